@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One error message, owned by the caller, filled by whoever fails first.
+ *
+ * Functions return 0 or more for success and a negative errno for failure.  Those whose failure a
+ * user will see take `struct err *err` as their last argument; NULL is allowed everywhere.  The
+ * meaning of the codes this project raises itself is fixed:
+ *   -EBADMSG malformed bytes        -ENODATA truncated              -EPROTONOSUPPORT newer version
+ *   -ESTALE  image changed on disk  -ENOENT  not found              -E2BIG limit exceeded
+ * Only cmd/ prints. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+struct err {
+	char msg[512]; /* one line, no newline; "" when nothing failed */
+};
+
+/* Formats the message and returns CODE (a negative errno), so that a caller can
+ * `return err_set(err, -ENOENT, "%s: no such epoch", name);`. */
+int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Like err_set, with ": " and the text of errno CODE behind the message. */
+int err_errno(struct err *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Puts "PREFIX: " before the message already there and returns CODE. */
+int err_prefix(struct err *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+int (*file_fault)(enum file_op op, size_t n_bytes);
+
+int file_map_fd(struct file_map *m, int fd, const char *name, struct err *err)
+{
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a regular file", name);
+	*m = (struct file_map){0};
+	if (st.st_size == 0)
+		return 0;
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return err_errno(err, -errno, "%s: mmap", name);
+	m->bytes = p;
+	m->n_bytes = (size_t)st.st_size;
+	return 0;
+}
+
+int file_map_open(struct file_map *m, int dirfd, const char *path, bool nofollow, struct err *err)
+{
+	/* O_NONBLOCK: a hostile name may be a FIFO; it is refused by file_map_fd. */
+	_fd_ int fd = openat(dirfd, path,
+			     O_RDONLY | O_CLOEXEC | O_NONBLOCK | (nofollow ? O_NOFOLLOW : 0));
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	return file_map_fd(m, fd, path, err);
+}
+
+void file_map_close(struct file_map *m)
+{
+	if (m->bytes)
+		munmap((void *)m->bytes, m->n_bytes);
+	*m = (struct file_map){0};
+}
+
+int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, struct err *err)
+{
+	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	VEC(char) buf = {0};
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	for (;;) {
+		ssize_t n;
+
+		vec_reserve(&buf, 65536);
+		n = read(fd, buf.v + buf.n, buf.cap - buf.n - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			int e = -errno;
+
+			vec_release(&buf);
+			return err_errno(err, e, "%s", path);
+		}
+		if (n == 0)
+			break;
+		buf.n += (size_t)n;
+		if (buf.n > max) {
+			vec_release(&buf);
+			return err_set(err, -E2BIG, "%s: larger than %zu bytes", path, max);
+		}
+	}
+	buf.v[buf.n] = '\0';
+	*ret_text = buf.v;
+	if (ret_n)
+		*ret_n = buf.n;
+	return 0;
+}
+
+int file_write_all(int fd, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+	size_t limit = n;
+	int fault = file_fault ? file_fault(FILE_WRITE, n) : 0;
+
+	if (fault < 0)
+		return fault;
+	if (fault > 0 && (size_t)fault < n)
+		limit = (size_t)fault;
+	while (limit) {
+		ssize_t k = write(fd, p, limit);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -errno;
+		p += k;
+		limit -= (size_t)k;
+	}
+	return fault > 0 ? -ENOSPC : 0;
+}
+
+int file_fsync(int fd)
+{
+	int fault = file_fault ? file_fault(FILE_FSYNC, 0) : 0;
+
+	if (fault < 0)
+		return fault;
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int file_rename(int dirfd, const char *from, const char *to)
+{
+	int fault = file_fault ? file_fault(FILE_RENAME, 0) : 0;
+
+	if (fault < 0)
+		return fault;
+	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
+}
+
+int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
+{
+	char tmp[300];
+	int rc;
+	int fd;
+
+	if (snprintf(tmp, sizeof(tmp), ".%s.%d.tmp", name, (int)getpid()) >= (int)sizeof(tmp))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", name);
+	unlinkat(dirfd, tmp, 0);
+	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return err_errno(err, -errno, "%s: create", name);
+	rc = file_write_all(fd, bytes, n);
+	if (!rc)
+		rc = file_fsync(fd);
+	if (close(fd) < 0 && !rc)
+		rc = -errno;
+	if (!rc)
+		rc = file_rename(dirfd, tmp, name);
+	if (rc) {
+		unlinkat(dirfd, tmp, 0);
+		return err_errno(err, rc, "%s: write", name);
+	}
+	rc = file_fsync(dirfd);
+	return rc ? err_errno(err, rc, "%s: fsync of its directory", name) : 0;
+}
+
+int file_mkdirs(const char *path, struct err *err)
+{
+	_mem_ char *p = xstrdup(path);
+
+	for (char *s = p + 1; *p; s++) {
+		char c = *s;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*s = '\0';
+		if (mkdir(p, 0777) < 0 && errno != EEXIST)
+			return err_errno(err, -errno, "%s: mkdir", p);
+		*s = c;
+		if (!c)
+			break;
+	}
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files: whole-file reading, mapping, and the one way a file is replaced.
+ *
+ * Every write, fsync and rename of the database goes through the hooks of file_fault, so that a
+ * test can fail or cut short the Nth of them. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct file_map {
+	const uint8_t *bytes; /* read-only; NULL when empty */
+	size_t n_bytes;
+};
+
+/* Maps PATH (relative to DIRFD, AT_FDCWD for the working directory) for reading.  Only regular
+ * files; follows no symbolic link in the last component when NOFOLLOW. */
+int file_map_open(struct file_map *m, int dirfd, const char *path, bool nofollow, struct err *err);
+int file_map_fd(struct file_map *m, int fd, const char *name, struct err *err);
+void file_map_close(struct file_map *m);
+
+/* Reads all of PATH into fresh memory (free it), at most MAX bytes (-E2BIG above), with a NUL behind
+ * it that *RET_N does not count.  Works on /proc and /sys files, whose size is not known. */
+int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, struct err *err);
+
+/* Replaces NAME in directory DIRFD by the N bytes: writes a temporary file beside it, fsyncs it,
+ * renames it, fsyncs the directory.  After a failure the old file is untouched and no temporary is
+ * left.  NAME is a plain file name. */
+int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
+
+/* write(2) until all N bytes are out; 0 or -errno. */
+int file_write_all(int fd, const void *bytes, size_t n);
+int file_fsync(int fd);
+int file_rename(int dirfd, const char *from, const char *to);
+
+/* Makes directory PATH and its parents, mode 0755 less umask; fine when it is there. */
+int file_mkdirs(const char *path, struct err *err);
+
+/* A step that can fail.  */
+enum file_op { FILE_WRITE, FILE_FSYNC, FILE_RENAME };
+
+/* Test hook: called before each step with the number of bytes about to be written (0 for the others);
+ * returns 0 to go on, a negative errno to fail it, and for FILE_WRITE a positive number to write
+ * only that many bytes and then fail with -ENOSPC.  NULL (the default): no faults. */
+extern int (*file_fault)(enum file_op op, size_t n_bytes);
+
+#endif

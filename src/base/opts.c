@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See opts.h. */
+#include "base/opts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* Is the N-byte NAME one of the space-separated NAMES? */
+static bool has_name(const char *names, const char *name, size_t n)
+{
+	while (*names) {
+		size_t m = strcspn(names, " ");
+
+		if (m == n && memcmp(names, name, n) == 0)
+			return true;
+		names += m + (names[m] == ' ');
+	}
+	return false;
+}
+
+static const struct opt *find(const struct opt *table, const char *name, size_t n)
+{
+	for (const struct opt *o = table; o->names; o++)
+		if (has_name(o->names, name, n))
+			return o;
+	return NULL;
+}
+
+static int unknown(const struct opt *table, const char *arg, struct err *err)
+{
+	const char *name = arg + (arg[1] == '-' ? 2 : 1);
+	unsigned best = strlen(name) > 3 ? 3 : 1;
+	char near[64] = "";
+
+	for (const struct opt *o = table; o->names; o++) {
+		for (const char *s = o->names; *s;) {
+			size_t m = strcspn(s, " ");
+			char one[64];
+
+			if (m < sizeof(one)) {
+				memcpy(one, s, m);
+				one[m] = '\0';
+				if (str_distance(one, name) < best) {
+					best = str_distance(one, name);
+					strcpy(near, one);
+				}
+			}
+			s += m + (s[m] == ' ');
+		}
+	}
+	if (*near)
+		return err_set(err, -EINVAL, "unknown option %s; did you mean %s%s?", arg,
+			       strlen(near) > 1 ? "--" : "-", near);
+	return err_set(err, -EINVAL, "unknown option %s; --help lists the options", arg);
+}
+
+static int set(const struct opt *o, const char *arg, const char *value, struct err *err)
+{
+	char *end;
+	double d;
+	int rc = 0;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->to = true;
+		return 0;
+	case OPT_STR:
+		*(const char **)o->to = value;
+		return 0;
+	case OPT_LIST:
+		vec_push((opt_list *)o->to, value);
+		return 0;
+	case OPT_U64:
+		rc = str_parse_u64(value, 0, o->to);
+		break;
+	case OPT_DURATION:
+		rc = str_parse_duration_ns(value, o->to);
+		break;
+	case OPT_DOUBLE:
+		d = strtod(value, &end);
+		if (end == value || *end || !isfinite(d))
+			rc = -EINVAL;
+		else
+			*(double *)o->to = d;
+		break;
+	}
+	return rc ? err_set(err, -EINVAL, "%s: '%s' is not a valid %s", arg, value,
+			    o->kind == OPT_DURATION ? "duration (10, 2.5s, 500ms, 3m)" : "number")
+		  : 0;
+}
+
+int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand,
+	       opt_list *operands, struct err *err)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		const char *arg = argv[i], *name, *value = NULL, *eq;
+		const struct opt *o;
+		int rc;
+
+		if (strcmp(arg, "--") == 0) {
+			i++;
+			break;
+		}
+		if (arg[0] != '-' || arg[1] == '\0') {
+			if (stop_at_operand)
+				break;
+			vec_push(operands, arg);
+			continue;
+		}
+		name = arg + (arg[1] == '-' ? 2 : 1);
+		eq = strchr(name, '=');
+		o = find(table, name, eq ? (size_t)(eq - name) : strlen(name));
+		if (!o)
+			return unknown(table, arg, err);
+		if (o->kind == OPT_FLAG && eq)
+			return err_set(err, -EINVAL, "%s: takes no value", arg);
+		if (o->kind != OPT_FLAG) {
+			value = eq ? eq + 1 : i + 1 < argc ? argv[++i] : NULL;
+			if (!value)
+				return err_set(err, -EINVAL, "%s: needs a value (%s)", arg, o->arg);
+		}
+		rc = set(o, arg, value, err);
+		if (rc)
+			return rc;
+	}
+	for (; i < argc; i++)
+		vec_push(operands, argv[i]);
+	return 0;
+}
+
+char *opts_help(const struct opt *table)
+{
+	struct str s = {0};
+
+	for (const struct opt *o = table; o->names; o++) {
+		size_t start = s.n;
+
+		if (!o->help)
+			continue;
+		str_add(&s, "  ");
+		for (const char *name = o->names; *name;) {
+			size_t m = strcspn(name, " ");
+
+			str_addf(&s, "%s%s%.*s", name == o->names ? "" : ", ", m > 1 ? "--" : "-",
+				 (int)m, name);
+			name += m + (name[m] == ' ');
+		}
+		if (o->arg)
+			str_addf(&s, " %s", o->arg);
+		while (s.n - start < 28)
+			str_addc(&s, ' ');
+		str_addf(&s, " %s\n", o->help);
+	}
+	return s.v ? s.v : xstrdup("");
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs the tests of one program and prints TAP; `PROGRAM NAME...` runs those only. */
+#include "t.h"
+
+#include <stdlib.h>
+
+int t_failed;
+const char *t_skip_why;
+
+extern const struct t_case *const __start_t_registry[], *const __stop_t_registry[];
+
+uint64_t t_rand(struct t_rng *r)
+{
+	if (!r->s)
+		r->s = 0x9e3779b97f4a7c15ULL;
+	r->s ^= r->s >> 12;
+	r->s ^= r->s << 25;
+	r->s ^= r->s >> 27;
+	return r->s * 0x2545f4914f6cdd1dULL;
+}
+
+uint64_t t_below(struct t_rng *r, uint64_t n)
+{
+	return (t_rand(r) >> 11) % n;
+}
+
+unsigned t_cases(unsigned otherwise)
+{
+	const char *s = getenv("T_CASES");
+
+	return s ? (unsigned)atol(s) : otherwise;
+}
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], name) == 0)
+			return true;
+	return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+	int n = 0, n_bad = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (const struct t_case *const *t = __start_t_registry; t < __stop_t_registry; t++) {
+		if (!wanted((*t)->name, argc, argv))
+			continue;
+		t_failed = 0;
+		t_skip_why = NULL;
+		(*t)->run();
+		n++;
+		n_bad += t_failed > 0;
+		printf("%s %d %s%s%s\n", t_failed ? "not ok" : "ok", n, (*t)->name,
+		       t_skip_why ? " # SKIP " : "", t_skip_why ? t_skip_why : "");
+	}
+	printf("1..%d\n", n);
+	return n_bad > 0;
+}

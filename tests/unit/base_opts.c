@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/opts.h"
+#include "t.h"
+
+#include <errno.h>
+
+static bool flag;
+static const char *db;
+static uint64_t n, dur;
+static opt_list labels, operands;
+
+static const struct opt table[] = {
+	{"a all", OPT_FLAG, &flag, NULL, "all of it"},
+	{"db", OPT_STR, &db, "DIR", "database"},
+	{"label", OPT_LIST, &labels, "L", "a label"},
+	{"n", OPT_U64, &n, "N", "number"},
+	{"d", OPT_DURATION, &dur, "T", "time"},
+	{0},
+};
+
+static int parse(struct err *err, bool stop, int argc, char **argv)
+{
+	flag = false;
+	db = NULL;
+	n = dur = 0;
+	vec_release(&labels);
+	vec_release(&operands);
+	return opts_parse(table, argc, argv, stop, &operands, err);
+}
+
+#define PARSE(err, stop, ...)                                                                      \
+	({                                                                                         \
+		char *argv_[] = {"prog", __VA_ARGS__};                                             \
+		parse(err, stop, n_elems(argv_), argv_);                                           \
+	})
+
+TEST(one_dash_and_two)
+{
+	struct err err;
+
+	EXPECT_EQ(PARSE(&err, false, "-db", "x", "--all", "p", "--label=l1", "-label", "l2", "-n", "0x10"), 0);
+	EXPECT(flag && strcmp(db, "x") == 0 && n == 16 && labels.n == 2 && operands.n == 1);
+	EXPECT_EQ(PARSE(&err, false, "-d", "1.5", "--", "-a"), 0);
+	EXPECT(dur == 1500000000 && operands.n == 1 && !flag);
+	EXPECT_EQ(PARSE(&err, true, "-a", "cmd", "-x"), 0);
+	EXPECT(flag && operands.n == 2);
+}
+
+TEST(errors_name_the_option)
+{
+	struct err err;
+
+	EXPECT_EQ(PARSE(&err, false, "--lable", "x"), -EINVAL);
+	EXPECT_STR(err.msg, "unknown option --lable; did you mean --label?");
+	EXPECT_EQ(PARSE(&err, false, "--db"), -EINVAL);
+	EXPECT_STR(err.msg, "--db: needs a value (DIR)");
+	EXPECT_EQ(PARSE(&err, false, "-n", "x1"), -EINVAL);
+	EXPECT_STR(err.msg, "-n: 'x1' is not a valid number");
+}
+
+TEST(help_text)
+{
+	char *s = opts_help(table);
+
+	EXPECT(strstr(s, "  -a, --all                  all of it\n") == s);
+	free(s);
+}
