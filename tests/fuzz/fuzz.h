@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a fuzz target offers.  One source file per format, fuzz_<format>.c; it is linked with
+ * replay.c in every build, and with libFuzzer when configured with -Dfuzz=true under clang. */
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Parses the N bytes at DATA (DATA is an allocation of exactly N bytes, so that a sanitizer sees
+ * any read outside).  Must return 0 whatever they are; a broken promise is reported by abort(). */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Optional: makes valid input I (0, 1, ...) in fresh memory, for formats whose encoder is at hand;
+ * NULL when there are no more. */
+uint8_t *fuzz_seed(unsigned i, size_t *ret_n) __attribute__((weak));
+
+/* Like assert, but never compiled out. */
+#define FUZZ_REQUIRE(cond)                                                                         \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			abort();                                                                   \
+	} while (0)
+
+#endif
