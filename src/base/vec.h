@@ -57,7 +57,8 @@
 			qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), cmp);                         \
 	} while (0)
 
-#define vec_each(p, vec) for (__typeof__((vec)->v) p = (vec)->v; p < (vec)->v + (vec)->n; p++)
+#define vec_each(p, vec)                                                                           \
+	for (__typeof__(*(vec)->v) *p = (vec)->v; p < (vec)->v + (vec)->n; p++)
 
 #define n_elems(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The dictionaries and values of profile.h, and merging.
+ *
+ * Each dictionary is a plain array with a u32 open-addressing index beside it (base/hash.h).  Events
+ * and losses are few: they are searched.  A context's parent always has a smaller id. */
+#include "model/profile.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Strings. */
+
+struct text {
+	const char *s;
+	size_t n;
+};
+
+static bool string_same(const void *owner, uint32_t i, const void *key)
+{
+	const struct profile *p = owner;
+	const struct text *t = key;
+
+	return strncmp(p->strings.v[i], t->s, t->n) == 0 && p->strings.v[i][t->n] == '\0';
+}
+
+static uint64_t string_hash(const void *owner, uint32_t i)
+{
+	const struct profile *p = owner;
+
+	return hash_str(p->strings.v[i]);
+}
+
+string_id profile_intern_strn(struct profile *p, const char *s, size_t n)
+{
+	const struct text key = {s, strnlen(s, n)};
+	uint64_t h = hash_bytes(s, key.n);
+	uint32_t i = index_find(&p->string_ix, h, string_same, p, &key);
+
+	if (i != INDEX_NONE)
+		return i;
+	vec_push(&p->strings, arena_strndup(&p->arena, s, key.n));
+	index_add(&p->string_ix, h, (uint32_t)p->strings.n - 1, string_hash, p);
+	return (string_id)p->strings.n - 1;
+}
+
+string_id profile_intern_str(struct profile *p, const char *s)
+{
+	return profile_intern_strn(p, s, strlen(s));
+}
+
+const char *profile_str(const struct profile *p, string_id id)
+{
+	assert(id < p->strings.n);
+	return p->strings.v[id];
+}
+
+/* Events. */
+
+static void add_event_sums(struct event *to, const struct event *from)
+{
+	to->enabled_ns += from->enabled_ns;
+	to->running_ns += from->running_ns;
+	to->total += from->total;
+	to->n_reached += from->n_reached;
+}
+
+event_id profile_intern_event(struct profile *p, const struct event *e)
+{
+	vec_each(old, &p->events) {
+		if (old->name != e->name || old->unit != e->unit || old->period != e->period ||
+		    old->freq_hz != e->freq_hz)
+			continue;
+		add_event_sums(old, e);
+		return (event_id)(old - p->events.v);
+	}
+	vec_push(&p->events, *e);
+	return (event_id)p->events.n - 1;
+}
+
+double event_duty(const struct event *e)
+{
+	if (!e->enabled_ns || e->running_ns >= e->enabled_ns)
+		return 1;
+	return (double)e->running_ns / (double)e->enabled_ns;
+}
+
+/* Images. */
+
+static bool image_same(const void *owner, uint32_t i, const void *key)
+{
+	const struct profile *p = owner;
+	const struct image *a = &p->images.v[i], *b = key;
+
+	if (a->kind != b->kind || (a->flags ^ b->flags) & IMAGE_OFFSETS ||
+	    !build_id_same(&a->build_id, &b->build_id))
+		return false;
+	return a->build_id.n_bytes || strcmp(a->path, b->path) == 0;
+}
+
+static uint64_t image_hash_of(const struct image *i)
+{
+	return i->build_id.n_bytes ? hash_bytes(i->build_id.bytes, i->build_id.n_bytes) + i->kind
+				   : hash_str(i->path) + i->kind;
+}
+
+static uint64_t image_hash(const void *owner, uint32_t i)
+{
+	const struct profile *p = owner;
+
+	return image_hash_of(&p->images.v[i]);
+}
+
+image_id profile_intern_image(struct profile *p, const struct image *im)
+{
+	uint64_t h = image_hash_of(im);
+	uint32_t i = index_find(&p->image_ix, h, image_same, p, im);
+	struct image *to;
+
+	assert(im->kind < N_IMAGE_KINDS);
+	if (i != INDEX_NONE) {
+		to = &p->images.v[i];
+		to->flags |= im->flags;
+		if (!to->text_bytes) {
+			to->text_start = im->text_start;
+			to->text_bytes = im->text_bytes;
+		}
+		return i;
+	}
+	vec_push(&p->images, *im);
+	to = &p->images.v[p->images.n - 1];
+	to->path = profile_str(p, profile_intern_str(p, im->path));
+	index_add(&p->image_ix, h, (uint32_t)p->images.n - 1, image_hash, p);
+	return (image_id)p->images.n - 1;
+}
+
+/* Places, owners, vectors and contexts: fixed-size keys, all alike.  DICT generates the index
+ * callbacks and the find-or-add of one of them. */
+
+static uint64_t place_hash_of(const struct place *k)
+{
+	return hash_pair(k->svma, (uint64_t)k->image << 32 | k->flags);
+}
+
+static bool place_eq(const struct place *a, const struct place *b)
+{
+	return a->svma == b->svma && a->image == b->image && a->flags == b->flags;
+}
+
+static uint64_t owner_hash_of(const struct owner *k)
+{
+	uint64_t h = hash_pair((uint64_t)k->exe << 32 | k->comm, (uint64_t)k->cgroup << 32 | k->label);
+
+	return hash_pair(h + k->flags, hash_pair((uint64_t)k->uid << 32 | k->pid, k->tid));
+}
+
+static bool owner_eq(const struct owner *a, const struct owner *b)
+{
+	return a->exe == b->exe && a->comm == b->comm && a->cgroup == b->cgroup &&
+	       a->label == b->label && a->uid == b->uid && a->pid == b->pid && a->tid == b->tid &&
+	       a->flags == b->flags;
+}
+
+static uint64_t vector_hash_of(const struct vector *k)
+{
+	return hash_pair(k->known + k->counter, k->value);
+}
+
+static bool vector_eq(const struct vector *a, const struct vector *b)
+{
+	return a->known == b->known && a->value == b->value && a->counter == b->counter;
+}
+
+static uint64_t ctx_hash_of(const struct ctx *k)
+{
+	return hash_u64((uint64_t)k->parent << 32 | k->place);
+}
+
+static bool ctx_eq(const struct ctx *a, const struct ctx *b)
+{
+	return a->parent == b->parent && a->place == b->place;
+}
+
+static uint64_t value_hash_of(const struct value *k)
+{
+	return hash_pair((uint64_t)k->ctx << 32 | k->owner, (uint64_t)k->vector << 32 | k->event);
+}
+
+static bool value_eq(const struct value *a, const struct value *b)
+{
+	return a->ctx == b->ctx && a->owner == b->owner && a->vector == b->vector &&
+	       a->event == b->event;
+}
+
+#define DICT(noun)                                                                                 \
+	static bool noun##_same(const void *owner, uint32_t i, const void *key)                    \
+	{                                                                                          \
+		return noun##_eq(&((const struct profile *)owner)->noun##s.v[i], key);             \
+	}                                                                                          \
+	static uint64_t noun##_hash(const void *owner, uint32_t i)                                 \
+	{                                                                                          \
+		return noun##_hash_of(&((const struct profile *)owner)->noun##s.v[i]);             \
+	}                                                                                          \
+	/* Returns the element equal to KEY, added when *RET_NEW. */                               \
+	static uint32_t noun##_intern(struct profile *p, const struct noun *key, bool *ret_new)    \
+	{                                                                                          \
+		uint64_t h = noun##_hash_of(key);                                                  \
+		uint32_t i = index_find(&p->noun##_ix, h, noun##_same, p, key);                    \
+                                                                                                   \
+		*ret_new = i == INDEX_NONE;                                                        \
+		if (!*ret_new)                                                                     \
+			return i;                                                                  \
+		vec_push(&p->noun##s, *key);                                                       \
+		index_add(&p->noun##_ix, h, (uint32_t)p->noun##s.n - 1, noun##_hash, p);           \
+		return (uint32_t)p->noun##s.n - 1;                                                 \
+	}
+
+DICT(place)
+DICT(owner)
+DICT(vector)
+DICT(ctx)
+DICT(value)
+
+place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags)
+{
+	bool new;
+
+	assert(image < p->images.n);
+	return place_intern(p, &(struct place){.svma = svma, .image = image, .flags = flags}, &new);
+}
+
+owner_id profile_intern_owner(struct profile *p, const struct owner *o)
+{
+	bool new;
+
+	return owner_intern(p, o, &new);
+}
+
+vector_id profile_intern_vector(struct profile *p, const struct vector *v)
+{
+	bool new;
+
+	return vector_intern(p, v, &new);
+}
+
+ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place)
+{
+	bool new;
+
+	assert(parent < p->ctxs.n && place < p->places.n);
+	return ctx_intern(p, &(struct ctx){.parent = parent, .place = place}, &new);
+}
+
+ctx_id profile_flat_ctx(struct profile *p, place_id place)
+{
+	return profile_intern_ctx(p, 0, place);
+}
+
+const struct place *profile_leaf(const struct profile *p, ctx_id ctx)
+{
+	assert(ctx && ctx < p->ctxs.n);
+	return &p->places.v[p->ctxs.v[ctx].place];
+}
+
+/* Values and losses. */
+
+void profile_add_value(struct profile *p, const struct value *v)
+{
+	bool new;
+	uint32_t i = value_intern(p, v, &new);
+
+	assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
+	       v->event < p->events.n);
+	if (!new) {
+		p->values.v[i].count += v->count;
+		p->values.v[i].sum += v->sum;
+	}
+}
+
+void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n)
+{
+	string_id id;
+
+	if (!n)
+		return;
+	id = profile_intern_str(p, name);
+	vec_each(l, &p->losses) {
+		if (l->name == id && l->event == event) {
+			l->n += n;
+			return;
+		}
+	}
+	vec_push(&p->losses, (struct loss){.name = id, .event = event, .n = n});
+}
+
+uint64_t profile_n_samples(const struct profile *p, event_id event)
+{
+	uint64_t n = 0;
+
+	vec_each(v, &p->values)
+		n += v->event == event ? v->count : 0;
+	return n;
+}
+
+uint64_t profile_n_lost(const struct profile *p, event_id event)
+{
+	uint64_t n = 0;
+
+	vec_each(l, &p->losses)
+		n += l->event == event ? l->n : 0;
+	return n;
+}
+
+void profile_reset_values(struct profile *p)
+{
+	vec_release(&p->values);
+	index_release(&p->value_ix);
+	p->losses.n = 0;
+	vec_each(e, &p->events)
+		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
+}
+
+/* Life cycle. */
+
+void profile_init(struct profile *p)
+{
+	memset(p, 0, sizeof(*p));
+	profile_intern_str(p, "");
+	profile_intern_owner(p, &(struct owner){.uid = OWNER_UID_UNKNOWN});
+	profile_intern_vector(p, &(struct vector){0});
+	vec_push(&p->ctxs, (struct ctx){0}); /* the root is in no index: nothing equals it */
+}
+
+void profile_release(struct profile *p)
+{
+	arena_release(&p->arena);
+	vec_release(&p->strings);
+	vec_release(&p->events);
+	vec_release(&p->images);
+	vec_release(&p->places);
+	vec_release(&p->owners);
+	vec_release(&p->vectors);
+	vec_release(&p->ctxs);
+	vec_release(&p->values);
+	vec_release(&p->losses);
+	index_release(&p->string_ix);
+	index_release(&p->image_ix);
+	index_release(&p->place_ix);
+	index_release(&p->owner_ix);
+	index_release(&p->vector_ix);
+	index_release(&p->ctx_ix);
+	index_release(&p->value_ix);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Merging. */
+
+static void merge_meta(struct profile *dst, const struct profile *src, const string_id *str)
+{
+	struct profile_meta *to = &dst->meta;
+	const struct profile_meta *from = &src->meta;
+
+#define FIRST(field) to->field = to->field ? to->field : str[from->field]
+	FIRST(host);
+	FIRST(platform);
+	FIRST(kernel);
+	FIRST(engine);
+	FIRST(command);
+#undef FIRST
+	if (from->start_wall_ns && (!to->start_wall_ns || from->start_wall_ns < to->start_wall_ns))
+		to->start_wall_ns = from->start_wall_ns;
+	if (from->end_wall_ns > to->end_wall_ns)
+		to->end_wall_ns = from->end_wall_ns;
+	if (from->n_cpus > to->n_cpus)
+		to->n_cpus = from->n_cpus;
+}
+
+struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src)
+{
+	struct profile_map m = {
+		.strings = xcalloc(src->strings.n, sizeof(string_id)),
+		.events = xcalloc(src->events.n, sizeof(event_id)),
+		.images = xcalloc(src->images.n, sizeof(image_id)),
+		.places = xcalloc(src->places.n, sizeof(place_id)),
+		.owners = xcalloc(src->owners.n, sizeof(owner_id)),
+		.vectors = xcalloc(src->vectors.n, sizeof(vector_id)),
+		.ctxs = xcalloc(src->ctxs.n, sizeof(ctx_id)),
+	};
+
+	for (size_t i = 0; i < src->strings.n; i++)
+		m.strings[i] = profile_intern_str(dst, src->strings.v[i]);
+	for (size_t i = 0; i < src->events.n; i++) {
+		struct event e = src->events.v[i];
+
+		e.name = m.strings[e.name];
+		e.unit = m.strings[e.unit];
+		m.events[i] = profile_intern_event(dst, &e);
+	}
+	for (size_t i = 0; i < src->images.n; i++)
+		m.images[i] = profile_intern_image(dst, &src->images.v[i]);
+	for (size_t i = 0; i < src->places.n; i++) {
+		const struct place *k = &src->places.v[i];
+
+		m.places[i] = profile_intern_place(dst, m.images[k->image], k->svma, k->flags);
+	}
+	for (size_t i = 0; i < src->owners.n; i++) {
+		struct owner o = src->owners.v[i];
+
+		o.exe = m.strings[o.exe];
+		o.comm = m.strings[o.comm];
+		o.cgroup = m.strings[o.cgroup];
+		o.label = m.strings[o.label];
+		m.owners[i] = profile_intern_owner(dst, &o);
+	}
+	for (size_t i = 0; i < src->vectors.n; i++)
+		m.vectors[i] = profile_intern_vector(dst, &src->vectors.v[i]);
+	for (size_t i = 1; i < src->ctxs.n; i++) {
+		const struct ctx *c = &src->ctxs.v[i];
+
+		m.ctxs[i] = profile_intern_ctx(dst, m.ctxs[c->parent], m.places[c->place]);
+	}
+	vec_each(l, &src->losses)
+		profile_add_loss(dst, profile_str(src, l->name), m.events[l->event], l->n);
+	merge_meta(dst, src, m.strings);
+	return m;
+}
+
+void profile_map_release(struct profile_map *m)
+{
+	free(m->strings);
+	free(m->events);
+	free(m->images);
+	free(m->places);
+	free(m->owners);
+	free(m->vectors);
+	free(m->ctxs);
+	memset(m, 0, sizeof(*m));
+}
+
+void profile_merge(struct profile *dst, const struct profile *src)
+{
+	struct profile_map m = profile_merge_dicts(dst, src);
+
+	vec_each(v, &src->values) {
+		struct value w = *v;
+
+		w.owner = m.owners[v->owner];
+		w.ctx = m.ctxs[v->ctx];
+		w.vector = m.vectors[v->vector];
+		w.event = m.events[v->event];
+		profile_add_value(dst, &w);
+	}
+	profile_map_release(&m);
+}

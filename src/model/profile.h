@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The one model in the middle: every input becomes this, every output is written from it.
+ *
+ * A profile is resident *dictionaries* (strings, events, images, places, owners, vectors, contexts)
+ * and *values*: (owner, context, vector, event) -> count and sum.  Dictionaries only grow; an id is
+ * the element's number and stays valid until the profile is released.  Adding what is already there
+ * gives the id it has ("intern").  Id 0 is special in four of them:
+ *   string 0 = ""    owner 0 = nobody known    vector 0 = a plain sample    context 0 = the root
+ *
+ * A flat sample's context is the node (parent 0, place); a call path is a longer chain of nodes,
+ * outermost first.  Stored values are whole samples; a sample stands for `period` of its event, and
+ * for 1/duty as much again where the event was time-multiplexed: scaling happens when somebody reads.
+ *
+ * Sum of all values of an event + its losses = samples that reached our program, exactly. */
+#ifndef MODEL_PROFILE_H
+#define MODEL_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "model/image.h"
+
+typedef uint32_t string_id, event_id, image_id, place_id, owner_id, vector_id, ctx_id;
+
+struct event {
+	string_id name;      /* as shown: "cpu-clock", "cycles:u" */
+	string_id unit;      /* of one count: "ns" for clocks, else "" */
+	uint64_t period;     /* counts a sample stands for (the mean one when freq_hz is set); > 0 */
+	uint64_t freq_hz;    /* asked-for samples a second when the kernel adapts the period, else 0 */
+	/* Sums over all CPUs and recordings merged here; not part of the identity: */
+	uint64_t enabled_ns; /* time the event was wanted */
+	uint64_t running_ns; /* time it was counting: duty = running / enabled (1 when both are 0) */
+	uint64_t total;      /* the event's own count, idle excluded where it can be told; 0 unknown */
+	uint64_t n_reached;  /* samples that reached our program */
+};
+
+struct place {
+	uint64_t svma;
+	image_id image;
+	uint32_t flags; /* 0; bits are given out by later formats and kept when not understood */
+};
+
+/* Whose samples.  By default the group of processes of one executable, comm, cgroup, label and uid;
+ * pid and tid are 0 unless the recording was asked to keep them apart. */
+struct owner {
+	string_id exe;    /* path of the executable, "" for kernel threads */
+	string_id comm;
+	string_id cgroup; /* path below the cgroup mount, "" when not known */
+	string_id label;
+	uint32_t uid;     /* OWNER_UID_UNKNOWN when not known */
+	uint32_t pid, tid;
+	uint32_t flags;
+};
+
+#define OWNER_UID_UNKNOWN UINT32_MAX
+
+enum owner_flags {
+	OWNER_IDLE = 1u << 0,   /* a CPU's idle task */
+	OWNER_KERNEL = 1u << 1, /* a kernel thread */
+};
+
+/* What is known of a sample besides its place: bit I of VALUE counts only where bit I of KNOWN is set.
+ * COUNTER says which counter the value's sum totals, 0 for none. */
+struct vector {
+	uint64_t known, value;
+	uint32_t counter;
+};
+
+struct ctx {
+	ctx_id parent;
+	place_id place;
+};
+
+struct value {
+	owner_id owner;
+	ctx_id ctx;
+	vector_id vector;
+	event_id event;
+	uint64_t count; /* samples */
+	uint64_t sum;   /* total of the vector's counter, or of the event's own weights; else 0 */
+};
+
+/* Samples of an event that reached our program (or should have) and are in no value. */
+struct loss {
+	string_id name; /* "ring_full", "unmapped", ... */
+	event_id event;
+	uint64_t n;
+};
+
+/* One recording's or machine's facts; the first one merged wins for the strings. */
+struct profile_meta {
+	string_id host, platform, kernel, engine, command;
+	uint64_t start_wall_ns, end_wall_ns; /* since 1970; 0 unknown; merged: earliest and latest */
+	uint32_t n_cpus;
+};
+
+struct profile {
+	struct arena arena;
+	struct profile_meta meta;
+	VEC(const char *) strings;
+	VEC(struct event) events;
+	VEC(struct image) images;
+	VEC(struct place) places;
+	VEC(struct owner) owners;
+	VEC(struct vector) vectors;
+	VEC(struct ctx) ctxs;
+	VEC(struct value) values;
+	VEC(struct loss) losses;
+	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, ctx_ix, value_ix;
+};
+
+/* An empty profile with the four zero elements.  Release with profile_release. */
+void profile_init(struct profile *p);
+void profile_release(struct profile *p);
+
+string_id profile_intern_str(struct profile *p, const char *s);
+string_id profile_intern_strn(struct profile *p, const char *s, size_t n);
+
+/* The text of ID; lives as long as the profile. */
+const char *profile_str(const struct profile *p, string_id id);
+
+/* Identity: name, unit, period, freq_hz.  The sums of E are added to those already there. */
+event_id profile_intern_event(struct profile *p, const struct event *e);
+
+/* Identity: kind and build-id; without a build-id, kind and path.  The first path seen stays; flags are
+ * joined, except that IMAGE_OFFSETS is part of the identity; text_start and text_bytes are taken when not known yet. */
+image_id profile_intern_image(struct profile *p, const struct image *i);
+
+place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags);
+owner_id profile_intern_owner(struct profile *p, const struct owner *o);
+vector_id profile_intern_vector(struct profile *p, const struct vector *v);
+ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place);
+
+/* The context of a flat sample at PLACE. */
+ctx_id profile_flat_ctx(struct profile *p, place_id place);
+
+/* The innermost place of a context other than 0. */
+const struct place *profile_leaf(const struct profile *p, ctx_id ctx);
+
+/* Adds V's count and sum to the value with its key; ids must be P's. */
+void profile_add_value(struct profile *p, const struct value *v);
+
+void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
+
+/* Forgets the values and losses and the events' sums, keeps the dictionaries: what a recorder does
+ * after a flush. */
+void profile_reset_values(struct profile *p);
+
+/* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */
+struct value_sink {
+	void (*put)(struct value_sink *s, const struct value *v);
+};
+
+/* Ids of one profile (or segment) in another; arrays as long as the source's dictionaries. */
+struct profile_map {
+	string_id *strings;
+	event_id *events;
+	image_id *images;
+	place_id *places;
+	owner_id *owners;
+	vector_id *vectors;
+	ctx_id *ctxs;
+};
+
+/* Interns all of SRC's dictionaries (with the events' sums, the losses and the meta) in DST and says
+ * where each went.  Release the map with profile_map_release. */
+struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src);
+void profile_map_release(struct profile_map *m);
+
+/* Adds all of SRC to DST: values with equal keys are summed. */
+void profile_merge(struct profile *dst, const struct profile *src);
+
+/* Samples in the values of EVENT, and in its losses. */
+uint64_t profile_n_samples(const struct profile *p, event_id event);
+uint64_t profile_n_lost(const struct profile *p, event_id event);
+
+/* running / enabled, 1 when neither is known. */
+double event_duty(const struct event *e);
+
+/* All of P as text, in an order and with names that do not depend on ids: equal texts mean equal
+ * profiles.  For tests and `check`; free it. */
+char *profile_dump(const struct profile *p);
+
+/* Asserts every internal rule (ids in range, parents before children, indexes complete). */
+void profile_check(const struct profile *p);
+
+#endif

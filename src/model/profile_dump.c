@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A profile as canonical text, and the checker of its rules: what tests compare and assert. */
+#include "model/profile.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static void add_place(struct str *s, const struct profile *p, place_id id)
+{
+	const struct place *k = &p->places.v[id];
+	const struct image *i = &p->images.v[k->image];
+	char hex[2 * BUILD_ID_MAX + 1];
+
+	build_id_format(&i->build_id, hex);
+	str_addf(s, "%s:%s+%#" PRIx64 "/%u", image_kind_name(i->kind), *hex ? hex : i->path, k->svma,
+		 k->flags);
+}
+
+/* Outermost first. */
+static void add_ctx(struct str *s, const struct profile *p, ctx_id c)
+{
+	if (!c)
+		return;
+	if (p->ctxs.v[c].parent) {
+		add_ctx(s, p, p->ctxs.v[c].parent);
+		str_add(s, ";");
+	}
+	add_place(s, p, p->ctxs.v[c].place);
+}
+
+static void add_owner(struct str *s, const struct profile *p, owner_id id)
+{
+	const struct owner *o = &p->owners.v[id];
+
+	str_addf(s, "%s|%s|%s|%s|%u|%u|%u|%u", profile_str(p, o->exe), profile_str(p, o->comm),
+		 profile_str(p, o->cgroup), profile_str(p, o->label), o->uid, o->pid, o->tid, o->flags);
+}
+
+static void add_event(struct str *s, const struct profile *p, event_id id)
+{
+	const struct event *e = &p->events.v[id];
+
+	str_addf(s, "%s:%" PRIu64 ":%" PRIu64, profile_str(p, e->name), e->period, e->freq_hz);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *profile_dump(const struct profile *p)
+{
+	VEC(char *) lines = {0};
+	struct str out = {0};
+
+	str_addf(&out, "meta %s %s %s %s %s %" PRIu64 " %" PRIu64 " %u\n", profile_str(p, p->meta.host),
+		 profile_str(p, p->meta.platform), profile_str(p, p->meta.kernel),
+		 profile_str(p, p->meta.engine), profile_str(p, p->meta.command),
+		 p->meta.start_wall_ns, p->meta.end_wall_ns, p->meta.n_cpus);
+	for (event_id i = 0; i < p->events.n; i++) {
+		const struct event *e = &p->events.v[i];
+		struct str s = {0};
+
+		str_add(&s, "event ");
+		add_event(&s, p, i);
+		str_addf(&s, " unit=%s enabled=%" PRIu64 " running=%" PRIu64 " total=%" PRIu64
+			 " reached=%" PRIu64, profile_str(p, e->unit), e->enabled_ns, e->running_ns,
+			 e->total, e->n_reached);
+		vec_push(&lines, s.v);
+	}
+	vec_each(l, &p->losses) {
+		struct str s = {0};
+
+		str_addf(&s, "loss %s ", profile_str(p, l->name));
+		add_event(&s, p, l->event);
+		str_addf(&s, " %" PRIu64, l->n);
+		vec_push(&lines, s.v);
+	}
+	vec_each(v, &p->values) {
+		const struct vector *k = &p->vectors.v[v->vector];
+		struct str s = {0};
+
+		str_add(&s, "value ");
+		add_event(&s, p, v->event);
+		str_add(&s, " ");
+		add_owner(&s, p, v->owner);
+		str_add(&s, " ");
+		add_ctx(&s, p, v->ctx);
+		str_addf(&s, " %" PRIx64 "/%" PRIx64 "/%u %" PRIu64 " %" PRIu64, k->known, k->value,
+			 k->counter, v->count, v->sum);
+		vec_push(&lines, s.v);
+	}
+	vec_sort(&lines, by_text);
+	vec_each(line, &lines) {
+		str_addf(&out, "%s\n", *line);
+		free(*line);
+	}
+	vec_release(&lines);
+	return out.v;
+}
+
+void profile_check(const struct profile *p)
+{
+	assert(p->strings.n && p->owners.n && p->vectors.n && p->ctxs.n);
+	assert(p->strings.v[0][0] == '\0');
+	vec_each(e, &p->events)
+		assert(e->name < p->strings.n && e->unit < p->strings.n && e->period);
+	vec_each(k, &p->places)
+		assert(k->image < p->images.n);
+	vec_each(o, &p->owners)
+		assert(o->exe < p->strings.n && o->comm < p->strings.n && o->cgroup < p->strings.n &&
+		       o->label < p->strings.n);
+	for (size_t i = 1; i < p->ctxs.n; i++)
+		assert(p->ctxs.v[i].parent < i && p->ctxs.v[i].place < p->places.n);
+	vec_each(v, &p->values)
+		assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
+		       v->event < p->events.n);
+	vec_each(l, &p->losses)
+		assert(l->name < p->strings.n && l->event < p->events.n);
+	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
+	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&
+	       p->vector_ix.n == p->vectors.n && p->ctx_ix.n == p->ctxs.n - 1 &&
+	       p->value_ix.n == p->values.n);
+}
