@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the file an image was, and the separate file with its symbols and DWARF, by identity: a
+ * file whose build-id (or, through .gnu_debuglink, whose checksum) differs is never returned. */
+#ifndef RESOLVE_DEBUG_FILE_H
+#define RESOLVE_DEBUG_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "model/image.h"
+
+struct debuginfod;
+
+struct debug_paths {
+	const char *const *extra; /* files and directories named by the user; borrowed */
+	size_t n_extra;
+	const char *debug_root;	       /* normally /usr/lib/debug */
+	struct debuginfod *debuginfod; /* NULL: not asked */
+};
+
+/* Opens a file that is the image known as PATH with identity ID: PATH itself, the extra paths, the
+ * build-id directories, debuginfod.  Returns a descriptor (close it) and, when RET_PATH is not
+ * NULL, the path in fresh memory.  -ESTALE: none found, and the file at PATH is another one;
+ * -ENOENT: none found. */
+int debug_file_open_code(const struct debug_paths *where, const char *path,
+			 const struct build_id *id, char **ret_path, struct err *err);
+
+/* Opens the separate debug file of that image.  CODE_FD (-1 when there is none) is its code file,
+ * read for .gnu_debuglink.  -ENOENT: none found. */
+int debug_file_open_debug(const struct debug_paths *where, const char *path,
+			  const struct build_id *id, int code_fd, char **ret_path, struct err *err);
+
+/* The debuginfod client library, loaded when first needed; NULL when $DEBUGINFOD_URLS is not set or
+ * the library is not installed.  What a server does not have is not asked for again. */
+struct debuginfod *debuginfod_new(void);
+void debuginfod_free(struct debuginfod *d);
+
+/* Opens the executable, or with DEBUG the debug file, of ID; like debug_file_open_code. */
+int debuginfod_open(struct debuginfod *d, const struct build_id *id, bool debug, char **ret_path,
+		    struct err *err);
+
+#endif

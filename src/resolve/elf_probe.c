@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See elf_probe.h.  The section table is not touched unless the segments hold no build-id: a page
+ * or two of the file is all that is normally read. */
+#include "resolve/elf_probe.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/wr.h"
+#include "resolve/elf_file.h"
+
+/* An identity for files without a build-id.  Three words of the same bytes under different seeds
+ * make 20 bytes, so that it looks like a build-id everywhere. */
+static void hash_content(const struct elf_file *f, struct build_id *ret)
+{
+	enum { PIECE = 4096 };
+	uint8_t first[PIECE], last[PIECE];
+	size_t n_first = elf_file_pread(f, 0, first, PIECE);
+	size_t n_last = elf_file_pread(f, f->size > PIECE ? f->size - PIECE : 0, last, PIECE);
+	uint64_t a = hash_bytes(first, n_first), b = hash_bytes(last, n_last);
+	struct wr w = {0};
+
+	wr_le64(&w, hash_pair(hash_pair(a, b), f->size));
+	wr_le64(&w, hash_pair(hash_pair(b, f->size), a));
+	wr_le32(&w, (uint32_t)hash_pair(f->size, hash_pair(a, b)));
+	ret->n_bytes = BUILD_ID_MAX;
+	memcpy(ret->bytes, w.v, BUILD_ID_MAX);
+	wr_release(&w);
+}
+
+static void read_loads(const struct elf_file *f, struct image_layout *l)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < f->n_segments && l->n_loads < IMAGE_MAX_LOADS; i++) {
+		const struct elf_segment *s = &f->segments[i];
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || s->filesz == 0 ||
+		    s->svma + s->filesz < s->svma || s->off + s->filesz < s->off)
+			continue;
+		l->loads[l->n_loads++] =
+			(struct image_load){.off = s->off, .svma = s->svma, .n_bytes = s->filesz};
+		if (l->n_loads == 1 || s->svma < l->text_start)
+			l->text_start = s->svma;
+		if (s->svma + s->filesz > end)
+			end = s->svma + s->filesz;
+	}
+	l->text_bytes = end - l->text_start;
+}
+
+/* RC says whether F could be opened; when not, only its size and bytes are used. */
+static int probe(struct elf_file *f, int rc, struct image_layout *ret)
+{
+	uint8_t id[BUILD_ID_MAX] = {0};
+	int n;
+
+	*ret = (struct image_layout){0};
+	n = rc ? rc : elf_file_build_id(f, id);
+	if (n > 0) {
+		ret->build_id.n_bytes = (uint8_t)n;
+		memcpy(ret->build_id.bytes, id, BUILD_ID_MAX);
+	} else {
+		hash_content(f, &ret->build_id);
+		ret->hashed = true;
+	}
+	if (!rc) {
+		ret->machine = f->machine;
+		read_loads(f, ret);
+	}
+	return rc;
+}
+
+int elf_probe(int fd, struct image_layout *ret, struct err *err)
+{
+	struct elf_file f;
+	struct stat st;
+	int rc = elf_file_open(&f, fd, err);
+
+	if (rc) {
+		if (fstat(fd, &st) < 0)
+			return rc;
+		f = (struct elf_file){.fd = fd,
+				      .size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0};
+	}
+	rc = probe(&f, rc, ret);
+	elf_file_close(&f);
+	return rc;
+}
+
+int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, struct err *err)
+{
+	struct elf_file f;
+	int rc = elf_file_open_bytes(&f, bytes, n, err);
+
+	if (rc)
+		f = (struct elf_file){.fd = -1, .bytes = bytes, .size = n};
+	rc = probe(&f, rc, ret);
+	elf_file_close(&f);
+	return rc;
+}

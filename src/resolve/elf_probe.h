@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What identifies and lays out an image: its build-id and its executable segments.  Cheap enough to
+ * be done for every image at first sight (a few preads of headers and notes). */
+#ifndef RESOLVE_ELF_PROBE_H
+#define RESOLVE_ELF_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/image.h"
+
+/* Reads the layout of the ELF file open at FD (borrowed); an image_probe_fn.  An image without a
+ * GNU build-id gets a hash of its size and its first and last 4 KiB (`hashed`).  -EBADMSG or
+ * -ENODATA for what is not a whole ELF file: RET then holds that hash and no segments, which is
+ * enough to tell such files apart. */
+int elf_probe(int fd, struct image_layout *ret, struct err *err);
+
+/* The same for an image of N bytes in memory, such as the vdso. */
+int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, struct err *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of addresses for readers: from (image, svma) to procedures.
+ *
+ * A resolver looks for an image's symbols where they can still be found: the database's cache, the
+ * file itself if it is the one that was profiled, the paths the user names, build-id directories,
+ * debuginfod; for the kernel /proc/kallsyms if the same kernel runs.  What it finds it keeps, and
+ * hands out until it is freed. */
+#ifndef RESOLVE_RESOLVER_H
+#define RESOLVE_RESOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/image.h"
+#include "resolve/symtab.h"
+
+struct resolver_opts {
+	const char *cache_dir;	  /* the database's images/ directory; NULL: no cache */
+	const char *const *paths; /* files or directories to look for images in (-p) */
+	size_t n_paths;
+	bool use_debuginfod;	/* only has an effect when $DEBUGINFOD_URLS is set */
+	bool no_save;		/* do not write the cache (a database of somebody else) */
+	const char *debug_root; /* NULL: /usr/lib/debug */
+	const char *proc_dir;	/* NULL: /proc */
+	const char *sys_dir;	/* NULL: /sys */
+};
+
+enum resolve_status {
+	RESOLVE_OK,
+	RESOLVE_PARTIAL, /* exported symbols only: gaps between them are not known */
+	RESOLVE_STALE,	 /* nothing cached, and the file at the image's path is another one now */
+	RESOLVE_MISSING, /* nothing cached, no such file */
+	RESOLVE_BARE,	 /* the file has no symbols */
+	RESOLVE_HIDDEN,	 /* the kernel hides its addresses from this user (kptr_restrict) */
+};
+
+struct resolved {
+	enum resolve_status status;
+	const struct symtab *symtab; /* never NULL, maybe empty */
+	const char *source; /* where the symbols came from: a path, "cache", ...; "" for none */
+};
+
+struct resolver;
+
+/* Copies OPTS. */
+struct resolver *resolver_new(const struct resolver_opts *opts);
+void resolver_free(struct resolver *r);
+
+/* Finds the symbols of IM; the second time at once.  Never fails: see `status`.  The result lives
+ * as long as the resolver. */
+const struct resolved *resolver_image(struct resolver *r, const struct image *im);
+
+/* One line that says what is wrong with IM's symbols, for a reader to show once below its table;
+ * NULL when nothing is. */
+const char *resolver_note(struct resolver *r, const struct image *im);
+
+/* Finds the procedure of IM that covers SVMA and its readable (demangled) name with arguments;
+ * false when none is known.  RET->name lives as long as the resolver. */
+bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma,
+		   struct procedure *ret);
+
+/* The readable name of procedure I of IM, with the types of its arguments or without. */
+const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i, bool args);
+
+/* Opens a file that is IM, by identity, for its instructions; see debug_file_open_code for the
+ * errors. RET_PATH, when not NULL, gets its path in fresh memory. */
+int resolver_open_code(struct resolver *r, const struct image *im, char **ret_path,
+		       struct err *err);
+
+/* Opens the file that holds IM's DWARF: the separate debug file, else the image itself. */
+int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_path,
+			struct err *err);
+
+/* Keeps IM's symbols in the cache, for when its file is gone; does nothing when they are there. FD:
+ * the image's file, open (borrowed); -1 for the kernel, its modules and BPF programs, which are
+ * read from kallsyms.  For the recorder, at flush. */
+int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err);
+
+/* Tells whether NAME is one of the procedures the kernel idles in (x86-64 and arm64). */
+bool resolve_is_idle(const char *name);
+
+#endif

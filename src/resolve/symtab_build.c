@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Settles a heap of symbols into a symtab: one procedure per address, by the rules in symtab.h.
+ *
+ * Symbols are sorted by address, best name last.  One pass then keeps a stack of the sized
+ * procedures that are open at the current address, and a cursor up to which addresses are given
+ * out:
+ *
+ *     symbols  A [10,50)  B [20,30)  L 25 (no size)  C [40,60)
+ *     pieces   A [10,20)  B [20,30)  A [30,40) REST  C [40,60)
+ *
+ * L lies inside B and is dropped; the part of A behind B stays A's.  So entries never overlap, and
+ * a look-up needs one binary search and one comparison. */
+#include "resolve/symtab.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NAME 32768u /* longer ones are cut */
+#define NO_SIZE	 (1u << 31)
+
+struct piece {
+	uint64_t start, size;
+	uint32_t name, flags;
+};
+
+struct open_proc {
+	uint64_t end;
+	size_t first, last; /* symbols of its address */
+	bool begun;	    /* its first piece is out */
+};
+
+struct settler {
+	const struct symtab_builder *b;
+	VEC(struct piece) out;
+	VEC(struct open_proc) open;
+	uint64_t cursor;
+};
+
+void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, const char *name,
+			size_t n_name, uint32_t flags)
+{
+	uint32_t binding = flags & PROC_LOCAL ? 2 : flags & PROC_WEAK ? 1 : 0;
+	uint32_t n_under = 0;
+
+	if (n_name > MAX_NAME)
+		n_name = MAX_NAME;
+	if (b->pool.n + n_name + 1 > UINT32_MAX || b->symbols.n >= UINT32_MAX / 4) {
+		b->full = true;
+		return;
+	}
+	while (n_under < 15 && n_under < n_name && name[n_under] == '_')
+		n_under++;
+	vec_push(&b->symbols,
+		 (struct symbol){.svma = svma,
+				 .size = size > UINT64_MAX - svma ? UINT64_MAX - svma : size,
+				 .name = (uint32_t)b->pool.n,
+				 .flags = flags,
+				 .rank = (size ? 0 : NO_SIZE) | binding << 28 |
+					 (flags & PROC_PLT ? 1u << 27 : 0) | n_under << 20 |
+					 (uint32_t)n_name});
+	vec_reserve(&b->pool, n_name + 1);
+	memcpy(b->pool.v + b->pool.n, name, n_name);
+	b->pool.v[b->pool.n + n_name] = '\0';
+	b->pool.n += n_name + 1;
+}
+
+void symtab_builder_add_range(struct symtab_builder *b, uint64_t start, uint64_t end)
+{
+	if (start < end)
+		vec_push(&b->ranges, (struct symbol_range){start, end});
+}
+
+static int by_address(const void *x, const void *y, void *pool)
+{
+	const struct symbol *a = x, *b = y;
+
+	if (a->svma != b->svma)
+		return a->svma < b->svma ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	return strcmp((char *)pool + b->name, (char *)pool + a->name);
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct symbol_range *a = x, *b = y;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* The end of the range that holds SVMA, or 0. */
+static uint64_t range_end(const struct symtab_builder *b, uint64_t svma)
+{
+	size_t lo = 0, hi = b->ranges.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->ranges.v[mid].start <= svma)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && svma < b->ranges.v[lo - 1].end ? b->ranges.v[lo - 1].end : 0;
+}
+
+/* Gives [START, END) to the symbols FIRST to LAST of one address, aliases first. */
+static void emit(struct settler *s, size_t first, size_t last, uint64_t start, uint64_t end,
+		 uint32_t flags)
+{
+	uint64_t size = end - start;
+
+	if (start >= end)
+		return;
+	for (size_t i = flags & PROC_REST ? last : first; i <= last; i++) {
+		const struct symbol *y = &s->b->symbols.v[i];
+
+		/* Another symbol of the same name (weak and strong, or from two tables). */
+		if (i < last && strcmp(s->b->pool.v + y->name, s->b->pool.v + y[1].name) == 0)
+			continue;
+		vec_push(&s->out,
+			 (struct piece){.start = start,
+					.size = size > UINT32_MAX ? UINT32_MAX : size,
+					.name = y->name,
+					.flags = y->flags | flags | (i < last ? PROC_ALIAS : 0)});
+	}
+}
+
+/* Gives what the innermost open procedure has up to END, and remembers that. */
+static void emit_open(struct settler *s, uint64_t end)
+{
+	struct open_proc *o = &s->open.v[s->open.n - 1];
+
+	if (end > o->end)
+		end = o->end;
+	if (s->cursor >= end)
+		return;
+	emit(s, o->first, o->last, s->cursor, end, o->begun ? PROC_REST : 0);
+	o->begun = true;
+	s->cursor = end;
+}
+
+static void close_before(struct settler *s, uint64_t svma)
+{
+	while (s->open.n && s->open.v[s->open.n - 1].end <= svma) {
+		emit_open(s, UINT64_MAX);
+		s->open.n--;
+	}
+}
+
+static void settle(struct settler *s)
+{
+	const struct symbol *y = s->b->symbols.v;
+	size_t n = s->b->symbols.n, next;
+
+	for (size_t i = 0; i < n; i = next) {
+		uint64_t size = 0, end;
+
+		for (next = i; next < n && y[next].svma == y[i].svma; next++)
+			if (y[next].size > size)
+				size = y[next].size;
+		close_before(s, y[i].svma);
+		if (size == 0 && s->open.n)
+			continue;
+		if (s->open.n)
+			emit_open(s, y[i].svma);
+		s->cursor = y[i].svma;
+		if (size) {
+			vec_push(&s->open, (struct open_proc){.end = y[i].svma + size,
+							      .first = i,
+							      .last = next - 1});
+			continue;
+		}
+		end = range_end(s->b, y[i].svma);
+		if (next < n && y[next].svma < end)
+			end = y[next].svma;
+		emit(s, i, next - 1, y[i].svma, end, PROC_FILLED);
+	}
+	close_before(s, UINT64_MAX);
+}
+
+void symtab_builder_finish(struct symtab_builder *b, struct symtab *ret)
+{
+	struct settler s = {.b = b};
+	size_t n_pool = b->pool.n;
+	uint8_t *mem, *starts, *sizes, *names, *flags;
+	size_t n;
+
+	if (b->symbols.n)
+		qsort_r(b->symbols.v, b->symbols.n, sizeof(*b->symbols.v), by_address, b->pool.v);
+	vec_sort(&b->ranges, by_start);
+	settle(&s);
+	n = s.out.n;
+	mem = xmalloc(n * 17 + n_pool + 1);
+	starts = mem;
+	sizes = starts + n * 8;
+	names = sizes + n * 4;
+	flags = names + n * 4;
+	for (size_t i = 0; i < n; i++) {
+		const struct piece *p = &s.out.v[i];
+
+		memcpy(starts + i * 8, &(uint64_t){htole64(p->start)}, 8);
+		memcpy(sizes + i * 4, &(uint32_t){htole32((uint32_t)p->size)}, 4);
+		memcpy(names + i * 4, &(uint32_t){htole32(p->name)}, 4);
+		flags[i] = (uint8_t)p->flags;
+	}
+	if (n_pool)
+		memcpy(flags + n, b->pool.v, n_pool);
+	else
+		flags[n] = 0;
+	*ret = (struct symtab){.n = (uint32_t)n,
+			       .starts = starts,
+			       .sizes = sizes,
+			       .names = names,
+			       .flags = flags,
+			       .pool = (char *)flags + n,
+			       .n_pool = (uint32_t)(n_pool ? n_pool : 1),
+			       .owned = mem};
+	vec_release(&s.out);
+	vec_release(&s.open);
+	symtab_builder_release(b);
+}
+
+void symtab_builder_release(struct symtab_builder *b)
+{
+	vec_release(&b->symbols);
+	vec_release(&b->ranges);
+	vec_release(&b->pool);
+	b->full = false;
+}
