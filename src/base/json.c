@@ -90,6 +90,8 @@ static void quoted(struct str *out, const char *s)
 			str_addc(out, (char)c);
 		} else if (c < 0x20 || c == 0x7f) {
 			str_addf(out, "\\u%04x", c);
+		} else if (c == 0xc2 && (unsigned char)s[1] < 0xa0) { /* C1: some terminals obey it */
+			str_addf(out, "\\u%04x", (unsigned char)s[1]);
 		} else {
 			str_addn(out, s, (size_t)n);
 		}

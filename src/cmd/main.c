@@ -1,9 +1,289 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command registry and what all commands share. */
+/* The command registry and what all commands share: `dwell COMMAND ...`, or the program called
+ * under one of DCPI's names (a symbolic link `dcpiprof` runs `prof`). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-int main(void)
+#include "cmd/cmd.h"
+
+static int cmd_help(struct cmd *c);
+static int cmd_version(struct cmd *c);
+
+/* The only registry, in the order help shows it. */
+static const struct command commands[] = {
+	{"help", cmd_help, 0, "show this text, or a command's options", NULL},
+	{"version", cmd_version, 0, "print the version", NULL},
+};
+
+static const struct command *find_command(const char *name)
 {
-	puts("dwell " DWELL_VERSION);
-	return 0;
+	for (size_t i = 0; i < n_elems(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static const struct command *find_dcpi_name(const char *name)
+{
+	for (size_t i = 0; i < n_elems(commands); i++)
+		if (commands[i].dcpi_name && strcmp(commands[i].dcpi_name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+/* --- for commands --- */
+
+static void show_help(struct cmd *c, const char *synopsis, const struct opt *table)
+{
+	char *options = opts_help(table);
+
+	str_addf(&c->out, "usage: %s%s%s\n%s\n\noptions:\n%s", c->called, *synopsis ? " " : "",
+		 synopsis, c->command->summary, options);
+	free(options);
+}
+
+static unsigned screen_width(void)
+{
+	struct winsize w = {0};
+	const char *columns = getenv("COLUMNS");
+	uint64_t n;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20)
+		return w.ws_col;
+	return columns && str_parse_u64(columns, 10, &n) == 0 && n >= 20 && n < 10000 ? (unsigned)n
+										      : 80;
+}
+
+static void set_up_emitter(struct cmd *c)
+{
+	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+
+	c->emit = (struct emit){
+		.out = &c->out,
+		.format = c->json  ? EMIT_JSON
+			  : c->csv ? EMIT_CSV
+				   : EMIT_TABLE,
+		.terminal = c->terminal,
+		/* no-color.org: any value but the empty one turns colour off. */
+		.colour = c->terminal && !(no_colour && *no_colour) && term &&
+			  strcmp(term, "dumb") != 0,
+		.width = screen_width(),
+	};
+}
+
+int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
+	      opt_list *ret_operands)
+{
+	const struct opt emits[] = {
+		{"json", OPT_FLAG, &c->json, NULL, "print JSON"},
+		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
+		{"no-pager no_pager", OPT_FLAG, &c->no_pager, NULL, "never run a pager"},
+	};
+	bool help = false;
+	VEC(struct opt) all = {0};
+	int rc;
+
+	for (const struct opt *o = table; o->names; o++)
+		vec_push(&all, *o);
+	if (c->command->flags & CMD_EMITS)
+		for (size_t i = 0; i < n_elems(emits); i++)
+			vec_push(&all, emits[i]);
+	vec_push(&all, (struct opt){"help h", OPT_FLAG, &help, NULL, "show this text"});
+	vec_push(&all, (struct opt){0});
+	rc = opts_parse(all.v, c->argc, c->argv, stop_at_operand, ret_operands, &c->err);
+	if (rc == 0 && help) {
+		show_help(c, synopsis, all.v);
+		rc = CMD_HELPED;
+	}
+	if (rc == 0 && c->json && c->csv)
+		rc = err_set(&c->err, -EINVAL, "--json and --csv exclude each other");
+	if (rc == 0)
+		set_up_emitter(c);
+	vec_release(&all);
+	return rc;
+}
+
+int cmd_flush(struct cmd *c)
+{
+	int rc = pager_write(str_get(&c->out), c->out.n, false, &c->err);
+
+	str_reset(&c->out);
+	return rc;
+}
+
+void cmd_notice(const struct cmd *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", c->called);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+/* --- running --- */
+
+/* A message may quote a name from outside: nothing in it may drive the terminal. */
+static void print_error(const char *called, const char *msg)
+{
+	struct str shown = {0};
+
+	text_show(&shown, msg);
+	fflush(stdout);
+	fprintf(stderr, "%s: %s\n", called, str_get(&shown));
+	str_release(&shown);
+}
+
+/* Runs one command and returns the exit status. */
+static int run_cmd(const struct command *command, const char *called, int argc, char **argv)
+{
+	struct cmd c = {
+		.command = command,
+		.called = called,
+		.argc = argc,
+		.argv = argv,
+		.terminal = isatty(STDOUT_FILENO),
+	};
+	int rc = command->run(&c), out_rc = 0;
+
+	if (rc == CMD_HELPED)
+		rc = 0;
+	if (c.out.n)
+		out_rc = pager_write(c.out.v, c.out.n, c.terminal && !c.no_pager,
+				     rc < 0 ? NULL : &c.err);
+	if (fflush(stdout) != 0 && errno != EPIPE && rc >= 0 && out_rc == 0)
+		out_rc = err_errno(&c.err, -errno, "cannot write the output");
+	if (rc >= 0 && out_rc < 0)
+		rc = out_rc;
+	if (rc < 0)
+		print_error(called, c.err.msg[0] ? c.err.msg : strerror(-rc));
+	str_release(&c.out);
+	return rc < 0 ? 2 : rc;
+}
+
+static void add_overview(struct str *out)
+{
+	str_add(out,
+		"usage: dwell COMMAND [OPTIONS] ...\n"
+		"       dwell help [COMMAND] | --version\n"
+		"\n"
+		"A continuous profiler: where this machine's time goes, down to the instruction.\n"
+		"\n"
+		"commands:\n");
+	for (size_t i = 0; i < n_elems(commands); i++)
+		str_addf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	str_add(out, "\n`dwell COMMAND --help` lists the options of a command.\n");
+}
+
+static int unknown_command(const char *name, struct err *err)
+{
+	const char *near = NULL;
+	unsigned best = strlen(name) > 3 ? 3 : 2;
+
+	for (size_t i = 0; i < n_elems(commands); i++) {
+		unsigned d = str_distance(commands[i].name, name);
+
+		if (d < best) {
+			best = d;
+			near = commands[i].name;
+		}
+	}
+	if (near)
+		return err_set(err, -EINVAL, "there is no command '%s'; did you mean `dwell %s`?",
+			       name, near);
+	return err_set(err, -EINVAL, "there is no command '%s'; `dwell help` lists the commands",
+		       name);
+}
+
+static int run_named(int argc, char **argv)
+{
+	const struct command *command = find_command(argv[0]);
+	char called[64];
+	struct err err;
+
+	if (!command) {
+		unknown_command(argv[0], &err);
+		print_error("dwell", err.msg);
+		return 2;
+	}
+	snprintf(called, sizeof(called), "dwell %s", command->name);
+	return run_cmd(command, called, argc, argv);
+}
+
+/* `dwell help COMMAND` is `dwell COMMAND --help`. */
+static int cmd_help(struct cmd *c)
+{
+	const struct opt none[] = {{0}};
+	char help[] = "--help", *argv[3] = {NULL, help, NULL};
+	opt_list operands = {0};
+	char called[64];
+	int rc = cmd_parse(c, "[COMMAND]", none, false, &operands);
+
+	if (rc == 0 && operands.n == 0) {
+		add_overview(&c->out);
+	} else if (rc == 0) {
+		argv[0] = (char *)operands.v[0];
+		c->command = find_command(argv[0]);
+		snprintf(called, sizeof(called), "dwell %s", argv[0]);
+		c->called = called;
+		c->argc = 2;
+		c->argv = argv;
+		rc = c->command ? c->command->run(c) : unknown_command(argv[0], &c->err);
+	}
+	vec_release(&operands);
+	return rc;
+}
+
+static int cmd_version(struct cmd *c)
+{
+	const struct opt none[] = {{0}};
+	opt_list operands = {0};
+	int rc = cmd_parse(c, "", none, false, &operands);
+
+	if (rc == 0)
+		str_add(&c->out, "dwell " DWELL_VERSION "\n");
+	vec_release(&operands);
+	return rc;
+}
+
+/* A file opened later must not become standard output by taking a closed one's number; opened the
+ * wrong way round, so that using them still fails. */
+static void guard_standard_fds(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+int main(int argc, char **argv)
+{
+	const char *program = argc > 0 ? str_basename(argv[0]) : "dwell";
+	const struct command *command = find_dcpi_name(program);
+	static char help[] = "help", version[] = "version";
+	struct str overview = {0};
+
+	guard_standard_fds();
+	if (command)
+		return run_cmd(command, command->dcpi_name, argc, argv);
+	if (argc < 2) {
+		add_overview(&overview);
+		fputs(str_get(&overview), stderr);
+		str_release(&overview);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-help") == 0 ||
+	    strcmp(argv[1], "-h") == 0)
+		argv[1] = help;
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-version") == 0)
+		argv[1] = version;
+	return run_named(argc - 1, argv + 1);
 }

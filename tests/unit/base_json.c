@@ -40,3 +40,13 @@ TEST(json_numbers)
 	EXPECT_STR(str_get(&s), "[0.1, 1e+300, null, 18446744073709551615, -5]");
 	str_release(&s);
 }
+
+TEST(json_c1_controls)
+{
+	struct str s = {0};
+	struct json j = json_init(&s, 0);
+
+	json_str(&j, "\xc2\x9b\xc2\xa0");
+	EXPECT_STR(str_get(&s), "\"\\u009b\xc2\xa0\"");
+	str_release(&s);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What every command is given, and the manners all commands share.
+ *
+ * To add a command: write cmd_NAME.c with `int cmd_NAME(struct cmd *c)`, declare it below, append
+ * its row to the table in main.c (the only registry: help, DCPI names and "did you mean" come from
+ * it), add the file to meson.build and docs/man/dwell-NAME.1.scd.  A command parses its options
+ * with cmd_parse, asks lower folders, and puts text in c->out or tables in c->emit; main.c prints
+ * that, through a pager on a terminal, and checks that it arrived. */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include <limits.h>
+
+#include "base/err.h"
+#include "base/opts.h"
+#include "base/str.h"
+#include "view/emit.h"
+
+/* What a command returns besides 0 and negative errnos (whose message is in c->err; exit status 2).
+ */
+#define CMD_NOTHING 1 /* found nothing, or found a difference: exit status 1 */
+
+struct command;
+
+struct cmd {
+	const struct command *command;
+	const char *called; /* how messages begin: "dwell prof", "dcpiprof" */
+	int argc;
+	char **argv; /* argv[0] is the command's name */
+	struct err err;
+	struct str out; /* printed when the command returns, or by cmd_flush */
+	struct emit emit;
+	bool terminal; /* stdout is one */
+	bool no_pager;
+	bool json, csv;
+};
+
+enum cmd_flags {
+	CMD_EMITS = 1 << 0, /* takes --json, --csv and --no-pager; c->emit is set up by cmd_parse */
+};
+
+struct command {
+	const char *name;
+	int (*run)(struct cmd *c);
+	unsigned flags;
+	const char *summary;
+	const char *dcpi_name; /* runs it too, when the program is called so; NULL for none */
+};
+
+/* Parses the command line by TABLE (ended by names == NULL) together with the options its flags
+ * add. SYNOPSIS is what follows the command's name in the usage line.  Returns 0, or a value the
+ * command must return at once: a negative errno, or CMD_HELPED after --help. */
+#define CMD_HELPED INT_MIN
+int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
+	      opt_list *ret_operands);
+
+/* Writes what is in c->out to stdout now, past any pager: for commands that run for long.  Returns
+ * 0 or a negative errno with the message set. */
+int cmd_flush(struct cmd *c);
+
+/* A notice that does not stop the command: one line on stderr, "dwell prof: MESSAGE". */
+void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints TEXT to stdout through $DWELL_PAGER, $PAGER or `less -FRX` when it is longer than the
+ * screen and PAGED, else directly (pager.c). */
+int pager_write(const char *text, size_t n, bool paged, struct err *err);
+
+#endif

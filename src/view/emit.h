@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The emitter: a command describes its columns and rows once and they come out as an aligned table
+ * for people, as JSON, or as CSV.
+ *
+ *     emit_begin(&e);
+ *     emit_text(&e, "Samples of %s\n", name);             people only
+ *     emit_table(&e, "rows", cols, n_elems(cols));
+ *     while (...) emit_row(&e, cells);                    one cell per column
+ *     emit_table_end(&e);
+ *     emit_end(&e);
+ *
+ * The JSON output is one object; a table is an array of objects in it, under the table's key.
+ * CSV (RFC 4180, lines end in CR LF) is the table with the key "rows" only: heading, then rows.
+ * In tables, no byte of a name reaches a terminal raw (text.h); on a terminal long names are cut to
+ * the screen, elsewhere everything is printed whole.  Nothing here prints: text goes to a struct
+ * str. */
+#ifndef VIEW_EMIT_H
+#define VIEW_EMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "view/text.h"
+
+enum emit_format { EMIT_TABLE, EMIT_JSON, EMIT_CSV };
+
+enum emit_type {
+	EMIT_STR,     /* cell.s; NULL is nothing */
+	EMIT_U64,     /* cell.u in decimal */
+	EMIT_HEX,     /* cell.u with 0x; a string in JSON, whose numbers lose bits above 2^53 */
+	EMIT_PERCENT, /* cell.d: 12.34%; a plain number in JSON and CSV */
+	EMIT_REAL,    /* cell.d */
+};
+
+/* Formats a column appears in. */
+enum { EMIT_IN_TABLE = 1, EMIT_IN_JSON = 2, EMIT_IN_CSV = 4, EMIT_IN_ALL = 7 };
+
+struct emit_col {
+	const char *key;   /* JSON key and CSV heading */
+	const char *title; /* table heading; NULL: the key */
+	enum emit_type type;
+	const char *group; /* neighbours with the same group share a JSON object of this name */
+	unsigned in;	   /* EMIT_IN_*; 0 is everywhere */
+	enum text_cut cut; /* how a text is shortened on a terminal */
+};
+
+struct emit_cell {
+	union {
+		const char *s; /* borrowed until emit_table_end */
+		uint64_t u;
+		double d;
+	};
+	bool none; /* nothing known: blank, null, empty */
+};
+
+struct emit {
+	struct str *out;
+	enum emit_format format;
+	bool terminal; /* the text ends on a screen WIDTH columns wide */
+	bool colour;
+	unsigned width;
+	/* The rest is the emitter's own. */
+	struct json json;
+	const struct emit_col *cols;
+	unsigned n_cols;
+	bool skipped; /* the open table is not part of this format */
+	VEC(struct emit_cell) cells;
+};
+
+void emit_begin(struct emit *e);
+void emit_end(struct emit *e); /* also frees what the emitter holds */
+
+/* Text for people, as it is: nothing from outside without text_show. */
+void emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The JSON writer, positioned in the document's object, for parts that are no table; NULL for the
+ * other formats. */
+struct json *emit_json(struct emit *e);
+
+/* COLS must live until emit_table_end. */
+void emit_table(struct emit *e, const char *key, const struct emit_col *cols, unsigned n_cols);
+void emit_row(struct emit *e, const struct emit_cell *cells);
+void emit_table_end(struct emit *e);
+
+#endif
