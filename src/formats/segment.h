@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Segments: a profile as bytes, the format everything collected is stored in.
+ * docs/formats/segment.md describes every byte; this header names its parts.
+ *
+ * A segment is a file header, blocks, and a footer.  A block holds the elements of one dictionary,
+ * or up to SEGMENT_VALUES_MAX values, as columns of variable-length integers, each compressed by
+ * itself. Only dictionary entries that a value, event, loss or the meta block uses are written, and
+ * all are sorted, so that equal profiles give equal bytes whatever the order they were collected
+ * in. */
+#ifndef FORMATS_SEGMENT_H
+#define FORMATS_SEGMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/wr.h"
+#include "model/profile.h"
+
+#define SEGMENT_MAGIC	     "dwellseg"
+#define SEGMENT_FOOTER_MAGIC 0x646e6573u /* "send" */
+#define SEGMENT_MAJOR	     1		 /* a reader refuses a larger one */
+#define SEGMENT_MINOR	     0
+#define SEGMENT_HEADER_SZ    16
+#define SEGMENT_BLOCK_SZ     20 /* header of a block */
+#define SEGMENT_FOOTER_SZ    24
+
+/* A reader refuses a segment whose columns and elements would need more than this many bytes for
+ * each byte of the file, beyond the first SEGMENT_FREE_BYTES: a small file cannot fill the memory.
+ */
+#define SEGMENT_EXPANSION  64
+#define SEGMENT_FREE_BYTES (1u << 20)
+#define SEGMENT_VALUES_MAX (1u << 18) /* values in one block */
+
+enum segment_block_type {
+	SEGMENT_STRINGS = 1,
+	SEGMENT_META = 2,
+	SEGMENT_EVENTS = 3,
+	SEGMENT_IMAGES = 4,
+	SEGMENT_PLACES = 5,
+	SEGMENT_OWNERS = 6,
+	SEGMENT_VECTORS = 7,
+	SEGMENT_CONTEXTS = 8,
+	SEGMENT_LOSSES = 9,
+	SEGMENT_VALUES = 10,
+	SEGMENT_TRACES = 11, /* reserved: samples of threads over time */
+};
+
+enum segment_block_flags {
+	SEGMENT_REQUIRED = 1u << 0, /* a reader that does not know the type must refuse the file */
+};
+
+enum segment_codec { SEGMENT_RAW = 0, SEGMENT_ZSTD = 1 };
+
+/* Appends P as one segment to OUT.  Ids in the file are the file's own.  Returns 0, or -E2BIG when
+ * a dictionary has too many bytes for one column (4 GiB). */
+int segment_encode(struct wr *out, const struct profile *p, struct err *err);
+
+/* Reads the segment of exactly N bytes: interns its dictionaries in INTO, adds the events' sums,
+ * losses and meta, and gives each value, with INTO's ids, to SINK (NULL: adds them to INTO's
+ * values). Everything is checked before anything is added: after a failure INTO is as it was.
+ * Errors: -ENODATA truncated, -EBADMSG damaged, -E2BIG expands too much, -EPROTONOSUPPORT newer
+ * major version or an unknown block that is required; the message names the block and its offset.
+ */
+int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct value_sink *sink,
+		   struct err *err);
+
+/* Checks all that segment_decode checks, and adds nothing anywhere. */
+int segment_check(const uint8_t *bytes, size_t n, struct err *err);
+
+/* The digest in the footer: it covers the checksum of every block.  0 when there is no footer. */
+uint64_t segment_digest(const uint8_t *bytes, size_t n);
+
+/* Computes the checksums and the footer's fields of a segment anew, in place, as far as its blocks
+ * can be walked: for tests that damage what checksums would otherwise protect. */
+void segment_seal(uint8_t *bytes, size_t n);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Segment bytes to a profile: docs/formats/segment.md "Blocks".
+ *
+ * The dictionaries are read into a scratch profile's arrays (no indexes: the file's own numbers are
+ * the ids), the values are walked once only to be checked, and only then everything is merged.
+ * Every dictionary must be in its stated order, without doubles; so what is read is what an encoder
+ * wrote. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "formats/segment_block.h"
+
+struct decoder {
+	struct profile p; /* dictionaries under the file's ids */
+	struct block_list list;
+};
+
+static int end_columns(const struct block *b, struct column *c, unsigned n, struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && !rc; i++)
+		if (c[i].rd.bad || rd_left(&c[i].rd))
+			rc = block_err(err, -EBADMSG, b, "column %u is %s than %u elements", i,
+				       c[i].rd.bad ? "shorter" : "longer", b->n_items);
+	return rc;
+}
+
+#define BAD(...) block_err(err, -EBADMSG, b, __VA_ARGS__)
+
+/* The readers of each block: C are its columns, P gets the elements. */
+
+static int get_strings(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	const char *last = "";
+
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		uint64_t n = column_next(&c[0]);
+		const uint8_t *s = n <= rd_left(&c[1].rd) ? rd_bytes(&c[1].rd, (size_t)n) : NULL;
+		const char *copy;
+
+		if (c[0].rd.bad || !s || memchr(s, 0, (size_t)n))
+			return BAD("string %u is malformed", i + 1);
+		copy = arena_strndup(&p->arena, (const char *)s, (size_t)n);
+		if (strcmp(copy, last) <= 0)
+			return BAD("string %u is out of order", i + 1);
+		vec_push(&p->strings, copy);
+		last = copy;
+	}
+	return 0;
+}
+
+static string_id get_str(const struct profile *p, struct column *c)
+{
+	uint32_t id = column_next_u32(c);
+
+	if (id >= p->strings.n)
+		c->rd.bad = true;
+	return c->rd.bad ? 0 : id;
+}
+
+static int get_meta(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	struct profile_meta *m = &p->meta;
+
+	m->host = get_str(p, c);
+	m->platform = get_str(p, c);
+	m->kernel = get_str(p, c);
+	m->engine = get_str(p, c);
+	m->command = get_str(p, c);
+	m->start_wall_ns = column_next(c);
+	m->end_wall_ns = column_next(c);
+	m->n_cpus = column_next_u32(c);
+	for (uint32_t i = 8; i < b->n_items && !c->rd.bad && !c->zero; i++)
+		column_next(c); /* fields of a newer minor version */
+	return 0;
+}
+
+static int get_events(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		struct event e = {
+			.name = get_str(p, &c[0]),
+			.unit = get_str(p, &c[1]),
+			.period = column_next(&c[2]),
+			.freq_hz = column_next(&c[3]),
+			.enabled_ns = column_next(&c[4]),
+			.running_ns = column_next(&c[5]),
+			.total = column_next(&c[6]),
+			.n_reached = column_next(&c[7]),
+		};
+
+		if (!e.period)
+			return BAD("event %u has no period", i);
+		vec_push(&p->events, e);
+	}
+	return 0;
+}
+
+static int get_images(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		uint64_t kind = column_next(&c[0]), n;
+		struct image im = {
+			.flags = column_next_u32(&c[1]),
+			.path = p->strings.v[get_str(p, &c[2])],
+			.text_start = column_next(&c[3]),
+			.text_bytes = column_next(&c[4]),
+		};
+		const uint8_t *id;
+
+		n = column_next(&c[5]);
+		id = n <= BUILD_ID_MAX ? rd_bytes(&c[6].rd, (size_t)n) : NULL;
+		if (kind >= N_IMAGE_KINDS)
+			return block_err(err, -EPROTONOSUPPORT, b,
+					 "image %u is of kind %" PRIu64 ", newer than this program",
+					 i, kind);
+		if (n && !id)
+			return BAD("image %u has a malformed build-id", i);
+		im.kind = (enum image_kind)kind;
+		im.build_id.n_bytes = (uint8_t)n;
+		if (n)
+			memcpy(im.build_id.bytes, id, (size_t)n);
+		vec_push(&p->images, im);
+	}
+	return 0;
+}
+
+static int get_places(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	struct place k = {0};
+
+	vec_reserve(&p->places, c[1].zero ? 1 : b->n_items);
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		struct place last = k;
+		uint32_t step = column_next_u32(&c[0]);
+		uint64_t delta = column_next(&c[1]);
+
+		k.image += step;
+		k.svma = step ? delta : k.svma + delta;
+		k.flags = column_next_u32(&c[2]);
+		if (k.image < last.image || k.image >= p->images.n)
+			return BAD("place %u names an image that is not there", i);
+		if (i && !step && (k.svma < last.svma || (!delta && k.flags <= last.flags)))
+			return BAD("place %u is out of order", i);
+		vec_push(&p->places, k);
+	}
+	return 0;
+}
+
+static int get_owners(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		struct owner o = {
+			.exe = get_str(p, &c[0]),
+			.comm = get_str(p, &c[1]),
+			.cgroup = get_str(p, &c[2]),
+			.label = get_str(p, &c[3]),
+			.uid = column_next_u32(&c[4]) - 1,
+			.pid = column_next_u32(&c[5]),
+			.tid = column_next_u32(&c[6]),
+			.flags = column_next_u32(&c[7]),
+		};
+
+		vec_push(&p->owners, o);
+	}
+	return 0;
+}
+
+static int get_vectors(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		struct vector v = {
+			.known = column_next(&c[0]),
+			.value = column_next(&c[1]),
+			.counter = column_next_u32(&c[2]),
+		};
+
+		vec_push(&p->vectors, v);
+	}
+	return 0;
+}
+
+static int get_ctxs(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	uint64_t parent = 0, next = 0;
+
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		uint32_t step = column_next_u32(&c[0]);
+
+		parent += step;
+		next = (step ? 0 : next) + column_next_u32(&c[1]);
+		if (parent >= p->ctxs.n || next >= p->places.n)
+			return BAD("context %u names a %s that is not there", i + 1,
+				   parent >= p->ctxs.n ? "parent" : "place");
+		vec_push(&p->ctxs, (struct ctx){.parent = (ctx_id)parent, .place = (place_id)next});
+		next++;
+	}
+	return 0;
+}
+
+static int get_losses(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		struct loss l = {
+			.name = get_str(p, &c[0]),
+			.event = column_next_u32(&c[1]),
+			.n = column_next(&c[2]),
+		};
+
+		if (l.event >= p->events.n)
+			return BAD("loss %u names an event that is not there", i);
+		vec_push(&p->losses, l);
+	}
+	return 0;
+}
+
+/* Reads the values of B; with MAP, gives them to SINK under the mapped ids. */
+static int walk_values(const struct profile *p, const struct block *b,
+		       const struct profile_map *map, struct value_sink *sink, struct err *err)
+{
+	struct column c[6];
+	uint64_t event = 0, vector = 0, owner = 0, ctx = 0, next_ctx = 0;
+	int rc = block_columns(b, c, n_elems(c), err);
+
+	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+		uint32_t d_event = column_next_u32(&c[0]), d_vector = column_next_u32(&c[1]);
+		uint32_t d_owner = column_next_u32(&c[2]);
+		struct value v;
+
+		event += d_event;
+		vector = (d_event ? 0 : vector) + d_vector;
+		owner = (d_event || d_vector ? 0 : owner) + d_owner;
+		ctx = (d_event || d_vector || d_owner ? 0 : next_ctx) + column_next_u32(&c[3]);
+		next_ctx = ctx + 1;
+		if (event >= p->events.n || vector >= p->vectors.n || owner >= p->owners.n ||
+		    ctx >= p->ctxs.n) {
+			rc = BAD("value %u names an element that is not there", i);
+			break;
+		}
+		v.count = column_next(&c[4]) + 1;
+		v.sum = column_next(&c[5]);
+		if (!map)
+			continue;
+		v.event = map->events[event];
+		v.vector = map->vectors[vector];
+		v.owner = map->owners[owner];
+		v.ctx = map->ctxs[ctx];
+		sink->put(sink, &v);
+	}
+	if (!rc)
+		rc = end_columns(b, c, n_elems(c), err);
+	columns_release(c, n_elems(c));
+	return rc;
+}
+
+/* The dictionary blocks, in the order they must come. */
+static const struct {
+	unsigned n_columns;
+	int (*get)(struct profile *p, const struct block *b, struct column *c, struct err *err);
+} readers[] = {
+	[SEGMENT_STRINGS] = {2, get_strings}, [SEGMENT_META] = {1, get_meta},
+	[SEGMENT_EVENTS] = {8, get_events},   [SEGMENT_IMAGES] = {7, get_images},
+	[SEGMENT_PLACES] = {3, get_places},   [SEGMENT_OWNERS] = {8, get_owners},
+	[SEGMENT_VECTORS] = {3, get_vectors}, [SEGMENT_CONTEXTS] = {2, get_ctxs},
+	[SEGMENT_LOSSES] = {3, get_losses},
+};
+
+static int read_dictionary(struct profile *p, const struct block *b, struct err *err)
+{
+	struct column c[8];
+	unsigned n = readers[b->type].n_columns;
+	int rc = block_columns(b, c, n, err);
+
+	if (!rc)
+		rc = readers[b->type].get(p, b, c, err);
+	if (!rc)
+		rc = end_columns(b, c, n, err);
+	columns_release(c, n);
+	return rc;
+}
+
+/* Reads and checks all of the segment; nothing outside D changes. */
+static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, struct err *err)
+{
+	unsigned last = 0;
+	int rc = block_read_all(bytes, n, &d->list, err);
+
+	if (rc < 0)
+		return rc;
+	profile_init(&d->p);
+	vec_each (b, &d->list.blocks) {
+		if (b->type == 0 || b->type > SEGMENT_VALUES) {
+			if (b->flags & SEGMENT_REQUIRED)
+				return block_err(err, -EPROTONOSUPPORT, b,
+						 "needed, and newer than this program");
+			continue;
+		}
+		if (b->type < last || (b->type == last && b->type != SEGMENT_VALUES))
+			return BAD("out of order");
+		last = b->type;
+		rc = b->type == SEGMENT_VALUES ? walk_values(&d->p, b, NULL, NULL, err)
+					       : read_dictionary(&d->p, b, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static void decoder_release(struct decoder *d)
+{
+	profile_release(&d->p);
+	vec_release(&d->list.blocks);
+}
+
+struct profile_sink {
+	struct value_sink sink;
+	struct profile *p;
+};
+
+static void add_to_profile(struct value_sink *s, const struct value *v)
+{
+	profile_add_value(((struct profile_sink *)s)->p, v);
+}
+
+int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct value_sink *sink,
+		   struct err *err)
+{
+	struct decoder d = {0};
+	struct profile_sink adder = {{add_to_profile}, into};
+	int rc = decoder_load(&d, bytes, n, err);
+
+	if (!rc) {
+		struct profile_map map = profile_merge_dicts(into, &d.p);
+
+		vec_each (b, &d.list.blocks)
+			if (b->type == SEGMENT_VALUES)
+				walk_values(&d.p, b, &map, sink ? sink : &adder.sink, err);
+		profile_map_release(&map);
+	}
+	decoder_release(&d);
+	return rc;
+}
+
+int segment_check(const uint8_t *bytes, size_t n, struct err *err)
+{
+	struct decoder d = {0};
+	int rc = decoder_load(&d, bytes, n, err);
+
+	decoder_release(&d);
+	return rc;
+}
