@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Tracepoints, by the kernel's tracefs. */
+#ifndef COLLECT_EVENT_TRACE_H
+#define COLLECT_EVENT_TRACE_H
+
+#include "collect/event_pmu.h"
+
+/* The folder of tracefs, freed by the caller; NULL with a message that says how to mount it or who
+ * may read it.  Nothing is mounted. */
+char *event_trace_root(const struct event_env *env, struct err *err);
+
+/* Whether tracefs can be read and has events of group GROUP. */
+bool event_trace_has_group(const struct event_env *env, const char *group);
+
+/* Encodes tracepoint GROUP:NAME into SPEC (kind, attr's type and config).  -ENOENT: no such
+ * tracepoint, or tracefs cannot be read. */
+int event_trace_encode(const struct event_env *env, const char *group, const char *name,
+		       struct event_spec *spec, struct err *err);
+
+/* Calls EACH with "group:name" of every tracepoint, or of GROUP's only; and with each group. */
+void event_trace_each(const struct event_env *env, const char *group, event_pmu_each_fn *each,
+		      void *arg);
+void event_trace_each_group(const struct event_env *env, event_pmu_each_fn *each, void *arg);
+
+#endif
