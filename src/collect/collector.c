@@ -301,8 +301,6 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 	c->procs.split = opts->split;
 	c->procs.label = profile_intern_str(p, opts->label);
 	kernel_map_init(&c->kernel, p);
-	for (size_t i = 0; i < opts->n_kernel; i++)
-		kernel_map_add(&c->kernel, &opts->kernel[i]);
 	add_events(c);
 	fold_init(&c->fold, p, &c->procs, &c->images, &c->kernel, c->events);
 	cpus_online(&c->cpus);
@@ -356,9 +354,9 @@ int collector_start(struct collector *c, struct err *err)
 	c->profile->meta.engine =
 		profile_intern_str(c->profile, c->engine == ENGINE_BPF ? "bpf" : "ring");
 	/* The idle tasks, which no list shows: one tgid 0 for all CPUs. */
-	procs_add_task(&c->procs, 0, 0, "swapper", c->procs.profile ? 1 : 1, 0, true);
-	c->procs.v[procs_current(&c->procs, 0)].exact = false;
-	c->procs.v[procs_current(&c->procs, 0)].any_exec = true;
+	procs_add_task(&c->procs, 0, 0, "swapper", 1, 0, true);
+	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
+	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
 	if (c->engine == ENGINE_BPF)
 		return log_each_task(c->log, add_task, c, err);
 	if (c->opts.target.kind == TARGET_ALL || c->opts.target.kind == TARGET_CGROUP)
@@ -367,6 +365,11 @@ int collector_start(struct collector *c, struct err *err)
 		vec_each(pid, &c->opts.target.pids)
 			procs_scan_one(&c->procs, *pid);
 	return 0;
+}
+
+void collector_add_kernel(struct collector *c, const struct kernel_range *r)
+{
+	kernel_map_add(&c->kernel, r);
 }
 
 void collector_wait(struct collector *c, int timeout_ms)
@@ -408,18 +411,18 @@ static const struct opened *sampler_by_id(const struct collector *c, uint64_t id
 /* A sample of the ring engine belongs to the life its process has at that time. */
 static void apply_sample(struct collector *c, const struct record *r)
 {
+	/* A child's inherited event writes its parent's id (primary_event_id). */
 	const struct opened *o = sampler_by_id(c, r->id);
 	uint32_t proc = procs_current(&c->procs, r->pid);
 	struct log_sample s = {.ip = r->ip, .tgid = r->pid, .tid = r->tid};
 
-	if (!o) /* an inherited event: its id is its own; with one event there is no doubt */
-		s.event = 0;
-	else
-		s.event = o->event;
+	if (!o)
+		return;
+	s.event = o->event;
 	if (proc == PROC_NONE && procs_scan_one(&c->procs, r->pid))
 		proc = procs_current(&c->procs, r->pid);
 	if (proc != PROC_NONE)
-		s.generation = c->procs.v[proc].generation;
+		s.generation = c->procs.v.v[proc].generation;
 	c->n_ring_samples[s.event]++;
 	fold_add(&c->fold, &s);
 }
@@ -547,8 +550,8 @@ static void settle_event(struct collector *c, uint32_t i, uint64_t idle)
 	if (c->opts.events[i].is_clock && !c->opts.events[i].attr.exclude_kernel &&
 	    c->opts.target.kind == TARGET_ALL)
 		e->total -= idle < e->total ? idle : e->total;
-	if (e->freq_hz && e->n_reached)
-		e->period = e->total / e->n_reached ? e->total / e->n_reached : 1;
+	if (e->freq_hz && e->n_reached && e->total >= e->n_reached)
+		e->period = e->total / e->n_reached;
 }
 
 void collector_stop(struct collector *c)

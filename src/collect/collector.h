@@ -31,8 +31,6 @@ struct collector_opts {
 	uint32_t n_slots;                  /* of a CPU's log, a power of two; 0: chosen by CPU count */
 	image_probe_fn *probe;             /* reads ELF layouts */
 	const struct image_layout *vdso;   /* NULL: none */
-	const struct kernel_range *kernel; /* what is where in the kernel */
-	size_t n_kernel;
 };
 
 struct collector;
@@ -52,6 +50,10 @@ bool collector_user_only(const struct collector *c);
 
 /* Starts sampling, then learns of all processes there are. */
 int collector_start(struct collector *c, struct err *err);
+
+/* Says that kernel code lies somewhere, from the first cycle on: the kernel, a module, a BPF program.
+ * BPF programs loaded later are noticed by themselves. */
+void collector_add_kernel(struct collector *c, const struct kernel_range *r);
 
 /* Waits until the next cycle is due, a ring fills up, or a signal arrives; at most TIMEOUT_MS. */
 void collector_wait(struct collector *c, int timeout_ms);

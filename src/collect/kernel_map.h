@@ -15,14 +15,16 @@ struct kernel_range {
 	struct image image;  /* kind KERNEL, MODULE or BPF; its path is borrowed */
 };
 
+struct kernel_piece {
+	uint64_t start, end, svma;
+	struct image desc; /* its path is in the profile's strings */
+	image_id image;    /* when has_image: interned when first sampled */
+	bool has_image;
+};
+
 struct kernel_map {
 	struct profile *profile; /* borrowed */
-	VEC(struct kernel_piece {
-		uint64_t start, end, svma;
-		image_id image;
-		bool has_image;      /* interned when first sampled */
-		struct image desc;   /* path in the profile's strings */
-	}) v;                        /* sorted by start */
+	VEC(struct kernel_piece) v; /* sorted by start, disjoint */
 };
 
 void kernel_map_init(struct kernel_map *k, struct profile *p);
