@@ -133,7 +133,7 @@ static int open_log(struct collector *c, struct err *err)
 /* Events that tell of mappings, names, births and deaths, into a ring per CPU. */
 static int open_sideband(struct collector *c, enum spread spread, struct err *err)
 {
-	struct event_spec dummy = {.name = (char *)"the sideband event"};
+	struct event_spec dummy = {.name = (char *)"events"};
 	struct perf_event_attr *a = &dummy.attr;
 	struct target all = {.kind = TARGET_ALL}, *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
 	size_t n_pages = geteuid() == 0 ? 256 : 128;
