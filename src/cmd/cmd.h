@@ -65,4 +65,7 @@ void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format
  * screen and PAGED, else directly (pager.c). */
 int pager_write(const char *text, size_t n, bool paged, struct err *err);
 
+int cmd_doctor(struct cmd *c);
+int cmd_events(struct cmd *c);
+
 #endif

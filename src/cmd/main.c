@@ -18,6 +18,8 @@ static int cmd_version(struct cmd *c);
 
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
+	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
+	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
 	{"help", cmd_help, 0, "show this text, or a command's options", NULL},
 	{"version", cmd_version, 0, "print the version", NULL},
 };

@@ -22,7 +22,8 @@ enum event_support event_support_of(const struct event_env *env, const struct ev
 	struct event_spec s = *spec;
 	int rc;
 
-	if (!env->probe)
+	/* a tracepoint that has a number works, and opening one patches the running kernel */
+	if (!env->probe || spec->kind == EVENT_TRACEPOINT)
 		return EVENT_SUPPORTED;
 	s.attr.sample_period = PROBE_PERIOD;
 	s.attr.freq = 0;
@@ -67,7 +68,7 @@ int event_check_supported(const struct event_env *env, const struct event_spec *
 	case EVENT_UNSUPPORTED:
 		break;
 	}
-	if (spec->kind == EVENT_SOFTWARE || spec->kind == EVENT_TRACEPOINT)
+	if (spec->kind == EVENT_SOFTWARE)
 		return err_set(err, -EOPNOTSUPP, "this kernel does not support it");
 	return err_set(err, -EOPNOTSUPP,
 		       "a known event that this machine does not support%s; the nearest that works "
