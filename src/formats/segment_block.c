@@ -25,9 +25,9 @@ static const char *const type_names[] = {
 	[SEGMENT_VALUES] = "values",   [SEGMENT_TRACES] = "traces",
 };
 
-uint64_t block_checksum(const void *p, size_t n)
+uint64_t block_checksum(const void *p, size_t n, uint64_t seed)
 {
-	return XXH3_64bits(p, n);
+	return XXH3_64bits_withSeed(p, n, seed);
 }
 
 int block_err(struct err *err, int code, const struct block *b, const char *fmt, ...)
@@ -120,7 +120,7 @@ int block_add(struct block_writer *w, enum segment_block_type type, unsigned fla
 		return err_set(err, -E2BIG, "a %s block of %zu bytes", type_names[type], n_stored);
 	w->expanded += n_items;
 	put_le32(w->out->v + at + 16, (uint32_t)n_stored);
-	put_le64(w->out->v + at, block_checksum(w->out->v + at + 8, w->out->n - at - 8));
+	put_le64(w->out->v + at, block_checksum(w->out->v + at + 8, w->out->n - at - 8, 0));
 	wr_bytes(&w->digest, w->out->v + at, 8);
 	w->n_blocks++;
 	return 0;
@@ -144,7 +144,7 @@ void block_end_segment(struct block_writer *w)
 	wr_le32(w->out, w->n_blocks);
 	wr_le32(w->out, SEGMENT_FOOTER_MAGIC);
 	wr_bytes(&w->digest, w->out->v + at, 16);
-	wr_le64(w->out, block_checksum(w->digest.v, w->digest.n));
+	wr_le64(w->out, block_checksum(w->digest.v, w->digest.n, 0));
 	block_writer_release(w);
 }
 
@@ -190,7 +190,7 @@ static int read_block_header(struct rd *r, struct block *b, struct err *err)
 	b->stored = rd_bytes(r, b->n_stored);
 	if (r->bad)
 		return block_err(err, -EBADMSG, b, "its length reaches past the end of the blocks");
-	if (block_checksum(covered, (size_t)(r->p - covered)) != checksum)
+	if (block_checksum(covered, (size_t)(r->p - covered), 0) != checksum)
 		return block_err(err, -EBADMSG, b, "checksum does not match");
 	return 0;
 }
@@ -251,7 +251,7 @@ static uint64_t digest_of(const uint8_t *bytes, size_t n, const struct block_lis
 	vec_each (b, &l->blocks)
 		wr_bytes(&d, bytes + b->off, 8);
 	wr_bytes(&d, bytes + n - SEGMENT_FOOTER_SZ, 16);
-	x = block_checksum(d.v, d.n);
+	x = block_checksum(d.v, d.n, 0);
 	wr_release(&d);
 	return x;
 }
@@ -365,7 +365,7 @@ void segment_seal(uint8_t *bytes, size_t n)
 			break;
 		rd_bytes(&r, SEGMENT_BLOCK_SZ + (size_t)n_stored);
 		put_le64(bytes + b.off,
-			 block_checksum(bytes + b.off + 8, SEGMENT_BLOCK_SZ - 8 + n_stored));
+			 block_checksum(bytes + b.off + 8, SEGMENT_BLOCK_SZ - 8 + n_stored, 0));
 		vec_push(&l.blocks, b);
 	}
 	put_le64(foot, n);

@@ -11,8 +11,8 @@
 
 #define BLOCK_MAX_COLUMNS 16
 
-/* XXH3-64 of N bytes. */
-uint64_t block_checksum(const void *p, size_t n);
+/* XXH3-64 of N bytes; SEED 0 in segments. */
+uint64_t block_checksum(const void *p, size_t n, uint64_t seed);
 
 /* Writing: begin a segment, for each block fill columns and add it, end. */
 struct block_writer {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -198,4 +199,29 @@ int debug_file_open_debug(const struct debug_paths *where, const char *path,
 	if (fd < 0 && where->debuginfod)
 		fd = debuginfod_open(where->debuginfod, id, true, ret_path, NULL);
 	return fd >= 0 ? fd : err_set(err, -ENOENT, "%s: no debug file", path ? path : "image");
+}
+
+int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_id *id,
+			    char **ret_path, struct err *err)
+{
+	static const char *const forms[] = {"/usr/lib/debug/boot/vmlinux-%s",
+					    "/usr/lib/debug/lib/modules/%s/vmlinux",
+					    "/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s"};
+	struct utsname u;
+	int fd = id->n_bytes ? open_extra(where, "vmlinux", id, "", ret_path) : -ENOENT;
+
+	for (size_t i = 0; fd < 0 && i < sizeof(forms) / sizeof(forms[0]); i++) {
+		const char *at = strstr(forms[i], "%s");
+		_mem_ char *path = NULL;
+
+		if (uname(&u) < 0)
+			break;
+		path = xasprintf("%.*s%s%s", (int)(at - forms[i]), forms[i], u.release, at + 2);
+		fd = open_same(path, id, ret_path);
+	}
+	if (fd < 0)
+		fd = open_by_id(where->debug_root, id, ".debug", ret_path);
+	if (fd < 0 && where->debuginfod)
+		fd = debuginfod_open(where->debuginfod, id, true, ret_path, NULL);
+	return fd >= 0 ? fd : err_set(err, -ENOENT, "vmlinux of this kernel: not found");
 }

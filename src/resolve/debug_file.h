@@ -31,6 +31,11 @@ int debug_file_open_code(const struct debug_paths *where, const char *path,
 int debug_file_open_debug(const struct debug_paths *where, const char *path,
 			  const struct build_id *id, int code_fd, char **ret_path, struct err *err);
 
+/* Opens the vmlinux of the kernel with identity ID, where distributions and kernel builders put it.
+ */
+int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_id *id,
+			    char **ret_path, struct err *err);
+
 /* The debuginfod client library, loaded when first needed; NULL when $DEBUGINFOD_URLS is not set or
  * the library is not installed.  What a server does not have is not asked for again. */
 struct debuginfod *debuginfod_new(void);

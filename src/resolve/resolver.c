@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See resolver.h.  One entry per image identity, found through an index; entries are separate
- * allocations, so that pointers handed out stay. */
+ * allocations, so that pointers handed out stay.  Where symbols come from is image_symbols.c's. */
 #include "resolve/resolver.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "resolve/debug_file.h"
 #include "resolve/demangle.h"
-#include "resolve/elf_file.h"
-#include "resolve/symtab_elf.h"
+#include "resolve/elf_probe.h"
+#include "resolve/image_symbols.h"
 
 struct entry {
 	struct resolved result;
-	struct symtab symtab;
+	struct image_symbols symbols;
 	enum image_kind kind;
 	struct build_id build_id;
-	char *path, *source, *note;
+	char *path, *note;
 	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
 };
 
 struct resolver {
 	char *cache_dir, *proc_dir, *sys_dir, *debug_root;
 	char **paths;
-	struct debug_paths where;
-	bool no_save;
+	struct symbol_sources sources; /* borrows the strings above */
 	VEC(struct entry *) entries;
 	struct index by_identity;
 	struct arena arena; /* readable names */
@@ -45,13 +45,16 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 	r->paths = xcalloc(opts->n_paths + 1, sizeof(*r->paths));
 	for (size_t i = 0; i < opts->n_paths; i++)
 		r->paths[i] = xstrdup(opts->paths[i]);
-	r->where = (struct debug_paths){
-		.extra = (const char *const *)r->paths,
-		.n_extra = opts->n_paths,
-		.debug_root = r->debug_root,
-		.debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL,
+	r->sources = (struct symbol_sources){
+		.where = {.extra = (const char *const *)r->paths,
+			  .n_extra = opts->n_paths,
+			  .debug_root = r->debug_root,
+			  .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL},
+		.cache_dir = r->cache_dir,
+		.proc_dir = r->proc_dir,
+		.sys_dir = r->sys_dir,
+		.no_save = opts->no_save,
 	};
-	r->no_save = opts->no_save;
 	return r;
 }
 
@@ -60,21 +63,21 @@ void resolver_free(struct resolver *r)
 	if (!r)
 		return;
 	vec_each (e, &r->entries) {
-		symtab_release(&(*e)->symtab);
+		image_symbols_release(&(*e)->symbols);
 		free((*e)->names[0]);
 		free((*e)->names[1]);
 		free((*e)->path);
-		free((*e)->source);
 		free((*e)->note);
 		free(*e);
 	}
 	vec_release(&r->entries);
 	index_release(&r->by_identity);
 	arena_release(&r->arena);
-	for (size_t i = 0; i < r->where.n_extra; i++)
+	for (size_t i = 0; i < r->sources.where.n_extra; i++)
 		free(r->paths[i]);
 	free(r->paths);
-	debuginfod_free(r->where.debuginfod);
+	debuginfod_free(r->sources.where.debuginfod);
+	kallsyms_release(&r->sources.kallsyms);
 	free(r->cache_dir);
 	free(r->proc_dir);
 	free(r->sys_dir);
@@ -104,45 +107,6 @@ static bool entry_same(const void *owner, uint32_t i, const void *key)
 	       (im->build_id.n_bytes || strcmp(e->path, im->path ? im->path : "") == 0);
 }
 
-/* Reads the symbols of an image's file and of its debug file, if that has more. */
-static void read_files(struct resolver *r, struct entry *e)
-{
-	struct symtab_builder b = {0};
-	struct elf_file f;
-	enum symtab_source have = SYMTAB_NONE;
-	struct err err = {0};
-	_mem_ char *path = NULL;
-	_mem_ char *debug_path = NULL;
-	_fd_ int fd = debug_file_open_code(&r->where, e->path, &e->build_id, &path, &err);
-	_fd_ int debug_fd = -1;
-
-	if (fd >= 0 && elf_file_open(&f, fd, NULL) == 0) {
-		have = symtab_elf_read(&f, &b);
-		symtab_elf_read_plt(&f, &b);
-		elf_file_close(&f);
-	}
-	if (have != SYMTAB_FULL)
-		debug_fd = debug_file_open_debug(&r->where, e->path, &e->build_id, fd, &debug_path,
-						 NULL);
-	if (debug_fd >= 0 && elf_file_open(&f, debug_fd, NULL) == 0) {
-		enum symtab_source more = symtab_elf_read(&f, &b);
-
-		if (more > have) {
-			have = more;
-			free(path);
-			path = take_ptr(&debug_path);
-		}
-		elf_file_close(&f);
-	}
-	symtab_builder_finish(&b, &e->symtab);
-	e->source = take_ptr(&path);
-	e->result.status = have >= SYMTAB_MINIDEBUG ? RESOLVE_OK
-			   : have == SYMTAB_DYNSYM  ? RESOLVE_PARTIAL
-			   : fd >= 0		    ? RESOLVE_BARE
-			   : fd == -ESTALE	    ? RESOLVE_STALE
-						    : RESOLVE_MISSING;
-}
-
 static struct entry *find_entry(struct resolver *r, const struct image *im)
 {
 	uint64_t hash = identity_hash(im->kind, &im->build_id, im->path ? im->path : "");
@@ -157,12 +121,12 @@ static struct entry *find_entry(struct resolver *r, const struct image *im)
 	e->path = xstrdup(im->path ? im->path : "");
 	vec_push(&r->entries, e);
 	index_add(&r->by_identity, hash, (uint32_t)r->entries.n - 1, entry_hash, r);
-	if (im->kind == IMAGE_FILE)
-		read_files(r, e);
-	else
-		e->result.status = RESOLVE_MISSING;
-	e->result.symtab = &e->symtab;
-	e->result.source = e->source ? e->source : "";
+	image_symbols_load(&r->sources, im, &e->symbols);
+	e->result = (struct resolved){
+		.status = e->symbols.status,
+		.symtab = e->symbols.symtab,
+		.source = e->symbols.source ? e->symbols.source : "",
+	};
 	return e;
 }
 
@@ -177,11 +141,11 @@ static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, b
 	char *plain;
 
 	if (!e->names[args])
-		e->names[args] = xcalloc(e->symtab.n, sizeof(*e->names[args]));
+		e->names[args] = xcalloc(e->result.symtab->n, sizeof(*e->names[args]));
 	slot = &e->names[args][i];
 	if (*slot)
 		return *slot;
-	linked = symtab_get(&e->symtab, i).name;
+	linked = symtab_get(e->result.symtab, i).name;
 	plain = demangle_name(linked, args);
 	*slot = plain ? arena_strdup(&r->arena, plain) : linked;
 	free(plain);
@@ -196,11 +160,16 @@ const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i
 bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, struct procedure *ret)
 {
 	struct entry *e = find_entry(r, im);
-	uint32_t i = symtab_find(&e->symtab, svma);
+	uint32_t i;
+
+	if (im->flags & IMAGE_OFFSETS && e->symbols.layout.n_loads &&
+	    !image_layout_svma(&e->symbols.layout, svma, &svma))
+		return false;
+	i = symtab_find(e->result.symtab, svma);
 
 	if (i == PROC_NONE)
 		return false;
-	*ret = symtab_get(&e->symtab, i);
+	*ret = symtab_get(e->result.symtab, i);
 	ret->name = entry_name(r, e, i, true);
 	return true;
 }
@@ -209,7 +178,7 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 {
 	struct entry *e = find_entry(r, im);
 
-	if (e->note)
+	if (e->note || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN)
 		return e->note;
 	switch (e->result.status) {
 	case RESOLVE_STALE:
@@ -235,23 +204,61 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 	return e->note;
 }
 
+/* The vdso has no file: its bytes are put into one without a name. */
+static int open_vdso(const struct image *im, char **ret_path, struct err *err)
+{
+	struct image_layout l;
+	size_t n = 0;
+	_mem_ uint8_t *bytes = image_vdso(&n);
+	_fd_ int fd = -1;
+
+	if (!bytes || elf_probe_bytes(bytes, n, &l, NULL) < 0 ||
+	    !build_id_same(&l.build_id, &im->build_id))
+		return err_set(err, -ENOENT, "%s: of another kernel", im->path);
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd < 0 || file_write_all(fd, bytes, n) < 0)
+		return err_errno(err, -errno, "%s", im->path);
+	if (ret_path)
+		*ret_path = xstrdup(im->path);
+	return take_fd(&fd);
+}
+
 int resolver_open_code(struct resolver *r, const struct image *im, char **ret_path, struct err *err)
 {
-	return debug_file_open_code(&r->where, im->path, &im->build_id, ret_path, err);
+	switch (im->kind) {
+	case IMAGE_KERNEL:
+		return debug_file_open_vmlinux(&r->sources.where, &im->build_id, ret_path, err);
+	case IMAGE_VDSO:
+		return open_vdso(im, ret_path, err);
+	case IMAGE_FILE:
+	case IMAGE_MODULE:
+		return debug_file_open_code(&r->sources.where, im->path, &im->build_id, ret_path,
+					    err);
+	default:
+		return err_set(err, -ENOENT, "%s: has no file", im->path);
+	}
 }
 
 int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_path,
 			struct err *err)
 {
-	_fd_ int code = debug_file_open_code(&r->where, im->path, &im->build_id, NULL, NULL);
-	int fd = debug_file_open_debug(&r->where, im->path, &im->build_id, code, ret_path, NULL);
+	const struct debug_paths *where = &r->sources.where;
+	_fd_ int code = -1;
+	int fd;
 
-	if (fd >= 0)
-		return fd;
-	return debug_file_open_code(&r->where, im->path, &im->build_id, ret_path, err);
+	if (im->kind != IMAGE_FILE && im->kind != IMAGE_MODULE)
+		return resolver_open_code(r, im, ret_path, err);
+	code = debug_file_open_code(where, im->path, &im->build_id, NULL, NULL);
+	fd = debug_file_open_debug(where, im->path, &im->build_id, code, ret_path, NULL);
+	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
 }
 
 int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err)
 {
-	return 0;
+	return image_symbols_save(&r->sources, im, fd, err);
+}
+
+int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, struct err *err)
+{
+	return image_symbols_save_jit(&r->sources, im, pid, err);
 }

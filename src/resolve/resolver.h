@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "model/image.h"
@@ -77,6 +78,10 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
  * the image's file, open (borrowed); -1 for the kernel, its modules and BPF programs, which are
  * read from kallsyms.  For the recorder, at flush. */
 int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err);
+
+/* Keeps the perf map of process PID, while it lives, as the symbols of its JIT code IM; a later map
+ * of the same image replaces the earlier.  -ENOENT when the process wrote none. */
+int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, struct err *err);
 
 /* Tells whether NAME is one of the procedures the kernel idles in (x86-64 and arm64). */
 bool resolve_is_idle(const char *name);

@@ -44,7 +44,8 @@ struct symtab {
 	/* Called before names in [off, off + n) of the pool are looked at for the first time; false
 	 * when they are damaged.  NULL: nothing to check. */
 	bool (*check_pool)(const struct symtab *st, uint32_t off, uint32_t n);
-	void *owned; /* freed by symtab_release */
+	void *checker; /* for check_pool's own use */
+	void *owned;   /* freed by symtab_release */
 };
 
 /* Returns the entry of the procedure that covers SVMA, or PROC_NONE.  O(log n), no allocation. */
@@ -86,6 +87,9 @@ struct symtab_builder {
  * PROC_PLT. */
 void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, const char *name,
 			size_t n_name, uint32_t flags);
+
+/* Adds the symbols of a symtab that was settled before. */
+void symtab_builder_add_symtab(struct symtab_builder *b, const struct symtab *st);
 
 /* Says that code lies in [START, END): symbols without a size end where their range does, and are
  * dropped outside of all ranges. */

@@ -65,6 +65,16 @@ void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, 
 	b->pool.n += n_name + 1;
 }
 
+void symtab_builder_add_symtab(struct symtab_builder *b, const struct symtab *st)
+{
+	for (uint32_t i = 0; i < st->n; i++) {
+		struct procedure p = symtab_get(st, i);
+
+		symtab_builder_add(b, p.start, p.end - p.start, p.name, strlen(p.name),
+				   p.flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT));
+	}
+}
+
 void symtab_builder_add_range(struct symtab_builder *b, uint64_t start, uint64_t end)
 {
 	if (start < end)

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dcpicat's text form.  The header's words and their meaning are dcpicat(1)'s; that `path` may be
+ * repeated, and the form of ProfileMe event lines (SET:COUNTER instead of a name), are as
+ * HPCToolkit's xprof reads them (src/tool/xprof/ProfileReader.cpp).
+ *
+ * What the text says twice is checked: an event's TOTAL must be its column's sum, rows must rise
+ * and have a column for every event.  So a damaged or cut text does not pass for a profile. */
+#include "formats/dcpi_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "formats/dcpi.h"
+
+/* Printing. */
+
+static void add_field(struct str *out, const char *word, const char *value)
+{
+	size_t start;
+
+	str_addf(out, "%-20s ", word);
+	start = out->n;
+	str_add(out, *value ? value : "unknown");
+	for (size_t i = start; i < out->n; i++)
+		if (out->v[i] == '\n')
+			out->v[i] = '?';
+}
+
+static void add_line(struct str *out, const char *word, const char *value)
+{
+	add_field(out, word, value);
+	str_addc(out, '\n');
+}
+
+void dcpi_text_format(const struct dcpi_text *t, struct str *out)
+{
+	add_line(out, "name", t->name);
+	add_line(out, "image", t->image);
+	if (t->label)
+		add_line(out, "label", t->label);
+	vec_each (path, &t->paths)
+		add_line(out, "path", *path);
+	add_line(out, "epoch", t->epoch);
+	add_line(out, "platform", t->platform);
+	str_addf(out, "%-20s 0x%012" PRIx64 "\n", "text_start", t->text_start);
+	str_addf(out, "%-20s 0x%012" PRIx64 "\n", "text_size", t->text_bytes);
+	vec_each (e, &t->events) {
+		_mem_ char *name =
+			xasprintf("%" PRIu64 " %s", e->total, *e->name ? e->name : "unknown");
+
+		add_field(out, "event", name);
+		str_addf(out, "%s%s:%" PRIu64 ":%u\n", e->counter ? ":" : "",
+			 e->counter ? e->counter : "", e->period, e->duty);
+	}
+	for (size_t i = 0; i < t->pcs.n; i++) {
+		str_addf(out, "0x%012" PRIx64, t->pcs.v[i]);
+		for (size_t k = 0; k < t->events.n; k++)
+			str_addf(out, " %7" PRIu64, t->counts.v[i * t->events.n + k]);
+		str_addc(out, '\n');
+	}
+}
+
+/* Parsing. */
+
+struct dcpi_text_reader dcpi_text_begin(const char *text, size_t n)
+{
+	return (struct dcpi_text_reader){.p = text, .end = text + n, .line = 1};
+}
+
+struct line {
+	const char *s;
+	size_t n, n_word;
+	const char *value; /* behind the word and its blanks */
+	size_t n_value;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The line at R's place, blanks at its end left out; false at the end of the text. */
+static bool peek(const struct dcpi_text_reader *r, struct line *l)
+{
+	const char *nl;
+
+	if (r->p == r->end)
+		return false;
+	nl = memchr(r->p, '\n', (size_t)(r->end - r->p));
+	*l = (struct line){.s = r->p, .n = (size_t)((nl ? nl : r->end) - r->p)};
+	while (l->n && (is_blank(l->s[l->n - 1]) || l->s[l->n - 1] == '\r'))
+		l->n--;
+	while (l->n_word < l->n && !is_blank(l->s[l->n_word]))
+		l->n_word++;
+	l->value = l->s + l->n_word;
+	while (l->value < l->s + l->n && is_blank(*l->value))
+		l->value++;
+	l->n_value = (size_t)(l->s + l->n - l->value);
+	return true;
+}
+
+static void step(struct dcpi_text_reader *r)
+{
+	const char *nl = memchr(r->p, '\n', (size_t)(r->end - r->p));
+
+	r->p = nl ? nl + 1 : r->end;
+	r->line++;
+}
+
+static bool word_is(const struct line *l, const char *word)
+{
+	return l->n_word == strlen(word) && memcmp(l->s, word, l->n_word) == 0;
+}
+
+static bool is_row(const struct line *l)
+{
+	return l->n >= 2 && l->s[0] == '0' && l->s[1] == 'x';
+}
+
+static int bad(const struct dcpi_text_reader *r, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int bad(const struct dcpi_text_reader *r, struct err *err, const char *fmt, ...)
+{
+	_mem_ char *why = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&why, fmt, ap) < 0)
+		why = xstrdup("malformed");
+	va_end(ap);
+	return err_set(err, -EBADMSG, "line %zu: %s", r->line, why);
+}
+
+/* Parses the unsigned number at *P, before END, and steps over it. */
+static bool take_number(const char **p, const char *end, unsigned base, uint64_t *ret)
+{
+	const char *s = *p;
+	uint64_t v = 0;
+
+	for (; s < end; s++) {
+		unsigned digit = (unsigned)(*s - '0');
+
+		if (digit > 9)
+			digit = (unsigned)((*s | 0x20) - 'a') < 6
+					? (unsigned)((*s | 0x20) - 'a') + 10
+					: 99;
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
+			return false;
+	}
+	if (s == *p)
+		return false;
+	*p = s;
+	*ret = v;
+	return true;
+}
+
+/* All of S[0 .. N) as a number. */
+static bool whole_number(const char *s, size_t n, unsigned base, uint64_t *ret)
+{
+	const char *p = s;
+
+	return take_number(&p, s + n, base, ret) && p == s + n;
+}
+
+bool dcpi_text_is_counter(const char *s)
+{
+	/* dcpiprofileme(1): modes pm0 .. pm3 count the samples and two counters each. */
+	static const char *const names[] = {"count",	"inflight", "retires",
+					    "retdelay", "bcmisses", "replays"};
+
+	if (s[0] != 'm' || s[1] < '0' || s[1] > '3')
+		return false;
+	for (size_t i = 0; i < n_elems(names); i++)
+		if (strcmp(s + 2, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* TOTAL NAME[:COUNTER]:PERIOD:DUTY, where NAME may hold blanks and colons (cycles:u). */
+static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, const struct line *l,
+		       struct err *err)
+{
+	const char *p = l->value, *end = l->value + l->n_value, *duty, *period;
+	struct dcpi_text_event e = {0};
+	uint64_t d = 0;
+	char *name, *colon;
+
+	if (!take_number(&p, end, 10, &e.total) || p == end || !is_blank(*p))
+		return bad(r, err, "an event line begins with its total, TOTAL NAME:PERIOD:DUTY");
+	while (p < end && is_blank(*p))
+		p++;
+	duty = memrchr(p, ':', (size_t)(end - p));
+	period = duty ? memrchr(p, ':', (size_t)(duty - p)) : NULL;
+	if (!period || period == p || !whole_number(duty + 1, (size_t)(end - duty - 1), 10, &d) ||
+	    d > DCPI_DUTY_ALWAYS ||
+	    !whole_number(period + 1, (size_t)(duty - period - 1), 10, &e.period))
+		return bad(r, err, "an event line ends with NAME:PERIOD:DUTY, duty at most 10000");
+	e.duty = (unsigned)d;
+	name = arena_strndup(&t->arena, p, (size_t)(period - p));
+	colon = strrchr(name, ':');
+	if (colon && colon != name && dcpi_text_is_counter(colon + 1)) {
+		*colon = '\0';
+		e.counter = colon + 1;
+	}
+	e.name = name;
+	vec_push(&t->events, e);
+	return 0;
+}
+
+static int parse_row(const struct dcpi_text_reader *r, struct dcpi_text *t, const struct line *l,
+		     struct err *err)
+{
+	const char *p = l->s + 2, *end = l->s + l->n;
+	uint64_t v;
+
+	if (!take_number(&p, end, 16, &v))
+		return bad(r, err, "a row begins with an address of at most 64 bits, in hex");
+	if (t->pcs.n && v <= t->pcs.v[t->pcs.n - 1])
+		return bad(r, err, "address %#" PRIx64 " is not above the row before", v);
+	vec_push(&t->pcs, v);
+	for (size_t i = 0; i < t->events.n; i++) {
+		const char *blank = p;
+
+		while (p < end && is_blank(*p))
+			p++;
+		if (p == blank || !take_number(&p, end, 10, &v))
+			return bad(r, err, "column %zu of %zu is no count", i + 1, t->events.n);
+		vec_push(&t->counts, v);
+	}
+	if (p != end)
+		return bad(r, err, "a row has a count for each of the %zu events, and no more",
+			   t->events.n);
+	return 0;
+}
+
+static int check_totals(const struct dcpi_text_reader *r, const struct dcpi_text *t,
+			struct err *err)
+{
+	for (size_t k = 0; k < t->events.n; k++) {
+		const struct dcpi_text_event *e = &t->events.v[k];
+		uint64_t sum = 0;
+
+		for (size_t i = k; i < t->counts.n; i += t->events.n)
+			if (__builtin_add_overflow(sum, t->counts.v[i], &sum))
+				return bad(r, err, "the counts of %.60s pass 64 bits", e->name);
+		if (sum != e->total)
+			return bad(r, err,
+				   "the rows above hold %" PRIu64
+				   " samples of %.60s, its event line says %" PRIu64,
+				   sum, e->name, e->total);
+	}
+	return 0;
+}
+
+static int parse_address(const struct dcpi_text_reader *r, const struct line *l, uint64_t *ret,
+			 struct err *err)
+{
+	const char *s = l->value;
+	size_t n = l->n_value;
+
+	if (n > 2 && s[0] == '0' && s[1] == 'x') {
+		s += 2;
+		n -= 2;
+	}
+	if (!whole_number(s, n, 16, ret))
+		return bad(r, err, "%.*s needs a number in hex", (int)l->n_word, l->s);
+	return 0;
+}
+
+static int set_once(const struct dcpi_text_reader *r, struct dcpi_text *t, const struct line *l,
+		    const char **to, struct err *err)
+{
+	if (*to)
+		return bad(r, err, "a second %.*s line", (int)l->n_word, l->s);
+	*to = arena_strndup(&t->arena, l->value, l->n_value);
+	return 0;
+}
+
+struct seen {
+	bool text_start, text_bytes;
+};
+
+static int parse_header_line(const struct dcpi_text_reader *r, struct dcpi_text *t,
+			     const struct line *l, struct seen *seen, struct err *err)
+{
+	uint64_t s;
+	int e;
+
+	if (!l->n_word || !l->n_value || memchr(l->s, '\0', l->n))
+		return bad(r, err, "not `word value`, nor a row that begins with 0x");
+	if (word_is(l, "image"))
+		return set_once(r, t, l, &t->image, err);
+	if (word_is(l, "label"))
+		return set_once(r, t, l, &t->label, err);
+	if (word_is(l, "platform"))
+		return set_once(r, t, l, &t->platform, err);
+	if (word_is(l, "epoch")) {
+		e = set_once(r, t, l, &t->epoch, err);
+		if (e == 0 && dcpi_parse_time(t->epoch, &s) < 0)
+			return bad(r, err, "epoch needs a time such as 199805191724");
+		return e;
+	}
+	if (word_is(l, "path")) {
+		vec_push(&t->paths, arena_strndup(&t->arena, l->value, l->n_value));
+		return 0;
+	}
+	if (word_is(l, "text_start")) {
+		seen->text_start = true;
+		return parse_address(r, l, &t->text_start, err);
+	}
+	if (word_is(l, "text_size")) {
+		seen->text_bytes = true;
+		return parse_address(r, l, &t->text_bytes, err);
+	}
+	if (word_is(l, "event"))
+		return parse_event(r, t, l, err);
+	return 0;
+}
+
+static int check_header(const struct dcpi_text_reader *r, const struct dcpi_text *t,
+			const struct seen *seen, struct err *err)
+{
+	const char *missing = !t->image		  ? "image"
+			      : !t->epoch	  ? "epoch"
+			      : !t->platform	  ? "platform"
+			      : !seen->text_start ? "text_start"
+			      : !seen->text_bytes ? "text_size"
+			      : !t->events.n	  ? "event"
+						  : NULL;
+
+	return missing ? bad(r, err, "the header above has no %s line", missing) : 0;
+}
+
+static int parse_block(struct dcpi_text_reader *r, struct dcpi_text *t, struct err *err)
+{
+	struct seen seen = {0};
+	struct line l;
+	int e;
+
+	while (peek(r, &l) && !l.n)
+		step(r);
+	if (!peek(r, &l))
+		return 0;
+	if (!word_is(&l, "name"))
+		return bad(r, err, "a profile begins with its name line");
+	e = parse_header_line(r, t, &l, &seen, err);
+	if (e < 0)
+		return e;
+	t->name = arena_strndup(&t->arena, l.value, l.n_value);
+	for (step(r); peek(r, &l) && l.n && !is_row(&l) && !word_is(&l, "name"); step(r)) {
+		e = parse_header_line(r, t, &l, &seen, err);
+		if (e < 0)
+			return e;
+	}
+	e = check_header(r, t, &seen, err);
+	if (e < 0)
+		return e;
+	for (; peek(r, &l) && l.n && !word_is(&l, "name"); step(r)) {
+		if (!is_row(&l))
+			return bad(r, err, "a row begins with an address, 0x...");
+		e = parse_row(r, t, &l, err);
+		if (e < 0)
+			return e;
+	}
+	e = check_totals(r, t, err);
+	return e < 0 ? e : 1;
+}
+
+int dcpi_text_next(struct dcpi_text_reader *r, struct dcpi_text *t, struct err *err)
+{
+	int e;
+
+	memset(t, 0, sizeof(*t));
+	e = parse_block(r, t, err);
+	if (e <= 0)
+		dcpi_text_release(t);
+	return e;
+}
+
+bool dcpi_text_probe(const char *text, size_t n)
+{
+	struct dcpi_text_reader r = dcpi_text_begin(text, n);
+	struct line l;
+
+	while (peek(&r, &l) && !l.n)
+		step(&r);
+	if (!peek(&r, &l) || !word_is(&l, "name") || !l.n_value)
+		return false;
+	step(&r);
+	return peek(&r, &l) && word_is(&l, "image");
+}
+
+void dcpi_text_release(struct dcpi_text *t)
+{
+	arena_release(&t->arena);
+	vec_release(&t->paths);
+	vec_release(&t->events);
+	vec_release(&t->pcs);
+	vec_release(&t->counts);
+	memset(t, 0, sizeof(*t));
+}

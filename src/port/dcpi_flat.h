@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A profile as DCPI sees one: per image, label and event, samples at addresses.  Calling contexts
+ * are flattened to their leaf, owners of one label are summed, vectors and place flags are let go.
+ */
+#ifndef PORT_DCPI_FLAT_H
+#define PORT_DCPI_FLAT_H
+
+#include "model/profile.h"
+
+struct dcpi_row {
+	image_id image;
+	string_id label;
+	event_id event;
+	uint64_t svma;
+	uint64_t n; /* samples; not 0 */
+};
+
+typedef VEC(struct dcpi_row) dcpi_rows;
+
+/* Appends P's rows to OUT, one for each (image, label, event, svma), ordered by these.  Samples
+ * without any place (context 0) are added to N_PLACELESS[event], as long as P's events. */
+void dcpi_flatten(const struct profile *p, dcpi_rows *out, uint64_t *n_placeless);
+
+/* The end of the rows from I on that have the image and label of row I. */
+size_t dcpi_rows_profile_end(const dcpi_rows *rows, size_t i);
+
+/* The image id of IM in hex: its build-id, or when there is none 16 digits hashed from its kind and
+ * path. */
+void dcpi_image_id(const struct image *im, char ret[2 * BUILD_ID_MAX + 1]);
+
+/* What IM is called: the last part of its path, or its kind's name when that is empty. */
+const char *dcpi_image_name(const struct image *im);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads DCPI's data as a database: a profile file, a tree EPOCH/HOST/FILE of them, or the text
+ * dcpicat printed.  docs/formats/dcpi.md says how header lines become events and images. */
+#ifndef PORT_DCPI_IN_H
+#define PORT_DCPI_IN_H
+
+#include "base/err.h"
+#include "base/opts.h"
+#include "model/profile.h"
+
+/* Which profiles of a tree (and of a file, but for epochs and host).  All NULL or 0: each host's
+ * latest epoch, everything in it. */
+struct dcpi_select {
+	const opt_list *epochs; /* directory names, or times equal to theirs; "all" for every one */
+	const char *host;	/* directory name */
+	const opt_list *labels, *events;
+	unsigned stride; /* see dcpi_read */
+};
+
+/* Whether PATH is a profile file, dcpicat's text, or a tree that has a profile file: 1 or 0, or
+ * a negative errno when it cannot be looked at. */
+int dcpi_in_probe(const char *path);
+
+/* Adds what SEL takes (NULL: everything) of PATH to P.  -ENOENT with the choices in the message
+ * when it takes nothing that is there.  A file that is no profile or is damaged is an error that
+ * names it, except that files whose names begin with '.' or end in ".log" or "~" are passed over in
+ * a tree.  On failure P may hold a part. */
+int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,
+		 struct err *err);
+
+#endif

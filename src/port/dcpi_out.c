@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A profile as a DCPI tree.
+ *
+ * The format's offsets have 32 bits, so an image's addresses are cut into windows of 4 GiB by the
+ * upper half of the address, and each window is a file of its own; nearly every image has one.  Its
+ * tstart is the image's text start when that lies in the window and below all places, else the
+ * lowest place rounded down to a page.
+ *
+ * What DCPI's header has no line for goes into lines of our own, `dwell-...`, which the page allows
+ * ("unknown" lines, kept by whoever rewrites the file): with them a tree reads back as the same
+ * counts of the same events and images.  They repeat in every file what is said of the event as a
+ * whole. */
+#include "port/dcpi_out.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "formats/dcpi.h"
+#include "port/dcpi_flat.h"
+
+#define PAGE_BYTES 4096
+
+struct out_file {
+	char *name;
+	struct wr bytes;
+};
+
+struct out {
+	const struct profile *p;
+	struct dcpi_out_opts opts;
+	uint64_t *n_placeless; /* by event */
+	VEC(struct out_file) files;
+	struct index name_ix;	       /* of files */
+	VEC(struct dcpi_count) counts; /* of the file being made */
+	uint64_t n_samples;
+};
+
+/* Appends S as part of a file name: letters, digits and a few signs stay, all else becomes '_', so
+ * that no name leaves its directory or hides. */
+static void add_name(struct str *s, const char *text, size_t max)
+{
+	const char *plain = "-_.+@:=,";
+
+	for (size_t i = 0; text[i] && i < max; i++) {
+		char c = text[i];
+		bool ok = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+			  (c >= 'A' && c <= 'Z') || (strchr(plain, c) && !(c == '.' && i == 0));
+
+		str_addc(s, ok ? c : '_');
+	}
+	if (!*text)
+		str_add(s, "unknown");
+}
+
+/* IMAGE.EVENT.HASH, the hash over all that keeps this file apart from others. */
+static char *file_name(const struct out *o, const struct dcpi_row *row)
+{
+	const struct image *im = &o->p->images.v[row->image];
+	const struct event *e = &o->p->events.v[row->event];
+	char id[2 * BUILD_ID_MAX + 1];
+	struct str s = {0}, key = {0};
+
+	dcpi_image_id(im, id);
+	str_addf(&key, "%s\n%s\n%u\n%s\n%s\n%" PRIu64 " %" PRIu64 "\n%s\n%" PRIx64, id,
+		 image_kind_name(im->kind), im->flags & IMAGE_OFFSETS, profile_str(o->p, e->name),
+		 profile_str(o->p, e->unit), e->period, e->freq_hz, profile_str(o->p, row->label),
+		 row->svma >> 32);
+	add_name(&s, dcpi_image_name(im), 100);
+	str_addc(&s, '.');
+	add_name(&s, profile_str(o->p, e->name), 60);
+	str_addf(&s, ".%016" PRIx64, hash_bytes(key.v, key.n));
+	str_release(&key);
+	return s.v;
+}
+
+static void add_event_lines(const struct out *o, struct dcpi_file *f, event_id event)
+{
+	const struct event *e = &o->p->events.v[event];
+
+	dcpi_add_linef(f, "dwell-event", "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+		       e->enabled_ns, e->running_ns, e->total, e->n_reached);
+	if (e->freq_hz)
+		dcpi_add_linef(f, "dwell-freq", "%" PRIu64, e->freq_hz);
+	if (*profile_str(o->p, e->unit))
+		dcpi_add_line(f, "dwell-unit", profile_str(o->p, e->unit));
+	vec_each (l, &o->p->losses)
+		if (l->event == event)
+			dcpi_add_linef(f, "dwell-lost", "%" PRIu64 " %s", l->n,
+				       profile_str(o->p, l->name));
+	if (o->n_placeless[event])
+		dcpi_add_linef(f, "dwell-lost", "%" PRIu64 " no_place", o->n_placeless[event]);
+}
+
+static void add_image_lines(struct dcpi_file *f, const struct image *im, uint64_t tsize)
+{
+	dcpi_add_line(f, "dwell-kind", image_kind_name(im->kind));
+	if (!im->build_id.n_bytes)
+		dcpi_add_line(f, "dwell-id", "derived");
+	if (im->flags & IMAGE_HASHED)
+		dcpi_add_line(f, "dwell-flag", "hashed");
+	if (im->flags & IMAGE_DELETED)
+		dcpi_add_line(f, "dwell-flag", "deleted");
+	if (im->flags & IMAGE_OFFSETS)
+		dcpi_add_line(f, "dwell-flag", "offsets");
+	if (im->text_start != f->tstart || im->text_bytes != tsize)
+		dcpi_add_linef(f, "dwell-text", "%" PRIu64 " %" PRIu64, im->text_start,
+			       im->text_bytes);
+}
+
+/* LOW and HIGH: the lowest and highest places, in one window. */
+static void add_header(const struct out *o, struct dcpi_file *f, const struct dcpi_row *row,
+		       uint64_t low, uint64_t high)
+{
+	const struct profile *p = o->p;
+	const struct image *im = &p->images.v[row->image];
+	const struct event *e = &p->events.v[row->event];
+	bool whole = im->text_bytes && im->text_start <= low && im->text_start >> 32 == low >> 32;
+	uint64_t tstart = whole ? im->text_start : low & ~(uint64_t)(PAGE_BYTES - 1);
+	uint64_t tsize = whole ? im->text_bytes : high - tstart + 1;
+	char id[2 * BUILD_ID_MAX + 1], epoch[15];
+	uint64_t start_s = p->meta.start_wall_ns / 1000000000;
+
+	if (o->opts.stride == 4 && tstart % 4)
+		tstart -= tstart % 4;
+	dcpi_image_id(im, id);
+	/* Two-digit years mean 1970 to 2069 to our reader; seconds are in the directory's name. */
+	dcpi_format_time(start_s, start_s < 3155760000 ? 10 : 14, epoch);
+	dcpi_add_line(f, "image", id);
+	dcpi_add_line(f, "epoch", epoch);
+	dcpi_add_line(f, "platform", profile_str(p, p->meta.host));
+	dcpi_add_line(f, "event", profile_str(p, e->name));
+	dcpi_add_linef(f, "period", "%" PRIu64, e->period);
+	dcpi_add_linef(f, "tstart", "%012" PRIx64, tstart);
+	dcpi_add_linef(f, "tsize", "%" PRIu64, tsize);
+	dcpi_add_line(f, "cpuspeed", "0"); /* not known to us */
+	if (p->meta.n_cpus)
+		dcpi_add_linef(f, "cpucount", "%u", p->meta.n_cpus);
+	if (*im->path)
+		dcpi_add_line(f, "path", im->path);
+	if (*profile_str(p, row->label))
+		dcpi_add_line(f, "label", profile_str(p, row->label));
+	if (o->opts.stride != 1)
+		dcpi_add_linef(f, "dwell-stride", "%u", o->opts.stride);
+	add_image_lines(f, im, tsize);
+	add_event_lines(o, f, row->event);
+}
+
+static bool name_same(const void *owner, uint32_t i, const void *key)
+{
+	const struct out *o = owner;
+
+	return strcmp(o->files.v[i].name, key) == 0;
+}
+
+static uint64_t name_hash(const void *owner, uint32_t i)
+{
+	const struct out *o = owner;
+
+	return hash_str(o->files.v[i].name);
+}
+
+/* Keeps the file's BYTES under NAME, taking both; two different keys with one hash would be one
+ * file, so the later one is numbered. */
+static void add_file(struct out *o, char *name, struct wr bytes)
+{
+	_mem_ char *first = xstrdup(name);
+
+	for (unsigned n = 2;
+	     index_find(&o->name_ix, hash_str(name), name_same, o, name) != INDEX_NONE; n++) {
+		free(name);
+		name = xasprintf("%s-%u", first, n);
+	}
+	vec_push(&o->files, (struct out_file){name, bytes});
+	index_add(&o->name_ix, hash_str(name), (uint32_t)o->files.n - 1, name_hash, o);
+}
+
+/* Encodes rows [START, END) of ROWS: one image, label, event and window. */
+static int make_file(struct out *o, const dcpi_rows *rows, size_t start, size_t end,
+		     struct err *err)
+{
+	const struct dcpi_row *row = &rows->v[start];
+	struct dcpi_file f;
+	struct wr bytes = {0};
+	int r;
+
+	o->counts.n = 0;
+	for (size_t i = start; i < end; i++) {
+		vec_push(&o->counts, (struct dcpi_count){rows->v[i].svma, rows->v[i].n});
+		o->n_samples += rows->v[i].n;
+	}
+	dcpi_init(&f, o->opts.minor, o->opts.stride);
+	add_header(o, &f, row, row->svma, rows->v[end - 1].svma);
+	r = dcpi_add_counts(&f, o->counts.v, o->counts.n, err);
+	if (r == 0) {
+		dcpi_write(&f, &bytes);
+		add_file(o, file_name(o, row), bytes);
+	} else {
+		r = err_prefix(err, r, "%s, event %s", dcpi_image_name(&o->p->images.v[row->image]),
+			       f.event);
+	}
+	dcpi_release(&f);
+	return r;
+}
+
+/* An event without any sample is a result too: a file without chunks, of an image that stands for
+ * none. */
+static void make_empty_file(struct out *o, event_id event)
+{
+	const struct profile *p = o->p;
+	struct wr bytes = {0};
+	struct dcpi_file f;
+	struct profile none;
+	struct dcpi_row row = {.event = event};
+	struct out blank = *o;
+
+	/* The header writer needs an image: the same profile with the one image of no samples. */
+	none = *p;
+	none.images.v = &(struct image){.kind = IMAGE_UNKNOWN, .path = "[no samples]"};
+	none.images.n = 1;
+	blank.p = &none;
+	dcpi_init(&f, o->opts.minor, o->opts.stride);
+	add_header(&blank, &f, &row, 0, 0);
+	dcpi_write(&f, &bytes);
+	add_file(o, file_name(&blank, &row), bytes);
+	dcpi_release(&f);
+}
+
+static int make_files(struct out *o, struct err *err)
+{
+	dcpi_rows rows = {0};
+	_mem_ bool *seen = xcalloc(o->p->events.n + 1, sizeof(*seen));
+	size_t end;
+	int r = 0;
+
+	dcpi_flatten(o->p, &rows, o->n_placeless);
+	for (size_t i = 0; i < rows.n && r == 0; i = end) {
+		const struct dcpi_row *a = &rows.v[i];
+
+		for (end = i; end < rows.n; end++) {
+			const struct dcpi_row *b = &rows.v[end];
+
+			if (b->image != a->image || b->label != a->label || b->event != a->event ||
+			    b->svma >> 32 != a->svma >> 32)
+				break;
+		}
+		seen[a->event] = true;
+		r = make_file(o, &rows, i, end, err);
+	}
+	for (event_id e = 0; e < o->p->events.n && r == 0; e++)
+		if (!seen[e])
+			make_empty_file(o, e);
+	vec_release(&rows);
+	return r;
+}
+
+/* Makes and opens directory NAME in DIRFD; no symbolic link. */
+static int open_sub(int dirfd, const char *name, struct err *err)
+{
+	int fd;
+
+	if (mkdirat(dirfd, name, 0777) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "%s: mkdir", name);
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, -errno, "%s", name) : fd;
+}
+
+static int write_files(struct out *o, const char *dir, struct err *err)
+{
+	_fd_ int root = -1, epoch = -1, host = -1;
+	struct str name = {0};
+	char time[15];
+	int r = file_mkdirs(dir, err);
+
+	if (r < 0)
+		return r;
+	root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return err_errno(err, -errno, "%s", dir);
+	dcpi_format_time(o->p->meta.start_wall_ns / 1000000000, 14, time);
+	epoch = open_sub(root, time, err);
+	if (epoch < 0)
+		return err_prefix(err, epoch, "%s", dir);
+	add_name(&name, profile_str(o->p, o->p->meta.host), 200);
+	host = open_sub(epoch, name.v, err);
+	str_release(&name);
+	if (host < 0)
+		return err_prefix(err, host, "%s/%s", dir, time);
+	vec_each (f, &o->files) {
+		r = file_replace(host, f->name, f->bytes.v, f->bytes.n, err);
+		if (r < 0)
+			return err_prefix(err, r, "%s/%s", dir, time);
+	}
+	return 0;
+}
+
+int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, const char *dir,
+		  struct dcpi_out_stats *ret, struct err *err)
+{
+	struct out o = {.p = p, .opts = *opts};
+	struct dcpi_out_stats stats = {0};
+	int r;
+
+	assert((opts->minor == 6 || opts->minor == 7) && (opts->stride == 1 || opts->stride == 4));
+	o.n_placeless = xcalloc(p->events.n + 1, sizeof(*o.n_placeless));
+	r = make_files(&o, err);
+	if (r == 0)
+		r = write_files(&o, dir, err);
+	stats.n_files = o.files.n;
+	stats.n_samples = o.n_samples;
+	vec_each (f, &o.files) {
+		stats.n_bytes += f->bytes.n;
+		wr_release(&f->bytes);
+		free(f->name);
+	}
+	vec_release(&o.files);
+	index_release(&o.name_ix);
+	vec_release(&o.counts);
+	free(o.n_placeless);
+	if (r == 0)
+		*ret = stats;
+	return r;
+}

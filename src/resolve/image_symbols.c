@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See image_symbols.h.
+ *
+ * Each kind of image has its own places: files their file and debug file, the kernel and its
+ * modules kallsyms, the vdso the copy in this very process, JIT code only the cache.  Whatever the
+ * kind, an identity that differs is never accepted. */
+#include "resolve/image_symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "resolve/elf_file.h"
+#include "resolve/elf_probe.h"
+#include "resolve/perfmap.h"
+
+static enum resolve_status status_of(enum symtab_source s)
+{
+	return s >= SYMTAB_MINIDEBUG ? RESOLVE_OK
+	       : s == SYMTAB_DYNSYM  ? RESOLVE_PARTIAL
+				     : RESOLVE_BARE;
+}
+
+static bool open_cache(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
+{
+	if (!src->cache_dir || symcache_open(&s->cache, src->cache_dir, &im->build_id, NULL) < 0)
+		return false;
+	s->symtab = &s->cache.symtab;
+	s->layout = s->cache.info.layout;
+	s->status = status_of(s->cache.info.source);
+	free(s->source);
+	s->source = xstrdup("cache");
+	return true;
+}
+
+/* Failure to cache is no failure to resolve: a reader may have no right to write. */
+static void save(struct symbol_sources *src, const struct image *im,
+		 const struct image_layout *layout, enum symtab_source source,
+		 const struct symtab *st)
+{
+	struct symcache_info info = {
+		.kind = im->kind, .source = source, .layout = *layout, .path = im->path};
+
+	if (src->cache_dir && !src->no_save && im->build_id.n_bytes &&
+	    build_id_same(&layout->build_id, &im->build_id))
+		symcache_save(src->cache_dir, &info, st, NULL);
+}
+
+static enum symtab_source read_code(int fd, struct symtab_builder *b)
+{
+	enum symtab_source have;
+	struct elf_file f;
+
+	if (elf_file_open(&f, fd, NULL) < 0)
+		return SYMTAB_NONE;
+	have = symtab_elf_read(&f, b);
+	symtab_elf_read_plt(&f, b);
+	elf_file_close(&f);
+	return have;
+}
+
+/* Looks for a separate debug file and adds its symbols to B when there are more than HAVE. */
+static enum symtab_source read_debug(struct symbol_sources *src, const struct image *im,
+				     int code_fd, enum symtab_source have, struct symtab_builder *b,
+				     char **ret_path)
+{
+	_mem_ char *path = NULL;
+	_fd_ int fd =
+		debug_file_open_debug(&src->where, im->path, &im->build_id, code_fd, &path, NULL);
+	enum symtab_source more;
+	struct elf_file f;
+
+	if (fd < 0 || elf_file_open(&f, fd, NULL) < 0)
+		return have;
+	more = symtab_elf_read(&f, b);
+	elf_file_close(&f);
+	if (more <= have)
+		return have;
+	*ret_path = take_ptr(&path);
+	return more;
+}
+
+static void load_file(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
+{
+	struct symtab_builder b = {0};
+	enum symtab_source have = SYMTAB_NONE, best;
+	_mem_ char *code_path = NULL;
+	_mem_ char *debug_path = NULL;
+	_fd_ int fd = -1;
+	bool cached = open_cache(src, im, s);
+
+	if (cached && s->status == RESOLVE_OK)
+		return;
+	if (cached) {
+		have = s->cache.info.source;
+	} else {
+		fd = debug_file_open_code(&src->where, im->path, &im->build_id, &code_path, NULL);
+		if (fd >= 0) {
+			have = read_code(fd, &b);
+			elf_probe(fd, &s->layout, NULL);
+		}
+	}
+	best = have == SYMTAB_FULL ? have : read_debug(src, im, fd, have, &b, &debug_path);
+	if (cached && best == have) {
+		symtab_builder_release(&b);
+		return;
+	}
+	if (cached) /* for the stubs of the PLT, which a debug file does not have */
+		symtab_builder_add_symtab(&b, &s->cache.symtab);
+	symtab_builder_finish(&b, &s->own);
+	s->symtab = &s->own;
+	s->status = fd >= 0 || best > SYMTAB_NONE ? status_of(best)
+		    : fd == -ESTALE		  ? RESOLVE_STALE
+						  : RESOLVE_MISSING;
+	if (s->status == RESOLVE_STALE || s->status == RESOLVE_MISSING)
+		return;
+	free(s->source);
+	s->source = debug_path ? take_ptr(&debug_path) : take_ptr(&code_path);
+	save(src, im, &s->layout, best, s->symtab);
+}
+
+static const struct kallsyms *running_kernel(struct symbol_sources *src)
+{
+	if (!src->kallsyms_read)
+		kallsyms_load(&src->kallsyms, src->proc_dir, src->sys_dir, NULL);
+	src->kallsyms_read = true;
+	return &src->kallsyms;
+}
+
+/* The identity of images that kallsyms names; an image recorded without one is taken on trust. */
+static bool may_be(const struct image *im, const struct build_id *id)
+{
+	return im->build_id.n_bytes == 0 || build_id_same(&im->build_id, id);
+}
+
+/* Kernel images are kept for a layout of one range, beginning at START. */
+static struct image_layout plain_layout(const struct image *im, uint64_t start, uint64_t n_bytes)
+{
+	return (struct image_layout){
+		.build_id = im->build_id, .text_start = start, .text_bytes = n_bytes};
+}
+
+static void load_vmlinux(struct symbol_sources *src, const struct image *im,
+			 struct image_symbols *s)
+{
+	struct symtab_builder b = {0};
+	_mem_ char *path = NULL;
+	_fd_ int fd = debug_file_open_vmlinux(&src->where, &im->build_id, &path, NULL);
+	enum symtab_source have;
+
+	if (fd < 0)
+		return;
+	have = read_code(fd, &b);
+	elf_probe(fd, &s->layout, NULL);
+	symtab_builder_finish(&b, &s->own);
+	s->symtab = &s->own;
+	s->status = status_of(have);
+	s->source = take_ptr(&path);
+	save(src, im, &s->layout, have, s->symtab);
+}
+
+static void load_kernel(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
+{
+	const struct kallsyms *k;
+
+	if (open_cache(src, im, s))
+		return;
+	k = running_kernel(src);
+	if (k->symtab.n && may_be(im, &k->build_id)) {
+		s->symtab = &k->symtab;
+		s->status = RESOLVE_OK;
+		s->source = xasprintf("%s/kallsyms", src->proc_dir);
+		s->layout = plain_layout(im, k->text_start - k->slide, k->text_end - k->text_start);
+		save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+		return;
+	}
+	load_vmlinux(src, im, s);
+	if (s->status == RESOLVE_MISSING && k->hidden && may_be(im, &k->build_id))
+		s->status = RESOLVE_HIDDEN;
+}
+
+/* "[ext4]" or "/lib/modules/.../ext4.ko.xz" as kallsyms calls it: no directory, no suffix, and '_'
+ * for
+ * '-', as modpost names modules. */
+static char *module_name(const char *path)
+{
+	char *name = xstrdup(str_basename(path)), *at;
+
+	if (name[0] == '[') {
+		memmove(name, name + 1, strlen(name));
+		name[strcspn(name, "]")] = '\0';
+	}
+	at = strstr(name, ".ko");
+	if (at)
+		*at = '\0';
+	for (at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return name;
+}
+
+static void load_module(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
+{
+	_mem_ char *name = module_name(im->path ? im->path : "");
+	const struct kernel_part *p;
+	const struct kallsyms *k;
+
+	if (open_cache(src, im, s))
+		return;
+	k = running_kernel(src);
+	p = kallsyms_find_part(k, name);
+	if (!p || !may_be(im, &p->build_id)) {
+		if (k->hidden)
+			s->status = RESOLVE_HIDDEN;
+		return;
+	}
+	s->symtab = &p->symtab;
+	s->status = RESOLVE_OK;
+	s->source = xasprintf("%s/kallsyms", src->proc_dir);
+	s->layout = plain_layout(im, 0, p->end - p->start);
+	save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+}
+
+/* A BPF program is one procedure, called as the image: the last word of its path, without brackets.
+ */
+static void load_bpf(const struct image *im, struct image_symbols *s)
+{
+	const char *name = im->path ? im->path : "", *at = strrchr(name, ' ');
+	struct symtab_builder b = {0};
+	size_t n;
+
+	if (at)
+		name = at + 1;
+	while (*name == '[')
+		name++;
+	n = strcspn(name, "]");
+	if (n == 0)
+		return;
+	symtab_builder_add(&b, 0, im->text_bytes ? im->text_bytes : UINT32_MAX, name, n, 0);
+	symtab_builder_finish(&b, &s->own);
+	s->symtab = &s->own;
+	s->status = RESOLVE_OK;
+}
+
+uint8_t *image_vdso(size_t *ret_n)
+{
+	_file_ FILE *f = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[vdso]") && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+			*ret_n = end - start;
+			return xmemdup((void *)start, end - start);
+		}
+	return NULL;
+}
+
+/* Reads the vdso of this process when it is the one meant. */
+static enum symtab_source read_vdso(const struct image *im, struct image_layout *ret_layout,
+				    struct symtab_builder *b)
+{
+	enum symtab_source have = SYMTAB_NONE;
+	struct elf_file f;
+	size_t n = 0;
+	_mem_ uint8_t *bytes = image_vdso(&n);
+
+	if (!bytes || elf_probe_bytes(bytes, n, ret_layout, NULL) < 0 ||
+	    !may_be(im, &ret_layout->build_id) || elf_file_open_bytes(&f, bytes, n, NULL) < 0)
+		return SYMTAB_NONE;
+	have = symtab_elf_read(&f, b);
+	elf_file_close(&f);
+	return have;
+}
+
+static void load_vdso(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
+{
+	struct symtab_builder b = {0};
+	enum symtab_source have;
+
+	if (open_cache(src, im, s))
+		return;
+	have = read_vdso(im, &s->layout, &b);
+	if (have > SYMTAB_NONE) {
+		symtab_builder_finish(&b, &s->own);
+		s->symtab = &s->own;
+		s->status = RESOLVE_OK; /* it exports all it has */
+		s->source = xstrdup("[vdso]");
+		save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+	} else {
+		s->layout = (struct image_layout){0};
+		symtab_builder_release(&b);
+	}
+}
+
+void image_symbols_load(struct symbol_sources *src, const struct image *im,
+			struct image_symbols *ret)
+{
+	*ret = (struct image_symbols){.status = RESOLVE_MISSING};
+	ret->symtab = &ret->own;
+	switch (im->kind) {
+	case IMAGE_FILE:
+		load_file(src, im, ret);
+		break;
+	case IMAGE_KERNEL:
+		load_kernel(src, im, ret);
+		break;
+	case IMAGE_MODULE:
+		load_module(src, im, ret);
+		break;
+	case IMAGE_BPF:
+		load_bpf(im, ret);
+		break;
+	case IMAGE_VDSO:
+		load_vdso(src, im, ret);
+		break;
+	case IMAGE_JIT:
+	case IMAGE_ANON:
+	case IMAGE_UNKNOWN:
+	case N_IMAGE_KINDS:
+		open_cache(src, im, ret);
+		break;
+	}
+}
+
+void image_symbols_release(struct image_symbols *s)
+{
+	symtab_release(&s->own);
+	symcache_close(&s->cache);
+	free(s->source);
+	*s = (struct image_symbols){0};
+}
+
+int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err)
+{
+	struct symcache_info info = {.kind = im->kind, .path = im->path};
+	struct symtab_builder b = {0};
+	struct image_symbols s;
+	struct symtab st;
+	int rc;
+
+	if (!src->cache_dir || im->build_id.n_bytes == 0 ||
+	    symcache_has(src->cache_dir, &im->build_id))
+		return 0;
+	if (im->kind != IMAGE_FILE) {
+		if (im->kind == IMAGE_BPF || im->kind == IMAGE_JIT)
+			return 0;
+		image_symbols_load(src, im, &s); /* saves what it finds */
+		image_symbols_release(&s);
+		return 0;
+	}
+	rc = elf_probe(fd, &info.layout, err);
+	if (rc)
+		return err_prefix(err, rc, "%s", im->path);
+	if (!build_id_same(&info.layout.build_id, &im->build_id))
+		return err_set(err, -ESTALE, "%s: the file is not the one that was profiled",
+			       im->path);
+	info.source = read_code(fd, &b);
+	symtab_builder_finish(&b, &st);
+	rc = symcache_save(src->cache_dir, &info, &st, err);
+	symtab_release(&st);
+	return rc;
+}
+
+int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid,
+			   struct err *err)
+{
+	struct symcache_info info = {.kind = im->kind, .source = SYMTAB_FULL, .path = im->path};
+	struct symtab st;
+	int rc;
+
+	if (!src->cache_dir || im->build_id.n_bytes == 0)
+		return 0;
+	rc = perfmap_load(src->proc_dir, pid, &st, err);
+	if (rc)
+		return rc;
+	info.layout.build_id = im->build_id;
+	rc = symcache_save(src->cache_dir, &info, &st, err);
+	symtab_release(&st);
+	return rc;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The symbols of one image, from wherever they can still be found. */
+#ifndef RESOLVE_IMAGE_SYMBOLS_H
+#define RESOLVE_IMAGE_SYMBOLS_H
+
+#include "resolve/debug_file.h"
+#include "resolve/kallsyms.h"
+#include "resolve/resolver.h"
+#include "resolve/symcache.h"
+
+/* Where to look.  The strings are borrowed. */
+struct symbol_sources {
+	struct debug_paths where;
+	const char *cache_dir; /* NULL: no cache */
+	const char *proc_dir, *sys_dir;
+	bool no_save;
+	struct kallsyms kallsyms; /* read when first needed */
+	bool kallsyms_read;
+};
+
+struct image_symbols {
+	enum resolve_status status;
+	const struct symtab *symtab; /* &cache.symtab or &own; never NULL */
+	char *source;		     /* path, "cache" or "/proc/kallsyms"; NULL: none */
+	struct image_layout layout;  /* n_loads == 0: not known */
+	struct symcache cache;
+	struct symtab own;
+};
+
+/* Finds IM's symbols and, unless told not to, caches what it had to read.  Always leaves a valid
+ * RET (image_symbols_release it), which must not be moved. */
+void image_symbols_load(struct symbol_sources *src, const struct image *im,
+			struct image_symbols *ret);
+void image_symbols_release(struct image_symbols *s);
+
+/* Caches IM's symbols unless they are; see resolver_save and resolver_save_jit. */
+int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err);
+int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid,
+			   struct err *err);
+
+/* The running process's vdso: its bytes in fresh memory, or NULL. */
+uint8_t *image_vdso(size_t *ret_n);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See kallsyms.h.  The file has some 120,000 lines "ADDRESS TYPE NAME[\t[MODULE]]" (proc(5))
+ * without sizes; a procedure therefore ends where the next begins, the last one at the end of its
+ * page.  Only types t, T, w and W are code. */
+#include "resolve/kallsyms.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "resolve/elf_file.h"
+
+#define MAX_KALLSYMS (256u << 20)
+#define MAX_MODULES  (16u << 20)
+#define MAX_NOTES    (1u << 20)
+#define PAGE	     4096u
+
+struct line {
+	uint64_t address;
+	char type;
+	const char *name, *module; /* module "" for the kernel itself */
+	size_t n_name, n_module;
+};
+
+/* A part while its lines are collected. */
+struct draft {
+	struct kernel_part part;
+	struct symtab_builder builder;
+	uint64_t lowest, highest;
+};
+
+struct loader {
+	struct kallsyms *k;
+	VEC(struct draft) drafts;
+	struct index by_name;
+	uint32_t last; /* draft of the line before: modules' lines stand together */
+	struct symtab_builder kernel;
+	uint64_t text, stext, etext, lowest, highest; /* 0: not seen */
+};
+
+/* Parses one line at *P and steps over it; false when it is malformed. */
+static bool parse_line(const char **p, const char *end, struct line *l)
+{
+	const char *s = *p, *eol = memchr(s, '\n', (size_t)(end - s));
+	uint64_t a = 0;
+	int digits = 0;
+
+	if (!eol)
+		eol = end;
+	*p = eol < end ? eol + 1 : end;
+	for (; s < eol && *s != ' '; s++, digits++) {
+		unsigned c = (unsigned char)*s;
+		unsigned d = c - '0' < 10 ? c - '0' : (c | 32) - 'a' + 10;
+
+		if (d > 15 || (d > 9 && (c | 32) < 'a'))
+			return false;
+		a = a << 4 | d;
+	}
+	if (digits == 0 || digits > 16 || eol - s < 4 || s[2] != ' ')
+		return false;
+	*l = (struct line){.address = a, .type = s[1], .name = s + 3, .module = ""};
+	for (s += 3; s < eol && *s != '\t' && *s != ' '; s++)
+		;
+	l->n_name = (size_t)(s - l->name);
+	while (s < eol && (*s == '\t' || *s == ' '))
+		s++;
+	if (s < eol && *s == '[' && eol[-1] == ']') {
+		l->module = s + 1;
+		l->n_module = (size_t)(eol - s) - 2;
+	}
+	return l->n_name > 0;
+}
+
+static bool is(const struct line *l, const char *name)
+{
+	return l->n_name == strlen(name) && memcmp(l->name, name, l->n_name) == 0;
+}
+
+static uint64_t draft_hash(const void *owner, uint32_t i)
+{
+	return hash_str(((const struct loader *)owner)->drafts.v[i].part.name);
+}
+
+static bool draft_same(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct loader *)owner)->drafts.v[i].part.name, key) == 0;
+}
+
+static struct draft *intern_draft(struct loader *ld, enum image_kind kind, const char *name,
+				  size_t n_name)
+{
+	_mem_ char *s = NULL;
+	struct draft *d;
+
+	if (ld->last < ld->drafts.n) {
+		d = &ld->drafts.v[ld->last];
+		if (strlen(d->part.name) == n_name && memcmp(d->part.name, name, n_name) == 0)
+			return d;
+	}
+	s = xstrndup(name, n_name);
+	ld->last = index_find(&ld->by_name, hash_str(s), draft_same, ld, s);
+	if (ld->last == INDEX_NONE) {
+		ld->last = (uint32_t)ld->drafts.n;
+		d = vec_add(&ld->drafts);
+		d->part.kind = kind;
+		d->part.name = take_ptr(&s);
+		d->lowest = UINT64_MAX;
+		index_add(&ld->by_name, hash_str(d->part.name), ld->last, draft_hash, ld);
+	}
+	return &ld->drafts.v[ld->last];
+}
+
+static void add_line(struct loader *ld, const struct line *l)
+{
+	uint32_t flags = l->type == 't' ? PROC_LOCAL : l->type == 'T' ? 0 : PROC_WEAK;
+	struct draft *d;
+
+	if (l->n_module) {
+		/* kernel/bpf/core.c names the module of every BPF program "bpf"; each is an image.
+		 */
+		bool bpf = l->n_module == 3 && memcmp(l->module, "bpf", 3) == 0;
+
+		d = bpf ? intern_draft(ld, IMAGE_BPF, l->name, l->n_name)
+			: intern_draft(ld, IMAGE_MODULE, l->module, l->n_module);
+		if (l->address < d->lowest)
+			d->lowest = l->address;
+		if (l->address > d->highest)
+			d->highest = l->address;
+		symtab_builder_add(&d->builder, l->address, 0, l->name, l->n_name, flags);
+		return;
+	}
+	if (is(l, "_text"))
+		ld->text = l->address;
+	else if (is(l, "_stext"))
+		ld->stext = l->address;
+	else if (is(l, "_etext"))
+		ld->etext = l->address;
+	if (!ld->lowest || l->address < ld->lowest)
+		ld->lowest = l->address;
+	if (l->address > ld->highest)
+		ld->highest = l->address;
+	symtab_builder_add(&ld->kernel, l->address, 0, l->name, l->n_name, flags);
+}
+
+uint64_t kallsyms_link_start(uint64_t text_start)
+{
+	/* x86-64: __START_KERNEL_map + LOAD_PHYSICAL_ADDR (page_64_types.h), with
+	 * CONFIG_PHYSICAL_START at its default of 16 MiB as every distribution has it. */
+	if (text_start >= 0xffffffff80000000ull)
+		return 0xffffffff81000000ull;
+	/* arm64: KIMAGE_VADDR of 48-bit kernels since 6.5, MODULES_END (asm/memory.h).  KASLR moves
+	 * by multiples of 2 MiB there; what is below belongs to the link address. */
+	if (text_start >= 0xffff000000000000ull)
+		return 0xffff800080000000ull | (text_start & 0x1fffff);
+	return text_start;
+}
+
+/* Moves a builder's addresses to svma, and settles them. */
+static void finish(struct symtab_builder *b, uint64_t slide, uint64_t start, uint64_t end,
+		   struct symtab *ret)
+{
+	vec_each (y, &b->symbols)
+		y->svma -= slide;
+	symtab_builder_add_range(b, start - slide, end - slide);
+	symtab_builder_finish(b, ret);
+}
+
+static uint64_t page_end(uint64_t address)
+{
+	return (address | (PAGE - 1)) + 1;
+}
+
+static int by_part_start(const void *x, const void *y)
+{
+	const struct kernel_part *a = x, *b = y;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static void read_notes(const char *path, struct build_id *ret)
+{
+	_mem_ char *text = NULL;
+	size_t n_text;
+	int n;
+
+	if (file_load(path, MAX_NOTES, &text, &n_text, NULL) < 0)
+		return;
+	n = elf_notes_build_id((uint8_t *)text, n_text, 4, ret->bytes);
+	ret->n_bytes = n > 0 ? (uint8_t)n : 0;
+}
+
+int kallsyms_build_id(const char *sys_dir, struct build_id *ret)
+{
+	_mem_ char *path = xasprintf("%s/kernel/notes", sys_dir);
+
+	*ret = (struct build_id){0};
+	read_notes(path, ret);
+	return ret->n_bytes ? 0 : -ENOENT;
+}
+
+/* proc_pid_modules(5): NAME SIZE USERS DEPENDENCIES STATE 0xADDRESS.  Addresses tell where a module
+ * truly begins; kallsyms alone would say at its first symbol. */
+static void read_modules(struct loader *ld, const char *proc_dir)
+{
+	_mem_ char *path = xasprintf("%s/modules", proc_dir);
+	_mem_ char *text = NULL;
+	char *save = NULL;
+
+	if (file_load(path, MAX_MODULES, &text, NULL, NULL) < 0)
+		return;
+	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
+		char *hex = strstr(l, " 0x"), *space = strchr(l, ' ');
+		uint64_t start, size;
+		uint32_t i;
+
+		if (!hex || !space)
+			continue;
+		*space = '\0';
+		i = index_find(&ld->by_name, hash_str(l), draft_same, ld, l);
+		start = strtoull(hex + 1, NULL, 16);
+		size = strtoull(space + 1, NULL, 10);
+		if (i == INDEX_NONE || start == 0 || start + size < start)
+			continue;
+		if (start <= ld->drafts.v[i].lowest)
+			ld->drafts.v[i].part.start = start;
+	}
+}
+
+static void finish_parts(struct loader *ld, const char *sys_dir)
+{
+	vec_each (d, &ld->drafts) {
+		struct kernel_part *p = &d->part;
+
+		if (p->start == 0)
+			p->start = d->lowest;
+		p->end = page_end(d->highest);
+		finish(&d->builder, p->start, p->start, p->end, &p->symtab);
+		if (p->kind == IMAGE_MODULE && !strchr(p->name, '/')) {
+			_mem_ char *notes = xasprintf("%s/module/%s/notes/.note.gnu.build-id",
+						      sys_dir, p->name);
+
+			read_notes(notes, &p->build_id);
+		}
+		vec_push(&ld->k->parts, *p);
+	}
+	vec_sort(&ld->k->parts, by_part_start);
+	/* Programs share pages: one ends where the next begins. */
+	for (size_t i = 0; i + 1 < ld->k->parts.n; i++)
+		if (ld->k->parts.v[i].end > ld->k->parts.v[i + 1].start)
+			ld->k->parts.v[i].end = ld->k->parts.v[i + 1].start;
+}
+
+int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err)
+{
+	_mem_ char *path = xasprintf("%s/kallsyms", proc_dir);
+	_mem_ char *text = NULL;
+	struct loader ld = {.k = k, .last = INDEX_NONE};
+	size_t n, n_lines = 0;
+	const char *p;
+	int rc;
+
+	*k = (struct kallsyms){0};
+	rc = file_load(path, MAX_KALLSYMS, &text, &n, err);
+	if (rc)
+		return rc;
+	for (p = text; p < text + n;) {
+		struct line l;
+
+		if (!parse_line(&p, text + n, &l))
+			continue;
+		n_lines++;
+		if (l.address && memchr("tTwW", l.type, 4))
+			add_line(&ld, &l);
+	}
+	k->hidden = n_lines && !ld.kernel.symbols.n && !ld.drafts.n;
+	kallsyms_build_id(sys_dir, &k->build_id);
+	if (ld.kernel.symbols.n) {
+		k->text_start = ld.text ? ld.text : ld.stext ? ld.stext : ld.lowest;
+		k->text_end = ld.etext > k->text_start ? ld.etext : page_end(ld.highest);
+		k->slide = k->text_start - kallsyms_link_start(k->text_start);
+	}
+	finish(&ld.kernel, k->slide, ld.lowest, page_end(ld.highest), &k->symtab);
+	read_modules(&ld, proc_dir);
+	finish_parts(&ld, sys_dir);
+	vec_release(&ld.drafts);
+	index_release(&ld.by_name);
+	return n_lines ? 0 : err_set(err, -EBADMSG, "%s: no symbols in it", path);
+}
+
+void kallsyms_release(struct kallsyms *k)
+{
+	symtab_release(&k->symtab);
+	vec_each (p, &k->parts) {
+		symtab_release(&p->symtab);
+		free(p->name);
+	}
+	vec_release(&k->parts);
+	*k = (struct kallsyms){0};
+}
+
+const struct kernel_part *kallsyms_find_part(const struct kallsyms *k, const char *name)
+{
+	vec_each (p, &k->parts)
+		if (strcmp(p->name, name) == 0)
+			return p;
+	return NULL;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opening DWARF, and the questions of lines.h.
+ *
+ * Finding the unit of an address: lines_index has sorted all units' address ranges by start.  They
+ * hardly ever overlap, but may (identical functions folded by the linker, damaged files), so each
+ * carries the highest end seen so far: from the last range that starts at or below the address we
+ * go back only while that says one might still reach it, and at most MAX_OVERLAP steps.
+ *
+ * libdw maps the file.  It is used for seconds, while a reader runs; compilers and linkers write a
+ * new file instead of changing one in place. */
+#include "resolve/lines.h"
+
+#include <elf.h>
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/rd.h"
+#include "base/str.h"
+#include "resolve/elf_file.h"
+#include "resolve/lines_impl.h"
+
+#define MAX_OVERLAP 64
+
+/* How many bytes section S inflates to; 0 when it is not compressed. */
+static uint64_t inflated_bytes(const struct elf_file *f, const struct elf_section *s)
+{
+	uint8_t head[16] = {0};
+	struct rd r = rd_init(head, sizeof(head));
+	uint64_t n = 0;
+
+	if (s->flags & SHF_COMPRESSED) { /* gABI: Elf32_Chdr and Elf64_Chdr, ch_size */
+		elf_file_pread(f, s->off, head, sizeof(head));
+		rd_bytes(&r, f->is_64 ? 8 : 4);
+		return f->is_64 ? rd_le64(&r) : rd_le32(&r);
+	}
+	if (str_starts(s->name, ".zdebug")) { /* "ZLIB" and a big-endian size (GNU) */
+		elf_file_pread(f, s->off, head, sizeof(head));
+		for (unsigned i = 4; i < 12; i++)
+			n = n << 8 | head[i];
+	}
+	return n;
+}
+
+/* Refuses files that have nothing for us, and those that inflate to more than we want to hold:
+ * libelf limits the ratio of each section, but the sections may share their bytes. */
+static int check_sections(const struct elf_file *f, const char *path, struct err *err)
+{
+	bool has_info = false, has_line = false;
+	uint64_t inflated = 0;
+
+	for (uint32_t i = 0; i < f->n_sections; i++) {
+		const struct elf_section *s = &f->sections[i];
+		uint64_t n;
+
+		if (s->type == SHT_NOBITS)
+			continue;
+		has_info |= !strcmp(s->name, ".debug_info") || !strcmp(s->name, ".zdebug_info");
+		has_line |= !strcmp(s->name, ".debug_line") || !strcmp(s->name, ".zdebug_line");
+		n = inflated_bytes(f, s);
+		if (n > LINES_MAX_INFLATED || (inflated += n) > LINES_MAX_INFLATED)
+			return err_set(err, -E2BIG,
+				       "%s: its debug sections inflate to over %llu bytes", path,
+				       LINES_MAX_INFLATED);
+	}
+	if (f->type == ET_REL)
+		return err_set(err, -ENOTSUP,
+			       "%s: a relocatable object: its lines have no addresses yet", path);
+	if (!has_info || !has_line)
+		return err_set(err, -ENOENT, "%s: no line numbers (DWARF)", path);
+	return 0;
+}
+
+static int check_file(int fd, const char *path, struct err *err)
+{
+	struct elf_file f;
+	int rc = elf_file_open(&f, fd, err);
+
+	if (rc < 0)
+		return err_prefix(err, rc, "%s", path);
+	rc = elf_file_read_sections(&f, err);
+	if (rc < 0)
+		err_prefix(err, rc, "%s", path);
+	else
+		rc = check_sections(&f, path, err);
+	elf_file_close(&f);
+	return rc;
+}
+
+/* Opens the file dwz moved common parts to.  libdw would look for it itself, but opens whatever
+ * stands at the path, a FIFO too: when there is something, only a regular file with the right
+ * build-id will do. */
+static int open_alt(struct lines *l, const char *path, struct err *err)
+{
+	const char *name, *slash = strrchr(path, '/');
+	const void *id, *alt_id = NULL;
+	ssize_t n_id = dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &id);
+	char full[PATH_MAX];
+	struct stat st;
+
+	if (n_id <= 0)
+		return 0;
+	if (snprintf(full, sizeof(full), "%.*s%s",
+		     name[0] == '/' || !slash ? 0 : (int)(slash + 1 - path), path,
+		     name) >= (int)sizeof(full))
+		return err_set(err, -EBADMSG, "%s: the path in .gnu_debugaltlink is too long",
+			       path);
+	l->alt_fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (l->alt_fd < 0)
+		return 0;
+	if (fstat(l->alt_fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    check_file(l->alt_fd, full, NULL) == -E2BIG)
+		return err_set(err, -EBADMSG, "%s: .gnu_debugaltlink names %s, not a debug file",
+			       path, full);
+	l->alt = dwarf_begin(l->alt_fd, DWARF_C_READ);
+	if (l->alt && (dwelf_elf_gnu_build_id(dwarf_getelf(l->alt), &alt_id) != n_id ||
+		       memcmp(alt_id, id, (size_t)n_id) != 0)) {
+		dwarf_end(l->alt);
+		l->alt = NULL;
+	}
+	if (l->alt)
+		dwarf_setalt(l->dwarf, l->alt);
+	return 0;
+}
+
+struct lines *lines_open(int fd, const char *path, int *ret_code, struct err *err)
+{
+	struct lines *l;
+	int rc = check_file(fd, path, err);
+
+	*ret_code = rc;
+	if (rc < 0)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->alt_fd = -1;
+	l->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	elf_version(EV_CURRENT);
+	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ_MMAP, NULL) : NULL;
+	l->dwarf = l->elf ? dwarf_begin_elf(l->elf, DWARF_C_READ, NULL) : NULL;
+	if (!l->dwarf)
+		*ret_code = err_set(err, -EBADMSG, "%s: %s", path,
+				    l->elf ? dwarf_errmsg(-1) : elf_errmsg(-1));
+	else
+		*ret_code = open_alt(l, path, err);
+	if (*ret_code == 0)
+		return l;
+	lines_close(l);
+	return NULL;
+}
+
+void lines_close(struct lines *l)
+{
+	if (!l)
+		return;
+	dwarf_end(l->dwarf);
+	dwarf_end(l->alt);
+	elf_end(l->elf);
+	if (l->fd >= 0)
+		close(l->fd);
+	if (l->alt_fd >= 0)
+		close(l->alt_fd);
+	vec_each (u, &l->units) {
+		vec_release(&u->rows);
+		vec_release(&u->decls);
+	}
+	vec_release(&l->units);
+	vec_release(&l->spans);
+	vec_release(&l->files);
+	index_release(&l->by_path);
+	arena_release(&l->text);
+	free(l);
+}
+
+static bool same_path(const void *owner, uint32_t i, const void *key)
+{
+	const struct lines *l = owner;
+
+	return !strcmp(l->files.v[i], key);
+}
+
+static uint64_t hash_of_path(const void *owner, uint32_t i)
+{
+	const struct lines *l = owner;
+
+	return hash_str(l->files.v[i]);
+}
+
+uint32_t lines_intern(struct lines *l, const char *path)
+{
+	uint64_t hash = hash_str(path);
+	uint32_t i = index_find(&l->by_path, hash, same_path, l, path);
+
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)l->files.n;
+	vec_push(&l->files, arena_strdup(&l->text, path));
+	index_add(&l->by_path, hash, i, hash_of_path, l);
+	return i;
+}
+
+/* Number of the first row above SVMA. */
+static size_t row_above(const struct lines_unit *u, uint64_t svma)
+{
+	size_t low = 0, high = u->rows.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (u->rows.v[mid].svma <= svma)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Number of the first span that starts above SVMA. */
+static size_t span_above(const struct lines *l, uint64_t svma)
+{
+	size_t low = 0, high = l->spans.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (l->spans.v[mid].start <= svma)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Finds the unit and the row of SVMA. */
+static bool find_row(struct lines *l, uint64_t svma, struct lines_unit **ret_unit, size_t *ret_row)
+{
+	unsigned n_steps = 0;
+
+	lines_index(l);
+	for (size_t i = span_above(l, svma); i-- > 0 && n_steps < MAX_OVERLAP; n_steps++) {
+		const struct lines_span *s = &l->spans.v[i];
+		struct lines_unit *u = &l->units.v[s->unit];
+		size_t above;
+
+		if (s->max_end <= svma)
+			break;
+		if (svma >= s->end)
+			continue;
+		lines_read_unit(l, s->unit);
+		above = row_above(u, svma);
+		if (above == 0 || u->rows.v[above - 1].end)
+			continue;
+		*ret_unit = u;
+		*ret_row = above - 1;
+		return true;
+	}
+	return false;
+}
+
+static struct line line_of(const struct lines *l, const struct lines_row *r)
+{
+	return (struct line){.file = l->files.v[r->file],
+			     .line = r->line,
+			     .discriminator = r->discriminator,
+			     .column = r->column};
+}
+
+int lines_find(struct lines *l, uint64_t svma, struct line *ret)
+{
+	struct lines_unit *u;
+	size_t row;
+
+	if (!find_row(l, svma, &u, &row))
+		return -ENOENT;
+	*ret = line_of(l, &u->rows.v[row]);
+	return 0;
+}
+
+/* The next address above SVMA (which has no row) where one could begin; UINT64_MAX for none. */
+static uint64_t next_start(struct lines *l, uint64_t svma)
+{
+	size_t i = span_above(l, svma);
+	uint64_t next = i < l->spans.n ? l->spans.v[i].start : UINT64_MAX;
+
+	for (unsigned n_steps = 0; i-- > 0 && n_steps < MAX_OVERLAP; n_steps++) {
+		const struct lines_span *s = &l->spans.v[i];
+		const struct lines_unit *u = &l->units.v[s->unit];
+		size_t row;
+
+		if (s->max_end <= svma)
+			break;
+		if (svma >= s->end)
+			continue;
+		row = row_above(u, svma);
+		while (row < u->rows.n && u->rows.v[row].end)
+			row++;
+		if (row < u->rows.n && u->rows.v[row].svma < next)
+			next = u->rows.v[row].svma;
+	}
+	return next;
+}
+
+size_t lines_range(struct lines *l, uint64_t start, uint64_t end, struct line_row **ret)
+{
+	VEC(struct line_row) rows = {0};
+	uint64_t svma = start;
+
+	while (svma < end) {
+		struct lines_unit *u;
+		size_t i;
+
+		if (!find_row(l, svma, &u, &i)) {
+			svma = next_start(l, svma);
+			continue;
+		}
+		for (; i < u->rows.n && !u->rows.v[i].end && svma < end; i++) {
+			uint64_t next = i + 1 < u->rows.n ? u->rows.v[i + 1].svma : end;
+
+			next = next < end ? next : end;
+			vec_push(&rows, (struct line_row){.svma = svma,
+							  .end = next,
+							  .at = line_of(l, &u->rows.v[i])});
+			svma = next;
+		}
+	}
+	*ret = rows.v;
+	return rows.n;
+}
+
+/* The declaration of the procedure whose code begins at START, and the line of the next one in the
+ * same file (UINT32_MAX for none). */
+static const struct lines_decl *find_decl(struct lines *l, uint64_t start, uint32_t *ret_next)
+{
+	struct lines_unit *u;
+	size_t row;
+
+	if (!find_row(l, start, &u, &row))
+		return NULL;
+	lines_read_decls(l, (uint32_t)(u - l->units.v));
+	vec_each (d, &u->decls) {
+		const struct lines_decl *stop = u->decls.v + u->decls.n, *next = d + 1;
+
+		if (d->svma != start)
+			continue;
+		while (next < stop && next->file == d->file && next->line == d->line)
+			next++;
+		*ret_next = next < stop && next->file == d->file ? next->line : UINT32_MAX;
+		return d;
+	}
+	return NULL;
+}
+
+int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_extent *ret)
+{
+	_mem_ struct line_row *rows = NULL;
+	uint32_t first = UINT32_MAX, last = 0, next = UINT32_MAX;
+	const struct lines_decl *decl = find_decl(l, start, &next);
+	size_t n = lines_range(l, start, end, &rows);
+	const char *file = decl ? l->files.v[decl->file] : NULL;
+
+	if (decl)
+		first = last = decl->line;
+	for (size_t i = 0; i < n; i++) {
+		const struct line *at = &rows[i].at;
+
+		if (!at->line)
+			continue;
+		if (!file)
+			file = at->file;
+		if (at->file != file || (decl && (at->line < decl->line || at->line >= next)))
+			continue;
+		first = at->line < first ? at->line : first;
+		last = at->line > last ? at->line : last;
+	}
+	if (!file)
+		return -ENOENT;
+	*ret = (struct lines_extent){.file = file, .first = first, .last = last};
+	return 0;
+}
+
+void lines_stats(const struct lines *l, size_t *ret_n_units, size_t *ret_n_rows)
+{
+	*ret_n_units = 0;
+	vec_each (u, &l->units)
+		*ret_n_units += u->is_read;
+	*ret_n_rows = l->n_rows;
+}

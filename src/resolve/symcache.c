@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See symcache.h; the layout is docs/formats/symbols.md, section by section in the order written
+ * here.
+ *
+ * Invariant after symcache_parse: the four tables lie inside the bytes and the pool ends in NUL; so
+ * symtab_find needs no checks, and a name only the check of its offset.  That addresses ascend is
+ * left to symcache_check: it would touch every entry, and a file that lies there only gets its own
+ * names wrong. */
+#include "resolve/symcache.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/rd.h"
+
+#define MAGIC	     "dwellsym"
+#define MAJOR	     1
+#define MINOR	     0
+#define HEADER_BYTES 64
+#define BLOCK_BYTES  65536u
+
+/* Four interleaved lanes of multiply and rotate, because one chain of multiplications would wait
+ * for each other: some 10 GB/s.  Not for adversaries, only for damage. */
+static uint64_t checksum(const uint8_t *p, size_t n)
+{
+	const uint64_t k = 0x9e3779b97f4a7c15ULL;
+	uint64_t lane[4] = {n, n + k, n ^ k, n * k}, w;
+	size_t i = 0;
+
+	for (; i + 32 <= n; i += 32)
+		for (unsigned l = 0; l < 4; l++) {
+			memcpy(&w, p + i + l * 8, 8);
+			w = (lane[l] ^ le64toh(w)) * k;
+			lane[l] = w << 29 | w >> 35;
+		}
+	for (; i < n; i++)
+		lane[i & 3] = (lane[i & 3] ^ p[i]) * k;
+	return hash_pair(hash_pair(lane[0], lane[1]), hash_pair(lane[2], lane[3]));
+}
+
+static void put_string(struct wr *w, const char *s)
+{
+	wr_uleb(w, strlen(s));
+	wr_bytes(w, s, strlen(s));
+}
+
+static void pad_to_8(struct wr *w)
+{
+	while (w->n & 7)
+		wr_u8(w, 0);
+}
+
+static void put_info(struct wr *w, const struct symcache_info *info)
+{
+	const struct image_layout *l = &info->layout;
+
+	wr_u8(w, l->build_id.n_bytes);
+	wr_bytes(w, l->build_id.bytes, l->build_id.n_bytes);
+	wr_u8(w, l->hashed);
+	wr_u8(w, (uint8_t)info->kind);
+	wr_u8(w, (uint8_t)info->source);
+	wr_uleb(w, l->machine);
+	wr_uleb(w, l->text_start);
+	wr_uleb(w, l->text_bytes);
+	wr_uleb(w, l->n_loads);
+	for (uint32_t i = 0; i < l->n_loads; i++) {
+		wr_uleb(w, l->loads[i].off);
+		wr_uleb(w, l->loads[i].svma);
+		wr_uleb(w, l->loads[i].n_bytes);
+	}
+	put_string(w, info->path ? info->path : "");
+}
+
+void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret)
+{
+	struct wr body = {0};
+	uint64_t sum;
+	size_t n_info;
+
+	put_info(&body, info);
+	n_info = body.n;
+	pad_to_8(&body);
+	for (uint32_t off = 0; off < st->n_pool;) {
+		uint32_t left = st->n_pool - off, n = left < BLOCK_BYTES ? left : BLOCK_BYTES;
+
+		wr_le64(&body, checksum((const uint8_t *)st->pool + off, n));
+		off += n;
+	}
+	wr_bytes(&body, st->starts, (size_t)st->n * 8);
+	wr_bytes(&body, st->sizes, (size_t)st->n * 4);
+	wr_bytes(&body, st->names, (size_t)st->n * 4);
+	wr_bytes(&body, st->flags, st->n);
+	pad_to_8(&body);
+	sum = checksum(body.v, body.n);
+
+	wr_bytes(ret, MAGIC, 8);
+	wr_le16(ret, MAJOR);
+	wr_le16(ret, MINOR);
+	wr_le32(ret, (uint32_t)n_info);
+	wr_le32(ret, st->n);
+	wr_le32(ret, st->n_pool);
+	wr_le64(ret, body.n);
+	wr_le64(ret, sum);
+	wr_le64(ret, 0);
+	wr_le64(ret, 0);
+	wr_le64(ret, checksum(ret->v, ret->n));
+	wr_bytes(ret, body.v, body.n);
+	wr_bytes(ret, st->pool, st->n_pool);
+	wr_release(&body);
+}
+
+static bool check_block(struct symcache *c, uint32_t block)
+{
+	uint32_t off = block * BLOCK_BYTES, left = c->symtab.n_pool - off;
+
+	if (c->checked[block] == 0) {
+		uint64_t have = checksum((const uint8_t *)c->symtab.pool + off,
+					 left < BLOCK_BYTES ? left : BLOCK_BYTES);
+		struct rd r = rd_init(c->sums + (size_t)block * 8, 8);
+
+		c->checked[block] = have == rd_le64(&r) ? 1 : 2;
+	}
+	return c->checked[block] == 1;
+}
+
+static bool check_pool(const struct symtab *st, uint32_t off, uint32_t n)
+{
+	uint32_t first = off / BLOCK_BYTES, last = (off + (n - 1)) / BLOCK_BYTES;
+
+	for (uint32_t b = first; b <= last; b++)
+		if (!check_block(st->checker, b))
+			return false;
+	return true;
+}
+
+static int parse_info(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err)
+{
+	struct rd r = rd_init(bytes, n);
+	struct image_layout *l = &c->info.layout;
+	const uint8_t *id, *path;
+	uint64_t machine, n_path;
+	uint8_t kind, source;
+
+	l->build_id.n_bytes = rd_u8(&r);
+	if (l->build_id.n_bytes > BUILD_ID_MAX)
+		return err_set(err, -EBADMSG, "symbol cache: build-id of %u bytes",
+			       l->build_id.n_bytes);
+	id = rd_bytes(&r, l->build_id.n_bytes);
+	if (id)
+		memcpy(l->build_id.bytes, id, l->build_id.n_bytes);
+	l->hashed = rd_u8(&r) != 0;
+	kind = rd_u8(&r);
+	source = rd_u8(&r);
+	machine = rd_uleb(&r);
+	l->text_start = rd_uleb(&r);
+	l->text_bytes = rd_uleb(&r);
+	l->n_loads = (uint32_t)rd_count(&r, 3);
+	if (l->n_loads > IMAGE_MAX_LOADS || kind >= N_IMAGE_KINDS || source > SYMTAB_FULL ||
+	    machine > UINT16_MAX)
+		return err_set(err, -EBADMSG, "symbol cache: bad description of the image");
+	l->machine = (uint16_t)machine;
+	c->info.kind = kind;
+	c->info.source = source;
+	for (uint32_t i = 0; i < l->n_loads; i++) {
+		l->loads[i].off = rd_uleb(&r);
+		l->loads[i].svma = rd_uleb(&r);
+		l->loads[i].n_bytes = rd_uleb(&r);
+	}
+	n_path = rd_count(&r, 1);
+	path = rd_bytes(&r, (size_t)n_path);
+	if (r.bad || !path)
+		return err_set(err, -EBADMSG, "symbol cache: bad description of the image");
+	c->path = xstrndup((const char *)path, (size_t)n_path);
+	c->info.path = c->path;
+	return 0;
+}
+
+int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err)
+{
+	struct rd r = rd_init(bytes, n);
+	struct symtab *st = &c->symtab;
+	const uint8_t *magic = rd_bytes(&r, 8), *body;
+	uint16_t major = rd_le16(&r), minor = rd_le16(&r);
+	uint32_t n_info = rd_le32(&r), n_blocks;
+	uint64_t n_body, sum, header_sum;
+	size_t n_sums;
+	int rc;
+
+	(void)minor; /* newer minor versions only add to the info */
+	*c = (struct symcache){0};
+	st->n = rd_le32(&r);
+	st->n_pool = rd_le32(&r);
+	n_body = rd_le64(&r);
+	sum = rd_le64(&r);
+	rd_bytes(&r, 16);
+	header_sum = rd_le64(&r);
+	if (magic && memcmp(magic, MAGIC, 8) != 0)
+		return err_set(err, -EBADMSG, "not a symbol cache file");
+	if (r.bad)
+		return err_set(err, -ENODATA, "symbol cache: truncated");
+	if (header_sum != checksum(bytes, HEADER_BYTES - 8))
+		return err_set(err, -EBADMSG, "symbol cache: damaged header");
+	if (major != MAJOR)
+		return err_set(err, -EPROTONOSUPPORT, "symbol cache: version %u", major);
+	n_blocks = st->n_pool / BLOCK_BYTES + (st->n_pool % BLOCK_BYTES != 0);
+	n_sums = ((size_t)n_info + 7) / 8 * 8; /* where the sums begin */
+	if (n_body > rd_left(&r) || st->n_pool > rd_left(&r) - n_body ||
+	    n_sums + (uint64_t)n_blocks * 8 + (uint64_t)st->n * 17 > n_body || st->n_pool == 0)
+		return err_set(err, -ENODATA, "symbol cache: truncated");
+	body = rd_bytes(&r, (size_t)n_body);
+	if (checksum(body, (size_t)n_body) != sum)
+		return err_set(err, -EBADMSG, "symbol cache: damaged tables");
+	c->sums = body + n_sums;
+	st->starts = c->sums + (size_t)n_blocks * 8;
+	st->sizes = st->starts + (size_t)st->n * 8;
+	st->names = st->sizes + (size_t)st->n * 4;
+	st->flags = st->names + (size_t)st->n * 4;
+	st->pool = (const char *)rd_bytes(&r, st->n_pool);
+	if (st->pool[st->n_pool - 1] != '\0')
+		return err_set(err, -EBADMSG, "symbol cache: names without an end");
+	rc = parse_info(c, body, n_info, err);
+	if (rc) {
+		*st = (struct symtab){0};
+		return rc;
+	}
+	c->checked = xcalloc(n_blocks, 1);
+	st->check_pool = check_pool;
+	st->checker = c;
+	return 0;
+}
+
+static int check_ascending(const struct symtab *st, struct err *err)
+{
+	struct rd r = rd_init(st->starts, (size_t)st->n * 8);
+	uint64_t last = 0;
+
+	for (uint32_t i = 0; i < st->n; i++) {
+		uint64_t start = rd_le64(&r);
+
+		if (start < last)
+			return err_set(err, -EBADMSG, "symbol cache: addresses not ascending");
+		last = start;
+	}
+	return 0;
+}
+
+int symcache_check(struct symcache *c, struct err *err)
+{
+	int rc = check_ascending(&c->symtab, err);
+
+	if (rc)
+		return rc;
+	for (uint32_t off = 0; off < c->symtab.n_pool;) {
+		if (!check_block(c, off / BLOCK_BYTES))
+			return err_set(err, -EBADMSG, "%s: damaged names at %#x", c->path, off);
+		if (c->symtab.n_pool - off <= BLOCK_BYTES)
+			break;
+		off += BLOCK_BYTES;
+	}
+	return 0;
+}
+
+/* Opens DIR/<build-id>; no symbolic link in its place is followed. */
+static int open_dir(const char *dir, const struct build_id *id, bool make, struct err *err)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	_fd_ int parent = -1;
+	int fd;
+
+	if (id->n_bytes == 0)
+		return err_set(err, -ENOENT, "symbol cache: image without identity");
+	build_id_format(id, hex);
+	if (make && file_mkdirs(dir, err) < 0)
+		return -EIO;
+	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent < 0)
+		return err_errno(err, -errno, "%s", dir);
+	if (make && mkdirat(parent, hex, 0777) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "%s/%s: mkdir", dir, hex);
+	fd = openat(parent, hex, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, -errno, "%s/%s", dir, hex) : fd;
+}
+
+int symcache_save(const char *dir, const struct symcache_info *info, const struct symtab *st,
+		  struct err *err)
+{
+	_fd_ int fd = open_dir(dir, &info->layout.build_id, true, err);
+	struct wr w = {0};
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	symcache_format(info, st, &w);
+	rc = file_replace(fd, SYMCACHE_FILE, w.v, w.n, err);
+	wr_release(&w);
+	return rc;
+}
+
+int symcache_open(struct symcache *c, const char *dir, const struct build_id *id, struct err *err)
+{
+	_fd_ int fd = open_dir(dir, id, false, err);
+	struct file_map map;
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = file_map_open(&map, fd, SYMCACHE_FILE, true, err);
+	if (rc)
+		return rc;
+	rc = symcache_parse(c, map.bytes, map.n_bytes, err);
+	c->map = map;
+	if (!rc && !build_id_same(&c->info.layout.build_id, id))
+		rc = err_set(err, -ESTALE, "symbol cache: entry of another image");
+	if (rc)
+		symcache_close(c);
+	return rc;
+}
+
+void symcache_close(struct symcache *c)
+{
+	free(c->checked);
+	free(c->path);
+	file_map_close(&c->map);
+	*c = (struct symcache){0};
+}
+
+bool symcache_has(const char *dir, const struct build_id *id)
+{
+	_fd_ int fd = open_dir(dir, id, false, NULL);
+
+	return fd >= 0 && faccessat(fd, SYMCACHE_FILE, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}

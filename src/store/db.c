@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The root of a database is checked before anything is written through it: a recorder runs as root,
+ * and whoever could write there, or lead us elsewhere by a symbolic link, could make it overwrite
+ * files.  The root may be reached through a link only when the link is ours or root's; below it
+ * every component is opened by openat with O_NOFOLLOW. */
+#include "store/db.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "store/store.h"
+
+#define VERSION_PREFIX "dwell database "
+
+char *store_default_path(void)
+{
+	static const char *const vars[] = {"DWELLDB", "DCPIDB"};
+	const char *home = getenv("HOME");
+
+	for (size_t i = 0; i < n_elems(vars); i++) {
+		const char *v = getenv(vars[i]);
+
+		if (v && *v)
+			return xstrdup(v);
+	}
+	return xasprintf("%s/.local/share/dwell", home && *home ? home : "/root");
+}
+
+/* Reads DB/VERSION into TEXT (64 bytes); false when there is none. */
+static bool read_version(int db_fd, char *text)
+{
+	_fd_ int fd = openat(db_fd, "VERSION", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, 63);
+
+	if (n < 0)
+		return false;
+	text[n] = '\0';
+	return str_starts(text, VERSION_PREFIX);
+}
+
+/* The lock file and what a killed creator left are not somebody's files. */
+static bool foreign_name(const char *name)
+{
+	return strcmp(name, "lock") != 0 && !str_starts(name, ".VERSION.");
+}
+
+static bool dir_is_empty(int fd)
+{
+	name_list l = {0};
+	bool empty = db_names(fd, foreign_name, &l, NULL) == 0 && l.n == 0;
+
+	name_list_release(&l);
+	return empty;
+}
+
+bool store_is_db(const char *path)
+{
+	char text[64];
+	_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && (read_version(fd, text) || dir_is_empty(fd));
+}
+
+/* May we write below this directory? */
+static int check_safe(const char *path, int fd, struct err *err)
+{
+	struct stat st, link;
+	uid_t me = geteuid();
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != me &&
+	    link.st_uid != 0)
+		return err_set(err, -EPERM,
+			       "%s: a symbolic link of user %u: not writing a database through it",
+			       path, link.st_uid);
+	if (me == 0 && st.st_uid != 0)
+		return err_set(err, -EPERM, "%s: belongs to user %u: not writing there as root",
+			       path, st.st_uid);
+	if (st.st_mode & S_IWOTH && !(st.st_mode & S_ISVTX))
+		return err_set(err, -EPERM, "%s: everybody may write there: not a safe database",
+			       path);
+	return 0;
+}
+
+static int write_version(const char *path, int fd, struct err *err)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), VERSION_PREFIX "%d\n", DB_VERSION), rc;
+
+	if (!dir_is_empty(fd))
+		return err_set(err, -EPERM, "%s: has files in it and is not a dwell database",
+			       path);
+	rc = file_replace(fd, "VERSION", text, (size_t)n, err);
+	return rc < 0 ? err_prefix(err, rc, "%s", path) : 0;
+}
+
+/* Removes what a creator killed in the middle left. */
+static void remove_version_temps(int fd)
+{
+	DIR *d = fdopendir(dup(fd));
+	struct dirent *e;
+
+	if (!d)
+		return;
+	rewinddir(d);
+	while ((e = readdir(d)))
+		if (str_starts(e->d_name, ".VERSION."))
+			unlinkat(fd, e->d_name, 0);
+	closedir(d);
+}
+
+int db_open(const char *path, bool write, struct err *err)
+{
+	char text[64], *end;
+	unsigned long version;
+	_fd_ int fd = -1;
+	int rc = write ? file_mkdirs(path, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	rc = write ? check_safe(path, fd, err) : 0;
+	if (rc < 0)
+		return rc;
+	if (!read_version(fd, text)) {
+		if (!write)
+			return err_set(err, dir_is_empty(fd) ? -ENOENT : -EINVAL,
+				       dir_is_empty(fd) ? "%s: the database is empty"
+							: "%s: not a dwell database",
+				       path);
+		rc = write_version(path, fd, err);
+		if (rc < 0)
+			return rc;
+		remove_version_temps(fd);
+		return take_fd(&fd);
+	}
+	version = strtoul(text + strlen(VERSION_PREFIX), &end, 10);
+	if (version > DB_VERSION)
+		return err_set(err, -EPROTONOSUPPORT,
+			       "%s: database version %lu is newer than this program's (%d)", path,
+			       version, DB_VERSION);
+	return take_fd(&fd);
+}
+
+int db_open_dir(int dirfd, const char *name, bool create, struct err *err)
+{
+	int fd;
+
+	if (create && mkdirat(dirfd, name, 0777) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "%s: mkdir", name);
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", name);
+	return fd;
+}
+
+int db_lock(int db_fd, struct err *err)
+{
+	int fd = openat(db_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return err_errno(err, -errno, "lock");
+	while (flock(fd, LOCK_EX) < 0) {
+		int e = errno;
+
+		if (e == EINTR)
+			continue;
+		close(fd);
+		return err_errno(err, -e, "lock");
+	}
+	return fd;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int db_names(int dirfd, bool (*want)(const char *name), name_list *ret, struct err *err)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d)
+		return err_errno(err, -errno, "reading a directory");
+	while ((e = readdir(d)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && want(e->d_name))
+			vec_push(ret, xstrdup(e->d_name));
+	closedir(d);
+	vec_sort(ret, by_name);
+	return 0;
+}
+
+void name_list_release(name_list *l)
+{
+	vec_each (s, l)
+		free(*s);
+	vec_release(l);
+}
+
+bool epoch_name_valid(const char *name)
+{
+	return strlen(name) == EPOCH_NAME_LEN && strspn(name, "0123456789") == EPOCH_NAME_LEN;
+}
+
+bool host_name_valid(const char *name)
+{
+	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= 255;
+}
+
+void host_name_self(char *ret)
+{
+	struct utsname u;
+
+	snprintf(ret, 256, "%s",
+		 uname(&u) == 0 && host_name_valid(u.nodename) ? u.nodename : "localhost");
+}
+
+int epoch_name_next(uint64_t now_wall_ns, const char *last, char ret[EPOCH_NAME_LEN + 1],
+		    struct err *err)
+{
+	time_t t = (time_t)(now_wall_ns / 1000000000);
+	struct tm tm = {0};
+
+	if (*last) {
+		time_t after;
+
+		sscanf(last, "%4d%2d%2d%2d%2d%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		       &tm.tm_hour, &tm.tm_min, &tm.tm_sec);
+		tm.tm_year -= 1900;
+		tm.tm_mon--;
+		after = timegm(&tm) + 1;
+		t = t > after ? t : after;
+	}
+	if (!gmtime_r(&t, &tm) || tm.tm_year > 9999 - 1900)
+		return err_set(err, -ERANGE, "no epoch can come after %s", last);
+	strftime(ret, EPOCH_NAME_LEN + 1, "%Y%m%d%H%M%S", &tm);
+	return 0;
+}

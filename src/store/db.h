@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The database directory: opening its root safely, its version and lock, names of epochs and hosts.
+ */
+#ifndef STORE_DB_H
+#define STORE_DB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+#define DB_VERSION     1
+#define EPOCH_NAME_LEN 14 /* YYYYMMDDHHMMSS */
+
+typedef VEC(char *) name_list;
+
+/* Opens the root of database PATH as a directory descriptor.  With WRITE a missing or empty
+ * directory becomes a database.  Errors: -ENOENT no such directory, -EPERM not ours or not safe,
+ * -ENOTDIR, -EPROTONOSUPPORT a newer database, -EINVAL no database. */
+int db_open(const char *path, bool write, struct err *err);
+
+/* Opens directory NAME of DIRFD, following no symbolic link; made first with CREATE. */
+int db_open_dir(int dirfd, const char *name, bool create, struct err *err);
+
+/* Takes the database's write lock (waits for it); the descriptor returned holds it. */
+int db_lock(int db_fd, struct err *err);
+
+/* The entries of DIRFD accepted by WANT, sorted by name.  Release with name_list_release. */
+int db_names(int dirfd, bool (*want)(const char *name), name_list *ret, struct err *err);
+void name_list_release(name_list *l);
+
+bool epoch_name_valid(const char *name);
+
+/* A plain file name that does not begin with a dot, at most 255 bytes. */
+bool host_name_valid(const char *name);
+
+/* This machine's name; RET has 256 bytes. */
+void host_name_self(char *ret);
+
+/* Writes max(NOW, LAST + 1 s) to RET; LAST "" for none.  -ERANGE behind the year 9999. */
+int epoch_name_next(uint64_t now_wall_ns, const char *last, char ret[EPOCH_NAME_LEN + 1],
+		    struct err *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* MANIFEST: what of a recording's files counts.  JSON, described in docs/formats/manifest.md; it is
+ * replaced by one rename, and that rename is what makes a flush or a compaction happen. */
+#ifndef STORE_MANIFEST_H
+#define STORE_MANIFEST_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "store/store.h"
+
+#define MANIFEST_NAME	 "MANIFEST"
+#define MANIFEST_FORMAT	 "dwell-manifest"
+#define MANIFEST_VERSION 1
+#define MANIFEST_MAX	 (64u << 20) /* bytes a reader takes */
+
+#define STATE_RECORDING	  "recording"
+#define STATE_FINISHED	  "finished"
+#define STATE_INTERRUPTED "interrupted"
+
+struct manifest_segment {
+	const char *name; /* plain file name ending in .seg */
+	uint64_t n_bytes, digest;
+	uint64_t start_wall_ns, end_wall_ns;
+};
+
+struct manifest_cpu {
+	uint32_t cpu;
+	uint64_t last_seq;
+};
+
+struct manifest {
+	struct arena arena; /* all strings */
+	const char *host, *label, *state;
+	int64_t clock_offset_ns;
+	uint64_t generation; /* one more with every MANIFEST of this recording */
+	uint64_t
+		journal; /* journals up to this generation are void: their content is in segments */
+	uint64_t next_segment; /* number of the next segment file */
+	VEC(struct manifest_segment) segments;
+	VEC(struct store_event) events; /* sums over segments */
+	VEC(struct store_loss) losses;
+	VEC(struct manifest_cpu) cpus;
+};
+
+/* Parses the N bytes of TEXT.  RET is to be released only after success.  -EBADMSG malformed,
+ * -EPROTONOSUPPORT newer. */
+int manifest_parse(struct manifest *ret, const char *text, size_t n, struct err *err);
+void manifest_format(const struct manifest *m, struct str *out);
+void manifest_release(struct manifest *m);
+
+/* A copy with an arena of its own. */
+void manifest_copy(struct manifest *to, const struct manifest *from);
+
+/* Adds P's events, samples and losses to M's sums. */
+void manifest_add_profile(struct manifest *m, const struct profile *p);
+
+/* Notes that CPU's log is stored up to LAST_SEQ. */
+void manifest_add_seq(struct manifest *m, uint32_t cpu, uint64_t last_seq);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How a reader that takes no lock sees one committed state.
+ *
+ * The MANIFEST says which segments count, and up to which generation journals are void.  A reader
+ * takes the MANIFEST, opens all it names, reads the journal, and then looks whether the MANIFEST
+ * still has the same generation.  If so, everything opened belongs to it: a writer removes segments
+ * and replaces the journal only after a newer MANIFEST is in place.  If not, it starts again.  Open
+ * files stay whole when they are unlinked; the journal is copied because its writer may cut it. */
+#include "store/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define MAX_TRIES   1000
+#define JOURNAL_MAX (1u << 30)
+
+/* Reads all of NAME, at most MAX bytes, without following a link. */
+static int load_at(int dirfd, const char *name, size_t max, char **ret, size_t *ret_n,
+		   struct err *err)
+{
+	_fd_ int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	_mem_ char *p = NULL;
+	size_t n = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a regular file", name);
+	if ((uint64_t)st.st_size > max)
+		return err_set(err, -E2BIG, "%s: larger than %zu bytes", name, max);
+	p = xmalloc((size_t)st.st_size + 1);
+	while (n < (size_t)st.st_size) {
+		ssize_t k = read(fd, p + n, (size_t)st.st_size - n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_errno(err, -errno, "%s", name);
+		if (k == 0)
+			break;
+		n += (size_t)k;
+	}
+	p[n] = '\0';
+	*ret = take_ptr(&p);
+	*ret_n = n;
+	return 0;
+}
+
+int snapshot_manifest(int dirfd, struct manifest *ret, struct err *err)
+{
+	_mem_ char *text = NULL;
+	size_t n = 0;
+	int rc = load_at(dirfd, MANIFEST_NAME, MANIFEST_MAX, &text, &n, err);
+
+	if (rc < 0)
+		return rc;
+	rc = manifest_parse(ret, text, n, err);
+	return rc < 0 ? err_prefix(err, rc, "%s", MANIFEST_NAME) : 0;
+}
+
+static int open_segments(struct snapshot *s, int dirfd, struct err *err)
+{
+	vec_each (seg, &s->manifest.segments) {
+		struct file_map m;
+		int rc = file_map_open(&m, dirfd, seg->name, true, err);
+
+		if (rc < 0)
+			return rc;
+		vec_push(&s->maps, m);
+		if (m.n_bytes != seg->n_bytes || segment_digest(m.bytes, m.n_bytes) != seg->digest)
+			return err_set(err, -EBADMSG, "%s: is not the segment %s names", seg->name,
+				       MANIFEST_NAME);
+	}
+	return 0;
+}
+
+/* Takes the journal when its content counts besides the segments. */
+static int read_journal(struct snapshot *s, int dirfd, struct err *err)
+{
+	struct journal_reader r;
+	struct err why;
+	int rc = load_at(dirfd, JOURNAL_NAME, JOURNAL_MAX, &s->journal, &s->n_journal, &why);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return err_set(err, rc, "%s", why.msg);
+	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, &why);
+	if (rc == -ENODATA || (rc == 0 && r.generation <= s->manifest.journal)) {
+		free(take_ptr(&s->journal));
+		s->n_journal = 0;
+		return 0;
+	}
+	return rc < 0 ? err_set(err, rc, "%s: %s", JOURNAL_NAME, why.msg) : 0;
+}
+
+/* 1: a consistent snapshot; 0: the writer was faster. */
+static int try_open(struct snapshot *s, int dirfd, struct err *err)
+{
+	struct manifest after;
+	int rc, opened;
+	uint64_t generation;
+
+	rc = snapshot_manifest(dirfd, &s->manifest, err);
+	if (rc < 0)
+		return rc;
+	opened = open_segments(s, dirfd, err);
+	if (!opened)
+		opened = read_journal(s, dirfd, err);
+	rc = snapshot_manifest(dirfd, &after, opened ? NULL : err);
+	if (rc < 0)
+		return rc;
+	generation = after.generation;
+	manifest_release(&after);
+	if (generation != s->manifest.generation)
+		return 0;
+	return opened < 0 ? opened : 1;
+}
+
+int snapshot_open(struct snapshot *s, int dirfd, struct err *err)
+{
+	for (int i = 0; i < MAX_TRIES; i++) {
+		int rc;
+
+		*s = (struct snapshot){0};
+		rc = try_open(s, dirfd, err);
+		if (rc == 1)
+			return 0;
+		snapshot_close(s);
+		if (rc < 0)
+			return rc;
+	}
+	return err_set(err, -EAGAIN, "the recording changes faster than it can be read");
+}
+
+void snapshot_close(struct snapshot *s)
+{
+	vec_each (m, &s->maps)
+		file_map_close(m);
+	vec_release(&s->maps);
+	free(s->journal);
+	manifest_release(&s->manifest);
+	*s = (struct snapshot){0};
+}
+
+int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *into,
+		  struct value_sink *sink, struct err *err)
+{
+	struct journal_reader r;
+	struct journal_record rec;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->maps.n && !journal_only; i++) {
+		rc = segment_decode(s->maps.v[i].bytes, s->maps.v[i].n_bytes, into, sink, err);
+		if (rc < 0)
+			return err_prefix(err, rc, "%s", s->manifest.segments.v[i].name);
+	}
+	if (!s->journal)
+		return 0;
+	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, err);
+	while (!rc && (rc = journal_next(&r, &rec, err)) == 1)
+		rc = segment_decode(rec.segment, rec.n_segment, into, sink, err);
+	journal_reader_release(&r);
+	return rc < 0 ? err_prefix(err, rc, "%s", JOURNAL_NAME) : 0;
+}
+
+int snapshot_add_seqs(const struct snapshot *s, struct manifest *m, struct err *err)
+{
+	struct journal_reader r;
+	struct journal_record rec;
+	int rc;
+
+	if (!s->journal)
+		return 0;
+	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, err);
+	while (!rc && (rc = journal_next(&r, &rec, err)) == 1) {
+		for (size_t i = 0; i < rec.n_ranges; i++)
+			manifest_add_seq(m, rec.ranges[i].cpu, rec.ranges[i].last_seq);
+		rc = 0;
+	}
+	journal_reader_release(&r);
+	return rc < 0 ? err_prefix(err, rc, "%s", JOURNAL_NAME) : 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The database: what recorders write and every reader loads.
+ *
+ *     DB/VERSION                            says that the directory is a dwell database, and whose
+ * version DB/epochs/<YYYYMMDDHHMMSS>/<host>/    one *recording* each: MANIFEST, segments, journal
+ *     DB/images/                            symbols kept by build-id (written by resolve)
+ *
+ * A recorder holds one struct store.  It collects into a profile of its own and hands over
+ *     store_journal(): what came since the last journal record, cheap, about once a second, and
+ *     store_flush():   everything since the last flush, which also makes the journal void.
+ * What was handed over is never lost and never counted twice, wherever the recorder is killed: a
+ * reader sees the state before or after each call.  Readers take no locks. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "formats/journal.h"
+#include "model/profile.h"
+
+/* $DWELLDB, else $DCPIDB, else ~/.local/share/dwell; for root too (the system daemon is told
+ * /var/lib/dwell by its unit).  Free it. */
+char *store_default_path(void);
+
+/* True when PATH is a dwell database of any version, or an empty directory that can become one; for
+ * telling kinds of `--db` apart. */
+bool store_is_db(const char *path);
+
+/* DB/images, made when CREATE (the database must exist).  Free it; NULL after a failure. */
+char *store_images_dir(const char *db, bool create, struct err *err);
+
+/* Writing. */
+
+struct store;
+
+struct store_opts {
+	const char *host;	 /* NULL: this machine's name */
+	const char *label;	 /* NULL: none */
+	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
+	uint64_t now_wall_ns;	 /* what the epoch is named after; 0: the clock */
+	unsigned compact_at;	 /* segments that a flush merges into one; 0: 16 */
+};
+
+/* Makes a new epoch with one recording in it, and the database DB when it is not there. Interrupted
+ * recordings of this host are recovered on the way.  The recording stays locked until store_close
+ * or the end of the process.  Errors: -EPROTONOSUPPORT a newer database; -EPERM the directory is
+ * not ours or is not safe to write to; any errno of making files. */
+int store_create(const char *db, const struct store_opts *o, struct store **ret, struct err *err);
+
+/* Takes over HOST's (NULL: this machine's) newest interrupted recording, so that a restarted daemon
+ * goes on where it died: its journal is turned into a segment.  -ENOENT when there is none. */
+int store_resume(const char *db, const char *host, struct store **ret, struct err *err);
+
+/* The name of the epoch being written. */
+const char *store_epoch(const struct store *s);
+
+/* The last sequence number of CPU that is stored, by journal or flush; false when none is. */
+bool store_last_seq(const struct store *s, uint32_t cpu, uint64_t *ret_seq);
+
+/* Appends DELTA, what was collected since the last store_journal or store_flush, to the journal and
+ * syncs it.  RANGES (may be none) say which log entries it covers.  After a failure the journal is
+ * as before. */
+int store_journal(struct store *s, const struct profile *delta, const struct seq_range *ranges,
+		  size_t n_ranges, struct err *err);
+
+/* Stores P, which holds all that was collected since the last flush (journaled or not), and makes
+ * the journal void.  After a failure (say, -ENOSPC) what was stored before is unharmed and P is not
+ * stored: call again with it, or with more added.  The caller resets P's values after success. */
+int store_flush(struct store *s, const struct profile *p, const struct seq_range *ranges,
+		size_t n_ranges, struct err *err);
+
+/* Merges all segments into one. */
+int store_compact(struct store *s, struct err *err);
+
+/* Marks the recording finished, merged into one segment, and frees S whatever the result.  What the
+ * journal holds and no flush covered is stored as well.  NULL is fine. */
+int store_close(struct store *s, struct err *err);
+
+/* Recovers every interrupted recording of HOST (NULL: all hosts): journals become segments, files a
+ * killed writer left behind are removed.  Returns how many, or an error. */
+int store_recover(const char *db, const char *host, struct err *err);
+
+/* Reading. */
+
+struct store_event {
+	const char *name, *unit;
+	uint64_t period, freq_hz;
+	uint64_t enabled_ns, running_ns, total, n_reached; /* as in struct event */
+	uint64_t n_samples;				   /* in values */
+};
+
+struct store_loss {
+	const char *name;
+	uint32_t event; /* number in the recording's events */
+	uint64_t n;
+};
+
+/* One recording; everything in it lives until the callback returns. */
+struct store_recording {
+	const char *epoch, *host;
+	const char *state; /* "recording", "finished", or "interrupted" (recovered) */
+	bool live;	   /* its recorder is running now */
+	const char *label; /* "" for none */
+	int64_t clock_offset_ns;
+	uint64_t start_wall_ns, end_wall_ns; /* of the samples; 0 when there are none yet */
+	uint64_t n_bytes;		     /* of segments and journal */
+	size_t n_segments, n_events, n_losses;
+	const struct store_event *events;
+	const struct store_loss *losses;
+};
+
+/* Which recordings. */
+struct store_selection {
+	/* Epochs, separated by commas: "latest" (each host's newest; also NULL), "all", a name or
+	 * the beginning of one ("20261121"), or a range of them, ends included
+	 * ("20261101..20261121", "..2026"). */
+	const char *epochs;
+	const char *host; /* NULL: all */
+};
+
+typedef int store_list_fn(void *ctx, const struct store_recording *r);
+
+/* Calls FN for each recording selected, oldest epoch first; stops when it returns other than 0 and
+ * returns that.  -ENOENT when DB is no database. */
+int store_list(const char *db, const struct store_selection *sel, store_list_fn *fn, void *ctx,
+	       struct err *err);
+
+/* Adds the recordings selected to INTO; values go to SINK when there is one (a key may come several
+ * times: once for each segment it is in), else into INTO's values.  Returns how many recordings
+ * were read, or -ENOENT when none matches; after any failure INTO is only good for releasing. */
+int store_load(const char *db, const struct store_selection *sel, struct profile *into,
+	       struct value_sink *sink, struct err *err);
+
+#endif

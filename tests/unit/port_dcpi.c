@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Profiles as DCPI trees and back. */
+#include "port/dcpi_in.h"
+#include "port/dcpi_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "formats/dcpi.h"
+#include "gen.h"
+#include "port/dcpi_flat.h"
+
+#define GOLDEN T_GOLDEN "/dcpi/"
+
+static char scratch[64];
+
+static const char *scratch_new(void)
+{
+	strcpy(scratch, "/tmp/dwell-dcpi-XXXXXX");
+	if (!mkdtemp(scratch))
+		t_fail_("mkdtemp");
+	return scratch;
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static void scratch_remove(void)
+{
+	nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What a tree keeps of a profile, as text that does not depend on ids: counts per image, event,
+ * label and address, and what is known of events and images.  MINUTES: times are compared by the
+ * minute. */
+static char *essence(const struct profile *p)
+{
+	VEC(char *) lines = {0};
+	_mem_ uint64_t *n_placeless = xcalloc(p->events.n + 1, sizeof(*n_placeless));
+	dcpi_rows rows = {0};
+	struct str out = {0};
+
+	dcpi_flatten(p, &rows, n_placeless);
+	vec_each (r, &rows) {
+		const struct image *im = &p->images.v[r->image];
+		const struct event *e = &p->events.v[r->event];
+		char id[2 * BUILD_ID_MAX + 1];
+
+		dcpi_image_id(im, id);
+		vec_push(&lines,
+			 xasprintf("%s %s %u %s %" PRIu64 " %" PRIu64 " %s|%s|%s %#" PRIx64
+				   " %" PRIu64,
+				   image_kind_name(im->kind), id, im->flags & IMAGE_OFFSETS,
+				   im->build_id.n_bytes ? "" : im->path, e->period, e->freq_hz,
+				   profile_str(p, e->name), profile_str(p, e->unit),
+				   profile_str(p, r->label), r->svma, r->n));
+	}
+	vec_each (e, &p->events)
+		vec_push(&lines, xasprintf("event %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+					   " %" PRIu64,
+					   profile_str(p, e->name), e->period, e->enabled_ns,
+					   e->running_ns, e->total, e->n_reached));
+	vec_each (l, &p->losses)
+		vec_push(&lines, xasprintf("loss %s %s %" PRIu64, profile_str(p, l->name),
+					   profile_str(p, p->events.v[l->event].name), l->n));
+	vec_sort(&lines, by_text);
+	str_addf(&out, "%s %" PRIu64 " %u\n", profile_str(p, p->meta.host),
+		 p->meta.start_wall_ns / 1000000000, p->meta.n_cpus);
+	vec_each (l, &lines) {
+		str_addf(&out, "%s\n", *l);
+		free(*l);
+	}
+	vec_release(&lines);
+	vec_release(&rows);
+	return out.v;
+}
+
+/* A generated profile with counts and names a tree can hold. */
+static void generate(struct t_rng *r, struct profile *p, unsigned n)
+{
+	gen_profile(r, p, n);
+	vec_each (v, &p->values)
+		v->count = 1 + v->count % 100000;
+	vec_each (e, &p->events)
+		if (!*profile_str(p, e->name))
+			e->name = profile_intern_str(p, "cycles");
+	if (!*profile_str(p, p->meta.host))
+		p->meta.host = profile_intern_str(p, "h");
+	p->meta.start_wall_ns = p->meta.start_wall_ns % (253402300799 * 7) + 1000000000;
+}
+
+TEST(a_tree_reads_back_as_the_same_counts)
+{
+	struct t_rng r = {21};
+	unsigned n = t_cases(60);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct dcpi_out_opts o = {.minor = i % 2 ? 6 : 7, .stride = 1};
+		const char *dir = scratch_new();
+		struct dcpi_out_stats stats;
+		struct profile p, q;
+		struct err err;
+		char *a, *b;
+
+		generate(&r, &p, (unsigned)t_below(&r, 60));
+		profile_init(&q);
+		if (dcpi_out_save(&p, &o, dir, &stats, &err) < 0 ||
+		    dcpi_in_load(dir, NULL, &q, &err) < 0)
+			t_fail_("%s", err.msg);
+		profile_check(&q);
+		a = essence(&p);
+		b = essence(&q);
+		EXPECT_STR(b, a);
+		EXPECT_EQ(dcpi_in_probe(dir), 1);
+		free(a);
+		free(b);
+		/* Writing again replaces every file. */
+		if (dcpi_out_save(&p, &o, dir, &stats, &err) < 0)
+			t_fail_("%s", err.msg);
+		profile_release(&q);
+		profile_init(&q);
+		EXPECT_EQ(dcpi_in_load(dir, NULL, &q, &err), 0);
+		a = essence(&p);
+		b = essence(&q);
+		EXPECT_STR(b, a);
+		free(a);
+		free(b);
+		profile_release(&p);
+		profile_release(&q);
+		scratch_remove();
+	}
+}
+
+static event_id cycles(struct profile *p)
+{
+	return profile_intern_event(
+		p, &(struct event){.name = profile_intern_str(p, "cycles"), .period = 1000});
+}
+
+static void add(struct profile *p, event_id e, const char *image, const char *label, uint64_t svma,
+		uint64_t n)
+{
+	image_id im = profile_intern_image(p, &(struct image){.kind = IMAGE_FILE, .path = image});
+	owner_id o =
+		profile_intern_owner(p, &(struct owner){.label = profile_intern_str(p, label)});
+
+	profile_add_value(p, &(struct value){.event = e,
+					     .owner = o,
+					     .count = n,
+					     .ctx = profile_flat_ctx(
+						     p, profile_intern_place(p, im, svma, 0))});
+}
+
+TEST(what_does_not_fit_leaves_the_directory_as_it_was)
+{
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_stats stats;
+	struct profile p;
+	struct err err = {""};
+	_mem_ char *dir = xasprintf("%s/new", scratch_new());
+
+	profile_init(&p);
+	add(&p, cycles(&p), "/bin/a", "", 0x1000, 5);
+	add(&p, cycles(&p), "/bin/b", "", 0x2000, 1ull << 32);
+	EXPECT_EQ(dcpi_out_save(&p, &o, dir, &stats, &err), -E2BIG);
+	EXPECT(strstr(err.msg, "b, event cycles: address 0x2000 has 4294967296 samples"));
+	EXPECT(access(dir, F_OK) < 0);
+	profile_release(&p);
+	scratch_remove();
+}
+
+TEST(names_stay_within_the_directory)
+{
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	const char *dir = scratch_new();
+	_mem_ char *tree = xasprintf("%s/tree", dir),
+		   *link = xasprintf("%s/tree/19700101000000", dir);
+	struct dcpi_out_stats stats;
+	struct profile p, q;
+	struct err err = {""};
+
+	profile_init(&p);
+	p.meta.host = profile_intern_str(&p, "../../etc");
+	p.meta.start_wall_ns = 1;
+	add(&p, cycles(&p), "/bin/..", "", 0x1000, 5);
+	add(&p, cycles(&p), "/x\ny/.hid den\xff", "../l", 0x1000, 7);
+	REQUIRE(dcpi_out_save(&p, &o, tree, &stats, &err) == 0);
+	EXPECT_EQ(stats.n_files, 2);
+	profile_init(&q);
+	if (dcpi_in_load(tree, NULL, &q, &err) < 0)
+		t_fail_("%s", err.msg);
+	EXPECT_EQ(profile_n_samples(&q, 0), 12);
+	profile_release(&q);
+	/* A link in place of the epoch's directory is not followed. */
+	REQUIRE(rename(link, dir) < 0); /* not empty: stays */
+	nftw(tree, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	REQUIRE(mkdir(tree, 0755) == 0 && symlink("/tmp", link) == 0);
+	EXPECT(dcpi_out_save(&p, &o, tree, &stats, &err) < 0);
+	EXPECT(strstr(err.msg, "19700101000000"));
+	profile_release(&p);
+	scratch_remove();
+}
+
+static uint64_t total(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	vec_each (v, &p->values)
+		n += v->count;
+	return n;
+}
+
+/* Samples that SEL takes of scratch, or the negative error. */
+static int64_t load_total(const struct dcpi_select *sel, struct err *err)
+{
+	struct profile p;
+	int64_t r;
+
+	profile_init(&p);
+	r = dcpi_in_load(scratch, sel, &p, err);
+	r = r < 0 ? r : (int64_t)total(&p);
+	profile_release(&p);
+	return r;
+}
+
+static opt_list *list_of(const char *s)
+{
+	static opt_list l;
+
+	l.n = 0;
+	vec_push(&l, s);
+	return &l;
+}
+
+static void save(const char *host, uint64_t start_s, uint64_t n)
+{
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_stats stats;
+	struct profile p;
+	struct err err;
+
+	profile_init(&p);
+	p.meta.host = profile_intern_str(&p, host);
+	p.meta.start_wall_ns = start_s * 1000000000;
+	add(&p, cycles(&p), "/bin/a", "", 0x1000, n);
+	add(&p, cycles(&p), "/bin/a", "blue", 0x1000, 1000 * n);
+	add(&p,
+	    profile_intern_event(
+		    &p, &(struct event){.name = profile_intern_str(&p, "imiss"), .period = 1}),
+	    "/bin/b", "", 0x10, 1000000 * n);
+	if (dcpi_out_save(&p, &o, scratch, &stats, &err) < 0)
+		t_fail_("%s", err.msg);
+	profile_release(&p);
+}
+
+TEST(profiles_are_selected)
+{
+	struct err err = {""};
+
+	scratch_new();
+	save("a", 1000000000, 1);
+	save("a", 1000000060, 2);
+	save("b", 1000000000, 4);
+	EXPECT_EQ(load_total(NULL, &err), 6006006); /* each host's latest */
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = list_of("20010909014640")}, &err),
+		  5005005);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = list_of("200109090147")}, &err),
+		  -ENOENT);
+	EXPECT(strstr(err.msg, "has no epoch 200109090147; it has 20010909014740, 20010909014640"));
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = list_of("all")}, &err), 7007007);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.host = "b"}, &err), 4004004);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.host = "c"}, &err), -ENOENT);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.labels = list_of("blue")}, &err), 6000);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.events = list_of("imiss")}, &err), 6000000);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.events = list_of("dmiss")}, &err), -ENOENT);
+	EXPECT(strstr(err.msg, "its events are cycles, imiss"));
+	scratch_remove();
+}
+
+TEST(foreign_files_in_a_tree_are_named)
+{
+	struct err err = {""};
+	_mem_ char *host = xasprintf("%s/20010909014640/a", scratch_new());
+	_fd_ int fd = -1;
+
+	save("a", 1000000000, 1);
+	fd = open(host, O_RDONLY | O_DIRECTORY);
+	REQUIRE(fd >= 0);
+	REQUIRE(file_replace(fd, ".hidden", "x", 1, &err) == 0 &&
+		file_replace(fd, "d.log", "x", 1, &err) == 0);
+	EXPECT_EQ(load_total(NULL, &err), 1001001);
+	REQUIRE(file_replace(fd, "core", "x", 1, &err) == 0);
+	EXPECT_EQ(load_total(NULL, &err), -ENODATA);
+	EXPECT(strstr(err.msg, "/20010909014640/a/core: no `samples` line"));
+	EXPECT(strstr(err.msg, "move it away"));
+	REQUIRE(unlinkat(fd, "core", 0) == 0 && symlinkat("/etc/passwd", fd, "link") == 0);
+	EXPECT_EQ(load_total(NULL, &err), -ELOOP);
+	REQUIRE(unlinkat(fd, "link", 0) == 0 && mkfifoat(fd, "fifo", 0600) == 0);
+	EXPECT(load_total(NULL, &err) < 0);
+	scratch_remove();
+}
+
+TEST(dcpi_s_own_files_are_read)
+{
+	struct profile p;
+	struct err err = {""};
+	const struct place *k;
+
+	EXPECT_EQ(dcpi_in_probe(GOLDEN "v006.prof"), 1);
+	EXPECT_EQ(dcpi_in_probe(GOLDEN "make"), 0);
+	EXPECT_EQ(dcpi_in_probe(GOLDEN), 0);
+	profile_init(&p);
+	REQUIRE(dcpi_in_load(GOLDEN "v007-alpha.prof", &(struct dcpi_select){.stride = 4}, &p,
+			     &err) == 0);
+	EXPECT_EQ(profile_n_samples(&p, 0), 45);
+	EXPECT_EQ(p.values.n, 5);
+	k = profile_leaf(&p, p.values.v[2].ctx);
+	EXPECT_EQ(k->svma, 0x12006cbd4);
+	EXPECT_EQ(p.values.v[2].count, 1);
+	EXPECT_EQ(p.images.v[0].build_id.n_bytes, 10);
+	EXPECT_EQ(p.images.v[0].kind, IMAGE_FILE);
+	EXPECT_STR(p.images.v[0].path, "v007-alpha.prof");
+	EXPECT_EQ(p.meta.start_wall_ns, 895598640000000000);
+	EXPECT_EQ(p.events.v[0].period, 63488);
+	/* A later file of the same event and image adds to it. */
+	REQUIRE(dcpi_in_load(GOLDEN "v006.prof", NULL, &p, &err) == 0);
+	EXPECT_EQ(profile_n_samples(&p, 0), 92);
+	EXPECT_EQ(p.images.n, 1);
+	EXPECT_EQ(p.events.v[0].n_reached, 92);
+	EXPECT_STR(profile_str(&p, p.owners.v[p.values.v[p.values.n - 1].owner].label), "foo");
+	EXPECT_EQ(p.meta.n_cpus, 4);
+	profile_release(&p);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Line tables of small programs, compiled here by both compilers and in both versions of DWARF,
+ * compared with addr2line at every address of the program's text. */
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "resolve/elf_file.h"
+#include "resolve/lines.h"
+#include "t.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/dwell-test-XXXXXX";
+
+static bool run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Runs a shell command in the scratch directory, which is made when first needed. */
+static bool run(const char *fmt, ...)
+{
+	char cmd[1024], all[1200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd, sizeof(cmd), fmt, ap);
+	va_end(ap);
+	snprintf(all, sizeof(all), "cd %s && { %s; }", dir, cmd);
+	return system(all) == 0;
+}
+
+__attribute__((destructor)) static void remove_dir(void)
+{
+	if (!strchr(dir, 'X') || !strstr(dir, "XXXXXX"))
+		run("rm -rf %s", dir);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (f) {
+		fputs(text, f);
+		fclose(f);
+	}
+}
+
+/* Two units and a header: inlining, a loop, a switch.  The line numbers are asserted below.  Code
+ * of each unit's own file comes before code of the header, because binutils 2.40 mistakes the file
+ * of a DWARF 5 table's first rows otherwise (llvm-symbolizer and objdump's own dump do not). */
+static bool make_sources(void)
+{
+	static bool made;
+
+	if (made)
+		return true;
+	made = mkdtemp(dir) && run("mkdir inc");
+	write_file("inc/mix.h", "static inline unsigned mix(unsigned x)\n" /* 1 */
+				"{\n"
+				"	x ^= x >> 7;\n"
+				"	return x * 2654435761u;\n"
+				"}\n");
+	write_file("main.c", "unsigned early(unsigned x) { return x + 1; }\n" /* 1 */
+			     "#include \"inc/mix.h\"\n"
+			     "unsigned work(unsigned n);\n"
+			     "\n"
+			     "static unsigned helper(unsigned a)\n" /* 5: inlined into first */
+			     "{\n"
+			     "	return a % 7 ? mix(a) : 3;\n"
+			     "}\n"
+			     "\n"
+			     "__attribute__((noinline)) unsigned first(unsigned a)\n" /* 10 */
+			     "{\n"
+			     "	unsigned s = 0;\n"
+			     "	for (unsigned i = 0; i < a; i++)\n"
+			     "		s += helper(i) ^ work(i);\n"
+			     "	return s;\n"
+			     "}\n" /* 16 */
+			     "\n"
+			     "int main(int argc, char **argv)\n" /* 18 */
+			     "{\n"
+			     "	return (int)first((unsigned)argc * 1000);\n"
+			     "}\n");					     /* 20 */
+	write_file("work.c", "unsigned soon(unsigned x) { return x + 2; }\n" /* 1 */
+			     "#include \"inc/mix.h\"\n"
+			     "unsigned work(unsigned n)\n"
+			     "{\n"
+			     "	switch (n & 7) {\n"
+			     "	case 0: return mix(n);\n"
+			     "	case 1: return mix(n) + 1;\n"
+			     "	case 2: return n / 3;\n"
+			     "	case 5: return n * n;\n"
+			     "	default: return mix(mix(n));\n"
+			     "	}\n"
+			     "}\n"); /* 12 */
+	return made;
+}
+
+static struct lines *open_lines(const char *name, int *ret_code)
+{
+	char path[256];
+	struct err err = {""};
+	struct lines *l;
+	int fd, code;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY);
+	l = lines_open(fd, path, &code, &err);
+	if (!l && !ret_code)
+		printf("# %s\n", err.msg);
+	if (ret_code)
+		*ret_code = code;
+	close(fd);
+	return l;
+}
+
+/* The range of .text of the file NAME. */
+static bool text_range(const char *name, uint64_t *ret_start, uint64_t *ret_end)
+{
+	char path[256];
+	struct elf_file f;
+	const struct elf_section *s;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || elf_file_open(&f, fd, NULL) < 0)
+		return false;
+	s = elf_file_read_sections(&f, NULL) == 0 ? elf_file_find_section(&f, ".text") : NULL;
+	if (s) {
+		*ret_start = s->svma;
+		*ret_end = s->svma + s->size;
+	}
+	elf_file_close(&f);
+	close(fd);
+	return s;
+}
+
+/* Compares lines_find with addr2line at every byte of .text of the program NAME, reading the lines
+ * from the file DEBUG.  Returns how many addresses had a line. */
+static unsigned compare(const char *name, const char *debug)
+{
+	struct lines *l = open_lines(debug, NULL);
+	uint64_t start = 0, end = 0;
+	unsigned n_lines = 0, n_differ = 0;
+	char path[256], theirs[512], ours[512];
+	FILE *f;
+
+	if (!l || !text_range(name, &start, &end)) {
+		EXPECT(l);
+		EXPECT(end > start);
+		lines_close(l);
+		return 0;
+	}
+	snprintf(path, sizeof(path), "%s/addresses", dir);
+	f = fopen(path, "w");
+	for (uint64_t svma = start; f && svma < end; svma++)
+		fprintf(f, "%#" PRIx64 "\n", svma);
+	if (f)
+		fclose(f);
+	EXPECT(run("addr2line -e %s < addresses > answers", debug));
+	snprintf(path, sizeof(path), "%s/answers", dir);
+	f = fopen(path, "r");
+	for (uint64_t svma = start; f && svma < end; svma++) {
+		struct line at;
+
+		if (!fgets(theirs, sizeof(theirs), f))
+			theirs[0] = '\0';
+		theirs[strcspn(theirs, "\n")] = '\0';
+		if (lines_find(l, svma, &at) < 0)
+			snprintf(ours, sizeof(ours), "?\?:0");
+		else if (at.line == 0)
+			snprintf(ours, sizeof(ours), "%s:?", at.file);
+		else if (at.discriminator)
+			snprintf(ours, sizeof(ours), "%s:%u (discriminator %u)", at.file, at.line,
+				 at.discriminator);
+		else
+			snprintf(ours, sizeof(ours), "%s:%u", at.file, at.line);
+		n_lines += strcmp(ours, "?\?:0") != 0;
+		/* Without DWARF addr2line falls back on the symbol table's file names. */
+		if (theirs[0] != '/')
+			strcpy(theirs, "?\?:0");
+		if (strcmp(ours, theirs) != 0 && n_differ++ < 5)
+			printf("# %s %#" PRIx64 ": %s, addr2line %s\n", debug, svma, ours, theirs);
+	}
+	if (f)
+		fclose(f);
+	EXPECT_EQ(n_differ, 0);
+	lines_close(l);
+	return n_lines;
+}
+
+static const char *const compilers[] = {"gcc", "clang"};
+
+TEST(every_address_has_addr2lines_answer)
+{
+	REQUIRE(make_sources());
+	for (unsigned c = 0; c < n_elems(compilers); c++) {
+		if (!run("command -v %s > /dev/null", compilers[c]))
+			continue;
+		for (unsigned v = 4; v <= 5; v++) {
+			for (unsigned o = 0; o <= 2; o += 2) {
+				REQUIRE(run("%s -gdwarf-%u -O%u main.c work.c -o prog",
+					    compilers[c], v, o));
+				EXPECT(compare("prog", "prog") > 100);
+			}
+		}
+	}
+}
+
+TEST(split_and_compressed_files_answer_the_same)
+{
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -gdwarf-5 -O2 -gz main.c work.c -o packed"));
+	EXPECT(compare("packed", "packed") > 100);
+	REQUIRE(run("gcc -gdwarf-5 -O2 main.c work.c -o whole && "
+		    "objcopy --only-keep-debug whole whole.debug && objcopy --strip-debug whole"));
+	EXPECT(compare("whole", "whole.debug") > 100);
+}
+
+/* The range of function NAME, from nm. */
+static bool function_range(const char *file, const char *name, uint64_t *ret_start,
+			   uint64_t *ret_end)
+{
+	char cmd[512], line[256], found[128];
+	uint64_t size;
+	FILE *f;
+	bool ok = false;
+
+	snprintf(cmd, sizeof(cmd), "nm -S %s/%s", dir, file);
+	f = popen(cmd, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %*c %127s", ret_start, &size, found) ==
+			    3 &&
+		    !strcmp(found, name)) {
+			*ret_end = *ret_start + size;
+			ok = true;
+			break;
+		}
+	}
+	if (f)
+		pclose(f);
+	return ok;
+}
+
+TEST(rows_of_a_range_are_what_single_questions_say)
+{
+	struct lines *l;
+	struct line_row *rows = NULL;
+	uint64_t start, end, svma;
+	size_t n, n_units, n_rows;
+
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -g -O2 main.c work.c -o prog"));
+	REQUIRE(function_range("prog", "first", &start, &end));
+	l = open_lines("prog", NULL);
+	REQUIRE(l);
+	n = lines_range(l, start, end, &rows);
+	EXPECT(n > 5);
+	svma = start;
+	for (size_t i = 0; i < n; i++) {
+		EXPECT_EQ(rows[i].svma, svma);
+		for (; svma < rows[i].end; svma++) {
+			struct line at = {0};
+
+			EXPECT_EQ(lines_find(l, svma, &at), 0);
+			EXPECT(at.file == rows[i].at.file && at.line == rows[i].at.line);
+		}
+	}
+	EXPECT_EQ(svma, end);
+	free(rows);
+	/* Of the two units only the one asked for was decoded. */
+	lines_stats(l, &n_units, &n_rows);
+	EXPECT_EQ(n_units, 1);
+	EXPECT(n_rows >= n);
+	/* The whole text: the start files have no lines, both units have. */
+	REQUIRE(text_range("prog", &start, &end));
+	n = lines_range(l, start, end, &rows);
+	for (size_t i = 1; i < n; i++)
+		EXPECT(rows[i - 1].end <= rows[i].svma && rows[i].svma < rows[i].end);
+	lines_stats(l, &n_units, &n_rows);
+	EXPECT_EQ(n_units, 2);
+	free(rows);
+	EXPECT_EQ(lines_range(l, 0, UINT64_MAX, &rows), n);
+	free(rows);
+	EXPECT_EQ(lines_range(l, end, end, &rows), 0);
+	free(rows);
+	lines_close(l);
+}
+
+TEST(a_procedure_stands_where_it_was_declared)
+{
+	static const struct {
+		const char *name, *file;
+		uint32_t first, last;
+	} expected[] = {
+		{"first", "main.c", 10, 16}, {"main", "main.c", 18, 21}, {"work", "work.c", 3, 12}};
+
+	REQUIRE(make_sources());
+	for (unsigned c = 0; c < n_elems(compilers); c++) {
+		struct lines *l;
+
+		if (!run("command -v %s > /dev/null", compilers[c]))
+			continue;
+		REQUIRE(run("%s -g -O2 -fno-inline-functions main.c work.c -o prog", compilers[c]));
+		l = open_lines("prog", NULL);
+		REQUIRE(l);
+		for (unsigned i = 0; i < n_elems(expected); i++) {
+			struct lines_extent at = {0};
+			char path[256];
+			uint64_t start, end;
+
+			snprintf(path, sizeof(path), "%s/%s", dir, expected[i].file);
+			REQUIRE(function_range("prog", expected[i].name, &start, &end));
+			EXPECT_EQ(lines_procedure(l, start, end, &at), 0);
+			EXPECT_STR(at.file, path);
+			EXPECT_EQ(at.first, expected[i].first);
+			/* How far the code reaches (closing braces) is the compiler's choice. */
+			EXPECT(at.last <= expected[i].last && at.last + 2 >= expected[i].last);
+		}
+		lines_close(l);
+	}
+}
+
+TEST(files_without_final_lines_are_refused)
+{
+	int code;
+
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -O2 main.c work.c -o bare && gcc -g -O2 -c work.c -o work.o"));
+	EXPECT(!open_lines("bare", &code));
+	EXPECT_EQ(code, -ENOENT);
+	EXPECT(!open_lines("work.o", &code));
+	EXPECT_EQ(code, -ENOTSUP);
+	EXPECT(!open_lines("main.c", &code));
+	EXPECT_EQ(code, -EBADMSG);
+}
+
+TEST(the_file_of_common_parts_may_be_absent_but_not_a_fifo)
+{
+	struct lines *l;
+	int code;
+
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -g -O2 main.c work.c -o prog && "
+		    "printf 'alt\\0%%s' 01234567890123456789 > link && "
+		    "objcopy --add-section .gnu_debugaltlink=link prog linked"));
+	l = open_lines("linked", NULL);
+	EXPECT(l);
+	lines_close(l);
+	EXPECT(compare("linked", "linked") > 100);
+	REQUIRE(run("mkfifo alt"));
+	EXPECT(!open_lines("linked", &code));
+	EXPECT_EQ(code, -EBADMSG);
+}
