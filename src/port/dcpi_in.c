@@ -362,7 +362,8 @@ static bool is_beside(const char *name)
 struct tree {
 	const char *path;
 	struct in *in;
-	names hosts_done; /* hosts whose latest epoch is read */
+	names hosts_done; /* hosts that a later epoch had */
+	size_t n_read;	  /* EPOCH/HOST directories */
 };
 
 static int load_host(struct tree *t, int epochfd, const char *epoch, const char *host,
@@ -401,8 +402,45 @@ static bool host_done(const struct tree *t, const char *host)
 	return false;
 }
 
-/* Reads the hosts of EPOCH; unless ALL, only those that had no later one. */
-static int load_epoch(struct tree *t, int rootfd, const char *epoch, bool all, struct err *err)
+/* Whether NAME, or the same time written with 14 digits (FULL), begins with the N bytes at T. */
+static bool begins(const char *name, const char *full, const char *t, size_t n)
+{
+	return strncmp(name, t, n) == 0 || strncmp(full, t, n) == 0;
+}
+
+/* Whether SPEC (dcpi_select.epochs) takes the epoch directory NAME, the newest of its host if
+ * LATEST. */
+static bool epoch_selected(const char *spec, const char *name, bool latest)
+{
+	uint64_t s = 0;
+	char full[15];
+
+	dcpi_parse_time(name, &s);
+	dcpi_format_time(s, 14, full);
+	for (const char *t = spec ? spec : "latest"; *t;) {
+		size_t n = strcspn(t, ",");
+		const char *dots = memmem(t, n, "..", 2);
+
+		if (dots) {
+			size_t n_to = (size_t)(t + n - dots - 2);
+
+			if (strncmp(full, t, (size_t)(dots - t)) >= 0 &&
+			    (!n_to || strncmp(full, dots + 2, n_to) <= 0))
+				return true;
+		} else if (n == 6 && memcmp(t, "latest", n) == 0) {
+			if (latest)
+				return true;
+		} else if ((n == 3 && memcmp(t, "all", n) == 0) ||
+			   (n && begins(name, full, t, n))) {
+			return true;
+		}
+		t += n + (t[n] == ',');
+	}
+	return false;
+}
+
+/* Reads the hosts of EPOCH that are selected; epochs come latest first. */
+static int load_epoch(struct tree *t, int rootfd, const char *epoch, struct err *err)
 {
 	_fd_ int fd = open_dir(rootfd, epoch, true, err);
 	names hosts = {0};
@@ -411,8 +449,10 @@ static int load_epoch(struct tree *t, int rootfd, const char *epoch, bool all, s
 	if (r < 0)
 		return err_prefix(err, r, "%s", t->path);
 	vec_each (host, &hosts) {
+		bool latest = !host_done(t, *host);
+
 		if ((t->in->sel.host && strcmp(t->in->sel.host, *host) != 0) || is_beside(*host) ||
-		    (!all && host_done(t, *host)))
+		    !epoch_selected(t->in->sel.epochs, epoch, latest))
 			continue;
 		if (!is_dir(fd, *host)) {
 			r = err_set(err, -EBADMSG,
@@ -424,8 +464,11 @@ static int load_epoch(struct tree *t, int rootfd, const char *epoch, bool all, s
 		r = load_host(t, fd, epoch, *host, err);
 		if (r < 0)
 			break;
-		vec_push(&t->hosts_done, xstrdup(*host));
+		t->n_read++;
 	}
+	vec_each (host, &hosts)
+		if (!host_done(t, *host))
+			vec_push(&t->hosts_done, xstrdup(*host));
 	names_release(&hosts);
 	return r;
 }
@@ -456,14 +499,6 @@ static int list_epochs(int rootfd, names *ret, struct err *err)
 	return r;
 }
 
-static bool epoch_is(const char *dir, const char *wanted)
-{
-	uint64_t a, b;
-
-	return strcmp(wanted, "all") == 0 || strcmp(dir, wanted) == 0 ||
-	       (dcpi_parse_time(dir, &a) == 0 && dcpi_parse_time(wanted, &b) == 0 && a == b);
-}
-
 /* A few of NAMES for a message. */
 static char *some_of(char *const *v, size_t n)
 {
@@ -476,34 +511,16 @@ static char *some_of(char *const *v, size_t n)
 	return s.v ? s.v : xstrdup("none");
 }
 
-static int load_wanted(struct tree *t, int rootfd, const names *epochs, struct err *err)
+static int nothing_read(const struct tree *t, const names *epochs, struct err *err)
 {
-	const opt_list *wanted = t->in->sel.epochs;
-	int r = 0;
+	const struct dcpi_select *sel = &t->in->sel;
+	_mem_ char *there = some_of(epochs->v, epochs->n);
 
-	vec_each (w, wanted) {
-		bool found = false;
-
-		vec_each (e, epochs)
-			found = found || epoch_is(*e, *w);
-		if (!found) {
-			_mem_ char *there = some_of(epochs->v, epochs->n);
-
-			return err_set(err, -ENOENT, "%s has no epoch %s; it has %s", t->path, *w,
-				       there);
-		}
-	}
-	vec_each (e, epochs) {
-		bool take = false;
-
-		vec_each (w, wanted)
-			take = take || epoch_is(*e, *w);
-		if (take)
-			r = load_epoch(t, rootfd, *e, true, err);
-		if (r < 0)
-			break;
-	}
-	return r;
+	if (!epochs->n)
+		return err_set(err, -ENOENT, "%s is no DCPI tree (EPOCH/HOST/FILE)", t->path);
+	return err_set(err, -ENOENT, "%s: no profiles of epoch %s%s%s; its epochs are %s", t->path,
+		       sel->epochs ? sel->epochs : "latest", sel->host ? " and host " : "",
+		       sel->host ? sel->host : "", there);
 }
 
 static int load_tree(struct in *in, const char *path, struct err *err)
@@ -513,17 +530,10 @@ static int load_tree(struct in *in, const char *path, struct err *err)
 	names epochs = {0};
 	int r = fd < 0 ? fd : list_epochs(fd, &epochs, err);
 
-	if (r == 0 && in->sel.epochs && in->sel.epochs->n)
-		r = load_wanted(&t, fd, &epochs, err);
-	else if (r == 0)
-		vec_each (e, &epochs)
-			if (r == 0)
-				r = load_epoch(&t, fd, *e, false, err);
-	if (r == 0 && !t.hosts_done.n)
-		r = err_set(err, -ENOENT,
-			    in->sel.host ? "%s has no profiles of host %s"
-					 : "%s is no DCPI tree (EPOCH/HOST/FILE)",
-			    path, in->sel.host);
+	for (size_t i = 0; i < epochs.n && r == 0; i++)
+		r = load_epoch(&t, fd, epochs.v[i], err);
+	if (r == 0 && !t.n_read)
+		r = nothing_read(&t, &epochs, err);
 	names_release(&epochs);
 	names_release(&t.hosts_done);
 	return r;

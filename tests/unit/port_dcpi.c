@@ -277,12 +277,16 @@ TEST(profiles_are_selected)
 	save("a", 1000000060, 2);
 	save("b", 1000000000, 4);
 	EXPECT_EQ(load_total(NULL, &err), 6006006); /* each host's latest */
-	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = list_of("20010909014640")}, &err),
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "20010909014640"}, &err), 5005005);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "200109090148"}, &err), -ENOENT);
+	EXPECT(strstr(err.msg, "no profiles of epoch 200109090148; its epochs are 20010909014740, "
+			       "20010909014640"));
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "200109090147"}, &err), 2002002);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "all"}, &err), 7007007);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "2001..20010909014640"}, &err),
 		  5005005);
-	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = list_of("200109090147")}, &err),
-		  -ENOENT);
-	EXPECT(strstr(err.msg, "has no epoch 200109090147; it has 20010909014740, 20010909014640"));
-	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = list_of("all")}, &err), 7007007);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "20010909014641.."}, &err), 2002002);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "1998,latest"}, &err), 6006006);
 	EXPECT_EQ(load_total(&(struct dcpi_select){.host = "b"}, &err), 4004004);
 	EXPECT_EQ(load_total(&(struct dcpi_select){.host = "c"}, &err), -ENOENT);
 	EXPECT_EQ(load_total(&(struct dcpi_select){.labels = list_of("blue")}, &err), 6000);
