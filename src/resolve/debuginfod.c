@@ -17,7 +17,7 @@ typedef void end_fn(void *client);
 typedef int find_fn(void *client, const unsigned char *build_id, int build_id_len, char **path);
 
 struct debuginfod {
-	void *library, *client;
+	void *client;
 	end_fn *end;
 	find_fn *find_debug, *find_code;
 	VEC(struct miss {
@@ -32,16 +32,17 @@ struct debuginfod *debuginfod_new(void)
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct debuginfod *d;
 	begin_fn *begin;
+	void *library;
 
 	if (!urls || !*urls)
 		return NULL;
 	d = xcalloc(1, sizeof(*d));
-	d->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (d->library) {
-		begin = (begin_fn *)dlsym(d->library, "debuginfod_begin");
-		d->end = (end_fn *)dlsym(d->library, "debuginfod_end");
-		d->find_debug = (find_fn *)dlsym(d->library, "debuginfod_find_debuginfo");
-		d->find_code = (find_fn *)dlsym(d->library, "debuginfod_find_executable");
+	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (library) {
+		begin = (begin_fn *)dlsym(library, "debuginfod_begin");
+		d->end = (end_fn *)dlsym(library, "debuginfod_end");
+		d->find_debug = (find_fn *)dlsym(library, "debuginfod_find_debuginfo");
+		d->find_code = (find_fn *)dlsym(library, "debuginfod_find_executable");
 		if (begin && d->end && d->find_debug && d->find_code)
 			d->client = begin();
 	}
@@ -58,8 +59,8 @@ void debuginfod_free(struct debuginfod *d)
 		return;
 	if (d->client)
 		d->end(d->client);
-	if (d->library)
-		dlclose(d->library);
+	/* The library stays loaded: what it draws in (curl, TLS) leaves state behind that unloading
+	 * loses. */
 	vec_release(&d->misses);
 	free(d);
 }

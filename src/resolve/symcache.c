@@ -117,6 +117,26 @@ void symcache_format(const struct symcache_info *info, const struct symtab *st, 
 	wr_release(&body);
 }
 
+static void put_le64(uint8_t *at, uint64_t x)
+{
+	for (unsigned i = 0; i < 8; i++)
+		at[i] = (uint8_t)(x >> 8 * i);
+}
+
+void symcache_seal(uint8_t *bytes, size_t n)
+{
+	struct rd r = rd_init(bytes, n);
+	uint64_t n_body;
+
+	rd_bytes(&r, 24);
+	n_body = rd_le64(&r);
+	if (n < HEADER_BYTES)
+		return;
+	if (n_body <= n - HEADER_BYTES)
+		put_le64(bytes + 32, checksum(bytes + HEADER_BYTES, (size_t)n_body));
+	put_le64(bytes + 56, checksum(bytes, HEADER_BYTES - 8));
+}
+
 static bool check_block(struct symcache *c, uint32_t block)
 {
 	uint32_t off = block * BLOCK_BYTES, left = c->symtab.n_pool - off;
@@ -206,10 +226,10 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 		return err_set(err, -EBADMSG, "not a symbol cache file");
 	if (r.bad)
 		return err_set(err, -ENODATA, "symbol cache: truncated");
+	if (major != MAJOR) /* whose header may be another altogether */
+		return err_set(err, -EPROTONOSUPPORT, "symbol cache: version %u", major);
 	if (header_sum != checksum(bytes, HEADER_BYTES - 8))
 		return err_set(err, -EBADMSG, "symbol cache: damaged header");
-	if (major != MAJOR)
-		return err_set(err, -EPROTONOSUPPORT, "symbol cache: version %u", major);
 	n_blocks = st->n_pool / BLOCK_BYTES + (st->n_pool % BLOCK_BYTES != 0);
 	n_sums = ((size_t)n_info + 7) / 8 * 8; /* where the sums begin */
 	if (n_body > rd_left(&r) || st->n_pool > rd_left(&r) - n_body ||

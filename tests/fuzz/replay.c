@@ -89,7 +89,17 @@ static size_t mutate(uint8_t *b, size_t n)
 
 	if (n == 0)
 		goto insert;
-	at = below(n);
+	switch (below(3)) { /* headers are at the beginning, tables and footers often at the end */
+	case 0:
+		at = below(n < 256 ? n : 256);
+		break;
+	case 1:
+		at = n - 1 - below(n < 1024 ? n : 1024);
+		break;
+	default:
+		at = below(n);
+		break;
+	}
 	switch (below(8)) {
 	case 0:
 		b[at] ^= (uint8_t)(1u << below(8));

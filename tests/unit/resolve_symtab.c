@@ -162,7 +162,7 @@ TEST(random_nests_agree_with_the_definition)
 	for (unsigned c = 0; c < t_cases(300); c++) {
 		struct symtab_builder b = {0};
 		struct symtab st;
-		char name[40][8];
+		char name[40][16];
 		uint64_t start[40], size[40];
 		unsigned n = (unsigned)t_below(&r, 40);
 

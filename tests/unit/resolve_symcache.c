@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/cleanup.h"
+#include "base/wr.h"
+#include "resolve/symcache.h"
+#include "t.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* A random image: up to 300 procedures with names of all lengths, some beyond a block of names. */
+static void make(struct t_rng *r, struct symtab *st, struct symcache_info *info)
+{
+	struct symtab_builder b = {0};
+	unsigned n = (unsigned)t_below(r, t_below(r, 10) ? 20 : 300);
+	static char name[40000];
+
+	*info = (struct symcache_info){.kind = (enum image_kind)t_below(r, N_IMAGE_KINDS),
+				       .source = (enum symtab_source)t_below(r, 4),
+				       .path = t_below(r, 2) ? "/usr/bin/some program" : ""};
+	info->layout.build_id.n_bytes = (uint8_t)(1 + t_below(r, 20));
+	for (unsigned i = 0; i < info->layout.build_id.n_bytes; i++)
+		info->layout.build_id.bytes[i] = (uint8_t)t_rand(r);
+	info->layout.hashed = t_below(r, 2);
+	info->layout.machine = (uint16_t)t_rand(r);
+	info->layout.text_start = t_rand(r) >> t_below(r, 64);
+	info->layout.text_bytes = t_rand(r) >> t_below(r, 64);
+	info->layout.n_loads = (uint32_t)t_below(r, IMAGE_MAX_LOADS + 1);
+	for (unsigned i = 0; i < info->layout.n_loads; i++)
+		info->layout.loads[i] = (struct image_load){t_rand(r) >> t_below(r, 64),
+							    t_rand(r) >> t_below(r, 64),
+							    t_rand(r) >> t_below(r, 64)};
+	for (unsigned i = 0; i < n; i++) {
+		size_t n_name = 1 + t_below(r, t_below(r, 50) ? 60 : sizeof(name) - 1);
+
+		for (size_t k = 0; k < n_name; k++)
+			name[k] = (char)('A' + t_below(r, 50));
+		symtab_builder_add(&b, t_rand(r) >> t_below(r, 64), 1 + t_below(r, 500), name,
+				   n_name, (uint32_t)t_below(r, 16) & ~(uint32_t)PROC_ALIAS);
+	}
+	symtab_builder_finish(&b, st);
+}
+
+static bool same(const struct symtab *a, const struct symtab *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct procedure p = symtab_get(a, i), q = symtab_get(b, i);
+
+		if (p.start != q.start || p.end != q.end || p.flags != q.flags ||
+		    strcmp(p.name, q.name) != 0 ||
+		    symtab_find(a, p.end - 1) != symtab_find(b, p.end - 1))
+			return false;
+	}
+	return true;
+}
+
+TEST(what_is_written_is_read)
+{
+	struct t_rng r = {3};
+
+	for (unsigned i = 0; i < t_cases(300); i++) {
+		struct symcache_info info;
+		struct symtab st;
+		struct symcache c;
+		struct wr w = {0}, again = {0};
+		struct err err = {0};
+
+		make(&r, &st, &info);
+		symcache_format(&info, &st, &w);
+		REQUIRE(symcache_parse(&c, w.v, w.n, &err) == 0);
+		EXPECT(same(&st, &c.symtab));
+		EXPECT_EQ(symcache_check(&c, &err), 0);
+		EXPECT_EQ(c.info.kind, info.kind);
+		EXPECT_EQ(c.info.source, info.source);
+		EXPECT_STR(c.info.path, info.path);
+		EXPECT(memcmp(c.info.layout.loads, info.layout.loads,
+			      info.layout.n_loads * sizeof(info.layout.loads[0])) == 0);
+		symcache_format(&c.info, &c.symtab, &again);
+		EXPECT(again.n == w.n && memcmp(again.v, w.v, w.n) == 0);
+		symcache_close(&c);
+		symtab_release(&st);
+		wr_release(&w);
+		wr_release(&again);
+	}
+}
+
+/* A changed or missing byte is noticed: when opening, or as a name that reads "?". */
+TEST(damage_is_noticed)
+{
+	struct t_rng r = {5};
+
+	for (unsigned i = 0; i < t_cases(300); i++) {
+		struct symcache_info info;
+		struct symtab st;
+		struct symcache c;
+		struct wr w = {0};
+		struct err err;
+		size_t at;
+		int rc;
+
+		make(&r, &st, &info);
+		symcache_format(&info, &st, &w);
+		EXPECT(symcache_parse(&c, w.v, t_below(&r, w.n), &err) < 0);
+		at = t_below(&r, w.n);
+		w.v[at] ^= (uint8_t)(1 + t_below(&r, 255));
+		rc = symcache_parse(&c, w.v, w.n, &err);
+		if (rc == 0) {
+			EXPECT_EQ(symcache_check(&c, &err), -EBADMSG);
+			EXPECT(st.n == 0 || !same(&st, &c.symtab));
+			symcache_close(&c);
+		}
+		symtab_release(&st);
+		wr_release(&w);
+	}
+}
+
+TEST(files)
+{
+	char dir[] = "/tmp/dwell-test-XXXXXX", images[64], cmd[64];
+	struct t_rng r = {9};
+	struct symcache_info info;
+	struct symtab st;
+	struct symcache c;
+	struct err err;
+	struct build_id other;
+
+	REQUIRE(mkdtemp(dir));
+	snprintf(images, sizeof(images), "%s/a/images", dir);
+	make(&r, &st, &info);
+	EXPECT_EQ(symcache_open(&c, images, &info.layout.build_id, &err), -ENOENT);
+	EXPECT(!symcache_has(images, &info.layout.build_id));
+	REQUIRE(symcache_save(images, &info, &st, &err) == 0);
+	EXPECT(symcache_has(images, &info.layout.build_id));
+	REQUIRE(symcache_open(&c, images, &info.layout.build_id, &err) == 0);
+	EXPECT(same(&st, &c.symtab));
+	symcache_close(&c);
+	other = info.layout.build_id;
+	other.bytes[0] ^= 1;
+	EXPECT_EQ(symcache_open(&c, images, &other, &err), -ENOENT);
+	info.layout.build_id.n_bytes = 0;
+	EXPECT(symcache_save(images, &info, &st, &err) < 0);
+	symtab_release(&st);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	EXPECT_EQ(system(cmd), 0);
+}
+
+TEST(a_newer_version_is_refused_by_name)
+{
+	struct t_rng r = {11};
+	struct symcache_info info;
+	struct symtab st;
+	struct symcache c;
+	struct wr w = {0};
+	struct err err;
+
+	make(&r, &st, &info);
+	symcache_format(&info, &st, &w);
+	w.v[8] = 2;
+	EXPECT_EQ(symcache_parse(&c, w.v, w.n, &err), -EPROTONOSUPPORT);
+	EXPECT_EQ(symcache_parse(&c, (const uint8_t *)"something else", 14, &err), -EBADMSG);
+	EXPECT_EQ(symcache_parse(&c, w.v, 0, &err), -ENODATA);
+	symtab_release(&st);
+	wr_release(&w);
+}
