@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dwell record: one recording into a new epoch.
+ *
+ * Options become a target, events and rates; the recorder does the work; progress and the account
+ * go to stderr, so that a recorded command's own output stays clean. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "cmd/cmd.h"
+#include "collect/event_parse.h"
+#include "collect/event_rate.h"
+#include "daemon/recorder.h"
+#include "store/store.h"
+
+struct options {
+	bool all;
+	opt_list pids, events, operands;
+	const char *cgroup, *label, *db, *engine, *by;
+	uint64_t freq_hz, period, duration_ns;
+};
+
+/* A command waiting to be executed. */
+struct child {
+	pid_t pid;   /* 0: none */
+	int go_fd;   /* a byte lets the command start, closing it calls it off */
+	int fail_fd; /* the errno of an exec that failed comes out here */
+	bool ended;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* --- the command --- */
+
+static int child_prepare(struct child *ch, const opt_list *argv, struct err *err)
+{
+	int go[2], fail[2], e;
+	char **args;
+	char byte;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(fail, O_CLOEXEC) < 0)
+		return err_errno(err, -errno, "pipe");
+	ch->pid = fork();
+	if (ch->pid < 0)
+		return err_errno(err, -errno, "fork");
+	if (ch->pid == 0) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) != 1)
+			_exit(126);
+		args = xcalloc(argv->n + 1, sizeof(*args));
+		for (size_t i = 0; i < argv->n; i++)
+			args[i] = (char *)argv->v[i];
+		execvp(args[0], args);
+		e = errno;
+		_exit(write(fail[1], &e, sizeof(e)) == sizeof(e) ? 127 : 126);
+	}
+	close(go[0]);
+	close(fail[1]);
+	ch->go_fd = go[1];
+	ch->fail_fd = fail[0];
+	return 0;
+}
+
+/* Lets the command run; fails when it cannot be executed. */
+static int child_start(struct child *ch, const char *name, struct err *err)
+{
+	int e;
+	ssize_t n;
+
+	if (write(ch->go_fd, "", 1) != 1)
+		return err_errno(err, -errno, "cannot start %s", name);
+	do
+		n = read(ch->fail_fd, &e, sizeof(e));
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(e))
+		return 0;
+	return err_errno(err, -e, "cannot run %s", name);
+}
+
+static bool child_ended(struct child *ch)
+{
+	if (ch->pid && !ch->ended && waitpid(ch->pid, NULL, WNOHANG) == ch->pid)
+		ch->ended = true;
+	return ch->ended;
+}
+
+/* Calls off a command that was not started; waits for one that runs. */
+static void child_finish(struct child *ch)
+{
+	if (ch->pid <= 0)
+		return;
+	close(ch->go_fd);
+	close(ch->fail_fd);
+	if (!ch->ended)
+		waitpid(ch->pid, NULL, 0);
+}
+
+/* --- options --- */
+
+static int parse_pids(const opt_list *lists, struct target *t, struct err *err)
+{
+	vec_each(list, lists) {
+		_mem_ char *copy = xstrdup(*list);
+		char *save = NULL;
+
+		for (char *s = strtok_r(copy, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
+			uint64_t pid;
+
+			if (str_parse_u64(s, 10, &pid) < 0 || !pid || pid > INT32_MAX)
+				return err_set(err, -EINVAL, "-p: '%s' is not a process id", s);
+			vec_push(&t->pids, (uint32_t)pid);
+		}
+	}
+	return 0;
+}
+
+/* The directory of cgroup NAME: a path, or a path below a cgroup mount. */
+static int open_cgroup(const char *name, struct err *err)
+{
+	static const char *const below[] = {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
+					    "/sys/fs/cgroup/perf_event/"};
+
+	for (size_t i = name[0] == '/' ? 0 : 1; i < n_elems(below); i++) {
+		_mem_ char *path = xasprintf("%s%s", below[i], name);
+		_mem_ char *procs = xasprintf("%s/cgroup.procs", path);
+		int fd = access(procs, F_OK) == 0
+				 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+		if (fd >= 0)
+			return fd;
+	}
+	return err_set(err, -ENOENT, "no cgroup %s: name a directory of a cgroup file system", name);
+}
+
+static int choose_target(const struct options *o, struct target *t, struct child *ch, struct err *err)
+{
+	unsigned n = o->all + (o->pids.n > 0) + (o->cgroup != NULL);
+	int rc;
+
+	if (n > 1)
+		return err_set(err, -EINVAL, "-a, -p and -G exclude each other");
+	if (!n && !o->operands.n)
+		return err_set(err, -EINVAL, "nothing to record: -a, -p PID, -G CGROUP or a command");
+	if (o->operands.n) {
+		rc = child_prepare(ch, &o->operands, err);
+		if (rc < 0)
+			return rc;
+	}
+	t->cgroup_fd = -1;
+	if (o->pids.n) {
+		t->kind = TARGET_PIDS;
+		return parse_pids(&o->pids, t, err);
+	}
+	if (o->cgroup) {
+		t->kind = TARGET_CGROUP;
+		t->cgroup_fd = open_cgroup(o->cgroup, err);
+		return t->cgroup_fd < 0 ? t->cgroup_fd : 0;
+	}
+	t->kind = o->all ? TARGET_ALL : TARGET_COMMAND;
+	if (!o->all)
+		vec_push(&t->pids, (uint32_t)ch->pid);
+	return 0;
+}
+
+static int choose_events(const struct cmd *c, const struct options *o, struct event_specs *specs,
+			 struct err *err)
+{
+	struct event_rate rate = {.freq_hz = o->freq_hz, .period = o->period};
+	const char *why;
+	int rc = 0;
+
+	if (o->freq_hz && o->period)
+		return err_set(err, -EINVAL, "-F and -c exclude each other");
+	vec_each(list, &o->events) {
+		rc = event_list_parse(&event_env_host, *list, specs, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (!specs->n) {
+		rc = event_default(&event_env_host, vec_add(specs), &why, err);
+		if (rc < 0)
+			return rc;
+		cmd_notice(c, "%s", why);
+	}
+	if (specs->n > LOG_MAX_EVENTS)
+		return err_set(err, -E2BIG, "%zu events: at most %d at once", specs->n, LOG_MAX_EVENTS);
+	for (size_t i = 0; i < specs->n && rc >= 0; i++)
+		rc = event_rate_set(&event_env_host, &specs->v[i], &rate, err);
+	return rc;
+}
+
+static int choose_word(const char *word, const char *const *words, size_t n, const char *option,
+		       struct err *err)
+{
+	if (!word)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(word, words[i]) == 0)
+			return (int)i;
+	return err_set(err, -EINVAL, "%s: '%s' is none of %s, %s, %s", option, word, words[0], words[1],
+		       words[2]);
+}
+
+/* --- what is shown --- */
+
+static char *thousands(uint64_t n, char buf[32])
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), k = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[k++] = ',';
+		buf[k++] = digits[i];
+	}
+	buf[k] = '\0';
+	return buf;
+}
+
+static void show_progress(struct recorder *r, uint64_t start_ns)
+{
+	struct collector_stats s = collector_stats(recorder_collector(r));
+	char a[32], b[32], l[32];
+
+	fprintf(stderr, "\r%6.1f s  %s samples  %s keys  %s lost ", (double)(now_ns() - start_ns) / 1e9,
+		thousands(s.n_samples, a), thousands(s.n_keys, b), thousands(s.n_lost, l));
+}
+
+static double pct(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void show_event(const struct profile *t, const struct recorder_event *e, event_id id)
+{
+	char a[32], b[32], l[32], d[32];
+	uint64_t busy = e->event.n_reached - e->n_idle;
+
+	fprintf(stderr, "  %s: ", e->name);
+	if (e->event.freq_hz)
+		fprintf(stderr, "%" PRIu64 " Hz", e->event.freq_hz);
+	else
+		fprintf(stderr, "every %s%s%s", thousands(e->event.period, a),
+			*profile_str(t, e->event.unit) ? " " : "", profile_str(t, e->event.unit));
+	if (event_duty(&e->event) < 0.9995)
+		fprintf(stderr, ", counting %.1f %% of the time", 100 * event_duty(&e->event));
+	fprintf(stderr, "; %s samples reached = %s stored + %s lost\n", thousands(e->event.n_reached, a),
+		thousands(e->n_stored, b), thousands(e->n_lost, l));
+	vec_each(loss, &t->losses)
+		if (loss->event == id)
+			fprintf(stderr, "    lost: %s %s\n", profile_str(t, loss->name),
+				thousands(loss->n, a));
+	fprintf(stderr, "    idle %s, not_delivered %s (%.2f %% of busy), unknown addresses %s (%.2f %%)\n",
+		thousands(e->n_idle, a), thousands(e->n_not_delivered, b),
+		pct(e->n_not_delivered, busy + e->n_not_delivered), thousands(e->n_unknown, d),
+		pct(e->n_unknown, busy));
+}
+
+static void show_account(struct recorder *r, const char *db)
+{
+	const struct recorder_summary *s = recorder_summary(r);
+	const struct profile_meta *m = &s->total->meta;
+	uint64_t n = 0;
+	char a[32], b[32];
+
+	vec_each(e, &s->events)
+		n += e->n_stored;
+	fprintf(stderr, "recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of %s\n",
+		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9, profile_str(s->total, m->engine),
+		thousands(n, a), thousands(s->n_bytes, b), n ? (double)s->n_bytes / (double)n : 0,
+		s->epoch, db);
+	for (event_id i = 0; i < s->events.n; i++)
+		show_event(s->total, &s->events.v[i], i);
+}
+
+/* The same account as an object on stdout. */
+static void emit_account(struct cmd *c, struct recorder *r, const char *db)
+{
+	const struct recorder_summary *s = recorder_summary(r);
+	struct json j = json_init(&c->out, 3);
+
+	json_begin(&j, '{');
+	json_key(&j, "db");
+	json_str(&j, db);
+	json_key(&j, "epoch");
+	json_str(&j, s->epoch);
+	json_key(&j, "engine");
+	json_str(&j, profile_str(s->total, s->total->meta.engine));
+	json_key(&j, "bytes");
+	json_u64(&j, s->n_bytes);
+	json_key(&j, "events");
+	json_begin(&j, '[');
+	for (event_id i = 0; i < s->events.n; i++) {
+		const struct recorder_event *e = &s->events.v[i];
+		const struct {
+			const char *key;
+			uint64_t n;
+		} counts[] = {{"period", e->event.period},     {"freq_hz", e->event.freq_hz},
+			      {"reached", e->event.n_reached}, {"samples", e->n_stored},
+			      {"lost", e->n_lost},             {"idle", e->n_idle},
+			      {"unknown", e->n_unknown},       {"not_delivered", e->n_not_delivered}};
+
+		json_begin(&j, '{');
+		json_key(&j, "name");
+		json_str(&j, e->name);
+		for (size_t k = 0; k < n_elems(counts); k++) {
+			json_key(&j, counts[k].key);
+			json_u64(&j, counts[k].n);
+		}
+		json_key(&j, "duty");
+		json_double(&j, event_duty(&e->event));
+		json_key(&j, "losses");
+		json_begin(&j, '{');
+		vec_each(l, &s->total->losses) {
+			if (l->event != i)
+				continue;
+			json_key(&j, profile_str(s->total, l->name));
+			json_u64(&j, l->n);
+		}
+		json_end(&j, '}');
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+	str_addc(&c->out, '\n');
+}
+
+/* --- running --- */
+
+static void show_limits(const struct cmd *c, const struct recorder *r)
+{
+	const struct collector *col = recorder_collector(r);
+
+	if (*collector_why_not_bpf(col))
+		cmd_notice(c, "sampling through perf rings: %s", collector_why_not_bpf(col));
+	if (collector_user_only(col))
+		cmd_notice(c, "user code only: kernel samples need CAP_PERFMON or "
+			   "kernel.perf_event_paranoid below 2");
+}
+
+static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o)
+{
+	uint64_t start_ns = now_ns(), end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
+	bool progress = isatty(STDERR_FILENO);
+
+	while (!interrupted && now_ns() < end_ns && !child_ended(ch)) {
+		uint64_t left_ms = (end_ns - now_ns()) / 1000000;
+		int wait_ms = left_ms > 200 && (progress || ch->pid) ? 200
+			      : left_ms > 1000 ? 1000 : (int)left_ms + 1;
+		int rc = recorder_step(r, wait_ms, &c->err);
+
+		if (progress)
+			show_progress(r, start_ns);
+		if (rc < 0)
+			return rc;
+	}
+	if (progress)
+		fputs("\r\033[K", stderr);
+	return recorder_stop(r, &c->err);
+}
+
+static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro, struct child *ch)
+{
+	struct sigaction sa = {.sa_handler = on_signal}, dfl = {.sa_handler = SIG_DFL};
+	struct recorder *r = NULL;
+	int rc;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	rc = recorder_start(ro, &r, &c->err);
+	if (rc >= 0 && ch->pid)
+		rc = child_start(ch, o->operands.v[0], &c->err);
+	if (rc >= 0) {
+		show_limits(c, r);
+		rc = run(c, r, ch, o);
+	}
+	if (rc >= 0 && c->json)
+		emit_account(c, r, ro->db);
+	else if (rc >= 0)
+		show_account(r, ro->db);
+	recorder_free(r);
+	sigaction(SIGINT, &dfl, NULL);
+	return rc < 0 ? rc : 0;
+}
+
+int cmd_record(struct cmd *c)
+{
+	static const char *const engines[] = {"auto", "bpf", "ring"};
+	static const char *const splits[] = {"group", "pid", "tid"};
+	struct options o = {0};
+	const struct opt table[] = {
+		{"a all", OPT_FLAG, &o.all, NULL, "record every process on every CPU"},
+		{"p pid", OPT_LIST, &o.pids, "PID[,PID]", "record these processes and what they start"},
+		{"G cgroup", OPT_STR, &o.cgroup, "CGROUP", "record the processes of a cgroup"},
+		{"e event", OPT_LIST, &o.events, "EVENT[:PERIOD][+EVENT...]",
+		 "what to sample (dwell events lists them)"},
+		{"F freq", OPT_U64, &o.freq_hz, "HZ", "samples per second and CPU"},
+		{"c count", OPT_U64, &o.period, "PERIOD", "one sample every PERIOD events"},
+		{"d duration", OPT_DURATION, &o.duration_ns, "TIME", "stop after TIME (10, 500ms, 3m)"},
+		{"label", OPT_STR, &o.label, "LABEL", "mark the samples with LABEL"},
+		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
+		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
+		{"db", OPT_STR, &o.db, "DB", "database (default $DWELLDB, ~/.local/share/dwell)"},
+		{0},
+	};
+	struct recorder_opts ro = {0};
+	struct event_specs specs = {0};
+	struct child ch = {0};
+	struct str command = {0};
+	_mem_ char *db = NULL;
+	int rc, engine, split;
+
+	rc = cmd_parse(c, "[-a | -p PID | -G CGROUP] [OPTIONS] [--] [COMMAND ARG...]", table, true,
+		       &o.operands);
+	if (rc)
+		return rc;
+	engine = choose_word(o.engine, engines, n_elems(engines), "--engine", &c->err);
+	split = choose_word(o.by, splits, n_elems(splits), "--by", &c->err);
+	if (engine < 0 || split < 0)
+		return -EINVAL;
+	rc = choose_events(c, &o, &specs, &c->err);
+	if (rc >= 0)
+		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
+	if (rc >= 0) {
+		vec_each(word, &o.operands)
+			str_addf(&command, "%s%s", command.n ? " " : "", *word);
+		db = o.db ? xstrdup(o.db) : store_default_path();
+		ro.db = db;
+		ro.command = str_get(&command);
+		ro.collect.events = specs.v;
+		ro.collect.n_events = (uint32_t)specs.n;
+		ro.collect.engine = (enum engine)engine;
+		ro.collect.split = (enum owner_split)split;
+		ro.collect.label = o.label ? o.label : "";
+		rc = record(c, &o, &ro, &ch);
+	}
+	child_finish(&ch);
+	if (ro.collect.target.cgroup_fd > 0)
+		close(ro.collect.target.cgroup_fd);
+	vec_release(&ro.collect.target.pids);
+	vec_release(&o.pids);
+	vec_release(&o.events);
+	vec_release(&o.operands);
+	event_specs_release(&specs);
+	str_release(&command);
+	return rc;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See recorder.h.
+ *
+ * Sampling starts before anything slow is done: the epoch is made, the kernel's layout read and the
+ * processes listed while samples already collect in the log.  Values are flushed every
+ * FLUSH_NS or FLUSH_KEYS, so that neither a crash nor memory costs more than that. */
+#include "daemon/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "resolve/elf_probe.h"
+#include "resolve/kallsyms.h"
+#include "resolve/resolver.h"
+#include "store/store.h"
+
+#define FLUSH_NS   (10ull * 1000000000)
+#define FLUSH_KEYS 200000
+
+struct recorder {
+	struct collector *collector;
+	struct profile profile;  /* dictionaries of all, values since the last flush */
+	struct profile total;    /* of what was flushed: meta, events, losses */
+	struct store *store;
+	char *db, *epoch, *images_dir;
+	struct image_layout vdso;
+	uint64_t n_stored[LOG_MAX_EVENTS], n_idle[LOG_MAX_EVENTS], n_unknown[LOG_MAX_EVENTS];
+	uint64_t n_keys;
+	uint64_t flush_ns; /* when the next flush is due, CLOCK_MONOTONIC */
+	struct recorder_summary summary;
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The vdso mapped into this process, which all 64-bit processes share: its size is told by no
+ * header, so its mapping is looked for. */
+static size_t vdso_bytes(const uint8_t **ret)
+{
+	unsigned long long start, end;
+	char *text;
+	size_t n = 0;
+
+	*ret = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* vdso(7) */
+	if (!*ret || file_load("/proc/self/maps", 1 << 24, &text, NULL, NULL) < 0)
+		return 0;
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == (uintptr_t)*ret)
+			n = (size_t)(end - start);
+	}
+	free(text);
+	return n;
+}
+
+/* A descriptor with the vdso's image, for reading its symbols; -1. */
+static int vdso_fd(void)
+{
+	const uint8_t *bytes;
+	size_t n = vdso_bytes(&bytes);
+	int fd = n ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && file_write_all(fd, bytes, n) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void add_meta(struct profile *p, const char *command)
+{
+	struct utsname u;
+
+	p->meta.command = profile_intern_str(p, command);
+	if (uname(&u) < 0)
+		return;
+	p->meta.host = profile_intern_str(p, u.nodename);
+	p->meta.kernel = profile_intern_str(p, u.release);
+	p->meta.platform = profile_intern_str(p, u.machine);
+}
+
+/* Tells the collector where kernel code is. */
+static void add_kernel(struct recorder *r)
+{
+	struct kallsyms k = {0};
+
+	if (kallsyms_load(&k, "/proc", "/sys", NULL) < 0 || k.hidden) {
+		kallsyms_release(&k);
+		return;
+	}
+	collector_add_kernel(r->collector, &(struct kernel_range){
+		.start = k.text_start, .end = k.text_end, .svma = k.text_start - k.slide,
+		.image = {.kind = IMAGE_KERNEL, .build_id = k.build_id, .path = "[kernel]",
+			  .text_start = k.text_start - k.slide, .text_bytes = k.text_end - k.text_start}});
+	vec_each(part, &k.parts)
+		collector_add_kernel(r->collector, &(struct kernel_range){
+			.start = part->start, .end = part->end,
+			.image = {.kind = part->kind, .build_id = part->build_id, .path = part->name,
+				  .text_bytes = part->end - part->start}});
+	kallsyms_release(&k);
+}
+
+static int make_store(struct recorder *r, const struct recorder_opts *opts, struct err *err)
+{
+	struct store_opts o = {
+		.host = profile_str(&r->profile, r->profile.meta.host),
+		.label = opts->collect.label,
+		.clock_offset_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)),
+	};
+	int rc = store_create(opts->db, &o, &r->store, err);
+
+	if (rc < 0)
+		return rc;
+	r->db = xstrdup(opts->db);
+	r->epoch = xstrdup(store_epoch(r->store));
+	r->images_dir = store_images_dir(opts->db, true, err);
+	return r->images_dir ? 0 : -EIO;
+}
+
+int recorder_start(const struct recorder_opts *opts, struct recorder **ret, struct err *err)
+{
+	struct recorder *r = xcalloc(1, sizeof(*r));
+	struct collector_opts co = opts->collect;
+	const uint8_t *vdso;
+	size_t n_vdso = vdso_bytes(&vdso);
+	int rc;
+
+	profile_init(&r->profile);
+	profile_init(&r->total);
+	add_meta(&r->profile, opts->command);
+	co.probe = elf_probe;
+	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &r->vdso, NULL) == 0)
+		co.vdso = &r->vdso;
+	rc = collector_open(&co, &r->profile, &r->collector, err);
+	if (rc >= 0)
+		rc = collector_start(r->collector, err);
+	if (rc >= 0)
+		rc = make_store(r, opts, err);
+	if (rc < 0) {
+		recorder_free(r);
+		return rc;
+	}
+	add_kernel(r);
+	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
+	*ret = r;
+	return 0;
+}
+
+/* Adds what is about to be flushed to the account. */
+static void account(struct recorder *r)
+{
+	struct profile *p = &r->profile;
+
+	vec_each(v, &p->values) {
+		r->n_stored[v->event] += v->count;
+		if (p->owners.v[v->owner].flags & OWNER_IDLE)
+			r->n_idle[v->event] += v->count;
+		if (p->images.v[profile_leaf(p, v->ctx)->image].kind == IMAGE_UNKNOWN)
+			r->n_unknown[v->event] += v->count;
+	}
+	r->n_keys += p->values.n;
+}
+
+static int flush(struct recorder *r, struct err *err)
+{
+	int rc = store_flush(r->store, &r->profile, NULL, 0, err);
+
+	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
+	if (rc < 0)
+		return rc;
+	account(r);
+	struct profile_map m = profile_merge_dicts(&r->total, &r->profile);
+	profile_map_release(&m);
+	profile_reset_values(&r->profile);
+	return 0;
+}
+
+int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
+{
+	collector_wait(r->collector, timeout_ms);
+	collector_cycle(r->collector);
+	if (clock_ns(CLOCK_MONOTONIC) < r->flush_ns && r->profile.values.n < FLUSH_KEYS)
+		return 0;
+	return flush(r, err);
+}
+
+/* Symbols of all that was sampled, while the files are still open or there. */
+static void save_symbols(struct recorder *r)
+{
+	const struct images *images = collector_images(r->collector);
+	struct resolver_opts o = {.cache_dir = r->images_dir};
+	struct resolver *resolver = resolver_new(&o);
+
+	vec_each(c, &images->codes) {
+		_fd_ int vdso = -1;
+		int fd = c->fd;
+
+		if (!c->sampled || c->kind == CODE_ANON)
+			continue;
+		if (c->kind == CODE_VDSO)
+			fd = vdso = vdso_fd();
+		if (fd >= 0)
+			resolver_save(resolver, &r->profile.images.v[c->image], fd, NULL);
+	}
+	vec_each(i, &r->profile.images)
+		if (i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF)
+			resolver_save(resolver, i, -1, NULL);
+	resolver_free(resolver);
+}
+
+static void summarise(struct recorder *r)
+{
+	const struct profile *t = &r->total;
+
+	for (event_id i = 0; i < t->events.n; i++) {
+		struct recorder_event e = {
+			.event = t->events.v[i], .name = profile_str(t, t->events.v[i].name),
+			.n_stored = r->n_stored[i], .n_idle = r->n_idle[i],
+			.n_unknown = r->n_unknown[i], .n_lost = profile_n_lost(t, i),
+		};
+		uint64_t expected = e.event.total / e.event.period;
+		uint64_t busy = e.event.n_reached - e.n_idle;
+
+		e.n_not_delivered = expected > busy ? expected - busy : 0;
+		vec_push(&r->summary.events, e);
+	}
+	r->summary.total = t;
+	r->summary.n_keys = r->n_keys;
+}
+
+static int take_bytes(void *ctx, const struct store_recording *rec)
+{
+	*(uint64_t *)ctx += rec->n_bytes;
+	return 0;
+}
+
+/* Closes the store and asks it what the recording takes on disk. */
+static int close_store(struct recorder *r, struct err *err)
+{
+	struct store_selection sel = {.epochs = r->epoch,
+				      .host = profile_str(&r->profile, r->profile.meta.host)};
+	int rc = store_close(r->store, err);
+
+	r->store = NULL;
+	if (rc < 0)
+		return rc;
+	store_list(r->db, &sel, take_bytes, &r->summary.n_bytes, NULL);
+	r->summary.epoch = r->epoch;
+	return 0;
+}
+
+int recorder_stop(struct recorder *r, struct err *err)
+{
+	int rc;
+
+	collector_stop(r->collector);
+	rc = flush(r, err);
+	if (rc < 0)
+		return rc;
+	save_symbols(r);
+	summarise(r);
+	return close_store(r, err);
+}
+
+const struct recorder_summary *recorder_summary(const struct recorder *r)
+{
+	return &r->summary;
+}
+
+const struct collector *recorder_collector(const struct recorder *r)
+{
+	return r->collector;
+}
+
+void recorder_free(struct recorder *r)
+{
+	if (!r)
+		return;
+	store_close(r->store, NULL);
+	collector_close(r->collector);
+	vec_release(&r->summary.events);
+	profile_release(&r->profile);
+	profile_release(&r->total);
+	free(r->images_dir);
+	free(r->db);
+	free(r->epoch);
+	free(r);
+}

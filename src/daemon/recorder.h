@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording from start to end: collect + resolve + store in one place.  Prints nothing. */
+#ifndef DAEMON_RECORDER_H
+#define DAEMON_RECORDER_H
+
+#include "collect/collector.h"
+
+struct recorder_opts {
+	struct collector_opts collect; /* probe, vdso and kernel are filled in here */
+	const char *db;                /* made when it is not there */
+	const char *command;           /* shown with the profile; "" for none */
+};
+
+struct recorder;
+
+/* Opens the events, starts sampling as early as it can, and only then makes the database's new epoch
+ * and reads what is slow to read. */
+int recorder_start(const struct recorder_opts *opts, struct recorder **ret, struct err *err);
+
+/* Waits for, and does, a cycle's work; flushes to the database now and then.  An error is a failure to
+ * store: sampling goes on, and the next call tries again. */
+int recorder_step(struct recorder *r, int timeout_ms, struct err *err);
+
+/* The account of one event: reached == stored + lost. */
+struct recorder_event {
+	struct event event;
+	const char *name;
+	uint64_t n_stored, n_idle, n_unknown, n_lost;
+	uint64_t n_not_delivered; /* by the event's own count, outside idle; 0 when not known */
+};
+
+struct recorder_summary {
+	const char *epoch;
+	uint64_t n_bytes;            /* the recording's size on disk */
+	const struct profile *total; /* meta, events with their sums, losses; no values */
+	VEC(struct recorder_event) events;
+	uint64_t n_keys;             /* values stored, before segments were merged */
+};
+
+/* Stops sampling, stores the rest, saves the symbols of everything that was sampled, finishes the
+ * recording. */
+int recorder_stop(struct recorder *r, struct err *err);
+
+/* The account, after recorder_stop; lives as long as the recorder. */
+const struct recorder_summary *recorder_summary(const struct recorder *r);
+
+const struct collector *recorder_collector(const struct recorder *r);
+void recorder_free(struct recorder *r);
+
+#endif
