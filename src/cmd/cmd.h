@@ -67,5 +67,6 @@ int pager_write(const char *text, size_t n, bool paged, struct err *err);
 
 int cmd_doctor(struct cmd *c);
 int cmd_events(struct cmd *c);
+int cmd_record(struct cmd *c);
 
 #endif

@@ -18,6 +18,7 @@ static int cmd_version(struct cmd *c);
 
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
+	{"record", cmd_record, CMD_EMITS, "record where time goes, into a new epoch", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
 	{"help", cmd_help, 0, "show this text, or a command's options", NULL},

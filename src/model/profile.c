@@ -65,13 +65,24 @@ static void add_event_sums(struct event *to, const struct event *from)
 	to->n_reached += from->n_reached;
 }
 
+/* The period of an event whose frequency was fixed instead: what its samples stood for on average.
+ * Where no sums tell, the larger one: merging must not depend on the order. */
+static uint64_t mean_period(const struct event *sums, uint64_t other)
+{
+	if (sums->n_reached && sums->total >= sums->n_reached)
+		return sums->total / sums->n_reached;
+	return sums->period > other ? sums->period : other;
+}
+
 event_id profile_intern_event(struct profile *p, const struct event *e)
 {
 	vec_each(old, &p->events) {
-		if (old->name != e->name || old->unit != e->unit || old->period != e->period ||
-		    old->freq_hz != e->freq_hz)
+		if (old->name != e->name || old->unit != e->unit || old->freq_hz != e->freq_hz ||
+		    (!e->freq_hz && old->period != e->period))
 			continue;
 		add_event_sums(old, e);
+		if (e->freq_hz)
+			old->period = mean_period(old, e->period);
 		return (event_id)(old - p->events.v);
 	}
 	vec_push(&p->events, *e);

@@ -122,7 +122,8 @@ string_id profile_intern_strn(struct profile *p, const char *s, size_t n);
 /* The text of ID; lives as long as the profile. */
 const char *profile_str(const struct profile *p, string_id id);
 
-/* Identity: name, unit, period, freq_hz.  The sums of E are added to those already there. */
+/* Identity: name, unit, freq_hz, and the period when freq_hz is 0.  The sums of E are added to those
+ * already there; with freq_hz the period becomes total / n_reached. */
 event_id profile_intern_event(struct profile *p, const struct event *e);
 
 /* Identity: kind and build-id; without a build-id, kind and path.  The first path seen stays; flags are

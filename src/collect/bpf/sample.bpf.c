@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The sampling program: one run per sample, 16 bytes appended to this CPU's log.
+ *
+ * It takes no lock: the log is per CPU, and the kernel never nests two runs on one CPU (it skips a
+ * perf_event program while bpf_prog_active is held).  Everything slow happens only when the log is
+ * full.  There is one program per event, its number a constant in it: an attach cookie would be
+ * lost when a child inherits the event (perf_event_alloc copies the program, not the cookie). */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#include "record.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The fields used, found in the running kernel's types (CO-RE). */
+struct signal_struct {
+	int nr_threads;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	unsigned int flags;
+	int pid, tgid;
+	__u64 self_exec_id;
+	__u64 start_time;
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+	const struct cred *cred;
+	char comm[16];
+} __attribute__((preserve_access_index));
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+
+/* Set before loading. */
+const volatile __u32 n_slots = 1;      /* per CPU, a power of two */
+const volatile __u32 n_spill = 1;      /* per CPU, a power of two */
+const volatile __u32 cgroup_level = 0; /* with cgroup_id: keep only tasks below that cgroup */
+const volatile __u64 cgroup_id = 0;
+
+/* The sizes are set before loading: n_cpus * n_slots, n_cpus, n_cpus * n_spill. */
+#define MMAPABLE_ARRAY(name, elem)                                                                 \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
+		__uint(map_flags, BPF_F_MMAPABLE);                                                 \
+		__uint(max_entries, 1);                                                            \
+		__type(key, __u32);                                                                \
+		__type(value, elem);                                                               \
+	} name SEC(".maps")
+
+MMAPABLE_ARRAY(slots, struct log_slot);
+MMAPABLE_ARRAY(cpus, struct log_cpu);
+MMAPABLE_ARRAY(spill, struct spill_slot);
+
+/* The registers as plain words: pt_regs differs between kernels (cs is a union of 16 and 64 bits
+ * since 6.9), and only whole words may be read from the context of a perf_event program. */
+struct sample_ctx {
+	__u64 words[64];
+};
+
+static __always_inline int same_id(const unsigned int *a, const unsigned int *b)
+{
+	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3] && a[4] == b[4];
+}
+
+/* A sample that found the log full: counted by (build-id, file offset), or by its address. */
+static __attribute__((noinline)) int spill_sample(struct sample_ctx *ctx, __u64 ip, __u32 event)
+{
+	struct bpf_stack_build_id leaf = {};
+	struct spill_slot key = {};
+	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct log_cpu *log = bpf_map_lookup_elem(&cpus, &cpu);
+	__u64 h;
+
+	if (!log || event >= LOG_MAX_EVENTS)
+		return 0;
+	key.off = ip;
+	if ((__s64)ip >= 0 &&
+	    bpf_get_stack(ctx, &leaf, sizeof(leaf), BPF_F_USER_STACK | BPF_F_USER_BUILD_ID) > 0 &&
+	    leaf.status == BPF_STACK_BUILD_ID_VALID) {
+		__builtin_memcpy(key.build_id, leaf.build_id, sizeof(key.build_id));
+		key.off = leaf.offset;
+	}
+	h = (key.off ^ key.build_id[0] ^ (__u64)event << 48) * 0x9e3779b97f4a7c15ULL;
+	h >>= 32;
+	for (__u32 i = 0; i < SPILL_PROBES; i++) {
+		struct spill_slot *s;
+
+		at = cpu * n_spill + ((h + i) & (n_spill - 1));
+		s = bpf_map_lookup_elem(&spill, &at);
+		if (!s)
+			break;
+		if (!s->event_used) {
+			__builtin_memcpy(s->build_id, key.build_id, sizeof(key.build_id));
+			s->off = key.off;
+			s->event_used = event + 1;
+		} else if (s->event_used != event + 1 || s->off != key.off ||
+			   !same_id(s->build_id, key.build_id)) {
+			continue;
+		}
+		s->count++;
+		log->spilled[event]++;
+		return 0;
+	}
+	log->dropped[event]++;
+	return 0;
+}
+
+static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), at;
+	struct log_cpu *log = bpf_map_lookup_elem(&cpus, &cpu);
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct log_slot *s;
+	__u64 ip, head;
+
+	if (!log)
+		return 0;
+	if (cgroup_id && bpf_get_current_ancestor_cgroup_id(cgroup_level) != cgroup_id)
+		return 0;
+#if defined(__TARGET_ARCH_x86)
+	ip = ctx->words[16]; /* pt_regs.ip: arch/x86/include/asm/ptrace.h */
+#elif defined(__TARGET_ARCH_arm64)
+	ip = ctx->words[32]; /* user_pt_regs.pc: arch/arm64/include/uapi/asm/ptrace.h */
+#else
+#error "which register is the instruction pointer?"
+#endif
+	log->reached[event]++;
+	head = log->head;
+	at = cpu * n_slots + (head & (n_slots - 1));
+	s = bpf_map_lookup_elem(&slots, &at);
+	if (!s)
+		return 0;
+	if (head - log->tail >= n_slots)
+		return spill_sample(ctx, ip, event);
+	s->ip_event = (ip & ((1ULL << LOG_IP_BITS) - 1)) | (__u64)event << LOG_IP_BITS;
+	s->task = pid_tgid >> 32 | (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
+		  (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
+			  << (2 * LOG_PID_BITS);
+	/* An atomic add orders the slot before the head for the reader on another CPU. */
+	__sync_fetch_and_add(&log->head, 1);
+	return 0;
+}
+
+#define SAMPLE(event)                                                                              \
+	SEC("perf_event")                                                                          \
+	int sample_##event(struct sample_ctx *ctx)                                                 \
+	{                                                                                          \
+		return sample(ctx, event);                                                         \
+	}
+
+/* LOG_MAX_EVENTS of them. */
+SAMPLE(0)
+SAMPLE(1)
+SAMPLE(2)
+SAMPLE(3)
+SAMPLE(4)
+SAMPLE(5)
+SAMPLE(6)
+SAMPLE(7)
+SAMPLE(8)
+SAMPLE(9)
+SAMPLE(10)
+SAMPLE(11)
+SAMPLE(12)
+SAMPLE(13)
+SAMPLE(14)
+SAMPLE(15)
+
+/* Writes one task_record for each process. */
+SEC("iter/task")
+int tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct task_record r = {};
+
+	if (!t || t->pid != t->tgid)
+		return 0;
+	r.now_ns = bpf_ktime_get_ns();
+	r.start_ns = t->start_time;
+	r.exec_id = t->self_exec_id;
+	r.tgid = t->tgid;
+	r.n_threads = t->signal->nr_threads;
+	r.uid = t->cred->euid.val;
+	r.is_kernel = (t->flags & PF_KTHREAD) != 0;
+	bpf_probe_read_kernel_str(r.comm, sizeof(r.comm), t->comm);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See collector.h. */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "collect/log.h"
+#include "collect/record.h"
+#include "collect/ring.h"
+
+/* Longest time between two cycles; and the share of a log one cycle may fill. */
+#define CYCLE_MS      1000
+#define LOG_FILL_PART 4
+
+#define SIDEBAND_EVENT UINT32_MAX
+
+struct collector {
+	struct collector_opts opts;
+	struct profile *profile;
+	enum engine engine;
+	char why_not_bpf[256];
+	bool user_only;
+	cpu_list cpus;
+	struct log *log;                     /* engine bpf */
+	bool in_log[LOG_MAX_EVENTS];         /* this event's samples come through the log */
+	struct event_spec specs[LOG_MAX_EVENTS];
+	event_id events[LOG_MAX_EVENTS];     /* in the profile */
+	opened_list samplers;                /* the events asked for */
+	opened_list sideband;                /* dummy events that own the rings */
+	VEC(struct ring) rings;              /* one per online CPU */
+	struct wr pending;                   /* drained records not yet applied */
+	struct images images;
+	struct procs procs;
+	struct kernel_map kernel;
+	struct fold fold;
+	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
+	uint64_t n_ring_lost, n_cycles;
+	uint64_t idle_start_ns;              /* of all CPUs, when sampling began */
+	int cycle_ms;
+};
+
+enum engine collector_engine(const struct collector *c)
+{
+	return c->engine;
+}
+
+const char *collector_why_not_bpf(const struct collector *c)
+{
+	return c->why_not_bpf;
+}
+
+bool collector_user_only(const struct collector *c)
+{
+	return c->user_only;
+}
+
+const struct images *collector_images(const struct collector *c)
+{
+	return &c->images;
+}
+
+const struct procs *collector_procs(const struct collector *c)
+{
+	return &c->procs;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Idle and waiting time of all CPUs since boot: proc(5), /proc/stat, "cpu" line, 4th and 5th field,
+ * in clock ticks. */
+static uint64_t idle_ns(void)
+{
+	unsigned long long idle = 0, iowait = 0;
+	char *text;
+
+	if (file_load("/proc/stat", 1 << 24, &text, NULL, NULL) < 0)
+		return 0;
+	if (sscanf(text, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
+		idle = iowait = 0;
+	free(text);
+	return (idle + iowait) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Opening. */
+
+/* Largest power of two that is at most N, at least MIN. */
+static uint32_t power_of_two(uint32_t n, uint32_t min)
+{
+	uint32_t p = min;
+
+	while (p * 2 <= n)
+		p *= 2;
+	return p;
+}
+
+static int open_log(struct collector *c, struct err *err)
+{
+	struct log_opts o = {.n_events = c->opts.n_events, .n_cpus = cpus_possible()};
+
+	/* 64 Ki slots (1 MiB) a CPU on small machines, never more than 64 MiB in all. */
+	o.n_slots = c->opts.n_slots ? c->opts.n_slots
+				    : power_of_two((64u << 20) / 16 / o.n_cpus < 65536
+							   ? (64u << 20) / 16 / o.n_cpus
+							   : 65536, 1024);
+	o.n_spill = power_of_two(o.n_slots / 16, 64);
+	return log_open(&o, &c->log, err);
+}
+
+/* Events that tell of mappings, names, births and deaths, into a ring per CPU. */
+static int open_sideband(struct collector *c, enum spread spread, struct err *err)
+{
+	struct event_spec dummy = {.name = (char *)"events"};
+	struct perf_event_attr *a = &dummy.attr;
+	struct target all = {.kind = TARGET_ALL}, *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
+	size_t n_pages = geteuid() == 0 ? 256 : 128;
+	int rc;
+
+	a->size = sizeof(*a);
+	a->type = PERF_TYPE_SOFTWARE;
+	a->config = PERF_COUNT_SW_DUMMY;
+	a->sample_type = RECORD_SAMPLE_TYPE;
+	a->sample_id_all = a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
+	a->build_id = 1; /* Linux 5.12 */
+	a->ksymbol = spread == SPREAD_CPUS && t->kind == TARGET_ALL;
+	a->use_clockid = 1;
+	a->clockid = CLOCK_MONOTONIC;
+	a->exclude_kernel = 1; /* it samples nothing; this is what lets any user open it */
+	a->watermark = 1;
+	a->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
+	if (spread == SPREAD_CPUS && c->opts.target.kind == TARGET_CGROUP)
+		t = &all; /* mappings made before a process moved into the cgroup matter too */
+	rc = target_open(t, &dummy, SIDEBAND_EVENT, spread, &c->cpus, &c->sideband, err);
+	if (rc == -EINVAL) {
+		a->build_id = 0;
+		rc = target_open(t, &dummy, SIDEBAND_EVENT, spread, &c->cpus, &c->sideband, err);
+	}
+	if (rc < 0)
+		return rc;
+	/* The first descriptor of a CPU owns its ring, the others write into it. */
+	vec_each(cpu, &c->cpus) {
+		struct opened *owner = NULL;
+
+		vec_each(o, &c->sideband) {
+			if (o->cpu != *cpu)
+				continue;
+			if (owner) {
+				if (ioctl(o->fd, PERF_EVENT_IOC_SET_OUTPUT, owner->fd) < 0)
+					return err_errno(err, -errno, "cannot share a perf ring");
+				continue;
+			}
+			owner = o;
+			vec_add(&c->rings);
+			rc = ring_open(&c->rings.v[c->rings.n - 1], o->fd, n_pages, err);
+			if (rc < 0)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+static const struct opened *ring_owner(const struct collector *c, int cpu)
+{
+	vec_each(o, &c->sideband)
+		if (o->cpu == cpu)
+			return o;
+	return NULL;
+}
+
+/* Connects the descriptors FIRST .. of event I to the log or to their CPU's ring. */
+static int connect_event(struct collector *c, uint32_t i, size_t first, struct err *err)
+{
+	for (size_t k = first; k < c->samplers.n; k++) {
+		const struct opened *o = &c->samplers.v[k], *owner;
+		int rc;
+
+		if (c->in_log[i]) {
+			rc = log_attach(c->log, o->fd, i, err);
+			if (rc < 0)
+				return rc;
+			continue;
+		}
+		owner = ring_owner(c, o->cpu);
+		if (!owner || ioctl(o->fd, PERF_EVENT_IOC_SET_OUTPUT, owner->fd) < 0)
+			return err_errno(err, -errno, "cannot share a perf ring");
+	}
+	return 0;
+}
+
+static int open_event(struct collector *c, uint32_t i, struct err *err)
+{
+	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
+	struct event_spec *spec = &c->specs[i];
+	size_t first = c->samplers.n;
+	enum spread spread;
+	int rc;
+
+	*spec = c->opts.events[i];
+	c->in_log[i] = c->engine == ENGINE_BPF && spec->attr.type != PERF_TYPE_TRACEPOINT;
+	spread = !tasks ? SPREAD_CPUS : c->in_log[i] ? SPREAD_TASKS : SPREAD_TASK_CPUS;
+	spec->attr.sample_type = RECORD_SAMPLE_TYPE;
+	spec->attr.sample_id_all = 1;
+	spec->attr.use_clockid = 1;
+	spec->attr.clockid = CLOCK_MONOTONIC;
+	rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);
+	if ((rc == -EACCES || rc == -EPERM) && tasks && !spec->attr.exclude_kernel) {
+		/* perf_event_paranoid 2: a user may sample the user code of her own processes. */
+		spec->attr.exclude_kernel = 1;
+		rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);
+		c->user_only = rc == 0;
+	}
+	return rc < 0 ? rc : connect_event(c, i, first, err);
+}
+
+static void add_events(struct collector *c)
+{
+	for (uint32_t i = 0; i < c->opts.n_events; i++) {
+		const struct event_spec *s = &c->opts.events[i];
+		struct event e = {
+			.name = profile_intern_str(c->profile, s->name),
+			.unit = profile_intern_str(c->profile, s->unit),
+			.period = s->attr.freq ? 1 : s->attr.sample_period,
+			.freq_hz = s->attr.freq ? s->attr.sample_freq : 0,
+		};
+
+		c->events[i] = profile_intern_event(c->profile, &e);
+	}
+}
+
+/* How often to drain: a log must never be more than a part full at the rates asked for. */
+static int choose_cycle_ms(const struct collector *c, uint32_t n_slots)
+{
+	double hz = 0, ms;
+
+	for (uint32_t i = 0; i < c->opts.n_events; i++) {
+		const struct event_spec *s = &c->opts.events[i];
+
+		hz += s->attr.freq		? (double)s->attr.sample_freq
+		      : s->is_clock && s->attr.sample_period ? 1e9 / (double)s->attr.sample_period
+						: 10000;
+	}
+	ms = hz > 0 ? n_slots / hz * 1000 / LOG_FILL_PART : CYCLE_MS;
+	return ms < 10 ? 10 : ms > CYCLE_MS ? CYCLE_MS : (int)ms;
+}
+
+static int open_all(struct collector *c, struct err *err)
+{
+	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
+	struct err why;
+	int rc;
+
+	c->engine = ENGINE_RING;
+	if (c->opts.engine != ENGINE_RING) {
+		rc = open_log(c, &why);
+		if (rc < 0 && c->opts.engine == ENGINE_BPF)
+			return err_set(err, rc, "%s", why.msg);
+		if (rc < 0)
+			snprintf(c->why_not_bpf, sizeof(c->why_not_bpf), "%.250s", why.msg);
+		else
+			c->engine = ENGINE_BPF;
+	}
+	rc = open_sideband(c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS, err);
+	for (uint32_t i = 0; i < c->opts.n_events && rc >= 0; i++)
+		rc = open_event(c, i, err);
+	return rc;
+}
+
+int collector_open(const struct collector_opts *opts, struct profile *p, struct collector **ret,
+		   struct err *err)
+{
+	struct collector *c = xcalloc(1, sizeof(*c));
+	int rc;
+
+	c->opts = *opts;
+	c->profile = p;
+	images_init(&c->images, p, opts->probe, opts->vdso);
+	procs_init(&c->procs, p, &c->images, wall_ns());
+	c->procs.split = opts->split;
+	c->procs.label = profile_intern_str(p, opts->label);
+	kernel_map_init(&c->kernel, p);
+	add_events(c);
+	fold_init(&c->fold, p, &c->procs, &c->images, &c->kernel, c->events);
+	cpus_online(&c->cpus);
+	rc = open_all(c, err);
+	if (rc < 0) {
+		collector_close(c);
+		return rc;
+	}
+	c->cycle_ms = choose_cycle_ms(c, c->opts.n_slots ? c->opts.n_slots : 16384);
+	*ret = c;
+	return 0;
+}
+
+void collector_close(struct collector *c)
+{
+	if (!c)
+		return;
+	opened_close(&c->samplers);
+	log_close(c->log);
+	vec_each(r, &c->rings)
+		ring_close(r);
+	vec_release(&c->rings);
+	opened_close(&c->sideband);
+	wr_release(&c->pending);
+	fold_release(&c->fold);
+	procs_release(&c->procs);
+	images_release(&c->images);
+	kernel_map_release(&c->kernel);
+	vec_release(&c->cpus);
+	free(c);
+}
+
+/* Running. */
+
+static void add_task(void *ctx, const struct task_record *t)
+{
+	struct collector *c = ctx;
+
+	procs_add_task(&c->procs, t->tgid, GENERATION(t->start_ns, t->exec_id), t->comm, t->n_threads,
+		       t->uid, t->is_kernel);
+}
+
+int collector_start(struct collector *c, struct err *err)
+{
+	opened_enable(&c->sideband);
+	c->idle_start_ns = idle_ns();
+	if (c->opts.target.kind != TARGET_COMMAND)
+		opened_enable(&c->samplers);
+	c->profile->meta.start_wall_ns = wall_ns();
+	c->profile->meta.n_cpus = (uint32_t)c->cpus.n;
+	c->profile->meta.engine =
+		profile_intern_str(c->profile, c->engine == ENGINE_BPF ? "bpf" : "ring");
+	/* The idle tasks, which no list shows: one tgid 0 for all CPUs. */
+	procs_add_task(&c->procs, 0, 0, "swapper", 1, 0, true);
+	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
+	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
+	if (c->engine == ENGINE_BPF)
+		return log_each_task(c->log, add_task, c, err);
+	if (c->opts.target.kind == TARGET_ALL || c->opts.target.kind == TARGET_CGROUP)
+		procs_scan(&c->procs);
+	else
+		vec_each(pid, &c->opts.target.pids)
+			procs_scan_one(&c->procs, *pid);
+	return 0;
+}
+
+void collector_add_kernel(struct collector *c, const struct kernel_range *r)
+{
+	kernel_map_add(&c->kernel, r);
+}
+
+void collector_wait(struct collector *c, int timeout_ms)
+{
+	VEC(struct pollfd) fds = {0};
+
+	vec_each(o, &c->sideband)
+		if (ring_owner(c, o->cpu) == o)
+			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
+	if (timeout_ms > c->cycle_ms)
+		timeout_ms = c->cycle_ms;
+	poll(fds.v, fds.n, timeout_ms);
+	vec_release(&fds);
+}
+
+struct pending_record {
+	struct record r;
+	const uint8_t *bytes;
+	size_t n_bytes;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pending_record *x = a, *y = b;
+
+	if (x->r.time_ns != y->r.time_ns)
+		return x->r.time_ns < y->r.time_ns ? -1 : 1;
+	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
+}
+
+static const struct opened *sampler_by_id(const struct collector *c, uint64_t id)
+{
+	vec_each(o, &c->samplers)
+		if (o->id == id)
+			return o;
+	return NULL;
+}
+
+/* A sample of the ring engine belongs to the life its process has at that time. */
+static void apply_sample(struct collector *c, const struct record *r)
+{
+	/* A child's inherited event writes its parent's id (primary_event_id). */
+	const struct opened *o = sampler_by_id(c, r->id);
+	uint32_t proc = procs_current(&c->procs, r->pid);
+	struct log_sample s = {.ip = r->ip, .tgid = r->pid, .tid = r->tid};
+
+	if (!o)
+		return;
+	s.event = o->event;
+	if (proc == PROC_NONE && procs_scan_one(&c->procs, r->pid))
+		proc = procs_current(&c->procs, r->pid);
+	if (proc != PROC_NONE)
+		s.generation = c->procs.v.v[proc].generation;
+	c->n_ring_samples[s.event]++;
+	fold_add(&c->fold, &s);
+}
+
+static void apply(struct collector *c, const struct record *r)
+{
+	switch (r->kind) {
+	case RECORD_SAMPLE:
+		apply_sample(c, r);
+		break;
+	case RECORD_LOST:
+		c->n_ring_lost += r->lost;
+		break;
+	case RECORD_KSYMBOL:
+		if (!r->unregistered)
+			kernel_map_add(&c->kernel, &(struct kernel_range){
+				.start = r->addr, .end = r->addr + r->n_bytes,
+				.image = {.kind = IMAGE_BPF, .path = r->name}});
+		break;
+	default:
+		procs_apply(&c->procs, r);
+	}
+}
+
+/* Applies everything in the rings that happened up to UNTIL_NS, in order of time over all CPUs.  What
+ * is newer waits: another CPU's ring may hold something older that came after it was drained. */
+static void apply_sideband(struct collector *c, uint64_t until_ns)
+{
+	VEC(struct pending_record) v = {0};
+	struct wr later = {0};
+	struct rd rd;
+
+	vec_each(r, &c->rings)
+		ring_drain(r, &c->pending);
+	rd = rd_init(c->pending.v, c->pending.n);
+	while (rd_left(&rd)) {
+		struct pending_record p = {.bytes = rd.p};
+
+		if (record_read(&rd, &p.r) < 0)
+			break;
+		p.n_bytes = (size_t)(rd.p - p.bytes);
+		if (p.r.kind != RECORD_OTHER)
+			vec_push(&v, p);
+	}
+	vec_sort(&v, by_time);
+	vec_each(p, &v) {
+		if (p->r.time_ns <= until_ns)
+			apply(c, &p->r);
+		else
+			wr_bytes(&later, p->bytes, p->n_bytes);
+	}
+	vec_release(&v);
+	wr_release(&c->pending);
+	c->pending = later;
+}
+
+static void cycle(struct collector *c, uint64_t until_ns)
+{
+	VEC(uint64_t) heads = {0};
+	uint32_t n = c->log ? cpus_possible() : 0;
+
+	for (uint32_t cpu = 0; cpu < n; cpu++)
+		vec_push(&heads, log_head(c->log, cpu));
+	apply_sideband(c, until_ns ? until_ns : now_ns());
+	for (uint32_t cpu = 0; cpu < n; cpu++) {
+		for (uint64_t at = log_tail(c->log, cpu); at != heads.v[cpu]; at++) {
+			struct log_sample s = log_get(c->log, cpu, at);
+
+			fold_add(&c->fold, &s);
+		}
+		log_set_tail(c->log, cpu, heads.v[cpu]);
+	}
+	fold_flush(&c->fold);
+	procs_end_cycle(&c->procs);
+	vec_release(&heads);
+	c->n_cycles++;
+}
+
+void collector_cycle(struct collector *c)
+{
+	cycle(c, 0);
+}
+
+/* Settling. */
+
+static void add_spilled(void *ctx, const struct spill_slot *s)
+{
+	struct collector *c = ctx;
+
+	fold_add_spilled(&c->fold, s);
+}
+
+/* The event's own count: reads every descriptor. */
+static void read_counts(struct collector *c)
+{
+	vec_each(o, &c->samplers) {
+		uint64_t v[3]; /* value, enabled, running: perf_event_open(2), read_format */
+		struct event *e = &c->profile->events.v[c->events[o->event]];
+
+		if (read(o->fd, v, sizeof(v)) != sizeof(v))
+			continue;
+		e->total += v[0];
+		e->enabled_ns += v[1];
+		e->running_ns += v[2];
+	}
+}
+
+/* What the program or the rings counted, beside what became of it. */
+static void settle_event(struct collector *c, uint32_t i, uint64_t idle)
+{
+	struct event *e = &c->profile->events.v[c->events[i]];
+	struct log_counts k = {0};
+	uint64_t kept = c->fold.n_samples[i];
+
+	if (c->in_log[i])
+		k = log_counts(c->log, i);
+	else
+		k.reached = c->n_ring_samples[i];
+	e->n_reached += k.reached;
+	profile_add_loss(c->profile, "spill_full", c->events[i], k.dropped);
+	/* Nothing should be left over; if something is, it has a name too. */
+	if (k.reached > kept + k.dropped)
+		profile_add_loss(c->profile, "unaccounted", c->events[i], k.reached - kept - k.dropped);
+	/* A clock's count goes on while a CPU idles, but its samples do not come reliably then. */
+	if (c->opts.events[i].is_clock && !c->opts.events[i].attr.exclude_kernel &&
+	    c->opts.target.kind == TARGET_ALL)
+		e->total -= idle < e->total ? idle : e->total;
+	if (e->freq_hz && e->n_reached && e->total >= e->n_reached)
+		e->period = e->total / e->n_reached;
+}
+
+void collector_stop(struct collector *c)
+{
+	uint64_t idle;
+
+	opened_disable(&c->samplers);
+	idle = idle_ns() - c->idle_start_ns;
+	c->profile->meta.end_wall_ns = wall_ns();
+	cycle(c, UINT64_MAX);
+	if (c->log)
+		log_each_spilled(c->log, add_spilled, c);
+	read_counts(c);
+	for (uint32_t i = 0; i < c->opts.n_events; i++)
+		settle_event(c, i, idle);
+	/* A ring's lost records do not say which event's they were: they are the first event's. */
+	if (c->n_ring_lost)
+		profile_add_loss(c->profile, c->engine == ENGINE_RING ? "ring_full" : "sideband_lost",
+				 c->events[0], c->n_ring_lost);
+}
+
+struct collector_stats collector_stats(const struct collector *c)
+{
+	struct collector_stats s = {.n_unknown = c->fold.n_unknown, .n_keys = c->profile->values.n,
+				    .n_lost = c->n_ring_lost};
+
+	for (uint32_t i = 0; i < c->opts.n_events; i++) {
+		s.n_samples += c->fold.n_samples[i];
+		if (c->in_log[i])
+			s.n_lost += log_counts(c->log, i).dropped;
+	}
+	return s;
+}

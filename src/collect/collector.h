@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The recorder's engine room: opens events, drains rings, applies the sideband, folds samples into a
+ * profile.  Knows no files of ours, no symbols, no screen.
+ *
+ * One cycle, which was right every time in the measurements of docs/design/collector.md:
+ *   (i)   note the heads of the sample logs;
+ *   (ii)  drain the sideband up to now;
+ *   (iii) sort it by time over all CPUs and apply it;
+ *   (iv)  fold the logs up to the noted heads; forget processes that ended a whole cycle ago.
+ *
+ * Engine `bpf` logs samples from a BPF program (log.h); engine `ring` reads them from the perf rings
+ * that carry the sideband.  Tracepoints always use the rings: the kernel does not run perf_event
+ * programs for them. */
+#ifndef COLLECT_COLLECTOR_H
+#define COLLECT_COLLECTOR_H
+
+#include "collect/event_spec.h"
+#include "collect/fold.h"
+#include "collect/kernel_map.h"
+#include "collect/target.h"
+
+enum engine { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
+
+struct collector_opts {
+	struct target target;              /* the lists in it stay the caller's */
+	const struct event_spec *events;   /* rates set; borrowed until collector_close */
+	uint32_t n_events;                 /* 1 .. LOG_MAX_EVENTS */
+	enum engine engine;                /* AUTO: bpf where it can be had */
+	enum owner_split split;
+	const char *label;                 /* "" for none */
+	uint32_t n_slots;                  /* of a CPU's log, a power of two; 0: chosen by CPU count */
+	image_probe_fn *probe;             /* reads ELF layouts */
+	const struct image_layout *vdso;   /* NULL: none */
+};
+
+struct collector;
+
+/* Opens everything, sampling nothing yet; adds events and dictionaries to P, which must outlive the
+ * collector.  Returns 0 or what is not allowed or not there, in words. */
+int collector_open(const struct collector_opts *opts, struct profile *p, struct collector **ret,
+		   struct err *err);
+void collector_close(struct collector *c);
+
+/* Which engine it became, and why not bpf ("" when it is or was not asked for). */
+enum engine collector_engine(const struct collector *c);
+const char *collector_why_not_bpf(const struct collector *c);
+
+/* True when an event had to be limited to user code to be allowed at all. */
+bool collector_user_only(const struct collector *c);
+
+/* Starts sampling, then learns of all processes there are. */
+int collector_start(struct collector *c, struct err *err);
+
+/* Says that kernel code lies somewhere, from the first cycle on: the kernel, a module, a BPF program.
+ * BPF programs loaded later are noticed by themselves. */
+void collector_add_kernel(struct collector *c, const struct kernel_range *r);
+
+/* Waits until the next cycle is due, a ring fills up, or a signal arrives; at most TIMEOUT_MS. */
+void collector_wait(struct collector *c, int timeout_ms);
+
+/* Runs one cycle. */
+void collector_cycle(struct collector *c);
+
+/* Stops sampling, folds what is left, and settles the accounts: the events' sums, and every sample
+ * that is in no value as a named loss. */
+void collector_stop(struct collector *c);
+
+struct collector_stats {
+	uint64_t n_samples; /* in values so far */
+	uint64_t n_lost;
+	uint64_t n_unknown; /* of n_samples: address or process not known */
+	uint64_t n_keys;    /* distinct values now in the profile */
+};
+struct collector_stats collector_stats(const struct collector *c);
+
+/* For saving symbols: the mapped files and generated code met so far. */
+const struct images *collector_images(const struct collector *c);
+const struct procs *collector_procs(const struct collector *c);
+
+#endif

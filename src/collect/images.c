@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See images.h.
+ *
+ * Two mappings are of one file when the kernel told the same build-id and path, or, where it tells
+ * no build-id, the same device, inode and path.  Their profile image is then found by content. */
+#include "collect/images.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+/* Descriptors kept for saving symbols; files beyond are reopened by path. */
+#define MAX_OPEN 1000
+
+static const char deleted_suffix[] = " (deleted)"; /* fs/d_path.c */
+
+struct key {
+	const struct image_ref *ref;
+	string_id path;
+};
+
+static bool same(const void *owner, uint32_t i, const void *k)
+{
+	const struct code *c = &((const struct images *)owner)->codes.v[i];
+	const struct key *key = k;
+
+	return c->path == key->path && build_id_same(&c->told, &key->ref->build_id) &&
+	       c->dev == key->ref->dev && c->ino == key->ref->ino;
+}
+
+static uint64_t hash_key(const struct build_id *id, uint64_t dev, uint64_t ino, string_id path)
+{
+	return hash_pair(hash_bytes(id->bytes, id->n_bytes) + dev, hash_pair(ino, path));
+}
+
+static uint64_t hash_of(const void *owner, uint32_t i)
+{
+	const struct code *c = &((const struct images *)owner)->codes.v[i];
+
+	return hash_key(&c->told, c->dev, c->ino, c->path);
+}
+
+void images_init(struct images *im, struct profile *p, image_probe_fn *probe,
+		 const struct image_layout *vdso)
+{
+	*im = (struct images){.profile = p, .probe = probe};
+	if (vdso) {
+		im->vdso.has_layout = true;
+		im->vdso.layout = *vdso;
+	}
+}
+
+void images_release(struct images *im)
+{
+	vec_each(c, &im->codes)
+		if (c->fd >= 0)
+			close(c->fd);
+	vec_release(&im->codes);
+	index_release(&im->ix);
+}
+
+/* Opens PATH for reading if it is a regular file, without touching it if it is anything else (opening
+ * a device or a FIFO can have effects). */
+static int open_regular(const char *path)
+{
+	_fd_ int at = open(path, O_PATH | O_CLOEXEC);
+	char self[40];
+	struct stat st;
+
+	if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	return open(self, O_RDONLY | O_CLOEXEC);
+}
+
+/* Is the file at FD the one REF means? */
+static bool probe_matches(struct images *im, int fd, const struct image_ref *ref,
+			  struct image_layout *ret)
+{
+	struct stat st;
+
+	if (im->probe(fd, ret, NULL) < 0)
+		return false;
+	if (ref->build_id.n_bytes && !ret->hashed)
+		return build_id_same(&ref->build_id, &ret->build_id);
+	/* Device numbers differ between stat and mappings on some file systems: the inode must do. */
+	return !ref->ino || (fstat(fd, &st) == 0 && st.st_ino == ref->ino);
+}
+
+/* Tries the ways to a mapped file, surest first: the mapping itself (also when deleted), the
+ * process's view of the path, our own view of it. */
+static void open_code(struct images *im, struct code *c, const struct image_ref *ref)
+{
+	const char *path = profile_str(im->profile, c->path);
+	char try[3][4200];
+	unsigned n = 0;
+
+	if (ref->pid) {
+		snprintf(try[n++], sizeof(try[0]), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
+			 ref->pid, ref->start, ref->end);
+		snprintf(try[n++], sizeof(try[0]), "/proc/%u/root%s", ref->pid, path);
+	}
+	snprintf(try[n++], sizeof(try[0]), "%s", path);
+	for (unsigned i = 0; i < n && !c->has_layout; i++) {
+		int fd = open_regular(try[i]);
+
+		if (fd < 0)
+			continue;
+		c->has_layout = probe_matches(im, fd, ref, &c->layout);
+		if (c->has_layout && im->n_open < MAX_OPEN) {
+			c->fd = fd;
+			im->n_open++;
+		} else {
+			close(fd);
+		}
+	}
+}
+
+static image_id file_image(struct images *im, const struct code *c, bool deleted)
+{
+	struct image i = {
+		.kind = c->kind == CODE_VDSO ? IMAGE_VDSO : IMAGE_FILE,
+		.flags = deleted ? IMAGE_DELETED : 0,
+		.build_id = c->told,
+		.path = profile_str(im->profile, c->path),
+	};
+
+	if (c->has_layout) {
+		i.build_id = c->layout.build_id;
+		i.flags |= c->layout.hashed ? IMAGE_HASHED : 0;
+		i.text_start = c->layout.text_start;
+		i.text_bytes = c->layout.text_bytes;
+	} else {
+		i.flags |= IMAGE_OFFSETS;
+	}
+	return profile_intern_image(im->profile, &i);
+}
+
+/* Mappings that have no file to read: "//anon", "[heap]", "[stack]", "/memfd:x", "/dev/zero",
+ * "/SYSV...", "anon_inode:..." (kernel/events/core.c, perf_event_mmap_event). */
+static bool is_anonymous(const char *path)
+{
+	return path[0] != '/' || str_starts(path, "//anon") || str_starts(path, "/dev/zero") ||
+	       str_starts(path, "/memfd:") || str_starts(path, "/SYSV") ||
+	       str_starts(path, "/anon_hugepage") || str_starts(path, "/[aio]");
+}
+
+uint32_t images_intern(struct images *im, const struct image_ref *ref)
+{
+	size_t n = strlen(ref->path);
+	bool deleted = str_ends(ref->path, deleted_suffix);
+	bool vdso = strcmp(ref->path, "[vdso]") == 0;
+	bool anon = !vdso && !ref->build_id.n_bytes && is_anonymous(ref->path);
+	struct key key = {.ref = ref};
+	struct code *c;
+	uint64_t h;
+	uint32_t i;
+
+	key.path = anon ? 0
+			: profile_intern_strn(im->profile, ref->path,
+					      deleted ? n - strlen(deleted_suffix) : n);
+	if (anon || vdso)
+		key.ref = &(struct image_ref){0};
+	h = hash_key(&key.ref->build_id, key.ref->dev, key.ref->ino, key.path);
+	i = index_find(&im->ix, h, same, im, &key);
+	if (i != INDEX_NONE)
+		return i;
+	c = vec_add(&im->codes);
+	i = (uint32_t)im->codes.n - 1;
+	if (vdso)
+		*c = im->vdso;
+	c->kind = vdso ? CODE_VDSO : anon ? CODE_ANON : CODE_FILE;
+	c->path = key.path;
+	c->told = key.ref->build_id;
+	c->dev = key.ref->dev;
+	c->ino = key.ref->ino;
+	c->fd = -1;
+	if (c->kind == CODE_FILE)
+		open_code(im, c, ref);
+	if (c->kind != CODE_ANON)
+		c->image = file_image(im, c, deleted);
+	index_add(&im->ix, h, i, hash_of, im);
+	return i;
+}
+
+uint32_t images_find_build_id(const struct images *im, const struct build_id *id)
+{
+	vec_each(c, &im->codes)
+		if (build_id_same(&c->told, id) || (c->has_layout && build_id_same(&c->layout.build_id, id)))
+			return (uint32_t)(c - im->codes.v);
+	return INDEX_NONE;
+}
+
+place_id images_place(struct images *im, uint32_t code, uint64_t off)
+{
+	struct code *c = &im->codes.v[code];
+	uint64_t svma = off;
+
+	c->sampled = true;
+	if (c->has_layout && !image_layout_svma(&c->layout, off, &svma)) {
+		/* Code outside every executable segment (a page's slack, a file mapped by hand): the
+		 * offset is all there is; it cannot collide, the segments do not cover it. */
+		svma = off;
+	}
+	return profile_intern_place(im->profile, c->image, svma, 0);
+}

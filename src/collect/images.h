@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The distinct files (and nameless regions) that are mapped executable anywhere on the machine.
+ *
+ * A file is opened at first sight, through a process that maps it, while that process lives: later it
+ * may be deleted, replaced or in a mount namespace that is gone.  The open descriptor is kept (up to
+ * a limit) so that its symbols can be saved at the next flush. */
+#ifndef COLLECT_IMAGES_H
+#define COLLECT_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "model/image.h"
+#include "model/profile.h"
+
+/* What a mapping record says about the file behind it. */
+struct image_ref {
+	struct build_id build_id; /* n_bytes 0: not told */
+	uint64_t dev, ino;        /* when no build-id is told; 0 unknown */
+	const char *path;         /* as the kernel prints it, " (deleted)" and all */
+	uint32_t pid;             /* a process that maps it, for opening; 0: none */
+	uint64_t start, end;      /* where it maps it */
+};
+
+enum code_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
+
+/* One distinct mapped thing. */
+struct code {
+	enum code_kind kind;
+	string_id path;  /* without " (deleted)" */
+	image_id image;  /* in the profile; CODE_ANON: none (it depends on the process) */
+	bool sampled;    /* some sample fell into it */
+	bool has_layout; /* else the file could not be read, and its svma are file offsets */
+	int fd;          /* of the file; -1 */
+	struct image_layout layout;
+	struct build_id told; /* identity: */
+	uint64_t dev, ino;
+};
+
+struct images {
+	struct profile *profile; /* borrowed */
+	image_probe_fn *probe;
+	VEC(struct code) codes;
+	struct index ix;
+	unsigned n_open;
+	struct code vdso; /* this process's own: all 64-bit processes share it */
+};
+
+/* IM keeps P and PROBE; probe_vdso describes the vdso's ELF image (NULL when there is none). */
+void images_init(struct images *im, struct profile *p, image_probe_fn *probe,
+		 const struct image_layout *vdso);
+void images_release(struct images *im);
+
+/* The number of the code REF maps, added at first sight. */
+uint32_t images_intern(struct images *im, const struct image_ref *ref);
+
+/* Finds a file's code by build-id, for samples that carry nothing else; INDEX_NONE. */
+uint32_t images_find_build_id(const struct images *im, const struct build_id *id);
+
+/* The place of file offset OFF of code CODE, which is not CODE_ANON, in the profile. */
+place_id images_place(struct images *im, uint32_t code, uint64_t off);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See log.h; bpf/record.h has the layout, bpf/sample.bpf.c the other side.
+ *
+ * Head is read with acquire and tail written with release: a slot is read only after the kernel side
+ * published it, and given back only after it was read. */
+#include "collect/log.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "sample.skel.h"
+
+struct log {
+	struct sample_bpf *skel;
+	uint32_t n_cpus, n_slots, n_spill;
+	struct log_slot *slots;   /* n_cpus * n_slots */
+	struct log_cpu *cpus;     /* n_cpus */
+	struct spill_slot *spill; /* n_cpus * n_spill */
+	VEC(struct bpf_link *) links;
+};
+
+/* libbpf speaks through a callback; its last warning explains a failure to load. */
+static char libbpf_said[256];
+
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level != LIBBPF_WARN || libbpf_said[0])
+		return 0;
+	vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
+	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
+	return 0;
+}
+
+static size_t whole_pages(size_t n_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (n_bytes + page - 1) / page * page;
+}
+
+/* Maps all of an mmapable array; its elements are spaced 8-byte aligned, which ours are anyway. */
+static void *map_array(struct bpf_map *map, size_t elem_bytes, size_t n, int prot)
+{
+	void *p = mmap(NULL, whole_pages(elem_bytes * n), prot, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void unmap_array(void *p, size_t elem_bytes, size_t n)
+{
+	if (p)
+		munmap(p, whole_pages(elem_bytes * n));
+}
+
+/* The program that samples event number EVENT. */
+static struct bpf_program *program_of(const struct log *l, unsigned event)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "sample_%u", event);
+	return bpf_object__find_program_by_name(l->skel->obj, name);
+}
+
+static int load(struct log *l, const struct log_opts *opts)
+{
+	struct sample_bpf *s = l->skel;
+
+	for (unsigned i = opts->n_events; i < LOG_MAX_EVENTS; i++)
+		bpf_program__set_autoload(program_of(l, i), false);
+
+	s->rodata->n_slots = opts->n_slots;
+	s->rodata->n_spill = opts->n_spill;
+	s->rodata->cgroup_id = opts->cgroup_id;
+	s->rodata->cgroup_level = opts->cgroup_level;
+	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);
+	bpf_map__set_max_entries(s->maps.cpus, opts->n_cpus);
+	bpf_map__set_max_entries(s->maps.spill, opts->n_cpus * opts->n_spill);
+	return sample_bpf__load(s);
+}
+
+int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
+{
+	struct log *l = xcalloc(1, sizeof(*l));
+	int rc;
+
+	l->n_cpus = opts->n_cpus;
+	l->n_slots = opts->n_slots;
+	l->n_spill = opts->n_spill;
+	libbpf_said[0] = '\0';
+	libbpf_set_print(keep_warning);
+	l->skel = sample_bpf__open();
+	if (!l->skel) {
+		rc = -errno;
+		free(l);
+		return err_errno(err, rc, "cannot open the BPF program (%s)", libbpf_said);
+	}
+	rc = load(l, opts);
+	if (rc) {
+		log_close(l);
+		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said);
+	}
+	l->slots = map_array(l->skel->maps.slots, sizeof(*l->slots),
+			     (size_t)l->n_cpus * l->n_slots, PROT_READ);
+	l->cpus = map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus,
+			    PROT_READ | PROT_WRITE);
+	l->spill = map_array(l->skel->maps.spill, sizeof(*l->spill),
+			     (size_t)l->n_cpus * l->n_spill, PROT_READ);
+	if (!l->slots || !l->cpus || !l->spill) {
+		rc = -errno;
+		log_close(l);
+		return err_errno(err, rc, "cannot map the sample log");
+	}
+	malloc_trim(0); /* libbpf read all of the kernel's types and is done with them */
+	*ret = l;
+	return 0;
+}
+
+void log_close(struct log *l)
+{
+	if (!l)
+		return;
+	vec_each(link, &l->links)
+		bpf_link__destroy(*link);
+	vec_release(&l->links);
+	unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
+	unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
+	unmap_array(l->spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill);
+	sample_bpf__destroy(l->skel);
+	free(l);
+}
+
+int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err)
+{
+	struct bpf_link *link;
+
+	libbpf_said[0] = '\0';
+	link = bpf_program__attach_perf_event(program_of(l, event), perf_fd);
+	if (!link)
+		return err_errno(err, -errno, "cannot attach the BPF program (%s)", libbpf_said);
+	vec_push(&l->links, link);
+	return 0;
+}
+
+int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
+		  struct err *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.tasks, NULL);
+	struct task_record buf[64];
+	size_t have = 0;
+	ssize_t n;
+	int rc = 0;
+
+	if (!link)
+		return err_errno(err, -errno, "cannot start the task iterator");
+	_fd_ int fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		rc = err_errno(err, -errno, "cannot start the task iterator");
+	while (!rc && (n = read(fd, (char *)buf + have, sizeof(buf) - have)) != 0) {
+		size_t whole;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0) {
+			rc = err_errno(err, -errno, "cannot read the task iterator");
+			break;
+		}
+		have += (size_t)n;
+		whole = have / sizeof(buf[0]);
+		for (size_t i = 0; i < whole; i++)
+			fn(ctx, &buf[i]);
+		have -= whole * sizeof(buf[0]);
+		memmove(buf, &buf[whole], have);
+	}
+	bpf_link__destroy(link);
+	return rc;
+}
+
+uint64_t log_head(const struct log *l, uint32_t cpu)
+{
+	return __atomic_load_n(&l->cpus[cpu].head, __ATOMIC_ACQUIRE);
+}
+
+uint64_t log_tail(const struct log *l, uint32_t cpu)
+{
+	return l->cpus[cpu].tail;
+}
+
+struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
+{
+	const struct log_slot *s =
+		&l->slots[(size_t)cpu * l->n_slots + (at & (l->n_slots - 1))];
+	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
+
+	return (struct log_sample){
+		.ip = (uint64_t)((int64_t)(s->ip_event << (64 - LOG_IP_BITS)) >>
+				 (64 - LOG_IP_BITS)),
+		.event = (uint32_t)(s->ip_event >> LOG_IP_BITS),
+		.tgid = (uint32_t)s->task & pid_mask,
+		.tid = (uint32_t)(s->task >> LOG_PID_BITS) & pid_mask,
+		.generation = (uint32_t)(s->task >> (2 * LOG_PID_BITS)),
+	};
+}
+
+void log_set_tail(struct log *l, uint32_t cpu, uint64_t at)
+{
+	__atomic_store_n(&l->cpus[cpu].tail, at, __ATOMIC_RELEASE);
+}
+
+struct log_counts log_counts(const struct log *l, unsigned event)
+{
+	struct log_counts c = {0};
+
+	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++) {
+		c.reached += l->cpus[cpu].reached[event];
+		c.spilled += l->cpus[cpu].spilled[event];
+		c.dropped += l->cpus[cpu].dropped[event];
+	}
+	return c;
+}
+
+void log_each_spilled(const struct log *l, void (*fn)(void *ctx, const struct spill_slot *s),
+		      void *ctx)
+{
+	for (size_t i = 0; i < (size_t)l->n_cpus * l->n_spill; i++)
+		if (l->spill[i].event_used)
+			fn(ctx, &l->spill[i]);
+}

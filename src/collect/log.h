@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel side of the bpf engine as user space sees it: the loaded program, its log and its spill
+ * table.  Drained only through shared memory: a BPF map system call would silence the samplers of
+ * its CPU while it runs (docs/design/collector.md). */
+#ifndef COLLECT_LOG_H
+#define COLLECT_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "collect/bpf/record.h"
+
+struct log;
+
+struct log_opts {
+	uint32_t n_events; /* 1 .. LOG_MAX_EVENTS */
+	uint32_t n_cpus;   /* possible CPUs */
+	uint32_t n_slots;  /* per CPU, a power of two */
+	uint32_t n_spill;  /* per CPU, a power of two */
+	uint64_t cgroup_id; /* cgroup v2 id: keep only tasks in it or below it; 0: all */
+	uint32_t cgroup_level; /* depth of that cgroup below the root, when cgroup_id is set */
+};
+
+/* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
+ * what the kernel or the verifier objected to. */
+int log_open(const struct log_opts *opts, struct log **ret, struct err *err);
+void log_close(struct log *l);
+
+/* Runs the program at each overflow of the perf event PERF_FD, which stays the caller's; samples are
+ * numbered EVENT (below n_events).  Ends with log_close or when the fd is closed. */
+int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err);
+
+/* Calls FN for every process that exists, in no particular order. */
+int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
+		  struct err *err);
+
+struct log_sample {
+	uint64_t ip; /* sign-extended: negative as int64_t means kernel */
+	uint32_t event, tgid, tid, generation;
+};
+
+/* How many samples CPU's log holds in all since the start: a snapshot to drain up to. */
+uint64_t log_head(const struct log *l, uint32_t cpu);
+uint64_t log_tail(const struct log *l, uint32_t cpu);
+
+/* Decodes sample number AT, tail <= AT < head, of CPU. */
+struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at);
+
+/* Gives the slots before sample number AT back to the kernel side. */
+void log_set_tail(struct log *l, uint32_t cpu, uint64_t at);
+
+/* Sums over CPUs of what the program counted for EVENT: reached = logged + spilled + dropped. */
+struct log_counts {
+	uint64_t reached, spilled, dropped;
+};
+struct log_counts log_counts(const struct log *l, unsigned event);
+
+/* Calls FN for each used slot of the spill table.  Exact only while no event is enabled. */
+void log_each_spilled(const struct log *l, void (*fn)(void *ctx, const struct spill_slot *s),
+		      void *ctx);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See procfs.h. */
+#include "collect/procfs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+
+#define MAX_PROC_FILE (64u << 20)
+
+/* One line of /proc/PID/maps, NUL-terminated: "start-end perms off maj:min inode   path". */
+static bool parse_map(char *line, struct procfs_map *ret)
+{
+	unsigned long long start, end, off, ino;
+	unsigned maj, min;
+	char perms[5];
+	int at = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &off, &maj, &min,
+		   &ino, &at) < 7 ||
+	    !at)
+		return false;
+	*ret = (struct procfs_map){.start = start, .end = end, .off = off, .ino = ino,
+				   .dev = (uint64_t)maj << 32 | min, .path = line + at};
+	return perms[2] == 'x';
+}
+
+/* The permissions stand after the first space; most lines are not executable and need no parsing. */
+static bool looks_executable(const char *line)
+{
+	const char *space = strchr(line, ' ');
+
+	return space && strnlen(space, 5) == 5 && space[3] == 'x';
+}
+
+int procfs_each_map(uint32_t pid, void (*fn)(void *ctx, const struct procfs_map *m), void *ctx)
+{
+	char path[40], *text, *next;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	for (char *line = text; line && *line; line = next) {
+		struct procfs_map m;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (looks_executable(line) && parse_map(line, &m))
+			fn(ctx, &m);
+	}
+	free(text);
+	return 0;
+}
+
+static int each_number(const char *dir, void (*fn)(void *ctx, uint32_t n), void *ctx)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	uint64_t n;
+
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)))
+		if (str_parse_u64(e->d_name, 10, &n) == 0 && n <= UINT32_MAX)
+			fn(ctx, (uint32_t)n);
+	closedir(d);
+	return 0;
+}
+
+int procfs_each_pid(void (*fn)(void *ctx, uint32_t pid), void *ctx)
+{
+	return each_number("/proc", fn, ctx);
+}
+
+int procfs_each_tid(uint32_t pid, void (*fn)(void *ctx, uint32_t tid), void *ctx)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	return each_number(path, fn, ctx);
+}
+
+/* The value of "KEY:\tVALUE\n" in TEXT, or NULL; the line is cut in place. */
+static char *status_value(char *text, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, n) == 0 && line[n] == ':') {
+			char *v = line + n + 1;
+
+			return v + strspn(v, "\t ");
+		}
+	}
+	return NULL;
+}
+
+int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_threads,
+		  bool *ret_kernel)
+{
+	char path[40], *text, *name, *threads;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	name = status_value(text, "Name");
+	threads = status_value(text, "Threads");
+	if (!name || !threads) {
+		free(text);
+		return -EBADMSG;
+	}
+	*ret_threads = (uint32_t)atol(threads);
+	*ret_kernel = !status_value(text, "VmSize"); /* tasks without an address space */
+	snprintf(ret_comm, comm_size, "%.*s", (int)strcspn(name, "\n"), name);
+	free(text);
+	return 0;
+}
+
+int procfs_exe(uint32_t pid, char *ret, size_t size)
+{
+	static const char deleted[] = " (deleted)";
+	char path[40];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	n = readlink(path, ret, size - 1);
+	if (n < 0)
+		return -errno;
+	ret[n] = '\0';
+	if (str_ends(ret, deleted))
+		ret[(size_t)n - strlen(deleted)] = '\0';
+	return 0;
+}
+
+int procfs_uid(uint32_t pid, uint32_t *ret_uid)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	if (stat(path, &st) < 0)
+		return -errno;
+	*ret_uid = st.st_uid;
+	return 0;
+}
+
+int procfs_cgroup(uint32_t pid, char *ret, size_t size)
+{
+	char path[40], *text, *next, *v1 = NULL, *v2 = NULL;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	for (char *line = text; line && *line; line = next) {
+		char *colon = strchr(line, ':'), *at; /* "hierarchy:controllers:path", cgroups(7) */
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		at = colon ? strchr(colon + 1, ':') : NULL;
+		if (!at || strcmp(at + 1, "/") == 0)
+			continue;
+		if (str_starts(line, "0::"))
+			v2 = at + 1;
+		else if (!v1)
+			v1 = at + 1;
+	}
+	snprintf(ret, size, "%s", v2 ? v2 : v1 ? v1 : "/");
+	free(text);
+	return 0;
+}
+
+bool procfs_has_perf_map(uint32_t pid)
+{
+	char path[80], *text, *ns, *last;
+	uint32_t inner = pid;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	if (file_load(path, MAX_PROC_FILE, &text, NULL, NULL) < 0)
+		return false;
+	ns = status_value(text, "NSpid"); /* outermost first */
+	if (ns) {
+		ns[strcspn(ns, "\n")] = '\0';
+		last = strrchr(ns, '\t');
+		inner = (uint32_t)atol(last ? last + 1 : ns);
+	}
+	free(text);
+	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, inner);
+	return access(path, R_OK) == 0;
+}

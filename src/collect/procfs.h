@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc says about a process: proc(5).  All functions return 0 or a negative errno, or say so; a
+ * process may go away in the middle, which is an error like any other. */
+#ifndef COLLECT_PROCFS_H
+#define COLLECT_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An executable mapping. */
+struct procfs_map {
+	uint64_t start, end, off;
+	uint64_t dev, ino; /* dev as major << 32 | minor */
+	const char *path;  /* as printed, " (deleted)" and all; "" for none */
+};
+
+int procfs_each_map(uint32_t pid, void (*fn)(void *ctx, const struct procfs_map *m), void *ctx);
+int procfs_each_pid(void (*fn)(void *ctx, uint32_t pid), void *ctx);
+int procfs_each_tid(uint32_t pid, void (*fn)(void *ctx, uint32_t tid), void *ctx);
+
+/* comm (from Name:), number of threads, and whether it is a kernel thread. */
+int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_threads,
+		  bool *ret_kernel);
+
+int procfs_exe(uint32_t pid, char *ret, size_t size);
+int procfs_uid(uint32_t pid, uint32_t *ret_uid); /* effective */
+
+/* The cgroup's path below its mount: the v2 one if there is one other than "/", else the first v1
+ * hierarchy's that is not "/". */
+int procfs_cgroup(uint32_t pid, char *ret, size_t size);
+
+/* Is there a /tmp/perf-PID.map in the process's view of the file system?  PID as it sees itself. */
+bool procfs_has_perf_map(uint32_t pid);
+
+#endif

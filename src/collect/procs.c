@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See procs.h.  Lives of one tgid form a list, newest first; their elements are reused. */
+#include "collect/procs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/str.h"
+#include "collect/bpf/record.h"
+#include "collect/procfs.h"
+
+#define N_TGIDS (1u << LOG_PID_BITS)
+
+/* The generation's two parts. */
+#define TIME_MASK 0xfffu
+#define exec_part(generation) ((generation) >> 12 & 0xff)
+#define time_part(generation) ((generation)&TIME_MASK)
+
+/* A process starts at most so many milliseconds before its FORK record is written. */
+#define FORK_LAG_MS 1000
+
+static void maps_unref(struct maps *m)
+{
+	if (!m || --m->n_refs)
+		return;
+	vec_release(&m->v);
+	free(m);
+}
+
+static struct maps *maps_ref(struct maps *m)
+{
+	if (m)
+		m->n_refs++;
+	return m;
+}
+
+/* Makes P's mappings its own before they change. */
+static struct maps *maps_own(struct proc *p)
+{
+	struct maps *m = p->maps, *copy;
+
+	if (m && m->n_refs == 1)
+		return m;
+	copy = xcalloc(1, sizeof(*copy));
+	copy->n_refs = 1;
+	if (m) {
+		vec_reserve(&copy->v, m->v.n + 1);
+		memcpy(copy->v.v, m->v.v, m->v.n * sizeof(*m->v.v));
+		copy->v.n = m->v.n;
+		m->n_refs--;
+	}
+	return p->maps = copy;
+}
+
+/* Number of mappings that end at or before AVMA. */
+static size_t maps_lower(const struct maps *m, uint64_t avma)
+{
+	size_t lo = 0, hi = m->v.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (m->v.v[mid].end <= avma)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Puts MAP in place of whatever it overlaps; what sticks out of it on either side stays. */
+static void maps_add(struct maps *m, const struct mapping *map)
+{
+	size_t first = maps_lower(m, map->start), last = first, n_new = 0;
+	struct mapping new[3];
+
+	while (last < m->v.n && m->v.v[last].start < map->end)
+		last++;
+	if (first < last && m->v.v[first].start < map->start) {
+		new[n_new] = m->v.v[first];
+		new[n_new++].end = map->start;
+	}
+	new[n_new++] = *map;
+	if (first < last && m->v.v[last - 1].end > map->end) {
+		new[n_new] = m->v.v[last - 1];
+		new[n_new].off += map->end - new[n_new].start;
+		new[n_new++].start = map->end;
+	}
+	vec_reserve(&m->v, n_new);
+	memmove(&m->v.v[first + n_new], &m->v.v[last], (m->v.n - last) * sizeof(*m->v.v));
+	memcpy(&m->v.v[first], new, n_new * sizeof(*new));
+	m->v.n = m->v.n - (last - first) + n_new;
+}
+
+void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt)
+{
+	*ps = (struct procs){.profile = p, .images = im, .free = PROC_NONE, .cycle = 1};
+	ps->salt = salt;
+	/* Calloc of so much is an untouched mapping: pages come when a tgid is first seen. */
+	ps->newest = xcalloc(N_TGIDS, sizeof(*ps->newest));
+}
+
+void procs_release(struct procs *ps)
+{
+	vec_each(p, &ps->v)
+		maps_unref(p->maps);
+	vec_release(&ps->v);
+	vec_release(&ps->jits);
+	free(ps->newest);
+	memset(ps, 0, sizeof(*ps));
+}
+
+uint32_t procs_current(const struct procs *ps, uint32_t tgid)
+{
+	return tgid < N_TGIDS && ps->newest[tgid] ? ps->newest[tgid] - 1 : PROC_NONE;
+}
+
+static void end_life(struct procs *ps, uint32_t i)
+{
+	if (i != PROC_NONE && !ps->v.v[i].ended)
+		ps->v.v[i].ended = ps->cycle;
+}
+
+/* Starts a new life of TGID, copied from FROM (its number, or PROC_NONE) with mappings shared. */
+static struct proc *begin_life(struct procs *ps, uint32_t tgid, uint32_t from)
+{
+	uint32_t older = procs_current(ps, tgid), i = ps->free;
+	struct proc *p;
+
+	end_life(ps, older);
+	if (i != PROC_NONE) {
+		ps->free = ps->v.v[i].older;
+	} else {
+		vec_add(&ps->v);
+		i = (uint32_t)ps->v.n - 1;
+	}
+	p = &ps->v.v[i];
+	*p = (struct proc){.uid = OWNER_UID_UNKNOWN};
+	if (from != PROC_NONE)
+		*p = ps->v.v[from];
+	p->maps = maps_ref(p->maps);
+	p->tgid = tgid;
+	p->ended = 0;
+	p->older = older;
+	p->has_owner = p->has_anon = p->exe_pending = false;
+	ps->newest[tgid] = i + 1;
+	return p;
+}
+
+/* Forgets the lives of TGID that ended before the last cycle. */
+static void prune(struct procs *ps, uint32_t tgid)
+{
+	uint32_t i = procs_current(ps, tgid), newer = PROC_NONE;
+
+	while (i != PROC_NONE) {
+		struct proc *p = &ps->v.v[i];
+		uint32_t older = p->older;
+
+		if (p->ended && p->ended + 1 < ps->cycle) {
+			if (newer == PROC_NONE)
+				ps->newest[tgid] = older == PROC_NONE ? 0 : older + 1;
+			else
+				ps->v.v[newer].older = older;
+			maps_unref(p->maps);
+			*p = (struct proc){.older = ps->free, .tgid = UINT32_MAX};
+			ps->free = i;
+		} else {
+			newer = i;
+		}
+		i = older;
+	}
+}
+
+void procs_end_cycle(struct procs *ps)
+{
+	ps->cycle++;
+	for (uint32_t i = 0; i < ps->v.n; i++)
+		if (ps->v.v[i].ended && ps->v.v[i].ended + 1 < ps->cycle)
+			prune(ps, ps->v.v[i].tgid);
+}
+
+uint32_t procs_find(struct procs *ps, uint32_t tgid, uint32_t generation)
+{
+	uint32_t best = PROC_NONE, best_lag = UINT32_MAX;
+
+	for (uint32_t i = procs_current(ps, tgid); i != PROC_NONE; i = ps->v.v[i].older) {
+		const struct proc *p = &ps->v.v[i];
+		uint32_t lag = (time_part(p->generation) - time_part(generation)) & TIME_MASK;
+
+		if (!p->any_exec && exec_part(p->generation) != exec_part(generation))
+			continue;
+		if (p->exact ? lag != 0 : lag > FORK_LAG_MS && !p->any_exec)
+			continue;
+		if (lag < best_lag) {
+			best = i;
+			best_lag = lag;
+		}
+	}
+	return best;
+}
+
+const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma)
+{
+	const struct maps *m = ps->v.v[proc].maps;
+	size_t i;
+
+	if (!m)
+		return NULL;
+	i = maps_lower(m, avma);
+	return i < m->v.n && m->v.v[i].start <= avma ? &m->v.v[i] : NULL;
+}
+
+/* Sideband. */
+
+static bool is_kernel_address(uint64_t avma)
+{
+	return (int64_t)avma < 0;
+}
+
+static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref *ref, uint64_t off)
+{
+	struct mapping m = {.start = ref->start, .end = ref->end, .off = off};
+
+	if (is_kernel_address(ref->start) || ref->end <= ref->start)
+		return; /* [vsyscall], or nonsense */
+	m.code = images_intern(ps->images, ref);
+	if (p->exe_pending && ps->images->codes.v[m.code].kind == CODE_FILE) {
+		/* The kernel maps the program itself before its interpreter (fs/binfmt_elf.c). */
+		p->exe = ps->images->codes.v[m.code].path;
+		p->exe_pending = false;
+		p->has_owner = false;
+	}
+	maps_add(maps_own(p), &m);
+}
+
+static void apply_fork(struct procs *ps, const struct record *r)
+{
+	uint32_t parent;
+	struct proc *p;
+
+	if (r->pid == r->ppid) { /* a thread */
+		parent = procs_current(ps, r->pid);
+		if (parent != PROC_NONE)
+			ps->v.v[parent].n_threads++;
+		return;
+	}
+	parent = procs_current(ps, r->ppid);
+	p = begin_life(ps, r->pid, parent);
+	p->exact = false;
+	p->any_exec = parent == PROC_NONE || ps->v.v[parent].any_exec;
+	p->generation = (p->generation & ~TIME_MASK) | (uint32_t)(r->time_ns >> 20 & TIME_MASK);
+	p->n_threads = 1;
+	p->facts_read = false;
+}
+
+static void apply_exec(struct procs *ps, const struct record *r)
+{
+	uint32_t old = procs_current(ps, r->pid);
+	struct proc *p = begin_life(ps, r->pid, old);
+
+	p->generation = time_part(p->generation) | ((exec_part(p->generation) + 1) & 0xff) << 12;
+	if (old == PROC_NONE)
+		p->any_exec = true;
+	maps_unref(p->maps);
+	p->maps = NULL;
+	p->n_threads = 1;
+	p->facts_read = false;
+	p->exe = 0;
+	p->exe_pending = true;
+	p->comm = profile_intern_str(ps->profile, r->name);
+}
+
+void procs_apply(struct procs *ps, const struct record *r)
+{
+	uint32_t i = procs_current(ps, r->pid);
+
+	if (r->pid >= N_TGIDS)
+		return; /* -1: a task of another pid namespace */
+	switch (r->kind) {
+	case RECORD_FORK:
+		apply_fork(ps, r);
+		break;
+	case RECORD_EXIT:
+		if (i != PROC_NONE && (ps->v.v[i].n_threads == 0 || --ps->v.v[i].n_threads == 0))
+			end_life(ps, i);
+		break;
+	case RECORD_COMM:
+		if (r->exec) {
+			apply_exec(ps, r);
+		} else if (i != PROC_NONE && r->pid == r->tid) {
+			ps->v.v[i].comm = profile_intern_str(ps->profile, r->name);
+			ps->v.v[i].has_owner = false;
+		}
+		break;
+	case RECORD_MMAP:
+		if (i != PROC_NONE)
+			add_mapping(ps, &ps->v.v[i],
+				    &(struct image_ref){.build_id = r->build_id,
+							.dev = r->dev,
+							.ino = r->ino,
+							.path = r->name,
+							.pid = r->pid,
+							.start = r->addr,
+							.end = r->addr + r->n_bytes},
+				    r->off);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What /proc tells. */
+
+struct scan_ctx {
+	struct procs *ps;
+	uint32_t proc;
+};
+
+static void scan_mapping(void *ctx, const struct procfs_map *m)
+{
+	struct scan_ctx *c = ctx;
+
+	add_mapping(c->ps, &c->ps->v.v[c->proc],
+		    &(struct image_ref){.dev = m->dev, .ino = m->ino, .path = m->path,
+					.pid = c->ps->v.v[c->proc].tgid, .start = m->start,
+					.end = m->end},
+		    m->off);
+}
+
+static void read_facts(struct procs *ps, struct proc *p)
+{
+	char cgroup[1024];
+
+	p->facts_read = true;
+	if (!p->tgid)
+		return;
+	procfs_uid(p->tgid, &p->uid);
+	if (procfs_cgroup(p->tgid, cgroup, sizeof(cgroup)) == 0)
+		p->cgroup = profile_intern_str(ps->profile, cgroup);
+}
+
+void procs_add_task(struct procs *ps, uint32_t tgid, uint32_t generation, const char *comm,
+		    uint32_t n_threads, uint32_t uid, bool is_kernel)
+{
+	struct proc *p;
+	char exe[4096];
+
+	if (tgid >= N_TGIDS)
+		return;
+	p = begin_life(ps, tgid, PROC_NONE);
+	p->generation = generation;
+	p->exact = true;
+	p->comm = profile_intern_str(ps->profile, comm);
+	p->n_threads = n_threads;
+	p->uid = uid;
+	p->owner_flags = !tgid ? OWNER_IDLE | OWNER_KERNEL : is_kernel ? OWNER_KERNEL : 0;
+	if (is_kernel || !tgid)
+		return;
+	if (procfs_exe(tgid, exe, sizeof(exe)) == 0)
+		p->exe = profile_intern_str(ps->profile, exe);
+	procfs_each_map(tgid, scan_mapping, &(struct scan_ctx){ps, procs_current(ps, tgid)});
+}
+
+bool procs_scan_one(struct procs *ps, uint32_t tgid)
+{
+	char comm[64];
+	uint32_t n_threads, uid = OWNER_UID_UNKNOWN;
+	bool is_kernel;
+
+	if (procfs_status(tgid, comm, sizeof(comm), &n_threads, &is_kernel) < 0)
+		return false;
+	procfs_uid(tgid, &uid);
+	procs_add_task(ps, tgid, 0, comm, n_threads, uid, is_kernel);
+	ps->v.v[procs_current(ps, tgid)].exact = false;
+	ps->v.v[procs_current(ps, tgid)].any_exec = true;
+	return true;
+}
+
+static void scan_pid(void *ctx, uint32_t tgid)
+{
+	procs_scan_one(ctx, tgid);
+}
+
+void procs_scan(struct procs *ps)
+{
+	procfs_each_pid(scan_pid, ps);
+}
+
+/* Owners. */
+
+owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
+{
+	struct proc *p = &ps->v.v[proc];
+	struct owner o;
+
+	if (p->has_owner && ps->split != OWNER_TID)
+		return p->owner;
+	if (!p->facts_read)
+		read_facts(ps, p);
+	o = (struct owner){
+		.exe = p->exe,
+		.comm = p->comm,
+		.cgroup = p->cgroup,
+		.label = ps->label,
+		.uid = p->uid,
+		.pid = ps->split != OWNER_GROUP ? p->tgid : 0,
+		.tid = ps->split == OWNER_TID ? tid : 0,
+		.flags = p->owner_flags,
+	};
+	p->owner = profile_intern_owner(ps->profile, &o);
+	p->has_owner = true;
+	return p->owner;
+}
+
+image_id procs_anon_image(struct procs *ps, uint32_t proc)
+{
+	struct proc *p = &ps->v.v[proc];
+	struct str path = {0};
+	struct image im = {.kind = IMAGE_ANON};
+
+	if (p->has_anon)
+		return p->anon;
+	if (procfs_has_perf_map(p->tgid)) {
+		/* Generated code belongs to this very process: its identity is the process's. */
+		const uint64_t id[] = {ps->salt, hash_pair(ps->salt + p->tgid, p->generation)};
+
+		im.kind = IMAGE_JIT;
+		im.flags = IMAGE_HASHED;
+		im.build_id.n_bytes = sizeof(id);
+		memcpy(im.build_id.bytes, id, sizeof(id));
+		str_addf(&path, "[jit] %s", profile_str(ps->profile, p->comm));
+	} else {
+		str_addf(&path, "[anon] %s", profile_str(ps->profile, p->comm));
+	}
+	im.path = str_get(&path);
+	p->anon = profile_intern_image(ps->profile, &im);
+	p->has_anon = im.kind == IMAGE_JIT; /* a perf map may still appear */
+	if (p->has_anon)
+		vec_push(&ps->jits, (struct jit){.image = p->anon, .pid = p->tgid});
+	str_release(&path);
+	return p->anon;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who runs: processes, what they map, and whom their samples belong to.
+ *
+ * A process here is one life of a tgid between two execs, known by (tgid, generation): see GENERATION in
+ * bpf/record.h.  A FORK starts a new one with its parent's mappings (shared until either changes
+ * them), an exec starts a new one with none.  Old lives stay findable for one whole cycle after
+ * they ended, because samples of theirs may still be in the log. */
+#ifndef COLLECT_PROCS_H
+#define COLLECT_PROCS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/images.h"
+#include "collect/record.h"
+#include "model/profile.h"
+
+struct mapping {
+	uint64_t start, end, off;
+	uint32_t code; /* in struct images */
+};
+
+struct maps {
+	uint32_t n_refs;
+	VEC(struct mapping) v; /* sorted by start, disjoint */
+};
+
+#define PROC_NONE UINT32_MAX
+
+struct proc {
+	uint32_t tgid;
+	uint32_t generation;
+	bool exact;        /* generation's time is the kernel's, not that of the FORK record */
+	bool any_exec;     /* the number of execs is not known */
+	bool exe_pending;  /* the next mapped file is the executable */
+	bool facts_read;   /* uid and cgroup were read from /proc */
+	bool has_owner;
+	uint32_t n_threads;
+	uint32_t ended;    /* cycle in which it exited or was replaced; 0: lives */
+	uint32_t older;    /* next older life of this tgid, or next free element */
+	uint32_t owner_flags;
+	string_id comm, exe, cgroup;
+	uint32_t uid;
+	struct maps *maps;
+	owner_id owner;    /* when has_owner */
+	image_id anon;     /* image of its nameless code, when has_anon */
+	bool has_anon;
+};
+
+/* Generated code of a process that writes a perf map. */
+struct jit {
+	image_id image;
+	uint32_t pid;
+};
+
+/* By what samples are kept apart besides the group. */
+enum owner_split { OWNER_GROUP, OWNER_PID, OWNER_TID };
+
+struct procs {
+	struct profile *profile; /* borrowed */
+	struct images *images;   /* borrowed */
+	enum owner_split split;
+	string_id label;
+	VEC(struct proc) v;
+	uint32_t *newest;        /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
+	uint32_t free;           /* first free element, or PROC_NONE */
+	uint32_t cycle;          /* counts from 1 */
+	uint64_t salt;
+	VEC(struct jit) jits;    /* generated code that has samples */
+};
+
+/* SALT makes the identities of generated code this recording's own: its start in wall time. */
+void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt);
+void procs_release(struct procs *ps);
+
+/* Adds a process from the kernel's own task list and reads its mappings from /proc. */
+void procs_add_task(struct procs *ps, uint32_t tgid, uint32_t generation, const char *comm,
+		    uint32_t n_threads, uint32_t uid, bool is_kernel);
+
+/* Adds every process in /proc, for kernels and users without the task iterator. */
+void procs_scan(struct procs *ps);
+
+/* Adds process TGID from /proc; false when it is not there. */
+bool procs_scan_one(struct procs *ps, uint32_t tgid);
+
+/* Applies one sideband record (mmap, comm, fork, exit). */
+void procs_apply(struct procs *ps, const struct record *r);
+
+/* Ends a cycle: forgets the lives that ended before this one. */
+void procs_end_cycle(struct procs *ps);
+
+/* The life of TGID that GENERATION means, or PROC_NONE. */
+uint32_t procs_find(struct procs *ps, uint32_t tgid, uint32_t generation);
+
+/* The current life of TGID, or PROC_NONE. */
+uint32_t procs_current(const struct procs *ps, uint32_t tgid);
+
+/* What AVMA is in process PROC; NULL when no executable mapping is known there. */
+const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma);
+
+/* Whom samples of PROC (thread TID) belong to. */
+owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);
+
+/* The image of PROC's executable memory without a file: generated code when the process has a perf
+ * map (/tmp/perf-PID.map), else "[anon] COMM". */
+image_id procs_anon_image(struct procs *ps, uint32_t proc);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See record.h.  Layouts: the comments of enum perf_event_type in linux/perf_event.h; ksymbol: kernel 5.1. */
+#include "collect/record.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The trailing struct sample_id of RECORD_SAMPLE_TYPE: pid, tid, time, identifier. */
+#define SAMPLE_ID_BYTES 24
+
+static void read_sample_id(const uint8_t *p, struct record *ret)
+{
+	struct rd r = rd_init(p, SAMPLE_ID_BYTES);
+
+	rd_le64(&r); /* pid, tid: of the task that ran, which is not always the one meant */
+	ret->time_ns = rd_le64(&r);
+	ret->id = rd_le64(&r);
+}
+
+/* A NUL-padded name up to the end of R; "" when the NUL is missing. */
+static const char *read_name(struct rd *r)
+{
+	size_t n = rd_left(r);
+	const uint8_t *p = rd_bytes(r, n);
+
+	return n && memchr(p, 0, n) ? (const char *)p : "";
+}
+
+static void read_mmap2(struct rd *r, uint16_t misc, struct record *ret)
+{
+	ret->kind = RECORD_MMAP;
+	ret->pid = rd_le32(r);
+	ret->tid = rd_le32(r);
+	ret->addr = rd_le64(r);
+	ret->n_bytes = rd_le64(r);
+	ret->off = rd_le64(r);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		uint8_t n = rd_u8(r);
+		const uint8_t *id;
+
+		rd_bytes(r, 3);
+		id = rd_bytes(r, BUILD_ID_MAX);
+		if (id && n <= BUILD_ID_MAX) {
+			ret->build_id.n_bytes = n;
+			memcpy(ret->build_id.bytes, id, n);
+		}
+	} else {
+		uint32_t maj = rd_le32(r), min = rd_le32(r);
+
+		ret->dev = (uint64_t)maj << 32 | min;
+		ret->ino = rd_le64(r);
+		rd_le64(r); /* ino_generation */
+	}
+	rd_le64(r); /* prot, flags */
+	ret->name = read_name(r);
+}
+
+static void read_body(struct rd *r, uint32_t type, uint16_t misc, struct record *ret)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP2:
+		read_mmap2(r, misc, ret);
+		break;
+	case PERF_RECORD_COMM:
+		ret->kind = RECORD_COMM;
+		ret->exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+		ret->pid = rd_le32(r);
+		ret->tid = rd_le32(r);
+		ret->name = read_name(r);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		ret->kind = type == PERF_RECORD_FORK ? RECORD_FORK : RECORD_EXIT;
+		ret->pid = rd_le32(r);
+		ret->ppid = rd_le32(r);
+		ret->tid = rd_le32(r);
+		break;
+	case PERF_RECORD_LOST:
+		ret->kind = RECORD_LOST;
+		rd_le64(r); /* id of an event of this ring, not of the one that lost */
+		ret->lost = rd_le64(r);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		ret->kind = RECORD_KSYMBOL;
+		ret->addr = rd_le64(r);
+		ret->n_bytes = rd_le32(r);
+		rd_le16(r); /* ksym_type */
+		ret->unregistered = rd_le16(r) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+		ret->name = read_name(r);
+		break;
+	}
+}
+
+int record_read(struct rd *r, struct record *ret)
+{
+	uint32_t type = rd_le32(r);
+	uint16_t misc = rd_le16(r), size = rd_le16(r);
+	const uint8_t *p;
+	struct rd body;
+
+	*ret = (struct record){.kind = RECORD_OTHER, .name = ""};
+	p = size >= 8 ? rd_bytes(r, size - 8u) : NULL;
+	if (!p || r->bad)
+		return -EBADMSG;
+	body = rd_init(p, size - 8u);
+	if (type == PERF_RECORD_SAMPLE) {
+		ret->kind = RECORD_SAMPLE;
+		ret->id = rd_le64(&body);
+		ret->ip = rd_le64(&body);
+		ret->pid = rd_le32(&body);
+		ret->tid = rd_le32(&body);
+		ret->time_ns = rd_le64(&body);
+	} else {
+		if (rd_left(&body) < SAMPLE_ID_BYTES)
+			return 0;
+		body.end -= SAMPLE_ID_BYTES;
+		read_sample_id(body.end, ret);
+		read_body(&body, type, misc, ret);
+	}
+	if (body.bad)
+		ret->kind = RECORD_OTHER;
+	return 0;
+}
