@@ -86,6 +86,8 @@ event_id profile_intern_event(struct profile *p, const struct event *e)
 		return (event_id)(old - p->events.v);
 	}
 	vec_push(&p->events, *e);
+	if (e->freq_hz)
+		p->events.v[p->events.n - 1].period = mean_period(e, e->period);
 	return (event_id)p->events.n - 1;
 }
 
