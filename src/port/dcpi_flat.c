@@ -20,24 +20,32 @@ static int by_key(const void *x, const void *y)
 	return a->svma < b->svma ? -1 : a->svma > b->svma;
 }
 
-void dcpi_flatten(const struct profile *p, dcpi_rows *out, uint64_t *n_placeless)
+static bool wanted(const bool *list, uint32_t id)
 {
+	return !list || list[id];
+}
+
+void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, dcpi_rows *out,
+		  uint64_t *n_placeless)
+{
+	const struct dcpi_filter all = {0};
 	size_t n = 0;
 
+	f = f ? f : &all;
 	vec_each (v, &p->values) {
-		const struct place *k;
+		const struct place *k = v->ctx ? profile_leaf(p, v->ctx) : NULL;
 
-		if (!v->ctx) {
-			n_placeless[v->event] += v->count;
+		if (!v->count || !wanted(f->owners, v->owner) || !wanted(f->events, v->event) ||
+		    (k && !wanted(f->images, k->image)))
 			continue;
-		}
-		k = profile_leaf(p, v->ctx);
-		if (v->count)
+		if (k)
 			vec_push(out, (struct dcpi_row){.image = k->image,
 							.label = p->owners.v[v->owner].label,
 							.event = v->event,
 							.svma = k->svma,
 							.n = v->count});
+		else if (n_placeless)
+			n_placeless[v->event] += v->count;
 	}
 	vec_sort(out, by_key);
 	for (size_t i = 0; i < out->n; i++) {

@@ -17,9 +17,16 @@ struct dcpi_row {
 
 typedef VEC(struct dcpi_row) dcpi_rows;
 
+/* What to leave out: arrays by id, true for what is wanted; NULL for everything. */
+struct dcpi_filter {
+	const bool *images, *owners, *events;
+};
+
 /* Appends P's rows to OUT, one for each (image, label, event, svma), ordered by these.  Samples
- * without any place (context 0) are added to N_PLACELESS[event], as long as P's events. */
-void dcpi_flatten(const struct profile *p, dcpi_rows *out, uint64_t *n_placeless);
+ * without any place (context 0) are added to N_PLACELESS[event], as long as P's events (NULL:
+ * passed over). F may be NULL.  P's values may repeat a key. */
+void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, dcpi_rows *out,
+		  uint64_t *n_placeless);
 
 /* The end of the rows from I on that have the image and label of row I. */
 size_t dcpi_rows_profile_end(const dcpi_rows *rows, size_t i);

@@ -11,9 +11,10 @@
 /* Which profiles of a tree (and of a file, but for epochs and host).  All NULL or 0: each host's
  * latest epoch, everything in it. */
 struct dcpi_select {
-	/* Epochs, separated by commas: "latest" (each host's newest; also NULL), "all", a directory's
-	 * name or the beginning of one, the same with four-digit years and seconds ("19980519",
-	 * whatever the form of the name), or a range of these, ends included ("1998..200003"). */
+	/* Epochs, separated by commas: "latest" (each host's newest; also NULL), "all", a
+	 * directory's name or the beginning of one, the same with four-digit years and seconds
+	 * ("19980519", whatever the form of the name), or a range of these, ends included
+	 * ("1998..200003"). */
 	const char *epochs;
 	const char *host; /* directory name */
 	const opt_list *labels, *events;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See dcpi_cat.h.  The rows of one image and label, which come by event and address, are put in a
+ * table by address and column. */
+#include "port/dcpi_cat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "formats/dcpi.h"
+#include "formats/dcpi_text.h"
+
+struct block {
+	const char *name, *label;
+	char id[2 * BUILD_ID_MAX + 1];
+	size_t start, end; /* rows */
+};
+
+static int by_name(const void *x, const void *y)
+{
+	const struct block *a = x, *b = y;
+	int c = strcmp(a->name, b->name);
+
+	c = c ? c : strcmp(a->id, b->id);
+	c = c ? c : strcmp(a->label, b->label);
+	return c ? c : a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int by_address(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Fills T's events, addresses and counts from rows [START, END). */
+static void fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *rows, size_t start,
+		 size_t end)
+{
+	size_t n = 0, column = 0;
+
+	for (size_t i = start; i < end; i++) {
+		const struct dcpi_row *r = &rows->v[i];
+		const struct event *e = &p->events.v[r->event];
+
+		if (i == start || rows->v[i - 1].event != r->event)
+			vec_push(&t->events,
+				 (struct dcpi_text_event){
+					 .name = profile_str(p, e->name),
+					 .period = e->period,
+					 .duty = (unsigned)(event_duty(e) * DCPI_DUTY_ALWAYS + .5),
+				 });
+		t->events.v[t->events.n - 1].total += r->n;
+		vec_push(&t->pcs, r->svma);
+	}
+	vec_sort(&t->pcs, by_address);
+	for (size_t i = 0; i < t->pcs.n; i++)
+		if (!n || t->pcs.v[n - 1] != t->pcs.v[i])
+			t->pcs.v[n++] = t->pcs.v[i];
+	t->pcs.n = n;
+	t->counts.n = t->counts.cap = n * t->events.n;
+	t->counts.v = xcalloc(t->counts.n, sizeof(*t->counts.v));
+	n = 0;
+	for (size_t i = start; i < end; i++, n++) {
+		if (i > start && rows->v[i - 1].event != rows->v[i].event) {
+			column++;
+			n = 0;
+		}
+		while (t->pcs.v[n] != rows->v[i].svma) /* both rise */
+			n++;
+		t->counts.v[n * t->events.n + column] = rows->v[i].n;
+	}
+}
+
+static void format(const struct profile *p, const dcpi_rows *rows, const struct block *b,
+		   struct str *out)
+{
+	const struct image *im = &p->images.v[rows->v[b->start].image];
+	char epoch[15];
+	struct dcpi_text t = {
+		.name = b->name,
+		.image = b->id,
+		.label = *b->label ? b->label : NULL,
+		.epoch = epoch,
+		.platform = profile_str(p, p->meta.host),
+		.text_start = im->text_start,
+		.text_bytes = im->text_bytes,
+	};
+
+	dcpi_format_time(p->meta.start_wall_ns / 1000000000, 14, epoch);
+	if (*im->path)
+		vec_push(&t.paths, im->path);
+	fill(&t, p, rows, b->start, b->end);
+	dcpi_text_format(&t, out);
+	dcpi_text_release(&t);
+}
+
+size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f, struct str *out)
+{
+	VEC(struct block) blocks = {0};
+	dcpi_rows rows = {0};
+	size_t end, n;
+
+	dcpi_flatten(p, f, &rows, NULL);
+	for (size_t i = 0; i < rows.n; i = end) {
+		const struct image *im = &p->images.v[rows.v[i].image];
+		struct block *b = vec_add(&blocks);
+
+		end = dcpi_rows_profile_end(&rows, i);
+		b->name = dcpi_image_name(im);
+		b->label = profile_str(p, rows.v[i].label);
+		b->start = i;
+		b->end = end;
+		dcpi_image_id(im, b->id);
+	}
+	vec_sort(&blocks, by_name);
+	vec_each (b, &blocks) {
+		if (b > blocks.v)
+			str_addc(out, '\n');
+		format(p, &rows, b, out);
+	}
+	n = blocks.n;
+	vec_release(&blocks);
+	vec_release(&rows);
+	return n;
+}
