@@ -235,13 +235,21 @@ static size_t span_above(const struct lines *l, uint64_t svma)
 	return low;
 }
 
-/* Finds the unit and the row of SVMA. */
-static bool find_row(struct lines *l, uint64_t svma, struct lines_unit **ret_unit, size_t *ret_row)
+/* Where the answer for an address was found. */
+struct found {
+	struct lines_unit *unit;
+	size_t row;
+	uint64_t end; /* up to here the same unit answers */
+};
+
+static bool find_row(struct lines *l, uint64_t svma, struct found *ret)
 {
 	unsigned n_steps = 0;
+	size_t first_above, i;
 
 	lines_index(l);
-	for (size_t i = span_above(l, svma); i-- > 0 && n_steps < MAX_OVERLAP; n_steps++) {
+	i = first_above = span_above(l, svma);
+	for (; i-- > 0 && n_steps < MAX_OVERLAP; n_steps++) {
 		const struct lines_span *s = &l->spans.v[i];
 		struct lines_unit *u = &l->units.v[s->unit];
 		size_t above;
@@ -254,8 +262,9 @@ static bool find_row(struct lines *l, uint64_t svma, struct lines_unit **ret_uni
 		above = row_above(u, svma);
 		if (above == 0 || u->rows.v[above - 1].end)
 			continue;
-		*ret_unit = u;
-		*ret_row = above - 1;
+		*ret = (struct found){.unit = u, .row = above - 1, .end = s->end};
+		if (first_above < l->spans.n && l->spans.v[first_above].start < ret->end)
+			ret->end = l->spans.v[first_above].start;
 		return true;
 	}
 	return false;
@@ -271,12 +280,11 @@ static struct line line_of(const struct lines *l, const struct lines_row *r)
 
 int lines_find(struct lines *l, uint64_t svma, struct line *ret)
 {
-	struct lines_unit *u;
-	size_t row;
+	struct found at;
 
-	if (!find_row(l, svma, &u, &row))
+	if (!find_row(l, svma, &at))
 		return -ENOENT;
-	*ret = line_of(l, &u->rows.v[row]);
+	*ret = line_of(l, &at.unit->rows.v[at.row]);
 	return 0;
 }
 
@@ -310,20 +318,20 @@ size_t lines_range(struct lines *l, uint64_t start, uint64_t end, struct line_ro
 	uint64_t svma = start;
 
 	while (svma < end) {
-		struct lines_unit *u;
-		size_t i;
+		const struct lines_row *r, *stop;
+		struct found at;
 
-		if (!find_row(l, svma, &u, &i)) {
+		if (!find_row(l, svma, &at)) {
 			svma = next_start(l, svma);
 			continue;
 		}
-		for (; i < u->rows.n && !u->rows.v[i].end && svma < end; i++) {
-			uint64_t next = i + 1 < u->rows.n ? u->rows.v[i + 1].svma : end;
+		at.end = at.end < end ? at.end : end;
+		stop = at.unit->rows.v + at.unit->rows.n;
+		for (r = &at.unit->rows.v[at.row]; r < stop && !r->end && svma < at.end; r++) {
+			uint64_t next = r + 1 < stop && r[1].svma < at.end ? r[1].svma : at.end;
 
-			next = next < end ? next : end;
-			vec_push(&rows, (struct line_row){.svma = svma,
-							  .end = next,
-							  .at = line_of(l, &u->rows.v[i])});
+			vec_push(&rows,
+				 (struct line_row){.svma = svma, .end = next, .at = line_of(l, r)});
 			svma = next;
 		}
 	}
@@ -335,23 +343,23 @@ size_t lines_range(struct lines *l, uint64_t start, uint64_t end, struct line_ro
  * same file (UINT32_MAX for none). */
 static const struct lines_decl *find_decl(struct lines *l, uint64_t start, uint32_t *ret_next)
 {
+	const struct lines_decl *d, *stop, *next;
 	struct lines_unit *u;
-	size_t row;
+	struct found at;
 
-	if (!find_row(l, start, &u, &row))
+	if (!find_row(l, start, &at))
 		return NULL;
+	u = at.unit;
 	lines_read_decls(l, (uint32_t)(u - l->units.v));
-	vec_each (d, &u->decls) {
-		const struct lines_decl *stop = u->decls.v + u->decls.n, *next = d + 1;
-
-		if (d->svma != start)
-			continue;
-		while (next < stop && next->file == d->file && next->line == d->line)
-			next++;
-		*ret_next = next < stop && next->file == d->file ? next->line : UINT32_MAX;
-		return d;
-	}
-	return NULL;
+	stop = u->decls.v + u->decls.n;
+	for (d = u->decls.v; d < stop && d->svma != start; d++)
+		;
+	if (d == stop)
+		return NULL;
+	for (next = d + 1; next < stop && next->file == d->file && next->line == d->line; next++)
+		;
+	*ret_next = next < stop && next->file == d->file ? next->line : UINT32_MAX;
+	return d;
 }
 
 int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_extent *ret)

@@ -3,8 +3,10 @@
  * compared with addr2line at every address of the program's text. */
 #include "base/cleanup.h"
 #include "base/vec.h"
+#include "base/wr.h"
 #include "resolve/elf_file.h"
 #include "resolve/lines.h"
+#include "resolve/lines_impl.h"
 #include "t.h"
 
 #include <errno.h>
@@ -214,6 +216,55 @@ TEST(every_address_has_addr2lines_answer)
 	}
 }
 
+TEST(other_ways_to_build_have_addr2lines_answer)
+{
+	static const char *const options[] = {
+		"-O2 -gdwarf-4 -flto",
+		"-O2 -g -ffunction-sections -Wl,--gc-sections",
+		"-O3 -g -static-pie -fpie -freorder-blocks-and-partition",
+	};
+
+	REQUIRE(make_sources());
+	for (unsigned i = 0; i < n_elems(options); i++) {
+		REQUIRE(run("gcc %s main.c work.c -o prog", options[i]));
+		EXPECT(compare("prog", "prog") > 100);
+	}
+	if (run("command -v clang > /dev/null")) {
+		REQUIRE(run("clang -O2 -g -ffunction-sections -Wl,--gc-sections main.c work.c -o "
+			    "prog"));
+		EXPECT(compare("prog", "prog") > 100);
+	}
+}
+
+/* addr2line does not read .dwo files, and so cannot tell here: but the code is the same. */
+TEST(dwo_files_change_nothing)
+{
+	struct lines *whole, *split;
+	uint64_t start, end;
+	unsigned n = 0;
+
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -O2 -g main.c work.c -o prog && "
+		    "gcc -O2 -g -gsplit-dwarf main.c work.c -o prog-split"));
+	REQUIRE(text_range("prog", &start, &end));
+	whole = open_lines("prog", NULL);
+	split = open_lines("prog-split", NULL);
+	REQUIRE(whole && split);
+	for (uint64_t svma = start; svma < end; svma++) {
+		struct line a = {0}, b = {0};
+
+		EXPECT_EQ(lines_find(whole, svma, &a), lines_find(split, svma, &b));
+		if (!a.file)
+			continue;
+		EXPECT_STR(a.file, b.file);
+		EXPECT_EQ(a.line, b.line);
+		n++;
+	}
+	EXPECT(n > 100);
+	lines_close(whole);
+	lines_close(split);
+}
+
 TEST(split_and_compressed_files_answer_the_same)
 {
 	REQUIRE(make_sources());
@@ -326,6 +377,45 @@ TEST(a_procedure_stands_where_it_was_declared)
 		}
 		lines_close(l);
 	}
+}
+
+/* A DWARF 4 header with one directory of N_DIR bytes that N_FILES files are in. */
+static bool check_v4(size_t n_dir, size_t n_files)
+{
+	static const uint8_t lengths[12] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
+	struct wr w = {0};
+	bool ok;
+
+	wr_le32(&w, (uint32_t)(6 + 6 + sizeof(lengths) + n_dir + 2 + n_files * 5 + 1));
+	wr_le16(&w, 4);
+	wr_le32(&w, (uint32_t)(6 + sizeof(lengths) + n_dir + 2 + n_files * 5 + 1));
+	wr_bytes(&w, "\1\1\1\373\16\15", 6);
+	wr_bytes(&w, lengths, sizeof(lengths));
+	for (size_t i = 0; i < n_dir; i++)
+		wr_u8(&w, 'd');
+	wr_bytes(&w, "\0", 2);
+	for (size_t i = 0; i < n_files; i++)
+		wr_bytes(&w, "f\0\1\0\0", 5);
+	wr_u8(&w, 0);
+	ok = lines_check_unit(rd_init(w.v, w.n), rd_init("", 0), rd_init("", 0), 0, 4);
+	wr_release(&w);
+	return ok;
+}
+
+TEST(names_that_multiply_are_refused)
+{
+	static const uint8_t v5[] = {
+		28, 0,	  0,	0,    5,    0,	 8, 0,
+		20, 0,	  0,	0,		 /* lengths, version 5, header_length */
+		1,  1,	  1,	0xfb, 14,   1,	 /* opcode_base 1: no opcode lengths */
+		0,  0xff, 0xff, 0xff, 0xff, 0xf, /* no format, but 2^32 - 1 directories */
+		0,  0,	  0,	0,    0,    0,	 0, 0};
+
+	EXPECT(check_v4(20, 1000));
+	EXPECT(check_v4(1 << 20, 200));
+	EXPECT(!check_v4(1 << 20, 300)); /* 1.5 MB of header, 300 MB of names */
+	EXPECT(!lines_check_unit(rd_init(v5, sizeof(v5)), rd_init("", 0), rd_init("", 0), 0, 0));
+	EXPECT(!lines_check_unit(rd_init(v5, sizeof(v5)), rd_init("", 0), rd_init("", 0), 1000, 0));
 }
 
 TEST(files_without_final_lines_are_refused)
