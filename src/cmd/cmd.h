@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/opts.h"
 #include "base/str.h"
+#include "query/select.h"
 #include "view/emit.h"
 
 /* What a command returns besides 0 and negative errnos (whose message is in c->err; exit status 2).
@@ -33,10 +34,12 @@ struct cmd {
 	bool terminal; /* stdout is one */
 	bool no_pager;
 	bool json, csv;
+	struct select select;
 };
 
 enum cmd_flags {
-	CMD_EMITS = 1 << 0, /* takes --json, --csv and --no-pager; c->emit is set up by cmd_parse */
+	CMD_EMITS = 1 << 0,   /* takes --json, --csv and --no-pager; cmd_parse sets c->emit up */
+	CMD_SELECTS = 1 << 1, /* takes the flags that select samples: cmd_parse fills c->select */
 };
 
 struct command {
@@ -67,6 +70,8 @@ int pager_write(const char *text, size_t n, bool paged, struct err *err);
 
 int cmd_doctor(struct cmd *c);
 int cmd_events(struct cmd *c);
+int cmd_list(struct cmd *c);
+int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);
 
 #endif

@@ -19,6 +19,10 @@ static int cmd_version(struct cmd *c);
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
 	{"record", cmd_record, CMD_EMITS, "record where time goes, into a new epoch", NULL},
+	{"prof", cmd_prof, CMD_SELECTS | CMD_EMITS,
+	 "show where samples fell, by image or procedure", "dcpiprof"},
+	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
+	 "show samples at each source line and instruction of a procedure", "dcpilist"},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
 	{"help", cmd_help, 0, "show this text, or a command's options", NULL},
@@ -84,6 +88,18 @@ static void set_up_emitter(struct cmd *c)
 int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
 	      opt_list *ret_operands)
 {
+	struct select *s = &c->select;
+	const struct opt selects[] = {
+		{"db", OPT_STR, &s->db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"epoch", OPT_STR, &s->epochs, "E[,E...]",
+		 "epochs: latest (default), all, NAME, FROM..TO"},
+		{"host", OPT_STR, &s->host, "NAME", "only recordings of this host"},
+		{"label", OPT_LIST, &s->labels, "L",
+		 "only samples with this label; may be repeated"},
+		{"event", OPT_LIST, &s->events, "E[+E...]", "only these events, in this order"},
+		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
+	};
 	const struct opt emits[] = {
 		{"json", OPT_FLAG, &c->json, NULL, "print JSON"},
 		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
@@ -95,6 +111,9 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 
 	for (const struct opt *o = table; o->names; o++)
 		vec_push(&all, *o);
+	if (c->command->flags & CMD_SELECTS)
+		for (size_t i = 0; i < n_elems(selects); i++)
+			vec_push(&all, selects[i]);
 	if (c->command->flags & CMD_EMITS)
 		for (size_t i = 0; i < n_elems(emits); i++)
 			vec_push(&all, emits[i]);
@@ -170,6 +189,7 @@ static int run_cmd(const struct command *command, const char *called, int argc, 
 	if (rc < 0)
 		print_error(called, c.err.msg[0] ? c.err.msg : strerror(-rc));
 	str_release(&c.out);
+	select_release(&c.select);
 	return rc < 0 ? 2 : rc;
 }
 

@@ -36,7 +36,7 @@ enum emit_type {
 };
 
 /* Formats a column appears in. */
-enum { EMIT_IN_TABLE = 1, EMIT_IN_JSON = 2, EMIT_IN_CSV = 4, EMIT_IN_ALL = 7 };
+enum { EMIT_IN_TABLE = 1, EMIT_IN_JSON = 2, EMIT_IN_CSV = 4, EMIT_IN_NONE = 8 };
 
 struct emit_col {
 	const char *key;   /* JSON key and CSV heading */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The instructions and source lines of one image, read from the very file that was profiled (or its
+ * debug file): never from one that was rebuilt since. */
+#ifndef QUERY_CODE_H
+#define QUERY_CODE_H
+
+#include "query/query.h"
+#include "resolve/disasm.h"
+#include "resolve/elf_file.h"
+#include "resolve/lines.h"
+
+struct code {
+	struct query *q;
+	image_id image;
+	int fd; /* of the image's file; -1: no instructions */
+	struct elf_file elf;
+	struct disasm *disasm; /* NULL: no instructions */
+	struct lines *lines;   /* NULL: no source lines */
+	struct err why_no_code, why_no_lines;
+};
+
+/* Opens what there is of IMAGE; what is missing is explained in the two messages.  Q must outlive
+ * C. */
+void code_open(struct code *c, struct query *q, image_id image);
+void code_close(struct code *c);
+
+/* Loads the bytes of [START, END) into fresh memory; NULL when the file has not all of them. */
+uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end);
+
+#endif

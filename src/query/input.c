@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See input.h.  A database's values come from several segments and may repeat a key; they are
+ * appended as they come, since every reader sums them anyway. */
+#include "query/input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "port/dcpi_in.h"
+#include "store/store.h"
+
+struct append_sink {
+	struct value_sink sink;
+	struct profile *to;
+};
+
+static void append_value(struct value_sink *s, const struct value *v)
+{
+	struct profile *to = ((struct append_sink *)s)->to;
+
+	vec_push(&to->values, *v);
+}
+
+static int load_store(struct input *in, const struct select *s, struct err *err)
+{
+	const struct store_selection sel = {.epochs = s->epochs, .host = s->host};
+	struct append_sink to = {{append_value}, &in->profile};
+	int rc = store_load(in->path, &sel, &in->profile, &to.sink, err);
+
+	return rc < 0 ? rc : 0;
+}
+
+static int load_dcpi(struct input *in, const struct select *s, struct err *err)
+{
+	const struct dcpi_select sel = {.epochs = s->epochs, .host = s->host};
+
+	return dcpi_in_load(in->path, &sel, &in->profile, err);
+}
+
+int input_open(struct input *in, const struct select *s, struct err *err)
+{
+	struct resolver_opts ro = {
+		.paths = s->paths.v,
+		.n_paths = s->paths.n,
+		.use_debuginfod = true,
+	};
+	char *images = NULL;
+	int rc;
+
+	*in = (struct input){.path = s->db ? xstrdup(s->db) : store_default_path()};
+	profile_init(&in->profile);
+	if (access(in->path, F_OK) != 0) {
+		rc = err_errno(err, -errno, s->db ? "%s" : "%s: nothing was recorded there yet",
+			       in->path);
+	} else if (dcpi_in_probe(in->path) == 1) {
+		rc = load_dcpi(in, s, err);
+	} else {
+		rc = load_store(in, s, err);
+		images = store_images_dir(in->path, true, NULL);
+	}
+	ro.cache_dir = images;
+	ro.no_save = !images;
+	if (rc == 0)
+		in->resolver = resolver_new(&ro);
+	else
+		input_close(in);
+	free(images);
+	return rc;
+}
+
+void input_close(struct input *in)
+{
+	profile_release(&in->profile);
+	resolver_free(in->resolver);
+	free(in->path);
+	*in = (struct input){0};
+}

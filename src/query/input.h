@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens whatever `--db` names, as one profile: a dwell database, a tree of DCPI profile files, or
+ * one such file. */
+#ifndef QUERY_INPUT_H
+#define QUERY_INPUT_H
+
+#include "query/select.h"
+#include "resolve/resolver.h"
+
+struct input {
+	struct profile profile; /* its values may repeat a key: sum them */
+	struct resolver *resolver;
+	char *path; /* what was opened */
+};
+
+/* Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
+ * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */
+int input_open(struct input *in, const struct select *s, struct err *err);
+void input_close(struct input *in);
+
+#endif

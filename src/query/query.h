@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A profile boiled down to what a reader asked for: samples per event at each (image, address),
+ * whoever's they were.  Rows of any table are sums over these spots. */
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include "base/arena.h"
+#include "model/profile.h"
+#include "query/select.h"
+#include "resolve/resolver.h"
+
+/* A column: one event.  Counts everywhere are samples as stored; see query_scaled. */
+struct query_col {
+	event_id event;
+	const char *name; /* the event's, with ":PERIOD" where two columns would have one name */
+	uint64_t period, freq_hz;
+	double duty;		/* 1 when it was always counting */
+	uint64_t n_samples;	/* in spots, so without idle */
+	uint64_t n_kernel;	/* of these in the kernel, its modules and BPF programs */
+	uint64_t n_unknown;	/* of these in no known image */
+	uint64_t n_idle;	/* taken by idle CPUs */
+	uint64_t n_lost;	/* named losses */
+	uint64_t n_reached;	/* reached the recorder; 0 unknown */
+	uint64_t not_delivered; /* samples the event's own count promises and nobody got; 0 unknown
+				 */
+};
+
+struct spot {
+	uint64_t svma;
+	image_id image;
+	place_id place;
+};
+
+struct query {
+	const struct profile *profile;
+	struct resolver *resolver;
+	struct query_col *cols;
+	unsigned n_cols;
+	unsigned sort;	    /* the column rows are sorted by */
+	uint64_t *counts;   /* n_cols for each place */
+	struct spot *spots; /* with samples, by image, then address */
+	size_t n_spots;
+	size_t *first;		  /* image I's spots are [first[I], first[I + 1]) */
+	const char **image_names; /* by image, NULL until asked for */
+	struct arena arena;	  /* names and rows */
+};
+
+/* Fills Q from P, which must outlive it, as far as S wants it.  R names the kernel's procedures, to
+ * tell idle time: samples of an idle task in a procedure the kernel idles in, or anywhere in the
+ * kernel when its names are not to be had.  Returns -ENOENT when S names what is not there. */
+int query_init(struct query *q, const struct profile *p, struct resolver *r, const struct select *s,
+	       struct err *err);
+void query_release(struct query *q);
+
+/* Samples at a spot, one number per column. */
+static inline const uint64_t *query_counts(const struct query *q, const struct spot *s)
+{
+	return q->counts + (size_t)s->place * q->n_cols;
+}
+
+/* The samples there would have been had the event counted all the time: N / duty. */
+uint64_t query_scaled(const struct query_col *c, uint64_t n);
+
+/* Whether some column is scaled. */
+bool query_is_scaled(const struct query *q);
+
+/* Whether samples in IM are the kernel's. */
+bool query_is_kernel(const struct image *im);
+
+/* What IM is called in tables: its path; with the start of its build-id behind it when several
+ * images with samples share the path; "[unknown]" for samples in no image. */
+const char *query_image_name(struct query *q, image_id image);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See select.h. */
+#include "query/select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define MOST_LISTED 8 /* names in a message that says what is there */
+
+void select_release(struct select *s)
+{
+	vec_release(&s->labels);
+	vec_release(&s->events);
+	vec_release(&s->paths);
+}
+
+void select_split_events(const opt_list *events, opt_list *ret, char **ret_text)
+{
+	struct str text = {0};
+	bool in_pmu = false;
+
+	vec_each (e, events) {
+		str_add(&text, *e);
+		str_addc(&text, '+');
+	}
+	if (text.n) {
+		char *start = text.v;
+
+		for (char *s = text.v; *s; s++) {
+			if (*s == '/')
+				in_pmu = !in_pmu;
+			if (*s != '+' || in_pmu)
+				continue;
+			*s = '\0';
+			if (*start)
+				vec_push(ret, start);
+			start = s + 1;
+		}
+		if (*start)
+			vec_push(ret, start);
+	}
+	*ret_text = text.v;
+}
+
+/* Names being listed in a message: "a, b, c". */
+struct listing {
+	char text[300];
+	unsigned n;
+};
+
+static void list_name(struct listing *l, const char *name)
+{
+	size_t used = strlen(l->text);
+
+	l->n++;
+	if (l->n > MOST_LISTED || used + strlen(name) + 8 > sizeof(l->text)) {
+		if (l->n > 1 && !str_ends(l->text, ", ..."))
+			strcat(l->text, ", ...");
+		l->n = MOST_LISTED;
+		return;
+	}
+	snprintf(l->text + used, sizeof(l->text) - used, "%s%s", used ? ", " : "", name);
+}
+
+/* "cycles:u" is called "cycles" too; a tracepoint's colon is part of its name. */
+static bool is_called(const char *event, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strcmp(event, name) == 0)
+		return true;
+	return strncmp(event, name, n) == 0 && event[n] == ':' &&
+	       strspn(event + n + 1, "ukhGHpPSDWIe") == strlen(event + n + 1);
+}
+
+int select_find_events(const struct profile *p, const char *name, event_ids *ret, struct err *err)
+{
+	struct listing l = {0};
+	size_t before = ret->n;
+	bool exact = false;
+
+	vec_each (e, &p->events)
+		exact |= strcmp(profile_str(p, e->name), name) == 0;
+	vec_each (e, &p->events) {
+		const char *event = profile_str(p, e->name);
+
+		if (exact ? strcmp(event, name) == 0 : is_called(event, name))
+			vec_push(ret, (event_id)(e - p->events.v));
+		list_name(&l, event);
+	}
+	if (ret->n > before)
+		return 0;
+	return err_set(err, -ENOENT, "no samples of event '%s'; there are: %s", name,
+		       l.n ? l.text : "none");
+}
+
+int select_owners(const struct profile *p, const opt_list *labels, bool **ret, struct err *err)
+{
+	bool *wanted;
+
+	if (!labels->n) {
+		*ret = NULL;
+		return 0;
+	}
+	wanted = xcalloc(p->owners.n + 1, sizeof(*wanted));
+	vec_each (label, labels) {
+		struct listing l = {0};
+		bool found = false;
+
+		for (size_t i = 0; i < p->owners.n; i++) {
+			const char *has = profile_str(p, p->owners.v[i].label);
+
+			if (strcmp(has, *label) == 0)
+				wanted[i] = found = true;
+		}
+		if (found)
+			continue;
+		for (string_id s = 1; s < p->strings.n; s++)
+			for (size_t i = 0; i < p->owners.n; i++)
+				if (p->owners.v[i].label == s) {
+					list_name(&l, profile_str(p, s));
+					break;
+				}
+		free(wanted);
+		return err_set(err, -ENOENT, "no samples with label '%s'; there are: %s", *label,
+			       l.n ? l.text : "none");
+	}
+	*ret = wanted;
+	return 0;
+}
+
+static bool is_image(const struct image *im, const char *name, const char *real, const char *hex)
+{
+	char id[2 * BUILD_ID_MAX + 1];
+
+	if (strcmp(im->path, name) == 0 || (real && strcmp(im->path, real) == 0))
+		return true;
+	if (im->kind == IMAGE_KERNEL &&
+	    (strcmp(name, "kernel") == 0 || strcmp(name, "vmlinux") == 0))
+		return true;
+	if (!strchr(name, '/') && strcmp(str_basename(im->path), name) == 0)
+		return true;
+	build_id_format(&im->build_id, id);
+	return hex && str_starts(id, hex);
+}
+
+/* NAME as lower-case hex digits in RET, or NULL when it is not 6 to 40 of them. */
+static const char *as_hex(const char *name, char ret[2 * BUILD_ID_MAX + 1])
+{
+	size_t n = strlen(name);
+
+	if (n < 6 || n > 2 * BUILD_ID_MAX || strspn(name, "0123456789abcdefABCDEF") != n)
+		return NULL;
+	for (size_t i = 0; i <= n; i++)
+		ret[i] = (char)(name[i] | (name[i] >= 'A' && name[i] <= 'F' ? 0x20 : 0));
+	return ret;
+}
+
+int select_find_images(const struct profile *p, const char *name, image_ids *ret, struct err *err)
+{
+	char digits[2 * BUILD_ID_MAX + 1], *real = realpath(name, NULL);
+	const char *hex = as_hex(name, digits), *near = NULL;
+	unsigned best = strlen(name) > 5 ? 4 : 2;
+	size_t before = ret->n;
+
+	vec_each (im, &p->images) {
+		unsigned d;
+
+		if (is_image(im, name, real, hex)) {
+			vec_push(ret, (image_id)(im - p->images.v));
+			continue;
+		}
+		d = str_distance(str_basename(im->path), str_basename(name));
+		if (d < best) {
+			best = d;
+			near = im->path;
+		}
+	}
+	free(real);
+	if (ret->n > before)
+		return 0;
+	if (near)
+		return err_set(err, -ENOENT, "no samples in an image '%s'; did you mean %s?", name,
+			       near);
+	return err_set(err, -ENOENT,
+		       "no samples in an image '%s'; `dwell prof` lists those that have some",
+		       name);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which samples a reader wants: the flags common to all readers, and matching them against what a
+ * profile holds.  A name nothing matches is an error that says what is there. */
+#ifndef QUERY_SELECT_H
+#define QUERY_SELECT_H
+
+#include "base/err.h"
+#include "base/opts.h"
+#include "model/profile.h"
+
+struct select {
+	const char *db; /* NULL: $DWELLDB, $DCPIDB, the user's default */
+	const char
+		*epochs;  /* as store.h's selection: names, ranges; NULL: the latest of each host */
+	const char *host; /* NULL: all */
+	opt_list labels;  /* none: all */
+	opt_list events;  /* names, several joined by '+'; none: all */
+	opt_list paths;	  /* files or directories to look for images in */
+	const char *sort; /* the event rows are sorted by; NULL: the first */
+	bool no_debuginfod;
+};
+
+void select_release(struct select *s);
+
+/* The names in EVENTS, split at '+' outside of "pmu/.../"; fresh memory in *RET_TEXT that the list
+ * points into (free both). */
+void select_split_events(const opt_list *events, opt_list *ret, char **ret_text);
+
+/* Appends to RET the events of P called NAME: the whole name, or it without modifiers (cycles for
+ * cycles:u).  Returns -ENOENT when there is none. */
+typedef VEC(event_id) event_ids;
+int select_find_events(const struct profile *p, const char *name, event_ids *ret, struct err *err);
+
+/* For each owner of P whether its samples are wanted; NULL when all are (no labels given).  Free
+ * it.  -ENOENT for a label no owner has. */
+int select_owners(const struct profile *p, const opt_list *labels, bool **ret, struct err *err);
+
+/* Appends to RET the images of P that NAME means: a path, the last part of a path, or 6 or more
+ * digits of a build-id; "kernel" and "vmlinux" mean the kernel.  -ENOENT when there is none. */
+typedef VEC(image_id) image_ids;
+int select_find_images(const struct profile *p, const char *name, image_ids *ret, struct err *err);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See header.h. */
+#include "view/header.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void format_time(uint64_t wall_ns, char ret[40])
+{
+	time_t t = (time_t)(wall_ns / 1000000000);
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(ret, 40, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		ret[0] = '\0';
+}
+
+static void json_recording(struct json *j, const struct profile *p)
+{
+	const struct profile_meta *m = &p->meta;
+	const struct {
+		const char *key;
+		string_id s;
+	} texts[] = {{"host", m->host},
+		     {"platform", m->platform},
+		     {"kernel", m->kernel},
+		     {"engine", m->engine},
+		     {"command", m->command}};
+	char time[40];
+
+	json_key(j, "recording");
+	json_begin(j, '{');
+	for (size_t i = 0; i < n_elems(texts); i++) {
+		if (!texts[i].s)
+			continue;
+		json_key(j, texts[i].key);
+		json_str(j, profile_str(p, texts[i].s));
+	}
+	if (m->start_wall_ns) {
+		json_key(j, "start");
+		format_time(m->start_wall_ns, time);
+		json_str(j, time);
+	}
+	if (m->end_wall_ns) {
+		json_key(j, "end");
+		format_time(m->end_wall_ns, time);
+		json_str(j, time);
+	}
+	json_end(j, '}');
+}
+
+static void add_part(struct str *line, const char *text)
+{
+	if (!text || !*text)
+		return;
+	if (line->n)
+		str_add(line, ", ");
+	text_show(line, text);
+}
+
+/* "host, 2026-11-21 13:24:01 UTC, 60.0 s, command". */
+static void text_recording(struct emit *e, const struct profile *p)
+{
+	const struct profile_meta *m = &p->meta;
+	struct str line = {0};
+	char part[64];
+
+	add_part(&line, profile_str(p, m->host));
+	if (m->start_wall_ns) {
+		time_t t = (time_t)(m->start_wall_ns / 1000000000);
+		struct tm tm;
+
+		if (gmtime_r(&t, &tm) && strftime(part, sizeof(part), "%Y-%m-%d %H:%M:%S UTC", &tm))
+			add_part(&line, part);
+	}
+	if (m->end_wall_ns > m->start_wall_ns && m->start_wall_ns) {
+		snprintf(part, sizeof(part), "%.1f s",
+			 (double)(m->end_wall_ns - m->start_wall_ns) / 1e9);
+		add_part(&line, part);
+	}
+	add_part(&line, profile_str(p, m->command));
+	if (line.n)
+		emit_text(e, "%s\n", line.v);
+	str_release(&line);
+}
+
+/* Losses of the query's events by name, in order of name. */
+struct named_loss {
+	const char *name;
+	uint64_t n;
+};
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct named_loss *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static void emit_losses(struct emit *e, const struct query *q, bool quiet)
+{
+	const struct profile *p = q->profile;
+	VEC(struct named_loss) sums = {0};
+	struct json *j = emit_json(e);
+	struct str line = {0};
+
+	vec_each (l, &p->losses) {
+		const char *name = profile_str(p, l->name);
+		struct named_loss *sum = NULL;
+		bool selected = false;
+
+		for (unsigned c = 0; c < q->n_cols; c++)
+			selected |= q->cols[c].event == l->event;
+		if (!selected || !l->n)
+			continue;
+		vec_each (s, &sums)
+			if (strcmp(s->name, name) == 0)
+				sum = s;
+		if (!sum) {
+			sum = vec_add(&sums);
+			sum->name = name;
+		}
+		sum->n += l->n;
+	}
+	vec_sort(&sums, compare_losses);
+	if (j) {
+		json_key(j, "losses");
+		json_begin(j, '{');
+	}
+	vec_each (s, &sums) {
+		if (j) {
+			json_key(j, s->name);
+			json_u64(j, s->n);
+		}
+		str_add(&line, line.n ? ", " : "lost: ");
+		text_show(&line, s->name);
+		str_addf(&line, " %llu", (unsigned long long)s->n);
+	}
+	if (j)
+		json_end(j, '}');
+	if (line.n && !quiet)
+		emit_text(e, "%s\n", line.v);
+	str_release(&line);
+	vec_release(&sums);
+}
+
+static struct emit_cell share(uint64_t part, uint64_t whole)
+{
+	if (!whole)
+		return (struct emit_cell){.none = true};
+	return (struct emit_cell){.d = 100 * (double)part / (double)whole};
+}
+
+static void emit_events(struct emit *e, const struct query *q)
+{
+	const bool idle = q->n_cols && q->cols[0].n_idle, scaled = query_is_scaled(q);
+	const struct emit_col cols[] = {
+		{"name", "event", EMIT_STR},
+		{"period", NULL, EMIT_U64},
+		{"freq_hz", NULL, EMIT_U64, .in = EMIT_IN_JSON},
+		{"samples", NULL, EMIT_U64},
+		{"duty", NULL, EMIT_REAL, .in = EMIT_IN_JSON | (scaled ? EMIT_IN_TABLE : 0)},
+		{"lost", NULL, EMIT_U64},
+		{"not_delivered", NULL, EMIT_U64},
+		{"idle", NULL, EMIT_U64, .in = EMIT_IN_JSON | (idle ? EMIT_IN_TABLE : 0)},
+		{"kernel", NULL, EMIT_U64, .in = EMIT_IN_JSON},
+		{"unknown", NULL, EMIT_U64, .in = EMIT_IN_JSON},
+		{"user_pct", "user", EMIT_PERCENT, .in = EMIT_IN_TABLE},
+		{"kernel_pct", "kernel", EMIT_PERCENT, .in = EMIT_IN_TABLE},
+	};
+
+	emit_table(e, "events", cols, n_elems(cols));
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		const struct query_col *c = &q->cols[i];
+
+		emit_row(e, (struct emit_cell[]){
+				    {.s = c->name},
+				    {.u = c->period},
+				    {.u = c->freq_hz},
+				    {.u = c->n_samples + c->n_idle},
+				    {.d = c->duty},
+				    {.u = c->n_lost},
+				    {.u = c->not_delivered},
+				    {.u = c->n_idle},
+				    {.u = c->n_kernel},
+				    {.u = c->n_unknown},
+				    share(c->n_samples - c->n_kernel, c->n_samples),
+				    share(c->n_kernel, c->n_samples),
+			    });
+	}
+	emit_table_end(e);
+}
+
+void header_emit(struct emit *e, const struct query *q, bool quiet)
+{
+	struct json *j = emit_json(e);
+
+	if (j)
+		json_recording(j, q->profile);
+	else if (!quiet)
+		text_recording(e, q->profile);
+	if (j || !quiet)
+		emit_events(e, q);
+	emit_losses(e, q, quiet);
+	if (!quiet && query_is_scaled(q))
+		emit_text(e, "counts are scaled up by 1/duty: events took turns on the counters\n");
+	if (!quiet)
+		emit_text(e, "\n");
+}
+
+void notes_emit(struct emit *e, struct query *q, const image_ids *images)
+{
+	struct json *j = emit_json(e);
+	bool first = true;
+
+	if (j) {
+		json_key(j, "notes");
+		json_begin(j, '[');
+	}
+	vec_each (im, images) {
+		const char *note = resolver_note(q->resolver, &q->profile->images.v[*im]);
+		struct str shown = {0};
+
+		if (!note)
+			continue;
+		if (j)
+			json_str(j, note);
+		text_show(&shown, note);
+		emit_text(e, "%s%s\n", first ? "\n" : "", shown.v);
+		first = false;
+		str_release(&shown);
+	}
+	if (j)
+		json_end(j, ']');
+}
+
+void count_cols(const struct query *q, struct emit_col *cols, unsigned *order)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		/* The sort column, then the others as they are. */
+		unsigned c = i == 0 ? q->sort : i <= q->sort ? i - 1 : i;
+
+		order[n] = c;
+		cols[n++] = (struct emit_col){
+			.key = q->cols[c].name, .type = EMIT_U64, .group = "counts"};
+	}
+}

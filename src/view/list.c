@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See list.h.  Percentages are of the procedure's samples.
+ *
+ * One table serves all modes: a row is a source line or an instruction.  In tables the last column
+ * holds either text; in JSON and CSV each has its own. */
+#include "view/list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/header.h"
+
+enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice)
+{
+	ret_notice->msg[0] = '\0';
+	if (mode == LIST_BEST)
+		return l->has_source ? LIST_SOURCE : LIST_ASM;
+	if (mode != LIST_ASM && !l->has_source) {
+		err_set(ret_notice, 0, "no source lines (%s); listing instructions",
+			l->why_no_source.msg);
+		return LIST_ASM;
+	}
+	return mode;
+}
+
+struct list {
+	struct emit *e;
+	struct query *q;
+	const struct listing *l;
+	unsigned *order;
+	struct emit_col *cols;
+	unsigned n_cols;
+	struct emit_cell *cells;
+	struct arena arena; /* texts of rows */
+};
+
+static void make_cols(struct list *v, enum list_mode mode)
+{
+	const struct query *q = v->q;
+	const unsigned asm_in = EMIT_IN_JSON | EMIT_IN_CSV;
+	const struct emit_col last[] = {
+		{"file", NULL, EMIT_STR, .in = asm_in},
+		{"line", NULL, EMIT_U64, .in = asm_in | (mode != LIST_ASM ? EMIT_IN_TABLE : 0)},
+		{"svma", "pc", EMIT_HEX, .in = asm_in},
+		{"target", NULL, EMIT_STR, .in = asm_in},
+		{"source", NULL, EMIT_STR, .in = mode == LIST_ASM ? EMIT_IN_NONE : asm_in},
+		{"instruction", NULL, EMIT_STR, .in = mode == LIST_SOURCE ? EMIT_IN_NONE : asm_in},
+		{"text", mode == LIST_ASM ? "      pc  instruction" : "source", EMIT_STR,
+		 .in = EMIT_IN_TABLE, .cut = TEXT_END},
+	};
+	struct emit_col *counts = xcalloc(q->n_cols + 1, sizeof(*counts));
+
+	v->order = xcalloc(q->n_cols + 1, sizeof(*v->order));
+	count_cols(q, counts, v->order);
+	v->cols = xcalloc(2 * q->n_cols + n_elems(last), sizeof(*v->cols));
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		v->cols[v->n_cols++] = counts[i];
+		v->cols[v->n_cols++] =
+			(struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE};
+	}
+	memcpy(v->cols + v->n_cols, last, sizeof(last));
+	v->n_cols += n_elems(last);
+	v->cells = xcalloc(v->n_cols, sizeof(*v->cells));
+	free(counts);
+}
+
+/* Fills the count cells from COUNTS (NULL: blank) and returns the cells behind them, cleared. */
+static struct emit_cell *count_cells(struct list *v, const uint64_t *counts)
+{
+	struct emit_cell *cell = v->cells;
+
+	for (unsigned i = 0; i < v->q->n_cols; i++) {
+		unsigned c = v->order[i];
+		uint64_t total = v->l->total[c], n = counts ? counts[c] : 0;
+
+		*cell++ = (struct emit_cell){
+			.u = v->e->format == EMIT_TABLE ? query_scaled(&v->q->cols[c], n) : n,
+			.none = !counts,
+		};
+		*cell++ = (struct emit_cell){.d = total ? 100 * (double)n / (double)total : 0,
+					     .none = !n};
+	}
+	for (struct emit_cell *blank = cell; blank < v->cells + v->n_cols; blank++)
+		*blank = (struct emit_cell){.none = true};
+	return cell;
+}
+
+static const char *keep_text(struct list *v, struct str *s)
+{
+	const char *kept = arena_strdup(&v->arena, str_get(s));
+
+	str_reset(s);
+	return kept;
+}
+
+/* Source text with tabs as blanks, 8 columns each, the same in every row. */
+static const char *expand_tabs(struct list *v, const char *text)
+{
+	struct str s = {0};
+	const char *kept;
+
+	if (!strchr(text, '\t'))
+		return text;
+	for (unsigned at = 0; *text; text++) {
+		if (*text != '\t') {
+			str_addc(&s, *text);
+			at += ((unsigned char)*text & 0xc0) != 0x80;
+			continue;
+		}
+		do
+			str_addc(&s, ' ');
+		while (++at % 8);
+	}
+	kept = keep_text(v, &s);
+	str_release(&s);
+	return kept;
+}
+
+static void emit_insn(struct list *v, const struct listing_insn *in, const char *indent)
+{
+	const struct listing_line *line = in->line == LINE_NONE ? NULL : &v->l->lines.v[in->line];
+	struct emit_cell *cell = count_cells(v, in->counts);
+	struct str s = {0};
+
+	if (line) {
+		cell[0] = (struct emit_cell){.s = line->file};
+		cell[1] = (struct emit_cell){.u = line->line};
+	}
+	cell[2] = (struct emit_cell){.u = in->svma};
+	cell[3] = (struct emit_cell){.s = in->is_target ? ":" : ""};
+	cell[5] = (struct emit_cell){.s = in->text};
+	if (v->e->format == EMIT_TABLE) {
+		cell[1].none = true;
+		str_addf(&s, "%s%8" PRIx64 " %c %s", indent, in->svma, in->is_target ? ':' : ' ',
+			 in->text ? in->text : "");
+		while (s.n && s.v[s.n - 1] == ' ')
+			s.v[--s.n] = '\0';
+		cell[6] = (struct emit_cell){.s = keep_text(v, &s)};
+	}
+	emit_row(v->e, v->cells);
+	str_release(&s);
+}
+
+static void emit_line(struct list *v, const struct listing_line *line)
+{
+	struct emit_cell *cell = count_cells(v, line->counts);
+
+	cell[0] = (struct emit_cell){.s = line->file};
+	cell[1] = (struct emit_cell){.u = line->line};
+	cell[4] = (struct emit_cell){.s = line->text};
+	if (v->e->format == EMIT_TABLE)
+		cell[6] = (struct emit_cell){.s = line->text ? expand_tabs(v, line->text) : NULL};
+	emit_row(v->e, v->cells);
+}
+
+/* A line for people between rows: the name of a file, "...". */
+static void emit_mark(struct list *v, const char *text)
+{
+	struct emit_cell *cell = count_cells(v, NULL);
+
+	if (v->e->format != EMIT_TABLE)
+		return;
+	cell[6] = (struct emit_cell){.s = text};
+	emit_row(v->e, v->cells);
+}
+
+/* The instructions of line I (or of no line: LINE_NONE), a gap between them marked. */
+static void emit_insns_of(struct list *v, uint32_t line)
+{
+	const struct listing *l = v->l;
+	const struct listing_insn *last = NULL;
+
+	vec_each (in, &l->insns) {
+		if (in->line != line)
+			continue;
+		if (last && last + 1 != in)
+			emit_mark(v, "        ...");
+		emit_insn(v, in, "    ");
+		last = in;
+	}
+}
+
+static void emit_lines(struct list *v, bool with_insns)
+{
+	const struct listing *l = v->l;
+	const char *file = l->file;
+
+	for (uint32_t i = 0; i < l->lines.n; i++) {
+		const struct listing_line *line = &l->lines.v[i];
+
+		if (!line->text && !line->counts)
+			continue;
+		if (!file || strcmp(file, line->file) != 0) {
+			struct str s = {0};
+
+			file = line->file;
+			str_addf(&s, "[%s]", file);
+			emit_mark(v, keep_text(v, &s));
+			str_release(&s);
+		}
+		emit_line(v, line);
+		if (with_insns)
+			emit_insns_of(v, i);
+	}
+}
+
+static bool has_stray_insns(const struct listing *l)
+{
+	vec_each (in, &l->insns)
+		if (in->line == LINE_NONE)
+			return true;
+	return false;
+}
+
+/* Instructions without a line come last, so that the rows add up to the procedure. */
+static void emit_strays(struct list *v, enum list_mode mode)
+{
+	uint64_t *sum;
+
+	if (!has_stray_insns(v->l))
+		return;
+	emit_mark(v, "[no line]");
+	if (mode == LIST_BOTH) {
+		emit_insns_of(v, LINE_NONE);
+		return;
+	}
+	sum = xcalloc(v->q->n_cols + 1, sizeof(*sum));
+	vec_each (in, &v->l->insns)
+		for (unsigned c = 0; c < v->q->n_cols; c++)
+			sum[c] += in->line == LINE_NONE ? in->counts[c] : 0;
+	count_cells(v, sum);
+	emit_row(v->e, v->cells);
+	free(sum);
+}
+
+static void emit_procedure(struct emit *e, struct query *q, const struct listing *l)
+{
+	const struct image *im = &q->profile->images.v[l->image];
+	struct json *j = emit_json(e);
+	char id[2 * BUILD_ID_MAX + 1], hex[20];
+	struct str s = {0};
+
+	build_id_format(&im->build_id, id);
+	if (j) {
+		json_key(j, "procedure");
+		json_str(j, l->procedure);
+		json_key(j, "image");
+		json_str(j, query_image_name(q, l->image));
+		json_key(j, "build_id");
+		json_str(j, id);
+		snprintf(hex, sizeof(hex), "%#" PRIx64, l->start);
+		json_key(j, "start");
+		json_str(j, hex);
+		snprintf(hex, sizeof(hex), "%#" PRIx64, l->end);
+		json_key(j, "end");
+		json_str(j, hex);
+		json_key(j, "source_is_newer");
+		json_bool(j, l->is_source_newer);
+	}
+	text_show(&s, l->procedure);
+	str_add(&s, " in ");
+	text_show(&s, query_image_name(q, l->image));
+	emit_text(e, "%s, %#" PRIx64 "-%#" PRIx64 "\n", str_get(&s), l->start, l->end);
+	str_reset(&s);
+	if (l->file) {
+		text_show(&s, l->file);
+		emit_text(e, "%s%s\n", str_get(&s),
+			  l->is_source_newer ? " (changed after the image was made)" : "");
+	}
+	emit_text(e, "\n");
+	str_release(&s);
+}
+
+void list_emit(struct emit *e, struct query *q, struct listing *l, enum list_mode mode,
+	       bool no_header)
+{
+	struct list v = {.e = e, .q = q, .l = l};
+
+	make_cols(&v, mode);
+	emit_begin(e);
+	header_emit(e, q, no_header);
+	if (!no_header || e->format == EMIT_JSON)
+		emit_procedure(e, q, l);
+	emit_table(e, "rows", v.cols, v.n_cols);
+	if (mode == LIST_ASM) {
+		vec_each (in, &l->insns)
+			emit_insn(&v, in, "");
+	} else {
+		emit_lines(&v, mode == LIST_BOTH);
+		emit_strays(&v, mode);
+	}
+	emit_table_end(e);
+	emit_end(e);
+	free(v.order);
+	free(v.cols);
+	free(v.cells);
+	arena_release(&v.arena);
+}

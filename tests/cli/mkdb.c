@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Makes a database out of a description on stdin, for the command line tests:
+ *
+ *     meta HOST START_SECONDS SECONDS COMMAND...
+ *     event NAME PERIOD [ENABLED_NS RUNNING_NS TOTAL]
+ *     image KIND PATH          the build-id is that of the file at PATH, none when it cannot be
+ * read owner FLAGS LABEL        FLAGS: idle, kernel or -; LABEL or - sample SVMA COUNT        of
+ * the last event, image and owner loss NAME COUNT          of the last event
+ *
+ * Usage: mkdb DB < DESCRIPTION */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/profile.h"
+#include "resolve/elf_probe.h"
+#include "store/store.h"
+
+static struct profile p;
+static event_id event;
+static image_id image;
+static owner_id owner;
+
+static void die(const char *what, const char *why)
+{
+	fprintf(stderr, "mkdb: %s: %s\n", what, why);
+	exit(2);
+}
+
+static void add_event(const char *args)
+{
+	struct event e = {.period = 1};
+	unsigned long long n[4] = {0};
+	char name[100];
+	int got = sscanf(args, "%99s %llu %llu %llu %llu", name, &n[0], &n[1], &n[2], &n[3]);
+
+	if (got < 2)
+		die("event", args);
+	e.name = profile_intern_str(&p, name);
+	e.period = n[0];
+	e.enabled_ns = n[1];
+	e.running_ns = n[2];
+	e.total = n[3];
+	event = profile_intern_event(&p, &e);
+}
+
+static void add_image(const char *args)
+{
+	struct image im = {0};
+	struct image_layout layout;
+	char kind[16], path[1000];
+	int fd;
+
+	if (sscanf(args, "%15s %999[^\n]", kind, path) != 2)
+		die("image", args);
+	while (im.kind < N_IMAGE_KINDS && strcmp(image_kind_name(im.kind), kind) != 0)
+		im.kind++;
+	if (im.kind == N_IMAGE_KINDS)
+		die("kind", kind);
+	im.path = path;
+	fd = im.kind == IMAGE_FILE ? open(path, O_RDONLY) : -1;
+	if (fd >= 0 && elf_probe(fd, &layout, NULL) == 0)
+		im.build_id = layout.build_id;
+	image = profile_intern_image(&p, &im);
+}
+
+static void add_owner(const char *args)
+{
+	char flags[16], label[100];
+	struct owner o = {0};
+
+	if (sscanf(args, "%15s %99s", flags, label) != 2)
+		die("owner", args);
+	o.flags = strcmp(flags, "idle") == 0	 ? OWNER_IDLE
+		  : strcmp(flags, "kernel") == 0 ? OWNER_KERNEL
+						 : 0;
+	o.label = strcmp(label, "-") == 0 ? 0 : profile_intern_str(&p, label);
+	owner = profile_intern_owner(&p, &o);
+}
+
+static void add_sample(const char *args)
+{
+	unsigned long long svma, count;
+	struct value v = {.owner = owner, .event = event};
+
+	if (sscanf(args, "%llx %llu", &svma, &count) != 2)
+		die("sample", args);
+	v.ctx = profile_flat_ctx(&p, profile_intern_place(&p, image, svma, 0));
+	v.count = count;
+	profile_add_value(&p, &v);
+	p.events.v[event].n_reached += count;
+}
+
+static void add_loss(const char *args)
+{
+	char name[100];
+	unsigned long long n;
+
+	if (sscanf(args, "%99s %llu", name, &n) != 2)
+		die("loss", args);
+	profile_add_loss(&p, name, event, n);
+	p.events.v[event].n_reached += n;
+}
+
+static void add_meta(const char *args)
+{
+	char host[100], command[200] = "";
+	unsigned long long start, seconds;
+
+	if (sscanf(args, "%99s %llu %llu %199[^\n]", host, &start, &seconds, command) < 3)
+		die("meta", args);
+	p.meta.host = profile_intern_str(&p, host);
+	p.meta.command = profile_intern_str(&p, command);
+	p.meta.start_wall_ns = start * 1000000000;
+	p.meta.end_wall_ns = (start + seconds) * 1000000000;
+}
+
+static const struct {
+	const char *word;
+	void (*add)(const char *args);
+} words[] = {{"event", add_event},   {"image", add_image}, {"owner", add_owner},
+	     {"sample", add_sample}, {"loss", add_loss},   {"meta", add_meta}};
+
+int main(int argc, char **argv)
+{
+	const struct store_opts o = {.host = "testhost"};
+	struct store *s;
+	struct err err;
+	char line[1200];
+
+	if (argc != 2)
+		die("usage", "mkdb DB < DESCRIPTION");
+	profile_init(&p);
+	while (fgets(line, sizeof(line), stdin)) {
+		size_t n = strcspn(line, " \n");
+		bool known = n == 0;
+
+		for (size_t i = 0; i < n_elems(words); i++) {
+			if (strlen(words[i].word) != n || memcmp(words[i].word, line, n) != 0)
+				continue;
+			words[i].add(line + n);
+			known = true;
+		}
+		if (!known)
+			die("unknown word", line);
+	}
+	if (store_create(argv[1], &o, &s, &err) < 0 || store_flush(s, &p, NULL, 0, &err) < 0 ||
+	    store_close(s, &err) < 0)
+		die(argv[1], err.msg);
+	profile_release(&p);
+	return 0;
+}
