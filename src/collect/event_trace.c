@@ -25,9 +25,10 @@ static int root_state(const char *root)
 	return 0;
 }
 
-char *event_trace_root(const struct event_env *env, struct err *err)
+char *event_trace_find(const struct event_env *env, char **ret_why, char **ret_remedy)
 {
 	static const char *const places[] = {"tracing", "debug/tracing"};
+	const char *shown = env->tracefs ? env->tracefs : "/sys/kernel/tracing";
 	bool denied = false;
 
 	for (size_t i = 0; i < n_elems(places); i++) {
@@ -40,18 +41,23 @@ char *event_trace_root(const struct event_env *env, struct err *err)
 		denied = denied || rc == -EACCES;
 		free(root);
 	}
-	if (denied)
-		err_set(err, -ENOENT,
-			"tracepoints cannot be looked up: %s is not readable by this user; run as "
-			"root, or as root: mount -o remount,mode=755 %s",
-			env->tracefs ? env->tracefs : "/sys/kernel/tracing",
-			env->tracefs ? env->tracefs : "/sys/kernel/tracing");
-	else
-		err_set(err, -ENOENT,
-			"tracepoints cannot be looked up: tracefs is not mounted; as root: mount "
-			"-t tracefs tracefs %s",
-			env->tracefs ? env->tracefs : "/sys/kernel/tracing");
+	*ret_why = denied ? xasprintf("%s is not readable by this user", shown)
+			  : xstrdup("tracefs is not mounted");
+	/* observed: gid= covers the files, which are 0440, and mode= the top folder */
+	*ret_remedy = denied ? xasprintf("mount -o remount,mode=750,gid=GROUP %s", shown)
+			     : xasprintf("mount -t tracefs tracefs %s", shown);
 	return NULL;
+}
+
+char *event_trace_root(const struct event_env *env, struct err *err)
+{
+	_mem_ char *why = NULL, *remedy = NULL;
+	char *root = event_trace_find(env, &why, &remedy);
+
+	if (!root)
+		err_set(err, -ENOENT, "tracepoints cannot be looked up: %s; as root: %s", why,
+			remedy);
+	return root;
 }
 
 static bool plain(const char *name)

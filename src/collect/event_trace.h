@@ -5,8 +5,12 @@
 
 #include "collect/event_pmu.h"
 
-/* The folder of tracefs, freed by the caller; NULL with a message that says how to mount it or who
- * may read it.  Nothing is mounted. */
+/* The folder of tracefs, freed by the caller.  NULL when it is not mounted or closed to this user:
+ * then *RET_WHY says which and *RET_REMEDY is the command for root, both freed by the caller.
+ * Nothing is mounted. */
+char *event_trace_find(const struct event_env *env, char **ret_why, char **ret_remedy);
+
+/* The same, with why and remedy as one message. */
 char *event_trace_root(const struct event_env *env, struct err *err);
 
 /* Whether tracefs can be read and has events of group GROUP. */

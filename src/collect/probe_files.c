@@ -77,18 +77,17 @@ void probe_tracefs(struct probe *p)
 	struct event_env env = {.sysfs = p->env->sysfs, .proc = p->env->proc};
 	struct event_spec spec = {0};
 	struct err err = {""};
-	_mem_ char *root = event_trace_root(&env, &err);
+	char *why, *remedy;
+	_mem_ char *root = event_trace_find(&env, &why, &remedy);
 
-	/* an id that every kernel with tracepoints has */
-	if (root && event_trace_encode(&env, "sched", "sched_switch", &spec, &err) == 0) {
+	if (!root)
+		probe_add(p, id, what, PROBE_LIMITED, why, remedy);
+	/* a tracepoint that every kernel with tracepoints has */
+	else if (event_trace_encode(&env, "sched", "sched_switch", &spec, &err) < 0)
+		probe_add(p, id, what, PROBE_LIMITED, xstrdup(err.msg),
+			  xstrdup("root, or a kernel with CONFIG_TRACEPOINTS=y"));
+	else
 		probe_add(p, id, what, PROBE_OK, xasprintf("found in %s", root), NULL);
-		return;
-	}
-	/* the message goes on with the remedy */
-	err.msg[strcspn(err.msg, ";")] = '\0';
-	probe_add(p, id, what, PROBE_LIMITED, xstrdup(err.msg),
-		  xstrdup(root ? "root, or a kernel with CONFIG_TRACEPOINTS=y"
-			       : "mount -t tracefs -o mode=755 tracefs /sys/kernel/tracing"));
 }
 
 void probe_kallsyms(struct probe *p)
