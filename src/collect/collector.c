@@ -120,6 +120,7 @@ static uint32_t power_of_two(uint32_t n, uint32_t min)
 static int open_log(struct collector *c, struct err *err)
 {
 	struct log_opts o = {.n_events = c->opts.n_events, .n_cpus = cpus_possible()};
+	int rc;
 
 	/* 64 Ki slots (1 MiB) a CPU on small machines, never more than 64 MiB in all. */
 	o.n_slots = c->opts.n_slots ? c->opts.n_slots
@@ -127,7 +128,10 @@ static int open_log(struct collector *c, struct err *err)
 							   ? (64u << 20) / 16 / o.n_cpus
 							   : 65536, 1024);
 	o.n_spill = power_of_two(o.n_slots / 16, 64);
-	return log_open(&o, &c->log, err);
+	rc = log_open(&o, &c->log, err);
+	if (rc == -EPERM || rc == -EACCES)
+		return err_set(err, rc, "the bpf engine needs root, or CAP_BPF and CAP_PERFMON");
+	return rc;
 }
 
 /* Events that tell of mappings, names, births and deaths, into a ring per CPU. */
@@ -515,9 +519,12 @@ static void add_spilled(void *ctx, const struct spill_slot *s)
 	fold_add_spilled(&c->fold, s);
 }
 
-/* The event's own count: reads every descriptor. */
+/* The event's own count: reads every descriptor.  An event on one thread and one CPU counts as enabled
+ * while its thread runs on any CPU, so of each thread one CPU's descriptor tells that time. */
 static void read_counts(struct collector *c)
 {
+	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
+
 	vec_each(o, &c->samplers) {
 		uint64_t v[3]; /* value, enabled, running: perf_event_open(2), read_format */
 		struct event *e = &c->profile->events.v[c->events[o->event]];
@@ -525,7 +532,8 @@ static void read_counts(struct collector *c)
 		if (read(o->fd, v, sizeof(v)) != sizeof(v))
 			continue;
 		e->total += v[0];
-		e->enabled_ns += v[1];
+		if (!tasks || o->cpu < 0 || o->cpu == c->cpus.v[0])
+			e->enabled_ns += v[1];
 		e->running_ns += v[2];
 	}
 }
