@@ -38,14 +38,17 @@ struct sort_item {
 static void radix_sort(struct encoder *e, size_t n)
 {
 	struct sort_item *from = e->items, *to = e->items_tmp;
+	uint64_t differ = 0; /* bits that are not the same in all keys */
 
+	for (size_t i = 1; i < n; i++)
+		differ |= from[i].key ^ from[0].key;
 	for (unsigned shift = 0; shift < 64; shift += 8) {
 		size_t at[256] = {0}, sum = 0;
 
+		if (!(differ >> shift & 255))
+			continue;
 		for (size_t i = 0; i < n; i++)
 			at[from[i].key >> shift & 255]++;
-		if (n == 0 || at[from[0].key >> shift & 255] == n)
-			continue;
 		for (unsigned d = 0; d < 256; d++) {
 			size_t k = at[d];
 

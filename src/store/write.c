@@ -37,6 +37,7 @@ struct store {
 	char epoch[EPOCH_NAME_LEN + 1];
 	struct manifest m; /* as last committed */
 	unsigned compact_at;
+	bool unsynced; /* the last MANIFEST is in place, but a power failure might undo that */
 	/* The journal being written: */
 	int journal_fd;		/* -1: none yet */
 	uint64_t journal_bytes; /* end of its last whole record */
@@ -133,7 +134,20 @@ static int commit_manifest(struct store *s, struct manifest *new, struct err *er
 	manifest_release(&s->m);
 	s->m = *new;
 	*new = (struct manifest){0};
+	s->unsynced = rc == 1;
 	return rc;
+}
+
+/* Makes sure of the MANIFEST in place, then removes what it does not name. */
+static int settle(struct store *s, struct err *err)
+{
+	int rc = file_fsync(s->dir_fd);
+
+	if (rc < 0)
+		return err_errno(err, rc, "fsync of the directory");
+	s->unsynced = false;
+	remove_garbage(s->dir_fd, &s->m);
+	return 0;
 }
 
 static int write_file(int dir_fd, const char *name, const struct wr *w, struct err *err)
@@ -350,10 +364,10 @@ static int absorb_journal(struct store *s, struct err *err)
 	struct snapshot snap;
 	struct manifest new;
 	struct profile p;
-	int rc;
+	int rc = settle(s, err);
 
-	remove_garbage(s->dir_fd, &s->m);
-	rc = snapshot_open(&snap, s->dir_fd, err);
+	if (!rc)
+		rc = snapshot_open(&snap, s->dir_fd, err);
 	if (rc < 0)
 		return rc;
 	profile_init(&p);
@@ -422,11 +436,15 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 	return 0;
 }
 
+/* Ends the recording; its journal no longer counts. */
 static int finish(struct store *s, const char *state, struct err *err)
 {
 	struct manifest new;
-	int rc;
+	int rc = s->unsynced ? settle(s, err) : 0;
 
+	if (rc < 0)
+		return rc;
+	drop_journal(s, true);
 	manifest_copy(&new, &s->m);
 	new.state = arena_strdup(&new.arena, state);
 	rc = commit_manifest(s, &new, err);
@@ -449,6 +467,21 @@ int store_close(struct store *s, struct err *err)
 	return rc;
 }
 
+/* 1 when it was in need of recovery, 0 when not, or an error. */
+static int recover_one(int epochs_fd, const char *epoch, const char *host, struct err *err)
+{
+	struct store *s;
+	int rc = store_open(epochs_fd, epoch, host, &s, err);
+
+	if (rc == -EWOULDBLOCK || rc == -EALREADY || rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return rc;
+	rc = finish(s, STATE_INTERRUPTED, err);
+	store_free(s);
+	return rc < 0 ? rc : 1;
+}
+
 /* Recovers HOST's recordings, or all; returns how many. */
 static int recover_all(int epochs_fd, const char *host, struct err *err)
 {
@@ -462,22 +495,17 @@ static int recover_all(int epochs_fd, const char *host, struct err *err)
 		if (fd >= 0)
 			db_names(fd, host_name_valid, &hosts, NULL);
 		vec_each (h, &hosts) {
-			struct store *s;
+			struct err why = {0};
 
 			if (host && strcmp(host, *h) != 0)
 				continue;
-			rc = store_open(epochs_fd, epochs.v[i], *h, &s, err);
-			if (!rc) {
-				rc = finish(s, STATE_INTERRUPTED, err);
-				store_free(s);
-				n++;
-			} else if (rc == -EWOULDBLOCK || rc == -EALREADY || rc == -ENOENT) {
-				rc = 0;
-			}
+			rc = recover_one(epochs_fd, epochs.v[i], *h, &why);
 			if (rc < 0) {
-				err_prefix(err, rc, "epoch %s/%s", epochs.v[i], *h);
+				err_set(err, rc, "epoch %s/%s: %s", epochs.v[i], *h, why.msg);
 				break;
 			}
+			n += rc;
+			rc = 0;
 		}
 		name_list_release(&hosts);
 	}

@@ -53,6 +53,25 @@ static inline int t_files(const struct scratch *t, const char *suffix)
 	return t_found_;
 }
 
+static inline int t_add_segments_(void *n, const struct store_recording *r)
+{
+	*(int *)n += (int)r->n_segments;
+	return 0;
+}
+
+/* Segments that all MANIFESTs name. */
+static inline int t_named_segments(const struct scratch *t)
+{
+	struct err err = {0};
+	int n = 0, rc;
+
+	rc = store_list(t->db, &(struct store_selection){.epochs = "all"}, t_add_segments_, &n,
+			&err);
+	if (rc < 0)
+		t_fail_("store_list: %s", err.msg);
+	return n;
+}
+
 /* A small profile with N samples in all. */
 static inline void t_profile(struct profile *p, uint64_t n)
 {
