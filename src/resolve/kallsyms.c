@@ -5,8 +5,10 @@
 #include "resolve/kallsyms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -254,28 +256,57 @@ static void finish_parts(struct loader *ld, const char *sys_dir)
 			ld->k->parts.v[i].end = ld->k->parts.v[i + 1].start;
 }
 
+/* Reads the file in pieces: whole it is some 6 MB, and the recorder has to stay small. */
+static int read_lines(struct loader *ld, const char *path, size_t *ret_n_lines, struct err *err)
+{
+	enum { PIECE = 1 << 16 };
+	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_mem_ char *buf = xmalloc(PIECE);
+	size_t n = 0, total = 0;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	for (;;) {
+		ssize_t k = read(fd, buf + n, PIECE - n);
+		const char *p = buf, *end;
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_errno(err, -errno, "%s", path);
+		n += (size_t)k;
+		total += (size_t)k;
+		if (total > MAX_KALLSYMS)
+			return err_set(err, -E2BIG, "%s: larger than %u bytes", path, MAX_KALLSYMS);
+		/* Up to the last whole line; at the end of the file, or of a line beyond all
+		 * measure, all. */
+		end = k > 0 ? memrchr(buf, '\n', n) : NULL;
+		end = end ? end + 1 : k == 0 || n == PIECE ? buf + n : buf;
+		while (p < end) {
+			struct line l;
+
+			if (!parse_line(&p, end, &l))
+				continue;
+			++*ret_n_lines;
+			if (l.address && memchr("tTwW", l.type, 4))
+				add_line(ld, &l);
+		}
+		n -= (size_t)(p - buf);
+		memmove(buf, p, n);
+		if (k == 0)
+			return 0;
+	}
+}
+
 int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err)
 {
 	_mem_ char *path = xasprintf("%s/kallsyms", proc_dir);
-	_mem_ char *text = NULL;
 	struct loader ld = {.k = k, .last = INDEX_NONE};
-	size_t n, n_lines = 0;
-	const char *p;
+	size_t n_lines = 0;
 	int rc;
 
 	*k = (struct kallsyms){0};
-	rc = file_load(path, MAX_KALLSYMS, &text, &n, err);
-	if (rc)
-		return rc;
-	for (p = text; p < text + n;) {
-		struct line l;
-
-		if (!parse_line(&p, text + n, &l))
-			continue;
-		n_lines++;
-		if (l.address && memchr("tTwW", l.type, 4))
-			add_line(&ld, &l);
-	}
+	rc = read_lines(&ld, path, &n_lines, err);
 	k->hidden = n_lines && !ld.kernel.symbols.n && !ld.drafts.n;
 	kallsyms_build_id(sys_dir, &k->build_id);
 	if (ld.kernel.symbols.n) {
@@ -288,6 +319,10 @@ int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
 	finish_parts(&ld, sys_dir);
 	vec_release(&ld.drafts);
 	index_release(&ld.by_name);
+	if (rc) {
+		kallsyms_release(k);
+		return rc;
+	}
 	return n_lines ? 0 : err_set(err, -EBADMSG, "%s: no symbols in it", path);
 }
 

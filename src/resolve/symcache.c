@@ -52,6 +52,7 @@ static void put_string(struct wr *w, const char *s)
 	wr_bytes(w, s, strlen(s));
 }
 
+/* Both what RET holds before and the header are multiples of eight. */
 static void pad_to_8(struct wr *w)
 {
 	while (w->n & 7)
@@ -79,47 +80,9 @@ static void put_info(struct wr *w, const struct symcache_info *info)
 	put_string(w, info->path ? info->path : "");
 }
 
-void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret)
+static void put_le(uint8_t *at, uint64_t x, unsigned n_bytes)
 {
-	struct wr body = {0};
-	uint64_t sum;
-	size_t n_info;
-
-	put_info(&body, info);
-	n_info = body.n;
-	pad_to_8(&body);
-	for (uint32_t off = 0; off < st->n_pool;) {
-		uint32_t left = st->n_pool - off, n = left < BLOCK_BYTES ? left : BLOCK_BYTES;
-
-		wr_le64(&body, checksum((const uint8_t *)st->pool + off, n));
-		off += n;
-	}
-	wr_bytes(&body, st->starts, (size_t)st->n * 8);
-	wr_bytes(&body, st->sizes, (size_t)st->n * 4);
-	wr_bytes(&body, st->names, (size_t)st->n * 4);
-	wr_bytes(&body, st->flags, st->n);
-	pad_to_8(&body);
-	sum = checksum(body.v, body.n);
-
-	wr_bytes(ret, MAGIC, 8);
-	wr_le16(ret, MAJOR);
-	wr_le16(ret, MINOR);
-	wr_le32(ret, (uint32_t)n_info);
-	wr_le32(ret, st->n);
-	wr_le32(ret, st->n_pool);
-	wr_le64(ret, body.n);
-	wr_le64(ret, sum);
-	wr_le64(ret, 0);
-	wr_le64(ret, 0);
-	wr_le64(ret, checksum(ret->v, ret->n));
-	wr_bytes(ret, body.v, body.n);
-	wr_bytes(ret, st->pool, st->n_pool);
-	wr_release(&body);
-}
-
-static void put_le64(uint8_t *at, uint64_t x)
-{
-	for (unsigned i = 0; i < 8; i++)
+	for (unsigned i = 0; i < n_bytes; i++)
 		at[i] = (uint8_t)(x >> 8 * i);
 }
 
@@ -133,8 +96,40 @@ void symcache_seal(uint8_t *bytes, size_t n)
 	if (n < HEADER_BYTES)
 		return;
 	if (n_body <= n - HEADER_BYTES)
-		put_le64(bytes + 32, checksum(bytes + HEADER_BYTES, (size_t)n_body));
-	put_le64(bytes + 56, checksum(bytes, HEADER_BYTES - 8));
+		put_le(bytes + 32, checksum(bytes + HEADER_BYTES, (size_t)n_body), 8);
+	put_le(bytes + 56, checksum(bytes, HEADER_BYTES - 8), 8);
+}
+
+void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret)
+{
+	static const uint8_t zeros[HEADER_BYTES];
+	size_t start = ret->n, n_info;
+
+	vec_reserve(ret, (size_t)st->n * 17 + st->n_pool + st->n_pool / BLOCK_BYTES * 8 + 4096);
+	wr_bytes(ret, zeros, HEADER_BYTES);
+	put_info(ret, info);
+	n_info = ret->n - start - HEADER_BYTES;
+	pad_to_8(ret);
+	for (uint32_t off = 0; off < st->n_pool;) {
+		uint32_t left = st->n_pool - off, n = left < BLOCK_BYTES ? left : BLOCK_BYTES;
+
+		wr_le64(ret, checksum((const uint8_t *)st->pool + off, n));
+		off += n;
+	}
+	wr_bytes(ret, st->starts, (size_t)st->n * 8);
+	wr_bytes(ret, st->sizes, (size_t)st->n * 4);
+	wr_bytes(ret, st->names, (size_t)st->n * 4);
+	wr_bytes(ret, st->flags, st->n);
+	pad_to_8(ret);
+	memcpy(ret->v + start, MAGIC, 8);
+	put_le(ret->v + start + 8, MAJOR, 2);
+	put_le(ret->v + start + 10, MINOR, 2);
+	put_le(ret->v + start + 12, n_info, 4);
+	put_le(ret->v + start + 16, st->n, 4);
+	put_le(ret->v + start + 20, st->n_pool, 4);
+	put_le(ret->v + start + 24, ret->n - start - HEADER_BYTES, 8);
+	wr_bytes(ret, st->pool, st->n_pool);
+	symcache_seal(ret->v + start, ret->n - start);
 }
 
 static bool check_block(struct symcache *c, uint32_t block)

@@ -47,12 +47,9 @@ uint32_t symtab_find(const struct symtab *st, uint64_t svma)
 
 static const char *name_at(const struct symtab *st, uint32_t off)
 {
-	size_t n;
-
 	if (off >= st->n_pool)
 		return "?";
-	n = strlen(st->pool + off);
-	if (st->check_pool && !st->check_pool(st, off, (uint32_t)n + 1))
+	if (st->check_pool && !st->check_pool(st, off, (uint32_t)strlen(st->pool + off) + 1))
 		return "?";
 	return st->pool + off;
 }

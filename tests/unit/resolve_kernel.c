@@ -202,6 +202,8 @@ TEST(the_running_kernel)
 	struct kallsyms k;
 	struct err err;
 	proc_list l = {0};
+	unsigned n_lines;
+	FILE *f;
 
 	REQUIRE(kallsyms_load(&k, "/proc", "/sys", &err) == 0);
 	if (k.hidden) {
@@ -209,6 +211,11 @@ TEST(the_running_kernel)
 		SKIP("addresses are hidden here");
 	}
 	EXPECT(k.symtab.n > 10000);
+	f = popen("awk 'NF == 3 && $2 ~ /[tTwW]/ {print $1, $3}' /proc/kallsyms | sort -u | wc -l",
+		  "r");
+	REQUIRE(f && fscanf(f, "%u", &n_lines) == 1);
+	pclose(f);
+	EXPECT_EQ(k.symtab.n, n_lines); /* nothing is lost between two reads of the file */
 	symtab_find_name(&k.symtab, "schedule", &l);
 	EXPECT_EQ(l.n, 1);
 	EXPECT_EQ((k.text_start - k.slide) & 0xfff, 0);
