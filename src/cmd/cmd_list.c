@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "query/input.h"
+#include "cmd/query_cmd.h"
 #include "view/list.h"
 
 struct list_args {
@@ -65,8 +64,9 @@ static int ambiguous(struct cmd *c, struct query *q, const char *name, const fou
 	return -EINVAL;
 }
 
-static int show(struct cmd *c, struct list_args *a, struct query *q)
+static int show(struct cmd *c, struct query *q, void *ctx)
 {
+	struct list_args *a = ctx;
 	const char *name = a->operands.v[0];
 	image_ids images = {0};
 	found_list found = {0};
@@ -100,19 +100,10 @@ static int show(struct cmd *c, struct list_args *a, struct query *q)
 int cmd_list(struct cmd *c)
 {
 	struct list_args a = {0};
-	struct input in = {0};
-	struct query q = {0};
 	int rc = parse(c, &a);
 
 	if (!rc)
-		rc = input_open(&in, &c->select, &c->err);
-	if (!rc) {
-		rc = query_init(&q, &in.profile, in.resolver, &c->select, &c->err);
-		if (!rc)
-			rc = show(c, &a, &q);
-		query_release(&q);
-		input_close(&in);
-	}
+		rc = cmd_with_query(c, show, &a);
 	vec_release(&a.operands);
 	vec_release(&a.source_maps);
 	return rc;

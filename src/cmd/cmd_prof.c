@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "query/input.h"
+#include "cmd/query_cmd.h"
 #include "view/prof.h"
 
 struct prof_args {
@@ -42,16 +41,12 @@ static int parse(struct cmd *c, struct prof_args *a)
 	return 0;
 }
 
-static int show(struct cmd *c, struct prof_args *a, struct query *q)
+static int show(struct cmd *c, struct query *q, void *ctx)
 {
+	struct prof_args *a = ctx;
 	image_ids images = {0};
-	int rc = 0;
+	int rc = cmd_find_images(c, q, &a->names, &images);
 
-	vec_each (name, &a->names) {
-		rc = select_find_images(q->profile, *name, &images, &c->err);
-		if (rc)
-			break;
-	}
 	if (a->names.n)
 		a->opts.images = &images;
 	if (!rc && !prof_emit(&c->emit, q, &a->opts))
@@ -63,19 +58,10 @@ static int show(struct cmd *c, struct prof_args *a, struct query *q)
 int cmd_prof(struct cmd *c)
 {
 	struct prof_args a = {0};
-	struct input in = {0};
-	struct query q = {0};
 	int rc = parse(c, &a);
 
 	if (!rc)
-		rc = input_open(&in, &c->select, &c->err);
-	if (!rc) {
-		rc = query_init(&q, &in.profile, in.resolver, &c->select, &c->err);
-		if (!rc)
-			rc = show(c, &a, &q);
-		query_release(&q);
-		input_close(&in);
-	}
+		rc = cmd_with_query(c, show, &a);
 	vec_release(&a.names);
 	return rc;
 }

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	 "show where samples fell, by image or procedure", "dcpiprof"},
 	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure", "dcpilist"},
+	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
 	{"help", cmd_help, 0, "show this text, or a command's options", NULL},

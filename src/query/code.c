@@ -84,3 +84,27 @@ uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end)
 	}
 	return NULL;
 }
+
+#define INSN_MAX 15 /* bytes of the longest instruction, on x86 */
+
+bool code_insn_at(struct code *c, uint64_t svma, struct str *ret)
+{
+	struct disasm_insn in;
+	uint8_t *bytes = NULL;
+	bool found = false;
+
+	if (!c->disasm)
+		return false;
+	/* At the end of a segment fewer bytes are left. */
+	for (unsigned n = INSN_MAX; n > 0 && !bytes; n--) {
+		bytes = code_load(c, svma, svma + n);
+		if (!bytes)
+			continue;
+		disasm_begin(c->disasm, bytes, n, svma);
+		found = disasm_next(c->disasm, &in);
+		if (found)
+			str_add(ret, in.text);
+	}
+	free(bytes);
+	return found;
+}

@@ -64,8 +64,6 @@ static void add_col(struct query *q, event_id event)
 		.n_reached = e->n_reached,
 		.n_lost = profile_n_lost(q->profile, event),
 	};
-	if (e->total && e->period && e->total / e->period > e->n_reached)
-		c->not_delivered = e->total / e->period - e->n_reached;
 }
 
 static void tell_cols_apart(struct query *q)
@@ -154,31 +152,49 @@ static unsigned *cols_of_events(const struct query *q)
 	return col_of;
 }
 
+/* The event's own count leaves idle tasks out, so they are left out of what it is compared with. */
+static void find_not_delivered(struct query *q, const uint64_t *n_idle_tasks)
+{
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		struct query_col *c = &q->cols[i];
+		const struct event *e = &q->profile->events.v[c->event];
+		uint64_t expected = e->period ? e->total / e->period : 0;
+		uint64_t busy = e->n_reached - n_idle_tasks[i];
+
+		if (e->n_reached >= n_idle_tasks[i] && expected > busy)
+			c->not_delivered = expected - busy;
+	}
+}
+
 /* Sums the values per place: q->counts, and what idle tasks have in fresh memory (NULL: nothing).
  */
 static uint64_t *sum_places(struct query *q, const bool *wanted)
 {
 	const struct profile *p = q->profile;
 	size_t n_counts = (p->places.n + 1) * q->n_cols;
+	uint64_t *n_idle_tasks = xcalloc(q->n_cols + 1, sizeof(*n_idle_tasks));
 	unsigned *col_of = cols_of_events(q);
 	uint64_t *idle = NULL;
 
 	q->counts = xcalloc(n_counts ? n_counts : 1, sizeof(*q->counts));
 	vec_each (v, &p->values) {
+		bool is_idle = p->owners.v[v->owner].flags & OWNER_IDLE;
 		unsigned c = col_of[v->event];
 		size_t at;
 
-		if (c == q->n_cols || v->ctx == 0 || (wanted && !wanted[v->owner]))
+		if (c == q->n_cols || v->ctx == 0)
+			continue;
+		if (is_idle)
+			n_idle_tasks[c] += v->count;
+		if (wanted && !wanted[v->owner])
 			continue;
 		at = (size_t)p->ctxs.v[v->ctx].place * q->n_cols + c;
-		if (!(p->owners.v[v->owner].flags & OWNER_IDLE)) {
-			q->counts[at] += v->count;
-			continue;
-		}
-		if (!idle)
+		if (is_idle && !idle)
 			idle = xcalloc(n_counts, sizeof(*idle));
-		idle[at] += v->count;
+		(is_idle ? idle : q->counts)[at] += v->count;
 	}
+	find_not_delivered(q, n_idle_tasks);
+	free(n_idle_tasks);
 	free(col_of);
 	return idle;
 }

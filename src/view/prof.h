@@ -10,7 +10,7 @@ struct prof_opts {
 	bool by_procedure;
 	bool show_kind; /* a column with the kind of the image */
 	bool no_header;
-	double keep_pct;	  /* see rows_keep; 100 keeps all */
+	double keep_pct;	 /* see rows_keep; 100 keeps all */
 	const image_ids *images; /* NULL: all */
 };
 
