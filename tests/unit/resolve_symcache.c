@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/cleanup.h"
+#include "base/file.h"
 #include "base/wr.h"
 #include "resolve/symcache.h"
 #include "t.h"
@@ -163,4 +163,43 @@ TEST(a_newer_version_is_refused_by_name)
 	EXPECT_EQ(symcache_parse(&c, w.v, 0, &err), -ENODATA);
 	symtab_release(&st);
 	wr_release(&w);
+}
+
+/* The file docs/formats/symbols.md shows, byte for byte. */
+TEST(golden)
+{
+	struct symcache_info info = {
+		.kind = IMAGE_FILE,
+		.source = SYMTAB_FULL,
+		.path = "/bin/x",
+		.layout = {.build_id = {4, {0xde, 0xad, 0xbe, 0xef}},
+			   .machine = 62, /* EM_X86_64 */
+			   .text_start = 0x1000,
+			   .text_bytes = 0x200,
+			   .n_loads = 1,
+			   .loads = {{.off = 0x1000, .svma = 0x1000, .n_bytes = 0x200}}},
+	};
+	struct symtab_builder b = {0};
+	struct symtab st;
+	struct wr w = {0};
+	char *want;
+	size_t n;
+	struct err err;
+
+	symtab_builder_add(&b, 0x1000, 0x20, "main", 4, 0);
+	symtab_builder_add(&b, 0x1020, 0x10, "__work", 6, PROC_WEAK);
+	symtab_builder_add(&b, 0x1020, 0x10, "work", 4, 0);
+	symtab_builder_finish(&b, &st);
+	symcache_format(&info, &st, &w);
+	if (getenv("T_BLESS")) {
+		FILE *f = fopen(T_GOLDEN "/symbols/small.symbols", "wb");
+
+		fwrite(w.v, 1, w.n, f);
+		fclose(f);
+	}
+	REQUIRE(file_load(T_GOLDEN "/symbols/small.symbols", 4096, &want, &n, &err) == 0);
+	EXPECT(n == w.n && memcmp(want, w.v, n) == 0);
+	free(want);
+	wr_release(&w);
+	symtab_release(&st);
 }
