@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "collect/log.h"
+#include "collect/procfs.h"
 #include "collect/record.h"
 #include "collect/ring.h"
 
@@ -30,6 +31,7 @@ struct collector {
 	enum engine engine;
 	char why_not_bpf[256];
 	bool user_only;
+	bool inner_pidns;                    /* the kernel's own task list has other pids than ours */
 	cpu_list cpus;
 	struct log *log;                     /* engine bpf */
 	bool in_log[LOG_MAX_EVENTS];         /* this event's samples come through the log */
@@ -128,6 +130,7 @@ static int open_log(struct collector *c, struct err *err)
 							   ? (64u << 20) / 16 / o.n_cpus
 							   : 65536, 1024);
 	o.n_spill = power_of_two(o.n_slots / 16, 64);
+	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	rc = log_open(&o, &c->log, err);
 	if (rc == -EPERM || rc == -EACCES)
 		return err_set(err, rc, "the bpf engine needs root, or CAP_BPF and CAP_PERFMON");
@@ -361,7 +364,7 @@ int collector_start(struct collector *c, struct err *err)
 	procs_add_task(&c->procs, 0, 0, "swapper", 1, 0, true);
 	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
 	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
-	if (c->engine == ENGINE_BPF)
+	if (c->engine == ENGINE_BPF && !c->inner_pidns)
 		return log_each_task(c->log, add_task, c, err);
 	if (c->opts.target.kind == TARGET_ALL || c->opts.target.kind == TARGET_CGROUP)
 		procs_scan(&c->procs);

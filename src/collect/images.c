@@ -143,12 +143,12 @@ static image_id file_image(struct images *im, const struct code *c, bool deleted
 	return profile_intern_image(im->profile, &i);
 }
 
-/* Mappings that have no file to read: "//anon", "[heap]", "[stack]", "/memfd:x", "/dev/zero",
+/* Mappings that have no file to read: "//anon", "[heap]", "[stack]", "/dev/zero",
  * "/SYSV...", "anon_inode:..." (kernel/events/core.c, perf_event_mmap_event). */
 static bool is_anonymous(const char *path)
 {
 	return path[0] != '/' || str_starts(path, "//anon") || str_starts(path, "/dev/zero") ||
-	       str_starts(path, "/memfd:") || str_starts(path, "/SYSV") ||
+	       str_starts(path, "/SYSV") ||
 	       str_starts(path, "/anon_hugepage") || str_starts(path, "/[aio]");
 }
 
@@ -184,6 +184,9 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	c->fd = -1;
 	if (c->kind == CODE_FILE)
 		open_code(im, c, ref);
+	/* Programs are run from memfds, and JIT compilers write code into them. */
+	if (c->kind == CODE_FILE && !c->has_layout && str_starts(ref->path, "/memfd:"))
+		c->kind = CODE_ANON;
 	if (c->kind != CODE_ANON)
 		c->image = file_image(im, c, deleted);
 	index_add(&im->ix, h, i, hash_of, im);

@@ -187,6 +187,18 @@ int procfs_cgroup(uint32_t pid, char *ret, size_t size)
 	return 0;
 }
 
+bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino)
+{
+	const ino_t initial = 0xEFFFFFFC; /* include/linux/proc_ns.h, PROC_PID_INIT_INO */
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == initial)
+		return false;
+	*ret_dev = st.st_dev;
+	*ret_ino = st.st_ino;
+	return true;
+}
+
 bool procfs_has_perf_map(uint32_t pid)
 {
 	char path[80], *text, *ns, *last;

@@ -30,6 +30,9 @@ int procfs_uid(uint32_t pid, uint32_t *ret_uid); /* effective */
  * hierarchy's that is not "/". */
 int procfs_cgroup(uint32_t pid, char *ret, size_t size);
 
+/* This process's pid namespace; false when it is the initial one (or cannot be told). */
+bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino);
+
 /* Is there a /tmp/perf-PID.map in the process's view of the file system?  PID as it sees itself. */
 bool procfs_has_perf_map(uint32_t pid);
 

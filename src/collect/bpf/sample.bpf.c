@@ -56,6 +56,9 @@ const volatile __u32 n_slots = 1;      /* per CPU, a power of two */
 const volatile __u32 n_spill = 1;      /* per CPU, a power of two */
 const volatile __u32 cgroup_level = 0; /* with cgroup_id: keep only tasks below that cgroup */
 const volatile __u64 cgroup_id = 0;
+/* The recorder's pid namespace when it is not the initial one: perf's sideband speaks its pids. */
+const volatile __u64 pidns_dev = 0;
+const volatile __u64 pidns_ino = 0;
 
 /* The sizes are set before loading: n_cpus * n_slots, n_cpus, n_cpus * n_spill. */
 #define MMAPABLE_ARRAY(name, elem)                                                                 \
@@ -125,12 +128,25 @@ static __attribute__((noinline)) int spill_sample(struct sample_ctx *ctx, __u64 
 	return 0;
 }
 
+/* The current tgid << 32 | tid as the recorder's namespace has them; all ones outside of it. */
+static __always_inline __u64 recorder_pid_tgid(void)
+{
+	__u64 initial = bpf_get_current_pid_tgid();
+	struct bpf_pidns_info ns;
+
+	if (!pidns_ino || !initial) /* 0: an idle task */
+		return initial;
+	if (bpf_get_ns_current_pid_tgid(pidns_dev, pidns_ino, &ns, sizeof(ns)))
+		return ~0ULL;
+	return (__u64)ns.tgid << 32 | ns.pid;
+}
+
 static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct log_cpu *log = bpf_map_lookup_elem(&cpus, &cpu);
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = recorder_pid_tgid();
 	struct log_slot *s;
 	__u64 ip, head;
 
@@ -154,7 +170,7 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
 	if (head - log->tail >= n_slots)
 		return spill_sample(ctx, ip, event);
 	s->ip_event = (ip & ((1ULL << LOG_IP_BITS) - 1)) | (__u64)event << LOG_IP_BITS;
-	s->task = pid_tgid >> 32 | (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
+	s->task = (pid_tgid >> 32 & ((1ULL << LOG_PID_BITS) - 1)) | (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
 		  (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
 			  << (2 * LOG_PID_BITS);
 	/* An atomic add orders the slot before the head for the reader on another CPU. */
