@@ -201,7 +201,7 @@ static int choose_events(const struct cmd *c, const struct options *o, struct ev
 			return rc;
 	}
 	if (!specs->n) {
-		rc = event_default(&event_env_host, vec_add(specs), &why, err);
+		rc = event_default(&event_env_host, specs, &why, err);
 		if (rc < 0)
 			return rc;
 		cmd_notice(c, "%s", why);

@@ -20,6 +20,7 @@
 #include "collect/event_names.h"
 #include "collect/event_pfm.h"
 #include "collect/event_pmu.h"
+#include "collect/event_split.h"
 #include "collect/event_trace.h"
 
 /* perf_event.h attr.precise_ip has two bits */
@@ -339,11 +340,20 @@ static const char *event_end(const char *p)
 	return p;
 }
 
+/* Whether NAME is there, whole or as a part. */
 static bool has_spec(const struct event_specs *specs, const char *name)
 {
-	for (size_t i = 0; i < specs->n; i++)
-		if (strcmp(specs->v[i].name, name) == 0)
+	size_t n = strcspn(name, ":");
+
+	for (size_t i = 0; i < specs->n; i++) {
+		const char *old = specs->v[i].name, *slash = strchr(old, '/');
+
+		if (strcmp(old, name) == 0)
 			return true;
+		if (slash && strncmp(slash + 1, name, n) == 0 && slash[n + 1] == '/' &&
+		    strcmp(slash + n + 2, name + n + (name[n] == ':')) == 0)
+			return specs->v[i].kind != EVENT_PMU;
+	}
 	return false;
 }
 
@@ -371,7 +381,7 @@ int event_list_parse(const struct event_env *env, const char *text, struct event
 			return err_prefix(err, rc, "event \"%s\" (character %zu of \"%s\")", one,
 					  (size_t)(p - text) + 1, text);
 		}
-		vec_push(specs, spec);
+		event_split(env, &spec, specs);
 		if (!*end)
 			return 0;
 		p = end + 1;

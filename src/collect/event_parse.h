@@ -17,10 +17,10 @@
 #include "collect/event_spec.h"
 
 /* Parses TEXT, a list, and appends its events to SPECS, which the caller releases; on failure SPECS
- * is as before.  Each event must also work on this machine (see event_check.h).  Errors, one line
- * each that names the event, its place and where possible the nearest that exists: -EINVAL
- * malformed, -ENOENT unknown, -EOPNOTSUPP known but not supported here, -EACCES tracefs closed to
- * this user. */
+ * is as before.  One event may become several (see event_split.h).  Each must work on this machine
+ * (see event_check.h).  Errors, one line each that names the event, its place and where possible
+ * the nearest that exists: -EINVAL malformed, -ENOENT unknown, -EOPNOTSUPP known but not supported
+ * here, -EACCES tracefs closed to this user. */
 int event_list_parse(const struct event_env *env, const char *text, struct event_specs *specs,
 		     struct err *err);
 

@@ -23,9 +23,6 @@
 
 enum { MAX_TEXT = 4096, N_CONFIGS = 4 };
 
-/* perf_event.h PERF_PMU_TYPE_SHIFT: the PMU of a hardware or cache event, since Linux 5.13 */
-enum { PMU_TYPE_SHIFT = 32 };
-
 struct term {
 	char *name;
 	unsigned word; /* config, config1 .. config3 */
@@ -314,7 +311,7 @@ static int portable_event(struct encoder *e, const char *name)
 	    found.kind == EVENT_SOFTWARE)
 		return -ENOENT;
 	if (e->spec->attr.type != PERF_TYPE_RAW)
-		found.attr.config |= (uint64_t)e->spec->attr.type << PMU_TYPE_SHIFT;
+		found.attr.config |= (uint64_t)e->spec->attr.type << EVENT_PMU_TYPE_SHIFT;
 	e->spec->attr.type = found.attr.type;
 	return add_term(e, &(struct term){.name = (char *)"config",
 					  .mask = UINT64_MAX,

@@ -5,6 +5,10 @@
 
 #include "collect/event_spec.h"
 
+/* perf_event.h PERF_PMU_TYPE_SHIFT: where attr.config of a hardware or cache event names one PMU,
+ * since Linux 5.13 */
+enum { EVENT_PMU_TYPE_SHIFT = 32 };
+
 /* Encodes TERMS ("event=0x3c,umask=0", an alias from events/, config=N, rHEX, period=, freq=,
  * name=;
  * "" for none) for PMU into SPEC: kind, attr's type and configs, period, freq_hz, and name when a

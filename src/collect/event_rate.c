@@ -122,16 +122,16 @@ int event_rate_set(const struct event_env *env, struct event_spec *spec,
 	return set_freq(env, spec, max && max < EVENT_DEFAULT_HZ ? max : EVENT_DEFAULT_HZ, err);
 }
 
-int event_default(const struct event_env *env, struct event_spec *ret, const char **ret_why,
+int event_default(const struct event_env *env, struct event_specs *specs, const char **ret_why,
 		  struct err *err)
 {
-	int rc = event_parse(env, "cycles", ret, NULL);
+	int rc = event_list_parse(env, "cycles", specs, NULL);
 
 	if (rc == 0) {
 		*ret_why = "event: cycles";
 		return 0;
 	}
-	rc = event_parse(env, "cpu-clock", ret, err);
+	rc = event_list_parse(env, "cpu-clock", specs, err);
 	if (rc == 0)
 		*ret_why = "event: cpu-clock (this machine offers no cycle counter)";
 	return rc;

@@ -24,9 +24,9 @@ struct event_rate {
 int event_rate_set(const struct event_env *env, struct event_spec *spec,
 		   const struct event_rate *rate, struct err *err);
 
-/* The event to record when none is named: cycles where this machine samples it, else cpu-clock.
- * *RET_WHY is one line to show, static. */
-int event_default(const struct event_env *env, struct event_spec *ret, const char **ret_why,
+/* Appends to SPECS what is recorded when no event is named: cycles where this machine samples it,
+ * else cpu-clock. *RET_WHY is one line to show, static. */
+int event_default(const struct event_env *env, struct event_specs *specs, const char **ret_why,
 		  struct err *err);
 
 #endif

@@ -50,6 +50,10 @@ static const struct {
 	{"kernel/tracing/events/sched/enable", "0"},
 	{"kernel/tracing/events/syscalls/sys_enter_read/id", "700"},
 	{"kernel/tracing/events/enable", "0"},
+	{"hybrid/" PMUS "cpu_core/type", "4"},
+	{"hybrid/" PMUS "cpu_core/cpus", "0-3"},
+	{"hybrid/" PMUS "cpu_atom/type", "10"},
+	{"hybrid/" PMUS "cpu_atom/cpus", "4-7"},
 	{"proc/sys/kernel/perf_event_max_sample_rate", "50000"},
 };
 
@@ -439,27 +443,82 @@ TEST(rates)
 	EXPECT(strstr(err.msg, "the nearest is 100000"));
 }
 
+/* Parses TEXT (NULL: no event named) on machine E and expects NAMES, or the message. */
+static void expect_names(const struct event_env *e, const char *text, const char *names)
+{
+	struct event_specs specs = {0};
+	struct str got = {0};
+	struct err err = {""};
+	const char *why = "";
+	int rc = text ? event_list_parse(e, text, &specs, &err)
+		      : event_default(e, &specs, &why, &err);
+
+	if (rc < 0)
+		str_add(&got, err.msg);
+	for (size_t i = 0; i < specs.n; i++)
+		str_addf(&got, "%s%s", i ? " " : "", specs.v[i].name);
+	EXPECT_STR(str_get(&got), names);
+	EXPECT(text || rc < 0 || str_starts(why, "event: c"));
+	str_release(&got);
+	event_specs_release(&specs);
+}
+
 TEST(default_event)
 {
 	struct event_env e;
-	struct event_spec s;
-	const char *why;
 
 	REQUIRE(set_up());
-	REQUIRE(event_default(&env, &s, &why, NULL) == 0);
-	EXPECT_STR(s.name, "cycles");
-	event_spec_release(&s);
 	e = env;
+	expect_names(&e, NULL, "cycles");
 	e.probe = probe_nothing;
-	REQUIRE(event_default(&e, &s, &why, NULL) == 0);
-	EXPECT_STR(s.name, "cpu-clock");
-	EXPECT(strstr(why, "no cycle counter"));
-	event_spec_release(&s);
+	expect_names(&e, NULL, "cpu-clock");
 	/* who may not try is not told that it is missing */
 	e.probe = probe_denied;
-	REQUIRE(event_default(&e, &s, &why, NULL) == 0);
-	EXPECT_STR(s.name, "cycles");
-	event_spec_release(&s);
+	expect_names(&e, NULL, "cycles");
+}
+
+/* The second kind of CPU has no event for stores. */
+static int probe_two_kinds(const struct event_spec *spec)
+{
+	return spec->attr.type == PERF_TYPE_HW_CACHE && spec->attr.config >> 32 == 10 &&
+			       (spec->attr.config & 0xff00) == 0x100
+		       ? -ENOENT
+		       : 0;
+}
+
+/* Before Linux 5.13, config named no PMU. */
+static int probe_old_kernel(const struct event_spec *spec)
+{
+	return spec->attr.config >> 32 ? -ENOENT : 0;
+}
+
+TEST(cpus_of_two_kinds)
+{
+	_mem_ char *hybrid = NULL;
+	struct event_specs specs = {0};
+	struct event_env e;
+
+	REQUIRE(set_up());
+	hybrid = xasprintf("%s/hybrid", sysfs);
+	e = env;
+	e.sysfs = hybrid;
+	e.probe = probe_two_kinds;
+	expect_names(&e, NULL, "cpu_atom/cycles/ cpu_core/cycles/");
+	expect_names(&e, "cycles:u:5,cs", "cpu_atom/cycles/u cpu_core/cycles/u context-switches");
+	expect_names(&e, "L1-dcache-stores", "cpu_core/L1-dcache-stores/");
+	expect_names(&e, "cpu_atom/cycles/", "cpu_atom/cycles/");
+	expect_names(&e, "cycles,cycles:u",
+		     "cpu_atom/cycles/ cpu_core/cycles/ cpu_atom/cycles/u cpu_core/cycles/u");
+	expect_names(&e, "cycles,cycles",
+		     "event \"cycles\" (character 8 of \"cycles,cycles\"): named twice");
+	REQUIRE(event_list_parse(&e, "instructions:7", &specs, NULL) == 0);
+	REQUIRE(specs.n == 2);
+	EXPECT_EQ(specs.v[0].attr.config, UINT64_C(10) << 32 | 1);
+	EXPECT_EQ(specs.v[1].attr.config, UINT64_C(4) << 32 | 1);
+	EXPECT_EQ(specs.v[1].period, 7);
+	event_specs_release(&specs);
+	e.probe = probe_old_kernel;
+	expect_names(&e, "cycles", "cycles");
 }
 
 struct seen {
