@@ -78,6 +78,10 @@ int store_compact(struct store *s, struct err *err);
  * journal holds and no flush covered is stored as well.  NULL is fine. */
 int store_close(struct store *s, struct err *err);
 
+/* Lets go of the recording as a dying recorder does, writing nothing, so that store_resume can take it
+ * over (a daemon being restarted).  Frees S; NULL is fine. */
+void store_detach(struct store *s);
+
 /* Recovers every interrupted recording of HOST (NULL: all hosts): journals become segments, files a
  * killed writer left behind are removed.  Returns how many, or an error. */
 int store_recover(const char *db, const char *host, struct err *err);

@@ -44,7 +44,7 @@ struct store {
 	bool journal_broken;	/* a failed record could not be cut off: nothing may follow it */
 };
 
-static void store_free(struct store *s)
+void store_detach(struct store *s)
 {
 	if (!s)
 		return;
@@ -429,7 +429,7 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 	if (!rc)
 		rc = absorb_journal(s, err);
 	if (rc < 0) {
-		store_free(s);
+		store_detach(s);
 		return rc;
 	}
 	*ret = s;
@@ -463,7 +463,7 @@ int store_close(struct store *s, struct err *err)
 		rc = store_compact(s, err);
 	if (!rc)
 		rc = finish(s, STATE_FINISHED, err);
-	store_free(s);
+	store_detach(s);
 	return rc;
 }
 
@@ -478,7 +478,7 @@ static int recover_one(int epochs_fd, const char *epoch, const char *host, struc
 	if (rc < 0)
 		return rc;
 	rc = finish(s, STATE_INTERRUPTED, err);
-	store_free(s);
+	store_detach(s);
 	return rc < 0 ? rc : 1;
 }
 
@@ -616,7 +616,7 @@ int store_create(const char *db, const struct store_opts *o, struct store **ret,
 		rc = create_recording(s, epochs_fd, o->host ? o->host : self, o, err);
 	name_list_release(&epochs);
 	if (rc < 0) {
-		store_free(s);
+		store_detach(s);
 		return err_prefix(err, rc, "%s", db);
 	}
 	*ret = s;
