@@ -413,12 +413,20 @@ static void add_prefixes(struct str *s, const ZydisDecodedInstruction *in)
 			str_add(s, named[i].name);
 }
 
+static void add_number(struct str *s, const char *prefix, uint64_t value)
+{
+	str_add(s, prefix);
+	disasm_add_hex(s, value);
+}
+
 static void add_register(struct str *s, ZydisRegister r)
 {
-	if (r >= ZYDIS_REGISTER_ST0 && r <= ZYDIS_REGISTER_ST7)
+	if (r >= ZYDIS_REGISTER_ST0 && r <= ZYDIS_REGISTER_ST7) {
 		str_addf(s, "%%st(%d)", r - ZYDIS_REGISTER_ST0);
-	else
-		str_addf(s, "%%%s", ZydisRegisterGetString(r));
+	} else {
+		str_addc(s, '%');
+		str_add(s, ZydisRegisterGetString(r));
+	}
 }
 
 static void add_memory(struct str *s, const ZydisDecodedInstruction *in,
@@ -435,10 +443,9 @@ static void add_memory(struct str *s, const ZydisDecodedInstruction *in,
 		str_addc(s, ':');
 	}
 	if (plain)
-		str_addf(s, "0x%" PRIx64, (uint64_t)disp);
+		add_number(s, "0x", (uint64_t)disp);
 	else if (in->raw.disp.size && !string)
-		str_addf(s, "%s0x%" PRIx64, disp < 0 ? "-" : "",
-			 disp < 0 ? -(uint64_t)disp : (uint64_t)disp);
+		add_number(s, disp < 0 ? "-0x" : "0x", disp < 0 ? -(uint64_t)disp : (uint64_t)disp);
 	if (plain)
 		return;
 	str_addc(s, '(');
@@ -449,7 +456,7 @@ static void add_memory(struct str *s, const ZydisDecodedInstruction *in,
 		add_register(s, m->index);
 		/* A multiple-index memory operand (bndldx) has no scale. */
 		if (m->scale)
-			str_addf(s, ",%u", m->scale);
+			str_addn(s, (const char[]){',', (char)('0' + m->scale)}, 2);
 	}
 	str_addc(s, ')');
 }
@@ -471,7 +478,7 @@ static void add_immediate(struct disasm *d, const ZydisDecodedInstruction *in,
 		n_bits = in->operand_width;
 	if (n_bits < 64)
 		value &= ((uint64_t)1 << n_bits) - 1;
-	str_addf(&d->text, "$0x%" PRIx64, value);
+	add_number(&d->text, "$0x", value);
 }
 
 static void add_operand(struct disasm *d, const ZydisDecodedInstruction *in,
