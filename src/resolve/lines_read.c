@@ -21,6 +21,7 @@
 
 #define MAX_LIBDW_ROWS (4u << 20)
 #define MAX_DEPTH      16
+#define MAX_PARTS      16 /* of one procedure */
 
 static void add_span(struct lines *l, uint64_t start, uint64_t end, uint32_t unit)
 {
@@ -300,16 +301,24 @@ static bool decl_file(struct lines *l, struct lines_unit *u, Dwarf_Die *die, uin
 static void add_decl(struct lines *l, struct lines_unit *u, Dwarf_Die *die)
 {
 	struct lines_decl d = {0};
-	Dwarf_Addr svma;
+	Dwarf_Addr base, start, end;
+	ptrdiff_t off = 0;
 	int line;
 
 	if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_decl_line(die, &line) != 0 ||
 	    line <= 0 || !decl_file(l, u, die, &d.file))
 		return;
-	if (dwarf_entrypc(die, &svma) == 0)
-		d.svma = svma;
 	d.line = (uint32_t)line;
-	vec_push(&u->decls, d);
+	/* One for each part: compilers split off the cold ones. */
+	for (unsigned n = 0; n < MAX_PARTS; n++) {
+		off = dwarf_ranges(die, off, &base, &start, &end);
+		if (off <= 0)
+			break;
+		d.svma = start;
+		vec_push(&u->decls, d);
+	}
+	if (!d.svma) /* inlined everywhere */
+		vec_push(&u->decls, d);
 }
 
 /* Visits the children of PARENT; *LEFT bounds the walk whatever the entries claim. */

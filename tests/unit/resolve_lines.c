@@ -88,7 +88,17 @@ static bool make_sources(void)
 			     "int main(int argc, char **argv)\n" /* 18 */
 			     "{\n"
 			     "	return (int)first((unsigned)argc * 1000);\n"
-			     "}\n");					     /* 20 */
+			     "}\n" /* 21 */
+			     "\n"
+			     "__attribute__((cold)) void lost(unsigned n);\n"
+			     "unsigned rare(unsigned n)\n" /* 24: gcc splits its cold part off */
+			     "{\n"
+			     "	if (n == 77) {\n"
+			     "		lost(n);\n"
+			     "		lost(n + 1);\n"
+			     "	}\n"
+			     "	return n * 3;\n"
+			     "}\n");
 	write_file("work.c", "unsigned soon(unsigned x) { return x + 2; }\n" /* 1 */
 			     "#include \"inc/mix.h\"\n"
 			     "unsigned work(unsigned n)\n"
@@ -100,7 +110,12 @@ static bool make_sources(void)
 			     "	case 5: return n * n;\n"
 			     "	default: return mix(mix(n));\n"
 			     "	}\n"
-			     "}\n"); /* 12 */
+			     "}\n" /* 12 */
+			     "unsigned n_lost;\n"
+			     "void lost(unsigned n)\n"
+			     "{\n"
+			     "	n_lost += n;\n"
+			     "}\n");
 	return made;
 }
 
@@ -350,8 +365,10 @@ TEST(a_procedure_stands_where_it_was_declared)
 	static const struct {
 		const char *name, *file;
 		uint32_t first, last;
-	} expected[] = {
-		{"first", "main.c", 10, 16}, {"main", "main.c", 18, 21}, {"work", "work.c", 3, 12}};
+	} expected[] = {{"first", "main.c", 10, 16},
+			{"main", "main.c", 18, 21},
+			{"work", "work.c", 3, 12},
+			{"rare", "main.c", 24, 31}};
 
 	REQUIRE(make_sources());
 	for (unsigned c = 0; c < n_elems(compilers); c++) {
