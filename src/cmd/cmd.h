@@ -68,8 +68,10 @@ void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format
  * screen and PAGED, else directly (pager.c). */
 int pager_write(const char *text, size_t n, bool paged, struct err *err);
 
+int cmd_cat(struct cmd *c);
 int cmd_doctor(struct cmd *c);
 int cmd_events(struct cmd *c);
+int cmd_export(struct cmd *c);
 int cmd_list(struct cmd *c);
 int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);

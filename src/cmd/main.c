@@ -24,6 +24,9 @@ static const struct command commands[] = {
 	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure", "dcpilist"},
 	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
+	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS, "print samples address by address, as dcpicat does",
+	 "dcpicat"},
+	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
 	{"help", cmd_help, 0, "show this text, or a command's options", NULL},
@@ -100,6 +103,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		 "only samples with this label; may be repeated"},
 		{"event", OPT_LIST, &s->events, "E[+E...]", "only these events, in this order"},
 		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
+		{"stride", OPT_U64, &s->stride, "N",
+		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
 	};
 	const struct opt emits[] = {
 		{"json", OPT_FLAG, &c->json, NULL, "print JSON"},
@@ -127,6 +132,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	}
 	if (rc == 0 && c->json && c->csv)
 		rc = err_set(&c->err, -EINVAL, "--json and --csv exclude each other");
+	if (rc == 0 && s->stride && s->stride != 1 && s->stride != 4)
+		rc = err_set(&c->err, -EINVAL, "--stride: must be 1 or 4");
 	if (rc == 0)
 		set_up_emitter(c);
 	vec_release(&all);

@@ -224,7 +224,7 @@ static int add_counts(struct dcpi_file *f, const struct dcpi_count *v, size_t n,
 		if (sum > UINT32_MAX)
 			return err_set(err, -E2BIG,
 				       "at address %#" PRIx64 " the sum of the counts passes 32 "
-							      "bits, which is all a footer holds",
+				       "bits, which is all a footer holds",
 				       v[i].svma);
 		assert(!f->chunks.n || off >= end);
 		put_count(f, (uint32_t)off, (uint32_t)v[i].n, end);

@@ -132,4 +132,8 @@ int dcpi_parse_time(const char *s, uint64_t *ret_s);
 /* Writes SECONDS since 1970 with 10, 12 or 14 digits.  Years beyond 9999 are shown as 9999. */
 void dcpi_format_time(uint64_t seconds, unsigned n_digits, char ret[15]);
 
+/* How many digits to write an epoch with: 10, the only form the tools of 0.06 and 0.07 read, or 14
+ * where two digits do not hold the year. */
+unsigned dcpi_time_digits(uint64_t seconds);
+
 #endif

@@ -106,6 +106,11 @@ void dcpi_format_time(uint64_t seconds, unsigned n_digits, char ret[15])
 		snprintf(ret, 15, "%.*s", (int)(n_digits == 12 ? 12 : 14), full);
 }
 
+unsigned dcpi_time_digits(uint64_t seconds)
+{
+	return seconds < 3155760000 ? 10 : 14; /* before 2070 */
+}
+
 /* Values. */
 
 static int parse_version(const char *s, unsigned *ret_major, unsigned *ret_minor)

@@ -63,6 +63,48 @@ void dcpi_text_format(const struct dcpi_text *t, struct str *out)
 	}
 }
 
+static void add_header(const struct dcpi_text *t, const struct dcpi_text_event *e,
+		       struct dcpi_file *f)
+{
+	char epoch[15];
+	uint64_t s = 0;
+
+	dcpi_parse_time(t->epoch, &s);
+	dcpi_format_time(s, dcpi_time_digits(s), epoch);
+	dcpi_add_line(f, "image", t->image);
+	dcpi_add_line(f, "epoch", epoch);
+	dcpi_add_line(f, "platform", t->platform);
+	dcpi_add_linef(f, "event", "%s%s%s", e->name, e->counter ? ":" : "",
+		       e->counter ? e->counter : "");
+	dcpi_add_linef(f, "period", "%" PRIu64, e->period);
+	dcpi_add_linef(f, "tstart", "%012" PRIx64, t->text_start);
+	dcpi_add_linef(f, "tsize", "%" PRIu64, t->text_bytes);
+	dcpi_add_line(f, "cpuspeed", "0");
+	vec_each (path, &t->paths)
+		dcpi_add_line(f, "path", *path);
+	if (t->label)
+		dcpi_add_line(f, "label", t->label);
+	dcpi_add_linef(f, "dwell-stride", "%u", f->stride);
+}
+
+int dcpi_text_to_file(const struct dcpi_text *t, size_t event, unsigned minor, unsigned stride,
+		      struct dcpi_file *f, struct err *err)
+{
+	VEC(struct dcpi_count) counts = {0};
+	int r;
+
+	dcpi_init(f, minor, stride);
+	add_header(t, &t->events.v[event], f);
+	for (size_t i = 0; i < t->pcs.n; i++)
+		vec_push(&counts,
+			 (struct dcpi_count){t->pcs.v[i], t->counts.v[i * t->events.n + event]});
+	r = dcpi_add_counts(f, counts.v, counts.n, err);
+	vec_release(&counts);
+	if (r < 0)
+		dcpi_release(f);
+	return r;
+}
+
 /* Parsing. */
 
 struct dcpi_text_reader dcpi_text_begin(const char *text, size_t n)

@@ -54,6 +54,13 @@ struct dcpi_text {
  */
 void dcpi_text_format(const struct dcpi_text *t, struct str *out);
 
+/* Makes F (not yet in use) the profile file of version 0.MINOR for column EVENT of T, with what
+ * dcpiformat wants and the text has; cpuspeed is 0.  Errors: those of dcpi_add_counts, and F is
+ * empty then. */
+struct dcpi_file;
+int dcpi_text_to_file(const struct dcpi_text *t, size_t event, unsigned minor, unsigned stride,
+		      struct dcpi_file *f, struct err *err);
+
 /* Where a parser of several blocks is. */
 struct dcpi_text_reader {
 	const char *p, *end;

@@ -25,6 +25,11 @@ static bool wanted(const bool *list, uint32_t id)
 	return !list || list[id];
 }
 
+bool dcpi_wants_event(const struct dcpi_filter *f, event_id event)
+{
+	return !f || wanted(f->events, event);
+}
+
 void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, dcpi_rows *out,
 		  uint64_t *n_placeless)
 {

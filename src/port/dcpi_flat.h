@@ -19,8 +19,10 @@ typedef VEC(struct dcpi_row) dcpi_rows;
 
 /* What to leave out: arrays by id, true for what is wanted; NULL for everything. */
 struct dcpi_filter {
-	const bool *images, *owners, *events;
+	bool *images, *owners, *events;
 };
+
+bool dcpi_wants_event(const struct dcpi_filter *f, event_id event); /* F may be NULL */
 
 /* Appends P's rows to OUT, one for each (image, label, event, svma), ordered by these.  Samples
  * without any place (context 0) are added to N_PLACELESS[event], as long as P's events (NULL:

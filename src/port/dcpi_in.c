@@ -543,6 +543,7 @@ int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile
 		 struct err *err)
 {
 	struct in in = {.p = p, .sel = sel ? *sel : (struct dcpi_select){0}};
+	struct err why = {""};
 	struct stat st;
 	int r;
 
@@ -551,9 +552,11 @@ int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile
 	if (S_ISDIR(st.st_mode)) {
 		r = load_tree(&in, path, err);
 	} else {
-		r = load_file(&in, AT_FDCWD, path, false, 0, err);
-		if (r < 0)
-			err_prefix(err, r, "%s", path);
+		r = load_file(&in, AT_FDCWD, path, false, 0, &why);
+		if (r == -EBADMSG || r == -ENODATA)
+			err_set(err, r, "%s: %s; get a new copy of the file", path, why.msg);
+		else if (r < 0)
+			err_set(err, r, "%s: %s", path, why.msg);
 	}
 	if (r == 0 && !in.n_taken && in.skipped.n) {
 		_mem_ char *there = some_of((char *const *)in.skipped.v, in.skipped.n);

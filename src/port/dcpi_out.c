@@ -23,7 +23,6 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "formats/dcpi.h"
-#include "port/dcpi_flat.h"
 
 #define PAGE_BYTES 4096
 
@@ -130,8 +129,8 @@ static void add_header(const struct out *o, struct dcpi_file *f, const struct dc
 	if (o->opts.stride == 4 && tstart % 4)
 		tstart -= tstart % 4;
 	dcpi_image_id(im, id);
-	/* Two-digit years mean 1970 to 2069 to our reader; seconds are in the directory's name. */
-	dcpi_format_time(start_s, start_s < 3155760000 ? 10 : 14, epoch);
+	/* The directory's name has the seconds. */
+	dcpi_format_time(start_s, dcpi_time_digits(start_s), epoch);
 	dcpi_add_line(f, "image", id);
 	dcpi_add_line(f, "epoch", epoch);
 	dcpi_add_line(f, "platform", profile_str(p, p->meta.host));
@@ -146,8 +145,7 @@ static void add_header(const struct out *o, struct dcpi_file *f, const struct dc
 		dcpi_add_line(f, "path", im->path);
 	if (*profile_str(p, row->label))
 		dcpi_add_line(f, "label", profile_str(p, row->label));
-	if (o->opts.stride != 1)
-		dcpi_add_linef(f, "dwell-stride", "%u", o->opts.stride);
+	dcpi_add_linef(f, "dwell-stride", "%u", o->opts.stride);
 	add_image_lines(f, im, tsize);
 	add_event_lines(o, f, row->event);
 }
@@ -239,7 +237,7 @@ static int make_files(struct out *o, struct err *err)
 	size_t end;
 	int r = 0;
 
-	dcpi_flatten(o->p, NULL, &rows, o->n_placeless);
+	dcpi_flatten(o->p, o->opts.filter, &rows, o->n_placeless);
 	for (size_t i = 0; i < rows.n && r == 0; i = end) {
 		const struct dcpi_row *a = &rows.v[i];
 
@@ -254,7 +252,7 @@ static int make_files(struct out *o, struct err *err)
 		r = make_file(o, &rows, i, end, err);
 	}
 	for (event_id e = 0; e < o->p->events.n && r == 0; e++)
-		if (!seen[e])
+		if (!seen[e] && dcpi_wants_event(o->opts.filter, e))
 			make_empty_file(o, e);
 	vec_release(&rows);
 	return r;

@@ -7,10 +7,12 @@
 
 #include "base/err.h"
 #include "model/profile.h"
+#include "port/dcpi_flat.h"
 
 struct dcpi_out_opts {
-	unsigned minor;	 /* 6 or 7: the version written is 0.06 or 0.07 */
-	unsigned stride; /* bytes per count, 1 or 4 */
+	unsigned minor;			  /* 6 or 7: the version written is 0.06 or 0.07 */
+	unsigned stride;		  /* bytes per count, 1 or 4 */
+	const struct dcpi_filter *filter; /* what to write; NULL for everything */
 };
 
 struct dcpi_out_stats {

@@ -33,7 +33,8 @@ static int load_store(struct input *in, const struct select *s, struct err *err)
 
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
-	const struct dcpi_select sel = {.epochs = s->epochs, .host = s->host};
+	const struct dcpi_select sel = {
+		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride};
 
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
 }

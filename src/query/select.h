@@ -18,6 +18,7 @@ struct select {
 	opt_list paths;	  /* files or directories to look for images in */
 	const char *sort; /* the event rows are sorted by; NULL: the first */
 	bool no_debuginfod;
+	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 };
 
 void select_release(struct select *s);

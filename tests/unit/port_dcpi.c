@@ -399,7 +399,7 @@ TEST(a_block_has_a_column_for_each_event)
 	struct profile p;
 	struct str s = {0};
 	image_id im;
-	const bool images[] = {true, false};
+	bool images[] = {true, false};
 	event_id e[2];
 	const uint64_t counts[][3] = {
 		{0x12006cbb8, 29, 27}, {0x12006cbd0, 10, 0}, {0x12006cbd4, 0, 7}};
