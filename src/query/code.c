@@ -73,38 +73,53 @@ void code_close(struct code *c)
 	*c = (struct code){.fd = -1};
 }
 
-uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end)
+static const struct elf_segment *find_segment(const struct code *c, uint64_t svma)
 {
 	for (uint32_t i = 0; c->fd >= 0 && i < c->elf.n_segments; i++) {
 		const struct elf_segment *s = &c->elf.segments[i];
 
-		if (s->type == PT_LOAD && start >= s->svma && start <= end &&
-		    end - s->svma <= s->filesz)
-			return elf_file_load(&c->elf, s->off + (start - s->svma), end - start);
+		if (s->type == PT_LOAD && svma >= s->svma && svma - s->svma < s->filesz)
+			return s;
 	}
 	return NULL;
+}
+
+uint64_t code_end(const struct code *c, uint64_t svma)
+{
+	const struct elf_segment *s = find_segment(c, svma);
+
+	return s ? s->svma + s->filesz : svma;
+}
+
+uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end)
+{
+	const struct elf_segment *s = find_segment(c, start);
+
+	if (!s || end < start || end - s->svma > s->filesz)
+		return NULL;
+	return elf_file_load(&c->elf, s->off + (start - s->svma), end - start);
 }
 
 #define INSN_MAX 15 /* bytes of the longest instruction, on x86 */
 
 bool code_insn_at(struct code *c, uint64_t svma, struct str *ret)
 {
+	uint64_t end = code_end(c, svma);
 	struct disasm_insn in;
-	uint8_t *bytes = NULL;
-	bool found = false;
+	uint8_t *bytes;
+	bool found;
 
-	if (!c->disasm)
+	if (!c->disasm || end == svma)
 		return false;
-	/* At the end of a segment fewer bytes are left. */
-	for (unsigned n = INSN_MAX; n > 0 && !bytes; n--) {
-		bytes = code_load(c, svma, svma + n);
-		if (!bytes)
-			continue;
-		disasm_begin(c->disasm, bytes, n, svma);
-		found = disasm_next(c->disasm, &in);
-		if (found)
-			str_add(ret, in.text);
-	}
+	if (end - svma > INSN_MAX)
+		end = svma + INSN_MAX;
+	bytes = code_load(c, svma, end);
+	if (!bytes)
+		return false;
+	disasm_begin(c->disasm, bytes, end - svma, svma);
+	found = disasm_next(c->disasm, &in);
+	if (found)
+		str_add(ret, in.text);
 	free(bytes);
 	return found;
 }

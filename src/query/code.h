@@ -27,6 +27,9 @@ void code_close(struct code *c);
 /* Loads the bytes of [START, END) into fresh memory; NULL when the file has not all of them. */
 uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end);
 
+/* The end of the segment's bytes that cover SVMA, SVMA itself when none do. */
+uint64_t code_end(const struct code *c, uint64_t svma);
+
 /* Appends the text of the instruction at SVMA to RET; false when it cannot be had.  SVMA is where
  * an instruction begins, as sampled addresses are. */
 bool code_insn_at(struct code *c, uint64_t svma, struct str *ret);

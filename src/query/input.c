@@ -4,9 +4,13 @@
 #include "query/input.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "port/dcpi_in.h"
 #include "store/store.h"
 
@@ -22,12 +26,39 @@ static void append_value(struct value_sink *s, const struct value *v)
 	vec_push(&to->values, *v);
 }
 
+/* The recordings there are, for a message: "20261121132400 (web1), ...". */
+struct recordings {
+	struct str text;
+	unsigned n;
+};
+
+#define MOST_LISTED 8
+
+static int add_recording(void *ctx, const struct store_recording *r)
+{
+	struct recordings *l = ctx;
+
+	if (++l->n <= MOST_LISTED)
+		str_addf(&l->text, "%s%s (%s)", l->text.n ? ", " : "", r->epoch, r->host);
+	return 0;
+}
+
 static int load_store(struct input *in, const struct select *s, struct err *err)
 {
 	const struct store_selection sel = {.epochs = s->epochs, .host = s->host};
+	const struct store_selection all = {.epochs = "all"};
 	struct append_sink to = {{append_value}, &in->profile};
 	int rc = store_load(in->path, &sel, &in->profile, &to.sink, err);
+	struct recordings there = {0};
 
+	if (rc == -ENOENT && err && store_list(in->path, &all, add_recording, &there, NULL) == 0 &&
+	    there.n) {
+		size_t n = strlen(err->msg);
+
+		snprintf(err->msg + n, sizeof(err->msg) - n, "; there are: %s%s",
+			 str_get(&there.text), there.n > MOST_LISTED ? ", ..." : "");
+	}
+	str_release(&there.text);
 	return rc < 0 ? rc : 0;
 }
 
@@ -37,6 +68,13 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride};
 
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 int input_open(struct input *in, const struct select *s, struct err *err)
@@ -56,6 +94,8 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 			       in->path);
 	} else if (dcpi_in_probe(in->path) == 1) {
 		rc = load_dcpi(in, s, err);
+	} else if (!is_directory(in->path)) {
+		rc = err_set(err, -EINVAL, "%s: neither a database nor a DCPI profile", in->path);
 	} else {
 		rc = load_store(in, s, err);
 		images = store_images_dir(in->path, true, NULL);

@@ -292,6 +292,8 @@ void listing_open(struct listing *l, struct query *q, const struct found_proc *f
 	code_open(c, q, f->image);
 	l->why_no_code = c->why_no_code;
 	l->why_no_source = c->why_no_lines;
+	if (f->p.index == PROC_NONE && c->disasm && code_end(c, l->start) < l->end)
+		l->end = code_end(c, l->start);
 	if (c->disasm)
 		list_instructions(l, q, c, spots);
 	else

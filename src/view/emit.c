@@ -151,29 +151,35 @@ static bool same_group(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* A group is one object, where its first column stands, wherever its other columns do. */
+static void json_group(struct emit *e, const struct emit_cell *cells, unsigned first)
+{
+	const char *group = e->cols[first].group;
+
+	for (unsigned i = 0; i < first; i++)
+		if (is_in(&e->cols[i], EMIT_IN_JSON) && same_group(e->cols[i].group, group))
+			return;
+	json_key(&e->json, group);
+	json_begin(&e->json, '{');
+	for (unsigned i = first; i < e->n_cols; i++)
+		if (is_in(&e->cols[i], EMIT_IN_JSON) && same_group(e->cols[i].group, group))
+			json_cell(e, &e->cols[i], &cells[i]);
+	json_end(&e->json, '}');
+}
+
 static void json_row(struct emit *e, const struct emit_cell *cells)
 {
-	const char *group = NULL;
-
 	json_begin(&e->json, '{');
 	for (unsigned i = 0; i < e->n_cols; i++) {
 		const struct emit_col *c = &e->cols[i];
 
 		if (!is_in(c, EMIT_IN_JSON))
 			continue;
-		if (!same_group(group, c->group)) {
-			if (group)
-				json_end(&e->json, '}');
-			group = c->group;
-			if (group) {
-				json_key(&e->json, group);
-				json_begin(&e->json, '{');
-			}
-		}
-		json_cell(e, c, &cells[i]);
+		if (c->group)
+			json_group(e, cells, i);
+		else
+			json_cell(e, c, &cells[i]);
 	}
-	if (group)
-		json_end(&e->json, '}');
 	json_end(&e->json, '}');
 }
 
@@ -371,7 +377,7 @@ void emit_table_end(struct emit *e)
 
 	if (e->format == EMIT_JSON)
 		json_end(&e->json, ']');
-	if (e->format != EMIT_TABLE)
+	if (e->format != EMIT_TABLE || !e->cells.n)
 		return;
 	widths = xcalloc(e->n_cols, sizeof(*widths));
 	find_widths(e, widths);

@@ -42,7 +42,7 @@ struct emit_col {
 	const char *key;   /* JSON key and CSV heading */
 	const char *title; /* table heading; NULL: the key */
 	enum emit_type type;
-	const char *group; /* neighbours with the same group share a JSON object of this name */
+	const char *group; /* columns of one group share a JSON object of this name */
 	unsigned in;	   /* EMIT_IN_*; 0 is everywhere */
 	enum text_cut cut; /* how a text is shortened on a terminal */
 };
@@ -83,6 +83,6 @@ struct json *emit_json(struct emit *e);
 /* COLS must live until emit_table_end. */
 void emit_table(struct emit *e, const char *key, const struct emit_col *cols, unsigned n_cols);
 void emit_row(struct emit *e, const struct emit_cell *cells);
-void emit_table_end(struct emit *e);
+void emit_table_end(struct emit *e); /* for people, a table without rows is nothing at all */
 
 #endif

@@ -1,0 +1,2 @@
+make_usual_db
+dwell list --db db -source hot prog

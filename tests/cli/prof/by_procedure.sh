@@ -1,0 +1,3 @@
+make_usual_db
+dwell prof --db db prog
+dwell prof --db db --no_header --by procedure

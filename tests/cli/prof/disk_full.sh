@@ -1,0 +1,2 @@
+make_usual_db
+dwell prof --db db >/dev/full

@@ -1,0 +1,2 @@
+make_usual_db
+dwell top --db db
