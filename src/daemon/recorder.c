@@ -98,7 +98,7 @@ static void add_kernel(struct recorder *r)
 {
 	struct kallsyms k = {0};
 
-	if (kallsyms_load(&k, "/proc", "/sys", NULL) < 0 || k.hidden) {
+	if (kallsyms_load_layout(&k, "/proc", "/sys", NULL) < 0 || k.hidden) {
 		kallsyms_release(&k);
 		return;
 	}

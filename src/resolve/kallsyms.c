@@ -37,6 +37,7 @@ struct draft {
 
 struct loader {
 	struct kallsyms *k;
+	bool layout_only;
 	VEC(struct draft) drafts;
 	struct index by_name;
 	uint32_t last; /* draft of the line before: modules' lines stand together */
@@ -132,7 +133,8 @@ static void add_line(struct loader *ld, const struct line *l)
 			d->lowest = l->address;
 		if (l->address > d->highest)
 			d->highest = l->address;
-		symtab_builder_add(&d->builder, l->address, 0, l->name, l->n_name, flags);
+		if (!ld->layout_only)
+			symtab_builder_add(&d->builder, l->address, 0, l->name, l->n_name, flags);
 		return;
 	}
 	if (is(l, "_text"))
@@ -145,7 +147,8 @@ static void add_line(struct loader *ld, const struct line *l)
 		ld->lowest = l->address;
 	if (l->address > ld->highest)
 		ld->highest = l->address;
-	symtab_builder_add(&ld->kernel, l->address, 0, l->name, l->n_name, flags);
+	if (!ld->layout_only)
+		symtab_builder_add(&ld->kernel, l->address, 0, l->name, l->n_name, flags);
 }
 
 uint64_t kallsyms_link_start(uint64_t text_start)
@@ -298,18 +301,19 @@ static int read_lines(struct loader *ld, const char *path, size_t *ret_n_lines, 
 	}
 }
 
-int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err)
+static int load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, bool layout_only,
+		struct err *err)
 {
 	_mem_ char *path = xasprintf("%s/kallsyms", proc_dir);
-	struct loader ld = {.k = k, .last = INDEX_NONE};
+	struct loader ld = {.k = k, .layout_only = layout_only, .last = INDEX_NONE};
 	size_t n_lines = 0;
 	int rc;
 
 	*k = (struct kallsyms){0};
 	rc = read_lines(&ld, path, &n_lines, err);
-	k->hidden = n_lines && !ld.kernel.symbols.n && !ld.drafts.n;
+	k->hidden = n_lines && !ld.lowest && !ld.drafts.n;
 	kallsyms_build_id(sys_dir, &k->build_id);
-	if (ld.kernel.symbols.n) {
+	if (ld.lowest) {
 		k->text_start = ld.text ? ld.text : ld.stext ? ld.stext : ld.lowest;
 		k->text_end = ld.etext > k->text_start ? ld.etext : page_end(ld.highest);
 		k->slide = k->text_start - kallsyms_link_start(k->text_start);
@@ -324,6 +328,17 @@ int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
 		return rc;
 	}
 	return n_lines ? 0 : err_set(err, -EBADMSG, "%s: no symbols in it", path);
+}
+
+int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err)
+{
+	return load(k, proc_dir, sys_dir, false, err);
+}
+
+int kallsyms_load_layout(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
+			 struct err *err)
+{
+	return load(k, proc_dir, sys_dir, true, err);
 }
 
 void kallsyms_release(struct kallsyms *k)

@@ -36,6 +36,11 @@ struct kallsyms {
 int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err);
 void kallsyms_release(struct kallsyms *k);
 
+/* The same without any procedures (the symtabs are empty): where the kernel and its parts are, in a
+ * fraction of the memory. */
+int kallsyms_load_layout(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
+			 struct err *err);
+
 /* The part whose name is NAME, or NULL. */
 const struct kernel_part *kallsyms_find_part(const struct kallsyms *k, const char *name);
 

@@ -89,7 +89,7 @@ static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
 TEST(kernel_modules_and_programs)
 {
 	const struct kernel_part *p;
-	struct kallsyms k;
+	struct kallsyms k, bare;
 	struct err err;
 
 	REQUIRE(set_up());
@@ -129,6 +129,16 @@ TEST(kernel_modules_and_programs)
 	EXPECT(kallsyms_find_part(&k, "__builtin__ftrace") != NULL);
 	for (size_t i = 1; i < k.parts.n; i++)
 		EXPECT(k.parts.v[i - 1].end <= k.parts.v[i].start);
+	REQUIRE(kallsyms_load_layout(&bare, proc_dir, sys_dir, &err) == 0);
+	EXPECT(bare.symtab.n == 0 && bare.parts.n == k.parts.n);
+	EXPECT(bare.text_start == k.text_start && bare.text_end == k.text_end);
+	EXPECT_EQ(bare.slide, k.slide);
+	for (size_t i = 0; i < bare.parts.n; i++) {
+		EXPECT_STR(bare.parts.v[i].name, k.parts.v[i].name);
+		EXPECT(bare.parts.v[i].start == k.parts.v[i].start);
+		EXPECT(bare.parts.v[i].end == k.parts.v[i].end && !bare.parts.v[i].symtab.n);
+	}
+	kallsyms_release(&bare);
 	kallsyms_release(&k);
 	clean();
 }
