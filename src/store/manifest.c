@@ -301,6 +301,7 @@ void manifest_copy(struct manifest *to, const struct manifest *from)
 
 /* Sums. */
 
+/* The number in M of the event with E's identity (see profile_intern_event). */
 static uint32_t intern_event(struct manifest *m, const char *name, const char *unit,
 			     const struct event *e)
 {
@@ -308,7 +309,7 @@ static uint32_t intern_event(struct manifest *m, const char *name, const char *u
 
 	vec_each (old, &m->events)
 		if (strcmp(old->name, name) == 0 && strcmp(old->unit, unit) == 0 &&
-		    old->period == e->period && old->freq_hz == e->freq_hz)
+		    old->freq_hz == e->freq_hz && (e->freq_hz || old->period == e->period))
 			return (uint32_t)(old - m->events.v);
 	x = vec_add(&m->events);
 	x->name = arena_strdup(&m->arena, name);
@@ -343,6 +344,8 @@ void manifest_add_profile(struct manifest *m, const struct profile *p)
 		to->running_ns += e->running_ns;
 		to->total += e->total;
 		to->n_reached += e->n_reached;
+		if (e->freq_hz && to->n_reached && to->total >= to->n_reached)
+			to->period = to->total / to->n_reached;
 	}
 	vec_each (v, &p->values)
 		m->events.v[ids[v->event]].n_samples += v->count;
