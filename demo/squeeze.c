@@ -49,7 +49,7 @@ static size_t common_prefix(const uint8_t *a, const uint8_t *b, size_t max)
 }
 
 /* The longest earlier text equal to what stands at AT.  Kept a procedure of its own for the profile. */
-static __attribute__((noinline)) struct match longest_match(const struct matcher *m, size_t at)
+static __attribute__((noipa)) struct match longest_match(const struct matcher *m, size_t at)
 {
 	struct match best = {0, 0};
 	size_t max = m->n - at < MAX_MATCH ? m->n - at : MAX_MATCH;
