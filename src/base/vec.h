@@ -57,8 +57,9 @@
 			qsort((vec)->v, (vec)->n, sizeof(*(vec)->v), cmp);                         \
 	} while (0)
 
+/* P is NULL when there never was an element, and NULL + 0 is undefined. */
 #define vec_each(p, vec)                                                                           \
-	for (__typeof__(*(vec)->v) *p = (vec)->v; p < (vec)->v + (vec)->n; p++)
+	for (__typeof__(*(vec)->v) *p = (vec)->v; p && p < (vec)->v + (vec)->n; p++)
 
 #define n_elems(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -341,22 +341,27 @@ size_t lines_range(struct lines *l, uint64_t start, uint64_t end, struct line_ro
  * same file (UINT32_MAX for none). */
 static const struct lines_decl *find_decl(struct lines *l, uint64_t start, uint32_t *ret_next)
 {
-	const struct lines_decl *d, *stop, *next;
+	const struct lines_decl *d;
 	struct lines_unit *u;
 	struct found at;
+	size_t i, next;
 
 	if (!find_row(l, start, &at))
 		return NULL;
 	u = at.unit;
 	lines_read_decls(l, (uint32_t)(u - l->units.v));
-	stop = u->decls.v + u->decls.n;
-	for (d = u->decls.v; d < stop && d->svma != start; d++)
+	for (i = 0; i < u->decls.n && u->decls.v[i].svma != start; i++)
 		;
-	if (d == stop)
+	if (i == u->decls.n)
 		return NULL;
-	for (next = d + 1; next < stop && next->file == d->file && next->line == d->line; next++)
-		;
-	*ret_next = next < stop && next->file == d->file ? next->line : UINT32_MAX;
+	d = &u->decls.v[i];
+	*ret_next = UINT32_MAX;
+	for (next = i + 1; next < u->decls.n && u->decls.v[next].file == d->file; next++) {
+		if (u->decls.v[next].line == d->line)
+			continue;
+		*ret_next = u->decls.v[next].line;
+		break;
+	}
 	return d;
 }
 
