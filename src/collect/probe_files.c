@@ -238,7 +238,7 @@ void probe_other_maps(struct probe *p)
 			  xasprintf("the mappings of %u of %u are closed (%s): their samples stay "
 				    "without images",
 				    t.n_denied, t.n, strerror(-t.rc)),
-			  xstrdup(p->caps >> CAP_SYS_PTRACE & 1
+			  xstrdup((p->caps >> CAP_SYS_PTRACE & 1) && !p->in_user_ns
 					  ? "a security module that lets CAP_SYS_PTRACE be used"
 					  : "CAP_SYS_PTRACE, or root"));
 }

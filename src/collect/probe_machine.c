@@ -153,11 +153,14 @@ static uint64_t status_field(const char *status, const char *key, int base)
 static void read_background(struct probe *p)
 {
 	_mem_ char *status = probe_proc_text(p, "self/status");
+	_mem_ char *uids = probe_proc_text(p, "self/uid_map");
 	_mem_ char *cpuinfo = NULL, *path = NULL;
 
 	/* proc(5) status: CapEff in hex; Seccomp 2 is a filter */
 	p->caps = status_field(status, "\nCapEff:", 16);
-	p->filtered = status_field(status, "\nSeccomp:", 10) == 2;
+	p->filtered = status_field(status, "\nSeccomp:", 10) ==
+		      2; /* user_namespaces(7): the initial one maps all 2^32 - 1 ids */
+	p->in_user_ns = uids && !strstr(uids, "4294967295");
 	if (!probe_sysctl(p, "kernel/perf_event_paranoid", &p->paranoid))
 		p->paranoid = INT64_MIN;
 	/* /proc/cpuinfo is long on large machines; its first CPU says enough */
@@ -188,6 +191,8 @@ static struct perf_event_attr clock_attr(bool user_only)
 	};
 }
 
+static const char initial_ns[] = " in the initial user namespace (this process is in another)";
+
 /* Why perf_event_open failed with RC when LEVEL is the highest paranoid level that allows it. */
 static void perf_refused(const struct probe *p, int rc, int level, char **ret_found,
 			 char **ret_remedy)
@@ -205,8 +210,8 @@ static void perf_refused(const struct probe *p, int rc, int level, char **ret_fo
 		*ret_found =
 			xasprintf("kernel.perf_event_paranoid is %" PRId64 "%s", p->paranoid,
 				  p->paranoid > 2 ? ", which forbids it without CAP_PERFMON" : "");
-		*ret_remedy =
-			xasprintf("sysctl kernel.perf_event_paranoid=%d, or CAP_PERFMON", level);
+		*ret_remedy = xasprintf("sysctl kernel.perf_event_paranoid=%d, or CAP_PERFMON%s",
+					level, p->in_user_ns ? initial_ns : "");
 	} else {
 		*ret_found = xasprintf("perf_event_open: %s", strerror(-rc));
 		if (rc == -EACCES || rc == -EPERM)
@@ -300,8 +305,7 @@ static void check_cgroups(struct probe *p)
 	const char *folder = v1 ? v1 : v2;
 	struct perf_event_attr attr = clock_attr(false);
 	_fd_ int dir = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	int fd;
-
+	int why = errno, fd;
 	if (!folder) {
 		probe_add(p, id, what, PROBE_MISSING, xstrdup("no cgroup file system is mounted"),
 			  xstrdup("mount -t cgroup2 cgroup2 /sys/fs/cgroup"));
@@ -313,7 +317,12 @@ static void check_cgroups(struct probe *p)
 			  xstrdup("sysctl kernel.perf_event_paranoid=0, or CAP_PERFMON"));
 		return;
 	}
-	fd = dir < 0 ? -errno : p->env->perf_open(&attr, dir, 0, PERF_FLAG_PID_CGROUP);
+	if (dir < 0) {
+		probe_add(p, id, what, PROBE_MISSING, xasprintf("%s: %s", folder, strerror(why)),
+			  xstrdup("mount -t cgroup2 cgroup2 /sys/fs/cgroup"));
+		return;
+	}
+	fd = p->env->perf_open(&attr, dir, 0, PERF_FLAG_PID_CGROUP);
 	if (fd < 0) {
 		probe_add(p, id, what, PROBE_MISSING,
 			  xasprintf("perf_event_open on %s: %s", folder, strerror(-fd)),
@@ -387,9 +396,11 @@ static void bpf_refused(struct probe *p, const char *id, const char *what, const
 				 "--security-opt seccomp=unconfined");
 	else if (rc == -EPERM && lockdown && strstr(lockdown, "[confidentiality]"))
 		remedy = xstrdup("the kernel is locked down: boot with lockdown=integrity or none");
+	else if (rc == -EPERM && p->in_user_ns)
+		remedy = xasprintf("CAP_BPF and CAP_PERFMON%s", initial_ns);
 	else if (rc == -EPERM)
-		remedy = xstrdup("the initial user namespace, or on Linux before 5.11 a higher "
-				 "RLIMIT_MEMLOCK (ulimit -l unlimited)");
+		remedy = xstrdup("on Linux before 5.11 a higher RLIMIT_MEMLOCK (ulimit -l "
+				 "unlimited), else a security module that allows it");
 	free(caps);
 	probe_add(p, id, what, PROBE_MISSING, found, remedy);
 }
@@ -452,9 +463,9 @@ void probe_machine(const struct probe_env *env, struct probe_report *ret)
 	probe_other_maps(&p);
 	probe_map_files(&p);
 	probe_limits(&p);
-	probe_names(&p);
-	/* the bpf engine opens its events on whole CPUs */
-	ret->bpf = ret->bpf && ret->system_wide;
+	probe_names(&p); /* the bpf engine opens its events on whole CPUs, and its programs read
+			    kernel structures */
+	ret->bpf = ret->bpf && ret->system_wide && probe_find(ret, "btf")->state == PROBE_OK;
 }
 
 void probe_report_release(struct probe_report *report)

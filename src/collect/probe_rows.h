@@ -11,6 +11,7 @@ struct probe {
 	uint64_t caps;	  /* effective capabilities of this process, by bit */
 	bool filtered;	  /* a seccomp filter is on this process */
 	bool in_vm;	  /* the CPU says that a hypervisor runs it */
+	bool in_user_ns;  /* root here is not root of the machine */
 	int64_t paranoid; /* kernel.perf_event_paranoid; INT64_MIN: there is none */
 };
 

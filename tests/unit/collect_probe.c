@@ -120,6 +120,7 @@ static bool set_up(void)
 	put("proc/self/map_files/400000-401000", "");
 	put("proc/1/maps", "");
 	put("proc/cpuinfo", "flags\t\t: fpu vme\n");
+	put("proc/self/uid_map", "         0          0 4294967295\n");
 	put("proc/kallsyms", "0000000000000000 A fixed\nffffffff81000000 T _text\n");
 	put("proc/sys/kernel/perf_event_paranoid", "2\n");
 	put("proc/sys/kernel/kptr_restrict", "0\n");
@@ -209,6 +210,10 @@ TEST(paranoid_levels)
 TEST(containers_and_kernels_without_perf)
 {
 	REQUIRE(set_up());
+	kernel.perf_rc = -EACCES;
+	put("proc/self/uid_map", "         0          0          1\n");
+	put("proc/sys/kernel/perf_event_paranoid", "4\n");
+	expect("own_programs", PROBE_MISSING, "CAP_PERFMON in the initial user namespace");
 	kernel.perf_rc = -ENOSYS;
 	expect("own_programs", PROBE_MISSING, "CONFIG_PERF_EVENTS");
 	kernel.perf_rc = -EPERM;
@@ -223,7 +228,10 @@ TEST(bpf_refusals)
 {
 	REQUIRE(set_up());
 	kernel.prog_rc = -EPERM;
-	expect("bpf", PROBE_MISSING, "user namespace");
+	expect("bpf", PROBE_MISSING, "RLIMIT_MEMLOCK");
+	put("proc/self/uid_map", "         0          0          1\n");
+	expect("bpf", PROBE_MISSING, "in the initial user namespace");
+	put("proc/self/uid_map", "         0          0 4294967295\n");
 	put("sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	expect("bpf", PROBE_MISSING, "lockdown=integrity");
 	put("proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\nSeccomp:\t2\n");
@@ -247,9 +255,14 @@ TEST(bpf_refusals)
 
 TEST(what_files_say)
 {
+	struct probe_report r;
+
 	REQUIRE(set_up());
 	take_away("sys/kernel/btf");
 	expect("btf", PROBE_MISSING, "CONFIG_DEBUG_INFO_BTF");
+	probe_machine(&env, &r);
+	EXPECT(r.system_wide && !r.bpf);
+	probe_report_release(&r);
 	put("proc/sys/net/core/bpf_jit_enable", "0\n");
 	expect("bpf_jit", PROBE_LIMITED, "net.core.bpf_jit_enable=1");
 	take_away("proc/sys/net");
