@@ -203,34 +203,33 @@ uint32_t lines_intern(struct lines *l, const char *path)
 	return i;
 }
 
-/* Number of the first row above SVMA. */
-static size_t row_above(const struct lines_unit *u, uint64_t svma)
+/* Counts those of the N ascending elements of N_BYTES at V that begin at or below SVMA; an
+ * element's first member is its address. */
+static inline size_t search(const void *v, size_t n, size_t n_bytes, uint64_t svma)
 {
-	size_t low = 0, n = u->rows.n;
+	size_t low = 0;
 
 	/* Without a branch to predict: half the time of the usual form. */
 	while (n > 0) {
 		size_t half = (n + 1) / 2;
+		uint64_t start;
 
-		low = u->rows.v[low + half - 1].svma <= svma ? low + half : low;
+		memcpy(&start, (const char *)v + (low + half - 1) * n_bytes, sizeof(start));
+		low = start <= svma ? low + half : low;
 		n -= half;
 	}
 	return low;
 }
 
-/* Number of the first span that starts above SVMA. */
+/* Number of the first row, and of the first span, above SVMA. */
+static size_t row_above(const struct lines_unit *u, uint64_t svma)
+{
+	return search(u->rows.v, u->rows.n, sizeof(u->rows.v[0]), svma);
+}
+
 static size_t span_above(const struct lines *l, uint64_t svma)
 {
-	size_t low = 0, n = l->spans.n;
-
-	/* Without a branch to predict: half the time of the usual form. */
-	while (n > 0) {
-		size_t half = (n + 1) / 2;
-
-		low = l->spans.v[low + half - 1].start <= svma ? low + half : low;
-		n -= half;
-	}
-	return low;
+	return search(l->spans.v, l->spans.n, sizeof(l->spans.v[0]), svma);
 }
 
 /* Where the answer for an address was found. */

@@ -12,7 +12,7 @@
 #include "resolve/lines.h"
 
 struct lines_row {
-	uint64_t svma;
+	uint64_t svma; /* first: searched for */
 	uint32_t file; /* in lines.files */
 	uint32_t line, discriminator;
 	uint16_t column;
@@ -32,7 +32,7 @@ struct lines_unit {
 	VEC(struct lines_decl) decls; /* by file, then line */
 };
 
-/* Addresses a unit says are its own. */
+/* Addresses a unit says are its own; `start` stands first, it is searched for. */
 struct lines_span {
 	uint64_t start, end, max_end; /* max_end: the highest end of this and all spans before */
 	uint32_t unit;
