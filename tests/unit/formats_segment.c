@@ -2,8 +2,10 @@
 #include "formats/segment.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "formats/segment_block.h"
 #include "gen.h"
 
 static bool same(const struct profile *a, const struct profile *b)
@@ -137,4 +139,261 @@ TEST(equal_profiles_give_equal_bytes)
 		profile_release(&a);
 		profile_release(&b);
 	}
+}
+
+/* Decoding BYTES must fail and leave a profile as it was. */
+static void expect_refused(const uint8_t *bytes, size_t n, const char *what, size_t at)
+{
+	struct t_rng r = {24};
+	struct profile p;
+	char *before, *after;
+
+	gen_profile(&r, &p, 10);
+	before = profile_dump(&p);
+	if (segment_decode(bytes, n, &p, NULL, NULL) == 0)
+		t_fail_("%s at %zu was not noticed", what, at);
+	after = profile_dump(&p);
+	EXPECT_STR(after, before);
+	profile_check(&p);
+	free(before);
+	free(after);
+	profile_release(&p);
+}
+
+TEST(every_cut_and_every_changed_byte_is_noticed)
+{
+	struct t_rng r = {25};
+	struct profile p;
+	struct wr w;
+
+	gen_profile(&r, &p, 20);
+	w = encode(&p);
+	for (size_t n = 0; n < w.n; n++) {
+		uint8_t *cut = xmemdup(w.v, n); /* its own allocation, so that overruns are seen */
+
+		expect_refused(cut, n, "a cut", n);
+		free(cut);
+		if (n == 10 ||
+		    n == 11) /* the minor version may be anything newer, but see the digest */
+			continue;
+		w.v[n] ^= (uint8_t)(1 + t_below(&r, 255));
+		expect_refused(w.v, w.n, "a changed byte", n);
+		wr_release(&w);
+		w = encode(&p);
+	}
+	wr_release(&w);
+	profile_release(&p);
+}
+
+TEST(unknown_blocks_and_columns_are_skipped)
+{
+	struct t_rng r = {26};
+	struct profile p, q;
+	struct err err = {0};
+	struct wr w = {0}, out = {0};
+	struct block_list l;
+	struct block_writer bw;
+
+	gen_profile(&r, &p, 30);
+	w = encode(&p);
+	EXPECT_EQ(block_read_all(w.v, w.n, &l, &err), 0);
+	block_begin_segment(&bw, &out, false);
+	vec_each (b,
+		  &l.blocks) { /* each block with one more column, and a strange block behind it */
+		struct column c[8];
+		unsigned n = b->n_columns;
+
+		EXPECT_EQ(block_columns(b, c, n, &err), 0);
+		for (unsigned i = 0; i < n; i++)
+			wr_bytes(&bw.columns[i], c[i].rd.p, rd_left(&c[i].rd));
+		wr_bytes(&bw.columns[n], "whatever", 8);
+		EXPECT_EQ(block_add(&bw, (enum segment_block_type)b->type, b->flags, b->n_items,
+				    n + 1, &err),
+			  0);
+		wr_bytes(&bw.columns[0], "trace", 5);
+		EXPECT_EQ(block_add(&bw, SEGMENT_TRACES, 0, 5, 1, &err), 0);
+		columns_release(c, n);
+	}
+	block_end_segment(&bw);
+	profile_init(&q);
+	EXPECT_EQ(segment_decode(out.v, out.n, &q, NULL, &err), 0);
+	EXPECT_STR(err.msg, "");
+	EXPECT(same(&p, &q));
+	vec_release(&l.blocks);
+	wr_release(&w);
+	wr_release(&out);
+	profile_release(&p);
+	profile_release(&q);
+}
+
+TEST(extreme_numbers_survive)
+{
+	static const uint64_t counts[] = {0, 1, INT64_MAX, UINT64_MAX - 1, UINT64_MAX};
+	struct profile p, q;
+	event_id e;
+	image_id im;
+
+	profile_init(&p);
+	e = profile_intern_event(&p, &(struct event){.name = profile_intern_str(&p, "x"),
+						     .period = UINT64_MAX,
+						     .total = UINT64_MAX,
+						     .enabled_ns = UINT64_MAX,
+						     .n_reached = UINT64_MAX});
+	im = profile_intern_image(&p, &(struct image){.path = "",
+						      .flags = UINT32_MAX,
+						      .text_start = UINT64_MAX,
+						      .text_bytes = 1});
+	for (unsigned i = 0; i < n_elems(counts); i++)
+		profile_add_value(
+			&p,
+			&(struct value){.owner = profile_intern_owner(
+						&p, &(struct owner){.uid = UINT32_MAX - i % 2,
+								    .pid = UINT32_MAX,
+								    .tid = i,
+								    .flags = UINT32_MAX}),
+					.ctx = i ? profile_flat_ctx(&p, profile_intern_place(
+										&p, im, counts[i],
+										UINT32_MAX - i))
+						 : 0, /* the root itself */
+					.vector = profile_intern_vector(
+						&p, &(struct vector){counts[i], ~counts[i], i}),
+					.event = e,
+					.count = counts[i],
+					.sum = counts[4 - i]});
+	profile_add_loss(&p, "full", e, UINT64_MAX);
+	p.meta.n_cpus = UINT32_MAX;
+	p.meta.end_wall_ns = UINT64_MAX;
+	profile_init(&q);
+	through_bytes(&q, &p);
+	EXPECT(same(&p, &q));
+	EXPECT_EQ(q.images.v[0].flags, UINT32_MAX);
+	EXPECT_EQ(q.images.v[0].text_start, UINT64_MAX);
+	profile_release(&p);
+	profile_release(&q);
+}
+
+/* N places at equal distances in one image, one value each. */
+static void make_regular(struct profile *p, unsigned n)
+{
+	event_id e;
+	image_id im;
+
+	profile_init(p);
+	e = profile_intern_event(p,
+				 &(struct event){.name = profile_intern_str(p, "x"), .period = 1});
+	im = profile_intern_image(p, &(struct image){.kind = IMAGE_JIT, .path = "j"});
+	for (unsigned i = 0; i < n; i++)
+		profile_add_value(
+			p, &(struct value){.ctx = profile_flat_ctx(
+						   p, profile_intern_place(p, im, 16ull * i, 0)),
+					   .event = e,
+					   .count = 3});
+}
+
+TEST(data_that_shrinks_too_well_is_stored_plainly)
+{
+	struct profile p, q;
+	struct wr w;
+
+	make_regular(&p, 600000); /* three blocks of values */
+	w = encode(&p);
+	EXPECT(w.n > 600000);
+	wr_release(&w);
+	profile_init(&q);
+	through_bytes(&q, &p);
+	EXPECT_EQ(q.values.n, 600000);
+	EXPECT_EQ(profile_n_samples(&q, 0), 1800000);
+	profile_release(&p);
+	profile_release(&q);
+}
+
+TEST(only_what_is_used_is_stored)
+{
+	struct profile p, q;
+	struct wr w;
+
+	make_regular(&p, 5000);
+	profile_reset_values(&p);
+	profile_add_value(&p, &(struct value){.ctx = 17, .count = 1});
+	w = encode(&p);
+	EXPECT(w.n < 400);
+	wr_release(&w);
+	profile_init(&q);
+	through_bytes(&q, &p);
+	EXPECT_EQ(q.places.n, 1);
+	EXPECT(same(&p, &q));
+	profile_release(&p);
+	profile_release(&q);
+}
+
+/* 0 .. N-1 by Zipf's law: N^u - 1, u uniform, makes each doubling equally likely. */
+static uint64_t zipf(struct t_rng *r, uint64_t n)
+{
+	return (uint64_t)(pow((double)n, (double)t_below(r, 1 << 20) / (1 << 20)) - 1);
+}
+
+#define N_OWNERS 30
+#define N_IMAGES 40
+
+static void add_typical_sample(struct t_rng *r, struct profile *p)
+{
+	uint64_t owner = zipf(r, N_OWNERS);
+	uint64_t image = t_below(r, 3) ? owner + 1 : zipf(r, N_IMAGES); /* its own, or a library */
+	uint64_t n_procs = 10 + 200 / (image + 1), proc = zipf(r, n_procs);
+	uint64_t h = hash_pair(image, proc), n_insns = 5 + h % 40, insn = zipf(r, n_insns);
+	struct value v = {.owner = (owner_id)owner + 1, .count = 1};
+	uint64_t svma;
+
+	insn = hash_pair(h, insn) % n_insns; /* the hot ones are anywhere in the procedure */
+	svma = 0x401000 + hash_u64(proc + 1) % n_procs * 512 + insn * 4 + hash_pair(h, insn) % 4;
+	v.ctx = profile_flat_ctx(p, profile_intern_place(p, (image_id)image, svma, 0));
+	profile_add_value(p, &v);
+}
+
+/* A recording of N samples shaped like a system-wide one of a compiler run: owners, images,
+ * procedures and instructions each by Zipf's law, instructions 1 to 8 bytes long. */
+static void make_typical(struct profile *p, unsigned n_samples)
+{
+	struct event e = {.period = 192307};
+	struct t_rng r = {27};
+	char name[64];
+
+	profile_init(p);
+	e.name = profile_intern_str(p, "cpu-clock");
+	profile_intern_event(p, &e);
+	for (unsigned i = 0; i < N_IMAGES; i++) {
+		struct image im = {.kind = i ? IMAGE_FILE : IMAGE_KERNEL, .path = name};
+
+		im.build_id.n_bytes = 20;
+		for (unsigned k = 0; k < 20; k++)
+			im.build_id.bytes[k] = (uint8_t)t_rand(&r);
+		snprintf(name, sizeof(name), "/usr/lib/x86_64-linux-gnu/lib%u.so.%u", i * 77, i);
+		profile_intern_image(p, &im);
+	}
+	for (unsigned i = 0; i < N_OWNERS; i++) {
+		struct owner o = {.uid = 1000};
+
+		snprintf(name, sizeof(name), "/usr/bin/program-%u", i * i);
+		o.exe = profile_intern_str(p, name);
+		o.comm = profile_intern_str(p, name + 9);
+		profile_intern_owner(p, &o);
+	}
+	for (unsigned i = 0; i < n_samples; i++)
+		add_typical_sample(&r, p);
+}
+
+TEST(a_minute_of_samples_needs_half_a_byte_each)
+{
+	const unsigned n_samples = 600000;
+	struct profile p;
+	struct wr w;
+
+	make_typical(&p, n_samples);
+	w = encode(&p);
+	printf("# %zu keys, %zu bytes: %.2f bytes a key, %.3f a sample\n", p.values.n, w.n,
+	       (double)w.n / (double)p.values.n, (double)w.n / n_samples);
+	EXPECT(p.values.n > 50000);
+	EXPECT(w.n < n_samples / 2);
+	wr_release(&w);
+	profile_release(&p);
 }

@@ -94,7 +94,7 @@ static void make_basic(struct profile *p)
 						    .freq_hz = 5200,
 						    .enabled_ns = 60,
 						    .running_ns = 30,
-						    .total = UINT64_MAX,
+						    .total = 12 * 192307,
 						    .n_reached = 12});
 	kernel = profile_intern_image(p, &(struct image){.kind = IMAGE_KERNEL,
 							 .path = "[kernel]",
