@@ -295,6 +295,10 @@ static void show_account(struct recorder *r, const char *db)
 		s->epoch, db);
 	for (event_id i = 0; i < s->events.n; i++)
 		show_event(s->total, &s->events.v[i], i);
+	n = collector_stats(recorder_collector(r)).n_lost_records;
+	if (n)
+		fprintf(stderr, "  the kernel's rings were full %s times: some mappings and processes may "
+			"be unknown\n", thousands(n, a));
 }
 
 /* The same account as an object on stdout. */

@@ -46,7 +46,8 @@ struct collector {
 	struct kernel_map kernel;
 	struct fold fold;
 	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
-	uint64_t n_ring_lost, n_cycles;
+	uint64_t n_ring_lost[LOG_MAX_EVENTS];    /* found their ring full; known at the end */
+	uint64_t n_lost_records;                 /* of any kind, as the rings tell it on the way */
 	uint64_t idle_start_ns;              /* of all CPUs, when sampling began */
 	int cycle_ms;
 };
@@ -137,6 +138,17 @@ static int open_log(struct collector *c, struct err *err)
 	return rc;
 }
 
+/* A ring of N_PAGES, or of what kernel.perf_event_mlock_kb leaves of them. */
+static int add_ring(struct collector *c, int fd, size_t n_pages, struct err *err)
+{
+	int rc = -EPERM;
+
+	vec_add(&c->rings);
+	for (; rc == -EPERM && n_pages >= 8; n_pages /= 2)
+		rc = ring_open(&c->rings.v[c->rings.n - 1], fd, n_pages, err);
+	return rc;
+}
+
 /* Events that tell of mappings, names, births and deaths, into a ring per CPU. */
 static int open_sideband(struct collector *c, enum spread spread, struct err *err)
 {
@@ -180,8 +192,7 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 				continue;
 			}
 			owner = o;
-			vec_add(&c->rings);
-			rc = ring_open(&c->rings.v[c->rings.n - 1], o->fd, n_pages, err);
+			rc = add_ring(c, o->fd, n_pages, err);
 			if (rc < 0)
 				return rc;
 		}
@@ -441,7 +452,7 @@ static void apply(struct collector *c, const struct record *r)
 		apply_sample(c, r);
 		break;
 	case RECORD_LOST:
-		c->n_ring_lost += r->lost;
+		c->n_lost_records += r->lost;
 		break;
 	case RECORD_KSYMBOL:
 		if (!r->unregistered)
@@ -505,7 +516,6 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	fold_flush(&c->fold);
 	procs_end_cycle(&c->procs);
 	vec_release(&heads);
-	c->n_cycles++;
 }
 
 void collector_cycle(struct collector *c)
@@ -529,15 +539,16 @@ static void read_counts(struct collector *c)
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
 
 	vec_each(o, &c->samplers) {
-		uint64_t v[3]; /* value, enabled, running: perf_event_open(2), read_format */
 		struct event *e = &c->profile->events.v[c->events[o->event]];
+		struct opened_count n;
 
-		if (read(o->fd, v, sizeof(v)) != sizeof(v))
+		if (!opened_read(o, &n))
 			continue;
-		e->total += v[0];
+		e->total += n.value;
 		if (!tasks || o->cpu < 0 || o->cpu == c->cpus.v[0])
-			e->enabled_ns += v[1];
-		e->running_ns += v[2];
+			e->enabled_ns += n.enabled_ns;
+		e->running_ns += n.running_ns;
+		c->n_ring_lost[o->event] += n.lost;
 	}
 }
 
@@ -545,21 +556,26 @@ static void read_counts(struct collector *c)
 static void settle_event(struct collector *c, uint32_t i, uint64_t idle)
 {
 	struct event *e = &c->profile->events.v[c->events[i]];
+	const struct event_spec *spec = &c->specs[i];
 	struct log_counts k = {0};
 	uint64_t kept = c->fold.n_samples[i];
 
 	if (c->in_log[i])
 		k = log_counts(c->log, i);
 	else
-		k.reached = c->n_ring_samples[i];
+		k.reached = c->n_ring_samples[i] + c->n_ring_lost[i];
 	e->n_reached += k.reached;
 	profile_add_loss(c->profile, "spill_full", c->events[i], k.dropped);
+	profile_add_loss(c->profile, "ring_full", c->events[i], c->n_ring_lost[i]);
+	kept += k.dropped + c->n_ring_lost[i];
 	/* Nothing should be left over; if something is, it has a name too. */
-	if (k.reached > kept + k.dropped)
-		profile_add_loss(c->profile, "unaccounted", c->events[i], k.reached - kept - k.dropped);
-	/* A clock's count goes on while a CPU idles, but its samples do not come reliably then. */
-	if (c->opts.events[i].is_clock && !c->opts.events[i].attr.exclude_kernel &&
-	    c->opts.target.kind == TARGET_ALL)
+	if (k.reached > kept)
+		profile_add_loss(c->profile, "unaccounted", c->events[i], k.reached - kept);
+	/* A clock's count goes on while a CPU idles, but its samples do not come reliably then; and it
+	 * goes on in code the event excludes, so that it promises nothing there. */
+	if (spec->is_clock && (spec->attr.exclude_kernel || spec->attr.exclude_user))
+		e->total = 0;
+	else if (spec->is_clock && c->opts.target.kind == TARGET_ALL)
 		e->total -= idle < e->total ? idle : e->total;
 	if (e->freq_hz && e->n_reached && e->total >= e->n_reached)
 		e->period = e->total / e->n_reached;
@@ -578,19 +594,16 @@ void collector_stop(struct collector *c)
 	read_counts(c);
 	for (uint32_t i = 0; i < c->opts.n_events; i++)
 		settle_event(c, i, idle);
-	/* A ring's lost records do not say which event's they were: they are the first event's. */
-	if (c->n_ring_lost)
-		profile_add_loss(c->profile, c->engine == ENGINE_RING ? "ring_full" : "sideband_lost",
-				 c->events[0], c->n_ring_lost);
 }
 
 struct collector_stats collector_stats(const struct collector *c)
 {
 	struct collector_stats s = {.n_unknown = c->fold.n_unknown, .n_keys = c->profile->values.n,
-				    .n_lost = c->n_ring_lost};
+				    .n_lost_records = c->n_lost_records};
 
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {
 		s.n_samples += c->fold.n_samples[i];
+		s.n_lost += c->n_ring_lost[i];
 		if (c->in_log[i])
 			s.n_lost += log_counts(c->log, i).dropped;
 	}

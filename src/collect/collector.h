@@ -67,7 +67,8 @@ void collector_stop(struct collector *c);
 
 struct collector_stats {
 	uint64_t n_samples; /* in values so far */
-	uint64_t n_lost;
+	uint64_t n_lost;         /* samples */
+	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes */
 	uint64_t n_unknown; /* of n_samples: address or process not known */
 	uint64_t n_keys;    /* distinct values now in the profile */
 };

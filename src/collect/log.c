@@ -80,8 +80,6 @@ static int load(struct log *l, const struct log_opts *opts)
 
 	s->rodata->n_slots = opts->n_slots;
 	s->rodata->n_spill = opts->n_spill;
-	s->rodata->cgroup_id = opts->cgroup_id;
-	s->rodata->cgroup_level = opts->cgroup_level;
 	s->rodata->pidns_dev = opts->pidns_dev;
 	s->rodata->pidns_ino = opts->pidns_ino;
 	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);

@@ -18,9 +18,7 @@ struct log_opts {
 	uint32_t n_cpus;   /* possible CPUs */
 	uint32_t n_slots;  /* per CPU, a power of two */
 	uint32_t n_spill;  /* per CPU, a power of two */
-	uint64_t cgroup_id; /* cgroup v2 id: keep only tasks in it or below it; 0: all */
 	uint64_t pidns_dev, pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
-	uint32_t cgroup_level; /* depth of that cgroup below the root, when cgroup_id is set */
 };
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says

@@ -83,6 +83,10 @@ static int explain(const struct target *t, const struct event_spec *spec, int rc
 	}
 }
 
+/* PERF_FORMAT_LOST: Linux 6.0. */
+#define OPENED_READ_FORMAT                                                                         \
+	(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
+
 struct opening {
 	const struct target *target;
 	struct event_spec spec;
@@ -135,7 +139,7 @@ int target_open(const struct target *t, const struct event_spec *spec, uint32_t 
 	o.spec.attr.disabled = 1;
 	o.spec.attr.inherit = tasks;
 	o.spec.attr.enable_on_exec = tasks && t->kind == TARGET_COMMAND;
-	o.spec.attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	o.spec.attr.read_format = OPENED_READ_FORMAT;
 	if (!tasks && t->kind == TARGET_CGROUP) {
 		o.flags |= PERF_FLAG_PID_CGROUP;
 		open_cpus(&o, t->cgroup_fd);
@@ -152,6 +156,16 @@ int target_open(const struct target *t, const struct event_spec *spec, uint32_t 
 		}
 	}
 	return o.n_open ? 0 : explain(t, spec, o.rc ? o.rc : -ENODEV, 0, err);
+}
+
+bool opened_read(const struct opened *o, struct opened_count *ret)
+{
+	uint64_t v[4]; /* in the order of the bits of read_format: perf_event_open(2) */
+
+	if (read(o->fd, v, sizeof(v)) != sizeof(v))
+		return false;
+	*ret = (struct opened_count){.value = v[0], .enabled_ns = v[1], .running_ns = v[2], .lost = v[3]};
+	return true;
 }
 
 void opened_enable(const opened_list *list)

@@ -50,6 +50,13 @@ uint32_t cpus_possible(void);
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
 		enum spread spread, const cpu_list *cpus, opened_list *list, struct err *err);
 
+/* An event's own count so far, children included. */
+struct opened_count {
+	uint64_t value, enabled_ns, running_ns;
+	uint64_t lost; /* records that found their ring full */
+};
+bool opened_read(const struct opened *o, struct opened_count *ret);
+
 /* PERF_EVENT_IOC_ENABLE and DISABLE on all of LIST. */
 void opened_enable(const opened_list *list);
 void opened_disable(const opened_list *list);

@@ -52,10 +52,8 @@ struct bpf_iter__task {
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
 /* Set before loading. */
-const volatile __u32 n_slots = 1;      /* per CPU, a power of two */
-const volatile __u32 n_spill = 1;      /* per CPU, a power of two */
-const volatile __u32 cgroup_level = 0; /* with cgroup_id: keep only tasks below that cgroup */
-const volatile __u64 cgroup_id = 0;
+const volatile __u32 n_slots = 1; /* per CPU, a power of two */
+const volatile __u32 n_spill = 1; /* per CPU, a power of two */
 /* The recorder's pid namespace when it is not the initial one: perf's sideband speaks its pids. */
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
@@ -151,8 +149,6 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
 	__u64 ip, head;
 
 	if (!log)
-		return 0;
-	if (cgroup_id && bpf_get_current_ancestor_cgroup_id(cgroup_level) != cgroup_id)
 		return 0;
 #if defined(__TARGET_ARCH_x86)
 	ip = ctx->words[16]; /* pt_regs.ip: arch/x86/include/asm/ptrace.h */
