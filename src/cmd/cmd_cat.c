@@ -38,12 +38,17 @@ struct table {
 
 #define N_NAME_COLS 4
 
-static int by_place(const void *x, const void *y)
+/* Images by path, as they come out the same from any copy of a database. */
+static int by_place(const void *x, const void *y, void *profile)
 {
 	const struct dcpi_row *a = x, *b = y;
+	const struct profile *p = profile;
 
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
+	if (a->image != b->image) {
+		int c = strcmp(p->images.v[a->image].path, p->images.v[b->image].path);
+
+		return c ? c : a->image < b->image ? -1 : 1;
+	}
 	if (a->label != b->label)
 		return a->label < b->label ? -1 : 1;
 	return a->svma < b->svma ? -1 : a->svma > b->svma;
@@ -164,8 +169,9 @@ static int show_table(struct cmd *c, const struct profile *p, const struct dcpi_
 	int rc;
 
 	make_cols(&t, f);
-	dcpi_flatten(p, f, &rows, NULL);
-	vec_sort(&rows, by_place);
+	dcpi_flatten(p, f, false, &rows, NULL);
+	if (rows.n)
+		qsort_r(rows.v, rows.n, sizeof(*rows.v), by_place, (void *)p);
 	cells = xcalloc(N_NAME_COLS + t.n_counts, sizeof(*cells));
 	emit_begin(&c->emit);
 	if (emit_json(&c->emit)) {
@@ -174,7 +180,8 @@ static int show_table(struct cmd *c, const struct profile *p, const struct dcpi_
 	}
 	emit_table(&c->emit, "rows", t.cols, N_NAME_COLS + t.n_counts);
 	for (size_t i = 0, end; i < rows.n; i = end) {
-		for (end = i; end < rows.n && by_place(&rows.v[i], &rows.v[end]) == 0; end++)
+		for (end = i; end < rows.n && by_place(&rows.v[i], &rows.v[end], (void *)p) == 0;
+		     end++)
 			;
 		emit_place(&c->emit, &t, &rows, i, end, cells);
 	}

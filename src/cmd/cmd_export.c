@@ -36,8 +36,8 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct profi
 	rc = dcpi_out_save(p, &o, x->output, &stats, &c->err);
 	if (rc)
 		return rc;
-	str_addf(&c->out, "%s: %zu profile files, %" PRIu64 " samples, %zu bytes\n", x->output,
-		 stats.n_files, stats.n_samples, stats.n_bytes);
+	str_addf(&c->out, "%s: %zu profile file%s, %" PRIu64 " samples, %zu bytes\n", x->output,
+		 stats.n_files, stats.n_files == 1 ? "" : "s", stats.n_samples, stats.n_bytes);
 	return stats.n_samples ? 0 : CMD_NOTHING;
 }
 

@@ -101,7 +101,7 @@ size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f, str
 	dcpi_rows rows = {0};
 	size_t end, n;
 
-	dcpi_flatten(p, f, &rows, NULL);
+	dcpi_flatten(p, f, false, &rows, NULL);
 	for (size_t i = 0; i < rows.n; i = end) {
 		const struct image *im = &p->images.v[rows.v[i].image];
 		struct block *b = vec_add(&blocks);

@@ -17,6 +17,8 @@ static int by_key(const void *x, const void *y)
 		return a->label < b->label ? -1 : 1;
 	if (a->event != b->event)
 		return a->event < b->event ? -1 : 1;
+	if (a->idle != b->idle)
+		return a->idle ? 1 : -1;
 	return a->svma < b->svma ? -1 : a->svma > b->svma;
 }
 
@@ -30,8 +32,8 @@ bool dcpi_wants_event(const struct dcpi_filter *f, event_id event)
 	return !f || wanted(f->events, event);
 }
 
-void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, dcpi_rows *out,
-		  uint64_t *n_placeless)
+void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, bool split_idle,
+		  dcpi_rows *out, uint64_t *n_placeless)
 {
 	const struct dcpi_filter all = {0};
 	size_t n = 0;
@@ -39,14 +41,16 @@ void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, dcpi_row
 	f = f ? f : &all;
 	vec_each (v, &p->values) {
 		const struct place *k = v->ctx ? profile_leaf(p, v->ctx) : NULL;
+		const struct owner *o = &p->owners.v[v->owner];
 
 		if (!v->count || !wanted(f->owners, v->owner) || !wanted(f->events, v->event) ||
 		    (k && !wanted(f->images, k->image)))
 			continue;
 		if (k)
 			vec_push(out, (struct dcpi_row){.image = k->image,
-							.label = p->owners.v[v->owner].label,
+							.label = o->label,
 							.event = v->event,
+							.idle = split_idle && o->flags & OWNER_IDLE,
 							.svma = k->svma,
 							.n = v->count});
 		else if (n_placeless)

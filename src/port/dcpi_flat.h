@@ -11,6 +11,7 @@ struct dcpi_row {
 	image_id image;
 	string_id label;
 	event_id event;
+	bool idle; /* of a CPU's idle task; kept apart only when asked */
 	uint64_t svma;
 	uint64_t n; /* samples; not 0 */
 };
@@ -24,11 +25,12 @@ struct dcpi_filter {
 
 bool dcpi_wants_event(const struct dcpi_filter *f, event_id event); /* F may be NULL */
 
-/* Appends P's rows to OUT, one for each (image, label, event, svma), ordered by these.  Samples
- * without any place (context 0) are added to N_PLACELESS[event], as long as P's events (NULL:
- * passed over). F may be NULL.  P's values may repeat a key. */
-void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, dcpi_rows *out,
-		  uint64_t *n_placeless);
+/* Appends P's rows to OUT, one for each (image, label, event, idle, svma), ordered by these; idle
+ * is false throughout unless SPLIT_IDLE.  Samples without any place (context 0) are added to
+ * N_PLACELESS[event], as long as P's events (NULL: passed over).  F may be NULL.  P's values may
+ * repeat a key. */
+void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, bool split_idle,
+		  dcpi_rows *out, uint64_t *n_placeless);
 
 /* The end of the rows from I on that have the image and label of row I. */
 size_t dcpi_rows_profile_end(const dcpi_rows *rows, size_t i);

@@ -149,7 +149,9 @@ static int add_event_sums(struct in *in, const struct dcpi_file *f, event_id eve
 static void add_meta(struct profile *p, const char *platform, uint64_t epoch_s, uint64_t n_cpus)
 {
 	struct profile_meta *m = &p->meta;
-	uint64_t ns = epoch_s * 1000000000;
+	/* Years beyond 2554 do not fit. */
+	uint64_t ns = (epoch_s < UINT64_MAX / 1000000000 ? epoch_s : UINT64_MAX / 1000000000) *
+		      1000000000;
 
 	if (!m->host)
 		m->host = profile_intern_str(p, platform);
@@ -159,10 +161,41 @@ static void add_meta(struct profile *p, const char *platform, uint64_t epoch_s, 
 		m->n_cpus = (uint32_t)n_cpus;
 }
 
-static owner_id label_owner(struct profile *p, const char *label)
+/* What our own files say of the recording besides. */
+static int add_recording(struct profile *p, const struct dcpi_file *f, struct err *err)
+{
+	struct profile_meta *m = &p->meta;
+	const char *time = dcpi_find(f, "dwell-time");
+	const struct {
+		const char *word;
+		string_id *to;
+	} texts[] = {{"dwell-kernel", &m->kernel},
+		     {"dwell-engine", &m->engine},
+		     {"dwell-command", &m->command}};
+	uint64_t start, end;
+
+	for (size_t i = 0; i < n_elems(texts); i++) {
+		const char *s = dcpi_find(f, texts[i].word);
+
+		if (s && !*texts[i].to)
+			*texts[i].to = profile_intern_str(p, s);
+	}
+	if (!time)
+		return 0;
+	if (sscanf(time, "%" SCNu64 " %" SCNu64, &start, &end) != 2)
+		return bad_line("dwell-time", time, err);
+	/* The epoch's time is the same without the part of a second. */
+	if (start / 1000000000 == m->start_wall_ns / 1000000000)
+		m->start_wall_ns = start;
+	m->end_wall_ns = end > m->end_wall_ns ? end : m->end_wall_ns;
+	return 0;
+}
+
+static owner_id label_owner(struct profile *p, const char *label, bool idle)
 {
 	return profile_intern_owner(p, &(struct owner){.label = profile_intern_str(p, label),
-						       .uid = OWNER_UID_UNKNOWN});
+						       .uid = OWNER_UID_UNKNOWN,
+						       .flags = idle ? OWNER_IDLE : 0});
 }
 
 static int add_file(struct in *in, const struct dcpi_file *f, const char *name, uint64_t epoch_s,
@@ -170,7 +203,8 @@ static int add_file(struct in *in, const struct dcpi_file *f, const char *name, 
 {
 	struct profile *p = in->p;
 	const char *label = dcpi_find(f, "label"), *freq = dcpi_find(f, "dwell-freq"),
-		   *unit = dcpi_find(f, "dwell-unit"), *cpus = dcpi_find(f, "cpucount");
+		   *unit = dcpi_find(f, "dwell-unit"), *cpus = dcpi_find(f, "cpucount"),
+		   *whose = dcpi_find(f, "dwell-owner");
 	struct event e = {.period = f->period ? f->period : 1};
 	uint64_t n_cpus = 0;
 	struct image im;
@@ -190,13 +224,16 @@ static int add_file(struct in *in, const struct dcpi_file *f, const char *name, 
 	if (cpus)
 		str_parse_u64(cpus, 10, &n_cpus);
 	add_meta(p, f->platform, epoch_s, n_cpus);
+	r = add_recording(p, f, err);
+	if (r < 0)
+		return r;
 	e.name = profile_intern_str(p, f->event);
 	e.unit = profile_intern_str(p, unit ? unit : "");
 	event = profile_intern_event(p, &e);
 	r = add_event_sums(in, f, event, err);
 	if (r < 0 || !dcpi_n_samples(f))
 		return r;
-	owner = label_owner(p, label);
+	owner = label_owner(p, label, whose && strcmp(whose, "idle") == 0);
 	image = profile_intern_image(p, &im);
 	vec_each (c, &f->chunks) {
 		for (uint32_t i = 0; i < c->n; i++) {
@@ -246,7 +283,7 @@ static void add_text(struct in *in, const struct dcpi_text *t)
 		/* Only the share is known; one value for all images of an event. */
 		p->events.v[event].enabled_ns = DCPI_DUTY_ALWAYS;
 		p->events.v[event].running_ns = te->duty;
-		owner = label_owner(p, t->label ? t->label : "");
+		owner = label_owner(p, t->label ? t->label : "", false);
 		for (size_t i = 0; i < t->pcs.n; i++) {
 			uint64_t n = t->counts.v[i * t->events.n + k];
 

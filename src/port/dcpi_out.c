@@ -67,10 +67,10 @@ static char *file_name(const struct out *o, const struct dcpi_row *row)
 	struct str s = {0}, key = {0};
 
 	dcpi_image_id(im, id);
-	str_addf(&key, "%s\n%s\n%u\n%s\n%s\n%" PRIu64 " %" PRIu64 "\n%s\n%" PRIx64, id,
+	str_addf(&key, "%s\n%s\n%u\n%s\n%s\n%" PRIu64 " %" PRIu64 "\n%s\n%d\n%" PRIx64, id,
 		 image_kind_name(im->kind), im->flags & IMAGE_OFFSETS, profile_str(o->p, e->name),
 		 profile_str(o->p, e->unit), e->period, e->freq_hz, profile_str(o->p, row->label),
-		 row->svma >> 32);
+		 row->idle, row->svma >> 32);
 	add_name(&s, dcpi_image_name(im), 100);
 	str_addc(&s, '.');
 	add_name(&s, profile_str(o->p, e->name), 60);
@@ -95,6 +95,22 @@ static void add_event_lines(const struct out *o, struct dcpi_file *f, event_id e
 				       profile_str(o->p, l->name));
 	if (o->n_placeless[event])
 		dcpi_add_linef(f, "dwell-lost", "%" PRIu64 " no_place", o->n_placeless[event]);
+}
+
+static void add_recording_lines(struct dcpi_file *f, const struct profile *p)
+{
+	const struct profile_meta *m = &p->meta;
+	const struct {
+		const char *word;
+		string_id s;
+	} texts[] = {{"dwell-kernel", m->kernel},
+		     {"dwell-engine", m->engine},
+		     {"dwell-command", m->command}};
+
+	dcpi_add_linef(f, "dwell-time", "%" PRIu64 " %" PRIu64, m->start_wall_ns, m->end_wall_ns);
+	for (size_t i = 0; i < n_elems(texts); i++)
+		if (*profile_str(p, texts[i].s))
+			dcpi_add_line(f, texts[i].word, profile_str(p, texts[i].s));
 }
 
 static void add_image_lines(struct dcpi_file *f, const struct image *im, uint64_t tsize)
@@ -146,7 +162,10 @@ static void add_header(const struct out *o, struct dcpi_file *f, const struct dc
 	if (*profile_str(p, row->label))
 		dcpi_add_line(f, "label", profile_str(p, row->label));
 	dcpi_add_linef(f, "dwell-stride", "%u", o->opts.stride);
+	if (row->idle)
+		dcpi_add_line(f, "dwell-owner", "idle");
 	add_image_lines(f, im, tsize);
+	add_recording_lines(f, p);
 	add_event_lines(o, f, row->event);
 }
 
@@ -237,7 +256,7 @@ static int make_files(struct out *o, struct err *err)
 	size_t end;
 	int r = 0;
 
-	dcpi_flatten(o->p, o->opts.filter, &rows, o->n_placeless);
+	dcpi_flatten(o->p, o->opts.filter, true, &rows, o->n_placeless);
 	for (size_t i = 0; i < rows.n && r == 0; i = end) {
 		const struct dcpi_row *a = &rows.v[i];
 
@@ -245,7 +264,7 @@ static int make_files(struct out *o, struct err *err)
 			const struct dcpi_row *b = &rows.v[end];
 
 			if (b->image != a->image || b->label != a->label || b->event != a->event ||
-			    b->svma >> 32 != a->svma >> 32)
+			    b->idle != a->idle || b->svma >> 32 != a->svma >> 32)
 				break;
 		}
 		seen[a->event] = true;

@@ -55,7 +55,7 @@ static char *essence(const struct profile *p)
 	dcpi_rows rows = {0};
 	struct str out = {0};
 
-	dcpi_flatten(p, NULL, &rows, n_placeless);
+	dcpi_flatten(p, NULL, true, &rows, n_placeless);
 	vec_each (r, &rows) {
 		const struct image *im = &p->images.v[r->image];
 		const struct event *e = &p->events.v[r->event];
@@ -63,12 +63,12 @@ static char *essence(const struct profile *p)
 
 		dcpi_image_id(im, id);
 		vec_push(&lines,
-			 xasprintf("%s %s %u %s %" PRIu64 " %" PRIu64 " %s|%s|%s %#" PRIx64
+			 xasprintf("%s %s %u %s %" PRIu64 " %" PRIu64 " %s|%s|%s|%d %#" PRIx64
 				   " %" PRIu64,
 				   image_kind_name(im->kind), id, im->flags & IMAGE_OFFSETS,
 				   im->build_id.n_bytes ? "" : im->path, e->period, e->freq_hz,
 				   profile_str(p, e->name), profile_str(p, e->unit),
-				   profile_str(p, r->label), r->svma, r->n));
+				   profile_str(p, r->label), r->idle, r->svma, r->n));
 	}
 	vec_each (e, &p->events)
 		vec_push(&lines, xasprintf("event %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -79,8 +79,10 @@ static char *essence(const struct profile *p)
 		vec_push(&lines, xasprintf("loss %s %s %" PRIu64, profile_str(p, l->name),
 					   profile_str(p, p->events.v[l->event].name), l->n));
 	vec_sort(&lines, by_text);
-	str_addf(&out, "%s %" PRIu64 " %u\n", profile_str(p, p->meta.host),
-		 p->meta.start_wall_ns / 1000000000, p->meta.n_cpus);
+	str_addf(&out, "%s %s %s %s %" PRIu64 " %" PRIu64 " %u\n", profile_str(p, p->meta.host),
+		 profile_str(p, p->meta.kernel), profile_str(p, p->meta.engine),
+		 profile_str(p, p->meta.command), p->meta.start_wall_ns, p->meta.end_wall_ns,
+		 p->meta.n_cpus);
 	vec_each (l, &lines) {
 		str_addf(&out, "%s\n", *l);
 		free(*l);
@@ -101,6 +103,9 @@ static void generate(struct t_rng *r, struct profile *p, unsigned n)
 			e->name = profile_intern_str(p, "cycles");
 	if (!*profile_str(p, p->meta.host))
 		p->meta.host = profile_intern_str(p, "h");
+	p->meta.command = profile_intern_str(p, t_below(r, 2) ? "make -j" : "");
+	p->meta.engine = profile_intern_str(p, t_below(r, 2) ? "bpf" : "");
+	p->meta.end_wall_ns = t_below(r, 2) ? t_rand(r) : 0;
 	p->meta.start_wall_ns = p->meta.start_wall_ns % (253402300799 * 7) + 1000000000;
 }
 
