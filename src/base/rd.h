@@ -16,7 +16,7 @@ struct rd {
 
 static inline struct rd rd_init(const void *bytes, size_t n_bytes)
 {
-	const uint8_t *p = bytes;
+	const uint8_t *p = n_bytes ? bytes : (const uint8_t *)""; /* NULL + 0 is undefined */
 
 	return (struct rd){.start = p, .p = p, .end = p + n_bytes};
 }
