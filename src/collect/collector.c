@@ -357,8 +357,7 @@ static void add_task(void *ctx, const struct task_record *t)
 {
 	struct collector *c = ctx;
 
-	procs_add_task(&c->procs, t->tgid, GENERATION(t->start_ns, t->exec_id), t->comm, t->n_threads,
-		       t->uid, t->is_kernel);
+	procs_add_task(&c->procs, t);
 }
 
 int collector_start(struct collector *c, struct err *err)
@@ -372,7 +371,7 @@ int collector_start(struct collector *c, struct err *err)
 	c->profile->meta.engine =
 		profile_intern_str(c->profile, c->engine == ENGINE_BPF ? "bpf" : "ring");
 	/* The idle tasks, which no list shows: one tgid 0 for all CPUs. */
-	procs_add_task(&c->procs, 0, 0, "swapper", 1, 0, true);
+	procs_add_task(&c->procs, &(struct task_record){.comm = "swapper", .n_threads = 1, .is_kernel = 1});
 	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
 	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
 	if (c->engine == ENGINE_BPF && !c->inner_pidns)

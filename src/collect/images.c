@@ -154,6 +154,7 @@ static bool is_anonymous(const char *path)
 
 uint32_t images_intern(struct images *im, const struct image_ref *ref)
 {
+	static const struct image_ref nothing_told;
 	size_t n = strlen(ref->path);
 	bool deleted = str_ends(ref->path, deleted_suffix);
 	bool vdso = strcmp(ref->path, "[vdso]") == 0;
@@ -167,7 +168,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 			: profile_intern_strn(im->profile, ref->path,
 					      deleted ? n - strlen(deleted_suffix) : n);
 	if (anon || vdso)
-		key.ref = &(struct image_ref){0};
+		key.ref = &nothing_told;
 	h = hash_key(&key.ref->build_id, key.ref->dev, key.ref->ino, key.path);
 	i = index_find(&im->ix, h, same, im, &key);
 	if (i != INDEX_NONE)
@@ -185,7 +186,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	if (c->kind == CODE_FILE)
 		open_code(im, c, ref);
 	/* Programs are run from memfds, and JIT compilers write code into them. */
-	if (c->kind == CODE_FILE && !c->has_layout && str_starts(ref->path, "/memfd:"))
+	if (c->kind == CODE_FILE && !c->has_layout && !c->told.n_bytes && str_starts(ref->path, "/memfd:"))
 		c->kind = CODE_ANON;
 	if (c->kind != CODE_ANON)
 		c->image = file_image(im, c, deleted);

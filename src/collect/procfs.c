@@ -17,6 +17,22 @@
 
 #define MAX_PROC_FILE (64u << 20)
 
+/* The kernel prints a newline in a name as \012, and nothing else specially (seq_file_path with "\n"). */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	while (*s) {
+		if (strncmp(s, "\\012", 4) == 0) {
+			*to++ = '\n';
+			s += 4;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = '\0';
+}
+
 /* One line of /proc/PID/maps, NUL-terminated: "start-end perms off maj:min inode   path". */
 static bool parse_map(char *line, struct procfs_map *ret)
 {
@@ -29,6 +45,7 @@ static bool parse_map(char *line, struct procfs_map *ret)
 		   &ino, &at) < 7 ||
 	    !at)
 		return false;
+	unescape(line + at);
 	*ret = (struct procfs_map){.start = start, .end = end, .off = off, .ino = ino,
 				   .dev = (uint64_t)maj << 32 | min, .path = line + at};
 	return perms[2] == 'x';
@@ -108,6 +125,20 @@ static char *status_value(char *text, const char *key)
 	return NULL;
 }
 
+/* In a Name: line a newline is "\n" and a backslash "\\" (fs/proc/array.c, proc_task_name). */
+static void unescape_name(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && s[1])
+			*to++ = *++s == 'n' ? '\n' : *s;
+		else
+			*to++ = *s;
+	}
+	*to = '\0';
+}
+
 int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_threads,
 		  bool *ret_kernel)
 {
@@ -126,7 +157,9 @@ int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_
 	}
 	*ret_threads = (uint32_t)atol(threads);
 	*ret_kernel = !status_value(text, "VmSize"); /* tasks without an address space */
-	snprintf(ret_comm, comm_size, "%.*s", (int)strcspn(name, "\n"), name);
+	name[strcspn(name, "\n")] = '\0';
+	unescape_name(name);
+	snprintf(ret_comm, comm_size, "%s", name);
 	free(text);
 	return 0;
 }
@@ -149,14 +182,21 @@ int procfs_exe(uint32_t pid, char *ret, size_t size)
 
 int procfs_uid(uint32_t pid, uint32_t *ret_uid)
 {
-	char path[40];
-	struct stat st;
+	char path[40], *text, *v;
+	unsigned real, effective;
+	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	if (stat(path, &st) < 0)
-		return -errno;
-	*ret_uid = st.st_uid;
-	return 0;
+	/* Not the owner of /proc/PID: that is root for a process that changed its uid. */
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	v = status_value(text, "Uid");
+	rc = v && sscanf(v, "%u %u", &real, &effective) == 2 ? 0 : -EBADMSG;
+	if (rc == 0)
+		*ret_uid = effective;
+	free(text);
+	return rc;
 }
 
 int procfs_cgroup(uint32_t pid, char *ret, size_t size)

@@ -5,10 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <time.h>
 
 #include "base/str.h"
-#include "collect/bpf/record.h"
 #include "collect/procfs.h"
 
 #define N_TGIDS (1u << LOG_PID_BITS)
@@ -143,6 +142,7 @@ static struct proc *begin_life(struct procs *ps, uint32_t tgid, uint32_t from)
 	p->maps = maps_ref(p->maps);
 	p->tgid = tgid;
 	p->ended = 0;
+	p->since_ns = 0;
 	p->older = older;
 	p->has_owner = p->has_anon = p->exe_pending = false;
 	ps->newest[tgid] = i + 1;
@@ -278,6 +278,8 @@ void procs_apply(struct procs *ps, const struct record *r)
 
 	if (r->pid >= N_TGIDS)
 		return; /* -1: a task of another pid namespace */
+	if (i != PROC_NONE && r->time_ns < ps->v.v[i].since_ns)
+		return; /* written while the lists were read, which knew it already */
 	switch (r->kind) {
 	case RECORD_FORK:
 		apply_fork(ps, r);
@@ -341,38 +343,46 @@ static void read_facts(struct procs *ps, struct proc *p)
 		p->cgroup = profile_intern_str(ps->profile, cgroup);
 }
 
-void procs_add_task(struct procs *ps, uint32_t tgid, uint32_t generation, const char *comm,
-		    uint32_t n_threads, uint32_t uid, bool is_kernel)
+void procs_add_task(struct procs *ps, const struct task_record *t)
 {
 	struct proc *p;
 	char exe[4096];
 
-	if (tgid >= N_TGIDS)
+	if (t->tgid >= N_TGIDS)
 		return;
-	p = begin_life(ps, tgid, PROC_NONE);
-	p->generation = generation;
+	p = begin_life(ps, t->tgid, PROC_NONE);
+	p->generation = GENERATION(t->start_ns, t->exec_id);
+	p->since_ns = t->now_ns;
 	p->exact = true;
-	p->comm = profile_intern_str(ps->profile, comm);
-	p->n_threads = n_threads;
-	p->uid = uid;
-	p->owner_flags = !tgid ? OWNER_IDLE | OWNER_KERNEL : is_kernel ? OWNER_KERNEL : 0;
-	if (is_kernel || !tgid)
+	p->comm = profile_intern_str(ps->profile, t->comm);
+	p->n_threads = t->n_threads;
+	p->uid = t->uid;
+	p->owner_flags = !t->tgid ? OWNER_IDLE | OWNER_KERNEL : t->is_kernel ? OWNER_KERNEL : 0;
+	if (t->is_kernel || !t->tgid)
 		return;
-	if (procfs_exe(tgid, exe, sizeof(exe)) == 0)
+	if (procfs_exe(t->tgid, exe, sizeof(exe)) == 0)
 		p->exe = profile_intern_str(ps->profile, exe);
-	procfs_each_map(tgid, scan_mapping, &(struct scan_ctx){ps, procs_current(ps, tgid)});
+	procfs_each_map(t->tgid, scan_mapping, &(struct scan_ctx){ps, procs_current(ps, t->tgid)});
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 bool procs_scan_one(struct procs *ps, uint32_t tgid)
 {
-	char comm[64];
-	uint32_t n_threads, uid = OWNER_UID_UNKNOWN;
+	struct task_record t = {.tgid = tgid, .now_ns = now_ns(), .uid = OWNER_UID_UNKNOWN};
 	bool is_kernel;
 
-	if (procfs_status(tgid, comm, sizeof(comm), &n_threads, &is_kernel) < 0)
+	if (procfs_status(tgid, t.comm, sizeof(t.comm), &t.n_threads, &is_kernel) < 0)
 		return false;
-	procfs_uid(tgid, &uid);
-	procs_add_task(ps, tgid, 0, comm, n_threads, uid, is_kernel);
+	procfs_uid(tgid, &t.uid);
+	t.is_kernel = is_kernel;
+	procs_add_task(ps, &t);
 	ps->v.v[procs_current(ps, tgid)].exact = false;
 	ps->v.v[procs_current(ps, tgid)].any_exec = true;
 	return true;

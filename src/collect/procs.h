@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collect/bpf/record.h"
 #include "collect/images.h"
 #include "collect/record.h"
 #include "model/profile.h"
@@ -30,6 +31,7 @@ struct maps {
 struct proc {
 	uint32_t tgid;
 	uint32_t generation;
+	uint64_t since_ns; /* when it was read from a list: older records tell nothing new; 0: never */
 	bool exact;        /* generation's time is the kernel's, not that of the FORK record */
 	bool any_exec;     /* the number of execs is not known */
 	bool exe_pending;  /* the next mapped file is the executable */
@@ -73,9 +75,9 @@ struct procs {
 void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt);
 void procs_release(struct procs *ps);
 
-/* Adds a process from the kernel's own task list and reads its mappings from /proc. */
-void procs_add_task(struct procs *ps, uint32_t tgid, uint32_t generation, const char *comm,
-		    uint32_t n_threads, uint32_t uid, bool is_kernel);
+/* Adds a process from the kernel's own task list and reads its mappings from /proc.  Records from before
+ * T->now_ns are then old news and change nothing. */
+void procs_add_task(struct procs *ps, const struct task_record *t);
 
 /* Adds every process in /proc, for kernels and users without the task iterator. */
 void procs_scan(struct procs *ps);
