@@ -4,199 +4,23 @@
  * OUT FILE`: one profile file rewritten. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
-#include "base/cleanup.h"
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
 #include "formats/dcpi.h"
-#include "formats/dcpi_text.h"
 #include "port/dcpi_cat.h"
 #include "port/dcpi_in.h"
+#include "port/dcpi_rewrite.h"
 #include "query/input.h"
+#include "view/cat.h"
 
 struct cat_args {
 	opt_list names;
 	const char *write, *output;
 };
-
-/* --- tables: --json and --csv --- */
-
-struct table {
-	const struct profile *p;
-	struct arena names;
-	struct emit_col *cols;
-	unsigned *col_of; /* by event: its count's column among the counts, counted from 1; 0 for
-			     none */
-	unsigned n_counts;
-};
-
-#define N_NAME_COLS 4
-
-/* Images by path, as they come out the same from any copy of a database. */
-static int by_place(const void *x, const void *y, void *profile)
-{
-	const struct dcpi_row *a = x, *b = y;
-	const struct profile *p = profile;
-
-	if (a->image != b->image) {
-		int c = strcmp(p->images.v[a->image].path, p->images.v[b->image].path);
-
-		return c ? c : a->image < b->image ? -1 : 1;
-	}
-	if (a->label != b->label)
-		return a->label < b->label ? -1 : 1;
-	return a->svma < b->svma ? -1 : a->svma > b->svma;
-}
-
-/* The event's name, with its period where another has the same. */
-static const char *column_name(struct table *t, event_id event)
-{
-	const struct event *e = &t->p->events.v[event];
-	_mem_ char *name = NULL;
-
-	vec_each (other, &t->p->events) {
-		if (other != e && other->name == e->name) {
-			name = xasprintf("%s:%" PRIu64, profile_str(t->p, e->name), e->period);
-			return arena_strdup(&t->names, name);
-		}
-	}
-	return profile_str(t->p, e->name);
-}
-
-static void make_cols(struct table *t, const struct dcpi_filter *f)
-{
-	const struct emit_col names[N_NAME_COLS] = {
-		{"image", NULL, EMIT_STR},
-		{"build_id", NULL, EMIT_STR},
-		{"label", NULL, EMIT_STR},
-		{"svma", NULL, EMIT_HEX},
-	};
-
-	t->cols = xcalloc(N_NAME_COLS + t->p->events.n, sizeof(*t->cols));
-	t->col_of = xcalloc(t->p->events.n + 1, sizeof(*t->col_of));
-	memcpy(t->cols, names, sizeof(names));
-	for (event_id e = 0; e < t->p->events.n; e++) {
-		if (!dcpi_wants_event(f, e))
-			continue;
-		t->cols[N_NAME_COLS + t->n_counts++] =
-			(struct emit_col){column_name(t, e), NULL, EMIT_U64, .group = "counts"};
-		t->col_of[e] = t->n_counts;
-	}
-}
-
-static void emit_events(struct json *j, const struct table *t, const dcpi_rows *rows)
-{
-	json_key(j, "events");
-	json_begin(j, '[');
-	for (event_id e = 0; e < t->p->events.n; e++) {
-		const struct event *event = &t->p->events.v[e];
-		uint64_t n = 0;
-
-		if (!t->col_of[e])
-			continue;
-		vec_each (r, rows)
-			n += r->event == e ? r->n : 0;
-		json_begin(j, '{');
-		json_key(j, "name");
-		json_str(j, t->cols[N_NAME_COLS + t->col_of[e] - 1].key);
-		json_key(j, "period");
-		json_u64(j, event->period);
-		json_key(j, "samples");
-		json_u64(j, n);
-		json_key(j, "duty");
-		json_double(j, event_duty(event));
-		json_end(j, '}');
-	}
-	json_end(j, ']');
-}
-
-static void emit_losses(struct json *j, const struct table *t)
-{
-	json_key(j, "losses");
-	json_begin(j, '{');
-	for (size_t i = 0; i < t->p->losses.n; i++) {
-		const struct loss *l = &t->p->losses.v[i];
-		uint64_t n = 0;
-		bool named = !t->col_of[l->event];
-
-		for (size_t k = 0; k < t->p->losses.n; k++) {
-			const struct loss *same = &t->p->losses.v[k];
-
-			if (same->name != l->name || !t->col_of[same->event])
-				continue;
-			named |= k < i;
-			n += same->n;
-		}
-		if (named)
-			continue;
-		json_key(j, profile_str(t->p, l->name));
-		json_u64(j, n);
-	}
-	json_end(j, '}');
-}
-
-/* Rows [START, END) are of one image, label and address. */
-static void emit_place(struct emit *e, struct table *t, const dcpi_rows *rows, size_t start,
-		       size_t end, struct emit_cell *cells)
-{
-	const struct dcpi_row *r = &rows->v[start];
-	const struct image *im = &t->p->images.v[r->image];
-	char id[2 * BUILD_ID_MAX + 1];
-
-	build_id_format(&im->build_id, id);
-	cells[0] = (struct emit_cell){.s = im->path};
-	cells[1] = (struct emit_cell){.s = arena_strdup(&t->names, id), .none = !*id};
-	cells[2] = (struct emit_cell){.s = profile_str(t->p, r->label), .none = !r->label};
-	cells[3] = (struct emit_cell){.u = r->svma};
-	for (unsigned i = 0; i < t->n_counts; i++)
-		cells[N_NAME_COLS + i] = (struct emit_cell){.u = 0};
-	for (size_t i = start; i < end; i++)
-		cells[N_NAME_COLS + t->col_of[rows->v[i].event] - 1].u += rows->v[i].n;
-	emit_row(e, cells);
-}
-
-static int show_table(struct cmd *c, const struct profile *p, const struct dcpi_filter *f)
-{
-	struct table t = {.p = p};
-	dcpi_rows rows = {0};
-	struct emit_cell *cells;
-	int rc;
-
-	make_cols(&t, f);
-	dcpi_flatten(p, f, false, &rows, NULL);
-	if (rows.n)
-		qsort_r(rows.v, rows.n, sizeof(*rows.v), by_place, (void *)p);
-	cells = xcalloc(N_NAME_COLS + t.n_counts, sizeof(*cells));
-	emit_begin(&c->emit);
-	if (emit_json(&c->emit)) {
-		emit_events(emit_json(&c->emit), &t, &rows);
-		emit_losses(emit_json(&c->emit), &t);
-	}
-	emit_table(&c->emit, "rows", t.cols, N_NAME_COLS + t.n_counts);
-	for (size_t i = 0, end; i < rows.n; i = end) {
-		for (end = i; end < rows.n && by_place(&rows.v[i], &rows.v[end], (void *)p) == 0;
-		     end++)
-			;
-		emit_place(&c->emit, &t, &rows, i, end, cells);
-	}
-	emit_table_end(&c->emit);
-	emit_end(&c->emit);
-	rc = rows.n ? 0 : CMD_NOTHING;
-	free(cells);
-	free(t.cols);
-	free(t.col_of);
-	arena_release(&t.names);
-	vec_release(&rows);
-	return rc;
-}
-
-/* --- profiles --- */
 
 static int show(struct cmd *c, const struct profile *p, const opt_list *images)
 {
@@ -204,7 +28,7 @@ static int show(struct cmd *c, const struct profile *p, const opt_list *images)
 	int rc = filter_init(&f, p, &c->select, images, &c->err);
 
 	if (!rc && (c->json || c->csv))
-		rc = show_table(c, p, &f);
+		rc = cat_emit(&c->emit, p, &f) ? 0 : CMD_NOTHING;
 	else if (!rc)
 		rc = dcpi_cat_format(p, &f, &c->out) ? 0 : CMD_NOTHING;
 	filter_release(&f);
@@ -308,73 +132,6 @@ static int show_database(struct cmd *c, const opt_list *images)
 	return rc;
 }
 
-/* --- rewriting --- */
-
-static int text_file(const struct file_map *map, unsigned minor, unsigned stride,
-		     struct dcpi_file *f, struct err *err)
-{
-	struct dcpi_text_reader r = dcpi_text_begin((const char *)map->bytes, map->n_bytes);
-	struct dcpi_text t, more;
-	int rc = dcpi_text_next(&r, &t, err);
-
-	if (rc <= 0)
-		return rc;
-	rc = dcpi_text_next(&r, &more, err);
-	if (rc > 0)
-		dcpi_text_release(&more);
-	if (rc > 0 || (rc == 0 && t.events.n > 1))
-		rc = err_set(err, -EINVAL,
-			     "a profile file holds one image and one event; write more with "
-			     "`dwell export --dcpi --db FILE -o DIR`");
-	if (rc == 0)
-		rc = dcpi_text_to_file(&t, 0, minor, stride ? stride : 1, f, err);
-	dcpi_text_release(&t);
-	return rc;
-}
-
-static int save(const char *path, const struct wr *bytes, struct err *err)
-{
-	_mem_ char *dir = xstrdup(path);
-	char *slash = strrchr(dir, '/');
-	_fd_ int fd = -1;
-	struct stat st;
-
-	/* The file is replaced, not written into: never in place of a device or a link. */
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s is there and is no plain file", path);
-	if (slash)
-		slash[slash == dir] = '\0';
-	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_errno(err, -errno, "%s", slash ? dir : ".");
-	return file_replace(fd, str_basename(path), bytes->v, bytes->n, err);
-}
-
-static int rewrite(struct cmd *c, const char *path, unsigned minor, const char *output)
-{
-	unsigned stride = (unsigned)c->select.stride;
-	struct file_map map;
-	struct dcpi_file f;
-	struct wr bytes = {0};
-	int rc = file_map_open(&map, AT_FDCWD, path, false, &c->err);
-
-	if (rc)
-		return rc;
-	if (dcpi_text_probe((const char *)map.bytes, map.n_bytes))
-		rc = text_file(&map, minor, stride, &f, &c->err);
-	else
-		rc = dcpi_read(&f, map.bytes, map.n_bytes, stride, &c->err);
-	file_map_close(&map);
-	if (rc)
-		return err_prefix(&c->err, rc, "%s", path);
-	dcpi_set_version(&f, minor);
-	dcpi_write(&f, &bytes);
-	rc = save(output, &bytes, &c->err);
-	wr_release(&bytes);
-	dcpi_release(&f);
-	return rc;
-}
-
 static int parse(struct cmd *c, struct cat_args *a)
 {
 	const struct opt table[] = {
@@ -404,7 +161,8 @@ int cmd_cat(struct cmd *c)
 	int rc = parse(c, &a);
 
 	if (!rc && a.write) {
-		rc = rewrite(c, a.names.v[0], strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output);
+		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,
+				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);
 	} else if (!rc) {
 		vec_each (name, &a.names)
 			n_files += is_file(c, *name);
