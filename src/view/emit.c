@@ -13,7 +13,6 @@
 
 #define GAP	   1  /* blanks between columns, one more before a text */
 #define WIDEST_PAD 60 /* off a terminal a longer text pushes its own line only */
-#define NARROWEST  12 /* no text is cut below this */
 
 void emit_begin(struct emit *e)
 {
@@ -188,6 +187,19 @@ static void json_row(struct emit *e, const struct emit_cell *cells)
 /* Room for any number a cell can hold: %.2f of the largest double has 309 digits. */
 #define NUMBER_MAX 340
 
+/* "%.2f%%" without printf's exact arithmetic, which took a tenth of a large table's time. */
+static void percent_text(double pct, char ret[NUMBER_MAX])
+{
+	if (pct >= 0 && pct < 1e9) {
+		uint64_t hundredths = (uint64_t)(pct * 100 + 0.5);
+
+		snprintf(ret, NUMBER_MAX, "%" PRIu64 ".%02u%%", hundredths / 100,
+			 (unsigned)(hundredths % 100));
+	} else {
+		snprintf(ret, NUMBER_MAX, "%.2f%%", pct);
+	}
+}
+
 static void number_text(const struct emit_col *c, const struct emit_cell *cell,
 			char ret[NUMBER_MAX])
 {
@@ -202,7 +214,7 @@ static void number_text(const struct emit_col *c, const struct emit_cell *cell,
 		snprintf(ret, NUMBER_MAX, "%#" PRIx64, cell->u);
 		break;
 	case EMIT_PERCENT:
-		snprintf(ret, NUMBER_MAX, "%.2f%%", cell->d);
+		percent_text(cell->d, ret);
 		break;
 	case EMIT_REAL:
 		snprintf(ret, NUMBER_MAX, "%.4g", cell->d);
@@ -232,10 +244,17 @@ static size_t gap_before(const struct emit_col *c, bool first)
 	return first ? 0 : GAP + (c->type == EMIT_STR);
 }
 
-/* Narrows the columns that can be cut, always the widest one, until the line fits. */
+/* Who gives way first when a line does not fit, and down to how many columns. */
+static const struct {
+	enum text_cut cut;
+	size_t least;
+} giving_way[] = {{TEXT_PATH, 24}, {TEXT_END, 24}, {TEXT_NAME, 24},
+		  {TEXT_PATH, 12}, {TEXT_END, 12}, {TEXT_NAME, 12}};
+
+/* Narrows the columns that can be cut, of each kind always the widest, until the line fits. */
 static void fit(const struct emit *e, size_t *widths)
 {
-	size_t total = 0;
+	size_t total = 0, step = 0;
 	bool first = true;
 
 	for (unsigned i = 0; i < e->n_cols; i++) {
@@ -244,16 +263,19 @@ static void fit(const struct emit *e, size_t *widths)
 		total += widths[i] + gap_before(&e->cols[i], first);
 		first = false;
 	}
-	while (total > e->width) {
+	while (total > e->width && step < n_elems(giving_way)) {
 		unsigned widest = e->n_cols;
 
 		for (unsigned i = 0; i < e->n_cols; i++)
-			if (e->cols[i].cut != TEXT_WHOLE && is_in(&e->cols[i], EMIT_IN_TABLE) &&
-			    widths[i] > NARROWEST &&
+			if (e->cols[i].cut == giving_way[step].cut &&
+			    is_in(&e->cols[i], EMIT_IN_TABLE) &&
+			    widths[i] > giving_way[step].least &&
 			    (widest == e->n_cols || widths[i] > widths[widest]))
 				widest = i;
-		if (widest == e->n_cols)
-			return;
+		if (widest == e->n_cols) {
+			step++;
+			continue;
+		}
 		widths[widest]--;
 		total--;
 	}
@@ -322,7 +344,7 @@ static void table_line(struct emit *e, const size_t *widths, const struct emit_c
 		} else if (!cells[i].none) {
 			number_text(c, &cells[i], number);
 			str_add(&text, number);
-			if (e->colour && c->type == EMIT_PERCENT)
+			if (e->colour && c->hot)
 				colour = percent_colour(cells[i].d);
 		}
 		if (!text.n) {

@@ -45,6 +45,7 @@ struct emit_col {
 	const char *group; /* columns of one group share a JSON object of this name */
 	unsigned in;	   /* EMIT_IN_*; 0 is everywhere */
 	enum text_cut cut; /* how a text is shortened on a terminal */
+	bool hot;	   /* a percentage: coloured, the more the redder */
 };
 
 struct emit_cell {

@@ -209,30 +209,46 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 		emit_text(e, "\n");
 }
 
+/* One line of a note, after an empty one before the first. */
+static void emit_note(struct emit *e, const char *note, bool *first)
+{
+	struct json *j = emit_json(e);
+	struct str shown = {0};
+
+	if (j)
+		json_str(j, note);
+	text_show(&shown, note);
+	emit_text(e, "%s%s\n", *first ? "\n" : "", shown.v);
+	*first = false;
+	str_release(&shown);
+}
+
 void notes_emit(struct emit *e, struct query *q, const image_ids *images)
 {
 	struct json *j = emit_json(e);
+	struct str partial = {0};
 	bool first = true;
 
 	if (j) {
 		json_key(j, "notes");
 		json_begin(j, '[');
 	}
-	vec_each (im, images) {
-		const char *note = resolver_note(q->resolver, &q->profile->images.v[*im]);
-		struct str shown = {0};
+	vec_each (i, images) {
+		const struct image *im = &q->profile->images.v[*i];
+		const char *note = resolver_note(q->resolver, im);
 
-		if (!note)
-			continue;
-		if (j)
-			json_str(j, note);
-		text_show(&shown, note);
-		emit_text(e, "%s%s\n", first ? "\n" : "", shown.v);
-		first = false;
-		str_release(&shown);
+		if (note)
+			emit_note(e, note, &first);
+		else if (resolver_image(q->resolver, im)->status == RESOLVE_PARTIAL)
+			str_addf(&partial, "%s%s", partial.n ? ", " : "", str_basename(im->path));
+	}
+	if (partial.n) {
+		str_add(&partial, ": exported symbols only, the rest is [no symbol]");
+		emit_note(e, partial.v, &first);
 	}
 	if (j)
 		json_end(j, ']');
+	str_release(&partial);
 }
 
 void count_cols(const struct query *q, struct emit_col *cols, unsigned *order)

@@ -57,8 +57,8 @@ static void make_cols(struct list *v, enum list_mode mode)
 	v->cols = xcalloc(2 * q->n_cols + n_elems(last), sizeof(*v->cols));
 	for (unsigned i = 0; i < q->n_cols; i++) {
 		v->cols[v->n_cols++] = counts[i];
-		v->cols[v->n_cols++] =
-			(struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE};
+		v->cols[v->n_cols++] = (struct emit_col){"percent", "%", EMIT_PERCENT,
+							 .in = EMIT_IN_TABLE, .hot = true};
 	}
 	memcpy(v->cols + v->n_cols, last, sizeof(last));
 	v->n_cols += n_elems(last);

@@ -40,8 +40,8 @@ static void make_cols(struct prof *p)
 	p->cols = xcalloc(2 * q->n_cols + 1 + n_elems(names), sizeof(*p->cols));
 	for (unsigned i = 0; i < q->n_cols; i++) {
 		p->cols[p->n_cols++] = counts[i];
-		p->cols[p->n_cols++] =
-			(struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE};
+		p->cols[p->n_cols++] = (struct emit_col){"percent", "%", EMIT_PERCENT,
+							 .in = EMIT_IN_TABLE, .hot = true};
 		if (i == 0)
 			p->cols[p->n_cols++] = (struct emit_col){"cum_percent", "cum%",
 								 EMIT_PERCENT, .in = EMIT_IN_TABLE};
@@ -107,26 +107,22 @@ static void emit_idle(struct emit *e, struct prof *p)
 	free(idle);
 }
 
-/* The images of the rows shown that hold at least one percent of the samples: notes on others are
- * noise. */
-static image_ids big_images(const struct prof *p, const struct rows *rows)
+/* The images worth a note: those of the rows without a symbol that hold at least one percent. */
+static image_ids bare_images(const struct prof *p, const struct rows *rows)
 {
-	uint64_t *sums = xcalloc(p->q->profile->images.n + 1, sizeof(*sums));
-	image_ids big = {0};
+	image_ids bare = {0};
 
 	vec_each (r, &rows->rows)
-		sums[r->image] += r->counts[p->q->sort];
-	for (image_id im = 0; im < p->q->profile->images.n; im++)
-		if (sums[im] && sums[im] >= rows->total / 100)
-			vec_push(&big, im);
-	free(sums);
-	return big;
+		if (r->proc == PROC_NONE && p->q->n_cols &&
+		    r->counts[p->q->sort] >= rows->total / 100)
+			vec_push(&bare, r->image);
+	return bare;
 }
 
 size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
 {
 	struct prof p = {.q = q, .opts = opts, .scaled = query_is_scaled(q)};
-	image_ids big = {0};
+	image_ids bare = {0};
 	struct rows rows = {0};
 	size_t n;
 
@@ -154,11 +150,11 @@ size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
 	emit_idle(e, &p);
 	emit_table_end(e);
 	if (opts->by_procedure) {
-		big = big_images(&p, &rows);
-		notes_emit(e, q, &big);
+		bare = bare_images(&p, &rows);
+		notes_emit(e, q, &bare);
 	}
 	emit_end(e);
-	vec_release(&big);
+	vec_release(&bare);
 	rows_release(&rows);
 	free(p.order);
 	free(p.totals);

@@ -26,7 +26,7 @@ static void make_cols(struct top *t)
 {
 	const unsigned not_table = EMIT_IN_JSON | EMIT_IN_CSV;
 	const struct emit_col places[] = {
-		{"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE},
+		{"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE, .hot = true},
 		{"cum_percent", "cum%", EMIT_PERCENT, .in = EMIT_IN_TABLE},
 		{"procedure", NULL, EMIT_STR, .cut = TEXT_NAME},
 		{"svma", "pc", EMIT_HEX},
