@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gen.h"
 
+uint64_t t_rand(struct t_rng *r)
+{
+	if (!r->s)
+		r->s = 0x9e3779b97f4a7c15ULL;
+	r->s ^= r->s >> 12;
+	r->s ^= r->s << 25;
+	r->s ^= r->s >> 27;
+	return r->s * 0x2545f4914f6cdd1dULL;
+}
+
+uint64_t t_below(struct t_rng *r, uint64_t n)
+{
+	return (t_rand(r) >> 11) % n;
+}
+
 static const char *const words[] = {"cc1", "python3", "kworker/0:1", "a b", "", "\xc3\xa9t\xc3\xa9",
 				    "/usr/lib/x86_64-linux-gnu/libc.so.6", "web", "x"};
 

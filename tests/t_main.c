@@ -9,21 +9,6 @@ const char *t_skip_why;
 
 extern const struct t_case *const __start_t_registry[], *const __stop_t_registry[];
 
-uint64_t t_rand(struct t_rng *r)
-{
-	if (!r->s)
-		r->s = 0x9e3779b97f4a7c15ULL;
-	r->s ^= r->s >> 12;
-	r->s ^= r->s << 25;
-	r->s ^= r->s >> 27;
-	return r->s * 0x2545f4914f6cdd1dULL;
-}
-
-uint64_t t_below(struct t_rng *r, uint64_t n)
-{
-	return (t_rand(r) >> 11) % n;
-}
-
 unsigned t_cases(unsigned otherwise)
 {
 	const char *s = getenv("T_CASES");
