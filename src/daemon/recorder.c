@@ -234,10 +234,8 @@ static void summarise(struct recorder *r)
 			.n_stored = r->n_stored[i], .n_idle = r->n_idle[i],
 			.n_unknown = r->n_unknown[i], .n_lost = profile_n_lost(t, i),
 		};
-		uint64_t expected = e.event.total / e.event.period;
-		uint64_t busy = e.event.n_reached - e.n_idle;
 
-		e.n_not_delivered = expected > busy ? expected - busy : 0;
+		e.n_not_delivered = event_not_delivered(&e.event, e.n_idle);
 		vec_push(&r->summary.events, e);
 	}
 	r->summary.total = t;

@@ -98,6 +98,14 @@ double event_duty(const struct event *e)
 	return (double)e->running_ns / (double)e->enabled_ns;
 }
 
+uint64_t event_not_delivered(const struct event *e, uint64_t n_idle)
+{
+	uint64_t expected = e->total / e->period;
+	uint64_t busy = e->n_reached > n_idle ? e->n_reached - n_idle : 0;
+
+	return expected > busy ? expected - busy : 0;
+}
+
 /* Images. */
 
 static bool image_same(const void *owner, uint32_t i, const void *key)

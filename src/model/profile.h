@@ -181,6 +181,10 @@ uint64_t profile_n_lost(const struct profile *p, event_id event);
 /* running / enabled, 1 when neither is known. */
 double event_duty(const struct event *e);
 
+/* Samples that E's own count promises and that never reached our program.  N_IDLE of those that did
+ * were an idle task's: the count leaves idle time out.  0 when the count is not known. */
+uint64_t event_not_delivered(const struct event *e, uint64_t n_idle);
+
 /* All of P as text, in an order and with names that do not depend on ids: equal texts mean equal
  * profiles.  For tests and `check`; free it. */
 char *profile_dump(const struct profile *p);

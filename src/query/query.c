@@ -152,17 +152,13 @@ static unsigned *cols_of_events(const struct query *q)
 	return col_of;
 }
 
-/* The event's own count leaves idle tasks out, so they are left out of what it is compared with. */
 static void find_not_delivered(struct query *q, const uint64_t *n_idle_tasks)
 {
 	for (unsigned i = 0; i < q->n_cols; i++) {
 		struct query_col *c = &q->cols[i];
-		const struct event *e = &q->profile->events.v[c->event];
-		uint64_t expected = e->period ? e->total / e->period : 0;
-		uint64_t busy = e->n_reached - n_idle_tasks[i];
 
-		if (e->n_reached >= n_idle_tasks[i] && expected > busy)
-			c->not_delivered = expected - busy;
+		c->not_delivered =
+			event_not_delivered(&q->profile->events.v[c->event], n_idle_tasks[i]);
 	}
 }
 
