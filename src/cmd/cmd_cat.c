@@ -22,6 +22,22 @@ struct cat_args {
 	const char *write, *output;
 };
 
+/* In a file names keep their bytes, so that the text reads back; a terminal gets none raw. */
+static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_filter *f)
+{
+	struct str text = {0};
+	size_t n = dcpi_cat_format(p, f, c->terminal ? &text : &c->out);
+
+	for (char *line = text.v, *end; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		text_show(&c->out, line);
+		str_addc(&c->out, '\n');
+	}
+	str_release(&text);
+	return n ? 0 : CMD_NOTHING;
+}
+
 static int show(struct cmd *c, const struct profile *p, const opt_list *images)
 {
 	struct dcpi_filter f = {0};
@@ -30,7 +46,7 @@ static int show(struct cmd *c, const struct profile *p, const opt_list *images)
 	if (!rc && (c->json || c->csv))
 		rc = cat_emit(&c->emit, p, &f) ? 0 : CMD_NOTHING;
 	else if (!rc)
-		rc = dcpi_cat_format(p, &f, &c->out) ? 0 : CMD_NOTHING;
+		rc = show_text(c, p, &f);
 	filter_release(&f);
 	return rc;
 }

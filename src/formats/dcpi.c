@@ -3,7 +3,7 @@
  *
  *     <samples> : <chunk>* <footer>          all values unsigned, 32 bits, little-endian
  *     <chunk>   : offset, number, number x count
- *     <footer>  : addresses with a count, sum of all counts
+ *     <footer>  : total_offsets (addresses with a count), total_samples (sum of all counts)
  *
  * dcpiformat(4) gives no number of chunks: the last eight bytes of the file are the footer,
  * whatever is before is chunks.  A chunk of no counts is refused (the page has <count>+), so every
@@ -96,7 +96,7 @@ static int read_chunk(struct dcpi_file *f, struct rd *r, size_t at, uint64_t sta
 
 static int check_footer(const struct dcpi_file *f, struct rd *r, struct err *err)
 {
-	uint32_t n_addresses = rd_le32(r), n_samples = rd_le32(r);
+	uint32_t total_offsets = rd_le32(r), total_samples = rd_le32(r);
 	uint64_t sum = 0;
 
 	if (r->bad || rd_left(r))
@@ -112,12 +112,12 @@ static int check_footer(const struct dcpi_file *f, struct rd *r, struct err *err
 					       f->tstart + c->off + (uint64_t)i * f->stride);
 		}
 	}
-	if (n_addresses != dcpi_n_addresses(f) || n_samples != sum)
+	if (total_offsets != dcpi_n_addresses(f) || total_samples != sum)
 		return err_set(
 			err, -EBADMSG,
 			"the footer says %u samples at %u addresses, the chunks hold %" PRIu64
 			" at %" PRIu64 ": the file was damaged",
-			n_samples, n_addresses, sum, dcpi_n_addresses(f));
+			total_samples, total_offsets, sum, dcpi_n_addresses(f));
 	return 0;
 }
 

@@ -151,6 +151,61 @@ TEST(a_tree_reads_back_as_the_same_counts)
 	}
 }
 
+static uint64_t total(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	vec_each (v, &p->values)
+		n += v->count;
+	return n;
+}
+
+static int steps_left;
+
+static int fail_in_time(enum file_op op, size_t n_bytes)
+{
+	if (steps_left-- > 0)
+		return 0;
+	return op == FILE_WRITE && n_bytes > 1 ? (int)(n_bytes / 2) : -EIO;
+}
+
+/* Whatever write, fsync or rename fails, each file is the old one or the new one. */
+TEST(a_failed_export_harms_no_file)
+{
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct t_rng r = {5};
+	struct dcpi_out_stats stats;
+	struct profile p, q;
+	struct err err;
+	unsigned n_failed = 0;
+	uint64_t once;
+	int rc;
+
+	generate(&r, &p, 12);
+	scratch_new();
+	once = total(&p);
+	REQUIRE(dcpi_out_save(&p, &o, scratch, &stats, &err) == 0);
+	vec_each (v, &p.values)
+		v->count *= 2;
+	for (int fail_at = 0;; fail_at++, n_failed++) {
+		steps_left = fail_at;
+		file_fault = fail_in_time;
+		rc = dcpi_out_save(&p, &o, scratch, &stats, &err);
+		file_fault = NULL;
+		profile_init(&q);
+		EXPECT_EQ(dcpi_in_load(scratch, NULL, &q, &err), 0);
+		EXPECT(total(&q) >= once && total(&q) <= 2 * once);
+		if (rc == 0)
+			break;
+		profile_release(&q);
+	}
+	EXPECT_EQ(total(&q), 2 * once);
+	EXPECT(n_failed >= 4 * stats.n_files);
+	profile_release(&q);
+	profile_release(&p);
+	scratch_remove();
+}
+
 static event_id cycles(struct profile *p)
 {
 	return profile_intern_event(
@@ -219,15 +274,6 @@ TEST(names_stay_within_the_directory)
 	EXPECT(strstr(err.msg, "19700101000000"));
 	profile_release(&p);
 	scratch_remove();
-}
-
-static uint64_t total(const struct profile *p)
-{
-	uint64_t n = 0;
-
-	vec_each (v, &p->values)
-		n += v->count;
-	return n;
 }
 
 /* Samples that SEL takes of scratch, or the negative error. */
