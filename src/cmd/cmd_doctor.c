@@ -49,7 +49,7 @@ int cmd_doctor(struct cmd *c)
 	struct probe_report report;
 	struct probe_env env;
 	opt_list operands = {0};
-	int rc = cmd_parse(c, "", none, false, &operands);
+	int rc = cmd_parse(c, "[OPTIONS]", none, false, &operands);
 
 	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL, "unexpected operand '%s'", operands.v[0]);

@@ -107,7 +107,7 @@ int cmd_events(struct cmd *c)
 	struct listing l = {.cmd = c, .wanted = &wanted};
 	_mem_ char *root = NULL;
 	struct err why = {""};
-	int rc = cmd_parse(c, "[PATTERN...]", none, false, &wanted);
+	int rc = cmd_parse(c, "[OPTIONS] [PATTERN...]", none, false, &wanted);
 
 	if (rc == 0) {
 		root = event_trace_root(&event_env_host, &why);
