@@ -59,6 +59,8 @@ static enum symtab_source read_code(int fd, struct symtab_builder *b)
 		return SYMTAB_NONE;
 	have = symtab_elf_read(&f, b);
 	symtab_elf_read_plt(&f, b);
+	if (have < SYMTAB_FULL)
+		symtab_elf_read_frames(&f, b);
 	elf_file_close(&f);
 	return have;
 }

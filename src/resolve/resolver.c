@@ -4,6 +4,7 @@
 #include "resolve/resolver.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -138,6 +139,7 @@ const struct resolved *resolver_image(struct resolver *r, const struct image *im
 static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, bool args)
 {
 	const char **slot, *linked;
+	struct procedure p;
 	char *plain;
 
 	if (!e->names[args])
@@ -145,8 +147,12 @@ static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, b
 	slot = &e->names[args][i];
 	if (*slot)
 		return *slot;
-	linked = symtab_get(e->result.symtab, i).name;
-	plain = demangle_name(linked, args);
+	p = symtab_get(e->result.symtab, i);
+	linked = p.name;
+	if (p.flags & PROC_UNNAMED)
+		plain = xasprintf(SYMTAB_UNNAMED "%" PRIx64, p.start);
+	else
+		plain = demangle_name(linked, args);
 	*slot = plain ? arena_strdup(&r->arena, plain) : linked;
 	free(plain);
 	return *slot;

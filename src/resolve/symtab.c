@@ -121,12 +121,20 @@ void symtab_find_name(const struct symtab *st, const char *name, proc_list *ret)
 {
 	char hint[128];
 	uint32_t last = PROC_NONE;
+	uint64_t svma;
 
+	if (str_starts(name, SYMTAB_UNNAMED) &&
+	    str_parse_u64(name + strlen(SYMTAB_UNNAMED), 16, &svma) == 0) {
+		uint32_t i = symtab_find(st, svma);
+
+		if (i != PROC_NONE && st->flags[i] & PROC_UNNAMED && le64_at(st->starts, i) == svma)
+			vec_push(ret, i);
+	}
 	find_hint(name, hint, sizeof(hint));
 	for (uint32_t i = 0; i < st->n; i++) {
 		uint32_t proc;
 
-		if (st->flags[i] & PROC_REST ||
+		if (st->flags[i] & (PROC_REST | PROC_UNNAMED) ||
 		    !is_called(name_at(st, le32_at(st->names, i)), name, hint))
 			continue;
 		proc = canonical(st, i);

@@ -19,9 +19,10 @@ enum proc_flags {
 	PROC_ALIAS = 1u << 0, /* another name of the procedure that follows */
 	PROC_LOCAL = 1u << 1,
 	PROC_WEAK = 1u << 2,
-	PROC_PLT = 1u << 3,    /* a stub, named name@plt */
-	PROC_FILLED = 1u << 4, /* the symbol had no size; the end is where the next thing begins */
-	PROC_REST = 1u << 5,   /* what follows a procedure nested in this one */
+	PROC_PLT = 1u << 3,	/* a stub, named name@plt */
+	PROC_FILLED = 1u << 4,	/* the symbol had no size; the end is where the next thing begins */
+	PROC_REST = 1u << 5,	/* what follows a procedure nested in this one */
+	PROC_UNNAMED = 1u << 6, /* has no symbol, only an unwind table; its name reads as "" */
 };
 
 struct procedure {
@@ -32,6 +33,9 @@ struct procedure {
 };
 
 #define PROC_NONE UINT32_MAX
+
+/* What readers call a procedure without a symbol: this and its start in hex. */
+#define SYMTAB_UNNAMED "sub_"
 
 struct symtab {
 	uint32_t n;	       /* entries, aliases included */
@@ -58,7 +62,7 @@ typedef VEC(uint32_t) proc_list;
 
 /* Appends to RET every procedure called NAME (no aliases or rests; each once), in order of address.
  * NAME may be the linked name, the demangled name with its arguments, or without; an alias counts
- * as a name of its procedure. */
+ * as a name of its procedure; one without a symbol is called SYMTAB_UNNAMED and its start. */
 void symtab_find_name(const struct symtab *st, const char *name, proc_list *ret);
 
 void symtab_release(struct symtab *st);
@@ -84,7 +88,7 @@ struct symtab_builder {
 };
 
 /* Adds a symbol of N_NAME bytes of name.  SIZE 0: not known.  FLAGS: PROC_LOCAL, PROC_WEAK,
- * PROC_PLT. */
+ * PROC_PLT, or PROC_UNNAMED with the name "". */
 void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, const char *name,
 			size_t n_name, uint32_t flags);
 
@@ -101,7 +105,8 @@ void symtab_builder_add_range(struct symtab_builder *b, uint64_t start, uint64_t
  *    first by strcmp; the others become aliases; the size is the largest;
  *  - a symbol without a size that lies inside a sized one is dropped (a label), else it ends at the
  *    next symbol or the end of its range;
- *  - a sized one that begins inside another takes its addresses from it. */
+ *  - a sized one that begins inside another takes its addresses from it;
+ *  - one without a name counts only outside of all those with one, and inside the ranges. */
 void symtab_builder_finish(struct symtab_builder *b, struct symtab *ret);
 void symtab_builder_release(struct symtab_builder *b);
 

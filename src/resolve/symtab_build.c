@@ -56,9 +56,11 @@ void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, 
 				 .size = size > UINT64_MAX - svma ? UINT64_MAX - svma : size,
 				 .name = (uint32_t)b->pool.n,
 				 .flags = flags,
-				 .rank = (size ? 0 : NO_SIZE) | binding << 28 |
-					 (flags & PROC_PLT ? 1u << 27 : 0) | n_under << 20 |
-					 (uint32_t)n_name});
+				 .rank = flags & PROC_UNNAMED
+						 ? UINT32_MAX
+						 : (size ? 0 : NO_SIZE) | binding << 28 |
+							   (flags & PROC_PLT ? 1u << 27 : 0) |
+							   n_under << 20 | (uint32_t)n_name});
 	vec_reserve(&b->pool, n_name + 1);
 	memcpy(b->pool.v + b->pool.n, name, n_name);
 	b->pool.v[b->pool.n + n_name] = '\0';
@@ -71,7 +73,7 @@ void symtab_builder_add_symtab(struct symtab_builder *b, const struct symtab *st
 		struct procedure p = symtab_get(st, i);
 
 		symtab_builder_add(b, p.start, p.end - p.start, p.name, strlen(p.name),
-				   p.flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT));
+				   p.flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT | PROC_UNNAMED));
 	}
 }
 
@@ -183,6 +185,11 @@ static void emit(struct settler *s, size_t first, size_t last, uint64_t start, u
 	}
 }
 
+static bool is_unnamed(const struct settler *s, size_t symbol)
+{
+	return s->b->symbols.v[symbol].flags & PROC_UNNAMED;
+}
+
 /* Gives what the innermost open procedure has up to END, and remembers that. */
 static void emit_open(struct settler *s, uint64_t end)
 {
@@ -192,7 +199,9 @@ static void emit_open(struct settler *s, uint64_t end)
 		end = o->end;
 	if (s->cursor >= end)
 		return;
-	emit(s, o->first, o->last, s->cursor, end, o->begun ? PROC_REST : 0);
+	/* What is left of one without a name is known by its own start. */
+	emit(s, o->first, o->last, s->cursor, end,
+	     o->begun && !is_unnamed(s, o->last) ? PROC_REST : 0);
 	o->begun = true;
 	s->cursor = end;
 }
@@ -205,33 +214,60 @@ static void close_before(struct settler *s, uint64_t svma)
 	}
 }
 
+/* The symbols [FIRST, NEXT) of one address, those without a name left out if others have one.
+ * Returns the first that counts, and their largest size: that of an unwind table only if no symbol
+ * has any. */
+static size_t pick(const struct symbol *y, size_t first, size_t next, uint64_t *ret_size)
+{
+	uint64_t size = 0;
+
+	for (; first < next && y[first].flags & PROC_UNNAMED;
+	     first++) /* their rank puts them first */
+		if (y[first].size > size)
+			size = y[first].size;
+	*ret_size = 0;
+	for (size_t i = first; i < next; i++)
+		if (y[i].size > *ret_size)
+			*ret_size = y[i].size;
+	if (*ret_size == 0)
+		*ret_size = size;
+	return first < next ? first : next - 1;
+}
+
 static void settle(struct settler *s)
 {
 	const struct symbol *y = s->b->symbols.v;
 	size_t n = s->b->symbols.n, next;
 
 	for (size_t i = 0; i < n; i = next) {
-		uint64_t size = 0, end;
+		const struct open_proc *in;
+		uint64_t size, end;
+		size_t first;
 
 		for (next = i; next < n && y[next].svma == y[i].svma; next++)
-			if (y[next].size > size)
-				size = y[next].size;
+			;
+		first = pick(y, i, next, &size);
 		close_before(s, y[i].svma);
-		if (size == 0 && s->open.n)
+		in = s->open.n ? &s->open.v[s->open.n - 1] : NULL;
+		if (is_unnamed(s, first) && (in || !range_end(s->b, y[i].svma)))
 			continue;
-		if (s->open.n)
+		if (size == 0 && in && is_unnamed(s, in->last))
+			size = in->end - y[i].svma;
+		if (size == 0 && in)
+			continue;
+		if (in)
 			emit_open(s, y[i].svma);
 		s->cursor = y[i].svma;
 		if (size) {
 			vec_push(&s->open, (struct open_proc){.end = y[i].svma + size,
-							      .first = i,
+							      .first = first,
 							      .last = next - 1});
 			continue;
 		}
 		end = range_end(s->b, y[i].svma);
 		if (next < n && y[next].svma < end)
 			end = y[next].svma;
-		emit(s, i, next - 1, y[i].svma, end, PROC_FILLED);
+		emit(s, first, next - 1, y[i].svma, end, PROC_FILLED);
 	}
 	close_before(s, UINT64_MAX);
 }

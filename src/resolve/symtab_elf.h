@@ -21,6 +21,9 @@ enum symtab_source symtab_elf_read(struct elf_file *f, struct symtab_builder *b)
 /* Adds the stubs of the procedure linkage table, named NAME@plt (x86-64 and aarch64). */
 void symtab_elf_read_plt(struct elf_file *f, struct symtab_builder *b);
 
+/* Adds what the unwind tables know of procedures without symbols, as PROC_UNNAMED. */
+void symtab_elf_read_frames(struct elf_file *f, struct symtab_builder *b);
+
 /* Unpacks N bytes of .xz into fresh memory (free it); -EBADMSG when damaged, -E2BIG above MAX. */
 int xz_unpack(const uint8_t *bytes, size_t n, size_t max, uint8_t **ret, size_t *ret_n,
 	      struct err *err);

@@ -20,12 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	symtab_elf_read(&f, &b);
 	symtab_elf_read_plt(&f, &b);
+	symtab_elf_read_frames(&f, &b);
 	elf_file_close(&f);
 	symtab_builder_finish(&b, &st);
 	for (uint32_t i = 0; i < st.n; i++) {
 		struct procedure p = symtab_get(&st, i);
 
-		FUZZ_REQUIRE(p.start < p.end && p.name[0]);
+		FUZZ_REQUIRE(p.start < p.end && !p.name[0] == !!(p.flags & PROC_UNNAMED));
 		if (p.flags & PROC_ALIAS)
 			continue;
 		FUZZ_REQUIRE(p.start >= end);

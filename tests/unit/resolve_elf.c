@@ -132,7 +132,8 @@ static unsigned compare(const struct symtab *st, const char *command)
 	return n;
 }
 
-#define NM "| awk '$2 ~ /^[tTwWi]$/ {print $1, $3}' | sed 's/@.*//' | grep -Ev ' (_end|data_start)$'"
+#define NM                                                                                         \
+	"| awk '$2 ~ /^[tTwWi]$/ {print $1, $3}' | sed 's/@.*//' | grep -Ev ' (_end|data_start)$'"
 
 static void check_build(const char *flags, unsigned at_least, bool has_plt)
 {
@@ -329,4 +330,55 @@ TEST(xz_is_bounded)
 	EXPECT_EQ(xz_unpack(packed, n_packed / 2, 1 << 20, &out, &n, &err), -EBADMSG);
 	packed[n_packed / 2] ^= 1;
 	EXPECT_EQ(xz_unpack(packed, n_packed, 1 << 20, &out, &n, &err), -EBADMSG);
+}
+
+/* A stripped program's unwind tables know the functions that its symbols named. */
+TEST(unwind_tables_find_what_has_no_symbol)
+{
+	struct symtab full, bare;
+	struct symtab_builder b = {0};
+	unsigned n_unnamed = 0;
+	proc_list l = {0};
+	struct elf_file f;
+	_fd_ int fd = -1;
+
+	REQUIRE(make_sources());
+	REQUIRE(sh("gcc -O1 -rdynamic a.c b.c -o whole && strip -s -o bare whole") == 0);
+	REQUIRE(load("whole", &full) == SYMTAB_FULL);
+	fd = open_in("bare");
+	REQUIRE(fd >= 0 && elf_file_open(&f, fd, NULL) == 0);
+	EXPECT_EQ(symtab_elf_read(&f, &b), SYMTAB_DYNSYM);
+	symtab_elf_read_plt(&f, &b);
+	symtab_elf_read_frames(&f, &b);
+	elf_file_close(&f);
+	symtab_builder_finish(&b, &bare);
+	symtab_find_name(&full, "twin", &l);
+	REQUIRE(l.n == 2);
+	for (size_t i = 0; i < 2; i++) {
+		struct procedure p = symtab_get(&full, l.v[i]), q;
+		uint32_t at = symtab_find(&bare, p.end - 1);
+		char name[32];
+		proc_list found = {0};
+
+		REQUIRE(at != PROC_NONE);
+		q = symtab_get(&bare, at);
+		EXPECT(q.start == p.start && q.end == p.end && q.flags & PROC_UNNAMED);
+		EXPECT_STR(q.name, "");
+		snprintf(name, sizeof(name), SYMTAB_UNNAMED "%llx", (unsigned long long)p.start);
+		symtab_find_name(&bare, name, &found);
+		EXPECT(found.n == 1 && found.v[0] == at);
+		vec_release(&found);
+	}
+	for (uint32_t i = 0; i < bare.n; i++)
+		n_unnamed += symtab_get(&bare, i).flags & PROC_UNNAMED ? 1 : 0;
+	EXPECT(n_unnamed >= 2 && n_unnamed < bare.n);
+	l.n = 0;
+	symtab_find_name(&bare, "work", &l); /* exported: keeps its name */
+	EXPECT_EQ(l.n, 1);
+	l.n = 0;
+	symtab_find_name(&bare, "", &l);
+	EXPECT_EQ(l.n, 0);
+	vec_release(&l);
+	symtab_release(&full);
+	symtab_release(&bare);
 }

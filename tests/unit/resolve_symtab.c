@@ -89,6 +89,35 @@ TEST(a_nested_procedure_takes_its_addresses)
 	symtab_release(&st);
 }
 
+TEST(the_unnamed_fill_gaps_only)
+{
+	struct symtab_builder b = {0};
+	struct symtab st;
+
+	symtab_builder_add_range(&b, 0, 100);
+	add(&b, 10, 10, "named", 0);
+	add(&b, 10, 30, "", PROC_UNNAMED); /* the symbol's size counts */
+	add(&b, 15, 2, "", PROC_UNNAMED);
+	add(&b, 40, 20, "", PROC_UNNAMED);
+	add(&b, 45, 5, "stub", PROC_PLT);
+	add(&b, 55, 0, "label", 0);
+	add(&b, 70, 0, "no_size", 0);
+	add(&b, 70, 8, "", PROC_UNNAMED);
+	add(&b, 200, 10, "", PROC_UNNAMED);
+	symtab_builder_finish(&b, &st);
+	EXPECT_STR(name_of(&st, 15), "named");
+	EXPECT_STR(name_of(&st, 20), "-");
+	EXPECT_STR(name_of(&st, 44), "");
+	EXPECT_STR(name_of(&st, 45), "stub");
+	EXPECT_STR(name_of(&st, 50), "");
+	EXPECT_STR(name_of(&st, 59), "label");
+	EXPECT_STR(name_of(&st, 60), "-");
+	EXPECT_STR(name_of(&st, 77), "no_size");
+	EXPECT_STR(name_of(&st, 78), "-");
+	EXPECT_STR(name_of(&st, 200), "-");
+	symtab_release(&st);
+}
+
 TEST(aliases_follow_the_rule)
 {
 	struct symtab_builder b = {0};
