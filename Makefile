@@ -8,7 +8,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) --quiet
 
 $(BUILD)/build.ninja:
 	@tools/install-packages
