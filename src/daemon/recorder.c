@@ -290,7 +290,7 @@ void recorder_free(struct recorder *r)
 {
 	if (!r)
 		return;
-	store_close(r->store, NULL);
+	store_discard(r->store); /* still open: the recording did not get far */
 	collector_close(r->collector);
 	vec_release(&r->summary.events);
 	profile_release(&r->profile);

@@ -82,6 +82,10 @@ int store_close(struct store *s, struct err *err);
  * over (a daemon being restarted).  Frees S; NULL is fine. */
 void store_detach(struct store *s);
 
+/* Gives up a recording before anything was stored: removes it and frees S.  One that holds samples
+ * already stays as it is, interrupted. */
+void store_discard(struct store *s);
+
 /* Recovers every interrupted recording of HOST (NULL: all hosts): journals become segments, files a
  * killed writer left behind are removed.  Returns how many, or an error. */
 int store_recover(const char *db, const char *host, struct err *err);

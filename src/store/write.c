@@ -467,6 +467,24 @@ int store_close(struct store *s, struct err *err)
 	return rc;
 }
 
+void store_discard(struct store *s)
+{
+	if (!s)
+		return;
+	if (!s->m.segments.n && !s->journal_bytes) {
+		_fd_ int epoch_fd = openat(s->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		_fd_ int epochs_fd = openat(s->dir_fd, "../..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		unlinkat(s->dir_fd, JOURNAL_NAME, 0);
+		unlinkat(s->dir_fd, MANIFEST_NAME, 0);
+		if (epoch_fd >= 0)
+			unlinkat(epoch_fd, s->m.host, AT_REMOVEDIR);
+		if (epochs_fd >= 0) /* stays when another host records into it */
+			unlinkat(epochs_fd, s->epoch, AT_REMOVEDIR);
+	}
+	store_detach(s);
+}
+
 /* 1 when it was in need of recovery, 0 when not, or an error. */
 static int recover_one(int epochs_fd, const char *epoch, const char *host, struct err *err)
 {

@@ -32,6 +32,26 @@ TEST(what_is_flushed_is_loaded)
 	scratch_release(&t);
 }
 
+TEST(what_is_given_up_leaves_nothing_and_takes_nothing)
+{
+	struct scratch t = scratch_new();
+	struct profile p;
+	struct store *s = t_create(&t, "alpha");
+	struct err err = {0};
+
+	REQUIRE(s);
+	store_discard(s);
+	EXPECT_EQ(t_files(&t, "MANIFEST"), 0);
+	s = t_create(&t, "alpha");
+	REQUIRE(s);
+	t_profile(&p, 5);
+	EXPECT_EQ(store_flush(s, &p, NULL, 0, &err), 0);
+	store_discard(s);
+	EXPECT_EQ(t_total(&t, NULL), 5);
+	profile_release(&p);
+	scratch_release(&t);
+}
+
 TEST(journal_counts_until_the_flush_that_covers_it)
 {
 	struct scratch t = scratch_new();
