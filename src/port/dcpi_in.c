@@ -95,7 +95,7 @@ static int load_host(struct tree *t, int epochfd, const char *epoch, const char 
 	if (r < 0)
 		return err_prefix(err, r, "%s/%s/%s", t->path, epoch, host);
 	dcpi_parse_time(epoch, &epoch_s);
-	t->in->seen.n = 0;
+	t->in->facts.n = 0;
 	vec_each (name, &files) {
 		struct err why = {""};
 
@@ -271,7 +271,7 @@ int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile
 			    "%s has no profile of that event and label; its events are %s", path,
 			    there);
 	}
-	vec_release(&in.seen);
+	vec_release(&in.facts);
 	vec_release(&in.skipped);
 	return r;
 }

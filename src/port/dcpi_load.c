@@ -4,8 +4,8 @@
  * A file is one (image, event, label): its samples get an owner that has nothing but the label.
  * Lines dwell-... are our own (dcpi_out.c); without them an image is a file identified by its image
  * id, and an event has its name and period.  What the lines say of an event as a whole (times,
- * losses) stands in each of its files, so it counts once per epoch and host: `seen` holds the
- * events it was taken for. */
+ * losses) stands in each of its files, so it counts once per epoch and host: `facts` holds what
+ * was taken. */
 #include "port/dcpi_load.h"
 
 #include <errno.h>
@@ -100,38 +100,53 @@ static int image_of(const struct dcpi_file *f, const char *name, struct image *r
 	return 0;
 }
 
-/* Takes the event's sums and losses once per epoch and host. */
+/* How much N exceeds what other files of this epoch and host said of the same.  They say all the
+ * same, but for files that an export has not got to or no longer makes, which say less. */
+static uint64_t news(struct dcpi_load *l, event_id event, uint32_t what, uint64_t n)
+{
+	uint64_t more;
+
+	vec_each (f, &l->facts) {
+		if (f->event != event || f->what != what)
+			continue;
+		more = n > f->n ? n - f->n : 0;
+		f->n += more;
+		return more;
+	}
+	vec_push(&l->facts, (struct dcpi_fact){event, what, n});
+	return n;
+}
+
+/* Takes the event's sums and losses, once per epoch and host. */
 static int add_event_sums(struct dcpi_load *l, const struct dcpi_file *f, event_id event,
 			  struct err *err)
 {
 	const char *sums = dcpi_find(f, "dwell-event");
-	uint64_t v[4];
 	struct event *e = &l->p->events.v[event];
+	uint64_t v[4];
 
 	if (!sums) {
 		e->n_reached += dcpi_n_samples(f);
 		return 0;
 	}
-	vec_each (seen, &l->seen)
-		if (*seen == event)
-			return 0;
-	vec_push(&l->seen, event);
 	if (sscanf(sums, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &v[0], &v[1], &v[2],
 		   &v[3]) != 4)
 		return bad_line("dwell-event", sums, err);
-	e->enabled_ns += v[0];
-	e->running_ns += v[1];
-	e->total += v[2];
-	e->n_reached += v[3];
+	e->enabled_ns += news(l, event, 0, v[0]);
+	e->running_ns += news(l, event, 1, v[1]);
+	e->total += news(l, event, 2, v[2]);
+	e->n_reached += news(l, event, 3, v[3]);
 	vec_each (line, &f->lines) {
 		uint64_t n = 0;
 		int at = 0;
+		string_id name;
 
 		if (line->n_word != 10 || memcmp(line->text, "dwell-lost", 10) != 0)
 			continue;
 		if (sscanf(line->value, "%" SCNu64 " %n", &n, &at) != 1 || !at)
 			return bad_line("dwell-lost", line->value, err);
-		profile_add_loss(l->p, line->value + at, event, n);
+		name = profile_intern_str(l->p, line->value + at);
+		profile_add_loss(l->p, line->value + at, event, news(l, event, 4 + name, n));
 	}
 	return 0;
 }

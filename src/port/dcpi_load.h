@@ -5,12 +5,19 @@
 
 #include "port/dcpi_in.h"
 
+/* A number that a file says of its event as a whole, as far as it was taken. */
+struct dcpi_fact {
+	event_id event;
+	uint32_t what; /* number of the dwell-event value, or 4 + the loss's name */
+	uint64_t n;
+};
+
 struct dcpi_load {
 	struct profile *p;
-	struct dcpi_select sel;	   /* of it the labels, events and stride */
-	VEC(event_id) seen;	   /* events of this epoch and host whose sums are taken */
-	VEC(const char *) skipped; /* events left out by the selection, in p's strings */
-	size_t n_taken;		   /* profiles that were selected */
+	struct dcpi_select sel;	     /* of it the labels, events and stride */
+	VEC(struct dcpi_fact) facts; /* of this epoch and host; empty it before another */
+	VEC(const char *) skipped;   /* events left out by the selection, in p's strings */
+	size_t n_taken;		     /* profiles that were selected */
 };
 
 /* Adds the file PATH (relative to DIRFD) to L->p, as of the epoch that began at EPOCH_S (0: as its

@@ -160,6 +160,56 @@ static uint64_t total(const struct profile *p)
 	return n;
 }
 
+static event_id cycles(struct profile *p)
+{
+	return profile_intern_event(
+		p, &(struct event){.name = profile_intern_str(p, "cycles"), .period = 1000});
+}
+
+static void add(struct profile *p, event_id e, const char *image, const char *label, uint64_t svma,
+		uint64_t n)
+{
+	image_id im = profile_intern_image(p, &(struct image){.kind = IMAGE_FILE, .path = image});
+	owner_id o =
+		profile_intern_owner(p, &(struct owner){.label = profile_intern_str(p, label)});
+
+	profile_add_value(p, &(struct value){.event = e,
+					     .owner = o,
+					     .count = n,
+					     .ctx = profile_flat_ctx(
+						     p, profile_intern_place(p, im, svma, 0))});
+}
+
+/* An event that had no samples yet, exported, and again when it has some. */
+TEST(a_grown_profile_takes_the_place_of_the_old_one)
+{
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_stats stats;
+	struct profile p, q;
+	struct err err;
+
+	scratch_new();
+	profile_init(&p);
+	cycles(&p);
+	p.events.v[0].total = 1;
+	profile_add_loss(&p, "full", 0, 2);
+	EXPECT_EQ(dcpi_out_save(&p, &o, scratch, &stats, &err), 0);
+	EXPECT_EQ(stats.n_files, 1);
+	p.events.v[0].total = 100;
+	profile_add_loss(&p, "full", 0, 5);
+	add(&p, 0, "/bin/a", "", 0x1000, 3);
+	add(&p, 0, "/bin/b", "", 0x1000, 4);
+	EXPECT_EQ(dcpi_out_save(&p, &o, scratch, &stats, &err), 0);
+	profile_init(&q);
+	EXPECT_EQ(dcpi_in_load(scratch, NULL, &q, &err), 0);
+	EXPECT_EQ(total(&q), 7);
+	EXPECT_EQ(q.events.v[0].total, 100);
+	EXPECT_EQ(profile_n_lost(&q, 0), 7);
+	profile_release(&p);
+	profile_release(&q);
+	scratch_remove();
+}
+
 static int steps_left;
 
 static int fail_in_time(enum file_op op, size_t n_bytes)
@@ -204,26 +254,6 @@ TEST(a_failed_export_harms_no_file)
 	profile_release(&q);
 	profile_release(&p);
 	scratch_remove();
-}
-
-static event_id cycles(struct profile *p)
-{
-	return profile_intern_event(
-		p, &(struct event){.name = profile_intern_str(p, "cycles"), .period = 1000});
-}
-
-static void add(struct profile *p, event_id e, const char *image, const char *label, uint64_t svma,
-		uint64_t n)
-{
-	image_id im = profile_intern_image(p, &(struct image){.kind = IMAGE_FILE, .path = image});
-	owner_id o =
-		profile_intern_owner(p, &(struct owner){.label = profile_intern_str(p, label)});
-
-	profile_add_value(p, &(struct value){.event = e,
-					     .owner = o,
-					     .count = n,
-					     .ctx = profile_flat_ctx(
-						     p, profile_intern_place(p, im, svma, 0))});
 }
 
 TEST(what_does_not_fit_leaves_the_directory_as_it_was)
