@@ -69,10 +69,10 @@ void symtab_release(struct symtab *st);
 
 struct symbol {
 	uint64_t svma;
-	uint64_t size;
+	uint32_t size; /* larger ones are cut */
 	uint32_t name; /* offset into the builder's pool */
-	uint32_t flags;
 	uint32_t rank; /* of the names at one address the lowest wins */
+	uint32_t flags;
 };
 
 struct symbol_range {

@@ -43,6 +43,10 @@ void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, 
 	uint32_t binding = flags & PROC_LOCAL ? 2 : flags & PROC_WEAK ? 1 : 0;
 	uint32_t n_under = 0;
 
+	if (size > UINT64_MAX - svma)
+		size = UINT64_MAX - svma;
+	if (size > UINT32_MAX)
+		size = UINT32_MAX;
 	if (n_name > MAX_NAME)
 		n_name = MAX_NAME;
 	if (b->pool.n + n_name + 1 > UINT32_MAX || b->symbols.n >= UINT32_MAX / 4) {
@@ -53,7 +57,7 @@ void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, 
 		n_under++;
 	vec_push(&b->symbols,
 		 (struct symbol){.svma = svma,
-				 .size = size > UINT64_MAX - svma ? UINT64_MAX - svma : size,
+				 .size = (uint32_t)size,
 				 .name = (uint32_t)b->pool.n,
 				 .flags = flags,
 				 .rank = flags & PROC_UNNAMED
