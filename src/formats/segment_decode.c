@@ -184,20 +184,35 @@ static int get_vectors(struct profile *p, const struct block *b, struct column *
 
 static int get_ctxs(struct profile *p, const struct block *b, struct column *c, struct err *err)
 {
-	uint64_t parent = 0, next = 0;
+	uint32_t *follower = xcalloc(p->places.n + 1, sizeof(*follower));
+	uint64_t parent = 0, place = 0, next = 0;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < b->n_items; i++) {
+	for (uint32_t i = 0; i < p->places.n; i++)
+		follower[i] = i;
+	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
 		uint32_t step = column_next_u32(&c[0]);
+		uint64_t x = column_next(&c[1]);
 
 		parent += step;
-		next = (step ? 0 : next) + column_next_u32(&c[1]);
-		if (parent >= p->ctxs.n || next >= p->places.n)
-			return BAD("context %u names a %s that is not there", i + 1,
-				   parent >= p->ctxs.n ? "parent" : "place");
-		vec_push(&p->ctxs, (struct ctx){.parent = (ctx_id)parent, .place = (place_id)next});
-		next++;
+		if (parent >= p->ctxs.n) {
+			rc = BAD("context %u names a parent that is not there", i + 1);
+		} else if (step) { /* below a context, so it has a place */
+			uint32_t *f = &follower[p->ctxs.v[parent].place];
+
+			place = *f + (x >> 1 ^ -(x & 1));
+			*f = (uint32_t)place;
+		} else {
+			place = next + x;
+		}
+		if (!rc && place >= p->places.n)
+			rc = BAD("context %u names a place that is not there", i + 1);
+		if (!rc)
+			vec_push(&p->ctxs, (struct ctx){(ctx_id)parent, (place_id)place});
+		next = place + 1;
 	}
-	return 0;
+	free(follower);
+	return rc;
 }
 
 static int get_losses(struct profile *p, const struct block *b, struct column *c, struct err *err)
