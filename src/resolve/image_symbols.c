@@ -299,6 +299,36 @@ static void load_vdso(struct symbol_sources *src, const struct image *im, struct
 	}
 }
 
+/* Samples of a file that could not be read while it ran are kept by file offset (IMAGE_OFFSETS):
+ * now that it was found, gives its procedures in the same terms. */
+static void turn_into_offsets(struct image_symbols *s)
+{
+	struct symtab_builder b = {0};
+	struct symtab by_offset;
+
+	for (uint32_t i = 0; i < s->symtab->n; i++) {
+		struct procedure p = symtab_get(s->symtab, i);
+
+		for (uint32_t l = 0; l < s->layout.n_loads; l++) {
+			const struct image_load *load = &s->layout.loads[l];
+
+			if (p.start < load->svma || p.start - load->svma >= load->n_bytes)
+				continue;
+			p.start += load->off - load->svma;
+			p.end += load->off - load->svma;
+			symtab_builder_add_range(&b, p.start, p.end);
+			symtab_builder_add(
+				&b, p.start, p.end - p.start, p.name, strlen(p.name),
+				p.flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT | PROC_UNNAMED));
+			break;
+		}
+	}
+	symtab_builder_finish(&b, &by_offset);
+	symtab_release(&s->own);
+	s->own = by_offset;
+	s->symtab = &s->own;
+}
+
 void image_symbols_load(struct symbol_sources *src, const struct image *im,
 			struct image_symbols *ret)
 {
@@ -327,6 +357,8 @@ void image_symbols_load(struct symbol_sources *src, const struct image *im,
 		open_cache(src, im, ret);
 		break;
 	}
+	if (im->flags & IMAGE_OFFSETS)
+		turn_into_offsets(ret);
 }
 
 void image_symbols_release(struct image_symbols *s)

@@ -27,8 +27,8 @@ struct image_symbols {
 	struct symtab own;
 };
 
-/* Finds IM's symbols and, unless told not to, caches what it had to read.  Always leaves a valid
- * RET (image_symbols_release it), which must not be moved. */
+/* Finds IM's symbols, by the addresses IM's samples have, and, unless told not to, caches what it
+ * had to read.  Always leaves a valid RET (image_symbols_release it), which must not be moved. */
 void image_symbols_load(struct symbol_sources *src, const struct image *im,
 			struct image_symbols *ret);
 void image_symbols_release(struct image_symbols *s);

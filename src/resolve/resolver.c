@@ -21,6 +21,7 @@ struct entry {
 	struct resolved result;
 	struct image_symbols symbols;
 	enum image_kind kind;
+	bool by_offset; /* IMAGE_OFFSETS */
 	struct build_id build_id;
 	char *path, *note;
 	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
@@ -104,7 +105,8 @@ static bool entry_same(const void *owner, uint32_t i, const void *key)
 	const struct entry *e = ((const struct resolver *)owner)->entries.v[i];
 	const struct image *im = key;
 
-	return e->kind == im->kind && build_id_same(&e->build_id, &im->build_id) &&
+	return e->kind == im->kind && e->by_offset == !!(im->flags & IMAGE_OFFSETS) &&
+	       build_id_same(&e->build_id, &im->build_id) &&
 	       (im->build_id.n_bytes || strcmp(e->path, im->path ? im->path : "") == 0);
 }
 
@@ -118,6 +120,7 @@ static struct entry *find_entry(struct resolver *r, const struct image *im)
 		return r->entries.v[i];
 	e = xcalloc(1, sizeof(*e));
 	e->kind = im->kind;
+	e->by_offset = im->flags & IMAGE_OFFSETS;
 	e->build_id = im->build_id;
 	e->path = xstrdup(im->path ? im->path : "");
 	vec_push(&r->entries, e);
@@ -166,12 +169,7 @@ const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i
 bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, struct procedure *ret)
 {
 	struct entry *e = find_entry(r, im);
-	uint32_t i;
-
-	if (im->flags & IMAGE_OFFSETS && e->symbols.layout.n_loads &&
-	    !image_layout_svma(&e->symbols.layout, svma, &svma))
-		return false;
-	i = symtab_find(e->result.symtab, svma);
+	uint32_t i = symtab_find(e->result.symtab, svma);
 
 	if (i == PROC_NONE)
 		return false;

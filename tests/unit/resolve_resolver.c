@@ -132,6 +132,41 @@ TEST(a_rebuilt_file_is_not_used)
 	clean();
 }
 
+/* Samples kept by file offset get the procedures that lie there. */
+TEST(images_known_by_offset)
+{
+	struct image im, by_off;
+	char path[128];
+	struct image_layout l;
+	struct resolver *r;
+	struct procedure p, q;
+	proc_list found = {0};
+	int fd;
+
+	REQUIRE(set_up(&im, path));
+	REQUIRE(sh("gcc -O1 -no-pie p.c -o prog") == 0); /* off and svma differ */
+	fd = open(path, O_RDONLY);
+	REQUIRE(elf_probe(fd, &l, NULL) == 0);
+	close(fd);
+	im.build_id = l.build_id;
+	by_off = im;
+	by_off.flags |= IMAGE_OFFSETS;
+	for (int cached = 0; cached < 2; cached++) {
+		r = resolver("images", NULL);
+		found.n = 0;
+		symtab_find_name(resolver_image(r, &im)->symtab, "hot", &found);
+		REQUIRE(found.n == 1);
+		p = symtab_get(resolver_image(r, &im)->symtab, found.v[0]);
+		REQUIRE(resolver_find(r, &by_off, p.start - l.loads[0].svma + l.loads[0].off, &q));
+		EXPECT_STR(q.name, "hot");
+		EXPECT_EQ(q.end - q.start, p.end - p.start);
+		EXPECT(q.start != p.start && !resolver_find(r, &by_off, p.start, &q));
+		resolver_free(r);
+	}
+	vec_release(&found);
+	clean();
+}
+
 TEST(the_recorder_saves_what_it_has_open)
 {
 	struct image im;
@@ -249,7 +284,8 @@ TEST(a_damaged_cache_is_read_over)
 	REQUIRE(set_up(&im, path));
 	build_id_format(&im.build_id, hex);
 	EXPECT_EQ(look(&im, "images", NULL, &hot), RESOLVE_OK);
-	REQUIRE(sh("printf X | dd of=images/%s/symbols bs=1 seek=70 conv=notrunc 2>/dev/null", hex) == 0);
+	REQUIRE(sh("printf X | dd of=images/%s/symbols bs=1 seek=70 conv=notrunc 2>/dev/null",
+		   hex) == 0);
 	EXPECT_EQ(look(&im, "images", NULL, &hot), RESOLVE_OK);
 	EXPECT(hot);
 	unlink(path); /* and was written anew */
