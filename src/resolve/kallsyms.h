@@ -23,7 +23,7 @@ struct kernel_part {
 };
 
 struct kallsyms {
-	bool hidden; /* every address reads as 0: kernel.kptr_restrict, and no CAP_SYSLOG */
+	bool hidden;		       /* every address reads as 0: see resolver_note */
 	struct build_id build_id;      /* of the kernel; none when the kernel tells none */
 	uint64_t text_start, text_end; /* run-time addresses of the kernel's code */
 	uint64_t slide;	      /* run-time address minus svma, as KASLR chose it (modulo 2^64) */

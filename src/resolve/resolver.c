@@ -196,9 +196,9 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 	case RESOLVE_BARE:
 		e->note = xasprintf("%s: the file has no symbols", e->path);
 		break;
-	case RESOLVE_HIDDEN:
-		e->note = xasprintf("%s: addresses are hidden from this user "
-				    "(kernel.kptr_restrict)",
+	case RESOLVE_HIDDEN: /* Linux, kernel/ksyms_common.c: kallsyms_show_value */
+		e->note = xasprintf("%s: the kernel hides its addresses from this user "
+				    "(kernel.kptr_restrict, or kernel.perf_event_paranoid above 1)",
 				    e->path);
 		break;
 	case RESOLVE_OK:
