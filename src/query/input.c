@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -70,13 +69,6 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
 }
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 int input_open(struct input *in, const struct select *s, struct err *err)
 {
 	struct resolver_opts ro = {
@@ -94,7 +86,7 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 			       in->path);
 	} else if (dcpi_in_probe(in->path) == 1) {
 		rc = load_dcpi(in, s, err);
-	} else if (!is_directory(in->path)) {
+	} else if (!store_is_db(in->path)) {
 		rc = err_set(err, -EINVAL, "%s: neither a database nor a DCPI profile", in->path);
 	} else {
 		rc = load_store(in, s, err);

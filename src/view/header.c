@@ -243,7 +243,8 @@ void notes_emit(struct emit *e, struct query *q, const image_ids *images)
 			str_addf(&partial, "%s%s", partial.n ? ", " : "", str_basename(im->path));
 	}
 	if (partial.n) {
-		str_add(&partial, ": exported symbols only, the rest is [no symbol]");
+		str_add(&partial,
+			": only exported symbols; sub_ADDRESS is a procedure without a name");
 		emit_note(e, partial.v, &first);
 	}
 	if (j)

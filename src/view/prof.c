@@ -107,22 +107,35 @@ static void emit_idle(struct emit *e, struct prof *p)
 	free(idle);
 }
 
-/* The images worth a note: those of the rows without a symbol that hold at least one percent. */
-static image_ids bare_images(const struct prof *p, const struct rows *rows)
+static bool is_nameless(const struct query *q, const struct row *r)
 {
-	image_ids bare = {0};
+	const struct image *im = &q->profile->images.v[r->image];
+
+	return r->proc == PROC_NONE ||
+	       (symtab_get(resolver_image(q->resolver, im)->symtab, r->proc).flags & PROC_UNNAMED);
+}
+
+/* The images worth a note: those with at least one percent of the samples in nameless rows. */
+static image_ids nameless_images(const struct prof *p, const struct rows *rows)
+{
+	const struct query *q = p->q;
+	uint64_t *sums = xcalloc(q->profile->images.n + 1, sizeof(*sums));
+	image_ids found = {0};
 
 	vec_each (r, &rows->rows)
-		if (r->proc == PROC_NONE && p->q->n_cols &&
-		    r->counts[p->q->sort] >= rows->total / 100)
-			vec_push(&bare, r->image);
-	return bare;
+		if (q->n_cols && is_nameless(q, r))
+			sums[r->image] += r->counts[q->sort];
+	for (image_id im = 0; im < q->profile->images.n; im++)
+		if (sums[im] && sums[im] >= rows->total / 100)
+			vec_push(&found, im);
+	free(sums);
+	return found;
 }
 
 size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
 {
 	struct prof p = {.q = q, .opts = opts, .scaled = query_is_scaled(q)};
-	image_ids bare = {0};
+	image_ids nameless = {0};
 	struct rows rows = {0};
 	size_t n;
 
@@ -150,11 +163,11 @@ size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
 	emit_idle(e, &p);
 	emit_table_end(e);
 	if (opts->by_procedure) {
-		bare = bare_images(&p, &rows);
-		notes_emit(e, q, &bare);
+		nameless = nameless_images(&p, &rows);
+		notes_emit(e, q, &nameless);
 	}
 	emit_end(e);
-	vec_release(&bare);
+	vec_release(&nameless);
 	rows_release(&rows);
 	free(p.order);
 	free(p.totals);
