@@ -51,19 +51,24 @@ static void add_image(const char *args)
 {
 	struct image im = {0};
 	struct image_layout layout;
-	char kind[16], path[1000];
+	char kind[80], path[1000], *id;
 	int fd;
 
-	if (sscanf(args, "%15s %999[^\n]", kind, path) != 2)
+	if (sscanf(args, "%79s %999[^\n]", kind, path) != 2)
 		die("image", args);
+	id = strchr(kind, ':');
+	if (id)
+		*id++ = '\0';
 	while (im.kind < N_IMAGE_KINDS && strcmp(image_kind_name(im.kind), kind) != 0)
 		im.kind++;
 	if (im.kind == N_IMAGE_KINDS)
 		die("kind", kind);
 	im.path = path;
-	fd = im.kind == IMAGE_FILE ? open(path, O_RDONLY) : -1;
+	fd = im.kind == IMAGE_FILE && !id ? open(path, O_RDONLY) : -1;
 	if (fd >= 0 && elf_probe(fd, &layout, NULL) == 0)
 		im.build_id = layout.build_id;
+	if (id && build_id_parse(id, &im.build_id) < 0)
+		die("build-id", id);
 	/* Another kernel than the one that runs, whose names are not to be had. */
 	if (im.kind == IMAGE_KERNEL)
 		im.build_id = (struct build_id){.n_bytes = 2, .bytes = {0xee, 0xee}};

@@ -1,0 +1,11 @@
+# Two builds of one program are two images, told apart by their build-ids.
+make_db <<-END
+	event cycles 1000
+	image file:0123456789abcdef /usr/bin/twin
+	sample 10 5
+	image file:fedcba9876543210 /usr/bin/twin
+	sample 10 3
+END
+dwell prof --db db -no_header
+dwell prof --db db -no_header -i 012345
+dwell prof --db db -no_header -i twin
