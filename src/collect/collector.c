@@ -402,18 +402,18 @@ void collector_wait(struct collector *c, int timeout_ms)
 	vec_release(&fds);
 }
 
+/* A drained record and its time: sorting moves no more than that. */
 struct pending_record {
-	struct record r;
+	uint64_t time_ns;
 	const uint8_t *bytes;
-	size_t n_bytes;
 };
 
 static int by_time(const void *a, const void *b)
 {
 	const struct pending_record *x = a, *y = b;
 
-	if (x->r.time_ns != y->r.time_ns)
-		return x->r.time_ns < y->r.time_ns ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
@@ -454,6 +454,7 @@ static void apply(struct collector *c, const struct record *r)
 		c->n_lost_records += r->lost;
 		break;
 	case RECORD_KSYMBOL:
+		fold_forget(&c->fold);
 		if (!r->unregistered)
 			kernel_map_add(&c->kernel, &(struct kernel_range){
 				.start = r->addr, .end = r->addr + r->n_bytes,
@@ -470,26 +471,28 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 {
 	VEC(struct pending_record) v = {0};
 	struct wr later = {0};
+	struct record rec;
 	struct rd rd;
 
-	vec_each(r, &c->rings)
+	vec_each (r, &c->rings)
 		ring_drain(r, &c->pending);
 	rd = rd_init(c->pending.v, c->pending.n);
 	while (rd_left(&rd)) {
 		struct pending_record p = {.bytes = rd.p};
 
-		if (record_read(&rd, &p.r) < 0)
+		if (record_time(&rd, &p.time_ns) < 0)
 			break;
-		p.n_bytes = (size_t)(rd.p - p.bytes);
-		if (p.r.kind != RECORD_OTHER)
-			vec_push(&v, p);
+		vec_push(&v, p);
 	}
 	vec_sort(&v, by_time);
-	vec_each(p, &v) {
-		if (p->r.time_ns <= until_ns)
-			apply(c, &p->r);
-		else
-			wr_bytes(&later, p->bytes, p->n_bytes);
+	vec_each (p, &v) {
+		rd = rd_init(p->bytes, (size_t)(c->pending.v + c->pending.n - p->bytes));
+		if (p->time_ns > until_ns) {
+			record_time(&rd, &rec.time_ns);
+			wr_bytes(&later, p->bytes, rd_off(&rd));
+		} else if (record_read(&rd, &rec) == 0) {
+			apply(c, &rec);
+		}
 	}
 	vec_release(&v);
 	wr_release(&c->pending);

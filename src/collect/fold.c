@@ -13,27 +13,86 @@ struct fold_slot {
 	uint32_t count;            /* 0: free */
 };
 
+/* An entry of the cache: where a sample was and whose, and the number of the value that counts it. */
+struct fold_known {
+	uint64_t at;        /* file offset, or kernel address */
+	uint32_t code;      /* in struct images, or CODE_KERNEL */
+	uint32_t owner;
+	uint32_t event;     /* event + 1; 0: free */
+	uint32_t value;
+};
+
+#define CODE_KERNEL   UINT32_MAX
+#define FIRST_N_KNOWN 4096
+#define MOST_N_KNOWN  (1u << 17)
+
 void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct images *images,
 	       struct kernel_map *kernel, const event_id *events)
 {
 	*f = (struct fold){.profile = p, .procs = procs, .images = images, .kernel = kernel,
 			   .events = events};
 	f->slots = xcalloc(FOLD_SLOTS, sizeof(*f->slots));
+	f->n_known_slots = FIRST_N_KNOWN;
+	f->known = xcalloc(f->n_known_slots, sizeof(*f->known));
 }
 
 void fold_release(struct fold *f)
 {
 	free(f->slots);
+	free(f->known);
 	f->slots = NULL;
+	f->known = NULL;
 }
 
-static void add_value(struct fold *f, owner_id owner, place_id place, unsigned event, uint64_t count)
+void fold_forget(struct fold *f)
 {
-	profile_add_value(f->profile, &(struct value){.owner = owner,
-						      .ctx = profile_flat_ctx(f->profile, place),
-						      .event = f->events[event],
-						      .count = count});
-	f->n_samples[event] += count;
+	memset(f->known, 0, f->n_known_slots * sizeof(*f->known));
+	f->n_known = 0;
+}
+
+static struct fold_known *known_slot(const struct fold *f, const struct fold_known *key)
+{
+	uint64_t h = hash_u64(key->at ^ (uint64_t)key->code << 32 ^ (uint64_t)key->owner << 20 ^
+			      (uint64_t)key->event << 56);
+	uint32_t mask = f->n_known_slots - 1;
+
+	for (uint32_t i = (uint32_t)h & mask;; i = (i + 1) & mask) {
+		struct fold_known *k = &f->known[i];
+
+		if (!k->event || (k->at == key->at && k->code == key->code &&
+				  k->owner == key->owner && k->event == key->event))
+			return k;
+	}
+}
+
+/* Makes room for one more; a cache that has grown enough starts over instead. */
+static void known_reserve(struct fold *f)
+{
+	struct fold_known *old = f->known;
+	uint32_t n_old = f->n_known_slots;
+
+	if (f->n_known < n_old / 2)
+		return;
+	if (n_old >= MOST_N_KNOWN) {
+		fold_forget(f);
+		return;
+	}
+	f->n_known_slots = n_old * 2;
+	f->known = xcalloc(f->n_known_slots, sizeof(*f->known));
+	for (uint32_t i = 0; i < n_old; i++)
+		if (old[i].event)
+			*known_slot(f, &old[i]) = old[i];
+	free(old);
+}
+
+static uint32_t add_value(struct fold *f, owner_id owner, place_id place, unsigned event,
+			  uint64_t count)
+{
+	return profile_add_value(f->profile,
+				 &(struct value){.owner = owner,
+						 .ctx = profile_flat_ctx(f->profile, place),
+						 .event = f->events[event],
+						 .count = count});
 }
 
 /* The place of an address nobody could attribute. */
@@ -55,38 +114,62 @@ static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t count)
 	return kernel_map_place(f->kernel, ip, &place) ? place : unknown_place(f, ip, count);
 }
 
-static place_id user_place(struct fold *f, uint32_t proc, uint64_t ip, uint64_t count)
+static uint32_t find_proc(struct fold *f, uint32_t tgid, uint32_t generation)
 {
-	const struct mapping *m = proc == PROC_NONE ? NULL : procs_find_mapping(f->procs, proc, ip);
+	uint32_t proc = procs_find(f->procs, tgid, generation);
 
-	if (!m)
-		return unknown_place(f, ip, count);
-	if (f->images->codes.v[m->code].kind == CODE_ANON)
-		return profile_intern_place(f->profile, procs_anon_image(f->procs, proc), ip, 0);
-	return images_place(f->images, m->code, ip - m->start + m->off);
+	/* Nobody told of this process: a lost record, or it started while the list was being read. */
+	if (proc == PROC_NONE && procs_current(f->procs, tgid) == PROC_NONE &&
+	    procs_scan_one(f->procs, tgid))
+		proc = procs_find(f->procs, tgid, generation);
+	return proc;
 }
 
 static void attribute(struct fold *f, const struct fold_slot *s)
 {
-	uint32_t generation = s->generation & 0xffffff;
-	uint32_t proc = procs_find(f->procs, s->tgid, generation);
-	place_id place;
-	owner_id owner;
+	uint32_t proc = find_proc(f, s->tgid, s->generation & 0xffffff), event = s->generation >> 24;
+	owner_id owner = proc == PROC_NONE ? 0 : procs_owner(f->procs, proc, s->tid);
+	bool kernel = (int64_t)s->ip < 0;
+	const struct mapping *m =
+		kernel || proc == PROC_NONE ? NULL : procs_find_mapping(f->procs, proc, s->ip);
+	struct fold_known key = {.owner = owner, .event = event + 1}, *known;
 
-	/* Nobody told of this process: a lost record, or it started while the list was being read. */
-	if (proc == PROC_NONE && procs_current(f->procs, s->tgid) == PROC_NONE &&
-	    procs_scan_one(f->procs, s->tgid))
-		proc = procs_find(f->procs, s->tgid, generation);
-	place = (int64_t)s->ip < 0 ? kernel_place(f, s->ip, s->count)
-				   : user_place(f, proc, s->ip, s->count);
-	owner = proc == PROC_NONE ? 0 : procs_owner(f->procs, proc, s->tid);
-	add_value(f, owner, place, s->generation >> 24, s->count);
+	f->n_samples[event] += s->count;
+	if (kernel) {
+		key.code = CODE_KERNEL;
+		key.at = s->ip;
+	} else if (m && f->images->codes.v[m->code].kind != CODE_ANON) {
+		key.code = m->code;
+		key.at = s->ip - m->start + m->off;
+	} else { /* an image of the process's own, or none: not worth remembering */
+		place_id place = m ? profile_intern_place(f->profile,
+							  procs_anon_image(f->procs, proc), s->ip, 0)
+				   : unknown_place(f, s->ip, s->count);
+
+		add_value(f, owner, place, event, s->count);
+		return;
+	}
+	known = known_slot(f, &key);
+	if (known->event) {
+		f->profile->values.v[known->value].count += s->count;
+		return;
+	}
+	key.value = add_value(f, owner, kernel ? kernel_place(f, s->ip, s->count)
+					       : images_place(f->images, key.code, key.at),
+			      event, s->count);
+	*known = key;
+	f->n_known++;
+	known_reserve(f);
 }
 
 void fold_flush(struct fold *f)
 {
 	if (!f->n_used)
 		return;
+	if (f->n_resets != f->profile->n_resets) {
+		fold_forget(f);
+		f->n_resets = f->profile->n_resets;
+	}
 	for (uint32_t i = 0; i < FOLD_SLOTS; i++)
 		if (f->slots[i].count)
 			attribute(f, &f->slots[i]);
@@ -131,4 +214,5 @@ void fold_add_spilled(struct fold *f, const struct spill_slot *s)
 	else
 		place = unknown_place(f, s->off, s->count);
 	add_value(f, 0, place, s->event_used - 1, s->count);
+	f->n_samples[s->event_used - 1] += s->count;
 }

@@ -144,6 +144,8 @@ static struct proc *begin_life(struct procs *ps, uint32_t tgid, uint32_t from)
 	p->ended = 0;
 	p->since_ns = 0;
 	p->older = older;
+	p->began = ps->cycle;
+	p->facts = p->facts == FACTS_UNKNOWN ? FACTS_UNKNOWN : FACTS_INHERITED;
 	p->has_owner = p->has_anon = p->exe_pending = false;
 	ps->newest[tgid] = i + 1;
 	return p;
@@ -212,6 +214,25 @@ const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, 
 	return i < m->v.n && m->v.v[i].start <= avma ? &m->v.v[i] : NULL;
 }
 
+/* User and cgroup.
+ *
+ * A child has its parent's until it changes them, and most live too short to be asked: so a parent
+ * is asked at its first fork, and a child once it has lived through a whole cycle.  What a
+ * shorter-lived program does to its own (a set-user-id one, say) is not seen. */
+
+static void read_facts(struct procs *ps, struct proc *p)
+{
+	char cgroup[1024];
+
+	p->facts = FACTS_READ;
+	p->has_owner = false;
+	if (!p->tgid)
+		return;
+	procfs_uid(p->tgid, &p->uid);
+	if (procfs_cgroup(p->tgid, cgroup, sizeof(cgroup)) == 0)
+		p->cgroup = profile_intern_str(ps->profile, cgroup);
+}
+
 /* Sideband. */
 
 static bool is_kernel_address(uint64_t avma)
@@ -247,12 +268,13 @@ static void apply_fork(struct procs *ps, const struct record *r)
 		return;
 	}
 	parent = procs_current(ps, r->ppid);
+	if (parent != PROC_NONE && ps->v.v[parent].facts == FACTS_UNKNOWN)
+		read_facts(ps, &ps->v.v[parent]);
 	p = begin_life(ps, r->pid, parent);
 	p->exact = false;
 	p->any_exec = parent == PROC_NONE || ps->v.v[parent].any_exec;
 	p->generation = (p->generation & ~TIME_MASK) | (uint32_t)(r->time_ns >> 20 & TIME_MASK);
 	p->n_threads = 1;
-	p->facts_read = false;
 }
 
 static void apply_exec(struct procs *ps, const struct record *r)
@@ -266,7 +288,6 @@ static void apply_exec(struct procs *ps, const struct record *r)
 	maps_unref(p->maps);
 	p->maps = NULL;
 	p->n_threads = 1;
-	p->facts_read = false;
 	p->exe = 0;
 	p->exe_pending = true;
 	p->comm = profile_intern_str(ps->profile, r->name);
@@ -331,18 +352,6 @@ static void scan_mapping(void *ctx, const struct procfs_map *m)
 		    m->off);
 }
 
-static void read_facts(struct procs *ps, struct proc *p)
-{
-	char cgroup[1024];
-
-	p->facts_read = true;
-	if (!p->tgid)
-		return;
-	procfs_uid(p->tgid, &p->uid);
-	if (procfs_cgroup(p->tgid, cgroup, sizeof(cgroup)) == 0)
-		p->cgroup = profile_intern_str(ps->profile, cgroup);
-}
-
 void procs_add_task(struct procs *ps, const struct task_record *t)
 {
 	struct proc *p;
@@ -405,10 +414,10 @@ owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 	struct proc *p = &ps->v.v[proc];
 	struct owner o;
 
+	if (p->facts == FACTS_UNKNOWN || (p->facts == FACTS_INHERITED && ps->cycle > p->began + 1))
+		read_facts(ps, p);
 	if (p->has_owner && ps->split != OWNER_TID)
 		return p->owner;
-	if (!p->facts_read)
-		read_facts(ps, p);
 	o = (struct owner){
 		.exe = p->exe,
 		.comm = p->comm,

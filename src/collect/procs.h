@@ -35,9 +35,10 @@ struct proc {
 	bool exact;        /* generation's time is the kernel's, not that of the FORK record */
 	bool any_exec;     /* the number of execs is not known */
 	bool exe_pending;  /* the next mapped file is the executable */
-	bool facts_read;   /* uid and cgroup were read from /proc */
+	enum { FACTS_UNKNOWN, FACTS_INHERITED, FACTS_READ } facts; /* uid and cgroup: from /proc */
 	bool has_owner;
 	uint32_t n_threads;
+	uint32_t began;    /* cycle in which it forked or executed */
 	uint32_t ended;    /* cycle in which it exited or was replaced; 0: lives */
 	uint32_t older;    /* next older life of this tgid, or next free element */
 	uint32_t owner_flags;

@@ -91,18 +91,50 @@ static void read_body(struct rd *r, uint32_t type, uint16_t misc, struct record 
 	}
 }
 
-int record_read(struct rd *r, struct record *ret)
+/* Steps over the record at R: its header's fields, and BODY without the header. */
+static int read_header(struct rd *r, uint32_t *ret_type, uint16_t *ret_misc, struct rd *ret_body)
 {
-	uint32_t type = rd_le32(r);
-	uint16_t misc = rd_le16(r), size = rd_le16(r);
+	uint16_t size;
 	const uint8_t *p;
-	struct rd body;
 
-	*ret = (struct record){.kind = RECORD_OTHER, .name = ""};
+	*ret_type = rd_le32(r);
+	*ret_misc = rd_le16(r);
+	size = rd_le16(r);
 	p = size >= 8 ? rd_bytes(r, size - 8u) : NULL;
 	if (!p || r->bad)
 		return -EBADMSG;
-	body = rd_init(p, size - 8u);
+	*ret_body = rd_init(p, size - 8u);
+	return 0;
+}
+
+int record_time(struct rd *r, uint64_t *ret_ns)
+{
+	uint32_t type;
+	uint16_t misc;
+	struct rd body;
+
+	if (read_header(r, &type, &misc, &body) < 0)
+		return -EBADMSG;
+	*ret_ns = 0;
+	if (type == PERF_RECORD_SAMPLE)
+		rd_bytes(&body, 24); /* identifier, ip, pid and tid */
+	else if (rd_left(&body) >= SAMPLE_ID_BYTES)
+		body.p = body.end - 16; /* behind pid and tid */
+	else
+		return 0;
+	*ret_ns = rd_le64(&body);
+	return 0;
+}
+
+int record_read(struct rd *r, struct record *ret)
+{
+	uint32_t type;
+	uint16_t misc;
+	struct rd body;
+
+	*ret = (struct record){.kind = RECORD_OTHER, .name = ""};
+	if (read_header(r, &type, &misc, &body) < 0)
+		return -EBADMSG;
 	if (type == PERF_RECORD_SAMPLE) {
 		ret->kind = RECORD_SAMPLE;
 		ret->id = rd_le64(&body);

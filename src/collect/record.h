@@ -42,6 +42,9 @@ struct record {
 	const char *name; /* MMAP: file; COMM; KSYMBOL.  NUL-terminated, in the bytes given */
 };
 
+/* Steps over the record at R and tells its time, 0 for one without.  Errors as record_read. */
+int record_time(struct rd *r, uint64_t *ret_ns);
+
 /* Decodes the record at R and steps over it.  0, or -EBADMSG when its size cannot be. */
 int record_read(struct rd *r, struct record *ret);
 

@@ -285,7 +285,7 @@ const struct place *profile_leaf(const struct profile *p, ctx_id ctx)
 
 /* Values and losses. */
 
-void profile_add_value(struct profile *p, const struct value *v)
+uint32_t profile_add_value(struct profile *p, const struct value *v)
 {
 	bool new;
 	uint32_t i = value_intern(p, v, &new);
@@ -296,6 +296,7 @@ void profile_add_value(struct profile *p, const struct value *v)
 		p->values.v[i].count += v->count;
 		p->values.v[i].sum += v->sum;
 	}
+	return i;
 }
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n)
@@ -337,6 +338,7 @@ void profile_reset_values(struct profile *p)
 	vec_release(&p->values);
 	index_release(&p->value_ix);
 	p->losses.n = 0;
+	p->n_resets++;
 	vec_each(e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
 }

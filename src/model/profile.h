@@ -109,6 +109,7 @@ struct profile {
 	VEC(struct ctx) ctxs;
 	VEC(struct value) values;
 	VEC(struct loss) losses;
+	uint32_t n_resets; /* times profile_reset_values made value numbers void */
 	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, ctx_ix, value_ix;
 };
 
@@ -141,8 +142,9 @@ ctx_id profile_flat_ctx(struct profile *p, place_id place);
 /* The innermost place of a context other than 0. */
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx);
 
-/* Adds V's count and sum to the value with its key; ids must be P's. */
-void profile_add_value(struct profile *p, const struct value *v);
+/* Adds V's count and sum to the value with its key and returns its number in P's values, which stays
+ * good until profile_reset_values; ids must be P's. */
+uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
 
