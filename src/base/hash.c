@@ -2,6 +2,7 @@
 /* See hash.h. */
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,37 +35,45 @@ uint32_t index_find(const struct index *ix, uint64_t hash, index_same_fn *same, 
 {
 	if (!ix->slots)
 		return INDEX_NONE;
-	for (size_t s = hash & ix->mask; ix->slots[s]; s = (s + 1) & ix->mask)
-		if (same(owner, ix->slots[s] - 1, key))
-			return ix->slots[s] - 1;
+	for (size_t s = hash & ix->mask; ix->slots[s].element; s = (s + 1) & ix->mask)
+		if (ix->slots[s].hash == (uint32_t)hash &&
+		    same(owner, ix->slots[s].element - 1, key))
+			return ix->slots[s].element - 1;
 	return INDEX_NONE;
 }
 
-static void put(struct index *ix, uint64_t hash, uint32_t i)
+static void put(struct index *ix, struct index_slot slot)
 {
-	size_t s = hash & ix->mask;
+	size_t s = slot.hash & ix->mask;
 
-	while (ix->slots[s])
+	while (ix->slots[s].element)
 		s = (s + 1) & ix->mask;
-	ix->slots[s] = i + 1;
+	ix->slots[s] = slot;
 }
 
-void index_add(struct index *ix, uint64_t hash, uint32_t i, index_hash_fn *hash_of,
-	       const void *owner)
+void index_add(struct index *ix, uint64_t hash, uint32_t i)
 {
 	if (!ix->slots || (ix->n + 1) * 4 > (ix->mask + 1) * 3) {
-		uint32_t *old = ix->slots;
+		struct index_slot *old = ix->slots;
 		size_t n_old = old ? ix->mask + 1 : 0;
 
+		assert(n_old < 1ull << 32); /* places come from 32 bits of the hash */
 		ix->mask = n_old ? n_old * 2 - 1 : 15;
 		ix->slots = xcalloc(ix->mask + 1, sizeof(*ix->slots));
 		for (size_t s = 0; s < n_old; s++)
-			if (old[s])
-				put(ix, hash_of(owner, old[s] - 1), old[s] - 1);
+			if (old[s].element)
+				put(ix, old[s]);
 		free(old);
 	}
-	put(ix, hash, i);
+	put(ix, (struct index_slot){.element = i + 1, .hash = (uint32_t)hash});
 	ix->n++;
+}
+
+void index_clear(struct index *ix)
+{
+	if (ix->slots)
+		memset(ix->slots, 0, (ix->mask + 1) * sizeof(*ix->slots));
+	ix->n = 0;
 }
 
 void index_release(struct index *ix)

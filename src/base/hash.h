@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hashing, and a u32 open-addressing index over elements somebody else keeps in an array.
  *
- * The index maps a key to the element's number (0 .. 2^32-2).  It stores no keys: the caller's
- * `same` says whether element I equals the key, and `hash_of` gives an element's hash when the
- * table grows.  Load stays at or below 3/4.  Elements cannot be removed. */
+ * The index maps a key to the element's number (0 .. 2^31-1).  It stores no keys, only 32 bits of
+ * each one's hash: an element is looked at only when those agree, and growing looks at none.  The
+ * caller's `same` says whether element I equals the key.  Load stays at or below 3/4.  Elements
+ * cannot be removed. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -32,22 +33,28 @@ uint64_t hash_str(const char *s);
 
 #define INDEX_NONE UINT32_MAX
 
+struct index_slot {
+	uint32_t element; /* number + 1, 0 = free */
+	uint32_t hash;	  /* its low half */
+};
+
 struct index {
-	uint32_t *slots; /* element number + 1, 0 = free */
+	struct index_slot *slots;
 	size_t mask;     /* slots - 1; a power of two */
 	size_t n;        /* elements */
 };
 
 typedef bool index_same_fn(const void *owner, uint32_t i, const void *key);
-typedef uint64_t index_hash_fn(const void *owner, uint32_t i);
 
 /* Returns the number of the element equal to KEY, or INDEX_NONE. */
 uint32_t index_find(const struct index *ix, uint64_t hash, index_same_fn *same, const void *owner,
 		    const void *key);
 
 /* Adds element I, which must not be there yet, under HASH. */
-void index_add(struct index *ix, uint64_t hash, uint32_t i, index_hash_fn *hash_of,
-	       const void *owner);
+void index_add(struct index *ix, uint64_t hash, uint32_t i);
+
+/* Forgets all elements and keeps the memory. */
+void index_clear(struct index *ix);
 
 void index_release(struct index *ix);
 

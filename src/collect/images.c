@@ -40,13 +40,6 @@ static uint64_t hash_key(const struct build_id *id, uint64_t dev, uint64_t ino, 
 	return hash_pair(hash_bytes(id->bytes, id->n_bytes) + dev, hash_pair(ino, path));
 }
 
-static uint64_t hash_of(const void *owner, uint32_t i)
-{
-	const struct code *c = &((const struct images *)owner)->codes.v[i];
-
-	return hash_key(&c->told, c->dev, c->ino, c->path);
-}
-
 void images_init(struct images *im, struct profile *p, image_probe_fn *probe,
 		 const struct image_layout *vdso)
 {
@@ -190,7 +183,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 		c->kind = CODE_ANON;
 	if (c->kind != CODE_ANON)
 		c->image = file_image(im, c, deleted);
-	index_add(&im->ix, h, i, hash_of, im);
+	index_add(&im->ix, h, i);
 	return i;
 }
 

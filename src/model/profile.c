@@ -24,13 +24,6 @@ static bool string_same(const void *owner, uint32_t i, const void *key)
 	return strncmp(p->strings.v[i], t->s, t->n) == 0 && p->strings.v[i][t->n] == '\0';
 }
 
-static uint64_t string_hash(const void *owner, uint32_t i)
-{
-	const struct profile *p = owner;
-
-	return hash_str(p->strings.v[i]);
-}
-
 string_id profile_intern_strn(struct profile *p, const char *s, size_t n)
 {
 	const struct text key = {s, strnlen(s, n)};
@@ -40,7 +33,7 @@ string_id profile_intern_strn(struct profile *p, const char *s, size_t n)
 	if (i != INDEX_NONE)
 		return i;
 	vec_push(&p->strings, arena_strndup(&p->arena, s, key.n));
-	index_add(&p->string_ix, h, (uint32_t)p->strings.n - 1, string_hash, p);
+	index_add(&p->string_ix, h, (uint32_t)p->strings.n - 1);
 	return (string_id)p->strings.n - 1;
 }
 
@@ -125,13 +118,6 @@ static uint64_t image_hash_of(const struct image *i)
 				   : hash_str(i->path) + i->kind;
 }
 
-static uint64_t image_hash(const void *owner, uint32_t i)
-{
-	const struct profile *p = owner;
-
-	return image_hash_of(&p->images.v[i]);
-}
-
 image_id profile_intern_image(struct profile *p, const struct image *im)
 {
 	uint64_t h = image_hash_of(im);
@@ -151,7 +137,7 @@ image_id profile_intern_image(struct profile *p, const struct image *im)
 	vec_push(&p->images, *im);
 	to = &p->images.v[p->images.n - 1];
 	to->path = profile_str(p, profile_intern_str(p, im->path));
-	index_add(&p->image_ix, h, (uint32_t)p->images.n - 1, image_hash, p);
+	index_add(&p->image_ix, h, (uint32_t)p->images.n - 1);
 	return (image_id)p->images.n - 1;
 }
 
@@ -218,10 +204,6 @@ static bool value_eq(const struct value *a, const struct value *b)
 	{                                                                                          \
 		return noun##_eq(&((const struct profile *)owner)->noun##s.v[i], key);             \
 	}                                                                                          \
-	static uint64_t noun##_hash(const void *owner, uint32_t i)                                 \
-	{                                                                                          \
-		return noun##_hash_of(&((const struct profile *)owner)->noun##s.v[i]);             \
-	}                                                                                          \
 	/* Returns the element equal to KEY, added when *RET_NEW. */                               \
 	static uint32_t noun##_intern(struct profile *p, const struct noun *key, bool *ret_new)    \
 	{                                                                                          \
@@ -232,7 +214,7 @@ static bool value_eq(const struct value *a, const struct value *b)
 		if (!*ret_new)                                                                     \
 			return i;                                                                  \
 		vec_push(&p->noun##s, *key);                                                       \
-		index_add(&p->noun##_ix, h, (uint32_t)p->noun##s.n - 1, noun##_hash, p);           \
+		index_add(&p->noun##_ix, h, (uint32_t)p->noun##s.n - 1);                           \
 		return (uint32_t)p->noun##s.n - 1;                                                 \
 	}
 
@@ -335,8 +317,8 @@ uint64_t profile_n_lost(const struct profile *p, event_id event)
 
 void profile_reset_values(struct profile *p)
 {
-	vec_release(&p->values);
-	index_release(&p->value_ix);
+	p->values.n = 0;
+	index_clear(&p->value_ix);
 	p->losses.n = 0;
 	p->n_resets++;
 	vec_each(e, &p->events)

@@ -176,13 +176,6 @@ static bool name_same(const void *owner, uint32_t i, const void *key)
 	return strcmp(o->files.v[i].name, key) == 0;
 }
 
-static uint64_t name_hash(const void *owner, uint32_t i)
-{
-	const struct out *o = owner;
-
-	return hash_str(o->files.v[i].name);
-}
-
 /* Keeps the file's BYTES under NAME, taking both; two different keys with one hash would be one
  * file, so the later one is numbered. */
 static void add_file(struct out *o, char *name, struct wr bytes)
@@ -195,7 +188,7 @@ static void add_file(struct out *o, char *name, struct wr bytes)
 		name = xasprintf("%s-%u", first, n);
 	}
 	vec_push(&o->files, (struct out_file){name, bytes});
-	index_add(&o->name_ix, hash_str(name), (uint32_t)o->files.n - 1, name_hash, o);
+	index_add(&o->name_ix, hash_str(name), (uint32_t)o->files.n - 1);
 }
 
 /* Encodes rows [START, END) of ROWS: one image, label, event and window. */

@@ -83,11 +83,6 @@ static bool is(const struct line *l, const char *name)
 	return l->n_name == strlen(name) && memcmp(l->name, name, l->n_name) == 0;
 }
 
-static uint64_t draft_hash(const void *owner, uint32_t i)
-{
-	return hash_str(((const struct loader *)owner)->drafts.v[i].part.name);
-}
-
 static bool draft_same(const void *owner, uint32_t i, const void *key)
 {
 	return strcmp(((const struct loader *)owner)->drafts.v[i].part.name, key) == 0;
@@ -112,7 +107,7 @@ static struct draft *intern_draft(struct loader *ld, enum image_kind kind, const
 		d->part.kind = kind;
 		d->part.name = take_ptr(&s);
 		d->lowest = UINT64_MAX;
-		index_add(&ld->by_name, hash_str(d->part.name), ld->last, draft_hash, ld);
+		index_add(&ld->by_name, hash_str(d->part.name), ld->last);
 	}
 	return &ld->drafts.v[ld->last];
 }

@@ -183,13 +183,6 @@ static bool same_path(const void *owner, uint32_t i, const void *key)
 	return !strcmp(l->files.v[i], key);
 }
 
-static uint64_t hash_of_path(const void *owner, uint32_t i)
-{
-	const struct lines *l = owner;
-
-	return hash_str(l->files.v[i]);
-}
-
 uint32_t lines_intern(struct lines *l, const char *path)
 {
 	uint64_t hash = hash_str(path);
@@ -199,7 +192,7 @@ uint32_t lines_intern(struct lines *l, const char *path)
 		return i;
 	i = (uint32_t)l->files.n;
 	vec_push(&l->files, arena_strdup(&l->text, path));
-	index_add(&l->by_path, hash, i, hash_of_path, l);
+	index_add(&l->by_path, hash, i);
 	return i;
 }
 

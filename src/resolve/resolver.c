@@ -93,13 +93,6 @@ static uint64_t identity_hash(enum image_kind kind, const struct build_id *id, c
 			   : hash_pair(hash_str(path), kind);
 }
 
-static uint64_t entry_hash(const void *owner, uint32_t i)
-{
-	const struct entry *e = ((const struct resolver *)owner)->entries.v[i];
-
-	return identity_hash(e->kind, &e->build_id, e->path);
-}
-
 static bool entry_same(const void *owner, uint32_t i, const void *key)
 {
 	const struct entry *e = ((const struct resolver *)owner)->entries.v[i];
@@ -124,7 +117,7 @@ static struct entry *find_entry(struct resolver *r, const struct image *im)
 	e->build_id = im->build_id;
 	e->path = xstrdup(im->path ? im->path : "");
 	vec_push(&r->entries, e);
-	index_add(&r->by_identity, hash, (uint32_t)r->entries.n - 1, entry_hash, r);
+	index_add(&r->by_identity, hash, (uint32_t)r->entries.n - 1);
 	image_symbols_load(&r->sources, im, &e->symbols);
 	e->result = (struct resolved){
 		.status = e->symbols.status,

@@ -194,13 +194,6 @@ static bool same_wanted(const void *owner, uint32_t i, const void *key)
 	return !strcmp(s->files.v[i]->wanted, key);
 }
 
-static uint64_t hash_of_wanted(const void *owner, uint32_t i)
-{
-	const struct sources *s = owner;
-
-	return hash_str(s->files.v[i]->wanted);
-}
-
 const struct source *sources_load(struct sources *s, const char *path, int *ret_code,
 				  struct err *err)
 {
@@ -214,7 +207,7 @@ const struct source *sources_load(struct sources *s, const char *path, int *ret_
 		f->wanted = xstrdup(path);
 		load(s, f);
 		vec_push(&s->files, f);
-		index_add(&s->by_wanted, hash, i, hash_of_wanted, s);
+		index_add(&s->by_wanted, hash, i);
 	}
 	f = s->files.v[i];
 	if (ret_code)
