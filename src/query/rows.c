@@ -163,6 +163,8 @@ void rows_keep(const struct query *q, struct rows *r, double pct)
 	uint64_t so_far = 0;
 	size_t n = 0;
 
+	if (pct >= 100)
+		return;
 	while (n < r->rows.n && (double)so_far < pct / 100 * (double)r->total)
 		so_far += r->rows.v[n++].counts[q->sort];
 	r->rows.n = n;

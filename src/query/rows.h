@@ -32,7 +32,8 @@ void rows_release(struct rows *r);
 /* Sorts by falling count of the query's sort column, then image path and address. */
 void rows_sort(const struct query *q, struct rows *r);
 
-/* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total. */
+/* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total; 100 keeps every row,
+ * those too that have samples of other events only. */
 void rows_keep(const struct query *q, struct rows *r, double pct);
 
 /* What the procedure of a row is called: its name, "[no symbol]", or "[unknown]" in no image. */

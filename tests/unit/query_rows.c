@@ -231,6 +231,28 @@ TEST(rows_procedures)
 	world_release(&w);
 }
 
+/* All is all: rows too that have samples of other events only. */
+TEST(rows_of_other_events)
+{
+	struct rows rows = {0};
+	struct world w;
+	struct query q;
+
+	REQUIRE(world_init(&w));
+	fill(&w);
+	REQUIRE(query_init(&q, &w.p, w.r, &everything, NULL) == 0);
+	q.sort = 1;
+	rows_by_procedure(&q, NULL, &rows);
+	rows_sort(&q, &rows);
+	REQUIRE(rows.rows.n == 5);
+	EXPECT_EQ(rows.rows.v[4].counts[1], 0);
+	rows_keep(&q, &rows, 100);
+	EXPECT_EQ(rows.rows.n, 5);
+	rows_release(&rows);
+	query_release(&q);
+	world_release(&w);
+}
+
 TEST(images_by_name)
 {
 	char id[2 * BUILD_ID_MAX + 1], name[128];
