@@ -239,14 +239,17 @@ bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino)
 	return true;
 }
 
-bool procfs_has_perf_map(uint32_t pid)
+int procfs_open_perf_map(uint32_t pid)
 {
 	char path[80], *text, *ns, *last;
-	uint32_t inner = pid;
+	uint32_t inner = pid, uid;
+	struct stat st;
+	int fd, rc;
 
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	if (file_load(path, MAX_PROC_FILE, &text, NULL, NULL) < 0)
-		return false;
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
 	ns = status_value(text, "NSpid"); /* outermost first */
 	if (ns) {
 		ns[strcspn(ns, "\n")] = '\0';
@@ -255,5 +258,13 @@ bool procfs_has_perf_map(uint32_t pid)
 	}
 	free(text);
 	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, inner);
-	return access(path, R_OK) == 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || procfs_uid(pid, &uid) < 0 ||
+	    (st.st_uid != uid && st.st_uid != 0)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
 }

@@ -33,7 +33,8 @@ int procfs_cgroup(uint32_t pid, char *ret, size_t size);
 /* This process's pid namespace; false when it is the initial one (or cannot be told). */
 bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino);
 
-/* Is there a /tmp/perf-PID.map in the process's view of the file system?  PID as it sees itself. */
-bool procfs_has_perf_map(uint32_t pid);
+/* Opens the process's perf map, /tmp/perf-PID.map in its view of the file system with PID as it sees itself.
+ * -EPERM when that is no plain file of its user or of root. */
+int procfs_open_perf_map(uint32_t pid);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "collect/procfs.h"
@@ -16,6 +17,9 @@
 #define TIME_MASK 0xfffu
 #define exec_part(generation) ((generation) >> 12 & 0xff)
 #define time_part(generation) ((generation)&TIME_MASK)
+
+/* Perf maps kept open for naming the code of processes that have ended. */
+#define MAX_OPEN_MAPS 128
 
 /* A process starts at most so many milliseconds before its FORK record is written. */
 #define FORK_LAG_MS 1000
@@ -106,6 +110,9 @@ void procs_release(struct procs *ps)
 	vec_each(p, &ps->v)
 		maps_unref(p->maps);
 	vec_release(&ps->v);
+	vec_each(jit, &ps->jits)
+		if (jit->fd >= 0)
+			close(jit->fd);
 	vec_release(&ps->jits);
 	free(ps->newest);
 	memset(ps, 0, sizeof(*ps));
@@ -438,10 +445,13 @@ image_id procs_anon_image(struct procs *ps, uint32_t proc)
 	struct proc *p = &ps->v.v[proc];
 	struct str path = {0};
 	struct image im = {.kind = IMAGE_ANON};
+	int fd;
 
-	if (p->has_anon)
+	/* Once it has a map it keeps it; a map that is not there yet is looked for once a cycle. */
+	if (p->has_anon && (p->anon_cycle == ps->cycle || ps->profile->images.v[p->anon].kind == IMAGE_JIT))
 		return p->anon;
-	if (procfs_has_perf_map(p->tgid)) {
+	fd = procfs_open_perf_map(p->tgid);
+	if (fd >= 0) {
 		/* Generated code belongs to this very process: its identity is the process's. */
 		const uint64_t id[] = {ps->salt, hash_pair(ps->salt + p->tgid, p->generation)};
 
@@ -455,9 +465,14 @@ image_id procs_anon_image(struct procs *ps, uint32_t proc)
 	}
 	im.path = str_get(&path);
 	p->anon = profile_intern_image(ps->profile, &im);
-	p->has_anon = im.kind == IMAGE_JIT; /* a perf map may still appear */
-	if (p->has_anon)
-		vec_push(&ps->jits, (struct jit){.image = p->anon, .pid = p->tgid});
+	p->has_anon = true;
+	p->anon_cycle = ps->cycle;
+	if (fd >= 0 && ps->jits.n >= MAX_OPEN_MAPS) {
+		close(fd);
+		fd = -1;
+	}
+	if (im.kind == IMAGE_JIT)
+		vec_push(&ps->jits, (struct jit){.image = p->anon, .pid = p->tgid, .fd = fd});
 	str_release(&path);
 	return p->anon;
 }

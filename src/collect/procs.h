@@ -48,12 +48,14 @@ struct proc {
 	owner_id owner;    /* when has_owner */
 	image_id anon;     /* image of its nameless code, when has_anon */
 	bool has_anon;
+	uint32_t anon_cycle; /* cycle in which a perf map was last looked for */
 };
 
 /* Generated code of a process that writes a perf map. */
 struct jit {
 	image_id image;
 	uint32_t pid;
+	int fd; /* of the map, for when the process has ended; -1 when too many are open */
 };
 
 /* By what samples are kept apart besides the group. */

@@ -220,7 +220,7 @@ static void save_symbols(struct recorder *r)
 		if (i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF)
 			resolver_save(resolver, i, -1, NULL);
 	vec_each(jit, &collector_procs(r->collector)->jits)
-		resolver_save_jit(resolver, &r->profile.images.v[jit->image], (pid_t)jit->pid, NULL);
+		resolver_save_jit(resolver, &r->profile.images.v[jit->image], (pid_t)jit->pid, jit->fd, NULL);
 	resolver_free(resolver);
 }
 

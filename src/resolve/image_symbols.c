@@ -400,7 +400,7 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	return rc;
 }
 
-int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid,
+int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err)
 {
 	struct symcache_info info = {.kind = im->kind, .source = SYMTAB_FULL, .path = im->path};
@@ -410,6 +410,8 @@ int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, p
 	if (!src->cache_dir || im->build_id.n_bytes == 0)
 		return 0;
 	rc = perfmap_load(src->proc_dir, pid, &st, err);
+	if (rc && fd >= 0)
+		rc = perfmap_read(fd, &st, err);
 	if (rc)
 		return rc;
 	info.layout.build_id = im->build_id;

@@ -35,7 +35,7 @@ void image_symbols_release(struct image_symbols *s);
 
 /* Caches IM's symbols unless they are; see resolver_save and resolver_save_jit. */
 int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err);
-int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid,
+int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err);
 
 /* The running process's vdso: its bytes in fresh memory, or NULL. */

@@ -170,9 +170,7 @@ int perfmap_load(const char *proc_dir, pid_t pid, struct symtab *ret, struct err
 	_mem_ char *path =
 		xasprintf("%s/root/tmp/perf-%d.map", process, (int)inner_pid(proc_dir, pid));
 	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	_mem_ char *text = NULL;
 	struct stat file, owner;
-	size_t n = 0;
 
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", path);
@@ -180,8 +178,19 @@ int perfmap_load(const char *proc_dir, pid_t pid, struct symtab *ret, struct err
 		return err_errno(err, -errno, "%s", path);
 	if (!S_ISREG(file.st_mode) || (file.st_uid != owner.st_uid && file.st_uid != 0))
 		return err_set(err, -EPERM, "%s: not a plain file of the process's user", path);
+	return perfmap_read(fd, ret, err);
+}
+
+int perfmap_read(int fd, struct symtab *ret, struct err *err)
+{
+	_mem_ char *text = NULL;
+	struct stat file;
+	size_t n = 0;
+
+	if (fstat(fd, &file) < 0)
+		return err_errno(err, -errno, "perf map");
 	if (file.st_size > MAX_MAP)
-		return err_set(err, -E2BIG, "%s: larger than %u bytes", path, MAX_MAP);
+		return err_set(err, -E2BIG, "perf map: larger than %u bytes", MAX_MAP);
 	/* Read, not mapped: the process may truncate it at any time. */
 	text = xmalloc((size_t)file.st_size + 1);
 	while (n < (size_t)file.st_size) {

@@ -19,4 +19,7 @@ void perfmap_parse(const char *text, size_t n, struct symtab *ret);
  * when the file belongs to neither the process's user nor root, or is no plain file. */
 int perfmap_load(const char *proc_dir, pid_t pid, struct symtab *ret, struct err *err);
 
+/* Reads a map that is open at FD, a plain file. */
+int perfmap_read(int fd, struct symtab *ret, struct err *err);
+
 #endif

@@ -201,7 +201,7 @@ TEST(nobody_there)
 	EXPECT_EQ(procfs_exe(pid, buf, sizeof(buf)), -ENOENT);
 	EXPECT_EQ(procfs_uid(pid, &n), -ENOENT);
 	EXPECT_EQ(procfs_cgroup(pid, buf, sizeof(buf)), -ENOENT);
-	EXPECT(!procfs_has_perf_map(pid));
+	EXPECT_EQ(procfs_open_perf_map(pid), -ENOENT);
 }
 
 TEST(kernel_threads_are_told)
@@ -217,15 +217,29 @@ TEST(kernel_threads_are_told)
 
 TEST(perf_map_of_this_process)
 {
+	const uint32_t pid = (uint32_t)getpid();
 	char path[64];
 	int fd;
 
-	EXPECT(!procfs_has_perf_map((uint32_t)getpid()));
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	EXPECT_EQ(procfs_open_perf_map(pid), -ENOENT);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	REQUIRE(fd >= 0);
-	EXPECT(procfs_has_perf_map((uint32_t)getpid()));
 	close(fd);
+	fd = procfs_open_perf_map(pid);
+	EXPECT(fd >= 0);
+	close(fd);
+	/* Another user's word, a link or a pipe is not taken for it. */
+	if (chown(path, 12345, 12345) == 0)
+		EXPECT_EQ(procfs_open_perf_map(pid), -EPERM);
+	unlink(path);
+	EXPECT_EQ(symlink("/etc/passwd", path), 0);
+	EXPECT_EQ(procfs_open_perf_map(pid), -ELOOP);
+	unlink(path);
+	EXPECT_EQ(mkfifo(path, 0600), 0);
+	alarm(5);
+	EXPECT_EQ(procfs_open_perf_map(pid), -EPERM);
+	alarm(0);
 	unlink(path);
 }
 

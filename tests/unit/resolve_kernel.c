@@ -303,8 +303,8 @@ TEST(perf_map_of_a_process_in_a_container)
 	put_text("proc/4242/status", "Name:\tnode\nPid:\t4242\nNSpid:\t4242\t17\nUid:\t0\n");
 	put_text("proc/4242/root/tmp/perf-17.map", "1000 100 hot loop\n");
 	r = resolver_new(&(struct resolver_opts){.cache_dir = images, .proc_dir = proc_dir});
-	EXPECT_EQ(resolver_save_jit(r, &im, 4243, &err), -ENOENT);
-	EXPECT_EQ(resolver_save_jit(r, &im, 4242, &err), 0);
+	EXPECT_EQ(resolver_save_jit(r, &im, 4243, -1, &err), -ENOENT);
+	EXPECT_EQ(resolver_save_jit(r, &im, 4242, -1, &err), 0);
 	REQUIRE(resolver_find(r, &im, 0x10ff, &p));
 	EXPECT_STR(p.name, "hot loop");
 	resolver_free(r);
@@ -312,13 +312,23 @@ TEST(perf_map_of_a_process_in_a_container)
 	snprintf(path, sizeof(path), "%s/proc/4242/root/tmp/perf-17.map", dir);
 	EXPECT_EQ(chown(path, 12345, 12345), 0);
 	r = resolver_new(&(struct resolver_opts){.cache_dir = images, .proc_dir = proc_dir});
-	EXPECT_EQ(resolver_save_jit(r, &im, 4242, &err), -EPERM);
+	EXPECT_EQ(resolver_save_jit(r, &im, 4242, -1, &err), -EPERM);
 	unlink(path);
 	EXPECT_EQ(symlink("/etc/passwd", path), 0);
-	EXPECT_EQ(resolver_save_jit(r, &im, 4242, &err), -ELOOP);
+	EXPECT_EQ(resolver_save_jit(r, &im, 4242, -1, &err), -ELOOP);
 	unlink(path);
 	EXPECT_EQ(mkfifo(path, 0600), 0);
-	EXPECT_EQ(resolver_save_jit(r, &im, 4242, &err), -EPERM);
+	EXPECT_EQ(resolver_save_jit(r, &im, 4242, -1, &err), -EPERM);
+	/* What was opened while the process lived stays readable. */
+	put_text("map", "2000 100 opened before\n");
+	snprintf(path, sizeof(path), "%s/map", dir);
+	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	EXPECT_EQ(resolver_save_jit(r, &im, 4243, fd, &err), 0);
+	resolver_free(r);
+	r = resolver_new(&(struct resolver_opts){.cache_dir = images, .proc_dir = proc_dir});
+	REQUIRE(resolver_find(r, &im, 0x2010, &p));
+	EXPECT_STR(p.name, "opened before");
 	resolver_free(r);
 	clean();
 }
