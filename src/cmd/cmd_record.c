@@ -28,7 +28,7 @@ struct options {
 	bool all;
 	opt_list pids, events, operands;
 	const char *cgroup, *label, *db, *engine, *by;
-	uint64_t freq_hz, period, duration_ns;
+	uint64_t freq_hz, period, duration_ns, log_slots;
 };
 
 /* A command waiting to be executed. */
@@ -428,6 +428,7 @@ int cmd_record(struct cmd *c)
 		{"label", OPT_STR, &o.label, "LABEL", "mark the samples with LABEL"},
 		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
 		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
+		{"log-slots", OPT_U64, &o.log_slots, "N", "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &o.db, "DB", "database (default $DWELLDB, ~/.local/share/dwell)"},
 		{0},
 	};
@@ -446,6 +447,9 @@ int cmd_record(struct cmd *c)
 	split = choose_word(o.by, splits, n_elems(splits), "--by", &c->err);
 	if (engine < 0 || split < 0)
 		return -EINVAL;
+	if (o.log_slots && (o.log_slots < 64 || o.log_slots > 1 << 20 || o.log_slots & (o.log_slots - 1)))
+		return err_set(&c->err, -EINVAL, "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
+			       o.log_slots);
 	rc = choose_events(c, &o, &specs, &c->err);
 	if (rc >= 0)
 		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
@@ -459,6 +463,7 @@ int cmd_record(struct cmd *c)
 		ro.collect.n_events = (uint32_t)specs.n;
 		ro.collect.engine = (enum engine)engine;
 		ro.collect.split = (enum owner_split)split;
+		ro.collect.n_slots = (uint32_t)o.log_slots;
 		ro.collect.label = o.label ? o.label : "";
 		rc = record(c, &o, &ro, &ch);
 	}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Who may record what, and how a refusal is said: one line, exit 2."""
+from e2e import *
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+RATE = ["-e", "cpu-clock", "-c", 500009]
+
+
+def reachable():
+    """The program and its workloads, where nobody can reach them: a build may lie in a private place."""
+    os.mkdir("open")
+    for path in DWELL, prog("burn"), prog("forkstorm"):
+        shutil.copy(path, "open")
+    os.mkdir("home")
+    os.chown("home", 65534, 65534)
+    os.chmod("open", 0o755)
+    return os.path.abspath("open")
+
+
+def as_nobody(where, *argv):
+    p = subprocess.run([*NOBODY, where + "/dwell", *map(str, argv)], capture_output=True, text=True, timeout=60)
+    return p
+
+
+def own_command():
+    """paranoid 2: user code only, said in one line; names, owners and the account as for root."""
+    where = reachable()
+    with sysctl(PARANOID, 2):
+        p = as_nobody(where, "record", "--json", *RATE, "--db", "home/db", "--", where + "/burn", 0.7)
+    check(p.returncode == 0, p.stderr)
+    said = [s for s in p.stderr.splitlines() if "user code only" in s]
+    check(len(said) == 1, "it does not say 'user code only' in one line: " + p.stderr)
+    a = account_of(p.stdout)
+    check(a["engine"] == "ring", "engine " + a["engine"])
+    e = a["events"][0]
+    q = Prof(db="home/db")
+    check(q.n(image="burn", procedure="burn_here") > 0.95 * e["samples"] > 500, "%s" % q.rows[:3])
+    check(q.n(kind="kernel") == 0, "kernel samples")
+    check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
+
+
+def own_processes():
+    """A command that starts others; a process that already runs."""
+    where = reachable()
+    with sysctl(PARANOID, 2):
+        p = as_nobody(where, "record", "--json", *RATE, "--db", "home/db", "--", where + "/forkstorm", 20, 2,
+                      where + "/burn", 0.05)
+        check(p.returncode == 0, p.stderr)
+        e = account_of(p.stdout)["events"][0]
+        q = Prof(db="home/db")
+        check(q.n(image="burn", procedure="burn_here") > 0.8 * e["samples"] > 500, "%s" % q.rows[:3])
+        check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
+        with running(*NOBODY, where + "/burn", "20") as b:
+            p = as_nobody(where, "record", "--json", *RATE, "--db", "home/db2", "-p", b.pid, "-d", 0.6)
+        check(p.returncode == 0, p.stderr)
+        check(Prof(db="home/db2").n(image="burn", procedure="burn_here") > 200, p.stdout)
+
+
+def the_whole_machine_is_refused():
+    where = reachable()
+    with sysctl(PARANOID, 2):
+        one_line(as_nobody(where, "record", *RATE, "--db", "home/db", "-a", "-d", 0.3), "perf_event_paranoid")
+        one_line(as_nobody(where, "record", *RATE, "--engine", "bpf", "--db", "home/db", "--", where + "/burn", 0.1),
+                 "BPF")
+        with running(prog("burn"), 20) as b:
+            one_line(as_nobody(where, "record", *RATE, "--db", "home/db", "-p", b.pid, "-d", 0.3), "not allowed")
+        one_line(as_nobody(where, "record", *RATE, "--db", "/dwell-of-nobody", "--", where + "/burn", 0.1), "dwell-of-nobody")
+    check(not has_manifest("home/db") if os.path.exists("home/db") else True, "a refused recording left an epoch")
+
+
+def everything_is_refused():
+    """A kernel that knows level 3 (Debian's) refuses users altogether; on others it is like 2."""
+    where = reachable()
+    with sysctl(PARANOID, 3):
+        p = as_nobody(where, "record", "--json", *RATE, "--db", "home/db", "--", where + "/burn", 0.3)
+        if p.returncode == 0:
+            check("user code only" in p.stderr, p.stderr)
+        else:
+            one_line(p, "perf_event_paranoid")
+
+
+def refusals():
+    one_line(dwell("record", "-p", 4194303, "--db", "db"), "no process 4194303")
+    one_line(dwell("record", "-p", "x", "--db", "db"), "'x'")
+    one_line(dwell("record", "-p", 0, "--db", "db"), "'0'")
+    one_line(dwell("record", "--db", "db"), "-a")
+    one_line(dwell("record", "-a", "-p", 1, "--db", "db"), "exclude")
+    one_line(dwell("record", "-a", "-d", "0.1", "-F", 10, "-c", 10, "--db", "db"), "exclude")
+    one_line(dwell("record", "-a", "-d", "0.1", "-G", "/nonexistent", "--db", "db"), "exclude")
+    one_line(dwell("record", "-d", "0.1", "-G", "/nonexistent", "--db", "db"), "/nonexistent")
+    one_line(dwell("record", "-d", "0.1", "-G", "/tmp", "--db", "db"), "/tmp")
+    one_line(dwell("record", "-a", "-d", "0.1", "-e", "cpu-clok", "--db", "db"), "cpu-clok", "cpu-clock")
+    one_line(dwell("record", "-a", "-d", "0.1", "-e", "sched:sched_swich", "--db", "db"), "sched_swich")
+    one_line(dwell("record", "-a", "-d", "0.1", "--engine", "magic", "--db", "db"), "magic")
+    one_line(dwell("record", "-a", "-d", "0.1", "--log-slots", 100, "--db", "db"), "100")
+    check(not has_manifest("db") if os.path.exists("db") else True, "a refused recording left an epoch")
+
+
+def too_few_files():
+    """One line when descriptors run out, whatever they were wanted for."""
+    p = dwell("record", *RATE, "--db", "db", "-a", "-d", 0.3, prefix=["prlimit", "--nofile=8:8"])
+    one_line(p)
+
+
+run(own_command, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)

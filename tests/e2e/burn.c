@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Burns time in one procedure, HOT (a macro of the build); IDLE_FIRST says whether a procedure that
+ * never runs lies before or behind it, so that two programs have different code at one address.
+ *   burn SECONDS | burn -n LOOPS */
+#include <string.h>
+
+#include "spin.h"
+
+#ifndef HOT
+#define HOT burn_here
+#endif
+#ifndef COLD
+#define COLD never_called
+#endif
+
+#ifdef IDLE_FIRST
+NOINLINE uint64_t COLD(uint64_t x, uint64_t n);
+NOINLINE uint64_t COLD(uint64_t x, uint64_t n)
+{
+	return spin(x, n);
+}
+#endif
+
+NOINLINE uint64_t HOT(uint64_t x, uint64_t n);
+NOINLINE uint64_t HOT(uint64_t x, uint64_t n)
+{
+	return spin(x, n);
+}
+
+#ifndef IDLE_FIRST
+NOINLINE uint64_t COLD(uint64_t x, uint64_t n);
+NOINLINE uint64_t COLD(uint64_t x, uint64_t n)
+{
+	return spin(x, n);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	double end;
+	uint64_t x = 1;
+
+	if (argc > 2 && strcmp(argv[1], "-n") == 0)
+		return HOT(x, strtoull(argv[2], NULL, 10)) == 0;
+	if (argc > 9)
+		COLD(1, 1);
+	end = seconds() + (argc > 1 ? atof(argv[1]) : 1);
+	while (seconds() < end)
+		x = HOT(x, 1000000);
+	return x == 0;
+}

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the end-to-end tests share: running dwell, asking it, and TAP.
+
+A test file defines functions, calls run(f, g, ...); each makes one TAP line.  Every function gets a
+scratch directory, which is also the working directory.  Shares are compared within SIGMAS standard
+deviations of the sample counts, so a right program fails about once in ten thousand comparisons.
+
+Environment: DWELL is the program under test, E2E_BIN the directory of the workload programs."""
+import contextlib
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+DWELL = os.environ.get("DWELL", "build/dwell")
+BIN = os.environ.get("E2E_BIN", "build/tests/e2e")
+SIGMAS = 4
+
+os.environ.pop("DWELLDB", None)
+os.environ.pop("DCPIDB", None)
+os.environ.pop("DEBUGINFOD_URLS", None)
+
+
+class Failed(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def check(cond, what):
+    if not cond:
+        raise Failed(what)
+
+
+def note(text):
+    for line in str(text).splitlines():
+        print("# " + line)
+    sys.stdout.flush()
+
+
+def prog(name):
+    return os.path.join(BIN, name)
+
+
+def sh(*argv, **kw):
+    """Runs a command that must succeed; its stdout."""
+    p = subprocess.run([str(a) for a in argv], capture_output=True, text=True, **kw)
+    check(p.returncode == 0, "%s: exit %d: %s" % (argv[0], p.returncode, p.stderr.strip()))
+    return p.stdout
+
+
+def dwell(*argv, prefix=(), **kw):
+    """Runs dwell and returns the finished process, whatever it said."""
+    return subprocess.run([*map(str, prefix), DWELL, *map(str, argv)], capture_output=True, text=True,
+                          timeout=60, **kw)
+
+
+def account_of(text, err=""):
+    """The account of `dwell record --json`: it comes last, after whatever the command printed."""
+    at = text.rfind('{\n  "db"')
+    check(at >= 0, "no account: %s%s" % (text[-200:], err[-500:]))
+    account = json.loads(text[at:])
+    for e in account["events"]:
+        check(e["reached"] == e["samples"] + e["lost"],
+              "%(name)s: %(reached)d reached, %(samples)d stored, %(lost)d lost" % e)
+        check(e["lost"] == sum(e["losses"].values()), "a loss without a name: %s" % e)
+    return account
+
+
+def record(*argv, db="db", **kw):
+    """Records, checks that the account is exact, and returns it."""
+    p = dwell("record", "--json", "--db", db, *argv, **kw)
+    check(p.returncode == 0, "record exits %d: %s" % (p.returncode, p.stderr.strip()))
+    return account_of(p.stdout, p.stderr)
+
+
+class Recording:
+    """A recording that runs beside the test: `with Recording(...) as r: ...`, then r.account."""
+
+    def __init__(self, *argv, db="db", prefix=()):
+        self.db = db
+        self.p = subprocess.Popen([*prefix, DWELL, "record", "--json", "--db", db, *map(str, argv)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: self.p.poll() is not None or has_manifest(db), "the recording to start")
+        time.sleep(0.2)  # the kernel's symbols are being read
+
+    def stop(self, sig=2):
+        self.p.send_signal(sig)
+        self.out, self.err = self.p.communicate(timeout=30)
+        return self.p.returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        if self.p.poll() is None and self.stop() != 0 and not kind:
+            raise Failed("record exits %d: %s" % (self.p.returncode, self.err.strip()))
+        if self.p.returncode is not None and not hasattr(self, "out"):
+            self.out, self.err = self.p.communicate()
+        if not kind:
+            self.account = account_of(self.out, self.err)
+
+
+def has_manifest(db):
+    return any("MANIFEST" in files for _, _, files in os.walk(os.path.join(db, "epochs")))
+
+
+def wait_for(what, name, seconds=10):
+    end = time.monotonic() + seconds
+    while not what():
+        check(time.monotonic() < end, "waited %d s for %s" % (seconds, name))
+        time.sleep(0.01)
+
+
+class Prof:
+    """The rows of `dwell prof --json`, and sums over them."""
+
+    def __init__(self, *argv, db="db", by="procedure", event=None):
+        p = dwell("prof", "--json", "--db", db, "--by", by, *argv)
+        check(p.returncode == 0, "prof exits %d: %s" % (p.returncode, p.stderr.strip()))
+        self.stderr = p.stderr
+        self.json = json.loads(p.stdout)
+        self.rows = self.json["rows"]
+        self.event = event or self.json["events"][0]["name"]
+
+    def n(self, image=None, procedure=None, kind=None, busy=False):
+        """Samples of the rows that fit; image is a path, or the end of one that begins with '/'."""
+        return sum(r["counts"].get(self.event, 0) for r in self.rows
+                   if (image is None or r["image"] == image or (r["image"] or "").endswith("/" + image))
+                   and (procedure is None or r["procedure"] == procedure)
+                   and (kind is None or r["kind"] == kind)
+                   and not (busy and r["kind"] == "idle"))
+
+    def row(self, image, procedure=None):
+        rows = [r for r in self.rows if (r["image"] == image or (r["image"] or "").endswith("/" + image))
+                and (procedure is None or r["procedure"] == procedure)]
+        check(rows, "no row of %s %s; images: %s" %
+              (image, procedure or "", sorted({r["image"] for r in self.rows})[:20]))
+        return max(rows, key=lambda r: r["counts"].get(self.event, 0))
+
+    def procedures(self, image):
+        ret = {}
+        for r in self.rows:
+            if r["image"] == image or (r["image"] or "").endswith("/" + image):
+                ret[r["procedure"]] = ret.get(r["procedure"], 0) + r["counts"].get(self.event, 0)
+        return ret
+
+
+def near(got, total, want, what, slack=0.0):
+    """Fails unless share got/total is WANT within SIGMAS, plus SLACK of systematic difference."""
+    check(total > 0, what + ": no samples")
+    sigma = math.sqrt(want * (1 - want) / total)
+    note("%s: %.2f %%, expected %.2f +- %.2f %%" %
+         (what, 100 * got / total, 100 * want, 100 * (SIGMAS * sigma + slack)))
+    check(abs(got / total - want) <= SIGMAS * sigma + slack,
+          "%s: share %.4f of %d, expected %.4f +- %.4f" %
+          (what, got / total, total, want, SIGMAS * sigma + slack))
+
+
+def same_share(a, n_a, b, n_b, what, slack=0.0):
+    """Fails unless a/n_a and b/n_b are equal within SIGMAS of their difference."""
+    check(n_a > 0 and n_b > 0, what + ": no samples")
+    p = (a + b) / (n_a + n_b)
+    sigma = math.sqrt(p * (1 - p) * (1 / n_a + 1 / n_b))
+    note("%s: %.2f %% and %.2f %% (+- %.2f)" %
+         (what, 100 * a / n_a, 100 * b / n_b, 100 * (SIGMAS * sigma + slack)))
+    check(abs(a / n_a - b / n_b) <= SIGMAS * sigma + slack,
+          "%s: shares %.4f and %.4f differ by more than %.4f" %
+          (what, a / n_a, b / n_b, SIGMAS * sigma + slack))
+
+
+@contextlib.contextmanager
+def running(*argv, **kw):
+    """A process that is ended when the block is left."""
+    p = subprocess.Popen([str(a) for a in argv], **kw)
+    try:
+        yield p
+    finally:
+        if p.poll() is None:
+            p.kill()
+        p.wait()
+
+
+@contextlib.contextmanager
+def mounted(*argv, at):
+    os.makedirs(at, exist_ok=True)
+    sh("mount", *argv, at)
+    try:
+        yield at
+    finally:
+        subprocess.run(["umount", "-l", at], check=False)
+
+
+@contextlib.contextmanager
+def sysctl(path, value):
+    """Sets a file of /proc/sys for the block; skips when the kernel does not take it."""
+    with open(path) as f:
+        old = f.read().strip()
+    try:
+        with open(path, "w") as f:
+            f.write(str(value))
+    except OSError as e:
+        raise Skipped("%s: %s" % (path, e.strerror))
+    try:
+        yield
+    finally:
+        with open(path, "w") as f:
+            f.write(old)
+
+
+def one_line(p, *words):
+    """Fails unless process P ended with 2 and one line on stderr that has all WORDS."""
+    lines = [s for s in p.stderr.splitlines() if not s.startswith("dwell record: event: ")]
+    check(p.returncode == 2, "exit %d, not 2; said: %s" % (p.returncode, p.stderr.strip()))
+    check(len(lines) == 1, "%d lines: %s" % (len(lines), p.stderr.strip()))
+    for w in words:
+        check(w in lines[0], "no '%s' in: %s" % (w, lines[0]))
+
+
+def run(*tests):
+    if os.geteuid() != 0:
+        print("1..0 # SKIP needs root")
+        return
+    print("1..%d" % len(tests))
+    bad = 0
+    only = sys.argv[1:]
+    for i, t in enumerate(tests, 1):
+        name = t.__name__
+        if only and name not in only:
+            continue
+        home = os.getcwd()
+        scratch = tempfile.mkdtemp(prefix="dwell-e2e-")
+        os.chmod(scratch, 0o755)
+        os.chdir(scratch)
+        start = time.monotonic()
+        result = "ok"
+        tail = ""
+        try:
+            t()
+        except Skipped as e:
+            tail = " # SKIP %s" % e
+        except Failed as e:
+            result = "not ok"
+            note(e)
+        except Exception:
+            result = "not ok"
+            note(traceback.format_exc())
+        os.chdir(home)
+        shutil.rmtree(scratch, ignore_errors=True)
+        bad += result != "ok"
+        print("%s %d %s%s" % (result, i, name, tail))
+        note("%.1f s" % (time.monotonic() - start))
+    sys.exit(bad > 0)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""However a recording ends, what was stored can be read."""
+import signal
+
+from e2e import *
+
+RATE = ["-e", "cpu-clock", "-c", 500009]
+
+
+def readable(db, at_least=0):
+    p = dwell("prof", "--json", "--db", db)
+    check(p.returncode == 0, "prof exits %d: %s" % (p.returncode, p.stderr.strip()))
+    n = sum(sum(r["counts"].values()) for r in json.loads(p.stdout)["rows"])
+    check(n >= at_least, "%d samples" % n)
+    return n
+
+
+def interrupted():
+    for sig in signal.SIGINT, signal.SIGTERM:
+        db = sig.name
+        with running(prog("burn"), 20), Recording("-a", *RATE, db=db) as r:
+            time.sleep(0.6)
+            start = time.monotonic()
+            check(r.stop(sig) == 0, "exit %d: %s" % (r.p.returncode, r.err))
+            check(time.monotonic() - start < 3, "took %.1f s to end" % (time.monotonic() - start))
+        p = Prof(prog("burn"), db=db)
+        check(p.n(image="burn", procedure="burn_here") > 200, "%s" % p.procedures("burn"))
+        check(p.n(image="burn") == p.n(image="burn", procedure="burn_here") or p.n(image="burn") > 0, "")
+
+
+def interrupted_with_its_command():
+    """Ctrl-C reaches the command too; one that does not end is not waited for for ever."""
+    p = subprocess.Popen([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--", prog("burn"), "5"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(1)
+    os.killpg(p.pid, signal.SIGINT)
+    out, err = p.communicate(timeout=10)
+    check(p.returncode == 0, "exit %d: %s" % (p.returncode, err))
+    check(account_of(out)["events"][0]["samples"] > 100, out)
+
+
+def killed():
+    """SIGKILL: the epochs before are whole, the one that was cut off harms nothing."""
+    record(*RATE, "--", prog("burn"), 0.3)
+    before = readable("db", 100)
+    with running(prog("burn"), 20):
+        r = Recording("-a", *RATE)
+        time.sleep(0.8)
+        r.p.kill()
+        r.p.wait()
+    for epochs in "latest", "all":
+        p = dwell("prof", "--json", "--db", "db", "--epoch", epochs)
+        check(p.returncode in (0, 1), "exit %d: %s" % (p.returncode, p.stderr))
+    p = dwell("prof", "--json", "--db", "db", "--epoch", "all")
+    n = sum(sum(r["counts"].values()) for r in json.loads(p.stdout)["rows"])
+    check(n >= before, "%d samples, there were %d" % (n, before))
+    # And recording goes on in the same database.
+    record(*RATE, "--", prog("burn"), 0.3)
+    readable("db", 100)
+
+
+def killed_again_and_again():
+    with running(prog("burn"), 30):
+        for i in range(8):
+            p = subprocess.Popen([DWELL, "record", "-a", *map(str, RATE), "--db", "db"], stderr=subprocess.DEVNULL)
+            time.sleep(0.05 * (i + 1))
+            p.kill()
+            p.wait()
+            if os.path.exists("db"):
+                q = dwell("prof", "--db", "db", "--epoch", "all")
+                check(q.returncode in (0, 1) or "no " in q.stderr, "exit %d: %s" % (q.returncode, q.stderr))
+    record(*RATE, "--", prog("burn"), 0.3)
+    readable("db", 100)
+
+
+def programs_left_behind():
+    """Neither events nor BPF programs outlive a recorder that was killed."""
+    def ours():
+        return sum("sample_0" in line for line in sh("bpftool", "prog", "show").splitlines())
+
+    try:
+        before = ours()
+    except FileNotFoundError:
+        raise Skipped("bpftool is not in PATH")
+    r = Recording("-a", *RATE)
+    check(ours() > before, "it loaded none")
+    r.p.kill()
+    r.p.wait()
+    wait_for(lambda: ours() <= before, "the program to go", 5)
+
+
+def fill(path):
+    """Takes all the room there is."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+    with contextlib.suppress(OSError):
+        while os.write(fd, b"x" * 4096) > 0:
+            pass
+    os.close(fd)
+
+
+def disk_full():
+    """The file system fills up in the middle: one line, exit 2, and the epoch before stays whole."""
+    with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="small"):
+        record(*RATE, "--", prog("burn"), 0.3, db="small/db")
+        before = readable("small/db", 100)
+        with running(prog("burn"), 20):
+            r = Recording("-a", *RATE, db="small/db")
+            fill("small/ballast")
+            time.sleep(0.3)
+            r.stop()
+        p = subprocess.CompletedProcess([], r.p.returncode, r.out, r.err)
+        one_line(p, "No space left")
+        p = dwell("prof", "--json", "--db", "small/db", "--epoch", "all")
+        check(p.returncode == 0, "prof exits %d: %s" % (p.returncode, p.stderr))
+        n = sum(sum(x["counts"].values()) for x in json.loads(p.stdout)["rows"])
+        check(n >= before, "%d samples, there were %d" % (n, before))
+        # With room again, recording goes on.
+        os.unlink("small/ballast")
+        record(*RATE, "--", prog("burn"), 0.3, db="small/db")
+        readable("small/db", 100)
+
+
+def no_room_at_all():
+    with mounted("-t", "tmpfs", "-o", "size=64k", "none", at="small"):
+        fill("small/ballast")
+        one_line(dwell("record", *RATE, "--db", "small/db", "-a", "-d", 0.3), "No space left")
+
+
+def read_only():
+    os.mkdir("ro")
+    with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="ro"):
+        sh("mount", "-o", "remount,ro", "ro")
+        one_line(dwell("record", *RATE, "--db", "ro/db", "-a", "-d", 0.3), "Read-only")
+
+
+def not_a_directory():
+    with open("file", "w") as f:
+        f.write("mine")
+    one_line(dwell("record", *RATE, "--db", "file", "-a", "-d", 0.3), "file")
+    one_line(dwell("record", *RATE, "--db", "file/db", "-a", "-d", 0.3), "file")
+    with open("file") as f:
+        check(f.read() == "mine", "the file was changed")
+
+
+def symbolic_links():
+    """A link where the database keeps its own files leads nowhere."""
+    record(*RATE, "--", prog("burn"), 0.2)
+    os.mkdir("elsewhere")
+    os.rename("db/epochs", "epochs")
+    os.symlink("../elsewhere", "db/epochs")
+    p = dwell("record", *RATE, "--db", "db", "--", prog("burn"), 0.2)
+    check(p.returncode == 2, "exit %d" % p.returncode)
+    check(os.listdir("elsewhere") == [], "written through the link: %s" % os.listdir("elsewhere"))
+    os.unlink("db/epochs")
+    os.rename("epochs", "db/epochs")
+    shutil.rmtree("db/images")
+    os.symlink("../elsewhere", "db/images")
+    p = dwell("record", *RATE, "--db", "db", "--", prog("burn"), 0.2)
+    check(os.listdir("elsewhere") == [], "written through the link: %s" % os.listdir("elsewhere"))
+    # The database itself may be reached through one: that is its owner's choice.
+    record(*RATE, "--", prog("burn"), 0.2, db="good")
+    os.symlink("good", "link")
+    record(*RATE, "--", prog("burn"), 0.2, db="link")
+    readable("link", 50)
+
+
+run(interrupted, interrupted_with_its_command, killed, killed_again_and_again, programs_left_behind, disk_full,
+    no_room_at_all, read_only, not_a_directory, symbolic_links)

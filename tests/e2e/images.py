@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every kind of code is found and named: files that were deleted or replaced, other name spaces,
+generated code, libraries that come late."""
+import glob
+import stat
+
+from e2e import *
+
+RATE = ["-e", "cpu-clock", "-c", 500009]
+
+
+def hot(p, image, procedure="burn_here", at_least=0.9):
+    """Nearly all samples of IMAGE are in PROCEDURE."""
+    found = p.procedures(image)
+    n = sum(found.values())
+    note("%s: %s" % (image, found))
+    check(n > 200, "only %d samples in %s; images: %s" % (n, image, sorted({r["image"] for r in p.rows})))
+    check(found.get(procedure, 0) > at_least * n, "%s: %s" % (image, found))
+
+
+def record_running(path, *argv, before=None, during=None, seconds=0.6, **kw):
+    """Records the machine while PATH runs; BEFORE and DURING are done before and in the recording."""
+    with running(path, *argv, **kw) as p:
+        time.sleep(0.1)
+        if before:
+            before(p)
+        with Recording("-a", *RATE) as r:
+            if during:
+                during(p)
+            time.sleep(seconds)
+    return r.account["events"][0]
+
+
+def deleted_while_running():
+    shutil.copy(prog("burn"), "gone")
+    path = os.path.abspath("gone")
+    record_running(path, "20", during=lambda p: os.unlink(path))
+    hot(Prof(path), path)
+
+
+def deleted_before():
+    shutil.copy(prog("burn"), "gone")
+    path = os.path.abspath("gone")
+    record_running(path, "20", before=lambda p: os.unlink(path))
+    hot(Prof(path), path)
+
+
+def replaced_by_a_rebuilt_one():
+    """Named from what was saved; nothing of the new file is shown with the old one's counts."""
+    shutil.copy(prog("burn"), "it")
+    path = os.path.abspath("it")
+
+    def rebuild(p):
+        shutil.copy(prog("burn_rebuilt"), "new")
+        os.rename("new", path)
+
+    record_running(path, "20", during=rebuild)
+    hot(Prof(path), path)
+    row = Prof(path).row(path, "burn_here")
+    built = sh("readelf", "-n", prog("burn"))
+    check(row["build_id"] in built, "build-id %s is not the old program's" % row["build_id"])
+    p = dwell("list", "--asm", "burn_here", path, "--db", "db")
+    check(p.returncode != 0 or "imul" not in p.stdout or "rebuilt" in p.stderr or "differs" in p.stderr
+          or "changed" in p.stderr, "it lists the new file: " + p.stdout[:300] + p.stderr)
+    with running(path, "20"):
+        record("-a", *RATE, "-d", 0.6, db="db2")
+    hot(Prof(path, db="db2"), path, "burn_rebuilt_here")
+
+
+def vdso():
+    record(*RATE, "--", prog("vdso"), 0.7)
+    p = Prof()
+    n = p.n(kind="vdso")
+    note("vdso: %s" % p.procedures("[vdso]"))
+    check(n > 0.3 * p.n(), "%d of %d in the vdso" % (n, p.n()))
+    check(any("clock_gettime" in (name or "") for name in p.procedures("[vdso]")),
+          "names: %s" % list(p.procedures("[vdso]")))
+
+
+def generated_code_with_a_map():
+    out = []
+    p = subprocess.run([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--", prog("jit"), "0.7", "map"],
+                       capture_output=True, text=True, check=True)
+    out = [s for s in p.stdout.splitlines() if s.startswith("/tmp/perf-")]
+    q = Prof()
+    for path in out:
+        os.unlink(path)
+    check(q.n(kind="jit") > 0.9 * q.n(), "%d of %d in generated code" % (q.n(kind="jit"), q.n()))
+    rows = [r for r in q.rows if r["kind"] == "jit"]
+    check({r["image"] for r in rows} == {"[jit] jit"}, "images %s" % {r["image"] for r in rows})
+    check(rows[0]["procedure"] == "made_up_on_the_fly", "named %s" % rows[0]["procedure"])
+    # Still named when the map is gone, which it is by now.
+    check(Prof().row("[jit] jit")["procedure"] == "made_up_on_the_fly", "the name went with the map")
+
+
+def generated_code_without_a_map():
+    record(*RATE, "--", prog("jit"), 0.7)
+    p = Prof()
+    check(p.n(kind="anon") > 0.9 * p.n(), "%d of %d in nameless memory" % (p.n(kind="anon"), p.n()))
+    check(p.n(image="[anon] jit") == p.n(kind="anon"), "not named after its process: %s" % p.rows[:3])
+
+
+def other_mount_namespace():
+    """The path exists nowhere but in the name space of the process."""
+    script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 20" % prog("burn")
+    with running("unshare", "-m", "sh", "-c", script):
+        time.sleep(0.3)
+        check(not os.path.exists("/mnt/inside"), "the mount leaked")
+        record("-a", *RATE, "-d", 0.6)
+    hot(Prof("/mnt/inside"), "/mnt/inside")
+
+
+def other_mount_namespace_from_the_start():
+    script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 0.7" % prog("burn")
+    record(*RATE, "--", "unshare", "-m", "sh", "-c", script)
+    hot(Prof("/mnt/inside"), "/mnt/inside")
+
+
+def change_of_root():
+    os.mkdir("jail")
+    shutil.copy(prog("burn_static_pie"), "jail/inside")
+    with running("chroot", "jail", "/inside", "20"):
+        record("-a", *RATE, "-d", 0.6)
+    p = Prof()
+    names = [r["image"] for r in p.rows if r["procedure"] == "burn_here"]
+    check(names and names[0].endswith("/inside"), "image %s" % names)
+    hot(p, names[0])
+
+
+def from_memory():
+    record(*RATE, "--", prog("memfd"), prog("burn"), 0.7)
+    p = Prof()
+    n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
+    check(n > 0.9 * p.n(), "%d of %d named: %s" % (n, p.n(), p.rows[:3]))
+    record_running(prog("memfd"), prog("burn"), "20")
+    p = Prof()
+    n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
+    check(n > 200, "met while it ran: %s" % p.rows[:5])
+
+
+def without_build_id():
+    record(*RATE, "--", prog("burn_without_id"), 0.7)
+    hot(Prof(prog("burn_without_id")), "burn_without_id")
+    record_running(prog("burn_without_id"), "20")
+    hot(Prof(prog("burn_without_id")), "burn_without_id")
+
+
+def static_pie():
+    record(*RATE, "--", prog("burn_static_pie"), 0.7)
+    hot(Prof(prog("burn_static_pie")), "burn_static_pie")
+
+
+def fixed_addresses():
+    record(*RATE, "--", prog("prog_a"), 0.7)
+    hot(Prof(prog("prog_a")), "prog_a", "hot_of_a")
+
+
+def library_that_comes_late():
+    lib = glob.glob(os.path.join(BIN, "libhotlib.so"))[0]
+    record(*RATE, "--", prog("late"), 1, lib)
+    p = Prof()
+    a, b = p.n(procedure="burn_before"), p.n(procedure="burn_in_library")
+    check(p.row("libhotlib.so", "burn_in_library"), "library")
+    near(b, a + b, 0.5, "the library's share", slack=0.05)
+
+
+def other_users_program():
+    """A setuid program, and one that gave up root: neither can be looked into by its user."""
+    shutil.copy(prog("burn"), "suid")
+    os.chmod("suid", 0o4755 | stat.S_ISUID)
+    path = os.path.abspath("suid")
+    record_running("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", path, "20")
+    hot(Prof(path), path)
+
+
+def names_that_are_hard_to_print():
+    path = os.path.abspath("new\nline and \x1b[31m (deleted)")
+    shutil.copy(prog("burn"), path)
+    record_running(path, "20")
+    p = Prof()
+    rows = [r for r in p.rows if r["procedure"] == "burn_here"]
+    check(rows, "not found: %s" % sorted({r["image"] for r in p.rows}))
+    check(len({r["image"] for r in rows}) == 1, "two images: %s" % rows)
+    text = dwell("prof", "--db", "db", "--no-pager").stdout
+    check("\x1b" not in text, "an escape reached the terminal")
+
+
+def script_is_its_interpreter():
+    with open("work.sh", "w") as f:
+        f.write("#!%s\n" % prog("burn"))  # runs as "burn work.sh": atof() of that is 0, so once
+    os.chmod("work.sh", 0o755)
+    record(*RATE, "--", "sh", "-c", "i=0; while [ $i -lt 30 ]; do ./work.sh; i=$((i + 1)); done; %s 0.5" % prog("burn"))
+    p = Prof(prog("burn"))
+    check(p.n(image="burn", procedure="burn_here") > 100, "%s" % p.procedures("burn"))
+
+
+run(deleted_while_running, deleted_before, replaced_by_a_rebuilt_one, vdso, generated_code_with_a_map,
+    generated_code_without_a_map, other_mount_namespace, other_mount_namespace_from_the_start, change_of_root,
+    from_memory, without_build_id, static_pie, fixed_addresses, library_that_comes_late, other_users_program,
+    names_that_are_hard_to_print, script_is_its_interpreter)

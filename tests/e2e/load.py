@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every sample is accounted for, however bad it gets."""
+from e2e import *
+
+FAST = ["-e", "cpu-clock", "-c", 100003]  # 10 kHz per CPU
+STORM = [prog("forkstorm"), 1200, 2, "/bin/true"]
+
+SOURCE = "".join("int f%d(int a) { return a * %d + (a >> 3); }\n" % (i, i) for i in range(4000))
+
+
+def totals(a, db="db"):
+    """Stored samples are the sum of the rows, the idle row with them; returns the first event."""
+    e = a["events"][0]
+    p = Prof(db=db)
+    check(p.n() == e["samples"], "%d samples in rows, %d stored" % (p.n(), e["samples"]))
+    # Interrupts that arrive while a CPU idles are work: the idle row holds the rest of its task.
+    check(p.n(kind="idle") == p.json["events"][0]["idle"] <= e["idle"], "%d idle in rows, %d of the idle task" %
+          (p.n(kind="idle"), e["idle"]))
+    check(p.n(kind="unknown") == e["unknown"], "%d unknown in rows, %d counted" %
+          (p.n(kind="unknown"), e["unknown"]))
+    check(p.json["events"][0]["lost"] == e["lost"], "prof shows other losses than record")
+    check(sum(p.json["losses"].values()) == e["lost"], "a loss without a name: %s" % p.json["losses"])
+    busy = e["reached"] - e["idle"]
+    note("%(reached)d reached, %(samples)d stored, %(lost)d lost, %(idle)d idle, %(unknown)d unknown, "
+         "%(not_delivered)d not delivered" % e)
+    note("of busy samples: %.3f %% unknown, %.3f %% not delivered" %
+         (100 * e["unknown"] / max(busy, 1), 100 * e["not_delivered"] / max(busy + e["not_delivered"], 1)))
+    check(busy > 1000, "only %d busy samples" % busy)
+    return e, busy
+
+
+def storm_and_compiler(engine):
+    with open("unit.c", "w") as f:
+        f.write(SOURCE)
+    script = "%s & cc -O1 -c -o out.o unit.c; wait" % " ".join(map(str, STORM))
+    a = record("-a", "--engine", engine, *FAST, "--", "sh", "-c", script)
+    e, busy = totals(a)
+    check(e["unknown"] < 0.005 * busy, "%d of %d unknown" % (e["unknown"], busy))
+    return e, busy
+
+
+def bpf_under_load():
+    e, busy = storm_and_compiler("bpf")
+    check(e["lost"] == 0, "lost %s" % e["losses"])
+
+
+def ring_under_load():
+    storm_and_compiler("ring")
+
+
+def log_far_too_small():
+    """A log that holds less than one cycle brings: the spill table counts, and what it cannot hold
+    is lost by name."""
+    a = record("-a", "--engine", "bpf", "--log-slots", 64, *FAST, "--", *STORM)
+    e, _ = totals(a)
+    check(e["lost"] > 0 and set(e["losses"]) == {"spill_full"}, "losses %s" % e["losses"])
+
+
+def log_a_little_small():
+    """Spilled samples, which bring no process with them, still find their image."""
+    with running(prog("burn"), 20):
+        a = record("-a", "--engine", "bpf", "--log-slots", 64, *FAST, "-d", 1.5)
+    e, busy = totals(a)
+    p = Prof(prog("burn"))
+    n = p.n(image="burn")
+    note("%d of %d busy samples in the program" % (n, busy))
+    check(n > 0.5 * (busy - e["lost"]) / 2, "only %d of %d" % (n, busy))
+    check(p.n(image="burn", procedure="burn_here") > 0.95 * n, "%s" % p.procedures("burn"))
+
+
+def many_events_at_once():
+    """Four clocks on one machine: each account is exact by itself."""
+    a = record("-a", "-e", "cpu-clock:1000003+cpu-clock:u:700001+task-clock:900007+context-switches:1", "--",
+               prog("forkstorm"), 200, 2, "/bin/true")
+    check(len(a["events"]) == 4, "%d events" % len(a["events"]))
+    for i, e in enumerate(a["events"]):
+        check(e["reached"] > 50, "event %d: only %d samples" % (i, e["reached"]))
+
+
+run(bpf_under_load, ring_under_load, log_far_too_small, log_a_little_small, many_events_at_once)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Known shares come out as they are: both engines, one command and the whole machine, and perf beside."""
+import os
+import re
+import shutil
+
+from e2e import *
+
+TRUTH = {"spin_half": 0.5, "spin_third": 0.3, "spin_fifth": 0.2}
+ROUNDS = 7000  # about a second
+RATE = ["-e", "cpu-clock", "-c", 250007]
+
+
+def shares(db):
+    got = Prof(prog("shares"), db=db).procedures("shares")
+    return {p: got.get(p, 0) for p in TRUTH}
+
+
+def engines_agree():
+    found = {}
+    for engine in "bpf", "ring":
+        for target in [], ["-a"]:
+            name = engine + ("_machine" if target else "_command")
+            a = record("--engine", engine, *RATE, *target, "--", prog("shares"), ROUNDS, db=name)
+            check(a["engine"] == engine, "it became engine " + a["engine"])
+            found[name] = shares(name)
+            total = sum(found[name].values())
+            check(total > 1000, "%s: only %d samples" % (name, total))
+            for p, share in TRUTH.items():
+                near(found[name][p], total, share, name + " " + p)
+    first = found["bpf_command"]
+    for name, other in found.items():
+        for p in TRUTH:
+            same_share(first[p], sum(first.values()), other[p], sum(other.values()),
+                       "%s, bpf and %s" % (p, name))
+
+
+def command_alone():
+    """Only the command's own processes, from its very start."""
+    a = record(*RATE, "--", "sh", "-c", "%s 2000; exec %s 4000" % (prog("shares"), prog("shares")))
+    p = Prof()
+    e = a["events"][0]
+    n = sum(p.procedures("shares").values())
+    note("%d of %d samples in the program" % (n, e["samples"]))
+    check(n > 0.8 * e["samples"], "others' samples: %s" % p.rows[:5])
+    check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
+    check(p.n() == e["samples"], "%d in rows, %d stored" % (p.n(), e["samples"]))
+
+
+def perf_shares():
+    """comm, image, symbol of every sample perf took, counted."""
+    counts = {}
+    for line in sh("perf", "script", "-F", "comm,tid,ip,sym,dso").splitlines():
+        # "comm  tid  ip symbol (dso)"
+        m = re.match(r"\s*(.*?)\s+\d+\s+[0-9a-f]+ (.*) \((.*)\)$", line)
+        if m:
+            key = m.group(1), m.group(2).split("+")[0], m.group(3)
+            counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+WORK = """
+{shares} {rounds} &
+for i in 1 2 3; do cc -O2 -x c -c -o out.o - <unit.c; done
+wait
+"""
+
+
+def agrees_with_perf():
+    """perf and dwell watch the same run at once: a program, and a compiler."""
+    if not shutil.which("perf"):
+        raise Skipped("perf is not installed")
+    with open("unit.c", "w") as f:
+        f.write("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n")
+        for i in range(250):
+            f.write("static int f%d(int *a, int n) { int s = %d; for (int i = 0; i < n; i++)"
+                    " s = s * 31 + a[i] %% %d; return s; }\n" % (i, i, i + 2))
+        f.write("int main(int n, char **v) { int a[9] = {n}; return %s; }\n" %
+                " + ".join("f%d(a, 9)" % i for i in range(250)))
+    work = WORK.format(shares=prog("shares"), rounds=ROUNDS)
+    # The two ask for different periods, so that their timers do not fire in step.
+    sh("perf", "record", "-a", "-q", "--buildid-mmap", "-e", "cpu-clock", "-c", "299993", "-o", "perf.data", "--",
+       DWELL, "record", "-a", "--json", "--db", "db", *RATE, "--", "sh", "-c", work)
+    theirs = perf_shares()
+    ours = Prof(db="db")
+    idle = {"swapper"}
+    n_theirs = sum(n for (comm, _, _), n in theirs.items() if comm not in idle)
+    n_ours = ours.n(busy=True)
+    note("%d samples of perf's, %d of ours, outside idle" % (n_theirs, n_ours))
+    check(n_theirs > 1000 and n_ours > 1000, "too few samples")
+
+    # Of the program: each procedure.
+    total = sum(n for (_, _, dso), n in theirs.items() if dso == prog("shares"))
+    mine = ours.procedures("shares")
+    for p, share in TRUTH.items():
+        n = sum(n for (_, sym, dso), n in theirs.items() if dso == prog("shares") and sym == p)
+        near(n, total, share, "perf " + p)
+        same_share(mine.get(p, 0), sum(mine[q] for q in TRUTH), n, total, p)
+
+    # Of the whole machine: each image with a percent or more, and the kernel.  Samples are not
+    # independent of each other where work comes in bursts, and either tool sees the other's.
+    tools = ("perf", "dwell")
+    images = {}
+    for (comm, _, dso), n in theirs.items():
+        if comm in idle or comm in tools:
+            continue
+        name = "[kernel]" if dso.startswith("[kernel") or dso == "[guest.kernel.kallsyms]" else dso
+        images[name] = images.get(name, 0) + n
+    total = sum(images.values())
+    for name, n in sorted(images.items(), key=lambda x: -x[1]):
+        if n < total / 50 or name == "[kernel]" or name.startswith("["):
+            continue
+        same_share(ours.n(image=name), n_ours, n, n_theirs, os.path.basename(name), slack=0.01)
+    check(any("cc1" in i for i in images), "the compiler was not seen")
+    same_share(ours.n(kind="kernel"), n_ours,
+               sum(n for (comm, _, dso), n in theirs.items()
+                   if comm not in idle and dso.startswith("[kernel")), n_theirs, "the kernel", slack=0.03)
+
+    # Inside the compiler: its hottest procedures.
+    cc1 = next(i for i in images if "cc1" in i)
+    names = {}
+    for (_, sym, dso), n in theirs.items():
+        if dso == cc1:
+            names[sym] = names.get(sym, 0) + n
+    if set(names) <= {"[unknown]"}:
+        note("cc1 has no symbols here")
+        return
+    mine = ours.procedures(cc1)
+    for sym, n in sorted(names.items(), key=lambda x: -x[1])[:5]:
+        if sym in mine:
+            same_share(mine[sym], sum(mine.values()), n, images[cc1], "cc1 " + sym, slack=0.01)
+
+
+run(engines_agree, command_alone, agrees_with_perf)

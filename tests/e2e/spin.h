@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A loop of known cost, alike in every procedure that holds it: one long chain of dependent
+ * multiplications, whose speed does not depend on where it lies. */
+#ifndef TESTS_SPIN_H
+#define TESTS_SPIN_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define NOINLINE __attribute__((noinline, noclone, used))
+
+static inline __attribute__((always_inline)) uint64_t spin(uint64_t x, uint64_t n)
+{
+	while (n--) {
+		x = x * 0x2545f4914f6cdd1dull + 1;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+static inline double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+#endif

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is recorded is what was asked for: processes, cgroups, events."""
+from e2e import *
+
+RATE = ["-e", "cpu-clock", "-c", 500009]
+
+
+def a_growing_process():
+    """-p: the threads it has, those it makes later, and its children; nobody else."""
+    for engine in "bpf", "ring":
+        with running(prog("burn"), 20), running(prog("family"), 20, stdin=subprocess.PIPE) as p:
+            time.sleep(0.2)
+            with Recording("--engine", engine, *RATE, "-p", p.pid, db=engine) as r:
+                time.sleep(0.4)
+                p.stdin.write(b"\n")
+                p.stdin.flush()
+                time.sleep(1.2)
+                for child in sh("pgrep", "-P", p.pid).split():
+                    os.kill(int(child), 9)
+        q = Prof(db=engine)
+        found = q.procedures("family")
+        note("%s: %s" % (engine, found))
+        for name in "burn_first", "burn_late_thread", "burn_child":
+            check(found.get(name, 0) > 30, "%s: %s has %d samples" % (engine, name, found.get(name, 0)))
+        check(q.n(image="burn") == 0, "others' samples")
+        e = r.account["events"][0]
+        check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
+
+
+def two_processes():
+    with running(prog("burn"), 20) as a, running(prog("burn_rebuilt"), 20) as b, running(prog("prog_a"), 20):
+        record(*RATE, "-p", "%d,%d" % (a.pid, b.pid), "-d", 0.6)
+    p = Prof()
+    check(p.n(image="burn") > 30 and p.n(image="burn_rebuilt") > 30, "%s" % p.rows[:5])
+    check(p.n(image="prog_a") == 0, "others' samples")
+
+
+def process_that_ends():
+    """The recording ends with its process, and keeps what there was."""
+    with running(prog("burn"), 0.8) as a:
+        r = record(*RATE, "-p", a.pid, "-d", 2)
+    check(Prof().n(image="burn") > 200, "samples: %s" % r)
+
+
+def cgroup2_mount():
+    with open("/proc/mounts") as f:
+        for line in f:
+            if line.split()[2] == "cgroup2":
+                return line.split()[1]
+    raise Skipped("no cgroup2 file system is mounted")
+
+
+@contextlib.contextmanager
+def cgroup(name):
+    path = os.path.join(cgroup2_mount(), name)
+    os.mkdir(path)
+    try:
+        yield path
+    finally:
+        for _ in range(100):
+            try:
+                os.rmdir(path)
+                break
+            except OSError:
+                time.sleep(0.02)
+
+
+def join(path, pid):
+    with open(os.path.join(path, "cgroup.procs"), "w") as f:
+        f.write(str(pid))
+
+
+def one_cgroup():
+    name = "dwell-e2e-%d" % os.getpid()
+    for engine in "bpf", "ring":
+        with cgroup(name) as path, running(prog("burn"), 20) as inside, running(prog("burn_rebuilt"), 20):
+            join(path, inside.pid)
+            # By its path, and by its name below the mount.
+            p = dwell("record", "--json", "--engine", engine, *RATE, "-G", path if engine == "bpf" else name,
+                      "-d", 0.8, "--db", engine)
+            inside.kill()
+            inside.wait()
+        check(p.returncode == 0, p.stderr)
+        account_of(p.stdout)
+        q = Prof(db=engine)
+        check(q.n(image="burn", procedure="burn_here") > 200, "%s: %s" % (engine, q.rows[:5]))
+        check(q.n(image="burn_rebuilt") == 0, "samples from outside")
+        check(q.n(kind="idle") == 0, "idle time of a cgroup")
+
+
+def member_of_a_cgroup():
+    """A process that starts others in the cgroup; they are recorded too."""
+    with cgroup("dwell-e2e-%d" % os.getpid()) as path, \
+            running("sh", "-c", "while :; do %s -n 20000000; done" % prog("burn")) as shell:
+        join(path, shell.pid)
+        a = record(*RATE, "-G", path, "-d", 0.8)
+        shell.kill()
+    p = Prof()
+    e = a["events"][0]
+    check(p.n(image="burn", procedure="burn_here") > 0.8 * e["samples"] > 100, "%s" % p.rows[:5])
+    check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
+
+
+def several_events():
+    """Clocks sample time, and faults are where memory is touched first."""
+    a = record("-e", "cpu-clock:500009+page-faults:1+context-switches:1", "--", "sh", "-c",
+               "%s 0.5; sleep 0.01; sleep 0.01" % prog("burn"))
+    by_name = {e["name"]: e for e in a["events"]}
+    clock, faults, switches = (by_name[n] for n in ("cpu-clock", "page-faults", "context-switches"))
+    check(clock["samples"] > 500 and faults["samples"] > 100 and switches["samples"] >= 2, "%s" % a["events"])
+    p = Prof(event="cpu-clock")
+    for e in a["events"]:
+        q = Prof(event=e["name"])
+        check(q.n() == e["samples"], "%s: %d in rows, %d stored" % (e["name"], q.n(), e["samples"]))
+    check(p.n(image="burn", procedure="burn_here") > 500, "%s" % p.procedures("burn"))
+    check(Prof(event="page-faults").n(image="burn", procedure="burn_here") == 0, "a loop without memory faulted")
+
+
+def tracepoint():
+    """Every one is kept when each is asked for: as many as there were."""
+    if not os.path.exists("/sys/kernel/tracing/events/sched/sched_process_fork") and \
+            not os.path.exists("/sys/kernel/debug/tracing/events/sched/sched_process_fork"):
+        raise Skipped("tracefs is not mounted")
+    a = record("-e", "cpu-clock+sched:sched_process_fork:1", "--", prog("forkstorm"), 50, 2, "/bin/true")
+    e = next(e for e in a["events"] if e["name"] == "sched:sched_process_fork")
+    check(e["samples"] == 102, "%d forks, 102 happened" % e["samples"])
+    # Every row is there, whatever event the rows are sorted by.
+    check(Prof(event=e["name"]).n(kind="kernel") == 102, "forks are made in the kernel")
+
+
+def user_or_kernel_only():
+    record("-e", "cpu-clock:u:500009+cpu-clock:k:150001", "--", "sh", "-c",
+           "%s 0.3; %s 300 1 /bin/true" % (prog("burn"), prog("forkstorm")))
+    u, k = Prof(event="cpu-clock:u"), Prof(event="cpu-clock:k")
+    check(u.n() > 200 and k.n() > 100, "%d and %d samples" % (u.n(), k.n()))
+    check(u.n(kind="kernel") == 0, "kernel code in :u")
+    # A page of user code may still be the last thing seen when an interrupt is late, but not more.
+    check(k.n(image="burn") <= 0.01 * k.n() + 1, "user code in :k: %s" % k.procedures("burn"))
+
+
+def labels_and_pids():
+    record(*RATE, "--label", "red", "--by", "pid", "--", prog("burn"), 0.3, db="db")
+    p = Prof("--label", "red")
+    check(p.n(image="burn") > 100, "%s" % p.rows[:3])
+    q = dwell("prof", "--json", "--db", "db", "--label", "blue")
+    check(q.returncode != 0 or not json.loads(q.stdout)["rows"], "samples of a label nobody gave")
+
+
+def commands_that_fail():
+    one_line(dwell("record", "--db", "db", "--", "/nonexistent/program"), "/nonexistent/program")
+    check(not has_manifest("db") or dwell("prof", "--db", "db").returncode in (0, 1), "a broken database")
+    # A command's own failure is not ours.
+    a = record(*RATE, "--", "sh", "-c", "%s 0.1; exit 3" % prog("burn"))
+    check(a["events"][0]["samples"] > 50, "%s" % a)
+
+
+run(a_growing_process, two_processes, process_that_ends, one_cgroup, member_of_a_cgroup, several_events, tracepoint,
+    user_or_kernel_only, labels_and_pids, commands_that_fail)
