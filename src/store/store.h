@@ -78,8 +78,8 @@ int store_compact(struct store *s, struct err *err);
  * journal holds and no flush covered is stored as well.  NULL is fine. */
 int store_close(struct store *s, struct err *err);
 
-/* Lets go of the recording as a dying recorder does, writing nothing, so that store_resume can take it
- * over (a daemon being restarted).  Frees S; NULL is fine. */
+/* Lets go of the recording as a dying recorder does, writing nothing, so that store_resume can take
+ * it over (a daemon being restarted).  Frees S; NULL is fine. */
 void store_detach(struct store *s);
 
 /* Gives up a recording before anything was stored: removes it and frees S.  One that holds samples

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How a recording changes.
+ *
+ * Everything is a *commit*: new files are written under names no MANIFEST has, synced, and then one
+ * rename puts a MANIFEST in place that names them (and voids the journal, and leaves out segments
+ * that were merged).  Before the rename nothing has happened; after it everything has; only then
+ * files that no longer count are removed.  A commit that dies in between leaves files nobody names,
+ * which recovery removes.
+ *
+ * A rename whose directory cannot be synced has happened all the same: the commit looks at the
+ * MANIFEST that is there, and when it is the new one says so, else the caller would store its
+ * samples twice.  It keeps the old files then, as a power failure might bring back the old
+ * MANIFEST. */
+#include "store/commit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "store/snapshot.h"
+
+static bool is_segment(const char *name)
+{
+	return str_ends(name, ".seg");
+}
+
+bool commit_is_temp(const char *name)
+{
+	return name[0] == '.' && str_ends(name, ".tmp");
+}
+
+static bool is_garbage_kind(const char *name)
+{
+	return is_segment(name) || commit_is_temp(name);
+}
+
+static bool is_named(const struct manifest *m, const char *name)
+{
+	vec_each (s, &m->segments)
+		if (strcmp(s->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Removes segments that M does not name and temporary files. */
+static void remove_garbage(int dir_fd, const struct manifest *m)
+{
+	name_list l = {0};
+
+	if (db_names(dir_fd, is_garbage_kind, &l, NULL) == 0)
+		vec_each (name, &l)
+			if (commit_is_temp(*name) || !is_named(m, *name))
+				unlinkat(dir_fd, *name, 0);
+	name_list_release(&l);
+}
+
+int commit_manifest(struct store *s, struct manifest *new, struct err *err)
+{
+	struct str text = {0};
+	struct manifest now;
+	int rc;
+
+	new->generation = s->m.generation + 1;
+	manifest_format(new, &text);
+	rc = file_replace(s->dir_fd, MANIFEST_NAME, text.v, text.n, err);
+	str_release(&text);
+	if (rc < 0) {
+		bool there = snapshot_manifest(s->dir_fd, &now, NULL) == 0;
+		bool in_place = there && now.generation == new->generation;
+
+		if (there)
+			manifest_release(&now);
+		if (!in_place)
+			return rc;
+		rc = 1;
+	}
+	manifest_release(&s->m);
+	s->m = *new;
+	*new = (struct manifest){0};
+	s->unsynced = rc == 1;
+	return rc;
+}
+
+int commit_settle(struct store *s, struct err *err)
+{
+	int rc = file_fsync(s->dir_fd);
+
+	if (rc < 0)
+		return err_errno(err, rc, "fsync of the directory");
+	s->unsynced = false;
+	remove_garbage(s->dir_fd, &s->m);
+	return 0;
+}
+
+static int write_file(int dir_fd, const char *name, const struct wr *w, struct err *err)
+{
+	_fd_ int fd = -1;
+	int rc;
+
+	unlinkat(dir_fd, name, 0);
+	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_errno(err, -errno, "%s: create", name);
+	rc = file_write_all(fd, w->v, w->n);
+	if (!rc)
+		rc = file_fsync(fd);
+	if (!rc)
+		rc = file_fsync(dir_fd);
+	if (rc < 0) {
+		unlinkat(dir_fd, name, 0);
+		return err_errno(err, rc, "%s: write", name);
+	}
+	return 0;
+}
+
+/* Writes P as a new segment and adds it to NEW. */
+static int add_segment(struct store *s, struct manifest *new, const struct profile *p,
+		       struct err *err)
+{
+	struct wr w = {0};
+	char name[32];
+	int rc;
+
+	snprintf(name, sizeof(name), "%06" PRIu64 ".seg", new->next_segment);
+	rc = segment_encode(&w, p, err);
+	if (!rc)
+		rc = write_file(s->dir_fd, name, &w, err);
+	if (!rc) {
+		new->next_segment++;
+		vec_push(&new->segments,
+			 (struct manifest_segment){.name = arena_strdup(&new->arena, name),
+						   .n_bytes = w.n,
+						   .digest = segment_digest(w.v, w.n),
+						   .start_wall_ns = p->meta.start_wall_ns,
+						   .end_wall_ns = p->meta.end_wall_ns});
+	}
+	wr_release(&w);
+	return rc;
+}
+
+void commit_drop_journal(struct store *s, bool remove)
+{
+	if (s->journal_fd >= 0)
+		close(s->journal_fd);
+	s->journal_fd = -1;
+	s->journal_broken = false;
+	if (remove)
+		unlinkat(s->dir_fd, JOURNAL_NAME, 0);
+}
+
+int commit_profile(struct store *s, const struct profile *p, bool merge, bool void_journal,
+		   struct manifest *new, struct err *err)
+{
+	struct profile all;
+	int rc = 0;
+
+	profile_init(&all);
+	if (merge) {
+		struct snapshot snap;
+
+		rc = snapshot_open(&snap, s->dir_fd, err);
+		if (!rc) {
+			free(take_ptr(&snap.journal)); /* P covers it, or it goes on counting */
+			rc = snapshot_load(&snap, false, &all, NULL, err);
+			snapshot_close(&snap);
+		}
+		if (!rc && p)
+			profile_merge(&all, p);
+		new->segments.n = 0;
+		p = &all;
+	}
+	if (!rc)
+		rc = add_segment(s, new, p, err);
+	profile_release(&all);
+	if (rc < 0)
+		return rc;
+	if (void_journal)
+		new->journal = s->m.journal + 1;
+	rc = commit_manifest(s, new, err);
+	if (rc < 0) {
+		unlinkat(s->dir_fd, new->segments.v[new->segments.n - 1].name, 0);
+		return rc;
+	}
+	if (void_journal)
+		commit_drop_journal(s, rc == 0);
+	if (rc == 0 && merge)
+		remove_garbage(s->dir_fd, &s->m);
+	return 0;
+}
+
+bool commit_has_content(const struct profile *p)
+{
+	vec_each (e, &p->events)
+		if (e->enabled_ns || e->running_ns || e->total || e->n_reached)
+			return true;
+	return p->values.n || p->losses.n;
+}

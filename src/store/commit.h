@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording being written, and the one way its state changes: see commit.c. */
+#ifndef STORE_COMMIT_H
+#define STORE_COMMIT_H
+
+#include "store/db.h"
+#include "store/manifest.h"
+
+#define COMPACT_AT 16 /* segments that a flush merges, unless told otherwise */
+
+struct store {
+	int dir_fd; /* of the recording; holds its lock */
+	char epoch[EPOCH_NAME_LEN + 1];
+	struct manifest m; /* as last committed */
+	unsigned compact_at;
+	bool unsynced; /* the last MANIFEST is in place, but a power failure might undo that */
+	/* The journal being written: */
+	int journal_fd;		/* -1: none yet */
+	uint64_t journal_bytes; /* end of its last whole record */
+	bool journal_broken;	/* a failed record could not be cut off: nothing may follow it */
+};
+
+/* Is NAME a file that file_replace left when it was killed? */
+bool commit_is_temp(const char *name);
+
+/* Puts NEW in place of the recording's MANIFEST.  Takes NEW over when it is in place at return,
+ * which is when it returns 0 (1: in place, but not known to be on disk yet). */
+int commit_manifest(struct store *s, struct manifest *new, struct err *err);
+
+/* Makes sure of the MANIFEST in place, then removes what it does not name. */
+int commit_settle(struct store *s, struct err *err);
+
+/* Closes the journal after a commit that voids it; REMOVE when that commit is on disk. */
+void commit_drop_journal(struct store *s, bool remove);
+
+/* Commits P (NULL: nothing) as a new segment, or with MERGE as one in place of all there are. NEW
+ * has what else changes; it is taken over after success. */
+int commit_profile(struct store *s, const struct profile *p, bool merge, bool void_journal,
+		   struct manifest *new, struct err *err);
+
+/* Is there anything in P to store: samples, losses, or sums of events? */
+bool commit_has_content(const struct profile *p);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording's life: made under the database's lock, held by a flock on its directory, finished by
+ * its recorder or, when that died, recovered by whoever gets both locks: whoever can lock a
+ * recording whose state is "recording" knows that its recorder is dead. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "store/commit.h"
+#include "store/snapshot.h"
+
+void store_detach(struct store *s)
+{
+	if (!s)
+		return;
+	if (s->journal_fd >= 0)
+		close(s->journal_fd);
+	if (s->dir_fd >= 0)
+		close(s->dir_fd);
+	manifest_release(&s->m);
+	free(s);
+}
+
+/* Locks the recording in DIR_FD; -EWOULDBLOCK when its recorder lives. */
+static int lock_recording(int dir_fd)
+{
+	return flock(dir_fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+}
+
+/* Turns a journal that counts into a segment and removes what a killed writer left. */
+static int absorb_journal(struct store *s, struct err *err)
+{
+	struct snapshot snap;
+	struct manifest new;
+	struct profile p;
+	int rc = commit_settle(s, err);
+
+	if (!rc)
+		rc = snapshot_open(&snap, s->dir_fd, err);
+	if (rc < 0)
+		return rc;
+	profile_init(&p);
+	manifest_copy(&new, &s->m);
+	rc = snapshot_load(&snap, true, &p, NULL, err);
+	if (!rc)
+		rc = snapshot_add_seqs(&snap, &new, err);
+	if (!rc && snap.journal && commit_has_content(&p)) {
+		manifest_add_profile(&new, &p);
+		rc = commit_profile(s, &p, false, true, &new, err);
+	} else if (!rc) {
+		commit_drop_journal(s, true);
+	}
+	manifest_release(&new);
+	profile_release(&p);
+	snapshot_close(&snap);
+	return rc;
+}
+
+/* Removes a recording whose creator was killed before its first MANIFEST. */
+static void remove_stillborn(int epochs_fd, int epoch_fd, int dir_fd, const char *epoch,
+			     const char *host)
+{
+	name_list l = {0};
+
+	if (db_names(dir_fd, commit_is_temp, &l, NULL) == 0)
+		vec_each (name, &l)
+			unlinkat(dir_fd, *name, 0);
+	name_list_release(&l);
+	unlinkat(epoch_fd, host, AT_REMOVEDIR); /* fails, rightly, when something else is in it */
+	unlinkat(epochs_fd, epoch, AT_REMOVEDIR);
+}
+
+/* Opens the recording EPOCH/HOST, whose recorder must be dead, for writing.  -EWOULDBLOCK when it
+ * lives, -EALREADY when it is finished, -ENOENT when it never began.  The caller holds the
+ * database's lock. */
+static int store_open(int epochs_fd, const char *epoch, const char *host, struct store **ret,
+		      struct err *err)
+{
+	_fd_ int epoch_fd = db_open_dir(epochs_fd, epoch, false, err);
+	struct store *s;
+	int rc;
+
+	if (epoch_fd < 0)
+		return epoch_fd;
+	s = xcalloc(1, sizeof(*s));
+	s->compact_at = COMPACT_AT;
+	s->journal_fd = -1;
+	snprintf(s->epoch, sizeof(s->epoch), "%s", epoch);
+	s->dir_fd = db_open_dir(epoch_fd, host, false, err);
+	rc = s->dir_fd < 0 ? s->dir_fd : lock_recording(s->dir_fd);
+	if (!rc) {
+		rc = snapshot_manifest(s->dir_fd, &s->m, err);
+		if (rc == -ENOENT)
+			remove_stillborn(epochs_fd, epoch_fd, s->dir_fd, epoch, host);
+	}
+	if (!rc && strcmp(s->m.state, STATE_RECORDING) != 0)
+		rc = -EALREADY;
+	if (!rc)
+		rc = absorb_journal(s, err);
+	if (rc < 0) {
+		store_detach(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* Ends the recording; its journal no longer counts. */
+static int finish(struct store *s, const char *state, struct err *err)
+{
+	struct manifest new;
+	int rc = s->unsynced ? commit_settle(s, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	commit_drop_journal(s, true);
+	manifest_copy(&new, &s->m);
+	new.state = arena_strdup(&new.arena, state);
+	rc = commit_manifest(s, &new, err);
+	manifest_release(&new);
+	return rc < 0 ? rc : 0;
+}
+
+int store_close(struct store *s, struct err *err)
+{
+	int rc;
+
+	if (!s)
+		return 0;
+	rc = absorb_journal(s, err);
+	if (!rc)
+		rc = store_compact(s, err);
+	if (!rc)
+		rc = finish(s, STATE_FINISHED, err);
+	store_detach(s);
+	return rc;
+}
+
+void store_discard(struct store *s)
+{
+	if (!s)
+		return;
+	if (!s->m.segments.n && !s->journal_bytes) {
+		_fd_ int epoch_fd = openat(s->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		_fd_ int epochs_fd = openat(s->dir_fd, "../..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		unlinkat(s->dir_fd, JOURNAL_NAME, 0);
+		unlinkat(s->dir_fd, MANIFEST_NAME, 0);
+		if (epoch_fd >= 0)
+			unlinkat(epoch_fd, s->m.host, AT_REMOVEDIR);
+		if (epochs_fd >= 0) /* stays when another host records into it */
+			unlinkat(epochs_fd, s->epoch, AT_REMOVEDIR);
+	}
+	store_detach(s);
+}
+
+/* 1 when it was in need of recovery, 0 when not, or an error. */
+static int recover_one(int epochs_fd, const char *epoch, const char *host, struct err *err)
+{
+	struct store *s;
+	int rc = store_open(epochs_fd, epoch, host, &s, err);
+
+	if (rc == -EWOULDBLOCK || rc == -EALREADY || rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return rc;
+	rc = finish(s, STATE_INTERRUPTED, err);
+	store_detach(s);
+	return rc < 0 ? rc : 1;
+}
+
+/* Recovers HOST's recordings, or all; returns how many. */
+static int recover_all(int epochs_fd, const char *host, struct err *err)
+{
+	name_list epochs = {0};
+	int n = 0, rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
+
+	for (size_t i = 0; i < epochs.n && !rc; i++) {
+		name_list hosts = {0};
+		_fd_ int fd = db_open_dir(epochs_fd, epochs.v[i], false, NULL);
+
+		if (fd >= 0)
+			db_names(fd, host_name_valid, &hosts, NULL);
+		vec_each (h, &hosts) {
+			struct err why = {0};
+
+			if (host && strcmp(host, *h) != 0)
+				continue;
+			rc = recover_one(epochs_fd, epochs.v[i], *h, &why);
+			if (rc < 0) {
+				err_set(err, rc, "epoch %s/%s: %s", epochs.v[i], *h, why.msg);
+				break;
+			}
+			n += rc;
+			rc = 0;
+		}
+		name_list_release(&hosts);
+	}
+	name_list_release(&epochs);
+	return rc < 0 ? rc : n;
+}
+
+int store_recover(const char *db, const char *host, struct err *err)
+{
+	_fd_ int db_fd = db_open(db, true, err), lock_fd = -1, epochs_fd = -1;
+	int rc;
+
+	if (db_fd < 0)
+		return db_fd;
+	lock_fd = db_lock(db_fd, err);
+	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
+	rc = epochs_fd < 0 ? epochs_fd : recover_all(epochs_fd, host, err);
+	return rc < 0 ? err_prefix(err, rc, "%s", db) : rc;
+}
+
+int store_resume(const char *db, const char *host, struct store **ret, struct err *err)
+{
+	_fd_ int db_fd = db_open(db, true, err), lock_fd = -1, epochs_fd = -1;
+	name_list epochs = {0};
+	char self[256];
+	int rc;
+
+	if (db_fd < 0)
+		return db_fd;
+	if (!host)
+		host_name_self(self);
+	lock_fd = db_lock(db_fd, err);
+	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
+	rc = epochs_fd < 0 ? epochs_fd : db_names(epochs_fd, epoch_name_valid, &epochs, err);
+	if (!rc)
+		rc = -ENOENT;
+	for (size_t i = epochs.n; i-- > 0 && rc == -ENOENT;) {
+		rc = store_open(epochs_fd, epochs.v[i], host ? host : self, ret, err);
+		if (rc == -EWOULDBLOCK || rc == -EALREADY)
+			rc = -ENOENT;
+	}
+	name_list_release(&epochs);
+	if (rc == -ENOENT)
+		return err_set(err, rc, "%s: no interrupted recording of %s", db,
+			       host ? host : self);
+	return rc < 0 ? err_prefix(err, rc, "%s", db) : 0;
+}
+
+/* Makes EPOCH/HOST with its first MANIFEST; leaves nothing behind after a failure. */
+static int create_recording(struct store *s, int epochs_fd, const char *host,
+			    const struct store_opts *o, struct err *err)
+{
+	struct manifest first = {.clock_offset_ns = o->clock_offset_ns, .next_segment = 1};
+	_fd_ int epoch_fd = db_open_dir(epochs_fd, s->epoch, true, err);
+	int rc;
+
+	if (epoch_fd < 0)
+		return epoch_fd;
+	s->dir_fd = db_open_dir(epoch_fd, host, true, err);
+	rc = s->dir_fd < 0 ? s->dir_fd : lock_recording(s->dir_fd);
+	if (!rc) {
+		first.host = arena_strdup(&first.arena, host);
+		first.label = arena_strdup(&first.arena, o->label ? o->label : "");
+		first.state = arena_strdup(&first.arena, STATE_RECORDING);
+		rc = commit_manifest(s, &first, err);
+		manifest_release(&first);
+	}
+	if (rc < 0) {
+		unlinkat(epoch_fd, host, AT_REMOVEDIR);
+		unlinkat(epochs_fd, s->epoch, AT_REMOVEDIR);
+		return rc;
+	}
+	return 0;
+}
+
+int store_create(const char *db, const struct store_opts *o, struct store **ret, struct err *err)
+{
+	_fd_ int db_fd = db_open(db, true, err), lock_fd = -1, epochs_fd = -1;
+	name_list epochs = {0};
+	uint64_t now_ns = o->now_wall_ns;
+	char self[256];
+	struct store *s;
+	int rc;
+
+	if (db_fd < 0)
+		return db_fd;
+	host_name_self(self);
+	if (o->host && !host_name_valid(o->host))
+		return err_set(err, -EINVAL, "%s: not a host name", o->host);
+	if (!now_ns) {
+		struct timespec t;
+
+		clock_gettime(CLOCK_REALTIME, &t);
+		now_ns = (uint64_t)t.tv_sec * 1000000000;
+	}
+	lock_fd = db_lock(db_fd, err);
+	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
+	if (epochs_fd < 0)
+		return err_prefix(err, epochs_fd, "%s", db);
+	s = xcalloc(1, sizeof(*s));
+	s->dir_fd = s->journal_fd = -1;
+	s->compact_at = o->compact_at ? o->compact_at : COMPACT_AT;
+	recover_all(epochs_fd, o->host ? o->host : self, NULL);
+	rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
+	if (!rc)
+		rc = epoch_name_next(now_ns, epochs.n ? epochs.v[epochs.n - 1] : "", s->epoch, err);
+	if (!rc)
+		rc = create_recording(s, epochs_fd, o->host ? o->host : self, o, err);
+	name_list_release(&epochs);
+	if (rc < 0) {
+		store_detach(s);
+		return err_prefix(err, rc, "%s", db);
+	}
+	*ret = s;
+	return 0;
+}
