@@ -27,7 +27,7 @@ static void open_instructions(struct code *c, const struct image *im)
 {
 	struct disasm_opts opts = {.name = target_name, .ctx = c};
 
-	if (im->kind != IMAGE_FILE || (im->flags & IMAGE_OFFSETS)) {
+	if (im->flags & IMAGE_OFFSETS) {
 		err_set(&c->why_no_code, -ENOTSUP, "there is no file with the instructions of %s",
 			im->path);
 		return;

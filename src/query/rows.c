@@ -51,7 +51,7 @@ void rows_by_image(struct query *q, const image_ids *images, struct rows *ret)
 		counts = new_counts(q);
 		for (size_t i = q->first[im]; i < q->first[im + 1]; i++)
 			add_counts(q, counts, &q->spots[i]);
-		vec_push(&ret->rows, (struct row){im, PROC_NONE, 0, counts});
+		vec_push(&ret->rows, (struct row){im, PROC_NONE, 0, .counts = counts});
 	}
 	find_total(q, ret);
 }
@@ -103,7 +103,7 @@ static void image_by_procedure(struct query *q, image_id im, struct rows *ret)
 				bare = counts;
 			vec_push(&ret->rows,
 				 (struct row){im, p.index, p.index == PROC_NONE ? s->svma : p.start,
-					      counts});
+					      .counts = counts});
 		}
 		add_counts(q, counts, s);
 	}
@@ -112,8 +112,10 @@ static void image_by_procedure(struct query *q, image_id im, struct rows *ret)
 void rows_by_procedure(struct query *q, const image_ids *images, struct rows *ret)
 {
 	for (image_id im = 0; im < q->profile->images.n; im++)
-		if (q->first[im] < q->first[im + 1] && wants_image(images, im))
+		if (q->first[im] < q->first[im + 1] && wants_image(images, im)) {
 			image_by_procedure(q, im, ret);
+			resolver_rest(q->resolver, &q->profile->images.v[im]);
+		}
 	find_total(q, ret);
 }
 
@@ -123,8 +125,8 @@ void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret)
 		const struct spot *s = &q->spots[i];
 
 		if (wants_image(images, s->image))
-			vec_push(&ret->rows,
-				 (struct row){s->image, PROC_NONE, s->svma, query_counts(q, s)});
+			vec_push(&ret->rows, (struct row){s->image, PROC_NONE, s->svma,
+							  .counts = query_counts(q, s)});
 	}
 	find_total(q, ret);
 }
@@ -170,13 +172,34 @@ void rows_keep(const struct query *q, struct rows *r, double pct)
 	r->rows.n = n;
 }
 
-const char *row_procedure(struct query *q, const struct row *r)
+static void name_row(struct query *q, struct row *r)
 {
 	const struct image *im = &q->profile->images.v[r->image];
 
-	if (im->kind == IMAGE_UNKNOWN)
-		return "[unknown]";
-	if (r->proc == PROC_NONE)
-		return "[no symbol]";
-	return resolver_name(q->resolver, im, r->proc, true);
+	r->nameless = true;
+	if (im->kind == IMAGE_UNKNOWN) {
+		r->procedure = "[unknown]";
+	} else if (r->proc == PROC_NONE) {
+		r->procedure = "[no symbol]";
+	} else {
+		const struct symtab *st = resolver_image(q->resolver, im)->symtab;
+
+		r->nameless = symtab_get(st, r->proc).flags & PROC_UNNAMED;
+		r->procedure =
+			arena_strdup(&q->arena, resolver_name(q->resolver, im, r->proc, true));
+	}
+}
+
+/* One image after the other, though the rows are mixed, and with copies of the names: so that only
+ * one image's symbols are in memory at a time. */
+void rows_name(struct query *q, struct rows *r)
+{
+	for (image_id im = 0; im < q->profile->images.n; im++) {
+		if (q->first[im] == q->first[im + 1])
+			continue;
+		vec_each (row, &r->rows)
+			if (row->image == im)
+				name_row(q, row);
+		resolver_rest(q->resolver, &q->profile->images.v[im]);
+	}
 }

@@ -9,6 +9,8 @@ struct row {
 	image_id image;
 	uint32_t proc; /* the procedure's index in the image's symtab; PROC_NONE: no symbol */
 	uint64_t svma; /* of the procedure's start, or of the spot */
+	const char *procedure;	/* see rows_name; NULL before */
+	bool nameless;		/* no symbol says so: see rows_name */
 	const uint64_t *counts; /* one per column, stored samples; lives as long as the query */
 };
 
@@ -36,7 +38,7 @@ void rows_sort(const struct query *q, struct rows *r);
  * those too that have samples of other events only. */
 void rows_keep(const struct query *q, struct rows *r, double pct);
 
-/* What the procedure of a row is called: its name, "[no symbol]", or "[unknown]" in no image. */
-const char *row_procedure(struct query *q, const struct row *r);
+/* Gives each row the name of its procedure: "[no symbol]" without one, "[unknown]" in no image. */
+void rows_name(struct query *q, struct rows *r);
 
 #endif

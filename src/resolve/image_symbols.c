@@ -37,17 +37,18 @@ static bool open_cache(struct symbol_sources *src, const struct image *im, struc
 	return true;
 }
 
-/* Failure to cache is no failure to resolve: a reader may have no right to write. */
-static void save(struct symbol_sources *src, const struct image *im,
+/* Failure to cache is no failure to resolve: a reader may have no right to write.  Tells whether ST
+ * is in the cache now. */
+static bool save(struct symbol_sources *src, const struct image *im,
 		 const struct image_layout *layout, enum symtab_source source,
 		 const struct symtab *st)
 {
 	struct symcache_info info = {
 		.kind = im->kind, .source = source, .layout = *layout, .path = im->path};
 
-	if (src->cache_dir && !src->no_save && im->build_id.n_bytes &&
-	    build_id_same(&layout->build_id, &im->build_id))
-		symcache_save(src->cache_dir, &info, st, NULL);
+	return src->cache_dir && !src->no_save && im->build_id.n_bytes &&
+	       build_id_same(&layout->build_id, &im->build_id) &&
+	       symcache_save(src->cache_dir, &info, st, NULL) == 0;
 }
 
 static enum symtab_source read_code(int fd, struct symtab_builder *b)
@@ -122,7 +123,12 @@ static void load_file(struct symbol_sources *src, const struct image *im, struct
 		return;
 	free(s->source);
 	s->source = debug_path ? take_ptr(&debug_path) : take_ptr(&code_path);
-	save(src, im, &s->layout, best, s->symtab);
+	/* From the cache it needs no memory of its own. */
+	if (save(src, im, &s->layout, best, s->symtab) && !cached &&
+	    symcache_open(&s->cache, src->cache_dir, &im->build_id, NULL) == 0) {
+		symtab_release(&s->own);
+		s->symtab = &s->cache.symtab;
+	}
 }
 
 static const struct kallsyms *running_kernel(struct symbol_sources *src)

@@ -132,6 +132,11 @@ const struct resolved *resolver_image(struct resolver *r, const struct image *im
 	return &find_entry(r, im)->result;
 }
 
+void resolver_rest(struct resolver *r, const struct image *im)
+{
+	symcache_rest(&find_entry(r, im)->symbols.cache);
+}
+
 static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, bool args)
 {
 	const char **slot, *linked;

@@ -53,6 +53,10 @@ void resolver_free(struct resolver *r);
  * as long as the resolver. */
 const struct resolved *resolver_image(struct resolver *r, const struct image *im);
 
+/* Gives the memory behind IM's symbols back to the system until they are looked at again, as far as
+ * they are cached: for who goes through many images.  What was handed out stays valid. */
+void resolver_rest(struct resolver *r, const struct image *im);
+
 /* One line that says what is wrong with IM's symbols, for a reader to show once below its table;
  * NULL when nothing is. */
 const char *resolver_note(struct resolver *r, const struct image *im);

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -337,6 +338,12 @@ int symcache_open(struct symcache *c, const char *dir, const struct build_id *id
 	if (rc)
 		symcache_close(c);
 	return rc;
+}
+
+void symcache_rest(const struct symcache *c)
+{
+	if (c->map.bytes)
+		madvise((void *)c->map.bytes, c->map.n_bytes, MADV_DONTNEED);
 }
 
 void symcache_close(struct symcache *c)

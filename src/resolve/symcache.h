@@ -42,6 +42,9 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 int symcache_open(struct symcache *c, const char *dir, const struct build_id *id, struct err *err);
 void symcache_close(struct symcache *c);
 
+/* Takes the file's pages out of this process's memory; they come back when they are looked at. */
+void symcache_rest(const struct symcache *c);
+
 /* Tells whether there is an entry of ID, without looking into it. */
 bool symcache_has(const char *dir, const struct build_id *id);
 

@@ -107,14 +107,6 @@ static void emit_idle(struct emit *e, struct prof *p)
 	free(idle);
 }
 
-static bool is_nameless(const struct query *q, const struct row *r)
-{
-	const struct image *im = &q->profile->images.v[r->image];
-
-	return r->proc == PROC_NONE ||
-	       (symtab_get(resolver_image(q->resolver, im)->symtab, r->proc).flags & PROC_UNNAMED);
-}
-
 /* The images worth a note: those with at least one percent of the samples in nameless rows. */
 static image_ids nameless_images(const struct prof *p, const struct rows *rows)
 {
@@ -123,7 +115,7 @@ static image_ids nameless_images(const struct prof *p, const struct rows *rows)
 	image_ids found = {0};
 
 	vec_each (r, &rows->rows)
-		if (q->n_cols && is_nameless(q, r))
+		if (q->n_cols && r->nameless)
 			sums[r->image] += r->counts[q->sort];
 	for (image_id im = 0; im < q->profile->images.n; im++)
 		if (sums[im] && sums[im] >= rows->total / 100)
@@ -151,14 +143,16 @@ size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
 		for (unsigned c = 0; c < q->n_cols; c++)
 			p.totals[c] += r->counts[c];
 	rows_keep(q, &rows, opts->keep_pct);
+	if (opts->by_procedure)
+		rows_name(q, &rows);
 	emit_begin(e);
 	header_emit(e, q, opts->no_header);
 	emit_table(e, "rows", p.cols, p.n_cols);
 	vec_each (r, &rows.rows) {
 		const struct image *im = &q->profile->images.v[r->image];
 
-		emit_counts(e, &p, r->counts, opts->by_procedure ? row_procedure(q, r) : NULL,
-			    r->svma, query_image_name(q, r->image), im, false);
+		emit_counts(e, &p, r->counts, r->procedure, r->svma, query_image_name(q, r->image),
+			    im, false);
 	}
 	emit_idle(e, &p);
 	emit_table_end(e);
