@@ -25,6 +25,12 @@
 
 #define SIDEBAND_EVENT UINT32_MAX
 
+/* A drained record and its time: sorting moves no more than that. */
+struct pending_record {
+	uint64_t time_ns;
+	const uint8_t *bytes;
+};
+
 struct collector {
 	struct collector_opts opts;
 	struct profile *profile;
@@ -34,6 +40,8 @@ struct collector {
 	bool inner_pidns;                    /* the kernel's own task list has other pids than ours */
 	cpu_list cpus;
 	struct log *log;                     /* engine bpf */
+	uint32_t n_log_cpus;
+	uint64_t *heads;                     /* n_log_cpus: up to where this cycle folds */
 	bool in_log[LOG_MAX_EVENTS];         /* this event's samples come through the log */
 	struct event_spec specs[LOG_MAX_EVENTS];
 	event_id events[LOG_MAX_EVENTS];     /* in the profile */
@@ -41,6 +49,8 @@ struct collector {
 	opened_list sideband;                /* dummy events that own the rings */
 	VEC(struct ring) rings;              /* one per online CPU */
 	struct wr pending;                   /* drained records not yet applied */
+	struct wr spare;                     /* the other one of two buffers */
+	VEC(struct pending_record) order;    /* of pending, by time */
 	struct images images;
 	struct procs procs;
 	struct kernel_map kernel;
@@ -132,6 +142,8 @@ static int open_log(struct collector *c, struct err *err)
 							   : 65536, 1024);
 	o.n_spill = power_of_two(o.n_slots / 16, 64);
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
+	c->n_log_cpus = o.n_cpus;
+	c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
 	rc = log_open(&o, &c->log, err);
 	if (rc == -EPERM || rc == -EACCES)
 		return err_set(err, rc, "the bpf engine needs root, or CAP_BPF and CAP_PERFMON");
@@ -343,11 +355,14 @@ void collector_close(struct collector *c)
 	vec_release(&c->rings);
 	opened_close(&c->sideband);
 	wr_release(&c->pending);
+	wr_release(&c->spare);
+	vec_release(&c->order);
 	fold_release(&c->fold);
 	procs_release(&c->procs);
 	images_release(&c->images);
 	kernel_map_release(&c->kernel);
 	vec_release(&c->cpus);
+	free(c->heads);
 	free(c);
 }
 
@@ -384,6 +399,12 @@ int collector_start(struct collector *c, struct err *err)
 	return 0;
 }
 
+void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx)
+{
+	c->fold.learn_kernel = learn;
+	c->fold.learn_ctx = ctx;
+}
+
 void collector_add_kernel(struct collector *c, const struct kernel_range *r)
 {
 	kernel_map_add(&c->kernel, r);
@@ -401,12 +422,6 @@ void collector_wait(struct collector *c, int timeout_ms)
 	poll(fds.v, fds.n, timeout_ms);
 	vec_release(&fds);
 }
-
-/* A drained record and its time: sorting moves no more than that. */
-struct pending_record {
-	uint64_t time_ns;
-	const uint8_t *bytes;
-};
 
 static int by_time(const void *a, const void *b)
 {
@@ -461,6 +476,7 @@ static void apply(struct collector *c, const struct record *r)
 				.image = {.kind = IMAGE_BPF, .path = r->name}});
 		break;
 	default:
+		fold_pause(&c->fold);
 		procs_apply(&c->procs, r);
 	}
 }
@@ -469,10 +485,11 @@ static void apply(struct collector *c, const struct record *r)
  * is newer waits: another CPU's ring may hold something older that came after it was drained. */
 static void apply_sideband(struct collector *c, uint64_t until_ns)
 {
-	VEC(struct pending_record) v = {0};
-	struct wr later = {0};
+	struct wr later = c->spare;
 	struct record rec;
 	struct rd rd;
+
+	c->order.n = later.n = 0;
 
 	vec_each (r, &c->rings)
 		ring_drain(r, &c->pending);
@@ -482,10 +499,10 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 
 		if (record_time(&rd, &p.time_ns) < 0)
 			break;
-		vec_push(&v, p);
+		vec_push(&c->order, p);
 	}
-	vec_sort(&v, by_time);
-	vec_each (p, &v) {
+	vec_sort(&c->order, by_time);
+	vec_each (p, &c->order) {
 		rd = rd_init(p->bytes, (size_t)(c->pending.v + c->pending.n - p->bytes));
 		if (p->time_ns > until_ns) {
 			record_time(&rd, &rec.time_ns);
@@ -494,35 +511,37 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 			apply(c, &rec);
 		}
 	}
-	vec_release(&v);
-	wr_release(&c->pending);
+	c->spare = c->pending;
 	c->pending = later;
 }
 
 static void cycle(struct collector *c, uint64_t until_ns)
 {
-	VEC(uint64_t) heads = {0};
-	uint32_t n = c->log ? cpus_possible() : 0;
+	uint32_t n = c->log ? c->n_log_cpus : 0;
 
 	for (uint32_t cpu = 0; cpu < n; cpu++)
-		vec_push(&heads, log_head(c->log, cpu));
+		c->heads[cpu] = log_head(c->log, cpu);
 	apply_sideband(c, until_ns ? until_ns : now_ns());
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
-		for (uint64_t at = log_tail(c->log, cpu); at != heads.v[cpu]; at++) {
+		for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at++) {
 			struct log_sample s = log_get(c->log, cpu, at);
 
 			fold_add(&c->fold, &s);
 		}
-		log_set_tail(c->log, cpu, heads.v[cpu]);
+		log_set_tail(c->log, cpu, c->heads[cpu]);
 	}
-	fold_flush(&c->fold);
+	fold_pause(&c->fold);
 	procs_end_cycle(&c->procs);
-	vec_release(&heads);
 }
 
 void collector_cycle(struct collector *c)
 {
 	cycle(c, 0);
+}
+
+void collector_flush(struct collector *c)
+{
+	fold_flush(&c->fold);
 }
 
 /* Settling. */
@@ -593,6 +612,7 @@ void collector_stop(struct collector *c)
 	cycle(c, UINT64_MAX);
 	if (c->log)
 		log_each_spilled(c->log, add_spilled, c);
+	fold_flush(&c->fold);
 	read_counts(c);
 	for (uint32_t i = 0; i < c->opts.n_events; i++)
 		settle_event(c, i, idle);
@@ -600,7 +620,7 @@ void collector_stop(struct collector *c)
 
 struct collector_stats collector_stats(const struct collector *c)
 {
-	struct collector_stats s = {.n_unknown = c->fold.n_unknown, .n_keys = c->profile->values.n,
+	struct collector_stats s = {.n_unknown = c->fold.n_unknown, .n_keys = c->fold.n_used,
 				    .n_lost_records = c->n_lost_records};
 
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {

@@ -55,11 +55,17 @@ int collector_start(struct collector *c, struct err *err);
  * BPF programs loaded later are noticed by themselves. */
 void collector_add_kernel(struct collector *c, const struct kernel_range *r);
 
+/* LEARN is called once, when a kernel address is in none of the ranges: to add more of them. */
+void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx);
+
 /* Waits until the next cycle is due, a ring fills up, or a signal arrives; at most TIMEOUT_MS. */
 void collector_wait(struct collector *c, int timeout_ms);
 
 /* Runs one cycle. */
 void collector_cycle(struct collector *c);
+
+/* Adds everything folded since the last flush to the profile's values. */
+void collector_flush(struct collector *c);
 
 /* Stops sampling, folds what is left, and settles the accounts: the events' sums, and every sample
  * that is in no value as a named loss. */
@@ -70,7 +76,7 @@ struct collector_stats {
 	uint64_t n_lost;         /* samples */
 	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes */
 	uint64_t n_unknown; /* of n_samples: address or process not known */
-	uint64_t n_keys;    /* distinct values now in the profile */
+	uint64_t n_keys;    /* distinct (code, owner, event) counted */
 };
 struct collector_stats collector_stats(const struct collector *c);
 

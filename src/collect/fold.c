@@ -4,115 +4,115 @@
 
 #include <string.h>
 
-#define FOLD_SLOTS (1u << 14)
+#define FIRST_N_SLOTS 8192u
+#define MOST_N_SLOTS  (1u << 17)
 
+/* Half a cache line. */
 struct fold_slot {
-	uint64_t ip;
-	uint32_t tgid, generation; /* generation | event << 24 */
-	uint32_t tid;              /* only when threads are kept apart */
-	uint32_t count;            /* 0: free */
+	struct fold_key key;
+	uint32_t count; /* since the last flush */
+	uint32_t value; /* number of the profile's value, or VALUE_NONE before its first flush */
 };
 
-/* An entry of the cache: where a sample was and whose, and the number of the value that counts it. */
-struct fold_known {
-	uint64_t at;        /* file offset, or kernel address */
-	uint32_t code;      /* in struct images, or CODE_KERNEL */
-	uint32_t owner;
-	uint32_t event;     /* event + 1; 0: free */
-	uint32_t value;
-};
+#define VALUE_NONE UINT32_MAX
 
-#define CODE_KERNEL   UINT32_MAX
-#define FIRST_N_KNOWN 4096
-#define MOST_N_KNOWN  (1u << 17)
+/* What `code` is besides a number in struct images: */
+#define CODE_KERNEL UINT32_MAX  /* `at` is a kernel address */
+#define CODE_IMAGE  (1u << 31)  /* an image of the profile (generated code, unknown), `at` an address in it */
 
 void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct images *images,
 	       struct kernel_map *kernel, const event_id *events)
 {
 	*f = (struct fold){.profile = p, .procs = procs, .images = images, .kernel = kernel,
 			   .events = events};
-	f->slots = xcalloc(FOLD_SLOTS, sizeof(*f->slots));
-	f->n_known_slots = FIRST_N_KNOWN;
-	f->known = xcalloc(f->n_known_slots, sizeof(*f->known));
+	f->n_slots = FIRST_N_SLOTS;
+	f->slots = xcalloc(f->n_slots, sizeof(*f->slots));
 }
 
 void fold_release(struct fold *f)
 {
 	free(f->slots);
-	free(f->known);
 	f->slots = NULL;
-	f->known = NULL;
 }
 
-void fold_forget(struct fold *f)
+/* The table. */
+
+static bool key_same(const struct fold_key *a, const struct fold_key *b)
 {
-	memset(f->known, 0, f->n_known_slots * sizeof(*f->known));
-	f->n_known = 0;
+	return a->at == b->at && a->code == b->code && a->owner == b->owner && a->event == b->event;
 }
 
-static struct fold_known *known_slot(const struct fold *f, const struct fold_known *key)
+static uint32_t first_slot(const struct fold *f, const struct fold_key *key)
 {
 	uint64_t h = hash_u64(key->at ^ (uint64_t)key->code << 32 ^ (uint64_t)key->owner << 20 ^
 			      (uint64_t)key->event << 56);
-	uint32_t mask = f->n_known_slots - 1;
 
-	for (uint32_t i = (uint32_t)h & mask;; i = (i + 1) & mask) {
-		struct fold_known *k = &f->known[i];
+	return (uint32_t)h & (f->n_slots - 1);
+}
 
-		if (!k->event || (k->at == key->at && k->code == key->code &&
-				  k->owner == key->owner && k->event == key->event))
-			return k;
+/* The slot of KEY, or the free one where it belongs. */
+static struct fold_slot *find_slot(const struct fold *f, uint32_t first, const struct fold_key *key)
+{
+	for (uint32_t i = first;; i = (i + 1) & (f->n_slots - 1)) {
+		struct fold_slot *s = &f->slots[i];
+
+		if (!s->key.event || key_same(&s->key, key))
+			return s;
 	}
 }
 
-/* Makes room for one more; a cache that has grown enough starts over instead. */
-static void known_reserve(struct fold *f)
-{
-	struct fold_known *old = f->known;
-	uint32_t n_old = f->n_known_slots;
+static void settle(struct fold *f);
 
-	if (f->n_known < n_old / 2)
+/* Makes room for a batch more; a table that has grown enough settles and starts over instead. */
+static void reserve(struct fold *f)
+{
+	struct fold_slot *old = f->slots;
+	uint32_t n_old = f->n_slots;
+
+	if (f->n_used + FOLD_BATCH <= n_old / 2)
 		return;
-	if (n_old >= MOST_N_KNOWN) {
-		fold_forget(f);
+	if (n_old >= MOST_N_SLOTS) {
+		settle(f);
+		memset(f->slots, 0, n_old * sizeof(*f->slots));
+		f->n_used = 0;
 		return;
 	}
-	f->n_known_slots = n_old * 2;
-	f->known = xcalloc(f->n_known_slots, sizeof(*f->known));
+	f->n_slots = n_old * 2;
+	f->slots = xcalloc(f->n_slots, sizeof(*f->slots));
 	for (uint32_t i = 0; i < n_old; i++)
-		if (old[i].event)
-			*known_slot(f, &old[i]) = old[i];
+		if (old[i].key.event)
+			*find_slot(f, first_slot(f, &old[i].key), &old[i].key) = old[i];
 	free(old);
 }
 
-static uint32_t add_value(struct fold *f, owner_id owner, place_id place, unsigned event,
-			  uint64_t count)
+static void count_batch(struct fold *f)
 {
-	return profile_add_value(f->profile,
-				 &(struct value){.owner = owner,
-						 .ctx = profile_flat_ctx(f->profile, place),
-						 .event = f->events[event],
-						 .count = count});
-}
+	for (unsigned i = 0; i < f->n_batch; i++) {
+		struct fold_slot *s = find_slot(f, f->batch[i].slot, &f->batch[i].key);
 
-/* The place of an address nobody could attribute. */
-static place_id unknown_place(struct fold *f, uint64_t ip, uint64_t count)
-{
-	if (!f->has_unknown) {
-		f->unknown = profile_intern_image(
-			f->profile, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
-		f->has_unknown = true;
+		if (!s->key.event) {
+			s->key = f->batch[i].key;
+			s->value = VALUE_NONE;
+			f->n_used++;
+		}
+		s->count++;
 	}
-	f->n_unknown += count;
-	return profile_intern_place(f->profile, f->unknown, ip, 0);
+	f->n_batch = 0;
+	reserve(f); /* only between batches: growing moves the slots a batch has fetched */
 }
 
-static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t count)
+static void count(struct fold *f, const struct fold_key *key)
 {
-	place_id place;
+	uint32_t slot = first_slot(f, key);
 
-	return kernel_map_place(f->kernel, ip, &place) ? place : unknown_place(f, ip, count);
+	__builtin_prefetch(&f->slots[slot], 1);
+	f->batch[f->n_batch].key = *key;
+	f->batch[f->n_batch++].slot = slot;
+	if (f->n_batch == FOLD_BATCH)
+		count_batch(f);
 }
+
+/* Samples. */
 
 static uint32_t find_proc(struct fold *f, uint32_t tgid, uint32_t generation)
 {
@@ -125,94 +125,171 @@ static uint32_t find_proc(struct fold *f, uint32_t tgid, uint32_t generation)
 	return proc;
 }
 
-static void attribute(struct fold *f, const struct fold_slot *s)
+static void look_up_process(struct fold *f, const struct log_sample *s)
 {
-	uint32_t proc = find_proc(f, s->tgid, s->generation & 0xffffff), event = s->generation >> 24;
-	owner_id owner = proc == PROC_NONE ? 0 : procs_owner(f->procs, proc, s->tid);
-	bool kernel = (int64_t)s->ip < 0;
-	const struct mapping *m =
-		kernel || proc == PROC_NONE ? NULL : procs_find_mapping(f->procs, proc, s->ip);
-	struct fold_known key = {.owner = owner, .event = event + 1}, *known;
-
-	f->n_samples[event] += s->count;
-	if (kernel) {
-		key.code = CODE_KERNEL;
-		key.at = s->ip;
-	} else if (m && f->images->codes.v[m->code].kind != CODE_ANON) {
-		key.code = m->code;
-		key.at = s->ip - m->start + m->off;
-	} else { /* an image of the process's own, or none: not worth remembering */
-		place_id place = m ? profile_intern_place(f->profile,
-							  procs_anon_image(f->procs, proc), s->ip, 0)
-				   : unknown_place(f, s->ip, s->count);
-
-		add_value(f, owner, place, event, s->count);
-		return;
-	}
-	known = known_slot(f, &key);
-	if (known->event) {
-		f->profile->values.v[known->value].count += s->count;
-		return;
-	}
-	key.value = add_value(f, owner, kernel ? kernel_place(f, s->ip, s->count)
-					       : images_place(f->images, key.code, key.at),
-			      event, s->count);
-	*known = key;
-	f->n_known++;
-	known_reserve(f);
+	f->last.known = true;
+	f->last.tgid = s->tgid;
+	f->last.tid = s->tid;
+	f->last.generation = s->generation;
+	f->last.proc = find_proc(f, s->tgid, s->generation);
+	f->last.owner =
+		f->last.proc == PROC_NONE ? 0 : procs_owner(f->procs, f->last.proc, s->tid);
+	f->last.map = (struct mapping){0};
 }
 
-void fold_flush(struct fold *f)
+static bool is_last_process(const struct fold *f, const struct log_sample *s)
 {
-	if (!f->n_used)
-		return;
-	if (f->n_resets != f->profile->n_resets) {
-		fold_forget(f);
-		f->n_resets = f->profile->n_resets;
+	return f->last.known && f->last.tgid == s->tgid && f->last.generation == s->generation &&
+	       (f->procs->split != OWNER_TID || f->last.tid == s->tid);
+}
+
+static bool in_mapping(const struct mapping *m, uint64_t ip)
+{
+	return ip - m->start < m->end - m->start;
+}
+
+static image_id unknown_image(struct fold *f)
+{
+	if (!f->has_unknown) {
+		f->unknown = profile_intern_image(
+			f->profile, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
+		f->has_unknown = true;
 	}
-	for (uint32_t i = 0; i < FOLD_SLOTS; i++)
-		if (f->slots[i].count)
-			attribute(f, &f->slots[i]);
-	memset(f->slots, 0, FOLD_SLOTS * sizeof(*f->slots));
-	f->n_used = 0;
+	return f->unknown;
+}
+
+/* Fills in where user address IP is in the last process. */
+static void locate(struct fold *f, uint64_t ip, struct fold_key *key)
+{
+	const struct mapping *m = &f->last.map;
+
+	key->at = ip;
+	if (!in_mapping(m, ip)) {
+		m = f->last.proc == PROC_NONE
+			    ? NULL : procs_find_mapping(f->procs, f->last.proc, ip);
+		if (!m) {
+			key->code = CODE_IMAGE | unknown_image(f);
+			f->n_unknown++;
+			return;
+		}
+		f->last.map = *m;
+	}
+	if (f->images->codes.v[m->code].kind == CODE_ANON) {
+		key->code = CODE_IMAGE | procs_anon_image(f->procs, f->last.proc);
+		return;
+	}
+	key->code = m->code;
+	key->at = ip - m->start + m->off;
 }
 
 void fold_add(struct fold *f, const struct log_sample *s)
 {
-	uint32_t key = s->generation | s->event << 24;
-	uint32_t tid = f->procs->split == OWNER_TID ? s->tid : 0;
-	uint64_t h = hash_u64(s->ip ^ (uint64_t)s->tgid << 40 ^ (uint64_t)key << 20 ^ tid);
+	struct fold_key key = {.at = s->ip, .code = CODE_KERNEL, .event = s->event + 1};
 
-	for (uint32_t i = (uint32_t)h & (FOLD_SLOTS - 1);; i = (i + 1) & (FOLD_SLOTS - 1)) {
-		struct fold_slot *slot = &f->slots[i];
+	if (!is_last_process(f, s))
+		look_up_process(f, s);
+	key.owner = f->last.owner;
+	if ((int64_t)s->ip >= 0)
+		locate(f, s->ip, &key);
+	f->n_samples[s->event]++;
+	count(f, &key);
+}
 
-		if (slot->count && (slot->ip != s->ip || slot->tgid != s->tgid ||
-				    slot->generation != key || slot->tid != tid))
-			continue;
-		if (!slot->count)
-			f->n_used++;
-		*slot = (struct fold_slot){.ip = s->ip, .tgid = s->tgid, .generation = key,
-					   .tid = tid, .count = slot->count + 1};
-		break;
+void fold_pause(struct fold *f)
+{
+	f->last.known = false;
+}
+
+/* Flushing. */
+
+static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t n)
+{
+	place_id place;
+
+	if (kernel_map_place(f->kernel, ip, &place))
+		return place;
+	if (f->learn_kernel) {
+		void (*learn)(void *ctx) = f->learn_kernel;
+
+		f->learn_kernel = NULL;
+		learn(f->learn_ctx);
+		if (kernel_map_place(f->kernel, ip, &place))
+			return place;
 	}
-	if (f->n_used > FOLD_SLOTS / 4 * 3)
-		fold_flush(f);
+	f->n_unknown += n;
+	return profile_intern_place(f->profile, unknown_image(f), ip, 0);
+}
+
+static uint32_t add_value(struct fold *f, owner_id owner, place_id place, unsigned event, uint64_t n)
+{
+	return profile_add_value(f->profile,
+				 &(struct value){.owner = owner,
+						 .ctx = profile_flat_ctx(f->profile, place),
+						 .event = f->events[event],
+						 .count = n});
+}
+
+static place_id place_of(struct fold *f, const struct fold_slot *s)
+{
+	if (s->key.code == CODE_KERNEL)
+		return kernel_place(f, s->key.at, s->count);
+	if (s->key.code & CODE_IMAGE)
+		return profile_intern_place(f->profile, s->key.code & ~CODE_IMAGE, s->key.at, 0);
+	return images_place(f->images, s->key.code, s->key.at);
+}
+
+static void settle(struct fold *f)
+{
+	for (uint32_t i = 0; i < f->n_slots; i++) {
+		struct fold_slot *s = &f->slots[i];
+
+		if (!s->count)
+			continue;
+		if (s->value != VALUE_NONE) {
+			f->profile->values.v[s->value].count += s->count;
+		} else {
+			place_id place = place_of(f, s);
+			uint32_t value = add_value(f, s->key.owner, place, s->key.event - 1, s->count);
+
+			/* What is unknown is looked for again. */
+			if (f->profile->images.v[f->profile->places.v[place].image].kind !=
+			    IMAGE_UNKNOWN)
+				s->value = value;
+		}
+		s->count = 0;
+	}
+}
+
+void fold_flush(struct fold *f)
+{
+	count_batch(f);
+	settle(f);
+}
+
+void fold_forget(struct fold *f)
+{
+	fold_flush(f);
+	memset(f->slots, 0, f->n_slots * sizeof(*f->slots));
+	f->n_used = 0;
 }
 
 void fold_add_spilled(struct fold *f, const struct spill_slot *s)
 {
 	struct build_id id = {.n_bytes = BUILD_ID_MAX};
+	unsigned event = s->event_used - 1;
 	place_id place;
 	uint32_t code;
 
 	memcpy(id.bytes, s->build_id, BUILD_ID_MAX);
 	code = images_find_build_id(f->images, &id);
-	if (code != INDEX_NONE)
+	if (code != INDEX_NONE) {
 		place = images_place(f->images, code, s->off);
-	else if ((int64_t)s->off < 0)
+	} else if ((int64_t)s->off < 0) {
 		place = kernel_place(f, s->off, s->count);
-	else
-		place = unknown_place(f, s->off, s->count);
-	add_value(f, 0, place, s->event_used - 1, s->count);
-	f->n_samples[s->event_used - 1] += s->count;
+	} else {
+		f->n_unknown += s->count;
+		place = profile_intern_place(f->profile, unknown_image(f), s->off, 0);
+	}
+	add_value(f, 0, place, event, s->count);
+	f->n_samples[event] += s->count;
 }

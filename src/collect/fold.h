@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples into counts, in two steps.  Equal (process, event, address) are counted in a small table
- * first; most samples of a second hit addresses already seen in it.  At the end of the cycle each
- * distinct one is attributed: to its process, its mapping, and from there by one look-up in a cache
- * to the value it adds to.  Only what the cache does not know goes through the dictionaries. */
+/* Samples into counts.
+ *
+ * A sample's process and mapping are found at once, while they are what they were; what they name,
+ * (code, offset, owner, event), is counted in a table.  Samples come in runs of one process, so the
+ * last process and mapping are tried first; the table's slots are fetched ahead, a batch at a time.
+ * Only a flush gives the table's keys their places and values in the profile, each key once. */
 #ifndef COLLECT_FOLD_H
 #define COLLECT_FOLD_H
 
@@ -12,36 +14,60 @@
 #include "collect/log.h"
 #include "collect/procs.h"
 
+#define FOLD_BATCH 32
+
+/* Where a sample was and whose. */
+struct fold_key {
+	uint64_t at;     /* file offset, or run-time address */
+	uint32_t code;   /* see fold.c */
+	uint32_t owner;
+	uint32_t event;  /* event + 1; 0: a free slot */
+};
+
 struct fold {
 	struct profile *profile;
 	struct procs *procs;
 	struct images *images;
 	struct kernel_map *kernel;
-	const event_id *events;  /* by the log's event number */
-	struct fold_slot *slots; /* open addressing */
-	uint32_t n_used;
-	struct fold_known *known; /* the cache: open addressing, n_known_slots of them */
-	uint32_t n_known_slots, n_known;
-	uint32_t n_resets;        /* of the profile, when the cache was filled */
-	image_id unknown;        /* image of addresses nobody could attribute, when has_unknown */
+	const event_id *events;    /* by the log's event number */
+	struct fold_slot *slots;   /* open addressing, a power of two */
+	uint32_t n_slots, n_used;
+	struct {                   /* samples on their way into the table */
+		struct fold_key key;
+		uint32_t slot;
+	} batch[FOLD_BATCH];
+	unsigned n_batch;
+	struct {                   /* the last sample's process and mapping, when `known` */
+		bool known;
+		uint32_t tgid, tid, generation, proc;
+		owner_id owner;
+		struct mapping map; /* empty: none yet */
+	} last;
+	image_id unknown;          /* image of addresses nobody could attribute, when has_unknown */
 	bool has_unknown;
 	uint64_t n_samples[LOG_MAX_EVENTS]; /* folded so far, by event number */
 	uint64_t n_unknown;
+	/* Called once, when a kernel address is in no range known: to add ranges that are slow to
+	 * learn.  NULL: nobody knows more. */
+	void (*learn_kernel)(void *ctx);
+	void *learn_ctx;
 };
 
 void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct images *images,
 	       struct kernel_map *kernel, const event_id *events);
 void fold_release(struct fold *f);
 
-/* Counts one sample. */
+/* Counts one sample.  The sideband must have been applied up to its time. */
 void fold_add(struct fold *f, const struct log_sample *s);
 
-/* Attributes everything counted since the last call and adds it to the profile.  The sideband must
- * have been applied up to the time of the newest sample. */
-void fold_flush(struct fold *f);
+/* To be called before processes or mappings change: the last one need not be what it was. */
+void fold_pause(struct fold *f);
 
-/* Forgets what addresses meant: to be called when kernel code moved. */
+/* To be called before kernel code moves: settles what was counted by its addresses. */
 void fold_forget(struct fold *f);
+
+/* Adds everything counted since the last flush to the profile. */
+void fold_flush(struct fold *f);
 
 /* Adds COUNT samples of a spill slot, whose process is not known. */
 void fold_add_spilled(struct fold *f, const struct spill_slot *s);

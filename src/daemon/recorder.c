@@ -2,8 +2,8 @@
 /* See recorder.h.
  *
  * Sampling starts before anything slow is done: the epoch is made, the kernel's layout read and the
- * processes listed while samples already collect in the log.  Values are flushed every
- * FLUSH_NS or FLUSH_KEYS, so that neither a crash nor memory costs more than that. */
+ * processes listed while samples already collect in the log.  Values are flushed every FLUSH_NS, so
+ * that a crash does not cost more than that. */
 #include "daemon/recorder.h"
 
 #include <errno.h>
@@ -24,7 +24,6 @@
 #include "store/store.h"
 
 #define FLUSH_NS   (10ull * 1000000000)
-#define FLUSH_KEYS 200000
 
 struct recorder {
 	struct collector *collector;
@@ -172,13 +171,15 @@ static void account(struct recorder *r)
 		if (p->images.v[profile_leaf(p, v->ctx)->image].kind == IMAGE_UNKNOWN)
 			r->n_unknown[v->event] += v->count;
 	}
-	r->n_keys += p->values.n;
+	r->n_keys = p->values.n;
 }
 
 static int flush(struct recorder *r, struct err *err)
 {
-	int rc = store_flush(r->store, &r->profile, NULL, 0, err);
+	int rc;
 
+	collector_flush(r->collector);
+	rc = store_flush(r->store, &r->profile, NULL, 0, err);
 	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
 	if (rc < 0)
 		return rc;
@@ -193,7 +194,7 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 {
 	collector_wait(r->collector, timeout_ms);
 	collector_cycle(r->collector);
-	if (clock_ns(CLOCK_MONOTONIC) < r->flush_ns && r->profile.values.n < FLUSH_KEYS)
+	if (clock_ns(CLOCK_MONOTONIC) < r->flush_ns)
 		return 0;
 	return flush(r, err);
 }

@@ -22,6 +22,7 @@ struct ranking {
 };
 
 struct encoder {
+	size_t n_values; /* those that count, after sort_values */
 	const struct profile *p;
 	struct block_writer w;
 	struct ranking strings, events, images, places, owners, vectors, ctxs;
@@ -114,7 +115,9 @@ static void mark_used(struct encoder *e)
 	uint8_t *str = e->strings.used;
 
 	vec_each (v, &p->values)
-		e->ctxs.used[v->ctx] = e->owners.used[v->owner] = e->vectors.used[v->vector] = 1;
+		if (value_counts(v))
+			e->ctxs.used[v->ctx] = e->owners.used[v->owner] =
+				e->vectors.used[v->vector] = 1;
 	for (size_t i = p->ctxs.n; i-- > 1;) {
 		if (!e->ctxs.used[i])
 			continue;
@@ -307,13 +310,16 @@ static void rank_ctxs(struct encoder *e)
 static void sort_values(struct encoder *e)
 {
 	const struct value *v = e->p->values.v;
-	size_t n = e->p->values.n;
+	size_t n = 0;
 
-	items_reserve(e, n);
-	for (size_t i = 0; i < n; i++)
-		e->items[i] = (struct sort_item){(uint64_t)e->owners.rank[v[i].owner] << 32 |
-							 e->ctxs.rank[v[i].ctx],
-						 (uint32_t)i};
+	items_reserve(e, e->p->values.n);
+	for (size_t i = 0; i < e->p->values.n; i++)
+		if (value_counts(&v[i]))
+			e->items[n++] =
+				(struct sort_item){(uint64_t)e->owners.rank[v[i].owner] << 32 |
+							   e->ctxs.rank[v[i].ctx],
+						   (uint32_t)i};
+	e->n_values = n;
 	radix_sort(e, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct value *x = &v[e->items[i].id];
@@ -547,7 +553,7 @@ static int put_blocks(struct encoder *e, struct err *err)
 		put_strings, put_meta,	  put_events, put_images, put_places,
 		put_owners,  put_vectors, put_ctxs,   put_losses,
 	};
-	size_t n = e->p->values.n;
+	size_t n = e->n_values;
 
 	for (size_t i = 0; i < n_elems(put); i++) {
 		int rc = put[i](e, err);

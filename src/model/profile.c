@@ -317,11 +317,10 @@ uint64_t profile_n_lost(const struct profile *p, event_id event)
 
 void profile_reset_values(struct profile *p)
 {
-	p->values.n = 0;
-	index_clear(&p->value_ix);
+	vec_each (v, &p->values)
+		v->count = v->sum = 0;
 	p->losses.n = 0;
-	p->n_resets++;
-	vec_each(e, &p->events)
+	vec_each (e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
 }
 
@@ -449,6 +448,8 @@ void profile_merge(struct profile *dst, const struct profile *src)
 	vec_each(v, &src->values) {
 		struct value w = *v;
 
+		if (!value_counts(v))
+			continue;
 		w.owner = m.owners[v->owner];
 		w.ctx = m.ctxs[v->ctx];
 		w.vector = m.vectors[v->vector];

@@ -90,6 +90,12 @@ struct loss {
 	uint64_t n;
 };
 
+/* False for a value that was reset: it says nothing until it counts again, and is not stored. */
+static inline bool value_counts(const struct value *v)
+{
+	return v->count || v->sum;
+}
+
 /* One recording's or machine's facts; the first one merged wins for the strings. */
 struct profile_meta {
 	string_id host, platform, kernel, engine, command;
@@ -109,7 +115,6 @@ struct profile {
 	VEC(struct ctx) ctxs;
 	VEC(struct value) values;
 	VEC(struct loss) losses;
-	uint32_t n_resets; /* times profile_reset_values made value numbers void */
 	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, ctx_ix, value_ix;
 };
 
@@ -143,13 +148,13 @@ ctx_id profile_flat_ctx(struct profile *p, place_id place);
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx);
 
 /* Adds V's count and sum to the value with its key and returns its number in P's values, which stays
- * good until profile_reset_values; ids must be P's. */
+ * good until profile_release; ids must be P's. */
 uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
 
-/* Forgets the values and losses and the events' sums, keeps the dictionaries: what a recorder does
- * after a flush. */
+/* Sets all values to zero and forgets losses and the events' sums: what a recorder does after a
+ * flush.  Dictionaries and the keys of values stay, for they will be needed again. */
 void profile_reset_values(struct profile *p);
 
 /* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */

@@ -84,6 +84,8 @@ char *profile_dump(const struct profile *p)
 		const struct vector *k = &p->vectors.v[v->vector];
 		struct str s = {0};
 
+		if (!value_counts(v))
+			continue;
 		str_add(&s, "value ");
 		add_event(&s, p, v->event);
 		str_add(&s, " ");

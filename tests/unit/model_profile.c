@@ -91,7 +91,8 @@ TEST(values_with_one_key_are_summed)
 	profile_add_loss(&p, "full", e, 1);
 	EXPECT_EQ(profile_n_lost(&p, e), 5);
 	profile_reset_values(&p);
-	EXPECT_EQ(p.values.n + p.losses.n, 0);
+	EXPECT_EQ(profile_n_samples(&p, e) + p.losses.n, 0);
+	EXPECT_EQ(p.values.n, 1);
 	EXPECT_EQ(p.places.n, 1);
 	profile_check(&p);
 	profile_release(&p);
