@@ -9,13 +9,22 @@
 
 #include "base/str.h"
 
+/* Are the N bytes at A and B the same name?  _ means - (DCPI writes no_header). */
+static bool is_name(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != (b[i] == '_' ? '-' : b[i]))
+			return false;
+	return true;
+}
+
 /* Is the N-byte NAME one of the space-separated NAMES? */
 static bool has_name(const char *names, const char *name, size_t n)
 {
 	while (*names) {
 		size_t m = strcspn(names, " ");
 
-		if (m == n && memcmp(names, name, n) == 0)
+		if (m == n && is_name(names, name, n))
 			return true;
 		names += m + (names[m] == ' ');
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Command lines, from one declarative table.
  *
- * One dash and two mean the same (`-db X`, `--db X`, `--db=X`), as DCPI's users expect; flags are
- * not bundled.  `--` ends the options.  The table also prints the help, so that a command's options
+ * One dash and two mean the same (`-db X`, `--db X`, `--db=X`), and so do - and _ within a name
+ * (`-no_header`), as DCPI's users expect; flags are not bundled.  `--` ends the options.  The table also prints the help, so that a command's options
  * are written down once. */
 #ifndef BASE_OPTS_H
 #define BASE_OPTS_H

@@ -39,7 +39,8 @@ struct cmd {
 
 enum cmd_flags {
 	CMD_EMITS = 1 << 0,   /* takes --json, --csv and --no-pager; cmd_parse sets c->emit up */
-	CMD_SELECTS = 1 << 1, /* takes the flags that select samples: cmd_parse fills c->select */
+	CMD_JSON = 1 << 1,    /* takes --json only; the command looks at c->json itself */
+	CMD_SELECTS = 1 << 2, /* takes the flags that select samples: cmd_parse fills c->select */
 };
 
 struct command {

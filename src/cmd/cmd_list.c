@@ -24,7 +24,7 @@ static int parse(struct cmd *c, struct list_args *a)
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "show this event first"},
 		{"source-map", OPT_LIST, &a->source_maps, "FROM=TO",
 		 "source files below FROM are found below TO now"},
-		{"no_header no-header", OPT_FLAG, &a->no_header, NULL, "the table alone"},
+		{"no-header", OPT_FLAG, &a->no_header, NULL, "the table alone"},
 		{0},
 	};
 	int rc = cmd_parse(c, "[OPTIONS] PROCEDURE IMAGE", table, false, &a->operands);

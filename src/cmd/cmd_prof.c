@@ -24,7 +24,7 @@ static int parse(struct cmd *c, struct prof_args *a)
 		 "sort by this event (default the first)"},
 		{"kind", OPT_FLAG, &a->opts.show_kind, NULL,
 		 "show the kind of each image: file, kernel, jit, ..."},
-		{"no_header no-header", OPT_FLAG, &a->opts.no_header, NULL, "the table alone"},
+		{"no-header", OPT_FLAG, &a->opts.no_header, NULL, "the table alone"},
 		{0},
 	};
 	int rc;

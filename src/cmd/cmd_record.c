@@ -429,7 +429,7 @@ int cmd_record(struct cmd *c)
 		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
 		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
 		{"log-slots", OPT_U64, &o.log_slots, "N", "samples a CPU's log holds, 64 to 1048576"},
-		{"db", OPT_STR, &o.db, "DB", "database (default $DWELLDB, ~/.local/share/dwell)"},
+		{"db", OPT_STR, &o.db, "DB", "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
 		{0},
 	};
 	struct recorder_opts ro = {0};

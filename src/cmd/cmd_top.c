@@ -31,7 +31,7 @@ int cmd_top(struct cmd *c)
 		{"n", OPT_U64, &a.n, "N", "how many instructions (default 20)"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT",
 		 "sort by this event (default the first)"},
-		{"no_header no-header", OPT_FLAG, &a.no_header, NULL, "the table alone"},
+		{"no-header", OPT_FLAG, &a.no_header, NULL, "the table alone"},
 		{0},
 	};
 	int rc = cmd_parse(c, "[OPTIONS] [IMAGE...]", table, false, &a.names);

@@ -18,7 +18,7 @@ static int cmd_version(struct cmd *c);
 
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
-	{"record", cmd_record, CMD_EMITS, "record where time goes, into a new epoch", NULL},
+	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch", NULL},
 	{"prof", cmd_prof, CMD_SELECTS | CMD_EMITS,
 	 "show where samples fell, by image or procedure", "dcpiprof"},
 	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
@@ -55,8 +55,12 @@ static void show_help(struct cmd *c, const char *synopsis, const struct opt *tab
 {
 	char *options = opts_help(table);
 
-	str_addf(&c->out, "usage: %s%s%s\n%s\n\noptions:\n%s", c->called, *synopsis ? " " : "",
-		 synopsis, c->command->summary, options);
+	for (const char *form = synopsis; form; form = strchr(form, '\n')) {
+		form += *form == '\n';
+		str_addf(&c->out, "%s %s%s%.*s\n", form == synopsis ? "usage:" : "      ", c->called,
+			 *form ? " " : "", (int)strcspn(form, "\n"), form);
+	}
+	str_addf(&c->out, "%s\n\noptions:\n%s", c->command->summary, options);
 	free(options);
 }
 
@@ -106,10 +110,10 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"stride", OPT_U64, &s->stride, "N",
 		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
 	};
+	const struct opt json = {"json", OPT_FLAG, &c->json, NULL, "print JSON"};
 	const struct opt emits[] = {
-		{"json", OPT_FLAG, &c->json, NULL, "print JSON"},
 		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
-		{"no-pager no_pager", OPT_FLAG, &c->no_pager, NULL, "never run a pager"},
+		{"no-pager", OPT_FLAG, &c->no_pager, NULL, "never run a pager"},
 	};
 	bool help = false;
 	VEC(struct opt) all = {0};
@@ -120,6 +124,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	if (c->command->flags & CMD_SELECTS)
 		for (size_t i = 0; i < n_elems(selects); i++)
 			vec_push(&all, selects[i]);
+	if (c->command->flags & (CMD_JSON | CMD_EMITS))
+		vec_push(&all, json);
 	if (c->command->flags & CMD_EMITS)
 		for (size_t i = 0; i < n_elems(emits); i++)
 			vec_push(&all, emits[i]);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static bool flag;
+static bool flag, no_header;
 static const char *db;
 static uint64_t n, dur;
 static opt_list labels, operands;
@@ -14,13 +14,14 @@ static const struct opt table[] = {
 	{"db", OPT_STR, &db, "DIR", "database"},
 	{"label", OPT_LIST, &labels, "L", "a label"},
 	{"n", OPT_U64, &n, "N", "number"},
+	{"no-header", OPT_FLAG, &no_header, NULL, "no header"},
 	{"d", OPT_DURATION, &dur, "T", "time"},
 	{0},
 };
 
 static int parse(struct err *err, bool stop, int argc, char **argv)
 {
-	flag = false;
+	flag = no_header = false;
 	db = NULL;
 	n = dur = 0;
 	vec_release(&labels);
@@ -44,6 +45,17 @@ TEST(one_dash_and_two)
 	EXPECT(dur == 1500000000 && operands.n == 1 && !flag);
 	EXPECT_EQ(PARSE(&err, true, "-a", "cmd", "-x"), 0);
 	EXPECT(flag && operands.n == 2);
+}
+
+TEST(underscores_mean_dashes)
+{
+	struct err err;
+
+	EXPECT_EQ(PARSE(&err, false, "-no_header"), 0);
+	EXPECT(no_header);
+	EXPECT_EQ(PARSE(&err, false, "--no-header"), 0);
+	EXPECT(no_header);
+	EXPECT_EQ(PARSE(&err, false, "--no.header"), -EINVAL);
 }
 
 TEST(errors_name_the_option)
