@@ -140,11 +140,13 @@ static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct query *q = arg;
 	const struct row *x = a, *y = b;
-	uint64_t nx = q->n_cols ? x->counts[q->sort] : 0, ny = q->n_cols ? y->counts[q->sort] : 0;
 	int d;
 
-	if (nx != ny)
-		return nx > ny ? -1 : 1;
+	if (q->n_cols && x->counts[q->sort] != y->counts[q->sort])
+		return x->counts[q->sort] > y->counts[q->sort] ? -1 : 1;
+	for (unsigned c = 0; c < q->n_cols; c++)
+		if (x->counts[c] != y->counts[c])
+			return x->counts[c] > y->counts[c] ? -1 : 1;
 	if (x->image != y->image) {
 		d = strcmp(q->profile->images.v[x->image].path,
 			   q->profile->images.v[y->image].path);

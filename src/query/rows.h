@@ -31,11 +31,12 @@ void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret);
 
 void rows_release(struct rows *r);
 
-/* Sorts by falling count of the query's sort column, then image path and address. */
+/* Sorts by falling count of the query's sort column, then of the others, then image path and
+ * address. */
 void rows_sort(const struct query *q, struct rows *r);
 
-/* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total; 100 keeps every row,
- * those too that have samples of other events only. */
+/* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total; 100 keeps
+ * every row, those too that have samples of other events only. */
 void rows_keep(const struct query *q, struct rows *r, double pct);
 
 /* Gives each row the name of its procedure: "[no symbol]" without one, "[unknown]" in no image. */
