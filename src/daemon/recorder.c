@@ -184,8 +184,7 @@ static int flush(struct recorder *r, struct err *err)
 	if (rc < 0)
 		return rc;
 	account(r);
-	struct profile_map m = profile_merge_dicts(&r->total, &r->profile);
-	profile_map_release(&m);
+	profile_merge_facts(&r->total, &r->profile);
 	profile_reset_values(&r->profile);
 	return 0;
 }

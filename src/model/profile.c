@@ -251,12 +251,21 @@ ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place)
 	bool new;
 
 	assert(parent < p->ctxs.n && place < p->places.n);
+	if (parent == 0)
+		return profile_flat_ctx(p, place);
 	return ctx_intern(p, &(struct ctx){.parent = parent, .place = place}, &new);
 }
 
 ctx_id profile_flat_ctx(struct profile *p, place_id place)
 {
-	return profile_intern_ctx(p, 0, place);
+	assert(place < p->places.n);
+	while (p->flats.n <= place)
+		vec_push(&p->flats, 0);
+	if (!p->flats.v[place]) {
+		vec_push(&p->ctxs, (struct ctx){.place = place});
+		p->flats.v[place] = (ctx_id)p->ctxs.n - 1;
+	}
+	return p->flats.v[place];
 }
 
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx)
@@ -352,6 +361,7 @@ void profile_release(struct profile *p)
 	index_release(&p->place_ix);
 	index_release(&p->owner_ix);
 	index_release(&p->vector_ix);
+	vec_release(&p->flats);
 	index_release(&p->ctx_ix);
 	index_release(&p->value_ix);
 	memset(p, 0, sizeof(*p));
@@ -359,12 +369,13 @@ void profile_release(struct profile *p)
 
 /* Merging. */
 
-static void merge_meta(struct profile *dst, const struct profile *src, const string_id *str)
+static void merge_meta(struct profile *dst, const struct profile *src)
 {
 	struct profile_meta *to = &dst->meta;
 	const struct profile_meta *from = &src->meta;
 
-#define FIRST(field) to->field = to->field ? to->field : str[from->field]
+#define FIRST(field)                                                                               \
+	to->field = to->field ? to->field : profile_intern_str(dst, profile_str(src, from->field))
 	FIRST(host);
 	FIRST(platform);
 	FIRST(kernel);
@@ -379,11 +390,33 @@ static void merge_meta(struct profile *dst, const struct profile *src, const str
 		to->n_cpus = from->n_cpus;
 }
 
+/* Returns where SRC's events went. */
+static event_id *merge_facts(struct profile *dst, const struct profile *src)
+{
+	event_id *events = xcalloc(src->events.n, sizeof(*events));
+
+	for (size_t i = 0; i < src->events.n; i++) {
+		struct event e = src->events.v[i];
+
+		e.name = profile_intern_str(dst, profile_str(src, e.name));
+		e.unit = profile_intern_str(dst, profile_str(src, e.unit));
+		events[i] = profile_intern_event(dst, &e);
+	}
+	vec_each(l, &src->losses)
+		profile_add_loss(dst, profile_str(src, l->name), events[l->event], l->n);
+	merge_meta(dst, src);
+	return events;
+}
+
+void profile_merge_facts(struct profile *dst, const struct profile *src)
+{
+	free(merge_facts(dst, src));
+}
+
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src)
 {
 	struct profile_map m = {
 		.strings = xcalloc(src->strings.n, sizeof(string_id)),
-		.events = xcalloc(src->events.n, sizeof(event_id)),
 		.images = xcalloc(src->images.n, sizeof(image_id)),
 		.places = xcalloc(src->places.n, sizeof(place_id)),
 		.owners = xcalloc(src->owners.n, sizeof(owner_id)),
@@ -393,13 +426,7 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 
 	for (size_t i = 0; i < src->strings.n; i++)
 		m.strings[i] = profile_intern_str(dst, src->strings.v[i]);
-	for (size_t i = 0; i < src->events.n; i++) {
-		struct event e = src->events.v[i];
-
-		e.name = m.strings[e.name];
-		e.unit = m.strings[e.unit];
-		m.events[i] = profile_intern_event(dst, &e);
-	}
+	m.events = merge_facts(dst, src);
 	for (size_t i = 0; i < src->images.n; i++)
 		m.images[i] = profile_intern_image(dst, &src->images.v[i]);
 	for (size_t i = 0; i < src->places.n; i++) {
@@ -423,9 +450,6 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 
 		m.ctxs[i] = profile_intern_ctx(dst, m.ctxs[c->parent], m.places[c->place]);
 	}
-	vec_each(l, &src->losses)
-		profile_add_loss(dst, profile_str(src, l->name), m.events[l->event], l->n);
-	merge_meta(dst, src, m.strings);
 	return m;
 }
 

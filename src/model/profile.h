@@ -115,7 +115,9 @@ struct profile {
 	VEC(struct ctx) ctxs;
 	VEC(struct value) values;
 	VEC(struct loss) losses;
-	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, ctx_ix, value_ix;
+	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
+	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, value_ix;
+	struct index ctx_ix; /* of those not under the root */
 };
 
 /* An empty profile with the four zero elements.  Release with profile_release. */
@@ -177,6 +179,9 @@ struct profile_map {
  * where each went.  Release the map with profile_map_release. */
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src);
 void profile_map_release(struct profile_map *m);
+
+/* Adds only what SRC says of itself: its events with their sums, its losses and its meta. */
+void profile_merge_facts(struct profile *dst, const struct profile *src);
 
 /* Adds all of SRC to DST: values with equal keys are summed. */
 void profile_merge(struct profile *dst, const struct profile *src);

@@ -107,6 +107,8 @@ char *profile_dump(const struct profile *p)
 
 void profile_check(const struct profile *p)
 {
+	size_t n_flats = 0;
+
 	assert(p->strings.n && p->owners.n && p->vectors.n && p->ctxs.n);
 	assert(p->strings.v[0][0] == '\0');
 	vec_each(e, &p->events)
@@ -116,8 +118,13 @@ void profile_check(const struct profile *p)
 	vec_each(o, &p->owners)
 		assert(o->exe < p->strings.n && o->comm < p->strings.n && o->cgroup < p->strings.n &&
 		       o->label < p->strings.n);
-	for (size_t i = 1; i < p->ctxs.n; i++)
-		assert(p->ctxs.v[i].parent < i && p->ctxs.v[i].place < p->places.n);
+	for (size_t i = 1; i < p->ctxs.n; i++) {
+		const struct ctx *c = &p->ctxs.v[i];
+
+		assert(c->parent < i && c->place < p->places.n);
+		assert(c->parent || p->flats.v[c->place] == i);
+		n_flats += !c->parent;
+	}
 	vec_each(v, &p->values)
 		assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
 		       v->event < p->events.n);
@@ -125,6 +132,6 @@ void profile_check(const struct profile *p)
 		assert(l->name < p->strings.n && l->event < p->events.n);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&
-	       p->vector_ix.n == p->vectors.n && p->ctx_ix.n == p->ctxs.n - 1 &&
+	       p->vector_ix.n == p->vectors.n && p->ctx_ix.n + n_flats == p->ctxs.n - 1 &&
 	       p->value_ix.n == p->values.n);
 }
