@@ -24,8 +24,8 @@ static const struct command commands[] = {
 	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure", "dcpilist"},
 	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
-	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS, "print samples address by address, as dcpicat does",
-	 "dcpicat"},
+	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
+	 "print samples address by address, as dcpicat does", "dcpicat"},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
@@ -57,8 +57,8 @@ static void show_help(struct cmd *c, const char *synopsis, const struct opt *tab
 
 	for (const char *form = synopsis; form; form = strchr(form, '\n')) {
 		form += *form == '\n';
-		str_addf(&c->out, "%s %s%s%.*s\n", form == synopsis ? "usage:" : "      ", c->called,
-			 *form ? " " : "", (int)strcspn(form, "\n"), form);
+		str_addf(&c->out, "%s %s%s%.*s\n", form == synopsis ? "usage:" : "      ",
+			 c->called, *form ? " " : "", (int)strcspn(form, "\n"), form);
 	}
 	str_addf(&c->out, "%s\n\noptions:\n%s", c->command->summary, options);
 	free(options);
@@ -154,20 +154,6 @@ int cmd_flush(struct cmd *c)
 	return rc;
 }
 
-void cmd_notice(const struct cmd *c, const char *fmt, ...)
-{
-	va_list ap;
-
-	fflush(stdout);
-	fprintf(stderr, "%s: ", c->called);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
-
-/* --- running --- */
-
 /* A message may quote a name from outside: nothing in it may drive the terminal. */
 static void print_error(const char *called, const char *msg)
 {
@@ -178,6 +164,19 @@ static void print_error(const char *called, const char *msg)
 	fprintf(stderr, "%s: %s\n", called, str_get(&shown));
 	str_release(&shown);
 }
+
+void cmd_notice(const struct cmd *c, const char *fmt, ...)
+{
+	char msg[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	print_error(c->called, msg);
+}
+
+/* --- running --- */
 
 /* Runs one command and returns the exit status. */
 static int run_cmd(const struct command *command, const char *called, int argc, char **argv)
