@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Runs every line of every EXAMPLES section of the manual:  examples.py BUILD MAN_DIRECTORY
+
+They run in a directory with what they speak of: a database with samples in libc, gzip and ./program, an old
+profile file, a Makefile, and a process to record.  Numbers that only stand for something (a process id, an
+address, a date) are replaced by those meant, and recordings of ten seconds last a part of one.  What records
+uses another database.  Each line must succeed and say something.  Prints TAP."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+build, man = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+PROGRAM = """
+struct Table { unsigned n; int insert(int key); };
+__attribute__((noinline)) int Table::insert(int key) { return n = n * 31 + key; }
+int main(int argc, char **) { Table t = {0}; for (int i = 0; i < 1000 * argc; i++) t.insert(i); return t.n == 1; }
+"""
+
+
+def symbol(path, name, *flags):
+    """The address of symbol NAME, in hex without 0x."""
+    lines = subprocess.run(["nm", "-C", *flags, path], capture_output=True, text=True, check=True).stdout
+    return re.search(rf"^0*([0-9a-f]+) \w {re.escape(name)}(?:@@.*)?$", lines, re.M).group(1)
+
+
+def path_of(library):
+    maps = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
+    return re.search(rf"(/\S*/{re.escape(library)})$", maps, re.M).group(1)
+
+
+def set_up():
+    pathlib.Path("program.cc").write_text(PROGRAM, encoding="utf-8")
+    pathlib.Path("Makefile").write_text("all:\n\tg++ -O1 -c -o made.o program.cc\n", encoding="utf-8")
+    subprocess.run(["g++", "-g", "-O1", "-no-pie", "-o", "program", "program.cc"], check=True)
+    shutil.copy(man.parent.parent / "tests/golden/dcpi/v006.prof", "old.prof")
+    libc, insert = path_of("libc.so.6"), symbol("program", "Table::insert(int)")
+    samples = "".join(
+        f"image file {path}\nsample {svma} 7\n"
+        for path, svma in ((libc, symbol(libc, "malloc", "-D")), ("/usr/bin/gzip", "4000"),
+                           (os.path.abspath("program"), insert)))
+    events = f"event cpu-clock 1000000\n{samples}event cache-misses 1000\n{samples}"
+    subprocess.run([build / "tests/cli/mkdb", "db"], input=f"meta here 880000000 60 make\n{events}", text=True, check=True)
+    return insert, os.listdir("db/epochs")[0][:8]
+
+
+def examples(page):
+    section = page.read_text(encoding="utf-8").split("# EXAMPLES\n")[1].split("\n# ")[0]
+    return [line for block in section.split("```\n")[1::2] for line in block.splitlines()]
+
+
+def fit(line, insert, day, pid):
+    for said, meant in ((r"\b0x401136\b", "0x" + insert), (r"\b20261121\b", day), (r"\b1234\b", str(pid)),
+                        (r"(?<=-d )\d+\b", "0.3")):
+        line = re.sub(said, meant, line)
+    return line
+
+
+def main():
+    n = n_failed = 0
+    environment = dict(os.environ, PATH=f"{build}:{os.environ['PATH']}", HOME=os.getcwd(), LC_ALL="C")
+    for name in ("DCPIDB", "DEBUGINFOD_URLS"):
+        environment.pop(name, None)
+    insert, day = set_up()
+    can_record = subprocess.run([build / "dwell", "doctor", "--json"], capture_output=True, check=False).returncode == 0
+    sleeper = subprocess.Popen(["sleep", "600"])
+    for page in sorted(man.glob("*.scd")):
+        for line in examples(page):
+            n += 1
+            if re.match("dwell (record|doctor)", line) and not can_record:
+                print(f"ok {n} - {line} # SKIP this user cannot record the whole machine")
+                continue
+            environment["DWELLDB"] = "recorded" if "dwell record" in line else "db"
+            ran = subprocess.run(["bash", "-o", "pipefail", "-c", fit(line, insert, day, sleeper.pid)], env=environment,
+                                 capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+            good = ran.returncode == 0 and (ran.stdout or ran.stderr or ">" in line or "-o" in line.split())
+            n_failed += not good
+            print("ok" if good else "not ok", n, "-", page.name.split(".")[0] + ":", line.replace("#", "\\#"))
+            if not good:
+                print(f"# status {ran.returncode}\n# " + "\n# ".join((ran.stdout + ran.stderr)[-2000:].splitlines()))
+    sleeper.kill()
+    sleeper.wait()
+    print(f"1..{n}")
+    return n_failed != 0
+
+
+with tempfile.TemporaryDirectory(prefix="dwell-examples.") as directory:
+    os.chdir(directory)
+    status = main()
+    os.chdir("/")
+sys.exit(status)
