@@ -129,7 +129,8 @@ int file_rename(int dirfd, const char *from, const char *to)
 	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
 }
 
-int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
+static int replace(int dirfd, const char *name, const void *bytes, size_t n, bool sync,
+		   struct err *err)
 {
 	char tmp[300];
 	int rc;
@@ -142,7 +143,7 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struc
 	if (fd < 0)
 		return err_errno(err, -errno, "%s: create", name);
 	rc = file_write_all(fd, bytes, n);
-	if (!rc)
+	if (!rc && sync)
 		rc = file_fsync(fd);
 	if (close(fd) < 0 && !rc)
 		rc = -errno;
@@ -152,8 +153,18 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struc
 		unlinkat(dirfd, tmp, 0);
 		return err_errno(err, rc, "%s: write", name);
 	}
-	rc = file_fsync(dirfd);
+	rc = sync ? file_fsync(dirfd) : 0;
 	return rc ? err_errno(err, rc, "%s: fsync of its directory", name) : 0;
+}
+
+int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
+{
+	return replace(dirfd, name, bytes, n, true, err);
+}
+
+int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
+{
+	return replace(dirfd, name, bytes, n, false, err);
 }
 
 int file_mkdirs(const char *path, struct err *err)

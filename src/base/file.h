@@ -33,6 +33,10 @@ int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, stru
  * left.  NAME is a plain file name. */
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
+/* The same without the fsyncs, for what can be made again: after a power failure the file may be the old
+ * one, the new one, or damaged, so its reader must check it. */
+int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
+
 /* write(2) until all N bytes are out; 0 or -errno. */
 int file_write_all(int fd, const void *bytes, size_t n);
 int file_fsync(int fd);

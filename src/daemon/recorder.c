@@ -92,25 +92,47 @@ static void add_meta(struct profile *p, const char *command)
 	p->meta.platform = profile_intern_str(p, u.machine);
 }
 
-/* Tells the collector where kernel code is. */
-static void add_kernel(struct recorder *r)
+/* The kernel's own code lies within this of its start: text of distribution kernels is 20 MiB. */
+#define KERNEL_TEXT_BYTES (64ull << 20)
+
+static void add_kernel_text(struct recorder *r, uint64_t start, uint64_t end, uint64_t svma)
 {
+	struct kernel_range range = {
+		.start = start, .end = end, .svma = svma,
+		.image = {.kind = IMAGE_KERNEL, .path = "[kernel]", .text_start = svma}};
+
+	kallsyms_build_id("/sys", &range.image.build_id);
+	collector_add_kernel(r->collector, &range);
+}
+
+/* Tells the collector where all kernel code is, modules and BPF programs too.  Takes tens of
+ * milliseconds: done when a sample fell outside of what was known. */
+static void learn_kernel(void *ctx)
+{
+	struct recorder *r = ctx;
 	struct kallsyms k = {0};
 
 	if (kallsyms_load_layout(&k, "/proc", "/sys", NULL) < 0 || k.hidden) {
 		kallsyms_release(&k);
 		return;
 	}
-	collector_add_kernel(r->collector, &(struct kernel_range){
-		.start = k.text_start, .end = k.text_end, .svma = k.text_start - k.slide,
-		.image = {.kind = IMAGE_KERNEL, .build_id = k.build_id, .path = "[kernel]",
-			  .text_start = k.text_start - k.slide, .text_bytes = k.text_end - k.text_start}});
+	add_kernel_text(r, k.text_start, k.text_end, k.text_start - k.slide);
 	vec_each(part, &k.parts)
 		collector_add_kernel(r->collector, &(struct kernel_range){
 			.start = part->start, .end = part->end,
 			.image = {.kind = part->kind, .build_id = part->build_id, .path = part->name,
 				  .text_bytes = part->end - part->start}});
 	kallsyms_release(&k);
+}
+
+/* Tells it where the kernel itself is, which is nearly all. */
+static void add_kernel(struct recorder *r)
+{
+	uint64_t start;
+
+	if (kallsyms_find_text("/proc", &start) == 0)
+		add_kernel_text(r, start, start + KERNEL_TEXT_BYTES, kallsyms_link_start(start));
+	collector_on_unknown_kernel(r->collector, learn_kernel, r);
 }
 
 static int make_store(struct recorder *r, const struct recorder_opts *opts, struct err *err)

@@ -146,6 +146,36 @@ static void add_line(struct loader *ld, const struct line *l)
 		symtab_builder_add(&ld->kernel, l->address, 0, l->name, l->n_name, flags);
 }
 
+int kallsyms_find_text(const char *proc_dir, uint64_t *ret_start)
+{
+	_mem_ char *path = xasprintf("%s/kallsyms", proc_dir);
+	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buf[1 << 14];
+	size_t n = 0;
+	ssize_t k;
+
+	if (fd < 0)
+		return -errno;
+	while ((k = read(fd, buf + n, sizeof(buf) - n)) > 0) {
+		const char *p = buf, *end;
+		struct line l;
+
+		n += (size_t)k;
+		end = memrchr(buf, '\n', n);
+		if (!end)
+			break;
+		while (p <= end) {
+			if (!parse_line(&p, end + 1, &l) || !is(&l, "_text"))
+				continue;
+			*ret_start = l.address;
+			return l.address ? 0 : -ENOENT;
+		}
+		n -= (size_t)(p - buf);
+		memmove(buf, p, n);
+	}
+	return -ENOENT;
+}
+
 uint64_t kallsyms_link_start(uint64_t text_start)
 {
 	/* x86-64: __START_KERNEL_map + LOAD_PHYSICAL_ADDR (page_64_types.h), with

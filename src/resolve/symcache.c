@@ -315,7 +315,7 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 	if (fd < 0)
 		return fd;
 	symcache_format(info, st, &w);
-	rc = file_replace(fd, SYMCACHE_FILE, w.v, w.n, err);
+	rc = file_replace_lazily(fd, SYMCACHE_FILE, w.v, w.n, err);
 	wr_release(&w);
 	return rc;
 }
