@@ -11,6 +11,7 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -142,8 +143,11 @@ class Prof:
         rows = [r for r in self.rows if (r["image"] == image or (r["image"] or "").endswith("/" + image))
                 and (procedure is None or r["procedure"] == procedure)]
         check(rows, "no row of %s %s; images: %s" %
-              (image, procedure or "", sorted({r["image"] for r in self.rows})[:20]))
+              (image, procedure or "", self.images()))
         return max(rows, key=lambda r: r["counts"].get(self.event, 0))
+
+    def images(self):
+        return sorted({str(r["image"]) for r in self.rows})
 
     def procedures(self, image):
         ret = {}
@@ -178,13 +182,13 @@ def same_share(a, n_a, b, n_b, what, slack=0.0):
 
 @contextlib.contextmanager
 def running(*argv, **kw):
-    """A process that is ended when the block is left."""
-    p = subprocess.Popen([str(a) for a in argv], **kw)
+    """A process that is ended when the block is left, with all it started."""
+    p = subprocess.Popen([str(a) for a in argv], start_new_session=True, **kw)
     try:
         yield p
     finally:
-        if p.poll() is None:
-            p.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(p.pid, signal.SIGKILL)
         p.wait()
 
 

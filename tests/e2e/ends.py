@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """However a recording ends, what was stored can be read."""
-import signal
+
 
 from e2e import *
 

@@ -14,7 +14,7 @@ def hot(p, image, procedure="burn_here", at_least=0.9):
     found = p.procedures(image)
     n = sum(found.values())
     note("%s: %s" % (image, found))
-    check(n > 200, "only %d samples in %s; images: %s" % (n, image, sorted({r["image"] for r in p.rows})))
+    check(n > 50, "only %d samples in %s; images: %s" % (n, image, p.images()))
     check(found.get(procedure, 0) > at_least * n, "%s: %s" % (image, found))
 
 
@@ -135,7 +135,7 @@ def from_memory():
     record_running(prog("memfd"), prog("burn"), "20")
     p = Prof()
     n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
-    check(n > 200, "met while it ran: %s" % p.rows[:5])
+    check(n > 50, "met while it ran: %s" % p.rows[:5])
 
 
 def without_build_id():
@@ -179,7 +179,7 @@ def names_that_are_hard_to_print():
     record_running(path, "20")
     p = Prof()
     rows = [r for r in p.rows if r["procedure"] == "burn_here"]
-    check(rows, "not found: %s" % sorted({r["image"] for r in p.rows}))
+    check(rows, "not found: %s" % p.images())
     check(len({r["image"] for r in rows}) == 1, "two images: %s" % rows)
     text = dwell("prof", "--db", "db", "--no-pager").stdout
     check("\x1b" not in text, "an escape reached the terminal")
