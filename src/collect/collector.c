@@ -375,16 +375,8 @@ static void add_task(void *ctx, const struct task_record *t)
 	procs_add_task(&c->procs, t);
 }
 
-int collector_start(struct collector *c, struct err *err)
+static int list_processes(struct collector *c, struct err *err)
 {
-	opened_enable(&c->sideband);
-	c->idle_start_ns = idle_ns();
-	if (c->opts.target.kind != TARGET_COMMAND)
-		opened_enable(&c->samplers);
-	c->profile->meta.start_wall_ns = wall_ns();
-	c->profile->meta.n_cpus = (uint32_t)c->cpus.n;
-	c->profile->meta.engine =
-		profile_intern_str(c->profile, c->engine == ENGINE_BPF ? "bpf" : "ring");
 	/* The idle tasks, which no list shows: one tgid 0 for all CPUs. */
 	procs_add_task(&c->procs, &(struct task_record){.comm = "swapper", .n_threads = 1, .is_kernel = 1});
 	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
@@ -397,6 +389,23 @@ int collector_start(struct collector *c, struct err *err)
 		vec_each(pid, &c->opts.target.pids)
 			procs_scan_one(&c->procs, *pid);
 	return 0;
+}
+
+int collector_start(struct collector *c, struct err *err)
+{
+	int rc;
+
+	/* In this order every process that is sampled is known: from the list, or by its records. */
+	opened_enable(&c->sideband);
+	rc = list_processes(c, err);
+	c->idle_start_ns = idle_ns();
+	if (c->opts.target.kind != TARGET_COMMAND)
+		opened_enable(&c->samplers);
+	c->profile->meta.start_wall_ns = wall_ns();
+	c->profile->meta.n_cpus = (uint32_t)c->cpus.n;
+	c->profile->meta.engine =
+		profile_intern_str(c->profile, c->engine == ENGINE_BPF ? "bpf" : "ring");
+	return rc;
 }
 
 void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx)

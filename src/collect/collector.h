@@ -48,7 +48,7 @@ const char *collector_why_not_bpf(const struct collector *c);
 /* True when an event had to be limited to user code to be allowed at all. */
 bool collector_user_only(const struct collector *c);
 
-/* Starts sampling, then learns of all processes there are. */
+/* Learns of all processes there are, then starts sampling. */
 int collector_start(struct collector *c, struct err *err);
 
 /* Says that kernel code lies somewhere, from the first cycle on: the kernel, a module, a BPF program.

@@ -378,7 +378,8 @@ void procs_add_task(struct procs *ps, const struct task_record *t)
 		return;
 	if (procfs_exe(t->tgid, exe, sizeof(exe)) == 0)
 		p->exe = profile_intern_str(ps->profile, exe);
-	procfs_each_map(t->tgid, scan_mapping, &(struct scan_ctx){ps, procs_current(ps, t->tgid)});
+	if (procfs_each_map(t->tgid, scan_mapping, &(struct scan_ctx){ps, procs_current(ps, t->tgid)}) < 0)
+		p->since_ns = 0; /* it ended, or is not ours to look into: its records know more */
 }
 
 static uint64_t now_ns(void)

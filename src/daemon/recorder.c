@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See recorder.h.
  *
- * Sampling starts before anything slow is done: the epoch is made, the kernel's layout read and the
- * processes listed while samples already collect in the log.  Values are flushed every FLUSH_NS, so
+ * Sampling starts before what is slow is done: the epoch is made and the kernel's layout read while
+ * samples already collect in the log.  Values are flushed every FLUSH_NS, so
  * that a crash does not cost more than that. */
 #include "daemon/recorder.h"
 

@@ -120,6 +120,10 @@ def wait_for(what, name, seconds=10):
         time.sleep(0.01)
 
 
+def path_of(image):
+    return image if image[0] in "/[" else prog(image)
+
+
 class Prof:
     """The rows of `dwell prof --json`, and sums over them."""
 
@@ -132,15 +136,15 @@ class Prof:
         self.event = event or self.json["events"][0]["name"]
 
     def n(self, image=None, procedure=None, kind=None, busy=False):
-        """Samples of the rows that fit; image is a path, or the end of one that begins with '/'."""
+        """Samples of the rows that fit; image is a path, or the name of one of our programs."""
         return sum(r["counts"].get(self.event, 0) for r in self.rows
-                   if (image is None or r["image"] == image or (r["image"] or "").endswith("/" + image))
+                   if (image is None or r["image"] == path_of(image))
                    and (procedure is None or r["procedure"] == procedure)
                    and (kind is None or r["kind"] == kind)
                    and not (busy and r["kind"] == "idle"))
 
     def row(self, image, procedure=None):
-        rows = [r for r in self.rows if (r["image"] == image or (r["image"] or "").endswith("/" + image))
+        rows = [r for r in self.rows if r["image"] == path_of(image)
                 and (procedure is None or r["procedure"] == procedure)]
         check(rows, "no row of %s %s; images: %s" %
               (image, procedure or "", self.images()))
@@ -152,7 +156,7 @@ class Prof:
     def procedures(self, image):
         ret = {}
         for r in self.rows:
-            if r["image"] == image or (r["image"] or "").endswith("/" + image):
+            if r["image"] == path_of(image):
                 ret[r["procedure"]] = ret.get(r["procedure"], 0) + r["counts"].get(self.event, 0)
         return ret
 

@@ -17,7 +17,7 @@ def ratio(script, *argv, engine="bpf", b_loops=2 * LOOPS):
         for name in foreign:
             check(name not in got, "%s has samples" % name)
     hot_a, hot_b = in_a.get("hot_of_a", 0), in_b.get("hot_of_b", 0)
-    check(hot_a > 200, "only %d samples of prog_a's" % hot_a)
+    check(hot_a > 50, "only %d samples of prog_a's" % hot_a)
     near(hot_b, hot_a + hot_b, b_loops / (LOOPS + b_loops), script + ": prog_b's share")
     busy = e["reached"] - e["idle"]
     note("%d of %d busy samples unknown" % (e["unknown"], busy))
@@ -68,7 +68,7 @@ def recorded_from_the_middle():
             p = Prof(db="db%d" % i)
             busy = e["reached"] - e["idle"]
             note("%d of %d busy samples unknown, %d in burn" % (e["unknown"], busy, p.n(image="burn")))
-            check(p.n(image="burn") > 500, "burn was there all the time")
+            check(p.n(image="burn") > 100, "burn was there all the time")
             check(e["unknown"] < 0.005 * busy, "%d of %d unknown" % (e["unknown"], busy))
             for name in "hot_of_b", "cold_of_a", "cold_of_b":
                 check(name not in p.procedures("prog_a"), "prog_a: %s" % p.procedures("prog_a"))

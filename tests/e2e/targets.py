@@ -39,7 +39,7 @@ def process_that_ends():
     """The recording ends with its process, and keeps what there was."""
     with running(prog("burn"), 0.8) as a:
         r = record(*RATE, "-p", a.pid, "-d", 2)
-    check(Prof().n(image="burn") > 200, "samples: %s" % r)
+    check(Prof().n(image="burn") > 50, "samples: %s" % r)
 
 
 def cgroup2_mount():
@@ -83,7 +83,7 @@ def one_cgroup():
         check(p.returncode == 0, p.stderr)
         account_of(p.stdout)
         q = Prof(db=engine)
-        check(q.n(image="burn", procedure="burn_here") > 200, "%s: %s" % (engine, q.rows[:5]))
+        check(q.n(image="burn", procedure="burn_here") > 50, "%s: %s" % (engine, q.rows[:5]))
         check(q.n(image="burn_rebuilt") == 0, "samples from outside")
         check(q.n(kind="idle") == 0, "idle time of a cgroup")
 
@@ -107,12 +107,12 @@ def several_events():
                "%s 0.5; sleep 0.01; sleep 0.01" % prog("burn"))
     by_name = {e["name"]: e for e in a["events"]}
     clock, faults, switches = (by_name[n] for n in ("cpu-clock", "page-faults", "context-switches"))
-    check(clock["samples"] > 500 and faults["samples"] > 100 and switches["samples"] >= 2, "%s" % a["events"])
+    check(clock["samples"] > 100 and faults["samples"] > 100 and switches["samples"] >= 2, "%s" % a["events"])
     p = Prof(event="cpu-clock")
     for e in a["events"]:
         q = Prof(event=e["name"])
         check(q.n() == e["samples"], "%s: %d in rows, %d stored" % (e["name"], q.n(), e["samples"]))
-    check(p.n(image="burn", procedure="burn_here") > 500, "%s" % p.procedures("burn"))
+    check(p.n(image="burn", procedure="burn_here") > 100, "%s" % p.procedures("burn"))
     check(Prof(event="page-faults").n(image="burn", procedure="burn_here") == 0, "a loop without memory faulted")
 
 
@@ -132,7 +132,7 @@ def user_or_kernel_only():
     record("-e", "cpu-clock:u:500009+cpu-clock:k:150001", "--", "sh", "-c",
            "%s 0.3; %s 300 1 /bin/true" % (prog("burn"), prog("forkstorm")))
     u, k = Prof(event="cpu-clock:u"), Prof(event="cpu-clock:k")
-    check(u.n() > 200 and k.n() > 100, "%d and %d samples" % (u.n(), k.n()))
+    check(u.n() > 50 and k.n() > 50, "%d and %d samples" % (u.n(), k.n()))
     check(u.n(kind="kernel") == 0, "kernel code in :u")
     # A page of user code may still be the last thing seen when an interrupt is late, but not more.
     check(k.n(image="burn") <= 0.01 * k.n() + 1, "user code in :k: %s" % k.procedures("burn"))
