@@ -50,7 +50,11 @@ def command_alone():
 def perf_shares():
     """comm, image, symbol of every sample perf took, counted."""
     counts = {}
-    for line in sh("perf", "script", "-F", "comm,tid,ip,sym,dso").splitlines():
+    p = subprocess.run(["perf", "script", "-F", "comm,tid,ip,sym,dso"], capture_output=True, text=True)
+    if p.returncode:
+        # It gives up on records it does not understand, as when others load BPF programs meanwhile.
+        raise Skipped("perf cannot read its own recording: " + (p.stderr.splitlines() or ["?"])[-1])
+    for line in p.stdout.splitlines():
         # "comm  tid  ip symbol (dso)"
         m = re.match(r"\s*(.*?)\s+\d+\s+[0-9a-f]+ (.*) \((.*)\)$", line)
         if m:
@@ -80,15 +84,10 @@ def agrees_with_perf():
     work = WORK.format(shares=prog("shares"), rounds=ROUNDS)
     # Kernels leave the mark of a build-id in the mapping records of events that asked for none when
     # others did: both ask.  The two ask for different periods, so that their timers do not fire in step.
-    sh("perf", "record", "-a", "-q", "--buildid-mmap", "--no-bpf-event", "-e", "cpu-clock", "-c", "299993", "-o", "perf.data", "--",
-       DWELL, "record", "-a", "--json", "--db", "db", *RATE, "--", "sh", "-c", work)
+    record("-a", *RATE, "--", "perf", "record", "-a", "-q", "--buildid-mmap", "--no-bpf-event",
+           "-e", "cpu-clock", "-c", 299993, "-o", "perf.data", "--", "sh", "-c", work)
     theirs = perf_shares()
     ours = Prof(db="db")
-    idle = {"swapper"}
-    n_theirs = sum(n for (comm, _, _), n in theirs.items() if comm not in idle)
-    n_ours = ours.n(busy=True)
-    note("%d samples of perf's, %d of ours, outside idle" % (n_theirs, n_ours))
-    check(n_theirs > 1000 and n_ours > 1000, "too few samples")
 
     # Of the program: each procedure.
     total = sum(n for (_, _, dso), n in theirs.items() if dso == prog("shares"))
@@ -98,24 +97,22 @@ def agrees_with_perf():
         near(n, total, share, "perf " + p)
         same_share(mine.get(p, 0), sum(mine[q] for q in TRUTH), n, total, p)
 
-    # Of the whole machine: each image with a percent or more, and the kernel.  Samples are not
-    # independent of each other where work comes in bursts, and either tool sees the other's.
-    tools = ("perf", "dwell")
+    # Of the user code of the whole machine, the tools themselves aside: each image with two percent or
+    # more.  Samples are not quite independent of each other, where work comes in bursts.
     images = {}
     for (comm, _, dso), n in theirs.items():
-        if comm in idle or comm in tools:
-            continue
-        name = "[kernel]" if dso.startswith("[kernel") or dso == "[guest.kernel.kallsyms]" else dso
-        images[name] = images.get(name, 0) + n
-    total = sum(images.values())
+        if dso.startswith("/"):
+            images[dso] = images.get(dso, 0) + n
+    tools = [i for i in images if os.path.basename(i) in ("perf", "dwell")]
+    total = sum(n for i, n in images.items() if i not in tools)
+    n_ours = ours.n(kind="file") - sum(r["counts"]["cpu-clock"] for r in ours.rows if r["kind"] == "file" and
+                                       os.path.basename(r["image"]) in ("perf", "dwell"))
+    note("%d samples of perf's, %d of ours, in user code" % (total, n_ours))
+    check(total > 1000 and n_ours > 1000, "too few samples")
     for name, n in sorted(images.items(), key=lambda x: -x[1]):
-        if n < total / 50 or name == "[kernel]" or name.startswith("["):
-            continue
-        same_share(ours.n(image=name), n_ours, n, n_theirs, os.path.basename(name), slack=0.01)
+        if n > total / 50 and name not in tools:
+            same_share(ours.n(image=name), n_ours, n, total, os.path.basename(name), slack=0.01)
     check(any("cc1" in i for i in images), "the compiler was not seen")
-    same_share(ours.n(kind="kernel"), n_ours,
-               sum(n for (comm, _, dso), n in theirs.items()
-                   if comm not in idle and dso.startswith("[kernel")), n_theirs, "the kernel", slack=0.03)
 
     # Inside the compiler: its hottest procedures.
     cc1 = next(i for i in images if "cc1" in i)

@@ -36,7 +36,7 @@ def two_processes():
 
 
 def process_that_ends():
-    """The recording ends with its process, and keeps what there was."""
+    """What a process did is kept when it ends before the recording does."""
     with running(prog("burn"), 0.8) as a:
         r = record(*RATE, "-p", a.pid, "-d", 2)
     check(Prof().n(image="burn") > 50, "samples: %s" % r)
