@@ -68,6 +68,15 @@ def log_a_little_small():
     check(p.n(image="burn", procedure="burn_here") > 0.95 * n, "%s" % p.procedures("burn"))
 
 
+def across_a_flush():
+    """Counts go to the database every ten seconds; none is lost or doubled there."""
+    with running(prog("burn"), 30), running("sh", "-c", "while :; do /bin/true; done"):
+        a = record("-a", *FAST, "-d", 11)
+    e, busy = totals(a)
+    check(e["lost"] == 0, "lost %s" % e["losses"])
+    check(Prof().n(image="burn", procedure="burn_here") > 0.1 * busy, "the program")
+
+
 def many_events_at_once():
     """Four clocks on one machine: each account is exact by itself."""
     a = record("-a", "-e", "cpu-clock:1000003+cpu-clock:u:700001+task-clock:900007+context-switches:1", "--",
@@ -77,4 +86,5 @@ def many_events_at_once():
         check(e["reached"] > 50, "event %d: only %d samples" % (i, e["reached"]))
 
 
-run(bpf_under_load, ring_under_load, log_far_too_small, log_a_little_small, many_events_at_once)
+run(bpf_under_load, ring_under_load, log_far_too_small, log_a_little_small, across_a_flush,
+    many_events_at_once)
