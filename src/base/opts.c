@@ -55,7 +55,7 @@ static int unknown(const struct opt *table, const char *arg, struct err *err)
 				one[m] = '\0';
 				if (str_distance(one, name) < best) {
 					best = str_distance(one, name);
-					strcpy(near, one);
+					memcpy(near, one, m + 1);
 				}
 			}
 			s += m + (s[m] == ' ');

@@ -155,8 +155,12 @@ int str_parse_duration_ns(const char *s, uint64_t *ret_ns)
 
 void str_hex(const uint8_t *bytes, size_t n_bytes, char *ret)
 {
-	for (size_t i = 0; i < n_bytes; i++)
-		sprintf(ret + 2 * i, "%02x", bytes[i]);
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < n_bytes; i++) {
+		ret[2 * i] = digits[bytes[i] >> 4];
+		ret[2 * i + 1] = digits[bytes[i] & 15];
+	}
 	ret[2 * n_bytes] = '\0';
 }
 

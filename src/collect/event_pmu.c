@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -206,7 +207,7 @@ static void note_nearest(const char *name, void *arg)
 
 	if (d < n->distance && strlen(name) < sizeof(n->name)) {
 		n->distance = d;
-		strcpy(n->name, name);
+		snprintf(n->name, sizeof(n->name), "%s", name);
 	}
 }
 

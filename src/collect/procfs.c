@@ -155,7 +155,7 @@ int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_
 		free(text);
 		return -EBADMSG;
 	}
-	*ret_threads = (uint32_t)atol(threads);
+	*ret_threads = (uint32_t)strtoul(threads, NULL, 10);
 	*ret_kernel = !status_value(text, "VmSize"); /* tasks without an address space */
 	name[strcspn(name, "\n")] = '\0';
 	unescape_name(name);
@@ -254,7 +254,7 @@ int procfs_open_perf_map(uint32_t pid)
 	if (ns) {
 		ns[strcspn(ns, "\n")] = '\0';
 		last = strrchr(ns, '\t');
-		inner = (uint32_t)atol(last ? last + 1 : ns);
+		inner = (uint32_t)strtoul(last ? last + 1 : ns, NULL, 10);
 	}
 	free(text);
 	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, inner);

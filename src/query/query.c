@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +36,10 @@ bool query_is_scaled(const struct query *q)
 
 static char *arena_format(struct arena *a, const char *name, uint64_t period)
 {
-	char number[24];
-	size_t n = strlen(name);
-	char *s;
+	size_t size = strlen(name) + 24;
+	char *s = arena_alloc(a, size);
 
-	snprintf(number, sizeof(number), ":%llu", (unsigned long long)period);
-	s = arena_alloc(a, n + strlen(number) + 1);
-	memcpy(s, name, n);
-	strcpy(s + n, number);
+	snprintf(s, size, "%s:%" PRIu64, name, period);
 	return s;
 }
 
@@ -340,6 +337,7 @@ const char *query_image_name(struct query *q, image_id image)
 	const struct image *im = &q->profile->images.v[image];
 	const char **name = &q->image_names[image];
 	char id[2 * BUILD_ID_MAX + 1];
+	size_t size;
 	char *s;
 
 	if (*name)
@@ -349,7 +347,8 @@ const char *query_image_name(struct query *q, image_id image)
 	if (!im->build_id.n_bytes || !shares_path(q, image))
 		return *name = im->path;
 	build_id_format(&im->build_id, id);
-	s = arena_alloc(&q->arena, strlen(im->path) + 12);
-	sprintf(s, "%s (%.8s)", im->path, id);
+	size = strlen(im->path) + 12;
+	s = arena_alloc(&q->arena, size);
+	snprintf(s, size, "%s (%.8s)", im->path, id);
 	return *name = s;
 }

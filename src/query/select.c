@@ -59,7 +59,7 @@ static void list_name(struct listing *l, const char *name)
 	l->n++;
 	if (l->n > MOST_LISTED || used + strlen(name) + 8 > sizeof(l->text)) {
 		if (l->n > 1 && !str_ends(l->text, ", ..."))
-			strcat(l->text, ", ...");
+			snprintf(l->text + used, sizeof(l->text) - used, ", ...");
 		l->n = MOST_LISTED;
 		return;
 	}

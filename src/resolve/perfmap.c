@@ -152,6 +152,7 @@ static pid_t inner_pid(const char *proc_dir, pid_t pid)
 	_mem_ char *path = xasprintf("%s/%d/status", proc_dir, (int)pid);
 	_mem_ char *text = NULL;
 	char *at, *number;
+	long inner;
 
 	if (file_load(path, 1 << 20, &text, NULL, NULL) < 0)
 		return pid;
@@ -161,7 +162,8 @@ static pid_t inner_pid(const char *proc_dir, pid_t pid)
 	at += 7;
 	at[strcspn(at, "\n")] = '\0';
 	number = strrchr(at, '\t');
-	return number && atoi(number + 1) > 0 ? atoi(number + 1) : pid;
+	inner = number ? strtol(number + 1, NULL, 10) : 0;
+	return inner > 0 ? (pid_t)inner : pid;
 }
 
 int perfmap_load(const char *proc_dir, pid_t pid, struct symtab *ret, struct err *err)
