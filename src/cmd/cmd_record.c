@@ -283,18 +283,18 @@ static void show_event(const struct profile *t, const struct recorder_event *e, 
 static void show_account(struct recorder *r, const char *db)
 {
 	const struct recorder_summary *s = recorder_summary(r);
-	const struct profile_meta *m = &s->total->meta;
+	const struct profile_meta *m = &s->profile->meta;
 	uint64_t n = 0;
 	char a[32], b[32];
 
 	vec_each(e, &s->events)
 		n += e->n_stored;
 	fprintf(stderr, "recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of %s\n",
-		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9, profile_str(s->total, m->engine),
+		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9, profile_str(s->profile, m->engine),
 		thousands(n, a), thousands(s->n_bytes, b), n ? (double)s->n_bytes / (double)n : 0,
 		s->epoch, db);
 	for (event_id i = 0; i < s->events.n; i++)
-		show_event(s->total, &s->events.v[i], i);
+		show_event(s->profile, &s->events.v[i], i);
 	n = collector_stats(recorder_collector(r)).n_lost_records;
 	if (n)
 		fprintf(stderr, "  the kernel's rings were full %s times: some mappings and processes may "
@@ -313,7 +313,7 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 	json_key(&j, "epoch");
 	json_str(&j, s->epoch);
 	json_key(&j, "engine");
-	json_str(&j, profile_str(s->total, s->total->meta.engine));
+	json_str(&j, profile_str(s->profile, s->profile->meta.engine));
 	json_key(&j, "bytes");
 	json_u64(&j, s->n_bytes);
 	json_key(&j, "events");
@@ -339,10 +339,10 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 		json_double(&j, event_duty(&e->event));
 		json_key(&j, "losses");
 		json_begin(&j, '{');
-		vec_each(l, &s->total->losses) {
+		vec_each(l, &s->profile->losses) {
 			if (l->event != i)
 				continue;
-			json_key(&j, profile_str(s->total, l->name));
+			json_key(&j, profile_str(s->profile, l->name));
 			json_u64(&j, l->n);
 		}
 		json_end(&j, '}');

@@ -375,12 +375,23 @@ static void add_task(void *ctx, const struct task_record *t)
 	procs_add_task(&c->procs, t);
 }
 
+/* Programs loaded before the sideband was open, by ourselves. */
+static void add_program(void *ctx, uint64_t start, uint64_t end, const char *name)
+{
+	struct collector *c = ctx;
+
+	kernel_map_add(&c->kernel, &(struct kernel_range){
+		.start = start, .end = end, .image = {.kind = IMAGE_BPF, .path = name}});
+}
+
 static int list_processes(struct collector *c, struct err *err)
 {
 	/* The idle tasks, which no list shows: one tgid 0 for all CPUs. */
 	procs_add_task(&c->procs, &(struct task_record){.comm = "swapper", .n_threads = 1, .is_kernel = 1});
 	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
 	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
+	if (c->engine == ENGINE_BPF)
+		log_each_program(c->log, add_program, c);
 	if (c->engine == ENGINE_BPF && !c->inner_pidns)
 		return log_each_task(c->log, add_task, c, err);
 	if (c->opts.target.kind == TARGET_ALL || c->opts.target.kind == TARGET_CGROUP)

@@ -17,12 +17,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "sample.skel.h"
 
 struct log {
 	struct sample_bpf *skel;
-	uint32_t n_cpus, n_slots, n_spill;
+	uint32_t n_events, n_cpus, n_slots, n_spill;
 	struct log_slot *slots;   /* n_cpus * n_slots */
 	struct log_cpu *cpus;     /* n_cpus */
 	struct spill_slot *spill; /* n_cpus * n_spill */
@@ -65,7 +66,7 @@ static void unmap_array(void *p, size_t elem_bytes, size_t n)
 /* The program that samples event number EVENT. */
 static struct bpf_program *program_of(const struct log *l, unsigned event)
 {
-	char name[16];
+	char name[24];
 
 	snprintf(name, sizeof(name), "sample_%u", event);
 	return bpf_object__find_program_by_name(l->skel->obj, name);
@@ -93,6 +94,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	struct log *l = xcalloc(1, sizeof(*l));
 	int rc;
 
+	l->n_events = opts->n_events;
 	l->n_cpus = opts->n_cpus;
 	l->n_slots = opts->n_slots;
 	l->n_spill = opts->n_spill;
@@ -183,6 +185,32 @@ int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record 
 	}
 	bpf_link__destroy(link);
 	return rc;
+}
+
+static void each_piece(const struct bpf_program *prog,
+		       void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name), void *ctx)
+{
+	enum { MAX_PIECES = 8 }; /* the program and its subprograms */
+	__u64 starts[MAX_PIECES];
+	__u32 lens[MAX_PIECES], size = sizeof(struct bpf_prog_info);
+	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)starts, .nr_jited_ksyms = MAX_PIECES,
+				     .jited_func_lens = (uintptr_t)lens,
+				     .nr_jited_func_lens = MAX_PIECES};
+	char tag[2 * BPF_TAG_SIZE + 1], name[64];
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size) < 0)
+		return;
+	str_hex(info.tag, BPF_TAG_SIZE, tag);
+	snprintf(name, sizeof(name), "bpf_prog_%s_%s", tag, info.name);
+	for (__u32 i = 0; i < info.nr_jited_ksyms && i < info.nr_jited_func_lens && i < MAX_PIECES; i++)
+		fn(ctx, starts[i], starts[i] + lens[i], name);
+}
+
+void log_each_program(const struct log *l,
+		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name), void *ctx)
+{
+	for (uint32_t i = 0; i < l->n_events; i++)
+		each_piece(program_of(l, i), fn, ctx);
 }
 
 uint64_t log_head(const struct log *l, uint32_t cpu)

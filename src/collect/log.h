@@ -34,6 +34,11 @@ int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err);
 int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
 		  struct err *err);
 
+/* Calls FN for each piece of machine code of the loaded programs: they run in the kernel and are sampled
+ * too.  NAME is as in kallsyms, "bpf_prog_TAG_NAME". */
+void log_each_program(const struct log *l,
+		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name), void *ctx);
+
 struct log_sample {
 	uint64_t ip; /* sign-extended: negative as int64_t means kernel */
 	uint32_t event, tgid, tid, generation;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See recorder.h.
  *
- * Sampling starts before what is slow is done: the epoch is made and the kernel's layout read while
- * samples already collect in the log.  Values are flushed every FLUSH_NS, so
- * that a crash does not cost more than that. */
+ * Sampling starts before anything slow is done: the epoch is made and the processes are listed while
+ * samples already collect in the log.  The profile keeps everything; a flush stores it whole in place
+ * of the last one, after FIRST_FLUSH_NS and then at twice the time before, at least every
+ * MOST_FLUSH_NS.  So all flushes together cost about as much as the last, and a crash no more than
+ * half of the recording, or a minute. */
 #include "daemon/recorder.h"
 
 #include <errno.h>
@@ -23,18 +25,17 @@
 #include "resolve/resolver.h"
 #include "store/store.h"
 
-#define FLUSH_NS   (10ull * 1000000000)
+#define FIRST_FLUSH_NS (2ull * 1000000000)
+#define MOST_FLUSH_NS  (60ull * 1000000000)
 
 struct recorder {
 	struct collector *collector;
-	struct profile profile;  /* dictionaries of all, values since the last flush */
-	struct profile total;    /* of what was flushed: meta, events, losses */
+	struct profile profile; /* all of the recording */
 	struct store *store;
 	char *db, *epoch, *images_dir;
 	struct image_layout vdso;
-	uint64_t n_stored[LOG_MAX_EVENTS], n_idle[LOG_MAX_EVENTS], n_unknown[LOG_MAX_EVENTS];
-	uint64_t n_keys;
-	uint64_t flush_ns; /* when the next flush is due, CLOCK_MONOTONIC */
+	uint64_t flush_ns;    /* when the next flush is due, CLOCK_MONOTONIC */
+	uint64_t interval_ns; /* between the last one and that */
 	struct recorder_summary summary;
 };
 
@@ -161,7 +162,6 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	int rc;
 
 	profile_init(&r->profile);
-	profile_init(&r->total);
 	add_meta(&r->profile, opts->command);
 	co.probe = elf_probe;
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &r->vdso, NULL) == 0)
@@ -176,48 +176,25 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 		return rc;
 	}
 	add_kernel(r);
-	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
+	r->interval_ns = FIRST_FLUSH_NS;
+	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + r->interval_ns;
 	*ret = r;
 	return 0;
 }
 
-/* Adds what is about to be flushed to the account. */
-static void account(struct recorder *r)
-{
-	struct profile *p = &r->profile;
-
-	vec_each(v, &p->values) {
-		r->n_stored[v->event] += v->count;
-		if (p->owners.v[v->owner].flags & OWNER_IDLE)
-			r->n_idle[v->event] += v->count;
-		if (p->images.v[profile_leaf(p, v->ctx)->image].kind == IMAGE_UNKNOWN)
-			r->n_unknown[v->event] += v->count;
-	}
-	r->n_keys = p->values.n;
-}
-
 static int flush(struct recorder *r, struct err *err)
 {
-	int rc;
-
+	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
+	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + r->interval_ns;
 	collector_flush(r->collector);
-	rc = store_flush(r->store, &r->profile, NULL, 0, err);
-	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + FLUSH_NS;
-	if (rc < 0)
-		return rc;
-	account(r);
-	profile_merge_facts(&r->total, &r->profile);
-	profile_reset_values(&r->profile);
-	return 0;
+	return store_replace(r->store, &r->profile, err);
 }
 
 int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 {
 	collector_wait(r->collector, timeout_ms);
 	collector_cycle(r->collector);
-	if (clock_ns(CLOCK_MONOTONIC) < r->flush_ns)
-		return 0;
-	return flush(r, err);
+	return clock_ns(CLOCK_MONOTONIC) < r->flush_ns ? 0 : flush(r, err);
 }
 
 /* Symbols of all that was sampled, while the files are still open or there. */
@@ -248,20 +225,25 @@ static void save_symbols(struct recorder *r)
 
 static void summarise(struct recorder *r)
 {
-	const struct profile *t = &r->total;
+	const struct profile *p = &r->profile;
 
-	for (event_id i = 0; i < t->events.n; i++) {
-		struct recorder_event e = {
-			.event = t->events.v[i], .name = profile_str(t, t->events.v[i].name),
-			.n_stored = r->n_stored[i], .n_idle = r->n_idle[i],
-			.n_unknown = r->n_unknown[i], .n_lost = profile_n_lost(t, i),
-		};
+	for (event_id i = 0; i < p->events.n; i++)
+		vec_push(&r->summary.events,
+			 (struct recorder_event){.event = p->events.v[i],
+						 .name = profile_str(p, p->events.v[i].name),
+						 .n_lost = profile_n_lost(p, i)});
+	vec_each (v, &p->values) {
+		struct recorder_event *e = &r->summary.events.v[v->event];
 
-		e.n_not_delivered = event_not_delivered(&e.event, e.n_idle);
-		vec_push(&r->summary.events, e);
+		e->n_stored += v->count;
+		if (p->owners.v[v->owner].flags & OWNER_IDLE)
+			e->n_idle += v->count;
+		if (p->images.v[profile_leaf(p, v->ctx)->image].kind == IMAGE_UNKNOWN)
+			e->n_unknown += v->count;
 	}
-	r->summary.total = t;
-	r->summary.n_keys = r->n_keys;
+	vec_each (e, &r->summary.events)
+		e->n_not_delivered = event_not_delivered(&e->event, e->n_idle);
+	r->summary.profile = p;
 }
 
 static int take_bytes(void *ctx, const struct store_recording *rec)
@@ -316,7 +298,6 @@ void recorder_free(struct recorder *r)
 	collector_close(r->collector);
 	vec_release(&r->summary.events);
 	profile_release(&r->profile);
-	profile_release(&r->total);
 	free(r->images_dir);
 	free(r->db);
 	free(r->epoch);

@@ -32,9 +32,8 @@ struct recorder_event {
 struct recorder_summary {
 	const char *epoch;
 	uint64_t n_bytes;            /* the recording's size on disk */
-	const struct profile *total; /* meta, events with their sums, losses; no values */
+	const struct profile *profile; /* all that was recorded */
 	VEC(struct recorder_event) events;
-	uint64_t n_keys;             /* values stored, before segments were merged */
 };
 
 /* Stops sampling, stores the rest, saves the symbols of everything that was sampled, finishes the

@@ -408,11 +408,6 @@ static event_id *merge_facts(struct profile *dst, const struct profile *src)
 	return events;
 }
 
-void profile_merge_facts(struct profile *dst, const struct profile *src)
-{
-	free(merge_facts(dst, src));
-}
-
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src)
 {
 	struct profile_map m = {

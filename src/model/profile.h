@@ -180,9 +180,6 @@ struct profile_map {
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src);
 void profile_map_release(struct profile_map *m);
 
-/* Adds only what SRC says of itself: its events with their sums, its losses and its meta. */
-void profile_merge_facts(struct profile *dst, const struct profile *src);
-
 /* Adds all of SRC to DST: values with equal keys are summed. */
 void profile_merge(struct profile *dst, const struct profile *src);
 

@@ -153,14 +153,14 @@ void commit_drop_journal(struct store *s, bool remove)
 		unlinkat(s->dir_fd, JOURNAL_NAME, 0);
 }
 
-int commit_profile(struct store *s, const struct profile *p, bool merge, bool void_journal,
+int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err)
 {
 	struct profile all;
 	int rc = 0;
 
 	profile_init(&all);
-	if (merge) {
+	if (how == COMMIT_MERGE) {
 		struct snapshot snap;
 
 		rc = snapshot_open(&snap, s->dir_fd, err);
@@ -171,9 +171,10 @@ int commit_profile(struct store *s, const struct profile *p, bool merge, bool vo
 		}
 		if (!rc && p)
 			profile_merge(&all, p);
-		new->segments.n = 0;
 		p = &all;
 	}
+	if (how != COMMIT_ADD)
+		new->segments.n = 0;
 	if (!rc)
 		rc = add_segment(s, new, p, err);
 	profile_release(&all);
@@ -188,7 +189,7 @@ int commit_profile(struct store *s, const struct profile *p, bool merge, bool vo
 	}
 	if (void_journal)
 		commit_drop_journal(s, rc == 0);
-	if (rc == 0 && merge)
+	if (rc == 0 && how != COMMIT_ADD)
 		remove_garbage(s->dir_fd, &s->m);
 	return 0;
 }

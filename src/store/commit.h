@@ -33,9 +33,15 @@ int commit_settle(struct store *s, struct err *err);
 /* Closes the journal after a commit that voids it; REMOVE when that commit is on disk. */
 void commit_drop_journal(struct store *s, bool remove);
 
-/* Commits P (NULL: nothing) as a new segment, or with MERGE as one in place of all there are. NEW
- * has what else changes; it is taken over after success. */
-int commit_profile(struct store *s, const struct profile *p, bool merge, bool void_journal,
+enum commit_how {
+	COMMIT_ADD,     /* a segment more */
+	COMMIT_MERGE,   /* one segment in place of all there are, with their content */
+	COMMIT_REPLACE, /* one segment in place of all there are, whose content P holds too */
+};
+
+/* Commits P (NULL, but not with REPLACE: nothing).  NEW has what else changes; it is taken over after
+ * success. */
+int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err);
 
 /* Is there anything in P to store: samples, losses, or sums of events? */

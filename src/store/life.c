@@ -53,7 +53,7 @@ static int absorb_journal(struct store *s, struct err *err)
 		rc = snapshot_add_seqs(&snap, &new, err);
 	if (!rc && snap.journal && commit_has_content(&p)) {
 		manifest_add_profile(&new, &p);
-		rc = commit_profile(s, &p, false, true, &new, err);
+		rc = commit_profile(s, &p, COMMIT_ADD, true, &new, err);
 	} else if (!rc) {
 		commit_drop_journal(s, true);
 	}

@@ -71,6 +71,11 @@ int store_journal(struct store *s, const struct profile *delta, const struct seq
 int store_flush(struct store *s, const struct profile *p, const struct seq_range *ranges,
 		size_t n_ranges, struct err *err);
 
+/* Stores P, which holds all that was collected since the recording began, in place of all that was
+ * stored of it before, and makes the journal void: for recorders that keep everything, and cheaper
+ * than merging.  Failures as of store_flush. */
+int store_replace(struct store *s, const struct profile *p, struct err *err);
+
 /* Merges all segments into one. */
 int store_compact(struct store *s, struct err *err);
 

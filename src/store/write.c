@@ -39,7 +39,23 @@ int store_flush(struct store *s, const struct profile *p, const struct seq_range
 	manifest_add_profile(&new, p);
 	for (size_t i = 0; i < n_ranges; i++)
 		manifest_add_seq(&new, ranges[i].cpu, ranges[i].last_seq);
-	rc = commit_profile(s, p, s->m.segments.n + 1 >= s->compact_at, true, &new, err);
+	rc = commit_profile(s, p, s->m.segments.n + 1 >= s->compact_at ? COMMIT_MERGE : COMMIT_ADD,
+			    true, &new, err);
+	manifest_release(&new);
+	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
+}
+
+int store_replace(struct store *s, const struct profile *p, struct err *err)
+{
+	struct manifest new;
+	int rc;
+
+	if (!commit_has_content(p) && !s->m.segments.n)
+		return 0;
+	manifest_copy(&new, &s->m);
+	new.events.n = new.losses.n = 0;
+	manifest_add_profile(&new, p);
+	rc = commit_profile(s, p, COMMIT_REPLACE, true, &new, err);
 	manifest_release(&new);
 	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
 }
@@ -52,7 +68,7 @@ int store_compact(struct store *s, struct err *err)
 	if (s->m.segments.n < 2)
 		return 0;
 	manifest_copy(&new, &s->m);
-	rc = commit_profile(s, NULL, true, false, &new, err);
+	rc = commit_profile(s, NULL, COMMIT_MERGE, false, &new, err);
 	manifest_release(&new);
 	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
 }

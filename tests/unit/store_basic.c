@@ -52,6 +52,28 @@ TEST(what_is_given_up_leaves_nothing_and_takes_nothing)
 	scratch_release(&t);
 }
 
+TEST(what_replaces_counts_alone)
+{
+	struct scratch t = scratch_new();
+	struct profile p, q;
+	struct store *s = t_create(&t, "alpha");
+	struct err err = {0};
+
+	REQUIRE(s);
+	t_profile(&p, 5);
+	t_profile(&q, 12);
+	EXPECT_EQ(store_flush(s, &p, NULL, 0, &err), 0);
+	EXPECT_EQ(store_journal(s, &p, NULL, 0, &err), 0);
+	EXPECT_EQ(store_replace(s, &q, &err), 0);
+	EXPECT_EQ(t_total(&t, NULL), 12);
+	EXPECT_EQ(t_files(&t, ".seg"), 1);
+	EXPECT_EQ(store_close(s, &err), 0);
+	EXPECT_EQ(t_total(&t, NULL), 12);
+	profile_release(&p);
+	profile_release(&q);
+	scratch_release(&t);
+}
+
 TEST(journal_counts_until_the_flush_that_covers_it)
 {
 	struct scratch t = scratch_new();

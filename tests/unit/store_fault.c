@@ -106,6 +106,21 @@ static void flush(struct recorder *r)
 	profile_release(&p);
 }
 
+static void replace(struct recorder *r)
+{
+	struct profile p;
+	struct err err = {0};
+
+	t_profile(&p, r->flushed + r->unflushed);
+	oracle->after = r->flushed + r->unflushed;
+	while (store_replace(r->s, &p, &err) < 0)
+		check_unchanged(r->t, "replace", &err);
+	oracle->before = oracle->after;
+	r->flushed += r->unflushed;
+	r->unflushed = 0;
+	profile_release(&p);
+}
+
 static void record(const struct scratch *t)
 {
 	struct recorder r = {.t = t};
@@ -124,6 +139,8 @@ static void record(const struct scratch *t)
 	}
 	add(&r, 3, false);
 	flush(&r);
+	add(&r, 4, true);
+	replace(&r);
 	add(&r, 13, true);
 	if (store_close(r.s, &err) < 0)
 		check_unchanged(t, "close", &err);
