@@ -29,7 +29,7 @@ struct cmd {
 	int argc;
 	char **argv; /* argv[0] is the command's name */
 	struct err err;
-	struct str out; /* printed when the command returns, or by cmd_flush */
+	struct str out; /* printed when the command returns */
 	struct emit emit;
 	bool terminal; /* stdout is one */
 	bool no_pager;
@@ -57,10 +57,6 @@ struct command {
 #define CMD_HELPED INT_MIN
 int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
 	      opt_list *ret_operands);
-
-/* Writes what is in c->out to stdout now, past any pager: for commands that run for long.  Returns
- * 0 or a negative errno with the message set. */
-int cmd_flush(struct cmd *c);
 
 /* A notice that does not stop the command: one line on stderr, "dwell prof: MESSAGE". */
 void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -146,14 +146,6 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	return rc;
 }
 
-int cmd_flush(struct cmd *c)
-{
-	int rc = pager_write(str_get(&c->out), c->out.n, false, &c->err);
-
-	str_reset(&c->out);
-	return rc;
-}
-
 /* A message may quote a name from outside: nothing in it may drive the terminal. */
 static void print_error(const char *called, const char *msg)
 {

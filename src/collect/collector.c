@@ -62,11 +62,6 @@ struct collector {
 	int cycle_ms;
 };
 
-enum engine collector_engine(const struct collector *c)
-{
-	return c->engine;
-}
-
 const char *collector_why_not_bpf(const struct collector *c)
 {
 	return c->why_not_bpf;

@@ -41,8 +41,7 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 		   struct err *err);
 void collector_close(struct collector *c);
 
-/* Which engine it became, and why not bpf ("" when it is or was not asked for). */
-enum engine collector_engine(const struct collector *c);
+/* Why the engine is not bpf ("" when it is, or another was asked for). */
 const char *collector_why_not_bpf(const struct collector *c);
 
 /* True when an event had to be limited to user code to be allowed at all. */

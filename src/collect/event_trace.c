@@ -139,22 +139,3 @@ void event_trace_each(const struct event_env *env, const char *group, event_pmu_
 	else
 		event_dir_each(path, walk_group, &w);
 }
-
-static void only_folder(const char *name, void *arg)
-{
-	const struct walk *w = arg;
-	_mem_ char *path = xasprintf("%s/events/%s/", w->root, name);
-
-	if (access(path, F_OK) == 0)
-		w->each(name, w->arg);
-}
-
-void event_trace_each_group(const struct event_env *env, event_pmu_each_fn *each, void *arg)
-{
-	_mem_ char *root = event_trace_root(env, NULL);
-	_mem_ char *path = root ? xasprintf("%s/events", root) : NULL;
-	struct walk w = {.root = root, .each = each, .arg = arg};
-
-	if (root)
-		event_dir_each(path, only_folder, &w);
-}

@@ -21,9 +21,8 @@ bool event_trace_has_group(const struct event_env *env, const char *group);
 int event_trace_encode(const struct event_env *env, const char *group, const char *name,
 		       struct event_spec *spec, struct err *err);
 
-/* Calls EACH with "group:name" of every tracepoint, or of GROUP's only; and with each group. */
+/* Calls EACH with "group:name" of every tracepoint, or of GROUP's only (NULL: all). */
 void event_trace_each(const struct event_env *env, const char *group, event_pmu_each_fn *each,
 		      void *arg);
-void event_trace_each_group(const struct event_env *env, event_pmu_each_fn *each, void *arg);
 
 #endif

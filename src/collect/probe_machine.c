@@ -91,12 +91,14 @@ static char *text_of(const char *root, const char *name)
 	return file_load(path, MAX_TEXT, &text, NULL, NULL) < 0 ? NULL : text;
 }
 
-char *probe_proc_text(const struct probe *p, const char *name)
+/* The text of PROC/NAME, at most 64 KiB, on the heap; NULL when it cannot be read. */
+static char *proc_text(const struct probe *p, const char *name)
 {
 	return text_of(p->env->proc, name);
 }
 
-char *probe_sys_text(const struct probe *p, const char *name)
+/* The text of SYSFS/NAME, likewise. */
+static char *sys_text(const struct probe *p, const char *name)
 {
 	return text_of(p->env->sysfs, name);
 }
@@ -104,7 +106,7 @@ char *probe_sys_text(const struct probe *p, const char *name)
 bool probe_sysctl(const struct probe *p, const char *name, int64_t *ret)
 {
 	_mem_ char *file = xasprintf("sys/%s", name);
-	_mem_ char *text = probe_proc_text(p, file);
+	_mem_ char *text = proc_text(p, file);
 	char *end;
 
 	if (!text)
@@ -116,7 +118,7 @@ bool probe_sysctl(const struct probe *p, const char *name, int64_t *ret)
 
 char *probe_mount(const struct probe *p, const char *type, const char *option)
 {
-	_mem_ char *text = probe_proc_text(p, "self/mounts");
+	_mem_ char *text = proc_text(p, "self/mounts");
 
 	/* proc(5) mounts: device, folder, type, options */
 	for (char *line = text, *next; line && *line; line = next) {
@@ -152,8 +154,8 @@ static uint64_t status_field(const char *status, const char *key, int base)
 
 static void read_background(struct probe *p)
 {
-	_mem_ char *status = probe_proc_text(p, "self/status");
-	_mem_ char *uids = probe_proc_text(p, "self/uid_map");
+	_mem_ char *status = proc_text(p, "self/status");
+	_mem_ char *uids = proc_text(p, "self/uid_map");
 	_mem_ char *cpuinfo = NULL, *path = NULL;
 
 	/* proc(5) status: CapEff in hex; Seccomp 2 is a filter */
@@ -380,7 +382,7 @@ static char *missing_bpf_caps(const struct probe *p)
 
 static void bpf_refused(struct probe *p, const char *id, const char *what, const char *step, int rc)
 {
-	_mem_ char *lockdown = probe_sys_text(p, "kernel/security/lockdown");
+	_mem_ char *lockdown = sys_text(p, "kernel/security/lockdown");
 	char *caps = missing_bpf_caps(p);
 	char *found = xasprintf("%s: %s", step, strerror(-rc)), *remedy = NULL;
 

@@ -19,10 +19,6 @@ struct probe {
 void probe_add(struct probe *p, const char *id, const char *what, enum probe_state state,
 	       char *found, char *remedy);
 
-/* The text of PROC/NAME or SYSFS/NAME, at most 64 KiB, on the heap; NULL when it cannot be read. */
-char *probe_proc_text(const struct probe *p, const char *name);
-char *probe_sys_text(const struct probe *p, const char *name);
-
 /* The number in PROC/sys/NAME.  False when it cannot be read. */
 bool probe_sysctl(const struct probe *p, const char *name, int64_t *ret);
 

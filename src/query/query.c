@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool query_is_kernel(const struct image *im)
+/* Whether samples in IM are the kernel's. */
+static bool is_kernel(const struct image *im)
 {
 	return im->kind == IMAGE_KERNEL || im->kind == IMAGE_MODULE || im->kind == IMAGE_BPF;
 }
@@ -248,7 +249,7 @@ static bool add_to_totals(struct query *q, const struct spot *s)
 	for (unsigned c = 0; c < q->n_cols; c++) {
 		any |= n[c] != 0;
 		q->cols[c].n_samples += n[c];
-		if (query_is_kernel(im))
+		if (is_kernel(im))
 			q->cols[c].n_kernel += n[c];
 		if (im->kind == IMAGE_UNKNOWN)
 			q->cols[c].n_unknown += n[c];

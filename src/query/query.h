@@ -64,9 +64,6 @@ uint64_t query_scaled(const struct query_col *c, uint64_t n);
 /* Whether some column is scaled. */
 bool query_is_scaled(const struct query *q);
 
-/* Whether samples in IM are the kernel's. */
-bool query_is_kernel(const struct image *im);
-
 /* What IM is called in tables: its path; with the start of its build-id behind it when several
  * images with samples share the path; "[unknown]" for samples in no image. */
 const char *query_image_name(struct query *q, image_id image);

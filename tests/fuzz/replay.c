@@ -4,7 +4,10 @@
  * The mutations follow from $FUZZ_SEED (default 1) and the input's number alone, so a failure
  * repeats: on a crash, a sanitizer's report or an input that takes longer than 20 seconds, the
  * bytes are written to crash-<target>.bin in the working directory and the place is named on
- * stderr. Give that file to the same program to see it again. */
+ * stderr. Give that file to the same program to see it again.
+ *
+ * With --seeds DIRECTORY it runs nothing and writes the inputs of fuzz_seed() there, for libFuzzer
+ * to begin with. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -179,6 +182,26 @@ static uint8_t *load(const char *path, size_t *ret_n)
 	return b;
 }
 
+static int write_seeds(const char *dir)
+{
+	uint8_t *b;
+	size_t n;
+
+	for (unsigned i = 0; fuzz_seed && (b = fuzz_seed(i, &n)); i++) {
+		char path[4096];
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/seed-%u", dir, i);
+		f = fopen(path, "wb");
+		if (!f || fwrite(b, 1, n, f) != n || fclose(f) != 0) {
+			perror(path);
+			return 2;
+		}
+		free(b);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *cases = getenv("FUZZ_CASES");
@@ -187,6 +210,8 @@ int main(int argc, char **argv)
 	uint8_t *b;
 	size_t n;
 
+	if (argc == 3 && strcmp(argv[1], "--seeds") == 0)
+		return write_seeds(argv[2]);
 	now.program = argv[0];
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(report);
