@@ -631,7 +631,6 @@ void collector_stop(struct collector *c)
 	read_counts(c);
 	for (uint32_t i = 0; i < c->opts.n_events; i++)
 		settle_event(c, i, idle);
-	fold_release(&c->fold); /* its table is large; its sums stay */
 }
 
 struct collector_stats collector_stats(const struct collector *c)

@@ -9,7 +9,6 @@
 #include "daemon/recorder.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -253,17 +252,13 @@ static int take_bytes(void *ctx, const struct store_recording *rec)
 	return 0;
 }
 
-/* Closes the store and asks it what the recording takes on disk.  The store reads all of it once more
- * to merge it: what was collected is not needed beside that. */
+/* Closes the store and asks it what the recording takes on disk. */
 static int close_store(struct recorder *r, struct err *err)
 {
-	_mem_ char *host = xstrdup(profile_str(&r->profile, r->profile.meta.host));
-	struct store_selection sel = {.epochs = r->epoch, .host = host};
-	int rc;
+	struct store_selection sel = {.epochs = r->epoch,
+				      .host = profile_str(&r->profile, r->profile.meta.host)};
+	int rc = store_close(r->store, err);
 
-	profile_release(&r->profile);
-	malloc_trim(0);
-	rc = store_close(r->store, err);
 	r->store = NULL;
 	if (rc < 0)
 		return rc;
