@@ -109,6 +109,8 @@ int dcpi_text_to_file(const struct dcpi_text *t, size_t event, unsigned minor, u
 
 struct dcpi_text_reader dcpi_text_begin(const char *text, size_t n)
 {
+	if (n == 0)
+		text = ""; /* an empty buffer may be NULL, which nothing is added to */
 	return (struct dcpi_text_reader){.p = text, .end = text + n, .line = 1};
 }
 
