@@ -21,7 +21,7 @@ static int parse(struct cmd *c, struct prof_args *a)
 		{"keep", OPT_DOUBLE, &a->opts.keep_pct, "P",
 		 "only the top rows that hold P percent"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT",
-		 "sort by this event (default the first)"},
+		 "sort by this event (default: time)"},
 		{"kind", OPT_FLAG, &a->opts.show_kind, NULL,
 		 "show the kind of each image: file, kernel, jit, ..."},
 		{"no-header", OPT_FLAG, &a->opts.no_header, NULL, "the table alone"},

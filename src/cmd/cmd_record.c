@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -366,14 +367,37 @@ static void show_limits(const struct cmd *c, const struct recorder *r)
 			   "kernel.perf_event_paranoid below 2");
 }
 
-static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o)
+/* With -p: has every process gone that was asked for? */
+static bool all_gone(const struct target *t)
+{
+	if (t->kind != TARGET_PIDS)
+		return false;
+	vec_each (pid, &t->pids)
+		if (kill((pid_t)*pid, 0) == 0 || errno != ESRCH)
+			return false;
+	return true;
+}
+
+/* One descriptor per event and CPU or thread, and those of images: more than 1024 on large machines. */
+static void raise_open_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
+static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
+	       const struct target *t)
 {
 	uint64_t start_ns = now_ns(), end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
 	bool progress = isatty(STDERR_FILENO);
 
-	while (!interrupted && now_ns() < end_ns && !child_ended(ch)) {
+	while (!interrupted && now_ns() < end_ns && !child_ended(ch) && !all_gone(t)) {
 		uint64_t left_ms = (end_ns - now_ns()) / 1000000;
-		int wait_ms = left_ms > 200 && (progress || ch->pid) ? 200
+		int wait_ms = left_ms > 200 && (progress || ch->pid || o->pids.n) ? 200
 			      : left_ms > 1000 ? 1000 : (int)left_ms + 1;
 		int rc = recorder_step(r, wait_ms, &c->err);
 
@@ -393,6 +417,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	struct recorder *r = NULL;
 	int rc;
 
+	raise_open_files(); /* after the fork: a command keeps its own limit */
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	rc = recorder_start(ro, &r, &c->err);
@@ -400,7 +425,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 		rc = child_start(ch, o->operands.v[0], &c->err);
 	if (rc >= 0) {
 		show_limits(c, r);
-		rc = run(c, r, ch, o);
+		rc = run(c, r, ch, o, &ro->collect.target);
 	}
 	if (rc >= 0 && c->json)
 		emit_account(c, r, ro->db);

@@ -170,7 +170,6 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 	a->config = PERF_COUNT_SW_DUMMY;
 	a->sample_type = RECORD_SAMPLE_TYPE;
 	a->sample_id_all = a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
-	a->build_id = 1; /* Linux 5.12 */
 	a->ksymbol = spread == SPREAD_CPUS && t->kind == TARGET_ALL;
 	a->use_clockid = 1;
 	a->clockid = CLOCK_MONOTONIC;
@@ -179,11 +178,10 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 	a->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
 	if (spread == SPREAD_CPUS && c->opts.target.kind == TARGET_CGROUP)
 		t = &all; /* mappings made before a process moved into the cgroup matter too */
+	/* No a->build_id: perf_event_mmap_output() leaves the flag it sets for us in the record it
+	 * then writes for others, so that a perf record beside us misreads its own mappings and
+	 * aborts (observed: perf 6.1 on Linux 6.18). */
 	rc = target_open(t, &dummy, SIDEBAND_EVENT, spread, &c->cpus, &c->sideband, err);
-	if (rc == -EINVAL) {
-		a->build_id = 0;
-		rc = target_open(t, &dummy, SIDEBAND_EVENT, spread, &c->cpus, &c->sideband, err);
-	}
 	if (rc < 0)
 		return rc;
 	/* The first descriptor of a CPU owns its ring, the others write into it. */
@@ -482,6 +480,7 @@ static void apply(struct collector *c, const struct record *r)
 		break;
 	case RECORD_LOST:
 		c->n_lost_records += r->lost;
+		c->procs.lost = true;
 		break;
 	case RECORD_KSYMBOL:
 		fold_forget(&c->fold);

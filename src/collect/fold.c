@@ -33,6 +33,7 @@ void fold_release(struct fold *f)
 {
 	free(f->slots);
 	f->slots = NULL;
+	f->n_slots = 0;
 }
 
 /* The table. */
@@ -87,6 +88,8 @@ static void reserve(struct fold *f)
 
 static void count_batch(struct fold *f)
 {
+	if (!f->n_batch)
+		return;
 	for (unsigned i = 0; i < f->n_batch; i++) {
 		struct fold_slot *s = find_slot(f, f->batch[i].slot, &f->batch[i].key);
 
@@ -119,7 +122,8 @@ static uint32_t find_proc(struct fold *f, uint32_t tgid, uint32_t generation)
 	uint32_t proc = procs_find(f->procs, tgid, generation);
 
 	/* Nobody told of this process: a lost record, or it started while the list was being read. */
-	if (proc == PROC_NONE && procs_current(f->procs, tgid) == PROC_NONE &&
+	if (proc == PROC_NONE &&
+	    (f->procs->lost || procs_current(f->procs, tgid) == PROC_NONE) &&
 	    procs_scan_one(f->procs, tgid))
 		proc = procs_find(f->procs, tgid, generation);
 	return proc;

@@ -2,7 +2,7 @@
 /* See images.h.
  *
  * Two mappings are of one file when the kernel told the same build-id and path, or, where it tells
- * no build-id, the same device, inode and path.  Their profile image is then found by content. */
+ * no build-id, the same device, inode, inode generation and path.  Their profile image is then found by content. */
 #include "collect/images.h"
 
 #include <errno.h>
@@ -32,7 +32,8 @@ static bool same(const void *owner, uint32_t i, const void *k)
 	const struct key *key = k;
 
 	return c->path == key->path && build_id_same(&c->told, &key->ref->build_id) &&
-	       c->dev == key->ref->dev && c->ino == key->ref->ino;
+	       c->dev == key->ref->dev && c->ino == key->ref->ino &&
+	       c->ino_generation == key->ref->ino_generation;
 }
 
 static uint64_t hash_key(const struct build_id *id, uint64_t dev, uint64_t ino, string_id path)
@@ -175,6 +176,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	c->told = key.ref->build_id;
 	c->dev = key.ref->dev;
 	c->ino = key.ref->ino;
+	c->ino_generation = key.ref->ino_generation;
 	c->fd = -1;
 	if (c->kind == CODE_FILE)
 		open_code(im, c, ref);

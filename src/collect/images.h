@@ -19,6 +19,7 @@
 struct image_ref {
 	struct build_id build_id; /* n_bytes 0: not told */
 	uint64_t dev, ino;        /* when no build-id is told; 0 unknown */
+	uint64_t ino_generation;  /* tells files apart that had one inode after another; 0 unknown */
 	const char *path;         /* as the kernel prints it, " (deleted)" and all */
 	uint32_t pid;             /* a process that maps it, for opening; 0: none */
 	uint64_t start, end;      /* where it maps it */
@@ -36,7 +37,7 @@ struct code {
 	int fd;          /* of the file; -1 */
 	struct image_layout layout;
 	struct build_id told; /* identity: */
-	uint64_t dev, ino;
+	uint64_t dev, ino, ino_generation;
 };
 
 struct images {

@@ -251,26 +251,6 @@ static void check_perf(struct probe *p)
 						  false, -1, 0, 0, "every CPU can be sampled");
 }
 
-static void check_build_ids(struct probe *p)
-{
-	static const char id[] = "build_ids", what[] = "build-ids from the kernel";
-	struct perf_event_attr attr = clock_attr(true);
-	int fd;
-
-	if (!p->report->own_programs)
-		return;
-	attr.mmap = attr.mmap2 = attr.build_id = 1;
-	fd = p->env->perf_open(&attr, 0, -1, 0);
-	if (fd >= 0) {
-		p->env->close(fd);
-		probe_add(p, id, what, PROBE_OK, xstrdup("mappings come with build-ids"), NULL);
-		return;
-	}
-	probe_add(p, id, what, PROBE_LIMITED,
-		  xstrdup("the kernel does not give them: files are read when first seen"),
-		  xstrdup("Linux 5.12 or newer"));
-}
-
 static void check_hardware(struct probe *p)
 {
 	static const char id[] = "hardware", what[] = "hardware counters";
@@ -458,7 +438,6 @@ void probe_machine(const struct probe_env *env, struct probe_report *ret)
 	probe_bpffs(&p);
 	check_hardware(&p);
 	probe_precise(&p);
-	check_build_ids(&p);
 	check_cgroups(&p);
 	probe_tracefs(&p);
 	probe_kallsyms(&p);

@@ -330,6 +330,7 @@ void procs_apply(struct procs *ps, const struct record *r)
 				    &(struct image_ref){.build_id = r->build_id,
 							.dev = r->dev,
 							.ino = r->ino,
+							.ino_generation = r->ino_generation,
 							.path = r->name,
 							.pid = r->pid,
 							.start = r->addr,

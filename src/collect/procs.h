@@ -70,6 +70,7 @@ struct procs {
 	uint32_t *newest;        /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
 	uint32_t free;           /* first free element, or PROC_NONE */
 	uint32_t cycle;          /* counts from 1 */
+	bool lost;               /* records were lost: a life may be missing */
 	uint64_t salt;
 	VEC(struct jit) jits;    /* generated code that has samples */
 };

@@ -49,7 +49,7 @@ static void read_mmap2(struct rd *r, uint16_t misc, struct record *ret)
 
 		ret->dev = (uint64_t)maj << 32 | min;
 		ret->ino = rd_le64(r);
-		rd_le64(r); /* ino_generation */
+		ret->ino_generation = rd_le64(r);
 	}
 	rd_le64(r); /* prot, flags */
 	ret->name = read_name(r);

@@ -37,7 +37,7 @@ struct record {
 	uint64_t ip;       /* SAMPLE */
 	uint64_t lost;     /* LOST: records that did not fit */
 	uint64_t addr, n_bytes, off; /* MMAP, KSYMBOL */
-	uint64_t dev, ino;           /* MMAP without a build-id */
+	uint64_t dev, ino, ino_generation; /* MMAP without a build-id */
 	struct build_id build_id;    /* MMAP */
 	const char *name; /* MMAP: file; COMM; KSYMBOL.  NUL-terminated, in the bytes given */
 };

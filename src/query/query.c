@@ -108,13 +108,30 @@ static int choose_cols(struct query *q, const struct select *s, struct err *err)
 	return rc;
 }
 
-static int choose_sort(struct query *q, const char *name, struct err *err)
+/* The column of time, which most people mean; else the first. */
+static unsigned time_column(const struct query *q)
 {
+	static const char *const events[] = {"cycles", "cpu_core/cycles/", "cpu-clock", "task-clock"};
+
+	for (size_t e = 0; e < n_elems(events); e++)
+		for (unsigned i = 0; i < q->n_cols; i++)
+			if (str_starts(profile_str(q->profile,
+						   q->profile->events.v[q->cols[i].event].name),
+				       events[e]))
+				return i;
+	return 0;
+}
+
+static int choose_sort(struct query *q, const struct select *s, struct err *err)
+{
+	const char *name = s->sort;
 	event_ids events = {0};
 	int rc;
 
-	if (!name)
+	if (!name) {
+		q->sort = s->events.n ? 0 : time_column(q);
 		return 0;
+	}
 	for (unsigned i = 0; i < q->n_cols; i++)
 		if (strcmp(q->cols[i].name, name) == 0) {
 			q->sort = i;
@@ -294,7 +311,7 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 	*q = (struct query){.profile = p, .resolver = r};
 	rc = choose_cols(q, s, err);
 	if (!rc)
-		rc = choose_sort(q, s->sort, err);
+		rc = choose_sort(q, s, err);
 	if (!rc)
 		rc = select_owners(p, &s->labels, &wanted, err);
 	if (rc) {

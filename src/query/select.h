@@ -16,7 +16,7 @@ struct select {
 	opt_list labels;  /* none: all */
 	opt_list events;  /* names, several joined by '+'; none: all */
 	opt_list paths;	  /* files or directories to look for images in */
-	const char *sort; /* the event rows are sorted by; NULL: the first */
+	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
 	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 };

@@ -17,7 +17,7 @@ static struct {
 	int64_t paranoid;
 	int perf_rc; /* answer to every perf_event_open when not 0 */
 	int prog_rc, map_rc, attach_rc;
-	bool cycles, build_id, cgroup;
+	bool cycles, cgroup;
 	int n_open;
 } kernel;
 
@@ -31,8 +31,6 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned 
 		return -EACCES;
 	if (attr->type == PERF_TYPE_HARDWARE && !kernel.cycles)
 		return -ENOENT;
-	if (attr->build_id && !kernel.build_id)
-		return -EINVAL;
 	if (flags & PERF_FLAG_PID_CGROUP && !kernel.cgroup)
 		return -EINVAL;
 	kernel.n_open++;
@@ -138,7 +136,7 @@ static bool set_up(void)
 				 .perf_attach = fake_attach,
 				 .close = fake_close};
 	memset(&kernel, 0, sizeof(kernel));
-	kernel.perfmon = kernel.cycles = kernel.build_id = kernel.cgroup = true;
+	kernel.perfmon = kernel.cycles = kernel.cgroup = true;
 	kernel.paranoid = 2;
 	return true;
 }
@@ -299,8 +297,6 @@ TEST(what_the_kernel_lacks)
 	expect("hardware", PROBE_LIMITED, "driver of this CPU's counters");
 	put("proc/cpuinfo", "flags\t\t: fpu hypervisor vme\n");
 	expect("hardware", PROBE_LIMITED, "the host can pass");
-	kernel.build_id = false;
-	expect("build_ids", PROBE_LIMITED, "Linux 5.12");
 	kernel.cgroup = false;
 	expect("cgroups", PROBE_MISSING, "CONFIG_CGROUP_PERF");
 	env.max_files = 64;
