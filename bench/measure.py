@@ -61,7 +61,7 @@ class Tool:
         self.log = log
         self.process = subprocess.Popen(
             [spawn, str(write_end)] + command, pass_fds=[write_end], env=env,
-            stdin=subprocess.PIPE, stdout=open(log, "w"), stderr=subprocess.STDOUT)
+            stdin=subprocess.PIPE, stdout=open(log, "w"), stderr=open(log + ".err", "w"))
         os.close(write_end)
         self.pid = int(self.report.readline())
         self.fds = []
@@ -82,7 +82,10 @@ class Tool:
             for fd in old:
                 os.close(fd)
         raise CannotMeasure(f"{' '.join(self.command)}: does not sample: "
-                            + open(self.log).read().strip())
+                            + self.said())
+
+    def said(self):
+        return open(self.log + ".err").read().strip()
 
     def release(self):
         for fd in self.fds:
@@ -129,7 +132,7 @@ class Tool:
         line = self.report.readline()
         self.process.wait()
         if not line:
-            raise CannotMeasure(f"{' '.join(self.command)}: ended badly")
+            raise CannotMeasure(f"{' '.join(self.command)}: ended badly: {self.said()}")
         cpu_us, peak_kib, _ = line.split()
         return int(cpu_us) / 1e6, int(peak_kib) / 1024
 
