@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 	int fd = path ? open(path, O_RDONLY) : -1;
 	uint64_t *svma;
 
-	if (fd < 0 || n == 0 || n_theirs == 0 || n_theirs > n || elf_probe(fd, &l, NULL) < 0 || l.text_bytes < n) {
+	if (fd < 0 || n == 0 || n_theirs == 0 || n_theirs > n || elf_probe(fd, &l, NULL) < 0 ||
+	    l.text_bytes < n) {
 		fprintf(stderr, "usage: bench_lookup ELF-FILE [ADDRESSES [OF-LIBDWFL]]\n");
 		return 2;
 	}
