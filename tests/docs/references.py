@@ -38,8 +38,8 @@ def sources():
 
 
 def files_of(path):
-    """The files PATH means: below the root, or below src/ as #include lines have it."""
-    return [f for base in (root, root / "src") for f in base.glob(path)]
+    """The files PATH means: below the root, or below src/ as #include lines have it; a program is its source."""
+    return [f for base in (root, root / "src") for p in (path, path + ".c") for f in base.glob(p)]
 
 
 def names_of_table(text):
