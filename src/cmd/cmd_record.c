@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,6 +390,13 @@ static void raise_open_files(void)
 	}
 }
 
+/* Large buffers go back to the system when they are freed, instead of raising the size from which on
+ * that happens: a recorder has to stay small between its flushes. */
+static void keep_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+}
+
 static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
 	       const struct target *t)
 {
@@ -417,6 +425,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	struct recorder *r = NULL;
 	int rc;
 
+	keep_small();
 	raise_open_files(); /* after the fork: a command keeps its own limit */
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FIRST_N_SLOTS 8192u
-#define MOST_N_SLOTS  (1u << 17)
+#define MOST_N_SLOTS  (1u << 16) /* 2 MiB */
 
 /* Half a cache line. */
 struct fold_slot {
@@ -70,7 +70,7 @@ static void reserve(struct fold *f)
 	struct fold_slot *old = f->slots;
 	uint32_t n_old = f->n_slots;
 
-	if (f->n_used + FOLD_BATCH <= n_old / 2)
+	if (f->n_used + FOLD_BATCH <= n_old / 4 * 3)
 		return;
 	if (n_old >= MOST_N_SLOTS) {
 		settle(f);
