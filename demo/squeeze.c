@@ -4,20 +4,27 @@
  *
  *     squeeze FILE [TIMES]      prints the size before and after
  *
- * Output: a literal run is its length - 1 (below 128) and the bytes; a match is 128 + length - 3 and
- * the distance in two bytes. */
+ * Output: a literal run is its length - 1 (below 128) and the bytes; a match is 128 + length - 3
+ * and the distance in two bytes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 32768, HASH_BITS = 15, MIN_MATCH = 3, MAX_MATCH = 130, MAX_CHAIN = 256, MAX_RUN = 128 };
+enum {
+	WINDOW = 32768,
+	HASH_BITS = 15,
+	MIN_MATCH = 3,
+	MAX_MATCH = 130,
+	MAX_CHAIN = 256,
+	MAX_RUN = 128
+};
 
 struct matcher {
 	const uint8_t *text;
 	size_t n;
 	int32_t head[1 << HASH_BITS]; /* last position with this hash, -1 none */
-	int32_t prev[WINDOW];         /* the one before, by position modulo WINDOW */
+	int32_t prev[WINDOW];	      /* the one before, by position modulo WINDOW */
 };
 
 struct match {
@@ -48,7 +55,8 @@ static size_t common_prefix(const uint8_t *a, const uint8_t *b, size_t max)
 	return n;
 }
 
-/* The longest earlier text equal to what stands at AT.  Kept a procedure of its own for the profile. */
+/* The longest earlier text equal to what stands at AT.  Kept a procedure of its own for the
+ * profile. */
 static __attribute__((noipa)) struct match longest_match(const struct matcher *m, size_t at)
 {
 	struct match best = {0, 0};
@@ -57,7 +65,8 @@ static __attribute__((noipa)) struct match longest_match(const struct matcher *m
 
 	if (max < MIN_MATCH)
 		return best;
-	for (int32_t p = m->head[hash3(m->text + at)]; p >= 0 && chain-- > 0; p = m->prev[p % WINDOW]) {
+	for (int32_t p = m->head[hash3(m->text + at)]; p >= 0 && chain-- > 0;
+	     p = m->prev[p % WINDOW]) {
 		if (at - (size_t)p >= WINDOW)
 			break;
 		/* A better match must also agree in the byte behind the best one so far. */

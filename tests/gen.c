@@ -16,8 +16,15 @@ uint64_t t_below(struct t_rng *r, uint64_t n)
 	return (t_rand(r) >> 11) % n;
 }
 
-static const char *const words[] = {"cc1", "python3", "kworker/0:1", "a b", "", "\xc3\xa9t\xc3\xa9",
-				    "/usr/lib/x86_64-linux-gnu/libc.so.6", "web", "x"};
+static const char *const words[] = {"cc1",
+				    "python3",
+				    "kworker/0:1",
+				    "a b",
+				    "",
+				    "\xc3\xa9t\xc3\xa9",
+				    "/usr/lib/x86_64-linux-gnu/libc.so.6",
+				    "web",
+				    "x"};
 
 static string_id word(struct t_rng *r, struct profile *p)
 {
@@ -34,7 +41,8 @@ static image_id random_image(struct t_rng *r, struct profile *p)
 {
 	struct image i = {.kind = (enum image_kind)t_below(r, N_IMAGE_KINDS),
 			  .path = words[t_below(r, n_elems(words))],
-			  .text_start = 4096, .text_bytes = 4096};
+			  .text_start = 4096,
+			  .text_bytes = 4096};
 
 	if (t_below(r, 2)) {
 		i.build_id.n_bytes = (uint8_t)(1 + t_below(r, BUILD_ID_MAX));
@@ -47,31 +55,55 @@ static image_id random_image(struct t_rng *r, struct profile *p)
 void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 {
 	profile_init(p);
-	p->meta = (struct profile_meta){.host = word(r, p), .platform = word(r, p),
-					.start_wall_ns = 1 + number(r) / 2, .n_cpus = (uint32_t)t_below(r, 300)};
+	p->meta = (struct profile_meta){.host = word(r, p),
+					.platform = word(r, p),
+					.start_wall_ns = 1 + number(r) / 2,
+					.n_cpus = (uint32_t)t_below(r, 300)};
 	for (uint64_t i = 0, n = 1 + t_below(r, 3); i < n; i++)
-		profile_intern_event(p, &(struct event){
-			.name = word(r, p), .unit = word(r, p), .period = 1 + t_below(r, 3),
-			.freq_hz = t_below(r, 2), .enabled_ns = t_below(r, 1000),
-			.running_ns = t_below(r, 1000), .total = t_below(r, 1000), .n_reached = t_below(r, 1000)});
+		profile_intern_event(p, &(struct event){.name = word(r, p),
+							.unit = word(r, p),
+							.period = 1 + t_below(r, 3),
+							.freq_hz = t_below(r, 2),
+							.enabled_ns = t_below(r, 1000),
+							.running_ns = t_below(r, 1000),
+							.total = t_below(r, 1000),
+							.n_reached = t_below(r, 1000)});
 	for (unsigned i = 0; i < n_values; i++) {
 		ctx_id c = t_below(r, 8) ? 0 : (ctx_id)t_below(r, p->ctxs.n);
 
 		for (uint64_t d = 0, depth = 1 + t_below(r, t_below(r, 4) ? 1 : 20); d < depth; d++)
-			c = profile_intern_ctx(p, c, profile_intern_place(p, random_image(r, p),
-				t_below(r, 2) ? t_below(r, 50) * 4 : number(r), (uint32_t)t_below(r, 2)));
-		profile_add_value(p, &(struct value){
-			.owner = profile_intern_owner(p, &(struct owner){
-				.exe = word(r, p), .comm = word(r, p), .cgroup = word(r, p), .label = word(r, p),
-				.uid = t_below(r, 3) ? 1000 : OWNER_UID_UNKNOWN,
-				.pid = (uint32_t)t_below(r, 3), .flags = (uint32_t)t_below(r, 2)}),
-			.ctx = c,
-			.vector = t_below(r, 3) ? 0 : profile_intern_vector(p, &(struct vector){
-				.known = number(r), .value = number(r), .counter = (uint32_t)t_below(r, 3)}),
-			.event = (event_id)t_below(r, p->events.n),
-			.count = 1 + number(r) / 4096, .sum = t_below(r, 2) ? number(r) / 4096 : 0});
+			c = profile_intern_ctx(
+				p, c,
+				profile_intern_place(p, random_image(r, p),
+						     t_below(r, 2) ? t_below(r, 50) * 4 : number(r),
+						     (uint32_t)t_below(r, 2)));
+		profile_add_value(
+			p,
+			&(struct value){
+				.owner = profile_intern_owner(
+					p, &(struct owner){.exe = word(r, p),
+							   .comm = word(r, p),
+							   .cgroup = word(r, p),
+							   .label = word(r, p),
+							   .uid = t_below(r, 3) ? 1000
+										: OWNER_UID_UNKNOWN,
+							   .pid = (uint32_t)t_below(r, 3),
+							   .flags = (uint32_t)t_below(r, 2)}),
+				.ctx = c,
+				.vector = t_below(r, 3) ? 0
+							: profile_intern_vector(
+								  p,
+								  &(struct vector){
+									  .known = number(r),
+									  .value = number(r),
+									  .counter = (uint32_t)
+										  t_below(r, 3)}),
+				.event = (event_id)t_below(r, p->events.n),
+				.count = 1 + number(r) / 4096,
+				.sum = t_below(r, 2) ? number(r) / 4096 : 0});
 	}
 	if (t_below(r, 2))
-		profile_add_loss(p, "ring_full", (event_id)t_below(r, p->events.n), 1 + number(r) / 4096);
+		profile_add_loss(p, "ring_full", (event_id)t_below(r, p->events.n),
+				 1 + number(r) / 4096);
 	profile_check(p);
 }

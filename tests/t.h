@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unit tests: TEST(name) { ... } registers itself; EXPECT() records a failure and goes on, REQUIRE()
- * ends the test.  One program per file of tests, TAP on stdout (t_main.c). */
+/* Unit tests: TEST(name) { ... } registers itself; EXPECT() records a failure and goes on,
+ * REQUIRE() ends the test.  One program per file of tests, TAP on stdout (t_main.c). */
 #ifndef TESTS_T_H
 #define TESTS_T_H
 
@@ -14,14 +14,15 @@ struct t_case {
 	void (*run)(void);
 };
 
-extern int t_failed;            /* failed expectations of the running test */
-extern const char *t_skip_why;  /* set by SKIP */
+extern int t_failed;	       /* failed expectations of the running test */
+extern const char *t_skip_why; /* set by SKIP */
 
 /* A pointer in a section of its own: an array whatever the alignment of the struct. */
 #define TEST(id)                                                                                   \
 	static void t_run_##id(void);                                                              \
 	static const struct t_case t_case_##id = {#id, t_run_##id};                                \
-	__attribute__((used, section("t_registry"))) static const struct t_case *const t_ptr_##id =   \
+	__attribute__((used,                                                                       \
+		       section("t_registry"))) static const struct t_case *const t_ptr_##id =      \
 		&t_case_##id;                                                                      \
 	static void t_run_##id(void)
 
@@ -46,7 +47,8 @@ extern const char *t_skip_why;  /* set by SKIP */
 	do {                                                                                       \
 		long long a_ = (long long)(a), b_ = (long long)(b);                                \
 		if (a_ != b_)                                                                      \
-			t_fail_("%s is %lld (%#llx), expected %s = %lld (%#llx)", #a, a_, a_, #b, b_, b_); \
+			t_fail_("%s is %lld (%#llx), expected %s = %lld (%#llx)", #a, a_, a_, #b,  \
+				b_, b_);                                                           \
 	} while (0)
 
 #define EXPECT_STR(a, b)                                                                           \

@@ -10,8 +10,8 @@ struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *chunk; /* newest first */
-	char *next, *end;          /* free part of the newest chunk */
-	size_t n_bytes;            /* handed out in all */
+	char *next, *end;	   /* free part of the newest chunk */
+	size_t n_bytes;		   /* handed out in all */
 };
 
 /* Returns N_BYTES of uninitialised memory aligned for any type; lives until arena_release. */

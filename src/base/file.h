@@ -24,8 +24,8 @@ int file_map_open(struct file_map *m, int dirfd, const char *path, bool nofollow
 int file_map_fd(struct file_map *m, int fd, const char *name, struct err *err);
 void file_map_close(struct file_map *m);
 
-/* Reads all of PATH into fresh memory (free it), at most MAX bytes (-E2BIG above), with a NUL behind
- * it that *RET_N does not count.  Works on /proc and /sys files, whose size is not known. */
+/* Reads all of PATH into fresh memory (free it), at most MAX bytes (-E2BIG above), with a NUL
+ * behind it that *RET_N does not count.  Works on /proc and /sys files, whose size is not known. */
 int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, struct err *err);
 
 /* Replaces NAME in directory DIRFD by the N bytes: writes a temporary file beside it, fsyncs it,
@@ -33,8 +33,8 @@ int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, stru
  * left.  NAME is a plain file name. */
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
-/* The same without the fsyncs, for what can be made again: after a power failure the file may be the old
- * one, the new one, or damaged, so its reader must check it. */
+/* The same without the fsyncs, for what can be made again: after a power failure the file may be
+ * the old one, the new one, or damaged, so its reader must check it. */
 int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
 /* write(2) until all N bytes are out; 0 or -errno. */
@@ -48,9 +48,9 @@ int file_mkdirs(const char *path, struct err *err);
 /* A step that can fail.  */
 enum file_op { FILE_WRITE, FILE_FSYNC, FILE_RENAME };
 
-/* Test hook: called before each step with the number of bytes about to be written (0 for the others);
- * returns 0 to go on, a negative errno to fail it, and for FILE_WRITE a positive number to write
- * only that many bytes and then fail with -ENOSPC.  NULL (the default): no faults. */
+/* Test hook: called before each step with the number of bytes about to be written (0 for the
+ * others); returns 0 to go on, a negative errno to fail it, and for FILE_WRITE a positive number to
+ * write only that many bytes and then fail with -ENOSPC.  NULL (the default): no faults. */
 extern int (*file_fault)(enum file_op op, size_t n_bytes);
 
 #endif

@@ -40,8 +40,8 @@ struct index_slot {
 
 struct index {
 	struct index_slot *slots;
-	size_t mask;     /* slots - 1; a power of two */
-	size_t n;        /* elements */
+	size_t mask; /* slots - 1; a power of two */
+	size_t n;    /* elements */
 };
 
 typedef bool index_same_fn(const void *owner, uint32_t i, const void *key);

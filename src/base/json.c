@@ -59,9 +59,11 @@ void json_end(struct json *j, char bracket)
 static int utf8_len(const unsigned char *s)
 {
 	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-	int n = s[0] < 0x80 ? 1 : (s[0] & 0xe0) == 0xc0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3
-								: (s[0] & 0xf8) == 0xf0 ? 4
-											: 0;
+	int n = s[0] < 0x80		? 1
+		: (s[0] & 0xe0) == 0xc0 ? 2
+		: (s[0] & 0xf0) == 0xe0 ? 3
+		: (s[0] & 0xf8) == 0xf0 ? 4
+					: 0;
 	uint32_t c;
 
 	if (n <= 1)
@@ -90,7 +92,8 @@ static void quoted(struct str *out, const char *s)
 			str_addc(out, (char)c);
 		} else if (c < 0x20 || c == 0x7f) {
 			str_addf(out, "\\u%04x", c);
-		} else if (c == 0xc2 && (unsigned char)s[1] < 0xa0) { /* C1: some terminals obey it */
+		} else if (c == 0xc2 &&
+			   (unsigned char)s[1] < 0xa0) { /* C1: some terminals obey it */
 			str_addf(out, "\\u%04x", (unsigned char)s[1]);
 		} else {
 			str_addn(out, s, (size_t)n);

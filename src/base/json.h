@@ -28,7 +28,8 @@ void json_key(struct json *j, const char *key);
 void json_str(struct json *j, const char *s); /* NULL is written as null */
 void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
-void json_double(struct json *j, double v); /* shortest text that reads back the same; NaN as null */
+void json_double(struct json *j,
+		 double v); /* shortest text that reads back the same; NaN as null */
 void json_bool(struct json *j, bool v);
 
 #endif

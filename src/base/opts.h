@@ -2,8 +2,8 @@
 /* Command lines, from one declarative table.
  *
  * One dash and two mean the same (`-db X`, `--db X`, `--db=X`), and so do - and _ within a name
- * (`-no_header`), as DCPI's users expect; flags are not bundled.  `--` ends the options.  The table also prints the help, so that a command's options
- * are written down once. */
+ * (`-no_header`), as DCPI's users expect; flags are not bundled.  `--` ends the options.  The table
+ * also prints the help, so that a command's options are written down once. */
 #ifndef BASE_OPTS_H
 #define BASE_OPTS_H
 
@@ -33,7 +33,7 @@ struct opt {
 	const char *help; /* one line; NULL keeps the option out of the help */
 };
 
-/* Parses ARGV[1 .. ARGC) by TABLE (ended by names == NULL).  Operands go to OPERANDS in order.  With
+/* Parses ARGV[1 .. ARGC) by TABLE (ended by names == NULL).  Operands go to OPERANDS in order. With
  * STOP_AT_OPERAND the first operand ends the options (for `record CMD -x`).  Returns 0, or -EINVAL
  * with a message that names the option and suggests the nearest. */
 int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand,

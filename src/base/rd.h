@@ -64,7 +64,8 @@ static inline uint32_t rd_le32(struct rd *r)
 {
 	const uint8_t *p = rd_bytes(r, 4);
 
-	return p ? (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24
+	return p ? (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+			       (uint32_t)p[3] << 24
 		 : 0;
 }
 

@@ -101,7 +101,8 @@ unsigned str_distance(const char *a, const char *b)
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			row[j] = min3(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] =
+				min3(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			    up2[j - 2] + 1 < row[j])
 				row[j] = up2[j - 2] + 1;
@@ -132,7 +133,7 @@ int str_parse_duration_ns(const char *s, uint64_t *ret_ns)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = {{"", 1e9},   {"s", 1e9},     {"ms", 1e6},   {"us", 1e3},
+	} units[] = {{"", 1e9},	  {"s", 1e9},	 {"ms", 1e6},	{"us", 1e3},
 		     {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
 	char *end;
 	double v;

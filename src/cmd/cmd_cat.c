@@ -156,8 +156,8 @@ static int parse(struct cmd *c, struct cat_args *a)
 		{"o output", OPT_STR, &a->output, "OUT", "the file --write makes"},
 		{0},
 	};
-	int rc = cmd_parse(c, "[OPTIONS] [IMAGE...]\n[OPTIONS] FILE...\n--write V -o OUT FILE", table,
-			   false, &a->names);
+	int rc = cmd_parse(c, "[OPTIONS] [IMAGE...]\n[OPTIONS] FILE...\n--write V -o OUT FILE",
+			   table, false, &a->names);
 
 	if (rc)
 		return rc;

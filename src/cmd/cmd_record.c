@@ -125,7 +125,7 @@ static void child_finish(struct child *ch)
 
 static int parse_pids(const opt_list *lists, struct target *t, struct err *err)
 {
-	vec_each(list, lists) {
+	vec_each (list, lists) {
 		_mem_ char *copy = xstrdup(*list);
 		char *save = NULL;
 
@@ -149,16 +149,18 @@ static int open_cgroup(const char *name, struct err *err)
 	for (size_t i = name[0] == '/' ? 0 : 1; i < n_elems(below); i++) {
 		_mem_ char *path = xasprintf("%s%s", below[i], name);
 		_mem_ char *procs = xasprintf("%s/cgroup.procs", path);
-		int fd = access(procs, F_OK) == 0
-				 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+		int fd = access(procs, F_OK) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+						  : -1;
 
 		if (fd >= 0)
 			return fd;
 	}
-	return err_set(err, -ENOENT, "no cgroup %s: name a directory of a cgroup file system", name);
+	return err_set(err, -ENOENT, "no cgroup %s: name a directory of a cgroup file system",
+		       name);
 }
 
-static int choose_target(const struct options *o, struct target *t, struct child *ch, struct err *err)
+static int choose_target(const struct options *o, struct target *t, struct child *ch,
+			 struct err *err)
 {
 	unsigned n = o->all + (o->pids.n > 0) + (o->cgroup != NULL);
 	int rc;
@@ -166,7 +168,8 @@ static int choose_target(const struct options *o, struct target *t, struct child
 	if (n > 1)
 		return err_set(err, -EINVAL, "-a, -p and -G exclude each other");
 	if (!n && !o->operands.n)
-		return err_set(err, -EINVAL, "nothing to record: -a, -p PID, -G CGROUP or a command");
+		return err_set(err, -EINVAL,
+			       "nothing to record: -a, -p PID, -G CGROUP or a command");
 	if (o->operands.n) {
 		rc = child_prepare(ch, &o->operands, err);
 		if (rc < 0)
@@ -197,7 +200,7 @@ static int choose_events(const struct cmd *c, const struct options *o, struct ev
 
 	if (o->freq_hz && o->period)
 		return err_set(err, -EINVAL, "-F and -c exclude each other");
-	vec_each(list, &o->events) {
+	vec_each (list, &o->events) {
 		rc = event_list_parse(&event_env_host, *list, specs, err);
 		if (rc < 0)
 			return rc;
@@ -209,7 +212,8 @@ static int choose_events(const struct cmd *c, const struct options *o, struct ev
 		cmd_notice(c, "%s", why);
 	}
 	if (specs->n > LOG_MAX_EVENTS)
-		return err_set(err, -E2BIG, "%zu events: at most %d at once", specs->n, LOG_MAX_EVENTS);
+		return err_set(err, -E2BIG, "%zu events: at most %d at once", specs->n,
+			       LOG_MAX_EVENTS);
 	for (size_t i = 0; i < specs->n && rc >= 0; i++)
 		rc = event_rate_set(&event_env_host, &specs->v[i], &rate, err);
 	return rc;
@@ -223,8 +227,8 @@ static int choose_word(const char *word, const char *const *words, size_t n, con
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(word, words[i]) == 0)
 			return (int)i;
-	return err_set(err, -EINVAL, "%s: '%s' is none of %s, %s, %s", option, word, words[0], words[1],
-		       words[2]);
+	return err_set(err, -EINVAL, "%s: '%s' is none of %s, %s, %s", option, word, words[0],
+		       words[1], words[2]);
 }
 
 /* --- what is shown --- */
@@ -248,8 +252,9 @@ static void show_progress(struct recorder *r, uint64_t start_ns)
 	struct collector_stats s = collector_stats(recorder_collector(r));
 	char a[32], b[32], l[32];
 
-	fprintf(stderr, "\r%6.1f s  %s samples  %s keys  %s lost ", (double)(now_ns() - start_ns) / 1e9,
-		thousands(s.n_samples, a), thousands(s.n_keys, b), thousands(s.n_lost, l));
+	fprintf(stderr, "\r%6.1f s  %s samples  %s keys  %s lost ",
+		(double)(now_ns() - start_ns) / 1e9, thousands(s.n_samples, a),
+		thousands(s.n_keys, b), thousands(s.n_lost, l));
 }
 
 static double pct(uint64_t part, uint64_t whole)
@@ -270,13 +275,15 @@ static void show_event(const struct profile *t, const struct recorder_event *e, 
 			*profile_str(t, e->event.unit) ? " " : "", profile_str(t, e->event.unit));
 	if (event_duty(&e->event) < 0.9995)
 		fprintf(stderr, ", counting %.1f %% of the time", 100 * event_duty(&e->event));
-	fprintf(stderr, "; %s samples reached = %s stored + %s lost\n", thousands(e->event.n_reached, a),
-		thousands(e->n_stored, b), thousands(e->n_lost, l));
-	vec_each(loss, &t->losses)
+	fprintf(stderr, "; %s samples reached = %s stored + %s lost\n",
+		thousands(e->event.n_reached, a), thousands(e->n_stored, b),
+		thousands(e->n_lost, l));
+	vec_each (loss, &t->losses)
 		if (loss->event == id)
 			fprintf(stderr, "    lost: %s %s\n", profile_str(t, loss->name),
 				thousands(loss->n, a));
-	fprintf(stderr, "    idle %s, not_delivered %s (%.2f %% of busy), unknown addresses %s (%.2f %%)\n",
+	fprintf(stderr,
+		"    idle %s, not_delivered %s (%.2f %% of busy), unknown addresses %s (%.2f %%)\n",
 		thousands(e->n_idle, a), thousands(e->n_not_delivered, b),
 		pct(e->n_not_delivered, busy + e->n_not_delivered), thousands(e->n_unknown, d),
 		pct(e->n_unknown, busy));
@@ -289,18 +296,22 @@ static void show_account(struct recorder *r, const char *db)
 	uint64_t n = 0;
 	char a[32], b[32];
 
-	vec_each(e, &s->events)
+	vec_each (e, &s->events)
 		n += e->n_stored;
-	fprintf(stderr, "recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of %s\n",
-		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9, profile_str(s->profile, m->engine),
-		thousands(n, a), thousands(s->n_bytes, b), n ? (double)s->n_bytes / (double)n : 0,
-		s->epoch, db);
+	fprintf(stderr,
+		"recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of "
+		"%s\n",
+		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9,
+		profile_str(s->profile, m->engine), thousands(n, a), thousands(s->n_bytes, b),
+		n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
 	for (event_id i = 0; i < s->events.n; i++)
 		show_event(s->profile, &s->events.v[i], i);
 	n = collector_stats(recorder_collector(r)).n_lost_records;
 	if (n)
-		fprintf(stderr, "  the kernel's rings were full %s times: some mappings and processes may "
-			"be unknown\n", thousands(n, a));
+		fprintf(stderr,
+			"  the kernel's rings were full %s times: some mappings and processes may "
+			"be unknown\n",
+			thousands(n, a));
 }
 
 /* The same account as an object on stdout. */
@@ -325,10 +336,14 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 		const struct {
 			const char *key;
 			uint64_t n;
-		} counts[] = {{"period", e->event.period},     {"freq_hz", e->event.freq_hz},
-			      {"reached", e->event.n_reached}, {"samples", e->n_stored},
-			      {"lost", e->n_lost},             {"idle", e->n_idle},
-			      {"unknown", e->n_unknown},       {"not_delivered", e->n_not_delivered}};
+		} counts[] = {{"period", e->event.period},
+			      {"freq_hz", e->event.freq_hz},
+			      {"reached", e->event.n_reached},
+			      {"samples", e->n_stored},
+			      {"lost", e->n_lost},
+			      {"idle", e->n_idle},
+			      {"unknown", e->n_unknown},
+			      {"not_delivered", e->n_not_delivered}};
 
 		json_begin(&j, '{');
 		json_key(&j, "name");
@@ -341,7 +356,7 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 		json_double(&j, event_duty(&e->event));
 		json_key(&j, "losses");
 		json_begin(&j, '{');
-		vec_each(l, &s->profile->losses) {
+		vec_each (l, &s->profile->losses) {
 			if (l->event != i)
 				continue;
 			json_key(&j, profile_str(s->profile, l->name));
@@ -365,7 +380,7 @@ static void show_limits(const struct cmd *c, const struct recorder *r)
 		cmd_notice(c, "sampling through perf rings: %s", collector_why_not_bpf(col));
 	if (collector_user_only(col))
 		cmd_notice(c, "user code only: kernel samples need CAP_PERFMON or "
-			   "kernel.perf_event_paranoid below 2");
+			      "kernel.perf_event_paranoid below 2");
 }
 
 /* With -p: has every process gone that was asked for? */
@@ -379,7 +394,8 @@ static bool all_gone(const struct target *t)
 	return true;
 }
 
-/* One descriptor per event and CPU or thread, and those of images: more than 1024 on large machines. */
+/* One descriptor per event and CPU or thread, and those of images: more than 1024 on large
+ * machines. */
 static void raise_open_files(void)
 {
 	struct rlimit l;
@@ -390,8 +406,8 @@ static void raise_open_files(void)
 	}
 }
 
-/* Large buffers go back to the system when they are freed, instead of raising the size from which on
- * that happens: a recorder has to stay small between its flushes. */
+/* Large buffers go back to the system when they are freed, instead of raising the size from which
+ * on that happens: a recorder has to stay small between its flushes. */
 static void keep_small(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
@@ -400,13 +416,15 @@ static void keep_small(void)
 static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
 	       const struct target *t)
 {
-	uint64_t start_ns = now_ns(), end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
+	uint64_t start_ns = now_ns(),
+		 end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
 	bool progress = isatty(STDERR_FILENO);
 
 	while (!interrupted && now_ns() < end_ns && !child_ended(ch) && !all_gone(t)) {
 		uint64_t left_ms = (end_ns - now_ns()) / 1000000;
 		int wait_ms = left_ms > 200 && (progress || ch->pid || o->pids.n) ? 200
-			      : left_ms > 1000 ? 1000 : (int)left_ms + 1;
+			      : left_ms > 1000					  ? 1000
+					       : (int)left_ms + 1;
 		int rc = recorder_step(r, wait_ms, &c->err);
 
 		if (progress)
@@ -419,7 +437,8 @@ static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct
 	return recorder_stop(r, &c->err);
 }
 
-static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro, struct child *ch)
+static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro,
+		  struct child *ch)
 {
 	struct sigaction sa = {.sa_handler = on_signal}, dfl = {.sa_handler = SIG_DFL};
 	struct recorder *r = NULL;
@@ -452,18 +471,22 @@ int cmd_record(struct cmd *c)
 	struct options o = {0};
 	const struct opt table[] = {
 		{"a all", OPT_FLAG, &o.all, NULL, "record every process on every CPU"},
-		{"p pid", OPT_LIST, &o.pids, "PID[,PID]", "record these processes and what they start"},
+		{"p pid", OPT_LIST, &o.pids, "PID[,PID]",
+		 "record these processes and what they start"},
 		{"G cgroup", OPT_STR, &o.cgroup, "CGROUP", "record the processes of a cgroup"},
 		{"e event", OPT_LIST, &o.events, "EVENT[:PERIOD][+EVENT...]",
 		 "what to sample (dwell events lists them)"},
 		{"F freq", OPT_U64, &o.freq_hz, "HZ", "samples per second and CPU"},
 		{"c count", OPT_U64, &o.period, "PERIOD", "one sample every PERIOD events"},
-		{"d duration", OPT_DURATION, &o.duration_ns, "TIME", "stop after TIME (10, 500ms, 3m)"},
+		{"d duration", OPT_DURATION, &o.duration_ns, "TIME",
+		 "stop after TIME (10, 500ms, 3m)"},
 		{"label", OPT_STR, &o.label, "LABEL", "mark the samples with LABEL"},
 		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
 		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
-		{"log-slots", OPT_U64, &o.log_slots, "N", "samples a CPU's log holds, 64 to 1048576"},
-		{"db", OPT_STR, &o.db, "DB", "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"log-slots", OPT_U64, &o.log_slots, "N",
+		 "samples a CPU's log holds, 64 to 1048576"},
+		{"db", OPT_STR, &o.db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
 		{0},
 	};
 	struct recorder_opts ro = {0};
@@ -481,14 +504,16 @@ int cmd_record(struct cmd *c)
 	split = choose_word(o.by, splits, n_elems(splits), "--by", &c->err);
 	if (engine < 0 || split < 0)
 		return -EINVAL;
-	if (o.log_slots && (o.log_slots < 64 || o.log_slots > 1 << 20 || o.log_slots & (o.log_slots - 1)))
-		return err_set(&c->err, -EINVAL, "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
+	if (o.log_slots &&
+	    (o.log_slots < 64 || o.log_slots > 1 << 20 || o.log_slots & (o.log_slots - 1)))
+		return err_set(&c->err, -EINVAL,
+			       "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
 			       o.log_slots);
 	rc = choose_events(c, &o, &specs, &c->err);
 	if (rc >= 0)
 		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
 	if (rc >= 0) {
-		vec_each(word, &o.operands)
+		vec_each (word, &o.operands)
 			str_addf(&command, "%s%s", command.n ? " " : "", *word);
 		db = o.db ? xstrdup(o.db) : store_default_path();
 		ro.db = db;

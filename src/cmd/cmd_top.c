@@ -29,8 +29,7 @@ int cmd_top(struct cmd *c)
 	struct top_args a = {.n = 20};
 	const struct opt table[] = {
 		{"n", OPT_U64, &a.n, "N", "how many instructions (default 20)"},
-		{"sort s", OPT_STR, &c->select.sort, "EVENT",
-		 "sort by this event (default: time)"},
+		{"sort s", OPT_STR, &c->select.sort, "EVENT", "sort by this event (default: time)"},
 		{"no-header", OPT_FLAG, &a.no_header, NULL, "the table alone"},
 		{0},
 	};

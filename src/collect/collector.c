@@ -37,28 +37,28 @@ struct collector {
 	enum engine engine;
 	char why_not_bpf[256];
 	bool user_only;
-	bool inner_pidns;                    /* the kernel's own task list has other pids than ours */
+	bool inner_pidns; /* the kernel's own task list has other pids than ours */
 	cpu_list cpus;
-	struct log *log;                     /* engine bpf */
+	struct log *log; /* engine bpf */
 	uint32_t n_log_cpus;
-	uint64_t *heads;                     /* n_log_cpus: up to where this cycle folds */
-	bool in_log[LOG_MAX_EVENTS];         /* this event's samples come through the log */
+	uint64_t *heads;	     /* n_log_cpus: up to where this cycle folds */
+	bool in_log[LOG_MAX_EVENTS]; /* this event's samples come through the log */
 	struct event_spec specs[LOG_MAX_EVENTS];
-	event_id events[LOG_MAX_EVENTS];     /* in the profile */
-	opened_list samplers;                /* the events asked for */
-	opened_list sideband;                /* dummy events that own the rings */
-	VEC(struct ring) rings;              /* one per online CPU */
-	struct wr pending;                   /* drained records not yet applied */
-	struct wr spare;                     /* the other one of two buffers */
-	VEC(struct pending_record) order;    /* of pending, by time */
+	event_id events[LOG_MAX_EVENTS];  /* in the profile */
+	opened_list samplers;		  /* the events asked for */
+	opened_list sideband;		  /* dummy events that own the rings */
+	VEC(struct ring) rings;		  /* one per online CPU */
+	struct wr pending;		  /* drained records not yet applied */
+	struct wr spare;		  /* the other one of two buffers */
+	VEC(struct pending_record) order; /* of pending, by time */
 	struct images images;
 	struct procs procs;
 	struct kernel_map kernel;
 	struct fold fold;
 	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
-	uint64_t n_ring_lost[LOG_MAX_EVENTS];    /* found their ring full; known at the end */
-	uint64_t n_lost_records;                 /* of any kind, as the rings tell it on the way */
-	uint64_t idle_start_ns;              /* of all CPUs, when sampling began */
+	uint64_t n_ring_lost[LOG_MAX_EVENTS];	 /* found their ring full; known at the end */
+	uint64_t n_lost_records;		 /* of any kind, as the rings tell it on the way */
+	uint64_t idle_start_ns;			 /* of all CPUs, when sampling began */
 	int cycle_ms;
 };
 
@@ -134,7 +134,8 @@ static int open_log(struct collector *c, struct err *err)
 	o.n_slots = c->opts.n_slots ? c->opts.n_slots
 				    : power_of_two((64u << 20) / 16 / o.n_cpus < 65536
 							   ? (64u << 20) / 16 / o.n_cpus
-							   : 65536, 1024);
+							   : 65536,
+						   1024);
 	o.n_spill = power_of_two(o.n_slots / 16, 64);
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	c->n_log_cpus = o.n_cpus;
@@ -161,7 +162,8 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 {
 	struct event_spec dummy = {.name = (char *)"events"};
 	struct perf_event_attr *a = &dummy.attr;
-	struct target all = {.kind = TARGET_ALL}, *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
+	struct target all = {.kind = TARGET_ALL},
+		      *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
 	size_t n_pages = geteuid() == 0 ? 256 : 128;
 	int rc;
 
@@ -185,10 +187,10 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 	if (rc < 0)
 		return rc;
 	/* The first descriptor of a CPU owns its ring, the others write into it. */
-	vec_each(cpu, &c->cpus) {
+	vec_each (cpu, &c->cpus) {
 		struct opened *owner = NULL;
 
-		vec_each(o, &c->sideband) {
+		vec_each (o, &c->sideband) {
 			if (o->cpu != *cpu)
 				continue;
 			if (owner) {
@@ -207,7 +209,7 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 
 static const struct opened *ring_owner(const struct collector *c, int cpu)
 {
-	vec_each(o, &c->sideband)
+	vec_each (o, &c->sideband)
 		if (o->cpu == cpu)
 			return o;
 	return NULL;
@@ -281,9 +283,9 @@ static int choose_cycle_ms(const struct collector *c, uint32_t n_slots)
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {
 		const struct event_spec *s = &c->opts.events[i];
 
-		hz += s->attr.freq		? (double)s->attr.sample_freq
+		hz += s->attr.freq			     ? (double)s->attr.sample_freq
 		      : s->is_clock && s->attr.sample_period ? 1e9 / (double)s->attr.sample_period
-						: 10000;
+							     : 10000;
 	}
 	ms = hz > 0 ? n_slots / hz * 1000 / LOG_FILL_PART : CYCLE_MS;
 	return ms < 10 ? 10 : ms > CYCLE_MS ? CYCLE_MS : (int)ms;
@@ -305,7 +307,8 @@ static int open_all(struct collector *c, struct err *err)
 		else
 			c->engine = ENGINE_BPF;
 	}
-	rc = open_sideband(c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS, err);
+	rc = open_sideband(c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS,
+			   err);
 	for (uint32_t i = 0; i < c->opts.n_events && rc >= 0; i++)
 		rc = open_event(c, i, err);
 	return rc;
@@ -343,7 +346,7 @@ void collector_close(struct collector *c)
 		return;
 	opened_close(&c->samplers);
 	log_close(c->log);
-	vec_each(r, &c->rings)
+	vec_each (r, &c->rings)
 		ring_close(r);
 	vec_release(&c->rings);
 	opened_close(&c->sideband);
@@ -373,14 +376,17 @@ static void add_program(void *ctx, uint64_t start, uint64_t end, const char *nam
 {
 	struct collector *c = ctx;
 
-	kernel_map_add(&c->kernel, &(struct kernel_range){
-		.start = start, .end = end, .image = {.kind = IMAGE_BPF, .path = name}});
+	kernel_map_add(&c->kernel,
+		       &(struct kernel_range){.start = start,
+					      .end = end,
+					      .image = {.kind = IMAGE_BPF, .path = name}});
 }
 
 static int list_processes(struct collector *c, struct err *err)
 {
 	/* The idle tasks, which no list shows: one tgid 0 for all CPUs. */
-	procs_add_task(&c->procs, &(struct task_record){.comm = "swapper", .n_threads = 1, .is_kernel = 1});
+	procs_add_task(&c->procs,
+		       &(struct task_record){.comm = "swapper", .n_threads = 1, .is_kernel = 1});
 	c->procs.v.v[procs_current(&c->procs, 0)].exact = false;
 	c->procs.v.v[procs_current(&c->procs, 0)].any_exec = true;
 	if (c->engine == ENGINE_BPF)
@@ -390,7 +396,7 @@ static int list_processes(struct collector *c, struct err *err)
 	if (c->opts.target.kind == TARGET_ALL || c->opts.target.kind == TARGET_CGROUP)
 		procs_scan(&c->procs);
 	else
-		vec_each(pid, &c->opts.target.pids)
+		vec_each (pid, &c->opts.target.pids)
 			procs_scan_one(&c->procs, *pid);
 	return 0;
 }
@@ -399,7 +405,8 @@ int collector_start(struct collector *c, struct err *err)
 {
 	int rc;
 
-	/* In this order every process that is sampled is known: from the list, or by its records. */
+	/* In this order every process that is sampled is known: from the list, or by its records.
+	 */
 	opened_enable(&c->sideband);
 	rc = list_processes(c, err);
 	c->idle_start_ns = idle_ns();
@@ -427,7 +434,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 {
 	VEC(struct pollfd) fds = {0};
 
-	vec_each(o, &c->sideband)
+	vec_each (o, &c->sideband)
 		if (ring_owner(c, o->cpu) == o)
 			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
 	if (timeout_ms > c->cycle_ms)
@@ -447,7 +454,7 @@ static int by_time(const void *a, const void *b)
 
 static const struct opened *sampler_by_id(const struct collector *c, uint64_t id)
 {
-	vec_each(o, &c->samplers)
+	vec_each (o, &c->samplers)
 		if (o->id == id)
 			return o;
 	return NULL;
@@ -485,9 +492,11 @@ static void apply(struct collector *c, const struct record *r)
 	case RECORD_KSYMBOL:
 		fold_forget(&c->fold);
 		if (!r->unregistered)
-			kernel_map_add(&c->kernel, &(struct kernel_range){
-				.start = r->addr, .end = r->addr + r->n_bytes,
-				.image = {.kind = IMAGE_BPF, .path = r->name}});
+			kernel_map_add(&c->kernel,
+				       &(struct kernel_range){
+					       .start = r->addr,
+					       .end = r->addr + r->n_bytes,
+					       .image = {.kind = IMAGE_BPF, .path = r->name}});
 		break;
 	default:
 		fold_pause(&c->fold);
@@ -495,8 +504,9 @@ static void apply(struct collector *c, const struct record *r)
 	}
 }
 
-/* Applies everything in the rings that happened up to UNTIL_NS, in order of time over all CPUs.  What
- * is newer waits: another CPU's ring may hold something older that came after it was drained. */
+/* Applies everything in the rings that happened up to UNTIL_NS, in order of time over all CPUs.
+ * What is newer waits: another CPU's ring may hold something older that came after it was drained.
+ */
 static void apply_sideband(struct collector *c, uint64_t until_ns)
 {
 	struct wr later = c->spare;
@@ -567,13 +577,14 @@ static void add_spilled(void *ctx, const struct spill_slot *s)
 	fold_add_spilled(&c->fold, s);
 }
 
-/* The event's own count: reads every descriptor.  An event on one thread and one CPU counts as enabled
- * while its thread runs on any CPU, so of each thread one CPU's descriptor tells that time. */
+/* The event's own count: reads every descriptor.  An event on one thread and one CPU counts as
+ * enabled while its thread runs on any CPU, so of each thread one CPU's descriptor tells that time.
+ */
 static void read_counts(struct collector *c)
 {
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
 
-	vec_each(o, &c->samplers) {
+	vec_each (o, &c->samplers) {
 		struct event *e = &c->profile->events.v[c->events[o->event]];
 		struct opened_count n;
 
@@ -606,8 +617,8 @@ static void settle_event(struct collector *c, uint32_t i, uint64_t idle)
 	/* Nothing should be left over; if something is, it has a name too. */
 	if (k.reached > kept)
 		profile_add_loss(c->profile, "unaccounted", c->events[i], k.reached - kept);
-	/* A clock's count goes on while a CPU idles, but its samples do not come reliably then; and it
-	 * goes on in code the event excludes, so that it promises nothing there. */
+	/* A clock's count goes on while a CPU idles, but its samples do not come reliably then; and
+	 * it goes on in code the event excludes, so that it promises nothing there. */
 	if (spec->is_clock && (spec->attr.exclude_kernel || spec->attr.exclude_user))
 		e->total = 0;
 	else if (spec->is_clock && c->opts.target.kind == TARGET_ALL)
@@ -634,7 +645,8 @@ void collector_stop(struct collector *c)
 
 struct collector_stats collector_stats(const struct collector *c)
 {
-	struct collector_stats s = {.n_unknown = c->fold.n_unknown, .n_keys = c->fold.n_used,
+	struct collector_stats s = {.n_unknown = c->fold.n_unknown,
+				    .n_keys = c->fold.n_used,
 				    .n_lost_records = c->n_lost_records};
 
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The recorder's engine room: opens events, drains rings, applies the sideband, folds samples into a
- * profile.  Knows no files of ours, no symbols, no screen.
+/* The recorder's engine room: opens events, drains rings, applies the sideband, folds samples into
+ * a profile.  Knows no files of ours, no symbols, no screen.
  *
  * One cycle, which was right every time in the measurements of docs/design/collector.md:
  *   (i)   note the heads of the sample logs;
@@ -8,9 +8,9 @@
  *   (iii) sort it by time over all CPUs and apply it;
  *   (iv)  fold the logs up to the noted heads; forget processes that ended a whole cycle ago.
  *
- * Engine `bpf` logs samples from a BPF program (log.h); engine `ring` reads them from the perf rings
- * that carry the sideband.  Tracepoints always use the rings: the kernel does not run perf_event
- * programs for them. */
+ * Engine `bpf` logs samples from a BPF program (log.h); engine `ring` reads them from the perf
+ * rings that carry the sideband.  Tracepoints always use the rings: the kernel does not run
+ * perf_event programs for them. */
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
@@ -22,15 +22,15 @@
 enum engine { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
 
 struct collector_opts {
-	struct target target;              /* the lists in it stay the caller's */
-	const struct event_spec *events;   /* rates set; borrowed until collector_close */
-	uint32_t n_events;                 /* 1 .. LOG_MAX_EVENTS */
-	enum engine engine;                /* AUTO: bpf where it can be had */
+	struct target target;		 /* the lists in it stay the caller's */
+	const struct event_spec *events; /* rates set; borrowed until collector_close */
+	uint32_t n_events;		 /* 1 .. LOG_MAX_EVENTS */
+	enum engine engine;		 /* AUTO: bpf where it can be had */
 	enum owner_split split;
-	const char *label;                 /* "" for none */
-	uint32_t n_slots;                  /* of a CPU's log, a power of two; 0: chosen by CPU count */
-	image_probe_fn *probe;             /* reads ELF layouts */
-	const struct image_layout *vdso;   /* NULL: none */
+	const char *label;     /* "" for none */
+	uint32_t n_slots;      /* of a CPU's log, a power of two; 0: chosen by CPU count */
+	image_probe_fn *probe; /* reads ELF layouts */
+	const struct image_layout *vdso; /* NULL: none */
 };
 
 struct collector;
@@ -50,8 +50,8 @@ bool collector_user_only(const struct collector *c);
 /* Learns of all processes there are, then starts sampling. */
 int collector_start(struct collector *c, struct err *err);
 
-/* Says that kernel code lies somewhere, from the first cycle on: the kernel, a module, a BPF program.
- * BPF programs loaded later are noticed by themselves. */
+/* Says that kernel code lies somewhere, from the first cycle on: the kernel, a module, a BPF
+ * program. BPF programs loaded later are noticed by themselves. */
 void collector_add_kernel(struct collector *c, const struct kernel_range *r);
 
 /* LEARN is called once, when a kernel address is in none of the ranges: to add more of them. */
@@ -71,11 +71,12 @@ void collector_flush(struct collector *c);
 void collector_stop(struct collector *c);
 
 struct collector_stats {
-	uint64_t n_samples; /* in values so far */
-	uint64_t n_lost;         /* samples */
-	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes */
-	uint64_t n_unknown; /* of n_samples: address or process not known */
-	uint64_t n_keys;    /* distinct (code, owner, event) counted */
+	uint64_t n_samples;	 /* in values so far */
+	uint64_t n_lost;	 /* samples */
+	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes
+				  */
+	uint64_t n_unknown;	 /* of n_samples: address or process not known */
+	uint64_t n_keys;	 /* distinct (code, owner, event) counted */
 };
 struct collector_stats collector_stats(const struct collector *c);
 

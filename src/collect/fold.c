@@ -17,14 +17,15 @@ struct fold_slot {
 #define VALUE_NONE UINT32_MAX
 
 /* What `code` is besides a number in struct images: */
-#define CODE_KERNEL UINT32_MAX  /* `at` is a kernel address */
-#define CODE_IMAGE  (1u << 31)  /* an image of the profile (generated code, unknown), `at` an address in it */
+#define CODE_KERNEL UINT32_MAX /* `at` is a kernel address */
+#define CODE_IMAGE                                                                                 \
+	(1u << 31) /* an image of the profile (generated code, unknown), `at` an address in it */
 
 void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct images *images,
 	       struct kernel_map *kernel, const event_id *events)
 {
-	*f = (struct fold){.profile = p, .procs = procs, .images = images, .kernel = kernel,
-			   .events = events};
+	*f = (struct fold){
+		.profile = p, .procs = procs, .images = images, .kernel = kernel, .events = events};
 	f->n_slots = FIRST_N_SLOTS;
 	f->slots = xcalloc(f->n_slots, sizeof(*f->slots));
 }
@@ -121,9 +122,9 @@ static uint32_t find_proc(struct fold *f, uint32_t tgid, uint32_t generation)
 {
 	uint32_t proc = procs_find(f->procs, tgid, generation);
 
-	/* Nobody told of this process: a lost record, or it started while the list was being read. */
-	if (proc == PROC_NONE &&
-	    (f->procs->lost || procs_current(f->procs, tgid) == PROC_NONE) &&
+	/* Nobody told of this process: a lost record, or it started while the list was being read.
+	 */
+	if (proc == PROC_NONE && (f->procs->lost || procs_current(f->procs, tgid) == PROC_NONE) &&
 	    procs_scan_one(f->procs, tgid))
 		proc = procs_find(f->procs, tgid, generation);
 	return proc;
@@ -136,8 +137,7 @@ static void look_up_process(struct fold *f, const struct log_sample *s)
 	f->last.tid = s->tid;
 	f->last.generation = s->generation;
 	f->last.proc = find_proc(f, s->tgid, s->generation);
-	f->last.owner =
-		f->last.proc == PROC_NONE ? 0 : procs_owner(f->procs, f->last.proc, s->tid);
+	f->last.owner = f->last.proc == PROC_NONE ? 0 : procs_owner(f->procs, f->last.proc, s->tid);
 	f->last.map = (struct mapping){0};
 }
 
@@ -169,8 +169,8 @@ static void locate(struct fold *f, uint64_t ip, struct fold_key *key)
 
 	key->at = ip;
 	if (!in_mapping(m, ip)) {
-		m = f->last.proc == PROC_NONE
-			    ? NULL : procs_find_mapping(f->procs, f->last.proc, ip);
+		m = f->last.proc == PROC_NONE ? NULL
+					      : procs_find_mapping(f->procs, f->last.proc, ip);
 		if (!m) {
 			key->code = CODE_IMAGE | unknown_image(f);
 			f->n_unknown++;
@@ -224,7 +224,8 @@ static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t n)
 	return profile_intern_place(f->profile, unknown_image(f), ip, 0);
 }
 
-static uint32_t add_value(struct fold *f, owner_id owner, place_id place, unsigned event, uint64_t n)
+static uint32_t add_value(struct fold *f, owner_id owner, place_id place, unsigned event,
+			  uint64_t n)
 {
 	return profile_add_value(f->profile,
 				 &(struct value){.owner = owner,
@@ -253,7 +254,8 @@ static void settle(struct fold *f)
 			f->profile->values.v[s->value].count += s->count;
 		} else {
 			place_id place = place_of(f, s);
-			uint32_t value = add_value(f, s->key.owner, place, s->key.event - 1, s->count);
+			uint32_t value =
+				add_value(f, s->key.owner, place, s->key.event - 1, s->count);
 
 			/* What is unknown is looked for again. */
 			if (f->profile->images.v[f->profile->places.v[place].image].kind !=

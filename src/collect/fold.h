@@ -18,10 +18,10 @@
 
 /* Where a sample was and whose. */
 struct fold_key {
-	uint64_t at;     /* file offset, or run-time address */
-	uint32_t code;   /* see fold.c */
+	uint64_t at;   /* file offset, or run-time address */
+	uint32_t code; /* see fold.c */
 	uint32_t owner;
-	uint32_t event;  /* event + 1; 0: a free slot */
+	uint32_t event; /* event + 1; 0: a free slot */
 };
 
 struct fold {
@@ -29,21 +29,21 @@ struct fold {
 	struct procs *procs;
 	struct images *images;
 	struct kernel_map *kernel;
-	const event_id *events;    /* by the log's event number */
-	struct fold_slot *slots;   /* open addressing, a power of two */
+	const event_id *events;	 /* by the log's event number */
+	struct fold_slot *slots; /* open addressing, a power of two */
 	uint32_t n_slots, n_used;
-	struct {                   /* samples on their way into the table */
+	struct { /* samples on their way into the table */
 		struct fold_key key;
 		uint32_t slot;
 	} batch[FOLD_BATCH];
 	unsigned n_batch;
-	struct {                   /* the last sample's process and mapping, when `known` */
+	struct { /* the last sample's process and mapping, when `known` */
 		bool known;
 		uint32_t tgid, tid, generation, proc;
 		owner_id owner;
 		struct mapping map; /* empty: none yet */
 	} last;
-	image_id unknown;          /* image of addresses nobody could attribute, when has_unknown */
+	image_id unknown; /* image of addresses nobody could attribute, when has_unknown */
 	bool has_unknown;
 	uint64_t n_samples[LOG_MAX_EVENTS]; /* folded so far, by event number */
 	uint64_t n_unknown;

@@ -2,7 +2,8 @@
 /* See images.h.
  *
  * Two mappings are of one file when the kernel told the same build-id and path, or, where it tells
- * no build-id, the same device, inode, inode generation and path.  Their profile image is then found by content. */
+ * no build-id, the same device, inode, inode generation and path.  Their profile image is then
+ * found by content. */
 #include "collect/images.h"
 
 #include <errno.h>
@@ -53,15 +54,15 @@ void images_init(struct images *im, struct profile *p, image_probe_fn *probe,
 
 void images_release(struct images *im)
 {
-	vec_each(c, &im->codes)
+	vec_each (c, &im->codes)
 		if (c->fd >= 0)
 			close(c->fd);
 	vec_release(&im->codes);
 	index_release(&im->ix);
 }
 
-/* Opens PATH for reading if it is a regular file, without touching it if it is anything else (opening
- * a device or a FIFO can have effects). */
+/* Opens PATH for reading if it is a regular file, without touching it if it is anything else
+ * (opening a device or a FIFO can have effects). */
 static int open_regular(const char *path)
 {
 	_fd_ int at = open(path, O_PATH | O_CLOEXEC);
@@ -84,7 +85,8 @@ static bool probe_matches(struct images *im, int fd, const struct image_ref *ref
 		return false;
 	if (ref->build_id.n_bytes && !ret->hashed)
 		return build_id_same(&ref->build_id, &ret->build_id);
-	/* Device numbers differ between stat and mappings on some file systems: the inode must do. */
+	/* Device numbers differ between stat and mappings on some file systems: the inode must do.
+	 */
 	return !ref->ino || (fstat(fd, &st) == 0 && st.st_ino == ref->ino);
 }
 
@@ -142,8 +144,8 @@ static image_id file_image(struct images *im, const struct code *c, bool deleted
 static bool is_anonymous(const char *path)
 {
 	return path[0] != '/' || str_starts(path, "//anon") || str_starts(path, "/dev/zero") ||
-	       str_starts(path, "/SYSV") ||
-	       str_starts(path, "/anon_hugepage") || str_starts(path, "/[aio]");
+	       str_starts(path, "/SYSV") || str_starts(path, "/anon_hugepage") ||
+	       str_starts(path, "/[aio]");
 }
 
 uint32_t images_intern(struct images *im, const struct image_ref *ref)
@@ -181,7 +183,8 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	if (c->kind == CODE_FILE)
 		open_code(im, c, ref);
 	/* Programs are run from memfds, and JIT compilers write code into them. */
-	if (c->kind == CODE_FILE && !c->has_layout && !c->told.n_bytes && str_starts(ref->path, "/memfd:"))
+	if (c->kind == CODE_FILE && !c->has_layout && !c->told.n_bytes &&
+	    str_starts(ref->path, "/memfd:"))
 		c->kind = CODE_ANON;
 	if (c->kind != CODE_ANON)
 		c->image = file_image(im, c, deleted);
@@ -191,8 +194,9 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 
 uint32_t images_find_build_id(const struct images *im, const struct build_id *id)
 {
-	vec_each(c, &im->codes)
-		if (build_id_same(&c->told, id) || (c->has_layout && build_id_same(&c->layout.build_id, id)))
+	vec_each (c, &im->codes)
+		if (build_id_same(&c->told, id) ||
+		    (c->has_layout && build_id_same(&c->layout.build_id, id)))
 			return (uint32_t)(c - im->codes.v);
 	return INDEX_NONE;
 }
@@ -204,8 +208,8 @@ place_id images_place(struct images *im, uint32_t code, uint64_t off)
 
 	c->sampled = true;
 	if (c->has_layout && !image_layout_svma(&c->layout, off, &svma)) {
-		/* Code outside every executable segment (a page's slack, a file mapped by hand): the
-		 * offset is all there is; it cannot collide, the segments do not cover it. */
+		/* Code outside every executable segment (a page's slack, a file mapped by hand):
+		 * the offset is all there is; it cannot collide, the segments do not cover it. */
 		svma = off;
 	}
 	return profile_intern_place(im->profile, c->image, svma, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The distinct files (and nameless regions) that are mapped executable anywhere on the machine.
  *
- * A file is opened at first sight, through a process that maps it, while that process lives: later it
- * may be deleted, replaced or in a mount namespace that is gone.  The open descriptor is kept (up to
- * a limit) so that its symbols can be saved at the next flush. */
+ * A file is opened at first sight, through a process that maps it, while that process lives: later
+ * it may be deleted, replaced or in a mount namespace that is gone.  The open descriptor is kept
+ * (up to a limit) so that its symbols can be saved at the next flush. */
 #ifndef COLLECT_IMAGES_H
 #define COLLECT_IMAGES_H
 
@@ -18,11 +18,11 @@
 /* What a mapping record says about the file behind it. */
 struct image_ref {
 	struct build_id build_id; /* n_bytes 0: not told */
-	uint64_t dev, ino;        /* when no build-id is told; 0 unknown */
-	uint64_t ino_generation;  /* tells files apart that had one inode after another; 0 unknown */
-	const char *path;         /* as the kernel prints it, " (deleted)" and all */
-	uint32_t pid;             /* a process that maps it, for opening; 0: none */
-	uint64_t start, end;      /* where it maps it */
+	uint64_t dev, ino;	  /* when no build-id is told; 0 unknown */
+	uint64_t ino_generation; /* tells files apart that had one inode after another; 0 unknown */
+	const char *path;	 /* as the kernel prints it, " (deleted)" and all */
+	uint32_t pid;		 /* a process that maps it, for opening; 0: none */
+	uint64_t start, end;	 /* where it maps it */
 };
 
 enum code_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
@@ -30,11 +30,11 @@ enum code_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
 /* One distinct mapped thing. */
 struct code {
 	enum code_kind kind;
-	string_id path;  /* without " (deleted)" */
-	image_id image;  /* in the profile; CODE_ANON: none (it depends on the process) */
-	bool sampled;    /* some sample fell into it */
+	string_id path;	 /* without " (deleted)" */
+	image_id image;	 /* in the profile; CODE_ANON: none (it depends on the process) */
+	bool sampled;	 /* some sample fell into it */
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
-	int fd;          /* of the file; -1 */
+	int fd;		 /* of the file; -1 */
 	struct image_layout layout;
 	struct build_id told; /* identity: */
 	uint64_t dev, ino, ino_generation;

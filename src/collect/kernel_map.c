@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See kernel_map.h.  Ranges may nest (a BPF program inside the module area): the latest start wins. */
+/* See kernel_map.h.  Ranges may nest (a BPF program inside the module area): the latest start wins.
+ */
 #include "collect/kernel_map.h"
 
 #include <string.h>
@@ -42,7 +43,8 @@ static void insert(struct kernel_map *k, const struct kernel_piece *piece)
 
 void kernel_map_add(struct kernel_map *k, const struct kernel_range *r)
 {
-	struct kernel_piece piece = {.start = r->start, .end = r->end, .svma = r->svma, .desc = r->image};
+	struct kernel_piece piece = {
+		.start = r->start, .end = r->end, .svma = r->svma, .desc = r->image};
 	size_t i = upper(k, r->start);
 
 	piece.desc.path = profile_str(k->profile, profile_intern_str(k->profile, r->image.path));

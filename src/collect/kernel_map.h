@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where kernel code is: the kernel itself, modules, BPF programs, as ranges of run-time addresses. */
+/* Where kernel code is: the kernel itself, modules, BPF programs, as ranges of run-time addresses.
+ */
 #ifndef COLLECT_KERNEL_MAP_H
 #define COLLECT_KERNEL_MAP_H
 
@@ -11,19 +12,19 @@
 
 struct kernel_range {
 	uint64_t start, end; /* run-time addresses, [start, end) */
-	uint64_t svma;       /* stated address of start: 0 for modules and BPF programs */
+	uint64_t svma;	     /* stated address of start: 0 for modules and BPF programs */
 	struct image image;  /* kind KERNEL, MODULE or BPF; its path is borrowed */
 };
 
 struct kernel_piece {
 	uint64_t start, end, svma;
 	struct image desc; /* its path is in the profile's strings */
-	image_id image;    /* when has_image: interned when first sampled */
+	image_id image;	   /* when has_image: interned when first sampled */
 	bool has_image;
 };
 
 struct kernel_map {
-	struct profile *profile; /* borrowed */
+	struct profile *profile;    /* borrowed */
 	VEC(struct kernel_piece) v; /* sorted by start, disjoint */
 };
 

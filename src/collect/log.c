@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See log.h; bpf/record.h has the layout, bpf/sample.bpf.c the other side.
  *
- * Head is read with acquire and tail written with release: a slot is read only after the kernel side
- * published it, and given back only after it was read. */
+ * Head is read with acquire and tail written with release: a slot is read only after the kernel
+ * side published it, and given back only after it was read. */
 #include "collect/log.h"
 
 #include <bpf/bpf.h>
@@ -24,8 +24,8 @@
 struct log {
 	struct sample_bpf *skel;
 	uint32_t n_events, n_cpus, n_slots, n_spill;
-	struct log_slot *slots;   /* n_cpus * n_slots */
-	struct log_cpu *cpus;     /* n_cpus */
+	struct log_slot *slots;	  /* n_cpus * n_slots */
+	struct log_cpu *cpus;	  /* n_cpus */
 	struct spill_slot *spill; /* n_cpus * n_spill */
 	VEC(struct bpf_link *) links;
 };
@@ -111,12 +111,12 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 		log_close(l);
 		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said);
 	}
-	l->slots = map_array(l->skel->maps.slots, sizeof(*l->slots),
-			     (size_t)l->n_cpus * l->n_slots, PROT_READ);
-	l->cpus = map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus,
-			    PROT_READ | PROT_WRITE);
-	l->spill = map_array(l->skel->maps.spill, sizeof(*l->spill),
-			     (size_t)l->n_cpus * l->n_spill, PROT_READ);
+	l->slots = map_array(l->skel->maps.slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots,
+			     PROT_READ);
+	l->cpus =
+		map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus, PROT_READ | PROT_WRITE);
+	l->spill = map_array(l->skel->maps.spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill,
+			     PROT_READ);
 	if (!l->slots || !l->cpus || !l->spill) {
 		rc = -errno;
 		log_close(l);
@@ -131,7 +131,7 @@ void log_close(struct log *l)
 {
 	if (!l)
 		return;
-	vec_each(link, &l->links)
+	vec_each (link, &l->links)
 		bpf_link__destroy(*link);
 	vec_release(&l->links);
 	unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
@@ -188,12 +188,14 @@ int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record 
 }
 
 static void each_piece(const struct bpf_program *prog,
-		       void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name), void *ctx)
+		       void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
+		       void *ctx)
 {
 	enum { MAX_PIECES = 8 }; /* the program and its subprograms */
 	__u64 starts[MAX_PIECES];
 	__u32 lens[MAX_PIECES], size = sizeof(struct bpf_prog_info);
-	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)starts, .nr_jited_ksyms = MAX_PIECES,
+	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)starts,
+				     .nr_jited_ksyms = MAX_PIECES,
 				     .jited_func_lens = (uintptr_t)lens,
 				     .nr_jited_func_lens = MAX_PIECES};
 	char tag[2 * BPF_TAG_SIZE + 1], name[64];
@@ -202,12 +204,14 @@ static void each_piece(const struct bpf_program *prog,
 		return;
 	str_hex(info.tag, BPF_TAG_SIZE, tag);
 	snprintf(name, sizeof(name), "bpf_prog_%s_%s", tag, info.name);
-	for (__u32 i = 0; i < info.nr_jited_ksyms && i < info.nr_jited_func_lens && i < MAX_PIECES; i++)
+	for (__u32 i = 0; i < info.nr_jited_ksyms && i < info.nr_jited_func_lens && i < MAX_PIECES;
+	     i++)
 		fn(ctx, starts[i], starts[i] + lens[i], name);
 }
 
 void log_each_program(const struct log *l,
-		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name), void *ctx)
+		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
+		      void *ctx)
 {
 	for (uint32_t i = 0; i < l->n_events; i++)
 		each_piece(program_of(l, i), fn, ctx);
@@ -225,8 +229,7 @@ uint64_t log_tail(const struct log *l, uint32_t cpu)
 
 struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 {
-	const struct log_slot *s =
-		&l->slots[(size_t)cpu * l->n_slots + (at & (l->n_slots - 1))];
+	const struct log_slot *s = &l->slots[(size_t)cpu * l->n_slots + (at & (l->n_slots - 1))];
 	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
 
 	return (struct log_sample){

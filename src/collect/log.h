@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel side of the bpf engine as user space sees it: the loaded program, its log and its spill
- * table.  Drained only through shared memory: a BPF map system call would silence the samplers of
- * its CPU while it runs (docs/design/collector.md). */
+/* The kernel side of the bpf engine as user space sees it: the loaded program, its log and its
+ * spill table.  Drained only through shared memory: a BPF map system call would silence the
+ * samplers of its CPU while it runs (docs/design/collector.md). */
 #ifndef COLLECT_LOG_H
 #define COLLECT_LOG_H
 
@@ -18,7 +18,8 @@ struct log_opts {
 	uint32_t n_cpus;   /* possible CPUs */
 	uint32_t n_slots;  /* per CPU, a power of two */
 	uint32_t n_spill;  /* per CPU, a power of two */
-	uint64_t pidns_dev, pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
+	uint64_t pidns_dev,
+		pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
 };
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
@@ -26,18 +27,19 @@ struct log_opts {
 int log_open(const struct log_opts *opts, struct log **ret, struct err *err);
 void log_close(struct log *l);
 
-/* Runs the program at each overflow of the perf event PERF_FD, which stays the caller's; samples are
- * numbered EVENT (below n_events).  Ends with log_close or when the fd is closed. */
+/* Runs the program at each overflow of the perf event PERF_FD, which stays the caller's; samples
+ * are numbered EVENT (below n_events).  Ends with log_close or when the fd is closed. */
 int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err);
 
 /* Calls FN for every process that exists, in no particular order. */
 int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
 		  struct err *err);
 
-/* Calls FN for each piece of machine code of the loaded programs: they run in the kernel and are sampled
- * too.  NAME is as in kallsyms, "bpf_prog_TAG_NAME". */
+/* Calls FN for each piece of machine code of the loaded programs: they run in the kernel and are
+ * sampled too.  NAME is as in kallsyms, "bpf_prog_TAG_NAME". */
 void log_each_program(const struct log *l,
-		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name), void *ctx);
+		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
+		      void *ctx);
 
 struct log_sample {
 	uint64_t ip; /* sign-extended: negative as int64_t means kernel */

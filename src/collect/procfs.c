@@ -17,7 +17,8 @@
 
 #define MAX_PROC_FILE (64u << 20)
 
-/* The kernel prints a newline in a name as \012, and nothing else specially (seq_file_path with "\n"). */
+/* The kernel prints a newline in a name as \012, and nothing else specially (seq_file_path with
+ * "\n"). */
 static void unescape(char *s)
 {
 	char *to = s;
@@ -46,12 +47,17 @@ static bool parse_map(char *line, struct procfs_map *ret)
 	    !at)
 		return false;
 	unescape(line + at);
-	*ret = (struct procfs_map){.start = start, .end = end, .off = off, .ino = ino,
-				   .dev = (uint64_t)maj << 32 | min, .path = line + at};
+	*ret = (struct procfs_map){.start = start,
+				   .end = end,
+				   .off = off,
+				   .ino = ino,
+				   .dev = (uint64_t)maj << 32 | min,
+				   .path = line + at};
 	return perms[2] == 'x';
 }
 
-/* The permissions stand after the first space; most lines are not executable and need no parsing. */
+/* The permissions stand after the first space; most lines are not executable and need no parsing.
+ */
 static bool looks_executable(const char *line)
 {
 	const char *space = strchr(line, ' ');

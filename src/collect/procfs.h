@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What /proc says about a process: proc(5).  All functions return 0 or a negative errno, or say so; a
- * process may go away in the middle, which is an error like any other. */
+/* What /proc says about a process: proc(5).  All functions return 0 or a negative errno, or say so;
+ * a process may go away in the middle, which is an error like any other. */
 #ifndef COLLECT_PROCFS_H
 #define COLLECT_PROCFS_H
 
@@ -33,8 +33,8 @@ int procfs_cgroup(uint32_t pid, char *ret, size_t size);
 /* This process's pid namespace; false when it is the initial one (or cannot be told). */
 bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino);
 
-/* Opens the process's perf map, /tmp/perf-PID.map in its view of the file system with PID as it sees itself.
- * -EPERM when that is no plain file of its user or of root. */
+/* Opens the process's perf map, /tmp/perf-PID.map in its view of the file system with PID as it
+ * sees itself. -EPERM when that is no plain file of its user or of root. */
 int procfs_open_perf_map(uint32_t pid);
 
 #endif

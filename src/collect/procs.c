@@ -14,7 +14,7 @@
 #define N_TGIDS (1u << LOG_PID_BITS)
 
 /* The generation's two parts. */
-#define TIME_MASK 0xfffu
+#define TIME_MASK	      0xfffu
 #define exec_part(generation) ((generation) >> 12 & 0xff)
 #define time_part(generation) ((generation)&TIME_MASK)
 
@@ -107,10 +107,10 @@ void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t
 
 void procs_release(struct procs *ps)
 {
-	vec_each(p, &ps->v)
+	vec_each (p, &ps->v)
 		maps_unref(p->maps);
 	vec_release(&ps->v);
-	vec_each(jit, &ps->jits)
+	vec_each (jit, &ps->jits)
 		if (jit->fd >= 0)
 			close(jit->fd);
 	vec_release(&ps->jits);
@@ -354,8 +354,11 @@ static void scan_mapping(void *ctx, const struct procfs_map *m)
 	struct scan_ctx *c = ctx;
 
 	add_mapping(c->ps, &c->ps->v.v[c->proc],
-		    &(struct image_ref){.dev = m->dev, .ino = m->ino, .path = m->path,
-					.pid = c->ps->v.v[c->proc].tgid, .start = m->start,
+		    &(struct image_ref){.dev = m->dev,
+					.ino = m->ino,
+					.path = m->path,
+					.pid = c->ps->v.v[c->proc].tgid,
+					.start = m->start,
 					.end = m->end},
 		    m->off);
 }
@@ -379,7 +382,8 @@ void procs_add_task(struct procs *ps, const struct task_record *t)
 		return;
 	if (procfs_exe(t->tgid, exe, sizeof(exe)) == 0)
 		p->exe = profile_intern_str(ps->profile, exe);
-	if (procfs_each_map(t->tgid, scan_mapping, &(struct scan_ctx){ps, procs_current(ps, t->tgid)}) < 0)
+	if (procfs_each_map(t->tgid, scan_mapping,
+			    &(struct scan_ctx){ps, procs_current(ps, t->tgid)}) < 0)
 		p->since_ns = 0; /* it ended, or is not ours to look into: its records know more */
 }
 
@@ -450,7 +454,8 @@ image_id procs_anon_image(struct procs *ps, uint32_t proc)
 	int fd;
 
 	/* Once it has a map it keeps it; a map that is not there yet is looked for once a cycle. */
-	if (p->has_anon && (p->anon_cycle == ps->cycle || ps->profile->images.v[p->anon].kind == IMAGE_JIT))
+	if (p->has_anon &&
+	    (p->anon_cycle == ps->cycle || ps->profile->images.v[p->anon].kind == IMAGE_JIT))
 		return p->anon;
 	fd = procfs_open_perf_map(p->tgid);
 	if (fd >= 0) {

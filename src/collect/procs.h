@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who runs: processes, what they map, and whom their samples belong to.
  *
- * A process here is one life of a tgid between two execs, known by (tgid, generation): see GENERATION in
- * bpf/record.h.  A FORK starts a new one with its parent's mappings (shared until either changes
- * them), an exec starts a new one with none.  Old lives stay findable for one whole cycle after
- * they ended, because samples of theirs may still be in the log. */
+ * A process here is one life of a tgid between two execs, known by (tgid, generation): see
+ * GENERATION in bpf/record.h.  A FORK starts a new one with its parent's mappings (shared until
+ * either changes them), an exec starts a new one with none.  Old lives stay findable for one whole
+ * cycle after they ended, because samples of theirs may still be in the log. */
 #ifndef COLLECT_PROCS_H
 #define COLLECT_PROCS_H
 
@@ -31,22 +31,23 @@ struct maps {
 struct proc {
 	uint32_t tgid;
 	uint32_t generation;
-	uint64_t since_ns; /* when it was read from a list: older records tell nothing new; 0: never */
-	bool exact;        /* generation's time is the kernel's, not that of the FORK record */
-	bool any_exec;     /* the number of execs is not known */
+	uint64_t since_ns; /* when it was read from a list: older records tell nothing new; 0: never
+			    */
+	bool exact;	   /* generation's time is the kernel's, not that of the FORK record */
+	bool any_exec;	   /* the number of execs is not known */
 	bool exe_pending;  /* the next mapped file is the executable */
 	enum { FACTS_UNKNOWN, FACTS_INHERITED, FACTS_READ } facts; /* uid and cgroup: from /proc */
 	bool has_owner;
 	uint32_t n_threads;
-	uint32_t began;    /* cycle in which it forked or executed */
-	uint32_t ended;    /* cycle in which it exited or was replaced; 0: lives */
-	uint32_t older;    /* next older life of this tgid, or next free element */
+	uint32_t began; /* cycle in which it forked or executed */
+	uint32_t ended; /* cycle in which it exited or was replaced; 0: lives */
+	uint32_t older; /* next older life of this tgid, or next free element */
 	uint32_t owner_flags;
 	string_id comm, exe, cgroup;
 	uint32_t uid;
 	struct maps *maps;
-	owner_id owner;    /* when has_owner */
-	image_id anon;     /* image of its nameless code, when has_anon */
+	owner_id owner; /* when has_owner */
+	image_id anon;	/* image of its nameless code, when has_anon */
 	bool has_anon;
 	uint32_t anon_cycle; /* cycle in which a perf map was last looked for */
 };
@@ -63,24 +64,24 @@ enum owner_split { OWNER_GROUP, OWNER_PID, OWNER_TID };
 
 struct procs {
 	struct profile *profile; /* borrowed */
-	struct images *images;   /* borrowed */
+	struct images *images;	 /* borrowed */
 	enum owner_split split;
 	string_id label;
 	VEC(struct proc) v;
-	uint32_t *newest;        /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
-	uint32_t free;           /* first free element, or PROC_NONE */
-	uint32_t cycle;          /* counts from 1 */
-	bool lost;               /* records were lost: a life may be missing */
+	uint32_t *newest; /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
+	uint32_t free;	  /* first free element, or PROC_NONE */
+	uint32_t cycle;	  /* counts from 1 */
+	bool lost;	  /* records were lost: a life may be missing */
 	uint64_t salt;
-	VEC(struct jit) jits;    /* generated code that has samples */
+	VEC(struct jit) jits; /* generated code that has samples */
 };
 
 /* SALT makes the identities of generated code this recording's own: its start in wall time. */
 void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt);
 void procs_release(struct procs *ps);
 
-/* Adds a process from the kernel's own task list and reads its mappings from /proc.  Records from before
- * T->now_ns are then old news and change nothing. */
+/* Adds a process from the kernel's own task list and reads its mappings from /proc.  Records from
+ * before T->now_ns are then old news and change nothing. */
 void procs_add_task(struct procs *ps, const struct task_record *t);
 
 /* Adds every process in /proc, for kernels and users without the task iterator. */

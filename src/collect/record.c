@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See record.h.  Layouts: the comments of enum perf_event_type in linux/perf_event.h; ksymbol: kernel 5.1. */
+/* See record.h.  Layouts: the comments of enum perf_event_type in linux/perf_event.h; ksymbol:
+ * kernel 5.1. */
 #include "collect/record.h"
 
 #include <errno.h>

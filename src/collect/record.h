@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The records of a perf ring, decoded (perf_event.h, enum perf_event_type).  Only those the recorder
- * acts on; the others decode to RECORD_OTHER.  All events of a recording use one sample layout,
- * RECORD_SAMPLE_TYPE, with sample_id_all, so that time and event can be read from any record. */
+/* The records of a perf ring, decoded (perf_event.h, enum perf_event_type).  Only those the
+ * recorder acts on; the others decode to RECORD_OTHER.  All events of a recording use one sample
+ * layout, RECORD_SAMPLE_TYPE, with sample_id_all, so that time and event can be read from any
+ * record. */
 #ifndef COLLECT_RECORD_H
 #define COLLECT_RECORD_H
 
@@ -28,17 +29,17 @@ enum record_kind {
 
 struct record {
 	enum record_kind kind;
-	bool exec;         /* COMM: by exec, not by prctl */
-	bool unregistered; /* KSYMBOL: the symbol goes away */
-	uint32_t pid, tid; /* whom it is about; FORK: the child */
-	uint32_t ppid;     /* FORK: the parent process */
-	uint64_t time_ns;  /* CLOCK_MONOTONIC */
-	uint64_t id;       /* of the event that wrote it (PERF_EVENT_IOC_ID) */
-	uint64_t ip;       /* SAMPLE */
-	uint64_t lost;     /* LOST: records that did not fit */
-	uint64_t addr, n_bytes, off; /* MMAP, KSYMBOL */
+	bool exec;			   /* COMM: by exec, not by prctl */
+	bool unregistered;		   /* KSYMBOL: the symbol goes away */
+	uint32_t pid, tid;		   /* whom it is about; FORK: the child */
+	uint32_t ppid;			   /* FORK: the parent process */
+	uint64_t time_ns;		   /* CLOCK_MONOTONIC */
+	uint64_t id;			   /* of the event that wrote it (PERF_EVENT_IOC_ID) */
+	uint64_t ip;			   /* SAMPLE */
+	uint64_t lost;			   /* LOST: records that did not fit */
+	uint64_t addr, n_bytes, off;	   /* MMAP, KSYMBOL */
 	uint64_t dev, ino, ino_generation; /* MMAP without a build-id */
-	struct build_id build_id;    /* MMAP */
+	struct build_id build_id;	   /* MMAP */
 	const char *name; /* MMAP: file; COMM; KSYMBOL.  NUL-terminated, in the bytes given */
 };
 

@@ -24,7 +24,8 @@ int ring_open(struct ring *r, int fd, size_t n_pages, struct err *err)
 	void *p = mmap(NULL, n + page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED && errno == EPERM)
-		return err_set(err, -EPERM, "cannot map a %zu KiB perf ring: over kernel.perf_event_mlock_kb",
+		return err_set(err, -EPERM,
+			       "cannot map a %zu KiB perf ring: over kernel.perf_event_mlock_kb",
 			       n / 1024);
 	if (p == MAP_FAILED)
 		return err_errno(err, -errno, "cannot map a perf ring");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A perf mmap ring: records the kernel wrote for one CPU (perf_event.h, struct perf_event_mmap_page).
- * It carries the sideband of both engines, and the samples of the ring engine. */
+/* A perf mmap ring: records the kernel wrote for one CPU (perf_event.h, struct
+ * perf_event_mmap_page). It carries the sideband of both engines, and the samples of the ring
+ * engine. */
 #ifndef COLLECT_RING_H
 #define COLLECT_RING_H
 
@@ -11,12 +12,12 @@
 #include "base/wr.h"
 
 struct ring {
-	uint8_t *base;  /* the control page, then the data */
+	uint8_t *base;	/* the control page, then the data */
 	size_t n_bytes; /* of data, a power of two; 0: closed */
 };
 
-/* Maps FD's ring with N_PAGES (a power of two) of data.  -EPERM when perf_event_mlock_kb is used up:
- * the message names it. */
+/* Maps FD's ring with N_PAGES (a power of two) of data.  -EPERM when perf_event_mlock_kb is used
+ * up: the message names it. */
 int ring_open(struct ring *r, int fd, size_t n_pages, struct err *err);
 void ring_close(struct ring *r);
 

@@ -51,7 +51,7 @@ uint32_t cpus_possible(void)
 	int max = 0;
 
 	load_cpu_list("/sys/devices/system/cpu/possible", &all);
-	vec_each(c, &all)
+	vec_each (c, &all)
 		max = *c > max ? *c : max;
 	vec_release(&all);
 	return (uint32_t)max + 1;
@@ -63,10 +63,13 @@ static int explain(const struct target *t, const struct event_spec *spec, int rc
 	switch (rc) {
 	case -EACCES:
 	case -EPERM:
-		return err_set(err, rc, "not allowed to record %s%s: needs root, CAP_PERFMON or a lower "
-			       "kernel.perf_event_paranoid (dwell doctor says which)", spec->name,
-			       t->kind == TARGET_ALL ? " on the whole machine"
-			       : t->kind == TARGET_CGROUP ? " of a cgroup" : "");
+		return err_set(err, rc,
+			       "not allowed to record %s%s: needs root, CAP_PERFMON or a lower "
+			       "kernel.perf_event_paranoid (dwell doctor says which)",
+			       spec->name,
+			       t->kind == TARGET_ALL	  ? " on the whole machine"
+			       : t->kind == TARGET_CGROUP ? " of a cgroup"
+							  : "");
 	case -ESRCH:
 		return err_set(err, rc, "no process %u", pid);
 	case -EMFILE:
@@ -74,7 +77,8 @@ static int explain(const struct target *t, const struct event_spec *spec, int rc
 	case -ENOENT:
 	case -EOPNOTSUPP:
 	case -ENODEV:
-		return err_set(err, rc, "%s is not supported on this machine (dwell events lists what is)",
+		return err_set(err, rc,
+			       "%s is not supported on this machine (dwell events lists what is)",
 			       spec->name);
 	case -EINVAL:
 		return err_set(err, rc, "the kernel refuses %s with these settings", spec->name);
@@ -95,7 +99,7 @@ struct opening {
 	const cpu_list *cpus;
 	enum spread spread;
 	unsigned long flags;
-	int rc;           /* of the last failure */
+	int rc; /* of the last failure */
 	unsigned n_open;
 };
 
@@ -115,7 +119,7 @@ static void open_one(struct opening *o, pid_t pid, int cpu)
 
 static void open_cpus(struct opening *o, pid_t pid)
 {
-	vec_each(c, o->cpus)
+	vec_each (c, o->cpus)
 		open_one(o, pid, *c);
 }
 
@@ -132,8 +136,13 @@ static void open_thread(void *ctx, uint32_t tid)
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
 		enum spread spread, const cpu_list *cpus, opened_list *list, struct err *err)
 {
-	struct opening o = {.target = t, .spec = *spec, .event = event, .list = list, .cpus = cpus,
-			    .spread = spread, .flags = PERF_FLAG_FD_CLOEXEC};
+	struct opening o = {.target = t,
+			    .spec = *spec,
+			    .event = event,
+			    .list = list,
+			    .cpus = cpus,
+			    .spread = spread,
+			    .flags = PERF_FLAG_FD_CLOEXEC};
 	bool tasks = spread != SPREAD_CPUS;
 
 	o.spec.attr.disabled = 1;
@@ -146,7 +155,7 @@ int target_open(const struct target *t, const struct event_spec *spec, uint32_t 
 	} else if (!tasks) {
 		open_cpus(&o, -1);
 	} else {
-		vec_each(pid, &t->pids) {
+		vec_each (pid, &t->pids) {
 			unsigned before = o.n_open;
 
 			if (procfs_each_tid(*pid, open_thread, &o) < 0)
@@ -164,25 +173,26 @@ bool opened_read(const struct opened *o, struct opened_count *ret)
 
 	if (read(o->fd, v, sizeof(v)) != sizeof(v))
 		return false;
-	*ret = (struct opened_count){.value = v[0], .enabled_ns = v[1], .running_ns = v[2], .lost = v[3]};
+	*ret = (struct opened_count){
+		.value = v[0], .enabled_ns = v[1], .running_ns = v[2], .lost = v[3]};
 	return true;
 }
 
 void opened_enable(const opened_list *list)
 {
-	vec_each(o, list)
+	vec_each (o, list)
 		ioctl(o->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void opened_disable(const opened_list *list)
 {
-	vec_each(o, list)
+	vec_each (o, list)
 		ioctl(o->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void opened_close(opened_list *list)
 {
-	vec_each(o, list)
+	vec_each (o, list)
 		close(o->fd);
 	vec_release(list);
 }

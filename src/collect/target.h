@@ -10,33 +10,33 @@
 #include "collect/event_spec.h"
 
 enum target_kind {
-	TARGET_ALL,     /* every process on every CPU */
-	TARGET_PIDS,    /* these processes, all their threads, and what they start */
-	TARGET_CGROUP,  /* every process in a cgroup */
+	TARGET_ALL,	/* every process on every CPU */
+	TARGET_PIDS,	/* these processes, all their threads, and what they start */
+	TARGET_CGROUP,	/* every process in a cgroup */
 	TARGET_COMMAND, /* one process about to exec, and what it starts */
 };
 
 struct target {
 	enum target_kind kind;
 	VEC(uint32_t) pids; /* PIDS; COMMAND: one */
-	int cgroup_fd;      /* CGROUP: an open directory */
+	int cgroup_fd;	    /* CGROUP: an open directory */
 };
 
 /* One perf event descriptor. */
 struct opened {
 	int fd;
-	int cpu;        /* -1: wherever the task runs */
+	int cpu;	/* -1: wherever the task runs */
 	uint32_t event; /* number of the event it belongs to */
-	uint64_t id;    /* PERF_EVENT_IOC_ID */
+	uint64_t id;	/* PERF_EVENT_IOC_ID */
 };
 
 typedef VEC(struct opened) opened_list;
 
 /* How an event's descriptors are spread. */
 enum spread {
-	SPREAD_TASKS,     /* one per thread: for programs attached to it */
+	SPREAD_TASKS,	  /* one per thread: for programs attached to it */
 	SPREAD_TASK_CPUS, /* one per thread and CPU: inherited events can fill a ring only so */
-	SPREAD_CPUS,      /* one per CPU */
+	SPREAD_CPUS,	  /* one per CPU */
 };
 
 /* Online CPUs, from sysfs; at least one. */
@@ -44,8 +44,8 @@ typedef VEC(int) cpu_list;
 void cpus_online(cpu_list *ret);
 uint32_t cpus_possible(void);
 
-/* Opens SPEC on TARGET, disabled (COMMAND: enabled by the exec), as event number EVENT, and appends the
- * descriptors to LIST.  CPUs that do not have the event are passed over as long as one has it.
+/* Opens SPEC on TARGET, disabled (COMMAND: enabled by the exec), as event number EVENT, and appends
+ * the descriptors to LIST.  CPUs that do not have the event are passed over as long as one has it.
  * The message says what is missing.  On failure what was opened stays in LIST for its owner. */
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
 		enum spread spread, const cpu_list *cpus, opened_list *list, struct err *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See recorder.h.
  *
- * Sampling starts before anything slow is done: the epoch is made and the processes are listed while
- * samples already collect in the log.  The profile keeps everything; a flush stores it whole in place
- * of the last one, after FIRST_FLUSH_NS and then at twice the time before, at least every
+ * Sampling starts before anything slow is done: the epoch is made and the processes are listed
+ * while samples already collect in the log.  The profile keeps everything; a flush stores it whole
+ * in place of the last one, after FIRST_FLUSH_NS and then at twice the time before, at least every
  * MOST_FLUSH_NS.  So all flushes together cost about as much as the last, and a crash no more than
  * half of the recording, or a minute. */
 #include "daemon/recorder.h"
@@ -99,7 +99,9 @@ static void add_meta(struct profile *p, const char *command)
 static void add_kernel_text(struct recorder *r, uint64_t start, uint64_t end, uint64_t svma)
 {
 	struct kernel_range range = {
-		.start = start, .end = end, .svma = svma,
+		.start = start,
+		.end = end,
+		.svma = svma,
 		.image = {.kind = IMAGE_KERNEL, .path = "[kernel]", .text_start = svma}};
 
 	kallsyms_build_id("/sys", &range.image.build_id);
@@ -118,11 +120,15 @@ static void learn_kernel(void *ctx)
 		return;
 	}
 	add_kernel_text(r, k.text_start, k.text_end, k.text_start - k.slide);
-	vec_each(part, &k.parts)
-		collector_add_kernel(r->collector, &(struct kernel_range){
-			.start = part->start, .end = part->end,
-			.image = {.kind = part->kind, .build_id = part->build_id, .path = part->name,
-				  .text_bytes = part->end - part->start}});
+	vec_each (part, &k.parts)
+		collector_add_kernel(
+			r->collector,
+			&(struct kernel_range){.start = part->start,
+					       .end = part->end,
+					       .image = {.kind = part->kind,
+							 .build_id = part->build_id,
+							 .path = part->name,
+							 .text_bytes = part->end - part->start}});
 	kallsyms_release(&k);
 }
 
@@ -204,7 +210,7 @@ static void save_symbols(struct recorder *r)
 	struct resolver_opts o = {.cache_dir = r->images_dir};
 	struct resolver *resolver = resolver_new(&o);
 
-	vec_each(c, &images->codes) {
+	vec_each (c, &images->codes) {
 		_fd_ int vdso = -1;
 		int fd = c->fd;
 
@@ -215,11 +221,12 @@ static void save_symbols(struct recorder *r)
 		if (fd >= 0)
 			resolver_save(resolver, &r->profile.images.v[c->image], fd, NULL);
 	}
-	vec_each(i, &r->profile.images)
+	vec_each (i, &r->profile.images)
 		if (i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF)
 			resolver_save(resolver, i, -1, NULL);
-	vec_each(jit, &collector_procs(r->collector)->jits)
-		resolver_save_jit(resolver, &r->profile.images.v[jit->image], (pid_t)jit->pid, jit->fd, NULL);
+	vec_each (jit, &collector_procs(r->collector)->jits)
+		resolver_save_jit(resolver, &r->profile.images.v[jit->image], (pid_t)jit->pid,
+				  jit->fd, NULL);
 	resolver_free(resolver);
 }
 

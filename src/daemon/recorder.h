@@ -7,18 +7,18 @@
 
 struct recorder_opts {
 	struct collector_opts collect; /* probe, vdso and kernel are filled in here */
-	const char *db;                /* made when it is not there */
-	const char *command;           /* shown with the profile; "" for none */
+	const char *db;		       /* made when it is not there */
+	const char *command;	       /* shown with the profile; "" for none */
 };
 
 struct recorder;
 
-/* Opens the events, starts sampling as early as it can, and only then makes the database's new epoch
- * and reads what is slow to read. */
+/* Opens the events, starts sampling as early as it can, and only then makes the database's new
+ * epoch and reads what is slow to read. */
 int recorder_start(const struct recorder_opts *opts, struct recorder **ret, struct err *err);
 
-/* Waits for, and does, a cycle's work; flushes to the database now and then.  An error is a failure to
- * store: sampling goes on, and the next call tries again. */
+/* Waits for, and does, a cycle's work; flushes to the database now and then.  An error is a failure
+ * to store: sampling goes on, and the next call tries again. */
 int recorder_step(struct recorder *r, int timeout_ms, struct err *err);
 
 /* The account of one event: reached == stored + lost. */
@@ -31,7 +31,7 @@ struct recorder_event {
 
 struct recorder_summary {
 	const char *epoch;
-	uint64_t n_bytes;            /* the recording's size on disk */
+	uint64_t n_bytes;	       /* the recording's size on disk */
 	const struct profile *profile; /* all that was recorded */
 	VEC(struct recorder_event) events;
 };

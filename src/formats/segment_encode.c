@@ -315,10 +315,9 @@ static void sort_values(struct encoder *e)
 	items_reserve(e, e->p->values.n);
 	for (size_t i = 0; i < e->p->values.n; i++)
 		if (value_counts(&v[i]))
-			e->items[n++] =
-				(struct sort_item){(uint64_t)e->owners.rank[v[i].owner] << 32 |
-							   e->ctxs.rank[v[i].ctx],
-						   (uint32_t)i};
+			e->items[n++] = (struct sort_item){
+				(uint64_t)e->owners.rank[v[i].owner] << 32 | e->ctxs.rank[v[i].ctx],
+				(uint32_t)i};
 	e->n_values = n;
 	radix_sort(e, n);
 	for (size_t i = 0; i < n; i++) {

@@ -32,7 +32,7 @@ enum image_kind {
 const char *image_kind_name(enum image_kind k);
 
 enum image_flags {
-	IMAGE_HASHED = 1u << 0,  /* the file has no GNU build-id; ours is a hash of its content */
+	IMAGE_HASHED = 1u << 0,	 /* the file has no GNU build-id; ours is a hash of its content */
 	IMAGE_DELETED = 1u << 1, /* the file was deleted or replaced while it ran */
 	IMAGE_OFFSETS = 1u << 2, /* the file could not be read: svma is a file offset */
 };
@@ -42,7 +42,8 @@ struct image {
 	uint32_t flags;
 	struct build_id build_id;
 	const char *path; /* as its process saw it, or "[vdso]", "[kernel]", "[anon] COMM", ... */
-	uint64_t text_start, text_bytes; /* svma and size of the executable part; 0 when not known */
+	uint64_t text_start,
+		text_bytes; /* svma and size of the executable part; 0 when not known */
 };
 
 /* What a reader of ELF headers finds out about a file, cheaply; see image_probe_fn. */
@@ -50,7 +51,7 @@ struct image {
 
 struct image_layout {
 	struct build_id build_id;
-	bool hashed;      /* build_id is a hash of size, first and last 4 KiB */
+	bool hashed;	  /* build_id is a hash of size, first and last 4 KiB */
 	uint16_t machine; /* EM_* */
 	uint64_t text_start, text_bytes;
 	uint32_t n_loads; /* executable PT_LOAD segments, in file order */

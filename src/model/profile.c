@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The dictionaries and values of profile.h, and merging.
  *
- * Each dictionary is a plain array with a u32 open-addressing index beside it (base/hash.h).  Events
+ * Each dictionary is a plain array with a u32 open-addressing index beside it (base/hash.h). Events
  * and losses are few: they are searched.  A context's parent always has a smaller id. */
 #include "model/profile.h"
 
@@ -69,7 +69,7 @@ static uint64_t mean_period(const struct event *sums, uint64_t other)
 
 event_id profile_intern_event(struct profile *p, const struct event *e)
 {
-	vec_each(old, &p->events) {
+	vec_each (old, &p->events) {
 		if (old->name != e->name || old->unit != e->unit || old->freq_hz != e->freq_hz ||
 		    (!e->freq_hz && old->period != e->period))
 			continue;
@@ -156,7 +156,8 @@ static bool place_eq(const struct place *a, const struct place *b)
 
 static uint64_t owner_hash_of(const struct owner *k)
 {
-	uint64_t h = hash_pair((uint64_t)k->exe << 32 | k->comm, (uint64_t)k->cgroup << 32 | k->label);
+	uint64_t h =
+		hash_pair((uint64_t)k->exe << 32 | k->comm, (uint64_t)k->cgroup << 32 | k->label);
 
 	return hash_pair(h + k->flags, hash_pair((uint64_t)k->uid << 32 | k->pid, k->tid));
 }
@@ -297,7 +298,7 @@ void profile_add_loss(struct profile *p, const char *name, event_id event, uint6
 	if (!n)
 		return;
 	id = profile_intern_str(p, name);
-	vec_each(l, &p->losses) {
+	vec_each (l, &p->losses) {
 		if (l->name == id && l->event == event) {
 			l->n += n;
 			return;
@@ -310,7 +311,7 @@ uint64_t profile_n_samples(const struct profile *p, event_id event)
 {
 	uint64_t n = 0;
 
-	vec_each(v, &p->values)
+	vec_each (v, &p->values)
 		n += v->event == event ? v->count : 0;
 	return n;
 }
@@ -319,7 +320,7 @@ uint64_t profile_n_lost(const struct profile *p, event_id event)
 {
 	uint64_t n = 0;
 
-	vec_each(l, &p->losses)
+	vec_each (l, &p->losses)
 		n += l->event == event ? l->n : 0;
 	return n;
 }
@@ -402,7 +403,7 @@ static event_id *merge_facts(struct profile *dst, const struct profile *src)
 		e.unit = profile_intern_str(dst, profile_str(src, e.unit));
 		events[i] = profile_intern_event(dst, &e);
 	}
-	vec_each(l, &src->losses)
+	vec_each (l, &src->losses)
 		profile_add_loss(dst, profile_str(src, l->name), events[l->event], l->n);
 	merge_meta(dst, src);
 	return events;
@@ -464,7 +465,7 @@ void profile_merge(struct profile *dst, const struct profile *src)
 {
 	struct profile_map m = profile_merge_dicts(dst, src);
 
-	vec_each(v, &src->values) {
+	vec_each (v, &src->values) {
 		struct value w = *v;
 
 		if (!value_counts(v))

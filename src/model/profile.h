@@ -9,7 +9,8 @@
  *
  * A flat sample's context is the node (parent 0, place); a call path is a longer chain of nodes,
  * outermost first.  Stored values are whole samples; a sample stands for `period` of its event, and
- * for 1/duty as much again where the event was time-multiplexed: scaling happens when somebody reads.
+ * for 1/duty as much again where the event was time-multiplexed: scaling happens when somebody
+ * reads.
  *
  * Sum of all values of an event + its losses = samples that reached our program, exactly. */
 #ifndef MODEL_PROFILE_H
@@ -26,15 +27,16 @@
 typedef uint32_t string_id, event_id, image_id, place_id, owner_id, vector_id, ctx_id;
 
 struct event {
-	string_id name;      /* as shown: "cpu-clock", "cycles:u" */
-	string_id unit;      /* of one count: "ns" for clocks, else "" */
-	uint64_t period;     /* counts a sample stands for (the mean one when freq_hz is set); > 0 */
-	uint64_t freq_hz;    /* asked-for samples a second when the kernel adapts the period, else 0 */
+	string_id name;	  /* as shown: "cpu-clock", "cycles:u" */
+	string_id unit;	  /* of one count: "ns" for clocks, else "" */
+	uint64_t period;  /* counts a sample stands for (the mean one when freq_hz is set); > 0 */
+	uint64_t freq_hz; /* asked-for samples a second when the kernel adapts the period, else 0 */
 	/* Sums over all CPUs and recordings merged here; not part of the identity: */
 	uint64_t enabled_ns; /* time the event was wanted */
-	uint64_t running_ns; /* time it was counting: duty = running / enabled (1 when both are 0) */
-	uint64_t total;      /* the event's own count, idle excluded where it can be told; 0 unknown */
-	uint64_t n_reached;  /* samples that reached our program */
+	uint64_t
+		running_ns; /* time it was counting: duty = running / enabled (1 when both are 0) */
+	uint64_t total; /* the event's own count, idle excluded where it can be told; 0 unknown */
+	uint64_t n_reached; /* samples that reached our program */
 };
 
 struct place {
@@ -46,11 +48,11 @@ struct place {
 /* Whose samples.  By default the group of processes of one executable, comm, cgroup, label and uid;
  * pid and tid are 0 unless the recording was asked to keep them apart. */
 struct owner {
-	string_id exe;    /* path of the executable, "" for kernel threads */
+	string_id exe; /* path of the executable, "" for kernel threads */
 	string_id comm;
 	string_id cgroup; /* path below the cgroup mount, "" when not known */
 	string_id label;
-	uint32_t uid;     /* OWNER_UID_UNKNOWN when not known */
+	uint32_t uid; /* OWNER_UID_UNKNOWN when not known */
 	uint32_t pid, tid;
 	uint32_t flags;
 };
@@ -58,12 +60,12 @@ struct owner {
 #define OWNER_UID_UNKNOWN UINT32_MAX
 
 enum owner_flags {
-	OWNER_IDLE = 1u << 0,   /* a CPU's idle task */
+	OWNER_IDLE = 1u << 0,	/* a CPU's idle task */
 	OWNER_KERNEL = 1u << 1, /* a kernel thread */
 };
 
-/* What is known of a sample besides its place: bit I of VALUE counts only where bit I of KNOWN is set.
- * COUNTER says which counter the value's sum totals, 0 for none. */
+/* What is known of a sample besides its place: bit I of VALUE counts only where bit I of KNOWN is
+ * set. COUNTER says which counter the value's sum totals, 0 for none. */
 struct vector {
 	uint64_t known, value;
 	uint32_t counter;
@@ -80,7 +82,7 @@ struct value {
 	vector_id vector;
 	event_id event;
 	uint64_t count; /* samples */
-	uint64_t sum;   /* total of the vector's counter, or of the event's own weights; else 0 */
+	uint64_t sum;	/* total of the vector's counter, or of the event's own weights; else 0 */
 };
 
 /* Samples of an event that reached our program (or should have) and are in no value. */
@@ -99,7 +101,8 @@ static inline bool value_counts(const struct value *v)
 /* One recording's or machine's facts; the first one merged wins for the strings. */
 struct profile_meta {
 	string_id host, platform, kernel, engine, command;
-	uint64_t start_wall_ns, end_wall_ns; /* since 1970; 0 unknown; merged: earliest and latest */
+	uint64_t start_wall_ns,
+		end_wall_ns; /* since 1970; 0 unknown; merged: earliest and latest */
 	uint32_t n_cpus;
 };
 
@@ -130,12 +133,13 @@ string_id profile_intern_strn(struct profile *p, const char *s, size_t n);
 /* The text of ID; lives as long as the profile. */
 const char *profile_str(const struct profile *p, string_id id);
 
-/* Identity: name, unit, freq_hz, and the period when freq_hz is 0.  The sums of E are added to those
- * already there; with freq_hz the period becomes total / n_reached. */
+/* Identity: name, unit, freq_hz, and the period when freq_hz is 0.  The sums of E are added to
+ * those already there; with freq_hz the period becomes total / n_reached. */
 event_id profile_intern_event(struct profile *p, const struct event *e);
 
-/* Identity: kind and build-id; without a build-id, kind and path.  The first path seen stays; flags are
- * joined, except that IMAGE_OFFSETS is part of the identity; text_start and text_bytes are taken when not known yet. */
+/* Identity: kind and build-id; without a build-id, kind and path.  The first path seen stays; flags
+ * are joined, except that IMAGE_OFFSETS is part of the identity; text_start and text_bytes are
+ * taken when not known yet. */
 image_id profile_intern_image(struct profile *p, const struct image *i);
 
 place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags);
@@ -149,8 +153,8 @@ ctx_id profile_flat_ctx(struct profile *p, place_id place);
 /* The innermost place of a context other than 0. */
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx);
 
-/* Adds V's count and sum to the value with its key and returns its number in P's values, which stays
- * good until profile_release; ids must be P's. */
+/* Adds V's count and sum to the value with its key and returns its number in P's values, which
+ * stays good until profile_release; ids must be P's. */
 uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
@@ -175,8 +179,8 @@ struct profile_map {
 	ctx_id *ctxs;
 };
 
-/* Interns all of SRC's dictionaries (with the events' sums, the losses and the meta) in DST and says
- * where each went.  Release the map with profile_map_release. */
+/* Interns all of SRC's dictionaries (with the events' sums, the losses and the meta) in DST and
+ * says where each went.  Release the map with profile_map_release. */
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src);
 void profile_map_release(struct profile_map *m);
 

@@ -16,8 +16,8 @@ static void add_place(struct str *s, const struct profile *p, place_id id)
 	char hex[2 * BUILD_ID_MAX + 1];
 
 	build_id_format(&i->build_id, hex);
-	str_addf(s, "%s:%s+%#" PRIx64 "/%u", image_kind_name(i->kind), *hex ? hex : i->path, k->svma,
-		 k->flags);
+	str_addf(s, "%s:%s+%#" PRIx64 "/%u", image_kind_name(i->kind), *hex ? hex : i->path,
+		 k->svma, k->flags);
 }
 
 /* Outermost first. */
@@ -37,7 +37,8 @@ static void add_owner(struct str *s, const struct profile *p, owner_id id)
 	const struct owner *o = &p->owners.v[id];
 
 	str_addf(s, "%s|%s|%s|%s|%u|%u|%u|%u", profile_str(p, o->exe), profile_str(p, o->comm),
-		 profile_str(p, o->cgroup), profile_str(p, o->label), o->uid, o->pid, o->tid, o->flags);
+		 profile_str(p, o->cgroup), profile_str(p, o->label), o->uid, o->pid, o->tid,
+		 o->flags);
 }
 
 static void add_event(struct str *s, const struct profile *p, event_id id)
@@ -57,22 +58,25 @@ char *profile_dump(const struct profile *p)
 	VEC(char *) lines = {0};
 	struct str out = {0};
 
-	str_addf(&out, "meta %s %s %s %s %s %" PRIu64 " %" PRIu64 " %u\n", profile_str(p, p->meta.host),
-		 profile_str(p, p->meta.platform), profile_str(p, p->meta.kernel),
-		 profile_str(p, p->meta.engine), profile_str(p, p->meta.command),
-		 p->meta.start_wall_ns, p->meta.end_wall_ns, p->meta.n_cpus);
+	str_addf(&out, "meta %s %s %s %s %s %" PRIu64 " %" PRIu64 " %u\n",
+		 profile_str(p, p->meta.host), profile_str(p, p->meta.platform),
+		 profile_str(p, p->meta.kernel), profile_str(p, p->meta.engine),
+		 profile_str(p, p->meta.command), p->meta.start_wall_ns, p->meta.end_wall_ns,
+		 p->meta.n_cpus);
 	for (event_id i = 0; i < p->events.n; i++) {
 		const struct event *e = &p->events.v[i];
 		struct str s = {0};
 
 		str_add(&s, "event ");
 		add_event(&s, p, i);
-		str_addf(&s, " unit=%s enabled=%" PRIu64 " running=%" PRIu64 " total=%" PRIu64
-			 " reached=%" PRIu64, profile_str(p, e->unit), e->enabled_ns, e->running_ns,
-			 e->total, e->n_reached);
+		str_addf(&s,
+			 " unit=%s enabled=%" PRIu64 " running=%" PRIu64 " total=%" PRIu64
+			 " reached=%" PRIu64,
+			 profile_str(p, e->unit), e->enabled_ns, e->running_ns, e->total,
+			 e->n_reached);
 		vec_push(&lines, s.v);
 	}
-	vec_each(l, &p->losses) {
+	vec_each (l, &p->losses) {
 		struct str s = {0};
 
 		str_addf(&s, "loss %s ", profile_str(p, l->name));
@@ -80,7 +84,7 @@ char *profile_dump(const struct profile *p)
 		str_addf(&s, " %" PRIu64, l->n);
 		vec_push(&lines, s.v);
 	}
-	vec_each(v, &p->values) {
+	vec_each (v, &p->values) {
 		const struct vector *k = &p->vectors.v[v->vector];
 		struct str s = {0};
 
@@ -97,7 +101,7 @@ char *profile_dump(const struct profile *p)
 		vec_push(&lines, s.v);
 	}
 	vec_sort(&lines, by_text);
-	vec_each(line, &lines) {
+	vec_each (line, &lines) {
 		str_addf(&out, "%s\n", *line);
 		free(*line);
 	}
@@ -111,13 +115,13 @@ void profile_check(const struct profile *p)
 
 	assert(p->strings.n && p->owners.n && p->vectors.n && p->ctxs.n);
 	assert(p->strings.v[0][0] == '\0');
-	vec_each(e, &p->events)
+	vec_each (e, &p->events)
 		assert(e->name < p->strings.n && e->unit < p->strings.n && e->period);
-	vec_each(k, &p->places)
+	vec_each (k, &p->places)
 		assert(k->image < p->images.n);
-	vec_each(o, &p->owners)
-		assert(o->exe < p->strings.n && o->comm < p->strings.n && o->cgroup < p->strings.n &&
-		       o->label < p->strings.n);
+	vec_each (o, &p->owners)
+		assert(o->exe < p->strings.n && o->comm < p->strings.n &&
+		       o->cgroup < p->strings.n && o->label < p->strings.n);
 	for (size_t i = 1; i < p->ctxs.n; i++) {
 		const struct ctx *c = &p->ctxs.v[i];
 
@@ -125,10 +129,10 @@ void profile_check(const struct profile *p)
 		assert(c->parent || p->flats.v[c->place] == i);
 		n_flats += !c->parent;
 	}
-	vec_each(v, &p->values)
+	vec_each (v, &p->values)
 		assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
 		       v->event < p->events.n);
-	vec_each(l, &p->losses)
+	vec_each (l, &p->losses)
 		assert(l->name < p->strings.n && l->event < p->events.n);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&

@@ -111,7 +111,8 @@ static int choose_cols(struct query *q, const struct select *s, struct err *err)
 /* The column of time, which most people mean; else the first. */
 static unsigned time_column(const struct query *q)
 {
-	static const char *const events[] = {"cycles", "cpu_core/cycles/", "cpu-clock", "task-clock"};
+	static const char *const events[] = {"cycles", "cpu_core/cycles/", "cpu-clock",
+					     "task-clock"};
 
 	for (size_t e = 0; e < n_elems(events); e++)
 		for (unsigned i = 0; i < q->n_cols; i++)

@@ -41,8 +41,9 @@ void kallsyms_release(struct kallsyms *k);
 int kallsyms_load_layout(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
 			 struct err *err);
 
-/* Where the running kernel's code begins, from the first lines of PROC_DIR/kallsyms alone: writing all
- * of them takes the kernel 20 ms and more.  -ENOENT when its addresses are hidden or it has no _text. */
+/* Where the running kernel's code begins, from the first lines of PROC_DIR/kallsyms alone: writing
+ * all of them takes the kernel 20 ms and more.  -ENOENT when its addresses are hidden or it has no
+ * _text. */
 int kallsyms_find_text(const char *proc_dir, uint64_t *ret_start);
 
 /* The part whose name is NAME, or NULL. */

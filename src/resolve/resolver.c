@@ -260,7 +260,8 @@ int resolver_save(struct resolver *r, const struct image *im, int fd, struct err
 	return image_symbols_save(&r->sources, im, fd, err);
 }
 
-int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd, struct err *err)
+int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd,
+		      struct err *err)
 {
 	return image_symbols_save_jit(&r->sources, im, pid, fd, err);
 }

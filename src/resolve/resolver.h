@@ -83,10 +83,11 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
  * read from kallsyms.  For the recorder, at flush. */
 int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err);
 
-/* Keeps the perf map of process PID, while it lives, as the symbols of its JIT code IM; once it has ended,
- * the map that was opened at FD before (borrowed; -1: none).  A later map of the same image replaces
- * the earlier.  -ENOENT when there is none. */
-int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd, struct err *err);
+/* Keeps the perf map of process PID, while it lives, as the symbols of its JIT code IM; once it has
+ * ended, the map that was opened at FD before (borrowed; -1: none).  A later map of the same image
+ * replaces the earlier.  -ENOENT when there is none. */
+int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd,
+		      struct err *err);
 
 /* Tells whether NAME is one of the procedures the kernel idles in (x86-64 and arm64). */
 bool resolve_is_idle(const char *name);

@@ -52,8 +52,8 @@ bool symcache_has(const char *dir, const struct build_id *id);
 void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret);
 int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err);
 
-/* Puts the right checksums into the file of N bytes at BYTES, as far as its header makes sense; for tests
- * that damage what lies behind them. */
+/* Puts the right checksums into the file of N bytes at BYTES, as far as its header makes sense; for
+ * tests that damage what lies behind them. */
 void symcache_seal(uint8_t *bytes, size_t n);
 
 /* Checks what opening does not: every name, and that addresses ascend.  0 or -EBADMSG. */

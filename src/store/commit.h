@@ -34,13 +34,13 @@ int commit_settle(struct store *s, struct err *err);
 void commit_drop_journal(struct store *s, bool remove);
 
 enum commit_how {
-	COMMIT_ADD,     /* a segment more */
-	COMMIT_MERGE,   /* one segment in place of all there are, with their content */
+	COMMIT_ADD,	/* a segment more */
+	COMMIT_MERGE,	/* one segment in place of all there are, with their content */
 	COMMIT_REPLACE, /* one segment in place of all there are, whose content P holds too */
 };
 
-/* Commits P (NULL, but not with REPLACE: nothing).  NEW has what else changes; it is taken over after
- * success. */
+/* Commits P (NULL, but not with REPLACE: nothing).  NEW has what else changes; it is taken over
+ * after success. */
 int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err);
 

@@ -21,7 +21,9 @@ TEST(json_layout)
 	json_begin(&j, '{');
 	json_end(&j, '}');
 	json_end(&j, '}');
-	EXPECT_STR(str_get(&s), "{\n  \"a\": 1,\n  \"b\": [\"x\\\"\\u000a\xef\xbf\xbd\", true],\n  \"c\": {}\n}");
+	EXPECT_STR(
+		str_get(&s),
+		"{\n  \"a\": 1,\n  \"b\": [\"x\\\"\\u000a\xef\xbf\xbd\", true],\n  \"c\": {}\n}");
 	str_release(&s);
 }
 

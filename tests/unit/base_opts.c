@@ -39,7 +39,9 @@ TEST(one_dash_and_two)
 {
 	struct err err;
 
-	EXPECT_EQ(PARSE(&err, false, "-db", "x", "--all", "p", "--label=l1", "-label", "l2", "-n", "0x10"), 0);
+	EXPECT_EQ(PARSE(&err, false, "-db", "x", "--all", "p", "--label=l1", "-label", "l2", "-n",
+			"0x10"),
+		  0);
 	EXPECT(flag && strcmp(db, "x") == 0 && n == 16 && labels.n == 2 && operands.n == 1);
 	EXPECT_EQ(PARSE(&err, false, "-d", "1.5", "--", "-a"), 0);
 	EXPECT(dur == 1500000000 && operands.n == 1 && !flag);

@@ -169,8 +169,8 @@ TEST(deleted_is_a_mark_not_a_name)
 
 TEST(nameless_memory)
 {
-	static const char *const names[] = {"//anon",	 "",		  "[heap]",	   "[stack]",
-					    "/dev/zero", "/SYSV00000000", "anon_inode:[x]"};
+	static const char *const names[] = {
+		"//anon", "", "[heap]", "[stack]", "/dev/zero", "/SYSV00000000", "anon_inode:[x]"};
 	uint32_t first, code;
 
 	begin();
@@ -181,7 +181,8 @@ TEST(nameless_memory)
 		EXPECT_EQ(code, first);
 	}
 	/* Programs are run from memfds too: a build-id says that this is one. */
-	code = images_intern(&w.images, &(struct image_ref){.path = "/memfd:jit (deleted)", .ino = 1});
+	code = images_intern(&w.images,
+			     &(struct image_ref){.path = "/memfd:jit (deleted)", .ino = 1});
 	EXPECT_EQ(w.images.codes.v[code].kind, CODE_ANON);
 	EXPECT_EQ(w.profile.images.n, 0); /* their image depends on the process */
 	code = images_intern(&w.images, &(struct image_ref){.path = "/memfd:prog (deleted)",

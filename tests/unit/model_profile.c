@@ -78,9 +78,14 @@ TEST(values_with_one_key_are_summed)
 	ctx_id c;
 
 	profile_init(&p);
-	e = profile_intern_event(&p, &(struct event){.name = profile_intern_str(&p, "x"), .period = 1});
-	c = profile_flat_ctx(&p, profile_intern_place(&p, profile_intern_image(&p,
-			&(struct image){.kind = IMAGE_FILE, .path = "/a"}), 16, 0));
+	e = profile_intern_event(&p,
+				 &(struct event){.name = profile_intern_str(&p, "x"), .period = 1});
+	c = profile_flat_ctx(
+		&p,
+		profile_intern_place(
+			&p,
+			profile_intern_image(&p, &(struct image){.kind = IMAGE_FILE, .path = "/a"}),
+			16, 0));
 	profile_add_value(&p, &(struct value){.ctx = c, .event = e, .count = 2, .sum = 10});
 	profile_add_value(&p, &(struct value){.ctx = c, .event = e, .count = 3});
 	EXPECT_EQ(p.values.n, 1);
@@ -120,7 +125,8 @@ TEST(images_are_known_by_build_id)
 
 TEST(layout_turns_offsets_into_addresses)
 {
-	struct image_layout l = {.n_loads = 2, .loads = {{0x1000, 0x401000, 0x500}, {0x2000, 0x602000, 16}}};
+	struct image_layout l = {.n_loads = 2,
+				 .loads = {{0x1000, 0x401000, 0x500}, {0x2000, 0x602000, 16}}};
 	uint64_t svma = 0;
 
 	EXPECT(image_layout_svma(&l, 0x14ff, &svma) && svma == 0x4014ff);

@@ -2,10 +2,11 @@
 /* What the BPF programs and the recorder share: the layout of the log, the spill table and the task
  * snapshot.  Included by both compilers; only fixed-size types.
  *
- * The log is a ring of 16-byte slots per CPU in one mmapable array (CPU c owns slots c*n .. c*n+n-1).
- * `head` counts slots ever written and belongs to the kernel side; `tail` counts slots ever folded
- * and belongs to user space; when head - tail == n the sample goes to the spill table instead, and
- * when that is full it is counted in `dropped`.  reached = logged + spilled + dropped, always. */
+ * The log is a ring of 16-byte slots per CPU in one mmapable array (CPU c owns slots c*n ..
+ * c*n+n-1). `head` counts slots ever written and belongs to the kernel side; `tail` counts slots
+ * ever folded and belongs to user space; when head - tail == n the sample goes to the spill table
+ * instead, and when that is full it is counted in `dropped`.  reached = logged + spilled + dropped,
+ * always. */
 #ifndef COLLECT_BPF_RECORD_H
 #define COLLECT_BPF_RECORD_H
 
@@ -34,9 +35,9 @@ struct log_cpu {
 #define SPILL_PROBES 16
 
 struct spill_slot {
-	unsigned int build_id[5];   /* zeros: `off` is an address, not a file offset */
-	unsigned int event_used;    /* event + 1; 0: free */
-	unsigned long long off;     /* file offset, or the sampled address */
+	unsigned int build_id[5]; /* zeros: `off` is an address, not a file offset */
+	unsigned int event_used;  /* event + 1; 0: free */
+	unsigned long long off;	  /* file offset, or the sampled address */
 	unsigned long long count;
 };
 

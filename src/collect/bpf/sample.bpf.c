@@ -166,7 +166,8 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
 	if (head - log->tail >= n_slots)
 		return spill_sample(ctx, ip, event);
 	s->ip_event = (ip & ((1ULL << LOG_IP_BITS) - 1)) | (__u64)event << LOG_IP_BITS;
-	s->task = (pid_tgid >> 32 & ((1ULL << LOG_PID_BITS) - 1)) | (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
+	s->task = (pid_tgid >> 32 & ((1ULL << LOG_PID_BITS) - 1)) |
+		  (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
 		  (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
 			  << (2 * LOG_PID_BITS);
 	/* An atomic add orders the slot before the head for the reader on another CPU. */
