@@ -101,6 +101,14 @@ def generated_code_without_a_map():
     check(p.n(image="[anon] jit") == p.n(kind="anon"), "not named after its process: %s" % p.rows[:3])
 
 
+def hot_elsewhere(suffix):
+    """A path of another root: the kernel prints it below that root or, to a reader outside, whole."""
+    p = Prof()
+    names = [r["image"] for r in p.rows if r["procedure"] == "burn_here"]
+    check(names and names[0].endswith(suffix), "image %s" % names)
+    hot(p, names[0])
+
+
 def unshare():
     """A command of its own mount namespace.  Where / is no mount point (in a chroot) propagation cannot
     be turned off; that nothing leaks out is checked by the test."""
@@ -115,13 +123,13 @@ def other_mount_namespace():
         time.sleep(0.3)
         check(not os.path.exists("/mnt/inside"), "the mount leaked")
         record("-a", *RATE, "-d", 0.6)
-    hot(Prof("/mnt/inside"), "/mnt/inside")
+    hot_elsewhere("/mnt/inside")
 
 
 def other_mount_namespace_from_the_start():
     script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 0.7" % prog("burn")
     record(*RATE, "--", *unshare(), "sh", "-c", script)
-    hot(Prof("/mnt/inside"), "/mnt/inside")
+    hot_elsewhere("/mnt/inside")
 
 
 def change_of_root():
@@ -129,10 +137,7 @@ def change_of_root():
     shutil.copy(prog("burn_static_pie"), "jail/inside")
     with running("chroot", "jail", "/inside", "20"):
         record("-a", *RATE, "-d", 0.6)
-    p = Prof()
-    names = [r["image"] for r in p.rows if r["procedure"] == "burn_here"]
-    check(names and names[0].endswith("/inside"), "image %s" % names)
-    hot(p, names[0])
+    hot_elsewhere("/inside")
 
 
 def from_memory():
