@@ -398,22 +398,23 @@ void dcpi_add_linef(struct dcpi_file *f, const char *word, const char *fmt, ...)
 
 void dcpi_set_version(struct dcpi_file *f, unsigned minor)
 {
-	struct dcpi_line line, *to = NULL;
+	struct dcpi_line line;
+	size_t at = f->lines.n; /* a number: adding a line can move them all */
 
 	assert(minor == 6 || minor == 7);
-	vec_each (l, &f->lines)
-		if (l->key == DCPI_VERSION)
-			to = l;
-	if (to && f->major == 0 && f->minor == minor)
+	for (size_t i = 0; i < f->lines.n; i++)
+		if (f->lines.v[i].key == DCPI_VERSION)
+			at = i;
+	if (at < f->lines.n && f->major == 0 && f->minor == minor)
 		return;
 	dcpi_add_linef(f, "version", "pdb-0.%02u", minor);
 	line = f->lines.v[--f->lines.n];
-	if (!to) { /* the first line, where all known headers have it */
+	if (at == f->lines.n) { /* the first line, where all known headers have it */
 		memmove(f->lines.v + 1, f->lines.v, f->lines.n * sizeof(line));
-		to = f->lines.v;
 		f->lines.n++;
+		at = 0;
 	}
-	*to = line;
+	f->lines.v[at] = line;
 }
 
 const char *dcpi_find(const struct dcpi_file *f, const char *word)

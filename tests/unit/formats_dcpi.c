@@ -335,3 +335,18 @@ TEST(a_stated_stride_cannot_be_overruled)
 	dcpi_release(&f);
 	dcpi_release(&g);
 }
+
+TEST(version_changes_whatever_the_number_of_lines)
+{
+	for (unsigned n = 0; n < 40; n++) { /* some of them fill the array to its end */
+		struct dcpi_file f;
+
+		dcpi_init(&f, 6, 1);
+		for (unsigned i = 0; i < n; i++)
+			dcpi_add_line(&f, "note", "x");
+		dcpi_set_version(&f, 7);
+		EXPECT_STR(dcpi_find(&f, "version"), "pdb-0.07");
+		EXPECT_EQ(f.lines.n, n + 1);
+		dcpi_release(&f);
+	}
+}
