@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "collect/bpf/record.h"
+#include "unwind/memory.h"
 
 struct log;
 
@@ -20,6 +21,11 @@ struct log_opts {
 	uint32_t n_spill;  /* per CPU, a power of two */
 	uint64_t pidns_dev,
 		pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
+	/* Call paths; all zero without. */
+	bool chains;
+	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
+	size_t n_unwind_words;	/* for all tables together, of 4 bytes */
+	uint32_t n_image_keys;	/* a power of two */
 };
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
@@ -44,6 +50,7 @@ void log_each_program(const struct log *l,
 struct log_sample {
 	uint64_t ip; /* sign-extended: negative as int64_t means kernel */
 	uint32_t event, tgid, tid, generation;
+	uint64_t chain; /* hash of its callers, CHAIN_LOST, or 0 for none */
 };
 
 /* How many samples CPU's log holds in all since the start: a snapshot to drain up to. */
@@ -64,6 +71,38 @@ struct log_counts log_counts(const struct log *l, unsigned event);
 
 /* Calls FN for each used slot of the spill table.  Exact only while no event is enabled. */
 void log_each_spilled(const struct log *l, void (*fn)(void *ctx, const struct spill_slot *s),
+		      void *ctx);
+
+/* --- Call paths --- */
+
+struct log_chain {
+	uint64_t hash;
+	uint32_t tgid, generation; /* whose addresses the raw frames are */
+	enum chain_cause cause;
+	uint32_t n_frames, n_kernel;
+	const uint64_t *frames; /* innermost caller first; until the call returns */
+};
+
+/* Calls FN for each chain sent since the last time, and gives their room back.  To be called after
+ * log_head was noted and before the samples up to it are read. */
+void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain *c), void *ctx);
+
+/* Chains that found their ring full. */
+uint64_t log_chains_lost(const struct log *l);
+
+/* The memory that holds the unwind tables, for whoever publishes them: the tables' words, the rules
+ * (65,536), the images (FRAME_MAX_IMAGES + 1) and the clock.  All zero without call paths. */
+struct unwind_memory log_unwind_memory(const struct log *l);
+
+/* The table the programs find images in, and how many keys it has. */
+struct image_key *log_image_keys(const struct log *l, uint32_t *ret_n);
+
+/* To be called after keys or images changed: mappings the programs remember are looked up anew. */
+void log_images_changed(struct log *l);
+
+/* A descriptor that polls readable when there are requests; -1 without call paths. */
+int log_request_fd(const struct log *l);
+void log_each_request(struct log *l, void (*fn)(void *ctx, const struct image_request *r),
 		      void *ctx);
 
 #endif

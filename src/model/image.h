@@ -25,6 +25,7 @@ enum image_kind {
 	IMAGE_VDSO,    /* svma as the vdso's ELF image states; identified by content */
 	IMAGE_JIT,     /* generated code with a perf map; svma is the run-time address */
 	IMAGE_ANON,    /* executable memory without a file; svma is the run-time address */
+	IMAGE_MARK,    /* no code: what is known of a call path instead, "[truncated: CAUSE]" */
 	N_IMAGE_KINDS
 };
 

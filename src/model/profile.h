@@ -8,9 +8,10 @@
  *   string 0 = ""    owner 0 = nobody known    vector 0 = a plain sample    context 0 = the root
  *
  * A flat sample's context is the node (parent 0, place); a call path is a longer chain of nodes,
- * outermost first.  Stored values are whole samples; a sample stands for `period` of its event, and
- * for 1/duty as much again where the event was time-multiplexed: scaling happens when somebody
- * reads.
+ * outermost first: callers at their calls, the sampled address last.  A path whose outer part is
+ * missing begins with a place (svma 0) of an IMAGE_MARK image that says why.  Stored values are
+ * whole samples; a sample stands for `period` of its event, and for 1/duty as much again where the
+ * event was time-multiplexed: scaling happens when somebody reads.
  *
  * Sum of all values of an event + its losses = samples that reached our program, exactly. */
 #ifndef MODEL_PROFILE_H
@@ -42,7 +43,12 @@ struct event {
 struct place {
 	uint64_t svma;
 	image_id image;
-	uint32_t flags; /* 0; bits are given out by later formats and kept when not understood */
+	uint32_t flags; /* enum place_flags; bits not understood are kept */
+};
+
+enum place_flags {
+	PLACE_GUESSED = 1u << 0, /* a caller's place: the caller of *this* frame was found by frame
+				    pointer without frame information */
 };
 
 /* Whose samples.  By default the group of processes of one executable, comm, cgroup, label and uid;

@@ -359,6 +359,7 @@ void image_symbols_load(struct symbol_sources *src, const struct image *im,
 	case IMAGE_JIT:
 	case IMAGE_ANON:
 	case IMAGE_UNKNOWN:
+	case IMAGE_MARK:
 	case N_IMAGE_KINDS:
 		open_cache(src, im, ret);
 		break;

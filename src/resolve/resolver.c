@@ -180,7 +180,8 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 {
 	struct entry *e = find_entry(r, im);
 
-	if (e->note || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN)
+	if (e->note || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN ||
+	    im->kind == IMAGE_MARK)
 		return e->note;
 	switch (e->result.status) {
 	case RESOLVE_STALE:

@@ -41,6 +41,84 @@ struct spill_slot {
 	unsigned long long count;
 };
 
+/* --- Call paths ---
+ *
+ * With call paths asked for, slot I of a CPU's log has a companion word I in `slot_chains`: the
+ * hash of the sample's *callers*, all frames but the innermost, 0 for none.  The callers themselves
+ * are written to this CPU's chain ring only when the CPU does not remember having sent them.  A
+ * reader that notes the heads of the logs first and reads the chain rings afterwards has the chain
+ * of every sample up to those heads.
+ *
+ * The ring is an array of words, a power of two per CPU; a chain is CHAIN_HEAD_WORDS words of head
+ * and n_frames words of frames, innermost caller first, and may wrap around the ring's end. */
+#define CHAIN_MAX_FRAMES 512 /* kernel and user callers together */
+#define CHAIN_MAX_KERNEL 64
+
+enum chain_head {
+	CHAIN_HASH, /* never 0 */
+	CHAIN_TASK, /* as log_slot.task: whose addresses the raw frames are */
+	CHAIN_INFO, /* n_frames | cause << 16 | n_kernel << 24: the first n_kernel are the kernel's
+		     */
+	CHAIN_HEAD_WORDS
+};
+
+/* A frame is where the call is, so that it lies in the calling procedure: the return address less
+ * one; where a signal or an interrupt came in, the very address.
+ *   bit 63 set: an address in the kernel
+ *   else bits 48-61 are 0: bits 0-47 are a run-time address of the process
+ *   else bits 48-61 are a number in unwind_images, bits 0-47 the offset in its file
+ * and bit 62 of the latter two: its caller was found by frame pointer without a table. */
+#define FRAME_KERNEL	  (1ULL << 63)
+#define FRAME_GUESSED	  (1ULL << 62)
+#define FRAME_IMAGE_SHIFT 48
+#define FRAME_MAX_IMAGES  0x3fff
+#define FRAME_OFF_MASK	  ((1ULL << FRAME_IMAGE_SHIFT) - 1)
+
+/* Why a walk ended.  Everything but CHAIN_COMPLETE is shown: "[truncated: ...]". */
+enum chain_cause {
+	CHAIN_COMPLETE,	     /* reached the entry of the thread or the process, or kernel only */
+	CHAIN_TOO_DEEP,	     /* more than CHAIN_MAX_FRAMES */
+	CHAIN_NO_MAPPING,    /* a return address that lies in no executable mapping */
+	CHAIN_NO_TABLE,	     /* code whose table is not there (yet), and no frame pointer */
+	CHAIN_NO_RULE,	     /* code without frame information, and no frame pointer */
+	CHAIN_TOO_COMPLEX,   /* frame information that needs more than the rules can say */
+	CHAIN_UNREADABLE,    /* stack memory that is not there */
+	CHAIN_NOT_RISING,    /* the stack does not go up: a loop, or damage */
+	CHAIN_REGISTER_LOST, /* the frame address needs a register nobody saved */
+	CHAIN_32_BIT,	     /* a 32-bit process */
+	CHAIN_EXITING,	     /* its memory was gone */
+	CHAIN_RING_FULL,     /* the chain ring had no room (only as a slot's chain: CHAIN_LOST) */
+	CHAIN_LOG_FULL,	     /* counted in the spill table, without callers */
+	CHAIN_N_CAUSES
+};
+
+/* A slot's chain when its callers could not be sent. */
+#define CHAIN_LOST (~0ULL)
+
+/* Identity of a mapped file in the table the programs look images up in: open addressing, a power
+ * of two of slots, IMAGE_PROBES far; user space writes `number` last. */
+#define IMAGE_PROBES 16
+
+struct image_key {
+	unsigned long long ino;
+	unsigned int dev;	 /* as the kernel keeps it: major << 20 | minor */
+	unsigned int generation; /* of the inode */
+	unsigned int number;	 /* in unwind_images; 0: free */
+	unsigned int spare;
+};
+
+#define IMAGE_NUMBER_VDSO 1 /* unwind_images[1] is the vdso's, [0] nobody's */
+
+/* What the program asks for through the request ring buffer, waking its reader: a table of a file
+ * that it met on a stack and has none for. */
+struct image_request {
+	unsigned long long ino;
+	unsigned int dev, generation;
+	unsigned int tgid;   /* somebody who maps it, in the recorder's pid namespace */
+	unsigned int number; /* 0: it has none yet; else its table was evicted and is wanted back */
+	unsigned long long start; /* of the mapping */
+};
+
 /* A process is known by (tgid, generation).  The generation joins the number of execs with the time
  * the process started, so that neither exec nor a reused pid can mix two programs:
  *   bits 0-11: start time (CLOCK_MONOTONIC) / 2^20 ns, about a millisecond

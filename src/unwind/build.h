@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From call frame information to an unwind table (table.h).
+ *
+ * Bytes come from files nobody vouches for: everything is read with bounds, what is damaged or too
+ * complex becomes rows that say so, and work and memory are bounded by the sizes of the sections.
+ */
+#ifndef UNWIND_BUILD_H
+#define UNWIND_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "unwind/table.h"
+
+#define UNWIND_MAX_SEGMENTS 16
+
+/* A section's bytes, decompressed, and the address its file states for them. */
+struct unwind_section {
+	const uint8_t *bytes; /* NULL: not there */
+	size_t n_bytes;
+	uint64_t svma;
+};
+
+/* What a file tells. */
+struct unwind_input {
+	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
+	bool big_endian;
+	struct unwind_section eh_frame, debug_frame, sframe;
+	uint64_t text_svma,
+		data_svma;   /* bases of DW_EH_PE_textrel and datarel (.got) pointers; 0 none */
+	uint32_t n_segments; /* executable ones, by ascending svma */
+	struct unwind_segment {
+		uint64_t svma, off, n_bytes;
+	} segments[UNWIND_MAX_SEGMENTS];
+};
+
+struct unwind_table {
+	uint64_t first_off;
+	uint32_t n_blocks, n_rows, n_rules;
+	uint32_t *blocks; /* n_blocks + 1 */
+	struct unwind_row *rows;
+	struct unwind_rule *rules; /* the table's own; rows' rule numbers mean these */
+	/* What it was made of: */
+	uint32_t n_fdes, n_too_complex, n_damaged;
+	uint64_t n_text_bytes; /* covered by frame information */
+};
+
+/* Builds RET from what IN has: .eh_frame first, then .debug_frame and .sframe where it has gaps.
+ * Release it with unwind_table_release.  -ENOENT when there is no frame information at all (a table
+ * of gaps is of no use), -ENOTSUP for another machine, -E2BIG when it needs more than 65,535 rules
+ * or 2^32 rows. */
+int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct err *err);
+void unwind_table_release(struct unwind_table *t);
+
+/* Bytes that T takes when it is published: blocks and rows, without rules. */
+size_t unwind_table_bytes(const struct unwind_table *t);
+
+/* The rule that holds at file offset OFF; rule 0 outside of the table. */
+const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64_t off);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Unwind tables as they lie in memory: what call frame information (.eh_frame, .debug_frame,
+ * .sframe) is boiled down to, so that one step of a stack walk is a few loads.  Included by both
+ * compilers (the BPF program walks with them in the kernel); only fixed-size types.
+ *
+ * A table belongs to one image and is addressed by *file offset*: ip - start of the mapping +
+ * offset of the mapping, so that no process needs a table of its own.  From `first_off` on, every
+ * UNWIND_BLOCK bytes of the file are a block; blocks[b] is the number of the first row that starts
+ * in block b, blocks[n_blocks] is n_rows.  A row holds from its start to the start of the next one:
+ * the row for an offset is the last of its block's rows that starts at or before it, else the row
+ * before the block's first.  Row 0 starts at first_off.  Rows of rule UNWIND_NO_RULE mark what no
+ * frame information covers. */
+#ifndef UNWIND_TABLE_H
+#define UNWIND_TABLE_H
+
+#define UNWIND_BLOCK_SHIFT 10
+#define UNWIND_BLOCK	   (1u << UNWIND_BLOCK_SHIFT)
+
+struct unwind_row {
+	unsigned short start; /* low 16 bits of the file offset */
+	unsigned short rule;  /* number of an unwind_rule */
+};
+
+/* How the canonical frame address (the caller's stack pointer) is found.  Registers have their
+ * DWARF numbers (x86-64 psABI figure 3.36; AArch64 DWARF: x0-x30, sp 31). */
+enum unwind_cfa {
+	UNWIND_CFA_NONE,     /* no frame information, or none that is understood: see why */
+	UNWIND_CFA_SP,	     /* sp + cfa_off */
+	UNWIND_CFA_FP,	     /* frame pointer (rbp, x29) + cfa_off */
+	UNWIND_CFA_REG,	     /* register cfa_reg + cfa_off: known in the innermost frame, in one
+				that a signal interrupted, and for rbx everywhere */
+	UNWIND_CFA_FP_DEREF, /* the word at frame pointer + cfa_off: realigned stacks */
+	UNWIND_CFA_SP_DEREF, /* the word at sp + cfa_off */
+	UNWIND_CFA_PLT,	     /* x86-64: sp + 8 + ((ip & 15) >= cfa_off) * 8: lazy binding stubs */
+	UNWIND_CFA_SIGNAL,   /* a signal's return trampoline: registers are in the frame at sp */
+};
+
+/* Why a rule is UNWIND_CFA_NONE. */
+enum unwind_none { UNWIND_NO_FDE, UNWIND_TOO_COMPLEX, UNWIND_DAMAGED };
+
+enum unwind_ra {
+	UNWIND_RA_SAVED,    /* the word at CFA + 8 * ra_at (x86-64: ra_at is -1) */
+	UNWIND_RA_REGISTER, /* still in the link register (AArch64 leaf code) */
+	UNWIND_RA_NONE,	    /* undefined: the outermost frame, where a walk is complete */
+};
+
+/* 16 bytes.  A saved register is the word at CFA + 8 * *_at; UNWIND_SAME: it has its caller's
+ * value, UNWIND_LOST: it cannot be told. */
+#define UNWIND_SAME 0
+#define UNWIND_LOST 32767
+
+struct unwind_rule {
+	unsigned char cfa;     /* enum unwind_cfa */
+	unsigned char cfa_reg; /* UNWIND_CFA_REG */
+	unsigned char ra;      /* enum unwind_ra */
+	unsigned char why;     /* enum unwind_none */
+	int cfa_off;	       /* bytes */
+	short fp_at;	       /* rbp, x29 */
+	short bx_at;	       /* rbx; AArch64: unused */
+	short ra_at;
+	unsigned char
+		signed_ra; /* AArch64: the return address carries a pointer authentication code */
+	unsigned char spare;
+};
+
+/* Where an image's table is: positions count from the start of the words that hold all tables. */
+struct unwind_image {
+	unsigned long long first_off; /* a multiple of UNWIND_BLOCK */
+	unsigned int n_blocks;	      /* 0: no table (yet, or any more) */
+	unsigned int blocks_at;	      /* in units of 4 bytes: n_blocks + 1 of u32 */
+	unsigned int rows_at;	      /* in units of 4 bytes */
+	unsigned int last_used;	      /* the walker's clock when it last used it */
+	unsigned int state;	      /* the publisher's own */
+	unsigned int spare;
+};
+
+#define UNWIND_NO_RULE 0 /* rule 0 of every set of rules: UNWIND_CFA_NONE, UNWIND_NO_FDE */
+
+#endif
