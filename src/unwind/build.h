@@ -23,10 +23,9 @@ struct unwind_section {
 	uint64_t svma;
 };
 
-/* What a file tells. */
+/* What a little-endian file of 64 bits tells. */
 struct unwind_input {
 	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
-	bool big_endian;
 	struct unwind_section eh_frame, debug_frame, sframe;
 	uint64_t text_svma,
 		data_svma;   /* bases of DW_EH_PE_textrel and datarel (.got) pointers; 0 none */

@@ -29,8 +29,9 @@ enum unwind_cfa {
 	UNWIND_CFA_FP,	     /* frame pointer (rbp, x29) + cfa_off */
 	UNWIND_CFA_REG,	     /* register cfa_reg + cfa_off: known in the innermost frame, in one
 				that a signal interrupted, and for rbx everywhere */
-	UNWIND_CFA_FP_DEREF, /* the word at frame pointer + cfa_off: realigned stacks */
-	UNWIND_CFA_SP_DEREF, /* the word at sp + cfa_off */
+	UNWIND_CFA_FP_DEREF, /* the word at frame pointer + cfa_off, plus cfa_add: realigned stacks
+			      */
+	UNWIND_CFA_SP_DEREF, /* the word at sp + cfa_off, plus cfa_add: hand-written code */
 	UNWIND_CFA_PLT,	     /* x86-64: sp + 8 + ((ip & 15) >= cfa_off) * 8: lazy binding stubs */
 	UNWIND_CFA_SIGNAL,   /* a signal's return trampoline: registers are in the frame at sp */
 };
@@ -49,18 +50,28 @@ enum unwind_ra {
 #define UNWIND_SAME 0
 #define UNWIND_LOST 32767
 
+/* Bits of by_fp: fp_at, bx_at count from the frame pointer's value in this frame instead of the
+ * CFA: the word at fp + 8 * *_at.  0 is then a place like any other, not UNWIND_SAME.  gcc saves
+ * registers so where it realigns the stack: mostly with UNWIND_CFA_FP_DEREF, in prologue and
+ * epilogue with UNWIND_CFA_REG. */
+#define UNWIND_FP_BY_FP 1
+#define UNWIND_BX_BY_FP 2
+
 struct unwind_rule {
-	unsigned char cfa;     /* enum unwind_cfa */
-	unsigned char cfa_reg; /* UNWIND_CFA_REG */
-	unsigned char ra;      /* enum unwind_ra */
-	unsigned char why;     /* enum unwind_none */
-	int cfa_off;	       /* bytes */
-	short fp_at;	       /* rbp, x29 */
-	short bx_at;	       /* rbx; AArch64: unused */
+	unsigned char cfa; /* enum unwind_cfa */
+	union {
+		unsigned char cfa_reg; /* UNWIND_CFA_REG: DWARF number */
+		unsigned char cfa_add; /* *_DEREF: bytes */
+	};
+	unsigned char ra;  /* enum unwind_ra */
+	unsigned char why; /* enum unwind_none */
+	int cfa_off;	   /* bytes */
+	short fp_at;	   /* rbp, x29 */
+	short bx_at;	   /* rbx; AArch64: unused */
 	short ra_at;
 	unsigned char
 		signed_ra; /* AArch64: the return address carries a pointer authentication code */
-	unsigned char spare;
+	unsigned char by_fp;
 };
 
 /* Where an image's table is: positions count from the start of the words that hold all tables. */
