@@ -52,7 +52,7 @@ int filter_init(struct dcpi_filter *ret, const struct profile *p, const struct s
 		const opt_list *images, struct err *err)
 {
 	struct dcpi_filter f = {0};
-	int rc = select_owners(p, &s->labels, &f.owners, err);
+	int rc = select_owners(p, s, &f.owners, err);
 
 	if (!rc)
 		rc = want_events(&f, p, &s->events, err);

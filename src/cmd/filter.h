@@ -6,7 +6,7 @@
 #include "port/dcpi_flat.h"
 #include "query/select.h"
 
-/* Fills RET with what S (its labels and events) and IMAGES (names; none: all) want of P.  Release
+/* Fills RET with what S (its owners and events) and IMAGES (names; none: all) want of P.  Release
  * it with filter_release.  -ENOENT when a name is not there. */
 int filter_init(struct dcpi_filter *ret, const struct profile *p, const struct select *s,
 		const opt_list *images, struct err *err);

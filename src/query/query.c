@@ -180,25 +180,24 @@ static void find_not_delivered(struct query *q, const uint64_t *n_idle_tasks)
 
 /* Sums the values per place: q->counts, and what idle tasks have in fresh memory (NULL: nothing).
  */
-static uint64_t *sum_places(struct query *q, const bool *wanted)
+static uint64_t *sum_places(struct query *q)
 {
 	const struct profile *p = q->profile;
 	size_t n_counts = (p->places.n + 1) * q->n_cols;
 	uint64_t *n_idle_tasks = xcalloc(q->n_cols + 1, sizeof(*n_idle_tasks));
-	unsigned *col_of = cols_of_events(q);
 	uint64_t *idle = NULL;
 
 	q->counts = xcalloc(n_counts ? n_counts : 1, sizeof(*q->counts));
 	vec_each (v, &p->values) {
 		bool is_idle = p->owners.v[v->owner].flags & OWNER_IDLE;
-		unsigned c = col_of[v->event];
+		unsigned c = q->col_of[v->event];
 		size_t at;
 
 		if (c == q->n_cols || v->ctx == 0)
 			continue;
 		if (is_idle)
 			n_idle_tasks[c] += v->count;
-		if (wanted && !wanted[v->owner])
+		if (q->wanted && !q->wanted[v->owner])
 			continue;
 		at = (size_t)p->ctxs.v[v->ctx].place * q->n_cols + c;
 		if (is_idle && !idle)
@@ -207,7 +206,6 @@ static uint64_t *sum_places(struct query *q, const bool *wanted)
 	}
 	find_not_delivered(q, n_idle_tasks);
 	free(n_idle_tasks);
-	free(col_of);
 	return idle;
 }
 
@@ -239,6 +237,10 @@ static void settle_idle(struct query *q, uint64_t *idle)
 		if (!any)
 			continue;
 		idling = is_idling(q, &p->places.v[pl]);
+		if (idling && !q->idling)
+			q->idling = xcalloc(p->places.n, sizeof(*q->idling));
+		if (idling)
+			q->idling[pl] = true;
 		for (unsigned c = 0; c < q->n_cols; c++) {
 			if (idling)
 				q->cols[c].n_idle += at[c];
@@ -305,7 +307,6 @@ static void find_spots(struct query *q)
 int query_init(struct query *q, const struct profile *p, struct resolver *r, const struct select *s,
 	       struct err *err)
 {
-	bool *wanted = NULL;
 	uint64_t *idle;
 	int rc;
 
@@ -314,17 +315,17 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 	if (!rc)
 		rc = choose_sort(q, s, err);
 	if (!rc)
-		rc = select_owners(p, &s->labels, &wanted, err);
+		rc = select_owners(p, s, &q->wanted, err);
 	if (rc) {
 		query_release(q);
 		return rc;
 	}
 	q->image_names = xcalloc(p->images.n + 1, sizeof(*q->image_names));
-	idle = sum_places(q, wanted);
+	q->col_of = cols_of_events(q);
+	idle = sum_places(q);
 	settle_idle(q, idle);
 	find_spots(q);
 	free(idle);
-	free(wanted);
 	return 0;
 }
 
@@ -334,9 +335,23 @@ void query_release(struct query *q)
 	free(q->counts);
 	free(q->spots);
 	free(q->first);
+	free(q->wanted);
+	free(q->col_of);
+	free(q->idling);
 	free(q->image_names);
 	arena_release(&q->arena);
 	*q = (struct query){0};
+}
+
+bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col)
+{
+	const struct profile *p = q->profile;
+
+	*ret_col = q->col_of[v->event];
+	if (*ret_col == q->n_cols || v->ctx == 0 || (q->wanted && !q->wanted[v->owner]))
+		return false;
+	return !q->idling || !(p->owners.v[v->owner].flags & OWNER_IDLE) ||
+	       !q->idling[p->ctxs.v[v->ctx].place];
 }
 
 /* Whether another image with samples has IM's path. */

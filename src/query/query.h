@@ -40,6 +40,9 @@ struct query {
 	uint64_t *counts;   /* n_cols for each place */
 	struct spot *spots; /* with samples, by image, then address */
 	size_t n_spots;
+	bool *wanted;		  /* by owner; NULL: all */
+	unsigned *col_of;	  /* by event: its column, or n_cols */
+	bool *idling;		  /* by place: idle tasks idle there; NULL: nowhere */
 	size_t *first;		  /* image I's spots are [first[I], first[I + 1]) */
 	const char **image_names; /* by image, NULL until asked for */
 	struct arena arena;	  /* names and rows */
@@ -57,6 +60,10 @@ static inline const uint64_t *query_counts(const struct query *q, const struct s
 {
 	return q->counts + (size_t)s->place * q->n_cols;
 }
+
+/* Whether V's samples are in Q's counts (its event chosen, its owner wanted, not idle), and in
+ * which column: for who goes over the values again by owner or calling context. */
+bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col);
 
 /* The samples there would have been had the event counted all the time: N / duty. */
 uint64_t query_scaled(const struct query_col *c, uint64_t n);

@@ -13,7 +13,8 @@
 
 void select_release(struct select *s)
 {
-	vec_release(&s->labels);
+	for (enum owner_key k = 0; k < N_OWNER_KEYS; k++)
+		vec_release(&s->owners[k]);
 	vec_release(&s->events);
 	vec_release(&s->paths);
 }
@@ -46,13 +47,7 @@ void select_split_events(const opt_list *events, opt_list *ret, char **ret_text)
 	*ret_text = text.v;
 }
 
-/* Names being listed in a message: "a, b, c". */
-struct listing {
-	char text[300];
-	unsigned n;
-};
-
-static void list_name(struct listing *l, const char *name)
+void name_list_add(struct name_list *l, const char *name)
 {
 	size_t used = strlen(l->text);
 
@@ -79,7 +74,7 @@ static bool is_called(const char *event, const char *name)
 
 int select_find_events(const struct profile *p, const char *name, event_ids *ret, struct err *err)
 {
-	struct listing l = {0};
+	struct name_list l = {0};
 	size_t before = ret->n;
 	bool exact = false;
 
@@ -90,7 +85,7 @@ int select_find_events(const struct profile *p, const char *name, event_ids *ret
 
 		if (exact ? strcmp(event, name) == 0 : is_called(event, name))
 			vec_push(ret, (event_id)(e - p->events.v));
-		list_name(&l, event);
+		name_list_add(&l, event);
 	}
 	if (ret->n > before)
 		return 0;
@@ -98,39 +93,9 @@ int select_find_events(const struct profile *p, const char *name, event_ids *ret
 		       l.n ? l.text : "none");
 }
 
-int select_owners(const struct profile *p, const opt_list *labels, bool **ret, struct err *err)
+int select_owners(const struct profile *p, const struct select *s, bool **ret, struct err *err)
 {
-	bool *wanted;
-
-	if (!labels->n) {
-		*ret = NULL;
-		return 0;
-	}
-	wanted = xcalloc(p->owners.n + 1, sizeof(*wanted));
-	vec_each (label, labels) {
-		struct listing l = {0};
-		bool found = false;
-
-		for (size_t i = 0; i < p->owners.n; i++) {
-			const char *has = profile_str(p, p->owners.v[i].label);
-
-			if (strcmp(has, *label) == 0)
-				wanted[i] = found = true;
-		}
-		if (found)
-			continue;
-		for (string_id s = 1; s < p->strings.n; s++)
-			for (size_t i = 0; i < p->owners.n; i++)
-				if (p->owners.v[i].label == s) {
-					list_name(&l, profile_str(p, s));
-					break;
-				}
-		free(wanted);
-		return err_set(err, -ENOENT, "no samples with label '%s'; there are: %s", *label,
-			       l.n ? l.text : "none");
-	}
-	*ret = wanted;
-	return 0;
+	return owners_select(p, s->owners, ret, err);
 }
 
 static bool is_image(const struct image *im, const char *name, const char *real, const char *hex)

@@ -7,15 +7,16 @@
 #include "base/err.h"
 #include "base/opts.h"
 #include "model/profile.h"
+#include "query/owners.h"
 
 struct select {
 	const char *db; /* NULL: $DWELLDB, $DCPIDB, the user's default */
 	const char
 		*epochs;  /* as store.h's selection: names, ranges; NULL: the latest of each host */
 	const char *host; /* NULL: all */
-	opt_list labels;  /* none: all */
-	opt_list events;  /* names, several joined by '+'; none: all */
-	opt_list paths;	  /* files or directories to look for images in */
+	opt_list owners[N_OWNER_KEYS]; /* whose; see owners_select; none: all */
+	opt_list events;	       /* names, several joined by '+'; none: all */
+	opt_list paths;		       /* files or directories to look for images in */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
 	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
@@ -32,9 +33,16 @@ void select_split_events(const opt_list *events, opt_list *ret, char **ret_text)
 typedef VEC(event_id) event_ids;
 int select_find_events(const struct profile *p, const char *name, event_ids *ret, struct err *err);
 
-/* For each owner of P whether its samples are wanted; NULL when all are (no labels given).  Free
- * it.  -ENOENT for a label no owner has. */
-int select_owners(const struct profile *p, const opt_list *labels, bool **ret, struct err *err);
+/* Names being listed in a message: "a, b, c", the first few.  Starts zeroed. */
+struct name_list {
+	char text[300];
+	unsigned n;
+};
+void name_list_add(struct name_list *l, const char *name);
+
+/* For each owner of P whether S wants its samples, as owners_select: NULL when all are.  Free it.
+ * -ENOENT for what no owner has. */
+int select_owners(const struct profile *p, const struct select *s, bool **ret, struct err *err);
 
 /* Appends to RET the images of P that NAME means: a path, the last part of a path, or 6 or more
  * digits of a build-id; "kernel" and "vmlinux" mean the kernel.  -ENOENT when there is none. */

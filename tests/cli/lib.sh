@@ -87,3 +87,29 @@ make_usual_db() {
 		sample ffffffff00000000 9
 	END
 }
+
+# A database of the samples of several processes in prog and libc.so.6 (not there), all of one event.
+make_owners_db() {
+	make_prog && make_db <<-END
+		meta vax 880000000 60 make
+		event cycles 1000
+		image file $PWD/prog
+		owner - - comm=cc1 exe=/usr/lib/gcc/cc1 cgroup=/build.slice/one uid=1000 pid=11 tid=11
+		sample $(sym hot) 40
+		sample $(sym cold) 2
+		owner - green comm=cc1 exe=/usr/lib/gcc/cc1 cgroup=/build.slice/two uid=1000 pid=12 tid=12
+		sample $(sym hot) 20
+		sample 401048 3
+		owner - green comm=make exe=/usr/bin/make cgroup=/build.slice uid=0 pid=10 tid=10
+		sample $(sym hot) 5
+		image file /usr/lib/libc.so.6
+		sample 1000 7
+		owner - - comm=make exe=/usr/bin/make cgroup=/build.slice uid=0 pid=10 tid=13
+		sample 1000 1
+		image kernel [kernel]
+		owner kernel - comm=kworker/0:1 cgroup=/ uid=0 pid=9 tid=9
+		sample ffffffff81000000 4
+		owner idle - comm=swapper/0 cgroup=/ uid=0
+		sample ffffffff81000000 90
+	END
+}

@@ -3,9 +3,13 @@
  *
  *     meta HOST START_SECONDS SECONDS COMMAND...
  *     event NAME PERIOD [ENABLED_NS RUNNING_NS TOTAL]
- *     image KIND PATH          the build-id is that of the file at PATH, none when it cannot be
- * read owner FLAGS LABEL        FLAGS: idle, kernel or -; LABEL or - sample SVMA COUNT        of
- * the last event, image and owner loss NAME COUNT          of the last event
+ *     image KIND PATH       the build-id is that of the file at PATH, none when it cannot be read
+ *     owner FLAGS LABEL [KEY=VALUE]...
+ *                           FLAGS: idle, kernel or -; LABEL or -; KEY: comm exe cgroup uid pid tid
+ *     path                  the samples that follow have no callers
+ *     frame SVMA [guessed]  one more caller in the last image, outermost first; of a mark: 0
+ *     sample SVMA COUNT     of the last event, image, owner and callers
+ *     loss NAME COUNT       of the last event
  *
  * Usage: mkdb DB < DESCRIPTION */
 #include <errno.h>
@@ -23,6 +27,7 @@ static struct profile p;
 static event_id event;
 static image_id image;
 static owner_id owner;
+static ctx_id callers;
 
 static void die(const char *what, const char *why)
 {
@@ -75,18 +80,67 @@ static void add_image(const char *args)
 	image = profile_intern_image(&p, &im);
 }
 
+static void set_owner_key(struct owner *o, const char *key, const char *value)
+{
+	const struct {
+		const char *name;
+		uint32_t *to;
+		bool is_text;
+	} keys[] = {{"comm", &o->comm, true}, {"exe", &o->exe, true},  {"cgroup", &o->cgroup, true},
+		    {"uid", &o->uid, false},  {"pid", &o->pid, false}, {"tid", &o->tid, false}};
+
+	for (size_t i = 0; i < n_elems(keys); i++) {
+		if (strcmp(keys[i].name, key) != 0)
+			continue;
+		*keys[i].to = keys[i].is_text ? profile_intern_str(&p, value)
+					      : (uint32_t)strtoul(value, NULL, 10);
+		return;
+	}
+	die("owner", key);
+}
+
 static void add_owner(const char *args)
 {
-	char flags[16], label[100];
-	struct owner o = {0};
+	char flags[16], label[100], *text, *word, *rest;
+	struct owner o = {.uid = OWNER_UID_UNKNOWN};
+	int n;
 
-	if (sscanf(args, "%15s %99s", flags, label) != 2)
+	if (sscanf(args, "%15s %99s%n", flags, label, &n) != 2)
 		die("owner", args);
 	o.flags = strcmp(flags, "idle") == 0	 ? OWNER_IDLE
 		  : strcmp(flags, "kernel") == 0 ? OWNER_KERNEL
 						 : 0;
 	o.label = strcmp(label, "-") == 0 ? 0 : profile_intern_str(&p, label);
+	text = xstrdup(args + n);
+	for (word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		char *value = strchr(word, '=');
+
+		if (!value)
+			die("owner", word);
+		*value++ = '\0';
+		set_owner_key(&o, word, value);
+	}
+	free(text);
 	owner = profile_intern_owner(&p, &o);
+}
+
+static void clear_path(const char *args)
+{
+	(void)args;
+	callers = 0;
+}
+
+static void add_frame(const char *args)
+{
+	unsigned long long svma;
+	char flag[16] = "";
+
+	if (sscanf(args, "%llx %15s", &svma, flag) < 1)
+		die("frame", args);
+	callers = profile_intern_ctx(
+		&p, callers,
+		profile_intern_place(&p, image, svma,
+				     strcmp(flag, "guessed") == 0 ? PLACE_GUESSED : 0));
 }
 
 static void add_sample(const char *args)
@@ -96,7 +150,7 @@ static void add_sample(const char *args)
 
 	if (sscanf(args, "%llx %llu", &svma, &count) != 2)
 		die("sample", args);
-	v.ctx = profile_flat_ctx(&p, profile_intern_place(&p, image, svma, 0));
+	v.ctx = profile_intern_ctx(&p, callers, profile_intern_place(&p, image, svma, 0));
 	v.count = count;
 	profile_add_value(&p, &v);
 	p.events.v[event].n_reached += count;
@@ -129,8 +183,9 @@ static void add_meta(const char *args)
 static const struct {
 	const char *word;
 	void (*add)(const char *args);
-} words[] = {{"event", add_event},   {"image", add_image}, {"owner", add_owner},
-	     {"sample", add_sample}, {"loss", add_loss},   {"meta", add_meta}};
+} words[] = {{"event", add_event}, {"image", add_image}, {"owner", add_owner},
+	     {"path", clear_path}, {"frame", add_frame}, {"sample", add_sample},
+	     {"loss", add_loss},   {"meta", add_meta}};
 
 int main(int argc, char **argv)
 {

@@ -159,7 +159,7 @@ TEST(query_selects)
 	REQUIRE(world_init(&w));
 	fill(&w);
 	vec_push(&s.events, "imiss+cycles");
-	vec_push(&s.labels, "run1");
+	vec_push(&s.owners[OWNER_KEY_LABEL], "run1");
 	s.sort = "cycles";
 	REQUIRE(query_init(&q, &w.p, w.r, &s, &err) == 0);
 	REQUIRE(q.n_cols == 2);
@@ -175,7 +175,7 @@ TEST(query_selects)
 	EXPECT_EQ(query_init(&q, &w.p, w.r, &s, &err), -ENOENT);
 	EXPECT_STR(err.msg, "no samples of event 'dtbmiss'; there are: cycles:u, imiss");
 	s.events.n = 0;
-	s.labels.v[0] = "run2";
+	s.owners[OWNER_KEY_LABEL].v[0] = "run2";
 	EXPECT_EQ(query_init(&q, &w.p, w.r, &s, &err), -ENOENT);
 	EXPECT_STR(err.msg, "no samples with label 'run2'; there are: run1");
 	select_release(&s);
