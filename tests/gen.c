@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gen.h"
 
+#include "model/trace.h"
+
 uint64_t t_rand(struct t_rng *r)
 {
 	if (!r->s)
@@ -50,6 +52,24 @@ static image_id random_image(struct t_rng *r, struct profile *p)
 		i.path = "/bin/x"; /* with a build-id the path is no part of the identity */
 	}
 	return profile_intern_image(p, &i);
+}
+
+static void add_random_trace(struct t_rng *r, struct profile *p)
+{
+	struct trace key = {.owner = (owner_id)t_below(r, p->owners.n),
+			    .pid = (uint32_t)number(r) / 2,
+			    .start_ns = t_below(r, 2) ? number(r) / 2 : 0,
+			    .n_dropped = t_below(r, 3)};
+	trace_id t;
+
+	key.tid = t_below(r, 2) ? key.pid : (uint32_t)number(r);
+	key.end_ns = t_below(r, 2) ? key.start_ns + number(r) / 4 : 0;
+	t = profile_intern_trace(p, &key);
+	for (uint64_t n = t_below(r, 12); n > 0; n--)
+		trace_add_point(p, t,
+				&(struct trace_point){.time_ns = key.start_ns + t_below(r, 1000000),
+						      .ctx = (ctx_id)t_below(r, p->ctxs.n),
+						      .event = (event_id)t_below(r, p->events.n)});
 }
 
 void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
@@ -105,5 +125,9 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 	if (t_below(r, 2))
 		profile_add_loss(p, "ring_full", (event_id)t_below(r, p->events.n),
 				 1 + number(r) / 4096);
+	for (uint64_t n = t_below(r, 2) ? t_below(r, 6) : 0; n > 0; n--)
+		add_random_trace(r, p);
+	if (t_below(r, 4) == 0)
+		profile_intern_trace(p, &(struct trace){.n_dropped = 1 + t_below(r, 100)});
 	profile_check(p);
 }

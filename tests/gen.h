@@ -7,8 +7,8 @@
 #include "t.h"
 
 /* Initialises and fills P: all dictionaries, deep contexts, vectors, large and small counts,
- * losses. The same *R gives the same profile.  N_VALUES is the number of values added (some may
- * coincide). */
+ * losses, traces. The same *R gives the same profile.  N_VALUES is the number of values added (some
+ * may coincide). */
 void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values);
 
 #endif

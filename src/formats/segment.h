@@ -3,10 +3,10 @@
  * docs/formats/segment.md describes every byte; this header names its parts.
  *
  * A segment is a file header, blocks, and a footer.  A block holds the elements of one dictionary,
- * or up to SEGMENT_VALUES_MAX values, as columns of variable-length integers, each compressed by
- * itself. Only dictionary entries that a value, event, loss or the meta block uses are written, and
- * all are sorted, so that equal profiles give equal bytes whatever the order they were collected
- * in. */
+ * or up to SEGMENT_VALUES_MAX values or points of traces, as columns of variable-length integers,
+ * each compressed by itself. Only dictionary entries that a value, event, loss or the meta block
+ * uses are written, and all are sorted, so that equal profiles give equal bytes whatever the order
+ * they were collected in. */
 #ifndef FORMATS_SEGMENT_H
 #define FORMATS_SEGMENT_H
 
@@ -20,7 +20,7 @@
 #define SEGMENT_MAGIC	     "dwellseg"
 #define SEGMENT_FOOTER_MAGIC 0x646e6573u /* "send" */
 #define SEGMENT_MAJOR	     1		 /* a reader refuses a larger one */
-#define SEGMENT_MINOR	     0
+#define SEGMENT_MINOR	     1		 /* written only when there are traces, else 0 */
 #define SEGMENT_HEADER_SZ    16
 #define SEGMENT_BLOCK_SZ     20 /* header of a block */
 #define SEGMENT_FOOTER_SZ    24
@@ -30,7 +30,7 @@
  */
 #define SEGMENT_EXPANSION  64
 #define SEGMENT_FREE_BYTES (1u << 20)
-#define SEGMENT_VALUES_MAX (1u << 18) /* values in one block */
+#define SEGMENT_VALUES_MAX (1u << 18) /* values or points in one block */
 
 enum segment_block_type {
 	SEGMENT_STRINGS = 1,
@@ -43,7 +43,8 @@ enum segment_block_type {
 	SEGMENT_CONTEXTS = 8,
 	SEGMENT_LOSSES = 9,
 	SEGMENT_VALUES = 10,
-	SEGMENT_TRACES = 11, /* reserved: samples of threads over time */
+	SEGMENT_TRACES = 11,
+	SEGMENT_POINTS = 12,
 };
 
 enum segment_block_flags {
@@ -58,9 +59,11 @@ int segment_encode(struct wr *out, const struct profile *p, struct err *err);
 
 /* Reads the segment of exactly N bytes: interns its dictionaries in INTO, adds the events' sums,
  * losses and meta, and gives each value, with INTO's ids, to SINK (NULL: adds them to INTO's
- * values). Everything is checked before anything is added: after a failure INTO is as it was.
- * Errors: -ENODATA truncated, -EBADMSG damaged, -E2BIG expands too much, -EPROTONOSUPPORT newer
- * major version or an unknown block that is required; the message names the block and its offset.
+ * values).  Traces are added to INTO unless SINK does not want them: then they are not read, so
+ * that they cost such a reader nothing but their checksum.  Everything is checked before anything
+ * is added: after a failure INTO is as it was. Errors: -ENODATA truncated, -EBADMSG damaged, -E2BIG
+ * expands too much, -EPROTONOSUPPORT newer major version or an unknown block that is required; the
+ * message names the block and its offset.
  */
 int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct value_sink *sink,
 		   struct err *err);

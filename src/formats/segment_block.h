@@ -27,7 +27,7 @@ struct block_writer {
 	struct wr scratch; /* compressed column */
 };
 
-void block_begin_segment(struct block_writer *w, struct wr *out, bool plain);
+void block_begin_segment(struct block_writer *w, struct wr *out, uint16_t minor, bool plain);
 
 /* Appends a block made of the first N_COLUMNS of W's columns and empties them.  N_ITEMS 0 adds
  * nothing. -E2BIG when a column has 4 GiB or more. */
@@ -85,6 +85,14 @@ static inline uint32_t column_next_u32(struct column *c)
 		return 0;
 	}
 	return (uint32_t)v;
+}
+
+/* Zigzag, as rd_sleb; the result is meant modulo 2^64. */
+static inline uint64_t column_next_signed(struct column *c)
+{
+	uint64_t z = column_next(c);
+
+	return z >> 1 ^ -(z & 1);
 }
 
 /* "places block 4 at +0x120: " and the message into ERR; returns CODE. */

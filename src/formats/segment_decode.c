@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "model/trace.h"
 
 struct decoder {
 	struct profile p; /* dictionaries under the file's ids */
@@ -270,6 +271,74 @@ static int walk_values(const struct profile *p, const struct block *b,
 	return rc;
 }
 
+/* The lines alone; the decoder's trace 0 stays empty, so line I of the file is trace I + 1. */
+static int get_traces(struct profile *p, const struct block *b, struct column *c, struct err *err)
+{
+	uint64_t owner = 0, pid = 0, start = 0;
+
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		uint32_t d_owner = column_next_u32(&c[0]);
+		uint64_t tid, end;
+		struct trace t;
+
+		owner += d_owner;
+		pid = (d_owner ? 0 : pid) + column_next_u32(&c[1]);
+		tid = pid + column_next_signed(&c[2]);
+		start += column_next_signed(&c[3]);
+		end = column_next(&c[4]);
+		if (owner >= p->owners.n)
+			return BAD("trace %u names an owner that is not there", i);
+		if (pid > UINT32_MAX || tid > UINT32_MAX)
+			return BAD("trace %u has a malformed thread number", i);
+		t = (struct trace){.owner = (owner_id)owner,
+				   .pid = (uint32_t)pid,
+				   .tid = (uint32_t)tid,
+				   .start_ns = start,
+				   .end_ns = end ? start + (end - 1) : 0,
+				   .n_dropped = column_next(&c[5])};
+		if (t.end_ns < start && end)
+			return BAD("trace %u ends before it starts", i);
+		vec_push(&p->traces, t);
+	}
+	return 0;
+}
+
+/* Reads the points of B; with MAP, adds them to the traces TRACES of INTO. */
+static int walk_points(const struct profile *p, const struct block *b,
+		       const struct profile_map *map, const trace_id *traces, struct profile *into,
+		       struct err *err)
+{
+	struct column c[4];
+	uint64_t line = 1, time = 0, ctx = 0, event;
+	int rc = block_columns(b, c, n_elems(c), err);
+
+	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+		uint32_t step = column_next_u32(&c[0]);
+		uint64_t d_time = column_next(&c[1]);
+
+		line += step;
+		event = column_next_u32(&c[2]);
+		ctx = (!i || step ? 0 : ctx) + column_next_signed(&c[3]);
+		if (line >= p->traces.n || event >= p->events.n || ctx >= p->ctxs.n) {
+			rc = BAD("point %u names an element that is not there", i);
+		} else if (!i || step) {
+			time = p->traces.v[line].start_ns + d_time;
+		} else if (time + d_time < time) {
+			rc = BAD("point %u is out of order", i);
+		} else {
+			time += d_time;
+		}
+		if (map && !rc)
+			trace_add_point(
+				into, traces[line],
+				&(struct trace_point){time, map->ctxs[ctx], map->events[event]});
+	}
+	if (!rc)
+		rc = end_columns(b, c, n_elems(c), err);
+	columns_release(c, n_elems(c));
+	return rc;
+}
+
 /* The dictionary blocks, in the order they must come. */
 static const struct {
 	unsigned n_columns;
@@ -279,7 +348,7 @@ static const struct {
 	[SEGMENT_EVENTS] = {8, get_events},   [SEGMENT_IMAGES] = {7, get_images},
 	[SEGMENT_PLACES] = {3, get_places},   [SEGMENT_OWNERS] = {8, get_owners},
 	[SEGMENT_VECTORS] = {3, get_vectors}, [SEGMENT_CONTEXTS] = {2, get_ctxs},
-	[SEGMENT_LOSSES] = {3, get_losses},
+	[SEGMENT_LOSSES] = {3, get_losses},   [SEGMENT_TRACES] = {6, get_traces},
 };
 
 static int read_dictionary(struct profile *p, const struct block *b, struct err *err)
@@ -296,8 +365,31 @@ static int read_dictionary(struct profile *p, const struct block *b, struct err 
 	return rc;
 }
 
-/* Reads and checks all of the segment; nothing outside D changes. */
-static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, struct err *err)
+static bool is_trace_block(const struct block *b)
+{
+	return b->type == SEGMENT_TRACES || b->type == SEGMENT_POINTS;
+}
+
+static bool may_repeat(unsigned type)
+{
+	return type == SEGMENT_VALUES || type == SEGMENT_POINTS;
+}
+
+static int read_block(struct profile *p, const struct block *b, struct err *err)
+{
+	switch (b->type) {
+	case SEGMENT_VALUES:
+		return walk_values(p, b, NULL, NULL, err);
+	case SEGMENT_POINTS:
+		return walk_points(p, b, NULL, NULL, NULL, err);
+	default:
+		return read_dictionary(p, b, err);
+	}
+}
+
+/* Reads and checks all of the segment, or all but traces; nothing outside D changes. */
+static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool traces,
+			struct err *err)
 {
 	unsigned last = 0;
 	int rc = block_read_all(bytes, n, &d->list, err);
@@ -306,17 +398,16 @@ static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, struc
 		return rc;
 	profile_init(&d->p);
 	vec_each (b, &d->list.blocks) {
-		if (b->type == 0 || b->type > SEGMENT_VALUES) {
+		if (b->type == 0 || b->type > SEGMENT_POINTS) {
 			if (b->flags & SEGMENT_REQUIRED)
 				return block_err(err, -EPROTONOSUPPORT, b,
 						 "needed, and newer than this program");
 			continue;
 		}
-		if (b->type < last || (b->type == last && b->type != SEGMENT_VALUES))
+		if (b->type < last || (b->type == last && !may_repeat(b->type)))
 			return BAD("out of order");
 		last = b->type;
-		rc = b->type == SEGMENT_VALUES ? walk_values(&d->p, b, NULL, NULL, err)
-					       : read_dictionary(&d->p, b, err);
+		rc = !traces && is_trace_block(b) ? 0 : read_block(&d->p, b, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -339,19 +430,39 @@ static void add_to_profile(struct value_sink *s, const struct value *v)
 	profile_add_value(((struct profile_sink *)s)->p, v);
 }
 
+/* Adds the lines to INTO and says where each went. */
+static trace_id *merge_lines(struct profile *into, const struct profile *src,
+			     const struct profile_map *map)
+{
+	trace_id *ids = xcalloc(src->traces.n, sizeof(*ids));
+
+	for (size_t i = 1; i < src->traces.n; i++) {
+		struct trace key = src->traces.v[i];
+
+		key.owner = map->owners[key.owner];
+		ids[i] = profile_intern_trace(into, &key);
+	}
+	return ids;
+}
+
 int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct value_sink *sink,
 		   struct err *err)
 {
 	struct decoder d = {0};
-	struct profile_sink adder = {{add_to_profile}, into};
-	int rc = decoder_load(&d, bytes, n, err);
+	struct profile_sink adder = {{.put = add_to_profile}, into};
+	int rc = decoder_load(&d, bytes, n, !sink || sink->traces, err);
 
 	if (!rc) {
 		struct profile_map map = profile_merge_dicts(into, &d.p);
+		trace_id *traces = merge_lines(into, &d.p, &map);
 
-		vec_each (b, &d.list.blocks)
+		vec_each (b, &d.list.blocks) {
 			if (b->type == SEGMENT_VALUES)
 				walk_values(&d.p, b, &map, sink ? sink : &adder.sink, err);
+			else if (b->type == SEGMENT_POINTS && d.p.traces.n > 1)
+				walk_points(&d.p, b, &map, traces, into, err);
+		}
+		free(traces);
 		profile_map_release(&map);
 	}
 	decoder_release(&d);
@@ -361,7 +472,7 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 int segment_check(const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct decoder d = {0};
-	int rc = decoder_load(&d, bytes, n, err);
+	int rc = decoder_load(&d, bytes, n, true, err);
 
 	decoder_release(&d);
 	return rc;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "model/trace.h"
 
 /* A dictionary on its way out: which elements, in which order, under which number. */
 struct ranking {
@@ -25,7 +26,7 @@ struct encoder {
 	size_t n_values; /* those that count, after sort_values */
 	const struct profile *p;
 	struct block_writer w;
-	struct ranking strings, events, images, places, owners, vectors, ctxs;
+	struct ranking strings, events, images, places, owners, vectors, ctxs, traces;
 	struct sort_item *items, *items_tmp; /* for radix sorting */
 	size_t n_items;
 };
@@ -118,6 +119,15 @@ static void mark_used(struct encoder *e)
 		if (value_counts(v))
 			e->ctxs.used[v->ctx] = e->owners.used[v->owner] =
 				e->vectors.used[v->vector] = 1;
+	for (size_t i = 0; i < p->traces.n; i++) {
+		const struct trace *t = &p->traces.v[i];
+
+		if (!trace_says(p, t))
+			continue;
+		e->traces.used[i] = e->owners.used[t->owner] = 1;
+		vec_each (point, &t->points)
+			e->ctxs.used[point->ctx] = 1;
+	}
 	for (size_t i = p->ctxs.n; i-- > 1;) {
 		if (!e->ctxs.used[i])
 			continue;
@@ -220,6 +230,19 @@ static int by_vector(const void *a, const void *b, void *ctx)
 	ORDER(x->known, y->known);
 	ORDER(x->value, y->value);
 	ORDER(x->counter, y->counter);
+	return 0;
+}
+
+static int by_trace(const void *a, const void *b, void *ctx)
+{
+	const struct encoder *e = ctx;
+	const struct trace *x = &e->p->traces.v[*(const uint32_t *)a];
+	const struct trace *y = &e->p->traces.v[*(const uint32_t *)b];
+
+	ORDER(e->owners.rank[x->owner], e->owners.rank[y->owner]);
+	ORDER(x->pid, y->pid);
+	ORDER(x->tid, y->tid);
+	ORDER(x->start_ns, y->start_ns);
 	return 0;
 }
 
@@ -546,6 +569,85 @@ static int put_values(struct encoder *e, size_t from, size_t end, struct err *er
 	return block_add(&e->w, SEGMENT_VALUES, SEGMENT_REQUIRED, (uint32_t)(end - from), 6, err);
 }
 
+static int put_traces(struct encoder *e, struct err *err)
+{
+	const struct ranking *k = &e->traces;
+	uint32_t owner = 0, pid = 0;
+	uint64_t start = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct trace *t = &e->p->traces.v[k->order[i]];
+		uint32_t ow = e->owners.rank[t->owner];
+
+		if (ow != owner)
+			pid = 0;
+		wr_uleb(COLUMN(0), ow - owner);
+		wr_uleb(COLUMN(1), t->pid - pid);
+		wr_sleb(COLUMN(2), (int64_t)t->tid - t->pid);
+		wr_sleb(COLUMN(3), (int64_t)(t->start_ns - start));
+		wr_uleb(COLUMN(4), t->end_ns ? t->end_ns - t->start_ns + 1 : 0);
+		wr_uleb(COLUMN(5), t->n_dropped);
+		owner = ow;
+		pid = t->pid;
+		start = t->start_ns;
+	}
+	return block_add(&e->w, SEGMENT_TRACES, 0, k->n, 6, err);
+}
+
+/* A point with the file's numbers. */
+struct point_row {
+	uint64_t time_ns;
+	uint32_t ctx, event;
+};
+
+static int by_point(const void *a, const void *b)
+{
+	const struct point_row *x = a, *y = b;
+
+	ORDER(x->time_ns, y->time_ns);
+	ORDER(x->event, y->event);
+	ORDER(x->ctx, y->ctx);
+	return 0;
+}
+
+/* The points of one line after the other, a block whenever SEGMENT_VALUES_MAX are together. */
+static int put_points(struct encoder *e, struct err *err)
+{
+	uint32_t n = 0, line = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < e->traces.n && !rc; i++) {
+		const struct trace *t = &e->p->traces.v[e->traces.order[i]];
+		uint64_t time = t->start_ns;
+		VEC(struct point_row) rows = {0};
+		uint32_t ctx = 0;
+
+		vec_reserve(&rows, t->points.n);
+		vec_each (point, &t->points)
+			vec_push(&rows, (struct point_row){point->time_ns, e->ctxs.rank[point->ctx],
+							   e->events.rank[point->event]});
+		vec_sort(&rows, by_point);
+		vec_each (row, &rows) {
+			wr_uleb(COLUMN(0), i - line);
+			wr_uleb(COLUMN(1), row->time_ns - time);
+			wr_uleb(COLUMN(2), row->event);
+			wr_sleb(COLUMN(3), (int64_t)row->ctx - ctx);
+			line = i;
+			time = row->time_ns;
+			ctx = row->ctx;
+			if (++n < SEGMENT_VALUES_MAX)
+				continue;
+			rc = block_add(&e->w, SEGMENT_POINTS, 0, n, 4, err);
+			if (rc < 0)
+				break;
+			time = t->start_ns;
+			n = line = ctx = 0;
+		}
+		vec_release(&rows);
+	}
+	return rc < 0 ? rc : block_add(&e->w, SEGMENT_POINTS, 0, n, 4, err);
+}
+
 static int put_blocks(struct encoder *e, struct err *err)
 {
 	static int (*const put[])(struct encoder * e, struct err * err) = {
@@ -567,6 +669,11 @@ static int put_blocks(struct encoder *e, struct err *err)
 		if (rc < 0)
 			return rc;
 	}
+	if (e->traces.n) {
+		int rc = put_traces(e, err);
+
+		return rc < 0 ? rc : put_points(e, err);
+	}
 	return 0;
 }
 
@@ -581,12 +688,14 @@ static void encoder_rank(struct encoder *e)
 	ranking_init(&e->owners, p->owners.n);
 	ranking_init(&e->vectors, p->vectors.n);
 	ranking_init(&e->ctxs, p->ctxs.n);
+	ranking_init(&e->traces, p->traces.n);
 	mark_used(e);
 	rank_small(e, &e->strings, 1, p->strings.n, by_string);
 	rank_small(e, &e->events, 0, p->events.n, by_event);
 	rank_small(e, &e->images, 0, p->images.n, by_image);
 	rank_small(e, &e->owners, 1, p->owners.n, by_owner);
 	rank_small(e, &e->vectors, 1, p->vectors.n, by_vector);
+	rank_small(e, &e->traces, 0, p->traces.n, by_trace);
 	rank_places(e);
 	rank_ctxs(e);
 	sort_values(e);
@@ -604,7 +713,7 @@ int segment_encode(struct wr *out, const struct profile *p, struct err *err)
 		uint64_t limit;
 
 		out->n = start;
-		block_begin_segment(&e.w, out, plain);
+		block_begin_segment(&e.w, out, e.traces.n ? SEGMENT_MINOR : 0, plain);
 		rc = put_blocks(&e, err);
 		if (rc < 0) {
 			block_writer_release(&e.w);
@@ -625,5 +734,6 @@ int segment_encode(struct wr *out, const struct profile *p, struct err *err)
 	ranking_release(&e.owners);
 	ranking_release(&e.vectors);
 	ranking_release(&e.ctxs);
+	ranking_release(&e.traces);
 	return rc;
 }

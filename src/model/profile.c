@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/trace.h"
+
 /* Strings. */
 
 struct text {
@@ -332,6 +334,7 @@ void profile_reset_values(struct profile *p)
 	p->losses.n = 0;
 	vec_each (e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
+	trace_reset(p);
 }
 
 /* Life cycle. */
@@ -343,6 +346,7 @@ void profile_init(struct profile *p)
 	profile_intern_owner(p, &(struct owner){.uid = OWNER_UID_UNKNOWN});
 	profile_intern_vector(p, &(struct vector){0});
 	vec_push(&p->ctxs, (struct ctx){0}); /* the root is in no index: nothing equals it */
+	trace_reset(p);
 }
 
 void profile_release(struct profile *p)
@@ -365,6 +369,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->flats);
 	index_release(&p->ctx_ix);
 	index_release(&p->value_ix);
+	trace_release(p);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -476,5 +481,6 @@ void profile_merge(struct profile *dst, const struct profile *src)
 		w.event = m.events[v->event];
 		profile_add_value(dst, &w);
 	}
+	trace_merge(dst, src, &m);
 	profile_map_release(&m);
 }

@@ -6,6 +6,7 @@
  * the element's number and stays valid until the profile is released.  Adding what is already there
  * gives the id it has ("intern").  Id 0 is special in four of them:
  *   string 0 = ""    owner 0 = nobody known    vector 0 = a plain sample    context 0 = the root
+ * and trace 0 stands for the threads there was no room for.
  *
  * A flat sample's context is the node (parent 0, place); a call path is a longer chain of nodes,
  * outermost first: callers at their calls, the sampled address last.  A path whose outer part is
@@ -13,7 +14,10 @@
  * whole samples; a sample stands for `period` of its event, and for 1/duty as much again where the
  * event was time-multiplexed: scaling happens when somebody reads.
  *
- * Sum of all values of an event + its losses = samples that reached our program, exactly. */
+ * Sum of all values of an event + its losses = samples that reached our program, exactly.
+ *
+ * Beside the values there may be traces: the same samples (or those there was room for) with their
+ * times, one line per thread; see trace.h. */
 #ifndef MODEL_PROFILE_H
 #define MODEL_PROFILE_H
 
@@ -25,7 +29,7 @@
 #include "base/vec.h"
 #include "model/image.h"
 
-typedef uint32_t string_id, event_id, image_id, place_id, owner_id, vector_id, ctx_id;
+typedef uint32_t string_id, event_id, image_id, place_id, owner_id, vector_id, ctx_id, trace_id;
 
 struct event {
 	string_id name;	  /* as shown: "cpu-clock", "cycles:u" */
@@ -98,6 +102,25 @@ struct loss {
 	uint64_t n;
 };
 
+/* At TIME_NS (since 1970, see struct trace) the thread was at CTX, as a sample of EVENT says. */
+struct trace_point {
+	uint64_t time_ns;
+	ctx_id ctx;
+	event_id event;
+};
+
+/* The time line of one thread, or of the part of its life in which its owner was this one.
+ * Identity: owner, pid, tid, start_ns.  Times are CLOCK_MONOTONIC plus the recording's clock
+ * offset, a constant: steps of the wall clock do not show in them. */
+struct trace {
+	owner_id owner;
+	uint32_t pid, tid;
+	uint64_t start_ns;		/* of the thread; 0: before the recording began */
+	uint64_t end_ns;		/* 0: not known to have ended */
+	uint64_t n_dropped;		/* points there was no room for */
+	VEC(struct trace_point) points; /* in no particular order before trace_sort */
+};
+
 /* False for a value that was reset: it says nothing until it counts again, and is not stored. */
 static inline bool value_counts(const struct value *v)
 {
@@ -127,6 +150,10 @@ struct profile {
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
 	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, value_ix;
 	struct index ctx_ix; /* of those not under the root */
+	VEC(struct trace) traces;
+	struct index trace_ix;
+	size_t trace_bytes;	/* what traces occupy */
+	size_t trace_bytes_max; /* points beyond it are dropped and counted; 0: no bound */
 };
 
 /* An empty profile with the four zero elements.  Release with profile_release. */
@@ -166,12 +193,14 @@ uint32_t profile_add_value(struct profile *p, const struct value *v);
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
 
 /* Sets all values to zero and forgets losses and the events' sums: what a recorder does after a
- * flush.  Dictionaries and the keys of values stay, for they will be needed again. */
+ * flush.  Dictionaries and the keys of values stay, for they will be needed again; traces are
+ * forgotten. */
 void profile_reset_values(struct profile *p);
 
 /* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */
 struct value_sink {
 	void (*put)(struct value_sink *s, const struct value *v);
+	bool traces; /* traces are wanted too, in that profile; else they are not even read */
 };
 
 /* Ids of one profile (or segment) in another; arrays as long as the source's dictionaries. */
@@ -190,7 +219,7 @@ struct profile_map {
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src);
 void profile_map_release(struct profile_map *m);
 
-/* Adds all of SRC to DST: values with equal keys are summed. */
+/* Adds all of SRC to DST: values with equal keys are summed, traces of one thread joined. */
 void profile_merge(struct profile *dst, const struct profile *src);
 
 /* Samples in the values of EVENT, and in its losses. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "model/trace.h"
 
 static void add_place(struct str *s, const struct profile *p, place_id id)
 {
@@ -46,6 +47,12 @@ static void add_event(struct str *s, const struct profile *p, event_id id)
 	const struct event *e = &p->events.v[id];
 
 	str_addf(s, "%s:%" PRIu64 ":%" PRIu64, profile_str(p, e->name), e->period, e->freq_hz);
+}
+
+static void add_trace(struct str *s, const struct profile *p, const struct trace *t)
+{
+	add_owner(s, p, t->owner);
+	str_addf(s, "|%u|%u@%" PRIu64, t->pid, t->tid, t->start_ns);
 }
 
 static int by_text(const void *a, const void *b)
@@ -100,6 +107,27 @@ char *profile_dump(const struct profile *p)
 			 k->counter, v->count, v->sum);
 		vec_push(&lines, s.v);
 	}
+	vec_each (t, &p->traces) {
+		struct str s = {0};
+
+		if (!trace_says(p, t))
+			continue;
+		str_add(&s, "trace ");
+		add_trace(&s, p, t);
+		str_addf(&s, " end=%" PRIu64 " dropped=%" PRIu64, t->end_ns, t->n_dropped);
+		vec_push(&lines, s.v);
+		vec_each (point, &t->points) {
+			struct str l = {0};
+
+			str_add(&l, "point ");
+			add_trace(&l, p, t);
+			str_addf(&l, " %020" PRIu64 " ", point->time_ns);
+			add_event(&l, p, point->event);
+			str_add(&l, " ");
+			add_ctx(&l, p, point->ctx);
+			vec_push(&lines, l.v);
+		}
+	}
 	vec_sort(&lines, by_text);
 	vec_each (line, &lines) {
 		str_addf(&out, "%s\n", *line);
@@ -134,6 +162,7 @@ void profile_check(const struct profile *p)
 		       v->event < p->events.n);
 	vec_each (l, &p->losses)
 		assert(l->name < p->strings.n && l->event < p->events.n);
+	trace_check(p);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&
 	       p->vector_ix.n == p->vectors.n && p->ctx_ix.n + n_flats == p->ctxs.n - 1 &&

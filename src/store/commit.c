@@ -199,5 +199,5 @@ bool commit_has_content(const struct profile *p)
 	vec_each (e, &p->events)
 		if (e->enabled_ns || e->running_ns || e->total || e->n_reached)
 			return true;
-	return p->values.n || p->losses.n;
+	return p->values.n || p->losses.n || p->traces.n > 1;
 }

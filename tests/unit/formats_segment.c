@@ -7,6 +7,7 @@
 
 #include "formats/segment_block.h"
 #include "gen.h"
+#include "model/trace.h"
 
 static bool same(const struct profile *a, const struct profile *b)
 {
@@ -197,7 +198,7 @@ TEST(unknown_blocks_and_columns_are_skipped)
 	gen_profile(&r, &p, 30);
 	w = encode(&p);
 	EXPECT_EQ(block_read_all(w.v, w.n, &l, &err), 0);
-	block_begin_segment(&bw, &out, false);
+	block_begin_segment(&bw, &out, 0, false);
 	vec_each (b,
 		  &l.blocks) { /* each block with one more column, and a strange block behind it */
 		struct column c[8];
@@ -210,8 +211,8 @@ TEST(unknown_blocks_and_columns_are_skipped)
 		EXPECT_EQ(block_add(&bw, (enum segment_block_type)b->type, b->flags, b->n_items,
 				    n + 1, &err),
 			  0);
-		wr_bytes(&bw.columns[0], "trace", 5);
-		EXPECT_EQ(block_add(&bw, SEGMENT_TRACES, 0, 5, 1, &err), 0);
+		wr_bytes(&bw.columns[0], "newer", 5);
+		EXPECT_EQ(block_add(&bw, (enum segment_block_type)99, 0, 5, 1, &err), 0);
 		columns_release(c, n);
 	}
 	block_end_segment(&bw);
@@ -324,6 +325,61 @@ TEST(only_what_is_used_is_stored)
 	EXPECT(same(&p, &q));
 	profile_release(&p);
 	profile_release(&q);
+}
+
+static void count_value(struct value_sink *s, const struct value *v)
+{
+	(void)s;
+	(void)v;
+}
+
+TEST(traces_are_read_only_where_they_are_wanted)
+{
+	struct value_sink without = {.put = count_value}, with = {count_value, .traces = true};
+	struct profile p, q, none;
+	struct err err = {0};
+	struct wr w;
+	trace_id t;
+
+	make_regular(&p, 10);
+	t = profile_intern_trace(&p, &(struct trace){.pid = 5, .tid = 6});
+	for (uint64_t i = SEGMENT_VALUES_MAX + 1000; i > 0; i--) /* two blocks, backwards */
+		trace_add_point(&p, t,
+				&(struct trace_point){.time_ns = hash_u64(i) >> 20 ^ i << 44,
+						      .ctx = (ctx_id)(hash_u64(i) % p.ctxs.n)});
+	w = encode(&p);
+	profile_init(&q);
+	profile_init(&none);
+	EXPECT_EQ(segment_decode(w.v, w.n, &q, &with, &err), 0);
+	EXPECT_EQ(trace_n_points(&q), SEGMENT_VALUES_MAX + 1000);
+	trace_sort(&p);
+	trace_sort(&q);
+	REQUIRE(q.traces.n == 2 && q.traces.v[1].points.n == p.traces.v[1].points.n);
+	EXPECT_EQ(q.traces.v[1].tid, 6);
+	for (size_t i = 0; i < q.traces.v[1].points.n; i++)
+		EXPECT_EQ(q.traces.v[1].points.v[i].time_ns, p.traces.v[1].points.v[i].time_ns);
+	EXPECT_EQ(segment_decode(w.v, w.n, &none, &without, &err), 0);
+	EXPECT_EQ(none.traces.n, 1);
+	profile_release(&p);
+	profile_release(&q);
+	profile_release(&none);
+	wr_release(&w);
+}
+
+TEST(a_segment_without_traces_says_it_is_of_version_1_0)
+{
+	struct profile p;
+	struct wr w;
+
+	make_regular(&p, 10);
+	w = encode(&p);
+	EXPECT_EQ(w.v[10], 0);
+	wr_release(&w);
+	profile_intern_trace(&p, &(struct trace){.pid = 5, .tid = 6});
+	w = encode(&p);
+	EXPECT_EQ(w.v[10], 1);
+	wr_release(&w);
+	profile_release(&p);
 }
 
 /* 0 .. N-1 by Zipf's law: N^u - 1, u uniform, makes each doubling equally likely. */

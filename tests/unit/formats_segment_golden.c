@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "gen.h"
+#include "model/trace.h"
 
 static bool bless(void)
 {
@@ -123,6 +124,27 @@ static void make_packed(struct profile *p)
 	gen_profile(&r, p, 400);
 }
 
+/* Two threads of one process, one that had ended, and points dropped for want of room. */
+static void make_traces(struct profile *p)
+{
+	const uint64_t start = 1000000000ull * 1000000000;
+	trace_id a, b;
+
+	make_one(p);
+	profile_intern_ctx(p, 1, profile_intern_place(p, 0, 0x401150, 0));
+	a = profile_intern_trace(p, &(struct trace){.owner = 1, .pid = 70, .tid = 70});
+	b = profile_intern_trace(p, &(struct trace){.owner = 1,
+						    .pid = 70,
+						    .tid = 71,
+						    .start_ns = start + 5,
+						    .end_ns = start + 2000005,
+						    .n_dropped = 2});
+	trace_add_point(p, a, &(struct trace_point){.time_ns = start + 1000, .ctx = 1});
+	trace_add_point(p, b, &(struct trace_point){.time_ns = start + 2005, .ctx = 2});
+	trace_add_point(p, b, &(struct trace_point){.time_ns = start + 1005, .ctx = 1});
+	profile_intern_trace(p, &(struct trace){.n_dropped = 3});
+}
+
 static void check_golden(const char *name, void (*make)(struct profile *p), bool same_bytes)
 {
 	struct profile p, q;
@@ -162,20 +184,22 @@ TEST(golden_files_decode_and_encode_back)
 	check_golden("one", make_one, true);
 	check_golden("basic", make_basic, true);
 	check_golden("packed", make_packed, false);
+	check_golden("traces", make_traces, true);
 }
 
-static struct wr basic_bytes(void)
+static struct wr bytes_of(void (*make)(struct profile *p))
 {
 	struct profile p;
 	struct wr w = {0};
 
-	make_basic(&p);
+	make(&p);
 	segment_encode(&w, &p, NULL);
 	profile_release(&p);
 	return w;
 }
 
-/* How each malformed file is made from basic.seg: a change, and whether checksums are made to fit.
+/* How each malformed file is made, mostly from basic.seg: a change, and whether checksums are made
+ * to fit.
  */
 
 /* The offset of the first block of TYPE. */
@@ -256,6 +280,16 @@ static void bad_value(struct wr *w)
 	w->v[find_column(w, SEGMENT_VALUES, 3)] = 0x7f;
 }
 
+static void bad_trace(struct wr *w)
+{
+	w->v[find_column(w, SEGMENT_TRACES, 0)] = 9;
+}
+
+static void bad_point(struct wr *w)
+{
+	w->v[find_column(w, SEGMENT_POINTS, 3)] = 0x7f;
+}
+
 static void no_period(struct wr *w)
 {
 	w->v[find_column(w, SEGMENT_EVENTS, 2)] = 0;
@@ -266,6 +300,7 @@ static const struct {
 	void (*change)(struct wr *w);
 	bool seal;
 	int code;
+	bool traces; /* made from traces.seg */
 } errors[] = {
 	{"truncated", truncated, false, -ENODATA},
 	{"flipped", flipped, false, -EBADMSG},
@@ -279,6 +314,8 @@ static const struct {
 	{"bad-string", bad_string, true, -EBADMSG},
 	{"bad-value", bad_value, true, -EBADMSG},
 	{"no-period", no_period, true, -EBADMSG},
+	{"bad-trace", bad_trace, true, -EBADMSG, .traces = true},
+	{"bad-point", bad_point, true, -EBADMSG, .traces = true},
 };
 
 TEST(malformed_golden_files_are_refused)
@@ -293,7 +330,7 @@ TEST(malformed_golden_files_are_refused)
 		profile_init(&p);
 		profile_init(&nothing);
 		if (bless()) {
-			bytes = basic_bytes();
+			bytes = bytes_of(errors[i].traces ? make_traces : make_basic);
 			errors[i].change(&bytes);
 			if (errors[i].seal)
 				segment_seal(bytes.v, bytes.n);
