@@ -107,6 +107,17 @@ struct image_key {
 	unsigned int spare;
 };
 
+/* The low bits say where the search for a key begins. */
+static inline unsigned int image_key_hash(unsigned long long ino, unsigned int dev,
+					  unsigned int generation)
+{
+	unsigned long long h =
+		(ino ^ (unsigned long long)dev << 32 ^ (unsigned long long)generation << 24) *
+		0x9e3779b97f4a7c15ULL;
+
+	return (unsigned int)(h >> 32);
+}
+
 #define IMAGE_NUMBER_VDSO 1 /* unwind_images[1] is the vdso's, [0] nobody's */
 
 /* What the program asks for through the request ring buffer, waking its reader: a table of a file
