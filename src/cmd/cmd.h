@@ -73,5 +73,6 @@ int cmd_list(struct cmd *c);
 int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);
 int cmd_top(struct cmd *c);
+int cmd_trace(struct cmd *c);
 
 #endif

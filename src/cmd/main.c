@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},
+	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "model/trace.h"
 #include "port/dcpi_in.h"
 #include "store/store.h"
 
@@ -46,7 +47,7 @@ static int load_store(struct input *in, const struct select *s, struct err *err)
 {
 	const struct store_selection sel = {.epochs = s->epochs, .host = s->host};
 	const struct store_selection all = {.epochs = "all"};
-	struct append_sink to = {{append_value}, &in->profile};
+	struct append_sink to = {{append_value, .traces = s->traces}, &in->profile};
 	int rc = store_load(in->path, &sel, &in->profile, &to.sink, err);
 	struct recordings there = {0};
 
@@ -58,6 +59,8 @@ static int load_store(struct input *in, const struct select *s, struct err *err)
 			 str_get(&there.text), there.n > MOST_LISTED ? ", ..." : "");
 	}
 	str_release(&there.text);
+	if (rc >= 0 && s->traces)
+		trace_sort(&in->profile);
 	return rc < 0 ? rc : 0;
 }
 

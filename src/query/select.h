@@ -19,6 +19,7 @@ struct select {
 	opt_list paths;		       /* files or directories to look for images in */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
+	bool traces;	 /* time lines of threads too, sorted by time */
 	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 };
 

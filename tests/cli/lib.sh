@@ -113,3 +113,32 @@ make_owners_db() {
 		sample ffffffff81000000 90
 	END
 }
+
+# A database with time lines: a process of two threads in prog, and one that was there from the start.
+make_traces_db() {
+	make_prog && make_db <<-END
+		meta vax 880000000 1 make
+		event cycles 1000
+		image file $PWD/prog
+		owner - - comm=worker exe=$PWD/prog
+		sample $(sym hot) 40
+		thread 11 11 1000 0
+		point 3000 $(sym cold)
+		point 2000 401035
+		path
+		frame 401007
+		frame 401040
+		thread 11 12 50000 90000 7
+		point 50500 401035
+		point 50600 401035
+		point 50700 $(sym cold)
+		point 89999 40102e
+		owner - - comm=old exe=/usr/bin/old
+		image file /usr/lib/gone.so
+		thread 9 9 0 70000
+		path
+		point 60000 1234
+		event imiss 10
+		point 65000 1234
+	END
+}

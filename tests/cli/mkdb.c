@@ -10,6 +10,10 @@
  *     frame SVMA [guessed]  one more caller in the last image, outermost first; of a mark: 0
  *     sample SVMA COUNT     of the last event, image, owner and callers
  *     loss NAME COUNT       of the last event
+ *     thread PID TID START END [DROPPED]
+ *                           a time line of the last owner, in microseconds since the recording's
+ *                           start; START 0: before it, END 0: never
+ *     point TIME SVMA       of the last thread; event, image and callers as for a sample
  *
  * Usage: mkdb DB < DESCRIPTION */
 #include <errno.h>
@@ -19,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/profile.h"
+#include "model/trace.h"
 #include "resolve/elf_probe.h"
 #include "store/store.h"
 
@@ -28,6 +32,7 @@ static event_id event;
 static image_id image;
 static owner_id owner;
 static ctx_id callers;
+static trace_id thread;
 
 static void die(const char *what, const char *why)
 {
@@ -167,6 +172,36 @@ static void add_loss(const char *args)
 	p.events.v[event].n_reached += n;
 }
 
+static uint64_t wall_ns(unsigned long long us)
+{
+	return p.meta.start_wall_ns + us * 1000;
+}
+
+static void add_thread(const char *args)
+{
+	struct trace t = {.owner = owner};
+	unsigned long long start, end, dropped = 0;
+
+	if (sscanf(args, "%u %u %llu %llu %llu", &t.pid, &t.tid, &start, &end, &dropped) < 4)
+		die("thread", args);
+	t.start_ns = start ? wall_ns(start) : 0;
+	t.end_ns = end ? wall_ns(end) : 0;
+	t.n_dropped = dropped;
+	thread = profile_intern_trace(&p, &t);
+}
+
+static void add_point(const char *args)
+{
+	struct trace_point point = {.event = event};
+	unsigned long long us, svma;
+
+	if (sscanf(args, "%llu %llx", &us, &svma) != 2)
+		die("point", args);
+	point.time_ns = wall_ns(us);
+	point.ctx = profile_intern_ctx(&p, callers, profile_intern_place(&p, image, svma, 0));
+	trace_add_point(&p, thread, &point);
+}
+
 static void add_meta(const char *args)
 {
 	char host[100], command[200] = "";
@@ -185,7 +220,8 @@ static const struct {
 	void (*add)(const char *args);
 } words[] = {{"event", add_event}, {"image", add_image}, {"owner", add_owner},
 	     {"path", clear_path}, {"frame", add_frame}, {"sample", add_sample},
-	     {"loss", add_loss},   {"meta", add_meta}};
+	     {"loss", add_loss},   {"meta", add_meta},	 {"thread", add_thread},
+	     {"point", add_point}};
 
 int main(int argc, char **argv)
 {

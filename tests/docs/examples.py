@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every line of every EXAMPLES section of the manual:  examples.py BUILD MAN_DIRECTORY
 
-They run in a directory with what they speak of: a database with samples in libc, gzip and ./program, an old
+They run in a directory with what they speak of: a database with samples in libc, gzip and ./program and a thread 4321, an old
 profile file, a Makefile, and a process to record.  Numbers that only stand for something (a process id, an
 address, a date) are replaced by those meant, and recordings of ten seconds last a part of one.  What records
 uses another database.  Each line must succeed and say something.  Prints TAP."""
@@ -43,6 +43,7 @@ def set_up():
         for path, svma in ((libc, symbol(libc, "malloc", "-D")), ("/usr/bin/gzip", "4000"),
                            (os.path.abspath("program"), insert)))
     events = f"event cpu-clock 1000000\n{samples}event cache-misses 1000\n{samples}"
+    events += f"thread 4321 4321 1000 0\npoint 1600000 {insert}\n"
     subprocess.run([build / "tests/cli/mkdb", "db"], input=f"meta here 880000000 60 make\n{events}", text=True, check=True)
     return insert, os.listdir("db/epochs")[0][:8]
 
