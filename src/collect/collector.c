@@ -421,8 +421,8 @@ int collector_start(struct collector *c, struct err *err)
 
 void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx)
 {
-	c->fold.learn_kernel = learn;
-	c->fold.learn_ctx = ctx;
+	c->kernel.learn = learn;
+	c->kernel.learn_ctx = ctx;
 }
 
 void collector_add_kernel(struct collector *c, const struct kernel_range *r)

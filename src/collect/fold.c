@@ -41,13 +41,15 @@ void fold_release(struct fold *f)
 
 static bool key_same(const struct fold_key *a, const struct fold_key *b)
 {
-	return a->at == b->at && a->code == b->code && a->owner == b->owner && a->event == b->event;
+	return a->at == b->at && a->code == b->code && a->owner == b->owner &&
+	       a->event == b->event && a->caller == b->caller;
 }
 
 static uint32_t first_slot(const struct fold *f, const struct fold_key *key)
 {
-	uint64_t h = hash_u64(key->at ^ (uint64_t)key->code << 32 ^ (uint64_t)key->owner << 20 ^
-			      (uint64_t)key->event << 56);
+	uint64_t h = hash_u64((key->at ^ (uint64_t)key->code << 32 ^ (uint64_t)key->owner << 20 ^
+			       (uint64_t)key->event << 56) +
+			      key->caller * 0x9e3779b97f4a7c15ULL);
 
 	return (uint32_t)h & (f->n_slots - 1);
 }
@@ -118,25 +120,13 @@ static void count(struct fold *f, const struct fold_key *key)
 
 /* Samples. */
 
-static uint32_t find_proc(struct fold *f, uint32_t tgid, uint32_t generation)
-{
-	uint32_t proc = procs_find(f->procs, tgid, generation);
-
-	/* Nobody told of this process: a lost record, or it started while the list was being read.
-	 */
-	if (proc == PROC_NONE && (f->procs->lost || procs_current(f->procs, tgid) == PROC_NONE) &&
-	    procs_scan_one(f->procs, tgid))
-		proc = procs_find(f->procs, tgid, generation);
-	return proc;
-}
-
 static void look_up_process(struct fold *f, const struct log_sample *s)
 {
 	f->last.known = true;
 	f->last.tgid = s->tgid;
 	f->last.tid = s->tid;
 	f->last.generation = s->generation;
-	f->last.proc = find_proc(f, s->tgid, s->generation);
+	f->last.proc = procs_look_up(f->procs, s->tgid, s->generation);
 	f->last.owner = f->last.proc == PROC_NONE ? 0 : procs_owner(f->procs, f->last.proc, s->tid);
 	f->last.map = (struct mapping){0};
 }
@@ -195,6 +185,8 @@ void fold_add(struct fold *f, const struct log_sample *s)
 	key.owner = f->last.owner;
 	if ((int64_t)s->ip >= 0)
 		locate(f, s->ip, &key);
+	if (f->chains)
+		key.caller = chains_count(f->chains, s->chain, s->event);
 	f->n_samples[s->event]++;
 	count(f, &key);
 }
@@ -212,26 +204,18 @@ static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t n)
 
 	if (kernel_map_place(f->kernel, ip, &place))
 		return place;
-	if (f->learn_kernel) {
-		void (*learn)(void *ctx) = f->learn_kernel;
-
-		f->learn_kernel = NULL;
-		learn(f->learn_ctx);
-		if (kernel_map_place(f->kernel, ip, &place))
-			return place;
-	}
 	f->n_unknown += n;
 	return profile_intern_place(f->profile, unknown_image(f), ip, 0);
 }
 
-static uint32_t add_value(struct fold *f, owner_id owner, place_id place, unsigned event,
-			  uint64_t n)
+static uint32_t add_value(struct fold *f, owner_id owner, ctx_id caller, place_id place,
+			  unsigned event, uint64_t n)
 {
-	return profile_add_value(f->profile,
-				 &(struct value){.owner = owner,
-						 .ctx = profile_flat_ctx(f->profile, place),
-						 .event = f->events[event],
-						 .count = n});
+	return profile_add_value(
+		f->profile, &(struct value){.owner = owner,
+					    .ctx = profile_intern_ctx(f->profile, caller, place),
+					    .event = f->events[event],
+					    .count = n});
 }
 
 static place_id place_of(struct fold *f, const struct fold_slot *s)
@@ -240,7 +224,7 @@ static place_id place_of(struct fold *f, const struct fold_slot *s)
 		return kernel_place(f, s->key.at, s->count);
 	if (s->key.code & CODE_IMAGE)
 		return profile_intern_place(f->profile, s->key.code & ~CODE_IMAGE, s->key.at, 0);
-	return images_place(f->images, s->key.code, s->key.at);
+	return images_place(f->images, s->key.code, s->key.at, 0);
 }
 
 static void settle(struct fold *f)
@@ -254,8 +238,8 @@ static void settle(struct fold *f)
 			f->profile->values.v[s->value].count += s->count;
 		} else {
 			place_id place = place_of(f, s);
-			uint32_t value =
-				add_value(f, s->key.owner, place, s->key.event - 1, s->count);
+			uint32_t value = add_value(f, s->key.owner, s->key.caller, place,
+						   s->key.event - 1, s->count);
 
 			/* What is unknown is looked for again. */
 			if (f->profile->images.v[f->profile->places.v[place].image].kind !=
@@ -283,19 +267,22 @@ void fold_add_spilled(struct fold *f, const struct spill_slot *s)
 {
 	struct build_id id = {.n_bytes = BUILD_ID_MAX};
 	unsigned event = s->event_used - 1;
+	ctx_id caller = 0;
 	place_id place;
 	uint32_t code;
 
 	memcpy(id.bytes, s->build_id, BUILD_ID_MAX);
 	code = images_find_build_id(f->images, &id);
 	if (code != INDEX_NONE) {
-		place = images_place(f->images, code, s->off);
+		place = images_place(f->images, code, s->off, 0);
 	} else if ((int64_t)s->off < 0) {
 		place = kernel_place(f, s->off, s->count);
 	} else {
 		f->n_unknown += s->count;
 		place = profile_intern_place(f->profile, unknown_image(f), s->off, 0);
 	}
-	add_value(f, 0, place, event, s->count);
+	if (f->chains)
+		caller = chains_count_spilled(f->chains, event, s->count);
+	add_value(f, 0, caller, place, event, s->count);
 	f->n_samples[event] += s->count;
 }

@@ -4,12 +4,14 @@
  * A sample's process and mapping are found at once, while they are what they were; what they name,
  * (code, offset, owner, event), is counted in a table.  Samples come in runs of one process, so the
  * last process and mapping are tried first; the table's slots are fetched ahead, a batch at a time.
- * Only a flush gives the table's keys their places and values in the profile, each key once. */
+ * Only a flush gives the table's keys their places and values in the profile, each key once.  With
+ * call paths the context of the callers is part of the key. */
 #ifndef COLLECT_FOLD_H
 #define COLLECT_FOLD_H
 
 #include <stdint.h>
 
+#include "collect/chains.h"
 #include "collect/kernel_map.h"
 #include "collect/log.h"
 #include "collect/procs.h"
@@ -21,7 +23,8 @@ struct fold_key {
 	uint64_t at;   /* file offset, or run-time address */
 	uint32_t code; /* see fold.c */
 	uint32_t owner;
-	uint32_t event; /* event + 1; 0: a free slot */
+	uint32_t event;	 /* event + 1; 0: a free slot */
+	uint32_t caller; /* context of its callers; 0: none, or flat */
 };
 
 struct fold {
@@ -29,6 +32,7 @@ struct fold {
 	struct procs *procs;
 	struct images *images;
 	struct kernel_map *kernel;
+	struct chains *chains;	 /* NULL: without call paths */
 	const event_id *events;	 /* by the log's event number */
 	struct fold_slot *slots; /* open addressing, a power of two */
 	uint32_t n_slots, n_used;
@@ -47,10 +51,6 @@ struct fold {
 	bool has_unknown;
 	uint64_t n_samples[LOG_MAX_EVENTS]; /* folded so far, by event number */
 	uint64_t n_unknown;
-	/* Called once, when a kernel address is in no range known: to add ranges that are slow to
-	 * learn.  NULL: nobody knows more. */
-	void (*learn_kernel)(void *ctx);
-	void *learn_ctx;
 };
 
 void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct images *images,

@@ -58,6 +58,7 @@ void images_release(struct images *im)
 		if (c->fd >= 0)
 			close(c->fd);
 	vec_release(&im->codes);
+	vec_release(&im->numbered);
 	index_release(&im->ix);
 }
 
@@ -201,7 +202,7 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
 	return INDEX_NONE;
 }
 
-place_id images_place(struct images *im, uint32_t code, uint64_t off)
+place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags)
 {
 	struct code *c = &im->codes.v[code];
 	uint64_t svma = off;
@@ -212,5 +213,32 @@ place_id images_place(struct images *im, uint32_t code, uint64_t off)
 		 * the offset is all there is; it cannot collide, the segments do not cover it. */
 		svma = off;
 	}
-	return profile_intern_place(im->profile, c->image, svma, 0);
+	return profile_intern_place(im->profile, c->image, svma, flags);
+}
+
+/* Numbers 0 and IMAGE_NUMBER_VDSO are given from the start. */
+static void begin_numbers(struct images *im)
+{
+	while (im->numbered.n <= IMAGE_NUMBER_VDSO)
+		vec_push(&im->numbered, INDEX_NONE);
+}
+
+uint32_t images_add_number(struct images *im, uint32_t code)
+{
+	begin_numbers(im);
+	if (im->numbered.n > FRAME_MAX_IMAGES)
+		return 0;
+	vec_push(&im->numbered, code);
+	return (uint32_t)im->numbered.n - 1;
+}
+
+uint32_t images_numbered(struct images *im, uint32_t number)
+{
+	begin_numbers(im);
+	if (number == IMAGE_NUMBER_VDSO && im->numbered.v[number] == INDEX_NONE) {
+		uint32_t code = images_intern(im, &(struct image_ref){.path = "[vdso]"});
+
+		im->numbered.v[number] = code;
+	}
+	return number < im->numbered.n ? im->numbered.v[number] : INDEX_NONE;
 }

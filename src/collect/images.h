@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "collect/bpf/record.h"
 #include "model/image.h"
 #include "model/profile.h"
 
@@ -46,6 +47,8 @@ struct images {
 	VEC(struct code) codes;
 	struct index ix;
 	unsigned n_open;
+	/* Codes by the number that frames of call paths have for their files; INDEX_NONE: none. */
+	VEC(uint32_t) numbered;
 	struct code vdso; /* this process's own: all 64-bit processes share it */
 };
 
@@ -60,7 +63,14 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref);
 /* Finds a file's code by build-id, for samples that carry nothing else; INDEX_NONE. */
 uint32_t images_find_build_id(const struct images *im, const struct build_id *id);
 
-/* The place of file offset OFF of code CODE, which is not CODE_ANON, in the profile. */
-place_id images_place(struct images *im, uint32_t code, uint64_t off);
+/* The place of file offset OFF of code CODE, which is not CODE_ANON, in the profile, with FLAGS of
+ * enum place_flags. */
+place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);
+
+/* Gives CODE the next number, which is never given again; 0 when there are FRAME_MAX_IMAGES. */
+uint32_t images_add_number(struct images *im, uint32_t code);
+
+/* The code with that number, INDEX_NONE when there is none. */
+uint32_t images_numbered(struct images *im, uint32_t number);
 
 #endif

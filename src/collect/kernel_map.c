@@ -76,12 +76,25 @@ void kernel_map_add(struct kernel_map *k, const struct kernel_range *r)
 		insert(k, &piece);
 }
 
-bool kernel_map_place(struct kernel_map *k, uint64_t ip, place_id *ret)
+static struct kernel_piece *find(const struct kernel_map *k, uint64_t ip)
 {
 	size_t i = upper(k, ip);
-	struct kernel_piece *p = i ? &k->v.v[i - 1] : NULL;
 
-	if (!p || ip >= p->end)
+	return i && ip < k->v.v[i - 1].end ? &k->v.v[i - 1] : NULL;
+}
+
+bool kernel_map_place(struct kernel_map *k, uint64_t ip, place_id *ret)
+{
+	struct kernel_piece *p = find(k, ip);
+
+	if (!p && k->learn) {
+		void (*learn)(void *ctx) = k->learn;
+
+		k->learn = NULL;
+		learn(k->learn_ctx);
+		p = find(k, ip);
+	}
+	if (!p)
 		return false;
 	if (!p->has_image) {
 		p->image = profile_intern_image(k->profile, &p->desc);

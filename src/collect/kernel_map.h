@@ -26,6 +26,10 @@ struct kernel_piece {
 struct kernel_map {
 	struct profile *profile;    /* borrowed */
 	VEC(struct kernel_piece) v; /* sorted by start, disjoint */
+	/* Called once, when an address is in none of them: to add those that are slow to learn.
+	 * NULL: nobody knows more. */
+	void (*learn)(void *ctx);
+	void *learn_ctx;
 };
 
 void kernel_map_init(struct kernel_map *k, struct profile *p);

@@ -221,6 +221,22 @@ const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, 
 	return i < m->v.n && m->v.v[i].start <= avma ? &m->v.v[i] : NULL;
 }
 
+bool procs_find_avma(const struct procs *ps, uint32_t proc, uint32_t code, uint64_t off,
+		     uint64_t *ret)
+{
+	const struct maps *maps = ps->v.v[proc].maps;
+
+	if (!maps)
+		return false;
+	vec_each (m, &maps->v) {
+		if (m->code != code || off - m->off >= m->end - m->start)
+			continue;
+		*ret = off - m->off + m->start;
+		return true;
+	}
+	return false;
+}
+
 /* User and cgroup.
  *
  * A child has its parent's until it changes them, and most live too short to be asked: so a parent
@@ -418,6 +434,16 @@ static void scan_pid(void *ctx, uint32_t tgid)
 void procs_scan(struct procs *ps)
 {
 	procfs_each_pid(scan_pid, ps);
+}
+
+uint32_t procs_look_up(struct procs *ps, uint32_t tgid, uint32_t generation)
+{
+	uint32_t proc = procs_find(ps, tgid, generation);
+
+	if (proc == PROC_NONE && (ps->lost || procs_current(ps, tgid) == PROC_NONE) &&
+	    procs_scan_one(ps, tgid))
+		proc = procs_find(ps, tgid, generation);
+	return proc;
 }
 
 /* Owners. */

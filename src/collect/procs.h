@@ -99,11 +99,19 @@ void procs_end_cycle(struct procs *ps);
 /* The life of TGID that GENERATION means, or PROC_NONE. */
 uint32_t procs_find(struct procs *ps, uint32_t tgid, uint32_t generation);
 
+/* As procs_find, but asks /proc when nobody told of the process: a record was lost, or it started
+ * while the list was being read. */
+uint32_t procs_look_up(struct procs *ps, uint32_t tgid, uint32_t generation);
+
 /* The current life of TGID, or PROC_NONE. */
 uint32_t procs_current(const struct procs *ps, uint32_t tgid);
 
 /* What AVMA is in process PROC; NULL when no executable mapping is known there. */
 const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma);
+
+/* Where PROC has offset OFF of CODE mapped; false when it has not. */
+bool procs_find_avma(const struct procs *ps, uint32_t proc, uint32_t code, uint64_t off,
+		     uint64_t *ret);
 
 /* Whom samples of PROC (thread TID) belong to. */
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);

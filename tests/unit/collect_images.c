@@ -209,7 +209,7 @@ TEST(what_is_not_a_regular_file_is_never_opened)
 /* The stated address the profile got for file offset OFF. */
 static uint64_t svma_of(uint32_t code, uint64_t off)
 {
-	place_id place = images_place(&w.images, code, off);
+	place_id place = images_place(&w.images, code, off, 0);
 
 	return w.profile.places.v[place].svma;
 }

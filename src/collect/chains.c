@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See chains.h.
+ *
+ * A chain lists callers from the innermost out; a context is built from the outermost in.  What the
+ * walk did not reach is a mark at the root, so that a truncated path is never taken for a whole
+ * one.  Only the hashes are kept beside the contexts: equal chains have equal contexts anyway, and
+ * two different ones meet in 64 bits about once in 10^13 pairs of a million. */
+#include "collect/chains.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+#define FIRST_N_SLOTS 4096u
+
+static const char *const cause_names[CHAIN_N_CAUSES] = {
+	[CHAIN_COMPLETE] = "complete",
+	[CHAIN_TOO_DEEP] = "too deep",
+	[CHAIN_NO_MAPPING] = "no mapping",
+	[CHAIN_NO_TABLE] = "no unwind table",
+	[CHAIN_NO_RULE] = "no frame information",
+	[CHAIN_TOO_COMPLEX] = "frame information too complex",
+	[CHAIN_UNREADABLE] = "stack unreadable",
+	[CHAIN_NOT_RISING] = "stack does not rise",
+	[CHAIN_REGISTER_LOST] = "register lost",
+	[CHAIN_32_BIT] = "32-bit process",
+	[CHAIN_EXITING] = "process exiting",
+	[CHAIN_RING_FULL] = "chain lost",
+	[CHAIN_LOG_FULL] = "log full",
+};
+
+const char *chain_cause_name(enum chain_cause cause)
+{
+	return cause_names[cause];
+}
+
+void chains_init(struct chains *c, struct profile *p, struct procs *procs, struct images *images,
+		 struct kernel_map *kernel)
+{
+	*c = (struct chains){.profile = p,
+			     .procs = procs,
+			     .images = images,
+			     .kernel = kernel,
+			     .n_slots = FIRST_N_SLOTS};
+	c->slots = xcalloc(c->n_slots, sizeof(*c->slots));
+}
+
+void chains_release(struct chains *c)
+{
+	free(c->slots);
+	*c = (struct chains){0};
+}
+
+/* The table.  The hash is the kernel side's and well mixed. */
+
+static struct chain_slot *find_slot(const struct chains *c, uint64_t hash)
+{
+	for (uint32_t i = (uint32_t)hash & (c->n_slots - 1);; i = (i + 1) & (c->n_slots - 1))
+		if (!c->slots[i].hash || c->slots[i].hash == hash)
+			return &c->slots[i];
+}
+
+static void reserve(struct chains *c)
+{
+	struct chain_slot *old = c->slots;
+	uint32_t n_old = c->n_slots;
+
+	if (c->n_used < n_old / 4 * 3)
+		return;
+	c->n_slots = n_old * 2;
+	c->slots = xcalloc(c->n_slots, sizeof(*c->slots));
+	for (uint32_t i = 0; i < n_old; i++)
+		if (old[i].hash)
+			*find_slot(c, old[i].hash) = old[i];
+	free(old);
+}
+
+/* Places. */
+
+static place_id unknown_place(struct chains *c, uint64_t ip, uint32_t flags)
+{
+	image_id image = profile_intern_image(
+		c->profile, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
+
+	return profile_intern_place(c->profile, image, ip, flags);
+}
+
+static place_id kernel_place(struct chains *c, uint64_t ip)
+{
+	place_id place;
+
+	return kernel_map_place(c->kernel, ip, &place) ? place : unknown_place(c, ip, 0);
+}
+
+/* Run-time address IP of process PROC. */
+static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_t flags)
+{
+	const struct mapping *m = proc == PROC_NONE ? NULL : procs_find_mapping(c->procs, proc, ip);
+
+	if (!m)
+		return unknown_place(c, ip, flags);
+	if (c->images->codes.v[m->code].kind == CODE_ANON)
+		return profile_intern_place(c->profile, procs_anon_image(c->procs, proc), ip,
+					    flags);
+	return images_place(c->images, m->code, ip - m->start + m->off, flags);
+}
+
+/* Offset OFF of the image with that number, which PROC has mapped. */
+static place_id image_place(struct chains *c, uint32_t proc, uint32_t number, uint64_t off,
+			    uint32_t flags)
+{
+	uint32_t code = images_numbered(c->images, number);
+	uint64_t ip;
+
+	if (code == INDEX_NONE)
+		return unknown_place(c, off, flags);
+	if (c->images->codes.v[code].kind != CODE_ANON)
+		return images_place(c->images, code, off, flags);
+	/* Generated code in a file without a name: what it is depends on the process. */
+	if (proc == PROC_NONE || !procs_find_avma(c->procs, proc, code, off, &ip))
+		return unknown_place(c, off, flags);
+	return profile_intern_place(c->profile, procs_anon_image(c->procs, proc), ip, flags);
+}
+
+static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
+{
+	uint32_t flags = frame & FRAME_GUESSED ? PLACE_GUESSED : 0;
+	uint32_t number = (uint32_t)(frame >> FRAME_IMAGE_SHIFT) & FRAME_MAX_IMAGES;
+
+	if (frame & FRAME_KERNEL)
+		return kernel_place(c, frame);
+	if (number)
+		return image_place(c, proc, number, frame & FRAME_OFF_MASK, flags);
+	return user_place(c, proc, frame & FRAME_OFF_MASK, flags);
+}
+
+/* Contexts. */
+
+/* The mark "[truncated: CAUSE]", under the root. */
+static ctx_id mark(struct chains *c, enum chain_cause cause)
+{
+	if (!c->marks[cause]) {
+		_mem_ char *name = xasprintf("[truncated: %s]", cause_names[cause]);
+		image_id image = profile_intern_image(
+			c->profile, &(struct image){.kind = IMAGE_MARK, .path = name});
+
+		c->marks[cause] =
+			profile_flat_ctx(c->profile, profile_intern_place(c->profile, image, 0, 0));
+	}
+	return c->marks[cause];
+}
+
+static ctx_id callers_of(struct chains *c, const struct log_chain *chain, bool *ret_guessed)
+{
+	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : mark(c, chain->cause);
+	uint32_t proc = PROC_NONE;
+
+	if (chain->n_frames > chain->n_kernel)
+		proc = procs_look_up(c->procs, chain->tgid, chain->generation);
+	*ret_guessed = false;
+	for (uint32_t i = chain->n_frames; i--;) {
+		uint64_t frame = chain->frames[i];
+
+		*ret_guessed |= !(frame & FRAME_KERNEL) && frame & FRAME_GUESSED;
+		ctx = profile_intern_ctx(c->profile, ctx, frame_place(c, proc, frame));
+	}
+	return ctx;
+}
+
+void chains_add(struct chains *c, const struct log_chain *chain)
+{
+	struct chain_slot *s = find_slot(c, chain->hash);
+	bool guessed;
+
+	if (s->hash || !chain->hash || chain->hash == CHAIN_LOST)
+		return;
+	*s = (struct chain_slot){.hash = chain->hash, .cause = (uint8_t)chain->cause};
+	s->ctx = callers_of(c, chain, &guessed);
+	s->guessed = guessed;
+	c->n_used++;
+	c->n_frames += chain->n_frames;
+	reserve(c);
+}
+
+bool chains_known(const struct chains *c, uint64_t hash)
+{
+	return find_slot(c, hash)->hash != 0;
+}
+
+ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event)
+{
+	struct chain_counts *n = &c->counts[event];
+	const struct chain_slot *s;
+
+	if (!hash) {
+		n->by_cause[CHAIN_COMPLETE]++;
+		return 0;
+	}
+	s = find_slot(c, hash);
+	if (!s->hash) { /* CHAIN_LOST, or its chain found the ring full */
+		n->by_cause[CHAIN_RING_FULL]++;
+		return mark(c, CHAIN_RING_FULL);
+	}
+	n->by_cause[s->cause]++;
+	n->n_guessed += s->guessed;
+	return s->ctx;
+}
+
+ctx_id chains_count_spilled(struct chains *c, uint32_t event, uint64_t n)
+{
+	c->counts[event].by_cause[CHAIN_LOG_FULL] += n;
+	return mark(c, CHAIN_LOG_FULL);
+}

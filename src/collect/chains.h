@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From chains of callers to contexts of the profile.
+ *
+ * A chain arrives once, with its frames, and is turned into the context of its callers at once,
+ * while processes and mappings are what they were; from then on its hash stands for it.  A sample's
+ * own context is a child of that: its place joins when the fold is flushed. */
+#ifndef COLLECT_CHAINS_H
+#define COLLECT_CHAINS_H
+
+#include <stdint.h>
+
+#include "collect/kernel_map.h"
+#include "collect/log.h"
+#include "collect/procs.h"
+
+/* What a hash stands for. */
+struct chain_slot {
+	uint64_t hash; /* 0: a free slot */
+	ctx_id ctx;
+	uint8_t cause; /* enum chain_cause */
+	bool guessed;  /* one of its frames was */
+};
+
+/* How the call paths of one event's samples came out. */
+struct chain_counts {
+	uint64_t by_cause[CHAIN_N_CAUSES]; /* samples: their sum is all of them */
+	uint64_t n_guessed;		   /* those with a frame that was guessed */
+};
+
+struct chains {
+	struct profile *profile;
+	struct procs *procs;
+	struct images *images;
+	struct kernel_map *kernel;
+	struct chain_slot *slots; /* open addressing, a power of two */
+	uint32_t n_slots, n_used;
+	uint64_t n_frames; /* of the distinct chains together */
+	ctx_id marks[CHAIN_N_CAUSES];
+	struct chain_counts counts[LOG_MAX_EVENTS];
+};
+
+void chains_init(struct chains *c, struct profile *p, struct procs *procs, struct images *images,
+		 struct kernel_map *kernel);
+void chains_release(struct chains *c);
+
+/* Learns CHAIN, unless its hash is known.  The sideband must have been applied up to its time. */
+void chains_add(struct chains *c, const struct log_chain *chain);
+
+bool chains_known(const struct chains *c, uint64_t hash);
+
+/* The context of the callers that HASH (of a log_sample) stands for, of a sample of EVENT, which is
+ * counted; 0 when it has none. */
+ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event);
+
+/* The same for N samples of a spill slot. */
+ctx_id chains_count_spilled(struct chains *c, uint32_t event, uint64_t n);
+
+/* What CAUSE is called in "[truncated: ...]"; "complete" for CHAIN_COMPLETE. */
+const char *chain_cause_name(enum chain_cause cause);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chains of callers into contexts: each frame where it belongs, nothing cut without a mark, and the
+ * flat profile the same as without them. */
+#include "collect/chains.h"
+
+#include <errno.h>
+
+#include "base/str.h"
+#include "collect/fold.h"
+#include "t.h"
+
+#define PID    4194000u /* no such process, so that /proc tells nothing */
+#define PAGE   0x1000ull
+#define CODE   0x400000ull
+#define ANON   0x7f0000000000ull
+#define KERNEL 0xffffffff81000000ull
+#define MODULE 0xffffffffc0000000ull
+
+static struct {
+	struct profile profile;
+	struct images images;
+	struct procs procs;
+	struct kernel_map kernel;
+	struct chains chains;
+	struct fold fold;
+	event_id events[2];
+	unsigned n_learnt;
+} w;
+
+static int no_file(int fd, struct image_layout *ret, struct err *err)
+{
+	return -EBADMSG;
+}
+
+static void map(uint64_t start, uint64_t n_pages, uint64_t off, const char *path)
+{
+	procs_apply(&w.procs, &(struct record){.kind = RECORD_MMAP,
+					       .pid = PID,
+					       .tid = PID,
+					       .addr = start,
+					       .n_bytes = n_pages * PAGE,
+					       .off = off,
+					       .name = path,
+					       .time_ns = UINT64_MAX / 2});
+}
+
+static void learn_module(void *ctx)
+{
+	w.n_learnt++;
+	kernel_map_add(&w.kernel,
+		       &(struct kernel_range){.start = MODULE,
+					      .end = MODULE + PAGE,
+					      .image = {.kind = IMAGE_MODULE, .path = "mod"}});
+}
+
+static void begin(void)
+{
+	static const struct image_layout vdso = {
+		.build_id = {.n_bytes = 1, .bytes = {7}}, .n_loads = 1, .loads = {{0, 0, PAGE}}};
+
+	profile_init(&w.profile);
+	images_init(&w.images, &w.profile, no_file, &vdso);
+	procs_init(&w.procs, &w.profile, &w.images, 1);
+	kernel_map_init(&w.kernel, &w.profile);
+	w.n_learnt = 0;
+	w.kernel.learn = learn_module;
+	for (unsigned i = 0; i < 2; i++)
+		w.events[i] = profile_intern_event(
+			&w.profile,
+			&(struct event){.name = profile_intern_str(&w.profile, i ? "one" : "zero"),
+					.period = 1});
+	chains_init(&w.chains, &w.profile, &w.procs, &w.images, &w.kernel);
+	fold_init(&w.fold, &w.profile, &w.procs, &w.images, &w.kernel, w.events);
+	w.fold.chains = &w.chains;
+	kernel_map_add(&w.kernel,
+		       &(struct kernel_range){.start = KERNEL,
+					      .end = KERNEL + 100 * PAGE,
+					      .svma = KERNEL,
+					      .image = {.kind = IMAGE_KERNEL, .path = "[kernel]"}});
+	procs_add_task(&w.procs,
+		       &(struct task_record){.tgid = PID, .comm = "prog", .n_threads = 1});
+	map(CODE, 100, PAGE, "/nonexistent/prog");
+	map(ANON, 1, 0, "//anon");
+}
+
+static void end(void)
+{
+	fold_release(&w.fold);
+	chains_release(&w.chains);
+	kernel_map_release(&w.kernel);
+	procs_release(&w.procs);
+	images_release(&w.images);
+	profile_check(&w.profile);
+	profile_release(&w.profile);
+}
+
+static void learn(uint64_t hash, enum chain_cause cause, uint32_t n, uint32_t n_kernel,
+		  const uint64_t *frames)
+{
+	chains_add(&w.chains, &(struct log_chain){.hash = hash,
+						  .tgid = PID,
+						  .cause = cause,
+						  .n_frames = n,
+						  .n_kernel = n_kernel,
+						  .frames = frames});
+}
+
+/* "OUTERMOST > ... > INNERMOST" with a "?" behind guessed ones; "" for the root. */
+static void show(ctx_id ctx, struct str *s)
+{
+	const struct place *p;
+
+	if (!ctx)
+		return;
+	show(w.profile.ctxs.v[ctx].parent, s);
+	p = profile_leaf(&w.profile, ctx);
+	str_addf(s, "%s%s", s->n ? " > " : "", w.profile.images.v[p->image].path);
+	if (w.profile.images.v[p->image].kind != IMAGE_MARK)
+		str_addf(s, "+%llx", (unsigned long long)p->svma);
+	if (p->flags & PLACE_GUESSED)
+		str_addc(s, '?');
+}
+
+#define EXPECT_CTX(ctx, text)                                                                      \
+	do {                                                                                       \
+		struct str s_ = {0};                                                               \
+		show(ctx, &s_);                                                                    \
+		EXPECT_STR(str_get(&s_), text);                                                    \
+		str_release(&s_);                                                                  \
+	} while (0)
+
+static uint32_t number_of(const char *path)
+{
+	vec_each (c, &w.images.codes)
+		if (strcmp(profile_str(&w.profile, c->path), path) == 0)
+			return images_add_number(&w.images, (uint32_t)(c - w.images.codes.v));
+	return 0;
+}
+
+#define FRAME(number, off) ((uint64_t)(number) << FRAME_IMAGE_SHIFT | (off))
+
+TEST(every_kind_of_frame)
+{
+	uint32_t prog;
+
+	begin();
+	prog = number_of("/nonexistent/prog");
+	EXPECT_EQ(prog, IMAGE_NUMBER_VDSO + 1);
+	learn(11, CHAIN_COMPLETE, 6, 2,
+	      (uint64_t[]){KERNEL + 8, MODULE + 9, FRAME(IMAGE_NUMBER_VDSO, 0x10), ANON + 5,
+			   FRAME(prog, 0x40) | FRAME_GUESSED, CODE + 0x50});
+	EXPECT_CTX(chains_count(&w.chains, 11, 0),
+		   "/nonexistent/prog+1050 > /nonexistent/prog+40? > [anon] prog+7f0000000005 > "
+		   "[vdso]+10 > mod+9 > [kernel]+ffffffff81000008");
+	EXPECT_EQ(w.n_learnt, 1);
+	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_COMPLETE], 1);
+	EXPECT_EQ(w.chains.counts[0].n_guessed, 1);
+	EXPECT_EQ(w.chains.n_frames, 6);
+
+	/* Known: what comes under the same hash later changes nothing. */
+	learn(11, CHAIN_TOO_DEEP, 1, 0, (uint64_t[]){CODE});
+	EXPECT_EQ(w.chains.n_used, 1);
+	EXPECT(chains_known(&w.chains, 11));
+	EXPECT(!chains_known(&w.chains, 12));
+	end();
+}
+
+TEST(what_is_missing_is_marked)
+{
+	begin();
+	learn(1, CHAIN_NO_RULE, 1, 0, (uint64_t[]){CODE + 1});
+	learn(2, CHAIN_EXITING, 0, 0, NULL);
+	EXPECT_CTX(chains_count(&w.chains, 1, 0),
+		   "[truncated: no frame information] > /nonexistent/prog+1001");
+	EXPECT_CTX(chains_count(&w.chains, 2, 0), "[truncated: process exiting]");
+	EXPECT_CTX(chains_count(&w.chains, 3, 1), "[truncated: chain lost]");
+	EXPECT_CTX(chains_count(&w.chains, CHAIN_LOST, 1), "[truncated: chain lost]");
+	EXPECT_CTX(chains_count(&w.chains, 0, 1), "");
+	EXPECT_CTX(chains_count_spilled(&w.chains, 1, 7), "[truncated: log full]");
+	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_NO_RULE], 1);
+	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_EXITING], 1);
+	EXPECT_EQ(w.chains.counts[1].by_cause[CHAIN_RING_FULL], 2);
+	EXPECT_EQ(w.chains.counts[1].by_cause[CHAIN_COMPLETE], 1);
+	EXPECT_EQ(w.chains.counts[1].by_cause[CHAIN_LOG_FULL], 7);
+	/* No hash of a chain is one of the two that mean something else. */
+	learn(0, CHAIN_COMPLETE, 1, 0, (uint64_t[]){CODE});
+	learn(CHAIN_LOST, CHAIN_COMPLETE, 1, 0, (uint64_t[]){CODE});
+	EXPECT_CTX(chains_count(&w.chains, CHAIN_LOST, 0), "[truncated: chain lost]");
+	end();
+}
+
+TEST(every_cause_has_its_words)
+{
+	for (int i = 0; i < CHAIN_N_CAUSES; i++) {
+		REQUIRE(chain_cause_name((enum chain_cause)i));
+		for (int k = 0; k < i; k++)
+			EXPECT(strcmp(chain_cause_name((enum chain_cause)i),
+				      chain_cause_name((enum chain_cause)k)) != 0);
+	}
+}
+
+TEST(what_nobody_knows_is_unknown)
+{
+	begin();
+	learn(1, CHAIN_COMPLETE, 3, 1, (uint64_t[]){KERNEL - 1, 0x1234, FRAME(77, 5)});
+	EXPECT_CTX(chains_count(&w.chains, 1, 0),
+		   "[unknown]+5 > [unknown]+1234 > [unknown]+ffffffff80ffffff");
+	chains_add(&w.chains, &(struct log_chain){.hash = 2, /* a process nobody knows */
+						  .tgid = PID - 1,
+						  .n_frames = 1,
+						  .frames = (uint64_t[]){CODE}});
+	EXPECT_CTX(chains_count(&w.chains, 2, 0), "[unknown]+400000");
+	end();
+}
+
+TEST(generated_code_in_a_nameless_file_is_found_where_it_is_mapped)
+{
+	uint32_t number;
+
+	begin();
+	map(ANON + 0x10000, 4, 2 * PAGE, "/memfd:jit (deleted)");
+	number = number_of("");
+	for (uint32_t i = 0; i < w.images.codes.n; i++)
+		if (w.images.codes.v[i].kind == CODE_ANON)
+			number = images_add_number(&w.images, i);
+	learn(1, CHAIN_COMPLETE, 2, 0,
+	      (uint64_t[]){FRAME(number, 2 * PAGE + 7), FRAME(number, 100 * PAGE)});
+	EXPECT_CTX(chains_count(&w.chains, 1, 0), "[unknown]+64000 > [anon] prog+7f0000010007");
+	end();
+}
+
+/* Random chains: contexts beside a naive rendering of the frames, and all samples in the sums. */
+TEST(random_chains)
+{
+	enum { N = 20000, N_CHAINS = 6000, DEEPEST = 40 };
+	struct t_rng rng = {.s = 5};
+	uint64_t total[CHAIN_N_CAUSES] = {0};
+
+	begin();
+	for (unsigned i = 1; i <= N_CHAINS; i++) {
+		uint64_t frames[DEEPEST], hash = hash_u64(i);
+		uint32_t n = (uint32_t)t_below(&rng, DEEPEST);
+		enum chain_cause cause = t_below(&rng, 2)
+						 ? CHAIN_COMPLETE
+						 : (enum chain_cause)t_below(&rng, CHAIN_N_CAUSES);
+		struct str naive = {0};
+		struct str got = {0};
+
+		if (cause)
+			str_addf(&naive, "[truncated: %s]", chain_cause_name(cause));
+		for (uint32_t k = n; k--;) {
+			frames[k] = CODE + t_below(&rng, 3);
+			str_addf(&naive, "%s/nonexistent/prog+%llx", naive.n ? " > " : "",
+				 (unsigned long long)(frames[k] - CODE + PAGE));
+		}
+		learn(hash, cause, n, 0, frames);
+		show(chains_count(&w.chains, hash, 0), &got);
+		total[cause]++;
+		EXPECT_STR(str_get(&got), str_get(&naive));
+		str_release(&got);
+		str_release(&naive);
+	}
+	EXPECT_EQ(w.chains.n_used, N_CHAINS);
+	for (unsigned i = 0; i < CHAIN_N_CAUSES; i++)
+		EXPECT_EQ(w.chains.counts[0].by_cause[i], total[i]);
+	end();
+}
+
+/* The same samples with and without callers: equal sums at every place. */
+TEST(the_flat_profile_is_the_same)
+{
+	enum { N_PLACES = 300 };
+	struct t_rng rng = {.s = 6};
+	uint32_t naive[2][N_PLACES] = {{0}};
+	uint64_t callers[2] = {0};
+
+	begin();
+	for (unsigned i = 1; i <= 500; i++)
+		learn(hash_u64(i), i % 7 ? CHAIN_COMPLETE : CHAIN_UNREADABLE, 3, 0,
+		      (uint64_t[]){CODE + t_below(&rng, 9), CODE + t_below(&rng, 9), CODE + 1});
+	for (unsigned i = 0; i < 50000; i++) {
+		uint32_t at = (uint32_t)t_below(&rng, N_PLACES), event = (uint32_t)t_below(&rng, 2);
+		struct log_sample s = {.ip = CODE + at,
+				       .tgid = PID,
+				       .tid = PID,
+				       .event = event,
+				       .chain = hash_u64(t_below(&rng, 600))};
+
+		fold_add(&w.fold, &s);
+		naive[event][at]++;
+		if (i % 9000 == 0)
+			fold_flush(&w.fold);
+		if (i % 11000 == 0)
+			fold_forget(&w.fold);
+	}
+	fold_flush(&w.fold);
+	vec_each (v, &w.profile.values) {
+		const struct place *p = profile_leaf(&w.profile, v->ctx);
+		uint64_t at = p->svma - PAGE;
+
+		REQUIRE(at < N_PLACES && v->event < 2);
+		EXPECT(naive[v->event][at] >= v->count);
+		naive[v->event][at] -= (uint32_t)v->count;
+		callers[w.profile.ctxs.v[v->ctx].parent != 0] += v->count;
+	}
+	for (unsigned i = 0; i < N_PLACES; i++)
+		EXPECT(naive[0][i] == 0 && naive[1][i] == 0);
+	/* One hash in 600 is 0, "no callers"; 99 are of no chain and marked. */
+	EXPECT(callers[0] > 20 && callers[0] < 200);
+	EXPECT_EQ(callers[0] + callers[1], 50000);
+	EXPECT(w.chains.counts[0].by_cause[CHAIN_RING_FULL] > 3000);
+	end();
+}
+
+TEST(spilled_samples_have_a_mark_for_callers)
+{
+	begin();
+	fold_add_spilled(&w.fold,
+			 &(struct spill_slot){.event_used = 1, .off = KERNEL + 4, .count = 6});
+	REQUIRE(w.profile.values.n == 1);
+	EXPECT_CTX(w.profile.values.v[0].ctx, "[truncated: log full] > [kernel]+ffffffff81000004");
+	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_LOG_FULL], 6);
+	end();
+}
