@@ -167,38 +167,38 @@ void lines_close(struct lines *l)
 	vec_each (u, &l->units) {
 		vec_release(&u->rows);
 		vec_release(&u->decls);
+		vec_release(&u->scopes);
+		vec_release(&u->scope_starts);
 	}
 	vec_release(&l->units);
 	vec_release(&l->spans);
-	vec_release(&l->files);
-	index_release(&l->by_path);
+	vec_release(&l->texts);
+	index_release(&l->by_text);
 	arena_release(&l->text);
 	free(l);
 }
 
-static bool same_path(const void *owner, uint32_t i, const void *key)
+static bool same_text(const void *owner, uint32_t i, const void *key)
 {
 	const struct lines *l = owner;
 
-	return !strcmp(l->files.v[i], key);
+	return !strcmp(l->texts.v[i], key);
 }
 
-uint32_t lines_intern(struct lines *l, const char *path)
+uint32_t lines_intern(struct lines *l, const char *text)
 {
-	uint64_t hash = hash_str(path);
-	uint32_t i = index_find(&l->by_path, hash, same_path, l, path);
+	uint64_t hash = hash_str(text);
+	uint32_t i = index_find(&l->by_text, hash, same_text, l, text);
 
 	if (i != INDEX_NONE)
 		return i;
-	i = (uint32_t)l->files.n;
-	vec_push(&l->files, arena_strdup(&l->text, path));
-	index_add(&l->by_path, hash, i);
+	i = (uint32_t)l->texts.n;
+	vec_push(&l->texts, arena_strdup(&l->text, text));
+	index_add(&l->by_text, hash, i);
 	return i;
 }
 
-/* Counts those of the N ascending elements of N_BYTES at V that begin at or below SVMA; an
- * element's first member is its address. */
-static inline size_t search(const void *v, size_t n, size_t n_bytes, uint64_t svma)
+size_t lines_search(const void *v, size_t n, size_t n_bytes, uint64_t svma)
 {
 	size_t low = 0;
 
@@ -217,12 +217,12 @@ static inline size_t search(const void *v, size_t n, size_t n_bytes, uint64_t sv
 /* Number of the first row, and of the first span, above SVMA. */
 static size_t row_above(const struct lines_unit *u, uint64_t svma)
 {
-	return search(u->rows.v, u->rows.n, sizeof(u->rows.v[0]), svma);
+	return lines_search(u->rows.v, u->rows.n, sizeof(u->rows.v[0]), svma);
 }
 
 static size_t span_above(const struct lines *l, uint64_t svma)
 {
-	return search(l->spans.v, l->spans.n, sizeof(l->spans.v[0]), svma);
+	return lines_search(l->spans.v, l->spans.n, sizeof(l->spans.v[0]), svma);
 }
 
 /* Where the answer for an address was found. */
@@ -232,29 +232,42 @@ struct found {
 	uint64_t end; /* up to here the same unit answers */
 };
 
-static bool find_row(struct lines *l, uint64_t svma, struct found *ret)
+const struct lines_span *lines_covering(struct lines *l, uint64_t svma, struct lines_cursor *c)
 {
-	unsigned n_steps = 0;
-	size_t first_above, i;
-
-	lines_index(l);
-	i = first_above = span_above(l, svma);
-	for (; i-- > 0 && n_steps < MAX_OVERLAP; n_steps++) {
-		const struct lines_span *s = &l->spans.v[i];
-		struct lines_unit *u = &l->units.v[s->unit];
-		size_t above;
+	if (!c->is_set) {
+		lines_index(l);
+		c->i = span_above(l, svma);
+		c->is_set = true;
+	}
+	for (; c->i > 0 && c->n_steps < MAX_OVERLAP; c->n_steps++) {
+		const struct lines_span *s = &l->spans.v[--c->i];
 
 		if (s->max_end <= svma)
 			break;
-		if (svma >= s->end)
-			continue;
+		if (svma < s->end)
+			return s;
+	}
+	c->i = 0;
+	return NULL;
+}
+
+static bool find_row(struct lines *l, uint64_t svma, struct found *ret)
+{
+	struct lines_cursor c = {0};
+	const struct lines_span *s;
+
+	while ((s = lines_covering(l, svma, &c))) {
+		struct lines_unit *u = &l->units.v[s->unit];
+		size_t above, next;
+
 		lines_read_unit(l, s->unit);
 		above = row_above(u, svma);
 		if (above == 0 || u->rows.v[above - 1].end)
 			continue;
 		*ret = (struct found){.unit = u, .row = above - 1, .end = s->end};
-		if (first_above < l->spans.n && l->spans.v[first_above].start < ret->end)
-			ret->end = l->spans.v[first_above].start;
+		next = span_above(l, svma);
+		if (next < l->spans.n && l->spans.v[next].start < ret->end)
+			ret->end = l->spans.v[next].start;
 		return true;
 	}
 	return false;
@@ -262,7 +275,7 @@ static bool find_row(struct lines *l, uint64_t svma, struct found *ret)
 
 static struct line line_of(const struct lines *l, const struct lines_row *r)
 {
-	return (struct line){.file = l->files.v[r->file],
+	return (struct line){.file = l->texts.v[r->file],
 			     .line = r->line,
 			     .discriminator = r->discriminator,
 			     .column = r->column};
@@ -283,17 +296,13 @@ static uint64_t next_start(struct lines *l, uint64_t svma)
 {
 	size_t i = span_above(l, svma);
 	uint64_t next = i < l->spans.n ? l->spans.v[i].start : UINT64_MAX;
+	struct lines_cursor c = {0};
+	const struct lines_span *s;
 
-	for (unsigned n_steps = 0; i-- > 0 && n_steps < MAX_OVERLAP; n_steps++) {
-		const struct lines_span *s = &l->spans.v[i];
+	while ((s = lines_covering(l, svma, &c))) {
 		const struct lines_unit *u = &l->units.v[s->unit];
-		size_t row;
+		size_t row = row_above(u, svma);
 
-		if (s->max_end <= svma)
-			break;
-		if (svma >= s->end)
-			continue;
-		row = row_above(u, svma);
 		while (row < u->rows.n && u->rows.v[row].end)
 			row++;
 		if (row < u->rows.n && u->rows.v[row].svma < next)
@@ -363,7 +372,7 @@ int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_
 	uint32_t first = UINT32_MAX, last = 0, next = UINT32_MAX;
 	const struct lines_decl *decl = find_decl(l, start, &next);
 	size_t n = lines_range(l, start, end, &rows);
-	const char *file = decl ? l->files.v[decl->file] : NULL;
+	const char *file = decl ? l->texts.v[decl->file] : NULL;
 
 	if (decl)
 		first = last = decl->line;

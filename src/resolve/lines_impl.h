@@ -25,11 +25,35 @@ struct lines_decl {
 	uint32_t file, line;
 };
 
+/* A procedure's code, or the code of one call inlined into it. */
+struct lines_scope {
+	Dwarf_Off die;
+	uint32_t parent; /* the scope it was inlined into; LINES_NO_SCOPE: a procedure */
+	bool is_known;	 /* what follows was filled, when it was first asked for */
+	uint16_t column;
+	uint32_t line, file; /* of the call; 0 and LINES_NO_TEXT: not known */
+	uint32_t name;	     /* as linked, in lines.texts; LINES_NO_TEXT: it has none */
+};
+
+#define LINES_NO_SCOPE UINT32_MAX
+#define LINES_NO_TEXT  UINT32_MAX
+
+/* From here on the innermost scope is this one; `svma` stands first, it is searched for. */
+struct lines_scope_start {
+	uint64_t svma;
+	uint32_t scope; /* LINES_NO_SCOPE: none */
+};
+
 struct lines_unit {
-	Dwarf_Off die;		      /* of the unit, in .debug_info */
-	bool is_read, has_decls;      /* what follows was filled (maybe with nothing) */
-	VEC(struct lines_row) rows;   /* ascending, one for each address */
-	VEC(struct lines_decl) decls; /* by file, then line */
+	Dwarf_Off die;			/* of the unit, in .debug_info */
+	uint32_t generation;		/* of lines.dwarf, when libdw decoded the line table */
+	bool is_read, has_decls;	/* what follows was filled (maybe with nothing) */
+	bool has_scopes;		/* the same */
+	bool is_checked, is_sound;	/* the line table is within the limits, when checked */
+	VEC(struct lines_row) rows;	/* ascending, one for each address */
+	VEC(struct lines_decl) decls;	/* by file, then line */
+	VEC(struct lines_scope) scopes; /* as they stand in DWARF: parents first */
+	VEC(struct lines_scope_start) scope_starts; /* ascending */
 };
 
 /* Addresses a unit says are its own; `start` stands first, it is searched for. */
@@ -46,11 +70,13 @@ struct lines {
 	bool is_indexed;
 	VEC(struct lines_unit) units;
 	VEC(struct lines_span) spans; /* by start */
-	VEC(const char *) files;
-	struct index by_path; /* of files */
+	VEC(const char *) texts;      /* paths of files, names of inlined functions */
+	struct index by_text;	      /* of texts */
 	struct arena text;
 	size_t n_rows, n_libdw_rows;
-	uint32_t last_unit; /* that answered, to begin with */
+	uint32_t generation;	/* how often DWARF was opened again */
+	uint64_t n_scope_steps; /* entries and ranges looked at for scopes, in all units */
+	uint64_t n_name_bytes;	/* of names of scopes */
 };
 
 /* Whatever a file claims, we stop at these. */
@@ -60,6 +86,8 @@ struct lines {
 #define LINES_MAX_UNIT_BYTES (16u << 20)  /* of one unit in .debug_line */
 #define LINES_MAX_INFLATED   (2ull << 30) /* of all compressed sections together */
 #define LINES_MAX_NAMES	     (256u << 20) /* of all file names of one unit, in bytes */
+#define LINES_MAX_STEPS	     (1u << 28)	  /* DWARF entries read for scopes, in all units */
+#define LINES_MAX_RANGES     (1u << 22)	  /* of the scopes of one unit */
 
 /* Finds out which unit covers which addresses (once). */
 void lines_index(struct lines *l);
@@ -68,8 +96,34 @@ void lines_index(struct lines *l);
 void lines_read_unit(struct lines *l, uint32_t i);
 void lines_read_decls(struct lines *l, uint32_t i);
 
-/* Number of file PATH in l->files, added when it is new. */
-uint32_t lines_intern(struct lines *l, const char *path);
+/* Finds out which scopes unit I has (once); inlines_read.c. */
+void lines_read_scopes(struct lines *l, uint32_t i);
+
+/* Goes through the spans that cover SVMA, from the narrowest: begin with a zeroed cursor; NULL when
+ * there are no more.  At most a few dozen are looked at. */
+struct lines_cursor {
+	bool is_set;
+	unsigned n_steps;
+	size_t i; /* the span found last */
+};
+const struct lines_span *lines_covering(struct lines *l, uint64_t svma, struct lines_cursor *c);
+
+/* Counts those of the N ascending elements of N_BYTES at V that begin at or below SVMA; an
+ * element's first member is its address. */
+size_t lines_search(const void *v, size_t n, size_t n_bytes, uint64_t svma);
+
+/* Number of TEXT in l->texts, added when it is new. */
+uint32_t lines_intern(struct lines *l, const char *text);
+
+/* Bytes of debug section NAME (less ".debug_") as libdw sees them, inflated; none when absent. */
+struct rd lines_section(struct lines *l, const char *name);
+
+/* Closes libdw's copies of what was decoded when they are many.  Entries found before are void. */
+void lines_renew(struct lines *l);
+
+/* Finds the path of the file that ATTR, an attribute of DW_AT_decl_file's kind, names; false when
+ * it names none. */
+bool lines_attr_file(struct lines *l, struct lines_unit *u, Dwarf_Attribute *attr, uint32_t *ret);
 
 /* Checks the unit at OFF of section .debug_line: that libdw can decode it within the limits above.
  * The other sections are .debug_line_str and .debug_str, maybe empty; N_COMP_DIR is the length of

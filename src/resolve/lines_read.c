@@ -125,8 +125,8 @@ void lines_index(struct lines *l)
 	}
 }
 
-/* Closes libdw's copies of what was decoded; units are known by offset and stay valid. */
-static void renew(struct lines *l)
+/* Units are known by offset and stay valid. */
+void lines_renew(struct lines *l)
 {
 	Dwarf *fresh;
 
@@ -140,10 +140,10 @@ static void renew(struct lines *l)
 	dwarf_end(l->dwarf);
 	l->dwarf = fresh;
 	l->n_libdw_rows = 0;
+	l->generation++;
 }
 
-/* Bytes of debug section NAME (less ".debug_") as libdw sees them, inflated; none when absent. */
-static struct rd section(struct lines *l, const char *name)
+struct rd lines_section(struct lines *l, const char *name)
 {
 	size_t names;
 	Elf_Scn *scn = NULL;
@@ -241,15 +241,31 @@ static void add_row(struct lines *l, struct lines_unit *u, Dwarf_Die *unit,
 }
 
 /* Is the line table of DIE within the limits? */
-static bool check_unit(struct lines *l, Dwarf_Die *die)
+static bool check_die(struct lines *l, Dwarf_Die *die)
 {
 	Dwarf_Attribute mem;
 	Dwarf_Word off;
 
 	if (dwarf_formudata(dwarf_attr(die, DW_AT_stmt_list, &mem), &off) != 0)
 		return false;
-	return lines_check_unit(section(l, "line"), section(l, "line_str"), section(l, "str"), off,
-				strlen(comp_dir(die)));
+	return lines_check_unit(lines_section(l, "line"), lines_section(l, "line_str"),
+				lines_section(l, "str"), off, strlen(comp_dir(die)));
+}
+
+static bool check_unit(struct lines *l, struct lines_unit *u, Dwarf_Die *die)
+{
+	if (!u->is_checked)
+		u->is_sound = check_die(l, die);
+	u->is_checked = true;
+	return u->is_sound;
+}
+
+/* Counts what libdw has just decoded of U's line table. */
+static void count_rows(struct lines *l, struct lines_unit *u, size_t n)
+{
+	if (u->generation != l->generation + 1)
+		l->n_libdw_rows += n;
+	u->generation = l->generation + 1; /* 0: never */
 }
 
 void lines_read_unit(struct lines *l, uint32_t i)
@@ -263,11 +279,11 @@ void lines_read_unit(struct lines *l, uint32_t i)
 	if (u->is_read)
 		return;
 	u->is_read = true;
-	renew(l);
-	if (!dwarf_offdie(l->dwarf, u->die, &die) || !check_unit(l, &die) ||
+	lines_renew(l);
+	if (!dwarf_offdie(l->dwarf, u->die, &die) || !check_unit(l, u, &die) ||
 	    dwarf_getsrclines(&die, &lines, &n) != 0)
 		return;
-	l->n_libdw_rows += n;
+	count_rows(l, u, n);
 	vec_reserve(&u->rows, n);
 	for (size_t k = 0; k < n; k++)
 		add_row(l, u, &die, &numbers, dwarf_onesrcline(lines, k));
@@ -275,22 +291,29 @@ void lines_read_unit(struct lines *l, uint32_t i)
 	free(numbers.v);
 }
 
-/* Finds the number of the file DIE was declared in.  dwarf_decl_file nearly does it, but takes
- * DWARF 5's file 0, which clang uses, for none (observed with libdw 0.188). */
-static bool decl_file(struct lines *l, struct lines_unit *u, Dwarf_Die *die, uint32_t *ret)
+/* dwarf_decl_file nearly does it, but takes DWARF 5's file 0, which clang uses, for none (observed
+ * with libdw 0.188). */
+bool lines_attr_file(struct lines *l, struct lines_unit *u, Dwarf_Attribute *attr, uint32_t *ret)
 {
-	Dwarf_Attribute mem, *attr = dwarf_attr_integrate(die, DW_AT_decl_file, &mem);
 	Dwarf_Files *files;
+	Dwarf_Lines *lines;
 	const char *path;
 	Dwarf_Word i;
 	Dwarf_Die unit;
 	size_t n;
+	bool own;
 
 	/* The attribute may come from an abstract instance in another unit (LTO). */
 	if (!attr || dwarf_formudata(attr, &i) != 0 ||
-	    !dwarf_cu_die(attr->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-	    (dwarf_dieoffset(&unit) != u->die && !check_unit(l, &unit)) ||
-	    dwarf_getsrcfiles(&unit, &files, &n) != 0)
+	    !dwarf_cu_die(attr->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
+		return false;
+	own = dwarf_cu_getdwarf(attr->cu) == l->dwarf && dwarf_dieoffset(&unit) == u->die;
+	if (own ? !check_unit(l, u, &unit) : !check_die(l, &unit))
+		return false;
+	/* libdw decodes both together. */
+	if (own && dwarf_getsrclines(&unit, &lines, &n) == 0)
+		count_rows(l, u, n);
+	if (dwarf_getsrcfiles(&unit, &files, &n) != 0)
 		return false;
 	path = dwarf_filesrc(files, i, NULL, NULL);
 	if (path)
@@ -302,11 +325,13 @@ static void add_decl(struct lines *l, struct lines_unit *u, Dwarf_Die *die)
 {
 	struct lines_decl d = {0};
 	Dwarf_Addr base, start, end;
+	Dwarf_Attribute mem;
 	ptrdiff_t off = 0;
 	int line;
 
 	if (dwarf_hasattr(die, DW_AT_declaration) || dwarf_decl_line(die, &line) != 0 ||
-	    line <= 0 || !decl_file(l, u, die, &d.file))
+	    line <= 0 ||
+	    !lines_attr_file(l, u, dwarf_attr_integrate(die, DW_AT_decl_file, &mem), &d.file))
 		return;
 	d.line = (uint32_t)line;
 	/* One for each part: compilers split off the cold ones. */
@@ -366,7 +391,7 @@ void lines_read_decls(struct lines *l, uint32_t i)
 		return;
 	u->has_decls = true;
 	/* Paths of declarations come from the line table's header. */
-	if (!dwarf_offdie(l->dwarf, u->die, &die) || !check_unit(l, &die))
+	if (!dwarf_offdie(l->dwarf, u->die, &die) || !check_unit(l, u, &die))
 		return;
 	walk(l, u, &die, 0, &left);
 	vec_sort(&u->decls, by_file_and_line);

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "resolve/demangle.h"
 #include "resolve/elf_probe.h"
+#include "resolve/frames.h"
 #include "resolve/image_symbols.h"
 
 struct entry {
@@ -25,6 +26,8 @@ struct entry {
 	struct build_id build_id;
 	char *path, *note;
 	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
+	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */
+	bool lines_tried;
 };
 
 struct resolver {
@@ -34,6 +37,7 @@ struct resolver {
 	VEC(struct entry *) entries;
 	struct index by_identity;
 	struct arena arena; /* readable names */
+	struct frames frames;
 };
 
 struct resolver *resolver_new(const struct resolver_opts *opts)
@@ -66,6 +70,7 @@ void resolver_free(struct resolver *r)
 		return;
 	vec_each (e, &r->entries) {
 		image_symbols_release(&(*e)->symbols);
+		lines_close((*e)->lines);
 		free((*e)->names[0]);
 		free((*e)->names[1]);
 		free((*e)->path);
@@ -75,6 +80,7 @@ void resolver_free(struct resolver *r)
 	vec_release(&r->entries);
 	index_release(&r->by_identity);
 	arena_release(&r->arena);
+	frames_release(&r->frames);
 	for (size_t i = 0; i < r->sources.where.n_extra; i++)
 		free(r->paths[i]);
 	free(r->paths);
@@ -134,7 +140,13 @@ const struct resolved *resolver_image(struct resolver *r, const struct image *im
 
 void resolver_rest(struct resolver *r, const struct image *im)
 {
-	symcache_rest(&find_entry(r, im)->symbols.cache);
+	struct entry *e = find_entry(r, im);
+
+	symcache_rest(&e->symbols.cache);
+	if (e->lines)
+		e->lines_tried = false;
+	lines_close(e->lines);
+	e->lines = NULL;
 }
 
 static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, bool args)
@@ -254,6 +266,64 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
 	code = debug_file_open_code(where, im->path, &im->build_id, NULL, NULL);
 	fd = debug_file_open_debug(where, im->path, &im->build_id, code, ret_path, NULL);
 	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
+}
+
+static struct lines *entry_lines(struct resolver *r, struct entry *e, const struct image *im)
+{
+	_mem_ char *path = NULL;
+	_fd_ int fd = -1;
+	int rc;
+
+	if (e->lines_tried)
+		return e->lines;
+	e->lines_tried = true;
+	if (im->flags & IMAGE_OFFSETS) /* not svmas */
+		return NULL;
+	fd = resolver_open_debug(r, im, &path, NULL);
+	if (fd >= 0)
+		e->lines = lines_open(fd, path ? path : im->path, &rc, NULL);
+	return e->lines;
+}
+
+/* The name of the first frame: the symbol's; DWARF's where there is no symbol. */
+static void name_procedure(struct resolver *r, struct entry *e, uint64_t svma, bool args,
+			   const struct frame *frame, struct resolved_frame *ret)
+{
+	uint32_t i = symtab_find(e->result.symtab, svma);
+	bool unnamed = i == PROC_NONE || symtab_get(e->result.symtab, i).flags & PROC_UNNAMED;
+
+	ret->proc = i;
+	if (unnamed && frame->name != FRAME_NO_TEXT)
+		ret->name = frames_name(&r->frames, frame, args);
+	else if (i != PROC_NONE)
+		ret->name = entry_name(r, e, i, args);
+}
+
+size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
+		       struct resolved_frame *ret, size_t max)
+{
+	struct entry *e = find_entry(r, im);
+	const struct frame *frames;
+	size_t n = frames_find(&r->frames, e, svma, &frames);
+
+	if (n == 0)
+		n = frames_add(&r->frames, e, svma, entry_lines(r, e, im), &frames);
+	for (size_t i = 0; i < n && i < max; i++) {
+		const struct frame *f = &frames[i];
+
+		ret[i] = (struct resolved_frame){
+			.file = f->file == FRAME_NO_TEXT ? NULL : r->frames.files.v[f->file],
+			.line = f->line,
+			.column = f->column,
+			.is_inlined = i > 0,
+			.proc = PROC_NONE,
+		};
+		if (i == 0)
+			name_procedure(r, e, svma, args, f, &ret[i]);
+		else
+			ret[i].name = frames_name(&r->frames, f, args);
+	}
+	return n;
 }
 
 int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err)

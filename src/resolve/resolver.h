@@ -54,7 +54,8 @@ void resolver_free(struct resolver *r);
 const struct resolved *resolver_image(struct resolver *r, const struct image *im);
 
 /* Gives the memory behind IM's symbols back to the system until they are looked at again, as far as
- * they are cached: for who goes through many images.  What was handed out stays valid. */
+ * they are cached, and that of its DWARF: for who goes through many images.  What was handed out
+ * stays valid. */
 void resolver_rest(struct resolver *r, const struct image *im);
 
 /* One line that says what is wrong with IM's symbols, for a reader to show once below its table;
@@ -65,6 +66,29 @@ const char *resolver_note(struct resolver *r, const struct image *im);
  * false when none is known.  RET->name lives as long as the resolver. */
 bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma,
 		   struct procedure *ret);
+
+/* One function that a place is in. */
+struct resolved_frame {
+	const char *name; /* readable; NULL: neither a symbol nor DWARF knows it */
+	const char *file; /* where in it the place, or the call of the next function, is; NULL: not
+			     known */
+	uint32_t line;	  /* from 1; 0: not known */
+	uint16_t column;  /* from 1; 0: not known */
+	bool is_inlined;  /* into the one before it */
+	uint32_t proc;	  /* of the first: the procedure's index in the symtab; else PROC_NONE */
+};
+
+/* No place has more frames than these. */
+#define RESOLVER_MAX_FRAMES 64
+
+/* Finds the functions that the place SVMA of IM is in: first the procedure, then what was inlined
+ * into it, the innermost last.  Returns how many there are, at least one; only the first MAX (1 or
+ * more) are written to RET.  Names are with the types of arguments when ARGS; equal names of
+ * inlined functions are equal pointers.  Without DWARF there is the procedure alone.  An image's
+ * DWARF is opened when it is first asked for; a place that was asked for before costs a look into a
+ * hash table.  The texts live as long as the resolver. */
+size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
+		       struct resolved_frame *ret, size_t max);
 
 /* The readable name of procedure I of IM, with the types of its arguments or without. */
 const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i, bool args);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A hostile ELF file with DWARF: whatever it says, rows are ascending and inside what was asked
- * for, and single questions agree with them. */
+ * for, and single questions agree with them; chains of inlined calls end, and begin the same when
+ * fewer are asked for. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,7 +9,7 @@
 
 #include "base/file.h"
 #include "fuzz.h"
-#include "resolve/lines.h"
+#include "resolve/inlines.h"
 
 /* Real files, made by the compiler: versions 4 and 5, plain and compressed. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
@@ -33,6 +34,23 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	FUZZ_REQUIRE(file_load(path, 1 << 20, &bytes, ret_n, NULL) == 0);
 	unlink(path);
 	return (uint8_t *)bytes;
+}
+
+static void check_inlines(struct lines *l, uint64_t svma)
+{
+	struct inline_scope all[INLINES_MAX], first[2];
+	size_t n = inlines_find(l, svma, all, INLINES_MAX);
+
+	FUZZ_REQUIRE(n <= INLINES_MAX);
+	FUZZ_REQUIRE(inlines_find(l, svma, first, 2) == (n < 2 ? n : 2));
+	for (size_t i = 0; i < n; i++) {
+		FUZZ_REQUIRE(strlen(all[i].name) > 0);
+		FUZZ_REQUIRE(!all[i].file || strlen(all[i].file) > 0);
+		FUZZ_REQUIRE(i > 0 || (!all[i].file && !all[i].line));
+		FUZZ_REQUIRE(i >= 2 ||
+			     (first[i].name == all[i].name && first[i].file == all[i].file &&
+			      first[i].line == all[i].line));
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -62,6 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		FUZZ_REQUIRE(at.file == r->at.file && at.line == r->at.line);
 		if (lines_procedure(l, r->svma, r->end, &extent) == 0)
 			FUZZ_REQUIRE(extent.first <= extent.last);
+		check_inlines(l, r->svma);
+		check_inlines(l, r->end - 1);
 	}
 	free(rows);
 	lines_close(l);

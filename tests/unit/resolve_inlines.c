@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Inlined calls of small C and C++ programs, compiled here by both compilers and in both versions
+ * of DWARF, compared with addr2line at every address of the program's text. */
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "resolve/elf_file.h"
+#include "resolve/elf_probe.h"
+#include "resolve/inlines.h"
+#include "resolve/resolver.h"
+#include "t.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/dwell-test-XXXXXX";
+
+static bool run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Runs a shell command in the scratch directory. */
+static bool run(const char *fmt, ...)
+{
+	char cmd[1024], all[1200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cmd, sizeof(cmd), fmt, ap);
+	va_end(ap);
+	snprintf(all, sizeof(all), "cd %s && { %s; }", dir, cmd);
+	return system(all) == 0;
+}
+
+__attribute__((destructor)) static void remove_dir(void)
+{
+	if (!strstr(dir, "XXXXXX"))
+		run("rm -rf %s", dir);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (f) {
+		fputs(text, f);
+		fclose(f);
+	}
+}
+
+/* C: three calls deep, twice in one function, and across a header; C++: templates, a namespace, a
+ * static member, but nothing of internal linkage, which has no linked name in DWARF and for which
+ * binutils prints the name of some symbol instead.  The first function of each unit is in the
+ * unit's own file, because binutils 2.40 mistakes the file of a DWARF 5 table's first rows
+ * otherwise. */
+static bool make_sources(void)
+{
+	static bool made;
+
+	if (made)
+		return true;
+	made = mkdtemp(dir);
+	write_file("mix.h",
+		   "extern volatile unsigned seen;\n"
+		   "static inline __attribute__((always_inline)) unsigned mix(unsigned x)\n"
+		   "{\n"
+		   "	x ^= x >> 7;\n"
+		   "	seen = x;\n"
+		   "	return x * 2654435761u;\n"
+		   "}\n");
+	write_file("main.c",
+		   "unsigned early(unsigned x) { return x + 1; }\n" /* 1 */
+		   "#include \"mix.h\"\n"
+		   "volatile unsigned seen;\n"
+		   "unsigned work(unsigned n);\n"
+		   "static inline __attribute__((always_inline)) unsigned inner(unsigned a)\n"
+		   "{\n" /* 5 */
+		   "	return a % 7 ? mix(a) : 3;\n"
+		   "}\n"
+		   "static inline __attribute__((always_inline)) unsigned outer(unsigned a)\n"
+		   "{\n"
+		   "	unsigned s = 1;\n" /* 10 */
+		   "	for (unsigned i = 0; i < a; i++)\n"
+		   "		s += inner(i) ^ work(i);\n"
+		   "	return s;\n"
+		   "}\n"
+		   "__attribute__((noinline)) unsigned first(unsigned a)\n" /* 15 */
+		   "{\n"
+		   "	return outer(a) * 3 +\n"
+		   "	       outer(a + 1);\n" /* 18 */
+		   "}\n"
+		   "int main(int argc, char **argv)\n"
+		   "{\n"
+		   "	return (int)(first((unsigned)argc * 1000) + early(2));\n"
+		   "}\n");
+	write_file("work.c", "unsigned soon(unsigned x) { return x + 2; }\n"
+			     "#include \"mix.h\"\n"
+			     "unsigned work(unsigned n)\n"
+			     "{\n"
+			     "	switch (n & 7) {\n"
+			     "	case 0: return mix(n);\n"
+			     "	case 1: return mix(n) + 1;\n"
+			     "	default: return mix(mix(n));\n"
+			     "	}\n"
+			     "}\n");
+	write_file("prog.cc",
+		   "#include <vector>\n"
+		   "#include <algorithm>\n"
+		   "#include <map>\n"
+		   "#include <string>\n"
+		   "namespace deep { namespace er {\n"
+		   "template <typename T> struct acc {\n"
+		   "	T sum = 0;\n"
+		   "	void add(const T &v) { sum += v * 3; }\n"
+		   "	static T twice(T v) { return v * v; }\n"
+		   "};\n"
+		   "template <typename T, typename F> T each(const std::vector<T> &v, F f)\n"
+		   "{\n"
+		   "	acc<T> a;\n"
+		   "	for (const T &x : v)\n"
+		   "		a.add(f(x));\n"
+		   "	return a.sum;\n"
+		   "}\n"
+		   "} }\n"
+		   "struct falling { bool operator()(long a, long b) const { return a > b; } };\n"
+		   "struct plus {\n"
+		   "	long n;\n"
+		   "	long operator()(long x) const { return deep::er::acc<long>::twice(x) + n; "
+		   "}\n"
+		   "};\n"
+		   "int main(int argc, char **argv)\n"
+		   "{\n"
+		   "	std::vector<long> v;\n"
+		   "	std::map<std::string, long> m;\n"
+		   "	for (int i = 0; i < argc * 100; i++)\n"
+		   "		v.push_back(i * 7 % 31), m[argv[0]] += i;\n"
+		   "	std::sort(v.begin(), v.end(), falling());\n"
+		   "	return (int)deep::er::each(v, plus{(long)m.size()}) & 1;\n"
+		   "}\n");
+	return made;
+}
+
+static struct lines *open_lines(const char *name)
+{
+	char path[256];
+	struct err err = {""};
+	struct lines *l;
+	int fd, code;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY);
+	l = lines_open(fd, path, &code, &err);
+	if (!l)
+		printf("# %s\n", err.msg);
+	close(fd);
+	return l;
+}
+
+/* The range of .text of the file NAME. */
+static bool text_range(const char *name, uint64_t *ret_start, uint64_t *ret_end)
+{
+	char path[256];
+	struct elf_file f;
+	const struct elf_section *s;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || elf_file_open(&f, fd, NULL) < 0)
+		return false;
+	s = elf_file_read_sections(&f, NULL) == 0 ? elf_file_find_section(&f, ".text") : NULL;
+	if (s) {
+		*ret_start = s->svma;
+		*ret_end = s->svma + s->size;
+	}
+	elf_file_close(&f);
+	close(fd);
+	return s;
+}
+
+/* One frame as addr2line -f prints it: the linked name, then file:line. */
+static void add_frame(struct str *s, const char *linked, const char *file, uint32_t line)
+{
+	str_addf(s, "%s\n", linked);
+	if (!file)
+		str_add(s, "?\?:?\n");
+	else if (line)
+		str_addf(s, "%s:%u\n", file, line);
+	else
+		str_addf(s, "%s:?\n", file);
+}
+
+/* What addr2line -i prints for SVMA: the innermost frame first.  With IS_CXX that one's file is
+ * left out as "*": binutils 2.40 mistakes the file of a DWARF 5 table's first rows, which in C++
+ * belong to a header (llvm-symbolizer does not). */
+static unsigned our_answer(struct lines *l, uint64_t svma, bool is_cxx, struct str *ret)
+{
+	struct inline_scope at[INLINES_MAX];
+	size_t n = inlines_find(l, svma, at, INLINES_MAX);
+	struct line line = {0};
+
+	lines_find(l, svma, &line);
+	for (size_t i = n; i-- > 0;) {
+		if (i + 1 < n)
+			add_frame(ret, at[i].name, at[i + 1].file, at[i + 1].line);
+		else
+			add_frame(ret, at[i].name, is_cxx ? "*" : line.file, line.line);
+	}
+	return (unsigned)n;
+}
+
+/* Reads the next line, without what addr2line says about discriminators. */
+static bool read_line(FILE *f, char *ret, int n)
+{
+	char *at;
+
+	if (!fgets(ret, n, f))
+		return false;
+	ret[strcspn(ret, "\n")] = '\0';
+	at = strstr(ret, " (discriminator");
+	if (at)
+		*at = '\0';
+	if (str_ends(ret, ":0")) /* as llvm-addr2line prints it */
+		ret[strlen(ret) - 1] = '?';
+	return true;
+}
+
+/* Compares with addr2line at every byte of .text of the program NAME, reading DWARF from the file
+ * DEBUG.  Returns how many addresses are in inlined calls; *RET_DEEPEST is the longest chain. */
+static unsigned compare(const char *name, const char *debug, const char *tool, bool is_cxx,
+			unsigned *ret_deepest)
+{
+	struct lines *l = open_lines(debug);
+	uint64_t start = 0, end = 0;
+	unsigned n_inlined = 0, n_differ = 0;
+	char path[256], line[4096];
+	struct str theirs = {0}, ours = {0};
+	FILE *f;
+
+	*ret_deepest = 0;
+	if (!l || !text_range(name, &start, &end)) {
+		EXPECT(l && end > start);
+		lines_close(l);
+		return 0;
+	}
+	snprintf(path, sizeof(path), "%s/addresses", dir);
+	f = fopen(path, "w");
+	for (uint64_t svma = start; f && svma < end; svma++)
+		fprintf(f, "%#" PRIx64 "\n", svma);
+	if (f)
+		fclose(f);
+	EXPECT(run("%s -a -i -f -e %s < addresses > answers", tool, debug));
+	snprintf(path, sizeof(path), "%s/answers", dir);
+	f = fopen(path, "r");
+	line[0] = '\0';
+	if (f)
+		read_line(f, line, sizeof(line));
+	for (uint64_t svma = start; f && svma < end; svma++) {
+		unsigned n;
+
+		EXPECT_EQ(strtoull(line, NULL, 16), svma);
+		str_reset(&theirs);
+		str_reset(&ours);
+		n = our_answer(l, svma, is_cxx, &ours);
+		for (unsigned k = 0; read_line(f, line, sizeof(line)) && !str_starts(line, "0x");
+		     k++) {
+			const char *number = k == 1 && is_cxx ? strrchr(line, ':') : NULL;
+
+			str_addf(&theirs, "%s%s\n", number ? "*" : "", number ? number : line);
+		}
+		/* Where DWARF knows nothing addr2line asks the symbol table. */
+		if (n == 0)
+			continue;
+		n_inlined += n > 1;
+		*ret_deepest = n > *ret_deepest ? n : *ret_deepest;
+		if (strcmp(str_get(&ours), str_get(&theirs)) != 0 && n_differ++ < 5)
+			printf("# %s %#" PRIx64 ":\n%saddr2line:\n%s", debug, svma, str_get(&ours),
+			       str_get(&theirs));
+	}
+	if (f)
+		fclose(f);
+	EXPECT_EQ(n_differ, 0);
+	str_release(&theirs);
+	str_release(&ours);
+	lines_close(l);
+	return n_inlined;
+}
+
+static const struct {
+	const char *c, *cxx;
+} compilers[] = {{"gcc", "g++"}, {"clang", "clang++"}};
+
+/* The program that knows the answers for DWARF version V of compiler C: binutils 2.40 does not find
+ * what clang inlined in DWARF 5 (DW_FORM_rnglistx and _addrx). */
+static const char *reference(unsigned c, unsigned v)
+{
+	return v == 5 && !strcmp(compilers[c].c, "clang") ? "llvm-addr2line" : "addr2line";
+}
+
+static bool is_there(unsigned c, unsigned v)
+{
+	return run("command -v %s > /dev/null && command -v %s > /dev/null", compilers[c].cxx,
+		   reference(c, v));
+}
+
+TEST(every_address_of_a_c_program_has_addr2lines_chain)
+{
+	unsigned deepest;
+
+	REQUIRE(make_sources());
+	for (unsigned c = 0; c < n_elems(compilers); c++) {
+		for (unsigned v = 4; v <= 5; v++) {
+			if (!is_there(c, v))
+				continue;
+			for (unsigned o = 1; o <= 3; o++) {
+				REQUIRE(run("%s -gdwarf-%u -O%u main.c work.c -o prog",
+					    compilers[c].c, v, o));
+				EXPECT(compare("prog", "prog", reference(c, v), false, &deepest) >
+				       50);
+				EXPECT(deepest >= 4); /* mix, inner, outer, first */
+			}
+		}
+	}
+}
+
+TEST(every_address_of_a_cxx_program_has_addr2lines_chain)
+{
+	unsigned deepest;
+
+	REQUIRE(make_sources());
+	for (unsigned c = 0; c < n_elems(compilers); c++) {
+		for (unsigned v = 4; v <= 5; v++) {
+			if (!is_there(c, v))
+				continue;
+			REQUIRE(run("%s -std=c++17 -gdwarf-%u -O2 prog.cc -o prog",
+				    compilers[c].cxx, v));
+			EXPECT(compare("prog", "prog", reference(c, v), true, &deepest) > 500);
+			EXPECT(deepest >= 6);
+		}
+	}
+}
+
+TEST(other_ways_to_build_have_addr2lines_chain)
+{
+	static const char *const options[] = {
+		"-O2 -gdwarf-4 -flto",
+		"-O2 -g -gz -ffunction-sections -Wl,--gc-sections",
+		"-O3 -g -static-pie -fpie -freorder-blocks-and-partition",
+		"-O2 -gdwarf-4 -gstrict-dwarf -fdebug-types-section",
+		"-O2 -gdwarf-3",
+		"-O2 -gdwarf-2",
+	};
+	unsigned deepest;
+
+	REQUIRE(make_sources());
+	for (unsigned i = 0; i < n_elems(options); i++) {
+		REQUIRE(run("gcc %s main.c work.c -o prog", options[i]));
+		EXPECT(compare("prog", "prog", "addr2line", false, &deepest) > 50);
+		EXPECT(deepest >= 4);
+	}
+	REQUIRE(run("objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug prog"));
+	EXPECT(compare("prog", "prog.debug", "addr2line", false, &deepest) > 50);
+}
+
+/* dwz moves what two programs share into a third file: names of inlined functions too. */
+TEST(names_are_found_in_the_file_of_common_parts)
+{
+	unsigned deepest;
+
+	REQUIRE(make_sources());
+	if (!run("command -v dwz > /dev/null"))
+		SKIP("dwz is not there");
+	REQUIRE(run("g++ -std=c++17 -gdwarf-4 -O2 prog.cc -o a && "
+		    "g++ -std=c++17 -gdwarf-4 -O2 prog.cc -DOTHER -Wl,--defsym=o=1 -o b && "
+		    "dwz -m common a b && test -s common"));
+	EXPECT(compare("a", "a", "addr2line", true, &deepest) > 500);
+	EXPECT(compare("b", "b", "addr2line", true, &deepest) > 500);
+	EXPECT(deepest >= 6);
+}
+
+static bool open_image(const char *name, struct image *ret, char path[256])
+{
+	struct image_layout layout;
+	int fd, rc;
+
+	snprintf(path, 256, "%s/%s", dir, name);
+	fd = open(path, O_RDONLY);
+	rc = fd < 0 ? fd : elf_probe(fd, &layout, NULL);
+	close(fd);
+	*ret = (struct image){.kind = IMAGE_FILE, .build_id = layout.build_id, .path = path};
+	return rc == 0;
+}
+
+/* Checks that the C program NAME has the chain mix, inner, outer, first somewhere, with the lines
+ * of the calls. */
+static void check_frames(const char *name, const char *outermost)
+{
+	static const char *const names[] = {"first", "outer", "inner", "mix"};
+	struct resolver_opts opts = {0};
+	struct resolver *r = resolver_new(&opts);
+	struct resolved_frame at[8], again[8];
+	uint64_t start = 0, end = 0;
+	unsigned n_deep = 0;
+	struct image im;
+	char path[256];
+
+	EXPECT(open_image(name, &im, path));
+	EXPECT(text_range(name, &start, &end));
+	for (uint64_t svma = start; svma < end; svma++) {
+		size_t n = resolver_frames(r, &im, svma, true, at, n_elems(at));
+
+		EXPECT(n >= 1);
+		EXPECT_EQ(resolver_frames(r, &im, svma, true, again, n_elems(again)), n);
+		for (size_t i = 0; i < n && i < n_elems(at); i++) {
+			EXPECT(at[i].name == again[i].name && at[i].file == again[i].file);
+			EXPECT_EQ(at[i].line, again[i].line);
+		}
+		EXPECT(!at[0].is_inlined);
+		if (n < 4)
+			continue;
+		n_deep++;
+		EXPECT_EQ(n, 4);
+		EXPECT_STR(at[0].name, outermost);
+		EXPECT(at[0].line == 18 || at[0].line == 19);
+		EXPECT_EQ(at[1].line, 13);
+		EXPECT_EQ(at[2].line, 7);
+		EXPECT(at[3].line == 4 || at[3].line == 5 || at[3].line == 6);
+		EXPECT_STR(str_basename(at[2].file), "main.c");
+		EXPECT_STR(str_basename(at[3].file), "mix.h");
+		for (size_t i = 1; i < n; i++) {
+			EXPECT_STR(at[i].name, names[i]);
+			EXPECT(at[i].is_inlined && at[i].proc == PROC_NONE);
+		}
+		/* Fewer than there are: the outermost. */
+		EXPECT_EQ(resolver_frames(r, &im, svma, true, again, 2), 4);
+		EXPECT_STR(again[1].name, "outer");
+	}
+	EXPECT(n_deep >= 8);
+	/* What was handed out outlives the DWARF, and it can be asked again. */
+	resolver_rest(r, &im);
+	EXPECT(at[0].name && at[0].name[0]);
+	EXPECT(resolver_frames(r, &im, start + 1, true, again, 8) >= 1);
+	resolver_free(r);
+}
+
+TEST(frames_begin_with_the_procedure)
+{
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -g -O2 -Wl,--build-id main.c work.c -o prog"));
+	check_frames("prog", "first");
+	/* Of a procedure without a symbol DWARF has the name. */
+	REQUIRE(run("strip --strip-symbol=first prog"));
+	check_frames("prog", "first");
+}
+
+TEST(without_dwarf_there_is_the_procedure)
+{
+	struct resolver_opts opts = {0};
+	struct resolver *r = resolver_new(&opts);
+	struct resolved_frame at[4];
+	unsigned n_named = 0;
+	uint64_t start, end;
+	struct image im;
+	char path[256];
+
+	REQUIRE(make_sources());
+	REQUIRE(run("g++ -std=c++17 -O2 -Wl,--build-id prog.cc -o bare"));
+	REQUIRE(open_image("bare", &im, path) && text_range("bare", &start, &end));
+	for (uint64_t svma = start; svma < end; svma++) {
+		struct procedure p;
+
+		EXPECT_EQ(resolver_frames(r, &im, svma, true, at, 4), 1);
+		EXPECT(!at[0].file && !at[0].line && !at[0].is_inlined);
+		if (!resolver_find(r, &im, svma, &p)) {
+			EXPECT(!at[0].name && at[0].proc == PROC_NONE);
+			continue;
+		}
+		EXPECT_STR(at[0].name, p.name);
+		EXPECT_EQ(at[0].proc, p.index);
+		n_named++;
+	}
+	EXPECT(n_named > 100);
+	im = (struct image){.kind = IMAGE_ANON, .path = "[anon] x"};
+	EXPECT_EQ(resolver_frames(r, &im, 4096, false, at, 4), 1);
+	EXPECT(!at[0].name && !at[0].file);
+	resolver_free(r);
+}
+
+TEST(inlined_names_are_readable)
+{
+	struct resolver_opts opts = {0};
+	struct resolver *r = resolver_new(&opts);
+	struct resolved_frame at[RESOLVER_MAX_FRAMES];
+	const char *with = NULL, *without = NULL;
+	uint64_t start, end;
+	struct image im;
+	char path[256];
+
+	REQUIRE(make_sources());
+	REQUIRE(run("g++ -std=c++17 -O2 -g -Wl,--build-id prog.cc -o prog"));
+	REQUIRE(open_image("prog", &im, path) && text_range("prog", &start, &end));
+	for (uint64_t svma = start; svma < end; svma++) {
+		size_t n = resolver_frames(r, &im, svma, true, at, RESOLVER_MAX_FRAMES);
+
+		for (size_t i = 1; i < n; i++) {
+			if (strcmp(at[i].name, "deep::er::acc<long>::twice(long)") != 0)
+				continue;
+			EXPECT(!with || with == at[i].name);
+			with = at[i].name;
+			resolver_frames(r, &im, svma, false, at, RESOLVER_MAX_FRAMES);
+			without = at[i].name;
+			EXPECT_STR(at[0].name, "main");
+			break;
+		}
+	}
+	EXPECT(with);
+	EXPECT_STR(without, "deep::er::acc<long>::twice");
+	resolver_free(r);
+}
