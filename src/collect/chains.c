@@ -96,13 +96,13 @@ static place_id kernel_place(struct chains *c, uint64_t ip)
 static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_t flags)
 {
 	const struct mapping *m = proc == PROC_NONE ? NULL : procs_find_mapping(c->procs, proc, ip);
+	struct frame_place place;
 
-	if (!m)
+	if (m && c->images->codes.v[m->code].kind != CODE_ANON)
+		return images_place(c->images, m->code, ip - m->start + m->off, flags);
+	if (proc == PROC_NONE || !frame_source_find(c->procs, proc, ip, m, &place))
 		return unknown_place(c, ip, flags);
-	if (c->images->codes.v[m->code].kind == CODE_ANON)
-		return profile_intern_place(c->profile, procs_anon_image(c->procs, proc), ip,
-					    flags);
-	return images_place(c->images, m->code, ip - m->start + m->off, flags);
+	return profile_intern_place(c->profile, place.image, place.svma, flags);
 }
 
 /* Offset OFF of the image with that number, which PROC has mapped. */
@@ -119,7 +119,7 @@ static place_id image_place(struct chains *c, uint32_t proc, uint32_t number, ui
 	/* Generated code in a file without a name: what it is depends on the process. */
 	if (proc == PROC_NONE || !procs_find_avma(c->procs, proc, code, off, &ip))
 		return unknown_place(c, off, flags);
-	return profile_intern_place(c->profile, procs_anon_image(c->procs, proc), ip, flags);
+	return user_place(c, proc, ip, flags);
 }
 
 static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)

@@ -82,6 +82,11 @@ const struct procs *collector_procs(const struct collector *c)
 	return &c->procs;
 }
 
+void collector_add_source(struct collector *c, struct frame_source *s)
+{
+	frame_source_add(&c->procs, s);
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec t;

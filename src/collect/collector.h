@@ -47,6 +47,9 @@ const char *collector_why_not_bpf(const struct collector *c);
 /* True when an event had to be limited to user code to be allowed at all. */
 bool collector_user_only(const struct collector *c);
 
+/* Has S asked for addresses that are in no file (frame_source.h).  Before collector_start. */
+void collector_add_source(struct collector *c, struct frame_source *s);
+
 /* Learns of all processes there are, then starts sampling. */
 int collector_start(struct collector *c, struct err *err);
 

@@ -152,6 +152,21 @@ static image_id unknown_image(struct fold *f)
 	return f->unknown;
 }
 
+/* The same for one that is in no file's mapping. */
+static void locate_generated(struct fold *f, uint64_t ip, const struct mapping *m,
+			     struct fold_key *key)
+{
+	struct frame_place place = {.svma = ip};
+
+	if (f->last.proc == PROC_NONE ||
+	    !frame_source_find(f->procs, f->last.proc, ip, m, &place)) {
+		place.image = unknown_image(f);
+		f->n_unknown++;
+	}
+	key->code = CODE_IMAGE | place.image;
+	key->at = place.svma;
+}
+
 /* Fills in where user address IP is in the last process. */
 static void locate(struct fold *f, uint64_t ip, struct fold_key *key)
 {
@@ -161,15 +176,11 @@ static void locate(struct fold *f, uint64_t ip, struct fold_key *key)
 	if (!in_mapping(m, ip)) {
 		m = f->last.proc == PROC_NONE ? NULL
 					      : procs_find_mapping(f->procs, f->last.proc, ip);
-		if (!m) {
-			key->code = CODE_IMAGE | unknown_image(f);
-			f->n_unknown++;
-			return;
-		}
-		f->last.map = *m;
+		if (m)
+			f->last.map = *m;
 	}
-	if (f->images->codes.v[m->code].kind == CODE_ANON) {
-		key->code = CODE_IMAGE | procs_anon_image(f->procs, f->last.proc);
+	if (!m || f->images->codes.v[m->code].kind == CODE_ANON) {
+		locate_generated(f, ip, m, key);
 		return;
 	}
 	key->code = m->code;

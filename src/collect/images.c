@@ -76,19 +76,33 @@ static int open_regular(const char *path)
 	return open(self, O_RDONLY | O_CLOEXEC);
 }
 
+/* Device numbers differ between stat and mappings on some file systems: the inode must do. */
+static bool inode_matches(int fd, const struct image_ref *ref)
+{
+	struct stat st;
+
+	return !ref->ino || (fstat(fd, &st) == 0 && st.st_ino == ref->ino);
+}
+
+/* JIT compilers map a page of the dump they write executable, so that profilers hear of it (Linux,
+ * tools/perf/util/jitdump.c, jit_detect: a file called jit-PID.dump). */
+static bool is_dump_name(const char *path)
+{
+	const char *name = str_basename(path);
+	size_t n = str_starts(name, "jit-") ? strspn(name + 4, "0123456789") : 0;
+
+	return n && strcmp(name + 4 + n, ".dump") == 0;
+}
+
 /* Is the file at FD the one REF means? */
 static bool probe_matches(struct images *im, int fd, const struct image_ref *ref,
 			  struct image_layout *ret)
 {
-	struct stat st;
-
 	if (im->probe(fd, ret, NULL) < 0)
 		return false;
 	if (ref->build_id.n_bytes && !ret->hashed)
 		return build_id_same(&ref->build_id, &ret->build_id);
-	/* Device numbers differ between stat and mappings on some file systems: the inode must do.
-	 */
-	return !ref->ino || (fstat(fd, &st) == 0 && st.st_ino == ref->ino);
+	return inode_matches(fd, ref);
 }
 
 /* Tries the ways to a mapped file, surest first: the mapping itself (also when deleted), the
@@ -98,6 +112,7 @@ static void open_code(struct images *im, struct code *c, const struct image_ref 
 	const char *path = profile_str(im->profile, c->path);
 	char try[3][4200];
 	unsigned n = 0;
+	bool found = false;
 
 	if (ref->pid) {
 		snprintf(try[n++], sizeof(try[0]), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
@@ -105,13 +120,16 @@ static void open_code(struct images *im, struct code *c, const struct image_ref 
 		snprintf(try[n++], sizeof(try[0]), "/proc/%u/root%s", ref->pid, path);
 	}
 	snprintf(try[n++], sizeof(try[0]), "%s", path);
-	for (unsigned i = 0; i < n && !c->has_layout; i++) {
+	for (unsigned i = 0; i < n && !found; i++) {
 		int fd = open_regular(try[i]);
 
 		if (fd < 0)
 			continue;
-		c->has_layout = probe_matches(im, fd, ref, &c->layout);
-		if (c->has_layout && im->n_open < MAX_OPEN) {
+		if (c->is_dump)
+			found = inode_matches(fd, ref);
+		else
+			found = c->has_layout = probe_matches(im, fd, ref, &c->layout);
+		if (found && im->n_open < MAX_OPEN) {
 			c->fd = fd;
 			im->n_open++;
 		} else {
@@ -181,6 +199,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	c->ino = key.ref->ino;
 	c->ino_generation = key.ref->ino_generation;
 	c->fd = -1;
+	c->is_dump = c->kind == CODE_FILE && is_dump_name(profile_str(im->profile, c->path));
 	if (c->kind == CODE_FILE)
 		open_code(im, c, ref);
 	/* Programs are run from memfds, and JIT compilers write code into them. */

@@ -34,6 +34,7 @@ struct code {
 	string_id path;	 /* without " (deleted)" */
 	image_id image;	 /* in the profile; CODE_ANON: none (it depends on the process) */
 	bool sampled;	 /* some sample fell into it */
+	bool is_dump;	 /* named as the file a JIT compiler tells of its code in, see images.c */
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
 	int fd;		 /* of the file; -1 */
 	struct image_layout layout;

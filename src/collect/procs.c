@@ -97,10 +97,22 @@ static void maps_add(struct maps *m, const struct mapping *map)
 	m->v.n = m->v.n - (last - first) + n_new;
 }
 
+static bool find_nameless(struct frame_source *s, const struct frame_query *q,
+			  struct frame_place *ret)
+{
+	if (!q->map || q->procs->images->codes.v[q->map->code].kind != CODE_ANON)
+		return false;
+	ret->image = procs_anon_image(q->procs, q->proc);
+	ret->svma = q->avma;
+	return true;
+}
+
 void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt)
 {
 	*ps = (struct procs){.profile = p, .images = im, .free = PROC_NONE, .cycle = 1};
 	ps->salt = salt;
+	ps->nameless.find = find_nameless;
+	frame_source_add(ps, &ps->nameless);
 	/* Calloc of so much is an untouched mapping: pages come when a tgid is first seen. */
 	ps->newest = xcalloc(N_TGIDS, sizeof(*ps->newest));
 }
@@ -270,6 +282,8 @@ static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref
 	if (is_kernel_address(ref->start) || ref->end <= ref->start)
 		return; /* [vsyscall], or nonsense */
 	m.code = images_intern(ps->images, ref);
+	if (ps->images->codes.v[m.code].is_dump)
+		p->dump = m.code + 1;
 	if (p->exe_pending && ps->images->codes.v[m.code].kind == CODE_FILE) {
 		/* The kernel maps the program itself before its interpreter (fs/binfmt_elf.c). */
 		p->exe = ps->images->codes.v[m.code].path;
@@ -310,6 +324,7 @@ static void apply_exec(struct procs *ps, const struct record *r)
 		p->any_exec = true;
 	maps_unref(p->maps);
 	p->maps = NULL;
+	p->dump = 0;
 	p->n_threads = 1;
 	p->exe = 0;
 	p->exe_pending = true;

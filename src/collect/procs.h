@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "collect/bpf/record.h"
+#include "collect/frame_source.h"
 #include "collect/images.h"
 #include "collect/record.h"
 #include "model/profile.h"
@@ -50,6 +51,7 @@ struct proc {
 	image_id anon;	/* image of its nameless code, when has_anon */
 	bool has_anon;
 	uint32_t anon_cycle; /* cycle in which a perf map was last looked for */
+	uint32_t dump;	     /* the jitdump it mapped, number in struct images + 1; 0: none */
 };
 
 /* Generated code of a process that writes a perf map. */
@@ -73,7 +75,9 @@ struct procs {
 	uint32_t cycle;	  /* counts from 1 */
 	bool lost;	  /* records were lost: a life may be missing */
 	uint64_t salt;
-	VEC(struct jit) jits; /* generated code that has samples */
+	VEC(struct jit) jits;	      /* code of perf maps that has samples */
+	struct frame_source *sources; /* see frame_source.h */
+	struct frame_source nameless; /* the last of them: procs_anon_image */
 };
 
 /* SALT makes the identities of generated code this recording's own: its start in wall time. */

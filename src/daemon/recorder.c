@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "daemon/dumps.h"
 #include "resolve/elf_probe.h"
 #include "resolve/kallsyms.h"
 #include "resolve/resolver.h"
@@ -31,6 +32,7 @@
 struct recorder {
 	struct collector *collector;
 	struct profile profile; /* all of the recording */
+	struct dumps dumps;
 	struct store *store;
 	char *db, *epoch, *images_dir;
 	struct image_layout vdso;
@@ -174,6 +176,8 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 		co.vdso = &r->vdso;
 	rc = collector_open(&co, &r->profile, &r->collector, err);
 	if (rc >= 0)
+		collector_add_source(r->collector, dumps_init(&r->dumps));
+	if (rc >= 0)
 		rc = collector_start(r->collector, err);
 	if (rc >= 0)
 		rc = make_store(r, opts, err);
@@ -190,6 +194,11 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 
 static int flush(struct recorder *r, struct err *err)
 {
+	struct resolver_opts o = {.cache_dir = r->images_dir};
+	struct resolver *resolver = resolver_new(&o);
+
+	dumps_settle(&r->dumps, collector_procs(r->collector), resolver);
+	resolver_free(resolver);
 	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
 	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + r->interval_ns;
 	collector_flush(r->collector);
@@ -227,6 +236,7 @@ static void save_symbols(struct recorder *r)
 	vec_each (jit, &collector_procs(r->collector)->jits)
 		resolver_save_jit(resolver, &r->profile.images.v[jit->image], (pid_t)jit->pid,
 				  jit->fd, NULL);
+	dumps_save(&r->dumps, collector_procs(r->collector), resolver);
 	resolver_free(resolver);
 }
 
@@ -303,6 +313,7 @@ void recorder_free(struct recorder *r)
 		return;
 	store_discard(r->store); /* still open: the recording did not get far */
 	collector_close(r->collector);
+	dumps_release(&r->dumps);
 	vec_release(&r->summary.events);
 	profile_release(&r->profile);
 	free(r->images_dir);

@@ -407,10 +407,20 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	return rc;
 }
 
+int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im,
+			      const struct symtab *st, struct err *err)
+{
+	struct symcache_info info = {.kind = im->kind, .source = SYMTAB_FULL, .path = im->path};
+
+	if (!src->cache_dir || im->build_id.n_bytes == 0)
+		return 0;
+	info.layout.build_id = im->build_id;
+	return symcache_save(src->cache_dir, &info, st, err);
+}
+
 int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err)
 {
-	struct symcache_info info = {.kind = im->kind, .source = SYMTAB_FULL, .path = im->path};
 	struct symtab st;
 	int rc;
 
@@ -421,8 +431,7 @@ int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, p
 		rc = perfmap_read(fd, &st, err);
 	if (rc)
 		return rc;
-	info.layout.build_id = im->build_id;
-	rc = symcache_save(src->cache_dir, &info, &st, err);
+	rc = image_symbols_save_symtab(src, im, &st, err);
 	symtab_release(&st);
 	return rc;
 }

@@ -33,8 +33,10 @@ void image_symbols_load(struct symbol_sources *src, const struct image *im,
 			struct image_symbols *ret);
 void image_symbols_release(struct image_symbols *s);
 
-/* Caches IM's symbols unless they are; see resolver_save and resolver_save_jit. */
+/* Caches IM's symbols; see resolver_save, resolver_save_symtab and resolver_save_jit. */
 int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err);
+int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im,
+			      const struct symtab *st, struct err *err);
 int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err);
 

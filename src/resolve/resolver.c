@@ -331,6 +331,12 @@ int resolver_save(struct resolver *r, const struct image *im, int fd, struct err
 	return image_symbols_save(&r->sources, im, fd, err);
 }
 
+int resolver_save_symtab(struct resolver *r, const struct image *im, const struct symtab *st,
+			 struct err *err)
+{
+	return image_symbols_save_symtab(&r->sources, im, st, err);
+}
+
 int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd,
 		      struct err *err)
 {

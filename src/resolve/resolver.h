@@ -113,6 +113,10 @@ int resolver_save(struct resolver *r, const struct image *im, int fd, struct err
 int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd,
 		      struct err *err);
 
+/* Keeps ST as the symbols of IM, in place of those kept before. */
+int resolver_save_symtab(struct resolver *r, const struct image *im, const struct symtab *st,
+			 struct err *err);
+
 /* Tells whether NAME is one of the procedures the kernel idles in (x86-64 and arm64). */
 bool resolve_is_idle(const char *name);
 

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See jitcode.h.
+ *
+ * Which load has an address now is kept in two lists of pieces, each sorted and disjoint: `young`
+ * is short and takes every new load, `old` is what it is merged into when it is full.  Where both
+ * have an address, young is right.  So a load costs a search and a move of a few kilobytes, however
+ * many there are, and a merge for every MOST_YOUNG of them. */
+#include "resolve/jitcode.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "resolve/jitdump.h"
+
+#define MOST_YOUNG 512
+
+/* What a hostile dump may make us keep. */
+#define MOST_LOADS	(1u << 20)
+#define MOST_NAME_BYTES (64u << 20)
+#define MOST_NAME	32768
+
+/* Bytes read at a time: a record's head and any reasonable name. */
+#define WINDOW 65536
+
+/* Windows a call reads at most, so that a dump that grows without end does not hold up others. */
+#define MOST_WINDOWS 4096
+
+struct load {
+	uint64_t svma;
+	uint32_t n_bytes;
+	uint32_t name, n_name; /* in the pool */
+};
+
+struct piece {
+	uint64_t start, end; /* run-time addresses */
+	uint32_t load;
+};
+
+typedef VEC(struct piece) piece_list;
+
+struct jitcode {
+	struct jitdump dump;
+	bool has_header;
+	int failed; /* why it is read no further */
+	uint64_t at;
+	VEC(struct load) loads;
+	VEC(char) pool;
+	piece_list young, old;
+	uint32_t n_replaced;
+};
+
+struct jitcode *jitcode_new(void)
+{
+	return xcalloc(1, sizeof(struct jitcode));
+}
+
+void jitcode_free(struct jitcode *j)
+{
+	if (!j)
+		return;
+	vec_release(&j->loads);
+	vec_release(&j->pool);
+	vec_release(&j->young);
+	vec_release(&j->old);
+	free(j);
+}
+
+uint64_t jitcode_at(const struct jitcode *j)
+{
+	return j->at;
+}
+
+uint32_t jitcode_n_replaced(const struct jitcode *j)
+{
+	return j->n_replaced;
+}
+
+/* Pieces. */
+
+/* Number of pieces that end at or before AVMA. */
+static size_t lower(const piece_list *l, uint64_t avma)
+{
+	size_t lo = 0, hi = l->n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (l->v[mid].end <= avma)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static const struct piece *find_in(const piece_list *l, uint64_t avma)
+{
+	size_t i = lower(l, avma);
+
+	return i < l->n && l->v[i].start <= avma ? &l->v[i] : NULL;
+}
+
+static const struct load *find_load(const struct jitcode *j, uint64_t avma)
+{
+	const struct piece *p = find_in(&j->young, avma);
+
+	if (!p)
+		p = find_in(&j->old, avma);
+	return p ? &j->loads.v[p->load] : NULL;
+}
+
+/* The highest layer that has an address of [START, END) in L, or -1. */
+static int highest_layer(const struct jitcode *j, const piece_list *l, uint64_t start, uint64_t end)
+{
+	int highest = -1;
+
+	for (size_t i = lower(l, start); i < l->n && l->v[i].start < end; i++) {
+		int layer = (int)(j->loads.v[l->v[i].load].svma >> JITCODE_LAYER_SHIFT);
+
+		if (layer > highest)
+			highest = layer;
+	}
+	return highest;
+}
+
+/* Puts P in place of whatever it overlaps; what sticks out of it on either side stays. */
+static void put(piece_list *l, const struct piece *p)
+{
+	size_t first = lower(l, p->start), last = first, n_new = 0;
+	struct piece new[3];
+
+	while (last < l->n && l->v[last].start < p->end)
+		last++;
+	if (first < last && l->v[first].start < p->start) {
+		new[n_new] = l->v[first];
+		new[n_new++].end = p->start;
+	}
+	new[n_new++] = *p;
+	if (first < last && l->v[last - 1].end > p->end) {
+		new[n_new] = l->v[last - 1];
+		new[n_new++].start = p->end;
+	}
+	vec_reserve(l, n_new);
+	memmove(&l->v[first + n_new], &l->v[last], (l->n - last) * sizeof(*l->v));
+	memcpy(&l->v[first], new, n_new * sizeof(*new));
+	l->n = l->n - (last - first) + n_new;
+}
+
+/* Makes one list of both. */
+static void merge(struct jitcode *j)
+{
+	piece_list all = {0};
+	uint64_t done = 0; /* addresses below are settled */
+	size_t k = 0;
+
+	vec_reserve(&all, 2 * j->young.n + j->old.n);
+	vec_each (y, &j->young) {
+		for (; k < j->old.n && j->old.v[k].start < y->start; k++) {
+			struct piece p = j->old.v[k];
+
+			if (p.start < done)
+				p.start = done;
+			if (p.end <= p.start)
+				continue;
+			if (p.end > y->start) {
+				p.end = y->start;
+				vec_push(&all, p);
+				break; /* what sticks out behind Y comes after it */
+			}
+			vec_push(&all, p);
+		}
+		vec_push(&all, *y);
+		done = y->end;
+		while (k < j->old.n && j->old.v[k].end <= done)
+			k++;
+	}
+	for (; k < j->old.n; k++) {
+		struct piece p = j->old.v[k];
+
+		if (p.start < done)
+			p.start = done;
+		if (p.start < p.end)
+			vec_push(&all, p);
+	}
+	vec_release(&j->old);
+	j->old = all;
+	j->young.n = 0;
+}
+
+/* Records. */
+
+static bool same_name(const struct jitcode *j, const struct load *l, const char *name, size_t n)
+{
+	return l->n_name == n && memcmp(j->pool.v + l->name, name, n) == 0;
+}
+
+static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const char *name,
+		     size_t n_name)
+{
+	struct piece p = {.start = avma, .end = avma + n_bytes, .load = (uint32_t)j->loads.n};
+	const struct load *there = find_load(j, avma);
+	int below, old_layer;
+
+	below = highest_layer(j, &j->young, p.start, p.end);
+	old_layer = highest_layer(j, &j->old, p.start, p.end);
+	if (old_layer > below)
+		below = old_layer;
+	/* Told again, and nothing was there in between. */
+	if (there && there->svma == ((uint64_t)below << JITCODE_LAYER_SHIFT | avma) &&
+	    there->n_bytes == n_bytes && same_name(j, there, name, n_name))
+		return;
+	if (below >= 0)
+		j->n_replaced++;
+	if (below >= JITCODE_MAX_LAYER)
+		return;
+	vec_push(&j->loads,
+		 (struct load){.svma = (uint64_t)(below + 1) << JITCODE_LAYER_SHIFT | avma,
+			       .n_bytes = (uint32_t)n_bytes,
+			       .name = (uint32_t)j->pool.n,
+			       .n_name = (uint32_t)n_name});
+	vec_reserve(&j->pool, n_name);
+	memcpy(j->pool.v + j->pool.n, name, n_name);
+	j->pool.n += n_name;
+	put(&j->young, &p);
+	if (j->young.n >= MOST_YOUNG)
+		merge(j);
+}
+
+static void apply(struct jitcode *j, const struct jitdump_record *r)
+{
+	const uint64_t limit = 1ull << JITCODE_LAYER_SHIFT;
+	const struct load *l;
+	_mem_ char *name = NULL;
+
+	if (r->kind != JITDUMP_LOAD && r->kind != JITDUMP_MOVE)
+		return;
+	/* Empty procedures have no samples; the rest is nonsense. */
+	if (!r->n_code || r->n_code > UINT32_MAX || r->avma >= limit || r->n_code > limit - r->avma)
+		return;
+	if (r->kind == JITDUMP_LOAD) {
+		add_code(j, r->avma, r->n_code, r->name,
+			 r->n_name > MOST_NAME ? MOST_NAME : r->n_name);
+		return;
+	}
+	l = find_load(j, r->old_avma);
+	if (!l)
+		return;					/* moved before it was loaded */
+	name = xmemdup(j->pool.v + l->name, l->n_name); /* the pool moves when it grows */
+	add_code(j, r->avma, r->n_code, name, l->n_name);
+}
+
+static int fail(struct jitcode *j, int code, struct err *err)
+{
+	j->failed = code;
+	if (code == -E2BIG)
+		return err_set(err, code, "jitdump: more than %u procedures or %u MiB of names",
+			       MOST_LOADS, MOST_NAME_BYTES >> 20);
+	return err_set(err, code, "jitdump+%#llx: no record", (unsigned long long)j->at);
+}
+
+int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, struct err *err)
+{
+	const uint64_t from = j->at;
+
+	if (j->failed)
+		return fail(j, j->failed, err);
+	if (!j->has_header) {
+		int rc = jitdump_read_header(bytes, n, &j->dump, err);
+
+		if (rc == -ENODATA)
+			return 0;
+		if (rc < 0)
+			return j->failed = rc;
+		j->has_header = true;
+		j->at = j->dump.n_bytes;
+	}
+	while (j->at - from < n) {
+		size_t at = (size_t)(j->at - from);
+		struct jitdump_record r;
+		/* What a full window cannot hold will not come with a later one. */
+		int rc = jitdump_read_record(&j->dump, bytes + at, n - at, n - at >= WINDOW, &r);
+
+		if (rc == -ENODATA)
+			return 0;
+		if (rc < 0)
+			return fail(j, rc, err);
+		if (j->loads.n >= MOST_LOADS || j->pool.n >= MOST_NAME_BYTES)
+			return fail(j, -E2BIG, err);
+		apply(j, &r);
+		j->at += r.n_bytes;
+	}
+	return 0;
+}
+
+int jitcode_read(struct jitcode *j, int fd, struct err *err)
+{
+	_mem_ uint8_t *window = NULL;
+	uint64_t before;
+	ssize_t n;
+	int rc = 0;
+
+	if (j->failed)
+		return fail(j, j->failed, err);
+	window = xmalloc(WINDOW);
+	for (int i = 0; i < MOST_WINDOWS && rc == 0; i++) {
+		before = j->at;
+		n = pread(fd, window, WINDOW, (off_t)j->at);
+		if (n < 0)
+			return err_errno(err, -errno, "jitdump");
+		rc = jitcode_feed(j, window, (size_t)n, err);
+		if (j->at == before)
+			break;
+	}
+	return rc;
+}
+
+/* Questions. */
+
+uint64_t jitcode_svma(const struct jitcode *j, uint64_t avma)
+{
+	const struct load *l = find_load(j, avma);
+
+	return l ? (l->svma & ~0ull << JITCODE_LAYER_SHIFT) | avma : avma;
+}
+
+void jitcode_symbols(const struct jitcode *j, struct symtab *ret)
+{
+	struct symtab_builder b = {0};
+
+	vec_each (l, &j->loads)
+		symtab_builder_add(&b, l->svma, l->n_bytes, j->pool.v + l->name, l->n_name, 0);
+	symtab_builder_finish(&b, ret);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Generated code that is told of by a jitdump: which procedure an address belongs to, and since
+ * when.
+ *
+ * Memory of generated code is used again, so that an address alone does not say which procedure it
+ * was.  The svma of generated code is therefore its address and a *layer*: how many procedures had
+ * to go before this one could be there.
+ *
+ *     svma = layer << 48 | address
+ *
+ * Of two procedures that ever shared an address the later one has the higher layer, so (layer,
+ * address) means one procedure for ever.  Where nothing is used again, which is nearly everywhere,
+ * the svma is the address, and it is right also before the compiler has told of the code: compilers
+ * write through buffers, and what they compiled last may come only at their end.
+ * docs/design/generated-code.md says what that leaves wrong. */
+#ifndef RESOLVE_JITCODE_H
+#define RESOLVE_JITCODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "resolve/symtab.h"
+
+#define JITCODE_LAYER_SHIFT 48
+#define JITCODE_MAX_LAYER   0x7fff
+
+struct jitcode;
+
+struct jitcode *jitcode_new(void);
+void jitcode_free(struct jitcode *j);
+
+/* Takes the N bytes that come next in the dump, at jitcode_at.  What it needs no more of is behind
+ * jitcode_at afterwards, which may be beyond these bytes; what is incomplete stays before it.  0,
+ * or what is wrong with the dump: then it can be read no further, and every later call says so. */
+int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, struct err *err);
+
+/* Where in the file the next bytes are. */
+uint64_t jitcode_at(const struct jitcode *j);
+
+/* Feeds all that was written to the file open at FD since the last time.  Errors as jitcode_feed,
+ * or -errno of reading. */
+int jitcode_read(struct jitcode *j, int fd, struct err *err);
+
+/* The svma of the procedure that has run-time address AVMA (below 2^48; others are their own svma)
+ * as far as the dump was read; AVMA itself where no procedure was yet. */
+uint64_t jitcode_svma(const struct jitcode *j, uint64_t avma);
+
+/* How often a procedure took addresses of another: while that stays the same, what jitcode_svma
+ * said of any address holds. */
+uint32_t jitcode_n_replaced(const struct jitcode *j);
+
+/* The procedures read so far, those replaced too, by svma.  Release RET. */
+void jitcode_symbols(const struct jitcode *j, struct symtab *ret);
+
+#endif
