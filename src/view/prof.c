@@ -1,56 +1,143 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See prof.h.  Columns are dcpiprof's: for the event sorted by `count % cum%`, for each other one
- * `count %`, then the names.  JSON and CSV carry the counts as stored. */
+ * `count %`, with inclusive counts `incl incl%` behind each, then what the row is.  JSON and CSV
+ * carry the counts as stored. */
 #include "view/prof.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/paths.h"
 #include "view/header.h"
+
+#define N_CODE_COLS  5 /* of an image or procedure */
+#define N_KEY_COLS   (2 * N_OWNER_KEYS + N_CODE_COLS)
+#define N_EVENT_COLS 6
 
 struct prof {
 	struct query *q;
 	const struct prof_opts *opts;
+	bool by_procedure;
 	unsigned *order;  /* query column of each event shown */
-	uint64_t *totals; /* per query column, over all rows: what 100 % is */
+	uint64_t *totals; /* per query column: what 100 % is */
 	struct emit_col *cols;
 	unsigned n_cols;
 	struct emit_cell *cells;
 	uint64_t so_far;
-	bool scaled;
 };
 
-static void make_cols(struct prof *p)
+/* --- columns --- */
+
+static void add_col(struct prof *p, struct emit_col c)
+{
+	p->cols[p->n_cols++] = c;
+}
+
+static const char *inclusive_name(struct prof *p, const char *event)
+{
+	static const char suffix[] = "_inclusive";
+	size_t n = strlen(event);
+	char *s = arena_alloc(&p->q->arena, n + sizeof(suffix));
+
+	memcpy(s, event, n);
+	memcpy(s + n, suffix, sizeof(suffix));
+	return s;
+}
+
+static void add_event_cols(struct prof *p)
 {
 	const struct query *q = p->q;
 	struct emit_col *counts = xcalloc(q->n_cols + 1, sizeof(*counts));
-	const struct emit_col names[] = {
-		{"kind", NULL, EMIT_STR,
-		 .in = EMIT_IN_JSON | EMIT_IN_CSV | (p->opts->show_kind ? EMIT_IN_TABLE : 0)},
-		{"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
-		 .in = EMIT_IN_JSON | (p->opts->by_procedure ? EMIT_IN_TABLE | EMIT_IN_CSV : 0)},
-		{"svma", NULL, EMIT_HEX,
-		 .in = p->opts->by_procedure ? EMIT_IN_JSON | EMIT_IN_CSV : EMIT_IN_NONE},
-		{"image", NULL, EMIT_STR, .cut = TEXT_PATH},
-		{"build_id", NULL, EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
-	};
 
-	p->order = xcalloc(q->n_cols + 1, sizeof(*p->order));
 	count_cols(q, counts, p->order);
-	p->cols = xcalloc(2 * q->n_cols + 1 + n_elems(names), sizeof(*p->cols));
 	for (unsigned i = 0; i < q->n_cols; i++) {
-		p->cols[p->n_cols++] = counts[i];
-		p->cols[p->n_cols++] = (struct emit_col){"percent", "%", EMIT_PERCENT,
-							 .in = EMIT_IN_TABLE, .hot = true};
+		add_col(p, counts[i]);
+		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE,
+					     .hot = true});
 		if (i == 0)
-			p->cols[p->n_cols++] = (struct emit_col){"cum_percent", "cum%",
-								 EMIT_PERCENT, .in = EMIT_IN_TABLE};
+			add_col(p, (struct emit_col){"cum_percent", "cum%", EMIT_PERCENT,
+						     .in = p->opts->by_inclusive ? EMIT_IN_NONE
+										 : EMIT_IN_TABLE});
+		if (!p->opts->inclusive)
+			continue;
+		add_col(p, (struct emit_col){counts[i].key, NULL, EMIT_U64, .group = "inclusive",
+					     .in = EMIT_IN_JSON});
+		add_col(p, (struct emit_col){inclusive_name(p, counts[i].key), "incl", EMIT_U64,
+					     .in = EMIT_IN_TABLE | EMIT_IN_CSV});
+		add_col(p, (struct emit_col){"inclusive_percent", "incl%", EMIT_PERCENT,
+					     .in = EMIT_IN_TABLE, .hot = true});
 	}
-	memcpy(p->cols + p->n_cols, names, sizeof(names));
-	p->n_cols += n_elems(names);
-	p->cells = xcalloc(p->n_cols, sizeof(*p->cells));
 	free(counts);
 }
+
+static void add_code_cols(struct prof *p)
+{
+	const unsigned not_table = EMIT_IN_JSON | EMIT_IN_CSV;
+
+	add_col(p, (struct emit_col){"kind", NULL, EMIT_STR,
+				     .in = not_table | (p->opts->show_kind ? EMIT_IN_TABLE : 0)});
+	add_col(p, (struct emit_col){"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
+				     .in = EMIT_IN_JSON |
+					   (p->by_procedure ? EMIT_IN_TABLE | EMIT_IN_CSV : 0)});
+	add_col(p, (struct emit_col){"svma", NULL, EMIT_HEX,
+				     .in = p->by_procedure ? not_table : EMIT_IN_NONE});
+	add_col(p, (struct emit_col){"image", NULL, EMIT_STR, .cut = TEXT_PATH});
+	add_col(p, (struct emit_col){"build_id", NULL, EMIT_STR, .in = not_table});
+}
+
+/* A number has a text of its own in tables, where words may stand in its place. */
+static void add_owner_cols(struct prof *p, enum owner_key k)
+{
+	const bool is_path = k == OWNER_KEY_EXE || k == OWNER_KEY_CGROUP;
+	struct emit_col c = {owner_key_name(k), NULL, EMIT_STR,
+			     .cut = is_path ? TEXT_PATH : TEXT_END};
+
+	if (owner_key_is_number(k))
+		c.in = EMIT_IN_TABLE;
+	add_col(p, c);
+	if (owner_key_is_number(k))
+		add_col(p,
+			(struct emit_col){c.key, NULL, EMIT_U64, .in = EMIT_IN_JSON | EMIT_IN_CSV});
+}
+
+static void make_cols(struct prof *p)
+{
+	const struct row_by *by = &p->opts->by;
+
+	p->order = xcalloc(p->q->n_cols + 1, sizeof(*p->order));
+	p->cols = xcalloc(N_EVENT_COLS * p->q->n_cols + N_KEY_COLS, sizeof(*p->cols));
+	add_event_cols(p);
+	for (unsigned i = 0; i < by->n; i++) {
+		if (by->keys[i] < N_OWNER_KEYS)
+			add_owner_cols(p, by->keys[i]);
+		else
+			add_code_cols(p);
+	}
+	p->cells = xcalloc(p->n_cols + 1, sizeof(*p->cells));
+}
+
+static void prof_init(struct prof *p, struct query *q, const struct prof_opts *opts)
+{
+	*p = (struct prof){
+		.q = q,
+		.opts = opts,
+		.by_procedure = rows_code_key(&opts->by) == ROW_KEY_PROCEDURE,
+	};
+	make_cols(p);
+	p->totals = xcalloc(q->n_cols + 1, sizeof(*p->totals));
+}
+
+static void prof_release(struct prof *p)
+{
+	free(p->order);
+	free(p->totals);
+	free(p->cols);
+	free(p->cells);
+}
+
+/* --- rows --- */
 
 static struct emit_cell percent(uint64_t part, uint64_t whole, bool shown)
 {
@@ -58,52 +145,115 @@ static struct emit_cell percent(uint64_t part, uint64_t whole, bool shown)
 				  .none = !shown};
 }
 
-/* Emits a row of COUNTS (one per query column).  OUTSIDE: it has no part in the percentages. */
-static void emit_counts(struct emit *e, struct prof *p, const uint64_t *counts,
-			const char *procedure, uint64_t svma, const char *image,
-			const struct image *im, bool outside)
+/* OUTSIDE: the row has no part in the percentages. */
+static struct emit_cell *count_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
+				     const struct row *r, bool outside)
 {
 	const struct query *q = p->q;
-	struct emit_cell *cell = p->cells;
-	char *id = NULL;
+	const bool scale = e->format == EMIT_TABLE;
 
 	if (q->n_cols && !outside)
-		p->so_far += counts[q->sort];
+		p->so_far += r->counts[q->sort];
 	for (unsigned i = 0; i < q->n_cols; i++) {
 		unsigned c = p->order[i];
+		uint64_t n = r->counts[c], below = r->inclusive ? r->inclusive[c] : 0;
 
-		*cell++ = (struct emit_cell){.u = e->format == EMIT_TABLE
-							  ? query_scaled(&q->cols[c], counts[c])
-							  : counts[c]};
-		*cell++ = percent(counts[c], p->totals[c], !outside);
+		*cell++ = (struct emit_cell){.u = scale ? query_scaled(&q->cols[c], n) : n};
+		*cell++ = percent(n, p->totals[c], !outside);
 		if (i == 0)
 			*cell++ = percent(p->so_far, p->totals[c], !outside);
+		if (!p->opts->inclusive)
+			continue;
+		*cell++ = (struct emit_cell){.u = below, .none = outside};
+		*cell++ = (struct emit_cell){.u = scale ? query_scaled(&q->cols[c], below) : below,
+					     .none = outside};
+		*cell++ = percent(below, p->totals[c], !outside);
 	}
+	return cell;
+}
+
+static struct emit_cell *code_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
+				    const struct row *r)
+{
+	const struct image *im =
+		r->image == ROW_NO_IMAGE ? NULL : &p->q->profile->images.v[r->image];
+	char *id = NULL;
+
 	if (im && im->build_id.n_bytes && e->format != EMIT_TABLE) {
 		id = arena_alloc(&p->q->arena, 2 * BUILD_ID_MAX + 1);
 		build_id_format(&im->build_id, id);
 	}
-	*cell++ = (struct emit_cell){.s = im ? image_kind_name(im->kind) : "idle"};
-	*cell++ = (struct emit_cell){.s = procedure};
-	*cell++ = (struct emit_cell){.u = svma, .none = outside};
-	*cell++ = (struct emit_cell){.s = image};
+	*cell++ = (struct emit_cell){.s = im ? image_kind_name(im->kind) : NULL};
+	*cell++ = (struct emit_cell){.s = r->procedure};
+	*cell++ = (struct emit_cell){.u = r->svma, .none = !im};
+	*cell++ = (struct emit_cell){.s = im ? query_image_name(p->q, r->image) : NULL};
 	*cell++ = (struct emit_cell){.s = id};
+	return cell;
+}
+
+static struct emit_cell *owner_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
+				     const struct row *r, enum owner_key k)
+{
+	const struct owner *o = &p->q->profile->owners.v[r->owner];
+	const bool known = owner_is_known(o, k);
+	const char *text = owner_text(p->q->profile, o, k);
+	char *number;
+
+	if (!known) {
+		*cell++ = (struct emit_cell){.s = e->format == EMIT_TABLE ? owner_stand_in(o, k)
+									  : NULL};
+	} else if (owner_key_is_number(k)) {
+		number = arena_alloc(&p->q->arena, 12);
+		snprintf(number, 12, "%" PRIu32, owner_value(o, k));
+		*cell++ = (struct emit_cell){.s = number};
+	} else {
+		*cell++ = (struct emit_cell){.s = text};
+	}
+	if (owner_key_is_number(k))
+		*cell++ = (struct emit_cell){.u = owner_value(o, k), .none = !known};
+	return cell;
+}
+
+static void emit_counts(struct emit *e, struct prof *p, const struct row *r)
+{
+	const struct row_by *by = &p->opts->by;
+	struct emit_cell *cell = count_cells(e, p, p->cells, r, false);
+
+	for (unsigned i = 0; i < by->n; i++)
+		cell = by->keys[i] < N_OWNER_KEYS ? owner_cells(e, p, cell, r, by->keys[i])
+						  : code_cells(e, p, cell, r);
 	emit_row(e, p->cells);
 }
 
-/* Idle CPUs are one row below the others, outside the percentages. */
+/* Idle CPUs are one row below the others, outside the percentages: named where procedures or images
+ * are, else in the first column. */
 static void emit_idle(struct emit *e, struct prof *p)
 {
 	uint64_t *idle = xcalloc(p->q->n_cols + 1, sizeof(*idle));
+	const unsigned code_key = rows_code_key(&p->opts->by);
+	const char *named = code_key == ROW_KEY_PROCEDURE ? "procedure"
+			    : code_key			  ? "image"
+							  : owner_key_name(p->opts->by.keys[0]);
+	const struct row row = {.image = ROW_NO_IMAGE, .counts = idle};
+	struct emit_cell *cell;
 	bool any = false;
 
 	for (unsigned c = 0; c < p->q->n_cols; c++) {
 		idle[c] = p->q->cols[c].n_idle;
 		any |= idle[c] != 0;
 	}
-	if (any && !p->opts->images)
-		emit_counts(e, p, idle, p->opts->by_procedure ? "[idle]" : NULL, 0,
-			    p->opts->by_procedure ? NULL : "[idle]", NULL, true);
+	if (any && !p->opts->images) {
+		cell = count_cells(e, p, p->cells, &row, true);
+		for (; cell < p->cells + p->n_cols; cell++) {
+			const struct emit_col *c = &p->cols[cell - p->cells];
+
+			*cell = (struct emit_cell){.s = strcmp(c->key, named) == 0    ? "[idle]"
+							: strcmp(c->key, "kind") == 0 ? "idle"
+										      : NULL,
+						   .none = c->type != EMIT_STR};
+		}
+		emit_row(e, p->cells);
+	}
 	free(idle);
 }
 
@@ -115,7 +265,7 @@ static image_ids nameless_images(const struct prof *p, const struct rows *rows)
 	image_ids found = {0};
 
 	vec_each (r, &rows->rows)
-		if (q->n_cols && r->nameless)
+		if (q->n_cols && r->nameless && r->image != ROW_NO_IMAGE)
 			sums[r->image] += r->counts[q->sort];
 	for (image_id im = 0; im < q->profile->images.n; im++)
 		if (sums[im] && sums[im] >= rows->total / 100)
@@ -124,48 +274,134 @@ static image_ids nameless_images(const struct prof *p, const struct rows *rows)
 	return found;
 }
 
+static void emit_rows(struct emit *e, struct prof *p, const struct rows *rows)
+{
+	emit_table(e, "rows", p->cols, p->n_cols);
+	vec_each (r, &rows->rows)
+		emit_counts(e, p, r);
+}
+
+static void emit_notes(struct emit *e, struct prof *p, const struct rows *rows)
+{
+	image_ids nameless = {0};
+
+	if (p->by_procedure) {
+		nameless = nameless_images(p, rows);
+		notes_emit(e, p->q, &nameless);
+	}
+	vec_release(&nameless);
+}
+
+/* Shares of all samples where rows count what is below them, else of those that could be listed. */
+static void find_totals(struct prof *p, const struct rows *rows)
+{
+	for (unsigned c = 0; p->opts->inclusive && c < p->q->n_cols; c++)
+		p->totals[c] = p->q->cols[c].n_samples;
+	vec_each (r, &rows->rows)
+		for (unsigned c = 0; !p->opts->inclusive && c < p->q->n_cols; c++)
+			p->totals[c] += r->counts[c];
+}
+
 size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
 {
-	struct prof p = {.q = q, .opts = opts, .scaled = query_is_scaled(q)};
-	image_ids nameless = {0};
-	struct rows rows = {0};
+	struct rows rows = {.by = opts->by, .by_inclusive = opts->by_inclusive};
+	struct prof p;
 	size_t n;
 
-	if (opts->by_procedure)
+	prof_init(&p, q, opts);
+	if (opts->inclusive || opts->by.n > 1 || !rows_code_key(&opts->by))
+		paths_rows(q, &opts->by, opts->inclusive, opts->images, &rows);
+	else if (p.by_procedure)
 		rows_by_procedure(q, opts->images, &rows);
 	else
 		rows_by_image(q, opts->images, &rows);
 	n = rows.rows.n;
 	rows_sort(q, &rows);
-	make_cols(&p);
-	p.totals = xcalloc(q->n_cols + 1, sizeof(*p.totals));
-	vec_each (r, &rows.rows)
-		for (unsigned c = 0; c < q->n_cols; c++)
-			p.totals[c] += r->counts[c];
+	find_totals(&p, &rows);
 	rows_keep(q, &rows, opts->keep_pct);
-	if (opts->by_procedure)
+	if (p.by_procedure)
 		rows_name(q, &rows);
 	emit_begin(e);
 	header_emit(e, q, opts->no_header);
-	emit_table(e, "rows", p.cols, p.n_cols);
-	vec_each (r, &rows.rows) {
-		const struct image *im = &q->profile->images.v[r->image];
-
-		emit_counts(e, &p, r->counts, r->procedure, r->svma, query_image_name(q, r->image),
-			    im, false);
-	}
+	emit_rows(e, &p, &rows);
 	emit_idle(e, &p);
 	emit_table_end(e);
-	if (opts->by_procedure) {
-		nameless = nameless_images(&p, &rows);
-		notes_emit(e, q, &nameless);
-	}
+	emit_notes(e, &p, &rows);
 	emit_end(e);
-	vec_release(&nameless);
 	rows_release(&rows);
-	free(p.order);
-	free(p.totals);
-	free(p.cols);
-	free(p.cells);
+	prof_release(&p);
 	return n;
+}
+
+/* --- callers and callees --- */
+
+static void json_counts(struct json *j, const struct query *q, const char *key,
+			const uint64_t *counts)
+{
+	json_key(j, key);
+	json_begin(j, '{');
+	for (unsigned c = 0; c < q->n_cols; c++) {
+		json_key(j, q->cols[c].name);
+		json_u64(j, counts[c]);
+	}
+	json_end(j, '}');
+}
+
+/* Says whose callers or callees these are, and how many samples that has. */
+static void emit_whose(struct emit *e, struct query *q, const char *kind,
+		       const struct neighbours *n, bool quiet)
+{
+	const struct query_col *c = &q->cols[q->sort];
+	const char *image = n->image == ROW_NO_IMAGE ? NULL : query_image_name(q, n->image);
+	struct json *j = emit_json(e);
+	struct str name = {0};
+
+	text_show(&name, n->procedure);
+	str_add(&name, image ? " in " : "");
+	text_show(&name, image ? image : "");
+	if (!image)
+		str_addf(&name, " (%zu procedures)", n->n_procedures);
+	if (!quiet && q->n_cols)
+		emit_text(e,
+			  "%s of %s: %" PRIu64
+			  " samples of %s in or below it, %.2f%% of all; %" PRIu64 " its own\n\n",
+			  kind, str_get(&name), query_scaled(c, n->inclusive[q->sort]), c->name,
+			  c->n_samples ? 100 * (double)n->inclusive[q->sort] / (double)c->n_samples
+				       : 0,
+			  query_scaled(c, n->exclusive[q->sort]));
+	str_release(&name);
+	if (!j)
+		return;
+	json_key(j, "of");
+	json_begin(j, '{');
+	json_key(j, "rows_are");
+	json_str(j, kind);
+	json_key(j, "procedure");
+	json_str(j, n->procedure);
+	json_key(j, "image");
+	json_str(j, image);
+	json_counts(j, q, "counts", n->exclusive);
+	json_counts(j, q, "inclusive", n->inclusive);
+	json_end(j, '}');
+}
+
+void prof_emit_neighbours(struct emit *e, struct query *q, enum neighbour_kind kind,
+			  struct neighbours *n, const struct prof_opts *opts)
+{
+	const struct prof_opts o = {.by = {.keys = {ROW_KEY_PROCEDURE}, .n = 1},
+				    .show_kind = opts->show_kind};
+	struct prof p;
+
+	prof_init(&p, q, &o);
+	for (unsigned c = 0; c < q->n_cols; c++)
+		p.totals[c] = n->inclusive[c];
+	rows_keep(q, &n->rows, opts->keep_pct);
+	emit_begin(e);
+	header_emit(e, q, opts->no_header);
+	emit_whose(e, q, kind == NEIGHBOUR_CALLERS ? "callers" : "callees", n, opts->no_header);
+	emit_rows(e, &p, &n->rows);
+	emit_table_end(e);
+	emit_notes(e, &p, &n->rows);
+	emit_end(e);
+	prof_release(&p);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of `dwell prof`: samples by image or by procedure. */
+/* The tables of `dwell prof`: samples by image, by procedure, by whose they are, and the callers
+ * and callees of a procedure. */
 #ifndef VIEW_PROF_H
 #define VIEW_PROF_H
 
-#include "query/rows.h"
+#include "query/neighbours.h"
 #include "view/emit.h"
 
 struct prof_opts {
-	bool by_procedure;
-	bool show_kind; /* a column with the kind of the image */
+	struct row_by by;
+	bool inclusive;	   /* columns of inclusive counts; needs images or procedures in `by` */
+	bool by_inclusive; /* rows are sorted by them */
+	bool show_kind;	   /* a column with the kind of the image */
 	bool no_header;
 	double keep_pct;	 /* see rows_keep; 100 keeps all */
 	const image_ids *images; /* NULL: all */
@@ -16,5 +19,10 @@ struct prof_opts {
 
 /* Emits the document and returns the number of rows it had before rows_keep, idle not counted. */
 size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts);
+
+/* Emits the callers or callees N that neighbours_find found; of OPTS only show_kind, no_header and
+ * keep_pct have a meaning. */
+void prof_emit_neighbours(struct emit *e, struct query *q, enum neighbour_kind kind,
+			  struct neighbours *n, const struct prof_opts *opts);
 
 #endif

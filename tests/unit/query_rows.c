@@ -281,7 +281,8 @@ TEST(images_by_name)
 
 TEST(prof_table)
 {
-	struct prof_opts opts = {.by_procedure = true, .no_header = true, .keep_pct = 100};
+	struct prof_opts opts = {
+		.by = {{ROW_KEY_PROCEDURE}, 1}, .no_header = true, .keep_pct = 100};
 	struct str out = {0};
 	struct emit e = {.out = &out};
 	image_ids images = {0};
@@ -304,7 +305,7 @@ TEST(prof_table)
 	EXPECT_STR(str_get(&out), expected);
 	str_reset(&out);
 	opts.images = NULL;
-	opts.by_procedure = false;
+	opts.by.keys[0] = ROW_KEY_IMAGE;
 	e = (struct emit){.out = &out};
 	EXPECT_EQ(prof_emit(&e, &q, &opts), 3);
 	snprintf(expected, sizeof(expected),
