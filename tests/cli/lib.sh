@@ -142,3 +142,44 @@ make_traces_db() {
 		point 65000 1234
 	END
 }
+
+# A database with call paths of two processes in prog, lib.so (not there) and the kernel: recursion, a
+# path that is cut off, and samples without callers.
+make_paths_db() {
+	make_prog && make_db <<-END
+		meta vax 880000000 60 make
+		event cycles 1000
+		owner - - comm=cc1 pid=11
+		image file $PWD/prog
+		sample $(sym hot) 5
+		frame 401005
+		sample $(sym hot) 40
+		frame 401020
+		sample $(sym cold) 10
+		image file /usr/lib/lib.so
+		frame 500
+		sample 600 4
+		image file $PWD/prog
+		frame 401021
+		sample 401035 3
+		frame $(sym cold)
+		sample 401035 2
+		image kernel [kernel]
+		sample ffffffff81000000 6
+		path
+		owner - - comm=make pid=10
+		image mark [truncated: no_table]
+		frame 0
+		image file $PWD/prog
+		frame 401022
+		sample $(sym cold) 20
+		event imiss 10
+		sample 401035 7
+		event cycles 1000
+		path
+		owner idle - comm=swapper/0
+		image kernel [kernel]
+		frame ffffffff81000004
+		sample ffffffff81000000 50
+	END
+}

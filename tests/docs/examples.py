@@ -43,6 +43,8 @@ def set_up():
         for path, svma in ((libc, symbol(libc, "malloc", "-D")), ("/usr/bin/gzip", "4000"),
                            (os.path.abspath("program"), insert)))
     events = f"event cpu-clock 1000000\n{samples}event cache-misses 1000\n{samples}"
+    events += (f"owner - - comm=program uid=0\nimage file {os.path.abspath('program')}\nframe {insert}\n"
+               f"image file {libc}\nsample {symbol(libc, 'malloc', '-D')} 3\npath\n")
     events += f"thread 4321 4321 1000 0\npoint 1600000 {insert}\n"
     subprocess.run([build / "tests/cli/mkdb", "db"], input=f"meta here 880000000 60 make\n{events}", text=True, check=True)
     return insert, os.listdir("db/epochs")[0][:8]
