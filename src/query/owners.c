@@ -89,7 +89,7 @@ int owner_key_check(const struct profile *p, enum owner_key k, struct err *err)
 			       "their %ss",
 			       k == OWNER_KEY_PID ? "processes" : "threads", key_names[k],
 			       key_names[k]);
-	return err_set(err, -ENOENT, "no sample here has a %s; DCPI profiles keep labels only",
+	return err_set(err, -ENOENT, "no sample here says its %s; DCPI profiles keep labels only",
 		       key_names[k]);
 }
 
