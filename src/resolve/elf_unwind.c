@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See elf_unwind.h: finds what unwind/build.h wants to know in an ELF file.
+ *
+ * Sections are preferred because they say how long they are.  Without a section table the segments
+ * say where .eh_frame_hdr is, and that where .eh_frame begins; it ends at its terminator.  The
+ * header's table for binary search is not used: a walk over .eh_frame gives the same, and cannot
+ * contradict it. */
+#include "resolve/elf_unwind.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/rd.h"
+#include "resolve/elf_file.h"
+
+#define MAX_BYTES (256u << 20) /* of a section: ten times the largest seen */
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554 /* binutils, include/elf/common.h */
+#endif
+
+/* Unpacks the rest of R, a zlib stream of N bytes; NULL when it is damaged. */
+static uint8_t *unzip(struct rd *r, uint64_t n)
+{
+	uLongf n_out = (uLongf)n;
+	uint8_t *out;
+
+	/* deflate packs 1032 to 1 at most (zlib's "Technical Details"). */
+	if (r->bad || n == 0 || n > MAX_BYTES || n / 1032 > rd_left(r))
+		return NULL;
+	out = xmalloc((size_t)n);
+	if (uncompress(out, &n_out, r->p, (uLong)rd_left(r)) == Z_OK && n_out == n)
+		return out;
+	free(out);
+	return NULL;
+}
+
+/* gABI "Section Compression": Elf64_Chdr before the packed bytes. */
+static uint8_t *load_compressed(const struct elf_file *f, const struct elf_section *s,
+				uint64_t *ret_n)
+{
+	_mem_ uint8_t *packed = elf_file_load(f, s->off, s->size);
+	struct rd r = rd_init(packed, packed ? (size_t)s->size : 0);
+	uint32_t type = rd_le32(&r);
+
+	rd_le32(&r); /* ch_reserved */
+	*ret_n = rd_le64(&r);
+	rd_le64(&r); /* ch_addralign */
+	return type == ELFCOMPRESS_ZLIB ? unzip(&r, *ret_n) : NULL;
+}
+
+/* The GNU form before that: "ZLIB" and the size with its high byte first. */
+static uint8_t *load_zdebug(const struct elf_file *f, const struct elf_section *s, uint64_t *ret_n)
+{
+	_mem_ uint8_t *packed = elf_file_load(f, s->off, s->size);
+	struct rd r = rd_init(packed, packed ? (size_t)s->size : 0);
+	const uint8_t *magic = rd_bytes(&r, 4);
+
+	if (!magic || memcmp(magic, "ZLIB", 4) != 0)
+		return NULL;
+	*ret_n = __builtin_bswap64(rd_le64(&r));
+	return unzip(&r, *ret_n);
+}
+
+static void load_section(const struct elf_file *f, const char *name, struct unwind_section *ret)
+{
+	const struct elf_section *s = elf_file_find_section(f, name);
+	uint64_t n = s ? s->size : 0;
+	uint8_t *bytes;
+
+	if (!s || s->size == 0 || s->size > MAX_BYTES || s->type == SHT_NOBITS)
+		return;
+	if (s->flags & SHF_COMPRESSED)
+		bytes = load_compressed(f, s, &n);
+	else if (strncmp(name, ".z", 2) == 0)
+		bytes = load_zdebug(f, s, &n);
+	else
+		bytes = elf_file_load_section(f, s);
+	*ret = (struct unwind_section){.bytes = bytes, .n_bytes = (size_t)n, .svma = s->svma};
+}
+
+static void load_sections(struct elf_file *f, struct unwind_input *in)
+{
+	const struct elf_section *s;
+
+	load_section(f, ".eh_frame", &in->eh_frame);
+	load_section(f, ".debug_frame", &in->debug_frame);
+	if (!in->debug_frame.bytes)
+		load_section(f, ".zdebug_frame", &in->debug_frame);
+	load_section(f, ".sframe", &in->sframe);
+	s = elf_file_find_section(f, ".text");
+	in->text_svma = s ? s->svma : 0;
+	s = elf_file_find_section(f, ".got");
+	in->data_svma = s ? s->svma : 0;
+}
+
+static const struct elf_segment *find_segment(const struct elf_file *f, uint32_t type)
+{
+	for (uint32_t i = 0; i < f->n_segments; i++)
+		if (f->segments[i].type == type)
+			return &f->segments[i];
+	return NULL;
+}
+
+/* Loads from SVMA on to the end of the segment's bytes in the file. */
+static void load_svma(const struct elf_file *f, uint64_t svma, struct unwind_section *ret)
+{
+	for (uint32_t i = 0; i < f->n_segments; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		uint64_t rel = svma - s->svma, n;
+
+		if (s->type != PT_LOAD || rel >= s->filesz)
+			continue;
+		n = s->filesz - rel;
+		if (n > MAX_BYTES)
+			n = MAX_BYTES;
+		*ret = (struct unwind_section){.bytes = elf_file_load(f, s->off + rel, n),
+					       .n_bytes = (size_t)n,
+					       .svma = svma};
+		return;
+	}
+}
+
+/* Cuts .eh_frame, of which only the start is known, behind its terminator. */
+static void cut_eh_frame(struct unwind_section *s)
+{
+	struct rd r = rd_init(s->bytes, s->n_bytes);
+
+	while (!r.bad) {
+		uint64_t length = rd_le32(&r);
+
+		if (length == 0)
+			break;
+		if (length == 0xffffffff)
+			length = rd_le64(&r);
+		rd_bytes(&r, (size_t)length);
+	}
+	s->n_bytes = rd_off(&r);
+}
+
+/* LSB 5.0 "The .eh_frame_hdr section": version 1, three encodings, the pointer to .eh_frame, which
+ * linkers write as four bytes relative to themselves. */
+static void load_by_header(const struct elf_file *f, struct unwind_input *in)
+{
+	const struct elf_segment *s = find_segment(f, PT_GNU_EH_FRAME);
+	uint8_t b[8];
+	struct rd r;
+
+	if (!s || elf_file_pread(f, s->off, b, sizeof(b)) != sizeof(b))
+		return;
+	r = rd_init(b, sizeof(b));
+	if (rd_le16(&r) != (1 | 0x1b << 8)) /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
+		return;
+	rd_le16(&r);
+	load_svma(f, s->svma + 4 + (uint64_t)(int32_t)rd_le32(&r), &in->eh_frame);
+	if (in->eh_frame.bytes)
+		cut_eh_frame(&in->eh_frame);
+}
+
+static void find_code(const struct elf_file *f, struct unwind_input *in)
+{
+	for (uint32_t i = 0; i < f->n_segments && in->n_segments < UNWIND_MAX_SEGMENTS; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		uint64_t n = s->filesz;
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || s->off >= f->size)
+			continue;
+		if (n > f->size - s->off)
+			n = f->size - s->off;
+		in->segments[in->n_segments++] = (struct unwind_segment){s->svma, s->off, n};
+	}
+}
+
+static int load(struct elf_file *f, struct unwind_table *ret, struct err *err)
+{
+	struct unwind_input in = {.machine = f->machine};
+	const struct elf_segment *s = find_segment(f, PT_GNU_SFRAME);
+	int rc;
+
+	if (!f->is_64)
+		return err_set(err, -ENOTSUP, "unwind tables of 32-bit files");
+	if (elf_file_read_sections(f, NULL) == 0)
+		load_sections(f, &in);
+	if (!in.eh_frame.bytes)
+		load_by_header(f, &in);
+	if (!in.sframe.bytes && s)
+		load_svma(f, s->svma, &in.sframe);
+	find_code(f, &in);
+	rc = unwind_build(&in, ret, err);
+	free((void *)in.eh_frame.bytes);
+	free((void *)in.debug_frame.bytes);
+	free((void *)in.sframe.bytes);
+	return rc;
+}
+
+int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err)
+{
+	struct elf_file f;
+	int rc = elf_file_open(&f, fd, err);
+
+	if (rc == 0) {
+		rc = load(&f, ret, err);
+		elf_file_close(&f);
+	}
+	return rc;
+}
+
+int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *ret, struct err *err)
+{
+	struct elf_file f;
+	int rc = elf_file_open_bytes(&f, bytes, n, err);
+
+	if (rc == 0) {
+		rc = load(&f, ret, err);
+		elf_file_close(&f);
+	}
+	return rc;
+}
