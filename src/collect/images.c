@@ -138,6 +138,30 @@ static void open_code(struct images *im, struct code *c, const struct image_ref 
 	}
 }
 
+int images_reopen(struct images *im, uint32_t code, uint32_t pid)
+{
+	const struct code *c = &im->codes.v[code];
+	const struct image_layout *a = &c->layout;
+	const char *path = profile_str(im->profile, c->path);
+	char in_process[4200];
+	struct image_layout b;
+	int fd = -1;
+
+	snprintf(in_process, sizeof(in_process), "/proc/%u/root%s", pid, path);
+	if (pid)
+		fd = open_regular(in_process);
+	if (fd < 0)
+		fd = open_regular(path);
+	if (fd < 0)
+		return -1;
+	if (im->probe(fd, &b, NULL) == 0 && build_id_same(&a->build_id, &b.build_id) &&
+	    a->n_loads == b.n_loads &&
+	    memcmp(a->loads, b.loads, a->n_loads * sizeof(a->loads[0])) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static image_id file_image(struct images *im, const struct code *c, bool deleted)
 {
 	struct image i = {

@@ -68,6 +68,11 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
  * enum place_flags. */
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);
 
+/* Opens the file of CODE, which has a layout, once more, by its path and as process PID sees it (0:
+ * no process).  A descriptor for the caller, or -1 when it is not there or not the same any more.
+ */
+int images_reopen(struct images *im, uint32_t code, uint32_t pid);
+
 /* Gives CODE the next number, which is never given again; 0 when there are FRAME_MAX_IMAGES. */
 uint32_t images_add_number(struct images *im, uint32_t code);
 

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See unwinds.h.
+ *
+ * Publishing is safe beside a walker because a walk is short and a cycle is long: words and rules
+ * are written before the image that refers to them, n_blocks last; an evicted image's n_blocks
+ * becomes 0 first, and its words are used again only after a whole cycle.  An image evicted in this
+ * cycle is not published again in it, so that no walk sees half of each.
+ *
+ * Only tables that were not used in this cycle nor in the one before are evicted, least recently
+ * used first.  When all of them are in use a new one is put off for RETRY_CYCLES: building tables
+ * over and over would cost more than they give.
+ *
+ * A rule stays for good, since rows anywhere may refer to it. */
+#include "collect/unwinds.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/procfs.h"
+
+#define RETRY_CYCLES 8
+#define MAX_ASKED    256
+
+/* What rows get whose own rule found no room. */
+#define TOO_COMPLEX_RULE 1
+
+/* An empty table at the beginning of the words: two blocks' worth of numbers and a row. */
+#define EMPTY_BLOCKS_AT 0
+#define EMPTY_ROWS_AT	2
+#define EMPTY_N_WORDS	3
+#define EMPTY_FIRST_OFF (1ULL << FRAME_IMAGE_SHIFT) /* behind every file offset in a frame */
+
+static bool rule_same(const void *owner, uint32_t i, const void *key)
+{
+	return memcmp(&((const struct unwinds *)owner)->mem.rules[i], key,
+		      sizeof(struct unwind_rule)) == 0;
+}
+
+/* The number of RULE among all; TOO_COMPLEX_RULE when there is no room for it. */
+static uint32_t intern_rule(struct unwinds *u, const struct unwind_rule *rule)
+{
+	uint64_t h = hash_bytes(rule, sizeof(*rule));
+	uint32_t i = index_find(&u->rule_ix, h, rule_same, u, rule);
+
+	if (i != INDEX_NONE)
+		return i;
+	if (u->n_rules == UNWIND_N_RULES)
+		return TOO_COMPLEX_RULE;
+	u->mem.rules[u->n_rules] = *rule;
+	index_add(&u->rule_ix, h, u->n_rules);
+	return u->n_rules++;
+}
+
+void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct image_key *keys,
+		  uint32_t n_keys, struct images *images, unwind_load_fn *load)
+{
+	uint32_t n_words = mem->n_words < UINT32_MAX ? (uint32_t)mem->n_words : UINT32_MAX;
+
+	*u = (struct unwinds){
+		.mem = *mem, .keys = keys, .n_keys = n_keys, .images = images, .load = load};
+	assert(n_words > EMPTY_N_WORDS);
+	u->table_of = xcalloc(mem->n_images, sizeof(*u->table_of));
+	intern_rule(u, &(struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_NO_FDE});
+	intern_rule(u, &(struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_TOO_COMPLEX});
+	mem->words[EMPTY_BLOCKS_AT] = 0;
+	mem->words[EMPTY_BLOCKS_AT + 1] = 1;
+	mem->words[EMPTY_ROWS_AT] = 0;
+	extents_give(&u->free, EMPTY_N_WORDS, n_words - EMPTY_N_WORDS);
+	*u->mem.clock = 1;
+}
+
+void unwinds_release(struct unwinds *u)
+{
+	vec_each (t, &u->tables) {
+		if (t->state == TABLE_WAITING)
+			unwind_table_release(&t->built);
+		vec_release(&t->numbers);
+	}
+	vec_release(&u->tables);
+	vec_release(&u->retired);
+	vec_release(&u->asked);
+	extents_release(&u->free);
+	index_release(&u->rule_ix);
+	free(u->table_of);
+	*u = (struct unwinds){0};
+}
+
+static uint32_t clock_now(const struct unwinds *u)
+{
+	return *u->mem.clock;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Publishing. */
+
+/* Points image NUMBER to what T is now. */
+static void show_image(struct unwinds *u, const struct shared_table *t, uint32_t number)
+{
+	struct unwind_image *im = &u->mem.images[number];
+	uint32_t n_blocks = 0;
+
+	if (t->state == TABLE_READY) {
+		im->first_off = t->first_off;
+		im->blocks_at = t->at;
+		im->rows_at = t->at + t->n_blocks + 1;
+		n_blocks = t->n_blocks;
+	} else if (t->state == TABLE_FAILED) {
+		im->first_off = EMPTY_FIRST_OFF;
+		im->blocks_at = EMPTY_BLOCKS_AT;
+		im->rows_at = EMPTY_ROWS_AT;
+		n_blocks = 1;
+	}
+	im->last_used = clock_now(u);
+	im->state = t->state;
+	__atomic_store_n(&im->n_blocks, n_blocks, __ATOMIC_RELEASE);
+	u->changed = true;
+}
+
+static void show_images(struct unwinds *u, const struct shared_table *t)
+{
+	vec_each (number, &t->numbers)
+		show_image(u, t, *number);
+}
+
+/* Copies BUILT to T's words, which are its own already. */
+static void copy_table(struct unwinds *u, struct shared_table *t, const struct unwind_table *built)
+{
+	uint32_t *words = &u->mem.words[t->at];
+	struct unwind_row *rows = (struct unwind_row *)&words[built->n_blocks + 1];
+	_mem_ uint16_t *rule_of = xcalloc(built->n_rules, sizeof(*rule_of));
+
+	for (uint32_t i = 0; i < built->n_rules; i++)
+		rule_of[i] = (uint16_t)intern_rule(u, &built->rules[i]);
+	memcpy(words, built->blocks, ((size_t)built->n_blocks + 1) * sizeof(*words));
+	for (uint32_t i = 0; i < built->n_rows; i++) {
+		uint16_t rule = built->rows[i].rule;
+
+		rows[i] = (struct unwind_row){.start = built->rows[i].start, .rule = rule_of[rule]};
+		u->stats.n_rules_lost +=
+			rule_of[rule] == TOO_COMPLEX_RULE &&
+			memcmp(&built->rules[rule], &u->mem.rules[TOO_COMPLEX_RULE],
+			       sizeof(struct unwind_rule)) != 0;
+	}
+	t->first_off = built->first_off;
+	t->n_blocks = built->n_blocks;
+}
+
+static uint64_t words_of(const struct unwind_table *t)
+{
+	return (uint64_t)t->n_blocks + 1 + t->n_rows;
+}
+
+static bool publish(struct unwinds *u, struct shared_table *t, const struct unwind_table *built)
+{
+	if (!extents_take(&u->free, t->n, &t->at))
+		return false;
+	copy_table(u, t, built);
+	t->state = TABLE_READY;
+	u->stats.n_tables++;
+	u->stats.n_bytes += t->n * sizeof(uint32_t);
+	if (u->stats.n_bytes > u->stats.most_bytes)
+		u->stats.most_bytes = u->stats.n_bytes;
+	show_images(u, t);
+	return true;
+}
+
+/* Evicting. */
+
+static uint32_t last_used(const struct unwinds *u, const struct shared_table *t)
+{
+	uint32_t last = 0;
+
+	vec_each (number, &t->numbers) {
+		uint32_t used = u->mem.images[*number].last_used;
+
+		last = used > last ? used : last;
+	}
+	return last;
+}
+
+static struct shared_table *least_recently_used(struct unwinds *u)
+{
+	struct shared_table *least = NULL;
+	uint32_t least_used = 0;
+
+	vec_each (t, &u->tables) {
+		uint32_t used = last_used(u, t);
+
+		if (t->state != TABLE_READY || t->pinned || used + 2 > clock_now(u) ||
+		    (least && used >= least_used))
+			continue;
+		least = t;
+		least_used = used;
+	}
+	return least;
+}
+
+static void evict(struct unwinds *u, struct shared_table *t)
+{
+	t->state = TABLE_ABSENT;
+	t->retry_at = clock_now(u) + 1;
+	show_images(u, t);
+	vec_push(&u->retired, (struct retired){.words = {t->at, t->n}, .since = clock_now(u)});
+	u->stats.n_evicted++;
+	u->stats.n_tables--;
+	u->stats.n_bytes -= t->n * sizeof(uint32_t);
+}
+
+/* Evicts until N words will fit once what is retired is free; false when too much is in use. */
+static bool make_room(struct unwinds *u, uint32_t n)
+{
+	struct extents later = extents_copy(&u->free);
+	bool fits;
+
+	vec_each (r, &u->retired)
+		extents_give(&later, r->words.at, r->words.n);
+	while (!(fits = extents_fit(&later, n))) {
+		struct shared_table *t = least_recently_used(u);
+
+		if (!t)
+			break;
+		evict(u, t);
+		extents_give(&later, t->at, t->n);
+	}
+	extents_release(&later);
+	return fits;
+}
+
+static void put_off(struct unwinds *u, struct shared_table *t)
+{
+	t->state = TABLE_ABSENT;
+	t->retry_at = clock_now(u) + RETRY_CYCLES;
+	u->stats.n_no_room++;
+}
+
+/* Building. */
+
+static void fail(struct unwinds *u, struct shared_table *t)
+{
+	t->state = TABLE_FAILED;
+	u->stats.n_failed++;
+	show_images(u, t);
+}
+
+/* Takes BUILT over. */
+static void place_table(struct unwinds *u, struct shared_table *t, struct unwind_table *built)
+{
+	if (words_of(built) + EMPTY_N_WORDS > u->mem.n_words) {
+		fail(u, t); /* never will there be room */
+		unwind_table_release(built);
+		return;
+	}
+	t->n = (uint32_t)words_of(built);
+	if (publish(u, t, built)) {
+		unwind_table_release(built);
+	} else if (make_room(u, t->n)) {
+		t->state = TABLE_WAITING;
+		t->built = *built;
+	} else {
+		put_off(u, t);
+		unwind_table_release(built);
+	}
+}
+
+/* What the walker is shown must lie within itself, whoever built it. */
+static bool is_sound(const struct unwind_table *t)
+{
+	if (!t->n_blocks || !t->n_rows || t->blocks[t->n_blocks] != t->n_rows ||
+	    t->first_off % UNWIND_BLOCK || t->n_blocks == UINT32_MAX)
+		return false;
+	for (uint32_t i = 0; i < t->n_blocks; i++)
+		if (t->blocks[i] > t->blocks[i + 1])
+			return false;
+	for (uint32_t i = 0; i < t->n_rows; i++)
+		if (t->rows[i].rule >= t->n_rules)
+			return false;
+	return true;
+}
+
+static void build(struct unwinds *u, struct shared_table *t, int fd)
+{
+	struct unwind_table built = {0};
+	uint64_t start_ns = now_ns();
+	int rc = fd < 0 ? -ENOENT : u->load(fd, &built, NULL);
+
+	u->stats.build_ns += now_ns() - start_ns;
+	if (rc >= 0 && !is_sound(&built)) {
+		unwind_table_release(&built);
+		rc = -EBADMSG;
+	}
+	if (rc < 0) {
+		fail(u, t);
+		return;
+	}
+	u->stats.n_built++;
+	place_table(u, t, &built);
+}
+
+/* Builds T's table, from the file its code means, unless it is there or cannot be. */
+static void want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
+{
+	const struct code *c = &u->images->codes.v[t->code];
+	_fd_ int reopened = -1;
+
+	if (t->state != TABLE_ABSENT || clock_now(u) < t->retry_at)
+		return;
+	if (c->fd < 0 && c->has_layout)
+		reopened = images_reopen(u->images, t->code, pid);
+	build(u, t, c->fd >= 0 ? c->fd : reopened);
+}
+
+/* Numbers. */
+
+static bool same_layout(const struct code *a, const struct code *b)
+{
+	const struct image_layout *x = &a->layout, *y = &b->layout;
+
+	/* A hash of the ends of a file says nothing of what is between them. */
+	return a->has_layout && b->has_layout && !x->hashed && !y->hashed &&
+	       build_id_same(&x->build_id, &y->build_id) && x->n_loads == y->n_loads &&
+	       memcmp(x->loads, y->loads, x->n_loads * sizeof(x->loads[0])) == 0;
+}
+
+static uint32_t intern_table(struct unwinds *u, uint32_t code)
+{
+	const struct code *c = u->images->codes.v;
+
+	vec_each (t, &u->tables)
+		if (t->code == code || (!t->pinned && same_layout(&c[t->code], &c[code])))
+			return (uint32_t)(t - u->tables.v);
+	vec_push(&u->tables, (struct shared_table){.code = code});
+	return (uint32_t)u->tables.n - 1;
+}
+
+static void join(struct unwinds *u, uint32_t number, uint32_t table)
+{
+	struct shared_table *t = &u->tables.v[table];
+
+	vec_push(&t->numbers, number);
+	u->table_of[number] = table + 1;
+	u->stats.n_images++;
+	show_image(u, t, number);
+}
+
+uint32_t unwinds_number(struct unwinds *u, uint32_t code)
+{
+	uint32_t number = images_add_number(u->images, code), table;
+
+	if (!number || number >= u->mem.n_images) {
+		u->stats.n_not_numbered++;
+		return 0;
+	}
+	table = intern_table(u, code);
+	join(u, number, table);
+	return number;
+}
+
+void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
+{
+	uint32_t code = images_numbered(u->images, IMAGE_NUMBER_VDSO);
+	struct shared_table *t;
+
+	vec_push(&u->tables, (struct shared_table){.code = code, .pinned = true});
+	t = &u->tables.v[u->tables.n - 1];
+	t->n = (uint32_t)words_of(table);
+	join(u, IMAGE_NUMBER_VDSO, (uint32_t)u->tables.n - 1);
+	if (!is_sound(table) || !publish(u, t, table))
+		fail(u, t);
+}
+
+/* Requests. */
+
+/* The slot of the file that R means, or the free one where it belongs; NULL when there is none. */
+static struct image_key *find_key(const struct unwinds *u, const struct image_request *r)
+{
+	uint32_t h = image_key_hash(r->ino, r->dev, r->generation);
+
+	for (uint32_t i = 0; i < IMAGE_PROBES; i++) {
+		struct image_key *k = &u->keys[(h + i) & (u->n_keys - 1)];
+
+		if (!k->number ||
+		    (k->ino == r->ino && k->dev == r->dev && k->generation == r->generation))
+			return k;
+	}
+	return NULL;
+}
+
+/* include/linux/kdev_t.h: MAJOR is the upper 12 bits, MINOR the lower 20; struct images has them in
+ * 32 bits each, as the sideband tells them. */
+static uint64_t wide_dev(uint32_t dev)
+{
+	return (uint64_t)(dev >> 20) << 32 | (dev & 0xfffff);
+}
+
+struct mapping_search {
+	struct unwinds *u;
+	const struct image_request *r;
+	uint32_t code;
+};
+
+static void match_mapping(void *ctx, const struct procfs_map *m)
+{
+	struct mapping_search *s = ctx;
+
+	if (m->start <= s->r->start && s->r->start < m->end)
+		s->code = images_intern(s->u->images, &(struct image_ref){.dev = m->dev,
+									  .ino = m->ino,
+									  .path = m->path,
+									  .pid = s->r->tgid,
+									  .start = m->start,
+									  .end = m->end});
+}
+
+/* The code of the file that R means: told by the sideband, or by the process that maps it. */
+static uint32_t find_code(struct unwinds *u, const struct image_request *r)
+{
+	struct mapping_search s = {.u = u, .r = r, .code = INDEX_NONE};
+
+	vec_each (c, &u->images->codes)
+		if (c->ino == r->ino && c->dev == wide_dev(r->dev) &&
+		    c->ino_generation == r->generation)
+			return (uint32_t)(c - u->images->codes.v);
+	if (r->tgid)
+		procfs_each_map(r->tgid, match_mapping, &s);
+	return s.code;
+}
+
+/* Serves R; false when its file is not known (yet). */
+static bool serve(struct unwinds *u, const struct image_request *r)
+{
+	struct image_key *key = find_key(u, r);
+	uint32_t number, code;
+
+	if (!key) {
+		u->stats.n_not_numbered++;
+		return true;
+	}
+	number = key->number;
+	if (!number) {
+		code = find_code(u, r);
+		if (code == INDEX_NONE)
+			return false;
+		number = unwinds_number(u, code);
+		if (!number)
+			return true;
+		key->ino = r->ino;
+		key->dev = r->dev;
+		key->generation = r->generation;
+	}
+	want_table(u, &u->tables.v[u->table_of[number] - 1], r->tgid);
+	__atomic_store_n(&key->number, number, __ATOMIC_RELEASE);
+	return true;
+}
+
+void unwinds_serve(struct unwinds *u, const struct image_request *r)
+{
+	if (serve(u, r))
+		return;
+	if (u->asked.n < MAX_ASKED)
+		vec_push(&u->asked, *r);
+	else
+		u->stats.n_unknown++;
+}
+
+/* Cycles. */
+
+static void reuse_retired(struct unwinds *u)
+{
+	size_t n = 0;
+
+	vec_each (r, &u->retired) {
+		if (r->since + 2 <= clock_now(u))
+			extents_give(&u->free, r->words.at, r->words.n);
+		else
+			u->retired.v[n++] = *r;
+	}
+	u->retired.n = n;
+}
+
+void unwinds_tick(struct unwinds *u)
+{
+	__atomic_store_n(u->mem.clock, clock_now(u) + 1, __ATOMIC_RELAXED);
+	reuse_retired(u);
+	vec_each (t, &u->tables) {
+		struct unwind_table built = t->built;
+
+		if (t->state != TABLE_WAITING)
+			continue;
+		if (publish(u, t, &built)) {
+			t->built = (struct unwind_table){0};
+			unwind_table_release(&built);
+		} else if (!make_room(u, t->n)) { /* others took it */
+			put_off(u, t);
+			t->built = (struct unwind_table){0};
+			unwind_table_release(&built);
+		}
+	}
+	vec_each (r, &u->asked)
+		u->stats.n_unknown += !serve(u, r);
+	u->asked.n = 0;
+}
+
+bool unwinds_changed(struct unwinds *u)
+{
+	bool changed = u->changed;
+
+	u->changed = false;
+	return changed;
+}
+
+struct unwinds_stats unwinds_stats(const struct unwinds *u)
+{
+	struct unwinds_stats s = u->stats;
+
+	s.n_rules = u->n_rules;
+	s.limit_bytes = u->mem.n_words * sizeof(uint32_t);
+	return s;
+}
+
+/* Checking. */
+
+static void check_image(const struct unwinds *u, const struct shared_table *t, uint32_t number)
+{
+	const struct unwind_image *im = &u->mem.images[number];
+	const uint32_t *blocks = &u->mem.words[im->blocks_at];
+
+	assert(u->table_of[number] == (uint32_t)(t - u->tables.v) + 1);
+	if (t->state == TABLE_ABSENT || t->state == TABLE_WAITING) {
+		assert(im->n_blocks == 0);
+		return;
+	}
+	assert(im->n_blocks && im->first_off % UNWIND_BLOCK == 0);
+	if (t->state == TABLE_FAILED)
+		return;
+	assert(im->blocks_at == t->at && im->rows_at == t->at + im->n_blocks + 1);
+	for (uint32_t i = 0; i < im->n_blocks; i++)
+		assert(blocks[i] <= blocks[i + 1]);
+	assert(im->n_blocks + 1 + blocks[im->n_blocks] == t->n);
+	for (uint32_t i = 0; i < blocks[im->n_blocks]; i++)
+		assert(((const struct unwind_row *)&u->mem.words[im->rows_at])[i].rule <
+		       u->n_rules);
+}
+
+void unwinds_check(const struct unwinds *u)
+{
+	struct extents all = extents_copy(&u->free);
+	uint64_t n_bytes = 0, n_tables = 0;
+	uint32_t n_numbers = 0;
+
+	vec_each (t, &u->tables) {
+		vec_each (number, &t->numbers) {
+			check_image(u, t, *number);
+			n_numbers++;
+		}
+		if (t->state != TABLE_READY)
+			continue;
+		extents_give(&all, t->at, t->n); /* asserts that nobody else has them */
+		n_bytes += t->n * sizeof(uint32_t);
+		n_tables++;
+	}
+	vec_each (r, &u->retired)
+		extents_give(&all, r->words.at, r->words.n);
+	extents_give(&all, 0, EMPTY_N_WORDS);
+	assert(all.v.n == 1 && all.v.v[0].n == u->mem.n_words);
+	assert(n_bytes == u->stats.n_bytes && n_tables == u->stats.n_tables &&
+	       n_numbers == u->stats.n_images);
+	for (uint32_t i = 0; i < u->n_keys; i++)
+		assert(!u->keys[i].number || u->table_of[u->keys[i].number]);
+	extents_release(&all);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The unwind tables of all images that are met on stacks, in memory that the walker reads
+ * (unwind/memory.h): built when the walker asks for one, given up when they were not used for the
+ * longest time.
+ *
+ * The walker knows a file by (inode, device, generation); here it gets a number, for good, which
+ * frames carry (FRAME_IMAGE_SHIFT).  Files of equal build-id and layout share one table.  A table
+ * that cannot be built is not tried again: its image gets an empty one, so that the walker goes by
+ * frame pointers and asks no more. */
+#ifndef COLLECT_UNWINDS_H
+#define COLLECT_UNWINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "collect/bpf/record.h"
+#include "collect/extents.h"
+#include "collect/images.h"
+#include "unwind/build.h"
+#include "unwind/memory.h"
+
+/* Builds the table of the ELF file open at FD, which stays open.  The collector is given one such
+ * function, so that it knows no ELF.  Errors as unwind_build. */
+typedef int unwind_load_fn(int fd, struct unwind_table *ret, struct err *err);
+
+struct unwinds_stats {
+	uint64_t n_built, n_failed; /* builds */
+	uint64_t build_ns;	    /* in all */
+	uint64_t n_evicted;	    /* tables given up to make room */
+	uint64_t n_no_room;	    /* requests put off: all memory was in use */
+	uint64_t n_unknown;	    /* requests for files nobody could find */
+	uint64_t n_not_numbered;    /* requests for more files than there are numbers or keys */
+	uint64_t n_rules_lost;	    /* rows that found all rules taken: no unwinding there */
+	uint64_t n_bytes, most_bytes, limit_bytes; /* of tables: now, at most, may be */
+	uint32_t n_tables, n_images, n_rules;	   /* now */
+};
+
+enum table_state {
+	TABLE_ABSENT,  /* not built yet, or evicted */
+	TABLE_WAITING, /* built, waits until memory is given back */
+	TABLE_READY,
+	TABLE_FAILED,
+};
+
+struct shared_table {
+	enum table_state state;
+	bool pinned;	   /* never evicted */
+	uint32_t code;	   /* in struct images: what it is made of */
+	uint32_t at, n;	   /* READY: its words; n also when WAITING */
+	uint32_t retry_at; /* ABSENT: not before the clock says so */
+	uint64_t first_off;
+	uint32_t n_blocks;
+	struct unwind_table built; /* WAITING */
+	VEC(uint32_t) numbers;	   /* of the images that use it */
+};
+
+/* Words that nobody refers to any more, but a walk under way may still read. */
+struct retired {
+	struct extent words;
+	uint32_t since; /* the clock */
+};
+
+struct unwinds {
+	struct unwind_memory mem;
+	struct image_key *keys; /* n_keys, open addressing */
+	uint32_t n_keys;
+	struct images *images; /* borrowed */
+	unwind_load_fn *load;
+	struct extents free;
+	VEC(struct retired) retired;
+	VEC(struct shared_table) tables;
+	uint32_t *table_of;		 /* by image number: number of its table + 1 */
+	struct index rule_ix;		 /* of mem.rules */
+	uint32_t n_rules;		 /* of mem.rules, with rule 0 and TOO_COMPLEX_RULE */
+	VEC(struct image_request) asked; /* again at the next tick */
+	bool changed;			 /* the walker must look images up anew */
+	struct unwinds_stats stats;
+};
+
+/* MEM and KEYS (N_KEYS of them, a power of two) stay the caller's, zeroed, until unwinds_release.
+ */
+void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct image_key *keys,
+		  uint32_t n_keys, struct images *images, unwind_load_fn *load);
+void unwinds_release(struct unwinds *u);
+
+/* Publishes a copy of TABLE, the vdso's, under IMAGE_NUMBER_VDSO. */
+void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table);
+
+/* Does what the walker asks for.  A request that cannot be served now is kept or comes again. */
+void unwinds_serve(struct unwinds *u, const struct image_request *r);
+
+/* Publishes the table of code CODE and returns the number of its image; 0 when numbers are used up.
+ * For walks in user space, whose images have no key. */
+uint32_t unwinds_number(struct unwinds *u, uint32_t code);
+
+/* To be called once a cycle, after the sideband was applied: the clock goes on, memory given up a
+ * whole cycle ago is used again. */
+void unwinds_tick(struct unwinds *u);
+
+/* Were keys or images added or removed since the last call? */
+bool unwinds_changed(struct unwinds *u);
+
+struct unwinds_stats unwinds_stats(const struct unwinds *u);
+
+/* Asserts every internal rule: no two tables overlap, what is published can be read with no index
+ * out of bounds, no word is lost. */
+void unwinds_check(const struct unwinds *u);
+
+#endif
