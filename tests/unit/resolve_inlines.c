@@ -521,3 +521,187 @@ TEST(inlined_names_are_readable)
 	EXPECT_STR(without, "deep::er::acc<long>::twice");
 	resolver_free(r);
 }
+
+/* DWARF 4 as a hand wrote it: one unit over 4 KB of code from f, with the entries of BODY in it.
+ * Abbreviations: 2 a procedure (name, 64-bit start, 32-bit size), 3 an inlined call (32-bit
+ * reference to its origin, start, size), 4 an abstract function (origin) with neither name nor
+ * code, 5 an abstract function with a name; all but 4 and 5 have children. */
+static struct lines *open_by_hand(const char *body)
+{
+	struct str s = {0};
+	struct lines *l = NULL;
+
+	str_addf(&s,
+		 "	.text\n	.globl f\n"
+		 "f:	.skip 4096, 0x90\n"
+		 "	.section .debug_abbrev\n"
+		 "	.macro abbrev code, tag, children, forms:vararg\n"
+		 "	.byte \\code, \\tag, \\children, \\forms, 0, 0\n"
+		 "	.endm\n"
+		 /* DW_AT_low_pc 0x11 addr, high_pc 0x12 data4, name 3 string, origin 0x31 ref4 */
+		 "	abbrev 1, 0x11, 1, 0x11, 1, 0x12, 6\n"
+		 "	abbrev 2, 0x2e, 1, 3, 8, 0x11, 1, 0x12, 6\n"
+		 "	abbrev 3, 0x1d, 1, 0x31, 0x13, 0x11, 1, 0x12, 6\n"
+		 "	abbrev 4, 0x2e, 0, 0x31, 0x13\n"
+		 "	abbrev 5, 0x2e, 0, 3, 8\n"
+		 "	.byte 0\n"
+		 "	.section .debug_line\n	.long 0\n"
+		 "	.section .debug_info\n"
+		 "	.macro procedure name, start, size\n"
+		 "	.byte 2\n	.asciz \"\\name\"\n	.quad f+\\start\n	.long "
+		 "\\size\n"
+		 "	.endm\n"
+		 "	.macro inlined origin, start, size\n"
+		 "	.byte 3\n	.long \\origin-unit\n	.quad f+\\start\n	.long "
+		 "\\size\n"
+		 "	.endm\n"
+		 "	.macro end\n	.byte 0\n	.endm\n"
+		 "unit:	.long 2f-1f\n"
+		 "1:	.short 4\n	.long 0\n	.byte 8\n"
+		 "	.byte 1\n	.quad f\n	.long 4096\n"
+		 "%s"
+		 "	end\n"
+		 "2:\n",
+		 body);
+	write_file("hand.s", str_get(&s));
+	str_release(&s);
+	if (run("gcc -nostdlib -shared hand.s -o hand"))
+		l = open_lines("hand");
+	EXPECT(l);
+	return l;
+}
+
+/* The names of the chain at byte OFF of f, as "outer > inner". */
+static const char *chain_at(struct lines *l, uint64_t off)
+{
+	struct inline_scope at[INLINES_MAX];
+	static struct str s;
+	uint64_t start = 0, end;
+	size_t n;
+
+	str_reset(&s);
+	EXPECT(text_range("hand", &start, &end));
+	n = inlines_find(l, start + off, at, INLINES_MAX);
+	for (size_t i = 0; i < n; i++)
+		str_addf(&s, "%s%s", i ? " > " : "", at[i].name);
+	return str_get(&s);
+}
+
+TEST(of_overlapping_scopes_the_deepest_counts)
+{
+	struct lines *l;
+
+	REQUIRE(make_sources());
+	l = open_by_hand("A:	.byte 5\n	.asciz \"a\"\n"
+			 "B:	.byte 5\n	.asciz \"b\"\n"
+			 "	procedure p, 0, 100\n"
+			 "	inlined A, 10, 30\n" /* 10-40 */
+			 "	inlined B, 20, 40\n" /* 20-60: reaches out of its parent */
+			 "	end\n"
+			 "	end\n"
+			 "	inlined B, 50, 30\n" /* 50-80, less deep than the one before */
+			 "	end\n"
+			 "	end\n"
+			 "	procedure q, 90, 60\n" /* 90-150, as deep as p, and later */
+			 "	end\n");
+	REQUIRE(l);
+	EXPECT_STR(chain_at(l, 0), "p");
+	EXPECT_STR(chain_at(l, 10), "p > a");
+	EXPECT_STR(chain_at(l, 20), "p > a > b");
+	EXPECT_STR(chain_at(l, 59), "p > a > b");
+	EXPECT_STR(chain_at(l, 60), "p > b");
+	EXPECT_STR(chain_at(l, 79), "p > b");
+	EXPECT_STR(chain_at(l, 80), "p");
+	EXPECT_STR(chain_at(l, 90), "q");
+	EXPECT_STR(chain_at(l, 149), "q");
+	EXPECT_STR(chain_at(l, 150), "");
+	EXPECT_STR(chain_at(l, 4095), "");
+	lines_close(l);
+}
+
+TEST(origins_that_go_round_have_no_name)
+{
+	struct lines *l;
+
+	REQUIRE(make_sources());
+	l = open_by_hand("A:	.byte 4\n	.long B-unit\n"
+			 "B:	.byte 4\n	.long A-unit\n"
+			 "	procedure p, 0, 100\n"
+			 "C:	inlined A, 0, 50\n"
+			 "D:	inlined D, 0, 40\n"
+			 "	inlined 0x7fffffff, 0, 30\n" /* outside of the section */
+			 "	end\n"
+			 "	end\n"
+			 "	end\n"
+			 "	end\n");
+	REQUIRE(l);
+	EXPECT_STR(chain_at(l, 0), "p > ? > ? > ?");
+	EXPECT_STR(chain_at(l, 30), "p > ? > ?");
+	EXPECT_STR(chain_at(l, 49), "p > ?");
+	EXPECT_STR(chain_at(l, 50), "p");
+	lines_close(l);
+}
+
+TEST(deep_chains_are_cut_and_deeper_trees_refused)
+{
+	static const char chain[] = "A:	.byte 5\n	.asciz \"a\"\n"
+				    "	procedure p, 0, 4000\n"
+				    "	.set i, 0\n"
+				    "	.rept %u\n"
+				    "	.set i, i+1\n"
+				    "	inlined A, i, 1\n" /* one byte each, in a chain */
+				    "	.endr\n"
+				    "	.skip %u\n"
+				    "	end\n"
+				    "	procedure q, 4000, 10\n"
+				    "	end\n";
+	struct inline_scope at[INLINES_MAX];
+	uint64_t start, end;
+	struct lines *l;
+	char body[1024];
+
+	REQUIRE(make_sources());
+	snprintf(body, sizeof(body), chain, 900, 900);
+	l = open_by_hand(body);
+	REQUIRE(l && text_range("hand", &start, &end));
+	EXPECT_EQ(inlines_find(l, start + 1, at, INLINES_MAX), 2);
+	EXPECT_EQ(inlines_find(l, start + 30, at, INLINES_MAX), 31);
+	EXPECT_EQ(inlines_find(l, start + 900, at, INLINES_MAX), INLINES_MAX);
+	EXPECT_STR(at[0].name, "p");
+	EXPECT_EQ(inlines_find(l, start + 900, at, 2), 2);
+	EXPECT_STR(at[0].name, "p");
+	EXPECT_STR(chain_at(l, 4001), "q");
+	lines_close(l);
+	/* Deeper than any compiler nests: what was read until there is kept. */
+	snprintf(body, sizeof(body), chain, 3000, 3000);
+	l = open_by_hand(body);
+	REQUIRE(l);
+	EXPECT_EQ(inlines_find(l, start + 30, at, INLINES_MAX), 31);
+	EXPECT_STR(chain_at(l, 2000), "p");
+	EXPECT_STR(chain_at(l, 4001), "");
+	lines_close(l);
+}
+
+TEST(the_kernel_has_frames_where_its_debug_file_is)
+{
+	const char *const paths[] = {dir};
+	struct resolver_opts opts = {.paths = paths, .n_paths = 1};
+	struct resolver *r;
+	struct resolved_frame at[8];
+	uint64_t start, end;
+	unsigned n_deep = 0;
+	struct image im;
+	char path[256];
+
+	REQUIRE(make_sources());
+	REQUIRE(run("gcc -g -O2 -Wl,--build-id main.c work.c -o vmlinux"));
+	REQUIRE(open_image("vmlinux", &im, path) && text_range("vmlinux", &start, &end));
+	r = resolver_new(&opts);
+	im.kind = IMAGE_KERNEL;
+	im.path = "[kernel]";
+	for (uint64_t svma = start; svma < end; svma++)
+		n_deep += resolver_frames(r, &im, svma, true, at, 8) == 4 &&
+			  !strcmp(at[0].name, "first") && !strcmp(at[3].name, "mix");
+	EXPECT(n_deep >= 8);
+	resolver_free(r);
+}
