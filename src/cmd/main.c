@@ -23,6 +23,8 @@ static const struct command commands[] = {
 	 "show where samples fell, by image or procedure", "dcpiprof"},
 	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure", "dcpilist"},
+	{"tree", cmd_tree, CMD_SELECTS | CMD_EMITS,
+	 "show calling contexts: who called what, who was called by whom", NULL},
 	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},

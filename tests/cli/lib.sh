@@ -183,3 +183,50 @@ make_paths_db() {
 		sample ffffffff81000000 50
 	END
 }
+
+# A database of call paths through prog, a library that is not there and the kernel, of two events: some
+# recursive, one guessed, one truncated, some without callers.
+make_tree_db() {
+	make_prog && make_db <<-END
+		meta vax 880000000 60 make
+		event cycles 1000
+		owner - - comm=prog exe=$PWD/prog uid=1000 pid=11 tid=11
+		image file $PWD/prog
+		frame 401000
+		frame $(sym cold)
+		sample $(sym hot) 40
+		sample 40102e 20
+		frame 401020
+		sample $(sym hot) 8
+		frame 401020
+		sample 40102e 4
+		path
+		frame 401000
+		sample $(sym cold) 6
+		image file /usr/lib/gone.so
+		frame 1234 guessed
+		image kernel [kernel]
+		frame ffffffff81000000
+		sample ffffffff81000040 9
+		path
+		image mark [truncated: no-table]
+		frame 0
+		image file $PWD/prog
+		frame 401048
+		sample $(sym hot) 1
+		path
+		sample 401048 2
+		event imiss 10
+		frame 401000
+		sample $(sym cold) 5
+		loss ring_full 4
+		event cycles 1000
+		owner - green comm=make exe=/usr/bin/make uid=0 pid=12 tid=13
+		sample $(sym hot) 10
+		owner idle - comm=swapper/0
+		path
+		image kernel [kernel]
+		frame ffffffff81000100
+		sample ffffffff00000000 9
+	END
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell tree`: calling contexts, from the root down, from procedures to their callers, or flat. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/query_cmd.h"
+#include "view/tree.h"
+
+struct tree_args {
+	bool callers, flat;
+	const char *by;
+	char *sort; /* the event of --sort EVENT,WHAT */
+	uint64_t depth;
+	struct tree_opts tree;
+	struct tree_rows_opts rows;
+	struct tree_emit_opts emit;
+};
+
+/* EVENT, EVENT,WHAT or WHAT alone. */
+static void parse_sort(struct cmd *c, struct tree_args *a)
+{
+	static const struct {
+		const char *name;
+		bool inclusive;
+	} words[] = {
+		{"inclusive", true}, {"exclusive", false}, {"execution", true},
+		{"function", false}, {"point", false},
+	};
+	const char *sort = c->select.sort, *comma, *word;
+
+	/* Inclusive counts of callers overlap, and all are large near the root: those who ask for
+	 * callers mean the callers of what was sampled. */
+	a->rows.by_inclusive = !a->callers;
+	if (!sort)
+		return;
+	comma = strrchr(sort, ',');
+	word = comma ? comma + 1 : sort;
+	for (size_t i = 0; i < n_elems(words); i++) {
+		if (strcmp(word, words[i].name) != 0)
+			continue;
+		a->rows.by_inclusive = words[i].inclusive;
+		a->sort = comma ? xstrndup(sort, (size_t)(comma - sort)) : NULL;
+		c->select.sort = a->sort;
+	}
+}
+
+static int parse(struct cmd *c, struct tree_args *a)
+{
+	struct scopes_opts *s = &a->tree.scopes;
+	const struct opt table[] = {
+		{"callers", OPT_FLAG, &a->callers, NULL, "from procedures up to their callers"},
+		{"flat", OPT_FLAG, &a->flat, NULL, "each procedure once"},
+		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
+		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or address"},
+		{"focus", OPT_STR, &s->focus, "REGEX",
+		 "only paths through procedures or images so called"},
+		{"ignore", OPT_STR, &s->ignore, "REGEX",
+		 "no paths through procedures or images so called"},
+		{"percent-limit", OPT_DOUBLE, &a->rows.least_pct, "P",
+		 "hide rows with less than P percent (default 0.5)"},
+		{"depth", OPT_U64, &a->depth, "N", "at most N levels"},
+		{"fold-recursion", OPT_FLAG, &a->tree.fold_recursion, NULL,
+		 "a procedure that calls itself is one row"},
+		{"no-inline", OPT_FLAG, &s->no_inline, NULL,
+		 "inlined calls belong to the procedure they are in"},
+		{"sort s", OPT_STR, &c->select.sort, "EVENT[,WHAT]",
+		 "sort and hide by this event (default: time), inclusive or exclusive"},
+		{"no-header", OPT_FLAG, &a->emit.no_header, NULL, "the table alone"},
+		{0},
+	};
+	opt_list operands = {0};
+	int rc;
+
+	a->rows.least_pct = 0.5;
+	rc = cmd_parse(c, "[OPTIONS]", table, false, &operands);
+	if (!rc && operands.n)
+		rc = err_set(&c->err, -EINVAL,
+			     "takes no operands; --focus '%s' shows the paths through it",
+			     operands.v[0]);
+	vec_release(&operands);
+	if (rc)
+		return rc;
+	if (a->callers && a->flat)
+		return err_set(&c->err, -EINVAL, "--callers and --flat exclude each other");
+	if (a->rows.least_pct < 0 || a->rows.least_pct > 100)
+		return err_set(&c->err, -EINVAL, "--percent-limit: must be 0 to 100");
+	a->rows.max_depth = a->depth < UINT32_MAX ? (uint32_t)a->depth : 0;
+	a->rows.form = a->callers ? TREE_CALLERS : a->flat ? TREE_FLAT : TREE_DOWN;
+	a->emit.form = a->rows.form;
+	parse_sort(c, a);
+	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
+}
+
+static int show(struct cmd *c, struct query *q, void *ctx)
+{
+	struct tree_args *a = ctx;
+	struct tree_rows rows;
+	struct tree t;
+	int rc = tree_init(&t, q, &a->tree, &c->err);
+
+	if (!rc) {
+		tree_rows_init(&rows, &t, &a->rows);
+		tree_emit(&c->emit, &t, &rows, &a->emit);
+		if (!rows.rows.n)
+			rc = CMD_NOTHING;
+		tree_rows_release(&rows);
+	}
+	tree_release(&t);
+	return rc;
+}
+
+int cmd_tree(struct cmd *c)
+{
+	struct tree_args a = {0};
+	int rc = parse(c, &a);
+
+	if (!rc)
+		rc = cmd_with_query(c, show, &a);
+	free(a.sort);
+	return rc;
+}

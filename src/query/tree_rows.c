@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See tree_rows.h.
+ *
+ * A row stands for a set of tree nodes.  From the root down that is one node.  Else it is a list of
+ * (cur, orig) pairs in order of orig: the samples below or at ORIG, seen from its caller CUR.  The
+ * next rows are these lists parted by the scope of CUR's parent.  As nodes are numbered in
+ * preorder, those in a list that lie below another one of it are found in one pass, so recursion
+ * counts a sample once.
+ *
+ * Only rows that are shown are opened, so the work is that of what is seen.  Rows to be opened wait
+ * on a stack of our own: a path can be ten thousand deep. */
+#include "query/tree_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+	node_id cur, orig;
+};
+
+struct candidate {
+	struct tree_row row;
+	node_id node;	     /* TREE_DOWN, and groups of owners */
+	struct entry *first; /* else its entries, borrowed until they are copied */
+	size_t n;
+};
+
+struct maker {
+	const struct tree *t;
+	const struct tree_rows_opts *o;
+	struct tree_rows *ret;
+	unsigned n_cols;
+	uint64_t total;
+	VEC(struct candidate) children, stack;
+	VEC(struct entry) entries, parted;
+	uint32_t *n_of;	       /* by scope; all 0 between uses */
+	VEC(scope_id) touched; /* scopes with n_of */
+};
+
+static uint64_t weight(const struct maker *m, const struct tree_row *r)
+{
+	const uint64_t *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
+
+	return m->n_cols ? counts[m->t->q->sort] : 0;
+}
+
+static uint64_t *new_counts(struct maker *m)
+{
+	size_t n_bytes = (m->n_cols + 1) * sizeof(uint64_t);
+
+	return memset(arena_alloc(&m->ret->arena, n_bytes), 0, n_bytes);
+}
+
+static void add_counts(const struct maker *m, uint64_t *to, const uint64_t *from)
+{
+	for (unsigned c = 0; c < m->n_cols; c++)
+		to[c] += from[c];
+}
+
+static bool any_counts(const struct maker *m, const uint64_t *counts)
+{
+	for (unsigned c = 0; c < m->n_cols; c++)
+		if (counts[c])
+			return true;
+	return false;
+}
+
+/* --- the order of rows --- */
+
+static int compare_texts(const char *a, const char *b)
+{
+	return a == b ? 0 : strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_scopes(const struct tree *t, scope_id a, scope_id b)
+{
+	const struct scope *x = &t->scopes.scopes.v[a], *y = &t->scopes.scopes.v[b];
+	int d = compare_texts(x->name, y->name);
+
+	if (!d && x->image != y->image && x->image != SCOPE_NO_IMAGE && y->image != SCOPE_NO_IMAGE)
+		d = strcmp(t->q->profile->images.v[x->image].path,
+			   t->q->profile->images.v[y->image].path);
+	if (!d)
+		d = compare_texts(x->file, y->file);
+	if (!d)
+		d = x->line < y->line ? -1 : x->line > y->line;
+	if (!d)
+		d = x->svma < y->svma ? -1 : x->svma > y->svma;
+	return d ? d : (int)x->inlined - (int)y->inlined;
+}
+
+static int compare_candidates(const void *a, const void *b, void *arg)
+{
+	const struct maker *m = arg;
+	const struct tree_row *x = &((const struct candidate *)a)->row,
+			      *y = &((const struct candidate *)b)->row;
+	uint64_t wx = weight(m, x), wy = weight(m, y);
+
+	if (wx != wy)
+		return wx > wy ? -1 : 1;
+	for (unsigned c = 0; c < m->n_cols; c++)
+		if (x->inclusive[c] != y->inclusive[c])
+			return x->inclusive[c] > y->inclusive[c] ? -1 : 1;
+	return compare_scopes(m->t, x->scope, y->scope);
+}
+
+/* --- hiding --- */
+
+static bool is_shown(const struct maker *m, const struct tree_row *r)
+{
+	const struct scope *sc = &m->t->scopes.scopes.v[r->scope];
+
+	if (sc->kind == SCOPE_MARK && r->depth == m->t->n_owner_levels && m->o->form == TREE_DOWN)
+		return true;
+	return (double)weight(m, r) * 100 >= m->o->least_pct * (double)m->total;
+}
+
+/* Sorts the candidates, makes one of those to be hidden, and puts all on the stack, the first one
+ * on top, with copies of their entries. */
+static void keep_children(struct maker *m)
+{
+	bool sums = m->o->form == TREE_DOWN;
+	struct candidate hidden = {0};
+	uint64_t *inclusive = NULL, *exclusive = NULL;
+	size_t n = 0;
+
+	vec_each (c, &m->children) {
+		if (is_shown(m, &c->row)) {
+			m->children.v[n++] = *c;
+			continue;
+		}
+		if (!exclusive) {
+			hidden.row = c->row;
+			hidden.row.exclusive = exclusive = new_counts(m);
+			inclusive = sums ? new_counts(m) : NULL;
+			hidden.row.inclusive = inclusive;
+			hidden.row.scope = 0;
+		}
+		hidden.row.n_hidden++;
+		add_counts(m, exclusive, c->row.exclusive);
+		if (inclusive)
+			add_counts(m, inclusive, c->row.inclusive);
+	}
+	m->children.n = n;
+	if (n > 1)
+		qsort_r(m->children.v, n, sizeof(*m->children.v), compare_candidates, m);
+	/* Rows that only others' samples pass through, hidden by exclusive counts, hide nothing. */
+	if (hidden.row.n_hidden && any_counts(m, sums ? inclusive : exclusive))
+		vec_push(&m->children, hidden);
+	n = m->children.n;
+	for (size_t i = n; i-- > 0;) {
+		struct candidate c = m->children.v[i];
+
+		c.row.only = n == 1;
+		c.row.last = i == n - 1;
+		c.first = c.n ? xmemdup(c.first, c.n * sizeof(*c.first)) : NULL;
+		vec_push(&m->stack, c);
+	}
+	m->children.n = 0;
+}
+
+/* --- from the root down --- */
+
+/* Rows of owners above procedures have as exclusive what these add up to. */
+static void add_children(struct maker *m, node_id node, uint32_t parent, uint32_t depth)
+{
+	const struct tree *t = m->t;
+	bool down = m->o->form == TREE_DOWN;
+
+	for (node_id i = node + 1; i < t->end[node]; i = t->end[i])
+		vec_push(&m->children, (struct candidate){
+					       .row = {parent, depth, t->scope[i],
+						       .inclusive = tree_inclusive(t, i),
+						       .exclusive = down ? tree_exclusive(t, i)
+									 : tree_inclusive(t, i)},
+					       .node = i,
+				       });
+}
+
+/* --- procedures and their callers --- */
+
+/* The counts of the nodes that N entries begin with, each sample once. */
+static void sum_entries(struct maker *m, const struct entry *e, size_t n, struct tree_row *row)
+{
+	uint64_t *inclusive = new_counts(m), *exclusive = new_counts(m);
+	node_id covered = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		add_counts(m, exclusive, tree_exclusive(m->t, e[i].orig));
+		if (e[i].orig < covered)
+			continue;
+		add_counts(m, inclusive, tree_inclusive(m->t, e[i].orig));
+		covered = m->t->end[e[i].orig];
+	}
+	row->inclusive = inclusive;
+	row->exclusive = exclusive;
+}
+
+/* Parts m->entries by the scope of CUR, keeping their order: a candidate for each scope. */
+static void part_entries(struct maker *m, uint32_t parent, uint32_t depth)
+{
+	const struct tree *t = m->t;
+	uint32_t at = 0;
+
+	vec_each (e, &m->entries) {
+		scope_id s = t->scope[e->cur];
+
+		if (m->n_of[s]++ == 0)
+			vec_push(&m->touched, s);
+	}
+	vec_each (s, &m->touched) {
+		uint32_t n = m->n_of[*s];
+
+		vec_push(&m->children, (struct candidate){.row = {parent, depth, *s}, .n = n});
+		m->n_of[*s] = at;
+		at += n;
+	}
+	m->parted.n = 0;
+	vec_reserve(&m->parted, m->entries.n);
+	vec_each (e, &m->entries)
+		m->parted.v[m->n_of[t->scope[e->cur]]++] = *e;
+	at = 0;
+	vec_each (c, &m->children) {
+		c->first = m->parted.v + at;
+		at += (uint32_t)c->n;
+		sum_entries(m, c->first, c->n, &c->row);
+	}
+	vec_each (s, &m->touched)
+		m->n_of[*s] = 0;
+	m->touched.n = 0;
+}
+
+/* All nodes below the group of owners (or the root) NODE, each as what was sampled. */
+static void add_procedures(struct maker *m, node_id node, uint32_t parent, uint32_t depth)
+{
+	const struct tree *t = m->t;
+
+	m->entries.n = 0;
+	vec_reserve(&m->entries, (size_t)(t->end[node] - node));
+	for (node_id i = node + 1; i < t->end[node]; i++)
+		m->entries.v[m->entries.n++] = (struct entry){i, i};
+	part_entries(m, parent, depth);
+}
+
+static void add_callers(struct maker *m, const struct entry *e, size_t n, uint32_t parent,
+			uint32_t depth)
+{
+	const struct tree *t = m->t;
+
+	m->entries.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		node_id up = t->parent[e[i].cur];
+		const struct scope *sc = tree_scope(t, up);
+
+		if (sc->kind != SCOPE_ROOT && sc->kind != SCOPE_OWNER)
+			vec_push(&m->entries, (struct entry){up, e[i].orig});
+	}
+	part_entries(m, parent, depth);
+}
+
+/* --- all --- */
+
+/* Finds what is below row PARENT, which C was; for the root C is a candidate of node 0. */
+static void open_row(struct maker *m, const struct candidate *c, uint32_t parent, uint32_t depth)
+{
+	if (c->row.n_hidden || (m->o->max_depth && depth >= m->o->max_depth))
+		return;
+	if (m->o->form == TREE_DOWN || depth < m->t->n_owner_levels)
+		add_children(m, c->node, parent, depth);
+	else if (depth == m->t->n_owner_levels)
+		add_procedures(m, c->node, parent, depth);
+	else if (m->o->form == TREE_CALLERS)
+		add_callers(m, c->first, c->n, parent, depth);
+	keep_children(m);
+}
+
+void tree_rows_init(struct tree_rows *ret, const struct tree *t, const struct tree_rows_opts *o)
+{
+	struct maker m = {.t = t, .o = o, .ret = ret, .n_cols = t->q->n_cols};
+
+	*ret = (struct tree_rows){0};
+	m.total = m.n_cols ? t->q->cols[t->q->sort].n_samples : 0;
+	m.n_of = xcalloc(t->scopes.scopes.n + 1, sizeof(*m.n_of));
+	open_row(&m, &(struct candidate){0}, TREE_ROW_NONE, 0);
+	while (m.stack.n) {
+		struct candidate c = m.stack.v[--m.stack.n];
+		uint32_t row = (uint32_t)ret->rows.n;
+
+		vec_push(&ret->rows, c.row);
+		open_row(&m, &c, row, c.row.depth + 1);
+		free(c.first);
+	}
+	free(m.n_of);
+	vec_release(&m.children);
+	vec_release(&m.stack);
+	vec_release(&m.entries);
+	vec_release(&m.parted);
+	vec_release(&m.touched);
+}
+
+void tree_rows_release(struct tree_rows *r)
+{
+	vec_release(&r->rows);
+	arena_release(&r->arena);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See tree.h.
+ *
+ *     inclusive       %  parent%  exclusive       %  procedure
+ *            90  90.00%  100.00%          0   0.00%  _start [prog]
+ *            90  90.00%  100.00%         10  10.00%  main
+ *            60  60.00%   66.67%         60  60.00%  ├ hot
+ *            20  20.00%   22.22%          0   0.00%  └ read [libc.so.6]
+ *
+ * The only row below another one stands straight beneath it, so that indentation grows with
+ * branches, not with depth.  An image is named where it is another one than the row's before.  On a
+ * terminal names are cut so that the guides in front of them stay; when these take more than half
+ * of the room, the outer ones become their number. */
+#include "view/tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/header.h"
+
+#define NARROW 100 /* columns of a screen that has room for the most important numbers only */
+
+struct guides {
+	VEC(bool) more;	      /* by guide: another row follows below */
+	VEC(uint32_t) n_upto; /* by depth: guides down to the last row there */
+};
+
+struct printer {
+	struct emit *e;
+	struct tree *t;
+	const struct tree_rows *rows;
+	const struct tree_emit_opts *o;
+	unsigned *order;
+	struct emit_col *cols;
+	unsigned n_cols;
+	struct emit_cell *cells;
+	struct guides guides;
+	bool narrow, several_roots;
+	size_t room; /* columns for guides and name; SIZE_MAX: whole */
+	struct arena arena;
+};
+
+/* --- columns --- */
+
+static void add_col(struct printer *p, struct emit_col col)
+{
+	p->cols[p->n_cols++] = col;
+}
+
+static const char *title(struct printer *p, const char *event, const char *what)
+{
+	const struct query *q = p->t->q;
+	struct str s = {0};
+	const char *kept;
+
+	if (q->n_cols == 1)
+		return strcmp(what, "incl") == 0 ? "inclusive" : "exclusive";
+	str_addf(&s, "%s %s", event, what);
+	kept = arena_strdup(&p->arena, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
+/* In CSV a heading says all; in JSON the group does a part. */
+static const char *key(struct printer *p, const char *group, const char *event)
+{
+	struct str s = {0};
+	const char *kept;
+
+	if (p->e->format != EMIT_CSV)
+		return event;
+	str_addf(&s, "%s %s", group, event);
+	kept = arena_strdup(&p->arena, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
+static void make_cols(struct printer *p)
+{
+	const struct query *q = p->t->q;
+	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
+	const unsigned wide = p->narrow ? EMIT_IN_NONE : EMIT_IN_TABLE;
+	struct emit_col *counts = xcalloc(q->n_cols + 1, sizeof(*counts));
+
+	p->order = xcalloc(q->n_cols + 1, sizeof(*p->order));
+	count_cols(q, counts, p->order);
+	p->cols = xcalloc(5 * q->n_cols + 20, sizeof(*p->cols));
+	add_col(p, (struct emit_col){"id", NULL, EMIT_U64, .in = data});
+	add_col(p, (struct emit_col){"parent", NULL, EMIT_U64, .in = data});
+	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		const char *event = counts[i].key;
+
+		add_col(p, (struct emit_col){key(p, "inclusive", event), title(p, event, "incl"),
+					     EMIT_U64, .group = "inclusive"});
+		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE,
+					     .hot = true});
+		if (i == 0 && p->o->form != TREE_FLAT)
+			add_col(p, (struct emit_col){"parent_percent", "parent%", EMIT_PERCENT,
+						     .in = wide});
+		add_col(p, (struct emit_col){key(p, "exclusive", event), title(p, event, "excl"),
+					     EMIT_U64, .group = "exclusive", .in = data | wide});
+		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
+					     EMIT_PERCENT, .in = EMIT_IN_TABLE, .hot = true});
+	}
+	add_col(p, (struct emit_col){"text", scope_kind_name(p->t->level), EMIT_STR,
+				     .in = EMIT_IN_TABLE});
+	add_col(p, (struct emit_col){"kind", NULL, EMIT_STR, .in = data});
+	add_col(p, (struct emit_col){"name", NULL, EMIT_STR, .in = data});
+	add_col(p, (struct emit_col){"image", NULL, EMIT_STR, .in = data});
+	add_col(p, (struct emit_col){"image_kind", NULL, EMIT_STR, .in = data});
+	add_col(p, (struct emit_col){"svma", NULL, EMIT_HEX, .in = data});
+	add_col(p, (struct emit_col){"file", NULL, EMIT_STR, .in = data});
+	add_col(p, (struct emit_col){"line", NULL, EMIT_U64, .in = data});
+	add_col(p, (struct emit_col){"inlined", NULL, EMIT_U64, .in = data});
+	add_col(p, (struct emit_col){"hidden", NULL, EMIT_U64, .in = data});
+	p->cells = xcalloc(p->n_cols, sizeof(*p->cells));
+	free(counts);
+}
+
+/* The columns that are left on a screen beside the numbers. */
+static size_t find_room(const struct printer *p)
+{
+	const struct query *q = p->t->q;
+	size_t used = 0;
+
+	if (!p->e->terminal)
+		return SIZE_MAX;
+	for (unsigned i = 0; i < p->n_cols; i++) {
+		const struct emit_col *c = &p->cols[i];
+		size_t width = strlen(c->title ? c->title : c->key);
+		char number[32];
+
+		if ((c->in && !(c->in & EMIT_IN_TABLE)) || c->type == EMIT_STR)
+			continue;
+		/* No count is larger than the root's, no percentage than 100. */
+		for (unsigned k = 0; k < q->n_cols; k++) {
+			size_t n = c->type == EMIT_PERCENT
+					   ? 7
+					   : (size_t)snprintf(number, sizeof(number), "%" PRIu64,
+							      query_scaled(&q->cols[k],
+									   q->cols[k].n_samples));
+
+			width = n > width ? n : width;
+		}
+		used += width + 1;
+	}
+	used++;
+	return p->e->width > used + 16 ? p->e->width - used : 16;
+}
+
+/* --- names --- */
+
+static const char *basename_of(const char *path)
+{
+	const char *base = str_basename(path);
+
+	return *path == '[' || !*base ? path : base;
+}
+
+/* " [libc.so.6]" when it is another image than the row's above; always for the kernel's. */
+static void add_image(struct str *s, struct printer *p, const struct tree_row *r,
+		      const struct scope *sc)
+{
+	const struct profile *pr = p->t->q->profile;
+	const struct scope *up = r->parent == TREE_ROW_NONE
+					 ? NULL
+					 : &p->t->scopes.scopes.v[p->rows->rows.v[r->parent].scope];
+	const char *name;
+
+	if (sc->kind <= SCOPE_IMAGE || sc->image == SCOPE_NO_IMAGE ||
+	    pr->images.v[sc->image].kind == IMAGE_UNKNOWN)
+		return;
+	if (up && up->image == sc->image && !scope_is_kernel(pr, sc))
+		return;
+	name = basename_of(query_image_name(p->t->q, sc->image));
+	str_addc(s, ' ');
+	if (*name != '[')
+		str_addc(s, '[');
+	text_show(s, name);
+	if (*name != '[')
+		str_addc(s, ']');
+}
+
+/* What stands behind the name of a row's scope. */
+static void add_rest(struct str *s, struct printer *p, const struct tree_row *r,
+		     const struct scope *sc)
+{
+	if (sc->inlined)
+		str_add(s, " (inlined)");
+	if (sc->kind == SCOPE_LINE && sc->line) {
+		str_addc(s, ' ');
+		text_show(s, str_basename(sc->file ? sc->file : "?"));
+		str_addf(s, ":%" PRIu32, sc->line);
+	}
+	if (sc->kind == SCOPE_ADDRESS)
+		str_addf(s, " %#" PRIx64, sc->svma);
+	add_image(s, p, r, sc);
+}
+
+static void add_name(struct str *s, const struct scope *sc, const struct tree_row *r)
+{
+	if (r->n_hidden) {
+		str_addf(s, "(%" PRIu32 " hidden)", r->n_hidden);
+		return;
+	}
+	if (sc->kind == SCOPE_OWNER && owner_key_is_number(sc->owner))
+		str_addf(s, "%s ", owner_key_name(sc->owner));
+	text_show(s, sc->name);
+}
+
+/* --- guides --- */
+
+/* Whether R stands indented below its parent rather than straight beneath it. */
+static bool is_branch(const struct printer *p, const struct tree_row *r)
+{
+	const struct tree_row *up;
+
+	if (r->parent == TREE_ROW_NONE)
+		return false;
+	up = &p->rows->rows.v[r->parent];
+	return !r->only || p->t->scopes.scopes.v[up->scope].kind == SCOPE_OWNER ||
+	       (up->parent == TREE_ROW_NONE && p->several_roots);
+}
+
+/* Appends the guides in front of R's name and returns their width. */
+static size_t add_guides(struct str *s, struct printer *p, const struct tree_row *r)
+{
+	struct guides *g = &p->guides;
+	uint32_t n = r->depth ? g->n_upto.v[r->depth - 1] : 0, from = 0;
+	bool branch = is_branch(p, r);
+	size_t width = 0, before;
+
+	g->n_upto.n = r->depth;
+	vec_push(&g->n_upto, n + branch);
+	g->more.n = n;
+	if (branch)
+		vec_push(&g->more, !r->last);
+	if (p->room != SIZE_MAX && 2 * (size_t)(n + branch) > p->room / 2) {
+		from = n + branch - (uint32_t)(p->room / 8);
+		before = s->n;
+		str_addf(s, "+%" PRIu32 " ", from);
+		width = s->n - before;
+	}
+	for (uint32_t i = from; i < n; i++, width += 2)
+		str_add(s, g->more.v[i] ? "│ " : "  ");
+	if (branch) {
+		str_add(s, r->last ? "└ " : "├ ");
+		width += 2;
+	}
+	return width;
+}
+
+static const char *row_text(struct printer *p, const struct tree_row *r)
+{
+	const struct scope *sc = &p->t->scopes.scopes.v[r->scope];
+	struct str name = {0}, rest = {0}, s = {0};
+	size_t used = add_guides(&s, p, r), room;
+	const char *kept;
+
+	add_name(&name, sc, r);
+	if (!r->n_hidden)
+		add_rest(&rest, p, r, sc);
+	if (p->room == SIZE_MAX) {
+		str_add(&s, str_get(&name));
+		str_add(&s, str_get(&rest));
+	} else {
+		size_t rest_width = text_width(str_get(&rest));
+
+		room = p->room > used ? p->room - used : 0;
+		/* The name gives way before what is behind it, down to half of the room. */
+		if (rest_width > room / 2 && text_width(str_get(&name)) + rest_width > room)
+			rest_width = room / 2;
+		room -= rest_width;
+		text_add_cut(&s, str_get(&name), TEXT_NAME, room < 8 ? 8 : room);
+		if (rest.n)
+			text_add_cut(&s, rest.v, TEXT_END, rest_width < 4 ? 4 : rest_width);
+	}
+	kept = arena_strdup(&p->arena, str_get(&s));
+	str_release(&name);
+	str_release(&rest);
+	str_release(&s);
+	return kept;
+}
+
+/* --- rows --- */
+
+static struct emit_cell percent(uint64_t part, uint64_t whole)
+{
+	return (struct emit_cell){.d = whole ? 100 * (double)part / (double)whole : 0};
+}
+
+static struct emit_cell count(const struct printer *p, unsigned c, uint64_t n)
+{
+	return (struct emit_cell){
+		.u = p->e->format == EMIT_TABLE ? query_scaled(&p->t->q->cols[c], n) : n};
+}
+
+static struct emit_cell *count_cells(struct printer *p, struct emit_cell *cell,
+				     const struct tree_row *r)
+{
+	const struct query *q = p->t->q;
+	const uint64_t *up =
+		r->parent == TREE_ROW_NONE ? NULL : p->rows->rows.v[r->parent].inclusive;
+	const struct emit_cell none = {.none = true};
+
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		unsigned c = p->order[i];
+		uint64_t all = q->cols[c].n_samples;
+
+		*cell++ = r->inclusive ? count(p, c, r->inclusive[c]) : none;
+		*cell++ = r->inclusive ? percent(r->inclusive[c], all) : none;
+		if (i == 0 && p->o->form != TREE_FLAT)
+			*cell++ = r->inclusive ? percent(r->inclusive[c], up ? up[c] : all) : none;
+		*cell++ = count(p, c, r->exclusive[c]);
+		*cell++ = percent(r->exclusive[c], all);
+	}
+	return cell;
+}
+
+static const char *kind_text(const struct tree_row *r, const struct scope *sc)
+{
+	if (r->n_hidden)
+		return "hidden";
+	return sc->kind == SCOPE_OWNER ? owner_key_name(sc->owner) : scope_kind_name(sc->kind);
+}
+
+static void emit_tree_row(struct printer *p, const struct tree_row *r)
+{
+	const struct scope *sc = &p->t->scopes.scopes.v[r->scope];
+	bool of_image = !r->n_hidden && sc->image != SCOPE_NO_IMAGE && sc->kind != SCOPE_MARK;
+	bool has_svma = of_image && (sc->proc != PROC_NONE || sc->kind == SCOPE_ADDRESS);
+	struct emit_cell *cell = p->cells;
+
+	*cell++ = (struct emit_cell){.u = (uint64_t)(r - p->rows->rows.v)};
+	*cell++ = (struct emit_cell){.u = r->parent, .none = r->parent == TREE_ROW_NONE};
+	*cell++ = (struct emit_cell){.u = r->depth};
+	cell = count_cells(p, cell, r);
+	*cell++ = (struct emit_cell){.s = p->e->format == EMIT_TABLE ? row_text(p, r) : NULL};
+	*cell++ = (struct emit_cell){.s = kind_text(r, sc)};
+	*cell++ = (struct emit_cell){.s = r->n_hidden ? NULL : sc->name};
+	*cell++ = (struct emit_cell){.s = of_image ? query_image_name(p->t->q, sc->image) : NULL};
+	*cell++ = (struct emit_cell){
+		.s = of_image ? image_kind_name(p->t->q->profile->images.v[sc->image].kind) : NULL};
+	*cell++ = (struct emit_cell){.u = sc->svma, .none = !has_svma};
+	*cell++ = (struct emit_cell){.s = sc->file};
+	*cell++ = (struct emit_cell){.u = sc->line, .none = !sc->line};
+	*cell++ = (struct emit_cell){.u = sc->inlined, .none = !of_image};
+	*cell++ = (struct emit_cell){.u = r->n_hidden, .none = !r->n_hidden};
+	emit_row(p->e, p->cells);
+}
+
+/* --- what is said above --- */
+
+static void emit_share(struct printer *p, const char *json_key_name, const uint64_t *n,
+		       const char *text)
+{
+	const struct query *q = p->t->q;
+	struct json *j = emit_json(p->e);
+	uint64_t all = q->n_cols ? q->cols[q->sort].n_samples : 0;
+
+	if (j) {
+		json_key(j, json_key_name);
+		json_begin(j, '{');
+		for (unsigned c = 0; c < q->n_cols; c++) {
+			json_key(j, q->cols[c].name);
+			json_u64(j, n[c]);
+		}
+		json_end(j, '}');
+	} else if (!p->o->no_header && all && n[q->sort]) {
+		emit_text(p->e, "%.2f %% of samples %s\n", 100 * (double)n[q->sort] / (double)all,
+			  text);
+	}
+}
+
+static void emit_about(struct printer *p)
+{
+	static const char *const forms[] = {"down", "callers", "flat"};
+	struct tree *t = p->t;
+	struct json *j = emit_json(p->e);
+	size_t before = p->e->out->n;
+
+	if (j) {
+		json_key(j, "form");
+		json_str(j, forms[p->o->form]);
+	}
+	emit_share(p, "guessed", t->n_guessed, "have frames guessed by frame pointer");
+	emit_share(p, "truncated", t->n_truncated, "lack the outer part of their path");
+	emit_share(p, "ignored", t->n_ignored, "are left out by --ignore");
+	emit_share(p, "not_in_focus", t->n_not_focus, "are left out by --focus");
+	if (!j && p->e->out->n > before)
+		emit_text(p->e, "\n");
+}
+
+/* Images with at least one percent of the samples in nameless scopes. */
+static void emit_notes(struct printer *p)
+{
+	const struct tree *t = p->t;
+	const struct query *q = t->q;
+	uint64_t *sums = xcalloc(q->profile->images.n + 1, sizeof(*sums));
+	image_ids nameless = {0};
+
+	for (node_id i = 0; q->n_cols && i < t->n; i++) {
+		const struct scope *sc = tree_scope(t, i);
+
+		if (sc->nameless && sc->image != SCOPE_NO_IMAGE)
+			sums[sc->image] += tree_exclusive(t, i)[q->sort];
+	}
+	for (image_id im = 0; im < q->profile->images.n; im++)
+		if (sums[im] && sums[im] >= q->cols[q->sort].n_samples / 100)
+			vec_push(&nameless, im);
+	notes_emit(p->e, t->q, &nameless);
+	vec_release(&nameless);
+	free(sums);
+}
+
+void tree_emit(struct emit *e, struct tree *t, const struct tree_rows *rows,
+	       const struct tree_emit_opts *o)
+{
+	struct printer p = {.e = e, .t = t, .rows = rows, .o = o};
+
+	p.narrow = e->terminal && e->width < NARROW;
+	vec_each (r, &rows->rows)
+		p.several_roots |= r->depth == 0 && !r->only;
+	make_cols(&p);
+	p.room = find_room(&p);
+	emit_begin(e);
+	header_emit(e, t->q, o->no_header);
+	emit_about(&p);
+	emit_table(e, "rows", p.cols, p.n_cols);
+	vec_each (r, &rows->rows)
+		emit_tree_row(&p, r);
+	emit_table_end(e);
+	emit_notes(&p);
+	emit_end(e);
+	vec_release(&p.guides.more);
+	vec_release(&p.guides.n_upto);
+	arena_release(&p.arena);
+	free(p.order);
+	free(p.cols);
+	free(p.cells);
+}
