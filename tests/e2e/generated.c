@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs code it wrote itself, and tells of it as run-times do.
+ *
+ * generated trampolines SECONDS: as CPython 3.12 with -X perf (docs.python.org, "Python support for
+ * the Linux perf profiler"): py::outer calls the evaluator, which calls py::inner for three
+ * quarters of the time and py::aside for one; /tmp/perf-PID.map has lines "START SIZE
+ * py::NAME:FILE".
+ *
+ * generated dump SECONDS: a jitdump in the working directory (Linux,
+ * tools/perf/Documentation/jitdump-specification.txt).  For half of the time the procedure "before"
+ * runs, then "after" at its very address. */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "spin.h"
+
+/* void f(uint64_t n, void (*next)(void)): counts n down to 0 and calls NEXT; with a frame pointer.
+ */
+#if defined(__x86_64__)
+static const uint8_t code[] = {0x55,		 /*    push %rbp */
+			       0x48, 0x89, 0xe5, /*    mov %rsp,%rbp */
+			       0x48, 0xff, 0xcf, /* 0: dec %rdi */
+			       0x75, 0xfb,	 /*    jne 0 */
+			       0xff, 0xd6,	 /*    call *%rsi */
+			       0x5d,		 /*    pop %rbp */
+			       0xc3};		 /*    ret */
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+static const uint8_t code[] = {0xfd, 0x7b, 0xbf, 0xa9,	/*    stp x29, x30, [sp, #-16]! */
+			       0xfd, 0x03, 0x00, 0x91,	/*    mov x29, sp */
+			       0x00, 0x04, 0x00, 0xf1,	/* 0: subs x0, x0, #1 */
+			       0xe1, 0xff, 0xff, 0x54,	/*    b.ne 0 */
+			       0x20, 0x00, 0x3f, 0xd6,	/*    blr x1 */
+			       0xfd, 0x7b, 0xc1, 0xa8,	/*    ldp x29, x30, [sp], #16 */
+			       0xc0, 0x03, 0x5f, 0xd6}; /*    ret */
+#define MACHINE EM_AARCH64
+#endif
+
+typedef void procedure(uint64_t n, void (*next)(void));
+
+static uint8_t *page;
+
+static void protect(int prot)
+{
+	if (mprotect(page, 4096, prot) < 0)
+		_exit(1);
+}
+
+/* Writes the procedure at offset AT of the page. */
+static procedure *make(unsigned at)
+{
+	protect(PROT_READ | PROT_WRITE);
+	memcpy(page + at, code, sizeof(code));
+	protect(PROT_READ | PROT_EXEC);
+	__builtin___clear_cache((char *)page, (char *)page + 4096);
+	return (procedure *)(uintptr_t)(page + at);
+}
+
+static void nothing(void)
+{
+}
+
+static procedure *outer, *inner, *aside;
+
+NOINLINE static void evaluate(void)
+{
+	inner(3000000, nothing);
+	aside(1000000, nothing);
+	__asm__ volatile("");
+}
+
+static int trampolines(double end)
+{
+	char path[64];
+	FILE *map;
+
+	outer = make(0);
+	inner = make(64);
+	aside = make(128);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	if (!map)
+		return 1;
+	fprintf(map, "%lx %zx py::outer:/srv/my app.py\n", (unsigned long)page, sizeof(code));
+	fprintf(map, "%lx %zx py::inner:/srv/my app.py\n", (unsigned long)page + 64, sizeof(code));
+	fprintf(map, "%lx %zx py::aside:/srv/my app.py\n", (unsigned long)page + 128, sizeof(code));
+	fclose(map);
+	puts(path); /* for whoever cleans up */
+	fflush(stdout);
+	while (seconds() < end)
+		outer(1, evaluate);
+	return 0;
+}
+
+static void put32(FILE *f, uint32_t v)
+{
+	fwrite(&v, sizeof(v), 1, f);
+}
+
+static void put64(FILE *f, uint64_t v)
+{
+	fwrite(&v, sizeof(v), 1, f);
+}
+
+static uint64_t now_ns(void)
+{
+	return (uint64_t)(seconds() * 1e9);
+}
+
+static FILE *start_dump(void)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "jit-%d.dump", getpid());
+	f = fopen(path, "w+");
+	if (!f || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0) == MAP_FAILED)
+		_exit(1);
+	put32(f, 0x4a695444); /* magic, version, size, machine, padding, pid, time, flags */
+	put32(f, 1);
+	put32(f, 40);
+	put32(f, MACHINE);
+	put32(f, 0);
+	put32(f, (uint32_t)getpid());
+	put64(f, now_ns());
+	put64(f, 0);
+	return f;
+}
+
+static procedure *load(FILE *f, const char *name)
+{
+	static uint64_t index;
+	procedure *p = make(64);
+
+	put32(f,
+	      0); /* JIT_CODE_LOAD: size, time, pid, tid, address twice, size, index, name, code */
+	put32(f, (uint32_t)(56 + strlen(name) + 1 + sizeof(code)));
+	put64(f, now_ns());
+	put32(f, (uint32_t)getpid());
+	put32(f, (uint32_t)getpid());
+	put64(f, (uintptr_t)p);
+	put64(f, (uintptr_t)p);
+	put64(f, sizeof(code));
+	put64(f, index++);
+	fwrite(name, strlen(name) + 1, 1, f);
+	fwrite(code, sizeof(code), 1, f);
+	fflush(f);
+	return p;
+}
+
+static int dump(double start, double end)
+{
+	FILE *f = start_dump();
+	procedure *p = load(f, "before");
+
+	while (seconds() < (start + end) / 2)
+		p(1000000, nothing);
+	p = load(f, "after");
+	while (seconds() < end)
+		p(1000000, nothing);
+	fclose(f);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	double start = seconds(), end = start + (argc > 2 ? atof(argv[2]) : 1);
+
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED || argc < 2)
+		return 1;
+	return strcmp(argv[1], "dump") == 0 ? dump(start, end) : trampolines(end);
+}

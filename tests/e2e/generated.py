@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Code that is made while it runs, and told of: perf maps as V8 and CPython write them, jitdumps as V8 does."""
+import glob
+
+from e2e import *
+
+RATE = ["-e", "cpu-clock", "-c", 500009]
+FAST = ["-e", "cpu-clock", "-c", 100003]  # cycles of 0.4 s
+
+# hot() has three times the work of warm(); each is compiled in the first milliseconds.
+HOT_JS = """
+function hot(n) { let s = 0; for (let i = 0; i < 3 * n; i++) s = (s * 31 + i) % 1000003; return s; }
+function warm(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+function both(n) { return hot(n) + warm(n); }
+const end = Date.now() + 2000;
+let sum = 0;
+while (Date.now() < end) sum += both(100000);
+"""
+
+# Compiles a thousand procedures one after the other and drops each: their memory is used again.
+CHURN_JS = """
+const end = Date.now() + 2500;
+let sum = 0, i = 0;
+while (Date.now() < end) {
+  const f = new Function('n', `let s = ${i}; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; // ` +
+                         '-'.repeat(i % 700));
+  for (let k = 0; k < 20; k++) sum += f(20000);
+  i++;
+}
+"""
+
+
+def node(script, *options):
+    with open("work.js", "w") as f:
+        f.write(script)
+    account = record(*RATE, "--", "node", *options, os.path.abspath("work.js"))
+    for path in glob.glob("/tmp/perf-*.map"):
+        with open(path, errors="replace") as f:
+            if os.getcwd() in f.read():
+                os.unlink(path)
+    return account
+
+
+def named(p):
+    """Share of the samples in generated code that have a name."""
+    jit = [r for r in p.rows if r["kind"] == "jit"]
+    n = sum(r["counts"].get(p.event, 0) for r in jit)
+    without = sum(r["counts"].get(p.event, 0) for r in jit if r["procedure"] == "[no symbol]")
+    anon = p.n(kind="anon")
+    note("%d samples in generated code, %d without a name; %d in nameless memory; %d of node's processes" %
+         (n, without, anon, p.n()))
+    check(n + anon > 100, "only %d samples in generated code: %s" % (n + anon, p.images()))
+    return (n - without) / (n + anon)
+
+
+def share(p, function):
+    """Samples in the JavaScript procedure FUNCTION, however often it was compiled."""
+    return sum(r["counts"].get(p.event, 0) for r in p.rows
+               if r["kind"] == "jit" and r["procedure"].split(" ")[0].lstrip("JS:*^~+") == function)
+
+
+def hot_and_warm():
+    p = Prof()
+    check({r["image"] for r in p.rows if r["kind"] == "jit"} == {"[jit] node"}, "images %s" % p.images())
+    check(named(p) > 0.99, "named %.4f of it" % named(p))
+    hot, warm = share(p, "hot"), share(p, "warm")
+    check(hot + warm > 0.8 * p.n(), "hot %d, warm %d of %d" % (hot, warm, p.n()))
+    near(hot, hot + warm, 0.75, "hot() beside warm()", slack=0.03)
+
+
+def node_with_a_map():
+    node(HOT_JS, "--perf-basic-prof")
+    hot_and_warm()
+
+
+def node_with_a_dump():
+    node(HOT_JS, "--perf-prof")
+    check(glob.glob("jit-*.dump"), "node wrote no dump: %s" % os.listdir())
+    hot_and_warm()
+
+
+def node_with_a_dump_from_the_middle():
+    """The dump was mapped before the recording began."""
+    with open("work.js", "w") as f:
+        f.write(HOT_JS.replace("2000", "4000"))
+    with running("node", "--perf-prof", "work.js") as p:
+        wait_for(lambda: glob.glob("jit-*.dump"), "node to begin")
+        time.sleep(1)
+        with Recording("-p", p.pid, *RATE):
+            p.wait()
+    hot_and_warm()
+
+
+def node_with_a_dump_that_has_no_name():
+    node(HOT_JS, "--perf-prof", "--perf-prof-delete-file")
+    check(not glob.glob("jit-*.dump"), "node kept its dump: %s" % os.listdir())
+    hot_and_warm()
+
+
+def node_that_compiles_all_the_time():
+    for option in "--perf-prof", "--perf-basic-prof":
+        node(CHURN_JS, option)
+        p = Prof()
+        share_named = named(p)
+        check(share_named > 0.99, "%s: %.4f of it named" % (option, share_named))
+        shutil.rmtree("db")
+
+
+def trampolines_of_an_interpreter():
+    p = subprocess.run([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--",
+                        prog("generated"), "trampolines", "0.8"], capture_output=True, text=True, check=True)
+    for path in (s for s in p.stdout.splitlines() if s.startswith("/tmp/perf-")):
+        os.unlink(path)
+    q = Prof()
+    procedures = q.procedures("[jit] generated")
+    note(procedures)
+    inner, aside = (procedures.get("py::%s:/srv/my app.py" % name, 0) for name in ("inner", "aside"))
+    check(inner + aside > 0.9 * q.n(), "%s of %d" % (procedures, q.n()))
+    near(inner, inner + aside, 0.75, "py::inner beside py::aside", slack=0.01)
+
+
+def an_address_used_again():
+    """What ran at an address keeps its name when something else runs there, but for a cycle."""
+    record(*FAST, "--", prog("generated"), "dump", 2)
+    p = Prof()
+    procedures = p.procedures("[jit] generated")
+    note(procedures)
+    check(set(procedures) == {"before", "after"}, "procedures %s" % procedures)
+    n = sum(procedures.values())
+    check(n > 0.9 * p.n(), "%d of %d" % (n, p.n()))
+    near(procedures["before"], n, 0.5, "the one that was there before", slack=0.22)
+
+
+run(node_with_a_map, node_with_a_dump, node_with_a_dump_from_the_middle, node_with_a_dump_that_has_no_name,
+    node_that_compiles_all_the_time, trampolines_of_an_interpreter, an_address_used_again)
