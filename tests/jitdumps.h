@@ -8,7 +8,8 @@
 
 #include "base/wr.h"
 
-static bool jd_big; /* byte order of what is written from now on */
+static uint64_t jd_time = 2000; /* of the records */
+static bool jd_big;		/* byte order of what is written from now on */
 
 static inline void jd_u32(struct wr *w, uint32_t v)
 {
@@ -36,7 +37,7 @@ static inline void jd_record(struct wr *w, uint32_t kind, uint32_t n_bytes)
 {
 	jd_u32(w, kind);
 	jd_u32(w, n_bytes);
-	jd_u64(w, 2000);
+	jd_u64(w, jd_time);
 }
 
 static inline void jd_load(struct wr *w, uint64_t avma, uint32_t n_code, const char *name)

@@ -60,6 +60,7 @@ struct collector {
 	uint64_t n_lost_records;		 /* of any kind, as the rings tell it on the way */
 	uint64_t idle_start_ns;			 /* of all CPUs, when sampling began */
 	int cycle_ms;
+	uint64_t cycle_ns; /* when the last cycle was, or the first can begin */
 };
 
 const char *collector_why_not_bpf(const struct collector *c)
@@ -412,6 +413,7 @@ int collector_start(struct collector *c, struct err *err)
 
 	/* In this order every process that is sampled is known: from the list, or by its records.
 	 */
+	c->cycle_ns = now_ns();
 	opened_enable(&c->sideband);
 	rc = list_processes(c, err);
 	c->idle_start_ns = idle_ns();
@@ -481,6 +483,7 @@ static void apply_sample(struct collector *c, const struct record *r)
 	if (proc != PROC_NONE)
 		s.generation = c->procs.v.v[proc].generation;
 	c->n_ring_samples[s.event]++;
+	c->procs.time_ns = r->time_ns;
 	fold_add(&c->fold, &s);
 }
 
@@ -547,10 +550,14 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 static void cycle(struct collector *c, uint64_t until_ns)
 {
 	uint32_t n = c->log ? c->n_log_cpus : 0;
+	uint64_t now;
 
 	for (uint32_t cpu = 0; cpu < n; cpu++)
 		c->heads[cpu] = log_head(c->log, cpu);
-	apply_sideband(c, until_ns ? until_ns : now_ns());
+	now = now_ns();
+	apply_sideband(c, until_ns ? until_ns : now);
+	c->procs.time_ns = c->cycle_ns + (now - c->cycle_ns) / 2;
+	c->cycle_ns = now;
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at++) {
 			struct log_sample s = log_get(c->log, cpu, at);

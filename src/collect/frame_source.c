@@ -13,7 +13,8 @@ void frame_source_add(struct procs *ps, struct frame_source *s)
 bool frame_source_find(struct procs *ps, uint32_t proc, uint64_t avma, const struct mapping *map,
 		       struct frame_place *ret)
 {
-	const struct frame_query q = {.procs = ps, .proc = proc, .avma = avma, .map = map};
+	const struct frame_query q = {
+		.procs = ps, .proc = proc, .avma = avma, .map = map, .time_ns = ps->time_ns};
 
 	for (struct frame_source *s = ps->sources; s; s = s->next)
 		if (s->find(s, &q, ret))

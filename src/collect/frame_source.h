@@ -21,12 +21,14 @@
 struct procs;
 struct mapping;
 
-/* An address as it is now, after the sideband was applied up to the sample's cycle. */
+/* An address, and when: after the sideband was applied up to the sample's cycle, and at the time
+ * procs tells. */
 struct frame_query {
 	struct procs *procs;
 	uint32_t proc; /* number in procs */
 	uint64_t avma;
 	const struct mapping *map; /* the executable mapping it lies in; NULL: none */
+	uint64_t time_ns;	   /* about when, CLOCK_MONOTONIC */
 };
 
 struct frame_place {
@@ -38,7 +40,9 @@ struct frame_place {
  * added to are released. */
 struct frame_source {
 	/* Says where Q's frame is, in the profile of Q's procs; false when this source does not
-	 * know.  (image, svma) must mean the same code for ever: names are given to it later. */
+	 * know.  (image, svma) must mean the same code for ever: names are given to it later.  A
+	 * source that will answer otherwise than it did for an earlier time adds to n_changes of
+	 * the procs: call paths are kept with the answers that were given for them. */
 	bool (*find)(struct frame_source *s, const struct frame_query *q, struct frame_place *ret);
 	struct frame_source *next; /* set by frame_source_add */
 };

@@ -512,6 +512,8 @@ image_id procs_anon_image(struct procs *ps, uint32_t proc)
 		str_addf(&path, "[anon] %s", profile_str(ps->profile, p->comm));
 	}
 	im.path = str_get(&path);
+	if (fd >= 0)
+		ps->n_changes++;
 	p->anon = profile_intern_image(ps->profile, &im);
 	p->has_anon = true;
 	p->anon_cycle = ps->cycle;

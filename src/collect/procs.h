@@ -74,6 +74,11 @@ struct procs {
 	uint32_t free;	  /* first free element, or PROC_NONE */
 	uint32_t cycle;	  /* counts from 1 */
 	bool lost;	  /* records were lost: a life may be missing */
+	/* When the samples that are being folded were taken, CLOCK_MONOTONIC: the very time where
+	 * samples tell it, else the middle of the cycle. */
+	uint64_t time_ns;
+	/* Counts what lets a source say something else of an address than it said before. */
+	uint32_t n_changes;
 	uint64_t salt;
 	VEC(struct jit) jits;	      /* code of perf maps that has samples */
 	struct frame_source *sources; /* see frame_source.h */

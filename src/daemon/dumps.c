@@ -18,6 +18,7 @@ struct dump {
 	bool used;	     /* since it was last settled */
 	image_id image;	     /* when there was a sample */
 	struct jitcode *jit; /* NULL: forgotten */
+	uint32_t n_replaced; /* of jit, when it was last asked */
 };
 
 /* A dump's identity is this recording's own, like that of code of perf maps. */
@@ -50,15 +51,15 @@ static struct dump *get_dump(struct dumps *ds, uint32_t code)
 	return d;
 }
 
-/* Reads what was written up to now. */
-static void read_dump(struct dump *d, const struct procs *ps)
+/* Reads what was written, and was so by UNTIL_NS. */
+static void read_dump(struct dump *d, const struct procs *ps, uint64_t until_ns)
 {
 	int fd = ps->images->codes.v[d->code].fd;
 
 	if (!d->jit)
 		d->jit = jitcode_new();
 	/* After an error what was read before it is good, and nothing more comes. */
-	if (fd < 0 || (jitcode_read(d->jit, fd, NULL) < 0 && !jitcode_at(d->jit)))
+	if (fd < 0 || (jitcode_read(d->jit, fd, until_ns, NULL) < 0 && !jitcode_at(d->jit)))
 		d->unread = true;
 }
 
@@ -72,10 +73,13 @@ static bool find(struct frame_source *s, const struct frame_query *q, struct fra
 	if (!p->dump || !q->map || ps->images->codes.v[q->map->code].kind != CODE_ANON)
 		return false;
 	d = get_dump(ds, p->dump - 1);
-	if (!d->unread && (d->cycle != ps->cycle || !d->jit))
-		read_dump(d, ps);
+	if (!d->unread &&
+	    (d->cycle != ps->cycle || !d->jit || jitcode_next_ns(d->jit) <= q->time_ns))
+		read_dump(d, ps, q->time_ns);
 	if (d->unread)
 		return false;
+	ps->n_changes += jitcode_n_replaced(d->jit) - d->n_replaced;
+	d->n_replaced = jitcode_n_replaced(d->jit);
 	if (!d->cycle)
 		d->image = add_image(ps, p, d->code);
 	d->cycle = ps->cycle;
@@ -104,7 +108,7 @@ static void save(struct dump *d, const struct procs *ps, struct resolver *r)
 {
 	struct symtab st;
 
-	read_dump(d, ps);
+	read_dump(d, ps, UINT64_MAX);
 	jitcode_symbols(d->jit, &st);
 	resolver_save_symtab(r, &ps->profile->images.v[d->image], &st, NULL);
 	symtab_release(&st);
@@ -124,6 +128,7 @@ void dumps_settle(struct dumps *ds, const struct procs *ps, struct resolver *r)
 			save(*d, ps, r);
 			jitcode_free((*d)->jit);
 			(*d)->jit = NULL;
+			(*d)->n_replaced = 0;
 		}
 		(*d)->used = false;
 	}

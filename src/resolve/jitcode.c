@@ -19,8 +19,8 @@
 #define MOST_YOUNG 512
 
 /* What a hostile dump may make us keep. */
-#define MOST_LOADS	(1u << 20)
-#define MOST_NAME_BYTES (64u << 20)
+#define MOST_LOADS	(1u << 18)
+#define MOST_NAME_BYTES (32u << 20)
 #define MOST_NAME	32768
 
 /* Bytes read at a time: a record's head and any reasonable name. */
@@ -28,6 +28,9 @@
 
 /* Windows a call reads at most, so that a dump that grows without end does not hold up others. */
 #define MOST_WINDOWS 4096
+
+/* What is asked for is the present, a cycle ago at most. */
+#define MOST_AHEAD_NS (10ull * 1000000000)
 
 struct load {
 	uint64_t svma;
@@ -51,11 +54,15 @@ struct jitcode {
 	VEC(char) pool;
 	piece_list young, old;
 	uint32_t n_replaced;
+	uint64_t next_ns;
 };
 
 struct jitcode *jitcode_new(void)
 {
-	return xcalloc(1, sizeof(struct jitcode));
+	struct jitcode *j = xcalloc(1, sizeof(*j));
+
+	j->next_ns = UINT64_MAX;
+	return j;
 }
 
 void jitcode_free(struct jitcode *j)
@@ -72,6 +79,11 @@ void jitcode_free(struct jitcode *j)
 uint64_t jitcode_at(const struct jitcode *j)
 {
 	return j->at;
+}
+
+uint64_t jitcode_next_ns(const struct jitcode *j)
+{
+	return j->next_ns;
 }
 
 uint32_t jitcode_n_replaced(const struct jitcode *j)
@@ -262,10 +274,19 @@ static int fail(struct jitcode *j, int code, struct err *err)
 	return err_set(err, code, "jitdump+%#llx: no record", (unsigned long long)j->at);
 }
 
-int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, struct err *err)
+/* Is R of a later time than UNTIL_NS?  A time far in the future is another clock's. */
+static bool is_later(const struct jitcode *j, const struct jitdump_record *r, uint64_t until_ns)
+{
+	return (r->kind == JITDUMP_LOAD || r->kind == JITDUMP_MOVE) && r->time > until_ns &&
+	       r->time - until_ns < MOST_AHEAD_NS && !(j->dump.flags & JITDUMP_FLAG_ARCH_TIMESTAMP);
+}
+
+int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t until_ns,
+		 struct err *err)
 {
 	const uint64_t from = j->at;
 
+	j->next_ns = UINT64_MAX;
 	if (j->failed)
 		return fail(j, j->failed, err);
 	if (!j->has_header) {
@@ -288,6 +309,10 @@ int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, struct err *
 			return 0;
 		if (rc < 0)
 			return fail(j, rc, err);
+		if (is_later(j, &r, until_ns)) {
+			j->next_ns = r.time;
+			return 0;
+		}
 		if (j->loads.n >= MOST_LOADS || j->pool.n >= MOST_NAME_BYTES)
 			return fail(j, -E2BIG, err);
 		apply(j, &r);
@@ -296,7 +321,7 @@ int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, struct err *
 	return 0;
 }
 
-int jitcode_read(struct jitcode *j, int fd, struct err *err)
+int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err)
 {
 	_mem_ uint8_t *window = NULL;
 	uint64_t before;
@@ -311,7 +336,7 @@ int jitcode_read(struct jitcode *j, int fd, struct err *err)
 		n = pread(fd, window, WINDOW, (off_t)j->at);
 		if (n < 0)
 			return err_errno(err, -errno, "jitdump");
-		rc = jitcode_feed(j, window, (size_t)n, err);
+		rc = jitcode_feed(j, window, (size_t)n, until_ns, err);
 		if (j->at == before)
 			break;
 	}

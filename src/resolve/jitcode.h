@@ -30,17 +30,24 @@ struct jitcode;
 struct jitcode *jitcode_new(void);
 void jitcode_free(struct jitcode *j);
 
-/* Takes the N bytes that come next in the dump, at jitcode_at.  What it needs no more of is behind
- * jitcode_at afterwards, which may be beyond these bytes; what is incomplete stays before it.  0,
- * or what is wrong with the dump: then it can be read no further, and every later call says so. */
-int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, struct err *err);
+/* Takes the N bytes that come next in the dump, at jitcode_at, up to the first that tells of code
+ * made after UNTIL_NS (CLOCK_MONOTONIC, which compilers are to use; times by another clock are
+ * passed over).  What it needs no more of is behind jitcode_at afterwards, which may be beyond
+ * these bytes; what is incomplete stays before it.  0, or what is wrong with the dump: then it can
+ * be read no further, and every later call says so. */
+int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t until_ns,
+		 struct err *err);
 
 /* Where in the file the next bytes are. */
 uint64_t jitcode_at(const struct jitcode *j);
 
-/* Feeds all that was written to the file open at FD since the last time.  Errors as jitcode_feed,
- * or -errno of reading. */
-int jitcode_read(struct jitcode *j, int fd, struct err *err);
+/* The time of the record at which the last reading stopped for its being later than UNTIL_NS;
+ * UINT64_MAX when it was for want of bytes. */
+uint64_t jitcode_next_ns(const struct jitcode *j);
+
+/* Feeds what was written to the file open at FD since the last time.  Errors as jitcode_feed, or
+ * -errno of reading. */
+int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err);
 
 /* The svma of the procedure that has run-time address AVMA (below 2^48; others are their own svma)
  * as far as the dump was read; AVMA itself where no procedure was yet. */

@@ -25,6 +25,8 @@ struct jitdump {
 	uint64_t flags;
 };
 
+#define JITDUMP_FLAG_ARCH_TIMESTAMP 1 /* times are not CLOCK_MONOTONIC's, but a CPU's counter's */
+
 /* Spec IV. */
 enum jitdump_kind {
 	JITDUMP_LOAD,

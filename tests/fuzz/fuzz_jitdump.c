@@ -36,7 +36,7 @@ static struct jitcode *feed(const uint8_t *data, size_t n, size_t step)
 		while (jitcode_at(j) < have) {
 			uint64_t at = jitcode_at(j);
 
-			if (jitcode_feed(j, data + at, have - at, NULL) < 0)
+			if (jitcode_feed(j, data + at, have - at, UINT64_MAX, NULL) < 0)
 				return j;
 			if (jitcode_at(j) == at)
 				break;

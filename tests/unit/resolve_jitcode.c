@@ -14,7 +14,7 @@ static struct jitcode *fed(const struct wr *w, int want)
 {
 	struct jitcode *j = jitcode_new();
 
-	EXPECT_EQ(jitcode_feed(j, w->v, w->n, NULL), want);
+	EXPECT_EQ(jitcode_feed(j, w->v, w->n, UINT64_MAX, NULL), want);
 	return j;
 }
 
@@ -153,6 +153,41 @@ TEST(moved_code_keeps_its_name)
 	wr_release(&w);
 }
 
+TEST(code_made_later_waits)
+{
+	struct wr w = {0};
+	struct jitcode *j = jitcode_new();
+	size_t before, after;
+
+	jd_header(&w);
+	jd_load(&w, 0x1000, 0x100, "old");
+	before = w.n;
+	jd_time = 3000;
+	jd_load(&w, 0x1000, 0x100, "new");
+	after = w.n;
+	EXPECT_EQ(jitcode_feed(j, w.v, w.n, 2500, NULL), 0);
+	EXPECT_EQ(jitcode_at(j), before);
+	EXPECT_EQ(jitcode_next_ns(j), 3000);
+	EXPECT_EQ(jitcode_svma(j, 0x1000), 0x1000);
+	EXPECT_EQ(jitcode_feed(j, w.v + before, w.n - before, 3000, NULL), 0);
+	EXPECT_EQ(jitcode_next_ns(j), UINT64_MAX);
+	EXPECT_EQ(jitcode_svma(j, 0x1000), LAYER(1) | 0x1000);
+	/* A clock that is somewhere else says nothing. */
+	jd_time = 1ull << 60;
+	jd_load(&w, 0x1000, 0x100, "other clock");
+	EXPECT_EQ(jitcode_feed(j, w.v + after, w.n - after, 4000, NULL), 0);
+	EXPECT_EQ(jitcode_svma(j, 0x1000), LAYER(2) | 0x1000);
+	jitcode_free(j);
+	/* Nor does one of which the dump says that it is a CPU's. */
+	w.v[32] = 1;
+	j = jitcode_new();
+	EXPECT_EQ(jitcode_feed(j, w.v, after, 2500, NULL), 0);
+	EXPECT_EQ(jitcode_svma(j, 0x1000), LAYER(1) | 0x1000);
+	jitcode_free(j);
+	wr_release(&w);
+	jd_time = 2000;
+}
+
 TEST(other_records_are_stepped_over)
 {
 	struct wr w = {0};
@@ -186,10 +221,10 @@ TEST(a_dump_that_is_being_written)
 		struct jitcode *j = jitcode_new();
 		uint64_t at;
 
-		EXPECT_EQ(jitcode_feed(j, w.v, cut, NULL), 0);
+		EXPECT_EQ(jitcode_feed(j, w.v, cut, UINT64_MAX, NULL), 0);
 		at = jitcode_at(j);
 		if (at < w.n)
-			EXPECT_EQ(jitcode_feed(j, w.v + at, w.n - at, NULL), 0);
+			EXPECT_EQ(jitcode_feed(j, w.v + at, w.n - at, UINT64_MAX, NULL), 0);
 		EXPECT_EQ(jitcode_at(j), w.n);
 		expect_name(j, 0x1000, "one");
 		expect_name(j, 0x2007, "one");
@@ -213,7 +248,7 @@ TEST(damage_ends_it_and_keeps_what_was_read)
 	jd_load(&w, 0x2000, 8, "lost");
 	j = fed(&w, -EBADMSG);
 	EXPECT_EQ(jitcode_at(j), n);
-	EXPECT_EQ(jitcode_feed(j, w.v + n, w.n - n, &err), -EBADMSG);
+	EXPECT_EQ(jitcode_feed(j, w.v + n, w.n - n, UINT64_MAX, &err), -EBADMSG);
 	EXPECT_STR(err.msg, "jitdump+0x6d: no record");
 	expect_name(j, 0x1000, "good");
 	expect_name(j, 0x2000, NULL);
@@ -254,16 +289,16 @@ TEST(read_from_a_file_that_grows)
 	int fd = memfd_create("dump", MFD_CLOEXEC);
 
 	REQUIRE(fd >= 0);
-	EXPECT_EQ(jitcode_read(j, fd, NULL), 0);
+	EXPECT_EQ(jitcode_read(j, fd, UINT64_MAX, NULL), 0);
 	jd_header(&w);
 	jd_load(&w, 0x1000, 200000, "large");
 	jd_load(&w, 0x100000, 100, "last");
 	EXPECT_EQ(write(fd, w.v, w.n - 110), w.n - 110);
-	EXPECT_EQ(jitcode_read(j, fd, NULL), 0);
+	EXPECT_EQ(jitcode_read(j, fd, UINT64_MAX, NULL), 0);
 	expect_name(j, 0x20000, "large");
 	expect_name(j, 0x100000, NULL);
 	EXPECT_EQ(write(fd, w.v + w.n - 110, 110), 110);
-	EXPECT_EQ(jitcode_read(j, fd, NULL), 0);
+	EXPECT_EQ(jitcode_read(j, fd, UINT64_MAX, NULL), 0);
 	expect_name(j, 0x100000, "last");
 	jitcode_free(j);
 	wr_release(&w);
