@@ -13,6 +13,9 @@
 
 #define FIRST_N_SLOTS 4096u
 
+/* Chains kept for asking again; further ones keep the context they had first. */
+#define MOST_CHANGING 65536
+
 static const char *const cause_names[CHAIN_N_CAUSES] = {
 	[CHAIN_COMPLETE] = "complete",
 	[CHAIN_TOO_DEEP] = "too deep",
@@ -48,6 +51,9 @@ void chains_init(struct chains *c, struct profile *p, struct procs *procs, struc
 void chains_release(struct chains *c)
 {
 	free(c->slots);
+	vec_each (chain, &c->changing)
+		free((uint64_t *)chain->frames);
+	vec_release(&c->changing);
 	*c = (struct chains){0};
 }
 
@@ -102,6 +108,7 @@ static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_
 		return images_place(c->images, m->code, ip - m->start + m->off, flags);
 	if (proc == PROC_NONE || !frame_source_find(c->procs, proc, ip, m, &place))
 		return unknown_place(c, ip, flags);
+	c->asked = true;
 	return profile_intern_place(c->profile, place.image, place.svma, flags);
 }
 
@@ -150,13 +157,12 @@ static ctx_id mark(struct chains *c, enum chain_cause cause)
 	return c->marks[cause];
 }
 
-static ctx_id callers_of(struct chains *c, const struct log_chain *chain, bool *ret_guessed)
+/* PROC: whose CHAIN is, PROC_NONE when that is not known or does not matter. */
+static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32_t proc,
+			 bool *ret_guessed)
 {
 	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : mark(c, chain->cause);
-	uint32_t proc = PROC_NONE;
 
-	if (chain->n_frames > chain->n_kernel)
-		proc = procs_look_up(c->procs, chain->tgid, chain->generation);
 	*ret_guessed = false;
 	for (uint32_t i = chain->n_frames; i--;) {
 		uint64_t frame = chain->frames[i];
@@ -167,16 +173,58 @@ static ctx_id callers_of(struct chains *c, const struct log_chain *chain, bool *
 	return ctx;
 }
 
+/* Keeps CHAIN, whose slot is S, for asking again. */
+static void add_changing(struct chains *c, struct chain_slot *s, const struct log_chain *chain)
+{
+	struct log_chain *copy;
+
+	if (c->changing.n >= MOST_CHANGING)
+		return;
+	copy = vec_add(&c->changing);
+	*copy = *chain;
+	copy->frames = xmemdup(chain->frames, chain->n_frames * sizeof(*chain->frames));
+	s->changes = true;
+}
+
+/* The kernel side sends a chain once: when what sources say has changed, the callers of those kept
+ * are looked up anew.  Those of processes that are gone are let go. */
+static void follow_changes(struct chains *c)
+{
+	size_t n = 0;
+
+	vec_each (chain, &c->changing) {
+		struct chain_slot *s = find_slot(c, chain->hash);
+		uint32_t proc = procs_find(c->procs, chain->tgid, chain->generation);
+		bool guessed;
+
+		if (proc == PROC_NONE) {
+			s->changes = false;
+			free((uint64_t *)chain->frames);
+		} else {
+			s->ctx = callers_of(c, chain, proc, &guessed);
+			c->changing.v[n++] = *chain;
+		}
+	}
+	c->changing.n = n;
+	c->n_changes = c->procs->n_changes;
+}
+
 void chains_add(struct chains *c, const struct log_chain *chain)
 {
 	struct chain_slot *s = find_slot(c, chain->hash);
+	uint32_t proc = PROC_NONE;
 	bool guessed;
 
 	if (s->hash || !chain->hash || chain->hash == CHAIN_LOST)
 		return;
 	*s = (struct chain_slot){.hash = chain->hash, .cause = (uint8_t)chain->cause};
-	s->ctx = callers_of(c, chain, &guessed);
+	if (chain->n_frames > chain->n_kernel)
+		proc = procs_look_up(c->procs, chain->tgid, chain->generation);
+	c->asked = false;
+	s->ctx = callers_of(c, chain, proc, &guessed);
 	s->guessed = guessed;
+	if (c->asked)
+		add_changing(c, s, chain);
 	c->n_used++;
 	c->n_frames += chain->n_frames;
 	reserve(c);
@@ -201,6 +249,8 @@ ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event)
 		n->by_cause[CHAIN_RING_FULL]++;
 		return mark(c, CHAIN_RING_FULL);
 	}
+	if (s->changes && c->n_changes != c->procs->n_changes)
+		follow_changes(c);
 	n->by_cause[s->cause]++;
 	n->n_guessed += s->guessed;
 	return s->ctx;

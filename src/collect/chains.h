@@ -19,6 +19,7 @@ struct chain_slot {
 	ctx_id ctx;
 	uint8_t cause; /* enum chain_cause */
 	bool guessed;  /* one of its frames was */
+	bool changes;  /* its context may: it is in `changing` */
 };
 
 /* How the call paths of one event's samples came out. */
@@ -35,6 +36,10 @@ struct chains {
 	struct chain_slot *slots; /* open addressing, a power of two */
 	uint32_t n_slots, n_used;
 	uint64_t n_frames; /* of the distinct chains together */
+	/* Chains with frames that a source (frame_source.h) spoke for, with frames of their own. */
+	VEC(struct log_chain) changing;
+	uint32_t n_changes; /* of procs, when these were last looked up */
+	bool asked;	    /* a source spoke since this was reset */
 	ctx_id marks[CHAIN_N_CAUSES];
 	struct chain_counts counts[LOG_MAX_EVENTS];
 };
