@@ -4,53 +4,12 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/inlines.h"
 #include "resolve/resolver.h"
-#include "t.h"
+#include "dwarf_t.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-static char dir[] = "/tmp/dwell-test-XXXXXX";
-
-static bool run(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-/* Runs a shell command in the scratch directory. */
-static bool run(const char *fmt, ...)
-{
-	char cmd[1024], all[1200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(cmd, sizeof(cmd), fmt, ap);
-	va_end(ap);
-	snprintf(all, sizeof(all), "cd %s && { %s; }", dir, cmd);
-	return system(all) == 0;
-}
-
-__attribute__((destructor)) static void remove_dir(void)
-{
-	if (!strstr(dir, "XXXXXX"))
-		run("rm -rf %s", dir);
-}
-
-static void write_file(const char *name, const char *text)
-{
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-	}
-}
 
 /* C: three calls deep, twice in one function, and across a header; C++: templates, a namespace, a
  * static member, but nothing of internal linkage, which has no linked name in DWARF and for which
@@ -144,44 +103,6 @@ static bool make_sources(void)
 	return made;
 }
 
-static struct lines *open_lines(const char *name)
-{
-	char path[256];
-	struct err err = {""};
-	struct lines *l;
-	int fd, code;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDONLY);
-	l = lines_open(fd, path, &code, &err);
-	if (!l)
-		printf("# %s\n", err.msg);
-	close(fd);
-	return l;
-}
-
-/* The range of .text of the file NAME. */
-static bool text_range(const char *name, uint64_t *ret_start, uint64_t *ret_end)
-{
-	char path[256];
-	struct elf_file f;
-	const struct elf_section *s;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0 || elf_file_open(&f, fd, NULL) < 0)
-		return false;
-	s = elf_file_read_sections(&f, NULL) == 0 ? elf_file_find_section(&f, ".text") : NULL;
-	if (s) {
-		*ret_start = s->svma;
-		*ret_end = s->svma + s->size;
-	}
-	elf_file_close(&f);
-	close(fd);
-	return s;
-}
-
 /* One frame as addr2line -f prints it: the linked name, then file:line. */
 static void add_frame(struct str *s, const char *linked, const char *file, uint32_t line)
 {
@@ -234,7 +155,7 @@ static bool read_line(FILE *f, char *ret, int n)
 static unsigned compare(const char *name, const char *debug, const char *tool, bool is_cxx,
 			unsigned *ret_deepest)
 {
-	struct lines *l = open_lines(debug);
+	struct lines *l = open_lines(debug, NULL);
 	uint64_t start = 0, end = 0;
 	unsigned n_inlined = 0, n_differ = 0;
 	char path[256], line[4096];
@@ -566,7 +487,7 @@ static struct lines *open_by_hand(const char *body)
 	write_file("hand.s", str_get(&s));
 	str_release(&s);
 	if (run("gcc -nostdlib -shared hand.s -o hand"))
-		l = open_lines("hand");
+		l = open_lines("hand", NULL);
 	EXPECT(l);
 	return l;
 }
