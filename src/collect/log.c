@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "collect/log_chains.h"
 #include "sample.skel.h"
 
 struct log {
@@ -28,6 +29,8 @@ struct log {
 	struct log_cpu *cpus;	  /* n_cpus */
 	struct spill_slot *spill; /* n_cpus * n_spill */
 	VEC(struct bpf_link *) links;
+	bool with_chains;
+	struct log_chains *chains; /* NULL without */
 };
 
 /* libbpf speaks through a callback; its last warning explains a failure to load. */
@@ -42,50 +45,36 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static size_t whole_pages(size_t n_bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (n_bytes + page - 1) / page * page;
-}
-
-/* Maps all of an mmapable array; its elements are spaced 8-byte aligned, which ours are anyway. */
-static void *map_array(struct bpf_map *map, size_t elem_bytes, size_t n, int prot)
-{
-	void *p = mmap(NULL, whole_pages(elem_bytes * n), prot, MAP_SHARED, bpf_map__fd(map), 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static void unmap_array(void *p, size_t elem_bytes, size_t n)
-{
-	if (p)
-		munmap(p, whole_pages(elem_bytes * n));
-}
-
 /* The program that samples event number EVENT. */
 static struct bpf_program *program_of(const struct log *l, unsigned event)
 {
 	char name[24];
 
-	snprintf(name, sizeof(name), "sample_%u", event);
+	snprintf(name, sizeof(name), "%s_%u", l->with_chains ? "stack" : "sample", event);
 	return bpf_object__find_program_by_name(l->skel->obj, name);
 }
 
 static int load(struct log *l, const struct log_opts *opts)
 {
 	struct sample_bpf *s = l->skel;
+	struct bpf_program *prog;
 
-	for (unsigned i = opts->n_events; i < LOG_MAX_EVENTS; i++)
-		bpf_program__set_autoload(program_of(l, i), false);
+	bpf_object__for_each_program(prog, s->obj) bpf_program__set_autoload(prog, false);
+	for (unsigned i = 0; i < opts->n_events; i++)
+		bpf_program__set_autoload(program_of(l, i), true);
+	bpf_program__set_autoload(s->progs.tasks, true);
 
 	s->rodata->n_slots = opts->n_slots;
 	s->rodata->n_spill = opts->n_spill;
 	s->rodata->pidns_dev = opts->pidns_dev;
 	s->rodata->pidns_ino = opts->pidns_ino;
+	s->rodata->n_chain_words = opts->n_chain_words;
+	s->rodata->n_image_keys = opts->n_image_keys;
+	s->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);
 	bpf_map__set_max_entries(s->maps.cpus, opts->n_cpus);
 	bpf_map__set_max_entries(s->maps.spill, opts->n_cpus * opts->n_spill);
+	log_chains_prepare(s->obj, opts);
 	return sample_bpf__load(s);
 }
 
@@ -98,6 +87,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->n_cpus = opts->n_cpus;
 	l->n_slots = opts->n_slots;
 	l->n_spill = opts->n_spill;
+	l->with_chains = opts->chains;
 	libbpf_said[0] = '\0';
 	libbpf_set_print(keep_warning);
 	l->skel = sample_bpf__open();
@@ -111,16 +101,27 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 		log_close(l);
 		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said);
 	}
-	l->slots = map_array(l->skel->maps.slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots,
-			     PROT_READ);
-	l->cpus =
-		map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus, PROT_READ | PROT_WRITE);
-	l->spill = map_array(l->skel->maps.spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill,
-			     PROT_READ);
+	l->slots = log_map_array(l->skel->maps.slots, sizeof(*l->slots),
+				 (size_t)l->n_cpus * l->n_slots, PROT_READ);
+	l->cpus = log_map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus,
+				PROT_READ | PROT_WRITE);
+	l->spill = log_map_array(l->skel->maps.spill, sizeof(*l->spill),
+				 (size_t)l->n_cpus * l->n_spill, PROT_READ);
 	if (!l->slots || !l->cpus || !l->spill) {
 		rc = -errno;
 		log_close(l);
 		return err_errno(err, rc, "cannot map the sample log");
+	}
+	if (l->with_chains) {
+		rc = log_chains_open(
+			l->skel->obj, opts,
+			(struct log_chains_shared){&l->skel->bss->unwind_clock,
+						   (uint64_t *)&l->skel->bss->images_epoch},
+			&l->chains, err);
+		if (rc) {
+			log_close(l);
+			return rc;
+		}
 	}
 	malloc_trim(0); /* libbpf read all of the kernel's types and is done with them */
 	*ret = l;
@@ -134,9 +135,10 @@ void log_close(struct log *l)
 	vec_each (link, &l->links)
 		bpf_link__destroy(*link);
 	vec_release(&l->links);
-	unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
-	unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
-	unmap_array(l->spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill);
+	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
+	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
+	log_unmap_array(l->spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill);
+	log_chains_close(l->chains);
 	sample_bpf__destroy(l->skel);
 	free(l);
 }
@@ -191,7 +193,7 @@ static void each_piece(const struct bpf_program *prog,
 		       void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
 		       void *ctx)
 {
-	enum { MAX_PIECES = 8 }; /* the program and its subprograms */
+	enum { MAX_PIECES = 32 }; /* the program and its subprograms */
 	__u64 starts[MAX_PIECES];
 	__u32 lens[MAX_PIECES], size = sizeof(struct bpf_prog_info);
 	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)starts,
@@ -217,6 +219,11 @@ void log_each_program(const struct log *l,
 		each_piece(program_of(l, i), fn, ctx);
 }
 
+struct log_chains *log_chains_of(const struct log *l)
+{
+	return l->chains;
+}
+
 uint64_t log_head(const struct log *l, uint32_t cpu)
 {
 	return __atomic_load_n(&l->cpus[cpu].head, __ATOMIC_ACQUIRE);
@@ -229,7 +236,8 @@ uint64_t log_tail(const struct log *l, uint32_t cpu)
 
 struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 {
-	const struct log_slot *s = &l->slots[(size_t)cpu * l->n_slots + (at & (l->n_slots - 1))];
+	const uint32_t slot = (uint32_t)at & (l->n_slots - 1);
+	const struct log_slot *s = &l->slots[(size_t)cpu * l->n_slots + slot];
 	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
 
 	return (struct log_sample){
@@ -239,6 +247,7 @@ struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 		.tgid = (uint32_t)s->task & pid_mask,
 		.tid = (uint32_t)(s->task >> LOG_PID_BITS) & pid_mask,
 		.generation = (uint32_t)(s->task >> (2 * LOG_PID_BITS)),
+		.chain = l->chains ? log_chains_get(l->chains, cpu, slot) : 0,
 	};
 }
 

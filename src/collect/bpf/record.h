@@ -10,6 +10,8 @@
 #ifndef COLLECT_BPF_RECORD_H
 #define COLLECT_BPF_RECORD_H
 
+#include "unwind/chain.h"
+
 #define LOG_MAX_EVENTS 16
 
 /* ip: the low 57 bits of the sampled address, sign-extended on reading (57: five-level paging). */
@@ -51,7 +53,6 @@ struct spill_slot {
  *
  * The ring is an array of words, a power of two per CPU; a chain is CHAIN_HEAD_WORDS words of head
  * and n_frames words of frames, innermost caller first, and may wrap around the ring's end. */
-#define CHAIN_MAX_FRAMES 512 /* kernel and user callers together */
 #define CHAIN_MAX_KERNEL 64
 
 enum chain_head {
@@ -62,34 +63,12 @@ enum chain_head {
 	CHAIN_HEAD_WORDS
 };
 
-/* A frame is where the call is, so that it lies in the calling procedure: the return address less
- * one; where a signal or an interrupt came in, the very address.
- *   bit 63 set: an address in the kernel
- *   else bits 48-61 are 0: bits 0-47 are a run-time address of the process
- *   else bits 48-61 are a number in unwind_images, bits 0-47 the offset in its file
- * and bit 62 of the latter two: its caller was found by frame pointer without a table. */
-#define FRAME_KERNEL	  (1ULL << 63)
-#define FRAME_GUESSED	  (1ULL << 62)
-#define FRAME_IMAGE_SHIFT 48
-#define FRAME_MAX_IMAGES  0x3fff
-#define FRAME_OFF_MASK	  ((1ULL << FRAME_IMAGE_SHIFT) - 1)
-
-/* Why a walk ended.  Everything but CHAIN_COMPLETE is shown: "[truncated: ...]". */
-enum chain_cause {
-	CHAIN_COMPLETE,	     /* reached the entry of the thread or the process, or kernel only */
-	CHAIN_TOO_DEEP,	     /* more than CHAIN_MAX_FRAMES */
-	CHAIN_NO_MAPPING,    /* a return address that lies in no executable mapping */
-	CHAIN_NO_TABLE,	     /* code whose table is not there (yet), and no frame pointer */
-	CHAIN_NO_RULE,	     /* code without frame information, and no frame pointer */
-	CHAIN_TOO_COMPLEX,   /* frame information that needs more than the rules can say */
-	CHAIN_UNREADABLE,    /* stack memory that is not there */
-	CHAIN_NOT_RISING,    /* the stack does not go up: a loop, or damage */
-	CHAIN_REGISTER_LOST, /* the frame address needs a register nobody saved */
-	CHAIN_32_BIT,	     /* a 32-bit process */
-	CHAIN_EXITING,	     /* its memory was gone */
-	CHAIN_RING_FULL,     /* the chain ring had no room (only as a slot's chain: CHAIN_LOST) */
-	CHAIN_LOG_FULL,	     /* counted in the spill table, without callers */
-	CHAIN_N_CAUSES
+struct chain_cpu {
+	unsigned long long head; /* words ever written: the kernel side's */
+	unsigned long long lost; /* chains that found no room */
+	unsigned long long pad0[6];
+	unsigned long long tail; /* words ever read: user space's, on a cache line of its own */
+	unsigned long long pad1[7];
 };
 
 /* A slot's chain when its callers could not be sent. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The sampling program: one run per sample, 16 bytes appended to this CPU's log.
+/* The sampling program: one run per sample, 16 bytes appended to this CPU's log, and with call
+ * paths the hash of its callers beside them (chain.bpf.h).
  *
  * It takes no lock: the log is per CPU, and the kernel never nests two runs on one CPU (it skips a
  * perf_event program while bpf_prog_active is held).  Everything slow happens only when the log is
@@ -9,47 +10,12 @@
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+#include <stdbool.h>
 
 #include "record.h"
+#include "kernel.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* The fields used, found in the running kernel's types (CO-RE). */
-struct signal_struct {
-	int nr_threads;
-} __attribute__((preserve_access_index));
-
-typedef struct {
-	__u32 val;
-} kuid_t;
-
-struct cred {
-	kuid_t euid;
-} __attribute__((preserve_access_index));
-
-struct task_struct {
-	unsigned int flags;
-	int pid, tgid;
-	__u64 self_exec_id;
-	__u64 start_time;
-	struct task_struct *group_leader;
-	struct signal_struct *signal;
-	const struct cred *cred;
-	char comm[16];
-} __attribute__((preserve_access_index));
-
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} __attribute__((preserve_access_index));
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
-
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
 /* Set before loading. */
 const volatile __u32 n_slots = 1; /* per CPU, a power of two */
@@ -57,26 +23,17 @@ const volatile __u32 n_spill = 1; /* per CPU, a power of two */
 /* The recorder's pid namespace when it is not the initial one: perf's sideband speaks its pids. */
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
+/* With call paths: powers of two. */
+const volatile __u32 n_chain_words = 1; /* per CPU */
+const volatile __u32 n_image_keys = 1;
+const volatile __u32 page_shift = 12;
 
-/* The sizes are set before loading: n_cpus * n_slots, n_cpus, n_cpus * n_spill. */
-#define MMAPABLE_ARRAY(name, elem)                                                                 \
-	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
-		__uint(map_flags, BPF_F_MMAPABLE);                                                 \
-		__uint(max_entries, 1);                                                            \
-		__type(key, __u32);                                                                \
-		__type(value, elem);                                                               \
-	} name SEC(".maps")
-
+/* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements. */
 MMAPABLE_ARRAY(slots, struct log_slot);
 MMAPABLE_ARRAY(cpus, struct log_cpu);
 MMAPABLE_ARRAY(spill, struct spill_slot);
 
-/* The registers as plain words: pt_regs differs between kernels (cs is a union of 16 and 64 bits
- * since 6.9), and only whole words may be read from the context of a perf_event program. */
-struct sample_ctx {
-	__u64 words[64];
-};
+#include "chain.bpf.h"
 
 static __always_inline int same_id(const unsigned int *a, const unsigned int *b)
 {
@@ -139,14 +96,14 @@ static __always_inline __u64 recorder_pid_tgid(void)
 	return (__u64)ns.tgid << 32 | ns.pid;
 }
 
-static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
+static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, const bool chains)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct log_cpu *log = bpf_map_lookup_elem(&cpus, &cpu);
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	__u64 pid_tgid = recorder_pid_tgid();
 	struct log_slot *s;
-	__u64 ip, head;
+	__u64 ip, head, task;
 
 	if (!log)
 		return 0;
@@ -165,21 +122,34 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event)
 		return 0;
 	if (head - log->tail >= n_slots)
 		return spill_sample(ctx, ip, event);
+	task = (pid_tgid >> 32 & ((1ULL << LOG_PID_BITS) - 1)) |
+	       (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
+	       (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
+		       << (2 * LOG_PID_BITS);
+	if (chains) {
+		__u64 *chain = bpf_map_lookup_elem(&slot_chains, &at);
+
+		if (chain)
+			*chain = call_path(ctx, task, pid_tgid >> 32);
+	}
 	s->ip_event = (ip & ((1ULL << LOG_IP_BITS) - 1)) | (__u64)event << LOG_IP_BITS;
-	s->task = (pid_tgid >> 32 & ((1ULL << LOG_PID_BITS) - 1)) |
-		  (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
-		  (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
-			  << (2 * LOG_PID_BITS);
+	s->task = task;
 	/* An atomic add orders the slot before the head for the reader on another CPU. */
 	__sync_fetch_and_add(&log->head, 1);
 	return 0;
 }
 
+/* Without and with call paths; only those needed are loaded. */
 #define SAMPLE(event)                                                                              \
 	SEC("perf_event")                                                                          \
 	int sample_##event(struct sample_ctx *ctx)                                                 \
 	{                                                                                          \
-		return sample(ctx, event);                                                         \
+		return sample(ctx, event, false);                                                  \
+	}                                                                                          \
+	SEC("perf_event")                                                                          \
+	int stack_##event(struct sample_ctx *ctx)                                                  \
+	{                                                                                          \
+		return sample(ctx, event, true);                                                   \
 	}
 
 /* LOG_MAX_EVENTS of them. */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* A sample's callers: the kernel's, then the user's, hashed as they are found and sent once.
+ *
+ * Frames are written behind the head of this CPU's chain ring while they are hashed; only a chain
+ * whose hash is not among those remembered as sent moves the head, so that nothing is copied. */
+#ifndef COLLECT_BPF_CHAIN_H
+#define COLLECT_BPF_CHAIN_H
+
+#include "walk.bpf.h"
+
+MMAPABLE_ARRAY(chain_words, __u64);
+MMAPABLE_ARRAY(chain_cpus, struct chain_cpu);
+MMAPABLE_ARRAY(slot_chains, __u64);
+
+static __always_inline void put_word(struct cpu_walk *w, __u64 at, __u64 word)
+{
+	__u32 i = w->ring_at + ((w->head + at) & (n_chain_words - 1));
+	__u64 *slot = bpf_map_lookup_elem(&chain_words, &i);
+
+	if (slot)
+		*slot = word;
+}
+
+static __always_inline void put_frame(struct cpu_walk *w, __u64 frame)
+{
+	if (CHAIN_HEAD_WORDS + w->n_frames < w->room)
+		put_word(w, CHAIN_HEAD_WORDS + w->n_frames, frame);
+	w->n_frames++;
+	w->hash = mix(w->hash, frame);
+}
+
+/* bpf_loop: one user frame. */
+static int walk_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+	__u64 frame;
+	int cause;
+
+	cause = walk_step(w, &w->walk, &frame);
+	if (frame && !w->at_leaf) {
+		if (w->n_frames >= CHAIN_MAX_FRAMES) {
+			w->cause = CHAIN_TOO_DEEP;
+			return 1;
+		}
+		if (!(frame >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES))
+			w->has_raw = 1;
+		put_frame(w, frame);
+	}
+	w->at_leaf = 0;
+	if (cause == WALK_ON)
+		return 0;
+	w->cause = cause;
+	return 1;
+}
+
+#if defined(__TARGET_ARCH_x86)
+/* The order of struct pt_regs: arch/x86/include/asm/ptrace.h. */
+enum { ORIG_AX = 15, CS = 17 };
+
+static __always_inline bool in_user_mode(const struct sample_ctx *ctx)
+{
+	return ctx->words[CS] & 3;
+}
+
+static __always_inline void user_registers(struct cpu_walk *w)
+{
+	const __u64 *r = w->words;
+	__u64 *to = w->walk.regs;
+
+	to[0] = r[10];
+	to[1] = r[12];
+	to[2] = r[11];
+	to[3] = r[5];
+	to[4] = r[13];
+	to[5] = r[14];
+	to[6] = r[4];
+	to[7] = r[19];
+	to[8] = r[9];
+	to[9] = r[8];
+	to[10] = r[7];
+	to[11] = r[6];
+	to[12] = r[3];
+	to[13] = r[2];
+	to[14] = r[1];
+	to[15] = r[0];
+	to[16] = r[16];
+}
+
+static __always_inline bool in_32_bit(const struct cpu_walk *w)
+{
+	return (w->words[CS] & 0xffff) == 0x23; /* __USER32_CS: arch/x86/include/asm/segment.h */
+}
+
+/* Exceptions and interrupts leave -1 where a system call has its number
+ * (arch/x86/entry/entry_64.S). */
+static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_regs *regs)
+{
+	return (__s64)w->words[ORIG_AX] >= 0;
+}
+#else
+enum { PSTATE = 33 };
+
+static __always_inline bool in_user_mode(const struct sample_ctx *ctx)
+{
+	return !(ctx->words[PSTATE] & 0xf); /* PSR_MODE_EL0t */
+}
+
+static __always_inline void user_registers(struct cpu_walk *w)
+{
+	for (int i = 0; i < WALK_MAX_REGISTERS; i++) /* the same order */
+		w->walk.regs[i] = w->words[i];
+}
+
+static __always_inline bool in_32_bit(const struct cpu_walk *w)
+{
+	return w->words[PSTATE] & 0x10; /* PSR_MODE32_BIT */
+}
+
+/* NO_SYSCALL is -1: arch/arm64/include/asm/ptrace.h. */
+static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, syscallno) >= 0;
+}
+#endif
+
+/* The user's part; returns the cause. */
+static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk *w)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
+	struct mm_struct *mm = t->mm;
+	struct pt_regs *regs;
+	bool user = in_user_mode(ctx), exact = true;
+
+	if (t->flags & PF_KTHREAD)
+		return CHAIN_COMPLETE;
+	if (!mm)
+		return CHAIN_EXITING;
+	w->mm = (__u64)mm;
+	w->mm_key = mix(mix(mix(*(volatile __u64 *)&w->mm, mm->start_stack), mm->start_code),
+			mm->exec_vm ^ images_epoch << 40 ^ (__u64)unwind_clock << 20);
+	if (user) {
+		for (int i = 0; i < N_REGS; i++)
+			w->words[i] = ctx->words[i];
+	} else {
+		regs = (struct pt_regs *)bpf_task_pt_regs(t);
+		if (bpf_probe_read_kernel(w->words, sizeof(w->words), regs))
+			return CHAIN_EXITING;
+		exact = !in_system_call(w, regs);
+	}
+	if (in_32_bit(w))
+		return CHAIN_32_BIT;
+	user_registers(w);
+	walk_begin(&w->walk, exact);
+	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */
+		return CHAIN_COMPLETE;
+	w->window_bytes = 0;
+	w->at_leaf = user;
+	w->cause = CHAIN_TOO_DEEP;
+	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &w, 0);
+	return w->cause;
+}
+
+/* The kernel's part, innermost caller first; false when it is deeper than there is room for. */
+static __always_inline bool kernel_callers(struct sample_ctx *ctx, struct cpu_walk *w)
+{
+	long n_bytes = bpf_get_stack(ctx, w->kernel, sizeof(w->kernel), 0);
+
+	for (int i = 1; i <= CHAIN_MAX_KERNEL; i++) { /* the first is the leaf itself */
+		if (8 * i >= n_bytes)
+			return true;
+		put_frame(w, (w->kernel[i] - 1) | FRAME_KERNEL);
+	}
+	return n_bytes < (long)sizeof(w->kernel);
+}
+
+/* The hash of the current sample's callers, which are in the ring if they never were; 0 for none,
+ * CHAIN_LOST when there was no room.  TASK is as in the log's slot. */
+static __noinline __u64 call_path(struct sample_ctx *ctx, __u64 task, __u32 tgid)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
+	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
+	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
+	bool whole = true;
+	__u64 hash, set;
+
+	if (!w || !ring)
+		return CHAIN_LOST;
+	w->tgid = tgid;
+	w->head = ring->head;
+	w->room = n_chain_words - (ring->head - ring->tail);
+	w->ring_at = cpu * n_chain_words;
+	w->n_frames = w->hash = w->has_raw = 0;
+	if (!in_user_mode(ctx))
+		whole = kernel_callers(ctx, w);
+	n_kernel = w->n_frames;
+	if (whole)
+		cause = user_callers(ctx, w);
+	if (w->n_frames == 0 && cause == CHAIN_COMPLETE)
+		return 0;
+
+	hash = mix(w->hash, w->n_frames | cause << 16 | n_kernel << 24);
+	if (w->has_raw) /* of this process, whichever of its threads */
+		hash = mix(hash, task & ~(((1ULL << LOG_PID_BITS) - 1) << LOG_PID_BITS));
+	if (hash == 0 || hash == CHAIN_LOST)
+		hash = 1;
+	set = BELOW(hash >> 40, KNOWN_SETS) * KNOWN_WAYS;
+	for (int i = 0; i < KNOWN_WAYS; i++)
+		if (w->known[set + i] == hash)
+			return hash;
+	if (CHAIN_HEAD_WORDS + w->n_frames > w->room) {
+		ring->lost++;
+		return CHAIN_LOST;
+	}
+	for (int i = KNOWN_WAYS - 1; i > 0; i--)
+		w->known[set + i] = w->known[set + i - 1];
+	w->known[set] = hash;
+	put_word(w, CHAIN_HASH, hash);
+	put_word(w, CHAIN_TASK, task);
+	put_word(w, CHAIN_INFO, w->n_frames | cause << 16 | n_kernel << 24);
+	/* An atomic add orders the words before the head for the reader on another CPU. */
+	__sync_fetch_and_add(&ring->head, CHAIN_HEAD_WORDS + w->n_frames);
+	return hash;
+}
+
+#endif

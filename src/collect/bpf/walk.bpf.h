@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* What a walk over the current task's user stack (unwind/walk.h) reads, and how it stays cheap:
+ *
+ * - the stack through a window of WINDOW_BYTES per bpf_probe_read_user, for most of its price is
+ *   the call;
+ * - mappings through a cache of regions per CPU, found anew (vma.bpf.h) when it does not know one.
+ *   A region's key mixes what tells an address space, its executable mappings and its time, so that
+ *   neither another process at the same place nor a library loaded over another one is mistaken for
+ *   it for longer than the recorder's clock stands still;
+ * - tables, rules and image numbers from arrays that user space writes.
+ *
+ * Nothing is locked: the memory is this CPU's, and a program does not interrupt itself. */
+#ifndef COLLECT_BPF_WALK_H
+#define COLLECT_BPF_WALK_H
+
+#include "vma.bpf.h"
+
+#if defined(__TARGET_ARCH_x86)
+#define WALK_AARCH64 0
+#define N_REGS	     21 /* struct pt_regs: arch/x86/include/asm/ptrace.h */
+#elif defined(__TARGET_ARCH_arm64)
+#define WALK_AARCH64 1
+#define N_REGS	     34 /* struct user_pt_regs: arch/arm64/include/uapi/asm/ptrace.h */
+#else
+#error "which registers does a walk need?"
+#endif
+
+#define WALK_ENV struct cpu_walk
+struct cpu_walk;
+
+#include "unwind/walk.h"
+
+#define WINDOW_BYTES  512
+#define WINDOW_BEHIND 56 /* registers are saved below the return address, which is read first */
+
+#define REGION_GRANULE_SHIFT 18
+#define REGION_SETS	     128
+#define REGION_WAYS	     4
+
+struct cached_region {
+	__u64 tag; /* 0: none */
+	__u64 start, bias;
+	__u64 len_image; /* length | image << 48 */
+};
+
+#define ASKED_SLOTS  64
+#define ASK_AGAIN_NS 100000000ULL
+#define KNOWN_SETS   2048
+#define KNOWN_WAYS   4
+
+struct asked {
+	__u64 what, when_ns;
+};
+
+/* A CPU's memory. */
+struct cpu_walk {
+	struct walk walk;
+	__u64 mm;     /* address of the current mm_struct */
+	__u64 mm_key; /* see regions */
+	__u32 tgid;   /* in the recorder's pid namespace */
+	__u32 spare;
+
+	__u64 window_at;
+	__u64 window_bytes;
+	__u8 window[WINDOW_BYTES + 8];
+
+	/* The chain that is being made (chain.bpf.h). */
+	__u64 head, room;	       /* of this CPU's ring, in words */
+	__u32 ring_at;		       /* where that is in chain_words */
+	__u32 cause, at_leaf, has_raw; /* has_raw: a frame is an address, whose process matters */
+	__u64 n_frames;		       /* may be more than there is room for */
+	__u64 hash;
+	__u64 kernel[CHAIN_MAX_KERNEL + 1];
+	__u64 words[N_REGS];
+
+	struct vma vma;
+	struct vma_node node;
+	struct asked asked[ASKED_SLOTS];
+	struct cached_region regions[REGION_SETS * REGION_WAYS];
+	__u64 known[KNOWN_SETS * KNOWN_WAYS]; /* hashes of chains sent */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* n_cpus */
+	__type(key, __u32);
+	__type(value, struct cpu_walk);
+} walks SEC(".maps");
+
+/* An mmapable array spaces its elements 8 bytes: two words of the tables in each. */
+MMAPABLE_ARRAY(table_words, __u64);
+MMAPABLE_ARRAY(unwind_rules, struct unwind_rule);
+MMAPABLE_ARRAY(unwind_images, struct unwind_image);
+MMAPABLE_ARRAY(image_keys, struct image_key);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+} requests SEC(".maps");
+
+/* Shared with user space. */
+__u32 unwind_clock;
+__u64 images_epoch;
+
+static __always_inline __u64 mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+/* --- The stack --- */
+
+static __noinline bool window_move(struct cpu_walk *w, __u64 avma)
+{
+	__u64 at = avma - WINDOW_BEHIND, n;
+
+	w->window_at = at;
+	w->window_bytes = WINDOW_BYTES;
+	if (!bpf_probe_read_user(w->window, WINDOW_BYTES, (void *)at))
+		return true;
+	/* Near the end of the mapping, or of what is present: the rest of the page. */
+	n = 4096 - (avma & 4095);
+	if (n > WINDOW_BYTES)
+		n = WINDOW_BYTES;
+	w->window_at = avma;
+	w->window_bytes = 0;
+	if (n < 8 || bpf_probe_read_user(w->window, n, (void *)avma))
+		return false;
+	w->window_bytes = n;
+	return true;
+}
+
+static __always_inline bool walk_word(struct cpu_walk *w, __u64 avma, __u64 *ret)
+{
+	__u64 at = avma - w->window_at;
+
+	if (at > w->window_bytes - 8 || w->window_bytes < 8) {
+		if (!window_move(w, avma))
+			return false;
+		at = avma - w->window_at;
+	}
+	*ret = *(__u64 *)&w->window[BELOW(at, WINDOW_BYTES)];
+	return true;
+}
+
+static __always_inline bool walk_code(struct cpu_walk *w, __u64 avma, __u64 *ret)
+{
+	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)avma);
+}
+
+/* --- Tables --- */
+
+static __always_inline __u32 walk_table_word(struct cpu_walk *w, __u32 at)
+{
+	__u32 pair = at >> 1;
+	__u64 *words = bpf_map_lookup_elem(&table_words, &pair);
+
+	return words ? (__u32)(*words >> (at & 1) * 32) : 0;
+}
+
+static __always_inline const struct unwind_rule *walk_rule(struct cpu_walk *w, __u32 number)
+{
+	return bpf_map_lookup_elem(&unwind_rules, &number);
+}
+
+static __always_inline const struct unwind_image *walk_image(struct cpu_walk *w, __u32 number)
+{
+	struct unwind_image *image = bpf_map_lookup_elem(&unwind_images, &number);
+
+	if (image && image->last_used != unwind_clock)
+		image->last_used = unwind_clock;
+	return image;
+}
+
+/* --- Mappings --- */
+
+/* Asks user space for a table of the file in w->vma, at most every ASK_AGAIN_NS. */
+static __noinline void ask(struct cpu_walk *w, __u32 number)
+{
+	__u64 what = mix(mix(w->vma.ino, w->vma.dev), w->vma.generation);
+	struct asked *asked = &w->asked[BELOW(what >> 40, ASKED_SLOTS)];
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct image_request r = {.ino = w->vma.ino,
+				  .dev = w->vma.dev,
+				  .generation = w->vma.generation,
+				  .tgid = w->tgid,
+				  .number = number,
+				  .start = w->vma.start};
+
+	if (asked->what == what && now_ns - asked->when_ns < ASK_AGAIN_NS)
+		return;
+	asked->what = what;
+	asked->when_ns = now_ns;
+	bpf_ringbuf_output(&requests, &r, sizeof(r), BPF_RB_FORCE_WAKEUP);
+}
+
+/* The image of the file in w->vma, or WALK_UNKNOWN_FILE. */
+static __always_inline __u32 image_find(struct cpu_walk *w)
+{
+	__u32 hash = image_key_hash(w->vma.ino, w->vma.dev, w->vma.generation), at;
+	struct image_key *k;
+
+	for (__u32 i = 0; i < IMAGE_PROBES; i++) {
+		at = (hash + i) & (n_image_keys - 1);
+		k = bpf_map_lookup_elem(&image_keys, &at);
+		if (!k || !k->number)
+			break;
+		if (k->ino == w->vma.ino && k->dev == w->vma.dev &&
+		    k->generation == w->vma.generation)
+			return k->number <= FRAME_MAX_IMAGES ? k->number : WALK_UNKNOWN_FILE;
+	}
+	ask(w, 0);
+	return WALK_UNKNOWN_FILE;
+}
+
+/* A region of the process's mappings that the cache does not have. */
+static __always_inline bool region_find(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
+{
+	if (!vma_read(&w->vma, &w->node, w->mm, avma) || !(w->vma.flags & VM_EXEC))
+		return false;
+	ret->start = w->vma.start;
+	ret->end = w->vma.end;
+	ret->bias = w->vma.off - w->vma.start;
+	if (w->vma.start == w->vma.vdso) {
+		ret->image = IMAGE_NUMBER_VDSO;
+		ret->bias = -w->vma.start;
+	} else {
+		ret->image = w->vma.file ? image_find(w) : WALK_ANONYMOUS;
+	}
+	return true;
+}
+
+static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
+{
+	__u64 tag, set;
+	struct cached_region *r;
+
+	if (!bpf_core_type_exists(struct maple_tree)) { /* frame pointers will have to do */
+		ret->start = 4096;
+		ret->end = FRAME_OFF_MASK;
+		ret->image = WALK_ANONYMOUS;
+		return avma >= ret->start && avma < ret->end;
+	}
+	tag = mix(w->mm_key, avma >> REGION_GRANULE_SHIFT) | 1;
+	set = BELOW(tag >> 40, REGION_SETS) * REGION_WAYS;
+	for (__u32 i = 0; i < REGION_WAYS; i++) {
+		r = &w->regions[BELOW(set + i, REGION_SETS * REGION_WAYS)];
+		if (r->tag == tag && avma - r->start < (r->len_image & FRAME_OFF_MASK)) {
+			ret->start = r->start;
+			ret->end = r->start + (r->len_image & FRAME_OFF_MASK);
+			ret->bias = r->bias;
+			ret->image = r->len_image >> 48;
+			return true;
+		}
+	}
+	if (!region_find(w, avma, ret))
+		return false;
+	r = &w->regions[BELOW(set + BELOW(tag >> 32 ^ ret->start >> 12, REGION_WAYS),
+			      REGION_SETS * REGION_WAYS)];
+	r->tag = tag;
+	r->start = ret->start;
+	r->bias = ret->bias;
+	r->len_image = ((ret->end - ret->start) & FRAME_OFF_MASK) | (__u64)ret->image << 48;
+	return true;
+}
+
+/* An image's table was evicted: it is wanted back. */
+static __noinline void walk_want(struct cpu_walk *w, __u32 image, __u64 avma)
+{
+	struct asked *asked = &w->asked[BELOW(image, ASKED_SLOTS)];
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (image == IMAGE_NUMBER_VDSO ||
+	    (asked->what == image && now_ns - asked->when_ns < ASK_AGAIN_NS))
+		return;
+	asked->what = image;
+	asked->when_ns = now_ns;
+	if (vma_read(&w->vma, &w->node, w->mm, avma))
+		ask(w, image);
+}
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See log_chains.h and log.h ("Call paths"); bpf/chain.bpf.h and bpf/walk.bpf.h are the other side.
+ *
+ * Everything goes through shared memory but the requests for tables, which have to wake their
+ * reader: a BPF ring buffer, read through its mapping too. */
+#include "collect/log_chains.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+struct log_chains {
+	uint32_t n_cpus, n_slots, n_words;
+	struct chain_cpu *cpus; /* n_cpus */
+	uint64_t *words;	/* n_cpus * n_words */
+	uint64_t *slot_chains;	/* n_cpus * n_slots */
+	uint32_t *table_words;
+	size_t n_table_words;
+	struct unwind_rule *rules;
+	struct unwind_image *images;
+	struct image_key *keys;
+	uint32_t n_keys;
+	struct log_chains_shared shared;
+	struct ring_buffer *requests;
+	void (*on_request)(void *ctx, const struct image_request *r); /* while they are read */
+	void *on_request_ctx;
+	uint64_t unwrapped[CHAIN_MAX_FRAMES];
+};
+
+static size_t whole_pages(size_t n_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (n_bytes + page - 1) / page * page;
+}
+
+void *log_map_array(const struct bpf_map *map, size_t elem_bytes, size_t n, int prot)
+{
+	void *p = mmap(NULL, whole_pages(elem_bytes * n), prot, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void log_unmap_array(void *p, size_t elem_bytes, size_t n)
+{
+	if (p)
+		munmap(p, whole_pages(elem_bytes * n));
+}
+
+/* The tables' words as elements of the array, which are of 8 bytes. */
+static uint32_t n_word_pairs(const struct log_opts *opts)
+{
+	return (uint32_t)((opts->n_unwind_words + 1) / 2);
+}
+
+void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
+{
+	const struct {
+		const char *name;
+		uint32_t n;
+	} maps[] = {
+		{"walks", opts->n_cpus},
+		{"chain_cpus", opts->n_cpus},
+		{"chain_words", opts->n_cpus * opts->n_chain_words},
+		{"slot_chains", opts->n_cpus * opts->n_slots},
+		{"table_words", n_word_pairs(opts)},
+		{"unwind_rules", UNWIND_N_RULES},
+		{"unwind_images", FRAME_MAX_IMAGES + 1},
+		{"image_keys", opts->n_image_keys},
+		{"requests", 65536},
+	};
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, maps[i].name);
+
+		if (opts->chains)
+			bpf_map__set_max_entries(map, maps[i].n);
+		else
+			bpf_map__set_autocreate(map, false);
+	}
+}
+
+static void *map_named(struct bpf_object *obj, const char *name, size_t elem_bytes, size_t n)
+{
+	return log_map_array(bpf_object__find_map_by_name(obj, name), elem_bytes, n,
+			     PROT_READ | PROT_WRITE);
+}
+
+static int on_request(void *ctx, void *data, size_t n_bytes)
+{
+	struct log_chains *c = ctx;
+
+	if (n_bytes >= sizeof(struct image_request))
+		c->on_request(c->on_request_ctx, data);
+	return 0;
+}
+
+int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
+		    struct log_chains_shared shared, struct log_chains **ret, struct err *err)
+{
+	struct log_chains *c = xcalloc(1, sizeof(*c));
+
+	c->n_cpus = opts->n_cpus;
+	c->n_slots = opts->n_slots;
+	c->n_words = opts->n_chain_words;
+	c->n_table_words = opts->n_unwind_words;
+	c->n_keys = opts->n_image_keys;
+	c->shared = shared;
+	c->cpus = map_named(obj, "chain_cpus", sizeof(*c->cpus), c->n_cpus);
+	c->words = map_named(obj, "chain_words", 8, (size_t)c->n_cpus * c->n_words);
+	c->slot_chains = map_named(obj, "slot_chains", 8, (size_t)c->n_cpus * c->n_slots);
+	c->table_words = map_named(obj, "table_words", 8, n_word_pairs(opts));
+	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
+	c->images = map_named(obj, "unwind_images", sizeof(*c->images), FRAME_MAX_IMAGES + 1);
+	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->n_keys);
+	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
+				       on_request, c, NULL);
+	if (!c->cpus || !c->words || !c->slot_chains || !c->table_words || !c->rules ||
+	    !c->images || !c->keys || !c->requests) {
+		int rc = -errno;
+
+		log_chains_close(c);
+		return err_errno(err, rc, "cannot map the memory of call paths");
+	}
+	*ret = c;
+	return 0;
+}
+
+void log_chains_close(struct log_chains *c)
+{
+	if (!c)
+		return;
+	log_unmap_array(c->cpus, sizeof(*c->cpus), c->n_cpus);
+	log_unmap_array(c->words, 8, (size_t)c->n_cpus * c->n_words);
+	log_unmap_array(c->slot_chains, 8, (size_t)c->n_cpus * c->n_slots);
+	log_unmap_array(c->table_words, 8, (c->n_table_words + 1) / 2);
+	log_unmap_array(c->rules, sizeof(*c->rules), UNWIND_N_RULES);
+	log_unmap_array(c->images, sizeof(*c->images), FRAME_MAX_IMAGES + 1);
+	log_unmap_array(c->keys, sizeof(*c->keys), c->n_keys);
+	ring_buffer__free(c->requests);
+	free(c);
+}
+
+uint64_t log_chains_get(const struct log_chains *c, uint32_t cpu, uint32_t at)
+{
+	return c->slot_chains[(size_t)cpu * c->n_slots + at];
+}
+
+/* One CPU's chains between tail and head; what is left behind is given back. */
+static void each_of_cpu(struct log_chains *c, uint32_t cpu,
+			void (*fn)(void *ctx, const struct log_chain *chain), void *ctx)
+{
+	const uint64_t *words = &c->words[(size_t)cpu * c->n_words];
+	const uint64_t mask = c->n_words - 1;
+	uint64_t head = __atomic_load_n(&c->cpus[cpu].head, __ATOMIC_ACQUIRE);
+	uint64_t at = c->cpus[cpu].tail;
+	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
+
+	while (head - at >= CHAIN_HEAD_WORDS) {
+		uint64_t info = words[(at + CHAIN_INFO) & mask];
+		uint64_t task = words[(at + CHAIN_TASK) & mask];
+		struct log_chain chain = {
+			.hash = words[(at + CHAIN_HASH) & mask],
+			.tgid = (uint32_t)task & pid_mask,
+			.generation = (uint32_t)(task >> (2 * LOG_PID_BITS)),
+			.cause = (enum chain_cause)(info >> 16 & 0xff),
+			.n_frames = (uint32_t)info & 0xffff,
+			.n_kernel = (uint32_t)(info >> 24) & 0xff,
+		};
+		uint64_t first = (at + CHAIN_HEAD_WORDS) & mask;
+
+		if (chain.n_frames > CHAIN_MAX_FRAMES ||
+		    chain.n_frames > head - at - CHAIN_HEAD_WORDS)
+			break; /* not what the program writes */
+		chain.frames = &words[first];
+		if (first + chain.n_frames > c->n_words) {
+			for (uint32_t i = 0; i < chain.n_frames; i++)
+				c->unwrapped[i] = words[(first + i) & mask];
+			chain.frames = c->unwrapped;
+		}
+		fn(ctx, &chain);
+		at += CHAIN_HEAD_WORDS + chain.n_frames;
+	}
+	__atomic_store_n(&c->cpus[cpu].tail, head, __ATOMIC_RELEASE);
+}
+
+void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain *chain), void *ctx)
+{
+	struct log_chains *c = log_chains_of(l);
+
+	for (uint32_t cpu = 0; c && cpu < c->n_cpus; cpu++)
+		each_of_cpu(c, cpu, fn, ctx);
+}
+
+uint64_t log_chains_lost(const struct log *l)
+{
+	const struct log_chains *c = log_chains_of(l);
+	uint64_t n = 0;
+
+	for (uint32_t cpu = 0; c && cpu < c->n_cpus; cpu++)
+		n += c->cpus[cpu].lost;
+	return n;
+}
+
+struct unwind_memory log_unwind_memory(const struct log *l)
+{
+	const struct log_chains *c = log_chains_of(l);
+
+	if (!c)
+		return (struct unwind_memory){0};
+	return (struct unwind_memory){
+		.words = c->table_words,
+		.n_words = c->n_table_words,
+		.rules = c->rules,
+		.images = c->images,
+		.n_images = FRAME_MAX_IMAGES + 1,
+		.clock = c->shared.clock,
+	};
+}
+
+struct image_key *log_image_keys(const struct log *l, uint32_t *ret_n)
+{
+	const struct log_chains *c = log_chains_of(l);
+
+	*ret_n = c ? c->n_keys : 0;
+	return c ? c->keys : NULL;
+}
+
+void log_images_changed(struct log *l)
+{
+	struct log_chains *c = log_chains_of(l);
+
+	if (c)
+		__atomic_fetch_add(c->shared.images_epoch, 1, __ATOMIC_RELEASE);
+}
+
+int log_request_fd(const struct log *l)
+{
+	const struct log_chains *c = log_chains_of(l);
+
+	return c ? ring_buffer__epoll_fd(c->requests) : -1;
+}
+
+void log_each_request(struct log *l, void (*fn)(void *ctx, const struct image_request *r),
+		      void *ctx)
+{
+	struct log_chains *c = log_chains_of(l);
+
+	if (!c)
+		return;
+	c->on_request = fn;
+	c->on_request_ctx = ctx;
+	ring_buffer__consume(c->requests);
+}

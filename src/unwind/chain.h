@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a stack walk yields: a chain of frames and the reason it ended.  Included by both compilers;
+ * only fixed-size types. */
+#ifndef UNWIND_CHAIN_H
+#define UNWIND_CHAIN_H
+
+#define CHAIN_MAX_FRAMES 512 /* kernel and user callers together */
+
+/* A frame is where the call is, so that it lies in the calling procedure: the return address less
+ * one; where a signal or an interrupt came in, the very address.
+ *   bit 63 set: an address in the kernel
+ *   else bits 48-61 are 0: bits 0-47 are a run-time address of the process
+ *   else bits 48-61 are a number in unwind_images, bits 0-47 the offset in its file
+ * and bit 62 of the latter two: its caller was found by frame pointer without a table. */
+#define FRAME_KERNEL	  (1ULL << 63)
+#define FRAME_GUESSED	  (1ULL << 62)
+#define FRAME_IMAGE_SHIFT 48
+#define FRAME_MAX_IMAGES  0x3fff
+#define FRAME_OFF_MASK	  ((1ULL << FRAME_IMAGE_SHIFT) - 1)
+
+/* Why a chain ended.  Everything but CHAIN_COMPLETE is shown: "[truncated: ...]". */
+enum chain_cause {
+	CHAIN_COMPLETE,	     /* reached the entry of the thread or the process, or kernel only */
+	CHAIN_TOO_DEEP,	     /* more than CHAIN_MAX_FRAMES */
+	CHAIN_NO_MAPPING,    /* a return address that lies in no executable mapping */
+	CHAIN_NO_TABLE,	     /* code whose table is not there (yet), and no frame pointer */
+	CHAIN_NO_RULE,	     /* code without frame information, and no frame pointer */
+	CHAIN_TOO_COMPLEX,   /* frame information that needs more than the rules can say */
+	CHAIN_UNREADABLE,    /* stack memory that is not there */
+	CHAIN_NOT_RISING,    /* the stack does not go up: a loop, or damage */
+	CHAIN_REGISTER_LOST, /* the frame address needs a register nobody saved */
+	CHAIN_32_BIT,	     /* a 32-bit process */
+	CHAIN_EXITING,	     /* its memory was gone */
+	CHAIN_RING_FULL,     /* the chain ring had no room (only as a slot's chain: CHAIN_LOST) */
+	CHAIN_LOG_FULL,	     /* counted in the spill table, without callers */
+	CHAIN_N_CAUSES
+};
+
+#endif

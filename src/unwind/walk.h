@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One step of a stack walk: from the registers of a frame to those of its caller, by a table's rule
+ * (table.h) or, where there is none, by frame pointer.  One source for two compilers: the BPF
+ * program walks with it in the kernel, the host in tests, on copied stacks and under the fuzzer.
+ * No libc, no recursion; a caller bounds the number of steps.
+ *
+ * A whole walk: walk_begin, then walk_step until it returns a cause.  Each step says what the frame
+ * it started from is called (chain.h).  Every step but those out of a signal's frame must raise the
+ * stack pointer, so that a hostile stack ends by itself.
+ *
+ * An includer that walks defines WALK_ENV, a struct, and WALK_AARCH64, whether the code walked is
+ * AArch64's, else x86-64's, and provides what a walk reads: the functions declared below. */
+#ifndef UNWIND_WALK_H
+#define UNWIND_WALK_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "unwind/chain.h"
+#include "unwind/table.h"
+
+/* DWARF numbers (x86-64 psABI figure 3.36; DWARF for the Arm 64-bit architecture, 4.1). */
+enum walk_register {
+	WALK_X86_BX = 3,
+	WALK_X86_FP = 6,
+	WALK_X86_SP = 7,
+	WALK_X86_IP = 16,
+	WALK_ARM_FP = 29,
+	WALK_ARM_LR = 30,
+	WALK_ARM_SP = 31,
+	WALK_ARM_IP = 32, /* of this walk only */
+	WALK_MAX_REGISTERS = 33
+};
+
+/* An executable mapping, or the part of it that one knows of. */
+struct walk_region {
+	__u64 start, end;
+	__u64 bias;  /* file offset - run-time address */
+	__u32 image; /* WALK_ANONYMOUS, WALK_UNKNOWN_FILE, else a number in unwind_images */
+	__u32 spare;
+};
+
+enum { WALK_ANONYMOUS = 0, WALK_UNKNOWN_FILE = FRAME_MAX_IMAGES + 1 };
+
+enum walk_flag {
+	WALK_EXACT = 1u << 0,	/* ip is where it was interrupted, not a return address */
+	WALK_FULL = 1u << 1,	/* regs are all known, and lr */
+	WALK_FP = 1u << 2,	/* fp is known */
+	WALK_BX = 1u << 3,	/* bx is known */
+	WALK_GUESSED = 1u << 4, /* got here by frame pointer */
+};
+
+/* How often a signal's frame may lead to a lower stack: from an alternate stack back to one below
+ * it. */
+#define WALK_MAX_FALLS 4
+
+struct walk {
+	__u64 ip, sp, fp, bx;
+	__u32 flags; /* enum walk_flag */
+	__u32 n_falls;
+	struct walk_region region;	/* the last one met; empty in the beginning */
+	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
+};
+
+#ifdef WALK_ENV
+
+#ifdef __bpf__
+#define WALK_HOT  static inline __attribute__((always_inline))
+#define WALK_COLD static __attribute__((noinline)) /* translated once */
+#else
+#define WALK_HOT  static inline
+#define WALK_COLD static inline
+#endif
+
+/* Provided by the includer. */
+static bool walk_word(WALK_ENV *env, __u64 avma, __u64 *ret); /* of the stack */
+static bool walk_code(WALK_ENV *env, __u64 avma, __u64 *ret); /* a word of machine code */
+
+/* What is mapped executable at AVMA. */
+static bool walk_region(WALK_ENV *env, __u64 avma, struct walk_region *ret);
+
+static __u32 walk_table_word(WALK_ENV *env, __u32 at); /* of those of all tables */
+static const struct unwind_image *walk_image(WALK_ENV *env, __u32 number); /* or NULL */
+static const struct unwind_rule *walk_rule(WALK_ENV *env, __u32 number);   /* or NULL */
+
+/* Image number IMAGE, mapped at AVMA, has no table (any more). */
+static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
+
+/* What walk_step returns besides an enum chain_cause. */
+#define WALK_ON (-1)
+
+/* Starts at the interrupted registers in w->regs.  EXACT: ip is where it was interrupted; else it
+ * is where the kernel will return to after a system call. */
+WALK_HOT void walk_begin(struct walk *w, bool exact)
+{
+	w->ip = w->regs[WALK_AARCH64 ? WALK_ARM_IP : WALK_X86_IP];
+	w->sp = w->regs[WALK_AARCH64 ? WALK_ARM_SP : WALK_X86_SP];
+	w->fp = w->regs[WALK_AARCH64 ? WALK_ARM_FP : WALK_X86_FP];
+	w->bx = w->regs[WALK_X86_BX];
+	w->flags = (exact ? WALK_EXACT : 0) | WALK_FULL | WALK_FP | WALK_BX;
+	w->n_falls = 0;
+	w->region.start = w->region.end = 0;
+}
+
+/* Where in the tables the rule for the LOW 10 bits of an offset in block BLOCK is: its number. */
+WALK_COLD __u32 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32 block, __u32 low)
+{
+	__u32 first = walk_table_word(env, blocks_at + block);
+	__u32 next = walk_table_word(env, blocks_at + block + 1);
+	__u32 n = next - first, half;
+
+	if (first) { /* the row before the block's first one */
+		first--;
+		n++;
+	}
+	if (n == 0 || n > UNWIND_BLOCK + 1)
+		return UNWIND_NO_RULE;
+	/* Row `first` starts at or before the offset; so does the one this ends at.  2^11 > 1025.
+	 */
+	for (int i = 0; i < 11; i++) {
+		if (n < 2)
+			break;
+		half = n >> 1;
+		if ((walk_table_word(env, rows_at + first + half) & (UNWIND_BLOCK - 1)) <= low)
+			first += half;
+		n -= half;
+	}
+	return walk_table_word(env, rows_at + first) >> 16;
+}
+
+/* Finds the rule for PC, which lies in w->region; else returns the cause why there is none. */
+WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc,
+			    const struct unwind_rule **ret)
+{
+	const struct unwind_image *image;
+	const struct unwind_rule *rule;
+	__u64 rel;
+	__u32 n_blocks;
+
+	if (w->region.image == WALK_ANONYMOUS)
+		return CHAIN_NO_RULE;
+	if (w->region.image == WALK_UNKNOWN_FILE)
+		return CHAIN_NO_TABLE;
+	image = walk_image(env, w->region.image);
+	if (!image)
+		return CHAIN_NO_TABLE;
+	n_blocks = image->n_blocks;
+	if (n_blocks == 0) {
+		if (image->first_off == UNWIND_NO_TABLE)
+			return CHAIN_NO_RULE;
+		walk_want(env, w->region.image, pc);
+		return CHAIN_NO_TABLE;
+	}
+	rel = pc + w->region.bias - image->first_off;
+	if (rel >> UNWIND_BLOCK_SHIFT >= n_blocks)
+		return CHAIN_NO_RULE;
+	rule = walk_rule(env, walk_search(env, image->blocks_at, image->rows_at,
+					  (__u32)(rel >> UNWIND_BLOCK_SHIFT),
+					  (__u32)rel & (UNWIND_BLOCK - 1)));
+	if (!rule)
+		return CHAIN_NO_RULE;
+	if (rule->cfa == UNWIND_CFA_NONE)
+		return rule->why == UNWIND_TOO_COMPLEX ? CHAIN_TOO_COMPLEX : CHAIN_NO_RULE;
+	*ret = rule;
+	return WALK_ON;
+}
+
+/* Where a signal's return trampoline finds a register, in words from sp: the offsets of struct
+ * rt_sigframe behind what `ret` took off (arch/x86/include/asm/sigframe.h: pretcode, then struct
+ * ucontext; uapi/asm/ucontext.h, uapi/asm/sigcontext.h: r8-r15, di, si, bp, bx, dx, ax, cx, sp,
+ * ip). */
+#define WALK_X86_SIGCONTEXT (40 / 8)
+
+/* arch/arm64/kernel/signal.c struct rt_sigframe: siginfo of 128 bytes, then struct ucontext with
+ * the sigcontext at 176 (uapi/asm/ucontext.h: 40 bytes, 128 of mask, 16 aligned), in it
+ * fault_address, regs[31], sp, pc (uapi/asm/sigcontext.h). */
+#define WALK_ARM_SIGCONTEXT ((128 + 176 + 8) / 8)
+
+/* The registers a signal interrupted, from its frame at w->sp. */
+WALK_COLD int walk_signal(WALK_ENV *env, struct walk *w)
+{
+	static const unsigned char x86[] = {8, 9, 10, 11, 12, 13, 14, 15, 5,
+					    4, 6, 3,  1,  0,  2,  7,  16};
+	const __u64 at = w->sp + 8 * (WALK_AARCH64 ? WALK_ARM_SIGCONTEXT : WALK_X86_SIGCONTEXT);
+	const __u64 old_sp = w->sp;
+
+	if (WALK_AARCH64) {
+		for (__u32 i = 0; i < WALK_MAX_REGISTERS; i++)
+			if (!walk_word(env, at + 8 * i, &w->regs[i]))
+				return CHAIN_UNREADABLE;
+	} else {
+		for (__u32 i = 0; i < sizeof(x86); i++)
+			if (!walk_word(env, at + 8 * i, &w->regs[x86[i]]))
+				return CHAIN_UNREADABLE;
+	}
+	w->ip = w->regs[WALK_AARCH64 ? WALK_ARM_IP : WALK_X86_IP];
+	w->sp = w->regs[WALK_AARCH64 ? WALK_ARM_SP : WALK_X86_SP];
+	w->fp = w->regs[WALK_AARCH64 ? WALK_ARM_FP : WALK_X86_FP];
+	w->bx = w->regs[WALK_X86_BX];
+	w->flags = WALK_EXACT | WALK_FULL | WALK_FP | WALK_BX;
+	if (w->sp <= old_sp && ++w->n_falls > WALK_MAX_FALLS)
+		return CHAIN_NOT_RISING;
+	return WALK_ON;
+}
+
+/* Whether a signal's return trampoline without frame information (musl's) is at AVMA. */
+WALK_COLD bool walk_is_trampoline(WALK_ENV *env, __u64 avma)
+{
+	__u64 code, rest;
+
+	if (!walk_code(env, avma, &code))
+		return false;
+	if (WALK_AARCH64) /* mov x8, #139; svc #0 */
+		return code == 0xd4000001d2801168ULL;
+	if ((code & 0xffffffffffffffULL) == 0x050f0000000fb8ULL) /* mov $15, %eax; syscall */
+		return true;
+	/* mov $15, %rax; syscall: nine bytes */
+	return code == 0x0f0000000fc0c748ULL && walk_code(env, avma + 1, &rest) &&
+	       rest >> 56 == 0x05;
+}
+
+/* AArch64: without the pointer authentication code and tag, which are above the 48 bits of an
+ * address (Documentation/arch/arm64/pointer-authentication.rst). */
+WALK_HOT __u64 walk_strip(__u64 avma)
+{
+	return WALK_AARCH64 ? avma & FRAME_OFF_MASK : avma;
+}
+
+/* Makes sure that w->region is what is mapped at AVMA. */
+WALK_HOT bool walk_enter(WALK_ENV *env, struct walk *w, __u64 avma)
+{
+	return (avma >= w->region.start && avma < w->region.end) ||
+	       walk_region(env, avma, &w->region);
+}
+
+/* To the caller by frame pointer, for code of which the tables say nothing because of WHY, the
+ * cause when it does not work.  What it finds must look like a frame. */
+WALK_COLD int walk_guess(WALK_ENV *env, struct walk *w, int why)
+{
+	const __u64 fp = w->fp;
+	__u64 next, ip;
+
+	if (!(w->flags & WALK_FP))
+		return why;
+	if (fp == 0)
+		return w->flags & WALK_GUESSED ? CHAIN_COMPLETE : why;
+	if (fp < w->sp || fp & 7 || !walk_word(env, fp, &next) || !walk_word(env, fp + 8, &ip))
+		return why;
+	ip = walk_strip(ip);
+	if (ip == 0)
+		return next == 0 && w->flags & WALK_GUESSED ? CHAIN_COMPLETE : why;
+	if (!walk_enter(env, w, ip - 1))
+		return why;
+	w->ip = ip;
+	w->sp = fp + 16;
+	w->fp = next;
+	w->flags = WALK_FP | WALK_GUESSED;
+	return WALK_ON;
+}
+
+/* The CFA by rule R into *RET; else the cause. */
+WALK_HOT int walk_cfa(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u64 *ret)
+{
+	__u64 base;
+
+	switch (r->cfa) {
+	case UNWIND_CFA_SP:
+	case UNWIND_CFA_SP_DEREF:
+		base = w->sp;
+		break;
+	case UNWIND_CFA_FP:
+	case UNWIND_CFA_FP_DEREF:
+		if (!(w->flags & WALK_FP))
+			return CHAIN_REGISTER_LOST;
+		base = w->fp;
+		break;
+	case UNWIND_CFA_REG:
+		if (!WALK_AARCH64 && r->cfa_reg == WALK_X86_BX) {
+			if (!(w->flags & WALK_BX))
+				return CHAIN_REGISTER_LOST;
+			base = w->bx;
+			break;
+		}
+		if (!(w->flags & WALK_FULL) || r->cfa_reg >= WALK_MAX_REGISTERS)
+			return CHAIN_REGISTER_LOST;
+		base = w->regs[r->cfa_reg];
+		break;
+	case UNWIND_CFA_PLT:
+		*ret = w->sp + 8 + ((w->ip & 15) >= (__u64)r->cfa_off ? 8 : 0);
+		return WALK_ON;
+	default:
+		return CHAIN_NO_RULE;
+	}
+	base += (__u64)(long long)r->cfa_off;
+	if (r->cfa == UNWIND_CFA_FP_DEREF || r->cfa == UNWIND_CFA_SP_DEREF) {
+		if (!walk_word(env, base, &base))
+			return CHAIN_UNREADABLE;
+		base += r->cfa_add;
+	}
+	*ret = base;
+	return WALK_ON;
+}
+
+/* A register that R says is saved AT words from BASE: false when its stack is not readable.  FLAG
+ * says in w->flags whether its value *REG is known. */
+WALK_HOT bool walk_restore(WALK_ENV *env, struct walk *w, __u64 base, short at, __u32 flag,
+			   __u64 *reg)
+{
+	if (at == UNWIND_LOST) {
+		w->flags &= ~flag;
+		return true;
+	}
+	w->flags |= flag;
+	return walk_word(env, base + (__u64)(8 * (long long)at), reg);
+}
+
+/* From a frame to its caller by rule R. */
+WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
+{
+	const __u64 frame_fp = w->fp;
+	__u64 cfa, ip;
+	int rc = walk_cfa(env, w, r, &cfa);
+
+	if (rc != WALK_ON)
+		return rc;
+	if (r->ra == UNWIND_RA_REGISTER) {
+		if (!WALK_AARCH64 || !(w->flags & WALK_FULL))
+			return CHAIN_REGISTER_LOST;
+		ip = w->regs[WALK_ARM_LR];
+		if (cfa < w->sp)
+			return CHAIN_NOT_RISING;
+	} else {
+		if (cfa <= w->sp)
+			return CHAIN_NOT_RISING;
+		if (!walk_word(env, cfa + (__u64)(8 * (long long)r->ra_at), &ip))
+			return CHAIN_UNREADABLE;
+	}
+	ip = walk_strip(ip);
+	if (ip == 0)
+		return CHAIN_COMPLETE; /* what thread and process entries push, or lr there */
+
+	if (r->by_fp) { /* not before the frame pointer is known */
+		if (!(w->flags & WALK_FP))
+			return CHAIN_REGISTER_LOST;
+	}
+	if (r->by_fp & UNWIND_BX_BY_FP || r->bx_at != UNWIND_SAME)
+		if (!walk_restore(env, w, r->by_fp & UNWIND_BX_BY_FP ? frame_fp : cfa, r->bx_at,
+				  WALK_BX, &w->bx))
+			return CHAIN_UNREADABLE;
+	if (r->by_fp & UNWIND_FP_BY_FP || r->fp_at != UNWIND_SAME)
+		if (!walk_restore(env, w, r->by_fp & UNWIND_FP_BY_FP ? frame_fp : cfa, r->fp_at,
+				  WALK_FP, &w->fp))
+			return CHAIN_UNREADABLE;
+	w->ip = ip;
+	w->sp = cfa;
+	w->flags &= WALK_FP | WALK_BX;
+	return WALK_ON;
+}
+
+/* From the frame W stands in to its caller.  Returns WALK_ON, or the cause why there is none:
+ * CHAIN_COMPLETE for the outermost frame.  *RET_FRAME is what the frame stepped from is called, 0
+ * when it is none: its address lies in no executable mapping. */
+WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
+{
+	__u64 pc = w->ip - (w->flags & WALK_EXACT ? 0 : 1), frame;
+	const struct unwind_rule *rule = 0;
+	bool signal;
+	int rc;
+
+	*ret_frame = 0;
+	if (!walk_enter(env, w, pc))
+		return CHAIN_NO_MAPPING;
+	rc = walk_find_rule(env, w, pc, &rule);
+	signal = rc == WALK_ON
+			 ? rule->cfa == UNWIND_CFA_SIGNAL
+			 : w->region.image != WALK_ANONYMOUS && walk_is_trampoline(env, w->ip);
+	if (signal) /* its frame information begins one byte early; nobody called it */
+		pc = w->ip;
+	frame = w->region.image == WALK_ANONYMOUS || w->region.image == WALK_UNKNOWN_FILE
+			? pc & FRAME_OFF_MASK
+			: (__u64)w->region.image << FRAME_IMAGE_SHIFT |
+				  ((pc + w->region.bias) & FRAME_OFF_MASK);
+	*ret_frame = frame;
+	if (signal)
+		return walk_signal(env, w);
+	if (rc != WALK_ON) {
+		rc = walk_guess(env, w, rc);
+		if (rc == WALK_ON)
+			*ret_frame = frame | FRAME_GUESSED;
+		return rc;
+	}
+	if (rule->ra == UNWIND_RA_NONE)
+		return CHAIN_COMPLETE;
+	return walk_apply(env, w, rule);
+}
+
+#endif
+#endif
