@@ -76,7 +76,7 @@ int owner_key_check(const struct profile *p, enum owner_key k, struct err *err)
 {
 	bool any = false;
 
-	if (k == OWNER_KEY_LABEL)
+	if (k == OWNER_KEY_LABEL || !p->values.n)
 		return 0;
 	vec_each (o, &p->owners) {
 		if (owner_is_known(o, k))

@@ -43,7 +43,7 @@ bool owner_is_known(const struct owner *o, enum owner_key k);
 const char *owner_stand_in(const struct owner *o, enum owner_key k);
 
 /* 0 when P's samples can be told apart by K, else -ENOENT with the reason: which option of record
- * keeps it, or that this kind of database never does. */
+ * keeps it, or that this kind of database never does.  A profile without samples has no reason. */
 int owner_key_check(const struct profile *p, enum owner_key k, struct err *err);
 
 /* For each owner of P whether its samples are wanted by LISTS (one of each key; none: all wanted);
