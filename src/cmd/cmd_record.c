@@ -30,7 +30,8 @@ struct options {
 	bool all;
 	opt_list pids, events, operands;
 	const char *cgroup, *label, *db, *engine, *by;
-	uint64_t freq_hz, period, duration_ns, log_slots;
+	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
+	bool off_cpu;
 };
 
 /* A command waiting to be executed. */
@@ -268,6 +269,12 @@ static void show_event(const struct profile *t, const struct recorder_event *e, 
 	uint64_t busy = e->event.n_reached - e->n_idle;
 
 	fprintf(stderr, "  %s: ", e->name);
+	if (e->is_time) {
+		fprintf(stderr, "%.6f s in %s intervals", (double)e->n_ns / 1e9,
+			thousands(e->n_stored, a));
+		fprintf(stderr, e->n_lost ? ", %s lost\n" : "\n", thousands(e->n_lost, l));
+		return;
+	}
 	if (e->event.freq_hz)
 		fprintf(stderr, "%" PRIu64 " Hz", e->event.freq_hz);
 	else
@@ -297,7 +304,7 @@ static void show_account(struct recorder *r, const char *db)
 	char a[32], b[32];
 
 	vec_each (e, &s->events)
-		n += e->n_stored;
+		n += e->is_time ? 0 : e->n_stored;
 	fprintf(stderr,
 		"recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of "
 		"%s\n",
@@ -340,6 +347,7 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 			      {"freq_hz", e->event.freq_hz},
 			      {"reached", e->event.n_reached},
 			      {"samples", e->n_stored},
+			      {"time_ns", e->n_ns},
 			      {"lost", e->n_lost},
 			      {"idle", e->n_idle},
 			      {"unknown", e->n_unknown},
@@ -483,6 +491,10 @@ int cmd_record(struct cmd *c)
 		{"label", OPT_STR, &o.label, "LABEL", "mark the samples with LABEL"},
 		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
 		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
+		{"off-cpu", OPT_FLAG, &o.off_cpu, NULL,
+		 "how long threads run, wait for a CPU and are blocked, too"},
+		{"min-block", OPT_DURATION, &o.min_block_ns, "TIME",
+		 "keep the call paths of blocks this long (default 100us)"},
 		{"log-slots", OPT_U64, &o.log_slots, "N",
 		 "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &o.db, "DB",
@@ -509,6 +521,8 @@ int cmd_record(struct cmd *c)
 		return err_set(&c->err, -EINVAL,
 			       "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
 			       o.log_slots);
+	if (o.min_block_ns && !o.off_cpu)
+		return err_set(&c->err, -EINVAL, "--min-block: needs --off-cpu");
 	rc = choose_events(c, &o, &specs, &c->err);
 	if (rc >= 0)
 		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
@@ -523,6 +537,8 @@ int cmd_record(struct cmd *c)
 		ro.collect.engine = (enum engine)engine;
 		ro.collect.split = (enum owner_split)split;
 		ro.collect.n_slots = (uint32_t)o.log_slots;
+		ro.collect.off_cpu = o.off_cpu;
+		ro.collect.min_block_ns = o.min_block_ns;
 		ro.collect.label = o.label ? o.label : "";
 		rc = record(c, &o, &ro, &ch);
 	}

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "collect/log.h"
+#include "collect/offcpu.h"
 #include "collect/procfs.h"
 #include "collect/record.h"
 #include "collect/ring.h"
@@ -55,6 +56,7 @@ struct collector {
 	struct procs procs;
 	struct kernel_map kernel;
 	struct fold fold;
+	struct offcpu *offcpu;			 /* NULL: not asked for */
 	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
 	uint64_t n_ring_lost[LOG_MAX_EVENTS];	 /* found their ring full; known at the end */
 	uint64_t n_lost_records;		 /* of any kind, as the rings tell it on the way */
@@ -297,6 +299,23 @@ static int choose_cycle_ms(const struct collector *c, uint32_t n_slots)
 	return ms < 10 ? 10 : ms > CYCLE_MS ? CYCLE_MS : (int)ms;
 }
 
+static int open_offcpu(struct collector *c, struct err *err)
+{
+	const struct target *t = &c->opts.target;
+	struct offcpu_opts o = {.min_block_ns = c->opts.min_block_ns};
+
+	if (c->engine != ENGINE_BPF)
+		return err_set(err, -EOPNOTSUPP, "--off-cpu needs the bpf engine: %s",
+			       *c->why_not_bpf ? c->why_not_bpf : "another one was asked for");
+	if (t->kind == TARGET_CGROUP || c->inner_pidns)
+		return err_set(err, -EOPNOTSUPP, "--off-cpu does not work %s",
+			       c->inner_pidns ? "in an inner pid namespace" : "with a cgroup");
+	o.switches.n_cpus = c->n_log_cpus;
+	o.switches.pids = t->kind == TARGET_ALL ? NULL : t->pids.v;
+	o.switches.n_pids = t->kind == TARGET_ALL ? 0 : (uint32_t)t->pids.n;
+	return offcpu_open(&o, c->profile, &c->procs, &c->images, &c->kernel, &c->offcpu, err);
+}
+
 static int open_all(struct collector *c, struct err *err)
 {
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
@@ -317,6 +336,8 @@ static int open_all(struct collector *c, struct err *err)
 			   err);
 	for (uint32_t i = 0; i < c->opts.n_events && rc >= 0; i++)
 		rc = open_event(c, i, err);
+	if (c->opts.off_cpu && rc >= 0)
+		rc = open_offcpu(c, err);
 	return rc;
 }
 
@@ -351,6 +372,7 @@ void collector_close(struct collector *c)
 	if (!c)
 		return;
 	opened_close(&c->samplers);
+	offcpu_close(c->offcpu);
 	log_close(c->log);
 	vec_each (r, &c->rings)
 		ring_close(r);
@@ -416,6 +438,8 @@ int collector_start(struct collector *c, struct err *err)
 	c->cycle_ns = now_ns();
 	opened_enable(&c->sideband);
 	rc = list_processes(c, err);
+	if (c->offcpu && rc >= 0)
+		rc = offcpu_start(c->offcpu, err);
 	c->idle_start_ns = idle_ns();
 	if (c->opts.target.kind != TARGET_COMMAND)
 		opened_enable(&c->samplers);
@@ -554,6 +578,8 @@ static void cycle(struct collector *c, uint64_t until_ns)
 
 	for (uint32_t cpu = 0; cpu < n; cpu++)
 		c->heads[cpu] = log_head(c->log, cpu);
+	if (c->offcpu)
+		offcpu_note_heads(c->offcpu);
 	now = now_ns();
 	apply_sideband(c, until_ns ? until_ns : now);
 	c->procs.time_ns = c->cycle_ns + (now - c->cycle_ns) / 2;
@@ -566,6 +592,8 @@ static void cycle(struct collector *c, uint64_t until_ns)
 		}
 		log_set_tail(c->log, cpu, c->heads[cpu]);
 	}
+	if (c->offcpu)
+		offcpu_drain(c->offcpu);
 	fold_pause(&c->fold);
 	procs_end_cycle(&c->procs);
 }
@@ -644,11 +672,15 @@ void collector_stop(struct collector *c)
 	uint64_t idle;
 
 	opened_disable(&c->samplers);
+	if (c->offcpu)
+		offcpu_stop(c->offcpu);
 	idle = idle_ns() - c->idle_start_ns;
 	c->profile->meta.end_wall_ns = wall_ns();
 	cycle(c, UINT64_MAX);
 	if (c->log)
 		log_each_spilled(c->log, add_spilled, c);
+	if (c->offcpu)
+		offcpu_settle(c->offcpu);
 	fold_flush(&c->fold);
 	read_counts(c);
 	for (uint32_t i = 0; i < c->opts.n_events; i++)

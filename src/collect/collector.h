@@ -29,6 +29,8 @@ struct collector_opts {
 	enum owner_split split;
 	const char *label;     /* "" for none */
 	uint32_t n_slots;      /* of a CPU's log, a power of two; 0: chosen by CPU count */
+	bool off_cpu;	       /* how long threads run, wait and are blocked, too: offcpu.h */
+	uint64_t min_block_ns; /* 0: as offcpu.h has it */
 	image_probe_fn *probe; /* reads ELF layouts */
 	const struct image_layout *vdso; /* NULL: none */
 };

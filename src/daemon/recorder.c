@@ -248,11 +248,13 @@ static void summarise(struct recorder *r)
 		vec_push(&r->summary.events,
 			 (struct recorder_event){.event = p->events.v[i],
 						 .name = profile_str(p, p->events.v[i].name),
+						 .is_time = event_is_time(p, &p->events.v[i]),
 						 .n_lost = profile_n_lost(p, i)});
 	vec_each (v, &p->values) {
 		struct recorder_event *e = &r->summary.events.v[v->event];
 
 		e->n_stored += v->count;
+		e->n_ns += e->is_time ? v->sum : 0;
 		if (p->owners.v[v->owner].flags & OWNER_IDLE)
 			e->n_idle += v->count;
 		if (p->images.v[profile_leaf(p, v->ctx)->image].kind == IMAGE_UNKNOWN)

@@ -25,6 +25,8 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err);
 struct recorder_event {
 	struct event event;
 	const char *name;
+	bool is_time; /* samples are intervals, which took N_NS together */
+	uint64_t n_ns;
 	uint64_t n_stored, n_idle, n_unknown, n_lost;
 	uint64_t n_not_delivered; /* by the event's own count, outside idle; 0 when not known */
 };

@@ -86,6 +86,11 @@ event_id profile_intern_event(struct profile *p, const struct event *e)
 	return (event_id)p->events.n - 1;
 }
 
+bool event_is_time(const struct profile *p, const struct event *e)
+{
+	return e->period == 1 && !e->freq_hz && strcmp(profile_str(p, e->unit), "ns") == 0;
+}
+
 double event_duty(const struct event *e)
 {
 	if (!e->enabled_ns || e->running_ns >= e->enabled_ns)

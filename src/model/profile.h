@@ -226,6 +226,10 @@ void profile_merge(struct profile *dst, const struct profile *src);
 uint64_t profile_n_samples(const struct profile *p, event_id event);
 uint64_t profile_n_lost(const struct profile *p, event_id event);
 
+/* Whether E counts time itself: its values' counts are intervals, their sums nanoseconds (the
+ * events of off-CPU recordings).  That is so when its unit is "ns" and its period 1. */
+bool event_is_time(const struct profile *p, const struct event *e);
+
 /* running / enabled, 1 when neither is known. */
 double event_duty(const struct event *e);
 

@@ -64,6 +64,24 @@ static int load_store(struct input *in, const struct select *s, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* See input.h. */
+static void count_time(struct profile *p)
+{
+	bool *is_time = xcalloc(p->events.n + 1, sizeof(*is_time));
+
+	for (event_id e = 0; e < p->events.n; e++)
+		is_time[e] = event_is_time(p, &p->events.v[e]);
+	vec_each (v, &p->values) {
+		uint64_t n = v->count;
+
+		if (!is_time[v->event])
+			continue;
+		v->count = v->sum;
+		v->sum = n;
+	}
+	free(is_time);
+}
+
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
 	const struct dcpi_select sel = {
@@ -93,6 +111,7 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 		rc = err_set(err, -EINVAL, "%s: neither a database nor a DCPI profile", in->path);
 	} else {
 		rc = load_store(in, s, err);
+		count_time(&in->profile);
 		images = store_images_dir(in->path, true, NULL);
 	}
 	ro.cache_dir = images;

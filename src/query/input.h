@@ -8,12 +8,15 @@
 #include "resolve/resolver.h"
 
 struct input {
-	struct profile profile; /* its values may repeat a key: sum them */
+	struct profile profile; /* its values may repeat a key: sum them; see there for time */
 	struct resolver *resolver;
 	char *path; /* what was opened */
 };
 
-/* Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
+/* Of events that count time (event_is_time) the values' counts are the nanoseconds, so that they
+ * need no care, and their sums the intervals.
+ *
+ * Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
  * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */
 int input_open(struct input *in, const struct select *s, struct err *err);
 void input_close(struct input *in);

@@ -22,6 +22,8 @@ static bool is_kernel(const struct image *im)
 
 uint64_t query_scaled(const struct query_col *c, uint64_t n)
 {
+	if (c->is_time)
+		return n / 1000;
 	return c->duty >= 1 || c->duty <= 0 ? n : (uint64_t)llround((double)n / c->duty);
 }
 
@@ -59,12 +61,13 @@ static void add_col(struct query *q, event_id event)
 		.period = e->period,
 		.freq_hz = e->freq_hz,
 		.duty = event_duty(e),
+		.is_time = event_is_time(q->profile, e),
 		.n_reached = e->n_reached,
 		.n_lost = profile_n_lost(q->profile, event),
 	};
 }
 
-static void tell_cols_apart(struct query *q)
+static void name_cols(struct query *q)
 {
 	bool *again = xcalloc(q->n_cols, sizeof(*again));
 
@@ -77,6 +80,19 @@ static void tell_cols_apart(struct query *q)
 			q->cols[i].name =
 				arena_format(&q->arena, q->cols[i].name, q->cols[i].period);
 	free(again);
+	for (unsigned i = 0; i < q->n_cols; i++) {
+		struct query_col *c = &q->cols[i];
+		size_t n = strlen(c->name);
+		char *title;
+
+		c->title = c->name;
+		if (!c->is_time)
+			continue;
+		title = arena_alloc(&q->arena, n + sizeof("(us)"));
+		memcpy(title, c->name, n);
+		memcpy(title + n, "(us)", sizeof("(us)"));
+		c->title = title;
+	}
 }
 
 static int choose_cols(struct query *q, const struct select *s, struct err *err)
@@ -104,7 +120,7 @@ static int choose_cols(struct query *q, const struct select *s, struct err *err)
 	vec_release(&events);
 	free(text);
 	if (!rc)
-		tell_cols_apart(q);
+		name_cols(q);
 	return rc;
 }
 
@@ -197,6 +213,8 @@ static uint64_t *sum_places(struct query *q)
 			continue;
 		if (is_idle)
 			n_idle_tasks[c] += v->count;
+		if (q->cols[c].is_time)
+			q->cols[c].n_intervals += v->sum;
 		if (q->wanted && !q->wanted[v->owner])
 			continue;
 		at = (size_t)p->ctxs.v[v->ctx].place * q->n_cols + c;

@@ -14,6 +14,10 @@ struct query_col {
 	event_id event;
 	const char *name; /* the event's, with ":PERIOD" where two columns would have one name */
 	uint64_t period, freq_hz;
+	const char
+		*title; /* of a column of its counts as query_scaled gives them: NAME, NAME(us) */
+	bool is_time;	/* counts are nanoseconds: event_is_time */
+	uint64_t n_intervals;	/* then: how many */
 	double duty;		/* 1 when it was always counting */
 	uint64_t n_samples;	/* in spots, so without idle */
 	uint64_t n_kernel;	/* of these in the kernel, its modules and BPF programs */
@@ -65,7 +69,8 @@ static inline const uint64_t *query_counts(const struct query *q, const struct s
  * which column: for who goes over the values again by owner or calling context. */
 bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col);
 
-/* The samples there would have been had the event counted all the time: N / duty. */
+/* What a table shows of N: the samples there would have been had the event counted all the time,
+ * N / duty; of an event that counts time, microseconds. */
 uint64_t query_scaled(const struct query_col *c, uint64_t n);
 
 /* Whether some column is scaled. */

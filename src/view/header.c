@@ -178,7 +178,7 @@ static void emit_events(struct emit *e, const struct query *q)
 				    {.s = c->name},
 				    {.u = c->period},
 				    {.u = c->freq_hz},
-				    {.u = c->n_samples + c->n_idle},
+				    {.u = c->is_time ? c->n_intervals : c->n_samples + c->n_idle},
 				    {.d = c->duty},
 				    {.u = c->n_lost},
 				    {.u = c->not_delivered},
@@ -261,7 +261,9 @@ void count_cols(const struct query *q, struct emit_col *cols, unsigned *order)
 		unsigned c = i == 0 ? q->sort : i <= q->sort ? i - 1 : i;
 
 		order[n] = c;
-		cols[n++] = (struct emit_col){
-			.key = q->cols[c].name, .type = EMIT_U64, .group = "counts"};
+		cols[n++] = (struct emit_col){.key = q->cols[c].name,
+					      .title = q->cols[c].title,
+					      .type = EMIT_U64,
+					      .group = "counts"};
 	}
 }

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The programs that watch the scheduler: how long each thread runs, waits for a CPU, is blocked.
+ *
+ * A thread's changes of state are serialised by the scheduler itself: a switch happens under the
+ * lock of the CPU's run queue, a wake-up under the lock of the one the thread is put on
+ * (kernel/sched/core.c: __schedule, ttwu_do_activate), and a thread is put on no queue before it
+ * has been switched out.  So its struct thread_times needs no lock.  Of two times of different CPUs
+ * the later one is taken: a sum never runs backwards.
+ *
+ * The stack that blocked is walked after the thread has come back, by sched_exit_tp, at the end of
+ * __schedule: in its own context, where its memory can be read, its stack still as it was, and only
+ * when the block is known to have been long enough.  Preemption is off there, so no switch on this
+ * CPU comes between, and log and chain ring of the CPU have one writer at a time; wake-ups in an
+ * interrupt write neither. */
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include <stdbool.h>
+
+#include "record.h"
+#include "switch.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The fields used, found in the running kernel's types (CO-RE). */
+struct task_struct {
+	unsigned int __state;
+	int on_rq, on_cpu;
+	int pid, tgid;
+	__u64 self_exec_id;
+	__u64 start_time;
+	struct task_struct *group_leader;
+} __attribute__((preserve_access_index));
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+#define TASK_DEAD 0x80 /* include/linux/sched.h */
+
+/* Set before loading. */
+const volatile __u32 n_slots = 1; /* per CPU, a power of two */
+const volatile __u64 min_block_ns = 0;
+const volatile __u32 n_targets = 0; /* 0: every thread */
+const volatile __u32 targets[SWITCH_MAX_TARGETS];
+/* Code of the scheduler itself: where a thread sleeps is its caller (__sched, vmlinux.lds.h). */
+const volatile __u64 sched_text_start = 0, sched_text_end = 0;
+
+/* Set before the iterators run. */
+__u64 begin_ns = 0, end_ns = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread_times);
+} threads SEC(".maps");
+
+#define MMAPABLE_ARRAY(name, elem)                                                                 \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
+		__uint(map_flags, BPF_F_MMAPABLE);                                                 \
+		__uint(max_entries, 1);                                                            \
+		__type(key, __u32);                                                                \
+		__type(value, elem);                                                               \
+	} name SEC(".maps")
+
+/* n_cpus * n_slots, n_cpus elements. */
+MMAPABLE_ARRAY(switch_slots, struct switch_slot);
+MMAPABLE_ARRAY(switch_cpus, struct switch_cpu);
+
+static __always_inline __u64 task_word(struct task_struct *t)
+{
+	return ((__u64)t->tgid & ((1ULL << LOG_PID_BITS) - 1)) |
+	       ((__u64)t->pid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
+	       (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
+		       << (2 * LOG_PID_BITS);
+}
+
+static __always_inline void add_to_sum(struct thread_times *t, __u32 kind, __u64 ns)
+{
+	t->sums[kind].ns += ns;
+	t->sums[kind].n++;
+}
+
+/* Ends what T does now; returns how long it did. */
+static __always_inline __u64 pass(struct thread_times *t, __u64 now)
+{
+	__u64 ns = now > t->since_ns ? now - t->since_ns : 0;
+
+	t->since_ns += ns;
+	return ns;
+}
+
+/* T's block is over. */
+static __always_inline void end_block(struct thread_times *t, __u64 now)
+{
+	__u64 since = t->since_ns, ns = pass(t, now);
+
+	if (ns < min_block_ns || !ns) {
+		add_to_sum(t, SWITCH_SHORT, ns);
+		return;
+	}
+	if (t->block_ns) /* the last one's stack was never asked for */
+		add_to_sum(t, SWITCH_MISSED, t->block_ns);
+	t->block_ns = ns;
+	t->block_since_ns = since;
+}
+
+/* The next free slot of this CPU, or NULL; log->head is to be moved when it is written. */
+static __always_inline struct switch_slot *next_slot(struct switch_cpu *log, __u32 cpu)
+{
+	__u32 at = cpu * n_slots + (log->head & (n_slots - 1));
+
+	if (log->head - log->tail >= n_slots)
+		return 0;
+	return bpf_map_lookup_elem(&switch_slots, &at);
+}
+
+/* Logs T's sums and empties them. */
+static __always_inline void log_sums(struct thread_times *t)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct switch_cpu *log = bpf_map_lookup_elem(&switch_cpus, &cpu);
+
+	if (t->block_ns)
+		add_to_sum(t, SWITCH_MISSED, t->block_ns);
+	t->block_ns = 0;
+	for (__u32 kind = 0; log && kind < SWITCH_N_SUMS; kind++) {
+		struct switch_slot *s;
+
+		if (!t->sums[kind].n)
+			continue;
+		s = next_slot(log, cpu);
+		if (s) {
+			s->task = t->task;
+			s->kind_n = kind | t->sums[kind].n << 8;
+			s->ns = t->sums[kind].ns;
+			s->since_ns = s->leaf = s->chain = 0;
+			__sync_fetch_and_add(&log->head, 1);
+		} else {
+			log->n_lost[kind] += t->sums[kind].n;
+		}
+		t->sums[kind].n = t->sums[kind].ns = 0;
+	}
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct thread_times *t;
+	__u64 now = bpf_ktime_get_ns();
+
+	t = bpf_task_storage_get(&threads, prev, 0, 0);
+	if (t) {
+		add_to_sum(t, SWITCH_RUNNING, pass(t, now));
+		t->state = preempt || !prev_state ? THREAD_RUNNABLE : THREAD_BLOCKED;
+		if (!preempt && prev_state & TASK_DEAD) {
+			log_sums(t);
+			t->state = THREAD_GONE;
+		}
+	}
+	t = bpf_task_storage_get(&threads, next, 0, 0);
+	if (t) {
+		if (t->state == THREAD_BLOCKED) /* it was waking while it was found */
+			end_block(t, now);
+		else
+			add_to_sum(t, SWITCH_RUNNABLE, pass(t, now));
+		t->state = THREAD_RUNNING;
+		if (t->exec_id != (__u32)next->self_exec_id) {
+			log_sums(t);
+			t->exec_id = next->self_exec_id;
+			t->task = task_word(next);
+		}
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *p)
+{
+	struct thread_times *t = bpf_task_storage_get(&threads, p, 0, 0);
+
+	if (t && t->state == THREAD_BLOCKED) {
+		end_block(t, bpf_ktime_get_ns());
+		t->state = THREAD_RUNNABLE;
+	}
+	return 0;
+}
+
+static __always_inline void watch(struct task_struct *p, __u64 since_ns, __u32 state)
+{
+	struct thread_times *t =
+		bpf_task_storage_get(&threads, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct switch_cpu *log = bpf_map_lookup_elem(&switch_cpus, &cpu);
+
+	if (!t) {
+		if (log)
+			__sync_fetch_and_add(&log->n_untracked, 1);
+		return;
+	}
+	t->since_ns = since_ns;
+	t->exec_id = p->self_exec_id;
+	t->task = task_word(p);
+	t->state = state;
+}
+
+/* A thread was created and will run: a child of a watched one is watched. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_new, struct task_struct *p)
+{
+	if (!n_targets || bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0))
+		watch(p, bpf_ktime_get_ns(), THREAD_RUNNABLE);
+	return 0;
+}
+
+/* The stack of the current thread, which blocked. */
+struct stack {
+	__u64 frames[CHAIN_MAX_KERNEL];
+	struct switch_end end; /* too large for the program's own stack */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack);
+} stacks SEC(".maps");
+
+static __always_inline __u32 n_words(long n_bytes)
+{
+	return n_bytes <= 0 ? 0 : (__u32)n_bytes / 8;
+}
+
+/* The kernel's frames in FRAMES, N of them, less those of this program and of the scheduler: how
+ * many to skip.  A return address lies behind its call. */
+static __always_inline __u32 skip_scheduler(const __u64 *frames, __u32 n)
+{
+	__u32 skip = 0;
+
+	for (__u32 i = 0; i < 16 && i < n; i++)
+		if (frames[i] - 1 - sched_text_start < sched_text_end - sched_text_start)
+			skip = i + 1;
+	return skip;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_exit, bool is_switch)
+{
+	struct thread_times *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, skip;
+	struct switch_cpu *log;
+	struct switch_slot *s;
+	struct stack *k;
+	__u32 n;
+
+	if (!t || !t->block_ns)
+		return 0;
+	log = bpf_map_lookup_elem(&switch_cpus, &cpu);
+	k = bpf_map_lookup_elem(&stacks, &zero);
+	if (!log || !k)
+		return 0;
+	s = next_slot(log, cpu);
+	if (!s) {
+		add_to_sum(t, SWITCH_MISSED, t->block_ns);
+		t->block_ns = 0;
+		return 0;
+	}
+	n = n_words(bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
+	skip = skip_scheduler(k->frames, n);
+	s->task = t->task;
+	s->kind_n = SWITCH_BLOCKED | 1 << 8;
+	s->ns = t->block_ns;
+	s->since_ns = t->block_since_ns;
+	s->leaf = skip < n && skip < CHAIN_MAX_KERNEL ? k->frames[skip] - 1 : 0;
+	s->chain = 0;
+	t->block_ns = 0;
+	__sync_fetch_and_add(&log->head, 1);
+	return 0;
+}
+
+/* Watches the threads there are. */
+SEC("iter/task")
+int watch_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	__u32 found = !n_targets;
+
+	if (!t)
+		return 0;
+	for (__u32 i = 0; i < SWITCH_MAX_TARGETS && i < n_targets; i++)
+		found |= targets[i] == t->tgid;
+	if (found && !bpf_task_storage_get(&threads, t, 0, 0))
+		watch(t, begin_ns,
+		      t->on_cpu	 ? THREAD_RUNNING
+		      : t->on_rq ? THREAD_RUNNABLE
+				 : THREAD_BLOCKED);
+	return 0;
+}
+
+/* Writes one switch_end for each thread watched; the other programs are detached by then. */
+SEC("iter/task")
+int end_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u32 zero = 0, skip, kept = 0;
+	struct thread_times *t;
+	struct stack *k;
+	struct switch_end *e;
+	__u32 n;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	k = bpf_map_lookup_elem(&stacks, &zero);
+	e = k ? &k->end : 0;
+	if (!t || !k || t->state == THREAD_GONE)
+		return 0;
+	if (t->state == THREAD_BLOCKED)
+		end_block(t, end_ns);
+	else
+		add_to_sum(t, t->state == THREAD_RUNNING ? SWITCH_RUNNING : SWITCH_RUNNABLE,
+			   pass(t, end_ns));
+	t->state = THREAD_GONE;
+	e->task = t->task;
+	__builtin_memcpy(e->sums, t->sums, sizeof(e->sums));
+	e->block_ns = t->block_ns;
+	e->n_frames = 0;
+	e->block_since_ns = t->block_since_ns;
+	if (t->block_ns) {
+		n = n_words(bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
+		skip = skip_scheduler(k->frames, n);
+		for (__u32 i = 0; i < CHAIN_MAX_KERNEL; i++) {
+			if (i < skip || i >= n || kept >= SWITCH_END_FRAMES)
+				continue;
+			e->frames[kept++] = k->frames[i] - 1;
+		}
+		e->n_frames = kept;
+	}
+	bpf_seq_write(ctx->meta->seq, e, sizeof(*e));
+	return 0;
+}

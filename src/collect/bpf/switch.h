@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the programs that watch the scheduler and the recorder share.  Included by both compilers;
+ * only fixed-size types.
+ *
+ * Each thread watched has a struct thread_times in the kernel: what it does, since when, and sums
+ * of what it did.  Every change of state adds the time since the last one to exactly one sum, so
+ * that running + runnable + blocked is the time the thread was watched, to the nanosecond.  Sums
+ * leave the kernel when the thread ends, when it executes another program, and at the end of the
+ * recording. Only a block of at least the minimum leaves at once, as a slot of its own with the
+ * stack that blocked; one that cannot goes to a sum too. */
+#ifndef COLLECT_BPF_SWITCH_H
+#define COLLECT_BPF_SWITCH_H
+
+enum thread_state {
+	THREAD_RUNNING,
+	THREAD_RUNNABLE, /* wants to run and waits for a CPU */
+	THREAD_BLOCKED,
+	THREAD_GONE,
+};
+
+/* What slots and sums tell. */
+enum switch_kind {
+	SWITCH_RUNNING,
+	SWITCH_RUNNABLE,
+	SWITCH_SHORT,  /* blocked for less than the minimum */
+	SWITCH_MISSED, /* blocked for longer, but the slot or the stack was not to be had */
+	SWITCH_N_SUMS,
+	SWITCH_BLOCKED = SWITCH_N_SUMS, /* a block with its stack */
+	SWITCH_N_KINDS
+};
+
+struct switch_sum {
+	unsigned long long ns, n; /* n: intervals */
+};
+
+struct thread_times {
+	unsigned long long since_ns; /* CLOCK_MONOTONIC */
+	unsigned long long task;     /* as log_slot.task */
+	unsigned long long block_ns; /* a block that ended and waits for its stack; 0: none */
+	unsigned long long block_since_ns;
+	struct switch_sum sums[SWITCH_N_SUMS];
+	unsigned int state; /* enum thread_state */
+	unsigned int exec_id;
+};
+
+/* A slot of the per-CPU log of blocks and sums. */
+struct switch_slot {
+	unsigned long long task;   /* as log_slot.task */
+	unsigned long long kind_n; /* enum switch_kind | intervals << 8 */
+	unsigned long long ns;
+	unsigned long long since_ns; /* SWITCH_BLOCKED: when it began */
+	unsigned long long leaf;     /* SWITCH_BLOCKED: the innermost frame; 0: none */
+	unsigned long long chain;    /* SWITCH_BLOCKED: its callers, as in slot_chains */
+};
+
+struct switch_cpu {
+	unsigned long long head;
+	unsigned long long pad0[7];
+	unsigned long long tail; /* on a cache line of its own: user space writes it */
+	unsigned long long pad1[7];
+	unsigned long long n_lost[SWITCH_N_SUMS]; /* intervals in slots that found the log full */
+	unsigned long long n_untracked;		  /* threads that could not be watched */
+};
+
+/* What the iterator writes for each thread at the end: its sums up to then, and where it is
+ * blocked.
+ */
+#define SWITCH_END_FRAMES 48
+
+struct switch_end {
+	unsigned long long task;
+	struct switch_sum sums[SWITCH_N_SUMS];
+	unsigned long long block_ns, block_since_ns; /* still blocked, or just not any more */
+	unsigned long long n_frames;
+	unsigned long long frames[SWITCH_END_FRAMES]; /* of the kernel, innermost first */
+};
+
+#define SWITCH_MAX_TARGETS 256
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See switches.h; bpf/switch.h has the layout, bpf/switch.bpf.c the other side.
+ *
+ * Head is read with acquire and tail written with release, as in log.c.  The sums of a thread that
+ * lives are in the kernel until the end: reading them earlier would need a map system call, or race
+ * with the scheduler. */
+#include "collect/switches.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "switch.skel.h"
+
+struct switches {
+	struct switch_bpf *skel;
+	uint32_t n_cpus, n_slots;
+	struct switch_slot *slots; /* n_cpus * n_slots */
+	struct switch_cpu *cpus;   /* n_cpus */
+	bool started;
+};
+
+static char libbpf_said[256];
+
+static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level != LIBBPF_WARN || libbpf_said[0])
+		return 0;
+	vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
+	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
+	return 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static size_t map_bytes(size_t elem_bytes, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (elem_bytes * n + page - 1) / page * page;
+}
+
+/* Whether the kernel has the tracepoint: its function type is in the kernel's own types. */
+static bool has_tracepoint(const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	_mem_ char *type = xasprintf("btf_trace_%s", name);
+	bool has = btf && btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+
+	btf__free(btf);
+	return has;
+}
+
+/* Where the scheduler's own code is, whose callers are what sleeps: the kernel's symbols say it. */
+static void find_scheduler(uint64_t *ret_start, uint64_t *ret_end)
+{
+	_file_ FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512];
+
+	*ret_start = *ret_end = 0;
+	while (f && fgets(line, sizeof(line), f) && !(*ret_start && *ret_end)) {
+		unsigned long long at;
+		char name[64];
+
+		if (sscanf(line, "%llx %*c %63s", &at, name) != 2)
+			continue;
+		if (strcmp(name, "__sched_text_start") == 0)
+			*ret_start = at;
+		else if (strcmp(name, "__sched_text_end") == 0)
+			*ret_end = at;
+	}
+}
+
+static int load(struct switches *s, const struct switches_opts *o)
+{
+	struct switch_bpf *skel = s->skel;
+	uint64_t start, end;
+
+	find_scheduler(&start, &end);
+	skel->rodata->n_slots = o->n_slots;
+	skel->rodata->min_block_ns = o->min_block_ns;
+	skel->rodata->sched_text_start = start;
+	skel->rodata->sched_text_end = end;
+	skel->rodata->n_targets = o->n_pids;
+	for (uint32_t i = 0; i < o->n_pids; i++)
+		skel->rodata->targets[i] = o->pids[i];
+	bpf_map__set_max_entries(skel->maps.switch_slots, o->n_cpus * o->n_slots);
+	bpf_map__set_max_entries(skel->maps.switch_cpus, o->n_cpus);
+	return switch_bpf__load(skel);
+}
+
+int switches_open(const struct switches_opts *o, struct switches **ret, struct err *err)
+{
+	struct switches *s;
+	int rc;
+
+	if (!has_tracepoint("sched_exit_tp"))
+		return err_set(err, -EOPNOTSUPP,
+			       "this kernel does not tell when a thread is back from a switch "
+			       "(tracepoint sched_exit_tp)");
+	if (o->n_pids > SWITCH_MAX_TARGETS)
+		return err_set(err, -E2BIG, "more than %d processes", SWITCH_MAX_TARGETS);
+	s = xcalloc(1, sizeof(*s));
+	s->n_cpus = o->n_cpus;
+	s->n_slots = o->n_slots;
+	libbpf_said[0] = '\0';
+	libbpf_set_print(keep_warning);
+	s->skel = switch_bpf__open();
+	rc = s->skel ? load(s, o) : -errno;
+	if (!rc) {
+		s->slots = mmap(NULL, map_bytes(sizeof(*s->slots), (size_t)s->n_cpus * s->n_slots),
+				PROT_READ, MAP_SHARED, bpf_map__fd(s->skel->maps.switch_slots), 0);
+		s->cpus = mmap(NULL, map_bytes(sizeof(*s->cpus), s->n_cpus), PROT_READ | PROT_WRITE,
+			       MAP_SHARED, bpf_map__fd(s->skel->maps.switch_cpus), 0);
+		if (s->slots == MAP_FAILED || s->cpus == MAP_FAILED)
+			rc = -errno;
+	}
+	if (rc) {
+		switches_close(s);
+		return err_errno(err, rc, "cannot load the programs that watch the scheduler (%s)",
+				 libbpf_said);
+	}
+	*ret = s;
+	return 0;
+}
+
+void switches_close(struct switches *s)
+{
+	if (!s)
+		return;
+	if (s->slots && s->slots != MAP_FAILED)
+		munmap(s->slots, map_bytes(sizeof(*s->slots), (size_t)s->n_cpus * s->n_slots));
+	if (s->cpus && s->cpus != MAP_FAILED)
+		munmap(s->cpus, map_bytes(sizeof(*s->cpus), s->n_cpus));
+	switch_bpf__destroy(s->skel);
+	free(s);
+}
+
+/* Runs an iterator over all threads to its end; what it writes goes to FN, in pieces of N_BYTES. */
+static int iterate(struct bpf_program *prog, size_t n_bytes,
+		   void (*fn)(void *ctx, const struct switch_end *e), void *ctx, struct err *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	struct switch_end buf[16];
+	size_t have = 0;
+	ssize_t n;
+	int rc = 0;
+
+	_fd_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	if (fd < 0)
+		rc = err_errno(err, -errno, "cannot start the thread iterator");
+	while (!rc && (n = read(fd, (char *)buf + have, sizeof(buf) - have)) != 0) {
+		size_t whole;
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0) {
+			rc = err_errno(err, -errno, "cannot read the thread iterator");
+			break;
+		}
+		have += (size_t)n;
+		whole = have / n_bytes;
+		for (size_t i = 0; i < whole; i++)
+			fn(ctx, &buf[i]);
+		have -= whole * n_bytes;
+		memmove(buf, &buf[whole], have);
+	}
+	bpf_link__destroy(link);
+	return rc;
+}
+
+int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
+{
+	struct switch_bpf *skel = s->skel;
+	int rc;
+
+	skel->links.on_switch = bpf_program__attach(skel->progs.on_switch);
+	skel->links.on_wakeup = bpf_program__attach(skel->progs.on_wakeup);
+	skel->links.on_new = bpf_program__attach(skel->progs.on_new);
+	skel->links.on_exit = bpf_program__attach(skel->progs.on_exit);
+	if (!skel->links.on_switch || !skel->links.on_wakeup || !skel->links.on_new ||
+	    !skel->links.on_exit)
+		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said);
+	*ret_ns = skel->bss->begin_ns = now_ns();
+	rc = iterate(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
+	s->started = rc == 0;
+	return rc;
+}
+
+int switches_stop(struct switches *s, uint64_t *ret_ns,
+		  void (*fn)(void *ctx, const struct switch_end *e), void *ctx, struct err *err)
+{
+	if (!s->started)
+		return 0;
+	s->started = false;
+	switch_bpf__detach(s->skel);
+	usleep(1000); /* what runs on another CPU just now ends meanwhile */
+	*ret_ns = s->skel->bss->end_ns = now_ns();
+	return iterate(s->skel->progs.end_threads, sizeof(struct switch_end), fn, ctx, err);
+}
+
+uint64_t switches_head(const struct switches *s, uint32_t cpu)
+{
+	return __atomic_load_n(&s->cpus[cpu].head, __ATOMIC_ACQUIRE);
+}
+
+void switches_drain(struct switches *s, uint32_t cpu, uint64_t head,
+		    void (*fn)(void *ctx, const struct switch_slot *slot), void *ctx)
+{
+	const struct switch_slot *slots = &s->slots[(size_t)cpu * s->n_slots];
+
+	for (uint64_t at = s->cpus[cpu].tail; at != head; at++)
+		fn(ctx, &slots[at & (s->n_slots - 1)]);
+	__atomic_store_n(&s->cpus[cpu].tail, head, __ATOMIC_RELEASE);
+}
+
+struct switches_lost switches_lost(const struct switches *s)
+{
+	struct switches_lost l = {0};
+
+	for (uint32_t cpu = 0; cpu < s->n_cpus; cpu++) {
+		for (unsigned kind = 0; kind < SWITCH_N_SUMS; kind++)
+			l.n_intervals += s->cpus[cpu].n_lost[kind];
+		l.n_threads += s->cpus[cpu].n_untracked;
+	}
+	return l;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Off-CPU time.  The oracle is the scheduler's own account in /proc/TID/schedstat, which each thread of the
+program `blocks` prints at its end: time on a CPU, and time waiting for one."""
+import json
+import os
+import subprocess
+import time
+
+from e2e import DWELL, Recording, Skipped, check, dwell, note, prog, record, run, wait_for
+
+STATES = ("running", "runnable", "blocked")
+# The scheduler takes the time when it begins to choose, the recorder when it has chosen; what wakes a thread
+# may count for it already.  Up to some microseconds a switch, of which there are at most 1000 a second here.
+TOLERANCE = 0.02
+
+
+def rows(db, *argv):
+    return json.loads(dwell("prof", "--db", db, "--json", *argv).stdout)["rows"]
+
+
+def states_by_tid(db):
+    return {r["tid"]: {s: r["counts"][s] for s in STATES} for r in rows(db, "--by", "tid")}
+
+
+def threads_of(text):
+    """What `blocks` printed: name -> (tid, elapsed, run, wait), in ns."""
+    words = [line.split() for line in text.splitlines() if line.count(" ") == 4 and not line.startswith(" ")]
+    return {w[0]: tuple(map(int, w[1:])) for w in words}
+
+
+def recorded_blocks(*argv, record_argv=()):
+    p = subprocess.run([DWELL, "record", "--off-cpu", "--by", "tid", "--db", "db", *record_argv, "--",
+                        prog("blocks"), *argv], capture_output=True, text=True, timeout=60, check=False)
+    if "sched_exit_tp" in p.stderr:
+        raise Skipped("this kernel has no sched_exit_tp")
+    check(p.returncode == 0, p.stderr)
+    return threads_of(p.stdout)
+
+
+def the_schedulers_own_account_agrees():
+    said = recorded_blocks("1.5", "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter")
+    got = states_by_tid("db")
+    check(len(said) == 8, said)
+    for name, (tid, elapsed, ran, waited) in said.items():
+        g = got[tid]
+        note("%-9s running %.4f (%.4f)  runnable %.4f (%.4f)  blocked %.4f" %
+             (name, g["running"] / 1e9, ran / 1e9, g["runnable"] / 1e9, waited / 1e9, g["blocked"] / 1e9))
+        for mine, theirs in ((g["running"], ran), (g["runnable"], waited)):
+            # Both also count the thread's birth and death, before and after it looked.
+            check(abs(mine - theirs) <= TOLERANCE * elapsed + 10e6, "%s: %d, the scheduler says %d" % (name, mine, theirs))
+        total = sum(g.values())
+        check(elapsed <= total <= elapsed + 200e6, "%s: %d of %d ns accounted for" % (name, total, elapsed))
+
+
+def shares_are_what_the_threads_do():
+    said = recorded_blocks("1.5", "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer")
+    got = states_by_tid("db")
+
+    def share(name, state):
+        g = got[said[name][0]]
+        return g[state] / sum(g.values())
+
+    for name in ("spinner1", "spinner2", "spinner3"):  # three on two CPUs, or more on fewer
+        check(share(name, "blocked") < 0.01, name)
+    for name in ("sleeper", "reader", "writer"):
+        check(share(name, "blocked") > 0.7, "%s: %s" % (name, got[said[name][0]]))
+    if os.cpu_count() <= 2:
+        runnable = sum(share(name, "runnable") for name in ("spinner1", "spinner2", "spinner3"))
+        check(runnable > 0.7, "runnable %.3f" % runnable)
+
+
+def threads_that_live_on_are_whole():
+    """Threads that were there before and are after: all have the same time, to the nanosecond."""
+    with subprocess.Popen([prog("blocks"), "20"], stdout=subprocess.DEVNULL) as p:
+        try:
+            wait_for(lambda: len(os.listdir("/proc/%d/task" % p.pid)) == 10, "the threads")
+            start = time.monotonic()
+            with Recording("--off-cpu", "--by", "tid", "-p", p.pid) as r:
+                time.sleep(1)
+            most = time.monotonic() - start
+            tids = [int(t) for t in os.listdir("/proc/%d/task" % p.pid)]
+        finally:
+            p.kill()
+    got = states_by_tid("db")
+    check(set(got) == set(tids), "%s, not %s" % (sorted(got), sorted(tids)))
+    totals = {sum(g.values()) for g in got.values()}
+    check(len(totals) == 1, "different times: %s" % sorted(totals))
+    check(1 <= totals.pop() / 1e9 <= most, "not the time of the recording")
+    for e in r.account["events"]:
+        check(e["lost"] == 0, "%s lost" % e)
+
+
+def blocks_are_told_by_where_they_are():
+    said = recorded_blocks("1.5", "sleeper", "reader", "writer", "holder", "waiter")
+    where = {"sleeper": "nanosleep", "reader": "pipe_read", "writer": "nanosleep", "holder": "nanosleep"}
+    for name, procedure in where.items():
+        tid = said[name][0]
+        found = {r["procedure"]: r["counts"]["blocked"]
+                 for r in rows("db", "--by", "procedure", "--tid", tid, "--event", "blocked")}
+        here = sum(ns for p, ns in found.items() if procedure in p)
+        check(here > 0.9 * sum(found.values()), "%s: %s" % (name, found))
+    futex = sum(r["counts"]["blocked"] for r in rows("db", "--by", "procedure", "--tid", said["waiter"][0],
+                                                     "--event", "blocked") if "futex" in r["procedure"])
+    check(futex > 0.5e9, "%d ns in futex(2)" % futex)
+
+
+def short_blocks_are_one_row():
+    for least, is_short in (("10ms", True), ("1us", False)):
+        said = recorded_blocks("1", "twitcher", record_argv=("--min-block", least))
+        found = {r["image"]: r["counts"]["blocked"]
+                 for r in rows("db", "--by", "image", "--tid", said["twitcher"][0], "--event", "blocked")}
+        short = sum(ns for image, ns in found.items() if image.startswith("[blocked less than"))
+        check((short > 0.9 * sum(found.values())) == is_short, "%s: %s" % (least, found))
+
+
+def the_whole_machine():
+    account = record("-a", "-d", "1", "--off-cpu")
+    times = {e["name"]: e["time_ns"] for e in account["events"]}
+    check(all(times[s] > 0 for s in STATES), times)
+    check(times["blocked"] > 10e9, "blocked %d" % times["blocked"])  # everybody sleeps
+    check(times["running"] < 1.3e9 * (os.cpu_count() or 1), "running %d" % times["running"])
+
+
+def what_cannot_be_is_said():
+    p = dwell("record", "--off-cpu", "--engine", "ring", "--db", "db", "--", "true")
+    check(p.returncode == 2 and "--off-cpu needs the bpf engine" in p.stderr, p.stderr)
+    p = dwell("record", "--min-block", "5", "--db", "db", "--", "true")
+    check(p.returncode == 2 and "--min-block" in p.stderr, p.stderr)
+
+
+run(the_schedulers_own_account_agrees, shares_are_what_the_threads_do, threads_that_live_on_are_whole,
+    blocks_are_told_by_where_they_are, short_blocks_are_one_row, the_whole_machine, what_cannot_be_is_said)
