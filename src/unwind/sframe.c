@@ -108,6 +108,7 @@ static uint32_t read_fre(const struct sframe *f, struct rd *r, unsigned type,
 	int32_t off[15], ra = f->fixed_ra, fp = f->fixed_fp;
 	struct unwind_rule rule = {0};
 
+	r->bad |= type > 2;
 	for (unsigned i = 0; i < n; i++)
 		off[i] = read_offset(r, size);
 	if (n == 0) { /* the outermost frame */
@@ -193,7 +194,7 @@ static void run_fde(void *owner, const struct piece *piece)
 		is_too_complex |= rule.cfa == UNWIND_CFA_NONE;
 		add_row(f, piece->off + start, &rule);
 	}
-	if (r.bad || fde.n_fres == 0) {
+	if (r.bad || fde.n_fres == 0) { /* also how far the last row reaches is not known then */
 		f->rows->n_damaged++;
 		if (piece->off + last < piece->end)
 			add_row(f, piece->off + last, &damaged);

@@ -22,6 +22,8 @@ static bool build_one(uint16_t machine, const uint8_t *program, size_t n, struct
 	wr_release(&w);
 	if (rc < 0)
 		printf("# %s\n", err.msg);
+	else if (table_fault(t))
+		t_fail_("%s", table_fault(t));
 	return rc == 0;
 }
 

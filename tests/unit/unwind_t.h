@@ -82,6 +82,39 @@ static inline struct unwind_input input_of(uint16_t machine, const struct wr *eh
 	return in;
 }
 
+/* What table.h promises; NULL when T keeps it, else what is wrong. */
+static inline const char *table_fault(const struct unwind_table *t)
+{
+	uint32_t last_rule = UINT32_MAX;
+
+	if (t->first_off % UNWIND_BLOCK || t->n_rows == 0 || t->n_blocks == 0)
+		return "empty, or does not begin at a block";
+	if (t->blocks[0] != 0 || t->blocks[t->n_blocks] != t->n_rows)
+		return "the index does not cover the rows";
+	if ((uint64_t)t->rows[0].start != (t->first_off & 0xffff))
+		return "row 0 is not at the beginning";
+	for (uint32_t b = 0; b < t->n_blocks; b++) {
+		uint16_t base = (uint16_t)(t->first_off + (uint64_t)b * UNWIND_BLOCK);
+
+		if (t->blocks[b] > t->blocks[b + 1])
+			return "the index descends";
+		for (uint32_t i = t->blocks[b]; i < t->blocks[b + 1]; i++) {
+			const struct unwind_row *r = &t->rows[i];
+
+			if ((uint16_t)(r->start - base) >= UNWIND_BLOCK)
+				return "a row in another's block";
+			if (i > t->blocks[b] && r->start <= r[-1].start)
+				return "rows descend";
+			if (r->rule >= t->n_rules)
+				return "a rule that is not there";
+			if (r->rule == last_rule)
+				return "two rows for one";
+			last_rule = r->rule;
+		}
+	}
+	return NULL;
+}
+
 /* A rule as "sp+16 ra@-1 fp@-2"; registers that are kept are not named.  Lives until the next but
  * seven. */
 static inline const char *rule_text(const struct unwind_rule *r)
