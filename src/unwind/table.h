@@ -77,16 +77,13 @@ struct unwind_rule {
 /* Where an image's table is: positions count from the start of the words that hold all tables. */
 struct unwind_image {
 	unsigned long long first_off; /* a multiple of UNWIND_BLOCK */
-	unsigned int n_blocks;	      /* 0: no table (yet, or any more); with first_off
-					 UNWIND_NO_TABLE never, so that nobody asks for it */
+	unsigned int n_blocks;	      /* 0: no table (yet, or any more) */
 	unsigned int blocks_at;	      /* in units of 4 bytes: n_blocks + 1 of u32 */
 	unsigned int rows_at;	      /* in units of 4 bytes */
 	unsigned int last_used;	      /* the walker's clock when it last used it */
 	unsigned int state;	      /* the publisher's own */
 	unsigned int spare;
 };
-
-#define UNWIND_NO_TABLE (~0ULL)
 
 #define UNWIND_NO_RULE 0 /* rule 0 of every set of rules: UNWIND_CFA_NONE, UNWIND_NO_FDE */
 

@@ -56,7 +56,8 @@ enum walk_flag {
 
 struct walk {
 	__u64 ip, sp, fp, bx;
-	__u32 flags; /* enum walk_flag */
+	__u64 entry_sp; /* the stack pointer the process began with; 0 unknown */
+	__u32 flags;	/* enum walk_flag */
 	__u32 n_falls;
 	struct walk_region region;	/* the last one met; empty in the beginning */
 	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
@@ -89,8 +90,8 @@ static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
 /* What walk_step returns besides an enum chain_cause. */
 #define WALK_ON (-1)
 
-/* Starts at the interrupted registers in w->regs.  EXACT: ip is where it was interrupted; else it
- * is where the kernel will return to after a system call. */
+/* Starts at the interrupted registers in w->regs; w->entry_sp is set too.  EXACT: ip is where it
+ * was interrupted; else it is where the kernel will return to after a system call. */
 WALK_HOT void walk_begin(struct walk *w, bool exact)
 {
 	w->ip = w->regs[WALK_AARCH64 ? WALK_ARM_IP : WALK_X86_IP];
@@ -146,8 +147,6 @@ WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc,
 		return CHAIN_NO_TABLE;
 	n_blocks = image->n_blocks;
 	if (n_blocks == 0) {
-		if (image->first_off == UNWIND_NO_TABLE)
-			return CHAIN_NO_RULE;
 		walk_want(env, w->region.image, pc);
 		return CHAIN_NO_TABLE;
 	}
@@ -240,6 +239,10 @@ WALK_COLD int walk_guess(WALK_ENV *env, struct walk *w, int why)
 	const __u64 fp = w->fp;
 	__u64 next, ip;
 
+	/* Nothing called the entry of the process: the stack began there, but for what that pushed
+	 * or aligned itself (psABI: "Process Initialization"). */
+	if (w->entry_sp && w->sp <= w->entry_sp && w->sp + 32 >= w->entry_sp)
+		return CHAIN_COMPLETE;
 	if (!(w->flags & WALK_FP))
 		return why;
 	if (fp == 0)

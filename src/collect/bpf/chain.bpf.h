@@ -130,6 +130,7 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	struct mm_struct *mm = t->mm;
 	struct pt_regs *regs;
 	bool user = in_user_mode(ctx), exact = true;
+	__u64 n_before;
 
 	if (t->flags & PF_KTHREAD)
 		return CHAIN_COMPLETE;
@@ -150,14 +151,30 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	if (in_32_bit(w))
 		return CHAIN_32_BIT;
 	user_registers(w);
+	w->walk.entry_sp = mm->start_stack;
 	walk_begin(&w->walk, exact);
 	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */
 		return CHAIN_COMPLETE;
 	w->window_bytes = 0;
 	w->at_leaf = user;
 	w->cause = CHAIN_TOO_DEEP;
+	n_before = w->n_frames;
 	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &w, 0);
+	/* In exec the memory that the registers speak of goes first. */
+	if (!user && w->cause == CHAIN_NO_MAPPING && w->n_frames == n_before)
+		return CHAIN_EXITING;
 	return w->cause;
+}
+
+/* bpf_loop: one kernel frame.  The first of w->kernel is the leaf itself. */
+static int kernel_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	if (i >= CHAIN_MAX_KERNEL)
+		return 1;
+	put_frame(w, (w->kernel[i + 1] - 1) | FRAME_KERNEL);
+	return 0;
 }
 
 /* The kernel's part, innermost caller first; false when it is deeper than there is room for. */
@@ -165,11 +182,8 @@ static __always_inline bool kernel_callers(struct sample_ctx *ctx, struct cpu_wa
 {
 	long n_bytes = bpf_get_stack(ctx, w->kernel, sizeof(w->kernel), 0);
 
-	for (int i = 1; i <= CHAIN_MAX_KERNEL; i++) { /* the first is the leaf itself */
-		if (8 * i >= n_bytes)
-			return true;
-		put_frame(w, (w->kernel[i] - 1) | FRAME_KERNEL);
-	}
+	if (n_bytes > 8)
+		bpf_loop((__u32)n_bytes / 8 - 1, kernel_frame, &w, 0);
 	return n_bytes < (long)sizeof(w->kernel);
 }
 

@@ -30,61 +30,72 @@ struct vma {
 		i_;                                                                                \
 	})
 
-/* Which of a node's slots leads to AVMA: the number of pivots, of which N_PIVOTS from word AT on
+/* Which of a node's slots leads to AVMA: the number of pivots, of which N_PIVOTS from byte AT on
  * and END in use, that lie below it.  A pivot is the last address that its slot covers, odd, so
- * that half of both compares the same, and without branches. */
+ * that half of both compares the same; one not in use is 0, and less one it lies above.  No
+ * branches: they would double the verifier's work with each pivot. */
 static __always_inline __u32 vma_slot(const struct vma_node *node, __u64 avma, __u32 at,
 				      const __u32 n_pivots, __u32 end)
 {
-	__u64 n_below = 0;
+	const __u64 *pivots = (const __u64 *)((const char *)node + BELOW(at, 128));
+	__u64 n_below = 0, less;
 
-	for (__u32 i = 0; i < n_pivots; i++)
-		n_below += ((node->words[BELOW(at + i, 32)] >> 1) - (avma >> 1)) >> 63;
+	for (__u32 i = 0; i < n_pivots; i++) {
+		less = ((pivots[i] - 1) >> 1) - (avma >> 1);
+		asm volatile("" : "+r"(less)); /* or clang would compare and branch */
+		n_below += less >> 63;
+	}
 	return n_below < end ? (__u32)n_below : end;
 }
 
-/* What the tree of the mm_struct at MM holds for AVMA: a vm_area_struct, or nothing (0).  Not
- * static: so it is verified once instead of for each way that leads here. */
-__noinline __u64 vma_find(struct vma_node *node, __u64 mm, __u64 avma)
+/* The entry that the node behind ENTRY holds for AVMA: another node, or in a leaf what the tree
+ * maps it to; 0: nothing.  Not static, so that it is verified once instead of for each way that
+ * leads here. */
+__noinline __u64 vma_descend(struct vma_node *node, __u64 entry, __u64 avma)
 {
 	const __u32 leaf = bpf_core_enum_value(enum maple_type, maple_leaf_64);
 	const __u32 range = bpf_core_enum_value(enum maple_type, maple_range_64);
 	const __u32 arange = bpf_core_enum_value(enum maple_type, maple_arange_64);
-	const __u32 range_pivots = bpf_core_field_offset(struct maple_range_64, pivot) / 8;
+	const __u32 range_pivots = bpf_core_field_offset(struct maple_range_64, pivot);
 	const __u32 range_slots = bpf_core_field_offset(struct maple_range_64, slot) / 8;
-	const __u32 arange_pivots = bpf_core_field_offset(struct maple_arange_64, pivot) / 8;
+	const __u32 range_end = bpf_core_field_offset(struct maple_range_64, meta.end);
+	const __u32 arange_pivots = bpf_core_field_offset(struct maple_arange_64, pivot);
 	const __u32 arange_slots = bpf_core_field_offset(struct maple_arange_64, slot) / 8;
-	__u64 entry = (__u64)BPF_CORE_READ((struct mm_struct *)mm, mm_mt.ma_root);
-	__u32 type, i, end;
+	const __u32 arange_end = bpf_core_field_offset(struct maple_arange_64, meta.end);
+	const __u32 type = entry >> 3 & 15; /* MAPLE_NODE_TYPE_SHIFT, _MASK */
+	__u32 i, end;
 
-	/* mte_is_node (lib/maple_tree.c): an internal entry of an xarray.  Eight levels of at least
-	 * five slots are more mappings than a process may have. */
-	if (!node || (entry & 3) != 2)
+	if (!node || bpf_probe_read_kernel(node, sizeof(*node), (void *)(entry & ~0xffULL)))
 		return 0;
-	for (int level = 0; level < 8; level++) {
-		if (entry <= 4096 ||
-		    bpf_probe_read_kernel(node, sizeof(*node), (void *)(entry & ~0xffULL)))
-			return 0;
-		type = entry >> 3 & 15; /* MAPLE_NODE_TYPE_SHIFT, _MASK */
-		if (type == arange) {	/* ma_data_end: end is in the metadata */
-			end = ((__u8 *)node)[BELOW(
-				bpf_core_field_offset(struct maple_arange_64, meta.end), 256)];
-			i = vma_slot(node, avma, arange_pivots, 9, end) + arange_slots;
-		} else if (type == range || type == leaf) {
-			end = 15; /* or, with the last pivot unused, in place of the last slot */
-			if (!node->words[BELOW(range_pivots + 14, 32)])
-				end = ((__u8 *)node)[BELOW(
-					bpf_core_field_offset(struct maple_range_64, meta.end),
-					256)];
-			i = vma_slot(node, avma, range_pivots, 15, end) + range_slots;
-		} else {
-			return 0;
-		}
-		entry = node->words[BELOW(i, 32)];
-		if (type == leaf)
-			return entry > 4096 ? entry : 0; /* else reserved: xa_is_zero */
+	if (type == arange) { /* ma_data_end (lib/maple_tree.c) */
+		end = ((__u8 *)node)[BELOW(arange_end, 256)];
+		i = vma_slot(node, avma, arange_pivots, 9, end) + arange_slots;
+	} else if (type == range || type == leaf) {
+		end = 15; /* or, with the last pivot unused, in place of the last slot */
+		if (!node->words[BELOW(range_pivots / 8 + 14, 32)])
+			end = ((__u8 *)node)[BELOW(range_end, 256)];
+		i = vma_slot(node, avma, range_pivots, 15, end) + range_slots;
+	} else {
+		return 0;
 	}
-	return 0;
+	return node->words[BELOW(i, 32)];
+}
+
+/* What the tree of the mm_struct at MM holds for AVMA: a vm_area_struct, or nothing (0). */
+static __always_inline __u64 vma_find(struct vma_node *node, __u64 mm, __u64 avma)
+{
+	const __u32 leaf = bpf_core_enum_value(enum maple_type, maple_leaf_64);
+	__u64 entry = (__u64)BPF_CORE_READ((struct mm_struct *)mm, mm_mt.ma_root);
+	bool was_leaf = false;
+
+	if ((entry & 3) != 2) /* xa_is_node: one mapping or none */
+		return 0;
+	/* Eight levels of at least five slots are more mappings than a process may have. */
+	for (int level = 0; level < 8 && !was_leaf && entry > 4096; level++) {
+		was_leaf = (entry >> 3 & 15) == leaf;
+		entry = vma_descend(node, entry, avma);
+	}
+	return was_leaf && entry > 4096 ? entry : 0; /* less is reserved: xa_is_zero */
 }
 
 /* Reads into V what the process with the mm_struct at MM has mapped at AVMA; false: nothing. */
