@@ -166,6 +166,7 @@ void lines_close(struct lines *l)
 		close(l->alt_fd);
 	vec_each (u, &l->units) {
 		vec_release(&u->rows);
+		vec_release(&u->file_numbers);
 		vec_release(&u->decls);
 		vec_release(&u->scopes);
 		vec_release(&u->scope_starts);

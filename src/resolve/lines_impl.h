@@ -45,14 +45,17 @@ struct lines_scope_start {
 };
 
 struct lines_unit {
-	Dwarf_Off die;			/* of the unit, in .debug_info */
-	uint32_t generation;		/* of lines.dwarf, when libdw decoded the line table */
-	bool is_read, has_decls;	/* what follows was filled (maybe with nothing) */
-	bool has_scopes;		/* the same */
-	bool is_checked, is_sound;	/* the line table is within the limits, when checked */
-	VEC(struct lines_row) rows;	/* ascending, one for each address */
-	VEC(struct lines_decl) decls;	/* by file, then line */
-	VEC(struct lines_scope) scopes; /* as they stand in DWARF: parents first */
+	Dwarf_Off die;		   /* of the unit, in .debug_info */
+	uint32_t generation;	   /* of lines.dwarf, when libdw decoded the line table */
+	bool is_read, has_decls;   /* what follows was filled (maybe with nothing) */
+	bool has_scopes;	   /* the same */
+	bool is_checked, is_sound; /* the line table is within the limits, when checked */
+	/* In lines.texts, + 1, by number in the line table; 0: not met yet.  A unit names hundreds
+	 * of headers and has code from few. */
+	VEC(uint32_t) file_numbers;
+	VEC(struct lines_row) rows;		    /* ascending, one for each address */
+	VEC(struct lines_decl) decls;		    /* by file, then line */
+	VEC(struct lines_scope) scopes;		    /* as they stand in DWARF: parents first */
 	VEC(struct lines_scope_start) scope_starts; /* ascending */
 };
 

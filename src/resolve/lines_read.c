@@ -9,7 +9,7 @@
  * A line table comes from libdw sorted by address.  Of several rows for one address the last
  * counts, as for addr2line; a row marks where its line begins, an end row where nothing is known
  * any more. libdw keeps its own, larger copy until it is closed, so that it is closed and opened
- * again every few million rows.
+ * again every million rows, 50 MB.
  *
  * Declarations come from one walk over the unit's procedures, through namespaces and classes but
  * not into bodies. */
@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "resolve/lines_impl.h"
 
-#define MAX_LIBDW_ROWS (4u << 20)
+#define MAX_LIBDW_ROWS (1u << 20)
 #define MAX_DEPTH      16
 #define MAX_PARTS      16 /* of one procedure */
 
@@ -187,38 +187,33 @@ static uint32_t intern_in(struct lines *l, Dwarf_Die *unit, const char *path)
 	return lines_intern(l, full);
 }
 
-/* Numbers of a line table's files in l->files, found when first met: a unit names hundreds of
- * headers and has code from few. */
-struct file_numbers {
-	uint32_t *v; /* number + 1; 0: not met yet */
-	size_t n;
-};
+/* Where the number (+ 1) of file I of U's line table in l->texts is kept; 0: not met yet. */
+static uint32_t *file_slot(struct lines_unit *u, size_t i)
+{
+	while (u->file_numbers.n <= i)
+		vec_push(&u->file_numbers, 0);
+	return &u->file_numbers.v[i];
+}
 
-static uint32_t file_number(struct lines *l, Dwarf_Die *unit, struct file_numbers *numbers,
+static uint32_t file_number(struct lines *l, struct lines_unit *u, Dwarf_Die *unit,
 			    Dwarf_Line *line)
 {
 	Dwarf_Files *files;
 	const char *path;
+	uint32_t *slot;
 	size_t i;
 
 	if (dwarf_line_file(line, &files, &i) != 0)
 		return lines_intern(l, "?");
-	if (i >= numbers->n) {
-		size_t n = i + 64;
-
-		numbers->v = xrealloc(numbers->v, n, sizeof(*numbers->v));
-		memset(numbers->v + numbers->n, 0, (n - numbers->n) * sizeof(*numbers->v));
-		numbers->n = n;
-	}
-	if (!numbers->v[i]) {
+	slot = file_slot(u, i);
+	if (!*slot) {
 		path = dwarf_filesrc(files, i, NULL, NULL);
-		numbers->v[i] = intern_in(l, unit, path ? path : "?") + 1;
+		*slot = intern_in(l, unit, path ? path : "?") + 1;
 	}
-	return numbers->v[i] - 1;
+	return *slot - 1;
 }
 
-static void add_row(struct lines *l, struct lines_unit *u, Dwarf_Die *unit,
-		    struct file_numbers *numbers, Dwarf_Line *line)
+static void add_row(struct lines *l, struct lines_unit *u, Dwarf_Die *unit, Dwarf_Line *line)
 {
 	struct lines_row row = {0};
 	int number = 0, column = 0;
@@ -233,7 +228,7 @@ static void add_row(struct lines *l, struct lines_unit *u, Dwarf_Die *unit,
 	row.svma = svma;
 	row.line = number > 0 ? (uint32_t)number : 0;
 	row.column = column > 0 && column <= UINT16_MAX ? (uint16_t)column : 0;
-	row.file = row.end ? 0 : file_number(l, unit, numbers, line);
+	row.file = row.end ? 0 : file_number(l, u, unit, line);
 	if (u->rows.n && u->rows.v[u->rows.n - 1].svma == row.svma)
 		u->rows.v[u->rows.n - 1] = row;
 	else if (!u->rows.n || u->rows.v[u->rows.n - 1].svma < row.svma)
@@ -271,7 +266,6 @@ static void count_rows(struct lines *l, struct lines_unit *u, size_t n)
 void lines_read_unit(struct lines *l, uint32_t i)
 {
 	struct lines_unit *u = &l->units.v[i];
-	struct file_numbers numbers = {0};
 	Dwarf_Lines *lines;
 	Dwarf_Die die;
 	size_t n;
@@ -286,9 +280,8 @@ void lines_read_unit(struct lines *l, uint32_t i)
 	count_rows(l, u, n);
 	vec_reserve(&u->rows, n);
 	for (size_t k = 0; k < n; k++)
-		add_row(l, u, &die, &numbers, dwarf_onesrcline(lines, k));
+		add_row(l, u, &die, dwarf_onesrcline(lines, k));
 	l->n_rows += u->rows.n;
-	free(numbers.v);
 }
 
 /* dwarf_decl_file nearly does it, but takes DWARF 5's file 0, which clang uses, for none (observed
@@ -308,6 +301,10 @@ bool lines_attr_file(struct lines *l, struct lines_unit *u, Dwarf_Attribute *att
 	    !dwarf_cu_die(attr->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
 		return false;
 	own = dwarf_cu_getdwarf(attr->cu) == l->dwarf && dwarf_dieoffset(&unit) == u->die;
+	if (own && i < u->file_numbers.n && u->file_numbers.v[i]) {
+		*ret = u->file_numbers.v[i] - 1;
+		return true;
+	}
 	if (own ? !check_unit(l, u, &unit) : !check_die(l, &unit))
 		return false;
 	/* libdw decodes both together. */
@@ -316,9 +313,12 @@ bool lines_attr_file(struct lines *l, struct lines_unit *u, Dwarf_Attribute *att
 	if (dwarf_getsrcfiles(&unit, &files, &n) != 0)
 		return false;
 	path = dwarf_filesrc(files, i, NULL, NULL);
-	if (path)
-		*ret = intern_in(l, &unit, path);
-	return path;
+	if (!path)
+		return false;
+	*ret = intern_in(l, &unit, path);
+	if (own)
+		*file_slot(u, i) = *ret + 1;
+	return true;
 }
 
 static void add_decl(struct lines *l, struct lines_unit *u, Dwarf_Die *die)
