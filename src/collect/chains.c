@@ -112,21 +112,13 @@ static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_
 	return profile_intern_place(c->profile, place.image, place.svma, flags);
 }
 
-/* Offset OFF of the image with that number, which PROC has mapped. */
-static place_id image_place(struct chains *c, uint32_t proc, uint32_t number, uint64_t off,
-			    uint32_t flags)
+/* Offset OFF of the image with that number. */
+static place_id image_place(struct chains *c, uint32_t number, uint64_t off, uint32_t flags)
 {
 	uint32_t code = images_numbered(c->images, number);
-	uint64_t ip;
 
-	if (code == INDEX_NONE)
-		return unknown_place(c, off, flags);
-	if (c->images->codes.v[code].kind != CODE_ANON)
-		return images_place(c->images, code, off, flags);
-	/* Generated code in a file without a name: what it is depends on the process. */
-	if (proc == PROC_NONE || !procs_find_avma(c->procs, proc, code, off, &ip))
-		return unknown_place(c, off, flags);
-	return user_place(c, proc, ip, flags);
+	return code == INDEX_NONE ? unknown_place(c, off, flags)
+				  : images_place(c->images, code, off, flags);
 }
 
 static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
@@ -137,7 +129,7 @@ static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
 	if (frame & FRAME_KERNEL)
 		return kernel_place(c, frame);
 	if (number)
-		return image_place(c, proc, number, frame & FRAME_OFF_MASK, flags);
+		return image_place(c, number, frame & FRAME_OFF_MASK, flags);
 	return user_place(c, proc, frame & FRAME_OFF_MASK, flags);
 }
 

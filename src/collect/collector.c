@@ -55,6 +55,7 @@ struct collector {
 	struct images images;
 	struct procs procs;
 	struct kernel_map kernel;
+	struct call_paths calls;
 	struct fold fold;
 	struct offcpu *offcpu;			 /* NULL: not asked for */
 	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
@@ -148,9 +149,12 @@ static int open_log(struct collector *c, struct err *err)
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	c->n_log_cpus = o.n_cpus;
 	c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
+	call_paths_log_opts(&c->calls, &c->opts.tables, &o);
 	rc = log_open(&o, &c->log, err);
 	if (rc == -EPERM || rc == -EACCES)
 		return err_set(err, rc, "the bpf engine needs root, or CAP_BPF and CAP_PERFMON");
+	if (rc >= 0)
+		call_paths_use_log(&c->calls, c->log, &c->opts.tables);
 	return rc;
 }
 
@@ -356,6 +360,9 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 	kernel_map_init(&c->kernel, p);
 	add_events(c);
 	fold_init(&c->fold, p, &c->procs, &c->images, &c->kernel, c->events);
+	call_paths_init(&c->calls, opts->calls, p, &c->procs, &c->images, &c->kernel);
+	if (opts->calls != CALLS_NONE)
+		c->fold.chains = &c->calls.chains;
 	cpus_online(&c->cpus);
 	rc = open_all(c, err);
 	if (rc < 0) {
@@ -373,6 +380,7 @@ void collector_close(struct collector *c)
 		return;
 	opened_close(&c->samplers);
 	offcpu_close(c->offcpu);
+	call_paths_release(&c->calls); /* tables lie in the log's memory */
 	log_close(c->log);
 	vec_each (r, &c->rings)
 		ring_close(r);
@@ -464,13 +472,23 @@ void collector_add_kernel(struct collector *c, const struct kernel_range *r)
 void collector_wait(struct collector *c, int timeout_ms)
 {
 	VEC(struct pollfd) fds = {0};
+	const uint64_t end_ns =
+		now_ns() +
+		(uint64_t)(timeout_ms < c->cycle_ms ? timeout_ms : c->cycle_ms) * 1000000;
 
+	/* The walker's requests are served on the way, until they bring nothing new. */
+	vec_push(&fds, (struct pollfd){.fd = call_paths_request_fd(&c->calls), .events = POLLIN});
 	vec_each (o, &c->sideband)
 		if (ring_owner(c, o->cpu) == o)
 			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
-	if (timeout_ms > c->cycle_ms)
-		timeout_ms = c->cycle_ms;
-	poll(fds.v, fds.n, timeout_ms);
+	for (uint64_t now = now_ns(); now < end_ns; now = now_ns()) {
+		int n = poll(fds.v, fds.n, (int)((end_ns - now + 999999) / 1000000));
+
+		if (n != 1 || !(fds.v[0].revents & POLLIN))
+			break;
+		if (!call_paths_serve(&c->calls))
+			fds.v[0].fd = -1;
+	}
 	vec_release(&fds);
 }
 
@@ -580,10 +598,12 @@ static void cycle(struct collector *c, uint64_t until_ns)
 		c->heads[cpu] = log_head(c->log, cpu);
 	if (c->offcpu)
 		offcpu_note_heads(c->offcpu);
+	call_paths_fetch(&c->calls);
 	now = now_ns();
 	apply_sideband(c, until_ns ? until_ns : now);
 	c->procs.time_ns = c->cycle_ns + (now - c->cycle_ns) / 2;
 	c->cycle_ns = now;
+	call_paths_learn(&c->calls);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at++) {
 			struct log_sample s = log_get(c->log, cpu, at);
@@ -595,6 +615,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	if (c->offcpu)
 		offcpu_drain(c->offcpu);
 	fold_pause(&c->fold);
+	call_paths_end_cycle(&c->calls);
 	procs_end_cycle(&c->procs);
 }
 
@@ -687,11 +708,19 @@ void collector_stop(struct collector *c)
 		settle_event(c, i, idle);
 }
 
+const struct chain_counts *collector_chain_counts(const struct collector *c, uint32_t event)
+{
+	return c->opts.calls == CALLS_NONE ? NULL : &c->calls.chains.counts[event];
+}
+
 struct collector_stats collector_stats(const struct collector *c)
 {
 	struct collector_stats s = {.n_unknown = c->fold.n_unknown,
 				    .n_keys = c->fold.n_used,
-				    .n_lost_records = c->n_lost_records};
+				    .n_lost_records = c->n_lost_records,
+				    .n_chains = c->calls.chains.n_used,
+				    .n_chain_frames = c->calls.chains.n_frames,
+				    .n_contexts = c->profile->ctxs.n - 1};
 
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {
 		s.n_samples += c->fold.n_samples[i];
@@ -699,5 +728,9 @@ struct collector_stats collector_stats(const struct collector *c)
 		if (c->in_log[i])
 			s.n_lost += log_counts(c->log, i).dropped;
 	}
+	if (c->log)
+		s.n_chains_lost = log_chains_lost(c->log);
+	if (c->calls.has_unwinds)
+		s.tables = unwinds_stats(&c->calls.unwinds);
 	return s;
 }

@@ -7,6 +7,7 @@
  *   (ii)  drain the sideband up to now;
  *   (iii) sort it by time over all CPUs and apply it;
  *   (iv)  fold the logs up to the noted heads; forget processes that ended a whole cycle ago.
+ * Call paths have their turns in it: call_paths.h.
  *
  * Engine `bpf` logs samples from a BPF program (log.h); engine `ring` reads them from the perf
  * rings that carry the sideband.  Tracepoints always use the rings: the kernel does not run
@@ -14,6 +15,7 @@
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
+#include "collect/call_paths.h"
 #include "collect/event_spec.h"
 #include "collect/fold.h"
 #include "collect/kernel_map.h"
@@ -33,6 +35,8 @@ struct collector_opts {
 	uint64_t min_block_ns; /* 0: as offcpu.h has it */
 	image_probe_fn *probe; /* reads ELF layouts */
 	const struct image_layout *vdso; /* NULL: none */
+	enum call_graph calls;
+	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */
 };
 
 struct collector;
@@ -81,9 +85,17 @@ struct collector_stats {
 	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes
 				  */
 	uint64_t n_unknown;	 /* of n_samples: address or process not known */
-	uint64_t n_keys;	 /* distinct (code, owner, event) counted */
+	uint64_t n_keys;	 /* distinct (code, owner, event, callers) counted */
+	/* With call paths: */
+	uint64_t n_chains, n_chain_frames; /* distinct ones, and their frames together */
+	uint64_t n_chains_lost;		   /* found their ring full */
+	uint64_t n_contexts;		   /* of the profile */
+	struct unwinds_stats tables;
 };
 struct collector_stats collector_stats(const struct collector *c);
+
+/* How the call paths of event number EVENT came out; NULL without call paths. */
+const struct chain_counts *collector_chain_counts(const struct collector *c, uint32_t event);
 
 /* For saving symbols: the mapped files and generated code met so far. */
 const struct images *collector_images(const struct collector *c);

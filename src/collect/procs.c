@@ -233,22 +233,6 @@ const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, 
 	return i < m->v.n && m->v.v[i].start <= avma ? &m->v.v[i] : NULL;
 }
 
-bool procs_find_avma(const struct procs *ps, uint32_t proc, uint32_t code, uint64_t off,
-		     uint64_t *ret)
-{
-	const struct maps *maps = ps->v.v[proc].maps;
-
-	if (!maps)
-		return false;
-	vec_each (m, &maps->v) {
-		if (m->code != code || off - m->off >= m->end - m->start)
-			continue;
-		*ret = off - m->off + m->start;
-		return true;
-	}
-	return false;
-}
-
 /* User and cgroup.
  *
  * A child has its parent's until it changes them, and most live too short to be asked: so a parent

@@ -118,10 +118,6 @@ uint32_t procs_current(const struct procs *ps, uint32_t tgid);
 /* What AVMA is in process PROC; NULL when no executable mapping is known there. */
 const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma);
 
-/* Where PROC has offset OFF of CODE mapped; false when it has not. */
-bool procs_find_avma(const struct procs *ps, uint32_t proc, uint32_t code, uint64_t off,
-		     uint64_t *ret);
-
 /* Whom samples of PROC (thread TID) belong to. */
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);
 

@@ -450,6 +450,9 @@ static bool serve(struct unwinds *u, const struct image_request *r)
 		code = find_code(u, r);
 		if (code == INDEX_NONE)
 			return false;
+		/* Generated code: what it is depends on the process, so frames are addresses. */
+		if (u->images->codes.v[code].kind == CODE_ANON)
+			return true;
 		number = unwinds_number(u, code);
 		if (!number)
 			return true;

@@ -213,22 +213,6 @@ TEST(what_nobody_knows_is_unknown)
 	end();
 }
 
-TEST(generated_code_in_a_nameless_file_is_found_where_it_is_mapped)
-{
-	uint32_t number;
-
-	begin();
-	map(ANON + 0x10000, 4, 2 * PAGE, "/memfd:jit (deleted)");
-	number = number_of("");
-	for (uint32_t i = 0; i < w.images.codes.n; i++)
-		if (w.images.codes.v[i].kind == CODE_ANON)
-			number = images_add_number(&w.images, i);
-	learn(1, CHAIN_COMPLETE, 2, 0,
-	      (uint64_t[]){FRAME(number, 2 * PAGE + 7), FRAME(number, 100 * PAGE)});
-	EXPECT_CTX(chains_count(&w.chains, 1, 0), "[unknown]+64000 > [anon] prog+7f0000010007");
-	end();
-}
-
 /* Random chains: contexts beside a naive rendering of the frames, and all samples in the sums. */
 TEST(random_chains)
 {

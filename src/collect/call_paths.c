@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See call_paths.h. */
+#include "collect/call_paths.h"
+
+#include <errno.h>
+
+/* Words of a CPU's chain ring: 2 MiB, some 8,000 chains of 30 frames a cycle, and never more than
+ * 128 MiB in all. */
+#define MOST_CHAIN_WORDS  (1u << 18)
+#define ALL_CHAIN_WORDS	  (1u << 24)
+#define LEAST_CHAIN_WORDS (4u * CHAIN_MAX_FRAMES)
+
+/* Twice the images there can be. */
+#define N_IMAGE_KEYS (2u * (FRAME_MAX_IMAGES + 1))
+
+/* The loader where only frame pointers are wanted: nothing has a table. */
+static int load_nothing(int fd, struct unwind_table *ret, struct err *err)
+{
+	return err_set(err, -ENOENT, "frame pointers only");
+}
+
+void call_paths_init(struct call_paths *cp, enum call_graph mode, struct profile *p,
+		     struct procs *procs, struct images *images, struct kernel_map *kernel)
+{
+	*cp = (struct call_paths){.mode = mode};
+	if (mode != CALLS_NONE)
+		chains_init(&cp->chains, p, procs, images, kernel);
+}
+
+void call_paths_release(struct call_paths *cp)
+{
+	if (cp->has_unwinds)
+		unwinds_release(&cp->unwinds);
+	if (cp->mode != CALLS_NONE)
+		chains_release(&cp->chains);
+	vec_release(&cp->words);
+	*cp = (struct call_paths){0};
+}
+
+void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_tables *t,
+			 struct log_opts *o)
+{
+	if (cp->mode == CALLS_NONE)
+		return;
+	o->chains = true;
+	o->n_chain_words = MOST_CHAIN_WORDS;
+	while (o->n_chain_words > LEAST_CHAIN_WORDS &&
+	       (uint64_t)o->n_chain_words * o->n_cpus > ALL_CHAIN_WORDS)
+		o->n_chain_words /= 2;
+	o->n_unwind_words = (t->n_bytes ? t->n_bytes : CALL_PATHS_TABLE_BYTES) / sizeof(uint32_t);
+	o->n_image_keys = N_IMAGE_KEYS;
+}
+
+void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_paths_tables *t)
+{
+	struct unwind_memory mem;
+	struct image_key *keys;
+	uint32_t n_keys;
+
+	if (cp->mode == CALLS_NONE)
+		return;
+	cp->log = l;
+	mem = log_unwind_memory(l);
+	keys = log_image_keys(l, &n_keys);
+	unwinds_init(&cp->unwinds, &mem, keys, n_keys, cp->chains.images,
+		     cp->mode == CALLS_FP ? load_nothing : t->load);
+	cp->has_unwinds = true;
+	if (t->vdso && cp->mode != CALLS_FP)
+		unwinds_add_vdso(&cp->unwinds, t->vdso);
+	if (unwinds_changed(&cp->unwinds))
+		log_images_changed(l);
+}
+
+int call_paths_request_fd(const struct call_paths *cp)
+{
+	return cp->log ? log_request_fd(cp->log) : -1;
+}
+
+static void serve_one(void *ctx, const struct image_request *r)
+{
+	struct call_paths *cp = ctx;
+
+	unwinds_serve(&cp->unwinds, r);
+}
+
+static bool tell_changes(struct call_paths *cp)
+{
+	if (!unwinds_changed(&cp->unwinds))
+		return false;
+	log_images_changed(cp->log);
+	return true;
+}
+
+bool call_paths_serve(struct call_paths *cp)
+{
+	if (!cp->log)
+		return false;
+	log_each_request(cp->log, serve_one, cp);
+	return tell_changes(cp);
+}
+
+/* A chain as it is kept between fetching and learning: this head, then its frames. */
+struct kept_chain {
+	uint64_t hash;
+	uint32_t tgid, generation;
+	uint32_t cause, n_frames, n_kernel, spare;
+};
+
+#define KEPT_WORDS (sizeof(struct kept_chain) / sizeof(uint64_t))
+
+static void keep_chain(void *ctx, const struct log_chain *c)
+{
+	struct call_paths *cp = ctx;
+	struct kept_chain k = {.hash = c->hash,
+			       .tgid = c->tgid,
+			       .generation = c->generation,
+			       .cause = c->cause,
+			       .n_frames = c->n_frames,
+			       .n_kernel = c->n_kernel};
+
+	if (c->cause >= CHAIN_N_CAUSES || chains_known(&cp->chains, c->hash))
+		return;
+	vec_reserve(&cp->words, KEPT_WORDS + c->n_frames);
+	memcpy(&cp->words.v[cp->words.n], &k, sizeof(k));
+	memcpy(&cp->words.v[cp->words.n + KEPT_WORDS], c->frames, c->n_frames * sizeof(uint64_t));
+	cp->words.n += KEPT_WORDS + c->n_frames;
+}
+
+void call_paths_fetch(struct call_paths *cp)
+{
+	if (cp->log)
+		log_each_chain(cp->log, keep_chain, cp);
+}
+
+void call_paths_learn(struct call_paths *cp)
+{
+	for (size_t at = 0; at < cp->words.n;) {
+		struct kept_chain k;
+
+		memcpy(&k, &cp->words.v[at], sizeof(k));
+		chains_add(&cp->chains,
+			   &(struct log_chain){.hash = k.hash,
+					       .tgid = k.tgid,
+					       .generation = k.generation,
+					       .cause = (enum chain_cause)k.cause,
+					       .n_frames = k.n_frames,
+					       .n_kernel = k.n_kernel,
+					       .frames = &cp->words.v[at + KEPT_WORDS]});
+		at += KEPT_WORDS + k.n_frames;
+	}
+	cp->words.n = 0;
+}
+
+void call_paths_end_cycle(struct call_paths *cp)
+{
+	if (!cp->log)
+		return;
+	unwinds_tick(&cp->unwinds);
+	log_each_request(cp->log, serve_one, cp);
+	tell_changes(cp);
+}

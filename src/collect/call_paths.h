@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What call paths add to a collector: the chains that the log sends, the tables its walker asks
+ * for, and when in a cycle each has its turn.
+ *
+ * In a cycle (collector.h) chains are taken out of their rings after the logs' heads were noted and
+ * before the sideband is drained, so that the sideband is never older than a chain; they become
+ * contexts once it is applied.  Requests for tables are served whenever they come. */
+#ifndef COLLECT_CALL_PATHS_H
+#define COLLECT_CALL_PATHS_H
+
+#include "collect/chains.h"
+#include "collect/log.h"
+#include "collect/unwinds.h"
+
+/* How callers are found. */
+enum call_graph {
+	CALLS_NONE,
+	CALLS_AUTO,  /* bpf: unwind tables; ring: frame pointers */
+	CALLS_FP,    /* frame pointers only, each caller of user code marked as guessed */
+	CALLS_DWARF, /* unwind tables */
+};
+
+#define CALL_PATHS_TABLE_BYTES (32u << 20) /* unless told otherwise */
+
+struct call_paths {
+	enum call_graph mode;
+	struct chains chains;	/* mode other than CALLS_NONE */
+	struct unwinds unwinds; /* has_unwinds */
+	bool has_unwinds;
+	struct log *log;     /* borrowed; NULL: none */
+	VEC(uint64_t) words; /* chains taken out of the log and not yet learnt */
+};
+
+/* What is needed for tables: both from who knows ELF. */
+struct call_paths_tables {
+	unwind_load_fn *load;
+	const struct unwind_table *vdso; /* NULL: none; only during call_paths_use_log */
+	size_t n_bytes;			 /* that tables may take; 0: CALL_PATHS_TABLE_BYTES */
+};
+
+/* P, PROCS, IMAGES and KERNEL stay the caller's, until call_paths_release. */
+void call_paths_init(struct call_paths *cp, enum call_graph mode, struct profile *p,
+		     struct procs *procs, struct images *images, struct kernel_map *kernel);
+void call_paths_release(struct call_paths *cp);
+
+/* Asks for what a log needs besides, in O, whose n_cpus is set. */
+void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_tables *t,
+			 struct log_opts *o);
+
+/* Takes chains from L, opened with that, and publishes tables in its memory. */
+void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_paths_tables *t);
+
+/* A descriptor that polls readable when a table is asked for; -1: none. */
+int call_paths_request_fd(const struct call_paths *cp);
+
+/* Serves the requests there are; false when none of them changed anything. */
+bool call_paths_serve(struct call_paths *cp);
+
+/* The steps of a cycle, as above. */
+void call_paths_fetch(struct call_paths *cp);
+void call_paths_learn(struct call_paths *cp);
+void call_paths_end_cycle(struct call_paths *cp);
+
+#endif
