@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "cmd/record_calls.h"
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
 #include "daemon/recorder.h"
@@ -29,9 +30,9 @@
 struct options {
 	bool all;
 	opt_list pids, events, operands;
-	const char *cgroup, *label, *db, *engine, *by;
+	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory;
 	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
-	bool off_cpu;
+	bool off_cpu, calls;
 };
 
 /* A command waiting to be executed. */
@@ -313,6 +314,7 @@ static void show_account(struct recorder *r, const char *db)
 		n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
 	for (event_id i = 0; i < s->events.n; i++)
 		show_event(s->profile, &s->events.v[i], i);
+	record_calls_show(r);
 	n = collector_stats(recorder_collector(r)).n_lost_records;
 	if (n)
 		fprintf(stderr,
@@ -371,9 +373,13 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 			json_u64(&j, l->n);
 		}
 		json_end(&j, '}');
+		if (s->has_calls)
+			record_calls_emit_event(&j, e);
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
+	if (s->has_calls)
+		record_calls_emit(&j, r);
 	json_end(&j, '}');
 	str_addc(&c->out, '\n');
 }
@@ -445,6 +451,27 @@ static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct
 	return recorder_stop(r, &c->err);
 }
 
+/* -g and --call-graph. */
+static int choose_calls(const struct options *o, struct collector_opts *co, struct err *err)
+{
+	static const char *const modes[] = {"auto", "fp", "dwarf"};
+	int mode = choose_word(o->call_graph, modes, n_elems(modes), "--call-graph", err);
+	uint64_t n_bytes = 0;
+	int rc;
+
+	if (mode < 0)
+		return mode;
+	if (o->unwind_memory) {
+		rc = record_calls_parse_bytes(o->unwind_memory, &n_bytes, err);
+		if (rc < 0)
+			return rc;
+		co->tables.n_bytes = (size_t)n_bytes;
+	}
+	if (o->calls || o->call_graph)
+		co->calls = CALLS_AUTO + (enum call_graph)mode;
+	return 0;
+}
+
 static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro,
 		  struct child *ch)
 {
@@ -488,6 +515,11 @@ int cmd_record(struct cmd *c)
 		{"c count", OPT_U64, &o.period, "PERIOD", "one sample every PERIOD events"},
 		{"d duration", OPT_DURATION, &o.duration_ns, "TIME",
 		 "stop after TIME (10, 500ms, 3m)"},
+		{"g calls", OPT_FLAG, &o.calls, NULL, "record call paths"},
+		{"call-graph", OPT_STR, &o.call_graph, "auto|fp|dwarf",
+		 "record call paths, found so"},
+		{"unwind-memory", OPT_STR, &o.unwind_memory, "SIZE",
+		 "memory for unwind tables (default 32M)"},
 		{"label", OPT_STR, &o.label, "LABEL", "mark the samples with LABEL"},
 		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
 		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
@@ -523,7 +555,9 @@ int cmd_record(struct cmd *c)
 			       o.log_slots);
 	if (o.min_block_ns && !o.off_cpu)
 		return err_set(&c->err, -EINVAL, "--min-block: needs --off-cpu");
-	rc = choose_events(c, &o, &specs, &c->err);
+	rc = choose_calls(&o, &ro.collect, &c->err);
+	if (rc >= 0)
+		rc = choose_events(c, &o, &specs, &c->err);
 	if (rc >= 0)
 		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
 	if (rc >= 0) {

@@ -708,9 +708,20 @@ void collector_stop(struct collector *c)
 		settle_event(c, i, idle);
 }
 
-const struct chain_counts *collector_chain_counts(const struct collector *c, uint32_t event)
+struct chain_counts collector_chain_counts(const struct collector *c, event_id event)
 {
-	return c->opts.calls == CALLS_NONE ? NULL : &c->calls.chains.counts[event];
+	struct chain_counts sum = {0};
+
+	for (uint32_t i = 0; i < c->opts.n_events; i++) {
+		const struct chain_counts *n = &c->calls.chains.counts[i];
+
+		if (c->events[i] != event)
+			continue;
+		for (int k = 0; k < CHAIN_N_CAUSES; k++)
+			sum.by_cause[k] += n->by_cause[k];
+		sum.n_guessed += n->n_guessed;
+	}
+	return sum;
 }
 
 struct collector_stats collector_stats(const struct collector *c)

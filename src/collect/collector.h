@@ -94,8 +94,9 @@ struct collector_stats {
 };
 struct collector_stats collector_stats(const struct collector *c);
 
-/* How the call paths of event number EVENT came out; NULL without call paths. */
-const struct chain_counts *collector_chain_counts(const struct collector *c, uint32_t event);
+/* How the call paths of the samples of EVENT, of the profile, came out; zeros without call paths.
+ */
+struct chain_counts collector_chain_counts(const struct collector *c, event_id event);
 
 /* For saving symbols: the mapped files and generated code met so far. */
 const struct images *collector_images(const struct collector *c);

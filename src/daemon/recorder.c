@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "daemon/dumps.h"
 #include "resolve/elf_probe.h"
+#include "resolve/elf_unwind.h"
 #include "resolve/kallsyms.h"
 #include "resolve/resolver.h"
 #include "store/store.h"
@@ -38,6 +39,7 @@ struct recorder {
 	struct image_layout vdso;
 	uint64_t flush_ns;    /* when the next flush is due, CLOCK_MONOTONIC */
 	uint64_t interval_ns; /* between the last one and that */
+	bool has_calls;
 	struct recorder_summary summary;
 };
 
@@ -167,6 +169,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	struct collector_opts co = opts->collect;
 	const uint8_t *vdso;
 	size_t n_vdso = vdso_bytes(&vdso);
+	struct unwind_table vdso_table = {0};
 	int rc;
 
 	profile_init(&r->profile);
@@ -174,7 +177,12 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	co.probe = elf_probe;
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &r->vdso, NULL) == 0)
 		co.vdso = &r->vdso;
+	co.tables.load = elf_unwind_load;
+	r->has_calls = co.calls != CALLS_NONE;
+	if (r->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
+		co.tables.vdso = &vdso_table;
 	rc = collector_open(&co, &r->profile, &r->collector, err);
+	unwind_table_release(&vdso_table);
 	if (rc >= 0)
 		collector_add_source(r->collector, dumps_init(&r->dumps));
 	if (rc >= 0)
@@ -249,7 +257,8 @@ static void summarise(struct recorder *r)
 			 (struct recorder_event){.event = p->events.v[i],
 						 .name = profile_str(p, p->events.v[i].name),
 						 .is_time = event_is_time(p, &p->events.v[i]),
-						 .n_lost = profile_n_lost(p, i)});
+						 .n_lost = profile_n_lost(p, i),
+						 .calls = collector_chain_counts(r->collector, i)});
 	vec_each (v, &p->values) {
 		struct recorder_event *e = &r->summary.events.v[v->event];
 
@@ -263,6 +272,7 @@ static void summarise(struct recorder *r)
 	vec_each (e, &r->summary.events)
 		e->n_not_delivered = event_not_delivered(&e->event, e->n_idle);
 	r->summary.profile = p;
+	r->summary.has_calls = r->has_calls;
 }
 
 static int take_bytes(void *ctx, const struct store_recording *rec)

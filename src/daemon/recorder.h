@@ -6,7 +6,7 @@
 #include "collect/collector.h"
 
 struct recorder_opts {
-	struct collector_opts collect; /* probe, vdso and kernel are filled in here */
+	struct collector_opts collect; /* probe, vdso and tables' loader are filled in here */
 	const char *db;		       /* made when it is not there */
 	const char *command;	       /* shown with the profile; "" for none */
 };
@@ -28,13 +28,15 @@ struct recorder_event {
 	bool is_time; /* samples are intervals, which took N_NS together */
 	uint64_t n_ns;
 	uint64_t n_stored, n_idle, n_unknown, n_lost;
-	uint64_t n_not_delivered; /* by the event's own count, outside idle; 0 when not known */
+	uint64_t n_not_delivered;  /* by the event's own count, outside idle; 0 when not known */
+	struct chain_counts calls; /* with call paths: how they came out */
 };
 
 struct recorder_summary {
 	const char *epoch;
 	uint64_t n_bytes;	       /* the recording's size on disk */
 	const struct profile *profile; /* all that was recorded */
+	bool has_calls;		       /* it has call paths */
 	VEC(struct recorder_event) events;
 };
 
