@@ -1,39 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell export --FORMAT -o PATH`: a database's samples in another tool's format.
  *
- * A format is a row of the table below: its flag, and a function that writes what the filter wants
- * of a profile to PATH. */
+ * A format is a row of the table below: its flag, and a function that writes what is wanted of the
+ * input to PATH. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
 #include "port/dcpi_out.h"
 #include "query/input.h"
+#include "view/folded.h"
 
 struct export
 {
 	const char *output, *version;
 	opt_list images;
-	struct dcpi_filter filter;
+	bool no_inline;
 };
 
-static int export_dcpi(struct cmd *c, const struct export *x, const struct profile *p)
+static int export_dcpi(struct cmd *c, const struct export *x, const struct input *in)
 {
 	struct dcpi_out_opts o = {
 		.minor = 7,
 		.stride = c->select.stride ? (unsigned)c->select.stride : 1,
-		.filter = &x->filter,
 	};
-	struct dcpi_out_stats stats;
+	struct dcpi_out_stats stats = {0};
+	struct dcpi_filter filter;
 	int rc;
 
 	if (x->version && strcmp(x->version, "0.06") == 0)
 		o.minor = 6;
 	else if (x->version && strcmp(x->version, "0.07") != 0)
 		return err_set(&c->err, -EINVAL, "--version %s: must be 0.06 or 0.07", x->version);
-	rc = dcpi_out_save(p, &o, x->output, &stats, &c->err);
+	rc = filter_init(&filter, &in->profile, &c->select, &x->images, &c->err);
+	if (rc)
+		return rc;
+	o.filter = &filter;
+	rc = dcpi_out_save(&in->profile, &o, x->output, &stats, &c->err);
+	filter_release(&filter);
 	if (rc)
 		return rc;
 	str_addf(&c->out, "%s: %zu profile file%s, %" PRIu64 " samples, %zu bytes\n", x->output,
@@ -41,12 +53,77 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct profi
 	return stats.n_samples ? 0 : CMD_NOTHING;
 }
 
+/* Puts TEXT into the file at PATH, whole or not at all; what is no regular file is written to. */
+static int save_text(const char *path, const struct str *text, struct err *err)
+{
+	const char *name = str_basename(path);
+	_mem_ char *dir = name == path ? xstrdup(".") : xstrndup(path, (size_t)(name - path));
+	struct stat st;
+	bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	_fd_ int fd = open(special ? path : dir,
+			   special ? O_WRONLY | O_CLOEXEC : O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (!special)
+		return file_replace(fd, name, text->v, text->n, err);
+	rc = file_write_all(fd, text->v, text->n);
+	return rc < 0 ? err_errno(err, rc, "%s", path) : 0;
+}
+
+static int write_folded(struct cmd *c, const struct export *x, struct query *q,
+			const image_ids *images)
+{
+	const struct tree_opts o = {
+		.scopes = {.level = SCOPE_PROCEDURE, .no_args = true, .no_inline = x->no_inline},
+		.owners = {OWNER_KEY_COMM},
+		.n_owners = 1,
+		.images = x->images.n ? images : NULL,
+	};
+	struct str text = {0};
+	struct tree t;
+	uint64_t n = 0;
+	int rc = tree_init(&t, q, &o, &c->err);
+
+	if (!rc)
+		n = folded_write(x->output ? &text : &c->out, &t);
+	if (!rc && n && x->output) {
+		rc = save_text(x->output, &text, &c->err);
+		if (!rc)
+			str_addf(&c->out, "%s: %" PRIu64 " samples, %zu bytes\n", x->output, n,
+				 text.n);
+	}
+	tree_release(&t);
+	str_release(&text);
+	return rc || n ? rc : CMD_NOTHING;
+}
+
+static int export_folded(struct cmd *c, const struct export *x, const struct input *in)
+{
+	image_ids images = {0};
+	struct query q;
+	int rc = query_init(&q, &in->profile, in->resolver, &c->select, &c->err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < x->images.n && !rc; i++)
+		rc = select_find_images(&in->profile, x->images.v[i], &images, &c->err);
+	if (!rc)
+		rc = write_folded(c, x, &q, &images);
+	query_release(&q);
+	vec_release(&images);
+	return rc;
+}
+
 static const struct format {
 	const char *flag;
-	int (*write)(struct cmd *c, const struct export *x, const struct profile *p);
+	int (*write)(struct cmd *c, const struct export *x, const struct input *in);
 	const char *help;
+	bool to_stdout; /* without -o */
 } formats[] = {
-	{"dcpi", export_dcpi, "DCPI profile files, as DIR/EPOCH/HOST/FILE"},
+	{"dcpi", export_dcpi, "DCPI profile files, as DIR/EPOCH/HOST/FILE", false},
+	{"folded", export_folded, "call paths as lines for flamegraph.pl and speedscope", true},
 };
 
 static int parse(struct cmd *c, struct export *x, const struct format **ret)
@@ -59,11 +136,16 @@ static int parse(struct cmd *c, struct export *x, const struct format **ret)
 	for (size_t i = 0; i < n_elems(formats); i++)
 		vec_push(&table, (struct opt){formats[i].flag, OPT_FLAG, &wanted[i], NULL,
 					      formats[i].help});
-	vec_push(&table, (struct opt){"o output", OPT_STR, &x->output, "DIR", "where to write"});
+	vec_push(&table, (struct opt){"o output", OPT_STR, &x->output, "PATH", "where to write"});
 	vec_push(&table, (struct opt){"version", OPT_STR, &x->version, "V",
 				      "of DCPI's files: 0.06 or 0.07 (default)"});
+	vec_push(&table,
+		 (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
+			      "--folded: inlined calls belong to the procedure they are in"});
 	vec_push(&table, (struct opt){0});
-	rc = cmd_parse(c, "--dcpi -o DIR [OPTIONS] [IMAGE...]", table.v, false, &x->images);
+	rc = cmd_parse(
+		c, "--dcpi -o DIR [OPTIONS] [IMAGE...]\n--folded [-o FILE] [OPTIONS] [IMAGE...]",
+		table.v, false, &x->images);
 	vec_release(&table);
 	if (rc)
 		return rc;
@@ -75,8 +157,11 @@ static int parse(struct cmd *c, struct export *x, const struct format **ret)
 			*ret = &formats[i];
 	}
 	if (!*ret)
-		return err_set(&c->err, -EINVAL, "say which format: --%s", formats[0].flag);
-	if (!x->output)
+		return err_set(&c->err, -EINVAL, "say which format: --%s or --%s", formats[0].flag,
+			       formats[1].flag);
+	if ((*ret)->to_stdout && x->output && strcmp(x->output, "-") == 0)
+		x->output = NULL;
+	if (!x->output && !(*ret)->to_stdout)
 		return err_set(&c->err, -EINVAL, "say where to write: -o DIR");
 	return 0;
 }
@@ -91,10 +176,7 @@ int cmd_export(struct cmd *c)
 	if (!rc)
 		rc = input_open(&in, &c->select, &c->err);
 	if (!rc) {
-		rc = filter_init(&x.filter, &in.profile, &c->select, &x.images, &c->err);
-		if (!rc)
-			rc = format->write(c, &x, &in.profile);
-		filter_release(&x.filter);
+		rc = format->write(c, &x, &in);
 		input_close(&in);
 	}
 	vec_release(&x.images);

@@ -97,8 +97,13 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	struct tree_args *a = ctx;
 	struct tree_rows rows;
 	struct tree t;
-	int rc = tree_init(&t, q, &a->tree, &c->err);
+	int rc = 0;
 
+	for (unsigned i = 0; i < a->tree.n_owners && !rc; i++)
+		rc = owner_key_check(q->profile, a->tree.owners[i], &c->err);
+	if (rc)
+		return rc;
+	rc = tree_init(&t, q, &a->tree, &c->err);
 	if (!rc) {
 		tree_rows_init(&rows, &t, &a->rows);
 		tree_emit(&c->emit, &t, &rows, &a->emit);

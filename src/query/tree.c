@@ -403,11 +403,6 @@ int tree_init(struct tree *t, struct query *q, const struct tree_opts *o, struct
 	int rc;
 
 	*t = (struct tree){.q = q, .level = o->scopes.level, .n_owner_levels = o->n_owners};
-	for (unsigned i = 0; i < o->n_owners; i++) {
-		rc = owner_key_check(q->profile, o->owners[i], err);
-		if (rc)
-			return rc;
-	}
 	used = find_used(&b);
 	rc = scopes_init(&t->scopes, q, &o->scopes, used, err);
 	free(used);

@@ -41,7 +41,9 @@ struct tree_opts {
  * dso, srcline) are understood. */
 int tree_parse_by(const char *text, struct tree_opts *ret, struct err *err);
 
-/* Makes the tree of Q's samples.  Q must outlive it. */
+/* Makes the tree of Q's samples.  Q must outlive it.  Whether owners can be told apart at all is
+ * for the caller to check (owner_key_check).  -EINVAL for a pattern that is no regular expression.
+ */
 int tree_init(struct tree *t, struct query *q, const struct tree_opts *o, struct err *err);
 void tree_release(struct tree *t);
 

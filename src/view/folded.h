@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A tree as folded stacks, the lines that flamegraph.pl, speedscope and others read:
+ *
+ *     make;_start;main;read_file;entry_SYSCALL_64_[k] 17
+ */
+#ifndef VIEW_FOLDED_H
+#define VIEW_FOLDED_H
+
+#include "base/str.h"
+#include "query/tree.h"
+
+/* Appends a line for each path of T with samples of the query's sort column: its scopes from the
+ * root, with ';' between, a blank and the samples as stored.  The suffixes are those of
+ * FlameGraph's stackcollapse-perf.pl: _[k] in the kernel, _[j] in generated code, _[i] inlined; as
+ * there, code without a symbol is called after its image.  A ';' in a name becomes ':' and a
+ * control character '?'; in an owner's name blanks become '_'.  Returns the samples written. */
+uint64_t folded_write(struct str *out, struct tree *t);
+
+#endif
