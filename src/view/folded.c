@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See folded.h.  The nodes come in preorder, so the text of a path is that of its parent, which is
- * kept, and one name. */
+ * kept, and one name.  Lines are sorted, so that they do not depend on the order things were
+ * recorded in, and procedures of one name in different images are one. */
 #include "view/folded.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
@@ -12,6 +14,16 @@
 struct level {
 	node_id end;
 	size_t n_bytes;
+};
+
+struct stack {
+	size_t at; /* of its text */
+	uint64_t n;
+};
+
+struct stacks {
+	struct stack *v;
+	size_t n, cap;
 };
 
 static void add_name(struct str *s, const char *name, bool is_owner)
@@ -51,11 +63,11 @@ static void add_scope(struct str *s, struct tree *t, const struct scope *sc)
 		str_add(s, "_[j]");
 }
 
-uint64_t folded_write(struct str *out, struct tree *t)
+/* Collects the text of each path with samples, with a NUL behind it. */
+static void collect(struct tree *t, struct str *texts, struct stacks *ret)
 {
 	VEC(struct level) levels = {0};
 	struct str path = {0};
-	uint64_t sum = 0;
 
 	for (node_id i = 1; t->q->n_cols && i < t->n; i++) {
 		uint64_t n = tree_exclusive(t, i)[t->q->sort];
@@ -69,11 +81,41 @@ uint64_t folded_write(struct str *out, struct tree *t)
 		vec_push(&levels, (struct level){t->end[i], path.n});
 		if (!n)
 			continue;
-		str_addn(out, path.v, path.n);
-		str_addf(out, " %" PRIu64 "\n", n);
-		sum += n;
+		vec_push(ret, (struct stack){texts->n, n});
+		str_addn(texts, path.v, path.n + 1);
 	}
 	str_release(&path);
 	vec_release(&levels);
+}
+
+static int compare_stacks(const void *a, const void *b, void *arg)
+{
+	const struct stack *x = a, *y = b;
+	const char *texts = arg;
+
+	return strcmp(texts + x->at, texts + y->at);
+}
+
+uint64_t folded_write(struct str *out, struct tree *t)
+{
+	struct stacks stacks = {0};
+	struct str texts = {0};
+	uint64_t sum = 0;
+
+	collect(t, &texts, &stacks);
+	if (stacks.n > 1)
+		qsort_r(stacks.v, stacks.n, sizeof(*stacks.v), compare_stacks, texts.v);
+	for (size_t i = 0; i < stacks.n; i++) {
+		uint64_t n = stacks.v[i].n;
+
+		while (i + 1 < stacks.n &&
+		       compare_stacks(&stacks.v[i], &stacks.v[i + 1], texts.v) == 0)
+			n += stacks.v[++i].n;
+		str_add(out, texts.v + stacks.v[i].at);
+		str_addf(out, " %" PRIu64 "\n", n);
+		sum += n;
+	}
+	vec_release(&stacks);
+	str_release(&texts);
 	return sum;
 }
