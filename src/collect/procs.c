@@ -507,6 +507,7 @@ image_id procs_anon_image(struct procs *ps, uint32_t proc)
 	}
 	if (im.kind == IMAGE_JIT)
 		vec_push(&ps->jits, (struct jit){.image = p->anon, .pid = p->tgid, .fd = fd});
+	p->jit = im.kind == IMAGE_JIT ? (uint32_t)ps->jits.n : 0;
 	str_release(&path);
 	return p->anon;
 }

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "daemon/dumps.h"
+#include "daemon/generated.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
 #include "resolve/kallsyms.h"
@@ -33,7 +33,7 @@
 struct recorder {
 	struct collector *collector;
 	struct profile profile; /* all of the recording */
-	struct dumps dumps;
+	struct generated generated;
 	struct store *store;
 	char *db, *epoch, *images_dir;
 	struct image_layout vdso;
@@ -184,7 +184,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	rc = collector_open(&co, &r->profile, &r->collector, err);
 	unwind_table_release(&vdso_table);
 	if (rc >= 0)
-		collector_add_source(r->collector, dumps_init(&r->dumps));
+		collector_add_source(r->collector, generated_init(&r->generated));
 	if (rc >= 0)
 		rc = collector_start(r->collector, err);
 	if (rc >= 0)
@@ -205,7 +205,7 @@ static int flush(struct recorder *r, struct err *err)
 	struct resolver_opts o = {.cache_dir = r->images_dir};
 	struct resolver *resolver = resolver_new(&o);
 
-	dumps_settle(&r->dumps, collector_procs(r->collector), resolver);
+	generated_settle(&r->generated, collector_procs(r->collector), resolver);
 	resolver_free(resolver);
 	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
 	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + r->interval_ns;
@@ -241,10 +241,7 @@ static void save_symbols(struct recorder *r)
 	vec_each (i, &r->profile.images)
 		if (i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF)
 			resolver_save(resolver, i, -1, NULL);
-	vec_each (jit, &collector_procs(r->collector)->jits)
-		resolver_save_jit(resolver, &r->profile.images.v[jit->image], (pid_t)jit->pid,
-				  jit->fd, NULL);
-	dumps_save(&r->dumps, collector_procs(r->collector), resolver);
+	generated_save(&r->generated, collector_procs(r->collector), resolver);
 	resolver_free(resolver);
 }
 
@@ -325,7 +322,7 @@ void recorder_free(struct recorder *r)
 		return;
 	store_discard(r->store); /* still open: the recording did not get far */
 	collector_close(r->collector);
-	dumps_release(&r->dumps);
+	generated_release(&r->generated);
 	vec_release(&r->summary.events);
 	profile_release(&r->profile);
 	free(r->images_dir);

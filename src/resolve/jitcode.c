@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "resolve/jitdump.h"
+#include "resolve/perfmap.h"
 
 #define MOST_YOUNG 512
 
@@ -25,6 +26,9 @@
 
 /* Bytes read at a time: a record's head and any reasonable name. */
 #define WINDOW 65536
+
+/* By so many bytes it is told whether a map was continued or written anew. */
+#define TAIL_BYTES 256
 
 /* Windows a call reads at most, so that a dump that grows without end does not hold up others. */
 #define MOST_WINDOWS 4096
@@ -55,6 +59,9 @@ struct jitcode {
 	piece_list young, old;
 	uint32_t n_replaced;
 	uint64_t next_ns;
+	/* Of a map, what was before `at` when it was last read. */
+	char tail[TAIL_BYTES];
+	size_t n_tail;
 };
 
 struct jitcode *jitcode_new(void)
@@ -210,13 +217,45 @@ static bool same_name(const struct jitcode *j, const struct load *l, const char 
 	return l->n_name == n && memcmp(j->pool.v + l->name, name, n) == 0;
 }
 
+/* Where the first free address from AT on is, up to END; *RET_NEXT is where it ends. */
+static uint64_t find_gap(const struct jitcode *j, uint64_t at, uint64_t end, uint64_t *ret_next)
+{
+	const piece_list *lists[] = {&j->young, &j->old};
+	bool moved;
+
+	do {
+		moved = false;
+		*ret_next = end;
+		for (size_t k = 0; k < n_elems(lists); k++) {
+			size_t i = lower(lists[k], at);
+
+			if (i >= lists[k]->n)
+				continue;
+			if (lists[k]->v[i].start <= at) {
+				at = lists[k]->v[i].end;
+				moved = true;
+			} else if (lists[k]->v[i].start < *ret_next) {
+				*ret_next = lists[k]->v[i].start;
+			}
+		}
+	} while (moved && at < end);
+	return at < end ? at : end;
+}
+
 static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const char *name,
 		     size_t n_name)
 {
 	struct piece p = {.start = avma, .end = avma + n_bytes, .load = (uint32_t)j->loads.n};
+	const uint64_t limit = 1ull << JITCODE_LAYER_SHIFT;
 	const struct load *there = find_load(j, avma);
 	int below, old_layer;
+	struct load load;
 
+	/* Empty procedures have no samples; the rest is nonsense. */
+	if (!n_bytes || n_bytes > UINT32_MAX || avma >= limit || n_bytes > limit - avma)
+		return;
+	if (n_name > MOST_NAME)
+		n_name = MOST_NAME;
 	below = highest_layer(j, &j->young, p.start, p.end);
 	old_layer = highest_layer(j, &j->old, p.start, p.end);
 	if (old_layer > below)
@@ -229,11 +268,20 @@ static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const c
 		j->n_replaced++;
 	if (below >= JITCODE_MAX_LAYER)
 		return;
-	vec_push(&j->loads,
-		 (struct load){.svma = (uint64_t)(below + 1) << JITCODE_LAYER_SHIFT | avma,
-			       .n_bytes = (uint32_t)n_bytes,
-			       .name = (uint32_t)j->pool.n,
-			       .n_name = (uint32_t)n_name});
+	load = (struct load){.svma = (uint64_t)(below + 1) << JITCODE_LAYER_SHIFT | avma,
+			     .n_bytes = (uint32_t)n_bytes,
+			     .name = (uint32_t)j->pool.n,
+			     .n_name = (uint32_t)n_name};
+	vec_push(&j->loads, load);
+	/* Of addresses that nobody had before, samples may have come already, as layer 0. */
+	for (uint64_t at = avma, next; below >= 0; at = next) {
+		at = find_gap(j, at, p.end, &next);
+		if (at == p.end)
+			break;
+		load.svma = at;
+		load.n_bytes = (uint32_t)(next - at);
+		vec_push(&j->loads, load);
+	}
 	vec_reserve(&j->pool, n_name);
 	memcpy(j->pool.v + j->pool.n, name, n_name);
 	j->pool.n += n_name;
@@ -244,20 +292,13 @@ static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const c
 
 static void apply(struct jitcode *j, const struct jitdump_record *r)
 {
-	const uint64_t limit = 1ull << JITCODE_LAYER_SHIFT;
 	const struct load *l;
 	_mem_ char *name = NULL;
 
-	if (r->kind != JITDUMP_LOAD && r->kind != JITDUMP_MOVE)
+	if (r->kind == JITDUMP_LOAD)
+		add_code(j, r->avma, r->n_code, r->name, r->n_name);
+	if (r->kind != JITDUMP_MOVE)
 		return;
-	/* Empty procedures have no samples; the rest is nonsense. */
-	if (!r->n_code || r->n_code > UINT32_MAX || r->avma >= limit || r->n_code > limit - r->avma)
-		return;
-	if (r->kind == JITDUMP_LOAD) {
-		add_code(j, r->avma, r->n_code, r->name,
-			 r->n_name > MOST_NAME ? MOST_NAME : r->n_name);
-		return;
-	}
 	l = find_load(j, r->old_avma);
 	if (!l)
 		return;					/* moved before it was loaded */
@@ -265,11 +306,17 @@ static void apply(struct jitcode *j, const struct jitdump_record *r)
 	add_code(j, r->avma, r->n_code, name, l->n_name);
 }
 
+static bool is_full(const struct jitcode *j)
+{
+	return j->loads.n >= MOST_LOADS || j->pool.n >= MOST_NAME_BYTES;
+}
+
 static int fail(struct jitcode *j, int code, struct err *err)
 {
 	j->failed = code;
 	if (code == -E2BIG)
-		return err_set(err, code, "jitdump: more than %u procedures or %u MiB of names",
+		return err_set(err, code,
+			       "generated code: more than %u procedures or %u MiB of names",
 			       MOST_LOADS, MOST_NAME_BYTES >> 20);
 	return err_set(err, code, "jitdump+%#llx: no record", (unsigned long long)j->at);
 }
@@ -313,7 +360,7 @@ int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t unt
 			j->next_ns = r.time;
 			return 0;
 		}
-		if (j->loads.n >= MOST_LOADS || j->pool.n >= MOST_NAME_BYTES)
+		if (is_full(j))
 			return fail(j, -E2BIG, err);
 		apply(j, &r);
 		j->at += r.n_bytes;
@@ -341,6 +388,65 @@ int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err)
 			break;
 	}
 	return rc;
+}
+
+/* Perf maps. */
+
+/* Takes the lines of TEXT and returns how many bytes they have. */
+static size_t feed_lines(struct jitcode *j, const char *text, size_t n, bool last)
+{
+	const char *p = text, *end = text + n, *eol;
+
+	for (; p < end && !is_full(j); p = eol + 1) {
+		struct perfmap_entry e;
+
+		eol = memchr(p, '\n', (size_t)(end - p));
+		if (!eol && !last)
+			break;
+		if (perfmap_parse_line(p, eol ? eol : end, &e))
+			add_code(j, e.start, e.end - e.start, e.name, e.n_name);
+		if (!eol)
+			return n;
+	}
+	return (size_t)(p - text);
+}
+
+static bool was_continued(const struct jitcode *j, int fd)
+{
+	char now[TAIL_BYTES];
+
+	return pread(fd, now, j->n_tail, (off_t)(j->at - j->n_tail)) == (ssize_t)j->n_tail &&
+	       memcmp(now, j->tail, j->n_tail) == 0;
+}
+
+int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
+{
+	_mem_ char *window = NULL;
+
+	if (j->failed)
+		return fail(j, j->failed, err);
+	if (!was_continued(j, fd))
+		j->at = j->n_tail = 0;
+	window = xmalloc(WINDOW);
+	for (int i = 0; i < MOST_WINDOWS; i++) {
+		ssize_t n = pread(fd, window, WINDOW, (off_t)j->at);
+		size_t used;
+
+		if (n < 0)
+			return err_errno(err, -errno, "perf map");
+		/* What fills a window without an end is no line. */
+		used = feed_lines(j, window, (size_t)n, n == WINDOW ? false : last);
+		if (is_full(j))
+			return fail(j, -E2BIG, err);
+		if (!used)
+			used = n == WINDOW ? WINDOW : 0;
+		if (!used)
+			break;
+		j->at += used;
+		j->n_tail = used < TAIL_BYTES ? used : TAIL_BYTES;
+		memcpy(j->tail, window + used - j->n_tail, j->n_tail);
+	}
+	return 0;
 }
 
 /* Questions. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Generated code that is told of by a jitdump: which procedure an address belongs to, and since
- * when.
+/* Generated code that a jitdump or a perf map tells of: which procedure an address belongs to, and
+ * since when.
  *
  * Memory of generated code is used again, so that an address alone does not say which procedure it
  * was.  The svma of generated code is therefore its address and a *layer*: how many procedures had
@@ -9,13 +9,14 @@
  *     svma = layer << 48 | address
  *
  * Of two procedures that ever shared an address the later one has the higher layer, so (layer,
- * address) means one procedure for ever.  Where nothing is used again, which is nearly everywhere,
- * the svma is the address, and it is right also before the compiler has told of the code: compilers
- * write through buffers, and what they compiled last may come only at their end.
+ * address) means one procedure for ever.  An address nobody had yet is in layer 0 and means who has
+ * it first: so the svma is right also before the compiler has told of the code.  Compilers write
+ * through buffers, and what they compiled last may come only at their end.
  * docs/design/generated-code.md says what that leaves wrong. */
 #ifndef RESOLVE_JITCODE_H
 #define RESOLVE_JITCODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,8 +50,13 @@ uint64_t jitcode_next_ns(const struct jitcode *j);
  * -errno of reading. */
 int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err);
 
+/* The same for a perf map, which tells no times: all whole lines are taken, with LAST also what may
+ * be a part of one.  A map that was written anew instead of being continued is read anew, on top of
+ * what it said before. */
+int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err);
+
 /* The svma of the procedure that has run-time address AVMA (below 2^48; others are their own svma)
- * as far as the dump was read; AVMA itself where no procedure was yet. */
+ * as far as was read; AVMA itself where no procedure was yet. */
 uint64_t jitcode_svma(const struct jitcode *j, uint64_t avma);
 
 /* How often a procedure took addresses of another: while that stays the same, what jitcode_svma

@@ -19,9 +19,8 @@
 #define MAX_MAP (512u << 20)
 
 struct jit_entry {
-	uint64_t start, end;
-	const char *name;
-	uint32_t n_name, line;
+	struct perfmap_entry e;
+	uint32_t line;
 };
 
 typedef VEC(struct jit_entry) jit_list;
@@ -49,29 +48,34 @@ static bool parse_hex(const char **p, const char *end, uint64_t *ret)
 	return digits > 0 && digits <= 16;
 }
 
-static bool parse_line(const char *s, const char *eol, struct jit_entry *e)
+bool perfmap_parse_line(const char *line, const char *eol, struct perfmap_entry *ret)
 {
+	struct perfmap_entry e;
+	const char *s = line;
 	uint64_t size;
 
-	if (!parse_hex(&s, eol, &e->start) || s == eol || *s++ != ' ' ||
+	if (!parse_hex(&s, eol, &e.start) || s == eol || *s++ != ' ' ||
 	    !parse_hex(&s, eol, &size) || s == eol || *s++ != ' ')
 		return false;
 	while (s < eol && *s == ' ')
 		s++;
 	while (eol > s && (eol[-1] == '\r' || eol[-1] == ' '))
 		eol--;
-	e->name = s;
-	e->n_name = eol - s > 32768 ? 32768 : (uint32_t)(eol - s);
-	e->end = e->start + size;
-	return e->n_name && e->end > e->start && !memchr(s, '\0', e->n_name);
+	e.name = s;
+	e.n_name = eol - s > 32768 ? 32768 : (uint32_t)(eol - s);
+	e.end = e.start + size;
+	if (!e.n_name || e.end <= e.start || memchr(s, '\0', e.n_name))
+		return false;
+	*ret = e;
+	return true;
 }
 
 static int by_start(const void *x, const void *y)
 {
 	const struct jit_entry *a = x, *b = y;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
+	if (a->e.start != b->e.start)
+		return a->e.start < b->e.start ? -1 : 1;
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
@@ -106,13 +110,13 @@ static void sweep(jit_list *heap, uint64_t at, uint64_t limit, struct symtab_bui
 {
 	while (heap->n && at < limit) {
 		struct jit_entry top = heap->v[0];
-		uint64_t end = top.end < limit ? top.end : limit;
+		uint64_t end = top.e.end < limit ? top.e.end : limit;
 
-		if (top.end <= at) {
+		if (top.e.end <= at) {
 			heap_pop(heap);
 			continue;
 		}
-		symtab_builder_add(b, at, end - at, top.name, top.n_name, 0);
+		symtab_builder_add(b, at, end - at, top.e.name, top.e.n_name, 0);
 		at = end;
 	}
 }
@@ -130,7 +134,7 @@ void perfmap_parse(const char *text, size_t n, struct symtab *ret)
 		eol = memchr(p, '\n', (size_t)(end - p));
 		if (!eol)
 			eol = end; /* the last line may still be being written, or not: take it */
-		if (parse_line(p, eol, &e))
+		if (perfmap_parse_line(p, eol, &e.e))
 			vec_push(&entries, e);
 		if (eol == end)
 			break;
@@ -138,8 +142,8 @@ void perfmap_parse(const char *text, size_t n, struct symtab *ret)
 	vec_sort(&entries, by_start);
 	for (size_t i = 0; i < entries.n; i++) {
 		heap_push(&heap, entries.v[i]);
-		sweep(&heap, entries.v[i].start,
-		      i + 1 < entries.n ? entries.v[i + 1].start : UINT64_MAX, &b);
+		sweep(&heap, entries.v[i].e.start,
+		      i + 1 < entries.n ? entries.v[i + 1].e.start : UINT64_MAX, &b);
 	}
 	symtab_builder_finish(&b, ret);
 	vec_release(&entries);

@@ -3,11 +3,22 @@
 #ifndef RESOLVE_PERFMAP_H
 #define RESOLVE_PERFMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
 #include "resolve/symtab.h"
+
+struct perfmap_entry {
+	uint64_t start, end; /* run-time addresses; end > start */
+	const char *name;    /* in the line, without NUL */
+	uint32_t n_name;
+};
+
+/* Reads one line, from LINE to its end EOL; false when it is malformed. */
+bool perfmap_parse_line(const char *line, const char *eol, struct perfmap_entry *ret);
 
 /* Makes a symtab (addresses are run-time addresses) of the N bytes of a perf map: lines
  * "START SIZE NAME", numbers in hex, the name up to the end of the line.  Malformed lines are left

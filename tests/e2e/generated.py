@@ -17,23 +17,28 @@ let sum = 0;
 while (Date.now() < end) sum += both(100000);
 """
 
-# Compiles a thousand procedures one after the other and drops each: their memory is used again.
+# Compiles procedures one after the other, named after the half of the time they run in, and drops each: with
+# every collection their memory is used again.
 CHURN_JS = """
-const end = Date.now() + 2500;
+const begin = Date.now(), took = {first: 0, second: 0};
 let sum = 0, i = 0;
-while (Date.now() < end) {
-  const f = new Function('n', `let s = ${i}; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; // ` +
-                         '-'.repeat(i % 700));
+while (Date.now() < begin + 3000) {
+  const half = Date.now() < begin + 1500 ? 'first' : 'second';
+  const f = new Function(`return function ${half}_${i}(n) { let s = ${i};
+    for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }`)();
+  const before = process.cpuUsage().user;
   for (let k = 0; k < 20; k++) sum += f(20000);
-  i++;
+  took[half] += process.cpuUsage().user - before;
+  if (++i % 100 == 0) gc();
 }
+require('fs').writeFileSync('took.json', JSON.stringify(took));
 """
 
 
-def node(script, *options):
+def node(script, *options, rate=RATE):
     with open("work.js", "w") as f:
         f.write(script)
-    account = record(*RATE, "--", "node", *options, os.path.abspath("work.js"))
+    account = record(*rate, "--", "node", *options, os.path.abspath("work.js"))
     for path in glob.glob("/tmp/perf-*.map"):
         with open(path, errors="replace") as f:
             if os.getcwd() in f.read():
@@ -97,13 +102,24 @@ def node_with_a_dump_that_has_no_name():
     hot_and_warm()
 
 
-def node_that_compiles_all_the_time():
-    for option in "--perf-prof", "--perf-basic-prof":
-        node(CHURN_JS, option)
-        p = Prof()
-        share_named = named(p)
-        check(share_named > 0.99, "%s: %.4f of it named" % (option, share_named))
-        shutil.rmtree("db")
+def code_that_comes_and_goes(option):
+    """Were all samples of an address named after who had it last, nearly none would be of the first half."""
+    node(CHURN_JS, "--expose-gc", option, rate=FAST)
+    p = Prof()
+    check(named(p) > 0.99, "%.4f of it named" % named(p))
+    n = {half: sum(r["counts"].get(p.event, 0) for r in p.rows if half + "_" in (r["procedure"] or ""))
+         for half in ("first", "second")}
+    with open("took.json") as f:
+        took = json.load(f)
+    near(n["first"], sum(n.values()), took["first"] / sum(took.values()), "the first half", slack=0.2)
+
+
+def node_that_compiles_all_the_time_with_a_map():
+    code_that_comes_and_goes("--perf-basic-prof")
+
+
+def node_that_compiles_all_the_time_with_a_dump():
+    code_that_comes_and_goes("--perf-prof")
 
 
 def trampolines_of_an_interpreter():
@@ -132,4 +148,4 @@ def an_address_used_again():
 
 
 run(node_with_a_map, node_with_a_dump, node_with_a_dump_from_the_middle, node_with_a_dump_that_has_no_name,
-    node_that_compiles_all_the_time, trampolines_of_an_interpreter, an_address_used_again)
+    node_that_compiles_all_the_time_with_a_map, node_that_compiles_all_the_time_with_a_dump, trampolines_of_an_interpreter, an_address_used_again)

@@ -101,6 +101,8 @@ TEST(an_address_used_again_is_another_procedure)
 	EXPECT_EQ(jitcode_svma(j, 0x10d0), LAYER(1) | 0x10d0);
 	EXPECT_EQ(jitcode_svma(j, 0x117f), LAYER(1) | 0x117f);
 	EXPECT_EQ(jitcode_svma(j, 0x1180), 0x1180);
+	expect_name(j, 0x1100, "b"); /* had it first */
+	expect_name(j, 0x1180, NULL);
 	EXPECT_EQ(jitcode_svma(j, 0x3000), 0x3000);
 	EXPECT_EQ(jitcode_n_replaced(j), 2);
 	/* What was counted before keeps its name. */
@@ -305,11 +307,91 @@ TEST(read_from_a_file_that_grows)
 	close(fd);
 }
 
+static void put_text(int fd, const char *text)
+{
+	EXPECT_EQ(write(fd, text, strlen(text)), strlen(text));
+}
+
+TEST(a_map_that_grows)
+{
+	struct jitcode *j = jitcode_new();
+	int fd = memfd_create("map", MFD_CLOEXEC);
+
+	REQUIRE(fd >= 0);
+	EXPECT_EQ(jitcode_read_map(j, fd, false, NULL), 0);
+	put_text(fd, "1000 100 a b\nnonsense\n2000 10 JS:~par");
+	EXPECT_EQ(jitcode_read_map(j, fd, false, NULL), 0);
+	expect_name(j, 0x10ff, "a b");
+	expect_name(j, 0x2000, NULL);
+	put_text(fd, "tial\n1000 100 a b\n1080 10 later\n3000 10 the last");
+	EXPECT_EQ(jitcode_read_map(j, fd, false, NULL), 0);
+	expect_name(j, 0x2000, "JS:~partial");
+	EXPECT_EQ(jitcode_svma(j, 0x1000), 0x1000);
+	EXPECT_EQ(jitcode_svma(j, 0x1080), LAYER(1) | 0x1080);
+	expect_name(j, LAYER(1) | 0x1080, "later");
+	expect_name(j, 0x1080, "a b");
+	expect_name(j, 0x3000, NULL);
+	EXPECT_EQ(jitcode_read_map(j, fd, true, NULL), 0);
+	expect_name(j, 0x3000, "the last");
+	jitcode_free(j);
+	close(fd);
+}
+
+/* As agents do that write all there is at intervals. */
+TEST(a_map_that_is_written_anew)
+{
+	for (int longer = 0; longer < 2; longer++) {
+		struct jitcode *j = jitcode_new();
+		int fd = memfd_create("map", MFD_CLOEXEC);
+
+		REQUIRE(fd >= 0);
+		put_text(fd, "1000 100 a\n2000 100 b\n");
+		EXPECT_EQ(jitcode_read_map(j, fd, false, NULL), 0);
+		EXPECT_EQ(ftruncate(fd, 0), 0);
+		EXPECT_EQ(lseek(fd, 0, SEEK_SET), 0);
+		put_text(fd, "2000 100 c\n");
+		if (longer)
+			put_text(fd, "1000 100 a\n3000 100 d\n");
+		EXPECT_EQ(jitcode_read_map(j, fd, false, NULL), 0);
+		EXPECT_EQ(jitcode_svma(j, 0x1000), 0x1000);
+		EXPECT_EQ(jitcode_svma(j, 0x2000), LAYER(1) | 0x2000);
+		expect_name(j, 0x2000, "b");
+		expect_name(j, LAYER(1) | 0x2000, "c");
+		expect_name(j, 0x3000, longer ? "d" : NULL);
+		EXPECT_EQ(jitcode_n_replaced(j), 1);
+		jitcode_free(j);
+		close(fd);
+	}
+}
+
+TEST(a_map_of_many_windows)
+{
+	struct jitcode *j = jitcode_new();
+	int fd = memfd_create("map", MFD_CLOEXEC);
+	char line[64];
+
+	REQUIRE(fd >= 0);
+	for (int i = 0; i < 10000; i++) {
+		snprintf(line, sizeof(line), "%x 10 procedure_%d\n", 0x10000 + i * 16, i);
+		put_text(fd, line);
+		if (i == 5000) /* no line ends in a window */
+			for (int k = 0; k < 3000; k++)
+				put_text(fd,
+					 "ffff 1 long long long long long long long long long ");
+	}
+	EXPECT_EQ(jitcode_read_map(j, fd, false, NULL), 0);
+	expect_name(j, 0x10000, "procedure_0");
+	expect_name(j, 0x10000 + 5000 * 16, "procedure_5000");
+	expect_name(j, 0x10000 + 9999 * 16, "procedure_9999");
+	jitcode_free(j);
+	close(fd);
+}
+
 /* Beside a plain array of who has each address. */
 TEST(random_loads)
 {
 	enum { SPACE = 1 << 14, N = 3000 };
-	static int owner[SPACE], layer[SPACE];
+	static int owner[SPACE], layer[SPACE], first[SPACE];
 	static char names[N][12];
 	struct t_rng rng = {42};
 	struct wr w = {0};
@@ -318,6 +400,7 @@ TEST(random_loads)
 
 	memset(owner, -1, sizeof(owner));
 	memset(layer, -1, sizeof(layer));
+	memset(first, -1, sizeof(first));
 	jd_header(&w);
 	for (int i = 0; i < N; i++) {
 		unsigned n = 1 + (unsigned)t_below(&rng, i % 50 ? 40 : 2000);
@@ -332,11 +415,13 @@ TEST(random_loads)
 		for (unsigned a = start; a < start + n; a++) {
 			layer[a] = below + 1;
 			owner[a] = i;
+			if (first[a] < 0)
+				first[a] = i;
 		}
 	}
 	j = fed(&w, 0);
 	jitcode_symbols(j, &st);
-	EXPECT_EQ(st.n, N);
+	EXPECT(st.n >= N);
 	for (unsigned a = 0; a < SPACE; a++) {
 		uint64_t svma = jitcode_svma(j, a);
 		uint32_t at = symtab_find(&st, svma);
@@ -348,6 +433,14 @@ TEST(random_loads)
 			EXPECT(!"named");
 		else
 			EXPECT_STR(symtab_get(&st, at).name, names[owner[a]]);
+		/* What was sampled before the first one was told of has its name. */
+		at = symtab_find(&st, a);
+		if (first[a] < 0)
+			EXPECT_EQ(at, PROC_NONE);
+		else if (at == PROC_NONE)
+			EXPECT(!"named from the start");
+		else
+			EXPECT_STR(symtab_get(&st, at).name, names[first[a]]);
 	}
 	symtab_release(&st);
 	jitcode_free(j);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See generated.h.
+ *
+ * A dump belongs to the file, not to the process: one that forks shares with its child the code it
+ * had generated.  A map belongs to the process it is named after.  Either is read in a cycle when
+ * the first sample of that cycle falls into code it may tell of, so a process that runs no
+ * generated code costs nothing.  What a dump says follows from its bytes alone (jitcode.h), so it
+ * can be forgotten and read again; a map may be written anew, so it is not. */
+#include "daemon/generated.h"
+
+#include "base/hash.h"
+#include "base/str.h"
+#include "resolve/jitcode.h"
+
+struct teller {
+	uint32_t cycle; /* of the last sample; 0: there was none */
+	bool unread;	/* nothing in it could be used: it is something else */
+	bool used;	/* since it was last settled */
+	bool is_map;
+	int fd; /* borrowed: of struct images or procs */
+	image_id image;
+	struct jitcode *code; /* NULL: not read yet, or forgotten */
+	uint32_t n_replaced;  /* of code, when it was last asked */
+};
+
+/* A dump's identity is this recording's own, like that of code of perf maps. */
+static image_id add_image(const struct procs *ps, const struct proc *p)
+{
+	const uint64_t id[] = {ps->salt, hash_pair(~ps->salt, p->dump)};
+	struct image im = {.kind = IMAGE_JIT, .flags = IMAGE_HASHED};
+	struct str path = {0};
+	image_id ret;
+
+	im.build_id.n_bytes = sizeof(id);
+	memcpy(im.build_id.bytes, id, sizeof(id));
+	str_addf(&path, "[jit] %s", profile_str(ps->profile, p->comm));
+	im.path = str_get(&path);
+	ret = profile_intern_image(ps->profile, &im);
+	str_release(&path);
+	return ret;
+}
+
+/* Element I of a list of tellers, made at first sight. */
+#define get_teller(list, i)                                                                        \
+	({                                                                                         \
+		while ((list)->n <= (i))                                                           \
+			vec_push(list, NULL);                                                      \
+		if (!(list)->v[i])                                                                 \
+			(list)->v[i] = xcalloc(1, sizeof(struct teller));                          \
+		(list)->v[i];                                                                      \
+	})
+
+/* Reads what was written, and was so by UNTIL_NS; at the LAST time without leaving a rest. */
+static void read_on(struct teller *t, uint64_t until_ns, bool last)
+{
+	int rc = -1;
+
+	if (!t->code)
+		t->code = jitcode_new();
+	if (t->fd >= 0)
+		rc = t->is_map ? jitcode_read_map(t->code, t->fd, last, NULL)
+			       : jitcode_read(t->code, t->fd, until_ns, NULL);
+	/* After an error what was read before it is good, and nothing more comes. */
+	if (rc < 0 && !jitcode_at(t->code))
+		t->unread = true;
+}
+
+static bool ask(struct teller *t, const struct frame_query *q, struct frame_place *ret)
+{
+	if (!t->unread &&
+	    (t->cycle != q->procs->cycle || !t->code || jitcode_next_ns(t->code) <= q->time_ns))
+		read_on(t, q->time_ns, false);
+	if (t->unread)
+		return false;
+	t->cycle = q->procs->cycle;
+	t->used = true;
+	q->procs->n_changes += jitcode_n_replaced(t->code) - t->n_replaced;
+	t->n_replaced = jitcode_n_replaced(t->code);
+	ret->svma = jitcode_svma(t->code, q->avma);
+	return true;
+}
+
+static bool ask_dump(struct generated *g, const struct frame_query *q, struct frame_place *ret)
+{
+	const struct proc *p = &q->procs->v.v[q->proc];
+	struct teller *t = get_teller(&g->dumps, p->dump - 1);
+	bool first = !t->cycle;
+
+	t->fd = q->procs->images->codes.v[p->dump - 1].fd;
+	if (!ask(t, q, ret))
+		return false;
+	if (first)
+		t->image = add_image(q->procs, p);
+	ret->image = t->image;
+	return true;
+}
+
+static bool ask_map(struct generated *g, const struct frame_query *q, struct frame_place *ret)
+{
+	image_id image = procs_anon_image(q->procs, q->proc);
+	uint32_t jit = q->procs->v.v[q->proc].jit;
+	struct teller *t;
+
+	if (!jit)
+		return false;
+	t = get_teller(&g->maps, jit - 1);
+	t->is_map = true;
+	t->fd = q->procs->jits.v[jit - 1].fd;
+	ret->image = t->image = image;
+	return ask(t, q, ret);
+}
+
+static bool find(struct frame_source *s, const struct frame_query *q, struct frame_place *ret)
+{
+	struct generated *g = (struct generated *)s; /* its first member */
+
+	if (!q->map || q->procs->images->codes.v[q->map->code].kind != CODE_ANON)
+		return false;
+	return (q->procs->v.v[q->proc].dump && ask_dump(g, q, ret)) || ask_map(g, q, ret);
+}
+
+struct frame_source *generated_init(struct generated *g)
+{
+	*g = (struct generated){.source = {.find = find}};
+	return &g->source;
+}
+
+static void release_teller(struct teller *t)
+{
+	if (t)
+		jitcode_free(t->code);
+	free(t);
+}
+
+void generated_release(struct generated *g)
+{
+	vec_each (t, &g->dumps)
+		release_teller(*t);
+	vec_each (t, &g->maps)
+		release_teller(*t);
+	vec_release(&g->dumps);
+	vec_release(&g->maps);
+}
+
+static bool is_followed(const struct teller *t)
+{
+	return t && t->code && !t->unread;
+}
+
+static void save(struct teller *t, const struct procs *ps, struct resolver *r)
+{
+	struct symtab st;
+
+	read_on(t, UINT64_MAX, true);
+	jitcode_symbols(t->code, &st);
+	resolver_save_symtab(r, &ps->profile->images.v[t->image], &st, NULL);
+	symtab_release(&st);
+}
+
+void generated_save(struct generated *g, const struct procs *ps, struct resolver *r)
+{
+	vec_each (t, &g->dumps)
+		if (is_followed(*t))
+			save(*t, ps, r);
+	for (size_t i = 0; i < ps->jits.n; i++) {
+		const struct jit *jit = &ps->jits.v[i];
+
+		if (i < g->maps.n && is_followed(g->maps.v[i]))
+			save(g->maps.v[i], ps, r);
+		else /* too many to follow all: it has run-time addresses */
+			resolver_save_jit(r, &ps->profile->images.v[jit->image], (pid_t)jit->pid,
+					  jit->fd, NULL);
+	}
+}
+
+void generated_settle(struct generated *g, const struct procs *ps, struct resolver *r)
+{
+	vec_each (t, &g->dumps) {
+		if (!*t)
+			continue;
+		if (is_followed(*t) && !(*t)->used) {
+			save(*t, ps, r);
+			jitcode_free((*t)->code);
+			(*t)->code = NULL;
+			(*t)->n_replaced = 0;
+		}
+		(*t)->used = false;
+	}
+}
