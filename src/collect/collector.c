@@ -63,7 +63,6 @@ struct collector {
 	uint64_t n_lost_records;		 /* of any kind, as the rings tell it on the way */
 	uint64_t idle_start_ns;			 /* of all CPUs, when sampling began */
 	int cycle_ms;
-	uint64_t cycle_ns; /* when the last cycle was, or the first can begin */
 };
 
 const char *collector_why_not_bpf(const struct collector *c)
@@ -443,7 +442,6 @@ int collector_start(struct collector *c, struct err *err)
 
 	/* In this order every process that is sampled is known: from the list, or by its records.
 	 */
-	c->cycle_ns = now_ns();
 	opened_enable(&c->sideband);
 	rc = list_processes(c, err);
 	if (c->offcpu && rc >= 0)
@@ -601,8 +599,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	call_paths_fetch(&c->calls);
 	now = now_ns();
 	apply_sideband(c, until_ns ? until_ns : now);
-	c->procs.time_ns = c->cycle_ns + (now - c->cycle_ns) / 2;
-	c->cycle_ns = now;
+	c->procs.time_ns = now;
 	call_paths_learn(&c->calls);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at++) {

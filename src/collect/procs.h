@@ -76,7 +76,7 @@ struct procs {
 	uint32_t cycle;	  /* counts from 1 */
 	bool lost;	  /* records were lost: a life may be missing */
 	/* When the samples that are being folded were taken, CLOCK_MONOTONIC: the very time where
-	 * samples tell it, else the middle of the cycle. */
+	 * samples tell it, else the end of the cycle. */
 	uint64_t time_ns;
 	/* Counts what lets a source say something else of an address than it said before. */
 	uint32_t n_changes;

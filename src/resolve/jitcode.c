@@ -33,7 +33,7 @@
 /* Windows a call reads at most, so that a dump that grows without end does not hold up others. */
 #define MOST_WINDOWS 4096
 
-/* What is asked for is the present, a cycle ago at most. */
+/* What is asked for is the present: a time so far behind it is another clock's. */
 #define MOST_AHEAD_NS (10ull * 1000000000)
 
 struct load {
@@ -256,6 +256,10 @@ static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const c
 		return;
 	if (n_name > MOST_NAME)
 		n_name = MOST_NAME;
+	if (!n_name) {
+		name = "?";
+		n_name = 1;
+	}
 	below = highest_layer(j, &j->young, p.start, p.end);
 	old_layer = highest_layer(j, &j->old, p.start, p.end);
 	if (old_layer > below)

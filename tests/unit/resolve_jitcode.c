@@ -69,6 +69,7 @@ TEST(code_that_stays_has_its_address)
 		jd_load(&w, 0x7f0000001000, 64, "JS:*hot a.js:1:2");
 		jd_load(&w, 0x7f0000002000, 32, "other");
 		jd_load(&w, 0x7f0000003000, 0, "empty");
+		jd_load(&w, 0x7f0000004000, 8, "");
 		j = fed(&w, 0);
 		EXPECT_EQ(jitcode_at(j), w.n);
 		EXPECT_EQ(jitcode_svma(j, 0x7f0000001010), 0x7f0000001010);
@@ -78,6 +79,7 @@ TEST(code_that_stays_has_its_address)
 		expect_name(j, 0x7f0000001040, NULL);
 		expect_name(j, 0x7f0000002000, "other");
 		expect_name(j, 0x7f0000003000, NULL);
+		expect_name(j, 0x7f0000004000, "?");
 		jitcode_free(j);
 		wr_release(&w);
 	}
