@@ -77,6 +77,8 @@ static void add_image(const char *args)
 	fd = im.kind == IMAGE_FILE && !id ? open(path, O_RDONLY) : -1;
 	if (fd >= 0 && elf_probe(fd, &layout, NULL) == 0)
 		im.build_id = layout.build_id;
+	if (fd >= 0)
+		close(fd);
 	if (id && build_id_parse(id, &im.build_id) < 0)
 		die("build-id", id);
 	/* Another kernel than the one that runs, whose names are not to be had. */
