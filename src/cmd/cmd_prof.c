@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "cmd/query_cmd.h"
 #include "query/paths.h"
 #include "view/prof.h"
@@ -14,27 +13,8 @@ struct prof_args {
 	opt_list names;
 	bool by_image, inclusive, no_inclusive;
 	const char *by, *callers, *callees;
-	char *sort; /* the event of --sort EVENT,inclusive */
+	char *sort; /* the event of --sort EVENT,WHAT */
 };
-
-/* "inclusive" or "EVENT,inclusive". */
-static void parse_sort(struct cmd *c, struct prof_args *a)
-{
-	static const char word[] = "inclusive";
-	const char *sort = c->select.sort;
-
-	if (!sort || !str_ends(sort, word))
-		return;
-	if (strcmp(sort, word) == 0) {
-		c->select.sort = NULL;
-	} else if (sort[strlen(sort) - sizeof(word)] == ',') {
-		a->sort = xstrndup(sort, strlen(sort) - sizeof(word));
-		c->select.sort = a->sort;
-	} else {
-		return;
-	}
-	a->opts.by_inclusive = a->inclusive = true;
-}
 
 static int check(struct cmd *c, struct prof_args *a)
 {
@@ -75,8 +55,8 @@ static int parse(struct cmd *c, struct prof_args *a)
 		{"callees", OPT_STR, &a->callees, "PROC", "what this procedure called"},
 		{"keep", OPT_DOUBLE, &a->opts.keep_pct, "P",
 		 "only the top rows that hold P percent"},
-		{"sort s", OPT_STR, &c->select.sort, "EVENT[,inclusive]",
-		 "sort by this event (default: time)"},
+		{"sort s", OPT_STR, &c->select.sort, "EVENT[,WHAT]",
+		 "sort by this event (default: time), exclusive or inclusive"},
 		{"kind", OPT_FLAG, &a->opts.show_kind, NULL,
 		 "show the kind of each image: file, kernel, jit, ..."},
 		{"no-header", OPT_FLAG, &a->opts.no_header, NULL, "the table alone"},
@@ -94,7 +74,8 @@ static int parse(struct cmd *c, struct prof_args *a)
 			   &a->opts.by, &c->err);
 	if (rc)
 		return rc;
-	parse_sort(c, a);
+	cmd_parse_sort(c, &a->sort, &a->opts.by_inclusive);
+	a->inclusive |= a->opts.by_inclusive;
 	return check(c, a);
 }
 

@@ -17,34 +17,6 @@ struct tree_args {
 	struct tree_emit_opts emit;
 };
 
-/* EVENT, EVENT,WHAT or WHAT alone. */
-static void parse_sort(struct cmd *c, struct tree_args *a)
-{
-	static const struct {
-		const char *name;
-		bool inclusive;
-	} words[] = {
-		{"inclusive", true}, {"exclusive", false}, {"execution", true},
-		{"function", false}, {"point", false},
-	};
-	const char *sort = c->select.sort, *comma, *word;
-
-	/* Inclusive counts of callers overlap, and all are large near the root: those who ask for
-	 * callers mean the callers of what was sampled. */
-	a->rows.by_inclusive = !a->callers;
-	if (!sort)
-		return;
-	comma = strrchr(sort, ',');
-	word = comma ? comma + 1 : sort;
-	for (size_t i = 0; i < n_elems(words); i++) {
-		if (strcmp(word, words[i].name) != 0)
-			continue;
-		a->rows.by_inclusive = words[i].inclusive;
-		a->sort = comma ? xstrndup(sort, (size_t)(comma - sort)) : NULL;
-		c->select.sort = a->sort;
-	}
-}
-
 static int parse(struct cmd *c, struct tree_args *a)
 {
 	struct scopes_opts *s = &a->tree.scopes;
@@ -88,7 +60,10 @@ static int parse(struct cmd *c, struct tree_args *a)
 	a->rows.max_depth = a->depth < UINT32_MAX ? (uint32_t)a->depth : 0;
 	a->rows.form = a->callers ? TREE_CALLERS : a->flat ? TREE_FLAT : TREE_DOWN;
 	a->emit.form = a->rows.form;
-	parse_sort(c, a);
+	/* Inclusive counts of callers overlap, and all are large near the root: those who ask for
+	 * callers mean the callers of what was sampled. */
+	a->rows.by_inclusive = !a->callers;
+	cmd_parse_sort(c, &a->sort, &a->rows.by_inclusive);
 	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
 }
 

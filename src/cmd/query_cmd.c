@@ -2,6 +2,8 @@
 /* See query_cmd.h. */
 #include "cmd/query_cmd.h"
 
+#include <string.h>
+
 #include "query/input.h"
 
 int cmd_with_query(struct cmd *c, int (*show)(struct cmd *c, struct query *q, void *ctx), void *ctx)
@@ -32,4 +34,27 @@ int cmd_find_images(struct cmd *c, const struct query *q, const opt_list *names,
 			return rc;
 	}
 	return 0;
+}
+
+bool cmd_parse_sort(struct cmd *c, char **ret_event, bool *ret_inclusive)
+{
+	static const struct {
+		const char *name;
+		bool inclusive;
+	} words[] = {
+		{"inclusive", true}, {"exclusive", false}, {"execution", true},
+		{"function", false}, {"point", false},
+	};
+	const char *sort = c->select.sort, *comma = sort ? strrchr(sort, ',') : NULL,
+		   *word = comma ? comma + 1 : sort;
+
+	for (size_t i = 0; sort && i < n_elems(words); i++) {
+		if (strcmp(word, words[i].name) != 0)
+			continue;
+		*ret_inclusive = words[i].inclusive;
+		*ret_event = comma ? xstrndup(sort, (size_t)(comma - sort)) : NULL;
+		c->select.sort = *ret_event;
+		return true;
+	}
+	return false;
 }

@@ -14,4 +14,9 @@ int cmd_with_query(struct cmd *c, int (*show)(struct cmd *c, struct query *q, vo
 /* Appends the images that NAMES mean to RET. */
 int cmd_find_images(struct cmd *c, const struct query *q, const opt_list *names, image_ids *ret);
 
+/* Takes WHAT, inclusive or exclusive, off the value of --sort, which is EVENT, WHAT or EVENT,WHAT:
+ * sets *RET_INCLUSIVE and returns true when it was there, else changes nothing.  *RET_EVENT is
+ * memory that c->select.sort needs then; free it at the end. */
+bool cmd_parse_sort(struct cmd *c, char **ret_event, bool *ret_inclusive);
+
 #endif

@@ -16,12 +16,20 @@
 
 static unsigned find_key(const char *name, size_t n)
 {
-	if (n == 5 && memcmp(name, "image", n) == 0)
-		return ROW_KEY_IMAGE;
-	if (n == 9 && memcmp(name, "procedure", n) == 0)
-		return ROW_KEY_PROCEDURE;
-	n = owner_key_find(name, n);
-	return n == N_OWNER_KEYS ? N_ROW_KEYS : (unsigned)n;
+	static const struct {
+		const char *name;
+		unsigned key;
+	} words[] = {
+		{"image", ROW_KEY_IMAGE},	  {"dso", ROW_KEY_IMAGE},
+		{"procedure", ROW_KEY_PROCEDURE}, {"symbol", ROW_KEY_PROCEDURE},
+		{"sym", ROW_KEY_PROCEDURE},
+	};
+	enum owner_key owner = owner_key_find(name, n);
+
+	for (size_t i = 0; i < n_elems(words); i++)
+		if (strlen(words[i].name) == n && memcmp(words[i].name, name, n) == 0)
+			return words[i].key;
+	return owner == N_OWNER_KEYS ? N_ROW_KEYS : (unsigned)owner;
 }
 
 static void remove_key(struct row_by *by, unsigned key)

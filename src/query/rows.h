@@ -14,8 +14,9 @@ struct row_by {
 	unsigned n;
 };
 
-/* Parses "comm,pid,procedure".  A procedure is one of an image: "image" beside it is no key of its
- * own.  -EINVAL when a word is none of them, or there is none. */
+/* Parses "comm,pid,procedure"; perf's names are understood (symbol, sym, dso).  A procedure is one
+ * of an image: "image" beside it is no key of its own.  -EINVAL when a word is none of them, or
+ * there is none. */
 int rows_parse_by(const char *text, struct row_by *ret, struct err *err);
 
 /* Whether rows are of images or procedures (ROW_KEY_IMAGE, ROW_KEY_PROCEDURE), else 0. */

@@ -177,6 +177,7 @@ static struct emit_cell *code_cells(const struct emit *e, struct prof *p, struct
 {
 	const struct image *im =
 		r->image == ROW_NO_IMAGE ? NULL : &p->q->profile->images.v[r->image];
+	const bool is_code = im && (im->kind != IMAGE_MARK || !p->by_procedure);
 	char *id = NULL;
 
 	if (im && im->build_id.n_bytes && e->format != EMIT_TABLE) {
@@ -185,8 +186,8 @@ static struct emit_cell *code_cells(const struct emit *e, struct prof *p, struct
 	}
 	*cell++ = (struct emit_cell){.s = im ? image_kind_name(im->kind) : NULL};
 	*cell++ = (struct emit_cell){.s = r->procedure};
-	*cell++ = (struct emit_cell){.u = r->svma, .none = !im};
-	*cell++ = (struct emit_cell){.s = im ? query_image_name(p->q, r->image) : NULL};
+	*cell++ = (struct emit_cell){.u = r->svma, .none = !is_code};
+	*cell++ = (struct emit_cell){.s = is_code ? query_image_name(p->q, r->image) : NULL};
 	*cell++ = (struct emit_cell){.s = id};
 	return cell;
 }
@@ -352,14 +353,16 @@ static void emit_whose(struct emit *e, struct query *q, const char *kind,
 		       const struct neighbours *n, bool quiet)
 {
 	const struct query_col *c = &q->cols[q->sort];
-	const char *image = n->image == ROW_NO_IMAGE ? NULL : query_image_name(q, n->image);
+	const bool has_image =
+		n->image != ROW_NO_IMAGE && q->profile->images.v[n->image].kind != IMAGE_MARK;
+	const char *image = has_image ? query_image_name(q, n->image) : NULL;
 	struct json *j = emit_json(e);
 	struct str name = {0};
 
 	text_show(&name, n->procedure);
 	str_add(&name, image ? " in " : "");
 	text_show(&name, image ? image : "");
-	if (!image)
+	if (n->n_procedures > 1)
 		str_addf(&name, " (%zu procedures)", n->n_procedures);
 	if (!quiet && q->n_cols)
 		emit_text(e,

@@ -8,10 +8,10 @@ LOOPS = 3000000  # about 3 ms of one procedure, in a program without libraries
 FEW, MANY = 40, 400
 
 
-def storm(n, by):
+def storm(n, by, *argv):
     """Records 2 N processes of one program, their user code only: code is the same however many there are."""
-    db = "db-%s-%d" % (by, n)
-    record("--by", by, "-e", "cpu-clock:u", "-c", 100003, "--", prog("forkstorm"), n, 2, prog("burn_static_pie"),
+    db = "db-%s-%d" % ("".join(argv) or by, n)
+    record("--by", by, *argv, "-e", "cpu-clock:u", "-c", 100003, "--", prog("forkstorm"), n, 2, prog("burn_static_pie"),
            "-n", LOOPS, db=db)
     size = sum(os.path.getsize(path) for path in glob.glob(db + "/epochs/*/*/*.seg"))
     return db, size
@@ -44,6 +44,35 @@ def a_storm_is_one_owner():
     one_line(p, "--by pid")
     p = dwell("prof", "--db", few, "--tid", "1")
     one_line(p, "--by tid")
+
+
+def so_with_call_paths():
+    """Chains are the same for all processes of a program, though each lies elsewhere in memory."""
+    few, few_bytes = storm(FEW, "group", "-g")
+    many, many_bytes = storm(MANY, "group", "-g")
+    note("%d bytes for %d processes, %d for %d" % (few_bytes, 2 * FEW, many_bytes, 2 * MANY))
+    check(many_bytes < 2.5 * few_bytes, "%d bytes for ten times the processes of %d" % (many_bytes, few_bytes))
+    sums = {}
+    for r in rows_by("procedure", many):
+        at = r["procedure"], r["image"]
+        n = sums.setdefault(at, [0, 0])
+        n[0] += r["counts"]["cpu-clock:u"]
+        n[1] += r.get("inclusive", {}).get("cpu-clock:u", 0)
+    p = dwell("tree", "--json", "--db", many, "--flat", "--no-inline", "--percent-limit", 0)
+    tree = {}
+    for r in json.loads(p.stdout)["rows"]:
+        n = tree.setdefault((r["name"], r["image"]), [0, 0])
+        n[0] += r["exclusive"]["cpu-clock:u"]
+        n[1] += r["inclusive"]["cpu-clock:u"]
+    note("%d procedures" % len(sums))
+    check(sums == tree, "prof and tree differ: %s" % [(at, sums.get(at), tree.get(at)) for at in set(sums) | set(tree)
+                                                       if sums.get(at) != tree.get(at)])
+    check(max(n[1] for n in sums.values()) > 0.9 * total(rows_by("image", many)), "nearly all is below one procedure")
+    hot = max(sums, key=lambda at: sums[at][0])
+    for kind in "--callers", "--callees":
+        p = dwell("prof", "--json", "--db", many, kind, hot[0])
+        check(p.returncode == 0, p.stderr)
+        check(total(json.loads(p.stdout)["rows"]) == sums[hot][1], kind + " do not add up")
 
 
 def processes_apart():
@@ -89,4 +118,4 @@ def cgroups_and_users():
     check(total(rows_by("image", "db", "--uid", "nobody")) == total(rows), "by the user's name")
 
 
-run(a_storm_is_one_owner, processes_apart, threads_apart, cgroups_and_users)
+run(a_storm_is_one_owner, so_with_call_paths, processes_apart, threads_apart, cgroups_and_users)
