@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Code that is made while it runs, and told of: perf maps as V8 and CPython write them, jitdumps as V8 does."""
 import glob
+import re
 
 from e2e import *
 
@@ -73,6 +74,37 @@ def hot_and_warm():
     near(hot, hot + warm, 0.75, "hot() beside warm()", slack=0.03)
 
 
+def folded():
+    """The call paths: lists of frames, the process first, and their samples."""
+    lines = sh(DWELL, "export", "--folded", "--db", "db").splitlines()
+    return [(line.rpartition(" ")[0].split(";"), int(line.rpartition(" ")[2])) for line in lines]
+
+
+def called_by(frame, caller, at_least=0.97):
+    """Nearly all samples of FRAME, a pattern, are below CALLER, directly or at some remove, and below the process's entry."""
+    mine = [(path, n) for path, n in folded() if re.search(frame, path[-1])]
+    below = [(path, n) for path, n in mine if any(re.search(caller, f) for f in path[:-1])
+             and "__libc_start_call_main" in path]
+    n, n_below = sum(n for _, n in mine), sum(n for _, n in below)
+    note("%s: %d samples, %d of them below %s; deepest %s" %
+         (frame, n, n_below, caller, max((len(path) for path, _ in mine), default=0)))
+    check(n > 100 and n_below >= at_least * n, "%d of %d: %s" % (n_below, n, mine[:3]))
+
+
+# With this option V8 gives every interpreted procedure a frame of its own to be seen by.
+INTERPRETED = "--interpreted-frames-native-stack"
+
+
+def node_call_paths_with_a_map():
+    node(HOT_JS, "--perf-basic-prof", INTERPRETED, rate=[*RATE, "-g"])
+    called_by("^JS:.hot .*_\\[j\\]$", "^JS:.both .*_\\[j\\]$")
+
+
+def node_call_paths_with_a_dump():
+    node(HOT_JS, "--perf-prof", INTERPRETED, rate=[*RATE, "-g"])
+    called_by("^JS:.hot .*_\\[j\\]$", "^JS:.both .*_\\[j\\]$")
+
+
 def node_with_a_map():
     node(HOT_JS, "--perf-basic-prof")
     hot_and_warm()
@@ -135,6 +167,14 @@ def trampolines_of_an_interpreter():
     near(inner, inner + aside, 0.75, "py::inner beside py::aside", slack=0.01)
 
 
+def call_paths_through_trampolines():
+    p = subprocess.run([DWELL, "record", "--json", "-g", "--db", "db", *map(str, RATE), "--",
+                        prog("generated"), "trampolines", "0.8"], capture_output=True, text=True, check=True)
+    for path in (s for s in p.stdout.splitlines() if s.startswith("/tmp/perf-")):
+        os.unlink(path)
+    called_by("^py::inner:/srv/my app.py", "^py::outer:/srv/my app.py")
+
+
 def used_again(slack, *engine):
     record(*FAST, *engine, "--", prog("generated"), "dump", 2)
     p = Prof()
@@ -157,5 +197,6 @@ def an_address_used_again_with_times():
 
 
 run(node_with_a_map, node_with_a_dump, node_with_a_dump_from_the_middle, node_with_a_dump_that_has_no_name,
-    node_that_compiles_all_the_time_with_a_map, node_that_compiles_all_the_time_with_a_dump, trampolines_of_an_interpreter, an_address_used_again,
-    an_address_used_again_with_times)
+    node_that_compiles_all_the_time_with_a_map, node_that_compiles_all_the_time_with_a_dump,
+    node_call_paths_with_a_map, node_call_paths_with_a_dump, trampolines_of_an_interpreter,
+    call_paths_through_trampolines, an_address_used_again, an_address_used_again_with_times)
