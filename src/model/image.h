@@ -23,7 +23,9 @@ enum image_kind {
 	IMAGE_MODULE,  /* a kernel module; svma is the offset from its text start */
 	IMAGE_BPF,     /* a BPF program; svma is the offset from its text start */
 	IMAGE_VDSO,    /* svma as the vdso's ELF image states; identified by content */
-	IMAGE_JIT,     /* generated code with a perf map; svma is the run-time address */
+	IMAGE_JIT,     /* generated code that its compiler tells of; svma is the run-time address
+			  below 2^48, above it a number that tells procedures apart that had it one
+			  after another */
 	IMAGE_ANON,    /* executable memory without a file; svma is the run-time address */
 	IMAGE_MARK,    /* no code: what is known of a call path instead, "[truncated: CAUSE]" */
 	N_IMAGE_KINDS
