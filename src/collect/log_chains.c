@@ -15,6 +15,9 @@
 #include "base/alloc.h"
 
 struct log_chains {
+	struct log_opts opts;
+	struct bpf_object *obj;
+	struct log_chains *guest; /* NULL: none; it has only rings of chains */
 	uint32_t n_cpus, n_slots, n_words;
 	struct chain_cpu *cpus; /* n_cpus */
 	uint64_t *words;	/* n_cpus * n_words */
@@ -91,6 +94,20 @@ static void *map_named(struct bpf_object *obj, const char *name, size_t elem_byt
 			     PROT_READ | PROT_WRITE);
 }
 
+/* What every object has its own of. */
+static bool open_rings(struct log_chains *c, struct bpf_object *obj, const struct log_opts *opts,
+		       struct log_chains_shared shared)
+{
+	c->obj = obj;
+	c->opts = *opts;
+	c->n_cpus = opts->n_cpus;
+	c->n_words = opts->n_chain_words;
+	c->shared = shared;
+	c->cpus = map_named(obj, "chain_cpus", sizeof(*c->cpus), c->n_cpus);
+	c->words = map_named(obj, "chain_words", 8, (size_t)c->n_cpus * c->n_words);
+	return c->cpus && c->words;
+}
+
 static int on_request(void *ctx, void *data, size_t n_bytes)
 {
 	struct log_chains *c = ctx;
@@ -105,14 +122,11 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 {
 	struct log_chains *c = xcalloc(1, sizeof(*c));
 
-	c->n_cpus = opts->n_cpus;
+	bool rings = open_rings(c, obj, opts, shared);
+
 	c->n_slots = opts->n_slots;
-	c->n_words = opts->n_chain_words;
 	c->n_table_words = opts->n_unwind_words;
 	c->n_keys = opts->n_image_keys;
-	c->shared = shared;
-	c->cpus = map_named(obj, "chain_cpus", sizeof(*c->cpus), c->n_cpus);
-	c->words = map_named(obj, "chain_words", 8, (size_t)c->n_cpus * c->n_words);
 	c->slot_chains = map_named(obj, "slot_chains", 8, (size_t)c->n_cpus * c->n_slots);
 	c->table_words = map_named(obj, "table_words", 8, n_word_pairs(opts));
 	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
@@ -120,7 +134,7 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->n_keys);
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
-	if (!c->cpus || !c->words || !c->slot_chains || !c->table_words || !c->rules ||
+	if (!rings || !c->slot_chains || !c->table_words || !c->rules ||
 	    !c->images || !c->keys || !c->requests) {
 		int rc = -errno;
 
@@ -135,6 +149,7 @@ void log_chains_close(struct log_chains *c)
 {
 	if (!c)
 		return;
+	log_chains_close(c->guest);
 	log_unmap_array(c->cpus, sizeof(*c->cpus), c->n_cpus);
 	log_unmap_array(c->words, 8, (size_t)c->n_cpus * c->n_words);
 	log_unmap_array(c->slot_chains, 8, (size_t)c->n_cpus * c->n_slots);
@@ -144,6 +159,40 @@ void log_chains_close(struct log_chains *c)
 	log_unmap_array(c->keys, sizeof(*c->keys), c->n_keys);
 	ring_buffer__free(c->requests);
 	free(c);
+}
+
+const struct log_opts *log_chains_opts(const struct log_chains *c)
+{
+	return &c->opts;
+}
+
+int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct err *err)
+{
+	static const char *const common[] = {"table_words", "unwind_rules", "unwind_images",
+					     "image_keys", "requests"};
+
+	log_chains_prepare(guest, &c->opts);
+	bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, "slot_chains"), false);
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
+		int rc = bpf_map__reuse_fd(
+			bpf_object__find_map_by_name(guest, common[i]),
+			bpf_map__fd(bpf_object__find_map_by_name(c->obj, common[i])));
+
+		if (rc)
+			return err_errno(err, rc, "cannot share the tables of call paths");
+	}
+	return 0;
+}
+
+int log_chains_adopt(struct log_chains *c, struct bpf_object *guest,
+		     struct log_chains_shared shared, struct err *err)
+{
+	c->guest = xcalloc(1, sizeof(*c->guest));
+	if (!open_rings(c->guest, guest, &c->opts, shared))
+		return err_errno(err, -errno, "cannot map the memory of call paths");
+	*shared.clock = *c->shared.clock;
+	*shared.images_epoch = *c->shared.images_epoch;
+	return 0;
 }
 
 uint64_t log_chains_get(const struct log_chains *c, uint32_t cpu, uint32_t at)
@@ -191,19 +240,21 @@ static void each_of_cpu(struct log_chains *c, uint32_t cpu,
 
 void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain *chain), void *ctx)
 {
-	struct log_chains *c = log_chains_of(l);
-
-	for (uint32_t cpu = 0; c && cpu < c->n_cpus; cpu++)
-		each_of_cpu(c, cpu, fn, ctx);
+	for (struct log_chains *c = log_chains_of(l); c; c = c->guest) {
+		for (uint32_t cpu = 0; cpu < c->n_cpus; cpu++)
+			each_of_cpu(c, cpu, fn, ctx);
+		if (c->guest) /* its walker's time is ours */
+			*c->guest->shared.clock = *c->shared.clock;
+	}
 }
 
 uint64_t log_chains_lost(const struct log *l)
 {
-	const struct log_chains *c = log_chains_of(l);
 	uint64_t n = 0;
 
-	for (uint32_t cpu = 0; c && cpu < c->n_cpus; cpu++)
-		n += c->cpus[cpu].lost;
+	for (const struct log_chains *c = log_chains_of(l); c; c = c->guest)
+		for (uint32_t cpu = 0; cpu < c->n_cpus; cpu++)
+			n += c->cpus[cpu].lost;
 	return n;
 }
 
@@ -233,9 +284,7 @@ struct image_key *log_image_keys(const struct log *l, uint32_t *ret_n)
 
 void log_images_changed(struct log *l)
 {
-	struct log_chains *c = log_chains_of(l);
-
-	if (c)
+	for (struct log_chains *c = log_chains_of(l); c; c = c->guest)
 		__atomic_fetch_add(c->shared.images_epoch, 1, __ATOMIC_RELEASE);
 }
 

@@ -27,6 +27,17 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 		    struct log_chains_shared shared, struct log_chains **ret, struct err *err);
 void log_chains_close(struct log_chains *c);
 
+/* For programs of another object, GUEST, that walk too: before it is loaded, log_chains_lend makes
+ * it look up tables and images where C's programs do, and ask through the same ring; after loading,
+ * log_chains_adopt makes its chains come out with C's.  It has to stay loaded as long as C is used.
+ */
+int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct err *err);
+int log_chains_adopt(struct log_chains *c, struct bpf_object *guest,
+		     struct log_chains_shared shared, struct err *err);
+
+/* The sizes the programs are told. */
+const struct log_opts *log_chains_opts(const struct log_chains *c);
+
 /* The hash that slot AT of CPU's log has beside it. */
 uint64_t log_chains_get(const struct log_chains *c, uint32_t cpu, uint32_t at);
 

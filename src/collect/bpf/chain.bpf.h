@@ -123,13 +123,13 @@ static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_r
 }
 #endif
 
-/* The user's part; returns the cause. */
+/* The user's part; returns the cause.  CTX is NULL where the kernel runs. */
 static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk *w)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	struct mm_struct *mm = t->mm;
 	struct pt_regs *regs;
-	bool user = in_user_mode(ctx), exact = true;
+	bool user = ctx && in_user_mode(ctx), exact = true;
 	__u64 n_before;
 
 	if (t->flags & PF_KTHREAD)
@@ -187,28 +187,24 @@ static __always_inline bool kernel_callers(struct sample_ctx *ctx, struct cpu_wa
 	return n_bytes < (long)sizeof(w->kernel);
 }
 
-/* The hash of the current sample's callers, which are in the ring if they never were; 0 for none,
- * CHAIN_LOST when there was no room.  TASK is as in the log's slot. */
-static __noinline __u64 call_path(struct sample_ctx *ctx, __u64 task, __u32 tgid)
+/* Begins a chain in CPU's ring. */
+static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cpu *ring, __u32 cpu,
+				       __u32 tgid)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
-	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
-	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
-	bool whole = true;
-	__u64 hash, set;
-
-	if (!w || !ring)
-		return CHAIN_LOST;
 	w->tgid = tgid;
 	w->head = ring->head;
 	w->room = n_chain_words - (ring->head - ring->tail);
 	w->ring_at = cpu * n_chain_words;
 	w->n_frames = w->hash = w->has_raw = 0;
-	if (!in_user_mode(ctx))
-		whole = kernel_callers(ctx, w);
-	n_kernel = w->n_frames;
-	if (whole)
-		cause = user_callers(ctx, w);
+}
+
+/* The hash of the chain that ended for CAUSE, which is in the ring if it never was; 0 for one of no
+ * frames, CHAIN_LOST when there was no room.  TASK is as in the log's slot. */
+static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u64 task,
+				      __u32 cause, __u32 n_kernel)
+{
+	__u64 hash, set;
+
 	if (w->n_frames == 0 && cause == CHAIN_COMPLETE)
 		return 0;
 
@@ -234,6 +230,25 @@ static __noinline __u64 call_path(struct sample_ctx *ctx, __u64 task, __u32 tgid
 	/* An atomic add orders the words before the head for the reader on another CPU. */
 	__sync_fetch_and_add(&ring->head, CHAIN_HEAD_WORDS + w->n_frames);
 	return hash;
+}
+
+/* The hash of the current sample's callers, as end_path has it. */
+static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx, __u64 task, __u32 tgid)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
+	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
+	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
+	bool whole = true;
+
+	if (!w || !ring)
+		return CHAIN_LOST;
+	begin_path(w, ring, cpu, tgid);
+	if (!in_user_mode(ctx))
+		whole = kernel_callers(ctx, w);
+	n_kernel = w->n_frames;
+	if (whole)
+		cause = user_callers(ctx, w);
+	return end_path(w, ring, task, cause, n_kernel);
 }
 
 #endif

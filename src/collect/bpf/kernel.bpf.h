@@ -79,6 +79,7 @@ struct vm_area_struct {
 };
 
 struct task_struct {
+	int on_cpu, on_rq;
 	unsigned int flags;
 	int pid, tgid;
 	__u64 self_exec_id;

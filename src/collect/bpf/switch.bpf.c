@@ -20,30 +20,10 @@
 #include <stdbool.h>
 
 #include "record.h"
+#include "kernel.bpf.h"
 #include "switch.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* The fields used, found in the running kernel's types (CO-RE). */
-struct task_struct {
-	unsigned int __state;
-	int on_rq, on_cpu;
-	int pid, tgid;
-	__u64 self_exec_id;
-	__u64 start_time;
-	struct task_struct *group_leader;
-} __attribute__((preserve_access_index));
-
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-} __attribute__((preserve_access_index));
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-} __attribute__((preserve_access_index));
 
 #define TASK_DEAD 0x80 /* include/linux/sched.h */
 
@@ -55,6 +35,11 @@ const volatile __u32 targets[SWITCH_MAX_TARGETS];
 /* Code of the scheduler itself: where a thread sleeps is its caller (__sched, vmlinux.lds.h). */
 const volatile __u64 sched_text_start = 0, sched_text_end = 0;
 
+/* Of the walk, as the sampling program has them. */
+const volatile __u32 n_chain_words = 1;
+const volatile __u32 n_image_keys = 1;
+const volatile __u32 page_shift = 12;
+
 /* Set before the iterators run. */
 __u64 begin_ns = 0, end_ns = 0;
 
@@ -65,18 +50,11 @@ struct {
 	__type(value, struct thread_times);
 } threads SEC(".maps");
 
-#define MMAPABLE_ARRAY(name, elem)                                                                 \
-	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
-		__uint(map_flags, BPF_F_MMAPABLE);                                                 \
-		__uint(max_entries, 1);                                                            \
-		__type(key, __u32);                                                                \
-		__type(value, elem);                                                               \
-	} name SEC(".maps")
-
 /* n_cpus * n_slots, n_cpus elements. */
 MMAPABLE_ARRAY(switch_slots, struct switch_slot);
 MMAPABLE_ARRAY(switch_cpus, struct switch_cpu);
+
+#include "chain.bpf.h"
 
 static __always_inline __u64 task_word(struct task_struct *t)
 {
@@ -227,7 +205,8 @@ int BPF_PROG(on_new, struct task_struct *p)
 
 /* The stack of the current thread, which blocked. */
 struct stack {
-	__u64 frames[CHAIN_MAX_KERNEL];
+	__u64 frames[SWITCH_MAX_FRAMES];
+	__u32 n, skip; /* of them; those of the scheduler */
 	struct switch_end end; /* too large for the program's own stack */
 };
 
@@ -243,27 +222,59 @@ static __always_inline __u32 n_words(long n_bytes)
 	return n_bytes <= 0 ? 0 : (__u32)n_bytes / 8;
 }
 
-/* The kernel's frames in FRAMES, N of them, less those of this program and of the scheduler: how
- * many to skip.  A return address lies behind its call. */
-static __always_inline __u32 skip_scheduler(const __u64 *frames, __u32 n)
+/* Finds the first of the kernel's frames that is not the scheduler's or this program's: k->skip.  A
+ * return address lies behind its call.  What it finds goes through memory, so that the verifier
+ * need not follow each case. */
+static __noinline int skip_scheduler(struct stack *k)
 {
-	__u32 skip = 0;
+	k->skip = 0;
+	for (__u32 i = 0; i < 16; i++)
+		if (i < k->n && k->frames[i] - 1 - sched_text_start < sched_text_end - sched_text_start)
+			k->skip = i + 1;
+	return 0;
+}
 
-	for (__u32 i = 0; i < 16 && i < n; i++)
-		if (frames[i] - 1 - sched_text_start < sched_text_end - sched_text_start)
-			skip = i + 1;
-	return skip;
+/* bpf_loop: one kernel frame behind the leaf. */
+static int put_caller(__u32 i, struct stack **stack)
+{
+	struct stack *k = *stack;
+	__u32 cpu = bpf_get_smp_processor_id(), at = k->skip + 1 + i;
+	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
+
+	if (!w || at >= k->n || at >= SWITCH_MAX_FRAMES)
+		return 1;
+	put_frame(w, (k->frames[at] - 1) | FRAME_KERNEL);
+	return 0;
+}
+
+/* The callers of the leaf, whose hash it returns as end_path does: the rest of the kernel's frames,
+ * then the user's. */
+static __noinline __u64 blocked_path(struct stack *k, __u64 task)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
+	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
+	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
+
+	if (!w || !ring)
+		return CHAIN_LOST;
+	begin_path(w, ring, cpu, task & ((1ULL << LOG_PID_BITS) - 1));
+	bpf_loop(SWITCH_MAX_FRAMES, put_caller, &k, 0);
+	n_kernel = w->n_frames;
+	if (k->n < SWITCH_MAX_FRAMES)
+		cause = user_callers(0, w);
+	return end_path(w, ring, task, cause, n_kernel);
 }
 
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_exit, bool is_switch)
 {
-	struct thread_times *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, skip;
+	struct thread_times *t =
+		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, at;
 	struct switch_cpu *log;
 	struct switch_slot *s;
 	struct stack *k;
-	__u32 n;
+	__u64 chain = 0, leaf = 0;
 
 	if (!t || !t->block_ns)
 		return 0;
@@ -271,22 +282,26 @@ int BPF_PROG(on_exit, bool is_switch)
 	k = bpf_map_lookup_elem(&stacks, &zero);
 	if (!log || !k)
 		return 0;
-	s = next_slot(log, cpu);
-	if (!s) {
-		add_to_sum(t, SWITCH_MISSED, t->block_ns);
-		t->block_ns = 0;
-		return 0;
+	k->n = n_words(bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
+	skip_scheduler(k);
+	at = k->skip;
+	if (at < k->n && at < SWITCH_MAX_FRAMES) {
+		leaf = k->frames[at] - 1;
+		chain = blocked_path(k, t->task);
 	}
-	n = n_words(bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
-	skip = skip_scheduler(k->frames, n);
-	s->task = t->task;
-	s->kind_n = SWITCH_BLOCKED | 1 << 8;
-	s->ns = t->block_ns;
-	s->since_ns = t->block_since_ns;
-	s->leaf = skip < n && skip < CHAIN_MAX_KERNEL ? k->frames[skip] - 1 : 0;
-	s->chain = 0;
+	s = next_slot(log, cpu);
+	if (s) {
+		s->task = t->task;
+		s->kind_n = SWITCH_BLOCKED | 1 << 8;
+		s->ns = t->block_ns;
+		s->since_ns = t->block_since_ns;
+		s->leaf = leaf;
+		s->chain = chain;
+		__sync_fetch_and_add(&log->head, 1);
+	} else {
+		add_to_sum(t, SWITCH_MISSED, t->block_ns);
+	}
 	t->block_ns = 0;
-	__sync_fetch_and_add(&log->head, 1);
 	return 0;
 }
 
@@ -314,11 +329,10 @@ SEC("iter/task")
 int end_threads(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	__u32 zero = 0, skip, kept = 0;
+	__u32 zero = 0;
 	struct thread_times *t;
 	struct stack *k;
 	struct switch_end *e;
-	__u32 n;
 
 	if (!task)
 		return 0;
@@ -339,14 +353,11 @@ int end_threads(struct bpf_iter__task *ctx)
 	e->n_frames = 0;
 	e->block_since_ns = t->block_since_ns;
 	if (t->block_ns) {
-		n = n_words(bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
-		skip = skip_scheduler(k->frames, n);
-		for (__u32 i = 0; i < CHAIN_MAX_KERNEL; i++) {
-			if (i < skip || i >= n || kept >= SWITCH_END_FRAMES)
-				continue;
-			e->frames[kept++] = k->frames[i] - 1;
-		}
-		e->n_frames = kept;
+		k->n = n_words(bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
+		skip_scheduler(k);
+		__builtin_memcpy(e->frames, k->frames, sizeof(e->frames));
+		e->n_frames = k->n;
+		e->skip = k->skip;
 	}
 	bpf_seq_write(ctx->meta->seq, e, sizeof(*e));
 	return 0;

@@ -62,17 +62,16 @@ struct switch_cpu {
 	unsigned long long n_untracked;		  /* threads that could not be watched */
 };
 
-/* What the iterator writes for each thread at the end: its sums up to then, and where it is
- * blocked.
- */
-#define SWITCH_END_FRAMES 48
+#define SWITCH_MAX_FRAMES 64 /* of the kernel, with those of the scheduler and of the program */
 
+/* What the iterator writes for each thread at the end: its sums up to then, and where it is
+ * blocked. */
 struct switch_end {
 	unsigned long long task;
 	struct switch_sum sums[SWITCH_N_SUMS];
 	unsigned long long block_ns, block_since_ns; /* still blocked, or just not any more */
-	unsigned long long n_frames;
-	unsigned long long frames[SWITCH_END_FRAMES]; /* of the kernel, innermost first */
+	unsigned int n_frames, skip; /* the first SKIP are the scheduler's */
+	unsigned long long frames[SWITCH_MAX_FRAMES]; /* return addresses in the kernel */
 };
 
 #define SWITCH_MAX_TARGETS 256
