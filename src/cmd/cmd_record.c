@@ -467,7 +467,7 @@ static int choose_calls(const struct options *o, struct collector_opts *co, stru
 			return rc;
 		co->tables.n_bytes = (size_t)n_bytes;
 	}
-	if (o->calls || o->call_graph)
+	if (o->calls || o->call_graph || o->off_cpu)
 		co->calls = CALLS_AUTO + (enum call_graph)mode;
 	return 0;
 }

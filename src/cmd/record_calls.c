@@ -50,6 +50,8 @@ static void show_event(const struct recorder_event *e)
 {
 	uint64_t all = n_samples(&e->calls);
 
+	if (!all && e->is_time) /* only what is blocked has call paths */
+		return;
 	fprintf(stderr, "  call paths of %s: complete %.2f %%, with guessed frames %.2f %%\n",
 		e->name, pct(e->calls.by_cause[CHAIN_COMPLETE], all), pct(e->calls.n_guessed, all));
 	for (int i = CHAIN_COMPLETE + 1; i < CHAIN_N_CAUSES; i++)

@@ -22,6 +22,9 @@ struct chain_slot {
 	bool changes;  /* its context may: it is in `changing` */
 };
 
+/* The number of an event that is not the log's: blocks (offcpu.h). */
+#define CHAINS_BLOCKED LOG_MAX_EVENTS
+
 /* How the call paths of one event's samples came out. */
 struct chain_counts {
 	uint64_t by_cause[CHAIN_N_CAUSES]; /* samples: their sum is all of them */
@@ -41,7 +44,7 @@ struct chains {
 	uint32_t n_changes; /* of procs, when these were last looked up */
 	bool asked;	    /* a source spoke since this was reset */
 	ctx_id marks[CHAIN_N_CAUSES];
-	struct chain_counts counts[LOG_MAX_EVENTS];
+	struct chain_counts counts[LOG_MAX_EVENTS + 1]; /* the last: CHAINS_BLOCKED */
 };
 
 void chains_init(struct chains *c, struct profile *p, struct procs *procs, struct images *images,

@@ -314,9 +314,10 @@ static int open_offcpu(struct collector *c, struct err *err)
 		return err_set(err, -EOPNOTSUPP, "--off-cpu does not work %s",
 			       c->inner_pidns ? "in an inner pid namespace" : "with a cgroup");
 	o.switches.n_cpus = c->n_log_cpus;
+	o.switches.log = c->log;
 	o.switches.pids = t->kind == TARGET_ALL ? NULL : t->pids.v;
 	o.switches.n_pids = t->kind == TARGET_ALL ? 0 : (uint32_t)t->pids.n;
-	return offcpu_open(&o, c->profile, &c->procs, &c->images, &c->kernel, &c->offcpu, err);
+	return offcpu_open(&o, &c->calls.chains, &c->offcpu, err);
 }
 
 static int open_all(struct collector *c, struct err *err)
@@ -718,6 +719,8 @@ struct chain_counts collector_chain_counts(const struct collector *c, event_id e
 			sum.by_cause[k] += n->by_cause[k];
 		sum.n_guessed += n->n_guessed;
 	}
+	if (c->offcpu && offcpu_blocked(c->offcpu) == event)
+		sum = c->calls.chains.counts[CHAINS_BLOCKED];
 	return sum;
 }
 

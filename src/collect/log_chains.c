@@ -134,8 +134,8 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->n_keys);
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
-	if (!rings || !c->slot_chains || !c->table_words || !c->rules ||
-	    !c->images || !c->keys || !c->requests) {
+	if (!rings || !c->slot_chains || !c->table_words || !c->rules || !c->images || !c->keys ||
+	    !c->requests) {
 		int rc = -errno;
 
 		log_chains_close(c);

@@ -15,7 +15,7 @@ struct offcpu {
 	struct profile *profile;
 	struct procs *procs;
 	struct kernel_map *kernel;
-	struct chains chains;
+	struct chains *chains;
 	uint32_t n_cpus;
 	uint64_t *heads;		 /* n_cpus */
 	event_id events[SWITCH_N_KINDS]; /* several kinds are one event's */
@@ -51,10 +51,10 @@ static void add_marks(struct offcpu *o, uint64_t min_block_ns)
 	o->still_blocked = add_mark(o->profile, "[truncated: still blocked]");
 }
 
-int offcpu_open(const struct offcpu_opts *opts, struct profile *p, struct procs *procs,
-		struct images *images, struct kernel_map *kernel, struct offcpu **ret,
+int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct offcpu **ret,
 		struct err *err)
 {
+	struct profile *p = chains->profile;
 	struct switches_opts so = opts->switches;
 	struct offcpu *o = xcalloc(1, sizeof(*o));
 	int rc;
@@ -62,11 +62,11 @@ int offcpu_open(const struct offcpu_opts *opts, struct profile *p, struct procs 
 	so.n_slots = N_SLOTS;
 	so.min_block_ns = opts->min_block_ns ? opts->min_block_ns : OFFCPU_MIN_BLOCK_NS;
 	o->profile = p;
-	o->procs = procs;
-	o->kernel = kernel;
+	o->procs = chains->procs;
+	o->kernel = chains->kernel;
+	o->chains = chains;
 	o->n_cpus = so.n_cpus;
 	o->heads = xcalloc(so.n_cpus, sizeof(*o->heads));
-	chains_init(&o->chains, p, procs, images, kernel);
 	rc = switches_open(&so, &o->switches, err);
 	if (rc < 0) {
 		offcpu_close(o);
@@ -86,10 +86,14 @@ void offcpu_close(struct offcpu *o)
 	if (!o)
 		return;
 	switches_close(o->switches);
-	chains_release(&o->chains);
 	vec_release(&o->ends);
 	free(o->heads);
 	free(o);
+}
+
+event_id offcpu_blocked(const struct offcpu *o)
+{
+	return o->events[SWITCH_BLOCKED];
 }
 
 int offcpu_start(struct offcpu *o, struct err *err)
@@ -150,7 +154,7 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 	if (kind >= SWITCH_N_KINDS)
 		return;
 	if (kind == SWITCH_BLOCKED && s->leaf) {
-		path = kernel_ctx(o, chains_count(&o->chains, s->chain, 0), s->leaf);
+		path = kernel_ctx(o, chains_count(o->chains, s->chain, CHAINS_BLOCKED), s->leaf);
 	} else {
 		kind = kind == SWITCH_BLOCKED ? SWITCH_MISSED : kind;
 		path = o->marks[kind];
@@ -187,8 +191,9 @@ static void add_end(struct offcpu *o, const struct switch_end *e)
 		    e->sums[kind].ns);
 	if (!e->block_ns)
 		return;
-	for (uint64_t i = e->n_frames < SWITCH_END_FRAMES ? e->n_frames : SWITCH_END_FRAMES; i--;)
-		path = kernel_ctx(o, path, e->frames[i]);
+	for (uint32_t i = e->n_frames < SWITCH_MAX_FRAMES ? e->n_frames : SWITCH_MAX_FRAMES;
+	     i-- > e->skip;)
+		path = kernel_ctx(o, path, e->frames[i] - 1);
 	add(o, owner, SWITCH_BLOCKED, path ? path : o->marks[SWITCH_MISSED], 1, e->block_ns);
 }
 

@@ -13,7 +13,7 @@
 #include "collect/switches.h"
 
 struct offcpu_opts {
-	struct switches_opts switches; /* n_cpus and pids; the rest is filled in */
+	struct switches_opts switches; /* n_cpus, log and pids; the rest is filled in */
 	uint64_t min_block_ns;	       /* 0: OFFCPU_MIN_BLOCK_NS */
 };
 
@@ -21,11 +21,14 @@ struct offcpu_opts {
 
 struct offcpu;
 
-/* Loads the programs and adds the events to P.  All of it is borrowed but OPTS. */
-int offcpu_open(const struct offcpu_opts *opts, struct profile *p, struct procs *procs,
-		struct images *images, struct kernel_map *kernel, struct offcpu **ret,
+/* Loads the programs and adds the events to CHAINS's profile; CHAINS, which learns the log's
+ * chains, stays the caller's. */
+int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct offcpu **ret,
 		struct err *err);
 void offcpu_close(struct offcpu *o);
+
+/* The event "blocked". */
+event_id offcpu_blocked(const struct offcpu *o);
 
 int offcpu_start(struct offcpu *o, struct err *err);
 

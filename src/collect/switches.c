@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "collect/log_chains.h"
 #include "switch.skel.h"
 
 struct switches {
@@ -88,10 +89,12 @@ static void find_scheduler(uint64_t *ret_start, uint64_t *ret_end)
 	}
 }
 
-static int load(struct switches *s, const struct switches_opts *o)
+static int load(struct switches *s, const struct switches_opts *o, struct err *err)
 {
+	struct log_chains *walker = log_chains_of(o->log);
 	struct switch_bpf *skel = s->skel;
 	uint64_t start, end;
+	int rc;
 
 	find_scheduler(&start, &end);
 	skel->rodata->n_slots = o->n_slots;
@@ -103,7 +106,20 @@ static int load(struct switches *s, const struct switches_opts *o)
 		skel->rodata->targets[i] = o->pids[i];
 	bpf_map__set_max_entries(skel->maps.switch_slots, o->n_cpus * o->n_slots);
 	bpf_map__set_max_entries(skel->maps.switch_cpus, o->n_cpus);
-	return switch_bpf__load(skel);
+	skel->rodata->n_chain_words = log_chains_opts(walker)->n_chain_words;
+	skel->rodata->n_image_keys = log_chains_opts(walker)->n_image_keys;
+	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	rc = log_chains_lend(walker, skel->obj, err);
+	if (rc)
+		return rc;
+	rc = switch_bpf__load(skel);
+	if (rc)
+		return err_errno(err, rc, "cannot load the programs that watch the scheduler (%s)",
+				 libbpf_said);
+	return log_chains_adopt(walker, skel->obj,
+				(struct log_chains_shared){&skel->bss->unwind_clock,
+							   (uint64_t *)&skel->bss->images_epoch},
+				err);
 }
 
 int switches_open(const struct switches_opts *o, struct switches **ret, struct err *err)
@@ -123,19 +139,19 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 	libbpf_said[0] = '\0';
 	libbpf_set_print(keep_warning);
 	s->skel = switch_bpf__open();
-	rc = s->skel ? load(s, o) : -errno;
+	rc = s->skel ? load(s, o, err)
+		     : err_errno(err, -errno, "cannot open the BPF programs (%s)", libbpf_said);
 	if (!rc) {
 		s->slots = mmap(NULL, map_bytes(sizeof(*s->slots), (size_t)s->n_cpus * s->n_slots),
 				PROT_READ, MAP_SHARED, bpf_map__fd(s->skel->maps.switch_slots), 0);
 		s->cpus = mmap(NULL, map_bytes(sizeof(*s->cpus), s->n_cpus), PROT_READ | PROT_WRITE,
 			       MAP_SHARED, bpf_map__fd(s->skel->maps.switch_cpus), 0);
 		if (s->slots == MAP_FAILED || s->cpus == MAP_FAILED)
-			rc = -errno;
+			rc = err_errno(err, -errno, "cannot map the log of switches");
 	}
 	if (rc) {
 		switches_close(s);
-		return err_errno(err, rc, "cannot load the programs that watch the scheduler (%s)",
-				 libbpf_said);
+		return rc;
 	}
 	*ret = s;
 	return 0;

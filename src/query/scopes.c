@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "resolve/resolver.h"
 
 #define MULTI 0x80000000
@@ -243,7 +244,9 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 		if (p->places.v[pl].flags & PLACE_GUESSED)
 			f->s->flags[pl] |= SCOPES_GUESSED;
 		if (whole.kind == SCOPE_MARK)
-			f->s->flags[pl] |= SCOPES_MARKED | f->image_flags;
+			f->s->flags[pl] |=
+				(str_starts(f->im->path, "[truncated") ? SCOPES_MARKED : 0) |
+				f->image_flags;
 		else if (by_name || f->o->level != SCOPE_IMAGE)
 			find_place(f, pl, spots[i].svma);
 		if (whole.kind == SCOPE_MARK || f->o->level == SCOPE_IMAGE)

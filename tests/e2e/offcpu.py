@@ -23,6 +23,12 @@ def states_by_tid(db):
     return {r["tid"]: {s: r["counts"][s] for s in STATES} for r in rows(db, "--by", "tid")}
 
 
+def folded(event, tid):
+    """The call paths of a thread, outermost first, and their counts."""
+    out = dwell("export", "--folded", "--db", "db", "--event", event, "--tid", tid, "-o", "-").stdout
+    return [(line.rsplit(" ", 1)[0], int(line.rsplit(" ", 1)[1])) for line in out.splitlines()]
+
+
 def threads_of(text):
     """What `blocks` printed: name -> (tid, elapsed, run, wait), in ns."""
     words = [line.split() for line in text.splitlines() if line.count(" ") == 4 and not line.startswith(" ")]
@@ -100,6 +106,8 @@ def blocks_are_told_by_where_they_are():
                  for r in rows("db", "--by", "procedure", "--tid", tid, "--event", "blocked")}
         here = sum(ns for p, ns in found.items() if procedure in p)
         check(here > 0.9 * sum(found.values()), "%s: %s" % (name, found))
+        rooted = [path for path, _ in folded("blocked", tid) if "start_thread;run;" + name in path]
+        check(rooted, "%s: %s" % (name, folded("blocked", tid)))
     futex = sum(r["counts"]["blocked"] for r in rows("db", "--by", "procedure", "--tid", said["waiter"][0],
                                                      "--event", "blocked") if "futex" in r["procedure"])
     check(futex > 0.5e9, "%d ns in futex(2)" % futex)

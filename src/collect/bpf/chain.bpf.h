@@ -233,7 +233,8 @@ static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring
 }
 
 /* The hash of the current sample's callers, as end_path has it. */
-static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx, __u64 task, __u32 tgid)
+static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx, __u64 task,
+							  __u32 tgid)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);

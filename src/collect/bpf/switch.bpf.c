@@ -143,6 +143,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t) {
 		add_to_sum(t, SWITCH_RUNNING, pass(t, now));
 		t->state = preempt || !prev_state ? THREAD_RUNNABLE : THREAD_BLOCKED;
+		if (t->exec_id !=
+		    (__u32)prev->self_exec_id) { /* its time so far is another life's */
+			log_sums(t);
+			t->exec_id = prev->self_exec_id;
+			t->task = task_word(prev);
+		}
 		if (!preempt && prev_state & TASK_DEAD) {
 			log_sums(t);
 			t->state = THREAD_GONE;
@@ -155,11 +161,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		else
 			add_to_sum(t, SWITCH_RUNNABLE, pass(t, now));
 		t->state = THREAD_RUNNING;
-		if (t->exec_id != (__u32)next->self_exec_id) {
-			log_sums(t);
-			t->exec_id = next->self_exec_id;
-			t->task = task_word(next);
-		}
 	}
 	return 0;
 }
@@ -206,7 +207,7 @@ int BPF_PROG(on_new, struct task_struct *p)
 /* The stack of the current thread, which blocked. */
 struct stack {
 	__u64 frames[SWITCH_MAX_FRAMES];
-	__u32 n, skip; /* of them; those of the scheduler */
+	__u32 n, skip;	       /* of them; those of the scheduler */
 	struct switch_end end; /* too large for the program's own stack */
 };
 
@@ -229,7 +230,8 @@ static __noinline int skip_scheduler(struct stack *k)
 {
 	k->skip = 0;
 	for (__u32 i = 0; i < 16; i++)
-		if (i < k->n && k->frames[i] - 1 - sched_text_start < sched_text_end - sched_text_start)
+		if (i < k->n &&
+		    k->frames[i] - 1 - sched_text_start < sched_text_end - sched_text_start)
 			k->skip = i + 1;
 	return 0;
 }
@@ -268,8 +270,7 @@ static __noinline __u64 blocked_path(struct stack *k, __u64 task)
 SEC("tp_btf/sched_exit_tp")
 int BPF_PROG(on_exit, bool is_switch)
 {
-	struct thread_times *t =
-		bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	struct thread_times *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
 	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, at;
 	struct switch_cpu *log;
 	struct switch_slot *s;

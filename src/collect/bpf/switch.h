@@ -69,8 +69,8 @@ struct switch_cpu {
 struct switch_end {
 	unsigned long long task;
 	struct switch_sum sums[SWITCH_N_SUMS];
-	unsigned long long block_ns, block_since_ns; /* still blocked, or just not any more */
-	unsigned int n_frames, skip; /* the first SKIP are the scheduler's */
+	unsigned long long block_ns, block_since_ns;  /* still blocked, or just not any more */
+	unsigned int n_frames, skip;		      /* the first SKIP are the scheduler's */
 	unsigned long long frames[SWITCH_MAX_FRAMES]; /* return addresses in the kernel */
 };
 
