@@ -24,17 +24,6 @@ bool query_has_paths(const struct query *q)
 	return false;
 }
 
-static int compare_spots(const void *a, const void *b)
-{
-	const struct spot *x = a, *y = b;
-
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	if (x->svma != y->svma)
-		return x->svma < y->svma ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
-
 void paths_init(struct paths *p, struct query *q)
 {
 	const struct profile *pr = q->profile;
@@ -60,7 +49,7 @@ void paths_init(struct paths *p, struct query *q)
 		if (has_place[pl])
 			p->spots[p->n_spots++] =
 				(struct spot){pr->places.v[pl].svma, pr->places.v[pl].image, pl};
-	qsort(p->spots, p->n_spots, sizeof(*p->spots), compare_spots);
+	qsort(p->spots, p->n_spots, sizeof(*p->spots), spot_compare);
 	free(has_place);
 }
 

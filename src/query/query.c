@@ -268,13 +268,15 @@ static void settle_idle(struct query *q, uint64_t *idle)
 	}
 }
 
-static int compare_spots(const void *a, const void *b)
+int spot_compare(const void *a, const void *b)
 {
 	const struct spot *x = a, *y = b;
 
 	if (x->image != y->image)
 		return x->image < y->image ? -1 : 1;
-	return x->svma < y->svma ? -1 : x->svma > y->svma;
+	if (x->svma != y->svma)
+		return x->svma < y->svma ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 /* Counts S into the columns' totals; false when it has no samples. */
@@ -307,12 +309,12 @@ static void find_spots(struct query *q)
 
 		if (!add_to_totals(q, &s))
 			continue;
-		if (q->n_spots && compare_spots(&q->spots[q->n_spots - 1], &s) > 0)
+		if (q->n_spots && spot_compare(&q->spots[q->n_spots - 1], &s) > 0)
 			sorted = false;
 		q->spots[q->n_spots++] = s;
 	}
 	if (!sorted)
-		qsort(q->spots, q->n_spots, sizeof(*q->spots), compare_spots);
+		qsort(q->spots, q->n_spots, sizeof(*q->spots), spot_compare);
 	q->first = xcalloc(p->images.n + 1, sizeof(*q->first));
 	for (image_id im = 0; im < p->images.n; im++) {
 		q->first[im] = i;

@@ -59,6 +59,9 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 	       struct err *err);
 void query_release(struct query *q);
 
+/* Orders spots by image, address, place; for qsort(3). */
+int spot_compare(const void *a, const void *b);
+
 /* Samples at a spot, one number per column. */
 static inline const uint64_t *query_counts(const struct query *q, const struct spot *s)
 {

@@ -80,16 +80,6 @@ unsigned rows_code_key(const struct row_by *by)
 
 /* --- rows of spots --- */
 
-static bool wants_image(const image_ids *images, image_id image)
-{
-	if (!images)
-		return true;
-	vec_each (i, images)
-		if (*i == image)
-			return true;
-	return false;
-}
-
 uint64_t *rows_new_counts(struct query *q)
 {
 	size_t n_bytes = q->n_cols * sizeof(uint64_t);
@@ -186,7 +176,7 @@ void rows_of_spots(struct query *q, unsigned key, const image_ids *images, const
 	for (const struct spot *s = spots; s < end; s = next) {
 		for (next = s; next < end && next->image == s->image;)
 			next++;
-		if (!wants_image(images, s->image))
+		if (!image_ids_want(images, s->image))
 			continue;
 		if (key == ROW_KEY_IMAGE) {
 			image_row(q, s->image, s, next, ret, ret_of_place);
@@ -213,7 +203,7 @@ void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret)
 	for (size_t i = 0; i < q->n_spots; i++) {
 		const struct spot *s = &q->spots[i];
 
-		if (wants_image(images, s->image))
+		if (image_ids_want(images, s->image))
 			vec_push(&ret->rows, (struct row){s->image, PROC_NONE, s->svma,
 							  .counts = query_counts(q, s)});
 	}

@@ -254,15 +254,6 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 	}
 }
 
-static int compare_spots(const void *a, const void *b)
-{
-	const struct spot *x = a, *y = b;
-
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return x->svma < y->svma ? -1 : x->svma > y->svma;
-}
-
 static void find_places(struct finder *f, const bool *used)
 {
 	const struct profile *p = f->q->profile;
@@ -272,7 +263,7 @@ static void find_places(struct finder *f, const bool *used)
 		if (used[pl])
 			vec_push(&spots,
 				 (struct spot){p->places.v[pl].svma, p->places.v[pl].image, pl});
-	vec_sort(&spots, compare_spots);
+	vec_sort(&spots, spot_compare);
 	for (size_t i = 0, next; i < spots.n; i = next) {
 		for (next = i; next < spots.n && spots.v[next].image == spots.v[i].image;)
 			next++;

@@ -155,3 +155,13 @@ int select_find_images(const struct profile *p, const char *name, image_ids *ret
 		       "no samples in an image '%s'; `dwell prof` lists those that have some",
 		       name);
 }
+
+bool image_ids_want(const image_ids *images, image_id image)
+{
+	if (!images)
+		return true;
+	vec_each (i, images)
+		if (*i == image)
+			return true;
+	return false;
+}

@@ -50,4 +50,7 @@ int select_owners(const struct profile *p, const struct select *s, bool **ret, s
 typedef VEC(image_id) image_ids;
 int select_find_images(const struct profile *p, const char *name, image_ids *ret, struct err *err);
 
+/* Whether IMAGES (NULL: all) has IMAGE. */
+bool image_ids_want(const image_ids *images, image_id image);
+
 #endif

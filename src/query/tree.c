@@ -167,20 +167,10 @@ static uint32_t find_state(struct builder *b, ctx_id ctx, node_id start, bool ke
 	return state;
 }
 
-static bool wants_image(const image_ids *images, image_id image)
-{
-	if (!images)
-		return true;
-	vec_each (i, images)
-		if (*i == image)
-			return true;
-	return false;
-}
-
 static bool wants_value(const struct builder *b, const struct value *v, unsigned *ret_col)
 {
 	return query_counts_value(b->t->q, v, ret_col) &&
-	       wants_image(b->o->images, profile_leaf(b->p, v->ctx)->image);
+	       image_ids_want(b->o->images, profile_leaf(b->p, v->ctx)->image);
 }
 
 static void add_value(struct builder *b, const struct value *v, node_id start, bool keep_touched)

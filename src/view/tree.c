@@ -352,6 +352,14 @@ static void emit_tree_row(struct printer *p, const struct tree_row *r)
 	emit_row(p->e, p->cells);
 }
 
+/* Whether people see R's numbers in the row above it, whose inclusive and exclusive counts differ
+ * by them: all it called is hidden. */
+static bool is_told_above(const struct printer *p, const struct tree_row *r)
+{
+	return p->e->format == EMIT_TABLE && p->o->form == TREE_DOWN && r->n_hidden && r->only &&
+	       r->parent != TREE_ROW_NONE;
+}
+
 /* --- what is said above --- */
 
 static void emit_share(struct printer *p, const char *json_key_name, const uint64_t *n,
@@ -431,7 +439,8 @@ void tree_emit(struct emit *e, struct tree *t, const struct tree_rows *rows,
 	emit_about(&p);
 	emit_table(e, "rows", p.cols, p.n_cols);
 	vec_each (r, &rows->rows)
-		emit_tree_row(&p, r);
+		if (!is_told_above(&p, r))
+			emit_tree_row(&p, r);
 	emit_table_end(e);
 	emit_notes(&p);
 	emit_end(e);
