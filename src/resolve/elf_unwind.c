@@ -20,6 +20,8 @@
 
 #define MAX_BYTES (256u << 20) /* of a section: ten times the largest seen */
 
+#define MAX_VDSO 65536
+
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554 /* binutils, include/elf/common.h */
 #endif
@@ -176,6 +178,31 @@ static void find_code(const struct elf_file *f, struct unwind_input *in)
 	}
 }
 
+/* arm64's vdso returns from signals by code that says nothing of itself (Linux,
+ * arch/arm64/kernel/vdso/sigreturn.S: unwinders are to know it by its instructions): mov x8, #139
+ * (__NR_rt_sigreturn); svc #0. */
+static void find_sigreturn(const struct elf_file *f, struct unwind_input *in)
+{
+	for (uint32_t i = 0; f->machine == EM_AARCH64 && i < in->n_segments; i++) {
+		const struct unwind_segment *s = &in->segments[i];
+		_mem_ uint8_t *code = NULL;
+		struct rd r;
+
+		if (s->n_bytes > MAX_VDSO)
+			continue;
+		code = elf_file_load(f, s->off, s->n_bytes);
+		r = rd_init(code, code ? (size_t)s->n_bytes : 0);
+		while (rd_left(&r) >= 8) {
+			uint64_t off = rd_off(&r);
+
+			if (rd_le32(&r) != 0xd2801168 || rd_le32(&r) != 0xd4000001)
+				continue;
+			in->sigreturn_svma = s->svma + off;
+			return;
+		}
+	}
+}
+
 static int load(struct elf_file *f, struct unwind_table *ret, struct err *err)
 {
 	struct unwind_input in = {.machine = f->machine};
@@ -191,6 +218,7 @@ static int load(struct elf_file *f, struct unwind_table *ret, struct err *err)
 	if (!in.sframe.bytes && s)
 		load_svma(f, s->svma, &in.sframe);
 	find_code(f, &in);
+	find_sigreturn(f, &in);
 	rc = unwind_build(&in, ret, err);
 	free((void *)in.eh_frame.bytes);
 	free((void *)in.debug_frame.bytes);

@@ -46,6 +46,18 @@ static void lay_over(struct rows *over, const struct rows *under)
 	over->n_damaged += under->n_damaged;
 }
 
+/* The trampoline, and the instruction before it, where a walk looks that steps one byte back. */
+static void add_sigreturn(struct rows *rows, uint64_t svma)
+{
+	static const struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
+	uint64_t n_bytes = 12, off;
+
+	if (!svma || !rows_find_off(rows, svma - 4, &n_bytes, &off))
+		return;
+	rows_add(rows, off, rule_set_intern(rows->rules, &signal));
+	rows_add(rows, off + n_bytes, UNWIND_NO_RULE);
+}
+
 /* The layout of table.h.  ROWS begins with a row that is not a gap and ends with one that is. */
 static void pack(const struct rows *rows, struct unwind_table *t)
 {
@@ -130,17 +142,17 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 	rule_set_intern(&rules, &none);
 	if (in->eh_frame.bytes)
 		rows_read_cfi(&eh, &in->eh_frame, true);
-	for (int i = 0; i < 2; i++) {
-		const struct unwind_section *s = i ? &in->sframe : &in->debug_frame;
+	for (int i = 0; i < 3; i++) {
 		struct rows more = {.in = in, .rules = &rules, .base = base};
 
-		if (!s->bytes)
-			continue;
-		if (i)
-			rows_read_sframe(&more, s);
-		else
-			rows_read_cfi(&more, s, false);
-		lay_over(&eh, &more);
+		if (i == 0 && in->debug_frame.bytes)
+			rows_read_cfi(&more, &in->debug_frame, false);
+		else if (i == 1 && in->sframe.bytes)
+			rows_read_sframe(&more, &in->sframe);
+		else if (i == 2)
+			add_sigreturn(&more, in->sigreturn_svma);
+		if (more.v.n || more.n_damaged)
+			lay_over(&eh, &more);
 		vec_release(&more.v);
 	}
 	rc = check(&eh, err);

@@ -28,8 +28,10 @@ struct unwind_input {
 	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
 	struct unwind_section eh_frame, debug_frame, sframe;
 	uint64_t text_svma,
-		data_svma;   /* bases of DW_EH_PE_textrel and datarel (.got) pointers; 0 none */
-	uint32_t n_segments; /* executable ones, by ascending svma */
+		data_svma;	 /* bases of DW_EH_PE_textrel and datarel (.got) pointers; 0 none */
+	uint64_t sigreturn_svma; /* signal trampoline without frame information of its own, of 8
+				    bytes: that of AArch64's vdso; 0 none */
+	uint32_t n_segments;	 /* executable ones, by ascending svma */
 	struct unwind_segment {
 		uint64_t svma, off, n_bytes;
 	} segments[UNWIND_MAX_SEGMENTS];

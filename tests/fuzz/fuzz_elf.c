@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ELF files of others: what identifies them, and their symbols. */
+/* ELF files of others: what identifies them, their symbols and unwind tables. */
 #include "fuzz.h"
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
+#include "resolve/elf_unwind.h"
 #include "resolve/symtab_elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct symtab_builder b = {0};
+	struct unwind_table unwind;
 	struct image_layout l;
 	struct symtab st;
 	struct elf_file f;
@@ -16,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	elf_probe_bytes(data, n, &l, NULL);
 	FUZZ_REQUIRE(l.build_id.n_bytes >= 1 && l.build_id.n_bytes <= BUILD_ID_MAX);
 	FUZZ_REQUIRE(l.n_loads <= IMAGE_MAX_LOADS);
+	if (elf_unwind_load_bytes(data, n, &unwind, NULL) == 0)
+		unwind_table_release(&unwind);
 	if (elf_file_open_bytes(&f, data, n, NULL) < 0)
 		return 0;
 	symtab_elf_read(&f, &b);
