@@ -232,6 +232,40 @@ WALK_HOT bool walk_enter(WALK_ENV *env, struct walk *w, __u64 avma)
 	       walk_region(env, avma, &w->region);
 }
 
+/* To the caller of generated code that keeps no frame pointer, as CPython's trampolines do not
+ * (Python/asm_trampoline.S: sub $8,%rsp; call; add $8,%rsp; ret): what stands at a return address
+ * is what will run, so where that is an epilogue it tells for certain.  x86-64. */
+WALK_COLD int walk_epilogue(WALK_ENV *env, struct walk *w)
+{
+	__u64 code, ip, fp = w->fp, at = w->sp;
+	__u32 flags = w->flags & (WALK_FP | WALK_BX);
+
+	if (WALK_AARCH64 || w->flags & WALK_EXACT || !walk_code(env, w->ip, &code))
+		return CHAIN_NO_RULE;
+	if ((code & 0x80ffffff) == 0xc48348) { /* add $imm8, %rsp */
+		at += code >> 24 & 0x7f;
+		code >>= 32;
+	}
+	if ((code & 0xff) == 0x5d) { /* pop %rbp */
+		if (!walk_word(env, at, &fp))
+			return CHAIN_UNREADABLE;
+		flags |= WALK_FP;
+		at += 8;
+		code >>= 8;
+	}
+	if ((code & 0xff) != 0xc3) /* ret */
+		return CHAIN_NO_RULE;
+	if (!walk_word(env, at, &ip))
+		return CHAIN_UNREADABLE;
+	if (!walk_enter(env, w, ip - 1))
+		return CHAIN_NO_MAPPING;
+	w->ip = ip;
+	w->sp = at + 8;
+	w->fp = fp;
+	w->flags = flags;
+	return WALK_ON;
+}
+
 /* To the caller by frame pointer, for code of which the tables say nothing because of WHY, the
  * cause when it does not work.  What it finds must look like a frame. */
 WALK_COLD int walk_guess(WALK_ENV *env, struct walk *w, int why)
@@ -386,6 +420,8 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	*ret_frame = frame;
 	if (signal)
 		return walk_signal(env, w);
+	if (w->region.image == WALK_ANONYMOUS && walk_epilogue(env, w) == WALK_ON)
+		return WALK_ON;
 	if (rc != WALK_ON) {
 		rc = walk_guess(env, w, rc);
 		if (rc == WALK_ON)

@@ -6,11 +6,15 @@
  * quarters of the time and py::aside for one; /tmp/perf-PID.map has lines "START SIZE
  * py::NAME:FILE".
  *
+ * generated calls SECONDS: the same, but the time is spent in what py::inner and py::aside call; on
+ * x86-64 the trampolines have no frame pointer, like CPython's (Python/asm_trampoline.S).
+ *
  * generated dump SECONDS: a jitdump in the working directory (Linux,
  * tools/perf/Documentation/jitdump-specification.txt).  For half of the time the procedure "before"
  * runs, then "after" at its very address. */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,6 +44,18 @@ static const uint8_t code[] = {0xfd, 0x7b, 0xbf, 0xa9,	/*    stp x29, x30, [sp, 
 #define MACHINE EM_AARCH64
 #endif
 
+/* The same without a frame pointer. */
+#if defined(__x86_64__)
+static const uint8_t bare[] = {0x48, 0x83, 0xec, 0x08, /*    sub $8,%rsp */
+			       0x48, 0xff, 0xcf,       /* 0: dec %rdi */
+			       0x75, 0xfb,	       /*    jne 0 */
+			       0xff, 0xd6,	       /*    call *%rsi */
+			       0x48, 0x83, 0xc4, 0x08, /*    add $8,%rsp */
+			       0xc3};		       /*    ret */
+#else
+#define bare code
+#endif
+
 typedef void procedure(uint64_t n, void (*next)(void));
 
 static uint8_t *page;
@@ -50,11 +66,11 @@ static void protect(int prot)
 		_exit(1);
 }
 
-/* Writes the procedure at offset AT of the page. */
-static procedure *make(unsigned at)
+/* Writes a procedure at offset AT of the page. */
+static procedure *make(unsigned at, const uint8_t *bytes, size_t n)
 {
 	protect(PROT_READ | PROT_WRITE);
-	memcpy(page + at, code, sizeof(code));
+	memcpy(page + at, bytes, n);
 	protect(PROT_READ | PROT_EXEC);
 	__builtin___clear_cache((char *)page, (char *)page + 4096);
 	return (procedure *)(uintptr_t)(page + at);
@@ -73,26 +89,44 @@ NOINLINE static void evaluate(void)
 	__asm__ volatile("");
 }
 
-static int trampolines(double end)
+static volatile uint64_t sink;
+
+NOINLINE static void spend(void)
 {
+	sink = spin(sink, 1000000);
+}
+
+NOINLINE static void evaluate_calls(void)
+{
+	inner(1, spend);
+	inner(1, spend);
+	inner(1, spend);
+	aside(1, spend);
+	__asm__ volatile("");
+}
+
+static int trampolines(double end, bool calls)
+{
+	const uint8_t *bytes = calls ? bare : code;
+	size_t n = calls ? sizeof(bare) : sizeof(code);
 	char path[64];
 	FILE *map;
 
-	outer = make(0);
-	inner = make(64);
-	aside = make(128);
+	outer = make(0, bytes, n);
+	inner = make(64, bytes, n);
+	aside = make(128, bytes, n);
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	map = fopen(path, "w");
 	if (!map)
 		return 1;
-	fprintf(map, "%lx %zx py::outer:/srv/my app.py\n", (unsigned long)page, sizeof(code));
-	fprintf(map, "%lx %zx py::inner:/srv/my app.py\n", (unsigned long)page + 64, sizeof(code));
-	fprintf(map, "%lx %zx py::aside:/srv/my app.py\n", (unsigned long)page + 128, sizeof(code));
+	fprintf(map, "%lx %zx py::outer:/srv/my app.py\n", (unsigned long)page, n);
+	fprintf(map, "%lx %zx py::inner:/srv/my app.py\n", (unsigned long)page + 64, n);
+	fprintf(map, "%lx %zx py::aside:/srv/my app.py\n", (unsigned long)page + 128, n);
 	fclose(map);
 	puts(path); /* for whoever cleans up */
 	fflush(stdout);
 	while (seconds() < end)
-		outer(1, evaluate);
+		outer(1, calls ? evaluate_calls : evaluate);
 	return 0;
 }
 
@@ -134,7 +168,7 @@ static FILE *start_dump(void)
 static procedure *load(FILE *f, const char *name)
 {
 	static uint64_t index;
-	procedure *p = make(64);
+	procedure *p = make(64, code, sizeof(code));
 
 	put32(f,
 	      0); /* JIT_CODE_LOAD: size, time, pid, tid, address twice, size, index, name, code */
@@ -173,5 +207,7 @@ int main(int argc, char **argv)
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || argc < 2)
 		return 1;
-	return strcmp(argv[1], "dump") == 0 ? dump(start, end) : trampolines(end);
+	if (strcmp(argv[1], "dump") == 0)
+		return dump(start, end);
+	return trampolines(end, strcmp(argv[1], "calls") == 0);
 }
