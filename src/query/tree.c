@@ -25,10 +25,20 @@ static const struct {
 	      {"line", SCOPE_LINE},	      {"srcline", SCOPE_LINE},
 	      {"address", SCOPE_ADDRESS},     {"instruction", SCOPE_ADDRESS}};
 
+/* The key of owners called so; N_OWNER_KEYS: none. */
+static enum owner_key find_owner_key(const char *name, size_t n)
+{
+	if (n == 7 && memcmp(name, "process", n) == 0)
+		return OWNER_KEY_PID;
+	if (n == 6 && memcmp(name, "thread", n) == 0)
+		return OWNER_KEY_TID;
+	return owner_key_find(name, n);
+}
+
 static int add_level(const char *name, size_t n, struct tree_opts *o, bool *have_code,
 		     struct err *err)
 {
-	enum owner_key k = owner_key_find(name, n);
+	enum owner_key k = find_owner_key(name, n);
 
 	if (k < N_OWNER_KEYS) {
 		for (unsigned i = 0; i < o->n_owners; i++)

@@ -434,7 +434,8 @@ TEST(tree_parses_by)
 	EXPECT_EQ(o.n_owners, 2);
 	EXPECT_EQ(o.owners[1], OWNER_KEY_COMM);
 	EXPECT_EQ(o.scopes.level, SCOPE_IMAGE);
-	EXPECT_EQ(tree_parse_by("pid", &o, &err), 0);
+	EXPECT_EQ(tree_parse_by("process", &o, &err), 0);
+	EXPECT_EQ(o.owners[0], OWNER_KEY_PID);
 	EXPECT_EQ(o.n_owners, 1);
 	EXPECT_EQ(o.scopes.level, SCOPE_PROCEDURE);
 	EXPECT(tree_parse_by("", &o, &err) < 0);
