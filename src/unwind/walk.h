@@ -13,55 +13,7 @@
 #ifndef UNWIND_WALK_H
 #define UNWIND_WALK_H
 
-#include <linux/types.h>
-#include <stdbool.h>
-
-#include "unwind/chain.h"
-#include "unwind/table.h"
-
-/* DWARF numbers (x86-64 psABI figure 3.36; DWARF for the Arm 64-bit architecture, 4.1). */
-enum walk_register {
-	WALK_X86_BX = 3,
-	WALK_X86_FP = 6,
-	WALK_X86_SP = 7,
-	WALK_X86_IP = 16,
-	WALK_ARM_FP = 29,
-	WALK_ARM_LR = 30,
-	WALK_ARM_SP = 31,
-	WALK_ARM_IP = 32, /* of this walk only */
-	WALK_MAX_REGISTERS = 33
-};
-
-/* An executable mapping, or the part of it that one knows of. */
-struct walk_region {
-	__u64 start, end;
-	__u64 bias;  /* file offset - run-time address */
-	__u32 image; /* WALK_ANONYMOUS, WALK_UNKNOWN_FILE, else a number in unwind_images */
-	__u32 spare;
-};
-
-enum { WALK_ANONYMOUS = 0, WALK_UNKNOWN_FILE = FRAME_MAX_IMAGES + 1 };
-
-enum walk_flag {
-	WALK_EXACT = 1u << 0,	/* ip is where it was interrupted, not a return address */
-	WALK_FULL = 1u << 1,	/* regs are all known, and lr */
-	WALK_FP = 1u << 2,	/* fp is known */
-	WALK_BX = 1u << 3,	/* bx is known */
-	WALK_GUESSED = 1u << 4, /* got here by frame pointer */
-};
-
-/* How often a signal's frame may lead to a lower stack: from an alternate stack back to one below
- * it. */
-#define WALK_MAX_FALLS 4
-
-struct walk {
-	__u64 ip, sp, fp, bx;
-	__u64 entry_sp; /* the stack pointer the process began with; 0 unknown */
-	__u32 flags;	/* enum walk_flag */
-	__u32 n_falls;
-	struct walk_region region;	/* the last one met; empty in the beginning */
-	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
-};
+#include "unwind/walk_state.h"
 
 #ifdef WALK_ENV
 
@@ -92,7 +44,7 @@ static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
 
 /* Starts at the interrupted registers in w->regs; w->entry_sp is set too.  EXACT: ip is where it
  * was interrupted; else it is where the kernel will return to after a system call. */
-WALK_HOT void walk_begin(struct walk *w, bool exact)
+WALK_HOT void walk_begin(WALK_ENV *env, struct walk *w, bool exact)
 {
 	w->ip = w->regs[WALK_AARCH64 ? WALK_ARM_IP : WALK_X86_IP];
 	w->sp = w->regs[WALK_AARCH64 ? WALK_ARM_SP : WALK_X86_SP];
@@ -220,7 +172,7 @@ WALK_COLD bool walk_is_trampoline(WALK_ENV *env, __u64 avma)
 
 /* AArch64: without the pointer authentication code and tag, which are above the 48 bits of an
  * address (Documentation/arch/arm64/pointer-authentication.rst). */
-WALK_HOT __u64 walk_strip(__u64 avma)
+WALK_HOT __u64 walk_strip(WALK_ENV *env, __u64 avma)
 {
 	return WALK_AARCH64 ? avma & FRAME_OFF_MASK : avma;
 }
@@ -283,7 +235,7 @@ WALK_COLD int walk_guess(WALK_ENV *env, struct walk *w, int why)
 		return w->flags & WALK_GUESSED ? CHAIN_COMPLETE : why;
 	if (fp < w->sp || fp & 7 || !walk_word(env, fp, &next) || !walk_word(env, fp + 8, &ip))
 		return why;
-	ip = walk_strip(ip);
+	ip = walk_strip(env, ip);
 	if (ip == 0)
 		return next == 0 && w->flags & WALK_GUESSED ? CHAIN_COMPLETE : why;
 	if (!walk_enter(env, w, ip - 1))
@@ -372,7 +324,7 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 		if (!walk_word(env, cfa + (__u64)(8 * (long long)r->ra_at), &ip))
 			return CHAIN_UNREADABLE;
 	}
-	ip = walk_strip(ip);
+	ip = walk_strip(env, ip);
 	if (ip == 0)
 		return CHAIN_COMPLETE; /* what thread and process entries push, or lr there */
 

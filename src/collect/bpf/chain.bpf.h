@@ -130,7 +130,6 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	struct mm_struct *mm = t->mm;
 	struct pt_regs *regs;
 	bool user = ctx && in_user_mode(ctx), exact = true;
-	__u64 n_before;
 
 	if (t->flags & PF_KTHREAD)
 		return CHAIN_COMPLETE;
@@ -152,17 +151,13 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 		return CHAIN_32_BIT;
 	user_registers(w);
 	w->walk.entry_sp = mm->start_stack;
-	walk_begin(&w->walk, exact);
+	walk_begin(w, &w->walk, exact);
 	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */
 		return CHAIN_COMPLETE;
 	w->window_bytes = 0;
 	w->at_leaf = user;
 	w->cause = CHAIN_TOO_DEEP;
-	n_before = w->n_frames;
 	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &w, 0);
-	/* In exec the memory that the registers speak of goes first. */
-	if (!user && w->cause == CHAIN_NO_MAPPING && w->n_frames == n_before)
-		return CHAIN_EXITING;
 	return w->cause;
 }
 
@@ -207,6 +202,9 @@ static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring
 
 	if (w->n_frames == 0 && cause == CHAIN_COMPLETE)
 		return 0;
+	/* In exec the memory that the registers speak of goes first. */
+	if (cause == CHAIN_NO_MAPPING && n_kernel && w->n_frames == n_kernel)
+		cause = CHAIN_EXITING;
 
 	hash = mix(w->hash, w->n_frames | cause << 16 | n_kernel << 24);
 	if (w->has_raw) /* of this process, whichever of its threads */

@@ -25,10 +25,7 @@
 #error "which registers does a walk need?"
 #endif
 
-#define WALK_ENV struct cpu_walk
-struct cpu_walk;
-
-#include "unwind/walk.h"
+#include "unwind/walk_state.h"
 
 #define WINDOW_BYTES  512
 #define WINDOW_BEHIND 56 /* registers are saved below the return address, which is read first */
@@ -107,6 +104,9 @@ static __always_inline __u64 mix(__u64 h, __u64 v)
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
 	return h ^ h >> 29;
 }
+
+#define WALK_ENV struct cpu_walk
+#include "unwind/walk.h"
 
 /* --- The stack --- */
 

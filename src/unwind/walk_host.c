@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See walk_host.h: what walk.h reads, from copies in memory.  Every index is checked, because
+ * tables may be anything under the fuzzer and are rewritten while they are read otherwise. */
+#include "unwind/walk_host.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define WALK_ENV     const struct walk_input
+#define WALK_AARCH64 (env->machine == EM_AARCH64)
+#include "unwind/walk.h"
+
+static bool walk_word(const struct walk_input *in, __u64 avma, __u64 *ret)
+{
+	uint64_t at = avma - in->stack_avma;
+
+	if (in->n_bytes < 8 || at > in->n_bytes - 8)
+		return false;
+	memcpy(ret, in->stack + at, 8);
+	return true;
+}
+
+static bool walk_code(const struct walk_input *in, __u64 avma, __u64 *ret)
+{
+	uint64_t code;
+
+	if (!in->read_code || !in->read_code(in->ctx, avma, &code))
+		return false;
+	*ret = code;
+	return true;
+}
+
+static bool walk_region(const struct walk_input *in, __u64 avma, struct walk_region *ret)
+{
+	struct walk_region r;
+
+	if (!in->find_region(in->ctx, avma, &r) || avma < r.start || avma >= r.end)
+		return false;
+	*ret = r;
+	return true;
+}
+
+static __u32 walk_table_word(const struct walk_input *in, __u32 at)
+{
+	return at < in->memory->n_words ? in->memory->words[at] : 0;
+}
+
+static const struct unwind_image *walk_image(const struct walk_input *in, __u32 number)
+{
+	struct unwind_image *image;
+
+	if (number >= in->memory->n_images)
+		return NULL;
+	image = &in->memory->images[number];
+	if (in->memory->clock)
+		image->last_used = *in->memory->clock;
+	return image;
+}
+
+static const struct unwind_rule *walk_rule(const struct walk_input *in, __u32 number)
+{
+	return number < UNWIND_N_RULES ? &in->memory->rules[number] : NULL;
+}
+
+static void walk_want(const struct walk_input *in, __u32 image, __u64 avma)
+{
+	if (in->want)
+		in->want(in->ctx, image, avma);
+}
+
+enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint32_t max,
+			    uint32_t *ret_n)
+{
+	struct walk w = {.entry_sp = in->entry_sp};
+	uint32_t n = 0;
+	int cause;
+
+	memcpy(w.regs, in->regs, sizeof(w.regs));
+	walk_begin(in, &w, !in->in_call);
+	for (;;) {
+		__u64 frame;
+
+		cause = walk_step(in, &w, &frame);
+		if (frame && n == max) {
+			cause = CHAIN_TOO_DEEP;
+			break;
+		}
+		if (frame)
+			frames[n++] = frame;
+		if (cause != WALK_ON)
+			break;
+	}
+	*ret_n = n;
+	return (enum chain_cause)cause;
+}

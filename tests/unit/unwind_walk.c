@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stack walks over tables and stacks made by hand: each kind of rule, each cause, and stacks that
+ * mean harm.  The stack of a test is words from STACK_AVMA on; code is in one image whose functions
+ * are one block each. */
+#include "unwind/walk_host.h"
+
+#include <elf.h>
+
+#include "t.h"
+
+#define STACK_AVMA 0x7ffc00001000
+#define CODE_AVMA  0x400000 /* the program: image PROGRAM, from file offset CODE_OFF on */
+#define CODE_OFF   0x2000
+#define CODE_SIZE  0x10000
+#define JIT_AVMA   0x7f0000000000 /* no file */
+#define NEW_AVMA   0x7f1000000000 /* a file nobody has a number for yet */
+#define BARE_AVMA  0x7f2000000000 /* image BARE, without a table */
+#define LIB_AVMA   0x7f3000000000 /* image LIB: no rule anywhere */
+
+enum { PROGRAM = 2, BARE = 3, LIB = 4, N_FUNCTIONS = 16, N_WORDS = 256 };
+
+/* What is at function number I of the program, and in it. */
+#define FUNCTION(i) (CODE_AVMA + (uint64_t)(i)*UNWIND_BLOCK)
+#define IN_FILE(number, avma)                                                                      \
+	((uint64_t)(number) << FRAME_IMAGE_SHIFT | ((avma)-CODE_AVMA + CODE_OFF))
+#define CALL(i) (FUNCTION(i) + 0x20) /* a return address into it */
+
+static struct {
+	uint32_t words[256];
+	struct unwind_rule rules[UNWIND_N_RULES];
+	struct unwind_image images[8];
+	uint32_t clock;
+	struct unwind_memory memory;
+	uint64_t stack[N_WORDS];
+	struct walk_input in;
+	uint64_t code[2]; /* what is at CODE_SIGRETURN */
+	uint64_t code_avma;
+	unsigned n_wanted;
+	uint64_t frames[CHAIN_MAX_FRAMES + 1];
+	uint32_t n;
+} t;
+
+static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
+{
+	static const struct {
+		uint64_t start;
+		uint32_t image;
+	} maps[] = {{CODE_AVMA, PROGRAM},
+		    {JIT_AVMA, WALK_ANONYMOUS},
+		    {NEW_AVMA, WALK_UNKNOWN_FILE},
+		    {BARE_AVMA, BARE},
+		    {LIB_AVMA, LIB}};
+
+	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		if (avma >= maps[i].start && avma < maps[i].start + CODE_SIZE) {
+			*ret = (struct walk_region){.start = maps[i].start,
+						    .end = maps[i].start + CODE_SIZE,
+						    .bias = CODE_OFF - maps[i].start,
+						    .image = maps[i].image};
+			return true;
+		}
+	return false;
+}
+
+static bool read_code(void *ctx, uint64_t avma, uint64_t *ret)
+{
+	if (avma < t.code_avma || avma > t.code_avma + 8)
+		return false;
+	memcpy(ret, (const char *)t.code + (avma - t.code_avma), 8);
+	return true;
+}
+
+static void want(void *ctx, uint32_t image, uint64_t avma)
+{
+	EXPECT_EQ(image, BARE);
+	t.n_wanted++;
+}
+
+/* A program whose function I has rule I + 1, which is made NONE here.  */
+static void begin(uint16_t machine)
+{
+	memset(&t, 0, sizeof(t));
+	for (uint32_t i = 0; i <= N_FUNCTIONS; i++)
+		t.words[i] = i;
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+		t.words[N_FUNCTIONS + 1 + i] = (i + 1) << 16 | (CODE_OFF + i * UNWIND_BLOCK);
+	t.images[PROGRAM] = (struct unwind_image){
+		.first_off = CODE_OFF, .n_blocks = N_FUNCTIONS, .rows_at = N_FUNCTIONS + 1};
+	t.images[LIB] = (struct unwind_image){
+		.first_off = 1ULL << FRAME_IMAGE_SHIFT, .n_blocks = 1, .rows_at = 200};
+	t.memory = (struct unwind_memory){.words = t.words,
+					  .n_words = 256,
+					  .rules = t.rules,
+					  .images = t.images,
+					  .n_images = 8,
+					  .clock = &t.clock};
+	t.clock = 7;
+	t.in = (struct walk_input){.machine = machine,
+				   .stack = (const uint8_t *)t.stack,
+				   .n_bytes = sizeof(t.stack),
+				   .stack_avma = STACK_AVMA,
+				   .memory = &t.memory,
+				   .find_region = find_region,
+				   .read_code = read_code,
+				   .want = want};
+	for (int i = 0; i < WALK_MAX_REGISTERS; i++)
+		t.in.regs[i] = 0xbad0bad0bad0 + (unsigned)i;
+}
+
+/* The registers that every walk starts with; words of the stack are named by their number. */
+static void at(uint64_t ip, unsigned sp, unsigned fp)
+{
+	bool arm = t.in.machine == EM_AARCH64;
+
+	t.in.regs[arm ? WALK_ARM_IP : WALK_X86_IP] = ip;
+	t.in.regs[arm ? WALK_ARM_SP : WALK_X86_SP] = STACK_AVMA + 8 * sp;
+	t.in.regs[arm ? WALK_ARM_FP : WALK_X86_FP] = fp ? STACK_AVMA + 8 * fp : 0;
+}
+
+static uint64_t word(unsigned i)
+{
+	return STACK_AVMA + 8 * i;
+}
+
+/* The rule of function I: CFA kind and offset; x86-64's return address. */
+static struct unwind_rule *rule(unsigned i, enum unwind_cfa cfa, int off)
+{
+	t.rules[i + 1] =
+		(struct unwind_rule){.cfa = (unsigned char)cfa, .cfa_off = off, .ra_at = -1};
+	return &t.rules[i + 1];
+}
+
+/* Function 0 is where every good walk ends. */
+static void outermost(void)
+{
+	rule(0, UNWIND_CFA_SP, 8)->ra = UNWIND_RA_NONE;
+}
+
+static enum chain_cause walk(void)
+{
+	return walk_stack(&t.in, t.frames, CHAIN_MAX_FRAMES, &t.n);
+}
+
+/* A walk ends for CAUSE with the frames in functions FUNCTIONS, innermost first. */
+static void expect(enum chain_cause cause, unsigned n, const uint64_t *frames)
+{
+	EXPECT_EQ(walk(), cause);
+	EXPECT_EQ(t.n, n);
+	for (unsigned i = 0; i < n && i < t.n; i++)
+		EXPECT_EQ(t.frames[i], frames[i]);
+}
+
+#define EXPECT_WALK(cause, ...)                                                                    \
+	expect(cause, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
+
+#define LEAF(i)	 IN_FILE(PROGRAM, FUNCTION(i) + 0x10)
+#define FRAME(i) IN_FILE(PROGRAM, CALL(i) - 1)
+
+TEST(frames_without_frame_pointer)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_SP, 32);
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = CALL(2);
+	t.stack[5 + 3] = CALL(2);
+	t.stack[9 + 3] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(2), FRAME(0));
+	EXPECT_EQ(t.images[PROGRAM].last_used, 7);
+}
+
+TEST(the_row_that_holds_is_the_last_one_before_the_address)
+{
+	/* Block 1 has no row: the one of block 0 reaches into it.  Block 2 has three. */
+	static const uint32_t blocks[] = {0, 2, 2, 5};
+	static const struct {
+		uint32_t off, rule;
+	} rows[] = {{0, 1}, {0x3f0, 2}, {0x804, 3}, {0x810, 4}, {0xbff, 5}};
+	static const struct {
+		uint32_t off, rule;
+	} holds[] = {{0, 1},	 {1, 1},     {0x3ef, 1}, {0x3f0, 2}, {0x3ff, 2},
+		     {0x400, 2}, {0x7ff, 2}, {0x803, 2}, {0x804, 3}, {0x80f, 3},
+		     {0x810, 4}, {0xbfe, 4}, {0xbff, 5}};
+
+	begin(EM_X86_64);
+	memcpy(t.words, blocks, sizeof(blocks));
+	for (unsigned i = 0; i < 5; i++)
+		t.words[10 + i] = rows[i].rule << 16 | ((CODE_OFF + rows[i].off) & 0xffff);
+	t.images[PROGRAM] =
+		(struct unwind_image){.first_off = CODE_OFF, .n_blocks = 3, .rows_at = 10};
+	/* Rule I tells itself by the cause it leads to: none, a lost register, an entry ... */
+	for (unsigned i = 0; i < 5; i++)
+		rule(i, UNWIND_CFA_SP, 8 * (int)(i + 1));
+	for (unsigned i = 0; i < sizeof(holds) / sizeof(holds[0]); i++) {
+		memset(t.stack, 0, sizeof(t.stack));
+		at(CODE_AVMA + holds[i].off, 0, 0);
+		t.stack[holds[i].rule - 1] = JIT_AVMA + 1 + i; /* only that rule finds this */
+		for (unsigned j = 0; j < 5; j++)
+			if (j != holds[i].rule - 1)
+				t.stack[j] = LIB_AVMA + 1;
+		walk();
+		EXPECT_EQ(t.n, 2);
+		EXPECT_EQ(t.frames[1], JIT_AVMA + i);
+	}
+	at(CODE_AVMA + 0xc00, 0, 0); /* behind the table */
+	EXPECT_EQ(walk(), CHAIN_NO_RULE);
+}
+
+TEST(a_frame_pointer_saved_and_restored)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_FP, 16)->fp_at = -2;
+	rule(2, UNWIND_CFA_SP, 24)->fp_at = -2; /* pushed, but not used */
+	at(FUNCTION(1) + 0x10, 2, 6);
+	t.stack[6] = word(20); /* the caller's, kept by function 2's frame */
+	t.stack[7] = CALL(2);
+	t.stack[8 + 1] = word(14);
+	t.stack[8 + 2] = CALL(1);
+	t.stack[14] = 0;
+	t.stack[15] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(1), FRAME(0));
+}
+
+TEST(a_register_as_base_is_known_in_the_innermost_frame)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_REG, 0)->cfa_reg = 10; /* lea 8(%rsp),%r10; and $-32,%rsp */
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.in.regs[10] = word(9);
+	t.stack[8] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(0));
+
+	rule(2, UNWIND_CFA_SP, 8);
+	at(FUNCTION(2) + 0x10, 3, 0);
+	t.stack[3] = CALL(1);
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(2), FRAME(1));
+}
+
+TEST(rbx_as_base_is_known_everywhere)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_REG, 16)->cfa_reg = WALK_X86_BX;
+	rule(2, UNWIND_CFA_SP, 16)->bx_at = -2;
+	rule(3, UNWIND_CFA_SP, 8);
+	at(FUNCTION(3) + 0x10, 2, 0);
+	t.stack[2] = CALL(2);
+	t.stack[3] = word(10); /* rbx of function 1 */
+	t.stack[4] = CALL(1);
+	t.stack[11] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(3), FRAME(2), FRAME(1), FRAME(0));
+
+	t.rules[2 + 1].bx_at = UNWIND_LOST;
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(3), FRAME(2), FRAME(1));
+}
+
+TEST(a_realigned_stack)
+{
+	/* lea 8(%rsp),%r10; and $-32,%rsp; push -8(%r10); push %rbp; mov %rsp,%rbp; push %r10;
+	 * push %rbx: the CFA is at rbp-8, rbp at rbp, rbx at rbp-16. */
+	begin(EM_X86_64);
+	outermost();
+	*rule(1, UNWIND_CFA_FP_DEREF, -8) =
+		(struct unwind_rule){.cfa = UNWIND_CFA_FP_DEREF,
+				     .cfa_off = -8,
+				     .ra_at = -1,
+				     .bx_at = -2,
+				     .by_fp = UNWIND_FP_BY_FP | UNWIND_BX_BY_FP};
+	rule(2, UNWIND_CFA_FP, 16);
+	rule(3, UNWIND_CFA_REG, 8)->cfa_reg = WALK_X86_BX;
+	at(FUNCTION(1) + 0x10, 2, 8);
+	t.stack[6] = word(25); /* rbx */
+	t.stack[7] = word(13); /* r10 */
+	t.stack[8] = word(17); /* rbp */
+	t.stack[12] = CALL(2);
+	t.stack[18] = CALL(3);
+	t.stack[25] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
+}
+
+TEST(the_word_at_sp_plus_something)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP_DEREF, 24)->cfa_add = 8; /* mov %rsp,%rax; and; mov %rax,24(%rsp) */
+	at(FUNCTION(1) + 0x10, 2, 0);
+	t.stack[5] = word(10);
+	t.stack[10] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(0));
+}
+
+TEST(a_lazy_binding_stub)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_PLT, 11);
+	t.stack[4] = CALL(0);
+	for (unsigned i = 0; i < 32; i++) { /* endbr/jmp, then push: at byte 11 it is done */
+		bool pushed = (i & 15) >= 11;
+
+		at(FUNCTION(1) + i, pushed ? 3 : 4, 0);
+		EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(1) + i), FRAME(0));
+	}
+}
+
+/* The registers of a signal's frame, whose ucontext is at word I of the stack. */
+static void signal_frame(unsigned i, uint64_t ip, unsigned sp, unsigned fp)
+{
+	uint64_t *regs = &t.stack[i + 5];
+
+	for (int r = 0; r < 18; r++)
+		regs[r] = 0x5000 + (unsigned)r;
+	regs[10] = word(fp);
+	regs[15] = word(sp);
+	regs[16] = ip;
+}
+
+TEST(through_a_signal)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 16); /* the handler */
+	rule(2, UNWIND_CFA_SIGNAL, 0);
+	rule(3, UNWIND_CFA_REG, 8)->cfa_reg = 8; /* r8 is known there */
+	at(FUNCTION(1) + 0x10, 2, 0);
+	t.stack[3] = FUNCTION(2); /* its first byte */
+	signal_frame(4, FUNCTION(3), 60, 0);
+	t.stack[9] = word(70); /* r8 */
+	t.stack[70] = CALL(0);
+	/* One byte earlier is function 1's: the frame information of glibc begins there. */
+	t.words[N_FUNCTIONS + 1 + 2]--;
+	t.words[2] = 3;
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(2)),
+		    IN_FILE(PROGRAM, FUNCTION(3)), FRAME(0));
+}
+
+TEST(from_an_alternate_stack_down)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_SIGNAL, 0);
+	at(FUNCTION(1) + 0x10, 100, 0);
+	t.stack[100] = CALL(2);
+	signal_frame(101, FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, CALL(2)), LEAF(1), FRAME(0));
+
+	/* Frames that lead back to themselves, again and again. */
+	signal_frame(101, FUNCTION(1) + 0x10, 100, 0);
+	EXPECT_EQ(walk(), CHAIN_NOT_RISING);
+	EXPECT_EQ(t.n, 2 * (WALK_MAX_FALLS + 1));
+}
+
+TEST(a_trampoline_without_frame_information_is_known_by_its_code)
+{
+	static const uint8_t mov_rax[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+	static const uint8_t mov_eax[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};
+
+	for (int i = 0; i < 3; i++) {
+		begin(EM_X86_64);
+		outermost();
+		rule(1, UNWIND_CFA_SP, 8);
+		at(FUNCTION(1) + 0x10, 2, 0);
+		t.stack[2] = t.code_avma = LIB_AVMA + 0x100;
+		memcpy(t.code, i == 0 ? mov_rax : mov_eax,
+		       i == 0 ? sizeof(mov_rax) : sizeof(mov_eax));
+		signal_frame(3, FUNCTION(1) + 0x10, 60, 0);
+		t.stack[60] = CALL(0);
+		if (i < 2) {
+			EXPECT_WALK(CHAIN_COMPLETE, LEAF(1),
+				    (uint64_t)LIB << FRAME_IMAGE_SHIFT | (CODE_OFF + 0x100),
+				    LEAF(1), FRAME(0));
+			continue;
+		}
+		((uint8_t *)t.code)[1] = 14; /* another system call */
+		EXPECT_EQ(walk(), CHAIN_NO_RULE);
+		EXPECT_EQ(t.n, 2);
+	}
+}
+
+TEST(behind_a_system_call_the_frame_is_a_caller)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_SP, 16);
+	t.in.in_call = true;
+	at(FUNCTION(2), 4, 0); /* function 1 ends with the call */
+	t.stack[4] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(2) - 1), FRAME(0));
+}
+
+TEST(by_frame_pointer_where_there_is_no_table)
+{
+	static const struct {
+		uint64_t avma, frame;
+	} where[] = {
+		{JIT_AVMA, JIT_AVMA + 0x1f},
+		{NEW_AVMA, NEW_AVMA + 0x1f},
+		{BARE_AVMA, (uint64_t)BARE << FRAME_IMAGE_SHIFT | (CODE_OFF + 0x1f)},
+		{LIB_AVMA, (uint64_t)LIB << FRAME_IMAGE_SHIFT | (CODE_OFF + 0x1f)},
+	};
+
+	for (unsigned i = 0; i < sizeof(where) / sizeof(where[0]); i++) {
+		begin(EM_X86_64);
+		outermost();
+		rule(1, UNWIND_CFA_SP, 8);
+		rule(2, UNWIND_CFA_FP, 16)->fp_at = -2;
+		at(FUNCTION(1) + 0x10, 2, 6);
+		t.stack[2] = where[i].avma + 0x20;
+		t.stack[6] = word(12);
+		t.stack[7] = where[i].avma + 0x20;
+		t.stack[12] = word(20); /* of a function with a table again */
+		t.stack[13] = CALL(2);
+		t.stack[20] = 0;
+		t.stack[21] = CALL(0);
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), where[i].frame | FRAME_GUESSED,
+			    where[i].frame | FRAME_GUESSED, FRAME(2), FRAME(0));
+		EXPECT_EQ(t.n_wanted, where[i].avma == BARE_AVMA ? 2 : 0);
+
+		/* A frame pointer of 0 is the end, but only of frames that have one. */
+		t.stack[12] = 0;
+		t.stack[13] = where[i].avma + 0x20;
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), where[i].frame | FRAME_GUESSED,
+			    where[i].frame | FRAME_GUESSED, where[i].frame);
+	}
+}
+
+TEST(what_does_not_look_like_a_frame_is_none)
+{
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	at(FUNCTION(1) + 0x10, 4, 9);
+	t.stack[4] = JIT_AVMA + 0x20;
+	t.stack[9] = word(20);
+	t.stack[10] = 0x1234; /* mapped nowhere */
+	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), JIT_AVMA + 0x1f);
+	t.stack[10] = 0;
+	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), JIT_AVMA + 0x1f);
+	t.stack[4] = NEW_AVMA + 0x20;
+	EXPECT_WALK(CHAIN_NO_TABLE, LEAF(1), NEW_AVMA + 0x1f);
+	at(FUNCTION(1) + 0x10, 4, 0); /* 0, but no frame before it says that it is one */
+	EXPECT_WALK(CHAIN_NO_TABLE, LEAF(1), NEW_AVMA + 0x1f);
+	at(FUNCTION(1) + 0x10, 4, 3); /* below the stack pointer */
+	t.stack[3 + 1] = NEW_AVMA + 0x20;
+	EXPECT_WALK(CHAIN_NO_TABLE, LEAF(1), NEW_AVMA + 0x1f);
+	at(FUNCTION(1) + 0x10, 4, 9); /* not aligned */
+	t.in.regs[WALK_X86_FP] += 4;
+	EXPECT_WALK(CHAIN_NO_TABLE, LEAF(1), NEW_AVMA + 0x1f);
+	t.rules[1 + 1].fp_at = UNWIND_LOST;
+	EXPECT_WALK(CHAIN_NO_TABLE, LEAF(1), NEW_AVMA + 0x1f);
+}
+
+TEST(where_the_stack_of_the_process_begins_is_the_end)
+{
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = LIB_AVMA + 0x20; /* the loader's entry has no frame information */
+	t.in.entry_sp = word(5);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1),
+		    (uint64_t)LIB << FRAME_IMAGE_SHIFT | (CODE_OFF + 0x1f));
+	t.in.entry_sp = word(10);
+	EXPECT_EQ(walk(), CHAIN_NO_RULE);
+	t.in.entry_sp = word(4);
+	EXPECT_EQ(walk(), CHAIN_NO_RULE);
+}
+
+TEST(a_return_address_of_zero_is_the_end)
+{
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	at(FUNCTION(1) + 0x10, 4, 0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1));
+}
+
+TEST(causes)
+{
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	at(0x1234, 4, 0);
+	EXPECT_EQ(walk(), CHAIN_NO_MAPPING);
+	EXPECT_EQ(t.n, 0);
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = 0x1234;
+	EXPECT_WALK(CHAIN_NO_MAPPING, LEAF(1));
+
+	t.rules[2 + 1] = (struct unwind_rule){.why = UNWIND_TOO_COMPLEX};
+	t.stack[4] = CALL(2);
+	EXPECT_WALK(CHAIN_TOO_COMPLEX, LEAF(1), FRAME(2));
+	t.rules[2 + 1] = (struct unwind_rule){.why = UNWIND_DAMAGED};
+	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), FRAME(2));
+
+	rule(2, UNWIND_CFA_SP, 8 * N_WORDS);
+	EXPECT_WALK(CHAIN_UNREADABLE, LEAF(1), FRAME(2));
+	rule(2, UNWIND_CFA_SP, -8 * 100);
+	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2));
+	rule(2, UNWIND_CFA_SP, 0);
+	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2));
+	rule(2, UNWIND_CFA_FP_DEREF, 8);
+	EXPECT_WALK(CHAIN_UNREADABLE, LEAF(1), FRAME(2));
+	rule(2, UNWIND_CFA_SIGNAL, 0);
+	at(FUNCTION(2), N_WORDS - 4, 0);
+	EXPECT_WALK(CHAIN_UNREADABLE, IN_FILE(PROGRAM, FUNCTION(2)));
+	rule(2, UNWIND_CFA_SP, 8)->ra = UNWIND_RA_REGISTER; /* x86-64 has none */
+	EXPECT_WALK(CHAIN_REGISTER_LOST, IN_FILE(PROGRAM, FUNCTION(2)));
+
+	rule(1, UNWIND_CFA_SP, 8)->fp_at = UNWIND_LOST;
+	rule(2, UNWIND_CFA_FP, 8);
+	at(FUNCTION(1) + 0x10, 4, 9);
+	t.stack[4] = CALL(2);
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2));
+}
+
+TEST(no_stack_at_all)
+{
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	at(FUNCTION(1) + 0x10, 0, 0);
+	for (t.in.n_bytes = 0; t.in.n_bytes < 8; t.in.n_bytes++)
+		EXPECT_WALK(CHAIN_UNREADABLE, LEAF(1));
+}
+
+TEST(deeper_than_there_is_room)
+{
+	static uint8_t deep[8 * (CHAIN_MAX_FRAMES + 8)];
+
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	for (unsigned i = 0; i < sizeof(deep) / 8; i++)
+		memcpy(deep + 8 * i, &(uint64_t){CALL(1)}, 8);
+	at(FUNCTION(1) + 0x10, 0, 0);
+	t.in.stack = deep;
+	t.in.n_bytes = sizeof(deep);
+	EXPECT_EQ(walk(), CHAIN_TOO_DEEP);
+	EXPECT_EQ(t.n, CHAIN_MAX_FRAMES);
+	EXPECT_EQ(t.frames[CHAIN_MAX_FRAMES - 1], FRAME(1));
+}
+
+/* --- AArch64 --- */
+
+TEST(arm_leaf_and_frames)
+{
+	begin(EM_AARCH64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 0)->ra = UNWIND_RA_REGISTER; /* a leaf without a frame */
+	*rule(2, UNWIND_CFA_SP, 48) =
+		(struct unwind_rule){.cfa = UNWIND_CFA_SP, .cfa_off = 48, .fp_at = -6, .ra_at = -5};
+	*rule(3, UNWIND_CFA_FP, 32) = (struct unwind_rule){
+		.cfa = UNWIND_CFA_FP, .cfa_off = 32, .fp_at = -4, .ra_at = -3, .signed_ra = 1};
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.in.regs[WALK_ARM_LR] = CALL(2);
+	t.stack[4] = word(14);
+	t.stack[5] = CALL(3);
+	t.stack[14] = 0;
+	t.stack[15] = CALL(0) | 0x2aULL << 56 | 0x1fULL << 48; /* with its code */
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
+
+	/* A caller's link register is gone. */
+	t.stack[5] = CALL(1);
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2), FRAME(1));
+	t.in.regs[WALK_ARM_LR] = 0;
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1));
+}
+
+TEST(arm_by_frame_record)
+{
+	begin(EM_AARCH64);
+	outermost();
+	at(JIT_AVMA + 0x10, 2, 4);
+	t.stack[4] = word(9);
+	t.stack[5] = (JIT_AVMA + 0x40) | 0x7fULL << 48;
+	t.stack[9] = 0;
+	t.stack[10] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, (JIT_AVMA + 0x10) | FRAME_GUESSED,
+		    (JIT_AVMA + 0x3f) | FRAME_GUESSED, FRAME(0));
+}
+
+TEST(arm_through_a_signal)
+{
+	for (int by_code = 0; by_code < 2; by_code++) {
+		uint64_t trampoline = by_code ? LIB_AVMA + 0x100 : FUNCTION(2) + 4;
+		uint64_t *regs;
+
+		begin(EM_AARCH64);
+		outermost();
+		rule(1, UNWIND_CFA_SP, 0)->ra = UNWIND_RA_REGISTER;
+		rule(2, UNWIND_CFA_SIGNAL, 0);
+		rule(3, UNWIND_CFA_REG, 16)->cfa_reg = 9;
+		t.rules[3 + 1].ra_at = -2;
+		at(FUNCTION(1) + 0x10, 2, 0);
+		t.in.regs[WALK_ARM_LR] = t.code_avma = trampoline;
+		t.code[0] = 0xd4000001d2801168; /* mov x8, #139; svc #0 */
+		regs = &t.stack[2 + (128 + 176 + 8) / 8];
+		for (unsigned r = 0; r < 31; r++)
+			regs[r] = 0x5000 + r;
+		regs[9] = word(100);
+		regs[31] = word(90);
+		regs[32] = FUNCTION(3) + 8;
+		t.stack[100] = CALL(0);
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1),
+			    by_code ? (uint64_t)LIB << FRAME_IMAGE_SHIFT | (CODE_OFF + 0x100)
+				    : IN_FILE(PROGRAM, trampoline),
+			    IN_FILE(PROGRAM, FUNCTION(3) + 8), FRAME(0));
+	}
+}
+
+TEST(arm_does_not_rise_by_the_link_register_alone)
+{
+	begin(EM_AARCH64);
+	rule(1, UNWIND_CFA_SP, 0)->ra = UNWIND_RA_REGISTER;
+	rule(2, UNWIND_CFA_SP, 0)->ra_at = 0;
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.in.regs[WALK_ARM_LR] = CALL(2);
+	t.stack[4] = CALL(2);
+	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2));
+	rule(1, UNWIND_CFA_SP, -8)->ra = UNWIND_RA_REGISTER;
+	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1));
+}
+
+/* Any tables, registers and stack: it ends, and what it yields is what a chain may hold. */
+TEST(anything_ends)
+{
+	struct t_rng r = {1};
+
+	for (unsigned n = t_cases(20000); n; n--) {
+		begin(n & 1 ? EM_X86_64 : EM_AARCH64);
+		for (unsigned i = 1; i <= N_FUNCTIONS; i++) {
+			for (unsigned b = 0; b < sizeof(t.rules[i]); b++)
+				((uint8_t *)&t.rules[i])[b] = (uint8_t)t_rand(&r);
+			t.rules[i].cfa = (unsigned char)t_below(&r, UNWIND_CFA_SIGNAL + 1);
+			t.rules[i].ra =
+				t_below(&r, 8) ? UNWIND_RA_SAVED : (unsigned char)t_below(&r, 3);
+			t.rules[i].cfa_off = (int)t_below(&r, 128) - 16;
+			t.rules[i].ra_at = (short)((int)t_below(&r, 8) - 6);
+			t.rules[i].fp_at = (short)((int)t_below(&r, 8) - 6);
+			t.rules[i].bx_at = (short)((int)t_below(&r, 8) - 6);
+		}
+		for (unsigned i = 0; i < N_WORDS; i++)
+			t.stack[i] = t_below(&r, 2) ? FUNCTION(t_below(&r, N_FUNCTIONS)) + 0x10
+						    : word((unsigned)t_below(&r, N_WORDS + 8));
+		for (unsigned i = 0; i < WALK_MAX_REGISTERS; i++)
+			t.in.regs[i] = word((unsigned)t_below(&r, N_WORDS + 8));
+		t.in.regs[t.in.machine == EM_AARCH64 ? WALK_ARM_IP : WALK_X86_IP] =
+			FUNCTION(t_below(&r, N_FUNCTIONS));
+		REQUIRE(walk() < CHAIN_N_CAUSES);
+		REQUIRE(t.n <= CHAIN_MAX_FRAMES);
+		for (unsigned i = 0; i < t.n; i++)
+			REQUIRE(!(t.frames[i] & FRAME_KERNEL) &&
+				(t.frames[i] >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES) == PROGRAM);
+	}
+}
