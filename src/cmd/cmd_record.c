@@ -25,14 +25,15 @@
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
 #include "daemon/recorder.h"
+#include "model/trace.h"
 #include "store/store.h"
 
 struct options {
 	bool all;
 	opt_list pids, events, operands;
-	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory;
+	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory, *trace_memory;
 	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
-	bool off_cpu, calls;
+	bool off_cpu, calls, trace;
 };
 
 /* A command waiting to be executed. */
@@ -315,6 +316,13 @@ static void show_account(struct recorder *r, const char *db)
 	for (event_id i = 0; i < s->events.n; i++)
 		show_event(s->profile, &s->events.v[i], i);
 	record_calls_show(r);
+	if (s->profile->trace_bytes_max) {
+		fprintf(stderr, "  time lines: %s points of %s threads",
+			thousands(trace_n_points(s->profile), a),
+			thousands(s->profile->traces.n - 1, b));
+		n = trace_n_dropped(s->profile);
+		fprintf(stderr, n ? ", %s dropped (trace_full)\n" : "\n", thousands(n, a));
+	}
 	n = collector_stats(recorder_collector(r)).n_lost_records;
 	if (n)
 		fprintf(stderr,
@@ -378,6 +386,17 @@ static void emit_account(struct cmd *c, struct recorder *r, const char *db)
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
+	if (s->profile->trace_bytes_max) {
+		json_key(&j, "traces");
+		json_begin(&j, '{');
+		json_key(&j, "threads");
+		json_u64(&j, s->profile->traces.n - 1);
+		json_key(&j, "points");
+		json_u64(&j, trace_n_points(s->profile));
+		json_key(&j, "trace_full");
+		json_u64(&j, trace_n_dropped(s->profile));
+		json_end(&j, '}');
+	}
 	if (s->has_calls)
 		record_calls_emit(&j, r);
 	json_end(&j, '}');
@@ -462,7 +481,7 @@ static int choose_calls(const struct options *o, struct collector_opts *co, stru
 	if (mode < 0)
 		return mode;
 	if (o->unwind_memory) {
-		rc = record_calls_parse_bytes(o->unwind_memory, &n_bytes, err);
+		rc = record_calls_parse_bytes("--unwind-memory", o->unwind_memory, &n_bytes, err);
 		if (rc < 0)
 			return rc;
 		co->tables.n_bytes = (size_t)n_bytes;
@@ -523,6 +542,10 @@ int cmd_record(struct cmd *c)
 		{"label", OPT_STR, &o.label, "LABEL", "mark the samples with LABEL"},
 		{"by", OPT_STR, &o.by, "group|pid|tid", "keep processes or threads apart"},
 		{"engine", OPT_STR, &o.engine, "auto|bpf|ring", "how samples are brought in"},
+		{"trace", OPT_FLAG, &o.trace, NULL,
+		 "keep the time of each sample: time lines for dwell trace"},
+		{"trace-memory", OPT_STR, &o.trace_memory, "SIZE",
+		 "what time lines may take in memory, 1M to 4G (default 64M)"},
 		{"off-cpu", OPT_FLAG, &o.off_cpu, NULL,
 		 "how long threads run, wait for a CPU and are blocked, too"},
 		{"min-block", OPT_DURATION, &o.min_block_ns, "TIME",
@@ -553,6 +576,16 @@ int cmd_record(struct cmd *c)
 		return err_set(&c->err, -EINVAL,
 			       "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
 			       o.log_slots);
+	if (o.trace_memory && !o.trace)
+		return err_set(&c->err, -EINVAL, "--trace-memory: needs --trace");
+	if (o.trace_memory) {
+		uint64_t n_bytes;
+
+		rc = record_calls_parse_bytes("--trace-memory", o.trace_memory, &n_bytes, &c->err);
+		if (rc < 0)
+			return rc;
+		ro.collect.trace_bytes = (size_t)n_bytes;
+	}
 	if (o.min_block_ns && !o.off_cpu)
 		return err_set(&c->err, -EINVAL, "--min-block: needs --off-cpu");
 	rc = choose_calls(&o, &ro.collect, &c->err);
@@ -572,6 +605,7 @@ int cmd_record(struct cmd *c)
 		ro.collect.split = (enum owner_split)split;
 		ro.collect.n_slots = (uint32_t)o.log_slots;
 		ro.collect.off_cpu = o.off_cpu;
+		ro.collect.trace = o.trace;
 		ro.collect.min_block_ns = o.min_block_ns;
 		ro.collect.label = o.label ? o.label : "";
 		rc = record(c, &o, &ro, &ch);

@@ -11,7 +11,7 @@
 #define LEAST_BYTES (1ull << 20)
 #define MOST_BYTES  (4ull << 30)
 
-int record_calls_parse_bytes(const char *text, uint64_t *ret, struct err *err)
+int record_calls_parse_bytes(const char *option, const char *text, uint64_t *ret, struct err *err)
 {
 	static const char units[] = "KMG";
 	const char *unit;
@@ -22,12 +22,11 @@ int record_calls_parse_bytes(const char *text, uint64_t *ret, struct err *err)
 	n = strtoull(text, &end, 10);
 	unit = *end ? strchr(units, *end) : NULL;
 	if (errno || end == text || text[0] == '-' || (*end && (!unit || end[1])) || n > MOST_BYTES)
-		return err_set(err, -EINVAL, "--unwind-memory: '%s' is not a size such as 64M",
-			       text);
+		return err_set(err, -EINVAL, "%s: '%s' is not a size such as 64M", option, text);
 	if (unit)
 		n <<= 10 * (unit - units + 1);
 	if (n < LEAST_BYTES || n > MOST_BYTES)
-		return err_set(err, -EINVAL, "--unwind-memory: %s is not from 1M to 4G", text);
+		return err_set(err, -EINVAL, "%s: %s is not from 1M to 4G", option, text);
 	*ret = n;
 	return 0;
 }

@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "daemon/recorder.h"
 
-/* Parses a size: bytes, or with K, M or G; -EINVAL unless it is 1M to 4G. */
-int record_calls_parse_bytes(const char *text, uint64_t *ret, struct err *err);
+/* Parses the size given with OPTION: bytes, or with K, M or G; -EINVAL unless it is 1M to 4G. */
+int record_calls_parse_bytes(const char *option, const char *text, uint64_t *ret, struct err *err);
 
 /* Lines of the account, on stderr; none without call paths. */
 void record_calls_show(const struct recorder *r);

@@ -19,6 +19,7 @@
 #include "collect/procfs.h"
 #include "collect/record.h"
 #include "collect/ring.h"
+#include "collect/tracer.h"
 
 /* Longest time between two cycles; and the share of a log one cycle may fill. */
 #define CYCLE_MS      1000
@@ -57,6 +58,7 @@ struct collector {
 	struct kernel_map kernel;
 	struct call_paths calls;
 	struct fold fold;
+	struct tracer tracer;
 	struct offcpu *offcpu;			 /* NULL: not asked for */
 	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
 	uint64_t n_ring_lost[LOG_MAX_EVENTS];	 /* found their ring full; known at the end */
@@ -148,6 +150,7 @@ static int open_log(struct collector *c, struct err *err)
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	c->n_log_cpus = o.n_cpus;
 	c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
+	o.times = c->opts.trace;
 	call_paths_log_opts(&c->calls, &c->opts.tables, &o);
 	rc = log_open(&o, &c->log, err);
 	if (rc == -EPERM || rc == -EACCES)
@@ -315,6 +318,7 @@ static int open_offcpu(struct collector *c, struct err *err)
 			       c->inner_pidns ? "in an inner pid namespace" : "with a cgroup");
 	o.switches.n_cpus = c->n_log_cpus;
 	o.switches.log = c->log;
+	o.tracer = c->fold.tracer;
 	o.switches.pids = t->kind == TARGET_ALL ? NULL : t->pids.v;
 	o.switches.n_pids = t->kind == TARGET_ALL ? 0 : (uint32_t)t->pids.n;
 	return offcpu_open(&o, &c->calls.chains, &c->offcpu, err);
@@ -363,6 +367,12 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 	call_paths_init(&c->calls, opts->calls, p, &c->procs, &c->images, &c->kernel);
 	if (opts->calls != CALLS_NONE)
 		c->fold.chains = &c->calls.chains;
+	if (opts->trace) {
+		tracer_init(&c->tracer, p,
+			    opts->trace_bytes ? opts->trace_bytes : COLLECTOR_TRACE_BYTES,
+			    opts->clock_offset_ns);
+		c->fold.tracer = &c->tracer;
+	}
 	cpus_online(&c->cpus);
 	rc = open_all(c, err);
 	if (rc < 0) {
@@ -390,6 +400,7 @@ void collector_close(struct collector *c)
 	wr_release(&c->spare);
 	vec_release(&c->order);
 	fold_release(&c->fold);
+	tracer_release(&c->tracer);
 	procs_release(&c->procs);
 	images_release(&c->images);
 	kernel_map_release(&c->kernel);
@@ -514,7 +525,7 @@ static void apply_sample(struct collector *c, const struct record *r)
 	/* A child's inherited event writes its parent's id (primary_event_id). */
 	const struct opened *o = sampler_by_id(c, r->id);
 	uint32_t proc = procs_current(&c->procs, r->pid);
-	struct log_sample s = {.ip = r->ip, .tgid = r->pid, .tid = r->tid};
+	struct log_sample s = {.ip = r->ip, .tgid = r->pid, .tid = r->tid, .time_ns = r->time_ns};
 
 	if (!o)
 		return;
@@ -548,6 +559,10 @@ static void apply(struct collector *c, const struct record *r)
 					       .image = {.kind = IMAGE_BPF, .path = r->name}});
 		break;
 	default:
+		if (c->tracer.profile && r->kind == RECORD_FORK)
+			tracer_begin(&c->tracer, r->tid, r->time_ns);
+		if (c->tracer.profile && r->kind == RECORD_EXIT)
+			tracer_end(&c->tracer, r->tid, r->time_ns);
 		fold_pause(&c->fold);
 		procs_apply(&c->procs, r);
 	}
@@ -606,6 +621,8 @@ static void cycle(struct collector *c, uint64_t until_ns)
 		for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at++) {
 			struct log_sample s = log_get(c->log, cpu, at);
 
+			if (s.time_ns)
+				c->procs.time_ns = s.time_ns;
 			fold_add(&c->fold, &s);
 		}
 		log_set_tail(c->log, cpu, c->heads[cpu]);

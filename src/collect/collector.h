@@ -23,17 +23,22 @@
 
 enum engine { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
 
+#define COLLECTOR_TRACE_BYTES (64u << 20)
+
 struct collector_opts {
 	struct target target;		 /* the lists in it stay the caller's */
 	const struct event_spec *events; /* rates set; borrowed until collector_close */
 	uint32_t n_events;		 /* 1 .. LOG_MAX_EVENTS */
 	enum engine engine;		 /* AUTO: bpf where it can be had */
 	enum owner_split split;
-	const char *label;     /* "" for none */
-	uint32_t n_slots;      /* of a CPU's log, a power of two; 0: chosen by CPU count */
-	bool off_cpu;	       /* how long threads run, wait and are blocked, too: offcpu.h */
-	uint64_t min_block_ns; /* 0: as offcpu.h has it */
-	image_probe_fn *probe; /* reads ELF layouts */
+	const char *label;	 /* "" for none */
+	uint32_t n_slots;	 /* of a CPU's log, a power of two; 0: chosen by CPU count */
+	bool trace;		 /* time lines of threads, in at most trace_bytes: tracer.h */
+	size_t trace_bytes;	 /* 0: COLLECTOR_TRACE_BYTES */
+	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC, for their times */
+	bool off_cpu;		 /* how long threads run, wait and are blocked, too: offcpu.h */
+	uint64_t min_block_ns;	 /* 0: as offcpu.h has it */
+	image_probe_fn *probe;	 /* reads ELF layouts */
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;
 	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */

@@ -187,6 +187,20 @@ static void locate(struct fold *f, uint64_t ip, struct fold_key *key)
 	key->at = ip - m->start + m->off;
 }
 
+static place_id place_of(struct fold *f, const struct fold_slot *s);
+
+/* A point of the thread's time line; idle tasks are no threads. */
+static void trace(struct fold *f, const struct log_sample *s, const struct fold_key *key)
+{
+	const struct fold_slot slot = {.key = *key};
+	ctx_id ctx;
+
+	if (!s->tgid)
+		return;
+	ctx = profile_intern_ctx(f->profile, key->caller, place_of(f, &slot));
+	tracer_add(f->tracer, s->tgid, s->tid, key->owner, s->time_ns, ctx, f->events[s->event]);
+}
+
 void fold_add(struct fold *f, const struct log_sample *s)
 {
 	struct fold_key key = {.at = s->ip, .code = CODE_KERNEL, .event = s->event + 1};
@@ -199,6 +213,8 @@ void fold_add(struct fold *f, const struct log_sample *s)
 	if (f->chains)
 		key.caller = chains_count(f->chains, s->chain, s->event);
 	f->n_samples[s->event]++;
+	if (f->tracer)
+		trace(f, s, &key);
 	count(f, &key);
 }
 

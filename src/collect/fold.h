@@ -15,6 +15,7 @@
 #include "collect/kernel_map.h"
 #include "collect/log.h"
 #include "collect/procs.h"
+#include "collect/tracer.h"
 
 #define FOLD_BATCH 32
 
@@ -33,6 +34,7 @@ struct fold {
 	struct images *images;
 	struct kernel_map *kernel;
 	struct chains *chains;	 /* NULL: without call paths */
+	struct tracer *tracer;	 /* NULL: without time lines */
 	const event_id *events;	 /* by the log's event number */
 	struct fold_slot *slots; /* open addressing, a power of two */
 	uint32_t n_slots, n_used;

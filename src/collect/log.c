@@ -31,6 +31,7 @@ struct log {
 	VEC(struct bpf_link *) links;
 	bool with_chains;
 	struct log_chains *chains; /* NULL without */
+	uint64_t *slot_times;	   /* n_cpus * n_slots; NULL without */
 };
 
 /* libbpf speaks through a callback; its last warning explains a failure to load. */
@@ -66,6 +67,9 @@ static int load(struct log *l, const struct log_opts *opts)
 
 	s->rodata->n_slots = opts->n_slots;
 	s->rodata->n_spill = opts->n_spill;
+	s->rodata->with_times = opts->times;
+	if (opts->times)
+		bpf_map__set_max_entries(s->maps.slot_times, opts->n_cpus * opts->n_slots);
 	s->rodata->pidns_dev = opts->pidns_dev;
 	s->rodata->pidns_ino = opts->pidns_ino;
 	s->rodata->n_chain_words = opts->n_chain_words;
@@ -107,7 +111,10 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 				PROT_READ | PROT_WRITE);
 	l->spill = log_map_array(l->skel->maps.spill, sizeof(*l->spill),
 				 (size_t)l->n_cpus * l->n_spill, PROT_READ);
-	if (!l->slots || !l->cpus || !l->spill) {
+	if (opts->times)
+		l->slot_times = log_map_array(l->skel->maps.slot_times, 8,
+					      (size_t)l->n_cpus * l->n_slots, PROT_READ);
+	if (!l->slots || !l->cpus || !l->spill || (opts->times && !l->slot_times)) {
 		rc = -errno;
 		log_close(l);
 		return err_errno(err, rc, "cannot map the sample log");
@@ -137,6 +144,7 @@ void log_close(struct log *l)
 	vec_release(&l->links);
 	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
+	log_unmap_array(l->slot_times, 8, (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill);
 	log_chains_close(l->chains);
 	sample_bpf__destroy(l->skel);
@@ -248,6 +256,7 @@ struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 		.tid = (uint32_t)(s->task >> LOG_PID_BITS) & pid_mask,
 		.generation = (uint32_t)(s->task >> (2 * LOG_PID_BITS)),
 		.chain = l->chains ? log_chains_get(l->chains, cpu, slot) : 0,
+		.time_ns = l->slot_times ? l->slot_times[(size_t)cpu * l->n_slots + slot] : 0,
 	};
 }
 

@@ -21,6 +21,7 @@ struct log_opts {
 	uint32_t n_spill;  /* per CPU, a power of two */
 	uint64_t pidns_dev,
 		pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
+	bool times;	   /* of samples too */
 	/* Call paths; all zero without. */
 	bool chains;
 	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
@@ -50,7 +51,8 @@ void log_each_program(const struct log *l,
 struct log_sample {
 	uint64_t ip; /* sign-extended: negative as int64_t means kernel */
 	uint32_t event, tgid, tid, generation;
-	uint64_t chain; /* hash of its callers, CHAIN_LOST, or 0 for none */
+	uint64_t chain;	  /* hash of its callers, CHAIN_LOST, or 0 for none */
+	uint64_t time_ns; /* CLOCK_MONOTONIC; 0: not asked for */
 };
 
 /* How many samples CPU's log holds in all since the start: a snapshot to drain up to. */

@@ -16,6 +16,7 @@ struct offcpu {
 	struct procs *procs;
 	struct kernel_map *kernel;
 	struct chains *chains;
+	struct tracer *tracer;
 	uint32_t n_cpus;
 	uint64_t *heads;		 /* n_cpus */
 	event_id events[SWITCH_N_KINDS]; /* several kinds are one event's */
@@ -65,6 +66,7 @@ int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct of
 	o->procs = chains->procs;
 	o->kernel = chains->kernel;
 	o->chains = chains;
+	o->tracer = opts->tracer;
 	o->n_cpus = so.n_cpus;
 	o->heads = xcalloc(so.n_cpus, sizeof(*o->heads));
 	rc = switches_open(&so, &o->switches, err);
@@ -148,7 +150,9 @@ static ctx_id kernel_ctx(struct offcpu *o, ctx_id callers, uint64_t ip)
 static void add_slot(void *ctx, const struct switch_slot *s)
 {
 	struct offcpu *o = ctx;
+	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
 	enum switch_kind kind = (enum switch_kind)(s->kind_n & 0xff);
+	owner_id owner;
 	ctx_id path;
 
 	if (kind >= SWITCH_N_KINDS)
@@ -159,7 +163,12 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 		kind = kind == SWITCH_BLOCKED ? SWITCH_MISSED : kind;
 		path = o->marks[kind];
 	}
-	add(o, owner_of(o, s->task), kind, path, s->kind_n >> 8, s->ns);
+	owner = owner_of(o, s->task);
+	add(o, owner, kind, path, s->kind_n >> 8, s->ns);
+	if (o->tracer && kind == SWITCH_BLOCKED)
+		tracer_add(o->tracer, (uint32_t)s->task & pid_mask,
+			   (uint32_t)(s->task >> LOG_PID_BITS) & pid_mask, owner, s->since_ns, path,
+			   o->events[kind]);
 }
 
 void offcpu_drain(struct offcpu *o)

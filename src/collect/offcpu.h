@@ -11,10 +11,12 @@
 
 #include "collect/chains.h"
 #include "collect/switches.h"
+#include "collect/tracer.h"
 
 struct offcpu_opts {
 	struct switches_opts switches; /* n_cpus, log and pids; the rest is filled in */
 	uint64_t min_block_ns;	       /* 0: OFFCPU_MIN_BLOCK_NS */
+	struct tracer *tracer;	       /* where blocks become points; NULL: nowhere */
 };
 
 #define OFFCPU_MIN_BLOCK_NS 100000

@@ -37,8 +37,9 @@ struct recorder {
 	struct store *store;
 	char *db, *epoch, *images_dir;
 	struct image_layout vdso;
-	uint64_t flush_ns;    /* when the next flush is due, CLOCK_MONOTONIC */
-	uint64_t interval_ns; /* between the last one and that */
+	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
+	uint64_t flush_ns;	 /* when the next flush is due, CLOCK_MONOTONIC */
+	uint64_t interval_ns;	 /* between the last one and that */
 	bool has_calls;
 	struct recorder_summary summary;
 };
@@ -151,7 +152,7 @@ static int make_store(struct recorder *r, const struct recorder_opts *opts, stru
 	struct store_opts o = {
 		.host = profile_str(&r->profile, r->profile.meta.host),
 		.label = opts->collect.label,
-		.clock_offset_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)),
+		.clock_offset_ns = r->clock_offset_ns,
 	};
 	int rc = store_create(opts->db, &o, &r->store, err);
 
@@ -174,6 +175,8 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 
 	profile_init(&r->profile);
 	add_meta(&r->profile, opts->command);
+	r->clock_offset_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
+	co.clock_offset_ns = r->clock_offset_ns;
 	co.probe = elf_probe;
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &r->vdso, NULL) == 0)
 		co.vdso = &r->vdso;

@@ -5,7 +5,8 @@
  * The log is a ring of 16-byte slots per CPU in one mmapable array (CPU c owns slots c*n ..
  * c*n+n-1). `head` counts slots ever written and belongs to the kernel side; `tail` counts slots
  * ever folded and belongs to user space; when head - tail == n the sample goes to the spill table
- * instead, and when that is full it is counted in `dropped`.  reached = logged + spilled + dropped,
+ * instead, and when that is full it is counted in `dropped`.  Slot I has a companion in
+ * `slot_times` when times are wanted: CLOCK_MONOTONIC.  reached = logged + spilled + dropped,
  * always. */
 #ifndef COLLECT_BPF_RECORD_H
 #define COLLECT_BPF_RECORD_H

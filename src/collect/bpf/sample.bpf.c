@@ -23,15 +23,17 @@ const volatile __u32 n_spill = 1; /* per CPU, a power of two */
 /* The recorder's pid namespace when it is not the initial one: perf's sideband speaks its pids. */
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
+const volatile bool with_times = false;
 /* With call paths: powers of two. */
 const volatile __u32 n_chain_words = 1; /* per CPU */
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
 
-/* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements. */
+/* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements; with_times n_cpus * n_slots. */
 MMAPABLE_ARRAY(slots, struct log_slot);
 MMAPABLE_ARRAY(cpus, struct log_cpu);
 MMAPABLE_ARRAY(spill, struct spill_slot);
+MMAPABLE_ARRAY(slot_times, __u64);
 
 #include "chain.bpf.h"
 
@@ -131,6 +133,12 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, con
 
 		if (chain)
 			*chain = call_path(ctx, task, pid_tgid >> 32);
+	}
+	if (with_times) {
+		__u64 *time = bpf_map_lookup_elem(&slot_times, &at);
+
+		if (time)
+			*time = bpf_ktime_get_ns();
 	}
 	s->ip_event = (ip & ((1ULL << LOG_IP_BITS) - 1)) | (__u64)event << LOG_IP_BITS;
 	s->task = task;

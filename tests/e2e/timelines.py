@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Time lines of threads.  The program `blocks` says which thread did what, and for how long it ran."""
+import json
+import time
+
+from e2e import Skipped, account_of, check, dwell, note, prog, run
+
+PERIOD_NS = 1000000
+
+
+def traced(*argv, record_argv=(), period_ns=PERIOD_NS):
+    p = dwell("record", "--json", "--trace", "-e", "cpu-clock:%d" % period_ns, *record_argv, "--db", "db", "--",
+              prog("blocks"), *argv)
+    if "sched_exit_tp" in p.stderr:
+        raise Skipped("this kernel has no sched_exit_tp")
+    check(p.returncode == 0, p.stderr)
+    said = [line.split() for line in p.stdout.splitlines() if line.count(" ") == 4 and not line.startswith(" ")]
+    return account_of(p.stdout), {w[0]: tuple(map(int, w[1:])) for w in said}
+
+
+def trace(*argv):
+    return json.loads(dwell("trace", "--db", "db", "--json", *argv).stdout)
+
+
+def every_sample_is_a_point():
+    before = time.time()
+    account, said = traced("1", "spinner1", "sleeper")
+    after = time.time()
+    samples = account["events"][0]["samples"]
+    check(account["traces"]["points"] == samples and account["traces"]["trace_full"] == 0, account["traces"])
+    shown = trace("--range", "..")
+    check(len(shown["points"]) == samples == sum(t["points"] for t in shown["threads"]), "%d points" % len(shown["points"]))
+    tid, elapsed, ran = said["spinner1"][:3]
+    (line,) = [t for t in shown["threads"] if t["tid"] == tid]
+    note("spinner: %d points, ran %.3f s" % (line["points"], ran / 1e9))
+    check(abs(line["points"] - ran / PERIOD_NS) < 0.05 * ran / PERIOD_NS + 10, line)
+    # Its life as it saw it itself lies within the line, which lies within the recording.
+    check(0 <= line["end_ns"] - line["start_ns"] - elapsed < 100e6, line)
+    check(before * 1e9 <= line["start_ns"] <= line["end_ns"] <= after * 1e9, "%s %s" % (line, (before, after)))
+    times = [p["time_ns"] for p in shown["points"] if p["tid"] == tid]
+    check(times == sorted(times) and line["start_ns"] <= times[0] and times[-1] <= line["end_ns"], line)
+    # Points come when the thread has run for a period: never closer than what a late interrupt makes up for.
+    close = sum(b - a < PERIOD_NS // 2 for a, b in zip(times, times[1:]))
+    check(close < len(times) / 10, "%d of %d points are close to the one before" % (close, len(times)))
+
+
+def points_say_where_the_thread_was():
+    _, said = traced("1", "spinner1", "spinner2", record_argv=("-g",))
+    for name in ("spinner1", "spinner2"):
+        points = trace("--tid", said[name][0], "--depth", "0")["points"]
+        inside = sum("spinner < run < start_thread" in p["path"] for p in points)
+        check(inside > 0.9 * len(points) > 10, "%d of %d" % (inside, len(points)))
+
+
+def blocks_are_points_too():
+    _, said = traced("1", "sleeper", record_argv=("--off-cpu",))
+    points = trace("--tid", said["sleeper"][0], "--event", "blocked")["points"]
+    check(15 <= len(points) <= 22, "%d blocks of 50 ms in a second" % len(points))
+    check(all(p["path"].startswith("hrtimer_nanosleep") for p in points), points[:3])
+    gaps = [(b["time_ns"] - a["time_ns"]) / 1e6 for a, b in zip(points, points[1:])]
+    check(min(gaps) >= 50, "%s" % gaps)
+
+
+def room_is_bounded_and_what_is_dropped_counted():
+    account, _ = traced("2", record_argv=("--trace-memory", "1M"), period_ns=50000)
+    t, samples = account["traces"], account["events"][0]["samples"]
+    note("%s of %d samples" % (t, samples))
+    check(t["trace_full"] > 0 and t["points"] + t["trace_full"] == samples, t)
+    check(1 << 14 <= t["points"] <= 1 << 16, t)
+    check(trace()["dropped"] == t["trace_full"], "kept with the recording")
+
+
+def other_engine():
+    account, said = traced("0.5", "spinner1", record_argv=("--engine", "ring"))
+    check(account["traces"]["points"] == account["events"][0]["samples"], account)
+    check([t["tid"] for t in trace("--tid", said["spinner1"][0])["threads"]] == [said["spinner1"][0]], "its line")
+
+
+run(every_sample_is_a_point, points_say_where_the_thread_was, blocks_are_points_too,
+    room_is_bounded_and_what_is_dropped_counted, other_engine)
