@@ -59,10 +59,15 @@ def named(p):
     return (n - without) / (n + anon)
 
 
+def js(function):
+    """A pattern for what V8 calls FUNCTION: JS:*hot /a/b.js:2:13, in Node 18 LazyCompile:*hot ..."""
+    return r"^\w+:[*^~+]?%s /.*work\.js:" % function
+
+
 def share(p, function):
     """Samples in the JavaScript procedure FUNCTION, however often it was compiled."""
     return sum(r["counts"].get(p.event, 0) for r in p.rows
-               if r["kind"] == "jit" and r["procedure"].split(" ")[0].lstrip("JS:*^~+") == function)
+               if r["kind"] == "jit" and re.search(js(function), r["procedure"]))
 
 
 def hot_and_warm():
@@ -84,7 +89,7 @@ def called_by(frame, caller, at_least=0.97):
     """Nearly all samples of FRAME, a pattern, are below CALLER, directly or at some remove, and below the process's entry."""
     mine = [(path, n) for path, n in folded() if re.search(frame, path[-1])]
     below = [(path, n) for path, n in mine if any(re.search(caller, f) for f in path[:-1])
-             and "__libc_start_call_main" in path]
+             and "__libc_start_main" in path]
     n, n_below = sum(n for _, n in mine), sum(n for _, n in below)
     note("%s: %d samples, %d of them below %s; deepest %s" %
          (frame, n, n_below, caller, max((len(path) for path, _ in mine), default=0)))
@@ -97,12 +102,12 @@ INTERPRETED = "--interpreted-frames-native-stack"
 
 def node_call_paths_with_a_map():
     node(HOT_JS, "--perf-basic-prof", INTERPRETED, rate=[*RATE, "-g"])
-    called_by("^JS:.hot .*_\\[j\\]$", "^JS:.both .*_\\[j\\]$")
+    called_by(js("hot") + r".*_\[j\]$", js("both") + r".*_\[j\]$")
 
 
 def node_call_paths_with_a_dump():
     node(HOT_JS, "--perf-prof", INTERPRETED, rate=[*RATE, "-g"])
-    called_by("^JS:.hot .*_\\[j\\]$", "^JS:.both .*_\\[j\\]$")
+    called_by(js("hot") + r".*_\[j\]$", js("both") + r".*_\[j\]$")
 
 
 def node_with_a_map():
