@@ -3,6 +3,8 @@
 #include "collect/call_paths.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
 
 /* Words of a CPU's chain ring: 2 MiB, some 8,000 chains of 30 frames a cycle, and never more than
  * 128 MiB in all. */
@@ -29,8 +31,16 @@ void call_paths_init(struct call_paths *cp, enum call_graph mode, struct profile
 
 void call_paths_release(struct call_paths *cp)
 {
+	if (cp->has_ring)
+		ring_stacks_release(&cp->ring);
 	if (cp->has_unwinds)
 		unwinds_release(&cp->unwinds);
+	if (cp->heap) {
+		free(cp->heap->words);
+		free(cp->heap->rules);
+		free(cp->heap->images);
+		free(cp->heap);
+	}
 	if (cp->mode != CALLS_NONE)
 		chains_release(&cp->chains);
 	vec_release(&cp->words);
@@ -69,6 +79,54 @@ void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_
 		unwinds_add_vdso(&cp->unwinds, t->vdso);
 	if (unwinds_changed(&cp->unwinds))
 		log_images_changed(l);
+}
+
+/* Memory like the log's, of which only what is used is touched. */
+static struct unwind_memory *new_memory(struct call_paths *cp, size_t n_bytes)
+{
+	struct unwind_memory *m = xcalloc(1, sizeof(*m));
+
+	m->n_words = n_bytes / sizeof(uint32_t);
+	m->words = xcalloc(m->n_words, sizeof(uint32_t));
+	m->rules = xcalloc(UNWIND_N_RULES, sizeof(*m->rules));
+	m->n_images = FRAME_MAX_IMAGES + 1;
+	m->images = xcalloc(m->n_images, sizeof(*m->images));
+	m->clock = &cp->heap_clock;
+	return m;
+}
+
+void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables *t)
+{
+	bool copies = cp->mode == CALLS_DWARF;
+
+	if (cp->mode == CALLS_NONE)
+		return;
+	if (copies && !cp->has_unwinds) {
+		cp->heap = new_memory(cp, t->n_bytes ? t->n_bytes : CALL_PATHS_TABLE_BYTES);
+		unwinds_init(&cp->unwinds, cp->heap, NULL, 0, cp->chains.images, t->load);
+		cp->has_unwinds = true;
+		if (t->vdso)
+			unwinds_add_vdso(&cp->unwinds, t->vdso);
+	}
+	ring_stacks_init(&cp->ring, &cp->chains, copies ? &cp->unwinds : NULL);
+	cp->has_ring = true;
+}
+
+void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a)
+{
+	if (!cp->has_ring)
+		return;
+	a->sample_type |= cp->ring.extra;
+	if (cp->ring.extra != RECORD_STACK_COPY)
+		return;
+	a->exclude_callchain_user = 1;
+	a->sample_regs_user = RECORD_REGS;
+	a->sample_stack_user = RECORD_COPY_BYTES;
+}
+
+uint64_t call_paths_of_record(struct call_paths *cp, const struct record *sample, uint32_t proc)
+{
+	return cp->has_ring ? ring_stacks_add(&cp->ring, sample, proc) : 0;
 }
 
 int call_paths_request_fd(const struct call_paths *cp)
@@ -153,9 +211,10 @@ void call_paths_learn(struct call_paths *cp)
 
 void call_paths_end_cycle(struct call_paths *cp)
 {
+	if (cp->has_unwinds)
+		unwinds_tick(&cp->unwinds);
 	if (!cp->log)
 		return;
-	unwinds_tick(&cp->unwinds);
 	log_each_request(cp->log, serve_one, cp);
 	tell_changes(cp);
 }

@@ -10,6 +10,7 @@
 
 #include "collect/chains.h"
 #include "collect/log.h"
+#include "collect/ring_stacks.h"
 #include "collect/unwinds.h"
 
 /* How callers are found. */
@@ -29,6 +30,10 @@ struct call_paths {
 	bool has_unwinds;
 	struct log *log;     /* borrowed; NULL: none */
 	VEC(uint64_t) words; /* chains taken out of the log and not yet learnt */
+	bool has_ring;
+	struct ring_stacks ring;    /* has_ring */
+	struct unwind_memory *heap; /* of tables where there is no log; NULL: none */
+	uint32_t heap_clock;
 };
 
 /* What is needed for tables: both from who knows ELF. */
@@ -49,6 +54,16 @@ void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_ta
 
 /* Takes chains from L, opened with that, and publishes tables in its memory. */
 void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_paths_tables *t);
+
+/* Prepares for samples that come through rings. */
+void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables *t);
+
+/* Sets in A, an event whose samples come through rings, what they have to carry. */
+void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a);
+
+/* The hash of the callers of SAMPLE, which came through a ring and is of process PROC, for
+ * log_sample.chain. */
+uint64_t call_paths_of_record(struct call_paths *cp, const struct record *sample, uint32_t proc);
 
 /* A descriptor that polls readable when a table is asked for; -1: none. */
 int call_paths_request_fd(const struct call_paths *cp);

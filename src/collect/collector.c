@@ -264,6 +264,8 @@ static int open_event(struct collector *c, uint32_t i, struct err *err)
 	spec->attr.sample_id_all = 1;
 	spec->attr.use_clockid = 1;
 	spec->attr.clockid = CLOCK_MONOTONIC;
+	if (!c->in_log[i])
+		call_paths_event(&c->calls, &spec->attr);
 	rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);
 	if ((rc == -EACCES || rc == -EPERM) && tasks && !spec->attr.exclude_kernel) {
 		/* perf_event_paranoid 2: a user may sample the user code of her own processes. */
@@ -340,6 +342,7 @@ static int open_all(struct collector *c, struct err *err)
 		else
 			c->engine = ENGINE_BPF;
 	}
+	call_paths_use_rings(&c->calls, &c->opts.tables);
 	rc = open_sideband(c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS,
 			   err);
 	for (uint32_t i = 0; i < c->opts.n_events && rc >= 0; i++)
@@ -536,6 +539,7 @@ static void apply_sample(struct collector *c, const struct record *r)
 		s.generation = c->procs.v.v[proc].generation;
 	c->n_ring_samples[s.event]++;
 	c->procs.time_ns = r->time_ns;
+	s.chain = call_paths_of_record(&c->calls, r, proc);
 	fold_add(&c->fold, &s);
 }
 

@@ -143,6 +143,7 @@ int record_read(struct rd *r, struct record *ret)
 		ret->pid = rd_le32(&body);
 		ret->tid = rd_le32(&body);
 		ret->time_ns = rd_le64(&body);
+		ret->rest = body;
 	} else {
 		if (rd_left(&body) < SAMPLE_ID_BYTES)
 			return 0;
@@ -153,4 +154,49 @@ int record_read(struct rd *r, struct record *ret)
 	if (body.bad)
 		ret->kind = RECORD_OTHER;
 	return 0;
+}
+
+/* The order of registers in a sample, as DWARF numbers; see RECORD_REGS. */
+static unsigned dwarf_number(unsigned i)
+{
+#ifdef __aarch64__
+	return i;
+#else
+	static const uint8_t x86[RECORD_N_REGS] = {0, 3, 2,  1,	 4,  5,	 6,  7, 16,
+						   8, 9, 10, 11, 12, 13, 14, 15};
+
+	return x86[i];
+#endif
+}
+
+int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret)
+{
+	struct rd r = sample->rest;
+	uint64_t n, abi;
+
+	*ret = (struct record_stack){0};
+	n = rd_le64(&r);
+	if (n > rd_left(&r) / 8)
+		return -EBADMSG;
+	ret->ips = rd_init(rd_bytes(&r, n * 8), n * 8);
+	if (extra & PERF_SAMPLE_REGS_USER) {
+		abi = rd_le64(&r);
+		ret->has_regs = abi == PERF_SAMPLE_REGS_ABI_64;
+		ret->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
+		for (unsigned i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < RECORD_N_REGS; i++)
+			ret->regs[dwarf_number(i)] = rd_le64(&r);
+	}
+	if (extra & PERF_SAMPLE_STACK_USER) {
+		n = rd_le64(&r);
+		if (n > rd_left(&r))
+			return -EBADMSG;
+		ret->copy = rd_bytes(&r, n);
+		ret->n_copy = n;
+		if (n) { /* how much of it is the stack's, and not what was there before */
+			uint64_t used = rd_le64(&r);
+
+			ret->n_copy = used < n ? used : n;
+		}
+	}
+	return r.bad ? -EBADMSG : 0;
 }

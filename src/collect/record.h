@@ -6,6 +6,7 @@
 #ifndef COLLECT_RECORD_H
 #define COLLECT_RECORD_H
 
+#include <elf.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,27 @@
 
 #define RECORD_SAMPLE_TYPE                                                                         \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+/* What samples carry besides where call paths are wanted: the callers as the kernel finds them by
+ * frame pointer (and the kernel's own), or, to walk the user's part later, its registers and the
+ * top of its stack. */
+#define RECORD_STACK_FP	  PERF_SAMPLE_CALLCHAIN
+#define RECORD_STACK_COPY (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+#define RECORD_COPY_BYTES 8192
+
+/* The registers asked for, by DWARF number in record_stack: general ones, stack pointer, ip.
+ * arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h. */
+#ifdef __aarch64__
+#define RECORD_REGS    0x1ffffffffULL
+#define RECORD_N_REGS  33
+#define RECORD_SP      31
+#define RECORD_MACHINE EM_AARCH64
+#else
+#define RECORD_REGS    0xff01ffULL
+#define RECORD_N_REGS  17
+#define RECORD_SP      7
+#define RECORD_MACHINE EM_X86_64
+#endif
 
 enum record_kind {
 	RECORD_OTHER,
@@ -41,6 +63,17 @@ struct record {
 	uint64_t dev, ino, ino_generation; /* MMAP without a build-id */
 	struct build_id build_id;	   /* MMAP */
 	const char *name; /* MMAP: file; COMM; KSYMBOL.  NUL-terminated, in the bytes given */
+	struct rd rest;	  /* SAMPLE: what follows, for record_read_stack */
+};
+
+/* The stack of a sample. */
+struct record_stack {
+	struct rd ips;	/* 64-bit addresses and marks PERF_CONTEXT_*, innermost first */
+	bool has_regs;	/* it has a user's part of 64 bits: */
+	bool is_32_bit; /* or one of 32 */
+	uint64_t regs[RECORD_N_REGS]; /* by DWARF number, the ip last */
+	const uint8_t *copy; /* n_copy bytes from the stack pointer on, in the bytes given */
+	size_t n_copy;
 };
 
 /* Steps over the record at R and tells its time, 0 for one without.  Errors as record_read. */
@@ -48,5 +81,9 @@ int record_time(struct rd *r, uint64_t *ret_ns);
 
 /* Decodes the record at R and steps over it.  0, or -EBADMSG when its size cannot be. */
 int record_read(struct rd *r, struct record *ret);
+
+/* Decodes what a sample carries besides, by EXTRA, one of RECORD_STACK_*.  -EBADMSG when it is not
+ * there. */
+int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret);
 
 #endif

@@ -365,6 +365,12 @@ uint32_t unwinds_number(struct unwinds *u, uint32_t code)
 	return number;
 }
 
+void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid)
+{
+	if (u->table_of[number])
+		want_table(u, &u->tables.v[u->table_of[number] - 1], pid);
+}
+
 void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
 {
 	uint32_t code = images_numbered(u->images, IMAGE_NUMBER_VDSO);

@@ -90,9 +90,13 @@ void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table);
 /* Does what the walker asks for.  A request that cannot be served now is kept or comes again. */
 void unwinds_serve(struct unwinds *u, const struct image_request *r);
 
-/* Publishes the table of code CODE and returns the number of its image; 0 when numbers are used up.
+/* Gives code CODE a number, with the table of its like if there is one; 0 when numbers are used up.
  * For walks in user space, whose images have no key. */
 uint32_t unwinds_number(struct unwinds *u, uint32_t code);
+
+/* Has the table of image NUMBER built if it is not there (any more); its file may be looked for in
+ * what process PID sees. */
+void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid);
 
 /* To be called once a cycle, after the sideband was applied: the clock goes on, memory given up a
  * whole cycle ago is used again. */
