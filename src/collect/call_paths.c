@@ -124,6 +124,11 @@ void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a)
 	a->sample_stack_user = RECORD_COPY_BYTES;
 }
 
+size_t call_paths_ring_factor(const struct call_paths *cp)
+{
+	return cp->has_ring && !cp->log && cp->ring.extra == RECORD_STACK_COPY ? 8 : 1;
+}
+
 uint64_t call_paths_of_record(struct call_paths *cp, const struct record *sample, uint32_t proc)
 {
 	return cp->has_ring ? ring_stacks_add(&cp->ring, sample, proc) : 0;
@@ -134,13 +139,6 @@ int call_paths_request_fd(const struct call_paths *cp)
 	return cp->log ? log_request_fd(cp->log) : -1;
 }
 
-static void serve_one(void *ctx, const struct image_request *r)
-{
-	struct call_paths *cp = ctx;
-
-	unwinds_serve(&cp->unwinds, r);
-}
-
 static bool tell_changes(struct call_paths *cp)
 {
 	if (!unwinds_changed(&cp->unwinds))
@@ -149,12 +147,22 @@ static bool tell_changes(struct call_paths *cp)
 	return true;
 }
 
+/* Each is told at once: the next one may take long to build. */
+static void serve_one(void *ctx, const struct image_request *r)
+{
+	struct call_paths *cp = ctx;
+
+	unwinds_serve(&cp->unwinds, r);
+	cp->served |= tell_changes(cp);
+}
+
 bool call_paths_serve(struct call_paths *cp)
 {
 	if (!cp->log)
 		return false;
+	cp->served = false;
 	log_each_request(cp->log, serve_one, cp);
-	return tell_changes(cp);
+	return cp->served;
 }
 
 /* A chain as it is kept between fetching and learning: this head, then its frames. */
@@ -215,6 +223,6 @@ void call_paths_end_cycle(struct call_paths *cp)
 		unwinds_tick(&cp->unwinds);
 	if (!cp->log)
 		return;
-	log_each_request(cp->log, serve_one, cp);
 	tell_changes(cp);
+	log_each_request(cp->log, serve_one, cp);
 }

@@ -30,6 +30,7 @@ struct call_paths {
 	bool has_unwinds;
 	struct log *log;     /* borrowed; NULL: none */
 	VEC(uint64_t) words; /* chains taken out of the log and not yet learnt */
+	bool served;	     /* something changed by the requests being served */
 	bool has_ring;
 	struct ring_stacks ring;    /* has_ring */
 	struct unwind_memory *heap; /* of tables where there is no log; NULL: none */
@@ -60,6 +61,9 @@ void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables 
 
 /* Sets in A, an event whose samples come through rings, what they have to carry. */
 void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a);
+
+/* How many times larger rings have to be than without: samples with copies of stacks are large. */
+size_t call_paths_ring_factor(const struct call_paths *cp);
 
 /* The hash of the callers of SAMPLE, which came through a ring and is of process PROC, for
  * log_sample.chain. */

@@ -178,7 +178,7 @@ static int open_sideband(struct collector *c, enum spread spread, struct err *er
 	struct perf_event_attr *a = &dummy.attr;
 	struct target all = {.kind = TARGET_ALL},
 		      *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
-	size_t n_pages = geteuid() == 0 ? 256 : 128;
+	size_t n_pages = (geteuid() == 0 ? 256 : 128) * call_paths_ring_factor(&c->calls);
 	int rc;
 
 	a->size = sizeof(*a);

@@ -2,10 +2,11 @@
 /* See ring_stacks.h.
  *
  * By frame pointers the kernel says which addresses it found, not why it ended: a path that ends
- * early looks like a whole one, so each of its callers is marked as guessed, and it is cut where an
- * address is in no mapping.  Copied stacks are walked with the same steps as in the kernel
- * (unwind/walk_host.h), through the process's mappings as the sideband tells them, with tables in
- * the recorder's own memory.  What lies behind the copy's end cannot be read.
+ * early looks like a whole one, so each of its callers is marked as guessed; it is cut where an
+ * address is in no mapping, and one without any caller is not believed.  Copied stacks are walked
+ * with the same steps as in the kernel (unwind/walk_host.h), through the process's mappings as the
+ * sideband tells them, with tables in the recorder's own memory.  What lies behind the copy's end
+ * cannot be read.
  *
  * Frames may be run-time addresses, so a chain's hash is also its process's. */
 #include "collect/ring_stacks.h"
@@ -108,7 +109,7 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 	const struct procs *ps = rs->chains->procs;
 	struct rd ips = s->ips;
 	bool exact = true, in_kernel = false;
-	uint32_t n = 0;
+	uint32_t n = 0, n_user = 0;
 
 	while (rd_left(&ips)) {
 		uint64_t ip = rd_le64(&ips);
@@ -118,6 +119,7 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 			exact = true;
 			continue;
 		}
+		n_user += !in_kernel;
 		if (n++ == 0) { /* the sample's own */
 			exact = false;
 			continue;
@@ -137,6 +139,8 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 	}
 	if (n >= rs->most_ips)
 		c->cause = CHAIN_TOO_DEEP;
+	else if (n_user == 1) /* and nobody called it?  There is no frame pointer. */
+		c->cause = CHAIN_NO_RULE;
 }
 
 /* The user's part of a copied stack. */

@@ -232,3 +232,90 @@ TEST(sizes_below_a_header_are_refused)
 		wr_release(&w);
 	}
 }
+
+TEST(the_stack_of_a_sample)
+{
+	static const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_USER, 0x1234, 0x5678};
+	static const uint8_t copy[16] = "stack";
+	struct wr w = {0};
+	struct record_stack s;
+	struct record r;
+
+	put_stack_sample(&w, 0x1234, 7, ips, 3, copy, 16, 8);
+	r = read_only(&w);
+	EXPECT_EQ(r.kind, RECORD_SAMPLE);
+	EXPECT_EQ(record_read_stack(&r, RECORD_STACK_COPY, &s), 0);
+	EXPECT_EQ(rd_left(&s.ips), 24);
+	EXPECT(rd_le64(&s.ips) == (uint64_t)PERF_CONTEXT_USER);
+	EXPECT_EQ(rd_le64(&s.ips), 0x1234);
+	EXPECT(s.has_regs && !s.is_32_bit);
+	EXPECT_EQ(s.n_copy, 8);
+	EXPECT(memcmp(s.copy, "stack", 6) == 0);
+#ifdef __x86_64__
+	/* perf_regs.h: ax bx cx dx si di bp sp ip, then r8 to r15; DWARF: ax dx cx bx si di bp sp
+	 * r8 to r15, ip. */
+	EXPECT_EQ(s.regs[0], 1);
+	EXPECT_EQ(s.regs[3], 2);
+	EXPECT_EQ(s.regs[1], 4);
+	EXPECT_EQ(s.regs[6], 7);
+	EXPECT_EQ(s.regs[RECORD_SP], 8);
+	EXPECT_EQ(s.regs[16], 9);
+	EXPECT_EQ(s.regs[8], 10);
+	EXPECT_EQ(s.regs[15], 17);
+#endif
+	wr_release(&w);
+
+	put_stack_sample(&w, 0x1234, 7, ips, 3, NULL, 0, 0);
+	r = read_only(&w);
+	EXPECT_EQ(record_read_stack(&r, RECORD_STACK_FP, &s), 0);
+	EXPECT(!s.has_regs);
+	EXPECT_EQ(record_read_stack(&r, RECORD_STACK_COPY, &s), -EBADMSG);
+	wr_release(&w);
+}
+
+/* Cut at every byte: read in part never, and nothing outside of it. */
+TEST(a_truncated_stack)
+{
+	static const uint64_t ips[] = {1, 2};
+	static const uint8_t copy[8];
+	struct wr w = {0};
+	size_t whole;
+
+	put_stack_sample(&w, 1, 7, ips, 2, copy, 8, 8);
+	whole = w.n;
+	for (size_t n = 40; n < whole; n++) {
+		uint8_t *exact = malloc(n);
+		struct rd rd;
+		struct record_stack s;
+		struct record r;
+
+		memcpy(exact, w.v, n);
+		exact[6] = (uint8_t)n;
+		exact[7] = (uint8_t)(n >> 8);
+		rd = rd_init(exact, n);
+		EXPECT_EQ(record_read(&rd, &r), 0);
+		EXPECT_EQ(record_read_stack(&r, RECORD_STACK_COPY, &s), -EBADMSG);
+		free(exact);
+	}
+	wr_release(&w);
+}
+
+TEST(counts_of_a_stack_that_cannot_be)
+{
+	static const uint64_t ips[] = {1};
+	static const uint8_t copy[8];
+
+	for (unsigned which = 0; which < 2; which++) {
+		struct wr w = {0};
+		struct record_stack s;
+		struct record r;
+		size_t at;
+
+		put_stack_sample(&w, 1, 7, ips, 1, copy, 8, 8);
+		at = which ? w.n - 24 : 40; /* of bytes copied; of addresses */
+		memset(w.v + at, 0xff, 8);
+		r = read_only(&w);
+		EXPECT_EQ(record_read_stack(&r, RECORD_STACK_COPY, &s), -EBADMSG);
+		wr_release(&w);
+	}
+}

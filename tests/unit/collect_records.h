@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/wr.h"
+#include "collect/record.h"
 
 /* Begins a record; returns where it begins, for end_record. */
 static inline size_t begin_record(struct wr *w, uint32_t type, uint16_t misc)
@@ -111,6 +112,34 @@ static inline void put_sample(struct wr *w, uint64_t id, uint64_t ip, uint32_t p
 	wr_le32(w, pid);
 	wr_le32(w, tid);
 	wr_le64(w, time_ns);
+	end_sized(w, at);
+}
+
+/* A sample with the N_IPS words of a call chain, and with COPY (NULL: without) registers I + 1 for
+ * the I-th and N_COPY bytes of stack of which USED are. */
+static inline void put_stack_sample(struct wr *w, uint64_t ip, uint32_t pid, const uint64_t *ips,
+				    uint64_t n_ips, const uint8_t *copy, uint64_t n_copy,
+				    uint64_t used)
+{
+	size_t at = begin_record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+
+	wr_le64(w, 31);
+	wr_le64(w, ip);
+	wr_le32(w, pid);
+	wr_le32(w, pid);
+	wr_le64(w, 555);
+	wr_le64(w, n_ips);
+	for (uint64_t i = 0; i < n_ips; i++)
+		wr_le64(w, ips[i]);
+	if (copy) {
+		wr_le64(w, PERF_SAMPLE_REGS_ABI_64);
+		for (uint64_t bit = 0, i = 0; bit < 64; bit++)
+			if (RECORD_REGS >> bit & 1)
+				wr_le64(w, ++i);
+		wr_le64(w, n_copy);
+		wr_bytes(w, copy, n_copy);
+		wr_le64(w, used);
+	}
 	end_sized(w, at);
 }
 
