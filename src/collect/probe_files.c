@@ -20,6 +20,9 @@
 /* What an always-on collector and a detailed recording want. */
 enum { GOOD_SAMPLE_RATE_HZ = 10000, EVENTS_PER_CPU = 8, OTHER_FILES = 64, RING_KIB = 516 };
 
+/* The kernel's type information is some 6 MiB. */
+#define BTF_BYTES (64u << 20)
+
 void probe_btf(struct probe *p)
 {
 	static const char id[] = "btf", what[] = "kernel type information";
@@ -300,4 +303,42 @@ void probe_names(struct probe *p)
 			xstrdup("DEBUGINFOD_URLS is not set: only what is installed here"),
 			xstrdup("export DEBUGINFOD_URLS=https://debuginfod.debian.net, or install "
 				"-dbgsym packages"));
+}
+
+/* Does the kernel keep mappings in a tree that the stack walk can search (since 6.1)?  Its type
+ * information names the tree's nodes then. */
+static bool has_mapping_tree(const struct probe *p)
+{
+	static const char name[] = "maple_range_64";
+	_mem_ char *path = xasprintf("%s/kernel/btf/vmlinux", p->env->sysfs);
+	char *types;
+	size_t n;
+	bool has;
+
+	if (file_load(path, BTF_BYTES, &types, &n, NULL) < 0)
+		return false;
+	has = memmem(types, n, name, sizeof(name) - 1) != NULL;
+	free(types);
+	return has;
+}
+
+void probe_calls(struct probe *p)
+{
+	static const char id[] = "call_paths", what[] = "call paths";
+
+	if (!p->report->bpf)
+		probe_add(p, id, what, p->report->own_programs ? PROBE_LIMITED : PROBE_MISSING,
+			  xstrdup(p->report->own_programs
+					  ? "by frame pointers, or from copies of stacks with "
+					    "--call-graph dwarf"
+					  : "nothing can be sampled"),
+			  xstrdup("what the engine bpf needs (see above)"));
+	else if (!has_mapping_tree(p))
+		probe_add(p, id, what, PROBE_LIMITED,
+			  xstrdup("by frame pointers: the kernel has no tree of mappings to find "
+				  "programs' unwind tables by"),
+			  xstrdup("Linux 6.1 or newer; or --engine ring --call-graph dwarf"));
+	else
+		probe_add(p, id, what, PROBE_OK,
+			  xstrdup("programs without frame pointers too, by unwind tables"), NULL);
 }

@@ -447,6 +447,7 @@ void probe_machine(const struct probe_env *env, struct probe_report *ret)
 	probe_names(&p); /* the bpf engine opens its events on whole CPUs, and its programs read
 			    kernel structures */
 	ret->bpf = ret->bpf && ret->system_wide && probe_find(ret, "btf")->state == PROBE_OK;
+	probe_calls(&p);
 }
 
 void probe_report_release(struct probe_report *report)

@@ -109,7 +109,7 @@ static bool set_up(void)
 	snprintf(proc, sizeof(proc), "%s/proc", root);
 	mounts = xasprintf("none %s/bpf bpf rw 0 0\ncgroup2 %s/sys cgroup2 rw,relatime 0 0\n",
 			   sysfs, root);
-	put("sys/kernel/btf/vmlinux", "btf");
+	put("sys/kernel/btf/vmlinux", "btf maple_range_64");
 	put("sys/kernel/tracing/events/sched/sched_switch/id", "314\n");
 	put("sys/bus/event_source/devices/cpu/caps/max_precise", "3\n");
 	put("sys/bpf/x", "");
@@ -256,7 +256,10 @@ TEST(what_files_say)
 	struct probe_report r;
 
 	REQUIRE(set_up());
+	put("sys/kernel/btf/vmlinux", "btf");
+	expect("call_paths", PROBE_LIMITED, "Linux 6.1");
 	take_away("sys/kernel/btf");
+	expect("call_paths", PROBE_LIMITED, "engine bpf");
 	expect("btf", PROBE_MISSING, "CONFIG_DEBUG_INFO_BTF");
 	probe_machine(&env, &r);
 	EXPECT(r.system_wide && !r.bpf);
