@@ -25,6 +25,9 @@
 #define CYCLE_MS      1000
 #define LOG_FILL_PART 4
 
+/* How long requests for tables wait after some that brought nothing. */
+#define DEAF_NS 20000000ull
+
 #define SIDEBAND_EVENT UINT32_MAX
 
 /* A drained record and its time: sorting moves no more than that. */
@@ -484,23 +487,31 @@ void collector_add_kernel(struct collector *c, const struct kernel_range *r)
 
 void collector_wait(struct collector *c, int timeout_ms)
 {
+	const uint64_t wait_ms = (uint64_t)(timeout_ms < c->cycle_ms ? timeout_ms : c->cycle_ms);
+	const uint64_t end_ns = now_ns() + wait_ms * 1000000;
+	const int request_fd = call_paths_request_fd(&c->calls);
 	VEC(struct pollfd) fds = {0};
-	const uint64_t end_ns =
-		now_ns() +
-		(uint64_t)(timeout_ms < c->cycle_ms ? timeout_ms : c->cycle_ms) * 1000000;
+	uint64_t deaf_until_ns = 0;
 
-	/* The walker's requests are served on the way, until they bring nothing new. */
-	vec_push(&fds, (struct pollfd){.fd = call_paths_request_fd(&c->calls), .events = POLLIN});
+	/* The walker's requests are served on the way; after one that brought nothing new, which
+	 * may come again and again, others wait a little. */
+	vec_push(&fds, (struct pollfd){.fd = request_fd, .events = POLLIN});
 	vec_each (o, &c->sideband)
 		if (ring_owner(c, o->cpu) == o)
 			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
 	for (uint64_t now = now_ns(); now < end_ns; now = now_ns()) {
-		int n = poll(fds.v, fds.n, (int)((end_ns - now + 999999) / 1000000));
+		bool deaf = now < deaf_until_ns;
+		uint64_t left_ns = (deaf && deaf_until_ns < end_ns ? deaf_until_ns : end_ns) - now;
+		int n;
 
+		fds.v[0].fd = deaf ? -1 : request_fd;
+		n = poll(fds.v, fds.n, (int)((left_ns + 999999) / 1000000));
+		if (n == 0 && deaf)
+			continue;
 		if (n != 1 || !(fds.v[0].revents & POLLIN))
 			break;
 		if (!call_paths_serve(&c->calls))
-			fds.v[0].fd = -1;
+			deaf_until_ns = now_ns() + DEAF_NS;
 	}
 	vec_release(&fds);
 }
