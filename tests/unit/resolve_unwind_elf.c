@@ -12,53 +12,26 @@
 #include "base/rd.h"
 #include "resolve/elf_file.h"
 #include "resolve/elf_unwind.h"
+#include "scratch_t.h"
 #include "t.h"
 #include "unwind_t.h"
 
-static char dir[32];
-
-static bool run(const char *command)
-{
-	char whole[512];
-
-	snprintf(whole, sizeof(whole), "cd %s && %s", dir, command);
-	return system(whole) == 0;
-}
-
-static const char *path_of(const char *name)
-{
-	static char path[64];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return path;
-}
-
-static bool make_sources(void)
-{
-	FILE *f;
-
-	strcpy(dir, "/tmp/dwell-test-XXXXXX");
-	f = mkdtemp(dir) ? fopen(path_of("a.c"), "w") : NULL;
-	if (!f)
-		return false;
-	fputs("extern void take(void *); extern int more(int);\n"
-	      "int leaf(int a) { return a * 3 + 1; }\n"
-	      "int plain(int a, int b) { int x[9]; take(x); if (x[0]) return more(a) + x[a];\n"
-	      "	return more(b) * 2; }\n"
-	      "int grown(int n) { char *p = __builtin_alloca(n); take(p); return p[n - 1]; }\n"
-	      "#ifdef MAIN\n"
-	      "int main(int argc, char **argv) { return plain(argc, 1) + grown(3); }\n"
-	      "void take(void *p) {} int more(int a) { return a; }\n"
-	      "#endif\n",
-	      f);
-	return fclose(f) == 0;
-}
+static const char source[] =
+	"extern void take(void *); extern int more(int);\n"
+	"int leaf(int a) { return a * 3 + 1; }\n"
+	"int plain(int a, int b) { int x[9]; take(x); if (x[0]) return more(a) + x[a];\n"
+	"	return more(b) * 2; }\n"
+	"int grown(int n) { char *p = __builtin_alloca(n); take(p); return p[n - 1]; }\n"
+	"#ifdef MAIN\n"
+	"int main(int argc, char **argv) { return plain(argc, 1) + grown(3); }\n"
+	"void take(void *p) {} int more(int a) { return a; }\n"
+	"#endif\n";
 
 static char *load_file(const char *name, size_t *ret_n)
 {
 	char *bytes = NULL;
 
-	file_load(path_of(name), 64 << 20, &bytes, ret_n, NULL);
+	file_load(scratch_path(name), 64 << 20, &bytes, ret_n, NULL);
 	return bytes;
 }
 
@@ -82,7 +55,7 @@ TEST(with_sections_and_without)
 		"-R .eh_frame -R .eh_frame_hdr prog",
 	};
 
-	REQUIRE(make_sources());
+	REQUIRE(scratch_open(source));
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct unwind_table from_file, from_bytes, bare;
 		_mem_ char *bytes = NULL;
@@ -90,8 +63,8 @@ TEST(with_sections_and_without)
 		_fd_ int fd = -1;
 		size_t n = 0;
 
-		REQUIRE(run(commands[i]));
-		fd = open(path_of("prog"), O_RDONLY | O_CLOEXEC);
+		REQUIRE(scratch_run("%s", commands[i]));
+		fd = open(scratch_path("prog"), O_RDONLY | O_CLOEXEC);
 		bytes = load_file("prog", &n);
 		REQUIRE(fd >= 0 && bytes && n > 64);
 		REQUIRE(elf_unwind_load(fd, &from_file, &err) == 0);
@@ -110,7 +83,7 @@ TEST(with_sections_and_without)
 		unwind_table_release(&from_file);
 		unwind_table_release(&from_bytes);
 	}
-	EXPECT(run("rm a.c prog && rmdir $PWD"));
+	EXPECT(scratch_close());
 }
 
 TEST(the_vdso)
@@ -252,10 +225,10 @@ TEST(signed_return_addresses)
 	bool is_signed = false, is_known = true;
 	struct rd r;
 
-	REQUIRE(make_sources());
-	REQUIRE(run("clang -target aarch64-linux-gnu -O2 -mbranch-protection=pac-ret "
-		    "-fasynchronous-unwind-tables -c a.c -o a.o"));
-	fd = open(path_of("a.o"), O_RDONLY | O_CLOEXEC);
+	REQUIRE(scratch_open(source));
+	REQUIRE(scratch_run("clang -target aarch64-linux-gnu -O2 -mbranch-protection=pac-ret "
+			    "-fasynchronous-unwind-tables -c a.c -o a.o"));
+	fd = open(scratch_path("a.o"), O_RDONLY | O_CLOEXEC);
 	REQUIRE(fd >= 0 && elf_file_open(&f, fd, NULL) == 0);
 	REQUIRE(elf_file_read_sections(&f, NULL) == 0);
 	text = load_section(&f, ".text");
@@ -295,5 +268,5 @@ TEST(signed_return_addresses)
 	wr_release(&eh);
 	wr_release(&rela);
 	wr_release(&symtab);
-	EXPECT(run("rm a.c a.o && rmdir $PWD"));
+	EXPECT(scratch_close());
 }

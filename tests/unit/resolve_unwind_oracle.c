@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "resolve/elf_unwind.h"
+#include "scratch_t.h"
 #include "t.h"
 
 #define MAX_QUERIES 60000 /* of one file */
@@ -464,58 +465,30 @@ TEST(aarch64_files)
 
 /* Programs with what the files above may lack. */
 
-static char dir[] = "/tmp/dwell-test-XXXXXX";
+static const char source[] =
+	"typedef float v8 __attribute__((vector_size(32)));\n"
+	"struct wide { v8 v; } __attribute__((aligned(64)));\n"
+	"extern void take(void *), take8(v8 *); extern int more(int, ...);\n"
+	"int leaf(int a) { return a * 3 + 1; }\n"
+	"int plain(int a, int b) { int x[9]; take(x); return more(a, x[b], b) + x[a]; }\n"
+	"int grown(int n) { char *p = __builtin_alloca(n); take(p); return p[n - 1]; }\n"
+	/* An aligned frame of a size not known before: the CFA is a word in it. */
+	"int realigned(int n, int m, v8 *q) { struct wide w[2]; char *p = "
+	"__builtin_alloca(n);\n"
+	"	int r = 0; take8(&w[0].v); take(p); take8(q);\n"
+	"	for (int i = 0; i < n; i++) r += more(p[i], i, m, r, n * m);\n"
+	"	return r + (int)w[1].v[0]; }\n"
+	"int args(int a, int b, int c, int d, int e, int f, int g, int h)\n"
+	"{ return more(h, g, f, e, d, c, b, a, h, g, f) + more(a); }\n"
+	"int big(int a) { char x[300000]; take(x); return x[a]; }\n"
+	"int tail(int a) { if (a > 3) { take(&a); } return more(a); }\n"
+	"void never(int a) { if (more(a)) __builtin_trap(); for (;;) take(&a); }\n"
+	"int main(int argc, char **argv) { return plain(argc, 2) + realigned(argc, 3, 0); "
+	"}\n";
 
-static bool run(const char *format, const char *compiler, const char *options)
-{
-	char command[512], whole[640];
-
-	snprintf(command, sizeof(command), format, compiler, options);
-	snprintf(whole, sizeof(whole), "cd %s && %s", dir, command);
-	return system(whole) == 0;
-}
-
-static bool make_source(void)
-{
-	char path[64];
-	FILE *f;
-
-	if (!mkdtemp(dir))
-		return false;
-	snprintf(path, sizeof(path), "%s/a.c", dir);
-	f = fopen(path, "w");
-	if (!f)
-		return false;
-	fputs("typedef float v8 __attribute__((vector_size(32)));\n"
-	      "struct wide { v8 v; } __attribute__((aligned(64)));\n"
-	      "extern void take(void *), take8(v8 *); extern int more(int, ...);\n"
-	      "int leaf(int a) { return a * 3 + 1; }\n"
-	      "int plain(int a, int b) { int x[9]; take(x); return more(a, x[b], b) + x[a]; }\n"
-	      "int grown(int n) { char *p = __builtin_alloca(n); take(p); return p[n - 1]; }\n"
-	      /* An aligned frame of a size not known before: the CFA is a word in it. */
-	      "int realigned(int n, int m, v8 *q) { struct wide w[2]; char *p = "
-	      "__builtin_alloca(n);\n"
-	      "	int r = 0; take8(&w[0].v); take(p); take8(q);\n"
-	      "	for (int i = 0; i < n; i++) r += more(p[i], i, m, r, n * m);\n"
-	      "	return r + (int)w[1].v[0]; }\n"
-	      "int args(int a, int b, int c, int d, int e, int f, int g, int h)\n"
-	      "{ return more(h, g, f, e, d, c, b, a, h, g, f) + more(a); }\n"
-	      "int big(int a) { char x[300000]; take(x); return x[a]; }\n"
-	      "int tail(int a) { if (a > 3) { take(&a); } return more(a); }\n"
-	      "void never(int a) { if (more(a)) __builtin_trap(); for (;;) take(&a); }\n"
-	      "int main(int argc, char **argv) { return plain(argc, 2) + realigned(argc, 3, 0); "
-	      "}\n",
-	      f);
-	fclose(f);
-	snprintf(path, sizeof(path), "%s/b.c", dir);
-	f = fopen(path, "w");
-	if (!f)
-		return false;
-	fputs("void take(void *p) { (void)p; } void take8(void *p) { (void)p; }\n"
-	      "int more(int a, ...) { return a; }\n",
-	      f);
-	return fclose(f) == 0;
-}
+static const char other_source[] =
+	"void take(void *p) { (void)p; } void take8(void *p) { (void)p; }\n"
+	"int more(int a, ...) { return a; }\n";
 
 static const char *const options[] = {
 	"-O0",
@@ -532,25 +505,25 @@ TEST(compiled_programs)
 	struct tally t = {0};
 	char path[64];
 
-	REQUIRE(make_source());
-	snprintf(path, sizeof(path), "%s/prog", dir);
+	REQUIRE(scratch_open(source) && scratch_write("b.c", other_source));
+	snprintf(path, sizeof(path), "%s", scratch_path("prog"));
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t k = 0; k < sizeof(options) / sizeof(options[0]) - (i == 1); k++) {
 			printf("# %s %s\n", compilers[i], options[k]);
-			REQUIRE(run("%s -w %s a.c b.c -o prog", compilers[i], options[k]));
+			REQUIRE(scratch_run("%s -w %s a.c b.c -o prog", compilers[i], options[k]));
 			EXPECT(check_file(path, false, &t));
 			/* The same in .debug_frame alone, packed in two ways. */
-			REQUIRE(run("%s -w -g -gz=none -ffreestanding -nostdlib -static -e main "
-				    "-fno-asynchronous-unwind-tables %s a.c b.c -o prog",
-				    compilers[i], options[k]));
+			REQUIRE(scratch_run(
+				"%s -w -g -gz=none -ffreestanding -nostdlib -static -e main "
+				"-fno-asynchronous-unwind-tables %s a.c b.c -o prog",
+				compilers[i], options[k]));
 			EXPECT(check_file(path, true, &t));
-			REQUIRE(run("objcopy --compress-debug-sections=zlib%.0s%.0s prog", "", ""));
+			REQUIRE(scratch_run("objcopy --compress-debug-sections=zlib prog"));
 			EXPECT(check_file(path, true, &t));
-			REQUIRE(run("objcopy --compress-debug-sections=zlib-gnu%.0s%.0s prog", "",
-				    ""));
+			REQUIRE(scratch_run("objcopy --compress-debug-sections=zlib-gnu prog"));
 			EXPECT(check_file(path, true, &t));
 		}
 	}
 	EXPECT(t.n_by_fp > 0);
-	EXPECT(run("rm -f a.c b.c prog; rmdir %s%.0s", dir, ""));
+	EXPECT(scratch_close());
 }

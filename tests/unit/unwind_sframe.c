@@ -7,44 +7,22 @@
 
 #include "base/cleanup.h"
 #include "resolve/elf_file.h"
+#include "scratch_t.h"
 #include "t.h"
 #include "unwind_t.h"
 
 #define AT(svma, rule) EXPECT_STR(rule_at(&t, TEXT_SVMA + (svma)), rule)
 #define SFRAME_SVMA    0x402000
 
-static char dir[] = "/tmp/dwell-test-XXXXXX";
-
-static bool run(const char *command)
-{
-	char whole[512];
-
-	snprintf(whole, sizeof(whole), "cd %s && %s", dir, command);
-	return system(whole) == 0;
-}
-
-static bool make_source(void)
-{
-	char path[64];
-	FILE *f;
-
-	if (!mkdtemp(dir))
-		return false;
-	snprintf(path, sizeof(path), "%s/a.c", dir);
-	f = fopen(path, "w");
-	if (!f)
-		return false;
-	fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-	      "int leaf(int a) { return a * 3 + 1; }\n"
-	      "int grown(int n) { char *p = __builtin_alloca(n); memset(p, n, n);\n"
-	      "	puts(p); return p[n - 1]; }\n"
-	      "int many(int a, int b, int c, int d) { for (int i = 0; i < a; i++)\n"
-	      "	b += printf(\"%d\", c * i) + rand(); return b + d + puts(\"x\"); }\n"
-	      "int big(int a) { char x[300000]; memset(x, a, sizeof(x)); puts(x); return x[a]; }\n"
-	      "int main(int argc, char **argv) { return many(argc, 2, 3, leaf(4)) + grown(5); }\n",
-	      f);
-	return fclose(f) == 0;
-}
+static const char source[] =
+	"#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+	"int leaf(int a) { return a * 3 + 1; }\n"
+	"int grown(int n) { char *p = __builtin_alloca(n); memset(p, n, n);\n"
+	"	puts(p); return p[n - 1]; }\n"
+	"int many(int a, int b, int c, int d) { for (int i = 0; i < a; i++)\n"
+	"	b += printf(\"%d\", c * i) + rand(); return b + d + puts(\"x\"); }\n"
+	"int big(int a) { char x[300000]; memset(x, a, sizeof(x)); puts(x); return x[a]; }\n"
+	"int main(int argc, char **argv) { return many(argc, 2, 3, leaf(4)) + grown(5); }\n";
 
 static struct unwind_section load(const struct elf_file *f, const char *name)
 {
@@ -61,12 +39,9 @@ static bool build_both(struct unwind_table *eh, struct unwind_table *sframe, uin
 	struct unwind_input in = {.machine = EM_X86_64};
 	struct unwind_section sections[2];
 	struct elf_file f;
-	char path[64];
-	_fd_ int fd = -1;
+	_fd_ int fd = open(scratch_path("prog"), O_RDONLY | O_CLOEXEC);
 	int rc;
 
-	snprintf(path, sizeof(path), "%s/prog", dir);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || elf_file_open(&f, fd, NULL) < 0 || elf_file_read_sections(&f, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; i < f.n_segments; i++)
@@ -96,13 +71,13 @@ TEST(like_eh_frame)
 		"gcc -Os -Wa,--gsframe -fno-omit-frame-pointer a.c -o prog",
 	};
 
-	REQUIRE(make_source());
+	REQUIRE(scratch_open(source));
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		uint32_t n_same = 0, n_other = 0, n_plt = 0;
 		struct unwind_table eh, sframe;
 		uint64_t size;
 
-		REQUIRE(run(commands[i]));
+		REQUIRE(scratch_run("%s", commands[i]));
 		REQUIRE(build_both(&eh, &sframe, &size));
 		if (table_fault(&sframe))
 			t_fail_("%s", table_fault(&sframe));
@@ -125,7 +100,7 @@ TEST(like_eh_frame)
 		unwind_table_release(&eh);
 		unwind_table_release(&sframe);
 	}
-	EXPECT(run("rm a.c prog; rmdir $PWD"));
+	EXPECT(scratch_close());
 }
 
 /* A section of one function of 0x100 bytes at TEXT_SVMA and the rows of BYTES. */
