@@ -430,6 +430,65 @@ TEST(by_frame_pointer_where_there_is_no_table)
 	}
 }
 
+/* Calls generated code without a frame pointer, in which CODE comes after the call. */
+static void through(uint64_t code)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_FP, 16);
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = JIT_AVMA + 0x20;
+	t.code_avma = JIT_AVMA + 0x20;
+	t.code[0] = code;
+}
+
+TEST(generated_code_by_the_epilogue_behind_the_call)
+{
+	through(0xc3); /* ret */
+	t.stack[5] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), JIT_AVMA + 0x1f, FRAME(0));
+
+	through(0xccccccc310c48348); /* add $16,%rsp; ret */
+	t.stack[7] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), JIT_AVMA + 0x1f, FRAME(0));
+
+	through(0xc35d); /* pop %rbp; ret: into code that needs it */
+	t.stack[5] = word(8);
+	t.stack[6] = CALL(2);
+	t.stack[9] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), JIT_AVMA + 0x1f, FRAME(2), FRAME(0));
+
+	through(0xc35d08c48348); /* add $8,%rsp; pop %rbp; ret */
+	t.stack[6] = word(9);
+	t.stack[7] = CALL(2);
+	t.stack[10] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), JIT_AVMA + 0x1f, FRAME(2), FRAME(0));
+}
+
+TEST(what_is_no_epilogue_tells_nothing)
+{
+	static const uint64_t codes[] = {
+		0xc390,	      /* nop; ret */
+		0xc3f8c48348, /* add $-8,%rsp; ret */
+		0x9008c48348, /* add $8,%rsp; nop */
+		0xc35b,	      /* pop %rbx; ret */
+	};
+
+	for (unsigned i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		through(codes[i]);
+		t.stack[5] = t.stack[6] = CALL(0);
+		EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), JIT_AVMA + 0x1f);
+	}
+	through(0xc3); /* to nowhere */
+	t.stack[5] = 0x1234;
+	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), JIT_AVMA + 0x1f);
+	through(0xc3); /* interrupted there: the stack is what it is before the instruction */
+	t.in.regs[WALK_X86_IP] = JIT_AVMA + 0x20;
+	t.stack[4] = CALL(0);
+	EXPECT_WALK(CHAIN_NO_RULE, JIT_AVMA + 0x20);
+}
+
 TEST(what_does_not_look_like_a_frame_is_none)
 {
 	begin(EM_X86_64);
