@@ -386,6 +386,8 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 		return rc;
 	}
 	c->cycle_ms = choose_cycle_ms(c, c->opts.n_slots ? c->opts.n_slots : 16384);
+	if (c->offcpu && c->cycle_ms > OFFCPU_CYCLE_MS)
+		c->cycle_ms = OFFCPU_CYCLE_MS;
 	*ret = c;
 	return 0;
 }

@@ -8,7 +8,9 @@
 
 #include "base/cleanup.h"
 
-#define N_SLOTS 16384u /* of a CPU: 768 KiB */
+/* Of a CPU's log: at OFFCPU_CYCLE_MS 140,000 blocks a second; and of all together, 96 MiB. */
+#define N_SLOTS	    32768u
+#define ALL_N_SLOTS (2u << 20)
 
 struct offcpu {
 	struct switches *switches;
@@ -61,6 +63,8 @@ int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct of
 	int rc;
 
 	so.n_slots = N_SLOTS;
+	while (so.n_slots > 1024 && (uint64_t)so.n_slots * so.n_cpus > ALL_N_SLOTS)
+		so.n_slots /= 2;
 	so.min_block_ns = opts->min_block_ns ? opts->min_block_ns : OFFCPU_MIN_BLOCK_NS;
 	o->profile = p;
 	o->procs = chains->procs;

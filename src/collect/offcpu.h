@@ -20,6 +20,7 @@ struct offcpu_opts {
 };
 
 #define OFFCPU_MIN_BLOCK_NS 100000
+#define OFFCPU_CYCLE_MS	    200 /* how long at most between two cycles */
 
 struct offcpu;
 

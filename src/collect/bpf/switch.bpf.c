@@ -94,12 +94,14 @@ static __always_inline void end_block(struct thread_times *t, __u64 now)
 	t->block_since_ns = since;
 }
 
-/* The next free slot of this CPU, or NULL; log->head is to be moved when it is written. */
-static __always_inline struct switch_slot *next_slot(struct switch_cpu *log, __u32 cpu)
+/* The next free slot of this CPU, or NULL when there are only RESERVED ones; log->head is to be
+ * moved when it is written. */
+static __always_inline struct switch_slot *next_slot(struct switch_cpu *log, __u32 cpu,
+						     __u32 reserved)
 {
 	__u32 at = cpu * n_slots + (log->head & (n_slots - 1));
 
-	if (log->head - log->tail >= n_slots)
+	if (log->head - log->tail >= n_slots - reserved)
 		return 0;
 	return bpf_map_lookup_elem(&switch_slots, &at);
 }
@@ -118,7 +120,7 @@ static __always_inline void log_sums(struct thread_times *t)
 
 		if (!t->sums[kind].n)
 			continue;
-		s = next_slot(log, cpu);
+		s = next_slot(log, cpu, 0);
 		if (s) {
 			s->task = t->task;
 			s->kind_n = kind | t->sums[kind].n << 8;
@@ -290,7 +292,8 @@ int BPF_PROG(on_exit, bool is_switch)
 		leaf = k->frames[at] - 1;
 		chain = blocked_path(k, t->task);
 	}
-	s = next_slot(log, cpu);
+	/* What finds no slot here goes to a sum; a sum that finds none is lost. */
+	s = next_slot(log, cpu, n_slots / 8);
 	if (s) {
 		s->task = t->task;
 		s->kind_n = SWITCH_BLOCKED | 1 << 8;
