@@ -45,7 +45,10 @@ static double pct(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void show_event(const struct recorder_event *e)
+/* How much is too much without frame information, percent, not to mention what would help. */
+#define TOO_MANY_PCT 5
+
+static void show_event(const struct recorder_event *e, bool has_tables)
 {
 	uint64_t all = n_samples(&e->calls);
 
@@ -58,6 +61,9 @@ static void show_event(const struct recorder_event *e)
 			fprintf(stderr, "    truncated: %s %" PRIu64 " (%.2f %%)\n",
 				chain_cause_name((enum chain_cause)i), e->calls.by_cause[i],
 				pct(e->calls.by_cause[i], all));
+	if (!has_tables && pct(e->calls.by_cause[CHAIN_NO_RULE], all) > TOO_MANY_PCT)
+		fputs("    programs without frame pointers: --call-graph dwarf follows their calls\n",
+		      stderr);
 }
 
 void record_calls_show(const struct recorder *r)
@@ -69,7 +75,7 @@ void record_calls_show(const struct recorder *r)
 	if (!s->has_calls)
 		return;
 	vec_each (e, &s->events)
-		show_event(e);
+		show_event(e, t->limit_bytes > 0);
 	fprintf(stderr,
 		"    %" PRIu64 " contexts of %" PRIu64
 		" chains (%.1f callers each); unwind tables: %" PRIu64 " built in %.1f ms, %" PRIu64

@@ -40,6 +40,26 @@ def own_command():
     check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
 
 
+def own_call_paths():
+    """From copies of stacks, without frame pointers and privileges, the same tree as for root."""
+    where = reachable()
+    shutil.copy(prog("calls"), "open")
+    for lib in os.listdir(BIN):
+        if lib.startswith("libcalls_") and lib.endswith(".so"):
+            shutil.copy(prog(lib), "open")
+    with sysctl(PARANOID, 2):
+        p = as_nobody(where, "record", "--json", "--call-graph", "dwarf", *RATE, "--db", "home/db", "--",
+                      "env", "LD_LIBRARY_PATH=" + where, where + "/calls", 3000)
+    check(p.returncode == 0, p.stderr)
+    a = account_of(p.stdout)
+    c = a["events"][0]["call_paths"]
+    check(a["engine"] == "ring" and a["call_paths"]["tables_built"] > 2, "%s" % a)
+    check(c["complete"] > 0.95 * a["events"][0]["samples"] > 300, "%s" % c)
+    rows = sh(DWELL, "export", "--folded", "--no-inline", "--db", "home/db").splitlines()
+    outer = sum(int(r.rsplit(" ", 1)[1]) for r in rows if ";main;outer;inner;burn " in r)
+    near(outer, a["events"][0]["samples"], 6 / 20, "outer", slack=0.05)
+
+
 def own_processes():
     """A command that starts others; a process that already runs."""
     where = reachable()
@@ -103,4 +123,4 @@ def too_few_files():
     one_line(p)
 
 
-run(own_command, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)
+run(own_command, own_call_paths, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)
