@@ -36,6 +36,11 @@ static __u32 walk_table_word(WALK_ENV *env, __u32 at); /* of those of all tables
 static const struct unwind_image *walk_image(WALK_ENV *env, __u32 number); /* or NULL */
 static const struct unwind_rule *walk_rule(WALK_ENV *env, __u32 number);   /* or NULL */
 
+/* A memory of rules by the name of a frame: NULL when it has none, or is none.  What a name means
+ * never changes. */
+static const struct unwind_rule *walk_recall(WALK_ENV *env, __u64 frame);
+static void walk_remember(WALK_ENV *env, __u64 frame, const struct unwind_rule *rule);
+
 /* Image number IMAGE, mapped at AVMA, has no table (any more). */
 static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
 
@@ -352,23 +357,28 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 {
 	__u64 pc = w->ip - (w->flags & WALK_EXACT ? 0 : 1), frame;
-	const struct unwind_rule *rule = 0;
+	const struct unwind_rule *rule;
+	int rc = WALK_ON;
 	bool signal;
-	int rc;
 
 	*ret_frame = 0;
 	if (!walk_enter(env, w, pc))
 		return CHAIN_NO_MAPPING;
-	rc = walk_find_rule(env, w, pc, &rule);
-	signal = rc == WALK_ON
-			 ? rule->cfa == UNWIND_CFA_SIGNAL
-			 : w->region.image != WALK_ANONYMOUS && walk_is_trampoline(env, w->ip);
-	if (signal) /* its frame information begins one byte early; nobody called it */
-		pc = w->ip;
 	frame = w->region.image == WALK_ANONYMOUS || w->region.image == WALK_UNKNOWN_FILE
 			? pc & FRAME_OFF_MASK
 			: (__u64)w->region.image << FRAME_IMAGE_SHIFT |
 				  ((pc + w->region.bias) & FRAME_OFF_MASK);
+	rule = walk_recall(env, frame);
+	if (!rule) {
+		rc = walk_find_rule(env, w, pc, &rule);
+		if (rc == WALK_ON)
+			walk_remember(env, frame, rule);
+	}
+	signal = rc == WALK_ON
+			 ? rule->cfa == UNWIND_CFA_SIGNAL
+			 : w->region.image != WALK_ANONYMOUS && walk_is_trampoline(env, w->ip);
+	if (signal) /* its frame information begins one byte early; nobody called it */
+		frame += w->ip - pc;
 	*ret_frame = frame;
 	if (signal)
 		return walk_signal(env, w);

@@ -62,6 +62,15 @@ static const struct unwind_rule *walk_rule(const struct walk_input *in, __u32 nu
 	return number < UNWIND_N_RULES ? &in->memory->rules[number] : NULL;
 }
 
+static const struct unwind_rule *walk_recall(const struct walk_input *in, __u64 frame)
+{
+	return NULL;
+}
+
+static void walk_remember(const struct walk_input *in, __u64 frame, const struct unwind_rule *rule)
+{
+}
+
 static void walk_want(const struct walk_input *in, __u32 image, __u64 avma)
 {
 	if (in->want)

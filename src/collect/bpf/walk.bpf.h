@@ -49,6 +49,16 @@ struct asked {
 	__u64 what, when_ns;
 };
 
+/* A rule that was found before: one cache line instead of those of image, blocks, rows and rule,
+ * which are cold when a sample is taken. */
+#define RECALL_SLOTS 4096
+
+struct recalled {
+	__u64 frame; /* 0: none */
+	struct unwind_rule rule;
+	__u64 spare;
+};
+
 /* A CPU's memory. */
 struct cpu_walk {
 	struct walk walk;
@@ -75,6 +85,7 @@ struct cpu_walk {
 	struct asked asked[ASKED_SLOTS];
 	struct cached_region regions[REGION_SETS * REGION_WAYS];
 	__u64 known[KNOWN_SETS * KNOWN_WAYS]; /* hashes of chains sent */
+	struct recalled recalled[RECALL_SLOTS];
 };
 
 struct {
@@ -165,11 +176,28 @@ static __always_inline const struct unwind_rule *walk_rule(struct cpu_walk *w, _
 
 static __always_inline const struct unwind_image *walk_image(struct cpu_walk *w, __u32 number)
 {
-	struct unwind_image *image = bpf_map_lookup_elem(&unwind_images, &number);
+	return bpf_map_lookup_elem(&unwind_images, &number);
+}
 
-	if (image && image->last_used != unwind_clock)
-		image->last_used = unwind_clock;
-	return image;
+static __always_inline struct recalled *recall_slot(struct cpu_walk *w, __u64 frame)
+{
+	return &w->recalled[BELOW(frame * 0x9e3779b97f4a7c15ULL >> 40, RECALL_SLOTS)];
+}
+
+static __always_inline const struct unwind_rule *walk_recall(struct cpu_walk *w, __u64 frame)
+{
+	struct recalled *r = recall_slot(w, frame);
+
+	return r->frame == frame ? &r->rule : NULL;
+}
+
+static __always_inline void walk_remember(struct cpu_walk *w, __u64 frame,
+					  const struct unwind_rule *rule)
+{
+	struct recalled *r = recall_slot(w, frame);
+
+	r->frame = frame;
+	r->rule = *rule;
 }
 
 /* --- Mappings --- */
@@ -230,6 +258,15 @@ static __always_inline bool region_find(struct cpu_walk *w, __u64 avma, struct w
 	return true;
 }
 
+/* Notes that the image's table is in use. */
+static __always_inline void touch(__u32 number)
+{
+	struct unwind_image *image = bpf_map_lookup_elem(&unwind_images, &number);
+
+	if (image && image->last_used != unwind_clock)
+		image->last_used = unwind_clock;
+}
+
 static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
 {
 	__u64 tag, set;
@@ -250,11 +287,13 @@ static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_r
 			ret->end = r->start + (r->len_image & FRAME_OFF_MASK);
 			ret->bias = r->bias;
 			ret->image = r->len_image >> 48;
+			touch(ret->image);
 			return true;
 		}
 	}
 	if (!region_find(w, avma, ret))
 		return false;
+	touch(ret->image);
 	r = &w->regions[BELOW(set + BELOW(tag >> 32 ^ ret->start >> 12, REGION_WAYS),
 			      REGION_SETS * REGION_WAYS)];
 	r->tag = tag;
