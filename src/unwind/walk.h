@@ -351,6 +351,17 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 	return WALK_ON;
 }
 
+/* Whether the return address is the beginning of a procedure, with a gap before it: then nobody
+ * called from there, but it was put on a fresh stack for when the first procedure returns (glibc's
+ * __start_context, under makecontext). */
+WALK_COLD bool walk_is_planted(WALK_ENV *env, const struct walk *w)
+{
+	const struct unwind_rule *rule;
+
+	return !(w->flags & WALK_EXACT) && w->ip < w->region.end &&
+	       walk_find_rule(env, w, w->ip, &rule) == WALK_ON;
+}
+
 /* From the frame W stands in to its caller.  Returns WALK_ON, or the cause why there is none:
  * CHAIN_COMPLETE for the outermost frame.  *RET_FRAME is what the frame stepped from is called, 0
  * when it is none: its address lies in no executable mapping. */
@@ -384,6 +395,10 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 		return walk_signal(env, w);
 	if (w->region.image == WALK_ANONYMOUS && walk_epilogue(env, w) == WALK_ON)
 		return WALK_ON;
+	if (rc == CHAIN_NO_RULE && walk_is_planted(env, w)) {
+		*ret_frame = frame + 1;
+		return CHAIN_COMPLETE;
+	}
 	if (rc != WALK_ON) {
 		rc = walk_guess(env, w, rc);
 		if (rc == WALK_ON)

@@ -529,6 +529,21 @@ TEST(where_the_stack_of_the_process_begins_is_the_end)
 	EXPECT_EQ(walk(), CHAIN_NO_RULE);
 }
 
+TEST(a_beginning_put_on_a_fresh_stack_is_the_end)
+{
+	begin(EM_X86_64);
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(3, UNWIND_CFA_SP, 8); /* function 2 has none */
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = FUNCTION(3);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(3)));
+	t.stack[4] = FUNCTION(3) + 1; /* a call ends there */
+	t.stack[5] = 0;
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(3)));
+	t.stack[4] = FUNCTION(2) + 1;
+	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(2)));
+}
+
 TEST(a_return_address_of_zero_is_the_end)
 {
 	begin(EM_X86_64);
