@@ -50,7 +50,7 @@ struct proc {
 	owner_id owner; /* when has_owner */
 	image_id anon;	/* image of its nameless code, when has_anon */
 	bool has_anon;
-	uint32_t jit; /* its perf map, number in jits + 1, when has_anon; 0: none */
+	uint32_t jit;	     /* its perf map, number in jits + 1, when has_anon; 0: none */
 	uint32_t anon_cycle; /* cycle in which a perf map was last looked for */
 	uint32_t dump;	     /* the jitdump it mapped, number in struct images + 1; 0: none */
 };
