@@ -52,7 +52,8 @@ struct cfi_place {
 };
 
 struct cfi_state {
-	struct cfi_value cfa; /* CFI_REG, CFI_DEREF, CFI_PLT; CFI_OTHER */
+	struct cfi_value cfa;	/* CFI_REG, CFI_DEREF, CFI_PLT; CFI_OTHER */
+	struct cfi_value plain; /* the last register and offset it had; CFI_OTHER: none yet */
 	struct cfi_place columns[CFI_N_COLUMNS];
 	bool signed_ra;
 	uint8_t ra_reg; /* the DWARF number that column CFI_RA has: the CIE's choice */

@@ -108,16 +108,28 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t off)
 {
 	run->s.cfa = (struct cfi_value){
 		.form = reg > 255 ? CFI_OTHER : CFI_REG, .reg = (uint8_t)reg, .off = off};
+	run->s.plain = run->s.cfa;
 }
 
-/* Changes one half of a CFA, which must have two. */
-static void change_cfa(struct run *run, const uint64_t *reg, const int64_t *off)
+/* Sets the register to REG and keeps the offset.  DWARF forbids it behind an expression, but
+ * libgcrypt's assembly ends so and GCC's unwinder takes the last offset before (observed). */
+static void set_cfa_register(struct run *run, uint64_t reg)
 {
-	if (run->s.cfa.form != CFI_REG) {
+	if (run->s.plain.form == CFI_REG)
+		set_cfa(run, reg, run->s.plain.off);
+	else
 		run->r.bad = true;
-		return;
-	}
-	set_cfa(run, reg ? *reg : run->s.cfa.reg, off ? *off : run->s.cfa.off);
+}
+
+/* The other half; while an expression holds it is noted only. */
+static void set_cfa_offset(struct run *run, int64_t off)
+{
+	if (run->s.cfa.form == CFI_REG)
+		set_cfa(run, run->s.cfa.reg, off);
+	else if (run->s.plain.form == CFI_REG)
+		run->s.plain.off = off;
+	else
+		run->r.bad = true;
 }
 
 static struct cfi_value read_expression(struct run *run, bool with_cfa)
@@ -231,7 +243,6 @@ static void run_cfa(struct run *run, uint8_t op)
 {
 	struct rd *r = &run->r;
 	uint64_t reg;
-	int64_t off;
 
 	switch (op) {
 	case CFA_DEF_CFA:
@@ -243,16 +254,13 @@ static void run_cfa(struct run *run, uint8_t op)
 		set_cfa(run, reg, factored(run, cfi_read_sleb(r)));
 		break;
 	case CFA_DEF_CFA_REGISTER:
-		reg = rd_uleb(r);
-		change_cfa(run, &reg, NULL);
+		set_cfa_register(run, rd_uleb(r));
 		break;
 	case CFA_DEF_CFA_OFFSET:
-		off = (int64_t)rd_uleb(r);
-		change_cfa(run, NULL, &off);
+		set_cfa_offset(run, (int64_t)rd_uleb(r));
 		break;
 	case CFA_DEF_CFA_OFFSET_SF:
-		off = factored(run, cfi_read_sleb(r));
-		change_cfa(run, NULL, &off);
+		set_cfa_offset(run, factored(run, cfi_read_sleb(r)));
 		break;
 	default:
 		run->s.cfa = read_expression(run, false);

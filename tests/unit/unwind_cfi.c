@@ -98,6 +98,28 @@ TEST(cfa)
 	EXPECT_STR(X86(0x2e, 0x80, 1, 0x0e, 16), "sp+16 ra@-1"); /* GNU_args_size */
 }
 
+/* A CIE that says nothing of the CFA. */
+TEST(a_cfa_that_was_never_set)
+{
+	static const uint8_t programs[][3] = {{0x0d, 7}, {0x0e, 8}, {0x13, 1}, {0}, {0x0c, 7, 8}};
+	static const char *const texts[] = {"damaged", "damaged", "damaged", "too complex",
+					    "sp+8 ra@-1"};
+
+	for (int i = 0; i < 5; i++) {
+		struct wr w = {0};
+		size_t cie = put_cie(&w, EM_X86_64, "", PROGRAM(0x90, 1));
+		struct unwind_input in;
+		struct unwind_table t;
+
+		put_fde(&w, cie, TEXT_SVMA, 16, programs[i], 3);
+		in = input_of(EM_X86_64, &w);
+		REQUIRE(unwind_build(&in, &t, NULL) == 0);
+		AT(0, texts[i]);
+		unwind_table_release(&t);
+		wr_release(&w);
+	}
+}
+
 TEST(saved_registers)
 {
 	EXPECT_STR(X86(0x86, 2), "sp+8 ra@-1 fp@-2");
@@ -183,7 +205,10 @@ TEST(expressions_of_the_cfa)
 	EXPECT_STR(X86(0x0f, 9, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38),
 		   "too complex");
 	EXPECT_STR(X86(0x0f, 9, 0x77), "damaged");
-	EXPECT_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x0e, 16), "damaged"); /* offset of a word */
+	/* A register or an offset behind an expression: the other half is the last there was. */
+	EXPECT_STR(X86(0x0e, 56, 0x0f, 3, 0x76, 0x78, 0x06, 0x0d, 6), "fp+56 ra@-1");
+	EXPECT_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x0e, 16), "[fp-8]+0 ra@-1");
+	EXPECT_STR(X86(0x0f, 3, 0x76, 0x78, 0x06, 0x0e, 16, 0x0d, 7), "sp+16 ra@-1");
 }
 
 TEST(stubs_of_a_linkage_table)
