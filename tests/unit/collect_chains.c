@@ -7,47 +7,23 @@
 
 #include "base/str.h"
 #include "collect/fold.h"
+#include "collect_world.h"
 #include "t.h"
 
-#define PID    4194000u /* no such process, so that /proc tells nothing */
-#define PAGE   0x1000ull
-#define CODE   0x400000ull
-#define ANON   0x7f0000000000ull
-#define KERNEL 0xffffffff81000000ull
 #define MODULE 0xffffffffc0000000ull
 
 static struct {
-	struct profile profile;
-	struct images images;
-	struct procs procs;
-	struct kernel_map kernel;
+	struct world world;
 	struct chains chains;
 	struct fold fold;
 	event_id events[2];
 	unsigned n_learnt;
 } w;
 
-static int no_file(int fd, struct image_layout *ret, struct err *err)
-{
-	return -EBADMSG;
-}
-
-static void map(uint64_t start, uint64_t n_pages, uint64_t off, const char *path)
-{
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_MMAP,
-					       .pid = PID,
-					       .tid = PID,
-					       .addr = start,
-					       .n_bytes = n_pages * PAGE,
-					       .off = off,
-					       .name = path,
-					       .time_ns = UINT64_MAX / 2});
-}
-
 static void learn_module(void *ctx)
 {
 	w.n_learnt++;
-	kernel_map_add(&w.kernel,
+	kernel_map_add(&w.world.kernel,
 		       &(struct kernel_range){.start = MODULE,
 					      .end = MODULE + PAGE,
 					      .image = {.kind = IMAGE_MODULE, .path = "mod"}});
@@ -58,40 +34,28 @@ static void begin(void)
 	static const struct image_layout vdso = {
 		.build_id = {.n_bytes = 1, .bytes = {7}}, .n_loads = 1, .loads = {{0, 0, PAGE}}};
 
-	profile_init(&w.profile);
-	images_init(&w.images, &w.profile, no_file, &vdso);
-	procs_init(&w.procs, &w.profile, &w.images, 1);
-	kernel_map_init(&w.kernel, &w.profile);
+	world_init(&w.world, world_no_file, &vdso);
 	w.n_learnt = 0;
-	w.kernel.learn = learn_module;
+	w.world.kernel.learn = learn_module;
 	for (unsigned i = 0; i < 2; i++)
 		w.events[i] = profile_intern_event(
-			&w.profile,
-			&(struct event){.name = profile_intern_str(&w.profile, i ? "one" : "zero"),
-					.period = 1});
-	chains_init(&w.chains, &w.profile, &w.procs, &w.images, &w.kernel);
-	fold_init(&w.fold, &w.profile, &w.procs, &w.images, &w.kernel, w.events);
+			&w.world.profile,
+			&(struct event){
+				.name = profile_intern_str(&w.world.profile, i ? "one" : "zero"),
+				.period = 1});
+	chains_init(&w.chains, &w.world.profile, &w.world.procs, &w.world.images, &w.world.kernel);
+	fold_init(&w.fold, &w.world.profile, &w.world.procs, &w.world.images, &w.world.kernel,
+		  w.events);
 	w.fold.chains = &w.chains;
-	kernel_map_add(&w.kernel,
-		       &(struct kernel_range){.start = KERNEL,
-					      .end = KERNEL + 100 * PAGE,
-					      .svma = KERNEL,
-					      .image = {.kind = IMAGE_KERNEL, .path = "[kernel]"}});
-	procs_add_task(&w.procs,
-		       &(struct task_record){.tgid = PID, .comm = "prog", .n_threads = 1});
-	map(CODE, 100, PAGE, "/nonexistent/prog");
-	map(ANON, 1, 0, "//anon");
+	world_map(&w.world, CODE, 100, PAGE, NULL, "/nonexistent/prog");
+	world_map(&w.world, ANON, 1, 0, NULL, "//anon");
 }
 
 static void end(void)
 {
 	fold_release(&w.fold);
 	chains_release(&w.chains);
-	kernel_map_release(&w.kernel);
-	procs_release(&w.procs);
-	images_release(&w.images);
-	profile_check(&w.profile);
-	profile_release(&w.profile);
+	world_release(&w.world);
 }
 
 static void learn(uint64_t hash, enum chain_cause cause, uint32_t n, uint32_t n_kernel,
@@ -112,10 +76,10 @@ static void show(ctx_id ctx, struct str *s)
 
 	if (!ctx)
 		return;
-	show(w.profile.ctxs.v[ctx].parent, s);
-	p = profile_leaf(&w.profile, ctx);
-	str_addf(s, "%s%s", s->n ? " > " : "", w.profile.images.v[p->image].path);
-	if (w.profile.images.v[p->image].kind != IMAGE_MARK)
+	show(w.world.profile.ctxs.v[ctx].parent, s);
+	p = profile_leaf(&w.world.profile, ctx);
+	str_addf(s, "%s%s", s->n ? " > " : "", w.world.profile.images.v[p->image].path);
+	if (w.world.profile.images.v[p->image].kind != IMAGE_MARK)
 		str_addf(s, "+%llx", (unsigned long long)p->svma);
 	if (p->flags & PLACE_GUESSED)
 		str_addc(s, '?');
@@ -131,9 +95,10 @@ static void show(ctx_id ctx, struct str *s)
 
 static uint32_t number_of(const char *path)
 {
-	vec_each (c, &w.images.codes)
-		if (strcmp(profile_str(&w.profile, c->path), path) == 0)
-			return images_add_number(&w.images, (uint32_t)(c - w.images.codes.v));
+	vec_each (c, &w.world.images.codes)
+		if (strcmp(profile_str(&w.world.profile, c->path), path) == 0)
+			return images_add_number(&w.world.images,
+						 (uint32_t)(c - w.world.images.codes.v));
 	return 0;
 }
 
@@ -278,14 +243,14 @@ TEST(the_flat_profile_is_the_same)
 			fold_forget(&w.fold);
 	}
 	fold_flush(&w.fold);
-	vec_each (v, &w.profile.values) {
-		const struct place *p = profile_leaf(&w.profile, v->ctx);
+	vec_each (v, &w.world.profile.values) {
+		const struct place *p = profile_leaf(&w.world.profile, v->ctx);
 		uint64_t at = p->svma - PAGE;
 
 		REQUIRE(at < N_PLACES && v->event < 2);
 		EXPECT(naive[v->event][at] >= v->count);
 		naive[v->event][at] -= (uint32_t)v->count;
-		callers[w.profile.ctxs.v[v->ctx].parent != 0] += v->count;
+		callers[w.world.profile.ctxs.v[v->ctx].parent != 0] += v->count;
 	}
 	for (unsigned i = 0; i < N_PLACES; i++)
 		EXPECT(naive[0][i] == 0 && naive[1][i] == 0);
@@ -301,8 +266,9 @@ TEST(spilled_samples_have_a_mark_for_callers)
 	begin();
 	fold_add_spilled(&w.fold,
 			 &(struct spill_slot){.event_used = 1, .off = KERNEL + 4, .count = 6});
-	REQUIRE(w.profile.values.n == 1);
-	EXPECT_CTX(w.profile.values.v[0].ctx, "[truncated: log full] > [kernel]+ffffffff81000004");
+	REQUIRE(w.world.profile.values.n == 1);
+	EXPECT_CTX(w.world.profile.values.v[0].ctx,
+		   "[truncated: log full] > [kernel]+ffffffff81000004");
 	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_LOG_FULL], 6);
 	end();
 }

@@ -4,75 +4,34 @@
 
 #include <errno.h>
 
+#include "collect_world.h"
 #include "t.h"
 
-#define PID    4194000u /* no such process, so that /proc tells nothing */
-#define PAGE   0x1000ull
-#define CODE   0x400000ull
-#define KERNEL 0xffffffff81000000ull
-
 static struct {
-	struct profile profile;
-	struct images images;
-	struct procs procs;
-	struct kernel_map kernel;
+	struct world world;
 	struct fold fold;
 	event_id events[2];
 } w;
 
-static int no_file(int fd, struct image_layout *ret, struct err *err)
-{
-	return -EBADMSG;
-}
-
-static void map(uint32_t pid, uint64_t start, uint64_t n_bytes, const struct build_id *id,
-		const char *path)
-{
-	struct record r = {.kind = RECORD_MMAP,
-			   .pid = pid,
-			   .tid = pid,
-			   .addr = start,
-			   .n_bytes = n_bytes,
-			   .off = PAGE,
-			   .name = path,
-			   .time_ns = UINT64_MAX / 2};
-
-	if (id)
-		r.build_id = *id;
-	procs_apply(&w.procs, &r);
-}
-
 static void begin(enum owner_split split)
 {
-	profile_init(&w.profile);
-	images_init(&w.images, &w.profile, no_file, NULL);
-	procs_init(&w.procs, &w.profile, &w.images, 1);
-	w.procs.split = split;
-	kernel_map_init(&w.kernel, &w.profile);
+	world_init(&w.world, world_no_file, NULL);
+	w.world.procs.split = split;
 	for (unsigned i = 0; i < 2; i++)
 		w.events[i] = profile_intern_event(
-			&w.profile,
-			&(struct event){.name = profile_intern_str(&w.profile, i ? "one" : "zero"),
-					.period = 1});
-	fold_init(&w.fold, &w.profile, &w.procs, &w.images, &w.kernel, w.events);
-	kernel_map_add(&w.kernel,
-		       &(struct kernel_range){.start = KERNEL,
-					      .end = KERNEL + 100 * PAGE,
-					      .svma = KERNEL,
-					      .image = {.kind = IMAGE_KERNEL, .path = "[kernel]"}});
-	procs_add_task(&w.procs,
-		       &(struct task_record){.tgid = PID, .comm = "prog", .n_threads = 1});
-	map(PID, CODE, 100 * PAGE, NULL, "/nonexistent/prog");
+			&w.world.profile,
+			&(struct event){
+				.name = profile_intern_str(&w.world.profile, i ? "one" : "zero"),
+				.period = 1});
+	fold_init(&w.fold, &w.world.profile, &w.world.procs, &w.world.images, &w.world.kernel,
+		  w.events);
+	world_map(&w.world, CODE, 100, PAGE, NULL, "/nonexistent/prog");
 }
 
 static void end(void)
 {
 	fold_release(&w.fold);
-	kernel_map_release(&w.kernel);
-	procs_release(&w.procs);
-	images_release(&w.images);
-	profile_check(&w.profile);
-	profile_release(&w.profile);
+	world_release(&w.world);
 }
 
 static void add(uint64_t ip, uint32_t pid, uint32_t tid, uint32_t event, unsigned n)
@@ -87,11 +46,11 @@ static uint64_t count_at(const char *path, uint64_t svma, event_id event)
 {
 	uint64_t n = 0;
 
-	vec_each (v, &w.profile.values) {
-		const struct place *place = profile_leaf(&w.profile, v->ctx);
+	vec_each (v, &w.world.profile.values) {
+		const struct place *place = profile_leaf(&w.world.profile, v->ctx);
 
 		if (place->svma == svma && v->event == event &&
-		    strcmp(w.profile.images.v[place->image].path, path) == 0)
+		    strcmp(w.world.profile.images.v[place->image].path, path) == 0)
 			n += v->count;
 	}
 	return n;
@@ -114,7 +73,7 @@ TEST(each_where_it_belongs)
 	EXPECT_EQ(w.fold.n_samples[0], 17);
 	EXPECT_EQ(w.fold.n_samples[1], 2);
 	EXPECT_EQ(w.fold.n_unknown, 0);
-	EXPECT_EQ(w.profile.values.n, 3);
+	EXPECT_EQ(w.world.profile.values.n, 3);
 	end();
 }
 
@@ -130,8 +89,8 @@ TEST(what_nobody_knows_is_named_so)
 	EXPECT_EQ(count_at("[unknown]", CODE + 100 * PAGE, w.events[0]), 2);
 	EXPECT_EQ(count_at("[unknown]", CODE + 5, w.events[0]), 3);
 	EXPECT_EQ(count_at("[unknown]", KERNEL - 1, w.events[0]), 4);
-	vec_each (v, &w.profile.values)
-		if (profile_leaf(&w.profile, v->ctx)->svma == CODE + 5)
+	vec_each (v, &w.world.profile.values)
+		if (profile_leaf(&w.world.profile, v->ctx)->svma == CODE + 5)
 			EXPECT_EQ(v->owner, 0);
 	end();
 }
@@ -142,9 +101,9 @@ TEST(threads_are_kept_apart_when_asked)
 	add(CODE + 5, PID, PID, 0, 3);
 	add(CODE + 5, PID, PID + 1, 0, 4);
 	fold_flush(&w.fold);
-	REQUIRE(w.profile.values.n == 2);
-	EXPECT(w.profile.values.v[0].owner != w.profile.values.v[1].owner);
-	EXPECT_EQ(w.profile.values.v[0].count + w.profile.values.v[1].count, 7);
+	REQUIRE(w.world.profile.values.n == 2);
+	EXPECT(w.world.profile.values.v[0].owner != w.world.profile.values.v[1].owner);
+	EXPECT_EQ(w.world.profile.values.v[0].count + w.world.profile.values.v[1].count, 7);
 	end();
 }
 
@@ -169,9 +128,9 @@ TEST(counts_are_conserved_when_the_table_overflows)
 	EXPECT(w.fold.n_samples[0] > 0); /* the table was emptied on the way */
 	fold_flush(&w.fold);
 	EXPECT_EQ(w.fold.n_samples[0], total);
-	EXPECT_EQ(profile_n_samples(&w.profile, w.events[0]), total);
-	vec_each (v, &w.profile.values) {
-		uint64_t at = profile_leaf(&w.profile, v->ctx)->svma - PAGE;
+	EXPECT_EQ(profile_n_samples(&w.world.profile, w.events[0]), total);
+	vec_each (v, &w.world.profile.values) {
+		uint64_t at = profile_leaf(&w.world.profile, v->ctx)->svma - PAGE;
 
 		REQUIRE(at < N);
 		EXPECT_EQ(v->count, naive[at]);
@@ -189,7 +148,7 @@ TEST(spilled_samples_are_found_by_build_id)
 	struct spill_slot s = {.event_used = 1 + 1, .off = 0x234, .count = 5};
 
 	begin(OWNER_GROUP);
-	map(PID, CODE + 200 * PAGE, PAGE, &id, "/nonexistent/lib");
+	world_map(&w.world, CODE + 200 * PAGE, 1, PAGE, &id, "/nonexistent/lib");
 	memcpy(s.build_id, id.bytes, sizeof(s.build_id));
 	fold_add_spilled(&w.fold, &s);
 	EXPECT_EQ(count_at("/nonexistent/lib", 0x234, w.events[1]), 5);

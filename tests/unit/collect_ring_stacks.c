@@ -7,19 +7,11 @@
 #include "base/str.h"
 #include "collect/call_paths.h"
 #include "collect_records.h"
+#include "collect_world.h"
 #include "t.h"
 
-#define PID    4194000u /* no such process, so that /proc tells nothing */
-#define PAGE   0x1000ull
-#define CODE   0x400000ull
-#define ANON   0x7f0000000000ull
-#define KERNEL 0xffffffff81000000ull
-
 static struct {
-	struct profile profile;
-	struct images images;
-	struct procs procs;
-	struct kernel_map kernel;
+	struct world world;
 	struct call_paths calls;
 	char path[64];
 } w;
@@ -49,18 +41,6 @@ static int load(int fd, struct unwind_table *ret, struct err *err)
 	return 0;
 }
 
-static void map(uint64_t start, uint64_t off, const char *path)
-{
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_MMAP,
-					       .pid = PID,
-					       .tid = PID,
-					       .addr = start,
-					       .n_bytes = PAGE,
-					       .off = off,
-					       .name = path,
-					       .time_ns = UINT64_MAX / 2});
-}
-
 static void begin(enum call_graph mode)
 {
 	const struct call_paths_tables tables = {.load = load, .n_bytes = 1 << 16};
@@ -70,31 +50,18 @@ static void begin(enum call_graph mode)
 	fd = mkstemp(w.path);
 	EXPECT(fd >= 0);
 	close(fd);
-	profile_init(&w.profile);
-	images_init(&w.images, &w.profile, probe, NULL);
-	procs_init(&w.procs, &w.profile, &w.images, 1);
-	kernel_map_init(&w.kernel, &w.profile);
-	call_paths_init(&w.calls, mode, &w.profile, &w.procs, &w.images, &w.kernel);
+	world_init(&w.world, probe, NULL);
+	call_paths_init(&w.calls, mode, &w.world.profile, &w.world.procs, &w.world.images,
+			&w.world.kernel);
 	call_paths_use_rings(&w.calls, &tables);
-	kernel_map_add(&w.kernel,
-		       &(struct kernel_range){.start = KERNEL,
-					      .end = KERNEL + 100 * PAGE,
-					      .svma = KERNEL,
-					      .image = {.kind = IMAGE_KERNEL, .path = "[kernel]"}});
-	procs_add_task(&w.procs,
-		       &(struct task_record){.tgid = PID, .comm = "prog", .n_threads = 1});
-	map(CODE, PAGE, w.path);
-	map(ANON, 0, "//anon");
+	world_map(&w.world, CODE, 1, PAGE, NULL, w.path);
+	world_map(&w.world, ANON, 1, 0, NULL, "//anon");
 }
 
 static void end(void)
 {
 	call_paths_release(&w.calls);
-	kernel_map_release(&w.kernel);
-	procs_release(&w.procs);
-	images_release(&w.images);
-	profile_check(&w.profile);
-	profile_release(&w.profile);
+	world_release(&w.world);
 	unlink(w.path);
 }
 
@@ -106,11 +73,11 @@ static void show(ctx_id ctx, struct str *s)
 
 	if (!ctx)
 		return;
-	show(w.profile.ctxs.v[ctx].parent, s);
-	p = profile_leaf(&w.profile, ctx);
-	path = w.profile.images.v[p->image].path;
+	show(w.world.profile.ctxs.v[ctx].parent, s);
+	p = profile_leaf(&w.world.profile, ctx);
+	path = w.world.profile.images.v[p->image].path;
 	str_addf(s, "%s%s", s->n ? " > " : "", strcmp(path, w.path) == 0 ? "prog" : path);
-	if (w.profile.images.v[p->image].kind != IMAGE_MARK)
+	if (w.world.profile.images.v[p->image].kind != IMAGE_MARK)
 		str_addf(s, "+%llx%s", (unsigned long long)p->svma,
 			 p->flags & PLACE_GUESSED ? "?" : "");
 }
@@ -128,7 +95,7 @@ static void expect(uint64_t ip, const uint64_t *ips, uint64_t n_ips, const uint6
 			 8 * n_stack);
 	rd = rd_init(bytes.v, bytes.n);
 	EXPECT_EQ(record_read(&rd, &r), 0);
-	hash = call_paths_of_record(&w.calls, &r, procs_current(&w.procs, PID));
+	hash = call_paths_of_record(&w.calls, &r, procs_current(&w.world.procs, PID));
 	show(chains_count(&w.calls.chains, hash, 0), &got);
 	EXPECT_STR(str_get(&got), want);
 	str_release(&got);
@@ -178,7 +145,7 @@ TEST(copied_stacks_are_walked)
 	 * at 0, where ip lies. */
 	begin(CALLS_DWARF);
 	EXPECT_EQ(w.calls.ring.extra, RECORD_STACK_COPY);
-	map(0, PAGE, w.path);
+	world_map(&w.world, 0, 1, PAGE, NULL, w.path);
 	expect(9, NULL, 0, (uint64_t[]){1, 0x101, 1, 0x201, 1, 0}, 6, "prog+1200 > prog+1100");
 	expect(KERNEL + 5, (uint64_t[]){KERNEL_MARK, KERNEL + 5, KERNEL + 9}, 3,
 	       (uint64_t[]){1, 0x101, 1, 0}, 4,

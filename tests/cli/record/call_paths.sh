@@ -1,0 +1,5 @@
+try() { "$@"; echo "exit $?"; }
+for size in 5 1023K 5G 1Q 1MM -1M M '' 99999999999999999999; do
+	try dwell record --unwind-memory "$size" -- true
+done
+try dwell record --call-graph lbr -- true
