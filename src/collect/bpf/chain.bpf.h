@@ -55,7 +55,7 @@ static int walk_frame(__u32 i, struct cpu_walk **walk)
 
 #if defined(__TARGET_ARCH_x86)
 /* The order of struct pt_regs: arch/x86/include/asm/ptrace.h. */
-enum { ORIG_AX = 15, CS = 17 };
+enum { CX = 11, ORIG_AX = 15, IP = 16, CS = 17 };
 
 static __always_inline bool in_user_mode(const struct sample_ctx *ctx)
 {
@@ -91,11 +91,12 @@ static __always_inline bool in_32_bit(const struct cpu_walk *w)
 	return (w->words[CS] & 0xffff) == 0x23; /* __USER32_CS: arch/x86/include/asm/segment.h */
 }
 
-/* Exceptions and interrupts leave -1 where a system call has its number
- * (arch/x86/entry/entry_64.S). */
+/* Exceptions and interrupts leave -1 where a system call has its number; the instruction leaves its
+ * return address in rcx too (arch/x86/entry/entry_64.S).  Where these differ the kernel has just
+ * put something else there: the first instruction of a signal's handler or of a program. */
 static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_regs *regs)
 {
-	return (__s64)w->words[ORIG_AX] >= 0;
+	return (__s64)w->words[ORIG_AX] >= 0 && w->words[CX] == w->words[IP];
 }
 #else
 enum { PSTATE = 33 };
