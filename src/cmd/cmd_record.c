@@ -33,7 +33,7 @@ struct options {
 	opt_list pids, events, operands;
 	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory, *trace_memory;
 	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
-	bool off_cpu, calls, trace;
+	bool off_cpu, calls, trace, wakers;
 };
 
 /* A command waiting to be executed. */
@@ -550,6 +550,7 @@ int cmd_record(struct cmd *c)
 		 "how long threads run, wait for a CPU and are blocked, too"},
 		{"min-block", OPT_DURATION, &o.min_block_ns, "TIME",
 		 "keep the call paths of blocks this long (default 100us)"},
+		{"wakers", OPT_FLAG, &o.wakers, NULL, "with --off-cpu: who ends blocks, too"},
 		{"log-slots", OPT_U64, &o.log_slots, "N",
 		 "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &o.db, "DB",
@@ -586,6 +587,8 @@ int cmd_record(struct cmd *c)
 			return rc;
 		ro.collect.trace_bytes = (size_t)n_bytes;
 	}
+	if (o.wakers && !o.off_cpu)
+		return err_set(&c->err, -EINVAL, "--wakers: needs --off-cpu");
 	if (o.min_block_ns && !o.off_cpu)
 		return err_set(&c->err, -EINVAL, "--min-block: needs --off-cpu");
 	rc = choose_calls(&o, &ro.collect, &c->err);
@@ -605,6 +608,7 @@ int cmd_record(struct cmd *c)
 		ro.collect.split = (enum owner_split)split;
 		ro.collect.n_slots = (uint32_t)o.log_slots;
 		ro.collect.off_cpu = o.off_cpu;
+		ro.collect.wakers = o.wakers;
 		ro.collect.trace = o.trace;
 		ro.collect.min_block_ns = o.min_block_ns;
 		ro.collect.label = o.label ? o.label : "";

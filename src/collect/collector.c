@@ -323,6 +323,7 @@ static int open_offcpu(struct collector *c, struct err *err)
 			       c->inner_pidns ? "in an inner pid namespace" : "with a cgroup");
 	o.switches.n_cpus = c->n_log_cpus;
 	o.switches.log = c->log;
+	o.wakers = c->opts.wakers;
 	o.tracer = c->fold.tracer;
 	o.switches.pids = t->kind == TARGET_ALL ? NULL : t->pids.v;
 	o.switches.n_pids = t->kind == TARGET_ALL ? 0 : (uint32_t)t->pids.n;

@@ -38,6 +38,7 @@ struct collector_opts {
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC, for their times */
 	bool off_cpu;		 /* how long threads run, wait and are blocked, too: offcpu.h */
 	uint64_t min_block_ns;	 /* 0: as offcpu.h has it */
+	bool wakers;		 /* with off_cpu */
 	image_probe_fn *probe;	 /* reads ELF layouts */
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;

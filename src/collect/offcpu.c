@@ -65,6 +65,7 @@ int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct of
 	so.n_slots = N_SLOTS;
 	while (so.n_slots > 1024 && (uint64_t)so.n_slots * so.n_cpus > ALL_N_SLOTS)
 		so.n_slots /= 2;
+	so.wakers = opts->wakers;
 	so.min_block_ns = opts->min_block_ns ? opts->min_block_ns : OFFCPU_MIN_BLOCK_NS;
 	o->profile = p;
 	o->procs = chains->procs;
@@ -82,6 +83,7 @@ int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct of
 	o->events[SWITCH_RUNNABLE] = add_event(p, "runnable");
 	o->events[SWITCH_BLOCKED] = add_event(p, "blocked");
 	o->events[SWITCH_SHORT] = o->events[SWITCH_MISSED] = o->events[SWITCH_BLOCKED];
+	o->events[SWITCH_WOKEN] = so.wakers ? add_event(p, "woken") : o->events[SWITCH_BLOCKED];
 	add_marks(o, so.min_block_ns);
 	*ret = o;
 	return 0;
@@ -161,13 +163,13 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 
 	if (kind >= SWITCH_N_KINDS)
 		return;
-	if (kind == SWITCH_BLOCKED && s->leaf) {
+	if (kind >= SWITCH_BLOCKED && s->leaf) {
 		path = kernel_ctx(o, chains_count(o->chains, s->chain, CHAINS_BLOCKED), s->leaf);
 	} else {
 		kind = kind == SWITCH_BLOCKED ? SWITCH_MISSED : kind;
 		path = o->marks[kind];
 	}
-	owner = owner_of(o, s->task);
+	owner = s->task ? owner_of(o, s->task) : 0;
 	add(o, owner, kind, path, s->kind_n >> 8, s->ns);
 	if (o->tracer && kind == SWITCH_BLOCKED)
 		tracer_add(o->tracer, (uint32_t)s->task & pid_mask,
@@ -222,6 +224,11 @@ void offcpu_settle(struct offcpu *o)
 			 lost.n_threads);
 	o->profile->events.v[o->events[SWITCH_RUNNING]].n_reached +=
 		lost.n_intervals + lost.n_threads;
+	if (o->events[SWITCH_WOKEN] != o->events[SWITCH_BLOCKED]) {
+		profile_add_loss(o->profile, "waker_missed", o->events[SWITCH_WOKEN],
+				 lost.n_wakers);
+		o->profile->events.v[o->events[SWITCH_WOKEN]].n_reached += lost.n_wakers;
+	}
 	for (unsigned kind = SWITCH_RUNNING; kind < SWITCH_N_KINDS; kind++) {
 		struct event *e = &o->profile->events.v[o->events[kind]];
 

@@ -2,6 +2,8 @@
 /* What threads did besides running: the time they waited for a CPU and the time they were blocked,
  * as values of the profile.
  *
+ * With wakers a fourth, "woken", has the paths that ended blocks, and the time they had taken.
+ *
  * Three events, whose values' sums are nanoseconds: "running" and "runnable" have one context each,
  * a mark; "blocked" has the call paths that blocked, and marks for what is known of the rest.  For
  * each owner the three add up to the time its threads were there: what is blocked for less than the
@@ -16,6 +18,7 @@
 struct offcpu_opts {
 	struct switches_opts switches; /* n_cpus, log and pids; the rest is filled in */
 	uint64_t min_block_ns;	       /* 0: OFFCPU_MIN_BLOCK_NS */
+	bool wakers;		       /* event "woken": who ended blocks, and how long ones */
 	struct tracer *tracer;	       /* where blocks become points; NULL: nowhere */
 };
 

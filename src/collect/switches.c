@@ -21,6 +21,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "collect/log_chains.h"
 #include "switch.skel.h"
 
@@ -69,38 +70,63 @@ static bool has_tracepoint(const char *name)
 	return has;
 }
 
-/* Where the scheduler's own code is, whose callers are what sleeps: the kernel's symbols say it. */
-static void find_scheduler(uint64_t *ret_start, uint64_t *ret_end)
+/* A piece of the kernel's code. */
+struct code_range {
+	const char *from, *to; /* symbols: where it begins and ends; to NULL: at the next one */
+	uint64_t start, end;
+};
+
+/* Finds the N ranges in the kernel's symbols; one that is not there stays empty. */
+static void find_code(struct code_range *ranges, size_t n)
 {
 	_file_ FILE *f = fopen("/proc/kallsyms", "re");
 	char line[512];
 
-	*ret_start = *ret_end = 0;
-	while (f && fgets(line, sizeof(line), f) && !(*ret_start && *ret_end)) {
+	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long at;
 		char name[64];
 
 		if (sscanf(line, "%llx %*c %63s", &at, name) != 2)
 			continue;
-		if (strcmp(name, "__sched_text_start") == 0)
-			*ret_start = at;
-		else if (strcmp(name, "__sched_text_end") == 0)
-			*ret_end = at;
+		for (size_t i = 0; i < n; i++) {
+			struct code_range *r = &ranges[i];
+
+			if (!r->to && r->start && !r->end && at > r->start)
+				r->end = at; /* the kernel's own symbols come in order */
+			if (!r->start && strcmp(name, r->from) == 0)
+				r->start = at;
+			if (r->to && strcmp(name, r->to) == 0)
+				r->end = at;
+		}
 	}
+	for (size_t i = 0; i < n; i++)
+		if (ranges[i].end < ranges[i].start)
+			ranges[i].start = ranges[i].end = 0;
 }
 
 static int load(struct switches *s, const struct switches_opts *o, struct err *err)
 {
 	struct log_chains *walker = log_chains_of(o->log);
 	struct switch_bpf *skel = s->skel;
-	uint64_t start, end;
+	struct code_range code[] = {{"__sched_text_start", "__sched_text_end"},
+				    {"try_to_wake_up", NULL},
+				    {"__irqentry_text_start", "__irqentry_text_end"},
+				    {"asm_exc_page_fault", NULL}};
 	int rc;
 
-	find_scheduler(&start, &end);
+	find_code(code, n_elems(code));
 	skel->rodata->n_slots = o->n_slots;
 	skel->rodata->min_block_ns = o->min_block_ns;
-	skel->rodata->sched_text_start = start;
-	skel->rodata->sched_text_end = end;
+	skel->rodata->sched_text_start = code[0].start;
+	skel->rodata->sched_text_end = code[0].end;
+	skel->rodata->with_wakers = o->wakers;
+	skel->rodata->wake_up_start = code[1].start;
+	skel->rodata->wake_up_end = code[1].end;
+	skel->rodata->irq_entry_start = code[2].start;
+	skel->rodata->irq_entry_end = code[2].end;
+	skel->rodata->fault_start = code[3].start;
+	skel->rodata->fault_end = code[3].end;
+	bpf_program__set_autoload(skel->progs.on_waking, o->wakers);
 	skel->rodata->n_targets = o->n_pids;
 	for (uint32_t i = 0; i < o->n_pids; i++)
 		skel->rodata->targets[i] = o->pids[i];
@@ -211,8 +237,10 @@ int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
 	skel->links.on_wakeup = bpf_program__attach(skel->progs.on_wakeup);
 	skel->links.on_new = bpf_program__attach(skel->progs.on_new);
 	skel->links.on_exit = bpf_program__attach(skel->progs.on_exit);
+	if (skel->rodata->with_wakers)
+		skel->links.on_waking = bpf_program__attach(skel->progs.on_waking);
 	if (!skel->links.on_switch || !skel->links.on_wakeup || !skel->links.on_new ||
-	    !skel->links.on_exit)
+	    !skel->links.on_exit || (skel->rodata->with_wakers && !skel->links.on_waking))
 		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said);
 	*ret_ns = skel->bss->begin_ns = now_ns();
 	rc = iterate(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
@@ -254,6 +282,7 @@ struct switches_lost switches_lost(const struct switches *s)
 	for (uint32_t cpu = 0; cpu < s->n_cpus; cpu++) {
 		for (unsigned kind = 0; kind < SWITCH_N_SUMS; kind++)
 			l.n_intervals += s->cpus[cpu].n_lost[kind];
+		l.n_wakers += s->cpus[cpu].n_wakers_missed;
 		l.n_threads += s->cpus[cpu].n_untracked;
 	}
 	return l;

@@ -17,6 +17,7 @@ struct switches_opts {
 	uint32_t n_slots;      /* of a CPU's log, a power of two */
 	struct log *log;       /* with call paths: whose tables the walk uses; outlives this */
 	uint64_t min_block_ns; /* shorter blocks are only summed up */
+	bool wakers;	       /* log who ends each block, too */
 	const uint32_t *pids;  /* watch these processes and what they start; none: everything */
 	uint32_t n_pids;       /* at most SWITCH_MAX_TARGETS */
 };
@@ -43,6 +44,7 @@ void switches_drain(struct switches *s, uint32_t cpu, uint64_t head,
 /* Sums over CPUs. */
 struct switches_lost {
 	uint64_t n_intervals; /* in slots that found the log full: of threads that ended */
+	uint64_t n_wakers;    /* whose stack or slot was not to be had */
 	uint64_t n_threads;   /* that could not be watched */
 };
 struct switches_lost switches_lost(const struct switches *s);

@@ -30,10 +30,15 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Set before loading. */
 const volatile __u32 n_slots = 1; /* per CPU, a power of two */
 const volatile __u64 min_block_ns = 0;
+const volatile bool with_wakers = false;
 const volatile __u32 n_targets = 0; /* 0: every thread */
 const volatile __u32 targets[SWITCH_MAX_TARGETS];
 /* Code of the scheduler itself: where a thread sleeps is its caller (__sched, vmlinux.lds.h). */
 const volatile __u64 sched_text_start = 0, sched_text_end = 0;
+/* try_to_wake_up, which raises sched_waking. */
+const volatile __u64 wake_up_start = 0, wake_up_end = 0;
+/* Where interrupts and exceptions enter, and of that page faults. */
+const volatile __u64 irq_entry_start = 0, irq_entry_end = 0, fault_start = 0, fault_end = 0;
 
 /* Of the walk, as the sampling program has them. */
 const volatile __u32 n_chain_words = 1;
@@ -210,6 +215,8 @@ int BPF_PROG(on_new, struct task_struct *p)
 struct stack {
 	__u64 frames[SWITCH_MAX_FRAMES];
 	__u32 n, skip;	       /* of them; those of the scheduler */
+	__u32 irq;	       /* they are an interrupt's */
+	__u32 busy;	       /* the walk's memory is in use, and this may be an interrupt */
 	struct switch_end end; /* too large for the program's own stack */
 };
 
@@ -225,15 +232,14 @@ static __always_inline __u32 n_words(long n_bytes)
 	return n_bytes <= 0 ? 0 : (__u32)n_bytes / 8;
 }
 
-/* Finds the first of the kernel's frames that is not the scheduler's or this program's: k->skip.  A
- * return address lies behind its call.  What it finds goes through memory, so that the verifier
- * need not follow each case. */
-static __noinline int skip_scheduler(struct stack *k)
+/* Finds the first of the kernel's frames behind those in [START, END), which are the scheduler's or
+ * follow this program's: k->skip.  A return address lies behind its call.  What it finds goes
+ * through memory, so that the verifier need not follow each case. */
+static __noinline int skip_frames(struct stack *k, __u64 start, __u64 end)
 {
 	k->skip = 0;
 	for (__u32 i = 0; i < 16; i++)
-		if (i < k->n &&
-		    k->frames[i] - 1 - sched_text_start < sched_text_end - sched_text_start)
+		if (i < k->n && k->frames[i] - 1 - start < end - start)
 			k->skip = i + 1;
 	return 0;
 }
@@ -253,7 +259,7 @@ static int put_caller(__u32 i, struct stack **stack)
 
 /* The callers of the leaf, whose hash it returns as end_path does: the rest of the kernel's frames,
  * then the user's. */
-static __noinline __u64 blocked_path(struct stack *k, __u64 task)
+static __noinline __u64 blocked_path(struct stack *k, __u64 task, bool with_user)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
@@ -264,9 +270,72 @@ static __noinline __u64 blocked_path(struct stack *k, __u64 task)
 	begin_path(w, ring, cpu, task & ((1ULL << LOG_PID_BITS) - 1));
 	bpf_loop(SWITCH_MAX_FRAMES, put_caller, &k, 0);
 	n_kernel = w->n_frames;
-	if (k->n < SWITCH_MAX_FRAMES)
+	if (!with_user)
+		cause = CHAIN_COMPLETE;
+	else if (k->n < SWITCH_MAX_FRAMES)
 		cause = user_callers(0, w);
 	return end_path(w, ring, task, cause, n_kernel);
+}
+
+/* Whether the kernel's frames lead into an interrupt: through one of the entries that are not an
+ * exception's (a page fault belongs to its thread).  A soft interrupt that a thread's own call runs
+ * is that thread's doing. */
+static __noinline int find_interrupt(struct stack *k)
+{
+	k->irq = 0;
+	for (__u32 i = 0; i < SWITCH_MAX_FRAMES; i++)
+		if (i < k->n &&
+		    k->frames[i] - 1 - irq_entry_start < irq_entry_end - irq_entry_start &&
+		    k->frames[i] - 1 - fault_start >= fault_end - fault_start)
+			k->irq = 1;
+	return 0;
+}
+
+/* Somebody wakes P: whoever it is, before P's block ends.  Interrupts are off here (try_to_wake_up
+ * holds P's pi_lock), but this may be one, in the middle of on_exit. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *p)
+{
+	struct thread_times *t = bpf_task_storage_get(&threads, p, 0, 0);
+	__u32 zero = 0, at;
+	struct stack *k;
+	bool irq;
+
+	if (!t || t->state != THREAD_BLOCKED || bpf_ktime_get_ns() - t->since_ns < min_block_ns)
+		return 0;
+	t->waker_leaf = 0;
+	k = bpf_map_lookup_elem(&stacks, &zero);
+	if (!k || k->busy)
+		return 0;
+	k->n = n_words(bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
+	find_interrupt(k);
+	irq = k->irq;
+	skip_frames(k, wake_up_start, wake_up_end);
+	at = k->skip;
+	if (at < k->n && at < SWITCH_MAX_FRAMES) {
+		t->waker_task = irq ? 0 : task_word(bpf_get_current_task_btf());
+		t->waker_chain = blocked_path(k, t->waker_task, !irq);
+		t->waker_leaf = k->frames[at] - 1;
+	}
+	return 0;
+}
+
+static __always_inline void log_waker(struct thread_times *t, struct switch_cpu *log, __u32 cpu)
+{
+	struct switch_slot *s = t->waker_leaf ? next_slot(log, cpu, n_slots / 8) : 0;
+
+	if (!s) {
+		log->n_wakers_missed++;
+		return;
+	}
+	s->task = t->waker_task;
+	s->kind_n = SWITCH_WOKEN | 1 << 8;
+	s->ns = t->block_ns;
+	s->since_ns = t->block_since_ns;
+	s->leaf = t->waker_leaf;
+	s->chain = t->waker_chain;
+	t->waker_leaf = 0;
+	__sync_fetch_and_add(&log->head, 1);
 }
 
 SEC("tp_btf/sched_exit_tp")
@@ -285,13 +354,15 @@ int BPF_PROG(on_exit, bool is_switch)
 	k = bpf_map_lookup_elem(&stacks, &zero);
 	if (!log || !k)
 		return 0;
+	k->busy = 1;
 	k->n = n_words(bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
-	skip_scheduler(k);
+	skip_frames(k, sched_text_start, sched_text_end);
 	at = k->skip;
 	if (at < k->n && at < SWITCH_MAX_FRAMES) {
 		leaf = k->frames[at] - 1;
-		chain = blocked_path(k, t->task);
+		chain = blocked_path(k, t->task, true);
 	}
+	k->busy = 0;
 	/* What finds no slot here goes to a sum; a sum that finds none is lost. */
 	s = next_slot(log, cpu, n_slots / 8);
 	if (s) {
@@ -305,6 +376,8 @@ int BPF_PROG(on_exit, bool is_switch)
 	} else {
 		add_to_sum(t, SWITCH_MISSED, t->block_ns);
 	}
+	if (with_wakers)
+		log_waker(t, log, cpu);
 	t->block_ns = 0;
 	return 0;
 }
@@ -358,7 +431,7 @@ int end_threads(struct bpf_iter__task *ctx)
 	e->block_since_ns = t->block_since_ns;
 	if (t->block_ns) {
 		k->n = n_words(bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
-		skip_scheduler(k);
+		skip_frames(k, sched_text_start, sched_text_end);
 		__builtin_memcpy(e->frames, k->frames, sizeof(e->frames));
 		e->n_frames = k->n;
 		e->skip = k->skip;

@@ -26,6 +26,7 @@ enum switch_kind {
 	SWITCH_MISSED, /* blocked for longer, but the slot or the stack was not to be had */
 	SWITCH_N_SUMS,
 	SWITCH_BLOCKED = SWITCH_N_SUMS, /* a block with its stack */
+	SWITCH_WOKEN, /* whoever ended that block: task and path are the waker's, ns the block's */
 	SWITCH_N_KINDS
 };
 
@@ -39,13 +40,14 @@ struct thread_times {
 	unsigned long long block_ns; /* a block that ended and waits for its stack; 0: none */
 	unsigned long long block_since_ns;
 	struct switch_sum sums[SWITCH_N_SUMS];
-	unsigned int state; /* enum thread_state */
+	unsigned long long waker_task, waker_leaf, waker_chain; /* of block_ns; leaf 0: not known */
+	unsigned int state;					/* enum thread_state */
 	unsigned int exec_id;
 };
 
 /* A slot of the per-CPU log of blocks and sums. */
 struct switch_slot {
-	unsigned long long task;   /* as log_slot.task */
+	unsigned long long task;   /* as log_slot.task; 0: an interrupt (SWITCH_WOKEN) */
 	unsigned long long kind_n; /* enum switch_kind | intervals << 8 */
 	unsigned long long ns;
 	unsigned long long since_ns; /* SWITCH_BLOCKED: when it began */
@@ -59,7 +61,8 @@ struct switch_cpu {
 	unsigned long long tail; /* on a cache line of its own: user space writes it */
 	unsigned long long pad1[7];
 	unsigned long long n_lost[SWITCH_N_SUMS]; /* intervals in slots that found the log full */
-	unsigned long long n_untracked;		  /* threads that could not be watched */
+	unsigned long long n_wakers_missed;
+	unsigned long long n_untracked; /* threads that could not be watched */
 };
 
 #define SWITCH_MAX_FRAMES 64 /* of the kernel, with those of the scheduler and of the program */
