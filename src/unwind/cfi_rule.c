@@ -264,7 +264,13 @@ static bool set_ra(struct unwind_rule *rule, const struct cfi_state *s, uint16_t
 
 	if (p->how == CFI_UNSPECIFIED || p->how == CFI_SAME) {
 		rule->ra = UNWIND_RA_REGISTER;
+		rule->ra_at = AARCH64_LR;
 		return machine == EM_AARCH64 && s->ra_reg == AARCH64_LR;
+	}
+	if (p->how == CFI_IS && p->at.form == CFI_REG && p->at.off == 0) {
+		rule->ra = UNWIND_RA_REGISTER; /* x86-64: glibc's vfork, in rdi */
+		rule->ra_at = p->at.reg;
+		return true;
 	}
 	rule->ra = UNWIND_RA_SAVED;
 	return p->how == CFI_AT && is_by_cfa(p, &s->cfa, &off) && rule_in_words(off, &rule->ra_at);

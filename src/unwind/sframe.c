@@ -128,6 +128,8 @@ static uint32_t read_fre(const struct sframe *f, struct rd *r, unsigned type,
 		*ret = (struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_TOO_COMPLEX};
 		return start;
 	}
+	if (ra == 0)
+		rule.ra_at = 30; /* DWARF for the Arm 64-bit architecture, 4.1: the link register */
 	if (!rule_in_words(fp, &rule.fp_at))
 		rule.fp_at = UNWIND_LOST;
 	rule.bx_at = f->machine == EM_X86_64 ? UNWIND_LOST : UNWIND_SAME;

@@ -41,7 +41,8 @@ enum unwind_none { UNWIND_NO_FDE, UNWIND_TOO_COMPLEX, UNWIND_DAMAGED };
 
 enum unwind_ra {
 	UNWIND_RA_SAVED,    /* the word at CFA + 8 * ra_at (x86-64: ra_at is -1) */
-	UNWIND_RA_REGISTER, /* still in the link register (AArch64 leaf code) */
+	UNWIND_RA_REGISTER, /* in register ra_at, of the innermost frame: AArch64 leaf code, vfork
+			     */
 	UNWIND_RA_NONE,	    /* undefined: the outermost frame, where a walk is complete */
 };
 

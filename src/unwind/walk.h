@@ -318,9 +318,11 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 	if (rc != WALK_ON)
 		return rc;
 	if (r->ra == UNWIND_RA_REGISTER) {
-		if (!WALK_AARCH64 || !(w->flags & WALK_FULL))
+		const __u32 reg = (__u16)r->ra_at;
+
+		if (!(w->flags & WALK_FULL) || reg >= WALK_MAX_REGISTERS)
 			return CHAIN_REGISTER_LOST;
-		ip = w->regs[WALK_ARM_LR];
+		ip = w->regs[reg];
 		if (cfa < w->sp)
 			return CHAIN_NOT_RISING;
 	} else {
@@ -362,6 +364,19 @@ WALK_COLD bool walk_is_planted(WALK_ENV *env, const struct walk *w)
 	       walk_find_rule(env, w, w->ip, &rule) == WALK_ON;
 }
 
+/* The rule before the system call that the innermost frame is in, when there is none behind it:
+ * glibc ends clone3's frame information there, since it is not true for the child.  For the parent
+ * it is; on the child's new stack there is no return address to be found. */
+WALK_COLD const struct unwind_rule *walk_before_call(WALK_ENV *env, const struct walk *w, __u64 pc)
+{
+	const struct unwind_rule *rule;
+
+	if (WALK_AARCH64 || (w->flags & (WALK_EXACT | WALK_FULL)) != WALK_FULL)
+		return 0;
+	/* A system call's instruction has two bytes, PC is the second. */
+	return walk_find_rule(env, w, pc - 2, &rule) == WALK_ON ? rule : 0;
+}
+
 /* From the frame W stands in to its caller.  Returns WALK_ON, or the cause why there is none:
  * CHAIN_COMPLETE for the outermost frame.  *RET_FRAME is what the frame stepped from is called, 0
  * when it is none: its address lies in no executable mapping. */
@@ -382,8 +397,12 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	rule = walk_recall(env, frame);
 	if (!rule) {
 		rc = walk_find_rule(env, w, pc, &rule);
-		if (rc == WALK_ON)
+		if (rc == CHAIN_NO_RULE) {
+			rule = walk_before_call(env, w, pc);
+			rc = rule ? WALK_ON : rc;
+		} else if (rc == WALK_ON) {
 			walk_remember(env, frame, rule);
+		}
 	}
 	signal = rc == WALK_ON
 			 ? rule->cfa == UNWIND_CFA_SIGNAL

@@ -112,7 +112,7 @@ static struct answer ask_rule(const struct asked *q, const struct unwind_rule *r
 		return a;
 	}
 	a.ra.known = true;
-	a.ra.v = r->ra == UNWIND_RA_REGISTER ? reg(q, 30)
+	a.ra.v = r->ra == UNWIND_RA_REGISTER ? reg(q, (unsigned)r->ra_at)
 					     : mem(a.cfa + (uint64_t)(int64_t)r->ra_at * 8);
 	a.fp = our_register(q, r, a.cfa, fp_of(q), r->fp_at, r->by_fp & UNWIND_FP_BY_FP);
 	a.bx = our_register(q, r, a.cfa, 3, r->bx_at, r->by_fp & UNWIND_BX_BY_FP);

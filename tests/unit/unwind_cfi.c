@@ -145,14 +145,14 @@ TEST(the_return_address)
 	EXPECT_STR(X86(0x90, 3), "sp+8 ra@-3");
 	EXPECT_STR(X86(0x07, 16), "end");
 	EXPECT_STR(X86(0x08, 16), "too complex");
-	EXPECT_STR(X86(0x09, 16, 2), "too complex");
+	EXPECT_STR(X86(0x09, 16, 5), "sp+8 ra=r5");
 	EXPECT_STR(X86(0x07, 16, 0xd0), "sp+8 ra@-1");
 	EXPECT_STR(ARM(0x0e, 16, 0x9d, 2, 0x9e, 1), "sp+16 ra@-1 fp@-2");
 	EXPECT_STR(ARM(0x0e, 16, 0x9d, 2, 0x9e, 0), "sp+16 ra@0 fp@-2");
 	EXPECT_STR(ARM(0x0e, 16, 0x9e, 1, 0xde), "sp+16 lr");
 	EXPECT_STR(ARM(0x0c, 29, 32, 0x83, 1), "fp+32 lr");
 	EXPECT_STR(ARM(0x07, 30), "end");
-	EXPECT_STR(ARM(0x09, 30, 15), "too complex");
+	EXPECT_STR(ARM(0x09, 30, 15), "sp+0 ra=r15");
 }
 
 TEST(signed_return_addresses)

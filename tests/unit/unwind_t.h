@@ -141,8 +141,10 @@ static inline const char *rule_text(const struct unwind_rule *r)
 	at += (size_t)snprintf(t + at, n - at, "%+d", r->cfa_off);
 	if (r->cfa == UNWIND_CFA_FP_DEREF || r->cfa == UNWIND_CFA_SP_DEREF)
 		at += (size_t)snprintf(t + at, n - at, "]+%u", r->cfa_add);
-	if (r->ra == UNWIND_RA_REGISTER)
+	if (r->ra == UNWIND_RA_REGISTER && r->ra_at == 30)
 		at += (size_t)snprintf(t + at, n - at, " lr");
+	else if (r->ra == UNWIND_RA_REGISTER)
+		at += (size_t)snprintf(t + at, n - at, " ra=r%d", r->ra_at);
 	else
 		at += (size_t)snprintf(t + at, n - at, " ra@%d", r->ra_at);
 	for (int i = 0; i < 2; i++) {

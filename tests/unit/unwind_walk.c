@@ -580,14 +580,41 @@ TEST(causes)
 	rule(2, UNWIND_CFA_SIGNAL, 0);
 	at(FUNCTION(2), N_WORDS - 4, 0);
 	EXPECT_WALK(CHAIN_UNREADABLE, IN_FILE(PROGRAM, FUNCTION(2)));
-	rule(2, UNWIND_CFA_SP, 8)->ra = UNWIND_RA_REGISTER; /* x86-64 has none */
-	EXPECT_WALK(CHAIN_REGISTER_LOST, IN_FILE(PROGRAM, FUNCTION(2)));
 
 	rule(1, UNWIND_CFA_SP, 8)->fp_at = UNWIND_LOST;
 	rule(2, UNWIND_CFA_FP, 8);
 	at(FUNCTION(1) + 0x10, 4, 9);
 	t.stack[4] = CALL(2);
 	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2));
+}
+
+/* vfork keeps its return address in rdi while it is in the kernel. */
+TEST(return_address_in_a_register)
+{
+	begin(EM_X86_64);
+	outermost();
+	*rule(1, UNWIND_CFA_SP, 0) =
+		(struct unwind_rule){.cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_REGISTER, .ra_at = 5};
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.in.regs[5] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(0));
+	t.in.regs[5] = CALL(1); /* known in the innermost frame only */
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(1));
+	t.rules[1 + 1].ra_at = WALK_MAX_REGISTERS;
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1));
+}
+
+/* clone3's frame information ends before its system call. */
+TEST(behind_a_system_call)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	at(FUNCTION(2) + 2, 4, 0); /* function 2 has none */
+	t.stack[4] = CALL(0);
+	EXPECT_WALK(CHAIN_NO_RULE, IN_FILE(PROGRAM, FUNCTION(2) + 2));
+	t.in.in_call = true;
+	EXPECT_WALK(CHAIN_COMPLETE, IN_FILE(PROGRAM, FUNCTION(2) + 1), FRAME(0));
 }
 
 TEST(no_stack_at_all)
@@ -617,11 +644,21 @@ TEST(deeper_than_there_is_room)
 
 /* --- AArch64 --- */
 
+/* AArch64: function 1 keeps its return address where the call put it. */
+static struct unwind_rule *leaf_without_frame(void)
+{
+	struct unwind_rule *r = rule(1, UNWIND_CFA_SP, 0);
+
+	r->ra = UNWIND_RA_REGISTER;
+	r->ra_at = WALK_ARM_LR;
+	return r;
+}
+
 TEST(arm_leaf_and_frames)
 {
 	begin(EM_AARCH64);
 	outermost();
-	rule(1, UNWIND_CFA_SP, 0)->ra = UNWIND_RA_REGISTER; /* a leaf without a frame */
+	leaf_without_frame();
 	*rule(2, UNWIND_CFA_SP, 48) =
 		(struct unwind_rule){.cfa = UNWIND_CFA_SP, .cfa_off = 48, .fp_at = -6, .ra_at = -5};
 	*rule(3, UNWIND_CFA_FP, 32) = (struct unwind_rule){
@@ -662,7 +699,7 @@ TEST(arm_through_a_signal)
 
 		begin(EM_AARCH64);
 		outermost();
-		rule(1, UNWIND_CFA_SP, 0)->ra = UNWIND_RA_REGISTER;
+		leaf_without_frame();
 		rule(2, UNWIND_CFA_SIGNAL, 0);
 		rule(3, UNWIND_CFA_REG, 16)->cfa_reg = 9;
 		t.rules[3 + 1].ra_at = -2;
@@ -686,13 +723,13 @@ TEST(arm_through_a_signal)
 TEST(arm_does_not_rise_by_the_link_register_alone)
 {
 	begin(EM_AARCH64);
-	rule(1, UNWIND_CFA_SP, 0)->ra = UNWIND_RA_REGISTER;
+	leaf_without_frame();
 	rule(2, UNWIND_CFA_SP, 0)->ra_at = 0;
 	at(FUNCTION(1) + 0x10, 4, 0);
 	t.in.regs[WALK_ARM_LR] = CALL(2);
 	t.stack[4] = CALL(2);
 	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2));
-	rule(1, UNWIND_CFA_SP, -8)->ra = UNWIND_RA_REGISTER;
+	leaf_without_frame()->cfa_off = -8;
 	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1));
 }
 
