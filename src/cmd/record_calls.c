@@ -62,7 +62,8 @@ static void show_event(const struct recorder_event *e, bool has_tables)
 				chain_cause_name((enum chain_cause)i), e->calls.by_cause[i],
 				pct(e->calls.by_cause[i], all));
 	if (!has_tables && pct(e->calls.by_cause[CHAIN_NO_RULE], all) > TOO_MANY_PCT)
-		fputs("    programs without frame pointers: --call-graph dwarf follows their calls\n",
+		fputs("    programs without frame pointers: --call-graph dwarf follows their "
+		      "calls\n",
 		      stderr);
 }
 

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "collect/bpf_iter.h"
 #include "collect/log_chains.h"
 #include "sample.skel.h"
 
@@ -163,38 +164,24 @@ int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err)
 	return 0;
 }
 
+struct task_fn {
+	void (*fn)(void *ctx, const struct task_record *t);
+	void *ctx;
+};
+
+static void each_task(void *ctx, const void *piece)
+{
+	const struct task_fn *f = ctx;
+
+	f->fn(f->ctx, piece);
+}
+
 int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
 		  struct err *err)
 {
-	struct bpf_link *link = bpf_program__attach_iter(l->skel->progs.tasks, NULL);
-	struct task_record buf[64];
-	size_t have = 0;
-	ssize_t n;
-	int rc = 0;
+	struct task_fn f = {fn, ctx};
 
-	if (!link)
-		return err_errno(err, -errno, "cannot start the task iterator");
-	_fd_ int fd = bpf_iter_create(bpf_link__fd(link));
-	if (fd < 0)
-		rc = err_errno(err, -errno, "cannot start the task iterator");
-	while (!rc && (n = read(fd, (char *)buf + have, sizeof(buf) - have)) != 0) {
-		size_t whole;
-
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n < 0) {
-			rc = err_errno(err, -errno, "cannot read the task iterator");
-			break;
-		}
-		have += (size_t)n;
-		whole = have / sizeof(buf[0]);
-		for (size_t i = 0; i < whole; i++)
-			fn(ctx, &buf[i]);
-		have -= whole * sizeof(buf[0]);
-		memmove(buf, &buf[whole], have);
-	}
-	bpf_link__destroy(link);
-	return rc;
+	return bpf_iter_run(l->skel->progs.tasks, sizeof(struct task_record), each_task, &f, err);
 }
 
 static void each_piece(const struct bpf_program *prog,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The part of a log that call paths add: their rings, and the memory the programs walk with.  For
- * log.c only; everybody else uses log.h. */
+ * log.c and for what shares its walk; everybody else uses log.h. */
 #ifndef COLLECT_LOG_CHAINS_H
 #define COLLECT_LOG_CHAINS_H
 

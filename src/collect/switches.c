@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "collect/bpf_iter.h"
 #include "collect/log_chains.h"
 #include "switch.skel.h"
 
@@ -50,13 +51,6 @@ static uint64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static size_t map_bytes(size_t elem_bytes, size_t n)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (elem_bytes * n + page - 1) / page * page;
 }
 
 /* Whether the kernel has the tracepoint: its function type is in the kernel's own types. */
@@ -168,11 +162,11 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 	rc = s->skel ? load(s, o, err)
 		     : err_errno(err, -errno, "cannot open the BPF programs (%s)", libbpf_said);
 	if (!rc) {
-		s->slots = mmap(NULL, map_bytes(sizeof(*s->slots), (size_t)s->n_cpus * s->n_slots),
-				PROT_READ, MAP_SHARED, bpf_map__fd(s->skel->maps.switch_slots), 0);
-		s->cpus = mmap(NULL, map_bytes(sizeof(*s->cpus), s->n_cpus), PROT_READ | PROT_WRITE,
-			       MAP_SHARED, bpf_map__fd(s->skel->maps.switch_cpus), 0);
-		if (s->slots == MAP_FAILED || s->cpus == MAP_FAILED)
+		s->slots = log_map_array(s->skel->maps.switch_slots, sizeof(*s->slots),
+					 (size_t)s->n_cpus * s->n_slots, PROT_READ);
+		s->cpus = log_map_array(s->skel->maps.switch_cpus, sizeof(*s->cpus), s->n_cpus,
+					PROT_READ | PROT_WRITE);
+		if (!s->slots || !s->cpus)
 			rc = err_errno(err, -errno, "cannot map the log of switches");
 	}
 	if (rc) {
@@ -187,45 +181,22 @@ void switches_close(struct switches *s)
 {
 	if (!s)
 		return;
-	if (s->slots && s->slots != MAP_FAILED)
-		munmap(s->slots, map_bytes(sizeof(*s->slots), (size_t)s->n_cpus * s->n_slots));
-	if (s->cpus && s->cpus != MAP_FAILED)
-		munmap(s->cpus, map_bytes(sizeof(*s->cpus), s->n_cpus));
+	log_unmap_array(s->slots, sizeof(*s->slots), (size_t)s->n_cpus * s->n_slots);
+	log_unmap_array(s->cpus, sizeof(*s->cpus), s->n_cpus);
 	switch_bpf__destroy(s->skel);
 	free(s);
 }
 
-/* Runs an iterator over all threads to its end; what it writes goes to FN, in pieces of N_BYTES. */
-static int iterate(struct bpf_program *prog, size_t n_bytes,
-		   void (*fn)(void *ctx, const struct switch_end *e), void *ctx, struct err *err)
+struct end_fn {
+	void (*fn)(void *ctx, const struct switch_end *e);
+	void *ctx;
+};
+
+static void each_end(void *ctx, const void *piece)
 {
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
-	struct switch_end buf[16];
-	size_t have = 0;
-	ssize_t n;
-	int rc = 0;
+	const struct end_fn *f = ctx;
 
-	_fd_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-	if (fd < 0)
-		rc = err_errno(err, -errno, "cannot start the thread iterator");
-	while (!rc && (n = read(fd, (char *)buf + have, sizeof(buf) - have)) != 0) {
-		size_t whole;
-
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n < 0) {
-			rc = err_errno(err, -errno, "cannot read the thread iterator");
-			break;
-		}
-		have += (size_t)n;
-		whole = have / n_bytes;
-		for (size_t i = 0; i < whole; i++)
-			fn(ctx, &buf[i]);
-		have -= whole * n_bytes;
-		memmove(buf, &buf[whole], have);
-	}
-	bpf_link__destroy(link);
-	return rc;
+	f->fn(f->ctx, piece);
 }
 
 int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
@@ -243,7 +214,7 @@ int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
 	    !skel->links.on_exit || (skel->rodata->with_wakers && !skel->links.on_waking))
 		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said);
 	*ret_ns = skel->bss->begin_ns = now_ns();
-	rc = iterate(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
+	rc = bpf_iter_run(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
 	s->started = rc == 0;
 	return rc;
 }
@@ -251,13 +222,16 @@ int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
 int switches_stop(struct switches *s, uint64_t *ret_ns,
 		  void (*fn)(void *ctx, const struct switch_end *e), void *ctx, struct err *err)
 {
+	struct end_fn f = {fn, ctx};
+
 	if (!s->started)
 		return 0;
 	s->started = false;
 	switch_bpf__detach(s->skel);
 	usleep(1000); /* what runs on another CPU just now ends meanwhile */
 	*ret_ns = s->skel->bss->end_ns = now_ns();
-	return iterate(s->skel->progs.end_threads, sizeof(struct switch_end), fn, ctx, err);
+	return bpf_iter_run(s->skel->progs.end_threads, sizeof(struct switch_end), each_end, &f,
+			    err);
 }
 
 uint64_t switches_head(const struct switches *s, uint32_t cpu)

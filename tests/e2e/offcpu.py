@@ -78,7 +78,8 @@ def shares_are_what_the_threads_do():
     for name in ("spinner1", "spinner2", "spinner3"):  # three on two CPUs, or more on fewer
         check(share(name, "blocked") < 0.01, name)
     for name in ("sleeper", "reader", "writer"):
-        check(share(name, "blocked") > 0.7, "%s: %s" % (name, got[said[name][0]]))
+        g = got[said[name][0]]  # how long it waits for a CPU is the others' doing
+        check(g["blocked"] > 0.9 * (g["blocked"] + g["running"]), "%s: %s" % (name, g))
     if os.cpu_count() <= 2:
         runnable = sum(share(name, "runnable") for name in ("spinner1", "spinner2", "spinner3"))
         check(runnable > 0.7, "runnable %.3f" % runnable)
