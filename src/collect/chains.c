@@ -3,8 +3,10 @@
  *
  * A chain lists callers from the innermost out; a context is built from the outermost in.  What the
  * walk did not reach is a mark at the root, so that a truncated path is never taken for a whole
- * one.  Only the hashes are kept beside the contexts: equal chains have equal contexts anyway, and
- * two different ones meet in 64 bits about once in 10^13 pairs of a million. */
+ * one.  Chains that follow each other are mostly of one process and share their outer part, whose
+ * contexts are then not looked up again.  Only the hashes are kept beside the contexts: equal
+ * chains have equal contexts anyway, and two different ones meet in 64 bits about once in 10^13
+ * pairs of a million. */
 #include "collect/chains.h"
 
 #include <stdlib.h>
@@ -54,6 +56,7 @@ void chains_release(struct chains *c)
 	vec_each (chain, &c->changing)
 		free((uint64_t *)chain->frames);
 	vec_release(&c->changing);
+	vec_release(&c->last);
 	*c = (struct chains){0};
 }
 
@@ -121,6 +124,12 @@ static place_id image_place(struct chains *c, uint32_t number, uint64_t off, uin
 				  : images_place(c->images, code, off, flags);
 }
 
+/* Whether FRAME means the same in every process and at any time. */
+static bool has_number(uint64_t frame)
+{
+	return !(frame & FRAME_KERNEL) && frame >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES;
+}
+
 static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
 {
 	uint32_t flags = frame & FRAME_GUESSED ? PLACE_GUESSED : 0;
@@ -154,13 +163,27 @@ static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32
 			 bool *ret_guessed)
 {
 	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : mark(c, chain->cause);
+	uint32_t depth = 0;
+	bool as_last = true;
 
+	if (c->last_cause != chain->cause)
+		c->last.n = 0;
+	c->last_cause = chain->cause;
 	*ret_guessed = false;
-	for (uint32_t i = chain->n_frames; i--;) {
+	for (uint32_t i = chain->n_frames; i--; depth++) {
 		uint64_t frame = chain->frames[i];
 
 		*ret_guessed |= !(frame & FRAME_KERNEL) && frame & FRAME_GUESSED;
+		if (as_last && depth < c->last.n && c->last.v[depth].frame == frame) {
+			ctx = c->last.v[depth].ctx;
+			continue;
+		}
+		if (as_last && depth < c->last.n)
+			c->last.n = depth;
+		as_last = false;
 		ctx = profile_intern_ctx(c->profile, ctx, frame_place(c, proc, frame));
+		if (depth == c->last.n && has_number(frame))
+			vec_push(&c->last, (struct known_frame){frame, ctx});
 	}
 	return ctx;
 }

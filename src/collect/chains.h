@@ -22,6 +22,12 @@ struct chain_slot {
 	bool changes;  /* its context may: it is in `changing` */
 };
 
+/* A frame with all that called it, and the context that is. */
+struct known_frame {
+	uint64_t frame;
+	ctx_id ctx;
+};
+
 /* The number of an event that is not the log's: blocks (offcpu.h). */
 #define CHAINS_BLOCKED LOG_MAX_EVENTS
 
@@ -43,6 +49,10 @@ struct chains {
 	VEC(struct log_chain) changing;
 	uint32_t n_changes; /* of procs, when these were last looked up */
 	bool asked;	    /* a source spoke since this was reset */
+	/* The outer part of the chain learned last, outermost first, as far as it is of numbered
+	 * images: most chains share much of it with the one before. */
+	VEC(struct known_frame) last;
+	enum chain_cause last_cause;
 	ctx_id marks[CHAIN_N_CAUSES];
 	struct chain_counts counts[LOG_MAX_EVENTS + 1]; /* the last: CHAINS_BLOCKED */
 };
