@@ -8,10 +8,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@ struct log {
 	struct log_slot *slots;	  /* n_cpus * n_slots */
 	struct log_cpu *cpus;	  /* n_cpus */
 	struct spill_slot *spill; /* n_cpus * n_spill */
-	VEC(struct bpf_link *) links;
+	VEC(int) links;
 	bool with_chains;
 	struct log_chains *chains; /* NULL without */
 	uint64_t *slot_times;	   /* n_cpus * n_slots; NULL without */
@@ -141,7 +143,7 @@ void log_close(struct log *l)
 	if (!l)
 		return;
 	vec_each (link, &l->links)
-		bpf_link__destroy(*link);
+		close(*link);
 	vec_release(&l->links);
 	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
@@ -152,15 +154,17 @@ void log_close(struct log *l)
 	free(l);
 }
 
+/* libbpf's bpf_program__attach_perf_event would also enable the event, before anybody knows which
+ * processes there are, and take its descriptor over. */
 int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err)
 {
-	struct bpf_link *link;
+	const int prog_fd = bpf_program__fd(program_of(l, event));
+	int link = bpf_link_create(prog_fd, perf_fd, BPF_PERF_EVENT, NULL);
 
-	libbpf_said[0] = '\0';
-	link = bpf_program__attach_perf_event(program_of(l, event), perf_fd);
-	if (!link)
-		return err_errno(err, -errno, "cannot attach the BPF program (%s)", libbpf_said);
-	vec_push(&l->links, link);
+	if (link >= 0)
+		vec_push(&l->links, link);
+	else if (ioctl(perf_fd, PERF_EVENT_IOC_SET_BPF, prog_fd) < 0) /* before Linux 5.15 */
+		return err_errno(err, -errno, "cannot attach the BPF program");
 	return 0;
 }
 
