@@ -51,8 +51,8 @@ struct place {
 };
 
 enum place_flags {
-	PLACE_GUESSED = 1u << 0, /* a caller's place: the caller of *this* frame was found by frame
-				    pointer without frame information */
+	PLACE_GUESSED = 1u << 0, /* a caller's place: it was found by the frame pointer of what it
+				    called, without frame information */
 };
 
 /* Whose samples.  By default the group of processes of one executable, comm, cgroup, label and uid;

@@ -11,7 +11,7 @@
  *   bit 63 set: an address in the kernel
  *   else bits 48-61 are 0: bits 0-47 are a run-time address of the process
  *   else bits 48-61 are a number in unwind_images, bits 0-47 the offset in its file
- * and bit 62 of the latter two: its caller was found by frame pointer without a table. */
+ * and bit 62 of the latter two: found by the frame pointer of what it called, without a table. */
 #define FRAME_KERNEL	  (1ULL << 63)
 #define FRAME_GUESSED	  (1ULL << 62)
 #define FRAME_IMAGE_SHIFT 48

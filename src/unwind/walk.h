@@ -295,17 +295,28 @@ WALK_HOT int walk_cfa(WALK_ENV *env, const struct walk *w, const struct unwind_r
 	return WALK_ON;
 }
 
-/* A register that R says is saved AT words from BASE: false when its stack is not readable.  FLAG
- * says in w->flags whether its value *REG is known. */
-WALK_HOT bool walk_restore(WALK_ENV *env, struct walk *w, __u64 base, short at, __u32 flag,
+/* A register that is saved AT words from BASE.  FLAG says in w->flags whether its value *REG is
+ * known.  One that cannot be read is lost, which may not matter any more. */
+WALK_HOT void walk_restore(WALK_ENV *env, struct walk *w, __u64 base, short at, __u32 flag,
 			   __u64 *reg)
 {
-	if (at == UNWIND_LOST) {
+	if (at != UNWIND_LOST && walk_word(env, base + (__u64)(8 * (long long)at), reg))
+		w->flags |= flag;
+	else
 		w->flags &= ~flag;
+}
+
+/* Whether the registers that R finds by frame pointer are back already.  In the epilogue of a frame
+ * that realigned the stack gcc's frame information goes on saying where they were saved, though
+ * the frame pointer is the caller's again: at lea -8(%r10), %rsp (or %r13) and at ret. */
+WALK_COLD bool walk_is_popped(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r)
+{
+	__u64 code;
+
+	if (r->cfa == UNWIND_CFA_SP)
 		return true;
-	}
-	w->flags |= flag;
-	return walk_word(env, base + (__u64)(8 * (long long)at), reg);
+	return !WALK_AARCH64 && r->cfa == UNWIND_CFA_REG && w->flags & WALK_EXACT &&
+	       walk_code(env, w->ip, &code) && (code & 0xfff8ffff) == 0xf8608d49;
 }
 
 /* From a frame to its caller by rule R. */
@@ -313,6 +324,7 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 {
 	const __u64 frame_fp = w->fp;
 	__u64 cfa, ip;
+	__u32 by_fp = r->by_fp;
 	int rc = walk_cfa(env, w, r, &cfa);
 
 	if (rc != WALK_ON)
@@ -335,33 +347,37 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 	if (ip == 0)
 		return CHAIN_COMPLETE; /* what thread and process entries push, or lr there */
 
-	if (r->by_fp) { /* not before the frame pointer is known */
-		if (!(w->flags & WALK_FP))
-			return CHAIN_REGISTER_LOST;
-	}
-	if (r->by_fp & UNWIND_BX_BY_FP || r->bx_at != UNWIND_SAME)
-		if (!walk_restore(env, w, r->by_fp & UNWIND_BX_BY_FP ? frame_fp : cfa, r->bx_at,
-				  WALK_BX, &w->bx))
-			return CHAIN_UNREADABLE;
-	if (r->by_fp & UNWIND_FP_BY_FP || r->fp_at != UNWIND_SAME)
-		if (!walk_restore(env, w, r->by_fp & UNWIND_FP_BY_FP ? frame_fp : cfa, r->fp_at,
-				  WALK_FP, &w->fp))
-			return CHAIN_UNREADABLE;
+	if (by_fp && walk_is_popped(env, w, r))
+		by_fp = 0;
+	else if (by_fp && !(w->flags & WALK_FP)) /* not before the frame pointer is known */
+		return CHAIN_REGISTER_LOST;
+	if (by_fp & UNWIND_BX_BY_FP)
+		walk_restore(env, w, frame_fp, r->bx_at, WALK_BX, &w->bx);
+	else if (r->bx_at != UNWIND_SAME && !(r->by_fp & UNWIND_BX_BY_FP))
+		walk_restore(env, w, cfa, r->bx_at, WALK_BX, &w->bx);
+	if (by_fp & UNWIND_FP_BY_FP)
+		walk_restore(env, w, frame_fp, r->fp_at, WALK_FP, &w->fp);
+	else if (r->fp_at != UNWIND_SAME && !(r->by_fp & UNWIND_FP_BY_FP))
+		walk_restore(env, w, cfa, r->fp_at, WALK_FP, &w->fp);
 	w->ip = ip;
 	w->sp = cfa;
 	w->flags &= WALK_FP | WALK_BX;
 	return WALK_ON;
 }
 
-/* Whether the return address is the beginning of a procedure, with a gap before it: then nobody
- * called from there, but it was put on a fresh stack for when the first procedure returns (glibc's
- * __start_context, under makecontext). */
+/* Whether the return address is the beginning of glibc's __start_context, which makecontext puts on
+ * a fresh stack for when its procedure returns: nobody called from there.  Known by what it begins
+ * with; that some procedure begins there would not do, for addresses of procedures are on every
+ * stack. */
 WALK_COLD bool walk_is_planted(WALK_ENV *env, const struct walk *w)
 {
-	const struct unwind_rule *rule;
+	__u64 code;
 
-	return !(w->flags & WALK_EXACT) && w->ip < w->region.end &&
-	       walk_find_rule(env, w, w->ip, &rule) == WALK_ON;
+	if (w->flags & WALK_EXACT || !walk_code(env, w->ip, &code))
+		return false;
+	if (WALK_AARCH64) /* mov x0, x19; cbnz x0, ... */
+		return (code & 0xff00001fffffffff) == 0xb5000000aa1303e0;
+	return code == 0x48243c8b48dc8948; /* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi */
 }
 
 /* The rule before the system call that the innermost frame is in, when there is none behind it:
@@ -409,6 +425,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 			 : w->region.image != WALK_ANONYMOUS && walk_is_trampoline(env, w->ip);
 	if (signal) /* its frame information begins one byte early; nobody called it */
 		frame += w->ip - pc;
+	frame |= w->flags & WALK_GUESSED ? FRAME_GUESSED : 0;
 	*ret_frame = frame;
 	if (signal)
 		return walk_signal(env, w);
@@ -418,12 +435,8 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 		*ret_frame = frame + 1;
 		return CHAIN_COMPLETE;
 	}
-	if (rc != WALK_ON) {
-		rc = walk_guess(env, w, rc);
-		if (rc == WALK_ON)
-			*ret_frame = frame | FRAME_GUESSED;
-		return rc;
-	}
+	if (rc != WALK_ON)
+		return walk_guess(env, w, rc);
 	if (rule->ra == UNWIND_RA_NONE)
 		return CHAIN_COMPLETE;
 	return walk_apply(env, w, rule);

@@ -281,6 +281,65 @@ TEST(a_realigned_stack)
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
 }
 
+TEST(a_realigned_stack_is_left)
+{
+	static const uint64_t codes[] = {0xc3f8628d49,
+					 0xc3f8658d49}; /* lea -8(%r10 or %r13), %rsp */
+
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned reg = i == 0 ? 10 : 13;
+
+		/* Behind pop %rbp the rule is still that of before. */
+		begin(EM_X86_64);
+		outermost();
+		*rule(1, UNWIND_CFA_REG, 0) =
+			(struct unwind_rule){.cfa = UNWIND_CFA_REG,
+					     .cfa_reg = (unsigned char)reg,
+					     .ra_at = -1,
+					     .bx_at = -5,
+					     .by_fp = UNWIND_FP_BY_FP | UNWIND_BX_BY_FP};
+		rule(2, UNWIND_CFA_FP, 16);
+		at(FUNCTION(1) + 0x10, 2, 17);
+		t.in.regs[reg] = word(13);
+		t.stack[12] = CALL(2);
+		t.stack[17] = 1; /* not where a frame pointer is */
+		t.stack[18] = CALL(0);
+		t.code_avma = FUNCTION(1) + 0x10;
+		t.code[0] = codes[i];
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(0));
+
+		/* Before it, the caller's is where the rule says. */
+		t.code[0] = 0xf8628d495d; /* pop %rbp */
+		t.stack[17] = word(21);
+		t.stack[22] = CALL(0);
+		t.stack[18] = 0;
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(0));
+
+		/* At ret, the CFA is the stack pointer's again. */
+		t.rules[2].cfa = UNWIND_CFA_SP;
+		t.rules[2].cfa_off = 8;
+		t.stack[2] = CALL(2);
+		t.stack[17] = 1;
+		t.stack[18] = CALL(0);
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(0));
+	}
+}
+
+TEST(a_register_that_cannot_be_read_is_lost)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 16)->fp_at = 30000;
+	rule(2, UNWIND_CFA_SP, 16);
+	rule(3, UNWIND_CFA_FP, 16);
+	at(FUNCTION(1) + 0x10, 2, 8);
+	t.stack[3] = CALL(2);
+	t.stack[5] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(0));
+	t.stack[5] = CALL(3); /* which needs it */
+	EXPECT_WALK(CHAIN_REGISTER_LOST, LEAF(1), FRAME(2), FRAME(3));
+}
+
 TEST(the_word_at_sp_plus_something)
 {
 	begin(EM_X86_64);
@@ -418,15 +477,15 @@ TEST(by_frame_pointer_where_there_is_no_table)
 		t.stack[13] = CALL(2);
 		t.stack[20] = 0;
 		t.stack[21] = CALL(0);
-		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), where[i].frame | FRAME_GUESSED,
-			    where[i].frame | FRAME_GUESSED, FRAME(2), FRAME(0));
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), where[i].frame, where[i].frame | FRAME_GUESSED,
+			    FRAME(2) | FRAME_GUESSED, FRAME(0));
 		EXPECT_EQ(t.n_wanted, where[i].avma == BARE_AVMA ? 2 : 0);
 
 		/* A frame pointer of 0 is the end, but only of frames that have one. */
 		t.stack[12] = 0;
 		t.stack[13] = where[i].avma + 0x20;
-		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), where[i].frame | FRAME_GUESSED,
-			    where[i].frame | FRAME_GUESSED, where[i].frame);
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), where[i].frame, where[i].frame | FRAME_GUESSED,
+			    where[i].frame | FRAME_GUESSED);
 	}
 }
 
@@ -529,19 +588,31 @@ TEST(where_the_stack_of_the_process_begins_is_the_end)
 	EXPECT_EQ(walk(), CHAIN_NO_RULE);
 }
 
-TEST(a_beginning_put_on_a_fresh_stack_is_the_end)
+TEST(makecontext_is_the_end)
 {
-	begin(EM_X86_64);
-	rule(1, UNWIND_CFA_SP, 8);
-	rule(3, UNWIND_CFA_SP, 8); /* function 2 has none */
-	at(FUNCTION(1) + 0x10, 4, 0);
-	t.stack[4] = FUNCTION(3);
-	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(3)));
-	t.stack[4] = FUNCTION(3) + 1; /* a call ends there */
-	t.stack[5] = 0;
-	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(3)));
-	t.stack[4] = FUNCTION(2) + 1;
-	EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(2)));
+	static const struct {
+		uint16_t machine;
+		uint64_t code;
+	} begins[] = {{EM_X86_64, 0x48243c8b48dc8948}, {EM_AARCH64, 0xb5fff9c0aa1303e0}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t there = FUNCTION(2) + 0x40; /* function 2 has no rule, 3 has */
+
+		begin(begins[i].machine);
+		rule(1, UNWIND_CFA_SP, 8);
+		rule(3, UNWIND_CFA_SP, 8);
+		at(FUNCTION(1) + 0x10, 4, 0);
+		t.stack[4] = t.code_avma = there;
+		t.code[0] = begins[i].code;
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, there));
+		t.code[0] ^= 1; /* other code */
+		EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), IN_FILE(PROGRAM, there - 1));
+
+		/* The address of some procedure is no end, though nothing is known of what lies
+		 * before it. */
+		t.stack[4] = FUNCTION(3);
+		EXPECT_WALK(CHAIN_NO_RULE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(3) - 1));
+	}
 }
 
 TEST(a_return_address_of_zero_is_the_end)
@@ -687,8 +758,8 @@ TEST(arm_by_frame_record)
 	t.stack[5] = (JIT_AVMA + 0x40) | 0x7fULL << 48;
 	t.stack[9] = 0;
 	t.stack[10] = CALL(0);
-	EXPECT_WALK(CHAIN_COMPLETE, (JIT_AVMA + 0x10) | FRAME_GUESSED,
-		    (JIT_AVMA + 0x3f) | FRAME_GUESSED, FRAME(0));
+	EXPECT_WALK(CHAIN_COMPLETE, JIT_AVMA + 0x10, (JIT_AVMA + 0x3f) | FRAME_GUESSED,
+		    FRAME(0) | FRAME_GUESSED);
 }
 
 TEST(arm_through_a_signal)
