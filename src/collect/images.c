@@ -122,9 +122,12 @@ static void open_code(struct images *im, struct code *c, const struct image_ref 
 	snprintf(try[n++], sizeof(try[0]), "%s", path);
 	for (unsigned i = 0; i < n && !found; i++) {
 		int fd = open_regular(try[i]);
+		struct stat st;
 
 		if (fd < 0)
 			continue;
+		if (fstat(fd, &st) == 0)
+			c->owner = st.st_uid;
 		if (c->is_dump)
 			found = inode_matches(fd, ref);
 		else
@@ -145,6 +148,7 @@ int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 	const char *path = profile_str(im->profile, c->path);
 	char in_process[4200];
 	struct image_layout b;
+	struct stat st;
 	int fd = -1;
 
 	snprintf(in_process, sizeof(in_process), "/proc/%u/root%s", pid, path);
@@ -154,8 +158,8 @@ int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 		fd = open_regular(path);
 	if (fd < 0)
 		return -1;
-	if (im->probe(fd, &b, NULL) == 0 && build_id_same(&a->build_id, &b.build_id) &&
-	    a->n_loads == b.n_loads &&
+	if (fstat(fd, &st) == 0 && st.st_uid == c->owner && im->probe(fd, &b, NULL) == 0 &&
+	    build_id_same(&a->build_id, &b.build_id) && a->n_loads == b.n_loads &&
 	    memcmp(a->loads, b.loads, a->n_loads * sizeof(a->loads[0])) == 0)
 		return fd;
 	close(fd);

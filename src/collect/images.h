@@ -37,6 +37,7 @@ struct code {
 	bool is_dump;	 /* named as the file a JIT compiler tells of its code in, see images.c */
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
 	int fd;		 /* of the file; -1 */
+	uint32_t owner;	 /* of the file that the layout is of: a user's number */
 	struct image_layout layout;
 	struct build_id told; /* identity: */
 	uint64_t dev, ino, ino_generation;
@@ -69,8 +70,8 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);
 
 /* Opens the file of CODE, which has a layout, once more, by its path and as process PID sees it (0:
- * no process).  A descriptor for the caller, or -1 when it is not there or not the same any more.
- */
+ * no process).  A descriptor for the caller, or -1 when it is not there, not the same any more or
+ * somebody else's. */
 int images_reopen(struct images *im, uint32_t code, uint32_t pid);
 
 /* Gives CODE the next number, which is never given again; 0 when there are FRAME_MAX_IMAGES. */

@@ -325,8 +325,9 @@ static bool same_layout(const struct code *a, const struct code *b)
 {
 	const struct image_layout *x = &a->layout, *y = &b->layout;
 
-	/* A hash of the ends of a file says nothing of what is between them. */
-	return a->has_layout && b->has_layout && !x->hashed && !y->hashed &&
+	/* A hash of the ends of a file says nothing of what is between them.  A build-id is only
+	 * what the file says: nobody's file shall stand for another user's. */
+	return a->has_layout && b->has_layout && !x->hashed && !y->hashed && a->owner == b->owner &&
 	       build_id_same(&x->build_id, &y->build_id) && x->n_loads == y->n_loads &&
 	       memcmp(x->loads, y->loads, x->n_loads * sizeof(x->loads[0])) == 0;
 }
@@ -336,7 +337,8 @@ static uint32_t intern_table(struct unwinds *u, uint32_t code)
 	const struct code *c = u->images->codes.v;
 
 	vec_each (t, &u->tables)
-		if (t->code == code || (!t->pinned && same_layout(&c[t->code], &c[code])))
+		if (t->code == code ||
+		    (!t->pinned && t->state != TABLE_FAILED && same_layout(&c[t->code], &c[code])))
 			return (uint32_t)(t - u->tables.v);
 	vec_push(&u->tables, (struct shared_table){.code = code});
 	return (uint32_t)u->tables.n - 1;

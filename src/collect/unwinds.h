@@ -4,9 +4,9 @@
  * longest time.
  *
  * The walker knows a file by (inode, device, generation); here it gets a number, for good, which
- * frames carry (FRAME_IMAGE_SHIFT).  Files of equal build-id and layout share one table.  A table
- * that cannot be built is not tried again: its image gets an empty one, so that the walker goes by
- * frame pointers and asks no more. */
+ * frames carry (FRAME_IMAGE_SHIFT).  Files of equal build-id and layout share one table if they
+ * have one owner.  A table that cannot be built is not tried again: its image gets an empty one, so
+ * that the walker goes by frame pointers and asks no more. */
 #ifndef COLLECT_UNWINDS_H
 #define COLLECT_UNWINDS_H
 

@@ -3,6 +3,10 @@
 #include "unwind/cfi.h"
 #include "unwind/rows.h"
 
+/* Nothing called the entry of a process or thread.  These are short, and written by hand; an FDE
+ * that says so of more code has a damaged range, and would make roots of what lies there. */
+#define MAX_ENTRY_BYTES 4096
+
 struct reader {
 	struct rows *rows;
 	const struct cfi_frames *f;
@@ -21,6 +25,8 @@ static void take_row(void *owner, uint64_t start, uint64_t end, const struct cfi
 		return;
 	if (s)
 		rule = cfi_rule(s, k->f->in->machine, k->is_signal);
+	if (rule.ra == UNWIND_RA_NONE && k->fde->n_bytes > MAX_ENTRY_BYTES)
+		rule = (struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_DAMAGED};
 	if (rule.cfa == UNWIND_CFA_NONE && rule.why == UNWIND_TOO_COMPLEX)
 		k->is_too_complex = true;
 	rows_add(k->rows, off, rule_set_intern(k->rows->rules, &rule));

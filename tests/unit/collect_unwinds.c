@@ -30,6 +30,7 @@ struct file {
 	uint32_t build_id; /* 0: has none */
 	uint32_t n_blocks, n_rows, first_rule, n_rules;
 	int fails; /* errno, or 0 */
+	uint32_t owner;
 };
 
 static int probe(int fd, struct image_layout *ret, struct err *err)
@@ -114,6 +115,8 @@ static void add_file(uint32_t name, const struct file *f)
 	out = fopen(path, "w");
 	fwrite(f, sizeof(*f), 1, out);
 	fflush(out);
+	if (f->owner)
+		EXPECT_EQ(fchown(fileno(out), f->owner, f->owner), 0);
 	/* Inodes are reused: the generation tells them apart. */
 	fstat(fileno(out), &st);
 	images_intern(&w.images, &(struct image_ref){.dev = 8ull << 32 | 1,
@@ -227,6 +230,40 @@ TEST(equal_build_ids_share_a_table)
 	ask(3);
 	ask(4);
 	EXPECT_EQ(w.n_loads, 3);
+	end();
+}
+
+TEST(equal_build_ids_of_different_owners_do_not)
+{
+	struct file f = {.build_id = 5, .n_blocks = 3, .n_rows = 40, .first_rule = 7, .n_rules = 9};
+	struct file g = f;
+
+	if (geteuid() != 0)
+		return;
+	begin(1000);
+	g.first_rule = 60;
+	g.owner = 65534;
+	add_file(1, &g);
+	add_file(2, &f);
+	ask(1);
+	ask(2);
+	EXPECT(can_walk(1, &g) && can_walk(2, &f));
+	EXPECT_EQ(w.n_loads, 2);
+	end();
+}
+
+TEST(a_failed_build_is_not_shared)
+{
+	struct file f = {.build_id = 5, .n_blocks = 3, .n_rows = 40, .first_rule = 7, .n_rules = 9};
+	struct file g = f;
+
+	begin(1000);
+	g.fails = ENOENT;
+	add_file(1, &g);
+	add_file(2, &f);
+	ask(1);
+	ask(2);
+	EXPECT(is_empty(1) && can_walk(2, &f));
 	end();
 }
 

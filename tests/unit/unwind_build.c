@@ -118,6 +118,23 @@ TEST(overlaps)
 	wr_release(&w);
 }
 
+TEST(entries_are_short)
+{
+	struct wr w = {0};
+	size_t cie = put_plain_cie(&w, EM_X86_64);
+	struct unwind_input in;
+	struct unwind_table t;
+
+	put_fde(&w, cie, TEXT_SVMA, 0x1000, PROGRAM(0x07, 16)); /* rip is undefined */
+	put_fde(&w, cie, TEXT_SVMA + 0x2000, 0x1001, PROGRAM(0x07, 16));
+	in = input_of(EM_X86_64, &w);
+	REQUIRE(build(&in, &t));
+	AT(0xfff, "end");
+	AT(0x2000, "damaged");
+	unwind_table_release(&t);
+	wr_release(&w);
+}
+
 TEST(code_that_is_not_there)
 {
 	struct wr w = {0};
