@@ -63,6 +63,7 @@ static int parse(struct cmd *c, struct tree_args *a)
 	/* Inclusive counts of callers overlap, and all are large near the root: those who ask for
 	 * callers mean the callers of what was sampled. */
 	a->rows.by_inclusive = !a->callers;
+	a->rows.no_small_sums = c->emit.format == EMIT_TABLE;
 	cmd_parse_sort(c, &a->sort, &a->rows.by_inclusive);
 	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
 }

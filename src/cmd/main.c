@@ -67,7 +67,9 @@ static void show_help(struct cmd *c, const char *synopsis, const struct opt *tab
 	free(options);
 }
 
-static unsigned screen_width(void)
+/* The columns tables have to fit: those of the terminal, else what $COLUMNS says, as ps(1) takes
+ * it; 0 where tables may be as wide as they are. */
+static unsigned screen_width(bool terminal)
 {
 	struct winsize w = {0};
 	const char *columns = getenv("COLUMNS");
@@ -75,24 +77,26 @@ static unsigned screen_width(void)
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20)
 		return w.ws_col;
-	return columns && str_parse_u64(columns, 10, &n) == 0 && n >= 20 && n < 10000 ? (unsigned)n
-										      : 80;
+	if (columns && str_parse_u64(columns, 10, &n) == 0 && n >= 20 && n < 10000)
+		return (unsigned)n;
+	return terminal ? 80 : 0;
 }
 
 static void set_up_emitter(struct cmd *c)
 {
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+	unsigned width = screen_width(c->terminal);
 
 	c->emit = (struct emit){
 		.out = &c->out,
 		.format = c->json  ? EMIT_JSON
 			  : c->csv ? EMIT_CSV
 				   : EMIT_TABLE,
-		.terminal = c->terminal,
+		.terminal = width != 0,
 		/* no-color.org: any value but the empty one turns colour off. */
 		.colour = c->terminal && !(no_colour && *no_colour) && term &&
 			  strcmp(term, "dumb") != 0,
-		.width = screen_width(),
+		.width = width,
 	};
 }
 

@@ -115,6 +115,17 @@ static bool is_shown(const struct maker *m, const struct tree_row *r)
 	return (double)weight(m, r) * 100 >= m->o->least_pct * (double)m->total;
 }
 
+/* Whether R, hidden rows together, is a row. */
+static bool is_sum_shown(const struct maker *m, const struct tree_row *r)
+{
+	const uint64_t *counts = m->o->form == TREE_DOWN ? r->inclusive : r->exclusive;
+
+	/* Rows that only others' samples pass through, hidden by exclusive counts, hide nothing. */
+	if (!r->n_hidden || !any_counts(m, counts))
+		return false;
+	return !m->o->no_small_sums || r->parent == TREE_ROW_NONE || is_shown(m, r);
+}
+
 /* Sorts the candidates, makes one of those to be hidden, and puts all on the stack, the first one
  * on top, with copies of their entries. */
 static void keep_children(struct maker *m)
@@ -144,8 +155,7 @@ static void keep_children(struct maker *m)
 	m->children.n = n;
 	if (n > 1)
 		qsort_r(m->children.v, n, sizeof(*m->children.v), compare_candidates, m);
-	/* Rows that only others' samples pass through, hidden by exclusive counts, hide nothing. */
-	if (hidden.row.n_hidden && any_counts(m, sums ? inclusive : exclusive))
+	if (is_sum_shown(m, &hidden.row))
 		vec_push(&m->children, hidden);
 	n = m->children.n;
 	for (size_t i = n; i-- > 0;) {

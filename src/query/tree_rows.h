@@ -17,6 +17,8 @@ struct tree_rows_opts {
 	bool by_inclusive;  /* what rows are sorted and hidden by; else exclusive */
 	double least_pct;   /* rows with less, in percent of all, are hidden: 0 to 100 */
 	uint32_t max_depth; /* levels shown; 0: all */
+	bool no_small_sums; /* below another row, hidden rows that have less together than
+			     * least_pct leave no row behind */
 };
 
 #define TREE_ROW_NONE UINT32_MAX

@@ -287,6 +287,35 @@ static size_t count_chains(const struct world *w, const struct tree *t, const st
 	return n;
 }
 
+/* ROWS without sums of hidden rows that are small themselves: all others are there, in order. */
+static void check_no_small_sums(const struct tree *t, const struct tree_rows *all,
+				struct tree_rows_opts o)
+{
+	double total = (double)t->q->cols[t->q->sort].n_samples;
+	struct tree_rows rows;
+	size_t n = 0;
+
+	o.no_small_sums = true;
+	tree_rows_init(&rows, t, &o);
+	vec_each (r, &all->rows) {
+		const uint64_t *counts =
+			o.by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
+
+		if (r->n_hidden && r->parent != TREE_ROW_NONE &&
+		    (double)counts[t->q->sort] * 100 < o.least_pct * total)
+			continue;
+		EXPECT(n < rows.rows.n);
+		if (n < rows.rows.n) {
+			EXPECT_EQ(rows.rows.v[n].scope, r->scope);
+			EXPECT_EQ(rows.rows.v[n].n_hidden, r->n_hidden);
+			EXPECT_EQ(rows.rows.v[n].depth, r->depth);
+		}
+		n++;
+	}
+	EXPECT_EQ(rows.rows.n, n);
+	tree_rows_release(&rows);
+}
+
 static void check_form(const struct world *w, const struct tree *t, const struct tree_opts *o,
 		       enum tree_form form)
 {
@@ -304,6 +333,7 @@ static void check_form(const struct world *w, const struct tree *t, const struct
 		}
 		check_sums(t, &rows, form);
 		check_order(t, &rows, &ro);
+		check_no_small_sums(t, &rows, ro);
 		tree_rows_release(&rows);
 	}
 }

@@ -18,3 +18,6 @@ python3 deep.py | make_db
 NO_COLOR=1 on_terminal 80 "dwell tree --no-header --by address" | sed -n '20,32p'
 NO_COLOR=1 on_terminal 160 "dwell tree --no-header --by address" | sed -n '60,64p'
 NO_COLOR=1 on_terminal 80 "dwell tree --no-header --by address" | awk 'length($0) > 200' | wc -l
+# Not on a screen: as wide as $COLUMNS says.
+COLUMNS=80 dwell tree --no-header --by address --db db | sed -n '20,22p'
+COLUMNS=80 dwell tree --no-header --by address --db db | awk 'length($0) > 200' | wc -l
