@@ -97,13 +97,20 @@ class Slices:
         self.all_work_s = 0.0
 
 
-def rotate(tools, rounds, work=one_slice, shares=None, pause_s=0):
+def rotate(tools, rounds, work=one_slice, shares=None, pause_s=0, warm=0):
     """Runs the rounds; in each, every tool (None: no tool) samples during one slice of WORK, or as
-    many as SHARES says.  PAUSE_S: between slices, for tools that have much to write."""
+    many as SHARES says.  PAUSE_S: between slices, for tools that have much to write.  WARM: slices
+    of each tool before anything is counted, so that it has met the programs."""
     seen = {name: Slices() for name in tools}
     shares = shares or {}
     rng = random.Random(7)
     work()  # warms the caches
+    for tool in tools.values():
+        for _ in range(warm if tool else 0):
+            tool.enable(True)
+            work()
+            tool.enable(False)
+    time.sleep(pause_s)
     last_ns = {name: t.cpu_ns() for name, t in tools.items() if t}
     for i in range(rounds):
         names = [name for name in tools for _ in range(shares.get(name, 1))]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rows about recording with call paths and reading that: what a sample and a frame cost, tables,
 bytes, `dwell tree`."""
-import json
 import os
 import re
 import shutil
@@ -9,8 +8,8 @@ import subprocess
 import time
 
 from common import (BUILD, CPUS, DWELL, HZ, QUICK, ROOT, SPAWN, WORK, account_of, add_median_row,
-                    dwell_record, environment, notes, perf_record, perf_samples, record_for, rotate,
-                    row, say, start_tool, tree_bytes)
+                    dwell_record, environment, notes, one_slice, perf_record, perf_samples,
+                    record_for, rotate, row, say, start_tool, tree_bytes)
 from measure import CannotMeasure, Tool, bootstrap, median, run_once
 
 ROUNDS = 4 if QUICK else 40          # of the rotations
@@ -70,29 +69,37 @@ def perf_depth(data, most=20000):
 
 # --- what a sample costs ---
 
-def costs(seen, kept):
-    """Row by row of the rounds, what dwell and perf cost more than the bare event, in seconds: of
-    the work, and of the tool while it records."""
-    return [(seen["dwell"].work_s[i] - seen["event"].work_s[i], seen["dwell"].tool_s[i],
-             seen["perf"].work_s[i] - seen["event"].work_s[i], seen["perf"].tool_s[i],
-             seen["dwell"].work_s[i] * HZ * kept["dwell"],
-             seen["perf"].work_s[i] * HZ * kept["perf"])
-            for i in range(len(seen["dwell"].work_s))]
-
-
 def mean(values):
     values = list(values)
     return sum(values) / len(values)
 
 
-def per_sample(sample, tool):
-    """Microseconds; TOOL: 0 dwell, 1 perf.  Work's noise has long tails, a tool's work comes in
-    lumps: so a median of one and a mean of the other."""
-    return ((median([r[2 * tool] for r in sample]) + mean(r[2 * tool + 1] for r in sample))
-            / mean(r[4 + tool] for r in sample) * 1e6)
+class Costs:
+    """What dwell (0) and perf (1) cost more than the bare event, a sample, in microseconds.
+
+    The work's is put on the samples that hit the work, the tool's own on all it took: others may
+    have run beside.  The work's noise has long tails, a tool's work comes in lumps: so a median of
+    one and a mean of the other."""
+
+    def __init__(self, seen, kept, taken):
+        """KEPT: share of samples that were not lost; TAKEN: samples in a slice."""
+        self.kept, self.taken = kept, taken
+        self.rounds = [[(seen[n].work_s[i] - seen["event"].work_s[i], seen[n].work_s[i] * HZ,
+                         seen[n].tool_s[i]) for n in ("dwell", "perf")]
+                       for i in range(len(seen["dwell"].work_s))]
+
+    def of_work(self, tool, rounds=None):
+        r = [r[tool] for r in rounds or self.rounds]
+        return median([x[0] for x in r]) / mean(x[1] for x in r) / self.kept[tool] * 1e6
+
+    def of_tool(self, tool, rounds=None):
+        return mean(r[tool][2] for r in rounds or self.rounds) / self.taken[tool] * 1e6
+
+    def whole(self, tool, rounds=None):
+        return self.of_work(tool, rounds) + self.of_tool(tool, rounds)
 
 
-def sample_cost(what, perf_options, must, rounds, work=None, shares=None, pause_s=0):
+def sample_cost(what, perf_options, must, rounds, work=one_slice, shares=None, pause_s=0):
     """One rotation and its row.  Returns ([net BPF time of a sample in ns], mean frames)."""
     shutil.rmtree(ROTATION_DB, ignore_errors=True)
     data = "stacks.data"
@@ -102,18 +109,19 @@ def sample_cost(what, perf_options, must, rounds, work=None, shares=None, pause_
              "perf": start_tool(perf_record(data, perf_options), "perf.log")}
     ended = {}
     try:
-        seen = rotate(tools, rounds, shares=shares, pause_s=pause_s, **({"work": work} if work else {}))
+        seen = rotate(tools, rounds, work, shares, pause_s, warm=1)
     finally:
         for name in reversed(tools):
             ended[name] = tools[name].stop()
     account = account_of("dwell.json")["events"][0]
     n_theirs, lost = perf_samples(data)
-    kept = {"dwell": 1 - account["lost"] / max(account["reached"], 1),
-            "perf": n_theirs / (n_theirs + lost)}
-    each = costs(seen, kept)
-    ours = bootstrap(each, lambda s: per_sample(s, 0))
-    theirs = bootstrap(each, lambda s: per_sample(s, 1))
-    ratio = bootstrap(each, lambda s: per_sample(s, 0) / per_sample(s, 1))
+    busy = 1 - account["idle"] / account["reached"]
+    slices = [rounds * (shares or {}).get(name, 1) + 1 for name in ("dwell", "perf")]
+    costs = Costs(seen, (1 - account["lost"] / account["reached"], n_theirs / (n_theirs + lost)),
+                  (account["reached"] * busy / slices[0], n_theirs * busy / slices[1]))
+    ours = bootstrap(costs.rounds, lambda s: costs.whole(0, s))
+    theirs = bootstrap(costs.rounds, lambda s: costs.whole(1, s))
+    ratio = bootstrap(costs.rounds, lambda s: costs.whole(0, s) / costs.whole(1, s))
     row(what, "%.2f us [%.2f, %.2f]" % ours, "%.1f us [%.1f, %.1f]" % theirs, ratio, f"<= {must}",
         ratio[0] <= must)
     frames, whole = dwell_depth(ROTATION_DB)
@@ -122,18 +130,15 @@ def sample_cost(what, perf_options, must, rounds, work=None, shares=None, pause_
     if not net:
         raise CannotMeasure("no BPF run-time statistics")
     notes.append("%s: of that the work %.2f us, the recorder %.2f us; perf %.2f and %.2f us. In the BPF "
-                 "program %.0f ns"
-                 % (what, median([r[0] for r in each]) / mean(r[4] for r in each) * 1e6,
-                    mean(r[1] for r in each) / mean(r[4] for r in each) * 1e6,
-                    median([r[2] for r in each]) / mean(r[5] for r in each) * 1e6,
-                    mean(r[3] for r in each) / mean(r[5] for r in each) * 1e6, median(net)))
+                 "program %.0f ns" % (what, costs.of_work(0), costs.of_tool(0), costs.of_work(1),
+                                      costs.of_tool(1), median(net)))
+    size = os.path.getsize(os.path.join(WORK, data))
     notes.append("  frames a sample: dwell %.1f (%.1f %% of the paths complete), perf %.1f; lost: dwell "
                  "%.2f %%, perf %.1f %%; perf wrote %.0f MB, %.0f bytes a sample"
-                 % (frames, whole * 100, perf_depth(data), (1 - kept["dwell"]) * 100,
-                    (1 - kept["perf"]) * 100, os.path.getsize(os.path.join(WORK, data)) / 1e6,
-                    os.path.getsize(os.path.join(WORK, data)) / n_theirs))
+                 % (frames, whole * 100, perf_depth(data), (1 - costs.kept[0]) * 100,
+                    (1 - costs.kept[1]) * 100, size / 1e6, size / n_theirs))
     around = [ended[n][0] - sum(seen[n].tool_s) * (shares or {}).get(n, 1) for n in ("dwell", "perf")]
-    notes.append("  start and end, not in it: dwell %.3f s, perf %.3f s" % tuple(around))
+    notes.append("  start, meeting the programs, and end, not in it: dwell %.3f s, perf %.3f s" % tuple(around))
     os.remove(os.path.join(WORK, data))
     shutil.rmtree(ROTATION_DB, ignore_errors=True)
     return net, frames
