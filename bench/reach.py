@@ -189,7 +189,7 @@ def one_program(program):
         if theirs[1].total():
             break
     judged = [p.judge() + (p.gone,) for p in (ours[1], theirs[1], ours[0], theirs[0])]
-    if not all(n for n, _, _ in judged):
+    if not all(n for n, _, _ in judged[:2]):
         raise CannotMeasure(f"corpus {program}: no samples: {judged}")
     notes.append("%s: dwell %d of %d (and %d without memory)%s; perf %d of %d (%d)%s"
                  % (program, judged[0][1], judged[0][0], judged[0][2], causes(ours[1]),
@@ -224,7 +224,7 @@ def measure():
         for total, j in zip(totals, judged):
             for k in range(3):
                 total[k] += j[k]
-    shares = [reached / n * 100 for n, reached, _ in totals]
+    shares = [reached / max(n, 1) * 100 for n, reached, _ in totals]
     row("stacks to the entry, all", "%.2f %%" % shares[0], "dwarf %.2f %%" % shares[1], None,
         ">= 99.5 %, > perf", shares[0] >= 99.5 and shares[0] > shares[1])
     notes.append("stacks of the first %d s of each program, just after the recorder's start: dwell %.2f %%, "
