@@ -31,7 +31,8 @@
 struct options {
 	bool all;
 	opt_list pids, events, operands;
-	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory, *trace_memory;
+	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory, *trace_memory,
+		*walk_at;
 	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
 	bool off_cpu, calls, trace, wakers;
 };
@@ -522,6 +523,7 @@ int cmd_record(struct cmd *c)
 {
 	static const char *const engines[] = {"auto", "bpf", "ring"};
 	static const char *const splits[] = {"group", "pid", "tid"};
+	static const char *const walks[] = {"auto", "exit", "switch"};
 	struct options o = {0};
 	const struct opt table[] = {
 		{"a all", OPT_FLAG, &o.all, NULL, "record every process on every CPU"},
@@ -550,6 +552,8 @@ int cmd_record(struct cmd *c)
 		 "how long threads run, wait for a CPU and are blocked, too"},
 		{"min-block", OPT_DURATION, &o.min_block_ns, "TIME",
 		 "keep the call paths of blocks this long (default 100us)"},
+		{"walk-at", OPT_STR, &o.walk_at, "auto|exit|switch",
+		 "follow the stack of a block at its end, or when it begins"},
 		{"wakers", OPT_FLAG, &o.wakers, NULL, "with --off-cpu: who ends blocks, too"},
 		{"log-slots", OPT_U64, &o.log_slots, "N",
 		 "samples a CPU's log holds, 64 to 1048576"},
@@ -562,7 +566,7 @@ int cmd_record(struct cmd *c)
 	struct child ch = {0};
 	struct str command = {0};
 	_mem_ char *db = NULL;
-	int rc, engine, split;
+	int rc, engine, split, walk;
 
 	rc = cmd_parse(c, "[-a | -p PID | -G CGROUP] [OPTIONS] [--] [COMMAND ARG...]", table, true,
 		       &o.operands);
@@ -570,7 +574,8 @@ int cmd_record(struct cmd *c)
 		return rc;
 	engine = choose_word(o.engine, engines, n_elems(engines), "--engine", &c->err);
 	split = choose_word(o.by, splits, n_elems(splits), "--by", &c->err);
-	if (engine < 0 || split < 0)
+	walk = choose_word(o.walk_at, walks, n_elems(walks), "--walk-at", &c->err);
+	if (engine < 0 || split < 0 || walk < 0)
 		return -EINVAL;
 	if (o.log_slots &&
 	    (o.log_slots < 64 || o.log_slots > 1 << 20 || o.log_slots & (o.log_slots - 1)))
@@ -591,6 +596,8 @@ int cmd_record(struct cmd *c)
 		return err_set(&c->err, -EINVAL, "--wakers: needs --off-cpu");
 	if (o.min_block_ns && !o.off_cpu)
 		return err_set(&c->err, -EINVAL, "--min-block: needs --off-cpu");
+	if (o.walk_at && !o.off_cpu)
+		return err_set(&c->err, -EINVAL, "--walk-at: needs --off-cpu");
 	rc = choose_calls(&o, &ro.collect, &c->err);
 	if (rc >= 0)
 		rc = choose_events(c, &o, &specs, &c->err);
@@ -609,6 +616,7 @@ int cmd_record(struct cmd *c)
 		ro.collect.n_slots = (uint32_t)o.log_slots;
 		ro.collect.off_cpu = o.off_cpu;
 		ro.collect.wakers = o.wakers;
+		ro.collect.walk = (enum switch_walk)walk;
 		ro.collect.trace = o.trace;
 		ro.collect.min_block_ns = o.min_block_ns;
 		ro.collect.label = o.label ? o.label : "";

@@ -32,6 +32,7 @@ static const char *const cause_names[CHAIN_N_CAUSES] = {
 	[CHAIN_EXITING] = "process exiting",
 	[CHAIN_RING_FULL] = "chain lost",
 	[CHAIN_LOG_FULL] = "log full",
+	[CHAIN_NOT_FOLLOWED] = "not followed",
 };
 
 const char *chain_cause_name(enum chain_cause cause)

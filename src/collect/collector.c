@@ -324,6 +324,7 @@ static int open_offcpu(struct collector *c, struct err *err)
 	o.switches.n_cpus = c->n_log_cpus;
 	o.switches.log = c->log;
 	o.wakers = c->opts.wakers;
+	o.walk = c->opts.walk;
 	o.tracer = c->fold.tracer;
 	o.switches.pids = t->kind == TARGET_ALL ? NULL : t->pids.v;
 	o.switches.n_pids = t->kind == TARGET_ALL ? 0 : (uint32_t)t->pids.n;
@@ -655,6 +656,12 @@ static void cycle(struct collector *c, uint64_t until_ns)
 void collector_cycle(struct collector *c)
 {
 	cycle(c, 0);
+}
+
+void collector_take_sums(struct collector *c)
+{
+	if (c->offcpu)
+		offcpu_take_sums(c->offcpu);
 }
 
 void collector_flush(struct collector *c)

@@ -19,6 +19,7 @@
 #include "collect/event_spec.h"
 #include "collect/fold.h"
 #include "collect/kernel_map.h"
+#include "collect/switches.h"
 #include "collect/target.h"
 
 enum engine { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
@@ -39,6 +40,7 @@ struct collector_opts {
 	bool off_cpu;		 /* how long threads run, wait and are blocked, too: offcpu.h */
 	uint64_t min_block_ns;	 /* 0: as offcpu.h has it */
 	bool wakers;		 /* with off_cpu */
+	enum switch_walk walk;	 /* likewise */
 	image_probe_fn *probe;	 /* reads ELF layouts */
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;
@@ -77,6 +79,9 @@ void collector_wait(struct collector *c, int timeout_ms);
 
 /* Runs one cycle. */
 void collector_cycle(struct collector *c);
+
+/* Before the last cycle before a flush: so that what threads that live on did goes into it. */
+void collector_take_sums(struct collector *c);
 
 /* Adds everything folded since the last flush to the profile's values. */
 void collector_flush(struct collector *c);

@@ -25,7 +25,8 @@ struct offcpu {
 	ctx_id marks[SWITCH_N_SUMS];
 	ctx_id still_blocked;
 	uint64_t begin_ns, end_ns;
-	VEC(struct switch_end) ends; /* of threads that live at the end */
+	VEC(struct switch_told) told; /* of threads that live on */
+	VEC(struct switch_end) ends;  /* of threads that live at the end */
 };
 
 static event_id add_event(struct profile *p, const char *name)
@@ -66,6 +67,7 @@ int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct of
 	while (so.n_slots > 1024 && (uint64_t)so.n_slots * so.n_cpus > ALL_N_SLOTS)
 		so.n_slots /= 2;
 	so.wakers = opts->wakers;
+	so.walk = opts->walk;
 	so.min_block_ns = opts->min_block_ns ? opts->min_block_ns : OFFCPU_MIN_BLOCK_NS;
 	o->profile = p;
 	o->procs = chains->procs;
@@ -94,6 +96,7 @@ void offcpu_close(struct offcpu *o)
 	if (!o)
 		return;
 	switches_close(o->switches);
+	vec_release(&o->told);
 	vec_release(&o->ends);
 	free(o->heads);
 	free(o);
@@ -129,7 +132,7 @@ static owner_id owner_of(struct offcpu *o, uint64_t task)
 static void add(struct offcpu *o, owner_id owner, enum switch_kind kind, ctx_id ctx, uint64_t n,
 		uint64_t ns)
 {
-	if (!n)
+	if (!n && !ns)
 		return;
 	profile_add_value(o->profile, &(struct value){.owner = owner,
 						      .ctx = ctx,
@@ -177,8 +180,30 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 			   o->events[kind]);
 }
 
+static void add_told(struct offcpu *o, const struct switch_told *t, owner_id owner)
+{
+	for (unsigned kind = 0; kind < SWITCH_N_SUMS; kind++)
+		add(o, owner, (enum switch_kind)kind, o->marks[kind], t->sums[kind].n,
+		    t->sums[kind].ns);
+}
+
+static void keep_told(void *ctx, const struct switch_told *t)
+{
+	struct offcpu *o = ctx;
+
+	vec_push(&o->told, *t);
+}
+
+void offcpu_take_sums(struct offcpu *o)
+{
+	switches_tell(o->switches, keep_told, o, NULL);
+}
+
 void offcpu_drain(struct offcpu *o)
 {
+	vec_each (t, &o->told)
+		add_told(o, t, owner_of(o, t->task));
+	o->told.n = 0;
 	for (uint32_t cpu = 0; cpu < o->n_cpus; cpu++)
 		switches_drain(o->switches, cpu, o->heads[cpu], add_slot, o);
 }
@@ -197,15 +222,15 @@ void offcpu_stop(struct offcpu *o)
 
 static void add_end(struct offcpu *o, const struct switch_end *e)
 {
-	owner_id owner = owner_of(o, e->task);
+	owner_id owner = owner_of(o, e->told.task);
 	bool is_kernel = o->profile->owners.v[owner].flags & OWNER_KERNEL;
 	ctx_id path = is_kernel ? 0 : o->still_blocked;
 
-	for (unsigned kind = 0; kind < SWITCH_N_SUMS; kind++)
-		add(o, owner, (enum switch_kind)kind, o->marks[kind], e->sums[kind].n,
-		    e->sums[kind].ns);
+	add_told(o, &e->told, owner);
 	if (!e->block_ns)
 		return;
+	if (e->leaf)
+		path = kernel_ctx(o, chains_count(o->chains, e->chain, CHAINS_BLOCKED), e->leaf);
 	for (uint32_t i = e->n_frames < SWITCH_MAX_FRAMES ? e->n_frames : SWITCH_MAX_FRAMES;
 	     i-- > e->skip;)
 		path = kernel_ctx(o, path, e->frames[i] - 1);

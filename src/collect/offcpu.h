@@ -19,7 +19,8 @@ struct offcpu_opts {
 	struct switches_opts switches; /* n_cpus, log and pids; the rest is filled in */
 	uint64_t min_block_ns;	       /* 0: OFFCPU_MIN_BLOCK_NS */
 	bool wakers;		       /* event "woken": who ended blocks, and how long ones */
-	struct tracer *tracer;	       /* where blocks become points; NULL: nowhere */
+	enum switch_walk walk;
+	struct tracer *tracer; /* where blocks become points; NULL: nowhere */
 };
 
 #define OFFCPU_MIN_BLOCK_NS 100000
@@ -41,6 +42,10 @@ int offcpu_start(struct offcpu *o, struct err *err);
 /* The two halves of a cycle: before the sideband is drained, and after it was applied. */
 void offcpu_note_heads(struct offcpu *o);
 void offcpu_drain(struct offcpu *o);
+
+/* Takes the sums of the threads that live, up to their last changes of state: the next cycle adds
+ * them. */
+void offcpu_take_sums(struct offcpu *o);
 
 /* Ends watching; the sums of the threads that live then are added by offcpu_settle, after a last
  * cycle. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See switches.h; bpf/switch.h has the layout, bpf/switch.bpf.c the other side.
  *
- * Head is read with acquire and tail written with release, as in log.c.  The sums of a thread that
- * lives are in the kernel until the end: reading them earlier would need a map system call, or race
- * with the scheduler. */
+ * Head is read with acquire and tail written with release, as in log.c.  The sums of threads that
+ * live are read by iterators: a map system call would silence the samplers of its CPU. */
 #include "collect/switches.h"
 
 #include <bpf/bpf.h>
@@ -29,6 +28,7 @@
 struct switches {
 	struct switch_bpf *skel;
 	uint32_t n_cpus, n_slots;
+	bool at_switch;		   /* WALK_AT_SWITCH, or what WALK_AUTO came to */
 	struct switch_slot *slots; /* n_cpus * n_slots */
 	struct switch_cpu *cpus;   /* n_cpus */
 	bool started;
@@ -120,7 +120,9 @@ static int load(struct switches *s, const struct switches_opts *o, struct err *e
 	skel->rodata->irq_entry_end = code[2].end;
 	skel->rodata->fault_start = code[3].start;
 	skel->rodata->fault_end = code[3].end;
+	skel->rodata->at_switch = s->at_switch;
 	bpf_program__set_autoload(skel->progs.on_waking, o->wakers);
+	bpf_program__set_autoload(skel->progs.on_exit, !s->at_switch);
 	skel->rodata->n_targets = o->n_pids;
 	for (uint32_t i = 0; i < o->n_pids; i++)
 		skel->rodata->targets[i] = o->pids[i];
@@ -144,10 +146,11 @@ static int load(struct switches *s, const struct switches_opts *o, struct err *e
 
 int switches_open(const struct switches_opts *o, struct switches **ret, struct err *err)
 {
+	bool has_exit = has_tracepoint("sched_exit_tp");
 	struct switches *s;
 	int rc;
 
-	if (!has_tracepoint("sched_exit_tp"))
+	if (!has_exit && o->walk == WALK_AT_EXIT)
 		return err_set(err, -EOPNOTSUPP,
 			       "this kernel does not tell when a thread is back from a switch "
 			       "(tracepoint sched_exit_tp)");
@@ -156,6 +159,7 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 	s = xcalloc(1, sizeof(*s));
 	s->n_cpus = o->n_cpus;
 	s->n_slots = o->n_slots;
+	s->at_switch = o->walk == WALK_AT_SWITCH || (o->walk == WALK_AUTO && !has_exit);
 	libbpf_said[0] = '\0';
 	libbpf_set_print(keep_warning);
 	s->skel = switch_bpf__open();
@@ -187,6 +191,18 @@ void switches_close(struct switches *s)
 	free(s);
 }
 
+struct told_fn {
+	void (*fn)(void *ctx, const struct switch_told *told);
+	void *ctx;
+};
+
+static void each_told(void *ctx, const void *piece)
+{
+	const struct told_fn *f = ctx;
+
+	f->fn(f->ctx, piece);
+}
+
 struct end_fn {
 	void (*fn)(void *ctx, const struct switch_end *e);
 	void *ctx;
@@ -207,16 +223,28 @@ int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
 	skel->links.on_switch = bpf_program__attach(skel->progs.on_switch);
 	skel->links.on_wakeup = bpf_program__attach(skel->progs.on_wakeup);
 	skel->links.on_new = bpf_program__attach(skel->progs.on_new);
-	skel->links.on_exit = bpf_program__attach(skel->progs.on_exit);
+	if (!s->at_switch)
+		skel->links.on_exit = bpf_program__attach(skel->progs.on_exit);
 	if (skel->rodata->with_wakers)
 		skel->links.on_waking = bpf_program__attach(skel->progs.on_waking);
 	if (!skel->links.on_switch || !skel->links.on_wakeup || !skel->links.on_new ||
-	    !skel->links.on_exit || (skel->rodata->with_wakers && !skel->links.on_waking))
+	    (!s->at_switch && !skel->links.on_exit) ||
+	    (skel->rodata->with_wakers && !skel->links.on_waking))
 		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said);
 	*ret_ns = skel->bss->begin_ns = now_ns();
 	rc = bpf_iter_run(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
 	s->started = rc == 0;
 	return rc;
+}
+
+int switches_tell(struct switches *s, void (*fn)(void *ctx, const struct switch_told *told),
+		  void *ctx, struct err *err)
+{
+	struct told_fn f = {fn, ctx};
+
+	return s->started ? bpf_iter_run(s->skel->progs.tell_sums, sizeof(struct switch_told),
+					 each_told, &f, err)
+			  : 0;
 }
 
 int switches_stop(struct switches *s, uint64_t *ret_ns,

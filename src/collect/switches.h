@@ -12,23 +12,36 @@
 
 struct switches;
 
+/* When the stack of a thread that blocks is walked (bpf/switch.bpf.c). */
+enum switch_walk {
+	WALK_AUTO,	/* at its exit, where the kernel has that, else at the switch */
+	WALK_AT_EXIT,	/* when the thread is back */
+	WALK_AT_SWITCH, /* when it leaves, within a bound; else only the kernel's frames are told */
+};
+
 struct switches_opts {
 	uint32_t n_cpus;       /* possible CPUs */
 	uint32_t n_slots;      /* of a CPU's log, a power of two */
 	struct log *log;       /* with call paths: whose tables the walk uses; outlives this */
 	uint64_t min_block_ns; /* shorter blocks are only summed up */
 	bool wakers;	       /* log who ends each block, too */
-	const uint32_t *pids;  /* watch these processes and what they start; none: everything */
-	uint32_t n_pids;       /* at most SWITCH_MAX_TARGETS */
+	enum switch_walk walk;
+	const uint32_t *pids; /* watch these processes and what they start; none: everything */
+	uint32_t n_pids;      /* at most SWITCH_MAX_TARGETS */
 };
 
-/* Loads the programs.  Errors: what the kernel objected to; -EOPNOTSUPP when it does not tell when
- * a thread is back from a switch (sched_exit_tp). */
+/* Loads the programs.  Errors: what the kernel objected to; -EOPNOTSUPP for WALK_AT_EXIT when it
+ * does not tell when a thread is back from a switch (sched_exit_tp). */
 int switches_open(const struct switches_opts *opts, struct switches **ret, struct err *err);
 void switches_close(struct switches *s);
 
 /* Watches the threads there are, from now on (*RET_NS, CLOCK_MONOTONIC), and those to come. */
 int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err);
+
+/* Calls FN with what was not told yet of the sums of each thread: up to its last change of state.
+ */
+int switches_tell(struct switches *s, void (*fn)(void *ctx, const struct switch_told *told),
+		  void *ctx, struct err *err);
 
 /* Ends watching, at *RET_NS, and calls FN for each thread there still is; sums and blocks of
  * threads that ended are in the log. */

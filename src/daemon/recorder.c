@@ -218,9 +218,14 @@ static int flush(struct recorder *r, struct err *err)
 
 int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 {
+	bool due;
+
 	collector_wait(r->collector, timeout_ms);
+	due = clock_ns(CLOCK_MONOTONIC) >= r->flush_ns;
+	if (due)
+		collector_take_sums(r->collector);
 	collector_cycle(r->collector);
-	return clock_ns(CLOCK_MONOTONIC) < r->flush_ns ? 0 : flush(r, err);
+	return due ? flush(r, err) : 0;
 }
 
 /* Symbols of all that was sampled, while the files are still open or there. */

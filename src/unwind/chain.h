@@ -33,6 +33,7 @@ enum chain_cause {
 	CHAIN_EXITING,	     /* its memory was gone */
 	CHAIN_RING_FULL,     /* the chain ring had no room (only as a slot's chain: CHAIN_LOST) */
 	CHAIN_LOG_FULL,	     /* counted in the spill table, without callers */
+	CHAIN_NOT_FOLLOWED,  /* a block that nobody foresaw to be worth it (bpf/switch.bpf.c) */
 	CHAIN_N_CAUSES
 };
 

@@ -103,12 +103,39 @@ __attribute__((noinline)) static void twitcher(void)
 		nanosleep(&t, NULL);
 }
 
+/* Takes pages of a file that are on the disk only. */
+__attribute__((noinline)) static void pager(void)
+{
+	enum { PAGE = 4096, N_PAGES = 256 };
+	char page[PAGE] = "here";
+	int fd = open("paged", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	volatile char *at;
+
+	unlink("paged");
+	for (int i = 0; i < N_PAGES; i++)
+		if (write(fd, page, PAGE) != PAGE)
+			exit(1);
+	while (now_ns() < until_ns) {
+		if (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+			exit(1);
+		at = mmap(NULL, PAGE * N_PAGES, PROT_READ, MAP_SHARED, fd, 0);
+		if (at == MAP_FAILED || madvise((void *)at, PAGE * N_PAGES, MADV_RANDOM))
+			exit(1);
+		for (int i = 0; i < N_PAGES; i++)
+			at[i * PAGE];
+		munmap((void *)at, PAGE * N_PAGES);
+		pause_ms(20);
+	}
+	close(fd);
+}
+
 static const struct task {
 	const char *name;
 	void (*run)(void);
 } tasks[] = {{"sleeper", sleeper},  {"spinner1", spinner}, {"spinner2", spinner},
 	     {"spinner3", spinner}, {"reader", reader},	   {"writer", writer},
-	     {"holder", holder},    {"waiter", waiter},	   {"twitcher", twitcher}};
+	     {"holder", holder},    {"waiter", waiter},	   {"twitcher", twitcher},
+	     {"pager", pager}};
 
 static void schedstat(uint64_t *run, uint64_t *wait)
 {

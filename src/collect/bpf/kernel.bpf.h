@@ -91,8 +91,9 @@ struct task_struct {
 	char comm[16];
 };
 
-/* arch/arm64/include/asm/ptrace.h */
+/* arch/x86/include/asm/ptrace.h: ip; arch/arm64/include/asm/ptrace.h: pc, syscallno */
 struct pt_regs {
+	unsigned long sp, ip, pc;
 	int syscallno;
 };
 

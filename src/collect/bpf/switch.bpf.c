@@ -7,11 +7,17 @@
  * has been switched out.  So its struct thread_times needs no lock.  Of two times of different CPUs
  * the later one is taken: a sum never runs backwards.
  *
- * The stack that blocked is walked after the thread has come back, by sched_exit_tp, at the end of
- * __schedule: in its own context, where its memory can be read, its stack still as it was, and only
- * when the block is known to have been long enough.  Preemption is off there, so no switch on this
- * CPU comes between, and log and chain ring of the CPU have one writer at a time; wake-ups in an
- * interrupt write neither. */
+ * The stack that blocked is best walked after the thread has come back, by sched_exit_tp, at the
+ * end of __schedule: in its own context, where its memory can be read, its stack still as it was,
+ * and only when the block is known to have been long enough.  Preemption is off there, so no switch
+ * on this CPU comes between, and log and chain ring of the CPU have one writer at a time; wake-ups
+ * in an interrupt write neither.
+ *
+ * A kernel without sched_exit_tp has one more place where the thread's memory can be read: at
+ * sched_switch, when it is about to leave (walk_ahead).  How long the block will last is not known
+ * there, so what walks may cost is bounded (may_walk).  Interrupts are off and the run queue is
+ * locked: nothing may wait there, and nothing does.  Memory is read without faults, and whoever
+ * reads requests for tables is woken by an irq_work, after that (kernel/bpf/ringbuf.c). */
 #include <linux/bpf.h>
 #include <linux/types.h>
 #include <bpf/bpf_helpers.h>
@@ -31,7 +37,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u32 n_slots = 1; /* per CPU, a power of two */
 const volatile __u64 min_block_ns = 0;
 const volatile bool with_wakers = false;
-const volatile __u32 n_targets = 0; /* 0: every thread */
+const volatile bool at_switch = false; /* walk when the thread leaves */
+const volatile __u32 n_targets = 0;    /* 0: every thread */
 const volatile __u32 targets[SWITCH_MAX_TARGETS];
 /* Code of the scheduler itself: where a thread sleeps is its caller (__sched, vmlinux.lds.h). */
 const volatile __u64 sched_text_start = 0, sched_text_end = 0;
@@ -91,8 +98,12 @@ static __always_inline void end_block(struct thread_times *t, __u64 now)
 
 	if (ns < min_block_ns || !ns) {
 		add_to_sum(t, SWITCH_SHORT, ns);
+		if (at_switch && t->n_short[BELOW(t->site, SWITCH_SITES)] < 255)
+			t->n_short[BELOW(t->site, SWITCH_SITES)]++;
 		return;
 	}
+	if (at_switch)
+		t->n_short[BELOW(t->site, SWITCH_SITES)] = 0;
 	if (t->block_ns) /* the last one's stack was never asked for */
 		add_to_sum(t, SWITCH_MISSED, t->block_ns);
 	t->block_ns = ns;
@@ -111,7 +122,36 @@ static __always_inline struct switch_slot *next_slot(struct switch_cpu *log, __u
 	return bpf_map_lookup_elem(&switch_slots, &at);
 }
 
-/* Logs T's sums and empties them. */
+/* What was not told of SUM, a sum's nanoseconds or intervals.  A thread's last switch and an
+ * iterator on another CPU may both ask: it is told to one of them.  Reading TOLD first keeps it
+ * from being more than the sum. */
+static __always_inline __u64 claim(__u64 *told, const __u64 *sum)
+{
+	for (int i = 0; i < 3; i++) {
+		__u64 before = *(volatile __u64 *)told, now = *(volatile const __u64 *)sum;
+
+		if (now <= before)
+			return 0;
+		if (__sync_val_compare_and_swap(told, before, now) == before)
+			return now - before;
+	}
+	return 0;
+}
+
+static __always_inline bool claim_sums(struct thread_times *t, struct switch_told *to)
+{
+	__u64 any = 0;
+
+	to->task = t->task;
+	for (__u32 kind = 0; kind < SWITCH_N_SUMS; kind++) {
+		to->sums[kind].ns = claim(&t->told[kind].ns, &t->sums[kind].ns);
+		to->sums[kind].n = claim(&t->told[kind].n, &t->sums[kind].n);
+		any |= to->sums[kind].ns | to->sums[kind].n;
+	}
+	return any;
+}
+
+/* Logs what was not told of T's sums. */
 static __always_inline void log_sums(struct thread_times *t)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -121,55 +161,23 @@ static __always_inline void log_sums(struct thread_times *t)
 		add_to_sum(t, SWITCH_MISSED, t->block_ns);
 	t->block_ns = 0;
 	for (__u32 kind = 0; log && kind < SWITCH_N_SUMS; kind++) {
+		__u64 ns = claim(&t->told[kind].ns, &t->sums[kind].ns);
+		__u64 n = claim(&t->told[kind].n, &t->sums[kind].n);
 		struct switch_slot *s;
 
-		if (!t->sums[kind].n)
+		if (!ns && !n)
 			continue;
 		s = next_slot(log, cpu, 0);
 		if (s) {
 			s->task = t->task;
-			s->kind_n = kind | t->sums[kind].n << 8;
-			s->ns = t->sums[kind].ns;
+			s->kind_n = kind | n << 8;
+			s->ns = ns;
 			s->since_ns = s->leaf = s->chain = 0;
 			__sync_fetch_and_add(&log->head, 1);
 		} else {
-			log->n_lost[kind] += t->sums[kind].n;
-		}
-		t->sums[kind].n = t->sums[kind].ns = 0;
-	}
-}
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
-{
-	struct thread_times *t;
-	__u64 now = bpf_ktime_get_ns();
-
-	t = bpf_task_storage_get(&threads, prev, 0, 0);
-	if (t) {
-		add_to_sum(t, SWITCH_RUNNING, pass(t, now));
-		t->state = preempt || !prev_state ? THREAD_RUNNABLE : THREAD_BLOCKED;
-		if (t->exec_id !=
-		    (__u32)prev->self_exec_id) { /* its time so far is another life's */
-			log_sums(t);
-			t->exec_id = prev->self_exec_id;
-			t->task = task_word(prev);
-		}
-		if (!preempt && prev_state & TASK_DEAD) {
-			log_sums(t);
-			t->state = THREAD_GONE;
+			log->n_lost[kind] += n;
 		}
 	}
-	t = bpf_task_storage_get(&threads, next, 0, 0);
-	if (t) {
-		if (t->state == THREAD_BLOCKED) /* it was waking while it was found */
-			end_block(t, now);
-		else
-			add_to_sum(t, SWITCH_RUNNABLE, pass(t, now));
-		t->state = THREAD_RUNNING;
-	}
-	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -257,11 +265,13 @@ static int put_caller(__u32 i, struct stack **stack)
 	return 0;
 }
 
+#define USER_TOO CHAIN_N_CAUSES
+
 /* The callers of the leaf, whose hash it returns as end_path does: the rest of the kernel's frames,
- * then the user's. */
-static __noinline __u64 blocked_path(struct stack *k, __u64 task, bool with_user)
+ * then, with USER_TOO, the current thread's user's; else CAUSE is why not. */
+static __noinline __u64 blocked_path(struct stack *k, __u64 task, __u32 cause)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
+	__u32 cpu = bpf_get_smp_processor_id(), n_kernel;
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
 	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
 
@@ -270,10 +280,8 @@ static __noinline __u64 blocked_path(struct stack *k, __u64 task, bool with_user
 	begin_path(w, ring, cpu, task & ((1ULL << LOG_PID_BITS) - 1));
 	bpf_loop(SWITCH_MAX_FRAMES, put_caller, &k, 0);
 	n_kernel = w->n_frames;
-	if (!with_user)
-		cause = CHAIN_COMPLETE;
-	else if (k->n < SWITCH_MAX_FRAMES)
-		cause = user_callers(0, w);
+	if (cause == USER_TOO)
+		cause = k->n < SWITCH_MAX_FRAMES ? user_callers(0, w) : CHAIN_TOO_DEEP;
 	return end_path(w, ring, task, cause, n_kernel);
 }
 
@@ -314,7 +322,7 @@ int BPF_PROG(on_waking, struct task_struct *p)
 	at = k->skip;
 	if (at < k->n && at < SWITCH_MAX_FRAMES) {
 		t->waker_task = irq ? 0 : task_word(bpf_get_current_task_btf());
-		t->waker_chain = blocked_path(k, t->waker_task, !irq);
+		t->waker_chain = blocked_path(k, t->waker_task, irq ? CHAIN_COMPLETE : USER_TOO);
 		t->waker_leaf = k->frames[at] - 1;
 	}
 	return 0;
@@ -338,31 +346,15 @@ static __always_inline void log_waker(struct thread_times *t, struct switch_cpu 
 	__sync_fetch_and_add(&log->head, 1);
 }
 
-SEC("tp_btf/sched_exit_tp")
-int BPF_PROG(on_exit, bool is_switch)
+/* Logs T's block, which took t->block_ns. */
+static __always_inline void log_block(struct thread_times *t, __u64 leaf, __u64 chain)
 {
-	struct thread_times *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
-	__u32 cpu = bpf_get_smp_processor_id(), zero = 0, at;
-	struct switch_cpu *log;
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct switch_cpu *log = bpf_map_lookup_elem(&switch_cpus, &cpu);
 	struct switch_slot *s;
-	struct stack *k;
-	__u64 chain = 0, leaf = 0;
 
-	if (!t || !t->block_ns)
-		return 0;
-	log = bpf_map_lookup_elem(&switch_cpus, &cpu);
-	k = bpf_map_lookup_elem(&stacks, &zero);
-	if (!log || !k)
-		return 0;
-	k->busy = 1;
-	k->n = n_words(bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
-	skip_frames(k, sched_text_start, sched_text_end);
-	at = k->skip;
-	if (at < k->n && at < SWITCH_MAX_FRAMES) {
-		leaf = k->frames[at] - 1;
-		chain = blocked_path(k, t->task, true);
-	}
-	k->busy = 0;
+	if (!log)
+		return;
 	/* What finds no slot here goes to a sum; a sum that finds none is lost. */
 	s = next_slot(log, cpu, n_slots / 8);
 	if (s) {
@@ -379,6 +371,149 @@ int BPF_PROG(on_exit, bool is_switch)
 	if (with_wakers)
 		log_waker(t, log, cpu);
 	t->block_ns = 0;
+}
+
+/* The leaf of the stack in K, of which N_BYTES were found, behind the scheduler's frames; 0: there
+ * is none. */
+static __always_inline __u64 blocked_leaf(struct stack *k, long n_bytes)
+{
+	__u32 at;
+
+	k->n = n_words(n_bytes);
+	skip_frames(k, sched_text_start, sched_text_end);
+	at = k->skip;
+	return at < k->n && at < SWITCH_MAX_FRAMES ? k->frames[at] - 1 : 0;
+}
+
+SEC("tp_btf/sched_exit_tp")
+int BPF_PROG(on_exit, bool is_switch)
+{
+	struct thread_times *t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	__u64 chain = 0, leaf;
+	__u32 zero = 0;
+	struct stack *k;
+
+	if (!t || !t->block_ns)
+		return 0;
+	k = bpf_map_lookup_elem(&stacks, &zero);
+	if (!k)
+		return 0;
+	k->busy = 1;
+	leaf = blocked_leaf(k, bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
+	if (leaf)
+		chain = blocked_path(k, t->task, USER_TOO);
+	k->busy = 0;
+	log_block(t, leaf, chain);
+	return 0;
+}
+
+/* Walks ahead of time may take one part in WALK_PART of a CPU's time, and up to WALK_SAVED_NS of
+ * that at once when there were none for long. */
+#define WALK_PART     64
+#define WALK_SAVED_NS 4000000ULL
+#define MOST_SHORT    2
+
+/* Whether the block that T begins NOW may be walked.  Each walk is paid for with WALK_PART times
+ * what it took: walks are paid for until a time that lies up to WALK_PART * WALK_SAVED_NS back.
+ * When half of that is spent only those are walked that are likely to be long: where the last
+ * blocks were. */
+static __always_inline bool may_walk(struct switch_cpu *log, const struct thread_times *t,
+				     __u64 now)
+{
+	__u64 first = now - WALK_PART * WALK_SAVED_NS;
+
+	if ((__s64)(log->paid_until_ns - first) < 0)
+		log->paid_until_ns = first;
+	return log->paid_until_ns - first < (t->n_short[BELOW(t->site, SWITCH_SITES)] < MOST_SHORT
+						     ? WALK_PART * WALK_SAVED_NS
+						     : WALK_PART * WALK_SAVED_NS / 2);
+}
+
+#if defined(__TARGET_ARCH_x86)
+#define USER_IP ip
+#else
+#define USER_IP pc
+#endif
+
+/* Tells apart where in its own code thread P blocks. */
+static __always_inline __u32 block_site(struct task_struct *p)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(p);
+	__u64 h = mix(BPF_CORE_READ(regs, sp), BPF_CORE_READ(regs, USER_IP));
+
+	return h >> 60;
+}
+
+/* The current thread P, with T, is blocked from NOW on and about to leave: walks its stack. */
+static __always_inline void walk_ahead(void *ctx, struct thread_times *t, struct task_struct *p,
+				       __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	struct switch_cpu *log = bpf_map_lookup_elem(&switch_cpus, &cpu);
+	struct stack *k = bpf_map_lookup_elem(&stacks, &zero);
+
+	t->leaf = 0;
+	if (!log || !k)
+		return;
+	t->site = block_site(p);
+	if (!may_walk(log, t, now))
+		return;
+	t->leaf = blocked_leaf(k, bpf_get_stack(ctx, k->frames, sizeof(k->frames), 0));
+	if (t->leaf)
+		t->chain = blocked_path(k, t->task, USER_TOO);
+	log->paid_until_ns += WALK_PART * (bpf_ktime_get_ns() - now);
+}
+
+/* Thread P, with T, comes back from a block: logs it.  When it was not walked the kernel's frames
+ * can be had still. */
+static __always_inline void log_walked(struct thread_times *t, struct task_struct *p)
+{
+	__u64 leaf = t->leaf, chain = t->chain;
+	__u32 zero = 0;
+	struct stack *k = bpf_map_lookup_elem(&stacks, &zero);
+
+	if (!leaf && k) {
+		leaf = blocked_leaf(k, bpf_get_task_stack(p, k->frames, sizeof(k->frames), 0));
+		chain = blocked_path(k, t->task,
+				     p->flags & PF_KTHREAD ? CHAIN_COMPLETE : CHAIN_NOT_FOLLOWED);
+	}
+	log_block(t, leaf, chain);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	struct thread_times *t;
+	__u64 now = bpf_ktime_get_ns();
+
+	t = bpf_task_storage_get(&threads, prev, 0, 0);
+	if (t) {
+		add_to_sum(t, SWITCH_RUNNING, pass(t, now));
+		t->state = preempt || !prev_state ? THREAD_RUNNABLE : THREAD_BLOCKED;
+		if (t->exec_id !=
+		    (__u32)prev->self_exec_id) { /* its time so far is another life's */
+			log_sums(t);
+			t->exec_id = prev->self_exec_id;
+			t->task = task_word(prev);
+		}
+		if (!preempt && prev_state & TASK_DEAD) {
+			log_sums(t);
+			t->state = THREAD_GONE;
+		}
+		if (at_switch && t->state == THREAD_BLOCKED)
+			walk_ahead(ctx, t, prev, now);
+	}
+	t = bpf_task_storage_get(&threads, next, 0, 0);
+	if (t) {
+		if (t->state == THREAD_BLOCKED) /* it was waking while it was found */
+			end_block(t, now);
+		else
+			add_to_sum(t, SWITCH_RUNNABLE, pass(t, now));
+		t->state = THREAD_RUNNING;
+		if (at_switch && t->block_ns)
+			log_walked(t, next);
+	}
 	return 0;
 }
 
@@ -398,6 +533,22 @@ int watch_threads(struct bpf_iter__task *ctx)
 		      t->on_cpu	 ? THREAD_RUNNING
 		      : t->on_rq ? THREAD_RUNNABLE
 				 : THREAD_BLOCKED);
+	return 0;
+}
+
+/* Writes one switch_told for each thread that there is something to tell of. */
+SEC("iter/task")
+int tell_sums(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct switch_told told;
+	struct thread_times *t;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, 0);
+	if (t && claim_sums(t, &told))
+		bpf_seq_write(ctx->meta->seq, &told, sizeof(told));
 	return 0;
 }
 
@@ -424,12 +575,13 @@ int end_threads(struct bpf_iter__task *ctx)
 		add_to_sum(t, t->state == THREAD_RUNNING ? SWITCH_RUNNING : SWITCH_RUNNABLE,
 			   pass(t, end_ns));
 	t->state = THREAD_GONE;
-	e->task = t->task;
-	__builtin_memcpy(e->sums, t->sums, sizeof(e->sums));
+	claim_sums(t, &e->told);
 	e->block_ns = t->block_ns;
 	e->n_frames = 0;
 	e->block_since_ns = t->block_since_ns;
-	if (t->block_ns) {
+	e->leaf = t->leaf;
+	e->chain = t->chain;
+	if (t->block_ns && !t->leaf) {
 		k->n = n_words(bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
 		skip_frames(k, sched_text_start, sched_text_end);
 		__builtin_memcpy(e->frames, k->frames, sizeof(e->frames));
