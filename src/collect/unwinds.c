@@ -420,6 +420,10 @@ static void match_mapping(void *ctx, const struct procfs_map *m)
 {
 	struct mapping_search *s = ctx;
 
+	/* By now the process may run another program, or another process have its number.  On some
+	 * file systems (overlayfs) the kernel tells users another device and inode than it has. */
+	if (m->dev == wide_dev(s->r->dev) && m->ino != s->r->ino)
+		return;
 	if (m->start <= s->r->start && s->r->start < m->end)
 		s->code = images_intern(s->u->images, &(struct image_ref){.dev = m->dev,
 									  .ino = m->ino,

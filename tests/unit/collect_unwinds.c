@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collect/procfs.h"
 #include "t.h"
 
 enum { N_IMAGES = FRAME_MAX_IMAGES + 1, N_KEYS = 1 << 15, MOST_WORDS = 1 << 17 };
@@ -249,6 +250,45 @@ TEST(equal_build_ids_of_different_owners_do_not)
 	ask(2);
 	EXPECT(can_walk(1, &g) && can_walk(2, &f));
 	EXPECT_EQ(w.n_loads, 2);
+	end();
+}
+
+struct own_code {
+	uint64_t avma, dev, ino;
+};
+
+static void find_own_code(void *ctx, const struct procfs_map *m)
+{
+	struct own_code *own = ctx;
+
+	if (m->start <= own->avma && own->avma < m->end) {
+		own->dev = m->dev;
+		own->ino = m->ino;
+	}
+}
+
+/* The process that a request names may map another file there by the time it is served. */
+TEST(what_a_process_maps_must_be_the_file)
+{
+	struct own_code own = {.avma = (uintptr_t)find_own_code};
+	struct image_request r = {.tgid = (uint32_t)getpid(), .start = own.avma};
+
+	EXPECT_EQ(procfs_each_map(r.tgid, find_own_code, &own), 0);
+	r.dev = (uint32_t)(own.dev >> 32 << 20 | (own.dev & 0xfffff));
+	begin(1000);
+	r.ino = own.ino + 1;
+	unwinds_serve(&w.unwinds, &r);
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_images, 0);
+	unwinds_tick(&w.unwinds);
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_unknown, 1);
+	r.ino = own.ino;
+	unwinds_serve(&w.unwinds, &r);
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_images, 1);
+	/* Another device than the kernel's own: the file system has its own idea of both. */
+	r.dev++;
+	r.ino++;
+	unwinds_serve(&w.unwinds, &r);
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_images, 2);
 	end();
 }
 
