@@ -147,13 +147,11 @@ static bool tell_changes(struct call_paths *cp)
 	return true;
 }
 
-/* Each is told at once: the next one may take long to build. */
 static void serve_one(void *ctx, const struct image_request *r)
 {
 	struct call_paths *cp = ctx;
 
-	unwinds_serve(&cp->unwinds, r);
-	cp->served |= tell_changes(cp);
+	cp->served |= unwinds_serve(&cp->unwinds, r);
 }
 
 bool call_paths_serve(struct call_paths *cp)
@@ -162,7 +160,27 @@ bool call_paths_serve(struct call_paths *cp)
 		return false;
 	cp->served = false;
 	log_each_request(cp->log, serve_one, cp);
-	return cp->served;
+	return cp->served | tell_changes(cp);
+}
+
+bool call_paths_serve_again(struct call_paths *cp)
+{
+	size_t n = cp->log ? cp->unwinds.asked.n : 0;
+
+	if (!n)
+		return false;
+	cp->served = unwinds_serve_again(&cp->unwinds) < n;
+	return cp->served | tell_changes(cp);
+}
+
+bool call_paths_asked(const struct call_paths *cp)
+{
+	return cp->log && cp->unwinds.asked.n;
+}
+
+bool call_paths_build(struct call_paths *cp)
+{
+	return cp->log && unwinds_build_next(&cp->unwinds);
 }
 
 /* A chain as it is kept between fetching and learning: this head, then its frames. */
@@ -224,5 +242,5 @@ void call_paths_end_cycle(struct call_paths *cp)
 	if (!cp->log)
 		return;
 	tell_changes(cp);
-	log_each_request(cp->log, serve_one, cp);
+	call_paths_serve(cp);
 }

@@ -72,8 +72,15 @@ uint64_t call_paths_of_record(struct call_paths *cp, const struct record *sample
 /* A descriptor that polls readable when a table is asked for; -1: none. */
 int call_paths_request_fd(const struct call_paths *cp);
 
-/* Serves the requests there are; false when none of them changed anything. */
+/* Takes the requests there are, and queues the tables; false when nothing came of any of them. */
 bool call_paths_serve(struct call_paths *cp);
+
+/* Whether requests are left whose files the sideband did not tell of yet; looks for them again. */
+bool call_paths_asked(const struct call_paths *cp);
+bool call_paths_serve_again(struct call_paths *cp);
+
+/* Builds one of the queued tables; false when there is none. */
+bool call_paths_build(struct call_paths *cp);
 
 /* The steps of a cycle, as above. */
 void call_paths_fetch(struct call_paths *cp);

@@ -26,7 +26,7 @@
 #define LOG_FILL_PART 4
 
 /* How long requests for tables wait after some that brought nothing. */
-#define DEAF_NS 20000000ull
+#define DEAF_NS 5000000ull
 
 #define SIDEBAND_EVENT UINT32_MAX
 
@@ -489,37 +489,6 @@ void collector_add_kernel(struct collector *c, const struct kernel_range *r)
 	kernel_map_add(&c->kernel, r);
 }
 
-void collector_wait(struct collector *c, int timeout_ms)
-{
-	const uint64_t wait_ms = (uint64_t)(timeout_ms < c->cycle_ms ? timeout_ms : c->cycle_ms);
-	const uint64_t end_ns = now_ns() + wait_ms * 1000000;
-	const int request_fd = call_paths_request_fd(&c->calls);
-	VEC(struct pollfd) fds = {0};
-	uint64_t deaf_until_ns = 0;
-
-	/* The walker's requests are served on the way; after one that brought nothing new, which
-	 * may come again and again, others wait a little. */
-	vec_push(&fds, (struct pollfd){.fd = request_fd, .events = POLLIN});
-	vec_each (o, &c->sideband)
-		if (ring_owner(c, o->cpu) == o)
-			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
-	for (uint64_t now = now_ns(); now < end_ns; now = now_ns()) {
-		bool deaf = now < deaf_until_ns;
-		uint64_t left_ns = (deaf && deaf_until_ns < end_ns ? deaf_until_ns : end_ns) - now;
-		int n;
-
-		fds.v[0].fd = deaf ? -1 : request_fd;
-		n = poll(fds.v, fds.n, (int)((left_ns + 999999) / 1000000));
-		if (n == 0 && deaf)
-			continue;
-		if (n != 1 || !(fds.v[0].revents & POLLIN))
-			break;
-		if (!call_paths_serve(&c->calls))
-			deaf_until_ns = now_ns() + DEAF_NS;
-	}
-	vec_release(&fds);
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct pending_record *x = a, *y = b;
@@ -620,6 +589,52 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 	}
 	c->spare = c->pending;
 	c->pending = later;
+}
+
+/* Queues what the walker asks for.  Files that nobody knows are those of processes that began a
+ * moment ago: the sideband tells of them. */
+static bool serve_requests(struct collector *c)
+{
+	bool served = call_paths_serve(&c->calls);
+
+	if (call_paths_asked(&c->calls)) {
+		apply_sideband(c, now_ns());
+		served |= call_paths_serve_again(&c->calls);
+	}
+	return served;
+}
+
+void collector_wait(struct collector *c, int timeout_ms)
+{
+	const uint64_t wait_ms = (uint64_t)(timeout_ms < c->cycle_ms ? timeout_ms : c->cycle_ms);
+	const uint64_t end_ns = now_ns() + wait_ms * 1000000;
+	const int request_fd = call_paths_request_fd(&c->calls);
+	VEC(struct pollfd) fds = {0};
+	uint64_t deaf_until_ns = 0;
+
+	/* The walker's requests are served on the way, and after each table those that came
+	 * meanwhile; after one that brought nothing new, which may come again and again, others
+	 * wait a little. */
+	vec_push(&fds, (struct pollfd){.fd = request_fd, .events = POLLIN});
+	vec_each (o, &c->sideband)
+		if (ring_owner(c, o->cpu) == o)
+			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
+	for (uint64_t now = now_ns(); now < end_ns; now = now_ns()) {
+		bool deaf = now < deaf_until_ns;
+		uint64_t left_ns = (deaf && deaf_until_ns < end_ns ? deaf_until_ns : end_ns) - now;
+		bool built = call_paths_build(&c->calls);
+		int n;
+
+		fds.v[0].fd = deaf ? -1 : request_fd;
+		n = poll(fds.v, fds.n, built ? 0 : (int)((left_ns + 999999) / 1000000));
+		if (n == 0 && (deaf || built))
+			continue;
+		if (n != 1 || !(fds.v[0].revents & POLLIN))
+			break;
+		if (!serve_requests(c))
+			deaf_until_ns = now_ns() + DEAF_NS;
+	}
+	vec_release(&fds);
 }
 
 static void cycle(struct collector *c, uint64_t until_ns)

@@ -10,6 +10,9 @@
  * used first.  When all of them are in use a new one is put off for RETRY_CYCLES: building tables
  * over and over would cost more than they give.
  *
+ * What is asked for is queued, and the table of the least code is built first: most of what a short
+ * program runs in is small, and must not wait for a compiler.
+ *
  * A rule stays for good, since rows anywhere may refer to it. */
 #include "collect/unwinds.h"
 
@@ -123,7 +126,6 @@ static void show_image(struct unwinds *u, const struct shared_table *t, uint32_t
 	im->last_used = clock_now(u);
 	im->state = t->state;
 	__atomic_store_n(&im->n_blocks, n_blocks, __ATOMIC_RELEASE);
-	u->changed = true;
 }
 
 static void show_images(struct unwinds *u, const struct shared_table *t)
@@ -245,11 +247,31 @@ static void put_off(struct unwinds *u, struct shared_table *t)
 
 /* Building. */
 
+/* T's file is of no use.  Those that it stands for, because they said to be the same before it was
+ * read, are built from themselves.  T moves when there are such. */
 static void fail(struct unwinds *u, struct shared_table *t)
 {
+	const uint32_t code = t->code, pid = t->wanted_by, table = (uint32_t)(t - u->tables.v);
+	size_t n = 0;
+
 	t->state = TABLE_FAILED;
 	u->stats.n_failed++;
-	show_images(u, t);
+	for (size_t i = 0; i < u->tables.v[table].numbers.n; i++) {
+		uint32_t number = u->tables.v[table].numbers.v[i];
+		struct shared_table own = {.code = images_numbered(u->images, number),
+					   .wanted = true,
+					   .wanted_by = pid};
+
+		if (own.code == code) {
+			u->tables.v[table].numbers.v[n++] = number;
+			continue;
+		}
+		vec_push(&own.numbers, number);
+		vec_push(&u->tables, own);
+		u->table_of[number] = (uint32_t)u->tables.n;
+	}
+	u->tables.v[table].numbers.n = n;
+	show_images(u, &u->tables.v[table]);
 }
 
 /* Takes BUILT over. */
@@ -306,17 +328,44 @@ static void build(struct unwinds *u, struct shared_table *t, int fd)
 	place_table(u, t, &built);
 }
 
-/* Builds T's table, from the file its code means, unless it is there or cannot be. */
-static void want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
+/* Builds T's table, from the file its code means. */
+static void build_wanted(struct unwinds *u, struct shared_table *t)
 {
 	const struct code *c = &u->images->codes.v[t->code];
 	_fd_ int reopened = -1;
 
+	if (c->fd < 0 && c->has_layout)
+		reopened = images_reopen(u->images, t->code, t->wanted_by);
+	t->wanted = false;
+	build(u, t, c->fd >= 0 ? c->fd : reopened);
+}
+
+/* Has T's table built, unless it is there or cannot be, from what process PID sees. */
+static void want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
+{
 	if (t->state != TABLE_ABSENT || clock_now(u) < t->retry_at)
 		return;
-	if (c->fd < 0 && c->has_layout)
-		reopened = images_reopen(u->images, t->code, pid);
-	build(u, t, c->fd >= 0 ? c->fd : reopened);
+	t->wanted = true;
+	t->wanted_by = pid;
+}
+
+bool unwinds_build_next(struct unwinds *u)
+{
+	struct shared_table *next = NULL;
+	uint64_t least = 0;
+
+	vec_each (t, &u->tables) {
+		uint64_t n_bytes = u->images->codes.v[t->code].layout.text_bytes;
+
+		if (!t->wanted || (next && n_bytes >= least))
+			continue;
+		next = t;
+		least = n_bytes;
+	}
+	if (!next)
+		return false;
+	build_wanted(u, next);
+	return true;
 }
 
 /* Numbers. */
@@ -352,6 +401,7 @@ static void join(struct unwinds *u, uint32_t number, uint32_t table)
 	u->table_of[number] = table + 1;
 	u->stats.n_images++;
 	show_image(u, t, number);
+	u->changed = true;
 }
 
 uint32_t unwinds_number(struct unwinds *u, uint32_t code)
@@ -369,8 +419,14 @@ uint32_t unwinds_number(struct unwinds *u, uint32_t code)
 
 void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid)
 {
-	if (u->table_of[number])
-		want_table(u, &u->tables.v[u->table_of[number] - 1], pid);
+	struct shared_table *t;
+
+	if (!u->table_of[number])
+		return;
+	t = &u->tables.v[u->table_of[number] - 1];
+	want_table(u, t, pid);
+	if (t->wanted)
+		build_wanted(u, t);
 }
 
 void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
@@ -447,44 +503,72 @@ static uint32_t find_code(struct unwinds *u, const struct image_request *r)
 	return s.code;
 }
 
-/* Serves R; false when its file is not known (yet). */
-static bool serve(struct unwinds *u, const struct image_request *r)
+enum served {
+	SERVED,
+	SERVED_IN_VAIN, /* it will be asked for again */
+	NOT_SERVED,	/* its file is not known (yet) */
+};
+
+static enum served serve(struct unwinds *u, const struct image_request *r)
 {
 	struct image_key *key = find_key(u, r);
+	const struct shared_table *t;
 	uint32_t number, code;
 
 	if (!key) {
 		u->stats.n_not_numbered++;
-		return true;
+		return SERVED_IN_VAIN;
 	}
 	number = key->number;
 	if (!number) {
 		code = find_code(u, r);
 		if (code == INDEX_NONE)
-			return false;
+			return NOT_SERVED;
 		/* Generated code: what it is depends on the process, so frames are addresses. */
 		if (u->images->codes.v[code].kind == CODE_ANON)
-			return true;
+			return SERVED_IN_VAIN;
 		number = unwinds_number(u, code);
 		if (!number)
-			return true;
+			return SERVED_IN_VAIN;
 		key->ino = r->ino;
 		key->dev = r->dev;
 		key->generation = r->generation;
 	}
 	want_table(u, &u->tables.v[u->table_of[number] - 1], r->tgid);
 	__atomic_store_n(&key->number, number, __ATOMIC_RELEASE);
-	return true;
+	t = &u->tables.v[u->table_of[number] - 1];
+	return t->wanted || t->state == TABLE_READY ? SERVED : SERVED_IN_VAIN;
 }
 
-void unwinds_serve(struct unwinds *u, const struct image_request *r)
+static bool same_file(const struct image_request *a, const struct image_request *b)
 {
-	if (serve(u, r))
-		return;
+	return a->ino == b->ino && a->dev == b->dev && a->generation == b->generation;
+}
+
+bool unwinds_serve(struct unwinds *u, const struct image_request *r)
+{
+	enum served served = serve(u, r);
+
+	if (served != NOT_SERVED)
+		return served == SERVED;
+	vec_each (a, &u->asked)
+		if (same_file(a, r))
+			return false;
 	if (u->asked.n < MAX_ASKED)
 		vec_push(&u->asked, *r);
 	else
 		u->stats.n_unknown++;
+	return false;
+}
+
+size_t unwinds_serve_again(struct unwinds *u)
+{
+	size_t n = 0;
+
+	vec_each (r, &u->asked)
+		if (serve(u, r) == NOT_SERVED)
+			u->asked.v[n++] = *r;
+	return u->asked.n = n;
 }
 
 /* Cycles. */
@@ -520,8 +604,7 @@ void unwinds_tick(struct unwinds *u)
 			unwind_table_release(&built);
 		}
 	}
-	vec_each (r, &u->asked)
-		u->stats.n_unknown += !serve(u, r);
+	u->stats.n_unknown += unwinds_serve_again(u);
 	u->asked.n = 0;
 }
 
@@ -549,6 +632,7 @@ static void check_image(const struct unwinds *u, const struct shared_table *t, u
 	const struct unwind_image *im = &u->mem.images[number];
 	const uint32_t *blocks = &u->mem.words[im->blocks_at];
 
+	assert(!t->wanted || t->state == TABLE_ABSENT);
 	assert(u->table_of[number] == (uint32_t)(t - u->tables.v) + 1);
 	if (t->state == TABLE_ABSENT || t->state == TABLE_WAITING) {
 		assert(im->n_blocks == 0);

@@ -45,10 +45,12 @@ enum table_state {
 
 struct shared_table {
 	enum table_state state;
-	bool pinned;	   /* never evicted */
-	uint32_t code;	   /* in struct images: what it is made of */
-	uint32_t at, n;	   /* READY: its words; n also when WAITING */
-	uint32_t retry_at; /* ABSENT: not before the clock says so */
+	bool pinned;	    /* never evicted */
+	uint32_t code;	    /* in struct images: what it is made of */
+	uint32_t at, n;	    /* READY: its words; n also when WAITING */
+	uint32_t retry_at;  /* ABSENT: not before the clock says so */
+	bool wanted;	    /* ABSENT: unwinds_build_next is to build it */
+	uint32_t wanted_by; /* somebody who maps it */
 	uint64_t first_off;
 	uint32_t n_blocks;
 	struct unwind_table built; /* WAITING */
@@ -73,8 +75,8 @@ struct unwinds {
 	uint32_t *table_of;		 /* by image number: number of its table + 1 */
 	struct index rule_ix;		 /* of mem.rules */
 	uint32_t n_rules;		 /* of mem.rules, with rule 0 and TOO_COMPLEX_RULE */
-	VEC(struct image_request) asked; /* again at the next tick */
-	bool changed;			 /* the walker must look images up anew */
+	VEC(struct image_request) asked; /* of files not known yet */
+	bool changed;			 /* see unwinds_changed */
 	struct unwinds_stats stats;
 };
 
@@ -87,8 +89,18 @@ void unwinds_release(struct unwinds *u);
 /* Publishes a copy of TABLE, the vdso's, under IMAGE_NUMBER_VDSO. */
 void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table);
 
-/* Does what the walker asks for.  A request that cannot be served now is kept or comes again. */
-void unwinds_serve(struct unwinds *u, const struct image_request *r);
+/* Gives the file that the walker asks for a number and queues its table.  A file that nobody knows
+ * is kept for unwinds_serve_again.  False when nothing came of it: it may be asked for again and
+ * again. */
+bool unwinds_serve(struct unwinds *u, const struct image_request *r);
+
+/* To be called when more of the sideband was applied: looks for the files that were not known.
+ * Returns how many still are not. */
+size_t unwinds_serve_again(struct unwinds *u);
+
+/* Builds one of the tables that are queued, of the least code, so that few wait for a large one;
+ * false when there is none. */
+bool unwinds_build_next(struct unwinds *u);
 
 /* Gives code CODE a number, with the table of its like if there is one; 0 when numbers are used up.
  * For walks in user space, whose images have no key. */
@@ -99,10 +111,11 @@ uint32_t unwinds_number(struct unwinds *u, uint32_t code);
 void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid);
 
 /* To be called once a cycle, after the sideband was applied: the clock goes on, memory given up a
- * whole cycle ago is used again. */
+ * whole cycle ago is used again, and files still unknown are given up. */
 void unwinds_tick(struct unwinds *u);
 
-/* Were keys or images added or removed since the last call? */
+/* Were files numbered since the last call, so that the walker must look them up anew?  Tables come
+ * and go without. */
 bool unwinds_changed(struct unwinds *u);
 
 struct unwinds_stats unwinds_stats(const struct unwinds *u);

@@ -106,9 +106,14 @@ static void restore(struct run *run, uint64_t reg)
 
 static void set_cfa(struct run *run, uint64_t reg, int64_t off)
 {
-	run->s.cfa = (struct cfi_value){
-		.form = reg > 255 ? CFI_OTHER : CFI_REG, .reg = (uint8_t)reg, .off = off};
-	run->s.plain = run->s.cfa;
+	struct cfi_value *cfa = &run->s.cfa, *plain = &run->s.plain;
+
+	/* By members: to load as a whole what was just stored in pieces takes as long as all the
+	 * rest of an instruction. */
+	cfa->form = plain->form = reg > 255 ? CFI_OTHER : CFI_REG;
+	cfa->reg = plain->reg = (uint8_t)reg;
+	cfa->off = plain->off = off;
+	cfa->add = plain->add = 0;
 }
 
 /* Sets the register to REG and keeps the offset.  DWARF forbids it behind an expression, but

@@ -67,15 +67,6 @@ void rows_add_piece(struct rows *rows, struct piece_list *list, uint64_t svma, u
 		vec_push(list, (struct piece){off, off + n_bytes, item});
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct piece *a = pa, *b = pb;
-
-	if (a->off != b->off)
-		return a->off < b->off ? -1 : 1;
-	return a->item < b->item ? -1 : a->item > b->item;
-}
-
 static bool is_sorted(const struct piece_list *list)
 {
 	for (size_t i = 1; i < list->n; i++)
@@ -84,13 +75,42 @@ static bool is_sorted(const struct piece_list *list)
 	return true;
 }
 
+#define DIGIT_BITS 10
+#define N_DIGITS   3 /* offsets from rows.base have 30 bits: build.c's MAX_SPAN */
+
+/* By ascending offset, digit by digit; those of one offset stay in the order they had. */
+static void sort_pieces(struct piece_list *list, uint64_t base)
+{
+	struct piece *from = list->v, *to = xcalloc(list->n, sizeof(*to)), *swap;
+
+	for (unsigned d = 0; d < N_DIGITS; d++) {
+		size_t at[(1 << DIGIT_BITS) + 1] = {0};
+
+#define DIGIT(p) (((p)->off - base) >> (d * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1))
+		for (size_t i = 0; i < list->n; i++)
+			at[DIGIT(&from[i]) + 1]++;
+		for (size_t i = 0; i < 1 << DIGIT_BITS; i++)
+			at[i + 1] += at[i];
+		for (size_t i = 0; i < list->n; i++)
+			to[at[DIGIT(&from[i])]++] = from[i];
+#undef DIGIT
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	list->v = from;
+	list->cap = list->n;
+	free(to);
+}
+
 void rows_run_pieces(struct rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner)
 {
-	const struct piece *v = list->v;
+	const struct piece *v;
 	uint64_t end = 0;
 
 	if (!is_sorted(list)) /* linkers mostly keep the order of the code */
-		vec_sort(list, compare);
+		sort_pieces(list, rows->base);
+	v = list->v;
 	for (size_t i = 0; i < list->n; i++) {
 		struct piece piece = v[i];
 		size_t next = i + 1;

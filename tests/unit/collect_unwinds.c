@@ -29,6 +29,7 @@ static struct {
 /* What the "programs" of this test consist of. */
 struct file {
 	uint32_t build_id; /* 0: has none */
+	uint32_t text_bytes;
 	uint32_t n_blocks, n_rows, first_rule, n_rules;
 	int fails; /* errno, or 0 */
 	uint32_t owner;
@@ -40,8 +41,10 @@ static int probe(int fd, struct image_layout *ret, struct err *err)
 
 	if (pread(fd, &f, sizeof(f), 0) != sizeof(f))
 		return -EBADMSG;
-	*ret = (struct image_layout){
-		.hashed = !f.build_id, .n_loads = 1, .loads = {{0x1000, 0x1000, 0x500}}};
+	*ret = (struct image_layout){.hashed = !f.build_id,
+				     .text_bytes = f.text_bytes,
+				     .n_loads = 1,
+				     .loads = {{0x1000, 0x1000, 0x500}}};
 	ret->build_id.n_bytes = 20;
 	memcpy(ret->build_id.bytes, &f.build_id, sizeof(f.build_id));
 	return 0;
@@ -142,6 +145,8 @@ static void ask(uint32_t name)
 	struct image_request r = request_of(name);
 
 	unwinds_serve(&w.unwinds, &r);
+	while (unwinds_build_next(&w.unwinds))
+		;
 }
 
 /* What the walker does: the number of the file, 0 for none. */
@@ -196,6 +201,7 @@ TEST(a_table_is_there_when_it_was_asked_for)
 	add_file(1, &f);
 	EXPECT_EQ(number_of(1), 0);
 	unwinds_changed(&w.unwinds);
+	EXPECT(!unwinds_changed(&w.unwinds));
 	ask(1);
 	EXPECT(unwinds_changed(&w.unwinds));
 	EXPECT(can_walk(1, &f));
@@ -208,6 +214,61 @@ TEST(a_table_is_there_when_it_was_asked_for)
 	EXPECT_EQ(unwinds_stats(&w.unwinds).n_bytes, 4 * (4 + 40));
 	/* Rule 0, "too complex", and the file's own 9 (its rule 0 is rule 0). */
 	EXPECT_EQ(unwinds_stats(&w.unwinds).n_rules, 2 + 9);
+	end();
+}
+
+TEST(small_ones_do_not_wait_for_large_ones)
+{
+	static const uint32_t text_bytes[] = {0, 9000, 500, 70000, 500, 20};
+	struct file f = {.n_blocks = 1, .n_rows = 4, .n_rules = 2};
+	struct image_request r;
+
+	begin(1000);
+	for (uint32_t i = 1; i < n_elems(text_bytes); i++) {
+		f.build_id = i;
+		f.text_bytes = text_bytes[i];
+		add_file(i, &f);
+	}
+	for (uint32_t i = 1; i < 5; i++) {
+		r = request_of(i);
+		EXPECT(unwinds_serve(&w.unwinds, &r));
+		EXPECT(unwinds_serve(&w.unwinds, &r)); /* another CPU's */
+		EXPECT(number_of(i) != 0);
+		unwinds_check(&w.unwinds);
+	}
+	EXPECT_EQ(w.n_loads, 0);
+	EXPECT(unwinds_build_next(&w.unwinds) && can_walk(2, &f) && !can_walk(4, &f));
+	EXPECT(unwinds_build_next(&w.unwinds) && can_walk(4, &f) && !can_walk(1, &f));
+	r = request_of(5); /* comes last and is served first */
+	EXPECT(unwinds_serve(&w.unwinds, &r));
+	EXPECT(unwinds_build_next(&w.unwinds) && can_walk(5, &f) && !can_walk(1, &f));
+	EXPECT(unwinds_build_next(&w.unwinds) && can_walk(1, &f) && !can_walk(3, &f));
+	unwinds_want(&w.unwinds, number_of(3), 0); /* who cannot wait need not */
+	EXPECT(can_walk(3, &f));
+	EXPECT(!unwinds_build_next(&w.unwinds));
+	EXPECT_EQ(w.n_loads, 5);
+	end();
+}
+
+TEST(a_broken_file_does_not_fail_those_that_wait_with_it)
+{
+	struct file f = {.build_id = 5, .n_blocks = 1, .n_rows = 4, .n_rules = 2, .fails = EBADMSG};
+
+	begin(1000);
+	add_file(1, &f);
+	f.fails = 0;
+	for (uint32_t i = 2; i <= 3; i++)
+		add_file(i, &f);
+	for (uint32_t i = 1; i <= 3; i++) {
+		struct image_request r = request_of(i);
+
+		EXPECT(unwinds_serve(&w.unwinds, &r));
+	}
+	while (unwinds_build_next(&w.unwinds))
+		unwinds_check(&w.unwinds);
+	EXPECT(is_empty(1));
+	EXPECT(can_walk(2, &f) && can_walk(3, &f));
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_failed, 1);
 	end();
 }
 
@@ -364,7 +425,8 @@ TEST(a_file_nobody_knows_yet_is_asked_for_again)
 							  .generation = 1});
 	w.images.codes.v[0].ino_generation = 1;
 	EXPECT_EQ(number_of(1), 0);
-	unwinds_tick(&w.unwinds);
+	EXPECT_EQ(unwinds_serve_again(&w.unwinds), 0);
+	EXPECT(unwinds_build_next(&w.unwinds));
 	EXPECT(can_walk(1, &f));
 	ask(999); /* nobody ever tells of it */
 	unwinds_tick(&w.unwinds);
