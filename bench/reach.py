@@ -122,7 +122,9 @@ def add_our_row(paths, r):
         else:
             paths.why_not["kernel only: " + r["name"]] += n
     elif r["image_kind"] == "file" and r["image"].startswith("/"):
-        paths.places["svma", int(r["svma"], 16), r["image"]] += n
+        # Of two images with one path the name says which is meant: "/PATH (BUILD-ID...)".
+        path = re.sub(r" \([0-9a-f]{6,}\)$", "", r["image"])
+        paths.places["svma", int(r["svma"], 16), path] += n
     else:
         paths.why_not["%s (%s)" % (r["image"], r["image_kind"])] += n
 
