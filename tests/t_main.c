@@ -2,12 +2,22 @@
 /* Runs the tests of one program and prints TAP; `PROGRAM NAME...` runs those only. */
 #include "t.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int t_failed;
 const char *t_skip_why;
 
 extern const struct t_case *const __start_t_registry[], *const __stop_t_registry[];
+
+/* Stands in for the C library's. Nobody pulls the plug during a test, and a test that saves
+ * thousands of small files would spend a minute waiting for a busy disk; that the program asks
+ * at all is counted and made to fail at file_fault, before it comes here. */
+int fsync(int fd)
+{
+	return fcntl(fd, F_GETFD) < 0 ? -1 : 0;
+}
 
 unsigned t_cases(unsigned otherwise)
 {

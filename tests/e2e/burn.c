@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Burns time in one procedure, HOT (a macro of the build); IDLE_FIRST says whether a procedure that
  * never runs lies before or behind it, so that two programs have different code at one address.
- *   burn SECONDS | burn -n LOOPS */
+ *   burn CPU_SECONDS | burn -n LOOPS */
 #include <string.h>
 
 #include "spin.h"
@@ -44,8 +44,8 @@ int main(int argc, char **argv)
 		return HOT(x, strtoull(argv[2], NULL, 10)) == 0;
 	if (argc > 9)
 		COLD(1, 1);
-	end = seconds() + (argc > 1 ? atof(argv[1]) : 1);
-	while (seconds() < end)
+	end = cpu_seconds() + (argc > 1 ? atof(argv[1]) : 1);
+	while (cpu_seconds() < end)
 		x = HOT(x, 1000000);
 	return x == 0;
 }

@@ -125,7 +125,7 @@ static int trampolines(double end, bool calls)
 	fclose(map);
 	puts(path); /* for whoever cleans up */
 	fflush(stdout);
-	while (seconds() < end)
+	while (cpu_seconds() < end)
 		outer(1, calls ? evaluate_calls : evaluate);
 	return 0;
 }
@@ -191,10 +191,10 @@ static int dump(double start, double end)
 	FILE *f = start_dump();
 	procedure *p = load(f, "before");
 
-	while (seconds() < (start + end) / 2)
+	while (cpu_seconds() < (start + end) / 2)
 		p(1000000, nothing);
 	p = load(f, "after");
-	while (seconds() < end)
+	while (cpu_seconds() < end)
 		p(1000000, nothing);
 	fclose(f);
 	return 0;
@@ -202,7 +202,7 @@ static int dump(double start, double end)
 
 int main(int argc, char **argv)
 {
-	double start = seconds(), end = start + (argc > 2 ? atof(argv[2]) : 1);
+	double start = cpu_seconds(), end = start + (argc > 2 ? atof(argv[2]) : 1);
 
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED || argc < 2)

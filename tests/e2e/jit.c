@@ -21,7 +21,7 @@ static const uint8_t code[] = {0x00, 0x04, 0x00, 0xf1,	/* 0: subs x0, x0, #1 */
 
 int main(int argc, char **argv)
 {
-	double end = seconds() + (argc > 1 ? atof(argv[1]) : 1);
+	double end = cpu_seconds() + (argc > 1 ? atof(argv[1]) : 1);
 	char path[64];
 	void (*f)(uint64_t n);
 	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		fclose(m);
 	}
 	f = (void (*)(uint64_t))(uintptr_t)(p + 64);
-	while (seconds() < end)
+	while (cpu_seconds() < end)
 		f(1000000);
 	puts(path); /* for whoever cleans up */
 	return 0;

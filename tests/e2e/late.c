@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Burns half its time in a library it opens in the middle: late SECONDS LIBRARY */
+/* Burns half its time in a library it opens in the middle: late CPU_SECONDS LIBRARY */
 #include <dlfcn.h>
 #include <stdio.h>
 
@@ -12,12 +12,12 @@ static NOINLINE uint64_t burn_before(uint64_t x)
 
 int main(int argc, char **argv)
 {
-	double half = (argc > 1 ? atof(argv[1]) : 1) / 2, end = seconds() + half;
+	double half = (argc > 1 ? atof(argv[1]) : 1) / 2, end = cpu_seconds() + half;
 	uint64_t (*f)(uint64_t);
 	uint64_t x = 1;
 	void *h;
 
-	while (seconds() < end)
+	while (cpu_seconds() < end)
 		x = burn_before(x);
 	h = argc > 2 ? dlopen(argv[2], RTLD_NOW) : NULL;
 	f = h ? (uint64_t(*)(uint64_t))(uintptr_t)dlsym(h, "burn_in_library") : NULL;
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", dlerror());
 		return 1;
 	}
-	for (end += half; seconds() < end;)
+	for (end += half; cpu_seconds() < end;)
 		x = f(x);
 	return x == 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Stops threads of the processes called COMM again and again, copies the stack, and compares the
- * walk of that copy by our tables with what elfutils' unwinder finds in the stopped thread.
+ * walk of that copy by our tables with what elfutils' unwinder finds in the stopped thread.  Only
+ * those that its own parent started, at whatever remove: others are not a test's to stop.
  *
  *     stackcmp COMM SECONDS
  *
@@ -292,7 +293,27 @@ static void show(pid_t tid, const struct frames *ours, enum chain_cause cause,
 
 /* --- processes --- */
 
-/* Any process whose name is COMM; 0. */
+static pid_t parent_of(pid_t pid)
+{
+	_mem_ char *path = xasprintf("/proc/%d/stat", pid);
+	_mem_ char *text = NULL;
+	const char *behind_name;
+	int parent;
+
+	if (file_load(path, 4096, &text, NULL, NULL) < 0 || !(behind_name = strrchr(text, ')')))
+		return 0;
+	/* man 5 proc: pid (comm) state ppid */
+	return sscanf(behind_name, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool is_descendant(pid_t pid, pid_t of)
+{
+	while (pid > 1 && (pid = parent_of(pid)) != of)
+		;
+	return pid == of;
+}
+
+/* Any process whose name is COMM, among those that our parent started; 0. */
 static pid_t choose_process(const char *comm)
 {
 	DIR *d = opendir("/proc");
@@ -307,7 +328,8 @@ static pid_t choose_process(const char *comm)
 		if (atoi(e->d_name) <= 0 || file_load(path, 64, &text, NULL, NULL) < 0)
 			continue;
 		text[strcspn(text, "\n")] = '\0';
-		if (strcmp(text, comm) == 0 && rand() % ++n == 0)
+		if (strcmp(text, comm) == 0 && is_descendant(atoi(e->d_name), getppid()) &&
+		    rand() % ++n == 0)
 			pid = atoi(e->d_name);
 	}
 	closedir(d);

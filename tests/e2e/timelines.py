@@ -9,8 +9,8 @@ from e2e import Skipped, account_of, check, dwell, note, prog, run
 PERIOD_NS = 1000000
 
 
-def traced(*argv, record_argv=(), period_ns=PERIOD_NS):
-    p = dwell("record", "--json", "--trace", "-e", "cpu-clock:%d" % period_ns, *record_argv, "--db", "db", "--",
+def traced(*argv, record_argv=()):
+    p = dwell("record", "--json", "--trace", "-e", "cpu-clock:%d" % PERIOD_NS, *record_argv, "--db", "db", "--",
               prog("blocks"), *argv)
     if "sched_exit_tp" in p.stderr:
         raise Skipped("this kernel has no sched_exit_tp")
@@ -63,7 +63,11 @@ def blocks_are_points_too():
 
 
 def room_is_bounded_and_what_is_dropped_counted():
-    account, _ = traced("2", record_argv=("--trace-memory", "1M"), period_ns=50000)
+    # A fixed amount of work, not a time: some 2 s on a CPU, so 100,000 samples however busy the machine is.
+    p = dwell("record", "--json", "--trace", "--trace-memory", "1M", "-e", "cpu-clock:20000", "--db", "db", "--",
+              prog("shares"), 14000)
+    check(p.returncode == 0, p.stderr)
+    account = account_of(p.stdout)
     t, samples = account["traces"], account["events"][0]["samples"]
     note("%s of %d samples" % (t, samples))
     check(t["trace_full"] > 0 and t["points"] + t["trace_full"] == samples, t)

@@ -26,7 +26,7 @@ static ucontext_t context, back_to;
 
 NOINLINE static uint64_t leaf(uint64_t x)
 {
-	while (seconds() < end)
+	while (cpu_seconds() < end)
 		x = spin(x, 100000);
 	return x;
 }
@@ -97,7 +97,7 @@ NOINLINE static uint64_t in_kernel(uint64_t x)
 	static char buf[1 << 20];
 	FILE *f = fopen("/dev/zero", "r");
 
-	while (seconds() < end)
+	while (cpu_seconds() < end)
 		for (int i = 0; i < 100; i++)
 			x += (uint64_t)read(fileno(f), buf, sizeof(buf));
 	fclose(f);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 	const char *what = argv[1];
 	pthread_t t;
 
-	end = seconds() + strtod(argv[2], NULL);
+	end = cpu_seconds() + strtod(argv[2], NULL);
 	if (strcmp(what, "path") == 0) {
 		sink += STAYS(of_any_size(1));
 	} else if (strcmp(what, "deep") == 0) {
