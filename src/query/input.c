@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
+#include "query/wall.h"
 #include "store/store.h"
 
 struct append_sink {
@@ -82,6 +83,20 @@ static void count_time(struct profile *p)
 	free(is_time);
 }
 
+static bool wants_wall(const struct select *s)
+{
+	opt_list names = {0};
+	char *text;
+	bool wants = s->sort && strcmp(s->sort, WALL_EVENT) == 0;
+
+	select_split_events(&s->events, &names, &text);
+	vec_each (name, &names)
+		wants |= strcmp(*name, WALL_EVENT) == 0;
+	vec_release(&names);
+	free(text);
+	return wants;
+}
+
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
 	const struct dcpi_select sel = {
@@ -112,6 +127,8 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 	} else {
 		rc = load_store(in, s, err);
 		count_time(&in->profile);
+		if (wants_wall(s))
+			wall_add(&in->profile);
 		images = store_images_dir(in->path, true, NULL);
 	}
 	ro.cache_dir = images;

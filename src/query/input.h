@@ -14,7 +14,7 @@ struct input {
 };
 
 /* Of events that count time (event_is_time) the values' counts are the nanoseconds, so that they
- * need no care, and their sums the intervals.
+ * need no care, and their sums the intervals.  The event "wall" (wall.h) is there when S names it.
  *
  * Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
  * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */

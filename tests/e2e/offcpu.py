@@ -131,6 +131,16 @@ def blocks_are_told_by_where_they_are():
     check(futex > 0.5e9, "%d ns in futex(2)" % futex)
 
 
+def wall_time_is_all_of_it():
+    said = recorded_blocks("1.5", "sleeper", "spinner1", "holder", "waiter")
+    parts = {r["tid"]: sum(r["counts"].values()) for r in rows("db", "--by", "tid", "--event", "+".join(STATES))}
+    wall = {r["tid"]: r["counts"]["wall"] for r in rows("db", "--by", "tid", "--event", "wall")}
+    check(wall == parts, "%s, not %s" % (wall, parts))
+    spun = sum(ns for path, ns in folded("wall", said["spinner1"][0]) if ";spinner;" in path)
+    ran = rows("db", "--by", "tid", "--event", "running", "--tid", said["spinner1"][0])[0]["counts"]["running"]
+    check(0.9 * ran < spun <= 1.01 * ran, "%d of %d ns under spinner" % (spun, ran))
+
+
 def wakers_are_found():
     said = recorded_blocks("1.5", "reader", "writer", "holder", "waiter", record_argv=("--wakers",))
     # Who else ran when the timer came did not wake the sleepers: interrupts are nobody's.
@@ -204,5 +214,5 @@ def walking_at(where, case):
 
 BOTH = (the_schedulers_own_account_agrees, threads_that_live_on_are_whole, blocks_are_told_by_where_they_are, wakers_are_found,
         short_blocks_are_one_row, pages_from_the_disk_are_blocks, a_killed_recorder_loses_little)
-run(*(walking_at(where, case) for case in BOTH for where in ("exit", "switch")), shares_are_what_the_threads_do,
+run(*(walking_at(where, case) for case in BOTH for where in ("exit", "switch")), wall_time_is_all_of_it, shares_are_what_the_threads_do,
     the_whole_machine, what_cannot_be_is_said)

@@ -566,9 +566,9 @@ int end_threads(struct bpf_iter__task *ctx)
 		return 0;
 	t = bpf_task_storage_get(&threads, task, 0, 0);
 	k = bpf_map_lookup_elem(&stacks, &zero);
-	e = k ? &k->end : 0;
 	if (!t || !k || t->state == THREAD_GONE)
 		return 0;
+	e = &k->end;
 	if (t->state == THREAD_BLOCKED)
 		end_block(t, end_ns);
 	else
