@@ -74,7 +74,8 @@ void collector_add_kernel(struct collector *c, const struct kernel_range *r);
 /* LEARN is called once, when a kernel address is in none of the ranges: to add more of them. */
 void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), void *ctx);
 
-/* Waits until the next cycle is due, a ring fills up, or a signal arrives; at most TIMEOUT_MS. */
+/* Waits until the next cycle is due, a ring fills up, or a signal arrives; at most TIMEOUT_MS and
+ * the time of one unwind table.  Builds those that are asked for meanwhile. */
 void collector_wait(struct collector *c, int timeout_ms);
 
 /* Runs one cycle. */
