@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
@@ -50,14 +51,6 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int sig)
 {
 	interrupted = sig;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* --- the command --- */
@@ -257,7 +250,7 @@ static void show_progress(struct recorder *r, uint64_t start_ns)
 	char a[32], b[32], l[32];
 
 	fprintf(stderr, "\r%6.1f s  %s samples  %s keys  %s lost ",
-		(double)(now_ns() - start_ns) / 1e9, thousands(s.n_samples, a),
+		(double)(clock_mono_ns() - start_ns) / 1e9, thousands(s.n_samples, a),
 		thousands(s.n_keys, b), thousands(s.n_lost, l));
 }
 
@@ -458,12 +451,12 @@ static void go_first(void)
 static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
 	       const struct target *t)
 {
-	uint64_t start_ns = now_ns(),
+	uint64_t start_ns = clock_mono_ns(),
 		 end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
 	bool progress = isatty(STDERR_FILENO);
 
-	while (!interrupted && now_ns() < end_ns && !child_ended(ch) && !all_gone(t)) {
-		uint64_t left_ms = (end_ns - now_ns()) / 1000000;
+	while (!interrupted && clock_mono_ns() < end_ns && !child_ended(ch) && !all_gone(t)) {
+		uint64_t left_ms = (end_ns - clock_mono_ns()) / 1000000;
 		int wait_ms = left_ms > 200 && (progress || ch->pid || o->pids.n) ? 200
 			      : left_ms > 1000					  ? 1000
 					       : (int)left_ms + 1;

@@ -7,9 +7,9 @@
  *
  * An interpreter's frames join here.  A stack walker that comes to the loop of an interpreter it
  * knows can put, in place of the loop's own frame or above it, the addresses of the interpreter's
- * code objects, as it does with any run-time address (FRAME_IMAGE_SHIFT in bpf/record.h: image 0);
- * these lie in no executable mapping, so no other source takes them, and the interpreter's source
- * says which procedure of which script they are. */
+ * code objects, as it does with any run-time address (FRAME_IMAGE_SHIFT in unwind/chain.h: image
+ * 0); these lie in no executable mapping, so no other source takes them, and the interpreter's
+ * source says which procedure of which script they are. */
 #ifndef COLLECT_FRAME_SOURCE_H
 #define COLLECT_FRAME_SOURCE_H
 

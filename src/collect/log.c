@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <malloc.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,6 +21,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "collect/bpf_iter.h"
+#include "collect/libbpf_said.h"
 #include "collect/log_chains.h"
 #include "sample.skel.h"
 
@@ -36,18 +36,6 @@ struct log {
 	struct log_chains *chains; /* NULL without */
 	uint64_t *slot_times;	   /* n_cpus * n_slots; NULL without */
 };
-
-/* libbpf speaks through a callback; its last warning explains a failure to load. */
-static char libbpf_said[256];
-
-static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (level != LIBBPF_WARN || libbpf_said[0])
-		return 0;
-	vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
-	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
-	return 0;
-}
 
 /* The program that samples event number EVENT. */
 static struct bpf_program *program_of(const struct log *l, unsigned event)
@@ -95,18 +83,17 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->n_slots = opts->n_slots;
 	l->n_spill = opts->n_spill;
 	l->with_chains = opts->chains;
-	libbpf_said[0] = '\0';
-	libbpf_set_print(keep_warning);
+	libbpf_listen();
 	l->skel = sample_bpf__open();
 	if (!l->skel) {
 		rc = -errno;
 		free(l);
-		return err_errno(err, rc, "cannot open the BPF program (%s)", libbpf_said);
+		return err_errno(err, rc, "cannot open the BPF program (%s)", libbpf_said());
 	}
 	rc = load(l, opts);
 	if (rc) {
 		log_close(l);
-		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said);
+		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said());
 	}
 	l->slots = log_map_array(l->skel->maps.slots, sizeof(*l->slots),
 				 (size_t)l->n_cpus * l->n_slots, PROT_READ);

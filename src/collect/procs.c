@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "collect/procfs.h"
 
@@ -402,17 +402,9 @@ void procs_add_task(struct procs *ps, const struct task_record *t)
 		p->since_ns = 0; /* it ended, or is not ours to look into: its records know more */
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 bool procs_scan_one(struct procs *ps, uint32_t tgid)
 {
-	struct task_record t = {.tgid = tgid, .now_ns = now_ns(), .uid = OWNER_UID_UNKNOWN};
+	struct task_record t = {.tgid = tgid, .now_ns = clock_mono_ns(), .uid = OWNER_UID_UNKNOWN};
 	bool is_kernel;
 
 	if (procfs_status(tgid, t.comm, sizeof(t.comm), &t.n_threads, &is_kernel) < 0)

@@ -9,19 +9,19 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "collect/bpf_iter.h"
+#include "collect/libbpf_said.h"
 #include "collect/log_chains.h"
 #include "switch.skel.h"
 
@@ -33,25 +33,6 @@ struct switches {
 	struct switch_cpu *cpus;   /* n_cpus */
 	bool started;
 };
-
-static char libbpf_said[256];
-
-static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (level != LIBBPF_WARN || libbpf_said[0])
-		return 0;
-	vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
-	libbpf_said[strcspn(libbpf_said, "\n")] = '\0';
-	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* Whether the kernel has the tracepoint: its function type is in the kernel's own types. */
 static bool has_tracepoint(const char *name)
@@ -137,7 +118,7 @@ static int load(struct switches *s, const struct switches_opts *o, struct err *e
 	rc = switch_bpf__load(skel);
 	if (rc)
 		return err_errno(err, rc, "cannot load the programs that watch the scheduler (%s)",
-				 libbpf_said);
+				 libbpf_said());
 	return log_chains_adopt(walker, skel->obj,
 				(struct log_chains_shared){&skel->bss->unwind_clock,
 							   (uint64_t *)&skel->bss->images_epoch},
@@ -160,11 +141,10 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 	s->n_cpus = o->n_cpus;
 	s->n_slots = o->n_slots;
 	s->at_switch = o->walk == WALK_AT_SWITCH || (o->walk == WALK_AUTO && !has_exit);
-	libbpf_said[0] = '\0';
-	libbpf_set_print(keep_warning);
+	libbpf_listen();
 	s->skel = switch_bpf__open();
 	rc = s->skel ? load(s, o, err)
-		     : err_errno(err, -errno, "cannot open the BPF programs (%s)", libbpf_said);
+		     : err_errno(err, -errno, "cannot open the BPF programs (%s)", libbpf_said());
 	if (!rc) {
 		s->slots = log_map_array(s->skel->maps.switch_slots, sizeof(*s->slots),
 					 (size_t)s->n_cpus * s->n_slots, PROT_READ);
@@ -230,8 +210,8 @@ int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
 	if (!skel->links.on_switch || !skel->links.on_wakeup || !skel->links.on_new ||
 	    (!s->at_switch && !skel->links.on_exit) ||
 	    (skel->rodata->with_wakers && !skel->links.on_waking))
-		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said);
-	*ret_ns = skel->bss->begin_ns = now_ns();
+		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said());
+	*ret_ns = skel->bss->begin_ns = clock_mono_ns();
 	rc = bpf_iter_run(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
 	s->started = rc == 0;
 	return rc;
@@ -257,7 +237,7 @@ int switches_stop(struct switches *s, uint64_t *ret_ns,
 	s->started = false;
 	switch_bpf__detach(s->skel);
 	usleep(1000); /* what runs on another CPU just now ends meanwhile */
-	*ret_ns = s->skel->bss->end_ns = now_ns();
+	*ret_ns = s->skel->bss->end_ns = clock_mono_ns();
 	return bpf_iter_run(s->skel->progs.end_threads, sizeof(struct switch_end), each_end, &f,
 			    err);
 }

@@ -18,10 +18,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/procfs.h"
 
 #define RETRY_CYCLES 8
@@ -94,14 +94,6 @@ void unwinds_release(struct unwinds *u)
 static uint32_t clock_now(const struct unwinds *u)
 {
 	return *u->mem.clock;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* Publishing. */
@@ -312,10 +304,10 @@ static bool is_sound(const struct unwind_table *t)
 static void build(struct unwinds *u, struct shared_table *t, int fd)
 {
 	struct unwind_table built = {0};
-	uint64_t start_ns = now_ns();
+	uint64_t start_ns = clock_mono_ns();
 	int rc = fd < 0 ? -ENOENT : u->load(fd, &built, NULL);
 
-	u->stats.build_ns += now_ns() - start_ns;
+	u->stats.build_ns += clock_mono_ns() - start_ns;
 	if (rc >= 0 && !is_sound(&built)) {
 		unwind_table_release(&built);
 		rc = -EBADMSG;

@@ -14,10 +14,10 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "daemon/generated.h"
@@ -43,14 +43,6 @@ struct recorder {
 	bool has_calls;
 	struct recorder_summary summary;
 };
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* The vdso mapped into this process, which all 64-bit processes share: its size is told by no
  * header, so its mapping is looked for. */
@@ -175,7 +167,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 
 	profile_init(&r->profile);
 	add_meta(&r->profile, opts->command);
-	r->clock_offset_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
+	r->clock_offset_ns = (int64_t)(clock_wall_ns() - clock_mono_ns());
 	co.clock_offset_ns = r->clock_offset_ns;
 	co.probe = elf_probe;
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &r->vdso, NULL) == 0)
@@ -198,7 +190,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	}
 	add_kernel(r);
 	r->interval_ns = FIRST_FLUSH_NS;
-	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + r->interval_ns;
+	r->flush_ns = clock_mono_ns() + r->interval_ns;
 	*ret = r;
 	return 0;
 }
@@ -211,7 +203,7 @@ static int flush(struct recorder *r, struct err *err)
 	generated_settle(&r->generated, collector_procs(r->collector), resolver);
 	resolver_free(resolver);
 	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
-	r->flush_ns = clock_ns(CLOCK_MONOTONIC) + r->interval_ns;
+	r->flush_ns = clock_mono_ns() + r->interval_ns;
 	collector_flush(r->collector);
 	return store_replace(r->store, &r->profile, err);
 }
@@ -221,7 +213,7 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 	bool due;
 
 	collector_wait(r->collector, timeout_ms);
-	due = clock_ns(CLOCK_MONOTONIC) >= r->flush_ns;
+	due = clock_mono_ns() >= r->flush_ns;
 	if (due)
 		collector_take_sums(r->collector);
 	collector_cycle(r->collector);

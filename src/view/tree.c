@@ -49,15 +49,17 @@ static void add_col(struct printer *p, struct emit_col col)
 	p->cols[p->n_cols++] = col;
 }
 
-static const char *title(struct printer *p, const char *event, const char *what)
+/* Of the table's column that shows WHAT, "incl" or "excl", of C. */
+static const char *title(struct printer *p, const struct query_col *c, const char *what)
 {
-	const struct query *q = p->t->q;
+	const bool is_only = p->t->q->n_cols == 1;
 	struct str s = {0};
 	const char *kept;
 
-	if (q->n_cols == 1)
-		return strcmp(what, "incl") == 0 ? "inclusive" : "exclusive";
-	str_addf(&s, "%s %s", event, what);
+	if (is_only)
+		str_addf(&s, "%susive%s", what, c->is_time ? "(us)" : "");
+	else
+		str_addf(&s, "%s %s", c->title, what);
 	kept = arena_strdup(&p->arena, str_get(&s));
 	str_release(&s);
 	return kept;
@@ -93,15 +95,17 @@ static void make_cols(struct printer *p)
 	for (unsigned i = 0; i < q->n_cols; i++) {
 		const char *event = counts[i].key;
 
-		add_col(p, (struct emit_col){key(p, "inclusive", event), title(p, event, "incl"),
-					     EMIT_U64, .group = "inclusive"});
+		add_col(p, (struct emit_col){key(p, "inclusive", event),
+					     title(p, &q->cols[p->order[i]], "incl"), EMIT_U64,
+					     .group = "inclusive"});
 		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE,
 					     .hot = true});
 		if (i == 0 && p->o->form != TREE_FLAT)
 			add_col(p, (struct emit_col){"parent_percent", "parent%", EMIT_PERCENT,
 						     .in = wide});
-		add_col(p, (struct emit_col){key(p, "exclusive", event), title(p, event, "excl"),
-					     EMIT_U64, .group = "exclusive", .in = data | wide});
+		add_col(p, (struct emit_col){key(p, "exclusive", event),
+					     title(p, &q->cols[p->order[i]], "excl"), EMIT_U64,
+					     .group = "exclusive", .in = data | wide});
 		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
 					     EMIT_PERCENT, .in = EMIT_IN_TABLE, .hot = true});
 	}

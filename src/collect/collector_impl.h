@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What collector_open.c makes and collector.c runs. */
+#ifndef COLLECT_COLLECTOR_IMPL_H
+#define COLLECT_COLLECTOR_IMPL_H
+
+#include "collect/collector.h"
+#include "collect/log.h"
+#include "collect/offcpu.h"
+#include "collect/ring.h"
+#include "collect/tracer.h"
+
+/* A drained record and its time: sorting moves no more than that. */
+struct pending_record {
+	uint64_t time_ns;
+	const uint8_t *bytes;
+};
+
+struct collector {
+	struct collector_opts opts;
+	struct profile *profile;
+	enum engine engine;
+	char why_not_bpf[256];
+	bool user_only;
+	bool inner_pidns; /* the kernel's own task list has other pids than ours */
+	cpu_list cpus;
+	struct log *log; /* engine bpf */
+	uint32_t n_log_cpus;
+	uint64_t *heads;	     /* n_log_cpus: up to where this cycle folds */
+	bool in_log[LOG_MAX_EVENTS]; /* this event's samples come through the log */
+	struct event_spec specs[LOG_MAX_EVENTS];
+	event_id events[LOG_MAX_EVENTS];  /* in the profile */
+	opened_list samplers;		  /* the events asked for */
+	opened_list sideband;		  /* dummy events that own the rings */
+	VEC(struct ring) rings;		  /* one per online CPU */
+	struct wr pending;		  /* drained records not yet applied */
+	struct wr spare;		  /* the other one of two buffers */
+	VEC(struct pending_record) order; /* of pending, by time */
+	struct images images;
+	struct procs procs;
+	struct kernel_map kernel;
+	struct call_paths calls;
+	struct fold fold;
+	struct tracer tracer;
+	struct offcpu *offcpu;			 /* NULL: not asked for */
+	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
+	uint64_t n_ring_lost[LOG_MAX_EVENTS];	 /* found their ring full; known at the end */
+	uint64_t n_lost_records;		 /* of any kind, as the rings tell it on the way */
+	uint64_t idle_start_ns;			 /* of all CPUs, when sampling began */
+	int cycle_ms;
+};
+
+/* The descriptor that owns the ring of CPU; NULL for none. */
+const struct opened *collector_ring_owner(const struct collector *c, int cpu);
+
+#endif
