@@ -521,6 +521,28 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	return rc < 0 ? rc : 0;
 }
 
+/* Options that need another one, or a certain value. */
+static int check_options(const struct options *o, struct err *err)
+{
+	const struct {
+		const char *name, *needs;
+		bool without; /* it is there, and what it needs is not */
+	} needs[] = {{"--trace-memory", "--trace", o->trace_memory && !o->trace},
+		     {"--wakers", "--off-cpu", o->wakers && !o->off_cpu},
+		     {"--min-block", "--off-cpu", o->min_block_ns && !o->off_cpu},
+		     {"--walk-at", "--off-cpu", o->walk_at && !o->off_cpu}};
+
+	if (o->log_slots &&
+	    (o->log_slots < 64 || o->log_slots > 1 << 20 || o->log_slots & (o->log_slots - 1)))
+		return err_set(err, -EINVAL,
+			       "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
+			       o->log_slots);
+	for (size_t i = 0; i < n_elems(needs); i++)
+		if (needs[i].without)
+			return err_set(err, -EINVAL, "%s: needs %s", needs[i].name, needs[i].needs);
+	return 0;
+}
+
 int cmd_record(struct cmd *c)
 {
 	static const char *const engines[] = {"auto", "bpf", "ring"};
@@ -577,30 +599,15 @@ int cmd_record(struct cmd *c)
 	engine = choose_word(o.engine, engines, n_elems(engines), "--engine", &c->err);
 	split = choose_word(o.by, splits, n_elems(splits), "--by", &c->err);
 	walk = choose_word(o.walk_at, walks, n_elems(walks), "--walk-at", &c->err);
-	if (engine < 0 || split < 0 || walk < 0)
-		return -EINVAL;
-	if (o.log_slots &&
-	    (o.log_slots < 64 || o.log_slots > 1 << 20 || o.log_slots & (o.log_slots - 1)))
-		return err_set(&c->err, -EINVAL,
-			       "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
-			       o.log_slots);
-	if (o.trace_memory && !o.trace)
-		return err_set(&c->err, -EINVAL, "--trace-memory: needs --trace");
-	if (o.trace_memory) {
-		uint64_t n_bytes;
+	rc = engine < 0 || split < 0 || walk < 0 ? -EINVAL : check_options(&o, &c->err);
+	if (rc >= 0 && o.trace_memory) {
+		uint64_t n_bytes = 0;
 
 		rc = record_calls_parse_bytes("--trace-memory", o.trace_memory, &n_bytes, &c->err);
-		if (rc < 0)
-			return rc;
 		ro.collect.trace_bytes = (size_t)n_bytes;
 	}
-	if (o.wakers && !o.off_cpu)
-		return err_set(&c->err, -EINVAL, "--wakers: needs --off-cpu");
-	if (o.min_block_ns && !o.off_cpu)
-		return err_set(&c->err, -EINVAL, "--min-block: needs --off-cpu");
-	if (o.walk_at && !o.off_cpu)
-		return err_set(&c->err, -EINVAL, "--walk-at: needs --off-cpu");
-	rc = choose_calls(&o, &ro.collect, &c->err);
+	if (rc >= 0)
+		rc = choose_calls(&o, &ro.collect, &c->err);
 	if (rc >= 0)
 		rc = choose_events(c, &o, &specs, &c->err);
 	if (rc >= 0)
