@@ -16,7 +16,7 @@ import re
 import subprocess
 
 from common import (BUILD, DWELL, HERE, QUICK, WORK, dwell_record, environment, notes, perf_record,
-                    row, say, start_tool)
+                    row, say)
 from measure import CannotMeasure
 
 HZ = 997
@@ -50,16 +50,17 @@ def run_corpus(program, seconds):
 
 def record(command, program):
     """Records both runs.  Returns a process id: those of the second run are larger."""
-    tool = start_tool(command, "corpus.json")
-    tool.enable(True)
-    try:
-        run_corpus(program, WARM)
-        between = subprocess.Popen(["true"])
-        between.wait()
-        run_corpus(program, SECONDS)
-    finally:
-        tool.stop()
-    return between.pid
+    between = os.path.join(WORK, "between")
+    where = os.path.join(WORK, "corpus", program)
+    script = (f"'{SCRIPT}' {program} '{where}' {WARM} && sh -c 'echo $$' > '{between}' && "
+              f"'{SCRIPT}' {program} '{where}' {SECONDS}")
+    done = subprocess.run(command + ["--", "sh", "-c", f"{{ {script}; }} > /dev/null"],
+                          env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True)
+    if done.returncode:
+        raise CannotMeasure(f"{command[0]}, corpus {program}: {done.stderr.strip()[-300:]}")
+    with open(between) as f:
+        return int(f.read())
 
 
 class Paths:
