@@ -100,26 +100,28 @@ def agrees_with_perf():
 
     # Of the user code of the work's commands: each image with two percent or more.  What else runs does not
     # count: above all perf, which has much to do before its own samples begin.  Samples are not quite
-    # independent of each other, where work comes in bursts.
+    # independent of each other, where work comes in bursts.  By file name: below a root of its own (chroot) the
+    # two do not see every path from the same root.
     images = {}
     for (comm, _, dso), n in theirs.items():
         if dso.startswith("/") and comm in COMMANDS:
-            images[dso] = images.get(dso, 0) + n
+            images[os.path.basename(dso)] = images.get(os.path.basename(dso), 0) + n
     total = sum(images.values())
     mine = {}
     for r in Prof(by="comm,image").rows:
         if r["kind"] == "file" and r["comm"] in COMMANDS:
-            mine[r["image"]] = mine.get(r["image"], 0) + r["counts"]["cpu-clock"]
+            name = os.path.basename(r["image"])
+            mine[name] = mine.get(name, 0) + r["counts"]["cpu-clock"]
     n_ours = sum(mine.values())
     note("%d samples of perf's, %d of ours, in user code" % (total, n_ours))
     check(total > 1000 and n_ours > 1000, "too few samples")
     for name, n in sorted(images.items(), key=lambda x: -x[1]):
         if n > total / 50:
-            same_share(mine.get(name, 0), n_ours, n, total, os.path.basename(name), slack=0.01)
-    check(any("cc1" in i for i in images), "the compiler was not seen")
+            same_share(mine.get(name, 0), n_ours, n, total, name, slack=0.01)
+    check("cc1" in images, "the compiler was not seen")
 
     # Inside the compiler: its hottest procedures.
-    cc1 = next(i for i in images if "cc1" in i)
+    cc1 = next(dso for _, _, dso in theirs if os.path.basename(dso) == "cc1")
     names = {}
     for (_, sym, dso), n in theirs.items():
         if dso == cc1:
@@ -130,7 +132,7 @@ def agrees_with_perf():
     mine = ours.procedures(cc1)
     for sym, n in sorted(names.items(), key=lambda x: -x[1])[:5]:
         if sym in mine:
-            same_share(mine[sym], sum(mine.values()), n, images[cc1], "cc1 " + sym, slack=0.01)
+            same_share(mine[sym], sum(mine.values()), n, sum(names.values()), "cc1 " + sym, slack=0.01)
 
 
 run(engines_agree, command_alone, agrees_with_perf)
