@@ -440,14 +440,6 @@ static void keep_small(void)
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 }
 
-/* The recorder has little to do, but what it does makes the next samples better: unwind tables of
- * programs that just began.  On a busy machine it must not wait for its turn.  Where that is not
- * allowed it goes on as it is. */
-static void go_first(void)
-{
-	setpriority(PRIO_PROCESS, 0, -10);
-}
-
 static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
 	       const struct target *t)
 {
@@ -501,8 +493,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	int rc;
 
 	keep_small();
-	raise_open_files(); /* after the fork: a command keeps its own limit, and its niceness */
-	go_first();
+	raise_open_files(); /* after the fork: a command keeps its own limit */
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	rc = recorder_start(ro, &r, &c->err);
