@@ -151,8 +151,8 @@ def lazy_binding():
     p.through("bind_all").whole(MAIN + r"bind_all(;(late\d+(@plt)?|bind_all|\[libbinds\.so\]|"
                                 r"((\[libbinds\.so\];)?_dl_runtime_resolve_\w+(;_dl_fixup.*)?)))?", "lazy binding", at_least=300)
     outside = p.only(lambda q: "bind_all" not in q.frames)
-    for q in outside:  # crti's procedure has no frame information
-        check(q.cause != NO_RULE or q.frames == ["_init"], "[truncated: %s];%s" % (q.cause, ";".join(q.frames)))
+    for q in outside:  # crti's and crtstuff's procedures have no frame information
+        check(q.cause != NO_RULE or q.frames in (["_init"], ["_fini"], ["__do_global_dtors_aux"]), "[truncated: %s];%s" % (q.cause, ";".join(q.frames)))
     outside.whole("_start;.*", "dlopen and dlclose", share=0.6,
                   causes=AT_FIRST | IN_EXEC | {NO_RULE})
 
