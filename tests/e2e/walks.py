@@ -36,8 +36,10 @@ def deep():
 
 def too_deep():
     found = paths("too_deep")
-    check(not any(p.startswith("_start") and "down" in p for p in found), "a wrong root: %s" % list(found)[:3])
     cut = {p: n for p, n in found.items() if p.startswith("[truncated: too deep];")}
+    # On its way down it is not too deep yet: some samples of thousands.
+    shallow = sum(n for p, n in found.items() if p.startswith("_start") and "down" in p)
+    check(shallow < 0.01 * sum(found.values()), "a wrong root: %s" % list(found)[:3])
     check(sum(cut.values()) > 500 and all(p.count(";down") > 500 for p in cut), "%s" % list(found)[:3])
 
 
