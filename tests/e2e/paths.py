@@ -78,8 +78,8 @@ class Paths(list):
 
     def whole(self, pattern, what, at_least=100, share=0.9, causes=AT_FIRST):
         """Fails unless every path that is not truncated matches PATTERN, joined by semicolons, or may
-        have been guessed; they must be SHARE of all, and AT_LEAST so many samples; the others are
-        truncated because of CAUSES only."""
+        have been guessed; they must be AT_LEAST so many samples, and SHARE of all but the first ones,
+        whose tables were not there yet; the others are truncated because of CAUSES only."""
         good = wrong = 0
         for p in self:
             if p.cause:
@@ -94,7 +94,8 @@ class Paths(list):
         note("%s: %d samples, %d whole, %d guessed wrong, truncated: %s" %
              (what, self.total(), good, wrong, dict(self.causes())))
         check(good >= at_least, "%s: only %d whole paths" % (what, good))
-        check(good >= share * self.total(), "%s: %d of %d whole" % (what, good, self.total()))
+        total = self.total() - sum(n for cause, n in self.causes().items() if cause in AT_FIRST)
+        check(good >= share * total, "%s: %d of %d whole" % (what, good, total))
         return good
 
 

@@ -359,6 +359,8 @@ static void compare(pid_t tid)
 	ours.n = theirs.n = 0;
 	cause = walk_ours(&regs, &ours);
 	dwfl_getthread_frames(g.dwfl, tid, add_theirs, &theirs);
+	if (theirs.n == 0)
+		return; /* the process is ending: nothing to compare with */
 	while (common < ours.n && common < theirs.n && ours.v[common] == frame_of(theirs.v[common]))
 		common++;
 	total.stacks++;
