@@ -163,7 +163,8 @@ def pages_from_the_disk_are_blocks():
 
 
 def a_killed_recorder_loses_little():
-    """What threads did until the last flush is there, also of those that live on."""
+    """What threads did until the last flush, after 2 s, is there, also of those that live on: all but
+    the state each was in at the flush, at most a second here."""
     with running(prog("blocks"), "20", "sleeper", "spinner1", stdout=subprocess.DEVNULL) as p:
         start = time.monotonic()
         r = Recording("--off-cpu", "--walk-at", walk_at, "--by", "tid", "-p", p.pid)
@@ -174,7 +175,7 @@ def a_killed_recorder_loses_little():
     got = states_by_tid("db")
     totals = sorted(sum(g.values()) / 1e9 for g in got.values())[-2:]
     note("%s of %.2f s" % (totals, took))
-    check(len(totals) == 2 and all(1.5 <= t <= took + 1 for t in totals), "%s of %.2f s" % (totals, took))
+    check(len(totals) == 2 and all(0.8 <= t <= took + 1 for t in totals), "%s of %.2f s" % (totals, took))
 
 
 def short_blocks_are_one_row():
