@@ -87,19 +87,12 @@ static void reserve(struct chains *c)
 
 /* Places. */
 
-static place_id unknown_place(struct chains *c, uint64_t ip, uint32_t flags)
-{
-	image_id image = profile_intern_image(
-		c->profile, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
-
-	return profile_intern_place(c->profile, image, ip, flags);
-}
-
 static place_id kernel_place(struct chains *c, uint64_t ip)
 {
 	place_id place;
 
-	return kernel_map_place(c->kernel, ip, &place) ? place : unknown_place(c, ip, 0);
+	return kernel_map_place(c->kernel, ip, &place) ? place
+						       : profile_unknown_place(c->profile, ip, 0);
 }
 
 /* Run-time address IP of process PROC. */
@@ -111,7 +104,7 @@ static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_
 	if (m && c->images->codes.v[m->code].kind != CODE_ANON)
 		return images_place(c->images, m->code, ip - m->start + m->off, flags);
 	if (proc == PROC_NONE || !frame_source_find(c->procs, proc, ip, m, &place))
-		return unknown_place(c, ip, flags);
+		return profile_unknown_place(c->profile, ip, flags);
 	c->asked = true;
 	return profile_intern_place(c->profile, place.image, place.svma, flags);
 }
@@ -121,7 +114,7 @@ static place_id image_place(struct chains *c, uint32_t number, uint64_t off, uin
 {
 	uint32_t code = images_numbered(c->images, number);
 
-	return code == INDEX_NONE ? unknown_place(c, off, flags)
+	return code == INDEX_NONE ? profile_unknown_place(c->profile, off, flags)
 				  : images_place(c->images, code, off, flags);
 }
 
@@ -150,11 +143,8 @@ static ctx_id mark(struct chains *c, enum chain_cause cause)
 {
 	if (!c->marks[cause]) {
 		_mem_ char *name = xasprintf("[truncated: %s]", cause_names[cause]);
-		image_id image = profile_intern_image(
-			c->profile, &(struct image){.kind = IMAGE_MARK, .path = name});
 
-		c->marks[cause] =
-			profile_flat_ctx(c->profile, profile_intern_place(c->profile, image, 0, 0));
+		c->marks[cause] = profile_mark_ctx(c->profile, name);
 	}
 	return c->marks[cause];
 }

@@ -142,16 +142,6 @@ static bool in_mapping(const struct mapping *m, uint64_t ip)
 	return ip - m->start < m->end - m->start;
 }
 
-static image_id unknown_image(struct fold *f)
-{
-	if (!f->has_unknown) {
-		f->unknown = profile_intern_image(
-			f->profile, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
-		f->has_unknown = true;
-	}
-	return f->unknown;
-}
-
 /* The same for one that is in no file's mapping. */
 static void locate_generated(struct fold *f, uint64_t ip, const struct mapping *m,
 			     struct fold_key *key)
@@ -160,7 +150,7 @@ static void locate_generated(struct fold *f, uint64_t ip, const struct mapping *
 
 	if (f->last.proc == PROC_NONE ||
 	    !frame_source_find(f->procs, f->last.proc, ip, m, &place)) {
-		place.image = unknown_image(f);
+		place.image = profile_unknown_image(f->profile);
 		f->n_unknown++;
 	}
 	key->code = CODE_IMAGE | place.image;
@@ -232,7 +222,7 @@ static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t n)
 	if (kernel_map_place(f->kernel, ip, &place))
 		return place;
 	f->n_unknown += n;
-	return profile_intern_place(f->profile, unknown_image(f), ip, 0);
+	return profile_unknown_place(f->profile, ip, 0);
 }
 
 static uint32_t add_value(struct fold *f, owner_id owner, ctx_id caller, place_id place,
@@ -306,7 +296,7 @@ void fold_add_spilled(struct fold *f, const struct spill_slot *s)
 		place = kernel_place(f, s->off, s->count);
 	} else {
 		f->n_unknown += s->count;
-		place = profile_intern_place(f->profile, unknown_image(f), s->off, 0);
+		place = profile_unknown_place(f->profile, s->off, 0);
 	}
 	if (f->chains)
 		caller = chains_count_spilled(f->chains, event, s->count);

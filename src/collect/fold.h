@@ -49,8 +49,6 @@ struct fold {
 		owner_id owner;
 		struct mapping map; /* empty: none yet */
 	} last;
-	image_id unknown; /* image of addresses nobody could attribute, when has_unknown */
-	bool has_unknown;
 	uint64_t n_samples[LOG_MAX_EVENTS]; /* folded so far, by event number */
 	uint64_t n_unknown;
 };

@@ -141,8 +141,8 @@ void log_close(struct log *l)
 	free(l);
 }
 
-/* libbpf's bpf_program__attach_perf_event would also enable the event, before anybody knows which
- * processes there are, and take its descriptor over. */
+/* libbpf's bpf_program__attach_perf_event (tools/lib/bpf/libbpf.c) would also enable the event,
+ * before anybody knows which processes there are, and take its descriptor over. */
 int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err)
 {
 	const int prog_fd = bpf_program__fd(program_of(l, event));
@@ -224,15 +224,14 @@ struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 {
 	const uint32_t slot = (uint32_t)at & (l->n_slots - 1);
 	const struct log_slot *s = &l->slots[(size_t)cpu * l->n_slots + slot];
-	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
 
 	return (struct log_sample){
 		.ip = (uint64_t)((int64_t)(s->ip_event << (64 - LOG_IP_BITS)) >>
 				 (64 - LOG_IP_BITS)),
 		.event = (uint32_t)(s->ip_event >> LOG_IP_BITS),
-		.tgid = (uint32_t)s->task & pid_mask,
-		.tid = (uint32_t)(s->task >> LOG_PID_BITS) & pid_mask,
-		.generation = (uint32_t)(s->task >> (2 * LOG_PID_BITS)),
+		.tgid = LOG_TGID(s->task),
+		.tid = LOG_TID(s->task),
+		.generation = LOG_GENERATION(s->task),
 		.chain = l->chains ? log_chains_get(l->chains, cpu, slot) : 0,
 		.time_ns = l->slot_times ? l->slot_times[(size_t)cpu * l->n_slots + slot] : 0,
 	};

@@ -18,16 +18,13 @@ struct log_chains {
 	struct log_opts opts;
 	struct bpf_object *obj;
 	struct log_chains *guest; /* NULL: none; it has only rings of chains */
-	uint32_t n_cpus, n_slots, n_words;
-	struct chain_cpu *cpus; /* n_cpus */
-	uint64_t *words;	/* n_cpus * n_words */
-	uint64_t *slot_chains;	/* n_cpus * n_slots */
-	uint32_t *table_words;
-	size_t n_table_words;
+	struct chain_cpu *cpus;	  /* n_cpus, of opts as the other lengths */
+	uint64_t *words;	  /* n_cpus * n_chain_words */
+	uint64_t *slot_chains;	  /* n_cpus * n_slots */
+	uint32_t *table_words;	  /* n_unwind_words */
 	struct unwind_rule *rules;
 	struct unwind_image *images;
-	struct image_key *keys;
-	uint32_t n_keys;
+	struct image_key *keys; /* n_image_keys */
 	struct log_chains_shared shared;
 	struct ring_buffer *requests;
 	void (*on_request)(void *ctx, const struct image_request *r); /* while they are read */
@@ -100,11 +97,9 @@ static bool open_rings(struct log_chains *c, struct bpf_object *obj, const struc
 {
 	c->obj = obj;
 	c->opts = *opts;
-	c->n_cpus = opts->n_cpus;
-	c->n_words = opts->n_chain_words;
 	c->shared = shared;
-	c->cpus = map_named(obj, "chain_cpus", sizeof(*c->cpus), c->n_cpus);
-	c->words = map_named(obj, "chain_words", 8, (size_t)c->n_cpus * c->n_words);
+	c->cpus = map_named(obj, "chain_cpus", sizeof(*c->cpus), c->opts.n_cpus);
+	c->words = map_named(obj, "chain_words", 8, (size_t)c->opts.n_cpus * c->opts.n_chain_words);
 	return c->cpus && c->words;
 }
 
@@ -124,14 +119,11 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 
 	bool rings = open_rings(c, obj, opts, shared);
 
-	c->n_slots = opts->n_slots;
-	c->n_table_words = opts->n_unwind_words;
-	c->n_keys = opts->n_image_keys;
-	c->slot_chains = map_named(obj, "slot_chains", 8, (size_t)c->n_cpus * c->n_slots);
+	c->slot_chains = map_named(obj, "slot_chains", 8, (size_t)c->opts.n_cpus * c->opts.n_slots);
 	c->table_words = map_named(obj, "table_words", 8, n_word_pairs(opts));
 	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
 	c->images = map_named(obj, "unwind_images", sizeof(*c->images), FRAME_MAX_IMAGES + 1);
-	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->n_keys);
+	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->opts.n_image_keys);
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
 	if (!rings || !c->slot_chains || !c->table_words || !c->rules || !c->images || !c->keys ||
@@ -150,13 +142,13 @@ void log_chains_close(struct log_chains *c)
 	if (!c)
 		return;
 	log_chains_close(c->guest);
-	log_unmap_array(c->cpus, sizeof(*c->cpus), c->n_cpus);
-	log_unmap_array(c->words, 8, (size_t)c->n_cpus * c->n_words);
-	log_unmap_array(c->slot_chains, 8, (size_t)c->n_cpus * c->n_slots);
-	log_unmap_array(c->table_words, 8, (c->n_table_words + 1) / 2);
+	log_unmap_array(c->cpus, sizeof(*c->cpus), c->opts.n_cpus);
+	log_unmap_array(c->words, 8, (size_t)c->opts.n_cpus * c->opts.n_chain_words);
+	log_unmap_array(c->slot_chains, 8, (size_t)c->opts.n_cpus * c->opts.n_slots);
+	log_unmap_array(c->table_words, 8, n_word_pairs(&c->opts));
 	log_unmap_array(c->rules, sizeof(*c->rules), UNWIND_N_RULES);
 	log_unmap_array(c->images, sizeof(*c->images), FRAME_MAX_IMAGES + 1);
-	log_unmap_array(c->keys, sizeof(*c->keys), c->n_keys);
+	log_unmap_array(c->keys, sizeof(*c->keys), c->opts.n_image_keys);
 	ring_buffer__free(c->requests);
 	free(c);
 }
@@ -197,26 +189,25 @@ int log_chains_adopt(struct log_chains *c, struct bpf_object *guest,
 
 uint64_t log_chains_get(const struct log_chains *c, uint32_t cpu, uint32_t at)
 {
-	return c->slot_chains[(size_t)cpu * c->n_slots + at];
+	return c->slot_chains[(size_t)cpu * c->opts.n_slots + at];
 }
 
 /* One CPU's chains between tail and head; what is left behind is given back. */
 static void each_of_cpu(struct log_chains *c, uint32_t cpu,
 			void (*fn)(void *ctx, const struct log_chain *chain), void *ctx)
 {
-	const uint64_t *words = &c->words[(size_t)cpu * c->n_words];
-	const uint64_t mask = c->n_words - 1;
+	const uint64_t *words = &c->words[(size_t)cpu * c->opts.n_chain_words];
+	const uint64_t mask = c->opts.n_chain_words - 1;
 	uint64_t head = __atomic_load_n(&c->cpus[cpu].head, __ATOMIC_ACQUIRE);
 	uint64_t at = c->cpus[cpu].tail;
-	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
 
 	while (head - at >= CHAIN_HEAD_WORDS) {
 		uint64_t info = words[(at + CHAIN_INFO) & mask];
 		uint64_t task = words[(at + CHAIN_TASK) & mask];
 		struct log_chain chain = {
 			.hash = words[(at + CHAIN_HASH) & mask],
-			.tgid = (uint32_t)task & pid_mask,
-			.generation = (uint32_t)(task >> (2 * LOG_PID_BITS)),
+			.tgid = LOG_TGID(task),
+			.generation = LOG_GENERATION(task),
 			.cause = (enum chain_cause)(info >> 16 & 0xff),
 			.n_frames = (uint32_t)info & 0xffff,
 			.n_kernel = (uint32_t)(info >> 24) & 0xff,
@@ -227,7 +218,7 @@ static void each_of_cpu(struct log_chains *c, uint32_t cpu,
 		    chain.n_frames > head - at - CHAIN_HEAD_WORDS)
 			break; /* not what the program writes */
 		chain.frames = &words[first];
-		if (first + chain.n_frames > c->n_words) {
+		if (first + chain.n_frames > c->opts.n_chain_words) {
 			for (uint32_t i = 0; i < chain.n_frames; i++)
 				c->unwrapped[i] = words[(first + i) & mask];
 			chain.frames = c->unwrapped;
@@ -241,7 +232,7 @@ static void each_of_cpu(struct log_chains *c, uint32_t cpu,
 void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain *chain), void *ctx)
 {
 	for (struct log_chains *c = log_chains_of(l); c; c = c->guest) {
-		for (uint32_t cpu = 0; cpu < c->n_cpus; cpu++)
+		for (uint32_t cpu = 0; cpu < c->opts.n_cpus; cpu++)
 			each_of_cpu(c, cpu, fn, ctx);
 		if (c->guest) /* its walker's time is ours */
 			*c->guest->shared.clock = *c->shared.clock;
@@ -253,7 +244,7 @@ uint64_t log_chains_lost(const struct log *l)
 	uint64_t n = 0;
 
 	for (const struct log_chains *c = log_chains_of(l); c; c = c->guest)
-		for (uint32_t cpu = 0; cpu < c->n_cpus; cpu++)
+		for (uint32_t cpu = 0; cpu < c->opts.n_cpus; cpu++)
 			n += c->cpus[cpu].lost;
 	return n;
 }
@@ -266,7 +257,7 @@ struct unwind_memory log_unwind_memory(const struct log *l)
 		return (struct unwind_memory){0};
 	return (struct unwind_memory){
 		.words = c->table_words,
-		.n_words = c->n_table_words,
+		.n_words = c->opts.n_unwind_words,
 		.rules = c->rules,
 		.images = c->images,
 		.n_images = FRAME_MAX_IMAGES + 1,
@@ -278,7 +269,7 @@ struct image_key *log_image_keys(const struct log *l, uint32_t *ret_n)
 {
 	const struct log_chains *c = log_chains_of(l);
 
-	*ret_n = c ? c->n_keys : 0;
+	*ret_n = c ? c->opts.n_image_keys : 0;
 	return c ? c->keys : NULL;
 }
 

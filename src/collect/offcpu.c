@@ -36,23 +36,16 @@ static event_id add_event(struct profile *p, const char *name)
 						       .period = 1});
 }
 
-static ctx_id add_mark(struct profile *p, const char *text)
-{
-	image_id image = profile_intern_image(p, &(struct image){.kind = IMAGE_MARK, .path = text});
-
-	return profile_flat_ctx(p, profile_intern_place(p, image, 0, 0));
-}
-
 static void add_marks(struct offcpu *o, uint64_t min_block_ns)
 {
 	char text[64];
 
-	o->marks[SWITCH_RUNNING] = add_mark(o->profile, "[running]");
-	o->marks[SWITCH_RUNNABLE] = add_mark(o->profile, "[waiting for a CPU]");
+	o->marks[SWITCH_RUNNING] = profile_mark_ctx(o->profile, "[running]");
+	o->marks[SWITCH_RUNNABLE] = profile_mark_ctx(o->profile, "[waiting for a CPU]");
 	snprintf(text, sizeof(text), "[blocked less than %g ms]", (double)min_block_ns / 1e6);
-	o->marks[SWITCH_SHORT] = add_mark(o->profile, text);
-	o->marks[SWITCH_MISSED] = add_mark(o->profile, "[blocked, stack missed]");
-	o->still_blocked = add_mark(o->profile, "[truncated: still blocked]");
+	o->marks[SWITCH_SHORT] = profile_mark_ctx(o->profile, text);
+	o->marks[SWITCH_MISSED] = profile_mark_ctx(o->profile, "[blocked, stack missed]");
+	o->still_blocked = profile_mark_ctx(o->profile, "[truncated: still blocked]");
 }
 
 int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct offcpu **ret,
@@ -120,13 +113,9 @@ void offcpu_note_heads(struct offcpu *o)
 
 static owner_id owner_of(struct offcpu *o, uint64_t task)
 {
-	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
-	uint32_t proc = procs_look_up(o->procs, (uint32_t)task & pid_mask,
-				      (uint32_t)(task >> (2 * LOG_PID_BITS)));
+	uint32_t proc = procs_look_up(o->procs, LOG_TGID(task), LOG_GENERATION(task));
 
-	return proc == PROC_NONE
-		       ? 0
-		       : procs_owner(o->procs, proc, (uint32_t)(task >> LOG_PID_BITS) & pid_mask);
+	return proc == PROC_NONE ? 0 : procs_owner(o->procs, proc, LOG_TID(task));
 }
 
 static void add(struct offcpu *o, owner_id owner, enum switch_kind kind, ctx_id ctx, uint64_t n,
@@ -147,19 +136,14 @@ static ctx_id kernel_ctx(struct offcpu *o, ctx_id callers, uint64_t ip)
 {
 	place_id place;
 
-	if (!kernel_map_place(o->kernel, ip, &place)) {
-		image_id unknown = profile_intern_image(
-			o->profile, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
-
-		place = profile_intern_place(o->profile, unknown, ip, 0);
-	}
+	if (!kernel_map_place(o->kernel, ip, &place))
+		place = profile_unknown_place(o->profile, ip, 0);
 	return profile_intern_ctx(o->profile, callers, place);
 }
 
 static void add_slot(void *ctx, const struct switch_slot *s)
 {
 	struct offcpu *o = ctx;
-	const uint32_t pid_mask = (1u << LOG_PID_BITS) - 1;
 	enum switch_kind kind = (enum switch_kind)(s->kind_n & 0xff);
 	owner_id owner;
 	ctx_id path;
@@ -175,8 +159,7 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 	owner = s->task ? owner_of(o, s->task) : 0;
 	add(o, owner, kind, path, s->kind_n >> 8, s->ns);
 	if (o->tracer && kind == SWITCH_BLOCKED)
-		tracer_add(o->tracer, (uint32_t)s->task & pid_mask,
-			   (uint32_t)(s->task >> LOG_PID_BITS) & pid_mask, owner, s->since_ns, path,
+		tracer_add(o->tracer, LOG_TGID(s->task), LOG_TID(s->task), owner, s->since_ns, path,
 			   o->events[kind]);
 }
 

@@ -276,6 +276,23 @@ ctx_id profile_flat_ctx(struct profile *p, place_id place)
 	return p->flats.v[place];
 }
 
+image_id profile_unknown_image(struct profile *p)
+{
+	return profile_intern_image(p, &(struct image){.kind = IMAGE_UNKNOWN, .path = "[unknown]"});
+}
+
+place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags)
+{
+	return profile_intern_place(p, profile_unknown_image(p), avma, flags);
+}
+
+ctx_id profile_mark_ctx(struct profile *p, const char *text)
+{
+	image_id image = profile_intern_image(p, &(struct image){.kind = IMAGE_MARK, .path = text});
+
+	return profile_flat_ctx(p, profile_intern_place(p, image, 0, 0));
+}
+
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx)
 {
 	assert(ctx && ctx < p->ctxs.n);

@@ -180,6 +180,13 @@ owner_id profile_intern_owner(struct profile *p, const struct owner *o);
 vector_id profile_intern_vector(struct profile *p, const struct vector *v);
 ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place);
 
+/* The image of what nobody could attribute, and the place of run-time address AVMA in it. */
+image_id profile_unknown_image(struct profile *p);
+place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags);
+
+/* The context, under the root, of a mark that says TEXT. */
+ctx_id profile_mark_ctx(struct profile *p, const char *text);
+
 /* The context of a flat sample at PLACE. */
 ctx_id profile_flat_ctx(struct profile *p, place_id place);
 

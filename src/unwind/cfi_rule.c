@@ -268,7 +268,8 @@ static bool set_ra(struct unwind_rule *rule, const struct cfi_state *s, uint16_t
 		return machine == EM_AARCH64 && s->ra_reg == AARCH64_LR;
 	}
 	if (p->how == CFI_IS && p->at.form == CFI_REG && p->at.off == 0) {
-		rule->ra = UNWIND_RA_REGISTER; /* x86-64: glibc's vfork, in rdi */
+		rule->ra = UNWIND_RA_REGISTER; /* glibc's vfork: rdi
+						  (sysdeps/unix/sysv/linux/x86_64/vfork.S) */
 		rule->ra_at = p->at.reg;
 		return true;
 	}

@@ -381,8 +381,9 @@ WALK_COLD bool walk_is_planted(WALK_ENV *env, const struct walk *w)
 }
 
 /* The rule before the system call that the innermost frame is in, when there is none behind it:
- * glibc ends clone3's frame information there, since it is not true for the child.  For the parent
- * it is; on the child's new stack there is no return address to be found. */
+ * glibc ends clone3's frame information there (sysdeps/unix/sysv/linux/x86_64/clone3.S), since it
+ * is not true for the child.  For the parent it is; on the child's new stack there is no return
+ * address to be found. */
 WALK_COLD const struct unwind_rule *walk_before_call(WALK_ENV *env, const struct walk *w, __u64 pc)
 {
 	const struct unwind_rule *rule;

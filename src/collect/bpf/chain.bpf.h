@@ -99,7 +99,8 @@ static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_r
 	return (__s64)w->words[ORIG_AX] >= 0 && w->words[CX] == w->words[IP];
 }
 #else
-enum { PSTATE = 33 };
+/* struct user_pt_regs: arch/arm64/include/uapi/asm/ptrace.h. */
+enum { IP = 32, PSTATE = 33 };
 
 static __always_inline bool in_user_mode(const struct sample_ctx *ctx)
 {
@@ -209,7 +210,7 @@ static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring
 
 	hash = mix(w->hash, w->n_frames | cause << 16 | n_kernel << 24);
 	if (w->has_raw) /* of this process, whichever of its threads */
-		hash = mix(hash, task & ~(((1ULL << LOG_PID_BITS) - 1) << LOG_PID_BITS));
+		hash = mix(hash, LOG_TASK(LOG_TGID(task), 0, LOG_GENERATION(task)));
 	if (hash == 0 || hash == CHAIN_LOST)
 		hash = 1;
 	set = BELOW(hash >> 40, KNOWN_SETS) * KNOWN_WAYS;

@@ -19,9 +19,19 @@
 #define LOG_IP_BITS  57
 #define LOG_PID_BITS 22 /* PID_MAX_LIMIT is 2^22: include/linux/threads.h */
 
+/* Whose sample it is in one word, and what that says. */
+#define LOG_PID_MASK ((1u << LOG_PID_BITS) - 1)
+#define LOG_TASK(tgid, tid, generation)                                                            \
+	(((unsigned long long)(tgid)&LOG_PID_MASK) |                                               \
+	 ((unsigned long long)(tid)&LOG_PID_MASK) << LOG_PID_BITS |                                \
+	 (unsigned long long)(generation) << (2 * LOG_PID_BITS))
+#define LOG_TGID(task)	     ((unsigned int)(task)&LOG_PID_MASK)
+#define LOG_TID(task)	     ((unsigned int)((task) >> LOG_PID_BITS) & LOG_PID_MASK)
+#define LOG_GENERATION(task) ((unsigned int)((task) >> (2 * LOG_PID_BITS)))
+
 struct log_slot {
 	unsigned long long ip_event; /* ip | event << 57 */
-	unsigned long long task;     /* tgid | tid << 22 | generation << 44 */
+	unsigned long long task;     /* LOG_TASK */
 };
 
 struct log_cpu {

@@ -109,13 +109,7 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, con
 
 	if (!log)
 		return 0;
-#if defined(__TARGET_ARCH_x86)
-	ip = ctx->words[16]; /* pt_regs.ip: arch/x86/include/asm/ptrace.h */
-#elif defined(__TARGET_ARCH_arm64)
-	ip = ctx->words[32]; /* user_pt_regs.pc: arch/arm64/include/uapi/asm/ptrace.h */
-#else
-#error "which register is the instruction pointer?"
-#endif
+	ip = ctx->words[IP];
 	log->reached[event]++;
 	head = log->head;
 	at = cpu * n_slots + (head & (n_slots - 1));
@@ -124,10 +118,8 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, con
 		return 0;
 	if (head - log->tail >= n_slots)
 		return spill_sample(ctx, ip, event);
-	task = (pid_tgid >> 32 & ((1ULL << LOG_PID_BITS) - 1)) |
-	       (pid_tgid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
-	       (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
-		       << (2 * LOG_PID_BITS);
+	task = LOG_TASK(pid_tgid >> 32, pid_tgid,
+			GENERATION(t->group_leader->start_time, t->self_exec_id));
 	if (chains) {
 		__u64 *chain = bpf_map_lookup_elem(&slot_chains, &at);
 

@@ -70,10 +70,7 @@ MMAPABLE_ARRAY(switch_cpus, struct switch_cpu);
 
 static __always_inline __u64 task_word(struct task_struct *t)
 {
-	return ((__u64)t->tgid & ((1ULL << LOG_PID_BITS) - 1)) |
-	       ((__u64)t->pid & ((1ULL << LOG_PID_BITS) - 1)) << LOG_PID_BITS |
-	       (__u64)GENERATION(t->group_leader->start_time, t->self_exec_id)
-		       << (2 * LOG_PID_BITS);
+	return LOG_TASK(t->tgid, t->pid, GENERATION(t->group_leader->start_time, t->self_exec_id));
 }
 
 static __always_inline void add_to_sum(struct thread_times *t, __u32 kind, __u64 ns)
@@ -277,7 +274,7 @@ static __noinline __u64 blocked_path(struct stack *k, __u64 task, __u32 cause)
 
 	if (!w || !ring)
 		return CHAIN_LOST;
-	begin_path(w, ring, cpu, task & ((1ULL << LOG_PID_BITS) - 1));
+	begin_path(w, ring, cpu, LOG_TGID(task));
 	bpf_loop(SWITCH_MAX_FRAMES, put_caller, &k, 0);
 	n_kernel = w->n_frames;
 	if (cause == USER_TOO)
@@ -582,8 +579,7 @@ int end_threads(struct bpf_iter__task *ctx)
 	e->leaf = t->leaf;
 	e->chain = t->chain;
 	if (t->block_ns && !t->leaf) {
-		k->n = n_words(bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
-		skip_frames(k, sched_text_start, sched_text_end);
+		blocked_leaf(k, bpf_get_task_stack(task, k->frames, sizeof(k->frames), 0));
 		__builtin_memcpy(e->frames, k->frames, sizeof(e->frames));
 		e->n_frames = k->n;
 		e->skip = k->skip;

@@ -202,12 +202,23 @@ static __always_inline void walk_remember(struct cpu_walk *w, __u64 frame,
 
 /* --- Mappings --- */
 
-/* Asks user space for a table of the file in w->vma, at most every ASK_AGAIN_NS. */
+/* Whether WHAT was asked for within ASK_AGAIN_NS, and if not, that it is now. */
+static __always_inline bool asked_lately(struct cpu_walk *w, __u64 what, __u64 slot)
+{
+	struct asked *asked = &w->asked[BELOW(slot, ASKED_SLOTS)];
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (asked->what == what && now_ns - asked->when_ns < ASK_AGAIN_NS)
+		return true;
+	asked->what = what;
+	asked->when_ns = now_ns;
+	return false;
+}
+
+/* Asks user space for a table of the file in w->vma. */
 static __noinline void ask(struct cpu_walk *w, __u32 number)
 {
 	__u64 what = mix(mix(w->vma.ino, w->vma.dev), w->vma.generation);
-	struct asked *asked = &w->asked[BELOW(what >> 40, ASKED_SLOTS)];
-	__u64 now_ns = bpf_ktime_get_ns();
 	struct image_request r = {.ino = w->vma.ino,
 				  .dev = w->vma.dev,
 				  .generation = w->vma.generation,
@@ -215,11 +226,8 @@ static __noinline void ask(struct cpu_walk *w, __u32 number)
 				  .number = number,
 				  .start = w->vma.start};
 
-	if (asked->what == what && now_ns - asked->when_ns < ASK_AGAIN_NS)
-		return;
-	asked->what = what;
-	asked->when_ns = now_ns;
-	bpf_ringbuf_output(&requests, &r, sizeof(r), BPF_RB_FORCE_WAKEUP);
+	if (!asked_lately(w, what, what >> 40))
+		bpf_ringbuf_output(&requests, &r, sizeof(r), BPF_RB_FORCE_WAKEUP);
 }
 
 /* The image of the file in w->vma, or WALK_UNKNOWN_FILE. */
@@ -306,14 +314,8 @@ static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_r
 /* An image's table was evicted: it is wanted back. */
 static __noinline void walk_want(struct cpu_walk *w, __u32 image, __u64 avma)
 {
-	struct asked *asked = &w->asked[BELOW(image, ASKED_SLOTS)];
-	__u64 now_ns = bpf_ktime_get_ns();
-
-	if (image == IMAGE_NUMBER_VDSO ||
-	    (asked->what == image && now_ns - asked->when_ns < ASK_AGAIN_NS))
+	if (image == IMAGE_NUMBER_VDSO || asked_lately(w, image, image))
 		return;
-	asked->what = image;
-	asked->when_ns = now_ns;
 	if (vma_read(&w->vma, &w->node, w->mm, avma))
 		ask(w, image);
 }
