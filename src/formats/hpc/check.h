@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Checking an HPCToolkit database: where problems go. */
+#ifndef FORMATS_HPC_CHECK_H
+#define FORMATS_HPC_CHECK_H
+
+#include "formats/hpc/hpc.h"
+
+struct hpc_problem {
+	const char *file;      /* "meta.db", as the checker was told */
+	uint64_t offset;       /* of the field in the file */
+	const char *structure; /* as the format's description calls it: "{Ctx}" */
+	const char *field;     /* "pChildren"; "" when it is the whole structure */
+	const char *text;      /* what is wrong */
+};
+
+struct hpc_check {
+	/* Called for each problem; all of it is borrowed. */
+	void (*report)(void *user, const struct hpc_problem *p);
+	void *user;
+	uint64_t n_problems;
+};
+
+/* Reports a problem. */
+void hpc_problem(struct hpc_check *c, const char *file, uint64_t offset, const char *structure,
+		 const char *field, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* Checks all that the format demands of a meta.db and reports every break of it.  Memory is bounded
+ * by the file's size. */
+void hpc_check_meta(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
+
+#endif
