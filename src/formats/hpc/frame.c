@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See frame.h.  The footer is looked at first: it is written last, so a file without it is one
+ * whose writing did not end. */
+#include "formats/hpc/frame.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/hpc/hpc.h"
+
+/* FORMATS.md 4.0, "profile.db version 4.0" and so on; trace.db's footer is not in it, but in all
+ * files (docs/formats/hpctoolkit.md). */
+const struct hpc_frame hpc_profile_frame = {"HPCTOOLKITprof", "_prof.db", 0x30};
+const struct hpc_frame hpc_cct_frame = {"HPCTOOLKITctxt", "__ctx.db", 0x20};
+const struct hpc_frame hpc_trace_frame = {"HPCTOOLKITtrce", "trace.db", 0x20};
+
+int hpc_frame_check(const struct hpc_frame *f, const uint8_t *bytes, size_t n, const char *name,
+		    uint8_t *ret_major, uint8_t *ret_minor, struct err *err)
+{
+	if (n < 16)
+		return err_set(err, -ENODATA, "%s: %zu bytes are no HPCToolkit database file", name,
+			       n);
+	if (memcmp(bytes, f->magic, 14) != 0)
+		return hpc_bad(err, name, 0, "header", "magic", "does not read %s", f->magic);
+	if (bytes[14] > HPC_MAJOR)
+		return err_set(err, -EPROTONOSUPPORT,
+			       "%s+0xe: header majorVersion: %u is newer than %u", name, bytes[14],
+			       HPC_MAJOR);
+	if (bytes[14] < HPC_MAJOR)
+		return hpc_bad(err, name, 14, "header", "majorVersion", "%u, must be %u", bytes[14],
+			       HPC_MAJOR);
+	if (n < f->sz_header + 8)
+		return err_set(err, -ENODATA, "%s+%#zx: header: the file ends within it", name, n);
+	if (memcmp(bytes + n - 8, f->footer, 8) != 0)
+		return err_set(err, -ENODATA,
+			       "%s+%#zx: footer: does not read %s: the file is not complete", name,
+			       n - 8, f->footer);
+	*ret_major = bytes[14];
+	*ret_minor = bytes[15];
+	return 0;
+}
+
+bool hpc_lies_within(uint64_t n_bytes, uint64_t p, uint64_t n, uint64_t stride)
+{
+	return p <= n_bytes && n <= (n_bytes - p) / stride;
+}
+
+int hpc_bad(struct err *err, const char *name, uint64_t offset, const char *structure,
+	    const char *field, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return err_set(err, -EBADMSG, "%s+%#" PRIx64 ": %s %s: %s", name, offset, structure, field,
+		       text);
+}

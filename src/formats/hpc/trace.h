@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* trace.db of an HPCToolkit database: for each profile a line of times and the contexts its thread
+ * was in from then on (docs/formats/hpctoolkit.md).
+ *
+ * Reading decodes nothing ahead:
+ *
+ *     hpc_trace_open(&t, &db, i, &err);
+ *     for (uint64_t k = hpc_trace_find(&t, from); k < t.n; k++)
+ *             struct hpc_trace_elem e = hpc_trace_elem(&t, k); */
+#ifndef FORMATS_HPC_TRACE_H
+#define FORMATS_HPC_TRACE_H
+
+#include "base/err.h"
+#include "formats/hpc/hpc.h"
+#include "formats/hpc/le.h"
+
+/* An open trace.db. */
+struct hpc_trace_db {
+	const uint8_t *bytes;
+	size_t n_bytes;
+	const char *name; /* for errors */
+	uint8_t majorVersion, minorVersion;
+	uint64_t szHeaders, pHeaders;
+	uint64_t pTraces;		     /* {TH}[nTraces], szTrace bytes each */
+	uint64_t minTimestamp, maxTimestamp; /* not tight in all files; both 0 in one without */
+	uint32_t nTraces;
+	uint8_t szTrace;
+};
+
+/* One line of an open file; it lies within the file. */
+struct hpc_trace {
+	uint32_t profIndex;
+	uint64_t pStart, pEnd;
+	uint64_t n; /* elements */
+	const uint8_t *elems;
+};
+
+/* Opens the N_BYTES of a trace.db; as hpc_profile_db_open. */
+int hpc_trace_db_open(struct hpc_trace_db *db, const void *bytes, size_t n_bytes, const char *name,
+		      struct err *err);
+
+/* Opens line I (below nTraces).  -ENOENT when there is no such line, -EBADMSG when its {TH} is
+ * damaged or it does not lie in the file. */
+int hpc_trace_open(struct hpc_trace *t, const struct hpc_trace_db *db, uint32_t i, struct err *err);
+
+/* Opens the line of profile PROFINDEX; -ENOENT when it has none.  At once where line I is that of
+ * profile I + 1, as HPCToolkit has them, else all headers are looked at. */
+int hpc_trace_open_profile(struct hpc_trace *t, const struct hpc_trace_db *db, uint32_t profIndex,
+			   struct err *err);
+
+/* The I-th element of a line. */
+static inline struct hpc_trace_elem hpc_trace_elem(const struct hpc_trace *t, uint64_t i)
+{
+	const uint8_t *e = t->elems + 12 * i;
+
+	return (struct hpc_trace_elem){hpc_le64(e), hpc_le32(e + 8)};
+}
+
+/* The number of the first element at or after TIMESTAMP; n when there is none. */
+uint64_t hpc_trace_find(const struct hpc_trace *t, uint64_t timestamp);
+
+/* A trace.db being written. */
+struct hpc_trace_writer;
+
+/* Creates NAME in directory DIRFD with a line for each of the profiles 1 to N_TRACES.  A file of
+ * that name is truncated.  The writer keeps a fixed amount of memory. */
+int hpc_trace_create(struct hpc_trace_writer **ret, int dirfd, const char *name,
+		     enum hpc_layout layout, uint32_t n_traces, struct err *err);
+
+/* Puts the line of profile PROFINDEX: N ELEMS by growing timestamp, which may be none.  Each is put
+ * once, in any number of threads that take the indices in growing order, as with
+ * hpc_profile_put. */
+int hpc_trace_put(struct hpc_trace_writer *w, uint32_t profIndex,
+		  const struct hpc_trace_elem *elems, size_t n, struct err *err);
+
+/* As hpc_profile_cancel, hpc_profile_finish and hpc_profile_abandon. */
+void hpc_trace_cancel(struct hpc_trace_writer *w);
+int hpc_trace_finish(struct hpc_trace_writer *w, struct err *err);
+void hpc_trace_abandon(struct hpc_trace_writer *w);
+
+#endif
