@@ -132,20 +132,29 @@ void json_i64(struct json *j, int64_t v)
 	str_addf(j->out, "%" PRId64, v);
 }
 
+void json_double_text(double v, char ret[JSON_DOUBLE_MAX])
+{
+	if (v == trunc(v) && fabs(v) < 9007199254740992.0) {
+		snprintf(ret, JSON_DOUBLE_MAX, "%.0f", v);
+		return;
+	}
+	for (int digits = 6; digits <= 17; digits++) {
+		snprintf(ret, JSON_DOUBLE_MAX, "%.*g", digits, v);
+		if (strtod(ret, NULL) == v)
+			break;
+	}
+}
+
 void json_double(struct json *j, double v)
 {
-	char text[40];
+	char text[JSON_DOUBLE_MAX];
 
 	separate(j);
 	if (!isfinite(v)) {
 		str_add(j->out, "null");
 		return;
 	}
-	for (int digits = 6; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
+	json_double_text(v, text);
 	str_add(j->out, text);
 }
 

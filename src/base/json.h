@@ -30,6 +30,11 @@ void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_double(struct json *j,
 		 double v); /* shortest text that reads back the same; NaN as null */
+
+/* The text of json_double for a finite V. */
+#define JSON_DOUBLE_MAX 40
+void json_double_text(double v, char ret[JSON_DOUBLE_MAX]);
+
 void json_bool(struct json *j, bool v);
 
 #endif

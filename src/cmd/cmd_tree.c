@@ -71,6 +71,7 @@ static int parse(struct cmd *c, struct tree_args *a)
 static int show(struct cmd *c, struct query *q, void *ctx)
 {
 	struct tree_args *a = ctx;
+	struct tree_source source;
 	struct tree_rows rows;
 	struct tree t;
 	int rc = 0;
@@ -81,9 +82,10 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 		return rc;
 	rc = tree_init(&t, q, &a->tree, &c->err);
 	if (!rc) {
-		tree_rows_init(&rows, &t, &a->rows);
-		tree_emit(&c->emit, &t, &rows, &a->emit);
-		if (!rows.rows.n)
+		tree_source_init(&source, &t);
+		rc = tree_rows_init(&rows, &source, &a->rows, &c->err);
+		tree_emit(&c->emit, &source, &rows, &a->emit);
+		if (!rc && !rows.rows.n)
 			rc = CMD_NOTHING;
 		tree_rows_release(&rows);
 	}

@@ -26,41 +26,43 @@ struct candidate {
 };
 
 struct maker {
-	const struct tree *t;
+	struct tree_source *t;
 	const struct tree_rows_opts *o;
 	struct tree_rows *ret;
 	unsigned n_cols;
-	uint64_t total;
+	double total;
+	tree_children opened;
 	VEC(struct candidate) children, stack;
 	VEC(struct entry) entries, parted;
 	uint32_t *n_of;	       /* by scope; all 0 between uses */
 	VEC(scope_id) touched; /* scopes with n_of */
+	struct err *err;
 };
 
-static uint64_t weight(const struct maker *m, const struct tree_row *r)
+static double weight(const struct maker *m, const struct tree_row *r)
 {
-	const uint64_t *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
+	const double *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
 
-	return m->n_cols ? counts[m->t->q->sort] : 0;
+	return m->n_cols ? counts[m->t->columns.sort] : 0;
 }
 
-static uint64_t *new_counts(struct maker *m)
+static double *new_counts(struct maker *m)
 {
-	size_t n_bytes = (m->n_cols + 1) * sizeof(uint64_t);
+	size_t n_bytes = (m->n_cols + 1) * sizeof(double);
 
 	return memset(arena_alloc(&m->ret->arena, n_bytes), 0, n_bytes);
 }
 
-static void add_counts(const struct maker *m, uint64_t *to, const uint64_t *from)
+static void add_counts(const struct maker *m, double *to, const double *from)
 {
 	for (unsigned c = 0; c < m->n_cols; c++)
 		to[c] += from[c];
 }
 
-static bool any_counts(const struct maker *m, const uint64_t *counts)
+static bool any_counts(const struct maker *m, const double *counts)
 {
 	for (unsigned c = 0; c < m->n_cols; c++)
-		if (counts[c])
+		if (counts[c] != 0)
 			return true;
 	return false;
 }
@@ -72,14 +74,18 @@ static int compare_texts(const char *a, const char *b)
 	return a == b ? 0 : strcmp(a ? a : "", b ? b : "");
 }
 
-static int compare_scopes(const struct tree *t, scope_id a, scope_id b)
+static const struct scope *scope_of(const struct maker *m, scope_id id)
 {
-	const struct scope *x = &t->scopes.scopes.v[a], *y = &t->scopes.scopes.v[b];
+	return &m->t->scopes->scopes.v[id];
+}
+
+static int compare_scopes(const struct maker *m, scope_id a, scope_id b)
+{
+	const struct scope *x = scope_of(m, a), *y = scope_of(m, b);
 	int d = compare_texts(x->name, y->name);
 
 	if (!d && x->image != y->image && x->image != SCOPE_NO_IMAGE && y->image != SCOPE_NO_IMAGE)
-		d = strcmp(t->q->profile->images.v[x->image].path,
-			   t->q->profile->images.v[y->image].path);
+		d = strcmp(m->t->image_name(m->t, x->image), m->t->image_name(m->t, y->image));
 	if (!d)
 		d = compare_texts(x->file, y->file);
 	if (!d)
@@ -94,31 +100,31 @@ static int compare_candidates(const void *a, const void *b, void *arg)
 	const struct maker *m = arg;
 	const struct tree_row *x = &((const struct candidate *)a)->row,
 			      *y = &((const struct candidate *)b)->row;
-	uint64_t wx = weight(m, x), wy = weight(m, y);
+	double wx = weight(m, x), wy = weight(m, y);
 
 	if (wx != wy)
 		return wx > wy ? -1 : 1;
 	for (unsigned c = 0; c < m->n_cols; c++)
 		if (x->inclusive[c] != y->inclusive[c])
 			return x->inclusive[c] > y->inclusive[c] ? -1 : 1;
-	return compare_scopes(m->t, x->scope, y->scope);
+	return compare_scopes(m, x->scope, y->scope);
 }
 
 /* --- hiding --- */
 
 static bool is_shown(const struct maker *m, const struct tree_row *r)
 {
-	const struct scope *sc = &m->t->scopes.scopes.v[r->scope];
+	const struct scope *sc = scope_of(m, r->scope);
 
 	if (sc->kind == SCOPE_MARK && r->depth == m->t->n_owner_levels && m->o->form == TREE_DOWN)
 		return true;
-	return (double)weight(m, r) * 100 >= m->o->least_pct * (double)m->total;
+	return weight(m, r) * 100 >= m->o->least_pct * m->total;
 }
 
 /* Whether R, hidden rows together, is a row. */
 static bool is_sum_shown(const struct maker *m, const struct tree_row *r)
 {
-	const uint64_t *counts = m->o->form == TREE_DOWN ? r->inclusive : r->exclusive;
+	const double *counts = m->o->form == TREE_DOWN ? r->inclusive : r->exclusive;
 
 	/* Rows that only others' samples pass through, hidden by exclusive counts, hide nothing. */
 	if (!r->n_hidden || !any_counts(m, counts))
@@ -132,7 +138,7 @@ static void keep_children(struct maker *m)
 {
 	bool sums = m->o->form == TREE_DOWN;
 	struct candidate hidden = {0};
-	uint64_t *inclusive = NULL, *exclusive = NULL;
+	double *inclusive = NULL, *exclusive = NULL;
 	size_t n = 0;
 
 	vec_each (c, &m->children) {
@@ -172,19 +178,35 @@ static void keep_children(struct maker *m)
 /* --- from the root down --- */
 
 /* Rows of owners above procedures have as exclusive what these add up to. */
-static void add_children(struct maker *m, node_id node, uint32_t parent, uint32_t depth)
+static void add_child(struct maker *m, struct tree_child child, uint32_t parent, uint32_t depth)
 {
-	const struct tree *t = m->t;
-	bool down = m->o->form == TREE_DOWN;
+	double *inclusive = new_counts(m), *exclusive = new_counts(m);
 
+	m->t->amounts(m->t, child.node, inclusive, exclusive);
+	vec_push(&m->children,
+		 (struct candidate){
+			 .row = {parent, depth, child.scope, .inclusive = inclusive,
+				 .exclusive = m->o->form == TREE_DOWN ? exclusive : inclusive,
+				 .node = child.node},
+			 .node = child.node,
+		 });
+}
+
+static int add_children(struct maker *m, node_id node, uint32_t parent, uint32_t depth)
+{
+	struct tree_source *t = m->t;
+	int rc = 0;
+
+	if (!t->end) {
+		m->opened.n = 0;
+		rc = t->open(t, node, &m->opened, m->err);
+		vec_each (c, &m->opened)
+			add_child(m, *c, parent, depth);
+		return rc;
+	}
 	for (node_id i = node + 1; i < t->end[node]; i = t->end[i])
-		vec_push(&m->children, (struct candidate){
-					       .row = {parent, depth, t->scope[i],
-						       .inclusive = tree_inclusive(t, i),
-						       .exclusive = down ? tree_exclusive(t, i)
-									 : tree_inclusive(t, i)},
-					       .node = i,
-				       });
+		add_child(m, (struct tree_child){i, t->scope[i]}, parent, depth);
+	return rc;
 }
 
 /* --- procedures and their callers --- */
@@ -192,15 +214,15 @@ static void add_children(struct maker *m, node_id node, uint32_t parent, uint32_
 /* The counts of the nodes that N entries begin with, each sample once. */
 static void sum_entries(struct maker *m, const struct entry *e, size_t n, struct tree_row *row)
 {
-	uint64_t *inclusive = new_counts(m), *exclusive = new_counts(m);
+	double *inclusive = new_counts(m), *exclusive = new_counts(m);
 	node_id covered = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		add_counts(m, exclusive, tree_exclusive(m->t, e[i].orig));
-		if (e[i].orig < covered)
-			continue;
-		add_counts(m, inclusive, tree_inclusive(m->t, e[i].orig));
-		covered = m->t->end[e[i].orig];
+		bool is_new = e[i].orig >= covered;
+
+		m->t->amounts(m->t, e[i].orig, is_new ? inclusive : NULL, exclusive);
+		if (is_new)
+			covered = m->t->end[e[i].orig];
 	}
 	row->inclusive = inclusive;
 	row->exclusive = exclusive;
@@ -209,7 +231,7 @@ static void sum_entries(struct maker *m, const struct entry *e, size_t n, struct
 /* Parts m->entries by the scope of CUR, keeping their order: a candidate for each scope. */
 static void part_entries(struct maker *m, uint32_t parent, uint32_t depth)
 {
-	const struct tree *t = m->t;
+	const struct tree_source *t = m->t;
 	uint32_t at = 0;
 
 	vec_each (e, &m->entries) {
@@ -243,7 +265,7 @@ static void part_entries(struct maker *m, uint32_t parent, uint32_t depth)
 /* All nodes below the group of owners (or the root) NODE, each as what was sampled. */
 static void add_procedures(struct maker *m, node_id node, uint32_t parent, uint32_t depth)
 {
-	const struct tree *t = m->t;
+	const struct tree_source *t = m->t;
 
 	m->entries.n = 0;
 	vec_reserve(&m->entries, (size_t)(t->end[node] - node));
@@ -255,12 +277,12 @@ static void add_procedures(struct maker *m, node_id node, uint32_t parent, uint3
 static void add_callers(struct maker *m, const struct entry *e, size_t n, uint32_t parent,
 			uint32_t depth)
 {
-	const struct tree *t = m->t;
+	const struct tree_source *t = m->t;
 
 	m->entries.n = 0;
 	for (size_t i = 0; i < n; i++) {
 		node_id up = t->parent[e[i].cur];
-		const struct scope *sc = tree_scope(t, up);
+		const struct scope *sc = scope_of(m, t->scope[up]);
 
 		if (sc->kind != SCOPE_ROOT && sc->kind != SCOPE_OWNER)
 			vec_push(&m->entries, (struct entry){up, e[i].orig});
@@ -271,45 +293,102 @@ static void add_callers(struct maker *m, const struct entry *e, size_t n, uint32
 /* --- all --- */
 
 /* Finds what is below row PARENT, which C was; for the root C is a candidate of node 0. */
-static void open_row(struct maker *m, const struct candidate *c, uint32_t parent, uint32_t depth)
+static int open_row(struct maker *m, const struct candidate *c, uint32_t parent, uint32_t depth)
 {
+	int rc = 0;
+
 	if (c->row.n_hidden || (m->o->max_depth && depth >= m->o->max_depth))
-		return;
+		return 0;
 	if (m->o->form == TREE_DOWN || depth < m->t->n_owner_levels)
-		add_children(m, c->node, parent, depth);
+		rc = add_children(m, c->node, parent, depth);
 	else if (depth == m->t->n_owner_levels)
 		add_procedures(m, c->node, parent, depth);
 	else if (m->o->form == TREE_CALLERS)
 		add_callers(m, c->first, c->n, parent, depth);
-	keep_children(m);
+	if (rc == 0)
+		keep_children(m);
+	return rc;
 }
 
-void tree_rows_init(struct tree_rows *ret, const struct tree *t, const struct tree_rows_opts *o)
+int tree_rows_init(struct tree_rows *ret, struct tree_source *s, const struct tree_rows_opts *o,
+		   struct err *err)
 {
-	struct maker m = {.t = t, .o = o, .ret = ret, .n_cols = t->q->n_cols};
+	struct maker m = {.t = s, .o = o, .ret = ret, .n_cols = s->columns.n, .err = err};
+	int rc;
 
 	*ret = (struct tree_rows){0};
-	m.total = m.n_cols ? t->q->cols[t->q->sort].n_samples : 0;
-	m.n_of = xcalloc(t->scopes.scopes.n + 1, sizeof(*m.n_of));
-	open_row(&m, &(struct candidate){0}, TREE_ROW_NONE, 0);
-	while (m.stack.n) {
+	m.total = m.n_cols ? s->columns.v[s->columns.sort].total : 0;
+	if (s->end)
+		m.n_of = xcalloc(s->scopes->scopes.n + 1, sizeof(*m.n_of));
+	rc = open_row(&m, &(struct candidate){0}, TREE_ROW_NONE, 0);
+	while (m.stack.n && rc == 0) {
 		struct candidate c = m.stack.v[--m.stack.n];
 		uint32_t row = (uint32_t)ret->rows.n;
 
 		vec_push(&ret->rows, c.row);
-		open_row(&m, &c, row, c.row.depth + 1);
+		rc = open_row(&m, &c, row, c.row.depth + 1);
 		free(c.first);
 	}
+	vec_each (c, &m.stack)
+		free(c->first);
 	free(m.n_of);
+	vec_release(&m.opened);
 	vec_release(&m.children);
 	vec_release(&m.stack);
 	vec_release(&m.entries);
 	vec_release(&m.parted);
 	vec_release(&m.touched);
+	return rc;
 }
 
 void tree_rows_release(struct tree_rows *r)
 {
 	vec_release(&r->rows);
 	arena_release(&r->arena);
+}
+
+/* --- rows of samples --- */
+
+static void tree_amounts(struct tree_source *s, node_id n, double *inclusive, double *exclusive)
+{
+	const struct tree *t = s->of_tree;
+
+	for (unsigned c = 0; c < s->columns.n; c++) {
+		if (inclusive)
+			inclusive[c] += (double)tree_inclusive(t, n)[c];
+		exclusive[c] += (double)tree_exclusive(t, n)[c];
+	}
+}
+
+static const char *tree_image_name(struct tree_source *s, image_id image)
+{
+	return query_image_name(s->of_tree->q, image);
+}
+
+static const char *tree_image_kind(struct tree_source *s, image_id image)
+{
+	return image_kind_name(s->of_tree->q->profile->images.v[image].kind);
+}
+
+static bool tree_is_kernel(struct tree_source *s, const struct scope *sc)
+{
+	return scope_is_kernel(s->of_tree->q->profile, sc);
+}
+
+void tree_source_init(struct tree_source *s, struct tree *t)
+{
+	*s = (struct tree_source){
+		.columns = columns_of_query(t->q, &t->q->arena),
+		.scopes = &t->scopes,
+		.level = t->level,
+		.n_owner_levels = t->n_owner_levels,
+		.parent = t->parent,
+		.end = t->end,
+		.scope = t->scope,
+		.amounts = tree_amounts,
+		.image_name = tree_image_name,
+		.image_kind = tree_image_kind,
+		.is_kernel = tree_is_kernel,
+		.of_tree = t,
+	};
 }

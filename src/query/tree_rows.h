@@ -4,7 +4,41 @@
 #ifndef QUERY_TREE_ROWS_H
 #define QUERY_TREE_ROWS_H
 
+#include "query/columns.h"
 #include "query/tree.h"
+
+struct tree_child {
+	node_id node;
+	scope_id scope;
+};
+typedef VEC(struct tree_child) tree_children;
+
+/* Where rows come from: a tree of samples (tree_source_init), or one that is opened row by row.
+ * Embed it to add what OPEN and the others need. */
+struct tree_source {
+	struct columns columns;
+	struct scopes *scopes; /* OPEN may add some */
+	enum scope_kind level; /* of rows below owners */
+	unsigned n_owner_levels;
+	/* All nodes in preorder, as in struct tree; NULL for a source that is opened row by row,
+	 * which is good for TREE_DOWN only. */
+	const node_id *parent, *end;
+	const scope_id *scope;
+
+	/* Adds the amounts of node N to the two, one number per column; INCLUSIVE may be NULL. */
+	void (*amounts)(struct tree_source *s, node_id n, double *inclusive, double *exclusive);
+
+	/* Appends what is below N, the root being node 0, to RET; for sources opened row by row. */
+	int (*open)(struct tree_source *s, node_id n, tree_children *ret, struct err *err);
+
+	/* What an image is called and its kind (NULL: not known), and whether SC is the kernel's.
+	 */
+	const char *(*image_name)(struct tree_source *s, image_id image);
+	const char *(*image_kind)(struct tree_source *s, image_id image);
+	bool (*is_kernel)(struct tree_source *s, const struct scope *sc);
+
+	struct tree *of_tree; /* of tree_source_init */
+};
 
 enum tree_form {
 	TREE_DOWN,    /* below each row what it called */
@@ -31,7 +65,8 @@ struct tree_row {
 	bool only, last;   /* of its parent's rows */
 	/* One per column.  A row counts each sample once, however often its procedure is on the
 	 * path. INCLUSIVE is NULL for hidden rows whose samples may be the same ones. */
-	const uint64_t *inclusive, *exclusive;
+	const double *inclusive, *exclusive;
+	node_id node; /* TREE_DOWN: the source's; else 0 */
 };
 
 struct tree_rows {
@@ -39,8 +74,13 @@ struct tree_rows {
 	struct arena arena;
 };
 
-/* Fills RET with the rows of T.  Marks at the top are never hidden. */
-void tree_rows_init(struct tree_rows *ret, const struct tree *t, const struct tree_rows_opts *o);
+/* Makes S a source of the rows of T, which both must outlive it; its columns are in T's query. */
+void tree_source_init(struct tree_source *s, struct tree *t);
+
+/* Fills RET with the rows of S.  Marks at the top are never hidden.  Fails as opening does; RET is
+ * to be released then, too. */
+int tree_rows_init(struct tree_rows *ret, struct tree_source *s, const struct tree_rows_opts *o,
+		   struct err *err);
 void tree_rows_release(struct tree_rows *r);
 
 #endif

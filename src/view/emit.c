@@ -83,6 +83,8 @@ static void csv_field(struct emit *e, const char *s)
 
 static void csv_cell(struct emit *e, const struct emit_col *c, const struct emit_cell *cell)
 {
+	char number[JSON_DOUBLE_MAX];
+
 	switch (cell->none ? EMIT_STR : c->type) {
 	case EMIT_STR:
 		csv_field(e, cell->none || !cell->s ? "" : cell->s);
@@ -96,6 +98,10 @@ static void csv_cell(struct emit *e, const struct emit_col *c, const struct emit
 	case EMIT_PERCENT:
 	case EMIT_REAL:
 		str_addf(e->out, "%.6g", cell->d);
+		break;
+	case EMIT_FIXED:
+		json_double_text(cell->d, number);
+		str_add(e->out, number);
 		break;
 	}
 }
@@ -140,6 +146,7 @@ static void json_cell(struct emit *e, const struct emit_col *c, const struct emi
 		break;
 	case EMIT_PERCENT:
 	case EMIT_REAL:
+	case EMIT_FIXED:
 		json_double(j, cell->d);
 		break;
 	}
@@ -218,6 +225,9 @@ static void number_text(const struct emit_col *c, const struct emit_cell *cell,
 		break;
 	case EMIT_REAL:
 		snprintf(ret, NUMBER_MAX, "%.4g", cell->d);
+		break;
+	case EMIT_FIXED:
+		snprintf(ret, NUMBER_MAX, "%.*f", c->decimals, cell->d);
 		break;
 	}
 }

@@ -33,6 +33,7 @@ enum emit_type {
 	EMIT_HEX,     /* cell.u with 0x; a string in JSON, whose numbers lose bits above 2^53 */
 	EMIT_PERCENT, /* cell.d: 12.34%; a plain number in JSON and CSV */
 	EMIT_REAL,    /* cell.d */
+	EMIT_FIXED,   /* cell.d with the column's decimals; exact in JSON and CSV */
 };
 
 /* Formats a column appears in. */
@@ -46,6 +47,7 @@ struct emit_col {
 	unsigned in;	   /* EMIT_IN_*; 0 is everywhere */
 	enum text_cut cut; /* how a text is shortened on a terminal */
 	bool hot;	   /* a percentage: coloured, the more the redder */
+	uint8_t decimals;  /* EMIT_FIXED */
 };
 
 struct emit_cell {

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/amounts.h"
 #include "view/header.h"
 
 #define NARROW 100 /* columns of a screen that has room for the most important numbers only */
@@ -29,10 +30,11 @@ struct guides {
 
 struct printer {
 	struct emit *e;
-	struct tree *t;
+	struct tree_source *t;
 	const struct tree_rows *rows;
 	const struct tree_emit_opts *o;
 	unsigned *order;
+	struct amounts *amounts; /* by column */
 	struct emit_col *cols;
 	unsigned n_cols;
 	struct emit_cell *cells;
@@ -50,14 +52,14 @@ static void add_col(struct printer *p, struct emit_col col)
 }
 
 /* Of the table's column that shows WHAT, "incl" or "excl", of C. */
-static const char *title(struct printer *p, const struct query_col *c, const char *what)
+static const char *title(struct printer *p, const struct column *c, const char *what)
 {
-	const bool is_only = p->t->q->n_cols == 1;
+	const bool is_only = p->t->columns.n == 1;
 	struct str s = {0};
 	const char *kept;
 
 	if (is_only)
-		str_addf(&s, "%susive%s", what, c->is_time ? "(us)" : "");
+		str_addf(&s, "%susive%s", what, c->kind == COLUMN_TIME ? "(us)" : "");
 	else
 		str_addf(&s, "%s %s", c->title, what);
 	kept = arena_strdup(&p->arena, str_get(&s));
@@ -81,33 +83,37 @@ static const char *key(struct printer *p, const char *group, const char *event)
 
 static void make_cols(struct printer *p)
 {
-	const struct query *q = p->t->q;
+	const struct columns *cols = &p->t->columns;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned wide = p->narrow ? EMIT_IN_NONE : EMIT_IN_TABLE;
-	struct emit_col *counts = xcalloc(q->n_cols + 1, sizeof(*counts));
 
-	p->order = xcalloc(q->n_cols + 1, sizeof(*p->order));
-	count_cols(q, counts, p->order);
-	p->cols = xcalloc(5 * q->n_cols + 20, sizeof(*p->cols));
+	p->amounts = xcalloc(cols->n + 1, sizeof(*p->amounts));
+	vec_each (r, &p->rows->rows) {
+		amounts_note(p->amounts, cols, r->inclusive);
+		amounts_note(p->amounts, cols, r->exclusive);
+	}
+	p->order = xcalloc(cols->n + 1, sizeof(*p->order));
+	columns_order(cols, p->order);
+	p->cols = xcalloc(5 * cols->n + 20, sizeof(*p->cols));
 	add_col(p, (struct emit_col){"id", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"parent", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		const char *event = counts[i].key;
+	for (unsigned i = 0; i < cols->n; i++) {
+		const struct column *c = &cols->v[p->order[i]];
+		const struct amounts *a = &p->amounts[p->order[i]];
+		const unsigned percent = c->total != 0 ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
-		add_col(p, (struct emit_col){key(p, "inclusive", event),
-					     title(p, &q->cols[p->order[i]], "incl"), EMIT_U64,
-					     .group = "inclusive"});
-		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE,
+		add_col(p, amount_col(c, a, key(p, "inclusive", c->name), title(p, c, "incl"),
+				      "inclusive", 0));
+		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = percent,
 					     .hot = true});
 		if (i == 0 && p->o->form != TREE_FLAT)
 			add_col(p, (struct emit_col){"parent_percent", "parent%", EMIT_PERCENT,
-						     .in = wide});
-		add_col(p, (struct emit_col){key(p, "exclusive", event),
-					     title(p, &q->cols[p->order[i]], "excl"), EMIT_U64,
-					     .group = "exclusive", .in = data | wide});
+						     .in = percent & wide ? wide : EMIT_IN_NONE});
+		add_col(p, amount_col(c, a, key(p, "exclusive", c->name), title(p, c, "excl"),
+				      "exclusive", data | wide));
 		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
-					     EMIT_PERCENT, .in = EMIT_IN_TABLE, .hot = true});
+					     EMIT_PERCENT, .in = percent, .hot = true});
 	}
 	add_col(p, (struct emit_col){"text", scope_kind_name(p->t->level), EMIT_STR,
 				     .in = EMIT_IN_TABLE});
@@ -121,34 +127,41 @@ static void make_cols(struct printer *p)
 	add_col(p, (struct emit_col){"inlined", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"hidden", NULL, EMIT_U64, .in = data});
 	p->cells = xcalloc(p->n_cols, sizeof(*p->cells));
-	free(counts);
+}
+
+/* Characters of the longest number that a column of amounts like COL can have. */
+static size_t widest_number(const struct printer *p, const struct emit_col *col)
+{
+	size_t widest = 0;
+
+	for (unsigned c = 0; c < p->t->columns.n; c++) {
+		char number[400];
+		size_t n =
+			(size_t)snprintf(number, sizeof(number), "%.*f", col->decimals,
+					 column_shown(&p->t->columns.v[c], p->amounts[c].largest));
+
+		widest = n > widest ? n : widest;
+	}
+	return widest;
 }
 
 /* The columns that are left on a screen beside the numbers. */
 static size_t find_room(const struct printer *p)
 {
-	const struct query *q = p->t->q;
 	size_t used = 0;
 
 	if (!p->e->terminal)
 		return SIZE_MAX;
 	for (unsigned i = 0; i < p->n_cols; i++) {
 		const struct emit_col *c = &p->cols[i];
-		size_t width = strlen(c->title ? c->title : c->key);
-		char number[32];
+		size_t width = strlen(c->title ? c->title : c->key), n = 7;
 
 		if ((c->in && !(c->in & EMIT_IN_TABLE)) || c->type == EMIT_STR)
 			continue;
-		/* No count is larger than the root's, no percentage than 100. */
-		for (unsigned k = 0; k < q->n_cols; k++) {
-			size_t n = c->type == EMIT_PERCENT
-					   ? 7
-					   : (size_t)snprintf(number, sizeof(number), "%" PRIu64,
-							      query_scaled(&q->cols[k],
-									   q->cols[k].n_samples));
-
-			width = n > width ? n : width;
-		}
+		/* No count is larger than the largest, no percentage than 100. */
+		if (c->type != EMIT_PERCENT)
+			n = widest_number(p, c);
+		width = n > width ? n : width;
 		used += width + 1;
 	}
 	used++;
@@ -156,6 +169,11 @@ static size_t find_room(const struct printer *p)
 }
 
 /* --- names --- */
+
+static const struct scope *scope_of(const struct printer *p, const struct tree_row *r)
+{
+	return &p->t->scopes->scopes.v[r->scope];
+}
 
 static const char *basename_of(const char *path)
 {
@@ -168,18 +186,18 @@ static const char *basename_of(const char *path)
 static void add_image(struct str *s, struct printer *p, const struct tree_row *r,
 		      const struct scope *sc)
 {
-	const struct profile *pr = p->t->q->profile;
-	const struct scope *up = r->parent == TREE_ROW_NONE
-					 ? NULL
-					 : &p->t->scopes.scopes.v[p->rows->rows.v[r->parent].scope];
+	const struct scope *up =
+		r->parent == TREE_ROW_NONE ? NULL : scope_of(p, &p->rows->rows.v[r->parent]);
 	const char *name;
 
-	if (sc->kind <= SCOPE_IMAGE || sc->image == SCOPE_NO_IMAGE ||
-	    pr->images.v[sc->image].kind == IMAGE_UNKNOWN)
+	if (sc->kind <= SCOPE_IMAGE || sc->image == SCOPE_NO_IMAGE)
 		return;
-	if (up && up->image == sc->image && !scope_is_kernel(pr, sc))
+	if (up && up->image == sc->image && !p->t->is_kernel(p->t, sc))
 		return;
-	name = basename_of(query_image_name(p->t->q, sc->image));
+	name = p->t->image_name(p->t, sc->image);
+	if (strcmp(name, "[unknown]") == 0)
+		return;
+	name = basename_of(name);
 	str_addc(s, ' ');
 	if (*name != '[')
 		str_addc(s, '[');
@@ -225,7 +243,7 @@ static bool is_branch(const struct printer *p, const struct tree_row *r)
 	if (r->parent == TREE_ROW_NONE)
 		return false;
 	up = &p->rows->rows.v[r->parent];
-	return !r->only || p->t->scopes.scopes.v[up->scope].kind == SCOPE_OWNER ||
+	return !r->only || scope_of(p, up)->kind == SCOPE_OWNER ||
 	       (up->parent == TREE_ROW_NONE && p->several_roots);
 }
 
@@ -259,7 +277,7 @@ static size_t add_guides(struct str *s, struct printer *p, const struct tree_row
 
 static const char *row_text(struct printer *p, const struct tree_row *r)
 {
-	const struct scope *sc = &p->t->scopes.scopes.v[r->scope];
+	const struct scope *sc = scope_of(p, r);
 	struct str name = {0}, rest = {0}, s = {0};
 	size_t used = add_guides(&s, p, r), room;
 	const char *kept;
@@ -291,35 +309,25 @@ static const char *row_text(struct printer *p, const struct tree_row *r)
 
 /* --- rows --- */
 
-static struct emit_cell percent(uint64_t part, uint64_t whole)
-{
-	return (struct emit_cell){.d = whole ? 100 * (double)part / (double)whole : 0};
-}
-
-static struct emit_cell count(const struct printer *p, unsigned c, uint64_t n)
-{
-	return (struct emit_cell){
-		.u = p->e->format == EMIT_TABLE ? query_scaled(&p->t->q->cols[c], n) : n};
-}
-
 static struct emit_cell *count_cells(struct printer *p, struct emit_cell *cell,
 				     const struct tree_row *r)
 {
-	const struct query *q = p->t->q;
-	const uint64_t *up =
-		r->parent == TREE_ROW_NONE ? NULL : p->rows->rows.v[r->parent].inclusive;
+	const struct columns *cols = &p->t->columns;
+	const double *up = r->parent == TREE_ROW_NONE ? NULL : p->rows->rows.v[r->parent].inclusive;
 	const struct emit_cell none = {.none = true};
 
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		unsigned c = p->order[i];
-		uint64_t all = q->cols[c].n_samples;
+	for (unsigned i = 0; i < cols->n; i++) {
+		unsigned k = p->order[i];
+		const struct column *c = &cols->v[k];
 
-		*cell++ = r->inclusive ? count(p, c, r->inclusive[c]) : none;
-		*cell++ = r->inclusive ? percent(r->inclusive[c], all) : none;
+		*cell++ = r->inclusive ? amount_cell(p->e, c, r->inclusive[k]) : none;
+		*cell++ = r->inclusive ? percent_cell(r->inclusive[k], c->total) : none;
 		if (i == 0 && p->o->form != TREE_FLAT)
-			*cell++ = r->inclusive ? percent(r->inclusive[c], up ? up[c] : all) : none;
-		*cell++ = count(p, c, r->exclusive[c]);
-		*cell++ = percent(r->exclusive[c], all);
+			*cell++ = r->inclusive
+					  ? percent_cell(r->inclusive[k], up ? up[k] : c->total)
+					  : none;
+		*cell++ = amount_cell(p->e, c, r->exclusive[k]);
+		*cell++ = percent_cell(r->exclusive[k], c->total);
 	}
 	return cell;
 }
@@ -333,7 +341,7 @@ static const char *kind_text(const struct tree_row *r, const struct scope *sc)
 
 static void emit_tree_row(struct printer *p, const struct tree_row *r)
 {
-	const struct scope *sc = &p->t->scopes.scopes.v[r->scope];
+	const struct scope *sc = scope_of(p, r);
 	bool of_image = !r->n_hidden && sc->image != SCOPE_NO_IMAGE && sc->kind != SCOPE_MARK;
 	bool has_svma = of_image && (sc->proc != PROC_NONE || sc->kind == SCOPE_ADDRESS);
 	struct emit_cell *cell = p->cells;
@@ -345,9 +353,8 @@ static void emit_tree_row(struct printer *p, const struct tree_row *r)
 	*cell++ = (struct emit_cell){.s = p->e->format == EMIT_TABLE ? row_text(p, r) : NULL};
 	*cell++ = (struct emit_cell){.s = kind_text(r, sc)};
 	*cell++ = (struct emit_cell){.s = r->n_hidden ? NULL : sc->name};
-	*cell++ = (struct emit_cell){.s = of_image ? query_image_name(p->t->q, sc->image) : NULL};
-	*cell++ = (struct emit_cell){
-		.s = of_image ? image_kind_name(p->t->q->profile->images.v[sc->image].kind) : NULL};
+	*cell++ = (struct emit_cell){.s = of_image ? p->t->image_name(p->t, sc->image) : NULL};
+	*cell++ = (struct emit_cell){.s = of_image ? p->t->image_kind(p->t, sc->image) : NULL};
 	*cell++ = (struct emit_cell){.u = sc->svma, .none = !has_svma};
 	*cell++ = (struct emit_cell){.s = sc->file};
 	*cell++ = (struct emit_cell){.u = sc->line, .none = !sc->line};
@@ -364,13 +371,38 @@ static bool is_told_above(const struct printer *p, const struct tree_row *r)
 	       r->parent != TREE_ROW_NONE;
 }
 
-/* --- what is said above --- */
+/* --- all --- */
 
-static void emit_share(struct printer *p, const char *json_key_name, const uint64_t *n,
-		       const char *text)
+void tree_rows_emit(struct emit *e, struct tree_source *t, const struct tree_rows *rows,
+		    const struct tree_emit_opts *o)
 {
-	const struct query *q = p->t->q;
-	struct json *j = emit_json(p->e);
+	struct printer p = {.e = e, .t = t, .rows = rows, .o = o};
+
+	p.narrow = e->terminal && e->width < NARROW;
+	vec_each (r, &rows->rows)
+		p.several_roots |= r->depth == 0 && !r->only;
+	make_cols(&p);
+	p.room = find_room(&p);
+	emit_table(e, "rows", p.cols, p.n_cols);
+	vec_each (r, &rows->rows)
+		if (!is_told_above(&p, r))
+			emit_tree_row(&p, r);
+	emit_table_end(e);
+	vec_release(&p.guides.more);
+	vec_release(&p.guides.n_upto);
+	arena_release(&p.arena);
+	free(p.amounts);
+	free(p.order);
+	free(p.cols);
+	free(p.cells);
+}
+
+/* --- trees of samples: what is said above and below --- */
+
+static void emit_share(struct emit *e, const struct query *q, const char *json_key_name,
+		       const uint64_t *n, const char *text)
+{
+	struct json *j = emit_json(e);
 	uint64_t all = q->n_cols ? q->cols[q->sort].n_samples : 0;
 
 	if (j) {
@@ -381,35 +413,47 @@ static void emit_share(struct printer *p, const char *json_key_name, const uint6
 			json_u64(j, n[c]);
 		}
 		json_end(j, '}');
-	} else if (!p->o->no_header && all && n[q->sort]) {
-		emit_text(p->e, "%.2f %% of samples %s\n", 100 * (double)n[q->sort] / (double)all,
+	} else if (text && all && n[q->sort]) {
+		emit_text(e, "%.2f %% of samples %s\n", 100 * (double)n[q->sort] / (double)all,
 			  text);
 	}
 }
 
-static void emit_about(struct printer *p)
+void tree_emit_form(struct emit *e, enum tree_form form)
 {
 	static const char *const forms[] = {"down", "callers", "flat"};
-	struct tree *t = p->t;
-	struct json *j = emit_json(p->e);
-	size_t before = p->e->out->n;
+	struct json *j = emit_json(e);
 
 	if (j) {
 		json_key(j, "form");
-		json_str(j, forms[p->o->form]);
+		json_str(j, forms[form]);
 	}
-	emit_share(p, "guessed", t->n_guessed, "have frames guessed by frame pointer");
-	emit_share(p, "truncated", t->n_truncated, "lack the outer part of their path");
-	emit_share(p, "ignored", t->n_ignored, "are left out by --ignore");
-	emit_share(p, "not_in_focus", t->n_not_focus, "are left out by --focus");
-	if (!j && p->e->out->n > before)
-		emit_text(p->e, "\n");
+}
+
+static void emit_about(struct emit *e, const struct tree *t, const struct tree_emit_opts *o)
+{
+	const struct {
+		const char *key, *text;
+		const uint64_t *n;
+	} shares[] = {
+		{"guessed", "have frames guessed by frame pointer", t->n_guessed},
+		{"truncated", "lack the outer part of their path", t->n_truncated},
+		{"ignored", "are left out by --ignore", t->n_ignored},
+		{"not_in_focus", "are left out by --focus", t->n_not_focus},
+	};
+	size_t before = e->out->n;
+
+	tree_emit_form(e, o->form);
+	for (size_t i = 0; i < n_elems(shares); i++)
+		emit_share(e, t->q, shares[i].key, shares[i].n,
+			   o->no_header ? NULL : shares[i].text);
+	if (e->out->n > before)
+		emit_text(e, "\n");
 }
 
 /* Images with at least one percent of the samples in nameless scopes. */
-static void emit_notes(struct printer *p)
+static void emit_notes(struct emit *e, const struct tree *t)
 {
-	const struct tree *t = p->t;
 	const struct query *q = t->q;
 	uint64_t *sums = xcalloc(q->profile->images.n + 1, sizeof(*sums));
 	image_ids nameless = {0};
@@ -423,35 +467,20 @@ static void emit_notes(struct printer *p)
 	for (image_id im = 0; im < q->profile->images.n; im++)
 		if (sums[im] && sums[im] >= q->cols[q->sort].n_samples / 100)
 			vec_push(&nameless, im);
-	notes_emit(p->e, t->q, &nameless);
+	notes_emit(e, t->q, &nameless);
 	vec_release(&nameless);
 	free(sums);
 }
 
-void tree_emit(struct emit *e, struct tree *t, const struct tree_rows *rows,
+void tree_emit(struct emit *e, struct tree_source *s, const struct tree_rows *rows,
 	       const struct tree_emit_opts *o)
 {
-	struct printer p = {.e = e, .t = t, .rows = rows, .o = o};
+	const struct tree *t = s->of_tree;
 
-	p.narrow = e->terminal && e->width < NARROW;
-	vec_each (r, &rows->rows)
-		p.several_roots |= r->depth == 0 && !r->only;
-	make_cols(&p);
-	p.room = find_room(&p);
 	emit_begin(e);
 	header_emit(e, t->q, o->no_header);
-	emit_about(&p);
-	emit_table(e, "rows", p.cols, p.n_cols);
-	vec_each (r, &rows->rows)
-		if (!is_told_above(&p, r))
-			emit_tree_row(&p, r);
-	emit_table_end(e);
-	emit_notes(&p);
+	emit_about(e, t, o);
+	tree_rows_emit(e, s, rows, o);
+	emit_notes(e, t);
 	emit_end(e);
-	vec_release(&p.guides.more);
-	vec_release(&p.guides.n_upto);
-	arena_release(&p.arena);
-	free(p.order);
-	free(p.cols);
-	free(p.cells);
 }

@@ -177,8 +177,8 @@ static void check_rows(const struct world *w, const struct tree *t, const struct
 			exclusive[v->event] += ex ? v->count : 0;
 		}
 		for (unsigned e = 0; e < N_EVENTS; e++) {
-			EXPECT_EQ(r->inclusive[e], inclusive[e]);
-			EXPECT_EQ(r->exclusive[e], exclusive[e]);
+			EXPECT_EQ((uint64_t)r->inclusive[e], inclusive[e]);
+			EXPECT_EQ((uint64_t)r->exclusive[e], exclusive[e]);
 		}
 	}
 }
@@ -195,13 +195,14 @@ static void check_sums(const struct tree *t, const struct tree_rows *rows, enum 
 		vec_each (r, &rows->rows)
 			for (unsigned e = 0; r->parent == parent && e < N_EVENTS; e++) {
 				any = true;
-				inclusive[e] += r->inclusive ? r->inclusive[e] : 0;
-				exclusive[e] += r->exclusive[e];
+				inclusive[e] += r->inclusive ? (uint64_t)r->inclusive[e] : 0;
+				exclusive[e] += (uint64_t)r->exclusive[e];
 			}
 		for (unsigned e = 0; any && e < N_EVENTS; e++) {
 			if (form == TREE_DOWN)
-				EXPECT_EQ(inclusive[e] + (up ? up->exclusive[e] : 0),
-					  up ? up->inclusive[e] : t->q->cols[e].n_samples);
+				EXPECT_EQ(inclusive[e] + (up ? (uint64_t)up->exclusive[e] : 0),
+					  up ? (uint64_t)up->inclusive[e]
+					     : t->q->cols[e].n_samples);
 			else if (!up)
 				EXPECT_EQ(exclusive[e], t->q->cols[e].n_samples);
 		}
@@ -217,8 +218,8 @@ static void check_order(const struct tree *t, const struct tree_rows *rows,
 		last[i] = UINT64_MAX;
 	vec_each (r, &rows->rows) {
 		size_t parent = r->parent == TREE_ROW_NONE ? rows->rows.n : r->parent;
-		uint64_t n =
-			(o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive)[t->q->sort];
+		uint64_t n = (uint64_t)(o->by_inclusive && r->inclusive ? r->inclusive
+									: r->exclusive)[t->q->sort];
 
 		EXPECT(parent == rows->rows.n || parent < (size_t)(r - rows->rows.v));
 		if (r->n_hidden)
@@ -288,21 +289,22 @@ static size_t count_chains(const struct world *w, const struct tree *t, const st
 }
 
 /* ROWS without sums of hidden rows that are small themselves: all others are there, in order. */
-static void check_no_small_sums(const struct tree *t, const struct tree_rows *all,
+static void check_no_small_sums(struct tree *t, const struct tree_rows *all,
 				struct tree_rows_opts o)
 {
 	double total = (double)t->q->cols[t->q->sort].n_samples;
+	struct tree_source source;
 	struct tree_rows rows;
 	size_t n = 0;
 
 	o.no_small_sums = true;
-	tree_rows_init(&rows, t, &o);
+	tree_source_init(&source, t);
+	EXPECT_EQ(tree_rows_init(&rows, &source, &o, NULL), 0);
 	vec_each (r, &all->rows) {
-		const uint64_t *counts =
-			o.by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
+		const double *counts = o.by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
 
 		if (r->n_hidden && r->parent != TREE_ROW_NONE &&
-		    (double)counts[t->q->sort] * 100 < o.least_pct * total)
+		    counts[t->q->sort] * 100 < o.least_pct * total)
 			continue;
 		EXPECT(n < rows.rows.n);
 		if (n < rows.rows.n) {
@@ -316,7 +318,7 @@ static void check_no_small_sums(const struct tree *t, const struct tree_rows *al
 	tree_rows_release(&rows);
 }
 
-static void check_form(const struct world *w, const struct tree *t, const struct tree_opts *o,
+static void check_form(const struct world *w, struct tree *t, const struct tree_opts *o,
 		       enum tree_form form)
 {
 	static const double limits[] = {0, 3, 20, 100};
@@ -324,9 +326,11 @@ static void check_form(const struct world *w, const struct tree *t, const struct
 	for (size_t i = 0; i < 2 * n_elems(limits); i++) {
 		const struct tree_rows_opts ro = {
 			.form = form, .least_pct = limits[i / 2], .by_inclusive = i % 2};
+		struct tree_source source;
 		struct tree_rows rows;
 
-		tree_rows_init(&rows, t, &ro);
+		tree_source_init(&source, t);
+		EXPECT_EQ(tree_rows_init(&rows, &source, &ro, NULL), 0);
 		if (ro.least_pct == 0) {
 			check_rows(w, t, o, &rows, form);
 			EXPECT_EQ(rows.rows.n, count_chains(w, t, o, form));
