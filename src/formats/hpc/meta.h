@@ -41,7 +41,7 @@ struct hpc_metric {
 	const char *name;
 	struct hpc_scope_inst *scopes;
 	struct hpc_summary *summaries;
-	uint16_t n_scopes, n_summaries;
+	uint32_t n_scopes, n_summaries;
 };
 
 /* The performance metrics section, of either layout. */
@@ -65,9 +65,10 @@ const struct hpc_summary *hpc_metric_summary(const struct hpc_metrics *ms,
 					     const struct hpc_metric *metric, const char *name,
 					     const char *formula, enum hpc_combine combine);
 
-/* What propagation an enclosing relation means: bit i is set when the scope with propagationIndex i
- * goes from this context to its parent.  "function" has bit 0, "lex_aware" bit 1. */
-enum { HPC_PROPAGATE_FUNCTION = 1u << 0, HPC_PROPAGATE_LEX_AWARE = 1u << 1 };
+/* Bit i of hpc_ctx.propagation: values of the transitive scope whose propagationIndex is i go from
+ * this context to its parent.  HPCToolkit has one such scope, "function", whose bit is set exactly
+ * when the relation is HPC_LEXICAL. */
+enum { HPC_PROPAGATE_FUNCTION = 1u << 0 };
 
 struct hpc_module {
 	const char *path;
@@ -93,6 +94,9 @@ struct hpc_function {
 /* Which fields of a context hold something. */
 enum { HPC_HAS_FUNCTION = 1u << 0, HPC_HAS_SRC_LOC = 1u << 1, HPC_HAS_POINT = 1u << 2 };
 
+/* The name of an entry that is nobody's, as HPCToolkit writes it. */
+#define HPC_UNKNOWN_ENTRY "unknown entry"
+
 /* One context, decoded.  A root is the entry point of a thread (isEntry): in the released layout it
  * has a name and nothing else, in the page layout it is also a function context and its name is the
  * function's. */
@@ -117,6 +121,7 @@ struct hpc_ctx {
 /* A section of the file. */
 struct hpc_section {
 	uint64_t p, sz;
+	uint64_t text_end; /* behind the last NUL in it, p when there is none */
 };
 
 enum hpc_meta_section {
@@ -154,7 +159,7 @@ struct hpc_meta {
 	struct hpc_section sections[HPC_META_N_SECTIONS];
 	struct hpc_array modules, files, functions;
 	struct hpc_array entries; /* released layout */
-	struct hpc_section roots; /* page layout */
+	uint64_t pRoots, szRoots; /* page layout */
 	struct arena arena;	  /* of the small tables */
 };
 
@@ -178,9 +183,7 @@ int hpc_meta_function(const struct hpc_meta *m, uint32_t i, struct hpc_function 
 /* The children of one context, or the roots. */
 struct hpc_ctxs {
 	const struct hpc_meta *meta;
-	uint64_t at, end;
-	uint32_t n_entries; /* entry points still to come */
-	bool entries;	    /* of the released layout */
+	uint64_t at, end; /* next structure, end of the array */
 	bool roots;
 };
 
@@ -200,7 +203,7 @@ struct hpc_walk {
 	size_t depth, cap;
 	uint64_t left; /* bytes of contexts that can still come */
 	struct hpc_ctx last;
-	bool descend; /* into last next; clear it to leave its children out */
+	bool begun, descend; /* clear descend to leave out the children of the last context */
 };
 
 void hpc_walk_begin(struct hpc_walk *w, const struct hpc_meta *m);

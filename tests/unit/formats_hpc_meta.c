@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "formats/hpc/meta.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "formats/hpc/le.h"
+#include "gen_hpc.h"
+
+static const enum hpc_layout layouts[] = {HPC_RELEASED, HPC_PAGE};
+
+/* The text of the model that the N bytes at B hold, "" after a failure, which *ERR tells. */
+static char *text_of(const void *b, size_t n, enum hpc_layout *ret_layout, struct err *err)
+{
+	struct hpc_meta_model model;
+	struct hpc_meta m;
+	char *text;
+
+	if (hpc_meta_open(&m, b, n, "meta.db", err) < 0)
+		return xstrdup("");
+	if (ret_layout)
+		*ret_layout = m.layout;
+	if (hpc_meta_load(&model, &m, err) < 0) {
+		hpc_meta_release(&m);
+		return xstrdup("");
+	}
+	text = gen_hpc_meta_text(&model);
+	hpc_meta_model_release(&model);
+	hpc_meta_release(&m);
+	return text;
+}
+
+/* A small model with one of everything, whose bytes the tests below change. */
+static struct wr sample(enum hpc_layout layout)
+{
+	struct hpc_scope scopes[] = {{"point", HPC_SCOPE_POINT, UINT8_MAX},
+				     {"execution", HPC_SCOPE_EXECUTION, UINT8_MAX}};
+	struct hpc_scope_inst insts[] = {{0, 0}, {1, 1}};
+	struct hpc_summary summaries[] = {{0, 1, HPC_SUM, "$$"}, {1, 2, HPC_MAX, "$$"}};
+	struct hpc_metric metric = {"CPUTIME (sec)", insts, summaries, 2, 2};
+	struct hpc_module modules[] = {{"/bin/x", 0}};
+	struct hpc_file files[] = {{"src/x.c", HPC_FILE_COPIED}};
+	struct hpc_function functions[] = {{"main", 0x1000, 0, 0, 7, 0},
+					   {"", 0x2000, 0, HPC_NONE, 0, 0}};
+	struct hpc_entry entries[] = {{"main thread", HPC_ENTRY_MAIN_THREAD}};
+	struct hpc_node nodes[] = {
+		{.parent = HPC_NONE,
+		 .ctxId = 1,
+		 .function = HPC_NONE,
+		 .file = HPC_NONE,
+		 .module = HPC_NONE,
+		 .relation = HPC_CALL},
+		{.parent = 0,
+		 .ctxId = 2,
+		 .flags = HPC_HAS_FUNCTION,
+		 .relation = HPC_CALL,
+		 .file = HPC_NONE,
+		 .module = HPC_NONE},
+		{.parent = 1,
+		 .ctxId = 3,
+		 .flags = HPC_HAS_SRC_LOC,
+		 .line = 70000,
+		 .lexicalType = HPC_LINE,
+		 .propagation = 1,
+		 .function = HPC_NONE,
+		 .module = HPC_NONE},
+		{.parent = 2,
+		 .ctxId = 4,
+		 .flags = HPC_HAS_POINT,
+		 .offset = 0x1010,
+		 .lexicalType = HPC_INSTRUCTION,
+		 .propagation = 1,
+		 .function = HPC_NONE,
+		 .file = HPC_NONE},
+		{.parent = 1,
+		 .ctxId = 5,
+		 .flags = 7,
+		 .function = 1,
+		 .line = 9,
+		 .offset = 0x1020,
+		 .lexicalType = HPC_LOOP,
+		 .propagation = 1},
+	};
+	static const char *kinds[] = {"SUMMARY", "NODE"};
+	struct hpc_meta_model m = {
+		.title = "x",
+		.description = "what",
+		.id_names = kinds,
+		.n_id_names = 2,
+		.metrics = {scopes, &metric, 2, 1},
+		.modules = modules,
+		.n_modules = 1,
+		.files = files,
+		.n_files = 1,
+		.functions = functions,
+		.n_functions = 2,
+		.nodes = nodes,
+		.n_nodes = 5,
+		.entries = entries,
+		.n_entries = 1,
+	};
+	struct err err = {0};
+	struct wr w = gen_hpc_meta_bytes(&m, layout, &err);
+
+	EXPECT_STR(err.msg, "");
+	return w;
+}
+
+TEST(reading_gives_back_what_was_written)
+{
+	unsigned n = t_cases(300);
+
+	for (unsigned i = 0; i < n; i++) {
+		enum hpc_layout layout = layouts[i % 2], found = HPC_PAGE;
+		struct t_rng r = {i + 1};
+		struct hpc_meta_model m;
+		struct err err = {0};
+		struct wr w;
+
+		gen_hpc_meta(&r, &m, (uint32_t)t_below(&r, i % 20 ? 40 : 3000), layout);
+		w = gen_hpc_meta_bytes(&m, layout, &err);
+		EXPECT_STR(err.msg, "");
+		_mem_ char *want = gen_hpc_meta_text(&m);
+		_mem_ char *got = text_of(w.v, w.n, &found, &err);
+		EXPECT_STR(err.msg, "");
+		EXPECT_STR(got, want);
+		EXPECT_EQ(found, m.metrics.n_metrics || layout == HPC_PAGE ? layout : HPC_RELEASED);
+		wr_release(&w);
+		hpc_meta_model_release(&m);
+	}
+}
+
+/* The tree and the tables are the same whichever layout a model goes through. */
+TEST(the_other_layout_keeps_contexts_and_names)
+{
+	struct err err = {0};
+	struct hpc_meta_model page;
+	struct hpc_meta m;
+	struct wr released = sample(HPC_RELEASED), w = sample(HPC_PAGE), again;
+
+	REQUIRE(hpc_meta_open(&m, w.v, w.n, "meta.db", &err) == 0);
+	EXPECT_EQ(m.layout, HPC_PAGE);
+	REQUIRE(hpc_meta_load(&page, &m, &err) == 0);
+	EXPECT_EQ(page.n_nodes, 5);
+	EXPECT_STR(page.entries[0].prettyName, "main thread");
+	EXPECT_EQ(page.entries[0].entryPoint, HPC_ENTRY_MAIN_THREAD);
+	REQUIRE(page.n_functions == 3);
+	EXPECT_STR(page.functions[2].name, "main thread");
+	EXPECT_EQ(page.nodes[0].function, 2);
+	/* back again: the function that stood for the entry stays, the rest is as it was */
+	again = gen_hpc_meta_bytes(&page, HPC_RELEASED, &err);
+	_mem_ char *a = text_of(again.v, again.n, NULL, &err);
+	_mem_ char *b = text_of(released.v, released.n, NULL, &err);
+	char *extra = strstr(a, "function main thread -1+0 -1:0 0\n");
+	REQUIRE(extra);
+	memmove(extra, strchr(extra, '\n') + 1, strlen(strchr(extra, '\n') + 1) + 1);
+	EXPECT_STR(a, b);
+	hpc_meta_model_release(&page);
+	hpc_meta_release(&m);
+	wr_release(&released);
+	wr_release(&w);
+	wr_release(&again);
+}
+
+/* Calls F for each meta.db of real databases. */
+static unsigned fixtures(const char *kind, void (*f)(const char *path, const struct file_map *map))
+{
+	const char *top = getenv("DWELL_FIXTURES");
+	_mem_ char *dir = xasprintf("%s/hpctoolkit/%s", top ? top : "/nonexistent", kind);
+	DIR *d = opendir(dir);
+	unsigned n = 0;
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		_mem_ char *path = xasprintf("%s/%s/meta.db", dir, e->d_name);
+		struct file_map map;
+
+		if (*e->d_name == '.' || file_map_open(&map, AT_FDCWD, path, false, NULL) < 0)
+			continue;
+		f(path, &map);
+		file_map_close(&map);
+		n++;
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* Loads, writes, loads: the same model. */
+static void rewrite(const char *path, const struct file_map *map)
+{
+	struct hpc_meta_model model;
+	struct err err = {0};
+	struct hpc_meta m;
+	struct wr w;
+
+	if (hpc_meta_open(&m, map->bytes, map->n_bytes, path, &err) ||
+	    hpc_meta_load(&model, &m, &err)) {
+		t_fail_("%s", err.msg);
+		return;
+	}
+	EXPECT_EQ(m.layout, strstr(path, "/draft/") ? HPC_PAGE : HPC_RELEASED);
+	EXPECT(model.n_nodes > 5 && model.n_functions && model.metrics.n_metrics);
+	w = gen_hpc_meta_bytes(&model, m.layout, &err);
+	_mem_ char *want = gen_hpc_meta_text(&model);
+	_mem_ char *got = text_of(w.v, w.n, NULL, &err);
+	EXPECT_STR(err.msg, "");
+	EXPECT_STR(got, want);
+	wr_release(&w);
+	hpc_meta_model_release(&model);
+	hpc_meta_release(&m);
+}
+
+TEST(real_files_survive_rewriting)
+{
+	unsigned n = fixtures("released", rewrite) + fixtures("draft", rewrite);
+
+	if (!n)
+		SKIP("no databases in $DWELL_FIXTURES/hpctoolkit");
+	EXPECT(n > 2);
+}
+
+TEST(every_truncation_is_refused)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		struct wr w = sample(layouts[l]);
+
+		for (size_t n = 0; n < w.n; n++) {
+			uint8_t *cut = xmemdup(w.v, n); /* exactly so much, for sanitizers */
+			struct err err = {0};
+			struct hpc_meta m;
+			int rc = hpc_meta_open(&m, cut, n, "meta.db", &err);
+
+			EXPECT(rc == -ENODATA || rc == -EBADMSG);
+			EXPECT(str_starts(err.msg, "meta.db+0x"));
+			free(cut);
+		}
+		wr_release(&w);
+	}
+}
+
+/* Opens and loads sample bytes with N bytes at AT replaced by those of V. */
+static void with_change(enum hpc_layout layout, size_t at, uint64_t v, size_t n, int want_rc,
+			const char *want)
+{
+	struct wr w = sample(layout);
+	struct hpc_meta_model model;
+	struct err err = {0};
+	struct hpc_meta m;
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		w.v[at + i] = (uint8_t)(v >> 8 * i);
+	rc = hpc_meta_open(&m, w.v, w.n, "meta.db", &err);
+	if (!rc) {
+		rc = hpc_meta_load(&model, &m, &err);
+		if (!rc)
+			hpc_meta_model_release(&model);
+		hpc_meta_release(&m);
+	}
+	EXPECT_EQ(rc, want_rc);
+	if (!strstr(err.msg, want))
+		EXPECT_STR(err.msg, want);
+	wr_release(&w);
+}
+
+/* Where the pointer P of the sample's section I points. */
+static uint64_t section(enum hpc_layout layout, enum hpc_meta_section i)
+{
+	struct wr w = sample(layout);
+	uint64_t p = hpc_le64(w.v + 0x18 + 16 * i);
+
+	wr_release(&w);
+	return p;
+}
+
+TEST(damage_is_named)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		enum hpc_layout layout = layouts[l];
+		uint64_t ctx = section(layout, HPC_META_CONTEXT);
+		uint64_t fun = section(layout, HPC_META_FUNCTIONS);
+		uint64_t met = section(layout, HPC_META_METRICS);
+
+		with_change(layout, 0, 'h', 1, -EBADMSG, "meta.db+0x0: header magic");
+		with_change(layout, 0xe, 5, 1, -EPROTONOSUPPORT,
+			    "meta.db+0xe: header majorVersion: version 5.0, this program reads 4");
+		with_change(layout, 0x18, 1ull << 60, 8, -EBADMSG,
+			    "meta.db+0x18: header pGeneral: ");
+		with_change(layout, 0x10, 1ull << 60, 8, -EBADMSG,
+			    "meta.db+0x18: header pGeneral: ");
+		with_change(layout, 0x48, UINT64_MAX, 8, -EBADMSG,
+			    "meta.db+0x48: header pContext: ");
+		with_change(layout, met + 8, UINT32_MAX, 4, -EBADMSG,
+			    "Performance Metrics pMetrics");
+		with_change(layout, fun + 8, UINT32_MAX, 4, -EBADMSG, "Functions pFunctions");
+		with_change(layout, fun + 16, 1ull << 60, 8, -EBADMSG, "[FS] pName");
+		with_change(layout, fun + 24, 1ull << 60, 8, -EBADMSG,
+			    "[FS] pModule: 0x1000000000000000 is no element");
+		with_change(layout, ctx + (layout == HPC_PAGE ? 0 : 8), 0xffff, 2, -EBADMSG,
+			    "Context Tree p");
+	}
+}
+
+/* An unknown minor version and unknown values of enumerations are read. */
+TEST(later_versions_are_read)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		uint64_t ctx = section(layouts[l], HPC_META_CONTEXT) + 16;
+
+		with_change(layouts[l], 0xf, 200, 1, 0, "");
+		/* the first array holds context 4: flags, relation, lexicalType */
+		with_change(layouts[l], ctx + 0x15, 99, 1, 0, "");
+		with_change(layouts[l], ctx + 0x16, 99, 1, 0, "");
+		with_change(layouts[l], ctx + 0x14, 0xf8 | HPC_HAS_POINT, 1, 0, "");
+	}
+}
+
+/* The children of some context are made those of its own ancestor, or of another. */
+TEST(loops_of_pointers_end)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		struct wr w = sample(layouts[l]);
+		struct hpc_meta_model model;
+		struct err err = {0};
+		struct hpc_meta m;
+		struct hpc_walk walk;
+		struct hpc_ctx c, main_ctx = {0};
+		size_t depth;
+
+		REQUIRE(hpc_meta_open(&m, w.v, w.n, "meta.db", &err) == 0);
+		hpc_walk_begin(&walk, &m);
+		while (hpc_walk_next(&walk, &c, &depth, &err) > 0) {
+			if (c.ctxId == 2)
+				main_ctx = c;
+			if (c.ctxId == 5) { /* its children are now its own siblings */
+				memcpy(w.v + c.at, w.v + main_ctx.at, 16);
+				break;
+			}
+		}
+		hpc_walk_release(&walk);
+		EXPECT_EQ(hpc_meta_load(&model, &m, &err), -EBADMSG);
+		EXPECT(strstr(err.msg, "{Ctx} pChildren: contexts overlap"));
+		EXPECT(str_starts(err.msg, "meta.db+0x"));
+		hpc_meta_release(&m);
+		wr_release(&w);
+	}
+}
+
+TEST(children_can_be_left_out_of_a_walk)
+{
+	struct wr w = sample(HPC_RELEASED);
+	struct err err = {0};
+	struct hpc_meta m;
+	struct hpc_walk walk;
+	struct hpc_ctx c;
+	struct str seen = {0};
+	size_t depth;
+
+	REQUIRE(hpc_meta_open(&m, w.v, w.n, "meta.db", &err) == 0);
+	hpc_walk_begin(&walk, &m);
+	while (hpc_walk_next(&walk, &c, &depth, &err) > 0) {
+		str_addf(&seen, " %zu:%u", depth, c.ctxId);
+		if (c.ctxId == 3)
+			walk.descend = false;
+	}
+	EXPECT_STR(str_get(&seen), " 0:1 1:2 2:3 2:5");
+	str_release(&seen);
+	hpc_walk_release(&walk);
+	hpc_meta_release(&m);
+	wr_release(&w);
+}
+
+TEST(what_readers_cannot_take_is_not_written)
+{
+	struct hpc_node nodes[2] = {
+		{.parent = HPC_NONE, .function = HPC_NONE, .file = HPC_NONE, .module = HPC_NONE},
+		{.parent = 0, .function = 3, .file = HPC_NONE, .module = HPC_NONE}};
+	struct hpc_entry entry = {"main thread", 1};
+	struct hpc_scope scope = {"point", HPC_SCOPE_POINT, UINT8_MAX};
+	struct hpc_scope_inst inst = {0, 40000};
+	struct hpc_metric metric = {"m", &inst, NULL, 1, 0};
+	struct hpc_meta_model m = {.title = "",
+				   .description = "",
+				   .nodes = nodes,
+				   .n_nodes = 2,
+				   .entries = &entry,
+				   .n_entries = 1};
+	struct err err = {0};
+
+	EXPECT_EQ(hpc_meta_write(-1, "meta.db", &m, HPC_RELEASED, &err), -EINVAL);
+	EXPECT_STR(err.msg, "meta.db: node 1: no such function, file, module or flag");
+	nodes[1].function = HPC_NONE;
+	m.n_entries = 0;
+	EXPECT_EQ(hpc_meta_write(-1, "meta.db", &m, HPC_RELEASED, &err), -EINVAL);
+	EXPECT_STR(err.msg, "meta.db: 1 roots and 0 entries");
+	m.n_entries = 1;
+	m.metrics = (struct hpc_metrics){&scope, &metric, 1, 1};
+	EXPECT_EQ(hpc_meta_write(-1, "meta.db", &m, HPC_RELEASED, &err), -E2BIG);
+	EXPECT_STR(err.msg, "meta.db: metric m: id 40000, readers take at most 32767");
+	inst.propMetricId = 0;
+	EXPECT_EQ(hpc_meta_write(-1, "meta.db", &m, HPC_RELEASED, &err), -EBADF);
+	EXPECT_STR(err.msg, "meta.db: write: Bad file descriptor");
+}
