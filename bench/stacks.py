@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The rows about recording with call paths and reading that: what a sample and a frame cost, tables,
-bytes, `dwell tree`."""
+"""The rows about recording with call paths: what a sample and a frame cost, tables, bytes."""
 import os
 import re
 import shutil
 import subprocess
 import time
 
-from common import (BUILD, CPUS, DWELL, HZ, QUICK, ROOT, SPAWN, WORK, account_of, add_median_row,
-                    dwell_record, environment, notes, one_slice, perf_record, perf_samples,
-                    record_for, rotate, row, say, start_tool, tree_bytes)
-from measure import CannotMeasure, Tool, bootstrap, median, run_once
+from common import (BUILD, CPUS, DWELL, HZ, QUICK, ROOT, SPAWN, WORK, account_of, dwell_record,
+                    environment, notes, one_slice, perf_record, perf_samples, record_for, rotate,
+                    row, say, start_tool, tree_bytes)
+from measure import CannotMeasure, Tool, bootstrap, median
 
 ROUNDS = 4 if QUICK else 40          # of the rotations
 DWARF_ROUNDS = 4 if QUICK else 24    # fewer: perf writes about 30 MB a slice
 RECORD_S = 10 if QUICK else 60
-TREE_HZ = 5200 if QUICK else 8700    # 1 M samples in RECORD_S on two CPUs
-REPORTS = 3 if QUICK else 7
 DEPTHS = 10, 100                     # frames of bench_depth
 DEPTH_ROUNDS = 3 if QUICK else 20
 
@@ -266,10 +263,10 @@ def tables(paths):
                  % (code_of_cc1, n, code))
 
 
-# --- long recordings and reading them ---
+# --- a long recording ---
 
 def recordings():
-    """Returns the epoch of the large one, which is left to be read."""
+    """Returns the epoch, which is left to be read."""
     if shutil.disk_usage(WORK).free < 4 << 30:
         raise CannotMeasure("less than 4 GB free for recordings")
     say(f"recording {RECORD_S} s of stacks with dwell")
@@ -289,47 +286,13 @@ def recordings():
                  % (n, paths["complete"] * 100 / n, paths["guessed"] * 100 / n,
                     account["call_paths"]["contexts"], *ours[:2], *theirs[:2]))
     os.remove(data)
-    say(f"recording {RECORD_S} s to be read")
-    record_for(dwell_record(DB, ["-g"], TREE_HZ), "dwell.json", RECORD_S)
-    record_for(perf_record("tree.data", ["-g"], TREE_HZ), "perf.log", RECORD_S)
-    return account_of("dwell.json")["epoch"]
-
-
-def drop_page_cache():
-    os.sync()
-    with open("/proc/sys/vm/drop_caches", "w") as f:
-        f.write("1\n")
-
-
-def trees():
-    n_ours = account_of("dwell.json")["events"][0]["samples"]
-    n_theirs = perf_samples("tree.data")[0]
-    for cold in False, True:
-        pairs, name = [], "cold" if cold else "warm"
-        for i in range(REPORTS):
-            say(f"tree, {name}: {i + 1} of {REPORTS}")
-            done = []
-            for command in ([DWELL, "tree", "--db", DB],
-                            ["perf", "report", "-g", "--stdio", "-i",
-                             os.path.join(WORK, "tree.data")]):
-                if cold:
-                    drop_page_cache()
-                done.append(run_once(SPAWN, command, environment()))
-            pairs.append(done)
-        for k, (what, unit, scale, most) in enumerate((("CPU", "ms", 1e3, 0.1),
-                                                       ("peak memory", "MB", 1, 0.5))):
-            add_median_row(f"tree, page cache {name}: {what}", [(a[k], b[k]) for a, b in pairs],
-                           unit, scale, most)
-    notes.append("tree: samples of dwell %d, with complete stacks; of perf -g %d, with what frame pointers "
-                 "give: %.1f frames" % (n_ours, n_theirs, perf_depth("tree.data")))
-    os.remove(os.path.join(WORK, "tree.data"))
+    return account["epoch"]
 
 
 # --- all of them ---
 
 def measure(corpus_paths):
     epoch = recordings()
-    trees()
     net, frames = cost_without_frame_pointers()
     cost_with_frame_pointers(epoch)
     cost_of_a_frame(net, frames)

@@ -149,32 +149,42 @@ static ctx_id mark(struct chains *c, enum chain_cause cause)
 	return c->marks[cause];
 }
 
+/* How many of CHAIN's outer frames are those of the chain learned last. */
+static uint32_t shared_with_last(struct chains *c, const struct log_chain *chain)
+{
+	uint32_t n = 0;
+
+	if (c->last_cause != chain->cause)
+		c->last.n = 0;
+	c->last_cause = chain->cause;
+	while (n < c->last.n && n < chain->n_frames &&
+	       c->last.v[n].frame == chain->frames[chain->n_frames - 1 - n])
+		n++;
+	return n;
+}
+
 /* PROC: whose CHAIN is, PROC_NONE when that is not known or does not matter. */
 static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32_t proc,
 			 bool *ret_guessed)
 {
 	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : mark(c, chain->cause);
-	uint32_t depth = 0;
-	bool as_last = true;
+	uint32_t depth = shared_with_last(c, chain), n = chain->n_frames - depth;
 
-	if (c->last_cause != chain->cause)
-		c->last.n = 0;
-	c->last_cause = chain->cause;
 	*ret_guessed = false;
-	for (uint32_t i = chain->n_frames; i--; depth++) {
-		uint64_t frame = chain->frames[i];
-
-		*ret_guessed |= !(frame & FRAME_KERNEL) && frame & FRAME_GUESSED;
-		if (as_last && depth < c->last.n && c->last.v[depth].frame == frame) {
-			ctx = c->last.v[depth].ctx;
-			continue;
-		}
-		if (as_last && depth < c->last.n)
-			c->last.n = depth;
-		as_last = false;
-		ctx = profile_intern_ctx(c->profile, ctx, frame_place(c, proc, frame));
-		if (depth == c->last.n && has_number(frame))
-			vec_push(&c->last, (struct known_frame){frame, ctx});
+	for (uint32_t i = 0; i < chain->n_frames; i++)
+		*ret_guessed |=
+			!(chain->frames[i] & FRAME_KERNEL) && chain->frames[i] & FRAME_GUESSED;
+	if (depth)
+		ctx = c->last.v[depth - 1].ctx;
+	if (n)
+		c->last.n = depth;
+	/* All places first: their look-ups do not wait for each other, contexts do. */
+	for (uint32_t i = 0; i < n; i++)
+		c->places[i] = frame_place(c, proc, chain->frames[i]);
+	while (n--) {
+		ctx = profile_intern_ctx(c->profile, ctx, c->places[n]);
+		if (depth++ == c->last.n && has_number(chain->frames[n]))
+			vec_push(&c->last, (struct known_frame){chain->frames[n], ctx});
 	}
 	return ctx;
 }

@@ -53,6 +53,7 @@ struct chains {
 	 * images: most chains share much of it with the one before. */
 	VEC(struct known_frame) last;
 	enum chain_cause last_cause;
+	place_id places[CHAIN_MAX_FRAMES]; /* of the chain being learned */
 	ctx_id marks[CHAIN_N_CAUSES];
 	struct chain_counts counts[LOG_MAX_EVENTS + 1]; /* the last: CHAINS_BLOCKED */
 };
@@ -63,6 +64,12 @@ void chains_release(struct chains *c);
 
 /* Learns CHAIN, unless its hash is known.  The sideband must have been applied up to its time. */
 void chains_add(struct chains *c, const struct log_chain *chain);
+
+/* Says that HASH will be asked for in a moment. */
+static inline void chains_prefetch(const struct chains *c, uint64_t hash)
+{
+	__builtin_prefetch(&c->slots[hash & (c->n_slots - 1)]);
+}
 
 bool chains_known(const struct chains *c, uint64_t hash);
 

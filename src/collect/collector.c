@@ -271,6 +271,27 @@ void collector_wait(struct collector *c, int timeout_ms)
 	vec_release(&fds);
 }
 
+/* Folds CPU's samples up to the noted head, some at a time, so that the memory their chains are
+ * found in is on its way when they are. */
+static void fold_log(struct collector *c, uint32_t cpu)
+{
+	struct log_sample some[16];
+	size_t n;
+
+	for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at += n) {
+		for (n = 0; n < n_elems(some) && at + n != c->heads[cpu]; n++) {
+			some[n] = log_get(c->log, cpu, at + n);
+			if (some[n].chain)
+				chains_prefetch(&c->calls.chains, some[n].chain);
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (some[i].time_ns)
+				c->procs.time_ns = some[i].time_ns;
+			fold_add(&c->fold, &some[i]);
+		}
+	}
+}
+
 static void cycle(struct collector *c, uint64_t until_ns)
 {
 	uint32_t n = c->log ? c->n_log_cpus : 0;
@@ -286,13 +307,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	c->procs.time_ns = now;
 	call_paths_learn(&c->calls);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
-		for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at++) {
-			struct log_sample s = log_get(c->log, cpu, at);
-
-			if (s.time_ns)
-				c->procs.time_ns = s.time_ns;
-			fold_add(&c->fold, &s);
-		}
+		fold_log(c, cpu);
 		log_set_tail(c->log, cpu, c->heads[cpu]);
 	}
 	if (c->offcpu)

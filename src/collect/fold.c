@@ -16,6 +16,9 @@ struct fold_slot {
 
 #define VALUE_NONE UINT32_MAX
 
+/* How many slots before its turn one is fetched. */
+#define AHEAD 16
+
 /* What `code` is besides a number in struct images: */
 #define CODE_KERNEL UINT32_MAX /* `at` is a kernel address */
 #define CODE_IMAGE                                                                                 \
@@ -244,26 +247,33 @@ static place_id place_of(struct fold *f, const struct fold_slot *s)
 	return images_place(f->images, s->key.code, s->key.at, 0);
 }
 
+static void settle_slot(struct fold *f, struct fold_slot *s)
+{
+	place_id place;
+	uint32_t value;
+
+	if (s->value != VALUE_NONE) {
+		f->profile->values.v[s->value].count += s->count;
+	} else {
+		place = place_of(f, s);
+		value = add_value(f, s->key.owner, s->key.caller, place, s->key.event - 1,
+				  s->count);
+		/* What is unknown is looked for again. */
+		if (f->profile->images.v[f->profile->places.v[place].image].kind != IMAGE_UNKNOWN)
+			s->value = value;
+	}
+	s->count = 0;
+}
+
 static void settle(struct fold *f)
 {
 	for (uint32_t i = 0; i < f->n_slots; i++) {
-		struct fold_slot *s = &f->slots[i];
+		const struct fold_slot *ahead = &f->slots[(i + AHEAD) & (f->n_slots - 1)];
 
-		if (!s->count)
-			continue;
-		if (s->value != VALUE_NONE) {
-			f->profile->values.v[s->value].count += s->count;
-		} else {
-			place_id place = place_of(f, s);
-			uint32_t value = add_value(f, s->key.owner, s->key.caller, place,
-						   s->key.event - 1, s->count);
-
-			/* What is unknown is looked for again. */
-			if (f->profile->images.v[f->profile->places.v[place].image].kind !=
-			    IMAGE_UNKNOWN)
-				s->value = value;
-		}
-		s->count = 0;
+		if (ahead->count && ahead->value == VALUE_NONE)
+			profile_prefetch_ctx(f->profile, ahead->key.caller);
+		if (f->slots[i].count)
+			settle_slot(f, &f->slots[i]);
 	}
 }
 
@@ -275,9 +285,16 @@ void fold_flush(struct fold *f)
 
 void fold_forget(struct fold *f)
 {
-	fold_flush(f);
-	memset(f->slots, 0, f->n_slots * sizeof(*f->slots));
-	f->n_used = 0;
+	count_batch(f);
+	for (uint32_t i = 0; i < f->n_slots; i++) {
+		struct fold_slot *s = &f->slots[i];
+
+		if (s->key.code != CODE_KERNEL)
+			continue;
+		if (s->count)
+			settle_slot(f, s);
+		s->value = VALUE_NONE;
+	}
 }
 
 void fold_add_spilled(struct fold *f, const struct spill_slot *s)

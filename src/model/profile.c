@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The dictionaries and values of profile.h, and merging.
  *
- * Each dictionary is a plain array with a u32 open-addressing index beside it (base/hash.h). Events
+ * Each dictionary is a plain array with a u32 open-addressing index beside it (base/hash.h), or
+ * with lists. Events
  * and losses are few: they are searched.  A context's parent always has a smaller id. */
 #include "model/profile.h"
 
@@ -148,8 +149,8 @@ image_id profile_intern_image(struct profile *p, const struct image *im)
 	return (image_id)p->images.n - 1;
 }
 
-/* Places, owners, vectors and contexts: fixed-size keys, all alike.  DICT generates the index
- * callbacks and the find-or-add of one of them. */
+/* Places, owners and vectors: fixed-size keys, all alike.  DICT generates the index callbacks and
+ * the find-or-add of one of them. */
 
 static uint64_t place_hash_of(const struct place *k)
 {
@@ -186,27 +187,6 @@ static bool vector_eq(const struct vector *a, const struct vector *b)
 	return a->known == b->known && a->value == b->value && a->counter == b->counter;
 }
 
-static uint64_t ctx_hash_of(const struct ctx *k)
-{
-	return hash_u64((uint64_t)k->parent << 32 | k->place);
-}
-
-static bool ctx_eq(const struct ctx *a, const struct ctx *b)
-{
-	return a->parent == b->parent && a->place == b->place;
-}
-
-static uint64_t value_hash_of(const struct value *k)
-{
-	return hash_pair((uint64_t)k->ctx << 32 | k->owner, (uint64_t)k->vector << 32 | k->event);
-}
-
-static bool value_eq(const struct value *a, const struct value *b)
-{
-	return a->ctx == b->ctx && a->owner == b->owner && a->vector == b->vector &&
-	       a->event == b->event;
-}
-
 #define DICT(noun)                                                                                 \
 	static bool noun##_same(const void *owner, uint32_t i, const void *key)                    \
 	{                                                                                          \
@@ -229,8 +209,6 @@ static bool value_eq(const struct value *a, const struct value *b)
 DICT(place)
 DICT(owner)
 DICT(vector)
-DICT(ctx)
-DICT(value)
 
 place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags)
 {
@@ -254,14 +232,87 @@ vector_id profile_intern_vector(struct profile *p, const struct vector *v)
 	return vector_intern(p, v, &new);
 }
 
+/* Contexts and values.  Most contexts have one callee and one value or none, and the recorder adds
+ * hundreds of thousands: an index of all would be a cache miss or two for each.  So each context
+ * has short lists of them, found next to it; one that grows beyond LISTED is put into an index. */
+
+#define LISTED 6
+
+static uint64_t ctx_hash_of(const struct ctx *k)
+{
+	return hash_u64((uint64_t)k->parent << 32 | k->place);
+}
+
+static bool ctx_eq(const struct ctx *a, const struct ctx *b)
+{
+	return a->parent == b->parent && a->place == b->place;
+}
+
+static uint64_t value_hash_of(const struct value *k)
+{
+	return hash_pair((uint64_t)k->ctx << 32 | k->owner, (uint64_t)k->vector << 32 | k->event);
+}
+
+static bool value_eq(const struct value *a, const struct value *b)
+{
+	return a->ctx == b->ctx && a->owner == b->owner && a->vector == b->vector &&
+	       a->event == b->event;
+}
+
+static bool ctx_same(const void *owner, uint32_t i, const void *key)
+{
+	return ctx_eq(&((const struct profile *)owner)->ctxs.v[i], key);
+}
+
+static bool value_same(const void *owner, uint32_t i, const void *key)
+{
+	return value_eq(&((const struct profile *)owner)->values.v[i], key);
+}
+
+/* The kin of CTX, good until the next context. */
+static struct ctx_kin *kin_of(struct profile *p, ctx_id ctx)
+{
+	for (size_t i = p->ctx_kin.n; i < p->ctxs.n; i++)
+		vec_push(&p->ctx_kin, (struct ctx_kin){.place = p->ctxs.v[i].place});
+	return &p->ctx_kin.v[ctx];
+}
+
+static ctx_id add_child(struct profile *p, const struct ctx *key, unsigned n_listed)
+{
+	ctx_id new = (ctx_id)p->ctxs.n, *first;
+
+	vec_push(&p->ctxs, *key);
+	first = &kin_of(p, key->parent)->child;
+	if (*first != KIN_MANY && n_listed < LISTED) {
+		p->ctx_kin.v[new].next = *first;
+		*first = new;
+		return new;
+	}
+	for (ctx_id i = *first; i != KIN_MANY && i; i = p->ctx_kin.v[i].next)
+		index_add(&p->ctx_ix, ctx_hash_of(&p->ctxs.v[i]), i);
+	index_add(&p->ctx_ix, ctx_hash_of(key), new);
+	*first = KIN_MANY;
+	return new;
+}
+
 ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place)
 {
-	bool new;
+	const struct ctx key = {.parent = parent, .place = place};
+	unsigned n = 0;
+	ctx_id i;
 
 	assert(parent < p->ctxs.n && place < p->places.n);
 	if (parent == 0)
 		return profile_flat_ctx(p, place);
-	return ctx_intern(p, &(struct ctx){.parent = parent, .place = place}, &new);
+	i = kin_of(p, parent)->child;
+	if (i == KIN_MANY) {
+		i = index_find(&p->ctx_ix, ctx_hash_of(&key), ctx_same, p, &key);
+		return i != INDEX_NONE ? i : add_child(p, &key, 0);
+	}
+	for (; i; i = p->ctx_kin.v[i].next, n++)
+		if (p->ctx_kin.v[i].place == place)
+			return i;
+	return add_child(p, &key, n);
 }
 
 ctx_id profile_flat_ctx(struct profile *p, place_id place)
@@ -301,13 +352,53 @@ const struct place *profile_leaf(const struct profile *p, ctx_id ctx)
 
 /* Values and losses. */
 
+static uint32_t value_new(struct profile *p, const struct value *v, unsigned n_listed)
+{
+	uint32_t *first = &kin_of(p, v->ctx)->value, new = (uint32_t)p->values.n;
+
+	vec_push(&p->values, *v);
+	while (p->value_kin.n <= new) /* values of who reads a profile are nobody's kin */
+		vec_push(&p->value_kin, 0);
+	if (*first != KIN_MANY && n_listed < LISTED) {
+		p->value_kin.v[new] = *first;
+		*first = new + 1;
+		return new;
+	}
+	for (uint32_t i = *first; i != KIN_MANY && i; i = p->value_kin.v[i - 1])
+		index_add(&p->value_ix, value_hash_of(&p->values.v[i - 1]), i - 1);
+	index_add(&p->value_ix, value_hash_of(v), new);
+	*first = KIN_MANY;
+	return new;
+}
+
+/* The value with V's key, added as it is when there was none. */
+static uint32_t value_intern(struct profile *p, const struct value *v, bool *ret_new)
+{
+	uint32_t i = kin_of(p, v->ctx)->value;
+	unsigned n = 0;
+
+	*ret_new = false;
+	if (i == KIN_MANY) {
+		i = index_find(&p->value_ix, value_hash_of(v), value_same, p, v);
+		if (i != INDEX_NONE)
+			return i;
+	} else {
+		for (; i; i = p->value_kin.v[i - 1], n++)
+			if (value_eq(&p->values.v[i - 1], v))
+				return i - 1;
+	}
+	*ret_new = true;
+	return value_new(p, v, n);
+}
+
 uint32_t profile_add_value(struct profile *p, const struct value *v)
 {
 	bool new;
-	uint32_t i = value_intern(p, v, &new);
+	uint32_t i;
 
 	assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
 	       v->event < p->events.n);
+	i = value_intern(p, v, &new);
 	if (!new) {
 		p->values.v[i].count += v->count;
 		p->values.v[i].sum += v->sum;
@@ -389,6 +480,8 @@ void profile_release(struct profile *p)
 	index_release(&p->owner_ix);
 	index_release(&p->vector_ix);
 	vec_release(&p->flats);
+	vec_release(&p->ctx_kin);
+	vec_release(&p->value_kin);
 	index_release(&p->ctx_ix);
 	index_release(&p->value_ix);
 	trace_release(p);

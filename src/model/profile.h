@@ -135,6 +135,17 @@ struct profile_meta {
 	uint32_t n_cpus;
 };
 
+/* What hangs on a context: its callees and its values, each the first of a short list, 0 when there
+ * is none, or KIN_MANY. */
+#define KIN_MANY UINT32_MAX
+
+struct ctx_kin {
+	place_id place; /* its own: a search touches nothing else */
+	ctx_id next;	/* the next child of its parent */
+	ctx_id child;
+	uint32_t value; /* number + 1 */
+};
+
 struct profile {
 	struct arena arena;
 	struct profile_meta meta;
@@ -148,8 +159,11 @@ struct profile {
 	VEC(struct value) values;
 	VEC(struct loss) losses;
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
-	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, value_ix;
-	struct index ctx_ix; /* of those not under the root */
+	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix;
+	/* Contexts and values are found from what they are of, see profile.c. */
+	VEC(struct ctx_kin) ctx_kin;   /* by context, as far as it was needed */
+	VEC(uint32_t) value_kin;       /* by value: the next of its context + 1; 0: none */
+	struct index ctx_ix, value_ix; /* those of contexts with many */
 	VEC(struct trace) traces;
 	struct index trace_ix;
 	size_t trace_bytes;	/* what traces occupy */
@@ -179,6 +193,13 @@ place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, 
 owner_id profile_intern_owner(struct profile *p, const struct owner *o);
 vector_id profile_intern_vector(struct profile *p, const struct vector *v);
 ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place);
+
+/* Says that children of CTX will be asked for in a moment. */
+static inline void profile_prefetch_ctx(const struct profile *p, ctx_id ctx)
+{
+	if (ctx < p->ctx_kin.n)
+		__builtin_prefetch(&p->ctx_kin.v[ctx]);
+}
 
 /* The image of what nobody could attribute, and the place of run-time address AVMA in it. */
 image_id profile_unknown_image(struct profile *p);

@@ -139,7 +139,7 @@ char *profile_dump(const struct profile *p)
 
 void profile_check(const struct profile *p)
 {
-	size_t n_flats = 0;
+	size_t n_flats = 0, n_listed = 0, n_values = 0; /* found in lists */
 
 	assert(p->strings.n && p->owners.n && p->vectors.n && p->ctxs.n);
 	assert(p->strings.v[0][0] == '\0');
@@ -157,6 +157,19 @@ void profile_check(const struct profile *p)
 		assert(c->parent || p->flats.v[c->place] == i);
 		n_flats += !c->parent;
 	}
+	for (size_t i = 0; i < p->ctx_kin.n; i++) {
+		const struct ctx_kin *k = &p->ctx_kin.v[i];
+
+		for (ctx_id c = k->child; c && c != KIN_MANY; c = p->ctx_kin.v[c].next) {
+			assert(p->ctxs.v[c].parent == i &&
+			       p->ctxs.v[c].place == p->ctx_kin.v[c].place);
+			n_listed++;
+		}
+		for (uint32_t v = k->value; v && v != KIN_MANY; v = p->value_kin.v[v - 1]) {
+			assert(p->values.v[v - 1].ctx == i);
+			n_values++;
+		}
+	}
 	vec_each (v, &p->values)
 		assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
 		       v->event < p->events.n);
@@ -165,6 +178,7 @@ void profile_check(const struct profile *p)
 	trace_check(p);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&
-	       p->vector_ix.n == p->vectors.n && p->ctx_ix.n + n_flats == p->ctxs.n - 1 &&
-	       p->value_ix.n == p->values.n);
+	       p->vector_ix.n == p->vectors.n &&
+	       p->ctx_ix.n + n_listed + n_flats == p->ctxs.n - 1 &&
+	       p->value_ix.n + n_values == p->values.n);
 }

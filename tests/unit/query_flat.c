@@ -30,6 +30,7 @@ static void flatten(const struct profile *p, struct profile *ret)
 	profile_map_release(&m);
 	copy.ctxs.n = 1; /* without callers: nothing but the root */
 	copy.flats.n = 0;
+	copy.ctx_kin.n = 0;
 	index_clear(&copy.ctx_ix);
 	vec_each (v, &p->values) {
 		struct value flat = *v;

@@ -169,6 +169,8 @@ static void fill(struct world *w, struct t_rng *r)
 	ctx_id some[40] = {0};
 
 	w->p.values.n = 0;
+	vec_each (kin, &w->p.ctx_kin)
+		kin->value = 0;
 	index_clear(&w->p.value_ix);
 	for (unsigned i = 0; i < 5 + t_below(r, 200); i++) {
 		/* Often on from a path that is there, so that paths share their beginning. */
