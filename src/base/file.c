@@ -88,7 +88,8 @@ int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, stru
 	return 0;
 }
 
-int file_write_all(int fd, const void *bytes, size_t n)
+/* write(2), or pwrite(2) at *OFF unless OFF is NULL. */
+static int write_all(int fd, const void *bytes, size_t n, const uint64_t *off)
 {
 	const uint8_t *p = bytes;
 	size_t limit = n;
@@ -98,17 +99,27 @@ int file_write_all(int fd, const void *bytes, size_t n)
 		return fault;
 	if (fault > 0 && (size_t)fault < n)
 		limit = (size_t)fault;
-	while (limit) {
-		ssize_t k = write(fd, p, limit);
+	for (size_t done = 0; done < limit;) {
+		ssize_t k = off ? pwrite(fd, p + done, limit - done, (off_t)(*off + done))
+				: write(fd, p + done, limit - done);
 
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k < 0)
 			return -errno;
-		p += k;
-		limit -= (size_t)k;
+		done += (size_t)k;
 	}
 	return fault > 0 ? -ENOSPC : 0;
+}
+
+int file_write_all(int fd, const void *bytes, size_t n)
+{
+	return write_all(fd, bytes, n, NULL);
+}
+
+int file_pwrite_all(int fd, const void *bytes, size_t n, uint64_t off)
+{
+	return write_all(fd, bytes, n, &off);
 }
 
 int file_fsync(int fd)

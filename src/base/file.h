@@ -39,6 +39,9 @@ int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n
 
 /* write(2) until all N bytes are out; 0 or -errno. */
 int file_write_all(int fd, const void *bytes, size_t n);
+
+/* pwrite(2) at OFF until all N bytes are out; 0 or -errno.  Several threads may write at once. */
+int file_pwrite_all(int fd, const void *bytes, size_t n, uint64_t off);
 int file_fsync(int fd);
 int file_rename(int dirfd, const char *from, const char *to);
 

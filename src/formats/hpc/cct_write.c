@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* cct.db made out of profile.db: a sparse tensor transposed from (profile, context, metric) to
+ * (context, metric, profile), in bounded memory, by many threads.
+ *
+ * 1. Count.  The context indices of all profiles (not their values) say how many bytes each context
+ *    will need below.  Threads share the profiles.
+ * 2. Cut the contexts into ranges that need at most a thread's share of the memory.
+ * 3. For each range, threads taking one after the other:
+ *    a. Gather.  Visit the range in each profile, found by binary search, and copy each context's
+ *       values as they are, behind the profile's number, to where the context gathers them: a
+ *       "run".  Profiles come in order, so a context's runs are sorted by profile.  A range is
+ *       contiguous in each profile and a run in its context, so memory is met in stretches.
+ *    b. Measure.  Count the values of each context by metric, which gives the sizes of its block
+ *       and its metric indices.
+ *    c. Take the next place in the file for the whole range (see out.h), then sort each context's
+ *       values by metric (a counting sort, stable, hence by profile within each metric) to a
+ *       buffer that goes to the file when it is full.
+ *
+ * Each value is read once (its bytes are touched once more where it was gathered) and written once.
+ * The file does not depend on how contexts were cut.
+ *
+ *     00  header, reserved up to 30
+ *     30  Context Info section: header, then {CI} of contexts 0, 1, ... at 40
+ *         value blocks of contexts 0, 1, ...: values, then metric indices
+ *         footer */
+#include "formats/hpc/cct.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "formats/hpc/frame.h"
+#include "formats/hpc/out.h"
+
+enum { SZ_PVAL = 10, SZ_PIDX = 12 }; /* {Val} and {Idx} of profile.db */
+enum { SZ_CVAL = 12, SZ_CIDX = 10 }; /* and of cct.db */
+enum { AT_INFO = 0x30, AT_CI = 0x40, SZ_CI = 0x20 };
+enum { SZ_RUN = 8 }; /* what stands before a run's values: profile, number of values */
+
+enum {
+	RANGE_CTXS_MAX = 1 << 16, /* bounds what a thread keeps besides the gathered values */
+	OUT_BYTES = 1 << 20,
+	SHARE = 64, /* profiles that a thread counts at a time */
+};
+
+/* Observed: hpcviewer keeps places of sections as int. */
+#define N_CTXS_MAX ((INT32_MAX - AT_CI) / SZ_CI)
+
+struct range {
+	uint32_t from, to; /* ctxIds [from, to) */
+	uint64_t n_bytes;  /* of all runs */
+};
+
+struct build {
+	const struct hpc_profile_db *db;
+	struct hpc_cct_options o;
+	struct hpc_out out;
+	uint32_t n_ctxs;
+	unsigned n_threads;
+	uint64_t *n_bytes; /* of the runs of each context */
+	VEC(struct range) ranges;
+	uint64_t all_bytes, done_bytes;
+	_Atomic uint32_t next_profile, next_range;
+};
+
+struct worker {
+	struct build *b;
+	pthread_t thread;
+	uint64_t *per_ctx; /* while counting: bytes of runs; later: where the next run goes */
+	uint8_t *runs;	   /* of the range, context by context */
+	size_t cap_runs;
+	uint8_t *ci;	       /* {CI} of the range; pValues is relative until the place is known */
+	VEC(uint8_t) indices;  /* {Idx} of all blocks of the range */
+	VEC(uint8_t) block;    /* blocks on their way to the file */
+	uint64_t *next;	       /* by metricId: number of values; where the next goes */
+	VEC(uint16_t) metrics; /* those a context has */
+	uint64_t n_block_bytes; /* of the range */
+	int rc;
+	struct err err;
+};
+
+/* Steps over the values of context number I in P after checking that contexts come in order. */
+static int next_ctx(const struct build *b, const struct hpc_profile *p, uint32_t i, int64_t last,
+		    struct hpc_ctx_values *ret, struct err *err)
+{
+	uint64_t at = p->pCtxIndices + (uint64_t)SZ_PIDX * i;
+	int rc = hpc_profile_ctx(p, i, ret, err);
+
+	if (rc)
+		return rc;
+	if ((int64_t)ret->ctxId <= last)
+		return hpc_bad(err, b->db->name, at, "{Idx}", "ctxId", "%u comes after %" PRId64,
+			       ret->ctxId, last);
+	if (ret->ctxId >= b->n_ctxs)
+		return hpc_bad(err, b->db->name, at, "{Idx}", "ctxId", "%u, but there are %u",
+			       ret->ctxId, b->n_ctxs);
+	if (ret->n > UINT16_MAX + 1u)
+		return hpc_bad(err, b->db->name, at, "{Idx}", "startIndex",
+			       "%" PRIu64 " values are more than there can be metrics", ret->n);
+	return 0;
+}
+
+static int count_profile(struct worker *w, uint32_t index)
+{
+	struct hpc_profile p;
+	struct hpc_ctx_values c;
+	int64_t last = -1;
+	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
+
+	if (rc || p.isSummary)
+		return rc;
+	for (uint32_t i = 0; i < p.nCtxs; i++) {
+		rc = next_ctx(w->b, &p, i, last, &c, &w->err);
+		if (rc)
+			return rc;
+		if (c.n)
+			w->per_ctx[c.ctxId] += SZ_RUN + SZ_PVAL * c.n;
+		last = c.ctxId;
+	}
+	return 0;
+}
+
+static void *count(void *arg)
+{
+	struct worker *w = arg;
+	struct build *b = w->b;
+
+	for (;;) {
+		uint32_t from = atomic_fetch_add(&b->next_profile, SHARE);
+
+		if (from >= b->db->nProfiles || hpc_out_failed(&b->out, NULL))
+			return NULL;
+		for (uint32_t i = from; i < b->db->nProfiles && i < from + SHARE; i++) {
+			w->rc = count_profile(w, i);
+			if (w->rc) {
+				hpc_out_fail(&b->out, w->rc, NULL, "%s", w->err.msg);
+				return NULL;
+			}
+		}
+	}
+}
+
+/* Makes W's buffer hold N bytes; large pages spare the gathering most of its TLB misses. */
+static void reserve_runs(struct worker *w, size_t n)
+{
+	const size_t huge = 2 << 20;
+
+	if (n <= w->cap_runs)
+		return;
+	free(w->runs);
+	w->cap_runs = (n + huge - 1) & ~(huge - 1);
+	w->runs = aligned_alloc(huge, w->cap_runs);
+	if (!w->runs)
+		w->runs = xmalloc(w->cap_runs);
+	madvise(w->runs, w->cap_runs, MADV_HUGEPAGE);
+}
+
+/* The file is not what it was when its contexts were counted. */
+static int changed(struct worker *w)
+{
+	return err_set(&w->err, -EBADMSG, "%s: changes while it is read", w->b->db->name);
+}
+
+/* Copies what profile INDEX has in range R to the contexts' places. */
+static int gather_profile(struct worker *w, const struct range *r, uint32_t index)
+{
+	struct hpc_profile p;
+	struct hpc_ctx_values c;
+	int64_t last = (int64_t)r->from - 1;
+	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
+
+	if (rc || p.isSummary)
+		return rc;
+	for (uint32_t i = hpc_profile_ctx_from(&p, r->from); i < p.nCtxs; i++) {
+		uint64_t *at, n;
+
+		rc = next_ctx(w->b, &p, i, last, &c, &w->err);
+		if (rc)
+			return rc;
+		if (c.ctxId >= r->to)
+			break;
+		last = c.ctxId;
+		if (!c.n)
+			continue;
+		at = &w->per_ctx[c.ctxId];
+		n = SZ_RUN + SZ_PVAL * c.n;
+		if (*at > r->n_bytes || n > r->n_bytes - *at)
+			return changed(w);
+		hpc_put32(w->runs + *at, index);
+		hpc_put32(w->runs + *at + 4, (uint32_t)c.n);
+		memcpy(w->runs + *at + SZ_RUN, c.values, SZ_PVAL * c.n);
+		*at += n;
+	}
+	return 0;
+}
+
+static int gather(struct worker *w, const struct range *r)
+{
+	uint64_t at = 0;
+
+	reserve_runs(w, r->n_bytes);
+	for (uint32_t c = r->from; c < r->to; c++) {
+		w->per_ctx[c] = at;
+		at += w->b->n_bytes[c];
+	}
+	for (uint32_t i = 0; i < w->b->db->nProfiles; i++) {
+		int rc = gather_profile(w, r, i);
+
+		if (!rc && i % 1024 == 1023)
+			rc = hpc_out_failed(&w->b->out, &w->err);
+		if (rc)
+			return rc;
+	}
+	at = 0;
+	for (uint32_t c = r->from; c < r->to; c++) {
+		at += w->b->n_bytes[c];
+		if (w->per_ctx[c] != at)
+			return changed(w);
+	}
+	return 0;
+}
+
+static int compare_metrics(const void *a, const void *b)
+{
+	return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+/* Counts the values of one context, whose runs are [P, END), by metric; appends its {Idx}s and sets
+ * its {CI}, whose pointers are relative to the range's first block.  FORMATS.md 4.0,
+ * "Context-Major Sparse Value Block". */
+static void measure_ctx(struct worker *w, const uint8_t *p, const uint8_t *end, uint8_t *ci)
+{
+	uint64_t n = 0;
+	uint8_t *idx;
+
+	w->metrics.n = 0;
+	while (p < end) {
+		uint32_t n_values = hpc_le32(p + 4);
+
+		p += SZ_RUN;
+		n += n_values;
+		for (; n_values; n_values--, p += SZ_PVAL) {
+			uint16_t metricId = hpc_le16(p);
+
+			if (w->next[metricId]++ == 0)
+				vec_push(&w->metrics, metricId);
+		}
+	}
+	memset(ci, 0, SZ_CI);
+	if (!n)
+		return;
+	vec_sort(&w->metrics, compare_metrics);
+	w->n_block_bytes = (w->n_block_bytes + 3) & ~(uint64_t)3; /* {Val}'s u32 */
+	hpc_put64(ci, n);
+	hpc_put64(ci + 0x08, w->n_block_bytes);
+	hpc_put16(ci + 0x10, (uint16_t)w->metrics.n);
+	hpc_put64(ci + 0x18, w->n_block_bytes + SZ_CVAL * n);
+	w->n_block_bytes += SZ_CVAL * n + SZ_CIDX * w->metrics.n;
+
+	vec_reserve(&w->indices, SZ_CIDX * w->metrics.n);
+	idx = w->indices.v + w->indices.n;
+	w->indices.n += SZ_CIDX * w->metrics.n;
+	n = 0;
+	vec_each (m, &w->metrics) {
+		hpc_put16(idx, *m);
+		hpc_put64(idx + 2, n);
+		n += w->next[*m];
+		w->next[*m] = 0;
+		idx += SZ_CIDX;
+	}
+}
+
+/* Writes the values of one context, sorted by metric, to OUT.  NEXT says for each metric where its
+ * next value goes. */
+static void sort_ctx(const uint8_t *p, const uint8_t *end, uint64_t *next, uint8_t *out)
+{
+	while (p < end) {
+		uint32_t profIndex = hpc_le32(p), n_values = hpc_le32(p + 4);
+
+		p += SZ_RUN;
+		for (; n_values; n_values--, p += SZ_PVAL) {
+			uint8_t *v = out + SZ_CVAL * next[hpc_le16(p)]++;
+
+			hpc_put32(v, profIndex);
+			memcpy(v + 4, p + 2, 8);
+		}
+	}
+}
+
+/* Writes the blocks of the range at AT in the file. */
+static int write_blocks(struct worker *w, const struct range *r, uint64_t at)
+{
+	const uint8_t *runs = w->runs, *idx = w->indices.v;
+	uint64_t done = 0; /* bytes of the range that are in the file */
+
+	w->block.n = 0;
+	for (uint32_t c = r->from; c < r->to; c++) {
+		const uint8_t *ci = w->ci + (size_t)SZ_CI * (c - r->from);
+		const uint8_t *end = w->runs + w->per_ctx[c];
+		uint64_t n = hpc_le64(ci), rel = hpc_le64(ci + 0x08);
+		size_t sz_indices = (size_t)SZ_CIDX * hpc_le16(ci + 0x10);
+		size_t need = rel - done + SZ_CVAL * n + sz_indices;
+
+		if (!n)
+			continue;
+		if (need > w->block.cap || need > OUT_BYTES) {
+			int rc = hpc_out_write(&w->b->out, at + done, w->block.v, w->block.n,
+					       &w->err);
+
+			if (rc)
+				return rc;
+			done += w->block.n;
+			w->block.n = 0;
+			need = rel - done + SZ_CVAL * n + sz_indices;
+			vec_reserve(&w->block, need);
+		}
+		memset(w->block.v + w->block.n, 0, rel - done - w->block.n);
+		for (size_t i = 0; i < sz_indices; i += SZ_CIDX)
+			w->next[hpc_le16(idx + i)] = hpc_le64(idx + i + 2);
+		sort_ctx(runs, end, w->next, w->block.v + (rel - done));
+		for (size_t i = 0; i < sz_indices; i += SZ_CIDX)
+			w->next[hpc_le16(idx + i)] = 0;
+		memcpy(w->block.v + (need - sz_indices), idx, sz_indices);
+		w->block.n = need;
+		idx += sz_indices;
+		runs = end;
+	}
+	return hpc_out_write(&w->b->out, at + done, w->block.v, w->block.n, &w->err);
+}
+
+static int report_progress(struct worker *w, const struct range *r)
+{
+	struct build *b = w->b;
+	int rc = 0;
+
+	pthread_mutex_lock(&b->out.lock);
+	b->done_bytes += r->n_bytes;
+	if (b->o.progress)
+		rc = b->o.progress(b->o.user, b->done_bytes, b->all_bytes);
+	pthread_mutex_unlock(&b->out.lock);
+	return rc < 0 ? err_set(&w->err, rc, "%s: given up", b->out.name) : 0;
+}
+
+static int do_range(struct worker *w, uint32_t number)
+{
+	const struct range *r = &w->b->ranges.v[number];
+	struct hpc_out *out = &w->b->out;
+	const uint8_t *runs;
+	uint64_t at;
+	int rc = gather(w, r);
+
+	if (rc)
+		return rc;
+	w->indices.n = 0;
+	w->n_block_bytes = 0;
+	runs = w->runs;
+	for (uint32_t c = r->from; c < r->to; c++) {
+		measure_ctx(w, runs, w->runs + w->per_ctx[c],
+			    w->ci + (size_t)SZ_CI * (c - r->from));
+		runs = w->runs + w->per_ctx[c];
+	}
+	rc = hpc_out_begin_turn(out, number, &w->err);
+	if (rc)
+		return rc;
+	/* An empty range must not even align what follows. */
+	at = hpc_out_take(out, w->n_block_bytes, w->n_block_bytes ? 4 : 1);
+	hpc_out_end_turn(out);
+	rc = write_blocks(w, r, at);
+	for (uint32_t c = 0; c < r->to - r->from; c++) {
+		uint8_t *ci = w->ci + (size_t)SZ_CI * c;
+
+		if (hpc_le64(ci)) {
+			hpc_put64(ci + 0x08, hpc_le64(ci + 0x08) + at);
+			hpc_put64(ci + 0x18, hpc_le64(ci + 0x18) + at);
+		}
+	}
+	if (!rc)
+		rc = hpc_out_write(out, AT_CI + (uint64_t)SZ_CI * r->from, w->ci,
+				   (size_t)SZ_CI * (r->to - r->from), &w->err);
+	return rc ? rc : report_progress(w, r);
+}
+
+static void *transpose(void *arg)
+{
+	struct worker *w = arg;
+	struct build *b = w->b;
+
+	w->ci = xmalloc((size_t)SZ_CI * (b->n_ctxs < RANGE_CTXS_MAX ? b->n_ctxs : RANGE_CTXS_MAX));
+	w->next = xcalloc(UINT16_MAX + 1, sizeof(*w->next));
+	vec_reserve(&w->block, OUT_BYTES);
+	for (;;) {
+		uint32_t number = atomic_fetch_add(&b->next_range, 1);
+
+		if (number >= b->ranges.n)
+			return NULL;
+		w->rc = do_range(w, number);
+		if (w->rc) {
+			hpc_out_fail(&b->out, w->rc, NULL, "%s", w->err.msg);
+			return NULL;
+		}
+	}
+}
+
+/* Runs F in all workers and waits for them. */
+static int run(struct build *b, struct worker *workers, void *(*f)(void *), struct err *err)
+{
+	unsigned n = 1;
+
+	while (n < b->n_threads && pthread_create(&workers[n].thread, NULL, f, &workers[n]) == 0)
+		n++;
+	f(&workers[0]); /* also when no thread could be made */
+	while (n > 1)
+		pthread_join(workers[--n].thread, NULL);
+	return hpc_out_failed(&b->out, err);
+}
+
+/* One more than the largest ctxId of all profiles but the summary. */
+static int find_n_ctxs(const struct hpc_profile_db *db, uint32_t *ret, struct err *err)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < db->nProfiles; i++) {
+		struct hpc_profile p;
+		struct hpc_ctx_values c;
+		int rc = hpc_profile_open(&p, db, i, err);
+
+		if (!rc && !p.isSummary && p.nCtxs) {
+			rc = hpc_profile_ctx(&p, p.nCtxs - 1, &c, err);
+			if (!rc && c.ctxId >= n)
+				n = (uint64_t)c.ctxId + 1;
+		}
+		if (rc)
+			return rc;
+	}
+	*ret = n > N_CTXS_MAX ? N_CTXS_MAX + 1 : (uint32_t)n;
+	return 0;
+}
+
+static void cut_ranges(struct build *b)
+{
+	uint64_t share = b->o.memory_bytes / b->n_threads;
+	uint64_t even = b->all_bytes / b->n_threads / 4;
+	struct range r = {0};
+
+	/* With several threads, pieces enough that all have work to the end. */
+	if (b->n_threads > 1 && even > OUT_BYTES && even < share)
+		share = even;
+	for (uint32_t c = 0; c < b->n_ctxs; c++) {
+		if (c > r.from &&
+		    (r.n_bytes + b->n_bytes[c] > share || c - r.from == RANGE_CTXS_MAX)) {
+			vec_push(&b->ranges, r);
+			r = (struct range){.from = c};
+		}
+		r.n_bytes += b->n_bytes[c];
+		r.to = c + 1;
+	}
+	if (b->n_ctxs)
+		vec_push(&b->ranges, r);
+}
+
+/* FORMATS.md 4.0, "cct.db version 4.0"; observed: hpcprof begins the section at 0x30. */
+static int write_head(struct build *b, struct err *err)
+{
+	uint8_t head[AT_CI] = {0};
+
+	memcpy(head, hpc_cct_frame.magic, 14);
+	head[0x0e] = HPC_MAJOR;
+	head[0x0f] = HPC_MINOR;
+	hpc_put64(head + 0x10, AT_CI - AT_INFO + (uint64_t)SZ_CI * b->n_ctxs);
+	hpc_put64(head + 0x18, AT_INFO);
+	hpc_put64(head + AT_INFO, AT_CI);
+	hpc_put32(head + AT_INFO + 0x08, b->n_ctxs);
+	head[AT_INFO + 0x0c] = SZ_CI;
+	return hpc_out_write(&b->out, 0, head, sizeof(head), err);
+}
+
+static int build(struct build *b, struct worker *workers, struct err *err)
+{
+	int rc;
+
+	for (unsigned i = 0; i < b->n_threads; i++) {
+		workers[i].b = b;
+		workers[i].per_ctx = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
+	}
+	b->n_bytes = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
+	rc = run(b, workers, count, err);
+	if (rc)
+		return rc;
+	for (uint32_t c = 0; c < b->n_ctxs; c++) {
+		for (unsigned i = 0; i < b->n_threads; i++)
+			b->n_bytes[c] += workers[i].per_ctx[c];
+		b->all_bytes += b->n_bytes[c];
+	}
+	cut_ranges(b);
+	rc = run(b, workers, transpose, err);
+	if (!rc)
+		rc = write_head(b, err);
+	return rc ? rc : hpc_out_finish(&b->out, hpc_cct_frame.footer, err);
+}
+
+int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, uint32_t n_ctxs,
+		  const struct hpc_cct_options *o, struct err *err)
+{
+	struct build b = {.db = db, .n_ctxs = n_ctxs};
+	struct worker *workers;
+	int rc = 0;
+
+	if (o)
+		b.o = *o;
+	if (!b.o.memory_bytes)
+		b.o.memory_bytes = (size_t)1 << 30;
+	b.n_threads = b.o.n_threads ? b.o.n_threads : 1;
+	if (!n_ctxs)
+		rc = find_n_ctxs(db, &b.n_ctxs, err);
+	if (!rc && b.n_ctxs > N_CTXS_MAX)
+		rc = err_set(err, -E2BIG, "%s: more than %d contexts do not fit a section of 2 GB",
+			     name, N_CTXS_MAX);
+	if (!rc)
+		rc = hpc_out_open(&b.out, dirfd, name, AT_CI + (uint64_t)SZ_CI * b.n_ctxs, err);
+	if (rc)
+		return rc;
+	workers = xcalloc(b.n_threads, sizeof(*workers));
+	rc = build(&b, workers, err);
+	hpc_out_close(&b.out);
+	for (unsigned i = 0; i < b.n_threads; i++) {
+		free(workers[i].per_ctx);
+		free(workers[i].runs);
+		free(workers[i].ci);
+		free(workers[i].next);
+		vec_release(&workers[i].indices);
+		vec_release(&workers[i].block);
+		vec_release(&workers[i].metrics);
+	}
+	free(workers);
+	free(b.n_bytes);
+	vec_release(&b.ranges);
+	return rc;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A file written by several threads whose bytes do not depend on how many there are.
+ *
+ * Who has a piece to write waits for its turn, takes the next free place, and writes there while
+ * the next one takes its own: places are handed out in order, bytes are written at once.  The first
+ * failure ends all of it: whoever waits or comes later gets the same error. */
+#ifndef FORMATS_HPC_OUT_H
+#define FORMATS_HPC_OUT_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct hpc_out {
+	int fd;
+	char *name; /* for errors */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t turn; /* whose it is */
+	uint64_t end;  /* the next free byte of the file */
+	int failed;    /* the first failure; its message is in err */
+	struct err err;
+};
+
+/* Creates or truncates NAME in DIRFD; places are handed out from END on. */
+int hpc_out_open(struct hpc_out *o, int dirfd, const char *name, uint64_t end, struct err *err);
+
+/* Waits for turn number TURN (they begin with 0).  Returns 0 with the lock held, or the failure
+ * without it. */
+int hpc_out_begin_turn(struct hpc_out *o, uint64_t turn, struct err *err);
+
+/* Within a turn: the next N bytes at a multiple of ALIGN (a power of two). */
+uint64_t hpc_out_take(struct hpc_out *o, uint64_t n, unsigned align);
+
+/* Ends the turn and lets go of the lock. */
+void hpc_out_end_turn(struct hpc_out *o);
+
+/* Writes N bytes at OFF, a place that was taken or one below the first. */
+int hpc_out_write(struct hpc_out *o, uint64_t off, const void *bytes, size_t n, struct err *err);
+
+/* Makes RC the failure unless there is one already; returns the one there is. */
+int hpc_out_fail(struct hpc_out *o, int rc, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The failure so far, or 0. */
+int hpc_out_failed(struct hpc_out *o, struct err *err);
+
+/* Writes the 8 bytes of FOOTER behind everything; closes the file. */
+int hpc_out_finish(struct hpc_out *o, const char *footer, struct err *err);
+
+/* Closes the file and frees what O holds; a second time it does nothing. */
+void hpc_out_close(struct hpc_out *o);
+
+/* Small structures that come one behind the other within turns: gathered and written by many. */
+struct hpc_out_run {
+	uint64_t at; /* where bytes[0] goes */
+	size_t n;
+	uint8_t bytes[1 << 16];
+};
+
+/* Appends N bytes (at most half of what a run holds); within a turn. */
+int hpc_out_append(struct hpc_out *o, struct hpc_out_run *run, const void *bytes, size_t n,
+		   struct err *err);
+int hpc_out_flush(struct hpc_out *o, struct hpc_out_run *run, struct err *err);
+
+#endif

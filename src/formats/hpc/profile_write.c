@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* profile.db written, by many threads at once.
+ *
+ *     00  header
+ *     30  Profile Info section: header, then {PI} of profiles 0, 1, ... at 40
+ *         Identifier Tuple section
+ *         value blocks of profiles 1, 2, ..., 0: values, then context indices
+ *         footer
+ *
+ * The sections come first, since viewers keep their places in 32 bits; what can be large follows. A
+ * block is encoded while its values are added (hpc_profile_block_add), so a put is one pwrite.
+ * Blocks, {PI}s and tuples come in one order (see out.h), hence the latter two are gathered in
+ * small buffers.  The header of the file and {PI} 0 are written at the end, the footer last. */
+#include "formats/hpc/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "formats/hpc/frame.h"
+#include "formats/hpc/out.h"
+
+enum { SZ_VAL = 10, SZ_IDX = 12, SZ_TUPLE_HDR = 8, SZ_ID = 16 };
+enum { AT_INFOS = 0x30, AT_PI = 0x40, SZ_PI_MAX = 0x30 };
+
+struct hpc_profile_writer {
+	struct hpc_out out;
+	enum hpc_layout layout;
+	uint32_t n_profiles;
+	unsigned szProfile;
+	uint64_t at_tuples, sz_tuples; /* what is reserved for them */
+	struct hpc_out_run infos, tuples;
+	uint8_t summary[SZ_PI_MAX]; /* {PI} 0 */
+};
+
+void hpc_profile_block_grow(struct hpc_profile_block *b)
+{
+	if (b->n_values == b->cap_values) {
+		b->cap_values = b->cap_values * 2 + 1024;
+		b->values = xrealloc(b->values, b->cap_values, SZ_VAL);
+	}
+	if (b->n_ctxs == b->cap_ctxs) {
+		b->cap_ctxs = b->cap_ctxs < UINT32_MAX / 2 ? b->cap_ctxs * 2 + 256 : UINT32_MAX;
+		b->ctxIndices = xrealloc(b->ctxIndices, b->cap_ctxs, SZ_IDX);
+	}
+}
+
+void hpc_profile_block_reset(struct hpc_profile_block *b)
+{
+	b->n_values = 0;
+	b->n_ctxs = 0;
+}
+
+void hpc_profile_block_release(struct hpc_profile_block *b)
+{
+	free(b->values);
+	free(b->ctxIndices);
+	*b = (struct hpc_profile_block){0};
+}
+
+int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *name,
+		       enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids, struct err *err)
+{
+	unsigned szProfile = layout == HPC_PAGE ? 0x28 : 0x30;
+	uint64_t sz_infos = (uint64_t)n_profiles * szProfile, sz_tuples;
+	struct hpc_profile_writer *w;
+	int rc;
+
+	if (n_profiles == 0)
+		return err_set(err, -EINVAL, "%s: must have a summary profile", name);
+	sz_tuples = (uint64_t)(n_profiles - 1) * SZ_TUPLE_HDR + n_ids * SZ_ID;
+	/* Observed: hpcviewer keeps places of sections as int. */
+	if (n_ids > INT32_MAX / SZ_ID || AT_PI + sz_infos + sz_tuples > INT32_MAX)
+		return err_set(err, -E2BIG,
+			       "%s: %u profiles and %" PRIu64
+			       " identifications do not fit sections of 2 GB",
+			       name, n_profiles, n_ids);
+	w = xcalloc(1, sizeof(*w));
+	w->layout = layout;
+	w->n_profiles = n_profiles;
+	w->szProfile = szProfile;
+	w->infos.at = AT_PI + szProfile; /* {PI} 0 comes at the end */
+	w->at_tuples = w->tuples.at = AT_PI + sz_infos;
+	w->sz_tuples = sz_tuples;
+	rc = hpc_out_open(&w->out, dirfd, name, w->at_tuples + sz_tuples, err);
+	if (rc) {
+		free(w);
+		return rc;
+	}
+	*ret = w;
+	return 0;
+}
+
+/* The bytes of B as they stand in the file: values, padding, context indices.  *RET_GAP is the
+ * distance from the values to the indices. */
+static size_t join_block(struct hpc_profile_block *b, size_t *ret_gap)
+{
+	size_t gap = (b->n_values * SZ_VAL + 3) & ~(size_t)3; /* {Idx}xN*(4) */
+	size_t n = gap + (size_t)b->n_ctxs * SZ_IDX;
+
+	if (n > b->cap_values * SZ_VAL) {
+		b->cap_values = (n + SZ_VAL - 1) / SZ_VAL;
+		b->values = xrealloc(b->values, b->cap_values, SZ_VAL);
+	}
+	if (b->n_ctxs) {
+		memset(b->values + b->n_values * SZ_VAL, 0, gap - b->n_values * SZ_VAL);
+		memcpy(b->values + gap, b->ctxIndices, (size_t)b->n_ctxs * SZ_IDX);
+	}
+	*ret_gap = gap;
+	return n;
+}
+
+/* FORMATS.md 4.0, "profile.db Profile Info section" {PI}; the released one has flags at 0x28. */
+static void encode_info(uint8_t pi[SZ_PI_MAX], const struct hpc_profile_block *b, uint64_t at,
+			size_t gap, uint64_t pIdTuple, bool isSummary)
+{
+	memset(pi, 0, SZ_PI_MAX);
+	hpc_put64(pi, b->n_values);
+	hpc_put64(pi + 0x08, at);
+	hpc_put32(pi + 0x10, b->n_ctxs);
+	hpc_put64(pi + 0x18, at + gap);
+	hpc_put64(pi + 0x20, pIdTuple);
+	hpc_put32(pi + 0x28, isSummary);
+}
+
+/* Within the turn of the profile.  *RET_P is where the tuple stands, 0 for none. */
+static int put_ids(struct hpc_profile_writer *w, const struct hpc_id *ids, size_t n_ids,
+		   uint64_t *ret_p, struct err *err)
+{
+	uint8_t tuple[SZ_TUPLE_HDR] = {0}, id[SZ_ID];
+	uint64_t p = w->tuples.at + w->tuples.n;
+	int rc;
+
+	*ret_p = 0;
+	if (n_ids == 0)
+		return 0;
+	hpc_put16(tuple, (uint16_t)n_ids);
+	rc = hpc_out_append(&w->out, &w->tuples, tuple, sizeof(tuple), err);
+	for (size_t i = 0; i < n_ids && !rc; i++) {
+		memset(id, 0, sizeof(id));
+		id[0] = ids[i].kind;
+		hpc_put16(id + 2, ids[i].flags);
+		hpc_put32(id + 4, ids[i].logicalId);
+		hpc_put64(id + 8, ids[i].physicalId);
+		rc = hpc_out_append(&w->out, &w->tuples, id, sizeof(id), err);
+	}
+	*ret_p = p;
+	return rc;
+}
+
+int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
+		    size_t n_ids, struct hpc_profile_block *b, struct err *err)
+{
+	uint64_t turn = index ? index - 1 : w->n_profiles - 1, at, pIdTuple;
+	uint8_t pi[SZ_PI_MAX];
+	size_t gap, n;
+	int rc;
+
+	if (index >= w->n_profiles)
+		return hpc_out_fail(&w->out, -EINVAL, err, "%s: no place for profile %u",
+				    w->out.name, index);
+	n = join_block(b, &gap);
+	rc = hpc_out_begin_turn(&w->out, turn, err);
+	if (rc)
+		return rc;
+	if (n_ids > UINT16_MAX ||
+	    (n_ids && w->tuples.at + w->tuples.n + SZ_TUPLE_HDR + n_ids * SZ_ID >
+			      w->at_tuples + w->sz_tuples)) {
+		hpc_out_end_turn(&w->out);
+		return hpc_out_fail(&w->out, -E2BIG, err,
+				    "%s: more identifications than were announced", w->out.name);
+	}
+	at = hpc_out_take(&w->out, n, 4);
+	rc = put_ids(w, ids, n_ids, &pIdTuple, err);
+	encode_info(pi, b, at, gap, pIdTuple, index == HPC_SUMMARY_PROFILE);
+	if (index == HPC_SUMMARY_PROFILE)
+		memcpy(w->summary, pi, sizeof(pi));
+	else if (!rc)
+		rc = hpc_out_append(&w->out, &w->infos, pi, w->szProfile, err);
+	hpc_out_end_turn(&w->out);
+	return rc ? rc : hpc_out_write(&w->out, at, b->values, n, err);
+}
+
+void hpc_profile_cancel(struct hpc_profile_writer *w)
+{
+	hpc_out_fail(&w->out, -ECANCELED, NULL, "%s: given up", w->out.name);
+}
+
+int hpc_profile_finish(struct hpc_profile_writer *w, struct err *err)
+{
+	uint8_t head[AT_PI + SZ_PI_MAX] = {0};
+	int rc = hpc_out_failed(&w->out, err);
+
+	if (!rc && w->out.turn != w->n_profiles)
+		rc = err_set(err, -EINVAL, "%s: %" PRIu64 " of %u profiles were put", w->out.name,
+			     w->out.turn, w->n_profiles);
+	if (!rc)
+		rc = hpc_out_flush(&w->out, &w->infos, err);
+	if (!rc)
+		rc = hpc_out_flush(&w->out, &w->tuples, err);
+	memcpy(head, hpc_profile_frame.magic, 14);
+	head[0x0e] = HPC_MAJOR;
+	head[0x0f] = HPC_MINOR;
+	hpc_put64(head + 0x10, AT_PI - AT_INFOS + (uint64_t)w->n_profiles * w->szProfile);
+	hpc_put64(head + 0x18, AT_INFOS);
+	hpc_put64(head + 0x20, w->tuples.at - w->at_tuples);
+	hpc_put64(head + 0x28, w->at_tuples);
+	hpc_put64(head + AT_INFOS, AT_PI);
+	hpc_put32(head + AT_INFOS + 0x08, w->n_profiles);
+	head[AT_INFOS + 0x0c] = (uint8_t)w->szProfile;
+	memcpy(head + AT_PI, w->summary, w->szProfile);
+	if (!rc)
+		rc = hpc_out_write(&w->out, 0, head, AT_PI + w->szProfile, err);
+	if (!rc)
+		rc = hpc_out_finish(&w->out, hpc_profile_frame.footer, err);
+	hpc_profile_abandon(w);
+	return rc;
+}
+
+void hpc_profile_abandon(struct hpc_profile_writer *w)
+{
+	if (!w)
+		return;
+	hpc_out_close(&w->out);
+	free(w);
+}
