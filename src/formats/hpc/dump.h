@@ -20,7 +20,7 @@ struct hpc_dump {
 	int (*line)(void *user, const char *text);
 	void *user;
 	int failed; /* what line returned */
-	struct str text;
+	struct str text, quoted;
 };
 
 /* A structure at OFFSET begins.  INDEX is its number in its array, or HPC_NONE. */

@@ -11,8 +11,9 @@
 
 #include "formats/hpc/hpc.h"
 
-/* FORMATS.md 4.0, "profile.db version 4.0" and so on; trace.db's footer is not in it, but in all
+/* FORMATS.md 4.0, "meta.db version 4.0" and so on; trace.db's footer is not in it, but in all
  * files (docs/formats/hpctoolkit.md). */
+const struct hpc_frame hpc_meta_frame = {"HPCTOOLKITmeta", "_meta.db", 0x90};
 const struct hpc_frame hpc_profile_frame = {"HPCTOOLKITprof", "_prof.db", 0x30};
 const struct hpc_frame hpc_cct_frame = {"HPCTOOLKITctxt", "__ctx.db", 0x20};
 const struct hpc_frame hpc_trace_frame = {"HPCTOOLKITtrce", "trace.db", 0x20};
@@ -57,6 +58,6 @@ int hpc_bad(struct err *err, const char *name, uint64_t offset, const char *stru
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return err_set(err, -EBADMSG, "%s+%#" PRIx64 ": %s %s: %s", name, offset, structure, field,
-		       text);
+	return err_set(err, -EBADMSG, "%s+%#" PRIx64 ": %s%s%s: %s", name, offset, structure,
+		       *field ? " " : "", field, text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What profile.db, cct.db and trace.db begin and end with, and how their readers complain. */
+/* What the files of a database begin and end with, and how their readers complain. */
 #ifndef FORMATS_HPC_FRAME_H
 #define FORMATS_HPC_FRAME_H
 
@@ -16,7 +16,7 @@ struct hpc_frame {
 	size_t sz_header;   /* bytes of the header this code knows */
 };
 
-extern const struct hpc_frame hpc_profile_frame, hpc_cct_frame, hpc_trace_frame;
+extern const struct hpc_frame hpc_meta_frame, hpc_profile_frame, hpc_cct_frame, hpc_trace_frame;
 
 /* Checks that the N bytes at BYTES have room for header and footer, that both are F's and the major
  * version is known; -EBADMSG, -ENODATA or -EPROTONOSUPPORT when not. */
@@ -26,7 +26,7 @@ int hpc_frame_check(const struct hpc_frame *f, const uint8_t *bytes, size_t n, c
 /* Whether N elements of STRIDE bytes at P lie within the N_BYTES of a file.  Nothing overflows. */
 bool hpc_lies_within(uint64_t n_bytes, uint64_t p, uint64_t n, uint64_t stride);
 
-/* Sets "NAME+OFFSET: STRUCTURE FIELD: ..." and returns -EBADMSG. */
+/* Sets "NAME+OFFSET: STRUCTURE FIELD: ..." (FIELD may be "") and returns -EBADMSG. */
 int hpc_bad(struct err *err, const char *name, uint64_t offset, const char *structure,
 	    const char *field, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 

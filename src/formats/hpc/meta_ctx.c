@@ -26,17 +26,16 @@ int hpc_meta_read_contexts(struct hpc_meta *m, struct err *err)
 	if (!s->sz)
 		return 0;
 	if (s->sz < (m->layout == HPC_PAGE ? CONTEXTS_HEADER_PAGE : CONTEXTS_HEADER))
-		return hpc_meta_bad(m, err, s->p, contexts_name, "",
-				    "the section ends in its header");
+		return hpc_bad(err, m->name, s->p, contexts_name, "",
+			       "the section ends in its header");
 	r = hpc_meta_rd(m, s->p, s->sz);
 	if (m->layout == HPC_PAGE) {
 		m->szRoots = rd_le64(&r);
 		m->pRoots = rd_le64(&r);
 		if (m->szRoots && !hpc_section_holds(s, m->pRoots, m->szRoots))
-			return hpc_meta_bad(m, err, s->p + 8, contexts_name, "pRoots",
-					    "%" PRIu64 " bytes at %#" PRIx64
-					    " are not in the section",
-					    m->szRoots, m->pRoots);
+			return hpc_bad(err, m->name, s->p + 8, contexts_name, "pRoots",
+				       "%" PRIu64 " bytes at %#" PRIx64 " are not in the section",
+				       m->szRoots, m->pRoots);
 		return 0;
 	}
 	m->entries.p = rd_le64(&r);
@@ -59,11 +58,11 @@ int hpc_ctxs_begin(struct hpc_ctxs *it, const struct hpc_meta *m, const struct h
 	} else if (parent->szChildren) {
 		if (!hpc_section_holds(&m->sections[HPC_META_CONTEXT], parent->pChildren,
 				       parent->szChildren))
-			return hpc_meta_bad(m, err, parent->at + 8,
-					    parent->isEntry ? "{Entry}" : "{Ctx}", "pChildren",
-					    "%" PRIu64 " bytes at %#" PRIx64
-					    " are not in the Context Tree section",
-					    parent->szChildren, parent->pChildren);
+			return hpc_bad(err, m->name, parent->at + 8,
+				       parent->isEntry ? "{Entry}" : "{Ctx}", "pChildren",
+				       "%" PRIu64 " bytes at %#" PRIx64
+				       " are not in the Context Tree section",
+				       parent->szChildren, parent->pChildren);
 		it->at = parent->pChildren;
 		it->end = parent->pChildren + parent->szChildren;
 	}
@@ -129,7 +128,7 @@ static int read_ctx(const struct hpc_meta *m, uint64_t at, uint64_t end, struct 
 	struct rd r = hpc_meta_rd(m, at, end - at);
 
 	if (end - at < fixed)
-		return hpc_meta_bad(m, err, at, "{Ctx}", "", "the array ends in it");
+		return hpc_bad(err, m->name, at, "{Ctx}", "", "the array ends in it");
 	*ret = (struct hpc_ctx){
 		.at = at,
 		.szChildren = rd_le64(&r),
@@ -150,13 +149,13 @@ static int read_ctx(const struct hpc_meta *m, uint64_t at, uint64_t end, struct 
 		rd_bytes(&r, 6);
 	}
 	if (n_words > (end - at - fixed) / 8)
-		return hpc_meta_bad(m, err, at + 0x17, "{Ctx}", "nFlexWords",
-				    "%" PRIu32 " words, the array ends after %" PRIu64, n_words,
-				    (end - at - fixed) / 8);
+		return hpc_bad(err, m->name, at + 0x17, "{Ctx}", "nFlexWords",
+			       "%" PRIu32 " words, the array ends after %" PRIu64, n_words,
+			       (end - at - fixed) / 8);
 	known = hpc_ctx_flex_words(ret->flags);
 	if (n_words < known)
-		return hpc_meta_bad(m, err, at + 0x17, "{Ctx}", "nFlexWords",
-				    "%" PRIu32 " words, the flags demand %" PRIu32, n_words, known);
+		return hpc_bad(err, m->name, at + 0x17, "{Ctx}", "nFlexWords",
+			       "%" PRIu32 " words, the flags demand %" PRIu32, n_words, known);
 	*ret_size = fixed + 8 * n_words;
 	return read_flex(m, &r, at + fixed, ret, err);
 }
@@ -225,11 +224,11 @@ static int enter(struct hpc_walk *w, const struct hpc_ctx *parent, struct err *e
 	if (rc || it.at == it.end)
 		return rc;
 	if (it.end - it.at > w->left)
-		return hpc_meta_bad(w->meta, err, parent ? parent->at + 8 : it.at,
-				    parent && !parent->isEntry ? "{Ctx}" : "{Entry}", "pChildren",
-				    "contexts overlap: children at %#" PRIx64
-				    " were met before or hold their own parent",
-				    it.at);
+		return hpc_bad(err, w->meta->name, parent ? parent->at + 8 : it.at,
+			       parent && !parent->isEntry ? "{Ctx}" : "{Entry}", "pChildren",
+			       "contexts overlap: children at %#" PRIx64
+			       " were met before or hold their own parent",
+			       it.at);
 	w->left -= it.end - it.at;
 	if (w->depth == w->cap) {
 		w->cap = w->cap * 2 + 16;

@@ -4,6 +4,7 @@
 #define FORMATS_HPC_META_IMPL_H
 
 #include "base/rd.h"
+#include "formats/hpc/frame.h"
 #include "formats/hpc/meta.h"
 
 /* Bytes of the structures, up to the end of their last field: FORMATS.md, tables of meta.db.  Where
@@ -34,14 +35,8 @@ enum {
 	MAX_FLEX_WORDS = 5, /* that we know */
 };
 
-extern const char hpc_meta_magic[15], hpc_meta_footer[9];
-
 /* "General Properties", as errors and dumps call section I. */
 const char *hpc_meta_section_name(enum hpc_meta_section i);
-
-/* Fails with "NAME+OFFSET: STRUCTURE FIELD: ..." and -EBADMSG. */
-int hpc_meta_bad(const struct hpc_meta *m, struct err *err, uint64_t at, const char *structure,
-		 const char *field, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* Whether [P, P + N) lies in S. */
 static inline bool hpc_section_holds(const struct hpc_section *s, uint64_t p, uint64_t n)

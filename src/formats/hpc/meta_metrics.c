@@ -79,8 +79,8 @@ static int take_list(struct metrics_reader *mr, uint64_t p, uint32_t n, uint32_t
 	if (rc)
 		return rc;
 	if ((uint64_t)n * stride > mr->left)
-		return hpc_meta_bad(mr->m, mr->err, at, structure, field,
-				    "lists of metrics overlap");
+		return hpc_bad(mr->err, mr->m->name, at, structure, field,
+			       "lists of metrics overlap");
 	mr->left -= (uint64_t)n * stride;
 	return 0;
 }
@@ -99,7 +99,7 @@ static int scope_number(struct metrics_reader *mr, uint64_t p, uint64_t at, cons
 	int rc = hpc_meta_number(mr->m, &mr->scopes, p, at, structure, "pScope", &i, mr->err);
 
 	if (!rc && i == HPC_NONE)
-		rc = hpc_meta_bad(mr->m, mr->err, at, structure, "pScope", "points at no scope");
+		rc = hpc_bad(mr->err, mr->m->name, at, structure, "pScope", "points at no scope");
 	*ret = (uint16_t)i;
 	return rc;
 }
@@ -184,8 +184,8 @@ static int intern_scope(struct metrics_reader *mr, const char *name, uint64_t at
 
 	if (i == INDEX_NONE) {
 		if (mr->found.n == UINT16_MAX)
-			return hpc_meta_bad(mr->m, mr->err, at, "{PS}", "pScope",
-					    "more than 65535 scopes");
+			return hpc_bad(mr->err, mr->m->name, at, "{PS}", "pScope",
+				       "more than 65535 scopes");
 		for (size_t k = 0; k < n_elems(known); k++)
 			if (strcmp(known[k].name, name) == 0)
 				s = (struct hpc_scope){name, known[k].type,
@@ -270,8 +270,8 @@ static int read_header(struct metrics_reader *mr, bool page)
 	int rc;
 
 	if (mr->s->sz < (page ? METRICS_HEADER_PAGE : METRICS_HEADER))
-		return hpc_meta_bad(mr->m, mr->err, mr->s->p, metrics_name, "",
-				    "the section ends in its header");
+		return hpc_bad(mr->err, mr->m->name, mr->s->p, metrics_name, "",
+			       "the section ends in its header");
 	mr->metrics.p = rd_le64(&r);
 	mr->metrics.n = rd_le32(&r);
 	mr->metrics.stride = rd_u8(&r);

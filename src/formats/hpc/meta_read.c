@@ -10,14 +10,9 @@
  * begins before that ends in the section. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "formats/hpc/meta_impl.h"
-
-/* FORMATS.md "meta.db version 4.0". */
-const char hpc_meta_magic[15] = "HPCTOOLKITmeta", hpc_meta_footer[9] = "_meta.db";
 
 /* In the order of the header, which is that of enum hpc_meta_section. */
 static const struct {
@@ -39,31 +34,18 @@ const char *hpc_layout_name(enum hpc_layout l)
 	return l == HPC_PAGE ? "page" : "released";
 }
 
-int hpc_meta_bad(const struct hpc_meta *m, struct err *err, uint64_t at, const char *structure,
-		 const char *field, const char *fmt, ...)
-{
-	char text[256];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return err_set(err, -EBADMSG, "%s+%#" PRIx64 ": %s%s%s: %s", m->name, at, structure,
-		       *field ? " " : "", field, text);
-}
-
 int hpc_meta_text(const struct hpc_meta *m, enum hpc_meta_section s, uint64_t p, uint64_t at,
 		  const char *structure, const char *field, const char **ret, struct err *err)
 {
 	const struct hpc_section *sec = &m->sections[s];
 
 	if (!hpc_section_holds(sec, p, 1))
-		return hpc_meta_bad(m, err, at, structure, field,
-				    "%#" PRIx64 " is not in the %s section", p, sections[s].title);
+		return hpc_bad(err, m->name, at, structure, field,
+			       "%#" PRIx64 " is not in the %s section", p, sections[s].title);
 	if (p >= sec->text_end)
-		return hpc_meta_bad(m, err, at, structure, field,
-				    "the string at %#" PRIx64 " has no end in the %s section", p,
-				    sections[s].title);
+		return hpc_bad(err, m->name, at, structure, field,
+			       "the string at %#" PRIx64 " has no end in the %s section", p,
+			       sections[s].title);
 	*ret = (const char *)m->bytes + p;
 	return 0;
 }
@@ -75,14 +57,14 @@ int hpc_meta_array(const struct hpc_meta *m, enum hpc_meta_section s, const stru
 	if (!a->n)
 		return 0;
 	if (a->stride < least_stride)
-		return hpc_meta_bad(m, err, at, structure, field,
-				    "elements of %" PRIu32 " bytes, they have %" PRIu32 " or more",
-				    a->stride, least_stride);
+		return hpc_bad(err, m->name, at, structure, field,
+			       "elements of %" PRIu32 " bytes, they have %" PRIu32 " or more",
+			       a->stride, least_stride);
 	if (!hpc_section_holds(&m->sections[s], a->p, (uint64_t)a->n * a->stride))
-		return hpc_meta_bad(m, err, at, structure, field,
-				    "%" PRIu32 " elements of %" PRIu32 " bytes at %#" PRIx64
-				    " are not in the %s section",
-				    a->n, a->stride, a->p, sections[s].title);
+		return hpc_bad(err, m->name, at, structure, field,
+			       "%" PRIu32 " elements of %" PRIu32 " bytes at %#" PRIx64
+			       " are not in the %s section",
+			       a->n, a->stride, a->p, sections[s].title);
 	return 0;
 }
 
@@ -94,8 +76,8 @@ int hpc_meta_number(const struct hpc_meta *m, const struct hpc_array *a, uint64_
 		return 0;
 	}
 	if (p < a->p || !a->n || (p - a->p) / a->stride >= a->n || (p - a->p) % a->stride)
-		return hpc_meta_bad(m, err, at, structure, field,
-				    "%#" PRIx64 " is no element of the table it points to", p);
+		return hpc_bad(err, m->name, at, structure, field,
+			       "%#" PRIx64 " is no element of the table it points to", p);
 	*ret = (uint32_t)((p - a->p) / a->stride);
 	return 0;
 }
@@ -103,27 +85,12 @@ int hpc_meta_number(const struct hpc_meta *m, const struct hpc_array *a, uint64_
 static int read_header(struct hpc_meta *m, struct err *err)
 {
 	struct rd r = rd_init(m->bytes, m->n_bytes);
-	const uint8_t *magic = rd_bytes(&r, 14);
+	int rc = hpc_frame_check(&hpc_meta_frame, m->bytes, m->n_bytes, m->name, &m->majorVersion,
+				 &m->minorVersion, err);
 
-	if (m->n_bytes < 16 || memcmp(magic, hpc_meta_magic, 14) != 0)
-		return err_set(err, m->n_bytes < 16 ? -ENODATA : -EBADMSG,
-			       "%s+0x0: header magic: not a meta.db of HPCToolkit", m->name);
-	m->majorVersion = rd_u8(&r);
-	m->minorVersion = rd_u8(&r);
-	if (m->majorVersion > HPC_MAJOR)
-		return err_set(err, -EPROTONOSUPPORT,
-			       "%s+0xe: header majorVersion: version %u.%u, this program reads %u",
-			       m->name, m->majorVersion, m->minorVersion, HPC_MAJOR);
-	if (m->majorVersion < HPC_MAJOR)
-		return hpc_meta_bad(m, err, 0xe, "header", "majorVersion",
-				    "there was no meta.db before version 4");
-	if (m->n_bytes < META_HEADER + META_FOOTER)
-		return err_set(err, -ENODATA, "%s+%#zx: header: the file ends in it", m->name,
-			       m->n_bytes);
-	if (memcmp(m->bytes + m->n_bytes - META_FOOTER, hpc_meta_footer, META_FOOTER) != 0)
-		return err_set(err, -ENODATA,
-			       "%s+%#zx: footer: does not read \"%s\": the file was not finished",
-			       m->name, m->n_bytes - META_FOOTER, hpc_meta_footer);
+	if (rc)
+		return rc;
+	rd_bytes(&r, 16);
 	for (int i = 0; i < HPC_META_N_SECTIONS; i++) {
 		struct hpc_section *s = &m->sections[i];
 		uint64_t at = rd_off(&r) + 8;
@@ -135,9 +102,9 @@ static int read_header(struct hpc_meta *m, struct err *err)
 		if (!s->sz)
 			continue;
 		if (s->sz > m->n_bytes - META_FOOTER || s->p > m->n_bytes - META_FOOTER - s->sz)
-			return hpc_meta_bad(m, err, at, "header", sections[i].pointer,
-					    "%" PRIu64 " bytes at %#" PRIx64 " are not in the file",
-					    s->sz, s->p);
+			return hpc_bad(err, m->name, at, "header", sections[i].pointer,
+				       "%" PRIu64 " bytes at %#" PRIx64 " are not in the file",
+				       s->sz, s->p);
 		nul = i == HPC_META_CONTEXT ? NULL : memrchr(m->bytes + s->p, 0, s->sz);
 		s->text_end = nul ? (uint64_t)(nul - m->bytes) + 1 : s->p;
 	}
@@ -156,7 +123,7 @@ static int read_general(struct hpc_meta *m, struct err *err)
 	if (!s->sz)
 		return 0;
 	if (s->sz < GENERAL_HEADER)
-		return hpc_meta_bad(m, err, s->p, name, "", "the section ends in its header");
+		return hpc_bad(err, m->name, s->p, name, "", "the section ends in its header");
 	r = hpc_meta_rd(m, s->p, s->sz);
 	p = rd_le64(&r);
 	rc = hpc_meta_text(m, HPC_META_GENERAL, p, s->p, name, "pTitle", &m->title, err);
@@ -177,7 +144,7 @@ static int read_id_names(struct hpc_meta *m, struct err *err)
 	if (!s->sz)
 		return 0;
 	if (s->sz < ID_NAMES_HEADER)
-		return hpc_meta_bad(m, err, s->p, name, "", "the section ends in its header");
+		return hpc_bad(err, m->name, s->p, name, "", "the section ends in its header");
 	r = hpc_meta_rd(m, s->p, s->sz);
 	a.p = rd_le64(&r);
 	a.n = rd_u8(&r);
@@ -203,8 +170,8 @@ static int read_table(struct hpc_meta *m, enum hpc_meta_section i, uint32_t leas
 	if (!s->sz)
 		return 0;
 	if (s->sz < TABLE_HEADER)
-		return hpc_meta_bad(m, err, s->p, sections[i].title, "",
-				    "the section ends in its header");
+		return hpc_bad(err, m->name, s->p, sections[i].title, "",
+			       "the section ends in its header");
 	r = hpc_meta_rd(m, s->p, s->sz);
 	ret->p = rd_le64(&r);
 	ret->n = rd_le32(&r);
@@ -260,8 +227,8 @@ static int element(const struct hpc_meta *m, const struct hpc_array *a, uint32_t
 		   const char *structure, struct rd *ret, uint64_t *ret_at, struct err *err)
 {
 	if (i >= a->n) {
-		hpc_meta_bad(m, err, a->p, structure, "",
-			     "number %" PRIu32 " of %" PRIu32 " was asked for", i, a->n);
+		hpc_bad(err, m->name, a->p, structure, "",
+			"number %" PRIu32 " of %" PRIu32 " was asked for", i, a->n);
 		return -EBADMSG;
 	}
 	*ret_at = a->p + (uint64_t)i * a->stride;

@@ -560,7 +560,7 @@ static void write_headers(struct writer *w, uint64_t roots, uint64_t sz_roots)
 {
 	struct wr h = {0}, c = {0};
 
-	wr_bytes(&h, hpc_meta_magic, 14);
+	wr_bytes(&h, hpc_meta_frame.magic, 14);
 	wr_u8(&h, HPC_MAJOR);
 	wr_u8(&h, HPC_MINOR);
 	for (int i = 0; i < HPC_META_N_SECTIONS; i++) {
@@ -759,7 +759,7 @@ int hpc_meta_write(int fd, const char *name, const struct hpc_meta_model *model,
 		write_contexts(&w, &roots, &sz_roots);
 		flush(&w, 0);
 		write_headers(&w, roots, sz_roots);
-		wr_bytes(&w.buf, hpc_meta_footer, META_FOOTER);
+		wr_bytes(&w.buf, hpc_meta_frame.footer, META_FOOTER);
 		write_at(&w, 0, SEEK_END, &(struct wr){.v = w.buf.v, .n = w.buf.n});
 	}
 	wr_release(&w.buf);
