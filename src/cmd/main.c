@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	 "print samples address by address, as dcpicat does", "dcpicat"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
+	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
 	{"help", cmd_help, 0, "show this text, or a command's options", NULL},

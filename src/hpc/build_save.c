@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See build.h: writing the files.  Now that all contexts and threads are known they get their
+ * numbers; profile.db comes first, cct.db is made from it, meta.db last, when it is known which
+ * source files were copied. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "formats/hpc/cct.h"
+#include "hpc/build.h"
+#include "hpc/copies.h"
+#include "hpc/save.h"
+
+/* The profiles' groups of records. */
+static void find_groups(const struct build *b, const uint32_t *profile, struct profile_groups *ret)
+{
+	size_t n = b->identities.v.n;
+
+	*ret = (struct profile_groups){.n = (uint32_t)n};
+	ret->first = xcalloc(n + 2, sizeof(*ret->first));
+	ret->groups = xcalloc(b->identity_of.n + 1, sizeof(*ret->groups));
+	vec_each (identity, &b->identity_of)
+		if (*identity != HPC_NONE)
+			ret->first[profile[*identity] + 2]++;
+	for (size_t i = 0; i < n; i++)
+		ret->first[i + 2] += ret->first[i + 1];
+	for (uint32_t g = 0; g < b->identity_of.n; g++)
+		if (b->identity_of.v[g] != HPC_NONE)
+			ret->groups[ret->first[profile[b->identity_of.v[g]] + 1]++] = g;
+}
+
+/* Turns the inputs' nodes into ctxIds. */
+static void number_nodes(struct build *b, const uint32_t *number)
+{
+	vec_each (in, &b->inputs)
+		for (size_t c = 0; c < in->n_nodes; c++)
+			if (in->nodes[c] != HPC_NONE)
+				in->nodes[c] = number[in->nodes[c]] + 1;
+}
+
+struct cct_progress {
+	struct build *b;
+	struct err *err;
+};
+
+static int on_cct_progress(void *user, uint64_t done, uint64_t all)
+{
+	struct cct_progress *p = user;
+
+	return build_progress(p->b, "contexts", done, all, p->err);
+}
+
+static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
+{
+	struct cct_progress progress = {b, err};
+	const struct hpc_cct_options o = {
+		.n_threads = b->opts.n_threads, .progress = on_cct_progress, .user = &progress};
+	struct hpc_profile_db db;
+	struct file_map map;
+	int rc = file_map_open(&map, b->opts.dir->fd, "profile.db", true, err);
+
+	if (rc)
+		return rc;
+	rc = hpc_profile_db_open(&db, map.bytes, map.n_bytes, "profile.db", err);
+	if (!rc)
+		rc = hpc_cct_build(b->opts.dir->fd, "cct.db", &db, n_ctxs, &o, err);
+	file_map_close(&map);
+	return rc;
+}
+
+static int save_meta(struct build *b, struct err *err)
+{
+	struct hpc_meta_model model = {
+		.title = b->opts.title ? b->opts.title : b->title,
+		.description = str_get(&b->description),
+		.id_names = (const char **)build_id_names,
+		.n_id_names = BUILD_N_ID_KINDS,
+		.modules = b->contexts.modules.v,
+		.files = b->contexts.files.v,
+		.functions = b->contexts.functions.v,
+		.n_modules = (uint32_t)b->contexts.modules.n,
+		.n_files = (uint32_t)b->contexts.files.n,
+		.n_functions = (uint32_t)b->contexts.functions.n,
+		.nodes = b->contexts.nodes.v,
+		.entries = b->contexts.entries.v,
+		.n_nodes = (uint32_t)b->contexts.nodes.n,
+		.n_entries = (uint32_t)b->contexts.entries.n,
+	};
+	_fd_ int fd =
+		openat(b->opts.dir->fd, "meta.db", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return err_errno(err, -errno, "meta.db");
+	build_metrics_describe(&b->metrics, &model.metrics);
+	return hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
+}
+
+static int save_all(struct build *b, const uint32_t *number, const uint32_t *profile,
+		    const struct ctx_tree *tree, struct err *err)
+{
+	struct profile_groups groups;
+	int rc;
+
+	find_groups(b, profile, &groups);
+	rc = save_profiles(b, tree, &groups, err);
+	free(groups.first);
+	free(groups.groups);
+	if (!rc)
+		rc = save_cct(b, tree->n, err);
+	if (!rc && b->has_traces)
+		rc = timelines_save(&b->timelines, b->opts.dir->fd, b->opts.layout, number, profile,
+				    (uint32_t)b->identities.v.n, err);
+	if (!rc && !b->opts.no_sources)
+		rc = copies_save(&b->contexts, b->opts.dir, &b->n_copied, err);
+	return rc ? rc : save_meta(b, err);
+}
+
+int build_save(struct build *b, struct err *err)
+{
+	struct ctx_tree tree;
+	uint32_t *number, *profile;
+	int rc;
+
+	if (!b->contexts.nodes.n)
+		return err_set(err, -ENODATA, "no samples");
+	rc = records_finish(&b->records, (uint32_t)b->identity_of.n, err);
+	if (rc)
+		return rc;
+	number = contexts_finish(&b->contexts);
+	profile = identities_finish(&b->identities);
+	number_nodes(b, number);
+	ctx_tree_init(&tree, &b->contexts);
+	rc = save_all(b, number, profile, &tree, err);
+	ctx_tree_release(&tree);
+	free(number);
+	free(profile);
+	return rc;
+}

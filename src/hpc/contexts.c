@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See contexts.h.  Each table is an array with an index over it; keys are what tells elements
+ * apart, so that equal things of different inputs meet. */
+#include "hpc/contexts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void contexts_init(struct contexts *c)
+{
+	*c = (struct contexts){0};
+}
+
+void contexts_release(struct contexts *c)
+{
+	vec_release(&c->modules);
+	vec_release(&c->files);
+	vec_release(&c->functions);
+	vec_release(&c->nodes);
+	vec_release(&c->entries);
+	vec_release(&c->entry_nodes);
+	index_release(&c->by_module);
+	index_release(&c->by_file);
+	index_release(&c->by_function);
+	index_release(&c->by_node);
+	arena_release(&c->text);
+	*c = (struct contexts){0};
+}
+
+/* --- tables --- */
+
+static bool same_module(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct contexts *)owner)->modules.v[i].path, key) == 0;
+}
+
+uint32_t contexts_module(struct contexts *c, const char *path)
+{
+	uint64_t hash = hash_str(path);
+	uint32_t i = index_find(&c->by_module, hash, same_module, c, path);
+
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)c->modules.n;
+	vec_push(&c->modules, (struct hpc_module){.path = arena_strdup(&c->text, path)});
+	index_add(&c->by_module, hash, i);
+	return i;
+}
+
+static bool same_file(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct contexts *)owner)->files.v[i].path, key) == 0;
+}
+
+uint32_t contexts_file(struct contexts *c, const char *path)
+{
+	uint64_t hash = hash_str(path);
+	uint32_t i = index_find(&c->by_file, hash, same_file, c, path);
+
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)c->files.n;
+	vec_push(&c->files, (struct hpc_file){.path = arena_strdup(&c->text, path)});
+	index_add(&c->by_file, hash, i);
+	return i;
+}
+
+static bool same_function(const void *owner, uint32_t i, const void *key)
+{
+	const struct hpc_function *a = &((const struct contexts *)owner)->functions.v[i], *b = key;
+
+	return a->module == b->module && a->offset == b->offset && a->file == b->file &&
+	       a->line == b->line && strcmp(a->name, b->name) == 0;
+}
+
+uint32_t contexts_function(struct contexts *c, const struct hpc_function *f)
+{
+	uint64_t hash = hash_pair(hash_str(f->name), f->offset);
+	struct hpc_function *new;
+	uint32_t i;
+
+	hash = hash_pair(hash, (uint64_t)f->module << 32 | f->file);
+	hash = hash_pair(hash, f->line);
+	i = index_find(&c->by_function, hash, same_function, c, f);
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)c->functions.n;
+	new = vec_add(&c->functions);
+	*new = *f;
+	new->name = arena_strdup(&c->text, f->name);
+	index_add(&c->by_function, hash, i);
+	return i;
+}
+
+/* --- nodes --- */
+
+static uint64_t node_hash(const struct hpc_node *n)
+{
+	uint64_t h = hash_pair((uint64_t)n->parent << 32 | (uint32_t)(n->relation << 16) |
+				       (uint32_t)(n->lexicalType << 8) | n->flags,
+			       n->offset);
+
+	h = hash_pair(h, (uint64_t)n->function << 32 | n->file);
+	return hash_pair(h, (uint64_t)n->line << 32 | n->module);
+}
+
+static bool same_node(const void *owner, uint32_t i, const void *key)
+{
+	const struct hpc_node *a = &((const struct contexts *)owner)->nodes.v[i], *b = key;
+
+	return a->parent == b->parent && a->offset == b->offset && a->function == b->function &&
+	       a->file == b->file && a->line == b->line && a->module == b->module &&
+	       a->relation == b->relation && a->lexicalType == b->lexicalType &&
+	       a->flags == b->flags;
+}
+
+uint32_t contexts_child(struct contexts *c, uint32_t parent, const struct lexical *what)
+{
+	bool point = what->flags & HPC_HAS_POINT, src = what->flags & HPC_HAS_SRC_LOC;
+	const struct hpc_node key = {
+		.parent = parent,
+		.offset = point ? what->offset : 0,
+		.module = point ? what->module : HPC_NONE,
+		.file = src ? what->file : HPC_NONE,
+		.line = src ? what->line : 0,
+		.function = what->flags & HPC_HAS_FUNCTION ? what->function : HPC_NONE,
+		.propagation = what->relation == HPC_LEXICAL ? HPC_PROPAGATE_FUNCTION : 0,
+		.flags = what->flags,
+		.relation = what->relation,
+		.lexicalType = what->lexicalType,
+	};
+	uint64_t hash = node_hash(&key);
+	uint32_t i = index_find(&c->by_node, hash, same_node, c, &key);
+
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)c->nodes.n;
+	vec_push(&c->nodes, key);
+	index_add(&c->by_node, hash, i);
+	return i;
+}
+
+/* As HPCToolkit calls them. */
+static const char *const entry_names[] = {
+	[HPC_ENTRY_UNKNOWN] = "unknown entry",
+	[HPC_ENTRY_MAIN_THREAD] = "main thread",
+	[HPC_ENTRY_THREAD] = "application thread",
+};
+
+uint32_t contexts_entry(struct contexts *c, enum hpc_entry_point point)
+{
+	uint32_t i = (uint32_t)c->nodes.n;
+
+	for (size_t e = 0; e < c->entries.n; e++)
+		if (c->entries.v[e].entryPoint == point)
+			return c->entry_nodes.v[e];
+	vec_push(&c->entries, (struct hpc_entry){entry_names[point], (uint16_t)point});
+	vec_push(&c->entry_nodes, i);
+	vec_push(&c->nodes, (struct hpc_node){.parent = HPC_NONE,
+					      .function = HPC_NONE,
+					      .file = HPC_NONE,
+					      .module = HPC_NONE,
+					      .relation = HPC_CALL});
+	return i;
+}
+
+/* --- order --- */
+
+uint32_t *contexts_finish(struct contexts *c)
+{
+	uint32_t n = (uint32_t)c->nodes.n;
+	uint32_t *number = xcalloc((size_t)n + 1, sizeof(*number)), next = 0;
+	uint32_t *size = xcalloc((size_t)n + 1, sizeof(*size));
+	struct hpc_node *sorted = xcalloc((size_t)n + 1, sizeof(*sorted));
+
+	/* A node's number is its parent's, one more, and the sizes of the brothers before it. */
+	for (uint32_t i = n; i-- > 0;) {
+		size[i]++;
+		if (c->nodes.v[i].parent != HPC_NONE)
+			size[c->nodes.v[i].parent] += size[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t parent = c->nodes.v[i].parent, own = size[i];
+
+		if (parent == HPC_NONE) {
+			number[i] = next;
+			next += own;
+		} else {
+			number[i] = size[parent]; /* where its next child goes: see below */
+			size[parent] += own;
+		}
+		size[i] = number[i] + 1;
+		sorted[number[i]] = c->nodes.v[i];
+		if (parent != HPC_NONE)
+			sorted[number[i]].parent = number[parent];
+		sorted[number[i]].ctxId = number[i] + 1;
+	}
+	free(c->nodes.v);
+	c->nodes.v = sorted;
+	c->nodes.cap = (size_t)n + 1;
+	free(size);
+	index_release(&c->by_node);
+	return number;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See copies.h. */
+#include "hpc/copies.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+/* PATH without ".", ".." and double slashes, and without the first slash; NULL when it is not
+ * absolute or nothing is left. */
+static char *normal_path(const char *path)
+{
+	struct str s = {0};
+
+	if (*path != '/')
+		return NULL;
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && strncmp(path, "..", 2) == 0) {
+			while (s.n && s.v[--s.n] != '/')
+				;
+			if (s.v)
+				s.v[s.n] = '\0';
+		} else if (n && !(n == 1 && *path == '.')) {
+			str_addc(&s, '/');
+			str_addn(&s, path, n);
+		}
+		path += n + (path[n] == '/');
+	}
+	if (!s.n) {
+		str_release(&s);
+		return NULL;
+	}
+	return s.v;
+}
+
+/* The bytes of PATH in fresh memory, NULL when it is not to be copied. */
+static char *load(const char *path, size_t *ret_n)
+{
+	/* Without O_NONBLOCK opening a FIFO would wait for its writer. */
+	_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_mem_ char *bytes = NULL;
+	size_t n = 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPIES_MAX_FILE)
+		return NULL;
+	if (geteuid() == 0 && !(st.st_mode & S_IROTH))
+		return NULL;
+	bytes = xmalloc((size_t)st.st_size + 1);
+	while (n < (size_t)st.st_size) {
+		ssize_t got = read(fd, bytes + n, (size_t)st.st_size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	if (n < (size_t)st.st_size || memchr(bytes, 0, n))
+		return NULL;
+	*ret_n = n;
+	return take_ptr(&bytes);
+}
+
+int copies_save(struct contexts *c, const struct new_dir *dir, uint32_t *ret_n, struct err *err)
+{
+	size_t left = COPIES_MAX_ALL;
+
+	*ret_n = 0;
+	vec_each (file, &c->files) {
+		_mem_ char *path = normal_path(file->path);
+		size_t n = 0;
+		_mem_ char *bytes = path ? load(path, &n) : NULL;
+		_mem_ char *copy = path ? xasprintf("src%s", path) : NULL;
+		int rc;
+
+		if (!bytes || n > left)
+			continue;
+		left -= n;
+		rc = new_dir_write(dir, copy, bytes, n, err);
+		if (rc == -EEXIST) /* two paths of one file: the copy is there */
+			rc = 0;
+		if (rc)
+			return rc;
+		file->path = arena_strdup(&c->text, copy);
+		file->flags |= HPC_FILE_COPIED;
+		++*ret_n;
+	}
+	return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See identity.h. */
+#include "hpc/identity.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+const char *const build_id_names[BUILD_N_ID_KINDS] = {
+	[HPC_ID_SUMMARY] = "SUMMARY",	  [HPC_ID_NODE] = "NODE",
+	[HPC_ID_RANK] = "RANK",		  [HPC_ID_THREAD] = "THREAD",
+	[HPC_ID_GPUDEVICE] = "GPUDEVICE", [HPC_ID_GPUCONTEXT] = "GPUCONTEXT",
+	[HPC_ID_GPUSTREAM] = "GPUSTREAM", [HPC_ID_CORE] = "CORE",
+	[BUILD_ID_PROCESS] = "PROCESS",
+};
+
+void identities_release(struct identities *ids)
+{
+	vec_release(&ids->v);
+	index_release(&ids->by_key);
+	vec_each (host, &ids->hosts)
+		free(*host);
+	vec_release(&ids->hosts);
+	free(ids->threads);
+	free(ids->processes);
+	*ids = (struct identities){0};
+}
+
+uint32_t identities_host(struct identities *ids, const char *name)
+{
+	for (uint32_t i = 0; i < ids->hosts.n; i++)
+		if (strcmp(ids->hosts.v[i], name) == 0)
+			return i;
+	vec_push(&ids->hosts, xstrdup(name));
+	return (uint32_t)ids->hosts.n - 1;
+}
+
+static bool same_identity(const struct identity *a, const struct identity *b)
+{
+	return a->host == b->host && a->rank == b->rank && a->pid == b->pid && a->tid == b->tid &&
+	       a->group == b->group;
+}
+
+static bool is_identity(const void *owner, uint32_t i, const void *key)
+{
+	return same_identity(&((const struct identities *)owner)->v.v[i], key);
+}
+
+uint32_t identities_intern(struct identities *ids, const struct identity *key)
+{
+	uint64_t hash = hash_pair((uint64_t)key->host << 32 | key->rank,
+				  (uint64_t)key->pid << 32 | key->tid);
+	uint32_t i;
+
+	hash = hash_pair(hash, key->group);
+	i = index_find(&ids->by_key, hash, is_identity, ids, key);
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)ids->v.n;
+	vec_push(&ids->v, *key);
+	index_add(&ids->by_key, hash, i);
+	return i;
+}
+
+/* --- ranks --- */
+
+/* The number right behind AT, which ends there or before a character that is no letter. */
+static uint32_t number_at(const char *at)
+{
+	uint64_t n;
+	size_t len = strspn(at, "0123456789");
+	_mem_ char *digits = xstrndup(at, len);
+
+	if (!len || isalpha((unsigned char)at[len]) || str_parse_u64(digits, 10, &n) < 0 ||
+	    n >= NO_RANK)
+		return NO_RANK;
+	return (uint32_t)n;
+}
+
+/* The number behind WORD in TEXT; WORD stands at the beginning or behind what is no letter. */
+static uint32_t number_behind(const char *text, const char *word, const char *between)
+{
+	for (const char *at = text; (at = strstr(at, word)); at++) {
+		const char *behind = at + strlen(word);
+		uint32_t n;
+
+		if (at > text && isalpha((unsigned char)at[-1]))
+			continue;
+		n = number_at(behind + strspn(behind, between));
+		if (n != NO_RANK)
+			return n;
+	}
+	return NO_RANK;
+}
+
+uint32_t identity_rank(const char *label, const char *cgroup)
+{
+	uint32_t n = number_behind(label, "rank", "=:- _");
+
+	/* slurmstepd makes job_J/step_S/[user/]task_T (Slurm, cgroup.conf(5)). */
+	if (n == NO_RANK && strstr(cgroup, "/step_"))
+		n = number_behind(cgroup, "task", "_");
+	return n;
+}
+
+/* --- order --- */
+
+struct sorted {
+	struct identity id;
+	uint32_t from;
+};
+
+static int compare(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct sorted *x = a, *y = b;
+	int d = compare(x->id.host, y->id.host);
+
+	if (!d)
+		d = compare(x->id.rank, y->id.rank);
+	if (!d)
+		d = compare(x->id.pid, y->id.pid);
+	if (!d) /* the main thread first */
+		d = compare(x->id.tid != x->id.pid, y->id.tid != y->id.pid);
+	if (!d)
+		d = compare(x->id.tid, y->id.tid);
+	return d ? d : compare(x->id.group, y->id.group);
+}
+
+static bool same_process(const struct identity *a, const struct identity *b)
+{
+	return a->host == b->host && a->rank == b->rank && a->pid == b->pid;
+}
+
+uint32_t *identities_finish(struct identities *ids)
+{
+	size_t n = ids->v.n;
+	uint32_t *number = xcalloc(n + 1, sizeof(*number)), process = 0;
+	struct sorted *sorted = xcalloc(n + 1, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = (struct sorted){ids->v.v[i], i};
+	qsort(sorted, n, sizeof(*sorted), by_identity);
+	ids->threads = xcalloc(n + 1, sizeof(*ids->threads));
+	ids->processes = xcalloc(n + 1, sizeof(*ids->processes));
+	for (uint32_t i = 0; i < n; i++) {
+		bool same = i && same_process(&sorted[i - 1].id, &sorted[i].id);
+
+		ids->v.v[i] = sorted[i].id;
+		number[sorted[i].from] = i;
+		ids->threads[i] = same ? ids->threads[i - 1] + 1 : 0;
+		process += i && !same;
+		ids->processes[i] = process;
+	}
+	ids->many_processes = process > 0;
+	free(sorted);
+	index_release(&ids->by_key);
+	return number;
+}
+
+/* What gethostid(3) gives there, as far as that can be known here. */
+static uint32_t host_id(const char *name)
+{
+	char own[256] = "";
+
+	if (gethostname(own, sizeof(own) - 1) == 0 && strcmp(own, name) == 0)
+		return (uint32_t)gethostid();
+	return (uint32_t)hash_str(name);
+}
+
+size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id ret[BUILD_MAX_IDS])
+{
+	const struct identity *id = &ids->v.v[i];
+	size_t n = 0;
+
+	ret[n++] = (struct hpc_id){HPC_ID_NODE, HPC_ID_IS_PHYSICAL, id->host,
+				   host_id(ids->hosts.v[id->host])};
+	if (id->rank != NO_RANK)
+		ret[n++] = (struct hpc_id){HPC_ID_RANK, 0, id->rank, id->rank};
+	if (id->pid && ids->many_processes)
+		ret[n++] = (struct hpc_id){BUILD_ID_PROCESS, HPC_ID_IS_PHYSICAL, ids->processes[i],
+					   id->pid};
+	ret[n++] = (struct hpc_id){HPC_ID_THREAD, 0, ids->threads[i], ids->threads[i]};
+	return n;
+}

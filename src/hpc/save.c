@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See save.h.  A thread takes the next profile, adds its records to contexts of its own, carries
+ * them up, adds them to the statistics all threads share, and puts them.  The writer places blocks
+ * in the order of profiles, and sums are of whole numbers: so the bytes are the same however many
+ * threads there are. */
+#include "hpc/save.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "hpc/propagate.h"
+#include "hpc/statistics.h"
+
+struct saving {
+	struct build *b;
+	const struct ctx_tree *tree;
+	const struct profile_groups *groups;
+	struct hpc_profile_writer *writer;
+	struct statistics *statistics;
+	pthread_mutex_t lock; /* of what follows */
+	uint32_t next, n_done;
+	uint64_t n_values;
+	int rc;
+	struct err err;
+};
+
+struct worker {
+	struct saving *s;
+	struct propagate p;
+	struct records_reader reader;
+	struct hpc_profile_block block;
+	pthread_t thread;
+};
+
+int build_progress(const struct build *b, const char *what, uint64_t done, uint64_t all,
+		   struct err *err)
+{
+	int rc = b->opts.progress ? b->opts.progress(b->opts.user, what, done, all) : 0;
+
+	return rc < 0 ? err_set(err, rc, "interrupted") : 0;
+}
+
+static int add_group(struct worker *w, uint32_t group, struct err *err)
+{
+	const struct record *r;
+	int n;
+
+	records_begin(&w->reader, group);
+	while ((n = records_next(&w->reader, &r, err)) > 0)
+		for (int i = 0; i < n; i++)
+			propagate_add(&w->p, w->s->b->inputs.v[r[i].input].nodes[r[i].ctx],
+				      r[i].metric, r[i].n);
+	return n;
+}
+
+static void fill_block(struct worker *w)
+{
+	const struct build_metrics *ms = &w->s->b->metrics;
+
+	hpc_profile_block_reset(&w->block);
+	for (size_t i = 0; i < w->p.touched.n; i++)
+		for (unsigned m = 0; m < ms->v.n; m++) {
+			const struct cell *cell = propagate_cell(&w->p, i, m);
+
+			for (unsigned s = 0; s < N_METRIC_SCOPES; s++)
+				if (cell->in[s])
+					hpc_profile_block_add(
+						&w->block, w->p.touched.v[i], prop_metric_id(m, s),
+						build_metric_value(&ms->v.v[m], cell->in[s]));
+		}
+}
+
+/* Profile number I. */
+static int save_profile(struct worker *w, uint32_t i, struct err *err)
+{
+	struct saving *s = w->s;
+	struct hpc_id ids[BUILD_MAX_IDS];
+	size_t n_ids = identities_tuple(&s->b->identities, i, ids);
+	int rc = 0;
+
+	for (uint32_t g = s->groups->first[i]; g < s->groups->first[i + 1] && !rc; g++)
+		rc = add_group(w, s->groups->groups[g], err);
+	if (rc)
+		return rc;
+	propagate_finish(&w->p);
+	fill_block(w);
+	rc = hpc_profile_put(s->writer, i + 1, ids, n_ids, &w->block, err);
+	if (!rc)
+		statistics_add(s->statistics, &w->p);
+	propagate_reset(&w->p);
+	return rc;
+}
+
+/* The first failure stops all. */
+static void fail(struct saving *s, int rc, const struct err *err)
+{
+	if (!s->rc) {
+		s->rc = rc;
+		s->err = *err;
+	}
+	hpc_profile_cancel(s->writer);
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct saving *s = w->s;
+	struct err err = {0};
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->rc && s->next < s->groups->n) {
+		uint32_t i = s->next++;
+		int rc;
+
+		pthread_mutex_unlock(&s->lock);
+		rc = save_profile(w, i, &err);
+		pthread_mutex_lock(&s->lock);
+		s->n_values += w->block.n_values;
+		s->n_done++;
+		if (!rc)
+			rc = build_progress(s->b, "threads", s->n_done, s->groups->n, &err);
+		if (rc)
+			fail(s, rc, &err);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void run_workers(struct saving *s)
+{
+	unsigned n = s->b->opts.n_threads ? s->b->opts.n_threads : 1, n_started = 1;
+	struct worker *workers;
+
+	if (n > s->groups->n)
+		n = s->groups->n;
+	workers = xcalloc(n, sizeof(*workers));
+	for (unsigned i = 0; i < n; i++) {
+		workers[i].s = s;
+		propagate_init(&workers[i].p, s->tree, (unsigned)s->b->metrics.v.n);
+		records_reader_init(&workers[i].reader, &s->b->records);
+	}
+	/* Where a thread is not to be had the others do its work. */
+	while (n_started < n &&
+	       pthread_create(&workers[n_started].thread, NULL, work, &workers[n_started]) == 0)
+		n_started++;
+	work(&workers[0]);
+	for (unsigned i = 1; i < n_started; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		propagate_release(&workers[i].p);
+		records_reader_release(&workers[i].reader);
+		hpc_profile_block_release(&workers[i].block);
+	}
+	free(workers);
+}
+
+static int save_summary(struct saving *s, struct err *err)
+{
+	struct hpc_profile_block block = {0};
+	int rc;
+
+	statistics_write(s->statistics, &s->b->metrics, &block);
+	rc = hpc_profile_put(s->writer, HPC_SUMMARY_PROFILE, NULL, 0, &block, err);
+	hpc_profile_block_release(&block);
+	return rc;
+}
+
+int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
+		  struct err *err)
+{
+	struct saving s = {.b = b, .tree = tree, .groups = groups};
+	int rc = hpc_profile_create(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
+				    groups->n + 1, (uint64_t)groups->n * BUILD_MAX_IDS, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_init(&s.lock, NULL);
+	s.statistics = statistics_new(tree->n, (unsigned)b->metrics.v.n);
+	run_workers(&s);
+	rc = s.rc;
+	if (rc && err)
+		*err = s.err;
+	if (!rc)
+		rc = save_summary(&s, err);
+	statistics_free(s.statistics);
+	pthread_mutex_destroy(&s.lock);
+	b->n_values = s.n_values;
+	if (rc) {
+		hpc_profile_abandon(s.writer);
+		return rc;
+	}
+	return hpc_profile_finish(s.writer, err);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The threads that fill profile.db. */
+#ifndef HPC_SAVE_H
+#define HPC_SAVE_H
+
+#include "hpc/build.h"
+
+/* The groups of records of each profile: those of number I (from 0) are
+ * groups[first[I]] .. groups[first[I + 1] - 1]. */
+struct profile_groups {
+	uint32_t *first, *groups;
+	uint32_t n; /* profiles */
+};
+
+/* Writes profile.db, all of it, in the directory of B, whose records are finished and whose inputs'
+ * nodes are ctxIds by now. */
+int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
+		  struct err *err);
+
+/* Reports progress; as build_opts.progress. */
+int build_progress(const struct build *b, const char *what, uint64_t done, uint64_t all,
+		   struct err *err);
+
+#endif
