@@ -15,30 +15,7 @@
 #include "base/hash.h"
 #include "resolve/demangle.h"
 #include "resolve/elf_probe.h"
-#include "resolve/frames.h"
-#include "resolve/image_symbols.h"
-
-struct entry {
-	struct resolved result;
-	struct image_symbols symbols;
-	enum image_kind kind;
-	bool by_offset; /* IMAGE_OFFSETS */
-	struct build_id build_id;
-	char *path, *note;
-	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
-	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */
-	bool lines_tried;
-};
-
-struct resolver {
-	char *cache_dir, *proc_dir, *sys_dir, *debug_root;
-	char **paths;
-	struct symbol_sources sources; /* borrows the strings above */
-	VEC(struct entry *) entries;
-	struct index by_identity;
-	struct arena arena; /* readable names */
-	struct frames frames;
-};
+#include "resolve/resolver_impl.h"
 
 struct resolver *resolver_new(const struct resolver_opts *opts)
 {
@@ -71,6 +48,7 @@ void resolver_free(struct resolver *r)
 	vec_each (e, &r->entries) {
 		image_symbols_release(&(*e)->symbols);
 		lines_close((*e)->lines);
+		resolver_entry_close_code(*e);
 		free((*e)->names[0]);
 		free((*e)->names[1]);
 		free((*e)->path);
@@ -81,6 +59,7 @@ void resolver_free(struct resolver *r)
 	index_release(&r->by_identity);
 	arena_release(&r->arena);
 	frames_release(&r->frames);
+	loop_cache_release(&r->loops);
 	for (size_t i = 0; i < r->sources.where.n_extra; i++)
 		free(r->paths[i]);
 	free(r->paths);
@@ -101,7 +80,7 @@ static uint64_t identity_hash(enum image_kind kind, const struct build_id *id, c
 
 static bool entry_same(const void *owner, uint32_t i, const void *key)
 {
-	const struct entry *e = ((const struct resolver *)owner)->entries.v[i];
+	const struct resolver_entry *e = ((const struct resolver *)owner)->entries.v[i];
 	const struct image *im = key;
 
 	return e->kind == im->kind && e->by_offset == !!(im->flags & IMAGE_OFFSETS) &&
@@ -109,11 +88,11 @@ static bool entry_same(const void *owner, uint32_t i, const void *key)
 	       (im->build_id.n_bytes || strcmp(e->path, im->path ? im->path : "") == 0);
 }
 
-static struct entry *find_entry(struct resolver *r, const struct image *im)
+struct resolver_entry *resolver_entry_find(struct resolver *r, const struct image *im)
 {
 	uint64_t hash = identity_hash(im->kind, &im->build_id, im->path ? im->path : "");
 	uint32_t i = index_find(&r->by_identity, hash, entry_same, r, im);
-	struct entry *e;
+	struct resolver_entry *e;
 
 	if (i != INDEX_NONE)
 		return r->entries.v[i];
@@ -135,21 +114,22 @@ static struct entry *find_entry(struct resolver *r, const struct image *im)
 
 const struct resolved *resolver_image(struct resolver *r, const struct image *im)
 {
-	return &find_entry(r, im)->result;
+	return &resolver_entry_find(r, im)->result;
 }
 
 void resolver_rest(struct resolver *r, const struct image *im)
 {
-	struct entry *e = find_entry(r, im);
+	struct resolver_entry *e = resolver_entry_find(r, im);
 
 	symcache_rest(&e->symbols.cache);
 	if (e->lines)
 		e->lines_tried = false;
 	lines_close(e->lines);
 	e->lines = NULL;
+	resolver_entry_close_code(e);
 }
 
-static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, bool args)
+static const char *entry_name(struct resolver *r, struct resolver_entry *e, uint32_t i, bool args)
 {
 	const char **slot, *linked;
 	struct procedure p;
@@ -173,12 +153,12 @@ static const char *entry_name(struct resolver *r, struct entry *e, uint32_t i, b
 
 const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i, bool args)
 {
-	return entry_name(r, find_entry(r, im), i, args);
+	return entry_name(r, resolver_entry_find(r, im), i, args);
 }
 
 bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, struct procedure *ret)
 {
-	struct entry *e = find_entry(r, im);
+	struct resolver_entry *e = resolver_entry_find(r, im);
 	uint32_t i = symtab_find(e->result.symtab, svma);
 
 	if (i == PROC_NONE)
@@ -190,7 +170,7 @@ bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, st
 
 const char *resolver_note(struct resolver *r, const struct image *im)
 {
-	struct entry *e = find_entry(r, im);
+	struct resolver_entry *e = resolver_entry_find(r, im);
 
 	if (e->note || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN ||
 	    im->kind == IMAGE_MARK)
@@ -268,7 +248,8 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
 	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
 }
 
-static struct lines *entry_lines(struct resolver *r, struct entry *e, const struct image *im)
+struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
+				   const struct image *im)
 {
 	_mem_ char *path = NULL;
 	_fd_ int fd = -1;
@@ -285,9 +266,8 @@ static struct lines *entry_lines(struct resolver *r, struct entry *e, const stru
 	return e->lines;
 }
 
-/* The name of the first frame: the symbol's; DWARF's where there is no symbol. */
-static void name_procedure(struct resolver *r, struct entry *e, uint64_t svma, bool args,
-			   const struct frame *frame, struct resolved_frame *ret)
+void resolver_name_procedure(struct resolver *r, struct resolver_entry *e, uint64_t svma, bool args,
+			     const struct frame *frame, struct resolved_frame *ret)
 {
 	uint32_t i = symtab_find(e->result.symtab, svma);
 	bool unnamed = i == PROC_NONE || symtab_get(e->result.symtab, i).flags & PROC_UNNAMED;
@@ -302,12 +282,12 @@ static void name_procedure(struct resolver *r, struct entry *e, uint64_t svma, b
 size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct resolved_frame *ret, size_t max)
 {
-	struct entry *e = find_entry(r, im);
+	struct resolver_entry *e = resolver_entry_find(r, im);
 	const struct frame *frames;
 	size_t n = frames_find(&r->frames, e, svma, &frames);
 
 	if (n == 0)
-		n = frames_add(&r->frames, e, svma, entry_lines(r, e, im), &frames);
+		n = frames_add(&r->frames, e, svma, resolver_entry_lines(r, e, im), &frames);
 	for (size_t i = 0; i < n && i < max; i++) {
 		const struct frame *f = &frames[i];
 
@@ -319,7 +299,7 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 			.proc = PROC_NONE,
 		};
 		if (i == 0)
-			name_procedure(r, e, svma, args, f, &ret[i]);
+			resolver_name_procedure(r, e, svma, args, f, &ret[i]);
 		else
 			ret[i].name = frames_name(&r->frames, f, args);
 	}

@@ -90,6 +90,42 @@ struct resolved_frame {
 size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct resolved_frame *ret, size_t max);
 
+enum code_scope_kind {
+	CODE_FUNCTION, /* the procedure */
+	CODE_LOOP,
+	CODE_LINE,    /* the place's; before CODE_INLINED that of the call */
+	CODE_INLINED, /* a function, inlined where the LINE before it says */
+};
+
+/* One thing in the source that a place is in. */
+struct code_scope {
+	enum code_scope_kind kind;
+	bool irreducible; /* LOOP: it can be entered elsewhere than at its header */
+	uint16_t column;  /* LOOP, LINE: from 1; 0: not known */
+	uint32_t line;	  /* LOOP, LINE: from 1; 0: not known */
+	const char *file; /* LOOP, LINE: NULL: not known */
+	const char *name; /* FUNCTION, INLINED: readable; NULL: neither symbol nor DWARF knows it */
+	uint32_t proc;	  /* FUNCTION: index in the symtab; PROC_NONE */
+	uint64_t svma;	  /* LOOP: of its header, which tells the loops of an image apart */
+};
+
+/* Finds what the instruction at SVMA of IM is in, from outside to inside: the procedure, loops and
+ * inlined functions as they are nested, and last the instruction's line.  For example
+ *
+ *     FUNCTION main | LOOP a.c:10 | LINE a.c:12 | INLINED sum | LOOP sum.h:3 | LINE sum.h:4
+ *
+ * for a loop in sum(), which line 12 of main() calls in a loop.  Returns how many there are, at
+ * least two (FUNCTION and LINE, its line 0 when not known); only the first MAX are written to RET.
+ *
+ * Loops are found in the instructions, procedure by procedure when first asked for; without the
+ * image's file there are none, without DWARF they have no line.  A loop stands at the same position
+ * for all its places: instructions of a function that were moved into a loop of a function inlined
+ * into it are in that loop.  NAMES are with types of arguments when ARGS.  Texts live as long as
+ * the resolver; equal texts of files and inlined functions are equal pointers.  Like all of a
+ * resolver this is for one thread at a time; threads have a resolver each. */
+size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma, bool args,
+		       struct code_scope *ret, size_t max);
+
 /* The readable name of procedure I of IM, with the types of its arguments or without. */
 const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i, bool args);
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What resolver.c and resolver_scopes.c share; not for other files. */
+#ifndef RESOLVE_RESOLVER_IMPL_H
+#define RESOLVE_RESOLVER_IMPL_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "resolve/frames.h"
+#include "resolve/image_symbols.h"
+#include "resolve/procedure_loops.h"
+#include "resolve/resolver.h"
+
+/* The loops of procedures that were asked for; all are forgotten when they are many. */
+struct loop_cache {
+	VEC(struct loop_cache_entry {
+		const void *image;
+		uint32_t proc;
+		struct procedure_loops *loops; /* of a cold part: NULL, ask for `whole` */
+		uint32_t whole;
+	})
+	v;
+	struct index by_proc;
+	size_t n_bytes;
+};
+
+void loop_cache_release(struct loop_cache *c);
+
+struct resolver_entry {
+	struct resolved result;
+	struct image_symbols symbols;
+	enum image_kind kind;
+	bool by_offset; /* IMAGE_OFFSETS */
+	struct build_id build_id;
+	char *path, *note;
+	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
+	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */
+	bool lines_tried;
+	struct code_file *code; /* its instructions, while open; NULL: none, or not looked for */
+	bool code_tried;
+};
+
+struct resolver {
+	char *cache_dir, *proc_dir, *sys_dir, *debug_root;
+	char **paths;
+	struct symbol_sources sources; /* borrows the strings above */
+	VEC(struct resolver_entry *) entries;
+	struct index by_identity;
+	struct arena arena; /* readable names */
+	struct frames frames;
+	struct loop_cache loops;
+};
+
+struct resolver_entry *resolver_entry_find(struct resolver *r, const struct image *im);
+
+/* The DWARF of E, which is IM's; NULL: none. */
+struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
+				   const struct image *im);
+
+/* Closes its instructions, which may be opened again. */
+void resolver_entry_close_code(struct resolver_entry *e);
+
+/* The name of the first frame: the symbol's; DWARF's where there is no symbol. */
+void resolver_name_procedure(struct resolver *r, struct resolver_entry *e, uint64_t svma, bool args,
+			     const struct frame *frame, struct resolved_frame *ret);
+
+#endif
