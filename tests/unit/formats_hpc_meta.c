@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "formats/hpc/check.h"
+#include "formats/hpc/dump.h"
 #include "formats/hpc/le.h"
 #include "gen_hpc.h"
 
@@ -33,6 +35,22 @@ static char *text_of(const void *b, size_t n, enum hpc_layout *ret_layout, struc
 	hpc_meta_model_release(&model);
 	hpc_meta_release(&m);
 	return text;
+}
+
+static void add_problem(void *user, const struct hpc_problem *p)
+{
+	str_addf(user, "%s+%#jx: %s %s: %s\n", p->file, (uintmax_t)p->offset, p->structure,
+		 p->field, p->text);
+}
+
+/* What hpc_check_meta says of the N bytes at B, a line for each problem. */
+static char *problems_of(const void *b, size_t n)
+{
+	struct str s = {0};
+	struct hpc_check c = {.report = add_problem, .user = &s};
+
+	hpc_check_meta(&c, b, n, "meta.db");
+	return s.v ? s.v : xstrdup("");
 }
 
 /* A small model with one of everything, whose bytes the tests below change. */
@@ -111,6 +129,24 @@ static struct wr sample(enum hpc_layout layout)
 	return w;
 }
 
+/* Random models hold values of later versions and pointers to nothing; else they are sound. */
+static void only_oddities(char *problems)
+{
+	static const char *const odd[] = {"{Ctx} relation: 3 is unknown",
+					  "{Ctx} flags: a loop or line",
+					  "{Ctx} lexicalType: 4 is unknown",
+					  "{Ctx} flags: an instruction", "0x0 is no element"};
+
+	for (char *line = strtok(problems, "\n"); line; line = strtok(NULL, "\n")) {
+		bool known = false;
+
+		for (size_t i = 0; i < n_elems(odd); i++)
+			known |= strstr(line, odd[i]) != NULL;
+		if (!known)
+			t_fail_("%s", line);
+	}
+}
+
 TEST(reading_gives_back_what_was_written)
 {
 	unsigned n = t_cases(300);
@@ -129,6 +165,8 @@ TEST(reading_gives_back_what_was_written)
 		_mem_ char *got = text_of(w.v, w.n, &found, &err);
 		EXPECT_STR(err.msg, "");
 		EXPECT_STR(got, want);
+		_mem_ char *problems = problems_of(w.v, w.n);
+		only_oddities(problems);
 		EXPECT_EQ(found, m.metrics.n_metrics || layout == HPC_PAGE ? layout : HPC_RELEASED);
 		wr_release(&w);
 		hpc_meta_model_release(&m);
@@ -205,7 +243,11 @@ static void rewrite(const char *path, const struct file_map *map)
 	}
 	EXPECT_EQ(m.layout, strstr(path, "/draft/") ? HPC_PAGE : HPC_RELEASED);
 	EXPECT(model.n_nodes > 5 && model.n_functions && model.metrics.n_metrics);
+	_mem_ char *problems = problems_of(map->bytes, map->n_bytes);
+	EXPECT_STR(problems, "");
 	w = gen_hpc_meta_bytes(&model, m.layout, &err);
+	_mem_ char *ours = problems_of(w.v, w.n);
+	EXPECT_STR(ours, "");
 	_mem_ char *want = gen_hpc_meta_text(&model);
 	_mem_ char *got = text_of(w.v, w.n, NULL, &err);
 	EXPECT_STR(err.msg, "");
@@ -215,7 +257,7 @@ static void rewrite(const char *path, const struct file_map *map)
 	hpc_meta_release(&m);
 }
 
-TEST(real_files_survive_rewriting)
+TEST(real_files_are_sound_and_survive_rewriting)
 {
 	unsigned n = fixtures("released", rewrite) + fixtures("draft", rewrite);
 
@@ -405,4 +447,158 @@ TEST(what_readers_cannot_take_is_not_written)
 	inst.propMetricId = 0;
 	EXPECT_EQ(hpc_meta_write(-1, "meta.db", &m, HPC_RELEASED, &err), -EBADF);
 	EXPECT_STR(err.msg, "meta.db: write: Bad file descriptor");
+}
+
+/* Changes N bytes of the sample at AT to V: the checker says WANT, somewhere, at that place. */
+static void check_finds(enum hpc_layout layout, uint64_t at, uint64_t v, size_t n, const char *want)
+{
+	struct wr w = sample(layout);
+	char place[64];
+
+	for (size_t i = 0; i < n; i++)
+		w.v[at + i] = (uint8_t)(v >> 8 * i);
+	_mem_ char *problems = problems_of(w.v, w.n);
+	snprintf(place, sizeof(place), "meta.db+%#jx: ", (uintmax_t)at);
+	if (!strstr(problems, want) || !strstr(problems, place))
+		t_fail_("%s %s%s, found: %s", hpc_layout_name(layout), place, want, problems);
+	wr_release(&w);
+}
+
+/* The offset of context ID of the sample. */
+static uint64_t ctx_at(enum hpc_layout layout, uint32_t id)
+{
+	struct wr w = sample(layout);
+	struct hpc_walk walk;
+	struct hpc_meta m;
+	struct hpc_ctx c;
+	uint64_t at = 0;
+	size_t depth;
+
+	hpc_meta_open(&m, w.v, w.n, "meta.db", NULL);
+	hpc_walk_begin(&walk, &m);
+	while (hpc_walk_next(&walk, &c, &depth, NULL) > 0)
+		if (c.ctxId == id)
+			at = c.at;
+	hpc_walk_release(&walk);
+	hpc_meta_release(&m);
+	wr_release(&w);
+	return at;
+}
+
+TEST(the_checker_finds_each_break_of_the_rules)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		enum hpc_layout layout = layouts[l];
+		uint64_t gen = section(layout, HPC_META_GENERAL);
+		uint64_t ids = section(layout, HPC_META_ID_NAMES);
+		uint64_t met = section(layout, HPC_META_METRICS);
+		uint64_t str = section(layout, HPC_META_STRINGS);
+		uint64_t mod = section(layout, HPC_META_MODULES);
+		uint64_t fun = section(layout, HPC_META_FUNCTIONS);
+		uint64_t ctx = section(layout, HPC_META_CONTEXT);
+		uint64_t c2 = ctx_at(layout, 2), c3 = ctx_at(layout, 3), c4 = ctx_at(layout, 4);
+		uint64_t flex = layout == HPC_PAGE ? 0x18 : 0x20;
+		struct wr w = sample(layout);
+		uint64_t metric = hpc_le64(w.v + met);
+
+		check_finds(layout, 0, 'h', 1, "header magic: does not read HPCTOOLKITmeta");
+		check_finds(layout, 0xe, 5, 1, "header majorVersion: 5, must be 4");
+		check_finds(layout, w.n - 8, 0, 1, "footer : does not read _meta.db");
+		check_finds(layout, 0x18, gen + 1, 8,
+			    "header pGeneral: 0x91 is not a multiple of 8");
+		check_finds(layout, 0x48, 1ull << 60, 8, "header pContext: ");
+		check_finds(layout, 0x58, str - 8, 8, "header : the section at ");
+		check_finds(layout, gen + 8, str, 8, "General Properties pDescription: 0x");
+		check_finds(layout, ids + 8 - 8, ids + 1, 8, "ppNames: ");
+		check_finds(layout, met, met + 1, 8, "Performance Metrics pMetrics: ");
+		check_finds(layout, metric, 1, 8,
+			    "{MD} pName: 0x1 is not in the Performance Metrics");
+		check_finds(layout, mod + 16 + 8, gen, 8, "[LMS] pPath: ");
+		check_finds(layout, fun + 16 + 8, mod + 8, 8, "[FS] pModule: ");
+		check_finds(layout, fun + 16 + 24, mod + 16, 8, "[FS] pFile: ");
+		check_finds(layout, c2 + 8, ctx + 17, 8, "{Ctx} pChildren: ");
+		check_finds(layout, c2 + 0x10, 0, 4, "{Ctx} ctxId: 0 is the root of all");
+		check_finds(layout, c4 + 0x15, 3, 1,
+			    "{Ctx} relation: 3 is unknown, the largest is 2");
+		check_finds(layout, c4 + 0x16, 4, 1, "{Ctx} lexicalType: 4 is unknown");
+		check_finds(layout, c4 + 0x14, 0, 1,
+			    "{Ctx} flags: an instruction without hasPoint");
+		check_finds(layout, c3 + 0x14, 0, 1,
+			    "{Ctx} flags: a loop or line without hasSrcLoc");
+		check_finds(layout, c4 + 0x17, 1, 1,
+			    "{Ctx} nFlexWords: 1 words, the flags demand 2");
+		check_finds(layout, c4 + 0x17, 200, 1, "{Ctx} nFlexWords: 200 words reach behind");
+		check_finds(layout, c4 + flex, mod, 8, "{Ctx} pModule: ");
+		check_finds(layout, c2 + flex, 0, 8, "{Ctx} pFunction: 0x0 is no element");
+		wr_release(&w);
+	}
+}
+
+TEST(the_checker_finds_what_comes_twice)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		enum hpc_layout layout = layouts[l];
+		struct wr w = sample(layout);
+		uint64_t c2 = ctx_at(layout, 2), c3 = ctx_at(layout, 3), c5 = ctx_at(layout, 5);
+		uint64_t at = layout == HPC_PAGE ? 10 : 8; /* propMetricId in its structure */
+		uint64_t met = hpc_le64(w.v + section(layout, HPC_META_METRICS));
+		uint64_t inst = hpc_le64(w.v + met + (layout == HPC_PAGE ? 0x10 : 8));
+
+		/* the second context of an array takes the first one's id */
+		check_finds(layout, c5 + 0x10, 3, 4, "{Ctx} ctxId: 3 is also at 0x");
+		/* the second instance of a scope takes the first one's id, which is 0 */
+		check_finds(layout, inst + (layout == HPC_PAGE ? 0x18 : 0x10) + at, 0, 2,
+			    "propMetricId: 0 is also at 0x");
+		/* a context says its children have more bytes than there are */
+		w.v[c2 + 4] = 1;
+		_mem_ char *large = problems_of(w.v, w.n);
+		EXPECT(strstr(large, "{Ctx} pChildren: 4294967"));
+		w.v[c2 + 4] = 0;
+		/* a context has its parent's children: itself */
+		memcpy(w.v + c3, w.v + c2, 16);
+		_mem_ char *problems = problems_of(w.v, w.n);
+		EXPECT(strstr(problems, "{Ctx} pChildren: contexts overlap") ||
+		       strstr(problems, "{Ctx} pChildren: the array at"));
+		wr_release(&w);
+	}
+}
+
+static int add_line(void *user, const char *text)
+{
+	str_addf(user, "%s\n", text);
+	return 0;
+}
+
+/* tests/golden/hpctoolkit/meta-LAYOUT.db must be written to the byte and read as its .txt tells;
+ * with T_BLESS=1 the files are made. */
+TEST(golden_files_are_written_and_read)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		struct wr w = sample(layouts[l]);
+		struct str text = {0};
+		struct hpc_dump d = {.line = add_line, .user = &text};
+		struct err err = {0};
+		_mem_ char *base =
+			xasprintf("%s/hpctoolkit/meta-%s", T_GOLDEN, hpc_layout_name(layouts[l]));
+		_mem_ char *db = xasprintf("%s.db", base), *txt = xasprintf("%s.txt", base);
+		_mem_ char *want_db = NULL, *want_txt = NULL;
+		size_t n_db, n_txt;
+
+		EXPECT_EQ(hpc_meta_dump(&d, w.v, w.n, "meta.db", &err), 0);
+		if (getenv("T_BLESS")) {
+			_file_ FILE *f = fopen(db, "wb"), *g = fopen(txt, "w");
+
+			REQUIRE(f && g);
+			fwrite(w.v, 1, w.n, f);
+			fputs(str_get(&text), g);
+		} else {
+			REQUIRE(file_load(db, 1 << 20, &want_db, &n_db, &err) == 0);
+			REQUIRE(file_load(txt, 1 << 20, &want_txt, &n_txt, &err) == 0);
+			EXPECT(w.n == n_db && memcmp(w.v, want_db, n_db) == 0);
+			EXPECT_STR(str_get(&text), want_txt);
+		}
+		hpc_dump_release(&d);
+		str_release(&text);
+		wr_release(&w);
+	}
 }

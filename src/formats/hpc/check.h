@@ -3,6 +3,7 @@
 #ifndef FORMATS_HPC_CHECK_H
 #define FORMATS_HPC_CHECK_H
 
+#include "formats/hpc/frame.h"
 #include "formats/hpc/hpc.h"
 
 struct hpc_problem {
@@ -23,6 +24,10 @@ struct hpc_check {
 /* Reports a problem. */
 void hpc_problem(struct hpc_check *c, const char *file, uint64_t offset, const char *structure,
 		 const char *field, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* Checks header and footer; false, and a problem, when the rest of the file cannot be checked. */
+bool hpc_check_frame(struct hpc_check *c, const struct hpc_frame *f, const uint8_t *bytes, size_t n,
+		     const char *name);
 
 /* Checks all that the format demands of a meta.db and reports every break of it.  Memory is bounded
  * by the file's size. */

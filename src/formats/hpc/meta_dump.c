@@ -293,13 +293,12 @@ static void dump_flex(struct meta_dump *md, uint64_t at, uint8_t flags, uint8_t 
 		pointer(md, at, "flex[]");
 }
 
-static void dump_ctx(struct meta_dump *md, const struct hpc_ctx *c, size_t depth)
+static void dump_ctx(struct meta_dump *md, const struct hpc_ctx *c)
 {
 	bool page = md->m.layout == HPC_PAGE, entry = c->isEntry && !page;
 	uint64_t at = c->at;
 
 	hpc_dump_structure(md->d, at, entry ? "{Entry}" : "{Ctx}", c->ctxId);
-	hpc_dump_field(md->d, at, "depth", "%zu", depth);
 	field_hex(md, at, "szChildren", c->szChildren);
 	field_hex(md, at + 0x08, "pChildren", c->pChildren);
 	field(md, at + 0x10, "ctxId", c->ctxId);
@@ -337,7 +336,7 @@ static int dump_contexts(struct meta_dump *md, struct err *err)
 	}
 	hpc_walk_begin(&w, &md->m);
 	while ((rc = hpc_walk_next(&w, &c, &depth, err)) > 0 && md->d->failed >= 0)
-		dump_ctx(md, &c, depth);
+		dump_ctx(md, &c);
 	hpc_walk_release(&w);
 	return rc < 0 ? rc : 0;
 }
