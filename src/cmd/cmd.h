@@ -70,6 +70,7 @@ int cmd_doctor(struct cmd *c);
 int cmd_events(struct cmd *c);
 int cmd_export(struct cmd *c);
 int cmd_hpc(struct cmd *c);
+int cmd_import(struct cmd *c);
 int cmd_list(struct cmd *c);
 int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);

@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
+	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
 	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},

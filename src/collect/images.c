@@ -105,6 +105,22 @@ static bool probe_matches(struct images *im, int fd, const struct image_ref *ref
 	return inode_matches(fd, ref);
 }
 
+/* The file that somebody else finds. */
+static void open_found(struct images *im, struct code *c, const struct image_ref *ref)
+{
+	int fd = im->find_file(im->find_ctx, ref, profile_str(im->profile, c->path));
+
+	if (fd < 0)
+		return;
+	c->has_layout = im->probe(fd, &c->layout, NULL) == 0;
+	if (c->has_layout && im->n_open < MAX_OPEN) {
+		c->fd = fd;
+		im->n_open++;
+	} else {
+		close(fd);
+	}
+}
+
 /* Tries the ways to a mapped file, surest first: the mapping itself (also when deleted), the
  * process's view of the path, our own view of it. */
 static void open_code(struct images *im, struct code *c, const struct image_ref *ref)
@@ -228,7 +244,9 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	c->ino_generation = key.ref->ino_generation;
 	c->fd = -1;
 	c->is_dump = c->kind == CODE_FILE && is_dump_name(profile_str(im->profile, c->path));
-	if (c->kind == CODE_FILE)
+	if (c->kind == CODE_FILE && im->find_file)
+		open_found(im, c, ref);
+	else if (c->kind == CODE_FILE)
 		open_code(im, c, ref);
 	/* Programs are run from memfds, and JIT compilers write code into them. */
 	if (c->kind == CODE_FILE && !c->has_layout && !c->told.n_bytes &&

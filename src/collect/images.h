@@ -52,6 +52,10 @@ struct images {
 	/* Codes by the number that frames of call paths have for their files; INDEX_NONE: none. */
 	VEC(uint32_t) numbered;
 	struct code vdso; /* this process's own: all 64-bit processes share it */
+	/* Where mappings are not of this machine's processes: opens the file that REF means, or
+	 * -1.  NULL: it is looked for as its process sees it. */
+	int (*find_file)(void *ctx, const struct image_ref *ref, const char *path);
+	void *find_ctx;
 };
 
 /* IM keeps P and PROBE; probe_vdso describes the vdso's ELF image (NULL when there is none). */

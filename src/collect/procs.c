@@ -24,79 +24,6 @@
 /* A process starts at most so many milliseconds before its FORK record is written. */
 #define FORK_LAG_MS 1000
 
-static void maps_unref(struct maps *m)
-{
-	if (!m || --m->n_refs)
-		return;
-	vec_release(&m->v);
-	free(m);
-}
-
-static struct maps *maps_ref(struct maps *m)
-{
-	if (m)
-		m->n_refs++;
-	return m;
-}
-
-/* Makes P's mappings its own before they change. */
-static struct maps *maps_own(struct proc *p)
-{
-	struct maps *m = p->maps, *copy;
-
-	if (m && m->n_refs == 1)
-		return m;
-	copy = xcalloc(1, sizeof(*copy));
-	copy->n_refs = 1;
-	if (m) {
-		vec_reserve(&copy->v, m->v.n + 1);
-		memcpy(copy->v.v, m->v.v, m->v.n * sizeof(*m->v.v));
-		copy->v.n = m->v.n;
-		m->n_refs--;
-	}
-	return p->maps = copy;
-}
-
-/* Number of mappings that end at or before AVMA. */
-static size_t maps_lower(const struct maps *m, uint64_t avma)
-{
-	size_t lo = 0, hi = m->v.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (m->v.v[mid].end <= avma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/* Puts MAP in place of whatever it overlaps; what sticks out of it on either side stays. */
-static void maps_add(struct maps *m, const struct mapping *map)
-{
-	size_t first = maps_lower(m, map->start), last = first, n_new = 0;
-	struct mapping new[3];
-
-	while (last < m->v.n && m->v.v[last].start < map->end)
-		last++;
-	if (first < last && m->v.v[first].start < map->start) {
-		new[n_new] = m->v.v[first];
-		new[n_new++].end = map->start;
-	}
-	new[n_new++] = *map;
-	if (first < last && m->v.v[last - 1].end > map->end) {
-		new[n_new] = m->v.v[last - 1];
-		new[n_new].off += map->end - new[n_new].start;
-		new[n_new++].start = map->end;
-	}
-	vec_reserve(&m->v, n_new);
-	memmove(&m->v.v[first + n_new], &m->v.v[last], (m->v.n - last) * sizeof(*m->v.v));
-	memcpy(&m->v.v[first], new, n_new * sizeof(*new));
-	m->v.n = m->v.n - (last - first) + n_new;
-}
-
 static bool find_nameless(struct frame_source *s, const struct frame_query *q,
 			  struct frame_place *ret)
 {
@@ -224,13 +151,7 @@ uint32_t procs_find(struct procs *ps, uint32_t tgid, uint32_t generation)
 
 const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma)
 {
-	const struct maps *m = ps->v.v[proc].maps;
-	size_t i;
-
-	if (!m)
-		return NULL;
-	i = maps_lower(m, avma);
-	return i < m->v.n && m->v.v[i].start <= avma ? &m->v.v[i] : NULL;
+	return maps_find(ps->v.v[proc].maps, avma);
 }
 
 /* User and cgroup.
@@ -274,7 +195,7 @@ static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref
 		p->exe_pending = false;
 		p->has_owner = false;
 	}
-	maps_add(maps_own(p), &m);
+	maps_add(maps_own(&p->maps), &m);
 }
 
 static void apply_fork(struct procs *ps, const struct record *r)

@@ -14,18 +14,9 @@
 #include "collect/bpf/record.h"
 #include "collect/frame_source.h"
 #include "collect/images.h"
+#include "collect/maps.h"
 #include "collect/record.h"
 #include "model/profile.h"
-
-struct mapping {
-	uint64_t start, end, off;
-	uint32_t code; /* in struct images */
-};
-
-struct maps {
-	uint32_t n_refs;
-	VEC(struct mapping) v; /* sorted by start, disjoint */
-};
 
 #define PROC_NONE UINT32_MAX
 

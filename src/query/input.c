@@ -12,8 +12,12 @@
 #include "base/str.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
+#include "port/perf_in.h"
 #include "query/wall.h"
 #include "store/store.h"
+
+/* Time lines of a file that is read directly. */
+#define TRACE_BYTES (512ull << 20)
 
 struct append_sink {
 	struct value_sink sink;
@@ -105,6 +109,25 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
 }
 
+/* What perf recorded, read anew each time.  Threads are kept apart, for whoever asks. */
+static int load_perf(struct input *in, const struct select *s, struct err *err)
+{
+	const struct perf_in_opts o = {
+		.split = OWNER_TID,
+		.paths = s->paths.v,
+		.n_paths = s->paths.n,
+		.use_debuginfod = true,
+		.trace_bytes = s->traces ? TRACE_BYTES : 0,
+	};
+	struct perf_in_result r;
+	int rc = perf_in_load(in->path, &o, &in->profile, &r, err);
+
+	perf_in_result_release(&r);
+	if (rc >= 0 && s->traces)
+		trace_sort(&in->profile);
+	return rc;
+}
+
 int input_open(struct input *in, const struct select *s, struct err *err)
 {
 	struct resolver_opts ro = {
@@ -120,10 +143,14 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 	if (access(in->path, F_OK) != 0) {
 		rc = err_errno(err, -errno, s->db ? "%s" : "%s: nothing was recorded there yet",
 			       in->path);
+	} else if (perf_in_probe(in->path) == 1) {
+		rc = load_perf(in, s, err);
 	} else if (dcpi_in_probe(in->path) == 1) {
 		rc = load_dcpi(in, s, err);
 	} else if (!store_is_db(in->path)) {
-		rc = err_set(err, -EINVAL, "%s: neither a database nor a DCPI profile", in->path);
+		rc = err_set(err, -EINVAL,
+			     "%s: neither a database, nor a DCPI profile, nor perf's data",
+			     in->path);
 	} else {
 		rc = load_store(in, s, err);
 		count_time(&in->profile);

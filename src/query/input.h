@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opens whatever `--db` names, as one profile: a dwell database, a tree of DCPI profile files, or
- * one such file. */
+ * one such file, or what perf recorded. */
 #ifndef QUERY_INPUT_H
 #define QUERY_INPUT_H
 

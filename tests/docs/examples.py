@@ -76,7 +76,7 @@ def main():
             if re.match("dwell (record|doctor)", line) and not can_record:
                 print(f"ok {n} - {line} # SKIP this user cannot record the whole machine")
                 continue
-            environment["DWELLDB"] = "recorded" if "dwell record" in line else "db"
+            environment["DWELLDB"] = "recorded" if re.search("dwell (record|import)", line) else "db"
             ran = subprocess.run(["bash", "-o", "pipefail", "-c", fit(line, insert, day, sleeper.pid)], env=environment,
                                  capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
             good = ran.returncode == 0 and (ran.stdout or ran.stderr or ">" in line or "-o" in line.split())

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dwell import: what Linux's perf recorded, as recordings of a database. */
+#include <errno.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cmd/cmd.h"
+#include "model/trace.h"
+#include "port/perf_in.h"
+#include "store/store.h"
+
+/* What --trace keeps at most. */
+#define TRACE_BYTES (512ull << 20)
+
+struct import {
+	const char *db, *symfs, *by, *label;
+	opt_list paths, files;
+	bool force, trace, dump;
+	struct perf_in_opts opts;
+};
+
+static int parse(struct cmd *c, struct import *im)
+{
+	const struct opt table[] = {
+		{"db", OPT_STR, &im->db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"symfs", OPT_STR, &im->symfs, "DIR", "look for images below DIR"},
+		{"p path", OPT_LIST, &im->paths, "PATH", "look for images here too"},
+		{"by", OPT_STR, &im->by, "pid|tid", "keep processes, or threads, apart"},
+		{"label", OPT_STR, &im->label, "L", "mark the samples with a label"},
+		{"trace", OPT_FLAG, &im->trace, NULL, "keep the time of each sample"},
+		{"force", OPT_FLAG, &im->force, NULL, "take what can be read of a damaged file"},
+		{"dump", OPT_FLAG, &im->dump, NULL, "print the files' records and import nothing"},
+		{0},
+	};
+	int rc = cmd_parse(c, "[--db DB] [OPTIONS] FILE...", table, false, &im->files);
+
+	if (rc)
+		return rc;
+	if (!im->files.n)
+		return err_set(&c->err, -EINVAL, "say which files to import");
+	if (im->by && strcmp(im->by, "pid") == 0)
+		im->opts.split = OWNER_PID;
+	else if (im->by && strcmp(im->by, "tid") == 0)
+		im->opts.split = OWNER_TID;
+	else if (im->by)
+		return err_set(&c->err, -EINVAL, "--by: '%s' is none of pid, tid", im->by);
+	im->opts.symfs = im->symfs;
+	im->opts.paths = im->paths.v;
+	im->opts.n_paths = im->paths.n;
+	im->opts.use_debuginfod = true;
+	im->opts.force = im->force;
+	im->opts.label = im->label;
+	im->opts.trace_bytes = im->trace ? TRACE_BYTES : 0;
+	return 0;
+}
+
+static void show_notes(const struct cmd *c, const char *file, const struct perf_in_result *r)
+{
+	_mem_ char *notes = xstrdup(str_get(&r->notes));
+	char *save = NULL;
+
+	for (char *line = strtok_r(notes, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		cmd_notice(c, "%s: %s", file, line);
+}
+
+static void show_event(struct cmd *c, const struct profile *p, event_id id)
+{
+	const struct event *e = &p->events.v[id];
+
+	str_addf(&c->out, "  %s: %" PRIu64 " samples", profile_str(p, e->name),
+		 profile_n_samples(p, id));
+	if (profile_n_lost(p, id))
+		str_addf(&c->out, " + %" PRIu64 " lost", profile_n_lost(p, id));
+	if (e->freq_hz)
+		str_addf(&c->out, ", %" PRIu64 " Hz", e->freq_hz);
+	else
+		str_addf(&c->out, ", one in %" PRIu64, e->period);
+	str_addc(&c->out, '\n');
+	vec_each (l, &p->losses)
+		if (l->event == id)
+			str_addf(&c->out, "    lost: %s %" PRIu64 "\n", profile_str(p, l->name),
+				 l->n);
+}
+
+static void show(struct cmd *c, const char *file, const char *db, const char *epoch,
+		 const struct profile *p, const struct perf_in_result *r)
+{
+	str_addf(&c->out,
+		 "%s: %" PRIu64 " samples, %" PRIu64 " of unknown addresses, epoch %s of %s\n",
+		 file, r->n_samples, r->n_unknown, epoch, db);
+	for (event_id i = 0; i < p->events.n; i++)
+		show_event(c, p, i);
+}
+
+static void emit(struct json *j, const char *file, const char *epoch, const struct profile *p,
+		 const struct perf_in_result *r)
+{
+	json_begin(j, '{');
+	json_key(j, "file");
+	json_str(j, file);
+	json_key(j, "epoch");
+	json_str(j, epoch);
+	json_key(j, "host");
+	json_str(j, r->host);
+	json_key(j, "samples");
+	json_u64(j, r->n_samples);
+	json_key(j, "lost");
+	json_u64(j, r->n_lost);
+	json_key(j, "unknown");
+	json_u64(j, r->n_unknown);
+	json_key(j, "record_bytes");
+	json_u64(j, r->n_bytes);
+	json_key(j, "events");
+	json_begin(j, '[');
+	for (event_id i = 0; i < p->events.n; i++) {
+		const struct event *e = &p->events.v[i];
+
+		json_begin(j, '{');
+		json_key(j, "name");
+		json_str(j, profile_str(p, e->name));
+		json_key(j, "period");
+		json_u64(j, e->period);
+		json_key(j, "freq_hz");
+		json_u64(j, e->freq_hz);
+		json_key(j, "samples");
+		json_u64(j, profile_n_samples(p, i));
+		json_key(j, "losses");
+		json_begin(j, '{');
+		vec_each (l, &p->losses) {
+			if (l->event != i)
+				continue;
+			json_key(j, profile_str(p, l->name));
+			json_u64(j, l->n);
+		}
+		json_end(j, '}');
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	json_end(j, '}');
+}
+
+/* One file, which becomes a recording of an epoch of its own. */
+static int import(struct cmd *c, const struct import *im, const char *db, const char *file,
+		  struct json *j)
+{
+	struct perf_in_opts opts = im->opts;
+	struct store_opts so = {.label = im->label};
+	struct perf_in_result r = {0};
+	struct store *store = NULL;
+	_mem_ char *cache = NULL, *epoch = NULL;
+	struct profile p;
+	int rc;
+
+	profile_init(&p);
+	cache = store_is_db(db) ? store_images_dir(db, true, NULL) : NULL;
+	opts.cache_dir = cache;
+	opts.dump = im->dump ? &c->out : NULL;
+	rc = perf_in_load(file, &opts, &p, &r, &c->err);
+	if (rc >= 0 && !im->dump) {
+		so.host = *r.host ? r.host : NULL;
+		so.clock_offset_ns = r.clock_offset_ns;
+		rc = store_create(db, &so, &store, &c->err);
+		if (rc >= 0)
+			rc = store_replace(store, &p, &c->err);
+		if (rc >= 0) {
+			epoch = xstrdup(store_epoch(store));
+			rc = store_close(store, &c->err);
+		} else {
+			store_discard(store);
+		}
+	}
+	if (rc >= 0)
+		show_notes(c, file, &r);
+	if (rc >= 0 && c->json && !im->dump)
+		emit(j, file, epoch, &p, &r);
+	else if (rc >= 0 && !im->dump)
+		show(c, file, db, epoch, &p, &r);
+	perf_in_result_release(&r);
+	profile_release(&p);
+	return rc < 0 ? rc : 0;
+}
+
+int cmd_import(struct cmd *c)
+{
+	struct import im = {0};
+	_mem_ char *db = NULL;
+	struct json j = json_init(&c->out, 2);
+	int rc = parse(c, &im);
+
+	/* What a sample needs is freed only at the end: do not give memory back in between. */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	if (!rc) {
+		db = im.db ? xstrdup(im.db) : store_default_path();
+		if (c->json && !im.dump)
+			json_begin(&j, '[');
+		for (size_t i = 0; i < im.files.n && !rc; i++)
+			rc = import(c, &im, db, im.files.v[i], &j);
+		if (c->json && !im.dump) {
+			json_end(&j, ']');
+			str_addc(&c->out, '\n');
+		}
+	}
+	vec_release(&im.files);
+	vec_release(&im.paths);
+	return rc;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The numbers of perf's records, as the kernel's interface fixes them (linux/perf_event.h up to
+ * Linux 6.19) and as perf itself adds to them (Linux, tools/lib/perf/include/perf/event.h,
+ * tools/perf/util/header.h).  Files outlive kernels: these do not depend on the headers at hand. */
+#ifndef FORMATS_PERFDATA_ABI_H
+#define FORMATS_PERFDATA_ABI_H
+
+enum perfdata_type {
+	PERFDATA_MMAP = 1,
+	PERFDATA_LOST,
+	PERFDATA_COMM,
+	PERFDATA_EXIT,
+	PERFDATA_THROTTLE,
+	PERFDATA_UNTHROTTLE,
+	PERFDATA_FORK,
+	PERFDATA_READ,
+	PERFDATA_SAMPLE,
+	PERFDATA_MMAP2,
+	PERFDATA_AUX,
+	PERFDATA_ITRACE_START,
+	PERFDATA_LOST_SAMPLES,
+	PERFDATA_SWITCH,
+	PERFDATA_SWITCH_CPU_WIDE,
+	PERFDATA_NAMESPACES,
+	PERFDATA_KSYMBOL,
+	PERFDATA_BPF_EVENT,
+	PERFDATA_CGROUP,
+	PERFDATA_TEXT_POKE,
+	PERFDATA_AUX_OUTPUT_HW_ID,
+	PERFDATA_CALLCHAIN_DEFERRED,
+	/* perf's own: */
+	PERFDATA_FIRST_USER = 64,
+	PERFDATA_ATTR = 64,
+	PERFDATA_EVENT_TYPE,
+	PERFDATA_TRACING_DATA,
+	PERFDATA_BUILD_ID,
+	PERFDATA_FINISHED_ROUND,
+	PERFDATA_ID_INDEX,
+	PERFDATA_AUXTRACE_INFO,
+	PERFDATA_AUXTRACE,
+	PERFDATA_AUXTRACE_ERROR,
+	PERFDATA_THREAD_MAP,
+	PERFDATA_CPU_MAP,
+	PERFDATA_STAT_CONFIG,
+	PERFDATA_STAT,
+	PERFDATA_STAT_ROUND,
+	PERFDATA_EVENT_UPDATE,
+	PERFDATA_TIME_CONV,
+	PERFDATA_FEATURE,
+	PERFDATA_COMPRESSED,
+	PERFDATA_FINISHED_INIT,
+	PERFDATA_COMPRESSED2,
+	PERFDATA_BPF_METADATA,
+	PERFDATA_N_TYPES
+};
+
+/* perfdata_head.misc; the low three bits say where code ran. */
+enum perfdata_misc {
+	PERFDATA_MISC_MODE = 7,
+	PERFDATA_MODE_KERNEL = 1,
+	PERFDATA_MODE_USER,
+	PERFDATA_MODE_HYPERVISOR,
+	PERFDATA_MODE_GUEST_KERNEL,
+	PERFDATA_MODE_GUEST_USER,
+	PERFDATA_MISC_COMM_EXEC = 1 << 13,
+	PERFDATA_MISC_FORK_EXEC = 1 << 13, /* perf itself forked: no mappings are shared */
+	PERFDATA_MISC_MMAP_DATA = 1 << 13,
+	PERFDATA_MISC_SWITCH_OUT = 1 << 13,
+	PERFDATA_MISC_MMAP_BUILD_ID = 1 << 14,
+	PERFDATA_MISC_EXACT_IP = 1 << 14,
+	PERFDATA_MISC_BUILD_ID_SIZE = 1 << 15,
+};
+
+/* What samples carry (perf_event_sample_format). */
+enum perfdata_sample_bit {
+	PERFDATA_S_IP = 1 << 0,
+	PERFDATA_S_TID = 1 << 1,
+	PERFDATA_S_TIME = 1 << 2,
+	PERFDATA_S_ADDR = 1 << 3,
+	PERFDATA_S_READ = 1 << 4,
+	PERFDATA_S_CALLCHAIN = 1 << 5,
+	PERFDATA_S_ID = 1 << 6,
+	PERFDATA_S_CPU = 1 << 7,
+	PERFDATA_S_PERIOD = 1 << 8,
+	PERFDATA_S_STREAM_ID = 1 << 9,
+	PERFDATA_S_RAW = 1 << 10,
+	PERFDATA_S_BRANCH_STACK = 1 << 11,
+	PERFDATA_S_REGS_USER = 1 << 12,
+	PERFDATA_S_STACK_USER = 1 << 13,
+	PERFDATA_S_WEIGHT = 1 << 14,
+	PERFDATA_S_DATA_SRC = 1 << 15,
+	PERFDATA_S_IDENTIFIER = 1 << 16,
+	PERFDATA_S_TRANSACTION = 1 << 17,
+	PERFDATA_S_REGS_INTR = 1 << 18,
+	PERFDATA_S_PHYS_ADDR = 1 << 19,
+	PERFDATA_S_AUX = 1 << 20,
+	PERFDATA_S_CGROUP = 1 << 21,
+	PERFDATA_S_DATA_PAGE_SIZE = 1 << 22,
+	PERFDATA_S_CODE_PAGE_SIZE = 1 << 23,
+	PERFDATA_S_WEIGHT_STRUCT = 1 << 24,
+	PERFDATA_S_KNOWN = (1 << 25) - 1,
+	/* Those that other records have at their end as well. */
+	PERFDATA_S_IDENTITY = PERFDATA_S_TID | PERFDATA_S_TIME | PERFDATA_S_ID |
+			      PERFDATA_S_STREAM_ID | PERFDATA_S_CPU | PERFDATA_S_IDENTIFIER,
+};
+
+/* What counts carry (perf_event_read_format). */
+enum perfdata_read_bit {
+	PERFDATA_R_ENABLED = 1 << 0,
+	PERFDATA_R_RUNNING = 1 << 1,
+	PERFDATA_R_ID = 1 << 2,
+	PERFDATA_R_GROUP = 1 << 3,
+	PERFDATA_R_LOST = 1 << 4,
+};
+
+/* Bits of perf_event_attr.branch_sample_type that matter to readers. */
+enum perfdata_branch_bit {
+	PERFDATA_B_CALL_STACK = 1 << 11,
+	PERFDATA_B_HW_INDEX = 1 << 17,
+	PERFDATA_B_COUNTERS = 1 << 19,
+};
+
+enum perfdata_regs_abi { PERFDATA_REGS_NONE, PERFDATA_REGS_32, PERFDATA_REGS_64 };
+
+/* Marks in chains of callers: what follows is of another part of the machine
+ * (perf_callchain_context).  All marks are at or above _MAX. */
+#define PERFDATA_CONTEXT_HV	       ((uint64_t)-32)
+#define PERFDATA_CONTEXT_KERNEL	       ((uint64_t)-128)
+#define PERFDATA_CONTEXT_USER	       ((uint64_t)-512)
+#define PERFDATA_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* its record's cookie follows */
+#define PERFDATA_CONTEXT_GUEST	       ((uint64_t)-2048)
+#define PERFDATA_CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
+#define PERFDATA_CONTEXT_GUEST_USER    ((uint64_t)-2560)
+#define PERFDATA_CONTEXT_MAX	       ((uint64_t)-4095)
+
+/* Sections, and records PERFDATA_FEATURE. */
+enum perfdata_feature {
+	PERFDATA_F_TRACING_DATA = 1,
+	PERFDATA_F_BUILD_ID,
+	PERFDATA_F_HOSTNAME,
+	PERFDATA_F_OSRELEASE,
+	PERFDATA_F_VERSION,
+	PERFDATA_F_ARCH,
+	PERFDATA_F_NRCPUS,
+	PERFDATA_F_CPUDESC,
+	PERFDATA_F_CPUID,
+	PERFDATA_F_TOTAL_MEM,
+	PERFDATA_F_CMDLINE,
+	PERFDATA_F_EVENT_DESC,
+	PERFDATA_F_CPU_TOPOLOGY,
+	PERFDATA_F_NUMA_TOPOLOGY,
+	PERFDATA_F_BRANCH_STACK,
+	PERFDATA_F_PMU_MAPPINGS,
+	PERFDATA_F_GROUP_DESC,
+	PERFDATA_F_AUXTRACE,
+	PERFDATA_F_STAT,
+	PERFDATA_F_CACHE,
+	PERFDATA_F_SAMPLE_TIME,
+	PERFDATA_F_MEM_TOPOLOGY,
+	PERFDATA_F_CLOCKID,
+	PERFDATA_F_DIR_FORMAT,
+	PERFDATA_F_BPF_PROG_INFO,
+	PERFDATA_F_BPF_BTF,
+	PERFDATA_F_COMPRESSED,
+	PERFDATA_F_CPU_PMU_CAPS,
+	PERFDATA_F_CLOCK_DATA,
+	PERFDATA_F_HYBRID_TOPOLOGY,
+	PERFDATA_F_PMU_CAPS,
+	PERFDATA_N_FEATURES,
+	PERFDATA_MAX_FEATURES = 256 /* bits in the header; simpleperf's begin at 128 */
+};
+
+/* Bits of perf_event_attr behind read_format that matter to readers, as little-endian machines
+ * number them. */
+enum perfdata_attr_flag {
+	PERFDATA_A_FREQ = 10,
+	PERFDATA_A_PRECISE = 15, /* two bits */
+	PERFDATA_A_SAMPLE_ID_ALL = 18,
+	PERFDATA_A_NO_USER_CHAIN = 22,
+	PERFDATA_A_USE_CLOCKID = 25,
+};
+
+#endif

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See perfdata.h: facts about the recording and its machine.  They come as sections behind the
+ * data, or as records in what was written to a pipe; the bytes are the same.
+ *
+ * Each feature has one function that reads it to its end, keeps what is of use, and says all of it
+ * as text when somebody wants to see it.  Layouts: the write_* functions of Linux,
+ * tools/perf/util/header.c. */
+#include "formats/perfdata_impl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct reader {
+	struct perfdata *pd;
+	struct rd r;
+	struct str *text; /* NULL: not wanted */
+};
+
+static uint32_t u32(struct reader *f)
+{
+	return rd_32(&f->r, f->pd->big_endian);
+}
+
+static uint64_t u64(struct reader *f)
+{
+	return rd_64(&f->r, f->pd->big_endian);
+}
+
+/* A text: its length with padding, then so many bytes (do_write_string). */
+static const char *string(struct reader *f)
+{
+	uint32_t n = u32(f);
+	struct perfdata_bytes b = rd_piece(&f->r, n);
+
+	if (!b.p || !n || !memchr(b.p, 0, n)) {
+		f->r.bad = f->r.bad || n;
+		return "";
+	}
+	return (const char *)b.p;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct reader *f, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	if (!f->text || f->r.bad)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	str_add(f->text, line);
+}
+
+static void keep(char **to, const char *s)
+{
+	if (!*to)
+		*to = xstrdup(s);
+}
+
+/* A number of elements that need at least MIN bytes each. */
+static uint64_t count_of(struct reader *f, uint64_t n, size_t min)
+{
+	if (n > rd_left(&f->r) / min) {
+		f->r.bad = true;
+		return 0;
+	}
+	return n;
+}
+
+static uint32_t count(struct reader *f, size_t min)
+{
+	return (uint32_t)count_of(f, u32(f), min);
+}
+
+static void strings(struct reader *f, const char *what)
+{
+	for (uint32_t i = 0, n = count(f, 4); i < n; i++)
+		say(f, "%s %s\n", what, string(f));
+}
+
+static void read_host(struct reader *f)
+{
+	keep(&f->pd->host, string(f));
+	say(f, "%s\n", f->pd->host);
+}
+
+static void read_release(struct reader *f)
+{
+	keep(&f->pd->release, string(f));
+	say(f, "%s\n", f->pd->release);
+}
+
+static void read_version(struct reader *f)
+{
+	keep(&f->pd->version, string(f));
+	say(f, "%s\n", f->pd->version);
+}
+
+static void read_arch(struct reader *f)
+{
+	keep(&f->pd->arch, string(f));
+	say(f, "%s\n", f->pd->arch);
+}
+
+static void read_cpu_desc(struct reader *f)
+{
+	keep(&f->pd->cpu_desc, string(f));
+	say(f, "%s\n", f->pd->cpu_desc);
+}
+
+static void read_cpu_id(struct reader *f)
+{
+	keep(&f->pd->cpu_id, string(f));
+	say(f, "%s\n", f->pd->cpu_id);
+}
+
+static void read_n_cpus(struct reader *f)
+{
+	uint32_t available = u32(f);
+
+	f->pd->n_cpus = u32(f);
+	say(f, "%" PRIu32 " online of %" PRIu32 "\n", f->pd->n_cpus, available);
+}
+
+static void read_total_mem(struct reader *f)
+{
+	f->pd->total_mem_kib = u64(f);
+	say(f, "%" PRIu64 " kB\n", f->pd->total_mem_kib);
+}
+
+static void read_command(struct reader *f)
+{
+	struct str s = {0};
+
+	for (uint32_t i = 0, n = count(f, 4); i < n; i++) {
+		str_add(&s, i ? " " : "");
+		str_add(&s, string(f));
+	}
+	keep(&f->pd->command, str_get(&s));
+	say(f, "%s\n", f->pd->command);
+	str_release(&s);
+}
+
+/* The events again, with their names; that of number I is the file's Ith. */
+static void read_events(struct reader *f)
+{
+	uint32_t n = count(f, 12), attr_bytes = u32(f);
+
+	for (uint32_t i = 0; i < n && !f->r.bad; i++) {
+		struct perfdata_bytes b = rd_piece(&f->r, attr_bytes);
+		uint32_t n_ids = count(f, 8), event = i;
+		struct perfdata_attr a;
+		const char *name;
+
+		if (!b.p)
+			return;
+		perfdata_read_attr(b.p, b.n, f->pd->big_endian, &a);
+		name = string(f);
+		if (f->r.bad)
+			return;
+		say(f, "%s: type %" PRIu32 ", config %#" PRIx64 ", ids", name, a.type, a.config);
+		for (uint32_t k = 0; k < n_ids; k++) {
+			uint64_t id = u64(f);
+			uint32_t found = perfdata_find_event(f->pd, id);
+
+			say(f, " %" PRIu64, id);
+			if (found != PERFDATA_NONE)
+				event = found;
+			else if (!f->r.bad)
+				perfdata_add_id(f->pd, id, event);
+		}
+		say(f, "\n");
+		if (event < f->pd->events.n)
+			keep(&f->pd->events.v[event].name, name);
+		else if (f->pd->names.n == i)
+			vec_push(&f->pd->names, xstrdup(name));
+	}
+}
+
+static void read_cpu_topology(struct reader *f)
+{
+	strings(f, "cores");
+	strings(f, "threads");
+	/* Later versions of perf added these, for each of the CPUs there can be. */
+	if (!rd_left(&f->r))
+		return;
+	say(f, "core, package of each CPU and what follows: %zu bytes\n", rd_left(&f->r));
+	rd_bytes(&f->r, rd_left(&f->r));
+}
+
+static void read_numa(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 24); i < n; i++) {
+		uint32_t node = u32(f);
+		uint64_t total = u64(f), left = u64(f);
+
+		say(f, "node %" PRIu32 ": %" PRIu64 " kB, %" PRIu64 " kB free, CPUs %s\n", node,
+		    total, left, string(f));
+	}
+}
+
+static void read_pmus(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
+		uint32_t type = u32(f);
+
+		say(f, "%" PRIu32 " = %s\n", type, string(f));
+	}
+}
+
+static void read_groups(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 12); i < n; i++) {
+		const char *name = string(f);
+		uint32_t leader = u32(f), members = u32(f);
+
+		say(f, "%s: %" PRIu32 " events from number %" PRIu32 " on\n", name, members,
+		    leader);
+	}
+}
+
+static void read_auxtrace(struct reader *f)
+{
+	uint64_t n = count_of(f, u64(f), 16);
+
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t off = u64(f), bytes = u64(f);
+
+		say(f, "record at %#" PRIx64 " of %" PRIu64 " bytes\n", off, bytes);
+	}
+}
+
+static void read_caches(struct reader *f)
+{
+	uint32_t version = u32(f), n = count(f, 28);
+
+	if (version != 1)
+		f->r.bad = true;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t level = u32(f), line = u32(f), sets = u32(f), ways = u32(f);
+		const char *type = string(f), *size = string(f), *map = string(f);
+
+		say(f,
+		    "L%" PRIu32 " %s %s, lines of %" PRIu32 ", %" PRIu32 " sets, %" PRIu32
+		    " ways, CPUs %s\n",
+		    level, type, size, line, sets, ways, map);
+	}
+}
+
+static void read_sample_time(struct reader *f)
+{
+	f->pd->first_ns = u64(f);
+	f->pd->last_ns = u64(f);
+	say(f, "%" PRIu64 " to %" PRIu64 " ns\n", f->pd->first_ns, f->pd->last_ns);
+}
+
+static void read_memory(struct reader *f)
+{
+	uint64_t version = u64(f), block = u64(f), n = count_of(f, u64(f), 24);
+
+	if (version != 1)
+		f->r.bad = true;
+	say(f, "blocks of %" PRIu64 " bytes\n", block);
+	for (uint64_t i = 0; i < n && !f->r.bad; i++) {
+		uint64_t node = u64(f), blocks = u64(f), bits = u64(f);
+
+		rd_words(&f->r, bits / 64 + !!(bits % 64), false);
+		say(f, "node %" PRIu64 ": %" PRIu64 " blocks\n", node, blocks);
+	}
+}
+
+static void read_clockid(struct reader *f)
+{
+	uint64_t ns = u64(f);
+
+	say(f, "resolution %" PRIu64 " ns\n", ns);
+}
+
+static void read_dir_format(struct reader *f)
+{
+	f->pd->dir_version = u64(f);
+	say(f, "version %" PRIu64 "\n", f->pd->dir_version);
+}
+
+static void read_bpf_programs(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 16); i < n && !f->r.bad; i++) {
+		uint32_t info = u32(f), data = u32(f);
+		uint64_t arrays = u64(f);
+
+		rd_piece(&f->r, info);
+		rd_piece(&f->r, data);
+		say(f,
+		    "%" PRIu32 " bytes of info, %" PRIu32 " bytes of data, arrays %#" PRIx64 "\n",
+		    info, data, arrays);
+	}
+}
+
+static void read_btf(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 8); i < n && !f->r.bad; i++) {
+		uint32_t id = u32(f), bytes = u32(f);
+
+		rd_piece(&f->r, bytes);
+		say(f, "%" PRIu32 ": %" PRIu32 " bytes\n", id, bytes);
+	}
+}
+
+static void read_compressed(struct reader *f)
+{
+	uint32_t version = u32(f), type = u32(f), level = u32(f), ratio = u32(f), mmap = u32(f);
+
+	say(f,
+	    "version %" PRIu32 ", type %" PRIu32 ", level %" PRIu32 ", ratio %" PRIu32
+	    ", buffers of %" PRIu32 " bytes\n",
+	    version, type, level, ratio, mmap);
+}
+
+static void caps(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
+		const char *name = string(f);
+
+		say(f, "%s=%s\n", name, string(f));
+	}
+}
+
+static void read_pmu_caps(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 8); i < n && !f->r.bad; i++) {
+		caps(f);
+		say(f, "of %s\n", string(f));
+	}
+}
+
+static void read_clock_data(struct reader *f)
+{
+	uint32_t version = u32(f), clockid = u32(f);
+	uint64_t wall = u64(f), clock = u64(f);
+
+	if (version != 1)
+		f->r.bad = true;
+	if (f->r.bad)
+		return;
+	f->pd->has_clock = true;
+	f->pd->clockid = clockid;
+	f->pd->wall_ns = wall;
+	f->pd->clock_ns = clock;
+	say(f, "clock %" PRIu32 ": %" PRIu64 " ns is %" PRIu64 " ns since 1970\n", clockid, clock,
+	    wall);
+}
+
+static void read_hybrid(struct reader *f)
+{
+	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
+		const char *pmu = string(f);
+
+		say(f, "%s: CPUs %s\n", pmu, string(f));
+	}
+}
+
+static void read_build_ids(struct reader *f)
+{
+	while (rd_left(&f->r) && !f->r.bad)
+		if (perfdata_read_build_id(f->pd, &f->r, f->r.bad ? NULL : f->text, NULL) < 0)
+			f->r.bad = true;
+}
+
+/* Formats of tracepoints; nothing here needs them. */
+static void read_tracing(struct reader *f)
+{
+	say(f, "%zu bytes\n", rd_left(&f->r));
+	rd_bytes(&f->r, rd_left(&f->r));
+}
+
+static void read_nothing(struct reader *f)
+{
+	say(f, "yes\n");
+}
+
+static const struct {
+	const char *name;
+	void (*read)(struct reader *f);
+} features[PERFDATA_N_FEATURES] = {
+	[PERFDATA_F_TRACING_DATA] = {"TRACING_DATA", read_tracing},
+	[PERFDATA_F_BUILD_ID] = {"BUILD_ID", read_build_ids},
+	[PERFDATA_F_HOSTNAME] = {"HOSTNAME", read_host},
+	[PERFDATA_F_OSRELEASE] = {"OSRELEASE", read_release},
+	[PERFDATA_F_VERSION] = {"VERSION", read_version},
+	[PERFDATA_F_ARCH] = {"ARCH", read_arch},
+	[PERFDATA_F_NRCPUS] = {"NRCPUS", read_n_cpus},
+	[PERFDATA_F_CPUDESC] = {"CPUDESC", read_cpu_desc},
+	[PERFDATA_F_CPUID] = {"CPUID", read_cpu_id},
+	[PERFDATA_F_TOTAL_MEM] = {"TOTAL_MEM", read_total_mem},
+	[PERFDATA_F_CMDLINE] = {"CMDLINE", read_command},
+	[PERFDATA_F_EVENT_DESC] = {"EVENT_DESC", read_events},
+	[PERFDATA_F_CPU_TOPOLOGY] = {"CPU_TOPOLOGY", read_cpu_topology},
+	[PERFDATA_F_NUMA_TOPOLOGY] = {"NUMA_TOPOLOGY", read_numa},
+	[PERFDATA_F_BRANCH_STACK] = {"BRANCH_STACK", read_nothing},
+	[PERFDATA_F_PMU_MAPPINGS] = {"PMU_MAPPINGS", read_pmus},
+	[PERFDATA_F_GROUP_DESC] = {"GROUP_DESC", read_groups},
+	[PERFDATA_F_AUXTRACE] = {"AUXTRACE", read_auxtrace},
+	[PERFDATA_F_STAT] = {"STAT", read_nothing},
+	[PERFDATA_F_CACHE] = {"CACHE", read_caches},
+	[PERFDATA_F_SAMPLE_TIME] = {"SAMPLE_TIME", read_sample_time},
+	[PERFDATA_F_MEM_TOPOLOGY] = {"MEM_TOPOLOGY", read_memory},
+	[PERFDATA_F_CLOCKID] = {"CLOCKID", read_clockid},
+	[PERFDATA_F_DIR_FORMAT] = {"DIR_FORMAT", read_dir_format},
+	[PERFDATA_F_BPF_PROG_INFO] = {"BPF_PROG_INFO", read_bpf_programs},
+	[PERFDATA_F_BPF_BTF] = {"BPF_BTF", read_btf},
+	[PERFDATA_F_COMPRESSED] = {"COMPRESSED", read_compressed},
+	[PERFDATA_F_CPU_PMU_CAPS] = {"CPU_PMU_CAPS", caps},
+	[PERFDATA_F_CLOCK_DATA] = {"CLOCK_DATA", read_clock_data},
+	[PERFDATA_F_HYBRID_TOPOLOGY] = {"HYBRID_TOPOLOGY", read_hybrid},
+	[PERFDATA_F_PMU_CAPS] = {"PMU_CAPS", read_pmu_caps},
+};
+
+const char *perfdata_feature_name(uint32_t feature)
+{
+	return feature < PERFDATA_N_FEATURES ? features[feature].name : NULL;
+}
+
+int perfdata_read_feature(struct perfdata *pd, uint32_t feature, const uint8_t *bytes, size_t n,
+			  struct str *text, struct err *err)
+{
+	struct reader f = {.pd = pd, .r = rd_init(bytes, n), .text = text};
+
+	if (feature < PERFDATA_MAX_FEATURES)
+		pd->has_feature[feature / 64] |= 1ull << feature % 64;
+	if (feature >= PERFDATA_N_FEATURES || !features[feature].read)
+		return 0;
+	features[feature].read(&f);
+	return f.r.bad ? err_set(err, -EBADMSG, "its section %s is damaged", features[feature].name)
+		       : 0;
+}
+
+/* The record's misc says whether its last bytes hold the id's size; without, an id has 20 bytes. */
+int perfdata_read_build_id(struct perfdata *pd, struct rd *r, struct str *text, struct err *err)
+{
+	struct perfdata_build_id b = {0};
+	struct perfdata_bytes whole;
+	struct rd body;
+	const uint8_t *id;
+	const char *path;
+	uint16_t size;
+
+	rd_32(r, pd->big_endian); /* the type: 0 in sections */
+	b.misc = rd_16(r, pd->big_endian);
+	size = rd_16(r, pd->big_endian);
+	whole = rd_piece(r, size >= 8 ? size - 8u : UINT64_MAX);
+	body = rd_init(whole.p, whole.n);
+	b.pid = (int32_t)rd_32(&body, pd->big_endian);
+	id = rd_bytes(&body, 24);
+	path = rd_text(&body);
+	if (r->bad || body.bad || !id)
+		return err_set(err, -EBADMSG, "a build-id is damaged");
+	b.id.n_bytes = b.misc & PERFDATA_MISC_BUILD_ID_SIZE ? id[20] : BUILD_ID_MAX;
+	if (b.id.n_bytes > BUILD_ID_MAX)
+		return err_set(err, -EBADMSG, "a build-id is too long");
+	memcpy(b.id.bytes, id, b.id.n_bytes);
+	b.path = xstrdup(path);
+	vec_push(&pd->build_ids, b);
+	if (text) {
+		char hex[2 * BUILD_ID_MAX + 1];
+
+		build_id_format(&b.id, hex);
+		str_addf(text, "%s %s\n", hex, path);
+	}
+	return 0;
+}
+
+size_t perfdata_n_sections(const struct perfdata *pd)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_elems(pd->features); i++)
+		n += (size_t)__builtin_popcountll(pd->features[i]);
+	return n;
+}
+
+int perfdata_read_sections(const struct perfdata *pd, const uint8_t *bytes, size_t n,
+			   struct perfdata_section ret[PERFDATA_MAX_FEATURES], struct err *err)
+{
+	struct rd r = rd_init(bytes, n);
+
+	for (size_t i = 0; i < PERFDATA_MAX_FEATURES; i++) {
+		ret[i] = (struct perfdata_section){0};
+		if (!(pd->features[i / 64] >> i % 64 & 1))
+			continue;
+		ret[i].off = rd_64(&r, pd->big_endian);
+		ret[i].n_bytes = rd_64(&r, pd->big_endian);
+	}
+	return r.bad ? err_set(err, -ENODATA, "it ends in its table of sections") : 0;
+}

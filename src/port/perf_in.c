@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See perf_in.h.
+ *
+ * Each sample is one count at its place below its callers, of its event and its owner.  Where the
+ * kernel adapts periods to a frequency the event's period becomes their mean.  perf delivers
+ * samples of event groups that read their members' counts (PERF_SAMPLE_READ) as a sample of each
+ * member that has counted since; so does this. */
+#include "port/perf_in.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collect/event_names.h"
+#include "collect/tracer.h"
+#include "port/perf_chain.h"
+#include "port/perf_stream.h"
+#include "resolve/debug_file.h"
+#include "resolve/elf_probe.h"
+#include "resolve/elf_unwind.h"
+#include "resolve/resolver.h"
+
+#define N_VALUE_SLOTS 16384u
+
+struct perf_in_event {
+	bool known; /* id is */
+	event_id id;
+	uint64_t n_samples, n_lost, sum; /* of periods */
+};
+
+struct perf_in {
+	struct perf_handler handler;
+	const struct perf_in_opts *opts;
+	struct perf_in_result *ret;
+	struct profile *profile;
+	struct perfdata pd;
+	struct perf_world world;
+	struct perf_chains chains;
+	struct tracer tracer;
+	struct debug_paths where;
+	VEC(struct perf_in_event) events;
+	struct { /* what was counted lately */
+		owner_id owner;
+		ctx_id caller;
+		place_id place;
+		event_id event;
+		uint32_t value; /* number + 1 */
+	} * slots;
+	VEC(uint64_t) last_counts; /* of PERF_SAMPLE_READ, by number in pd.ids */
+	uint64_t mtime_ns, first_ns, last_ns;
+	int64_t clock_offset_ns;
+	bool has_offset;
+	uint64_t n_unknown_event, n_damaged, n_aux_bytes, n_throttled, n_aux_lost;
+};
+
+/* Events. */
+
+static const char *generic_name;
+static void match_name(const struct event_name *n, void *arg)
+{
+	const struct perfdata_attr *a = arg;
+	const enum event_kind kinds[] = {EVENT_HARDWARE, EVENT_SOFTWARE, EVENT_TRACEPOINT,
+					 EVENT_CACHE};
+
+	if (a->type < n_elems(kinds) && a->type != 2 && n->kind == kinds[a->type] &&
+	    n->config == a->config)
+		generic_name = n->name;
+}
+
+/* What an event is called whose name the file does not tell. */
+static char *make_name(const struct perfdata_attr *a)
+{
+	/* PERF_TYPE_*: hardware, software, tracepoint, cache, raw, breakpoint. */
+	static const char *const types[] = {"hardware", "software", "tracepoint",
+					    "cache",	"raw",	    "breakpoint"};
+	struct perfdata_attr copy = *a;
+
+	generic_name = NULL;
+	event_names_each(match_name, &copy);
+	if (generic_name)
+		return xstrdup(generic_name);
+	if (a->type == 4)
+		return xasprintf("r%" PRIx64, a->config);
+	if (a->type < n_elems(types))
+		return xasprintf("%s:%#" PRIx64, types[a->type], a->config);
+	return xasprintf("pmu-%" PRIu32 ":%#" PRIx64, a->type, a->config);
+}
+
+static bool is_clock(const struct perfdata_attr *a)
+{
+	return a->type == 1 && a->config <= 1; /* PERF_TYPE_SOFTWARE: CPU_CLOCK, TASK_CLOCK */
+}
+
+static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
+{
+	const struct perfdata_event *pe = &in->pd.events.v[i];
+	struct perf_in_event *e;
+	_mem_ char *name = NULL;
+	struct event key = {0};
+
+	while (in->events.n <= i)
+		vec_push(&in->events, (struct perf_in_event){0});
+	e = &in->events.v[i];
+	if (e->known)
+		return e;
+	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&pe->attr);
+	key.name = profile_intern_str(in->profile, name);
+	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ))
+		key.freq_hz = pe->attr.period;
+	key.period = key.freq_hz || !pe->attr.period ? 1 : pe->attr.period;
+	/* Nanoseconds one at a time would be intervals: see event_is_time. */
+	key.unit = profile_intern_str(
+		in->profile, is_clock(&pe->attr) && (key.freq_hz || key.period > 1) ? "ns" : "");
+	e->id = profile_intern_event(in->profile, &key);
+	e->known = true;
+	return e;
+}
+
+/* Gives the events their sums. */
+static void settle_events(struct perf_in *in)
+{
+	for (uint32_t i = 0; i < in->events.n; i++) {
+		struct perf_in_event *e = &in->events.v[i];
+		struct event key;
+
+		if (!e->known)
+			continue;
+		key = in->profile->events.v[e->id];
+		key.enabled_ns = key.running_ns = 0;
+		key.n_reached = e->n_samples + e->n_lost;
+		key.total = key.freq_hz && !e->n_lost ? e->sum : 0;
+		if (key.freq_hz && e->n_lost && e->n_samples)
+			key.total = (uint64_t)((double)e->sum / (double)e->n_samples *
+					       (double)key.n_reached);
+		profile_intern_event(in->profile, &key);
+	}
+}
+
+static void lose(struct perf_in *in, uint32_t event, const char *name, uint64_t n)
+{
+	struct perf_in_event *e;
+
+	if (!n || event >= in->pd.events.n)
+		return;
+	e = event_at(in, event);
+	e->n_lost += n;
+	in->ret->n_lost += n;
+	profile_add_loss(in->profile, name, e->id, n);
+}
+
+/* Samples. */
+
+static void add_value(struct perf_in *in, owner_id owner, ctx_id caller, place_id place,
+		      event_id event)
+{
+	uint64_t h = hash_u64(((uint64_t)caller << 32 | place) +
+			      ((uint64_t)owner << 8 | event) * 0x9e3779b97f4a7c15ULL);
+	__typeof__(*in->slots) *s = &in->slots[h & (N_VALUE_SLOTS - 1)];
+	struct value v = {.owner = owner, .event = event, .count = 1};
+
+	if (s->value && s->owner == owner && s->caller == caller && s->place == place &&
+	    s->event == event) {
+		in->profile->values.v[s->value - 1].count++;
+		return;
+	}
+	v.ctx = profile_intern_ctx(in->profile, caller, place);
+	s->owner = owner;
+	s->caller = caller;
+	s->place = place;
+	s->event = event;
+	s->value = profile_add_value(in->profile, &v) + 1;
+}
+
+static void find_offset(struct perf_in *in, uint64_t time)
+{
+	if (in->has_offset)
+		return;
+	in->has_offset = true;
+	if (in->pd.has_clock)
+		in->clock_offset_ns = (int64_t)(in->pd.wall_ns - in->pd.clock_ns);
+	else /* perf closed the file when it had written the last */
+		in->clock_offset_ns =
+			(int64_t)(in->mtime_ns - (in->pd.last_ns ? in->pd.last_ns : time));
+	in->tracer.clock_offset_ns = in->clock_offset_ns;
+}
+
+static void see_time(struct perf_in *in, uint64_t time)
+{
+	if (!time)
+		return;
+	find_offset(in, time);
+	if (!in->first_ns || time < in->first_ns)
+		in->first_ns = time;
+	if (time > in->last_ns)
+		in->last_ns = time;
+}
+
+static void count_sample(struct perf_in *in, const struct perfdata_record *r, uint32_t event,
+			 uint64_t period)
+{
+	struct perf_in_event *e = event_at(in, event);
+	struct perf_thread *t = perf_world_thread(&in->world, r->id.pid, r->id.tid);
+	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
+	uint32_t proc = t->proc;
+	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
+	place_id place = perf_world_place(&in->world, proc, mode, r->sample.ip, 0);
+	ctx_id caller = perf_chains_add(&in->chains, r, proc);
+
+	e->n_samples++;
+	e->sum += period;
+	in->ret->n_samples++;
+	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
+		in->ret->n_unknown++;
+	add_value(in, owner, caller, place, e->id);
+	if (in->opts->trace_bytes && r->id.tid && r->id.time)
+		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
+			   profile_intern_ctx(in->profile, caller, place), e->id);
+}
+
+/* A sample that reads counts stands for what each has counted since it was read before. */
+static void count_read(struct perf_in *in, const struct perfdata_record *r)
+{
+	const struct perfdata_counts *c = &r->sample.counts;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		struct perfdata_count one = perfdata_count(c, i);
+		uint32_t id, event;
+		uint64_t period;
+
+		if (!one.has_id) {
+			count_sample(in, r, r->event, r->sample.period);
+			continue;
+		}
+		id = perfdata_find_id(&in->pd, one.id);
+		if (id == PERFDATA_NONE) {
+			in->n_unknown_event++;
+			continue;
+		}
+		while (in->last_counts.n <= id)
+			vec_push(&in->last_counts, 0);
+		event = in->pd.ids[id].event;
+		period = one.value - in->last_counts.v[id];
+		in->last_counts.v[id] = one.value;
+		if (period)
+			count_sample(in, r, event, period);
+	}
+}
+
+static int take_record(struct perf_handler *h, const struct perfdata_head *head, const uint8_t *p,
+		       uint64_t off, struct err *err)
+{
+	struct perf_in *in = (struct perf_in *)h;
+	struct perfdata_record r;
+	int rc = perfdata_read_record(&in->pd, head, p, &r);
+
+	if (rc < 0 && !in->opts->force)
+		return err_set(err, rc,
+			       "the record %s at %#" PRIx64 " is too short for what it has",
+			       perfdata_type_name(head->type), off);
+	if (rc < 0) {
+		in->n_damaged++;
+		if (head->type == PERFDATA_SAMPLE)
+			lose(in, r.event, "damaged", 1);
+		return 0;
+	}
+	if (in->opts->dump)
+		perfdata_format_record(&in->pd, &r, off, in->opts->dump);
+	see_time(in, r.id.time);
+	switch (head->type) {
+	case PERFDATA_SAMPLE:
+		if (r.event == PERFDATA_NONE)
+			in->n_unknown_event++;
+		else if (r.sample.has & PERFDATA_S_READ)
+			count_read(in, &r);
+		else
+			count_sample(in, &r, r.event, r.sample.period);
+		break;
+	case PERFDATA_LOST: {
+		uint32_t event = perfdata_find_event(&in->pd, r.lost.id);
+
+		lose(in, event == PERFDATA_NONE ? r.event : event, "ring_full", r.lost.n);
+		break;
+	}
+	case PERFDATA_LOST_SAMPLES:
+		lose(in, r.event, "lost_samples", r.lost.n);
+		break;
+	case PERFDATA_THROTTLE:
+		in->n_throttled++;
+		break;
+	case PERFDATA_AUX:
+		in->n_aux_bytes += r.aux.n_bytes;
+		in->n_aux_lost += r.aux.flags & 1; /* PERF_AUX_FLAG_TRUNCATED */
+		break;
+	case PERFDATA_FORK:
+		tracer_begin(&in->tracer, r.task.tid, r.id.time);
+		perf_world_apply(&in->world, &r);
+		break;
+	case PERFDATA_EXIT:
+		tracer_end(&in->tracer, r.task.tid, r.id.time);
+		perf_world_apply(&in->world, &r);
+		break;
+	default:
+		perf_world_apply(&in->world, &r);
+		break;
+	}
+	return 0;
+}
+
+/* Files. */
+
+static int open_at(const char *root, const char *path, const struct image_ref *ref)
+{
+	_mem_ char *whole = xasprintf("%s%s", root, path);
+	_fd_ int fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct image_layout l;
+
+	if (fd < 0 || elf_probe(fd, &l, NULL) < 0)
+		return -1;
+	if (ref->build_id.n_bytes && !l.hashed && !build_id_same(&ref->build_id, &l.build_id))
+		return -1;
+	return take_fd(&fd);
+}
+
+/* Without a build-id a file is the one that was mapped if it is the same inode of the same device:
+ * then this is the machine that the recording is of.  What lies below --symfs its user vouches for.
+ */
+static int find_file(void *ctx, const struct image_ref *ref, const char *path)
+{
+	struct perf_in *in = ctx;
+	struct stat st;
+	int fd = -1;
+
+	if (in->opts->no_files || path[0] != '/')
+		return -1;
+	if (in->opts->symfs)
+		fd = open_at(in->opts->symfs, path, ref);
+	if (fd < 0 && ref->build_id.n_bytes)
+		fd = debug_file_open_code(&in->where, path, &ref->build_id, NULL, NULL);
+	if (fd < 0 && !ref->build_id.n_bytes && !in->opts->symfs && ref->ino &&
+	    stat(path, &st) == 0 && st.st_ino == ref->ino &&
+	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) == ref->dev)
+		fd = open_at("", path, ref);
+	return fd;
+}
+
+static void set_machine(struct perf_in *in)
+{
+	const char *arch = in->pd.arch;
+
+	if (!arch || in->pd.big_endian)
+		return;
+	if (strcmp(arch, "x86_64") == 0)
+		in->chains.machine = EM_X86_64;
+	else if (strcmp(arch, "aarch64") == 0)
+		in->chains.machine = EM_AARCH64;
+}
+
+static int take_own(struct perf_handler *h, const struct perfdata_head *head, const uint8_t *p,
+		    uint64_t off, struct err *err)
+{
+	struct perf_in *in = (struct perf_in *)h;
+	struct perfdata_record r;
+
+	if (head->type == PERFDATA_FEATURE)
+		set_machine(in);
+	if (in->opts->dump && perfdata_read_record(&in->pd, head, p, &r) == 0)
+		perfdata_format_record(&in->pd, &r, off, in->opts->dump);
+	return 0;
+}
+
+static int take_section(struct perf_handler *h, uint32_t feature, const uint8_t *bytes, size_t n,
+			struct err *err)
+{
+	struct perf_in *in = (struct perf_in *)h;
+
+	set_machine(in);
+	return 0;
+}
+
+/* All of it. */
+
+static string_id intern(struct profile *p, const char *s)
+{
+	return profile_intern_str(p, s ? s : "");
+}
+
+static void add_meta(struct perf_in *in)
+{
+	struct profile_meta *m = &in->profile->meta;
+	struct profile *p = in->profile;
+	_mem_ char *engine = xasprintf("perf%s%s", in->pd.version ? " " : "",
+				       in->pd.version ? in->pd.version : "");
+	uint64_t start = in->first_ns + (uint64_t)in->clock_offset_ns,
+		 end = in->last_ns + (uint64_t)in->clock_offset_ns;
+
+	if (!m->host)
+		m->host = intern(p, in->pd.host);
+	if (!m->platform)
+		m->platform = intern(p, in->pd.arch);
+	if (!m->kernel)
+		m->kernel = intern(p, in->pd.release);
+	if (!m->engine)
+		m->engine = intern(p, engine);
+	if (!m->command)
+		m->command = intern(p, in->pd.command);
+	if (in->pd.n_cpus > m->n_cpus)
+		m->n_cpus = in->pd.n_cpus;
+	if (!in->has_offset)
+		return;
+	if (!m->start_wall_ns || start < m->start_wall_ns)
+		m->start_wall_ns = start;
+	if (end > m->end_wall_ns)
+		m->end_wall_ns = end;
+}
+
+static void save_symbols(struct perf_in *in)
+{
+	struct resolver_opts o = {.cache_dir = in->opts->cache_dir};
+	struct resolver *resolver;
+
+	if (!o.cache_dir)
+		return;
+	resolver = resolver_new(&o);
+	vec_each (c, &in->world.images.codes)
+		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0)
+			resolver_save(resolver, &in->profile->images.v[c->image], c->fd, NULL);
+	vec_each (i, &in->profile->images)
+		if (i->kind == IMAGE_KERNEL)
+			resolver_save(resolver, i, -1, NULL);
+	resolver_free(resolver);
+}
+
+static void add_notes(struct perf_in *in, const struct perf_stream_stats *st, const struct err *why)
+{
+	struct str *s = &in->ret->notes;
+
+	if (why->msg[0])
+		str_addf(s, "only what comes before its damage: %s\n", why->msg);
+	if (in->n_damaged)
+		str_addf(s, "%" PRIu64 " records are damaged\n", in->n_damaged);
+	if (in->n_unknown_event)
+		str_addf(s, "%" PRIu64 " samples are of events that it does not describe\n",
+			 in->n_unknown_event);
+	if (st->n_unknown)
+		str_addf(s, "%" PRIu64 " records are of types that are not known\n", st->n_unknown);
+	if (st->n_late)
+		str_addf(s, "%" PRIu64 " records came too late to be put in order of time\n",
+			 st->n_late);
+	if (st->message)
+		str_add(s, "what perf said on standard error is at its end\n");
+	if (st->no_marks)
+		str_add(s, "too much waited for its turn: records may be out of order\n");
+	if (in->n_throttled)
+		str_addf(s, "the kernel throttled events %" PRIu64 " times: samples are missing\n",
+			 in->n_throttled);
+	if (in->n_aux_lost)
+		str_addf(s, "%" PRIu64 " pieces of AUX data are incomplete\n", in->n_aux_lost);
+}
+
+static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct profile *p,
+		  struct perf_in_result *ret)
+{
+	*in = (struct perf_in){.opts = opts, .ret = ret, .profile = p};
+	in->handler = (struct perf_handler){
+		.record = take_record, .own = take_own, .section = take_section};
+	in->slots = xcalloc(N_VALUE_SLOTS, sizeof(*in->slots));
+	in->where =
+		(struct debug_paths){.extra = opts->paths,
+				     .n_extra = opts->n_paths,
+				     .debug_root = "/usr/lib/debug",
+				     .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL};
+	perf_world_init(&in->world, p, &in->pd, opts->split, find_file, in, elf_probe);
+	in->world.label = profile_intern_str(p, opts->label ? opts->label : "");
+	perf_chains_init(&in->chains, &in->world, elf_unwind_load);
+	tracer_init(&in->tracer, p, opts->trace_bytes, 0);
+}
+
+static void end(struct perf_in *in)
+{
+	tracer_release(&in->tracer);
+	perf_chains_release(&in->chains);
+	perf_world_release(&in->world);
+	perfdata_release(&in->pd);
+	debuginfod_free(in->where.debuginfod);
+	vec_release(&in->events);
+	vec_release(&in->last_counts);
+	free(in->slots);
+}
+
+static int open_recording(const char *path, struct err *err)
+{
+	struct stat st;
+	int fd;
+
+	if (strcmp(path, "-") == 0)
+		return dup(STDIN_FILENO);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		int data = openat(fd, "data", O_RDONLY | O_CLOEXEC);
+
+		close(fd);
+		fd = data;
+	}
+	return fd < 0 ? err_errno(err, -errno, "%s", path) : fd;
+}
+
+int perf_in_probe(const char *path)
+{
+	_fd_ int fd = open_recording(path, NULL);
+	uint8_t magic[8];
+
+	if (fd < 0)
+		return fd;
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       perfdata_probe(magic, sizeof(magic));
+}
+
+int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profile *p,
+		 struct perf_in_result *ret, struct err *err)
+{
+	_fd_ int fd = open_recording(path, err);
+	struct perf_stream_stats st = {0};
+	struct err why = {0};
+	struct perf_in in;
+	struct stat file;
+	int rc;
+
+	*ret = (struct perf_in_result){0};
+	if (fd < 0)
+		return fd;
+	begin(&in, opts, p, ret);
+	if (fstat(fd, &file) == 0)
+		in.mtime_ns =
+			(uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
+	rc = perf_stream_read(fd, path, &in.pd, &in.handler, opts->force, &st, &why, err);
+	if (rc < 0) {
+		end(&in);
+		return err_prefix(err, rc, "%s", path);
+	}
+	settle_events(&in);
+	add_meta(&in);
+	add_notes(&in, &st, &why);
+	save_symbols(&in);
+	ret->host = xstrdup(in.pd.host ? in.pd.host : "");
+	ret->n_bytes = st.n_bytes;
+	ret->clock_offset_ns = in.clock_offset_ns;
+	ret->most_bytes = st.most_waiting;
+	end(&in);
+	return 0;
+}
+
+void perf_in_result_release(struct perf_in_result *r)
+{
+	free(r->host);
+	str_release(&r->notes);
+	*r = (struct perf_in_result){0};
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See perf_world.h. */
+#include "port/perf_world.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "resolve/kallsyms.h"
+
+/* A kernel that does not say how long it is. */
+#define KERNEL_ANY_BYTES (1ull << 30)
+
+/* Processes and threads. */
+
+static bool same_proc(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct perf_world *)owner)->procs.v[i].pid == *(const uint32_t *)key;
+}
+
+static uint32_t find_proc(struct perf_world *w, uint32_t pid)
+{
+	uint64_t h = hash_u64(pid);
+	uint32_t i = index_find(&w->proc_ix, h, same_proc, w, &pid);
+
+	if (i == INDEX_NONE) {
+		i = (uint32_t)w->procs.n;
+		vec_push(&w->procs, (struct perf_proc){.pid = pid, .version = ++w->n_versions});
+		index_add(&w->proc_ix, h, i);
+	}
+	return i;
+}
+
+static bool same_thread(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct perf_world *)owner)->threads.v[i].tid == *(const uint32_t *)key;
+}
+
+struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32_t tid)
+{
+	uint64_t h = hash_u64(tid);
+	uint32_t i = index_find(&w->thread_ix, h, same_thread, w, &tid);
+	struct perf_thread *t;
+
+	if (i == INDEX_NONE) {
+		i = (uint32_t)w->threads.n;
+		vec_push(&w->threads, (struct perf_thread){.tid = tid, .pid = pid, .ended = true});
+		index_add(&w->thread_ix, h, i);
+	}
+	t = &w->threads.v[i];
+	if (t->pid != pid || t->ended) { /* new, or a new one with this number */
+		if (!t->ended)
+			w->procs.v[t->proc].n_threads--;
+		t->pid = pid;
+		t->proc = find_proc(w, pid);
+		t->ended = false;
+		t->has_owner = false;
+		w->procs.v[t->proc].n_threads++;
+	}
+	return t;
+}
+
+static void changed(struct perf_world *w, struct perf_proc *p)
+{
+	p->version = ++w->n_versions;
+}
+
+static void forget_maps(struct perf_world *w, struct perf_proc *p)
+{
+	maps_unref(p->maps);
+	p->maps = NULL;
+	changed(w, p);
+}
+
+static string_id comm_of(struct perf_world *w, const struct perf_thread *t)
+{
+	char name[24];
+
+	if (t->has_comm)
+		return t->comm;
+	if (!t->tid)
+		return profile_intern_str(w->profile, "swapper");
+	snprintf(name, sizeof(name), ":%" PRId32, (int32_t)t->tid); /* as perf shows it */
+	return profile_intern_str(w->profile, name);
+}
+
+static bool same_cgroup(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct perf_world *)owner)->cgroups.v[i].id == *(const uint64_t *)key;
+}
+
+owner_id perf_world_owner(struct perf_world *w, struct perf_thread *t, uint64_t cgroup)
+{
+	struct owner o = {.uid = OWNER_UID_UNKNOWN, .label = w->label};
+	uint32_t i;
+
+	if (t->has_owner && t->owner_cgroup == cgroup)
+		return t->owner;
+	o.comm = comm_of(w, t);
+	o.exe = w->procs.v[t->proc].exe;
+	i = cgroup ? index_find(&w->cgroup_ix, hash_u64(cgroup), same_cgroup, w, &cgroup)
+		   : INDEX_NONE;
+	o.cgroup = i == INDEX_NONE ? 0 : w->cgroups.v[i].path;
+	o.pid = w->split != OWNER_GROUP ? t->pid : 0;
+	o.tid = w->split == OWNER_TID ? t->tid : 0;
+	o.flags = t->tid ? 0 : OWNER_IDLE | OWNER_KERNEL;
+	t->owner = profile_intern_owner(w->profile, &o);
+	t->owner_cgroup = cgroup;
+	t->has_owner = true;
+	return t->owner;
+}
+
+static void apply_comm(struct perf_world *w, const struct perfdata_record *r)
+{
+	struct perf_thread *t = perf_world_thread(w, r->comm.pid, r->comm.tid);
+	struct perf_proc *p = &w->procs.v[t->proc];
+
+	t->comm = profile_intern_str(w->profile, r->comm.name);
+	t->has_comm = true;
+	t->has_owner = false;
+	if (!r->comm.exec)
+		return;
+	forget_maps(w, p);
+	p->has_exe = p->has_anon = false;
+	p->exe = 0;
+}
+
+static void apply_fork(struct perf_world *w, const struct perfdata_record *r)
+{
+	bool has_comm;
+	string_id comm;
+	uint32_t parent;
+	struct perf_thread *t = perf_world_thread(w, r->task.ppid, r->task.ptid);
+
+	has_comm = t->has_comm;
+	comm = t->comm;
+	parent = t->proc;
+	t = perf_world_thread(w, r->task.pid, r->task.tid);
+	t->has_comm = has_comm;
+	t->comm = comm;
+	t->has_owner = false;
+	if (r->task.pid == r->task.ppid)
+		return;
+	if (t->proc != parent) {
+		struct perf_proc *p = &w->procs.v[t->proc];
+		const struct perf_proc *from = &w->procs.v[parent];
+
+		forget_maps(w, p);
+		p->exe = from->exe;
+		p->has_exe = from->has_exe;
+		p->has_anon = false;
+		if (!(r->head.misc & PERFDATA_MISC_FORK_EXEC))
+			p->maps = maps_ref(from->maps);
+	}
+}
+
+static void apply_exit(struct perf_world *w, const struct perfdata_record *r)
+{
+	uint32_t i = index_find(&w->thread_ix, hash_u64(r->task.tid), same_thread, w, &r->task.tid);
+	struct perf_thread *t = i == INDEX_NONE ? NULL : &w->threads.v[i];
+	struct perf_proc *p;
+
+	if (!t || t->ended)
+		return;
+	t->ended = true;
+	p = &w->procs.v[t->proc];
+	/* The last of its threads is gone, and the address space with it. */
+	if (!--p->n_threads)
+		forget_maps(w, p);
+}
+
+/* Mappings. */
+
+static bool same_path(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct perf_world *)owner)->pd->build_ids.v[i].path, key) == 0;
+}
+
+const struct build_id *perf_world_build_id(struct perf_world *w, const char *path)
+{
+	uint32_t i;
+
+	for (; w->n_build_ids < w->pd->build_ids.n; w->n_build_ids++) {
+		const char *known = w->pd->build_ids.v[w->n_build_ids].path;
+
+		if (index_find(&w->build_id_ix, hash_str(known), same_path, w, known) == INDEX_NONE)
+			index_add(&w->build_id_ix, hash_str(known), (uint32_t)w->n_build_ids);
+	}
+	i = index_find(&w->build_id_ix, hash_str(path), same_path, w, path);
+	return i == INDEX_NONE ? NULL : &w->pd->build_ids.v[i].id;
+}
+
+/* "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" or "[ext4]" as kallsyms has it. */
+static void module_name(const char *path, struct str *ret)
+{
+	const char *name = path[0] == '[' ? path + 1 : str_basename(path);
+	size_t n = path[0] == '[' ? strcspn(name, "]") : strcspn(name, ".");
+
+	for (size_t i = 0; i < n; i++)
+		str_addc(ret, name[i] == '-' ? '_' : name[i]);
+}
+
+/* Kernel mappings: "[kernel.kallsyms]_text", whose offset is the address of the symbol behind the
+ * bracket, "[module]", "/lib/modules/...ko" (machine__process_kernel_mmap_event). */
+static void map_kernel(struct perf_world *w, const struct perfdata_mmap *m)
+{
+	bool kernel = str_starts(m->path, "[kernel.");
+	const struct build_id *id = &m->build_id;
+	struct kernel_range range = {.start = m->addr, .end = m->addr + m->n_bytes};
+	struct str name = {0};
+
+	if (m->path[0] == '[' && !kernel && !strchr(m->path, ']'))
+		return;
+	if (!id->n_bytes) {
+		_mem_ char *path =
+			kernel ? xstrndup(m->path, strcspn(m->path, "]") + 1) : xstrdup(m->path);
+
+		id = perf_world_build_id(w, path);
+	}
+	if (!m->n_bytes || range.end < range.start)
+		range.end = kernel ? UINT64_MAX : m->addr + KERNEL_ANY_BYTES;
+	range.image.build_id = id ? *id : (struct build_id){0};
+	if (kernel) {
+		range.svma = m->off ? kallsyms_link_start(m->off) + (m->addr - m->off) : m->addr;
+		range.image.kind = IMAGE_KERNEL;
+		range.image.path = "[kernel]";
+		range.image.text_start = m->off ? kallsyms_link_start(m->off) : 0;
+	} else {
+		module_name(m->path, &name);
+		range.image.kind = IMAGE_MODULE;
+		range.image.path = str_get(&name);
+		range.image.text_bytes = range.end - range.start;
+	}
+	kernel_map_add(&w->kernel, &range);
+	w->kernel_version = ++w->n_versions;
+	str_release(&name);
+}
+
+static bool same_file(const void *owner, uint32_t i, const void *key)
+{
+	const struct perf_file *a = &((const struct perf_world *)owner)->files.v[i], *b = key;
+
+	return a->path == b->path && build_id_same(&a->ref.build_id, &b->ref.build_id) &&
+	       a->ref.dev == b->ref.dev && a->ref.ino == b->ref.ino &&
+	       a->ref.ino_generation == b->ref.ino_generation;
+}
+
+static uint32_t intern_file(struct perf_world *w, const struct perfdata_mmap *m)
+{
+	struct perf_file f = {.path = profile_intern_str(w->profile, m->path),
+			      .ref = {.build_id = m->build_id,
+				      .dev = (uint64_t)m->maj << 32 | m->min,
+				      .ino = m->ino,
+				      .ino_generation = m->ino_generation}};
+	uint64_t h;
+	uint32_t i;
+
+	if (!f.ref.build_id.n_bytes) {
+		const struct build_id *id = perf_world_build_id(w, m->path);
+
+		f.ref.build_id = id ? *id : f.ref.build_id;
+	}
+	f.ref.path = profile_str(w->profile, f.path);
+	h = hash_pair(hash_bytes(f.ref.build_id.bytes, f.ref.build_id.n_bytes) + f.ref.dev,
+		      hash_pair(f.ref.ino, f.path));
+	i = index_find(&w->file_ix, h, same_file, w, &f);
+	if (i == INDEX_NONE) {
+		i = (uint32_t)w->files.n;
+		vec_push(&w->files, f);
+		index_add(&w->file_ix, h, i);
+	}
+	return i;
+}
+
+uint32_t perf_world_code(struct perf_world *w, const struct mapping *m)
+{
+	struct perf_file *f = &w->files.v[m->code];
+
+	if (!f->code)
+		f->code = images_intern(&w->images, &f->ref) + 1;
+	return f->code - 1;
+}
+
+static void map_user(struct perf_world *w, const struct perfdata_mmap *m)
+{
+	struct perf_thread *t = perf_world_thread(w, m->pid, m->tid);
+	struct perf_proc *p = &w->procs.v[t->proc];
+	struct mapping map = {.start = m->addr, .end = m->addr + m->n_bytes, .off = m->off};
+
+	if (map.end <= map.start)
+		return;
+	map.code = intern_file(w, m);
+	if (strcmp(m->path, "[vdso]") == 0)
+		map.off = 0;
+	/* The kernel maps the program itself before its interpreter (fs/binfmt_elf.c). */
+	if (!p->has_exe && m->path[0] == '/' && m->path[1] != '/') {
+		p->exe = w->files.v[map.code].path;
+		p->has_exe = true;
+		t->has_owner = false;
+	}
+	maps_add(maps_own(&p->maps), &map);
+	changed(w, p);
+}
+
+static void apply_ksymbol(struct perf_world *w, const struct perfdata_record *r)
+{
+	struct kernel_range range = {.start = r->ksymbol.addr,
+				     .end = r->ksymbol.addr + r->ksymbol.n_bytes,
+				     .image = {.kind = IMAGE_BPF,
+					       .path = r->ksymbol.name,
+					       .text_bytes = r->ksymbol.n_bytes}};
+
+	/* What is unregistered may be on its way out still: it stays until it is used again. */
+	if (r->ksymbol.flags & 1 || range.end <= range.start)
+		return;
+	kernel_map_add(&w->kernel, &range);
+	w->kernel_version = ++w->n_versions;
+}
+
+static void apply_cgroup(struct perf_world *w, const struct perfdata_record *r)
+{
+	uint32_t i =
+		index_find(&w->cgroup_ix, hash_u64(r->cgroup.id), same_cgroup, w, &r->cgroup.id);
+
+	if (i == INDEX_NONE) {
+		i = (uint32_t)w->cgroups.n;
+		vec_add(&w->cgroups)->id = r->cgroup.id;
+		index_add(&w->cgroup_ix, hash_u64(r->cgroup.id), i);
+	}
+	w->cgroups.v[i].path = profile_intern_str(w->profile, r->cgroup.path);
+	vec_each (t, &w->threads)
+		t->has_owner = false;
+}
+
+void perf_world_apply(struct perf_world *w, const struct perfdata_record *r)
+{
+	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
+
+	switch (r->head.type) {
+	case PERFDATA_MMAP:
+	case PERFDATA_MMAP2:
+		if (mode == PERFDATA_MODE_KERNEL)
+			map_kernel(w, &r->mmap);
+		else if (mode == PERFDATA_MODE_USER)
+			map_user(w, &r->mmap);
+		break;
+	case PERFDATA_COMM:
+		apply_comm(w, r);
+		break;
+	case PERFDATA_FORK:
+		apply_fork(w, r);
+		break;
+	case PERFDATA_EXIT:
+		apply_exit(w, r);
+		break;
+	case PERFDATA_KSYMBOL:
+		apply_ksymbol(w, r);
+		break;
+	case PERFDATA_CGROUP:
+		apply_cgroup(w, r);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Places. */
+
+static image_id anon_image(struct perf_world *w, struct perf_proc *p)
+{
+	if (!p->has_anon) {
+		_mem_ char *path =
+			xasprintf("[anon] %s", str_basename(profile_str(w->profile, p->exe)));
+		struct image im = {.kind = IMAGE_ANON, .path = path};
+
+		p->anon = profile_intern_image(w->profile, &im);
+		p->has_anon = true;
+	}
+	return p->anon;
+}
+
+static place_id user_place(struct perf_world *w, uint32_t proc, uint64_t ip, uint32_t flags)
+{
+	struct perf_proc *p = &w->procs.v[proc];
+	const struct mapping *m = maps_find(p->maps, ip);
+	uint32_t code;
+
+	if (!m)
+		return profile_unknown_place(w->profile, ip, flags);
+	code = perf_world_code(w, m);
+	if (w->images.codes.v[code].kind == CODE_ANON)
+		return profile_intern_place(w->profile, anon_image(w, p), ip, flags);
+	return images_place(&w->images, code, ip - m->start + m->off, flags);
+}
+
+static place_id kernel_place(struct perf_world *w, uint64_t ip, uint32_t flags)
+{
+	place_id place;
+
+	return kernel_map_place(&w->kernel, ip, &place)
+		       ? place
+		       : profile_unknown_place(w->profile, ip, flags);
+}
+
+place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
+			  uint32_t flags)
+{
+	uint64_t version = mode == PERFDATA_MODE_USER	  ? w->procs.v[proc].version
+			   : mode == PERFDATA_MODE_KERNEL ? w->kernel_version
+							  : 0;
+	uint64_t key = ip ^ (uint64_t)flags << 63;
+	struct perf_place_slot *s =
+		&w->places[(key * 0x9e3779b97f4a7c15ULL + version * 0xff51afd7ed558ccdULL) >> 50];
+
+	if (!version)
+		return profile_unknown_place(w->profile, ip, flags);
+	if (s->version == version && s->ip == key)
+		return s->place;
+	s->version = version;
+	s->ip = key;
+	s->place = mode == PERFDATA_MODE_USER ? user_place(w, proc, ip, flags)
+					      : kernel_place(w, ip, flags);
+	return s->place;
+}
+
+void perf_world_init(struct perf_world *w, struct profile *p, const struct perfdata *pd,
+		     enum owner_split split,
+		     int (*find_file)(void *ctx, const struct image_ref *ref, const char *path),
+		     void *find_ctx, image_probe_fn *probe)
+{
+	*w = (struct perf_world){.profile = p, .pd = pd, .split = split};
+	images_init(&w->images, p, probe, NULL);
+	w->images.find_file = find_file;
+	w->images.find_ctx = find_ctx;
+	kernel_map_init(&w->kernel, p);
+	w->kernel_version = ++w->n_versions;
+	w->places = xcalloc(PERF_WORLD_N_PLACES, sizeof(*w->places));
+}
+
+void perf_world_release(struct perf_world *w)
+{
+	vec_each (p, &w->procs)
+		maps_unref(p->maps);
+	vec_release(&w->procs);
+	vec_release(&w->threads);
+	vec_release(&w->cgroups);
+	index_release(&w->proc_ix);
+	index_release(&w->thread_ix);
+	index_release(&w->cgroup_ix);
+	index_release(&w->build_id_ix);
+	index_release(&w->file_ix);
+	vec_release(&w->files);
+	images_release(&w->images);
+	kernel_map_release(&w->kernel);
+	free(w->places);
+	*w = (struct perf_world){0};
+}

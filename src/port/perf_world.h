@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who ran and what was mapped, as the records of a perf.data file tell it: threads with their
+ * names, processes with their mappings, the kernel and its modules.
+ *
+ * It is perf's own view, so that what perf shows of a file is what is found here: names belong to
+ * threads, a process is there from the first record that names it, and what it maps is what its
+ * records said last (Linux, tools/perf/util/machine.c). */
+#ifndef PORT_PERF_WORLD_H
+#define PORT_PERF_WORLD_H
+
+#include "collect/images.h"
+#include "collect/kernel_map.h"
+#include "collect/maps.h"
+#include "collect/procs.h"
+#include "formats/perfdata.h"
+
+struct perf_proc {
+	uint32_t pid;
+	uint32_t n_threads; /* that are known and have not ended */
+	struct maps *maps;
+	uint64_t version; /* of its mappings: no two processes' or times' are equal */
+	string_id exe;
+	bool has_exe;
+	image_id anon; /* when has_anon: its nameless code */
+	bool has_anon;
+};
+
+struct perf_thread {
+	uint32_t pid, tid;
+	uint32_t proc; /* number in procs */
+	bool ended;
+	bool has_comm, has_owner;
+	string_id comm;
+	/* The owner last asked for: */
+	owner_id owner;
+	uint64_t owner_cgroup;
+};
+
+/* A distinct mapped file, opened when there is something to place in it. */
+struct perf_file {
+	struct image_ref ref; /* its path is in the profile's strings */
+	string_id path;
+	uint32_t code; /* number in images + 1; 0: not opened yet */
+};
+
+struct perf_place_slot { /* an address that was looked up */
+	uint64_t version, ip;
+	place_id place;
+};
+
+#define PERF_WORLD_N_PLACES 16384
+
+struct perf_world {
+	struct profile *profile;
+	const struct perfdata *pd;
+	enum owner_split split;
+	string_id label;
+	struct images images;
+	struct kernel_map kernel;
+	uint64_t kernel_version;
+	VEC(struct perf_proc) procs;
+	VEC(struct perf_thread) threads;
+	VEC(struct {
+		uint64_t id;
+		string_id path;
+	})
+	cgroups;
+	VEC(struct perf_file) files; /* what the processes' mappings mean by `code` */
+	struct index proc_ix, thread_ix, cgroup_ix, build_id_ix, file_ix;
+	size_t n_build_ids; /* in build_id_ix */
+	uint64_t n_versions;
+	struct perf_place_slot *places;
+	uint64_t n_unknown; /* addresses nobody could attribute, once each time */
+};
+
+/* W keeps all of these; FIND_FILE as of struct images. */
+void perf_world_init(struct perf_world *w, struct profile *p, const struct perfdata *pd,
+		     enum owner_split split,
+		     int (*find_file)(void *ctx, const struct image_ref *ref, const char *path),
+		     void *find_ctx, image_probe_fn *probe);
+void perf_world_release(struct perf_world *w);
+
+/* Applies a record that tells of threads, mappings or the kernel; others change nothing. */
+void perf_world_apply(struct perf_world *w, const struct perfdata_record *r);
+
+/* The thread TID of process PID, added when it is not there.  Good until the next call. */
+struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32_t tid);
+
+/* Whose samples those of T in cgroup CGROUP (0: not told) are. */
+owner_id perf_world_owner(struct perf_world *w, struct perf_thread *t, uint64_t cgroup);
+
+/* The place of address IP, in mode PERFDATA_MODE_*, of process number PROC. */
+place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
+			  uint32_t flags);
+
+/* What M, a process's mapping, is of, as a number in W's images. */
+uint32_t perf_world_code(struct perf_world *w, const struct mapping *m);
+
+/* The build-id the file tells for PATH; NULL: none. */
+const struct build_id *perf_world_build_id(struct perf_world *w, const char *path);
+
+#endif
