@@ -89,9 +89,11 @@ int hpc_cct_value(const struct hpc_cct_db *db, uint32_t ctxId, uint16_t metricId
 /* How hpc_cct_build goes about it. */
 struct hpc_cct_options {
 	unsigned n_threads;  /* 0: 1 */
-	size_t memory_bytes; /* for all threads together, beside 8 bytes a context and thread;
-				0: 1 GiB.  A single context larger than that still gets what it
-				takes. */
+	size_t memory_bytes; /* at most, for all threads together, beside some megabytes and 8
+				bytes a context for each; 0: 256 MiB.  A single context that needs
+				more still gets it. */
+	bool mapped;	     /* the bytes are those of a file_map: they are given back to the system
+				as they are done with, lest all of the file counts as memory */
 	/* Called now and then with how much is done, by one thread at a time; a negative value ends
 	 * the build, which returns it.  NULL: not called. */
 	int (*progress)(void *user, uint64_t done_bytes, uint64_t all_bytes);

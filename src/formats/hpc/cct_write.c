@@ -44,7 +44,12 @@ enum { SZ_RUN = 8 }; /* what stands before a run's values: profile, number of va
 enum {
 	RANGE_CTXS_MAX = 1 << 16, /* bounds what a thread keeps besides the gathered values */
 	OUT_BYTES = 1 << 20,
-	SHARE = 64, /* profiles that a thread counts at a time */
+	RANGE_BYTES = 16 << 20, /* a range has, if there is memory, */
+	VISIT_BYTES = 4 << 10,	/* and this for each profile */
+	SHARE = 64,		/* profiles that a thread counts at a time */
+	PAGE_BYTES = 1 << 16,	/* a multiple of any page's size */
+	GIVE_BACK_BYTES = 32 << 20,
+	AHEAD = 8, /* contexts by which memory is fetched ahead */
 };
 
 /* Observed: hpcviewer keeps places of sections as int. */
@@ -83,51 +88,100 @@ struct worker {
 	struct err err;
 };
 
-/* Steps over the values of context number I in P after checking that contexts come in order. */
-static int next_ctx(const struct build *b, const struct hpc_profile *p, uint32_t i, int64_t last,
-		    struct hpc_ctx_values *ret, struct err *err)
-{
-	uint64_t at = p->pCtxIndices + (uint64_t)SZ_PIDX * i;
-	int rc = hpc_profile_ctx(p, i, ret, err);
+/* A walk over the contexts of a profile.  hpc_profile_ctx does the same for one; this is the
+ * heart of the transposition, where a value may cost some nanoseconds. */
+struct walk {
+	const struct hpc_profile *p;
+	const uint8_t *idx;	  /* {Idx} of the next context */
+	uint32_t left;		  /* contexts to come */
+	uint32_t ctxId;		  /* of the one stepped on */
+	uint64_t start, n_values; /* its values */
+	int64_t last;		  /* the ctxId before */
+	bool begun;
+};
 
-	if (rc)
-		return rc;
-	if ((int64_t)ret->ctxId <= last)
+static void walk_begin(struct walk *it, const struct hpc_profile *p, uint32_t i)
+{
+	*it = (struct walk){
+		.p = p, .idx = p->ctxIndices + (size_t)SZ_PIDX * i, .left = p->nCtxs - i};
+}
+
+/* Says what is wrong with the {Idx} just stepped on. */
+static int walk_refuse(const struct build *b, const struct walk *it, struct err *err)
+{
+	uint64_t at = (uint64_t)(it->idx - SZ_PIDX - b->db->bytes);
+
+	if ((int64_t)it->ctxId <= it->last)
 		return hpc_bad(err, b->db->name, at, "{Idx}", "ctxId", "%u comes after %" PRId64,
-			       ret->ctxId, last);
-	if (ret->ctxId >= b->n_ctxs)
+			       it->ctxId, it->last);
+	if (it->ctxId >= b->n_ctxs)
 		return hpc_bad(err, b->db->name, at, "{Idx}", "ctxId", "%u, but there are %u",
-			       ret->ctxId, b->n_ctxs);
-	if (ret->n > UINT16_MAX + 1u)
-		return hpc_bad(err, b->db->name, at, "{Idx}", "startIndex",
-			       "%" PRIu64 " values are more than there can be metrics", ret->n);
-	return 0;
+			       it->ctxId, b->n_ctxs);
+	return hpc_bad(err, b->db->name, at + 4, "{Idx}", "startIndex",
+		       "%" PRIu64 " begins no range of %" PRIu64 " values with distinct metrics",
+		       it->start, it->p->nValues);
+}
+
+/* Steps on the next context: 1, or 0 after the last, or -EBADMSG. */
+static inline int walk_next(const struct build *b, struct walk *it, struct err *err)
+{
+	uint64_t end;
+
+	if (it->left == 0)
+		return 0;
+	it->last = it->begun ? (int64_t)it->ctxId : -1;
+	it->begun = true;
+	it->ctxId = hpc_le32(it->idx);
+	it->start = hpc_le64(it->idx + 4);
+	it->idx += SZ_PIDX;
+	it->left--;
+	end = it->left ? hpc_le64(it->idx + 4) : it->p->nValues;
+	it->n_values = end - it->start;
+	if ((int64_t)it->ctxId <= it->last || it->ctxId >= b->n_ctxs || end > it->p->nValues ||
+	    it->n_values > UINT16_MAX + 1u)
+		return walk_refuse(b, it, err);
+	return 1;
 }
 
 static int count_profile(struct worker *w, uint32_t index)
 {
 	struct hpc_profile p;
-	struct hpc_ctx_values c;
-	int64_t last = -1;
+	struct walk it;
 	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
 
 	if (rc || p.isSummary)
 		return rc;
-	for (uint32_t i = 0; i < p.nCtxs; i++) {
-		rc = next_ctx(w->b, &p, i, last, &c, &w->err);
-		if (rc)
-			return rc;
-		if (c.n)
-			w->per_ctx[c.ctxId] += SZ_RUN + SZ_PVAL * c.n;
-		last = c.ctxId;
-	}
-	return 0;
+	walk_begin(&it, &p, 0);
+	while ((rc = walk_next(w->b, &it, &w->err)) > 0)
+		if (it.n_values)
+			w->per_ctx[it.ctxId] += SZ_RUN + SZ_PVAL * it.n_values;
+	return rc;
+}
+
+/* The pages of the mapped file from *FROM to where profile INDEX has its values go back to the
+ * system, when they are many; they stay in the page cache.  Profiles need not lie in order, then
+ * less is given back. */
+static void give_back(const struct build *b, uint32_t index, uint64_t *from)
+{
+	struct hpc_profile p;
+	uint64_t to;
+
+	if (!b->o.mapped || hpc_profile_open(&p, b->db, index, NULL))
+		return;
+	to = p.pValues & ~(uint64_t)(PAGE_BYTES - 1);
+	if (to < *from)
+		*from = to;
+	if (to - *from < GIVE_BACK_BYTES)
+		return;
+	madvise((void *)(b->db->bytes + *from), to - *from, MADV_DONTNEED);
+	*from = to;
 }
 
 static void *count(void *arg)
 {
 	struct worker *w = arg;
 	struct build *b = w->b;
+	uint64_t given_back = 0;
 
 	for (;;) {
 		uint32_t from = atomic_fetch_add(&b->next_profile, SHARE);
@@ -141,6 +195,7 @@ static void *count(void *arg)
 				return NULL;
 			}
 		}
+		give_back(b, from, &given_back);
 	}
 }
 
@@ -165,42 +220,59 @@ static int changed(struct worker *w)
 	return err_set(&w->err, -EBADMSG, "%s: changes while it is read", w->b->db->name);
 }
 
+/* Copies N values; nearly always some few. */
+static inline void copy_values(uint8_t *to, const uint8_t *from, uint64_t n)
+{
+	if (n > 16) {
+		memcpy(to, from, SZ_PVAL * n);
+		return;
+	}
+	for (; n; n--, to += SZ_PVAL, from += SZ_PVAL)
+		memcpy(to, from, SZ_PVAL);
+}
+
+/* Has the memory fetched that a context some steps ahead will be gathered to. */
+static inline void fetch_ahead(const struct worker *w, const struct walk *it, uint32_t to)
+{
+	if (it->left > 2 * AHEAD) {
+		uint32_t far = hpc_le32(it->idx + (size_t)SZ_PIDX * 2 * AHEAD);
+		uint32_t near = hpc_le32(it->idx + (size_t)SZ_PIDX * AHEAD);
+
+		__builtin_prefetch(&w->per_ctx[far < to ? far : 0], 1);
+		__builtin_prefetch(w->runs + w->per_ctx[near < to ? near : 0], 1);
+	}
+}
+
 /* Copies what profile INDEX has in range R to the contexts' places. */
 static int gather_profile(struct worker *w, const struct range *r, uint32_t index)
 {
 	struct hpc_profile p;
-	struct hpc_ctx_values c;
-	int64_t last = (int64_t)r->from - 1;
+	struct walk it;
 	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
 
 	if (rc || p.isSummary)
 		return rc;
-	for (uint32_t i = hpc_profile_ctx_from(&p, r->from); i < p.nCtxs; i++) {
-		uint64_t *at, n;
+	walk_begin(&it, &p, hpc_profile_ctx_from(&p, r->from));
+	while ((rc = walk_next(w->b, &it, &w->err)) > 0 && it.ctxId < r->to) {
+		uint64_t *at = &w->per_ctx[it.ctxId], n = SZ_RUN + SZ_PVAL * it.n_values;
+		uint8_t *run = w->runs + *at;
 
-		rc = next_ctx(w->b, &p, i, last, &c, &w->err);
-		if (rc)
-			return rc;
-		if (c.ctxId >= r->to)
-			break;
-		last = c.ctxId;
-		if (!c.n)
+		fetch_ahead(w, &it, r->to);
+		if (!it.n_values)
 			continue;
-		at = &w->per_ctx[c.ctxId];
-		n = SZ_RUN + SZ_PVAL * c.n;
-		if (*at > r->n_bytes || n > r->n_bytes - *at)
+		if (it.ctxId < r->from || *at > r->n_bytes || n > r->n_bytes - *at)
 			return changed(w);
-		hpc_put32(w->runs + *at, index);
-		hpc_put32(w->runs + *at + 4, (uint32_t)c.n);
-		memcpy(w->runs + *at + SZ_RUN, c.values, SZ_PVAL * c.n);
+		hpc_put32(run, index);
+		hpc_put32(run + 4, (uint32_t)it.n_values);
+		copy_values(run + SZ_RUN, p.values + SZ_PVAL * it.start, it.n_values);
 		*at += n;
 	}
-	return 0;
+	return rc < 0 ? rc : 0;
 }
 
 static int gather(struct worker *w, const struct range *r)
 {
-	uint64_t at = 0;
+	uint64_t at = 0, from = 0;
 
 	reserve_runs(w, r->n_bytes);
 	for (uint32_t c = r->from; c < r->to; c++) {
@@ -214,6 +286,8 @@ static int gather(struct worker *w, const struct range *r)
 			rc = hpc_out_failed(&w->b->out, &w->err);
 		if (rc)
 			return rc;
+		if (i % SHARE == SHARE - 1)
+			give_back(w->b, i, &from);
 	}
 	at = 0;
 	for (uint32_t c = r->from; c < r->to; c++) {
@@ -440,15 +514,23 @@ static int find_n_ctxs(const struct hpc_profile_db *db, uint32_t *ret, struct er
 	return 0;
 }
 
-static void cut_ranges(struct build *b)
+/* The smaller a range, the more of it stays in caches; but each range visits each profile, which
+ * should be worth the way (measured: docs/design/hpctoolkit-databases.md). */
+static uint64_t range_bytes(const struct build *b)
 {
 	uint64_t share = b->o.memory_bytes / b->n_threads;
-	uint64_t even = b->all_bytes / b->n_threads / 4;
+	uint64_t bytes = (uint64_t)VISIT_BYTES * b->db->nProfiles;
+
+	if (bytes < RANGE_BYTES)
+		bytes = RANGE_BYTES;
+	return bytes < share ? bytes : share;
+}
+
+static void cut_ranges(struct build *b)
+{
+	uint64_t share = range_bytes(b);
 	struct range r = {0};
 
-	/* With several threads, pieces enough that all have work to the end. */
-	if (b->n_threads > 1 && even > OUT_BYTES && even < share)
-		share = even;
 	for (uint32_t c = 0; c < b->n_ctxs; c++) {
 		if (c > r.from &&
 		    (r.n_bytes + b->n_bytes[c] > share || c - r.from == RANGE_CTXS_MAX)) {
@@ -512,7 +594,7 @@ int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, 
 	if (o)
 		b.o = *o;
 	if (!b.o.memory_bytes)
-		b.o.memory_bytes = (size_t)1 << 30;
+		b.o.memory_bytes = (size_t)256 << 20;
 	b.n_threads = b.o.n_threads ? b.o.n_threads : 1;
 	if (!n_ctxs)
 		rc = find_n_ctxs(db, &b.n_ctxs, err);
