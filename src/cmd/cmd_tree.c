@@ -12,6 +12,7 @@ struct tree_args {
 	const char *by;
 	char *sort; /* the event of --sort EVENT,WHAT */
 	uint64_t depth;
+	opt_list derived;
 	struct tree_opts tree;
 	struct tree_rows_opts rows;
 	struct tree_emit_opts emit;
@@ -38,6 +39,8 @@ static int parse(struct cmd *c, struct tree_args *a)
 		 "inlined calls belong to the procedure they are in"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT[,WHAT]",
 		 "sort and hide by this event (default: time), inclusive or exclusive"},
+		{"derive", OPT_LIST, &a->derived, "NAME = EXPR",
+		 "another column, computed from the others"},
 		{"no-header", OPT_FLAG, &a->emit.no_header, NULL, "the table alone"},
 		{0},
 	};
@@ -72,7 +75,7 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 {
 	struct tree_args *a = ctx;
 	struct tree_source source;
-	struct tree_rows rows;
+	struct tree_rows rows = {0};
 	struct tree t;
 	int rc = 0;
 
@@ -83,11 +86,16 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	rc = tree_init(&t, q, &a->tree, &c->err);
 	if (!rc) {
 		tree_source_init(&source, &t);
-		rc = tree_rows_init(&rows, &source, &a->rows, &c->err);
-		tree_emit(&c->emit, &source, &rows, &a->emit);
+		for (size_t i = 0; i < a->derived.n && !rc; i++)
+			rc = columns_derive(&source.columns, a->derived.v[i], NULL, NULL, &c->err);
+		if (!rc)
+			rc = tree_rows_init(&rows, &source, &a->rows, &c->err);
+		if (!rc)
+			tree_emit(&c->emit, &source, &rows, &a->emit);
 		if (!rc && !rows.rows.n)
 			rc = CMD_NOTHING;
 		tree_rows_release(&rows);
+		tree_source_release(&source);
 	}
 	tree_release(&t);
 	return rc;
@@ -100,6 +108,7 @@ int cmd_tree(struct cmd *c)
 
 	if (!rc)
 		rc = cmd_with_query(c, show, &a);
+	vec_release(&a.derived);
 	free(a.sort);
 	return rc;
 }

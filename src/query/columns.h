@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the numbers of rows are: samples of an event, or a metric of an HPCToolkit database.  Rows
- * of any origin have one double per column, so that one printer serves all. */
+/* What the numbers of rows are: samples of an event, a metric of an HPCToolkit database, or an
+ * expression of such.  Rows of any origin have one double per column, so that one printer serves
+ * all. */
 #ifndef QUERY_COLUMNS_H
 #define QUERY_COLUMNS_H
 
 #include "base/arena.h"
+#include "query/expr.h"
 #include "query/query.h"
 
 enum column_kind {
@@ -17,23 +19,41 @@ struct column {
 	const char *name;  /* for JSON and CSV */
 	const char *title; /* above a table's column */
 	enum column_kind kind;
-	double duty;  /* COLUMN_COUNT */
-	double total; /* what 100 % is; 0: no percentages */
+	bool hidden;	   /* others are made from it, or rows are hidden by it */
+	bool adds_up;	   /* the number of rows together is the sum of theirs */
+	double duty;	   /* COLUMN_COUNT */
+	double unit;	   /* what 1 stands for in expressions: period / duty, seconds */
+	double total;	   /* what 100 % is; 0: no percentages */
+	struct expr *expr; /* of the columns' numbers; NULL: not derived */
 };
 
 struct columns {
-	struct column *v;
-	unsigned n;
-	unsigned sort; /* the one rows are sorted and hidden by */
+	VEC(struct column) cols;
+	unsigned sort; /* the column rows are sorted by */
+	unsigned hide; /* the one rows are hidden by; it adds up */
+	struct arena arena;
 };
 
-/* The columns of Q, in A. */
-struct columns columns_of_query(const struct query *q, struct arena *a);
+/* The columns of Q's events. */
+void columns_of_query(struct columns *c, const struct query *q);
+void columns_release(struct columns *c);
+
+/* Adds the derived column TEXT, "NAME = EXPRESSION", whose names FIND knows (a column's number), or
+ * with NULL are those of columns.  Errors: those of expr_parse, -EINVAL for what has no '='. */
+int columns_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
+		   struct err *err);
+
+/* The column called NAME (N bytes), or a negative errno that says which there are. */
+int columns_find(const struct columns *c, const char *name, size_t n, struct err *err);
+
+/* Sets the derived ones of VALUES, one number per column, from the others. */
+void columns_evaluate(const struct columns *c, double *values);
 
 /* What a table shows of N of C, as query_scaled does for samples. */
 double column_shown(const struct column *c, double n);
 
-/* The order columns are shown in: the sort column first.  *RET_ORDER has C->n numbers. */
-void columns_order(const struct columns *c, unsigned *ret_order);
+/* The numbers of the columns that are shown, in that order, the sort column first; returns how
+ * many. */
+unsigned columns_order(const struct columns *c, unsigned *ret_order);
 
 #endif

@@ -11,6 +11,7 @@
  * on a stack of our own: a path can be ten thousand deep. */
 #include "query/tree_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,17 @@ static double weight(const struct maker *m, const struct tree_row *r)
 {
 	const double *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
 
-	return m->n_cols ? counts[m->t->columns.sort] : 0;
+	return m->n_cols ? counts[m->t->columns.hide] : 0;
+}
+
+/* What rows are sorted by; those that have no number of it come last. */
+static double sort_key(const struct maker *m, const struct tree_row *r)
+{
+	const double *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
+
+	if (!m->n_cols || isnan(counts[m->t->columns.sort]))
+		return -INFINITY;
+	return counts[m->t->columns.sort];
 }
 
 static double *new_counts(struct maker *m)
@@ -59,10 +70,23 @@ static void add_counts(const struct maker *m, double *to, const double *from)
 		to[c] += from[c];
 }
 
+/* Makes COUNTS of rows that are complete right: derived columns, and those that do not add up when
+ * they are of SEVERAL rows. */
+static void finish_counts(const struct maker *m, double *counts, bool several)
+{
+	const struct columns *cols = &m->t->columns;
+
+	for (unsigned c = 0; counts && several && c < m->n_cols; c++)
+		if (!cols->cols.v[c].adds_up)
+			counts[c] = NAN;
+	if (counts)
+		columns_evaluate(cols, counts);
+}
+
 static bool any_counts(const struct maker *m, const double *counts)
 {
 	for (unsigned c = 0; c < m->n_cols; c++)
-		if (counts[c] != 0)
+		if (m->t->columns.cols.v[c].adds_up && counts[c] != 0)
 			return true;
 	return false;
 }
@@ -100,12 +124,13 @@ static int compare_candidates(const void *a, const void *b, void *arg)
 	const struct maker *m = arg;
 	const struct tree_row *x = &((const struct candidate *)a)->row,
 			      *y = &((const struct candidate *)b)->row;
-	double wx = weight(m, x), wy = weight(m, y);
+	double wx = sort_key(m, x), wy = sort_key(m, y);
 
 	if (wx != wy)
 		return wx > wy ? -1 : 1;
 	for (unsigned c = 0; c < m->n_cols; c++)
-		if (x->inclusive[c] != y->inclusive[c])
+		if (isless(x->inclusive[c], y->inclusive[c]) ||
+		    isgreater(x->inclusive[c], y->inclusive[c]))
 			return x->inclusive[c] > y->inclusive[c] ? -1 : 1;
 	return compare_scopes(m, x->scope, y->scope);
 }
@@ -159,6 +184,8 @@ static void keep_children(struct maker *m)
 			add_counts(m, inclusive, c->row.inclusive);
 	}
 	m->children.n = n;
+	finish_counts(m, inclusive, true);
+	finish_counts(m, exclusive, true);
 	if (n > 1)
 		qsort_r(m->children.v, n, sizeof(*m->children.v), compare_candidates, m);
 	if (is_sum_shown(m, &hidden.row))
@@ -183,6 +210,8 @@ static void add_child(struct maker *m, struct tree_child child, uint32_t parent,
 	double *inclusive = new_counts(m), *exclusive = new_counts(m);
 
 	m->t->amounts(m->t, child.node, inclusive, exclusive);
+	finish_counts(m, inclusive, false);
+	finish_counts(m, exclusive, false);
 	vec_push(&m->children,
 		 (struct candidate){
 			 .row = {parent, depth, child.scope, .inclusive = inclusive,
@@ -224,6 +253,8 @@ static void sum_entries(struct maker *m, const struct entry *e, size_t n, struct
 		if (is_new)
 			covered = m->t->end[e[i].orig];
 	}
+	finish_counts(m, inclusive, n > 1);
+	finish_counts(m, exclusive, n > 1);
 	row->inclusive = inclusive;
 	row->exclusive = exclusive;
 }
@@ -313,11 +344,12 @@ static int open_row(struct maker *m, const struct candidate *c, uint32_t parent,
 int tree_rows_init(struct tree_rows *ret, struct tree_source *s, const struct tree_rows_opts *o,
 		   struct err *err)
 {
-	struct maker m = {.t = s, .o = o, .ret = ret, .n_cols = s->columns.n, .err = err};
+	struct maker m = {
+		.t = s, .o = o, .ret = ret, .n_cols = (unsigned)s->columns.cols.n, .err = err};
 	int rc;
 
 	*ret = (struct tree_rows){0};
-	m.total = m.n_cols ? s->columns.v[s->columns.sort].total : 0;
+	m.total = m.n_cols ? s->columns.cols.v[s->columns.hide].total : 0;
 	if (s->end)
 		m.n_of = xcalloc(s->scopes->scopes.n + 1, sizeof(*m.n_of));
 	rc = open_row(&m, &(struct candidate){0}, TREE_ROW_NONE, 0);
@@ -353,7 +385,7 @@ static void tree_amounts(struct tree_source *s, node_id n, double *inclusive, do
 {
 	const struct tree *t = s->of_tree;
 
-	for (unsigned c = 0; c < s->columns.n; c++) {
+	for (unsigned c = 0; c < t->q->n_cols; c++) {
 		if (inclusive)
 			inclusive[c] += (double)tree_inclusive(t, n)[c];
 		exclusive[c] += (double)tree_exclusive(t, n)[c];
@@ -378,7 +410,6 @@ static bool tree_is_kernel(struct tree_source *s, const struct scope *sc)
 void tree_source_init(struct tree_source *s, struct tree *t)
 {
 	*s = (struct tree_source){
-		.columns = columns_of_query(t->q, &t->q->arena),
 		.scopes = &t->scopes,
 		.level = t->level,
 		.n_owner_levels = t->n_owner_levels,
@@ -391,4 +422,10 @@ void tree_source_init(struct tree_source *s, struct tree *t)
 		.is_kernel = tree_is_kernel,
 		.of_tree = t,
 	};
+	columns_of_query(&s->columns, t->q);
+}
+
+void tree_source_release(struct tree_source *s)
+{
+	columns_release(&s->columns);
 }

@@ -74,8 +74,9 @@ struct tree_rows {
 	struct arena arena;
 };
 
-/* Makes S a source of the rows of T, which both must outlive it; its columns are in T's query. */
+/* Makes S a source of the rows of T, which must outlive it. */
 void tree_source_init(struct tree_source *s, struct tree *t);
+void tree_source_release(struct tree_source *s);
 
 /* Fills RET with the rows of S.  Marks at the top are never hidden.  Fails as opening does; RET is
  * to be released then, too. */

@@ -10,7 +10,7 @@
 
 void amounts_note(struct amounts *a, const struct columns *c, const double *values)
 {
-	for (unsigned i = 0; values && i < c->n; i++) {
+	for (unsigned i = 0; values && i < c->cols.n; i++) {
 		double v = fabs(values[i]);
 
 		if (!isfinite(v))

@@ -33,7 +33,7 @@ struct printer {
 	struct tree_source *t;
 	const struct tree_rows *rows;
 	const struct tree_emit_opts *o;
-	unsigned *order;
+	unsigned *order, n_shown;
 	struct amounts *amounts; /* by column */
 	struct emit_col *cols;
 	unsigned n_cols;
@@ -54,7 +54,7 @@ static void add_col(struct printer *p, struct emit_col col)
 /* Of the table's column that shows WHAT, "incl" or "excl", of C. */
 static const char *title(struct printer *p, const struct column *c, const char *what)
 {
-	const bool is_only = p->t->columns.n == 1;
+	const bool is_only = p->n_shown == 1;
 	struct str s = {0};
 	const char *kept;
 
@@ -87,19 +87,19 @@ static void make_cols(struct printer *p)
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned wide = p->narrow ? EMIT_IN_NONE : EMIT_IN_TABLE;
 
-	p->amounts = xcalloc(cols->n + 1, sizeof(*p->amounts));
+	p->amounts = xcalloc(cols->cols.n + 1, sizeof(*p->amounts));
 	vec_each (r, &p->rows->rows) {
 		amounts_note(p->amounts, cols, r->inclusive);
 		amounts_note(p->amounts, cols, r->exclusive);
 	}
-	p->order = xcalloc(cols->n + 1, sizeof(*p->order));
-	columns_order(cols, p->order);
-	p->cols = xcalloc(5 * cols->n + 20, sizeof(*p->cols));
+	p->order = xcalloc(cols->cols.n + 1, sizeof(*p->order));
+	p->n_shown = columns_order(cols, p->order);
+	p->cols = xcalloc(5 * p->n_shown + 20, sizeof(*p->cols));
 	add_col(p, (struct emit_col){"id", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"parent", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
-	for (unsigned i = 0; i < cols->n; i++) {
-		const struct column *c = &cols->v[p->order[i]];
+	for (unsigned i = 0; i < p->n_shown; i++) {
+		const struct column *c = &cols->cols.v[p->order[i]];
 		const struct amounts *a = &p->amounts[p->order[i]];
 		const unsigned percent = c->total != 0 ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
@@ -134,11 +134,11 @@ static size_t widest_number(const struct printer *p, const struct emit_col *col)
 {
 	size_t widest = 0;
 
-	for (unsigned c = 0; c < p->t->columns.n; c++) {
+	for (unsigned c = 0; c < p->t->columns.cols.n; c++) {
 		char number[400];
-		size_t n =
-			(size_t)snprintf(number, sizeof(number), "%.*f", col->decimals,
-					 column_shown(&p->t->columns.v[c], p->amounts[c].largest));
+		size_t n = (size_t)snprintf(
+			number, sizeof(number), "%.*f", col->decimals,
+			column_shown(&p->t->columns.cols.v[c], p->amounts[c].largest));
 
 		widest = n > widest ? n : widest;
 	}
@@ -316,9 +316,9 @@ static struct emit_cell *count_cells(struct printer *p, struct emit_cell *cell,
 	const double *up = r->parent == TREE_ROW_NONE ? NULL : p->rows->rows.v[r->parent].inclusive;
 	const struct emit_cell none = {.none = true};
 
-	for (unsigned i = 0; i < cols->n; i++) {
+	for (unsigned i = 0; i < p->n_shown; i++) {
 		unsigned k = p->order[i];
-		const struct column *c = &cols->v[k];
+		const struct column *c = &cols->cols.v[k];
 
 		*cell++ = r->inclusive ? amount_cell(p->e, c, r->inclusive[k]) : none;
 		*cell++ = r->inclusive ? percent_cell(r->inclusive[k], c->total) : none;

@@ -316,6 +316,7 @@ static void check_no_small_sums(struct tree *t, const struct tree_rows *all,
 	}
 	EXPECT_EQ(rows.rows.n, n);
 	tree_rows_release(&rows);
+	tree_source_release(&source);
 }
 
 static void check_form(const struct world *w, struct tree *t, const struct tree_opts *o,
@@ -339,6 +340,7 @@ static void check_form(const struct world *w, struct tree *t, const struct tree_
 		check_order(t, &rows, &ro);
 		check_no_small_sums(t, &rows, ro);
 		tree_rows_release(&rows);
+		tree_source_release(&source);
 	}
 }
 

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See hpc_query.h. */
+#include "query/hpc_query.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Up to so many chosen profiles are looked into one by one; beyond, what all have is gone over. */
+#define FEW_THREADS 32
+
+static const char *const stat_names[N_HPC_STATS] = {"sum", "mean", "stddev", "cfvar", "min", "max"};
+
+const char *hpc_stat_name(enum hpc_stat s)
+{
+	return stat_names[s];
+}
+
+/* --- metrics --- */
+
+/* The scopes an amount is taken from, the best one first (docs/formats/hpctoolkit.md). */
+static const char *const scopes_of[N_HPC_AMOUNTS][2] = {
+	[HPC_INCLUSIVE] = {"execution", NULL},
+	[HPC_EXCLUSIVE] = {"lex_aware", "function"},
+	[HPC_FUNCTION] = {"function", "lex_aware"},
+	[HPC_POINT] = {"point", NULL},
+};
+
+static const struct {
+	const char *formula;
+	enum hpc_combine combine;
+} summaries[N_HPC_SUMS] = {
+	[HPC_SUM_N] = {"1", HPC_SUM},	    [HPC_SUM_X] = {"$$", HPC_SUM},
+	[HPC_SUM_X2] = {"($$^2)", HPC_SUM}, [HPC_SUM_MIN] = {"$$", HPC_MIN},
+	[HPC_SUM_MAX] = {"$$", HPC_MAX},
+};
+
+static void find_ids(const struct hpc_db *db, const struct hpc_metric *m, const char *scope,
+		     struct hpc_ids *ret)
+{
+	const struct hpc_metrics *ms = &db->meta.metrics;
+	const struct hpc_scope_inst *inst = hpc_metric_scope(ms, m, scope);
+
+	if (!inst)
+		return;
+	*ret = (struct hpc_ids){.has_prop = true, .prop = inst->propMetricId};
+	for (unsigned s = 0; s < N_HPC_SUMS; s++) {
+		const struct hpc_summary *sum = hpc_metric_summary(
+			ms, m, scope, summaries[s].formula, summaries[s].combine);
+
+		ret->has_stat[s] = sum != NULL;
+		ret->stat[s] = sum ? sum->statMetricId : 0;
+	}
+}
+
+static bool is_time(const struct hpc_metric *m)
+{
+	return str_ends(m->name, "(sec)");
+}
+
+/* Adds a column of M, or finds the one there is. */
+static unsigned add_col(struct hpc_query *q, const struct hpc_metric *m, enum hpc_stat stat,
+			bool hidden)
+{
+	struct hpc_col col = {.metric = m, .stat = stat};
+	const char *name = m->name;
+
+	for (unsigned i = 0; i < q->cols.n; i++) {
+		if (q->cols.v[i].metric != m || q->cols.v[i].stat != stat)
+			continue;
+		q->columns.cols.v[i].hidden &= hidden;
+		return i;
+	}
+	for (unsigned a = 0; a < N_HPC_AMOUNTS; a++)
+		for (unsigned k = 0; k < 2 && !col.ids[a].has_prop && scopes_of[a][k]; k++)
+			find_ids(q->db, m, scopes_of[a][k], &col.ids[a]);
+	if (stat != HPC_STAT_SUM) {
+		struct str s = {0};
+
+		str_addf(&s, "%s:%s", name, stat_names[stat]);
+		name = arena_strdup(&q->arena, str_get(&s));
+		str_release(&s);
+	}
+	vec_push(&q->cols, col);
+	vec_push(&q->columns.cols, (struct column){.name = name,
+						   .title = name,
+						   .kind = COLUMN_REAL,
+						   .hidden = hidden,
+						   .adds_up = stat == HPC_STAT_SUM,
+						   .duty = 1,
+						   .unit = 1});
+	return (unsigned)q->cols.n - 1;
+}
+
+/* Whether the N bytes at NAME mean M: its name, or that without the unit behind it. */
+static bool is_called(const struct hpc_metric *m, const char *name, size_t n)
+{
+	size_t whole = strlen(m->name);
+	const char *unit = strstr(m->name, " (");
+
+	if (whole == n && memcmp(m->name, name, n) == 0)
+		return true;
+	return unit && (size_t)(unit - m->name) == n && strncasecmp(m->name, name, n) == 0;
+}
+
+static const struct hpc_metric *find_metric(const struct hpc_db *db, const char *name, size_t n,
+					    struct err *err)
+{
+	const struct hpc_metrics *ms = &db->meta.metrics;
+	struct name_list there = {{0}, 0};
+
+	for (uint32_t i = 0; i < ms->n_metrics; i++)
+		if (is_called(&ms->metrics[i], name, n))
+			return &ms->metrics[i];
+	for (uint32_t i = 0; i < ms->n_metrics; i++)
+		name_list_add(&there, ms->metrics[i].name);
+	err_set(err, -ENOENT, "there is no metric '%.*s'; there are: %s", (int)n, name, there.text);
+	return NULL;
+}
+
+/* The order HPCToolkit's viewer has metrics in: by id. */
+static uint16_t first_id(const struct hpc_metric *m)
+{
+	uint16_t id = UINT16_MAX;
+
+	for (unsigned i = 0; i < m->n_scopes; i++)
+		if (m->scopes[i].propMetricId < id)
+			id = m->scopes[i].propMetricId;
+	return id;
+}
+
+static int compare_metrics(const void *a, const void *b)
+{
+	const struct hpc_metric *x = *(const struct hpc_metric *const *)a,
+				*y = *(const struct hpc_metric *const *)b;
+
+	/* Times first, the most telling of a GPU's many metrics. */
+	if (is_time(x) != is_time(y))
+		return is_time(x) ? -1 : 1;
+	return (int)first_id(x) - (int)first_id(y);
+}
+
+/* --- totals --- */
+
+/* The root's amounts are in context 0; where a writer has left that out, they are those of the
+ * entries together. */
+static int find_totals(struct hpc_query *q, struct err *err)
+{
+	const uint32_t root = HPC_ROOT_CTX;
+	double *values = xcalloc(q->cols.n + 1, sizeof(*values));
+	struct hpc_ctxs it;
+	struct hpc_ctx ctx;
+	VEC(uint32_t) roots = {0};
+	int rc = hpc_query_values(q, &root, 1, HPC_INCLUSIVE, values, err);
+	bool any = false;
+
+	for (size_t i = 0; i < q->cols.n; i++)
+		any |= values[i] != 0;
+	if (!rc && !any) {
+		rc = hpc_ctxs_begin(&it, &q->db->meta, NULL, err);
+		while (!rc && (rc = hpc_ctxs_next(&it, &ctx, err)) > 0) {
+			vec_push(&roots, ctx.ctxId);
+			rc = 0;
+		}
+		if (!rc)
+			rc = hpc_query_values(q, roots.v, roots.n, HPC_INCLUSIVE, values, err);
+	}
+	for (size_t i = 0; i < q->cols.n; i++) {
+		enum hpc_stat s = q->cols.v[i].stat;
+
+		q->columns.cols.v[i].total =
+			s == HPC_STAT_STDDEV || s == HPC_STAT_CFVAR ? 0 : values[i];
+	}
+	vec_release(&roots);
+	free(values);
+	return rc;
+}
+
+/* --- choosing --- */
+
+typedef VEC(enum hpc_stat) stat_list;
+
+static int parse_stats(const opt_list *names, stat_list *ret, struct err *err)
+{
+	vec_each (text, names) {
+		for (const char *s = *text, *end; s; s = *end ? end + 1 : NULL) {
+			enum hpc_stat k = 0;
+
+			end = s + strcspn(s, ",");
+			while (k < N_HPC_STATS && (strlen(stat_names[k]) != (size_t)(end - s) ||
+						   memcmp(stat_names[k], s, (size_t)(end - s))))
+				k++;
+			if (k == N_HPC_STATS)
+				return err_set(err, -EINVAL,
+					       "--stat %.*s: must be sum, mean, stddev, cfvar, min "
+					       "or max",
+					       (int)(end - s), s);
+			vec_push(ret, k);
+		}
+	}
+	if (!ret->n)
+		vec_push(ret, HPC_STAT_SUM);
+	return 0;
+}
+
+static void add_stats(struct hpc_query *q, const struct hpc_metric *m, const stat_list *stats)
+{
+	vec_each (s, stats)
+		add_col(q, m, *s, false);
+}
+
+/* The metrics asked for. */
+static int add_named(struct hpc_query *q, const opt_list *events, const stat_list *stats,
+		     struct err *err)
+{
+	opt_list names = {0};
+	char *text;
+	int rc = 0;
+
+	select_split_events(events, &names, &text);
+	vec_each (name, &names) {
+		const struct hpc_metric *m = find_metric(q->db, *name, strlen(*name), err);
+
+		if (!m) {
+			rc = -ENOENT;
+			break;
+		}
+		add_stats(q, m, stats);
+	}
+	vec_release(&names);
+	free(text);
+	return rc;
+}
+
+/* Those that are not 0 everywhere: as many as there is room for. */
+static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, struct err *err)
+{
+	const struct hpc_metrics *ms = &q->db->meta.metrics;
+	const uint32_t root = HPC_ROOT_CTX;
+	VEC(const struct hpc_metric *) sorted = {0}, chosen = {0};
+	double *values = xcalloc(ms->n_metrics + 1, sizeof(*values));
+	size_t most = all ? SIZE_MAX : HPC_MOST_METRICS;
+	int rc;
+
+	for (uint32_t i = 0; i < ms->n_metrics; i++)
+		vec_push(&sorted, &ms->metrics[i]);
+	vec_sort(&sorted, compare_metrics);
+	vec_each (m, &sorted)
+		add_col(q, *m, HPC_STAT_SUM, false);
+	rc = hpc_query_values(q, &root, 1, HPC_INCLUSIVE, values, err);
+	for (size_t i = 0; i < sorted.n && chosen.n < most; i++)
+		if (values[i] != 0)
+			vec_push(&chosen, sorted.v[i]);
+	/* Nothing is known of the whole: all the same something can be shown. */
+	for (size_t i = 0; i < sorted.n && !chosen.n; i++)
+		vec_push(&chosen, sorted.v[i]);
+	q->cols.n = q->columns.cols.n = 0;
+	vec_each (m, &chosen)
+		add_stats(q, *m, stats);
+	vec_release(&sorted);
+	vec_release(&chosen);
+	free(values);
+	return rc;
+}
+
+/* A name in an expression: a metric, hidden when it is not shown, or a column before. */
+static int find_term(void *ctx, const char *name, size_t n, struct err *err)
+{
+	struct hpc_query *q = ctx;
+	const struct hpc_metric *m;
+
+	for (unsigned i = 0; i < q->columns.cols.n; i++)
+		if (strlen(q->columns.cols.v[i].name) == n &&
+		    memcmp(q->columns.cols.v[i].name, name, n) == 0)
+			return (int)i;
+	m = find_metric(q->db, name, n, err);
+	return m ? (int)add_col(q, m, HPC_STAT_SUM, true) : -ENOENT;
+}
+
+static int add_derived(struct hpc_query *q, const opt_list *texts, struct err *err)
+{
+	vec_each (text, texts) {
+		int rc = columns_derive(&q->columns, *text, find_term, q, err);
+
+		if (rc)
+			return rc;
+		vec_push(&q->cols, (struct hpc_col){0});
+	}
+	return 0;
+}
+
+/* The column rows are sorted by, and one of sums that they are hidden by. */
+static int find_sort(struct hpc_query *q, const char *name, struct err *err)
+{
+	const struct hpc_metric *m = NULL;
+	unsigned at = (unsigned)q->columns.cols.n;
+
+	for (unsigned i = 0; name && i < q->columns.cols.n; i++)
+		if (strcmp(q->columns.cols.v[i].name, name) == 0 ||
+		    (q->cols.v[i].metric && is_called(q->cols.v[i].metric, name, strlen(name))))
+			at = i < at ? i : at;
+	if (name && at == q->columns.cols.n) {
+		m = find_metric(q->db, name, strlen(name), err);
+		if (!m)
+			return -ENOENT;
+		at = add_col(q, m, HPC_STAT_SUM, false);
+	}
+	at = name ? at : 0;
+	q->columns.sort = at;
+	q->columns.cols.v[at].hidden = false;
+	m = q->cols.v[at].metric;
+	for (size_t i = 0; !m && i < q->cols.n; i++)
+		m = q->cols.v[i].metric;
+	q->columns.hide = m ? add_col(q, m, HPC_STAT_SUM, true) : at;
+	return 0;
+}
+
+static int choose_threads(struct hpc_query *q, const opt_list *list, struct err *err)
+{
+	uint32_t n_profiles = q->db->profiles.nProfiles;
+	int rc = 0;
+
+	q->all_threads = !list->n;
+	q->n_threads = n_profiles ? n_profiles - 1 : 0;
+	if (q->all_threads)
+		return 0;
+	rc = hpc_db_find_threads(q->db, list, &q->threads, err);
+	if (rc)
+		return rc;
+	q->n_threads = (uint32_t)q->threads.n;
+	q->wanted = xcalloc((size_t)n_profiles + 1, sizeof(*q->wanted));
+	vec_each (i, &q->threads) {
+		struct hpc_profile p;
+
+		q->wanted[*i] = true;
+		if (q->db->has_cct && q->threads.n > FEW_THREADS)
+			continue;
+		rc = hpc_profile_open(&p, &q->db->profiles, *i, err);
+		if (rc)
+			return rc;
+		vec_push(&q->selected, p);
+	}
+	return rc;
+}
+
+int hpc_query_init(struct hpc_query *q, const struct hpc_db *db, const struct hpc_opts *o,
+		   struct err *err)
+{
+	const opt_list *events = &o->select->events;
+	stat_list stats = {0};
+	int rc;
+
+	*q = (struct hpc_query){.db = db};
+	rc = hpc_profile_open(&q->summary, &db->profiles, HPC_SUMMARY_PROFILE, err);
+	if (!rc)
+		rc = choose_threads(q, &o->threads, err);
+	if (!rc)
+		rc = parse_stats(&o->stats, &stats, err);
+	if (!rc && !db->meta.metrics.n_metrics)
+		rc = err_set(err, -ENOENT, "%s: there are no metrics", db->path);
+	if (!rc)
+		rc = events->n ? add_named(q, events, &stats, err)
+			       : add_usual(q, &stats, o->all_metrics, err);
+	if (!rc)
+		rc = add_derived(q, &o->derived, err);
+	if (!rc)
+		rc = find_sort(q, o->select->sort, err);
+	if (!rc)
+		rc = find_totals(q, err);
+	vec_release(&stats);
+	if (rc)
+		hpc_query_release(q);
+	return rc;
+}
+
+void hpc_query_release(struct hpc_query *q)
+{
+	columns_release(&q->columns);
+	vec_release(&q->cols);
+	vec_release(&q->threads);
+	vec_release(&q->selected);
+	free(q->wanted);
+	free(q->by_thread[0]);
+	free(q->by_thread[1]);
+	arena_release(&q->arena);
+	*q = (struct hpc_query){0};
+}
+
+/* --- values of threads --- */
+
+static int add_from_profiles(struct hpc_query *q, const uint32_t *ids, size_t n, uint16_t metric,
+			     double *by_thread, struct err *err)
+{
+	uint32_t n_profiles = q->db->profiles.nProfiles;
+	int rc = 0;
+
+	for (uint32_t k = 0; !rc && k < (q->selected.n ? q->selected.n : n_profiles); k++) {
+		struct hpc_profile opened, *p = q->selected.n ? &q->selected.v[k] : &opened;
+
+		if (!q->selected.n) {
+			if (k == HPC_SUMMARY_PROFILE)
+				continue;
+			rc = hpc_profile_open(&opened, &q->db->profiles, k, err);
+		}
+		for (size_t i = 0; !rc && i < n; i++) {
+			double v;
+
+			rc = hpc_profile_value(p, ids[i], metric, &v, err);
+			if (!rc)
+				by_thread[p->index] += v;
+		}
+	}
+	return rc;
+}
+
+static int add_from_cct(struct hpc_query *q, const uint32_t *ids, size_t n, uint16_t metric,
+			double *by_thread, struct err *err)
+{
+	uint32_t n_profiles = q->db->profiles.nProfiles;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hpc_metric_values m;
+		struct hpc_cct cct;
+		int rc = hpc_cct_open(&cct, &q->db->ccts, ids[i], err);
+
+		if (!rc)
+			rc = hpc_cct_find_metric(&cct, metric, &m, err);
+		if (rc)
+			return rc;
+		for (uint64_t k = 0; k < m.n; k++) {
+			struct hpc_profile_value v = hpc_metric_value(&m, k);
+
+			if (v.profIndex < n_profiles && (!q->wanted || q->wanted[v.profIndex]))
+				by_thread[v.profIndex] += v.value;
+		}
+	}
+	return 0;
+}
+
+/* The values of METRIC in the contexts together, by profile: into buffer W. */
+static int find_by_thread(struct hpc_query *q, unsigned w, const uint32_t *ids, size_t n,
+			  const struct hpc_ids *metric, struct err *err)
+{
+	size_t n_profiles = (size_t)q->db->profiles.nProfiles + 1;
+
+	if (!q->by_thread[w])
+		q->by_thread[w] = xcalloc(n_profiles, sizeof(double));
+	else
+		memset(q->by_thread[w], 0, n_profiles * sizeof(double));
+	if (!metric->has_prop)
+		return 0;
+	if (!q->db->has_cct || q->selected.n)
+		return add_from_profiles(q, ids, n, metric->prop, q->by_thread[w], err);
+	return add_from_cct(q, ids, n, metric->prop, q->by_thread[w], err);
+}
+
+int hpc_query_by_thread(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
+			unsigned col, const double **ret, struct err *err)
+{
+	int rc = find_by_thread(q, 0, ids, n, &q->cols.v[col].ids[amount], err);
+
+	*ret = q->by_thread[0];
+	return rc;
+}
+
+/* --- statistics --- */
+
+/* What the threads' values come to. */
+struct moments {
+	double n, x, x2, min, max;
+};
+
+static double statistic(const struct moments *m, enum hpc_stat stat)
+{
+	double mean, variance;
+
+	if (stat == HPC_STAT_SUM)
+		return m->x;
+	if (m->n == 0)
+		return 0;
+	mean = m->x / m->n;
+	variance = fmax(m->x2 / m->n - mean * mean, 0);
+	switch (stat) {
+	case HPC_STAT_STDDEV:
+		return sqrt(variance);
+	case HPC_STAT_CFVAR:
+		return mean == 0 ? 0 : sqrt(variance) / mean;
+	case HPC_STAT_MIN:
+		return m->min;
+	case HPC_STAT_MAX:
+		return m->max;
+	default:
+		return mean;
+	}
+}
+
+static bool is_summarized(const struct hpc_ids *ids, enum hpc_stat stat)
+{
+	const bool *has = ids->has_stat;
+
+	switch (stat) {
+	case HPC_STAT_SUM:
+		return has[HPC_SUM_X];
+	case HPC_STAT_MEAN:
+		return has[HPC_SUM_X] && has[HPC_SUM_N];
+	case HPC_STAT_MIN:
+		return has[HPC_SUM_MIN] && has[HPC_SUM_N];
+	case HPC_STAT_MAX:
+		return has[HPC_SUM_MAX] && has[HPC_SUM_N];
+	default:
+		return has[HPC_SUM_X] && has[HPC_SUM_X2] && has[HPC_SUM_N];
+	}
+}
+
+static struct moments summarized(const struct hpc_ids *ids, const struct hpc_ctx_values *c)
+{
+	double v[N_HPC_SUMS];
+
+	for (unsigned s = 0; s < N_HPC_SUMS; s++)
+		v[s] = ids->has_stat[s] ? hpc_ctx_values_find(c, ids->stat[s]) : 0;
+	return (struct moments){v[HPC_SUM_N], v[HPC_SUM_X], v[HPC_SUM_X2], v[HPC_SUM_MIN],
+				v[HPC_SUM_MAX]};
+}
+
+/* The moments of the threads that have anything of the metric in the contexts. */
+static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const struct hpc_col *col,
+		  enum hpc_amount amount, struct moments *ret, struct err *err)
+{
+	int rc = find_by_thread(q, 0, ids, n, &col->ids[amount], err);
+
+	*ret = (struct moments){0};
+	if (!rc && amount != HPC_INCLUSIVE)
+		rc = find_by_thread(q, 1, ids, n, &col->ids[HPC_INCLUSIVE], err);
+	for (uint32_t i = 1; !rc && i < q->db->profiles.nProfiles; i++) {
+		double v = q->by_thread[0][i];
+
+		if (v == 0 && (amount == HPC_INCLUSIVE || q->by_thread[1][i] == 0))
+			continue;
+		ret->min = ret->n ? fmin(ret->min, v) : v;
+		ret->max = ret->n ? fmax(ret->max, v) : v;
+		ret->n++;
+		ret->x += v;
+		ret->x2 += v * v;
+	}
+	return rc;
+}
+
+/* Adds what the summary profile tells of context CTX, and says which columns it tells. */
+static int add_summarized(struct hpc_query *q, uint32_t ctx, bool several, enum hpc_amount amount,
+			  double *values, struct err *err)
+{
+	struct hpc_ctx_values c;
+	int rc = hpc_profile_find_ctx(&q->summary, ctx, &c, err);
+
+	for (size_t i = 0; !rc && c.n && i < q->cols.n; i++) {
+		const struct hpc_col *col = &q->cols.v[i];
+		const struct hpc_ids *ids = &col->ids[amount];
+		struct moments m;
+
+		if (!col->metric || !is_summarized(ids, col->stat) ||
+		    (several && col->stat != HPC_STAT_SUM))
+			continue;
+		if (col->stat == HPC_STAT_SUM) {
+			values[i] += hpc_ctx_values_find(&c, ids->stat[HPC_SUM_X]);
+			continue;
+		}
+		m = summarized(ids, &c);
+		values[i] += statistic(&m, col->stat);
+	}
+	return rc;
+}
+
+/* Adds the values of the few chosen profiles. */
+static int add_selected(struct hpc_query *q, uint32_t ctx, enum hpc_amount amount, double *values,
+			struct err *err)
+{
+	vec_each (p, &q->selected) {
+		struct hpc_ctx_values c;
+		int rc = hpc_profile_find_ctx(p, ctx, &c, err);
+
+		if (rc)
+			return rc;
+		for (size_t i = 0; c.n && i < q->cols.n; i++) {
+			const struct hpc_col *col = &q->cols.v[i];
+
+			if (col->metric && col->stat == HPC_STAT_SUM && col->ids[amount].has_prop)
+				values[i] += hpc_ctx_values_find(&c, col->ids[amount].prop);
+		}
+	}
+	return 0;
+}
+
+int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
+		     double *values, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t k = 0; !rc && k < n; k++)
+		rc = q->all_threads ? add_summarized(q, ids[k], n > 1, amount, values, err)
+				    : add_selected(q, ids[k], amount, values, err);
+	for (size_t i = 0; !rc && n && i < q->cols.n; i++) {
+		const struct hpc_col *col = &q->cols.v[i];
+		bool several = n > 1 && col->stat != HPC_STAT_SUM;
+		struct moments m;
+
+		if (!col->metric ||
+		    (q->all_threads ? is_summarized(&col->ids[amount], col->stat) && !several
+				    : q->selected.n && col->stat == HPC_STAT_SUM))
+			continue;
+		rc = gather(q, ids, n, col, amount, &m, err);
+		if (!rc)
+			values[i] += statistic(&m, col->stat);
+	}
+	return rc;
+}
