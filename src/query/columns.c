@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-void columns_of_query(struct columns *c, const struct query *q)
+void cols_of_query(struct columns *c, const struct query *q)
 {
 	*c = (struct columns){.sort = q->sort, .hide = q->sort};
 	for (unsigned i = 0; i < q->n_cols; i++) {
@@ -25,7 +25,7 @@ void columns_of_query(struct columns *c, const struct query *q)
 	}
 }
 
-void columns_release(struct columns *c)
+void cols_release(struct columns *c)
 {
 	vec_each (col, &c->cols)
 		expr_free(col->expr);
@@ -33,7 +33,7 @@ void columns_release(struct columns *c)
 	arena_release(&c->arena);
 }
 
-int columns_find(const struct columns *c, const char *name, size_t n, struct err *err)
+int cols_find(const struct columns *c, const char *name, size_t n, struct err *err)
 {
 	struct name_list there = {{0}, 0};
 
@@ -59,10 +59,10 @@ static int find_column(void *ctx, const char *name, size_t n, struct err *err)
 {
 	struct finding *f = ctx;
 
-	return f->find ? f->find(f->ctx, name, n, err) : columns_find(f->c, name, n, err);
+	return f->find ? f->find(f->ctx, name, n, err) : cols_find(f->c, name, n, err);
 }
 
-int columns_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
+int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
 		   struct err *err)
 {
 	const char *eq = strchr(text, '='), *end = eq;
@@ -85,7 +85,7 @@ int columns_derive(struct columns *c, const char *text, expr_find_fn *find, void
 /* Columns whose numbers fit on the stack. */
 #define USUAL_COLUMNS 32
 
-void columns_evaluate(const struct columns *c, double *values)
+void cols_evaluate(const struct columns *c, double *values)
 {
 	double usual[USUAL_COLUMNS], *in_units = usual;
 	bool any = false;
@@ -116,7 +116,7 @@ double column_shown(const struct column *c, double n)
 	return round(n / c->duty);
 }
 
-unsigned columns_order(const struct columns *c, unsigned *ret_order)
+unsigned cols_order(const struct columns *c, unsigned *ret_order)
 {
 	unsigned n = 0;
 

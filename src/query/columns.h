@@ -35,25 +35,25 @@ struct columns {
 };
 
 /* The columns of Q's events. */
-void columns_of_query(struct columns *c, const struct query *q);
-void columns_release(struct columns *c);
+void cols_of_query(struct columns *c, const struct query *q);
+void cols_release(struct columns *c);
 
 /* Adds the derived column TEXT, "NAME = EXPRESSION", whose names FIND knows (a column's number), or
  * with NULL are those of columns.  Errors: those of expr_parse, -EINVAL for what has no '='. */
-int columns_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
+int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
 		   struct err *err);
 
 /* The column called NAME (N bytes), or a negative errno that says which there are. */
-int columns_find(const struct columns *c, const char *name, size_t n, struct err *err);
+int cols_find(const struct columns *c, const char *name, size_t n, struct err *err);
 
 /* Sets the derived ones of VALUES, one number per column, from the others. */
-void columns_evaluate(const struct columns *c, double *values);
+void cols_evaluate(const struct columns *c, double *values);
 
 /* What a table shows of N of C, as query_scaled does for samples. */
 double column_shown(const struct column *c, double n);
 
 /* The numbers of the columns that are shown, in that order, the sort column first; returns how
  * many. */
-unsigned columns_order(const struct columns *c, unsigned *ret_order);
+unsigned cols_order(const struct columns *c, unsigned *ret_order);
 
 #endif

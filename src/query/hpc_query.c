@@ -22,11 +22,11 @@ const char *hpc_stat_name(enum hpc_stat s)
 /* --- metrics --- */
 
 /* The scopes an amount is taken from, the best one first (docs/formats/hpctoolkit.md). */
-static const char *const scopes_of[N_HPC_AMOUNTS][2] = {
-	[HPC_INCLUSIVE] = {"execution", NULL},
-	[HPC_EXCLUSIVE] = {"lex_aware", "function"},
-	[HPC_FUNCTION] = {"function", "lex_aware"},
-	[HPC_POINT] = {"point", NULL},
+static const char *const scopes_of[N_AMOUNTS][2] = {
+	[AMOUNT_INCLUSIVE] = {"execution", NULL},
+	[AMOUNT_EXCLUSIVE] = {"lex_aware", "function"},
+	[AMOUNT_FUNCTION] = {"function", "lex_aware"},
+	[AMOUNT_POINT] = {"point", NULL},
 };
 
 static const struct {
@@ -74,7 +74,7 @@ static unsigned add_col(struct hpc_query *q, const struct hpc_metric *m, enum hp
 		q->columns.cols.v[i].hidden &= hidden;
 		return i;
 	}
-	for (unsigned a = 0; a < N_HPC_AMOUNTS; a++)
+	for (unsigned a = 0; a < N_AMOUNTS; a++)
 		for (unsigned k = 0; k < 2 && !col.ids[a].has_prop && scopes_of[a][k]; k++)
 			find_ids(q->db, m, scopes_of[a][k], &col.ids[a]);
 	if (stat != HPC_STAT_SUM) {
@@ -154,7 +154,7 @@ static int find_totals(struct hpc_query *q, struct err *err)
 	struct hpc_ctxs it;
 	struct hpc_ctx ctx;
 	VEC(uint32_t) roots = {0};
-	int rc = hpc_query_values(q, &root, 1, HPC_INCLUSIVE, values, err);
+	int rc = hpc_query_values(q, &root, 1, AMOUNT_INCLUSIVE, values, err);
 	bool any = false;
 
 	for (size_t i = 0; i < q->cols.n; i++)
@@ -166,7 +166,7 @@ static int find_totals(struct hpc_query *q, struct err *err)
 			rc = 0;
 		}
 		if (!rc)
-			rc = hpc_query_values(q, roots.v, roots.n, HPC_INCLUSIVE, values, err);
+			rc = hpc_query_values(q, roots.v, roots.n, AMOUNT_INCLUSIVE, values, err);
 	}
 	for (size_t i = 0; i < q->cols.n; i++) {
 		enum hpc_stat s = q->cols.v[i].stat;
@@ -250,10 +250,15 @@ static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, stru
 	vec_sort(&sorted, compare_metrics);
 	vec_each (m, &sorted)
 		add_col(q, *m, HPC_STAT_SUM, false);
-	rc = hpc_query_values(q, &root, 1, HPC_INCLUSIVE, values, err);
-	for (size_t i = 0; i < sorted.n && chosen.n < most; i++)
-		if (values[i] != 0)
+	rc = hpc_query_values(q, &root, 1, AMOUNT_INCLUSIVE, values, err);
+	for (size_t i = 0; i < sorted.n; i++) {
+		if (values[i] == 0)
+			continue;
+		if (chosen.n < most)
 			vec_push(&chosen, sorted.v[i]);
+		else
+			q->n_more++;
+	}
 	/* Nothing is known of the whole: all the same something can be shown. */
 	for (size_t i = 0; i < sorted.n && !chosen.n; i++)
 		vec_push(&chosen, sorted.v[i]);
@@ -283,7 +288,7 @@ static int find_term(void *ctx, const char *name, size_t n, struct err *err)
 static int add_derived(struct hpc_query *q, const opt_list *texts, struct err *err)
 {
 	vec_each (text, texts) {
-		int rc = columns_derive(&q->columns, *text, find_term, q, err);
+		int rc = cols_derive(&q->columns, *text, find_term, q, err);
 
 		if (rc)
 			return rc;
@@ -378,7 +383,7 @@ int hpc_query_init(struct hpc_query *q, const struct hpc_db *db, const struct hp
 
 void hpc_query_release(struct hpc_query *q)
 {
-	columns_release(&q->columns);
+	cols_release(&q->columns);
 	vec_release(&q->cols);
 	vec_release(&q->threads);
 	vec_release(&q->selected);
@@ -416,11 +421,14 @@ static int add_from_profiles(struct hpc_query *q, const uint32_t *ids, size_t n,
 	return rc;
 }
 
+static bool is_wanted(const struct hpc_query *q, uint32_t profile)
+{
+	return profile < q->db->profiles.nProfiles && (!q->wanted || q->wanted[profile]);
+}
+
 static int add_from_cct(struct hpc_query *q, const uint32_t *ids, size_t n, uint16_t metric,
 			double *by_thread, struct err *err)
 {
-	uint32_t n_profiles = q->db->profiles.nProfiles;
-
 	for (size_t i = 0; i < n; i++) {
 		struct hpc_metric_values m;
 		struct hpc_cct cct;
@@ -433,7 +441,7 @@ static int add_from_cct(struct hpc_query *q, const uint32_t *ids, size_t n, uint
 		for (uint64_t k = 0; k < m.n; k++) {
 			struct hpc_profile_value v = hpc_metric_value(&m, k);
 
-			if (v.profIndex < n_profiles && (!q->wanted || q->wanted[v.profIndex]))
+			if (is_wanted(q, v.profIndex))
 				by_thread[v.profIndex] += v.value;
 		}
 	}
@@ -525,6 +533,30 @@ static struct moments summarized(const struct hpc_ids *ids, const struct hpc_ctx
 				v[HPC_SUM_MAX]};
 }
 
+/* The sum over the chosen threads. */
+static int add_up(struct hpc_query *q, const uint32_t *ids, size_t n, const struct hpc_ids *metric,
+		  double *ret, struct err *err)
+{
+	*ret = 0;
+	for (size_t i = 0; metric->has_prop && i < n; i++) {
+		struct hpc_metric_values m;
+		struct hpc_cct cct;
+		int rc = hpc_cct_open(&cct, &q->db->ccts, ids[i], err);
+
+		if (!rc)
+			rc = hpc_cct_find_metric(&cct, metric->prop, &m, err);
+		if (rc)
+			return rc;
+		for (uint64_t k = 0; k < m.n; k++) {
+			struct hpc_profile_value v = hpc_metric_value(&m, k);
+
+			if (is_wanted(q, v.profIndex))
+				*ret += v.value;
+		}
+	}
+	return 0;
+}
+
 /* The moments of the threads that have anything of the metric in the contexts. */
 static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const struct hpc_col *col,
 		  enum hpc_amount amount, struct moments *ret, struct err *err)
@@ -532,12 +564,12 @@ static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const stru
 	int rc = find_by_thread(q, 0, ids, n, &col->ids[amount], err);
 
 	*ret = (struct moments){0};
-	if (!rc && amount != HPC_INCLUSIVE)
-		rc = find_by_thread(q, 1, ids, n, &col->ids[HPC_INCLUSIVE], err);
+	if (!rc && amount != AMOUNT_INCLUSIVE)
+		rc = find_by_thread(q, 1, ids, n, &col->ids[AMOUNT_INCLUSIVE], err);
 	for (uint32_t i = 1; !rc && i < q->db->profiles.nProfiles; i++) {
 		double v = q->by_thread[0][i];
 
-		if (v == 0 && (amount == HPC_INCLUSIVE || q->by_thread[1][i] == 0))
+		if (v == 0 && (amount == AMOUNT_INCLUSIVE || q->by_thread[1][i] == 0))
 			continue;
 		ret->min = ret->n ? fmin(ret->min, v) : v;
 		ret->max = ret->n ? fmax(ret->max, v) : v;
@@ -552,9 +584,15 @@ static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const stru
 static int add_summarized(struct hpc_query *q, uint32_t ctx, bool several, enum hpc_amount amount,
 			  double *values, struct err *err)
 {
-	struct hpc_ctx_values c;
-	int rc = hpc_profile_find_ctx(&q->summary, ctx, &c, err);
+	struct hpc_ctx_values c = q->last;
+	int rc = 0;
 
+	if (!q->has_last || c.ctxId != ctx) {
+		rc = hpc_profile_find_ctx(&q->summary, ctx, &c, err);
+		c.ctxId = ctx;
+		q->last = c;
+		q->has_last = rc == 0;
+	}
 	for (size_t i = 0; !rc && c.n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
 		const struct hpc_ids *ids = &col->ids[amount];
@@ -610,7 +648,10 @@ int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hp
 		    (q->all_threads ? is_summarized(&col->ids[amount], col->stat) && !several
 				    : q->selected.n && col->stat == HPC_STAT_SUM))
 			continue;
-		rc = gather(q, ids, n, col, amount, &m, err);
+		if (col->stat == HPC_STAT_SUM && q->db->has_cct)
+			rc = add_up(q, ids, n, &col->ids[amount], &m.x, err);
+		else
+			rc = gather(q, ids, n, col, amount, &m, err);
 		if (!rc)
 			values[i] += statistic(&m, col->stat);
 	}

@@ -30,11 +30,11 @@ const char *hpc_stat_name(enum hpc_stat s);
 
 /* What of a context a number is. */
 enum hpc_amount {
-	HPC_INCLUSIVE, /* scope execution */
-	HPC_EXCLUSIVE, /* lex_aware, else function: loops without those in them */
-	HPC_FUNCTION,  /* function: with all that is lexically in it */
-	HPC_POINT,     /* point: its own */
-	N_HPC_AMOUNTS
+	AMOUNT_INCLUSIVE, /* scope execution */
+	AMOUNT_EXCLUSIVE, /* lex_aware, else function: loops without those in them */
+	AMOUNT_FUNCTION,  /* function: with all that is lexically in it */
+	AMOUNT_POINT,	  /* point: its own */
+	N_AMOUNTS
 };
 
 /* Formulas that a database can have summaries of. */
@@ -49,14 +49,14 @@ struct hpc_ids {
 struct hpc_col {
 	const struct hpc_metric *metric; /* NULL: derived */
 	enum hpc_stat stat;
-	struct hpc_ids ids[N_HPC_AMOUNTS];
+	struct hpc_ids ids[N_AMOUNTS];
 };
 
 struct hpc_opts {
 	const struct select *select; /* events, sort */
 	opt_list stats;		     /* names, several joined by ','; none: sum */
 	opt_list threads;	     /* see hpc_db_find_threads; none: all */
-	opt_list derived;	     /* see columns_derive */
+	opt_list derived;	     /* see cols_derive */
 	bool all_metrics; /* all that are not 0, however many; else the most telling ones */
 };
 
@@ -68,9 +68,12 @@ struct hpc_query {
 	profile_ids threads; /* chosen ones, unless all */
 	bool *wanted;	     /* by profile; NULL: all */
 	uint32_t n_threads;  /* chosen */
+	unsigned n_more;     /* metrics that are not 0 and not shown, for want of room */
 	struct hpc_profile summary;
 	VEC(struct hpc_profile) selected; /* open, when looking into each is cheapest */
-	double *by_thread[2];		  /* by profile, all 0 between uses */
+	double *by_thread[2];		  /* by profile */
+	struct hpc_ctx_values last;	  /* looked up in the summary profile */
+	bool has_last;
 	struct arena arena;
 };
 

@@ -18,8 +18,8 @@
 
 const char *scope_kind_name(enum scope_kind k)
 {
-	static const char *const names[] = {"root",	 "owner", "mark",   "image",
-					    "procedure", "line",  "address"};
+	static const char *const names[] = {"root", "owner",	 "mark", "entry", "image",
+					    "file", "procedure", "loop", "line",  "address"};
 
 	return names[k];
 }
@@ -41,7 +41,8 @@ static uint64_t scope_hash(const struct scope *k)
 	uint64_t h = hash_pair((uint64_t)k->kind << 32 | k->image, k->svma);
 
 	h = hash_pair(h, (uint64_t)k->proc << 32 | k->line);
-	if (k->kind == SCOPE_OWNER || k->kind == SCOPE_MARK || k->inlined)
+	if (k->kind == SCOPE_OWNER || k->kind == SCOPE_MARK || k->kind == SCOPE_ENTRY ||
+	    k->kind == SCOPE_FILE || k->inlined)
 		h = hash_pair(h, hash_str(k->name));
 	return h;
 }
@@ -52,7 +53,7 @@ static bool scope_same(const void *owner, uint32_t i, const void *key)
 
 	if (a->kind != b->kind || a->image != b->image || a->svma != b->svma ||
 	    a->proc != b->proc || a->line != b->line || a->inlined != b->inlined ||
-	    a->owner != b->owner)
+	    a->nested != b->nested || a->owner != b->owner)
 		return false;
 	if (a->file != b->file && (!a->file || !b->file || strcmp(a->file, b->file) != 0))
 		return false;

@@ -14,8 +14,11 @@ enum scope_kind {
 	SCOPE_ROOT,
 	SCOPE_OWNER, /* a value of an owner's key */
 	SCOPE_MARK,  /* "[truncated: CAUSE]" */
+	SCOPE_ENTRY, /* of a thread: "main thread" */
 	SCOPE_IMAGE,
+	SCOPE_FILE,
 	SCOPE_PROCEDURE,
+	SCOPE_LOOP, /* of a procedure */
 	SCOPE_LINE, /* of a procedure */
 	SCOPE_ADDRESS,
 };
@@ -33,11 +36,12 @@ struct scope {
 	uint32_t proc;	      /* the procedure's index in the image's symtab; PROC_NONE */
 	uint64_t svma;	      /* of the procedure's start, or the address; 0 */
 	const char *name;     /* the procedure's readable name, the image's, the owner's value */
-	const char *file;     /* SCOPE_LINE: NULL when not known */
-	uint32_t line;	      /* SCOPE_LINE: 0 when not known */
+	const char *file;     /* of a line, loop or file: NULL when not known */
+	uint32_t line;	      /* 0 when not known */
 	enum owner_key owner; /* SCOPE_OWNER */
 	bool inlined;	      /* a procedure in the code of another one */
 	bool nameless;	      /* no symbol says so: "[no symbol]", "[unknown]", "sub_..." */
+	bool nested;	      /* part of the procedure above it, not called by it */
 };
 
 struct scopes_opts {

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/preorder.h"
+
 /* --- what levels --- */
 
 static const struct {
@@ -22,6 +24,7 @@ static const struct {
 } levels[] = {{"procedure", SCOPE_PROCEDURE}, {"function", SCOPE_PROCEDURE},
 	      {"symbol", SCOPE_PROCEDURE},    {"sym", SCOPE_PROCEDURE},
 	      {"image", SCOPE_IMAGE},	      {"dso", SCOPE_IMAGE},
+	      {"file", SCOPE_FILE},	      {"loop", SCOPE_LOOP},
 	      {"line", SCOPE_LINE},	      {"srcline", SCOPE_LINE},
 	      {"address", SCOPE_ADDRESS},     {"instruction", SCOPE_ADDRESS}};
 
@@ -51,8 +54,9 @@ static int add_level(const char *name, size_t n, struct tree_opts *o, bool *have
 		if (strlen(levels[i].name) != n || memcmp(levels[i].name, name, n) != 0)
 			continue;
 		if (*have_code)
-			return err_set(err, -EINVAL,
-				       "--by: only one of procedure, image, line and address");
+			return err_set(
+				err, -EINVAL,
+				"--by: only one of procedure, image, file, loop, line and address");
 		*have_code = true;
 		o->scopes.level = levels[i].level;
 		return 0;
@@ -303,62 +307,34 @@ static bool has_samples(const uint64_t *sums, size_t node, unsigned n_cols)
 	return false;
 }
 
-/* Numbers the nodes with samples in preorder: ORDER gets their old numbers, T->parent and T->end
- * are filled with new ones. */
-static node_id *put_in_order(struct builder *b, const uint64_t *sums)
+/* Numbers the nodes with samples in preorder. */
+static struct preorder put_in_order(const struct builder *b, const uint64_t *sums)
 {
-	struct tree *t = b->t;
 	size_t n = b->parent.n;
-	unsigned n_cols = t->q->n_cols;
-	node_id *child = xcalloc(n, sizeof(*child)), *next = xcalloc(n, sizeof(*next));
-	node_id *order = xcalloc(n, sizeof(*order));
-	node_id old = 0, new = 0, up = 0;
+	bool *keep = xcalloc(n, sizeof(*keep));
+	struct preorder p;
 
-	for (size_t i = n; i-- > 1;) {
-		if (!has_samples(sums, i, n_cols))
-			continue;
-		next[i] = child[b->parent.v[i]];
-		child[b->parent.v[i]] = (node_id)i;
-		t->n++;
-	}
-	t->n++;
-	t->parent = xcalloc(t->n, sizeof(*t->parent));
-	t->end = xcalloc(t->n, sizeof(*t->end));
-	for (;;) {
-		order[new] = old;
-		t->parent[new] = up;
-		if (child[old]) {
-			up = new ++;
-			old = child[old];
-			continue;
-		}
-		new ++;
-		t->end[new - 1] = new;
-		while (old && !next[old]) {
-			old = b->parent.v[old];
-			t->end[up] = new;
-			up = t->parent[up];
-		}
-		if (!old)
-			break;
-		old = next[old];
-	}
-	t->end[0] = t->n;
-	assert(new == t->n);
-	free(child);
-	free(next);
-	return order;
+	for (size_t i = 0; i < n; i++)
+		keep[i] = has_samples(sums, i, b->t->q->n_cols);
+	preorder_init(&p, b->parent.v, n, keep);
+	free(keep);
+	return p;
 }
 
 static void settle(struct builder *b)
 {
 	struct tree *t = b->t;
 	uint64_t *sums = sum_up(b);
-	node_id *order;
+	const node_id *order;
 	size_t bytes = t->q->n_cols * sizeof(uint64_t);
+	struct preorder p;
 
 	index_release(&b->index);
-	order = put_in_order(b, sums);
+	p = put_in_order(b, sums);
+	order = p.old;
+	t->n = p.n;
+	t->parent = p.parent;
+	t->end = p.end;
 	vec_release(&b->parent);
 	t->scope = xcalloc(t->n, sizeof(*t->scope));
 	for (node_id i = 0; i < t->n; i++)
@@ -373,7 +349,7 @@ static void settle(struct builder *b)
 	for (node_id i = 0; i < t->n; i++)
 		memcpy((char *)t->inclusive + i * bytes, (char *)sums + order[i] * bytes, bytes);
 	free(sums);
-	free(order);
+	free(p.old);
 }
 
 /* The places of all contexts with samples that count, and of their callers. */

@@ -80,7 +80,7 @@ static void finish_counts(const struct maker *m, double *counts, bool several)
 		if (!cols->cols.v[c].adds_up)
 			counts[c] = NAN;
 	if (counts)
-		columns_evaluate(cols, counts);
+		cols_evaluate(cols, counts);
 }
 
 static bool any_counts(const struct maker *m, const double *counts)
@@ -301,7 +301,8 @@ static void add_procedures(struct maker *m, node_id node, uint32_t parent, uint3
 	m->entries.n = 0;
 	vec_reserve(&m->entries, (size_t)(t->end[node] - node));
 	for (node_id i = node + 1; i < t->end[node]; i++)
-		m->entries.v[m->entries.n++] = (struct entry){i, i};
+		if (!t->is_listed || t->is_listed(m->t, i))
+			m->entries.v[m->entries.n++] = (struct entry){i, i};
 	part_entries(m, parent, depth);
 }
 
@@ -422,10 +423,10 @@ void tree_source_init(struct tree_source *s, struct tree *t)
 		.is_kernel = tree_is_kernel,
 		.of_tree = t,
 	};
-	columns_of_query(&s->columns, t->q);
+	cols_of_query(&s->columns, t->q);
 }
 
 void tree_source_release(struct tree_source *s)
 {
-	columns_release(&s->columns);
+	cols_release(&s->columns);
 }

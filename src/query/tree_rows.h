@@ -4,6 +4,7 @@
 #ifndef QUERY_TREE_ROWS_H
 #define QUERY_TREE_ROWS_H
 
+#include "base/str.h"
 #include "query/columns.h"
 #include "query/tree.h"
 
@@ -36,6 +37,12 @@ struct tree_source {
 	const char *(*image_name)(struct tree_source *s, image_id image);
 	const char *(*image_kind)(struct tree_source *s, image_id image);
 	bool (*is_kernel)(struct tree_source *s, const struct scope *sc);
+
+	/* Whether node N is a row where each procedure is one; NULL: all are. */
+	bool (*is_listed)(struct tree_source *s, node_id n);
+
+	/* Appends what the contexts of N are known by, for data; NULL: they have no names. */
+	void (*contexts)(struct tree_source *s, node_id n, struct str *ret);
 
 	struct tree *of_tree; /* of tree_source_init */
 };

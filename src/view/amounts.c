@@ -10,17 +10,20 @@
 
 void amounts_note(struct amounts *a, const struct columns *c, const double *values)
 {
-	for (unsigned i = 0; values && i < c->cols.n; i++) {
-		double v = fabs(values[i]);
-
-		if (!isfinite(v))
-			continue;
-		a[i].largest = fmax(a[i].largest, v);
-		a[i].has_fractions |= v != floor(v);
-	}
+	for (unsigned i = 0; values && i < c->cols.n; i++)
+		amounts_note_one(&a[i], values[i]);
 }
 
-static uint8_t decimals(const struct amounts *a)
+void amounts_note_one(struct amounts *a, double value)
+{
+	value = fabs(value);
+	if (!isfinite(value))
+		return;
+	a->largest = fmax(a->largest, value);
+	a->has_fractions |= value != floor(value);
+}
+
+uint8_t amounts_decimals(const struct amounts *a)
 {
 	double n;
 
@@ -38,7 +41,7 @@ struct emit_col amount_col(const struct column *c, const struct amounts *a, cons
 				 c->kind == COLUMN_REAL ? EMIT_FIXED : EMIT_U64,
 				 .group = group,
 				 .in = in,
-				 .decimals = decimals(a)};
+				 .decimals = amounts_decimals(a)};
 }
 
 struct emit_cell amount_cell(const struct emit *e, const struct column *c, double n)

@@ -14,8 +14,12 @@ struct amounts {
 	bool has_fractions;
 };
 
-/* Notes N numbers of a row, one for each of A; VALUES may be NULL. */
+/* Notes a row's numbers, one for each of C and A; VALUES may be NULL. */
 void amounts_note(struct amounts *a, const struct columns *c, const double *values);
+void amounts_note_one(struct amounts *a, double value);
+
+/* How many decimals they are shown with. */
+uint8_t amounts_decimals(const struct amounts *a);
 
 /* A column KEY of C's numbers; A is NULL for what is no table. */
 struct emit_col amount_col(const struct column *c, const struct amounts *a, const char *key,

@@ -93,8 +93,8 @@ static void make_cols(struct printer *p)
 		amounts_note(p->amounts, cols, r->exclusive);
 	}
 	p->order = xcalloc(cols->cols.n + 1, sizeof(*p->order));
-	p->n_shown = columns_order(cols, p->order);
-	p->cols = xcalloc(5 * p->n_shown + 20, sizeof(*p->cols));
+	p->n_shown = cols_order(cols, p->order);
+	p->cols = xcalloc(5 * p->n_shown + 21, sizeof(*p->cols));
 	add_col(p, (struct emit_col){"id", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"parent", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
@@ -126,6 +126,8 @@ static void make_cols(struct printer *p)
 	add_col(p, (struct emit_col){"line", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"inlined", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"hidden", NULL, EMIT_U64, .in = data});
+	add_col(p, (struct emit_col){"contexts", NULL, EMIT_STR,
+				     .in = p->t->contexts ? data : EMIT_IN_NONE});
 	p->cells = xcalloc(p->n_cols, sizeof(*p->cells));
 }
 
@@ -182,6 +184,16 @@ static const char *basename_of(const char *path)
 	return *path == '[' || !*base ? path : base;
 }
 
+/* Whether the name of a procedure ends with " [IMAGE]" already: HPCToolkit names those so that it
+ * knows no source file of. */
+static bool says_image(const char *name, const char *image)
+{
+	size_t n = strlen(name), k = strlen(image);
+
+	return n > k + 2 && name[n - 1] == ']' && name[n - k - 2] == '[' &&
+	       memcmp(name + n - k - 1, image, k) == 0;
+}
+
 /* " [libc.so.6]" when it is another image than the row's above; always for the kernel's. */
 static void add_image(struct str *s, struct printer *p, const struct tree_row *r,
 		      const struct scope *sc)
@@ -198,6 +210,8 @@ static void add_image(struct str *s, struct printer *p, const struct tree_row *r
 	if (strcmp(name, "[unknown]") == 0)
 		return;
 	name = basename_of(name);
+	if (says_image(sc->name, name))
+		return;
 	str_addc(s, ' ');
 	if (*name != '[')
 		str_addc(s, '[');
@@ -206,23 +220,47 @@ static void add_image(struct str *s, struct printer *p, const struct tree_row *r
 		str_addc(s, ']');
 }
 
+/* Whether the row above says which procedure this is a part of. */
+static bool is_part_of_above(const struct printer *p, const struct tree_row *r,
+			     const struct scope *sc)
+{
+	const struct scope *up =
+		r->parent == TREE_ROW_NONE ? NULL : scope_of(p, &p->rows->rows.v[r->parent]);
+
+	return sc->nested && up && p->o->form == TREE_DOWN && strcmp(up->name, sc->name) == 0;
+}
+
+/* "prog.c:12", "loop at prog.c:12", "0x401000"; nothing for a procedure. */
+static void add_where(struct str *s, const struct scope *sc)
+{
+	if (sc->kind == SCOPE_LOOP)
+		str_add(s, "loop at ");
+	if (sc->kind == SCOPE_LOOP || (sc->kind == SCOPE_LINE && sc->line)) {
+		text_show(s, str_basename(sc->file ? sc->file : "?"));
+		str_addf(s, ":%" PRIu32, sc->line);
+	}
+	if (sc->kind == SCOPE_ADDRESS)
+		str_addf(s, "%#" PRIx64, sc->svma);
+}
+
 /* What stands behind the name of a row's scope. */
 static void add_rest(struct str *s, struct printer *p, const struct tree_row *r,
 		     const struct scope *sc)
 {
 	if (sc->inlined)
 		str_add(s, " (inlined)");
-	if (sc->kind == SCOPE_LINE && sc->line) {
+	if (is_part_of_above(p, r, sc))
+		return;
+	if (sc->kind == SCOPE_LOOP || sc->kind == SCOPE_ADDRESS ||
+	    (sc->kind == SCOPE_LINE && sc->line)) {
 		str_addc(s, ' ');
-		text_show(s, str_basename(sc->file ? sc->file : "?"));
-		str_addf(s, ":%" PRIu32, sc->line);
+		add_where(s, sc);
 	}
-	if (sc->kind == SCOPE_ADDRESS)
-		str_addf(s, " %#" PRIx64, sc->svma);
 	add_image(s, p, r, sc);
 }
 
-static void add_name(struct str *s, const struct scope *sc, const struct tree_row *r)
+static void add_name(struct str *s, const struct printer *p, const struct scope *sc,
+		     const struct tree_row *r)
 {
 	if (r->n_hidden) {
 		str_addf(s, "(%" PRIu32 " hidden)", r->n_hidden);
@@ -230,7 +268,10 @@ static void add_name(struct str *s, const struct scope *sc, const struct tree_ro
 	}
 	if (sc->kind == SCOPE_OWNER && owner_key_is_number(sc->owner))
 		str_addf(s, "%s ", owner_key_name(sc->owner));
-	text_show(s, sc->name);
+	if (is_part_of_above(p, r, sc))
+		add_where(s, sc);
+	else
+		text_show(s, sc->name);
 }
 
 /* --- guides --- */
@@ -282,7 +323,7 @@ static const char *row_text(struct printer *p, const struct tree_row *r)
 	size_t used = add_guides(&s, p, r), room;
 	const char *kept;
 
-	add_name(&name, sc, r);
+	add_name(&name, p, sc, r);
 	if (!r->n_hidden)
 		add_rest(&rest, p, r, sc);
 	if (p->room == SIZE_MAX) {
@@ -339,6 +380,19 @@ static const char *kind_text(const struct tree_row *r, const struct scope *sc)
 	return sc->kind == SCOPE_OWNER ? owner_key_name(sc->owner) : scope_kind_name(sc->kind);
 }
 
+static const char *contexts_text(struct printer *p, const struct tree_row *r)
+{
+	struct str s = {0};
+	const char *kept;
+
+	if (!p->t->contexts || r->n_hidden || p->e->format == EMIT_TABLE)
+		return NULL;
+	p->t->contexts(p->t, r->node, &s);
+	kept = arena_strdup(&p->arena, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
 static void emit_tree_row(struct printer *p, const struct tree_row *r)
 {
 	const struct scope *sc = scope_of(p, r);
@@ -360,6 +414,7 @@ static void emit_tree_row(struct printer *p, const struct tree_row *r)
 	*cell++ = (struct emit_cell){.u = sc->line, .none = !sc->line};
 	*cell++ = (struct emit_cell){.u = sc->inlined, .none = !of_image};
 	*cell++ = (struct emit_cell){.u = r->n_hidden, .none = !r->n_hidden};
+	*cell++ = (struct emit_cell){.s = contexts_text(p, r)};
 	emit_row(p->e, p->cells);
 }
 
