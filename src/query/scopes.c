@@ -169,16 +169,24 @@ static void set_line(struct scope *sc, const struct resolved_frame *frame)
 	sc->line = frame->line;
 }
 
-/* The functions SVMA is in, as many as are wanted, in F->frames. */
+/* The functions SVMA is in, with their lines when those are wanted, in F->frames. */
 static size_t find_frames(struct finder *f, uint64_t svma)
 {
 	bool inlined = !f->o->no_inline, lines = f->o->level == SCOPE_LINE;
 	struct resolved_frame *frames = f->frames;
+	const char *names[RESOLVER_MAX_FRAMES - 1];
 	size_t n;
 
 	frames[0] = (struct resolved_frame){0};
 	if (f->im->kind == IMAGE_UNKNOWN || (!inlined && !lines))
 		return 1;
+	if (!lines) {
+		n = resolver_inlined(f->q->resolver, f->im, svma, !f->o->no_args, names,
+				     n_elems(names));
+		for (size_t i = 0; i < n; i++)
+			frames[i + 1].name = names[i];
+		return n + 1;
+	}
 	n = resolver_frames(f->q->resolver, f->im, svma, !f->o->no_args, frames,
 			    RESOLVER_MAX_FRAMES);
 	if (n > RESOLVER_MAX_FRAMES)
@@ -259,12 +267,18 @@ static void find_places(struct finder *f, const bool *used)
 {
 	const struct profile *p = f->q->profile;
 	VEC(struct spot) spots = {0};
+	bool sorted = true; /* as one segment's places are */
 
-	for (place_id pl = 0; pl < p->places.n; pl++)
-		if (used[pl])
-			vec_push(&spots,
-				 (struct spot){p->places.v[pl].svma, p->places.v[pl].image, pl});
-	vec_sort(&spots, spot_compare);
+	for (place_id pl = 0; pl < p->places.n; pl++) {
+		const struct spot s = {p->places.v[pl].svma, p->places.v[pl].image, pl};
+
+		if (!used[pl])
+			continue;
+		sorted &= !spots.n || spot_compare(&spots.v[spots.n - 1], &s) < 0;
+		vec_push(&spots, s);
+	}
+	if (!sorted)
+		vec_sort(&spots, spot_compare);
 	for (size_t i = 0, next; i < spots.n; i = next) {
 		for (next = i; next < spots.n && spots.v[next].image == spots.v[i].image;)
 			next++;

@@ -113,9 +113,9 @@ size_t frames_add(struct frames *f, const void *image, uint64_t svma, struct lin
 	return f->frames.n - first;
 }
 
-const char *frames_name(struct frames *f, const struct frame *frame, bool args)
+static const char *readable(struct frames *f, uint32_t i, bool args)
 {
-	struct frame_name *name = &f->names.v[frame->name];
+	struct frame_name *name = &f->names.v[i];
 	const char **slot = &name->readable[args];
 	char *plain;
 
@@ -125,6 +125,22 @@ const char *frames_name(struct frames *f, const struct frame *frame, bool args)
 	*slot = plain ? arena_strdup(&f->text, plain) : name->linked;
 	free(plain);
 	return *slot;
+}
+
+const char *frames_name(struct frames *f, const struct frame *frame, bool args)
+{
+	return readable(f, frame->name, args);
+}
+
+size_t frames_inlined(struct frames *f, uint64_t svma, struct lines *l, bool args, const char **ret,
+		      size_t max)
+{
+	const char *linked[INLINES_MAX];
+	size_t n = inlines_names(l, svma, linked, max + 1 < INLINES_MAX ? max + 1 : INLINES_MAX);
+
+	for (size_t i = 1; i < n; i++)
+		ret[i - 1] = readable(f, add_name(f, linked[i]), args);
+	return n ? n - 1 : 0;
 }
 
 void frames_release(struct frames *f)

@@ -52,6 +52,12 @@ size_t frames_find(const struct frames *f, const void *image, uint64_t svma,
 size_t frames_add(struct frames *f, const void *image, uint64_t svma, struct lines *l,
 		  const struct frame **ret);
 
+/* The readable names of the functions inlined at SVMA into its procedure, the outermost first; how
+ * many, at most MAX.  Equal names are equal pointers, as of frames_name; nothing is remembered of
+ * the place. */
+size_t frames_inlined(struct frames *f, uint64_t svma, struct lines *l, bool args, const char **ret,
+		      size_t max);
+
 /* The readable name of a frame whose name is known; lives as long as F. */
 const char *frames_name(struct frames *f, const struct frame *frame, bool args);
 

@@ -37,17 +37,16 @@ static uint32_t number(Dwarf_Die *die, unsigned attr, uint32_t max)
 	return dwarf_formudata(dwarf_attr(die, attr, &mem), &v) == 0 && v <= max ? (uint32_t)v : 0;
 }
 
-static void describe(struct lines *l, struct lines_unit *u, struct lines_scope *s)
+static void find_scope_name(struct lines *l, struct lines_scope *s)
 {
-	Dwarf_Attribute mem;
 	const char *name;
 	Dwarf_Die die;
 	size_t n;
 
-	if (s->is_known)
+	if (s->is_named)
 		return;
-	s->is_known = true;
-	s->file = s->name = LINES_NO_TEXT;
+	s->is_named = true;
+	s->name = LINES_NO_TEXT;
 	lines_renew(l);
 	if (!dwarf_offdie(l->dwarf, s->die, &die))
 		return;
@@ -57,7 +56,19 @@ static void describe(struct lines *l, struct lines_unit *u, struct lines_scope *
 		s->name = lines_intern(l, name);
 		l->n_name_bytes += n;
 	}
-	if (s->parent == LINES_NO_SCOPE)
+}
+
+static void find_scope_call(struct lines *l, struct lines_unit *u, struct lines_scope *s)
+{
+	Dwarf_Attribute mem;
+	Dwarf_Die die;
+
+	if (s->has_call)
+		return;
+	s->has_call = true;
+	s->file = LINES_NO_TEXT;
+	lines_renew(l);
+	if (s->parent == LINES_NO_SCOPE || !dwarf_offdie(l->dwarf, s->die, &die))
 		return;
 	s->line = number(&die, DW_AT_call_line, INT32_MAX);
 	s->column = (uint16_t)number(&die, DW_AT_call_column, UINT16_MAX);
@@ -73,45 +84,79 @@ static uint32_t innermost(const struct lines_unit *u, uint64_t svma)
 	return above ? u->scope_starts.v[above - 1].scope : LINES_NO_SCOPE;
 }
 
-static size_t fill(struct lines *l, struct lines_unit *u, uint32_t scope, struct inline_scope *ret,
-		   size_t max)
+/* The scopes that SVMA is in, of one unit, as many as are wanted. */
+struct scope_chain {
+	struct lines_unit *unit;
+	uint32_t scopes[INLINES_MAX]; /* the outermost first */
+	size_t n;
+};
+
+static void follow_parents(struct scope_chain *c, uint32_t scope, size_t max)
 {
-	uint32_t chain[INLINES_MAX]; /* a ring: the outermost are wanted, and come last */
-	size_t depth = 0, n;
+	uint32_t ring[INLINES_MAX]; /* the outermost are wanted, and come last */
+	size_t depth = 0;
 
-	for (uint32_t i = scope; i != LINES_NO_SCOPE; i = u->scopes.v[i].parent)
-		chain[depth++ % INLINES_MAX] = i;
-	n = depth < INLINES_MAX ? depth : INLINES_MAX;
-	n = n < max ? n : max;
-	for (size_t k = 0; k < n; k++) {
-		struct lines_scope *s = &u->scopes.v[chain[(depth - 1 - k) % INLINES_MAX]];
+	for (uint32_t i = scope; i != LINES_NO_SCOPE; i = c->unit->scopes.v[i].parent)
+		ring[depth++ % INLINES_MAX] = i;
+	c->n = depth < INLINES_MAX ? depth : INLINES_MAX;
+	c->n = c->n < max ? c->n : max;
+	for (size_t k = 0; k < c->n; k++)
+		c->scopes[k] = ring[(depth - 1 - k) % INLINES_MAX];
+}
 
-		describe(l, u, s);
+/* C->n is 0 when no scope is there. */
+static void find_scopes(struct lines *l, uint64_t svma, struct scope_chain *c, size_t max)
+{
+	struct lines_cursor cursor = {0};
+	const struct lines_span *s;
+
+	c->n = 0;
+	while ((s = lines_covering(l, svma, &cursor))) {
+		uint32_t scope;
+
+		c->unit = &l->units.v[s->unit];
+		lines_read_scopes(l, s->unit);
+		scope = innermost(c->unit, svma);
+		if (scope == LINES_NO_SCOPE)
+			continue;
+		follow_parents(c, scope, max);
+		return;
+	}
+}
+
+static const char *scope_name(struct lines *l, struct lines_scope *s)
+{
+	find_scope_name(l, s);
+	return s->name == LINES_NO_TEXT ? "?" : l->texts.v[s->name];
+}
+
+size_t inlines_find(struct lines *l, uint64_t svma, struct inline_scope *ret, size_t max)
+{
+	struct scope_chain c;
+
+	find_scopes(l, svma, &c, max);
+	for (size_t k = 0; k < c.n; k++) {
+		struct lines_scope *s = &c.unit->scopes.v[c.scopes[k]];
+
+		find_scope_call(l, c.unit, s);
 		ret[k] = (struct inline_scope){
-			.name = s->name == LINES_NO_TEXT ? "?" : l->texts.v[s->name],
+			.name = scope_name(l, s),
 			.file = s->file == LINES_NO_TEXT ? NULL : l->texts.v[s->file],
 			.line = s->line,
 			.column = s->column,
 		};
 	}
-	return n;
+	return c.n;
 }
 
-size_t inlines_find(struct lines *l, uint64_t svma, struct inline_scope *ret, size_t max)
+size_t inlines_names(struct lines *l, uint64_t svma, const char **ret, size_t max)
 {
-	struct lines_cursor c = {0};
-	const struct lines_span *s;
+	struct scope_chain c;
 
-	while ((s = lines_covering(l, svma, &c))) {
-		struct lines_unit *u = &l->units.v[s->unit];
-		uint32_t scope;
-
-		lines_read_scopes(l, s->unit);
-		scope = innermost(u, svma);
-		if (scope != LINES_NO_SCOPE)
-			return fill(l, u, scope, ret, max);
-	}
-	return 0;
+	find_scopes(l, svma, &c, max);
+	for (size_t k = 0; k < c.n; k++)
+		ret[k] = scope_name(l, &c.unit->scopes.v[c.scopes[k]]);
+	return c.n;
 }
 
 void inlines_stats(const struct lines *l, size_t *ret_n_units, size_t *ret_n_scopes)

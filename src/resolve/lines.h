@@ -42,6 +42,9 @@ struct lines;
 struct lines *lines_open(int fd, const char *path, int *ret_code, struct err *err);
 void lines_close(struct lines *l);
 
+/* The same for who asks for nothing but inlines_names: no line is found, and less is read. */
+struct lines *lines_open_scopes(int fd, const char *path, int *ret_code, struct err *err);
+
 /* Finds the line of the instruction at SVMA: 0, or -ENOENT. */
 int lines_find(struct lines *l, uint64_t svma, struct line *ret);
 

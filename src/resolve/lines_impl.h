@@ -28,11 +28,11 @@ struct lines_decl {
 /* A procedure's code, or the code of one call inlined into it. */
 struct lines_scope {
 	Dwarf_Off die;
-	uint32_t parent; /* the scope it was inlined into; LINES_NO_SCOPE: a procedure */
-	bool is_known;	 /* what follows was filled, when it was first asked for */
+	uint32_t parent;	 /* the scope it was inlined into; LINES_NO_SCOPE: a procedure */
+	bool is_named, has_call; /* what follows was filled, when it was first asked for */
+	uint32_t name;		 /* as linked, in lines.texts; LINES_NO_TEXT: it has none */
 	uint16_t column;
 	uint32_t line, file; /* of the call; 0 and LINES_NO_TEXT: not known */
-	uint32_t name;	     /* as linked, in lines.texts; LINES_NO_TEXT: it has none */
 };
 
 #define LINES_NO_SCOPE UINT32_MAX

@@ -117,15 +117,20 @@ const struct resolved *resolver_image(struct resolver *r, const struct image *im
 	return &resolver_entry_find(r, im)->result;
 }
 
+static void close_lines(struct resolver_entry *e)
+{
+	if (e->lines)
+		e->lines_tried = false;
+	lines_close(e->lines);
+	e->lines = NULL;
+}
+
 void resolver_rest(struct resolver *r, const struct image *im)
 {
 	struct resolver_entry *e = resolver_entry_find(r, im);
 
 	symcache_rest(&e->symbols.cache);
-	if (e->lines)
-		e->lines_tried = false;
-	lines_close(e->lines);
-	e->lines = NULL;
+	close_lines(e);
 	resolver_entry_close_code(e);
 }
 
@@ -248,22 +253,36 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
 	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
 }
 
-struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
-				   const struct image *im)
+/* The DWARF of E; SCOPES_ONLY when no lines will be asked for. */
+static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
+				const struct image *im, bool scopes_only)
 {
 	_mem_ char *path = NULL;
 	_fd_ int fd = -1;
 	int rc;
 
+	if (e->scopes_only && !scopes_only)
+		close_lines(e);
 	if (e->lines_tried)
 		return e->lines;
 	e->lines_tried = true;
+	e->scopes_only = scopes_only;
 	if (im->flags & IMAGE_OFFSETS) /* not svmas */
 		return NULL;
 	fd = resolver_open_debug(r, im, &path, NULL);
-	if (fd >= 0)
-		e->lines = lines_open(fd, path ? path : im->path, &rc, NULL);
+	if (fd < 0)
+		return NULL;
+	if (!path)
+		path = xstrdup(im->path);
+	e->lines = scopes_only ? lines_open_scopes(fd, path, &rc, NULL)
+			       : lines_open(fd, path, &rc, NULL);
 	return e->lines;
+}
+
+struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
+				   const struct image *im)
+{
+	return open_lines(r, e, im, false);
 }
 
 void resolver_name_procedure(struct resolver *r, struct resolver_entry *e, uint64_t svma, bool args,
@@ -304,6 +323,14 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 			ret[i].name = frames_name(&r->frames, f, args);
 	}
 	return n;
+}
+
+size_t resolver_inlined(struct resolver *r, const struct image *im, uint64_t svma, bool args,
+			const char **ret, size_t max)
+{
+	struct lines *l = open_lines(r, resolver_entry_find(r, im), im, true);
+
+	return l ? frames_inlined(&r->frames, svma, l, args, ret, max) : 0;
 }
 
 int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err)

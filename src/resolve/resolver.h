@@ -126,6 +126,12 @@ struct code_scope {
 size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct code_scope *ret, size_t max);
 
+/* The names of the functions inlined at SVMA into its procedure, the outermost first, as
+ * resolver_frames has them behind the first; returns how many there are, at most MAX.  For who asks
+ * about each place once and wants no lines: no line table is read, nothing is remembered. */
+size_t resolver_inlined(struct resolver *r, const struct image *im, uint64_t svma, bool args,
+			const char **ret, size_t max);
+
 /* The readable name of procedure I of IM, with the types of its arguments or without. */
 const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i, bool args);
 

@@ -35,6 +35,7 @@ struct resolver_entry {
 	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
 	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */
 	bool lines_tried;
+	bool scopes_only;	/* LINES have none */
 	struct code_file *code; /* its instructions, while open; NULL: none, or not looked for */
 	bool code_tried;
 };

@@ -53,21 +53,38 @@ static void check_inlines(struct lines *l, uint64_t svma)
 	}
 }
 
+/* The names alone are the same, from DWARF opened without lines.  What is hidden then may be what
+ * is damaged, or all there is: NAMES may be NULL where L is not, and the other way round. */
+static void check_names(struct lines *l, struct lines *names, uint64_t svma)
+{
+	struct inline_scope all[INLINES_MAX];
+	const char *some[INLINES_MAX];
+	size_t n = inlines_find(l, svma, all, INLINES_MAX);
+
+	FUZZ_REQUIRE((names ? inlines_names(names, svma, some, INLINES_MAX) : 0) == n);
+	for (size_t i = 0; i < n; i++)
+		FUZZ_REQUIRE(strcmp(some[i], all[i].name) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	int fd = memfd_create("lines", MFD_CLOEXEC), code;
 	struct line_row *rows;
 	struct lines_extent extent;
-	struct lines *l;
+	struct lines *l, *names;
 	uint64_t last = 0;
 	size_t n_rows;
 
 	FUZZ_REQUIRE(fd >= 0 && file_write_all(fd, data, n) == 0);
 	l = lines_open(fd, "/nowhere/lines", &code, NULL);
-	close(fd);
 	FUZZ_REQUIRE(l ? code == 0 : code < 0);
-	if (!l)
+	names = lines_open_scopes(fd, "/nowhere/lines", &code, NULL);
+	FUZZ_REQUIRE(names ? code == 0 : code < 0);
+	close(fd);
+	if (!l) {
+		lines_close(names);
 		return 0;
+	}
 	n_rows = lines_range(l, 0x10, UINT64_MAX - 1, &rows);
 	for (size_t i = 0; i < n_rows; i++) {
 		const struct line_row *r = &rows[i];
@@ -82,8 +99,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			FUZZ_REQUIRE(extent.first <= extent.last);
 		check_inlines(l, r->svma);
 		check_inlines(l, r->end - 1);
+		check_names(l, names, r->svma);
 	}
 	free(rows);
 	lines_close(l);
+	lines_close(names);
 	return 0;
 }

@@ -361,6 +361,19 @@ static void check_frames(const char *name, const char *outermost)
 		EXPECT_STR(again[1].name, "outer");
 	}
 	EXPECT(n_deep >= 8);
+	/* Names alone, from DWARF opened without lines; and lines again behind that. */
+	resolver_rest(r, &im);
+	for (uint64_t svma = start; svma < end; svma++) {
+		const char *inlined[8];
+		size_t n = resolver_inlined(r, &im, svma, true, inlined, n_elems(inlined));
+
+		EXPECT_EQ(resolver_frames(r, &im, svma, true, at, n_elems(at)), n + 1);
+		for (size_t i = 0; i < n; i++)
+			EXPECT(inlined[i] == at[i + 1].name);
+		EXPECT_EQ(resolver_inlined(r, &im, svma, true, inlined, 1), n ? 1 : 0);
+	}
+	resolver_frames(r, &im, end, true, again, 8); /* not remembered: it opens lines */
+	EXPECT(resolver_frames(r, &im, start, true, at, 8) >= 1 && at[0].line);
 	/* What was handed out outlives the DWARF, and it can be asked again. */
 	resolver_rest(r, &im);
 	EXPECT(at[0].name && at[0].name[0]);
