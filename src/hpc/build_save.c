@@ -42,6 +42,9 @@ static void number_nodes(struct build *b, const uint32_t *number)
 				in->nodes[c] = number[in->nodes[c]] + 1;
 }
 
+/* What making cct.db may take, for all threads together. */
+#define CCT_BYTES (256u << 20)
+
 struct cct_progress {
 	struct build *b;
 	struct err *err;
@@ -57,8 +60,10 @@ static int on_cct_progress(void *user, uint64_t done, uint64_t all)
 static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
 {
 	struct cct_progress progress = {b, err};
-	const struct hpc_cct_options o = {
-		.n_threads = b->opts.n_threads, .progress = on_cct_progress, .user = &progress};
+	const struct hpc_cct_options o = {.n_threads = b->opts.n_threads,
+					  .memory_bytes = CCT_BYTES,
+					  .progress = on_cct_progress,
+					  .user = &progress};
 	struct hpc_profile_db db;
 	struct file_map map;
 	int rc = file_map_open(&map, b->opts.dir->fd, "profile.db", true, err);

@@ -19,9 +19,11 @@ struct totals {
 	uint64_t n; /* threads with a value */
 };
 
-/* A metric in the contexts of a stripe. */
+/* A metric in the contexts of a stripe.  Most contexts are instructions that call nothing, whose
+ * values are the same in all scopes: for them only those of execution are kept. */
 struct block {
 	struct totals of[STRIPE][N_METRIC_SCOPES];
+	bool differ[STRIPE];
 };
 
 struct stripe {
@@ -77,6 +79,7 @@ static void add(struct totals *t, uint64_t n)
 static void add_cell(struct statistics *s, uint32_t ctxId, unsigned m, const struct cell *cell)
 {
 	struct stripe *stripe = &s->stripes[ctxId / STRIPE];
+	bool *differ;
 	struct totals *t;
 
 	if (!stripe->blocks)
@@ -84,7 +87,13 @@ static void add_cell(struct statistics *s, uint32_t ctxId, unsigned m, const str
 	if (!stripe->blocks[m])
 		stripe->blocks[m] = xcalloc(1, sizeof(*stripe->blocks[m]));
 	t = stripe->blocks[m]->of[ctxId % STRIPE];
-	for (unsigned i = 0; i < N_METRIC_SCOPES; i++)
+	differ = &stripe->blocks[m]->differ[ctxId % STRIPE];
+	/* No scope has more than execution, and none less than point. */
+	if (!*differ && cell->in[IN_POINT] != cell->in[IN_EXECUTION]) {
+		*differ = true;
+		t[IN_POINT] = t[IN_FUNCTION] = t[IN_LEX_AWARE] = t[IN_EXECUTION];
+	}
+	for (unsigned i = *differ ? 0 : IN_EXECUTION; i < N_METRIC_SCOPES; i++)
 		add(&t[i], cell->in[i]);
 }
 
@@ -136,17 +145,20 @@ static void write_ctx(const struct statistics *s, const struct build_metrics *ms
 
 	for (unsigned m = 0; m < s->n_metrics; m++) {
 		const struct totals *t;
+		bool differ;
 
 		if (!stripe->blocks[m])
 			continue;
 		t = stripe->blocks[m]->of[ctxId % STRIPE];
+		differ = stripe->blocks[m]->differ[ctxId % STRIPE];
 		if (!t[IN_EXECUTION].n)
 			continue;
 		for (unsigned k = 0; k < N_STATISTICS; k++)
 			for (unsigned i = 0; i < N_METRIC_SCOPES; i++)
-				hpc_profile_block_add(
-					block, ctxId, stat_metric_id(m, k, i),
-					statistic(&ms->v.v[m], &t[i], k, t[IN_EXECUTION].n));
+				hpc_profile_block_add(block, ctxId, stat_metric_id(m, k, i),
+						      statistic(&ms->v.v[m],
+								&t[differ ? i : IN_EXECUTION], k,
+								t[IN_EXECUTION].n));
 	}
 }
 
