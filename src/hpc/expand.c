@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "hpc/call_sites.h"
 
 /* A place's elements in the pool, outermost first, and where threads begin that begin there. */
 struct chain {
@@ -21,16 +22,20 @@ struct chain {
 	uint16_t entry; /* enum hpc_entry_point */
 };
 
+/* Of a place: what is deeper is left out. */
+#define MOST_SCOPES 256
+
 struct expander {
 	struct contexts *c;
 	struct query *q;
 	struct chain *chains; /* by place */
+	bool *is_caller;      /* by place: some context calls there */
 	VEC(struct lexical) pool;
 	/* of the image at hand: */
 	const struct image *im;
 	uint32_t module;
 	const struct symtab *st;
-	struct resolved_frame frames[RESOLVER_MAX_FRAMES];
+	struct code_scope scopes[MOST_SCOPES];
 };
 
 /* --- places --- */
@@ -60,34 +65,56 @@ static void add_function(struct expander *x, const struct hpc_function *f, uint8
 					    .flags = HPC_HAS_FUNCTION});
 }
 
-static void add_line(struct expander *x, const struct resolved_frame *frame)
+static void add_line(struct expander *x, const struct code_scope *line)
 {
-	if (frame->file && frame->line)
-		vec_push(&x->pool, (struct lexical){.file = contexts_file(x->c, frame->file),
-						    .line = frame->line,
+	if (line->file && line->line)
+		vec_push(&x->pool, (struct lexical){.file = contexts_file(x->c, line->file),
+						    .line = line->line,
 						    .relation = HPC_LEXICAL,
 						    .lexicalType = HPC_LINE,
 						    .flags = HPC_HAS_SRC_LOC});
 }
 
-/* The procedure that SVMA is in. */
-static struct hpc_function procedure(struct expander *x, const struct resolved_frame *frame,
-				     uint64_t svma)
+/* Loops are told apart by where they begin in the module, as HPCToolkit does: two may have one
+ * line. */
+static void add_loop(struct expander *x, const struct code_scope *loop)
 {
-	struct hpc_function f = {
-		.name = "[no symbol]", .module = x->module, .file = HPC_NONE, .offset = svma};
-	uint32_t i = x->im->kind == IMAGE_UNKNOWN ? PROC_NONE : frame->proc;
+	struct lexical l = {.module = x->module,
+			    .offset = loop->svma,
+			    .relation = HPC_LEXICAL,
+			    .lexicalType = HPC_LOOP,
+			    .flags = HPC_HAS_POINT};
 
-	if (x->im->kind == IMAGE_UNKNOWN) {
-		f.name = "[unknown]";
-		f.offset = 0;
-	} else if (i != PROC_NONE) {
-		f.name = resolver_name(x->q->resolver, x->im, i, true);
-		f.offset = symtab_get(x->st, i).start;
-	} else {
-		f.offset = 0;
+	if (loop->file && loop->line) {
+		l.file = contexts_file(x->c, loop->file);
+		l.line = loop->line;
+		l.flags |= HPC_HAS_SRC_LOC;
 	}
-	return f;
+	vec_push(&x->pool, l);
+}
+
+static void add_inlined(struct expander *x, const struct code_scope *call)
+{
+	const struct hpc_function f = {.name = call->name ? call->name : "[no symbol]",
+				       .module = x->module,
+				       .file = HPC_NONE};
+
+	add_function(x, &f, HPC_INLINED_CALL);
+}
+
+/* The procedure that a place is in. */
+static void add_procedure(struct expander *x, struct chain *chain, const struct code_scope *scope)
+{
+	struct hpc_function f = {.name = "[no symbol]", .module = x->module, .file = HPC_NONE};
+
+	if (x->im->kind == IMAGE_UNKNOWN)
+		f.name = "[unknown]";
+	else if (scope->name)
+		f.name = scope->name;
+	if (scope->proc != PROC_NONE)
+		f.offset = symtab_get(x->st, scope->proc).start;
+	add_function(x, &f, HPC_CALL);
+	chain->entry = (uint16_t)entry_of(f.name);
 }
 
 /* A place that is no code. */
@@ -107,31 +134,31 @@ static void expand_mark(struct expander *x, struct chain *chain)
 	chain->n = 1;
 }
 
-static void expand_place(struct expander *x, struct chain *chain, uint64_t svma)
+/* SVMA is the place's, INSN where its instruction begins. */
+static void expand_place(struct expander *x, struct chain *chain, uint64_t svma, uint64_t insn)
 {
-	struct resolved_frame *frames = x->frames;
 	size_t n = 1;
 
-	frames[0] = (struct resolved_frame){.proc = PROC_NONE};
+	x->scopes[0] = (struct code_scope){.kind = CODE_FUNCTION, .proc = PROC_NONE};
 	if (x->im->kind != IMAGE_UNKNOWN)
-		n = resolver_frames(x->q->resolver, x->im, svma, true, frames, RESOLVER_MAX_FRAMES);
-	if (n > RESOLVER_MAX_FRAMES)
-		n = RESOLVER_MAX_FRAMES;
+		n = resolver_scopes(x->q->resolver, x->im, svma, true, x->scopes, MOST_SCOPES);
+	if (n > MOST_SCOPES)
+		n = MOST_SCOPES;
 	chain->first = (uint32_t)x->pool.n;
 	for (size_t i = 0; i < n; i++) {
-		struct hpc_function f = {.module = x->module, .file = HPC_NONE};
+		const struct code_scope *s = &x->scopes[i];
 
-		if (i == 0)
-			f = procedure(x, &frames[0], svma);
+		if (s->kind == CODE_FUNCTION)
+			add_procedure(x, chain, s);
+		else if (s->kind == CODE_LOOP)
+			add_loop(x, s);
+		else if (s->kind == CODE_LINE)
+			add_line(x, s);
 		else
-			f.name = frames[i].name ? frames[i].name : "[no symbol]";
-		add_function(x, &f, i ? HPC_INLINED_CALL : HPC_CALL);
-		if (i == 0)
-			chain->entry = (uint16_t)entry_of(f.name);
-		add_line(x, &frames[i]);
+			add_inlined(x, s);
 	}
 	vec_push(&x->pool, (struct lexical){.module = x->module,
-					    .offset = svma,
+					    .offset = insn,
 					    .relation = HPC_LEXICAL,
 					    .lexicalType = HPC_INSTRUCTION,
 					    .flags = HPC_HAS_POINT});
@@ -140,6 +167,8 @@ static void expand_place(struct expander *x, struct chain *chain, uint64_t svma)
 
 static void expand_image(struct expander *x, image_id image, const struct spot *spots, size_t n)
 {
+	uint64_t *insns;
+
 	x->im = &x->q->profile->images.v[image];
 	if (x->im->kind == IMAGE_MARK) {
 		for (size_t i = 0; i < n; i++)
@@ -148,8 +177,11 @@ static void expand_image(struct expander *x, image_id image, const struct spot *
 	}
 	x->module = contexts_module(x->c, query_image_name(x->q, image));
 	x->st = resolver_image(x->q->resolver, x->im)->symtab;
+	insns = xcalloc(n, sizeof(*insns));
+	call_sites_find(x->q, image, spots, n, x->is_caller, insns);
 	for (size_t i = 0; i < n; i++)
-		expand_place(x, &x->chains[spots[i].place], spots[i].svma);
+		expand_place(x, &x->chains[spots[i].place], spots[i].svma, insns[i]);
+	free(insns);
 	resolver_rest(x->q->resolver, x->im);
 }
 
@@ -215,6 +247,10 @@ uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_
 		used[p->ctxs.v[ctx].parent] = true;
 		calls[p->ctxs.v[ctx].parent] = true;
 	}
+	x.is_caller = xcalloc(p->places.n + 1, sizeof(*x.is_caller));
+	for (ctx_id ctx = 1; ctx < p->ctxs.n; ctx++)
+		if (calls[ctx])
+			x.is_caller[p->ctxs.v[ctx].place] = true;
 	x.chains = xcalloc(p->places.n + 1, sizeof(*x.chains));
 	expand_places(&x, used);
 	for (ctx_id ctx = 0; ctx < p->ctxs.n; ctx++) {
@@ -230,6 +266,7 @@ uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_
 	}
 	vec_release(&x.pool);
 	free(x.chains);
+	free(x.is_caller);
 	free(used);
 	free(calls);
 	return nodes;
