@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The helper thread and what it looks after.
+ *
+ * A source is known to an epoll instance by its event: it says when half of the ring is full, and
+ * when the thread has ended, whose ticks are then taken and its source closed.  After fork(2) the
+ * new process has no helper, no rings and only the thread that forked: descriptors of the parent's
+ * are closed, and each sink that wants to go on begins anew. */
+#include "inproc/drain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inproc/threads.h"
+
+enum { EVERY_MS = 100, CHUNK_SOURCES = 256 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sink *sinks;
+static _Atomic(unsigned) n_all_threads; /* sinks that want threads begun later */
+static struct source *free_sources;
+static int epoll_fd = -1, wake_fd = -1;
+static pid_t helper_tid; /* 0: there is none */
+static pthread_once_t at_fork_once = PTHREAD_ONCE_INIT;
+
+void drain_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void drain_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* Sources. */
+
+/* They come in chunks that stay: an event of epoll may still name one that is closed. */
+static struct source *new_source(void)
+{
+	struct source *s = free_sources;
+
+	if (!s) {
+		s = mmap(NULL, CHUNK_SOURCES * sizeof(*s), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (s == MAP_FAILED)
+			return NULL;
+		for (size_t i = 0; i < CHUNK_SOURCES; i++) {
+			s[i].fd = -1;
+			s[i].next = i + 1 < CHUNK_SOURCES ? &s[i + 1] : NULL;
+		}
+	}
+	free_sources = s->next;
+	return s;
+}
+
+static void free_source(struct source *s)
+{
+	s->next = free_sources;
+	free_sources = s;
+}
+
+/* Takes *AT's source out of K. */
+static void end_source(struct sink *k, struct source **at)
+{
+	struct source *s = *at;
+
+	source_drain_last(s, k->tick, k);
+	k->n_ticks += s->n_ticks;
+	k->n_lost += s->n_lost;
+	*at = s->next;
+	source_close(s);
+	free_source(s);
+}
+
+static void drain_sink(struct sink *k)
+{
+	for (struct source **at = &k->sources; *at;) {
+		bool ended = source_has_ended(*at);
+
+		if (ended) {
+			end_source(k, at);
+			continue;
+		}
+		source_drain(*at, k->tick, k);
+		at = &(*at)->next;
+	}
+	if (k->after)
+		k->after(k);
+	while (k->done && k->sources)
+		end_source(k, &k->sources);
+}
+
+/* The helper thread. */
+
+static void *help(void *unused)
+{
+	struct epoll_event events[64];
+	uint64_t n;
+
+	__atomic_store_n(&helper_tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	prctl(PR_SET_NAME, "dwell-profil");
+	for (bool busy = true;;) {
+		epoll_wait(epoll_fd, events, 64, busy ? EVERY_MS : -1);
+		drain_lock();
+		if (read(wake_fd, &n, sizeof(n)) < 0)
+			n = 0; /* nobody called */
+		busy = sinks != NULL;
+		for (struct sink *k = sinks; k; k = k->next)
+			drain_sink(k);
+		drain_unlock();
+	}
+	return unused;
+}
+
+static int start_helper(void)
+{
+	struct epoll_event wake = {.events = EPOLLIN};
+	sigset_t all, before;
+	pthread_t t;
+	int e;
+
+	if (epoll_fd < 0)
+		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (wake_fd < 0) {
+		wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (epoll_fd >= 0 && wake_fd >= 0)
+			epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &wake);
+	}
+	if (epoll_fd < 0 || wake_fd < 0)
+		return -errno;
+	helper_tid = -1; /* until it says which it is */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	e = threads_create_untold(&t, help);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (e) {
+		helper_tid = 0;
+		return -e;
+	}
+	pthread_detach(t);
+	return 0;
+}
+
+static void wake_helper(void)
+{
+	uint64_t one = 1;
+
+	if (write(wake_fd, &one, sizeof(one)) < 0)
+		return; /* it is awake, then */
+}
+
+/* Fork. */
+
+static void after_fork_in_child(void)
+{
+	struct sink *was = sinks;
+
+	sinks = NULL;
+	atomic_store(&n_all_threads, 0);
+	helper_tid = 0;
+	if (epoll_fd >= 0)
+		close(epoll_fd);
+	if (wake_fd >= 0)
+		close(wake_fd);
+	epoll_fd = wake_fd = -1;
+	for (struct sink *k = was, *next; k; k = next) {
+		next = k->next;
+		for (struct source *s = k->sources, *t; s; s = t) {
+			t = s->next;
+			source_forget(s);
+			free_source(s);
+		}
+		k->sources = NULL;
+		k->next = NULL;
+		k->n_ticks = k->n_lost = 0;
+		if (k->reborn)
+			k->reborn(k);
+	}
+	drain_unlock();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(drain_lock, drain_unlock, after_fork_in_child);
+}
+
+/* Sinks. */
+
+int drain_add_thread(struct sink *k, pid_t tid)
+{
+	struct source *s = new_source();
+	struct epoll_event event = {.events = EPOLLIN};
+	int e = s ? source_open(s, tid, &k->spec) : -ENOMEM;
+
+	if (e < 0) {
+		if (s)
+			free_source(s);
+		k->error = e;
+		k->n_missed++;
+		return e;
+	}
+	s->next = k->sources;
+	k->sources = s;
+	if (s->fd >= 0)
+		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, s->fd, &event);
+	return 0;
+}
+
+static void add_one(void *ctx, pid_t tid)
+{
+	struct sink *k = ctx;
+
+	if (tid != helper_tid)
+		drain_add_thread(k, tid);
+}
+
+int drain_add(struct sink *k)
+{
+	int e = 0;
+
+	pthread_once(&at_fork_once, watch_forks);
+	if (!helper_tid)
+		e = start_helper();
+	if (e < 0)
+		return e;
+	k->error = 0;
+	k->n_missed = 0;
+	if (k->all_threads) {
+		while (__atomic_load_n(&helper_tid, __ATOMIC_ACQUIRE) < 0)
+			sched_yield();
+		threads_each(add_one, k);
+		if (!k->sources)
+			return k->error ? k->error : -ESRCH;
+		atomic_fetch_add(&n_all_threads, 1);
+	}
+	k->next = sinks;
+	sinks = k;
+	wake_helper();
+	return 0;
+}
+
+void drain_now(struct sink *k)
+{
+	drain_sink(k);
+}
+
+void drain_remove(struct sink *k)
+{
+	struct sink **at = &sinks;
+
+	while (*at && *at != k)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = k->next;
+	if (k->all_threads)
+		atomic_fetch_sub(&n_all_threads, 1);
+	while (k->sources)
+		end_source(k, &k->sources);
+	if (k->after)
+		k->after(k);
+}
+
+void drain_thread_began(void)
+{
+	pid_t tid;
+
+	if (!atomic_load(&n_all_threads))
+		return;
+	tid = (pid_t)syscall(SYS_gettid);
+	drain_lock();
+	for (struct sink *k = sinks; k; k = k->next) {
+		struct source **at = &k->sources;
+
+		if (!k->all_threads || k->done)
+			continue;
+		while (*at && (*at)->tid != tid)
+			at = &(*at)->next;
+		if (*at && source_has_ended(*at)) { /* of an earlier thread with this number */
+			end_source(k, at);
+			drain_add_thread(k, tid);
+		} else if (!*at) {
+			drain_add_thread(k, tid);
+		}
+	}
+	drain_unlock();
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Brings ticks from the sources of all threads to those who want them: one helper thread waits for
+ * rings that fill and looks at all of them ten times a second.
+ *
+ * All of it, sinks and their sources included, is under one lock.  The lock is held only for a
+ * short while and never while the program's own code runs. */
+#ifndef INPROC_DRAIN_H
+#define INPROC_DRAIN_H
+
+#include "inproc/source.h"
+
+/* Somebody who wants ticks.  Zeroed but for the functions, the spec and all_threads; belongs to the
+ * caller and stays until drain_remove. */
+struct sink {
+	struct sink *next;
+	struct source *sources;
+	struct tick_spec spec;
+	bool all_threads; /* of this process, those begun later too; else those opened by hand */
+	tick_fn *tick;	  /* ctx is the sink */
+	void (*after)(struct sink *s);	/* some ticks have come; may be NULL */
+	void (*reborn)(struct sink *s); /* in a new process after fork(2), without sources; when
+					   NULL the sink is removed there */
+	uint64_t n_ticks, n_lost;	/* of sources that are closed */
+	unsigned n_missed;		/* threads that could not be added */
+	int error;			/* why the last of these could not; 0: none */
+	bool done;			/* wants no more ticks: its sources are closed */
+};
+
+void drain_lock(void);
+void drain_unlock(void);
+
+/* Begins with S; of all threads there are, if it wants them.  0, or -errno when not one thread
+ * could be added, or the helper thread not be started; then S is not in use. */
+int drain_add(struct sink *s);
+
+/* Adds thread TID to S.  0 or -errno. */
+int drain_add_thread(struct sink *s, pid_t tid);
+
+/* Hands all ticks so far to S. */
+void drain_now(struct sink *s);
+
+/* Hands all ticks so far to S and ends with it.  Nothing happens when S is not in use. */
+void drain_remove(struct sink *s);
+
+/* A thread of this process has begun: the calling one. */
+void drain_thread_began(void);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ticks of one thread through perf_event_open(2).
+ *
+ * Each thread has an event of its own, the leader of its group: an event of a clock that is not, or
+ * one that is switched on again after each signal, loses most of its samples.  A record of the ring
+ * holds the event's count and the program counter the thread has, or will come back to, in user
+ * space.  The number of ticks a record stands for is what the count has grown by in periods:
+ * records lost to a full ring, to throttling or to a late interrupt are not missed. */
+#include "inproc/source.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inproc/source_timer.h"
+
+#if defined(__x86_64__)
+enum { REG_IP = 8 }; /* PERF_REG_X86_IP: arch/x86/include/uapi/asm/perf_regs.h */
+#elif defined(__aarch64__)
+enum { REG_IP = 32 }; /* PERF_REG_ARM64_PC: arch/arm64/include/uapi/asm/perf_regs.h */
+#else
+#error "which register is the program counter?"
+#endif
+
+/* One sample: perf_event.h PERF_RECORD_SAMPLE with PERF_SAMPLE_READ and PERF_SAMPLE_REGS_USER. */
+struct sample {
+	struct perf_event_header header;
+	uint64_t count;
+	uint64_t abi; /* 0: no user registers, as of a thread that is ending */
+	uint64_t pc;
+};
+
+/* Pages for what comes in half a second, between 2 and 64: perf_event_mlock_kb is for all. */
+static size_t ring_pages(uint64_t rate_hz)
+{
+	uint64_t wanted = rate_hz * sizeof(struct sample) / 2;
+	size_t n = 1;
+
+	while (n < 64 && n * (size_t)sysconf(_SC_PAGESIZE) < wanted)
+		n *= 2;
+	return n;
+}
+
+static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = spec->type,
+		.config = spec->config,
+		.config1 = spec->config1,
+		.config2 = spec->config2,
+		.sample_period = spec->period,
+		.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
+		.sample_regs_user = 1ULL << REG_IP,
+		.disabled = spec->start_off,
+		.exclude_kernel = spec->user_only,
+		.exclude_hv = 1,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(ring_bytes / 2),
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	/* perf_event_paranoid 2 and up: the kernel's part is not for everybody */
+	if (fd < 0 && (errno == EACCES || errno == EPERM) && !spec->user_only) {
+		attr.exclude_kernel = 1;
+		fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	}
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* An event with a ring. */
+static int open_perf(struct source *s, pid_t tid, const struct tick_spec *spec)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t n = ring_pages(spec->rate_hz);; n /= 2) {
+		int fd = open_event(tid, spec, n * page);
+		void *ring;
+
+		if (fd < 0)
+			return fd;
+		ring = mmap(NULL, (n + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (ring != MAP_FAILED) {
+			s->fd = fd;
+			s->ring = ring;
+			s->ring_bytes = n * page;
+			return 0;
+		}
+
+		int e = errno;
+
+		close(fd);
+		if (n == 1)
+			return -e;
+	}
+}
+
+int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
+{
+	int r;
+
+	*s = (struct source){.next = s->next, .tid = tid, .fd = -1, .period = spec->period};
+	r = open_perf(s, tid, spec);
+	/* forbidden, or its memory is used up; ENOSYS and EPERM are also what seccomp filters say
+	 */
+	if (spec->is_clock && (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE))
+		r = source_timer_open(s, tid, spec);
+	return r;
+}
+
+/* Ticks at PC for what the event has counted up to COUNT. */
+static void give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx)
+{
+	uint64_t n = (count - s->n_counts + s->period / 2) / s->period;
+
+	if (count < s->n_counts || !n)
+		return;
+	s->n_counts += n * s->period;
+	s->n_ticks += n;
+	s->n_lost += n - 1;
+	s->last_pc = pc;
+	tick(ctx, pc, n);
+}
+
+void source_drain(struct source *s, tick_fn *tick, void *ctx)
+{
+	struct perf_event_mmap_page *control = (struct perf_event_mmap_page *)s->ring;
+	const uint8_t *data;
+	uint64_t head, tail;
+
+	if (s->fd < 0) {
+		source_timer_drain(s, tick, ctx);
+		return;
+	}
+	data = (const uint8_t *)control + control->data_offset;
+	head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	tail = control->data_tail;
+	while (head - tail >= sizeof(struct perf_event_header)) {
+		struct sample r = {0};
+		uint16_t n_bytes;
+
+		/* records are multiples of 8 bytes and may go round the ring's end */
+		memcpy(&r.header, data + (tail & (s->ring_bytes - 1)), sizeof(r.header));
+		n_bytes = r.header.size;
+		if (n_bytes < sizeof(r.header) || n_bytes > head - tail)
+			break;
+		for (uint64_t i = 8; i < n_bytes && i < sizeof(r); i += 8)
+			memcpy((uint8_t *)&r + i, data + ((tail + i) & (s->ring_bytes - 1)), 8);
+		if (r.header.type == PERF_RECORD_SAMPLE && r.abi)
+			give(s, r.count, r.pc, tick, ctx);
+		tail += n_bytes;
+	}
+	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
+{
+	uint64_t count;
+
+	source_drain(s, tick, ctx);
+	if (s->n_ticks && source_read(s, &count) == 0)
+		give(s, count, s->last_pc, tick, ctx);
+}
+
+int source_switch(struct source *s, bool on)
+{
+	if (s->fd < 0)
+		return source_timer_switch(s, on);
+	return ioctl(s->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+}
+
+int source_read(const struct source *s, uint64_t *ret_count)
+{
+	if (s->fd < 0)
+		return -ENOTSUP;
+	return read(s->fd, ret_count, sizeof(*ret_count)) == sizeof(*ret_count) ? 0 : -errno;
+}
+
+bool source_has_ended(const struct source *s)
+{
+	struct pollfd p = {.fd = s->fd, .events = POLLIN};
+
+	if (s->fd < 0)
+		return source_timer_has_ended(s);
+	return poll(&p, 1, 0) == 1 && p.revents & POLLHUP;
+}
+
+void source_close(struct source *s)
+{
+	if (s->fd < 0) {
+		source_timer_close(s);
+		return;
+	}
+	munmap(s->ring, s->ring_bytes + (size_t)sysconf(_SC_PAGESIZE));
+	close(s->fd);
+	*s = (struct source){.next = s->next, .fd = -1};
+}
+
+void source_forget(struct source *s)
+{
+	/* rings are not copied to a new process (VM_DONTCOPY), and timers are not inherited */
+	if (s->fd >= 0)
+		close(s->fd);
+	else
+		source_timer_forget(s);
+	*s = (struct source){.next = s->next, .fd = -1};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where the ticks of one thread come from: an event of its own with a ring that the kernel writes
+ * to, or, where perf_event_open(2) is forbidden, a timer on its CPU clock.  No signal is used with
+ * a ring; ticks wait in it, also when the thread has ended, until source_drain. */
+#ifndef INPROC_SOURCE_H
+#define INPROC_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+/* What is counted, and how often the program counter is looked at. */
+struct tick_spec {
+	uint32_t type; /* perf_event.h: struct perf_event_attr */
+	uint64_t config, config1, config2;
+	uint64_t period;  /* counts a tick stands for: ns of clocks; 1 or more */
+	bool is_clock;	  /* a clock of the thread's CPU time: a timer can stand in */
+	bool user_only;	  /* time in the kernel is left out; else it is that of the system call */
+	bool start_off;	  /* until source_switch */
+	uint64_t rate_hz; /* of ticks to expect, for the ring's size */
+};
+
+typedef void tick_fn(void *ctx, uint64_t pc, uint64_t n_ticks);
+
+struct source {
+	struct source *next; /* for the owner */
+	pid_t tid;
+	int fd;		   /* the event; -1: a timer */
+	uint64_t period;   /* as in the spec */
+	uint64_t n_counts; /* of the event that ticks were given for */
+	uint64_t last_pc;
+	struct tick_ring *ring; /* the kernel's or the timer's */
+	size_t ring_bytes;
+	timer_t timer;
+	uint64_t n_ticks, n_lost; /* lost: told apart only in what was given to a later pc */
+};
+
+/* Begins ticks of thread TID of this process.  0, or -errno of perf_event_open(2), mmap(2) (-EPERM:
+ * what perf_event_mlock_kb allows is used up) or timer_create(2). */
+int source_open(struct source *s, pid_t tid, const struct tick_spec *spec);
+
+/* Hands all ticks so far to TICK.  A tick that was lost is given to the next pc seen. */
+void source_drain(struct source *s, tick_fn *tick, void *ctx);
+
+/* The same for the last time: what has been counted since the last tick is one more, at that tick's
+ * pc, when it is half a tick or more. */
+void source_drain_last(struct source *s, tick_fn *tick, void *ctx);
+
+/* Turns the event on or off. */
+int source_switch(struct source *s, bool on);
+
+/* What the event has counted so far; -errno for a timer. */
+int source_read(const struct source *s, uint64_t *ret_count);
+
+/* Whether the thread has ended. */
+bool source_has_ended(const struct source *s);
+
+/* Ends ticks; those not drained are lost. */
+void source_close(struct source *s);
+
+/* In a new process after fork(2): lets go of what is the parent's. */
+void source_forget(struct source *s);
+
+#endif

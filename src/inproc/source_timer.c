@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One handler serves all timers; the signal's value names the ring it writes to.  A signal may
+ * still be under way when its timer is gone, so rings are never given back to the system: a closed
+ * one waits, empty and deaf, for the next timer. */
+#include "inproc/source_timer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { RING_TICKS = 1024 }; /* the drainer comes ten times a second, the kernel's tick <= 1000 */
+
+struct tick_ring {
+	struct tick_ring *next_free;
+	_Atomic(pid_t) tid; /* whose ticks it takes; 0: nobody's */
+	_Atomic(uint32_t) head, tail;
+	_Atomic(uint64_t) n_lost; /* ticks that found the ring full; the next one takes them on */
+	uint64_t period_ns;
+	struct {
+		uint64_t pc, n;
+	} ticks[RING_TICKS];
+};
+
+static struct tick_ring *free_rings; /* under the lock of whoever opens and closes sources */
+static int signal_number;
+
+static uint64_t pc_of(const ucontext_t *u)
+{
+#if defined(__x86_64__)
+	return (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+#else
+	return u->uc_mcontext.pc;
+#endif
+}
+
+static void on_tick(int number, siginfo_t *info, void *context)
+{
+	struct tick_ring *r = info->si_value.sival_ptr;
+	int saved = errno;
+	uint32_t head;
+	uint64_t n;
+
+	if (info->si_code != SI_TIMER || !r || atomic_load(&r->tid) != (pid_t)syscall(SYS_gettid))
+		return;
+	n = 1 + (uint64_t)info->si_overrun + atomic_exchange(&r->n_lost, 0);
+	head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	if (head - atomic_load_explicit(&r->tail, memory_order_acquire) < RING_TICKS) {
+		r->ticks[head % RING_TICKS].pc = pc_of(context);
+		r->ticks[head % RING_TICKS].n = n;
+		atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	} else {
+		atomic_fetch_add(&r->n_lost, n);
+	}
+	errno = saved;
+}
+
+/* Takes a real-time signal that nobody handles. */
+static int take_signal(void)
+{
+	struct sigaction now, ours = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	if (signal_number)
+		return 0;
+	sigemptyset(&ours.sa_mask);
+	for (int n = SIGRTMAX - 1; n > SIGRTMIN; n--)
+		if (sigaction(n, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
+		    sigaction(n, &ours, NULL) == 0) {
+			signal_number = n;
+			return 0;
+		}
+	return -EBUSY;
+}
+
+static struct tick_ring *take_ring(void)
+{
+	struct tick_ring *r = free_rings;
+
+	if (r) {
+		free_rings = r->next_free;
+		return r;
+	}
+	r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return r == MAP_FAILED ? NULL : r;
+}
+
+static void give_ring_back(struct tick_ring *r)
+{
+	atomic_store(&r->tid, 0);
+	r->next_free = free_rings;
+	free_rings = r;
+}
+
+/* The CPU clock of any thread: include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK. */
+static clockid_t cpu_clock_of(pid_t tid)
+{
+	return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+int source_timer_switch(struct source *s, bool on)
+{
+	uint64_t ns = on ? s->period : 0;
+	struct itimerspec every = {
+		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+
+	every.it_value = every.it_interval;
+	return timer_settime(s->timer, 0, &every, NULL) ? -errno : 0;
+}
+
+int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
+{
+	struct sigevent to = {.sigev_notify = SIGEV_THREAD_ID};
+	struct tick_ring *r;
+	int e = take_signal();
+
+	if (e < 0)
+		return e;
+	r = take_ring();
+	if (!r)
+		return -ENOMEM;
+	atomic_store(&r->tail, atomic_load(&r->head));
+	atomic_store(&r->n_lost, 0);
+	r->period_ns = spec->period;
+	to.sigev_signo = signal_number;
+	to.sigev_value.sival_ptr = r;
+	to._sigev_un._tid = tid;
+	if (timer_create(cpu_clock_of(tid), &to, &s->timer)) {
+		e = -errno;
+		give_ring_back(r);
+		return e;
+	}
+	atomic_store(&r->tid, tid);
+	s->ring = r;
+	if (!spec->start_off && (e = source_timer_switch(s, true)) < 0) {
+		source_timer_close(s);
+		return e;
+	}
+	return 0;
+}
+
+void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
+{
+	struct tick_ring *r = s->ring;
+	uint32_t head, tail;
+
+	if (!r)
+		return;
+	head = atomic_load_explicit(&r->head, memory_order_acquire);
+	tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	for (; tail != head; tail++) {
+		s->n_ticks += r->ticks[tail % RING_TICKS].n;
+		s->n_lost += r->ticks[tail % RING_TICKS].n - 1;
+		tick(ctx, r->ticks[tail % RING_TICKS].pc, r->ticks[tail % RING_TICKS].n);
+	}
+	atomic_store_explicit(&r->tail, tail, memory_order_release);
+}
+
+bool source_timer_has_ended(const struct source *s)
+{
+	return syscall(SYS_tgkill, getpid(), s->tid, 0) && errno == ESRCH;
+}
+
+void source_timer_close(struct source *s)
+{
+	if (!s->ring)
+		return;
+	timer_delete(s->timer);
+	source_timer_forget(s);
+}
+
+void source_timer_forget(struct source *s)
+{
+	if (s->ring)
+		give_ring_back(s->ring);
+	*s = (struct source){.next = s->next, .fd = -1};
+}

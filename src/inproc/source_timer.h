@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ticks from a POSIX timer on a thread's CPU clock, where perf_event_open(2) is not to be had: see
+ * source.h for what each does.  Ticks come as a real-time signal to the thread; its handler only
+ * writes to a ring.  Deliveries come with the kernel's tick; the timer's overruns make up for it.
+ */
+#ifndef INPROC_SOURCE_TIMER_H
+#define INPROC_SOURCE_TIMER_H
+
+#include "inproc/source.h"
+
+int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec);
+void source_timer_drain(struct source *s, tick_fn *tick, void *ctx);
+int source_timer_switch(struct source *s, bool on);
+bool source_timer_has_ended(const struct source *s);
+void source_timer_close(struct source *s);
+void source_timer_forget(struct source *s);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sprofil(2) and profil(2): arguments, and the one profile a process has of this kind.
+ *
+ * All arguments are copied and checked before anything changes.  The rules and their places in the
+ * manual page of HP-UX 11i: the errors are under ERRORS; what contradicts itself there (profcnt 0
+ * is both "disabled" and E2BIG, overlapping regions are both EINVAL and counted by the largest
+ * offset) is read leniently unless strict mode is asked for. */
+#include "dwell/sys/profil.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "dwell/dwell.h"
+#include "inproc/drain.h"
+#include "inproc/export.h"
+#include "inproc/histogram.h"
+#include "inproc/settings.h"
+
+static struct profile {
+	struct sink sink;
+	struct histogram histogram;
+	bool on;
+} profile;
+
+/* Copies N bytes of the program's memory, which may not be there. */
+static bool copy(void *to, const void *from, size_t n)
+{
+	struct iovec local = {to, n}, remote = {(void *)from, n};
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
+		memcpy(to, from, n);
+		return true;
+	}
+	return got == (ssize_t)n;
+}
+
+static bool copy_back(void *to, const void *from, size_t n)
+{
+	struct iovec local = {(void *)from, n}, remote = {to, n};
+	ssize_t put = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
+
+	if (put < 0 && (errno == ENOSYS || errno == EPERM)) {
+		memcpy(to, from, n);
+		return true;
+	}
+	return put == (ssize_t)n;
+}
+
+/* Arguments. */
+
+static int element_bytes(unsigned flags, bool strict)
+{
+	if (!strict)
+		flags &= ~PROF_FAST;
+	return flags == PROF_USHORT   ? 2
+	       : flags == PROF_UINT   ? 4
+	       : flags == PROF_UINT64 ? 8
+				      : -EINVAL;
+}
+
+static bool is_overflow(const struct prof *p)
+{
+	return p->pr_off == 0 && p->pr_scale == 2;
+}
+
+/* ERRORS: "a pr_size field is zero or greater than (2^46 * pr_scale) / 65536 or is not a multiple
+ * of the element size". */
+static bool good_size(const struct prof *p, unsigned elem_bytes)
+{
+	unsigned __int128 most = ((unsigned __int128)p->pr_scale << 46) >> 16;
+
+	return p->pr_size && p->pr_size <= most && p->pr_size % elem_bytes == 0;
+}
+
+/* The regions of the N entries at P into REGIONS, and the element for all else into *OUTSIDE; how
+ * many regions, or -EINVAL. */
+static int check_regions(const struct prof *p, int n, unsigned elem_bytes, struct region *regions,
+			 uint64_t *outside)
+{
+	int n_regions = 0;
+
+	*outside = 0;
+	for (int i = 0; i < n; i++) {
+		if (is_overflow(&p[i])) {
+			if (i != n - 1 || p[i].pr_size != elem_bytes)
+				return -EINVAL;
+			*outside = (uint64_t)(uintptr_t)p[i].pr_base;
+			break;
+		}
+		if (p[i].pr_scale <= 1)
+			continue;
+		if (!good_size(&p[i], elem_bytes))
+			return -EINVAL;
+		regions[n_regions++] = (struct region){.base = (uint64_t)(uintptr_t)p[i].pr_base,
+						       .n_bytes = p[i].pr_size,
+						       .offset = p[i].pr_off,
+						       .scale = p[i].pr_scale};
+	}
+	return n_regions;
+}
+
+/* "The profp array must be sorted in ascending order by pr_offset value.  The profiling regions
+ * must not overlap." */
+static bool sorted_and_apart(const struct region *r, int n, unsigned elem_bytes)
+{
+	for (int i = 1; i < n; i++)
+		if (r[i].offset <= r[i - 1].offset ||
+		    r[i].offset - r[i - 1].offset <
+			    region_span(BUCKETS_SPROFIL, elem_bytes, &r[i - 1]))
+			return false;
+	return true;
+}
+
+/* The buckets of PROFP, all checked.  0 or -errno. */
+static int make_buckets(struct buckets *b, const struct prof *profp, int n, unsigned flags,
+			bool strict)
+{
+	const int elem_bytes = element_bytes(flags, strict);
+	const size_t of_profs = (size_t)n * sizeof(struct prof);
+	const size_t n_bytes = of_profs + (size_t)n * sizeof(struct region);
+	uint64_t outside;
+	uint8_t *mem;
+	int r;
+
+	if (elem_bytes < 0)
+		return -EINVAL;
+	mem = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mem == MAP_FAILED)
+		return -ENOMEM;
+
+	struct prof *p = (struct prof *)mem;
+	struct region *regions = (struct region *)(mem + of_profs);
+
+	r = copy(p, profp, of_profs) ? check_regions(p, n, (unsigned)elem_bytes, regions, &outside)
+				     : -EFAULT;
+	if (r >= 0 && strict && !sorted_and_apart(regions, r, (unsigned)elem_bytes))
+		r = -EINVAL;
+	if (r >= 0)
+		r = buckets_init(b, BUCKETS_SPROFIL, (unsigned)elem_bytes, regions, (uint32_t)r,
+				 outside);
+	munmap(mem, n_bytes);
+	return r;
+}
+
+/* Profiling. */
+
+static void count_tick(void *ctx, uint64_t pc, uint64_t n_ticks)
+{
+	(void)ctx; /* the sink: there is one profile */
+	histogram_add(&profile.histogram, pc, n_ticks);
+}
+
+static void count_all(struct sink *s)
+{
+	s->done = histogram_flush(&profile.histogram) < 0;
+}
+
+static void end_profile(void)
+{
+	drain_remove(&profile.sink);
+	buckets_release(&profile.histogram.buckets);
+	profile.on = false;
+}
+
+static void go_on_in_child(struct sink *s)
+{
+	profile.histogram.n = 0; /* these are the parent's */
+	profile.on = drain_add(s) == 0;
+}
+
+/* Replaces what is profiled; B is taken over. */
+static int begin_profile(struct buckets *b, const struct tick_spec *spec)
+{
+	struct profile was;
+	int e;
+
+	if (profile.on)
+		drain_remove(&profile.sink);
+	was = profile;
+	profile.histogram = (struct histogram){.buckets = *b};
+	profile.sink = (struct sink){.spec = *spec,
+				     .all_threads = true,
+				     .tick = count_tick,
+				     .after = count_all,
+				     .reborn = go_on_in_child};
+	profile.on = true;
+	e = drain_add(&profile.sink);
+	if (e == 0) {
+		buckets_release(&was.histogram.buckets);
+		return 0;
+	}
+	buckets_release(b);
+	profile = was;
+	if (was.on)
+		profile.on = drain_add(&profile.sink) == 0;
+	return e;
+}
+
+/* Of an event that is no clock: of as many nanoseconds as a tick has counts. */
+static bool tell_tick(struct timeval *tvp, const struct tick_spec *spec)
+{
+	struct timeval tick = {.tv_sec = (time_t)(spec->period / 1000000000),
+			       .tv_usec = (suseconds_t)(spec->period % 1000000000 / 1000)};
+
+	return copy_back(tvp, &tick, sizeof(tick));
+}
+
+static int begin(const struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
+{
+	struct settings s;
+	struct buckets b = {0};
+	int e = settings_get(&s);
+
+	if (e < 0)
+		return e;
+	if (profcnt < 0 || profcnt > DWELL_PROFIL_MAX || (profcnt == 0 && s.strict))
+		return -E2BIG;
+	if (profcnt && (e = make_buckets(&b, profp, profcnt, flags, s.strict)) < 0)
+		return e;
+	if (tvp && !tell_tick(tvp, &s.spec)) {
+		buckets_release(&b);
+		return -EFAULT;
+	}
+	if (profcnt)
+		return begin_profile(&b, &s.spec);
+	end_profile();
+	return 0;
+}
+
+int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
+	EXPORT_AS(sprofil);
+
+int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
+{
+	int e;
+
+	drain_lock();
+	e = begin(profp, profcnt, tvp, flags);
+	drain_unlock();
+	if (e == 0)
+		return 0;
+	errno = -e;
+	return -1;
+}
+
+int inproc_profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned scale)
+	EXPORT_AS(profil);
+
+int inproc_profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned scale)
+{
+	struct prof p = {.pr_base = buf,
+			 .pr_size = bufsiz & ~(size_t)1,
+			 .pr_off = offset,
+			 .pr_scale = scale};
+
+	if (buf && scale)
+		return inproc_sprofil(&p, 1, NULL, PROF_USHORT);
+	drain_lock();
+	end_profile();
+	drain_unlock();
+	return 0;
+}
+
+EXPORT int dwell_profil_status(struct dwell_profil_status *s)
+{
+	struct dwell_profil_status now = {.size = s->size};
+
+	if (!s->size) {
+		errno = EINVAL;
+		return -1;
+	}
+	drain_lock();
+	if (profile.on)
+		drain_now(&profile.sink);
+	now.on = profile.on && !profile.histogram.broken;
+	now.tick = profile.sink.spec.period;
+	now.n_ticks = profile.sink.n_ticks;
+	now.n_moved = profile.sink.n_lost;
+	for (const struct source *t = profile.sink.sources; t; t = t->next) {
+		now.n_threads++;
+		now.n_ticks += t->n_ticks;
+		now.n_moved += t->n_lost;
+	}
+	now.n_missed = profile.sink.n_missed;
+	now.missed_errno = -profile.sink.error;
+	now.n_counted = profile.histogram.n_counted;
+	now.n_outside = profile.histogram.n_outside;
+	now.n_dropped = profile.histogram.n_dropped;
+	drain_unlock();
+	memcpy(s, &now, s->size < sizeof(now) ? s->size : sizeof(now));
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See threads.h.  In a shared library our pthread_create carries the C library's symbol versions,
+ * so that programs and libraries linked before find it; the C library's own is asked of the dynamic
+ * linker.  In a static program the linker is told to put ours in between (--wrap, which the
+ * pkg-config file says). */
+#include "inproc/threads.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inproc/drain.h"
+#include "inproc/export.h"
+
+typedef int create_fn(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+
+#ifdef DWELL_STATIC
+create_fn __real_pthread_create __attribute__((weak));
+static create_fn *real_create(void)
+{
+	return __real_pthread_create ? __real_pthread_create : pthread_create;
+}
+#else
+static create_fn *real_create(void)
+{
+	static create_fn *real;
+	create_fn *r = __atomic_load_n(&real, __ATOMIC_RELAXED);
+
+	if (!r) {
+		r = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
+		__atomic_store_n(&real, r, __ATOMIC_RELAXED);
+	}
+	return r;
+}
+#endif
+
+struct beginning {
+	void *(*fn)(void *);
+	void *arg;
+};
+
+static void *begin(void *p)
+{
+	struct beginning b = *(struct beginning *)p;
+
+	free(p);
+	drain_thread_began();
+	return b.fn(b.arg);
+}
+
+#ifdef DWELL_STATIC
+create_fn inproc_pthread_create EXPORT_AS(__wrap_pthread_create);
+#else
+create_fn inproc_pthread_create EXPORT __attribute__((symver("pthread_create@@GLIBC_2.34")));
+create_fn inproc_pthread_create_oldest EXPORT
+	__attribute__((alias("inproc_pthread_create"), symver("pthread_create@" OLDEST)));
+#endif
+
+int inproc_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),
+			  void *arg)
+{
+	create_fn *create = real_create();
+	struct beginning *b = malloc(sizeof(*b));
+	int e;
+
+	if (!b || !create) {
+		free(b);
+		return EAGAIN;
+	}
+	*b = (struct beginning){fn, arg};
+	e = create(ret, attr, begin, b);
+	if (e)
+		free(b);
+	return e;
+}
+
+int threads_create_untold(pthread_t *ret, void *(*fn)(void *))
+{
+	create_fn *create = real_create();
+
+	return create ? create(ret, NULL, fn, NULL) : ENOSYS;
+}
+
+/* What getdents64(2) writes; readdir(3) would allocate. */
+struct entry {
+	uint64_t ino;
+	int64_t off;
+	uint16_t n_bytes;
+	uint8_t type;
+	char name[];
+};
+
+void threads_each(void (*each)(void *ctx, pid_t tid), void *ctx)
+{
+	char bytes[4096] __attribute__((aligned(8)));
+	int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long n;
+
+	if (fd < 0) { /* no /proc: this thread at least */
+		each(ctx, (pid_t)syscall(SYS_gettid));
+		return;
+	}
+	while ((n = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
+		for (long at = 0; at < n;) {
+			const struct entry *e = (const struct entry *)(bytes + at);
+
+			if (e->name[0] != '.')
+				each(ctx, (pid_t)strtol(e->name, NULL, 10));
+			at += e->n_bytes;
+		}
+	close(fd);
+}
