@@ -6,9 +6,9 @@
  * A random tree of CONTEXTS contexts (functions, loops, lines and instructions, 12 deep on the
  * mean of its leaves), PROFILES threads with VALUES point values each, in a random half of their
  * own of the instructions, goes through what `dwell hpc` does with a recording's: records, sums
- * over scopes, statistics, profile.db, cct.db, meta.db.  DIR is made anew.  Prints one line of JSON:
- * values are those in profile.db without the summary; cpu_s and wall_s are of all after the tree
- * was made. */
+ * over scopes, statistics, profile.db, cct.db, meta.db.  DIR is made anew.  Prints one line of
+ * JSON: values are those in profile.db without the summary; cpu_s and wall_s are of all after the
+ * tree was made. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +98,9 @@ static void fill(struct build *b, uint32_t n_profiles, const uint32_t *leaves, s
 
 	in->nodes = xmemdup(leaves, n_leaves * sizeof(*leaves));
 	in->n_nodes = n_leaves;
+	in->events = xcalloc(n_metrics, sizeof(*in->events));
+	for (unsigned m = 0; m < n_metrics; m++)
+		in->events[m] = (struct build_event){.metric = (uint16_t)m, .period = 1, .duty = 1};
 	identities_host(&b->identities, "bench");
 	for (uint32_t p = 0; p < n_profiles; p++) {
 		const struct identity id = {.rank = p, .pid = p + 1, .tid = p + 1};
@@ -109,7 +112,7 @@ static void fill(struct build *b, uint32_t n_profiles, const uint32_t *leaves, s
 				.n = 1000000 * (1 + below(1000)),
 				.group = p,
 				.ctx = (uint32_t)((first + below(n_leaves / 2 + 1)) % n_leaves),
-				.metric = (uint16_t)below(n_metrics),
+				.event = (uint16_t)below(n_metrics),
 			};
 
 			if (records_add(&b->records, &r, &err))
@@ -131,7 +134,8 @@ int main(int argc, char **argv)
 	unsigned n_metrics = argc > 6 ? (unsigned)atoi(argv[6]) : 1;
 
 	if (argc < 5) {
-		fprintf(stderr, "usage: bench_hpc_build DIR PROFILES CONTEXTS VALUES [JOBS [METRICS]]\n");
+		fprintf(stderr,
+			"usage: bench_hpc_build DIR PROFILES CONTEXTS VALUES [JOBS [METRICS]]\n");
 		return 2;
 	}
 	o.n_threads = argc > 5 ? (unsigned)atoi(argv[5]) : 1;

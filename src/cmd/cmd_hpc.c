@@ -121,6 +121,16 @@ static unsigned n_cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
+/* Whether all samples are wanted as they are stored, so that they need not be in memory. */
+static bool wants_all(const struct select *s)
+{
+	bool all = !s->events.n && !s->sort;
+
+	for (unsigned k = 0; k < N_OWNER_KEYS; k++)
+		all &= !s->owners[k].n;
+	return all;
+}
+
 static int add_input(struct cmd *c, struct build *b, const char *db)
 {
 	struct select s = c->select;
@@ -129,10 +139,11 @@ static int add_input(struct cmd *c, struct build *b, const char *db)
 
 	s.db = db ? db : s.db;
 	s.traces = true;
-	rc = input_open(&in, &s, &c->err);
+	build_begin(b, &in.profile);
+	rc = input_open_into(&in, &s, wants_all(&s) ? &b->sink : NULL, &c->err);
 	if (rc)
 		return rc;
-	rc = build_add(b, &in.profile, in.resolver, in.path, &s, &c->err);
+	rc = build_add(b, in.resolver, in.path, &s, &c->err);
 	if (rc)
 		err_prefix(&c->err, rc, "%s", in.path);
 	input_close(&in);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See build.h: adding inputs.  A group of records is an owner of an input. */
+/* See build.h: adding inputs.
+ *
+ * Values that come through the sink are records at once: what their contexts, events and owners are
+ * in the database is known later, and looked up when records are read. */
 #include "hpc/build.h"
 
 #include <errno.h>
@@ -9,9 +12,57 @@
 #include "hpc/describe.h"
 #include "hpc/expand.h"
 
+static void incoming_release(struct build_incoming *in)
+{
+	vec_release(&in->used);
+	vec_release(&in->owners);
+	vec_release(&in->n_samples);
+	vec_release(&in->is_time);
+	*in = (struct build_incoming){0};
+}
+
+/* Makes room for the dictionaries as they are by now. */
+static void incoming_grow(struct build_incoming *in)
+{
+	const struct profile *p = in->profile;
+
+	while (in->used.n < p->ctxs.n)
+		vec_push(&in->used, false);
+	while (in->owners.n < p->owners.n)
+		vec_push(&in->owners, false);
+	while (in->n_samples.n < p->events.n) {
+		vec_push(&in->is_time, event_is_time(p, &p->events.v[in->n_samples.n]));
+		vec_push(&in->n_samples, 0);
+	}
+}
+
+static void put(struct value_sink *sink, const struct value *v)
+{
+	struct build *b = (struct build *)((char *)sink - offsetof(struct build, sink));
+	struct build_incoming *in = &b->incoming;
+	struct record r = {.n = v->count, .ctx = v->ctx, .event = (uint16_t)v->event};
+
+	if (in->profile->owners.v[v->owner].flags & OWNER_IDLE) {
+		vec_push(&in->profile->values, *v);
+		return;
+	}
+	if (v->ctx >= in->used.n || v->owner >= in->owners.n || v->event >= in->n_samples.n)
+		incoming_grow(in);
+	if (in->is_time.v[v->event])
+		r.n = v->sum;
+	if (!r.n || !v->ctx || in->rc)
+		return;
+	in->used.v[v->ctx] = true;
+	in->owners.v[v->owner] = true;
+	in->n_samples.v[v->event] += v->count;
+	r.group = in->first_group + v->owner;
+	r.input = (uint16_t)b->inputs.n;
+	in->rc = records_add(&b->records, &r, &in->err);
+}
+
 void build_init(struct build *b, const struct build_opts *opts)
 {
-	*b = (struct build){.opts = *opts};
+	*b = (struct build){.opts = *opts, .sink = {put, .traces = true}};
 	contexts_init(&b->contexts);
 	records_init(&b->records, opts->dir->aside, opts->buffer_bytes);
 }
@@ -24,23 +75,31 @@ void build_release(struct build *b)
 	vec_release(&b->identity_of);
 	records_release(&b->records);
 	timelines_release(&b->timelines);
-	vec_each (in, &b->inputs)
+	vec_each (in, &b->inputs) {
 		free(in->nodes);
+		free(in->events);
+	}
 	vec_release(&b->inputs);
 	str_release(&b->description);
 	free(b->title);
+	incoming_release(&b->incoming);
 	*b = (struct build){0};
 }
 
-/* What is being added. */
+void build_begin(struct build *b, struct profile *p)
+{
+	incoming_release(&b->incoming);
+	b->incoming.profile = p;
+	b->incoming.first_group = (uint32_t)b->identity_of.n;
+}
+
+/* --- the rest of an input --- */
+
 struct adding {
 	struct build *b;
 	const struct profile *p;
 	struct query q;
-	uint32_t host, first_group;
-	uint16_t input;
-	uint16_t *metric; /* by column */
-	bool *used;	  /* by context */
+	uint32_t host;
 	uint32_t *trace_identity;
 };
 
@@ -54,29 +113,79 @@ static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint
 		.rank = identity_rank(profile_str(a->p, o->label), profile_str(a->p, o->cgroup)),
 		.pid = pid,
 		.tid = tid,
-		.group = tid ? 0 : a->first_group + owner + 1,
+		.group = tid ? 0 : a->b->incoming.first_group + owner + 1,
 	};
 
 	return identities_intern(&a->b->identities, &key);
 }
 
+/* A value that is in the profile: its count is nanoseconds where it counts time. */
 static int add_value(struct adding *a, const struct value *v, struct err *err)
 {
 	struct build *b = a->b;
-	uint32_t *identity = &b->identity_of.v[a->first_group + v->owner];
-	const struct owner *o = &a->p->owners.v[v->owner];
-	struct record r = {.ctx = v->ctx, .input = a->input};
+	struct build_incoming *in = &b->incoming;
+	const struct record r = {.n = v->count,
+				 .group = in->first_group + v->owner,
+				 .ctx = v->ctx,
+				 .event = (uint16_t)v->event,
+				 .input = (uint16_t)b->inputs.n};
 	unsigned col;
 
 	if (!v->count || !query_counts_value(&a->q, v, &col))
 		return 0;
-	if (*identity == HPC_NONE)
-		*identity = identity_of(a, v->owner, o->pid, o->tid);
-	r.group = a->first_group + v->owner;
-	r.metric = a->metric[col];
-	r.n = build_metric_count(&a->q.cols[col], v->count);
-	a->used[v->ctx] = true;
+	in->used.v[v->ctx] = true;
+	in->owners.v[v->owner] = true;
 	return records_add(&b->records, &r, err);
+}
+
+static int add_events(struct adding *a, struct build_input *in, struct err *err)
+{
+	struct query *q = &a->q;
+
+	in->events = xcalloc(a->p->events.n + 1, sizeof(*in->events));
+	for (event_id e = 0; e < a->p->events.n; e++)
+		in->events[e].metric = BUILD_NO_METRIC;
+	for (unsigned c = 0; c < q->n_cols; c++) {
+		int metric = build_metrics_intern(&a->b->metrics, a->p, &q->cols[c], err);
+
+		if (metric < 0)
+			return metric;
+		in->events[q->cols[c].event] = build_event_of(&q->cols[c], metric);
+	}
+	return 0;
+}
+
+static int add_values(struct adding *a, struct err *err)
+{
+	struct build_incoming *in = &a->b->incoming;
+
+	incoming_grow(in);
+	for (unsigned c = 0; c < a->q.n_cols; c++) {
+		struct query_col *col = &a->q.cols[c];
+
+		/* Those that came through the sink. */
+		*(col->is_time ? &col->n_intervals : &col->n_samples) +=
+			in->n_samples.v[col->event];
+	}
+	vec_each (v, &a->p->values) {
+		int rc = add_value(a, v, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void add_owners(struct adding *a)
+{
+	for (owner_id o = 0; o < a->p->owners.n; o++) {
+		const struct owner *owner = &a->p->owners.v[o];
+		uint32_t identity = HPC_NONE;
+
+		if (a->b->incoming.owners.v[o])
+			identity = identity_of(a, o, owner->pid, owner->tid);
+		vec_push(&a->b->identity_of, identity);
+	}
 }
 
 /* Finds out whose lines the traces are, and what contexts they name. */
@@ -91,7 +200,7 @@ static void add_traces(struct adding *a)
 			continue;
 		vec_each (point, &t->points)
 			if (a->q.col_of[point->event] < a->q.n_cols && point->ctx)
-				any = a->used[point->ctx] = true;
+				any = a->b->incoming.used.v[point->ctx] = true;
 		if (any)
 			a->trace_identity[i] = identity_of(a, t->owner, t->pid, t->tid);
 		a->b->has_traces |= any;
@@ -101,55 +210,47 @@ static void add_traces(struct adding *a)
 static int add_all(struct adding *a, const char *path, struct err *err)
 {
 	struct build *b = a->b;
-	struct build_input *in;
-	int rc;
+	struct build_input in = {.n_nodes = a->p->ctxs.n};
+	int rc = add_events(a, &in, err);
 
-	for (unsigned c = 0; c < a->q.n_cols; c++) {
-		rc = build_metrics_intern(&b->metrics, a->p, &a->q.cols[c], err);
-		if (rc < 0)
-			return rc;
-		a->metric[c] = (uint16_t)rc;
+	if (!rc)
+		rc = add_values(a, err);
+	if (rc) {
+		free(in.events);
+		return rc;
 	}
-	for (owner_id o = 0; o < a->p->owners.n; o++)
-		vec_push(&b->identity_of, HPC_NONE);
-	vec_each (v, &a->p->values) {
-		rc = add_value(a, v, err);
-		if (rc)
-			return rc;
-	}
+	add_owners(a);
 	add_traces(a);
-	in = vec_add(&b->inputs);
-	in->nodes = expand_contexts(&b->contexts, &a->q, a->used);
-	in->n_nodes = a->p->ctxs.n;
-	timelines_add(&b->timelines, &a->q, in->nodes, a->trace_identity);
+	in.nodes = expand_contexts(&b->contexts, &a->q, b->incoming.used.v);
+	timelines_add(&b->timelines, &a->q, in.nodes, a->trace_identity);
+	vec_push(&b->inputs, in);
 	describe_input(&b->description, &a->q, path);
 	if (!b->title)
 		b->title = describe_title(a->p, path);
 	return 0;
 }
 
-int build_add(struct build *b, const struct profile *p, struct resolver *r, const char *path,
-	      const struct select *select, struct err *err)
+int build_add(struct build *b, struct resolver *r, const char *path, const struct select *select,
+	      struct err *err)
 {
-	struct adding a = {.b = b,
-			   .p = p,
-			   .input = (uint16_t)b->inputs.n,
-			   .first_group = (uint32_t)b->identity_of.n};
+	const struct profile *p = b->incoming.profile;
+	struct adding a = {.b = b, .p = p};
 	int rc;
 
-	if (b->inputs.n == UINT16_MAX)
-		return err_set(err, -E2BIG, "more than %d inputs", UINT16_MAX);
+	if (b->incoming.rc) {
+		if (err)
+			*err = b->incoming.err;
+		return b->incoming.rc;
+	}
+	if (b->inputs.n == UINT16_MAX || p->events.n > UINT16_MAX)
+		return err_set(err, -E2BIG, "more than %d inputs, or events in one", UINT16_MAX);
 	rc = query_init(&a.q, p, r, select, err);
 	if (rc)
 		return rc;
 	a.host = identities_host(&b->identities, profile_str(p, p->meta.host));
-	a.metric = xcalloc(a.q.n_cols + 1, sizeof(*a.metric));
-	a.used = xcalloc(p->ctxs.n + 1, sizeof(*a.used));
 	a.trace_identity = xcalloc(p->traces.n + 1, sizeof(*a.trace_identity));
 	rc = add_all(&a, path, err);
 	query_release(&a.q);
-	free(a.metric);
-	free(a.used);
 	free(a.trace_identity);
 	return rc;
 }

@@ -2,7 +2,10 @@
 /* Building an HPCToolkit database out of profiles.
  *
  *     build_init(&b, &opts);
- *     build_add(&b, &input.profile, input.resolver, input.path, &select, &err);  for each input
+ *     for each input:
+ *             build_begin(&b, &p);
+ *             input_open_into(&in, &select, &b.sink, &err);     or values are in P anyway
+ *             build_add(&b, in.resolver, in.path, &select, &err);
  *     build_save(&b, &err);
  *     build_release(&b);
  *
@@ -39,6 +42,19 @@ struct build_opts {
 struct build_input {
 	uint32_t *nodes; /* by context of its profile: the node, HPC_NONE; a ctxId once numbered */
 	size_t n_nodes;
+	struct build_event *events; /* by event */
+};
+
+/* What came through the sink, of the input that is being added. */
+struct build_incoming {
+	struct profile *profile; /* NULL: none is being added */
+	uint32_t first_group;	 /* of the input's owners */
+	VEC(bool) used;		 /* by context */
+	VEC(bool) owners;	 /* by owner: has samples */
+	VEC(uint64_t) n_samples; /* by event */
+	VEC(bool) is_time;	 /* by event */
+	int rc;			 /* the first failure */
+	struct err err;
 };
 
 struct build {
@@ -46,13 +62,15 @@ struct build {
 	struct contexts contexts;
 	struct build_metrics metrics;
 	struct identities identities;
-	VEC(uint32_t) identity_of; /* by group of records */
+	VEC(uint32_t) identity_of; /* by group of records, which is an owner of an input */
 	struct records records;
 	struct timelines timelines;
 	VEC(struct build_input) inputs;
 	struct str description;
 	char *title;
 	bool has_traces;
+	struct value_sink sink; /* of the input that is being added */
+	struct build_incoming incoming;
 	/* when saved: */
 	uint32_t n_copied;
 	uint64_t n_values; /* in profile.db, without the summary */
@@ -61,11 +79,15 @@ struct build {
 void build_init(struct build *b, const struct build_opts *opts);
 void build_release(struct build *b);
 
-/* Adds what SELECT wants of P; R names its places, PATH is what it was opened from.  P's values may
- * repeat a key.  -ENOENT for what SELECT names and P has not; -E2BIG; errors of a temporary
- * file. */
-int build_add(struct build *b, const struct profile *p, struct resolver *r, const char *path,
-	      const struct select *select, struct err *err);
+/* Begins to add an input whose profile is P: values may be put to B's sink from now on, which are
+ * all wanted.  Those of idle tasks are left in P, whose symbols say which of them count. */
+void build_begin(struct build *b, struct profile *p);
+
+/* Adds the rest, of P's values what SELECT wants; R names its places, PATH is what it was opened
+ * from.  P's values may repeat a key.  -ENOENT for what SELECT names and P has not; -E2BIG; errors
+ * of a temporary file. */
+int build_add(struct build *b, struct resolver *r, const char *path, const struct select *select,
+	      struct err *err);
 
 /* Writes the files.  -ENODATA when there are no samples. */
 int build_save(struct build *b, struct err *err);

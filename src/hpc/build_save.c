@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "formats/hpc/cct.h"
+#include "formats/hpc/metrics_yaml.h"
 #include "hpc/build.h"
 #include "hpc/copies.h"
 #include "hpc/save.h"
@@ -77,6 +78,25 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
 	return rc;
 }
 
+/* metrics/default.yaml: how viewers show the metrics. */
+static int save_taxonomy(struct build *b, const struct hpc_metrics *metrics, struct err *err)
+{
+	struct hpc_metric_text *texts = xcalloc(b->metrics.v.n + 1, sizeof(*texts));
+	struct str yaml = {0};
+	int rc;
+
+	for (size_t i = 0; i < b->metrics.v.n; i++)
+		texts[i].description =
+			b->metrics.v.v[i].is_time
+				? "Time in seconds: samples times the period of the clock."
+				: "Events: samples times the period.";
+	hpc_metrics_yaml_write(&yaml, metrics, texts);
+	rc = new_dir_write(b->opts.dir, "metrics/default.yaml", yaml.v, yaml.n, err);
+	str_release(&yaml);
+	free(texts);
+	return rc;
+}
+
 static int save_meta(struct build *b, struct err *err)
 {
 	struct hpc_meta_model model = {
@@ -97,11 +117,13 @@ static int save_meta(struct build *b, struct err *err)
 	};
 	_fd_ int fd =
 		openat(b->opts.dir->fd, "meta.db", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int rc;
 
 	if (fd < 0)
 		return err_errno(err, -errno, "meta.db");
 	build_metrics_describe(&b->metrics, &model.metrics);
-	return hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
+	rc = hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
+	return rc ? rc : save_taxonomy(b, &model.metrics, err);
 }
 
 static int save_all(struct build *b, const uint32_t *number, const uint32_t *profile,

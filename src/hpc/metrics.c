@@ -3,7 +3,6 @@
 #include "hpc/metrics.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -31,11 +30,12 @@ int build_metrics_intern(struct build_metrics *ms, const struct profile *p,
 	return (int)ms->v.n - 1;
 }
 
-uint64_t build_metric_count(const struct query_col *col, uint64_t count)
+struct build_event build_event_of(const struct query_col *col, int metric)
 {
-	uint64_t n = col->is_time ? count : count * col->period;
-
-	return col->duty >= 1 || col->duty <= 0 ? n : (uint64_t)llround((double)n / col->duty);
+	return (struct build_event){.metric = (uint16_t)metric,
+				    .is_time = col->is_time,
+				    .period = col->period,
+				    .duty = col->duty > 0 ? col->duty : 1};
 }
 
 void build_metrics_describe(struct build_metrics *ms, struct hpc_metrics *ret)

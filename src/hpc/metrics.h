@@ -9,6 +9,8 @@
 #ifndef HPC_METRICS_H
 #define HPC_METRICS_H
 
+#include <math.h>
+
 #include "formats/hpc/meta.h"
 #include "hpc/propagate.h"
 #include "query/query.h"
@@ -32,9 +34,26 @@ void build_metrics_release(struct build_metrics *ms);
 int build_metrics_intern(struct build_metrics *ms, const struct profile *p,
 			 const struct query_col *col, struct err *err);
 
-/* What COUNT samples of COL (or nanoseconds of an event that counts time) stand for: the period
- * and, when the event was not always counting, the rest. */
-uint64_t build_metric_count(const struct query_col *col, uint64_t count);
+/* An event of an input: which metric it is, and what a sample stands for. */
+struct build_event {
+	uint16_t metric; /* BUILD_NO_METRIC: not wanted */
+	bool is_time;	 /* values are nanoseconds already */
+	uint64_t period;
+	double duty;
+};
+
+#define BUILD_NO_METRIC UINT16_MAX
+
+struct build_event build_event_of(const struct query_col *col, int metric);
+
+/* What COUNT samples of E (or nanoseconds of an event that counts time) stand for: the period and,
+ * when the event was not always counting, the rest. */
+static inline uint64_t build_event_count(const struct build_event *e, uint64_t count)
+{
+	uint64_t n = e->is_time ? count : count * e->period;
+
+	return e->duty >= 1 ? n : (uint64_t)llround((double)n / e->duty);
+}
 
 /* The number that N stands for in the file, and the one that the sum of squares X2 does. */
 static inline double build_metric_value(const struct build_metric *m, uint64_t n)

@@ -14,10 +14,10 @@
 #include "base/vec.h"
 
 struct record {
-	uint64_t n;	/* > 0, in the metric's smallest unit */
+	uint64_t n;	/* > 0 */
 	uint32_t group; /* whose: a number of the caller's */
-	uint32_t ctx;	/* of the input */
-	uint16_t metric;
+	uint32_t ctx;	/* of the input, as the event is */
+	uint16_t event;
 	uint16_t input;
 };
 

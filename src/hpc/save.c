@@ -48,9 +48,13 @@ static int add_group(struct worker *w, uint32_t group, struct err *err)
 
 	records_begin(&w->reader, group);
 	while ((n = records_next(&w->reader, &r, err)) > 0)
-		for (int i = 0; i < n; i++)
-			propagate_add(&w->p, w->s->b->inputs.v[r[i].input].nodes[r[i].ctx],
-				      r[i].metric, r[i].n);
+		for (int i = 0; i < n; i++) {
+			const struct build_input *in = &w->s->b->inputs.v[r[i].input];
+			const struct build_event *e = &in->events[r[i].event];
+
+			propagate_add(&w->p, in->nodes[r[i].ctx], e->metric,
+				      build_event_count(e, r[i].n));
+		}
 	return n;
 }
 

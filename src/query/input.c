@@ -48,12 +48,13 @@ static int add_recording(void *ctx, const struct store_recording *r)
 	return 0;
 }
 
-static int load_store(struct input *in, const struct select *s, struct err *err)
+static int load_store(struct input *in, const struct select *s, struct value_sink *sink,
+		      struct err *err)
 {
 	const struct store_selection sel = {.epochs = s->epochs, .host = s->host};
 	const struct store_selection all = {.epochs = "all"};
 	struct append_sink to = {{append_value, .traces = s->traces}, &in->profile};
-	int rc = store_load(in->path, &sel, &in->profile, &to.sink, err);
+	int rc = store_load(in->path, &sel, &in->profile, sink ? sink : &to.sink, err);
 	struct recordings there = {0};
 
 	if (rc == -ENOENT && err && store_list(in->path, &all, add_recording, &there, NULL) == 0 &&
@@ -130,6 +131,12 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 
 int input_open(struct input *in, const struct select *s, struct err *err)
 {
+	return input_open_into(in, s, NULL, err);
+}
+
+int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
+		    struct err *err)
+{
 	struct resolver_opts ro = {
 		.paths = s->paths.v,
 		.n_paths = s->paths.n,
@@ -152,7 +159,7 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 			     "%s: neither a database, nor a DCPI profile, nor perf's data",
 			     in->path);
 	} else {
-		rc = load_store(in, s, err);
+		rc = load_store(in, s, sink, err);
 		count_time(&in->profile);
 		if (wants_wall(s))
 			wall_add(&in->profile);

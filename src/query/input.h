@@ -19,6 +19,13 @@ struct input {
  * Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
  * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */
 int input_open(struct input *in, const struct select *s, struct err *err);
+
+/* The same for who does not want all values in memory: those of a dwell database go to SINK as they
+ * are stored (of events that count time: intervals in the count, nanoseconds in the sum) instead of
+ * IN's values, so that the event "wall", which needs them all, is not to be had.  Other inputs'
+ * values are IN's. */
+int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
+		    struct err *err);
 void input_close(struct input *in);
 
 #endif

@@ -24,7 +24,7 @@ static void round_trip(struct t_rng *r, size_t n, uint32_t n_groups, bool sorted
 		all[i] = (struct record){.n = t_rand(r),
 					 .group = (uint32_t)group,
 					 .ctx = (uint32_t)i,
-					 .metric = (uint16_t)t_below(r, 9),
+					 .event = (uint16_t)t_below(r, 9),
 					 .input = (uint16_t)t_below(r, 3)};
 		EXPECT_EQ(records_add(&records, &all[i], &err), 0);
 	}
