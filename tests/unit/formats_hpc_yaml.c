@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "formats/hpc/texts.h"
 #include "t.h"
 
 /* Metrics as dwell and HPCToolkit write them: four scopes, five statistics. */
@@ -422,4 +423,39 @@ TEST(real_taxonomies_are_read)
 	}
 	if (!n)
 		SKIP("no databases in $DWELL_FIXTURES/hpctoolkit");
+}
+
+/* What the description of the form says is itself such a file. */
+TEST(the_description_is_a_taxonomy)
+{
+	struct hpc_metric_tree t;
+	struct err err = {0};
+
+	EXPECT_EQ(parse(&t, hpc_metrics_yaml_ex, &err), 0);
+	EXPECT_STR(err.msg, "");
+	REQUIRE(t.n_nodes == 4);
+	EXPECT_EQ(t.n_inputs, 7);
+	EXPECT_STR(t.inputs[4].metric, "CPUTIME (sec)");
+	EXPECT_STR(t.inputs[4].scope, "function");
+	EXPECT_STR(t.inputs[4].formula, "1");
+	EXPECT_STR(t.nodes[1].name, "Cycles");
+	EXPECT_EQ(t.nodes[3].parent, 2);
+	for (uint32_t i = 0; i < t.n_nodes; i++) {
+		static const double v[] = {6, 4, 3, 2, 2, 12e9, 8e9};
+		static const double want[][2] = {{6, 3}, {12e9, 8e9}, {0, 0}, {2, 2}};
+		const struct hpc_metric_variant *sum = variant(&t.nodes[i], "Sum");
+
+		if (sum->source != HPC_VARIANT_FORMULAS)
+			continue;
+		EXPECT(fabs(hpc_formula_eval(sum->inclusive, v) - want[i][0]) < 1e-12);
+		EXPECT(fabs(hpc_formula_eval(sum->exclusive, v) - want[i][1]) < 1e-12);
+	}
+	hpc_metric_tree_release(&t);
+}
+
+TEST(the_format_is_described)
+{
+	EXPECT(str_starts(hpc_formats_md, "# HPCToolkit databases, version 4.0\n"));
+	EXPECT(strstr(hpc_formats_md, "| `90` | | **END** | | |\n"));
+	EXPECT(str_ends(hpc_formats_md, "too large for hpcviewer.\n"));
 }
