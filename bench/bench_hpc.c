@@ -176,7 +176,8 @@ static void *put_profiles(void *arg)
 	return NULL;
 }
 
-/* Statistics of each context and scope; FORMATS.md "combine". */
+/* Statistics of each context and scope; FORMATS.md "combine".  A thread that has execution has the
+ * metric, with 0 in the other scopes if need be. */
 enum { SUM, COUNT, MIN, MAX, SQUARES, N_STATS };
 
 static void put_summary(void)
@@ -199,8 +200,16 @@ static void put_summary(void)
 		}
 	}
 	for (uint32_t c = 0; c < g.n_ctxs; c++)
-		for (uint16_t i = 0; i < N_SCOPES * N_STATS; i++)
-			hpc_profile_block_add(&b, c, i, stats[c][i / N_STATS][i % N_STATS]);
+		for (uint16_t i = 0; i < N_SCOPES * N_STATS; i++) {
+			const double *s = stats[c][i / N_STATS], *all = stats[c][EXECUTION];
+			double v = s[i % N_STATS];
+
+			if (i % N_STATS == COUNT)
+				v = all[COUNT];
+			else if (i % N_STATS == MIN && s[COUNT] < all[COUNT])
+				v = 0;
+			hpc_profile_block_add(&b, c, i, v);
+		}
 	if (hpc_profile_put(g.w, 0, NULL, 0, &b, &err))
 		die(&err);
 	hpc_profile_block_release(&b);

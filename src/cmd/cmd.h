@@ -66,6 +66,7 @@ void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format
 int pager_write(const char *text, size_t n, bool paged, struct err *err);
 
 int cmd_cat(struct cmd *c);
+int cmd_check(struct cmd *c);
 int cmd_doctor(struct cmd *c);
 int cmd_events(struct cmd *c);
 int cmd_export(struct cmd *c);

@@ -6,6 +6,11 @@
 #include "formats/hpc/frame.h"
 #include "formats/hpc/hpc.h"
 
+struct hpc_meta;
+struct hpc_profile_db;
+struct hpc_cct_db;
+struct hpc_trace_db;
+
 struct hpc_problem {
 	const char *file;      /* "meta.db", as the checker was told */
 	uint64_t offset;       /* of the field in the file */
@@ -32,5 +37,22 @@ bool hpc_check_frame(struct hpc_check *c, const struct hpc_frame *f, const uint8
 /* Checks all that the format demands of a meta.db and reports every break of it.  Memory is bounded
  * by the file's size. */
 void hpc_check_meta(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
+
+/* The same for the other files. */
+void hpc_check_profile(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
+void hpc_check_cct(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
+void hpc_check_trace(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
+
+/* The files of a database, open; TRACE is NULL when there is none. */
+struct hpc_files {
+	const struct hpc_meta *meta;
+	const struct hpc_profile_db *profiles;
+	const struct hpc_cct_db *cct;
+	const struct hpc_trace_db *trace;
+};
+
+/* Checks what the files say of each other and what their values mean.  Only for files in which the
+ * checks above found nothing. */
+void hpc_check_database(struct hpc_check *c, const struct hpc_files *f);
 
 #endif

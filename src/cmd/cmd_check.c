@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell check DIR`: whether an HPCToolkit database is what its format demands, and whether all of
+ * a dwell database can be read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "cmd/cmd.h"
+#include "formats/hpc/cct.h"
+#include "formats/hpc/check.h"
+#include "formats/hpc/meta.h"
+#include "formats/hpc/profile.h"
+#include "formats/hpc/trace.h"
+#include "store/store.h"
+
+/* A problem as it is shown. */
+struct shown {
+	char *file, *structure, *field, *text;
+	uint64_t offset;
+	bool whole; /* concerns the file, not a place in it */
+};
+
+struct check_run {
+	uint64_t max;
+	uint64_t n; /* problems found, with those beyond max */
+	VEC(struct shown) shown;
+};
+
+static void add(struct check_run *r, const char *file, const struct hpc_problem *at,
+		const char *text)
+{
+	if (r->n++ < r->max)
+		vec_push(&r->shown, (struct shown){.file = xstrdup(file),
+						   .structure = xstrdup(at ? at->structure : ""),
+						   .field = xstrdup(at ? at->field : ""),
+						   .text = xstrdup(text),
+						   .offset = at ? at->offset : 0,
+						   .whole = !at});
+}
+
+static void report(void *user, const struct hpc_problem *p)
+{
+	add(user, p->file, p, p->text);
+}
+
+static void release(struct check_run *r)
+{
+	vec_each (s, &r->shown) {
+		free(s->file);
+		free(s->structure);
+		free(s->field);
+		free(s->text);
+	}
+	vec_release(&r->shown);
+}
+
+/* HPCToolkit databases. */
+
+enum { META, PROFILE, CCT, TRACE, N_FILES };
+
+static const struct {
+	const char *name;
+	bool optional;
+	void (*check)(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
+} files[N_FILES] = {
+	[META] = {"meta.db", false, hpc_check_meta},
+	[PROFILE] = {"profile.db", false, hpc_check_profile},
+	[CCT] = {"cct.db", false, hpc_check_cct},
+	[TRACE] = {"trace.db", true, hpc_check_trace},
+};
+
+/* All files are right by themselves: what they say of each other. */
+static int check_together(struct hpc_check *check, const struct file_map *maps, struct err *err)
+{
+	struct hpc_profile_db profiles;
+	struct hpc_cct_db cct;
+	struct hpc_trace_db trace;
+	struct hpc_meta meta;
+	int rc = hpc_meta_open(&meta, maps[META].bytes, maps[META].n_bytes, "meta.db", err);
+
+	if (rc)
+		return rc;
+	rc = hpc_profile_db_open(&profiles, maps[PROFILE].bytes, maps[PROFILE].n_bytes,
+				 "profile.db", err);
+	if (!rc)
+		rc = hpc_cct_db_open(&cct, maps[CCT].bytes, maps[CCT].n_bytes, "cct.db", err);
+	if (!rc && maps[TRACE].bytes)
+		rc = hpc_trace_db_open(&trace, maps[TRACE].bytes, maps[TRACE].n_bytes, "trace.db",
+				       err);
+	if (!rc)
+		hpc_check_database(check, &(struct hpc_files){&meta, &profiles, &cct,
+							      maps[TRACE].bytes ? &trace : NULL});
+	hpc_meta_release(&meta);
+	return rc;
+}
+
+static int check_hpc(struct check_run *r, int dirfd, struct err *err)
+{
+	struct hpc_check check = {.report = report, .user = r};
+	struct file_map maps[N_FILES] = {0};
+	bool whole = true; /* nothing is missing */
+	int rc = 0;
+
+	for (int i = 0; i < N_FILES && !rc; i++) {
+		rc = file_map_open(&maps[i], dirfd, files[i].name, false, err);
+		if (rc == -ENOENT) {
+			if (!files[i].optional)
+				add(r, files[i].name, NULL, "is missing");
+			whole &= files[i].optional;
+			rc = 0;
+		} else if (!rc) {
+			files[i].check(&check, maps[i].bytes ? maps[i].bytes : (const void *)"",
+				       maps[i].n_bytes, files[i].name);
+		}
+	}
+	/* What files say of each other is told by those that can be trusted. */
+	if (!rc && whole && check.n_problems == 0)
+		rc = check_together(&check, maps, err);
+	for (int i = 0; i < N_FILES; i++)
+		file_map_close(&maps[i]);
+	return rc;
+}
+
+static bool is_hpc(int dirfd)
+{
+	for (int i = 0; i < N_FILES; i++)
+		if (faccessat(dirfd, files[i].name, F_OK, 0) == 0)
+			return true;
+	return false;
+}
+
+/* Our own. */
+
+static void ignore(struct value_sink *s, const struct value *v)
+{
+}
+
+static int check_store(struct check_run *r, const char *path, struct err *err)
+{
+	const struct store_selection all = {.epochs = "all"};
+	struct value_sink sink = {.put = ignore, .traces = true};
+	struct profile p;
+	int rc;
+
+	profile_init(&p);
+	rc = store_load(path, &all, &p, &sink, err);
+	profile_release(&p);
+	if (rc == -EBADMSG || rc == -ENODATA) {
+		add(r, path, NULL, err->msg);
+		rc = 0;
+	}
+	return rc == -ENOENT || rc > 0 ? 0 : rc; /* one without recordings is sound */
+}
+
+/* Showing. */
+
+static const struct emit_col columns[] = {
+	{.key = "file", .type = EMIT_STR},	{.key = "offset", .type = EMIT_HEX},
+	{.key = "structure", .type = EMIT_STR}, {.key = "field", .type = EMIT_STR},
+	{.key = "problem", .type = EMIT_STR},
+};
+
+static void show_rows(struct cmd *c, const struct check_run *r)
+{
+	emit_begin(&c->emit);
+	if (emit_json(&c->emit)) {
+		json_key(emit_json(&c->emit), "problems");
+		json_u64(emit_json(&c->emit), r->n);
+	}
+	emit_table(&c->emit, "rows", columns, n_elems(columns));
+	vec_each (s, &r->shown) {
+		const struct emit_cell cells[] = {{.s = s->file},
+						  {.u = s->offset, .none = s->whole},
+						  {.s = s->structure, .none = s->whole},
+						  {.s = s->field, .none = !*s->field},
+						  {.s = s->text}};
+
+		emit_row(&c->emit, cells);
+	}
+	emit_table_end(&c->emit);
+	emit_end(&c->emit);
+}
+
+static void show_text(struct cmd *c, const struct check_run *r, const char *path)
+{
+	struct str line = {0};
+
+	vec_each (s, &r->shown) {
+		str_reset(&line);
+		if (s->whole)
+			str_addf(&line, "%s: %s", s->file, s->text);
+		else
+			str_addf(&line, "%s+%#" PRIx64 ": %s%s%s: %s", s->file, s->offset,
+				 s->structure, *s->field ? " " : "", s->field, s->text);
+		text_show(&c->out, str_get(&line));
+		str_addc(&c->out, '\n');
+	}
+	if (r->n > r->shown.n)
+		str_addf(&c->out, "and %" PRIu64 " more\n", r->n - r->shown.n);
+	if (r->n == 0) {
+		text_show(&c->out, path);
+		str_add(&c->out, ": no problems\n");
+	}
+	str_release(&line);
+}
+
+static int check_dir(struct check_run *r, const char *path, struct err *err)
+{
+	_fd_ int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dirfd < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (is_hpc(dirfd))
+		return check_hpc(r, dirfd, err);
+	if (store_is_db(path))
+		return check_store(r, path, err);
+	return err_set(err, -EINVAL, "%s: neither an HPCToolkit database nor a dwell database",
+		       path);
+}
+
+int cmd_check(struct cmd *c)
+{
+	struct check_run r = {.max = 100};
+	const struct opt table[] = {
+		{"max", OPT_U64, &r.max, "N", "show at most N problems (default 100)"},
+		{0},
+	};
+	opt_list operands = {0};
+	int rc = cmd_parse(c, "[OPTIONS] DIR", table, false, &operands);
+
+	if (!rc && operands.n != 1)
+		rc = err_set(&c->err, -EINVAL, "needs one database");
+	if (!rc)
+		rc = check_dir(&r, operands.v[0], &c->err);
+	if (!rc && (c->json || c->csv))
+		show_rows(c, &r);
+	else if (!rc)
+		show_text(c, &r, operands.v[0]);
+	if (!rc && r.n)
+		rc = CMD_NOTHING;
+	release(&r);
+	vec_release(&operands);
+	return rc;
+}
