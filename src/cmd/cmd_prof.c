@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cmd/hpc_cmd.h"
 #include "cmd/query_cmd.h"
 #include "query/paths.h"
+#include "view/hpc_prof.h"
 #include "view/prof.h"
 
 struct prof_args {
@@ -14,6 +16,10 @@ struct prof_args {
 	bool by_image, inclusive, no_inclusive;
 	const char *by, *callers, *callees;
 	char *sort; /* the event of --sort EVENT,WHAT */
+	struct hpc_args hpc;
+	const char *contexts;
+	bool is_hpc, by_threads;
+	enum scope_kind level; /* of an HPCToolkit database's rows */
 };
 
 static int check(struct cmd *c, struct prof_args *a)
@@ -42,6 +48,46 @@ static int check(struct cmd *c, struct prof_args *a)
 	return 0;
 }
 
+/* The rows of an HPCToolkit database. */
+static int parse_hpc_by(struct cmd *c, struct prof_args *a, const char *by)
+{
+	struct tree_opts o = {.scopes.level = SCOPE_IMAGE};
+
+	a->by_threads = strcmp(by, "thread") == 0;
+	if (a->by_threads)
+		return 0;
+	if (tree_parse_by(by, &o, NULL) < 0 || o.n_owners || o.scopes.level == SCOPE_LOOP)
+		return err_set(&c->err, -EINVAL,
+			       "--by %s: rows of an HPCToolkit database are thread, image, file, "
+			       "procedure, line or address",
+			       by);
+	a->level = o.scopes.level;
+	return 0;
+}
+
+static int check_hpc(struct cmd *c, struct prof_args *a)
+{
+	const char *by = a->by			      ? a->by
+			 : a->contexts		      ? "thread"
+			 : a->names.n && !a->by_image ? "procedure"
+						      : "image";
+	int rc = parse_hpc_by(c, a, by);
+
+	if (rc)
+		return rc;
+	if (a->callers || a->callees)
+		return err_set(&c->err, -EINVAL,
+			       "--%s: of an HPCToolkit database `dwell tree --callers` shows them",
+			       a->callers ? "callers" : "callees");
+	if (a->contexts && !a->by_threads)
+		return err_set(&c->err, -EINVAL, "--context goes with --by thread");
+	if (a->by_threads && a->names.n)
+		return err_set(&c->err, -EINVAL, "rows of threads are of no image");
+	if (a->opts.keep_pct < 0 || a->opts.keep_pct > 100)
+		return err_set(&c->err, -EINVAL, "--keep: must be 0 to 100");
+	return 0;
+}
+
 static int parse(struct cmd *c, struct prof_args *a)
 {
 	const struct opt table[] = {
@@ -59,22 +105,35 @@ static int parse(struct cmd *c, struct prof_args *a)
 		 "sort by this event (default: time), exclusive or inclusive"},
 		{"kind", OPT_FLAG, &a->opts.show_kind, NULL,
 		 "show the kind of each image: file, kernel, jit, ..."},
+		HPC_DERIVE_OPTION(&a->hpc),
+		HPC_OPTIONS(&a->hpc),
+		{"context", OPT_STR, &a->contexts, "ID[+ID...]",
+		 "HPCToolkit databases: these calling contexts in each thread"},
 		{"no-header", OPT_FLAG, &a->opts.no_header, NULL, "the table alone"},
 		{0},
 	};
 	int rc;
 
 	a->opts.keep_pct = 100;
-	rc = cmd_parse(c, "[OPTIONS] [IMAGE...]", table, false, &a->names);
+	rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]", table, false, &a->names);
 	if (rc)
 		return rc;
+	cmd_parse_sort(c, &a->sort, &a->opts.by_inclusive);
+	a->is_hpc = cmd_is_hpc(c, &a->names);
+	if (a->is_hpc)
+		return check_hpc(c, a);
+	rc = cmd_not_hpc(c, &a->hpc);
+	if (!rc && a->contexts)
+		rc = err_set(&c->err, -EINVAL, "--context is for HPCToolkit databases");
+	if (rc)
+		return rc;
+	a->opts.derived = &a->hpc.derived;
 	rc = rows_parse_by(a->by			? a->by
 			   : a->names.n && !a->by_image ? "procedure"
 							: "image",
 			   &a->opts.by, &c->err);
 	if (rc)
 		return rc;
-	cmd_parse_sort(c, &a->sort, &a->opts.by_inclusive);
 	a->inclusive |= a->opts.by_inclusive;
 	return check(c, a);
 }
@@ -95,6 +154,7 @@ static int show_neighbours(struct cmd *c, struct query *q, const struct prof_arg
 static int show_rows(struct cmd *c, struct query *q, struct prof_args *a)
 {
 	const struct row_by *by = &a->opts.by;
+	size_t n = 0;
 	int rc = 0;
 
 	for (unsigned i = 0; i < by->n && !rc; i++)
@@ -106,7 +166,8 @@ static int show_rows(struct cmd *c, struct query *q, struct prof_args *a)
 	if (a->inclusive && !a->opts.inclusive)
 		return err_set(&c->err, -ENOENT,
 			       "no sample here has a caller; `dwell record -g` records call paths");
-	return prof_emit(&c->emit, q, &a->opts) ? 0 : CMD_NOTHING;
+	rc = prof_emit(&c->emit, q, &a->opts, &n, &c->err);
+	return rc ? rc : n ? 0 : CMD_NOTHING;
 }
 
 static int show(struct cmd *c, struct query *q, void *ctx)
@@ -123,13 +184,71 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	return rc;
 }
 
+static int show_hpc_threads(struct cmd *c, struct hpc_query *q, const struct prof_args *a,
+			    const struct hpc_prof_opts *o)
+{
+	struct hpc_threads t = {0};
+	ctx_list ids = {0};
+	int rc = 0;
+
+	if (a->contexts)
+		rc = hpc_parse_contexts(a->contexts, &ids, &c->err);
+	else
+		vec_push(&ids, HPC_ROOT_CTX);
+	if (!rc)
+		rc = hpc_threads_find(&t, q, ids.v, ids.n, true, &c->err);
+	if (!rc)
+		rc = hpc_threads_emit(&c->emit, q, &t, o, &c->err);
+	if (!rc && !t.rows.n)
+		rc = CMD_NOTHING;
+	hpc_threads_release(&t);
+	vec_release(&ids);
+	return rc;
+}
+
+static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
+{
+	struct prof_args *a = ctx;
+	const struct hpc_tree_opts to = {.form = TREE_FLAT, .scopes.level = a->level};
+	const struct tree_rows_opts ro = {.form = TREE_FLAT, .by_inclusive = a->opts.by_inclusive};
+	const struct hpc_prof_opts o = {
+		.no_header = a->opts.no_header,
+		.no_inclusive = a->no_inclusive,
+		.by_inclusive = a->opts.by_inclusive || a->by_threads,
+		.keep_pct = a->opts.keep_pct,
+		.images = &a->names,
+		.contexts = a->contexts,
+	};
+	struct tree_rows rows = {0};
+	struct hpc_tree t;
+	size_t n = 0;
+	int rc;
+
+	if (a->by_threads)
+		return show_hpc_threads(c, q, a, &o);
+	rc = hpc_tree_open(&t, q, &to, &c->err);
+	if (rc)
+		return rc;
+	rc = tree_rows_init(&rows, &t.source, &ro, &c->err);
+	if (!rc)
+		rc = hpc_prof_emit(&c->emit, &t, &rows, &o, &n, &c->err);
+	if (!rc && !n)
+		rc = CMD_NOTHING;
+	tree_rows_release(&rows);
+	hpc_tree_close(&t);
+	return rc;
+}
+
 int cmd_prof(struct cmd *c)
 {
 	struct prof_args a = {0};
 	int rc = parse(c, &a);
 
-	if (!rc)
+	if (!rc && a.is_hpc)
+		rc = cmd_with_hpc(c, &a.hpc, show_hpc, &a);
+	else if (!rc)
 		rc = cmd_with_query(c, show, &a);
+	hpc_args_release(&a.hpc);
 	vec_release(&a.names);
 	free(a.sort);
 	return rc;

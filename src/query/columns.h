@@ -23,7 +23,7 @@ struct column {
 	bool adds_up;	   /* the number of rows together is the sum of theirs */
 	double duty;	   /* COLUMN_COUNT */
 	double unit;	   /* what 1 stands for in expressions: period / duty, seconds */
-	double total;	   /* what 100 % is; 0: no percentages */
+	double total;	   /* of all there is: 100 %, when it adds up */
 	struct expr *expr; /* of the columns' numbers; NULL: not derived */
 };
 

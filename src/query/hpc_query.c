@@ -168,12 +168,9 @@ static int find_totals(struct hpc_query *q, struct err *err)
 		if (!rc)
 			rc = hpc_query_values(q, roots.v, roots.n, AMOUNT_INCLUSIVE, values, err);
 	}
-	for (size_t i = 0; i < q->cols.n; i++) {
-		enum hpc_stat s = q->cols.v[i].stat;
-
-		q->columns.cols.v[i].total =
-			s == HPC_STAT_STDDEV || s == HPC_STAT_CFVAR ? 0 : values[i];
-	}
+	cols_evaluate(&q->columns, values);
+	for (size_t i = 0; i < q->cols.n; i++)
+		q->columns.cols.v[i].total = values[i];
 	vec_release(&roots);
 	free(values);
 	return rc;
@@ -476,12 +473,16 @@ int hpc_query_by_thread(struct hpc_query *q, const uint32_t *ids, size_t n, enum
 
 /* --- statistics --- */
 
-/* What the threads' values come to. */
-struct moments {
-	double n, x, x2, min, max;
-};
+void hpc_moments_add(struct hpc_moments *m, double value)
+{
+	m->min = m->n != 0 ? fmin(m->min, value) : value;
+	m->max = m->n != 0 ? fmax(m->max, value) : value;
+	m->n++;
+	m->x += value;
+	m->x2 += value * value;
+}
 
-static double statistic(const struct moments *m, enum hpc_stat stat)
+double hpc_moments_stat(const struct hpc_moments *m, enum hpc_stat stat)
 {
 	double mean, variance;
 
@@ -523,14 +524,14 @@ static bool is_summarized(const struct hpc_ids *ids, enum hpc_stat stat)
 	}
 }
 
-static struct moments summarized(const struct hpc_ids *ids, const struct hpc_ctx_values *c)
+static struct hpc_moments summarized(const struct hpc_ids *ids, const struct hpc_ctx_values *c)
 {
 	double v[N_HPC_SUMS];
 
 	for (unsigned s = 0; s < N_HPC_SUMS; s++)
 		v[s] = ids->has_stat[s] ? hpc_ctx_values_find(c, ids->stat[s]) : 0;
-	return (struct moments){v[HPC_SUM_N], v[HPC_SUM_X], v[HPC_SUM_X2], v[HPC_SUM_MIN],
-				v[HPC_SUM_MAX]};
+	return (struct hpc_moments){v[HPC_SUM_N], v[HPC_SUM_X], v[HPC_SUM_X2], v[HPC_SUM_MIN],
+				    v[HPC_SUM_MAX]};
 }
 
 /* The sum over the chosen threads. */
@@ -559,11 +560,11 @@ static int add_up(struct hpc_query *q, const uint32_t *ids, size_t n, const stru
 
 /* The moments of the threads that have anything of the metric in the contexts. */
 static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const struct hpc_col *col,
-		  enum hpc_amount amount, struct moments *ret, struct err *err)
+		  enum hpc_amount amount, struct hpc_moments *ret, struct err *err)
 {
 	int rc = find_by_thread(q, 0, ids, n, &col->ids[amount], err);
 
-	*ret = (struct moments){0};
+	*ret = (struct hpc_moments){0};
 	if (!rc && amount != AMOUNT_INCLUSIVE)
 		rc = find_by_thread(q, 1, ids, n, &col->ids[AMOUNT_INCLUSIVE], err);
 	for (uint32_t i = 1; !rc && i < q->db->profiles.nProfiles; i++) {
@@ -571,11 +572,7 @@ static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const stru
 
 		if (v == 0 && (amount == AMOUNT_INCLUSIVE || q->by_thread[1][i] == 0))
 			continue;
-		ret->min = ret->n ? fmin(ret->min, v) : v;
-		ret->max = ret->n ? fmax(ret->max, v) : v;
-		ret->n++;
-		ret->x += v;
-		ret->x2 += v * v;
+		hpc_moments_add(ret, v);
 	}
 	return rc;
 }
@@ -596,7 +593,7 @@ static int add_summarized(struct hpc_query *q, uint32_t ctx, bool several, enum 
 	for (size_t i = 0; !rc && c.n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
 		const struct hpc_ids *ids = &col->ids[amount];
-		struct moments m;
+		struct hpc_moments m;
 
 		if (!col->metric || !is_summarized(ids, col->stat) ||
 		    (several && col->stat != HPC_STAT_SUM))
@@ -606,7 +603,7 @@ static int add_summarized(struct hpc_query *q, uint32_t ctx, bool several, enum 
 			continue;
 		}
 		m = summarized(ids, &c);
-		values[i] += statistic(&m, col->stat);
+		values[i] += hpc_moments_stat(&m, col->stat);
 	}
 	return rc;
 }
@@ -642,7 +639,7 @@ int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hp
 	for (size_t i = 0; !rc && n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
 		bool several = n > 1 && col->stat != HPC_STAT_SUM;
-		struct moments m;
+		struct hpc_moments m;
 
 		if (!col->metric ||
 		    (q->all_threads ? is_summarized(&col->ids[amount], col->stat) && !several
@@ -653,7 +650,7 @@ int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hp
 		else
 			rc = gather(q, ids, n, col, amount, &m, err);
 		if (!rc)
-			values[i] += statistic(&m, col->stat);
+			values[i] += hpc_moments_stat(&m, col->stat);
 	}
 	return rc;
 }

@@ -91,6 +91,13 @@ void hpc_query_release(struct hpc_query *q);
 int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
 		     double *values, struct err *err);
 
+/* What values of threads come to. */
+struct hpc_moments {
+	double n, x, x2, min, max; /* how many, their sum, that of their squares */
+};
+void hpc_moments_add(struct hpc_moments *m, double value);
+double hpc_moments_stat(const struct hpc_moments *m, enum hpc_stat stat);
+
 /* The values of AMOUNT of the contexts IDS together in column COL for each profile, in *RET by
  * profile index (nProfiles numbers, 0 where there is none or it is not chosen); borrowed until the
  * next call for either. */

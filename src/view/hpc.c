@@ -3,6 +3,7 @@
 #include "view/hpc.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "view/amounts.h"
@@ -65,7 +66,7 @@ static void emit_metrics(struct emit *e, const struct hpc_query *q)
 		emit_row(e, (struct emit_cell[]){
 				    {.s = c->name},
 				    {.s = h->metric ? hpc_stat_name(h->stat) : NULL},
-				    {.d = c->total, .none = c->total == 0},
+				    {.d = c->total, .none = !isfinite(c->total)},
 				    {.u = !h->metric},
 			    });
 	}

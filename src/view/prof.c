@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See prof.h.  Columns are dcpiprof's: for the event sorted by `count % cum%`, for each other one
- * `count %`, with inclusive counts `incl incl%` behind each, then what the row is.  JSON and CSV
- * carry the counts as stored. */
+/* See prof.h.  Columns are dcpiprof's: numbers (sheet.h), then what the row is. */
 #include "view/prof.h"
 
 #include <inttypes.h>
@@ -11,65 +9,25 @@
 
 #include "query/paths.h"
 #include "view/header.h"
+#include "view/sheet.h"
 
-#define N_CODE_COLS  5 /* of an image or procedure */
-#define N_KEY_COLS   (2 * N_OWNER_KEYS + N_CODE_COLS)
-#define N_EVENT_COLS 6
+#define N_CODE_COLS 5 /* of an image or procedure */
+#define N_KEY_COLS  (2 * N_OWNER_KEYS + N_CODE_COLS)
 
 struct prof {
 	struct query *q;
 	const struct prof_opts *opts;
 	bool by_procedure;
-	unsigned *order;  /* query column of each event shown */
-	uint64_t *totals; /* per query column: what 100 % is */
-	struct emit_col *cols;
-	unsigned n_cols;
-	struct emit_cell *cells;
-	uint64_t so_far;
+	struct columns columns;
+	struct sheet sheet;
+	double *numbers[2]; /* of a row: its own, inclusive ones */
 };
 
 /* --- columns --- */
 
 static void add_col(struct prof *p, struct emit_col c)
 {
-	p->cols[p->n_cols++] = c;
-}
-
-static const char *inclusive_name(struct prof *p, const char *event)
-{
-	static const char suffix[] = "_inclusive";
-	size_t n = strlen(event);
-	char *s = arena_alloc(&p->q->arena, n + sizeof(suffix));
-
-	memcpy(s, event, n);
-	memcpy(s + n, suffix, sizeof(suffix));
-	return s;
-}
-
-static void add_event_cols(struct prof *p)
-{
-	const struct query *q = p->q;
-	struct emit_col *counts = xcalloc(q->n_cols + 1, sizeof(*counts));
-
-	count_cols(q, counts, p->order);
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		add_col(p, counts[i]);
-		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE,
-					     .hot = true});
-		if (i == 0)
-			add_col(p, (struct emit_col){"cum_percent", "cum%", EMIT_PERCENT,
-						     .in = p->opts->by_inclusive ? EMIT_IN_NONE
-										 : EMIT_IN_TABLE});
-		if (!p->opts->inclusive)
-			continue;
-		add_col(p, (struct emit_col){counts[i].key, NULL, EMIT_U64, .group = "inclusive",
-					     .in = EMIT_IN_JSON});
-		add_col(p, (struct emit_col){inclusive_name(p, counts[i].key), "incl", EMIT_U64,
-					     .in = EMIT_IN_TABLE | EMIT_IN_CSV});
-		add_col(p, (struct emit_col){"inclusive_percent", "incl%", EMIT_PERCENT,
-					     .in = EMIT_IN_TABLE, .hot = true});
-	}
-	free(counts);
+	sheet_add_col(&p->sheet, c);
 }
 
 static void add_code_cols(struct prof *p)
@@ -102,75 +60,74 @@ static void add_owner_cols(struct prof *p, enum owner_key k)
 			(struct emit_col){c.key, NULL, EMIT_U64, .in = EMIT_IN_JSON | EMIT_IN_CSV});
 }
 
-static void make_cols(struct prof *p)
+static void add_key_cols(struct prof *p)
 {
 	const struct row_by *by = &p->opts->by;
 
-	p->order = xcalloc(p->q->n_cols + 1, sizeof(*p->order));
-	p->cols = xcalloc(N_EVENT_COLS * p->q->n_cols + N_KEY_COLS, sizeof(*p->cols));
-	add_event_cols(p);
 	for (unsigned i = 0; i < by->n; i++) {
 		if (by->keys[i] < N_OWNER_KEYS)
 			add_owner_cols(p, by->keys[i]);
 		else
 			add_code_cols(p);
 	}
-	p->cells = xcalloc(p->n_cols + 1, sizeof(*p->cells));
 }
 
-static void prof_init(struct prof *p, struct query *q, const struct prof_opts *opts)
+/* The numbers of ROW as those of columns. */
+static void find_numbers(struct prof *p, const struct row *r)
 {
+	const uint64_t *counts[] = {r->counts, r->inclusive};
+
+	for (unsigned k = 0; k < 2; k++) {
+		for (unsigned c = 0; c < p->q->n_cols; c++)
+			p->numbers[k][c] = counts[k] ? (double)counts[k][c] : 0;
+		cols_evaluate(&p->columns, p->numbers[k]);
+	}
+}
+
+static int prof_init(struct prof *p, struct query *q, const struct prof_opts *opts,
+		     const struct rows *rows, struct err *err)
+{
+	struct amounts *amounts;
+	int rc = 0;
+
 	*p = (struct prof){
 		.q = q,
 		.opts = opts,
 		.by_procedure = rows_code_key(&opts->by) == ROW_KEY_PROCEDURE,
 	};
-	make_cols(p);
-	p->totals = xcalloc(q->n_cols + 1, sizeof(*p->totals));
+	cols_of_query(&p->columns, q);
+	for (size_t i = 0; opts->derived && i < opts->derived->n && !rc; i++)
+		rc = cols_derive(&p->columns, opts->derived->v[i], NULL, NULL, err);
+	if (rc) {
+		cols_release(&p->columns);
+		return rc;
+	}
+	for (unsigned k = 0; k < 2; k++)
+		p->numbers[k] = xcalloc(p->columns.cols.n + 1, sizeof(double));
+	amounts = xcalloc(p->columns.cols.n + 1, sizeof(*amounts));
+	vec_each (r, &rows->rows) {
+		if (p->columns.cols.n == q->n_cols)
+			break;
+		find_numbers(p, r);
+		amounts_note(amounts, &p->columns, p->numbers[0]);
+		amounts_note(amounts, &p->columns, opts->inclusive ? p->numbers[1] : NULL);
+	}
+	sheet_init(&p->sheet, &p->columns, amounts, opts->inclusive, opts->by_inclusive,
+		   N_KEY_COLS);
+	add_key_cols(p);
+	free(amounts);
+	return 0;
 }
 
 static void prof_release(struct prof *p)
 {
-	free(p->order);
-	free(p->totals);
-	free(p->cols);
-	free(p->cells);
+	sheet_release(&p->sheet);
+	cols_release(&p->columns);
+	free(p->numbers[0]);
+	free(p->numbers[1]);
 }
 
 /* --- rows --- */
-
-static struct emit_cell percent(uint64_t part, uint64_t whole, bool shown)
-{
-	return (struct emit_cell){.d = whole ? 100 * (double)part / (double)whole : 0,
-				  .none = !shown};
-}
-
-/* OUTSIDE: the row has no part in the percentages. */
-static struct emit_cell *count_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
-				     const struct row *r, bool outside)
-{
-	const struct query *q = p->q;
-	const bool scale = e->format == EMIT_TABLE;
-
-	if (q->n_cols && !outside)
-		p->so_far += r->counts[q->sort];
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		unsigned c = p->order[i];
-		uint64_t n = r->counts[c], below = r->inclusive ? r->inclusive[c] : 0;
-
-		*cell++ = (struct emit_cell){.u = scale ? query_scaled(&q->cols[c], n) : n};
-		*cell++ = percent(n, p->totals[c], !outside);
-		if (i == 0)
-			*cell++ = percent(p->so_far, p->totals[c], !outside);
-		if (!p->opts->inclusive)
-			continue;
-		*cell++ = (struct emit_cell){.u = below, .none = outside};
-		*cell++ = (struct emit_cell){.u = scale ? query_scaled(&q->cols[c], below) : below,
-					     .none = outside};
-		*cell++ = percent(below, p->totals[c], !outside);
-	}
-	return cell;
-}
 
 static struct emit_cell *code_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
 				    const struct row *r)
@@ -218,12 +175,15 @@ static struct emit_cell *owner_cells(const struct emit *e, struct prof *p, struc
 static void emit_counts(struct emit *e, struct prof *p, const struct row *r)
 {
 	const struct row_by *by = &p->opts->by;
-	struct emit_cell *cell = count_cells(e, p, p->cells, r, false);
+	struct emit_cell *cell;
+
+	find_numbers(p, r);
+	cell = sheet_cells(e, &p->sheet, p->numbers[0], p->numbers[1], false);
 
 	for (unsigned i = 0; i < by->n; i++)
 		cell = by->keys[i] < N_OWNER_KEYS ? owner_cells(e, p, cell, r, by->keys[i])
 						  : code_cells(e, p, cell, r);
-	emit_row(e, p->cells);
+	emit_row(e, p->sheet.cells);
 }
 
 /* Idle CPUs are one row below the others, outside the percentages: named where procedures or images
@@ -244,16 +204,17 @@ static void emit_idle(struct emit *e, struct prof *p)
 		any |= idle[c] != 0;
 	}
 	if (any && !p->opts->images) {
-		cell = count_cells(e, p, p->cells, &row, true);
-		for (; cell < p->cells + p->n_cols; cell++) {
-			const struct emit_col *c = &p->cols[cell - p->cells];
+		find_numbers(p, &row);
+		cell = sheet_cells(e, &p->sheet, p->numbers[0], p->numbers[1], true);
+		for (; cell < p->sheet.cells + p->sheet.n_cols; cell++) {
+			const struct emit_col *c = &p->sheet.cols[cell - p->sheet.cells];
 
 			*cell = (struct emit_cell){.s = strcmp(c->key, named) == 0    ? "[idle]"
 							: strcmp(c->key, "kind") == 0 ? "idle"
 										      : NULL,
 						   .none = c->type != EMIT_STR};
 		}
-		emit_row(e, p->cells);
+		emit_row(e, p->sheet.cells);
 	}
 	free(idle);
 }
@@ -277,7 +238,7 @@ static image_ids nameless_images(const struct prof *p, const struct rows *rows)
 
 static void emit_rows(struct emit *e, struct prof *p, const struct rows *rows)
 {
-	emit_table(e, "rows", p->cols, p->n_cols);
+	emit_table(e, "rows", p->sheet.cols, p->sheet.n_cols);
 	vec_each (r, &rows->rows)
 		emit_counts(e, p, r);
 }
@@ -296,42 +257,48 @@ static void emit_notes(struct emit *e, struct prof *p, const struct rows *rows)
 /* Shares of all samples where rows count what is below them, else of those that could be listed. */
 static void find_totals(struct prof *p, const struct rows *rows)
 {
-	for (unsigned c = 0; p->opts->inclusive && c < p->q->n_cols; c++)
-		p->totals[c] = p->q->cols[c].n_samples;
-	vec_each (r, &rows->rows)
-		for (unsigned c = 0; !p->opts->inclusive && c < p->q->n_cols; c++)
-			p->totals[c] += r->counts[c];
+	if (p->opts->inclusive)
+		return;
+	for (unsigned c = 0; c < p->q->n_cols; c++) {
+		p->sheet.totals[c] = 0;
+		vec_each (r, &rows->rows)
+			p->sheet.totals[c] += (double)r->counts[c];
+	}
 }
 
-size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts)
+int prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts, size_t *ret_n,
+	      struct err *err)
 {
 	struct rows rows = {.by = opts->by, .by_inclusive = opts->by_inclusive};
+	bool by_procedure = rows_code_key(&opts->by) == ROW_KEY_PROCEDURE;
 	struct prof p;
-	size_t n;
+	int rc;
 
-	prof_init(&p, q, opts);
 	if (opts->inclusive || opts->by.n > 1 || !rows_code_key(&opts->by))
 		paths_rows(q, &opts->by, opts->inclusive, opts->images, &rows);
-	else if (p.by_procedure)
+	else if (by_procedure)
 		rows_by_procedure(q, opts->images, &rows);
 	else
 		rows_by_image(q, opts->images, &rows);
-	n = rows.rows.n;
-	rows_sort(q, &rows);
-	find_totals(&p, &rows);
-	rows_keep(q, &rows, opts->keep_pct);
-	if (p.by_procedure)
-		rows_name(q, &rows);
-	emit_begin(e);
-	header_emit(e, q, opts->no_header);
-	emit_rows(e, &p, &rows);
-	emit_idle(e, &p);
-	emit_table_end(e);
-	emit_notes(e, &p, &rows);
-	emit_end(e);
+	rc = prof_init(&p, q, opts, &rows, err);
+	if (!rc) {
+		*ret_n = rows.rows.n;
+		rows_sort(q, &rows);
+		find_totals(&p, &rows);
+		rows_keep(q, &rows, opts->keep_pct);
+		if (by_procedure)
+			rows_name(q, &rows);
+		emit_begin(e);
+		header_emit(e, q, opts->no_header);
+		emit_rows(e, &p, &rows);
+		emit_idle(e, &p);
+		emit_table_end(e);
+		emit_notes(e, &p, &rows);
+		emit_end(e);
+		prof_release(&p);
+	}
 	rows_release(&rows);
-	prof_release(&p);
-	return n;
+	return rc;
 }
 
 /* --- callers and callees --- */
@@ -395,9 +362,9 @@ void prof_emit_neighbours(struct emit *e, struct query *q, enum neighbour_kind k
 				    .show_kind = opts->show_kind};
 	struct prof p;
 
-	prof_init(&p, q, &o);
+	prof_init(&p, q, &o, &n->rows, NULL);
 	for (unsigned c = 0; c < q->n_cols; c++)
-		p.totals[c] = n->inclusive[c];
+		p.sheet.totals[c] = (double)n->inclusive[c];
 	rows_keep(q, &n->rows, opts->keep_pct);
 	emit_begin(e);
 	header_emit(e, q, opts->no_header);

@@ -15,10 +15,13 @@ struct prof_opts {
 	bool no_header;
 	double keep_pct;	 /* see rows_keep; 100 keeps all */
 	const image_ids *images; /* NULL: all */
+	const opt_list *derived; /* more columns, see cols_derive; NULL: none */
 };
 
-/* Emits the document and returns the number of rows it had before rows_keep, idle not counted. */
-size_t prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts);
+/* Emits the document; *RET_N is the number of rows it had before rows_keep, idle not counted. Fails
+ * as cols_derive does, with nothing emitted. */
+int prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts, size_t *ret_n,
+	      struct err *err);
 
 /* Emits the callers or callees N that neighbours_find found; of OPTS only show_kind, no_header and
  * keep_pct have a meaning. */

@@ -101,7 +101,7 @@ static void make_cols(struct printer *p)
 	for (unsigned i = 0; i < p->n_shown; i++) {
 		const struct column *c = &cols->cols.v[p->order[i]];
 		const struct amounts *a = &p->amounts[p->order[i]];
-		const unsigned percent = c->total != 0 ? EMIT_IN_TABLE : EMIT_IN_NONE;
+		const unsigned percent = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
 		add_col(p, amount_col(c, a, key(p, "inclusive", c->name), title(p, c, "incl"),
 				      "inclusive", 0));

@@ -51,10 +51,12 @@ static void show_query(struct query *q, struct str *out)
 					    {{OWNER_KEY_COMM, ROW_KEY_IMAGE}, 2}};
 	struct emit e = {.out = out, .format = EMIT_JSON};
 	image_ids one = {0};
+	size_t n_rows;
 
 	for (size_t i = 0; i < n_elems(bys); i++)
 		prof_emit(&e, q,
-			  &(struct prof_opts){.by = bys[i], .show_kind = true, .keep_pct = 100});
+			  &(struct prof_opts){.by = bys[i], .show_kind = true, .keep_pct = 100},
+			  &n_rows, NULL);
 	top_emit(&e, q, NULL, 1000000, false);
 	if (!q->n_spots)
 		return;

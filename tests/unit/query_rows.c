@@ -289,13 +289,15 @@ TEST(prof_table)
 	struct world w;
 	struct query q;
 	char expected[600];
+	size_t n = 0;
 
 	REQUIRE(world_init(&w));
 	fill(&w);
 	REQUIRE(query_init(&q, &w.p, w.r, &everything, NULL) == 0);
 	vec_push(&images, w.prog);
 	opts.images = &images;
-	EXPECT_EQ(prof_emit(&e, &q, &opts), 3);
+	EXPECT_EQ(prof_emit(&e, &q, &opts, &n, NULL), 0);
+	EXPECT_EQ(n, 3);
 	snprintf(expected, sizeof(expected),
 		 "cycles:u      %%    cum%% imiss       %%  procedure    image\n"
 		 "       8 80.00%%  80.00%%     0   0.00%%  hot          %s\n"
@@ -307,7 +309,8 @@ TEST(prof_table)
 	opts.images = NULL;
 	opts.by.keys[0] = ROW_KEY_IMAGE;
 	e = (struct emit){.out = &out};
-	EXPECT_EQ(prof_emit(&e, &q, &opts), 3);
+	EXPECT_EQ(prof_emit(&e, &q, &opts, &n, NULL), 0);
+	EXPECT_EQ(n, 3);
 	snprintf(expected, sizeof(expected),
 		 "cycles:u      %%    cum%% imiss       %%  image\n"
 		 "      10 71.43%%  71.43%%    12 100.00%%  %s\n"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What calling contexts of an HPCToolkit database are in each of its threads. */
+#ifndef QUERY_HPC_THREADS_H
+#define QUERY_HPC_THREADS_H
+
+#include "query/hpc_query.h"
+
+struct hpc_thread_row {
+	uint32_t profile;
+	const double *inclusive, *exclusive; /* one number per column */
+};
+
+struct hpc_threads {
+	VEC(struct hpc_thread_row) rows;	   /* by falling number of the sort column */
+	struct hpc_moments *inclusive, *exclusive; /* by column, over the rows */
+	double *amounts;
+};
+
+/* Finds what the contexts IDS, N together, are in each chosen thread that has anything of them: one
+ * piece of cct.db for each context and metric.  BY_INCLUSIVE says what rows are sorted by. */
+int hpc_threads_find(struct hpc_threads *t, struct hpc_query *q, const uint32_t *ids, size_t n,
+		     bool by_inclusive, struct err *err);
+void hpc_threads_release(struct hpc_threads *t);
+
+/* Parses contexts as rows of data have them, "12+15".  -EINVAL when malformed. */
+typedef VEC(uint32_t) ctx_list;
+int hpc_parse_contexts(const char *text, ctx_list *ret, struct err *err);
+
+#endif

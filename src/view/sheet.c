@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See sheet.h. */
+#include "view/sheet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_AMOUNT_COLS 6
+
+void sheet_add_col(struct sheet *s, struct emit_col col)
+{
+	s->cols[s->n_cols++] = col;
+}
+
+static const char *inclusive_name(struct sheet *s, const char *event)
+{
+	static const char suffix[] = "_inclusive";
+	size_t n = strlen(event);
+	char *text = arena_alloc(&s->arena, n + sizeof(suffix));
+
+	memcpy(text, event, n);
+	memcpy(text + n, suffix, sizeof(suffix));
+	return text;
+}
+
+static void add_cols_of(struct sheet *s, const struct column *c, const struct amounts *a,
+			bool is_first)
+{
+	const unsigned pct = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
+
+	sheet_add_col(s, amount_col(c, a, c->name, c->title, "counts", 0));
+	sheet_add_col(s, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = pct, .hot = true});
+	if (is_first)
+		sheet_add_col(s, (struct emit_col){"cum_percent", "cum%", EMIT_PERCENT,
+						   .in = s->by_inclusive ? EMIT_IN_NONE : pct});
+	if (!s->inclusive)
+		return;
+	sheet_add_col(s, amount_col(c, a, c->name, NULL, "inclusive", EMIT_IN_JSON));
+	sheet_add_col(s, amount_col(c, a, inclusive_name(s, c->name), "incl", NULL,
+				    EMIT_IN_TABLE | EMIT_IN_CSV));
+	sheet_add_col(s, (struct emit_col){"inclusive_percent", "incl%", EMIT_PERCENT, .in = pct,
+					   .hot = true});
+}
+
+void sheet_init(struct sheet *s, const struct columns *c, const struct amounts *amounts,
+		bool inclusive, bool by_inclusive, unsigned n_more)
+{
+	size_t n = c->cols.n;
+
+	*s = (struct sheet){.columns = c, .inclusive = inclusive, .by_inclusive = by_inclusive};
+	s->order = xcalloc(n + 1, sizeof(*s->order));
+	s->n_shown = cols_order(c, s->order);
+	s->totals = xcalloc(n + 1, sizeof(*s->totals));
+	for (size_t i = 0; i < n; i++)
+		s->totals[i] = c->cols.v[i].total;
+	s->cols = xcalloc(N_AMOUNT_COLS * n + n_more + 1, sizeof(*s->cols));
+	for (unsigned i = 0; i < s->n_shown; i++) {
+		unsigned k = s->order[i];
+
+		add_cols_of(s, &c->cols.v[k], amounts ? &amounts[k] : NULL, i == 0);
+	}
+	s->cells = xcalloc(N_AMOUNT_COLS * n + n_more + 1, sizeof(*s->cells));
+}
+
+void sheet_release(struct sheet *s)
+{
+	free(s->order);
+	free(s->totals);
+	free(s->cols);
+	free(s->cells);
+	arena_release(&s->arena);
+	*s = (struct sheet){0};
+}
+
+static struct emit_cell share(double n, double whole, bool outside)
+{
+	struct emit_cell cell = percent_cell(n, whole);
+
+	cell.none = outside;
+	return cell;
+}
+
+struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const double *exclusive,
+			      const double *inclusive, bool outside)
+{
+	struct emit_cell *cell = s->cells;
+
+	if (s->n_shown && !outside)
+		s->so_far += exclusive[s->columns->sort];
+	for (unsigned i = 0; i < s->n_shown; i++) {
+		unsigned k = s->order[i];
+		const struct column *c = &s->columns->cols.v[k];
+
+		*cell++ = amount_cell(e, c, exclusive[k]);
+		*cell++ = share(exclusive[k], s->totals[k], outside);
+		if (i == 0)
+			*cell++ = share(s->so_far, s->totals[k], outside);
+		if (!s->inclusive)
+			continue;
+		*cell = amount_cell(e, c, inclusive ? inclusive[k] : 0);
+		cell->none |= outside;
+		cell[1] = cell[0];
+		cell += 2;
+		*cell++ = share(inclusive ? inclusive[k] : 0, s->totals[k], outside);
+	}
+	return cell;
+}
