@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "formats/hpc/cct.h"
 #include "formats/hpc/metrics_yaml.h"
+#include "formats/hpc/texts.h"
 #include "hpc/build.h"
 #include "hpc/copies.h"
 #include "hpc/save.h"
@@ -97,6 +98,17 @@ static int save_taxonomy(struct build *b, const struct hpc_metrics *metrics, str
 	return rc;
 }
 
+/* What explains a database to who finds it. */
+static int save_texts(const struct build *b, struct err *err)
+{
+	int rc = new_dir_write(b->opts.dir, "FORMATS.md", hpc_formats_md, strlen(hpc_formats_md),
+			       err);
+
+	return rc ? rc
+		  : new_dir_write(b->opts.dir, "metrics/METRICS.yaml.ex", hpc_metrics_yaml_ex,
+				  strlen(hpc_metrics_yaml_ex), err);
+}
+
 static int save_meta(struct build *b, struct err *err)
 {
 	struct hpc_meta_model model = {
@@ -123,6 +135,8 @@ static int save_meta(struct build *b, struct err *err)
 		return err_errno(err, -errno, "meta.db");
 	build_metrics_describe(&b->metrics, &model.metrics);
 	rc = hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
+	if (!rc)
+		rc = save_texts(b, err);
 	return rc ? rc : save_taxonomy(b, &model.metrics, err);
 }
 
