@@ -144,35 +144,53 @@ static void emit(struct json *j, const char *file, const char *epoch, const stru
 	json_end(j, '}');
 }
 
+/* A recording that is being made of a file. */
+struct making {
+	const struct import *im;
+	const char *db;
+	struct store *store;
+	char *cache;
+};
+
+static int begin_recording(void *ctx, const struct perf_in_result *r, const char **ret_dir,
+			   struct err *err)
+{
+	struct making *m = ctx;
+	const struct store_opts so = {.label = m->im->label,
+				      .host = *r->host ? r->host : NULL,
+				      .clock_offset_ns = r->clock_offset_ns};
+	int rc = store_create(m->db, &so, &m->store, err);
+
+	if (rc < 0)
+		return rc;
+	m->cache = store_images_dir(m->db, true, err);
+	*ret_dir = m->cache;
+	return m->cache ? 0 : -EIO;
+}
+
 /* One file, which becomes a recording of an epoch of its own. */
 static int import(struct cmd *c, const struct import *im, const char *db, const char *file,
 		  struct json *j)
 {
+	struct making m = {.im = im, .db = db};
 	struct perf_in_opts opts = im->opts;
-	struct store_opts so = {.label = im->label};
 	struct perf_in_result r = {0};
-	struct store *store = NULL;
-	_mem_ char *cache = NULL, *epoch = NULL;
+	_mem_ char *epoch = NULL;
 	struct profile p;
 	int rc;
 
 	profile_init(&p);
-	cache = store_is_db(db) ? store_images_dir(db, true, NULL) : NULL;
-	opts.cache_dir = cache;
 	opts.dump = im->dump ? &c->out : NULL;
+	opts.open_cache = im->dump ? NULL : begin_recording;
+	opts.ctx = &m;
 	rc = perf_in_load(file, &opts, &p, &r, &c->err);
-	if (rc >= 0 && !im->dump) {
-		so.host = *r.host ? r.host : NULL;
-		so.clock_offset_ns = r.clock_offset_ns;
-		rc = store_create(db, &so, &store, &c->err);
-		if (rc >= 0)
-			rc = store_replace(store, &p, &c->err);
-		if (rc >= 0) {
-			epoch = xstrdup(store_epoch(store));
-			rc = store_close(store, &c->err);
-		} else {
-			store_discard(store);
-		}
+	if (rc >= 0 && m.store)
+		rc = store_replace(m.store, &p, &c->err);
+	if (rc >= 0 && m.store) {
+		epoch = xstrdup(store_epoch(m.store));
+		rc = store_close(m.store, &c->err);
+	} else {
+		store_discard(m.store);
 	}
 	if (rc >= 0)
 		show_notes(c, file, &r);
@@ -180,6 +198,7 @@ static int import(struct cmd *c, const struct import *im, const char *db, const 
 		emit(j, file, epoch, &p, &r);
 	else if (rc >= 0 && !im->dump)
 		show(c, file, db, epoch, &p, &r);
+	free(m.cache);
 	perf_in_result_release(&r);
 	profile_release(&p);
 	return rc < 0 ? rc : 0;

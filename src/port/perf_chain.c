@@ -126,21 +126,26 @@ static unsigned mode_of(uint64_t mark)
 
 /* What the kernel's list tells. */
 struct listed {
-	uint32_t n, n_user; /* addresses */
-	bool deferred;	    /* the user's part comes later */
+	uint32_t n;    /* addresses */
+	bool deferred; /* the user's part comes later */
 	bool broken;
 };
 
-/* The callers in the kernel's list, without the sample's own address; with KERNEL_ONLY those in the
- * kernel.  Where it goes over to user code the first address there is no call but where it was
+/* How much of the user's part of the list is wanted: all of it, where it was left for the kernel,
+ * or nothing, because a better one is at hand. */
+enum listed_user { LISTED_ALL, LISTED_ENTRY, LISTED_NONE };
+
+/* The callers in the kernel's list, without the sample's own address, which is the first of the
+ * sample's own mode (precise events tell of an instruction that is past when the list is made).
+ * Where the list goes over to user code the first address there is no call but where it was
  * interrupted. */
 static struct listed add_listed(struct perf_chains *c, const struct perfdata_record *r,
-				uint32_t proc, bool kernel_only)
+				uint32_t proc, enum listed_user user)
 {
 	const struct perfdata_words *ips = &r->sample.ips;
-	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
+	unsigned own = r->head.misc & PERFDATA_MISC_MODE, mode = own;
 	struct listed l = {0};
-	bool exact = true;
+	bool exact = true, begun = false;
 
 	for (uint32_t i = 0; i < ips->n; i++) {
 		uint64_t ip = perfdata_word(ips, i);
@@ -155,14 +160,15 @@ static struct listed add_listed(struct perf_chains *c, const struct perfdata_rec
 			l.broken |= !mode; /* perf throws such a chain away, too */
 			continue;
 		}
-		l.n_user += mode == PERFDATA_MODE_USER;
-		if (l.n++ == 0) { /* the sample's own */
-			exact = false;
+		l.n++;
+		if (!begun) {
+			begun = mode == own;
+			exact = !begun;
 			continue;
 		}
 		if (mode != PERFDATA_MODE_USER)
 			put(c, proc, mode, ip - !exact, 0);
-		else if (!kernel_only)
+		else if (user == LISTED_ALL || (user == LISTED_ENTRY && exact))
 			put(c, proc, mode, ip - !exact, exact ? 0 : PLACE_GUESSED);
 		exact = false;
 	}
@@ -277,7 +283,10 @@ static enum chain_cause add_walk(struct perf_chains *c, const struct perfdata_re
 		return CHAIN_32_BIT;
 	if (r->sample.user_abi != PERFDATA_REGS_64)
 		return CHAIN_COMPLETE; /* a kernel thread */
-	if (!c->machine || !take_regs(r, a->regs_user, c->machine, in.regs))
+	if (!c->machine)	       /* the file does not say: arm64 has more registers */
+		c->machine = a->regs_user >> 32 ? EM_AARCH64 : EM_X86_64;
+	in.machine = c->machine;
+	if (!take_regs(r, a->regs_user, c->machine, in.regs))
 		return CHAIN_NO_TABLE;
 	if (!c->unwinds && !begin_walks(c))
 		return CHAIN_NO_TABLE;
@@ -325,7 +334,8 @@ ctx_id perf_chains_add(struct perf_chains *c, const struct perfdata_record *r, u
 	const struct perfdata_sample *s = &r->sample;
 	const struct perfdata_attr *a = &c->world->pd->events.v[r->event].attr;
 	const uint64_t copied = PERFDATA_S_REGS_USER | PERFDATA_S_STACK_USER;
-	bool walk = (s->has & copied) == copied && a->stack_user;
+	bool walk = (s->has & copied) == copied && s->stack.n && s->user_abi &&
+		    c->machine != PERF_CHAIN_OTHER && !c->world->pd->big_endian;
 	bool lbr = a->branch_sample_type & PERFDATA_B_CALL_STACK && s->branches.n;
 	enum chain_cause cause = CHAIN_COMPLETE;
 	uint64_t hash = 0;
@@ -344,7 +354,7 @@ ctx_id perf_chains_add(struct perf_chains *c, const struct perfdata_record *r, u
 		}
 	}
 	c->frames.n = 0;
-	l = add_listed(c, r, proc, walk || lbr);
+	l = add_listed(c, r, proc, walk ? LISTED_NONE : lbr ? LISTED_ENTRY : LISTED_ALL);
 	if (l.broken) {
 		c->frames.n = 0;
 		cause = CHAIN_RING_FULL;

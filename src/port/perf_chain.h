@@ -9,9 +9,12 @@
 #include "port/perf_world.h"
 #include "unwind/chain.h"
 
+/* A machine whose stacks cannot be walked. */
+#define PERF_CHAIN_OTHER UINT16_MAX
+
 struct perf_chains {
 	struct perf_world *world;
-	uint16_t machine; /* EM_* of the file's; 0: stacks of its kind cannot be walked */
+	uint16_t machine; /* EM_* of the file's; 0: it does not say */
 	unwind_load_fn *load;
 	struct unwinds *unwinds; /* NULL until a stack is to be walked */
 	void *memory;		 /* what unwinds has its tables in */

@@ -353,12 +353,14 @@ static void set_machine(struct perf_in *in)
 {
 	const char *arch = in->pd.arch;
 
-	if (!arch || in->pd.big_endian)
+	if (!arch)
 		return;
 	if (strcmp(arch, "x86_64") == 0)
 		in->chains.machine = EM_X86_64;
-	else if (strcmp(arch, "aarch64") == 0)
+	else if (strcmp(arch, "aarch64") == 0 && !in->pd.big_endian)
 		in->chains.machine = EM_AARCH64;
+	else
+		in->chains.machine = PERF_CHAIN_OTHER;
 }
 
 static int take_own(struct perf_handler *h, const struct perfdata_head *head, const uint8_t *p,
@@ -419,13 +421,17 @@ static void add_meta(struct perf_in *in)
 		m->end_wall_ns = end;
 }
 
-static void save_symbols(struct perf_in *in)
+static int save_symbols(struct perf_in *in, struct err *err)
 {
-	struct resolver_opts o = {.cache_dir = in->opts->cache_dir};
+	struct resolver_opts o = {0};
 	struct resolver *resolver;
+	int rc;
 
-	if (!o.cache_dir)
-		return;
+	if (!in->opts->open_cache)
+		return 0;
+	rc = in->opts->open_cache(in->opts->ctx, in->ret, &o.cache_dir, err);
+	if (rc < 0)
+		return rc;
 	resolver = resolver_new(&o);
 	vec_each (c, &in->world.images.codes)
 		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0)
@@ -434,6 +440,7 @@ static void save_symbols(struct perf_in *in)
 		if (i->kind == IMAGE_KERNEL)
 			resolver_save(resolver, i, -1, NULL);
 	resolver_free(resolver);
+	return 0;
 }
 
 static void add_notes(struct perf_in *in, const struct perf_stream_stats *st, const struct err *why)
@@ -546,13 +553,13 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	settle_events(&in);
 	add_meta(&in);
 	add_notes(&in, &st, &why);
-	save_symbols(&in);
 	ret->host = xstrdup(in.pd.host ? in.pd.host : "");
 	ret->n_bytes = st.n_bytes;
 	ret->clock_offset_ns = in.clock_offset_ns;
 	ret->most_bytes = st.most_waiting;
+	rc = save_symbols(&in, err);
 	end(&in);
-	return 0;
+	return rc;
 }
 
 void perf_in_result_release(struct perf_in_result *r)

@@ -9,18 +9,24 @@
 #include "collect/procs.h"
 #include "model/profile.h"
 
+struct perf_in_result;
+
 struct perf_in_opts {
 	enum owner_split split;
 	const char *label;	  /* of the samples; NULL: none */
 	const char *symfs;	  /* files are looked for below it; NULL: where they were */
 	const char *const *paths; /* files and directories to look in besides */
 	size_t n_paths;
-	bool no_files;	       /* look for no images: places are file offsets */
-	bool use_debuginfod;   /* only has an effect when $DEBUGINFOD_URLS is set */
-	bool force;	       /* keep what can be read of a damaged file */
-	size_t trace_bytes;    /* time lines of at most so many bytes; 0: none */
-	const char *cache_dir; /* keep the symbols of images that were found; NULL: do not */
-	struct str *dump;      /* all records as text; NULL: not wanted */
+	bool no_files;	     /* look for no images: places are file offsets */
+	bool use_debuginfod; /* only has an effect when $DEBUGINFOD_URLS is set */
+	bool force;	     /* keep what can be read of a damaged file */
+	size_t trace_bytes;  /* time lines of at most so many bytes; 0: none */
+	/* Called when all was read: tells where the symbols of images that were found are to be
+	 * kept, as for struct resolver_opts.  NULL: they are not. */
+	int (*open_cache)(void *ctx, const struct perf_in_result *r, const char **ret_dir,
+			  struct err *err);
+	void *ctx;
+	struct str *dump; /* all records as text; NULL: not wanted */
 };
 
 struct perf_in_result {

@@ -94,8 +94,7 @@ static void sort(struct perf_queue *q)
 	}
 }
 
-/* Lets everything up to LIMIT go out. */
-static int flush(struct perf_queue *q, uint64_t limit, struct err *err)
+int perf_queue_flush(struct perf_queue *q, uint64_t limit, struct err *err)
 {
 	size_t n = 0;
 	int rc = 0;
@@ -125,7 +124,7 @@ static int flush_half(struct perf_queue *q, struct err *err)
 	q->forced = true;
 	sort(q);
 	limit = q->v.v[q->v.n / 2].time;
-	return flush(q, limit, err);
+	return perf_queue_flush(q, limit, err);
 }
 
 int perf_queue_add(struct perf_queue *q, struct perf_chunk *c, uint64_t time, const uint8_t *p,
@@ -145,7 +144,7 @@ int perf_queue_add(struct perf_queue *q, struct perf_chunk *c, uint64_t time, co
 
 int perf_queue_round(struct perf_queue *q, struct err *err)
 {
-	int rc = flush(q, q->before, err);
+	int rc = perf_queue_flush(q, q->before, err);
 
 	q->before = q->newest;
 	return rc;
@@ -153,5 +152,5 @@ int perf_queue_round(struct perf_queue *q, struct err *err)
 
 int perf_queue_end(struct perf_queue *q, struct err *err)
 {
-	return flush(q, UINT64_MAX, err);
+	return perf_queue_flush(q, UINT64_MAX, err);
 }

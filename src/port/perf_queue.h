@@ -60,6 +60,9 @@ int perf_queue_add(struct perf_queue *q, struct perf_chunk *c, uint64_t time, co
 /* A round ends: what is older than the end of the one before goes out. */
 int perf_queue_round(struct perf_queue *q, struct err *err);
 
+/* Everything up to LIMIT goes out. */
+int perf_queue_flush(struct perf_queue *q, uint64_t limit, struct err *err);
+
 /* All goes out. */
 int perf_queue_end(struct perf_queue *q, struct err *err);
 

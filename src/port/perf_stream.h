@@ -37,7 +37,7 @@ struct perf_stream_stats {
 	uint64_t n_unknown;    /* records of types that are not known */
 	uint64_t most_waiting; /* bytes that waited, at most */
 	bool unfinished;       /* perf was killed: the header does not tell where the data ends */
-	bool message;	      /* perf's own messages are at its end */
+	bool message;	       /* perf's own messages are at its end */
 	bool no_marks;	       /* there were too few marks: the order may be wrong */
 };
 

@@ -9,6 +9,9 @@
 #include "base/str.h"
 #include "resolve/kallsyms.h"
 
+/* So many processes that ended keep their mappings. */
+#define N_GONE 4096
+
 /* A kernel that does not say how long it is. */
 #define KERNEL_ANY_BYTES (1ull << 30)
 
@@ -57,6 +60,7 @@ struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32
 		t->ended = false;
 		t->has_owner = false;
 		w->procs.v[t->proc].n_threads++;
+		w->procs.v[t->proc].n_ended = 0;
 	}
 	return t;
 }
@@ -121,7 +125,8 @@ static void apply_comm(struct perf_world *w, const struct perfdata_record *r)
 	t->has_owner = false;
 	if (!r->comm.exec)
 		return;
-	forget_maps(w, p);
+	/* Its last steps in the old program are sampled behind this; mappings stay until the new
+	 * one's are put over them. */
 	p->has_exe = p->has_anon = false;
 	p->exe = 0;
 }
@@ -165,9 +170,15 @@ static void apply_exit(struct perf_world *w, const struct perfdata_record *r)
 		return;
 	t->ended = true;
 	p = &w->procs.v[t->proc];
-	/* The last of its threads is gone, and the address space with it. */
-	if (!--p->n_threads)
+	if (--p->n_threads)
+		return;
+	/* The last of its threads is gone, and the address space with it; the kernel may still
+	 * sample it on its last steps. */
+	p = w->n_gone >= N_GONE ? &w->procs.v[w->gone[w->n_gone % N_GONE]] : NULL;
+	if (p && p->n_ended == w->n_gone + 1 - N_GONE)
 		forget_maps(w, p);
+	w->gone[w->n_gone % N_GONE] = t->proc;
+	w->procs.v[t->proc].n_ended = ++w->n_gone;
 }
 
 /* Mappings. */
@@ -273,10 +284,20 @@ static uint32_t intern_file(struct perf_world *w, const struct perfdata_mmap *m)
 	return i;
 }
 
+/* A vdso has no file; offsets in it are its addresses. */
+static void describe_vdso(struct perf_world *w, const struct build_id *id)
+{
+	w->images.vdso.has_layout = true;
+	w->images.vdso.layout = (struct image_layout){
+		.build_id = *id, .n_loads = 1, .loads = {{.n_bytes = UINT32_MAX}}};
+}
+
 uint32_t perf_world_code(struct perf_world *w, const struct mapping *m)
 {
 	struct perf_file *f = &w->files.v[m->code];
 
+	if (!f->code && f->ref.build_id.n_bytes && strcmp(f->ref.path, "[vdso]") == 0)
+		describe_vdso(w, &f->ref.build_id);
 	if (!f->code)
 		f->code = images_intern(&w->images, &f->ref) + 1;
 	return f->code - 1;
@@ -435,6 +456,7 @@ void perf_world_init(struct perf_world *w, struct profile *p, const struct perfd
 	w->images.find_ctx = find_ctx;
 	kernel_map_init(&w->kernel, p);
 	w->kernel_version = ++w->n_versions;
+	w->gone = xcalloc(N_GONE, sizeof(*w->gone));
 	w->places = xcalloc(PERF_WORLD_N_PLACES, sizeof(*w->places));
 }
 
@@ -454,5 +476,6 @@ void perf_world_release(struct perf_world *w)
 	images_release(&w->images);
 	kernel_map_release(&w->kernel);
 	free(w->places);
+	free(w->gone);
 	*w = (struct perf_world){0};
 }

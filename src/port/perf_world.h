@@ -17,6 +17,7 @@
 struct perf_proc {
 	uint32_t pid;
 	uint32_t n_threads; /* that are known and have not ended */
+	uint64_t n_ended;   /* when it did, in the count of those that did; 0: it lives */
 	struct maps *maps;
 	uint64_t version; /* of its mappings: no two processes' or times' are equal */
 	string_id exe;
@@ -66,6 +67,9 @@ struct perf_world {
 	})
 	cgroups;
 	VEC(struct perf_file) files; /* what the processes' mappings mean by `code` */
+	/* Processes that ended, in a ring: what is left of their samples comes soon. */
+	uint32_t *gone;
+	size_t n_gone;
 	struct index proc_ix, thread_ix, cgroup_ix, build_id_ix, file_ix;
 	size_t n_build_ids; /* in build_id_ix */
 	uint64_t n_versions;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <lzma.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -57,6 +58,17 @@ static int open_by_id(const char *root, const struct build_id *id, const char *s
 	return open_same(path, id, ret_path);
 }
 
+/* perf's cache of the images it recorded: ~/.debug/.build-id/xx/yyyy is a directory of what it has
+ * of one, or in old versions the image (Linux, tools/perf/util/build-id.c). */
+static int open_perf_cache(const struct build_id *id, bool debug, char **ret_path)
+{
+	const char *home = getenv("HOME");
+	_mem_ char *root = home && *home ? xasprintf("%s/.debug", home) : NULL;
+	int fd = root ? open_by_id(root, id, debug ? "/debug" : "/elf", ret_path) : -ENOENT;
+
+	return fd < 0 && root && !debug ? open_by_id(root, id, "", ret_path) : fd;
+}
+
 static int open_extra(const struct debug_paths *where, const char *path, const struct build_id *id,
 		      const char *suffix, char **ret_path)
 {
@@ -92,6 +104,8 @@ int debug_file_open_code(const struct debug_paths *where, const char *path,
 		fd = open_extra(where, path ? path : "", id, "", ret_path);
 	if (fd < 0)
 		fd = open_by_id(where->debug_root, id, "", ret_path);
+	if (fd < 0)
+		fd = open_perf_cache(id, false, ret_path);
 	if (fd < 0 && where->debuginfod)
 		fd = debuginfod_open(where->debuginfod, id, false, ret_path, NULL);
 	if (fd >= 0)
@@ -196,6 +210,8 @@ int debug_file_open_debug(const struct debug_paths *where, const char *path,
 		fd = open_extra(where, path ? path : "", id, ".debug", ret_path);
 	if (fd < 0)
 		fd = open_by_link(where, path, code_fd, ret_path);
+	if (fd < 0)
+		fd = open_perf_cache(id, true, ret_path);
 	if (fd < 0 && where->debuginfod)
 		fd = debuginfod_open(where->debuginfod, id, true, ret_path, NULL);
 	return fd >= 0 ? fd : err_set(err, -ENOENT, "%s: no debug file", path ? path : "image");
@@ -221,6 +237,8 @@ int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_
 	}
 	if (fd < 0)
 		fd = open_by_id(where->debug_root, id, ".debug", ret_path);
+	if (fd < 0)
+		fd = open_perf_cache(id, false, ret_path);
 	if (fd < 0 && where->debuginfod)
 		fd = debuginfod_open(where->debuginfod, id, true, ret_path, NULL);
 	return fd >= 0 ? fd : err_set(err, -ENOENT, "vmlinux of this kernel: not found");

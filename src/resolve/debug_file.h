@@ -20,9 +20,9 @@ struct debug_paths {
 };
 
 /* Opens a file that is the image known as PATH with identity ID: PATH itself, the extra paths, the
- * build-id directories, debuginfod.  Returns a descriptor (close it) and, when RET_PATH is not
- * NULL, the path in fresh memory.  -ESTALE: none found, and the file at PATH is another one;
- * -ENOENT: none found. */
+ * build-id directories, perf's cache in ~/.debug, debuginfod.  Returns a descriptor (close it) and,
+ * when RET_PATH is not NULL, the path in fresh memory.  -ESTALE: none found, and the file at PATH
+ * is another one; -ENOENT: none found. */
 int debug_file_open_code(const struct debug_paths *where, const char *path,
 			 const struct build_id *id, char **ret_path, struct err *err);
 

@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What perf recorded, beside what perf itself says of it.
+
+perf prints every sample with its address and image; dwell counts places.  A place is an address less
+where its image was mapped, so of one thread there are as many places as addresses, with the same
+counts: those are compared, sorted, for each event, thread, command name and chain of images.  The
+recordings are those of $DWELL_FIXTURES, made by others on other machines (skipped where it is not
+there), and recordings made here with the perf there is."""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from e2e import DWELL, Failed, Skipped, check, note, prog, run, sh
+
+FIXTURES = pathlib.Path(os.environ.get("DWELL_FIXTURES", "")) / "perfdata"
+
+# Those that perf 6.1 cannot open, with the samples they have (its later versions say so).
+FOREIGN = {"sleep.compressed.data": 8, "sleep.compressed2.data": 7, "sleep.compressed2.pipe.data": 7, "sleep.data": 7,
+           "cpp-inlining__cpp-inlining.perf.data": 539, "perf_with_trace_offcpu.data": 2369,
+           "perf_with_callchain_record.data": 21}
+
+
+def image_name(kind, path, build_id, ids):
+    """An image as perf would call it; files that are the same have one name here, their build-id."""
+    if kind in ("file", "vdso") and build_id:
+        ids[path] = build_id
+        return build_id
+    return {"unknown": "?", "kernel": "[kernel]", "module": "[module]", "anon": "[anon]", "bpf": "[bpf]",
+            "mark": "[mark]"}.get(kind, path)
+
+
+def perf_name(dso):
+    if dso in ("[unknown]", "[vsyscall]"):
+        return "?"
+    if re.match(r"\[(guest\.)?kernel[^]]*\]", dso):
+        return "[kernel]"
+    if re.match(r"(//anon|\[heap\]|\[stack|/SYSV|/dev/zero|anon_inode|/anon_hugepage|/tmp/perf-\d+\.map|/memfd:)", dso):
+        return "[anon]"
+    if dso.startswith("bpf_prog") or dso == "bpf_trampoline":
+        return "[bpf]"
+    if dso == "[vdso]" or dso.startswith("/"):
+        if re.search(r"\.ko(\.\w+)?$", dso):
+            return "[module]"
+        return re.sub(r" \(deleted\)$", "", dso)
+    return "[module]" if dso.startswith("[") else dso
+
+
+def build_ids(path):
+    """{path: build-id} as the file tells; perf also asks files that are here."""
+    out = subprocess.run(["perf", "buildid-list", "-i", path], capture_output=True, text=True, check=False).stdout
+    return {name: i for i, _, name in (line.partition(" ") for line in out.splitlines())}
+
+
+def fold(samples):
+    """{(event, comm, pid, tid, images): sorted counts of the distinct chains}"""
+    groups = collections.defaultdict(collections.Counter)
+    for (event, comm, pid, tid, frames), n in samples.items():
+        groups[event, comm, pid, tid, tuple(i for i, _ in frames)][tuple(a for _, a in frames)] += n
+    return {k: sorted(v.values()) for k, v in groups.items()}
+
+
+def perf_samples(path, chains, ids=()):
+    fields = "comm,pid,tid,event,ip,sym,dso"
+    p = subprocess.run(["perf", "script", "--no-itrace", "--no-inline", "--max-stack", "1024", "-F", fields, "-i", path,
+                        *([] if chains else ["-G"])],
+                       capture_output=True, text=True, errors="surrogateescape", check=False)
+    if p.returncode:
+        raise Skipped("perf cannot read it: " + p.stderr.strip()[-100:])
+    samples, head, frames = collections.Counter(), None, []
+
+    def add():
+        if head:
+            samples[(*head, tuple(frames))] += 1
+
+    ids = {**build_ids(path), **dict(ids)}
+    frame = re.compile(r"\s*([0-9a-f]+) .*\(((?:/|\[).*)\)$")
+    for line in p.stdout.splitlines():
+        m = re.match(r"\s*(.*\S)\s+(-?\d+)/(-?\d+)\s+(\S+):\s*(|[0-9a-f]+ .*)$", line)
+        if m and not line.startswith("\t"):
+            add()
+            comm, pid, tid, event, rest = m.groups()
+            head, frames = (plain(event), comm, int(pid), int(tid)), []
+            if not rest:
+                continue
+            line = rest
+        m = frame.match(line)
+        if m:
+            dso = perf_name(m.group(2))
+            frames.append((ids.get(dso, dso), m.group(1)))
+        elif line.strip():
+            raise Failed("perf says: " + line)
+    add()
+    return samples
+
+
+def our_samples(path, chains, *argv, ids=None):
+    out = subprocess.run([prog("perfvalues"), *argv, path], capture_output=True, text=True,
+                         errors="surrogateescape", check=False)
+    check(out.returncode == 0, "%s: %s" % (path, out.stderr))
+    samples, ids = collections.Counter(), {} if ids is None else ids
+    for line in out.stdout.splitlines():
+        v = json.loads(line)
+        frames = [(image_name(kind, name, build_id, ids), svma) for kind, name, svma, build_id in v["frames"]]
+        if not chains:
+            frames = frames[:1]
+        frames = tuple(f for f in frames if f[0] != "[mark]")
+        samples[plain(v["event"]), v["comm"], signed(v["pid"]), signed(v["tid"]), frames] += v["count"]
+    return samples
+
+
+def plain(event):
+    """Without modifiers: where a file does not tell its events' names perf shows some that nobody gave."""
+    return re.sub(r":[a-zA-Z]+$", "", event)
+
+
+def signed(n):
+    return n - (1 << 32) if n >> 31 else n
+
+
+def both(path, chains, *argv):
+    ids = {}
+    try:
+        ours = our_samples(path, chains, *argv, ids=ids)
+    except Failed:
+        perf_samples(path, chains)  # can it?
+        raise
+    return perf_samples(path, chains, ids), ours
+
+
+def drop_empty(theirs, ours):
+    """The kernel could write no chain: perf then prints nothing at all, dwell has the sampled place."""
+    heads = {key[:4] for key in theirs if not key[4]}
+    for samples in (theirs, ours):
+        for key in [k for k in samples if k[:4] in heads and len(k[4]) < 2]:
+            samples[(*key[:4], (("no chain", 0),))] += samples.pop(key)
+
+
+def compare(path, chains=False, argv=("--no-files",), sums=False):
+    """With SUMS only those of each group: a shell that executes itself anew has the same code at two addresses."""
+    theirs, ours = both(path, chains, *argv)
+    n = sum(theirs.values())
+    check(n == sum(ours.values()), "%s: perf has %d samples, dwell %d" % (path, n, sum(ours.values())))
+    if chains:
+        drop_empty(theirs, ours)
+    a, b = fold(theirs), fold(ours)
+    if sums:
+        a, b = ({k: sum(v) for k, v in x.items()} for x in (a, b))
+    wrong = [k for k in a.keys() | b.keys() if a.get(k) != b.get(k)]
+    for k in sorted(wrong, key=str)[:6]:
+        note("%s: perf %s, dwell %s" % (k, a.get(k), b.get(k)))
+    check(not wrong, "%s: %d of %d groups differ" % (path, len(wrong), len(a)))
+    return n
+
+
+# Chains that cannot be held against perf's: copies of stacks, whose images are not here, and the hardware's, where perf puts a
+# procedure's entry in place of the sampled address.
+NO_CHAINS = {"contentsize.data", "vector_static_gcc__perf.data", "vector_static_gcc__perf.data.zstd",
+             "vector_static_gcc__perf.lbr.data"}
+
+
+def fixtures():
+    if not FIXTURES.is_dir():
+        raise Skipped("DWELL_FIXTURES names no recordings")
+    return sorted(p for p in FIXTURES.rglob("*") if p.suffix not in (".txt", ".md", ".hex", ".bin") and p.is_file())
+
+
+def others_recordings():
+    """Every recording perf reads has the samples perf says, at the places perf says."""
+    n = n_files = 0
+    for path in fixtures():
+        try:
+            n += compare(str(path))
+            if path.name not in NO_CHAINS:
+                compare(str(path), chains=True)
+            n_files += 1
+        except Skipped:
+            note("%s: perf cannot open it" % path.name)
+    note("%d recordings, %d samples" % (n_files, n))
+    check(n_files >= 20, "only %d recordings could be compared" % n_files)
+
+
+def foreign_recordings():
+    """What this perf cannot open has the samples that its makers say."""
+    there = {p.name: p for p in fixtures()}
+    for name, n in FOREIGN.items():
+        if name in there:
+            ours = sum(our_samples(str(there[name]), False, "--no-files").values())
+            check(ours == n, "%s: %d samples, not %d" % (name, ours, n))
+
+
+def damaged_recording():
+    """A recording that is corrupt on purpose: an error with the place, and what is before it on demand."""
+    path = next((p for p in fixtures() if "corrupted" in p.name), None)
+    if not path:
+        raise Skipped("it is not there")
+    p = subprocess.run([DWELL, "import", "--db", "db", path], capture_output=True, text=True, check=False)
+    check(p.returncode == 2 and "0xbfd0" in p.stderr, "exit %d: %s" % (p.returncode, p.stderr))
+    check(not os.path.exists("db"), "something was imported")
+    p = subprocess.run([DWELL, "import", "--force", "--db", "db", path], capture_output=True, text=True, check=False)
+    check(p.returncode == 0 and "0xbfd0" in p.stderr, "exit %d: %s" % (p.returncode, p.stderr))
+
+
+def record(*argv, name="perf.data", work=None, **kw):
+    """Records with perf; skips where this machine or perf cannot."""
+    work = work or [prog("burn"), "0.2"]
+    p = subprocess.run(["perf", "record", "-q", "-o", name, *argv, "--", *work], capture_output=True, check=False, **kw)
+    if p.returncode:
+        raise Skipped("perf record %s: %s" % (" ".join(argv), p.stderr.decode(errors="replace").strip()[-200:]))
+    return p.stdout
+
+
+def held(*argv, chains=False, at_least=1, sums=False, **kw):
+    record(*argv, **kw)
+    n = compare("perf.data", chains, sums=sums)
+    check(n >= at_least, "%s: only %d samples" % (" ".join(argv), n))
+    note("%s: %d samples" % (" ".join(argv) or "plain", n))
+
+
+CLOCK = ("-e", "cpu-clock", "-F", "4000")
+
+
+def plain_samples():
+    held(*CLOCK, at_least=100)
+    held("-e", "cpu-clock", "-c", "500000", at_least=100)
+    held(*CLOCK, "-W", "-d", "--phys-data", "--sample-cpu", "--data-page-size", "--code-page-size")
+    held(*CLOCK, "--user-regs=ip,sp", "--intr-regs=ip,sp")
+    held(*CLOCK, "-k", "mono")
+    held(*CLOCK, "--buildid-mmap")
+    held(*CLOCK, "-T", "--per-thread")
+    held(*CLOCK, "--no-buildid")
+
+
+def frame_pointers():
+    held(*CLOCK, "-g", work=[prog("calls_fp")], chains=True)
+    held(*CLOCK, "-g", "-z", work=[prog("calls_fp")], chains=True)
+
+
+def copied_stacks():
+    """Walked with dwell's own tables: where perf comes to the end so does dwell, by the same images."""
+    record(*CLOCK, "--call-graph", "dwarf", work=[prog("calls")])
+    theirs, ours = both("perf.data", True)
+    check(sum(theirs.values()) == sum(ours.values()), "perf has %d samples, dwell %d" % (sum(theirs.values()), sum(ours.values())))
+
+    def by_images(samples):
+        c = collections.Counter()
+        for (_, comm, pid, tid, frames), n in samples.items():
+            c[comm, pid, tid, tuple(i for i, _ in frames)] += n
+        return c
+
+    a, b = by_images(theirs), by_images(ours)
+    n = sum(a.values())
+    same = sum((a & b).values())
+    note("%d of %d chains are of the same images" % (same, n))
+    for chain, k in (a - b).most_common(3):
+        note("perf %d: %s" % (k, chain[3]))
+    for chain, k in (b - a).most_common(3):
+        note("dwell %d: %s" % (k, chain[3]))
+    check(same >= 0.9 * n, "only %d of %d chains are the same" % (same, n))
+
+
+def several_events():
+    held("-e", "cpu-clock,task-clock,page-faults,minor-faults,context-switches,dummy:u", work=[prog("calls")])
+    held("-e", "{cpu-clock,task-clock,page-faults}:S", "-c", "1000000", work=[prog("calls")])
+    held("-e", "cpu-clock/period=1000000/", "-e", "page-faults/period=1/", "-g", chains=True, work=[prog("calls_fp")])
+
+
+def tracepoints():
+    held("-e", "sched:sched_switch,sched:sched_process_exec,raw_syscalls:sys_enter", "-a", "-R", sums=True, work=["sh", "-c", "true; true"])
+
+
+def system_wide():
+    busy = ["sh", "-c", "%s 0.1 & %s 0.1; wait; ls / | wc -l" % (prog("burn"), prog("burn"))]
+    held(*CLOCK, "-a", work=busy, sums=True)
+    held(*CLOCK, "-C", "0", work=busy, sums=True)
+    held(*CLOCK, "-a", "-g", "--switch-events", "--namespaces", "--all-cgroups", work=busy, chains=True, sums=True)
+    check(any(json.loads(line)["cgroup"] for line in sh(prog("perfvalues"), "perf.data").splitlines()), "no cgroup")
+
+
+def threads():
+    held(*CLOCK, "-s", work=[prog("calls")])
+    held(*CLOCK, work=["sh", "-c", "%s 0.1; %s 0.1 & wait" % (prog("calls"), prog("burn"))])
+
+
+def pipes():
+    """Through a pipe, plain and compressed, into a file and straight into dwell."""
+    for argv in ((), ("-z",), ("-g",)):
+        data = record(*CLOCK, *argv, name="-")
+        pathlib.Path("pipe.data").write_bytes(data)
+        n = compare("pipe.data", "-g" in argv, argv=())
+        p = subprocess.run([DWELL, "import", "--json", "--db", "db", "-"], input=data, capture_output=True, check=False)
+        check(p.returncode == 0, p.stderr.decode())
+        check(json.loads(p.stdout)[0]["samples"] == n, "%s: %s" % (argv, p.stdout))
+
+
+def own_directory():
+    """perf's threads write files of their own, in a directory."""
+    record(*CLOCK, "-a", "--threads", work=["sh", "-c", "%s 0.2" % prog("burn")])
+    check(os.path.isdir("perf.data"), "perf made no directory")
+    compare("perf.data", argv=(), sums=True)
+
+
+def into_a_database():
+    """What is imported is what reading the file itself shows."""
+    record(*CLOCK, "-g", work=[prog("calls_fp")])
+    sh(DWELL, "import", "--db", "db", "perf.data")
+    for argv in (("prof", "--json", "--by", "procedure"), ("tree", "--json"), ("list", "--json", "burn", prog("calls_fp"))):
+        a, b = (json.loads(sh(DWELL, argv[0], "--db", db, *argv[1:])) for db in ("db", "perf.data"))
+        check(a["rows"] == b["rows"] and a["rows"], "dwell %s shows something else" % argv[0])
+    rows = {r["procedure"]: r["counts"]["cpu-clock"] for r in json.loads(sh(DWELL, "prof", "--json", "--by", "procedure",
+                                                                                              "--db", "db"))["rows"]}
+    check(rows.get("burn", 0) > 0.8 * sum(rows.values()), "burn has %s of %d" % (rows.get("burn"), sum(rows.values())))
+
+
+def elsewhere():
+    """Images are found below --symfs and by build-id, and not where another file is now."""
+    shutil.copy(prog("burn"), "prog")
+    env = dict(os.environ, HOME=os.getcwd())
+    record(*CLOCK, "--no-buildid-cache", work=["./prog", "0.2"], env=env)
+    where = os.getcwd()
+
+    def named(*argv):
+        sh(DWELL, "import", "--db", "db", *argv, "perf.data", env=env)
+        rows = json.loads(sh(DWELL, "prof", "--json", "--by", "procedure", "--db", "db", env=env))["rows"]
+        return sum(r["counts"]["cpu-clock"] for r in rows if r["procedure"] == "burn_here")
+
+    n = named()
+    check(n > 0, "its code is not named at all")
+    os.makedirs("sys/" + where)
+    shutil.move("prog", "sys/" + where)
+    shutil.copy(prog("burn_rebuilt"), "prog")
+    shutil.rmtree("db")
+    check(named() == 0, "a file that is another one was taken")
+    shutil.rmtree("db")
+    check(named("--symfs", "sys") == n, "--symfs does not help")
+    shutil.rmtree("db")
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", sh("readelf", "-n", "sys/" + where + "/prog")).group(1)
+    cache = pathlib.Path(".debug/.build-id") / build_id[:2] / build_id[2:]
+    cache.mkdir(parents=True)
+    shutil.copy("sys/" + where + "/prog", cache / "elf")
+    check(named() == n, "perf's build-id cache does not help")
+
+
+if __name__ == "__main__":
+    run(others_recordings, foreign_recordings, damaged_recording, plain_samples, frame_pointers, copied_stacks, several_events,
+        tracepoints, system_wide, threads, pipes, own_directory, into_a_database, elsewhere)
