@@ -41,6 +41,12 @@ struct table_edge {
 	uint32_t insn, target; /* position */
 };
 
+/* The table that a jump goes through. */
+struct table {
+	uint32_t insn;
+	uint64_t svma;
+};
+
 struct step {
 	uint32_t pos, from;
 };
@@ -60,7 +66,8 @@ struct walk {
 	uint32_t *at;			    /* number of the instruction at a position, plus 1 */
 	VEC(struct insn) insns;
 	VEC(struct step) work;
-	VEC(struct table_edge) edges; /* by insn, as they were found */
+	VEC(struct table_edge) edges;
+	VEC(struct table) tables; /* that were read */
 	VEC(struct open_table) open;
 	VEC(uint64_t) starts; /* of tables, ascending */
 	VEC(uint32_t) way;
@@ -158,11 +165,18 @@ static size_t find_start(const struct walk *w, uint64_t svma)
 	return low;
 }
 
+static bool has_start(const struct walk *w, uint64_t svma)
+{
+	size_t i = find_start(w, svma);
+
+	return i && w->starts.v[i - 1] == svma;
+}
+
 static void add_start(struct walk *w, uint64_t svma)
 {
 	size_t i = find_start(w, svma);
 
-	if (w->starts.n >= MAX_ENTRIES || (i && w->starts.v[i - 1] == svma))
+	if (w->starts.n >= MAX_ENTRIES || has_start(w, svma))
 		return;
 	vec_push(&w->starts, svma);
 	memmove(&w->starts.v[i + 1], &w->starts.v[i], (w->starts.n - 1 - i) * sizeof(*w->starts.v));
@@ -170,9 +184,8 @@ static void add_start(struct walk *w, uint64_t svma)
 }
 
 /* Reads the table behind TARGET for the jump I.  BOUND: its entries, 0: as far as they make sense.
- * Returns how many lead into the procedure. */
-static uint32_t read_table(struct walk *w, uint32_t i, const struct flow_value *target,
-			   uint64_t bound)
+ * Returns whether any leads into the procedure. */
+static bool read_table(struct walk *w, uint32_t i, const struct flow_value *target, uint64_t bound)
 {
 	uint32_t n = bound && bound < MAX_ENTRIES ? (uint32_t)bound : MAX_GUESSED, n_found = 0;
 	uint64_t end = UINT64_MAX;
@@ -203,7 +216,11 @@ static uint32_t read_table(struct walk *w, uint32_t i, const struct flow_value *
 		vec_push(&w->work, (struct step){.pos = pos, .from = i});
 		n_found++;
 	}
-	return n_found;
+	if (!n_found)
+		return false;
+	w->insns.v[i].flags ^= IS_UNKNOWN | HAS_TABLE;
+	vec_push(&w->tables, (struct table){.insn = i, .svma = target->table});
+	return true;
 }
 
 /* Says that the jump I goes to the position POS, or leaves (NO_POS). */
@@ -226,14 +243,18 @@ static void resolve(struct walk *w, uint32_t i)
 	struct flow_values v;
 	uint64_t bound = 0, svma;
 	uint32_t max = SHORT_WAY;
-	bool is_whole;
+	bool is_whole = false;
 
 	do {
 		if (w->n_steps > MAX_STEPS)
 			return;
 		target = execute(w, i, max, &v);
-		if (target.kind == FLOW_LOADED)
+		if (target.kind == FLOW_LOADED) {
 			bound = flow_table_bound(&v, &target);
+			/* An interpreter's, which nobody bounds. */
+			if (!bound && has_start(w, target.table))
+				break;
+		}
 		/* More of the way may tell more: where the table is, or how long. */
 		is_whole = w->way.n < max;
 		max = LONG_WAY - max;
@@ -257,10 +278,8 @@ static void resolve(struct walk *w, uint32_t i)
 	if (!bound && w->open.n < MAX_OPEN) {
 		vec_push(&w->open, (struct open_table){.insn = i, .target = target});
 	} else if (bound) {
-		if (read_table(w, i, &target, bound))
-			w->insns.v[i].flags ^= IS_UNKNOWN | HAS_TABLE;
-		else if (find_pos(w, svma) == NO_POS) /* a table of procedures */
-			set_target(w, i, NO_POS);
+		if (!read_table(w, i, &target, bound) && find_pos(w, svma) == NO_POS)
+			set_target(w, i, NO_POS); /* a table of procedures */
 	}
 }
 
@@ -334,10 +353,8 @@ static void read_open(struct walk *w)
 		/* Entries of one or two bytes always lead somewhere near. */
 		if (t.target.entry_bytes < 4)
 			continue;
-		if (!read_table(w, t.insn, &t.target, 0))
-			continue;
-		w->insns.v[t.insn].flags ^= IS_UNKNOWN | HAS_TABLE;
-		drain(w);
+		if (read_table(w, t.insn, &t.target, 0))
+			drain(w);
 	}
 }
 
@@ -482,6 +499,18 @@ static int by_insn(const void *a, const void *b)
 				  : (x->target > y->target) - (x->target < y->target);
 }
 
+/* Says at each jump through a table through which. */
+static void name_tables(struct walk *w, struct insn **lasts)
+{
+	uint64_t *table = xcalloc(w->insns.n, sizeof(*table));
+
+	vec_each (t, &w->tables)
+		table[t->insn] = t->svma;
+	for (size_t b = 0; b < w->f->blocks.n; b++)
+		w->f->blocks.v[b].table = table[lasts[b] - w->insns.v];
+	free(table);
+}
+
 /* Adds the edges of each block.  OF: the block of a leader, by instruction. */
 static void connect(struct walk *w, struct insn **lasts, const uint32_t *of)
 {
@@ -547,6 +576,7 @@ static int make_blocks(struct walk *w)
 	vec_each (r, &w->roots)
 		vec_push(&w->f->roots, of[*r]);
 	connect(w, lasts, of);
+	name_tables(w, lasts);
 	vec_each (in, &w->insns) {
 		w->f->n_tables += !!(in->flags & HAS_TABLE);
 		w->f->n_unknown += !!(in->flags & IS_UNKNOWN);
@@ -610,6 +640,7 @@ int flow_init(struct flow *f, const struct flow_code *code)
 	vec_release(&w.insns);
 	vec_release(&w.work);
 	vec_release(&w.edges);
+	vec_release(&w.tables);
 	vec_release(&w.open);
 	vec_release(&w.starts);
 	vec_release(&w.way);

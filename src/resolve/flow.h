@@ -55,6 +55,7 @@ enum flow_end {
 struct flow_block {
 	uint64_t start, end; /* svma */
 	uint64_t last;	     /* its last instruction */
+	uint64_t table;	     /* how == FLOW_TABLE: svma of the table's first entry */
 	enum flow_end how;
 };
 

@@ -216,11 +216,11 @@ static void step_memory(struct flow_values *v, uint32_t w, uint64_t svma)
 		writes_back = w >> 23 & 1;
 		offset = sign_extend(bits(w, 15, 7), 7) << (is_vector ? 2 + size : 2 + (size >> 1));
 	} else if ((w & 0x3b200c00) == 0x38200800) { /* register offset */
-		struct flow_value index =
-			extended(v, bits(w, 16, 5), bits(w, 13, 3), w >> 12 & 1 ? size : 0);
+		struct flow_value index = flow_value_named(get(v, bits(w, 16, 5)));
 
-		index = flow_value_named(index);
+		index = flow_value_shift(v, index, w >> 12 & 1 ? size : 0);
 		index.addend += at.addend;
+		index.is_indexed = true;
 		at = at.kind == FLOW_CONST ? index : flow_value_fresh(v);
 	} else if ((w & 0x3b000000) == 0x39000000) { /* unsigned offset */
 		at.addend += (uint64_t)bits(w, 10, 12) << size;

@@ -35,7 +35,8 @@ struct flow_value {
 	enum flow_value_kind kind;
 	uint8_t entry_bytes; /* 1, 2, 4, 8 */
 	uint8_t shift;
-	bool is_signed; /* how the entry is widened */
+	bool is_signed;	 /* how the entry is widened */
+	bool is_indexed; /* LINEAR, an address: addend is where a table is, not a field's offset */
 	uint64_t id;
 	uint64_t scale; /* of LINEAR; of LOADED the stride */
 	uint64_t addend;

@@ -102,7 +102,8 @@ static uint64_t slot_name(const struct flow_value *address)
 static bool is_slot(const struct flow_value *address)
 {
 	return address->kind == FLOW_CONST ||
-	       (address->kind == FLOW_LINEAR && address->scale == 1 && is_near(address->addend));
+	       (address->kind == FLOW_LINEAR && address->scale == 1 && !address->is_indexed &&
+		is_near(address->addend));
 }
 
 struct flow_value flow_value_load(struct flow_values *v, struct flow_value address,

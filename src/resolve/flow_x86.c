@@ -63,6 +63,8 @@ static void decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma
 		return;
 	ret->n_bytes = in.length;
 	ret->kind = kind_of(&in);
+	if (ret->kind == FLOW_INSN_BRANCH && !in.raw.imm[0].is_relative) /* XEND */
+		ret->kind = FLOW_INSN_PLAIN;
 	ret->is_padding = in.meta.category == ZYDIS_CATEGORY_NOP ||
 			  in.meta.category == ZYDIS_CATEGORY_WIDENOP ||
 			  in.mnemonic == ZYDIS_MNEMONIC_INT3 ||
@@ -112,6 +114,7 @@ static struct flow_value address_of(struct flow_values *v, const ZydisDecodedIns
 			/* base and index exchanged: (index, table, 1) */
 			at.addend += v->regs[i].addend * op->mem.scale;
 			b.addend += at.addend;
+			b.is_indexed = true;
 			return b;
 		}
 		at = b.kind == FLOW_CONST ? flow_value_const(b.addend + at.addend)
@@ -124,6 +127,7 @@ static struct flow_value address_of(struct flow_values *v, const ZydisDecodedIns
 		return flow_value_fresh(v);
 	index.scale *= op->mem.scale;
 	index.addend = index.addend * op->mem.scale + at.addend;
+	index.is_indexed = base >= 0;
 	return index;
 }
 
@@ -207,6 +211,7 @@ static bool result(struct flow_values *v, const ZydisDecodedInstruction *in,
 	case ZYDIS_MNEMONIC_LEA:
 		a = address_of(v, in, &op[1], svma);
 		/* Not an address, but a sum. */
+		a.is_indexed = false;
 		if (a.kind == FLOW_LINEAR && a.scale == 1 && a.addend)
 			a = flow_value_add(
 				v, (struct flow_value){.kind = FLOW_LINEAR, .id = a.id, .scale = 1},

@@ -63,9 +63,11 @@ struct graph_loops {
 /* Finds the loops of G: the natural ones (of an edge to a node that dominates its origin, all edges
  * to one node together), and where cycles have several ways in, irreducible ones.  0, or -E2BIG
  * when the ways into loops are more tangled, or the nest deeper, than any compiler's: RET is then
- * empty.  What a tree of
- * a later root leads back to a loop belongs to that loop, as code behind an unknown jump and
- * handlers of exceptions do: to the innermost that all ways out of the tree lead into. */
+ * empty.
+ *
+ * Code that only a later root reaches (behind an unknown jump, or a handler of exceptions) and that
+ * can come back into a loop belongs to that loop; if to several, to the innermost, or where they
+ * are beside each other to what is around them. */
 int graph_loops_find(const struct graph *g, const struct graph_order *o, struct graph_loops *ret);
 void graph_loops_release(struct graph_loops *l);
 

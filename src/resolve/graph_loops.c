@@ -163,42 +163,77 @@ static uint32_t common(const struct graph_loops *l, uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The innermost loop that all ways out of the tree of numbers FIRST .. LAST lead into. */
-static uint32_t find_goal(const struct graph *g, const struct graph_order *o,
-			  const struct graph_loops *l, uint32_t first, uint32_t last)
+/* Where code that nothing leads to comes back: for each number of its tree the loop. */
+struct goals {
+	const struct graph *g;
+	const struct graph_order *o;
+	const struct graph_loops *l;
+	uint32_t *loop;	  /* GRAPH_NONE: none */
+	uint8_t *divided; /* there are two, neither in the other: LOOP is around both */
+	VEC(uint32_t) changed;
+};
+
+/* Number I also comes back to LOOP. */
+static void add_goal(struct goals *s, uint32_t i, uint32_t loop, bool divided)
 {
-	uint32_t goal = GRAPH_NONE;
-	bool any = false;
+	uint32_t old = s->loop[i], both = common(s->l, old, loop);
+
+	divided |= s->divided[i] || (both != old && both != loop);
+	if (!divided && both == old) /* the inner one */
+		both = loop;
+	else if (!divided)
+		both = old;
+	if (both == old && divided == s->divided[i])
+		return;
+	s->loop[i] = both;
+	s->divided[i] = divided;
+	vec_push(&s->changed, i);
+}
+
+/* Finds the goals of the tree of numbers FIRST .. LAST. */
+static bool find_goals(struct goals *s, struct finder *f, uint32_t first, uint32_t last)
+{
+	const struct graph_order *o = s->o;
 
 	for (uint32_t i = first; i <= last; i++) {
 		uint32_t node = o->node[i];
 
-		for (uint32_t e = g->first[node]; e < g->first[node + 1]; e++) {
-			uint32_t to = g->succ[e];
+		for (uint32_t e = s->g->first[node]; e < s->g->first[node + 1]; e++) {
+			uint32_t to = s->g->succ[e];
 
-			if (o->tree[o->number[to]] == o->tree[i])
-				continue;
-			goal = any ? common(l, goal, l->of_node[to]) : l->of_node[to];
-			any = true;
+			if (o->tree[o->number[to]] != o->tree[i])
+				add_goal(s, i, s->l->of_node[to], false);
 		}
 	}
-	return goal;
+	while (s->changed.n) {
+		uint32_t i = s->changed.v[--s->changed.n];
+
+		f->n_steps += 1 + o->first_in[i + 1] - o->first_in[i];
+		if (f->n_steps > f->max_steps)
+			return false;
+		for (uint32_t e = o->first_in[i]; e < o->first_in[i + 1]; e++)
+			add_goal(s, o->in[e], s->loop[i], s->divided[i]);
+	}
+	return true;
 }
 
 /* Numbers the loops, tree by tree, parents first; false when they are too deep. */
-static bool collect(const struct finder *f, const struct graph *g, struct graph_loops *ret)
+static bool collect(struct finder *f, const struct graph *g, struct graph_loops *ret)
 {
 	const struct graph_order *o = f->o;
 	uint32_t *loop = new_numbers(o->n, GRAPH_NONE); /* by number of its header */
+	struct goals s = {.g = g,
+			  .o = o,
+			  .l = ret,
+			  .loop = new_numbers(o->n, GRAPH_NONE),
+			  .divided = xcalloc((size_t)o->n + 1, 1)};
 	bool ok = true;
 
 	for (uint32_t root = 0; root < o->n && ok; root = o->last[root] + 1) {
-		uint32_t goal = GRAPH_NONE;
-
-		if (root)
-			goal = find_goal(g, o, ret, root, o->last[root]);
+		ok = !root || find_goals(&s, f, root, o->last[root]);
 		for (uint32_t i = root; i <= o->last[root] && ok; i++) {
-			uint32_t around = f->header[i] == GRAPH_NONE ? goal : loop[f->header[i]];
+			uint32_t around =
+				f->header[i] == GRAPH_NONE ? s.loop[i] : loop[f->header[i]];
 
 			ret->of_node[o->node[i]] = around;
 			if (!(f->flags[i] & IS_HEADER))
@@ -215,6 +250,9 @@ static bool collect(const struct finder *f, const struct graph *g, struct graph_
 		}
 	}
 	free(loop);
+	free(s.loop);
+	free(s.divided);
+	vec_release(&s.changed);
 	return ok;
 }
 

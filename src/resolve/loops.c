@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #define MAX_CLUES  32	/* of one loop */
-#define MAX_BODY   64	/* instructions of one loop that are looked at */
+#define MAX_BODY   64	/* addresses of one loop that are looked at */
 #define MANY_LOOPS 4096 /* of one procedure: each has one clue then */
 #define MAX_UP	   16	/* loops around a block that its instructions count for */
 
@@ -26,6 +26,128 @@ static bool is_in(const struct graph_loops *gl, uint32_t inner, uint32_t loop)
 	for (unsigned up = 0; inner != GRAPH_NONE && inner > loop && up < MAX_UP; up++)
 		inner = gl->v[inner].parent;
 	return inner == loop;
+}
+
+/* The blocks and what stands for tables that several jumps go through, behind the blocks. */
+struct merged {
+	struct graph g;
+	uint32_t *first, *succ;
+	VEC(uint32_t) jumps;  /* blocks that end in a jump through a table, by table */
+	VEC(uint32_t) groups; /* where in `jumps` each shared table's begin; one more at the end */
+};
+
+struct table_jump {
+	uint64_t table;
+	uint32_t block;
+};
+
+static int by_table(const void *a, const void *b)
+{
+	const struct table_jump *x = a, *y = b;
+
+	return x->table != y->table ? (x->table > y->table) - (x->table < y->table)
+				    : (x->block > y->block) - (x->block < y->block);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Finds the tables of several jumps.  OF: the node of the table that a block jumps through. */
+static void find_groups(struct merged *m, const struct flow *f, uint32_t *of)
+{
+	VEC(struct table_jump) all = {0};
+
+	for (uint32_t b = 0; b < f->blocks.n; b++)
+		if (f->blocks.v[b].how == FLOW_TABLE)
+			vec_push(&all, (struct table_jump){f->blocks.v[b].table, b});
+	vec_sort(&all, by_table);
+	for (size_t i = 0, k; i < all.n; i = k) {
+		for (k = i; k < all.n && all.v[k].table == all.v[i].table; k++)
+			;
+		if (k - i < 2)
+			continue;
+		vec_push(&m->groups, (uint32_t)m->jumps.n);
+		for (size_t j = i; j < k; j++) {
+			vec_push(&m->jumps, all.v[j].block);
+			of[all.v[j].block] = (uint32_t)(f->blocks.n + m->groups.n - 1);
+		}
+	}
+	vec_push(&m->groups, (uint32_t)m->jumps.n);
+	vec_release(&all);
+}
+
+static void merged_init(struct merged *m, const struct flow *f)
+{
+	uint32_t n = (uint32_t)f->blocks.n, *of = xcalloc(n, sizeof(*of)), n_nodes;
+	VEC(uint32_t) succ = {0};
+
+	*m = (struct merged){0};
+	find_groups(m, f, of);
+	n_nodes = n + (uint32_t)m->groups.n - 1;
+	m->first = xcalloc((size_t)n_nodes + 1, sizeof(*m->first));
+	for (uint32_t i = 0; i < n_nodes; i++) {
+		size_t first = succ.n, kept = first;
+
+		if (i < n && of[i]) {
+			vec_push(&succ, of[i]);
+		} else if (i < n) {
+			for (uint32_t e = f->first[i]; e < f->first[i + 1]; e++)
+				vec_push(&succ, f->succ[e]);
+		} else {
+			for (uint32_t j = m->groups.v[i - n]; j < m->groups.v[i - n + 1]; j++) {
+				uint32_t b = m->jumps.v[j];
+
+				for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
+					vec_push(&succ, f->succ[e]);
+			}
+			qsort(succ.v + first, succ.n - first, sizeof(*succ.v), by_number);
+			for (size_t k = first; k < succ.n; k++)
+				if (kept == first || succ.v[kept - 1] != succ.v[k])
+					succ.v[kept++] = succ.v[k];
+			succ.n = kept;
+		}
+		m->first[i + 1] = (uint32_t)succ.n;
+	}
+	free(of);
+	m->succ = succ.v;
+	m->g = (struct graph){.n = n_nodes,
+			      .first = m->first,
+			      .succ = m->succ,
+			      .roots = f->roots.v,
+			      .n_roots = (uint32_t)f->roots.n};
+}
+
+static void merged_release(struct merged *m)
+{
+	free(m->first);
+	free(m->succ);
+	vec_release(&m->jumps);
+	vec_release(&m->groups);
+}
+
+/* What a header's address is: that of its block, or of the first jump in the loop. */
+static uint64_t header_svma(const struct merged *m, const struct flow *f,
+			    const struct graph_loops *gl, uint32_t i)
+{
+	uint32_t header = gl->v[i].header, n = (uint32_t)f->blocks.n;
+	uint64_t svma = UINT64_MAX;
+
+	if (header < n)
+		return f->blocks.v[header].start;
+	/* (In a very deep nest is_in does not find it.) */
+	for (uint32_t j = m->groups.v[header - n]; j < m->groups.v[header - n + 1]; j++) {
+		uint32_t b = m->jumps.v[j];
+
+		if (f->blocks.v[b].last < svma && is_in(gl, gl->of_node[b], i))
+			svma = f->blocks.v[b].last;
+	}
+	if (svma == UINT64_MAX)
+		svma = f->blocks.v[m->jumps.v[m->groups.v[header - n]]].last;
+	return svma;
 }
 
 /* Which blocks are in loop I: one after the other, from a list per loop. */
@@ -58,14 +180,14 @@ static void members_init(struct members *m, const struct graph_loops *gl, uint32
 	}
 }
 
-static void add_clues(struct loops *l, const struct flow *f, const struct graph_loops *gl,
-		      const struct members *m, uint32_t i)
+static void add_clues(struct loops *l, const struct flow *f, const struct merged *g,
+		      const struct graph_loops *gl, const struct members *m, uint32_t i)
 {
 	struct loop *loop = &l->v.v[i];
 	uint32_t header = gl->v[i].header;
 
 	loop->clues = (uint32_t)l->clues.n;
-	add_clue(l, loop, f->blocks.v[header].start);
+	add_clue(l, loop, loop->header);
 	if (gl->n > MANY_LOOPS)
 		return;
 	/* Jumps back say more than jumps out, of which there may be many. */
@@ -74,13 +196,18 @@ static void add_clues(struct loops *l, const struct flow *f, const struct graph_
 			uint32_t b = m->block[k];
 			bool is_clue = false;
 
-			for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
-				is_clue |= pass == 0 ? f->succ[e] == header
-						     : !is_in(gl, gl->of_node[f->succ[e]], i);
+			for (uint32_t e = g->first[b]; e < g->first[b + 1]; e++)
+				is_clue |= pass == 0 ? g->succ[e] == header
+						     : !is_in(gl, gl->of_node[g->succ[e]], i);
 			if (pass == 1 && f->blocks.v[b].how != FLOW_BRANCHES)
 				continue;
-			if (is_clue)
-				add_clue(l, loop, f->blocks.v[b].last);
+			if (!is_clue)
+				continue;
+			/* One of many jumps to the cases of an interpreter: where the case begins
+			 * says more. */
+			if (header >= f->blocks.n && pass == 0)
+				add_clue(l, loop, f->blocks.v[b].start);
+			add_clue(l, loop, f->blocks.v[b].last);
 		}
 	}
 }
@@ -88,15 +215,18 @@ static void add_clues(struct loops *l, const struct flow *f, const struct graph_
 static void add_body(struct loops *l, const struct flow *f, const struct members *m, uint32_t i)
 {
 	struct loop *loop = &l->v.v[i];
-	uint32_t n = m->first[i + 1] - m->first[i], stride = n / (MAX_BODY / 2) + 1;
+	uint64_t n_bytes = 0, stride, next = 0;
 
+	for (uint32_t k = m->first[i]; k < m->first[i + 1]; k++)
+		n_bytes += f->blocks.v[m->block[k]].end - f->blocks.v[m->block[k]].start;
+	stride = n_bytes / MAX_BODY + 1;
 	loop->body = (uint32_t)l->clues.n;
-	for (uint32_t k = m->first[i]; k < m->first[i + 1]; k += stride) {
+	for (uint32_t k = m->first[i]; k < m->first[i + 1]; k++) {
 		const struct flow_block *b = &f->blocks.v[m->block[k]];
 
-		vec_push(&l->clues, b->start);
-		if (b->last != b->start)
-			vec_push(&l->clues, b->last);
+		for (; next < b->end - b->start; next += stride)
+			vec_push(&l->clues, b->start + next);
+		next -= b->end - b->start;
 	}
 	loop->n_body = (uint32_t)l->clues.n - loop->body;
 }
@@ -134,7 +264,7 @@ static void add_ranges(struct loops *l, const struct flow *f, const struct graph
 		if ((*b)->start > end)
 			add_range(l, end, LOOP_NONE);
 		add_range(l, (*b)->start, i);
-		end = (*b)->end;
+		end = (*b)->end > end ? (*b)->end : end;
 	}
 	add_range(l, end, LOOP_NONE);
 	vec_release(&blocks);
@@ -142,36 +272,36 @@ static void add_ranges(struct loops *l, const struct flow *f, const struct graph
 
 int loops_init(struct loops *l, const struct flow *f)
 {
-	struct graph g = {.n = (uint32_t)f->blocks.n,
-			  .first = f->first,
-			  .succ = f->succ,
-			  .roots = f->roots.v,
-			  .n_roots = (uint32_t)f->roots.n};
-	struct graph_order o;
 	struct graph_loops gl;
+	struct graph_order o;
 	struct members m;
+	struct merged g;
 	int rc;
 
 	*l = (struct loops){0};
-	graph_order_init(&o, &g);
-	rc = graph_loops_find(&g, &o, &gl);
+	merged_init(&g, f);
+	graph_order_init(&o, &g.g);
+	rc = graph_loops_find(&g.g, &o, &gl);
 	graph_order_release(&o);
-	if (rc < 0)
+	if (rc < 0) {
+		merged_release(&g);
 		return rc;
+	}
 	l->incomplete = f->n_unknown;
-	members_init(&m, &gl, g.n);
+	members_init(&m, &gl, (uint32_t)f->blocks.n);
 	for (uint32_t i = 0; i < gl.n; i++) {
-		vec_push(&l->v, (struct loop){.header = f->blocks.v[gl.v[i].header].start,
+		vec_push(&l->v, (struct loop){.header = header_svma(&g, f, &gl, i),
 					      .parent = gl.v[i].parent,
 					      .depth = gl.v[i].depth,
 					      .irreducible = gl.v[i].irreducible});
-		add_clues(l, f, &gl, &m, i);
+		add_clues(l, f, &g, &gl, &m, i);
 		if (gl.n <= MANY_LOOPS)
 			add_body(l, f, &m, i);
 	}
 	add_ranges(l, f, &gl);
 	free(m.first);
 	free(m.block);
+	merged_release(&g);
 	graph_loops_release(&gl);
 	return 0;
 }

@@ -4,7 +4,9 @@
  *     if (flow_init(&f, &code) == 0 && loops_init(&l, &f) == 0)
  *             i = loops_find(&l, svma);            ... l.v[i].header, l.v[i].parent
  *
- * A loop is known by the svma of its header, the block that every turn goes through. */
+ * A loop is known by the svma of its header, the block that every turn goes through.  Jumps through
+ * one table count as one: an interpreter whose every case ends in its own copy of the jump is one
+ * loop, whose header is the first such jump in it. */
 #ifndef RESOLVE_LOOPS_H
 #define RESOLVE_LOOPS_H
 
@@ -17,7 +19,7 @@ struct loop {
 	uint32_t parent;	 /* the loop around it, a lower number; LOOP_NONE */
 	uint32_t depth;		 /* 0: the outermost */
 	uint32_t clues, n_clues; /* in loops.clues: instructions that tell its source line */
-	uint32_t body, n_body;	 /* in loops.clues: some instructions of the loop itself */
+	uint32_t body, n_body;	 /* in loops.clues: addresses all over the loop */
 	bool irreducible;	 /* it is also entered elsewhere than at the header */
 };
 

@@ -11,7 +11,11 @@
  * A loop's line is the lowest among those that the clues have in its function; what came from a
  * function inlined into it counts with the line of the call.  Compilers give the test of `for` and
  * `while` the line of that word, wherever in the loop they put it (before the body without
- * optimisation, behind it with), and everything else in the loop stands further down. */
+ * optimisation, behind it with), and everything else in the loop stands further down.
+ *
+ * What gcc moves to the start of a loop, such as a value it reads back from the stack, it gives the
+ * line of the procedure's opening brace.  So a header's first instruction of the procedure's lowest
+ * line counts only when there is no other clue, and so does any line above the loop around. */
 #include "resolve/procedure_loops.h"
 
 #include <string.h>
@@ -161,27 +165,63 @@ static struct frame_chain chain_of(const struct home *h, size_t n)
 	return (struct frame_chain){.v = h->v, .n = n};
 }
 
+/* What is known of a procedure before its loops. */
+struct opening {
+	uint32_t file, line; /* the lowest line it begins with; FRAME_NO_TEXT: not known */
+};
+
+#define OPENING_ROWS 32
+
+static struct opening find_opening(const struct loop_source *s, const struct procedure *p)
+{
+	struct opening ret = {.file = FRAME_NO_TEXT};
+	struct line_row *rows = NULL;
+	uint64_t end = p->end - p->start < 4096 ? p->end : p->start + 4096;
+	size_t n = s->lines ? lines_range(s->lines, p->start, end, &rows) : 0;
+
+	for (size_t i = 0; i < n && i < OPENING_ROWS; i++) {
+		struct frame_chain c = look_up(s, rows[i].svma);
+
+		if (c.n != 1 || !c.v[0].line || c.v[0].file == FRAME_NO_TEXT)
+			continue;
+		if (ret.file == FRAME_NO_TEXT)
+			ret = (struct opening){.file = c.v[0].file, .line = c.v[0].line};
+		else if (c.v[0].file == ret.file && c.v[0].line < ret.line)
+			ret.line = c.v[0].line;
+	}
+	free(rows);
+	return ret;
+}
+
+/* Tells whether C, where a header begins, may be something that was put there: see above. */
+static bool is_foreign(const struct opening *o, struct frame_chain c)
+{
+	return c.n == 1 && c.v[0].file == o->file && c.v[0].line <= o->line;
+}
+
 /* The functions that all clues of loop L have in common, into RET; with no line yet. */
 static void find_common(const struct loop_source *s, const struct loops *all, const struct loop *l,
-			struct home *ret)
+			const struct opening *o, struct home *ret)
 {
 	bool any = false;
 
-	ret->n = 1;
-	for (uint32_t i = 0; i < l->n_clues; i++) {
-		struct frame_chain c = look_up(s, all->clues.v[l->clues + i]);
+	ret->n = 0;
+	/* The header's first instruction, which is the least certain, comes last. */
+	for (uint32_t i = 1; i <= l->n_clues; i++) {
+		struct frame_chain c = look_up(s, all->clues.v[l->clues + i % l->n_clues]);
 		size_t n;
 
-		if (c.v[0].name == FRAME_NO_TEXT && i)
+		if (ret->n &&
+		    (c.v[0].name == FRAME_NO_TEXT || (i == l->n_clues && is_foreign(o, c))))
 			continue;
-		if (!any) {
-			ret->n = c.n < MAX_CHAIN ? c.n : MAX_CHAIN;
-			memcpy(ret->v, c.v, ret->n * sizeof(*c.v));
-			any = c.v[0].name != FRAME_NO_TEXT;
+		if (any) {
+			n = frame_chain_common(chain_of(ret, ret->n), c);
+			ret->n = n ? n : 1;
 			continue;
 		}
-		n = frame_chain_common(chain_of(ret, ret->n), c);
-		ret->n = n ? n : 1;
+		ret->n = c.n < MAX_CHAIN ? c.n : MAX_CHAIN;
+		memcpy(ret->v, c.v, ret->n * sizeof(*c.v));
+		any = c.v[0].name != FRAME_NO_TEXT;
 	}
 }
 
@@ -207,40 +247,61 @@ static void leave_foreign(const struct loop_source *s, const struct loops *all,
 	}
 }
 
-/* Gives the innermost function of H the loop's line. */
+/* Gives the innermost function of H the loop's line.  OUTER: the loop around it, if that is in the
+ * same function. */
 static void find_line(const struct loop_source *s, const struct loops *all, const struct loop *l,
-		      struct home *h)
+		      const struct opening *o, const struct frame *outer, struct home *h)
 {
-	struct frame *at = &h->v[h->n - 1];
-	bool any = false;
+	struct frame *at = &h->v[h->n - 1], found = {.file = FRAME_NO_TEXT};
+	bool found_good = false;
 
 	for (uint32_t i = 0; i < l->n_clues; i++) {
 		struct frame_chain c = look_up(s, all->clues.v[l->clues + i]);
 		const struct frame *f;
+		bool good;
 
 		if (c.n < h->n || frame_chain_common(chain_of(h, h->n), c) < h->n)
 			continue;
 		f = &c.v[h->n - 1];
 		if (!f->line || f->file == FRAME_NO_TEXT)
 			continue;
-		if (any && (f->file != at->file || f->line >= at->line))
+		good = !(i == 0 && is_foreign(o, c)) &&
+		       !(outer && outer->file == f->file && f->line < outer->line);
+		if (found.line &&
+		    (good < found_good ||
+		     (good == found_good && (f->file != found.file || f->line >= found.line))))
 			continue;
-		at->file = f->file;
-		at->line = f->line;
-		at->column = f->column;
-		any = true;
+		found = *f;
+		found_good = good;
 	}
-	if (!any) {
-		at->file = FRAME_NO_TEXT;
-		at->line = 0;
-		at->column = 0;
+	at->file = found.file;
+	at->line = found.line;
+	at->column = found.column;
+}
+
+/* Gives loop I of P its home. */
+static void find_home(const struct loop_source *s, struct procedure_loops *p, uint32_t i,
+		      const struct opening *o, struct home *h)
+{
+	const struct loop *l = &p->loops.v.v[i];
+	const struct frame *outer = NULL;
+	struct frame_chain around;
+
+	find_common(s, &p->loops, l, o, h);
+	leave_foreign(s, &p->loops, l, h);
+	if (l->parent != LOOP_NONE) {
+		around = procedure_loops_home(p, l->parent);
+		if (around.n == h->n && frame_chain_common(around, chain_of(h, h->n)) == h->n)
+			outer = &around.v[around.n - 1];
 	}
+	find_line(s, &p->loops, l, o, outer, h);
 }
 
 void procedure_loops_init(struct procedure_loops *p, const struct loop_source *s, uint32_t proc,
 			  uint32_t *ret_proc)
 {
 	struct procedure first = symtab_get(s->symtab, proc), whole = first;
+	struct opening opening = {.file = FRAME_NO_TEXT};
 	struct flow f = {0};
 	struct home h;
 	int rc;
@@ -256,12 +317,10 @@ void procedure_loops_init(struct procedure_loops *p, const struct loop_source *s
 	flow_release(&f);
 	*ret_proc = whole.index;
 	p->homes = xcalloc(p->loops.v.n + 1, sizeof(*p->homes));
-	for (size_t i = 0; i < p->loops.v.n; i++) {
-		const struct loop *l = &p->loops.v.v[i];
-
-		find_common(s, &p->loops, l, &h);
-		leave_foreign(s, &p->loops, l, &h);
-		find_line(s, &p->loops, l, &h);
+	if (p->loops.v.n)
+		opening = find_opening(s, &whole);
+	for (uint32_t i = 0; i < p->loops.v.n; i++) {
+		find_home(s, p, i, &opening, &h);
 		vec_reserve(&p->frames, h.n);
 		memcpy(p->frames.v + p->frames.n, h.v, h.n * sizeof(*h.v));
 		p->frames.n += h.n;

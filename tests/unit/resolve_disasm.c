@@ -8,27 +8,13 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "resolve/disasm.h"
+#include "libc_t.h"
 #include "t.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-static const char *libc_path(void)
-{
-	static char path[256];
-	FILE *maps = fopen("/proc/self/maps", "r");
-	char line[512];
-
-	while (maps && fgets(line, sizeof(line), maps))
-		if (sscanf(line, "%*s r-xp %*s %*s %*s %255s", path) == 1 &&
-		    strstr(path, "/libc.so"))
-			break;
-	if (maps)
-		fclose(maps);
-	return path;
-}
 
 /* Finds section .text of a 64-bit ELF file made by the system's own linker. */
 static bool find_text(const struct file_map *m, Elf64_Shdr *ret)

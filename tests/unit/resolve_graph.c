@@ -397,14 +397,19 @@ TEST(loops_drawn_by_hand)
 }
 
 /* A node that nothing leads to but which leads into a loop belongs to it, and its way in does not
- * count; unless it also leads elsewhere. */
+ * count. */
 TEST(what_comes_back_to_a_loop_belongs_to_it)
 {
 	expect_loops("ab bc cb bd ec", "b", ".bb.b");
 	expect_loops("ab bc cb bd eb", "b", ".bb.b");
-	expect_loops("ab bc cb bd ec ed", "b", ".bb..");
+	expect_loops("ab bc cb bd ec ed", "b", ".bb.b");
 	expect_loops("ab bc cc cb bd ec fb", "b b>c", ".bc.cb");
-	expect_loops("ab bc cc cb bd ec eb", "b b>c", ".bc.b");
+	expect_loops("ab bc cc cb bd ec eb", "b b>c", ".bc.c");
+	/* Two loops beside each other, and inside another one. */
+	expect_loops("ab bb bc cc cd eb ec", "b c", ".bc..");
+	expect_loops("ab bc cc cd dd db de fc fd", "b b>c b>d", ".bcd.b");
+	/* One way out of the tree comes back, the other does not. */
+	expect_loops("ab bc cb bd ef eg fc gd", "b", ".bb.bb.");
 	/* With a loop of its own, and one root after the other. */
 	expect_loops("ab bc cb bd ee ec", "b b>e", ".bb.e");
 	expect_loops("ab bc cb bd ec fe", "b", ".bb.bb");
