@@ -132,7 +132,7 @@ TEST(what_is_written_reads_back)
 							      : k == 1 ? x->exclusive
 								       : x->exclusive_standard;
 
-				EXPECT(fabs(hpc_formula_eval(f, v) - want[j].want) < 1e-12);
+				EXPECT(fabs(hpc_formula_value(f, v) - want[j].want) < 1e-12);
 			}
 		}
 		/* all of its inputs are of this metric */
@@ -217,7 +217,7 @@ static double eval(const char *text, char ret_error[512])
 		EXPECT_EQ(t.n_inputs, 2);
 		EXPECT_STR(t.inputs[1].metric, "m");
 		EXPECT_STR(t.inputs[1].scope, "function");
-		x = hpc_formula_eval(t.nodes[0].variants[0].inclusive, v);
+		x = hpc_formula_value(t.nodes[0].variants[0].inclusive, v);
 		hpc_metric_tree_release(&t);
 	}
 	snprintf(ret_error, 512, "%s", err.msg);
@@ -447,8 +447,8 @@ TEST(the_description_is_a_taxonomy)
 
 		if (sum->source != HPC_VARIANT_FORMULAS)
 			continue;
-		EXPECT(fabs(hpc_formula_eval(sum->inclusive, v) - want[i][0]) < 1e-12);
-		EXPECT(fabs(hpc_formula_eval(sum->exclusive, v) - want[i][1]) < 1e-12);
+		EXPECT(fabs(hpc_formula_value(sum->inclusive, v) - want[i][0]) < 1e-12);
+		EXPECT(fabs(hpc_formula_value(sum->exclusive, v) - want[i][1]) < 1e-12);
 	}
 	hpc_metric_tree_release(&t);
 }

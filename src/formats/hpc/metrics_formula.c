@@ -51,7 +51,7 @@ static double of_one(enum hpc_formula_op op, double a)
 	}
 }
 
-double hpc_formula_eval(const struct hpc_formula *f, const double *inputs)
+double hpc_formula_value(const struct hpc_formula *f, const double *inputs)
 {
 	double v;
 
@@ -59,10 +59,10 @@ double hpc_formula_eval(const struct hpc_formula *f, const double *inputs)
 		return f->number;
 	if (f->op == HPC_FORMULA_INPUT)
 		return inputs[f->input];
-	v = hpc_formula_eval(f->args[0], inputs);
+	v = hpc_formula_value(f->args[0], inputs);
 	if (f->n_args == 1)
 		return of_one(f->op, v);
 	for (uint32_t i = 1; i < f->n_args; i++)
-		v = fold(f->op, v, hpc_formula_eval(f->args[i], inputs));
+		v = fold(f->op, v, hpc_formula_value(f->args[i], inputs));
 	return v;
 }

@@ -57,7 +57,7 @@ struct hpc_formula {
 };
 
 /* The value of F when input I has inputs[I]. */
-double hpc_formula_eval(const struct hpc_formula *f, const double *inputs);
+double hpc_formula_value(const struct hpc_formula *f, const double *inputs);
 
 /* Where a variant's values come from. */
 enum hpc_variant_source {
