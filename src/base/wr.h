@@ -47,11 +47,12 @@ static inline void wr_le64(struct wr *w, uint64_t x)
 
 static inline void wr_uleb(struct wr *w, uint64_t x)
 {
+	vec_reserve(w, 10); /* the most that 64 bits take */
 	while (x >= 0x80) {
-		wr_u8(w, (uint8_t)(x | 0x80));
+		w->v[w->n++] = (uint8_t)(x | 0x80);
 		x >>= 7;
 	}
-	wr_u8(w, (uint8_t)x);
+	w->v[w->n++] = (uint8_t)x;
 }
 
 static inline void wr_sleb(struct wr *w, int64_t x)

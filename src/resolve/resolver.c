@@ -261,8 +261,10 @@ static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 	_fd_ int fd = -1;
 	int rc;
 
-	if (e->scopes_only && !scopes_only)
+	if (e->scopes_only && !scopes_only) {
 		close_lines(e);
+		e->lines_tried = false;
+	}
 	if (e->lines_tried)
 		return e->lines;
 	e->lines_tried = true;
