@@ -1,169 +1,339 @@
-"""A second reader of HPCToolkit databases, written from the description of the format (docs/formats/hpctoolkit.md)
-and from nothing else of this project, to hold the first one against.  Reads everything at once."""
-import pathlib
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Reads an HPCToolkit database, written from the format's description alone, and insists on all that other readers
+need of one:  hpcdb.py DIR [tree|values|statistics|trace|text]...
+
+What hpcviewer, Hatchet and Pipit need is asserted where it is read: four footers, sorted ids, names that are
+never null, ids that fit 15 bits, ASCII strings, a taxonomy whose inputs all are statistics of meta.db and
+whose variant Sum shows percents by plain aliases, NODE in every identifier tuple.  Beside that: cct.db is profile.db
+transposed, scopes are sums over children, statistics are those of the threads, time lines are sorted."""
+import math
+import os
+import re
 import struct
+import sys
 
 FUNCTION, LOOP, LINE, INSTRUCTION = range(4)
-LEXICAL, CALL, INLINED = range(3)
+TYPES = "function", "loop", "line", "instruction"
+RELATIONS = "lexical", "call", "inlined call"
+SECTIONS = "General", "IdNames", "Metrics", "Context", "Strings", "Modules", "Files", "Functions"
+COMBINE = "sum", "min", "max"
 
 
-class Ctx:
-    def __init__(self, parent):
-        self.parent, self.children = parent, []
-        self.id, self.kind, self.relation, self.pretty = 0, FUNCTION, CALL, None
-        self.function = self.file = self.line = self.module = self.offset = None
+class Bytes:
+    def __init__(self, path, magic, footer):
+        with open(path, "rb") as f:
+            self.b = f.read()
+        assert self.b[:14] == b"HPCTOOLKIT" + magic and self.b[14] == 4, path
+        assert self.b[-8:] == footer, path + ": footer"
 
-    def walk(self):
-        todo = [self]
-        while todo:
-            c = todo.pop()
-            yield c
-            todo += reversed(c.children)
+    def u(self, fmt, at):
+        return struct.unpack_from("<" + fmt, self.b, at)
+
+    def u1(self, fmt, at):
+        return struct.unpack_from("<" + fmt, self.b, at)[0]
+
+    def text(self, at, section):
+        """A string, whole inside its section."""
+        end = self.b.index(0, at)
+        assert section[0] <= at and end < section[0] + section[1], "a string outside its section"
+        return self.b[at:end].decode("ascii")
+
+
+class Context:
+    def __init__(self, ctx_id, parent):
+        self.id, self.parent, self.children = ctx_id, parent, []
+        self.relation = self.type = self.name = self.file = self.line = self.module = self.offset = None
+        self.entry = None
+
+    def label(self):
+        if self.entry is not None:
+            return "entry %d %s" % (self.entry, self.name)
+        where = "" if self.file is None else " %s:%d" % (self.file, self.line)
+        point = "" if self.module is None else " %s@%#x" % (os.path.basename(self.module), self.offset)
+        name = "" if self.name is None else " " + self.name
+        relation = "" if self.relation == "lexical" else "[%s] " % self.relation
+        return relation + TYPES[self.type] + name + where + point
 
 
 class Database:
     def __init__(self, path):
-        self.path = pathlib.Path(path)
-        self.b = (self.path / "meta.db").read_bytes()
-        assert self.b[:14] == b"HPCTOOLKITmeta" and self.b[-8:] == b"_meta.db"
-        self.sections = [self.u64(0x18 + 16 * i) for i in range(8)]
-        self.title = self.text(self.u64(self.sections[0]))
-        self.read_names()
-        self.read_metrics()
-        self.read_tables()
-        self.read_contexts()
+        self.path = path
+        self.read_meta()
         self.read_profiles()
+        self.read_cct()
+        self.read_trace()
+        self.read_taxonomy()
 
-    def u8(self, at):
-        return self.b[at]
+    # --- meta.db ---
 
-    def u16(self, at):
-        return struct.unpack_from("<H", self.b, at)[0]
+    def read_meta(self):
+        m = self.m = Bytes(self.path + "/meta.db", b"meta", b"_meta.db")
+        head = m.u("16Q", 16)
+        self.sections = {name: (head[2 * i + 1], head[2 * i]) for i, name in enumerate(SECTIONS)}
+        for name, (at, size) in self.sections.items():
+            assert size < 2**31 and at + size <= len(m.b) - 8 and (name == "Strings" or at % 8 == 0), name
+        s = self.sections
+        title, description = m.u("QQ", s["General"][0])
+        self.title, self.description = m.text(title, s["General"]), m.text(description, s["General"])
+        names, n = m.u("QB", s["IdNames"][0])
+        assert n < 128
+        self.kinds = [m.text(p, s["IdNames"]) for p in m.u("%dQ" % n, names)]
+        self.read_metrics()
+        self.modules = self.table("Modules", lambda at: m.text(m.u1("Q", at + 8), s["Strings"]))
+        self.files = self.table("Files", lambda at: (m.text(m.u1("Q", at + 8), s["Strings"]), m.u1("I", at) & 1))
+        self.functions = self.table("Functions", self.function)
+        self.read_contexts()
 
-    def u32(self, at):
-        return struct.unpack_from("<I", self.b, at)[0]
+    def table(self, section, decode):
+        at, n, stride = self.m.u("QIH", self.sections[section][0])
+        return {at + i * stride: decode(at + i * stride) for i in range(n)}
 
-    def u64(self, at):
-        return struct.unpack_from("<Q", self.b, at)[0]
-
-    def text(self, at):
-        return self.b[at:self.b.index(b"\0", at)].decode(errors="surrogateescape") if at else ""
-
-    def read_names(self):
-        at = self.sections[1]
-        self.id_names = [self.text(self.u64(self.u64(at) + 8 * i)) for i in range(self.u8(at + 8))]
+    def function(self, at):
+        name, module, offset, file, line = self.m.u("QQQQI", at)
+        assert name, "a function without a name crashes hpcviewer"
+        assert module == 0 or module in self.modules
+        assert file == 0 or file in self.files
+        return self.m.text(name, self.sections["Strings"])
 
     def read_metrics(self):
-        """metrics: name -> {"prop": {scope: id}, "stat": {(scope, formula, combine): id}}"""
-        at, self.metrics = self.sections[2], {}
-        sizes = tuple(self.b[at + 12:at + 15])
-        self.released = sizes[0] >= 32
-        for i in range(self.u32(at + 8)):
-            m = self.u64(at) + i * sizes[0]
-            prop, stat = {}, {}
-            if self.released:
-                for k in range(self.u16(m + 0x18)):
-                    s = self.u64(m + 8) + k * sizes[1]
-                    prop[self.text(self.u64(self.u64(s)))] = self.u16(s + 8)
-                for k in range(self.u16(m + 0x1a)):
-                    s = self.u64(m + 0x10) + k * sizes[2]
-                    key = self.text(self.u64(self.u64(s))), self.text(self.u64(s + 8)), self.u8(s + 0x10)
-                    stat[key] = self.u16(s + 0x12)
+        m, section = self.m, self.sections["Metrics"]
+        pointer, n, size, scope_size, summary_size = m.u("QIBBB", section[0])
+        self.layout = "page" if size == 24 else "released"
+        self.metrics, self.props, self.stats = [], {}, {}
+        for i in range(n):
+            at = pointer + i * size
+            if self.layout == "released":
+                name, scopes, summaries, n_scopes, n_summaries = m.u("QQQHH", at)
+                for k in range(n_scopes):
+                    scope, prop = m.u("QH", scopes + k * scope_size)
+                    self.props[prop] = (i, m.text(m.u1("Q", scope), section))
+                for k in range(n_summaries):
+                    scope, formula, combine, stat = m.u("QQBxH", summaries + k * summary_size)
+                    self.stats[stat] = (i, m.text(m.u1("Q", scope), section), m.text(formula, section), COMBINE[combine])
             else:
-                for k in range(self.u16(m + 8)):
-                    s = self.u64(m + 0x10) + k * sizes[1]
-                    scope = self.text(self.u64(s))
-                    prop[scope] = self.u16(s + 0xa)
-                    for n in range(self.u16(s + 8)):
-                        t = self.u64(s + 0x10) + n * sizes[2]
-                        stat[scope, self.text(self.u64(t)), self.u8(t + 8)] = self.u16(t + 0xa)
-            self.metrics[self.text(self.u64(m))] = {"prop": prop, "stat": stat}
-
-    def table(self, section, read):
-        at = self.sections[section]
-        p, n, size = self.u64(at), self.u32(at + 8), self.u16(at + 12)
-        return {p + i * size: read(p + i * size) for i in range(n)}
-
-    def read_tables(self):
-        self.modules = self.table(5, lambda at: self.text(self.u64(at + 8)))
-        self.files = self.table(6, lambda at: self.text(self.u64(at + 8)))
-        self.functions = self.table(7, lambda at: {
-            "name": self.text(self.u64(at)), "module": self.modules.get(self.u64(at + 8)), "offset": self.u64(at + 0x10),
-            "file": self.files.get(self.u64(at + 0x18)), "line": self.u32(at + 0x20)})
-
-    def read_array(self, parent, size, at):
-        end = at + size
-        while at < end:
-            c, base = Ctx(parent), 0x20 if self.released else 0x18
-            c.id, flags, c.relation, c.kind, words = struct.unpack_from("<IBBBB", self.b, at + 0x10)
-            flex, u32s = at + base, 0
-            if flags & 1:
-                c.function = self.functions[self.u64(flex)]
-                flex += 8
-            if flags & 2:
-                c.file, c.line = self.files[self.u64(flex)], self.u32(flex + 8)
-                flex += 16
-            if flags & 4:
-                c.module, c.offset = self.modules[self.u64(flex)], self.u64(flex + 8)
-            parent.children.append(c)
-            if self.u64(at):
-                self.read_array(c, self.u64(at), self.u64(at + 8))
-            at += base + 8 * words
+                name, n_scopes, scopes = m.u("QH6xQ", at)
+                for k in range(n_scopes):
+                    scope, n_summaries, prop, summaries = m.u("QHH4xQ", scopes + k * scope_size)
+                    self.props[prop] = (i, m.text(scope, section))
+                    for q in range(n_summaries):
+                        formula, combine, stat = m.u("QBxH", summaries + q * summary_size)
+                        self.stats[stat] = (i, m.text(scope, section), m.text(formula, section), COMBINE[combine])
+            self.metrics.append(m.text(name, section))
+        assert all(i < 2**15 for i in list(self.props) + list(self.stats)), "hpcviewer reads ids as signed"
 
     def read_contexts(self):
-        self.root, at = Ctx(None), self.sections[3]
-        if not self.released:
-            self.read_array(self.root, self.u64(at), self.u64(at + 8))
+        m = self.m
+        self.contexts, self.roots = {0: Context(0, None)}, []
+        if self.layout == "released":
+            pointer, n, size = m.u("QHB", self.sections["Context"][0])
+            for i in range(n):
+                children_size, children, ctx_id, entry, name = m.u("QQIHxxQ", pointer + i * size)
+                c = self.add(ctx_id, self.contexts[0])
+                c.entry, c.name = entry, m.text(name, self.sections["Strings"])
+                self.add_children(c, children, children_size)
         else:
-            for i in range(self.u16(at + 8)):
-                e, c = self.u64(at) + i * self.u8(at + 10), Ctx(self.root)
-                c.id, c.pretty = self.u32(e + 0x10), self.text(self.u64(e + 0x18))
-                self.root.children.append(c)
-                if self.u64(e):
-                    self.read_array(c, self.u64(e), self.u64(e + 8))
-        self.contexts = {c.id: c for c in self.root.walk()}
+            size, pointer = m.u("QQ", self.sections["Context"][0])
+            self.add_children(self.contexts[0], pointer, size)
+
+    def add(self, ctx_id, parent):
+        assert ctx_id not in self.contexts, "context %d twice" % ctx_id
+        c = self.contexts[ctx_id] = Context(ctx_id, parent)
+        parent.children.append(c)
+        return c
+
+    def add_children(self, parent, at, size):
+        m, fixed, end = self.m, 0x20 if self.layout == "released" else 0x18, at + size
+        while at < end:
+            children_size, children, ctx_id, flags, relation, kind, n_words = m.u("QQIBBBB", at)
+            c = self.add(ctx_id, parent)
+            c.relation, c.type = RELATIONS[relation], kind
+            words = at + fixed
+            if flags & 1:
+                c.name = self.functions[m.u1("Q", words)]
+                words += 8
+            if flags & 2:
+                c.file, c.line = self.files[m.u1("Q", words)][0], m.u1("I", words + 8)
+                words += 16
+            if flags & 4:
+                c.module, c.offset = self.modules[m.u1("Q", words)], m.u1("Q", words + 8)
+                words += 16
+            assert words == at + fixed + 8 * n_words
+            if self.layout == "released":
+                assert m.u1("H", at + 0x18) & 1 == (c.relation == "lexical")
+            self.add_children(c, children, children_size)
+            at = words
+        assert at == end, "children end in the middle of a context"
+
+    # --- profile.db, cct.db, trace.db ---
 
     def read_profiles(self):
-        """profiles: [{"ids": [(kind, logical, physical)], "values": {(ctx, metric): value}}]"""
-        b = (self.path / "profile.db").read_bytes()
-        assert b[-8:] == b"_prof.db"
-        at, self.profiles = struct.unpack_from("<Q", b, 0x18)[0], []
-        p, n, size = struct.unpack_from("<QIB", b, at)
+        p = Bytes(self.path + "/profile.db", b"prof", b"_prof.db")
+        pointer, n, size = p.u("QIB", p.u1("Q", 0x18))
+        assert size == (48 if self.layout == "released" else 40)
+        self.ids, self.values = [], []
         for i in range(n):
-            n_values, values, n_ctxs, index, tuple_at = struct.unpack_from("<QQI4xQQ", b, p + i * size)
-            ids, found = [], {}
-            if tuple_at:
-                for k in range(struct.unpack_from("<H", b, tuple_at)[0]):
-                    kind, _, logical, physical = struct.unpack_from("<BxHIQ", b, tuple_at + 8 + 16 * k)
-                    ids.append((self.id_names[kind], logical, physical))
-            starts = [struct.unpack_from("<IQ", b, index + 12 * k) for k in range(n_ctxs)] + [(0, n_values)]
-            for (ctx, start), (_, end) in zip(starts, starts[1:]):
-                for k in range(start, end):
-                    metric, value = struct.unpack_from("<Hd", b, values + 10 * k)
-                    found[ctx, metric] = value
-            self.profiles.append({"ids": ids, "values": found})
+            at = pointer + i * size
+            n_values, values, n_ctxs, indices, ids = p.u("QQI4xQQ", at)
+            if self.layout == "released":
+                assert p.u1("I", at + 40) & 1 == (i == 0)
+            assert (ids == 0) == (i == 0)
+            self.ids.append([p.u("BxHIQ", ids + 8 + 16 * k) for k in range(p.u1("H", ids))] if ids else [])
+            starts = [p.u("IQ", indices + 12 * k) for k in range(n_ctxs)] + [(None, n_values)]
+            mine = {}
+            for (ctx, first), (_, last) in zip(starts, starts[1:]):
+                assert first < last and ctx in self.contexts
+                mine[ctx] = dict(p.u("Hd", values + 10 * k) for k in range(first, last))
+                keys = list(mine[ctx])
+                assert keys == sorted(set(keys)) and len(keys) == last - first and all(mine[ctx].values())
+            assert list(mine) == sorted(mine)
+            self.values.append(mine)
+        for ids in self.ids[1:]:
+            assert "NODE" in [self.kinds[kind] for kind, *_ in ids], "Pipit wants NODE"
+            for _, flags, logical, physical in ids:
+                assert flags & 1 or logical == physical
+        assert len({tuple(ids) for ids in self.ids}) == n, "two threads of one name"
 
-    def traces(self):
-        """[(profile index, [(time, ctx)])]"""
-        b = (self.path / "trace.db").read_bytes()
-        at = struct.unpack_from("<Q", b, 0x18)[0]
-        p, n, size = struct.unpack_from("<QIB", b, at)
-        lines = []
-        for i in range(n):
-            index, start, end = struct.unpack_from("<I4xQQ", b, p + i * size)
-            lines.append((index, [struct.unpack_from("<QI", b, k) for k in range(start, end, 12)]))
-        return lines
-
-    def cct(self):
-        """{(ctx, metric, profile): value}"""
-        b = (self.path / "cct.db").read_bytes()
-        at, found = struct.unpack_from("<Q", b, 0x18)[0], {}
-        p, n, size = struct.unpack_from("<QIB", b, at)
+    def read_cct(self):
+        c = Bytes(self.path + "/cct.db", b"ctxt", b"__ctx.db")
+        pointer, n, size = c.u("QIB", c.u1("Q", 0x18))
+        found = [{} for _ in self.values]
         for ctx in range(n):
-            n_values, values, n_metrics, index = struct.unpack_from("<QQH6xQ", b, p + ctx * size)
-            starts = [struct.unpack_from("<HQ", b, index + 10 * k) for k in range(n_metrics)] + [(0, n_values)]
-            for (metric, start), (_, end) in zip(starts, starts[1:]):
-                for k in range(start, end):
-                    profile, value = struct.unpack_from("<Id", b, values + 12 * k)
-                    found[ctx, metric, profile] = value
-        return found
+            n_values, values, n_metrics, indices = c.u("QQH6xQ", pointer + ctx * size)
+            starts = [c.u("HQ", indices + 10 * k) for k in range(n_metrics)] + [(None, n_values)]
+            assert [m for m, _ in starts[:-1]] == sorted({m for m, _ in starts[:-1]})
+            for (metric, first), (_, last) in zip(starts, starts[1:]):
+                mine = [c.u("Id", values + 12 * k) for k in range(first, last)]
+                assert mine and [p for p, _ in mine] == sorted({p for p, _ in mine})
+                for profile, value in mine:
+                    found[profile].setdefault(ctx, {})[metric] = value
+        assert found[1:] == self.values[1:] and not found[0], "cct.db is not profile.db transposed"
+
+    def read_trace(self):
+        self.lines = {}
+        if not os.path.exists(self.path + "/trace.db"):
+            return
+        t = Bytes(self.path + "/trace.db", b"trce", b"trace.db")
+        pointer, n, size = t.u("QIB", t.u1("Q", 0x18))
+        first, last = t.u("QQ", t.u1("Q", 0x18) + 0x10)
+        assert n == len(self.values) - 1
+        for i in range(n):
+            profile, start, end = t.u("I4xQQ", pointer + i * size)
+            assert profile == i + 1, "hpcviewer finds headers by number"
+            line = [t.u("QI", at) for at in range(start, end, 12)]
+            assert [p[0] for p in line] == sorted({p[0] for p in line})
+            assert all(ctx in self.contexts and first <= time <= last for time, ctx in line)
+            assert not any(a[1] == b[1] == 0 for a, b in zip(line, line[1:])), "two zeros in a row"
+            self.lines[profile] = line
+
+    # --- metrics/default.yaml ---
+
+    def read_taxonomy(self):
+        with open(self.path + "/metrics/default.yaml", encoding="ascii") as f:
+            text = f.read()
+        assert re.search(r"^version: 0$", text, re.M)
+        items = re.findall(r"- &(\S+)\n\s+metric: (.*)\n\s+scope: (\S+)\n\s+formula: (.*)\n\s+combine: (\S+)\n", text)
+        assert items and len(items) == text.count("- &"), "an input lacks a key"
+        known = {(self.metrics[i], scope, formula, combine) for i, scope, formula, combine in self.stats.values()}
+        for _, metric, scope, formula, combine in items:
+            plain = [x[1:-1].replace("''", "'") if x[:1] == "'" else x.strip('"') for x in (metric, formula)]
+            assert (plain[0], scope, plain[1], combine) in known, "metric does not exist: %s" % metric
+        anchors = {i[0] for i in items}
+        assert set(re.findall(r"\*([A-Za-z0-9_-]+)", text.split("roots:")[1])) <= anchors
+        sums = re.findall(r"Sum:\n\s+render: \[(.*)\]\n\s+formula:\n\s+inclusive:\n\s+standard: (\S+)\n\s+exclusive:"
+                          r"\n(?:\s+custom: \S+\n)?\s+standard: (\S+)\n?", text)
+        assert sums and all("percent" in r and i[0] == e[0] == "*" for r, i, e in sums), "Hatchet wants plain aliases"
+
+    # --- what must hold of it all ---
+
+    def check(self):
+        for values in self.values[1:]:
+            self.check_scopes(values)
+        self.check_statistics()
+        for path, copied in self.files.values():
+            assert not copied or os.path.isfile(os.path.join(self.path, path)), path
+        return self
+
+    def by_scope(self, values, ctx):
+        """{(metric, scope): value} of a context."""
+        return {self.props[prop]: x for prop, x in values.get(ctx, {}).items()}
+
+    def check_scopes(self, values):
+        for c in self.contexts.values():
+            mine = self.by_scope(values, c.id)
+            children = [(k, self.by_scope(values, k.id)) for k in c.children]
+            for i in range(len(self.metrics)):
+                point = mine.get((i, "point"), 0)
+                execution = point + sum(v.get((i, "execution"), 0) for _, v in children)
+                function = point + sum(v.get((i, "function"), 0) for k, v in children if k.relation == "lexical")
+                assert close(mine.get((i, "execution"), 0), execution), (c.label(), execution)
+                assert close(mine.get((i, "function"), 0), function), (c.label(), function)
+                if c.type != LOOP:
+                    assert mine.get((i, "lex_aware"), 0) == mine.get((i, "function"), 0)
+
+    def check_statistics(self):
+        summary = self.values[0]
+        for ctx in self.contexts:
+            want = {}
+            per_thread = [self.by_scope(v, ctx) for v in self.values[1:]]
+            for stat, (i, scope, formula, combine) in self.stats.items():
+                xs = [v.get((i, scope), 0) for v in per_thread if any(k[0] == i for k in v)]
+                xs = [1 if formula == "1" else x if formula == "$$" else x * x for x in xs]
+                x = {"sum": sum, "min": min, "max": max}[combine](xs) if xs else 0
+                if x:
+                    want[stat] = x
+            have = summary.get(ctx, {})
+            assert have.keys() == want.keys() and all(close(have[k], want[k]) for k in want), (ctx, have, want)
+
+    # --- text ---
+
+    def tree(self, c=None, depth=0):
+        c = c or self.contexts[0]
+        for k in c.children:
+            print("  " * depth + k.label())
+            self.tree(k, depth + 1)
+
+    def name_of(self, profile):
+        return " ".join("%s %d" % (self.kinds[kind], physical if self.kinds[kind] == "PROCESS" else logical)
+                        for kind, _, logical, physical in self.ids[profile] if self.kinds[kind] != "NODE")
+
+    def print_values(self):
+        for profile in range(1, len(self.values)):
+            print(self.name_of(profile))
+            for ctx, values in self.values[profile].items():
+                shown = ["%s %s %.12g" % (self.metrics[self.props[k][0]], self.props[k][1], x) for k, x in values.items()]
+                print("  %s: %s" % (self.contexts[ctx].label() if ctx else "all", ", ".join(shown)))
+
+    def print_statistics(self):
+        for ctx, values in self.values[0].items():
+            print(self.contexts[ctx].label() if ctx else "all")
+            for stat, x in values.items():
+                i, scope, formula, combine = self.stats[stat]
+                print("  %s %s %s of %s: %.12g" % (self.metrics[i], scope, combine, formula, x))
+
+    def print_trace(self):
+        for profile, line in self.lines.items():
+            print(self.name_of(profile))
+            for time, ctx in line:
+                print("  %d %s" % (time, self.contexts[ctx].label() if ctx else "-"))
+
+    def print_text(self):
+        print("title: %s\n%s" % (self.title, self.description), end="")
+
+
+def close(a, b):
+    return math.isclose(a, b, rel_tol=1e-12)
+
+
+def main():
+    sys.setrecursionlimit(100000)
+    db = Database(sys.argv[1]).check()
+    for what in sys.argv[2:]:
+        {"tree": db.tree, "values": db.print_values, "statistics": db.print_statistics, "trace": db.print_trace,
+         "text": db.print_text}[what]()
+    print("%s: %d contexts, %d threads, %s layout" % (os.path.basename(db.path.rstrip("/")), len(db.contexts) - 1,
+                                                      len(db.values) - 1, db.layout))
+
+
+if __name__ == "__main__":
+    main()

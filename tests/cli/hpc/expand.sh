@@ -1,0 +1,75 @@
+# Places become functions, loops, lines, inlined functions and instructions; calls, marks, the kernel and what is
+# not known; in both layouts, read by a reader of its own.
+make_nest() {
+	sed 's/^    /\t/' >nest.c <<-'END'
+		volatile int x;
+		static inline __attribute__((always_inline)) int sum(int k)
+		{
+		    int s = 0;
+
+		    for (int i = 0; i < k; i++)
+		    	s += x;
+		    return s;
+		}
+		__attribute__((noinline)) int work(int k)
+		{
+		    int s = 0;
+
+		    for (int i = 0; i < k; i++) {
+		    	x = i;
+		    	s += sum(i);
+		    }
+		    return s;
+		}
+		void _start(void)
+		{
+		    for (;;)
+		    	work(10);
+		}
+	END
+	gcc -g -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -nostdlib -static -no-pie -Wl,--build-id -o nest nest.c
+}
+insn() { objdump -d --no-show-raw-insn nest | sed -n "/<$1>:/,/^\$/s/^ *\([0-9a-f]*\):.*$2.*/\1/p" | head -n 1; }
+address() { nm nest | awk -v name="$1" '$3 == name { print $1 }'; }
+make_nest
+call=$(printf %x $((0x$(insn _start 'call.*work') + 4)))
+make_db <<END
+meta vax 880000000 60 nest -v
+event cycles 1000
+owner - - comm=nest
+image file $PWD/nest
+sample $(address work) 1
+frame $call
+sample $(insn work 'add .*,%[a-z]*') 40
+sample $(insn work 'mov .*# .*<x>') 5
+frame $(insn work 'mov .*# .*<x>') guessed
+image kernel [kernel]
+sample ffffffff81000010 3
+path
+image mark [truncated: no mapping]
+frame 0
+image file $PWD/nest
+frame $call
+image file /usr/lib/gone.so
+sample 500 7
+path
+image unknown -
+sample 7f0000001234 2
+owner idle - comm=swapper/0
+image kernel [kernel]
+sample ffffffff81000000 90
+END
+export DWELLDB=db
+dwell hpc -o released
+dwell hpc -o page --layout page --jobs 3
+for layout in released page; do
+	python3 "$CLI/../hpc/hpcdb.py" $layout text tree values >$layout.txt || cat $layout.txt
+done
+cat released.txt
+# The page's roots are functions.
+sed 's/\[call\] function main thread/entry/; s/^\( *\)\[call\] function\(:.*\|\)$/\1entry\2/' page.txt >page.same
+sed 's/entry [01] [a-z]* [a-z]*/entry/; s/^released/page/; s/released layout/page layout/' released.txt | diff - page.same
+# Nothing of this depends on the number of threads.
+dwell hpc -o again --jobs 2 >/dev/null
+for file in meta.db profile.db cct.db metrics/default.yaml; do cmp released/$file again/$file; done
+ls released/src"$PWD"
