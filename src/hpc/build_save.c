@@ -49,19 +49,20 @@ static void number_nodes(struct build *b, const uint32_t *number)
 
 struct cct_progress {
 	struct build *b;
-	struct err *err;
+	struct err err;
+	int rc;
 };
 
 static int on_cct_progress(void *user, uint64_t done, uint64_t all)
 {
 	struct cct_progress *p = user;
 
-	return build_progress(p->b, "contexts", done, all, p->err);
+	return p->rc = build_progress(p->b, "contexts", done, all, &p->err);
 }
 
 static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
 {
-	struct cct_progress progress = {b, err};
+	struct cct_progress progress = {.b = b};
 	const struct hpc_cct_options o = {.n_threads = b->opts.n_threads,
 					  .memory_bytes = CCT_BYTES,
 					  .progress = on_cct_progress,
@@ -76,6 +77,8 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
 	if (!rc)
 		rc = hpc_cct_build(b->opts.dir->fd, "cct.db", &db, n_ctxs, &o, err);
 	file_map_close(&map);
+	if (progress.rc && err)
+		*err = progress.err;
 	return rc;
 }
 

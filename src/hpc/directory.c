@@ -161,7 +161,9 @@ int new_dir_commit(struct new_dir *d, struct err *err)
 		return rc;
 	free(d->aside);
 	d->aside = NULL;
-	return sync_one(AT_FDCWD, *parent ? parent : ".", err);
+	/* It is there by now; without this a power failure can only take it away as a whole. */
+	sync_one(AT_FDCWD, *parent ? parent : ".", NULL);
+	return 0;
 }
 
 void new_dir_end(struct new_dir *d)
