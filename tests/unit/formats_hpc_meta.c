@@ -362,6 +362,98 @@ TEST(later_versions_are_read)
 	}
 }
 
+/* Section I of a file, whose arrays are made of longer elements. */
+struct grown {
+	struct wr w;
+	enum hpc_meta_section i;
+};
+
+/* Moves the N elements of STRIDE bytes that the pointer at AT names behind everything, eight bytes
+ * further apart, and makes all pointers to them follow.  The section is made to reach there. */
+static void grow_array(struct grown *g, uint64_t at, uint32_t n, uint32_t stride)
+{
+	uint64_t old = hpc_le64(g->w.v + at), new, sec = 0x10 + 16 * (uint64_t)g->i;
+
+	g->w.n -= 8; /* the footer */
+	while (g->w.n % 8)
+		wr_u8(&g->w, 0xee);
+	new = g->w.n;
+	vec_reserve(&g->w, n * (stride + 8) + 8);
+	for (uint32_t k = 0; k < n; k++) {
+		wr_bytes(&g->w, g->w.v + old + k * stride, stride);
+		wr_le64(&g->w, 0xeeeeeeeeeeeeeeee);
+	}
+	for (uint64_t p = 0x90; p + 8 <= g->w.n; p += 8)
+		for (uint32_t k = 0; k < n; k++)
+			if (hpc_le64(g->w.v + p) == old + k * stride) {
+				hpc_put64(g->w.v + p, new + k *(stride + 8));
+				break;
+			}
+	hpc_put64(g->w.v + sec, g->w.n - hpc_le64(g->w.v + sec + 8));
+	wr_bytes(&g->w, "_meta.db", 8);
+}
+
+static void grow_table(struct grown *g, enum hpc_meta_section i)
+{
+	uint64_t p = hpc_le64(g->w.v + 0x18 + 16 * (uint64_t)i);
+	uint16_t stride = hpc_le16(g->w.v + p + 12);
+
+	g->i = i;
+	grow_array(g, p, hpc_le32(g->w.v + p + 8), stride);
+	hpc_put16(g->w.v + p + 12, (uint16_t)(stride + 8));
+}
+
+static void grow_metrics(struct grown *g, bool page)
+{
+	uint64_t p = hpc_le64(g->w.v + 0x38), metric = hpc_le64(g->w.v + p);
+
+	g->i = HPC_META_METRICS;
+	if (page) {
+		uint64_t scopes = hpc_le64(g->w.v + metric + 0x10);
+
+		grow_array(g, scopes + 0x10, 1, 16);
+		grow_array(g, scopes + 0x28, 1, 16);
+		grow_array(g, metric + 0x10, 2, 24);
+	} else {
+		grow_array(g, metric + 0x10, 2, 24);
+		grow_array(g, metric + 0x08, 2, 16);
+		grow_array(g, p + 0x10, 2, 16);
+		g->w.v[p + 0x1a] += 8;
+	}
+	grow_array(g, p, 1, page ? 24 : 32);
+	for (int i = 0; i < 3; i++)
+		g->w.v[p + 0x0c + i] += 8;
+}
+
+/* Longer structures, as of a later minor version: the known part of each is read. */
+TEST(longer_structures_are_read)
+{
+	for (size_t l = 0; l < n_elems(layouts); l++) {
+		enum hpc_layout layout = layouts[l], found = HPC_RELEASED;
+		struct grown g = {.w = sample(layout)};
+		struct err err = {0};
+		_mem_ char *want = text_of(g.w.v, g.w.n, NULL, &err);
+
+		grow_table(&g, HPC_META_MODULES);
+		grow_table(&g, HPC_META_FILES);
+		grow_table(&g, HPC_META_FUNCTIONS);
+		grow_metrics(&g, layout == HPC_PAGE);
+		if (layout == HPC_RELEASED) {
+			uint64_t p = hpc_le64(g.w.v + 0x48);
+
+			g.i = HPC_META_CONTEXT;
+			grow_array(&g, p, 1, 32);
+			g.w.v[p + 10] += 8;
+		}
+		g.w.v[0x0f] = 1;
+		_mem_ char *got = text_of(g.w.v, g.w.n, &found, &err);
+		EXPECT_STR(err.msg, "");
+		EXPECT_STR(got, want);
+		EXPECT_EQ(found, layout);
+		wr_release(&g.w);
+	}
+}
+
 /* The children of some context are made those of its own ancestor, or of another. */
 TEST(loops_of_pointers_end)
 {

@@ -250,7 +250,7 @@ int hpc_meta_load(struct hpc_meta_model *model, const struct hpc_meta *m, struct
 void hpc_meta_model_release(struct hpc_meta_model *model);
 
 /* Writes MODEL as a meta.db to FD, an empty file open for writing, the footer last; syncs nothing.
- * Works in one pass over the nodes with 20 bytes for each.  NAME is for errors.
+ * Works in one pass over the nodes with 24 bytes for each.  NAME is for errors.
  *
  * The page layout has no scope types, no propagation and no entry points; roots without a function
  * get one called as the entry is.  The released layout keeps only the name of a root that is a
