@@ -42,6 +42,7 @@ struct call_paths_tables {
 	unwind_load_fn *load;
 	const struct unwind_table *vdso; /* NULL: none; only during call_paths_use_log */
 	size_t n_bytes;			 /* that tables may take; 0: CALL_PATHS_TABLE_BYTES */
+	bool check_walks;		 /* log_opts.check_walks */
 };
 
 /* P, PROCS, IMAGES and KERNEL stay the caller's, until call_paths_release. */

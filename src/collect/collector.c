@@ -445,8 +445,10 @@ struct collector_stats collector_stats(const struct collector *c)
 		if (c->in_log[i])
 			s.n_lost += log_counts(c->log, i).dropped;
 	}
-	if (c->log)
+	if (c->log) {
 		s.n_chains_lost = log_chains_lost(c->log);
+		s.walks = log_walks(c->log);
+	}
 	if (c->calls.has_unwinds)
 		s.tables = unwinds_stats(&c->calls.unwinds);
 	return s;

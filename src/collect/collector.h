@@ -101,6 +101,7 @@ struct collector_stats {
 	/* With call paths: */
 	uint64_t n_chains, n_chain_frames; /* distinct ones, and their frames together */
 	uint64_t n_chains_lost;		   /* found their ring full */
+	struct log_walks walks;		   /* zero without a log */
 	uint64_t n_contexts;		   /* of the profile */
 	struct unwinds_stats tables;
 };

@@ -65,6 +65,7 @@ static int load(struct log *l, const struct log_opts *opts)
 	s->rodata->pidns_ino = opts->pidns_ino;
 	s->rodata->n_chain_words = opts->n_chain_words;
 	s->rodata->n_image_keys = opts->n_image_keys;
+	s->rodata->check_walks = opts->check_walks;
 	s->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);
 	bpf_map__set_max_entries(s->maps.cpus, opts->n_cpus);

@@ -27,6 +27,7 @@ struct log_opts {
 	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
 	size_t n_unwind_words;	/* for all tables together, of 4 bytes */
 	uint32_t n_image_keys;	/* a power of two */
+	bool check_walks;	/* each that takes frames over is done again without */
 };
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
@@ -91,6 +92,13 @@ void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain 
 
 /* Chains that found their ring full. */
 uint64_t log_chains_lost(const struct log *l);
+
+/* How the frames of user stacks were found, and what check_walks saw (bpf/record.h). */
+struct log_walks {
+	uint64_t n_walked, n_kept;
+	uint64_t n_checked, n_differing;
+};
+struct log_walks log_walks(const struct log *l);
 
 /* The memory that holds the unwind tables, for whoever publishes them: the tables' words, the rules
  * (65,536), the images (FRAME_MAX_IMAGES + 1) and the clock.  All zero without call paths. */

@@ -249,6 +249,21 @@ uint64_t log_chains_lost(const struct log *l)
 	return n;
 }
 
+struct log_walks log_walks(const struct log *l)
+{
+	struct log_walks sum = {0};
+
+	for (const struct log_chains *c = log_chains_of(l); c; c = c->guest) {
+		for (uint32_t cpu = 0; cpu < c->opts.n_cpus; cpu++) {
+			sum.n_walked += c->cpus[cpu].n_walked;
+			sum.n_kept += c->cpus[cpu].n_kept;
+			sum.n_checked += c->cpus[cpu].n_checked;
+			sum.n_differing += c->cpus[cpu].n_differing;
+		}
+	}
+	return sum;
+}
+
 struct unwind_memory log_unwind_memory(const struct log *l)
 {
 	const struct log_chains *c = log_chains_of(l);

@@ -111,6 +111,7 @@ static int load(struct switches *s, const struct switches_opts *o, struct err *e
 	bpf_map__set_max_entries(skel->maps.switch_cpus, o->n_cpus);
 	skel->rodata->n_chain_words = log_chains_opts(walker)->n_chain_words;
 	skel->rodata->n_image_keys = log_chains_opts(walker)->n_image_keys;
+	skel->rodata->check_walks = log_chains_opts(walker)->check_walks;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	rc = log_chains_lend(walker, skel->obj, err);
 	if (rc)

@@ -173,6 +173,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &r->vdso, NULL) == 0)
 		co.vdso = &r->vdso;
 	co.tables.load = elf_unwind_load;
+	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL; /* docs/design/unwind.md */
 	r->has_calls = co.calls != CALLS_NONE;
 	if (r->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
 		co.tables.vdso = &vdso_table;

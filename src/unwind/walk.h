@@ -36,10 +36,12 @@ static __u32 walk_table_word(WALK_ENV *env, __u32 at); /* of those of all tables
 static const struct unwind_image *walk_image(WALK_ENV *env, __u32 number); /* or NULL */
 static const struct unwind_rule *walk_rule(WALK_ENV *env, __u32 number);   /* or NULL */
 
-/* A memory of rules by the name of a frame: NULL when it has none, or is none.  What a name means
- * never changes. */
+/* A memory of rules by the names of frames: NULL when it has none, or is none.  RULE holds for
+ * FRAME, the N_BEFORE bytes before it and N_FROM bytes from it on.  What a name means never
+ * changes. */
 static const struct unwind_rule *walk_recall(WALK_ENV *env, __u64 frame);
-static void walk_remember(WALK_ENV *env, __u64 frame, const struct unwind_rule *rule);
+static void walk_remember(WALK_ENV *env, __u64 frame, __u32 n_before, __u32 n_from,
+			  const struct unwind_rule *rule);
 
 /* Image number IMAGE, mapped at AVMA, has no table (any more). */
 static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
@@ -57,15 +59,19 @@ WALK_HOT void walk_begin(WALK_ENV *env, struct walk *w, bool exact)
 	w->bx = w->regs[WALK_X86_BX];
 	w->flags = (exact ? WALK_EXACT : 0) | WALK_FULL | WALK_FP | WALK_BX;
 	w->n_falls = 0;
+	w->step = 0;
 	w->region.start = w->region.end = 0;
 }
 
-/* Where in the tables the rule for the LOW 10 bits of an offset in block BLOCK is: its number. */
-WALK_COLD __u32 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32 block, __u32 low)
+/* Where in the tables the rule for the LOW 10 bits of an offset in block BLOCK is: its number, from
+ * bit 16 on where in the block it begins to hold and from bit 32 on where it ceases. */
+WALK_COLD __u64 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32 block, __u32 low)
 {
 	__u32 first = walk_table_word(env, blocks_at + block);
 	__u32 next = walk_table_word(env, blocks_at + block + 1);
-	__u32 n = next - first, half;
+	__u32 n = next - first, half, row;
+	const __u32 own = first; /* the first that begins in the block */
+	__u64 start = 0, end = UNWIND_BLOCK;
 
 	if (first) { /* the row before the block's first one */
 		first--;
@@ -83,17 +89,23 @@ WALK_COLD __u32 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32
 			first += half;
 		n -= half;
 	}
-	return walk_table_word(env, rows_at + first) >> 16;
+	row = walk_table_word(env, rows_at + first);
+	if (first >= own)
+		start = row & (UNWIND_BLOCK - 1);
+	if (first + 1 < next)
+		end = walk_table_word(env, rows_at + first + 1) & (UNWIND_BLOCK - 1);
+	return row >> 16 | start << 16 | end << 32;
 }
 
-/* Finds the rule for PC, which lies in w->region; else returns the cause why there is none. */
-WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc,
+/* Finds the rule for PC, which lies in w->region; else returns the cause why there is none.  FRAME:
+ * the name to remember it by; 0: not at all. */
+WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc, __u64 frame,
 			    const struct unwind_rule **ret)
 {
 	const struct unwind_image *image;
 	const struct unwind_rule *rule;
-	__u64 rel;
-	__u32 n_blocks;
+	__u64 rel, found;
+	__u32 n_blocks, low;
 
 	if (w->region.image == WALK_ANONYMOUS)
 		return CHAIN_NO_RULE;
@@ -110,13 +122,17 @@ WALK_HOT int walk_find_rule(WALK_ENV *env, const struct walk *w, __u64 pc,
 	rel = pc + w->region.bias - image->first_off;
 	if (rel >> UNWIND_BLOCK_SHIFT >= n_blocks)
 		return CHAIN_NO_RULE;
-	rule = walk_rule(env, walk_search(env, image->blocks_at, image->rows_at,
-					  (__u32)(rel >> UNWIND_BLOCK_SHIFT),
-					  (__u32)rel & (UNWIND_BLOCK - 1)));
+	low = (__u32)rel & (UNWIND_BLOCK - 1);
+	found = walk_search(env, image->blocks_at, image->rows_at,
+			    (__u32)(rel >> UNWIND_BLOCK_SHIFT), low);
+	rule = walk_rule(env, (__u16)found);
 	if (!rule)
 		return CHAIN_NO_RULE;
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return rule->why == UNWIND_TOO_COMPLEX ? CHAIN_TOO_COMPLEX : CHAIN_NO_RULE;
+	if (frame)
+		walk_remember(env, frame, low - (__u16)(found >> 16), (__u32)(found >> 32) - low,
+			      rule);
 	*ret = rule;
 	return WALK_ON;
 }
@@ -319,6 +335,32 @@ WALK_COLD bool walk_is_popped(WALK_ENV *env, const struct walk *w, const struct 
 	       walk_code(env, w->ip, &code) && (code & 0xfff8ffff) == 0xf8608d49;
 }
 
+/* What a step by rule R depended on, as w->step has it.  W stands in the caller already. */
+WALK_HOT __u64 walk_plain(const struct walk *w, const struct unwind_rule *r)
+{
+	__u64 step = WALK_PLAIN;
+
+	if (r->by_fp || r->ra != UNWIND_RA_SAVED || r->ra_at == 0 ||
+	    r->cfa == UNWIND_CFA_FP_DEREF || r->cfa == UNWIND_CFA_SP_DEREF)
+		return 0;
+	if (r->cfa == UNWIND_CFA_FP)
+		step |= WALK_STEP_BY_FP;
+	else if (r->cfa == UNWIND_CFA_REG) /* rbx; the others only in an innermost frame */
+		step |= WALK_STEP_BY_BX;
+	step |= (__u16)r->ra_at;
+	if (r->fp_at != UNWIND_SAME && r->fp_at != UNWIND_LOST) {
+		if (!(w->flags & WALK_FP)) /* it could not be read */
+			return 0;
+		step |= (__u64)(__u16)r->fp_at << 16;
+	}
+	if (r->bx_at != UNWIND_SAME && r->bx_at != UNWIND_LOST) {
+		if (!(w->flags & WALK_BX))
+			return 0;
+		step |= (__u64)(__u16)r->bx_at << 32;
+	}
+	return step;
+}
+
 /* From a frame to its caller by rule R. */
 WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
 {
@@ -344,8 +386,12 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 			return CHAIN_UNREADABLE;
 	}
 	ip = walk_strip(env, ip);
-	if (ip == 0)
-		return CHAIN_COMPLETE; /* what thread and process entries push, or lr there */
+	if (ip == 0) { /* what thread and process entries push, or lr there */
+		w->step = walk_plain(w, r) & ~0xffffffff0000ULL;
+		w->ip = 0;
+		w->sp = cfa;
+		return CHAIN_COMPLETE;
+	}
 
 	if (by_fp && walk_is_popped(env, w, r))
 		by_fp = 0;
@@ -362,6 +408,7 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 	w->ip = ip;
 	w->sp = cfa;
 	w->flags &= WALK_FP | WALK_BX;
+	w->step = walk_plain(w, r);
 	return WALK_ON;
 }
 
@@ -391,7 +438,7 @@ WALK_COLD const struct unwind_rule *walk_before_call(WALK_ENV *env, const struct
 	if (WALK_AARCH64 || (w->flags & (WALK_EXACT | WALK_FULL)) != WALK_FULL)
 		return 0;
 	/* A system call's instruction has two bytes, PC is the second. */
-	return walk_find_rule(env, w, pc - 2, &rule) == WALK_ON ? rule : 0;
+	return walk_find_rule(env, w, pc - 2, 0, &rule) == WALK_ON ? rule : 0;
 }
 
 /* From the frame W stands in to its caller.  Returns WALK_ON, or the cause why there is none:
@@ -405,6 +452,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	bool signal;
 
 	*ret_frame = 0;
+	w->step = 0;
 	if (!walk_enter(env, w, pc))
 		return CHAIN_NO_MAPPING;
 	frame = w->region.image == WALK_ANONYMOUS || w->region.image == WALK_UNKNOWN_FILE
@@ -413,12 +461,10 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 				  ((pc + w->region.bias) & FRAME_OFF_MASK);
 	rule = walk_recall(env, frame);
 	if (!rule) {
-		rc = walk_find_rule(env, w, pc, &rule);
+		rc = walk_find_rule(env, w, pc, frame, &rule);
 		if (rc == CHAIN_NO_RULE) {
 			rule = walk_before_call(env, w, pc);
 			rc = rule ? WALK_ON : rc;
-		} else if (rc == WALK_ON) {
-			walk_remember(env, frame, rule);
 		}
 	}
 	signal = rc == WALK_ON
@@ -438,8 +484,10 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	}
 	if (rc != WALK_ON)
 		return walk_guess(env, w, rc);
-	if (rule->ra == UNWIND_RA_NONE)
+	if (rule->ra == UNWIND_RA_NONE) {
+		w->step = WALK_PLAIN;
 		return CHAIN_COMPLETE;
+	}
 	return walk_apply(env, w, rule);
 }
 

@@ -67,7 +67,8 @@ static const struct unwind_rule *walk_recall(const struct walk_input *in, __u64 
 	return NULL;
 }
 
-static void walk_remember(const struct walk_input *in, __u64 frame, const struct unwind_rule *rule)
+static void walk_remember(const struct walk_input *in, __u64 frame, __u32 n_before, __u32 n_from,
+			  const struct unwind_rule *rule)
 {
 }
 

@@ -44,11 +44,23 @@ enum walk_flag {
  * it. */
 #define WALK_MAX_FALLS 4
 
+/* What the last step depended on besides ip and sp, when that is plain: the words of the stack that
+ * hold the return address, the frame pointer and rbx, each counted in words from the caller's sp, 0
+ * for none; and whether it found the caller's sp by the frame pointer or by rbx.  Such a step leads
+ * to the same registers whenever it begins with the same ones and these words hold the same. */
+#define WALK_PLAIN	   (1ULL << 48)
+#define WALK_STEP_BY_FP	   (1ULL << 49)
+#define WALK_STEP_BY_BX	   (1ULL << 50)
+#define WALK_STEP_RA(step) ((short)(step))
+#define WALK_STEP_FP(step) ((short)((step) >> 16))
+#define WALK_STEP_BX(step) ((short)((step) >> 32))
+
 struct walk {
 	__u64 ip, sp, fp, bx;
 	__u64 entry_sp; /* the stack pointer the process began with; 0 unknown */
 	__u32 flags;	/* enum walk_flag */
 	__u32 n_falls;
+	__u64 step;			/* WALK_PLAIN and its words, or 0: it depended on more */
 	struct walk_region region;	/* the last one met; empty in the beginning */
 	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
 };

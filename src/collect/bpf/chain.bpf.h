@@ -6,7 +6,7 @@
 #ifndef COLLECT_BPF_CHAIN_H
 #define COLLECT_BPF_CHAIN_H
 
-#include "walk.bpf.h"
+#include "last_walk.bpf.h"
 
 MMAPABLE_ARRAY(chain_words, __u64);
 MMAPABLE_ARRAY(chain_cpus, struct chain_cpu);
@@ -23,20 +23,26 @@ static __always_inline void put_word(struct cpu_walk *w, __u64 at, __u64 word)
 
 static __always_inline void put_frame(struct cpu_walk *w, __u64 frame)
 {
-	if (CHAIN_HEAD_WORDS + w->n_frames < w->room)
-		put_word(w, CHAIN_HEAD_WORDS + w->n_frames, frame);
+	if (w->n_frames < CHAIN_MAX_FRAMES)
+		w->frames[BELOW(w->n_frames, CHAIN_MAX_FRAMES)] = frame;
 	w->n_frames++;
-	w->hash = mix(w->hash, frame);
 }
 
 /* bpf_loop: one user frame. */
-static int walk_frame(__u32 i, struct cpu_walk **walk)
+static int walk_frame(__u32 i, struct path *p)
 {
-	struct cpu_walk *w = *walk;
+	struct cpu_walk *w = p->w;
+	struct kept_state *s = &w->fresh[BELOW(i, LAST_FRAMES)];
+	const __u64 flags = w->walk.flags;
 	__u64 frame;
 	int cause;
 
+	s->ip = w->walk.ip;
+	s->sp = w->walk.sp;
+	s->fp = w->walk.fp;
+	s->bx = w->walk.bx;
 	cause = walk_step(w, &w->walk, &frame);
+	s->step = w->walk.step | flags << FLAGS_SHIFT;
 	if (frame && !w->at_leaf) {
 		if (w->n_frames >= CHAIN_MAX_FRAMES) {
 			w->cause = CHAIN_TOO_DEEP;
@@ -47,8 +53,11 @@ static int walk_frame(__u32 i, struct cpu_walk **walk)
 		put_frame(w, frame);
 	}
 	w->at_leaf = 0;
-	if (cause == WALK_ON)
-		return 0;
+	if (cause == WALK_ON) {
+		if (!joins_last(p))
+			return 0;
+		cause = CHAIN_COMPLETE;
+	}
 	w->cause = cause;
 	return 1;
 }
@@ -126,8 +135,9 @@ static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_r
 #endif
 
 /* The user's part; returns the cause.  CTX is NULL where the kernel runs. */
-static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk *w)
+static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk *w, __u64 task)
 {
+	struct path p = {w, last_walk_of(w)};
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
 	struct mm_struct *mm = t->mm;
 	struct pt_regs *regs;
@@ -138,7 +148,8 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	if (!mm)
 		return CHAIN_EXITING;
 	w->mm = (__u64)mm;
-	w->mm_key = mix(mix(mix(*(volatile __u64 *)&w->mm, mm->start_stack), mm->start_code),
+	w->mm_key = mix(mix(mix(*(volatile __u64 *)&w->mm, mm->start_stack),
+			    mm->start_code ^ (__u64)LOG_GENERATION(task) << 44),
 			mm->exec_vm ^ images_epoch << 40 ^ (__u64)unwind_clock << 20);
 	if (user) {
 		for (int i = 0; i < N_REGS; i++)
@@ -157,9 +168,11 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */
 		return CHAIN_COMPLETE;
 	w->window_bytes = 0;
-	w->at_leaf = user;
+	w->at_leaf = w->first_state = user;
 	w->cause = CHAIN_TOO_DEEP;
-	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &w, 0);
+	last_walk_open(w, p.last, LOG_TID(task));
+	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &p, 0);
+	w->keeps = w->cause == CHAIN_COMPLETE && (w->n_kept || w->walk.step);
 	return w->cause;
 }
 
@@ -184,51 +197,171 @@ static __always_inline bool kernel_callers(struct sample_ctx *ctx, struct cpu_wa
 	return n_bytes < (long)sizeof(w->kernel);
 }
 
+/* bpf_loop: one of the frames walked, the outermost first: hashed, and its state kept. */
+static int keep_frame(__u32 i, struct path *p)
+{
+	struct cpu_walk *w = p->w;
+	struct last_walk *last = p->last;
+	const __u32 at = w->n_frames - 1 - i, n = last->n;
+	const __u64 frame = w->frames[BELOW(at, CHAIN_MAX_FRAMES)];
+	const struct kept_state *s =
+		&w->fresh[BELOW(at - w->n_kernel + w->first_state, LAST_FRAMES)];
+	struct kept_state *to;
+	__u64 step;
+
+	w->hash = mix(w->hash, frame);
+	if (!w->keeps)
+		return 0;
+	if (at < w->n_kernel || i >= LAST_FRAMES || n >= LAST_FRAMES || !(s->step & WALK_PLAIN) ||
+	    s->step >> FLAGS_SHIFT & ~(__u64)(WALK_FP | WALK_BX)) {
+		w->keeps = false;
+		return 0;
+	}
+	/* Which registers the walk used from here on: those its callers did, but for what this step
+	 * restored, and those by which it found the caller. */
+	step = s->step & ~STEP_REGISTERS & (1ULL << FLAGS_SHIFT) - 1;
+	if (w->used & WALK_FP)
+		step |= s->step & STEP_FP;
+	if (w->used & WALK_BX)
+		step |= s->step & STEP_BX;
+	if (step & STEP_FP)
+		w->used &= ~WALK_FP;
+	if (step & STEP_BX)
+		w->used &= ~WALK_BX;
+	if (step & WALK_STEP_BY_FP)
+		w->used |= WALK_FP;
+	if (step & WALK_STEP_BY_BX)
+		w->used |= WALK_BX;
+	to = &last->states[BELOW(n, LAST_FRAMES)];
+	to->ip = s->ip;
+	to->sp = s->sp;
+	to->fp = s->fp;
+	to->bx = s->bx;
+	to->step = step | (__u64)w->used << FLAGS_SHIFT;
+	last->hashes[BELOW(n, LAST_FRAMES)] = w->hash;
+	last->frames[BELOW(n, LAST_FRAMES)] = frame;
+	last->n = n + 1;
+	return 0;
+}
+
+/* Hashes the path, and keeps the walk for the next one. */
+static __always_inline void fold_path(struct cpu_walk *w)
+{
+	struct path p = {w, last_walk_of(w)};
+
+	w->hash = 0;
+	if (w->n_kept) {
+		w->hash = p.last->hashes[BELOW(w->n_kept, LAST_FRAMES)];
+		w->used = p.last->states[BELOW(w->n_kept, LAST_FRAMES)].step >> FLAGS_SHIFT;
+		p.last->n = w->n_kept + 1;
+	} else if (w->keeps) {
+		p.last->states[0].ip = w->walk.ip;
+		p.last->states[0].sp = w->walk.sp;
+		p.last->n = 1;
+		w->used = 0;
+	}
+	bpf_loop(w->n_frames, keep_frame, &p, 0);
+}
+
+/* Adds the user's callers to the kernel's; returns the cause. */
+static __always_inline int add_user(struct sample_ctx *ctx, struct cpu_walk *w,
+				    struct chain_cpu *ring, __u64 task)
+{
+	__u32 n_frames;
+	__u64 hash;
+	int cause, again;
+
+	w->alone = false;
+	cause = user_callers(ctx, w, task);
+	ring->n_walked += w->n_frames - w->n_kernel;
+	ring->n_kept += w->n_kept;
+	if (!check_walks || !w->n_kept)
+		return cause;
+
+	fold_path(w);
+	hash = w->hash;
+	n_frames = w->n_frames + w->n_kept;
+	w->n_frames = w->n_kernel;
+	w->n_kept = w->has_raw = 0;
+	w->alone = true;
+	again = user_callers(ctx, w, task);
+	w->keeps = false;
+	fold_path(w);
+	ring->n_checked++;
+	if (cause != again || hash != w->hash || n_frames != w->n_frames)
+		ring->n_differing++;
+	return again;
+}
+
+/* bpf_loop: a frame of the chain that is sent. */
+static int send_frame(__u32 i, struct path *p)
+{
+	struct cpu_walk *w = p->w;
+	__u32 beyond = i - w->n_frames;
+
+	put_word(w, CHAIN_HEAD_WORDS + i,
+		 i < w->n_frames ? w->frames[BELOW(i, CHAIN_MAX_FRAMES)]
+				 : p->last->frames[BELOW(w->n_kept - beyond, LAST_FRAMES)]);
+	return 0;
+}
+
 /* Begins a chain in CPU's ring. */
 static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cpu *ring, __u32 cpu,
-				       __u32 tgid)
+				       __u32 tgid, __u64 task)
 {
+	w->last_at = LOG_TID(task) * 0x9e3779b97f4a7c15ULL >> 40;
 	w->tgid = tgid;
 	w->head = ring->head;
 	w->room = n_chain_words - (ring->head - ring->tail);
 	w->ring_at = cpu * n_chain_words;
-	w->n_frames = w->hash = w->has_raw = 0;
+	w->n_frames = w->n_kernel = w->n_kept = w->hash = w->has_raw = 0;
+	w->keeps = false;
 }
 
 /* The hash of the chain that ended for CAUSE, which is in the ring if it never was; 0 for one of no
  * frames, CHAIN_LOST when there was no room.  TASK is as in the log's slot. */
 static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring, __u64 task,
-				      __u32 cause, __u32 n_kernel)
+				      __u32 cause)
 {
-	__u64 hash, set;
+	struct path p = {w, last_walk_of(w)};
+	__u64 hash, set, info;
+	__u32 n_frames = w->n_frames + w->n_kept;
 
-	if (w->n_frames == 0 && cause == CHAIN_COMPLETE)
+	if (n_frames == 0 && cause == CHAIN_COMPLETE)
 		return 0;
-	/* In exec the memory that the registers speak of goes first. */
-	if (cause == CHAIN_NO_MAPPING && n_kernel && w->n_frames == n_kernel)
-		cause = CHAIN_EXITING;
+	fold_path(w);
 
-	hash = mix(w->hash, w->n_frames | cause << 16 | n_kernel << 24);
+	/* In exec the memory that the registers speak of goes first. */
+	if (cause == CHAIN_NO_MAPPING && w->n_kernel && n_frames == w->n_kernel)
+		cause = CHAIN_EXITING;
+	info = n_frames | cause << 16 | w->n_kernel << 24;
+	hash = mix(w->hash, info);
 	if (w->has_raw) /* of this process, whichever of its threads */
 		hash = mix(hash, LOG_TASK(LOG_TGID(task), 0, LOG_GENERATION(task)));
 	if (hash == 0 || hash == CHAIN_LOST)
 		hash = 1;
+	if (p.last->sent == hash)
+		return hash;
 	set = BELOW(hash >> 40, KNOWN_SETS) * KNOWN_WAYS;
 	for (int i = 0; i < KNOWN_WAYS; i++)
-		if (w->known[set + i] == hash)
+		if (w->known[set + i] == hash) {
+			p.last->sent = hash;
 			return hash;
-	if (CHAIN_HEAD_WORDS + w->n_frames > w->room) {
+		}
+	if (CHAIN_HEAD_WORDS + n_frames > w->room) {
 		ring->lost++;
 		return CHAIN_LOST;
 	}
 	for (int i = KNOWN_WAYS - 1; i > 0; i--)
 		w->known[set + i] = w->known[set + i - 1];
 	w->known[set] = hash;
+	p.last->sent = hash;
 	put_word(w, CHAIN_HASH, hash);
 	put_word(w, CHAIN_TASK, task);
-	put_word(w, CHAIN_INFO, w->n_frames | cause << 16 | n_kernel << 24);
+	put_word(w, CHAIN_INFO, info);
+	bpf_loop(n_frames, send_frame, &p, 0);
 	/* An atomic add orders the words before the head for the reader on another CPU. */
-	__sync_fetch_and_add(&ring->head, CHAIN_HEAD_WORDS + w->n_frames);
+	__sync_fetch_and_add(&ring->head, CHAIN_HEAD_WORDS + n_frames);
 	return hash;
 }
 
@@ -236,20 +369,20 @@ static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring
 static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx, __u64 task,
 							  __u32 tgid)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP, n_kernel;
+	__u32 cpu = bpf_get_smp_processor_id(), cause = CHAIN_TOO_DEEP;
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
 	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
 	bool whole = true;
 
 	if (!w || !ring)
 		return CHAIN_LOST;
-	begin_path(w, ring, cpu, tgid);
+	begin_path(w, ring, cpu, tgid, task);
 	if (!in_user_mode(ctx))
 		whole = kernel_callers(ctx, w);
-	n_kernel = w->n_frames;
+	w->n_kernel = w->n_frames;
 	if (whole)
-		cause = user_callers(ctx, w);
-	return end_path(w, ring, task, cause, n_kernel);
+		cause = add_user(ctx, w, ring, task);
+	return end_path(w, ring, task, cause);
 }
 
 #endif

@@ -77,7 +77,12 @@ enum chain_head {
 struct chain_cpu {
 	unsigned long long head; /* words ever written: the kernel side's */
 	unsigned long long lost; /* chains that found no room */
-	unsigned long long pad0[6];
+	/* User frames found by walking, and those taken over from their thread's last walk. */
+	unsigned long long n_walked, n_kept;
+	/* With check_walks: walks that took frames over and were done again without, and those that
+	 * came out differently. */
+	unsigned long long n_checked, n_differing;
+	unsigned long long pad0[2];
 	unsigned long long tail; /* words ever read: user space's, on a cache line of its own */
 	unsigned long long pad1[7];
 };

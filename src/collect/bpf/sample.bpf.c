@@ -28,6 +28,7 @@ const volatile bool with_times = false;
 const volatile __u32 n_chain_words = 1; /* per CPU */
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
+const volatile bool check_walks = false;
 
 /* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements; with_times n_cpus * n_slots. */
 MMAPABLE_ARRAY(slots, struct log_slot);

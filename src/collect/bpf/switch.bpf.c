@@ -51,6 +51,7 @@ const volatile __u64 irq_entry_start = 0, irq_entry_end = 0, fault_start = 0, fa
 const volatile __u32 n_chain_words = 1;
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
+const volatile bool check_walks = false;
 
 /* Set before the iterators run. */
 __u64 begin_ns = 0, end_ns = 0;
@@ -268,18 +269,20 @@ static int put_caller(__u32 i, struct stack **stack)
  * then, with USER_TOO, the current thread's user's; else CAUSE is why not. */
 static __noinline __u64 blocked_path(struct stack *k, __u64 task, __u32 cause)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), n_kernel;
+	__u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
 	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
 
 	if (!w || !ring)
 		return CHAIN_LOST;
-	begin_path(w, ring, cpu, LOG_TGID(task));
+	begin_path(w, ring, cpu, LOG_TGID(task), task);
 	bpf_loop(SWITCH_MAX_FRAMES, put_caller, &k, 0);
-	n_kernel = w->n_frames;
+	w->n_kernel = w->n_frames;
+	if (cause == USER_TOO && k->n >= SWITCH_MAX_FRAMES)
+		cause = CHAIN_TOO_DEEP;
 	if (cause == USER_TOO)
-		cause = k->n < SWITCH_MAX_FRAMES ? user_callers(0, w) : CHAIN_TOO_DEEP;
-	return end_path(w, ring, task, cause, n_kernel);
+		cause = add_user(0, w, ring, task);
+	return end_path(w, ring, task, cause);
 }
 
 /* Whether the kernel's frames lead into an interrupt: through one of the entries that are not an

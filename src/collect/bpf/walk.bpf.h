@@ -49,14 +49,44 @@ struct asked {
 	__u64 what, when_ns;
 };
 
-/* A rule that was found before: one cache line instead of those of image, blocks, rows and rule,
- * which are cold when a sample is taken. */
-#define RECALL_SLOTS 4096
+/* A rule that was found before, and for which frames it holds: one cache line instead of those of
+ * image, blocks, rows and rule, which are cold when a sample is taken.  Found by any place in the
+ * same RECALL_GRANULE bytes: of a procedure's body, rarely twice at one address. */
+#define RECALL_SETS	     2048
+#define RECALL_WAYS	     2
+#define RECALL_GRANULE_SHIFT 6
 
 struct recalled {
-	__u64 frame; /* 0: none */
+	__u64 frame; /* the first one */
+	__u32 n;     /* how many; 0: none */
+	__u32 spare;
 	struct unwind_rule rule;
-	__u64 spare;
+};
+
+/* A thread's last walk: last_walk.bpf.h. */
+#define LAST_WALKS   32
+#define LAST_FRAMES  128
+#define LAST_REGIONS 8
+
+/* The registers before a step, and what that depended on: walk.step, and in the upper bits
+ * walk.flags, in a last_walk only those of registers that the walk used from there on. */
+struct kept_state {
+	__u64 ip, sp, fp, bx;
+	__u64 step;
+};
+
+struct last_walk {
+	__u64 key;	 /* of the thread and its mappings; 0: nobody's */
+	__u32 n;	 /* states; the first is where the walk ended */
+	__u32 n_regions; /* ever noted: the last LAST_REGIONS of them are there */
+	__u64 sent;	 /* hash of a chain that was sent; 0: none */
+	struct {
+		__u64 start, bias;
+		__u64 len_image;
+	} regions[LAST_REGIONS];
+	struct kept_state states[LAST_FRAMES]; /* outermost first */
+	__u64 hashes[LAST_FRAMES];	       /* of the frame and all that called it */
+	__u64 frames[LAST_FRAMES];
 };
 
 /* A CPU's memory. */
@@ -75,8 +105,16 @@ struct cpu_walk {
 	__u64 head, room;	       /* of this CPU's ring, in words */
 	__u32 ring_at;		       /* where that is in chain_words */
 	__u32 cause, at_leaf, has_raw; /* has_raw: a frame is an address, whose process matters */
-	__u64 n_frames;		       /* may be more than there is room for */
+	__u32 n_kernel;		       /* of the frames below */
+	__u32 n_frames, n_kept;	       /* walked; taken over from the thread's last walk */
+	__u32 first_state;	       /* in `fresh`, of the first of the user's callers */
+	__u32 cursor;		       /* the kept state that may be met next; 0: none */
+	bool keeps, alone;
+	__u32 used;    /* of WALK_FP and WALK_BX, from the frame kept last */
+	__u32 last_at; /* of the thread, in `last` */
 	__u64 hash;
+	__u64 frames[CHAIN_MAX_FRAMES];	      /* walked, innermost first */
+	struct kept_state fresh[LAST_FRAMES]; /* before each step, over and over */
 	__u64 kernel[CHAIN_MAX_KERNEL + 1];
 	__u64 words[N_REGS];
 
@@ -85,7 +123,8 @@ struct cpu_walk {
 	struct asked asked[ASKED_SLOTS];
 	struct cached_region regions[REGION_SETS * REGION_WAYS];
 	__u64 known[KNOWN_SETS * KNOWN_WAYS]; /* hashes of chains sent */
-	struct recalled recalled[RECALL_SLOTS];
+	struct recalled recalled[RECALL_SETS * RECALL_WAYS];
+	struct last_walk last[LAST_WALKS];
 };
 
 struct {
@@ -179,25 +218,34 @@ static __always_inline const struct unwind_image *walk_image(struct cpu_walk *w,
 	return bpf_map_lookup_elem(&unwind_images, &number);
 }
 
-static __always_inline struct recalled *recall_slot(struct cpu_walk *w, __u64 frame)
+static __always_inline struct recalled *recall_set(struct cpu_walk *w, __u64 frame)
 {
-	return &w->recalled[BELOW(frame * 0x9e3779b97f4a7c15ULL >> 40, RECALL_SLOTS)];
+	return &w->recalled[BELOW((frame >> RECALL_GRANULE_SHIFT) * 0x9e3779b97f4a7c15ULL >> 40,
+				  RECALL_SETS) *
+			    RECALL_WAYS];
 }
 
 static __always_inline const struct unwind_rule *walk_recall(struct cpu_walk *w, __u64 frame)
 {
-	struct recalled *r = recall_slot(w, frame);
+	struct recalled *r = recall_set(w, frame);
+	__u64 at = frame - r->frame, far = at >> 20;
 
-	return r->frame == frame ? &r->rule : NULL;
+	/* To the second one where the first does not hold.  No branch: the verifier would follow
+	 * each way through the rest of the step. */
+	at = (r->n - 1ULL - (at & 0xfffff)) | far | -far;
+	r += BELOW(at >> 63, RECALL_WAYS);
+	return frame - r->frame < r->n ? &r->rule : NULL;
 }
 
-static __always_inline void walk_remember(struct cpu_walk *w, __u64 frame,
-					  const struct unwind_rule *rule)
+static __always_inline void walk_remember(struct cpu_walk *w, __u64 frame, __u32 n_before,
+					  __u32 n_from, const struct unwind_rule *rule)
 {
-	struct recalled *r = recall_slot(w, frame);
+	struct recalled *r = recall_set(w, frame);
 
-	r->frame = frame;
-	r->rule = *rule;
+	r[1] = r[0];
+	r[0].frame = frame - n_before;
+	r[0].n = n_before + n_from;
+	r[0].rule = *rule;
 }
 
 /* --- Mappings --- */
@@ -275,7 +323,8 @@ static __always_inline void touch(__u32 number)
 		image->last_used = unwind_clock;
 }
 
-static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
+/* A region out of the cache of this CPU, or of the process's mappings. */
+static __noinline bool region_get(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
 {
 	__u64 tag, set;
 	struct cached_region *r;
@@ -295,19 +344,44 @@ static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_r
 			ret->end = r->start + (r->len_image & FRAME_OFF_MASK);
 			ret->bias = r->bias;
 			ret->image = r->len_image >> 48;
-			touch(ret->image);
 			return true;
 		}
 	}
 	if (!region_find(w, avma, ret))
 		return false;
-	touch(ret->image);
 	r = &w->regions[BELOW(set + BELOW(tag >> 32 ^ ret->start >> 12, REGION_WAYS),
 			      REGION_SETS * REGION_WAYS)];
 	r->tag = tag;
 	r->start = ret->start;
 	r->bias = ret->bias;
 	r->len_image = ((ret->end - ret->start) & FRAME_OFF_MASK) | (__u64)ret->image << 48;
+	return true;
+}
+
+static __noinline bool walk_region(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
+{
+	struct last_walk *last = &w->last[BELOW(w->last_at, LAST_WALKS)];
+	__u32 at;
+
+	for (int i = 0; i < LAST_REGIONS; i++) {
+		const __u64 start = last->regions[i].start, len_image = last->regions[i].len_image;
+
+		if (avma - start < (len_image & FRAME_OFF_MASK)) {
+			ret->start = start;
+			ret->end = start + (len_image & FRAME_OFF_MASK);
+			ret->bias = last->regions[i].bias;
+			ret->image = len_image >> 48;
+			return true;
+		}
+	}
+	if (!region_get(w, avma, ret))
+		return false;
+	touch(ret->image);
+	at = BELOW(last->n_regions++, LAST_REGIONS);
+	last->regions[at].start = ret->start;
+	last->regions[at].bias = ret->bias;
+	last->regions[at].len_image = ((ret->end - ret->start) & FRAME_OFF_MASK) | (__u64)ret->image
+											   << 48;
 	return true;
 }
 
