@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell cat [IMAGE...]`: samples address by address, in dcpicat's text form, from any database;
  * `dwell cat FILE...`: the same for DCPI profile files, or for such text; `dwell cat --write V -o
- * OUT FILE`: one profile file rewritten. */
+ * OUT FILE`: one profile file rewritten; `dwell cat FILE.db`: the structures of a file of an
+ * HPCToolkit database. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "cmd/cat_hpc.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
 #include "formats/dcpi.h"
@@ -170,6 +172,21 @@ static int parse(struct cmd *c, struct cat_args *a)
 	return 0;
 }
 
+/* Files of HPCToolkit databases are not samples: they are shown structure by structure. */
+static int show_hpc(struct cmd *c, const opt_list *names)
+{
+	int rc = 0;
+
+	if (c->json || c->csv)
+		return err_set(&c->err, -EINVAL, "the structures of %s are printed as text only",
+			       names->v[0]);
+	vec_each (name, names) {
+		if (!rc)
+			rc = cat_hpc(c, *name);
+	}
+	return rc;
+}
+
 int cmd_cat(struct cmd *c)
 {
 	struct cat_args a = {0};
@@ -179,6 +196,8 @@ int cmd_cat(struct cmd *c)
 	if (!rc && a.write) {
 		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,
 				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);
+	} else if (!rc && a.names.n && cat_hpc_is(a.names.v[0])) {
+		rc = show_hpc(c, &a.names);
 	} else if (!rc) {
 		vec_each (name, &a.names)
 			n_files += is_file(c, *name);

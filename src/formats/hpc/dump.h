@@ -38,4 +38,12 @@ const char *hpc_dump_quote(struct hpc_dump *d, const char *s);
 int hpc_meta_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,
 		  struct err *err);
 
+/* The same for the other files. */
+int hpc_profile_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,
+		     struct err *err);
+int hpc_cct_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,
+		 struct err *err);
+int hpc_trace_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,
+		   struct err *err);
+
 #endif
