@@ -15,7 +15,7 @@
 #include "formats/hpc/check.h"
 #include "formats/hpc/check_impl.h"
 
-enum { SZ_PVAL = 10, SZ_CIDX = 10, SZ_ELEM = 12 };
+enum { SZ_PVAL = 10, SZ_CVAL = 12, SZ_CIDX = 10, SZ_ELEM = 12 };
 
 /* A set of the 65536 metric ids. */
 struct id_set {
@@ -84,15 +84,17 @@ static void check_profile_ids(struct hpc_check *c, const struct hpc_files *f)
 /* How far cct.db has been met while the profiles were gone through. */
 struct transposed {
 	const struct hpc_cct_db *cct;
+	const char *profile_name;
 	uint64_t *first; /* by ctxId: number of its first metric in next */
 	uint64_t *next;	 /* by metric of a context: number of the value that comes next */
 };
 
-static void transposed_init(struct transposed *t, const struct hpc_cct_db *cct)
+static void transposed_init(struct transposed *t, const struct hpc_files *f)
 {
+	const struct hpc_cct_db *cct = f->cct;
 	uint64_t n = 0;
 
-	*t = (struct transposed){.cct = cct};
+	*t = (struct transposed){.cct = cct, .profile_name = f->profiles->name};
 	t->first = xcalloc(cct->nCtxs + 1ull, sizeof(*t->first));
 	for (uint32_t i = 0; i < cct->nCtxs; i++) {
 		t->first[i] = n;
@@ -108,6 +110,40 @@ static void transposed_release(struct transposed *t)
 	free(t->next);
 }
 
+/* Reports number NEXT of the values of a metric of context CTXID in cct.db, which no profile has.
+ */
+static void report_extra(struct hpc_check *c, const struct transposed *t, uint32_t ctxId,
+			 const struct hpc_metric_values *mv, uint64_t next)
+{
+	hpc_problem(c, t->cct->name, (uint64_t)(mv->values - t->cct->bytes) + SZ_CVAL * next,
+		    "{Val}", "profIndex",
+		    "%s has no such value of metric %u in context %u for profile %u",
+		    t->profile_name, mv->metricId, ctxId, hpc_metric_value(mv, next).profIndex);
+}
+
+/* Steps over the value of metric number M of C that must be that of profile INDEX; one of profile 0
+ * is returned when there is none. */
+static struct hpc_profile_value step(struct hpc_check *c, struct transposed *t,
+				     const struct hpc_cct *cct, uint32_t m, uint32_t index)
+{
+	uint64_t *next = &t->next[t->first[cct->ctxId] + m];
+	struct hpc_profile_value v = {0};
+	struct hpc_metric_values mv;
+
+	if (hpc_cct_metric(cct, m, &mv, NULL))
+		return v;
+	for (; *next < mv.n; ++*next) {
+		v = hpc_metric_value(&mv, *next);
+		if (v.profIndex >= index)
+			break;
+		report_extra(c, t, cct->ctxId, &mv, *next);
+	}
+	if (*next == mv.n || v.profIndex != index)
+		return (struct hpc_profile_value){0};
+	++*next;
+	return v;
+}
+
 /* Compares a context's values in profile P with what comes next in cct.db. */
 static bool compare_ctx(struct hpc_check *c, struct transposed *t, const struct hpc_profile *p,
 			const struct hpc_ctx_values *cv)
@@ -120,30 +156,24 @@ static bool compare_ctx(struct hpc_check *c, struct transposed *t, const struct 
 	for (uint64_t i = 0; i < cv->n; i++) {
 		struct hpc_value v = hpc_ctx_value(cv, i);
 		uint64_t at = p->pValues + (uint64_t)(cv->values - p->values) + SZ_PVAL * i;
-		struct hpc_metric_values mv = {0};
-		struct hpc_profile_value next = {0};
-		uint64_t *n;
+		struct hpc_profile_value have = {0};
 
 		while (m < cct.nMetrics &&
 		       hpc_le16(cct.metricIndices + (size_t)SZ_CIDX * m) < v.metricId)
 			m++;
-		if (m < cct.nMetrics && hpc_cct_metric(&cct, m, &mv, NULL) == 0 &&
-		    mv.metricId == v.metricId) {
-			n = &t->next[t->first[cv->ctxId] + m];
-			if (*n < mv.n)
-				next = hpc_metric_value(&mv, *n);
-			*n += next.profIndex == p->index;
-		}
-		if (next.profIndex != p->index) {
+		if (m < cct.nMetrics &&
+		    hpc_le16(cct.metricIndices + (size_t)SZ_CIDX * m) == v.metricId)
+			have = step(c, t, &cct, m, p->index);
+		if (have.profIndex != p->index) {
 			hpc_problem(c, p->db->name, at, "{Val}", "value",
 				    "%s has no value of metric %u in context %u for profile %u",
 				    t->cct->name, v.metricId, cv->ctxId, p->index);
 			return false;
 		}
-		if (memcmp(&next.value, &v.value, sizeof(v.value)) != 0) {
+		if (memcmp(&have.value, &v.value, sizeof(v.value)) != 0) {
 			hpc_problem(c, p->db->name, at + 2, "{Val}", "value",
 				    "%.17g, but %.17g in %s (metric %u, context %u, profile %u)",
-				    v.value, next.value, t->cct->name, v.metricId, cv->ctxId,
+				    v.value, have.value, t->cct->name, v.metricId, cv->ctxId,
 				    p->index);
 			return false;
 		}
@@ -151,8 +181,8 @@ static bool compare_ctx(struct hpc_check *c, struct transposed *t, const struct 
 	return true;
 }
 
-/* What cct.db has beyond what the profiles have; the first of each context. */
-static void check_rest(struct hpc_check *c, const struct transposed *t, const char *profile_name)
+/* What cct.db has behind the last of the profiles; the first of each context. */
+static void check_rest(struct hpc_check *c, const struct transposed *t)
 {
 	for (uint32_t i = 0; i < t->cct->nCtxs; i++) {
 		struct hpc_cct cct;
@@ -165,13 +195,7 @@ static void check_rest(struct hpc_check *c, const struct transposed *t, const ch
 
 			if (hpc_cct_metric(&cct, m, &mv, NULL) || next >= mv.n)
 				continue;
-			hpc_problem(c, t->cct->name,
-				    (uint64_t)(mv.values - t->cct->bytes) + 12 * next, "{Val}",
-				    "profIndex",
-				    "%s has no such value of metric %u in context %u for profile "
-				    "%u",
-				    profile_name, mv.metricId, i,
-				    hpc_metric_value(&mv, next).profIndex);
+			report_extra(c, t, i, &mv, next);
 			break;
 		}
 	}
@@ -183,7 +207,7 @@ static void check_transposed(struct hpc_check *c, const struct hpc_files *f)
 	uint64_t before = c->n_problems;
 	struct transposed t;
 
-	transposed_init(&t, f->cct);
+	transposed_init(&t, f);
 	for (uint32_t i = 0; i < f->profiles->nProfiles; i++) {
 		struct hpc_ctx_values cv;
 		struct hpc_profile p;
@@ -195,7 +219,7 @@ static void check_transposed(struct hpc_check *c, const struct hpc_files *f)
 				break;
 	}
 	if (c->n_problems == before)
-		check_rest(c, &t, f->profiles->name);
+		check_rest(c, &t);
 	transposed_release(&t);
 }
 

@@ -108,7 +108,7 @@ static int by_place(const void *a, const void *b)
 
 	if (x->p != y->p)
 		return x->p < y->p ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	return x->end > y->end ? -1 : x->end < y->end; /* what holds others comes first */
 }
 
 void hpc_file_check_end(struct hpc_file_check *x)

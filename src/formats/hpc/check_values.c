@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "formats/hpc/check_impl.h"
-#include "formats/hpc/formula.h"
+#include "formats/hpc/summary_formula.h"
 
 static const double TOLERANCE = 1e-9;
 
@@ -84,10 +84,10 @@ static bool expect(const struct inputs *in, const struct hpc_summary *s, double 
 	for (unsigned k = 0; k < in->metric->n_scopes; k++)
 		if (in->metric->scopes[k].scope == s->scope)
 			mv = &in->scopes[k];
-	if (!mv || s->combine > HPC_MAX || !hpc_formula_eval(s->formula, 0, &of_zero))
+	if (!mv || s->combine > HPC_MAX || !hpc_summary_eval(s->formula, 0, &of_zero))
 		return false;
 	for (uint64_t i = 0; i < mv->n; i++) {
-		if (!hpc_formula_eval(s->formula, hpc_metric_value(mv, i).value, &f))
+		if (!hpc_summary_eval(s->formula, hpc_metric_value(mv, i).value, &f))
 			return false;
 		result = i ? combine(s->combine, result, f) : f;
 		size += fabs(f);

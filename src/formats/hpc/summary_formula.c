@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See formula.h. */
-#include "formats/hpc/formula.h"
+/* See summary_formula.h. */
+#include "formats/hpc/summary_formula.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -113,7 +113,7 @@ static double sum(struct formula *f)
 	return v;
 }
 
-bool hpc_formula_eval(const char *text, double x, double *ret)
+bool hpc_summary_eval(const char *text, double x, double *ret)
 {
 	struct formula f = {.at = text, .x = x};
 	double v = sum(&f);
