@@ -267,6 +267,8 @@ TEST(formulas_in_all_forms)
 		{"[*a, +]", NAN},
 		{"[]", NAN},
 		{"[*a, %, *b]", NAN},
+		{"[2 x 3]", NAN},
+		{"[2!*, 3]", NAN},
 		{"{'/': [*a]}", NAN},
 		{"{sqrt: [1, 2]}", NAN},
 		{"&loop {'+': [*loop]}", NAN},

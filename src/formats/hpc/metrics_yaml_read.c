@@ -242,7 +242,8 @@ struct infix {
 	const yaml_node_item_t *item; /* the next one */
 	const char *rest;	      /* of the scalar that was begun */
 	int depth;
-	char op; /* the current token: an operator, 'x' for an operand, 0 at the end, '!' failed */
+	char op; /* the current token: an operator, 'x' for an operand, '?' for what is
+		     neither, 0 at the end, '!' failed */
 	const struct hpc_formula *operand;
 };
 
@@ -264,7 +265,8 @@ static void next_token(struct infix *in)
 				in->rest = end;
 				in->op = 'x';
 			} else {
-				in->op = *in->rest++;
+				in->op = strchr("+-*/^", *in->rest) ? *in->rest : '?';
+				in->rest++;
 			}
 			return;
 		}
