@@ -26,7 +26,7 @@
 #include "resolve/elf_unwind.h"
 #include "resolve/resolver.h"
 
-#define N_VALUE_SLOTS 16384u
+#define N_VALUE_SLOTS 65536u
 
 struct perf_in_event {
 	bool known; /* id is */
