@@ -169,11 +169,11 @@ static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32
 {
 	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : mark(c, chain->cause);
 	uint32_t depth = shared_with_last(c, chain), n = chain->n_frames - depth;
+	bool guessed = false;
 
-	*ret_guessed = false;
 	for (uint32_t i = 0; i < chain->n_frames; i++)
-		*ret_guessed |=
-			!(chain->frames[i] & FRAME_KERNEL) && chain->frames[i] & FRAME_GUESSED;
+		guessed |= (chain->frames[i] & (FRAME_KERNEL | FRAME_GUESSED)) == FRAME_GUESSED;
+	*ret_guessed = guessed;
 	if (depth)
 		ctx = c->last.v[depth - 1].ctx;
 	if (n)

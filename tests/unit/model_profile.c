@@ -103,6 +103,45 @@ TEST(values_with_one_key_are_summed)
 	profile_release(&p);
 }
 
+TEST(contexts_with_many_callees_and_values)
+{
+	enum { MANY = 50 };
+	ctx_id children[MANY], parent;
+	owner_id owners[MANY];
+	uint32_t values[MANY];
+	struct profile p;
+	event_id e;
+
+	profile_init(&p);
+	e = profile_intern_event(&p,
+				 &(struct event){.name = profile_intern_str(&p, "e"), .period = 1});
+	parent = profile_flat_ctx(&p, profile_unknown_place(&p, 1000, 0));
+	for (unsigned i = 0; i < MANY; i++) {
+		owners[i] = profile_intern_owner(&p, &(struct owner){.pid = i + 1});
+		children[i] = profile_intern_ctx(&p, parent, profile_unknown_place(&p, i, 0));
+		values[i] = profile_add_value(
+			&p,
+			&(struct value){.ctx = parent, .owner = owners[i], .event = e, .count = i});
+		/* All that are there are found, and no other, at every length. */
+		for (unsigned k = 0; k <= i; k++) {
+			EXPECT_EQ(profile_intern_ctx(&p, parent, profile_unknown_place(&p, k, 0)),
+				  children[k]);
+			EXPECT_EQ(profile_add_value(&p, &(struct value){.ctx = parent,
+									.owner = owners[k],
+									.event = e,
+									.count = 1}),
+				  values[k]);
+		}
+		EXPECT_EQ(p.ctxs.n, 3 + i);
+		EXPECT_EQ(p.values.n, 1 + i);
+		EXPECT_EQ(p.ctxs.v[children[i]].parent, parent);
+		profile_check(&p);
+	}
+	for (unsigned i = 0; i < MANY; i++)
+		EXPECT_EQ(p.values.v[values[i]].count, i + (MANY - i));
+	profile_release(&p);
+}
+
 TEST(images_are_known_by_build_id)
 {
 	struct profile p;
