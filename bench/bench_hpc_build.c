@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "hpc/build.h"
@@ -32,6 +33,40 @@ static double clock_s(clockid_t id)
 
 	clock_gettime(id, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static long anon_kb;
+
+/* Between steps looks how much memory is in use. */
+static int on_progress(void *user, const char *what, uint64_t done, uint64_t all)
+{
+	static unsigned n;
+	char line[128];
+	long kb;
+	FILE *f;
+
+	if (n++ % 64 && done < all)
+		return 0;
+	f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %ld", &kb) == 1 && kb > anon_kb)
+			anon_kb = kb;
+	if (f)
+		fclose(f);
+	return 0;
+}
+
+/* Bytes of the three files. */
+static uint64_t n_bytes(int dirfd)
+{
+	static const char *const files[] = {"meta.db", "profile.db", "cct.db"};
+	uint64_t n = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < n_elems(files); i++)
+		if (fstatat(dirfd, files[i], &st, 0) == 0)
+			n += (uint64_t)st.st_size;
+	return n;
 }
 
 static void die(const struct err *err)
@@ -124,13 +159,15 @@ static void fill(struct build *b, uint32_t n_profiles, const uint32_t *leaves, s
 int main(int argc, char **argv)
 {
 	struct new_dir dir;
-	struct build_opts o = {.dir = &dir, .no_sources = true, .title = "bench"};
+	struct build_opts o = {
+		.dir = &dir, .no_sources = true, .title = "bench", .progress = on_progress};
 	struct rusage use;
 	struct build b;
 	struct err err;
 	size_t n_leaves;
 	uint32_t *leaves;
 	double wall, cpu, fill_s;
+	uint64_t bytes;
 	unsigned n_metrics = argc > 6 ? (unsigned)atoi(argv[6]) : 1;
 
 	if (argc < 5) {
@@ -158,14 +195,15 @@ int main(int argc, char **argv)
 		die(&err);
 	wall = clock_s(CLOCK_MONOTONIC) - wall;
 	cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	bytes = n_bytes(dir.fd);
 	if (new_dir_commit(&dir, &err))
 		die(&err);
 	getrusage(RUSAGE_SELF, &use);
 	printf("{\"profiles\": %s, \"contexts\": %zu, \"values\": %" PRIu64
 	       ", \"records\": %" PRIu64 ", \"jobs\": %u, \"wall_s\": %.3f, \"fill_s\": %.3f, "
-	       "\"cpu_s\": %.3f, \"max_rss_kb\": %ld}\n",
+	       "\"cpu_s\": %.3f, \"max_rss_kb\": %ld, \"anon_kb\": %ld, \"bytes\": %" PRIu64 "}\n",
 	       argv[2], b.contexts.nodes.n, b.n_values, b.records.n, o.n_threads, wall, fill_s, cpu,
-	       use.ru_maxrss);
+	       use.ru_maxrss, anon_kb, bytes);
 	build_release(&b);
 	new_dir_end(&dir);
 	free(leaves);

@@ -35,7 +35,7 @@ static void on_signal(int sig)
 static void catch_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction sa = {.sa_handler = on_signal};
+	const struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
 	for (size_t i = 0; i < n_elems(signals); i++)
 		sigaction(signals[i], &sa, NULL);

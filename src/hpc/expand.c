@@ -19,7 +19,8 @@
 struct chain {
 	uint32_t first;
 	uint16_t n;
-	uint16_t entry; /* enum hpc_entry_point */
+	uint8_t entry; /* enum hpc_entry_point */
+	bool nameless; /* no symbol says what it is */
 };
 
 /* Of a place: what is deeper is left out. */
@@ -75,22 +76,28 @@ static void add_line(struct expander *x, const struct code_scope *line)
 						    .flags = HPC_HAS_SRC_LOC});
 }
 
+/* What stands for the source file where none is known, as HPCToolkit has it: "[libc.so.6]". */
+static uint32_t no_file(struct expander *x)
+{
+	_mem_ char *name = xasprintf("[%s]", str_basename(x->c->modules.v[x->module].path));
+
+	return contexts_file(x->c, name);
+}
+
 /* Loops are told apart by where they begin in the module, as HPCToolkit does: two may have one
- * line. */
+ * line.  The format wants a file and line of each. */
 static void add_loop(struct expander *x, const struct code_scope *loop)
 {
-	struct lexical l = {.module = x->module,
-			    .offset = loop->svma,
-			    .relation = HPC_LEXICAL,
-			    .lexicalType = HPC_LOOP,
-			    .flags = HPC_HAS_POINT};
+	bool known = loop->file && loop->line;
 
-	if (loop->file && loop->line) {
-		l.file = contexts_file(x->c, loop->file);
-		l.line = loop->line;
-		l.flags |= HPC_HAS_SRC_LOC;
-	}
-	vec_push(&x->pool, l);
+	vec_push(&x->pool,
+		 (struct lexical){.module = x->module,
+				  .offset = loop->svma,
+				  .file = known ? contexts_file(x->c, loop->file) : no_file(x),
+				  .line = known ? loop->line : 0,
+				  .relation = HPC_LEXICAL,
+				  .lexicalType = HPC_LOOP,
+				  .flags = HPC_HAS_POINT | HPC_HAS_SRC_LOC});
 }
 
 static void add_inlined(struct expander *x, const struct code_scope *call)
@@ -114,7 +121,8 @@ static void add_procedure(struct expander *x, struct chain *chain, const struct 
 	if (scope->proc != PROC_NONE)
 		f.offset = symtab_get(x->st, scope->proc).start;
 	add_function(x, &f, HPC_CALL);
-	chain->entry = (uint16_t)entry_of(f.name);
+	chain->entry = (uint8_t)entry_of(f.name);
+	chain->nameless = !scope->name || str_starts(scope->name, SYMTAB_UNNAMED);
 }
 
 /* A place that is no code. */
@@ -211,18 +219,18 @@ static void expand_places(struct expander *x, const bool *used)
 
 /* --- contexts --- */
 
-/* Where a path begins whose outermost place PL is: a path that was followed to its end in user
- * space, through code without names, is the main thread's; one place alone says nothing. */
+/* Where a path begins whose outermost place PL is.  One that was followed to its end through code
+ * without names is taken for the main thread's: the libraries that begin other threads have names.
+ * One place alone says nothing. */
 static enum hpc_entry_point entry_point(const struct expander *x, place_id pl, bool has_callees)
 {
 	enum image_kind kind = x->q->profile->images.v[x->q->profile->places.v[pl].image].kind;
 	const struct chain *chain = &x->chains[pl];
 
-	if (chain->entry != HPC_ENTRY_UNKNOWN)
-		return kind == IMAGE_FILE ? chain->entry : HPC_ENTRY_UNKNOWN;
-	if (!has_callees || kind != IMAGE_FILE)
+	if (kind != IMAGE_FILE)
 		return HPC_ENTRY_UNKNOWN;
-	return HPC_ENTRY_MAIN_THREAD;
+	return has_callees && chain->nameless ? HPC_ENTRY_MAIN_THREAD
+					      : (enum hpc_entry_point)chain->entry;
 }
 
 static uint32_t descend(const struct expander *x, uint32_t node, const struct chain *chain)

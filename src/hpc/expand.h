@@ -16,7 +16,8 @@
  *
  * Where the line is not known there is none, and the instruction belongs to the loop or function.
  * What is no code (a mark) is a function alone.  A path begins at the entry of the main thread or
- * of another thread when its outermost function says so, else at the unknown entry. */
+ * of another thread when its outermost function says so or it has no name, else at the unknown
+ * entry. */
 uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used);
 
 #endif

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The rows about building HPCToolkit databases, on made-up measurements: how many values a second a core makes, what
+10, 1,000 and 100,000 threads take, how much memory, what a second thread brings, and how long it takes beside `cp`
+of the result."""
+import json
+import os
+import shutil
+import subprocess
+import time
+
+from common import BUILD, QUICK, WORK, notes, row, say
+from measure import median
+
+ROUNDS = 3 if QUICK else 7
+# Threads, contexts, point values of each thread.
+SIZES = ((10, 10000, 20000), (1000, 100000, 3000), (100000, 100000, 20)) if QUICK else \
+        ((10, 10000, 20000), (1000, 100000, 5000), (100000, 1000000, 100))
+DIR = os.path.join(WORK, "hpc")
+DEMAND = 10e6  # values a second and core
+
+
+def build(size, jobs):
+    out = subprocess.run([os.path.join(BUILD, "bench/bench_hpc_build"), DIR, *map(str, size), str(jobs)],
+                         stdout=subprocess.PIPE, check=True, text=True).stdout
+    return json.loads(out)
+
+
+def copy_s():
+    """Seconds of `cp` of the result beside it."""
+    start = time.monotonic()
+    subprocess.run(["cp", "-r", DIR, DIR + ".copy"], check=True)
+    took = time.monotonic() - start
+    shutil.rmtree(DIR + ".copy")
+    return took
+
+
+def measure_size(size):
+    seen, copies = [], []
+    for i in range(ROUNDS if size[0] < 10000 else 2):
+        say("hpc, %d threads: %d" % (size[0], i + 1))
+        seen.append(build(size, 1))
+        copies.append(copy_s())
+    best = min(seen, key=lambda s: s["cpu_s"])
+    rate = best["values"] / best["cpu_s"]
+    what = "hpc, %d threads" % size[0]
+    row(what + ": values/s/core", "%.1f M" % (rate / 1e6), "-", None, ">= 10 M", rate >= DEMAND)
+    ratio = median([s["wall_s"] / c for s, c in zip(seen, copies)])
+    row(what + ": time, beside cp", "%.2f s" % median([s["wall_s"] for s in seen]), "%.2f s" % median(copies), ratio,
+        "<= 4", ratio <= 4)
+    notes.append("%s: %d contexts, %.0f non-zero values each of %d point values, %.0f MB, memory %.0f MB"
+                 % (what, best["contexts"], best["values"] / size[0], size[2], best["bytes"] / 1e6,
+                    best["anon_kb"] / 1024))
+    return best
+
+
+def growth():
+    """Twenty times the threads over the same contexts: time grows with the values, memory hardly at all."""
+    small, large = ([build((n, 100000, 60), 1) for _ in range(2)] for n in (2000, 40000))
+    a, b = (min(s, key=lambda x: x["cpu_s"]) for s in (small, large))
+    ratio = b["cpu_s"] / b["values"] / (a["cpu_s"] / a["values"])
+    row("hpc, 40,000 threads beside 2,000: CPU a value", "%.0f ns" % (b["cpu_s"] / b["values"] * 1e9),
+        "%.0f ns" % (a["cpu_s"] / a["values"] * 1e9), ratio, "<= 1.2", ratio <= 1.2)
+    ratio = b["anon_kb"] / a["anon_kb"]
+    row("hpc, 40,000 threads beside 2,000: memory", "%.0f MB" % (b["anon_kb"] / 1024),
+        "%.0f MB" % (a["anon_kb"] / 1024), ratio, "<= 1.2", ratio <= 1.2)
+
+
+def second_thread(size):
+    pairs = [(build(size, 1)["wall_s"], build(size, 2)["wall_s"]) for _ in range(ROUNDS)]
+    ratio = median([one / two for one, two in pairs])
+    row("hpc, a second thread: speed-up", "%.2f s" % median([p[1] for p in pairs]),
+        "one: %.2f s" % median([p[0] for p in pairs]), ratio, ">= 1.6", ratio >= 1.6)
+
+
+def measure():
+    subprocess.run(["ninja", "-C", BUILD, "bench/bench_hpc_build"], stdout=subprocess.DEVNULL, check=True)
+    for size in SIZES:
+        measure_size(size)
+    growth()
+    second_thread(SIZES[1])
+    shutil.rmtree(DIR, ignore_errors=True)
