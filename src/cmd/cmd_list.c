@@ -4,13 +4,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/hpc_cmd.h"
 #include "cmd/query_cmd.h"
+#include "query/hpc_listing.h"
+#include "view/hpc.h"
 #include "view/list.h"
 
 struct list_args {
 	bool source, assembly, both, best, no_header;
 	opt_list operands, source_maps;
 	enum list_mode mode;
+	struct hpc_args hpc;
+	bool is_hpc;
 };
 
 static int parse(struct cmd *c, struct list_args *a)
@@ -24,23 +29,32 @@ static int parse(struct cmd *c, struct list_args *a)
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "show this event first"},
 		{"source-map", OPT_LIST, &a->source_maps, "FROM=TO",
 		 "source files below FROM are found below TO now"},
+		HPC_OPTIONS(&a->hpc),
 		{"no-header", OPT_FLAG, &a->no_header, NULL, "the table alone"},
 		{0},
 	};
-	int rc = cmd_parse(c, "[OPTIONS] PROCEDURE IMAGE", table, false, &a->operands);
+	int rc = cmd_parse(c, "[OPTIONS] [DB] PROCEDURE [IMAGE]", table, false, &a->operands);
 
 	if (rc)
 		return rc;
 	if (a->source + a->assembly + a->both + a->best > 1)
 		return err_set(&c->err, -EINVAL,
 			       "--source, --asm, --both and --best exclude each other");
-	if (a->operands.n != 2)
-		return err_set(&c->err, -EINVAL,
-			       "needs a procedure (name or 0xADDRESS) and an image; see --help");
 	a->mode = a->source	? LIST_SOURCE
 		  : a->assembly ? LIST_ASM
 		  : a->both	? LIST_BOTH
 				: LIST_BEST;
+	a->is_hpc = cmd_is_hpc(c, &a->operands);
+	if (a->is_hpc && (a->operands.n < 1 || a->operands.n > 2))
+		return err_set(&c->err, -EINVAL, "needs a procedure; see --help");
+	if (a->is_hpc)
+		return 0;
+	rc = cmd_not_hpc(c, &a->hpc);
+	if (rc)
+		return rc;
+	if (a->operands.n != 2)
+		return err_set(&c->err, -EINVAL,
+			       "needs a procedure (name or 0xADDRESS) and an image; see --help");
 	return 0;
 }
 
@@ -97,13 +111,52 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	return rc;
 }
 
+static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
+{
+	struct list_args *a = ctx;
+	struct sources *sources = sources_new();
+	struct err notice = {""};
+	struct listing l;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < a->source_maps.n; i++)
+		rc = sources_map(sources, a->source_maps.v[i], &c->err);
+	if (!rc)
+		rc = hpc_listing_open(&l, q, a->operands.v[0],
+				      a->operands.n > 1 ? a->operands.v[1] : NULL, sources,
+				      &c->err);
+	if (!rc) {
+		/* Lines without their texts say more than addresses without instructions. */
+		if (a->mode == LIST_BEST)
+			a->mode = l.lines.n ? LIST_SOURCE : LIST_ASM;
+		if (!l.has_source && a->mode != LIST_ASM && l.why_no_source.msg[0])
+			err_set(&notice, 0, "no source texts: %s", l.why_no_source.msg);
+		if (a->mode == LIST_ASM && !l.insns.n)
+			err_set(&notice, 0,
+				"the database has no instructions of it; --source shows "
+				"its lines");
+		if (notice.msg[0])
+			cmd_notice(c, "%s", notice.msg);
+		emit_begin(&c->emit);
+		hpc_header_emit(&c->emit, q, a->no_header);
+		list_rows_emit(&c->emit, &q->columns, &l, a->mode, a->no_header);
+		emit_end(&c->emit);
+		listing_close(&l);
+	}
+	sources_free(sources);
+	return rc;
+}
+
 int cmd_list(struct cmd *c)
 {
 	struct list_args a = {0};
 	int rc = parse(c, &a);
 
-	if (!rc)
+	if (!rc && a.is_hpc)
+		rc = cmd_with_hpc(c, &a.hpc, show_hpc, &a);
+	else if (!rc)
 		rc = cmd_with_query(c, show, &a);
+	hpc_args_release(&a.hpc);
 	vec_release(&a.operands);
 	vec_release(&a.source_maps);
 	return rc;

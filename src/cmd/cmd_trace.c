@@ -4,14 +4,20 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cmd/hpc_cmd.h"
 #include "cmd/query_cmd.h"
+#include "view/hpc_trace.h"
 #include "view/trace.h"
+
+#define DEPTH_UNSET UINT64_MAX
 
 struct trace_args {
 	struct trace_opts opts;
 	struct thread_opts which;
 	uint64_t width, depth;
-	const char *range;
+	const char *range, *from, *to;
+	struct hpc_args hpc;
+	bool is_hpc;
 };
 
 static int bad_range(struct cmd *c, const char *text)
@@ -37,30 +43,60 @@ static int parse_range(struct cmd *c, struct trace_args *a)
 	return 0;
 }
 
+static int parse_time(struct cmd *c, const char *option, const char *text, bool *ret_has,
+		      uint64_t *ret_ns)
+{
+	if (*ret_has)
+		return err_set(&c->err, -EINVAL, "--range and --%s exclude each other", option);
+	if (str_parse_duration_ns(text, ret_ns) < 0)
+		return err_set(&c->err, -EINVAL,
+			       "--%s %s: must be a time since second 0, such as 1.5 or 20ms",
+			       option, text);
+	*ret_has = true;
+	return 0;
+}
+
 static int parse(struct cmd *c, struct trace_args *a)
 {
 	const struct opt table[] = {
 		{"range", OPT_STR, &a->range, "FROM..TO",
 		 "only this time, in seconds, and list its points"},
+		{"from", OPT_STR, &a->from, "TIME", "only from this time on; list the points"},
+		{"to", OPT_STR, &a->to, "TIME", "only before this time; list the points"},
 		{"width", OPT_U64, &a->width, "N", "characters of a bar (default 40; 0: no bars)"},
 		{"depth", OPT_U64, &a->depth, "N",
-		 "frames shown of a call path (default 4; 0: all)"},
+		 "frames shown of a call path (default 4; 0: all); of HPCToolkit databases, the "
+		 "procedure at this depth"},
+		{"thread", OPT_LIST, &a->hpc.threads, "LIST",
+		 "HPCToolkit databases: only these, such as 3-5 or rank=0,thread=1-3"},
 		{"no-header", OPT_FLAG, &a->opts.no_header, NULL, "the tables alone"},
 		{0},
 	};
 	opt_list operands = {0};
-	int rc = cmd_parse(c, "[OPTIONS]", table, false, &operands);
+	int rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
 
+	if (!rc)
+		a->is_hpc = cmd_is_hpc(c, &operands);
+	if (!rc && !a->is_hpc)
+		rc = cmd_not_hpc(c, &a->hpc);
 	if (!rc && operands.n)
 		rc = err_set(&c->err, -EINVAL, "'%s' is not an option", operands.v[0]);
 	vec_release(&operands);
 	if (!rc && a->range)
 		rc = parse_range(c, a);
+	if (!rc && a->from)
+		rc = parse_time(c, "from", a->from, &a->which.has_from, &a->which.from_ns);
+	if (!rc && a->to)
+		rc = parse_time(c, "to", a->to, &a->which.has_to, &a->which.to_ns);
 	if (!rc && a->width > 10000)
 		rc = err_set(&c->err, -EINVAL, "--width: must be 0 to 10000");
+	a->depth = a->depth == DEPTH_UNSET ? (a->is_hpc ? 0 : 4) : a->depth;
 	if (!rc && a->depth > 10000)
 		rc = err_set(&c->err, -EINVAL, "--depth: must be 0 to 10000");
-	if (rc)
+	a->opts.width = (unsigned)a->width;
+	a->opts.depth = (unsigned)a->depth;
+	a->opts.points = a->range || a->from || a->to;
+	if (rc || a->is_hpc)
 		return rc;
 	/* Lines know their threads even where owners are groups. */
 	a->which.pids = c->select.owners[OWNER_KEY_PID];
@@ -68,9 +104,7 @@ static int parse(struct cmd *c, struct trace_args *a)
 	memset(&c->select.owners[OWNER_KEY_PID], 0, sizeof(a->which.pids));
 	memset(&c->select.owners[OWNER_KEY_TID], 0, sizeof(a->which.tids));
 	c->select.traces = true;
-	a->opts.width = (unsigned)a->width;
-	a->opts.depth = (unsigned)a->depth;
-	a->opts.points = a->range || a->which.tids.n;
+	a->opts.points |= a->which.tids.n != 0;
 	return 0;
 }
 
@@ -90,13 +124,38 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	return rc;
 }
 
-int cmd_trace(struct cmd *c)
+static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
 {
-	struct trace_args a = {.width = 40, .depth = 4};
-	int rc = parse(c, &a);
+	const struct trace_args *a = ctx;
+	const struct hpc_lines_opts lo = {a->which.has_from, a->which.has_to, a->which.from_ns,
+					  a->which.to_ns};
+	const struct hpc_trace_opts o = {
+		.points = a->opts.points || a->hpc.threads.n,
+		.width = a->opts.width,
+		.depth = a->opts.depth,
+		.no_header = a->opts.no_header,
+	};
+	struct hpc_lines l;
+	int rc = hpc_lines_find(&l, q, &lo, &c->err);
 
 	if (!rc)
+		rc = hpc_trace_emit(&c->emit, q, &l, &o, &c->err);
+	if (!rc && !l.lines.n)
+		rc = CMD_NOTHING;
+	hpc_lines_release(&l);
+	return rc;
+}
+
+int cmd_trace(struct cmd *c)
+{
+	struct trace_args a = {.width = 40, .depth = DEPTH_UNSET};
+	int rc = parse(c, &a);
+
+	if (!rc && a.is_hpc)
+		rc = cmd_with_hpc(c, &a.hpc, show_hpc, &a);
+	else if (!rc)
 		rc = cmd_with_query(c, show, &a);
+	hpc_args_release(&a.hpc);
 	vec_release(&a.which.pids);
 	vec_release(&a.which.tids);
 	return rc;

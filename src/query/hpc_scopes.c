@@ -57,11 +57,13 @@ void hpc_scopes_release(struct hpc_scopes *s)
 	*s = (struct hpc_scopes){0};
 }
 
-enum scope_kind hpc_ctx_kind(const struct hpc_ctx *ctx)
+enum scope_kind hpc_ctx_kind(const struct hpc_ctx *ctx, enum scope_kind level)
 {
 	/* In the page layout the roots are functions as any. */
 	if (ctx->isEntry && ctx->function == HPC_NONE && ctx->prettyName && *ctx->prettyName)
 		return SCOPE_ENTRY;
+	if (ctx->relation != HPC_LEXICAL && level != SCOPE_ADDRESS)
+		return SCOPE_PROCEDURE;
 	switch (ctx->lexicalType) {
 	case HPC_LOOP:
 		return SCOPE_LOOP;
@@ -120,14 +122,27 @@ static int find_function(struct hpc_scopes *s, uint32_t function, bool inlined, 
 	return 0;
 }
 
-int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, uint32_t function,
-		    scope_id *ret, struct err *err)
+/* A procedure that has no function: nothing is known but where it was. */
+static scope_id find_nameless(struct hpc_scopes *s, const struct hpc_ctx *ctx)
 {
-	const struct hpc_meta *meta = &s->db->meta;
-	enum scope_kind kind = hpc_ctx_kind(ctx);
+	return scopes_intern(
+		&s->scopes,
+		&(struct scope){.kind = SCOPE_PROCEDURE,
+				.image = ctx->module == HPC_NONE ? SCOPE_NO_IMAGE : ctx->module,
+				.proc = PROC_NONE,
+				.name = ctx->module == HPC_NONE ? "[unknown]" : "[no symbol]",
+				.nameless = true,
+				.inlined = ctx->relation == HPC_INLINED_CALL});
+}
+
+int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, enum scope_kind level,
+		    uint32_t *function, scope_id *ret, struct err *err)
+{
+	enum scope_kind kind = hpc_ctx_kind(ctx, level);
+	bool is_called = ctx->relation != HPC_LEXICAL || kind == SCOPE_PROCEDURE;
 	struct hpc_file file = {NULL, 0};
 	struct scope sc;
-	scope_id of;
+	scope_id of = 0;
 	int rc = 0;
 
 	if (kind == SCOPE_ENTRY) {
@@ -137,16 +152,25 @@ int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, uint32_t fu
 								 .name = ctx->prettyName});
 		return 0;
 	}
-	if (kind == SCOPE_PROCEDURE)
-		return find_function(s, ctx->function, ctx->relation == HPC_INLINED_CALL, ret, err);
-	rc = find_function(s, function, false, &of, err);
+	if (is_called)
+		*function = ctx->function;
+	if (is_called && ctx->function == HPC_NONE)
+		of = find_nameless(s, ctx);
+	else
+		rc = find_function(s, *function,
+				   kind == SCOPE_PROCEDURE && ctx->relation == HPC_INLINED_CALL,
+				   &of, err);
+	if (kind == SCOPE_PROCEDURE) {
+		*ret = of;
+		return rc;
+	}
 	if (!rc && ctx->file != HPC_NONE)
-		rc = hpc_meta_file(meta, ctx->file, &file, err);
+		rc = hpc_meta_file(&s->db->meta, ctx->file, &file, err);
 	if (rc)
 		return rc;
 	sc = s->scopes.scopes.v[of];
 	sc.kind = kind;
-	sc.nested = ctx->relation == HPC_LEXICAL;
+	sc.nested = !is_called;
 	sc.file = file.path;
 	sc.line = ctx->line;
 	if (kind == SCOPE_ADDRESS) {

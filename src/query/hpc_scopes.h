@@ -24,16 +24,18 @@ int hpc_scopes_init(struct hpc_scopes *s, const struct hpc_db *db, const char *f
 		    const char *ignore, struct err *err);
 void hpc_scopes_release(struct hpc_scopes *s);
 
-/* The kind of scope that CTX is: SCOPE_ENTRY, SCOPE_PROCEDURE, SCOPE_LOOP, SCOPE_LINE or
- * SCOPE_ADDRESS. */
-enum scope_kind hpc_ctx_kind(const struct hpc_ctx *ctx);
+/* The kind of scope that CTX is at LEVEL: SCOPE_ENTRY, SCOPE_PROCEDURE, SCOPE_LOOP, SCOPE_LINE or
+ * SCOPE_ADDRESS.  An instruction that was called, in a procedure nobody knows, is one itself unless
+ * instructions are shown. */
+enum scope_kind hpc_ctx_kind(const struct hpc_ctx *ctx, enum scope_kind level);
 
 /* Whether rows at LEVEL show contexts of KIND; else what is below these stands in their place. */
 bool hpc_kind_is_shown(enum scope_kind kind, enum scope_kind level);
 
-/* The scope of CTX, which is in FUNCTION (HPC_NONE: in none that is known) unless it is one. */
-int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, uint32_t function,
-		    scope_id *ret, struct err *err);
+/* The scope of CTX at LEVEL.  *FUNCTION is the one it is in, HPC_NONE: none that is known; it
+ * becomes that which what is below CTX is in. */
+int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, enum scope_kind level,
+		    uint32_t *function, scope_id *ret, struct err *err);
 
 /* The scope of an image (SCOPE_IMAGE) or file (SCOPE_FILE), HPC_NONE: of what is in none. */
 int hpc_scopes_find_whole(struct hpc_scopes *s, enum scope_kind kind, uint32_t number,

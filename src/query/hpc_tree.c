@@ -55,7 +55,7 @@ static int look_into(struct hpc_tree *t, const struct hpc_ctx *parent, uint32_t 
 	int rc = hpc_ctxs_begin(&it, &t->q->db->meta, parent, err);
 
 	while (!rc && (rc = hpc_ctxs_next(&it, &ctx, err)) > 0) {
-		enum scope_kind kind = hpc_ctx_kind(&ctx);
+		enum scope_kind kind = hpc_ctx_kind(&ctx, so->level);
 		bool is_inlined = kind == SCOPE_PROCEDURE && ctx.relation == HPC_INLINED_CALL;
 		bool is_hidden =
 			!hpc_kind_is_shown(kind, so->level) || (is_inlined && so->no_inline);
@@ -63,7 +63,7 @@ static int look_into(struct hpc_tree *t, const struct hpc_ctx *parent, uint32_t 
 			.pChildren = ctx.pChildren,
 			.szChildren = ctx.szChildren,
 			.ctxId = ctx.ctxId,
-			.function = kind == SCOPE_PROCEDURE && !is_hidden ? ctx.function : function,
+			.function = function,
 		};
 
 		rc = count_decoded(t, &ctx, err);
@@ -75,7 +75,8 @@ static int look_into(struct hpc_tree *t, const struct hpc_ctx *parent, uint32_t 
 		if (!rc) {
 			scope_id scope = 0;
 
-			rc = hpc_scopes_find(&t->scopes, &ctx, function, &scope, err);
+			rc = hpc_scopes_find(&t->scopes, &ctx, so->level, &spot.function, &scope,
+					     err);
 			if (!rc)
 				vec_push(found, (struct found){scope, (uint32_t)found->n, spot});
 		}

@@ -114,7 +114,7 @@ static int whole_of(const struct builder *b, const struct hpc_ctx *ctx, uint32_t
 static int find_whole(struct builder *b, const struct hpc_ctx *ctx, const struct state *up,
 		      struct state *s, bool *ret_is_shown, scope_id *ret, struct err *err)
 {
-	enum scope_kind kind = hpc_ctx_kind(ctx);
+	enum scope_kind kind = hpc_ctx_kind(ctx, SCOPE_PROCEDURE);
 	int rc = 0;
 
 	*ret_is_shown = false;
@@ -145,13 +145,14 @@ static uint8_t match(struct builder *b, scope_id scope)
 static int find_flags(struct builder *b, const struct hpc_ctx *ctx, struct state *s,
 		      struct err *err)
 {
-	enum scope_kind kind = hpc_ctx_kind(ctx);
+	enum scope_kind kind = hpc_ctx_kind(ctx, SCOPE_PROCEDURE);
+	uint32_t function = s->function;
 	scope_id scope = 0;
 	int rc = 0;
 
 	if (!b->has_patterns || (kind != SCOPE_PROCEDURE && kind != SCOPE_ENTRY))
 		return 0;
-	rc = hpc_scopes_find(&b->t->scopes, ctx, s->function, &scope, err);
+	rc = hpc_scopes_find(&b->t->scopes, ctx, SCOPE_PROCEDURE, &function, &scope, err);
 	if (!rc)
 		s->flags |= match(b, scope);
 	return rc;
@@ -205,7 +206,7 @@ static void add_to_enclosing(struct builder *b, node_id n)
 static int count(struct builder *b, const struct hpc_ctx *ctx, const struct state *up,
 		 const struct state *s, bool is_shown, struct err *err)
 {
-	enum scope_kind kind = hpc_ctx_kind(ctx);
+	enum scope_kind kind = hpc_ctx_kind(ctx, SCOPE_PROCEDURE);
 	bool is_called =
 		ctx->relation != HPC_LEXICAL || kind == SCOPE_PROCEDURE || kind == SCOPE_ENTRY;
 	int rc;
@@ -241,7 +242,7 @@ static int count(struct builder *b, const struct hpc_ctx *ctx, const struct stat
 static int take(struct builder *b, const struct hpc_ctx *ctx, size_t depth, struct err *err)
 {
 	const struct scopes_opts *so = &b->t->o->scopes;
-	enum scope_kind kind = hpc_ctx_kind(ctx);
+	enum scope_kind kind = hpc_ctx_kind(ctx, so->level);
 	const struct state up = b->stack.v[depth];
 	struct state s = up;
 	scope_id scope = 0;
@@ -253,10 +254,9 @@ static int take(struct builder *b, const struct hpc_ctx *ctx, size_t depth, stru
 		rc = find_whole(b, ctx, &up, &s, &is_shown, &scope, err);
 	} else if (!rc && is_shown) {
 		is_shown = hpc_kind_is_shown(kind, so->level);
-		if (kind == SCOPE_PROCEDURE)
-			s.function = ctx->function;
 		if (is_shown)
-			rc = hpc_scopes_find(&b->t->scopes, ctx, up.function, &scope, err);
+			rc = hpc_scopes_find(&b->t->scopes, ctx, so->level, &s.function, &scope,
+					     err);
 	}
 	if (!rc && is_shown)
 		s.node = intern_node(b, up.node, scope);

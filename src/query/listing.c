@@ -17,17 +17,23 @@
 #define MOST_LINES 100000 /* of a procedure; more is not a procedure but a damaged file */
 #define BARE_BYTES 256	  /* listed from an address on that no symbol covers */
 
-static uint64_t *new_counts(struct arena *a, const struct query *q)
+double *listing_new_counts(struct listing *l)
 {
-	size_t n_bytes = (q->n_cols + 1) * sizeof(uint64_t);
+	size_t n_bytes = (l->n_cols + 1) * sizeof(double);
 
-	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
+	return memset(arena_alloc(&l->arena, n_bytes), 0, n_bytes);
 }
 
-static void add_counts(const struct query *q, uint64_t *to, const uint64_t *from)
+static void add_counts(const struct listing *l, double *to, const double *from)
+{
+	for (unsigned c = 0; c < l->n_cols; c++)
+		to[c] += from[c];
+}
+
+static void add_spot(const struct query *q, double *to, const struct spot *s)
 {
 	for (unsigned c = 0; c < q->n_cols; c++)
-		to[c] += from[c];
+		to[c] += (double)query_counts(q, s)[c];
 }
 
 /* --- finding --- */
@@ -113,10 +119,13 @@ static struct range spots_in(const struct query *q, image_id image, uint64_t sta
 
 static void list_addresses(struct listing *l, const struct query *q, struct range spots)
 {
-	for (const struct spot *s = spots.first; s < spots.end; s++)
-		vec_push(&l->insns, (struct listing_insn){.svma = s->svma,
-							  .counts = query_counts(q, s),
-							  .line = LINE_NONE});
+	for (const struct spot *s = spots.first; s < spots.end; s++) {
+		double *counts = listing_new_counts(l);
+
+		add_spot(q, counts, s);
+		vec_push(&l->insns, (struct listing_insn){
+					    .svma = s->svma, .counts = counts, .line = LINE_NONE});
+	}
 }
 
 static void list_instructions(struct listing *l, const struct query *q, const struct code *c,
@@ -136,10 +145,10 @@ static void list_instructions(struct listing *l, const struct query *q, const st
 	n_targets = disasm_targets(c->disasm, bytes, n, l->start, &targets);
 	disasm_begin(c->disasm, bytes, n, l->start);
 	while (disasm_next(c->disasm, &in)) {
-		uint64_t *counts = new_counts(&l->arena, q);
+		double *counts = listing_new_counts(l);
 
 		for (; s < spots.end && s->svma < in.svma + in.n_bytes; s++)
-			add_counts(q, counts, query_counts(q, s));
+			add_spot(q, counts, s);
 		while (next_target < n_targets && targets[next_target] < in.svma)
 			next_target++;
 		vec_push(&l->insns, (struct listing_insn){
@@ -175,7 +184,7 @@ static int compare_lines(const void *a, const void *b, void *arg)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static void sort_lines(struct listing *l)
+void listing_sort_lines(struct listing *l)
 {
 	size_t n = 0;
 
@@ -188,9 +197,9 @@ static void sort_lines(struct listing *l)
 	l->lines.n = n;
 }
 
-static uint32_t find_line(const struct listing *l, const struct line *at)
+uint32_t listing_find_line(const struct listing *l, const char *file, uint32_t line)
 {
-	const struct listing_line key = {.file = at->file, .line = at->line};
+	const struct listing_line key = {.file = file, .line = line};
 	size_t lo = 0, hi = l->lines.n;
 
 	while (lo < hi) {
@@ -223,10 +232,10 @@ static void collect_lines(struct listing *l, struct lines *lines)
 	vec_each (in, &l->insns)
 		if (lines_find(lines, in->svma, &at) == 0 && at.line)
 			vec_push(&l->lines, (struct listing_line){at.file, at.line});
-	sort_lines(l);
+	listing_sort_lines(l);
 }
 
-static void charge_lines(struct listing *l, const struct query *q, struct lines *lines)
+static void charge_lines(struct listing *l, struct lines *lines)
 {
 	struct line at;
 
@@ -235,12 +244,12 @@ static void charge_lines(struct listing *l, const struct query *q, struct lines 
 
 		if (lines_find(lines, in->svma, &at) != 0 || !at.line)
 			continue;
-		in->line = find_line(l, &at);
+		in->line = listing_find_line(l, at.file, at.line);
 		assert(in->line != LINE_NONE);
 		line = &l->lines.v[in->line];
 		if (!line->counts)
-			line->counts = new_counts(&l->arena, q);
-		add_counts(q, line->counts, in->counts);
+			line->counts = listing_new_counts(l);
+		add_counts(l, line->counts, in->counts);
 	}
 }
 
@@ -252,7 +261,7 @@ static char *line_text(struct listing *l, const struct source *f, uint32_t line)
 	return text ? arena_strndup(&l->arena, text, n) : NULL;
 }
 
-static void load_texts(struct listing *l, int image_fd)
+void listing_load_texts(struct listing *l, int image_fd)
 {
 	struct stat st;
 	bool have_time = image_fd >= 0 && fstat(image_fd, &st) == 0;
@@ -277,18 +286,20 @@ void listing_open(struct listing *l, struct query *q, const struct found_proc *f
 	struct code *c = &l->code;
 
 	*l = (struct listing){
-		.image = f->image,
+		.image = query_image_name(q, f->image),
 		.start = f->p.start,
 		.end = f->p.end,
+		.n_cols = q->n_cols,
 		.sources = sources,
 	};
+	build_id_format(&q->profile->images.v[f->image].build_id, l->build_id);
 	l->procedure = f->p.index == PROC_NONE
 			       ? "[no symbol]"
 			       : resolver_name(q->resolver, &q->profile->images.v[f->image],
 					       f->p.index, true);
-	l->total = new_counts(&l->arena, q);
+	l->total = listing_new_counts(l);
 	for (const struct spot *s = spots.first; s < spots.end; s++)
-		add_counts(q, l->total, query_counts(q, s));
+		add_spot(q, l->total, s);
 	code_open(c, q, f->image);
 	l->why_no_code = c->why_no_code;
 	l->why_no_source = c->why_no_lines;
@@ -300,8 +311,8 @@ void listing_open(struct listing *l, struct query *q, const struct found_proc *f
 		list_addresses(l, q, spots);
 	if (c->lines) {
 		collect_lines(l, c->lines);
-		charge_lines(l, q, c->lines);
-		load_texts(l, c->fd);
+		charge_lines(l, c->lines);
+		listing_load_texts(l, c->fd);
 	}
 }
 

@@ -10,9 +10,9 @@
 
 struct listing_insn {
 	uint64_t svma;
-	const char *text;	/* NULL: only the address is known */
-	const uint64_t *counts; /* samples on any byte of it */
-	uint32_t line;		/* index into lines, LINE_NONE */
+	const char *text;     /* NULL: only the address is known */
+	const double *counts; /* samples on any byte of it */
+	uint32_t line;	      /* index into lines, LINE_NONE */
 	uint8_t n_bytes;
 	bool is_target; /* a direct jump of this procedure goes here */
 };
@@ -21,14 +21,16 @@ struct listing_line {
 	const char *file;
 	uint32_t line;
 	const char *text; /* NULL: the source file was not found or is shorter */
-	uint64_t *counts; /* sum over its instructions; NULL when it has none */
+	double *counts;	  /* sum over its instructions; NULL when it has none */
 };
 
 struct listing {
-	image_id image;
+	const char *image; /* what it is called; NULL: not known */
+	char build_id[2 * BUILD_ID_MAX + 1];
 	const char *procedure;
-	uint64_t start, end;
-	uint64_t *total;		/* samples in [start, end), per column */
+	uint64_t start, end;		/* no end: START when it is not known */
+	unsigned n_cols;		/* counts are so many */
+	double *total;			/* samples in [start, end), per column */
 	VEC(struct listing_insn) insns; /* ascending; with no code to read, the addresses sampled */
 	VEC(struct listing_line)
 	lines;		      /* the procedure's own file in line order, then what was inlined
@@ -59,5 +61,19 @@ int listing_find(struct query *q, const char *name, const image_ids *images, fou
 void listing_open(struct listing *l, struct query *q, const struct found_proc *f,
 		  struct sources *sources);
 void listing_close(struct listing *l);
+
+/* For who fills a listing. */
+
+/* Zeros, one for each column, that live as long as L. */
+double *listing_new_counts(struct listing *l);
+
+/* Sorts the lines that were pushed, those of L->file first; each remains once. */
+void listing_sort_lines(struct listing *l);
+
+/* The number of a line, LINE_NONE when it is not there. */
+uint32_t listing_find_line(const struct listing *l, const char *file, uint32_t line);
+
+/* Loads the lines' texts; IMAGE_FD (-1: none) tells whether sources are newer. */
+void listing_load_texts(struct listing *l, int image_fd);
 
 #endif

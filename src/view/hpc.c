@@ -74,7 +74,7 @@ static void emit_metrics(struct emit *e, const struct hpc_query *q)
 	free(order);
 }
 
-void hpc_header_emit(struct emit *e, const struct hpc_query *q, bool quiet)
+void hpc_recording_emit(struct emit *e, const struct hpc_query *q, bool quiet)
 {
 	struct json *j = emit_json(e);
 
@@ -82,7 +82,12 @@ void hpc_header_emit(struct emit *e, const struct hpc_query *q, bool quiet)
 		json_recording(j, q);
 	else if (!quiet)
 		text_recording(e, q);
-	if (j || !quiet)
+}
+
+void hpc_header_emit(struct emit *e, const struct hpc_query *q, bool quiet)
+{
+	hpc_recording_emit(e, q, quiet);
+	if (emit_json(e) || !quiet)
 		emit_metrics(e, q);
 	if (!quiet && q->n_more)
 		emit_text(e, "%u more metrics are not 0; --event and --all-metrics show them\n",

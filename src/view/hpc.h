@@ -8,6 +8,9 @@
 #include "view/emit.h"
 #include "view/tree.h"
 
+/* Emits what the database is and how many threads are chosen. */
+void hpc_recording_emit(struct emit *e, const struct hpc_query *q, bool quiet);
+
 /* Emits what the database is, the metrics shown with their totals and the threads chosen.  QUIET
  * leaves out what is for people. */
 void hpc_header_emit(struct emit *e, const struct hpc_query *q, bool quiet);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "view/amounts.h"
 #include "view/header.h"
 
 enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice)
@@ -27,9 +28,9 @@ enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struc
 
 struct list {
 	struct emit *e;
-	struct query *q;
+	const struct columns *columns;
 	const struct listing *l;
-	unsigned *order;
+	unsigned *order, n_shown;
 	struct emit_col *cols;
 	unsigned n_cols;
 	struct emit_cell *cells;
@@ -38,7 +39,8 @@ struct list {
 
 static void make_cols(struct list *v, enum list_mode mode)
 {
-	const struct query *q = v->q;
+	const struct columns *columns = v->columns;
+	struct amounts *amounts = xcalloc(columns->cols.n + 1, sizeof(*amounts));
 	const unsigned asm_in = EMIT_IN_JSON | EMIT_IN_CSV;
 	const struct emit_col last[] = {
 		{"file", NULL, EMIT_STR, .in = asm_in},
@@ -50,37 +52,42 @@ static void make_cols(struct list *v, enum list_mode mode)
 		{"text", mode == LIST_ASM ? "      pc  instruction" : "source", EMIT_STR,
 		 .in = EMIT_IN_TABLE, .cut = TEXT_END},
 	};
-	struct emit_col *counts = xcalloc(q->n_cols + 1, sizeof(*counts));
 
-	v->order = xcalloc(q->n_cols + 1, sizeof(*v->order));
-	count_cols(q, counts, v->order);
-	v->cols = xcalloc(2 * q->n_cols + n_elems(last), sizeof(*v->cols));
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		v->cols[v->n_cols++] = counts[i];
-		v->cols[v->n_cols++] = (struct emit_col){"percent", "%", EMIT_PERCENT,
-							 .in = EMIT_IN_TABLE, .hot = true};
+	vec_each (in, &v->l->insns)
+		amounts_note(amounts, columns, in->counts);
+	vec_each (line, &v->l->lines)
+		amounts_note(amounts, columns, line->counts);
+	v->order = xcalloc(columns->cols.n + 1, sizeof(*v->order));
+	v->n_shown = cols_order(columns, v->order);
+	v->cols = xcalloc(2 * v->n_shown + n_elems(last), sizeof(*v->cols));
+	for (unsigned i = 0; i < v->n_shown; i++) {
+		const struct column *c = &columns->cols.v[v->order[i]];
+
+		v->cols[v->n_cols++] =
+			amount_col(c, &amounts[v->order[i]], c->name, c->title, "counts", 0);
+		v->cols[v->n_cols++] = (struct emit_col){
+			"percent", "%", EMIT_PERCENT,
+			.in = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE, .hot = true};
 	}
 	memcpy(v->cols + v->n_cols, last, sizeof(last));
 	v->n_cols += n_elems(last);
 	v->cells = xcalloc(v->n_cols, sizeof(*v->cells));
-	free(counts);
+	free(amounts);
 }
 
 /* Fills the count cells from COUNTS (NULL: blank) and returns the cells behind them, cleared. */
-static struct emit_cell *count_cells(struct list *v, const uint64_t *counts)
+static struct emit_cell *count_cells(struct list *v, const double *counts)
 {
 	struct emit_cell *cell = v->cells;
 
-	for (unsigned i = 0; i < v->q->n_cols; i++) {
+	for (unsigned i = 0; i < v->n_shown; i++) {
 		unsigned c = v->order[i];
-		uint64_t total = v->l->total[c], n = counts ? counts[c] : 0;
+		double n = counts ? counts[c] : 0;
 
-		*cell++ = (struct emit_cell){
-			.u = v->e->format == EMIT_TABLE ? query_scaled(&v->q->cols[c], n) : n,
-			.none = !counts,
-		};
-		*cell++ = (struct emit_cell){.d = total ? 100 * (double)n / (double)total : 0,
-					     .none = !n};
+		*cell = amount_cell(v->e, &v->columns->cols.v[c], n);
+		cell++->none |= !counts;
+		*cell = percent_cell(n, v->l->total[c]);
+		cell++->none = n == 0;
 	}
 	for (struct emit_cell *blank = cell; blank < v->cells + v->n_cols; blank++)
 		*blank = (struct emit_cell){.none = true};
@@ -217,7 +224,7 @@ static bool has_stray_insns(const struct listing *l)
 /* Instructions without a line come last, so that the rows add up to the procedure. */
 static void emit_strays(struct list *v, enum list_mode mode)
 {
-	uint64_t *sum;
+	double *sum;
 
 	if (!has_stray_insns(v->l))
 		return;
@@ -226,30 +233,28 @@ static void emit_strays(struct list *v, enum list_mode mode)
 		emit_insns_of(v, LINE_NONE);
 		return;
 	}
-	sum = xcalloc(v->q->n_cols + 1, sizeof(*sum));
+	sum = xcalloc(v->l->n_cols + 1, sizeof(*sum));
 	vec_each (in, &v->l->insns)
-		for (unsigned c = 0; c < v->q->n_cols; c++)
+		for (unsigned c = 0; c < v->l->n_cols; c++)
 			sum[c] += in->line == LINE_NONE ? in->counts[c] : 0;
 	count_cells(v, sum);
 	emit_row(v->e, v->cells);
 	free(sum);
 }
 
-static void emit_procedure(struct emit *e, struct query *q, const struct listing *l)
+static void emit_procedure(struct emit *e, const struct listing *l)
 {
-	const struct image *im = &q->profile->images.v[l->image];
 	struct json *j = emit_json(e);
-	char id[2 * BUILD_ID_MAX + 1], hex[20];
 	struct str s = {0};
+	char hex[20];
 
-	build_id_format(&im->build_id, id);
 	if (j) {
 		json_key(j, "procedure");
 		json_str(j, l->procedure);
 		json_key(j, "image");
-		json_str(j, query_image_name(q, l->image));
+		json_str(j, l->image);
 		json_key(j, "build_id");
-		json_str(j, id);
+		json_str(j, l->build_id);
 		snprintf(hex, sizeof(hex), "%#" PRIx64, l->start);
 		json_key(j, "start");
 		json_str(j, hex);
@@ -260,9 +265,11 @@ static void emit_procedure(struct emit *e, struct query *q, const struct listing
 		json_bool(j, l->is_source_newer);
 	}
 	text_show(&s, l->procedure);
-	str_add(&s, " in ");
-	text_show(&s, query_image_name(q, l->image));
-	emit_text(e, "%s, %#" PRIx64 "-%#" PRIx64 "\n", str_get(&s), l->start, l->end);
+	str_add(&s, l->image ? " in " : "");
+	text_show(&s, l->image ? l->image : "");
+	if (l->end > l->start)
+		str_addf(&s, ", %#" PRIx64 "-%#" PRIx64, l->start, l->end);
+	emit_text(e, "%s\n", str_get(&s));
 	str_reset(&s);
 	if (l->file) {
 		text_show(&s, l->file);
@@ -273,16 +280,14 @@ static void emit_procedure(struct emit *e, struct query *q, const struct listing
 	str_release(&s);
 }
 
-void list_emit(struct emit *e, struct query *q, struct listing *l, enum list_mode mode,
-	       bool no_header)
+void list_rows_emit(struct emit *e, const struct columns *columns, const struct listing *l,
+		    enum list_mode mode, bool no_header)
 {
-	struct list v = {.e = e, .q = q, .l = l};
+	struct list v = {.e = e, .columns = columns, .l = l};
 
 	make_cols(&v, mode);
-	emit_begin(e);
-	header_emit(e, q, no_header);
 	if (!no_header || e->format == EMIT_JSON)
-		emit_procedure(e, q, l);
+		emit_procedure(e, l);
 	emit_table(e, "rows", v.cols, v.n_cols);
 	if (mode == LIST_ASM) {
 		vec_each (in, &l->insns)
@@ -292,9 +297,21 @@ void list_emit(struct emit *e, struct query *q, struct listing *l, enum list_mod
 		emit_strays(&v, mode);
 	}
 	emit_table_end(e);
-	emit_end(e);
 	free(v.order);
 	free(v.cols);
 	free(v.cells);
 	arena_release(&v.arena);
+}
+
+void list_emit(struct emit *e, struct query *q, const struct listing *l, enum list_mode mode,
+	       bool no_header)
+{
+	struct columns columns;
+
+	cols_of_query(&columns, q);
+	emit_begin(e);
+	header_emit(e, q, no_header);
+	list_rows_emit(e, &columns, l, mode, no_header);
+	emit_end(e);
+	cols_release(&columns);
 }

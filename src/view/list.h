@@ -3,6 +3,7 @@
 #ifndef VIEW_LIST_H
 #define VIEW_LIST_H
 
+#include "query/columns.h"
 #include "query/listing.h"
 #include "view/emit.h"
 
@@ -18,7 +19,11 @@ enum list_mode {
 enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice);
 
 /* Emits the document.  MODE is not LIST_BEST. */
-void list_emit(struct emit *e, struct query *q, struct listing *l, enum list_mode mode,
+void list_emit(struct emit *e, struct query *q, const struct listing *l, enum list_mode mode,
 	       bool no_header);
+
+/* A part of a document: the procedure and its rows, of any origin; L's counts are of COLUMNS. */
+void list_rows_emit(struct emit *e, const struct columns *columns, const struct listing *l,
+		    enum list_mode mode, bool no_header);
 
 #endif

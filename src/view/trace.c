@@ -4,11 +4,10 @@
  */
 #include "view/trace.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "view/header.h"
+#include "view/timeline.h"
 
 struct view {
 	struct emit *e;
@@ -22,18 +21,11 @@ struct view {
 /* "12.345678", seconds since zero. */
 static struct emit_cell seconds(struct view *v, uint64_t time_ns)
 {
-	char text[40];
-	uint64_t ns = time_ns - v->t->zero_ns;
-
-	snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(ns / 1000000000),
-		 (unsigned long long)(ns % 1000000000 / 1000));
-	return (struct emit_cell){.s = arena_strdup(&v->arena, text)};
+	return (struct emit_cell){.s = timeline_seconds(&v->arena, v->t->zero_ns, time_ns)};
 }
 
-/* ' ' not there, '.' no point, then by quarters of the fullest stretch. */
 static struct emit_cell bar(struct view *v, const struct thread *t, uint64_t *counts)
 {
-	static const char levels[] = "-+*#";
 	unsigned n = v->opts->width;
 	char *text = arena_alloc(&v->arena, n + 1);
 
@@ -42,9 +34,7 @@ static struct emit_cell bar(struct view *v, const struct thread *t, uint64_t *co
 		bool there = t->start_ns < threads_stretch(v->t, n, i + 1) &&
 			     t->end_ns > threads_stretch(v->t, n, i);
 
-		text[i] = there ? '.' : ' ';
-		if (counts[i])
-			text[i] = levels[(counts[i] * 4 - 1) / v->most];
+		text[i] = timeline_char(counts[i], v->most, there);
 	}
 	text[n] = '\0';
 	return (struct emit_cell){.s = text};
@@ -89,7 +79,7 @@ static void emit_threads(struct view *v)
 	if (v->opts->width)
 		find_most(v, counts);
 	if (v->opts->width && v->most && !v->opts->no_header)
-		emit_text(v->e, "bars: %.6f s a character; # up to %llu points, . none\n\n",
+		emit_text(v->e, TIMELINE_LEGEND,
 			  (double)(v->t->to_ns - v->t->from_ns) / 1e9 / v->opts->width,
 			  (unsigned long long)v->most);
 	emit_table(v->e, v->e->format == EMIT_CSV && !v->opts->points ? "rows" : "threads", cols,
@@ -183,9 +173,6 @@ static void emit_points(struct view *v)
 /* When second 0 was, and what there was no room for. */
 static void emit_head(struct view *v)
 {
-	time_t t = (time_t)(v->t->zero_ns / 1000000000);
-	struct tm tm;
-	char text[40];
 	struct json *j = emit_json(v->e);
 
 	if (j) {
@@ -193,10 +180,7 @@ static void emit_head(struct view *v)
 		json_u64(j, v->t->n_dropped);
 		return;
 	}
-	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
-		emit_text(v->e, "second 0 is %s.%06u UTC; %llu points of %zu threads\n", text,
-			  (unsigned)(v->t->zero_ns % 1000000000 / 1000),
-			  (unsigned long long)v->t->n_points, v->t->threads.n);
+	timeline_emit_zero(v->e, v->t->zero_ns, v->t->n_points, v->t->threads.n);
 	if (v->t->n_dropped)
 		emit_text(v->e, "trace_full: %llu points were dropped for want of room\n",
 			  (unsigned long long)v->t->n_dropped);
