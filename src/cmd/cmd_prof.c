@@ -196,7 +196,7 @@ static int show_hpc_threads(struct cmd *c, struct hpc_query *q, const struct pro
 	else
 		vec_push(&ids, HPC_ROOT_CTX);
 	if (!rc)
-		rc = hpc_threads_find(&t, q, ids.v, ids.n, true, &c->err);
+		rc = hpc_threads_find(&t, q, ids.v, ids.n, &c->err);
 	if (!rc)
 		rc = hpc_threads_emit(&c->emit, q, &t, o, &c->err);
 	if (!rc && !t.rows.n)

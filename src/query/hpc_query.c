@@ -628,14 +628,20 @@ static int add_selected(struct hpc_query *q, uint32_t ctx, enum hpc_amount amoun
 	return 0;
 }
 
-int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
-		     double *values, struct err *err)
+/* Adds what context CTX, one of N looked up together, is: as far as one look tells. */
+static int add_context(struct hpc_query *q, uint32_t ctx, size_t n, enum hpc_amount amount,
+		       double *values, struct err *err)
+{
+	return q->all_threads ? add_summarized(q, ctx, n > 1, amount, values, err)
+			      : add_selected(q, ctx, amount, values, err);
+}
+
+/* Adds the columns that add_context could not tell. */
+static int add_rest(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
+		    double *values, struct err *err)
 {
 	int rc = 0;
 
-	for (size_t k = 0; !rc && k < n; k++)
-		rc = q->all_threads ? add_summarized(q, ids[k], n > 1, amount, values, err)
-				    : add_selected(q, ids[k], amount, values, err);
 	for (size_t i = 0; !rc && n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
 		bool several = n > 1 && col->stat != HPC_STAT_SUM;
@@ -653,4 +659,29 @@ int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hp
 			values[i] += hpc_moments_stat(&m, col->stat);
 	}
 	return rc;
+}
+
+int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
+		     double *values, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t k = 0; !rc && k < n; k++)
+		rc = add_context(q, ids[k], n, amount, values, err);
+	return rc ? rc : add_rest(q, ids, n, amount, values, err);
+}
+
+int hpc_query_both(struct hpc_query *q, const uint32_t *ids, size_t n, double *inclusive,
+		   double *exclusive, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t k = 0; !rc && k < n; k++) {
+		rc = add_context(q, ids[k], n, AMOUNT_INCLUSIVE, inclusive, err);
+		if (!rc)
+			rc = add_context(q, ids[k], n, AMOUNT_EXCLUSIVE, exclusive, err);
+	}
+	if (!rc)
+		rc = add_rest(q, ids, n, AMOUNT_INCLUSIVE, inclusive, err);
+	return rc ? rc : add_rest(q, ids, n, AMOUNT_EXCLUSIVE, exclusive, err);
 }

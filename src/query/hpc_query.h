@@ -91,6 +91,10 @@ void hpc_query_release(struct hpc_query *q);
 int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
 		     double *values, struct err *err);
 
+/* The same for AMOUNT_INCLUSIVE and AMOUNT_EXCLUSIVE, with each context looked up once. */
+int hpc_query_both(struct hpc_query *q, const uint32_t *ids, size_t n, double *inclusive,
+		   double *exclusive, struct err *err);
+
 /* What values of threads come to. */
 struct hpc_moments {
 	double n, x, x2, min, max; /* how many, their sum, that of their squares */

@@ -22,23 +22,17 @@ static int fill(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amo
 	return rc;
 }
 
-static double sort_key(const struct hpc_query *q, const struct hpc_thread_row *r, bool by_inclusive)
+static double sort_key(const struct hpc_query *q, const struct hpc_thread_row *r)
 {
-	double v = (by_inclusive ? r->inclusive : r->exclusive)[q->columns.sort];
+	double v = r->inclusive[q->columns.sort];
 
 	return isnan(v) ? -INFINITY : v;
 }
 
-struct order {
-	const struct hpc_query *q;
-	bool by_inclusive;
-};
-
 static int compare_rows(const void *a, const void *b, void *arg)
 {
-	const struct order *o = arg;
 	const struct hpc_thread_row *x = a, *y = b;
-	double kx = sort_key(o->q, x, o->by_inclusive), ky = sort_key(o->q, y, o->by_inclusive);
+	double kx = sort_key(arg, x), ky = sort_key(arg, y);
 
 	if (kx != ky)
 		return kx > ky ? -1 : 1;
@@ -46,10 +40,9 @@ static int compare_rows(const void *a, const void *b, void *arg)
 }
 
 int hpc_threads_find(struct hpc_threads *t, struct hpc_query *q, const uint32_t *ids, size_t n,
-		     bool by_inclusive, struct err *err)
+		     struct err *err)
 {
 	const size_t n_cols = q->cols.n, n_profiles = q->db->profiles.nProfiles;
-	struct order o = {q, by_inclusive};
 	bool *any = xcalloc(n_profiles + 1, sizeof(*any));
 	int rc = 0;
 
@@ -79,9 +72,13 @@ int hpc_threads_find(struct hpc_threads *t, struct hpc_query *q, const uint32_t 
 		}
 	}
 	free(any);
-	if (t->rows.n > 1)
-		qsort_r(t->rows.v, t->rows.n, sizeof(*t->rows.v), compare_rows, &o);
 	return rc;
+}
+
+void hpc_threads_sort(struct hpc_threads *t, const struct hpc_query *q)
+{
+	if (t->rows.n > 1)
+		qsort_r(t->rows.v, t->rows.n, sizeof(*t->rows.v), compare_rows, (void *)q);
 }
 
 void hpc_threads_release(struct hpc_threads *t)

@@ -11,15 +11,18 @@ struct hpc_thread_row {
 };
 
 struct hpc_threads {
-	VEC(struct hpc_thread_row) rows;	   /* by falling number of the sort column */
+	VEC(struct hpc_thread_row) rows;	   /* by profile, until sorted */
 	struct hpc_moments *inclusive, *exclusive; /* by column, over the rows */
 	double *amounts;
 };
 
 /* Finds what the contexts IDS, N together, are in each chosen thread that has anything of them: one
- * piece of cct.db for each context and metric.  BY_INCLUSIVE says what rows are sorted by. */
+ * piece of cct.db for each context and metric. */
 int hpc_threads_find(struct hpc_threads *t, struct hpc_query *q, const uint32_t *ids, size_t n,
-		     bool by_inclusive, struct err *err);
+		     struct err *err);
+
+/* Sorts the rows by falling inclusive number of Q's sort column. */
+void hpc_threads_sort(struct hpc_threads *t, const struct hpc_query *q);
 void hpc_threads_release(struct hpc_threads *t);
 
 /* Parses contexts as rows of data have them, "12+15".  -EINVAL when malformed. */

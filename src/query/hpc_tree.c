@@ -15,20 +15,50 @@
 /* A context below the node being opened. */
 struct found {
 	scope_id scope;
-	uint32_t order; /* as decoded */
 	struct hpc_spot spot;
 };
 
 typedef VEC(struct found) found_spots;
 typedef VEC(struct hpc_spot) hpc_spots;
 
-static int compare_found(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
+/* Those of one scope: COUNT spots, from FIRST on when they are parted. */
+struct group {
+	scope_id scope;
+	size_t first, n;
+};
 
-	if (x->scope != y->scope)
-		return x->scope < y->scope ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
+typedef VEC(struct group) spot_groups;
+
+/* Parts FOUND by scope into T->parted, in the order scopes come first. */
+static void part(struct hpc_tree *t, const found_spots *found, spot_groups *groups)
+{
+	size_t at = 0;
+
+	while (t->group_of.n < t->scopes.scopes.scopes.n)
+		vec_push(&t->group_of, 0);
+	vec_each (f, found) {
+		uint32_t *group = &t->group_of.v[f->scope];
+
+		if (!*group) {
+			vec_push(groups, (struct group){.scope = f->scope});
+			*group = (uint32_t)groups->n;
+		}
+		groups->v[*group - 1].n++;
+	}
+	vec_each (g, groups) {
+		g->first = at;
+		at += g->n;
+		g->n = 0;
+	}
+	t->parted.n = 0;
+	vec_reserve(&t->parted, found->n);
+	vec_each (f, found) {
+		struct group *g = &groups->v[t->group_of.v[f->scope] - 1];
+
+		t->parted.v[g->first + g->n++] = f->spot;
+	}
+	vec_each (g, groups)
+		t->group_of.v[g->scope] = 0;
 }
 
 /* A context can be decoded once in a sound file: its node's row is opened once. */
@@ -78,7 +108,7 @@ static int look_into(struct hpc_tree *t, const struct hpc_ctx *parent, uint32_t 
 			rc = hpc_scopes_find(&t->scopes, &ctx, so->level, &spot.function, &scope,
 					     err);
 			if (!rc)
-				vec_push(found, (struct found){scope, (uint32_t)found->n, spot});
+				vec_push(found, (struct found){scope, spot});
 		}
 	}
 	return rc;
@@ -93,33 +123,30 @@ static int look_below(struct hpc_tree *t, const struct hpc_spot *spot, found_spo
 	return spot->szChildren ? look_into(t, &parent, spot->function, found, hidden, err) : 0;
 }
 
-/* Makes N found spots of one scope a node, if they have values. */
-static int add_node(struct hpc_tree *t, const struct found *f, size_t n, tree_children *ret,
-		    struct err *err)
+/* Makes the parted spots of G a node, if they have values. */
+static int add_node(struct hpc_tree *t, const struct group *g, tree_children *ret, struct err *err)
 {
-	size_t n_cols = t->q->cols.n, at = t->amounts.n;
+	const struct hpc_spot *spots = t->parted.v + g->first;
+	size_t n_cols = t->q->cols.n, at = t->amounts.n, n = g->n;
 	uint32_t *ids = xcalloc(n, sizeof(*ids));
 	bool any = false;
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		ids[i] = f[i].spot.ctxId;
+		ids[i] = spots[i].ctxId;
 	vec_reserve(&t->amounts, 2 * n_cols);
 	memset(t->amounts.v + at, 0, 2 * n_cols * sizeof(double));
-	rc = hpc_query_values(t->q, ids, n, AMOUNT_INCLUSIVE, t->amounts.v + at, err);
-	if (!rc)
-		rc = hpc_query_values(t->q, ids, n, AMOUNT_EXCLUSIVE, t->amounts.v + at + n_cols,
-				      err);
+	rc = hpc_query_both(t->q, ids, n, t->amounts.v + at, t->amounts.v + at + n_cols, err);
 	free(ids);
 	for (size_t i = 0; i < 2 * n_cols; i++)
 		any |= t->amounts.v[at + i] != 0;
 	if (rc || !any)
 		return rc;
 	t->amounts.n += 2 * n_cols;
-	vec_push(ret, (struct tree_child){(node_id)t->nodes.n, f->scope});
-	vec_push(&t->nodes, (struct hpc_tree_node){f->scope, t->spots.n, (uint32_t)n});
+	vec_push(ret, (struct tree_child){(node_id)t->nodes.n, g->scope});
+	vec_push(&t->nodes, (struct hpc_tree_node){g->scope, t->spots.n, (uint32_t)n});
 	for (size_t i = 0; i < n; i++)
-		vec_push(&t->spots, f[i].spot);
+		vec_push(&t->spots, spots[i]);
 	return 0;
 }
 
@@ -129,6 +156,7 @@ static int open_node(struct tree_source *s, node_id node, tree_children *ret, st
 	const struct hpc_tree_node *n = &t->nodes.v[node];
 	found_spots found = {0};
 	hpc_spots hidden = {0};
+	spot_groups groups = {0};
 	int rc = 0;
 
 	if (node == 0)
@@ -140,12 +168,11 @@ static int open_node(struct tree_source *s, node_id node, tree_children *ret, st
 
 		rc = look_below(t, &spot, &found, &hidden, err);
 	}
-	vec_sort(&found, compare_found);
-	for (size_t i = 0, end; !rc && i < found.n; i = end) {
-		for (end = i; end < found.n && found.v[end].scope == found.v[i].scope;)
-			end++;
-		rc = add_node(t, found.v + i, end - i, ret, err);
-	}
+	if (!rc)
+		part(t, &found, &groups);
+	for (size_t i = 0; !rc && i < groups.n; i++)
+		rc = add_node(t, &groups.v[i], ret, err);
+	vec_release(&groups);
 	vec_release(&found);
 	vec_release(&hidden);
 	return rc;
@@ -250,6 +277,8 @@ void hpc_tree_close(struct hpc_tree *t)
 	vec_release(&t->nodes);
 	vec_release(&t->spots);
 	vec_release(&t->amounts);
+	vec_release(&t->parted);
+	vec_release(&t->group_of);
 	free(t->parent);
 	free(t->end);
 	free(t->scope);

@@ -36,8 +36,10 @@ struct hpc_tree {
 	struct hpc_scopes scopes;
 	VEC(struct hpc_tree_node) nodes; /* opened row by row: those that were seen */
 	VEC(struct hpc_spot) spots;
-	VEC(double) amounts; /* by node: inclusive, then exclusive ones */
-	uint64_t n_decoded;  /* contexts */
+	VEC(double) amounts;	     /* by node: inclusive, then exclusive ones */
+	uint64_t n_decoded;	     /* contexts */
+	VEC(struct hpc_spot) parted; /* being opened */
+	VEC(uint32_t) group_of;	     /* by scope; all 0 between uses */
 	/* of trees of all contexts, in preorder */
 	node_id *parent, *end;
 	scope_id *scope;

@@ -7,6 +7,7 @@
 #define DIGITS	       6
 #define LEAST_DECIMALS 2
 #define MOST_DECIMALS  9
+#define ROUNDING       1e-12 /* of sums of whole numbers */
 
 void amounts_note(struct amounts *a, const struct columns *c, const double *values)
 {
@@ -20,7 +21,7 @@ void amounts_note_one(struct amounts *a, double value)
 	if (!isfinite(value))
 		return;
 	a->largest = fmax(a->largest, value);
-	a->has_fractions |= value != floor(value);
+	a->has_fractions |= fabs(value - round(value)) > ROUNDING * value;
 }
 
 uint8_t amounts_decimals(const struct amounts *a)

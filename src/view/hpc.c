@@ -43,21 +43,35 @@ static void text_recording(struct emit *e, const struct hpc_query *q)
 	str_release(&line);
 }
 
+/* Each total has its own unit, and so its own decimals. */
+static const char *total_text(const struct column *c, struct arena *a)
+{
+	struct amounts one = {0};
+	struct str s = {0};
+	const char *kept;
+
+	if (!isfinite(c->total))
+		return NULL;
+	amounts_note_one(&one, c->total);
+	str_addf(&s, "%.*f", amounts_decimals(&one), c->total);
+	kept = arena_strdup(a, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
 static void emit_metrics(struct emit *e, const struct hpc_query *q)
 {
-	unsigned *order = xcalloc(q->cols.n + 1, sizeof(*order));
-	unsigned n = cols_order(&q->columns, order);
-	struct amounts a = {0};
-	struct emit_col cols[] = {
+	static const struct emit_col cols[] = {
 		{"name", "metric", EMIT_STR},
 		{"stat", NULL, EMIT_STR, .in = EMIT_IN_JSON},
-		{"total", NULL, EMIT_FIXED},
+		{"total", NULL, EMIT_FIXED, .in = EMIT_IN_JSON},
+		{"total_text", "total", EMIT_STR, .in = EMIT_IN_TABLE},
 		{"derived", NULL, EMIT_U64, .in = EMIT_IN_JSON},
 	};
+	unsigned *order = xcalloc(q->cols.n + 1, sizeof(*order));
+	unsigned n = cols_order(&q->columns, order);
+	struct arena texts = {0};
 
-	for (unsigned i = 0; i < n; i++)
-		amounts_note_one(&a, q->columns.cols.v[order[i]].total);
-	cols[2].decimals = amounts_decimals(&a);
 	emit_table(e, "events", cols, n_elems(cols));
 	for (unsigned i = 0; i < n; i++) {
 		const struct column *c = &q->columns.cols.v[order[i]];
@@ -67,10 +81,12 @@ static void emit_metrics(struct emit *e, const struct hpc_query *q)
 				    {.s = c->name},
 				    {.s = h->metric ? hpc_stat_name(h->stat) : NULL},
 				    {.d = c->total, .none = !isfinite(c->total)},
+				    {.s = total_text(c, &texts)},
 				    {.u = !h->metric},
 			    });
 	}
 	emit_table_end(e);
+	arena_release(&texts);
 	free(order);
 }
 

@@ -194,7 +194,7 @@ static void emit_statistics(struct emit *e, const struct hpc_query *q, const str
 	free(order);
 }
 
-int hpc_threads_emit(struct emit *e, struct hpc_query *q, const struct hpc_threads *t,
+int hpc_threads_emit(struct emit *e, struct hpc_query *q, struct hpc_threads *t,
 		     const struct hpc_prof_opts *o, struct err *err)
 {
 	struct amounts *amounts = xcalloc(q->columns.cols.n + 1, sizeof(*amounts));
@@ -202,6 +202,7 @@ int hpc_threads_emit(struct emit *e, struct hpc_query *q, const struct hpc_threa
 	struct json *j;
 	struct str name = {0};
 	const bool of_all = !o->contexts;
+	double so_far = 0;
 	struct sheet s;
 	int rc = 0;
 
@@ -221,7 +222,13 @@ int hpc_threads_emit(struct emit *e, struct hpc_query *q, const struct hpc_threa
 	}
 	emit_statistics(e, q, t, of_all, o->no_header);
 	emit_table(e, "rows", s.cols, s.n_cols);
+	if (o->keep_pct > 0)
+		hpc_threads_sort(t, q);
 	vec_each (r, &t->rows) {
+		if (o->keep_pct < 100 &&
+		    so_far * 100 >= o->keep_pct * t->inclusive[q->columns.sort].x)
+			break;
+		so_far += r->inclusive[q->columns.sort];
 		struct emit_cell *cell = sheet_cells(e, &s, of_all ? r->inclusive : r->exclusive,
 						     r->inclusive, false);
 

@@ -19,8 +19,8 @@ struct hpc_prof_opts {
 int hpc_prof_emit(struct emit *e, struct hpc_tree *t, const struct tree_rows *rows,
 		  const struct hpc_prof_opts *o, size_t *ret_n, struct err *err);
 
-/* Emits what contexts are in each thread, and statistics over the threads. */
-int hpc_threads_emit(struct emit *e, struct hpc_query *q, const struct hpc_threads *t,
+/* Emits what contexts are in each thread (sorts T), and statistics over the threads. */
+int hpc_threads_emit(struct emit *e, struct hpc_query *q, struct hpc_threads *t,
 		     const struct hpc_prof_opts *o, struct err *err);
 
 #endif

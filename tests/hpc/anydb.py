@@ -1,5 +1,6 @@
-"""A second reader of HPCToolkit databases, written from the description of the format (docs/formats/hpctoolkit.md)
-and from nothing else of this project, to hold the first one against.  Reads everything at once."""
+"""A second reader of any HPCToolkit database, those that HPCToolkit made too; written from the format's
+description (docs/formats/hpctoolkit.md) and from nothing else of this project, to hold the first one against.
+Reads everything at once and is lenient."""
 import pathlib
 import struct
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Holds what `dwell tree`, `prof`, `list` and `trace` say of HPCToolkit databases against anydb.py, a second
-reader:  views.py DWELL DATABASE...
+reader:  views.py DWELL DATABASE... | views.py DWELL --make MKHPC
 
-Without databases those below $DWELL_FIXTURES/hpctoolkit are taken (skipped when there are none).  Prints TAP."""
+With --make they are what MKHPC writes, in both layouts.  Without databases those below
+$DWELL_FIXTURES/hpctoolkit are taken (skipped when there are none).  Prints TAP."""
 import collections
 import json
 import math
@@ -11,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import anydb
 
@@ -341,7 +343,13 @@ def check_database(path):
         check_traces(db, path)
 
 
-databases = [pathlib.Path(p) for p in sys.argv[2:]]
+scratch = tempfile.TemporaryDirectory()
+if sys.argv[2:3] == ["--make"]:
+    databases = [pathlib.Path(scratch.name) / layout for layout in ("released", "page")]
+    for database in databases:
+        subprocess.run([sys.argv[3], database, database.name], check=True)
+else:
+    databases = [pathlib.Path(p) for p in sys.argv[2:]]
 if not databases:
     fixtures = pathlib.Path(os.environ.get("DWELL_FIXTURES", "/nonexistent")) / "hpctoolkit"
     databases = sorted(p.parent for p in fixtures.rglob("meta.db") if (p.parent / "profile.db").exists())
