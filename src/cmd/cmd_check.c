@@ -149,7 +149,11 @@ static int check_store(struct check_run *r, const char *path, struct err *err)
 	rc = store_load(path, &all, &p, &sink, err);
 	profile_release(&p);
 	if (rc == -EBADMSG || rc == -ENODATA) {
-		add(r, path, NULL, err->msg);
+		const char *text = err->msg;
+
+		if (str_starts(text, path) && str_starts(text + strlen(path), ": "))
+			text += strlen(path) + 2;
+		add(r, path, NULL, text);
 		rc = 0;
 	}
 	return rc == -ENOENT || rc > 0 ? 0 : rc; /* one without recordings is sound */

@@ -144,15 +144,33 @@ static struct hpc_profile_value step(struct hpc_check *c, struct transposed *t,
 	return v;
 }
 
+/* Reports a value of P at AT unless another of P was reported, as *REPORTED says. */
+static void report_value(struct hpc_check *c, const struct transposed *t,
+			 const struct hpc_profile *p, uint32_t ctxId, const struct hpc_value *v,
+			 const struct hpc_profile_value *have, uint64_t at, bool *reported)
+{
+	if (*reported)
+		return;
+	*reported = true;
+	if (have->profIndex != p->index)
+		hpc_problem(c, p->db->name, at, "{Val}", "value",
+			    "%s has no value of metric %u in context %u for profile %u",
+			    t->cct->name, v->metricId, ctxId, p->index);
+	else
+		hpc_problem(c, p->db->name, at + 2, "{Val}", "value",
+			    "%.17g, but %.17g in %s (metric %u, context %u, profile %u)", v->value,
+			    have->value, t->cct->name, v->metricId, ctxId, p->index);
+}
+
 /* Compares a context's values in profile P with what comes next in cct.db. */
-static bool compare_ctx(struct hpc_check *c, struct transposed *t, const struct hpc_profile *p,
-			const struct hpc_ctx_values *cv)
+static void compare_ctx(struct hpc_check *c, struct transposed *t, const struct hpc_profile *p,
+			const struct hpc_ctx_values *cv, bool *reported)
 {
 	struct hpc_cct cct;
 	uint32_t m = 0;
 
 	if (hpc_cct_open(&cct, t->cct, cv->ctxId, NULL))
-		return true;
+		return;
 	for (uint64_t i = 0; i < cv->n; i++) {
 		struct hpc_value v = hpc_ctx_value(cv, i);
 		uint64_t at = p->pValues + (uint64_t)(cv->values - p->values) + SZ_PVAL * i;
@@ -164,21 +182,10 @@ static bool compare_ctx(struct hpc_check *c, struct transposed *t, const struct 
 		if (m < cct.nMetrics &&
 		    hpc_le16(cct.metricIndices + (size_t)SZ_CIDX * m) == v.metricId)
 			have = step(c, t, &cct, m, p->index);
-		if (have.profIndex != p->index) {
-			hpc_problem(c, p->db->name, at, "{Val}", "value",
-				    "%s has no value of metric %u in context %u for profile %u",
-				    t->cct->name, v.metricId, cv->ctxId, p->index);
-			return false;
-		}
-		if (memcmp(&have.value, &v.value, sizeof(v.value)) != 0) {
-			hpc_problem(c, p->db->name, at + 2, "{Val}", "value",
-				    "%.17g, but %.17g in %s (metric %u, context %u, profile %u)",
-				    v.value, have.value, t->cct->name, v.metricId, cv->ctxId,
-				    p->index);
-			return false;
-		}
+		if (have.profIndex != p->index ||
+		    memcmp(&have.value, &v.value, sizeof(v.value)) != 0)
+			report_value(c, t, p, cv->ctxId, &v, &have, at, reported);
 	}
-	return true;
 }
 
 /* What cct.db has behind the last of the profiles; the first of each context. */
@@ -204,22 +211,21 @@ static void check_rest(struct hpc_check *c, const struct transposed *t)
 /* Of each profile the first value that differs is reported. */
 static void check_transposed(struct hpc_check *c, const struct hpc_files *f)
 {
-	uint64_t before = c->n_problems;
 	struct transposed t;
 
 	transposed_init(&t, f);
 	for (uint32_t i = 0; i < f->profiles->nProfiles; i++) {
 		struct hpc_ctx_values cv;
 		struct hpc_profile p;
+		bool reported = false;
 
 		if (hpc_profile_open(&p, f->profiles, i, NULL) || p.isSummary)
 			continue;
 		for (uint32_t k = 0; k < p.nCtxs; k++)
-			if (hpc_profile_ctx(&p, k, &cv, NULL) || !compare_ctx(c, &t, &p, &cv))
-				break;
+			if (hpc_profile_ctx(&p, k, &cv, NULL) == 0)
+				compare_ctx(c, &t, &p, &cv, &reported);
 	}
-	if (c->n_problems == before)
-		check_rest(c, &t);
+	check_rest(c, &t);
 	transposed_release(&t);
 }
 
