@@ -93,6 +93,11 @@ uint64_t perfdata_time(const struct perfdata *pd, const struct perfdata_head *he
 
 	if (!sample && !pd->sample_id_all)
 		return 0;
+	if (!sample && pd->n_ids && pd->other_id_at > 0) {
+		event_of(pd, head, &body, &unknown);
+		if (unknown) /* see read_trailer */
+			return 0;
+	}
 	if (at == -2) {
 		uint32_t event = event_of(pd, head, &body, &unknown);
 
@@ -120,6 +125,11 @@ static void read_trailer(const struct perfdata *pd, struct rd *r, struct perfdat
 		return;
 	}
 	r->end -= n;
+	/* Kernels make KSYMBOL and BPF_EVENT records longer for each event they are written to (the
+	 * size in perf_event_ksymbol_output is not set back), with nothing but chance behind the
+	 * first's end: an id that no event has, and a time that is none. */
+	if (ret->unknown_id)
+		return;
 	id = rd_init(r->end, n);
 	ret->id.has =
 		(uint32_t)(t & (PERFDATA_S_TID | PERFDATA_S_TIME | PERFDATA_S_ID |

@@ -61,16 +61,24 @@ struct perf_in {
 
 /* Events. */
 
-static const char *generic_name;
+struct name_search {
+	const struct perfdata_attr *attr;
+	char *found; /* NULL: not yet */
+};
+
 static void match_name(const struct event_name *n, void *arg)
 {
-	const struct perfdata_attr *a = arg;
-	const enum event_kind kinds[] = {EVENT_HARDWARE, EVENT_SOFTWARE, EVENT_TRACEPOINT,
-					 EVENT_CACHE};
+	/* PERF_TYPE_HARDWARE, _SOFTWARE, _HW_CACHE. */
+	static const struct {
+		uint32_t type;
+		enum event_kind kind;
+	} kinds[] = {{0, EVENT_HARDWARE}, {1, EVENT_SOFTWARE}, {3, EVENT_CACHE}};
+	struct name_search *s = arg;
 
-	if (a->type < n_elems(kinds) && a->type != 2 && n->kind == kinds[a->type] &&
-	    n->config == a->config)
-		generic_name = n->name;
+	for (size_t i = 0; i < n_elems(kinds) && !s->found; i++)
+		if (s->attr->type == kinds[i].type && n->kind == kinds[i].kind &&
+		    n->config == s->attr->config)
+			s->found = xstrdup(n->name);
 }
 
 /* What an event is called whose name the file does not tell. */
@@ -79,12 +87,11 @@ static char *make_name(const struct perfdata_attr *a)
 	/* PERF_TYPE_*: hardware, software, tracepoint, cache, raw, breakpoint. */
 	static const char *const types[] = {"hardware", "software", "tracepoint",
 					    "cache",	"raw",	    "breakpoint"};
-	struct perfdata_attr copy = *a;
+	struct name_search s = {.attr = a};
 
-	generic_name = NULL;
-	event_names_each(match_name, &copy);
-	if (generic_name)
-		return xstrdup(generic_name);
+	event_names_each(match_name, &s);
+	if (s.found)
+		return s.found;
 	if (a->type == 4)
 		return xasprintf("r%" PRIx64, a->config);
 	if (a->type < n_elems(types))

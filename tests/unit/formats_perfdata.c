@@ -273,6 +273,39 @@ TEST(truncated_at_every_byte)
 	}
 }
 
+/* A record whose end is nonsense has no time, and holds up no other. */
+TEST(nonsense_at_the_end)
+{
+	struct pd_file f = {0};
+	struct perf_stream_stats stats;
+	struct perfdata pd;
+	struct dump d;
+
+	pd_event(&f, &pd_plain, 11);
+	pd_event(&f, &pd_rich, 12);
+	for (unsigned i = 0; i < 10; i++) {
+		struct wr *w = pd_begin(&f, PERFDATA_KSYMBOL, 0);
+
+		pd_64(&f, w, 0xffffffffc0000000);
+		pd_32(&f, w, 0x200);
+		pd_32(&f, w, 0);
+		pd_text(w, "bpf_prog_1", 8);
+		pd_id(&f, pd_plain.sample_type, 5, 5, UINT64_MAX / 2, 0xbad);
+		pd_comm(&f, 5, 5, "c", false, 100 - i);
+		pd_comm(&f, 5, 5, "c", false, 100 + i);
+		pd_round(&f);
+	}
+	pd_finish(&f);
+	EXPECT_EQ(read_bytes(&d, &pd, f.out.v, f.out.n, false, &stats, NULL), 0);
+	EXPECT_EQ(stats.n_records, 30);
+	EXPECT(stats.n_late < 10);
+	EXPECT(strstr(str_get(&d.text), "ffffffffc0000000+200 type 0 flags 0 \"bpf_prog_1\""));
+	vec_each (t, &d.times)
+		EXPECT(*t <= 110);
+	dump_release(&d, &pd);
+	pd_release(&f);
+}
+
 TEST(no_word_without_a_place)
 {
 	struct pd_file f = {0};

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What perf recorded, in the model: whose samples they are and where, callers, counts, losses. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "model/trace.h"
+#include "perfdata_t.h"
+#include "port/perf_in.h"
+#include "t.h"
+
+static const struct perfdata_attr attr = {
+	.type = 1,
+	.period = 1000000,
+	.sample_type = PERFDATA_S_IP | PERFDATA_S_TID | PERFDATA_S_TIME | PERFDATA_S_ID,
+	.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL,
+};
+
+struct loaded {
+	struct profile p;
+	struct perf_in_result r;
+	char *text; /* profile_dump */
+	struct err err;
+	int rc;
+};
+
+/* Reads what is in F, which is released. */
+static struct loaded load(struct pd_file *f, const struct perf_in_opts *opts)
+{
+	struct perf_in_opts o = opts ? *opts : (struct perf_in_opts){.split = OWNER_TID};
+	int fd = memfd_create("perf.data", MFD_CLOEXEC);
+	struct loaded l = {0};
+	char path[40];
+
+	o.no_files = true;
+	pd_finish(f);
+	file_write_all(fd, f->out.v, f->out.n);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	profile_init(&l.p);
+	l.rc = perf_in_load(path, &o, &l.p, &l.r, &l.err);
+	profile_check(&l.p);
+	l.text = profile_dump(&l.p);
+	close(fd);
+	pd_release(f);
+	return l;
+}
+
+static void unload(struct loaded *l)
+{
+	free(l->text);
+	perf_in_result_release(&l->r);
+	profile_release(&l->p);
+}
+
+static void expect_value(const struct loaded *l, const char *owner_and_path, unsigned n)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s 0/0/0 %u 0\n", owner_and_path, n);
+	if (!strstr(l->text, line))
+		t_fail_("no \"%s\" in:\n%s", line, l->text);
+}
+
+/* Threads have names of their own, processes what their parents mapped and then their own. */
+TEST(processes)
+{
+	struct pd_file f = {0};
+	struct loaded l;
+
+	pd_event(&f, &attr, 7);
+	pd_comm(&f, 10, 10, "shell", false, 1);
+	pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/bin/shell", NULL, 1);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 2, 0x1010, NULL, 0);
+	pd_fork(&f, PERFDATA_FORK, 10, 11, 10, 10, 3);
+	pd_comm(&f, 10, 11, "worker", false, 4);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 11, 5, 0x1010, NULL, 0);
+	pd_fork(&f, PERFDATA_FORK, 20, 20, 10, 11, 6);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 20, 20, 7, 0x1020, NULL, 0); /* as its parent */
+	pd_comm(&f, 20, 20, "make", true, 8);
+	pd_mmap2(&f, 20, 0x1000, 0x2000, 0x3000, "/bin/make", NULL, 9);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 20, 20, 10, 0x1020, NULL, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 20, 20, 10, 0x9999, NULL, 0); /* nothing is there */
+	pd_fork(&f, PERFDATA_EXIT, 20, 20, 10, 10, 11);
+	pd_fork(&f, PERFDATA_FORK, 20, 20, 10, 10, 12); /* the number once more */
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 20, 20, 13, 0x1020, NULL, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 99, 99, 13, 0x1020, NULL, 0); /* nobody told */
+	pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 0, 0, 14, 0xffffffff81000010, NULL, 0);
+	l = load(&f, NULL);
+	EXPECT_EQ(l.rc, 0);
+	EXPECT_EQ(l.r.n_samples, 8);
+	EXPECT_EQ(l.r.n_unknown, 3);
+	expect_value(&l, "/bin/shell|shell|||4294967295|10|10|0 file:/bin/shell+0x10/0", 1);
+	expect_value(&l, "/bin/shell|worker|||4294967295|10|11|0 file:/bin/shell+0x10/0", 1);
+	expect_value(&l, "/bin/shell|worker|||4294967295|20|20|0 file:/bin/shell+0x20/0", 1);
+	expect_value(&l, "/bin/make|make|||4294967295|20|20|0 file:/bin/make+0x3020/0", 1);
+	expect_value(&l, "/bin/make|make|||4294967295|20|20|0 unknown:[unknown]+0x9999/0", 1);
+	expect_value(&l, "/bin/shell|shell|||4294967295|20|20|0 file:/bin/shell+0x20/0", 1);
+	expect_value(&l, "|:99|||4294967295|99|99|0 unknown:[unknown]+0x1020/0", 1);
+	expect_value(&l, "|swapper|||4294967295|0|0|3 unknown:[unknown]+0xffffffff81000010/0", 1);
+	unload(&l);
+}
+
+/* The kernel's list: callers at their calls, where it was interrupted as it is. */
+TEST(callers)
+{
+	struct perfdata_attr a = attr;
+	const uint64_t user[] = {PERFDATA_CONTEXT_USER, 0x1010, 0x1101, 0x1201};
+	const uint64_t both[] = {PERFDATA_CONTEXT_KERNEL,
+				 0xffffffff91000010,
+				 0xffffffff91000101,
+				 PERFDATA_CONTEXT_USER,
+				 0x1010,
+				 0x1101};
+	const uint64_t broken[] = {PERFDATA_CONTEXT_USER, 0x1010, (uint64_t)-4000, 0x1201};
+	struct pd_file f = {0};
+	struct loaded l;
+	struct wr *w;
+
+	a.sample_type |= PERFDATA_S_CALLCHAIN;
+	pd_event(&f, &a, 7);
+	w = pd_begin(&f, PERFDATA_MMAP, PERFDATA_MODE_KERNEL);
+	pd_32(&f, w, UINT32_MAX);
+	pd_32(&f, w, 0);
+	pd_64(&f, w, 0xffffffff91000000);
+	pd_64(&f, w, 0x1000000);
+	pd_64(&f, w, 0xffffffff91000000);
+	pd_text(w, "[kernel.kallsyms]_text", 8);
+	pd_id(&f, a.sample_type, UINT32_MAX, 0, 0, 7);
+	pd_comm(&f, 10, 10, "p", true, 1);
+	pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/p", NULL, 1);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 2, 0x1010, user, 4);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 3, 0x1010, user, 4);
+	pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, 10, 4, 0xffffffff91000010, both, 6);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 5, 0x1010, broken, 4);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 5, 0x1010, NULL, 0);
+	l = load(&f, NULL);
+	EXPECT_EQ(l.rc, 0);
+	expect_value(&l, "10|10|0 file:/p+0x200/1;file:/p+0x100/1;file:/p+0x10/0", 2);
+	expect_value(&l,
+		     "10|10|0 file:/p+0x100/1;file:/p+0x10/0;kernel:[kernel]+0xffffffff81000100/0;"
+		     "kernel:[kernel]+0xffffffff81000010/0",
+		     1);
+	expect_value(&l, "10|10|0 mark:[truncated: chain lost]+0/0;file:/p+0x10/0", 1);
+	expect_value(&l, "10|10|0 file:/p+0x10/0", 1);
+	unload(&l);
+}
+
+/* What the hardware kept of the calls stands in for the user's part of the list. */
+TEST(calls_of_the_hardware)
+{
+	struct perfdata_attr a = attr;
+	struct pd_file f = {0};
+	struct loaded l;
+	struct wr *w;
+
+	a.sample_type |= PERFDATA_S_CALLCHAIN | PERFDATA_S_BRANCH_STACK;
+	a.branch_sample_type = PERFDATA_B_CALL_STACK;
+	pd_event(&f, &a, 7);
+	pd_comm(&f, 10, 10, "p", true, 1);
+	pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/p", NULL, 1);
+	w = pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+	pd_64(&f, w, 0x1010);
+	pd_32(&f, w, 10);
+	pd_32(&f, w, 10);
+	pd_64(&f, w, 2);
+	pd_64(&f, w, 7);
+	pd_64(&f, w, 3);
+	pd_64(&f, w, PERFDATA_CONTEXT_USER);
+	pd_64(&f, w, 0x1010);
+	pd_64(&f, w, 0x1fff); /* what a lost frame pointer gives */
+	pd_64(&f, w, 2);
+	for (uint64_t i = 1; i <= 2; i++) {
+		pd_64(&f, w, 0x1000 + i * 0x100); /* from: the call */
+		pd_64(&f, w, 0x1008);
+		pd_64(&f, w, 0);
+	}
+	pd_end(&f);
+	l = load(&f, NULL);
+	EXPECT_EQ(l.rc, 0);
+	expect_value(&l, "10|10|0 file:/p+0x200/0;file:/p+0x100/0;file:/p+0x10/0", 1);
+	unload(&l);
+}
+
+/* A group that reads its members' counts: a sample of each that has counted since. */
+TEST(counts_of_a_group)
+{
+	struct perfdata_attr a = attr, b = attr;
+	struct pd_file f = {0};
+	struct loaded l;
+	const uint64_t counts[3][2] = {{100, 0}, {200, 3}, {300, 3}};
+
+	a.sample_type = b.sample_type |= PERFDATA_S_READ;
+	a.read_format = b.read_format = PERFDATA_R_GROUP | PERFDATA_R_ID;
+	b.config = 2; /* page-faults */
+	pd_event(&f, &a, 7);
+	pd_event(&f, &b, 8);
+	for (unsigned i = 0; i < 3; i++) {
+		struct wr *w = pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+
+		pd_64(&f, w, 0x1010);
+		pd_32(&f, w, 10);
+		pd_32(&f, w, 10);
+		pd_64(&f, w, 2 + i);
+		pd_64(&f, w, 7);
+		pd_64(&f, w, 2);
+		for (unsigned k = 0; k < 2; k++) {
+			pd_64(&f, w, counts[i][k]);
+			pd_64(&f, w, 7 + k);
+		}
+		pd_end(&f);
+	}
+	l = load(&f, NULL);
+	EXPECT_EQ(l.rc, 0);
+	EXPECT_EQ(l.p.events.n, 2);
+	EXPECT_EQ(profile_n_samples(&l.p, 0), 3);
+	EXPECT_EQ(profile_n_samples(&l.p, 1), 1);
+	unload(&l);
+}
+
+/* Losses are the event's whose id they tell; samples of nobody's are told of. */
+TEST(losses)
+{
+	struct pd_file f = {0};
+	struct perfdata_attr b = attr;
+	struct loaded l;
+	struct wr *w;
+
+	b.config = 2;
+	pd_event(&f, &attr, 7);
+	pd_event(&f, &b, 8);
+	w = pd_begin(&f, PERFDATA_LOST, 0);
+	pd_64(&f, w, 8);
+	pd_64(&f, w, 5);
+	pd_id(&f, attr.sample_type, 1, 1, 2, 7);
+	w = pd_begin(&f, PERFDATA_LOST_SAMPLES, 0);
+	pd_64(&f, w, 6);
+	pd_id(&f, attr.sample_type, 1, 1, 2, 7);
+	pd_sample(&f, 1, PERFDATA_MODE_USER, 1, 1, 3, 0x10, NULL, 0);
+	f.events[1].id = 99;
+	pd_sample(&f, 1, PERFDATA_MODE_USER, 1, 1, 3, 0x10, NULL, 0);
+	f.events[1].id = 8;
+	l = load(&f, NULL);
+	EXPECT_EQ(l.rc, 0);
+	EXPECT(strstr(l.text, "loss ring_full page-faults:1000000:0 5\n"));
+	EXPECT(strstr(l.text, "loss lost_samples cpu-clock:1000000:0 6\n"));
+	EXPECT(strstr(str_get(&l.r.notes), "1 samples are of events that it does not describe"));
+	EXPECT_EQ(l.r.n_samples, 1);
+	EXPECT_EQ(l.r.n_lost, 11);
+	unload(&l);
+}
+
+/* With times each thread has a line, in the wall clock's time where the file tells it. */
+TEST(time_lines)
+{
+	const struct perf_in_opts o = {.split = OWNER_GROUP, .trace_bytes = 1 << 20};
+	struct pd_file f = {0};
+	struct loaded l;
+	struct wr *w = &f.sections[PERFDATA_F_CLOCK_DATA];
+
+	pd_event(&f, &attr, 7);
+	pd_32(&f, w, 1);
+	pd_32(&f, w, 1);
+	pd_64(&f, w, 5000000000000000000);
+	pd_64(&f, w, 1000);
+	pd_comm(&f, 10, 10, "p", false, 1000);
+	for (uint64_t i = 0; i < 5; i++)
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10 + i % 2, 2000 + i, 0x10, NULL, 0);
+	l = load(&f, &o);
+	EXPECT_EQ(l.rc, 0);
+	EXPECT_EQ(trace_n_points(&l.p), 5);
+	EXPECT_EQ(l.p.meta.end_wall_ns, 5000000000000001004);
+	EXPECT(strstr(l.text, "|10|10@0 05000000000000001002 cpu-clock:1000000:0 "));
+	unload(&l);
+}
+
+/* A sample too short for its fields is an error with its place, or with `force` a loss. */
+TEST(a_short_sample)
+{
+	struct pd_file f = {0};
+	struct loaded l;
+
+	for (unsigned force = 0; force < 2; force++) {
+		const struct perf_in_opts o = {.force = force};
+
+		pd_event(&f, &attr, 7);
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 1, 1, 3, 0x10, NULL, 0);
+		pd_64(&f, pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER), 0x10);
+		pd_end(&f);
+		l = load(&f, &o);
+		if (force) {
+			EXPECT_EQ(l.rc, 0);
+			EXPECT(strstr(l.text, "loss damaged cpu-clock:1000000:0 1\n"));
+			EXPECT_EQ(l.r.n_samples, 1);
+		} else {
+			EXPECT(l.rc < 0);
+			EXPECT(strstr(l.err.msg, "the record SAMPLE at 0x128 is too short"));
+		}
+		unload(&l);
+	}
+}
