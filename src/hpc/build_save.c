@@ -45,7 +45,7 @@ static void number_nodes(struct build *b, const uint32_t *number)
 }
 
 /* What making cct.db may take, for all threads together. */
-#define CCT_BYTES (256u << 20)
+#define CCT_BYTES (128u << 20)
 
 struct cct_progress {
 	struct build *b;

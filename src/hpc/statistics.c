@@ -16,14 +16,17 @@
 struct totals {
 	unsigned __int128 squares;
 	uint64_t sum, min, max;
-	uint64_t n; /* threads with a value */
+	uint32_t n;  /* threads with a value */
+	bool differ; /* of execution: the other scopes are not the same */
 };
 
+enum { N_OTHERS = IN_EXECUTION };
+
 /* A metric in the contexts of a stripe.  Most contexts are instructions that call nothing, whose
- * values are the same in all scopes: for them only those of execution are kept. */
+ * values are the same in all scopes: for them only those of execution are kept, and looked at. */
 struct block {
-	struct totals of[STRIPE][N_METRIC_SCOPES];
-	bool differ[STRIPE];
+	struct totals execution[STRIPE];
+	struct totals (*others)[N_OTHERS]; /* by context; NULL: nothing differs */
 };
 
 struct stripe {
@@ -54,8 +57,11 @@ void statistics_free(struct statistics *s)
 	if (!s)
 		return;
 	for (uint32_t i = 0; i < s->n_stripes; i++) {
-		for (unsigned m = 0; s->stripes[i].blocks && m < s->n_metrics; m++)
+		for (unsigned m = 0; s->stripes[i].blocks && m < s->n_metrics; m++) {
+			if (s->stripes[i].blocks[m])
+				free(s->stripes[i].blocks[m]->others);
 			free(s->stripes[i].blocks[m]);
+		}
 		free(s->stripes[i].blocks);
 		pthread_mutex_destroy(&s->stripes[i].lock);
 	}
@@ -75,26 +81,36 @@ static void add(struct totals *t, uint64_t n)
 		t->max = n;
 }
 
+static void add_others(struct block *b, uint32_t at, const struct cell *cell)
+{
+	struct totals *execution = &b->execution[at], *t;
+
+	if (!b->others)
+		b->others = xcalloc(STRIPE, sizeof(*b->others));
+	t = b->others[at];
+	if (!execution->differ)
+		t[IN_POINT] = t[IN_FUNCTION] = t[IN_LEX_AWARE] = *execution;
+	execution->differ = true;
+	for (unsigned i = 0; i < N_OTHERS; i++)
+		add(&t[i], cell->in[i]);
+}
+
 /* Adds metric M of context CTXID. */
 static void add_cell(struct statistics *s, uint32_t ctxId, unsigned m, const struct cell *cell)
 {
 	struct stripe *stripe = &s->stripes[ctxId / STRIPE];
-	bool *differ;
-	struct totals *t;
+	uint32_t at = ctxId % STRIPE;
+	struct block *b;
 
 	if (!stripe->blocks)
 		stripe->blocks = xcalloc(s->n_metrics, sizeof(*stripe->blocks));
 	if (!stripe->blocks[m])
 		stripe->blocks[m] = xcalloc(1, sizeof(*stripe->blocks[m]));
-	t = stripe->blocks[m]->of[ctxId % STRIPE];
-	differ = &stripe->blocks[m]->differ[ctxId % STRIPE];
+	b = stripe->blocks[m];
 	/* No scope has more than execution, and none less than point. */
-	if (!*differ && cell->in[IN_POINT] != cell->in[IN_EXECUTION]) {
-		*differ = true;
-		t[IN_POINT] = t[IN_FUNCTION] = t[IN_LEX_AWARE] = t[IN_EXECUTION];
-	}
-	for (unsigned i = *differ ? 0 : IN_EXECUTION; i < N_METRIC_SCOPES; i++)
-		add(&t[i], cell->in[i]);
+	if (b->execution[at].differ || cell->in[IN_POINT] != cell->in[IN_EXECUTION])
+		add_others(b, at, cell);
+	add(&b->execution[at], cell->in[IN_EXECUTION]);
 }
 
 void statistics_add(struct statistics *s, const struct propagate *w)
@@ -144,21 +160,20 @@ static void write_ctx(const struct statistics *s, const struct build_metrics *ms
 	const struct stripe *stripe = &s->stripes[ctxId / STRIPE];
 
 	for (unsigned m = 0; m < s->n_metrics; m++) {
-		const struct totals *t;
-		bool differ;
+		const struct block *b = stripe->blocks[m];
+		const struct totals *all = b ? &b->execution[ctxId % STRIPE] : NULL;
 
-		if (!stripe->blocks[m])
-			continue;
-		t = stripe->blocks[m]->of[ctxId % STRIPE];
-		differ = stripe->blocks[m]->differ[ctxId % STRIPE];
-		if (!t[IN_EXECUTION].n)
+		if (!all || !all->n)
 			continue;
 		for (unsigned k = 0; k < N_STATISTICS; k++)
-			for (unsigned i = 0; i < N_METRIC_SCOPES; i++)
+			for (unsigned i = 0; i < N_METRIC_SCOPES; i++) {
+				const struct totals *t = i == IN_EXECUTION || !all->differ
+								 ? all
+								 : &b->others[ctxId % STRIPE][i];
+
 				hpc_profile_block_add(block, ctxId, stat_metric_id(m, k, i),
-						      statistic(&ms->v.v[m],
-								&t[differ ? i : IN_EXECUTION], k,
-								t[IN_EXECUTION].n));
+						      statistic(&ms->v.v[m], t, k, all->n));
+			}
 	}
 }
 
