@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See describe.h.  Names from outside are put in code spans, where Markdown leaves them alone.
- * Only ASCII goes out: readers compute offsets of the strings that follow in characters. */
+ * Only ASCII goes out: Hatchet decodes these texts byte by byte. */
 #include "hpc/describe.h"
 
 #include <inttypes.h>
@@ -10,25 +10,42 @@
 
 #include "base/cleanup.h"
 
-char *describe_title(const struct profile *p, const char *path)
+/* TEXT with a question mark for each character that is not ASCII. */
+static void add_ascii(struct str *out, const char *text)
 {
-	const char *command = profile_str(p, p->meta.command);
-	size_t n = strcspn(command, " ");
-	_mem_ char *program = NULL;
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
 
-	if (!*command)
-		return xstrdup(str_basename(path));
-	program = xstrndup(command, n);
-	return xasprintf("%s%s", str_basename(program), command + n);
+		if (c < 0x80)
+			str_addc(out, (char)(c < ' ' ? ' ' : c));
+		else if (c >= 0xc0)
+			str_addc(out, '?');
+	}
 }
 
 /* `TEXT`, without what would end it. */
 static void add_code(struct str *out, const char *text)
 {
+	struct str ascii = {0};
+
+	add_ascii(&ascii, text);
 	str_addc(out, '`');
-	for (; *text; text++)
-		str_addc(out, *text == '`' || (unsigned char)*text < ' ' ? '\'' : *text);
+	for (const char *c = str_get(&ascii); *c; c++)
+		str_addc(out, *c == '`' ? '\'' : *c);
 	str_addc(out, '`');
+	str_release(&ascii);
+}
+
+char *describe_title(const struct profile *p, const char *path)
+{
+	const char *command = profile_str(p, p->meta.command);
+	size_t n = strcspn(command, " ");
+	_mem_ char *program = xstrndup(command, n);
+	struct str title = {0};
+
+	add_ascii(&title, str_basename(*command ? program : path));
+	add_ascii(&title, command + n);
+	return title.v ? title.v : xstrdup("");
 }
 
 static void add_fact(struct str *out, const char *what, const char *text)
