@@ -41,7 +41,7 @@ void cols_release(struct columns *c);
 /* Adds the derived column TEXT, "NAME = EXPRESSION", whose names FIND knows (a column's number), or
  * with NULL are those of columns.  Errors: those of expr_parse, -EINVAL for what has no '='. */
 int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
-		   struct err *err);
+		struct err *err);
 
 /* The column called NAME (N bytes), or a negative errno that says which there are. */
 int cols_find(const struct columns *c, const char *name, size_t n, struct err *err);

@@ -12,6 +12,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "formats/hpc/metrics_yaml.h"
+
 /* Identifications of a profile that are looked at. */
 #define MOST_IDS 16
 
@@ -138,8 +140,11 @@ int hpc_db_thread_name(const struct hpc_db *db, uint32_t index, struct str *ret,
 	for (int i = 0; i < n; i++) {
 		if (n_others && is_place(&ids[i]))
 			continue;
-		str_addf(ret, "%s%s %" PRIu32, gap, hpc_meta_id_name(&db->meta, ids[i].kind),
-			 ids[i].logicalId);
+		/* Kinds of a database's own: dwell's PROCESS is known by its pid. */
+		str_addf(ret, "%s%s %" PRIu64, gap, hpc_meta_id_name(&db->meta, ids[i].kind),
+			 ids[i].kind >= HPC_N_ID_KINDS && (ids[i].flags & HPC_ID_IS_PHYSICAL)
+				 ? ids[i].physicalId
+				 : ids[i].logicalId);
 		gap = " ";
 	}
 	if (!n)
@@ -314,6 +319,48 @@ int hpc_db_find_threads(const struct hpc_db *db, const opt_list *list, profile_i
 	vec_release(&cs);
 	free(wanted);
 	return rc;
+}
+
+/* --- metrics --- */
+
+#define MOST_YAML (64u << 20) /* bytes of a default.yaml */
+
+/* Notes in SHOWN which metric F is a statistic of, if it is one. */
+static void note_input(const struct hpc_db *db, const struct hpc_metric_tree *t,
+		       const struct hpc_formula *f, bool *shown)
+{
+	const struct hpc_metric *m;
+	const struct hpc_summary *s;
+
+	if (f && f->op == HPC_FORMULA_INPUT && f->input < t->n_inputs &&
+	    hpc_metric_input_find(&t->inputs[f->input], &db->meta.metrics, &m, &s))
+		shown[m - db->meta.metrics.metrics] = true;
+}
+
+bool *hpc_db_hidden_metrics(const struct hpc_db *db)
+{
+	char *path = join(db->path, "metrics/default.yaml"), *text = NULL;
+	uint32_t n_metrics = db->meta.metrics.n_metrics;
+	struct hpc_metric_tree t;
+	bool *hidden = NULL, *shown;
+	size_t n;
+
+	if (file_load(path, MOST_YAML, &text, &n, NULL) == 0 &&
+	    hpc_metric_tree_parse(&t, text, n, path, NULL) == 0) {
+		hidden = xcalloc((size_t)n_metrics + 1, sizeof(*hidden));
+		shown = xcalloc((size_t)n_metrics + 1, sizeof(*shown));
+		for (uint32_t i = 0; i < t.n_nodes; i++)
+			for (uint32_t k = 0; k < t.nodes[i].n_variants; k++)
+				note_input(db, &t, t.nodes[i].variants[k].inclusive_standard,
+					   t.nodes[i].visible ? shown : hidden);
+		for (uint32_t i = 0; i < n_metrics; i++)
+			hidden[i] = hidden[i] && !shown[i];
+		free(shown);
+		hpc_metric_tree_release(&t);
+	}
+	free(text);
+	free(path);
+	return hidden;
 }
 
 /* --- names --- */

@@ -41,6 +41,10 @@ void hpc_db_close(struct hpc_db *db);
  * (NODE) and cores is left out where there is something else to tell profiles by. */
 int hpc_db_thread_name(const struct hpc_db *db, uint32_t index, struct str *ret, struct err *err);
 
+/* Which metrics metrics/default.yaml does not show until they are asked for, by index, to be freed.
+ * NULL when there is no such file or it cannot be read. */
+bool *hpc_db_hidden_metrics(const struct hpc_db *db);
+
 /* The profiles that LIST means, sorted, each once.  An element is a profile's index or a range of
  * them (3, 4-7), or identifications that must all fit, with commas between: rank=0,thread=1-3.
  * -EINVAL when it is malformed, -ENOENT when there is no such profile or identification. */

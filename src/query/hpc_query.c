@@ -232,7 +232,8 @@ static int add_named(struct hpc_query *q, const opt_list *events, const stat_lis
 	return rc;
 }
 
-/* Those that are not 0 everywhere: as many as there is room for. */
+/* Those that are not 0 everywhere and not hidden by the database's own description: as many as
+ * there is room for. */
 static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, struct err *err)
 {
 	const struct hpc_metrics *ms = &q->db->meta.metrics;
@@ -240,6 +241,7 @@ static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, stru
 	VEC(const struct hpc_metric *) sorted = {0}, chosen = {0};
 	double *values = xcalloc(ms->n_metrics + 1, sizeof(*values));
 	size_t most = all ? SIZE_MAX : HPC_MOST_METRICS;
+	bool *hidden = all ? NULL : hpc_db_hidden_metrics(q->db);
 	int rc;
 
 	for (uint32_t i = 0; i < ms->n_metrics; i++)
@@ -251,14 +253,16 @@ static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, stru
 	for (size_t i = 0; i < sorted.n; i++) {
 		if (values[i] == 0)
 			continue;
-		if (chosen.n < most)
+		if (chosen.n < most && !(hidden && hidden[sorted.v[i] - ms->metrics]))
 			vec_push(&chosen, sorted.v[i]);
 		else
 			q->n_more++;
 	}
-	/* Nothing is known of the whole: all the same something can be shown. */
+	/* All are hidden, or nothing is known of the whole: something can be shown all the same. */
 	for (size_t i = 0; i < sorted.n && !chosen.n; i++)
-		vec_push(&chosen, sorted.v[i]);
+		if (values[i] != 0 || i + 1 == sorted.n)
+			vec_push(&chosen, sorted.v[i]);
+	free(hidden);
 	q->cols.n = q->columns.cols.n = 0;
 	vec_each (m, &chosen)
 		add_stats(q, *m, stats);

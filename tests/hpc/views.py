@@ -329,6 +329,12 @@ def check_database(path):
     check(f"{path.name}: metrics and totals", got == {m: totals[m] for m in shown} or not shown, (got, totals))
     check(f"{path.name}: what it is", data["recording"]["layout"] == ("released" if db.released else "page") and
           data["recording"]["title"] == db.title and data["recording"]["profiles"] == len(db.profiles) - 1, data["recording"])
+    yaml = path / "metrics/default.yaml"
+    hidden = set(re.findall(r"- name: (.*)\n(?:    description: .*\n)?    visible by default: false", yaml.read_text())
+                 if yaml.exists() else [])
+    usual = [e["name"] for e in run("tree", path, "--json", "--depth", 1)["events"]]
+    check(f"{path.name}: the metrics shown unless others are asked for",
+          0 < len(usual) <= 4 and (not hidden & set(usual) or set(shown) <= hidden), (usual, hidden))
     for metric in shown[:4]:
         oracle = Oracle(db, metric)
         total = totals[metric]
