@@ -14,7 +14,7 @@
 #define N_IMAGES 40
 #define N_CPUS	 4
 #define N_PATHS	 3000
-#define BASE(i)	 (0x7f0000000000 + (uint64_t)(i) * 0x1000000)
+#define BASE(i)	 (0x7f0000000000 + (uint64_t)(i)*0x1000000)
 
 static uint64_t rng = 88172645463325252;
 

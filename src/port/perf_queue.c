@@ -109,7 +109,8 @@ int perf_queue_flush(struct perf_queue *q, uint64_t limit, struct err *err)
 		q->n_bytes -= w.n + sizeof(w);
 		perf_chunk_unref(q, c);
 	}
-	memmove(q->v.v, q->v.v + n, (q->v.n - n) * sizeof(*q->v.v));
+	if (n < q->v.n)
+		memmove(q->v.v, q->v.v + n, (q->v.n - n) * sizeof(*q->v.v));
 	q->v.n -= n;
 	q->runs.n = 0;
 	if (q->v.n)
