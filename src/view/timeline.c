@@ -30,7 +30,9 @@ void timeline_emit_zero(struct emit *e, uint64_t zero_ns, uint64_t n_points, siz
 	char text[40];
 	struct tm tm;
 
-	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+	if (!n_points)
+		emit_text(e, "0 points of %zu threads\n", n_threads);
+	else if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
 		emit_text(e, "second 0 is %s.%06u UTC; %llu points of %zu threads\n", text,
 			  (unsigned)(zero_ns % 1000000000 / 1000), (unsigned long long)n_points,
 			  n_threads);

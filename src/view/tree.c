@@ -230,7 +230,7 @@ static bool is_part_of_above(const struct printer *p, const struct tree_row *r,
 	return sc->nested && up && p->o->form == TREE_DOWN && strcmp(up->name, sc->name) == 0;
 }
 
-/* "prog.c:12", "loop at prog.c:12", "0x401000"; nothing for a procedure. */
+/* "prog.c:12", "[no line]", "loop at prog.c:12", "0x401000"; nothing for a procedure. */
 static void add_where(struct str *s, const struct scope *sc)
 {
 	if (sc->kind == SCOPE_LOOP)
@@ -238,6 +238,8 @@ static void add_where(struct str *s, const struct scope *sc)
 	if (sc->kind == SCOPE_LOOP || (sc->kind == SCOPE_LINE && sc->line)) {
 		text_show(s, str_basename(sc->file ? sc->file : "?"));
 		str_addf(s, ":%" PRIu32, sc->line);
+	} else if (sc->kind == SCOPE_LINE) {
+		str_add(s, "[no line]");
 	}
 	if (sc->kind == SCOPE_ADDRESS)
 		str_addf(s, "%#" PRIx64, sc->svma);

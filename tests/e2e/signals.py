@@ -17,10 +17,11 @@ def case(where, outer, handler, seconds=0.8):
     compile_c("signals", "signals.c", *options)
     p, _ = calls("--", os.path.abspath("signals"), where, seconds)
     inside = p.through("in_handler")
-    inside.whole(outer + VICTIMS + TRAMPOLINE + handler, where, at_least=10, share=0.95)
+    whole = outer + VICTIMS + TRAMPOLINE + handler
+    inside.whole(whole, where, at_least=10, share=0.95)
     interrupted = collections.Counter()
     for q in inside:
-        if not q.cause:
+        if not q.cause and re.fullmatch(whole, ";".join(q.frames)):
             interrupted[q.frames[len(outer.split(";")) - 1:][-4]] += q.n
     note(dict(interrupted))
     p.only(lambda q: q not in inside).whole(".*", "outside of handlers",
