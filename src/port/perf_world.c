@@ -212,6 +212,19 @@ static void module_name(const char *path, struct str *ret)
 		str_addc(ret, name[i] == '-' ? '_' : name[i]);
 }
 
+/* Where the kernel ends whose text ends at END: what the record says leaves out .init.text, where
+ * the first idle task comes from, so it goes on to the next mapping, as perf has it
+ * (maps__fixup_end). */
+static uint64_t kernel_end(const struct perf_world *w, uint64_t end)
+{
+	uint64_t next = UINT64_MAX;
+
+	vec_each (p, &w->kernel.v)
+		if (p->start >= end && p->start < next)
+			next = p->start;
+	return next;
+}
+
 /* Kernel mappings: "[kernel.kallsyms]_text", whose offset is the address of the symbol behind the
  * bracket, "[module]", "/lib/modules/...ko" (machine__process_kernel_mmap_event). */
 static void map_kernel(struct perf_world *w, const struct perfdata_mmap *m)
@@ -230,7 +243,9 @@ static void map_kernel(struct perf_world *w, const struct perfdata_mmap *m)
 		id = perf_world_build_id(w, path);
 	}
 	if (!m->n_bytes || range.end < range.start)
-		range.end = kernel ? UINT64_MAX : m->addr + KERNEL_ANY_BYTES;
+		range.end = m->addr + KERNEL_ANY_BYTES;
+	if (kernel)
+		range.end = kernel_end(w, m->n_bytes ? range.end : m->addr);
 	range.image.build_id = id ? *id : (struct build_id){0};
 	if (kernel) {
 		range.svma = m->off ? kallsyms_link_start(m->off) + (m->addr - m->off) : m->addr;

@@ -62,8 +62,7 @@ static int find_column(void *ctx, const char *name, size_t n, struct err *err)
 	return f->find ? f->find(f->ctx, name, n, err) : cols_find(f->c, name, n, err);
 }
 
-int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx,
-		   struct err *err)
+int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *ctx, struct err *err)
 {
 	const char *eq = strchr(text, '='), *end = eq;
 	struct finding f = {c, find, ctx};
