@@ -2,7 +2,7 @@
 /* Execution time profiles of one's own program: sprofil(2) and profil(2), as HP-UX has them.
  *
  * Each thread's program counter is examined each tick of that thread's own CPU time, and the
- * element of a histogram that stands for it is incremented.  See dwell-sprofil(3) for every rule.
+ * element of a histogram that stands for it is incremented.
  *
  * Programs written for HP-UX and for glibc both compile: a struct prof has the field names of both
  * and glibc's layout.  Link with -ldwell, or preload the library into a program that is linked. */
