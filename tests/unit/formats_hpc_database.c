@@ -518,7 +518,7 @@ TEST(real_databases_are_sound_and_survive_rewriting)
 
 /* The Nth write fails. */
 
-static int writes_left;
+static _Atomic(int) writes_left; /* several threads write */
 
 static int fail_write(enum file_op op, size_t n_bytes)
 {

@@ -183,7 +183,8 @@ TEST(files_depend_on_values_alone)
 
 /* --- failures --- */
 
-static unsigned n_steps, fault_at;
+static _Atomic(unsigned) n_steps; /* several threads write */
+static unsigned fault_at;
 static bool short_write;
 
 static int fail_once(enum file_op op, size_t n)

@@ -164,7 +164,7 @@ TEST(sums_are_what_scopes_say)
 {
 	struct t_rng r = {7};
 
-	for (unsigned n = 0; n < t_cases(40); n++) {
+	for (unsigned n = 0; n < t_cases(12); n++) {
 		struct world world;
 		struct propagate w;
 		struct statistics *s;
