@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A batch is sorted and merged by element; then one process_vm_readv(2) of this very process gets
- * the elements and one process_vm_writev(2) puts them back.  Where the kernel does not offer these
- * (seccomp filters forbid them in some containers) elements are written in place. */
+/* A batch is sorted and merged by element; then one system call gets the elements and one puts them
+ * back. */
 #include "inproc/histogram.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
+
+#include "inproc/own_memory.h"
 
 /* Knuth's "quick and dirty" generator (Numerical Recipes 7.1), whose high bits are good. */
 static uint32_t next_random(struct histogram *h)
@@ -76,25 +75,6 @@ static uint64_t added(struct histogram *h, uint64_t value, uint64_t n)
 	return n > max - value ? max : value + n;
 }
 
-/* Moves the elements at REMOTE to or from VALUES; how many were there. */
-static size_t move(bool put, uint8_t *values, const struct iovec *remote, size_t n, unsigned bytes)
-{
-	struct iovec local = {values, n * bytes};
-	ssize_t moved = put ? process_vm_writev(getpid(), &local, 1, remote, n, 0)
-			    : process_vm_readv(getpid(), &local, 1, remote, n, 0);
-
-	if (moved >= 0)
-		return (size_t)moved / bytes;
-	if (errno != ENOSYS && errno != EPERM)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		void *from = put ? values + i * bytes : remote[i].iov_base;
-
-		memcpy(put ? remote[i].iov_base : values + i * bytes, from, bytes);
-	}
-	return n;
-}
-
 int histogram_flush(struct histogram *h)
 {
 	const unsigned bytes = h->buckets.elem_bytes;
@@ -112,7 +92,7 @@ int histogram_flush(struct histogram *h)
 			first[n_elements++] = i;
 		}
 	first[n_elements] = h->n;
-	n_there = move(false, values, remote, n_elements, bytes);
+	n_there = own_memory_move(false, values, remote, n_elements, bytes);
 	for (size_t e = 0; e < n_there; e++) {
 		uint64_t value = 0;
 
@@ -121,7 +101,7 @@ int histogram_flush(struct histogram *h)
 			value = added(h, value, h->batch[i].n);
 		memcpy(values + e * bytes, &value, bytes);
 	}
-	if (move(true, values, remote, n_there, bytes) < n_elements)
+	if (own_memory_move(true, values, remote, n_there, bytes) < n_elements)
 		h->broken = true;
 	h->n = 0;
 	return h->broken ? -EFAULT : 0;

@@ -12,7 +12,6 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,7 +56,6 @@ static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes
 		.sample_period = spec->period,
 		.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = 1ULL << REG_IP,
-		.disabled = spec->start_off,
 		.exclude_kernel = spec->user_only,
 		.exclude_hv = 1,
 		.watermark = 1,
@@ -165,13 +163,6 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 	source_drain(s, tick, ctx);
 	if (s->n_ticks && source_read(s, &count) == 0)
 		give(s, count, s->last_pc, tick, ctx);
-}
-
-int source_switch(struct source *s, bool on)
-{
-	if (s->fd < 0)
-		return source_timer_switch(s, on);
-	return ioctl(s->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
 int source_read(const struct source *s, uint64_t *ret_count)

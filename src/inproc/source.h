@@ -17,7 +17,6 @@ struct tick_spec {
 	uint64_t period;  /* counts a tick stands for: ns of clocks; 1 or more */
 	bool is_clock;	  /* a clock of the thread's CPU time: a timer can stand in */
 	bool user_only;	  /* time in the kernel is left out; else it is that of the system call */
-	bool start_off;	  /* until source_switch */
 	uint64_t rate_hz; /* of ticks to expect, for the ring's size */
 };
 
@@ -46,9 +45,6 @@ void source_drain(struct source *s, tick_fn *tick, void *ctx);
 /* The same for the last time: what has been counted since the last tick is one more, at that tick's
  * pc, when it is half a tick or more. */
 void source_drain_last(struct source *s, tick_fn *tick, void *ctx);
-
-/* Turns the event on or off. */
-int source_switch(struct source *s, bool on);
 
 /* What the event has counted so far; -errno for a timer. */
 int source_read(const struct source *s, uint64_t *ret_count);

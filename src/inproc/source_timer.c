@@ -19,7 +19,6 @@ struct tick_ring {
 	_Atomic(pid_t) tid; /* whose ticks it takes; 0: nobody's */
 	_Atomic(uint32_t) head, tail;
 	_Atomic(uint64_t) n_lost; /* ticks that found the ring full; the next one takes them on */
-	uint64_t period_ns;
 	struct {
 		uint64_t pc, n;
 	} ticks[RING_TICKS];
@@ -100,11 +99,10 @@ static clockid_t cpu_clock_of(pid_t tid)
 	return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
 
-int source_timer_switch(struct source *s, bool on)
+static int start(struct source *s)
 {
-	uint64_t ns = on ? s->period : 0;
 	struct itimerspec every = {
-		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+		.it_interval = {(time_t)(s->period / 1000000000), (long)(s->period % 1000000000)}};
 
 	every.it_value = every.it_interval;
 	return timer_settime(s->timer, 0, &every, NULL) ? -errno : 0;
@@ -123,7 +121,6 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 		return -ENOMEM;
 	atomic_store(&r->tail, atomic_load(&r->head));
 	atomic_store(&r->n_lost, 0);
-	r->period_ns = spec->period;
 	to.sigev_signo = signal_number;
 	to.sigev_value.sival_ptr = r;
 	to._sigev_un._tid = tid;
@@ -134,11 +131,10 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	}
 	atomic_store(&r->tid, tid);
 	s->ring = r;
-	if (!spec->start_off && (e = source_timer_switch(s, true)) < 0) {
+	e = start(s);
+	if (e < 0)
 		source_timer_close(s);
-		return e;
-	}
-	return 0;
+	return e;
 }
 
 void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)

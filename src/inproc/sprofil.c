@@ -11,14 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "dwell/dwell.h"
 #include "inproc/drain.h"
 #include "inproc/export.h"
 #include "inproc/histogram.h"
+#include "inproc/own_memory.h"
 #include "inproc/settings.h"
 
 static struct profile {
@@ -26,31 +24,6 @@ static struct profile {
 	struct histogram histogram;
 	bool on;
 } profile;
-
-/* Copies N bytes of the program's memory, which may not be there. */
-static bool copy(void *to, const void *from, size_t n)
-{
-	struct iovec local = {to, n}, remote = {(void *)from, n};
-	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-
-	if (got < 0 && (errno == ENOSYS || errno == EPERM)) {
-		memcpy(to, from, n);
-		return true;
-	}
-	return got == (ssize_t)n;
-}
-
-static bool copy_back(void *to, const void *from, size_t n)
-{
-	struct iovec local = {(void *)from, n}, remote = {to, n};
-	ssize_t put = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
-
-	if (put < 0 && (errno == ENOSYS || errno == EPERM)) {
-		memcpy(to, from, n);
-		return true;
-	}
-	return put == (ssize_t)n;
-}
 
 /* Arguments. */
 
@@ -137,8 +110,9 @@ static int make_buckets(struct buckets *b, const struct prof *profp, int n, unsi
 	struct prof *p = (struct prof *)mem;
 	struct region *regions = (struct region *)(mem + of_profs);
 
-	r = copy(p, profp, of_profs) ? check_regions(p, n, (unsigned)elem_bytes, regions, &outside)
-				     : -EFAULT;
+	r = own_memory_move(false, p, &(struct iovec){(void *)profp, of_profs}, 1, of_profs) == 1
+		    ? check_regions(p, n, (unsigned)elem_bytes, regions, &outside)
+		    : -EFAULT;
 	if (r >= 0 && strict && !sorted_and_apart(regions, r, (unsigned)elem_bytes))
 		r = -EINVAL;
 	if (r >= 0)
@@ -208,7 +182,8 @@ static bool tell_tick(struct timeval *tvp, const struct tick_spec *spec)
 	struct timeval tick = {.tv_sec = (time_t)(spec->period / 1000000000),
 			       .tv_usec = (suseconds_t)(spec->period % 1000000000 / 1000)};
 
-	return copy_back(tvp, &tick, sizeof(tick));
+	return own_memory_move(true, &tick, &(struct iovec){tvp, sizeof(tick)}, 1, sizeof(tick)) ==
+	       1;
 }
 
 static int begin(const struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)

@@ -10,37 +10,32 @@
 /* FORMATS.md 4.0, "cct.db Context Info section". */
 enum { SZ_CTX_INFO_HDR = 0x0d, SZ_CI = 0x20, SZ_VAL = 12, SZ_IDX = 10 };
 
+static const struct hpc_list_kind ctx_info = {.name = "Context Info",
+					      .sz = "szCtxInfo",
+					      .p = "pCtxInfo",
+					      .at = 0x10,
+					      .sz_header = SZ_CTX_INFO_HDR,
+					      .array = "pCtxs",
+					      .elem = "szCtx",
+					      .least_elem = SZ_CI};
+
 int hpc_cct_db_open(struct hpc_cct_db *ret, const void *bytes, size_t n_bytes, const char *name,
 		    struct err *err)
 {
 	struct hpc_cct_db db = {.bytes = bytes, .n_bytes = n_bytes, .name = name};
-	const uint8_t *h;
+	struct hpc_list s;
 	int rc = hpc_frame_check(&hpc_cct_frame, bytes, n_bytes, name, &db.majorVersion,
 				 &db.minorVersion, err);
 
+	if (!rc)
+		rc = hpc_list_open(&ctx_info, bytes, n_bytes, name, &s, err);
 	if (rc)
 		return rc;
-	db.szCtxInfo = hpc_le64(db.bytes + 0x10);
-	db.pCtxInfo = hpc_le64(db.bytes + 0x18);
-	if (!hpc_lies_within(n_bytes, db.pCtxInfo, db.szCtxInfo, 1))
-		return hpc_bad(err, name, 0x18, "header", "pCtxInfo",
-			       "%#" PRIx64 " and %" PRIu64 " bytes do not lie in the file",
-			       db.pCtxInfo, db.szCtxInfo);
-	if (db.szCtxInfo < SZ_CTX_INFO_HDR)
-		return hpc_bad(err, name, 0x10, "header", "szCtxInfo",
-			       "%" PRIu64 " bytes have no room for the section's header",
-			       db.szCtxInfo);
-	h = db.bytes + db.pCtxInfo;
-	db.pCtxs = hpc_le64(h);
-	db.nCtxs = hpc_le32(h + 8);
-	db.szCtx = h[0x0c];
-	if (db.nCtxs && db.szCtx < SZ_CI)
-		return hpc_bad(err, name, db.pCtxInfo + 0x0c, "Context Info", "szCtx",
-			       "%u, must be %u at least", db.szCtx, SZ_CI);
-	if (db.nCtxs && !hpc_lies_within(n_bytes, db.pCtxs, db.nCtxs, db.szCtx))
-		return hpc_bad(err, name, db.pCtxInfo, "Context Info", "pCtxs",
-			       "%#" PRIx64 ": %u times %u bytes do not lie in the file", db.pCtxs,
-			       db.nCtxs, db.szCtx);
+	db.szCtxInfo = s.sz;
+	db.pCtxInfo = s.p;
+	db.pCtxs = s.array;
+	db.nCtxs = s.n;
+	db.szCtx = s.elem;
 	*ret = db;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/hpc/hpc.h"
+#include "formats/hpc/le.h"
 
 /* FORMATS.md 4.0, "meta.db version 4.0" and so on; trace.db's footer is not in it, but in all
  * files (docs/formats/hpctoolkit.md). */
@@ -60,4 +61,32 @@ int hpc_bad(struct err *err, const char *name, uint64_t offset, const char *stru
 	va_end(ap);
 	return err_set(err, -EBADMSG, "%s+%#" PRIx64 ": %s%s%s: %s", name, offset, structure,
 		       *field ? " " : "", field, text);
+}
+
+int hpc_list_open(const struct hpc_list_kind *k, const uint8_t *bytes, size_t n, const char *name,
+		  struct hpc_list *ret, struct err *err)
+{
+	struct hpc_list s = {.sz = hpc_le64(bytes + k->at), .p = hpc_le64(bytes + k->at + 8)};
+	const uint8_t *h;
+
+	if (!hpc_lies_within(n, s.p, s.sz, 1))
+		return hpc_bad(err, name, k->at + 8, "header", k->p,
+			       "%#" PRIx64 " and %" PRIu64 " bytes do not lie in the file", s.p,
+			       s.sz);
+	if (s.sz < k->sz_header)
+		return hpc_bad(err, name, k->at, "header", k->sz,
+			       "%" PRIu64 " bytes have no room for the section's header", s.sz);
+	h = bytes + s.p;
+	s.array = hpc_le64(h);
+	s.n = hpc_le32(h + 0x08);
+	s.elem = h[0x0c];
+	if (s.n && s.elem < k->least_elem)
+		return hpc_bad(err, name, s.p + 0x0c, k->name, k->elem, "%u, must be %u at least",
+			       s.elem, k->least_elem);
+	if (s.n && !hpc_lies_within(n, s.array, s.n, s.elem))
+		return hpc_bad(err, name, s.p, k->name, k->array,
+			       "%#" PRIx64 ": %u times %u bytes do not lie in the file", s.array,
+			       s.n, s.elem);
+	*ret = s;
+	return 0;
 }

@@ -26,6 +26,29 @@ int hpc_frame_check(const struct hpc_frame *f, const uint8_t *bytes, size_t n, c
 /* Whether N elements of STRIDE bytes at P lie within the N_BYTES of a file.  Nothing overflows. */
 bool hpc_lies_within(uint64_t n_bytes, uint64_t p, uint64_t n, uint64_t stride);
 
+/* A section whose header begins with an array: its pointer, a u32 of how many, a u8 of their size.
+ */
+struct hpc_list_kind {
+	const char *name;
+	const char *sz, *p;	  /* its fields in the file's header */
+	size_t at;		  /* of the first of these; the other follows */
+	size_t sz_header;	  /* bytes of its own header */
+	const char *array, *elem; /* the fields of array and size there */
+	uint8_t least_elem;	  /* bytes of an element this code knows */
+};
+
+struct hpc_list {
+	uint64_t sz, p; /* bytes and place of the section */
+	uint64_t array;
+	uint32_t n;
+	uint8_t elem; /* bytes from one element to the next */
+};
+
+/* Reads the header of the section of kind K of a file whose frame was checked, and checks that
+ * section and array lie in the file; -EBADMSG when not. */
+int hpc_list_open(const struct hpc_list_kind *k, const uint8_t *bytes, size_t n, const char *name,
+		  struct hpc_list *ret, struct err *err);
+
 /* Sets "NAME+OFFSET: STRUCTURE FIELD: ..." (FIELD may be "") and returns -EBADMSG. */
 int hpc_bad(struct err *err, const char *name, uint64_t offset, const char *structure,
 	    const char *field, const char *fmt, ...) __attribute__((format(printf, 6, 7)));

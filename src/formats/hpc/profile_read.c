@@ -20,43 +20,38 @@ enum { SZ_PROF_INFO_HDR = 0x0d, SZ_PI_PAGE = 0x28, SZ_PI_RELEASED = 0x30 };
 enum { SZ_VAL = 10, SZ_IDX = 12, SZ_TUPLE_HDR = 8, SZ_ID = 16 };
 enum { PI_IS_SUMMARY = 1u << 0 };
 
+static const struct hpc_list_kind profile_info = {.name = "Profile Info",
+						  .sz = "szProfileInfos",
+						  .p = "pProfileInfos",
+						  .at = 0x10,
+						  .sz_header = SZ_PROF_INFO_HDR,
+						  .array = "pProfiles",
+						  .elem = "szProfile",
+						  .least_elem = SZ_PI_PAGE};
+
 int hpc_profile_db_open(struct hpc_profile_db *ret, const void *bytes, size_t n_bytes,
 			const char *name, struct err *err)
 {
 	struct hpc_profile_db db = {.bytes = bytes, .n_bytes = n_bytes, .name = name};
-	const uint8_t *h;
+	struct hpc_list s;
 	int rc = hpc_frame_check(&hpc_profile_frame, bytes, n_bytes, name, &db.majorVersion,
 				 &db.minorVersion, err);
 
+	if (!rc)
+		rc = hpc_list_open(&profile_info, bytes, n_bytes, name, &s, err);
 	if (rc)
 		return rc;
-	db.szProfileInfos = hpc_le64(db.bytes + 0x10);
-	db.pProfileInfos = hpc_le64(db.bytes + 0x18);
+	db.szProfileInfos = s.sz;
+	db.pProfileInfos = s.p;
+	db.pProfiles = s.array;
+	db.nProfiles = s.n;
+	db.szProfile = s.elem;
 	db.szIdTuples = hpc_le64(db.bytes + 0x20);
 	db.pIdTuples = hpc_le64(db.bytes + 0x28);
-	if (!hpc_lies_within(n_bytes, db.pProfileInfos, db.szProfileInfos, 1))
-		return hpc_bad(err, name, 0x18, "header", "pProfileInfos",
-			       "%#" PRIx64 " and %" PRIu64 " bytes do not lie in the file",
-			       db.pProfileInfos, db.szProfileInfos);
 	if (!hpc_lies_within(n_bytes, db.pIdTuples, db.szIdTuples, 1))
 		return hpc_bad(err, name, 0x28, "header", "pIdTuples",
 			       "%#" PRIx64 " and %" PRIu64 " bytes do not lie in the file",
 			       db.pIdTuples, db.szIdTuples);
-	if (db.szProfileInfos < SZ_PROF_INFO_HDR)
-		return hpc_bad(err, name, 0x10, "header", "szProfileInfos",
-			       "%" PRIu64 " bytes have no room for the section's header",
-			       db.szProfileInfos);
-	h = db.bytes + db.pProfileInfos;
-	db.pProfiles = hpc_le64(h);
-	db.nProfiles = hpc_le32(h + 8);
-	db.szProfile = h[0x0c];
-	if (db.nProfiles && db.szProfile < SZ_PI_PAGE)
-		return hpc_bad(err, name, db.pProfileInfos + 0x0c, "Profile Info", "szProfile",
-			       "%u, must be %u at least", db.szProfile, SZ_PI_PAGE);
-	if (db.nProfiles && !hpc_lies_within(n_bytes, db.pProfiles, db.nProfiles, db.szProfile))
-		return hpc_bad(err, name, db.pProfileInfos, "Profile Info", "pProfiles",
-			       "%#" PRIx64 ": %u times %u bytes do not lie in the file",
-			       db.pProfiles, db.nProfiles, db.szProfile);
 	db.layout = db.szProfile < SZ_PI_RELEASED && db.nProfiles ? HPC_PAGE : HPC_RELEASED;
 	*ret = db;
 	return 0;

@@ -11,42 +11,37 @@
  * layouts have minTimestamp and maxTimestamp at 0x10 and 0x18. */
 enum { SZ_HEADERS_HDR = 0x0d, SZ_HEADERS_HDR_TIMES = 0x20, SZ_TH = 0x18, SZ_ELEM = 12 };
 
+static const struct hpc_list_kind headers = {.name = "Trace Headers",
+					     .sz = "szHeaders",
+					     .p = "pHeaders",
+					     .at = 0x10,
+					     .sz_header = SZ_HEADERS_HDR,
+					     .array = "pTraces",
+					     .elem = "szTrace",
+					     .least_elem = SZ_TH};
+
 int hpc_trace_db_open(struct hpc_trace_db *ret, const void *bytes, size_t n_bytes, const char *name,
 		      struct err *err)
 {
 	struct hpc_trace_db db = {.bytes = bytes, .n_bytes = n_bytes, .name = name};
-	const uint8_t *h;
+	struct hpc_list s;
 	int rc = hpc_frame_check(&hpc_trace_frame, bytes, n_bytes, name, &db.majorVersion,
 				 &db.minorVersion, err);
 
+	if (!rc)
+		rc = hpc_list_open(&headers, bytes, n_bytes, name, &s, err);
 	if (rc)
 		return rc;
-	db.szHeaders = hpc_le64(db.bytes + 0x10);
-	db.pHeaders = hpc_le64(db.bytes + 0x18);
-	if (!hpc_lies_within(n_bytes, db.pHeaders, db.szHeaders, 1))
-		return hpc_bad(err, name, 0x18, "header", "pHeaders",
-			       "%#" PRIx64 " and %" PRIu64 " bytes do not lie in the file",
-			       db.pHeaders, db.szHeaders);
-	if (db.szHeaders < SZ_HEADERS_HDR)
-		return hpc_bad(err, name, 0x10, "header", "szHeaders",
-			       "%" PRIu64 " bytes have no room for the section's header",
-			       db.szHeaders);
-	h = db.bytes + db.pHeaders;
-	db.pTraces = hpc_le64(h);
-	db.nTraces = hpc_le32(h + 8);
-	db.szTrace = h[0x0c];
-	if (db.nTraces && db.szTrace < SZ_TH)
-		return hpc_bad(err, name, db.pHeaders + 0x0c, "Trace Headers", "szTrace",
-			       "%u, must be %u at least", db.szTrace, SZ_TH);
-	if (db.nTraces && !hpc_lies_within(n_bytes, db.pTraces, db.nTraces, db.szTrace))
-		return hpc_bad(err, name, db.pHeaders, "Trace Headers", "pTraces",
-			       "%#" PRIx64 ": %u times %u bytes do not lie in the file", db.pTraces,
-			       db.nTraces, db.szTrace);
+	db.szHeaders = s.sz;
+	db.pHeaders = s.p;
+	db.pTraces = s.array;
+	db.nTraces = s.n;
+	db.szTrace = s.elem;
 	if (db.szHeaders >= SZ_HEADERS_HDR_TIMES &&
 	    (!db.nTraces || db.pTraces < db.pHeaders ||
 	     db.pTraces >= db.pHeaders + SZ_HEADERS_HDR_TIMES)) {
-		db.minTimestamp = hpc_le64(h + 0x10);
-		db.maxTimestamp = hpc_le64(h + 0x18);
+		db.minTimestamp = hpc_le64(db.bytes + db.pHeaders + 0x10);
+		db.maxTimestamp = hpc_le64(db.bytes + db.pHeaders + 0x18);
 	}
 	*ret = db;
 	return 0;
