@@ -427,7 +427,7 @@ uint64_t profile_n_samples(const struct profile *p, event_id event)
 	uint64_t n = 0;
 
 	vec_each (v, &p->values)
-		n += v->event == event ? v->count : 0;
+		n += v->event == event && value_is_samples(p, v) ? v->count : 0;
 	return n;
 }
 
@@ -471,6 +471,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->places);
 	vec_release(&p->owners);
 	vec_release(&p->vectors);
+	vec_release(&p->user_facts);
 	vec_release(&p->ctxs);
 	vec_release(&p->values);
 	vec_release(&p->losses);

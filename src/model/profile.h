@@ -95,6 +95,13 @@ struct value {
 	uint64_t sum;	/* total of the vector's counter, or of the event's own weights; else 0 */
 };
 
+/* A bit or counter that a recording named for itself (model/fact.h). */
+struct user_fact {
+	string_id name, meaning;
+	uint8_t number; /* from FACT_USER_BIT or FACT_USER_COUNTER on */
+	bool is_counter;
+};
+
 /* Samples of an event that reached our program (or should have) and are in no value. */
 struct loss {
 	string_id name; /* "ring_full", "unmapped", ... */
@@ -155,6 +162,7 @@ struct profile {
 	VEC(struct place) places;
 	VEC(struct owner) owners;
 	VEC(struct vector) vectors;
+	VEC(struct user_fact) user_facts;
 	VEC(struct ctx) ctxs;
 	VEC(struct value) values;
 	VEC(struct loss) losses;
@@ -249,6 +257,12 @@ void profile_map_release(struct profile_map *m);
 
 /* Adds all of SRC to DST: values with equal keys are summed, traces of one thread joined. */
 void profile_merge(struct profile *dst, const struct profile *src);
+
+/* Whether V counts samples; else it totals a counter over samples that another value counts. */
+static inline bool value_is_samples(const struct profile *p, const struct value *v)
+{
+	return !p->vectors.v[v->vector].counter;
+}
 
 /* Samples in the values of EVENT, and in its losses. */
 uint64_t profile_n_samples(const struct profile *p, event_id event);
