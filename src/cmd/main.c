@@ -28,6 +28,8 @@ static const struct command commands[] = {
 	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},
+	{"diff", cmd_diff, CMD_SELECTS | CMD_EMITS, "show what changed between two sets of samples",
+	 "dcpidiff"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
 	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},

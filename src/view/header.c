@@ -16,7 +16,7 @@ static void format_time(uint64_t wall_ns, char ret[40])
 		ret[0] = '\0';
 }
 
-static void json_recording(struct json *j, const struct profile *p)
+void header_json_recording(struct json *j, const struct profile *p)
 {
 	const struct profile_meta *m = &p->meta;
 	const struct {
@@ -59,27 +59,32 @@ static void add_part(struct str *line, const char *text)
 	text_show(line, text);
 }
 
-/* "host, 2026-11-21 13:24:01 UTC, 60.0 s, command". */
-static void text_recording(struct emit *e, const struct profile *p)
+void header_add_recording(struct str *line, const struct profile *p)
 {
 	const struct profile_meta *m = &p->meta;
-	struct str line = {0};
 	char part[64];
 
-	add_part(&line, profile_str(p, m->host));
+	add_part(line, profile_str(p, m->host));
 	if (m->start_wall_ns) {
 		time_t t = (time_t)(m->start_wall_ns / 1000000000);
 		struct tm tm;
 
 		if (gmtime_r(&t, &tm) && strftime(part, sizeof(part), "%Y-%m-%d %H:%M:%S UTC", &tm))
-			add_part(&line, part);
+			add_part(line, part);
 	}
 	if (m->end_wall_ns > m->start_wall_ns && m->start_wall_ns) {
 		snprintf(part, sizeof(part), "%.1f s",
 			 (double)(m->end_wall_ns - m->start_wall_ns) / 1e9);
-		add_part(&line, part);
+		add_part(line, part);
 	}
-	add_part(&line, profile_str(p, m->command));
+	add_part(line, profile_str(p, m->command));
+}
+
+static void text_recording(struct emit *e, const struct profile *p)
+{
+	struct str line = {0};
+
+	header_add_recording(&line, p);
 	if (line.n)
 		emit_text(e, "%s\n", line.v);
 	str_release(&line);
@@ -197,7 +202,7 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 	struct json *j = emit_json(e);
 
 	if (j)
-		json_recording(j, q->profile);
+		header_json_recording(j, q->profile);
 	else if (!quiet)
 		text_recording(e, q->profile);
 	if (j || !quiet)

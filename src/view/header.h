@@ -11,6 +11,13 @@
  */
 void header_emit(struct emit *e, const struct query *q, bool quiet);
 
+/* Appends P's recording for people: "host, 2026-11-21 13:24:01 UTC, 60.0 s, command",
+ * fit for a screen. */
+void header_add_recording(struct str *line, const struct profile *p);
+
+/* The same as the member "recording" of the object J is in. */
+void header_json_recording(struct json *j, const struct profile *p);
+
 /* Emits the resolver's notes on IMAGES, each once: below the table, or as "notes" in JSON. */
 void notes_emit(struct emit *e, struct query *q, const image_ids *images);
 

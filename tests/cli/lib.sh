@@ -230,3 +230,33 @@ make_tree_db() {
 		sample ffffffff00000000 9
 	END
 }
+
+# What make_diff_dbs and its users put into a database: HOST LABEL, then samples in hot (twice), cold and gone.so.
+recording() {
+	cat <<-END
+		meta $1 880000000 60 make
+		event cycles 1000
+		image file $PWD/prog
+		owner - $2 comm=$1
+		sample $(sym hot) $3
+		sample 401035 $4
+		sample $(sym cold) $5
+		image file /usr/lib/gone.so
+		sample 1234 $6
+		image kernel [kernel]
+		owner idle -
+		sample ffffffff00000000 400
+	END
+}
+
+# Two databases, old and new: in the second cold grew, hot shrank, gone.so is as it was.
+make_diff_dbs() {
+	make_prog
+	recording vax before 500 480 12 30 | make_db
+	mv db old
+	{
+		recording alpha after 1000 990 320 66
+		echo loss ring_full 4
+	} | make_db
+	mv db new
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell diff A B [IMAGE...]`: what changed between two sets of samples, and whether it is more
+ * than chance. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "query/sets.h"
+#include "view/diff.h"
+
+struct diff_args {
+	struct diff_opts opts;
+	struct diff_view view;
+	opt_list operands, images;
+	const char *by;
+	double fail_above_pct; /* NaN: never */
+};
+
+static int parse_by(const char *by, enum scope_kind *ret, struct err *err)
+{
+	static const struct {
+		const char *name;
+		enum scope_kind level;
+	} words[] = {
+		{"image", SCOPE_IMAGE},		{"dso", SCOPE_IMAGE},
+		{"procedure", SCOPE_PROCEDURE}, {"symbol", SCOPE_PROCEDURE},
+		{"sym", SCOPE_PROCEDURE},	{"line", SCOPE_LINE},
+		{"srcline", SCOPE_LINE},	{"address", SCOPE_ADDRESS},
+	};
+
+	for (size_t i = 0; i < n_elems(words); i++) {
+		if (strcmp(words[i].name, by) != 0)
+			continue;
+		*ret = words[i].level;
+		return 0;
+	}
+	return err_set(err, -EINVAL, "--by %s: must be image, procedure, line or address", by);
+}
+
+static int parse(struct cmd *c, struct diff_args *a)
+{
+	const struct opt table[] = {
+		{"by", OPT_STR, &a->by, "WHAT",
+		 "rows are image, procedure (default), line or address"},
+		{"absolute", OPT_FLAG, &a->opts.absolute, NULL,
+		 "compare amounts, not shares of all samples"},
+		{"all", OPT_FLAG, &a->view.all, NULL, "rows too that may differ by chance"},
+		{"alpha", OPT_DOUBLE, &a->opts.alpha, "P",
+		 "the chance that any row shown did not change (default 0.05)"},
+		{"min", OPT_DOUBLE, &a->view.min_pct, "PCT",
+		 "hide rows that changed by less than PCT percent of all"},
+		{"fail-above", OPT_DOUBLE, &a->fail_above_pct, "PCT",
+		 "exit status 1 when a row shown grew by more than PCT percent of all"},
+		{"no-header", OPT_FLAG, &a->view.no_header, NULL, "the table alone"},
+		{0},
+	};
+	int rc;
+
+	a->opts.alpha = 0.05;
+	a->fail_above_pct = NAN;
+	a->by = "procedure";
+	rc = cmd_parse(c, "[OPTIONS] A B [IMAGE...]", table, false, &a->operands);
+	if (!rc)
+		rc = parse_by(a->by, &a->opts.level, &c->err);
+	if (rc)
+		return rc;
+	if (a->operands.n < 2)
+		return err_set(&c->err, -EINVAL,
+			       "needs two sets: databases, epochs, or words such as label=L; see "
+			       "--help");
+	if (a->opts.alpha <= 0 || a->opts.alpha > 1)
+		return err_set(&c->err, -EINVAL, "--alpha: must be above 0, and 1 at most");
+	if (a->view.min_pct < 0)
+		return err_set(&c->err, -EINVAL, "--min: must not be negative");
+	for (size_t i = 2; i < a->operands.n; i++)
+		vec_push(&a->images, a->operands.v[i]);
+	a->opts.images = &a->images;
+	a->view.alpha = a->opts.alpha;
+	a->view.absolute = a->opts.absolute;
+	a->view.names[0] = a->operands.v[0];
+	a->view.names[1] = a->operands.v[1];
+	return 0;
+}
+
+/* CMD_NOTHING, with a notice, when a row grew by more than --fail-above. */
+static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
+{
+	size_t n = 0;
+	const struct diff_row *worst = NULL;
+
+	vec_each (r, &d->rows) {
+		/* Never for what may be chance, though --all shows it. */
+		if (!r->is_significant || !diff_shows(&a->view, r) ||
+		    !(100 * r->change > a->fail_above_pct))
+			continue;
+		worst = n++ ? worst : r;
+	}
+	if (!n)
+		return 0;
+	cmd_notice(c, "%s grew by %.2f%% of all%s",
+		   worst->procedure ? worst->procedure : worst->image, 100 * worst->change,
+		   n > 1 ? ", and others by more than allowed" : "");
+	return CMD_NOTHING;
+}
+
+int cmd_diff(struct cmd *c)
+{
+	struct diff_args a = {0};
+	struct sample_set sets[2] = {{0}};
+	struct diff d;
+	int rc = parse(c, &a);
+
+	for (unsigned k = 0; k < 2 && !rc; k++)
+		rc = sample_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
+	if (!rc) {
+		rc = diff_init(&d, &sets[0].query, &sets[1].query, &a.opts, &c->err);
+		if (!rc) {
+			diff_emit(&c->emit, &d, &a.view);
+			rc = judge(c, &d, &a);
+			diff_release(&d);
+		}
+	}
+	for (unsigned k = 0; k < 2; k++)
+		sample_set_close(&sets[k]);
+	vec_release(&a.operands);
+	vec_release(&a.images);
+	return rc;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See diff.h. */
+#include "view/diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "view/header.h"
+
+bool diff_shows(const struct diff_view *v, const struct diff_row *r)
+{
+	return v->all || (r->is_significant && fabs(r->change) * 100 >= v->min_pct);
+}
+
+/* What a sample of the first set stands for: a table shows samples of both as if it were so. */
+static double unit(const struct diff *d)
+{
+	const struct query *a = d->sides[0].q;
+
+	return d->is_time ? 1000 : a->cols[a->sort].period ? (double)a->cols[a->sort].period : 1;
+}
+
+static void emit_set(struct emit *e, const struct diff *d, const struct diff_view *v, unsigned k)
+{
+	const struct diff_side *side = &d->sides[k];
+	const struct profile *p = side->q->profile;
+	struct json *j = emit_json(e);
+	uint64_t n_lost = 0;
+	struct str line = {0};
+
+	for (unsigned c = 0; c < side->q->n_cols; c++)
+		if (strcmp(profile_str(p, p->events.v[side->q->cols[c].event].name), d->event) == 0)
+			n_lost += side->q->cols[c].n_lost;
+	if (j) {
+		json_begin(j, '{');
+		json_key(j, "set");
+		json_str(j, v->names[k]);
+		header_json_recording(j, p);
+		json_key(j, "samples");
+		json_u64(j, side->n_samples);
+		json_key(j, "amount");
+		json_double(j, side->amount);
+		json_key(j, "lost");
+		json_u64(j, n_lost);
+		json_end(j, '}');
+	}
+	if (v->no_header)
+		return;
+	header_add_recording(&line, p);
+	str_add(&line, line.n ? "; " : "");
+	if (d->is_time)
+		str_addf(&line, "%.6f s of ", side->amount / 1e9);
+	else
+		str_addf(&line, "%" PRIu64 " samples of ", side->n_samples);
+	text_show(&line, d->event);
+	if (n_lost)
+		str_addf(&line, ", %" PRIu64 " lost", n_lost);
+	emit_text(e, "%c: %s\n", 'A' + k, line.v);
+	str_release(&line);
+}
+
+static void emit_header(struct emit *e, const struct diff *d, const struct diff_view *v)
+{
+	struct json *j = emit_json(e);
+
+	if (j) {
+		json_key(j, "event");
+		json_str(j, d->event);
+		json_key(j, "absolute");
+		json_bool(j, v->absolute);
+		json_key(j, "alpha");
+		json_double(j, v->alpha);
+		json_key(j, "tested");
+		json_u64(j, d->n_tested);
+		json_key(j, "sets");
+		json_begin(j, '[');
+	}
+	for (unsigned k = 0; k < 2; k++)
+		emit_set(e, d, v, k);
+	if (j)
+		json_end(j, ']');
+	if (!v->no_header)
+		emit_text(e, "\n");
+}
+
+/* How many rows are not shown, and what part of each set they have. */
+static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_view *v)
+{
+	struct json *j = emit_json(e);
+	double pct[2] = {0, 0};
+	size_t n = 0;
+
+	vec_each (r, &d->rows) {
+		if (diff_shows(v, r))
+			continue;
+		n++;
+		for (unsigned k = 0; k < 2; k++)
+			pct[k] += 100 * r->share[k];
+	}
+	if (j) {
+		json_key(j, "hidden");
+		json_begin(j, '{');
+		json_key(j, "rows");
+		json_u64(j, n);
+		json_key(j, "a_pct");
+		json_double(j, pct[0]);
+		json_key(j, "b_pct");
+		json_double(j, pct[1]);
+		json_end(j, '}');
+	}
+	if (!n || v->no_header)
+		return;
+	emit_text(e, "%s%zu row%s %s: %.2f%% of A, %.2f%% of B; --all shows %s\n",
+		  n < d->rows.n ? "\n" : "", n, n == 1 ? "" : "s",
+		  d->is_time	   ? "did not change, or by too little"
+		  : v->min_pct > 0 ? "changed by no more than chance would, or by too little"
+				   : "changed by no more than chance would",
+		  pct[0], pct[1], n == 1 ? "it" : "them");
+}
+
+static void emit_note(struct emit *e, const struct diff *d, const struct diff_view *v)
+{
+	bool by_address = d->rows.n && d->rows.v[0].kind == SCOPE_ADDRESS;
+	struct json *j = emit_json(e);
+	struct str note = {0};
+
+	if (by_address && d->n_rebuilt) {
+		text_show(&note, d->rebuilt);
+		if (d->n_rebuilt > 1)
+			str_addf(&note, " and %u more are", d->n_rebuilt - 1);
+		else
+			str_add(&note, " is");
+		str_add(&note,
+			" of another build in each set: addresses of two builds are never the "
+			"same row; --by line or procedure compares them");
+	}
+	if (j) {
+		json_key(j, "notes");
+		json_begin(j, '[');
+		if (note.n)
+			json_str(j, note.v);
+		json_end(j, ']');
+	}
+	if (note.n && !v->no_header)
+		emit_text(e, "%s\n", note.v);
+	str_release(&note);
+}
+
+enum {
+	COL_A,
+	COL_A_PCT,
+	COL_B,
+	COL_B_PCT,
+	COL_CHANGE,
+	COL_P,
+	COL_A_AMOUNT,
+	COL_B_AMOUNT,
+	COL_KIND,
+	COL_PROCEDURE,
+	COL_FILE,
+	COL_LINE,
+	COL_SVMA,
+	COL_IMAGE,
+	N_COLS
+};
+
+static void emit_rows(struct emit *e, const struct diff *d, const struct diff_view *v)
+{
+	const enum scope_kind level = d->rows.n ? d->rows.v[0].kind : SCOPE_IMAGE;
+	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
+	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
+	const struct emit_col cols[N_COLS] = {
+		[COL_A] = {"a", d->is_time ? "A(us)" : "A", EMIT_U64},
+		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT},
+		[COL_B] = {"b", d->is_time ? "B(us)" : "B", EMIT_U64},
+		[COL_B_PCT] = {"b_pct", "B%", EMIT_PERCENT},
+		[COL_CHANGE] = {"change_pct", "change%", EMIT_FIXED, .decimals = 2},
+		[COL_P] = {"p", NULL, EMIT_FIXED, .decimals = 4,
+			   .in = data | (d->is_time ? 0 : EMIT_IN_TABLE)},
+		[COL_A_AMOUNT] = {"a_amount", NULL, EMIT_FIXED, .in = data},
+		[COL_B_AMOUNT] = {"b_amount", NULL, EMIT_FIXED, .in = data},
+		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
+		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
+				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
+		[COL_FILE] = {"file", NULL, EMIT_STR, .cut = TEXT_PATH, .in = at_line},
+		[COL_LINE] = {"line", NULL, EMIT_U64, .in = at_line},
+		[COL_SVMA] = {"svma", NULL, EMIT_HEX,
+			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
+		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
+	};
+	const bool is_table = e->format == EMIT_TABLE;
+
+	emit_table(e, "rows", cols, N_COLS);
+	vec_each (r, &d->rows) {
+		struct emit_cell cells[N_COLS] = {
+			[COL_A_PCT].d = 100 * r->share[0],
+			[COL_B_PCT].d = 100 * r->share[1],
+			[COL_CHANGE].d = 100 * r->change,
+			[COL_P] = {.d = r->p, .none = isnan(r->p)},
+			[COL_A_AMOUNT].d = r->amount[0],
+			[COL_B_AMOUNT].d = r->amount[1],
+			[COL_KIND].s = image_kind_name(r->image_kind),
+			[COL_PROCEDURE].s = r->procedure,
+			[COL_FILE].s = r->file,
+			[COL_LINE] = {.u = r->line, .none = !r->line},
+			[COL_SVMA].u = r->svma,
+			[COL_IMAGE].s = r->image,
+		};
+
+		if (!diff_shows(v, r))
+			continue;
+		cells[COL_A].u = is_table ? (uint64_t)llround(r->amount[0] / unit(d)) : r->n[0];
+		cells[COL_B].u = is_table ? (uint64_t)llround(r->amount[1] / unit(d)) : r->n[1];
+		emit_row(e, cells);
+	}
+	emit_table_end(e);
+}
+
+void diff_emit(struct emit *e, const struct diff *d, const struct diff_view *v)
+{
+	emit_begin(e);
+	emit_header(e, d, v);
+	emit_rows(e, d, v);
+	emit_hidden(e, d, v);
+	emit_note(e, d, v);
+	emit_end(e);
+}
