@@ -42,6 +42,11 @@ void drain_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
+bool drain_trylock(void)
+{
+	return pthread_mutex_trylock(&lock) == 0;
+}
+
 /* Sources. */
 
 /* They come in chunks that stay: an event of epoll may still name one that is closed. */

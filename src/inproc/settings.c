@@ -37,8 +37,7 @@ static int from_public(const struct dwell_profil_settings *p, struct settings *r
 	return 0;
 }
 
-/* A number in the environment, 0 without; -EINVAL for what is none. */
-static int number_of(const char *variable, uint64_t *ret)
+int settings_number(const char *variable, uint64_t *ret)
 {
 	const char *text = getenv(variable);
 	char *end;
@@ -53,16 +52,17 @@ static int number_of(const char *variable, uint64_t *ret)
 	return *end || errno ? -EINVAL : 0;
 }
 
-static int from_environment(struct settings *ret)
+int settings_from_environment(unsigned default_hz, struct settings *ret)
 {
 	struct dwell_profil_settings p = {.size = sizeof(p), .event = getenv("DWELL_PROFIL_EVENT")};
 	uint64_t hz, strict, user_only;
 
-	if (number_of("DWELL_PROFIL_HZ", &hz) || number_of("DWELL_PROFIL_PERIOD", &p.period) ||
-	    number_of("DWELL_PROFIL_STRICT", &strict) ||
-	    number_of("DWELL_PROFIL_USER_ONLY", &user_only) || hz > MAX_HZ)
+	if (settings_number("DWELL_PROFIL_HZ", &hz) ||
+	    settings_number("DWELL_PROFIL_PERIOD", &p.period) ||
+	    settings_number("DWELL_PROFIL_STRICT", &strict) ||
+	    settings_number("DWELL_PROFIL_USER_ONLY", &user_only) || hz > MAX_HZ)
 		return -EINVAL;
-	p.hz = (unsigned)hz;
+	p.hz = hz ? (unsigned)hz : default_hz;
 	p.flags = (strict ? DWELL_PROFIL_STRICT : 0) | (user_only ? DWELL_PROFIL_USER_ONLY : 0);
 	return from_public(&p, ret);
 }
@@ -70,7 +70,7 @@ static int from_environment(struct settings *ret)
 int settings_get(struct settings *ret)
 {
 	if (!is_configured)
-		return from_environment(ret);
+		return settings_from_environment(DEFAULT_HZ, ret);
 	*ret = configured;
 	return 0;
 }

@@ -15,4 +15,10 @@ struct settings {
 /* Under the drainer's lock.  0; -EINVAL or -ENOENT when the environment makes no sense. */
 int settings_get(struct settings *ret);
 
+/* The environment's, for DEFAULT_HZ ticks a second when it does not say.  Errors as above. */
+int settings_from_environment(unsigned default_hz, struct settings *ret);
+
+/* A number in the environment, 0 without; -EINVAL for what is none. */
+int settings_number(const char *variable, uint64_t *ret);
+
 #endif

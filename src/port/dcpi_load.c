@@ -117,25 +117,11 @@ static uint64_t news(struct dcpi_load *l, event_id event, uint32_t what, uint64_
 	return n;
 }
 
-/* Takes the event's sums and losses, once per epoch and host. */
-static int add_event_sums(struct dcpi_load *l, const struct dcpi_file *f, event_id event,
-			  struct err *err)
+/* Takes the losses F states: once per epoch and host, or, from a file that speaks for itself, all.
+ */
+static int add_losses(struct dcpi_load *l, const struct dcpi_file *f, event_id event, bool for_all,
+		      struct err *err)
 {
-	const char *sums = dcpi_find(f, "dwell-event");
-	struct event *e = &l->p->events.v[event];
-	uint64_t v[4];
-
-	if (!sums) {
-		e->n_reached += dcpi_n_samples(f);
-		return 0;
-	}
-	if (sscanf(sums, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &v[0], &v[1], &v[2],
-		   &v[3]) != 4)
-		return bad_line("dwell-event", sums, err);
-	e->enabled_ns += news(l, event, 0, v[0]);
-	e->running_ns += news(l, event, 1, v[1]);
-	e->total += news(l, event, 2, v[2]);
-	e->n_reached += news(l, event, 3, v[3]);
 	vec_each (line, &f->lines) {
 		uint64_t n = 0;
 		int at = 0;
@@ -146,9 +132,35 @@ static int add_event_sums(struct dcpi_load *l, const struct dcpi_file *f, event_
 		if (sscanf(line->value, "%" SCNu64 " %n", &n, &at) != 1 || !at)
 			return bad_line("dwell-lost", line->value, err);
 		name = profile_intern_str(l->p, line->value + at);
-		profile_add_loss(l->p, line->value + at, event, news(l, event, 4 + name, n));
+		if (for_all)
+			n = news(l, event, 4 + name, n);
+		else
+			l->p->events.v[event].n_reached += n;
+		profile_add_loss(l->p, line->value + at, event, n);
 	}
 	return 0;
+}
+
+/* Takes the event's sums and losses, once per epoch and host. */
+static int add_event_sums(struct dcpi_load *l, const struct dcpi_file *f, event_id event,
+			  struct err *err)
+{
+	const char *sums = dcpi_find(f, "dwell-event");
+	struct event *e = &l->p->events.v[event];
+	uint64_t v[4];
+
+	if (!sums) {
+		e->n_reached += dcpi_n_samples(f);
+		return add_losses(l, f, event, false, err);
+	}
+	if (sscanf(sums, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &v[0], &v[1], &v[2],
+		   &v[3]) != 4)
+		return bad_line("dwell-event", sums, err);
+	e->enabled_ns += news(l, event, 0, v[0]);
+	e->running_ns += news(l, event, 1, v[1]);
+	e->total += news(l, event, 2, v[2]);
+	e->n_reached += news(l, event, 3, v[3]);
+	return add_losses(l, f, event, true, err);
 }
 
 static void add_meta(struct profile *p, const char *platform, uint64_t epoch_s, uint64_t n_cpus)

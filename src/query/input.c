@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
+#include "port/histograms.h"
 #include "port/perf_in.h"
 #include "query/wall.h"
 #include "store/store.h"
@@ -150,6 +151,8 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	if (access(in->path, F_OK) != 0) {
 		rc = err_errno(err, -errno, s->db ? "%s" : "%s: nothing was recorded there yet",
 			       in->path);
+	} else if ((rc = histograms_finish(in->path, err)) < 0) {
+		/* nothing to add */
 	} else if (perf_in_probe(in->path) == 1) {
 		rc = load_perf(in, s, err);
 	} else if (dcpi_in_probe(in->path) == 1) {

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* /proc/self/maps by lines, and ELF headers out of memory.  All of it is read through the kernel or
+ * with a cursor: a program may have changed its own headers. */
+#include "inproc/mapped.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rd.h"
+#include "inproc/own_memory.h"
+
+/* One line: addresses, "r-xp", offset, "fd:01", inode, path; Documentation/filesystems/proc.rst. */
+enum { LINE_MAX_BYTES = PATH_MAX + 128 };
+
+static uint64_t number(const char **p, int base)
+{
+	uint64_t n = 0;
+
+	for (;; (*p)++) {
+		char c = **p;
+		int digit = c >= '0' && c <= '9'   ? c - '0'
+			    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+						   : 99;
+
+		if (digit >= base)
+			return n;
+		n = n * (uint64_t)base + (uint64_t)digit;
+	}
+}
+
+static void skip(const char **p, char c)
+{
+	*p += **p == c;
+}
+
+static void parse_line(const char *line, struct mapping *m)
+{
+	uint64_t major;
+
+	m->start = number(&line, 16);
+	skip(&line, '-');
+	m->end = number(&line, 16);
+	skip(&line, ' ');
+	m->is_code = false;
+	for (; *line && *line != ' '; line++)
+		m->is_code |= *line == 'x';
+	skip(&line, ' ');
+	m->off = number(&line, 16);
+	skip(&line, ' ');
+	major = number(&line, 16);
+	skip(&line, ':');
+	m->dev = major << 32 | number(&line, 16);
+	skip(&line, ' ');
+	m->ino = number(&line, 10);
+	while (*line == ' ')
+		line++;
+	m->path = line;
+}
+
+/* The last mapping of offset 0 of a file, for those of the same file that follow. */
+struct first_page {
+	uint64_t dev, ino, avma;
+};
+
+static void take_line(const char *line, struct first_page *first, mapping_fn *each, void *ctx)
+{
+	struct mapping m = {0};
+
+	parse_line(line, &m);
+	if (m.ino && m.off == 0)
+		*first = (struct first_page){m.dev, m.ino, m.start};
+	if (m.ino && m.dev == first->dev && m.ino == first->ino)
+		m.header = first->avma;
+	each(ctx, &m);
+}
+
+int mapped_each(mapping_fn *each, void *ctx)
+{
+	static char text[4 * LINE_MAX_BYTES];
+	struct first_page first = {0};
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t more;
+
+	if (fd < 0)
+		return -errno;
+	while ((more = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
+		char *line = text, *end;
+
+		n += (size_t)more;
+		text[n] = 0;
+		while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
+			*end = 0;
+			take_line(line, &first, each, ctx);
+			line = end + 1;
+		}
+		n = (size_t)(text + n - line);
+		if (n == sizeof(text) - 1)
+			break; /* no line is that long */
+		memmove(text, line, n);
+	}
+	close(fd);
+	return more < 0 ? -errno : 0;
+}
+
+/* ELF headers: elf(5), Elf64_Ehdr and Elf64_Phdr. */
+
+struct segments {
+	uint8_t bytes[CODE_MAX_SEGMENTS * sizeof(Elf64_Phdr)];
+	unsigned n;
+};
+
+static bool get_memory(uint64_t at, void *to, size_t n)
+{
+	return own_memory_move(false, to, &(struct iovec){(void *)at, n}, 1, n) == 1;
+}
+
+static bool read_segments(uint64_t header, struct segments *ret)
+{
+	uint8_t e[sizeof(Elf64_Ehdr)];
+	struct rd r;
+	uint64_t phoff;
+
+	if (!header || !get_memory(header, e, sizeof(e)) || memcmp(e, ELFMAG, SELFMAG) != 0 ||
+	    e[EI_CLASS] != ELFCLASS64)
+		return false;
+	r = rd_init(e, sizeof(e));
+	rd_bytes(&r, offsetof(Elf64_Ehdr, e_phoff));
+	phoff = rd_le64(&r);
+	r = rd_init(e, sizeof(e));
+	rd_bytes(&r, offsetof(Elf64_Ehdr, e_phnum));
+	ret->n = rd_le16(&r);
+	if (!ret->n || ret->n > CODE_MAX_SEGMENTS)
+		return false;
+	return get_memory(header + phoff, ret->bytes, ret->n * sizeof(Elf64_Phdr));
+}
+
+struct segment {
+	uint32_t type, flags;
+	uint64_t off, svma, filesz;
+};
+
+static struct segment get_segment(const struct segments *s, unsigned i)
+{
+	struct rd r = rd_init(s->bytes + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
+	struct segment g = {.type = rd_le32(&r), .flags = rd_le32(&r)};
+
+	g.off = rd_le64(&r);
+	g.svma = rd_le64(&r);
+	rd_le64(&r); /* p_paddr */
+	g.filesz = rd_le64(&r);
+	return g;
+}
+
+/* Where file offset OFF of M's file is meant to be; false when no executable segment has it. */
+static bool find_svma(const struct segments *s, uint64_t off, struct code *ret)
+{
+	bool found = false;
+	uint64_t end = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct segment g = get_segment(s, i);
+		uint64_t begins = g.off & ~(uint64_t)4095; /* mappings begin at pages */
+
+		if (g.type != PT_LOAD || !(g.flags & PF_X) || !g.filesz)
+			continue;
+		if (off >= begins && off < g.off + g.filesz) {
+			ret->svma = g.svma - (g.off - off);
+			found = true;
+		}
+		if (!end || g.svma < ret->text_start)
+			ret->text_start = g.svma;
+		if (g.svma + g.filesz > end)
+			end = g.svma + g.filesz;
+	}
+	ret->text_bytes = end - ret->text_start;
+	return found;
+}
+
+/* The build-id among the notes: elf(5), Elf64_Nhdr; its type is NT_GNU_BUILD_ID, its name "GNU". */
+static bool find_id(const uint8_t *bytes, size_t n, struct code *ret)
+{
+	struct rd r = rd_init(bytes, n);
+
+	while (!r.bad && rd_left(&r) >= 12) {
+		uint32_t n_name = rd_le32(&r), n_desc = rd_le32(&r), type = rd_le32(&r);
+		const uint8_t *name = rd_bytes(&r, ((uint64_t)n_name + 3) & ~(uint64_t)3);
+		const uint8_t *desc = rd_bytes(&r, ((uint64_t)n_desc + 3) & ~(uint64_t)3);
+
+		if (!desc || type != NT_GNU_BUILD_ID || n_name != 4 ||
+		    memcmp(name, "GNU", 4) != 0 || !n_desc || n_desc > CODE_ID_MAX)
+			continue;
+		ret->n_id = n_desc;
+		memcpy(ret->id, desc, n_desc);
+		return true;
+	}
+	return false;
+}
+
+/* BIAS: what to add to an svma for the avma. */
+static void read_id(const struct segments *s, uint64_t bias, struct code *ret)
+{
+	uint8_t notes[1024];
+
+	for (unsigned i = 0; i < s->n; i++) {
+		struct segment g = get_segment(s, i);
+		size_t n = g.filesz < sizeof(notes) ? (size_t)g.filesz : sizeof(notes);
+
+		if (g.type == PT_NOTE && n && get_memory(g.svma + bias, notes, n) &&
+		    find_id(notes, n, ret))
+			return;
+	}
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), n_end = strlen(end);
+
+	return n >= n_end && strcmp(s + n - n_end, end) == 0;
+}
+
+void mapped_describe(const struct mapping *m, struct code *ret)
+{
+	struct code c = {.kind = CODE_FILE, .svma = m->off};
+	struct segments s;
+
+	if (strcmp(m->path, "[vdso]") == 0)
+		c.kind = CODE_VDSO;
+	else if (!m->ino) {
+		*ret = (struct code){.kind = CODE_ANON, .svma = m->start};
+		return;
+	}
+	if (ends_with(m->path, " (deleted)"))
+		c.flags |= CODE_DELETED;
+	if (!read_segments(c.kind == CODE_VDSO ? m->start : m->header, &s) ||
+	    !find_svma(&s, m->off, &c)) {
+		c.flags |= CODE_OFFSETS;
+		c.svma = m->off;
+		c.text_start = c.text_bytes = 0;
+	} else {
+		read_id(&s, m->start - c.svma, &c);
+	}
+	*ret = c;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* libdwell-preload.so: a histogram of everything an unmodified program executes.
+ *
+ * It begins before main(), counts places of images in a histogram file (shared.h), and turns that
+ * into DCPI profile files when the program exits.  A program that ends otherwise leaves the file to
+ * `dwell`.  A new process has a file of its own.
+ *
+ * A pc in no mapping known so far makes it read /proc/self/maps again, at most once for all rings
+ * of a round: so libraries that are loaded later are noticed.  Before dlclose(3) what was counted
+ * is taken in, since another library may come to the same addresses. */
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inproc/drain.h"
+#include "inproc/finish.h"
+#include "inproc/mapped.h"
+#include "inproc/preload.h"
+#include "inproc/settings.h"
+#include "inproc/shared.h"
+
+enum { DEFAULT_HZ = 1000, MAX_BUCKET_BYTES = 65536, N_SLOTS = 1 << 20, MAX_RANGES = 1 << 16 };
+
+/* Mapped code. */
+struct range {
+	uint64_t start, end, svma, off, ino, dev;
+	uint32_t image;
+};
+
+static struct {
+	struct sink sink;
+	struct shared file;
+	struct shared_header facts;
+	char dir[PATH_MAX];
+	pid_t pid;		       /* of the process that is profiled; 0: none */
+	struct range *ranges, *before; /* MAX_RANGES each; only what is used takes memory */
+	uint32_t n_ranges, n_before, last;
+	bool refreshed;	     /* in this round */
+	_Atomic(bool) stale; /* something was unloaded */
+} preload;
+
+static uint64_t wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* What is mapped. */
+
+/* The same mapping as before is the same image. */
+static bool same_as_before(const struct mapping *m, struct range *ret)
+{
+	uint32_t lo = 0, hi = preload.n_before;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (preload.before[mid].start < m->start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == preload.n_before || preload.before[lo].start != m->start)
+		return false;
+	*ret = preload.before[lo];
+	ret->end = m->end;
+	return ret->off == m->off && ret->ino == m->ino && ret->dev == m->dev;
+}
+
+static void take_mapping(void *ctx, const struct mapping *m)
+{
+	struct range r = {m->start, m->end, 0, m->off, m->ino, m->dev, 0};
+	struct code code;
+
+	(void)ctx;
+	if (!m->is_code || preload.n_ranges == MAX_RANGES || strcmp(m->path, "[vsyscall]") == 0)
+		return;
+	if (!same_as_before(m, &r)) {
+		int image;
+
+		mapped_describe(m, &code);
+		r.svma = code.svma;
+		image = shared_add_image(&preload.file, &code,
+					 code.kind == CODE_ANON ? "[anon]" : m->path);
+		if (image < 0)
+			return;
+		r.image = (uint32_t)image;
+	}
+	preload.ranges[preload.n_ranges++] = r;
+}
+
+static void refresh(void)
+{
+	struct range *r = preload.before;
+
+	preload.before = preload.ranges;
+	preload.n_before = preload.n_ranges;
+	preload.ranges = r;
+	preload.n_ranges = preload.last = 0;
+	preload.refreshed = true;
+	atomic_store(&preload.stale, false);
+	mapped_each(take_mapping, NULL);
+}
+
+static const struct range *find_range(uint64_t pc)
+{
+	uint32_t lo = 0, hi = preload.n_ranges;
+
+	if (preload.last < hi && preload.ranges[preload.last].start <= pc &&
+	    pc < preload.ranges[preload.last].end)
+		return &preload.ranges[preload.last];
+	while (lo < hi) { /* the first range that ends behind pc */
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (preload.ranges[mid].end <= pc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == preload.n_ranges || pc < preload.ranges[lo].start)
+		return NULL;
+	preload.last = lo;
+	return &preload.ranges[lo];
+}
+
+/* Counting. */
+
+static void count_tick(void *ctx, uint64_t pc, uint64_t n_ticks)
+{
+	struct shared_header *h = preload.file.header;
+	const struct range *r;
+
+	(void)ctx;
+	if (atomic_load_explicit(&preload.stale, memory_order_relaxed))
+		refresh();
+	r = find_range(pc);
+	if (!r && !preload.refreshed) {
+		refresh();
+		r = find_range(pc);
+	}
+	if (r)
+		shared_count(&preload.file, r->image,
+			     (pc - r->start + r->svma) & ~(uint64_t)(h->bucket_bytes - 1), n_ticks);
+	else
+		h->n_outside += n_ticks;
+}
+
+static void end_round(struct sink *s)
+{
+	struct shared_header *h = preload.file.header;
+
+	h->end_ns = wall_ns();
+	h->n_missed = s->n_missed;
+	h->n_moved = s->n_lost;
+	for (const struct source *t = s->sources; t; t = t->next)
+		h->n_moved += t->n_lost;
+	preload.refreshed = false;
+}
+
+/* Beginning and end. */
+
+static int begin(void)
+{
+	int e;
+
+	preload.facts.pid = (uint32_t)getpid();
+	preload.facts.start_ns = preload.facts.end_ns = wall_ns();
+	if (!preload.facts.epoch_s)
+		preload.facts.epoch_s = preload.facts.start_ns / 1000000000;
+	e = shared_create(&preload.file, preload.dir, &preload.facts, N_SLOTS);
+	if (e < 0)
+		return e;
+	preload.n_ranges = preload.n_before = 0;
+	preload.refreshed = false;
+	e = drain_add(&preload.sink);
+	if (e < 0) {
+		unlink(preload.file.path);
+		shared_close(&preload.file);
+		return e;
+	}
+	preload.pid = getpid();
+	return 0;
+}
+
+static void begin_in_child(struct sink *s)
+{
+	(void)s;
+	shared_forget(&preload.file);
+	preload.pid = 0;
+	begin();
+}
+
+static void *memory(size_t n_bytes)
+{
+	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* DIR, made if need be, as an absolute path; programs started from here get it too. */
+static int settle_dir(void)
+{
+	const char *dir = getenv("DWELL_PRELOAD_DIR");
+	char digits[24];
+
+	if (!dir || !*dir)
+		dir = "dwell-profiles";
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return -errno;
+	if (!realpath(dir, preload.dir))
+		return -errno;
+	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)preload.facts.epoch_s);
+	setenv("DWELL_PRELOAD_DIR", preload.dir, 1);
+	setenv("DWELL_PRELOAD_EPOCH", digits, 1);
+	return 0;
+}
+
+/* Names, cut where they are too long. */
+static void settle_texts(void)
+{
+	const char *event = getenv("DWELL_PROFIL_EVENT");
+	struct shared_header *f = &preload.facts;
+
+	snprintf(f->event, sizeof(f->event), "%s", event && *event ? event : "task-clock");
+	if (gethostname(f->host, sizeof(f->host) - 1))
+		strcpy(f->host, "localhost");
+	snprintf(f->command, sizeof(f->command), "%s", program_invocation_name);
+}
+
+static int settle(struct settings *s)
+{
+	uint64_t bucket_bytes;
+	int e = settings_from_environment(DEFAULT_HZ, s);
+
+	if (e == 0)
+		e = settings_number("DWELL_PRELOAD_BUCKET", &bucket_bytes);
+	if (e == 0)
+		e = settings_number("DWELL_PRELOAD_EPOCH", &preload.facts.epoch_s);
+	if (e < 0)
+		return e;
+	if (bucket_bytes > MAX_BUCKET_BYTES || bucket_bytes & (bucket_bytes - 1))
+		return -EINVAL;
+	preload.facts.bucket_bytes = bucket_bytes ? (uint32_t)bucket_bytes : 1;
+	preload.facts.period = s->spec.period;
+	preload.facts.is_clock = s->spec.is_clock;
+	settle_texts();
+	if (!preload.facts.epoch_s)
+		preload.facts.epoch_s = wall_ns() / 1000000000;
+	e = settle_dir();
+	if (e < 0)
+		return e;
+	preload.ranges = memory(MAX_RANGES * sizeof(struct range));
+	preload.before = memory(MAX_RANGES * sizeof(struct range));
+	return preload.ranges && preload.before ? 0 : -ENOMEM;
+}
+
+/* As the dynamic linker does of what it cannot preload. */
+static void complain(int e)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "dwell-preload: %s is not profiled: %s%s\n",
+			 program_invocation_short_name, strerror(-e),
+			 e == -EINVAL || e == -ENOENT ? " (see dwell-preload(1), ENVIRONMENT)"
+						      : "");
+
+	if (n > 0 && write(2, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1) < 0)
+		return; /* there is nobody to tell */
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	struct settings s;
+	int saved = errno, e;
+
+	drain_lock();
+	e = settle(&s);
+	if (e == 0) {
+		preload.sink = (struct sink){.spec = s.spec,
+					     .all_threads = true,
+					     .tick = count_tick,
+					     .after = end_round,
+					     .reborn = begin_in_child};
+		e = begin();
+	}
+	drain_unlock();
+	if (e < 0)
+		complain(e);
+	errno = saved;
+}
+
+static void finish(void)
+{
+	struct shared_view v;
+	const char *why;
+
+	drain_remove(&preload.sink);
+	if (shared_view_open(&v, preload.file.header, preload.file.n_bytes, &why) == 0 &&
+	    finish_write(&v, preload.dir) == 0)
+		unlink(preload.file.path);
+	shared_close(&preload.file);
+	preload.pid = 0;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	drain_lock();
+	if (preload.pid && preload.pid == getpid())
+		finish();
+	drain_unlock();
+}
+
+void preload_take_in(void)
+{
+	if (!drain_trylock())
+		return;
+	if (preload.pid && preload.pid == getpid()) /* not a child of vfork(2) */
+		drain_now(&preload.sink);
+	drain_unlock();
+}
+
+void preload_unloaded(void)
+{
+	atomic_store(&preload.stale, true);
+}
+
+bool preload_pause(void)
+{
+	bool was_on = false;
+
+	if (!drain_trylock())
+		return false;
+	if (preload.pid && preload.pid == getpid()) {
+		finish();
+		was_on = true;
+	}
+	drain_unlock();
+	return was_on;
+}
+
+void preload_go_on(void)
+{
+	drain_lock();
+	begin();
+	drain_unlock();
+}
