@@ -14,12 +14,13 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "inproc/own_fd.h"
 #include "inproc/threads.h"
 
 enum { EVERY_MS = 100, CHUNK_SOURCES = 256 };
@@ -28,7 +29,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sink *sinks;
 static _Atomic(unsigned) n_all_threads; /* sinks that want threads begun later */
 static struct source *free_sources;
-static int epoll_fd = -1, wake_fd = -1;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
+static int epoll_fd = -1;
 static pid_t helper_tid; /* 0: there is none */
 static pthread_once_t at_fork_once = PTHREAD_ONCE_INIT;
 
@@ -107,19 +109,25 @@ static void drain_sink(struct sink *k)
 
 /* The helper thread. */
 
+/* A while, or until a ring is half full.  The program may have closed the descriptor. */
+static void wait_for_rings(void)
+{
+	const struct timespec every = {.tv_nsec = EVERY_MS * 1000000};
+	struct epoll_event events[64];
+
+	if (epoll_wait(epoll_fd, events, 64, EVERY_MS) < 0 && errno != EINTR)
+		nanosleep(&every, NULL);
+}
+
 static void *help(void *unused)
 {
-	struct epoll_event events[64];
-	uint64_t n;
-
 	__atomic_store_n(&helper_tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	prctl(PR_SET_NAME, "dwell-profil");
-	for (bool busy = true;;) {
-		epoll_wait(epoll_fd, events, 64, busy ? EVERY_MS : -1);
+	for (;;) {
+		wait_for_rings();
 		drain_lock();
-		if (read(wake_fd, &n, sizeof(n)) < 0)
-			n = 0; /* nobody called */
-		busy = sinks != NULL;
+		while (!sinks)
+			pthread_cond_wait(&wake, &lock);
 		for (struct sink *k = sinks; k; k = k->next)
 			drain_sink(k);
 		drain_unlock();
@@ -129,20 +137,16 @@ static void *help(void *unused)
 
 static int start_helper(void)
 {
-	struct epoll_event wake = {.events = EPOLLIN};
 	sigset_t all, before;
 	pthread_t t;
 	int e;
 
-	if (epoll_fd < 0)
+	if (epoll_fd < 0) {
 		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (wake_fd < 0) {
-		wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		if (epoll_fd >= 0 && wake_fd >= 0)
-			epoll_ctl(epoll_fd, EPOLL_CTL_ADD, wake_fd, &wake);
+		if (epoll_fd < 0)
+			return -errno;
+		epoll_fd = own_fd_move_up(epoll_fd);
 	}
-	if (epoll_fd < 0 || wake_fd < 0)
-		return -errno;
 	helper_tid = -1; /* until it says which it is */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -156,14 +160,6 @@ static int start_helper(void)
 	return 0;
 }
 
-static void wake_helper(void)
-{
-	uint64_t one = 1;
-
-	if (write(wake_fd, &one, sizeof(one)) < 0)
-		return; /* it is awake, then */
-}
-
 /* Fork. */
 
 static void after_fork_in_child(void)
@@ -173,11 +169,10 @@ static void after_fork_in_child(void)
 	sinks = NULL;
 	atomic_store(&n_all_threads, 0);
 	helper_tid = 0;
-	if (epoll_fd >= 0)
+	if (own_fd_is(epoll_fd, "[eventpoll]"))
 		close(epoll_fd);
-	if (wake_fd >= 0)
-		close(wake_fd);
-	epoll_fd = wake_fd = -1;
+	epoll_fd = -1;
+	wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	for (struct sink *k = was, *next; k; k = next) {
 		next = k->next;
 		for (struct source *s = k->sources, *t; s; s = t) {
@@ -194,9 +189,17 @@ static void after_fork_in_child(void)
 	drain_unlock();
 }
 
+/* What was counted so far is so in both processes, whatever the one that forks does next. */
+static void before_fork(void)
+{
+	drain_lock();
+	for (struct sink *k = sinks; k; k = k->next)
+		drain_sink(k);
+}
+
 static void watch_forks(void)
 {
-	pthread_atfork(drain_lock, drain_unlock, after_fork_in_child);
+	pthread_atfork(before_fork, drain_unlock, after_fork_in_child);
 }
 
 /* Sinks. */
@@ -250,7 +253,7 @@ int drain_add(struct sink *k)
 	}
 	k->next = sinks;
 	sinks = k;
-	wake_helper();
+	pthread_cond_signal(&wake);
 	return 0;
 }
 

@@ -12,10 +12,12 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "inproc/own_fd.h"
 #include "inproc/source_timer.h"
 
 #if defined(__x86_64__)
@@ -68,7 +70,21 @@ static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes
 		attr.exclude_kernel = 1;
 		fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	}
-	return fd < 0 ? -errno : (int)fd;
+	return fd < 0 ? -errno : own_fd_move_up((int)fd);
+}
+
+/* Whether the program has left our event alone. */
+static bool is_ours(const struct source *s)
+{
+	uint64_t id;
+
+	return ioctl(s->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == s->id;
+}
+
+static void close_event(const struct source *s)
+{
+	if (is_ours(s))
+		close(s->fd);
 }
 
 /* An event with a ring. */
@@ -85,6 +101,8 @@ static int open_perf(struct source *s, pid_t tid, const struct tick_spec *spec)
 		ring = mmap(NULL, (n + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (ring != MAP_FAILED) {
 			s->fd = fd;
+			if (ioctl(fd, PERF_EVENT_IOC_ID, &s->id))
+				s->id = 0;
 			s->ring = ring;
 			s->ring_bytes = n * page;
 			return 0;
@@ -169,6 +187,8 @@ int source_read(const struct source *s, uint64_t *ret_count)
 {
 	if (s->fd < 0)
 		return -ENOTSUP;
+	if (!is_ours(s))
+		return -EBADF;
 	return read(s->fd, ret_count, sizeof(*ret_count)) == sizeof(*ret_count) ? 0 : -errno;
 }
 
@@ -178,7 +198,10 @@ bool source_has_ended(const struct source *s)
 
 	if (s->fd < 0)
 		return source_timer_has_ended(s);
-	return poll(&p, 1, 0) == 1 && p.revents & POLLHUP;
+	if (poll(&p, 1, 0) != 1 || !(p.revents & (POLLHUP | POLLNVAL)))
+		return false;
+	/* the event goes on while its ring is mapped */
+	return is_ours(s) ? p.revents & POLLHUP : source_timer_has_ended(s);
 }
 
 void source_close(struct source *s)
@@ -188,7 +211,7 @@ void source_close(struct source *s)
 		return;
 	}
 	munmap(s->ring, s->ring_bytes + (size_t)sysconf(_SC_PAGESIZE));
-	close(s->fd);
+	close_event(s);
 	*s = (struct source){.next = s->next, .fd = -1};
 }
 
@@ -196,7 +219,7 @@ void source_forget(struct source *s)
 {
 	/* rings are not copied to a new process (VM_DONTCOPY), and timers are not inherited */
 	if (s->fd >= 0)
-		close(s->fd);
+		close_event(s);
 	else
 		source_timer_forget(s);
 	*s = (struct source){.next = s->next, .fd = -1};

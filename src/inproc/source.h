@@ -26,6 +26,7 @@ struct source {
 	struct source *next; /* for the owner */
 	pid_t tid;
 	int fd;		   /* the event; -1: a timer */
+	uint64_t id;	   /* the event's: FD may have become another file */
 	uint64_t period;   /* as in the spec */
 	uint64_t n_counts; /* of the event that ticks were given for */
 	uint64_t last_pc;
