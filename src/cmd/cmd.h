@@ -67,6 +67,8 @@ int pager_write(const char *text, size_t n, bool paged, struct err *err);
 
 int cmd_cat(struct cmd *c);
 int cmd_check(struct cmd *c);
+int cmd_ctl(struct cmd *c);
+int cmd_daemon(struct cmd *c);
 int cmd_diff(struct cmd *c);
 int cmd_doctor(struct cmd *c);
 int cmd_events(struct cmd *c);

@@ -19,6 +19,8 @@ static int cmd_version(struct cmd *c);
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
 	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch", NULL},
+	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly", NULL},
+	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is", NULL},
 	{"prof", cmd_prof, CMD_SELECTS | CMD_EMITS,
 	 "show where samples fell, by image or procedure", "dcpiprof"},
 	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,

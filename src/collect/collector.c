@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
+#include "collect/account.h"
 #include "collect/collector_impl.h"
 #include "collect/record.h"
 
@@ -38,21 +37,6 @@ const struct procs *collector_procs(const struct collector *c)
 void collector_add_source(struct collector *c, struct frame_source *s)
 {
 	frame_source_add(&c->procs, s);
-}
-
-/* Idle and waiting time of all CPUs since boot: proc(5), /proc/stat, "cpu" line, 4th and 5th field,
- * in clock ticks. */
-static uint64_t idle_ns(void)
-{
-	unsigned long long idle = 0, iowait = 0;
-	char *text;
-
-	if (file_load("/proc/stat", 1 << 24, &text, NULL, NULL) < 0)
-		return 0;
-	if (sscanf(text, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
-		idle = iowait = 0;
-	free(text);
-	return (idle + iowait) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static void add_task(void *ctx, const struct task_record *t)
@@ -102,7 +86,7 @@ int collector_start(struct collector *c, struct err *err)
 	rc = list_processes(c, err);
 	if (c->offcpu && rc >= 0)
 		rc = offcpu_start(c->offcpu, err);
-	c->idle_start_ns = idle_ns();
+	account_begin(c);
 	if (c->opts.target.kind != TARGET_COMMAND)
 		opened_enable(&c->samplers);
 	c->profile->meta.start_wall_ns = clock_wall_ns();
@@ -250,6 +234,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 	 * meanwhile; after one that brought nothing new, which may come again and again, others
 	 * wait a little. */
 	vec_push(&fds, (struct pollfd){.fd = request_fd, .events = POLLIN});
+	vec_push(&fds, (struct pollfd){.fd = c->wake_fd, .events = POLLIN});
 	vec_each (o, &c->sideband)
 		if (collector_ring_owner(c, o->cpu) == o)
 			vec_push(&fds, (struct pollfd){.fd = o->fd, .events = POLLIN});
@@ -278,7 +263,7 @@ static void fold_log(struct collector *c, uint32_t cpu)
 	struct log_sample some[16];
 	size_t n;
 
-	for (uint64_t at = log_tail(c->log, cpu); at != c->heads[cpu]; at += n) {
+	for (uint64_t at = c->folded[cpu]; at != c->heads[cpu]; at += n) {
 		for (n = 0; n < n_elems(some) && at + n != c->heads[cpu]; n++) {
 			some[n] = log_get(c->log, cpu, at + n);
 			if (some[n].chain)
@@ -308,8 +293,10 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	call_paths_learn(&c->calls);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		fold_log(c, cpu);
-		log_set_tail(c->log, cpu, c->heads[cpu]);
+		c->folded[cpu] = c->heads[cpu];
 	}
+	if (!c->opts.keep_folded)
+		collector_give_back(c);
 	if (c->offcpu)
 		offcpu_drain(c->offcpu);
 	fold_pause(&c->fold);
@@ -333,6 +320,56 @@ void collector_flush(struct collector *c)
 	fold_flush(&c->fold);
 }
 
+void collector_take_account(struct collector *c)
+{
+	c->profile->meta.end_wall_ns = clock_wall_ns();
+	account_settle(c, false);
+}
+
+uint64_t collector_folded(const struct collector *c, uint32_t cpu)
+{
+	return c->folded[cpu];
+}
+
+uint32_t collector_n_log_cpus(const struct collector *c)
+{
+	return c->log ? c->n_log_cpus : 0;
+}
+
+const struct account *collector_account(const struct collector *c, uint32_t i)
+{
+	return &c->told[i];
+}
+
+bool collector_set_label(struct collector *c, uint32_t tgid, const char *label)
+{
+	collector_cycle(c);
+	return procs_set_label(&c->procs, tgid, label);
+}
+
+void collector_wake_by(struct collector *c, int fd)
+{
+	c->wake_fd = fd;
+}
+
+void collector_give_back(struct collector *c)
+{
+	for (uint32_t cpu = 0; c->log && cpu < c->n_log_cpus; cpu++)
+		log_set_tail(c->log, cpu, c->folded[cpu]);
+}
+
+unsigned collector_fill_pct(const struct collector *c)
+{
+	uint64_t most = 0;
+
+	for (uint32_t cpu = 0; c->log && cpu < c->n_log_cpus; cpu++) {
+		uint64_t n = log_head(c->log, cpu) - log_tail(c->log, cpu);
+
+		most = n > most ? n : most;
+	}
+	return c->log ? (unsigned)(most * 100 / log_n_slots(c->log)) : 0;
+}
+
 /* Settling. */
 
 static void add_spilled(void *ctx, const struct spill_slot *s)
@@ -342,64 +379,12 @@ static void add_spilled(void *ctx, const struct spill_slot *s)
 	fold_add_spilled(&c->fold, s);
 }
 
-/* The event's own count: reads every descriptor.  An event on one thread and one CPU counts as
- * enabled while its thread runs on any CPU, so of each thread one CPU's descriptor tells that time.
- */
-static void read_counts(struct collector *c)
-{
-	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
-
-	vec_each (o, &c->samplers) {
-		struct event *e = &c->profile->events.v[c->events[o->event]];
-		struct opened_count n;
-
-		if (!opened_read(o, &n))
-			continue;
-		e->total += n.value;
-		if (!tasks || o->cpu < 0 || o->cpu == c->cpus.v[0])
-			e->enabled_ns += n.enabled_ns;
-		e->running_ns += n.running_ns;
-		c->n_ring_lost[o->event] += n.lost;
-	}
-}
-
-/* What the program or the rings counted, beside what became of it. */
-static void settle_event(struct collector *c, uint32_t i, uint64_t idle)
-{
-	struct event *e = &c->profile->events.v[c->events[i]];
-	const struct event_spec *spec = &c->specs[i];
-	struct log_counts k = {0};
-	uint64_t kept = c->fold.n_samples[i];
-
-	if (c->in_log[i])
-		k = log_counts(c->log, i);
-	else
-		k.reached = c->n_ring_samples[i] + c->n_ring_lost[i];
-	e->n_reached += k.reached;
-	profile_add_loss(c->profile, "spill_full", c->events[i], k.dropped);
-	profile_add_loss(c->profile, "ring_full", c->events[i], c->n_ring_lost[i]);
-	kept += k.dropped + c->n_ring_lost[i];
-	/* Nothing should be left over; if something is, it has a name too. */
-	if (k.reached > kept)
-		profile_add_loss(c->profile, "unaccounted", c->events[i], k.reached - kept);
-	/* A clock's count goes on while a CPU idles, but its samples do not come reliably then; and
-	 * it goes on in code the event excludes, so that it promises nothing there. */
-	if (spec->is_clock && (spec->attr.exclude_kernel || spec->attr.exclude_user))
-		e->total = 0;
-	else if (spec->is_clock && c->opts.target.kind == TARGET_ALL)
-		e->total -= idle < e->total ? idle : e->total;
-	if (e->freq_hz && e->n_reached && e->total >= e->n_reached)
-		e->period = e->total / e->n_reached;
-}
-
 void collector_stop(struct collector *c)
 {
-	uint64_t idle;
-
 	opened_disable(&c->samplers);
 	if (c->offcpu)
 		offcpu_stop(c->offcpu);
-	idle = idle_ns() - c->idle_start_ns;
+	account_end_idle(c);
 	c->profile->meta.end_wall_ns = clock_wall_ns();
 	cycle(c, UINT64_MAX);
 	if (c->log)
@@ -407,9 +392,7 @@ void collector_stop(struct collector *c)
 	if (c->offcpu)
 		offcpu_settle(c->offcpu);
 	fold_flush(&c->fold);
-	read_counts(c);
-	for (uint32_t i = 0; i < c->opts.n_events; i++)
-		settle_event(c, i, idle);
+	account_settle(c, true);
 }
 
 struct chain_counts collector_chain_counts(const struct collector *c, event_id event)

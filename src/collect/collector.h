@@ -15,6 +15,7 @@
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
+#include "collect/account.h"
 #include "collect/call_paths.h"
 #include "collect/event_spec.h"
 #include "collect/fold.h"
@@ -45,6 +46,11 @@ struct collector_opts {
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;
 	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */
+	/* For recorders that run for months: */
+	bool keep_folded;     /* what was folded is given back by collector_give_back alone */
+	uint32_t n_spill;     /* slots of a CPU's spill table, a power of two; 0: by n_slots */
+	const uint32_t *slot; /* of each event: only those of one slot count at a time; NULL: all */
+	bool vary_periods;    /* collector_vary_periods will be called */
 };
 
 struct collector;
@@ -78,6 +84,9 @@ void collector_on_unknown_kernel(struct collector *c, void (*learn)(void *ctx), 
  * the time of one unwind table.  Builds those that are asked for meanwhile. */
 void collector_wait(struct collector *c, int timeout_ms);
 
+/* FD, too, ends a wait when it polls readable; -1: none. */
+void collector_wake_by(struct collector *c, int fd);
+
 /* Runs one cycle. */
 void collector_cycle(struct collector *c);
 
@@ -86,6 +95,16 @@ void collector_take_sums(struct collector *c);
 
 /* Adds everything folded since the last flush to the profile's values. */
 void collector_flush(struct collector *c);
+
+/* Between collector_flush and the profile's being stored: adds what the events counted, and the
+ * losses, since the last time, so that reached = values + losses of what was folded. */
+void collector_take_account(struct collector *c);
+
+/* With keep_folded: gives everything folded back to the log, once it is stored for good. */
+void collector_give_back(struct collector *c);
+
+/* How full the fullest log is, percent. */
+unsigned collector_fill_pct(const struct collector *c);
 
 /* Stops sampling, folds what is left, and settles the accounts: the events' sums, and every sample
  * that is in no value as a named loss. */
@@ -110,6 +129,16 @@ struct collector_stats collector_stats(const struct collector *c);
 /* How the call paths of the samples of EVENT, of the profile, came out; zeros without call paths.
  */
 struct chain_counts collector_chain_counts(const struct collector *c, event_id event);
+
+/* How far CPU's log is folded: the number of samples of it since the start. */
+uint64_t collector_folded(const struct collector *c, uint32_t cpu);
+uint32_t collector_n_log_cpus(const struct collector *c); /* 0 without a log */
+
+/* The account of event number I of the options, as far as the profile was told. */
+const struct account *collector_account(const struct collector *c, uint32_t i);
+
+/* As procs_set_label; the sideband is applied first. */
+bool collector_set_label(struct collector *c, uint32_t tgid, const char *label);
 
 /* For saving symbols: the mapped files and generated code met so far. */
 const struct images *collector_images(const struct collector *c);

@@ -3,6 +3,7 @@
 #ifndef COLLECT_COLLECTOR_IMPL_H
 #define COLLECT_COLLECTOR_IMPL_H
 
+#include "collect/account.h"
 #include "collect/collector.h"
 #include "collect/log.h"
 #include "collect/offcpu.h"
@@ -26,6 +27,7 @@ struct collector {
 	struct log *log; /* engine bpf */
 	uint32_t n_log_cpus;
 	uint64_t *heads;	     /* n_log_cpus: up to where this cycle folds */
+	uint64_t *folded;	     /* n_log_cpus: up to where was folded */
 	bool in_log[LOG_MAX_EVENTS]; /* this event's samples come through the log */
 	struct event_spec specs[LOG_MAX_EVENTS];
 	event_id events[LOG_MAX_EVENTS];  /* in the profile */
@@ -45,8 +47,11 @@ struct collector {
 	uint64_t n_ring_samples[LOG_MAX_EVENTS]; /* read from rings */
 	uint64_t n_ring_lost[LOG_MAX_EVENTS];	 /* found their ring full; known at the end */
 	uint64_t n_lost_records;		 /* of any kind, as the rings tell it on the way */
-	uint64_t idle_start_ns;			 /* of all CPUs, when sampling began */
+	uint64_t idle_start_ns, idle_ns;	 /* of all CPUs, when sampling began, and since */
+	uint64_t start_ns;			 /* when it began, CLOCK_MONOTONIC */
+	struct account told[LOG_MAX_EVENTS];	 /* what the profile was told so far */
 	int cycle_ms;
+	int wake_fd;	/* collector_wake_by */
 };
 
 /* The descriptor that owns the ring of CPU; NULL for none. */

@@ -42,10 +42,11 @@ static int open_log(struct collector *c, struct err *err)
 							   ? (64u << 20) / 16 / o.n_cpus
 							   : 65536,
 						   1024);
-	o.n_spill = power_of_two(o.n_slots / 16, 64);
+	o.n_spill = c->opts.n_spill ? c->opts.n_spill : power_of_two(o.n_slots / 16, 64);
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	c->n_log_cpus = o.n_cpus;
 	c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
+	c->folded = xcalloc(o.n_cpus, sizeof(*c->folded));
 	o.times = c->opts.trace;
 	call_paths_log_opts(&c->calls, &c->opts.tables, &o);
 	rc = log_open(&o, &c->log, err);
@@ -258,6 +259,7 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 
 	c->opts = *opts;
 	c->profile = p;
+	c->wake_fd = -1;
 	images_init(&c->images, p, opts->probe, opts->vdso);
 	procs_init(&c->procs, p, &c->images, clock_wall_ns());
 	c->procs.split = opts->split;
@@ -309,5 +311,6 @@ void collector_close(struct collector *c)
 	kernel_map_release(&c->kernel);
 	vec_release(&c->cpus);
 	free(c->heads);
+	free(c->folded);
 	free(c);
 }

@@ -221,6 +221,11 @@ uint64_t log_tail(const struct log *l, uint32_t cpu)
 	return l->cpus[cpu].tail;
 }
 
+uint32_t log_n_slots(const struct log *l)
+{
+	return l->n_slots;
+}
+
 struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 {
 	const uint32_t slot = (uint32_t)at & (l->n_slots - 1);

@@ -59,6 +59,7 @@ struct log_sample {
 /* How many samples CPU's log holds in all since the start: a snapshot to drain up to. */
 uint64_t log_head(const struct log *l, uint32_t cpu);
 uint64_t log_tail(const struct log *l, uint32_t cpu);
+uint32_t log_n_slots(const struct log *l); /* of a CPU */
 
 /* Decodes sample number AT, tail <= AT < head, of CPU. */
 struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at);

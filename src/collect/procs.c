@@ -373,7 +373,7 @@ owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 		.exe = p->exe,
 		.comm = p->comm,
 		.cgroup = p->cgroup,
-		.label = ps->label,
+		.label = p->label ? p->label : ps->label,
 		.uid = p->uid,
 		.pid = ps->split != OWNER_GROUP ? p->tgid : 0,
 		.tid = ps->split == OWNER_TID ? tid : 0,
@@ -382,6 +382,30 @@ owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 	p->owner = profile_intern_owner(ps->profile, &o);
 	p->has_owner = true;
 	return p->owner;
+}
+
+bool procs_set_label(struct procs *ps, uint32_t tgid, const char *label)
+{
+	uint32_t i = procs_current(ps, tgid);
+
+	if (i == PROC_NONE && procs_scan_one(ps, tgid))
+		i = procs_current(ps, tgid);
+	if (i == PROC_NONE || ps->v.v[i].ended)
+		return false;
+	ps->v.v[i].label = profile_intern_str(ps->profile, label);
+	ps->v.v[i].has_owner = false;
+	return true;
+}
+
+void procs_take_labels(struct procs *ps, const struct procs *from)
+{
+	vec_each (old, &from->v) {
+		uint32_t i = old->ended || !old->label ? PROC_NONE : procs_current(ps, old->tgid);
+
+		if (i != PROC_NONE &&
+		    exec_part(ps->v.v[i].generation) == exec_part(old->generation))
+			procs_set_label(ps, old->tgid, profile_str(from->profile, old->label));
+	}
 }
 
 image_id procs_anon_image(struct procs *ps, uint32_t proc)

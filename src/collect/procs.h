@@ -36,6 +36,7 @@ struct proc {
 	uint32_t older; /* next older life of this tgid, or next free element */
 	uint32_t owner_flags;
 	string_id comm, exe, cgroup;
+	string_id label; /* 0: that of all */
 	uint32_t uid;
 	struct maps *maps;
 	owner_id owner; /* when has_owner */
@@ -112,6 +113,13 @@ const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, 
 
 /* Whom samples of PROC (thread TID) belong to. */
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);
+
+/* From now on samples of TGID, and of the processes it starts, have LABEL; false when there is no
+ * such process. */
+bool procs_set_label(struct procs *ps, uint32_t tgid, const char *label);
+
+/* Gives the processes of PS the labels they have in FROM. */
+void procs_take_labels(struct procs *ps, const struct procs *from);
 
 /* The image of PROC's executable memory without a file: generated code when the process has a perf
  * map (/tmp/perf-PID.map), else "[anon] COMM". */

@@ -34,8 +34,9 @@ static int lock_recording(int dir_fd)
 	return flock(dir_fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 }
 
-/* Turns a journal that counts into a segment and removes what a killed writer left. */
-static int absorb_journal(struct store *s, struct err *err)
+/* Turns a journal that counts into a segment, beside those there are or, when there are MERGE_AT,
+ * in place of them; and removes what a killed writer left. */
+static int absorb_journal(struct store *s, size_t merge_at, struct err *err)
 {
 	struct snapshot snap;
 	struct manifest new;
@@ -53,14 +54,57 @@ static int absorb_journal(struct store *s, struct err *err)
 		rc = snapshot_add_seqs(&snap, &new, err);
 	if (!rc && snap.journal && commit_has_content(&p)) {
 		manifest_add_profile(&new, &p);
-		rc = commit_profile(s, &p, COMMIT_ADD, true, &new, err);
+		rc = commit_profile(s, &p,
+				    s->m.segments.n + 1 >= merge_at ? COMMIT_MERGE : COMMIT_ADD,
+				    true, &new, err);
+	} else if (!rc && snap.journal) {
+		new.journal = s->m.journal + 1; /* it may tell sequence numbers alone */
+		rc = commit_manifest(s, &new, err);
+		if (rc >= 0)
+			commit_drop_journal(s, rc == 0);
 	} else if (!rc) {
 		commit_drop_journal(s, true);
 	}
 	manifest_release(&new);
 	profile_release(&p);
 	snapshot_close(&snap);
-	return rc;
+	return rc < 0 ? rc : 0;
+}
+
+int store_flush_journal(struct store *s, struct err *err)
+{
+	int rc = s->journal_fd < 0 ? 0 : absorb_journal(s, s->compact_at, err);
+
+	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
+}
+
+uint64_t store_log(const struct store *s)
+{
+	return s->m.log;
+}
+
+static void set_log(struct manifest *m, uint64_t log, const struct seq_range *ranges,
+		    size_t n_ranges)
+{
+	m->log = log;
+	m->cpus.n = 0;
+	for (size_t i = 0; i < n_ranges; i++)
+		manifest_add_seq(m, ranges[i].cpu, ranges[i].last_seq);
+}
+
+int store_use_log(struct store *s, uint64_t log, const struct seq_range *ranges, size_t n_ranges,
+		  struct err *err)
+{
+	int rc = store_flush_journal(s, err);
+	struct manifest new;
+
+	if (rc < 0)
+		return rc;
+	manifest_copy(&new, &s->m);
+	set_log(&new, log, ranges, n_ranges);
+	rc = commit_manifest(s, &new, err);
+	manifest_release(&new);
+	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
 }
 
 /* Removes a recording whose creator was killed before its first MANIFEST. */
@@ -103,7 +147,7 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 	if (!rc && strcmp(s->m.state, STATE_RECORDING) != 0)
 		rc = -EALREADY;
 	if (!rc)
-		rc = absorb_journal(s, err);
+		rc = absorb_journal(s, SIZE_MAX, err);
 	if (rc < 0) {
 		store_detach(s);
 		return rc;
@@ -134,7 +178,7 @@ int store_close(struct store *s, struct err *err)
 
 	if (!s)
 		return 0;
-	rc = absorb_journal(s, err);
+	rc = absorb_journal(s, SIZE_MAX, err);
 	if (!rc)
 		rc = store_compact(s, err);
 	if (!rc)
@@ -264,6 +308,7 @@ static int create_recording(struct store *s, int epochs_fd, const char *host,
 		first.host = arena_strdup(&first.arena, host);
 		first.label = arena_strdup(&first.arena, o->label ? o->label : "");
 		first.state = arena_strdup(&first.arena, STATE_RECORDING);
+		set_log(&first, o->log, o->ranges, o->n_ranges);
 		rc = commit_manifest(s, &first, err);
 		manifest_release(&first);
 	}

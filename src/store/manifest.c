@@ -75,6 +75,8 @@ void manifest_format(const struct manifest *m, struct str *out)
 	json_i64(&j, m->clock_offset_ns);
 	put_u64(&j, "journal", m->journal);
 	put_u64(&j, "next_segment", m->next_segment);
+	if (m->log)
+		put_u64(&j, "log", m->log);
 	json_key(&j, "segments");
 	json_begin(&j, '[');
 	vec_each (s, &m->segments)
@@ -235,6 +237,7 @@ static int parse_root(struct manifest *m, const json_t *root, struct err *err)
 	m->clock_offset_ns = json_integer_value(offset);
 	m->journal = get_u64(&p, root, "journal");
 	m->next_segment = get_u64(&p, root, "next_segment");
+	m->log = get_u64(&p, root, "log");
 	get_segments(&p, root);
 	get_sums(&p, root);
 	if (p.bad || version == 0)
@@ -277,6 +280,7 @@ void manifest_copy(struct manifest *to, const struct manifest *from)
 		.generation = from->generation,
 		.journal = from->journal,
 		.next_segment = from->next_segment,
+		.log = from->log,
 	};
 	to->host = arena_strdup(&to->arena, from->host);
 	to->label = arena_strdup(&to->arena, from->label);

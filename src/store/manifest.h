@@ -36,6 +36,7 @@ struct manifest {
 	uint64_t
 		journal; /* journals up to this generation are void: their content is in segments */
 	uint64_t next_segment; /* number of the next segment file */
+	uint64_t log;	       /* whose sequence numbers `cpus` has; 0: a recording's own */
 	VEC(struct manifest_segment) segments;
 	VEC(struct store_event) events; /* sums over segments */
 	VEC(struct store_loss) losses;

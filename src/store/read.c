@@ -216,6 +216,49 @@ int store_list(const char *db, const struct store_selection *sel, store_list_fn 
 	return rc < 0 || stop ? rc : 0;
 }
 
+/* Sequence numbers. */
+
+struct log_search {
+	uint64_t log;
+	seq_ranges *ranges;
+	bool found;
+};
+
+/* A later recording has all that those before it had. */
+static int find_log_in(void *ctx, const struct recording_name *r, int dir_fd, struct err *err)
+{
+	struct log_search *f = ctx;
+	struct manifest m;
+	int rc = snapshot_manifest(dir_fd, &m, err);
+
+	if (rc < 0)
+		return rc == -ENOENT ? 0 : rc;
+	if (m.log == f->log) {
+		f->found = true;
+		f->ranges->n = 0;
+		vec_each (c, &m.cpus)
+			vec_push(f->ranges, (struct seq_range){c->cpu, 0, c->last_seq});
+	}
+	manifest_release(&m);
+	return 0;
+}
+
+int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *ret, struct err *err)
+{
+	struct log_search f = {.log = log, .ranges = ret};
+	struct store_selection sel = {.epochs = "all", .host = host};
+	char self[256];
+	bool stop;
+	int rc;
+
+	if (!host) {
+		host_name_self(self);
+		sel.host = self;
+	}
+	rc = visit(db, &sel, find_log_in, &f, &stop, err);
+	return rc < 0 ? rc : f.found;
+}
+
 /* Loading. */
 
 struct loader {

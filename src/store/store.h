@@ -41,6 +41,11 @@ struct store_opts {
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	uint64_t now_wall_ns;	 /* what the epoch is named after; 0: the clock */
 	unsigned compact_at;	 /* segments that a flush merges into one; 0: 16 */
+	/* With LOG: sequence numbers are of that log (a number nobody else has), and what of it is
+	 * stored elsewhere already. */
+	uint64_t log;
+	const struct seq_range *ranges;
+	size_t n_ranges;
 };
 
 /* Makes a new epoch with one recording in it, and the database DB when it is not there. Interrupted
@@ -59,6 +64,21 @@ const char *store_epoch(const struct store *s);
 /* The last sequence number of CPU that is stored, by journal or flush; false when none is. */
 bool store_last_seq(const struct store *s, uint32_t cpu, uint64_t *ret_seq);
 
+/* The log whose sequence numbers the recording has; 0: of none. */
+uint64_t store_log(const struct store *s);
+
+/* From now on sequence numbers are of LOG, of which nothing is stored yet but RANGES; those of the
+ * log before are forgotten.  Flushes the journal first. */
+int store_use_log(struct store *s, uint64_t log, const struct seq_range *ranges, size_t n_ranges,
+		  struct err *err);
+
+/* What is stored of LOG by HOST (NULL: this machine): appended to RET.  Journals of recordings that
+ * were not recovered do not count.  Returns 1, or 0 when no recording knows that log, or an error.
+ */
+typedef VEC(struct seq_range) seq_ranges;
+int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *ret,
+		   struct err *err);
+
 /* Appends DELTA, what was collected since the last store_journal or store_flush, to the journal and
  * syncs it.  RANGES (may be none) say which log entries it covers.  After a failure the journal is
  * as before. */
@@ -75,6 +95,10 @@ int store_flush(struct store *s, const struct profile *p, const struct seq_range
  * stored of it before, and makes the journal void: for recorders that keep everything, and cheaper
  * than merging.  Failures as of store_flush. */
 int store_replace(struct store *s, const struct profile *p, struct err *err);
+
+/* Makes a segment of what the journal holds; nothing when that is nothing.  For recorders that
+ * journal everything and keep nothing. */
+int store_flush_journal(struct store *s, struct err *err);
 
 /* Merges all segments into one. */
 int store_compact(struct store *s, struct err *err);

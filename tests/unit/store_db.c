@@ -463,3 +463,89 @@ TEST(values_go_to_the_sink)
 	profile_release(&p);
 	scratch_release(&t);
 }
+
+/* --- a log's sequence numbers --- */
+
+static void journal(struct store *s, uint64_t n, uint64_t last)
+{
+	const struct seq_range range = {.cpu = 3, .last_seq = last};
+	struct profile p;
+	struct err err;
+
+	t_profile(&p, n);
+	EXPECT_EQ(store_journal(s, &p, &range, 1, &err), 0);
+	profile_release(&p);
+}
+
+/* What the database says of LOG's CPU 3; -1: it does not know the log. */
+static int64_t stored_of(const struct scratch *t, uint64_t log)
+{
+	seq_ranges ranges = {0};
+	struct err err;
+	int64_t last = -1;
+
+	if (store_find_log(t->db, "alpha", log, &ranges, &err) == 1)
+		last = ranges.n ? (int64_t)ranges.v[0].last_seq : 0;
+	vec_release(&ranges);
+	return last;
+}
+
+TEST(sequence_numbers_are_those_of_one_log)
+{
+	struct scratch t = scratch_new();
+	const struct seq_range carried = {.cpu = 3, .last_seq = 30};
+	struct store_opts o = {.host = "alpha", .log = 77};
+	struct store *s, *next;
+	struct err err;
+	uint64_t last;
+
+	REQUIRE(store_create(t.db, &o, &s, &err) == 0);
+	EXPECT_EQ(stored_of(&t, 77), 0);
+	EXPECT_EQ(stored_of(&t, 78), -1);
+	journal(s, 5, 20);
+	journal(s, 6, 30);
+	EXPECT_EQ(store_flush_journal(s, &err), 0);
+	EXPECT_EQ(t_named_segments(&t), 1);
+	EXPECT_EQ(stored_of(&t, 77), 30);
+	EXPECT_EQ(store_flush_journal(s, &err), 0); /* nothing to do */
+	EXPECT_EQ(t_named_segments(&t), 1);
+	/* The next epoch goes on with the same log. */
+	o.ranges = &carried;
+	o.n_ranges = 1;
+	o.now_wall_ns = 4000000000ull * 1000000000;
+	REQUIRE(store_create(t.db, &o, &next, &err) == 0);
+	EXPECT_EQ(store_close(s, &err), 0);
+	EXPECT_EQ(stored_of(&t, 77), 30);
+	journal(next, 7, 40);
+	EXPECT_EQ(store_flush_journal(next, &err), 0);
+	EXPECT_EQ(stored_of(&t, 77), 40);
+	/* Another log: what the journal holds of the one before is kept. */
+	journal(next, 8, 50);
+	EXPECT_EQ(store_use_log(next, 99, NULL, 0, &err), 0);
+	EXPECT_EQ(store_log(next), 99);
+	EXPECT(!store_last_seq(next, 3, &last));
+	EXPECT_EQ(stored_of(&t, 99), 0);
+	EXPECT_EQ(t_total(&t, "all"), 5 + 6 + 7 + 8);
+	EXPECT_EQ(store_close(next, &err), 0);
+	scratch_release(&t);
+}
+
+TEST(journals_become_segments_that_are_merged)
+{
+	struct scratch t = scratch_new();
+	struct store *s = t_create(&t, "alpha"); /* which merges at 4 */
+	struct err err;
+	uint64_t n = 0;
+
+	for (uint64_t i = 1; i <= 11; i++) {
+		journal(s, i, i);
+		n += i;
+		EXPECT_EQ(store_flush_journal(s, &err), 0);
+		EXPECT(t_named_segments(&t) < 4);
+		EXPECT_EQ(t_total(&t, "all"), n);
+		EXPECT_EQ(t_files(&t, ".seg"), t_named_segments(&t));
+	}
+	EXPECT_EQ(store_close(s, &err), 0);
+	EXPECT_EQ(t_total(&t, "all"), n);
+	scratch_release(&t);
+}

@@ -121,6 +121,27 @@ static void replace(struct recorder *r)
 	profile_release(&p);
 }
 
+/* What a daemon does: journals everything, and makes segments of that. */
+static void flush_journal(struct recorder *r)
+{
+	struct err err = {0};
+
+	while (store_flush_journal(r->s, &err) < 0)
+		check_unchanged(r->t, "flush_journal", &err);
+	r->flushed += r->unflushed;
+	r->unflushed = 0;
+}
+
+static void use_log(struct recorder *r)
+{
+	struct err err = {0};
+
+	while (store_use_log(r->s, 99, NULL, 0, &err) < 0)
+		check_unchanged(r->t, "use_log", &err);
+	r->flushed += r->unflushed;
+	r->unflushed = 0;
+}
+
 static void record(const struct scratch *t)
 {
 	struct recorder r = {.t = t};
@@ -141,6 +162,14 @@ static void record(const struct scratch *t)
 	flush(&r);
 	add(&r, 4, true);
 	replace(&r);
+	add(&r, 9, true);
+	flush_journal(&r);
+	add(&r, 1, true);
+	use_log(&r);
+	for (int i = 0; i < 3; i++) { /* the last of them merges */
+		add(&r, 6, true);
+		flush_journal(&r);
+	}
 	add(&r, 13, true);
 	if (store_close(r.s, &err) < 0)
 		check_unchanged(t, "close", &err);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See ask.h. */
+#include "daemon/ask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "daemon/hold.h"
+
+static int connect_to(const char *db, int timeout_s, struct err *err)
+{
+	_fd_ int db_fd = open(db, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct timeval patience = {.tv_sec = timeout_s};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	_mem_ char *path = NULL;
+
+	if (db_fd < 0)
+		return err_errno(err, -errno, "%s", db);
+	path = hold_socket_path(db_fd);
+	if (strlen(path) >= sizeof(a.sun_path))
+		return err_set(err, -ENAMETOOLONG, "%s: no socket can be there", db);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_errno(err, -errno, "socket");
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0) {
+		if (errno == ENOENT || errno == ECONNREFUSED)
+			return err_set(err, -ECONNREFUSED,
+				       "%s: no daemon of this host records there", db);
+		return err_errno(err, -errno, "%s: cannot reach its daemon", db);
+	}
+	return take_fd(&fd);
+}
+
+static int send_all(int fd, const struct str *s, struct err *err)
+{
+	for (size_t off = 0; off < s->n;) {
+		ssize_t n = send(fd, s->v + off, s->n - off, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		/* It may have answered and hung up without having heard us out. */
+		if (n < 0 && errno != EPIPE && errno != ECONNRESET)
+			return err_errno(err, -errno, "cannot ask the daemon");
+		if (n < 0)
+			return 0;
+		off += (size_t)n;
+	}
+	return 0;
+}
+
+static int receive(int fd, struct str *answer, struct err *err)
+{
+	struct str all = {0};
+	const char *text = NULL;
+	char buf[8192];
+	size_t n_text = 0;
+	int rc = 0;
+
+	while (rc == 0) {
+		ssize_t n = recv(fd, buf, sizeof(buf), 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			rc = err_set(err, -ETIMEDOUT, "the daemon does not answer");
+		else if (n <= 0)
+			rc = err_set(err, -ECONNRESET, "the daemon hung up");
+		else
+			str_addn(&all, buf, (size_t)n);
+		if (rc == 0)
+			rc = control_parse_answer(all.v, all.n, &text, &n_text, err);
+	}
+	if (rc > 0)
+		str_addn(answer, text, n_text);
+	str_release(&all);
+	return rc < 0 ? rc : 0;
+}
+
+int ask_daemon(const char *db, const struct control_request *r, int timeout_s, struct str *answer,
+	       struct err *err)
+{
+	_fd_ int fd = connect_to(db, timeout_s, err);
+	struct str line = {0};
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	control_format_request(r, &line);
+	rc = send_all(fd, &line, err);
+	str_release(&line);
+	return rc < 0 ? rc : receive(fd, answer, err);
+}

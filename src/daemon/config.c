@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See config.h.  The file is turned into a command line, so that there is one parser and one set of
+ * words. */
+#include "daemon/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "collect/bpf/record.h"
+#include "collect/event_parse.h"
+#include "collect/event_rate.h"
+#include "store/store.h"
+
+#define FILE_MAX (1u << 20)
+
+/* A sample costs 16 us of interrupt in a virtual machine: 0.2 % of a CPU that never idles.  A
+ * prime, so that it does not march in step with timers. */
+#define DEFAULT_HZ 97
+
+#define JOURNAL_NS (5ull * 1000000000)
+#define FLUSH_NS   (300ull * 1000000000)
+#define EPOCH_NS   (24ull * 3600 * 1000000000)
+
+void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
+{
+	const struct opt table[] = {
+		{"e event", OPT_LIST, &c->events, "EVENT[:PERIOD][+EVENT...]",
+		 "what to sample (dwell events lists them)"},
+		{"slot", OPT_LIST, &c->slots, "EVENT[:PERIOD][+EVENT...]",
+		 "events that count together; several slots take turns"},
+		{"F freq", OPT_U64, &c->freq_hz, "HZ", "samples per second and CPU (default 97)"},
+		{"c count", OPT_U64, &c->period, "PERIOD", "one sample every PERIOD events"},
+		{"by", OPT_STR, &c->by, "group|pid|tid", "keep processes or threads apart"},
+		{"label", OPT_STR, &c->label, "LABEL", "mark all samples with LABEL"},
+		{"engine", OPT_STR, &c->engine, "auto|bpf|ring", "how samples are brought in"},
+		{"epoch", OPT_DURATION, &c->epoch_ns, "TIME",
+		 "begin a new epoch so often (default 24h)"},
+		{"flush", OPT_DURATION, &c->flush_ns, "TIME",
+		 "write a segment so often (default 5m)"},
+		{"journal", OPT_DURATION, &c->journal_ns, "TIME",
+		 "make samples safe so often (default 5s)"},
+		{"db", OPT_STR, &c->db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"config", OPT_STR, &c->file, "FILE",
+		 "read options from FILE, one a line, without dashes"},
+		{"help h", OPT_FLAG, &c->help, NULL, "show this text"},
+		{0},
+	};
+
+	_Static_assert(n_elems(table) <= CONFIG_N_OPTS, "room for all");
+	memcpy(ret, table, sizeof(table));
+}
+
+/* --- the file --- */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+int config_split(const char *text, size_t n, config_args *argv, struct err *err)
+{
+	unsigned number = 0;
+
+	for (size_t at = 0, end; at < n; at = end + 1) {
+		const char *nl = memchr(text + at, '\n', n - at);
+		size_t from = at, name, to;
+
+		end = nl ? (size_t)(nl - text) : n;
+		to = end;
+		number++;
+		while (from < to && is_blank(text[from]))
+			from++;
+		while (to > from && is_blank(text[to - 1]))
+			to--;
+		if (from == to || text[from] == '#')
+			continue;
+		for (name = from; name < to && !is_blank(text[name]); name++)
+			if (text[name] == '=' || (text[name] == '-' && name == from))
+				return err_set(err, -EINVAL,
+					       "line %u: an option's name, without dashes, and "
+					       "behind a blank its value",
+					       number);
+		if (memchr(text + from, '\0', to - from))
+			return err_set(err, -EINVAL, "line %u: not text", number);
+		{
+			size_t value = name;
+
+			while (value < to && is_blank(text[value]))
+				value++;
+			vec_push(argv, xasprintf(value < to ? "--%.*s=%.*s" : "--%.*s",
+						 (int)(name - from), text + from, (int)(to - value),
+						 text + value));
+		}
+	}
+	return 0;
+}
+
+void config_args_release(config_args *argv)
+{
+	vec_each (a, argv)
+		free(*a);
+	vec_release(argv);
+}
+
+static void drop_first(opt_list *l, size_t n)
+{
+	if (l->n == n) /* the command line did not give any */
+		return;
+	memmove(l->v, l->v + n, (l->n - n) * sizeof(*l->v));
+	l->n -= n;
+}
+
+int config_read(struct config *c, const char *file, bool must, int argc, char **argv,
+		config_args *words, struct err *err)
+{
+	struct opt table[CONFIG_N_OPTS];
+	_mem_ char *text = NULL;
+	size_t n, n_events, n_slots;
+	int rc;
+
+	*c = (struct config){.journal_ns = JOURNAL_NS, .flush_ns = FLUSH_NS, .epoch_ns = EPOCH_NS};
+	config_table(c, table);
+	vec_push(words, xstrdup("config"));
+	rc = file ? file_load(file, FILE_MAX, &text, &n, err) : -ENOENT;
+	if (rc >= 0)
+		rc = config_split(text, n, words, err);
+	if (rc >= 0)
+		rc = opts_parse(table, (int)words->n, words->v, false, &c->operands, err);
+	if (rc < 0 && (rc != -ENOENT || must))
+		return file ? err_prefix(err, rc, "%s", file) : rc;
+	if (c->operands.n || c->file || c->help)
+		return err_set(err, -EINVAL, "%s: only options of a daemon may be there", file);
+	n_events = c->events.n;
+	n_slots = c->slots.n;
+	rc = opts_parse(table, argc, argv, false, &c->operands, err);
+	if (rc < 0)
+		return rc;
+	drop_first(&c->events, n_events);
+	drop_first(&c->slots, n_slots);
+	return 0;
+}
+
+void config_release(struct config *c)
+{
+	vec_release(&c->events);
+	vec_release(&c->slots);
+	vec_release(&c->operands);
+}
+
+/* --- what it means --- */
+
+static int choose_word(const char *word, const char *const *words, const char *option,
+		       struct err *err)
+{
+	for (int i = 0; i < 3; i++)
+		if (!word || strcmp(word, words[i]) == 0)
+			return i;
+	return err_set(err, -EINVAL, "--%s: '%s' is none of %s, %s, %s", option, word, words[0],
+		       words[1], words[2]);
+}
+
+/* Adds the events of LIST as of SLOT. */
+static int add_events(struct plan *p, const char *list, uint32_t slot, struct err *err)
+{
+	int rc = event_list_parse(&event_env_host, list, &p->specs, err);
+
+	while (rc >= 0 && p->slot.n < p->specs.n)
+		vec_push(&p->slot, slot);
+	return rc;
+}
+
+static int choose_events(const struct config *c, struct plan *p, const char **ret_why,
+			 struct err *err)
+{
+	struct event_rate rate = {.freq_hz = c->freq_hz, .period = c->period};
+	int rc = 0;
+
+	if (c->freq_hz && c->period)
+		return err_set(err, -EINVAL, "-F and -c exclude each other");
+	if (c->events.n && c->slots.n)
+		return err_set(err, -EINVAL, "-e and -slot exclude each other");
+	if (!c->freq_hz && !c->period)
+		rate.freq_hz = DEFAULT_HZ;
+	*ret_why = NULL;
+	for (size_t i = 0; i < c->events.n && rc >= 0; i++)
+		rc = add_events(p, c->events.v[i], 0, err);
+	for (size_t i = 0; i < c->slots.n && rc >= 0; i++)
+		rc = add_events(p, c->slots.v[i], (uint32_t)i, err);
+	if (rc >= 0 && !p->specs.n) {
+		rc = event_default(&event_env_host, &p->specs, ret_why, err);
+		vec_push(&p->slot, 0);
+	}
+	if (rc >= 0 && p->specs.n > LOG_MAX_EVENTS)
+		rc = err_set(err, -E2BIG, "%zu events: at most %d at once", p->specs.n,
+			     LOG_MAX_EVENTS);
+	for (size_t i = 0; i < p->specs.n && rc >= 0; i++)
+		rc = event_rate_set(&event_env_host, &p->specs.v[i], &rate, err);
+	return rc;
+}
+
+int config_plan(const struct config *c, struct plan *ret, const char **ret_why, struct err *err)
+{
+	static const char *const engines[] = {"auto", "bpf", "ring"};
+	static const char *const splits[] = {"group", "pid", "tid"};
+	int engine = choose_word(c->engine, engines, "engine", err);
+	int split = choose_word(c->by, splits, "by", err), rc;
+	struct service_opts *s = &ret->service;
+
+	*ret = (struct plan){0};
+	if (engine < 0 || split < 0)
+		return -EINVAL;
+	if (c->operands.n > 1 || (c->operands.n && c->db))
+		return err_set(err, -EINVAL, "one database");
+	if (c->journal_ns < 100000000 || c->flush_ns < 100000000 ||
+	    (c->epoch_ns && c->epoch_ns < 1000000000))
+		return err_set(err, -EINVAL,
+			       "--journal and --flush: at least 100ms; --epoch: at least 1s");
+	rc = choose_events(c, ret, ret_why, err);
+	if (rc < 0) {
+		plan_release(ret);
+		return rc;
+	}
+	ret->db = c->operands.n ? xstrdup(c->operands.v[0])
+		  : c->db	? xstrdup(c->db)
+				: store_default_path();
+	s->db = ret->db;
+	s->label = c->label ? c->label : "";
+	s->journal_ns = c->journal_ns;
+	s->flush_ns = c->flush_ns;
+	s->epoch_ns = c->epoch_ns;
+	s->collect.target.kind = TARGET_ALL;
+	s->collect.target.cgroup_fd = -1;
+	s->collect.events = ret->specs.v;
+	s->collect.n_events = (uint32_t)ret->specs.n;
+	s->collect.engine = (enum engine)engine;
+	s->collect.split = (enum owner_split)split;
+	s->collect.label = s->label;
+	return 0;
+}
+
+void plan_release(struct plan *p)
+{
+	event_specs_release(&p->specs);
+	vec_release(&p->slot);
+	free(p->db);
+	*p = (struct plan){0};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a daemon is told: options, and a file with the same words.
+ *
+ *     # comment
+ *     event cpu-clock
+ *     freq 97
+ *     no-pin
+ *
+ * A line is an option's name without its dashes and its value.  The command line counts more than
+ * the file: an option given there replaces all lines of the file with its word. */
+#ifndef DAEMON_CONFIG_H
+#define DAEMON_CONFIG_H
+
+#include "base/opts.h"
+#include "collect/event_spec.h"
+#include "daemon/service.h"
+
+struct config {
+	opt_list events, slots, operands;
+	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
+	const char *db, *label, *by, *engine, *file;
+	bool help;
+};
+
+#define CONFIG_N_OPTS 32
+
+/* The table of options, which parses into C. */
+void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS]);
+
+/* Words of a configuration file as a command line, "--NAME=VALUE" or "--NAME" each, into ARGV
+ * (whose strings are to be freed); what the options are is not looked at.  -EINVAL names the line.
+ */
+typedef VEC(char *) config_args;
+int config_split(const char *text, size_t n, config_args *argv, struct err *err);
+void config_args_release(config_args *argv);
+
+/* What is in effect: FILE's words (NULL: no file; of a file that is not there only when MUST) and
+ * ARGV's options.  ARGV[0] is not looked at.  The strings of C are in ARGV and in WORDS, which the
+ * caller keeps as long as C, and releases. */
+int config_read(struct config *c, const char *file, bool must, int argc, char **argv,
+		config_args *words, struct err *err);
+void config_release(struct config *c);
+
+/* What C means on this machine. */
+struct plan {
+	struct service_opts service; /* its strings are C's */
+	struct event_specs specs;
+	VEC(uint32_t) slot; /* of each event */
+	char *db;
+};
+
+/* RET_WHY: the reason for the default event, NULL when events were named. */
+int config_plan(const struct config *c, struct plan *ret, const char **ret_why, struct err *err);
+void plan_release(struct plan *p);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See sampling.h.  Sampling starts before anything slow is done: where modules and BPF programs are
+ * is learnt when a sample fell outside of what was known. */
+#include "daemon/sampling.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "resolve/elf_probe.h"
+#include "resolve/elf_unwind.h"
+#include "resolve/kallsyms.h"
+#include "resolve/resolver.h"
+
+/* The vdso mapped into this process, which all 64-bit processes share: its size is told by no
+ * header, so its mapping is looked for. */
+static size_t vdso_bytes(const uint8_t **ret)
+{
+	unsigned long long start, end;
+	char *text;
+	size_t n = 0;
+
+	*ret = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* vdso(7) */
+	if (!*ret || file_load("/proc/self/maps", 1 << 24, &text, NULL, NULL) < 0)
+		return 0;
+	for (char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == (uintptr_t)*ret)
+			n = (size_t)(end - start);
+	}
+	free(text);
+	return n;
+}
+
+/* A descriptor with the vdso's image, for reading its symbols; -1. */
+static int vdso_fd(void)
+{
+	const uint8_t *bytes;
+	size_t n = vdso_bytes(&bytes);
+	int fd = n ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && file_write_all(fd, bytes, n) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void add_meta(struct profile *p, const char *command)
+{
+	struct utsname u;
+
+	p->meta.command = profile_intern_str(p, command);
+	if (uname(&u) < 0)
+		return;
+	p->meta.host = profile_intern_str(p, u.nodename);
+	p->meta.kernel = profile_intern_str(p, u.release);
+	p->meta.platform = profile_intern_str(p, u.machine);
+}
+
+/* The kernel's own code lies within this of its start: text of distribution kernels is 20 MiB. */
+#define KERNEL_TEXT_BYTES (64ull << 20)
+
+static void add_kernel_text(struct sampling *s, uint64_t start, uint64_t end, uint64_t svma)
+{
+	struct kernel_range range = {
+		.start = start,
+		.end = end,
+		.svma = svma,
+		.image = {.kind = IMAGE_KERNEL, .path = "[kernel]", .text_start = svma}};
+
+	kallsyms_build_id("/sys", &range.image.build_id);
+	collector_add_kernel(s->collector, &range);
+}
+
+/* Tells the collector where all kernel code is, modules and BPF programs too.  Takes tens of
+ * milliseconds: done when a sample fell outside of what was known. */
+static void learn_kernel(void *ctx)
+{
+	struct sampling *s = ctx;
+	struct kallsyms k = {0};
+
+	if (kallsyms_load_layout(&k, "/proc", "/sys", NULL) < 0 || k.hidden) {
+		kallsyms_release(&k);
+		return;
+	}
+	add_kernel_text(s, k.text_start, k.text_end, k.text_start - k.slide);
+	vec_each (part, &k.parts)
+		collector_add_kernel(
+			s->collector,
+			&(struct kernel_range){.start = part->start,
+					       .end = part->end,
+					       .image = {.kind = part->kind,
+							 .build_id = part->build_id,
+							 .path = part->name,
+							 .text_bytes = part->end - part->start}});
+	kallsyms_release(&k);
+}
+
+/* Tells it where the kernel itself is, which is nearly all. */
+static void add_kernel(struct sampling *s)
+{
+	uint64_t start;
+
+	if (kallsyms_find_text("/proc", &start) == 0)
+		add_kernel_text(s, start, start + KERNEL_TEXT_BYTES, kallsyms_link_start(start));
+	collector_on_unknown_kernel(s->collector, learn_kernel, s);
+}
+
+int sampling_open(struct sampling *s, const struct collector_opts *opts, const char *command,
+		  struct err *err)
+{
+	struct collector_opts co = *opts;
+	const uint8_t *vdso;
+	size_t n_vdso = vdso_bytes(&vdso);
+	struct unwind_table vdso_table = {0};
+	int rc;
+
+	*s = (struct sampling){0};
+	profile_init(&s->profile);
+	add_meta(&s->profile, command);
+	s->clock_offset_ns = (int64_t)(clock_wall_ns() - clock_mono_ns());
+	co.clock_offset_ns = s->clock_offset_ns;
+	co.probe = elf_probe;
+	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &s->vdso, NULL) == 0)
+		co.vdso = &s->vdso;
+	co.tables.load = elf_unwind_load;
+	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL; /* docs/design/unwind.md */
+	s->has_calls = co.calls != CALLS_NONE;
+	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
+		co.tables.vdso = &vdso_table;
+	rc = collector_open(&co, &s->profile, &s->collector, err);
+	unwind_table_release(&vdso_table);
+	if (rc >= 0)
+		collector_add_source(s->collector, generated_init(&s->generated));
+	return rc;
+}
+
+int sampling_start(struct sampling *s, struct err *err)
+{
+	int rc = collector_start(s->collector, err);
+
+	if (rc >= 0)
+		add_kernel(s);
+	return rc;
+}
+
+void sampling_settle(struct sampling *s, const char *images_dir)
+{
+	struct resolver_opts o = {.cache_dir = images_dir};
+	struct resolver *resolver = resolver_new(&o);
+
+	generated_settle(&s->generated, collector_procs(s->collector), resolver);
+	resolver_free(resolver);
+	collector_flush(s->collector);
+}
+
+/* Symbols of all that was sampled, while the files are still open or there. */
+void sampling_save_symbols(struct sampling *s, const char *images_dir)
+{
+	const struct images *images = collector_images(s->collector);
+	struct resolver_opts o = {.cache_dir = images_dir};
+	struct resolver *resolver = resolver_new(&o);
+
+	vec_each (c, &images->codes) {
+		_fd_ int vdso = -1;
+		int fd = c->fd;
+
+		if (!c->sampled || c->kind == CODE_ANON)
+			continue;
+		if (c->kind == CODE_VDSO)
+			fd = vdso = vdso_fd();
+		if (fd >= 0)
+			resolver_save(resolver, &s->profile.images.v[c->image], fd, NULL);
+	}
+	vec_each (i, &s->profile.images)
+		if (i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF)
+			resolver_save(resolver, i, -1, NULL);
+	generated_save(&s->generated, collector_procs(s->collector), resolver);
+	resolver_free(resolver);
+}
+
+void sampling_release(struct sampling *s)
+{
+	collector_close(s->collector);
+	s->collector = NULL;
+	generated_release(&s->generated);
+	profile_release(&s->profile);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A collector and what it needs to know of this machine: the kernel's code, the vdso, generated
+ * code, and, at flushes, everybody's symbols.  What recorders of every kind share. */
+#ifndef DAEMON_SAMPLING_H
+#define DAEMON_SAMPLING_H
+
+#include "collect/collector.h"
+#include "daemon/generated.h"
+
+struct sampling {
+	struct collector *collector;
+	struct profile profile;
+	struct generated generated;
+	struct image_layout vdso;
+	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
+	bool has_calls;
+};
+
+/* Opens everything OPTS asks for, which need not know probe, vdso, clock_offset_ns and tables'
+ * loader; COMMAND is shown with the profile.  S must stay where it is until sampling_release, which
+ * is due after a failure too. */
+int sampling_open(struct sampling *s, const struct collector_opts *opts, const char *command,
+		  struct err *err);
+
+/* Samples from now on. */
+int sampling_start(struct sampling *s, struct err *err);
+
+/* To be called when the profile is about to be stored: puts everything counted into it, and the
+ * names of generated code to IMAGES_DIR. */
+void sampling_settle(struct sampling *s, const char *images_dir);
+
+/* Keeps the symbols of all that was sampled in IMAGES_DIR, while the files are still open or there.
+ */
+void sampling_save_symbols(struct sampling *s, const char *images_dir);
+
+void sampling_release(struct sampling *s);
+
+#endif

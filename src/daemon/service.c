@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See service.h.
+ *
+ * The order of things is all there is to it.  A journal record or a segment tells, with the
+ * samples, up to where each CPU's log is in it (store_journal's ranges); the log's room is given
+ * back after it is on disk, never before.  When storing fails nothing is given back and nothing
+ * forgotten: the profile goes on growing, the log fills up, the kernel side counts into its spill
+ * table, and the next try stores everything. */
+#include "daemon/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "daemon/hold.h"
+#include "daemon/service_impl.h"
+
+/* A log this full is journaled at once. */
+#define FULL_PCT 40
+
+void service_say(struct service *v, const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (v->opts.say)
+		v->opts.say(v->opts.say_ctx, text);
+}
+
+/* --- what status tells --- */
+
+static struct service_sum *sum_of(struct service *v, const struct profile *p, const struct event *e)
+{
+	const char *name = profile_str(p, e->name);
+	struct service_sum *s;
+
+	vec_each (old, &v->sums)
+		if (strcmp(old->name, name) == 0 && old->freq_hz == e->freq_hz &&
+		    (e->freq_hz || old->period == e->period))
+			return old;
+	s = vec_add(&v->sums);
+	s->name = xstrdup(name);
+	s->period = e->period;
+	s->freq_hz = e->freq_hz;
+	return s;
+}
+
+static void add_loss(struct service *v, const char *event, const char *name, uint64_t n)
+{
+	vec_each (l, &v->losses) {
+		if (strcmp(l->event, event) == 0 && strcmp(l->name, name) == 0) {
+			l->n += n;
+			return;
+		}
+	}
+	vec_push(&v->losses, (struct service_loss_sum){xstrdup(event), xstrdup(name), n});
+}
+
+/* Adds up what was just stored. */
+static void count_stored(struct service *v, const struct profile *p)
+{
+	vec_each (e, &p->events) {
+		struct service_sum *s = sum_of(v, p, e);
+
+		s->enabled_ns += e->enabled_ns;
+		s->running_ns += e->running_ns;
+		s->n_reached += e->n_reached;
+		s->n_stored += profile_n_samples(p, (event_id)(e - p->events.v));
+	}
+	vec_each (l, &p->losses)
+		add_loss(v, profile_str(p, p->events.v[l->event].name), profile_str(p, l->name),
+			 l->n);
+	vec_each (x, &p->values) {
+		v->n_samples += x->count;
+		if (p->images.v[profile_leaf(p, x->ctx)->image].kind == IMAGE_UNKNOWN)
+			v->n_unknown += x->count;
+	}
+}
+
+/* --- storing --- */
+
+static void add_range(seq_ranges *ranges, uint32_t source, uint64_t first, uint64_t last)
+{
+	vec_push(ranges, (struct seq_range){source, first, last});
+}
+
+/* What the profile holds of the log besides what is stored. */
+static void list_ranges(const struct service *v, seq_ranges *ret)
+{
+	const struct collector *c = v->sampling->collector;
+
+	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(c); cpu++)
+		if (collector_folded(c, cpu) > v->stored[cpu])
+			add_range(ret, cpu, v->stored[cpu], collector_folded(c, cpu) - 1);
+	for (uint32_t i = 0; i < v->opts.collect.n_events; i++) {
+		const struct account *a = collector_account(c, i);
+
+		if (a->reached)
+			add_range(ret, SOURCE_REACHED + i, 0, a->reached);
+		if (a->dropped)
+			add_range(ret, SOURCE_DROPPED + i, 0, a->dropped);
+	}
+}
+
+/* The profile is stored: what it counted is forgotten, and the log may have its room. */
+static void let_go(struct service *v)
+{
+	struct collector *c = v->sampling->collector;
+	struct profile *p = &v->sampling->profile;
+
+	count_stored(v, p);
+	p->meta.start_wall_ns = p->meta.end_wall_ns;
+	profile_reset_values(p);
+	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(c); cpu++)
+		v->stored[cpu] = collector_folded(c, cpu);
+	collector_give_back(c);
+}
+
+/* Journals what was folded since the last time. */
+static int journal(struct service *v, bool done, struct err *err)
+{
+	seq_ranges ranges = {0};
+	int rc;
+
+	if (!done) {
+		collector_flush(v->sampling->collector);
+		collector_take_account(v->sampling->collector);
+	}
+	list_ranges(v, &ranges);
+	if (done)
+		add_range(&ranges, SOURCE_DONE, 0, 1);
+	rc = store_journal(v->store, &v->sampling->profile, ranges.v, ranges.n, err);
+	if (rc == -EIO && store_flush_journal(v->store, NULL) == 0)
+		rc = store_journal(v->store, &v->sampling->profile, ranges.v, ranges.n, err);
+	vec_release(&ranges);
+	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
+	if (rc >= 0)
+		let_go(v);
+	return rc;
+}
+
+static int flush(struct service *v, bool done, struct err *err)
+{
+	int rc;
+
+	sampling_settle(v->sampling, v->images_dir);
+	rc = journal(v, done, err);
+	if (rc >= 0)
+		rc = store_flush_journal(v->store, err);
+	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
+	if (rc < 0)
+		return rc;
+	sampling_save_symbols(v->sampling, v->images_dir);
+	v->last_flush_ns = clock_mono_ns();
+	v->n_flushes++;
+	return 0;
+}
+
+int service_flush(struct service *v, struct err *err)
+{
+	collector_take_sums(v->sampling->collector);
+	collector_cycle(v->sampling->collector);
+	return flush(v, false, err);
+}
+
+/* --- epochs --- */
+
+static int make_store(struct service *v, const seq_ranges *known, struct store **ret,
+		      struct err *err)
+{
+	struct store_opts o = {
+		.host = v->opts.host,
+		.label = v->opts.label,
+		.clock_offset_ns = v->sampling->clock_offset_ns,
+		.log = v->log,
+		.ranges = known->v,
+		.n_ranges = known->n,
+	};
+
+	return store_create(v->opts.db, &o, ret, err);
+}
+
+/* All that is stored of the log so far. */
+static void list_stored(const struct service *v, seq_ranges *ret)
+{
+	uint64_t last;
+
+	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(v->sampling->collector); cpu++)
+		if (store_last_seq(v->store, cpu, &last))
+			add_range(ret, cpu, 0, last);
+	for (uint32_t i = 0; i < v->opts.collect.n_events; i++) {
+		if (store_last_seq(v->store, SOURCE_REACHED + i, &last))
+			add_range(ret, SOURCE_REACHED + i, 0, last);
+		if (store_last_seq(v->store, SOURCE_DROPPED + i, &last))
+			add_range(ret, SOURCE_DROPPED + i, 0, last);
+	}
+}
+
+static void use_store(struct service *v, struct store *s)
+{
+	v->store = s;
+	free(v->epoch);
+	v->epoch = xstrdup(store_epoch(s));
+	v->n_epochs++;
+	v->epoch_due_ns = v->opts.epoch_ns ? clock_mono_ns() + v->opts.epoch_ns : UINT64_MAX;
+}
+
+int service_new_epoch(struct service *v, struct err *err)
+{
+	struct store *old = v->store, *new;
+	seq_ranges known = {0};
+	int rc = service_flush(v, err);
+
+	if (rc < 0)
+		return rc;
+	/* The new one knows what is stored before the old one is closed: whoever starts after our
+	 * death reads the newest. */
+	list_stored(v, &known);
+	rc = make_store(v, &known, &new, err);
+	vec_release(&known);
+	if (rc < 0)
+		return rc;
+	use_store(v, new);
+	rc = store_close(old, err);
+	if (rc < 0) { /* all of it is stored; recovery will finish it */
+		service_say(v, "the last epoch could not be finished: %s", err ? err->msg : "");
+		rc = 0;
+	}
+	return rc;
+}
+
+/* --- running --- */
+
+int service_start(const struct service_opts *opts, struct service **ret, struct err *err)
+{
+	struct service *v = xcalloc(1, sizeof(*v));
+	const seq_ranges none = {0};
+	struct store *s;
+	int rc;
+
+	v->opts = *opts;
+	v->opts.collect.keep_folded = true;
+	v->start_ns = v->last_flush_ns = clock_mono_ns();
+	if (getrandom(&v->log, sizeof(v->log), 0) != sizeof(v->log))
+		v->log = clock_wall_ns();
+	v->log = (v->log & INT64_MAX) | 1;
+	rc = v->lock_fd = hold_database(opts->db, err);
+	if (rc >= 0) {
+		v->sampling = xcalloc(1, sizeof(*v->sampling));
+		rc = sampling_open(v->sampling, &v->opts.collect, "dwelld", err);
+	}
+	if (rc >= 0) {
+		v->images_dir = store_images_dir(opts->db, true, err);
+		rc = v->images_dir ? sampling_start(v->sampling, err) : -EIO;
+	}
+	if (rc >= 0) {
+		v->stored = xcalloc(collector_n_log_cpus(v->sampling->collector) + 1,
+				    sizeof(*v->stored));
+		rc = make_store(v, &none, &s, err);
+	}
+	if (rc < 0) {
+		service_free(v);
+		return rc;
+	}
+	use_store(v, s);
+	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
+	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
+	*ret = v;
+	return 0;
+}
+
+/* Says a failure to store once, and that it is over. */
+static void note_result(struct service *v, int rc, const struct err *err)
+{
+	if (rc < 0 && strcmp(v->problem, err->msg) != 0)
+		service_say(v, "cannot store: %s; trying again", err->msg);
+	if (rc >= 0 && *v->problem)
+		service_say(v, "storing again");
+	snprintf(v->problem, sizeof(v->problem), "%s", rc < 0 ? err->msg : "");
+}
+
+void service_step(struct service *v, int timeout_ms, int wake_fd)
+{
+	struct collector *c = v->sampling->collector;
+	struct err err = {0};
+	uint64_t now;
+	int rc = 0;
+	bool did = true;
+
+	collector_wake_by(c, wake_fd);
+	collector_wait(c, timeout_ms);
+	now = clock_mono_ns();
+	if (now >= v->flush_due_ns)
+		collector_take_sums(c);
+	collector_cycle(c);
+	if (now >= v->epoch_due_ns && !*v->problem) {
+		v->epoch_due_ns = now + v->opts.epoch_ns;
+		rc = service_new_epoch(v, &err);
+	} else if (now >= v->flush_due_ns) {
+		rc = flush(v, false, &err);
+	} else if (now >= v->journal_due_ns ||
+		   (collector_fill_pct(c) >= FULL_PCT && !*v->problem)) {
+		rc = journal(v, false, &err);
+	} else {
+		did = false;
+	}
+	if (did)
+		note_result(v, rc, &err);
+}
+
+int service_stop(struct service *v, struct err *err)
+{
+	int rc;
+
+	collector_stop(v->sampling->collector);
+	rc = flush(v, true, err);
+	if (rc < 0)
+		return rc;
+	rc = store_close(v->store, err);
+	v->store = NULL;
+	return rc;
+}
+
+void service_free(struct service *v)
+{
+	if (!v)
+		return;
+	store_detach(v->store);
+	if (v->sampling)
+		sampling_release(v->sampling);
+	free(v->sampling);
+	vec_each (s, &v->sums)
+		free(s->name);
+	vec_release(&v->sums);
+	vec_each (l, &v->losses) {
+		free(l->event);
+		free(l->name);
+	}
+	vec_release(&v->losses);
+	free(v->stored);
+	free(v->images_dir);
+	free(v->epoch);
+	if (v->lock_fd >= 0)
+		close(v->lock_fd);
+	free(v);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A recording that never ends: the daemon without its socket.
+ *
+ * Samples are folded at least once a second; what was folded goes to the journal every few seconds,
+ * and only then its room in the log is given back; every few minutes the journal becomes a segment.
+ * So whatever happens to this process, each sample is in the database, in the journal or still in
+ * the log, and the sequence numbers beside the first two say which.
+ *
+ * Nothing here prints; what a person should know goes to opts.say. */
+#ifndef DAEMON_SERVICE_H
+#define DAEMON_SERVICE_H
+
+#include "collect/collector.h"
+
+struct service_opts {
+	struct collector_opts collect; /* all of it stays the caller's, until service_free */
+	const char *db;
+	const char *host;			 /* NULL: this machine's name */
+	const char *label;			 /* of the recordings, "" for none */
+	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
+	void (*say)(void *ctx, const char *text);
+	void *say_ctx;
+};
+
+struct service;
+
+/* Opens events and database and samples from now on.  -EBUSY names who holds the database. */
+int service_start(const struct service_opts *opts, struct service **ret, struct err *err);
+
+/* Waits, at most TIMEOUT_MS or until WAKE_FD polls readable, then does what is due.  Failures to
+ * store are said once, and tried again. */
+void service_step(struct service *v, int timeout_ms, int wake_fd);
+
+/* Stores everything sampled up to now. */
+int service_flush(struct service *v, struct err *err);
+
+/* The same, and begins a new epoch: samples up to now are in the old one, later ones in the new
+ * one. */
+int service_new_epoch(struct service *v, struct err *err);
+
+/* Samples of process PID and of those it starts from now on have LABEL.  -ESRCH, or -E2BIG when
+ * there are too many labels. */
+int service_label(struct service *v, uint32_t pid, const char *label, struct err *err);
+
+/* Stops sampling, stores the rest and ends the recording.  After a failure what could not be stored
+ * is still in the log when that is pinned. */
+int service_stop(struct service *v, struct err *err);
+
+void service_free(struct service *v);
+
+/* One event, since the service started. */
+struct service_event {
+	const char *name;
+	uint64_t period, freq_hz;
+	double duty;
+	uint64_t n_reached, n_stored; /* in the database or its journal */
+};
+
+struct service_loss {
+	const char *event, *name;
+	uint64_t n;
+};
+
+struct service_status {
+	const char *version, *db, *epoch, *engine;
+	const char *problem; /* why nothing can be stored just now; "" when it can */
+	uint32_t pid;
+	double uptime_s, since_flush_s;
+	uint64_t n_samples; /* in values */
+	uint64_t n_unknown, n_keys, n_contexts, n_flushes, n_epochs, n_taken_over;
+	uint64_t rss_bytes, disk_bytes;
+	double cpu_s; /* of this process, user and system */
+	unsigned log_fill_pct;
+	bool pinned;
+	VEC(struct service_event) events;
+	VEC(struct service_loss) losses;
+};
+
+/* Names in it live until the next service_step. */
+void service_status(struct service *v, struct service_status *ret);
+void service_status_release(struct service_status *s);
+
+#endif

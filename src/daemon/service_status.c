@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a service says of itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "daemon/service_impl.h"
+
+/* Resident memory: proc(5), /proc/self/statm, the second number, in pages. */
+static uint64_t resident_bytes(void)
+{
+	unsigned long long pages = 0;
+	char *text;
+
+	if (file_load("/proc/self/statm", 4096, &text, NULL, NULL) < 0)
+		return 0;
+	if (sscanf(text, "%*u %llu", &pages) != 1)
+		pages = 0;
+	free(text);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static double own_cpu_s(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_SELF, &u) < 0)
+		return 0;
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static int add_bytes(void *ctx, const struct store_recording *rec)
+{
+	*(uint64_t *)ctx += rec->n_bytes;
+	return 0;
+}
+
+void service_status(struct service *v, struct service_status *ret)
+{
+	const struct collector *c = v->sampling->collector;
+	struct collector_stats s = collector_stats(c);
+	uint64_t now = clock_mono_ns();
+
+	*ret = (struct service_status){
+		.version = DWELL_VERSION,
+		.db = v->opts.db,
+		.epoch = v->epoch,
+		.engine = profile_str(&v->sampling->profile, v->sampling->profile.meta.engine),
+		.problem = v->problem,
+		.pid = (uint32_t)getpid(),
+		.uptime_s = (double)(now - v->start_ns) / 1e9,
+		.since_flush_s = (double)(now - v->last_flush_ns) / 1e9,
+		.n_samples = v->n_samples,
+		.n_unknown = v->n_unknown,
+		.n_keys = s.n_keys,
+		.n_contexts = s.n_contexts,
+		.n_flushes = v->n_flushes,
+		.n_epochs = v->n_epochs,
+		.n_taken_over = v->n_taken_over,
+		.rss_bytes = resident_bytes(),
+		.cpu_s = own_cpu_s(),
+		.log_fill_pct = collector_fill_pct(c),
+	};
+	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_bytes,
+		   &ret->disk_bytes, NULL);
+	vec_each (e, &v->sums)
+		vec_push(&ret->events, (struct service_event){
+					       .name = e->name,
+					       .period = e->period,
+					       .freq_hz = e->freq_hz,
+					       .duty = e->enabled_ns ? (double)e->running_ns /
+									       (double)e->enabled_ns
+								     : 1,
+					       .n_reached = e->n_reached,
+					       .n_stored = e->n_stored});
+	vec_each (l, &v->losses)
+		vec_push(&ret->losses, (struct service_loss){l->event, l->name, l->n});
+}
+
+void service_status_release(struct service_status *s)
+{
+	vec_release(&s->events);
+	vec_release(&s->losses);
+}
+
+/* Labels a client may make up: each is kept in memory and in every epoch it has samples in. */
+#define MOST_LABELS 1000
+
+int service_label(struct service *v, uint32_t pid, const char *label, struct err *err)
+{
+	const struct profile *p = &v->sampling->profile;
+	string_id *seen = xcalloc(p->owners.n + 1, sizeof(*seen));
+	size_t n = 0;
+
+	vec_each (o, &p->owners) {
+		bool known = !o->label || strcmp(profile_str(p, o->label), label) == 0;
+
+		for (size_t i = 0; i < n && !known; i++)
+			known = seen[i] == o->label;
+		if (!known)
+			seen[n++] = o->label;
+	}
+	free(seen);
+	if (n >= MOST_LABELS)
+		return err_set(err, -E2BIG, "there are %d labels already", MOST_LABELS);
+	if (!collector_set_label(v->sampling->collector, pid, label))
+		return err_set(err, -ESRCH, "no process %u", pid);
+	return 0;
+}

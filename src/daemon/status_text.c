@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See status_text.h.  The figures that are one number each stand in one table, so that all three
+ * forms have the same ones. */
+#include "daemon/status_text.h"
+
+#include <inttypes.h>
+
+#include "base/json.h"
+
+struct figure {
+	const char *key;  /* in JSON; with "dwell_" before it, in metrics */
+	const char *text; /* for people */
+	bool is_counter;  /* only grows */
+	double value;
+};
+
+#define N_FIGURES 14
+
+static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
+{
+	const struct figure all[N_FIGURES] = {
+		{"uptime_seconds", "up", false, s->uptime_s},
+		{"last_flush_seconds", "last flush ago", false, s->since_flush_s},
+		{"samples", "samples", true, (double)s->n_samples},
+		{"unknown_samples", "unknown addresses", true, (double)s->n_unknown},
+		{"keys", "keys", false, (double)s->n_keys},
+		{"contexts", "contexts", false, (double)s->n_contexts},
+		{"flushes", "flushes", true, (double)s->n_flushes},
+		{"epochs", "epochs", true, (double)s->n_epochs},
+		{"taken_over_samples", "taken over", true, (double)s->n_taken_over},
+		{"cpu_seconds", "own CPU time", true, s->cpu_s},
+		{"resident_bytes", "memory", false, (double)s->rss_bytes},
+		{"epoch_bytes", "epoch on disk", false, (double)s->disk_bytes},
+		{"log_fill_percent", "log filled", false, (double)s->log_fill_pct},
+		{"pinned", "survives its death", false, s->pinned},
+	};
+
+	for (int i = 0; i < N_FIGURES; i++)
+		ret[i] = all[i];
+}
+
+static void put_value(const struct figure *f, struct str *out)
+{
+	if (str_ends(f->key, "_seconds"))
+		str_addf(out, "%.2f s", f->value);
+	else if (str_ends(f->key, "_bytes"))
+		str_addf(out, "%.1f MB", f->value / 1e6);
+	else if (str_ends(f->key, "_percent"))
+		str_addf(out, "%.0f %%", f->value);
+	else
+		str_addf(out, "%.0f", f->value);
+}
+
+void status_put_text(const struct service_status *s, struct str *out)
+{
+	struct figure figures[N_FIGURES];
+
+	list_figures(s, figures);
+	str_addf(out, "dwelld %s, process %u: %s, epoch %s, engine %s\n", s->version, s->pid, s->db,
+		 s->epoch, s->engine);
+	if (*s->problem)
+		str_addf(out, "cannot store: %s\n", s->problem);
+	for (int i = 0; i < N_FIGURES; i++) {
+		str_addf(out, "%s%s ", i ? ", " : "", figures[i].text);
+		put_value(&figures[i], out);
+	}
+	str_addc(out, '\n');
+	vec_each (e, &s->events) {
+		str_addf(out, "  %s: ", e->name);
+		if (e->freq_hz)
+			str_addf(out, "%" PRIu64 " Hz", e->freq_hz);
+		else
+			str_addf(out, "every %" PRIu64, e->period);
+		str_addf(out, ", duty %.1f %%; %" PRIu64 " samples reached, %" PRIu64 " stored\n",
+			 100 * e->duty, e->n_reached, e->n_stored);
+		vec_each (l, &s->losses)
+			if (strcmp(l->event, e->name) == 0)
+				str_addf(out, "    lost: %s %" PRIu64 "\n", l->name, l->n);
+	}
+}
+
+void status_put_json(const struct service_status *s, struct str *out)
+{
+	struct figure figures[N_FIGURES];
+	const struct {
+		const char *key, *value;
+	} texts[] = {{"version", s->version},
+		     {"db", s->db},
+		     {"epoch", s->epoch},
+		     {"engine", s->engine},
+		     {"problem", s->problem}};
+	struct json j = json_init(out, 2);
+
+	list_figures(s, figures);
+	json_begin(&j, '{');
+	for (size_t i = 0; i < n_elems(texts); i++) {
+		json_key(&j, texts[i].key);
+		json_str(&j, texts[i].value);
+	}
+	json_key(&j, "pid");
+	json_u64(&j, s->pid);
+	for (int i = 0; i < N_FIGURES; i++) {
+		json_key(&j, figures[i].key);
+		json_double(&j, figures[i].value);
+	}
+	json_key(&j, "events");
+	json_begin(&j, '[');
+	vec_each (e, &s->events) {
+		json_begin(&j, '{');
+		json_key(&j, "name");
+		json_str(&j, e->name);
+		json_key(&j, "period");
+		json_u64(&j, e->period);
+		json_key(&j, "freq_hz");
+		json_u64(&j, e->freq_hz);
+		json_key(&j, "duty");
+		json_double(&j, e->duty);
+		json_key(&j, "reached");
+		json_u64(&j, e->n_reached);
+		json_key(&j, "stored");
+		json_u64(&j, e->n_stored);
+		json_key(&j, "losses");
+		json_begin(&j, '{');
+		vec_each (l, &s->losses) {
+			if (strcmp(l->event, e->name) != 0)
+				continue;
+			json_key(&j, l->name);
+			json_u64(&j, l->n);
+		}
+		json_end(&j, '}');
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
+	json_end(&j, '}');
+	str_addc(out, '\n');
+}
+
+/* A label's value: backslash, quote and newline are escaped. */
+static void put_label(struct str *out, const char *key, const char *value, const char *before)
+{
+	str_addf(out, "%s%s=\"", before, key);
+	for (; *value; value++) {
+		if (*value == '\\' || *value == '"')
+			str_addc(out, '\\');
+		if (*value == '\n')
+			str_add(out, "\\n");
+		else
+			str_addc(out, *value);
+	}
+	str_addc(out, '"');
+}
+
+static void put_family(struct str *out, const char *key, bool is_counter, const char *help)
+{
+	str_addf(out, "# TYPE dwell_%s %s\n# HELP dwell_%s %s\n", key,
+		 is_counter ? "counter" : "gauge", key, help);
+}
+
+static void put_event_metrics(const struct service_status *s, struct str *out)
+{
+	put_family(out, "event_reached_samples", true, "samples of an event that came");
+	vec_each (e, &s->events) {
+		str_add(out, "dwell_event_reached_samples_total");
+		put_label(out, "event", e->name, "{");
+		str_addf(out, "} %" PRIu64 "\n", e->n_reached);
+	}
+	put_family(out, "event_duty_ratio", false, "share of the time the event counted");
+	vec_each (e, &s->events) {
+		str_add(out, "dwell_event_duty_ratio");
+		put_label(out, "event", e->name, "{");
+		str_addf(out, "} %.6f\n", e->duty);
+	}
+	put_family(out, "lost_samples", true, "samples that came and are in no value");
+	vec_each (l, &s->losses) {
+		str_add(out, "dwell_lost_samples_total");
+		put_label(out, "event", l->event, "{");
+		put_label(out, "reason", l->name, ",");
+		str_addf(out, "} %" PRIu64 "\n", l->n);
+	}
+}
+
+void status_put_metrics(const struct service_status *s, struct str *out)
+{
+	struct figure figures[N_FIGURES];
+
+	list_figures(s, figures);
+	for (int i = 0; i < N_FIGURES; i++) {
+		put_family(out, figures[i].key, figures[i].is_counter, figures[i].text);
+		str_addf(out, "dwell_%s%s ", figures[i].key, figures[i].is_counter ? "_total" : "");
+		if (str_ends(figures[i].key, "_seconds"))
+			str_addf(out, "%.3f\n", figures[i].value);
+		else
+			str_addf(out, "%.0f\n", figures[i].value);
+	}
+	put_event_metrics(s, out);
+	str_add(out, "# EOF\n");
+}
