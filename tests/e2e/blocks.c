@@ -4,8 +4,10 @@
  *
  *     blocks SECONDS [NAME...]        those of these names; none: all
  *
- * Prints a line for each thread: NAME TID ELAPSED_NS RUN_NS WAIT_NS, the last two from
- * /proc/thread-self/schedstat: time on a CPU, and time waiting for one. */
+ * Prints a line for each thread: NAME TID ELAPSED_NS RUN_NS WAIT_NS SPUN_NS PAUSES SLEEPS.  RUN and
+ * WAIT are from /proc/thread-self/schedstat: time on a CPU, and time waiting for one.  SPUN is what
+ * a spinner saw go by while it looked at the clock all the time, but for PAUSES in which somebody
+ * else had the CPU, perhaps another virtual machine; SLEEPS is how often a sleeper slept. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -28,19 +30,30 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* What the thread did. */
+static __thread uint64_t spun_ns;
+static __thread unsigned n_pauses, n_sleeps;
+
 static void pause_ms(long ms)
 {
 	struct timespec t = {0, ms * 1000000};
 
 	nanosleep(&t, NULL);
+	n_sleeps++;
 }
 
 __attribute__((noinline)) static void spin_for(uint64_t ns)
 {
-	uint64_t end = now_ns() + ns;
+	enum { PAUSE_NS = 200000 };
+	uint64_t last = now_ns(), end = last + ns;
 
-	while (now_ns() < end)
-		;
+	for (uint64_t now; last < end; last = now) {
+		now = now_ns();
+		if (now - last < PAUSE_NS)
+			spun_ns += now - last;
+		else
+			n_pauses++;
+	}
 }
 
 __attribute__((noinline)) static void sleeper(void)
@@ -159,9 +172,9 @@ static void *run(void *arg)
 	pthread_setname_np(pthread_self(), t->name);
 	t->run();
 	schedstat(&cpu, &wait);
-	snprintf(line, sizeof(line), "%s %d %llu %llu %llu\n", t->name, gettid(),
+	snprintf(line, sizeof(line), "%s %d %llu %llu %llu %llu %u %u\n", t->name, gettid(),
 		 (unsigned long long)(now_ns() - start), (unsigned long long)cpu,
-		 (unsigned long long)wait);
+		 (unsigned long long)wait, (unsigned long long)spun_ns, n_pauses, n_sleeps);
 	if (write(1, line, strlen(line)) < 0)
 		exit(1);
 	return NULL;

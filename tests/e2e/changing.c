@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs whose stack looks much like it did a moment ago, and is another: changing CASE SECONDS
- * [A B] burns time for a few microseconds at a time, below calls that come and go.  A and B are
- * what the case needs: libraries or programs that lie at the same addresses. */
+/* Programs whose stack looks much like it did a moment ago, and is another: changing CASE
+ * CPU_SECONDS [A B] burns time for a few microseconds at a time, below calls that come and go.  A
+ * and B are what the case needs: libraries or programs that lie at the same addresses. */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,14 +28,6 @@ static uint64_t seed = 1;
 		__asm__ volatile("" : "+r"(r_));                                                   \
 		r_ + 1;                                                                            \
 	})
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static uint64_t any(uint64_t n)
 {
@@ -78,7 +70,7 @@ NOINLINE static uint64_t wander(uint64_t depth)
 {
 	uint64_t x = depth;
 
-	while (now() < end && any(3)) {
+	while (cpu_seconds() < end && any(3)) {
 		x += STAYS(burn(x));
 		if (depth < 30)
 			x += any(2) ? STAYS(wander(depth + 1))
@@ -97,7 +89,7 @@ NOINLINE static uint64_t kept(uint64_t depth, uint64_t a, uint64_t b, uint64_t c
 
 static void recursion(void)
 {
-	while (now() < end) {
+	while (cpu_seconds() < end) {
 		sink += STAYS(sized(any(40), 16));
 		sink += STAYS(wander(0));
 		sink += STAYS(kept(any(20), 1, 2, 3));
@@ -124,7 +116,7 @@ NOINLINE static uint64_t jump_down(uint64_t depth, uint64_t bytes)
 
 static void jumps(void)
 {
-	while (now() < end)
+	while (cpu_seconds() < end)
 		sink += STAYS(jump_down(0, 16));
 }
 
@@ -156,7 +148,7 @@ static void coroutines(void)
 		turns[i].uc_stack = (stack_t){.ss_sp = stacks[i], .ss_size = sizeof(stacks[i])};
 		makecontext(&turns[i], (void (*)(void))turn, 1, i);
 	}
-	while (now() < end) {
+	while (cpu_seconds() < end) {
 		sink += STAYS(sized(any(3), 16));
 		swapcontext(&home, &turns[any(N_TURNS)]);
 	}
@@ -175,7 +167,7 @@ static void threads(void)
 {
 	pthread_t t[3];
 
-	while (now() < end) {
+	while (cpu_seconds() < end) {
 		for (uint64_t i = 0; i < 3; i++)
 			pthread_create(&t[i], NULL, short_lived, (void *)any(5));
 		for (int i = 0; i < 3; i++)
@@ -210,7 +202,7 @@ static uint64_t called_back(uint64_t x)
 
 static void libraries(char **names)
 {
-	for (int i = 0; now() < end; i ^= 1) {
+	for (int i = 0; cpu_seconds() < end; i ^= 1) {
 		void *lib = dlopen(names[i], RTLD_NOW);
 		uint64_t (*through)(uint64_t(*)(uint64_t), uint64_t);
 
@@ -231,9 +223,9 @@ static void libraries(char **names)
 static void programs(char **argv, double seconds)
 {
 	char left[32], *next[] = {argv[4], argv[1], left, argv[4], argv[3], NULL};
-	const double until = now() + 0.02;
+	const double until = cpu_seconds() + 0.02;
 
-	while (now() < until)
+	while (cpu_seconds() < until)
 		sink += STAYS(sized(any(6), 16));
 	snprintf(left, sizeof(left), "%f", seconds - 0.02);
 	if (seconds > 0) {
@@ -249,7 +241,7 @@ int main(int argc, char **argv)
 	const char *what = argv[1];
 	const double seconds = strtod(argv[2], NULL);
 
-	end = now() + seconds;
+	end = cpu_seconds() + seconds;
 	if (strcmp(what, "recursion") == 0)
 		recursion();
 	else if (strcmp(what, "jumps") == 0)

@@ -58,14 +58,14 @@ def damaged_files(kind, *options):
         with open("v%d" % i, "wb") as f:
             f.write(damage(good, random.Random(i)))
         os.chmod("v%d" % i, 0o755)
-    script = "for i in %s; do ./v$i %d; done" % (" ".join(map(str, range(N_DAMAGED))), LOOPS)
+    script = "for i in %s; do ./v$i %d; done" % (" ".join(map(str, range(N_DAMAGED))), longer(LOOPS))
     a = record("-g", *FAST, "--", "sh", "-c", script)
     p = Paths(account=a)
     complete = wrong = n = 0
     wrong_roots = collections.Counter()
     for i in range(N_DAMAGED):
         own = p.only(lambda q: q.comm == "v%d" % i)
-        check(own.total() > 20, "v%d: only %d samples" % (i, own.total()))
+        enough(own.total(), 20, "samples of v%d" % i)
         for q in own:
             if not q.frames or q.frames[-1] != "inner":
                 continue
@@ -79,10 +79,10 @@ def damaged_files(kind, *options):
                     wrong_roots[";".join(q.frames)] += q.n
     note("%s: %d samples in damaged programs: %d complete, %d of them by another path than the true one; %s" %
          (kind, n, complete, wrong, dict(p.causes())))
-    check(n > 1000, "only %d samples" % n)
+    enough(n, 1000, "samples")
     check(complete < n, "nothing was damaged that matters")
     check(not wrong_roots, "wrong roots: %s" % dict(wrong_roots))
-    check(wrong <= 0.01 * n, "%d of %d by a wrong path" % (wrong, n))
+    most(wrong, n, 0.01, "by a wrong path")
 
 
 def damaged_dynamic():
@@ -109,7 +109,7 @@ def one_program_does_not_harm_another():
         os.chmod(name, 0o755)
         os.chown(name, owner, owner)
     for name in "evil", "broken":
-        a = record("-g", *FAST, "--", "sh", "-c", "./%s %d; ./plain %d" % (name, 5 * LOOPS, 10 * LOOPS))
+        a = record("-g", *FAST, "--", "sh", "-c", "./%s %d; ./plain %d" % (name, longer(5 * LOOPS), longer(10 * LOOPS)))
         p = Paths("plain", account=a)
         note("%s: %s" % (name, dict(Paths(name).causes())))
         p.only(lambda q: q.frames and q.frames[-1] == "inner").whole(TRUTH, "beside " + name)
@@ -139,7 +139,7 @@ def too_little_memory():
     sh("as", "-o", "many.o", "many.s")
     for i in range(5):
         compile_c("large%d" % i, "plain_path.c", os.path.abspath("many.o"), "-Wl,--build-id=0x%040x" % i)
-    script = "for j in 1 2 3; do for i in 0 1 2 3 4; do ./large$i %d; done; done" % (6 * LOOPS)
+    script = "for j in 1 2 3; do for i in 0 1 2 3 4; do ./large$i %d; done; done" % longer(6 * LOOPS)
     a = record("-g", "--unwind-memory", "1M", *FAST, "--", "sh", "-c", script)
     c = a["call_paths"]
     note(c)
@@ -147,17 +147,18 @@ def too_little_memory():
     inner = p.only(lambda q: q.comm.startswith("large") and q.frames and q.frames[-1] == "inner")
     inner.whole(TRUTH, "little memory", share=0.3)
     check(c["table_bytes_most"] <= c["table_bytes_limit"], "more than it may")
-    check(c["tables_evicted"] + c["tables_no_room"] > 2, "there was room for all")
+    likely(c["tables_evicted"] + c["tables_no_room"] > 2, "there was room for all")
 
 
 def more_paths_than_fit():
     """Ever new deep paths, faster than they can be brought in: the rest is counted, by name."""
     path = compile_c("deep", "deep.c")
-    p, a = calls("--", path, "many", 400, 40000)
+    p, a = calls("--", path, "many", 400, longer(40000))
     c = a["events"][0]["call_paths"]
     lost = c["truncated"].get("chain lost", 0)
     note("%d chains brought in, %d lost" % (a["call_paths"]["chains"], lost))
-    check(lost > 100 and lost == a["call_paths"]["chains_lost"], "%s, %s" % (lost, a["call_paths"]))
+    check(lost == a["call_paths"]["chains_lost"], "%s, %s" % (lost, a["call_paths"]))
+    enough(lost, 100, "lost")
     check(c["complete"] + sum(c["truncated"].values()) == a["events"][0]["samples"], "%s" % c)
     known = p.through("bottom").only(lambda q: not q.cause)
     known.whole(";".join(LIBC_MAIN) + "(;left|;right){401};bottom", "different paths")
@@ -165,7 +166,7 @@ def more_paths_than_fit():
 
 def under_load():
     """Every sample is accounted for when processes come and go faster than their tables."""
-    storm = [prog("forkstorm"), 250, 2, "/bin/true"]
+    storm = [prog("forkstorm"), longer(250), 2, "/bin/true"]
     for engine in ["bpf"], ["ring"]:
         a = record("-a", "-g", "--engine", *engine, *FAST, "--", *storm, db=engine[0])
         e = a["events"][0]
@@ -178,7 +179,7 @@ def under_load():
         shown = Prof(db=engine[0]).n(busy=True)
         check(p.total() == shown, "%d samples in paths, %d in rows" % (p.total(), shown))
         if engine == ["bpf"]:
-            check(e["lost"] == 0, "lost %s" % e["losses"])
+            likely(e["lost"] == 0, "lost %s" % e["losses"])
 
 
 def ends_in_the_middle():
@@ -198,7 +199,7 @@ def ends_in_the_middle():
             _exit(0);
         }
         """)
-    a = record("-g", *FAST, "--", prog("forkstorm"), 60, 2, path)
+    a = record("-g", *FAST, "--", prog("forkstorm"), longer(60), 2, path)
     p = Paths("ends", account=a)
     p.through("burn").whole("clone3;start_thread;run;burn", "threads", share=0.8)
     note(dict(p.causes()))

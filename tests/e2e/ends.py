@@ -11,7 +11,7 @@ def readable(db, at_least=0):
     p = dwell("prof", "--json", "--db", db)
     check(p.returncode == 0, "prof exits %d: %s" % (p.returncode, p.stderr.strip()))
     n = sum(sum(r["counts"].values()) for r in json.loads(p.stdout)["rows"])
-    check(n >= at_least, "%d samples" % n)
+    enough(n, at_least, "samples")
     return n
 
 
@@ -19,29 +19,29 @@ def interrupted():
     for sig in signal.SIGINT, signal.SIGTERM:
         db = sig.name
         with running(prog("burn"), 20), Recording("-a", *RATE, db=db) as r:
-            time.sleep(0.6)
+            time.sleep(longer(0.6))
             start = time.monotonic()
             check(r.stop(sig) == 0, "exit %d: %s" % (r.p.returncode, r.err))
-            check(time.monotonic() - start < 3, "took %.1f s to end" % (time.monotonic() - start))
+            likely(time.monotonic() - start < longer(3), "took %.1f s to end" % (time.monotonic() - start))
         p = Prof(prog("burn"), db=db)
-        check(p.n(image="burn", procedure="burn_here") > 50, "%s" % p.procedures("burn"))
-        check(p.n(image="burn") == p.n(image="burn", procedure="burn_here") or p.n(image="burn") > 0, "")
+        enough(p.n(image="burn", procedure="burn_here"), 50, "samples: %s" % p.procedures("burn"))
 
 
 def interrupted_with_its_command():
     """Ctrl-C reaches the command too; one that does not end is not waited for for ever."""
-    p = subprocess.Popen([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--", prog("burn"), "5"],
+    p = subprocess.Popen([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--", prog("burn"), "100"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    time.sleep(1)
+    wait_for(lambda: has_manifest("db"), "the recording to start")
+    time.sleep(longer(1))
     os.killpg(p.pid, signal.SIGINT)
-    out, err = p.communicate(timeout=10)
+    out, err = p.communicate(timeout=60)
     check(p.returncode == 0, "exit %d: %s" % (p.returncode, err))
-    check(account_of(out)["events"][0]["samples"] > 100, out)
+    enough(account_of(out)["events"][0]["samples"], 100, "samples")
 
 
 def killed():
     """SIGKILL: the epochs before are whole, the one that was cut off harms nothing."""
-    record(*RATE, "--", prog("burn"), 0.3)
+    record(*RATE, "--", prog("burn"), longer(0.3))
     before = readable("db", 100)
     with running(prog("burn"), 20):
         r = Recording("-a", *RATE)
@@ -55,7 +55,7 @@ def killed():
     n = sum(sum(r["counts"].values()) for r in json.loads(p.stdout)["rows"])
     check(n >= before, "%d samples, there were %d" % (n, before))
     # And recording goes on in the same database.
-    record(*RATE, "--", prog("burn"), 0.3)
+    record(*RATE, "--", prog("burn"), longer(0.3))
     readable("db", 100)
 
 
@@ -71,7 +71,7 @@ def killed_again_and_again():
                 # Killed before its first epoch it leaves an empty database.
                 is_empty = "nothing was recorded" in q.stderr or "the database is empty" in q.stderr
                 check(q.returncode in (0, 1) or is_empty, "exit %d: %s" % (q.returncode, q.stderr))
-    record(*RATE, "--", prog("burn"), 0.3)
+    record(*RATE, "--", prog("burn"), longer(0.3))
     readable("db", 100)
 
 
@@ -89,7 +89,7 @@ def programs_left_behind():
     check(ours() > before, "it loaded none")
     r.p.kill()
     r.p.wait()
-    wait_for(lambda: ours() <= before, "the program to go", 5)
+    wait_for(lambda: ours() <= before, "the program to go")
 
 
 def fill(path):
@@ -104,7 +104,7 @@ def fill(path):
 def disk_full():
     """The file system fills up in the middle: one line, exit 2, and the epoch before stays whole."""
     with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="small"):
-        record(*RATE, "--", prog("burn"), 0.3, db="small/db")
+        record(*RATE, "--", prog("burn"), longer(0.3), db="small/db")
         before = readable("small/db", 100)
         with running(prog("burn"), 20):
             r = Recording("-a", *RATE, db="small/db")
@@ -119,7 +119,7 @@ def disk_full():
         check(n >= before, "%d samples, there were %d" % (n, before))
         # With room again, recording goes on.
         os.unlink("small/ballast")
-        record(*RATE, "--", prog("burn"), 0.3, db="small/db")
+        record(*RATE, "--", prog("burn"), longer(0.3), db="small/db")
         readable("small/db", 100)
 
 
@@ -161,9 +161,9 @@ def symbolic_links():
     p = dwell("record", *RATE, "--db", "db", "--", prog("burn"), 0.2)
     check(os.listdir("elsewhere") == [], "written through the link: %s" % os.listdir("elsewhere"))
     # The database itself may be reached through one: that is its owner's choice.
-    record(*RATE, "--", prog("burn"), 0.2, db="good")
+    record(*RATE, "--", prog("burn"), longer(0.2), db="good")
     os.symlink("good", "link")
-    record(*RATE, "--", prog("burn"), 0.2, db="link")
+    record(*RATE, "--", prog("burn"), longer(0.2), db="link")
     readable("link", 50)
 
 

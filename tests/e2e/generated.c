@@ -84,8 +84,10 @@ static procedure *outer, *inner, *aside;
 
 NOINLINE static void evaluate(void)
 {
-	inner(3000000, nothing);
-	aside(1000000, nothing);
+	static struct uneven three = {3}, one = {1};
+
+	inner(uneven(&three, 3000000), nothing);
+	aside(uneven(&one, 1000000), nothing);
 	__asm__ volatile("");
 }
 

@@ -14,9 +14,9 @@ function hot(n) { let s = 0; for (let i = 0; i < 3 * n; i++) s = (s * 31 + i) % 
 function warm(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
 function both(n) { return hot(n) + warm(n); }
 const ran = () => process.cpuUsage().user / 1000;
-const end = ran() + 1500;
+const end = ran() + MS;
 let sum = 0;
-while (ran() < end) sum += both(100000);
+while (ran() < end) sum += both(50000 + Math.floor(100000 * Math.random()));
 """
 
 # Compiles procedures one after the other, named after the half of the time they run in, and drops each: with
@@ -24,8 +24,8 @@ while (ran() < end) sum += both(100000);
 CHURN_JS = """
 const begin = Date.now(), took = {first: 0, second: 0};
 let sum = 0, i = 0;
-while (Date.now() < begin + 3000) {
-  const half = Date.now() < begin + 1500 ? 'first' : 'second';
+while (Date.now() < begin + MS) {
+  const half = Date.now() < begin + MS / 2 ? 'first' : 'second';
   const f = new Function(`return function ${half}_${i}(n) { let s = ${i};
     for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }`)();
   const before = process.cpuUsage().user;
@@ -37,9 +37,9 @@ require('fs').writeFileSync('took.json', JSON.stringify(took));
 """
 
 
-def node(script, *options, rate=RATE):
+def node(script, *options, rate=RATE, ms=1500):
     with open("work.js", "w") as f:
-        f.write(script)
+        f.write(script.replace("MS", str(longer(ms))))
     account = record(*rate, "--", "node", *options, os.path.abspath("work.js"))
     for path in glob.glob("/tmp/perf-*.map"):
         with open(path, errors="replace") as f:
@@ -56,7 +56,7 @@ def named(p):
     anon = p.n(kind="anon")
     note("%d samples in generated code, %d without a name; %d in nameless memory; %d of node's processes" %
          (n, without, anon, p.n()))
-    check(n + anon > 100, "only %d samples in generated code: %s" % (n + anon, p.images()))
+    enough(n + anon, 100, "samples in generated code: %s" % p.images())
     return (n - without) / (n + anon)
 
 
@@ -74,9 +74,9 @@ def share(p, function):
 def hot_and_warm():
     p = Prof()
     check({r["image"] for r in p.rows if r["kind"] == "jit"} == {"[jit] node"}, "images %s" % p.images())
-    check(named(p) > 0.99, "named %.4f of it" % named(p))
+    likely(named(p) > 0.99, "named %.4f of it" % named(p))
     hot, warm = share(p, "hot"), share(p, "warm")
-    check(hot + warm > 0.8 * p.n(), "hot %d, warm %d of %d" % (hot, warm, p.n()))
+    least(hot + warm, p.n(), 0.8, "hot and warm")
     near(hot, hot + warm, 0.75, "hot() beside warm()", slack=0.03)
 
 
@@ -96,8 +96,9 @@ def called_by(frame, caller, at_least=0.97, share=0.9):
     n, n_below = sum(n for _, n in mine), sum(n for _, n in below)
     note("%s: %d samples, %d of them below %s, %d early; deepest %s" %
          (frame, n, n_below, caller, early, max((len(path) for path, _ in mine), default=0)))
-    check(n > 100 and n_below >= at_least * (n - early), "%d of %d: %s" % (n_below, n, mine[:3]))
-    check(n_below >= share * n, "%d of %d, %d early" % (n_below, n, early))
+    enough(n, 100, "samples of " + frame)
+    least(n_below, n - early, at_least, "%s below %s: %s" % (frame, caller, mine[:3]))
+    least(n_below, n, share, "%d early" % early)
 
 
 # With this option V8 gives every interpreted procedure a frame of its own to be seen by.
@@ -128,10 +129,10 @@ def node_with_a_dump():
 def node_with_a_dump_from_the_middle():
     """The dump was mapped before the recording began."""
     with open("work.js", "w") as f:
-        f.write(HOT_JS.replace("1500", "3000"))
+        f.write(HOT_JS.replace("MS", str(longer(3000))))
     with running("node", "--perf-prof", "work.js") as p:
         wait_for(lambda: glob.glob("jit-*.dump"), "node to begin")
-        time.sleep(1)
+        time.sleep(1)  # a part of its life
         with Recording("-p", p.pid, *RATE):
             p.wait()
     hot_and_warm()
@@ -145,9 +146,9 @@ def node_with_a_dump_that_has_no_name():
 
 def code_that_comes_and_goes(option):
     """Were all samples of an address named after who had it last, nearly none would be of the first half."""
-    node(CHURN_JS, "--expose-gc", option, rate=FAST)
+    node(CHURN_JS, "--expose-gc", option, rate=FAST, ms=3000)
     p = Prof()
-    check(named(p) > 0.99, "%.4f of it named" % named(p))
+    likely(named(p) > 0.99, "%.4f of it named" % named(p))
     n = {half: sum(r["counts"].get(p.event, 0) for r in p.rows if half + "_" in (r["procedure"] or ""))
          for half in ("first", "second")}
     with open("took.json") as f:
@@ -171,30 +172,31 @@ def run_trampolines(*argv):
 
 
 def trampolines_of_an_interpreter():
-    run_trampolines("--", prog("generated"), "trampolines", "0.8")
+    run_trampolines("--", prog("generated"), "trampolines", str(longer(0.8)))
     p = Prof()
     procedures = p.procedures("[jit] generated")
     note(procedures)
     inner, aside = (procedures.get("py::%s:/srv/my app.py" % name, 0) for name in ("inner", "aside"))
-    check(inner + aside > 0.9 * p.n(), "%s of %d" % (procedures, p.n()))
+    least(inner + aside, p.n(), 0.9, "%s" % procedures)
     near(inner, inner + aside, 0.75, "py::inner beside py::aside", slack=0.01)
 
 
 def call_paths_through_trampolines():
     """Without frame pointers, on x86-64."""
-    run_trampolines("-g", "--", prog("generated"), "calls", "2")
+    run_trampolines("-g", "--", prog("generated"), "calls", str(longer(2)))
     called_by("^(spend|spin)", "^py::(inner|aside):/srv/my app.py")
     called_by("^(spend|spin)", "^py::outer:/srv/my app.py")
 
 
 def used_again(slack, *engine):
-    record(*FAST, *engine, "--", prog("generated"), "dump", 2)
+    record(*FAST, *engine, "--", prog("generated"), "dump", longer(2))
     p = Prof()
     procedures = p.procedures("[jit] generated")
     note(procedures)
-    check(set(procedures) == {"before", "after"}, "procedures %s" % procedures)
+    check(set(procedures) <= {"before", "after"}, "procedures %s" % procedures)
+    likely(len(procedures) == 2, "procedures %s" % procedures)
     n = sum(procedures.values())
-    check(n > 0.9 * p.n(), "%d of %d" % (n, p.n()))
+    least(n, p.n(), 0.9, "in generated code")
     near(procedures["before"], n, 0.5, "the one that was there before", slack=slack)
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from e2e import DWELL, check, dwell, note, prog, record, sh
+from e2e import DWELL, check, dwell, likely, longer, note, prog, record, sh
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../hpc"))
 import hpcdb
@@ -57,7 +57,7 @@ def by_function(db):
 
 
 def everything_is_in_it():
-    account = record("-g", "--by", "tid", "--trace", "-e", "cpu-clock:%d" % PERIOD, "--", prog("calls"), "1")
+    account = record("-g", "--by", "tid", "--trace", "-e", "cpu-clock:%d" % PERIOD, "--", prog("calls"), longer(2))
     build("--db", "db", "-o", "out")
     build("--db", "db", "-o", "page", "--layout", "page", "--jobs", "1")
     out, page = opened("out"), opened("page")
@@ -83,7 +83,7 @@ def everything_is_in_it():
 
 
 def threads_are_kept():
-    record("--by", "tid", "-e", "cpu-clock:%d" % PERIOD, "--", prog("blocks"), "0.5", "spinner1", "spinner2")
+    record("--by", "tid", "-e", "cpu-clock:%d" % PERIOD, "--", prog("blocks"), longer(0.5), "spinner1", "spinner2")
     build("--db", "db", "-o", "out")
     out = opened("out")
     tids = json.loads(sh(DWELL, "prof", "--db", "db", "--json", "--by", "tid"))
@@ -129,22 +129,25 @@ int main(void)
         hottest = hottest.parent
     path = [p.split("@")[0].rsplit(" nest", 1)[0] if "loop" in p else p for p in path]
     note("\n".join(path))
+    # Its unwind table came late, or little of it was seen: then another path is the hottest.
+    likely("[call] function work" in path, path)
     at = path.index("[call] function work")
-    check(path[at + 1:-1] == ["loop nest.c:10", "line nest.c:11", "[inlined call] function sum", "loop nest.c:4", "line nest.c:5"],
+    likely(path[at + 1:-1] == ["loop nest.c:10", "line nest.c:11", "[inlined call] function sum", "loop nest.c:4", "line nest.c:5"],
           path[at:])
     calls = path[:at]
-    check(calls[0] == "entry 1 main thread" and "[call] function main" in calls and "loop nest.c:18" in calls, calls)
+    likely(calls[0] == "entry 1 main thread" and "[call] function main" in calls and "loop nest.c:18" in calls, calls)
     check(os.path.isfile("out/src" + os.path.abspath("nest.c")), "its source is copied")
 
 
 def an_interrupt_leaves_nothing():
-    record("-a", "-g", "-d", "1")
+    record("-a", "-g", "-d", longer(1))
     # What is there is read again and again, so that it takes a while.
-    p = subprocess.Popen([DWELL, "hpc", "-o", "out", *["db"] * 200], stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([DWELL, "hpc", "-o", "out", *["db"] * longer(200)], stderr=subprocess.PIPE, text=True)
     while p.poll() is None and not any(name.startswith("out.tmp-") for name in os.listdir(".")):
         time.sleep(0.001)
     p.send_signal(signal.SIGINT)
-    err = p.communicate(timeout=60)[1]
+    err = p.communicate(timeout=300)[1]
+    likely(p.returncode != 0, "it was done before the signal came")
     check(p.returncode == 2 and err == "dwell hpc: interrupted\n", "%d: %s" % (p.returncode, err))
     check(sorted(os.listdir(".")) == ["db"], os.listdir("."))
 

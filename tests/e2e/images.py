@@ -15,8 +15,13 @@ def hot(p, image, procedure="burn_here", at_least=0.9):
     found = p.procedures(image)
     n = sum(found.values())
     note("%s: %s" % (image, found))
-    check(n > 50, "only %d samples in %s; images: %s" % (n, image, p.images()))
-    check(found.get(procedure, 0) > at_least * n, "%s: %s" % (image, found))
+    enough(n, 50, "samples in %s; images: %s" % (image, p.images()))
+    least(found.get(procedure, 0), n, at_least, "%s: %s" % (image, found))
+
+
+def runs(p, suffix):
+    """Waits until process P, or what it goes on as, runs a program of that path."""
+    wait_for(lambda: os.readlink("/proc/%d/exe" % p.pid).endswith(suffix), suffix)
 
 
 def record_running(path, *argv, before=None, during=None, seconds=0.6, **kw):
@@ -28,7 +33,7 @@ def record_running(path, *argv, before=None, during=None, seconds=0.6, **kw):
         with Recording("-a", *RATE) as r:
             if during:
                 during(p)
-            time.sleep(seconds)
+            time.sleep(longer(seconds))
     return r.account["events"][0]
 
 
@@ -64,29 +69,29 @@ def replaced_by_a_rebuilt_one():
     check(p.returncode != 0 or "imul" not in p.stdout or "rebuilt" in p.stderr or "differs" in p.stderr
           or "changed" in p.stderr, "it lists the new file: " + p.stdout[:300] + p.stderr)
     with running(path, "20"):
-        record("-a", *RATE, "-d", 0.6, db="db2")
+        record("-a", *RATE, "-d", longer(0.6), db="db2")
     hot(Prof(path, db="db2"), path, "burn_rebuilt_here")
 
 
 def vdso():
-    record(*RATE, "--", prog("vdso"), 0.7)
+    record(*RATE, "--", prog("vdso"), longer(0.7))
     p = Prof()
     n = p.n(kind="vdso")
     note("vdso: %s" % p.procedures("[vdso]"))
-    check(n > 0.3 * p.n(), "%d of %d in the vdso" % (n, p.n()))
+    least(n, p.n(), 0.3, "in the vdso")
     check(any("clock_gettime" in (name or "") for name in p.procedures("[vdso]")),
           "names: %s" % list(p.procedures("[vdso]")))
 
 
 def generated_code_with_a_map():
     out = []
-    p = subprocess.run([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--", prog("jit"), "0.7", "map"],
+    p = subprocess.run([DWELL, "record", "--json", "--db", "db", *map(str, RATE), "--", prog("jit"), str(longer(0.7)), "map"],
                        capture_output=True, text=True, check=True)
     out = [s for s in p.stdout.splitlines() if s.startswith("/tmp/perf-")]
     q = Prof()
     for path in out:
         os.unlink(path)
-    check(q.n(kind="jit") > 0.9 * q.n(), "%d of %d in generated code" % (q.n(kind="jit"), q.n()))
+    least(q.n(kind="jit"), q.n(), 0.9, "in generated code")
     rows = [r for r in q.rows if r["kind"] == "jit"]
     check({r["image"] for r in rows} == {"[jit] jit"}, "images %s" % {r["image"] for r in rows})
     check(rows[0]["procedure"] == "made_up_on_the_fly", "named %s" % rows[0]["procedure"])
@@ -95,9 +100,9 @@ def generated_code_with_a_map():
 
 
 def generated_code_without_a_map():
-    record(*RATE, "--", prog("jit"), 0.7)
+    record(*RATE, "--", prog("jit"), longer(0.7))
     p = Prof()
-    check(p.n(kind="anon") > 0.9 * p.n(), "%d of %d in nameless memory" % (p.n(kind="anon"), p.n()))
+    least(p.n(kind="anon"), p.n(), 0.9, "in nameless memory")
     check(p.n(image="[anon] jit") == p.n(kind="anon"), "not named after its process: %s" % p.rows[:3])
 
 
@@ -105,7 +110,8 @@ def hot_elsewhere(suffix):
     """A path of another root: the kernel prints it below that root or, to a reader outside, whole."""
     p = Prof()
     names = [r["image"] for r in p.rows if r["procedure"] == "burn_here"]
-    check(names and names[0].endswith(suffix), "image %s" % names)
+    likely(names, "no samples: %s" % p.images())
+    check(names[0].endswith(suffix), "image %s" % names)
     hot(p, names[0])
 
 
@@ -119,15 +125,15 @@ def unshare():
 def other_mount_namespace():
     """The path exists nowhere but in the name space of the process."""
     script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 20" % prog("burn")
-    with running(*unshare(), "sh", "-c", script):
-        time.sleep(0.3)
+    with running(*unshare(), "sh", "-c", script) as p:
+        runs(p, "/inside")
         check(not os.path.exists("/mnt/inside"), "the mount leaked")
-        record("-a", *RATE, "-d", 0.6)
+        record("-a", *RATE, "-d", longer(0.6))
     hot_elsewhere("/mnt/inside")
 
 
 def other_mount_namespace_from_the_start():
-    script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside 0.7" % prog("burn")
+    script = "mount -t tmpfs none /mnt && cp %s /mnt/inside && exec /mnt/inside %g" % (prog("burn"), longer(0.7))
     record(*RATE, "--", *unshare(), "sh", "-c", script)
     hot_elsewhere("/mnt/inside")
 
@@ -135,45 +141,48 @@ def other_mount_namespace_from_the_start():
 def change_of_root():
     os.mkdir("jail")
     shutil.copy(prog("burn_static_pie"), "jail/inside")
-    with running("chroot", "jail", "/inside", "20"):
-        record("-a", *RATE, "-d", 0.6)
+    with running("chroot", "jail", "/inside", "20") as p:
+        runs(p, "/inside")
+        record("-a", *RATE, "-d", longer(0.6))
     hot_elsewhere("/inside")
 
 
 def from_memory():
-    record(*RATE, "--", prog("memfd"), prog("burn"), 0.7)
+    record(*RATE, "--", prog("memfd"), prog("burn"), longer(0.7))
     p = Prof()
     n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
-    check(n > 0.9 * p.n(), "%d of %d named: %s" % (n, p.n(), p.rows[:3]))
+    least(n, p.n(), 0.9, "named: %s" % p.rows[:3])
     record_running(prog("memfd"), prog("burn"), "20")
     p = Prof()
     n = sum(r["counts"]["cpu-clock"] for r in p.rows if r["procedure"] == "burn_here")
-    check(n > 50, "met while it ran: %s" % p.rows[:5])
+    enough(n, 50, "samples met while it ran: %s" % p.rows[:5])
 
 
 def without_build_id():
-    record(*RATE, "--", prog("burn_without_id"), 0.7)
+    record(*RATE, "--", prog("burn_without_id"), longer(0.7))
     hot(Prof(prog("burn_without_id")), "burn_without_id")
     record_running(prog("burn_without_id"), "20")
     hot(Prof(prog("burn_without_id")), "burn_without_id")
 
 
 def static_pie():
-    record(*RATE, "--", prog("burn_static_pie"), 0.7)
+    record(*RATE, "--", prog("burn_static_pie"), longer(0.7))
     hot(Prof(prog("burn_static_pie")), "burn_static_pie")
 
 
 def fixed_addresses():
-    record(*RATE, "--", prog("prog_a"), 0.7)
+    record(*RATE, "--", prog("prog_a"), longer(0.7))
     hot(Prof(prog("prog_a")), "prog_a", "hot_of_a")
 
 
 def library_that_comes_late():
     lib = glob.glob(os.path.join(BIN, "libhotlib.so"))[0]
-    record(*RATE, "--", prog("late"), 1, lib)
+    record(*RATE, "--", prog("late"), longer(1), lib)
     p = Prof()
     a, b = p.n(procedure="burn_before"), p.n(procedure="burn_in_library")
+    likely(b > 0, "nothing in the library")
     check(p.row("libhotlib.so", "burn_in_library"), "library")
+    # The two halves follow each other: a pause of the machine falls into one of them.
     near(b, a + b, 0.5, "the library's share", slack=0.05)
 
 
@@ -192,7 +201,7 @@ def names_that_are_hard_to_print():
     record_running(path, "20")
     p = Prof()
     rows = [r for r in p.rows if r["procedure"] == "burn_here"]
-    check(rows, "not found: %s" % p.images())
+    likely(rows, "not found: %s" % p.images())
     check(len({r["image"] for r in rows}) == 1, "two images: %s" % rows)
     text = dwell("prof", "--db", "db", "--no-pager").stdout
     check("\x1b" not in text, "an escape reached the terminal")
@@ -202,9 +211,10 @@ def script_is_its_interpreter():
     with open("work.sh", "w") as f:
         f.write("#!%s\n" % prog("burn"))  # runs as "burn work.sh": atof() of that is 0, so once
     os.chmod("work.sh", 0o755)
-    record(*RATE, "--", "sh", "-c", "i=0; while [ $i -lt 30 ]; do ./work.sh; i=$((i + 1)); done; %s 0.5" % prog("burn"))
+    record(*RATE, "--", "sh", "-c", "i=0; while [ $i -lt 30 ]; do ./work.sh; i=$((i + 1)); done; %s %g" %
+           (prog("burn"), longer(0.5)))
     p = Prof(prog("burn"))
-    check(p.n(image="burn", procedure="burn_here") > 100, "%s" % p.procedures("burn"))
+    enough(p.n(image="burn", procedure="burn_here"), 100, "samples: %s" % p.procedures("burn"))
 
 
 run(deleted_while_running, deleted_before, replaced_by_a_rebuilt_one, vdso, generated_code_with_a_map,

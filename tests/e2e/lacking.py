@@ -8,6 +8,8 @@ LOOPS = 200000000  # about half a second
 MAIN = ";".join(LIBC_MAIN) + ";"
 PLAIN = "outer;middle;inner"
 NO_RULE = "no frame information"
+# crti's and crtstuff's procedures have none.
+WITHOUT_RULES = {"_init", "_fini", "__do_global_dtors_aux", "frame_dummy", "register_tm_clones", "deregister_tm_clones"}
 
 
 def hot(paths, leaf):
@@ -23,7 +25,7 @@ def stripped():
     """Frame information stays, names go: procedures are called after their addresses."""
     path = plain("stripped")
     sh("strip", path)
-    p, _ = calls("--", path, LOOPS)
+    p, _ = calls("--", path, longer(LOOPS))
     hot(p, "sub_.*").whole(r"sub_[0-9a-f]+;__libc_start_main;__libc_start_call_main(;sub_[0-9a-f]+){4}", "stripped")
 
 
@@ -31,7 +33,7 @@ def stripped_and_static():
     """No procedure has a name, and no dynamic linker tells where anything is."""
     path = plain("stripped", "-static")
     sh("strip", path)
-    p, _ = calls("--", path, LOOPS)
+    p, _ = calls("--", path, longer(LOOPS))
     # The C library's procedures have no name here either: where most samples are is the loop.
     leaves = collections.Counter()
     for q in hot(p, "sub_.*"):
@@ -47,10 +49,10 @@ def without_section_headers():
         f.write(bytes(8))  # e_shoff
         f.seek(58)
         f.write(bytes(6))  # e_shentsize, e_shnum, e_shstrndx
-    p, _ = calls("--", path, LOOPS)
+    p, _ = calls("--", path, longer(LOOPS))
     own = r"(\[sectionless\]|sub_[0-9a-f]+)"
     p = hot(p, own)
-    check(p.only(lambda q: len(q.frames) == 1 and not q.cause).total() < 5, "_start is not where time goes")
+    likely(p.only(lambda q: len(q.frames) == 1 and not q.cause).total() < 5, "_start is not where time goes")
     p.only(lambda q: len(q.frames) > 1 or q.cause).whole(
         own + ";__libc_start_main;__libc_start_call_main(;" + own + "){4}", "no section headers")
 
@@ -59,12 +61,12 @@ def without_frame_information():
     """By frame pointer, marked as guessed, where the compiler kept one; else said to be missing.
     A leaf that has none of its own hides its caller."""
     none = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
-    p, a = calls("--", plain("pointers", *none, "-fno-omit-frame-pointer"), LOOPS, db="pointers-db")
+    p, a = calls("--", plain("pointers", *none, "-fno-omit-frame-pointer"), longer(LOOPS), db="pointers-db")
     n = hot(p, "inner").whole(MAIN + "outer;(middle;)?inner", "frame pointers")
     check(a["events"][0]["call_paths"]["guessed"] >= n, "guesses are not marked: %s" % a["events"])
-    p, a = calls("--", plain("nothing", *none, "-fomit-frame-pointer"), LOOPS, db="nothing-db")
+    p, a = calls("--", plain("nothing", *none, "-fomit-frame-pointer"), longer(LOOPS), db="nothing-db")
     p = hot(p, "inner")
-    check(p.causes()[NO_RULE] > 500, "truncated: %s" % p.causes())
+    enough(p.causes()[NO_RULE], 500, "truncated: %s" % p.causes())
     p.whole(".*" + PLAIN, "nothing", at_least=0, share=0, causes=AT_FIRST | {NO_RULE})
     check(not p.only(lambda q: not q.cause), "a path out of nowhere")
 
@@ -74,28 +76,28 @@ def by_hand():
     that register leads nowhere."""
     sh("as", "-o", "bare.o", os.path.join(HERE, "bare.s"))
     path = compile_c("by_hand", "by_hand.c", os.path.abspath("bare.o"), "-fno-omit-frame-pointer")
-    p, a = calls("--", path, "by_hand", LOOPS // 2)
+    p, a = calls("--", path, "by_hand", longer(LOOPS // 2))
     n = hot(p, "loop_by_hand").whole(MAIN + "calls_by_hand;by_hand;loop_by_hand", "by hand")
     check(a["events"][0]["call_paths"]["guessed"] >= n, "guesses are not marked: %s" % a["events"])
-    p, a = calls("--", path, "no_pointer", LOOPS // 2)
+    p, a = calls("--", path, "no_pointer", longer(LOOPS // 2))
     p = hot(p, "no_pointer")
     p.whole("-", "no pointer", at_least=0, share=0, causes=AT_FIRST | {NO_RULE})
-    check(p.causes()[NO_RULE] > 300, "truncated: %s" % p.causes())
+    enough(p.causes()[NO_RULE], 300, "truncated: %s" % p.causes())
 
 
 def deep():
     """Several hundred frames: all of them.  Ten thousand: the inner ones, and the reason."""
     path = compile_c("deep", "deep.c")
-    p, _ = calls("--", path, "once", 430, LOOPS)
+    p, _ = calls("--", path, "once", 430, longer(LOOPS))
     hot(p, "bottom").whole(MAIN + "(recurse;){431}bottom", "430 deep")
-    p, a = calls("--", path, "once", 10000, LOOPS)
+    p, a = calls("--", path, "once", 10000, longer(LOOPS))
     cut = p.through("bottom").only(lambda q: q.cause == "too deep")
-    check(cut.total() > 500, "too deep: %s" % p.causes())
+    enough(cut.total(), 500, "too deep: %s" % p.causes())
     for q in cut:
         # The kernel's frames, left out here, count; without any there are 512 callers.
         check(q.frames[-1] == "bottom" and set(q.frames[:-1]) == {"recurse"} and 440 < len(q.frames) <= 513,
               "%d frames" % len(q.frames))
-    check(max(cut, key=lambda q: q.n).frames.count("recurse") == 512, "the inner frames are not all there")
+    likely(max(cut, key=lambda q: q.n).frames.count("recurse") == 512, "the inner frames are not all there")
     check(not hot(p, "bottom").only(lambda q: not q.cause), "a path out of nowhere")
     tree = sh(DWELL, "tree", "--db", "db", "--fold-recursion", "--no-header", "--percent-limit", 5).splitlines()
     note("\n".join(tree))
@@ -119,12 +121,12 @@ def in_32_bits():
     sh("as", "--32", "-o", "narrow.o", "narrow.s")
     sh("ld", "-m", "elf_i386", "-o", "narrow", "narrow.o")
     p, _ = calls("--", "./narrow")
-    check(p.causes()["32-bit process"] > 300, "truncated: %s" % p.causes())
-    check(p.causes()["32-bit process"] > 0.95 * p.total(), "%s of %d" % (p.causes(), p.total()))
+    enough(p.causes()["32-bit process"], 300, "truncated: %s" % p.causes())
+    least(p.causes()["32-bit process"], p.total(), 0.95, "%s" % p.causes())
 
 
 def in_the_vdso():
-    p, _ = calls("--", prog("vdso"), 0.4)
+    p, _ = calls("--", prog("vdso"), longer(0.4))
     inside = p.through("__vdso_clock_gettime", "[vdso]")
     inside.whole(MAIN + r"clock_gettime;(__vdso_clock_gettime|\[vdso\])", "in the vdso")
 
@@ -154,12 +156,12 @@ def lazy_binding():
             return 0;
         }
         """)
-    p, _ = calls("--", os.path.abspath("lazy"), 150)
+    p, _ = calls("--", os.path.abspath("lazy"), longer(150))
     p.through("bind_all").whole(MAIN + r"bind_all(;(late\d+(@plt)?|bind_all|\[libbinds\.so\]|"
                                 r"((\[libbinds\.so\];)?_dl_runtime_resolve_\w+(;_dl_fixup.*)?)))?", "lazy binding", at_least=300)
     outside = p.only(lambda q: "bind_all" not in q.frames)
-    for q in outside:  # crti's and crtstuff's procedures have no frame information
-        check(q.cause != NO_RULE or q.frames in (["_init"], ["_fini"], ["__do_global_dtors_aux"]), "[truncated: %s];%s" % (q.cause, ";".join(q.frames)))
+    for q in outside:
+        check(q.cause != NO_RULE or q.frames[-1] in WITHOUT_RULES, "[truncated: %s];%s" % (q.cause, ";".join(q.frames)))
     outside.whole("_start;.*", "dlopen and dlclose", share=0.6,
                   causes=AT_FIRST | IN_EXEC | {NO_RULE})
 

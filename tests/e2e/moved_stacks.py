@@ -8,7 +8,7 @@ THREAD = "(__)?clone3?;start_thread;"
 
 def case(name, pattern, *options, through=("work",), seconds=0.4, source="stacks", argv=None, **kw):
     path = compile_c(source, source + ".c", *options)
-    p, _ = calls("--", path, *(argv or [name, seconds]))
+    p, _ = calls("--", path, *(argv or [name, longer(seconds)]))
     p.through(*through).whole(pattern, name, at_least=kw.pop("at_least", 500), **kw)
     return p
 
@@ -17,7 +17,7 @@ def cut(name, cause, inner):
     """No path of this case reaches an entry; what is known of them ends in INNER."""
     p = case(name, "", at_least=0, share=0, causes={cause, "no unwind table"})
     known = p.through("work").only(lambda q: q.cause == cause)
-    check(known.total() > 500, "only %d samples" % known.total())
+    enough(known.total(), 500, "samples")
     for q in known:
         check(";".join(q.frames) == inner, ";".join(q.frames))
 
@@ -62,7 +62,7 @@ def long_jumps():
 def split():
     """A piece of stack for every call; the linker has to be told."""
     case("split", MAIN.replace(";main", ";__morestack;main") + "__morestack;in_pieces(;__morestack;in_pieces){0,10};work",
-         "-fsplit-stack", "-fuse-ld=gold", source="split", argv=[0.5])
+         "-fsplit-stack", "-fuse-ld=gold", source="split", argv=[longer(0.5)])
 
 
 def frames_of_any_size():

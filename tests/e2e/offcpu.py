@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 
-from e2e import DWELL, Recording, Skipped, check, dwell, note, prog, record, run, running, sh, wait_for
+from e2e import (DWELL, Recording, Skipped, check, dwell, enough, least, likely, longer, note, prog, record, run, running, sh,
+                 wait_for)
 
 STATES = ("running", "runnable", "blocked")
 # The scheduler takes the time when it begins to choose, the recorder when it has chosen; what wakes a thread
@@ -38,8 +39,8 @@ def folded(event, tid):
 
 
 def threads_of(text):
-    """What `blocks` printed: name -> (tid, elapsed, run, wait), in ns."""
-    words = [line.split() for line in text.splitlines() if line.count(" ") == 4 and not line.startswith(" ")]
+    """What `blocks` printed: name -> (tid, elapsed, run, wait, ...), in ns."""
+    words = [line.split() for line in text.splitlines() if line.count(" ") == 7 and not line.startswith(" ")]
     return {w[0]: tuple(map(int, w[1:])) for w in words}
 
 
@@ -47,9 +48,9 @@ def threads_of(text):
 walk_at = "auto"
 
 
-def recorded_blocks(*argv, record_argv=()):
+def recorded_blocks(seconds, *argv, record_argv=()):
     p = subprocess.run([DWELL, "record", "--off-cpu", "--walk-at", walk_at, "--by", "tid", "--db", "db", *record_argv, "--",
-                        prog("blocks"), *argv], capture_output=True, text=True, timeout=60, check=False)
+                        prog("blocks"), str(longer(seconds)), *argv], capture_output=True, text=True, timeout=300, check=False)
     if "sched_exit_tp" in p.stderr:
         raise Skipped("this kernel has no sched_exit_tp")
     check(p.returncode == 0, p.stderr)
@@ -58,23 +59,24 @@ def recorded_blocks(*argv, record_argv=()):
 
 def the_schedulers_own_account_agrees():
     stolen = stolen_ns()
-    said = recorded_blocks("1.5", "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter")
+    said = recorded_blocks(1.5, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter")
     stolen = stolen_ns() - stolen
     got = states_by_tid("db")
     check(len(said) == 8, said)
-    for name, (tid, elapsed, ran, waited) in said.items():
+    for name, (tid, elapsed, ran, waited, *_) in said.items():
         g = got[tid]
         note("%-9s running %.4f (%.4f)  runnable %.4f (%.4f)  blocked %.4f" %
              (name, g["running"] / 1e9, ran / 1e9, g["runnable"] / 1e9, waited / 1e9, g["blocked"] / 1e9))
         for mine, theirs in ((g["running"], ran), (g["runnable"], waited)):
             # Both also count the thread's birth and death, before and after it looked.
-            check(abs(mine - theirs) <= TOLERANCE * elapsed + 10e6 + stolen, "%s: %d, the scheduler says %d" % (name, mine, theirs))
+            likely(abs(mine - theirs) <= TOLERANCE * elapsed + 10e6 + stolen, "%s: %d, the scheduler says %d" % (name, mine, theirs))
         total = sum(g.values())
-        check(elapsed <= total <= elapsed + 200e6, "%s: %d of %d ns accounted for" % (name, total, elapsed))
+        check(elapsed <= total, "%s: %d of %d ns accounted for" % (name, total, elapsed))
+        likely(total <= elapsed + 200e6, "%s: %d of %d ns accounted for" % (name, total, elapsed))
 
 
 def shares_are_what_the_threads_do():
-    said = recorded_blocks("1.5", "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer")
+    said = recorded_blocks(1.5, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer")
     got = states_by_tid("db")
 
     def share(name, state):
@@ -82,19 +84,19 @@ def shares_are_what_the_threads_do():
         return g[state] / sum(g.values())
 
     for name in ("spinner1", "spinner2", "spinner3"):  # three on two CPUs, or more on fewer
-        check(share(name, "blocked") < 0.01, name)
+        likely(share(name, "blocked") < 0.01, name)
     for name in ("sleeper", "reader", "writer"):
         g = got[said[name][0]]  # how long it waits for a CPU is the others' doing
-        check(g["blocked"] > 0.9 * (g["blocked"] + g["running"]), "%s: %s" % (name, g))
+        likely(g["blocked"] > 0.9 * (g["blocked"] + g["running"]), "%s: %s" % (name, g))
     if os.cpu_count() <= 2:
         runnable = sum(share(name, "runnable") for name in ("spinner1", "spinner2", "spinner3"))
-        check(runnable > 0.7, "runnable %.3f" % runnable)
+        likely(runnable > 0.7, "runnable %.3f" % runnable)
 
 
 def threads_that_live_on_are_whole():
     """Threads that were there before and are after: all have the same time, to the nanosecond, also when a
     part of it was told on the way."""
-    with subprocess.Popen([prog("blocks"), "20"], stdout=subprocess.DEVNULL) as p:
+    with subprocess.Popen([prog("blocks"), "100"], stdout=subprocess.DEVNULL) as p:
         try:
             wait_for(lambda: len(os.listdir("/proc/%d/task" % p.pid)) == 11, "the threads")
             start = time.monotonic()
@@ -110,90 +112,91 @@ def threads_that_live_on_are_whole():
     check(len(totals) == 1, "different times: %s" % sorted(totals))
     check(3 <= totals.pop() / 1e9 <= most, "not the time of the recording")
     for e in r.account["events"]:
-        check(e["lost"] == 0, "%s lost" % e)
+        likely(e["lost"] == 0, "%s lost" % e)
 
 
 def blocks_are_told_by_where_they_are():
-    said = recorded_blocks("1.5", "sleeper", "reader", "writer", "holder", "waiter")
+    said = recorded_blocks(1.5, "sleeper", "reader", "writer", "holder", "waiter")
     where = {"sleeper": "nanosleep", "reader": "pipe_read", "writer": "nanosleep", "holder": "nanosleep"}
     for name, procedure in where.items():
         tid = said[name][0]
         found = {r["procedure"]: r["counts"]["blocked"]
                  for r in rows("db", "--by", "procedure", "--tid", tid, "--event", "blocked")}
         here = sum(ns for p, ns in found.items() if procedure in p)
-        check(here > 0.9 * sum(found.values()), "%s: %s" % (name, found))
+        likely(here > 0.9 * sum(found.values()), "%s: %s" % (name, found))
         rooted = [path for path, _ in folded("blocked", tid) if "start_thread;run;" + name in path]
-        check(rooted, "%s: %s" % (name, folded("blocked", tid)))
+        likely(rooted, "%s: %s" % (name, folded("blocked", tid)))
         check(all(";%s;" % name in path or "[truncated: " in path for path, _ in folded("blocked", tid)
                   if "nanosleep" in path or "pipe_read" in path), folded("blocked", tid))
     futex = sum(r["counts"]["blocked"] for r in rows("db", "--by", "procedure", "--tid", said["waiter"][0],
                                                      "--event", "blocked") if "futex" in r["procedure"])
-    check(futex > 0.5e9, "%d ns in futex(2)" % futex)
+    likely(futex > said["waiter"][1] / 3, "%d ns in futex(2)" % futex)
 
 
 def wall_time_is_all_of_it():
-    said = recorded_blocks("1.5", "sleeper", "spinner1", "holder", "waiter")
+    said = recorded_blocks(1.5, "sleeper", "spinner1", "holder", "waiter")
     parts = {r["tid"]: sum(r["counts"].values()) for r in rows("db", "--by", "tid", "--event", "+".join(STATES))}
     wall = {r["tid"]: r["counts"]["wall"] for r in rows("db", "--by", "tid", "--event", "wall")}
     check(wall == parts, "%s, not %s" % (wall, parts))
     spun = sum(ns for path, ns in folded("wall", said["spinner1"][0]) if ";spinner;" in path)
     ran = rows("db", "--by", "tid", "--event", "running", "--tid", said["spinner1"][0])[0]["counts"]["running"]
-    check(0.9 * ran < spun <= 1.01 * ran, "%d of %d ns under spinner" % (spun, ran))
+    likely(0.9 * ran < spun <= 1.01 * ran, "%d of %d ns under spinner" % (spun, ran))
 
 
 def wakers_are_found():
-    said = recorded_blocks("1.5", "reader", "writer", "holder", "waiter", record_argv=("--wakers",))
+    said = recorded_blocks(1.5, "reader", "writer", "holder", "waiter", record_argv=("--wakers",))
     # Who else ran when the timer came did not wake the sleepers: interrupts are nobody's.
     paths = {name: folded("woken", said[name][0]) for name in ("writer", "holder", "reader")}
     wrote = sum(ns for path, ns in paths["writer"] if "run;writer;" in path and "pipe_write" in path)
     blocked = rows("db", "--by", "tid", "--event", "blocked", "--tid", said["reader"][0])[0]["counts"]["blocked"]
-    check(0.8 * blocked < wrote <= 1.01 * blocked, "reader blocked %d, its writer ended %d" % (blocked, wrote))
+    likely(0.8 * blocked < wrote <= 1.01 * blocked, "reader blocked %d, its writer ended %d" % (blocked, wrote))
     freed = sum(ns for path, ns in paths["holder"] if "run;holder;" in path and "futex_wake" in path)
-    check(freed > 0.5e9, "%d ns ended by the holder: %s" % (freed, paths["holder"]))
+    likely(freed > said["waiter"][1] / 3, "%d ns ended by the holder: %s" % (freed, paths["holder"]))
     check(not any("nanosleep" in path or "hrtimer" in path for p in paths.values() for path, _ in p), paths)
 
 
 def pages_from_the_disk_are_blocks():
     if "tmpfs" in sh("stat", "-f", "-c", "%T", "."):
         raise Skipped("no disk behind this directory")
-    said = recorded_blocks("1", "pager", record_argv=("--min-block", "1us"))
+    said = recorded_blocks(1, "pager", record_argv=("--min-block", "1us"))
     faults = [path for path, _ in folded("blocked", said["pager"][0]) if "page_fault" in path]
-    check(any(";run;pager;" in path for path in faults), folded("blocked", said["pager"][0]))
+    likely(any(";run;pager;" in path for path in faults), folded("blocked", said["pager"][0]))
     check(all("pager;" in path or "[truncated: " in path for path in faults), faults)
 
 
 def a_killed_recorder_loses_little():
     """What threads did until the last flush, after 2 s, is there, also of those that live on: all but
     the state each was in at the flush, at most a second here."""
-    with running(prog("blocks"), "20", "sleeper", "spinner1", stdout=subprocess.DEVNULL) as p:
+    with running(prog("blocks"), "100", "sleeper", "spinner1", stdout=subprocess.DEVNULL) as p:
         start = time.monotonic()
         r = Recording("--off-cpu", "--walk-at", walk_at, "--by", "tid", "-p", p.pid)
         wait_for(lambda: glob.glob("db/epochs/*/*/*.seg"), "a flush")
-        time.sleep(0.5)  # until the manifest names it
+        time.sleep(longer(0.5))  # until the manifest names it
         took = time.monotonic() - start
         r.stop(signal.SIGKILL)
     got = states_by_tid("db")
     totals = sorted(sum(g.values()) / 1e9 for g in got.values())[-2:]
     note("%s of %.2f s" % (totals, took))
-    check(len(totals) == 2 and all(0.8 <= t <= took + 1 for t in totals), "%s of %.2f s" % (totals, took))
+    likely(len(totals) == 2 and all(0.8 <= t for t in totals), "%s of %.2f s" % (totals, took))
+    check(all(t <= took + 1 for t in totals), "%s of %.2f s" % (totals, took))
 
 
 def short_blocks_are_one_row():
-    for least, is_short in (("10ms", True), ("1us", False)):
-        said = recorded_blocks("1", "twitcher", record_argv=("--min-block", least))
+    for shortest, is_short in (("10ms", True), ("1us", False)):
+        said = recorded_blocks(1, "twitcher", record_argv=("--min-block", shortest))
         found = {r["image"]: r["counts"]["blocked"]
                  for r in rows("db", "--by", "image", "--tid", said["twitcher"][0], "--event", "blocked")}
         short = sum(ns for image, ns in found.items() if image.startswith("[blocked less than"))
-        check((short > 0.9 * sum(found.values())) == is_short, "%s: %s" % (least, found))
+        likely((short > 0.9 * sum(found.values())) == is_short, "%s: %s" % (shortest, found))
 
 
 def the_whole_machine():
     start = time.monotonic()
-    account = record("-a", "-d", "1", "--off-cpu")
+    account = record("-a", "-d", longer(1), "--off-cpu")
     took = time.monotonic() - start
     times = {e["name"]: e["time_ns"] for e in account["events"]}
     check(all(times[s] > 0 for s in STATES), times)
-    check(times["blocked"] > 10e9, "blocked %d" % times["blocked"])  # everybody sleeps
+    likely(times["blocked"] > 10e9, "blocked %d" % times["blocked"])  # everybody sleeps
     check(times["running"] < took * 1e9 * (os.cpu_count() or 1), "running %d in %.1f s" % (times["running"], took))
 
 

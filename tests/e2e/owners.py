@@ -12,7 +12,7 @@ def storm(n, by, *argv):
     """Records 2 N processes of one program, their user code only: code is the same however many there are."""
     db = "db-%s-%d" % ("".join(argv) or by, n)
     record("--by", by, *argv, "-e", "cpu-clock:u", "-c", 100003, "--", prog("forkstorm"), n, 2, prog("burn_static_pie"),
-           "-n", LOOPS, db=db)
+           "-n", longer(LOOPS), db=db)
     size = sum(os.path.getsize(path) for path in glob.glob(db + "/epochs/*/*/*.seg"))
     return db, size
 
@@ -34,12 +34,13 @@ def a_storm_is_one_owner():
     for db in few, many:
         rows = rows_by("comm,exe,cgroup,label,uid", db)
         note("%s: %s" % (db, [(r["comm"], total([r])) for r in rows]))
-        check(len([r for r in rows if r["comm"] == "burn_static_pie"]) == 1, "one owner for all: %s" % rows)
+        check(len([r for r in rows if r["comm"] == "burn_static_pie"]) <= 1, "one owner for all: %s" % rows)
+        likely(any(r["comm"] == "burn_static_pie" for r in rows), "no samples of it")
         owners.append(len(rows))
     note("%d bytes for %d processes, %d for %d" % (few_bytes, 2 * FEW, many_bytes, 2 * MANY))
-    check(owners[1] <= owners[0] + 2, "%s owners" % owners)
-    check(total(rows_by("comm", many)) > 5 * total(rows_by("comm", few)), "more processes have more samples")
-    check(many_bytes < 2.5 * few_bytes, "%d bytes for ten times the processes of %d" % (many_bytes, few_bytes))
+    likely(owners[1] <= owners[0] + 2, "%s owners" % owners)
+    likely(total(rows_by("comm", many)) > 5 * total(rows_by("comm", few)), "more processes have more samples")
+    likely(many_bytes < 2.5 * few_bytes, "%d bytes for ten times the processes of %d" % (many_bytes, few_bytes))
     p = dwell("prof", "--db", few, "--by", "pid")
     one_line(p, "--by pid")
     p = dwell("prof", "--db", few, "--tid", "1")
@@ -51,7 +52,7 @@ def so_with_call_paths():
     few, few_bytes = storm(FEW, "group", "-g")
     many, many_bytes = storm(MANY, "group", "-g")
     note("%d bytes for %d processes, %d for %d" % (few_bytes, 2 * FEW, many_bytes, 2 * MANY))
-    check(many_bytes < 2.5 * few_bytes, "%d bytes for ten times the processes of %d" % (many_bytes, few_bytes))
+    likely(many_bytes < 2.5 * few_bytes, "%d bytes for ten times the processes of %d" % (many_bytes, few_bytes))
     sums = {}
     for r in rows_by("procedure", many):
         at = r["procedure"], r["image"]
@@ -67,7 +68,7 @@ def so_with_call_paths():
     note("%d procedures" % len(sums))
     check(sums == tree, "prof and tree differ: %s" % [(at, sums.get(at), tree.get(at)) for at in set(sums) | set(tree)
                                                        if sums.get(at) != tree.get(at)])
-    check(max(n[1] for n in sums.values()) > 0.9 * total(rows_by("image", many)), "nearly all is below one procedure")
+    least(max(n[1] for n in sums.values()), total(rows_by("image", many)), 0.9, "below one procedure")
     hot = max(sums, key=lambda at: sums[at][0])
     for kind in "--callers", "--callees":
         p = dwell("prof", "--json", "--db", many, kind, hot[0])
@@ -79,7 +80,8 @@ def processes_apart():
     db, _ = storm(FEW, "pid")
     rows = rows_by("pid", db, "--comm", "burn_*")
     note("%d processes" % len(rows))
-    check(0.9 * 2 * FEW <= len(rows) <= 2 * FEW, "%d processes of %d" % (len(rows), 2 * FEW))
+    check(len(rows) <= 2 * FEW, "%d processes of %d" % (len(rows), 2 * FEW))
+    enough(len(rows), int(0.9 * 2 * FEW), "processes of %d" % (2 * FEW))
     everything = total(rows_by("comm", db, "--comm", "burn_static_pie"))
     check(total(rows) == everything, "%d of %d samples" % (total(rows), everything))
     some = rows[:3]
@@ -92,13 +94,13 @@ def processes_apart():
 
 
 def threads_apart():
-    record("--by", "tid", "-e", "cpu-clock:u", "-c", 1000003, "--", prog("family"), 0.5, input="\n")
+    record("--by", "tid", "-e", "cpu-clock:u", "-c", 1000003, "--", prog("family"), longer(0.5), input="\n")
     rows = rows_by("comm,pid,tid", "db", "--comm", "family")
     by_pid = {}
     for r in rows:
         by_pid[r["pid"]] = by_pid.get(r["pid"], 0) + total([r])
     note("%s" % [(r["pid"], r["tid"], total([r])) for r in rows])
-    check(len({r["tid"] for r in rows}) > len(by_pid), "a process has several threads")
+    likely(len({r["tid"] for r in rows}) > len(by_pid), "a process has several threads")
     for r in rows_by("pid", "db", "--comm", "family"):
         check(by_pid[r["pid"]] == total([r]), "the threads of %d add up" % r["pid"])
     tid = rows[0]["tid"]
@@ -108,13 +110,13 @@ def threads_apart():
 
 def cgroups_and_users():
     """A program that changes its user is asked who it is once it has lived for a while."""
-    record("-e", "cpu-clock:u", "-c", 1000003, "--", "setpriv", "--reuid", 65534, "--clear-groups", prog("burn"), 3)
+    record("-e", "cpu-clock:u", "-c", 1000003, "--", "setpriv", "--reuid", 65534, "--clear-groups", prog("burn"), longer(3))
     rows = rows_by("uid,comm", "db")
     note("%s" % [(r["uid"], r["comm"], total([r])) for r in rows])
-    check(any(r["uid"] == 65534 and r["comm"] == "burn" for r in rows), "burn is nobody's: %s" % rows)
+    likely(any(r["uid"] == 65534 and r["comm"] == "burn" for r in rows), "burn is nobody's: %s" % rows)
     cgroup = rows_by("cgroup", "db")[0]["cgroup"]
     check(total(rows_by("cgroup", "db", "--cgroup", cgroup)) == total(rows), "all in " + str(cgroup))
-    check(total(rows_by("image", "db", "--exe", "burn")) > 0.9 * total(rows), "by executable")
+    least(total(rows_by("image", "db", "--exe", "burn")), total(rows), 0.9, "by executable")
     check(total(rows_by("image", "db", "--uid", "nobody")) == total(rows), "by the user's name")
 
 

@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 
-from e2e import DWELL, Failed, Skipped, check, note, prog, run, sh
+from e2e import DWELL, Failed, Skipped, check, enough, least, longer, note, prog, run, sh
 
 FIXTURES = pathlib.Path(os.environ.get("DWELL_FIXTURES", "")) / "perfdata"
 
@@ -207,7 +207,7 @@ def damaged_recording():
 
 def record(*argv, name="perf.data", work=None, **kw):
     """Records with perf; skips where this machine or perf cannot."""
-    work = work or [prog("burn"), "0.2"]
+    work = work or [prog("burn"), str(longer(0.2))]
     p = subprocess.run(["perf", "record", "-q", "-o", name, *argv, "--", *work], capture_output=True, check=False, **kw)
     if p.returncode:
         raise Skipped("perf record %s: %s" % (" ".join(argv), p.stderr.decode(errors="replace").strip()[-200:]))
@@ -217,7 +217,7 @@ def record(*argv, name="perf.data", work=None, **kw):
 def held(*argv, chains=False, at_least=1, sums=False, **kw):
     record(*argv, **kw)
     n = compare("perf.data", chains, sums=sums)
-    check(n >= at_least, "%s: only %d samples" % (" ".join(argv), n))
+    enough(n, at_least, "samples: " + " ".join(argv))
     note("%s: %d samples" % (" ".join(argv) or "plain", n))
 
 
@@ -260,7 +260,7 @@ def copied_stacks():
         note("perf %d: %s" % (k, chain[3]))
     for chain, k in (b - a).most_common(3):
         note("dwell %d: %s" % (k, chain[3]))
-    check(same >= 0.9 * n, "only %d of %d chains are the same" % (same, n))
+    least(same, n, 0.9, "chains that are the same")
 
 
 def several_events():
@@ -313,7 +313,7 @@ def into_a_database():
         check(a["rows"] == b["rows"] and a["rows"], "dwell %s shows something else" % argv[0])
     rows = {r["procedure"]: r["counts"]["cpu-clock"] for r in json.loads(sh(DWELL, "prof", "--json", "--by", "procedure",
                                                                                               "--db", "db"))["rows"]}
-    check(rows.get("burn", 0) > 0.8 * sum(rows.values()), "burn has %s of %d" % (rows.get("burn"), sum(rows.values())))
+    least(rows.get("burn", 0), sum(rows.values()), 0.8, "burn")
 
 
 def elsewhere():
@@ -329,7 +329,7 @@ def elsewhere():
         return sum(r["counts"]["cpu-clock"] for r in rows if r["procedure"] == "burn_here")
 
     n = named()
-    check(n > 0, "its code is not named at all")
+    enough(n, 1, "samples in its code that are named")
     os.makedirs("sys/" + where)
     shutil.move("prog", "sys/" + where)
     shutil.copy(prog("burn_rebuilt"), "prog")

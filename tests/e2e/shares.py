@@ -7,7 +7,7 @@ import shutil
 from e2e import *
 
 TRUTH = {"spin_half": 0.5, "spin_third": 0.3, "spin_fifth": 0.2}
-ROUNDS = 7000  # about a second
+ROUNDS = 700  # about two seconds
 RATE = ["-e", "cpu-clock", "-c", 250007]
 
 
@@ -21,11 +21,11 @@ def engines_agree():
     for engine in "bpf", "ring":
         for target in [], ["-a"]:
             name = engine + ("_machine" if target else "_command")
-            a = record("--engine", engine, *RATE, *target, "--", prog("shares"), ROUNDS, db=name)
+            a = record("--engine", engine, *RATE, *target, "--", prog("shares"), longer(ROUNDS), db=name)
             check(a["engine"] == engine, "it became engine " + a["engine"])
             found[name] = shares(name)
             total = sum(found[name].values())
-            check(total > 1000, "%s: only %d samples" % (name, total))
+            enough(total, 1000, "samples of " + name)
             for p, share in TRUTH.items():
                 near(found[name][p], total, share, name + " " + p)
     first = found["bpf_command"]
@@ -37,13 +37,14 @@ def engines_agree():
 
 def command_alone():
     """Only the command's own processes, from its very start."""
-    a = record(*RATE, "--", "sh", "-c", "%s 2000; exec %s 4000" % (prog("shares"), prog("shares")))
+    a = record(*RATE, "--", "sh", "-c", "%s %d; exec %s %d" %
+               (prog("shares"), longer(200), prog("shares"), longer(400)))
     p = Prof()
     e = a["events"][0]
     n = sum(p.procedures("shares").values())
     note("%d of %d samples in the program" % (n, e["samples"]))
-    check(n > 0.8 * e["samples"], "others' samples: %s" % p.rows[:5])
-    check(e["unknown"] <= 0.005 * e["samples"], "%(unknown)d of %(samples)d unknown" % e)
+    least(n, e["samples"], 0.8, "not others' samples: %s" % p.rows[:5])
+    most(e["unknown"], e["samples"], 0.005, "unknown")
     check(p.n() == e["samples"], "%d in rows, %d stored" % (p.n(), e["samples"]))
 
 
@@ -65,7 +66,7 @@ def perf_shares():
 
 WORK = """
 {shares} {rounds} &
-for i in 1 2 3; do cc -O2 -x c -c -o out.o - <unit.c; done
+for i in 1 2 3 {more}; do cc -O2 -x c -c -o out.o - <unit.c; done
 wait
 """
 COMMANDS = {"sh", "shares", "cc", "cc1", "as"}
@@ -82,7 +83,7 @@ def agrees_with_perf():
                     " s = s * 31 + a[i] %% %d; return s; }\n" % (i, i, i + 2))
         f.write("int main(int n, char **v) { int a[9] = {n}; return %s; }\n" %
                 " + ".join("f%d(a, 9)" % i for i in range(250)))
-    work = WORK.format(shares=prog("shares"), rounds=ROUNDS)
+    work = WORK.format(more=" ".join(map(str, range(4, 1 + longer(3)))), shares=prog("shares"), rounds=longer(ROUNDS))
     # Kernels leave the mark of a build-id in the mapping records of events that asked for none when
     # others did: both ask.  The two ask for different periods, so that their timers do not fire in step.
     record("-a", *RATE, "--", "perf", "record", "-a", "-q", "--buildid-mmap", "--no-bpf-event",
@@ -114,11 +115,11 @@ def agrees_with_perf():
             mine[name] = mine.get(name, 0) + r["counts"]["cpu-clock"]
     n_ours = sum(mine.values())
     note("%d samples of perf's, %d of ours, in user code" % (total, n_ours))
-    check(total > 1000 and n_ours > 1000, "too few samples")
+    enough(min(total, n_ours), 1000, "samples of the work")
     for name, n in sorted(images.items(), key=lambda x: -x[1]):
         if n > total / 50:
             same_share(mine.get(name, 0), n_ours, n, total, name, slack=0.01)
-    check("cc1" in images, "the compiler was not seen")
+    likely("cc1" in images, "the compiler was not seen")
 
     # Inside the compiler: its hottest procedures.
     cc1 = next(dso for _, _, dso in theirs if os.path.basename(dso) == "cc1")

@@ -15,7 +15,7 @@ IN_SIGRETURN = {"no frame information", "no mapping", "stack unreadable", "stack
 def case(where, outer, handler, seconds=0.8):
     options = ["-Wl,-z,lazy"] if where == "alternate" else []
     compile_c("signals", "signals.c", *options)
-    p, _ = calls("--", os.path.abspath("signals"), where, seconds)
+    p, _ = calls("--", os.path.abspath("signals"), where, longer(seconds))
     inside = p.through("in_handler")
     whole = outer + VICTIMS + TRAMPOLINE + handler
     inside.whole(whole, where, at_least=10, share=0.95)

@@ -19,6 +19,24 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t x, uint64_t 
 	return x;
 }
 
+/* The length of a part of the work that comes round and round: N loops on average, exactly so after
+ * every second time when N is even, but of no beat.  Parts that always take as long as it is to the
+ * next sample would have all samples, or none. */
+struct uneven {
+	uint64_t seed, more; /* MORE: what the first of two had beyond N / 2 */
+	int is_second;
+};
+
+static inline uint64_t uneven(struct uneven *u, uint64_t n)
+{
+	u->is_second = !u->is_second;
+	if (!u->is_second)
+		return n / 2 + (n - u->more);
+	u->seed = u->seed * 6364136223846793005u + 1442695040888963407u;
+	u->more = (u->seed >> 33) % (n + 1);
+	return n / 2 + u->more;
+}
+
 static inline double seconds(void)
 {
 	struct timespec t;

@@ -4,7 +4,7 @@
 import json
 import time
 
-from e2e import Skipped, account_of, check, dwell, note, prog, run
+from e2e import Skipped, account_of, check, dwell, enough, least, likely, longer, note, prog, run
 
 PERIOD_NS = 1000000
 
@@ -15,7 +15,7 @@ def traced(*argv, record_argv=()):
     if "sched_exit_tp" in p.stderr:
         raise Skipped("this kernel has no sched_exit_tp")
     check(p.returncode == 0, p.stderr)
-    said = [line.split() for line in p.stdout.splitlines() if line.count(" ") == 4 and not line.startswith(" ")]
+    said = [line.split() for line in p.stdout.splitlines() if line.count(" ") == 7 and not line.startswith(" ")]
     return account_of(p.stdout), {w[0]: tuple(map(int, w[1:])) for w in said}
 
 
@@ -25,38 +25,45 @@ def trace(*argv):
 
 def every_sample_is_a_point():
     before = time.time()
-    account, said = traced("1", "spinner1", "sleeper")
+    account, said = traced(str(longer(1)), "spinner1", "sleeper")
     after = time.time()
     samples = account["events"][0]["samples"]
     check(account["traces"]["points"] == samples and account["traces"]["trace_full"] == 0, account["traces"])
     shown = trace("--range", "..")
     check(len(shown["points"]) == samples == sum(t["points"] for t in shown["threads"]), "%d points" % len(shown["points"]))
-    tid, elapsed, ran = said["spinner1"][:3]
+    tid, elapsed, ran, _, spun, pauses, _ = said["spinner1"]
     (line,) = [t for t in shown["threads"] if t["tid"] == tid]
-    note("spinner: %d points, ran %.3f s" % (line["points"], ran / 1e9))
-    check(abs(line["points"] - ran / PERIOD_NS) < 0.05 * ran / PERIOD_NS + 10, line)
+    note("spinner: %d points, ran %.3f s, spun %.3f s, %d pauses" % (line["points"], ran / 1e9, spun / 1e9, pauses))
+    # Each pause may bring a point more or less; the thread also begins and ends.
+    enough(line["points"], 100, "points")
+    likely(abs(line["points"] - spun / PERIOD_NS) < 0.05 * spun / PERIOD_NS + pauses + 10, line)
     # Its life as it saw it itself lies within the line, which lies within the recording.
-    check(0 <= line["end_ns"] - line["start_ns"] - elapsed < 100e6, line)
+    check(line["end_ns"] - line["start_ns"] >= elapsed, line)
+    likely(line["end_ns"] - line["start_ns"] - elapsed < 100e6 * longer(1), line)
     check(before * 1e9 <= line["start_ns"] <= line["end_ns"] <= after * 1e9, "%s %s" % (line, (before, after)))
     times = [p["time_ns"] for p in shown["points"] if p["tid"] == tid]
     check(times == sorted(times) and line["start_ns"] <= times[0] and times[-1] <= line["end_ns"], line)
     # Points come when the thread has run for a period: never closer than what a late interrupt makes up for.
     close = sum(b - a < PERIOD_NS // 2 for a, b in zip(times, times[1:]))
-    check(close < len(times) / 10, "%d of %d points are close to the one before" % (close, len(times)))
+    likely(close < len(times) / 10 + pauses, "%d of %d points are close to the one before" % (close, len(times)))
 
 
 def points_say_where_the_thread_was():
-    _, said = traced("1", "spinner1", "spinner2", record_argv=("-g",))
+    _, said = traced(str(longer(1)), "spinner1", "spinner2", record_argv=("-g",))
     for name in ("spinner1", "spinner2"):
         points = trace("--tid", said[name][0], "--depth", "0")["points"]
         inside = sum("spinner < run < start_thread" in p["path"] for p in points)
-        check(inside > 0.9 * len(points) > 10, "%d of %d" % (inside, len(points)))
+        enough(len(points), 100, "points")
+        least(inside, len(points), 0.9, "where it was")
 
 
 def blocks_are_points_too():
-    _, said = traced("1", "sleeper", record_argv=("--off-cpu",))
+    _, said = traced(str(longer(1)), "sleeper", record_argv=("--off-cpu",))
+    sleeps = said["sleeper"][-1]
     points = trace("--tid", said["sleeper"][0], "--event", "blocked")["points"]
-    check(15 <= len(points) <= 22, "%d blocks of 50 ms in a second" % len(points))
+    enough(sleeps, 5, "sleeps of 50 ms")
+    # It may have waited for memory as well.
+    likely(sleeps <= len(points) <= sleeps + 2, "%d blocks, slept %d times" % (len(points), sleeps))
     check(all(p["path"].startswith("hrtimer_nanosleep") for p in points), points[:3])
     gaps = [(b["time_ns"] - a["time_ns"]) / 1e6 for a, b in zip(points, points[1:])]
     check(min(gaps) >= 50, "%s" % gaps)
@@ -65,18 +72,19 @@ def blocks_are_points_too():
 def room_is_bounded_and_what_is_dropped_counted():
     # A fixed amount of work, not a time: some 2 s on a CPU, so 100,000 samples however busy the machine is.
     p = dwell("record", "--json", "--trace", "--trace-memory", "1M", "-e", "cpu-clock:20000", "--db", "db", "--",
-              prog("shares"), 14000)
+              prog("shares"), longer(1400))
     check(p.returncode == 0, p.stderr)
     account = account_of(p.stdout)
     t, samples = account["traces"], account["events"][0]["samples"]
     note("%s of %d samples" % (t, samples))
-    check(t["trace_full"] > 0 and t["points"] + t["trace_full"] == samples, t)
+    check(t["points"] + t["trace_full"] == samples, t)
+    likely(t["trace_full"] > 0, "all of it had room")
     check(1 << 14 <= t["points"] <= 1 << 16, t)
     check(trace()["dropped"] == t["trace_full"], "kept with the recording")
 
 
 def other_engine():
-    account, said = traced("0.5", "spinner1", record_argv=("--engine", "ring"))
+    account, said = traced(str(longer(0.5)), "spinner1", record_argv=("--engine", "ring"))
     check(account["traces"]["points"] == account["events"][0]["samples"], account)
     check([t["tid"] for t in trace("--tid", said["spinner1"][0])["threads"]] == [said["spinner1"][0]], "its line")
 

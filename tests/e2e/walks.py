@@ -7,7 +7,7 @@ MAIN = "_start;__libc_start_main;__libc_start_call_main;main"
 
 def paths(what):
     """The user part of each sample's path below the process, and the number of samples with it."""
-    record("-g", "-e", "cpu-clock", "-c", 500009, "--", prog("walks"), what, "1.5")
+    record("-g", "-e", "cpu-clock", "-c", 500009, "--", prog("walks"), what, longer(1.5))
     ret = {}
     for line in sh(DWELL, "export", "--folded", "--no-inline", "--comm", "walks", "--db", "db").splitlines():
         path, n = line.rsplit(" ", 1)
@@ -16,14 +16,14 @@ def paths(what):
     return ret
 
 
-def ends(found, expected, least=0.97):
-    """At least LEAST of the samples in leaf() have exactly the path EXPECTED."""
+def ends(found, expected, share=0.97):
+    """At least SHARE of the samples in leaf() have exactly the path EXPECTED."""
     leaf = {p: n for p, n in found.items() if p.endswith(expected.rsplit(";", 1)[1])}
     n = sum(leaf.values())
-    check(n > 500, "only %d samples: %s" % (n, found))
+    enough(n, 500, "samples: %s" % found)
     note("%d of %d as expected" % (leaf.get(expected, 0), n))
     # Before its first table is built, a program's paths are guessed or truncated, and say so.
-    check(leaf.get(expected, 0) >= least * n, "%s: %s" % (expected, leaf))
+    least(leaf.get(expected, 0), n, share, "%s: %s" % (expected, leaf))
 
 
 def executable_and_library():
@@ -39,8 +39,9 @@ def too_deep():
     cut = {p: n for p, n in found.items() if p.startswith("[truncated: too deep];")}
     # On its way down it is not too deep yet: some samples of thousands.
     shallow = sum(n for p, n in found.items() if p.startswith("_start") and "down" in p)
-    check(shallow < 0.01 * sum(found.values()), "a wrong root: %s" % list(found)[:3])
-    check(sum(cut.values()) > 500 and all(p.count(";down") > 500 for p in cut), "%s" % list(found)[:3])
+    most(shallow, sum(found.values()), 0.01, "a wrong root: %s" % list(found)[:3])
+    enough(sum(cut.values()), 500, "samples that are cut")
+    likely(all(p.count(";down") > 500 for p in cut), "%s" % list(found)[:3])
 
 
 def a_signal_on_a_stack_of_its_own():

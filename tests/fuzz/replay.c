@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HANG_SECONDS 20
+#define HANG_SECONDS 60
 #define MAX_GROWTH   256 /* bytes one mutation may insert */
 
 void __sanitizer_set_death_callback(void (*f)(void)) __attribute__((weak));

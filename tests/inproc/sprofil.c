@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/profil.h>
@@ -24,6 +25,42 @@ static double cpu_s(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Ticks count CPU time, so there are as many as a burn() asks for, however busy the machine is.
+ * There are more when what goes with it takes longer than on a quiet one: at most as many as the
+ * clock of the thread, or of the process, has gone on since it began, and what the host took from
+ * this machine meanwhile, which only some clocks count. */
+struct since {
+	clockid_t clock;
+	double cpu_s;
+	uint64_t stolen_ms;
+};
+
+static uint64_t stolen_ms(void)
+{
+	FILE *f = fopen("/proc/stat", "r");
+	unsigned long long v[8] = {0};
+	int n = 0;
+
+	if (f) {
+		n = fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
+			   &v[3], &v[4], &v[5], &v[6], &v[7]);
+		fclose(f);
+	}
+	return n == 8 ? v[7] * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) : 0;
+}
+
+static struct since since_now(clockid_t clock)
+{
+	return (struct since){clock, cpu_s(clock), stolen_ms()};
+}
+
+/* As many ticks of a millisecond as there may be.  The kernel counts with a clock that also runs in
+ * interrupts and while it switches threads, which this allows a twentieth for. */
+static uint64_t most_ticks(const struct since *s)
+{
+	return (uint64_t)((cpu_s(s->clock) - s->cpu_s) * 1050) + stolen_ms() - s->stolen_ms + 10;
 }
 
 /* Uses SECONDS of this thread's CPU time, all in user space, between these two addresses. */
@@ -94,6 +131,9 @@ TEST(ticks_are_counted_where_the_pc_is)
 
 	set(1000, 0);
 	whole_init(&w);
+
+	struct since start = since_now(CLOCK_THREAD_CPUTIME_ID);
+
 	REQUIRE(sprofil(w.p, 2, NULL, PROF_UINT) == 0);
 	burn(0.5);
 	EXPECT(off());
@@ -103,7 +143,7 @@ TEST(ticks_are_counted_where_the_pc_is)
 	uint64_t in_burn = ticks_of(&w.v[at], 400);
 
 	/* CPU time from on to off: half a second, and what the calls themselves take */
-	EXPECT(all >= 498 && all <= 520);
+	EXPECT(all >= 490 && all <= most_ticks(&start));
 	EXPECT(in_burn > all * 9 / 10);
 	free(w.v);
 }
@@ -170,6 +210,8 @@ TEST(elements_of_each_size)
 		struct prof p = {.pr_base = v, .pr_size = n, .pr_off = TEXT, .pr_scale = 0x10000};
 		uint64_t in_burn = 0;
 
+		struct since start = since_now(CLOCK_THREAD_CPUTIME_ID);
+
 		REQUIRE(sprofil(&p, 1, NULL, flags[i]) == 0);
 		burn(0.2);
 		EXPECT(off());
@@ -180,7 +222,7 @@ TEST(elements_of_each_size)
 			memcpy(&x, v + at, bytes);
 			in_burn += x;
 		}
-		EXPECT(in_burn > 180 && in_burn < 220);
+		EXPECT(in_burn > 180 && in_burn <= most_ticks(&start));
 		free(v);
 	}
 }
@@ -229,11 +271,14 @@ TEST(the_last_region_counts_what_is_outside)
 		{.pr_base = &outside, .pr_size = 4, .pr_off = 0, .pr_scale = 2}};
 
 	set(1000, 0);
+
+	struct since start = since_now(CLOCK_THREAD_CPUTIME_ID);
+
 	REQUIRE(sprofil(p, 2, NULL, PROF_UINT) == 0);
 	burn(0.2);
 	EXPECT(off());
 	EXPECT_EQ(ticks_of(inside, sizeof(inside)), 0);
-	EXPECT(outside >= 195 && outside < 220);
+	EXPECT(outside >= 195 && outside <= most_ticks(&start));
 	/* "outside everything" without such a region: not counted */
 	REQUIRE(sprofil(p, 1, NULL, PROF_UINT) == 0);
 	burn(0.05);
@@ -278,6 +323,9 @@ TEST(another_call_replaces)
 	set(1000, 0);
 	whole_init(&a);
 	whole_init(&b);
+
+	struct since start = since_now(CLOCK_THREAD_CPUTIME_ID);
+
 	for (int i = 0; i < 3; i++) {
 		REQUIRE(sprofil(a.p, 2, NULL, PROF_UINT) == 0);
 		burn(0.05);
@@ -285,8 +333,9 @@ TEST(another_call_replaces)
 		burn(0.1);
 	}
 	EXPECT(off());
-	EXPECT(whole_ticks(&a) >= 135 && whole_ticks(&a) <= 200);
-	EXPECT(whole_ticks(&b) >= 285 && whole_ticks(&b) <= 350);
+	EXPECT(whole_ticks(&a) >= 135);
+	EXPECT(whole_ticks(&b) >= 285);
+	EXPECT(whole_ticks(&a) + whole_ticks(&b) <= most_ticks(&start));
 	free(a.v);
 	free(b.v);
 }
@@ -320,8 +369,10 @@ TEST(a_buffer_that_is_gone)
 	burn(0.05);
 	EXPECT(dwell_profil_status(&s) == 0 && s.on);
 	munmap(v, page);
-	burn(0.3);
-	EXPECT(dwell_profil_status(&s) == 0 && !s.on);
+	/* It is seen when the ticks are fetched, ten times a second where there is a CPU for it. */
+	for (int i = 0; i < 100 && dwell_profil_status(&s) == 0 && s.on; i++)
+		burn(0.1);
+	EXPECT(!s.on);
 	EXPECT(off());
 }
 
@@ -341,6 +392,9 @@ TEST(every_thread_by_its_own_clock)
 
 	set(1000, 0);
 	whole_init(&w);
+
+	struct since start = since_now(CLOCK_PROCESS_CPUTIME_ID);
+
 	pthread_create(&early, NULL, burn_thread, &(double){0.3});
 	REQUIRE(sprofil(w.p, 2, NULL, PROF_UINT) == 0);
 	for (int i = 0; i < 7; i++)
@@ -350,9 +404,9 @@ TEST(every_thread_by_its_own_clock)
 	pthread_join(early, NULL);
 	EXPECT(off());
 	n = whole_ticks(&w);
-	/* seven full threads; the early one's from when profiling began, with two CPUs most of it
-	 */
-	EXPECT(n >= 700 && n <= 1060);
+	/* seven full threads, but for the last tick of each; the early one's from when profiling
+	 * began, with two CPUs most of it */
+	EXPECT(n >= 693 && n <= most_ticks(&start));
 	free(w.v);
 }
 
@@ -372,16 +426,18 @@ TEST(fork_keeps_profiling_on_in_both)
 
 	dwell_profil_status(&s); /* so that the child's copy has these */
 	uint64_t before = whole_ticks(&w);
+	struct since start = since_now(CLOCK_THREAD_CPUTIME_ID);
 
 	pid = fork();
 	if (pid == 0) {
+		start = since_now(CLOCK_THREAD_CPUTIME_ID); /* it starts at 0 */
 		burn(0.2);
 		if (!off())
 			_exit(1);
 
 		uint64_t n = whole_ticks(&w) - before;
 
-		_exit(n >= 195 && n < 240 ? 0 : 2);
+		_exit(n >= 195 && n <= most_ticks(&start) ? 0 : 2);
 	}
 	burn(0.1);
 	REQUIRE(waitpid(pid, &status, 0) == pid);
@@ -391,7 +447,7 @@ TEST(fork_keeps_profiling_on_in_both)
 
 	uint64_t n = whole_ticks(&w) - before;
 
-	EXPECT(n >= 95 && n < 140);
+	EXPECT(n >= 95 && n <= most_ticks(&start));
 	free(w.v);
 }
 
