@@ -133,8 +133,8 @@ int str_parse_duration_ns(const char *s, uint64_t *ret_ns)
 	static const struct {
 		const char *unit;
 		double ns;
-	} units[] = {{"", 1e9},	  {"s", 1e9},	 {"ms", 1e6},	{"us", 1e3},
-		     {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}};
+	} units[] = {{"", 1e9},	  {"s", 1e9},	 {"ms", 1e6},	 {"us", 1e3},
+		     {"m", 60e9}, {"h", 3600e9}, {"d", 86400e9}, {"w", 604800e9}};
 	char *end;
 	double v;
 

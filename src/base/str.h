@@ -35,7 +35,7 @@ unsigned str_distance(const char *a, const char *b);
 /* Parses all of S as an unsigned number; BASE 0 takes 0x too.  0, or -EINVAL, or -ERANGE. */
 int str_parse_u64(const char *s, int base, uint64_t *ret);
 
-/* Parses a duration such as 10, 2.5s, 500ms, 3m, 2h, 7d (seconds without a unit) into nanoseconds.
+/* Parses a duration such as 10, 2.5s, 500ms, 3m, 2h, 7d, 4w (seconds without a unit) into nanoseconds.
  */
 int str_parse_duration_ns(const char *s, uint64_t *ret_ns);
 

@@ -107,12 +107,12 @@ static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
 int cmd_diff(struct cmd *c)
 {
 	struct diff_args a = {0};
-	struct sample_set sets[2] = {{0}};
+	struct compared_set sets[2] = {{0}};
 	struct diff d;
 	int rc = parse(c, &a);
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
-		rc = sample_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
+		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
 	if (!rc) {
 		rc = diff_init(&d, &sets[0].query, &sets[1].query, &a.opts, &c->err);
 		if (!rc) {
@@ -122,7 +122,7 @@ int cmd_diff(struct cmd *c)
 		}
 	}
 	for (unsigned k = 0; k < 2; k++)
-		sample_set_close(&sets[k]);
+		compared_set_close(&sets[k]);
 	vec_release(&a.operands);
 	vec_release(&a.images);
 	return rc;

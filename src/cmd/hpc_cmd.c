@@ -48,7 +48,12 @@ int cmd_not_hpc(struct cmd *c, const struct hpc_args *a)
 static int check_selection(struct cmd *c)
 {
 	const struct select *s = &c->select;
-	const char *given = s->epochs ? "epoch" : s->host ? "host" : s->stride ? "stride" : NULL;
+	const char *given = s->epochs	? "epoch"
+			    : s->since	? "since"
+			    : s->until	? "until"
+			    : s->host	? "host"
+			    : s->stride ? "stride"
+					: NULL;
 
 	for (enum owner_key k = 0; k < N_OWNER_KEYS && !given; k++)
 		if (s->owners[k].n)

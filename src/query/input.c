@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -32,42 +33,122 @@ static void append_value(struct value_sink *s, const struct value *v)
 	vec_push(&to->values, *v);
 }
 
-/* The recordings there are, for a message: "20261121132400 (web1), ...". */
-struct recordings {
-	struct str text;
-	unsigned n;
-};
-
 #define MOST_LISTED 8
 
+/* What there is, for a message: "20261121132400 (web1), ...". */
 static int add_recording(void *ctx, const struct store_recording *r)
 {
-	struct recordings *l = ctx;
+	struct str *text = ctx;
 
-	if (++l->n <= MOST_LISTED)
-		str_addf(&l->text, "%s%s (%s)", l->text.n ? ", " : "", r->epoch, r->host);
+	str_addf(text, "%s%s (%s)", text->n ? ", " : "", r->epoch, r->host);
 	return 0;
 }
 
-static int load_store(struct input *in, const struct select *s, struct value_sink *sink,
-		      struct err *err)
+/* Says behind ERR's message what there is in DB, without a look into all of it. */
+static void say_what_there_is(const char *db, struct err *err)
 {
-	const struct store_selection sel = {.epochs = s->epochs, .host = s->host};
 	const struct store_selection all = {.epochs = "all"};
+	size_t n = strlen(err->msg);
+	struct store_epochs there;
+	struct str text = {0};
+
+	if (store_epochs(db, &there, NULL) < 0 || !there.n)
+		return;
+	if (there.n > MOST_LISTED)
+		str_addf(&text, "%zu epochs, %s to %s", there.n, there.first, there.last);
+	else
+		store_list(db, &all, add_recording, &text, NULL);
+	if (text.n)
+		snprintf(err->msg + n, sizeof(err->msg) - n, "; there are: %s", str_get(&text));
+	str_release(&text);
+}
+
+/* The times of S in nanoseconds since 1970, 0 for none. */
+static int parse_times(const struct select *s, uint64_t *ret_since, uint64_t *ret_until,
+		       struct err *err)
+{
+	int rc = 0;
+
+	*ret_since = *ret_until = 0;
+	if (s->since)
+		rc = select_parse_time(s->since, 0, ret_since, err);
+	if (rc)
+		return err_prefix(err, rc, "--since");
+	if (s->until)
+		rc = select_parse_time(s->until, 0, ret_until, err);
+	return rc ? err_prefix(err, rc, "--until") : 0;
+}
+
+/* Counts the recordings that are read, and names their hosts. */
+struct recordings {
+	uint64_t n;
+	store_paths hosts;
+};
+
+static void note_recording(void *ctx, const char *epoch, const char *host)
+{
+	struct recordings *r = ctx;
+
+	r->n++;
+	vec_each (h, &r->hosts)
+		if (strcmp(*h, host) == 0)
+			return;
+	vec_push(&r->hosts, xstrdup(host));
+}
+
+#define MOST_HOSTS 4
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A profile of several recordings is of all their hosts, and of no one command. */
+static void name_recordings(struct profile *p, struct recordings *r)
+{
+	struct str hosts = {0};
+
+	if (r->n > 1)
+		p->meta.command = 0;
+	vec_sort(&r->hosts, by_text);
+	for (size_t i = 0; i < r->hosts.n && i < MOST_HOSTS; i++)
+		str_addf(&hosts, "%s%s", i ? ", " : "", r->hosts.v[i]);
+	if (r->hosts.n > MOST_HOSTS)
+		str_addf(&hosts, ", ... (%zu hosts)", r->hosts.n);
+	if (r->hosts.n > 1)
+		p->meta.host = profile_intern_str(p, hosts.v);
+	str_release(&hosts);
+}
+
+static int load_store(struct input *in, const store_paths *dbs, const struct select *s,
+		      struct value_sink *sink, struct err *err)
+{
+	struct store_selection sel = {.epochs = s->epochs, .host = s->host};
 	struct append_sink to = {{append_value, .traces = s->traces}, &in->profile};
-	int rc = store_load(in->path, &sel, &in->profile, sink ? sink : &to.sink, err);
-	struct recordings there = {0};
+	struct recordings recordings = {.n = 0};
+	int rc = parse_times(s, &sel.since_wall_ns, &sel.until_wall_ns, err);
+	bool any = false;
 
-	if (rc == -ENOENT && err && store_list(in->path, &all, add_recording, &there, NULL) == 0 &&
-	    there.n) {
-		size_t n = strlen(err->msg);
-
-		snprintf(err->msg + n, sizeof(err->msg) - n, "; there are: %s%s",
-			 str_get(&there.text), there.n > MOST_LISTED ? ", ..." : "");
+	sel.note = note_recording;
+	sel.note_ctx = &recordings;
+	for (size_t i = 0; i < dbs->n && !rc; i++) {
+		rc = store_load(dbs->v[i], &sel, &in->profile, sink ? sink : &to.sink, err);
+		any |= rc > 0;
+		/* Databases side by side need not all have what is wanted. */
+		if (rc > 0 || (rc == -ENOENT && (any || i + 1 < dbs->n)))
+			rc = 0;
 	}
-	str_release(&there.text);
-	if (rc >= 0 && s->traces)
-		trace_sort(&in->profile);
+	if (rc == -ENOENT && dbs->n > 1)
+		err_set(err, rc, "%s: none of the %zu databases there has what was asked for",
+			in->path, dbs->n);
+	else if (rc == -ENOENT && err)
+		say_what_there_is(dbs->v[0], err);
+	if (rc == 0) {
+		name_recordings(&in->profile, &recordings);
+		if (s->traces)
+			trace_sort(&in->profile);
+	}
+	store_paths_release(&recordings.hosts);
 	return rc < 0 ? rc : 0;
 }
 
@@ -103,11 +184,38 @@ static bool wants_wall(const struct select *s)
 	return wants;
 }
 
+/* "FROM..TO", 0 for open. */
+static void range_of(uint64_t from_ns, uint64_t to_ns, char ret[48])
+{
+	const uint64_t ns[] = {from_ns, to_ns};
+	char names[2][24] = {"", ""};
+
+	for (unsigned i = 0; i < 2; i++) {
+		time_t t = (time_t)(ns[i] / 1000000000);
+		struct tm tm;
+
+		if (ns[i] && gmtime_r(&t, &tm))
+			strftime(names[i], sizeof(names[i]), "%Y%m%d%H%M%S", &tm);
+	}
+	snprintf(ret, 48, "%s..%s", names[0], names[1]);
+}
+
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
-	const struct dcpi_select sel = {
+	struct dcpi_select sel = {
 		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride};
+	uint64_t since, until;
+	char range[48];
+	int rc = parse_times(s, &since, &until, err);
 
+	if (rc)
+		return rc;
+	if ((since || until) && s->epochs)
+		return err_set(err, -EINVAL, "--since and --until exclude --epoch in a DCPI tree");
+	if (since || until) {
+		range_of(since, until, range);
+		sel.epochs = range;
+	}
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
 }
 
@@ -122,7 +230,12 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 		.trace_bytes = s->traces ? TRACE_BYTES : 0,
 	};
 	struct perf_in_result r;
-	int rc = perf_in_load(in->path, &o, &in->profile, &r, err);
+	int rc;
+
+	if (s->since || s->until)
+		return err_set(err, -EINVAL, "--%s: %s has no epochs", s->since ? "since" : "until",
+			       in->path);
+	rc = perf_in_load(in->path, &o, &in->profile, &r, err);
 
 	perf_in_result_release(&r);
 	if (rc >= 0 && s->traces)
@@ -135,15 +248,44 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 	return input_open_into(in, s, NULL, err);
 }
 
+/* What resolves names in databases DBS: their caches, of which one alone is written to, and the
+ * images that came with them. */
+static struct resolver *new_resolver(const store_paths *dbs, const struct select *s)
+{
+	struct resolver_opts ro = {.use_debuginfod = true, .no_save = true};
+	VEC(const char *) paths = {0};
+	store_paths caches = {0};
+	struct resolver *r;
+
+	for (size_t i = 0; i < dbs->n; i++) {
+		char *dir = dbs->n == 1 ? store_images_dir(dbs->v[i], true, NULL) : NULL;
+
+		ro.no_save &= !dir;
+		dir = dir ? dir : store_images_dir(dbs->v[i], false, NULL);
+		if (dir)
+			vec_push(&caches, dir);
+	}
+	vec_each (p, &s->paths)
+		vec_push(&paths, *p);
+	vec_each (c, &caches)
+		vec_push(&paths, *c);
+	ro.paths = paths.v;
+	ro.n_paths = paths.n;
+	if (caches.n) {
+		ro.cache_dir = caches.v[0];
+		ro.more_caches = (const char *const *)caches.v + 1;
+		ro.n_more_caches = caches.n - 1;
+	}
+	r = resolver_new(&ro);
+	vec_release(&paths);
+	store_paths_release(&caches);
+	return r;
+}
+
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err)
 {
-	struct resolver_opts ro = {
-		.paths = s->paths.v,
-		.n_paths = s->paths.n,
-		.use_debuginfod = true,
-	};
-	char *images = NULL;
+	store_paths dbs = {0};
 	int rc;
 
 	*in = (struct input){.path = s->db ? xstrdup(s->db) : store_default_path()};
@@ -157,24 +299,25 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 		rc = load_perf(in, s, err);
 	} else if (dcpi_in_probe(in->path) == 1) {
 		rc = load_dcpi(in, s, err);
-	} else if (!store_is_db(in->path)) {
-		rc = err_set(err, -EINVAL,
-			     "%s: neither a database, nor a DCPI profile, nor perf's data",
-			     in->path);
 	} else {
-		rc = load_store(in, s, sink, err);
+		rc = store_members(in->path, &dbs, err);
+		if (rc == -ENOTDIR || (rc == 0 && !dbs.n && !store_is_db(in->path)))
+			rc = err_set(err, -EINVAL,
+				     "%s: neither a database, nor a DCPI profile, nor perf's data",
+				     in->path);
+		if (rc == 0 && !dbs.n)
+			vec_push(&dbs, xstrdup(in->path));
+		if (rc == 0)
+			rc = load_store(in, &dbs, s, sink, err);
 		count_time(&in->profile);
 		if (wants_wall(s))
 			wall_add(&in->profile);
-		images = store_images_dir(in->path, true, NULL);
 	}
-	ro.cache_dir = images;
-	ro.no_save = !images;
 	if (rc == 0)
-		in->resolver = resolver_new(&ro);
+		in->resolver = new_resolver(&dbs, s);
 	else
 		input_close(in);
-	free(images);
+	store_paths_release(&dbs);
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/str.h"
 
@@ -17,6 +18,60 @@ void select_release(struct select *s)
 		vec_release(&s->owners[k]);
 	vec_release(&s->events);
 	vec_release(&s->paths);
+}
+
+/* The digits of a date and time with what people put between them; "" when it is none. */
+static void date_digits(const char *text, char ret[15])
+{
+	size_t n = 0;
+
+	for (const char *s = text; *s; s++) {
+		if (*s >= '0' && *s <= '9' && n < 14)
+			ret[n++] = *s;
+		else if (n < 4 || !strchr("-:TZ ", *s))
+			n = 15;
+		if (n == 15)
+			break;
+	}
+	if (n > 14 || n < 4 || n % 2)
+		n = 0;
+	ret[n] = '\0';
+}
+
+int select_parse_time(const char *text, uint64_t now_ns, uint64_t *ret_wall_ns, struct err *err)
+{
+	struct tm tm = {.tm_mon = 1, .tm_mday = 1};
+	char digits[15];
+	uint64_t ago_ns;
+	time_t t;
+
+	if (!now_ns) {
+		struct timespec now;
+
+		clock_gettime(CLOCK_REALTIME, &now);
+		now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	}
+	date_digits(text, digits);
+	/* "90" is seconds, as of all durations; "2026" a year. */
+	if (strlen(digits) >= 4) {
+		sscanf(digits, "%4d%2d%2d%2d%2d%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+		       &tm.tm_hour, &tm.tm_min, &tm.tm_sec);
+		if (tm.tm_year >= 1970 && tm.tm_mon >= 1 && tm.tm_mon <= 12 && tm.tm_mday >= 1 &&
+		    tm.tm_mday <= 31 && tm.tm_hour < 24 && tm.tm_min < 60 && tm.tm_sec <= 60) {
+			tm.tm_year -= 1900;
+			tm.tm_mon--;
+			t = timegm(&tm);
+			*ret_wall_ns = (uint64_t)t * 1000000000;
+			return 0;
+		}
+	}
+	if (str_parse_duration_ns(text, &ago_ns) < 0)
+		return err_set(err, -EINVAL,
+			       "'%s' is no time: how long ago (2d, 12h, 30m), or a date of UTC "
+			       "(2026-11-21, 2026-11-21T13:24)",
+			       text);
+	*ret_wall_ns = ago_ns < now_ns ? now_ns - ago_ns : 1;
+	return 0;
 }
 
 void select_split_events(const opt_list *events, opt_list *ret, char **ret_text)

@@ -13,7 +13,8 @@ struct select {
 	const char *db; /* NULL: $DWELLDB, $DCPIDB, the user's default */
 	const char
 		*epochs;  /* as store.h's selection: names, ranges; NULL: the latest of each host */
-	const char *host; /* NULL: all */
+	const char *host; /* a name or a pattern; NULL: all */
+	const char *since, *until;     /* see select_parse_time; NULL: any time */
 	opt_list owners[N_OWNER_KEYS]; /* whose; see owners_select; none: all */
 	opt_list events;	       /* names, several joined by '+'; none: all */
 	opt_list paths;		       /* files or directories to look for images in */
@@ -24,6 +25,11 @@ struct select {
 };
 
 void select_release(struct select *s);
+
+/* Parses a time: how long ago ("2d", "90m"), or a date and time of UTC as far as it is given
+ * ("2026-11-21", "2026-11-21 13:24", "20261121132400"), into nanoseconds since 1970.  NOW_NS: 0 for
+ * the clock's.  -EINVAL. */
+int select_parse_time(const char *text, uint64_t now_ns, uint64_t *ret_wall_ns, struct err *err);
 
 /* The names in EVENTS, split at '+' outside of "pmu/.../"; fresh memory in *RET_TEXT that the list
  * points into (free both). */

@@ -20,7 +20,11 @@ static int set_key(struct select *s, const char *key, size_t n, const char *valu
 	const struct {
 		const char *key;
 		const char **to;
-	} texts[] = {{"db", &s->db}, {"epoch", &s->epochs}, {"host", &s->host}};
+	} texts[] = {{"db", &s->db},
+		     {"epoch", &s->epochs},
+		     {"host", &s->host},
+		     {"since", &s->since},
+		     {"until", &s->until}};
 	enum owner_key owner = owner_key_find(key, n);
 
 	for (size_t i = 0; i < n_elems(texts); i++) {
@@ -30,16 +34,17 @@ static int set_key(struct select *s, const char *key, size_t n, const char *valu
 		return 0;
 	}
 	if (owner == N_OWNER_KEYS)
-		return err_set(err, -EINVAL,
-			       "there is no '%.*s='; a set is a database, an epoch, or words "
-			       "db= epoch= host= label= comm= exe= pid= tid= uid= cgroup=",
-			       (int)n, key);
+		return err_set(
+			err, -EINVAL,
+			"there is no '%.*s='; a set is a database, an epoch, or words "
+			"db= epoch= since= until= host= label= comm= exe= pid= tid= uid= cgroup=",
+			(int)n, key);
 	s->owners[owner].n = 0;
 	vec_push(&s->owners[owner], value);
 	return 0;
 }
 
-static int parse(struct sample_set *set, struct err *err)
+static int parse(struct compared_set *set, struct err *err)
 {
 	struct select *s = &set->select;
 	char *rest = NULL;
@@ -65,13 +70,13 @@ static int parse(struct sample_set *set, struct err *err)
 	return 0;
 }
 
-int sample_set_open(struct sample_set *set, const char *text, const struct select *base,
-		    struct err *err)
+int compared_set_open(struct compared_set *set, const char *text, const struct select *base,
+		      struct err *err)
 {
 	struct select *s = &set->select;
 	int rc;
 
-	*set = (struct sample_set){.text = text, .words = xstrdup(text), .select = *base};
+	*set = (struct compared_set){.text = text, .words = xstrdup(text), .select = *base};
 	for (enum owner_key k = 0; k < N_OWNER_KEYS; k++) {
 		s->owners[k] = (opt_list){0};
 		copy_list(&s->owners[k], &base->owners[k]);
@@ -95,7 +100,7 @@ int sample_set_open(struct sample_set *set, const char *text, const struct selec
 	return 0;
 }
 
-void sample_set_close(struct sample_set *set)
+void compared_set_close(struct compared_set *set)
 {
 	if (!set->words)
 		return;

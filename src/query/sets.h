@@ -7,7 +7,7 @@
 #include "query/query.h"
 
 /* One set, open. */
-struct sample_set {
+struct compared_set {
 	const char *text; /* what it was called, borrowed */
 	char *words;	  /* its parts; SELECT points into it */
 	struct select select;
@@ -17,13 +17,14 @@ struct sample_set {
 
 /* Opens the set that TEXT names, as far as BASE leaves it open: words with blanks between,
  *
- *     db=DB epoch=E host=NAME label=L comm=NAME exe=PATH pid=N tid=N uid=N cgroup=PATH
+ *     db=DB epoch=E since=TIME until=TIME host=NAME label=L comm=NAME exe=PATH pid=N tid=N
+ *     uid=N cgroup=PATH
  *
  * each as the option of that name, or a DB alone (a path that is there), or an E alone.  SET must
- * stay where it is until sample_set_close.  Errors: -EINVAL for what is no word, and those of
+ * stay where it is until compared_set_close.  Errors: -EINVAL for what is no word, and those of
  * input_open and query_init, with TEXT before them. */
-int sample_set_open(struct sample_set *set, const char *text, const struct select *base,
-		    struct err *err);
-void sample_set_close(struct sample_set *set);
+int compared_set_open(struct compared_set *set, const char *text, const struct select *base,
+		      struct err *err);
+void compared_set_close(struct compared_set *set);
 
 #endif

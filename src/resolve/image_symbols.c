@@ -27,7 +27,12 @@ static enum resolve_status status_of(enum symtab_source s)
 
 static bool open_cache(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
-	if (!src->cache_dir || symcache_open(&s->cache, src->cache_dir, &im->build_id, NULL) < 0)
+	bool found = src->cache_dir &&
+		     symcache_open(&s->cache, src->cache_dir, &im->build_id, NULL) == 0;
+
+	for (size_t i = 0; i < src->n_more_caches && !found; i++)
+		found = symcache_open(&s->cache, src->more_caches[i], &im->build_id, NULL) == 0;
+	if (!found)
 		return false;
 	s->symtab = &s->cache.symtab;
 	s->layout = s->cache.info.layout;

@@ -11,7 +11,9 @@
 /* Where to look.  The strings are borrowed. */
 struct symbol_sources {
 	struct debug_paths where;
-	const char *cache_dir; /* NULL: no cache */
+	const char *cache_dir;		/* NULL: no cache */
+	const char *const *more_caches; /* looked at behind it, never written */
+	size_t n_more_caches;
 	const char *proc_dir, *sys_dir;
 	bool no_save;
 	struct kallsyms kallsyms; /* read when first needed */

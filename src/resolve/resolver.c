@@ -17,6 +17,23 @@
 #include "resolve/elf_probe.h"
 #include "resolve/resolver_impl.h"
 
+static char **copy_texts(const char *const *texts, size_t n)
+{
+	char **copies = xcalloc(n + 1, sizeof(*copies));
+
+	for (size_t i = 0; i < n; i++)
+		copies[i] = xstrdup(texts[i]);
+	return copies;
+}
+
+/* Frees COPIES, which end with NULL. */
+static void free_texts(char **copies)
+{
+	for (char **s = copies; *s; s++)
+		free(*s);
+	free(copies);
+}
+
 struct resolver *resolver_new(const struct resolver_opts *opts)
 {
 	struct resolver *r = xcalloc(1, sizeof(*r));
@@ -25,15 +42,16 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 	r->proc_dir = xstrdup(opts->proc_dir ? opts->proc_dir : "/proc");
 	r->sys_dir = xstrdup(opts->sys_dir ? opts->sys_dir : "/sys");
 	r->debug_root = xstrdup(opts->debug_root ? opts->debug_root : "/usr/lib/debug");
-	r->paths = xcalloc(opts->n_paths + 1, sizeof(*r->paths));
-	for (size_t i = 0; i < opts->n_paths; i++)
-		r->paths[i] = xstrdup(opts->paths[i]);
+	r->paths = copy_texts(opts->paths, opts->n_paths);
+	r->more_caches = copy_texts(opts->more_caches, opts->n_more_caches);
 	r->sources = (struct symbol_sources){
 		.where = {.extra = (const char *const *)r->paths,
 			  .n_extra = opts->n_paths,
 			  .debug_root = r->debug_root,
 			  .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL},
 		.cache_dir = r->cache_dir,
+		.more_caches = (const char *const *)r->more_caches,
+		.n_more_caches = opts->n_more_caches,
 		.proc_dir = r->proc_dir,
 		.sys_dir = r->sys_dir,
 		.no_save = opts->no_save,
@@ -60,9 +78,8 @@ void resolver_free(struct resolver *r)
 	arena_release(&r->arena);
 	frames_release(&r->frames);
 	loop_cache_release(&r->loops);
-	for (size_t i = 0; i < r->sources.where.n_extra; i++)
-		free(r->paths[i]);
-	free(r->paths);
+	free_texts(r->paths);
+	free_texts(r->more_caches);
 	debuginfod_free(r->sources.where.debuginfod);
 	kallsyms_release(&r->sources.kallsyms);
 	free(r->cache_dir);

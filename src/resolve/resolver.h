@@ -18,7 +18,9 @@
 #include "resolve/symtab.h"
 
 struct resolver_opts {
-	const char *cache_dir;	  /* the database's images/ directory; NULL: no cache */
+	const char *cache_dir;		/* the database's images/ directory; NULL: no cache */
+	const char *const *more_caches; /* such directories of other databases, never written to */
+	size_t n_more_caches;
 	const char *const *paths; /* files or directories to look for images in (-p) */
 	size_t n_paths;
 	bool use_debuginfod;	/* only has an effect when $DEBUGINFOD_URLS is set */

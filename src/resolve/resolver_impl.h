@@ -42,7 +42,7 @@ struct resolver_entry {
 
 struct resolver {
 	char *cache_dir, *proc_dir, *sys_dir, *debug_root;
-	char **paths;
+	char **paths, **more_caches;
 	struct symbol_sources sources; /* borrows the strings above */
 	VEC(struct resolver_entry *) entries;
 	struct index by_identity;

@@ -37,8 +37,7 @@ char *store_default_path(void)
 	return xasprintf("%s/.local/share/dwell", home && *home ? home : "/root");
 }
 
-/* Reads DB/VERSION into TEXT (64 bytes); false when there is none. */
-static bool read_version(int db_fd, char *text)
+bool db_read_version(int db_fd, char text[64])
 {
 	_fd_ int fd = openat(db_fd, "VERSION", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, 63);
@@ -69,7 +68,7 @@ bool store_is_db(const char *path)
 	char text[64];
 	_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return fd >= 0 && (read_version(fd, text) || dir_is_empty(fd));
+	return fd >= 0 && (db_read_version(fd, text) || dir_is_empty(fd));
 }
 
 /* May we write below this directory? */
@@ -136,7 +135,7 @@ int db_open(const char *path, bool write, struct err *err)
 	rc = write ? check_safe(path, fd, err) : 0;
 	if (rc < 0)
 		return rc;
-	if (!read_version(fd, text)) {
+	if (!db_read_version(fd, text)) {
 		if (!write)
 			return err_set(err, dir_is_empty(fd) ? -ENOENT : -EINVAL,
 				       dir_is_empty(fd) ? "%s: the database is empty"
@@ -213,6 +212,42 @@ void name_list_release(name_list *l)
 	vec_release(l);
 }
 
+int db_load(int dirfd, const char *name, size_t max, char **ret, size_t *ret_n, struct err *err)
+{
+	_fd_ int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	_mem_ char *p = NULL;
+	size_t n = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a regular file", name);
+	if ((uint64_t)st.st_size > max)
+		return err_set(err, -E2BIG, "%s: larger than %zu bytes", name, max);
+	p = xmalloc((size_t)st.st_size + 1);
+	while (n < (size_t)st.st_size) {
+		ssize_t k = read(fd, p + n, (size_t)st.st_size - n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_errno(err, -errno, "%s", name);
+		if (k == 0)
+			break;
+		n += (size_t)k;
+	}
+	p[n] = '\0';
+	*ret = take_ptr(&p);
+	*ret_n = n;
+	return 0;
+}
+
+bool db_any_name(const char *name)
+{
+	return true;
+}
+
 bool epoch_name_valid(const char *name)
 {
 	return strlen(name) == EPOCH_NAME_LEN && strspn(name, "0123456789") == EPOCH_NAME_LEN;
@@ -229,6 +264,17 @@ void host_name_self(char *ret)
 
 	snprintf(ret, 256, "%s",
 		 uname(&u) == 0 && host_name_valid(u.nodename) ? u.nodename : "localhost");
+}
+
+void epoch_name_of(uint64_t wall_ns, char ret[EPOCH_NAME_LEN + 1])
+{
+	time_t t = (time_t)(wall_ns / 1000000000);
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || tm.tm_year > 9999 - 1900)
+		memcpy(ret, "99999999999999", EPOCH_NAME_LEN + 1);
+	else
+		strftime(ret, EPOCH_NAME_LEN + 1, "%Y%m%d%H%M%S", &tm);
 }
 
 int epoch_name_next(uint64_t now_wall_ns, const char *last, char ret[EPOCH_NAME_LEN + 1],

@@ -20,6 +20,9 @@ typedef VEC(char *) name_list;
  * -ENOTDIR, -EPROTONOSUPPORT a newer database, -EINVAL no database. */
 int db_open(const char *path, bool write, struct err *err);
 
+/* Reads VERSION of the directory DB_FD; false when it is no database. */
+bool db_read_version(int db_fd, char text[64]);
+
 /* Opens directory NAME of DIRFD, following no symbolic link; made first with CREATE. */
 int db_open_dir(int dirfd, const char *name, bool create, struct err *err);
 
@@ -30,7 +33,17 @@ int db_lock(int db_fd, struct err *err);
 int db_names(int dirfd, bool (*want)(const char *name), name_list *ret, struct err *err);
 void name_list_release(name_list *l);
 
+/* For db_names: takes all. */
+bool db_any_name(const char *name);
+
+/* Reads all of file NAME of DIRFD, at most MAX bytes (-E2BIG above), without following a link, into
+ * fresh memory with a NUL behind it. */
+int db_load(int dirfd, const char *name, size_t max, char **ret, size_t *ret_n, struct err *err);
+
 bool epoch_name_valid(const char *name);
+
+/* The name an epoch would have that began at WALL_NS. */
+void epoch_name_of(uint64_t wall_ns, char ret[EPOCH_NAME_LEN + 1]);
 
 /* A plain file name that does not begin with a dot, at most 255 bytes. */
 bool host_name_valid(const char *name);

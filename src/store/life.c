@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "store/commit.h"
+#include "store/hosts.h"
 #include "store/snapshot.h"
 
 void store_detach(struct store *s)
@@ -251,6 +252,30 @@ static int recover_all(int epochs_fd, const char *host, struct err *err)
 	return rc < 0 ? rc : n;
 }
 
+/* Recovers what HOST's note says was not finished; RET gets the note without what needs no look any
+ * more. */
+static void recover_noted(int db_fd, int epochs_fd, const char *host, struct host_note *ret)
+{
+	struct host_note was;
+
+	if (host_note_read(db_fd, host, &was) == -EBADMSG)
+		recover_all(epochs_fd, host, NULL);
+	*ret = (struct host_note){0};
+	memcpy(ret->newest, was.newest, sizeof(ret->newest));
+	vec_each (e, &was.open) {
+		struct store *s;
+		int rc = store_open(epochs_fd, *e, host, &s, NULL);
+
+		if (!rc) {
+			rc = finish(s, STATE_INTERRUPTED, NULL);
+			store_detach(s);
+		}
+		if (rc < 0 && rc != -EALREADY && rc != -ENOENT)
+			vec_push(&ret->open, xstrdup(*e));
+	}
+	host_note_release(&was);
+}
+
 int store_recover(const char *db, const char *host, struct err *err)
 {
 	_fd_ int db_fd = db_open(db, true, err), lock_fd = -1, epochs_fd = -1;
@@ -260,14 +285,16 @@ int store_recover(const char *db, const char *host, struct err *err)
 		return db_fd;
 	lock_fd = db_lock(db_fd, err);
 	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
-	rc = epochs_fd < 0 ? epochs_fd : recover_all(epochs_fd, host, err);
+	rc = epochs_fd < 0 ? epochs_fd : host_notes_make(db_fd, epochs_fd, err);
+	if (!rc)
+		rc = recover_all(epochs_fd, host, err);
 	return rc < 0 ? err_prefix(err, rc, "%s", db) : rc;
 }
 
 int store_resume(const char *db, const char *host, struct store **ret, struct err *err)
 {
 	_fd_ int db_fd = db_open(db, true, err), lock_fd = -1, epochs_fd = -1;
-	name_list epochs = {0};
+	struct host_note note = {0};
 	char self[256];
 	int rc;
 
@@ -277,15 +304,19 @@ int store_resume(const char *db, const char *host, struct store **ret, struct er
 		host_name_self(self);
 	lock_fd = db_lock(db_fd, err);
 	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
-	rc = epochs_fd < 0 ? epochs_fd : db_names(epochs_fd, epoch_name_valid, &epochs, err);
+	rc = epochs_fd < 0 ? epochs_fd : host_notes_make(db_fd, epochs_fd, err);
 	if (!rc)
-		rc = -ENOENT;
-	for (size_t i = epochs.n; i-- > 0 && rc == -ENOENT;) {
-		rc = store_open(epochs_fd, epochs.v[i], host ? host : self, ret, err);
+		rc = host_note_read(db_fd, host ? host : self, &note);
+	for (size_t i = note.open.n; i-- > 0 && (rc == 0 || rc == -ENOENT);) {
+		rc = store_open(epochs_fd, note.open.v[i], host ? host : self, ret, err);
+		if (rc == 0)
+			break;
 		if (rc == -EWOULDBLOCK || rc == -EALREADY)
 			rc = -ENOENT;
 	}
-	name_list_release(&epochs);
+	if (!note.open.n && !rc)
+		rc = -ENOENT;
+	host_note_release(&note);
 	if (rc == -ENOENT)
 		return err_set(err, rc, "%s: no interrupted recording of %s", db,
 			       host ? host : self);
@@ -323,8 +354,10 @@ static int create_recording(struct store *s, int epochs_fd, const char *host,
 int store_create(const char *db, const struct store_opts *o, struct store **ret, struct err *err)
 {
 	_fd_ int db_fd = db_open(db, true, err), lock_fd = -1, epochs_fd = -1;
-	name_list epochs = {0};
+	const char *host = o->host;
 	uint64_t now_ns = o->now_wall_ns;
+	struct host_note note = {0};
+	name_list epochs = {0};
 	char self[256];
 	struct store *s;
 	int rc;
@@ -347,12 +380,22 @@ int store_create(const char *db, const struct store_opts *o, struct store **ret,
 	s = xcalloc(1, sizeof(*s));
 	s->dir_fd = s->journal_fd = -1;
 	s->compact_at = o->compact_at ? o->compact_at : COMPACT_AT;
-	recover_all(epochs_fd, o->host ? o->host : self, NULL);
-	rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
+	host = host ? host : self;
+	rc = host_notes_make(db_fd, epochs_fd, err);
+	if (!rc)
+		recover_noted(db_fd, epochs_fd, host, &note);
+	if (!rc)
+		rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
 	if (!rc)
 		rc = epoch_name_next(now_ns, epochs.n ? epochs.v[epochs.n - 1] : "", s->epoch, err);
+	if (!rc) {
+		memcpy(note.newest, s->epoch, sizeof(note.newest));
+		vec_push(&note.open, xstrdup(s->epoch));
+		rc = host_note_write(db_fd, host, &note, err);
+	}
 	if (!rc)
-		rc = create_recording(s, epochs_fd, o->host ? o->host : self, o, err);
+		rc = create_recording(s, epochs_fd, host, o, err);
+	host_note_release(&note);
 	name_list_release(&epochs);
 	if (rc < 0) {
 		store_detach(s);

@@ -3,14 +3,72 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "store/db.h"
+#include "store/choose.h"
 #include "store/snapshot.h"
+
+int store_epochs(const char *db, struct store_epochs *ret, struct err *err)
+{
+	_fd_ int db_fd = db_open(db, false, err), epochs_fd = -1;
+	name_list l = {0};
+	int rc = 0;
+
+	*ret = (struct store_epochs){0};
+	if (db_fd < 0)
+		return db_fd;
+	epochs_fd = db_open_dir(db_fd, "epochs", false, NULL);
+	if (epochs_fd >= 0)
+		rc = db_names(epochs_fd, epoch_name_valid, &l, err);
+	ret->n = l.n;
+	if (l.n) {
+		memcpy(ret->first, l.v[0], sizeof(ret->first));
+		memcpy(ret->last, l.v[l.n - 1], sizeof(ret->last));
+	}
+	name_list_release(&l);
+	return rc;
+}
+
+static bool is_member_name(const char *name)
+{
+	return *name != '.';
+}
+
+int store_members(const char *path, store_paths *ret, struct err *err)
+{
+	_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	name_list names = {0};
+	char text[64];
+	int rc;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (db_read_version(fd, text)) {
+		vec_push(ret, xstrdup(path));
+		return 0;
+	}
+	rc = db_names(fd, is_member_name, &names, err);
+	vec_each (name, &names) {
+		_fd_ int member = openat(fd, *name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (member >= 0 && db_read_version(member, text))
+			vec_push(ret, xasprintf("%s/%s", path, *name));
+	}
+	name_list_release(&names);
+	return rc;
+}
+
+void store_paths_release(store_paths *l)
+{
+	vec_each (p, l)
+		free(*p);
+	vec_release(l);
+}
 
 char *store_images_dir(const char *db, bool create, struct err *err)
 {
@@ -22,94 +80,7 @@ char *store_images_dir(const char *db, bool create, struct err *err)
 	return images_fd < 0 ? NULL : xasprintf("%s/images", db);
 }
 
-/* Selecting. */
-
-/* Is NAME within [FROM, TO], both beginnings of names of N_FROM and N_TO characters, "" for open?
- */
-static bool in_range(const char *name, const char *from, size_t n_from, const char *to, size_t n_to)
-{
-	return strncmp(name, from, n_from) >= 0 && strncmp(name, to, n_to) <= 0;
-}
-
-/* Does TERM of N characters, which is neither "latest" nor "all", mean epoch NAME? */
-static bool term_matches(const char *term, size_t n, const char *name)
-{
-	const char *dots = memmem(term, n, "..", 2);
-
-	if (!dots)
-		return n && n <= EPOCH_NAME_LEN && strncmp(name, term, n) == 0;
-	return in_range(name, term, (size_t)(dots - term), dots + 2, n - (size_t)(dots + 2 - term));
-}
-
-static bool epoch_selected(const char *epochs, const char *name, bool latest)
-{
-	size_t n;
-
-	for (const char *t = epochs ? epochs : "latest";; t += n + 1) {
-		n = strcspn(t, ",");
-		if (n == 3 && strncmp(t, "all", 3) == 0)
-			return true;
-		if (n == 6 && strncmp(t, "latest", 6) == 0 ? latest : term_matches(t, n, name))
-			return true;
-		if (!t[n])
-			return false;
-	}
-}
-
-struct recording_name {
-	char *epoch, *host;
-};
-
-typedef VEC(struct recording_name) recording_list;
-
-static bool has_manifest(int host_fd)
-{
-	return faccessat(host_fd, MANIFEST_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* All recordings of HOST (NULL: all hosts), oldest epoch first. */
-static int list_all(int epochs_fd, const char *host, recording_list *ret, struct err *err)
-{
-	name_list epochs = {0};
-	int rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
-
-	vec_each (e, &epochs) {
-		_fd_ int fd = db_open_dir(epochs_fd, *e, false, NULL);
-		name_list hosts = {0};
-
-		if (fd >= 0)
-			db_names(fd, host_name_valid, &hosts, NULL);
-		vec_each (h, &hosts) {
-			_fd_ int host_fd = -1;
-
-			if (host && strcmp(host, *h) != 0)
-				continue;
-			host_fd = db_open_dir(fd, *h, false, NULL);
-			if (host_fd >= 0 && has_manifest(host_fd))
-				vec_push(ret, (struct recording_name){xstrdup(*e), xstrdup(*h)});
-		}
-		name_list_release(&hosts);
-	}
-	name_list_release(&epochs);
-	return rc;
-}
-
-static void recording_list_release(recording_list *l)
-{
-	vec_each (r, l) {
-		free(r->epoch);
-		free(r->host);
-	}
-	vec_release(l);
-}
-
-static bool is_latest(const recording_list *l, size_t i)
-{
-	for (size_t k = i + 1; k < l->n; k++)
-		if (strcmp(l->v[k].host, l->v[i].host) == 0)
-			return false;
-	return true;
-}
+/* Visiting. */
 
 static int open_recording(int epochs_fd, const struct recording_name *r, struct err *err)
 {
@@ -135,13 +106,12 @@ static int visit(const char *db, const struct store_selection *sel, visit_fn *fn
 	epochs_fd = db_open_dir(db_fd, "epochs", false, err);
 	if (epochs_fd == -ENOENT)
 		return 0;
-	rc = epochs_fd < 0 ? epochs_fd : list_all(epochs_fd, sel->host, &l, err);
+	rc = epochs_fd < 0 ? epochs_fd : choose_recordings(db_fd, epochs_fd, sel, &l, err);
 	for (size_t i = 0; i < l.n && !rc; i++) {
-		_fd_ int fd = -1;
+		_fd_ int fd = open_recording(epochs_fd, &l.v[i], err);
 
-		if (!epoch_selected(sel->epochs, l.v[i].epoch, is_latest(&l, i)))
-			continue;
-		fd = open_recording(epochs_fd, &l.v[i], err);
+		if (sel->note)
+			sel->note(sel->note_ctx, l.v[i].epoch, l.v[i].host);
 		rc = fd < 0 ? fd : fn(ctx, &l.v[i], fd, err);
 		n++;
 		if (rc > 0)
@@ -282,6 +252,9 @@ static int load_one(void *ctx, const struct recording_name *r, int dir_fd, struc
 /* Says what there is instead of what was asked for. */
 static int nothing_selected(const char *db, const struct store_selection *sel, struct err *err)
 {
+	if (sel->since_wall_ns || sel->until_wall_ns)
+		return err_set(err, -ENOENT, "%s: nothing recorded in that time%s%s", db,
+			       sel->host ? " by host " : "", sel->host ? sel->host : "");
 	if (sel->host)
 		return err_set(err, -ENOENT, "%s: no epoch \"%s\" of host %s", db,
 			       sel->epochs ? sel->epochs : "latest", sel->host);

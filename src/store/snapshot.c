@@ -9,53 +9,18 @@
 #include "store/snapshot.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "store/db.h"
 
 #define MAX_TRIES   1000
 #define JOURNAL_MAX (1u << 30)
-
-/* Reads all of NAME, at most MAX bytes, without following a link. */
-static int load_at(int dirfd, const char *name, size_t max, char **ret, size_t *ret_n,
-		   struct err *err)
-{
-	_fd_ int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
-	_mem_ char *p = NULL;
-	size_t n = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_errno(err, -errno, "%s", name);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s: not a regular file", name);
-	if ((uint64_t)st.st_size > max)
-		return err_set(err, -E2BIG, "%s: larger than %zu bytes", name, max);
-	p = xmalloc((size_t)st.st_size + 1);
-	while (n < (size_t)st.st_size) {
-		ssize_t k = read(fd, p + n, (size_t)st.st_size - n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return err_errno(err, -errno, "%s", name);
-		if (k == 0)
-			break;
-		n += (size_t)k;
-	}
-	p[n] = '\0';
-	*ret = take_ptr(&p);
-	*ret_n = n;
-	return 0;
-}
 
 int snapshot_manifest(int dirfd, struct manifest *ret, struct err *err)
 {
 	_mem_ char *text = NULL;
 	size_t n = 0;
-	int rc = load_at(dirfd, MANIFEST_NAME, MANIFEST_MAX, &text, &n, err);
+	int rc = db_load(dirfd, MANIFEST_NAME, MANIFEST_MAX, &text, &n, err);
 
 	if (rc < 0)
 		return rc;
@@ -84,7 +49,7 @@ static int read_journal(struct snapshot *s, int dirfd, struct err *err)
 {
 	struct journal_reader r;
 	struct err why;
-	int rc = load_at(dirfd, JOURNAL_NAME, JOURNAL_MAX, &s->journal, &s->n_journal, &why);
+	int rc = db_load(dirfd, JOURNAL_NAME, JOURNAL_MAX, &s->journal, &s->n_journal, &why);
 
 	if (rc == -ENOENT)
 		return 0;

@@ -3,7 +3,8 @@
  *
  *     DB/VERSION                            says that the directory is a dwell database, and whose
  * version DB/epochs/<YYYYMMDDHHMMSS>/<host>/    one *recording* each: MANIFEST, segments, journal
- *     DB/images/                            symbols kept by build-id (written by resolve)
+ *     DB/hosts/<host>                       which epoch is the host's newest, which were not
+ * finished DB/images/                            symbols kept by build-id (written by resolve)
  *
  * A recorder holds one struct store.  It collects into a profile of its own and hands over
  *     store_journal(): what came since the last journal record, cheap, about once a second, and
@@ -27,6 +28,20 @@ char *store_default_path(void);
 /* True when PATH is a dwell database of any version, or an empty directory that can become one; for
  * telling kinds of `--db` apart. */
 bool store_is_db(const char *path);
+
+/* The databases that PATH means: itself, or, when it is none, those right below it, for databases
+ * of many machines side by side on a shared file system.  Paths in memory of their own, in order of
+ * name; none when there are none.  -ENOENT, -ENOTDIR and the like when PATH cannot be read. */
+typedef VEC(char *) store_paths;
+int store_members(const char *path, store_paths *ret, struct err *err);
+void store_paths_release(store_paths *l);
+
+/* How many epochs DB has, by any host, and the names of the first and the last. */
+struct store_epochs {
+	size_t n;
+	char first[15], last[15]; /* "" when there are none */
+};
+int store_epochs(const char *db, struct store_epochs *ret, struct err *err);
 
 /* DB/images, made when CREATE (the database must exist).  Free it; NULL after a failure. */
 char *store_images_dir(const char *db, bool create, struct err *err);
@@ -154,7 +169,13 @@ struct store_selection {
 	 * the beginning of one ("20261121"), or a range of them, ends included
 	 * ("20261101..20261121", "..2026"). */
 	const char *epochs;
-	const char *host; /* NULL: all */
+	const char *host; /* a name, or a pattern as of fnmatch(3); NULL: all */
+	/* Only recordings that have samples from this time on (by their MANIFEST), and that began by
+	 * that one; 0: any.  EPOCHS NULL is "all" then. */
+	uint64_t since_wall_ns, until_wall_ns;
+	/* Told of each recording before it is read; NULL: nobody. */
+	void (*note)(void *ctx, const char *epoch, const char *host);
+	void *note_ctx;
 };
 
 typedef int store_list_fn(void *ctx, const struct store_recording *r);

@@ -2,6 +2,8 @@
 /* Makes a database out of a description on stdin, for the command line tests:
  *
  *     meta HOST START_SECONDS SECONDS COMMAND...
+ *     recording HOST SECONDS
+ *                           of this host, in an epoch that began so many seconds after 1970
  *     event NAME PERIOD [ENABLED_NS RUNNING_NS TOTAL]
  *     image KIND PATH       the build-id is that of the file at PATH, none when it cannot be read
  *     owner FLAGS LABEL [KEY=VALUE]...
@@ -33,6 +35,8 @@ static image_id image;
 static owner_id owner;
 static ctx_id callers;
 static trace_id thread;
+static char recorder_host[100] = "testhost";
+static uint64_t epoch_ns;
 
 static void die(const char *what, const char *why)
 {
@@ -217,17 +221,26 @@ static void add_meta(const char *args)
 	p.meta.end_wall_ns = (start + seconds) * 1000000000;
 }
 
+static void set_recording(const char *args)
+{
+	unsigned long long seconds;
+
+	if (sscanf(args, "%99s %llu", recorder_host, &seconds) != 2)
+		die("recording", args);
+	epoch_ns = seconds * 1000000000;
+}
+
 static const struct {
 	const char *word;
 	void (*add)(const char *args);
-} words[] = {{"event", add_event}, {"image", add_image}, {"owner", add_owner},
-	     {"path", clear_path}, {"frame", add_frame}, {"sample", add_sample},
-	     {"loss", add_loss},   {"meta", add_meta},	 {"thread", add_thread},
-	     {"point", add_point}};
+} words[] = {{"event", add_event}, {"image", add_image},	{"owner", add_owner},
+	     {"path", clear_path}, {"frame", add_frame},	{"sample", add_sample},
+	     {"loss", add_loss},   {"meta", add_meta},		{"thread", add_thread},
+	     {"point", add_point}, {"recording", set_recording}};
 
 int main(int argc, char **argv)
 {
-	const struct store_opts o = {.host = "testhost"};
+	struct store_opts o = {.host = recorder_host};
 	struct store *s;
 	struct err err;
 	char line[1200];
@@ -248,6 +261,7 @@ int main(int argc, char **argv)
 		if (!known)
 			die("unknown word", line);
 	}
+	o.now_wall_ns = epoch_ns;
 	if (store_create(argv[1], &o, &s, &err) < 0 || store_flush(s, &p, NULL, 0, &err) < 0 ||
 	    store_close(s, &err) < 0)
 		die(argv[1], err.msg);

@@ -7,4 +7,5 @@ dwell prof --db tree -no_header -event cycles prog
 dwell prof --db "$(ls tree/*/*/prog.imiss.*)" -no_header
 dwell list --db tree -no_header -event cycles -asm hot prog | head -n 2
 dwell prof --db tree -epoch 1980
-dwell prof --db . 
+mkdir none && touch none/file
+dwell prof --db none
