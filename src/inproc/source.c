@@ -28,12 +28,13 @@ enum { REG_IP = 32 }; /* PERF_REG_ARM64_PC: arch/arm64/include/uapi/asm/perf_reg
 #error "which register is the program counter?"
 #endif
 
-/* One sample: perf_event.h PERF_RECORD_SAMPLE with PERF_SAMPLE_READ and PERF_SAMPLE_REGS_USER. */
+/* One sample: perf_event.h PERF_RECORD_SAMPLE with PERF_SAMPLE_READ and PERF_SAMPLE_REGS_USER.  The
+ * words are the event's count; or, of a group (PERF_FORMAT_GROUP), how many events it has, the
+ * clock's count and the event's; then the ABI of the registers (0: there are none, as of a thread
+ * that is ending) and the pc. */
 struct sample {
 	struct perf_event_header header;
-	uint64_t count;
-	uint64_t abi; /* 0: no user registers, as of a thread that is ending */
-	uint64_t pc;
+	uint64_t words[5];
 };
 
 /* Pages for what comes in half a second, between 2 and 64: perf_event_mlock_kb is for all. */
@@ -51,11 +52,12 @@ static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = spec->type,
-		.config = spec->config,
-		.config1 = spec->config1,
-		.config2 = spec->config2,
-		.sample_period = spec->period,
+		.type = spec->look_ns ? PERF_TYPE_SOFTWARE : spec->type,
+		.config = spec->look_ns ? PERF_COUNT_SW_TASK_CLOCK : spec->config,
+		.config1 = spec->look_ns ? 0 : spec->config1,
+		.config2 = spec->look_ns ? 0 : spec->config2,
+		.sample_period = spec->look_ns ? spec->look_ns : spec->period,
+		.read_format = spec->look_ns ? PERF_FORMAT_GROUP : 0,
 		.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = 1ULL << REG_IP,
 		.exclude_kernel = spec->user_only,
@@ -73,18 +75,41 @@ static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes
 	return fd < 0 ? -errno : own_fd_move_up((int)fd);
 }
 
-/* Whether the program has left our event alone. */
-static bool is_ours(const struct source *s)
+/* Whether the program has left event ID of ours alone. */
+static bool is_event(int fd, uint64_t id)
 {
-	uint64_t id;
+	uint64_t now;
 
-	return ioctl(s->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == s->id;
+	return ioctl(fd, PERF_EVENT_IOC_ID, &now) == 0 && now == id;
 }
 
 static void close_event(const struct source *s)
 {
-	if (is_ours(s))
+	if (s->looks && is_event(s->counter_fd, s->counter_id))
+		close(s->counter_fd);
+	if (is_event(s->fd, s->id))
 		close(s->fd);
+}
+
+/* The event of SPEC, beside LEADER, which says when it is looked at. */
+static int open_counter(pid_t tid, const struct tick_spec *spec, int leader)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = spec->type,
+		.config = spec->config,
+		.config1 = spec->config1,
+		.config2 = spec->config2,
+		.exclude_kernel = spec->user_only,
+		.exclude_hv = 1,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, tid, -1, leader, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM) && !spec->user_only) {
+		attr.exclude_kernel = 1;
+		fd = syscall(SYS_perf_event_open, &attr, tid, -1, leader, PERF_FLAG_FD_CLOEXEC);
+	}
+	return fd < 0 ? -errno : own_fd_move_up((int)fd);
 }
 
 /* An event with a ring. */
@@ -94,15 +119,23 @@ static int open_perf(struct source *s, pid_t tid, const struct tick_spec *spec)
 
 	for (size_t n = ring_pages(spec->rate_hz);; n /= 2) {
 		int fd = open_event(tid, spec, n * page);
+		int counter = fd >= 0 && spec->look_ns ? open_counter(tid, spec, fd) : -1;
 		void *ring;
 
 		if (fd < 0)
 			return fd;
+		if (spec->look_ns && counter < 0) {
+			close(fd);
+			return counter;
+		}
 		ring = mmap(NULL, (n + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (ring != MAP_FAILED) {
 			s->fd = fd;
 			if (ioctl(fd, PERF_EVENT_IOC_ID, &s->id))
 				s->id = 0;
+			if (counter >= 0 && ioctl(counter, PERF_EVENT_IOC_ID, &s->counter_id))
+				s->counter_id = 0;
+			s->counter_fd = counter;
 			s->ring = ring;
 			s->ring_bytes = n * page;
 			return 0;
@@ -111,6 +144,8 @@ static int open_perf(struct source *s, pid_t tid, const struct tick_spec *spec)
 		int e = errno;
 
 		close(fd);
+		if (counter >= 0)
+			close(counter);
 		if (n == 1)
 			return -e;
 	}
@@ -120,7 +155,14 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 {
 	int r;
 
-	*s = (struct source){.next = s->next, .tid = tid, .fd = -1, .period = spec->period};
+	*s = (struct source){.next = s->next,
+			     .tid = tid,
+			     .fd = -1,
+			     .counter_fd = -1,
+			     .period = spec->period,
+			     .looks = spec->look_ns != 0,
+			     .weighted = spec->weighted,
+			     .whole_only = spec->whole_only};
 	r = open_perf(s, tid, spec);
 	/* forbidden, or its memory is used up; ENOSYS and EPERM are also what seccomp filters say
 	 */
@@ -129,18 +171,28 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	return r;
 }
 
+/* What one record counts for when it came EXCESS counts late: PAPI_PROFIL_WEIGHTED, see papi.h. */
+static uint64_t weight_of(uint64_t excess, uint64_t period)
+{
+	uint64_t n = excess > period ? 255 : (uint64_t)((unsigned __int128)excess * 255 / period);
+
+	return n ? n : 1;
+}
+
 /* Ticks at PC for what the event has counted up to COUNT. */
 static void give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx)
 {
-	uint64_t n = (count - s->n_counts + s->period / 2) / s->period;
+	const uint64_t grown = count - s->n_counts;
+	uint64_t n = s->looks ? grown >= s->period : (grown + s->period / 2) / s->period;
 
 	if (count < s->n_counts || !n)
 		return;
-	s->n_counts += n * s->period;
+	s->n_counts = s->looks ? count : s->n_counts + n * s->period;
 	s->n_ticks += n;
 	s->n_lost += n - 1;
 	s->last_pc = pc;
-	tick(ctx, pc, n);
+	tick(ctx, pc,
+	     s->weighted ? weight_of(grown > s->period ? grown - s->period : 0, s->period) : n);
 }
 
 void source_drain(struct source *s, tick_fn *tick, void *ctx)
@@ -167,8 +219,8 @@ void source_drain(struct source *s, tick_fn *tick, void *ctx)
 			break;
 		for (uint64_t i = 8; i < n_bytes && i < sizeof(r); i += 8)
 			memcpy((uint8_t *)&r + i, data + ((tail + i) & (s->ring_bytes - 1)), 8);
-		if (r.header.type == PERF_RECORD_SAMPLE && r.abi)
-			give(s, r.count, r.pc, tick, ctx);
+		if (r.header.type == PERF_RECORD_SAMPLE && r.words[s->looks ? 3 : 1])
+			give(s, r.words[s->looks ? 2 : 0], r.words[s->looks ? 4 : 2], tick, ctx);
 		tail += n_bytes;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
@@ -179,7 +231,7 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 	uint64_t count;
 
 	source_drain(s, tick, ctx);
-	if (s->n_ticks && source_read(s, &count) == 0)
+	if (s->n_ticks && !s->whole_only && source_read(s, &count) == 0)
 		give(s, count, s->last_pc, tick, ctx);
 }
 
@@ -187,9 +239,12 @@ int source_read(const struct source *s, uint64_t *ret_count)
 {
 	if (s->fd < 0)
 		return -ENOTSUP;
-	if (!is_ours(s))
+	if (!is_event(s->fd, s->id) || (s->looks && !is_event(s->counter_fd, s->counter_id)))
 		return -EBADF;
-	return read(s->fd, ret_count, sizeof(*ret_count)) == sizeof(*ret_count) ? 0 : -errno;
+	return read(s->looks ? s->counter_fd : s->fd, ret_count, sizeof(*ret_count)) ==
+			       sizeof(*ret_count)
+		       ? 0
+		       : -errno;
 }
 
 bool source_has_ended(const struct source *s)
@@ -201,7 +256,7 @@ bool source_has_ended(const struct source *s)
 	if (poll(&p, 1, 0) != 1 || !(p.revents & (POLLHUP | POLLNVAL)))
 		return false;
 	/* the event goes on while its ring is mapped */
-	return is_ours(s) ? p.revents & POLLHUP : source_timer_has_ended(s);
+	return is_event(s->fd, s->id) ? p.revents & POLLHUP : source_timer_has_ended(s);
 }
 
 void source_close(struct source *s)

@@ -18,6 +18,10 @@ struct tick_spec {
 	bool is_clock;	  /* a clock of the thread's CPU time: a timer can stand in */
 	bool user_only;	  /* time in the kernel is left out; else it is that of the system call */
 	uint64_t rate_hz; /* of ticks to expect, for the ring's size */
+	uint64_t look_ns; /* 0: a tick each PERIOD counts; else the count is looked at each LOOK_NS
+			     of CPU time, and a tick given when it has grown by PERIOD or more */
+	bool weighted;	  /* a record is 1 to 255 ticks, by how far the count is beyond PERIOD */
+	bool whole_only;  /* what has been counted since the last tick is never one more */
 };
 
 typedef void tick_fn(void *ctx, uint64_t pc, uint64_t n_ticks);
@@ -25,9 +29,11 @@ typedef void tick_fn(void *ctx, uint64_t pc, uint64_t n_ticks);
 struct source {
 	struct source *next; /* for the owner */
 	pid_t tid;
-	int fd;		   /* the event; -1: a timer */
-	uint64_t id;	   /* the event's: FD may have become another file */
-	uint64_t period;   /* as in the spec */
+	int fd;		/* the event; -1: a timer */
+	int counter_fd; /* with look_ns: the event, of which FD is when it is looked at; or -1 */
+	uint64_t id, counter_id; /* the events': these may have become other files */
+	uint64_t period;	 /* as in the spec */
+	bool looks, weighted, whole_only;
 	uint64_t n_counts; /* of the event that ticks were given for */
 	uint64_t last_pc;
 	struct tick_ring *ring; /* the kernel's or the timer's */

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Each event of a set counts by itself: of software events the machine has as many as one likes,
+ * and hardware events that do not fit beside one another are refused when they are added.  A
+ * counter is opened when its set starts, for the thread that starts it; one that is sampled counts
+ * by the very event that is sampled.
+ *
+ * Reading takes no lock, so that a handler of overflows may do it. */
+#include "inproc/papi_count.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "inproc/export.h"
+#include "inproc/own_fd.h"
+#include "inproc/papi_fork.h"
+#include "inproc/papi_overflow.h"
+#include "inproc/papi_profil.h"
+#include "inproc/papi_result.h"
+#include "inproc/papi_thread.h"
+
+void papi_hold(struct papi_hold *h)
+{
+	sigset_t ours;
+	int n = papi_overflow_signal();
+
+	h->held = n != 0;
+	if (!n)
+		return;
+	sigemptyset(&ours);
+	sigaddset(&ours, n);
+	pthread_sigmask(SIG_BLOCK, &ours, &h->before);
+}
+
+void papi_let_go(const struct papi_hold *h)
+{
+	if (h->held)
+		pthread_sigmask(SIG_SETMASK, &h->before, NULL);
+}
+
+/* Values. */
+
+static uint64_t cpu_time_ns(pid_t tid)
+{
+	struct timespec t;
+
+	/* the CPU clock of any thread: include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK */
+	if (clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t papi_raw_count(const struct papi_set *s, const struct papi_counter *c)
+{
+	uint64_t words[3] = {0}; /* the count, and how long it was wanted and could be counted */
+
+	if (c->is_clock)
+		return cpu_time_ns(s->tid);
+	if (c->fd < 0 || read(c->fd, words, c->has_times ? sizeof(words) : sizeof(words[0])) < 8)
+		return c->origin;
+	if (c->has_times && words[2] && words[2] < words[1])
+		return (uint64_t)((unsigned __int128)words[0] * words[1] / words[2]);
+	return words[0];
+}
+
+long long papi_shown(const struct papi_counter *c, uint64_t raw)
+{
+	uint64_t n = raw - c->origin;
+
+	if (!c->what.clock_hz)
+		return (long long)n;
+	return (long long)n < 0 ? -(long long)papi_cycles_of_ns(-n, c->what.clock_hz)
+				: (long long)papi_cycles_of_ns(n, c->what.clock_hz);
+}
+
+uint64_t papi_raw_of(const struct papi_counter *c, uint64_t n)
+{
+	return c->what.clock_hz ? papi_ns_of_cycles(n, c->what.clock_hz) : n;
+}
+
+/* Counters. */
+
+static void close_counter(struct papi_counter *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	c->is_clock = false;
+}
+
+int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid)
+{
+	const bool times = s->state & PAPI_MULTIPLEXING;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = c->what.spec.type,
+		.config = c->what.spec.config,
+		.config1 = c->what.spec.config1,
+		.config2 = c->what.spec.config2,
+		.disabled = 1,
+		.inherit = s->inherit,
+		.read_format =
+			times ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING : 0,
+		.exclude_kernel = !(s->domain & PAPI_DOM_KERNEL),
+		.exclude_user = !(s->domain & PAPI_DOM_USER),
+		.exclude_hv = !(s->domain & PAPI_DOM_SUPERVISOR),
+	};
+	long fd;
+
+	c->origin = 0;
+	c->has_times = times;
+	fd = syscall(SYS_perf_event_open, &attr, s->cpu >= 0 ? -1 : tid, s->cpu, -1,
+		     PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0) {
+		c->fd = own_fd_move_up((int)fd);
+		return PAPI_OK;
+	}
+	if (!c->what.spec.is_clock || s->cpu >= 0 || s->inherit || errno == ESRCH)
+		return papi_of_errno(-errno);
+	c->is_clock = true; /* perf events are forbidden, or used up */
+	c->origin = cpu_time_ns(tid);
+	return PAPI_OK;
+}
+
+/* Closes what counts and samples, after what C has counted is noted. */
+static void end_counter(struct papi_set *s, struct papi_counter *c)
+{
+	if (c->profile)
+		papi_profile_stop(c);
+	papi_overflow_stop(c);
+	close_counter(c);
+}
+
+static int begin_counter(struct papi_set *s, struct papi_counter *c)
+{
+	int r;
+
+	if (c->profile)
+		return papi_profile_start(s, c);
+	r = papi_open_counter(s, c, s->tid);
+	if (r == PAPI_OK && c->threshold)
+		r = papi_overflow_start(s, c);
+	return r;
+}
+
+static int start(struct papi_set *s)
+{
+	int r = PAPI_OK, n = 0;
+
+	s->owner = papi_thread_mark();
+	s->tid = s->attached ? s->attached : papi_gettid();
+	while (n < s->n && r == PAPI_OK)
+		r = begin_counter(s, s->counters[n++]);
+	if (r == PAPI_OK)
+		r = papi_overflow_start_timer(s);
+	if (r < 0) {
+		while (n--)
+			end_counter(s, s->counters[n]);
+		s->tid = 0;
+		return r;
+	}
+	s->state = (s->state & ~PAPI_STOPPED) | PAPI_RUNNING;
+	for (int i = 0; i < s->n; i++)
+		if (s->counters[i]->fd >= 0 && !s->counters[i]->profile)
+			ioctl(s->counters[i]->fd, PERF_EVENT_IOC_ENABLE, 0);
+	for (int i = 0; i < s->n; i++)
+		papi_overflow_enable(s->counters[i]);
+	return PAPI_OK;
+}
+
+EXPORT int PAPI_start(int set)
+{
+	struct papi_set *s;
+	struct papi_hold h;
+	int r = papi_set_stopped(set, &s);
+
+	if (r == PAPI_OK && !s->n)
+		r = PAPI_EINVAL;
+	if (r < 0)
+		return papi_result(r);
+	papi_hold(&h);
+	r = start(s);
+	papi_let_go(&h);
+	return papi_result(r);
+}
+
+EXPORT int PAPI_stop(int set, long long *values)
+{
+	struct papi_set *s = papi_set_find(set);
+	struct papi_hold h;
+
+	if (!s)
+		return papi_result(PAPI_ENOEVST);
+	if (!(s->state & PAPI_RUNNING))
+		return papi_result(PAPI_ENOTRUN);
+	papi_hold(&h);
+	for (int i = 0; i < s->n; i++)
+		s->counters[i]->stopped =
+			papi_shown(s->counters[i], papi_raw_count(s, s->counters[i]));
+	papi_overflow_stop_timer(s);
+	for (int i = 0; i < s->n; i++)
+		end_counter(s, s->counters[i]);
+	s->state = (s->state & ~PAPI_RUNNING) | PAPI_STOPPED;
+	s->tid = 0;
+	papi_let_go(&h);
+	for (int i = 0; values && i < s->n; i++)
+		values[i] = s->counters[i]->stopped;
+	return PAPI_OK;
+}
+
+/* What the program sees of each counter now. */
+static long long value_of(const struct papi_set *s, const struct papi_counter *c)
+{
+	return s->state & PAPI_RUNNING ? papi_shown(c, papi_raw_count(s, c)) : c->stopped;
+}
+
+/* Lets the program see 0 (or VALUE) now. */
+static void set_value(const struct papi_set *s, struct papi_counter *c, long long value)
+{
+	uint64_t raw;
+
+	if (!(s->state & PAPI_RUNNING)) {
+		c->stopped = value;
+		return;
+	}
+	raw = papi_raw_count(s, c);
+	if (!c->what.clock_hz)
+		c->origin = raw - (uint64_t)value;
+	else if (value < 0)
+		c->origin = raw + papi_ns_of_cycles((uint64_t)-value, c->what.clock_hz);
+	else
+		c->origin =
+			raw - (value ? papi_ns_of_cycles((uint64_t)value, c->what.clock_hz) : 0);
+}
+
+EXPORT int PAPI_read(int set, long long *values)
+{
+	struct papi_set *s = papi_set_find(set);
+
+	if (!s)
+		return papi_result(PAPI_ENOEVST);
+	if (!values)
+		return papi_result(PAPI_EINVAL);
+	for (int i = 0; i < s->n; i++)
+		values[i] = value_of(s, s->counters[i]);
+	return PAPI_OK;
+}
+
+EXPORT int PAPI_read_ts(int set, long long *values, long long *cyc)
+{
+	int r = cyc ? PAPI_read(set, values) : papi_result(PAPI_EINVAL);
+
+	if (r == PAPI_OK)
+		*cyc = PAPI_get_real_cyc();
+	return r;
+}
+
+EXPORT int PAPI_accum(int set, long long *values)
+{
+	struct papi_set *s = papi_set_find(set);
+
+	if (!s)
+		return papi_result(PAPI_ENOEVST);
+	if (!values)
+		return papi_result(PAPI_EINVAL);
+	for (int i = 0; i < s->n; i++) {
+		struct papi_counter *c = s->counters[i];
+		uint64_t raw = papi_raw_count(s, c);
+
+		if (s->state & PAPI_RUNNING) {
+			values[i] += papi_shown(c, raw);
+			c->origin = raw; /* nothing is lost in between */
+		} else {
+			values[i] += c->stopped;
+			c->stopped = 0;
+		}
+	}
+	return PAPI_OK;
+}
+
+EXPORT int PAPI_reset(int set)
+{
+	struct papi_set *s = papi_set_find(set);
+
+	if (!s)
+		return papi_result(PAPI_ENOEVST);
+	for (int i = 0; i < s->n; i++)
+		set_value(s, s->counters[i], 0);
+	return PAPI_OK;
+}
+
+EXPORT int PAPI_write(int set, long long *values)
+{
+	struct papi_set *s = papi_set_find(set);
+
+	if (!s)
+		return papi_result(PAPI_ENOEVST);
+	if (!values)
+		return papi_result(PAPI_EINVAL);
+	for (int i = 0; i < s->n; i++)
+		set_value(s, s->counters[i], values[i]);
+	return PAPI_OK;
+}
+
+/* Fork. */
+
+/* The new process has the thread that forked, and its sets go on with it; counters of the others
+ * count threads of the parent.  Profiles come back by themselves (papi_profil.c). */
+static void go_on(struct papi_set *s)
+{
+	bool mine = s->owner == papi_thread_mark() && !s->attached && s->cpu < 0;
+
+	if (!(s->state & PAPI_RUNNING))
+		return;
+	s->tid = mine ? papi_gettid() : 0;
+	for (int i = 0; i < s->n; i++) {
+		struct papi_counter *c = s->counters[i];
+
+		if (mine && c->profile)
+			continue;
+		papi_overflow_stop(c);
+		close_counter(c);
+		if (mine && papi_open_counter(s, c, s->tid) == PAPI_OK && c->fd >= 0)
+			ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0);
+		if (mine && c->threshold && papi_overflow_start(s, c) == PAPI_OK)
+			papi_overflow_enable(c);
+	}
+	if (mine)
+		papi_overflow_start_timer(s);
+	else
+		s->state = (s->state & ~PAPI_RUNNING) | PAPI_STOPPED;
+}
+
+static void after_fork_in_child(void)
+{
+	papi_sets_after_fork();
+	papi_events_after_fork();
+	papi_threads_after_fork();
+	for (int i = 0; i < papi_sets_end(); i++)
+		if (papi_set_at(i))
+			go_on(papi_set_at(i));
+}
+
+static void watch(void)
+{
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+void papi_watch_forks(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+}

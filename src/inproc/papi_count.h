@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counting with event sets: start, stop, read. */
+#ifndef INPROC_PAPI_COUNT_H
+#define INPROC_PAPI_COUNT_H
+
+#include <signal.h>
+
+#include "inproc/papi_set.h"
+
+/* What C has counted so far, in perf's unit.  May be called by the signal handler of overflows. */
+uint64_t papi_raw_count(const struct papi_set *s, const struct papi_counter *c);
+
+/* RAW as the program sees it, and its threshold N in perf's unit. */
+long long papi_shown(const struct papi_counter *c, uint64_t raw);
+uint64_t papi_raw_of(const struct papi_counter *c, uint64_t n);
+
+/* Opens what counts C for thread TID (or the set's CPU), from 0 on.  PAPI_OK or an error. */
+int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid);
+
+/* The signal of overflows is held back from the calling thread in between: its handler may call
+ * functions that need the lock of drain.h. */
+struct papi_hold {
+	sigset_t before;
+	bool held;
+};
+void papi_hold(struct papi_hold *h);
+void papi_let_go(const struct papi_hold *h);
+
+#endif

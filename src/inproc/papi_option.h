@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Options that others go by. */
+#ifndef INPROC_PAPI_OPTION_H
+#define INPROC_PAPI_OPTION_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* How often counts are looked at by software, in nanoseconds of which clock: PAPI_DEF_ITIMER_NS,
+ * PAPI_DEF_ITIMER. */
+uint64_t papi_look_ns(void);
+clockid_t papi_look_clock(void);
+
+#endif

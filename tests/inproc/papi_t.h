@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the tests of libdwell-papi share: a program of known ratio, and buffers to see it in. */
+#ifndef TESTS_INPROC_PAPI_T_H
+#define TESTS_INPROC_PAPI_T_H
+
+#include <papi.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "t.h"
+
+extern char __executable_start, etext;
+
+#define TEXT	   ((char *)&__executable_start)
+#define TEXT_BYTES ((unsigned)(&etext - &__executable_start) + 4096)
+
+static inline double cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Spends this thread's CPU time in a place of its own; N rounds. */
+__attribute__((noinline, section(".text.one"), unused)) static void spin_one(unsigned n)
+{
+	for (volatile unsigned i = 0; i < n; i++)
+		;
+}
+
+__attribute__((noinline, section(".text.two"), unused)) static void spin_two(unsigned n)
+{
+	for (volatile unsigned i = 0; i < n; i++)
+		;
+}
+
+/* SECONDS of CPU time, almost all in spin_one. */
+__attribute__((unused)) static void burn(double seconds)
+{
+	for (double end = cpu_s() + seconds; cpu_s() < end;)
+		spin_one(100000);
+}
+
+/* Begins, with an event set that has CODE (by NAME); PAPI_NULL: it does not. */
+__attribute__((unused)) static int set_with(const char *name, int *ret_code)
+{
+	int set = PAPI_NULL;
+
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT ||
+	    PAPI_event_name_to_code(name, ret_code) || PAPI_create_eventset(&set) ||
+	    PAPI_add_event(set, *ret_code)) {
+		t_fail_("no event set with %s", name);
+		return PAPI_NULL;
+	}
+	return set;
+}
+
+__attribute__((unused)) static void drop(int *set)
+{
+	EXPECT_EQ(PAPI_cleanup_eventset(*set), PAPI_OK);
+	EXPECT_EQ(PAPI_destroy_eventset(set), PAPI_OK);
+	EXPECT_EQ(*set, PAPI_NULL);
+}
+
+#define CLOCK "perf::TASK-CLOCK"
+
+enum { MS = 1000000 };
+
+#endif
