@@ -100,6 +100,8 @@ static void summarise(struct recorder *r)
 	vec_each (v, &p->values) {
 		struct recorder_event *e = &r->summary.events.v[v->event];
 
+		if (!value_is_samples(p, v))
+			continue;
 		e->n_stored += v->count;
 		e->n_ns += e->is_time ? v->sum : 0;
 		if (p->owners.v[v->owner].flags & OWNER_IDLE)

@@ -58,6 +58,11 @@ struct perfdata_section {
 	uint64_t off, n_bytes;
 };
 
+struct perfdata_pmu {
+	uint32_t type; /* of events' attr */
+	char *name;
+};
+
 struct perfdata_build_id {
 	struct build_id id;
 	uint16_t misc; /* PERFDATA_MODE_KERNEL or _USER: whose file */
@@ -91,6 +96,7 @@ struct perfdata {
 	uint32_t clockid;	    /* when has_clock */
 	uint64_t dir_version;	    /* not 0: records are in files beside this one */
 	VEC(struct perfdata_build_id) build_ids;
+	VEC(struct perfdata_pmu) pmus;
 	uint64_t has_feature[PERFDATA_MAX_FEATURES / 64]; /* those that were read */
 	/* Set from the events: where a record has its event's id, and its time unless that depends
 	 * on the event (-2); as in struct perfdata_event. */

@@ -206,8 +206,12 @@ static void read_pmus(struct reader *f)
 {
 	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
 		uint32_t type = u32(f);
+		const char *name = string(f);
 
-		say(f, "%" PRIu32 " = %s\n", type, string(f));
+		if (f->r.bad)
+			return;
+		say(f, "%" PRIu32 " = %s\n", type, name);
+		vec_push(&f->pd->pmus, (struct perfdata_pmu){.type = type, .name = xstrdup(name)});
 	}
 }
 

@@ -192,6 +192,9 @@ void perfdata_release(struct perfdata *pd)
 	vec_each (b, &pd->build_ids)
 		free(b->path);
 	vec_release(&pd->build_ids);
+	vec_each (p, &pd->pmus)
+		free(p->name);
+	vec_release(&pd->pmus);
 	free(pd->ids);
 	index_release(&pd->id_ix);
 	for (size_t i = 0; i < n_elems(texts); i++)

@@ -42,6 +42,8 @@ static void put(struct value_sink *sink, const struct value *v)
 	struct build_incoming *in = &b->incoming;
 	struct record r = {.n = v->count, .ctx = v->ctx, .event = (uint16_t)v->event};
 
+	if (!value_is_samples(in->profile, v))
+		return;
 	if (in->profile->owners.v[v->owner].flags & OWNER_IDLE) {
 		vec_push(&in->profile->values, *v);
 		return;

@@ -64,15 +64,15 @@ const struct fact fact_table[] = {
 	 "OP_DATA3 0", N, "data_src op LOAD", "op load, atomic"},
 	{FACT_BIT, FACT_STORE, "store", "wrote memory", "",
 	 "OP_DATA3 1", N, "data_src op STORE", "op store, atomic"},
-	{FACT_BIT, FACT_L1HIT, "l1hit", "its data came from the first data cache", "",
-	 "not OP_DATA3 7", N, "data_src lvl", "event 2 and not 3; source L1D"},
-	{FACT_BIT, FACT_L2HIT, "l2hit", "its data came from the second cache", "",
-	 "OP_DATA3 7 and not 20", N, "data_src lvl", "source L2; event 19 and not 20"},
-	{FACT_BIT, FACT_L3HIT, "l3hit", "its data came from the last cache, or a cache beside its own", "",
-	 "OP_DATA2 source", N, "data_src lvl", "source; event 8 and not 9"},
-	{FACT_BIT, FACT_DRAM, "dram", "its data came from memory", "",
+	{FACT_BIT, FACT_L1HIT, "l1hit", "what it read came from the first cache", "",
+	 "not OP_DATA3 7", "not FETCH_CTL 51", "data_src lvl", "event 2 and not 3; source L1D"},
+	{FACT_BIT, FACT_L2HIT, "l2hit", "what it read came from the second cache", "",
+	 "OP_DATA3 7 and not 20", "FETCH_CTL 51 and not 58", "data_src lvl", "source L2; event 19 and not 20"},
+	{FACT_BIT, FACT_L3HIT, "l3hit", "what it read came from the last cache, or one of a core that shares it", "",
+	 "OP_DATA2 source", "FETCH_CTL 58 and not 61", "data_src lvl", "source; event 8 and not 9"},
+	{FACT_BIT, FACT_DRAM, "dram", "what it read came from memory", "",
 	 "OP_DATA2 source", N, "data_src lvl", "source DRAM"},
-	{FACT_BIT, FACT_REMOTE, "remote", "its data came from another socket or node", "",
+	{FACT_BIT, FACT_REMOTE, "remote", "what it read came from another socket or node", "",
 	 "OP_DATA2 4", N, "data_src remote", "event 10; source remote"},
 	{FACT_BIT, FACT_L1TLBMISS, "l1tlbmiss", "missed the first data TLB", "",
 	 "OP_DATA3 2", N, "data_src dtlb", N},
@@ -240,8 +240,9 @@ static void settle_valid(struct sample_facts *f)
 
 void facts_settle(struct sample_facts *f)
 {
-	const uint64_t sure = FACT_MASK(FACT_EARLY_KILL) | FACT_MASK(FACT_VALID) |
-			      FACT_MASK(FACT_NOTRAP) | FACT_MASK(FACT_MAP_STALL);
+	const uint64_t sure = FACT_MASK(FACT_EARLY_KILL) | FACT_MASK(FACT_FETCHCOMPLETE) |
+			      FACT_MASK(FACT_VALID) | FACT_MASK(FACT_NOTRAP) |
+			      FACT_MASK(FACT_MAP_STALL);
 
 	f->value &= f->known;
 	settle_traps(f);

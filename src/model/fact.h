@@ -179,7 +179,8 @@ static inline bool facts_has(const struct sample_facts *f, unsigned bit)
  *   and no trap bit: which it would be is not known;
  * - valid is retired and notrap, known when one of them is false or both are known;
  * - taken is unknown of what is no conditional branch, or was mispredicted;
- * - of what was killed early only early_kill, valid, notrap and map_stall are known.
+ * - of what was killed early only early_kill (and fetchcomplete, which says the same of a fetch),
+ *   valid, notrap and map_stall are known.
  * Value bits that are not known become 0, as struct vector wants them. */
 void facts_settle(struct sample_facts *f);
 

@@ -43,8 +43,8 @@ void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, bool spl
 		const struct place *k = v->ctx ? profile_leaf(p, v->ctx) : NULL;
 		const struct owner *o = &p->owners.v[v->owner];
 
-		if (!v->count || !wanted(f->owners, v->owner) || !wanted(f->events, v->event) ||
-		    (k && !wanted(f->images, k->image)))
+		if (!v->count || !value_is_samples(p, v) || !wanted(f->owners, v->owner) ||
+		    !wanted(f->events, v->event) || (k && !wanted(f->images, k->image)))
 			continue;
 		if (k)
 			vec_push(out, (struct dcpi_row){.image = k->image,

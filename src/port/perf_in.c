@@ -20,6 +20,8 @@
 #include "collect/event_names.h"
 #include "collect/tracer.h"
 #include "port/perf_chain.h"
+#include "port/perf_facts.h"
+#include "port/perf_spe.h"
 #include "port/perf_stream.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
@@ -42,6 +44,8 @@ struct perf_in {
 	struct perfdata pd;
 	struct perf_world world;
 	struct perf_chains chains;
+	struct perf_facts facts;
+	struct perf_spe spe;
 	struct tracer tracer;
 	struct debug_paths where;
 	VEC(struct perf_in_event) events;
@@ -50,6 +54,7 @@ struct perf_in {
 		ctx_id caller;
 		place_id place;
 		event_id event;
+		vector_id vector;
 		uint32_t value; /* number + 1 */
 	} * slots;
 	VEC(uint64_t) last_counts; /* of PERF_SAMPLE_READ, by number in pd.ids */
@@ -164,15 +169,15 @@ static void lose(struct perf_in *in, uint32_t event, const char *name, uint64_t 
 /* Samples. */
 
 static void add_value(struct perf_in *in, owner_id owner, ctx_id caller, place_id place,
-		      event_id event)
+		      event_id event, vector_id vector)
 {
 	uint64_t h = hash_u64(((uint64_t)caller << 32 | place) +
-			      ((uint64_t)owner << 8 | event) * 0x9e3779b97f4a7c15ULL);
+			      ((uint64_t)owner << 8 | event) * 0x9e3779b97f4a7c15ULL + vector);
 	__typeof__(*in->slots) *s = &in->slots[h & (N_VALUE_SLOTS - 1)];
-	struct value v = {.owner = owner, .event = event, .count = 1};
+	struct value v = {.owner = owner, .event = event, .vector = vector, .count = 1};
 
 	if (s->value && s->owner == owner && s->caller == caller && s->place == place &&
-	    s->event == event) {
+	    s->event == event && s->vector == vector) {
 		in->profile->values.v[s->value - 1].count++;
 		return;
 	}
@@ -181,7 +186,20 @@ static void add_value(struct perf_in *in, owner_id owner, ctx_id caller, place_i
 	s->caller = caller;
 	s->place = place;
 	s->event = event;
+	s->vector = vector;
 	s->value = profile_add_value(in->profile, &v) + 1;
+}
+
+static void add_facts(struct perf_in *in, owner_id owner, ctx_id caller, place_id place,
+		      event_id event, const struct sample_facts *f)
+{
+	struct vector v = {.known = f->known, .value = f->value};
+
+	if (f->counters_known)
+		facts_add(in->profile, owner, profile_intern_ctx(in->profile, caller, place), event,
+			  f, 1);
+	else
+		add_value(in, owner, caller, place, event, profile_intern_vector(in->profile, &v));
 }
 
 static void find_offset(struct perf_in *in, uint64_t time)
@@ -218,13 +236,17 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
 	place_id place = perf_world_place(&in->world, proc, mode, r->sample.ip, 0);
 	ctx_id caller = perf_chains_add(&in->chains, r, proc);
+	struct sample_facts facts;
 
 	e->n_samples++;
 	e->sum += period;
 	in->ret->n_samples++;
 	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
 		in->ret->n_unknown++;
-	add_value(in, owner, caller, place, e->id);
+	if (event == r->event && perf_facts_read(&in->facts, r, event, &facts))
+		add_facts(in, owner, caller, place, e->id, &facts);
+	else
+		add_value(in, owner, caller, place, e->id, 0);
 	if (in->opts->trace_bytes && r->id.tid && r->id.time)
 		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
 			   profile_intern_ctx(in->profile, caller, place), e->id);
@@ -303,6 +325,7 @@ static int take_record(struct perf_handler *h, const struct perfdata_head *head,
 	case PERFDATA_AUX:
 		in->n_aux_bytes += r.aux.n_bytes;
 		in->n_aux_lost += r.aux.flags & 1; /* PERF_AUX_FLAG_TRUNCATED */
+		perf_spe_take(&in->spe, &r);
 		break;
 	case PERFDATA_FORK:
 		tracer_begin(&in->tracer, r.task.tid, r.id.time);
@@ -312,11 +335,47 @@ static int take_record(struct perf_handler *h, const struct perfdata_head *head,
 		tracer_end(&in->tracer, r.task.tid, r.id.time);
 		perf_world_apply(&in->world, &r);
 		break;
+	case PERFDATA_ITRACE_START:
+		perf_spe_begin(&in->spe, &r);
+		break;
 	default:
 		perf_world_apply(&in->world, &r);
 		break;
 	}
 	return 0;
+}
+
+static void take_aux(struct perf_handler *h, const struct perfdata_record *auxtrace,
+		     const uint8_t *piece, size_t n, uint64_t at)
+{
+	perf_spe_keep(&((struct perf_in *)h)->spe, auxtrace, piece, n, at);
+}
+
+/* A record of the Statistical Profiling Extension is a sample of its event. */
+static void count_spe(void *ctx, const struct perf_spe_sample *s)
+{
+	struct perf_in *in = ctx;
+	struct perf_in_event *e = event_at(in, s->event);
+	struct perf_thread *t = perf_world_find_thread(&in->world, s->tid);
+	place_id place;
+	uint32_t proc;
+	owner_id owner;
+
+	if (!t)
+		t = perf_world_thread(&in->world, s->pid, s->tid);
+	proc = t->proc;
+	owner = perf_world_owner(&in->world, t, 0);
+	place = perf_world_place(&in->world, proc, s->mode, s->ip, 0);
+	e->n_samples++;
+	e->sum += in->pd.events.v[s->event].attr.period;
+	in->ret->n_samples++;
+	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
+		in->ret->n_unknown++;
+	see_time(in, s->time);
+	if (in->opts->trace_bytes && s->tid && s->time)
+		tracer_add(&in->tracer, t->pid, s->tid, owner, s->time,
+			   profile_intern_ctx(in->profile, 0, place), e->id);
+	add_facts(in, owner, 0, place, e->id, &s->facts);
 }
 
 /* Files. */
@@ -378,7 +437,10 @@ static int take_own(struct perf_handler *h, const struct perfdata_head *head, co
 
 	if (head->type == PERFDATA_FEATURE)
 		set_machine(in);
-	if (in->opts->dump && perfdata_read_record(&in->pd, head, p, &r) == 0)
+	if (perfdata_read_record(&in->pd, head, p, &r) < 0)
+		return 0;
+	perf_spe_tell(&in->spe, &r);
+	if (in->opts->dump)
 		perfdata_format_record(&in->pd, &r, off, in->opts->dump);
 	return 0;
 }
@@ -475,6 +537,26 @@ static void add_notes(struct perf_in *in, const struct perf_stream_stats *st, co
 			 in->n_throttled);
 	if (in->n_aux_lost)
 		str_addf(s, "%" PRIu64 " pieces of AUX data are incomplete\n", in->n_aux_lost);
+	if (in->facts.n_damaged)
+		str_addf(s, "%" PRIu64 " samples have less registers than they should\n",
+			 in->facts.n_damaged);
+	if (in->facts.n_no_ip)
+		str_addf(s,
+			 "of %" PRIu64
+			 " samples the hardware could not tell the address: nothing is known of "
+			 "the instructions there\n",
+			 in->facts.n_no_ip);
+	if (in->spe.n_garbage)
+		str_addf(s,
+			 "%" PRIu64 " bytes of AUX data are no packets, %" PRIu64
+			 " records damaged\n",
+			 in->spe.n_garbage, in->spe.n_damaged);
+	if (in->spe.n_no_address)
+		str_addf(s, "%" PRIu64 " records of AUX data have no address\n",
+			 in->spe.n_no_address);
+	if (in->spe.n_no_event)
+		str_addf(s, "%" PRIu64 " records of AUX data are of no event that it describes\n",
+			 in->spe.n_no_event);
 }
 
 static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct profile *p,
@@ -482,7 +564,7 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 {
 	*in = (struct perf_in){.opts = opts, .ret = ret, .profile = p};
 	in->handler = (struct perf_handler){
-		.record = take_record, .own = take_own, .section = take_section};
+		.record = take_record, .own = take_own, .aux = take_aux, .section = take_section};
 	in->slots = xcalloc(N_VALUE_SLOTS, sizeof(*in->slots));
 	in->where =
 		(struct debug_paths){.extra = opts->paths,
@@ -492,12 +574,16 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 	perf_world_init(&in->world, p, &in->pd, opts->split, find_file, in, elf_probe);
 	in->world.label = profile_intern_str(p, opts->label ? opts->label : "");
 	perf_chains_init(&in->chains, &in->world, elf_unwind_load);
+	perf_facts_init(&in->facts, &in->pd);
+	perf_spe_init(&in->spe, &in->pd, &in->world, count_spe, in);
 	tracer_init(&in->tracer, p, opts->trace_bytes, 0);
 }
 
 static void end(struct perf_in *in)
 {
 	tracer_release(&in->tracer);
+	perf_spe_release(&in->spe);
+	perf_facts_release(&in->facts);
 	perf_chains_release(&in->chains);
 	perf_world_release(&in->world);
 	perfdata_release(&in->pd);
@@ -557,6 +643,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 		end(&in);
 		return err_prefix(err, rc, "%s", path);
 	}
+	perf_spe_end(&in.spe);
 	settle_events(&in);
 	add_meta(&in);
 	add_notes(&in, &st, &why);

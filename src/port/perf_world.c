@@ -40,6 +40,13 @@ static bool same_thread(const void *owner, uint32_t i, const void *key)
 	return ((const struct perf_world *)owner)->threads.v[i].tid == *(const uint32_t *)key;
 }
 
+struct perf_thread *perf_world_find_thread(struct perf_world *w, uint32_t tid)
+{
+	uint32_t i = index_find(&w->thread_ix, hash_u64(tid), same_thread, w, &tid);
+
+	return i == INDEX_NONE || w->threads.v[i].ended ? NULL : &w->threads.v[i];
+}
+
 struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32_t tid)
 {
 	uint64_t h = hash_u64(tid);

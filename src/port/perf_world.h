@@ -90,6 +90,9 @@ void perf_world_apply(struct perf_world *w, const struct perfdata_record *r);
 /* The thread TID of process PID, added when it is not there.  Good until the next call. */
 struct perf_thread *perf_world_thread(struct perf_world *w, uint32_t pid, uint32_t tid);
 
+/* The thread TID, of whatever process; NULL when no record named it, or it ended. */
+struct perf_thread *perf_world_find_thread(struct perf_world *w, uint32_t tid);
+
 /* Whose samples those of T in cgroup CGROUP (0: not told) are. */
 owner_id perf_world_owner(struct perf_world *w, struct perf_thread *t, uint64_t cgroup);
 

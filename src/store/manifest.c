@@ -352,7 +352,8 @@ void manifest_add_profile(struct manifest *m, const struct profile *p)
 			to->period = to->total / to->n_reached;
 	}
 	vec_each (v, &p->values)
-		m->events.v[ids[v->event]].n_samples += v->count;
+		if (value_is_samples(p, v))
+			m->events.v[ids[v->event]].n_samples += v->count;
 	vec_each (l, &p->losses)
 		add_loss(m, profile_str(p, l->name), ids[l->event], l->n);
 	free(ids);

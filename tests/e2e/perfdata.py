@@ -105,6 +105,8 @@ def our_samples(path, chains, *argv, ids=None):
     samples, ids = collections.Counter(), {} if ids is None else ids
     for line in out.stdout.splitlines():
         v = json.loads(line)
+        if "counter" in v or v["event"].startswith("arm_spe"):  # of samples that are there; perf does not make them
+            continue
         frames = [(image_name(kind, name, build_id, ids), svma) for kind, name, svma, build_id in v["frames"]]
         if not chains:
             frames = frames[:1]
@@ -191,6 +193,151 @@ def foreign_recordings():
         if name in there:
             ours = sum(our_samples(str(there[name]), False, "--no-files").values())
             check(ours == n, "%s: %d samples, not %d" % (name, ours, n))
+
+
+def facts_of(path):
+    """The samples of a recording: ({bit: value}, {counter: value}) of each, as (event, frames, sorted items)."""
+    out = subprocess.run([prog("perfvalues"), "--no-files", path], capture_output=True, text=True, errors="surrogateescape",
+                         check=False)
+    check(out.returncode == 0, "%s: %s" % (path, out.stderr))
+    samples = {}
+    for line in out.stdout.splitlines():
+        v = json.loads(line)
+        key = v["event"], json.dumps(v["frames"]), json.dumps(v["facts"], sort_keys=True)
+        one = samples.setdefault(key, [0, {}])
+        if "counter" in v:
+            one[1][v["counter"]] = v["sum"]
+        else:
+            one[0] += v["count"]
+    return [(event, json.loads(frames), json.loads(bits), counters, n)
+            for (event, frames, bits), (n, counters) in samples.items()]
+
+
+def registers(path):
+    """perf report -D: for each sample {field: number} of the registers that it decodes."""
+    text = subprocess.run(["perf", "report", "-D", "-i", path], capture_output=True, text=True, check=False).stdout
+    samples = []
+    for line in text.splitlines():
+        m = re.match(r"(ibs_op_ctl|IbsOpRip|ibs_op_data\d?|ibs_fetch_ctl|ic_ibs_ext_ctl):\t", line)
+        if m and m[1] in ("ibs_op_ctl", "ibs_fetch_ctl"):
+            samples.append({})
+        if m:
+            samples[-1].update((k, int(v)) for k, v in re.findall(r"([A-Z]\w+) +(\d+)", line))
+    return samples
+
+
+def instruction_sampling():
+    """Of AMD's registers, each bit and counter is what perf prints of the field it comes from."""
+    names = {"load": "LdOp", "store": "StOp", "l1tlbmiss": "DcL1TlbMiss", "l2tlbmiss": "DcL2TlbMiss", "misaligned": "DcMisAcc",
+             "locked": "DcLockedOp", "swprefetch": "SwPf", "fetchcomplete": "Comp", "icmiss": "IcMiss",
+             "l1itlbmiss": "L1TlbMiss", "l2itlbmiss": "L2TlbMiss"}
+    counters = {"inflight": "TagToRetCtr", "comptoret": "CompToRetCtr", "latency": "DcMissLat", "tlblatency": "TlbRefillLat",
+                "memreqs": "OpDcMissOpenMemReqs", "accessbytes": "OpMemWidth", "fetchlatency": "Lat", "itlblatency": "IbsItlbRefillLat"}
+    n = 0
+    for kind in ("op", "fetch"):
+        path = FIXTURES / "synthetic" / ("ibs_%s_raw.perf.data" % kind)
+        if not path.is_file():
+            raise Skipped("DWELL_FIXTURES names no recordings")
+        theirs, ours = registers(str(path)), facts_of(str(path))
+        check(len(theirs) == sum(s[4] for s in ours), "%s: %d samples, perf decodes %d" % (path.name, len(ours), len(theirs)))
+        for _, _, bits, sums, _ in ours:
+            def fits(regs):
+                return (all(bool(regs[names[b]]) == v for b, v in bits.items() if b in names) and
+                        all(regs[counters[c]] == v for c, v in sums.items() if c in counters))
+            found = next((r for r in theirs if fits(r)), None)
+            check(found is not None, "%s: perf has no sample with %s %s" % (path.name, bits, sums))
+            theirs.remove(found)
+            n += sum(b in names for b in bits) + sum(c in counters for c in sums)
+            if kind == "op":
+                check(bits["retired"] and "replays" not in bits and "map_stall" not in bits, "%s" % bits)
+                if found["LdOp"] or found["StOp"]:
+                    check(bits["l1hit"] == (not found["DcMiss"]), "%s" % bits)
+            else:
+                check("retired" not in bits and bits["early_kill"] == (not found["Comp"]), "%s" % bits)
+    note("%d bits and counters" % n)
+    check(n > 40, "only %d bits and counters were compared" % n)
+
+
+def data_sources():
+    """Where loads got their data, as perf prints it of the same samples."""
+    n = 0
+    for path in fixtures():
+        out = subprocess.run(["perf", "script", "-i", str(path), "-F", "event,ip,weight,data_src"], capture_output=True, text=True,
+                             check=False).stdout
+        theirs = collections.Counter()
+        for weight_or_src in re.findall(r"\|OP (?:LOAD|STORE)\|.*", out):
+            m = re.match(r"\|OP (\w+)\|LVL (.*?)\|SNP (.*?)\|TLB (.*?)\|LCK (.*?)\|BLK\s+\S+\s+(\d+)", weight_or_src)
+            check(m, weight_or_src)
+            theirs[m[1] == "LOAD", m[2].startswith("L1 "), m[2].startswith("L2 "), m[2].startswith("L3 "),
+                   False if "L1 or L2 hit" in m[4] else True if "miss" in m[4] else None, m[5] == "Yes", int(m[6])] += 1
+        if not theirs:
+            continue
+        ours = collections.Counter()
+        for _, _, bits, sums, k in facts_of(str(path)):
+            if "load" in bits:
+                check(k == 1, "two equal samples: their latencies are added")
+                ours[bits["load"], bits["l1hit"], bits["l2hit"], bits["l3hit"], bits.get("l2tlbmiss"), bits["locked"],
+                     sums["latency"]] += k
+        check(ours == theirs, "%s: perf %s, dwell %s" % (path.name, theirs - ours, ours - theirs))
+        n += sum(theirs.values())
+    check(n >= 14, "only %d samples have a data source" % n)
+
+
+def branches():
+    """Samples whose newest branch is the sampled instruction know that it is a branch, and was taken."""
+    n = n_known = 0
+    for path in fixtures():
+        out = subprocess.run(["perf", "script", "-i", str(path), "-F", "ip,brstack"], capture_output=True, text=True, check=False).stdout
+        hits, ip, seen = collections.Counter(), None, False
+        for line in out.splitlines():  # the sampled address, perhaps its callers below it, then branches
+            words = line.split()
+            if ip is None and words and re.fullmatch("[0-9a-f]+", words[0]):
+                ip = words.pop(0)
+            m = re.match(r"0x([0-9a-f]+)/0x[0-9a-f]+/([MP-])", words[0]) if words else None
+            if m:
+                hits[m[2]] += m[1] == ip
+                ip, seen = None, True
+        if not seen:
+            continue
+        ours = collections.Counter()
+        for _, _, bits, _, k in facts_of(str(path)):
+            if bits.get("branch"):
+                ours["-" if "mispredicted" not in bits else "M" if bits["mispredicted"] else "P"] += k
+        check(+hits == ours, "%s: perf %s, dwell %s" % (path.name, hits, ours))
+        n += 1
+        n_known += sum(ours.values())
+    note("%d recordings, %d samples of branches" % (n, n_known))
+    if not n:
+        raise Skipped("no recording has branches")
+
+
+def statistical_profiling():
+    """Of Arm's records, each bit and counter is what perf prints of the packet it comes from."""
+    path = FIXTURES / "synthetic" / "arm_spe.perf.data"
+    if not path.is_file():
+        raise Skipped("DWELL_FIXTURES names no recordings")
+    text = subprocess.run(["perf", "report", "-D", "-i", str(path)], capture_output=True, text=True, check=False).stdout
+    theirs, one = [], []
+    for packet in re.findall(r"^\.  [0-9a-f]{8}:  (?:[0-9a-f]{2} )+ +(\S.*?)\s*$", text, re.M):
+        one.append(packet)
+        if packet.startswith("TS ") or packet == "END":
+            theirs.append(" | ".join(one))
+            one = []
+    ours = facts_of(str(path))
+    check(len(theirs) == 5 == sum(s[4] for s in ours), "%d records, %d samples" % (len(theirs), len(ours)))
+    for _, frames, bits, sums, _ in ours:
+        at = next((t for t in theirs if re.search(r"\bPC 0x(ff)?%x " % (frames[0][2] & (1 << 56) - 1), t)), None)
+        check(at, "perf has no record at %#x: %s" % (frames[0][2], theirs))
+        expected = {"inflight": int(re.search(r"LAT (\d+) TOT", at)[1])}
+        for name, packet in (("issuelatency", "ISSUE"), ("tlblatency", "XLAT")):
+            m = re.search(r"LAT (\d+) " + packet, at)
+            if m:
+                expected[name] = int(m[1])
+        check(sums == expected, "%s: %s" % (at, sums))
+        check(bits["retired"] == ("RETIRED" in at) and bits["load"] == ("LD " in at) and bits["branch"] == (" B " in " " + at) and
+              bits["cond"] == ("B COND" in at) and bits.get("l1hit", False) == ("L1D-ACCESS" in at), "%s: %s" % (at, bits))
+        if bits["cond"]:
+            check(bits["taken"] == ("NOT-TAKEN" not in at), at)
 
 
 def damaged_recording():
@@ -346,5 +493,6 @@ def elsewhere():
 
 
 if __name__ == "__main__":
-    run(others_recordings, foreign_recordings, damaged_recording, plain_samples, frame_pointers, copied_stacks, several_events,
-        tracepoints, system_wide, threads, pipes, own_directory, into_a_database, elsewhere)
+    run(others_recordings, foreign_recordings, instruction_sampling, data_sources, branches, statistical_profiling,
+        damaged_recording, plain_samples, frame_pointers, copied_stacks, several_events, tracepoints, system_wide, threads, pipes,
+        own_directory, into_a_database, elsewhere)

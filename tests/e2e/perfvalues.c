@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "model/fact.h"
 #include "port/perf_in.h"
 
 static void put_frames(struct json *j, const struct profile *p, ctx_id ctx)
@@ -27,6 +28,19 @@ static void put_frames(struct json *j, const struct profile *p, ctx_id ctx)
 		json_end(j, ']');
 	}
 	json_end(j, ']');
+}
+
+/* {"retired": true, ...}: what is known. */
+static void put_facts(struct json *j, const struct profile *p, const struct vector *k)
+{
+	json_begin(j, '{');
+	for (unsigned i = 0; i < N_FACT_BITS; i++) {
+		if (!(k->known & FACT_MASK(i)))
+			continue;
+		json_key(j, fact_bit_name(p, i));
+		json_bool(j, k->value & FACT_MASK(i));
+	}
+	json_end(j, '}');
 }
 
 static void put_value(struct str *out, const struct profile *p, const struct value *v)
@@ -49,6 +63,14 @@ static void put_value(struct str *out, const struct profile *p, const struct val
 	json_u64(&j, o->tid);
 	json_key(&j, "count");
 	json_u64(&j, v->count);
+	if (p->vectors.v[v->vector].counter) {
+		json_key(&j, "counter");
+		json_str(&j, fact_counter_name(p, p->vectors.v[v->vector].counter));
+		json_key(&j, "sum");
+		json_u64(&j, v->sum);
+	}
+	json_key(&j, "facts");
+	put_facts(&j, p, &p->vectors.v[v->vector]);
 	json_key(&j, "frames");
 	put_frames(&j, p, v->ctx);
 	json_end(&j, '}');

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the samples of a perf.data file tell of their instructions: which decoder reads which
+ * event's samples. */
+#ifndef PORT_PERF_FACTS_H
+#define PORT_PERF_FACTS_H
+
+#include "formats/arm_spe.h"
+#include "formats/ibs.h"
+#include "formats/perfdata.h"
+#include "model/fact.h"
+
+enum perf_facts_kind {
+	PERF_FACTS_UNASKED,
+	PERF_FACTS_NONE,
+	PERF_FACTS_FIELDS, /* what the kernel put in fields of its own */
+	PERF_FACTS_IBS_OP, /* registers, in the raw part */
+	PERF_FACTS_IBS_FETCH,
+};
+
+struct perf_facts {
+	const struct perfdata *pd;
+	VEC(struct {
+		enum perf_facts_kind kind;
+		bool retdelay; /* it was told of some sample */
+	})
+	events;
+	bool asked, x86;
+	struct ibs_machine amd;
+	uint64_t n_damaged; /* raw parts that are too short */
+	uint64_t n_no_ip;   /* IBS ops whose address the hardware could not tell */
+};
+
+void perf_facts_init(struct perf_facts *f, const struct perfdata *pd);
+void perf_facts_release(struct perf_facts *f);
+
+/* What sample R of event number EVENT tells, settled; false when that is nothing. */
+bool perf_facts_read(struct perf_facts *f, const struct perfdata_record *r, uint32_t event,
+		     struct sample_facts *ret);
+
+/* The name of PMU number TYPE in the file; NULL when it does not tell. */
+const char *perf_facts_pmu(const struct perfdata *pd, uint32_t type);
+
+/* The Arm machine of the file. */
+struct arm_spe_machine perf_facts_arm(const struct perfdata *pd);
+
+#endif
