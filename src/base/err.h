@@ -10,8 +10,11 @@
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
+#include <stddef.h>
+
 struct err {
-	char msg[512]; /* one line, no newline; "" when nothing failed */
+	char msg[512];	 /* one line, no newline; "" when nothing failed */
+	char where[200]; /* "" or, from err_mark, two lines with a newline between */
 };
 
 /* Formats the message and returns CODE (a negative errno), so that a caller can
@@ -25,5 +28,9 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 /* Puts "PREFIX: " before the message already there and returns CODE. */
 int err_prefix(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Shows where in TEXT, one line that a user wrote, the error is that is already in ERR: TEXT, and
+ * below it carets under the N bytes from AT on (one caret when N is 0).  A long text is cut. */
+void err_mark(struct err *err, const char *text, size_t at, size_t n);
 
 #endif

@@ -41,6 +41,7 @@ enum cmd_flags {
 	CMD_EMITS = 1 << 0,   /* takes --json, --csv and --no-pager; cmd_parse sets c->emit up */
 	CMD_JSON = 1 << 1,    /* takes --json only; the command looks at c->json itself */
 	CMD_SELECTS = 1 << 2, /* takes the flags that select samples: cmd_parse fills c->select */
+	CMD_SETS = 1 << 3,    /* takes the flags that choose columns of sample sets, in c->select */
 };
 
 struct command {

@@ -21,13 +21,14 @@ static const struct command commands[] = {
 	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch", NULL},
 	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly", NULL},
 	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is", NULL},
-	{"prof", cmd_prof, CMD_SELECTS | CMD_EMITS,
+	{"prof", cmd_prof, CMD_SELECTS | CMD_SETS | CMD_EMITS,
 	 "show where samples fell, by image or procedure", "dcpiprof"},
-	{"list", cmd_list, CMD_SELECTS | CMD_EMITS,
+	{"list", cmd_list, CMD_SELECTS | CMD_SETS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure", "dcpilist"},
-	{"tree", cmd_tree, CMD_SELECTS | CMD_EMITS,
+	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_EMITS,
 	 "show calling contexts: who called what, who was called by whom", NULL},
-	{"top", cmd_top, CMD_SELECTS | CMD_EMITS, "show the hottest instructions", "dcpitopcounts"},
+	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_EMITS, "show the hottest instructions",
+	 "dcpitopcounts"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},
 	{"diff", cmd_diff, CMD_SELECTS | CMD_EMITS, "show what changed between two sets of samples",
@@ -140,6 +141,12 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"stride", OPT_U64, &s->stride, "N",
 		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
 	};
+	const struct opt sets[] = {
+		{"pm", OPT_LIST, &s->columns, "SET[+SET...]",
+		 "columns of sample sets, counters and ratios; dwell-profileme(7)"},
+		{"sp", OPT_STR, &s->sort_set, "SET", "sort by this one, and show it first"},
+		{"error", OPT_FLAG, &s->errors, NULL, "show each number's standard error"},
+	};
 	const struct opt json = {"json", OPT_FLAG, &c->json, NULL, "print JSON"};
 	const struct opt emits[] = {
 		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
@@ -154,6 +161,9 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	if (c->command->flags & CMD_SELECTS)
 		for (size_t i = 0; i < n_elems(selects); i++)
 			vec_push(&all, selects[i]);
+	if (c->command->flags & CMD_SETS)
+		for (size_t i = 0; i < n_elems(sets); i++)
+			vec_push(&all, sets[i]);
 	if (c->command->flags & (CMD_JSON | CMD_EMITS))
 		vec_push(&all, json);
 	if (c->command->flags & CMD_EMITS)
@@ -176,15 +186,22 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	return rc;
 }
 
-/* A message may quote a name from outside: nothing in it may drive the terminal. */
-static void print_error(const char *called, const char *msg)
+/* A message may quote a name from outside: nothing in it may drive the terminal.  Below it stands
+ * the place that err_mark marked. */
+static void print_error(const char *called, const char *msg, const char *where)
 {
 	struct str shown = {0};
+	char *line = xstrdup(where ? where : ""), *rest = line;
 
 	text_show(&shown, msg);
+	for (char *part; *line && (part = strsep(&rest, "\n"));) {
+		str_add(&shown, "\n  ");
+		text_show(&shown, part);
+	}
 	fflush(stdout);
 	fprintf(stderr, "%s: %s\n", called, str_get(&shown));
 	str_release(&shown);
+	free(line);
 }
 
 void cmd_notice(const struct cmd *c, const char *fmt, ...)
@@ -195,7 +212,7 @@ void cmd_notice(const struct cmd *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
-	print_error(c->called, msg);
+	print_error(c->called, msg, NULL);
 }
 
 /* --- running --- */
@@ -222,7 +239,7 @@ static int run_cmd(const struct command *command, const char *called, int argc, 
 	if (rc >= 0 && out_rc < 0)
 		rc = out_rc;
 	if (rc < 0)
-		print_error(called, c.err.msg[0] ? c.err.msg : strerror(-rc));
+		print_error(called, c.err.msg[0] ? c.err.msg : strerror(-rc), c.err.where);
 	str_release(&c.out);
 	select_release(&c.select);
 	return rc < 0 ? 2 : rc;
@@ -270,7 +287,7 @@ static int run_named(int argc, char **argv)
 
 	if (!command) {
 		unknown_command(argv[0], &err);
-		print_error("dwell", err.msg);
+		print_error("dwell", err.msg, err.where);
 		return 2;
 	}
 	snprintf(called, sizeof(called), "dwell %s", command->name);

@@ -25,16 +25,22 @@ struct column {
 	double unit;	   /* what 1 stands for in expressions: period / duty, seconds */
 	double total;	   /* of all there is: 100 %, when it adds up */
 	struct expr *expr; /* of the columns' numbers; NULL: not derived */
+	/* Made of the query's columns, which are the first ones here; NULL: none. */
+	const struct estimate *estimate;
 };
 
 struct columns {
 	VEC(struct column) cols;
-	unsigned sort; /* the column rows are sorted by */
-	unsigned hide; /* the one rows are hidden by; it adds up */
+	VEC(unsigned) order; /* of those shown; none: as they are */
+	bool errors;	     /* standard errors are shown */
+	bool has_open;	     /* somewhere a number may not be known */
+	unsigned sort;	     /* the column rows are sorted by */
+	unsigned hide;	     /* the one rows are hidden by; it adds up */
 	struct arena arena;
 };
 
-/* The columns of Q's events. */
+/* The columns of Q, in their order, and behind them those that are made of them.  Lives no longer
+ * than Q. */
 void cols_of_query(struct columns *c, const struct query *q);
 void cols_release(struct columns *c);
 
@@ -46,8 +52,20 @@ int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *c
 /* The column called NAME (N bytes), or a negative errno that says which there are. */
 int cols_find(const struct columns *c, const char *name, size_t n, struct err *err);
 
-/* Sets the derived ones of VALUES, one number per column, from the others. */
+/* Sets the derived ones of VALUES, one number per column, from the others.  What is unknown is 0, a
+ * ratio NaN. */
 void cols_evaluate(const struct columns *c, double *values);
+
+/* What the number of column I is worth, and its standard error. */
+enum knowledge cols_knowledge(const struct columns *c, unsigned i, const double *values);
+double cols_error(const struct columns *c, unsigned i, const double *values,
+		  enum knowledge *ret_worth);
+
+/* How many samples column I of a row may count besides, for all that is known. */
+double cols_open(const struct columns *c, unsigned i, const double *values);
+
+/* Whether a row has nothing in any column that is shown. */
+bool cols_is_empty(const struct columns *c, const double *values);
 
 /* What a table shows of N of C, as query_scaled does for samples. */
 double column_shown(const struct column *c, double n);

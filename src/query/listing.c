@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "query/columns.h"
 
 #define MOST_LINES 100000 /* of a procedure; more is not a procedure but a damaged file */
 #define BARE_BYTES 256	  /* listed from an address on that no symbol covers */
@@ -279,17 +280,30 @@ void listing_load_texts(struct listing *l, int image_fd)
 	}
 }
 
+/* Sets the numbers that are made of others, in all rows. */
+static void evaluate(struct listing *l, const struct columns *c)
+{
+	vec_each (in, &l->insns)
+		cols_evaluate(c, (double *)in->counts);
+	vec_each (line, &l->lines)
+		if (line->counts)
+			cols_evaluate(c, line->counts);
+	cols_evaluate(c, l->total);
+}
+
 void listing_open(struct listing *l, struct query *q, const struct found_proc *f,
 		  struct sources *sources)
 {
 	struct range spots = spots_in(q, f->image, f->p.start, f->p.end);
 	struct code *c = &l->code;
+	struct columns columns;
 
+	cols_of_query(&columns, q);
 	*l = (struct listing){
 		.image = query_image_name(q, f->image),
 		.start = f->p.start,
 		.end = f->p.end,
-		.n_cols = q->n_cols,
+		.n_cols = (unsigned)columns.cols.n,
 		.sources = sources,
 	};
 	build_id_format(&q->profile->images.v[f->image].build_id, l->build_id);
@@ -314,6 +328,8 @@ void listing_open(struct listing *l, struct query *q, const struct found_proc *f
 		charge_lines(l, c->lines);
 		listing_load_texts(l, c->fd);
 	}
+	evaluate(l, &columns);
+	cols_release(&columns);
 }
 
 void listing_close(struct listing *l)

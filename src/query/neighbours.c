@@ -178,13 +178,13 @@ static void sum_up(struct search *s, enum neighbour_kind kind, struct neighbours
 	vec_each (v, &s->q->profile->values) {
 		uint32_t row = s->charge[v->ctx];
 
-		if (!v->count || row == ROW_NONE || !query_counts_value(s->q, v, &col))
+		if (!v->count || row == ROW_NONE)
 			continue;
-		((uint64_t *)s->rows.rows.v[row].counts)[col] += v->count;
-		ret->inclusive[col] += v->count;
+		query_add_value(s->q, v, (uint64_t *)s->rows.rows.v[row].counts);
+		query_add_value(s->q, v, ret->inclusive);
 		if (s->is_it[row_of(s, v->ctx)])
-			ret->exclusive[col] += v->count;
-		has[row] = true;
+			query_add_value(s->q, v, ret->exclusive);
+		has[row] |= query_counts_value(s->q, v, &col);
 	}
 	for (size_t i = 0; i <= n_rows; i++)
 		if (has[i])

@@ -169,6 +169,13 @@ static struct row *cell(struct sums *s, owner_id group, uint32_t code)
 	return &s->rows->rows.v[s->rows->rows.n - 1];
 }
 
+static bool adds_something(const struct query *q, const struct value *v)
+{
+	unsigned n = 0;
+
+	return v->count && query_shares(q, v, &n) && n;
+}
+
 static uint32_t code_of(const struct sums *s, ctx_id c)
 {
 	return s->of_place[s->q->profile->ctxs.v[c].place];
@@ -176,16 +183,15 @@ static uint32_t code_of(const struct sums *s, ctx_id c)
 
 static void add_exclusive(struct sums *s)
 {
-	unsigned col;
-
 	vec_each (v, &s->q->profile->values) {
 		uint32_t code;
 
-		if (!v->count || !query_counts_value(s->q, v, &col))
+		if (!adds_something(s->q, v))
 			continue;
 		code = code_of(s, v->ctx);
 		if (code != ROW_NONE)
-			((uint64_t *)cell(s, s->group[v->owner], code)->counts)[col] += v->count;
+			query_add_value(s->q, v,
+					(uint64_t *)cell(s, s->group[v->owner], code)->counts);
 	}
 }
 
@@ -267,11 +273,15 @@ static void sum_up(struct sums *s, uint32_t group, unsigned col, const uint32_t 
 
 	for (size_t i = 0; i < n; i++) {
 		const struct value *v = &p->values.v[values[i]];
+		unsigned n_shares;
+		const struct share *share = query_shares(s->q, v, &n_shares);
 
-		if (s->q->col_of[v->event] != col)
-			continue;
-		s->total[v->ctx] += v->count;
-		any = true;
+		for (; n_shares; share++, n_shares--) {
+			if (share->col != col)
+				continue;
+			s->total[v->ctx] += share_amount(share, v);
+			any = true;
+		}
 	}
 	for (size_t i = 0; any && i < s->touched.n; i++) {
 		ctx_id c = s->touched.v[i];
@@ -310,11 +320,10 @@ static void add_inclusive(struct sums *s)
 	const struct profile *p = s->q->profile;
 	struct by_group order = {p, s->group};
 	VEC(uint32_t) values = {0};
-	unsigned col;
 	size_t end;
 
 	for (uint32_t i = 0; i < p->values.n; i++)
-		if (p->values.v[i].count && query_counts_value(s->q, &p->values.v[i], &col))
+		if (adds_something(s->q, &p->values.v[i]))
 			vec_push(&values, i);
 	if (s->group && values.n > 1)
 		qsort_r(values.v, values.n, sizeof(*values.v), compare_groups, &order);
@@ -328,7 +337,7 @@ static void add_inclusive(struct sums *s)
 			if (s->group && s->group[p->values.v[values.v[end]].owner] != group)
 				break;
 		touch(s, group, values.v + i, end - i);
-		for (col = 0; col < s->q->n_cols; col++)
+		for (unsigned col = 0; col < s->q->n_cols; col++)
 			sum_up(s, group, col, values.v + i, end - i);
 	}
 	vec_release(&values);

@@ -6,13 +6,12 @@
  * apart until their place's procedure tells whether they were idling. */
 #include "query/query.h"
 
-#include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "query/bind.h"
 
 /* Whether samples in IM are the kernel's. */
 static bool is_kernel(const struct image *im)
@@ -29,169 +28,40 @@ uint64_t query_scaled(const struct query_col *c, uint64_t n)
 
 bool query_is_scaled(const struct query *q)
 {
-	for (unsigned c = 0; c < q->n_cols; c++)
+	for (unsigned c = 0; c < q->n_events; c++)
 		if (q->cols[c].duty < 1)
 			return true;
 	return false;
 }
 
-/* --- columns --- */
-
-static char *arena_format(struct arena *a, const char *name, uint64_t period)
-{
-	size_t size = strlen(name) + 24;
-	char *s = arena_alloc(a, size);
-
-	snprintf(s, size, "%s:%" PRIu64, name, period);
-	return s;
-}
-
-static void add_col(struct query *q, event_id event)
-{
-	const struct event *e = &q->profile->events.v[event];
-	struct query_col *c;
-
-	for (unsigned i = 0; i < q->n_cols; i++)
-		if (q->cols[i].event == event)
-			return;
-	c = &q->cols[q->n_cols++];
-	*c = (struct query_col){
-		.event = event,
-		.name = profile_str(q->profile, e->name),
-		.period = e->period,
-		.freq_hz = e->freq_hz,
-		.duty = event_duty(e),
-		.is_time = event_is_time(q->profile, e),
-		.n_reached = e->n_reached,
-		.n_lost = profile_n_lost(q->profile, event),
-	};
-}
-
-static void name_cols(struct query *q)
-{
-	bool *again = xcalloc(q->n_cols, sizeof(*again));
-
-	for (unsigned i = 0; i < q->n_cols; i++)
-		for (unsigned k = 0; k < q->n_cols; k++)
-			if (i != k && strcmp(q->cols[i].name, q->cols[k].name) == 0)
-				again[i] = true;
-	for (unsigned i = 0; i < q->n_cols; i++)
-		if (again[i])
-			q->cols[i].name =
-				arena_format(&q->arena, q->cols[i].name, q->cols[i].period);
-	free(again);
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		struct query_col *c = &q->cols[i];
-		size_t n = strlen(c->name);
-		char *title;
-
-		c->title = c->name;
-		if (!c->is_time)
-			continue;
-		title = arena_alloc(&q->arena, n + sizeof("(us)"));
-		memcpy(title, c->name, n);
-		memcpy(title + n, "(us)", sizeof("(us)"));
-		c->title = title;
-	}
-}
-
-static int choose_cols(struct query *q, const struct select *s, struct err *err)
-{
-	const struct profile *p = q->profile;
-	opt_list names = {0};
-	event_ids events = {0};
-	char *text;
-	int rc = 0;
-
-	select_split_events(&s->events, &names, &text);
-	vec_each (name, &names) {
-		rc = select_find_events(p, *name, &events, err);
-		if (rc)
-			break;
-	}
-	q->cols = xcalloc(p->events.n + 1, sizeof(*q->cols));
-	if (!rc && !names.n)
-		for (event_id e = 0; e < p->events.n; e++)
-			add_col(q, e);
-	else
-		vec_each (e, &events)
-			add_col(q, *e);
-	vec_release(&names);
-	vec_release(&events);
-	free(text);
-	if (!rc)
-		name_cols(q);
-	return rc;
-}
-
-/* The column of time, which most people mean; else the first. */
-static unsigned time_column(const struct query *q)
-{
-	static const char *const events[] = {"cycles", "cpu_core/cycles/", "cpu-clock",
-					     "task-clock"};
-
-	for (size_t e = 0; e < n_elems(events); e++)
-		for (unsigned i = 0; i < q->n_cols; i++)
-			if (str_starts(profile_str(q->profile,
-						   q->profile->events.v[q->cols[i].event].name),
-				       events[e]))
-				return i;
-	return 0;
-}
-
-static int choose_sort(struct query *q, const struct select *s, struct err *err)
-{
-	const char *name = s->sort;
-	event_ids events = {0};
-	int rc;
-
-	if (!name) {
-		q->sort = s->events.n ? 0 : time_column(q);
-		return 0;
-	}
-	for (unsigned i = 0; i < q->n_cols; i++)
-		if (strcmp(q->cols[i].name, name) == 0) {
-			q->sort = i;
-			return 0;
-		}
-	rc = select_find_events(q->profile, name, &events, err);
-	if (!rc) {
-		rc = -ENOENT;
-		for (unsigned i = 0; i < q->n_cols && rc; i++)
-			if (q->cols[i].event == events.v[0]) {
-				q->sort = i;
-				rc = 0;
-			}
-		if (rc)
-			err_set(err, rc,
-				"cannot sort by '%s', which is not among the events chosen", name);
-	}
-	vec_release(&events);
-	return rc;
-}
-
-/* --- spots --- */
-
-/* Column of each event, or n_cols. */
+/* Column of the samples of each event, or n_cols. */
 static unsigned *cols_of_events(const struct query *q)
 {
 	unsigned *col_of = xcalloc(q->profile->events.n + 1, sizeof(*col_of));
 
 	for (size_t e = 0; e < q->profile->events.n; e++)
 		col_of[e] = q->n_cols;
-	for (unsigned c = 0; c < q->n_cols; c++)
+	for (unsigned c = 0; c < q->n_events; c++)
 		col_of[q->cols[c].event] = c;
 	return col_of;
 }
 
+/* --- spots --- */
+
 static void find_not_delivered(struct query *q, const uint64_t *n_idle_tasks)
 {
-	for (unsigned i = 0; i < q->n_cols; i++) {
+	for (unsigned i = 0; i < q->n_events; i++) {
 		struct query_col *c = &q->cols[i];
 
 		c->not_delivered =
 			event_not_delivered(&q->profile->events.v[c->event], n_idle_tasks[i]);
 	}
+}
+
+/* What V adds; its event has a column. */
+static const struct share_span *span_of(const struct query *q, const struct value *v)
+{
+	return &q->spans[q->row_of[v->event] * q->profile->vectors.n + v->vector];
 }
 
 /* Sums the values per place: q->counts, and what idle tasks have in fresh memory (NULL: nothing).
@@ -207,20 +77,23 @@ static uint64_t *sum_places(struct query *q)
 	vec_each (v, &p->values) {
 		bool is_idle = p->owners.v[v->owner].flags & OWNER_IDLE;
 		unsigned c = q->col_of[v->event];
-		size_t at;
+		const struct share_span *span;
+		uint64_t *sums;
 
 		if (c == q->n_cols || v->ctx == 0)
 			continue;
-		if (is_idle)
+		if (is_idle && value_is_samples(p, v))
 			n_idle_tasks[c] += v->count;
 		if (q->cols[c].is_time)
 			q->cols[c].n_intervals += v->sum;
 		if (q->wanted && !q->wanted[v->owner])
 			continue;
-		at = (size_t)p->ctxs.v[v->ctx].place * q->n_cols + c;
 		if (is_idle && !idle)
 			idle = xcalloc(n_counts, sizeof(*idle));
-		(is_idle ? idle : q->counts)[at] += v->count;
+		sums = (is_idle ? idle : q->counts) + (size_t)p->ctxs.v[v->ctx].place * q->n_cols;
+		span = span_of(q, v);
+		for (uint32_t i = span->first; i < span->first + span->n; i++)
+			sums[q->shares.v[i].col] += share_amount(&q->shares.v[i], v);
 	}
 	find_not_delivered(q, n_idle_tasks);
 	free(n_idle_tasks);
@@ -331,9 +204,7 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 	int rc;
 
 	*q = (struct query){.profile = p, .resolver = r};
-	rc = choose_cols(q, s, err);
-	if (!rc)
-		rc = choose_sort(q, s, err);
+	rc = query_bind(q, s, err);
 	if (!rc)
 		rc = select_owners(p, s, &q->wanted, err);
 	if (rc) {
@@ -352,6 +223,11 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 void query_release(struct query *q)
 {
 	free(q->cols);
+	vec_release(&q->shown);
+	pm_columns_release(&q->columns);
+	vec_release(&q->shares);
+	free(q->spans);
+	free(q->row_of);
 	free(q->counts);
 	free(q->spots);
 	free(q->first);
@@ -363,15 +239,33 @@ void query_release(struct query *q)
 	*q = (struct query){0};
 }
 
-bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col)
+/* Whether V's event is chosen, its owner wanted, and it is not idle time. */
+static bool wants_value(const struct query *q, const struct value *v)
 {
 	const struct profile *p = q->profile;
 
-	*ret_col = q->col_of[v->event];
-	if (*ret_col == q->n_cols || v->ctx == 0 || (q->wanted && !q->wanted[v->owner]))
+	if (q->col_of[v->event] == q->n_cols || v->ctx == 0 || (q->wanted && !q->wanted[v->owner]))
 		return false;
 	return !q->idling || !(p->owners.v[v->owner].flags & OWNER_IDLE) ||
 	       !q->idling[p->ctxs.v[v->ctx].place];
+}
+
+bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col)
+{
+	*ret_col = q->col_of[v->event];
+	return wants_value(q, v) && value_is_samples(q->profile, v);
+}
+
+const struct share *query_shares(const struct query *q, const struct value *v, unsigned *ret_n)
+{
+	const struct share_span *span;
+
+	*ret_n = 0;
+	if (!wants_value(q, v))
+		return NULL;
+	span = span_of(q, v);
+	*ret_n = span->n;
+	return q->shares.v + span->first;
 }
 
 /* Whether another image with samples has IM's path. */

@@ -6,12 +6,16 @@
 
 #include "base/arena.h"
 #include "model/profile.h"
-#include "query/select.h"
+#include "query/estimates.h"
 #include "resolve/resolver.h"
 
-/* A column: one event.  Counts everywhere are samples as stored; see query_scaled. */
+/* A column: samples of one event, or what is summed over them for sample sets.  Counts everywhere
+ * are samples as stored; see query_scaled.  Of a sum only `event`, its period and duty, and
+ * n_samples, which is all of it, mean anything. */
 struct query_col {
+	enum query_sum sum;
 	event_id event;
+	bool hidden;	  /* not shown: a sum, or an event of which only sample sets are */
 	const char *name; /* the event's, with ":PERIOD" where two columns would have one name */
 	uint64_t period, freq_hz;
 	const char
@@ -35,17 +39,39 @@ struct spot {
 	place_id place;
 };
 
+/* What a value adds to a column. */
+enum share_of { SHARE_COUNT, SHARE_SUM, SHARE_SQUARES };
+
+struct share {
+	uint32_t col;
+	enum share_of of;
+};
+
+struct share_span {
+	uint32_t first, n;
+};
+
 struct query {
 	const struct profile *profile;
 	struct resolver *resolver;
 	struct query_col *cols;
 	unsigned n_cols;
-	unsigned sort;	    /* the column rows are sorted by */
-	uint64_t *counts;   /* n_cols for each place */
-	struct spot *spots; /* with samples, by image, then address */
+	unsigned n_events;	/* the first of them are events */
+	estimates shown;	/* what people see, made of columns; in order */
+	unsigned sort;		/* the column rows are sorted by */
+	unsigned sort_shown;	/* of which estimate; a ratio's rows are sorted by the ratio */
+	bool has_sets;		/* not all that is shown is events */
+	bool errors;		/* standard errors are wanted */
+	pm_columns columns; /* as asked for */
+	/* What a value adds to which columns follows from its event and vector alone. */
+	VEC(struct share) shares;
+	struct share_span *spans; /* one per vector in each row */
+	uint32_t *row_of;	  /* by event; NO_COL: in no column */
+	uint64_t *counts;	  /* n_cols for each place */
+	struct spot *spots;	  /* with samples, by image, then address */
 	size_t n_spots;
 	bool *wanted;		  /* by owner; NULL: all */
-	unsigned *col_of;	  /* by event: its column, or n_cols */
+	unsigned *col_of;	  /* by event: the column of its samples, or n_cols */
 	bool *idling;		  /* by place: idle tasks idle there; NULL: nowhere */
 	size_t *first;		  /* image I's spots are [first[I], first[I + 1]) */
 	const char **image_names; /* by image, NULL until asked for */
@@ -68,9 +94,32 @@ static inline const uint64_t *query_counts(const struct query *q, const struct s
 	return q->counts + (size_t)s->place * q->n_cols;
 }
 
-/* Whether V's samples are in Q's counts (its event chosen, its owner wanted, not idle), and in
- * which column: for who goes over the values again by owner or calling context. */
+/* Whether V counts samples that are in Q's counts (its event chosen, its owner wanted, not idle),
+ * and in which column of events. */
 bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col);
+
+/* What V adds to which columns, *RET_N of them: for who goes over the values again by owner or
+ * calling context. */
+const struct share *query_shares(const struct query *q, const struct value *v, unsigned *ret_n);
+
+static inline uint64_t share_amount(const struct share *s, const struct value *v)
+{
+	if (s->of == SHARE_COUNT)
+		return v->count;
+	if (s->of == SHARE_SUM || !v->count)
+		return v->sum;
+	return (uint64_t)((double)v->sum * (double)v->sum / (double)v->count);
+}
+
+/* Adds what V adds to SUMS, one number per column of Q. */
+static inline void query_add_value(const struct query *q, const struct value *v, uint64_t *sums)
+{
+	unsigned n;
+	const struct share *s = query_shares(q, v, &n);
+
+	for (const struct share *end = s + n; s < end; s++)
+		sums[s->col] += share_amount(s, v);
+}
 
 /* What a table shows of N: the samples there would have been had the event counted all the time,
  * N / duty; of an event that counts time, microseconds. */

@@ -7,10 +7,12 @@
 #include "query/rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "query/columns.h"
 
 /* --- what rows are --- */
 
@@ -268,6 +270,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	const struct row *x = a, *y = b;
 	int d = 0;
 
+	if (o->rows->by_key && x->key != y->key)
+		return x->key > y->key ? -1 : 1;
 	if (o->rows->by_inclusive)
 		d = compare_counts(o->q, x->inclusive, y->inclusive);
 	d = d ? d : compare_counts(o->q, x->counts, y->counts);
@@ -275,6 +279,37 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		d = compare_counts(o->q, x->inclusive, y->inclusive);
 	d = d ? d : compare_owners(o->q->profile, &o->rows->by, x, y);
 	return d ? d : compare_code(o->q->profile, x, y);
+}
+
+void rows_settle(const struct query *q, const struct columns *c, struct rows *r)
+{
+	double *numbers[2];
+	size_t n = 0;
+
+	if (!q->has_sets)
+		return;
+	for (unsigned k = 0; k < 2; k++)
+		numbers[k] = xcalloc(c->cols.n + 1, sizeof(double));
+	r->by_key = q->shown.v[q->sort_shown].kind == ESTIMATE_RATIO;
+	for (size_t i = 0; i < r->rows.n; i++) {
+		struct row *row = &r->rows.v[i];
+		const double *by = numbers[r->by_inclusive];
+
+		for (unsigned k = 0; k < q->n_cols; k++) {
+			numbers[0][k] = (double)row->counts[k];
+			numbers[1][k] = row->inclusive ? (double)row->inclusive[k] : 0;
+		}
+		cols_evaluate(c, numbers[0]);
+		cols_evaluate(c, numbers[1]);
+		if (cols_is_empty(c, numbers[0]) &&
+		    (!row->inclusive || cols_is_empty(c, numbers[1])))
+			continue;
+		row->key = isnan(by[c->sort]) ? -INFINITY : by[c->sort];
+		r->rows.v[n++] = *row;
+	}
+	r->rows.n = n;
+	free(numbers[0]);
+	free(numbers[1]);
 }
 
 void rows_sort(const struct query *q, struct rows *r)

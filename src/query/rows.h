@@ -33,6 +33,7 @@ struct row {
 	owner_id owner;		   /* one of those summed here: they have the same row keys */
 	const uint64_t *counts;	   /* one per column, stored samples; lives as long as the query */
 	const uint64_t *inclusive; /* those below it in call paths added; NULL: not wanted */
+	double key;		   /* see rows_settle */
 };
 
 struct rows {
@@ -40,6 +41,7 @@ struct rows {
 	/* For rows_sort: */
 	struct row_by by;  /* no keys: of image or procedure */
 	bool by_inclusive; /* every row has inclusive counts, and they come first */
+	bool by_key;	   /* keys come before all counts */
 	uint64_t total;	   /* of the sort column over all rows, those rows_keep dropped included */
 };
 
@@ -68,8 +70,13 @@ uint64_t *rows_new_counts(struct query *q);
 /* Sets the total of rows whose counts are complete. */
 void rows_find_total(const struct query *q, struct rows *r);
 
-/* Sorts by falling count of the query's sort column, or inclusive count, then of the others, then
- * by what the rows are: owners, image path and address. */
+/* Leaves the rows that have something in a column that is shown (C is of the query), and where rows
+ * are sorted by a ratio gives each its own as key; one that is unknown is the smallest. */
+struct columns;
+void rows_settle(const struct query *q, const struct columns *c, struct rows *r);
+
+/* Sorts by falling key, count of the query's sort column, or inclusive count, then of the others,
+ * then by what the rows are: owners, image path and address. */
 void rows_sort(const struct query *q, struct rows *r);
 
 /* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total; 100 keeps

@@ -17,6 +17,7 @@ void select_release(struct select *s)
 	for (enum owner_key k = 0; k < N_OWNER_KEYS; k++)
 		vec_release(&s->owners[k]);
 	vec_release(&s->events);
+	vec_release(&s->columns);
 	vec_release(&s->paths);
 }
 

@@ -18,6 +18,9 @@ struct select {
 	opt_list owners[N_OWNER_KEYS]; /* whose; see owners_select; none: all */
 	opt_list events;	       /* names, several joined by '+'; none: all */
 	opt_list paths;		       /* files or directories to look for images in */
+	opt_list columns;	       /* of sample sets (profileme.h); none: the events */
+	const char *sort_set;	       /* the one of them rows are sorted by, which is shown first */
+	bool errors;		       /* standard errors of all numbers */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
 	bool traces;	 /* time lines of threads too, sorted by time */

@@ -181,34 +181,35 @@ static uint32_t find_state(struct builder *b, ctx_id ctx, node_id start, bool ke
 	return state;
 }
 
-static bool wants_value(const struct builder *b, const struct value *v, unsigned *ret_col)
+static bool wants_value(const struct builder *b, const struct value *v)
 {
-	return query_counts_value(b->t->q, v, ret_col) &&
-	       image_ids_want(b->o->images, profile_leaf(b->p, v->ctx)->image);
+	unsigned n;
+
+	query_shares(b->t->q, v, &n);
+	return n && image_ids_want(b->o->images, profile_leaf(b->p, v->ctx)->image);
 }
 
 static void add_value(struct builder *b, const struct value *v, node_id start, bool keep_touched)
 {
 	struct tree *t = b->t;
 	uint32_t state;
-	unsigned c;
 
-	if (!wants_value(b, v, &c))
+	if (!wants_value(b, v))
 		return;
 	state = find_state(b, v->ctx, start, keep_touched);
 	if (state & HAS(SCOPES_IGNORE)) {
-		t->n_ignored[c] += v->count;
+		query_add_value(t->q, v, t->n_ignored);
 		return;
 	}
 	if (b->o->scopes.focus && !(state & HAS(SCOPES_FOCUS))) {
-		t->n_not_focus[c] += v->count;
+		query_add_value(t->q, v, t->n_not_focus);
 		return;
 	}
 	if (state & HAS(SCOPES_GUESSED))
-		t->n_guessed[c] += v->count;
+		query_add_value(t->q, v, t->n_guessed);
 	if (state & HAS(SCOPES_MARKED))
-		t->n_truncated[c] += v->count;
-	b->exclusive.v[(size_t)(state & NODE_MASK) * t->q->n_cols + c] += v->count;
+		query_add_value(t->q, v, t->n_truncated);
+	query_add_value(t->q, v, b->exclusive.v + (size_t)(state & NODE_MASK) * t->q->n_cols);
 }
 
 /* The node at the top that OWNER's samples are below. */
@@ -358,10 +359,9 @@ static bool *find_used(struct builder *b)
 	const struct profile *p = b->p;
 	bool *used = xcalloc(p->places.n + 1, sizeof(*used));
 	bool *seen = xcalloc(p->ctxs.n + 1, sizeof(*seen));
-	unsigned c;
 
 	vec_each (v, &p->values) {
-		if (!wants_value(b, v, &c))
+		if (!wants_value(b, v))
 			continue;
 		for (ctx_id x = v->ctx; x && !seen[x]; x = p->ctxs.v[x].parent) {
 			seen[x] = true;

@@ -25,8 +25,20 @@ uint8_t amounts_decimals(const struct amounts *a);
 struct emit_col amount_col(const struct column *c, const struct amounts *a, const char *key,
 			   const char *title, const char *group, unsigned in);
 
-/* N of C. */
-struct emit_cell amount_cell(const struct emit *e, const struct column *c, double n);
+/* The number of column I in a row, with what it is worth: "?" where it is unknown, ">" before one
+ * that is at least so, "~" before such a ratio. */
+struct emit_cell amount_cell(const struct emit *e, const struct columns *c, unsigned i,
+			     const double *values);
+
+/* What stands behind a number: its standard error and how many samples it may have besides, as far
+ * as C has any. amounts_more_cols makes that many columns (0 to MOST_MORE_COLS) for column I; OF is
+ * "" or "_inclusive", behind their names; texts live in ARENA.  amounts_more_cells fills as many
+ * cells; OUTSIDE leaves them empty. */
+#define MOST_MORE_COLS 4
+unsigned amounts_more_cols(const struct columns *c, unsigned i, const struct amounts *a,
+			   const char *of, struct arena *arena, struct emit_col *ret);
+unsigned amounts_more_cells(const struct emit *e, const struct columns *c, unsigned i,
+			    const double *values, bool outside, struct emit_cell *ret);
 
 /* N in percent of WHOLE. */
 struct emit_cell percent_cell(double n, double whole);

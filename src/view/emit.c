@@ -191,7 +191,7 @@ static void json_row(struct emit *e, const struct emit_cell *cells)
 
 /* --- tables --- */
 
-/* Room for any number a cell can hold: %.2f of the largest double has 309 digits. */
+/* Room for any number a cell can hold: %.2f of the largest double has 309 digits; and a mark. */
 #define NUMBER_MAX 340
 
 /* "%.2f%%" without printf's exact arithmetic, which took a tenth of a large table's time. */
@@ -207,8 +207,7 @@ static void percent_text(double pct, char ret[NUMBER_MAX])
 	}
 }
 
-static void number_text(const struct emit_col *c, const struct emit_cell *cell,
-			char ret[NUMBER_MAX])
+static void plain_text(const struct emit_col *c, const struct emit_cell *cell, char ret[NUMBER_MAX])
 {
 	switch (c->type) {
 	case EMIT_STR:
@@ -232,14 +231,25 @@ static void number_text(const struct emit_col *c, const struct emit_cell *cell,
 	}
 }
 
+static void number_text(const struct emit_col *c, const struct emit_cell *cell,
+			char ret[NUMBER_MAX + 1])
+{
+	*ret = cell->mark;
+	ret += cell->mark != 0;
+	if (cell->none)
+		*ret = '\0';
+	else
+		plain_text(c, cell, ret);
+}
+
 static size_t cell_width(const struct emit_col *c, const struct emit_cell *cell)
 {
-	char number[NUMBER_MAX];
+	char number[NUMBER_MAX + 1];
 
-	if (cell->none)
+	if (cell->none && !cell->mark)
 		return 0;
 	if (c->type == EMIT_STR)
-		return cell->s ? text_width(cell->s) : 0;
+		return cell->none ? 0 : cell->s ? text_width(cell->s) : 0;
 	number_text(c, cell, number);
 	return strlen(number);
 }
@@ -339,7 +349,7 @@ static void table_line(struct emit *e, const size_t *widths, const struct emit_c
 	for (unsigned i = 0; i < e->n_cols; i++) {
 		const struct emit_col *c = &e->cols[i];
 		const char *colour = NULL;
-		char number[NUMBER_MAX];
+		char number[NUMBER_MAX + 1];
 		size_t used;
 
 		if (!is_in(c, EMIT_IN_TABLE))
@@ -349,12 +359,12 @@ static void table_line(struct emit *e, const size_t *widths, const struct emit_c
 		str_reset(&text);
 		if (!cells) {
 			str_add(&text, title(c));
-		} else if (!cells[i].none && c->type == EMIT_STR) {
-			text_show(&text, cells[i].s ? cells[i].s : "");
-		} else if (!cells[i].none) {
+		} else if (c->type == EMIT_STR) {
+			text_show(&text, cells[i].none || !cells[i].s ? "" : cells[i].s);
+		} else if (!cells[i].none || cells[i].mark) {
 			number_text(c, &cells[i], number);
 			str_add(&text, number);
-			if (e->colour && c->hot)
+			if (e->colour && c->hot && !cells[i].none)
 				colour = percent_colour(cells[i].d);
 		}
 		if (!text.n) {

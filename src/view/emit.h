@@ -57,6 +57,7 @@ struct emit_cell {
 		double d;
 	};
 	bool none; /* nothing known: blank, null, empty */
+	char mark; /* in tables: stands before the number, or in its place when there is none */
 };
 
 struct emit {

@@ -2,6 +2,7 @@
 /* See header.h. */
 #include "view/header.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static void emit_events(struct emit *e, const struct query *q)
 	};
 
 	emit_table(e, "events", cols, n_elems(cols));
-	for (unsigned i = 0; i < q->n_cols; i++) {
+	for (unsigned i = 0; i < q->n_events; i++) {
 		const struct query_col *c = &q->cols[i];
 
 		emit_row(e, (struct emit_cell[]){
@@ -197,6 +198,185 @@ static void emit_events(struct emit *e, const struct query *q)
 	emit_table_end(e);
 }
 
+/* What is to be said of one side of a sample set's column. */
+struct set_facts {
+	const char *name, *event;
+	uint64_t population, hits, open, unmeasured, killed;
+	bool never;
+};
+
+static uint64_t all_of(const struct query *q, uint32_t col)
+{
+	return col == NO_COL ? 0 : q->cols[col].n_samples;
+}
+
+static struct set_facts facts_of(const struct query *q, const char *name,
+				 const struct estimate_part *p)
+{
+	struct set_facts f = {
+		.name = name,
+		.event = q->cols[p->event].name,
+		.population = q->cols[p->event].n_samples,
+		.hits = all_of(q, p->hits),
+		.open = all_of(q, p->open),
+		.killed = all_of(q, p->killed),
+		.never = p->never,
+	};
+
+	if (p->total != NO_COL)
+		f.unmeasured = f.hits - all_of(q, p->measured);
+	return f;
+}
+
+static void json_set(struct json *j, const struct set_facts *f)
+{
+	const struct {
+		const char *key;
+		uint64_t n;
+	} counts[] = {{"samples", f->population},
+		      {"in", f->hits},
+		      {"unknown", f->open},
+		      {"not_measured", f->unmeasured},
+		      {"killed_early", f->killed}};
+
+	json_begin(j, '{');
+	json_key(j, "set");
+	json_str(j, f->name);
+	json_key(j, "event");
+	json_str(j, f->event);
+	for (size_t i = 0; i < n_elems(counts); i++) {
+		json_key(j, counts[i].key);
+		json_u64(j, counts[i].n);
+	}
+	json_end(j, '}');
+}
+
+/* The line about F where its numbers do not mean all that they seem to; false: there is none. */
+static bool describe_open(struct str *s, const struct set_facts *f)
+{
+	if (!f->never && !f->open && !f->unmeasured)
+		return false;
+	if (f->never || f->open) {
+		if (f->never)
+			str_add(s, "none");
+		else
+			str_addf(s, "%" PRIu64, f->open);
+		str_addf(s, " of %" PRIu64 " samples of ", f->population);
+		text_show(s, f->event);
+		str_add(s, f->never ? " tells " : " may be in ");
+		text_show(s, f->name);
+	}
+	if (f->unmeasured) {
+		str_addf(s, "%s%" PRIu64 " samples ", s->n ? "; " : "", f->unmeasured);
+		str_add(s, f->open || f->never ? "in it" : "of ");
+		if (!f->open && !f->never)
+			text_show(s, f->event);
+		str_addf(s, " lack the counter");
+		if (!f->open && !f->never) {
+			str_add(s, " of ");
+			text_show(s, f->name);
+		}
+	}
+	return true;
+}
+
+typedef VEC(struct set_facts) set_list;
+
+/* Both sides of all columns of sample sets, each once. */
+static set_list list_sets(const struct query *q, struct arena *arena)
+{
+	set_list sets = {0};
+
+	vec_each (x, &q->shown) {
+		const struct estimate_part *parts[] = {&x->part, &x->per};
+		const char *slash = strstr(x->name, "::");
+
+		for (unsigned i = 0; i < (x->kind == ESTIMATE_RATIO ? 2u : 1u); i++) {
+			const char *name =
+				i	? slash + 2
+				: slash ? arena_strndup(arena, x->name, (size_t)(slash - x->name))
+					: x->name;
+			bool again = x->kind == ESTIMATE_EVENT;
+
+			vec_each (have, &sets)
+				again |= strcmp(have->name, name) == 0 &&
+					 strcmp(have->event, q->cols[parts[i]->event].name) == 0;
+			if (!again)
+				vec_push(&sets, facts_of(q, name, parts[i]));
+		}
+	}
+	return sets;
+}
+
+/* "9 of 375 samples of pm were killed early and are not in retired, nyp". */
+static void emit_killed(struct emit *e, const set_list *sets)
+{
+	struct str s = {0};
+
+	vec_each (f, sets) {
+		bool told = !f->killed;
+
+		for (const struct set_facts *g = sets->v; g < f && !told; g++)
+			told = g->killed && strcmp(g->event, f->event) == 0;
+		if (told)
+			continue;
+		str_addf(&s, "%" PRIu64 " of %" PRIu64 " samples of ", f->killed, f->population);
+		text_show(&s, f->event);
+		str_add(&s, " were killed early, and what is said of them is not reliable: they "
+			    "are left out of ");
+		for (const struct set_facts *g = f; g < sets->v + sets->n; g++) {
+			if (!g->killed || strcmp(g->event, f->event) != 0)
+				continue;
+			str_add(&s, g > f ? ", " : "");
+			text_show(&s, g->name);
+		}
+		emit_text(e, "%s\n", s.v);
+		str_reset(&s);
+	}
+	str_release(&s);
+}
+
+/* The columns of sample sets: of how many samples it is not known whether they count. */
+static void emit_sets(struct emit *e, const struct query *q, bool quiet)
+{
+	struct json *j = emit_json(e);
+	struct arena arena = {0};
+	set_list sets = {0};
+	bool open = false;
+
+	if (!q->has_sets)
+		return;
+	sets = list_sets(q, &arena);
+	if (j) {
+		json_key(j, "sets");
+		json_begin(j, '[');
+		vec_each (f, &sets)
+			json_set(j, f);
+		json_end(j, ']');
+	}
+	for (struct set_facts *f = sets.v; !quiet && f < sets.v + sets.n; f++) {
+		struct str s = {0};
+
+		if (describe_open(&s, f)) {
+			emit_text(e, "%s\n", s.v);
+			open = true;
+		}
+		str_release(&s);
+	}
+	if (!quiet)
+		emit_killed(e, &sets);
+	if (open)
+		emit_text(e, "? is unknown, >N at least N, ~N about N\n");
+	vec_each (x, &q->shown)
+		if (x->kind == ESTIMATE_RATIO && x->part.event != x->per.event && !quiet) {
+			emit_text(e, "ratios between events are of estimates, samples x period / "
+				     "duty; only the address joins them\n");
+			break;
+		}
+	vec_release(&sets);
+	arena_release(&arena);
+}
+
 void header_emit(struct emit *e, const struct query *q, bool quiet)
 {
 	struct json *j = emit_json(e);
@@ -208,6 +388,7 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 	if (j || !quiet)
 		emit_events(e, q);
 	emit_losses(e, q, quiet);
+	emit_sets(e, q, quiet);
 	if (!quiet && query_is_scaled(q))
 		emit_text(e, "counts are scaled up by 1/duty: events took turns on the counters\n");
 	if (!quiet)
@@ -255,20 +436,4 @@ void notes_emit(struct emit *e, struct query *q, const image_ids *images)
 	if (j)
 		json_end(j, ']');
 	str_release(&partial);
-}
-
-void count_cols(const struct query *q, struct emit_col *cols, unsigned *order)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < q->n_cols; i++) {
-		/* The sort column, then the others as they are. */
-		unsigned c = i == 0 ? q->sort : i <= q->sort ? i - 1 : i;
-
-		order[n] = c;
-		cols[n++] = (struct emit_col){.key = q->cols[c].name,
-					      .title = q->cols[c].title,
-					      .type = EMIT_U64,
-					      .group = "counts"};
-	}
 }

@@ -7,7 +7,8 @@
 #include "view/emit.h"
 
 /* Emits the recording, the events (period, samples, lost, not delivered, idle, user and kernel
- * shares, duty) and the losses by name.  QUIET leaves out what is for people; JSON has it always.
+ * shares, duty), the losses by name, and of how many samples it is unknown whether they are in
+ * a sample set.  QUIET leaves out what is for people; JSON has it always.
  */
 void header_emit(struct emit *e, const struct query *q, bool quiet);
 
@@ -20,9 +21,5 @@ void header_json_recording(struct json *j, const struct profile *p);
 
 /* Emits the resolver's notes on IMAGES, each once: below the table, or as "notes" in JSON. */
 void notes_emit(struct emit *e, struct query *q, const image_ids *images);
-
-/* The JSON keys of the events' counts: fills COLS[0 .. q->n_cols) with columns of the group
- * "counts", the sort column first, and says in ORDER which query column each is. */
-void count_cols(const struct query *q, struct emit_col *cols, unsigned *order);
 
 #endif

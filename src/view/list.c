@@ -6,6 +6,7 @@
 #include "view/list.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static void make_cols(struct list *v, enum list_mode mode)
 		amounts_note(amounts, columns, line->counts);
 	v->order = xcalloc(columns->cols.n + 1, sizeof(*v->order));
 	v->n_shown = cols_order(columns, v->order);
-	v->cols = xcalloc(2 * v->n_shown + n_elems(last), sizeof(*v->cols));
+	v->cols = xcalloc((2 + MOST_MORE_COLS) * v->n_shown + n_elems(last), sizeof(*v->cols));
 	for (unsigned i = 0; i < v->n_shown; i++) {
 		const struct column *c = &columns->cols.v[v->order[i]];
 
@@ -68,6 +69,8 @@ static void make_cols(struct list *v, enum list_mode mode)
 		v->cols[v->n_cols++] = (struct emit_col){
 			"percent", "%", EMIT_PERCENT,
 			.in = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE, .hot = true};
+		v->n_cols += amounts_more_cols(columns, v->order[i], &amounts[v->order[i]], "",
+					       &v->arena, v->cols + v->n_cols);
 	}
 	memcpy(v->cols + v->n_cols, last, sizeof(last));
 	v->n_cols += n_elems(last);
@@ -84,10 +87,11 @@ static struct emit_cell *count_cells(struct list *v, const double *counts)
 		unsigned c = v->order[i];
 		double n = counts ? counts[c] : 0;
 
-		*cell = amount_cell(v->e, &v->columns->cols.v[c], n);
-		cell++->none |= !counts;
+		*cell++ = counts ? amount_cell(v->e, v->columns, c, counts)
+				 : (struct emit_cell){.none = true};
 		*cell = percent_cell(n, v->l->total[c]);
-		cell++->none = n == 0;
+		cell++->none = n == 0 || isnan(n);
+		cell += amounts_more_cells(v->e, v->columns, c, counts, !counts, cell);
 	}
 	for (struct emit_cell *blank = cell; blank < v->cells + v->n_cols; blank++)
 		*blank = (struct emit_cell){.none = true};
@@ -237,6 +241,7 @@ static void emit_strays(struct list *v, enum list_mode mode)
 	vec_each (in, &v->l->insns)
 		for (unsigned c = 0; c < v->l->n_cols; c++)
 			sum[c] += in->line == LINE_NONE ? in->counts[c] : 0;
+	cols_evaluate(v->columns, sum);
 	count_cells(v, sum);
 	emit_row(v->e, v->cells);
 	free(sum);

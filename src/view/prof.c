@@ -264,6 +264,7 @@ static void find_totals(struct prof *p, const struct rows *rows)
 		vec_each (r, &rows->rows)
 			p->sheet.totals[c] += (double)r->counts[c];
 	}
+	cols_evaluate(&p->columns, p->sheet.totals);
 }
 
 int prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts, size_t *ret_n,
@@ -282,6 +283,7 @@ int prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts, siz
 		rows_by_image(q, opts->images, &rows);
 	rc = prof_init(&p, q, opts, &rows, err);
 	if (!rc) {
+		rows_settle(q, &p.columns, &rows);
 		*ret_n = rows.rows.n;
 		rows_sort(q, &rows);
 		find_totals(&p, &rows);
@@ -308,7 +310,7 @@ static void json_counts(struct json *j, const struct query *q, const char *key,
 {
 	json_key(j, key);
 	json_begin(j, '{');
-	for (unsigned c = 0; c < q->n_cols; c++) {
+	for (unsigned c = 0; c < q->n_events; c++) {
 		json_key(j, q->cols[c].name);
 		json_u64(j, counts[c]);
 	}
@@ -319,7 +321,8 @@ static void json_counts(struct json *j, const struct query *q, const char *key,
 static void emit_whose(struct emit *e, struct query *q, const char *kind,
 		       const struct neighbours *n, bool quiet)
 {
-	const struct query_col *c = &q->cols[q->sort];
+	const uint32_t col = q->shown.n ? q->shown.v[q->sort_shown].part.event : 0;
+	const struct query_col *c = &q->cols[col];
 	const bool has_image =
 		n->image != ROW_NO_IMAGE && q->profile->images.v[n->image].kind != IMAGE_MARK;
 	const char *image = has_image ? query_image_name(q, n->image) : NULL;
@@ -335,10 +338,9 @@ static void emit_whose(struct emit *e, struct query *q, const char *kind,
 		emit_text(e,
 			  "%s of %s: %" PRIu64
 			  " samples of %s in or below it, %.2f%% of all; %" PRIu64 " its own\n\n",
-			  kind, str_get(&name), query_scaled(c, n->inclusive[q->sort]), c->name,
-			  c->n_samples ? 100 * (double)n->inclusive[q->sort] / (double)c->n_samples
-				       : 0,
-			  query_scaled(c, n->exclusive[q->sort]));
+			  kind, str_get(&name), query_scaled(c, n->inclusive[col]), c->name,
+			  c->n_samples ? 100 * (double)n->inclusive[col] / (double)c->n_samples : 0,
+			  query_scaled(c, n->exclusive[col]));
 	str_release(&name);
 	if (!j)
 		return;
@@ -365,6 +367,9 @@ void prof_emit_neighbours(struct emit *e, struct query *q, enum neighbour_kind k
 	prof_init(&p, q, &o, &n->rows, NULL);
 	for (unsigned c = 0; c < q->n_cols; c++)
 		p.sheet.totals[c] = (double)n->inclusive[c];
+	cols_evaluate(&p.columns, p.sheet.totals);
+	rows_settle(q, &p.columns, &n->rows);
+	rows_sort(q, &n->rows);
 	rows_keep(q, &n->rows, opts->keep_pct);
 	emit_begin(e);
 	header_emit(e, q, opts->no_header);

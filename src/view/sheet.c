@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_AMOUNT_COLS 6
+#define N_AMOUNT_COLS (6 + 2 * MOST_MORE_COLS)
 
 void sheet_add_col(struct sheet *s, struct emit_col col)
 {
@@ -23,9 +23,14 @@ static const char *inclusive_name(struct sheet *s, const char *event)
 	return text;
 }
 
-static void add_cols_of(struct sheet *s, const struct column *c, const struct amounts *a,
-			bool is_first)
+static void add_more(struct sheet *s, unsigned k, const struct amounts *a, const char *of)
 {
+	s->n_cols += amounts_more_cols(s->columns, k, a, of, &s->arena, s->cols + s->n_cols);
+}
+
+static void add_cols_of(struct sheet *s, unsigned k, const struct amounts *a, bool is_first)
+{
+	const struct column *c = &s->columns->cols.v[k];
 	const unsigned pct = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
 	sheet_add_col(s, amount_col(c, a, c->name, c->title, "counts", 0));
@@ -33,6 +38,7 @@ static void add_cols_of(struct sheet *s, const struct column *c, const struct am
 	if (is_first)
 		sheet_add_col(s, (struct emit_col){"cum_percent", "cum%", EMIT_PERCENT,
 						   .in = s->by_inclusive ? EMIT_IN_NONE : pct});
+	add_more(s, k, a, "");
 	if (!s->inclusive)
 		return;
 	sheet_add_col(s, amount_col(c, a, c->name, NULL, "inclusive", EMIT_IN_JSON));
@@ -40,6 +46,7 @@ static void add_cols_of(struct sheet *s, const struct column *c, const struct am
 				    EMIT_IN_TABLE | EMIT_IN_CSV));
 	sheet_add_col(s, (struct emit_col){"inclusive_percent", "incl%", EMIT_PERCENT, .in = pct,
 					   .hot = true});
+	add_more(s, k, a, "_inclusive");
 }
 
 void sheet_init(struct sheet *s, const struct columns *c, const struct amounts *amounts,
@@ -57,7 +64,7 @@ void sheet_init(struct sheet *s, const struct columns *c, const struct amounts *
 	for (unsigned i = 0; i < s->n_shown; i++) {
 		unsigned k = s->order[i];
 
-		add_cols_of(s, &c->cols.v[k], amounts ? &amounts[k] : NULL, i == 0);
+		add_cols_of(s, k, amounts ? &amounts[k] : NULL, i == 0);
 	}
 	s->cells = xcalloc(N_AMOUNT_COLS * n + n_more + 1, sizeof(*s->cells));
 }
@@ -83,25 +90,28 @@ static struct emit_cell share(double n, double whole, bool outside)
 struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const double *exclusive,
 			      const double *inclusive, bool outside)
 {
+	const struct columns *c = s->columns;
 	struct emit_cell *cell = s->cells;
 
 	if (s->n_shown && !outside)
-		s->so_far += exclusive[s->columns->sort];
+		s->so_far += exclusive[c->sort];
 	for (unsigned i = 0; i < s->n_shown; i++) {
 		unsigned k = s->order[i];
-		const struct column *c = &s->columns->cols.v[k];
 
-		*cell++ = amount_cell(e, c, exclusive[k]);
-		*cell++ = share(exclusive[k], s->totals[k], outside);
+		*cell++ = amount_cell(e, c, k, exclusive);
+		*cell = share(exclusive[k], s->totals[k], outside || cell[-1].none);
+		cell++;
 		if (i == 0)
 			*cell++ = share(s->so_far, s->totals[k], outside);
+		cell += amounts_more_cells(e, c, k, exclusive, outside, cell);
 		if (!s->inclusive)
 			continue;
-		*cell = amount_cell(e, c, inclusive ? inclusive[k] : 0);
+		*cell = inclusive ? amount_cell(e, c, k, inclusive) : (struct emit_cell){.u = 0};
 		cell->none |= outside;
 		cell[1] = cell[0];
 		cell += 2;
 		*cell++ = share(inclusive ? inclusive[k] : 0, s->totals[k], outside);
+		cell += amounts_more_cells(e, c, k, inclusive, outside || !inclusive, cell);
 	}
 	return cell;
 }

@@ -8,21 +8,31 @@
 #include <string.h>
 
 #include "query/code.h"
+#include "view/amounts.h"
 #include "view/header.h"
 
 struct top {
 	struct emit *e;
 	struct query *q;
 	struct code **codes; /* by image, opened when first needed */
-	unsigned *order;
+	struct columns columns;
+	double *numbers, *totals; /* by column: of a row, of all rows */
+	unsigned *order, n_shown;
 	struct emit_col *cols;
 	unsigned n_cols;
 	struct emit_cell *cells;
 	struct arena arena; /* texts of rows */
-	uint64_t total, so_far;
+	double so_far;
 };
 
-static void make_cols(struct top *t)
+static void find_numbers(struct top *t, const struct row *r)
+{
+	for (unsigned c = 0; c < t->q->n_cols; c++)
+		t->numbers[c] = (double)r->counts[c];
+	cols_evaluate(&t->columns, t->numbers);
+}
+
+static void make_cols(struct top *t, const struct rows *rows)
 {
 	const unsigned not_table = EMIT_IN_JSON | EMIT_IN_CSV;
 	const struct emit_col places[] = {
@@ -38,20 +48,33 @@ static void make_cols(struct top *t)
 		{"line", NULL, EMIT_U64, .in = not_table},
 		{"source", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .cut = TEXT_PATH},
 	};
-	struct emit_col *counts = xcalloc(t->q->n_cols + 1, sizeof(*counts));
+	const struct columns *c = &t->columns;
+	struct amounts *amounts = xcalloc(c->cols.n + 1, sizeof(*amounts));
 
-	t->order = xcalloc(t->q->n_cols + 1, sizeof(*t->order));
-	count_cols(t->q, counts, t->order);
-	t->cols = xcalloc(t->q->n_cols + n_elems(places), sizeof(*t->cols));
-	for (unsigned i = 0; i < t->q->n_cols; i++) {
-		t->cols[t->n_cols++] = counts[i];
-		if (i > 0)
-			continue;
-		memcpy(t->cols + t->n_cols, places, sizeof(places));
-		t->n_cols += n_elems(places);
+	vec_each (r, &rows->rows) {
+		find_numbers(t, r);
+		amounts_note(amounts, c, t->numbers);
+	}
+	t->order = xcalloc(c->cols.n + 1, sizeof(*t->order));
+	t->n_shown = cols_order(c, t->order);
+	t->cols = xcalloc((1 + MOST_MORE_COLS) * t->n_shown + n_elems(places), sizeof(*t->cols));
+	for (unsigned i = 0; i < t->n_shown; i++) {
+		unsigned k = t->order[i];
+		const struct column *col = &c->cols.v[k];
+
+		t->cols[t->n_cols++] =
+			amount_col(col, &amounts[k], col->name, col->title, "counts", 0);
+		if (i == 0) {
+			memcpy(t->cols + t->n_cols, places, sizeof(places));
+			if (!col->adds_up)
+				t->cols[t->n_cols].in = t->cols[t->n_cols + 1].in = EMIT_IN_NONE;
+			t->n_cols += n_elems(places);
+		}
+		t->n_cols +=
+			amounts_more_cols(c, k, &amounts[k], "", &t->arena, t->cols + t->n_cols);
 	}
 	t->cells = xcalloc(t->n_cols + 1, sizeof(*t->cells));
-	free(counts);
+	free(amounts);
 }
 
 static struct code *code_of(struct top *t, image_id image)
@@ -73,11 +96,6 @@ static struct emit_cell text_cell(struct top *t, struct str *s)
 	return cell;
 }
 
-static struct emit_cell percent(uint64_t part, uint64_t whole)
-{
-	return (struct emit_cell){.d = whole ? 100 * (double)part / (double)whole : 0};
-}
-
 static void emit_spot(struct top *t, const struct row *r)
 {
 	struct query *q = t->q;
@@ -90,17 +108,20 @@ static void emit_spot(struct top *t, const struct row *r)
 	char id[2 * BUILD_ID_MAX + 1];
 	bool has_line = code->lines && lines_find(code->lines, r->svma, &at) == 0 && at.line;
 
-	for (unsigned i = 0; i < q->n_cols; i++) {
+	find_numbers(t, r);
+	for (unsigned i = 0; i < t->n_shown; i++) {
 		unsigned c = t->order[i];
-		uint64_t n = r->counts[c];
 
-		*cell++ = (struct emit_cell){
-			.u = t->e->format == EMIT_TABLE ? query_scaled(&q->cols[c], n) : n};
-		if (i > 0)
+		*cell++ = amount_cell(t->e, &t->columns, c, t->numbers);
+		if (i > 0) {
+			cell += amounts_more_cells(t->e, &t->columns, c, t->numbers, false, cell);
 			continue;
-		t->so_far += n;
-		*cell++ = percent(n, t->total);
-		*cell++ = percent(t->so_far, t->total);
+		}
+		t->so_far += t->numbers[c];
+		*cell = percent_cell(t->numbers[c], t->totals[c]);
+		cell->none = cell[-1].none;
+		cell++;
+		*cell++ = percent_cell(t->so_far, t->totals[c]);
 		*cell++ = (struct emit_cell){.s = im->kind == IMAGE_UNKNOWN ? "[unknown]"
 						  : resolver_find(q->resolver, im, r->svma, &p)
 							  ? p.name
@@ -118,6 +139,7 @@ static void emit_spot(struct top *t, const struct row *r)
 		if (has_line)
 			str_addf(&s, "%s:%u", str_basename(at.file), at.line);
 		*cell++ = text_cell(t, &s);
+		cell += amounts_more_cells(t->e, &t->columns, c, t->numbers, false, cell);
 	}
 	emit_row(t->e, t->cells);
 	str_release(&s);
@@ -146,15 +168,22 @@ size_t top_emit(struct emit *e, struct query *q, const image_ids *images, size_t
 	image_ids shown;
 	size_t n_all;
 
+	cols_of_query(&t.columns, q);
+	t.numbers = xcalloc(t.columns.cols.n + 1, sizeof(*t.numbers));
+	t.totals = xcalloc(t.columns.cols.n + 1, sizeof(*t.totals));
 	rows_by_spot(q, images, &rows);
+	vec_each (r, &rows.rows)
+		for (unsigned c = 0; c < q->n_cols; c++)
+			t.totals[c] += (double)r->counts[c];
+	cols_evaluate(&t.columns, t.totals);
+	rows_settle(q, &t.columns, &rows);
 	rows_sort(q, &rows);
 	n_all = rows.rows.n;
 	if (n < n_all)
 		rows.rows.n = n;
-	t.total = rows.total;
 	t.codes = xcalloc(q->profile->images.n + 1, sizeof(*t.codes));
 	shown = images_of(&rows);
-	make_cols(&t);
+	make_cols(&t, &rows);
 	emit_begin(e);
 	header_emit(e, q, no_header);
 	emit_table(e, "rows", t.cols, t.n_cols);
@@ -171,6 +200,9 @@ size_t top_emit(struct emit *e, struct query *q, const image_ids *images, size_t
 	vec_release(&shown);
 	rows_release(&rows);
 	arena_release(&t.arena);
+	cols_release(&t.columns);
+	free(t.numbers);
+	free(t.totals);
 	free(t.codes);
 	free(t.order);
 	free(t.cols);

@@ -94,7 +94,7 @@ static void make_cols(struct printer *p)
 	}
 	p->order = xcalloc(cols->cols.n + 1, sizeof(*p->order));
 	p->n_shown = cols_order(cols, p->order);
-	p->cols = xcalloc(5 * p->n_shown + 21, sizeof(*p->cols));
+	p->cols = xcalloc((5 + 2 * MOST_MORE_COLS) * p->n_shown + 21, sizeof(*p->cols));
 	add_col(p, (struct emit_col){"id", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"parent", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
@@ -110,10 +110,14 @@ static void make_cols(struct printer *p)
 		if (i == 0 && p->o->form != TREE_FLAT)
 			add_col(p, (struct emit_col){"parent_percent", "parent%", EMIT_PERCENT,
 						     .in = percent & wide ? wide : EMIT_IN_NONE});
+		p->n_cols += amounts_more_cols(cols, p->order[i], a, "_inclusive", &p->arena,
+					       p->cols + p->n_cols);
 		add_col(p, amount_col(c, a, key(p, "exclusive", c->name), title(p, c, "excl"),
 				      "exclusive", data | wide));
 		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
 					     EMIT_PERCENT, .in = percent, .hot = true});
+		p->n_cols +=
+			amounts_more_cols(cols, p->order[i], a, "", &p->arena, p->cols + p->n_cols);
 	}
 	add_col(p, (struct emit_col){"text", scope_kind_name(p->t->level), EMIT_STR,
 				     .in = EMIT_IN_TABLE});
@@ -363,14 +367,16 @@ static struct emit_cell *count_cells(struct printer *p, struct emit_cell *cell,
 		unsigned k = p->order[i];
 		const struct column *c = &cols->cols.v[k];
 
-		*cell++ = r->inclusive ? amount_cell(p->e, c, r->inclusive[k]) : none;
+		*cell++ = r->inclusive ? amount_cell(p->e, cols, k, r->inclusive) : none;
 		*cell++ = r->inclusive ? percent_cell(r->inclusive[k], c->total) : none;
 		if (i == 0 && p->o->form != TREE_FLAT)
 			*cell++ = r->inclusive
 					  ? percent_cell(r->inclusive[k], up ? up[k] : c->total)
 					  : none;
-		*cell++ = amount_cell(p->e, c, r->exclusive[k]);
+		cell += amounts_more_cells(p->e, cols, k, r->inclusive, !r->inclusive, cell);
+		*cell++ = amount_cell(p->e, cols, k, r->exclusive);
 		*cell++ = percent_cell(r->exclusive[k], c->total);
+		cell += amounts_more_cells(p->e, cols, k, r->exclusive, false, cell);
 	}
 	return cell;
 }
@@ -465,7 +471,7 @@ static void emit_share(struct emit *e, const struct query *q, const char *json_k
 	if (j) {
 		json_key(j, json_key_name);
 		json_begin(j, '{');
-		for (unsigned c = 0; c < q->n_cols; c++) {
+		for (unsigned c = 0; c < q->n_events; c++) {
 			json_key(j, q->cols[c].name);
 			json_u64(j, n[c]);
 		}

@@ -271,3 +271,100 @@ epoch_of() {
 		sample 1000 $4
 	END
 }
+
+# Makes ./a.out: main at 0x401000 (a loop that loads at 401007 and branches back at 40100f), then work and
+# idle_wait.  Its source lines are those of main.s.
+make_a_out() {
+	cat >main.s <<-'END2'
+			.text
+			.globl main
+			.type main, @function
+		main:	xor %eax, %eax
+			mov $1000, %ecx
+		1:	mov (%rdi), %rdx
+			add %rdx, %rax
+			dec %ecx
+			jne 1b
+			call work
+			ret
+			.size main, .-main
+			.type work, @function
+		work:	imul %rax, %rax
+			mov %rax, (%rdi)
+			ret
+			.size work, .-work
+			.type idle_wait, @function
+		idle_wait: pause
+			ret
+			.size idle_wait, .-idle_wait
+			.section .note.GNU-stack, "", @progbits
+	END2
+	gcc -c -g main.s && ld -Ttext=0x401000 -e main --build-id -o a.out main.o
+}
+
+# A database as `dcpid -slot pm` made them: samples of instructions in a.out and a library that is not
+# there, with what became of each; and of cycles, which say nothing more.
+make_pm_db() {
+	make_a_out && make_db <<-END2
+		meta vax 880000000 60 a.out
+		event pm 65536 400 200
+		image file $PWD/a.out
+		facts retired valid notrap !early_kill !taken !cbrmispredict !nyp !map_stall !ldstorder retdelay=2 inflight=20
+		sample 401000 10
+		sample 401002 8
+		sample 40100a 90
+		sample 401016 40
+		facts retired valid notrap !early_kill !taken !cbrmispredict nyp !map_stall !ldstorder retdelay=60 inflight=90
+		sample 401007 70
+		facts !retired !valid dtbmiss !early_kill !cbrmispredict !nyp !map_stall !ldstorder retdelay=0 inflight=30
+		sample 401007 12
+		facts !retired !valid replays !early_kill !cbrmispredict !nyp !map_stall ldstorder retdelay=0 inflight=12
+		sample 401007 5
+		facts retired !valid mispredict !early_kill cbrmispredict !nyp !map_stall !ldstorder retdelay=9 inflight=25
+		sample 40100f 30
+		facts retired valid notrap !early_kill taken !cbrmispredict !nyp !map_stall !ldstorder retdelay=1 inflight=21
+		sample 40100f 60
+		facts early_kill !valid !notrap !map_stall
+		sample 40100f 7
+		sample 401017 2
+		facts retired valid notrap !early_kill !taken !cbrmispredict !nyp map_stall !ldstorder retdelay=5 inflight=33
+		sample 401017 25
+		image file /usr/lib/gone.so
+		facts retired valid notrap !early_kill !taken !cbrmispredict !nyp !map_stall !ldstorder retdelay=3 inflight=22
+		sample 1234 16
+		event cycles 60000 400 200
+		facts
+		image file $PWD/a.out
+		sample 401007 300
+		sample 40100f 80
+		sample 401017 40
+		image file /usr/lib/gone.so
+		sample 1234 33
+		sample 1300 11
+	END2
+}
+
+# A database of two populations, as IBS makes them: ops, of which traps other than those of loads and
+# branches are unknown, and fetches, of which retiring is.
+make_ibs_db() {
+	make_a_out && make_db <<-END2
+		meta zen 880000000 60 a.out
+		event ibs_op 1000 100 100
+		image file $PWD/a.out
+		facts retired !mispredict !dtbmiss !taken inflight=40
+		sample 401000 100
+		facts retired !mispredict dtbmiss inflight=300 latency=250
+		sample 401007 50
+		facts retired
+		sample 40100a 20
+		facts retired mispredicted !dtbmiss inflight=60
+		sample 40100f 25
+		event ibs_fetch 500 100 50
+		facts !icmiss fetchcomplete fetchlatency=3
+		sample 401000 200
+		facts icmiss fetchcomplete fetchlatency=44
+		sample 401007 30
+		facts !fetchcomplete
+		sample 401017 10
+	END2
+}

@@ -10,10 +10,10 @@
  *                           FLAGS: idle, kernel or -; LABEL or -; KEY: comm exe cgroup uid pid tid
  *     path                  the samples that follow have no callers
  *     frame SVMA [guessed]  one more caller in the last image, outermost first; of a mark: 0
- *     sample SVMA COUNT     of the last event, image, owner and callers
- *     loss NAME COUNT       of the last event
- *     thread PID TID START END [DROPPED]
- *                           a time line of the last owner, in microseconds since the recording's
+ *     facts [FACT]...       what is known of the samples that follow: BIT, !BIT, COUNTER=VALUE;
+ * trap bits that are not named are unknown unless one is; none: nothing is sample SVMA COUNT     of
+ * the last event, image, owner, callers and facts loss NAME COUNT       of the last event thread
+ * PID TID START END [DROPPED] a time line of the last owner, in microseconds since the recording's
  *                           start; START 0: before it, END 0: never
  *     point TIME SVMA       of the last thread; event, image and callers as for a sample
  *
@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/fact.h"
 #include "model/trace.h"
 #include "resolve/elf_probe.h"
 #include "store/store.h"
@@ -34,6 +35,7 @@ static event_id event;
 static image_id image;
 static owner_id owner;
 static ctx_id callers;
+static struct sample_facts facts;
 static trace_id thread;
 static char recorder_host[100] = "testhost";
 static uint64_t epoch_ns;
@@ -154,16 +156,43 @@ static void add_frame(const char *args)
 				     strcmp(flag, "guessed") == 0 ? PLACE_GUESSED : 0));
 }
 
+static void add_fact(const char *word)
+{
+	const bool negative = *word == '!';
+	const char *name = word + negative, *value = strchr(name, '=');
+	size_t n = value ? (size_t)(value - name) : strlen(name);
+	int number = value ? fact_find_counter(NULL, name, n) : fact_find_bit(NULL, name, n);
+
+	if (number < 0)
+		die("facts", word);
+	if (value)
+		facts_set_counter(&facts, (unsigned)number, strtoull(value + 1, NULL, 10));
+	else
+		facts_set(&facts, (unsigned)number, !negative);
+	if (!value && !negative && FACT_MASK(number) & FACT_TRAPS)
+		facts.known |= FACT_TRAPS;
+}
+
+static void set_facts(const char *args)
+{
+	char *text = xstrdup(args), *rest, *word;
+
+	facts = (struct sample_facts){0};
+	for (word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+		add_fact(word);
+	facts_settle(&facts);
+	free(text);
+}
+
 static void add_sample(const char *args)
 {
 	unsigned long long svma, count;
-	struct value v = {.owner = owner, .event = event};
+	ctx_id ctx;
 
 	if (sscanf(args, "%llx %llu", &svma, &count) != 2)
 		die("sample", args);
-	v.ctx = profile_intern_ctx(&p, callers, profile_intern_place(&p, image, svma, 0));
-	v.count = count;
-	profile_add_value(&p, &v);
+	ctx = profile_intern_ctx(&p, callers, profile_intern_place(&p, image, svma, 0));
+	facts_add(&p, owner, ctx, event, &facts, count);
 	p.events.v[event].n_reached += count;
 }
 
@@ -233,10 +262,10 @@ static void set_recording(const char *args)
 static const struct {
 	const char *word;
 	void (*add)(const char *args);
-} words[] = {{"event", add_event}, {"image", add_image},	{"owner", add_owner},
-	     {"path", clear_path}, {"frame", add_frame},	{"sample", add_sample},
-	     {"loss", add_loss},   {"meta", add_meta},		{"thread", add_thread},
-	     {"point", add_point}, {"recording", set_recording}};
+} words[] = {{"event", add_event},   {"image", add_image}, {"owner", add_owner},
+	     {"path", clear_path},   {"frame", add_frame}, {"facts", set_facts},
+	     {"sample", add_sample}, {"loss", add_loss},   {"meta", add_meta},
+	     {"thread", add_thread}, {"point", add_point}, {"recording", set_recording}};
 
 int main(int argc, char **argv)
 {

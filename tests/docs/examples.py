@@ -47,7 +47,22 @@ def set_up():
                f"image file {libc}\nsample {symbol(libc, 'malloc', '-D')} 3\npath\n")
     events += f"thread 4321 4321 1000 0\npoint 1600000 {insert}\n"
     subprocess.run([build / "tests/cli/mkdb", "db"], input=f"meta here 880000000 60 make\n{events}", text=True, check=True)
+    set_up_facts()
     return insert, os.listdir("db/epochs")[0][:8]
+
+
+def set_up_facts():
+    """Database `facts`: samples of main in a.out that say what became of each."""
+    pathlib.Path("main.c").write_text("int main(int argc, char **argv) { return argc * 3 == 9; }\n", encoding="utf-8")
+    subprocess.run(["gcc", "-g", "-O1", "-no-pie", "-o", "a.out", "main.c"], check=True)
+    main_at = symbol("a.out", "main")
+    facts = ("retired load !store notrap !dtbmiss !mispredict !dram inflight=20 latency=4",
+             "retired load !store dtbmiss !mispredict dram inflight=300 latency=280",
+             "retired !load !store mispredict !dtbmiss !dram inflight=30 latency=1")
+    samples = "".join(f"facts {f}\nsample {main_at} 7\n" for f in facts)
+    subprocess.run([build / "tests/cli/mkdb", "facts"], text=True, check=True,
+                   input=f"meta here 880000000 60 a.out\nevent ibs_op 1000\nimage file {os.path.abspath('a.out')}\n"
+                         f"{samples}event cycles 1000\nfacts\nsample {main_at} 9\n")
 
 
 def examples(page):
@@ -76,7 +91,8 @@ def main():
             if re.match("dwell (record|doctor)", line) and not can_record:
                 print(f"ok {n} - {line} # SKIP this user cannot record the whole machine")
                 continue
-            environment["DWELLDB"] = "recorded" if re.search("dwell (record|import)", line) else "db"
+            environment["DWELLDB"] = ("recorded" if re.search("dwell (record|import)", line) else
+                                      "facts" if "profileme" in page.name else "db")
             ran = subprocess.run(["bash", "-o", "pipefail", "-c", fit(line, insert, day, sleeper.pid)], env=environment,
                                  capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
             good = ran.returncode == 0 and (ran.stdout or ran.stderr or ">" in line or "-o" in line.split())

@@ -56,7 +56,7 @@ for command in re.findall(r"^  (\w+)  ", output("help").split("commands:")[1], f
     helped[command] = options("\n".join(line.strip() for line in text.split("options:\n")[1].splitlines()))
     check(f"{command}: has a page", (man / f"dwell-{command}.1.scd").exists(), True)
 
-for path in sorted(man.glob("*.scd")):
+for path in sorted(man.glob("*.1.scd")):
     name = path.name.removesuffix(".1.scd")
     command = name.removeprefix("dwell-")
     text = path.read_text()

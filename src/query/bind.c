@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See bind.h.
+ *
+ * Whether a sample is in a set follows from its vector; so sets are looked at once per event and
+ * vector that has samples, and a pass over the values looks up what each adds to which column.
+ *
+ * In order: the events that are shown; the populations; for each column of the list the plans, one
+ * per population (or pair of them) that can tell it; columns for all events in use, then for the
+ * sums that the plans need; the shares. */
+#include "query/bind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "model/fact.h"
+
+/* An event and a vector that some of its values have. */
+struct pair {
+	event_id event;
+	vector_id vector;
+};
+
+/* A set in a population. */
+struct group {
+	const struct pm_set *set;
+	event_id event;
+	bool no_killed;
+	uint32_t hits, open, killed;
+};
+
+/* What a column sums: of one group, or for SUM_BOTH of two. */
+struct measure {
+	enum query_sum sum;
+	uint32_t group, other;
+	unsigned counter, other_counter;
+};
+
+/* A column of the list in its population. */
+struct plan {
+	const struct pm_column *column; /* NULL: an event itself */
+	event_id event, per_event;
+	bool never, per_never;
+	bool named; /* after its populations: there are several */
+};
+
+struct binder {
+	struct query *q;
+	const struct profile *p;
+	const struct select *s;
+	event_ids events;      /* shown */
+	event_ids populations; /* that sets are looked for in */
+	VEC(struct pair) pairs;
+	VEC(struct plan) plans;
+	size_t n_asked; /* columns of -pm; behind them is that of -sp */
+	VEC(struct query_col) cols;
+	VEC(struct measure) measures; /* by column; of events nothing */
+	VEC(struct group) groups;
+};
+
+/* --- events --- */
+
+static struct query_col event_col(const struct binder *b, event_id event, bool hidden)
+{
+	const struct event *e = &b->p->events.v[event];
+
+	return (struct query_col){
+		.sum = SUM_EVENT,
+		.event = event,
+		.hidden = hidden,
+		.name = profile_str(b->p, e->name),
+		.period = e->period,
+		.freq_hz = e->freq_hz,
+		.duty = event_duty(e),
+		.is_time = event_is_time(b->p, e),
+		.n_reached = e->n_reached,
+		.n_lost = profile_n_lost(b->p, event),
+	};
+}
+
+/* The column of EVENT's samples. */
+static uint32_t intern_event(struct binder *b, event_id event, bool hidden)
+{
+	vec_each (c, &b->cols)
+		if (c->sum == SUM_EVENT && c->event == event)
+			return (uint32_t)(c - b->cols.v);
+	vec_push(&b->cols, event_col(b, event, hidden));
+	vec_push(&b->measures, (struct measure){.sum = SUM_EVENT});
+	return (uint32_t)b->cols.n - 1;
+}
+
+static char *arena_format(struct arena *a, const char *name, uint64_t period)
+{
+	size_t size = strlen(name) + 24;
+	char *s = arena_alloc(a, size);
+
+	snprintf(s, size, "%s:%" PRIu64, name, period);
+	return s;
+}
+
+/* Tells events of one name apart. */
+static void name_events(struct binder *b)
+{
+	struct arena *arena = &b->q->arena;
+	bool *again = xcalloc(b->cols.n + 1, sizeof(*again));
+
+	for (size_t i = 0; i < b->cols.n; i++)
+		for (size_t k = 0; k < b->cols.n; k++)
+			if (i != k && strcmp(b->cols.v[i].name, b->cols.v[k].name) == 0)
+				again[i] = true;
+	vec_each (c, &b->cols) {
+		size_t n;
+		char *title;
+
+		if (again[c - b->cols.v])
+			c->name = arena_format(arena, c->name, c->period);
+		c->title = c->name;
+		if (!c->is_time)
+			continue;
+		n = strlen(c->name);
+		title = arena_alloc(arena, n + sizeof("(us)"));
+		memcpy(title, c->name, n);
+		memcpy(title + n, "(us)", sizeof("(us)"));
+		c->title = title;
+	}
+	free(again);
+}
+
+/* The events named by --event; none named: all. */
+static int find_events(struct binder *b, struct err *err)
+{
+	opt_list names = {0};
+	_mem_ char *text = NULL;
+	event_ids found = {0};
+	int rc = 0;
+
+	select_split_events(&b->s->events, &names, &text);
+	vec_each (name, &names) {
+		rc = select_find_events(b->p, *name, &found, err);
+		if (rc)
+			break;
+	}
+	if (!names.n)
+		for (event_id e = 0; e < b->p->events.n; e++)
+			vec_push(&found, e);
+	vec_each (e, &found) {
+		bool again = false;
+
+		vec_each (have, &b->events)
+			again |= *have == *e;
+		if (!again)
+			vec_push(&b->events, *e);
+	}
+	vec_release(&found);
+	vec_release(&names);
+	return rc;
+}
+
+/* --- populations --- */
+
+static void find_pairs(struct binder *b)
+{
+	const size_t n_vectors = b->p->vectors.n;
+	bool *seen = xcalloc(b->p->events.n * n_vectors + 1, sizeof(*seen));
+
+	vec_each (v, &b->p->values)
+		if (value_counts(v))
+			seen[v->event * n_vectors + v->vector] = true;
+	for (event_id e = 0; e < b->p->events.n; e++)
+		for (vector_id w = 0; w < n_vectors; w++)
+			if (seen[e * n_vectors + w])
+				vec_push(&b->pairs, (struct pair){e, w});
+	free(seen);
+}
+
+static void add_populations(struct binder *b, const event_ids *among)
+{
+	vec_each (e, among) {
+		bool carries = false;
+
+		vec_each (pair, &b->pairs) {
+			const struct vector *w = &b->p->vectors.v[pair->vector];
+
+			carries |= pair->event == *e && (w->known || w->counter);
+		}
+		if (carries)
+			vec_push(&b->populations, *e);
+	}
+}
+
+static int find_populations(struct binder *b, struct err *err)
+{
+	event_ids all = {0};
+
+	find_pairs(b);
+	if (b->s->events.n)
+		add_populations(b, &b->events);
+	for (event_id e = 0; e < b->p->events.n; e++)
+		vec_push(&all, e);
+	if (!b->populations.n)
+		add_populations(b, &all);
+	vec_release(&all);
+	if (b->populations.n)
+		return 0;
+	return err_set(err, -ENOENT,
+		       "no sample here tells more than its address; sample sets are of events such "
+		       "as those of ProfileMe, IBS, PEBS and SPE (`dwell record -e pm`)");
+}
+
+/* --- telling sets --- */
+
+enum answer { ANSWER_NO, ANSWER_YES, ANSWER_OPEN, ANSWER_KILLED };
+
+static enum answer ask(const struct pm_set *s, bool no_killed, const struct vector *w)
+{
+	if (no_killed && w->known & w->value & FACT_MASK(FACT_EARLY_KILL))
+		return ANSWER_KILLED;
+	switch (pm_set_truth(s, w->known, w->value)) {
+	case TRUTH_NO:
+		return ANSWER_NO;
+	case TRUTH_YES:
+		return ANSWER_YES;
+	default:
+		return ANSWER_OPEN;
+	}
+}
+
+/* dcpiprofileme(1), LIMITATIONS: of what was killed early all is unreliable but these. */
+static bool asks_for_unreliable(const struct pm_item *i)
+{
+	return i->counter || (i->set.bits & ~(FACT_MASK(FACT_VALID) | FACT_MASK(FACT_EARLY_KILL) |
+					      FACT_MASK(FACT_NOTRAP) | FACT_MASK(FACT_MAP_STALL)));
+}
+
+static bool leaves_out_killed(const struct pm_column *c)
+{
+	const uint64_t bits = c->item.set.bits | c->per_item.set.bits;
+
+	return !(bits & FACT_MASK(FACT_EARLY_KILL)) &&
+	       (asks_for_unreliable(&c->item) ||
+		(c->is_ratio && asks_for_unreliable(&c->per_item)));
+}
+
+/* Whether some sample of EVENT tells the set of I, and whether some has its counter. */
+static bool can_tell(const struct binder *b, const struct pm_item *i, bool no_killed,
+		     event_id event, bool *ret_has_counter)
+{
+	bool tells = false;
+
+	*ret_has_counter = !i->counter;
+	vec_each (pair, &b->pairs) {
+		const struct vector *w = &b->p->vectors.v[pair->vector];
+
+		if (pair->event != event)
+			continue;
+		if (w->counter)
+			*ret_has_counter |= w->counter == i->counter;
+		else if (!tells)
+			tells = ask(&i->set, no_killed, w) != ANSWER_OPEN;
+	}
+	return tells;
+}
+
+/* The populations that tell I, those that have its counter if there are any; false: none does, and
+ * RET is the first. */
+static bool find_tellers(const struct binder *b, const struct pm_item *i, bool no_killed,
+			 event_ids *ret)
+{
+	event_ids without = {0};
+	bool told;
+
+	vec_each (e, &b->populations) {
+		bool has_counter;
+
+		if (!can_tell(b, i, no_killed, *e, &has_counter))
+			continue;
+		if (has_counter)
+			vec_push(ret, *e);
+		else
+			vec_push(&without, *e);
+	}
+	if (!ret->n)
+		vec_each (e, &without)
+			vec_push(ret, *e);
+	vec_release(&without);
+	told = ret->n != 0;
+	if (!told)
+		vec_push(ret, b->populations.v[0]);
+	return told;
+}
+
+/* --- plans --- */
+
+static void plan_ratio(struct binder *b, const struct pm_column *c, bool no_killed)
+{
+	struct plan plan = {.column = c};
+	event_ids of = {0}, per = {0};
+	size_t n = b->plans.n;
+
+	plan.never = !find_tellers(b, &c->item, no_killed, &of);
+	plan.per_never = !find_tellers(b, &c->per_item, no_killed, &per);
+	for (int shared = 1; shared >= 0 && b->plans.n == n; shared--)
+		vec_each (x, &of)
+			vec_each (y, &per) {
+				if (shared && *x != *y)
+					continue;
+				plan.event = *x;
+				plan.per_event = *y;
+				vec_push(&b->plans, plan);
+			}
+	for (size_t i = n; i < b->plans.n; i++)
+		b->plans.v[i].named = b->plans.n > n + 1;
+	vec_release(&of);
+	vec_release(&per);
+}
+
+static void plan_column(struct binder *b, const struct pm_column *c)
+{
+	bool no_killed = leaves_out_killed(c), told;
+	event_ids of = {0};
+
+	if (c->is_ratio) {
+		plan_ratio(b, c, no_killed);
+		return;
+	}
+	told = find_tellers(b, &c->item, no_killed, &of);
+	vec_each (e, &of)
+		vec_push(
+			&b->plans,
+			(struct plan){.column = c, .event = *e, .never = !told, .named = of.n > 1});
+	vec_release(&of);
+}
+
+static void plan_events(struct binder *b)
+{
+	vec_each (e, &b->events)
+		vec_push(&b->plans, (struct plan){.event = *e});
+}
+
+/* All that is shown, in its order; and which is sorted by if a set is. */
+static void make_plans(struct binder *b, size_t *ret_sort)
+{
+	const pm_columns *columns = &b->q->columns;
+	bool has_default = false;
+
+	for (size_t i = 0; i < b->n_asked; i++)
+		has_default |= columns->v[i].is_default;
+	if (!has_default && (b->s->events.n || !b->n_asked))
+		plan_events(b);
+	for (size_t i = 0; i < b->n_asked; i++) {
+		if (columns->v[i].is_default)
+			plan_events(b);
+		else
+			plan_column(b, &columns->v[i]);
+	}
+	*ret_sort = b->plans.n;
+	if (columns->n > b->n_asked)
+		plan_column(b, &columns->v[b->n_asked]);
+}
+
+/* --- columns of sums --- */
+
+static uint32_t add_col(struct binder *b, struct measure m)
+{
+	event_id event = b->groups.v[m.group].event;
+	struct query_col c = event_col(b, event, true);
+
+	for (uint32_t i = 0; i < b->measures.n; i++) {
+		const struct measure *have = &b->measures.v[i];
+
+		if (have->sum == m.sum && have->group == m.group && have->other == m.other &&
+		    have->counter == m.counter && have->other_counter == m.other_counter)
+			return i;
+	}
+	c.sum = m.sum;
+	c.title = c.name;
+	vec_push(&b->cols, c);
+	vec_push(&b->measures, m);
+	return (uint32_t)b->cols.n - 1;
+}
+
+static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id event,
+			     bool no_killed)
+{
+	struct group g = {s, event, no_killed, NO_COL, NO_COL, NO_COL};
+	bool open = false, killed = false;
+	uint32_t i;
+
+	vec_each (have, &b->groups)
+		if (have->event == event && have->no_killed == no_killed &&
+		    pm_set_same(have->set, s))
+			return (uint32_t)(have - b->groups.v);
+	vec_each (pair, &b->pairs) {
+		const struct vector *w = &b->p->vectors.v[pair->vector];
+		enum answer a;
+
+		if (pair->event != event || w->counter)
+			continue;
+		a = ask(s, no_killed, w);
+		open |= a == ANSWER_OPEN;
+		killed |= a == ANSWER_KILLED;
+	}
+	i = (uint32_t)b->groups.n;
+	vec_push(&b->groups, g);
+	g.hits = add_col(b, (struct measure){SUM_HITS, i, 0, 0, 0});
+	if (open)
+		g.open = add_col(b, (struct measure){SUM_OPEN, i, 0, 0, 0});
+	if (killed)
+		g.killed = add_col(b, (struct measure){SUM_KILLED, i, 0, 0, 0});
+	b->groups.v[i] = g;
+	return i;
+}
+
+static struct estimate_part make_part(struct binder *b, const struct pm_item *item,
+				      event_id event, bool no_killed, bool never,
+				      uint32_t *ret_group)
+{
+	uint32_t at = intern_group(b, &item->set, event, no_killed), col;
+	const struct group *g = &b->groups.v[at];
+	struct estimate_part part = {
+		.hits = g->hits,
+		.open = g->open,
+		.killed = g->killed,
+		.total = NO_COL,
+		.measured = NO_COL,
+		.squares = NO_COL,
+		.never = never,
+	};
+
+	col = intern_event(b, event, true);
+	part.event = col;
+	part.unit = (double)(b->cols.v[col].period ? b->cols.v[col].period : 1) /
+		    (b->cols.v[col].duty > 0 ? b->cols.v[col].duty : 1);
+	*ret_group = at;
+	if (!item->counter)
+		return part;
+	part.total = add_col(b, (struct measure){SUM_TOTAL, at, 0, item->counter, 0});
+	part.measured = add_col(b, (struct measure){SUM_MEASURED, at, 0, item->counter, 0});
+	if (b->q->errors)
+		part.squares = add_col(b, (struct measure){SUM_SQUARES, at, 0, item->counter, 0});
+	return part;
+}
+
+/* "TEXT@EVENT", where several populations have such a column. */
+static const char *name_in(struct binder *b, const struct plan *plan)
+{
+	const struct pm_column *c = plan->column;
+	const char *event = b->cols.v[intern_event(b, plan->event, true)].name, *kept;
+	struct str s = {0};
+
+	if (!plan->named)
+		return arena_strdup(&b->q->arena, c->text);
+	if (plan->event == plan->per_event || !c->is_ratio)
+		str_addf(&s, "%s@%s", c->text, event);
+	else
+		str_addf(&s, "%s@%s::%s@%s", c->item.text, event, c->per_item.text,
+			 b->cols.v[intern_event(b, plan->per_event, true)].name);
+	kept = arena_strdup(&b->q->arena, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
+static struct estimate make_estimate(struct binder *b, const struct plan *plan)
+{
+	const struct pm_column *c = plan->column;
+	struct estimate e = {.kind = ESTIMATE_EVENT, .both = NO_COL};
+	uint32_t group, per_group;
+	bool no_killed;
+
+	if (!c) {
+		e.part.event = intern_event(b, plan->event, false);
+		e.name = b->cols.v[e.part.event].name;
+		return e;
+	}
+	no_killed = leaves_out_killed(c);
+	e.kind = c->is_ratio ? ESTIMATE_RATIO : c->item.counter ? ESTIMATE_TOTAL : ESTIMATE_COUNT;
+	e.name = name_in(b, plan);
+	e.part = make_part(b, &c->item, plan->event, no_killed, plan->never, &group);
+	if (!c->is_ratio)
+		return e;
+	e.per = make_part(b, &c->per_item, plan->per_event, no_killed, plan->per_never, &per_group);
+	if (b->q->errors && plan->event == plan->per_event &&
+	    (!c->item.counter || !c->per_item.counter || c->item.counter == c->per_item.counter))
+		e.both = add_col(b, (struct measure){SUM_BOTH, group, per_group, c->item.counter,
+						     c->per_item.counter});
+	return e;
+}
+
+static bool is_shown(const struct query *q, const struct estimate *e)
+{
+	vec_each (have, &q->shown)
+		if (strcmp(have->name, e->name) == 0 && have->kind == e->kind &&
+		    have->part.event == e->part.event)
+			return true;
+	return false;
+}
+
+static void make_cols(struct binder *b, size_t sort)
+{
+	struct query *q = b->q;
+
+	vec_each (plan, &b->plans) {
+		if (!plan->column)
+			intern_event(b, plan->event, false);
+	}
+	vec_each (plan, &b->plans) {
+		intern_event(b, plan->event, true);
+		if (plan->column && plan->column->is_ratio)
+			intern_event(b, plan->per_event, true);
+	}
+	name_events(b);
+	q->n_events = (unsigned)b->cols.n;
+	vec_each (plan, &b->plans) {
+		struct estimate e = make_estimate(b, plan);
+
+		if (plan == b->plans.v + sort)
+			q->sort_shown = (unsigned)q->shown.n;
+		if (!is_shown(q, &e)) {
+			vec_push(&q->shown, e);
+			q->has_sets |= e.kind != ESTIMATE_EVENT;
+			continue;
+		}
+		if (plan != b->plans.v + sort)
+			continue;
+		for (q->sort_shown = 0; strcmp(q->shown.v[q->sort_shown].name, e.name) != 0;
+		     q->sort_shown++)
+			;
+	}
+	q->cols = b->cols.v;
+	q->n_cols = (unsigned)b->cols.n;
+}
+
+/* --- shares --- */
+
+static enum answer ask_group(const struct binder *b, uint32_t group, const struct pair *pair)
+{
+	const struct group *g = &b->groups.v[group];
+
+	if (g->event != pair->event)
+		return ANSWER_NO;
+	return ask(g->set, g->no_killed, &b->p->vectors.v[pair->vector]);
+}
+
+/* What a value of PAIR adds to column C; false: nothing. */
+static bool share_in(const struct binder *b, uint32_t c, const struct pair *pair,
+		     const enum answer *answers, enum share_of *ret)
+{
+	const struct measure *m = &b->measures.v[c];
+	const unsigned counter = b->p->vectors.v[pair->vector].counter;
+	const enum answer a = m->sum == SUM_EVENT ? ANSWER_NO : answers[m->group];
+
+	*ret = SHARE_COUNT;
+	if (m->sum != SUM_EVENT && b->groups.v[m->group].event != pair->event)
+		return false;
+	switch (m->sum) {
+	case SUM_EVENT:
+		return b->cols.v[c].event == pair->event && !counter;
+	case SUM_HITS:
+		return a == ANSWER_YES && !counter;
+	case SUM_OPEN:
+		return a == ANSWER_OPEN && !counter;
+	case SUM_KILLED:
+		return a == ANSWER_KILLED && !counter;
+	case SUM_TOTAL:
+		*ret = SHARE_SUM;
+		return a == ANSWER_YES && counter == m->counter;
+	case SUM_MEASURED:
+		return a == ANSWER_YES && counter == m->counter;
+	case SUM_SQUARES:
+		*ret = SHARE_SQUARES;
+		return a == ANSWER_YES && counter == m->counter;
+	case SUM_BOTH:
+		*ret = m->counter && m->other_counter ? SHARE_SQUARES
+		       : counter		      ? SHARE_SUM
+						      : SHARE_COUNT;
+		return a == ANSWER_YES && answers[m->other] == ANSWER_YES &&
+		       counter == (m->counter ? m->counter : m->other_counter);
+	}
+	return false;
+}
+
+static void make_shares(struct binder *b)
+{
+	struct query *q = b->q;
+	enum answer *answers = xcalloc(b->groups.n + 1, sizeof(*answers));
+	uint32_t n_rows = 0;
+
+	q->row_of = xcalloc(b->p->events.n + 1, sizeof(*q->row_of));
+	for (event_id e = 0; e < b->p->events.n; e++)
+		q->row_of[e] = NO_COL;
+	for (unsigned c = 0; c < q->n_events; c++)
+		q->row_of[q->cols[c].event] = n_rows++;
+	q->spans = xcalloc(n_rows * b->p->vectors.n + 1, sizeof(*q->spans));
+	vec_each (pair, &b->pairs) {
+		struct share_span *span;
+
+		if (q->row_of[pair->event] == NO_COL)
+			continue;
+		span = &q->spans[q->row_of[pair->event] * b->p->vectors.n + pair->vector];
+		span->first = (uint32_t)q->shares.n;
+		for (uint32_t g = 0; g < b->groups.n; g++)
+			answers[g] = ask_group(b, g, pair);
+		for (uint32_t c = 0; c < q->n_cols; c++) {
+			struct share s = {.col = c};
+
+			if (share_in(b, c, pair, answers, &s.of))
+				vec_push(&q->shares, s);
+		}
+		span->n = (uint32_t)q->shares.n - span->first;
+	}
+	free(answers);
+}
+
+/* --- order --- */
+
+/* The column of time, which most people mean; else the first shown. */
+static unsigned time_shown(const struct query *q)
+{
+	static const char *const events[] = {"cycles", "cpu_core/cycles/", "cpu-clock",
+					     "task-clock"};
+
+	for (size_t e = 0; e < n_elems(events); e++)
+		for (unsigned i = 0; i < q->shown.n; i++)
+			if (q->shown.v[i].kind == ESTIMATE_EVENT &&
+			    str_starts(q->cols[q->shown.v[i].part.event].name, events[e]))
+				return i;
+	return 0;
+}
+
+/* The estimate that --sort names: an event's, or a column as it was written. */
+static int find_sort(struct query *q, const char *name, struct err *err)
+{
+	event_ids events = {0};
+	int rc;
+
+	for (unsigned i = 0; i < q->shown.n; i++)
+		if (strcmp(q->shown.v[i].name, name) == 0) {
+			q->sort_shown = i;
+			return 0;
+		}
+	rc = select_find_events(q->profile, name, &events, err);
+	if (!rc) {
+		rc = -ENOENT;
+		for (unsigned i = 0; i < q->shown.n && rc; i++)
+			if (q->shown.v[i].kind == ESTIMATE_EVENT &&
+			    q->cols[q->shown.v[i].part.event].event == events.v[0]) {
+				q->sort_shown = i;
+				rc = 0;
+			}
+		if (rc)
+			err_set(err, rc, "cannot sort by '%s', which is not among the %s", name,
+				q->has_sets ? "columns" : "events chosen");
+	}
+	vec_release(&events);
+	return rc;
+}
+
+/* The column of sums that rows of E are sorted, kept and added up by. */
+static unsigned main_col(const struct estimate *e)
+{
+	if (e->kind == ESTIMATE_EVENT)
+		return e->part.event;
+	return e->part.total != NO_COL ? e->part.total : e->part.hits;
+}
+
+static int choose_sort(struct binder *b, struct err *err)
+{
+	const struct select *s = b->s;
+	struct query *q = b->q;
+	int rc = 0;
+
+	if (!s->sort_set && s->sort)
+		rc = find_sort(q, s->sort, err);
+	else if (!s->sort_set)
+		q->sort_shown = s->events.n ? 0 : time_shown(q);
+	if (!rc && q->shown.n)
+		q->sort = main_col(&q->shown.v[q->sort_shown]);
+	return rc;
+}
+
+/* --- all --- */
+
+static int parse_columns(struct binder *b, struct err *err)
+{
+	pm_columns *columns = &b->q->columns;
+	int rc = 0;
+
+	vec_each (text, &b->s->columns) {
+		rc = pm_columns_parse(columns, "--pm", *text, b->p, err);
+		if (rc)
+			return rc;
+	}
+	b->n_asked = columns->n;
+	if (!b->s->sort_set)
+		return 0;
+	rc = pm_columns_parse(columns, "--sp", b->s->sort_set, b->p, err);
+	if (!rc && (columns->n != b->n_asked + 1 || columns->v[b->n_asked].is_default))
+		rc = err_set(err, -EINVAL, "--sp %s: rows are sorted by one sample set or ratio",
+			     b->s->sort_set);
+	return rc;
+}
+
+static bool needs_populations(const pm_columns *columns)
+{
+	vec_each (c, columns)
+		if (!c->is_default)
+			return true;
+	return false;
+}
+
+int query_bind(struct query *q, const struct select *s, struct err *err)
+{
+	struct binder b = {.q = q, .p = q->profile, .s = s};
+	size_t sort = SIZE_MAX;
+	int rc = find_events(&b, err);
+
+	q->errors = s->errors;
+	if (!rc)
+		rc = parse_columns(&b, err);
+	if (!rc && needs_populations(&q->columns))
+		rc = find_populations(&b, err);
+	else if (!rc)
+		find_pairs(&b);
+	if (!rc) {
+		make_plans(&b, &sort);
+		make_cols(&b, sort);
+		make_shares(&b);
+		rc = choose_sort(&b, err);
+	}
+	vec_release(&b.events);
+	vec_release(&b.populations);
+	vec_release(&b.pairs);
+	vec_release(&b.plans);
+	vec_release(&b.measures);
+	vec_release(&b.groups);
+	return rc;
+}
