@@ -184,8 +184,7 @@ int main(int argc, char **argv)
 		char name[32];
 
 		snprintf(name, sizeof(name), "event %u", m);
-		vec_push(&b.metrics.v,
-			 (struct build_metric){arena_strdup(&b.metrics.arena, name), false});
+		build_metrics_add(&b.metrics, name, (1u << N_METRIC_SCOPES) - 1, m);
 	}
 	cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID);
 	wall = clock_s(CLOCK_MONOTONIC);

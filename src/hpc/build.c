@@ -66,6 +66,7 @@ void build_init(struct build *b, const struct build_opts *opts)
 {
 	*b = (struct build){.opts = *opts, .sink = {put, .traces = true}};
 	contexts_init(&b->contexts);
+	build_metrics_init(&b->metrics);
 	records_init(&b->records, opts->dir->aside, opts->buffer_bytes);
 }
 
@@ -140,7 +141,7 @@ static int add_value(struct adding *a, const struct value *v, struct err *err)
 	return records_add(&b->records, &r, err);
 }
 
-static int add_events(struct adding *a, struct build_input *in, struct err *err)
+static void add_events(struct adding *a, struct build_input *in)
 {
 	struct query *q = &a->q;
 
@@ -148,13 +149,11 @@ static int add_events(struct adding *a, struct build_input *in, struct err *err)
 	for (event_id e = 0; e < a->p->events.n; e++)
 		in->events[e].metric = BUILD_NO_METRIC;
 	for (unsigned c = 0; c < q->n_cols; c++) {
-		int metric = build_metrics_intern(&a->b->metrics, a->p, &q->cols[c], err);
+		uint32_t metric = build_metrics_intern(&a->b->metrics, a->p, &q->cols[c],
+						       (uint64_t)a->b->inputs.n << 32 | c);
 
-		if (metric < 0)
-			return metric;
 		in->events[q->cols[c].event] = build_event_of(&q->cols[c], metric);
 	}
-	return 0;
 }
 
 static int add_values(struct adding *a, struct err *err)
@@ -212,11 +211,11 @@ static void add_traces(struct adding *a)
 static int add_all(struct adding *a, const char *path, struct err *err)
 {
 	struct build *b = a->b;
-	struct build_input in = {.n_nodes = a->p->ctxs.n};
-	int rc = add_events(a, &in, err);
+	struct build_input in = {.n_nodes = a->p->ctxs.n, .n_events = a->p->events.n};
+	int rc;
 
-	if (!rc)
-		rc = add_values(a, err);
+	add_events(a, &in);
+	rc = add_values(a, err);
 	if (rc) {
 		free(in.events);
 		return rc;

@@ -43,6 +43,7 @@ struct build_input {
 	uint32_t *nodes; /* by context of its profile: the node, HPC_NONE; a ctxId once numbered */
 	size_t n_nodes;
 	struct build_event *events; /* by event */
+	size_t n_events;
 };
 
 /* What came through the sink, of the input that is being added. */

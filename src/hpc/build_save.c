@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See build.h: writing the files.  Now that all contexts and threads are known they get their
- * numbers; profile.db comes first, cct.db is made from it, meta.db last, when it is known which
- * source files were copied. */
+ * numbers; profile.db comes first, cct.db and the summary profile are made from it, meta.db last,
+ * when it is known which source files were copied. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "hpc/build.h"
 #include "hpc/copies.h"
 #include "hpc/save.h"
+#include "hpc/statistics.h"
 
 /* The profiles' groups of records. */
 static void find_groups(const struct build *b, const uint32_t *profile, struct profile_groups *ret)
@@ -44,6 +45,14 @@ static void number_nodes(struct build *b, const uint32_t *number)
 				in->nodes[c] = number[in->nodes[c]] + 1;
 }
 
+static void number_metrics(struct build *b, const uint32_t *number)
+{
+	vec_each (in, &b->inputs)
+		for (size_t e = 0; e < in->n_events; e++)
+			if (in->events[e].metric != BUILD_NO_METRIC)
+				in->events[e].metric = (uint16_t)number[in->events[e].metric];
+}
+
 /* What making cct.db may take, for all threads together. */
 #define CCT_BYTES (128u << 20)
 
@@ -60,13 +69,18 @@ static int on_cct_progress(void *user, uint64_t done, uint64_t all)
 	return p->rc = build_progress(p->b, "contexts", done, all, &p->err);
 }
 
-static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
+/* Makes cct.db out of profile.db, and on the way the statistics. */
+static int save_cct(struct build *b, uint32_t n_ctxs, struct statistics *statistics,
+		    struct err *err)
 {
 	struct cct_progress progress = {.b = b};
 	const struct hpc_cct_options o = {.n_threads = b->opts.n_threads,
 					  .memory_bytes = CCT_BYTES,
 					  .progress = on_cct_progress,
-					  .user = &progress};
+					  .user = &progress,
+					  .ranges = statistics_ranges,
+					  .values = statistics_values,
+					  .to = statistics};
 	struct hpc_profile_db db;
 	struct file_map map;
 	int rc = file_map_open(&map, b->opts.dir->fd, "profile.db", true, err);
@@ -80,6 +94,27 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct err *err)
 	if (progress.rc && err)
 		*err = progress.err;
 	return rc;
+}
+
+/* Makes cct.db and puts the summary profile, with which W is finished. */
+static int save_rest(struct build *b, uint32_t n_ctxs, struct hpc_profile_writer *w,
+		     struct err *err)
+{
+	struct statistics statistics = {.metrics = &b->metrics};
+	struct hpc_profile_block block = {0};
+	int rc = save_cct(b, n_ctxs, &statistics, err);
+
+	if (!rc) {
+		statistics_join(&statistics, &block);
+		rc = hpc_profile_put(w, HPC_SUMMARY_PROFILE, NULL, 0, &block, err);
+	}
+	hpc_profile_block_release(&block);
+	statistics_release(&statistics);
+	if (rc) {
+		hpc_profile_abandon(w);
+		return rc;
+	}
+	return hpc_profile_finish(w, err);
 }
 
 /* metrics/default.yaml: how viewers show the metrics. */
@@ -146,15 +181,16 @@ static int save_meta(struct build *b, struct err *err)
 static int save_all(struct build *b, const uint32_t *number, const uint32_t *profile,
 		    const struct ctx_tree *tree, struct err *err)
 {
+	struct hpc_profile_writer *writer;
 	struct profile_groups groups;
 	int rc;
 
 	find_groups(b, profile, &groups);
-	rc = save_profiles(b, tree, &groups, err);
+	rc = save_profiles(b, tree, &groups, &writer, err);
 	free(groups.first);
 	free(groups.groups);
 	if (!rc)
-		rc = save_cct(b, tree->n, err);
+		rc = save_rest(b, tree->n, writer, err);
 	if (!rc && b->has_traces)
 		rc = timelines_save(&b->timelines, b->opts.dir->fd, b->opts.layout, number, profile,
 				    (uint32_t)b->identities.v.n, err);
@@ -166,14 +202,18 @@ static int save_all(struct build *b, const uint32_t *number, const uint32_t *pro
 int build_save(struct build *b, struct err *err)
 {
 	struct ctx_tree tree;
-	uint32_t *number, *profile;
+	uint32_t *number, *profile, *metric;
 	int rc;
 
 	if (!b->contexts.nodes.n)
 		return err_set(err, -ENODATA, "no samples");
 	rc = records_finish(&b->records, (uint32_t)b->identity_of.n, err);
+	if (!rc)
+		rc = build_metrics_finish(&b->metrics, &metric, err);
 	if (rc)
 		return rc;
+	number_metrics(b, metric);
+	free(metric);
 	number = contexts_finish(&b->contexts);
 	profile = identities_finish(&b->identities);
 	number_nodes(b, number);

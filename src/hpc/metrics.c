@@ -3,9 +3,17 @@
 #include "hpc/metrics.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+
+void build_metrics_init(struct build_metrics *ms)
+{
+	*ms = (struct build_metrics){.n_scopes = N_METRIC_SCOPES};
+	for (unsigned i = 0; i < N_METRIC_SCOPES; i++)
+		ms->scopes[i] = metric_scope_name(i);
+}
 
 void build_metrics_release(struct build_metrics *ms)
 {
@@ -14,23 +22,84 @@ void build_metrics_release(struct build_metrics *ms)
 	*ms = (struct build_metrics){0};
 }
 
-int build_metrics_intern(struct build_metrics *ms, const struct profile *p,
-			 const struct query_col *col, struct err *err)
+int build_metrics_scope(struct build_metrics *ms, const char *name, struct err *err)
+{
+	for (unsigned i = 0; i < ms->n_scopes; i++)
+		if (strcmp(ms->scopes[i], name) == 0)
+			return (int)i;
+	if (ms->n_scopes == BUILD_MAX_SCOPES)
+		return err_set(err, -E2BIG, "more than %d propagation scopes", BUILD_MAX_SCOPES);
+	ms->scopes[ms->n_scopes] = arena_strdup(&ms->arena, name);
+	return (int)ms->n_scopes++;
+}
+
+uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t scopes,
+			   uint64_t order)
+{
+	vec_each (m, &ms->v) {
+		if (strcmp(m->name, name) != 0)
+			continue;
+		m->scopes |= scopes;
+		m->order = order < m->order ? order : m->order;
+		return (uint32_t)(m - ms->v.v);
+	}
+	vec_push(&ms->v, (struct build_metric){.name = arena_strdup(&ms->arena, name),
+					       .scopes = scopes,
+					       .order = order});
+	return (uint32_t)ms->v.n - 1;
+}
+
+uint32_t build_metrics_intern(struct build_metrics *ms, const struct profile *p,
+			      const struct query_col *col, uint64_t order)
 {
 	bool is_time = strcmp(profile_str(p, p->events.v[col->event].unit), "ns") == 0;
 	/* HPCToolkit puts the unit behind the name, and readers look for "(sec)". */
 	_mem_ char *name = xasprintf("%s%s", col->name, is_time ? " (sec)" : "");
+	uint32_t i = build_metrics_add(ms, name, (1u << N_METRIC_SCOPES) - 1, order);
 
-	for (size_t i = 0; i < ms->v.n; i++)
-		if (strcmp(ms->v.v[i].name, name) == 0)
-			return (int)i;
-	if (ms->v.n == BUILD_METRICS_MAX)
-		return err_set(err, -E2BIG, "more than %d metrics", BUILD_METRICS_MAX);
-	vec_push(&ms->v, (struct build_metric){arena_strdup(&ms->arena, name), is_time});
-	return (int)ms->v.n - 1;
+	ms->v.v[i].is_time |= is_time;
+	return i;
 }
 
-struct build_event build_event_of(const struct query_col *col, int metric)
+struct ordered {
+	uint64_t order;
+	uint32_t from;
+};
+
+static int by_order(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *err)
+{
+	struct build_metric *sorted;
+	struct ordered *order;
+	uint32_t *number;
+
+	if (ms->v.n * N_STATISTICS * ms->n_scopes > INT16_MAX + 1u)
+		return err_set(err, -E2BIG, "%zu metrics in %u scopes have more than %d statistics",
+			       ms->v.n, ms->n_scopes, INT16_MAX + 1);
+	number = xcalloc(ms->v.n + 1, sizeof(*number));
+	order = xcalloc(ms->v.n + 1, sizeof(*order));
+	sorted = xcalloc(ms->v.n + 1, sizeof(*sorted));
+	for (uint32_t i = 0; i < ms->v.n; i++)
+		order[i] = (struct ordered){ms->v.v[i].order, i};
+	qsort(order, ms->v.n, sizeof(*order), by_order);
+	for (uint32_t i = 0; i < ms->v.n; i++) {
+		sorted[i] = ms->v.v[order[i].from];
+		number[order[i].from] = i;
+	}
+	memcpy(ms->v.v, sorted, ms->v.n * sizeof(*sorted));
+	free(sorted);
+	free(order);
+	*ret = number;
+	return 0;
+}
+
+struct build_event build_event_of(const struct query_col *col, uint32_t metric)
 {
 	return (struct build_event){.metric = (uint16_t)metric,
 				    .is_time = col->is_time,
@@ -48,33 +117,37 @@ void build_metrics_describe(struct build_metrics *ms, struct hpc_metrics *ret)
 		[STAT_SQUARES] = {"($$^2)", HPC_SUM}, [STAT_MIN] = {"$$", HPC_MIN},
 		[STAT_MAX] = {"$$", HPC_MAX},
 	};
-	static const struct hpc_scope scopes[N_METRIC_SCOPES] = {
-		[IN_POINT] = {"point", HPC_SCOPE_POINT, UINT8_MAX},
-		[IN_FUNCTION] = {"function", HPC_SCOPE_TRANSITIVE, 0},
-		[IN_LEX_AWARE] = {"lex_aware", HPC_SCOPE_CUSTOM, UINT8_MAX},
-		[IN_EXECUTION] = {"execution", HPC_SCOPE_EXECUTION, UINT8_MAX},
+	static const struct hpc_scope known[N_METRIC_SCOPES] = {
+		[IN_POINT] = {NULL, HPC_SCOPE_POINT, UINT8_MAX},
+		[IN_FUNCTION] = {NULL, HPC_SCOPE_TRANSITIVE, 0},
+		[IN_LEX_AWARE] = {NULL, HPC_SCOPE_CUSTOM, UINT8_MAX},
+		[IN_EXECUTION] = {NULL, HPC_SCOPE_EXECUTION, UINT8_MAX},
 	};
 
-	*ret = (struct hpc_metrics){.n_scopes = N_METRIC_SCOPES, .n_metrics = (uint32_t)ms->v.n};
-	ret->scopes = arena_alloc(&ms->arena, sizeof(scopes));
-	memcpy(ret->scopes, scopes, sizeof(scopes));
+	*ret = (struct hpc_metrics){.n_scopes = ms->n_scopes, .n_metrics = (uint32_t)ms->v.n};
+	ret->scopes = arena_alloc(&ms->arena, ms->n_scopes * sizeof(*ret->scopes));
+	for (unsigned s = 0; s < ms->n_scopes; s++) {
+		ret->scopes[s] = known[s < N_METRIC_SCOPES ? s : (unsigned)IN_LEX_AWARE];
+		ret->scopes[s].name = ms->scopes[s];
+	}
 	ret->metrics = arena_alloc(&ms->arena, (ms->v.n + 1) * sizeof(*ret->metrics));
 	for (unsigned i = 0; i < ms->v.n; i++) {
 		struct hpc_metric *m = &ret->metrics[i];
+		size_t most = ms->n_scopes * N_STATISTICS;
 
-		*m = (struct hpc_metric){.name = ms->v.v[i].name,
-					 .n_scopes = N_METRIC_SCOPES,
-					 .n_summaries = N_STATISTICS * N_METRIC_SCOPES};
-		m->scopes = arena_alloc(&ms->arena, m->n_scopes * sizeof(*m->scopes));
-		m->summaries = arena_alloc(&ms->arena, m->n_summaries * sizeof(*m->summaries));
-		for (uint16_t s = 0; s < N_METRIC_SCOPES; s++)
-			m->scopes[s] = (struct hpc_scope_inst){s, prop_metric_id(i, s)};
-		for (uint16_t k = 0; k < m->n_summaries; k++) {
-			uint16_t stat = k / N_METRIC_SCOPES, s = k % N_METRIC_SCOPES;
-
-			m->summaries[k] = (struct hpc_summary){s, stat_metric_id(i, stat, s),
-							       (uint8_t)stats[stat].combine,
-							       stats[stat].formula};
-		}
+		*m = (struct hpc_metric){.name = ms->v.v[i].name};
+		m->scopes = arena_alloc(&ms->arena, ms->n_scopes * sizeof(*m->scopes));
+		m->summaries = arena_alloc(&ms->arena, most * sizeof(*m->summaries));
+		for (unsigned k = 0; k < N_STATISTICS; k++)
+			for (unsigned s = 0; s < ms->n_scopes; s++) {
+				if (!build_metric_has(&ms->v.v[i], s))
+					continue;
+				if (!k)
+					m->scopes[m->n_scopes++] = (struct hpc_scope_inst){
+						(uint16_t)s, prop_metric_id(ms, i, s)};
+				m->summaries[m->n_summaries++] = (struct hpc_summary){
+					(uint16_t)s, stat_metric_id(ms, i, k, s),
+					(uint8_t)stats[k].combine, stats[k].formula};
+			}
 	}
 }

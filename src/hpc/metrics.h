@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The metrics of a database being built: an event is a metric, in four scopes, each with five
- * statistics over all threads.
+ * statistics over all threads.  Metrics of databases that are put in may have other scopes, or not
+ * all of the four.
  *
- * Values are counted in whole numbers, of nanoseconds for what is measured in time and of the
- * event itself for all else, and become the file's numbers when they are written: seconds, or the
- * count. Ids are numbered as HPCToolkit does: scope by scope within a statistic, statistic by
+ * Values of events are counted in whole numbers, of nanoseconds for what is measured in time and of
+ * the event itself for all else, and become the file's numbers when they are written: seconds, or
+ * the count. Ids are numbered as HPCToolkit does: scope by scope within a statistic, statistic by
  * statistic within a metric. */
 #ifndef HPC_METRICS_H
 #define HPC_METRICS_H
@@ -15,24 +16,45 @@
 #include "hpc/propagate.h"
 #include "query/query.h"
 
+/* Scopes of all metrics together: those of enum metric_scope and some more. */
+#define BUILD_MAX_SCOPES 16
+
 struct build_metric {
 	const char *name;
-	bool is_time; /* counted in nanoseconds, written in seconds */
+	bool is_time;	 /* counted in nanoseconds, written in seconds */
+	uint32_t scopes; /* a bit for each that it has */
+	uint64_t order;	 /* metrics come by this: where it was met first */
 };
 
 struct build_metrics {
 	VEC(struct build_metric) v;
+	const char *scopes[BUILD_MAX_SCOPES]; /* their names */
+	unsigned n_scopes;
 	struct arena arena;
 };
 
+void build_metrics_init(struct build_metrics *ms);
 void build_metrics_release(struct build_metrics *ms);
 
-/* More do not fit a reader's 15 bits of statMetricId. */
-#define BUILD_METRICS_MAX 1600
+/* The scope called NAME, added when it is not there.  -E2BIG above BUILD_MAX_SCOPES. */
+int build_metrics_scope(struct build_metrics *ms, const char *name, struct err *err);
 
-/* The metric of column COL of a query, by its name and unit.  -E2BIG above BUILD_METRICS_MAX. */
-int build_metrics_intern(struct build_metrics *ms, const struct profile *p,
-			 const struct query_col *col, struct err *err);
+/* The metric called NAME, which now has SCOPES too.  It comes at ORDER or before. */
+uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t scopes,
+			   uint64_t order);
+
+/* Puts the metrics in order.  Returns where each went, in fresh memory.  -E2BIG when their ids do
+ * not fit a reader's 15 bits. */
+int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *err);
+
+static inline bool build_metric_has(const struct build_metric *m, unsigned scope)
+{
+	return m->scopes >> scope & 1;
+}
+
+/* The metric of column COL of a query, by its name and unit; ORDER as above. */
+uint32_t build_metrics_intern(struct build_metrics *ms, const struct profile *p,
+			      const struct query_col *col, uint64_t order);
 
 /* An event of an input: which metric it is, and what a sample stands for. */
 struct build_event {
@@ -44,7 +66,7 @@ struct build_event {
 
 #define BUILD_NO_METRIC UINT16_MAX
 
-struct build_event build_event_of(const struct query_col *col, int metric);
+struct build_event build_event_of(const struct query_col *col, uint32_t metric);
 
 /* What COUNT samples of E (or nanoseconds of an event that counts time) stand for: the period and,
  * when the event was not always counting, the rest. */
@@ -55,27 +77,24 @@ static inline uint64_t build_event_count(const struct build_event *e, uint64_t c
 	return e->duty >= 1 ? n : (uint64_t)llround((double)n / e->duty);
 }
 
-/* The number that N stands for in the file, and the one that the sum of squares X2 does. */
+/* The number that N stands for in the file. */
 static inline double build_metric_value(const struct build_metric *m, uint64_t n)
 {
 	return m->is_time ? (double)n / 1e9 : (double)n;
 }
 
-static inline double build_metric_square(const struct build_metric *m, unsigned __int128 x2)
-{
-	return m->is_time ? (double)x2 / 1e18 : (double)x2;
-}
-
 enum metric_statistic { STAT_SUM, STAT_COUNT, STAT_SQUARES, STAT_MIN, STAT_MAX, N_STATISTICS };
 
-static inline uint16_t prop_metric_id(unsigned metric, enum metric_scope s)
+static inline uint16_t prop_metric_id(const struct build_metrics *ms, unsigned metric,
+				      unsigned scope)
 {
-	return (uint16_t)(metric * N_METRIC_SCOPES + s);
+	return (uint16_t)(metric * ms->n_scopes + scope);
 }
 
-static inline uint16_t stat_metric_id(unsigned metric, enum metric_statistic k, enum metric_scope s)
+static inline uint16_t stat_metric_id(const struct build_metrics *ms, unsigned metric,
+				      enum metric_statistic k, unsigned scope)
 {
-	return (uint16_t)((metric * N_STATISTICS + k) * N_METRIC_SCOPES + s);
+	return (uint16_t)((metric * N_STATISTICS + k) * ms->n_scopes + scope);
 }
 
 /* Describes them all for meta.db; what RET points to lives as long as MS. */

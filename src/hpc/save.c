@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See save.h.  A thread takes the next profile, adds its records to contexts of its own, carries
- * them up, adds them to the statistics all threads share, and puts them.  The writer places blocks
- * in the order of profiles, and sums are of whole numbers: so the bytes are the same however many
- * threads there are. */
+ * them up, and puts them.  The writer places blocks in the order of profiles, and sums are of whole
+ * numbers: so the bytes are the same however many threads there are. */
 #include "hpc/save.h"
 
 #include <errno.h>
@@ -10,14 +9,12 @@
 #include <stdlib.h>
 
 #include "hpc/propagate.h"
-#include "hpc/statistics.h"
 
 struct saving {
 	struct build *b;
 	const struct ctx_tree *tree;
 	const struct profile_groups *groups;
 	struct hpc_profile_writer *writer;
-	struct statistics *statistics;
 	pthread_mutex_t lock; /* of what follows */
 	uint32_t next, n_done;
 	uint64_t n_values;
@@ -70,7 +67,8 @@ static void fill_block(struct worker *w)
 			for (unsigned s = 0; s < N_METRIC_SCOPES; s++)
 				if (cell->in[s])
 					hpc_profile_block_add(
-						&w->block, w->p.touched.v[i], prop_metric_id(m, s),
+						&w->block, w->p.touched.v[i],
+						prop_metric_id(ms, m, s),
 						build_metric_value(&ms->v.v[m], cell->in[s]));
 		}
 }
@@ -90,8 +88,6 @@ static int save_profile(struct worker *w, uint32_t i, struct err *err)
 	propagate_finish(&w->p);
 	fill_block(w);
 	rc = hpc_profile_put(s->writer, i + 1, ids, n_ids, &w->block, err);
-	if (!rc)
-		statistics_add(s->statistics, &w->p);
 	propagate_reset(&w->p);
 	return rc;
 }
@@ -159,19 +155,8 @@ static void run_workers(struct saving *s)
 	free(workers);
 }
 
-static int save_summary(struct saving *s, struct err *err)
-{
-	struct hpc_profile_block block = {0};
-	int rc;
-
-	statistics_write(s->statistics, &s->b->metrics, &block);
-	rc = hpc_profile_put(s->writer, HPC_SUMMARY_PROFILE, NULL, 0, &block, err);
-	hpc_profile_block_release(&block);
-	return rc;
-}
-
 int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
-		  struct err *err)
+		  struct hpc_profile_writer **ret, struct err *err)
 {
 	struct saving s = {.b = b, .tree = tree, .groups = groups};
 	int rc = hpc_profile_create(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
@@ -180,19 +165,17 @@ int save_profiles(struct build *b, const struct ctx_tree *tree, const struct pro
 	if (rc)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
-	s.statistics = statistics_new(tree->n, (unsigned)b->metrics.v.n);
 	run_workers(&s);
 	rc = s.rc;
 	if (rc && err)
 		*err = s.err;
-	if (!rc)
-		rc = save_summary(&s, err);
-	statistics_free(s.statistics);
 	pthread_mutex_destroy(&s.lock);
 	b->n_values = s.n_values;
-	if (rc) {
+	if (!rc)
+		rc = hpc_profile_settle(s.writer, err);
+	if (rc)
 		hpc_profile_abandon(s.writer);
-		return rc;
-	}
-	return hpc_profile_finish(s.writer, err);
+	else
+		*ret = s.writer;
+	return rc;
 }

@@ -3,6 +3,7 @@
 #ifndef HPC_SAVE_H
 #define HPC_SAVE_H
 
+#include "formats/hpc/profile.h"
 #include "hpc/build.h"
 
 /* The groups of records of each profile: those of number I (from 0) are
@@ -12,10 +13,11 @@ struct profile_groups {
 	uint32_t n; /* profiles */
 };
 
-/* Writes profile.db, all of it, in the directory of B, whose records are finished and whose inputs'
- * nodes are ctxIds by now. */
+/* Writes profile.db but for its summary in the directory of B, whose records are finished and whose
+ * inputs' nodes are ctxIds by now.  It is settled (hpc_profile_settle); *RET is to be finished or
+ * abandoned. */
 int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
-		  struct err *err);
+		  struct hpc_profile_writer **ret, struct err *err);
 
 /* Reports progress; as build_opts.progress. */
 int build_progress(const struct build *b, const char *what, uint64_t done, uint64_t all,

@@ -4,183 +4,183 @@
  * What a statistic is over: the threads that have the metric in the context in some scope; where
  * such a thread has nothing in a scope, its value there is 0 (HPCToolkit's accumulators.cpp,
  * PerThreadTemporary::finalize: formulas are evaluated for all scopes of a metric that is there).
- * So the count of all scopes is that of execution, and the minimum is 0, which is not stored,
- * unless all of them have one. */
+ * So the count is the same in all scopes, and the minimum is 0, which is not stored, unless all of
+ * those threads have a value.
+ *
+ * Sums carry along what each addition rounds away (Knuth's two-sum; The Art of Computer
+ * Programming, vol. 2, 4.2.2, theorem B), so that they are as good as exact. */
 #include "hpc/statistics.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
-#define STRIPE 256u /* contexts */
+void statistics_release(struct statistics *s)
+{
+	for (uint32_t i = 0; i < s->n_ranges; i++)
+		hpc_profile_block_release(&s->ranges[i]);
+	free(s->ranges);
+	*s = (struct statistics){0};
+}
 
+void statistics_ranges(void *statistics, uint32_t n)
+{
+	struct statistics *s = statistics;
+
+	s->n_ranges = n;
+	s->ranges = xcalloc((size_t)n + 1, sizeof(*s->ranges));
+}
+
+struct sum {
+	double high, low; /* together */
+};
+
+static inline void sum_add(struct sum *s, double v)
+{
+	double high = s->high + v, part = high - s->high;
+
+	s->low += (s->high - (high - part)) + (v - part);
+	s->high = high;
+}
+
+/* Of a metric in one scope. */
 struct totals {
-	unsigned __int128 squares;
-	uint64_t sum, min, max;
-	uint32_t n;  /* threads with a value */
-	bool differ; /* of execution: the other scopes are not the same */
+	struct sum sum, squares;
+	double min, max;
+	uint64_t n; /* threads with a value */
 };
 
-enum { N_OTHERS = IN_EXECUTION };
-
-/* A metric in the contexts of a stripe.  Most contexts are instructions that call nothing, whose
- * values are the same in all scopes: for them only those of execution are kept, and looked at. */
-struct block {
-	struct totals execution[STRIPE];
-	struct totals (*others)[N_OTHERS]; /* by context; NULL: nothing differs */
-};
-
-struct stripe {
-	pthread_mutex_t lock;
-	struct block **blocks; /* by metric; NULL where nothing was added */
-};
-
-struct statistics {
-	struct stripe *stripes;
-	uint32_t n_stripes;
-	unsigned n_metrics;
-};
-
-struct statistics *statistics_new(uint32_t n_ctxs, unsigned n_metrics)
+static struct totals add_up(const struct hpc_metric_values *values)
 {
-	struct statistics *s = xcalloc(1, sizeof(*s));
+	struct totals t = {.n = values->n};
 
-	s->n_metrics = n_metrics;
-	s->n_stripes = (n_ctxs + STRIPE - 1) / STRIPE;
-	s->stripes = xcalloc((size_t)s->n_stripes + 1, sizeof(*s->stripes));
-	for (uint32_t i = 0; i < s->n_stripes; i++)
-		pthread_mutex_init(&s->stripes[i].lock, NULL);
-	return s;
-}
+	for (uint64_t i = 0; i < values->n; i++) {
+		double v = hpc_lef64(values->values + 12 * i + 4);
 
-void statistics_free(struct statistics *s)
-{
-	if (!s)
-		return;
-	for (uint32_t i = 0; i < s->n_stripes; i++) {
-		for (unsigned m = 0; s->stripes[i].blocks && m < s->n_metrics; m++) {
-			if (s->stripes[i].blocks[m])
-				free(s->stripes[i].blocks[m]->others);
-			free(s->stripes[i].blocks[m]);
-		}
-		free(s->stripes[i].blocks);
-		pthread_mutex_destroy(&s->stripes[i].lock);
+		sum_add(&t.sum, v);
+		sum_add(&t.squares, v * v);
+		t.min = i && t.min < v ? t.min : v;
+		t.max = i && t.max > v ? t.max : v;
 	}
-	free(s->stripes);
-	free(s);
+	return t;
 }
 
-static void add(struct totals *t, uint64_t n)
+static uint32_t profile_at(const struct hpc_metric_values *v, uint64_t i)
 {
-	if (!n)
-		return;
-	t->squares += (unsigned __int128)n * n;
-	t->sum += n;
-	if (!t->n++ || n < t->min)
-		t->min = n;
-	if (n > t->max)
-		t->max = n;
+	return hpc_le32(v->values + 12 * i);
 }
 
-static void add_others(struct block *b, uint32_t at, const struct cell *cell)
+/* How many threads B has that A has not. */
+static uint64_t n_more(const struct hpc_metric_values *a, const struct hpc_metric_values *b)
 {
-	struct totals *execution = &b->execution[at], *t;
+	uint64_t n = 0, i = 0;
 
-	if (!b->others)
-		b->others = xcalloc(STRIPE, sizeof(*b->others));
-	t = b->others[at];
-	if (!execution->differ)
-		t[IN_POINT] = t[IN_FUNCTION] = t[IN_LEX_AWARE] = *execution;
-	execution->differ = true;
-	for (unsigned i = 0; i < N_OTHERS; i++)
-		add(&t[i], cell->in[i]);
-}
+	for (uint64_t k = 0; k < b->n; k++) {
+		uint32_t profile = profile_at(b, k);
 
-/* Adds metric M of context CTXID. */
-static void add_cell(struct statistics *s, uint32_t ctxId, unsigned m, const struct cell *cell)
-{
-	struct stripe *stripe = &s->stripes[ctxId / STRIPE];
-	uint32_t at = ctxId % STRIPE;
-	struct block *b;
-
-	if (!stripe->blocks)
-		stripe->blocks = xcalloc(s->n_metrics, sizeof(*stripe->blocks));
-	if (!stripe->blocks[m])
-		stripe->blocks[m] = xcalloc(1, sizeof(*stripe->blocks[m]));
-	b = stripe->blocks[m];
-	/* No scope has more than execution, and none less than point. */
-	if (b->execution[at].differ || cell->in[IN_POINT] != cell->in[IN_EXECUTION])
-		add_others(b, at, cell);
-	add(&b->execution[at], cell->in[IN_EXECUTION]);
-}
-
-void statistics_add(struct statistics *s, const struct propagate *w)
-{
-	uint32_t held = UINT32_MAX;
-
-	for (size_t i = 0; i < w->touched.n; i++) {
-		uint32_t ctxId = w->touched.v[i];
-
-		if (ctxId / STRIPE != held) {
-			if (held != UINT32_MAX)
-				pthread_mutex_unlock(&s->stripes[held].lock);
-			held = ctxId / STRIPE;
-			pthread_mutex_lock(&s->stripes[held].lock);
-		}
-		for (unsigned m = 0; m < s->n_metrics; m++) {
-			const struct cell *cell = propagate_cell(w, i, m);
-
-			if (cell->in[IN_EXECUTION])
-				add_cell(s, ctxId, m, cell);
-		}
+		while (i < a->n && profile_at(a, i) < profile)
+			i++;
+		n += i == a->n || profile_at(a, i) != profile;
 	}
-	if (held != UINT32_MAX)
-		pthread_mutex_unlock(&s->stripes[held].lock);
+	return n;
 }
 
-static double statistic(const struct build_metric *metric, const struct totals *t,
-			enum metric_statistic k, uint64_t n_threads)
+/* How many threads have any of the N scopes.  All have the one of most threads, nearly always. */
+static uint64_t count_threads(const struct hpc_metric_values *scopes, unsigned n)
 {
+	const struct hpc_metric_values *most = &scopes[0];
+	uint64_t at[BUILD_MAX_SCOPES] = {0}, count = 0;
+	bool all = true;
+
+	for (unsigned i = 1; i < n; i++)
+		if (scopes[i].n > most->n)
+			most = &scopes[i];
+	for (unsigned i = 0; i < n && all; i++)
+		all = &scopes[i] == most || n_more(most, &scopes[i]) == 0;
+	if (all)
+		return most->n;
+	for (;; count++) {
+		uint32_t first = UINT32_MAX;
+
+		for (unsigned i = 0; i < n; i++)
+			if (at[i] < scopes[i].n && profile_at(&scopes[i], at[i]) < first)
+				first = profile_at(&scopes[i], at[i]);
+		if (first == UINT32_MAX)
+			return count;
+		for (unsigned i = 0; i < n; i++)
+			at[i] += at[i] < scopes[i].n && profile_at(&scopes[i], at[i]) == first;
+	}
+}
+
+static double statistic(const struct totals *t, enum metric_statistic k, uint64_t n_threads)
+{
+	bool all = t->n == n_threads;
+
 	switch (k) {
 	case STAT_SUM:
-		return build_metric_value(metric, t->sum);
+		return t->sum.high + t->sum.low;
 	case STAT_COUNT:
 		return (double)n_threads;
 	case STAT_SQUARES:
-		return build_metric_square(metric, t->squares);
+		return t->squares.high + t->squares.low;
 	case STAT_MIN:
-		return t->n < n_threads ? 0 : build_metric_value(metric, t->min);
+		return !all && t->min > 0 ? 0 : t->min;
 	default:
-		return build_metric_value(metric, t->max);
+		return !all && t->max < 0 ? 0 : t->max;
 	}
 }
 
-static void write_ctx(const struct statistics *s, const struct build_metrics *ms, uint32_t ctxId,
-		      struct hpc_profile_block *block)
+/* Adds the statistics of METRIC, whose values are in the scopes VALUES[0..N), by scope. */
+static void add_metric(const struct statistics *s, unsigned metric, uint32_t ctxId,
+		       const struct hpc_metric_values *values, unsigned n,
+		       struct hpc_profile_block *block)
 {
-	const struct stripe *stripe = &s->stripes[ctxId / STRIPE];
+	uint64_t n_threads = count_threads(values, n);
+	struct totals totals[BUILD_MAX_SCOPES] = {0};
 
-	for (unsigned m = 0; m < s->n_metrics; m++) {
-		const struct block *b = stripe->blocks[m];
-		const struct totals *all = b ? &b->execution[ctxId % STRIPE] : NULL;
+	for (unsigned i = 0; i < n; i++) {
+		const struct hpc_metric_values *v = &values[i];
+		unsigned scope = v->metricId % s->metrics->n_scopes;
 
-		if (!all || !all->n)
+		/* What calls nothing has the same in all scopes. */
+		if (i && v->n == v[-1].n && memcmp(v->values, v[-1].values, 12 * v->n) == 0)
+			totals[scope] = totals[v[-1].metricId % s->metrics->n_scopes];
+		else
+			totals[scope] = add_up(v);
+	}
+	for (unsigned k = 0; k < N_STATISTICS; k++)
+		for (unsigned i = 0; i < s->metrics->n_scopes; i++)
+			if (build_metric_has(&s->metrics->v.v[metric], i))
+				hpc_profile_block_add(block, ctxId,
+						      stat_metric_id(s->metrics, metric, k, i),
+						      statistic(&totals[i], k, n_threads));
+}
+
+void statistics_values(void *statistics, uint32_t range, const struct hpc_cct *c)
+{
+	struct statistics *s = statistics;
+	struct hpc_metric_values values[BUILD_MAX_SCOPES];
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < c->nMetrics; i++) {
+		unsigned metric;
+
+		/* Indices of values that were just written are sound. */
+		if (hpc_cct_metric(c, i, &values[n], NULL))
 			continue;
-		for (unsigned k = 0; k < N_STATISTICS; k++)
-			for (unsigned i = 0; i < N_METRIC_SCOPES; i++) {
-				const struct totals *t = i == IN_EXECUTION || !all->differ
-								 ? all
-								 : &b->others[ctxId % STRIPE][i];
-
-				hpc_profile_block_add(block, ctxId, stat_metric_id(m, k, i),
-						      statistic(&ms->v.v[m], t, k, all->n));
-			}
+		metric = values[n].metricId / s->metrics->n_scopes;
+		n++;
+		if (i + 1u < c->nMetrics &&
+		    hpc_le16(c->metricIndices + 10 * (size_t)(i + 1)) / s->metrics->n_scopes ==
+			    metric)
+			continue;
+		add_metric(s, metric, c->ctxId, values, n, &s->ranges[range]);
+		n = 0;
 	}
 }
 
-void statistics_write(const struct statistics *s, const struct build_metrics *ms,
-		      struct hpc_profile_block *block)
+void statistics_join(struct statistics *s, struct hpc_profile_block *ret)
 {
-	for (uint32_t i = 0; i < s->n_stripes; i++)
-		for (uint32_t c = 0; s->stripes[i].blocks && c < STRIPE; c++)
-			write_ctx(s, ms, i * STRIPE + c, block);
+	for (uint32_t i = 0; i < s->n_ranges; i++) {
+		hpc_profile_block_append(ret, &s->ranges[i]);
+		hpc_profile_block_release(&s->ranges[i]);
+	}
 }

@@ -2,24 +2,30 @@
 /* The summary profile: sum, count, sum of squares, minimum and maximum over all threads of each
  * context's values.
  *
- * All are whole numbers until they are written, so the result does not depend on who adds first.
- * Any number of threads add at once: contexts are in stripes with a lock each. */
+ * They are made while profile.db is transposed (hpc_cct_build), when all values of a context come
+ * by, in the order of profiles: so their bytes depend neither on threads nor on processes.
+ *
+ *     statistics_ranges, statistics_values: as hpc_cct_options has them, TO being the statistics
+ *     statistics_join(&s, &block);                     the summary profile's values */
 #ifndef HPC_STATISTICS_H
 #define HPC_STATISTICS_H
 
+#include "formats/hpc/cct.h"
 #include "formats/hpc/profile.h"
 #include "hpc/metrics.h"
 
-struct statistics;
+struct statistics {
+	const struct build_metrics *metrics;
+	struct hpc_profile_block *ranges; /* by range of contexts */
+	uint32_t n_ranges;
+};
 
-struct statistics *statistics_new(uint32_t n_ctxs, unsigned n_metrics);
-void statistics_free(struct statistics *s);
+void statistics_release(struct statistics *s);
 
-/* Adds the values of one thread. */
-void statistics_add(struct statistics *s, const struct propagate *w);
+void statistics_ranges(void *statistics, uint32_t n);
+void statistics_values(void *statistics, uint32_t range, const struct hpc_cct *c);
 
-/* Fills BLOCK, which is empty, with the statistics. */
-void statistics_write(const struct statistics *s, const struct build_metrics *ms,
-		      struct hpc_profile_block *block);
+/* Moves the values of all ranges to RET, which is empty. */
+void statistics_join(struct statistics *s, struct hpc_profile_block *ret);
 
 #endif

@@ -86,6 +86,8 @@ void hpc_metric_values_spread(const struct hpc_metric_values *m, double *values,
 int hpc_cct_value(const struct hpc_cct_db *db, uint32_t ctxId, uint16_t metricId,
 		  uint32_t profIndex, double *ret_value, struct err *err);
 
+struct hpc_share;
+
 /* How hpc_cct_build goes about it. */
 struct hpc_cct_options {
 	unsigned n_threads;  /* 0: 1 */
@@ -98,6 +100,15 @@ struct hpc_cct_options {
 	 * the build, which returns it.  NULL: not called. */
 	int (*progress)(void *user, uint64_t done_bytes, uint64_t all_bytes);
 	void *user;
+	/* For who wants to know all values of each context, as they are in memory anyway: told how
+	 * many ranges of contexts there are, then each context that has values.  Those of a range
+	 * come by growing ctxId in one thread.  NULL: not called. */
+	void (*ranges)(void *to, uint32_t n);
+	void (*values)(void *to, uint32_t range, const struct hpc_cct *c);
+	void *to;
+	/* Processes that do it together, with the same N_THREADS and MEMORY_BYTES: ranges are dealt
+	 * to them, number 0 ends the file (out.h).  NULL: one. */
+	const struct hpc_share *share;
 };
 
 /* Writes NAME in directory DIRFD, a cct.db of N_CTXS contexts, out of all profiles of DB but the

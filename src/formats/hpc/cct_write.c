@@ -23,280 +23,27 @@
  *     30  Context Info section: header, then {CI} of contexts 0, 1, ... at 40
  *         value blocks of contexts 0, 1, ...: values, then metric indices
  *         footer */
-#include "formats/hpc/cct.h"
+#include "formats/hpc/cct_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/alloc.h"
-#include "base/vec.h"
 #include "formats/hpc/frame.h"
-#include "formats/hpc/out.h"
 
-enum { SZ_PVAL = 10, SZ_PIDX = 12 }; /* {Val} and {Idx} of profile.db */
 enum { SZ_CVAL = 12, SZ_CIDX = 10 }; /* and of cct.db */
 enum { AT_INFO = 0x30, AT_CI = 0x40, SZ_CI = 0x20 };
-enum { SZ_RUN = 8 }; /* what stands before a run's values: profile, number of values */
 
 enum {
 	RANGE_CTXS_MAX = 1 << 16, /* bounds what a thread keeps besides the gathered values */
 	OUT_BYTES = 1 << 20,
 	RANGE_BYTES = 16 << 20, /* a range has, if there is memory, */
 	VISIT_BYTES = 4 << 10,	/* and this for each profile */
-	SHARE = 64,		/* profiles that a thread counts at a time */
-	PAGE_BYTES = 1 << 16,	/* a multiple of any page's size */
-	GIVE_BACK_BYTES = 32 << 20,
-	AHEAD = 8, /* contexts by which memory is fetched ahead */
 };
 
 /* Observed: hpcviewer keeps places of sections as int. */
 #define N_CTXS_MAX ((INT32_MAX - AT_CI) / SZ_CI)
-
-struct range {
-	uint32_t from, to; /* ctxIds [from, to) */
-	uint64_t n_bytes;  /* of all runs */
-};
-
-struct build {
-	const struct hpc_profile_db *db;
-	struct hpc_cct_options o;
-	struct hpc_out out;
-	uint32_t n_ctxs;
-	unsigned n_threads;
-	uint64_t *n_bytes; /* of the runs of each context */
-	VEC(struct range) ranges;
-	uint64_t all_bytes, done_bytes;
-	_Atomic uint32_t next_profile, next_range;
-};
-
-struct worker {
-	struct build *b;
-	pthread_t thread;
-	uint64_t *per_ctx; /* while counting: bytes of runs; later: where the next run goes */
-	uint8_t *runs;	   /* of the range, context by context */
-	size_t cap_runs;
-	uint8_t *ci;	       /* {CI} of the range; pValues is relative until the place is known */
-	VEC(uint8_t) indices;  /* {Idx} of all blocks of the range */
-	VEC(uint8_t) block;    /* blocks on their way to the file */
-	uint64_t *next;	       /* by metricId: number of values; where the next goes */
-	VEC(uint16_t) metrics; /* those a context has */
-	uint64_t n_block_bytes; /* of the range */
-	int rc;
-	struct err err;
-};
-
-/* A walk over the contexts of a profile.  hpc_profile_ctx does the same for one; this is the
- * heart of the transposition, where a value may cost some nanoseconds. */
-struct walk {
-	const struct hpc_profile *p;
-	const uint8_t *idx;	  /* {Idx} of the next context */
-	uint32_t left;		  /* contexts to come */
-	uint32_t ctxId;		  /* of the one stepped on */
-	uint64_t start, n_values; /* its values */
-	int64_t last;		  /* the ctxId before */
-	bool begun;
-};
-
-static void walk_begin(struct walk *it, const struct hpc_profile *p, uint32_t i)
-{
-	*it = (struct walk){
-		.p = p, .idx = p->ctxIndices + (size_t)SZ_PIDX * i, .left = p->nCtxs - i};
-}
-
-/* Says what is wrong with the {Idx} just stepped on. */
-static int walk_refuse(const struct build *b, const struct walk *it, struct err *err)
-{
-	uint64_t at = (uint64_t)(it->idx - SZ_PIDX - b->db->bytes);
-
-	if ((int64_t)it->ctxId <= it->last)
-		return hpc_bad(err, b->db->name, at, "{Idx}", "ctxId", "%u comes after %" PRId64,
-			       it->ctxId, it->last);
-	if (it->ctxId >= b->n_ctxs)
-		return hpc_bad(err, b->db->name, at, "{Idx}", "ctxId", "%u, but there are %u",
-			       it->ctxId, b->n_ctxs);
-	return hpc_bad(err, b->db->name, at + 4, "{Idx}", "startIndex",
-		       "%" PRIu64 " begins no range of %" PRIu64 " values with distinct metrics",
-		       it->start, it->p->nValues);
-}
-
-/* Steps on the next context: 1, or 0 after the last, or -EBADMSG. */
-static inline int walk_next(const struct build *b, struct walk *it, struct err *err)
-{
-	uint64_t end;
-
-	if (it->left == 0)
-		return 0;
-	it->last = it->begun ? (int64_t)it->ctxId : -1;
-	it->begun = true;
-	it->ctxId = hpc_le32(it->idx);
-	it->start = hpc_le64(it->idx + 4);
-	it->idx += SZ_PIDX;
-	it->left--;
-	end = it->left ? hpc_le64(it->idx + 4) : it->p->nValues;
-	it->n_values = end - it->start;
-	if ((int64_t)it->ctxId <= it->last || it->ctxId >= b->n_ctxs || end > it->p->nValues ||
-	    it->n_values > UINT16_MAX + 1u)
-		return walk_refuse(b, it, err);
-	return 1;
-}
-
-static int count_profile(struct worker *w, uint32_t index)
-{
-	struct hpc_profile p;
-	struct walk it;
-	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
-
-	if (rc || p.isSummary)
-		return rc;
-	walk_begin(&it, &p, 0);
-	while ((rc = walk_next(w->b, &it, &w->err)) > 0)
-		if (it.n_values)
-			w->per_ctx[it.ctxId] += SZ_RUN + SZ_PVAL * it.n_values;
-	return rc;
-}
-
-/* The pages of the mapped file from *FROM to where profile INDEX has its values go back to the
- * system, when they are many; they stay in the page cache.  Profiles need not lie in order, then
- * less is given back. */
-static void give_back(const struct build *b, uint32_t index, uint64_t *from)
-{
-	struct hpc_profile p;
-	uint64_t to;
-
-	if (!b->o.mapped || hpc_profile_open(&p, b->db, index, NULL))
-		return;
-	to = p.pValues & ~(uint64_t)(PAGE_BYTES - 1);
-	if (to < *from)
-		*from = to;
-	if (to - *from < GIVE_BACK_BYTES)
-		return;
-	madvise((void *)(b->db->bytes + *from), to - *from, MADV_DONTNEED);
-	*from = to;
-}
-
-static void *count(void *arg)
-{
-	struct worker *w = arg;
-	struct build *b = w->b;
-	uint64_t given_back = 0;
-
-	for (;;) {
-		uint32_t from = atomic_fetch_add(&b->next_profile, SHARE);
-
-		if (from >= b->db->nProfiles || hpc_out_failed(&b->out, NULL))
-			return NULL;
-		for (uint32_t i = from; i < b->db->nProfiles && i < from + SHARE; i++) {
-			w->rc = count_profile(w, i);
-			if (w->rc) {
-				hpc_out_fail(&b->out, w->rc, NULL, "%s", w->err.msg);
-				return NULL;
-			}
-		}
-		give_back(b, from, &given_back);
-	}
-}
-
-/* Makes W's buffer hold N bytes; large pages spare the gathering most of its TLB misses. */
-static void reserve_runs(struct worker *w, size_t n)
-{
-	const size_t huge = 2 << 20;
-
-	if (n <= w->cap_runs)
-		return;
-	free(w->runs);
-	w->cap_runs = (n + huge - 1) & ~(huge - 1);
-	w->runs = aligned_alloc(huge, w->cap_runs);
-	if (!w->runs)
-		w->runs = xmalloc(w->cap_runs);
-	madvise(w->runs, w->cap_runs, MADV_HUGEPAGE);
-}
-
-/* The file is not what it was when its contexts were counted. */
-static int changed(struct worker *w)
-{
-	return err_set(&w->err, -EBADMSG, "%s: changes while it is read", w->b->db->name);
-}
-
-/* Copies N values; nearly always some few. */
-static inline void copy_values(uint8_t *to, const uint8_t *from, uint64_t n)
-{
-	if (n > 16) {
-		memcpy(to, from, SZ_PVAL * n);
-		return;
-	}
-	for (; n; n--, to += SZ_PVAL, from += SZ_PVAL)
-		memcpy(to, from, SZ_PVAL);
-}
-
-/* Has the memory fetched that a context some steps ahead will be gathered to. */
-static inline void fetch_ahead(const struct worker *w, const struct walk *it, uint32_t to)
-{
-	if (it->left > 2 * AHEAD) {
-		uint32_t far = hpc_le32(it->idx + (size_t)SZ_PIDX * 2 * AHEAD);
-		uint32_t near = hpc_le32(it->idx + (size_t)SZ_PIDX * AHEAD);
-
-		__builtin_prefetch(&w->per_ctx[far < to ? far : 0], 1);
-		__builtin_prefetch(w->runs + w->per_ctx[near < to ? near : 0], 1);
-	}
-}
-
-/* Copies what profile INDEX has in range R to the contexts' places. */
-static int gather_profile(struct worker *w, const struct range *r, uint32_t index)
-{
-	struct hpc_profile p;
-	struct walk it;
-	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
-
-	if (rc || p.isSummary)
-		return rc;
-	walk_begin(&it, &p, hpc_profile_ctx_from(&p, r->from));
-	while ((rc = walk_next(w->b, &it, &w->err)) > 0 && it.ctxId < r->to) {
-		uint64_t *at = &w->per_ctx[it.ctxId], n = SZ_RUN + SZ_PVAL * it.n_values;
-		uint8_t *run = w->runs + *at;
-
-		fetch_ahead(w, &it, r->to);
-		if (!it.n_values)
-			continue;
-		if (it.ctxId < r->from || *at > r->n_bytes || n > r->n_bytes - *at)
-			return changed(w);
-		hpc_put32(run, index);
-		hpc_put32(run + 4, (uint32_t)it.n_values);
-		copy_values(run + SZ_RUN, p.values + SZ_PVAL * it.start, it.n_values);
-		*at += n;
-	}
-	return rc < 0 ? rc : 0;
-}
-
-static int gather(struct worker *w, const struct range *r)
-{
-	uint64_t at = 0, from = 0;
-
-	reserve_runs(w, r->n_bytes);
-	for (uint32_t c = r->from; c < r->to; c++) {
-		w->per_ctx[c] = at;
-		at += w->b->n_bytes[c];
-	}
-	for (uint32_t i = 0; i < w->b->db->nProfiles; i++) {
-		int rc = gather_profile(w, r, i);
-
-		if (!rc && i % 1024 == 1023)
-			rc = hpc_out_failed(&w->b->out, &w->err);
-		if (rc)
-			return rc;
-		if (i % SHARE == SHARE - 1)
-			give_back(w->b, i, &from);
-	}
-	at = 0;
-	for (uint32_t c = r->from; c < r->to; c++) {
-		at += w->b->n_bytes[c];
-		if (w->per_ctx[c] != at)
-			return changed(w);
-	}
-	return 0;
-}
 
 static int compare_metrics(const void *a, const void *b)
 {
@@ -306,7 +53,7 @@ static int compare_metrics(const void *a, const void *b)
 /* Counts the values of one context, whose runs are [P, END), by metric; appends its {Idx}s and sets
  * its {CI}, whose pointers are relative to the range's first block.  FORMATS.md 4.0,
  * "Context-Major Sparse Value Block". */
-static void measure_ctx(struct worker *w, const uint8_t *p, const uint8_t *end, uint8_t *ci)
+static void measure_ctx(struct cct_worker *w, const uint8_t *p, const uint8_t *end, uint8_t *ci)
 {
 	uint64_t n = 0;
 	uint8_t *idx;
@@ -315,9 +62,9 @@ static void measure_ctx(struct worker *w, const uint8_t *p, const uint8_t *end, 
 	while (p < end) {
 		uint32_t n_values = hpc_le32(p + 4);
 
-		p += SZ_RUN;
+		p += CCT_RUN;
 		n += n_values;
-		for (; n_values; n_values--, p += SZ_PVAL) {
+		for (; n_values; n_values--, p += CCT_PROFILE_VAL) {
 			uint16_t metricId = hpc_le16(p);
 
 			if (w->next[metricId]++ == 0)
@@ -355,8 +102,8 @@ static void sort_ctx(const uint8_t *p, const uint8_t *end, uint64_t *next, uint8
 	while (p < end) {
 		uint32_t profIndex = hpc_le32(p), n_values = hpc_le32(p + 4);
 
-		p += SZ_RUN;
-		for (; n_values; n_values--, p += SZ_PVAL) {
+		p += CCT_RUN;
+		for (; n_values; n_values--, p += CCT_PROFILE_VAL) {
 			uint8_t *v = out + SZ_CVAL * next[hpc_le16(p)]++;
 
 			hpc_put32(v, profIndex);
@@ -365,9 +112,29 @@ static void sort_ctx(const uint8_t *p, const uint8_t *end, uint64_t *next, uint8
 	}
 }
 
-/* Writes the blocks of the range at AT in the file. */
-static int write_blocks(struct worker *w, const struct range *r, uint64_t at)
+/* Shows the values of context CTXID, whose {CI} is CI, to who wants to know them. */
+static void show_ctx(const struct cct_worker *w, uint32_t range, uint32_t ctxId, const uint8_t *ci,
+		     const uint8_t *values, const uint8_t *idx)
 {
+	const struct hpc_cct_options *o = &w->b->o;
+	const struct hpc_cct_db db = {.name = w->b->out.name};
+	const struct hpc_cct c = {
+		.db = &db,
+		.ctxId = ctxId,
+		.nValues = hpc_le64(ci),
+		.nMetrics = hpc_le16(ci + 0x10),
+		.values = values,
+		.metricIndices = idx,
+	};
+
+	if (o->values)
+		o->values(o->to, range, &c);
+}
+
+/* Writes the blocks of range NUMBER at AT in the file. */
+static int write_blocks(struct cct_worker *w, uint32_t number, uint64_t at)
+{
+	const struct cct_range *r = &w->b->ranges.v[number];
 	const uint8_t *runs = w->runs, *idx = w->indices.v;
 	uint64_t done = 0; /* bytes of the range that are in the file */
 
@@ -399,6 +166,7 @@ static int write_blocks(struct worker *w, const struct range *r, uint64_t at)
 		for (size_t i = 0; i < sz_indices; i += SZ_CIDX)
 			w->next[hpc_le16(idx + i)] = 0;
 		memcpy(w->block.v + (need - sz_indices), idx, sz_indices);
+		show_ctx(w, number, c, ci, w->block.v + (rel - done), idx);
 		w->block.n = need;
 		idx += sz_indices;
 		runs = end;
@@ -406,9 +174,9 @@ static int write_blocks(struct worker *w, const struct range *r, uint64_t at)
 	return hpc_out_write(&w->b->out, at + done, w->block.v, w->block.n, &w->err);
 }
 
-static int report_progress(struct worker *w, const struct range *r)
+static int report_progress(struct cct_worker *w, const struct cct_range *r)
 {
-	struct build *b = w->b;
+	struct cct_build *b = w->b;
 	int rc = 0;
 
 	pthread_mutex_lock(&b->out.lock);
@@ -419,13 +187,13 @@ static int report_progress(struct worker *w, const struct range *r)
 	return rc < 0 ? err_set(&w->err, rc, "%s: given up", b->out.name) : 0;
 }
 
-static int do_range(struct worker *w, uint32_t number)
+static int do_range(struct cct_worker *w, uint32_t number)
 {
-	const struct range *r = &w->b->ranges.v[number];
+	const struct cct_range *r = &w->b->ranges.v[number];
 	struct hpc_out *out = &w->b->out;
 	const uint8_t *runs;
 	uint64_t at;
-	int rc = gather(w, r);
+	int rc = cct_gather(w, r);
 
 	if (rc)
 		return rc;
@@ -443,7 +211,7 @@ static int do_range(struct worker *w, uint32_t number)
 	/* An empty range must not even align what follows. */
 	at = hpc_out_take(out, w->n_block_bytes, w->n_block_bytes ? 4 : 1);
 	hpc_out_end_turn(out);
-	rc = write_blocks(w, r, at);
+	rc = write_blocks(w, number, at);
 	for (uint32_t c = 0; c < r->to - r->from; c++) {
 		uint8_t *ci = w->ci + (size_t)SZ_CI * c;
 
@@ -460,8 +228,8 @@ static int do_range(struct worker *w, uint32_t number)
 
 static void *transpose(void *arg)
 {
-	struct worker *w = arg;
-	struct build *b = w->b;
+	struct cct_worker *w = arg;
+	struct cct_build *b = w->b;
 
 	w->ci = xmalloc((size_t)SZ_CI * (b->n_ctxs < RANGE_CTXS_MAX ? b->n_ctxs : RANGE_CTXS_MAX));
 	w->next = xcalloc(UINT16_MAX + 1, sizeof(*w->next));
@@ -471,6 +239,8 @@ static void *transpose(void *arg)
 
 		if (number >= b->ranges.n)
 			return NULL;
+		if (!hpc_out_is_mine(&b->out, number))
+			continue;
 		w->rc = do_range(w, number);
 		if (w->rc) {
 			hpc_out_fail(&b->out, w->rc, NULL, "%s", w->err.msg);
@@ -480,7 +250,7 @@ static void *transpose(void *arg)
 }
 
 /* Runs F in all workers and waits for them. */
-static int run(struct build *b, struct worker *workers, void *(*f)(void *), struct err *err)
+static int run(struct cct_build *b, struct cct_worker *workers, void *(*f)(void *), struct err *err)
 {
 	unsigned n = 1;
 
@@ -516,7 +286,7 @@ static int find_n_ctxs(const struct hpc_profile_db *db, uint32_t *ret, struct er
 
 /* The smaller a range, the more of it stays in caches; but each range visits each profile, which
  * should be worth the way (measured: docs/design/hpctoolkit-databases.md). */
-static uint64_t range_bytes(const struct build *b)
+static uint64_t range_bytes(const struct cct_build *b)
 {
 	uint64_t share = b->o.memory_bytes / b->n_threads;
 	uint64_t bytes = (uint64_t)VISIT_BYTES * b->db->nProfiles;
@@ -526,16 +296,16 @@ static uint64_t range_bytes(const struct build *b)
 	return bytes < share ? bytes : share;
 }
 
-static void cut_ranges(struct build *b)
+static void cut_ranges(struct cct_build *b)
 {
 	uint64_t share = range_bytes(b);
-	struct range r = {0};
+	struct cct_range r = {0};
 
 	for (uint32_t c = 0; c < b->n_ctxs; c++) {
 		if (c > r.from &&
 		    (r.n_bytes + b->n_bytes[c] > share || c - r.from == RANGE_CTXS_MAX)) {
 			vec_push(&b->ranges, r);
-			r = (struct range){.from = c};
+			r = (struct cct_range){.from = c};
 		}
 		r.n_bytes += b->n_bytes[c];
 		r.to = c + 1;
@@ -545,7 +315,7 @@ static void cut_ranges(struct build *b)
 }
 
 /* FORMATS.md 4.0, "cct.db version 4.0"; observed: hpcprof begins the section at 0x30. */
-static int write_head(struct build *b, struct err *err)
+static int write_head(struct cct_build *b, struct err *err)
 {
 	uint8_t head[AT_CI] = {0};
 
@@ -560,7 +330,41 @@ static int write_head(struct build *b, struct err *err)
 	return hpc_out_write(&b->out, 0, head, sizeof(head), err);
 }
 
-static int build(struct build *b, struct worker *workers, struct err *err)
+/* Adds up what all threads of all processes have counted. */
+static int add_counts(struct cct_build *b, const struct cct_worker *workers, struct err *err)
+{
+	const struct hpc_share *s = b->o.share;
+
+	for (uint32_t c = 0; c < b->n_ctxs; c++)
+		for (unsigned i = 0; i < b->n_threads; i++)
+			b->n_bytes[c] += workers[i].per_ctx[c];
+	if (s && s->sum(s->user, b->n_bytes, b->n_ctxs))
+		return hpc_out_fail(&b->out, -EIO, err, "%s: another process failed", b->out.name);
+	for (uint32_t c = 0; c < b->n_ctxs; c++)
+		b->all_bytes += b->n_bytes[c];
+	return 0;
+}
+
+static int finish(struct cct_build *b, struct err *err)
+{
+	bool first = !b->o.share || b->o.share->rank == 0;
+	int rc = 0;
+
+	if (first) {
+		/* Where the last range ends is known when it is its turn. */
+		rc = hpc_out_begin_turn(&b->out, b->ranges.n, err);
+		if (!rc)
+			pthread_mutex_unlock(&b->out.lock);
+	}
+	if (!rc)
+		rc = hpc_out_meet(&b->out, err);
+	if (rc || !first)
+		return rc;
+	rc = write_head(b, err);
+	return rc ? rc : hpc_out_finish(&b->out, hpc_cct_frame.footer, err);
+}
+
+static int build(struct cct_build *b, struct cct_worker *workers, struct err *err)
 {
 	int rc;
 
@@ -569,26 +373,24 @@ static int build(struct build *b, struct worker *workers, struct err *err)
 		workers[i].per_ctx = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
 	}
 	b->n_bytes = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
-	rc = run(b, workers, count, err);
+	rc = run(b, workers, cct_count, err);
+	if (!rc)
+		rc = add_counts(b, workers, err);
 	if (rc)
 		return rc;
-	for (uint32_t c = 0; c < b->n_ctxs; c++) {
-		for (unsigned i = 0; i < b->n_threads; i++)
-			b->n_bytes[c] += workers[i].per_ctx[c];
-		b->all_bytes += b->n_bytes[c];
-	}
 	cut_ranges(b);
+	b->out.n_turns = b->ranges.n;
+	if (b->o.ranges)
+		b->o.ranges(b->o.to, (uint32_t)b->ranges.n);
 	rc = run(b, workers, transpose, err);
-	if (!rc)
-		rc = write_head(b, err);
-	return rc ? rc : hpc_out_finish(&b->out, hpc_cct_frame.footer, err);
+	return rc ? rc : finish(b, err);
 }
 
 int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, uint32_t n_ctxs,
 		  const struct hpc_cct_options *o, struct err *err)
 {
-	struct build b = {.db = db, .n_ctxs = n_ctxs};
-	struct worker *workers;
+	struct cct_build b = {.db = db, .n_ctxs = n_ctxs};
+	struct cct_worker *workers;
 	int rc = 0;
 
 	if (o)
@@ -602,7 +404,8 @@ int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, 
 		rc = err_set(err, -E2BIG, "%s: more than %d contexts do not fit a section of 2 GB",
 			     name, N_CTXS_MAX);
 	if (!rc)
-		rc = hpc_out_open(&b.out, dirfd, name, AT_CI + (uint64_t)SZ_CI * b.n_ctxs, err);
+		rc = hpc_out_open(&b.out, dirfd, name, AT_CI + (uint64_t)SZ_CI * b.n_ctxs,
+				  b.o.share, UINT64_MAX, err);
 	if (rc)
 		return rc;
 	workers = xcalloc(b.n_threads, sizeof(*workers));

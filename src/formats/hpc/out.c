@@ -13,16 +13,33 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-int hpc_out_open(struct hpc_out *o, int dirfd, const char *name, uint64_t end, struct err *err)
+int hpc_out_open(struct hpc_out *o, int dirfd, const char *name, uint64_t end,
+		 const struct hpc_share *share, uint64_t n_turns, struct err *err)
 {
-	int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	bool first = !share || share->rank == 0;
+	int flags = first ? O_CREAT | O_TRUNC : 0, fd = -1, rc = 0;
+	uint64_t none = 0;
 
-	if (fd < 0)
-		return err_errno(err, -errno, "%s: create", name);
-	*o = (struct hpc_out){.fd = fd, .name = xstrdup(name), .end = end};
+	/* The others open what the first one made. */
+	if (!first)
+		rc = share->sum(share->user, &none, 1);
+	if (!rc)
+		fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
+	if (rc || fd < 0)
+		return err_errno(err, rc ? rc : -errno, "%s: create", name);
+	*o = (struct hpc_out){
+		.fd = fd, .name = xstrdup(name), .end = end, .share = share, .n_turns = n_turns};
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
-	return 0;
+	return first ? hpc_out_meet(o, err) : 0;
+}
+
+int hpc_out_meet(struct hpc_out *o, struct err *err)
+{
+	uint64_t none = 0;
+	int rc = o->share ? o->share->sum(o->share->user, &none, 1) : 0;
+
+	return rc ? hpc_out_fail(o, rc, err, "%s: another process failed", o->name) : 0;
 }
 
 /* With the lock held. */
@@ -33,13 +50,66 @@ static int failure(const struct hpc_out *o, struct err *err)
 	return o->failed;
 }
 
+/* With the lock held. */
+static int fail(struct hpc_out *o, int rc, struct err *err, const char *msg)
+{
+	if (!o->failed) {
+		o->failed = err_set(&o->err, rc, "%s", msg);
+		pthread_cond_broadcast(&o->changed);
+	}
+	return failure(o, err);
+}
+
+bool hpc_out_is_mine(const struct hpc_out *o, uint64_t turn)
+{
+	return !o->share || hpc_share_owner(o->share, turn, o->n_turns) == o->share->rank;
+}
+
+/* Whether all turns before TURN that are still to come are other processes'. */
+static bool is_next(const struct hpc_out *o, uint64_t turn)
+{
+	uint64_t before = o->turn;
+
+	/* Of as many turns as there are processes one is ours. */
+	if (!o->share || o->receiving || turn - before > o->share->size)
+		return false;
+	while (before < turn && !hpc_out_is_mine(o, before))
+		before++;
+	return before == turn;
+}
+
+/* Waits for TURN to be handed on, with the lock held but not while waiting. */
+static void receive(struct hpc_out *o, uint64_t turn)
+{
+	const struct hpc_share *s = o->share;
+	uint64_t place[2];
+	int rc;
+
+	o->receiving = true;
+	pthread_mutex_unlock(&o->lock);
+	rc = s->receive(s->user, hpc_share_owner(s, turn - 1, o->n_turns), turn, place);
+	pthread_mutex_lock(&o->lock);
+	o->receiving = false;
+	if (rc) {
+		fail(o, rc, NULL, "another process failed");
+	} else {
+		o->turn = turn;
+		o->end = place[0];
+		o->also = place[1];
+	}
+	pthread_cond_broadcast(&o->changed);
+}
+
 int hpc_out_begin_turn(struct hpc_out *o, uint64_t turn, struct err *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&o->lock);
 	while (o->turn < turn && !o->failed)
-		pthread_cond_wait(&o->changed, &o->lock);
+		if (is_next(o, turn))
+			receive(o, turn);
+		else
+			pthread_cond_wait(&o->changed, &o->lock);
 	rc = failure(o, err);
 	if (rc)
 		pthread_mutex_unlock(&o->lock);
@@ -56,19 +126,18 @@ uint64_t hpc_out_take(struct hpc_out *o, uint64_t n, unsigned align)
 
 void hpc_out_end_turn(struct hpc_out *o)
 {
+	const struct hpc_share *s = o->share;
+	const uint64_t place[2] = {o->end, o->also};
+
 	o->turn++;
+	if (!hpc_out_is_mine(o, o->turn)) {
+		int rc = s->send(s->user, hpc_share_owner(s, o->turn, o->n_turns), o->turn, place);
+
+		if (rc)
+			fail(o, rc, NULL, "another process failed");
+	}
 	pthread_cond_broadcast(&o->changed);
 	pthread_mutex_unlock(&o->lock);
-}
-
-/* With the lock held. */
-static int fail(struct hpc_out *o, int rc, struct err *err, const char *msg)
-{
-	if (!o->failed) {
-		o->failed = err_set(&o->err, rc, "%s", msg);
-		pthread_cond_broadcast(&o->changed);
-	}
-	return failure(o, err);
 }
 
 int hpc_out_fail(struct hpc_out *o, int rc, struct err *err, const char *fmt, ...)
@@ -107,7 +176,7 @@ int hpc_out_write(struct hpc_out *o, uint64_t off, const void *bytes, size_t n, 
 int hpc_out_flush(struct hpc_out *o, struct hpc_out_run *run, struct err *err)
 {
 	struct err why;
-	int rc = file_pwrite_all(o->fd, run->bytes, run->n, run->at);
+	int rc = run->n ? file_pwrite_all(o->fd, run->bytes, run->n, run->at) : 0;
 
 	if (rc) {
 		err_errno(&why, rc, "%s: write", o->name);
@@ -118,14 +187,15 @@ int hpc_out_flush(struct hpc_out *o, struct hpc_out_run *run, struct err *err)
 	return 0;
 }
 
-int hpc_out_append(struct hpc_out *o, struct hpc_out_run *run, const void *bytes, size_t n,
-		   struct err *err)
+int hpc_out_gather(struct hpc_out *o, struct hpc_out_run *run, uint64_t at, const void *bytes,
+		   size_t n, struct err *err)
 {
-	if (run->n + n > sizeof(run->bytes)) {
+	if (run->n + n > sizeof(run->bytes) || at != run->at + run->n) {
 		int rc = hpc_out_flush(o, run, err);
 
 		if (rc)
 			return rc;
+		run->at = at;
 	}
 	memcpy(run->bytes + run->n, bytes, n);
 	run->n += n;

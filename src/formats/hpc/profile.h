@@ -138,12 +138,16 @@ static inline void hpc_profile_block_add(struct hpc_profile_block *b, uint32_t c
 	hpc_putf64(v + 2, value);
 }
 
+/* Appends the values of MORE, whose contexts have larger ids. */
+void hpc_profile_block_append(struct hpc_profile_block *b, const struct hpc_profile_block *more);
+
 /* Empties B and keeps its memory; hpc_profile_block_release frees it. */
 void hpc_profile_block_reset(struct hpc_profile_block *b);
 void hpc_profile_block_release(struct hpc_profile_block *b);
 
 /* A profile.db being written. */
 struct hpc_profile_writer;
+struct hpc_share;
 
 /* Creates NAME in directory DIRFD for N_PROFILES profiles, the summary profile among them, whose
  * identifier tuples hold at most N_IDS identifications together.  A file of that name is truncated.
@@ -151,6 +155,12 @@ struct hpc_profile_writer;
 int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *name,
 		       enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids,
 		       struct err *err);
+
+/* The same for several processes (SHARE: out.h; NULL: one), all with the same arguments: each puts
+ * the profiles I whose turn I - 1 is its own, the first one also the summary profile. */
+int hpc_profile_create_shared(struct hpc_profile_writer **ret, int dirfd, const char *name,
+			      enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids,
+			      const struct hpc_share *share, struct err *err);
 
 /* Puts profile INDEX: its identifier tuple IDS (N_IDS of 0: none) and its values.  May be called
  * by many threads at once.
@@ -166,6 +176,10 @@ int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct h
 /* Makes all puts that wait or follow fail with -ECANCELED: for a thread that cannot put what is its
  * turn. */
 void hpc_profile_cancel(struct hpc_profile_writer *w);
+
+/* Makes a file that opens out of what is there when all but the summary profile were put; that one
+ * is empty for now. It must be put afterwards. -EINVAL when others are missing. */
+int hpc_profile_settle(struct hpc_profile_writer *w, struct err *err);
 
 /* Writes what is left of the headers, then the footer, and closes the file; without this it has no
  * footer and does not open.  Syncs nothing.  Frees W in any case.  -EINVAL when not all profiles

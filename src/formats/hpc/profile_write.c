@@ -10,7 +10,8 @@
  * The sections come first, since viewers keep their places in 32 bits; what can be large follows. A
  * block is encoded while its values are added (hpc_profile_block_add), so a put is one pwrite.
  * Blocks, {PI}s and tuples come in one order (see out.h), hence the latter two are gathered in
- * small buffers.  The header of the file and {PI} 0 are written at the end, the footer last. */
+ * small buffers.  The header of the file and {PI} 0 are written at the end, the footer last; a
+ * settled file has both for the time being. */
 #include "formats/hpc/profile.h"
 
 #include <errno.h>
@@ -46,6 +47,31 @@ void hpc_profile_block_grow(struct hpc_profile_block *b)
 	}
 }
 
+void hpc_profile_block_append(struct hpc_profile_block *b, const struct hpc_profile_block *more)
+{
+	size_t n_values = b->n_values + more->n_values, n_ctxs = (size_t)b->n_ctxs + more->n_ctxs;
+
+	if (n_values > b->cap_values) {
+		b->cap_values = n_values + n_values / 2;
+		b->values = xrealloc(b->values, b->cap_values, SZ_VAL);
+	}
+	if (n_ctxs > b->cap_ctxs) {
+		b->cap_ctxs = (uint32_t)(n_ctxs + n_ctxs / 2);
+		b->ctxIndices = xrealloc(b->ctxIndices, b->cap_ctxs, SZ_IDX);
+	}
+	if (more->n_values)
+		memcpy(b->values + SZ_VAL * b->n_values, more->values, SZ_VAL * more->n_values);
+	for (uint32_t i = 0; i < more->n_ctxs; i++) {
+		const uint8_t *from = more->ctxIndices + SZ_IDX * (size_t)i;
+		uint8_t *to = b->ctxIndices + SZ_IDX * ((size_t)b->n_ctxs + i);
+
+		hpc_put32(to, hpc_le32(from));
+		hpc_put64(to + 4, hpc_le64(from + 4) + b->n_values);
+	}
+	b->n_values = n_values;
+	b->n_ctxs = (uint32_t)n_ctxs;
+}
+
 void hpc_profile_block_reset(struct hpc_profile_block *b)
 {
 	b->n_values = 0;
@@ -61,6 +87,13 @@ void hpc_profile_block_release(struct hpc_profile_block *b)
 
 int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *name,
 		       enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids, struct err *err)
+{
+	return hpc_profile_create_shared(ret, dirfd, name, layout, n_profiles, n_ids, NULL, err);
+}
+
+int hpc_profile_create_shared(struct hpc_profile_writer **ret, int dirfd, const char *name,
+			      enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids,
+			      const struct hpc_share *share, struct err *err)
 {
 	unsigned szProfile = layout == HPC_PAGE ? 0x28 : 0x30;
 	uint64_t sz_infos = (uint64_t)n_profiles * szProfile, sz_tuples;
@@ -80,14 +113,15 @@ int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *n
 	w->layout = layout;
 	w->n_profiles = n_profiles;
 	w->szProfile = szProfile;
-	w->infos.at = AT_PI + szProfile; /* {PI} 0 comes at the end */
-	w->at_tuples = w->tuples.at = AT_PI + sz_infos;
+	w->at_tuples = AT_PI + sz_infos;
 	w->sz_tuples = sz_tuples;
-	rc = hpc_out_open(&w->out, dirfd, name, w->at_tuples + sz_tuples, err);
+	rc = hpc_out_open(&w->out, dirfd, name, w->at_tuples + sz_tuples, share, n_profiles - 1,
+			  err);
 	if (rc) {
-		free(w);
+		hpc_profile_abandon(w);
 		return rc;
 	}
+	w->out.also = w->at_tuples;
 	*ret = w;
 	return 0;
 }
@@ -129,23 +163,25 @@ static int put_ids(struct hpc_profile_writer *w, const struct hpc_id *ids, size_
 		   uint64_t *ret_p, struct err *err)
 {
 	uint8_t tuple[SZ_TUPLE_HDR] = {0}, id[SZ_ID];
-	uint64_t p = w->tuples.at + w->tuples.n;
+	uint64_t at = w->out.also;
 	int rc;
 
 	*ret_p = 0;
 	if (n_ids == 0)
 		return 0;
+	*ret_p = at;
 	hpc_put16(tuple, (uint16_t)n_ids);
-	rc = hpc_out_append(&w->out, &w->tuples, tuple, sizeof(tuple), err);
-	for (size_t i = 0; i < n_ids && !rc; i++) {
+	rc = hpc_out_gather(&w->out, &w->tuples, at, tuple, sizeof(tuple), err);
+	at += sizeof(tuple);
+	for (size_t i = 0; i < n_ids && !rc; i++, at += sizeof(id)) {
 		memset(id, 0, sizeof(id));
 		id[0] = ids[i].kind;
 		hpc_put16(id + 2, ids[i].flags);
 		hpc_put32(id + 4, ids[i].logicalId);
 		hpc_put64(id + 8, ids[i].physicalId);
-		rc = hpc_out_append(&w->out, &w->tuples, id, sizeof(id), err);
+		rc = hpc_out_gather(&w->out, &w->tuples, at, id, sizeof(id), err);
 	}
-	*ret_p = p;
+	w->out.also = at;
 	return rc;
 }
 
@@ -165,8 +201,7 @@ int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct h
 	if (rc)
 		return rc;
 	if (n_ids > UINT16_MAX ||
-	    (n_ids && w->tuples.at + w->tuples.n + SZ_TUPLE_HDR + n_ids * SZ_ID >
-			      w->at_tuples + w->sz_tuples)) {
+	    (n_ids && w->out.also + SZ_TUPLE_HDR + n_ids * SZ_ID > w->at_tuples + w->sz_tuples)) {
 		hpc_out_end_turn(&w->out);
 		return hpc_out_fail(&w->out, -E2BIG, err,
 				    "%s: more identifications than were announced", w->out.name);
@@ -177,7 +212,8 @@ int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct h
 	if (index == HPC_SUMMARY_PROFILE)
 		memcpy(w->summary, pi, sizeof(pi));
 	else if (!rc)
-		rc = hpc_out_append(&w->out, &w->infos, pi, w->szProfile, err);
+		rc = hpc_out_gather(&w->out, &w->infos, AT_PI + (uint64_t)index * w->szProfile, pi,
+				    w->szProfile, err);
 	hpc_out_end_turn(&w->out);
 	return rc ? rc : hpc_out_write(&w->out, at, b->values, n, err);
 }
@@ -187,32 +223,77 @@ void hpc_profile_cancel(struct hpc_profile_writer *w)
 	hpc_out_fail(&w->out, -ECANCELED, NULL, "%s: given up", w->out.name);
 }
 
-int hpc_profile_finish(struct hpc_profile_writer *w, struct err *err)
+/* Writes the header of the file and {PI} 0. */
+static int write_head(struct hpc_profile_writer *w, struct err *err)
 {
 	uint8_t head[AT_PI + SZ_PI_MAX] = {0};
+
+	memcpy(head, hpc_profile_frame.magic, 14);
+	head[0x0e] = HPC_MAJOR;
+	head[0x0f] = HPC_MINOR;
+	hpc_put64(head + 0x10, AT_PI - AT_INFOS + (uint64_t)w->n_profiles * w->szProfile);
+	hpc_put64(head + 0x18, AT_INFOS);
+	hpc_put64(head + 0x20, w->out.also - w->at_tuples);
+	hpc_put64(head + 0x28, w->at_tuples);
+	hpc_put64(head + AT_INFOS, AT_PI);
+	hpc_put32(head + AT_INFOS + 0x08, w->n_profiles);
+	head[AT_INFOS + 0x0c] = (uint8_t)w->szProfile;
+	memcpy(head + AT_PI, w->summary, w->szProfile);
+	return hpc_out_write(&w->out, 0, head, AT_PI + w->szProfile, err);
+}
+
+static bool is_first(const struct hpc_profile_writer *w)
+{
+	return !w->out.share || w->out.share->rank == 0;
+}
+
+/* Waits until all but the summary is written, by whoever writes it. */
+static int wait_for_all(struct hpc_profile_writer *w, struct err *err)
+{
 	int rc = hpc_out_failed(&w->out, err);
 
-	if (!rc && w->out.turn != w->n_profiles)
+	if (!rc)
+		rc = hpc_out_flush(&w->out, &w->infos, err);
+	if (!rc)
+		rc = hpc_out_flush(&w->out, &w->tuples, err);
+	if (!rc && is_first(w) && w->out.share) {
+		rc = hpc_out_begin_turn(&w->out, w->n_profiles - 1, err);
+		if (!rc)
+			pthread_mutex_unlock(&w->out.lock);
+	}
+	return rc ? rc : hpc_out_meet(&w->out, err);
+}
+
+int hpc_profile_settle(struct hpc_profile_writer *w, struct err *err)
+{
+	int rc = wait_for_all(w, err);
+
+	if (!rc && w->out.turn + 1 < w->n_profiles && is_first(w))
+		rc = err_set(err, -EINVAL, "%s: %" PRIu64 " of %u profiles were put", w->out.name,
+			     w->out.turn, w->n_profiles);
+	if (!rc && is_first(w)) {
+		encode_info(w->summary, &(struct hpc_profile_block){0}, 0, 0, 0, true);
+		rc = write_head(w, err);
+		if (!rc)
+			rc = hpc_out_write(&w->out, w->out.end, hpc_profile_frame.footer, 8, err);
+	}
+	return rc ? rc : hpc_out_meet(&w->out, err);
+}
+
+int hpc_profile_finish(struct hpc_profile_writer *w, struct err *err)
+{
+	int rc = hpc_out_failed(&w->out, err);
+
+	if (!rc && is_first(w) && w->out.turn != w->n_profiles)
 		rc = err_set(err, -EINVAL, "%s: %" PRIu64 " of %u profiles were put", w->out.name,
 			     w->out.turn, w->n_profiles);
 	if (!rc)
 		rc = hpc_out_flush(&w->out, &w->infos, err);
 	if (!rc)
 		rc = hpc_out_flush(&w->out, &w->tuples, err);
-	memcpy(head, hpc_profile_frame.magic, 14);
-	head[0x0e] = HPC_MAJOR;
-	head[0x0f] = HPC_MINOR;
-	hpc_put64(head + 0x10, AT_PI - AT_INFOS + (uint64_t)w->n_profiles * w->szProfile);
-	hpc_put64(head + 0x18, AT_INFOS);
-	hpc_put64(head + 0x20, w->tuples.at - w->at_tuples);
-	hpc_put64(head + 0x28, w->at_tuples);
-	hpc_put64(head + AT_INFOS, AT_PI);
-	hpc_put32(head + AT_INFOS + 0x08, w->n_profiles);
-	head[AT_INFOS + 0x0c] = (uint8_t)w->szProfile;
-	memcpy(head + AT_PI, w->summary, w->szProfile);
-	if (!rc)
-		rc = hpc_out_write(&w->out, 0, head, AT_PI + w->szProfile, err);
-	if (!rc)
+	if (!rc && is_first(w))
+		rc = write_head(w, err);
+	if (!rc && is_first(w))
 		rc = hpc_out_finish(&w->out, hpc_profile_frame.footer, err);
 	hpc_profile_abandon(w);
 	return rc;

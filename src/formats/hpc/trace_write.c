@@ -44,8 +44,7 @@ int hpc_trace_create(struct hpc_trace_writer **ret, int dirfd, const char *name,
 	w->n_traces = n_traces;
 	w->at_headers = at_headers;
 	w->min = UINT64_MAX;
-	w->headers.at = at_headers + SZ_HEADERS_HDR;
-	rc = hpc_out_open(&w->out, dirfd, name, end, err);
+	rc = hpc_out_open(&w->out, dirfd, name, end, NULL, 0, err);
 	if (rc) {
 		free(w);
 		return rc;
@@ -94,7 +93,9 @@ int hpc_trace_put(struct hpc_trace_writer *w, uint32_t profIndex,
 	hpc_put32(th, profIndex);
 	hpc_put64(th + 0x08, at);
 	hpc_put64(th + 0x10, at + (uint64_t)n * SZ_ELEM);
-	rc = hpc_out_append(&w->out, &w->headers, th, sizeof(th), err);
+	rc = hpc_out_gather(&w->out, &w->headers,
+			    w->at_headers + SZ_HEADERS_HDR + (uint64_t)(profIndex - 1) * SZ_TH, th,
+			    sizeof(th), err);
 	if (n && elems[0].timestamp < w->min)
 		w->min = elems[0].timestamp;
 	if (n && elems[n - 1].timestamp > w->max)
