@@ -83,7 +83,7 @@ static uint32_t *make_tree(struct contexts *c, uint32_t n_ctxs, size_t *ret_n)
 	uint32_t module = contexts_module(c, "/usr/bin/program"), n_functions = 0;
 	uint32_t file = contexts_file(c, "/usr/src/program.c");
 
-	vec_push(&calls, contexts_entry(c, HPC_ENTRY_MAIN_THREAD));
+	vec_push(&calls, contexts_entry(c, HPC_ENTRY_MAIN_THREAD, NULL));
 	while (c->nodes.n < n_ctxs) {
 		uint32_t caller = calls.v[below(calls.n)], f, at;
 		char name[32];

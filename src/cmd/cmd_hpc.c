@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell hpc [-o DIR] [DB...]`: an HPCToolkit database made of recordings. */
+/* `dwell hpc [-o DIR] [DB...]`: an HPCToolkit database made of recordings and other such
+ * databases. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -131,6 +132,16 @@ static bool wants_all(const struct select *s)
 	return all;
 }
 
+static int add_database(struct cmd *c, struct build *b, const char *path)
+{
+	if (!wants_all(&c->select))
+		return err_set(&c->err, -EINVAL,
+			       "%s: HPCToolkit databases are put in whole; --event and the like "
+			       "choose among samples",
+			       path);
+	return build_add_database(b, path, &c->err);
+}
+
 static int add_input(struct cmd *c, struct build *b, const char *db)
 {
 	struct select s = c->select;
@@ -138,6 +149,8 @@ static int add_input(struct cmd *c, struct build *b, const char *db)
 	int rc;
 
 	s.db = db ? db : s.db;
+	if (s.db && hpc_db_probe(s.db))
+		return add_database(c, b, s.db);
 	s.traces = true;
 	build_begin(b, &in.profile);
 	rc = input_open_into(&in, &s, wants_all(&s) ? &b->sink : NULL, &c->err);

@@ -83,8 +83,16 @@ void build_release(struct build *b)
 		free(in->events);
 	}
 	vec_release(&b->inputs);
-	str_release(&b->description);
-	free(b->title);
+	vec_each (d, &b->databases) {
+		database_close(*d);
+		free(*d);
+	}
+	vec_release(&b->databases);
+	vec_each (text, &b->texts) {
+		free(text->title);
+		free(text->text);
+	}
+	vec_release(&b->texts);
 	incoming_release(&b->incoming);
 	*b = (struct build){0};
 }
@@ -116,7 +124,8 @@ static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint
 		.rank = identity_rank(profile_str(a->p, o->label), profile_str(a->p, o->cgroup)),
 		.pid = pid,
 		.tid = tid,
-		.group = tid ? 0 : a->b->incoming.first_group + owner + 1,
+		.input = tid ? 0 : a->b->n_inputs + 1,
+		.owner = tid ? 0 : owner,
 	};
 
 	return identities_intern(&a->b->identities, &key);
@@ -150,7 +159,7 @@ static void add_events(struct adding *a, struct build_input *in)
 		in->events[e].metric = BUILD_NO_METRIC;
 	for (unsigned c = 0; c < q->n_cols; c++) {
 		uint32_t metric = build_metrics_intern(&a->b->metrics, a->p, &q->cols[c],
-						       (uint64_t)a->b->inputs.n << 32 | c);
+						       (uint64_t)a->b->n_inputs << 32 | c);
 
 		in->events[q->cols[c].event] = build_event_of(&q->cols[c], metric);
 	}
@@ -212,6 +221,7 @@ static int add_all(struct adding *a, const char *path, struct err *err)
 {
 	struct build *b = a->b;
 	struct build_input in = {.n_nodes = a->p->ctxs.n, .n_events = a->p->events.n};
+	struct str text = {0};
 	int rc;
 
 	add_events(a, &in);
@@ -225,9 +235,8 @@ static int add_all(struct adding *a, const char *path, struct err *err)
 	in.nodes = expand_contexts(&b->contexts, &a->q, b->incoming.used.v);
 	timelines_add(&b->timelines, &a->q, in.nodes, a->trace_identity);
 	vec_push(&b->inputs, in);
-	describe_input(&b->description, &a->q, path);
-	if (!b->title)
-		b->title = describe_title(a->p, path);
+	describe_input(&text, &a->q, path);
+	vec_push(&b->texts, (struct build_text){b->n_inputs++, describe_title(a->p, path), text.v});
 	return 0;
 }
 
@@ -254,4 +263,21 @@ int build_add(struct build *b, struct resolver *r, const char *path, const struc
 	query_release(&a.q);
 	free(a.trace_identity);
 	return rc;
+}
+
+int build_add_database(struct build *b, const char *path, struct err *err)
+{
+	const struct database_target t = {&b->contexts, &b->metrics, &b->identities};
+	struct database *d = xcalloc(1, sizeof(*d));
+	struct str text = {0};
+	int rc;
+
+	vec_push(&b->databases, d);
+	rc = database_open(d, path, b->n_inputs, &t, err);
+	if (rc)
+		return rc;
+	b->has_traces |= d->db.has_traces;
+	describe_database(&text, &d->db.meta, path);
+	vec_push(&b->texts, (struct build_text){b->n_inputs++, xstrdup(d->db.meta.title), text.v});
+	return 0;
 }

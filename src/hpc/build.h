@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Building an HPCToolkit database out of profiles.
+/* Building an HPCToolkit database out of profiles and other such databases.
  *
  *     build_init(&b, &opts);
  *     for each input:
  *             build_begin(&b, &p);
  *             input_open_into(&in, &select, &b.sink, &err);     or values are in P anyway
  *             build_add(&b, in.resolver, in.path, &select, &err);
+ *     or      build_add_database(&b, path, &err);
  *     build_save(&b, &err);
  *     build_release(&b);
  *
  * Inputs are added one after the other and not needed afterwards: their contexts become nodes of
  * one tree, their values records, their events metrics, their threads profiles.  Saving propagates
- * one profile after the other in as many threads as asked for.  Memory is that of the distinct
+ * one profile after the other in as many threads as asked for.  Databases stay open and give their
+ * values then.  Memory is that of the distinct
  * contexts, a few words for each profile, and a fixed buffer for each thread; the files do not
  * depend on the number of threads. */
 #ifndef HPC_BUILD_H
 #define HPC_BUILD_H
 
 #include "hpc/contexts.h"
+#include "hpc/database.h"
 #include "hpc/directory.h"
 #include "hpc/identity.h"
 #include "hpc/metrics.h"
@@ -58,6 +61,12 @@ struct build_incoming {
 	struct err err;
 };
 
+/* What an input says of itself. */
+struct build_text {
+	uint32_t number; /* of the input */
+	char *title, *text;
+};
+
 struct build {
 	struct build_opts opts;
 	struct contexts contexts;
@@ -66,9 +75,10 @@ struct build {
 	VEC(uint32_t) identity_of; /* by group of records, which is an owner of an input */
 	struct records records;
 	struct timelines timelines;
-	VEC(struct build_input) inputs;
-	struct str description;
-	char *title;
+	VEC(struct build_input) inputs; /* those that are no databases */
+	VEC(struct database *) databases;
+	VEC(struct build_text) texts;
+	uint32_t n_inputs; /* of both kinds */
 	bool has_traces;
 	struct value_sink sink; /* of the input that is being added */
 	struct build_incoming incoming;
@@ -89,6 +99,9 @@ void build_begin(struct build *b, struct profile *p);
  * of a temporary file. */
 int build_add(struct build *b, struct resolver *r, const char *path, const struct select *select,
 	      struct err *err);
+
+/* Adds the database in directory PATH, whole.  Errors of database_open. */
+int build_add_database(struct build *b, const char *path, struct err *err);
 
 /* Writes the files.  -ENODATA when there are no samples. */
 int build_save(struct build *b, struct err *err);

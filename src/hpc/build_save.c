@@ -36,21 +36,25 @@ static void find_groups(const struct build *b, const uint32_t *profile, struct p
 			ret->groups[ret->first[profile[b->identity_of.v[g]] + 1]++] = g;
 }
 
-/* Turns the inputs' nodes into ctxIds. */
-static void number_nodes(struct build *b, const uint32_t *number)
+/* Turns the inputs' nodes into ctxIds, and their metrics into those of the file.  Returns the
+ * largest ctxId + 1. */
+static uint32_t number_inputs(struct build *b, const uint32_t *number, const uint32_t *metric)
 {
+	uint32_t n_ctxs = (uint32_t)b->contexts.nodes.n + 1;
+
 	vec_each (in, &b->inputs)
 		for (size_t c = 0; c < in->n_nodes; c++)
 			if (in->nodes[c] != HPC_NONE)
 				in->nodes[c] = number[in->nodes[c]] + 1;
-}
-
-static void number_metrics(struct build *b, const uint32_t *number)
-{
 	vec_each (in, &b->inputs)
 		for (size_t e = 0; e < in->n_events; e++)
 			if (in->events[e].metric != BUILD_NO_METRIC)
-				in->events[e].metric = (uint16_t)number[in->events[e].metric];
+				in->events[e].metric = (uint16_t)metric[in->events[e].metric];
+	vec_each (d, &b->databases) {
+		database_number(*d, number, metric, n_ctxs, &b->metrics, &b->identities);
+		n_ctxs += (*d)->n_unlisted;
+	}
+	return n_ctxs;
 }
 
 /* What making cct.db may take, for all threads together. */
@@ -117,13 +121,40 @@ static int save_rest(struct build *b, uint32_t n_ctxs, struct hpc_profile_writer
 	return hpc_profile_finish(w, err);
 }
 
+/* The taxonomy of the database that is the only input, when all it speaks of is there: it may know
+ * better how its metrics belong together. */
+static char *only_taxonomy(const struct build *b, const struct hpc_metrics *metrics, size_t *ret_n)
+{
+	const struct hpc_metric *m;
+	const struct hpc_summary *summary;
+	struct hpc_metric_tree t;
+	char *text = NULL;
+
+	if (b->n_inputs != 1 || !b->databases.n ||
+	    !hpc_db_taxonomy(&b->databases.v[0]->db, &t, &text, ret_n))
+		return NULL;
+	for (uint32_t i = 0; i < t.n_inputs && text; i++)
+		if (!hpc_metric_input_find(&t.inputs[i], metrics, &m, &summary)) {
+			free(text);
+			text = NULL;
+		}
+	hpc_metric_tree_release(&t);
+	return text;
+}
+
 /* metrics/default.yaml: how viewers show the metrics. */
 static int save_taxonomy(struct build *b, const struct hpc_metrics *metrics, struct err *err)
 {
+	size_t n_own;
+	_mem_ char *own = only_taxonomy(b, metrics, &n_own);
 	struct hpc_metric_text *texts = xcalloc(b->metrics.v.n + 1, sizeof(*texts));
 	struct str yaml = {0};
 	int rc;
 
+	if (own) {
+		free(texts);
+		return new_dir_write(b->opts.dir, "metrics/default.yaml", own, n_own, err);
+	}
 	for (size_t i = 0; i < b->metrics.v.n; i++)
 		texts[i].description =
 			b->metrics.v.v[i].is_time
@@ -147,13 +178,26 @@ static int save_texts(const struct build *b, struct err *err)
 				  strlen(hpc_metrics_yaml_ex), err);
 }
 
+/* What all inputs say of themselves, one behind the other. */
+static char *describe_all(const struct build *b)
+{
+	struct str all = {0};
+
+	vec_each (text, &b->texts)
+		str_addf(&all, "%s%s", all.n ? "\n" : "", text->text);
+	return all.v;
+}
+
 static int save_meta(struct build *b, struct err *err)
 {
+	unsigned n_kinds = identities_n_kinds(&b->identities);
+	_mem_ const char **kinds = xcalloc(n_kinds, sizeof(*kinds));
+	_mem_ char *description = describe_all(b);
 	struct hpc_meta_model model = {
-		.title = b->opts.title ? b->opts.title : b->title,
-		.description = str_get(&b->description),
-		.id_names = (const char **)build_id_names,
-		.n_id_names = BUILD_N_ID_KINDS,
+		.title = b->opts.title ? b->opts.title : b->texts.v[0].title,
+		.description = description,
+		.id_names = kinds,
+		.n_id_names = n_kinds,
 		.modules = b->contexts.modules.v,
 		.files = b->contexts.files.v,
 		.functions = b->contexts.functions.v,
@@ -171,6 +215,8 @@ static int save_meta(struct build *b, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, -errno, "meta.db");
+	for (unsigned i = 0; i < n_kinds; i++)
+		kinds[i] = identities_kind_name(&b->identities, i);
 	build_metrics_describe(&b->metrics, &model.metrics);
 	rc = hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
 	if (!rc)
@@ -178,8 +224,44 @@ static int save_meta(struct build *b, struct err *err)
 	return rc ? rc : save_taxonomy(b, &model.metrics, err);
 }
 
+/* The line of profile I, which may be a database's. */
+static int line_of(void *user, uint32_t i, struct hpc_trace_elem **ret, size_t *ret_n,
+		   struct err *err)
+{
+	const struct build *b = user;
+	const struct identity *id = &b->identities.v.v[i];
+	const struct database *d = build_database(b, id);
+
+	return d ? database_line(d, id->profile, ret, ret_n, err) : 0;
+}
+
+static int save_traces(struct build *b, const uint32_t *number, const uint32_t *profile,
+		       struct err *err)
+{
+	const struct timelines_target to = {
+		.dirfd = b->opts.dir->fd,
+		.layout = b->opts.layout,
+		.number = number,
+		.profile = profile,
+		.n_profiles = (uint32_t)b->identities.v.n,
+		.other = line_of,
+		.user = b,
+	};
+
+	return timelines_save(&b->timelines, &to, err);
+}
+
+static int save_sources(struct build *b, struct err *err)
+{
+	_mem_ const char **databases = xcalloc((size_t)b->n_inputs + 1, sizeof(*databases));
+
+	vec_each (d, &b->databases)
+		databases[(*d)->number] = (*d)->db.path;
+	return copies_save(&b->contexts, b->opts.dir, databases, &b->n_copied, err);
+}
+
 static int save_all(struct build *b, const uint32_t *number, const uint32_t *profile,
-		    const struct ctx_tree *tree, struct err *err)
+		    const struct ctx_tree *tree, uint32_t n_ctxs, struct err *err)
 {
 	struct hpc_profile_writer *writer;
 	struct profile_groups groups;
@@ -190,19 +272,18 @@ static int save_all(struct build *b, const uint32_t *number, const uint32_t *pro
 	free(groups.first);
 	free(groups.groups);
 	if (!rc)
-		rc = save_rest(b, tree->n, writer, err);
+		rc = save_rest(b, n_ctxs, writer, err);
 	if (!rc && b->has_traces)
-		rc = timelines_save(&b->timelines, b->opts.dir->fd, b->opts.layout, number, profile,
-				    (uint32_t)b->identities.v.n, err);
+		rc = save_traces(b, number, profile, err);
 	if (!rc && !b->opts.no_sources)
-		rc = copies_save(&b->contexts, b->opts.dir, &b->n_copied, err);
+		rc = save_sources(b, err);
 	return rc ? rc : save_meta(b, err);
 }
 
 int build_save(struct build *b, struct err *err)
 {
 	struct ctx_tree tree;
-	uint32_t *number, *profile, *metric;
+	uint32_t *number, *profile, *metric, n_ctxs;
 	int rc;
 
 	if (!b->contexts.nodes.n)
@@ -212,15 +293,14 @@ int build_save(struct build *b, struct err *err)
 		rc = build_metrics_finish(&b->metrics, &metric, err);
 	if (rc)
 		return rc;
-	number_metrics(b, metric);
-	free(metric);
 	number = contexts_finish(&b->contexts);
 	profile = identities_finish(&b->identities);
-	number_nodes(b, number);
+	n_ctxs = number_inputs(b, number, metric);
 	ctx_tree_init(&tree, &b->contexts);
-	rc = save_all(b, number, profile, &tree, err);
+	rc = save_all(b, number, profile, &tree, n_ctxs, err);
 	ctx_tree_release(&tree);
 	free(number);
 	free(profile);
+	free(metric);
 	return rc;
 }

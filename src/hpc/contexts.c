@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See contexts.h.  Each table is an array with an index over it; keys are what tells elements
- * apart, so that equal things of different inputs meet. */
+ * apart, so that equal things of different inputs meet.  contexts_order.c puts them in order. */
 #include "hpc/contexts.h"
 
 #include <stdlib.h>
@@ -15,6 +15,7 @@ void contexts_release(struct contexts *c)
 {
 	vec_release(&c->modules);
 	vec_release(&c->files);
+	vec_release(&c->sources);
 	vec_release(&c->functions);
 	vec_release(&c->nodes);
 	vec_release(&c->entries);
@@ -52,17 +53,28 @@ static bool same_file(const void *owner, uint32_t i, const void *key)
 	return strcmp(((const struct contexts *)owner)->files.v[i].path, key) == 0;
 }
 
-uint32_t contexts_file(struct contexts *c, const char *path)
+uint32_t contexts_file_from(struct contexts *c, const char *path, const struct file_source *from)
 {
 	uint64_t hash = hash_str(path);
 	uint32_t i = index_find(&c->by_file, hash, same_file, c, path);
+	struct file_source *source;
 
-	if (i != INDEX_NONE)
-		return i;
-	i = (uint32_t)c->files.n;
-	vec_push(&c->files, (struct hpc_file){.path = arena_strdup(&c->text, path)});
-	index_add(&c->by_file, hash, i);
+	if (i == INDEX_NONE) {
+		i = (uint32_t)c->files.n;
+		vec_push(&c->files, (struct hpc_file){.path = arena_strdup(&c->text, path)});
+		vec_push(&c->sources, (struct file_source){0});
+		index_add(&c->by_file, hash, i);
+	}
+	source = &c->sources.v[i];
+	source->local |= from->local;
+	if (from->copy && (!source->copy || from->copy < source->copy))
+		source->copy = from->copy;
 	return i;
+}
+
+uint32_t contexts_file(struct contexts *c, const char *path)
+{
+	return contexts_file_from(c, path, &(struct file_source){.local = true});
 }
 
 static bool same_function(const void *owner, uint32_t i, const void *key)
@@ -147,14 +159,17 @@ static const char *const entry_names[] = {
 	[HPC_ENTRY_THREAD] = "application thread",
 };
 
-uint32_t contexts_entry(struct contexts *c, enum hpc_entry_point point)
+uint32_t contexts_entry(struct contexts *c, unsigned point, const char *name)
 {
 	uint32_t i = (uint32_t)c->nodes.n;
 
+	if (!name)
+		name = entry_names[point];
 	for (size_t e = 0; e < c->entries.n; e++)
-		if (c->entries.v[e].entryPoint == point)
+		if (c->entries.v[e].entryPoint == point &&
+		    strcmp(c->entries.v[e].prettyName, name) == 0)
 			return c->entry_nodes.v[e];
-	vec_push(&c->entries, (struct hpc_entry){entry_names[point], (uint16_t)point});
+	vec_push(&c->entries, (struct hpc_entry){arena_strdup(&c->text, name), (uint16_t)point});
 	vec_push(&c->entry_nodes, i);
 	vec_push(&c->nodes, (struct hpc_node){.parent = HPC_NONE,
 					      .function = HPC_NONE,
@@ -164,41 +179,76 @@ uint32_t contexts_entry(struct contexts *c, enum hpc_entry_point point)
 	return i;
 }
 
-/* --- order --- */
+/* --- all of another tree --- */
 
-uint32_t *contexts_finish(struct contexts *c)
+struct merging {
+	struct contexts *c;
+	const struct hpc_meta_model *m;
+	uint32_t *modules, *files, *functions; /* by number in M: which one it is */
+};
+
+static void merge_tables(struct merging *g, const struct file_source *sources)
 {
-	uint32_t n = (uint32_t)c->nodes.n;
-	uint32_t *number = xcalloc((size_t)n + 1, sizeof(*number)), next = 0;
-	uint32_t *size = xcalloc((size_t)n + 1, sizeof(*size));
-	struct hpc_node *sorted = xcalloc((size_t)n + 1, sizeof(*sorted));
+	const struct hpc_meta_model *m = g->m;
 
-	/* A node's number is its parent's, one more, and the sizes of the brothers before it. */
-	for (uint32_t i = n; i-- > 0;) {
-		size[i]++;
-		if (c->nodes.v[i].parent != HPC_NONE)
-			size[c->nodes.v[i].parent] += size[i];
+	g->modules = xcalloc((size_t)m->n_modules + 1, sizeof(*g->modules));
+	g->files = xcalloc((size_t)m->n_files + 1, sizeof(*g->files));
+	g->functions = xcalloc((size_t)m->n_functions + 1, sizeof(*g->functions));
+	for (uint32_t i = 0; i < m->n_modules; i++)
+		g->modules[i] = contexts_module(g->c, m->modules[i].path);
+	for (uint32_t i = 0; i < m->n_files; i++)
+		g->files[i] = contexts_file_from(g->c, m->files[i].path, &sources[i]);
+	for (uint32_t i = 0; i < m->n_functions; i++) {
+		struct hpc_function f = m->functions[i];
+
+		f.module = f.module == HPC_NONE ? HPC_NONE : g->modules[f.module];
+		f.file = f.file == HPC_NONE ? HPC_NONE : g->files[f.file];
+		f.flags = 0;
+		g->functions[i] = contexts_function(g->c, &f);
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t parent = c->nodes.v[i].parent, own = size[i];
+}
 
-		if (parent == HPC_NONE) {
-			number[i] = next;
-			next += own;
-		} else {
-			number[i] = size[parent]; /* where its next child goes: see below */
-			size[parent] += own;
+static uint32_t merge_node(const struct merging *g, uint32_t parent, const struct hpc_node *n)
+{
+	struct lexical what = {
+		.relation = n->relation,
+		.lexicalType = n->lexicalType,
+		.flags = n->flags & (HPC_HAS_FUNCTION | HPC_HAS_SRC_LOC | HPC_HAS_POINT),
+	};
+
+	if (n->flags & HPC_HAS_FUNCTION)
+		what.function = n->function == HPC_NONE ? HPC_NONE : g->functions[n->function];
+	if (n->flags & HPC_HAS_SRC_LOC) {
+		what.file = n->file == HPC_NONE ? HPC_NONE : g->files[n->file];
+		what.line = n->line;
+	}
+	if (n->flags & HPC_HAS_POINT) {
+		what.module = n->module == HPC_NONE ? HPC_NONE : g->modules[n->module];
+		what.offset = n->offset;
+	}
+	return contexts_child(g->c, parent, &what);
+}
+
+uint32_t *contexts_merge(struct contexts *c, const struct hpc_meta_model *m,
+			 const struct file_source *sources)
+{
+	struct merging g = {.c = c, .m = m};
+	uint32_t *nodes = xcalloc((size_t)m->n_nodes + 1, sizeof(*nodes)), entry = 0;
+
+	merge_tables(&g, sources);
+	for (uint32_t i = 0; i < m->n_nodes; i++) {
+		const struct hpc_node *n = &m->nodes[i];
+		const struct hpc_entry *e;
+
+		if (n->parent != HPC_NONE) {
+			nodes[i] = merge_node(&g, nodes[n->parent], n);
+			continue;
 		}
-		size[i] = number[i] + 1;
-		sorted[number[i]] = c->nodes.v[i];
-		if (parent != HPC_NONE)
-			sorted[number[i]].parent = number[parent];
-		sorted[number[i]].ctxId = number[i] + 1;
+		e = &m->entries[entry++];
+		nodes[i] = contexts_entry(c, e->entryPoint, e->prettyName);
 	}
-	free(c->nodes.v);
-	c->nodes.v = sorted;
-	c->nodes.cap = (size_t)n + 1;
-	free(size);
-	index_release(&c->by_node);
-	return number;
+	free(g.modules);
+	free(g.files);
+	free(g.functions);
+	return nodes;
 }

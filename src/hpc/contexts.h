@@ -3,13 +3,14 @@
  * once.
  *
  *     contexts_init(&c);
- *     root = contexts_entry(&c, HPC_ENTRY_MAIN_THREAD);
+ *     root = contexts_entry(&c, HPC_ENTRY_MAIN_THREAD, NULL);
  *     node = contexts_child(&c, root, &(struct lexical){...});          as often as there is one
  *     number = contexts_finish(&c);                                     now they have ctxIds
  *
- * Nodes are added in any order below a parent that is there.  In the end they are put in preorder,
- * brothers in the order they were added, and context number I of that order has ctxId I + 1: a
- * context's parents all have lower ids, which is what propagation lives on. */
+ * Nodes are added in any order below a parent that is there.  In the end all is put in an order
+ * that depends on nothing but itself: tables by name, nodes in preorder with brothers by what they
+ * are.  Context number I of that order has ctxId I + 1: a context's parents all have lower ids,
+ * which is what propagation lives on. */
 #ifndef HPC_CONTEXTS_H
 #define HPC_CONTEXTS_H
 
@@ -26,9 +27,16 @@ struct lexical {
 	uint8_t relation, lexicalType, flags;
 };
 
+/* Where the text of a source file may be copied from. */
+struct file_source {
+	bool local;    /* this machine: a recording names it */
+	uint32_t copy; /* number of an input that is a database and has a copy, plus 1; else 0 */
+};
+
 struct contexts {
 	VEC(struct hpc_module) modules;
 	VEC(struct hpc_file) files;
+	VEC(struct file_source) sources; /* by file */
 	VEC(struct hpc_function) functions;
 	VEC(struct hpc_node) nodes;
 	VEC(struct hpc_entry) entries;
@@ -43,15 +51,21 @@ void contexts_release(struct contexts *c);
 /* Numbers of what is added or there already; texts are copied.  Two modules of one path are one. */
 uint32_t contexts_module(struct contexts *c, const char *path);
 uint32_t contexts_file(struct contexts *c, const char *path);
+uint32_t contexts_file_from(struct contexts *c, const char *path, const struct file_source *from);
 uint32_t contexts_function(struct contexts *c, const struct hpc_function *f);
 
-/* The root of threads that began at POINT. */
-uint32_t contexts_entry(struct contexts *c, enum hpc_entry_point point);
+/* The root of threads that began at POINT and is called NAME (NULL: as HPCToolkit calls it). */
+uint32_t contexts_entry(struct contexts *c, unsigned point, const char *name);
 
 /* The child of node PARENT that is WHAT. */
 uint32_t contexts_child(struct contexts *c, uint32_t parent, const struct lexical *what);
 
-/* Puts the nodes in preorder and gives them their ctxIds.  Returns where each went, in fresh
+/* Adds all of M, whose files come from SOURCES.  Each of its nodes must stand behind its parent,
+ * and what it refers to must be there.  Returns by node of M which one it is, in fresh memory. */
+uint32_t *contexts_merge(struct contexts *c, const struct hpc_meta_model *m,
+			 const struct file_source *sources);
+
+/* Puts all in order and gives the nodes their ctxIds.  Returns where each went, in fresh
  * memory: the node that was number I is now number RET[I].  Nothing can be added afterwards. */
 uint32_t *contexts_finish(struct contexts *c);
 

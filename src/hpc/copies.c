@@ -70,15 +70,31 @@ static char *load(const char *path, size_t *ret_n)
 	return take_ptr(&bytes);
 }
 
-int copies_save(struct contexts *c, const struct new_dir *dir, uint32_t *ret_n, struct err *err)
+/* The bytes of a source file, whose PATH is a normal one, from where they may be had. */
+static char *find(const char *path, const struct file_source *from, const char *const *databases,
+		  size_t *ret_n)
+{
+	char *bytes = NULL;
+
+	if (from->copy) {
+		_mem_ char *copy = xasprintf("%s/src%s", databases[from->copy - 1], path);
+
+		bytes = load(copy, ret_n);
+	}
+	return bytes || !from->local ? bytes : load(path, ret_n);
+}
+
+int copies_save(struct contexts *c, const struct new_dir *dir, const char *const *databases,
+		uint32_t *ret_n, struct err *err)
 {
 	size_t left = COPIES_MAX_ALL;
 
 	*ret_n = 0;
-	vec_each (file, &c->files) {
+	for (size_t i = 0; i < c->files.n; i++) {
+		struct hpc_file *file = &c->files.v[i];
 		_mem_ char *path = normal_path(file->path);
 		size_t n = 0;
-		_mem_ char *bytes = path ? load(path, &n) : NULL;
+		_mem_ char *bytes = path ? find(path, &c->sources.v[i], databases, &n) : NULL;
 		_mem_ char *copy = path ? xasprintf("src%s", path) : NULL;
 		int rc;
 

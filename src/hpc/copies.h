@@ -11,9 +11,12 @@
 #define COPIES_MAX_ALL	(256u << 20)
 
 /* Copies each file of C that can be read to src/ below DIR, under its own absolute path, and marks
- * it as copied under its new path.  What cannot be read is left alone; so is what is no regular
+ * it as copied under its new path.  Files that a database has come from there, DATABASES being the
+ * directories by number of the input; those that only databases without a copy name are not looked
+ * for on this machine.  What cannot be read is left alone; so is what is no regular
  * file, what no text is, and for root what not everybody may read: the paths come from binaries.
  * Errors are those of writing.  RET_N says how many were copied. */
-int copies_save(struct contexts *c, const struct new_dir *dir, uint32_t *ret_n, struct err *err);
+int copies_save(struct contexts *c, const struct new_dir *dir, const char *const *databases,
+		uint32_t *ret_n, struct err *err);
 
 #endif

@@ -112,14 +112,19 @@ static void add_losses(struct str *out, const struct query *q)
 	}
 }
 
+static void add_heading(struct str *out, const char *path)
+{
+	str_add(out, "## ");
+	add_code(out, str_basename(path));
+	str_add(out, "\n\n");
+}
+
 void describe_input(struct str *out, const struct query *q, const char *path)
 {
 	const struct profile *p = q->profile;
 	const struct profile_meta *m = &p->meta;
 
-	str_addf(out, "%s## ", out->n ? "\n" : "");
-	add_code(out, str_basename(path));
-	str_add(out, "\n\n");
+	add_heading(out, path);
 	add_fact(out, "command", profile_str(p, m->command));
 	add_fact(out, "host", profile_str(p, m->host));
 	add_fact(out, "machine", profile_str(p, m->platform));
@@ -133,4 +138,21 @@ void describe_input(struct str *out, const struct query *q, const char *path)
 		     "|---|---:|---:|---:|---:|---:|---:|\n");
 	for (unsigned c = 0; c < q->n_cols; c++)
 		add_event(out, q, &q->cols[c]);
+}
+
+void describe_database(struct str *out, const struct hpc_meta *m, const char *path)
+{
+	size_t n = strlen(path);
+	_mem_ char *name = NULL;
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	name = xstrndup(path, n);
+	add_heading(out, name);
+	add_fact(out, "title", m->title);
+	str_addf(out, "- profiles of an HPCToolkit database, version %u.%u\n", m->majorVersion,
+		 m->minorVersion);
+	/* Observed: hpcprof writes nothing but this. */
+	if (*m->description && strcmp(m->description, "TODO database description") != 0)
+		str_addf(out, "\n%s%s", m->description, str_ends(m->description, "\n") ? "" : "\n");
 }

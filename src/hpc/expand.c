@@ -269,7 +269,7 @@ uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_
 		if (ctx == 0 || !used[ctx])
 			continue;
 		parent = k->parent ? nodes[k->parent]
-				   : contexts_entry(c, entry_point(&x, k->place, calls[ctx]));
+				   : contexts_entry(c, entry_point(&x, k->place, calls[ctx]), NULL);
 		nodes[ctx] = descend(&x, parent, &x.chains[k->place]);
 	}
 	vec_release(&x.pool);

@@ -10,13 +10,15 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-const char *const build_id_names[BUILD_N_ID_KINDS] = {
+static const char *const kind_names[HPC_N_ID_KINDS] = {
 	[HPC_ID_SUMMARY] = "SUMMARY",	  [HPC_ID_NODE] = "NODE",
 	[HPC_ID_RANK] = "RANK",		  [HPC_ID_THREAD] = "THREAD",
 	[HPC_ID_GPUDEVICE] = "GPUDEVICE", [HPC_ID_GPUCONTEXT] = "GPUCONTEXT",
 	[HPC_ID_GPUSTREAM] = "GPUSTREAM", [HPC_ID_CORE] = "CORE",
-	[BUILD_ID_PROCESS] = "PROCESS",
 };
+
+/* A kind of our own, as the format allows. */
+static const char process_kind[] = "PROCESS";
 
 void identities_release(struct identities *ids)
 {
@@ -25,6 +27,11 @@ void identities_release(struct identities *ids)
 	vec_each (host, &ids->hosts)
 		free(*host);
 	vec_release(&ids->hosts);
+	vec_release(&ids->nodes);
+	vec_each (kind, &ids->kinds)
+		free(*kind);
+	vec_release(&ids->kinds);
+	free(ids->host_ids);
 	free(ids->threads);
 	free(ids->processes);
 	*ids = (struct identities){0};
@@ -39,10 +46,37 @@ uint32_t identities_host(struct identities *ids, const char *name)
 	return (uint32_t)ids->hosts.n - 1;
 }
 
+void identities_add_kind(struct identities *ids, const char *name)
+{
+	for (unsigned i = 0; i < HPC_N_ID_KINDS; i++)
+		if (strcmp(kind_names[i], name) == 0)
+			return;
+	vec_each (kind, &ids->kinds)
+		if (strcmp(*kind, name) == 0)
+			return;
+	vec_push(&ids->kinds, xstrdup(name));
+}
+
+void identities_add_node(struct identities *ids, uint64_t physicalId, uint32_t logicalId,
+			 uint64_t order)
+{
+	vec_each (node, &ids->nodes) {
+		if (node->physicalId != physicalId)
+			continue;
+		if (order < node->order) {
+			node->order = order;
+			node->logicalId = logicalId;
+		}
+		return;
+	}
+	vec_push(&ids->nodes, (struct identity_node){physicalId, logicalId, order});
+}
+
 static bool same_identity(const struct identity *a, const struct identity *b)
 {
-	return a->host == b->host && a->rank == b->rank && a->pid == b->pid && a->tid == b->tid &&
-	       a->group == b->group;
+	return a->db == b->db && a->profile == b->profile && a->host == b->host &&
+	       a->rank == b->rank && a->pid == b->pid && a->tid == b->tid && a->input == b->input &&
+	       a->owner == b->owner;
 }
 
 static bool is_identity(const void *owner, uint32_t i, const void *key)
@@ -56,7 +90,8 @@ uint32_t identities_intern(struct identities *ids, const struct identity *key)
 				  (uint64_t)key->pid << 32 | key->tid);
 	uint32_t i;
 
-	hash = hash_pair(hash, key->group);
+	hash = hash_pair(hash, (uint64_t)key->input << 32 | key->owner);
+	hash = hash_pair(hash, (uint64_t)key->db << 32 | key->profile);
 	i = index_find(&ids->by_key, hash, is_identity, ids, key);
 	if (i != INDEX_NONE)
 		return i;
@@ -114,7 +149,7 @@ struct sorted {
 	uint32_t from;
 };
 
-static int compare(uint32_t a, uint32_t b)
+static int compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -122,48 +157,47 @@ static int compare(uint32_t a, uint32_t b)
 static int by_identity(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	int d = compare(x->id.host, y->id.host);
+	int d = compare((uint64_t)x->id.db << 32 | x->id.profile,
+			(uint64_t)y->id.db << 32 | y->id.profile);
 
 	if (!d)
-		d = compare(x->id.rank, y->id.rank);
+		d = compare((uint64_t)x->id.host << 32 | x->id.rank,
+			    (uint64_t)y->id.host << 32 | y->id.rank);
 	if (!d)
 		d = compare(x->id.pid, y->id.pid);
 	if (!d) /* the main thread first */
 		d = compare(x->id.tid != x->id.pid, y->id.tid != y->id.pid);
 	if (!d)
 		d = compare(x->id.tid, y->id.tid);
-	return d ? d : compare(x->id.group, y->id.group);
+	return d ? d
+		 : compare((uint64_t)x->id.input << 32 | x->id.owner,
+			   (uint64_t)y->id.input << 32 | y->id.owner);
 }
 
 static bool same_process(const struct identity *a, const struct identity *b)
 {
-	return a->host == b->host && a->rank == b->rank && a->pid == b->pid;
+	return a->db == b->db && a->host == b->host && a->rank == b->rank && a->pid == b->pid;
 }
 
-uint32_t *identities_finish(struct identities *ids)
+static int by_name(const void *a, const void *b)
 {
-	size_t n = ids->v.n;
-	uint32_t *number = xcalloc(n + 1, sizeof(*number)), process = 0;
-	struct sorted *sorted = xcalloc(n + 1, sizeof(*sorted));
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
-	for (uint32_t i = 0; i < n; i++)
-		sorted[i] = (struct sorted){ids->v.v[i], i};
-	qsort(sorted, n, sizeof(*sorted), by_identity);
-	ids->threads = xcalloc(n + 1, sizeof(*ids->threads));
-	ids->processes = xcalloc(n + 1, sizeof(*ids->processes));
-	for (uint32_t i = 0; i < n; i++) {
-		bool same = i && same_process(&sorted[i - 1].id, &sorted[i].id);
+/* Sorts the hosts' names. */
+static void order_hosts(struct identities *ids)
+{
+	char **before = xmemdup(ids->hosts.v, ids->hosts.n * sizeof(*before));
+	uint32_t *number = xcalloc(ids->hosts.n + 1, sizeof(*number));
 
-		ids->v.v[i] = sorted[i].id;
-		number[sorted[i].from] = i;
-		ids->threads[i] = same ? ids->threads[i - 1] + 1 : 0;
-		process += i && !same;
-		ids->processes[i] = process;
-	}
-	ids->many_processes = process > 0;
-	free(sorted);
-	index_release(&ids->by_key);
-	return number;
+	vec_sort(&ids->hosts, by_name);
+	for (uint32_t i = 0; i < ids->hosts.n; i++)
+		number[i] = identities_host(ids, before[i]);
+	vec_each (id, &ids->v)
+		if (!id->db)
+			id->host = number[id->host];
+	free(before);
+	free(number);
 }
 
 /* What gethostid(3) gives there, as far as that can be known here. */
@@ -176,18 +210,115 @@ static uint32_t host_id(const char *name)
 	return (uint32_t)hash_str(name);
 }
 
+static int by_order(const void *a, const void *b)
+{
+	const struct identity_node *x = a, *y = b;
+
+	return compare(x->order, y->order);
+}
+
+static bool is_taken(const struct identities *ids, size_t n, uint32_t logicalId)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ids->nodes.v[i].logicalId == logicalId)
+			return true;
+	return false;
+}
+
+/* Gives each node a logical number of its own: the one it had, or the next that is free. */
+static void order_nodes(struct identities *ids)
+{
+	uint32_t next = 0;
+
+	ids->host_ids = xcalloc(ids->hosts.n + 1, sizeof(*ids->host_ids));
+	for (uint32_t i = 0; i < ids->hosts.n; i++) {
+		ids->host_ids[i] = host_id(ids->hosts.v[i]);
+		identities_add_node(ids, ids->host_ids[i], i, i);
+	}
+	vec_sort(&ids->nodes, by_order);
+	for (size_t i = 0; i < ids->nodes.n; i++) {
+		if (!is_taken(ids, i, ids->nodes.v[i].logicalId))
+			continue;
+		while (is_taken(ids, ids->nodes.n, next))
+			next++;
+		ids->nodes.v[i].logicalId = next;
+	}
+}
+
+uint32_t *identities_finish(struct identities *ids)
+{
+	size_t n = ids->v.n;
+	uint32_t *number = xcalloc(n + 1, sizeof(*number)), process = 0;
+	struct sorted *sorted = xcalloc(n + 1, sizeof(*sorted));
+
+	order_hosts(ids);
+	order_nodes(ids);
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = (struct sorted){ids->v.v[i], i};
+	qsort(sorted, n, sizeof(*sorted), by_identity);
+	ids->threads = xcalloc(n + 1, sizeof(*ids->threads));
+	ids->processes = xcalloc(n + 1, sizeof(*ids->processes));
+	for (uint32_t i = 0; i < n; i++) {
+		bool same = i && same_process(&sorted[i - 1].id, &sorted[i].id);
+
+		ids->v.v[i] = sorted[i].id;
+		number[sorted[i].from] = i;
+		ids->threads[i] = same ? ids->threads[i - 1] + 1 : 0;
+		process += i && !same && !sorted[i].id.db;
+		ids->processes[i] = process;
+	}
+	ids->many_processes = process > 0;
+	if (ids->many_processes)
+		identities_add_kind(ids, process_kind);
+	vec_sort(&ids->kinds, by_name);
+	free(sorted);
+	index_release(&ids->by_key);
+	return number;
+}
+
+/* --- what they are called --- */
+
+unsigned identities_n_kinds(const struct identities *ids)
+{
+	return HPC_N_ID_KINDS + (unsigned)ids->kinds.n;
+}
+
+const char *identities_kind_name(const struct identities *ids, unsigned kind)
+{
+	return kind < HPC_N_ID_KINDS ? kind_names[kind] : ids->kinds.v[kind - HPC_N_ID_KINDS];
+}
+
+uint8_t identities_kind(const struct identities *ids, const char *name)
+{
+	unsigned kind = 0;
+
+	while (kind + 1 < identities_n_kinds(ids) &&
+	       strcmp(identities_kind_name(ids, kind), name) != 0)
+		kind++;
+	return (uint8_t)kind;
+}
+
+uint32_t identities_node(const struct identities *ids, uint64_t physicalId)
+{
+	vec_each (node, &ids->nodes)
+		if (node->physicalId == physicalId)
+			return node->logicalId;
+	return 0;
+}
+
 size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id ret[BUILD_MAX_IDS])
 {
 	const struct identity *id = &ids->v.v[i];
+	uint32_t host = ids->host_ids[id->host];
 	size_t n = 0;
 
-	ret[n++] = (struct hpc_id){HPC_ID_NODE, HPC_ID_IS_PHYSICAL, id->host,
-				   host_id(ids->hosts.v[id->host])};
+	ret[n++] =
+		(struct hpc_id){HPC_ID_NODE, HPC_ID_IS_PHYSICAL, identities_node(ids, host), host};
 	if (id->rank != NO_RANK)
 		ret[n++] = (struct hpc_id){HPC_ID_RANK, 0, id->rank, id->rank};
 	if (id->pid && ids->many_processes)
-		ret[n++] = (struct hpc_id){BUILD_ID_PROCESS, HPC_ID_IS_PHYSICAL, ids->processes[i],
-					   id->pid};
+		ret[n++] = (struct hpc_id){identities_kind(ids, process_kind), HPC_ID_IS_PHYSICAL,
+					   ids->processes[i], id->pid};
 	ret[n++] = (struct hpc_id){HPC_ID_THREAD, 0, ids->threads[i], ids->threads[i]};
 	return n;
 }

@@ -26,6 +26,7 @@ struct worker {
 	struct saving *s;
 	struct propagate p;
 	struct records_reader reader;
+	struct database_reader database;
 	struct hpc_profile_block block;
 	pthread_t thread;
 };
@@ -36,6 +37,14 @@ int build_progress(const struct build *b, const char *what, uint64_t done, uint6
 	int rc = b->opts.progress ? b->opts.progress(b->opts.user, what, done, all) : 0;
 
 	return rc < 0 ? err_set(err, rc, "interrupted") : 0;
+}
+
+const struct database *build_database(const struct build *b, const struct identity *id)
+{
+	vec_each (d, &b->databases)
+		if ((*d)->number + 1 == id->db)
+			return *d;
+	return NULL;
 }
 
 static int add_group(struct worker *w, uint32_t group, struct err *err)
@@ -59,7 +68,6 @@ static void fill_block(struct worker *w)
 {
 	const struct build_metrics *ms = &w->s->b->metrics;
 
-	hpc_profile_block_reset(&w->block);
 	for (size_t i = 0; i < w->p.touched.n; i++)
 		for (unsigned m = 0; m < ms->v.n; m++) {
 			const struct cell *cell = propagate_cell(&w->p, i, m);
@@ -73,12 +81,10 @@ static void fill_block(struct worker *w)
 		}
 }
 
-/* Profile number I. */
-static int save_profile(struct worker *w, uint32_t i, struct err *err)
+/* Profile number I, of a recording. */
+static int fill_profile(struct worker *w, uint32_t i, struct err *err)
 {
 	struct saving *s = w->s;
-	struct hpc_id ids[BUILD_MAX_IDS];
-	size_t n_ids = identities_tuple(&s->b->identities, i, ids);
 	int rc = 0;
 
 	for (uint32_t g = s->groups->first[i]; g < s->groups->first[i + 1] && !rc; g++)
@@ -87,9 +93,33 @@ static int save_profile(struct worker *w, uint32_t i, struct err *err)
 		return rc;
 	propagate_finish(&w->p);
 	fill_block(w);
-	rc = hpc_profile_put(s->writer, i + 1, ids, n_ids, &w->block, err);
 	propagate_reset(&w->p);
-	return rc;
+	return 0;
+}
+
+/* Profile number I. */
+static int save_profile(struct worker *w, uint32_t i, struct err *err)
+{
+	struct saving *s = w->s;
+	const struct identities *all = &s->b->identities;
+	const struct identity *id = &all->v.v[i];
+	const struct database *d = build_database(s->b, id);
+	struct hpc_id own[BUILD_MAX_IDS], *ids = own;
+	size_t n_ids;
+	int rc;
+
+	hpc_profile_block_reset(&w->block);
+	if (d) {
+		rc = database_tuple(d, all, id->profile, &w->database, err);
+		ids = w->database.ids.v;
+		n_ids = w->database.ids.n;
+		if (!rc)
+			rc = database_values(d, id->profile, &w->database, &w->block, err);
+	} else {
+		n_ids = identities_tuple(all, i, own);
+		rc = fill_profile(w, i, err);
+	}
+	return rc ? rc : hpc_profile_put(s->writer, i + 1, ids, n_ids, &w->block, err);
 }
 
 /* The first failure stops all. */
@@ -151,6 +181,7 @@ static void run_workers(struct saving *s)
 		propagate_release(&workers[i].p);
 		records_reader_release(&workers[i].reader);
 		hpc_profile_block_release(&workers[i].block);
+		database_reader_release(&workers[i].database);
 	}
 	free(workers);
 }
@@ -159,9 +190,15 @@ int save_profiles(struct build *b, const struct ctx_tree *tree, const struct pro
 		  struct hpc_profile_writer **ret, struct err *err)
 {
 	struct saving s = {.b = b, .tree = tree, .groups = groups};
-	int rc = hpc_profile_create(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
-				    groups->n + 1, (uint64_t)groups->n * BUILD_MAX_IDS, err);
+	uint64_t n_ids = 0;
+	int rc;
 
+	vec_each (d, &b->databases)
+		n_ids += (*d)->n_ids;
+	vec_each (id, &b->identities.v)
+		n_ids += id->db ? 0 : BUILD_MAX_IDS;
+	rc = hpc_profile_create(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
+				groups->n + 1, n_ids, err);
 	if (rc)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);

@@ -19,6 +19,9 @@ struct profile_groups {
 int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
 		  struct hpc_profile_writer **ret, struct err *err);
 
+/* The database that profile ID is of; NULL: none. */
+const struct database *build_database(const struct build *b, const struct identity *id);
+
 /* Reports progress; as build_opts.progress. */
 int build_progress(const struct build *b, const char *what, uint64_t done, uint64_t all,
 		   struct err *err);

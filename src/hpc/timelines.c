@@ -56,12 +56,11 @@ static int by_time(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int put_line(struct hpc_trace_writer *w, struct timeline *line, uint32_t profile,
-		    const uint32_t *number, struct err *err)
+/* LINE as the file has it, in fresh memory. */
+static struct hpc_trace_elem *elems_of(struct timeline *line, const uint32_t *number, size_t *ret_n)
 {
 	struct hpc_trace_elem *elems = xcalloc(line->points.n + 1, sizeof(*elems));
 	size_t n = 0;
-	int rc;
 
 	vec_sort(&line->points, by_time);
 	vec_each (point, &line->points) {
@@ -74,27 +73,41 @@ static int put_line(struct hpc_trace_writer *w, struct timeline *line, uint32_t 
 			continue;
 		elems[n++] = e;
 	}
-	rc = hpc_trace_put(w, profile, elems, n, err);
-	free(elems);
+	*ret_n = n;
+	return elems;
+}
+
+static int put_lines(struct timelines *t, const struct timelines_target *to,
+		     struct hpc_trace_writer *w, const uint32_t *line_of, struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < to->n_profiles && !rc; i++) {
+		struct hpc_trace_elem *elems = NULL;
+		size_t n = 0;
+
+		if (line_of[i])
+			elems = elems_of(&t->v.v[line_of[i] - 1], to->number, &n);
+		else
+			rc = to->other(to->user, i, &elems, &n, err);
+		if (!rc)
+			rc = hpc_trace_put(w, i + 1, elems, n, err);
+		free(elems);
+	}
 	return rc;
 }
 
-int timelines_save(struct timelines *t, int dirfd, enum hpc_layout layout, const uint32_t *number,
-		   const uint32_t *profile, uint32_t n_profiles, struct err *err)
+int timelines_save(struct timelines *t, const struct timelines_target *to, struct err *err)
 {
-	uint32_t *line_of_profile = xcalloc((size_t)n_profiles + 1, sizeof(*line_of_profile));
-	struct timeline none = {0};
+	uint32_t *line_of = xcalloc((size_t)to->n_profiles + 1, sizeof(*line_of));
 	struct hpc_trace_writer *w = NULL;
-	int rc = hpc_trace_create(&w, dirfd, "trace.db", layout, n_profiles, err);
+	int rc = hpc_trace_create(&w, to->dirfd, "trace.db", to->layout, to->n_profiles, err);
 
 	for (uint32_t i = 0; i < t->v.n; i++)
-		line_of_profile[profile[t->v.v[i].identity]] = i + 1;
-	for (uint32_t i = 0; i < n_profiles && !rc; i++) {
-		uint32_t line = line_of_profile[i];
-
-		rc = put_line(w, line ? &t->v.v[line - 1] : &none, i + 1, number, err);
-	}
-	free(line_of_profile);
+		line_of[to->profile[t->v.v[i].identity]] = i + 1;
+	if (!rc)
+		rc = put_lines(t, to, w, line_of, err);
+	free(line_of);
 	if (rc) {
 		hpc_trace_abandon(w);
 		return rc;

@@ -30,10 +30,21 @@ void timelines_release(struct timelines *t);
 void timelines_add(struct timelines *t, const struct query *q, const uint32_t *nodes,
 		   const uint32_t *identity);
 
-/* Writes trace.db in DIRFD: a line for each profile, those without points empty.  NUMBER is where
- * each node went (contexts_finish), PROFILE where each identity did, of which there are
- * N_PROFILES.  What is at one time is there once; two zeros never follow each other. */
-int timelines_save(struct timelines *t, int dirfd, enum hpc_layout layout, const uint32_t *number,
-		   const uint32_t *profile, uint32_t n_profiles, struct err *err);
+/* How timelines_save goes about it. */
+struct timelines_target {
+	int dirfd;
+	enum hpc_layout layout;
+	const uint32_t *number;	 /* where each node went (contexts_finish) */
+	const uint32_t *profile; /* where each identity did */
+	uint32_t n_profiles;
+	/* The line of profile I (from 0) when it is not one of these, in fresh memory. */
+	int (*other)(void *user, uint32_t i, struct hpc_trace_elem **ret, size_t *ret_n,
+		     struct err *err);
+	void *user;
+};
+
+/* Writes trace.db: a line for each profile, those without points empty.  What is at one time is
+ * there once; two zeros never follow each other. */
+int timelines_save(struct timelines *t, const struct timelines_target *to, struct err *err);
 
 #endif

@@ -337,29 +337,41 @@ static void note_input(const struct hpc_db *db, const struct hpc_metric_tree *t,
 		shown[m - db->meta.metrics.metrics] = true;
 }
 
-bool *hpc_db_hidden_metrics(const struct hpc_db *db)
+bool hpc_db_taxonomy(const struct hpc_db *db, struct hpc_metric_tree *ret, char **ret_text,
+		     size_t *ret_n)
 {
 	char *path = join(db->path, "metrics/default.yaml"), *text = NULL;
+	bool ok = file_load(path, MOST_YAML, &text, ret_n, NULL) == 0 &&
+		  hpc_metric_tree_parse(ret, text, *ret_n, path, NULL) == 0;
+
+	free(path);
+	*ret_text = ok ? text : NULL;
+	if (!ok)
+		free(text);
+	return ok;
+}
+
+bool *hpc_db_hidden_metrics(const struct hpc_db *db)
+{
 	uint32_t n_metrics = db->meta.metrics.n_metrics;
+	bool *hidden, *shown;
 	struct hpc_metric_tree t;
-	bool *hidden = NULL, *shown;
+	char *text;
 	size_t n;
 
-	if (file_load(path, MOST_YAML, &text, &n, NULL) == 0 &&
-	    hpc_metric_tree_parse(&t, text, n, path, NULL) == 0) {
-		hidden = xcalloc((size_t)n_metrics + 1, sizeof(*hidden));
-		shown = xcalloc((size_t)n_metrics + 1, sizeof(*shown));
-		for (uint32_t i = 0; i < t.n_nodes; i++)
-			for (uint32_t k = 0; k < t.nodes[i].n_variants; k++)
-				note_input(db, &t, t.nodes[i].variants[k].inclusive_standard,
-					   t.nodes[i].visible ? shown : hidden);
-		for (uint32_t i = 0; i < n_metrics; i++)
-			hidden[i] = hidden[i] && !shown[i];
-		free(shown);
-		hpc_metric_tree_release(&t);
-	}
+	if (!hpc_db_taxonomy(db, &t, &text, &n))
+		return NULL;
+	hidden = xcalloc((size_t)n_metrics + 1, sizeof(*hidden));
+	shown = xcalloc((size_t)n_metrics + 1, sizeof(*shown));
+	for (uint32_t i = 0; i < t.n_nodes; i++)
+		for (uint32_t k = 0; k < t.nodes[i].n_variants; k++)
+			note_input(db, &t, t.nodes[i].variants[k].inclusive_standard,
+				   t.nodes[i].visible ? shown : hidden);
+	for (uint32_t i = 0; i < n_metrics; i++)
+		hidden[i] = hidden[i] && !shown[i];
+	free(shown);
+	hpc_metric_tree_release(&t);
 	free(text);
-	free(path);
 	return hidden;
 }
 

@@ -41,6 +41,12 @@ void hpc_db_close(struct hpc_db *db);
  * (NODE) and cores is left out where there is something else to tell profiles by. */
 int hpc_db_thread_name(const struct hpc_db *db, uint32_t index, struct str *ret, struct err *err);
 
+/* Reads metrics/default.yaml: its tree, to be released, and its text, to be freed.  False when
+ * there is none or it cannot be read. */
+struct hpc_metric_tree;
+bool hpc_db_taxonomy(const struct hpc_db *db, struct hpc_metric_tree *ret, char **ret_text,
+		     size_t *ret_n);
+
 /* Which metrics metrics/default.yaml does not show until they are asked for, by index, to be freed.
  * NULL when there is no such file or it cannot be read. */
 bool *hpc_db_hidden_metrics(const struct hpc_db *db);

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Holds what `dwell hpc` makes of HPCToolkit databases against these, by anydb.py, a second reader:
+merge.py DWELL DATABASE... | merge.py DWELL --make MKHPC
+
+Each database is copied in its own layout, put into the other one and back, and all are merged; every profile's
+values must be the same numbers in the same contexts, its trace and its identifiers too.  With --make they are what
+MKHPC writes.  Without databases those below $DWELL_FIXTURES/hpctoolkit are taken (skipped when there are none).
+Prints TAP."""
+import collections
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import anydb
+
+dwell = sys.argv[1]
+n_tests = 0
+failed = False
+
+
+def check(what, ok, why=""):
+    global n_tests, failed
+    n_tests += 1
+    failed |= not ok
+    print("ok" if ok else "not ok", n_tests, "-", what, flush=True)
+    if not ok:
+        print("# " + str(why)[:2000].replace("\n", "\n# "))
+
+
+def source(path):
+    """Paths of copied files begin with src."""
+    return path[3:] if path and path.startswith("src/") else path
+
+
+def label(c):
+    if c.parent.parent is None:
+        return c.pretty or c.function["name"]
+    f = c.function
+    return (c.relation, c.kind, f and (f["name"], f["module"], f["offset"], source(f["file"]), f["line"]), source(c.file), c.line,
+            c.module, c.offset)
+
+
+class Content:
+    """What a database says, without its numbers of things."""
+
+    def __init__(self, path):
+        self.db = db = anydb.Database(path)
+        self.paths = {0: ()}
+        for c in db.root.walk():
+            if c.parent:
+                self.paths[c.id] = (*self.paths[c.parent.id], label(c))
+        props = {i: (name, scope) for name, m in db.metrics.items() for scope, i in m["prop"].items()}
+        self.profiles = [self.profile(p, props) for p in db.profiles[1:]]
+        self.ids = [p["ids"] for p in db.profiles[1:]]
+        self.lines = {}
+        if (pathlib.Path(path) / "trace.db").exists():
+            self.lines = {i: [(t, self.paths.get(c)) for t, c in line] for i, line in db.traces() if line}
+        stats = {i: (name, *key) for name, m in db.metrics.items() for key, i in m["stat"].items()}
+        self.summary = self.profile(db.profiles[0], stats)
+
+    def profile(self, p, names):
+        """By context and metric: the value.  Contexts that meta.db has not are told apart by nothing."""
+        values = collections.defaultdict(float)
+        unlisted = collections.Counter()
+        for (ctx, metric), v in p["values"].items():
+            if ctx in self.paths:
+                values[self.paths[ctx], names[metric]] += v
+            else:
+                unlisted[names[metric], v] += 1
+        return dict(values), unlisted
+
+
+def statistic(values, formula, combine):
+    mapped = [{"1": 1.0, "$$": v, "($$^2)": v * v}[formula] for v in values]
+    return {0: math.fsum, 1: min, 2: max}[combine](mapped)
+
+
+def wrong_summary(b):
+    """The first of B's statistics that is not what B's profiles give: over those that have the metric in any scope."""
+    columns = collections.defaultdict(dict)
+    for i, (values, _) in enumerate(b.profiles):
+        for (path, (metric, scope)), v in values.items():
+            columns[path, metric].setdefault(scope, {})[i] = v
+    for (path, metric), scopes in columns.items():
+        threads = set().union(*scopes.values())
+        for scope, formula, combine in b.db.metrics[metric]["stat"]:
+            want = statistic([scopes.get(scope, {}).get(i, 0.0) for i in sorted(threads)], formula, combine)
+            have = b.summary[0].get((path, (metric, scope, formula, combine)), 0)
+            if not math.isclose(want, have, rel_tol=1e-12):
+                return "%s %s %s %s: %.17g, not %.17g" % (path, metric, scope, formula, have, want)
+    return None
+
+
+def compare(what, a, b, first=0, alone=True):
+    """Whether B's profiles from FIRST on are A's."""
+    for i, (old, new) in enumerate(zip(a.profiles, b.profiles[first:])):
+        if old != new:
+            wrong = [(k, old[0].get(k), new[0].get(k)) for k in {*old[0], *new[0]} if old[0].get(k) != new[0].get(k)]
+            check(what + ": values", False, "profile %d: %s" % (i + 1, wrong[:3] or (old[1] - new[1])))
+            return
+    check(what + ": values of all profiles", len(b.profiles) >= first + len(a.profiles), len(b.profiles))
+    ids = b.ids[first:first + len(a.ids)]
+    if not alone:  # nodes may have been numbered anew
+        ids, old = ([[(k, None if k == "NODE" else l, p) for k, l, p in t] for t in x] for x in (ids, a.ids))
+    else:
+        old = a.ids
+    check(what + ": identifiers", ids == old, (ids[:2], old[:2]))
+    lines = {i - first: line for i, line in b.lines.items() if 0 < i - first <= len(a.profiles)}
+    check(what + ": traces", lines == a.lines, (str(lines)[:300], str(a.lines)[:300]))
+    if alone:
+        wrong = wrong_summary(b)
+        check(what + ": statistics", not wrong, wrong)
+
+
+def build(out, *argv):
+    done = subprocess.run([dwell, "hpc", "-o", out, *map(str, argv)], capture_output=True, text=True)
+    check("%s: is built" % pathlib.Path(out).name, done.returncode == 0, done.stderr)
+    done = subprocess.run([dwell, "check", out], capture_output=True, text=True)
+    check("%s: has no problems" % pathlib.Path(out).name, done.returncode == 0, done.stdout + done.stderr)
+    return Content(out)
+
+
+def check_alone(path, scratch):
+    """Copied, in both layouts and back."""
+    a = Content(path)
+    name = "%s/%s" % (path.parent.name, path.name)
+    out = str(scratch / path.parent.name / path.name)
+    for layout in ("released", "page"):
+        there = out + "." + layout
+        b = build(there, "--layout", layout, "--jobs", 1, path)
+        compare("%s in the layout %s" % (name, layout), a, b)
+        check("%s: its layout" % name, b.db.released == (layout == "released"))
+        check("%s: its title" % name, a.db.title == b.db.title, b.db.title)
+    back = build(out + ".back", "--layout", "released", there)
+    compare("%s there and back" % name, a, back)
+    for file in ("profile.db", "cct.db"):  # meta.db tells of the way it took
+        back, direct = ((pathlib.Path(out + how) / file).read_bytes() for how in (".back", ".released"))
+        check("%s: %s is the same by another way" % (name, file), back == direct)
+    return a
+
+
+def check_merged(contents, paths, scratch):
+    b = build(str(scratch / "all"), *paths)
+    first = 0
+    for path, a in zip(paths, contents):
+        compare("%s among all" % path.name, a, b, first, False)
+        first += len(a.profiles)
+    check("nothing else is there", len(b.profiles) == first, len(b.profiles))
+    twice = build(str(scratch / "twice"), paths[0], paths[0])
+    check("the same contexts once", len(twice.paths) == len(set(twice.paths.values())), len(twice.paths))
+    n = {p: len(set(c.paths.values())) for p, c in (("one", contents[0]), ("two", twice))}
+    check("no contexts more in two than in one", n["one"] == n["two"], n)
+    for jobs in (2, 4):
+        build(str(scratch / ("all%d" % jobs)), "--jobs", jobs, *paths)
+        for file in ("meta.db", "profile.db", "cct.db", "trace.db", "metrics/default.yaml"):
+            one, other = scratch / "all" / file, scratch / ("all%d" % jobs) / file
+            check("%s with %d threads" % (file, jobs), one.exists() == other.exists() and
+                  (not one.exists() or one.read_bytes() == other.read_bytes()))
+
+
+with tempfile.TemporaryDirectory() as scratch_name:
+    scratch = pathlib.Path(scratch_name)
+    if sys.argv[2:3] == ["--make"]:
+        (scratch / "made").mkdir()
+        databases = [scratch / "made" / layout for layout in ("released", "page")]
+        for database in databases:
+            subprocess.run([sys.argv[3], database, database.name], check=True)
+    else:
+        databases = [pathlib.Path(p) for p in sys.argv[2:]]
+    if not databases:
+        fixtures = pathlib.Path(os.environ.get("DWELL_FIXTURES", "/nonexistent")) / "hpctoolkit"
+        databases = sorted(p.parent for p in fixtures.rglob("meta.db") if (p.parent / "profile.db").exists())
+    if not databases:
+        print("1..0 # SKIP no databases ($DWELL_FIXTURES/hpctoolkit)")
+        sys.exit(0)
+    check_merged([check_alone(database, scratch) for database in databases], databases, scratch)
+print(f"1..{n_tests}")
+sys.exit(failed)
