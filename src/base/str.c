@@ -154,6 +154,28 @@ int str_parse_duration_ns(const char *s, uint64_t *ret_ns)
 	return -EINVAL;
 }
 
+int str_parse_bytes(const char *s, uint64_t *ret)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	unsigned shift;
+	char *end;
+	uint64_t n;
+
+	if (!(*s >= '0' && *s <= '9'))
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(s, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	if (*end && (!unit || end[1]))
+		return -EINVAL;
+	if (errno || n << shift >> shift != n)
+		return -ERANGE;
+	*ret = n << shift;
+	return 0;
+}
+
 void str_hex(const uint8_t *bytes, size_t n_bytes, char *ret)
 {
 	static const char digits[] = "0123456789abcdef";

@@ -35,9 +35,13 @@ unsigned str_distance(const char *a, const char *b);
 /* Parses all of S as an unsigned number; BASE 0 takes 0x too.  0, or -EINVAL, or -ERANGE. */
 int str_parse_u64(const char *s, int base, uint64_t *ret);
 
-/* Parses a duration such as 10, 2.5s, 500ms, 3m, 2h, 7d, 4w (seconds without a unit) into nanoseconds.
+/* Parses a duration such as 10, 2.5s, 500ms, 3m, 2h, 7d, 4w (seconds without a unit) into
+ * nanoseconds.
  */
 int str_parse_duration_ns(const char *s, uint64_t *ret_ns);
+
+/* Parses a size such as 4096, 500M, 10G (1024s; K, M, G, T) into bytes.  0, -EINVAL or -ERANGE. */
+int str_parse_bytes(const char *s, uint64_t *ret);
 
 /* Writes 2*N_BYTES lower-case hex digits and a NUL to RET. */
 void str_hex(const uint8_t *bytes, size_t n_bytes, char *ret);

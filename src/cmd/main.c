@@ -37,6 +37,8 @@ static const struct command commands[] = {
 	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
 	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers", NULL},
+	{"epochs", cmd_epochs, CMD_EMITS, "list the epochs of a database", NULL},
+	{"gc", cmd_gc, CMD_EMITS, "remove old recordings", NULL},
 	{"check", cmd_check, CMD_EMITS, "say what is wrong in a database", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},

@@ -83,7 +83,7 @@ static bool is_there(const struct chooser *c, const char *epoch, const char *hos
 static void read_note(const struct chooser *c, const char *host, struct host_note *ret)
 {
 	if (host_note_read(c->db_fd, host, ret) < 0)
-		strcpy(ret->newest, "99999999999999");
+		memcpy(ret->newest, "99999999999999", sizeof(ret->newest));
 }
 
 /* --- times --- */

@@ -89,6 +89,14 @@ static int open_recording(int epochs_fd, const struct recording_name *r, struct 
 	return fd < 0 ? fd : db_open_dir(fd, r->host, false, err);
 }
 
+static bool is_gone(int epochs_fd, const struct recording_name *r)
+{
+	_fd_ int fd = open_recording(epochs_fd, r, NULL), manifest = -1;
+
+	manifest = fd < 0 ? fd : openat(fd, MANIFEST_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return manifest < 0 || flock(manifest, LOCK_SH | LOCK_NB) < 0;
+}
+
 typedef int visit_fn(void *ctx, const struct recording_name *r, int dir_fd, struct err *err);
 
 /* Calls VISIT for each recording selected until it returns other than 0; returns how many it was
@@ -113,6 +121,13 @@ static int visit(const char *db, const struct store_selection *sel, visit_fn *fn
 		if (sel->note)
 			sel->note(sel->note_ctx, l.v[i].epoch, l.v[i].host);
 		rc = fd < 0 ? fd : fn(ctx, &l.v[i], fd, err);
+		/* Removed since it was chosen: it is as if it never was. */
+		if (rc == -ENOENT && is_gone(epochs_fd, &l.v[i])) {
+			rc = 0;
+			if (err)
+				err->msg[0] = '\0';
+			continue;
+		}
 		n++;
 		if (rc > 0)
 			*ret_stop = true;

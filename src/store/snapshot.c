@@ -9,6 +9,9 @@
 #include "store/snapshot.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "store/db.h"
@@ -64,6 +67,18 @@ static int read_journal(struct snapshot *s, int dirfd, struct err *err)
 	return rc < 0 ? err_set(err, rc, "%s: %s", JOURNAL_NAME, why.msg) : 0;
 }
 
+/* Keeps the recording from being removed.  Where there are no locks to be had nobody can remove it
+ * either. */
+static int lock_against_removal(struct snapshot *s, int dirfd, struct err *err)
+{
+	s->lock_fd = openat(dirfd, MANIFEST_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (s->lock_fd < 0)
+		return err_errno(err, -errno, MANIFEST_NAME);
+	if (flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return err_set(err, -ENOENT, "the recording is being removed");
+	return 0;
+}
+
 /* 1: a consistent snapshot; 0: the writer was faster. */
 static int try_open(struct snapshot *s, int dirfd, struct err *err)
 {
@@ -74,6 +89,9 @@ static int try_open(struct snapshot *s, int dirfd, struct err *err)
 	rc = snapshot_manifest(dirfd, &s->manifest, err);
 	if (rc < 0)
 		return rc;
+	opened = lock_against_removal(s, dirfd, err);
+	if (opened < 0)
+		return opened;
 	opened = open_segments(s, dirfd, err);
 	if (!opened)
 		opened = read_journal(s, dirfd, err);
@@ -92,7 +110,7 @@ int snapshot_open(struct snapshot *s, int dirfd, struct err *err)
 	for (int i = 0; i < MAX_TRIES; i++) {
 		int rc;
 
-		*s = (struct snapshot){0};
+		*s = (struct snapshot){.lock_fd = -1};
 		rc = try_open(s, dirfd, err);
 		if (rc == 1)
 			return 0;
@@ -110,7 +128,9 @@ void snapshot_close(struct snapshot *s)
 	vec_release(&s->maps);
 	free(s->journal);
 	manifest_release(&s->manifest);
-	*s = (struct snapshot){0};
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	*s = (struct snapshot){.lock_fd = -1};
 }
 
 int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *into,

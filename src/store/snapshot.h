@@ -11,6 +11,7 @@
 struct snapshot {
 	struct manifest manifest;
 	VEC(struct file_map) maps; /* as many as the MANIFEST's segments */
+	int lock_fd; /* holds a shared flock on the MANIFEST: what is open is not removed (gc.h) */
 	char *journal; /* bytes of a journal that no MANIFEST has made void, else NULL */
 	size_t n_journal;
 };
@@ -19,8 +20,8 @@ struct snapshot {
 int snapshot_manifest(int dirfd, struct manifest *ret, struct err *err);
 
 /* Opens the recording in DIRFD.  Writers go on meanwhile: what is seen is one committed state.
- * -ENOENT when there is no MANIFEST, -EBADMSG when a file is not what the MANIFEST says, -EAGAIN
- * when the writer was faster a thousand times. */
+ * -ENOENT when there is no MANIFEST, or the recording is being removed, -EBADMSG when a file is not
+ * what the MANIFEST says, -EAGAIN when the writer was faster a thousand times. */
 int snapshot_open(struct snapshot *s, int dirfd, struct err *err);
 
 /* Adds all of the snapshot to INTO and SINK, as store_load does.  JOURNAL_ONLY leaves the segments

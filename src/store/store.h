@@ -170,8 +170,8 @@ struct store_selection {
 	 * ("20261101..20261121", "..2026"). */
 	const char *epochs;
 	const char *host; /* a name, or a pattern as of fnmatch(3); NULL: all */
-	/* Only recordings that have samples from this time on (by their MANIFEST), and that began by
-	 * that one; 0: any.  EPOCHS NULL is "all" then. */
+	/* Only recordings that have samples from this time on (by their MANIFEST), and that began
+	 * by that one; 0: any.  EPOCHS NULL is "all" then. */
 	uint64_t since_wall_ns, until_wall_ns;
 	/* Told of each recording before it is read; NULL: nobody. */
 	void (*note)(void *ctx, const char *epoch, const char *host);

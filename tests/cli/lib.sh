@@ -261,11 +261,11 @@ make_diff_dbs() {
 	mv db new
 }
 
-# A recording of database $1 by host $2 that began $3 hours after 2026-01-01 00:00 and lasted one, with $4 samples.
+# A recording of database $1 by host $2 that began $3 hours after 2021-01-01 00:00 and lasted one, with $4 samples.
 epoch_of() {
 	mkdb "$1" <<-END
-		recording $2 $((1767225600 + $3 * 3600))
-		meta $2 $((1767225600 + $3 * 3600)) 3600 server
+		recording $2 $((1609459200 + $3 * 3600))
+		meta $2 $((1609459200 + $3 * 3600)) 3600 server
 		event cycles 1000
 		image file /usr/bin/server
 		sample 1000 $4

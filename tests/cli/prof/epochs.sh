@@ -6,17 +6,17 @@ try() { echo "$ $*"; "$@"; echo "= $?"; }
 prof() { try dwell prof --no-header "$@" 2>&1; }
 export DWELLDB=db
 prof
-prof --since 2026-01-02
-prof --since '2026-01-01 04:30' --until 20260101050000
-prof --until 2026-01-01T02
-prof --since 2026-01-01T03:30:00Z --host 'web1'
-prof --epoch 2026010102..20260101030000,latest
+prof --since 2021-01-02
+prof --since '2021-01-01 04:30' --until 20210101050000
+prof --until 2021-01-01T02
+prof --since 2021-01-01T03:30:00Z --host 'web1'
+prof --epoch 2021010102..20210101030000,latest
 prof --host 'web*' --epoch latest
-dwell prof --since 2026 | head -4
+dwell prof --since 2021 | head -4
 prof --since 2027-01-01
 prof --since 5s --host web9
 prof --since soon
-prof --until 2026-13-01
+prof --until 2021-13-01
 for hour in 6 7; do epoch_of db web1 $hour 1; done
 prof --epoch 1999
 mkdir all
@@ -25,6 +25,6 @@ epoch_of all/two web3 30 2000
 epoch_of all/three web4 31 4000
 mkdir all/other
 try dwell prof --db all 2>&1
-prof --db all --since 2026-01-02 --host 'web[24]'
+prof --db all --since 2021-01-02 --host 'web[24]'
 prof --db all --host web9
 prof --db all --epoch 1999
