@@ -85,6 +85,8 @@ static void end_source(struct sink *k, struct source **at)
 	k->n_ticks += s->n_ticks;
 	k->n_lost += s->n_lost;
 	*at = s->next;
+	if (s->fd >= 0) /* somebody may hold the event open, and epoll knows it as long as that */
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
 	source_close(s);
 	free_source(s);
 }

@@ -198,6 +198,9 @@ EXPORT int PAPI_stop(int set, long long *values)
 	if (!(s->state & PAPI_RUNNING))
 		return papi_result(PAPI_ENOTRUN);
 	papi_hold(&h);
+	for (int i = 0; i < s->n; i++) /* samples and counts end at the same time */
+		if (s->counters[i]->fd >= 0)
+			ioctl(s->counters[i]->fd, PERF_EVENT_IOC_DISABLE, 0);
 	for (int i = 0; i < s->n; i++)
 		s->counters[i]->stopped =
 			papi_shown(s->counters[i], papi_raw_count(s, s->counters[i]));

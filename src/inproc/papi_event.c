@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ static const char note_of_estimate[] =
 	"Estimated: the thread's CPU time in cycles of the reference clock; this machine has no "
 	"counter of cycles.";
 
-static const char *csv_natives[PAPI_N_PRESETS]; /* what the file says a preset is */
+static char *csv_natives[PAPI_N_PRESETS]; /* what the file says a preset is */
 
 /* The clock. */
 
@@ -166,9 +165,11 @@ static void read_csv(void)
 
 void papi_events_init(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, read_csv);
+	for (int i = 0; i < PAPI_N_PRESETS; i++) {
+		free(csv_natives[i]);
+		csv_natives[i] = NULL;
+	}
+	read_csv();
 }
 
 void papi_events_after_fork(void)

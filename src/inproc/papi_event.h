@@ -22,7 +22,7 @@ struct papi_preset {
 enum { PAPI_N_PRESETS = PAPI_END_idx };
 extern const struct papi_preset papi_presets[PAPI_N_PRESETS];
 
-/* Reads $PAPI_CSV_EVENT_FILE.  May be called again. */
+/* Reads $PAPI_CSV_EVENT_FILE, while nobody asks for events. */
 void papi_events_init(void);
 
 /* What CODE is here.  PAPI_OK, PAPI_ENOEVNT, or PAPI_ENOTPRESET for what is no code of an event. */

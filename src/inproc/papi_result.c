@@ -4,6 +4,7 @@
 #include "inproc/papi_result.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "inproc/papi_set.h"
 #include "inproc/papi_thread.h"
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of beginning */
 static _Atomic(int) level = PAPI_NOT_INITED;
 static PAPI_debug_option_t debug;
 
@@ -132,8 +134,11 @@ EXPORT int PAPI_library_init(int version)
 	if ((version & (int)0xffff0000) != (int)PAPI_VER_CURRENT)
 		return papi_result(PAPI_EINVAL);
 	papi_watch_forks();
-	papi_events_init();
+	pthread_mutex_lock(&lock);
+	if (!papi_is_ready())
+		papi_events_init();
 	papi_add_level(PAPI_LOW_LEVEL_INITED);
+	pthread_mutex_unlock(&lock);
 	return PAPI_VER_CURRENT;
 }
 

@@ -231,8 +231,11 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 	uint64_t count;
 
 	source_drain(s, tick, ctx);
-	if (s->n_ticks && !s->whole_only && source_read(s, &count) == 0)
-		give(s, count, s->last_pc, tick, ctx);
+	if (!s->n_ticks || s->looks || source_read(s, &count) < 0 || count < s->n_counts)
+		return;
+	if (s->whole_only)
+		count -= (count - s->n_counts) % s->period;
+	give(s, count, s->last_pc, tick, ctx);
 }
 
 int source_read(const struct source *s, uint64_t *ret_count)

@@ -21,7 +21,7 @@ struct tick_spec {
 	uint64_t look_ns; /* 0: a tick each PERIOD counts; else the count is looked at each LOOK_NS
 			     of CPU time, and a tick given when it has grown by PERIOD or more */
 	bool weighted;	  /* a record is 1 to 255 ticks, by how far the count is beyond PERIOD */
-	bool whole_only;  /* what has been counted since the last tick is never one more */
+	bool whole_only;  /* less than PERIOD at the end is no tick, however near */
 };
 
 typedef void tick_fn(void *ctx, uint64_t pc, uint64_t n_ticks);

@@ -42,6 +42,35 @@ __attribute__((unused)) static void burn(double seconds)
 		spin_one(100000);
 }
 
+#if defined(__x86_64__)
+#define HAVE_ONE_PLACE 1
+/* An instruction that jumps to itself N times: all its time is at one address. */
+__asm__(".text\n.p2align 4\nloop_at_one_place:\n\tmov %rdi, %rcx\none_place:\n\tloop "
+	"one_place\n\tret\n");
+extern void loop_at_one_place(uint64_t n);
+extern void one_place(void);
+
+/* SECONDS of CPU time, almost all at one_place. */
+__attribute__((unused)) static void burn_at_one_place(double seconds)
+{
+	for (double end = cpu_s() + seconds; cpu_s() < end;)
+		loop_at_one_place(50000);
+}
+#else
+#define HAVE_ONE_PLACE	  0
+#define one_place	  spin_one
+#define burn_at_one_place burn
+#endif
+
+/* Its address, of which the compiler shall not think it knows the bounds. */
+__attribute__((unused)) static char *the_place(void)
+{
+	char *p = (char *)one_place;
+
+	__asm__("" : "+r"(p));
+	return p;
+}
+
 /* Begins, with an event set that has CODE (by NAME); PAPI_NULL: it does not. */
 __attribute__((unused)) static int set_with(const char *name, int *ret_code)
 {
@@ -62,6 +91,25 @@ __attribute__((unused)) static void drop(int *set)
 	EXPECT_EQ(PAPI_destroy_eventset(set), PAPI_OK);
 	EXPECT_EQ(*set, PAPI_NULL);
 }
+
+/* Gives the ticks of BUF's N_BYTES of 2-byte buckets. */
+__attribute__((unused)) static uint64_t ticks(const uint16_t *buf, size_t n_bytes)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < n_bytes / 2; i++)
+		n += buf[i];
+	return n;
+}
+
+/* Whether N ticks are COUNT in units of PERIOD, but for one that may be a little early or late. */
+#define EXPECT_TICKS(n, count, period)                                                             \
+	do {                                                                                       \
+		if ((long long)(n) < (count) / (period)-1 ||                                       \
+		    (long long)(n) > (count) / (period) + 1)                                       \
+			t_fail_("%lld ticks of %lld of %lld", (long long)(n), (long long)(period), \
+				(long long)(count));                                               \
+	} while (0)
 
 #define CLOCK "perf::TASK-CLOCK"
 
