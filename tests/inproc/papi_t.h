@@ -10,6 +10,7 @@
 #include "t.h"
 
 extern char __executable_start, etext;
+extern char __start_text_one, __stop_text_one, __start_text_two, __stop_text_two;
 
 #define TEXT	   ((char *)&__executable_start)
 #define TEXT_BYTES ((unsigned)(&etext - &__executable_start) + 4096)
@@ -23,13 +24,13 @@ static inline double cpu_s(void)
 }
 
 /* Spends this thread's CPU time in a place of its own; N rounds. */
-__attribute__((noinline, section(".text.one"), unused)) static void spin_one(unsigned n)
+__attribute__((noinline, section("text_one"), unused)) static void spin_one(unsigned n)
 {
 	for (volatile unsigned i = 0; i < n; i++)
 		;
 }
 
-__attribute__((noinline, section(".text.two"), unused)) static void spin_two(unsigned n)
+__attribute__((noinline, section("text_two"), unused)) static void spin_two(unsigned n)
 {
 	for (volatile unsigned i = 0; i < n; i++)
 		;
