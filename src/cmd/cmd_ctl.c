@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dwell ctl: tells the daemon of a database what to do, and waits for its answer. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "collect/pinned.h"
 #include "daemon/ask.h"
+#include "daemon/hold.h"
 #include "store/store.h"
 #include "view/text.h"
 
@@ -56,6 +59,56 @@ static int label_and_run(struct cmd *c, const char *db, struct control_request *
 	return rc;
 }
 
+/* Samples of a log that nobody stored: at most so many, as its daemon may have died before it could
+ * give back what it had stored. */
+static uint64_t n_unstored(const char *base, uint64_t number)
+{
+	struct pinned_note note;
+	struct log *log;
+	uint64_t n = 0;
+
+	if (pinned_open(base, number, &log, &note, NULL) < 0)
+		return 0;
+	for (uint32_t cpu = 0; cpu < log_n_cpus(log); cpu++)
+		n += log_head(log, cpu) - log_tail(log, cpu);
+	for (unsigned i = 0; i < note.n_events; i++)
+		n += log_counts(log, i).spilled;
+	log_close(log);
+	return n;
+}
+
+/* clean: no daemon is asked, for there is none. */
+static int clean(struct cmd *c, const char *db, const char *bpffs)
+{
+	_mem_ char *base = NULL;
+	pinned_list logs = {0};
+	int rc = hold_check(db, &c->err);
+
+	if (rc == 0)
+		return err_set(&c->err, -EBUSY, "%s: its daemon lives: `dwell ctl quit` ends it",
+			       db);
+	if (access(db, F_OK) < 0)
+		return err_errno(&c->err, -errno, "%s", db);
+	base = pinned_base(bpffs ? bpffs : PINNED_BPFFS, db);
+	pinned_find(base, 0, &logs);
+	rc = 0;
+	vec_each (number, &logs) {
+		uint64_t n = n_unstored(base, *number);
+
+		rc = pinned_remove(base, *number, &c->err);
+		if (rc < 0)
+			break;
+		str_addf(&c->out,
+			 "removed the log of a dead daemon, with up to %" PRIu64
+			 " samples that nobody stored\n",
+			 n);
+	}
+	if (rc >= 0 && !logs.n)
+		str_add(&c->out, "no dead daemon left anything\n");
+	vec_release(&logs);
+	return rc;
+}
+
 /* What the daemon says is shown as text that can drive no terminal. */
 static void show(struct cmd *c, const struct str *answer)
 {
@@ -71,20 +124,40 @@ static void show(struct cmd *c, const struct str *answer)
 	}
 }
 
+static int ask(struct cmd *c, const char *db, const opt_list *words, struct str *answer)
+{
+	struct control_request r = {.json = c->json};
+	size_t n = words->n;
+	int rc = find_verb(words->v[0], &r.verb, &c->err);
+
+	if (rc < 0)
+		return rc;
+	if (r.verb == CONTROL_LABEL_ME)
+		return label_and_run(c, db, &r, words);
+	/* `status --json` reads as well as `--json status`. */
+	if (r.verb == CONTROL_STATUS && n == 2 && strcmp(words->v[1], "--json") == 0) {
+		r.json = true;
+		n = 1;
+	}
+	if (n > 1)
+		return err_set(&c->err, -EINVAL, "%s takes no arguments", words->v[0]);
+	return ask_daemon(db, &r, PATIENCE_S, answer, &c->err);
+}
+
 int cmd_ctl(struct cmd *c)
 {
-	const char *to = NULL;
+	const char *to = NULL, *bpffs = NULL;
 	const struct opt table[] = {
 		{"db", OPT_STR, &to, "DB",
 		 "whose daemon is meant (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"bpffs", OPT_STR, &bpffs, "DIR", "clean: where it pinned (default /sys/fs/bpf)"},
 		{0},
 	};
-	struct control_request r = {0};
 	struct str answer = {0};
 	opt_list words = {0};
 	_mem_ char *db = NULL;
 	int rc = cmd_parse(c,
-			   "[--db DB] flush | epoch | status | metrics | quit\n"
+			   "[--db DB] flush | epoch | status | metrics | quit | clean\n"
 			   "[--db DB] label LABEL -- COMMAND [ARG...]",
 			   table, true, &words);
 
@@ -93,22 +166,11 @@ int cmd_ctl(struct cmd *c)
 	db = to ? xstrdup(to) : store_default_path();
 	if (!words.n)
 		rc = err_set(&c->err, -EINVAL,
-			     "nothing to do: flush, epoch, label, status, metrics or quit");
+			     "nothing to do: flush, epoch, label, status, metrics, quit or clean");
+	else if (words.n == 1 && strcmp(words.v[0], "clean") == 0)
+		rc = clean(c, db, bpffs);
 	else
-		rc = find_verb(words.v[0], &r.verb, &c->err);
-	/* `status --json` reads as well as `--json status`. */
-	r.json = c->json;
-	if (rc >= 0 && r.verb == CONTROL_STATUS && words.n == 2 &&
-	    (strcmp(words.v[1], "--json") == 0 || strcmp(words.v[1], "-json") == 0)) {
-		r.json = true;
-		words.n = 1;
-	}
-	if (rc >= 0 && r.verb == CONTROL_LABEL_ME)
-		rc = label_and_run(c, db, &r, &words);
-	else if (rc >= 0 && words.n > 1)
-		rc = err_set(&c->err, -EINVAL, "%s takes no arguments", words.v[0]);
-	else if (rc >= 0)
-		rc = ask_daemon(db, &r, PATIENCE_S, &answer, &c->err);
+		rc = ask(c, db, &words, &answer);
 	if (rc >= 0)
 		show(c, &answer);
 	str_release(&answer);

@@ -19,6 +19,11 @@ const char *collector_why_not_bpf(const struct collector *c)
 	return c->why_not_bpf;
 }
 
+const char *collector_why_not_pinned(const struct collector *c)
+{
+	return c->why_not_pinned;
+}
+
 bool collector_user_only(const struct collector *c)
 {
 	return c->user_only;

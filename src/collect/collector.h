@@ -20,6 +20,7 @@
 #include "collect/event_spec.h"
 #include "collect/fold.h"
 #include "collect/kernel_map.h"
+#include "collect/pinned.h"
 #include "collect/switches.h"
 #include "collect/target.h"
 
@@ -47,8 +48,12 @@ struct collector_opts {
 	enum call_graph calls;
 	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */
 	/* For recorders that run for months: */
-	bool keep_folded;     /* what was folded is given back by collector_give_back alone */
-	uint32_t n_spill;     /* slots of a CPU's spill table, a power of two; 0: by n_slots */
+	bool keep_folded; /* what was folded is given back by collector_give_back alone */
+	uint32_t n_spill; /* slots of a CPU's spill table, a power of two; 0: by n_slots */
+	/* Where the log is pinned, as number pin_number (pinned.h); NULL: nowhere.  When that
+	 * cannot be, collector_why_not_pinned says so. */
+	const char *pin_base;
+	uint64_t pin_number;
 	const uint32_t *slot; /* of each event: only those of one slot count at a time; NULL: all */
 	bool vary_periods;    /* collector_vary_periods will be called */
 };
@@ -63,6 +68,9 @@ void collector_close(struct collector *c);
 
 /* Why the engine is not bpf ("" when it is, or another was asked for). */
 const char *collector_why_not_bpf(const struct collector *c);
+
+/* Why the log is not pinned, "" when it is or nobody asked for that. */
+const char *collector_why_not_pinned(const struct collector *c);
 
 /* True when an event had to be limited to user code to be allowed at all. */
 bool collector_user_only(const struct collector *c);
@@ -139,6 +147,18 @@ const struct account *collector_account(const struct collector *c, uint32_t i);
 
 /* As procs_set_label; the sideband is applied first. */
 bool collector_set_label(struct collector *c, uint32_t tgid, const char *label);
+
+/* Adds to the profile what a log holds whose recorder is dead and whose sampling was stopped: the
+ * samples from SINCE[CPU] on, the spill table, and the account of each event, of which REACHED and
+ * DROPPED samples were stored before.  Before the first cycle.  Returns how many samples that
+ * were. */
+struct takeover {
+	struct log *log;
+	const struct pinned_note *note;
+	const uint64_t *since;					   /* by CPU */
+	uint64_t reached[LOG_MAX_EVENTS], dropped[LOG_MAX_EVENTS]; /* by its event's number */
+};
+uint64_t collector_take_over(struct collector *c, const struct takeover *t);
 
 /* For saving symbols: the mapped files and generated code met so far. */
 const struct images *collector_images(const struct collector *c);

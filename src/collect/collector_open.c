@@ -225,6 +225,29 @@ static int open_offcpu(struct collector *c, struct err *err)
 	return offcpu_open(&o, &c->calls.chains, &c->offcpu, err);
 }
 
+/* Of events whose samples come through rings nothing outlives the recorder. */
+static void pin_log(struct collector *c)
+{
+	struct pinned_note note = {.n_events = c->opts.n_events,
+				   .calls = c->opts.calls != CALLS_NONE};
+	struct err why = {0};
+
+	for (uint32_t i = 0; i < c->opts.n_events; i++) {
+		const struct event *e = &c->profile->events.v[c->events[i]];
+		struct pinned_event *n = &note.events[i];
+
+		snprintf(n->name, sizeof(n->name), "%s", profile_str(c->profile, e->name));
+		snprintf(n->unit, sizeof(n->unit), "%s", profile_str(c->profile, e->unit));
+		n->period = e->period;
+		n->freq_hz = e->freq_hz;
+	}
+	if (!c->log)
+		err_set(&why, -EOPNOTSUPP, "samples come through perf rings");
+	else
+		pinned_make(c->log, &note, c->opts.pin_base, c->opts.pin_number, &why);
+	snprintf(c->why_not_pinned, sizeof(c->why_not_pinned), "%.250s", why.msg);
+}
+
 static int open_all(struct collector *c, struct err *err)
 {
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
@@ -248,6 +271,8 @@ static int open_all(struct collector *c, struct err *err)
 		rc = open_event(c, i, err);
 	if (c->opts.off_cpu && rc >= 0)
 		rc = open_offcpu(c, err);
+	if (c->opts.pin_base && rc >= 0)
+		pin_log(c);
 	return rc;
 }
 

@@ -126,6 +126,69 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	return 0;
 }
 
+static bool is_array(int fd, size_t elem_bytes, uint32_t *ret_n)
+{
+	struct bpf_map_info info = {0};
+	uint32_t n = sizeof(info);
+
+	*ret_n = 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &n) < 0 || info.type != BPF_MAP_TYPE_ARRAY ||
+	    info.key_size != 4 || info.value_size != elem_bytes ||
+	    !(info.map_flags & BPF_F_MMAPABLE))
+		return false;
+	*ret_n = info.max_entries;
+	return true;
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err *err)
+{
+	struct log *l = xcalloc(1, sizeof(*l));
+	uint32_t n_slots, n_spill;
+	int rc;
+
+	if (!is_array(slots, sizeof(*l->slots), &n_slots) ||
+	    !is_array(cpus, sizeof(*l->cpus), &l->n_cpus) ||
+	    !is_array(spill, sizeof(*l->spill), &n_spill) || !l->n_cpus || n_slots % l->n_cpus ||
+	    n_spill % l->n_cpus || !is_power_of_two(n_slots / l->n_cpus) ||
+	    !is_power_of_two(n_spill / l->n_cpus)) {
+		free(l);
+		return err_set(err, -EBADMSG, "not the arrays of a log");
+	}
+	l->n_slots = n_slots / l->n_cpus;
+	l->n_spill = n_spill / l->n_cpus;
+	l->slots = log_map_fd(slots, sizeof(*l->slots), n_slots, PROT_READ);
+	l->cpus = log_map_fd(cpus, sizeof(*l->cpus), l->n_cpus, PROT_READ | PROT_WRITE);
+	l->spill = log_map_fd(spill, sizeof(*l->spill), n_spill, PROT_READ);
+	if (!l->slots || !l->cpus || !l->spill) {
+		rc = -errno;
+		log_close(l);
+		return err_errno(err, rc, "cannot map the sample log");
+	}
+	*ret = l;
+	return 0;
+}
+
+struct log_fds log_fds(const struct log *l)
+{
+	return (struct log_fds){
+		.slots = bpf_map__fd(l->skel->maps.slots),
+		.cpus = bpf_map__fd(l->skel->maps.cpus),
+		.spill = bpf_map__fd(l->skel->maps.spill),
+		.links = l->links.v,
+		.n_links = l->links.n,
+	};
+}
+
+uint32_t log_n_cpus(const struct log *l)
+{
+	return l->n_cpus;
+}
+
 void log_close(struct log *l)
 {
 	if (!l)

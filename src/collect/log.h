@@ -49,6 +49,20 @@ void log_each_program(const struct log *l,
 		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
 		      void *ctx);
 
+/* Descriptors of its arrays and links, which stay the log's: for pinning them (pinned.h). */
+struct log_fds {
+	int slots, cpus, spill;
+	const int *links;
+	size_t n_links; /* 0 before Linux 5.15 */
+};
+struct log_fds log_fds(const struct log *l);
+
+/* A log of which there is nothing but the arrays SLOTS, CPUS and SPILL, descriptors that stay the
+ * caller's: it can be read, and its tails set.  -EBADMSG when they are not those of a log. */
+int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err *err);
+
+uint32_t log_n_cpus(const struct log *l);
+
 struct log_sample {
 	uint64_t ip; /* sign-extended: negative as int64_t means kernel */
 	uint32_t event, tgid, tid, generation;

@@ -39,11 +39,16 @@ static size_t whole_pages(size_t n_bytes)
 	return (n_bytes + page - 1) / page * page;
 }
 
-void *log_map_array(const struct bpf_map *map, size_t elem_bytes, size_t n, int prot)
+void *log_map_fd(int fd, size_t elem_bytes, size_t n, int prot)
 {
-	void *p = mmap(NULL, whole_pages(elem_bytes * n), prot, MAP_SHARED, bpf_map__fd(map), 0);
+	void *p = mmap(NULL, whole_pages(elem_bytes * n), prot, MAP_SHARED, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
+}
+
+void *log_map_array(const struct bpf_map *map, size_t elem_bytes, size_t n, int prot)
+{
+	return log_map_fd(bpf_map__fd(map), elem_bytes, n, prot);
 }
 
 void log_unmap_array(void *p, size_t elem_bytes, size_t n)

@@ -44,6 +44,7 @@ uint64_t log_chains_get(const struct log_chains *c, uint32_t cpu, uint32_t at);
 /* Maps all of an mmapable array, N elements of ELEM_BYTES, which is a multiple of 8; NULL and errno
  * when that fails. */
 void *log_map_array(const struct bpf_map *map, size_t elem_bytes, size_t n, int prot);
+void *log_map_fd(int fd, size_t elem_bytes, size_t n, int prot);
 void log_unmap_array(void *p, size_t elem_bytes, size_t n);
 
 /* Defined in log.c: NULL without call paths. */

@@ -25,6 +25,9 @@
 #define FLUSH_NS   (300ull * 1000000000)
 #define EPOCH_NS   (24ull * 3600 * 1000000000)
 
+#define LOG_NS	(60ull * 1000000000)
+#define N_SPILL 32768 /* slots of a CPU, of 40 bytes: places an hour's samples are at */
+
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 {
 	const struct opt table[] = {
@@ -43,6 +46,11 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "write a segment so often (default 5m)"},
 		{"journal", OPT_DURATION, &c->journal_ns, "TIME",
 		 "make samples safe so often (default 5s)"},
+		{"bpffs", OPT_STR, &c->bpffs, "DIR",
+		 "pin the log below DIR, a BPF file system (default /sys/fs/bpf)"},
+		{"no-pin", OPT_FLAG, &c->no_pin, NULL, "let sampling end with this process"},
+		{"log-slots", OPT_U64, &c->log_slots, "N",
+		 "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &c->db, "DB",
 		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
 		{"config", OPT_STR, &c->file, "FILE",
@@ -164,6 +172,25 @@ static int choose_word(const char *word, const char *const *words, const char *o
 		       words[1], words[2]);
 }
 
+/* Slots for LOG_NS at the rates asked for, a power of two.  Beyond that the kernel side counts in
+ * the spill table: samples there know their image by themselves, those in the log only as long as
+ * their process lives. */
+static uint32_t choose_slots(const struct plan *p)
+{
+	uint64_t n = 0, slots = 4096;
+
+	for (size_t i = 0; i < p->specs.n; i++) {
+		const struct event_spec *s = &p->specs.v[i];
+
+		n += s->attr.freq  ? s->attr.sample_freq
+		     : s->is_clock ? 1000000000 / (s->attr.sample_period + 1) + 1
+				   : 1000;
+	}
+	while (slots < n * (LOG_NS / 1000000000) && slots < 1 << 20)
+		slots *= 2;
+	return (uint32_t)slots;
+}
+
 /* Adds the events of LIST as of SLOT. */
 static int add_events(struct plan *p, const char *list, uint32_t slot, struct err *err)
 {
@@ -220,6 +247,9 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	    (c->epoch_ns && c->epoch_ns < 1000000000))
 		return err_set(err, -EINVAL,
 			       "--journal and --flush: at least 100ms; --epoch: at least 1s");
+	if (c->log_slots &&
+	    (c->log_slots < 64 || c->log_slots > 1 << 20 || c->log_slots & (c->log_slots - 1)))
+		return err_set(err, -EINVAL, "--log-slots: not a power of two from 64 to 1048576");
 	rc = choose_events(c, ret, ret_why, err);
 	if (rc < 0) {
 		plan_release(ret);
@@ -233,6 +263,9 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->journal_ns = c->journal_ns;
 	s->flush_ns = c->flush_ns;
 	s->epoch_ns = c->epoch_ns;
+	s->bpffs = c->no_pin ? NULL : c->bpffs ? c->bpffs : PINNED_BPFFS;
+	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
+	s->collect.n_spill = N_SPILL;
 	s->collect.target.kind = TARGET_ALL;
 	s->collect.target.cgroup_fd = -1;
 	s->collect.events = ret->specs.v;

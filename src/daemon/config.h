@@ -18,8 +18,9 @@
 struct config {
 	opt_list events, slots, operands;
 	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
-	const char *db, *label, *by, *engine, *file;
-	bool help;
+	const char *db, *label, *by, *engine, *file, *bpffs;
+	uint64_t log_slots;
+	bool no_pin, help;
 };
 
 #define CONFIG_N_OPTS 32

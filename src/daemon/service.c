@@ -68,8 +68,7 @@ static void add_loss(struct service *v, const char *event, const char *name, uin
 	vec_push(&v->losses, (struct service_loss_sum){xstrdup(event), xstrdup(name), n});
 }
 
-/* Adds up what was just stored. */
-static void count_stored(struct service *v, const struct profile *p)
+void service_count_stored(struct service *v, const struct profile *p)
 {
 	vec_each (e, &p->events) {
 		struct service_sum *s = sum_of(v, p, e);
@@ -120,7 +119,7 @@ static void let_go(struct service *v)
 	struct collector *c = v->sampling->collector;
 	struct profile *p = &v->sampling->profile;
 
-	count_stored(v, p);
+	service_count_stored(v, p);
 	p->meta.start_wall_ns = p->meta.end_wall_ns;
 	profile_reset_values(p);
 	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(c); cpu++)
@@ -177,8 +176,16 @@ int service_flush(struct service *v, struct err *err)
 
 /* --- epochs --- */
 
-static int make_store(struct service *v, const seq_ranges *known, struct store **ret,
-		      struct err *err)
+void service_use_store(struct service *v, struct store *s)
+{
+	v->store = s;
+	free(v->epoch);
+	v->epoch = xstrdup(store_epoch(s));
+	v->n_epochs++;
+	v->epoch_due_ns = v->opts.epoch_ns ? clock_mono_ns() + v->opts.epoch_ns : UINT64_MAX;
+}
+
+int service_make_epoch(struct service *v, const seq_ranges *known, struct err *err)
 {
 	struct store_opts o = {
 		.host = v->opts.host,
@@ -188,8 +195,12 @@ static int make_store(struct service *v, const seq_ranges *known, struct store *
 		.ranges = known->v,
 		.n_ranges = known->n,
 	};
+	struct store *s;
+	int rc = store_create(v->opts.db, &o, &s, err);
 
-	return store_create(v->opts.db, &o, ret, err);
+	if (rc >= 0)
+		service_use_store(v, s);
+	return rc;
 }
 
 /* All that is stored of the log so far. */
@@ -208,18 +219,9 @@ static void list_stored(const struct service *v, seq_ranges *ret)
 	}
 }
 
-static void use_store(struct service *v, struct store *s)
-{
-	v->store = s;
-	free(v->epoch);
-	v->epoch = xstrdup(store_epoch(s));
-	v->n_epochs++;
-	v->epoch_due_ns = v->opts.epoch_ns ? clock_mono_ns() + v->opts.epoch_ns : UINT64_MAX;
-}
-
 int service_new_epoch(struct service *v, struct err *err)
 {
-	struct store *old = v->store, *new;
+	struct store *old = v->store;
 	seq_ranges known = {0};
 	int rc = service_flush(v, err);
 
@@ -228,11 +230,10 @@ int service_new_epoch(struct service *v, struct err *err)
 	/* The new one knows what is stored before the old one is closed: whoever starts after our
 	 * death reads the newest. */
 	list_stored(v, &known);
-	rc = make_store(v, &known, &new, err);
+	rc = service_make_epoch(v, &known, err);
 	vec_release(&known);
 	if (rc < 0)
 		return rc;
-	use_store(v, new);
 	rc = store_close(old, err);
 	if (rc < 0) { /* all of it is stored; recovery will finish it */
 		service_say(v, "the last epoch could not be finished: %s", err ? err->msg : "");
@@ -243,11 +244,48 @@ int service_new_epoch(struct service *v, struct err *err)
 
 /* --- running --- */
 
+/* Where the log will be pinned, when it can be; else says what is missing. */
+static void choose_pins(struct service *v)
+{
+	struct err why;
+
+	if (!v->opts.bpffs)
+		return;
+	if (pinned_check(v->opts.bpffs, &why) < 0) {
+		service_say(v, "sampling will not outlive this process: %s", why.msg);
+		return;
+	}
+	v->pin_base = pinned_base(v->opts.bpffs, v->opts.db);
+	v->opts.collect.pin_base = v->pin_base;
+	v->opts.collect.pin_number = v->log;
+}
+
+static int begin(struct service *v, struct err *err)
+{
+	int rc = v->lock_fd = hold_database(v->opts.db, err);
+
+	if (rc < 0)
+		return rc;
+	v->images_dir = store_images_dir(v->opts.db, true, err);
+	if (!v->images_dir)
+		return -EIO;
+	choose_pins(v);
+	v->sampling = xcalloc(1, sizeof(*v->sampling));
+	rc = sampling_open(v->sampling, &v->opts.collect, "dwelld", err);
+	if (rc < 0)
+		return rc;
+	v->pinned = v->pin_base && !*collector_why_not_pinned(v->sampling->collector);
+	if (v->pin_base && !v->pinned)
+		service_say(v, "sampling will not outlive this process: %s",
+			    collector_why_not_pinned(v->sampling->collector));
+	v->stored = xcalloc(collector_n_log_cpus(v->sampling->collector) + 1, sizeof(*v->stored));
+	rc = sampling_start(v->sampling, err);
+	return rc < 0 ? rc : service_take_over(v, err);
+}
+
 int service_start(const struct service_opts *opts, struct service **ret, struct err *err)
 {
 	struct service *v = xcalloc(1, sizeof(*v));
-	const seq_ranges none = {0};
-	struct store *s;
 	int rc;
 
 	v->opts = *opts;
@@ -256,25 +294,13 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	if (getrandom(&v->log, sizeof(v->log), 0) != sizeof(v->log))
 		v->log = clock_wall_ns();
 	v->log = (v->log & INT64_MAX) | 1;
-	rc = v->lock_fd = hold_database(opts->db, err);
-	if (rc >= 0) {
-		v->sampling = xcalloc(1, sizeof(*v->sampling));
-		rc = sampling_open(v->sampling, &v->opts.collect, "dwelld", err);
-	}
-	if (rc >= 0) {
-		v->images_dir = store_images_dir(opts->db, true, err);
-		rc = v->images_dir ? sampling_start(v->sampling, err) : -EIO;
-	}
-	if (rc >= 0) {
-		v->stored = xcalloc(collector_n_log_cpus(v->sampling->collector) + 1,
-				    sizeof(*v->stored));
-		rc = make_store(v, &none, &s, err);
-	}
+	rc = begin(v, err);
 	if (rc < 0) {
+		if (v->pinned) /* nothing of it was stored, and nobody is to find it */
+			pinned_remove(v->pin_base, v->log, NULL);
 		service_free(v);
 		return rc;
 	}
-	use_store(v, s);
 	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
 	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
 	*ret = v;
@@ -326,6 +352,8 @@ int service_stop(struct service *v, struct err *err)
 
 	collector_stop(v->sampling->collector);
 	rc = flush(v, true, err);
+	if (rc >= 0 && v->pinned)
+		rc = pinned_remove(v->pin_base, v->log, err);
 	if (rc < 0)
 		return rc;
 	rc = store_close(v->store, err);
@@ -351,6 +379,7 @@ void service_free(struct service *v)
 	vec_release(&v->losses);
 	free(v->stored);
 	free(v->images_dir);
+	free(v->pin_base);
 	free(v->epoch);
 	if (v->lock_fd >= 0)
 		close(v->lock_fd);

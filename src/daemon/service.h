@@ -15,8 +15,10 @@
 struct service_opts {
 	struct collector_opts collect; /* all of it stays the caller's, until service_free */
 	const char *db;
-	const char *host;			 /* NULL: this machine's name */
-	const char *label;			 /* of the recordings, "" for none */
+	const char *host;  /* NULL: this machine's name */
+	const char *label; /* of the recordings, "" for none */
+	const char *bpffs; /* where the log is pinned, so that it outlives this process; NULL:
+			      nowhere */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;

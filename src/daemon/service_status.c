@@ -66,6 +66,7 @@ void service_status(struct service *v, struct service_status *ret)
 		.rss_bytes = resident_bytes(),
 		.cpu_s = own_cpu_s(),
 		.log_fill_pct = collector_fill_pct(c),
+		.pinned = v->pinned,
 	};
 	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_bytes,
 		   &ret->disk_bytes, NULL);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Logs that outlive their recorder.
+ *
+ * A log's arrays and the links of its programs are pinned in a directory of a BPF file system
+ * (BASE/<number of the log, 16 hex digits>/), with a note that says what the events are: as long as
+ * the files are there the events count, whoever is alive.  The next recorder opens what a dead one
+ * left with pinned_open, which gives a log like any other; pinned_stop ends its sampling for good,
+ * and pinned_remove lets go of it once everything in it is stored. */
+#ifndef COLLECT_PINNED_H
+#define COLLECT_PINNED_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "collect/log.h"
+
+#define PINNED_BPFFS "/sys/fs/bpf"
+
+/* What a dead recorder's log holds. */
+struct pinned_event {
+	char name[128], unit[16];
+	uint64_t period, freq_hz;
+};
+
+struct pinned_note {
+	uint32_t n_events; /* 1 .. LOG_MAX_EVENTS */
+	bool calls;	   /* with call paths */
+	struct pinned_event events[LOG_MAX_EVENTS];
+};
+
+#define PINNED_NOTE_BYTES 8192
+
+/* The note as text and back; a note comes from whoever can write to the BPF file system, so it is
+ * read like any outside bytes.  -EBADMSG, -EPROTONOSUPPORT. */
+void pinned_note_format(const struct pinned_note *n, char ret[PINNED_NOTE_BYTES]);
+int pinned_note_parse(const char *text, size_t n_bytes, struct pinned_note *ret, struct err *err);
+
+/* The directory for the logs of the database in directory DB: FS/dwell/<device>-<inode>.  Free it.
+ */
+char *pinned_base(const char *fs, const char *db);
+
+/* Whether FS is a BPF file system that this process may make directories in; the message says what
+ * is missing. */
+int pinned_check(const char *fs, struct err *err);
+
+/* Pins L, whose number is NUMBER, below BASE, which is made; before its events are enabled.  On
+ * failure nothing is left. */
+int pinned_make(struct log *l, const struct pinned_note *note, const char *base, uint64_t number,
+		struct err *err);
+
+/* The numbers of the logs below BASE, except that of EXCEPT. */
+typedef VEC(uint64_t) pinned_list;
+void pinned_find(const char *base, uint64_t except, pinned_list *ret);
+
+/* Opens one.  -ENOENT when it was never complete: it never sampled. */
+int pinned_open(const char *base, uint64_t number, struct log **ret, struct pinned_note *ret_note,
+		struct err *err);
+
+/* Ends its sampling; when this returns its arrays change no more. */
+int pinned_stop(const char *base, uint64_t number, struct err *err);
+
+/* Lets go of it. */
+int pinned_remove(const char *base, uint64_t number, struct err *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a dead daemon of this host left: its recording, when that was interrupted, and its logs,
+ * which sampled on.
+ *
+ * The database knows what of each log is stored (store_find_log); the rest is folded, put into the
+ * journal together with the word that all of that log is stored (SOURCE_DONE), and only then its
+ * files are removed.  A death in between changes nothing: whoever comes next finds the log and the
+ * word. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "daemon/service_impl.h"
+
+/* What the database says of a log. */
+struct known {
+	seq_ranges ranges;
+	bool done;
+	uint64_t *since; /* by CPU: the first sample not stored */
+	struct takeover t;
+};
+
+static int look_up(struct service *v, uint64_t number, const struct log *log, struct known *k,
+		   struct err *err)
+{
+	int rc = store_find_log(v->opts.db, v->opts.host, number, &k->ranges, err);
+
+	k->since = xcalloc(log ? log_n_cpus(log) : 1, sizeof(*k->since));
+	k->t.since = k->since;
+	vec_each (r, &k->ranges) {
+		if (r->cpu == SOURCE_DONE)
+			k->done = true;
+		else if (log && r->cpu < log_n_cpus(log))
+			k->since[r->cpu] = r->last_seq + 1;
+		else if (r->cpu - SOURCE_REACHED < LOG_MAX_EVENTS)
+			k->t.reached[r->cpu - SOURCE_REACHED] = r->last_seq;
+		else if (r->cpu - SOURCE_DROPPED < LOG_MAX_EVENTS)
+			k->t.dropped[r->cpu - SOURCE_DROPPED] = r->last_seq;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+/* Stores what was just folded of LOG, as all there is of it. */
+static int store_taken(struct service *v, const struct log *log, struct err *err)
+{
+	struct profile *p = &v->sampling->profile;
+	seq_ranges all = {0};
+	int rc;
+
+	for (uint32_t cpu = 0; cpu < log_n_cpus(log); cpu++)
+		if (log_head(log, cpu))
+			vec_push(&all, (struct seq_range){cpu, 0, log_head(log, cpu) - 1});
+	vec_push(&all, (struct seq_range){SOURCE_DONE, 0, 1});
+	p->meta.end_wall_ns = clock_wall_ns();
+	rc = store_journal(v->store, p, all.v, all.n, err);
+	if (rc >= 0)
+		rc = store_flush_journal(v->store, err);
+	vec_release(&all);
+	if (rc >= 0)
+		service_count_stored(v, p);
+	return rc;
+}
+
+static int take_one(struct service *v, uint64_t number, struct err *err)
+{
+	struct pinned_note note;
+	struct known k = {0};
+	struct log *log = NULL;
+	uint64_t n = 0;
+	int rc = pinned_open(v->pin_base, number, &log, &note, err);
+
+	if (rc == -ENOENT) /* it never was complete, and so never sampled */
+		return pinned_remove(v->pin_base, number, err);
+	if (rc >= 0)
+		rc = pinned_stop(v->pin_base, number, err);
+	if (rc >= 0)
+		rc = look_up(v, number, log, &k, err);
+	if (rc >= 0 && !k.done && store_log(v->store) != number)
+		rc = store_use_log(v->store, number, k.ranges.v, k.ranges.n, err);
+	if (rc >= 0 && !k.done) {
+		k.t.log = log;
+		k.t.note = &note;
+		n = collector_take_over(v->sampling->collector, &k.t);
+		rc = store_taken(v, log, err);
+	}
+	if (rc >= 0)
+		rc = pinned_remove(v->pin_base, number, err);
+	if (rc >= 0) {
+		profile_reset_values(&v->sampling->profile);
+		v->n_taken_over += n;
+		service_say(v, "took over %" PRIu64 " samples of a daemon that died", n);
+	} else {
+		err_prefix(err, rc, "taking over what a dead daemon left");
+	}
+	log_close(log);
+	vec_release(&k.ranges);
+	free(k.since);
+	return rc;
+}
+
+/* Goes on with the recording that one of LOGS' daemons was writing. */
+static bool resume(struct service *v, const pinned_list *logs)
+{
+	struct store *s;
+
+	if (!logs->n || store_resume(v->opts.db, v->opts.host, &s, NULL) < 0)
+		return false;
+	vec_each (number, logs) {
+		if (store_log(s) == *number) {
+			service_use_store(v, s);
+			return true;
+		}
+	}
+	store_detach(s);
+	return false;
+}
+
+int service_take_over(struct service *v, struct err *err)
+{
+	const seq_ranges none = {0};
+	pinned_list logs = {0};
+	int rc = 0;
+
+	if (v->pin_base)
+		pinned_find(v->pin_base, v->log, &logs);
+	if (!resume(v, &logs))
+		rc = service_make_epoch(v, &none, err);
+	for (size_t i = 0; i < logs.n && rc >= 0; i++)
+		rc = take_one(v, logs.v[i], err);
+	vec_release(&logs);
+	if (rc >= 0 && store_log(v->store) != v->log)
+		rc = store_use_log(v->store, v->log, NULL, 0, err);
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The daemon: what it is told, and that it loses nothing, however it dies.
+
+Runs in a mount namespace of its own with a BPF file system of its own: nothing pinned here is seen
+elsewhere, and what a failing test leaves goes with the namespace."""
+import random
+import re
+
+from e2e import *
+
+RATE = ["-e", "cpu-clock", "-c", 1000003]
+
+
+def in_own_namespace():
+    if os.environ.get("DWELL_DAEMON_TEST"):
+        return
+    if os.geteuid() != 0:
+        print("1..0 # SKIP needs root")
+        sys.exit(0)
+    os.environ["DWELL_DAEMON_TEST"] = "1"
+    os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv])
+
+
+BPFFS = "/sys/fs/bpf"  # of this namespace alone
+
+
+def bpffs():
+    if not os.path.ismount(BPFFS) or not os.environ.get("DWELL_BPFFS"):
+        if subprocess.run(["mount", "-t", "bpf", "bpf", BPFFS], check=False).returncode != 0:
+            raise Skipped("no BPF file system can be mounted here")
+        os.environ["DWELL_BPFFS"] = "1"
+
+
+def pinned():
+    return [os.path.join(d, f) for d, _, files in os.walk(BPFFS + "/dwell") for f in files]
+
+
+class Daemon:
+    def __init__(self, *argv, db="db"):
+        self.db = db
+        self.log = open("daemon.log", "a+", encoding="utf-8")
+        bpffs()
+        self.p = subprocess.Popen([DWELL, "daemon", *map(str, argv), db], stderr=self.log)
+        wait_for(lambda: self.p.poll() is not None or self.ctl("status").returncode == 0, "the daemon", 30)
+        check(self.p.poll() is None, "it ended: " + self.said())
+
+    def ctl(self, *argv):
+        return dwell("ctl", "--db", self.db, *argv)
+
+    def do(self, *argv):
+        p = self.ctl(*argv)
+        check(p.returncode == 0, "ctl %s: %s" % (argv, p.stderr.strip()))
+        return p.stdout
+
+    def status(self):
+        return json.loads(self.do("status", "--json"))
+
+    def said(self):
+        return open("daemon.log", encoding="utf-8").read()
+
+    def kill(self):
+        self.p.kill()
+        self.p.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        if self.p.poll() is None:
+            if kind:
+                self.kill()
+            else:
+                self.do("quit")
+                check(self.p.wait(20) == 0, "exit %s: %s" % (self.p.returncode, self.said()))
+
+
+def recordings(db="db"):
+    """The MANIFESTs, in order of their epochs."""
+    ret = []
+    for where, _, files in sorted(os.walk(os.path.join(db, "epochs"))):
+        if "MANIFEST" in files:
+            with open(os.path.join(where, "MANIFEST"), encoding="utf-8") as f:
+                ret.append(json.load(f))
+    return ret
+
+
+def sums(db="db"):
+    """What all epochs say came, is stored, and is lost by name: checked to be one account."""
+    reached = stored = lost = 0
+    for m in recordings(db):
+        for i, e in enumerate(m["events"]):
+            losses = sum(l["n"] for l in m["losses"] if l["event"] == i)
+            check(e["reached"] == e["samples"] + losses, "%s: %d reached, %d stored, %d lost" %
+                  (m["state"], e["reached"], e["samples"], losses))
+            reached, stored, lost = reached + e["reached"], stored + e["samples"], lost + losses
+        check(not any(l["name"] == "unaccounted" for l in m["losses"]), str(m["losses"]))
+    rows = Prof("-epoch", "all", db=db)
+    check(rows.n() == stored, "%d in rows, %d in MANIFESTs" % (rows.n(), stored))
+    return reached, stored, lost
+
+
+def heads():
+    """What the kernel side counted in the one pinned log: samples that reached it, by bpftool's reading of its memory."""
+    (path,) = [f for f in pinned() if f.endswith("/cpus")]
+    dump = json.loads(sh("bpftool", "-j", "map", "dump", "pinned", path))
+    n = 0
+    for cpu in dump:
+        words = [int.from_bytes(bytes(int(x, 16) for x in cpu["value"][i:i + 8]), "little")
+                 for i in range(0, len(cpu["value"]), 8)]
+        n += sum(words[16:32])  # struct log_cpu: reached, by event
+    return n
+
+
+def told_what_to_do():
+    with Daemon(*RATE, "--flush", "1h", "--epoch", 0) as d:
+        with running(prog("burn"), 20):
+            time.sleep(0.7)
+            d.do("flush")
+        p = Prof()
+        check(p.n(image="burn", procedure="burn_here") > 0, "a flush brought nothing of burn: %s" % p.images())
+        first = d.status()["epoch"]
+        start = time.monotonic()
+        d.do("epoch")
+        note("a new epoch took %.3f s" % (time.monotonic() - start))
+        second = d.status()["epoch"]
+        check(second > first, "epochs %s, %s" % (first, second))
+        out = d.do("label", "nightly", "--", prog("burn"), "0.5")
+        check(out == "", out)
+        d.do("flush")
+        p = Prof("-label", "nightly")
+        check(p.n() == p.n(image="burn") + p.n(kind="kernel") + sum(p.n(image=i) for i in p.images()
+                                                                    if i.startswith("/") and i != path_of("burn")), "")
+        check(p.n(image="burn") > 0, "nothing labelled: %s" % p.images())
+        metrics = d.do("metrics")
+        check(metrics.endswith("# EOF\n") and "dwell_samples_total " in metrics, metrics)
+        s = d.status()
+        check(s["pinned"] == 1 and s["resident_bytes"] > 0 and s["cpu_seconds"] > 0, str(s))
+        check(pinned(), "nothing is pinned")
+    check(pinned() == [], "left: %s" % pinned())
+    check([m["state"] for m in recordings()] == ["finished", "finished"], "%s" % recordings())
+    sums()
+
+
+def two_daemons():
+    with Daemon(*RATE) as d:
+        p = subprocess.run([DWELL, "daemon", "--no-pin", "db"], capture_output=True, text=True, check=False, timeout=20)
+        check(p.returncode == 2 and "held by dwelld, process %d" % d.p.pid in p.stderr, p.stderr)
+        check(d.p.poll() is None, "the first one ended")
+
+
+def signals_end_it_well():
+    for sig in signal.SIGTERM, signal.SIGINT:
+        with Daemon(*RATE, db=sig.name) as d:
+            time.sleep(0.3)
+            d.p.send_signal(sig)
+            check(d.p.wait(20) == 0, d.said())
+        check(pinned() == [], "left: %s" % pinned())
+        check([m["state"] for m in recordings(sig.name)] == ["finished"], sig.name)
+        sums(sig.name)
+
+
+def killed_at_random():
+    """kill -9 at random moments, flushes and epochs among them: each sample that reached the log is in one row or one loss."""
+    seed = int(os.environ.get("DWELL_SEED", random.randrange(1 << 30)))
+    note("DWELL_SEED=%d" % seed)
+    rng = random.Random(seed)
+    total = 0
+    with running(prog("burn"), 60), running(prog("forkstorm"), 60):
+        for i in range(8):
+            d = Daemon(*RATE, "--journal", "0.2", "--flush", "0.7", "--epoch", "2s")
+            other = None
+            if rng.random() < 0.5:
+                time.sleep(rng.uniform(0, 0.8))
+                other = subprocess.Popen([DWELL, "ctl", "--db", "db", rng.choice(["flush", "epoch"])],
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(rng.uniform(0, 0.05))
+            else:
+                time.sleep(rng.uniform(0, 1.5))
+            d.kill()
+            if other:
+                other.wait()
+            time.sleep(rng.uniform(0, 0.5))
+            check(pinned(), "nothing outlived it")
+            before = heads()
+            time.sleep(0.2)
+            check(heads() > before, "the log does not go on")
+            # Freeze it, so that what reached it can be compared.
+            for f in [f for f in pinned() if "/link-" in f]:
+                os.unlink(f)
+            time.sleep(0.3)
+            total += heads()
+        with Daemon(*RATE) as d:
+            s = d.status()
+            check(s["taken_over_samples"] > 0, str(s))
+            d.do("flush")
+    check(pinned() == [], "left: %s" % pinned())
+    reached, stored, lost = sums()
+    note("%d of dead daemons' logs, %d reached, %d stored, %d lost by name" % (total, reached, stored, lost))
+    last = recordings()[-1]
+    check(reached >= total, "%d reached the logs of the dead, %d are told of" % (total, reached))
+    # The last daemon's own, by its own account, is the rest.
+    own = [c["last_seq"] for c in last["cpus"] if c["cpu"] == 0x10000]
+    check(sum(own) + total == reached, "%d + %d of the last one, %d in all" % (total, sum(own), reached))
+
+
+def without_a_drain_it_counts_on():
+    """A log that is full while its daemon is dead goes on in the spill table, by image and place."""
+    d = Daemon(*RATE, "--log-slots", "64")
+    d.kill()
+    with running(prog("burn"), 3) as p:
+        p.wait()
+    reached = heads()
+    with Daemon(*RATE) as d:
+        note(d.said())
+    n = Prof("-epoch", "all", "-p", prog("burn")).n(procedure="burn_here")
+    check(n > 500, "%d of burn's" % n)
+    got, stored, lost = sums()
+    check(got >= reached, "%d reached it, %d are told of" % (reached, got))
+    note("%d stored, %d lost by name" % (stored, lost))
+
+
+def one_that_is_gone():
+    d = Daemon(*RATE)
+    d.kill()
+    p = dwell("ctl", "--db", "db", "status")
+    check(p.returncode == 2 and "no daemon of this host records there" in p.stderr, p.stderr)
+    for words in ("flush",), ("quit",), ("label", "x", "--", "true"):
+        check(dwell("ctl", "--db", "db", *words).returncode == 2, str(words))
+    out = sh(DWELL, "ctl", "--db", "db", "clean")
+    check(re.match(r"removed the log of a dead daemon, with up to \d+ samples", out), out)
+    check(pinned() == [], "left: %s" % pinned())
+    check(sh(DWELL, "ctl", "--db", "db", "clean") == "no dead daemon left anything\n", "twice")
+    with Daemon(*RATE) as d:
+        check(d.status()["taken_over_samples"] == 0, "taken over")
+        p = d.ctl("clean")
+        check(p.returncode == 2 and "its daemon lives" in p.stderr and pinned(), p.stderr)
+    sums()
+
+
+def only_so_many_rights():
+    with Daemon(*RATE) as d:
+        os.chmod(".", 0o755)
+        user = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        for words, allowed in (("status", True), ("flush", True), ("metrics", True), ("epoch", False), ("quit", False)):
+            p = dwell("ctl", "--db", "db", words, prefix=user)
+            check((p.returncode == 0) == allowed, "%s: %s" % (words, p.stderr))
+            check(allowed or "is for root and the daemon's user" in p.stderr, p.stderr)
+        check(d.p.poll() is None, "it ended")
+
+
+def hostile_messages():
+    import socket
+    with Daemon(*RATE) as d:
+        path = [os.path.join("db", f) for f in os.listdir("db") if f.startswith("control.")][0]
+        idle = []
+        for message in b"", b"\0" * 100, b"x" * 100000, b"flush", b"status json json\n", b"label " + b"y" * 400 + b"\n", \
+                b"\xff\xfe\n", b"\n" * 1000, b"quit\0\n":
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(path)
+            try:
+                s.sendall(message)
+                if b"\n" in message or len(message) > 600:
+                    s.settimeout(10)
+                    answer = s.recv(4096)
+                    check(answer.startswith(b"error "), "%r: %r" % (message[:20], answer))
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            idle.append(s)
+        for _ in range(40):  # more than it serves at a time, none of which says anything
+            s = socket.socket(socket.AF_UNIX)
+            try:
+                s.connect(path)
+            except OSError:
+                break
+            idle.append(s)
+        for s in idle:
+            s.close()
+        wait_for(lambda: d.ctl("status").returncode == 0, "an answer after all that", 20)
+
+
+def clean():
+    """What a test that failed left is not the next one's."""
+    for f in pinned():
+        os.unlink(f)
+
+
+def alone(test):
+    def body():
+        clean()
+        test()
+    body.__name__ = test.__name__
+    return body
+
+
+in_own_namespace()
+run(*map(alone, [told_what_to_do, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, one_that_is_gone,
+    only_so_many_rights, hostile_messages]))
