@@ -18,12 +18,15 @@
 #include "daemon/service.h"
 #include "view/text.h"
 
-static volatile sig_atomic_t ending;
+static volatile sig_atomic_t ending, reloading;
 static const char *called = "dwelld"; /* or "dwell daemon" */
 
 static void on_signal(int sig)
 {
-	ending = sig;
+	if (sig == SIGHUP)
+		reloading = 1;
+	else
+		ending = sig;
 }
 
 /* A message may quote names from outside: nothing in it may drive a terminal. */
@@ -63,11 +66,88 @@ static void catch_signals(void)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
-static int run(const struct plan *plan, struct err *err)
+/* What was told at one time, by command line and file. */
+struct told {
+	struct config config;
+	config_args words;
+	struct plan plan;
+};
+
+static void told_free(struct told *t)
 {
+	plan_release(&t->plan);
+	config_release(&t->config);
+	config_args_release(&t->words);
+	free(t);
+}
+
+/* The file that options are read from: what --config says, wherever it stands. */
+static const char *find_config(int argc, char **argv)
+{
+	struct config c = {0};
+	struct opt table[CONFIG_N_OPTS];
+	const char *file = NULL;
+
+	config_table(&c, table);
+	if (opts_parse(table, argc, argv, false, &c.operands, NULL) == 0)
+		file = c.file;
+	config_release(&c);
+	return file;
+}
+
+/* 0; 1 when help was asked for, and shown. */
+static int listen_to(int argc, char **argv, struct told *t, struct err *err)
+{
+	const char *file = find_config(argc, argv), *why = NULL;
+	struct opt table[CONFIG_N_OPTS];
+	int rc = config_read(&t->config, file, file != NULL, argc, argv, &t->words, err);
+
+	if (rc < 0)
+		return rc;
+	if (t->config.help) {
+		config_table(&t->config, table);
+		show_help(table);
+		return 1;
+	}
+	rc = config_plan(&t->config, &t->plan, &why, err);
+	if (why)
+		say(NULL, why);
+	t->plan.service.say = say;
+	return rc;
+}
+
+typedef VEC(struct told *) told_list;
+
+/* SIGHUP: the configuration file is read again.  What was told before is kept, for samples are
+ * stored as what they were. */
+static void reload(struct service *v, int argc, char **argv, told_list *all)
+{
+	struct told *t = xcalloc(1, sizeof(*t));
+	struct err err = {0};
+	int rc;
+
+	notify_manager("RELOADING=1");
+	rc = listen_to(argc, argv, t, &err);
+	if (rc == 0)
+		rc = service_reload(v, &t->plan.service, &err);
+	if (rc < 0) {
+		say(NULL, err.msg);
+		say(NULL, "nothing was changed");
+		told_free(t);
+	} else {
+		vec_push(all, t);
+		say(NULL, "read the configuration again");
+	}
+	notify_manager("READY=1");
+}
+
+static int run(int argc, char **argv, told_list *all, struct err *err)
+{
+	const struct plan *plan = &all->v[0]->plan;
 	struct service *v = NULL;
 	struct server *s = NULL;
 	int rc = service_start(&plan->service, &v, err);
@@ -80,6 +160,10 @@ static int run(const struct plan *plan, struct err *err)
 			service_step(v, 1000, server_fd(s));
 			if (server_serve(s, v))
 				break;
+			if (reloading) {
+				reloading = 0;
+				reload(v, argc, argv, all);
+			}
 		}
 		notify_manager("STOPPING=1");
 		rc = service_stop(v, err);
@@ -90,28 +174,10 @@ static int run(const struct plan *plan, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* The file that options are read from: what --config says, wherever it stands. */
-static const char *find_config(int argc, char **argv)
-{
-	struct config c;
-	struct opt table[CONFIG_N_OPTS];
-	const char *file = NULL;
-
-	memset(&c, 0, sizeof(c));
-	config_table(&c, table);
-	if (opts_parse(table, argc, argv, false, &c.operands, NULL) == 0)
-		file = c.file;
-	config_release(&c);
-	return file;
-}
-
 int main(int argc, char **argv)
 {
-	const char *file = find_config(argc, argv), *why = NULL;
-	struct opt table[CONFIG_N_OPTS];
-	config_args words = {0};
-	struct config c = {0};
-	struct plan plan = {0};
+	struct told *first = xcalloc(1, sizeof(*first));
+	told_list all = {0};
 	struct err err = {0};
 	int rc;
 
@@ -120,22 +186,14 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024); /* large buffers go back when they are freed */
 	raise_open_files();
 	catch_signals();
-	rc = config_read(&c, file, file != NULL, argc, argv, &words, &err);
-	if (rc >= 0 && c.help) {
-		config_table(&c, table);
-		show_help(table);
-	} else if (rc >= 0) {
-		rc = config_plan(&c, &plan, &why, &err);
-		if (why)
-			say(NULL, why);
-		plan.service.say = say;
-		if (rc >= 0)
-			rc = run(&plan, &err);
-	}
+	vec_push(&all, first);
+	rc = listen_to(argc, argv, first, &err);
+	if (rc == 0)
+		rc = run(argc, argv, &all, &err);
 	if (rc < 0)
 		say(NULL, *err.msg ? err.msg : strerror(-rc));
-	plan_release(&plan);
-	config_release(&c);
-	config_args_release(&words);
+	vec_each (t, &all)
+		told_free(*t);
+	vec_release(&all);
 	return rc < 0 ? 2 : 0;
 }

@@ -67,6 +67,8 @@ static void leave_out_idle(const struct collector *c, uint32_t i, struct account
 
 	if (!spec->is_clock)
 		return;
+	if (a->running_ns < a->enabled_ns) /* of the time it counted */
+		idle = (uint64_t)((double)idle * (double)a->running_ns / (double)a->enabled_ns);
 	if (spec->attr.exclude_kernel || spec->attr.exclude_user)
 		a->total = 0;
 	else if (c->opts.target.kind == TARGET_ALL)
@@ -126,6 +128,9 @@ void account_settle(struct collector *c, bool final)
 	if (!final)
 		account_end_idle(c);
 	read_counts(c, now);
+	if (c->opts.slot) /* an event counts as wanted while it is not its slot's turn, too */
+		for (uint32_t i = 0; i < c->opts.n_events; i++)
+			now[i].enabled_ns = (clock_mono_ns() - c->start_ns) * c->cpus.n;
 	for (uint32_t i = 0; i < c->opts.n_events; i++)
 		settle_event(c, i, &now[i], final);
 }

@@ -10,6 +10,7 @@
 #include "collect/account.h"
 #include "collect/collector_impl.h"
 #include "collect/record.h"
+#include "collect/schedule.h"
 
 /* How long requests for tables wait after some that brought nothing. */
 #define DEAF_NS 5000000ull
@@ -93,7 +94,7 @@ int collector_start(struct collector *c, struct err *err)
 		rc = offcpu_start(c->offcpu, err);
 	account_begin(c);
 	if (c->opts.target.kind != TARGET_COMMAND)
-		opened_enable(&c->samplers);
+		schedule_start(c);
 	c->profile->meta.start_wall_ns = clock_wall_ns();
 	c->profile->meta.n_cpus = (uint32_t)c->cpus.n;
 	c->profile->meta.engine =
@@ -344,6 +345,11 @@ uint32_t collector_n_log_cpus(const struct collector *c)
 const struct account *collector_account(const struct collector *c, uint32_t i)
 {
 	return &c->told[i];
+}
+
+void collector_take_labels(struct collector *c, const struct collector *from)
+{
+	procs_take_labels(&c->procs, &from->procs);
 }
 
 bool collector_set_label(struct collector *c, uint32_t tgid, const char *label)

@@ -55,7 +55,6 @@ struct collector_opts {
 	const char *pin_base;
 	uint64_t pin_number;
 	const uint32_t *slot; /* of each event: only those of one slot count at a time; NULL: all */
-	bool vary_periods;    /* collector_vary_periods will be called */
 };
 
 struct collector;
@@ -144,6 +143,16 @@ uint32_t collector_n_log_cpus(const struct collector *c); /* 0 without a log */
 
 /* The account of event number I of the options, as far as the profile was told. */
 const struct account *collector_account(const struct collector *c, uint32_t i);
+
+/* With slots: only the events of SLOT count from now on.  Those of slot 0 do at the start. */
+void collector_run_slot(struct collector *c, uint32_t slot);
+
+/* Draws new periods, around those asked for, for the events that have fixed ones: on each CPU its
+ * own, so that no loop is in step with them for long.  The one that is under way begins anew. */
+void collector_vary_periods(struct collector *c);
+
+/* Gives C's processes the labels they have in FROM. */
+void collector_take_labels(struct collector *c, const struct collector *from);
 
 /* As procs_set_label; the sideband is applied first. */
 bool collector_set_label(struct collector *c, uint32_t tgid, const char *label);

@@ -53,6 +53,7 @@ struct collector {
 	struct account told[LOG_MAX_EVENTS];	 /* what the profile was told so far */
 	int cycle_ms;
 	int wake_fd;	/* collector_wake_by */
+	uint64_t draws; /* state of the drawing of periods */
 };
 
 /* The descriptor that owns the ring of CPU; NULL for none. */

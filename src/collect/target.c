@@ -178,16 +178,31 @@ bool opened_read(const struct opened *o, struct opened_count *ret)
 	return true;
 }
 
+void opened_enable_one(const struct opened *o)
+{
+	ioctl(o->fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void opened_disable_one(const struct opened *o)
+{
+	ioctl(o->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
 void opened_enable(const opened_list *list)
 {
 	vec_each (o, list)
-		ioctl(o->fd, PERF_EVENT_IOC_ENABLE, 0);
+		opened_enable_one(o);
 }
 
 void opened_disable(const opened_list *list)
 {
 	vec_each (o, list)
-		ioctl(o->fd, PERF_EVENT_IOC_DISABLE, 0);
+		opened_disable_one(o);
+}
+
+void opened_set_period(const struct opened *o, uint64_t period)
+{
+	ioctl(o->fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
 void opened_close(opened_list *list)

@@ -21,12 +21,15 @@
  * prime, so that it does not march in step with timers. */
 #define DEFAULT_HZ 97
 
+#define MUX_NS	   1000000000ull
 #define JOURNAL_NS (5ull * 1000000000)
 #define FLUSH_NS   (300ull * 1000000000)
 #define EPOCH_NS   (24ull * 3600 * 1000000000)
 
-#define LOG_NS	(60ull * 1000000000)
-#define N_SPILL 32768 /* slots of a CPU, of 40 bytes: places an hour's samples are at */
+#define LOG_NS (60ull * 1000000000)
+/* Resident memory from which on the daemon begins afresh. */
+#define MOST_BYTES (48u << 20)
+#define N_SPILL	   32768 /* slots of a CPU, of 40 bytes: places an hour's samples are at */
 
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 {
@@ -35,6 +38,7 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "what to sample (dwell events lists them)"},
 		{"slot", OPT_LIST, &c->slots, "EVENT[:PERIOD][+EVENT...]",
 		 "events that count together; several slots take turns"},
+		{"mux", OPT_DURATION, &c->mux_ns, "TIME", "a slot's turn (default 1s)"},
 		{"F freq", OPT_U64, &c->freq_hz, "HZ", "samples per second and CPU (default 97)"},
 		{"c count", OPT_U64, &c->period, "PERIOD", "one sample every PERIOD events"},
 		{"by", OPT_STR, &c->by, "group|pid|tid", "keep processes or threads apart"},
@@ -46,6 +50,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "write a segment so often (default 5m)"},
 		{"journal", OPT_DURATION, &c->journal_ns, "TIME",
 		 "make samples safe so often (default 5s)"},
+		{"max-cpu", OPT_DOUBLE, &c->max_cpu, "PERCENT",
+		 "sample more rarely when that costs more of all CPUs' time"},
 		{"bpffs", OPT_STR, &c->bpffs, "DIR",
 		 "pin the log below DIR, a BPF file system (default /sys/fs/bpf)"},
 		{"no-pin", OPT_FLAG, &c->no_pin, NULL, "let sampling end with this process"},
@@ -131,7 +137,10 @@ int config_read(struct config *c, const char *file, bool must, int argc, char **
 	size_t n, n_events, n_slots;
 	int rc;
 
-	*c = (struct config){.journal_ns = JOURNAL_NS, .flush_ns = FLUSH_NS, .epoch_ns = EPOCH_NS};
+	*c = (struct config){.journal_ns = JOURNAL_NS,
+			     .mux_ns = MUX_NS,
+			     .flush_ns = FLUSH_NS,
+			     .epoch_ns = EPOCH_NS};
 	config_table(c, table);
 	vec_push(words, xstrdup("config"));
 	rc = file ? file_load(file, FILE_MAX, &text, &n, err) : -ENOENT;
@@ -250,6 +259,8 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	if (c->log_slots &&
 	    (c->log_slots < 64 || c->log_slots > 1 << 20 || c->log_slots & (c->log_slots - 1)))
 		return err_set(err, -EINVAL, "--log-slots: not a power of two from 64 to 1048576");
+	if (c->mux_ns < 10000000 || c->max_cpu < 0 || c->max_cpu > 100)
+		return err_set(err, -EINVAL, "--mux: at least 10ms; --max-cpu: 0 to 100");
 	rc = choose_events(c, ret, ret_why, err);
 	if (rc < 0) {
 		plan_release(ret);
@@ -266,6 +277,12 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->bpffs = c->no_pin ? NULL : c->bpffs ? c->bpffs : PINNED_BPFFS;
 	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
 	s->collect.n_spill = N_SPILL;
+	if (c->slots.n > 1) {
+		s->collect.slot = ret->slot.v;
+		s->mux_ns = c->mux_ns;
+	}
+	s->max_cpu = c->max_cpu / 100;
+	s->max_bytes = MOST_BYTES;
 	s->collect.target.kind = TARGET_ALL;
 	s->collect.target.cgroup_fd = -1;
 	s->collect.events = ret->specs.v;

@@ -19,7 +19,8 @@ struct config {
 	opt_list events, slots, operands;
 	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
 	const char *db, *label, *by, *engine, *file, *bpffs;
-	uint64_t log_slots;
+	uint64_t log_slots, mux_ns;
+	double max_cpu;
 	bool no_pin, help;
 };
 
@@ -46,7 +47,7 @@ void config_release(struct config *c);
 struct plan {
 	struct service_opts service; /* its strings are C's */
 	struct event_specs specs;
-	VEC(uint32_t) slot; /* of each event */
+	VEC(uint32_t) slot; /* of each event; used when there are several */
 	char *db;
 };
 

@@ -9,13 +9,11 @@
 #include "daemon/service.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -98,12 +96,12 @@ static void add_range(seq_ranges *ranges, uint32_t source, uint64_t first, uint6
 /* What the profile holds of the log besides what is stored. */
 static void list_ranges(const struct service *v, seq_ranges *ret)
 {
-	const struct collector *c = v->sampling->collector;
+	const struct collector *c = v->set->sampling.collector;
 
 	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(c); cpu++)
-		if (collector_folded(c, cpu) > v->stored[cpu])
-			add_range(ret, cpu, v->stored[cpu], collector_folded(c, cpu) - 1);
-	for (uint32_t i = 0; i < v->opts.collect.n_events; i++) {
+		if (collector_folded(c, cpu) > v->set->stored[cpu])
+			add_range(ret, cpu, v->set->stored[cpu], collector_folded(c, cpu) - 1);
+	for (uint32_t i = 0; i < v->set->opts.n_events; i++) {
 		const struct account *a = collector_account(c, i);
 
 		if (a->reached)
@@ -116,14 +114,14 @@ static void list_ranges(const struct service *v, seq_ranges *ret)
 /* The profile is stored: what it counted is forgotten, and the log may have its room. */
 static void let_go(struct service *v)
 {
-	struct collector *c = v->sampling->collector;
-	struct profile *p = &v->sampling->profile;
+	struct collector *c = v->set->sampling.collector;
+	struct profile *p = &v->set->sampling.profile;
 
 	service_count_stored(v, p);
 	p->meta.start_wall_ns = p->meta.end_wall_ns;
 	profile_reset_values(p);
 	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(c); cpu++)
-		v->stored[cpu] = collector_folded(c, cpu);
+		v->set->stored[cpu] = collector_folded(c, cpu);
 	collector_give_back(c);
 }
 
@@ -134,15 +132,15 @@ static int journal(struct service *v, bool done, struct err *err)
 	int rc;
 
 	if (!done) {
-		collector_flush(v->sampling->collector);
-		collector_take_account(v->sampling->collector);
+		collector_flush(v->set->sampling.collector);
+		collector_take_account(v->set->sampling.collector);
 	}
 	list_ranges(v, &ranges);
 	if (done)
 		add_range(&ranges, SOURCE_DONE, 0, 1);
-	rc = store_journal(v->store, &v->sampling->profile, ranges.v, ranges.n, err);
+	rc = store_journal(v->store, &v->set->sampling.profile, ranges.v, ranges.n, err);
 	if (rc == -EIO && store_flush_journal(v->store, NULL) == 0)
-		rc = store_journal(v->store, &v->sampling->profile, ranges.v, ranges.n, err);
+		rc = store_journal(v->store, &v->set->sampling.profile, ranges.v, ranges.n, err);
 	vec_release(&ranges);
 	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
 	if (rc >= 0)
@@ -154,23 +152,34 @@ static int flush(struct service *v, bool done, struct err *err)
 {
 	int rc;
 
-	sampling_settle(v->sampling, v->images_dir);
+	sampling_settle(&v->set->sampling, v->images_dir);
 	rc = journal(v, done, err);
 	if (rc >= 0)
 		rc = store_flush_journal(v->store, err);
 	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
 	if (rc < 0)
 		return rc;
-	sampling_save_symbols(v->sampling, v->images_dir);
+	sampling_save_symbols(&v->set->sampling, v->images_dir);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;
 	return 0;
 }
 
+int service_finish_set(struct service *v, struct err *err)
+{
+	int rc = flush(v, true, err);
+
+	return rc >= 0 && v->set->pinned ? pinned_remove(v->pin_base, v->set->number, err) : rc;
+}
+
 int service_flush(struct service *v, struct err *err)
 {
-	collector_take_sums(v->sampling->collector);
-	collector_cycle(v->sampling->collector);
+	int rc = v->next ? service_finish_turn(v, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	collector_take_sums(v->set->sampling.collector);
+	collector_cycle(v->set->sampling.collector);
 	return flush(v, false, err);
 }
 
@@ -190,8 +199,8 @@ int service_make_epoch(struct service *v, const seq_ranges *known, struct err *e
 	struct store_opts o = {
 		.host = v->opts.host,
 		.label = v->opts.label,
-		.clock_offset_ns = v->sampling->clock_offset_ns,
-		.log = v->log,
+		.clock_offset_ns = v->set->sampling.clock_offset_ns,
+		.log = v->set->number,
 		.ranges = known->v,
 		.n_ranges = known->n,
 	};
@@ -208,10 +217,10 @@ static void list_stored(const struct service *v, seq_ranges *ret)
 {
 	uint64_t last;
 
-	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(v->sampling->collector); cpu++)
+	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(v->set->sampling.collector); cpu++)
 		if (store_last_seq(v->store, cpu, &last))
 			add_range(ret, cpu, 0, last);
-	for (uint32_t i = 0; i < v->opts.collect.n_events; i++) {
+	for (uint32_t i = 0; i < v->set->opts.n_events; i++) {
 		if (store_last_seq(v->store, SOURCE_REACHED + i, &last))
 			add_range(ret, SOURCE_REACHED + i, 0, last);
 		if (store_last_seq(v->store, SOURCE_DROPPED + i, &last))
@@ -256,8 +265,6 @@ static void choose_pins(struct service *v)
 		return;
 	}
 	v->pin_base = pinned_base(v->opts.bpffs, v->opts.db);
-	v->opts.collect.pin_base = v->pin_base;
-	v->opts.collect.pin_number = v->log;
 }
 
 static int begin(struct service *v, struct err *err)
@@ -270,16 +277,7 @@ static int begin(struct service *v, struct err *err)
 	if (!v->images_dir)
 		return -EIO;
 	choose_pins(v);
-	v->sampling = xcalloc(1, sizeof(*v->sampling));
-	rc = sampling_open(v->sampling, &v->opts.collect, "dwelld", err);
-	if (rc < 0)
-		return rc;
-	v->pinned = v->pin_base && !*collector_why_not_pinned(v->sampling->collector);
-	if (v->pin_base && !v->pinned)
-		service_say(v, "sampling will not outlive this process: %s",
-			    collector_why_not_pinned(v->sampling->collector));
-	v->stored = xcalloc(collector_n_log_cpus(v->sampling->collector) + 1, sizeof(*v->stored));
-	rc = sampling_start(v->sampling, err);
+	rc = log_set_open(v, &v->opts.collect, 1, &v->set, err);
 	return rc < 0 ? rc : service_take_over(v, err);
 }
 
@@ -289,15 +287,12 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	int rc;
 
 	v->opts = *opts;
-	v->opts.collect.keep_folded = true;
+	v->slower = 1;
 	v->start_ns = v->last_flush_ns = clock_mono_ns();
-	if (getrandom(&v->log, sizeof(v->log), 0) != sizeof(v->log))
-		v->log = clock_wall_ns();
-	v->log = (v->log & INT64_MAX) | 1;
 	rc = begin(v, err);
 	if (rc < 0) {
-		if (v->pinned) /* nothing of it was stored, and nobody is to find it */
-			pinned_remove(v->pin_base, v->log, NULL);
+		if (v->set && v->set->pinned) /* nothing of it was stored, nobody is to find it */
+			pinned_remove(v->pin_base, v->set->number, NULL);
 		service_free(v);
 		return rc;
 	}
@@ -317,43 +312,56 @@ static void note_result(struct service *v, int rc, const struct err *err)
 	snprintf(v->problem, sizeof(v->problem), "%s", rc < 0 ? err->msg : "");
 }
 
+/* Does what is due NOW; -EAGAIN when nothing was. */
+static int do_due(struct service *v, uint64_t now, struct err *err)
+{
+	if (v->next)
+		return now >= v->journal_due_ns ? service_finish_turn(v, err) : -EAGAIN;
+	if (now >= v->epoch_due_ns && !*v->problem) {
+		v->epoch_due_ns = now + v->opts.epoch_ns;
+		return service_new_epoch(v, err);
+	}
+	if (now >= v->flush_due_ns)
+		return flush(v, false, err);
+	if (now >= v->journal_due_ns ||
+	    (collector_fill_pct(v->set->sampling.collector) >= FULL_PCT && !*v->problem))
+		return journal(v, false, err);
+	return -EAGAIN;
+}
+
 void service_step(struct service *v, int timeout_ms, int wake_fd)
 {
-	struct collector *c = v->sampling->collector;
+	struct log_set *live = v->next ? v->next : v->set;
+	struct collector *c = live->sampling.collector;
 	struct err err = {0};
 	uint64_t now;
-	int rc = 0;
-	bool did = true;
+	int rc;
 
+	if (v->opts.mux_ns && timeout_ms > (int)(v->opts.mux_ns / 1000000))
+		timeout_ms = (int)(v->opts.mux_ns / 1000000);
 	collector_wake_by(c, wake_fd);
 	collector_wait(c, timeout_ms);
 	now = clock_mono_ns();
 	if (now >= v->flush_due_ns)
 		collector_take_sums(c);
 	collector_cycle(c);
-	if (now >= v->epoch_due_ns && !*v->problem) {
-		v->epoch_due_ns = now + v->opts.epoch_ns;
-		rc = service_new_epoch(v, &err);
-	} else if (now >= v->flush_due_ns) {
-		rc = flush(v, false, &err);
-	} else if (now >= v->journal_due_ns ||
-		   (collector_fill_pct(c) >= FULL_PCT && !*v->problem)) {
-		rc = journal(v, false, &err);
-	} else {
-		did = false;
-	}
-	if (did)
+	rc = do_due(v, now, &err);
+	if (rc != -EAGAIN) {
 		note_result(v, rc, &err);
+		collector_vary_periods(v->set->sampling.collector);
+	}
+	service_turn_slots(v, now);
+	service_watch_cost(v, now);
 }
 
 int service_stop(struct service *v, struct err *err)
 {
-	int rc;
+	int rc = v->next ? service_finish_turn(v, err) : 0;
 
-	collector_stop(v->sampling->collector);
-	rc = flush(v, true, err);
-	if (rc >= 0 && v->pinned)
-		rc = pinned_remove(v->pin_base, v->log, err);
+	if (rc < 0)
+		return rc;
+	collector_stop(v->set->sampling.collector);
+	rc = service_finish_set(v, err);
 	if (rc < 0)
 		return rc;
 	rc = store_close(v->store, err);
@@ -366,9 +374,8 @@ void service_free(struct service *v)
 	if (!v)
 		return;
 	store_detach(v->store);
-	if (v->sampling)
-		sampling_release(v->sampling);
-	free(v->sampling);
+	log_set_free(v->set);
+	log_set_free(v->next);
 	vec_each (s, &v->sums)
 		free(s->name);
 	vec_release(&v->sums);
@@ -377,7 +384,6 @@ void service_free(struct service *v)
 		free(l->name);
 	}
 	vec_release(&v->losses);
-	free(v->stored);
 	free(v->images_dir);
 	free(v->pin_base);
 	free(v->epoch);

@@ -20,6 +20,9 @@ struct service_opts {
 	const char *bpffs; /* where the log is pinned, so that it outlives this process; NULL:
 			      nowhere */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
+	uint64_t mux_ns;  /* how long each slot of events counts; 0: there is one slot */
+	double max_cpu;	  /* share of all CPUs' time it may cost, 0 to 1; 0: any */
+	size_t max_bytes; /* resident memory from which on it begins afresh; 0: any */
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;
 };
@@ -43,6 +46,11 @@ int service_new_epoch(struct service *v, struct err *err);
 /* Samples of process PID and of those it starts from now on have LABEL.  -ESRCH, or -E2BIG when
  * there are too many labels. */
 int service_label(struct service *v, uint32_t pid, const char *label, struct err *err);
+
+/* From now on does what OPTS says, which stays the caller's until service_free, except that
+ * database and host stay.  Samples taken so far are stored as what they were.  After a failure it
+ * goes on as before. */
+int service_reload(struct service *v, const struct service_opts *opts, struct err *err);
 
 /* Stops sampling, stores the rest and ends the recording.  After a failure what could not be stored
  * is still in the log when that is pinned. */

@@ -25,25 +25,47 @@ struct service_loss_sum {
 	uint64_t n;
 };
 
+/* A log and what samples into it. */
+struct log_set {
+	struct sampling sampling;
+	struct collector_opts opts;
+	struct event_spec *events; /* at the rate in use; names are the service's options' */
+	uint64_t number;
+	uint64_t *stored; /* by CPU: samples of the log that are stored */
+	bool pinned;
+};
+
 struct service {
 	struct service_opts opts;
-	struct sampling *sampling;
-	uint64_t log;	     /* its number */
-	uint64_t *stored;    /* by CPU: samples of the log that are stored */
+	struct log_set *set;
+	struct log_set
+		*next; /* samples already; SET has stopped and is yet to be stored; else NULL */
 	struct store *store; /* NULL: ended */
 	char *images_dir, *epoch;
 	char *pin_base; /* NULL: nothing is to be pinned */
-	bool pinned;
 	int lock_fd;
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
 	VEC(struct service_sum) sums;
 	VEC(struct service_loss_sum) losses;
+	double slower; /* how much longer periods are than asked for, to stay below max_cpu */
+	uint32_t slot; /* the one that counts now */
+	uint64_t slot_due_ns;
+	struct {
+		uint64_t since_ns, n_samples;
+		double cpu_s;
+	} cost;		   /* at the beginning of the time it is measured over */
 	char problem[512]; /* last failure to store; "" when all is well */
 };
 
 /* Adds up, for the status, what was just stored. */
 void service_count_stored(struct service *v, const struct profile *p);
+
+/* service_turn.c: opens a set with OPTS' events, each period SLOWER times as long, and samples from
+ * now on. */
+int log_set_open(struct service *v, const struct collector_opts *opts, double slower,
+		 struct log_set **ret, struct err *err);
+void log_set_free(struct log_set *s);
 
 /* Stores into S from now on. */
 void service_use_store(struct service *v, struct store *s);
@@ -54,6 +76,21 @@ int service_make_epoch(struct service *v, const seq_ranges *known, struct err *e
 /* service_takeover.c: has v->store be a recording that goes on with v->log, and stores what dead
  * daemons left.  After sampling_start, before the first cycle. */
 int service_take_over(struct service *v, struct err *err);
+
+/* Stores what a stopped set has left, and lets go of its log. */
+int service_finish_set(struct service *v, struct err *err);
+
+/* service_turn.c: stores the rest of the old set and goes on with the next; after a failure it is
+ * to be called again. */
+int service_finish_turn(struct service *v, struct err *err);
+
+/* The next slot's turn, when it is time; and a lower rate, when this costs too much. */
+void service_turn_slots(struct service *v, uint64_t now_ns);
+void service_watch_cost(struct service *v, uint64_t now_ns);
+
+/* Of this process: resident memory, and CPU time, user and system. */
+size_t service_resident_bytes(void);
+double service_own_cpu_s(void);
 
 void service_say(struct service *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

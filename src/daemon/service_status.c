@@ -12,7 +12,7 @@
 #include "daemon/service_impl.h"
 
 /* Resident memory: proc(5), /proc/self/statm, the second number, in pages. */
-static uint64_t resident_bytes(void)
+size_t service_resident_bytes(void)
 {
 	unsigned long long pages = 0;
 	char *text;
@@ -22,10 +22,10 @@ static uint64_t resident_bytes(void)
 	if (sscanf(text, "%*u %llu", &pages) != 1)
 		pages = 0;
 	free(text);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static double own_cpu_s(void)
+double service_own_cpu_s(void)
 {
 	struct rusage u;
 
@@ -43,7 +43,7 @@ static int add_bytes(void *ctx, const struct store_recording *rec)
 
 void service_status(struct service *v, struct service_status *ret)
 {
-	const struct collector *c = v->sampling->collector;
+	const struct collector *c = v->set->sampling.collector;
 	struct collector_stats s = collector_stats(c);
 	uint64_t now = clock_mono_ns();
 
@@ -51,7 +51,8 @@ void service_status(struct service *v, struct service_status *ret)
 		.version = DWELL_VERSION,
 		.db = v->opts.db,
 		.epoch = v->epoch,
-		.engine = profile_str(&v->sampling->profile, v->sampling->profile.meta.engine),
+		.engine = profile_str(&v->set->sampling.profile,
+				      v->set->sampling.profile.meta.engine),
 		.problem = v->problem,
 		.pid = (uint32_t)getpid(),
 		.uptime_s = (double)(now - v->start_ns) / 1e9,
@@ -63,10 +64,10 @@ void service_status(struct service *v, struct service_status *ret)
 		.n_flushes = v->n_flushes,
 		.n_epochs = v->n_epochs,
 		.n_taken_over = v->n_taken_over,
-		.rss_bytes = resident_bytes(),
-		.cpu_s = own_cpu_s(),
+		.rss_bytes = service_resident_bytes(),
+		.cpu_s = service_own_cpu_s(),
 		.log_fill_pct = collector_fill_pct(c),
-		.pinned = v->pinned,
+		.pinned = v->set->pinned,
 	};
 	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_bytes,
 		   &ret->disk_bytes, NULL);
@@ -95,7 +96,8 @@ void service_status_release(struct service_status *s)
 
 int service_label(struct service *v, uint32_t pid, const char *label, struct err *err)
 {
-	const struct profile *p = &v->sampling->profile;
+	struct sampling *live = v->next ? &v->next->sampling : &v->set->sampling;
+	const struct profile *p = &live->profile;
 	string_id *seen = xcalloc(p->owners.n + 1, sizeof(*seen));
 	size_t n = 0;
 
@@ -110,7 +112,7 @@ int service_label(struct service *v, uint32_t pid, const char *label, struct err
 	free(seen);
 	if (n >= MOST_LABELS)
 		return err_set(err, -E2BIG, "there are %d labels already", MOST_LABELS);
-	if (!collector_set_label(v->sampling->collector, pid, label))
+	if (!collector_set_label(live->collector, pid, label))
 		return err_set(err, -ESRCH, "no process %u", pid);
 	return 0;
 }

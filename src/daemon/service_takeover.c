@@ -45,7 +45,7 @@ static int look_up(struct service *v, uint64_t number, const struct log *log, st
 /* Stores what was just folded of LOG, as all there is of it. */
 static int store_taken(struct service *v, const struct log *log, struct err *err)
 {
-	struct profile *p = &v->sampling->profile;
+	struct profile *p = &v->set->sampling.profile;
 	seq_ranges all = {0};
 	int rc;
 
@@ -82,13 +82,13 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 	if (rc >= 0 && !k.done) {
 		k.t.log = log;
 		k.t.note = &note;
-		n = collector_take_over(v->sampling->collector, &k.t);
+		n = collector_take_over(v->set->sampling.collector, &k.t);
 		rc = store_taken(v, log, err);
 	}
 	if (rc >= 0)
 		rc = pinned_remove(v->pin_base, number, err);
 	if (rc >= 0) {
-		profile_reset_values(&v->sampling->profile);
+		profile_reset_values(&v->set->sampling.profile);
 		v->n_taken_over += n;
 		service_say(v, "took over %" PRIu64 " samples of a daemon that died", n);
 	} else {
@@ -124,13 +124,13 @@ int service_take_over(struct service *v, struct err *err)
 	int rc = 0;
 
 	if (v->pin_base)
-		pinned_find(v->pin_base, v->log, &logs);
+		pinned_find(v->pin_base, v->set->number, &logs);
 	if (!resume(v, &logs))
 		rc = service_make_epoch(v, &none, err);
 	for (size_t i = 0; i < logs.n && rc >= 0; i++)
 		rc = take_one(v, logs.v[i], err);
 	vec_release(&logs);
-	if (rc >= 0 && store_log(v->store) != v->log)
-		rc = store_use_log(v->store, v->log, NULL, 0, err);
+	if (rc >= 0 && store_log(v->store) != v->set->number)
+		rc = store_use_log(v->store, v->set->number, NULL, 0, err);
 	return rc < 0 ? rc : 0;
 }

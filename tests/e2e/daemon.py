@@ -84,6 +84,14 @@ def recordings(db="db"):
     return ret
 
 
+def added_up(pairs):
+    """An object whose numbers of one name are added up: an event may be there with several periods."""
+    ret = {}
+    for k, v in pairs:
+        ret[k] = ret[k] + v if k in ret and isinstance(v, int) else v
+    return ret
+
+
 def sums(db="db"):
     """What all epochs say came, is stored, and is lost by name: checked to be one account."""
     reached = stored = lost = 0
@@ -94,8 +102,9 @@ def sums(db="db"):
                   (m["state"], e["reached"], e["samples"], losses))
             reached, stored, lost = reached + e["reached"], stored + e["samples"], lost + losses
         check(not any(l["name"] == "unaccounted" for l in m["losses"]), str(m["losses"]))
-    rows = Prof("-epoch", "all", db=db)
-    check(rows.n() == stored, "%d in rows, %d in MANIFESTs" % (rows.n(), stored))
+    rows = json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image"), object_pairs_hook=added_up)["rows"]
+    n = sum(sum(r["counts"].values()) for r in rows)
+    check(n == stored, "%d in rows, %d in MANIFESTs" % (n, stored))
     return reached, stored, lost
 
 
@@ -219,6 +228,79 @@ def without_a_drain_it_counts_on():
     note("%d stored, %d lost by name" % (stored, lost))
 
 
+def reloaded():
+    """SIGHUP: other events, in a log of their own, and labels that stay; a bad file changes nothing."""
+    with open("conf", "w", encoding="utf-8") as f:
+        f.write("event cpu-clock\ncount 1000003\n")
+    with Daemon("--config", "conf") as d:
+        job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", prog("burn"), "4"])
+        time.sleep(0.8)
+        with open("conf", "w", encoding="utf-8") as f:
+            f.write("# now by task\nevent task-clock\ncount 1500007\n")
+        log = [f for f in pinned() if f.endswith("/cpus")]
+        d.p.send_signal(signal.SIGHUP)
+        wait_for(lambda: "read the configuration again" in d.said(), "the configuration to be read again")
+        check([f for f in pinned() if f.endswith("/cpus")] != log and len(log) == 1, "the log is still %s" % log)
+        time.sleep(0.8)
+        with open("conf", "w", encoding="utf-8") as f:
+            f.write("frequent 5\n")
+        d.p.send_signal(signal.SIGHUP)
+        wait_for(lambda: "nothing was changed" in d.said(), "a complaint")
+        job.wait()
+    sums()
+    for event, period in ("cpu-clock", 1000003), ("task-clock", 1500007):
+        p = Prof("-label", "job", event=event)
+        check(p.n(image="burn", procedure="burn_here") > 100, "%s: %s" % (event, p.images()))
+        (e,) = [e for m in recordings() for e in m["events"] if e["name"] == event]
+        check(e["period"] == period, str(e))
+
+
+def slots_take_turns():
+    with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
+        with running(prog("burn"), 20):
+            time.sleep(4)
+    sums()
+    (m,) = recordings()
+    duty = {e["name"]: e["running_ns"] / e["enabled_ns"] for e in m["events"]}
+    note(duty)
+    check(abs(duty["cpu-clock"] - duty["page-faults"]) < 0.05, "events of one slot do not count together")
+    for name in "cpu-clock", "task-clock":
+        check(0.1 < duty[name] < 0.9, "%s counts %.2f of the time" % (name, duty[name]))
+        check(Prof(event=name).n(image="burn") > 20, name)
+    check(sum(duty[n] for n in ("cpu-clock", "task-clock")) < 1.05, "more than all of the time")
+
+
+def in_step_with_a_loop():
+    """A loop as long as the sampling period: with a fixed one each sample is at the same point of it."""
+    def share(db):
+        p = Prof("-epoch", "all", db=db)
+        a, b = (sum(r["counts"].get(p.event, 0) for r in p.rows if r["procedure"] == name) for name in ("first_half", "second_half"))
+        note("%s: %d in the first half, %d in the second" % (db, a, b))
+        check(a + b > 40, "%d samples" % (a + b))
+        return a / (a + b)
+
+    every = 10000000
+    with running(prog("instep"), 12, every):
+        p = dwell("record", "-a", "-e", "cpu-clock", "-c", every, "-d", "4", "--db", "fixed")
+        check(p.returncode == 0, p.stderr)
+        with Daemon("-e", "cpu-clock", "-c", every, "--journal", "0.2", db="varied"):
+            time.sleep(6)
+    share("fixed")  # all in one half, where the machine's timers are exact; nothing to rely on
+    got = share("varied")
+    check(0.2 < got < 0.8, "%.2f of the samples are in the first half" % got)
+
+
+def too_dear():
+    """More than --max-cpu: it samples more rarely, and says so."""
+    with Daemon("-e", "cpu-clock", "-F", 5000, "--max-cpu", "0.1") as d:
+        with running(prog("burn"), 60):
+            wait_for(lambda: "as rarely as asked for" in d.said(), "a word", 50)
+        d.do("flush")
+        s = d.status()
+        check(len(s["events"]) == 2 and s["events"][1]["period"] > 2 * s["events"][0]["period"], str(s["events"]))
+    sums()
+
+
 def one_that_is_gone():
     d = Daemon(*RATE)
     d.kill()
@@ -293,5 +375,6 @@ def alone(test):
 
 
 in_own_namespace()
-run(*map(alone, [told_what_to_do, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, one_that_is_gone,
+run(*map(alone, [told_what_to_do, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
+                in_step_with_a_loop, too_dear, one_that_is_gone,
     only_so_many_rights, hostile_messages]))

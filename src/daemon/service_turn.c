@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One log after another: when the events change, when the rate is lowered, and when memory has
+ * grown.
+ *
+ * The next set samples before the old one stops; what the old one holds is stored, spill table and
+ * all, its log is removed, and the database is told of the new log.  That is what a daemon does
+ * that takes over from a dead one, so that there is one way for both; and as dictionaries go with
+ * their set, memory is bounded. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "daemon/service_impl.h"
+
+/* What a sample is taken to cost besides this process: its interrupt, in a virtual machine. */
+#define SAMPLE_S 16e-6
+
+/* Cost is measured over this, and so long after a new set everything is left as it is. */
+#define WATCH_NS (30ull * 1000000000)
+
+/* --- sets --- */
+
+static uint64_t new_number(void)
+{
+	uint64_t n;
+
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n))
+		n = clock_wall_ns();
+	return (n & INT64_MAX) | 1;
+}
+
+/* The events with longer periods, but not beyond what the kernel takes. */
+static struct event_spec *slow_down(const struct collector_opts *o, double slower)
+{
+	struct event_spec *all = xcalloc(o->n_events, sizeof(*all));
+
+	for (uint32_t i = 0; i < o->n_events; i++) {
+		struct perf_event_attr *a = &all[i].attr;
+
+		all[i] = o->events[i];
+		if (a->freq)
+			a->sample_freq = a->sample_freq / slower >= 1
+						 ? (uint64_t)((double)a->sample_freq / slower)
+						 : 1;
+		else if ((double)a->sample_period * slower < 1e15)
+			a->sample_period = (uint64_t)((double)a->sample_period * slower);
+	}
+	return all;
+}
+
+int log_set_open(struct service *v, const struct collector_opts *opts, double slower,
+		 struct log_set **ret, struct err *err)
+{
+	struct log_set *s = xcalloc(1, sizeof(*s));
+	const char *why;
+	int rc;
+
+	s->opts = *opts;
+	s->number = new_number();
+	s->events = slow_down(opts, slower);
+	s->opts.events = s->events;
+	s->opts.keep_folded = true;
+	s->opts.pin_base = v->pin_base;
+	s->opts.pin_number = s->number;
+	rc = sampling_open(&s->sampling, &s->opts, "dwelld", err);
+	if (rc >= 0) {
+		why = collector_why_not_pinned(s->sampling.collector);
+		s->pinned = v->pin_base && !*why;
+		if (*why)
+			service_say(v, "sampling will not outlive this process: %s", why);
+		s->stored = xcalloc(collector_n_log_cpus(s->sampling.collector) + 1,
+				    sizeof(*s->stored));
+		rc = sampling_start(&s->sampling, err);
+	}
+	if (rc < 0) {
+		if (s->pinned)
+			pinned_remove(v->pin_base, s->number, NULL);
+		log_set_free(s);
+		return rc;
+	}
+	*ret = s;
+	return 0;
+}
+
+void log_set_free(struct log_set *s)
+{
+	if (!s)
+		return;
+	sampling_release(&s->sampling);
+	free(s->events);
+	free(s->stored);
+	free(s);
+}
+
+/* --- turns --- */
+
+int service_finish_turn(struct service *v, struct err *err)
+{
+	int rc = service_finish_set(v, err);
+
+	if (rc >= 0)
+		rc = store_use_log(v->store, v->next->number, NULL, 0, err);
+	if (rc < 0)
+		return rc;
+	log_set_free(v->set);
+	v->set = v->next;
+	v->next = NULL;
+	v->slot = 0;
+	return 0;
+}
+
+/* Begins with OPTS' events and ends with those of before. */
+static int turn(struct service *v, const struct collector_opts *opts, double slower,
+		struct err *err)
+{
+	int rc = service_flush(v, err);
+
+	if (rc >= 0)
+		rc = log_set_open(v, opts, slower, &v->next, err);
+	if (rc < 0)
+		return rc;
+	collector_take_labels(v->next->sampling.collector, v->set->sampling.collector);
+	collector_stop(v->set->sampling.collector);
+	v->cost.since_ns = 0;
+	return service_finish_turn(v, err);
+}
+
+int service_reload(struct service *v, const struct service_opts *opts, struct err *err)
+{
+	int rc = turn(v, &opts->collect, 1, err);
+	const char *db = v->opts.db, *host = v->opts.host, *bpffs = v->opts.bpffs;
+
+	if (rc < 0 && !v->next)
+		return rc;
+	v->opts = *opts;
+	v->opts.db = db;
+	v->opts.host = host;
+	v->opts.bpffs = bpffs;
+	v->slower = 1;
+	return 0;
+}
+
+/* --- slots --- */
+
+void service_turn_slots(struct service *v, uint64_t now_ns)
+{
+	struct log_set *s = v->next ? v->next : v->set;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->opts.slot && i < s->opts.n_events; i++)
+		n = s->opts.slot[i] >= n ? s->opts.slot[i] + 1 : n;
+	if (n < 2 || now_ns < v->slot_due_ns)
+		return;
+	v->slot = (v->slot + 1) % n;
+	v->slot_due_ns = now_ns + v->opts.mux_ns;
+	collector_run_slot(s->sampling.collector, v->slot);
+}
+
+/* --- cost --- */
+
+/* Share of all CPUs' time since the last call; the first one of a set begins the measurement. */
+static double cost_since(struct service *v, uint64_t now_ns)
+{
+	const struct log_set *s = v->set;
+	double cpu_s = service_own_cpu_s(), elapsed_s;
+	uint64_t n = 0;
+	double cost;
+
+	for (uint32_t i = 0; i < s->opts.n_events; i++)
+		n += collector_account(s->sampling.collector, i)->reached;
+	elapsed_s = (double)(now_ns - v->cost.since_ns) / 1e9;
+	cost = v->cost.since_ns
+		       ? (cpu_s - v->cost.cpu_s + (double)(n - v->cost.n_samples) * SAMPLE_S) /
+				 elapsed_s / (double)s->sampling.profile.meta.n_cpus
+		       : 0;
+	v->cost.since_ns = now_ns;
+	v->cost.cpu_s = cpu_s;
+	v->cost.n_samples = n;
+	return cost;
+}
+
+void service_watch_cost(struct service *v, uint64_t now_ns)
+{
+	struct err err = {0};
+	size_t bytes;
+	double cost;
+
+	if (v->next || (v->cost.since_ns && now_ns - v->cost.since_ns < WATCH_NS))
+		return;
+	cost = cost_since(v, now_ns);
+	bytes = service_resident_bytes();
+	if (v->opts.max_cpu > 0 && cost > v->opts.max_cpu) {
+		v->slower *= 1.1 * cost / v->opts.max_cpu;
+		service_say(v,
+			    "it costs %.2f %% of all CPUs, more than %.2f %%: sampling %.1f times "
+			    "as rarely as asked for",
+			    100 * cost, 100 * v->opts.max_cpu, v->slower);
+	} else if (!v->opts.max_bytes || bytes < v->opts.max_bytes) {
+		return;
+	}
+	if (turn(v, &v->opts.collect, v->slower, &err) < 0)
+		service_say(v, "cannot begin a new log: %s", err.msg);
+}
