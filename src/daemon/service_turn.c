@@ -17,7 +17,7 @@
 #define SAMPLE_S 16e-6
 
 /* Cost is measured over this, and so long after a new set everything is left as it is. */
-#define WATCH_NS (30ull * 1000000000)
+#define WATCH_NS (10ull * 1000000000)
 
 /* --- sets --- */
 
