@@ -19,7 +19,7 @@
 #include "view/text.h"
 
 static volatile sig_atomic_t ending, reloading;
-static const char *called = "dwelld"; /* or "dwell daemon" */
+static const char *called = "dwelld"; /* or "dwell daemon", "dcpid" */
 
 static void on_signal(int sig)
 {
@@ -43,9 +43,9 @@ static void show_help(const struct opt *table)
 {
 	char *options = opts_help(table);
 
-	printf("usage: %s [OPTIONS] [DB]\n"
+	printf("usage: %s [OPTIONS] %s\n"
 	       "record all the time, into a database that grows slowly\n\noptions:\n%s",
-	       called, options);
+	       called, strcmp(called, "dcpid") == 0 ? "DIR" : "[DB]", options);
 	free(options);
 }
 
@@ -99,6 +99,16 @@ static const char *find_config(int argc, char **argv)
 	return file;
 }
 
+/* As dcpid the operand is the DCPI tree; the database is where it always is. */
+static int name_tree(struct config *c, struct err *err)
+{
+	if (c->operands.n != 1)
+		return err_set(err, -EINVAL, "one directory, for the DCPI profile tree");
+	c->dcpi = c->operands.v[0];
+	c->operands.n = 0;
+	return 0;
+}
+
 /* 0; 1 when help was asked for, and shown. */
 static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 {
@@ -112,6 +122,11 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 		config_table(&t->config, table);
 		show_help(table);
 		return 1;
+	}
+	if (strcmp(called, "dcpid") == 0) {
+		rc = name_tree(&t->config, err);
+		if (rc < 0)
+			return rc;
 	}
 	rc = config_plan(&t->config, &t->plan, &why, err);
 	if (why)
@@ -183,6 +198,8 @@ int main(int argc, char **argv)
 
 	if (argc > 0 && strcmp(argv[0], "dwell daemon") == 0)
 		called = argv[0];
+	if (argc > 0 && strcmp(str_basename(argv[0]), "dcpid") == 0)
+		called = "dcpid";
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024); /* large buffers go back when they are freed */
 	raise_open_files();
 	catch_signals();

@@ -54,6 +54,8 @@ struct collector_opts {
 	 * cannot be, collector_why_not_pinned says so. */
 	const char *pin_base;
 	uint64_t pin_number;
+	const struct exclusions *exclude; /* what is not recorded; NULL: nothing */
+	const opt_list *by_pid;		  /* programs whose processes are kept apart; NULL: none */
 	const uint32_t *slot; /* of each event: only those of one slot count at a time; NULL: all */
 };
 

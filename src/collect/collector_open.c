@@ -288,6 +288,8 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 	images_init(&c->images, p, opts->probe, opts->vdso);
 	procs_init(&c->procs, p, &c->images, clock_wall_ns());
 	c->procs.split = opts->split;
+	c->procs.excluded = opts->exclude;
+	c->procs.by_pid = opts->by_pid;
 	c->procs.label = profile_intern_str(p, opts->label);
 	kernel_map_init(&c->kernel, p);
 	add_events(c);

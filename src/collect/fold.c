@@ -250,6 +250,15 @@ static place_id place_of(struct fold *f, const struct fold_slot *s)
 	return images_place(f->images, s->key.code, s->key.at, 0);
 }
 
+static bool is_excluded(const struct fold *f, const struct fold_slot *s, place_id place)
+{
+	const struct profile *p = f->profile;
+
+	return f->procs->excluded &&
+	       (p->owners.v[s->key.owner].flags & OWNER_EXCLUDED ||
+		excludes_image(f->procs->excluded, p->images.v[p->places.v[place].image].path));
+}
+
 static void settle_slot(struct fold *f, struct fold_slot *s)
 {
 	place_id place;
@@ -259,6 +268,12 @@ static void settle_slot(struct fold *f, struct fold_slot *s)
 		f->profile->values.v[s->value].count += s->count;
 	} else {
 		place = place_of(f, s);
+		if (is_excluded(f, s, place)) {
+			profile_add_loss(f->profile, "excluded", f->events[s->key.event - 1],
+					 s->count);
+			s->count = 0;
+			return;
+		}
 		value = add_value(f, s->key.owner, s->key.caller, place, s->key.event - 1,
 				  s->count);
 		/* What is unknown is looked for again. */

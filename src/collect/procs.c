@@ -360,6 +360,25 @@ uint32_t procs_look_up(struct procs *ps, uint32_t tgid, uint32_t generation)
 
 /* Owners. */
 
+/* Are P's samples kept apart from those of other processes? */
+static bool is_apart(const struct procs *ps, const struct proc *p)
+{
+	const char *exe = str_basename(profile_str(ps->profile, p->exe));
+
+	if (ps->split != OWNER_GROUP)
+		return true;
+	for (size_t i = 0; ps->by_pid && i < ps->by_pid->n; i++)
+		if (strcmp(str_basename(ps->by_pid->v[i]), exe) == 0)
+			return true;
+	return false;
+}
+
+static bool is_excluded(const struct procs *ps, const struct proc *p)
+{
+	return excludes_pid(ps->excluded, p->tgid) ||
+	       excludes_image(ps->excluded, profile_str(ps->profile, p->exe));
+}
+
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 {
 	struct proc *p = &ps->v.v[proc];
@@ -375,9 +394,9 @@ owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 		.cgroup = p->cgroup,
 		.label = p->label ? p->label : ps->label,
 		.uid = p->uid,
-		.pid = ps->split != OWNER_GROUP ? p->tgid : 0,
+		.pid = is_apart(ps, p) ? p->tgid : 0,
 		.tid = ps->split == OWNER_TID ? tid : 0,
-		.flags = p->owner_flags,
+		.flags = p->owner_flags | (is_excluded(ps, p) ? OWNER_EXCLUDED : 0),
 	};
 	p->owner = profile_intern_owner(ps->profile, &o);
 	p->has_owner = true;

@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/opts.h"
 #include "collect/bpf/record.h"
+#include "collect/exclude.h"
 #include "collect/frame_source.h"
 #include "collect/images.h"
 #include "collect/maps.h"
@@ -62,6 +64,8 @@ struct procs {
 	struct images *images;	 /* borrowed */
 	enum owner_split split;
 	string_id label;
+	const struct exclusions *excluded; /* borrowed; NULL: none */
+	const opt_list *by_pid;		   /* borrowed; programs whose processes are kept apart */
 	VEC(struct proc) v;
 	uint32_t *newest; /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
 	uint32_t free;	  /* first free element, or PROC_NONE */

@@ -42,6 +42,13 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		{"F freq", OPT_U64, &c->freq_hz, "HZ", "samples per second and CPU (default 97)"},
 		{"c count", OPT_U64, &c->period, "PERIOD", "one sample every PERIOD events"},
 		{"by", OPT_STR, &c->by, "group|pid|tid", "keep processes or threads apart"},
+		{"bypid", OPT_LIST, &c->by_pid, "PROGRAM", "keep processes of this program apart"},
+		{"exclude", OPT_STR, &c->exclude, "FILE",
+		 "do not record what FILE lists: images, PID N, PID N-M"},
+		{"g calls", OPT_FLAG, &c->calls, NULL, "record call paths"},
+		{"call-graph", OPT_STR, &c->call_graph, "auto|fp|dwarf",
+		 "record call paths, found so"},
+		{"dcpi", OPT_STR, &c->dcpi, "DIR", "keep a DCPI profile tree in DIR up to date"},
 		{"label", OPT_STR, &c->label, "LABEL", "mark all samples with LABEL"},
 		{"engine", OPT_STR, &c->engine, "auto|bpf|ring", "how samples are brought in"},
 		{"epoch", OPT_DURATION, &c->epoch_ns, "TIME",
@@ -134,7 +141,7 @@ int config_read(struct config *c, const char *file, bool must, int argc, char **
 {
 	struct opt table[CONFIG_N_OPTS];
 	_mem_ char *text = NULL;
-	size_t n, n_events, n_slots;
+	size_t n, n_events, n_slots, n_by_pid;
 	int rc;
 
 	*c = (struct config){.journal_ns = JOURNAL_NS,
@@ -154,11 +161,13 @@ int config_read(struct config *c, const char *file, bool must, int argc, char **
 		return err_set(err, -EINVAL, "%s: only options of a daemon may be there", file);
 	n_events = c->events.n;
 	n_slots = c->slots.n;
+	n_by_pid = c->by_pid.n;
 	rc = opts_parse(table, argc, argv, false, &c->operands, err);
 	if (rc < 0)
 		return rc;
 	drop_first(&c->events, n_events);
 	drop_first(&c->slots, n_slots);
+	drop_first(&c->by_pid, n_by_pid);
 	return 0;
 }
 
@@ -166,6 +175,7 @@ void config_release(struct config *c)
 {
 	vec_release(&c->events);
 	vec_release(&c->slots);
+	vec_release(&c->by_pid);
 	vec_release(&c->operands);
 }
 
@@ -239,16 +249,29 @@ static int choose_events(const struct config *c, struct plan *p, const char **re
 	return rc;
 }
 
+static int read_exclusions(const char *path, struct exclusions *e, struct err *err)
+{
+	_mem_ char *text = NULL;
+	size_t n;
+	int rc = file_load(path, FILE_MAX, &text, &n, err);
+
+	if (rc >= 0)
+		rc = exclusions_parse(e, text, n, err);
+	return rc < 0 ? err_prefix(err, rc, "%s", path) : 0;
+}
+
 int config_plan(const struct config *c, struct plan *ret, const char **ret_why, struct err *err)
 {
 	static const char *const engines[] = {"auto", "bpf", "ring"};
 	static const char *const splits[] = {"group", "pid", "tid"};
+	static const char *const modes[] = {"auto", "fp", "dwarf"};
+	int calls = choose_word(c->call_graph, modes, "call-graph", err);
 	int engine = choose_word(c->engine, engines, "engine", err);
 	int split = choose_word(c->by, splits, "by", err), rc;
 	struct service_opts *s = &ret->service;
 
 	*ret = (struct plan){0};
-	if (engine < 0 || split < 0)
+	if (engine < 0 || split < 0 || calls < 0)
 		return -EINVAL;
 	if (c->operands.n > 1 || (c->operands.n && c->db))
 		return err_set(err, -EINVAL, "one database");
@@ -262,6 +285,8 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	if (c->mux_ns < 10000000 || c->max_cpu < 0 || c->max_cpu > 100)
 		return err_set(err, -EINVAL, "--mux: at least 10ms; --max-cpu: 0 to 100");
 	rc = choose_events(c, ret, ret_why, err);
+	if (rc >= 0 && c->exclude)
+		rc = read_exclusions(c->exclude, &ret->exclude, err);
 	if (rc < 0) {
 		plan_release(ret);
 		return rc;
@@ -277,6 +302,11 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->bpffs = c->no_pin ? NULL : c->bpffs ? c->bpffs : PINNED_BPFFS;
 	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
 	s->collect.n_spill = N_SPILL;
+	s->collect.exclude = c->exclude ? &ret->exclude : NULL;
+	s->collect.by_pid = &c->by_pid;
+	if (c->calls || c->call_graph)
+		s->collect.calls = CALLS_AUTO + (enum call_graph)calls;
+	s->dcpi = c->dcpi;
 	if (c->slots.n > 1) {
 		s->collect.slot = ret->slot.v;
 		s->mux_ns = c->mux_ns;
@@ -297,6 +327,7 @@ void plan_release(struct plan *p)
 {
 	event_specs_release(&p->specs);
 	vec_release(&p->slot);
+	exclusions_release(&p->exclude);
 	free(p->db);
 	*p = (struct plan){0};
 }

@@ -16,12 +16,12 @@
 #include "daemon/service.h"
 
 struct config {
-	opt_list events, slots, operands;
+	opt_list events, slots, by_pid, operands;
 	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
-	const char *db, *label, *by, *engine, *file, *bpffs;
+	const char *db, *label, *by, *engine, *file, *bpffs, *exclude, *dcpi, *call_graph;
 	uint64_t log_slots, mux_ns;
 	double max_cpu;
-	bool no_pin, help;
+	bool no_pin, calls, help;
 };
 
 #define CONFIG_N_OPTS 32
@@ -48,6 +48,7 @@ struct plan {
 	struct service_opts service; /* its strings are C's */
 	struct event_specs specs;
 	VEC(uint32_t) slot; /* of each event; used when there are several */
+	struct exclusions exclude;
 	char *db;
 };
 

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "daemon/dcpi_tree.h"
 #include "daemon/hold.h"
 #include "daemon/service_impl.h"
 
@@ -148,6 +149,17 @@ static int journal(struct service *v, bool done, struct err *err)
 	return rc;
 }
 
+/* What goes wrong there harms nothing of ours. */
+static void update_dcpi(struct service *v)
+{
+	struct err err = {0};
+	int rc = dcpi_tree_update(v->opts.db, v->epoch, v->opts.host, v->opts.dcpi, &err);
+
+	if (rc < 0 && strcmp(v->dcpi_problem, err.msg) != 0)
+		service_say(v, "%s", err.msg);
+	snprintf(v->dcpi_problem, sizeof(v->dcpi_problem), "%s", err.msg);
+}
+
 static int flush(struct service *v, bool done, struct err *err)
 {
 	int rc;
@@ -162,6 +174,8 @@ static int flush(struct service *v, bool done, struct err *err)
 	sampling_save_symbols(&v->set->sampling, v->images_dir);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;
+	if (v->opts.dcpi)
+		update_dcpi(v);
 	return 0;
 }
 

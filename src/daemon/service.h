@@ -20,6 +20,7 @@ struct service_opts {
 	const char *bpffs; /* where the log is pinned, so that it outlives this process; NULL:
 			      nowhere */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
+	const char *dcpi; /* a DCPI tree that is kept up to date at each flush; NULL: none */
 	uint64_t mux_ns;  /* how long each slot of events counts; 0: there is one slot */
 	double max_cpu;	  /* share of all CPUs' time it may cost, 0 to 1; 0: any */
 	size_t max_bytes; /* resident memory from which on it begins afresh; 0: any */

@@ -54,7 +54,9 @@ struct service {
 	struct {
 		uint64_t since_ns, n_samples;
 		double cpu_s;
-	} cost;		   /* at the beginning of the time it is measured over */
+	} cost;		    /* at the beginning of the time it is measured over */
+	size_t first_bytes; /* resident memory when the measurement of this set began */
+	char dcpi_problem[512];
 	char problem[512]; /* last failure to store; "" when all is well */
 };
 

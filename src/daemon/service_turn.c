@@ -186,6 +186,8 @@ void service_watch_cost(struct service *v, uint64_t now_ns)
 	size_t bytes;
 	double cost;
 
+	if (!v->cost.since_ns)
+		v->first_bytes = service_resident_bytes();
 	if (v->next || (v->cost.since_ns && now_ns - v->cost.since_ns < WATCH_NS))
 		return;
 	cost = cost_since(v, now_ns);
@@ -196,7 +198,8 @@ void service_watch_cost(struct service *v, uint64_t now_ns)
 			    "it costs %.2f %% of all CPUs, more than %.2f %%: sampling %.1f times "
 			    "as rarely as asked for",
 			    100 * cost, 100 * v->opts.max_cpu, v->slower);
-	} else if (!v->opts.max_bytes || bytes < v->opts.max_bytes) {
+	} else if (!v->opts.max_bytes || bytes < v->opts.max_bytes ||
+		   bytes < v->first_bytes / 2 * 3) {
 		return;
 	}
 	if (turn(v, &v->opts.collect, v->slower, &err) < 0)

@@ -70,8 +70,9 @@ struct owner {
 #define OWNER_UID_UNKNOWN UINT32_MAX
 
 enum owner_flags {
-	OWNER_IDLE = 1u << 0,	/* a CPU's idle task */
-	OWNER_KERNEL = 1u << 1, /* a kernel thread */
+	OWNER_IDLE = 1u << 0,	  /* a CPU's idle task */
+	OWNER_KERNEL = 1u << 1,	  /* a kernel thread */
+	OWNER_EXCLUDED = 1u << 2, /* while recording: samples of it are the loss "excluded" */
 };
 
 /* What is known of a sample besides its place: bit I of VALUE counts only where bit I of KNOWN is
