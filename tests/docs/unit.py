@@ -4,13 +4,14 @@
 It has the capabilities it needs and no more, protects what it does not write to, has limits, and runs dwelld
 with options dwelld has.  Where systemd-analyze is there it takes the unit, and thinks well of it.  Prints TAP."""
 import collections
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-dwelld, path = sys.argv[1:3]
+dwelld, path = os.path.abspath(sys.argv[1]), sys.argv[2]
 n_tests = n_failed = 0
 
 

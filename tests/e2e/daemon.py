@@ -301,6 +301,27 @@ def too_dear():
     sums()
 
 
+def what_is_not_wanted():
+    """Exclusions are counted, -bypid keeps processes apart, and a DCPI tree says the same as the database."""
+    with running(prog("burn"), 20) as burn, running(prog("shares"), 20) as shares, running(prog("prog_a"), 20):
+        with open("exclusions", "w", encoding="utf-8") as f:
+            f.write("# not these\nprog_a\nPID %d # nor this one\n" % shares.pid)
+        with Daemon(*RATE, "--exclude", "exclusions", "-bypid", "burn", "--dcpi", "tree") as d:
+            time.sleep(1.5)
+            d.do("flush")
+            losses = {k: n for e in d.status()["events"] for k, n in e["losses"].items()}
+    check(losses.get("excluded", 0) > 0, str(losses))
+    p = Prof()
+    check(p.n(image="burn") > 0 and p.n(image="prog_a") == 0, str(p.images()))
+    check(not dwell("prof", "-comm", "shares", "--db", "db").stdout, "samples of the process that was excluded")
+    check(Prof("-pid", burn.pid).n(image="burn") == p.n(image="burn"), "burn's process is not kept apart")
+    reached, stored, lost = sums()
+    check(lost >= losses["excluded"], "%d lost" % lost)
+    tree = json.loads(sh(DWELL, "prof", "--json", "--db", "tree", "-epoch", "all", "--by", "image"))["rows"]
+    n = sum(sum(r["counts"].values()) for r in tree)
+    check(n == stored, "%d samples in the DCPI tree, %d in the database" % (n, stored))
+
+
 def one_that_is_gone():
     d = Daemon(*RATE)
     d.kill()
@@ -376,5 +397,5 @@ def alone(test):
 
 in_own_namespace()
 run(*map(alone, [told_what_to_do, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
-                in_step_with_a_loop, too_dear, one_that_is_gone,
+                in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     only_so_many_rights, hostile_messages]))
