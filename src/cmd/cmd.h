@@ -81,6 +81,7 @@ int cmd_import(struct cmd *c);
 int cmd_list(struct cmd *c);
 int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);
+int cmd_stats(struct cmd *c);
 int cmd_top(struct cmd *c);
 int cmd_tree(struct cmd *c);
 int cmd_trace(struct cmd *c);

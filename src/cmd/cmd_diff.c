@@ -17,27 +17,6 @@ struct diff_args {
 	double fail_above_pct; /* NaN: never */
 };
 
-static int parse_by(const char *by, enum scope_kind *ret, struct err *err)
-{
-	static const struct {
-		const char *name;
-		enum scope_kind level;
-	} words[] = {
-		{"image", SCOPE_IMAGE},		{"dso", SCOPE_IMAGE},
-		{"procedure", SCOPE_PROCEDURE}, {"symbol", SCOPE_PROCEDURE},
-		{"sym", SCOPE_PROCEDURE},	{"line", SCOPE_LINE},
-		{"srcline", SCOPE_LINE},	{"address", SCOPE_ADDRESS},
-	};
-
-	for (size_t i = 0; i < n_elems(words); i++) {
-		if (strcmp(words[i].name, by) != 0)
-			continue;
-		*ret = words[i].level;
-		return 0;
-	}
-	return err_set(err, -EINVAL, "--by %s: must be image, procedure, line or address", by);
-}
-
 static int parse(struct cmd *c, struct diff_args *a)
 {
 	const struct opt table[] = {
@@ -62,7 +41,7 @@ static int parse(struct cmd *c, struct diff_args *a)
 	a->by = "procedure";
 	rc = cmd_parse(c, "[OPTIONS] A B [IMAGE...]", table, false, &a->operands);
 	if (!rc)
-		rc = parse_by(a->by, &a->opts.level, &c->err);
+		rc = set_rows_parse_by(a->by, &a->opts.level, &c->err);
 	if (rc)
 		return rc;
 	if (a->operands.n < 2)
@@ -99,8 +78,8 @@ static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
 	if (!n)
 		return 0;
 	cmd_notice(c, "%s grew by %.2f%% of all%s",
-		   worst->procedure ? worst->procedure : worst->image, 100 * worst->change,
-		   n > 1 ? ", and others by more than allowed" : "");
+		   worst->row->procedure ? worst->row->procedure : worst->row->image,
+		   100 * worst->change, n > 1 ? ", and others by more than allowed" : "");
 	return CMD_NOTHING;
 }
 

@@ -33,6 +33,8 @@ static const struct command commands[] = {
 	 "print samples address by address, as dcpicat does", "dcpicat"},
 	{"diff", cmd_diff, CMD_SELECTS | CMD_EMITS, "show what changed between two sets of samples",
 	 "dcpidiff"},
+	{"stats", cmd_stats, CMD_SELECTS | CMD_EMITS, "show how far many sets of samples are apart",
+	 "dcpistats"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
 	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
 	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},

@@ -15,21 +15,24 @@ bool diff_shows(const struct diff_view *v, const struct diff_row *r)
 /* What a sample of the first set stands for: a table shows samples of both as if it were so. */
 static double unit(const struct diff *d)
 {
-	const struct query *a = d->sides[0].q;
+	const struct query *a = d->set.sides[0].q;
 
-	return d->is_time ? 1000 : a->cols[a->sort].period ? (double)a->cols[a->sort].period : 1;
+	return d->set.is_time		 ? 1000
+	       : a->cols[a->sort].period ? (double)a->cols[a->sort].period
+					 : 1;
 }
 
 static void emit_set(struct emit *e, const struct diff *d, const struct diff_view *v, unsigned k)
 {
-	const struct diff_side *side = &d->sides[k];
+	const struct set_side *side = &d->set.sides[k];
 	const struct profile *p = side->q->profile;
 	struct json *j = emit_json(e);
 	uint64_t n_lost = 0;
 	struct str line = {0};
 
 	for (unsigned c = 0; c < side->q->n_cols; c++)
-		if (strcmp(profile_str(p, p->events.v[side->q->cols[c].event].name), d->event) == 0)
+		if (strcmp(profile_str(p, p->events.v[side->q->cols[c].event].name),
+			   d->set.event) == 0)
 			n_lost += side->q->cols[c].n_lost;
 	if (j) {
 		json_begin(j, '{');
@@ -48,11 +51,11 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 		return;
 	header_add_recording(&line, p);
 	str_add(&line, line.n ? "; " : "");
-	if (d->is_time)
+	if (d->set.is_time)
 		str_addf(&line, "%.6f s of ", side->amount / 1e9);
 	else
 		str_addf(&line, "%" PRIu64 " samples of ", side->n_samples);
-	text_show(&line, d->event);
+	text_show(&line, d->set.event);
 	if (n_lost)
 		str_addf(&line, ", %" PRIu64 " lost", n_lost);
 	emit_text(e, "%c: %s\n", 'A' + k, line.v);
@@ -65,7 +68,7 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 
 	if (j) {
 		json_key(j, "event");
-		json_str(j, d->event);
+		json_str(j, d->set.event);
 		json_key(j, "absolute");
 		json_bool(j, v->absolute);
 		json_key(j, "alpha");
@@ -112,7 +115,7 @@ static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_
 		return;
 	emit_text(e, "%s%zu row%s %s: %.2f%% of A, %.2f%% of B; --all shows %s\n",
 		  n < d->rows.n ? "\n" : "", n, n == 1 ? "" : "s",
-		  d->is_time	   ? "did not change, or by too little"
+		  d->set.is_time   ? "did not change, or by too little"
 		  : v->min_pct > 0 ? "changed by no more than chance would, or by too little"
 				   : "changed by no more than chance would",
 		  pct[0], pct[1], n == 1 ? "it" : "them");
@@ -120,14 +123,14 @@ static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_
 
 static void emit_note(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
-	bool by_address = d->rows.n && d->rows.v[0].kind == SCOPE_ADDRESS;
+	bool by_address = d->rows.n && d->rows.v[0].row->kind == SCOPE_ADDRESS;
 	struct json *j = emit_json(e);
 	struct str note = {0};
 
-	if (by_address && d->n_rebuilt) {
-		text_show(&note, d->rebuilt);
-		if (d->n_rebuilt > 1)
-			str_addf(&note, " and %u more are", d->n_rebuilt - 1);
+	if (by_address && d->set.n_rebuilt) {
+		text_show(&note, d->set.rebuilt);
+		if (d->set.n_rebuilt > 1)
+			str_addf(&note, " and %u more are", d->set.n_rebuilt - 1);
 		else
 			str_add(&note, " is");
 		str_add(&note,
@@ -166,17 +169,17 @@ enum {
 
 static void emit_rows(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
-	const enum scope_kind level = d->rows.n ? d->rows.v[0].kind : SCOPE_IMAGE;
+	const enum scope_kind level = d->rows.n ? d->rows.v[0].row->kind : SCOPE_IMAGE;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const struct emit_col cols[N_COLS] = {
-		[COL_A] = {"a", d->is_time ? "A(us)" : "A", EMIT_U64},
+		[COL_A] = {"a", d->set.is_time ? "A(us)" : "A", EMIT_U64},
 		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT},
-		[COL_B] = {"b", d->is_time ? "B(us)" : "B", EMIT_U64},
+		[COL_B] = {"b", d->set.is_time ? "B(us)" : "B", EMIT_U64},
 		[COL_B_PCT] = {"b_pct", "B%", EMIT_PERCENT},
 		[COL_CHANGE] = {"change_pct", "change%", EMIT_FIXED, .decimals = 2},
 		[COL_P] = {"p", NULL, EMIT_FIXED, .decimals = 4,
-			   .in = data | (d->is_time ? 0 : EMIT_IN_TABLE)},
+			   .in = data | (d->set.is_time ? 0 : EMIT_IN_TABLE)},
 		[COL_A_AMOUNT] = {"a_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_B_AMOUNT] = {"b_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
@@ -197,20 +200,22 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			[COL_B_PCT].d = 100 * r->share[1],
 			[COL_CHANGE].d = 100 * r->change,
 			[COL_P] = {.d = r->p, .none = isnan(r->p)},
-			[COL_A_AMOUNT].d = r->amount[0],
-			[COL_B_AMOUNT].d = r->amount[1],
-			[COL_KIND].s = image_kind_name(r->image_kind),
-			[COL_PROCEDURE].s = r->procedure,
-			[COL_FILE].s = r->file,
-			[COL_LINE] = {.u = r->line, .none = !r->line},
-			[COL_SVMA].u = r->svma,
-			[COL_IMAGE].s = r->image,
+			[COL_A_AMOUNT].d = r->row->amount[0],
+			[COL_B_AMOUNT].d = r->row->amount[1],
+			[COL_KIND].s = image_kind_name(r->row->image_kind),
+			[COL_PROCEDURE].s = r->row->procedure,
+			[COL_FILE].s = r->row->file,
+			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
+			[COL_SVMA].u = r->row->svma,
+			[COL_IMAGE].s = r->row->image,
 		};
 
 		if (!diff_shows(v, r))
 			continue;
-		cells[COL_A].u = is_table ? (uint64_t)llround(r->amount[0] / unit(d)) : r->n[0];
-		cells[COL_B].u = is_table ? (uint64_t)llround(r->amount[1] / unit(d)) : r->n[1];
+		cells[COL_A].u =
+			is_table ? (uint64_t)llround(r->row->amount[0] / unit(d)) : r->row->n[0];
+		cells[COL_B].u =
+			is_table ? (uint64_t)llround(r->row->amount[1] / unit(d)) : r->row->n[1];
 		emit_row(e, cells);
 	}
 	emit_table_end(e);

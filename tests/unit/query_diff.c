@@ -199,8 +199,8 @@ static unsigned simulate(struct t_rng *r, double longer, double growth, bool abs
 	if (world_compare(&w, &o, &d)) {
 		vec_each (row, &d.rows) {
 			n += row->is_significant;
-			*ret_found |=
-				row->is_significant && strcmp(row->image, "/nonexistent/20") == 0;
+			*ret_found |= row->is_significant &&
+				      strcmp(row->row->image, "/nonexistent/20") == 0;
 		}
 		diff_release(&d);
 	}
@@ -276,7 +276,7 @@ TEST(amounts_count_not_samples)
 	world_add(&w, 1, 2, 4000);
 	REQUIRE(world_compare(&w, &o, &d));
 	REQUIRE(d.rows.n == 2);
-	EXPECT_STR(d.rows.v[0].image, "/nonexistent/2");
+	EXPECT_STR(d.rows.v[0].row->image, "/nonexistent/2");
 	EXPECT(d.rows.v[0].is_significant);
 	EXPECT(close_to(d.rows.v[0].change, 0.5));
 	EXPECT(d.rows.v[1].change == 0 && d.rows.v[1].p == 1);
@@ -300,7 +300,7 @@ TEST(rows_of_few_samples_do_not_hide_others)
 	EXPECT_EQ(d.rows.n, 2000);
 	EXPECT_EQ(d.n_tested, 2);
 	vec_each (row, &d.rows)
-		EXPECT(row->is_significant == (strcmp(row->image, "/nonexistent/1") == 0));
+		EXPECT(row->is_significant == (strcmp(row->row->image, "/nonexistent/1") == 0));
 	diff_release(&d);
 	world_end(&w);
 }

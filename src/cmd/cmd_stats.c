@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell stats SET...`: how far many sets of samples are apart. */
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "query/sets.h"
+#include "store/store.h"
+#include "view/spread.h"
+
+struct stats_args {
+	struct spread_view view;
+	enum scope_kind level;
+	bool by_image, shares, each;
+	const char *by;
+	opt_list operands, images;
+	store_paths made; /* sets that --each made */
+};
+
+static int parse(struct cmd *c, struct stats_args *a)
+{
+	const struct opt table[] = {
+		{"by", OPT_STR, &a->by, "WHAT",
+		 "rows are image, procedure (default), line or address"},
+		{"i", OPT_FLAG, &a->by_image, NULL, "by image"},
+		{"each", OPT_FLAG, &a->each, NULL,
+		 "each epoch that is selected is a set of its own; no SETs are named"},
+		{"image", OPT_LIST, &a->images, "NAME[,...]", "only rows of these images"},
+		{"shares", OPT_FLAG, &a->shares, NULL,
+		 "scale all sets to the same number of samples"},
+		{"keep", OPT_DOUBLE, &a->view.keep_pct, "P",
+		 "only the rows of most samples that hold P percent"},
+		{"range", OPT_DOUBLE, &a->view.range_pct, "P",
+		 "only rows whose range is P percent of their sum or more"},
+		{"no-header", OPT_FLAG, &a->view.no_header, NULL, "the table alone"},
+		{0},
+	};
+	int rc;
+
+	a->view.keep_pct = 100;
+	a->by = "procedure";
+	rc = cmd_parse(c, "[OPTIONS] SET SET...\n[OPTIONS] --each", table, false, &a->operands);
+	if (!rc)
+		rc = set_rows_parse_by(a->by_image ? "image" : a->by, &a->level, &c->err);
+	if (!rc && a->each && a->operands.n)
+		rc = err_set(&c->err, -EINVAL, "--each and sets exclude each other");
+	if (!rc && !a->each && a->operands.n < 2)
+		rc = err_set(
+			&c->err, -EINVAL,
+			"needs two sets or more (databases, epochs, words such as label=L), or "
+			"--each");
+	if (!rc && (a->view.keep_pct < 0 || a->view.keep_pct > 100))
+		rc = err_set(&c->err, -EINVAL, "--keep: must be 0 to 100");
+	return rc;
+}
+
+static int add_set(void *ctx, const struct store_recording *r)
+{
+	struct stats_args *a = ctx;
+
+	vec_push(&a->made, xasprintf("epoch=%s host=%s", r->epoch, r->host));
+	return 0;
+}
+
+/* Makes a set of each recording selected. */
+static int make_sets(struct cmd *c, struct stats_args *a)
+{
+	struct store_selection sel = {.epochs = c->select.epochs, .host = c->select.host};
+	char *db = c->select.db ? xstrdup(c->select.db) : store_default_path();
+	int rc = 0;
+
+	if (c->select.since)
+		rc = select_parse_time(c->select.since, 0, &sel.since_wall_ns, &c->err);
+	if (!rc && c->select.until)
+		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
+	if (!rc && !sel.epochs)
+		sel.epochs = "all";
+	if (!rc)
+		rc = store_list(db, &sel, add_set, a, &c->err);
+	if (!rc && a->made.n < 2)
+		rc = err_set(&c->err, -ENOENT, "%s: --each needs two epochs or more; %zu selected",
+			     db, a->made.n);
+	vec_each (s, &a->made)
+		vec_push(&a->operands, *s);
+	/* Each set says which epoch it is. */
+	c->select.since = c->select.until = NULL;
+	free(db);
+	return rc;
+}
+
+static int run(struct cmd *c, struct stats_args *a)
+{
+	const unsigned n = (unsigned)a->operands.n;
+	struct compared_set *sets = xcalloc(n, sizeof(*sets));
+	struct query **queries = xcalloc(n, sizeof(struct query *));
+	struct spread s;
+	size_t n_rows;
+	int rc = 0;
+
+	for (unsigned k = 0; k < n && !rc; k++) {
+		rc = compared_set_open(&sets[k], a->operands.v[k], &c->select, &c->err);
+		queries[k] = &sets[k].query;
+	}
+	if (!rc)
+		rc = spread_init(&s, queries, n, a->level, &a->images, a->shares, &c->err);
+	if (!rc) {
+		a->view.names = a->operands.v;
+		spread_emit(&c->emit, &s, &a->view, &n_rows);
+		spread_release(&s);
+		rc = n_rows ? 0 : CMD_NOTHING;
+	}
+	for (unsigned k = 0; k < n; k++)
+		compared_set_close(&sets[k]);
+	free(sets);
+	free(queries);
+	return rc;
+}
+
+int cmd_stats(struct cmd *c)
+{
+	struct stats_args a = {.by_image = false};
+	int rc = parse(c, &a);
+
+	if (!rc && a.each)
+		rc = make_sets(c, &a);
+	if (!rc)
+		rc = run(c, &a);
+	store_paths_release(&a.made);
+	vec_release(&a.operands);
+	vec_release(&a.images);
+	return rc;
+}

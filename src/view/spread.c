@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See spread.h.  Columns are dcpistats': range% sum sum% N mean std-dev min max, then the row. */
+#include "view/spread.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "view/header.h"
+
+/* What one is in tables: a sample of the first set, a microsecond. */
+static double unit(const struct spread *s)
+{
+	const struct query *q = s->set.sides[0].q;
+
+	return s->set.is_time		 ? 1000
+	       : q->cols[q->sort].period ? (double)q->cols[q->sort].period
+					 : 1;
+}
+
+static void emit_sets(struct emit *e, const struct spread *s, const struct spread_view *v)
+{
+	struct json *j = emit_json(e);
+	struct str line = {0};
+
+	if (j) {
+		json_key(j, "event");
+		json_str(j, s->set.event);
+		json_key(j, "sets");
+		json_begin(j, '[');
+	}
+	for (unsigned k = 0; k < s->set.n_sets; k++) {
+		const struct set_side *side = &s->set.sides[k];
+
+		if (j) {
+			json_begin(j, '{');
+			json_key(j, "set");
+			json_str(j, v->names[k]);
+			header_json_recording(j, side->q->profile);
+			json_key(j, "samples");
+			json_u64(j, side->n_samples);
+			json_key(j, "amount");
+			json_double(j, side->amount);
+			json_end(j, '}');
+		}
+		str_reset(&line);
+		text_show(&line, s->set.event);
+		str_addf(&line, " %.0f: ", round(side->amount / unit(s)));
+		text_show(&line, v->names[k]);
+		if (!v->no_header)
+			emit_text(e, "%s\n", line.v);
+	}
+	if (j)
+		json_end(j, ']');
+	if (!v->no_header)
+		emit_text(e, "%.0f in all\n\n", round(s->sum / unit(s)));
+	str_release(&line);
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x > *y ? -1 : *x < *y;
+}
+
+/* The sum from which on rows are kept. */
+static double least_sum(const struct spread *s, double keep_pct)
+{
+	VEC(double) sums = {0};
+	double so_far = 0, least = 0, all = 0;
+
+	if (keep_pct >= 100)
+		return 0;
+	vec_each (r, &s->rows) {
+		vec_push(&sums, r->sum);
+		all += r->sum;
+	}
+	vec_sort(&sums, by_sum);
+	vec_each (sum, &sums) {
+		if (so_far >= keep_pct / 100 * all)
+			break;
+		so_far += *sum;
+		least = *sum;
+	}
+	vec_release(&sums);
+	return keep_pct > 0 ? least : INFINITY;
+}
+
+enum {
+	COL_RANGE,
+	COL_SUM,
+	COL_SUM_PCT,
+	COL_N,
+	COL_MEAN,
+	COL_DEVIATION,
+	COL_MIN,
+	COL_MAX,
+	COL_KIND,
+	COL_PROCEDURE,
+	COL_FILE,
+	COL_LINE,
+	COL_SVMA,
+	COL_IMAGE,
+	N_COLS
+};
+
+void spread_emit(struct emit *e, const struct spread *s, const struct spread_view *v, size_t *ret_n)
+{
+	const enum scope_kind level = s->rows.n ? s->rows.v[0].row->kind : SCOPE_IMAGE;
+	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
+	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
+	const struct emit_col cols[N_COLS] = {
+		[COL_RANGE] = {"range_pct", "range%", EMIT_PERCENT},
+		[COL_SUM] = {"sum", NULL, EMIT_FIXED},
+		[COL_SUM_PCT] = {"sum_pct", "sum%", EMIT_PERCENT},
+		[COL_N] = {"n", "N", EMIT_U64},
+		[COL_MEAN] = {"mean", NULL, EMIT_FIXED, .decimals = 2},
+		[COL_DEVIATION] = {"deviation", "std-dev", EMIT_FIXED, .decimals = 2},
+		[COL_MIN] = {"min", NULL, EMIT_FIXED},
+		[COL_MAX] = {"max", NULL, EMIT_FIXED},
+		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
+		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
+				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
+		[COL_FILE] = {"file", NULL, EMIT_STR, .cut = TEXT_PATH, .in = at_line},
+		[COL_LINE] = {"line", NULL, EMIT_U64, .in = at_line},
+		[COL_SVMA] = {"svma", NULL, EMIT_HEX,
+			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
+		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
+	};
+	const double least = least_sum(s, v->keep_pct), u = unit(s);
+
+	*ret_n = 0;
+	emit_begin(e);
+	emit_sets(e, s, v);
+	emit_table(e, "rows", cols, N_COLS);
+	vec_each (r, &s->rows) {
+		if (r->sum < least || 100 * r->range < v->range_pct)
+			continue;
+		emit_row(e, (struct emit_cell[N_COLS]){
+				    [COL_RANGE].d = 100 * r->range,
+				    [COL_SUM].d = r->sum / u,
+				    [COL_SUM_PCT].d = 100 * r->sum / s->sum,
+				    [COL_N].u = r->n,
+				    [COL_MEAN].d = r->mean / u,
+				    [COL_DEVIATION].d = r->deviation / u,
+				    [COL_MIN].d = r->least / u,
+				    [COL_MAX].d = r->most / u,
+				    [COL_KIND].s = image_kind_name(r->row->image_kind),
+				    [COL_PROCEDURE].s = r->row->procedure,
+				    [COL_FILE].s = r->row->file,
+				    [COL_LINE] = {.u = r->row->line, .none = !r->row->line},
+				    [COL_SVMA].u = r->row->svma,
+				    [COL_IMAGE].s = r->row->image,
+			    });
+		(*ret_n)++;
+	}
+	emit_table_end(e);
+	emit_end(e);
+}
