@@ -20,6 +20,7 @@
 #include "collect/event_names.h"
 #include "collect/tracer.h"
 #include "port/perf_chain.h"
+#include "port/perf_defer.h"
 #include "port/perf_facts.h"
 #include "port/perf_spe.h"
 #include "port/perf_stream.h"
@@ -46,6 +47,7 @@ struct perf_in {
 	struct perf_chains chains;
 	struct perf_facts facts;
 	struct perf_spe spe;
+	struct perf_defer deferred;
 	struct tracer tracer;
 	struct debug_paths where;
 	VEC(struct perf_in_event) events;
@@ -281,6 +283,17 @@ static void count_read(struct perf_in *in, const struct perfdata_record *r)
 	}
 }
 
+/* A sample that waits for nothing. */
+static void take_sample(void *ctx, const struct perfdata_record *r)
+{
+	struct perf_in *in = ctx;
+
+	if (r->sample.has & PERFDATA_S_READ)
+		count_read(in, r);
+	else
+		count_sample(in, r, r->event, r->sample.period);
+}
+
 static int take_record(struct perf_handler *h, const struct perfdata_head *head, const uint8_t *p,
 		       uint64_t off, struct err *err)
 {
@@ -305,10 +318,11 @@ static int take_record(struct perf_handler *h, const struct perfdata_head *head,
 	case PERFDATA_SAMPLE:
 		if (r.event == PERFDATA_NONE)
 			in->n_unknown_event++;
-		else if (r.sample.has & PERFDATA_S_READ)
-			count_read(in, &r);
-		else
-			count_sample(in, &r, r.event, r.sample.period);
+		else if (!perf_defer_sample(&in->deferred, &in->pd, &r, p))
+			take_sample(in, &r);
+		break;
+	case PERFDATA_CALLCHAIN_DEFERRED:
+		perf_defer_join(&in->deferred, &in->pd, &r);
 		break;
 	case PERFDATA_LOST: {
 		uint32_t event = perfdata_find_event(&in->pd, r.lost.id);
@@ -565,6 +579,8 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 	*in = (struct perf_in){.opts = opts, .ret = ret, .profile = p};
 	in->handler = (struct perf_handler){
 		.record = take_record, .own = take_own, .aux = take_aux, .section = take_section};
+	in->deferred.put = take_sample;
+	in->deferred.ctx = in;
 	in->slots = xcalloc(N_VALUE_SLOTS, sizeof(*in->slots));
 	in->where =
 		(struct debug_paths){.extra = opts->paths,
@@ -584,6 +600,7 @@ static void end(struct perf_in *in)
 	tracer_release(&in->tracer);
 	perf_spe_release(&in->spe);
 	perf_facts_release(&in->facts);
+	perf_defer_release(&in->deferred);
 	perf_chains_release(&in->chains);
 	perf_world_release(&in->world);
 	perfdata_release(&in->pd);
@@ -644,6 +661,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 		return err_prefix(err, rc, "%s", path);
 	}
 	perf_spe_end(&in.spe);
+	perf_defer_flush(&in.deferred, &in.pd);
 	settle_events(&in);
 	add_meta(&in);
 	add_notes(&in, &st, &why);

@@ -4,7 +4,6 @@
 tick for each thread and what it did besides; only the split between two procedures is a matter of chance."""
 import glob
 import json
-import math
 import os
 import signal
 import subprocess
@@ -12,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
-from e2e import DWELL, SIGMAS, Failed, Prof, check, dwell, note, prog, run, wait_for  # noqa: E402
+from e2e import DWELL, Prof, check, dwell, enough, likely, longer, near, note, prog, run, wait_for  # noqa: E402
 
 LIB = os.environ["PRELOAD"]
 HZ = 1000
@@ -21,7 +20,7 @@ TICK = 10**9 // HZ
 
 def profiled(*argv, directory="d", env=(), status=0, **kw):
     """Runs a workload under the library; {name: {pid: ns}} of what it says."""
-    p = subprocess.run([prog("work"), *map(str, argv)], capture_output=True, text=True, timeout=120,
+    p = subprocess.run([prog("work"), *map(str, argv)], capture_output=True, text=True, timeout=300,
                        env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": directory, **dict(env)}, **kw)
     check(p.returncode == status, "%s: exit %d, wanted %d: %s" % (argv, p.returncode, status, p.stderr))
     check(p.stderr == "", "it says " + p.stderr)
@@ -54,53 +53,33 @@ def agrees(said, name="d", threads=1, image="work", epoch="latest"):
     note("work_a %d, work_b %d ticks; spent %.1f and %.1f" % (a, b, spent_a / TICK, spent_b / TICK))
     # Reading the clock, in work_a's and work_b's time, is elsewhere: a few in a thousand.  What the chance of
     # ticks in either has is that of a binomial distribution, or less.
-    check(abs(a + b - ticks) <= threads + 0.03 * ticks + 2, "%d ticks of %.1f spent" % (a + b, ticks))
-    share = spent_a / (spent_a + spent_b)
-    sigma = math.sqrt(share * (1 - share) * (a + b))
-    check(abs(a - share * (a + b)) <= SIGMAS * sigma + 0.02 * (a + b),
-          "work_a has %d of %d ticks, of time %.3f" % (a, a + b, share))
+    likely(abs(a + b - ticks) <= threads + 0.03 * ticks + 2, "%d ticks of %.1f spent" % (a + b, ticks))
+    near(a, a + b, spent_a / (spent_a + spent_b), "work_a", slack=0.02)
     return p
 
 
-def again(test):
-    """The machine is shared: a test whose bound is a matter of chance has up to two more runs."""
-    def retried():
-        for left in (2, 1, 0):
-            try:
-                return test()
-            except Failed as e:
-                if not left:
-                    raise
-                note("once more: %s" % e)
-                subprocess.run("rm -rf d*", shell=True, check=True)
-    retried.__name__ = test.__name__
-    return retried
-
-
-@again
 def a_program_that_exits():
-    said = profiled("threads", 1)
+    said = profiled("threads", longer(1))
     check(not leftovers(), "it left %s" % leftovers())
     p = agrees(said)
     check(p.json["events"][0]["period"] == TICK, "period %s" % p.json["events"][0])
 
 
-@again
 def many_threads():
-    said = profiled("threads", 0.1, 64)
+    said = profiled("threads", longer(0.1), 64)
     agrees(said, threads=64)
 
 
 def instructions_are_exact():
     """Each tick is at an instruction that is executed: those of the two loops."""
-    profiled("threads", 0.3)
+    profiled("threads", longer(0.3))
     p = dwell("list", "--json", "--db", "d", "work_a", prog("work"))
     check(p.returncode == 0, p.stderr)
-    check(any(c["counts"] for c in json.loads(p.stdout)["rows"]), "nothing is listed: " + p.stdout[:300])
+    likely(any(c["counts"] for c in json.loads(p.stdout)["rows"]), "nothing is listed: " + p.stdout[:300])
 
 
 def ends(how, status, left):
-    said = profiled(how, 0.5, status=status)
+    said = profiled(how, longer(0.5), status=status)
     check(len(leftovers()) == left, "%d leftovers: %s" % (len(leftovers()), leftovers()))
     agrees(said)
     check(not leftovers(), "dwell leaves %s" % leftovers())
@@ -109,74 +88,63 @@ def ends(how, status, left):
     return said
 
 
-@again
 def killed():
     ends("kill", -signal.SIGKILL, 1)
 
 
-@again
 def crashed():
     ends("trap", -signal.SIGILL, 1)
 
 
-@again
 def aborted():
     ends("abort", -signal.SIGABRT, 1)
 
 
-@again
 def a_raw_exit_group():
     ends("exit_group", 5, 1)
 
 
-@again
 def underscore_exit():
     ends("_exit", 5, 0)
 
 
-@again
 def fork_goes_on_in_both():
-    said = profiled("fork", 0.5)
+    said = profiled("fork", longer(0.5))
     check(len(said["work_a"]) == 2, "two processes say something: %s" % said)
     check(not leftovers(), "it left %s" % leftovers())
     agrees(said, threads=2)
 
 
-@again
 def vfork_is_let_be():
-    said = profiled("vfork", 0.3)
+    said = profiled("vfork", longer(0.3))
     check(not leftovers(), "it left %s" % leftovers())
     agrees(said, threads=2)
 
 
-@again
 def exec_writes_before():
-    said = profiled("exec", 0.3)
+    said = profiled("exec", longer(0.3))
     check(not leftovers(), "it left %s" % leftovers())
     agrees(said, threads=2)
 
 
-@again
 def every_exec():
-    said = profiled("execs", 0.1)
+    said = profiled("execs", longer(0.1))
     check(not leftovers(), "it left %s" % leftovers())
     agrees(said, threads=6)
 
 
-@again
 def exec_that_fails():
-    said = profiled("exec_fails", 0.3)
+    said = profiled("exec_fails", longer(0.3))
     check(not leftovers(), "it left %s" % leftovers())
     agrees(said, threads=2)
 
 
-@again
 def a_daemon():
     r, w = os.pipe()
     with subprocess.Popen([prog("work"), "daemon", "0.3"], stdout=w,
                           env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": "d"}) as p:
         os.close(w)
-        check(p.wait(timeout=30) == 0, "it exits %s" % p.returncode)
+        check(p.wait(timeout=300) == 0, "it exits %s" % p.returncode)
         with os.fdopen(r) as f:
             text = f.read()  # until the daemon ends too
     said = spent(text)
@@ -186,64 +154,57 @@ def a_daemon():
     agrees(said, threads=2)
 
 
-@again
 def plugins_that_come_and_go():
-    said = profiled("plugins", 0.4)
+    said = profiled("plugins", longer(0.4))
     p = Prof(db="d")
     for name in ("plugin_a", "plugin_b"):
         ticks, want = p.n("lib%s.so" % name, "plugin"), ns_of(said, name) / TICK
         note("%s: %d ticks of %.1f" % (name, ticks, want))
-        check(0.9 * want - 2 <= ticks <= want + 2, "%s: %d ticks of %.1f spent" % (name, ticks, want))
+        likely(0.9 * want - 2 <= ticks <= want + 2, "%s: %d ticks of %.1f spent" % (name, ticks, want))
 
 
-@again
 def signals_are_the_programs():
-    said = profiled("signals", 0.4)
+    said = profiled("signals", longer(0.4))
     agrees(said)
     # its own timer ran: one signal in ten milliseconds or more
-    check(0 < ns_of(said, "SIGPROF") <= 0.8e9, "SIGPROF came for %d ns" % ns_of(said, "SIGPROF"))
+    likely(0 < ns_of(said, "SIGPROF") <= longer(0.8) * 1e9, "SIGPROF came for %d ns" % ns_of(said, "SIGPROF"))
 
 
-@again
 def nameless_memory():
-    said = profiled("memory", 0.4)
+    said = profiled("memory", longer(0.4))
     p, want = Prof(db="d"), ns_of(said, "[anon]") / TICK
     n = p.n("[anon]")
-    check(0.9 * want - 2 <= n <= want + 2, "%d ticks of %.1f; images %s" % (n, want, p.images()))
+    likely(0.9 * want - 2 <= n <= want + 2, "%d ticks of %.1f; images %s" % (n, want, p.images()))
 
 
-@again
 def descriptors_may_be_closed():
     """A program that closes what it did not open loses nothing."""
-    agrees(profiled("closes", 0.4))
+    agrees(profiled("closes", longer(0.4)))
 
 
-@again
 def glibcs_sprofil_is_ours():
     """A program built against glibc's <sys/profil.h>, and its versions of the symbols, finds ours."""
-    said = profiled("sprofil", 0.5, env={"DWELL_PROFIL_HZ": str(HZ)}.items())
+    said = profiled("sprofil", longer(0.5), env={"DWELL_PROFIL_HZ": str(HZ)}.items())
     own = ns_of(said, "own")
     want = ns_of(said, "work_a", "work_b")
     note("own histogram: %.1f ms of %.1f" % (own / 1e6, want / 1e6))
-    check(abs(own - want) <= 0.03 * want + 2 * TICK, "sprofil counted %d ns of %d" % (own, want))
+    likely(abs(own - want) <= 0.03 * want + 2 * TICK, "sprofil counted %d ns of %d" % (own, want))
     agrees(said)
 
 
-@again
 def rates_and_buckets():
     env = {"DWELL_PROFIL_HZ": "10000", "DWELL_PRELOAD_BUCKET": "64"}
-    said = profiled("threads", 0.5, env=env.items())
+    said = profiled("threads", longer(0.5), env=env.items())
     p = Prof("--by", "procedure", db="d")
     check(p.json["events"][0]["period"] == 100000, "period %s" % p.json["events"][0])
     n, want = p.n(prog("work")), ns_of(said, "work_a", "work_b") / 100000
-    check(0.97 * want <= n <= 1.05 * want + 20, "%d ticks of %.1f" % (n, want))
+    likely(0.97 * want <= n <= 1.05 * want + 20, "%d ticks of %.1f" % (n, want))
     rows = json.loads(dwell("cat", "--json", "--db", "d").stdout)["rows"]
-    check(len(rows) > 1, "one address only")
+    likely(len(rows) > 1, "one address only")
     for r in rows:
         check(int(r["svma"], 16) % 64 == 0, "%s is not where a bucket begins" % r["svma"])
 
 
-@again
 def an_event_that_is_no_clock():
     env = {"DWELL_PROFIL_EVENT": "page-faults", "DWELL_PROFIL_PERIOD": "1"}
     profiled("threads", 0.05, env=env.items())
@@ -263,11 +224,11 @@ def bad_settings_are_said():
 
 def a_session_is_one_epoch():
     """Programs that a profiled program starts belong to its epoch, wherever they run."""
-    subprocess.run(["sh", "-c", "%s threads 0.2; cd /; %s threads 0.2; sleep 1.1; exec %s threads 0.2" %
-                    ((prog("work"),) * 3)], check=True, timeout=60, stdout=subprocess.DEVNULL,
+    subprocess.run(["sh", "-c", "%s threads %g; cd /; %s threads %g; sleep 1.1; exec %s threads %g" %
+                    ((prog("work"), longer(0.2)) * 3)], check=True, timeout=300, stdout=subprocess.DEVNULL,
                    env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": "d"})
     check(len(glob.glob("d/2*")) == 1, "epochs %s" % glob.glob("d/*"))
-    check(Prof(db="d").n("work") >= 550, "%s" % Prof(db="d").rows)
+    enough(Prof(db="d").n("work"), 550, "ticks: %s" % Prof(db="d").rows)
     check(not leftovers(), "it left %s" % leftovers())
 
 
@@ -275,20 +236,20 @@ def two_that_finish_at_once():
     """Leftovers count once, however many commands come at a time; the living are left alone."""
     total = 0
     for _ in range(5):
-        total += ns_of(profiled("kill", 0.2, status=-signal.SIGKILL), "work_a", "work_b")
+        total += ns_of(profiled("kill", longer(0.2), status=-signal.SIGKILL), "work_a", "work_b")
     with subprocess.Popen([prog("work"), "threads", "3"], stdout=subprocess.DEVNULL,
                           env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": "d"}) as living:
         wait_for(lambda: len(leftovers()) == 6, "the sixth")
         asked = [subprocess.Popen([DWELL, "prof", "--db", "d", "--epoch", "all"], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True) for _ in range(4)]
         for p in asked:
-            p.communicate(timeout=60)
+            p.communicate(timeout=300)
         check(len(leftovers()) == 1, "left: %s" % leftovers())
         living.terminate()
     n = sum(Prof("--epoch", e, db="d").n("work") for e in ("all",))
     ticks = total / TICK
     note("%d ticks, %.1f said; the sixth had up to three seconds" % (n, ticks))
-    check(ticks * 0.97 - 10 <= n <= ticks * 1.03 + 10 + 3 * HZ, "%d ticks of %.1f" % (n, ticks))
+    likely(ticks * 0.97 - 10 <= n <= ticks * 1.03 + 10 + 3 * HZ, "%d ticks of %.1f" % (n, ticks))
 
 
 def damaged_leftovers_are_named():

@@ -44,16 +44,25 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-#define WORK(name, n)                                                                              \
-	__attribute__((noinline, noclone)) void name(void)                                         \
+#define WORK(name)                                                                                 \
+	__attribute__((noinline, noclone)) void name(unsigned long n)                              \
 	{                                                                                          \
-		for (volatile unsigned long i = 0; i < (n); i++)                                   \
+		for (volatile unsigned long i = 0; i < n; i++)                                     \
 			;                                                                          \
 	}
-void work_a(void);
-void work_b(void);
-WORK(work_a, 60000)
-WORK(work_b, 20000)
+void work_a(unsigned long n);
+void work_b(unsigned long n);
+WORK(work_a)
+WORK(work_b)
+
+/* Between N / 2 and N * 3 / 2: turns of a steady beat could be in step with the ticks. */
+static unsigned long about(unsigned long n)
+{
+	static __thread uint64_t seed = 1;
+
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return n / 2 + (seed >> 33) % n;
+}
 
 struct spent {
 	uint64_t a, b;
@@ -66,10 +75,10 @@ static void take_turns(struct spent *s)
 	while (t < end) {
 		uint64_t middle;
 
-		work_a();
+		work_a(about(60000));
 		middle = cpu_ns();
 		s->a += middle - t;
-		work_b();
+		work_b(about(20000));
 		t = cpu_ns();
 		s->b += t - middle;
 	}
@@ -187,14 +196,14 @@ static void use_plugin(const char *dir, const char *name)
 /* The bytes of work_a somewhere else; it needs nothing around it. */
 static void work_in_memory(void)
 {
-	void (*fn)(void) = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void (*fn)(unsigned long) = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t t = cpu_ns(), end = t + (uint64_t)(seconds * 1e9);
 
 	memcpy((void *)fn, (void *)work_a, 256);
 	__builtin___clear_cache((char *)fn, (char *)fn + 256);
 	while (cpu_ns() < end)
-		fn();
+		fn(about(60000));
 	say("[anon]", cpu_ns() - t);
 }
 

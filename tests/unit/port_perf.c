@@ -146,6 +146,60 @@ TEST(callers)
 	unload(&l);
 }
 
+static void put_deferred(struct pd_file *f, uint32_t tid, uint64_t cookie, const uint64_t *ips,
+			 size_t n, uint64_t time)
+{
+	struct wr *w = pd_begin(f, PERFDATA_CALLCHAIN_DEFERRED, PERFDATA_MODE_USER);
+
+	pd_64(f, w, cookie);
+	pd_64(f, w, n);
+	for (size_t i = 0; i < n; i++)
+		pd_64(f, w, ips[i]);
+	pd_id(f, f->events[0].attr.sample_type, 10, tid, time, f->events[0].id);
+}
+
+/* A thread's callers that came when it went back to user code belong to all of its samples with
+ * that cookie, and to nobody else's. */
+TEST(callers_that_come_later)
+{
+	const uint64_t alone[] = {PERFDATA_CONTEXT_USER_DEFERRED, 77};
+	const uint64_t kernel[] = {PERFDATA_CONTEXT_KERNEL, 0xffffffff91000010,
+				   PERFDATA_CONTEXT_USER_DEFERRED, 78};
+	const uint64_t user[] = {PERFDATA_CONTEXT_USER, 0x1010, 0x1101, 0x1201};
+
+	for (int big = 0; big < 2; big++) {
+		struct perfdata_attr a = attr;
+		struct pd_file f = {.big_endian = big};
+		struct loaded l;
+
+		a.sample_type |= PERFDATA_S_CALLCHAIN;
+		pd_event(&f, &a, 7);
+		for (uint32_t tid = 10; tid < 14; tid++)
+			pd_comm(&f, 10, tid, "p", tid == 10, 1);
+		pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/p", NULL, 1);
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 2, 0x1010, alone, 2);
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 11, 3, 0x1020, alone, 2);
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 4, 0x1010, alone, 2);
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 13, 4, 0x1040, alone, 2);
+		put_deferred(&f, 10, 77, user, 4, 5);
+		put_deferred(&f, 11, 76, user, 4, 5); /* another cookie */
+		put_deferred(&f, 12, 77, user, 4, 5); /* nobody waits */
+		pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, 12, 6, 0xffffffff91000010, kernel, 4);
+		put_deferred(&f, 12, 78, user, 4, 7);
+		l = load(&f, NULL);
+		EXPECT_EQ(l.rc, 0);
+		EXPECT_EQ(l.r.n_samples, 5);
+		expect_value(&l, "10|10|0 file:/p+0x200/1;file:/p+0x100/1;file:/p+0x10/0", 2);
+		expect_value(&l, "10|11|0 mark:[truncated: chain lost]+0/0;file:/p+0x20/0", 1);
+		expect_value(&l, "10|13|0 mark:[truncated: chain lost]+0/0;file:/p+0x40/0", 1);
+		expect_value(&l,
+			     "10|12|0 file:/p+0x200/1;file:/p+0x100/1;file:/p+0x10/0;"
+			     "unknown:[unknown]+0xffffffff91000010/0",
+			     1);
+		unload(&l);
+	}
+}
+
 /* What the hardware kept of the calls stands in for the user's part of the list. */
 TEST(calls_of_the_hardware)
 {
