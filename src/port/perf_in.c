@@ -612,6 +612,7 @@ static void end(struct perf_in *in)
 
 static int open_recording(const char *path, struct err *err)
 {
+	bool in_folder = false;
 	struct stat st;
 	int fd;
 
@@ -619,12 +620,14 @@ static int open_recording(const char *path, struct err *err)
 		return dup(STDIN_FILENO);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		int data = openat(fd, "data", O_RDONLY | O_CLOEXEC);
+		int data = openat(fd, "data", O_RDONLY | O_CLOEXEC), e = errno;
 
+		in_folder = true;
 		close(fd);
 		fd = data;
+		errno = e;
 	}
-	return fd < 0 ? err_errno(err, -errno, "%s", path) : fd;
+	return fd < 0 ? err_errno(err, -errno, "%s%s", path, in_folder ? "/data" : "") : fd;
 }
 
 int perf_in_probe(const char *path)

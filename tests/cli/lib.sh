@@ -55,6 +55,33 @@ sym() {
 	nm prog | awk -v name="$1" '$3 == name { sub(/^0+/, "", $1); print $1; exit }'
 }
 
+# What perf recorded of two processes in prog, whose build-id it tells, a library that is not there, and a thread.
+perf_records() {
+	cat <<-END
+		host vax
+		event 1000000 chains
+		exec 10 make
+		mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
+		mmap 10 7f0000000000 2000 0 /usr/lib/gone.so 0123456789abcdef0123456789abcdef01234567
+		comm 10 11 worker
+		sample 10 10 10 u 401035 user 401035 401007
+		sample 10 10 20 u 401035 user 401035 401007
+		sample 10 11 25 u $(sym cold) user $(sym cold) 401020
+		lost 4
+		round
+		sample 10 10 30 u 7f0000001234 user 7f0000001234 401007
+		fork 20 20 10 35
+		sample 20 20 40 u 401048
+		sample 20 20 50 u 5000
+		odd 93
+		round
+	END
+}
+
+make_perf_data() {
+	make_prog && perf_records | mkperf "$@" >perf.data
+}
+
 # Makes database ./db from a description on stdin (see mkdb.c).
 make_db() {
 	mkdb db

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes what perf would have recorded:  mkperf [pipe] [big] <DESCRIPTION >FILE
+ *
+ * One line a record; numbers are decimal but for addresses and build-ids.
+ *   host NAME                                 a section; before `finish` of a file
+ *   event PERIOD [chains]                     a software clock; the first line
+ *   comm PID TID NAME, exec PID NAME          at time 1
+ *   mmap PID ADDR BYTES OFFSET PATH [ID]      at time 1
+ *   fork PID TID PPID TIME
+ *   sample PID TID TIME u|k IP [CALLER...]    k: in the kernel; marks are `user`, `kernel`
+ *   lost N                                    records that found no room
+ *   odd TYPE                                  a record nobody knows
+ *   round                                     the end of one of perf's rounds */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "perfdata_t.h"
+
+#define EVENT_ID 7
+#define HOSTNAME 3 /* HEADER_HOSTNAME */
+
+static struct pd_file f;
+
+static uint64_t word(char **words, int i, int base)
+{
+	return words[i] ? strtoull(words[i], NULL, base) : 0;
+}
+
+static void put_end(uint64_t time)
+{
+	pd_id(&f, f.events[0].attr.sample_type, 0, 0, time, EVENT_ID);
+}
+
+static void put_event(char **words, int n)
+{
+	struct perfdata_attr a = {.type = 1,
+				  .period = word(words, 1, 10),
+				  .sample_type = PERFDATA_S_IP | PERFDATA_S_TID | PERFDATA_S_TIME |
+						 PERFDATA_S_ID,
+				  .flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
+
+	if (n > 2)
+		a.sample_type |= PERFDATA_S_CALLCHAIN;
+	pd_event(&f, &a, EVENT_ID);
+}
+
+static void put_mmap(char **words, int n)
+{
+	struct build_id id = {0};
+
+	for (const char *s = n > 6 ? words[6] : ""; s[0] && s[1]; s += 2) {
+		char byte[3] = {s[0], s[1], 0};
+
+		id.bytes[id.n_bytes++] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	pd_mmap2(&f, (uint32_t)word(words, 1, 10), word(words, 2, 16), word(words, 3, 16),
+		 word(words, 4, 16), words[5], id.n_bytes ? &id : NULL, 1);
+}
+
+static void put_sample(char **words, int n)
+{
+	unsigned mode = *words[4] == 'u' ? PERFDATA_MODE_USER : PERFDATA_MODE_KERNEL;
+	uint64_t ips[64];
+	size_t n_ips = 0;
+
+	for (int i = 5; i < n; i++)
+		ips[n_ips++] = strcmp(words[i], "user") == 0	 ? PERFDATA_CONTEXT_USER
+			       : strcmp(words[i], "kernel") == 0 ? PERFDATA_CONTEXT_KERNEL
+								 : word(words, i, 16);
+	pd_sample(&f, 0, (uint16_t)mode, (uint32_t)word(words, 1, 10), (uint32_t)word(words, 2, 10),
+		  word(words, 3, 10), ips[0], ips + 1, n_ips - 1);
+}
+
+static void put(char **words, int n)
+{
+	const char *what = words[0];
+	struct wr *w;
+
+	if (strcmp(what, "host") == 0) {
+		pd_string(&f, &f.sections[HOSTNAME], words[1]);
+	} else if (strcmp(what, "event") == 0) {
+		put_event(words, n);
+	} else if (strcmp(what, "comm") == 0) {
+		pd_comm(&f, (uint32_t)word(words, 1, 10), (uint32_t)word(words, 2, 10), words[3],
+			false, 1);
+	} else if (strcmp(what, "exec") == 0) {
+		pd_comm(&f, (uint32_t)word(words, 1, 10), (uint32_t)word(words, 1, 10), words[2],
+			true, 1);
+	} else if (strcmp(what, "mmap") == 0) {
+		put_mmap(words, n);
+	} else if (strcmp(what, "fork") == 0) {
+		pd_fork(&f, PERFDATA_FORK, (uint32_t)word(words, 1, 10),
+			(uint32_t)word(words, 2, 10), (uint32_t)word(words, 3, 10),
+			(uint32_t)word(words, 3, 10), word(words, 4, 10));
+	} else if (strcmp(what, "sample") == 0 && n > 5) {
+		put_sample(words, n);
+	} else if (strcmp(what, "lost") == 0) {
+		w = pd_begin(&f, PERFDATA_LOST, 0);
+		pd_64(&f, w, EVENT_ID);
+		pd_64(&f, w, word(words, 1, 10));
+		put_end(2);
+	} else if (strcmp(what, "odd") == 0) {
+		pd_begin(&f, (uint32_t)word(words, 1, 10), 0);
+		pd_end(&f);
+	} else if (strcmp(what, "round") == 0) {
+		pd_round(&f);
+	} else {
+		fprintf(stderr, "mkperf: %s?\n", what);
+		exit(2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char line[1024];
+
+	for (int i = 1; i < argc; i++) {
+		f.pipe |= strcmp(argv[i], "pipe") == 0;
+		f.big_endian |= strcmp(argv[i], "big") == 0;
+	}
+	while (fgets(line, sizeof(line), stdin)) {
+		char *words[64] = {0}, *save = NULL;
+		int n = 0;
+
+		for (char *s = strtok_r(line, " \t\n", &save); s && n < 63;
+		     s = strtok_r(NULL, " \t\n", &save))
+			words[n++] = s;
+		if (n)
+			put(words, n);
+	}
+	pd_finish(&f);
+	return file_write_all(1, f.out.v, f.out.n) < 0;
+}
