@@ -115,11 +115,18 @@ static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 	return 0;
 }
 
-static unsigned n_cpus(void)
+/* The CPUs there are for this process, when others on this machine want as many. */
+static unsigned n_cpus(unsigned n_here)
 {
+	long n_online = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = 1, share = n_online > 0 ? (unsigned)n_online / n_here : 1;
 	cpu_set_t set;
 
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		n = (unsigned)CPU_COUNT(&set);
+	if (n_here > 1 && n > share)
+		n = share;
+	return n ? n : 1;
 }
 
 /* Whether all samples are wanted as they are stored, so that they need not be in memory. */
@@ -142,8 +149,10 @@ static int add_database(struct cmd *c, struct build *b, const char *path)
 	return build_add_database(b, path, &c->err);
 }
 
-static int add_input(struct cmd *c, struct build *b, const char *db)
+/* N_SHARED: processes I, I + N_SHARED, ... share it; 0: it is this one's alone. */
+static int add_input(struct cmd *c, struct build *b, const char *db, size_t n_shared)
 {
+	const struct ranks *r = b->opts.ranks;
 	struct select s = c->select;
 	struct input in;
 	int rc;
@@ -153,6 +162,10 @@ static int add_input(struct cmd *c, struct build *b, const char *db)
 		return add_database(c, b, s.db);
 	s.traces = true;
 	build_begin(b, &in.profile);
+	if (n_shared)
+		build_take_part(
+			b, (unsigned)(r->rank / n_shared),
+			(unsigned)((r->size - r->rank % n_shared + n_shared - 1) / n_shared));
 	rc = input_open_into(&in, &s, wants_all(&s) ? &b->sink : NULL, &c->err);
 	if (rc)
 		return rc;
@@ -163,15 +176,29 @@ static int add_input(struct cmd *c, struct build *b, const char *db)
 	return rc;
 }
 
+/* Adds the I-th of N inputs, DB, as far as it is this process's: of several inputs every process
+ * has some; of fewer inputs than processes each has a part of one, but the contexts of a database
+ * are one process's. */
+static int add_own(struct cmd *c, struct build *b, size_t i, size_t n, const char *db)
+{
+	const struct ranks *r = b->opts.ranks;
+	bool is_database = db && hpc_db_probe(db);
+
+	if (r && (is_database || n >= r->size) && build_owner(b, (uint32_t)i) != r->rank)
+		return build_skip(b, is_database ? db : NULL, &c->err);
+	if (r && n < r->size && !is_database && r->rank % n != i)
+		return build_skip(b, NULL, &c->err);
+	return add_input(c, b, db, r && n < r->size ? n : 0);
+}
+
 static int build_all(struct cmd *c, const struct hpc_args *a, struct build *b)
 {
+	size_t n = a->inputs.n ? a->inputs.n : 1;
 	int rc = 0;
 
-	for (size_t i = 0; i < a->inputs.n && !rc; i++)
+	for (size_t i = 0; i < n && !rc; i++)
 		rc = interrupted ? err_set(&c->err, -EINTR, "interrupted")
-				 : add_input(c, b, a->inputs.v[i]);
-	if (!a->inputs.n)
-		rc = add_input(c, b, NULL);
+				 : add_own(c, b, i, n, a->inputs.n ? a->inputs.v[i] : c->select.db);
 	if (!rc)
 		rc = build_save(b, &c->err);
 	return rc;
@@ -201,33 +228,95 @@ static void say_result(struct cmd *c, const char *output, const struct build *b)
 		 b->n_copied == 1 ? "" : "s");
 }
 
+/* Begins the new database: number 0 does, the others take part.  All work with as many threads. */
+static int begin(struct cmd *c, const struct hpc_args *a, const char *output, struct new_dir *dir,
+		 struct build_opts *o)
+{
+	const struct ranks *r = o->ranks;
+	void *aside = NULL;
+	uint64_t n_jobs = 0;
+	size_t n = 0;
+	int rc = 0;
+
+	o->n_threads = a->n_jobs ? (unsigned)a->n_jobs : n_cpus(r ? r->n_here : 1);
+	if (!r || r->rank == 0)
+		rc = new_dir_begin(dir, output, "meta.db", a->force, &c->err);
+	if (rc || !r)
+		return rc;
+	if (r->rank == 0) {
+		aside = dir->aside;
+		n = strlen(dir->aside) + 1;
+		n_jobs = o->n_threads;
+	}
+	rc = ranks_broadcast(r, 0, &aside, &n, &c->err);
+	if (!rc)
+		rc = ranks_sum(r, &n_jobs, 1, &c->err);
+	o->n_threads = (unsigned)n_jobs;
+	if (!rc && r->rank)
+		rc = new_dir_join(dir, aside, &c->err);
+	if (r->rank)
+		free(aside);
+	return rc;
+}
+
+/* Puts the database in its place, when all are done. */
+static int commit(struct cmd *c, struct new_dir *dir, const struct ranks *r)
+{
+	uint64_t n_interrupted = interrupted != 0;
+	int rc = r ? ranks_sum(r, &n_interrupted, 1, &c->err) : 0;
+
+	if (rc)
+		return rc;
+	if (n_interrupted)
+		return err_set(&c->err, -EINTR, "interrupted");
+	if (!r || r->rank == 0)
+		return new_dir_commit(dir, &c->err);
+	new_dir_leave(dir);
+	return 0;
+}
+
+/* One process's failure is all processes': it says why and ends them. */
+static void end_all(const struct cmd *c, const struct ranks *r)
+{
+	fprintf(stderr, "dwell hpc: %s\n", c->err.msg);
+	fflush(stderr);
+	r->ops->abort(2);
+}
+
 int cmd_hpc(struct cmd *c)
 {
 	struct hpc_args a = {0};
 	struct progress progress = {.shown = isatty(STDERR_FILENO)};
 	struct new_dir dir = {.fd = -1};
 	struct build_opts o = {.dir = &dir, .progress = on_progress, .user = &progress};
+	struct ranks ranks = {0};
 	struct build b;
 	char *output = NULL;
 	int rc = parse(c, &a, &o);
 
 	if (!rc) {
-		output = a.output ? xstrdup(a.output) : default_output(c, &a);
-		o.n_threads = a.n_jobs ? (unsigned)a.n_jobs : n_cpus();
 		catch_signals();
-		rc = new_dir_begin(&dir, output, "meta.db", a.force, &c->err);
+		rc = ranks_join(&ranks, &c->err);
+	}
+	if (!rc) {
+		o.ranks = ranks.ops ? &ranks : NULL;
+		progress.shown &= ranks.rank == 0;
+		output = a.output ? xstrdup(a.output) : default_output(c, &a);
+		rc = begin(c, &a, output, &dir, &o);
 		if (!rc) {
 			build_init(&b, &o);
 			rc = build_all(c, &a, &b);
 			if (!rc)
-				rc = interrupted ? err_set(&c->err, -EINTR, "interrupted")
-						 : new_dir_commit(&dir, &c->err);
+				rc = commit(c, &dir, o.ranks);
 			clear_progress(&progress);
-			if (!rc)
+			if (!rc && ranks.rank == 0)
 				say_result(c, output, &b);
 			build_release(&b);
 		}
 		new_dir_end(&dir);
+		if (rc && ranks.ops)
+			end_all(c, &ranks);
+		ranks_leave(&ranks);
 	}
 	vec_release(&a.inputs);
 	free(output);

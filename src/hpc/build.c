@@ -15,6 +15,7 @@
 static void incoming_release(struct build_incoming *in)
 {
 	vec_release(&in->used);
+	vec_release(&in->own);
 	vec_release(&in->owners);
 	vec_release(&in->n_samples);
 	vec_release(&in->is_time);
@@ -26,14 +27,21 @@ static void incoming_grow(struct build_incoming *in)
 {
 	const struct profile *p = in->profile;
 
-	while (in->used.n < p->ctxs.n)
+	while (in->used.n < p->ctxs.n) {
 		vec_push(&in->used, false);
+		vec_push(&in->own, false);
+	}
 	while (in->owners.n < p->owners.n)
 		vec_push(&in->owners, false);
 	while (in->n_samples.n < p->events.n) {
 		vec_push(&in->is_time, event_is_time(p, &p->events.v[in->n_samples.n]));
 		vec_push(&in->n_samples, 0);
 	}
+}
+
+static bool in_part(const struct build_incoming *in, owner_id owner)
+{
+	return owner % in->n_parts == in->part;
 }
 
 static void put(struct value_sink *sink, const struct value *v)
@@ -54,9 +62,12 @@ static void put(struct value_sink *sink, const struct value *v)
 		r.n = v->sum;
 	if (!r.n || !v->ctx || in->rc)
 		return;
-	in->used.v[v->ctx] = true;
-	in->owners.v[v->owner] = true;
 	in->n_samples.v[v->event] += v->count;
+	in->used.v[v->ctx] = true;
+	if (!in_part(in, v->owner))
+		return;
+	in->own.v[v->ctx] = true;
+	in->owners.v[v->owner] = true;
 	r.group = in->first_group + v->owner;
 	r.input = (uint16_t)b->inputs.n;
 	in->rc = records_add(&b->records, &r, &in->err);
@@ -68,6 +79,16 @@ void build_init(struct build *b, const struct build_opts *opts)
 	contexts_init(&b->contexts);
 	build_metrics_init(&b->metrics);
 	records_init(&b->records, opts->dir->aside, opts->buffer_bytes);
+}
+
+void build_texts_release(struct build *b)
+{
+	vec_each (text, &b->texts) {
+		free(text->title);
+		free(text->text);
+	}
+	vec_release(&b->texts);
+	vec_release(&b->extents);
 }
 
 void build_release(struct build *b)
@@ -88,11 +109,7 @@ void build_release(struct build *b)
 		free(*d);
 	}
 	vec_release(&b->databases);
-	vec_each (text, &b->texts) {
-		free(text->title);
-		free(text->text);
-	}
-	vec_release(&b->texts);
+	build_texts_release(b);
 	incoming_release(&b->incoming);
 	*b = (struct build){0};
 }
@@ -102,6 +119,13 @@ void build_begin(struct build *b, struct profile *p)
 	incoming_release(&b->incoming);
 	b->incoming.profile = p;
 	b->incoming.first_group = (uint32_t)b->identity_of.n;
+	b->incoming.n_parts = 1;
+}
+
+void build_take_part(struct build *b, unsigned part, unsigned n_parts)
+{
+	b->incoming.part = part;
+	b->incoming.n_parts = n_parts;
 }
 
 /* --- the rest of an input --- */
@@ -146,6 +170,9 @@ static int add_value(struct adding *a, const struct value *v, struct err *err)
 	if (!v->count || !query_counts_value(&a->q, v, &col))
 		return 0;
 	in->used.v[v->ctx] = true;
+	if (!in_part(in, v->owner))
+		return 0;
+	in->own.v[v->ctx] = true;
 	in->owners.v[v->owner] = true;
 	return records_add(&b->records, &r, err);
 }
@@ -201,17 +228,23 @@ static void add_owners(struct adding *a)
 /* Finds out whose lines the traces are, and what contexts they name. */
 static void add_traces(struct adding *a)
 {
+	struct build_incoming *in = &a->b->incoming;
+
 	for (size_t i = 0; i < a->p->traces.n; i++) {
 		const struct trace *t = &a->p->traces.v[i];
-		bool any = false;
+		bool any = false, own;
 
 		a->trace_identity[i] = HPC_NONE;
 		if (i == 0 || (a->q.wanted && !a->q.wanted[t->owner]))
 			continue;
+		own = in_part(in, t->owner);
 		vec_each (point, &t->points)
-			if (a->q.col_of[point->event] < a->q.n_cols && point->ctx)
-				any = a->b->incoming.used.v[point->ctx] = true;
-		if (any)
+			if (a->q.col_of[point->event] < a->q.n_cols && point->ctx) {
+				in->used.v[point->ctx] = true;
+				in->own.v[point->ctx] |= own;
+				any = true;
+			}
+		if (any && own)
 			a->trace_identity[i] = identity_of(a, t->owner, t->pid, t->tid);
 		a->b->has_traces |= any;
 	}
@@ -232,11 +265,15 @@ static int add_all(struct adding *a, const char *path, struct err *err)
 	}
 	add_owners(a);
 	add_traces(a);
-	in.nodes = expand_contexts(&b->contexts, &a->q, b->incoming.used.v);
+	in.nodes = expand_contexts(&b->contexts, &a->q, b->incoming.used.v, b->incoming.own.v);
 	timelines_add(&b->timelines, &a->q, in.nodes, a->trace_identity);
 	vec_push(&b->inputs, in);
-	describe_input(&text, &a->q, path);
-	vec_push(&b->texts, (struct build_text){b->n_inputs++, describe_title(a->p, path), text.v});
+	if (b->incoming.part == 0) {
+		describe_input(&text, &a->q, path);
+		vec_push(&b->texts,
+			 (struct build_text){b->n_inputs, describe_title(a->p, path), text.v});
+	}
+	b->n_inputs++;
 	return 0;
 }
 
@@ -252,7 +289,7 @@ int build_add(struct build *b, struct resolver *r, const char *path, const struc
 			*err = b->incoming.err;
 		return b->incoming.rc;
 	}
-	if (b->inputs.n == UINT16_MAX || p->events.n > UINT16_MAX)
+	if (b->inputs.n == RECORD_NUMBERED || p->events.n > UINT16_MAX)
 		return err_set(err, -E2BIG, "more than %d inputs, or events in one", UINT16_MAX);
 	rc = query_init(&a.q, p, r, select, err);
 	if (rc)
@@ -277,7 +314,26 @@ int build_add_database(struct build *b, const char *path, struct err *err)
 	if (rc)
 		return rc;
 	b->has_traces |= d->db.has_traces;
+	vec_push(&b->extents, (struct build_extent){b->n_inputs, d->n_unlisted, d->n_ids});
 	describe_database(&text, &d->db.meta, path);
 	vec_push(&b->texts, (struct build_text){b->n_inputs++, xstrdup(d->db.meta.title), text.v});
 	return 0;
+}
+
+int build_skip(struct build *b, const char *database, struct err *err)
+{
+	struct database *d;
+
+	if (!database) {
+		b->n_inputs++;
+		return 0;
+	}
+	d = xcalloc(1, sizeof(*d));
+	vec_push(&b->databases, d);
+	return database_open_only(d, database, b->n_inputs++, err);
+}
+
+unsigned build_owner(const struct build *b, uint32_t input)
+{
+	return b->opts.ranks ? input % b->opts.ranks->size : 0;
 }

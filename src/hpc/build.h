@@ -24,6 +24,7 @@
 #include "hpc/directory.h"
 #include "hpc/identity.h"
 #include "hpc/metrics.h"
+#include "hpc/ranks.h"
 #include "hpc/records.h"
 #include "hpc/timelines.h"
 #include "query/query.h"
@@ -39,6 +40,9 @@ struct build_opts {
 	 * the build, which returns it.  NULL: not called. */
 	int (*progress)(void *user, const char *what, uint64_t done, uint64_t all);
 	void *user;
+	/* The processes that build it together, NULL: one.  Each adds what is its own of all
+	 * inputs, which all have in the same order, and all save. */
+	struct ranks *ranks;
 };
 
 /* One input, as far as it is still needed. */
@@ -53,10 +57,12 @@ struct build_input {
 struct build_incoming {
 	struct profile *profile; /* NULL: none is being added */
 	uint32_t first_group;	 /* of the input's owners */
-	VEC(bool) used;		 /* by context */
+	VEC(bool) used;		 /* by context: has samples */
+	VEC(bool) own;		 /* by context: has samples that are taken */
 	VEC(bool) owners;	 /* by owner: has samples */
 	VEC(uint64_t) n_samples; /* by event */
 	VEC(bool) is_time;	 /* by event */
+	unsigned part, n_parts;	 /* only owners of this part are taken, of so many */
 	int rc;			 /* the first failure */
 	struct err err;
 };
@@ -65,6 +71,13 @@ struct build_incoming {
 struct build_text {
 	uint32_t number; /* of the input */
 	char *title, *text;
+};
+
+/* What a database has to give, beside what is in tables. */
+struct build_extent {
+	uint32_t number; /* of the input */
+	uint32_t n_unlisted;
+	uint64_t n_ids;
 };
 
 struct build {
@@ -78,6 +91,7 @@ struct build {
 	VEC(struct build_input) inputs; /* those that are no databases */
 	VEC(struct database *) databases;
 	VEC(struct build_text) texts;
+	VEC(struct build_extent) extents;
 	uint32_t n_inputs; /* of both kinds */
 	bool has_traces;
 	struct value_sink sink; /* of the input that is being added */
@@ -93,6 +107,22 @@ void build_release(struct build *b);
 /* Begins to add an input whose profile is P: values may be put to B's sink from now on, which are
  * all wanted.  Those of idle tasks are left in P, whose symbols say which of them count. */
 void build_begin(struct build *b, struct profile *p);
+
+/* Of the input that is being added only number PART of N_PARTS is taken: other processes take the
+ * rest. */
+void build_take_part(struct build *b, unsigned part, unsigned n_parts);
+
+/* The next input is another process's.  A database (PATH, else NULL) is opened nevertheless. */
+int build_skip(struct build *b, const char *database, struct err *err);
+
+/* Which process adds the contexts of database number INPUT; with fewer inputs than processes, a
+ * recording is shared by this one and others. */
+unsigned build_owner(const struct build *b, uint32_t input);
+
+/* R, of a thread that is number PROFILE, with everything under its final number. */
+struct record build_numbered(const struct build *b, const struct record *r, uint32_t profile);
+
+void build_texts_release(struct build *b);
 
 /* Adds the rest, of P's values what SELECT wants; R names its places, PATH is what it was opened
  * from.  P's values may repeat a key.  -ENOENT for what SELECT names and P has not; -E2BIG; errors

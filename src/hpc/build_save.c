@@ -15,8 +15,8 @@
 #include "formats/hpc/texts.h"
 #include "hpc/build.h"
 #include "hpc/copies.h"
+#include "hpc/distribute.h"
 #include "hpc/save.h"
-#include "hpc/statistics.h"
 
 /* The profiles' groups of records. */
 static void find_groups(const struct build *b, const uint32_t *profile, struct profile_groups *ret)
@@ -25,6 +25,12 @@ static void find_groups(const struct build *b, const uint32_t *profile, struct p
 
 	*ret = (struct profile_groups){.n = (uint32_t)n};
 	ret->first = xcalloc(n + 2, sizeof(*ret->first));
+	if (b->opts.ranks) { /* they are profiles already */
+		ret->groups = xcalloc(n + 1, sizeof(*ret->groups));
+		for (uint32_t i = 0; i < n; i++)
+			ret->first[i + 1] = (ret->groups[i] = i) + 1;
+		return;
+	}
 	ret->groups = xcalloc(b->identity_of.n + 1, sizeof(*ret->groups));
 	vec_each (identity, &b->identity_of)
 		if (*identity != HPC_NONE)
@@ -36,25 +42,40 @@ static void find_groups(const struct build *b, const uint32_t *profile, struct p
 			ret->groups[ret->first[profile[b->identity_of.v[g]] + 1]++] = g;
 }
 
-/* Turns the inputs' nodes into ctxIds, and their metrics into those of the file.  Returns the
- * largest ctxId + 1. */
-static uint32_t number_inputs(struct build *b, const uint32_t *number, const uint32_t *metric)
+/* Turns nodes of database D into ctxIds; contexts without a place in the tree come behind the
+ * N_CTXS others, in the order of inputs. */
+static int number_database(struct build *b, struct database *d, const struct numbers *n,
+			   uint32_t n_ctxs, struct err *err)
 {
-	uint32_t n_ctxs = (uint32_t)b->contexts.nodes.n + 1;
+	unsigned owner = build_owner(b, d->number);
 
-	vec_each (in, &b->inputs)
+	vec_each (extent, &b->extents)
+		if (extent->number < d->number)
+			n_ctxs += extent->n_unlisted;
+	if (!b->opts.ranks || b->opts.ranks->rank == owner)
+		database_number(d, n->nodes, n->metrics, n_ctxs, &b->metrics);
+	database_number_kinds(d, &b->identities);
+	return distribute_database(b, d, owner, err);
+}
+
+/* Turns the inputs' nodes into ctxIds, and their metrics into those of the file. */
+static int number_inputs(struct build *b, const struct numbers *n, const struct totals *totals,
+			 struct err *err)
+{
+	int rc = 0;
+
+	vec_each (in, &b->inputs) {
 		for (size_t c = 0; c < in->n_nodes; c++)
 			if (in->nodes[c] != HPC_NONE)
-				in->nodes[c] = number[in->nodes[c]] + 1;
-	vec_each (in, &b->inputs)
+				in->nodes[c] = n->nodes[in->nodes[c]] + 1;
 		for (size_t e = 0; e < in->n_events; e++)
 			if (in->events[e].metric != BUILD_NO_METRIC)
-				in->events[e].metric = (uint16_t)metric[in->events[e].metric];
-	vec_each (d, &b->databases) {
-		database_number(*d, number, metric, n_ctxs, &b->metrics, &b->identities);
-		n_ctxs += (*d)->n_unlisted;
+				in->events[e].metric = (uint16_t)n->metrics[in->events[e].metric];
 	}
-	return n_ctxs;
+	timelines_number(&b->timelines, n->nodes, n->identities);
+	for (size_t i = 0; i < b->databases.n && !rc; i++)
+		rc = number_database(b, b->databases.v[i], n, totals->n_nodes + 1, err);
+	return rc;
 }
 
 /* What making cct.db may take, for all threads together. */
@@ -84,7 +105,8 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct statistics *statist
 					  .user = &progress,
 					  .ranges = statistics_ranges,
 					  .values = statistics_values,
-					  .to = statistics};
+					  .to = statistics,
+					  .share = build_share(b)};
 	struct hpc_profile_db db;
 	struct file_map map;
 	int rc = file_map_open(&map, b->opts.dir->fd, "profile.db", true, err);
@@ -100,6 +122,11 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct statistics *statist
 	return rc;
 }
 
+static bool is_first(const struct build *b)
+{
+	return !b->opts.ranks || b->opts.ranks->rank == 0;
+}
+
 /* Makes cct.db and puts the summary profile, with which W is finished. */
 static int save_rest(struct build *b, uint32_t n_ctxs, struct hpc_profile_writer *w,
 		     struct err *err)
@@ -108,7 +135,9 @@ static int save_rest(struct build *b, uint32_t n_ctxs, struct hpc_profile_writer
 	struct hpc_profile_block block = {0};
 	int rc = save_cct(b, n_ctxs, &statistics, err);
 
-	if (!rc) {
+	if (!rc)
+		rc = gather_statistics(b, &statistics, err);
+	if (!rc && is_first(b)) {
 		statistics_join(&statistics, &block);
 		rc = hpc_profile_put(w, HPC_SUMMARY_PROFILE, NULL, 0, &block, err);
 	}
@@ -235,20 +264,19 @@ static int line_of(void *user, uint32_t i, struct hpc_trace_elem **ret, size_t *
 	return d ? database_line(d, id->profile, ret, ret_n, err) : 0;
 }
 
-static int save_traces(struct build *b, const uint32_t *number, const uint32_t *profile,
-		       struct err *err)
+static int save_traces(struct build *b, struct err *err)
 {
 	const struct timelines_target to = {
 		.dirfd = b->opts.dir->fd,
 		.layout = b->opts.layout,
-		.number = number,
-		.profile = profile,
 		.n_profiles = (uint32_t)b->identities.v.n,
 		.other = line_of,
 		.user = b,
 	};
 
-	return timelines_save(&b->timelines, &to, err);
+	int rc = gather_timelines(b, err);
+
+	return rc || !is_first(b) ? rc : timelines_save(&b->timelines, &to, err);
 }
 
 static int save_sources(struct build *b, struct err *err)
@@ -260,47 +288,48 @@ static int save_sources(struct build *b, struct err *err)
 	return copies_save(&b->contexts, b->opts.dir, databases, &b->n_copied, err);
 }
 
-static int save_all(struct build *b, const uint32_t *number, const uint32_t *profile,
-		    const struct ctx_tree *tree, uint32_t n_ctxs, struct err *err)
+static int save_all(struct build *b, const struct numbers *numbers, const struct totals *totals,
+		    const struct ctx_tree *tree, struct err *err)
 {
+	uint32_t n_ctxs = totals->n_nodes + totals->n_unlisted + 1;
 	struct hpc_profile_writer *writer;
 	struct profile_groups groups;
 	int rc;
 
-	find_groups(b, profile, &groups);
-	rc = save_profiles(b, tree, &groups, &writer, err);
+	find_groups(b, numbers->identities, &groups);
+	rc = save_profiles(b, tree, &groups, totals->n_ids, &writer, err);
 	free(groups.first);
 	free(groups.groups);
 	if (!rc)
 		rc = save_rest(b, n_ctxs, writer, err);
-	if (!rc && b->has_traces)
-		rc = save_traces(b, number, profile, err);
-	if (!rc && !b->opts.no_sources)
+	if (!rc && totals->has_traces)
+		rc = save_traces(b, err);
+	if (!rc && b->opts.ranks)
+		rc = ranks_sum(b->opts.ranks, &b->n_values, 1, err);
+	if (rc || !is_first(b))
+		return rc;
+	if (!b->opts.no_sources)
 		rc = save_sources(b, err);
 	return rc ? rc : save_meta(b, err);
 }
 
 int build_save(struct build *b, struct err *err)
 {
+	struct numbers numbers;
+	struct totals totals;
 	struct ctx_tree tree;
-	uint32_t *number, *profile, *metric, n_ctxs;
-	int rc;
+	int rc = records_finish(&b->records, (uint32_t)b->identity_of.n, err);
 
-	if (!b->contexts.nodes.n)
-		return err_set(err, -ENODATA, "no samples");
-	rc = records_finish(&b->records, (uint32_t)b->identity_of.n, err);
-	if (!rc)
-		rc = build_metrics_finish(&b->metrics, &metric, err);
 	if (rc)
 		return rc;
-	number = contexts_finish(&b->contexts);
-	profile = identities_finish(&b->identities);
-	n_ctxs = number_inputs(b, number, metric);
-	ctx_tree_init(&tree, &b->contexts);
-	rc = save_all(b, number, profile, &tree, n_ctxs, err);
+	rc = reduce_tables(b, &numbers, &tree, &totals, err);
+	if (!rc)
+		rc = number_inputs(b, &numbers, &totals, err);
+	if (!rc)
+		rc = distribute_records(b, &numbers, err);
+	if (!rc)
+		rc = save_all(b, &numbers, &totals, &tree, err);
 	ctx_tree_release(&tree);
-	free(number);
-	free(profile);
-	free(metric);
+	numbers_release(&numbers);
 	return rc;
 }

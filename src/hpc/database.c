@@ -209,13 +209,17 @@ static int add_profiles(struct database *d, struct identities *ids, struct err *
 	return rc;
 }
 
+int database_open_only(struct database *d, const char *path, uint32_t number, struct err *err)
+{
+	*d = (struct database){.number = number};
+	return hpc_db_open(&d->db, path, err);
+}
+
 int database_open(struct database *d, const char *path, uint32_t number,
 		  const struct database_target *t, struct err *err)
 {
-	int rc;
+	int rc = database_open_only(d, path, number, err);
 
-	*d = (struct database){.number = number};
-	rc = hpc_db_open(&d->db, path, err);
 	if (rc)
 		return rc;
 	rc = add_metrics(d, t->metrics, err);
@@ -231,8 +235,7 @@ int database_open(struct database *d, const char *path, uint32_t number,
 }
 
 void database_number(struct database *d, const uint32_t *number, const uint32_t *metric,
-		     uint32_t first_unlisted, const struct build_metrics *ms,
-		     const struct identities *ids)
+		     uint32_t first_unlisted, const struct build_metrics *ms)
 {
 	uint32_t last = 0;
 	int last_prop = -1;
@@ -248,12 +251,17 @@ void database_number(struct database *d, const uint32_t *number, const uint32_t 
 	d->ctxs[HPC_ROOT_CTX] = HPC_ROOT_CTX;
 	d->prop_ids = xcalloc(d->n_props, sizeof(*d->prop_ids));
 	for (uint32_t i = 0; i < d->n_props; i++) {
+		d->prop_ids[i] = DATABASE_NO_PROP;
 		if (d->props[i].metric == HPC_NONE)
 			continue;
 		d->prop_ids[i] = prop_metric_id(ms, metric[d->props[i].metric], d->props[i].scope);
 		d->is_straight &= d->prop_ids[i] > last_prop;
 		last_prop = d->prop_ids[i];
 	}
+}
+
+void database_number_kinds(struct database *d, const struct identities *ids)
+{
 	for (unsigned k = 0; k < 256; k++)
 		d->kinds[k] = k < d->db.meta.n_id_names
 				      ? identities_kind(ids, d->db.meta.id_names[k])

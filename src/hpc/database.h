@@ -28,12 +28,14 @@ struct database {
 	uint32_t n_ctxs;     /* the largest ctxId + 1 */
 	uint32_t n_unlisted; /* contexts that are not in its meta.db */
 	struct database_prop *props; /* by its propMetricId */
-	uint16_t *prop_ids;	     /* the same once numbered: the new propMetricId */
+	uint16_t *prop_ids; /* the same once numbered: the new propMetricId, or DATABASE_NO_PROP */
 	uint32_t n_props;
 	bool is_straight; /* once numbered: its order of ctxIds and metrics is the new one's too */
 	uint8_t kinds[256];
 	uint64_t n_ids; /* of all tuples */
 };
+
+#define DATABASE_NO_PROP UINT16_MAX
 
 /* What a database adds to. */
 struct database_target {
@@ -46,13 +48,17 @@ struct database_target {
  * hpc_db_open; -E2BIG for too many scopes, metrics or kinds. */
 int database_open(struct database *ret, const char *path, uint32_t number,
 		  const struct database_target *t, struct err *err);
+/* The same without adding anything: for a process that is told what its things have become. */
+int database_open_only(struct database *ret, const char *path, uint32_t number, struct err *err);
 void database_close(struct database *d);
 
 /* Nodes went to NUMBER (contexts_finish), metrics to METRIC (build_metrics_finish); the first
  * context without a place in the tree gets FIRST_UNLISTED. */
 void database_number(struct database *d, const uint32_t *number, const uint32_t *metric,
-		     uint32_t first_unlisted, const struct build_metrics *ms,
-		     const struct identities *ids);
+		     uint32_t first_unlisted, const struct build_metrics *ms);
+
+/* Kinds of identifiers have their numbers in IDS. */
+void database_number_kinds(struct database *d, const struct identities *ids);
 
 /* A thread's work space. */
 struct database_reader {

@@ -64,7 +64,7 @@ static int add_value(const struct database *d, const struct hpc_profile *p,
 {
 	size_t at = r->values.n;
 
-	if (v.metricId >= d->n_props || d->props[v.metricId].metric == HPC_NONE)
+	if (v.metricId >= d->n_props || d->prop_ids[v.metricId] == DATABASE_NO_PROP)
 		return unknown(d, p, "metric", v.metricId, err);
 	if (!isfinite(v.value))
 		return err_set(err, -EBADMSG, "%s: profile %u has a value that is no number",

@@ -131,6 +131,19 @@ int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool re
 	return d->fd < 0 ? err_errno(err, -errno, "%s", d->aside) : 0;
 }
 
+int new_dir_join(struct new_dir *d, const char *aside, struct err *err)
+{
+	*d = (struct new_dir){.aside = xstrdup(aside)};
+	d->fd = open(aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return d->fd < 0 ? err_errno(err, -errno, "%s: all processes must see it", aside) : 0;
+}
+
+void new_dir_leave(struct new_dir *d)
+{
+	free(d->aside);
+	d->aside = NULL;
+}
+
 /* Renames the new directory to its place, from which a full one was moved to OLD. */
 static int take_place(const struct new_dir *d, const char *old, struct err *err)
 {

@@ -21,6 +21,11 @@ struct new_dir {
 int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool replace,
 		  struct err *err);
 
+/* Takes part in what another process has begun and will put in its place, at ASIDE: its
+ * new_dir.aside. After new_dir_leave, new_dir_end removes nothing. */
+int new_dir_join(struct new_dir *d, const char *aside, struct err *err);
+void new_dir_leave(struct new_dir *d);
+
 /* Syncs all that is in it and puts it in its place, instead of what was there.  After a failure
  * what was there is there.  new_dir_end must follow. */
 int new_dir_commit(struct new_dir *d, struct err *err);

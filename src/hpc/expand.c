@@ -240,33 +240,41 @@ static uint32_t descend(const struct expander *x, uint32_t node, const struct ch
 	return node;
 }
 
-uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_)
+/* SET and the callers of what is in it, in fresh memory. */
+static bool *with_callers(const struct profile *p, const bool *set)
+{
+	bool *all = xcalloc(p->ctxs.n + 1, sizeof(*all));
+
+	memcpy(all, set, p->ctxs.n * sizeof(*all));
+	for (size_t ctx = p->ctxs.n; ctx-- > 1;)
+		if (all[ctx])
+			all[p->ctxs.v[ctx].parent] = true;
+	return all;
+}
+
+uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_, const bool *own_)
 {
 	const struct profile *p = q->profile;
 	struct expander x = {.c = c, .q = q};
 	uint32_t *nodes = xcalloc(p->ctxs.n + 1, sizeof(*nodes));
-	bool *used = xcalloc(p->ctxs.n + 1, sizeof(*used));
+	bool *used = with_callers(p, used_), *own = with_callers(p, own_);
 	bool *calls = xcalloc(p->ctxs.n + 1, sizeof(*calls));
 
-	memcpy(used, used_, p->ctxs.n * sizeof(*used));
-	for (size_t ctx = p->ctxs.n; ctx-- > 1;) {
-		if (!used[ctx])
-			continue;
-		used[p->ctxs.v[ctx].parent] = true;
-		calls[p->ctxs.v[ctx].parent] = true;
-	}
+	for (size_t ctx = p->ctxs.n; ctx-- > 1;)
+		if (used[ctx])
+			calls[p->ctxs.v[ctx].parent] = true;
 	x.is_caller = xcalloc(p->places.n + 1, sizeof(*x.is_caller));
 	for (ctx_id ctx = 1; ctx < p->ctxs.n; ctx++)
 		if (calls[ctx])
 			x.is_caller[p->ctxs.v[ctx].place] = true;
 	x.chains = xcalloc(p->places.n + 1, sizeof(*x.chains));
-	expand_places(&x, used);
+	expand_places(&x, own);
 	for (ctx_id ctx = 0; ctx < p->ctxs.n; ctx++) {
 		const struct ctx *k = &p->ctxs.v[ctx];
 		uint32_t parent;
 
 		nodes[ctx] = HPC_NONE;
-		if (ctx == 0 || !used[ctx])
+		if (ctx == 0 || !own[ctx])
 			continue;
 		parent = k->parent ? nodes[k->parent]
 				   : contexts_entry(c, entry_point(&x, k->place, calls[ctx]), NULL);
@@ -276,6 +284,7 @@ uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_
 	free(x.chains);
 	free(x.is_caller);
 	free(used);
+	free(own);
 	free(calls);
 	return nodes;
 }

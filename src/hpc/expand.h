@@ -7,9 +7,10 @@
 #include "hpc/contexts.h"
 #include "query/query.h"
 
-/* Adds the contexts of Q's profile that USED (by context) is set for, and their callers, to C.
- * Returns by context the node that its samples belong to, HPC_NONE for those not used, in fresh
- * memory.  Each place is looked up once, image by image.
+/* Adds the contexts of Q's profile that OWN (by context) is set for, and their callers, to C.
+ * Returns by context the node that its samples belong to, HPC_NONE for others, in fresh memory.
+ * USED says which have samples at all: what a context is depends on what is called from it, and
+ * other processes may add that.  Each place is looked up once, image by image.
  *
  *     entry -> [call] function -> loop -> line -> [inlined call] function -> line -> instruction
  *           -> [call] function ...
@@ -18,6 +19,6 @@
  * What is no code (a mark) is a function alone.  A path begins at the entry of the main thread or
  * of another thread when its outermost function says so or it has no name, else at the unknown
  * entry. */
-uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used);
+uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used, const bool *own);
 
 #endif

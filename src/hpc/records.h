@@ -18,8 +18,10 @@ struct record {
 	uint32_t group; /* whose: a number of the caller's */
 	uint32_t ctx;	/* of the input, as the event is */
 	uint16_t event;
-	uint16_t input;
+	uint16_t input; /* RECORD_NUMBERED: a ctxId and a metric, N what it stands for */
 };
+
+#define RECORD_NUMBERED UINT16_MAX
 
 struct records_run {
 	uint64_t first; /* number of its first record */

@@ -39,12 +39,29 @@ int build_progress(const struct build *b, const char *what, uint64_t done, uint6
 	return rc < 0 ? err_set(err, rc, "interrupted") : 0;
 }
 
+const struct hpc_share *build_share(const struct build *b)
+{
+	return b->opts.ranks ? &b->opts.ranks->share : NULL;
+}
+
 const struct database *build_database(const struct build *b, const struct identity *id)
 {
 	vec_each (d, &b->databases)
 		if ((*d)->number + 1 == id->db)
 			return *d;
 	return NULL;
+}
+
+struct record build_numbered(const struct build *b, const struct record *r, uint32_t profile)
+{
+	const struct build_input *in = &b->inputs.v[r->input];
+	const struct build_event *e = &in->events[r->event];
+
+	return (struct record){.n = build_event_count(e, r->n),
+			       .group = profile,
+			       .ctx = in->nodes[r->ctx],
+			       .event = e->metric,
+			       .input = RECORD_NUMBERED};
 }
 
 static int add_group(struct worker *w, uint32_t group, struct err *err)
@@ -55,11 +72,11 @@ static int add_group(struct worker *w, uint32_t group, struct err *err)
 	records_begin(&w->reader, group);
 	while ((n = records_next(&w->reader, &r, err)) > 0)
 		for (int i = 0; i < n; i++) {
-			const struct build_input *in = &w->s->b->inputs.v[r[i].input];
-			const struct build_event *e = &in->events[r[i].event];
+			struct record own = r[i];
 
-			propagate_add(&w->p, in->nodes[r[i].ctx], e->metric,
-				      build_event_count(e, r[i].n));
+			if (own.input != RECORD_NUMBERED)
+				own = build_numbered(w->s->b, &r[i], 0);
+			propagate_add(&w->p, own.ctx, own.event, own.n);
 		}
 	return n;
 }
@@ -136,6 +153,7 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct saving *s = w->s;
+	const struct hpc_share *share = build_share(s->b);
 	struct err err = {0};
 
 	pthread_mutex_lock(&s->lock);
@@ -143,13 +161,16 @@ static void *work(void *arg)
 		uint32_t i = s->next++;
 		int rc;
 
+		if (share && hpc_share_owner(share, i, s->groups->n) != share->rank)
+			continue;
 		pthread_mutex_unlock(&s->lock);
 		rc = save_profile(w, i, &err);
 		pthread_mutex_lock(&s->lock);
 		s->n_values += w->block.n_values;
 		s->n_done++;
 		if (!rc)
-			rc = build_progress(s->b, "threads", s->n_done, s->groups->n, &err);
+			rc = build_progress(s->b, "threads", share ? i + 1 : s->n_done,
+					    s->groups->n, &err);
 		if (rc)
 			fail(s, rc, &err);
 	}
@@ -187,18 +208,15 @@ static void run_workers(struct saving *s)
 }
 
 int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
-		  struct hpc_profile_writer **ret, struct err *err)
+		  uint64_t n_ids, struct hpc_profile_writer **ret, struct err *err)
 {
 	struct saving s = {.b = b, .tree = tree, .groups = groups};
-	uint64_t n_ids = 0;
 	int rc;
 
-	vec_each (d, &b->databases)
-		n_ids += (*d)->n_ids;
 	vec_each (id, &b->identities.v)
 		n_ids += id->db ? 0 : BUILD_MAX_IDS;
-	rc = hpc_profile_create(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
-				groups->n + 1, n_ids, err);
+	rc = hpc_profile_create_shared(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
+				       groups->n + 1, n_ids, build_share(b), err);
 	if (rc)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);

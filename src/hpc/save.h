@@ -15,9 +15,12 @@ struct profile_groups {
 
 /* Writes profile.db but for its summary in the directory of B, whose records are finished and whose
  * inputs' nodes are ctxIds by now.  It is settled (hpc_profile_settle); *RET is to be finished or
- * abandoned. */
+ * abandoned.  N_IDS: in the tuples of databases. */
 int save_profiles(struct build *b, const struct ctx_tree *tree, const struct profile_groups *groups,
-		  struct hpc_profile_writer **ret, struct err *err);
+		  uint64_t n_ids, struct hpc_profile_writer **ret, struct err *err);
+
+/* How B's processes share a file; NULL: there is one. */
+const struct hpc_share *build_share(const struct build *b);
 
 /* The database that profile ID is of; NULL: none. */
 const struct database *build_database(const struct build *b, const struct identity *id);

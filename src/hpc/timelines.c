@@ -46,28 +46,54 @@ void timelines_add(struct timelines *t, const struct query *q, const uint32_t *n
 	}
 }
 
+void timelines_number(struct timelines *t, const uint32_t *number, const uint32_t *profile)
+{
+	t->of.n = 0;
+	for (uint32_t i = 0; i < t->v.n; i++) {
+		struct timeline *line = &t->v.v[i];
+
+		line->identity = profile[line->identity];
+		while (t->of.n <= line->identity)
+			vec_push(&t->of, 0);
+		t->of.v[line->identity] = i + 1;
+		vec_each (p, &line->points)
+			p->node = p->node == HPC_NONE ? HPC_ROOT_CTX : number[p->node] + 1;
+	}
+}
+
+void timelines_add_points(struct timelines *t, uint32_t identity,
+			  const struct timeline_point *points, size_t n)
+{
+	struct timeline *line = line_of(t, identity);
+
+	vec_reserve(&line->points, n);
+	memcpy(line->points.v + line->points.n, points, n * sizeof(*points));
+	line->points.n += n;
+}
+
 /* By time; the end of a thread behind what it did last. */
 static int by_time(const void *a, const void *b)
 {
 	const struct timeline_point *x = a, *y = b;
 
+	/* The root, which is the end, comes last. */
+	uint32_t a_node = x->node - 1, b_node = y->node - 1;
+
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	return a_node < b_node ? -1 : a_node > b_node;
 }
 
 /* LINE as the file has it, in fresh memory. */
-static struct hpc_trace_elem *elems_of(struct timeline *line, const uint32_t *number, size_t *ret_n)
+static struct hpc_trace_elem *elems_of(struct timeline *line, size_t *ret_n)
 {
 	struct hpc_trace_elem *elems = xcalloc(line->points.n + 1, sizeof(*elems));
 	size_t n = 0;
 
 	vec_sort(&line->points, by_time);
 	vec_each (point, &line->points) {
-		struct hpc_trace_elem e = {point->time_ns, HPC_ROOT_CTX};
+		const struct hpc_trace_elem e = {point->time_ns, point->node};
 
-		if (point->node != HPC_NONE)
-			e.ctxId = number[point->node] + 1;
 		if (n &&
 		    (elems[n - 1].timestamp == e.timestamp || (!e.ctxId && !elems[n - 1].ctxId)))
 			continue;
@@ -78,7 +104,7 @@ static struct hpc_trace_elem *elems_of(struct timeline *line, const uint32_t *nu
 }
 
 static int put_lines(struct timelines *t, const struct timelines_target *to,
-		     struct hpc_trace_writer *w, const uint32_t *line_of, struct err *err)
+		     struct hpc_trace_writer *w, struct err *err)
 {
 	int rc = 0;
 
@@ -86,8 +112,8 @@ static int put_lines(struct timelines *t, const struct timelines_target *to,
 		struct hpc_trace_elem *elems = NULL;
 		size_t n = 0;
 
-		if (line_of[i])
-			elems = elems_of(&t->v.v[line_of[i] - 1], to->number, &n);
+		if (i < t->of.n && t->of.v[i])
+			elems = elems_of(&t->v.v[t->of.v[i] - 1], &n);
 		else
 			rc = to->other(to->user, i, &elems, &n, err);
 		if (!rc)
@@ -99,15 +125,11 @@ static int put_lines(struct timelines *t, const struct timelines_target *to,
 
 int timelines_save(struct timelines *t, const struct timelines_target *to, struct err *err)
 {
-	uint32_t *line_of = xcalloc((size_t)to->n_profiles + 1, sizeof(*line_of));
 	struct hpc_trace_writer *w = NULL;
 	int rc = hpc_trace_create(&w, to->dirfd, "trace.db", to->layout, to->n_profiles, err);
 
-	for (uint32_t i = 0; i < t->v.n; i++)
-		line_of[to->profile[t->v.v[i].identity]] = i + 1;
 	if (!rc)
-		rc = put_lines(t, to, w, line_of, err);
-	free(line_of);
+		rc = put_lines(t, to, w, err);
 	if (rc) {
 		hpc_trace_abandon(w);
 		return rc;

@@ -7,14 +7,15 @@
 #include "hpc/identity.h"
 #include "query/query.h"
 
-/* A thread at a time in a node of the contexts; HPC_NONE: it had ended. */
+/* A thread at a time in a node of the contexts; HPC_NONE: it had ended.  Once numbered the node is
+ * a ctxId, and HPC_ROOT_CTX means that. */
 struct timeline_point {
 	uint64_t time_ns;
 	uint32_t node;
 };
 
 struct timeline {
-	uint32_t identity; /* in the identities */
+	uint32_t identity; /* in the identities; once numbered the profile, from 0 */
 	VEC(struct timeline_point) points;
 };
 
@@ -30,12 +31,17 @@ void timelines_release(struct timelines *t);
 void timelines_add(struct timelines *t, const struct query *q, const uint32_t *nodes,
 		   const uint32_t *identity);
 
+/* NUMBER is where each node went (contexts_finish), PROFILE where each identity did. */
+void timelines_number(struct timelines *t, const uint32_t *number, const uint32_t *profile);
+
+/* Adds points to the line of IDENTITY. */
+void timelines_add_points(struct timelines *t, uint32_t identity,
+			  const struct timeline_point *points, size_t n);
+
 /* How timelines_save goes about it. */
 struct timelines_target {
 	int dirfd;
 	enum hpc_layout layout;
-	const uint32_t *number;	 /* where each node went (contexts_finish) */
-	const uint32_t *profile; /* where each identity did */
 	uint32_t n_profiles;
 	/* The line of profile I (from 0) when it is not one of these, in fresh memory. */
 	int (*other)(void *user, uint32_t i, struct hpc_trace_elem **ret, size_t *ret_n,
@@ -43,8 +49,8 @@ struct timelines_target {
 	void *user;
 };
 
-/* Writes trace.db: a line for each profile, those without points empty.  What is at one time is
- * there once; two zeros never follow each other. */
+/* Writes trace.db out of numbered lines: a line for each profile, those without points empty.  What
+ * is at one time is there once; two zeros never follow each other. */
 int timelines_save(struct timelines *t, const struct timelines_target *to, struct err *err);
 
 #endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dwell-mpi.so: how the processes of `mpirun -n N dwell hpc` talk (src/hpc/ranks.h).  The only file
+ * that knows MPI.  MPI counts in int, so what is larger goes in pieces. */
+#include <errno.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hpc/ranks.h"
+
+enum { TAG = 1, PIECE = 1 << 30 };
+
+static unsigned rank, size;
+
+static int result(int rc)
+{
+	return rc == MPI_SUCCESS ? 0 : -EIO;
+}
+
+static int start(unsigned *ret_rank, unsigned *ret_size, unsigned *ret_n_here)
+{
+	int level, r, n, here;
+	MPI_Comm machine;
+
+	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS ||
+	    level < MPI_THREAD_SERIALIZED)
+		return -EIO;
+	MPI_Comm_rank(MPI_COMM_WORLD, &r);
+	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r, MPI_INFO_NULL, &machine);
+	MPI_Comm_size(machine, &here);
+	MPI_Comm_free(&machine);
+	*ret_rank = rank = (unsigned)r;
+	*ret_size = size = (unsigned)n;
+	*ret_n_here = (unsigned)here;
+	return 0;
+}
+
+static int piece(size_t n)
+{
+	return n < PIECE ? (int)n : PIECE;
+}
+
+static int send_bytes(unsigned to, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+	int rc = MPI_SUCCESS;
+
+	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, at += k) {
+		k = piece(n);
+		rc = MPI_Send(at, k, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD);
+	}
+	return result(rc);
+}
+
+static int receive_bytes(unsigned from, void *bytes, size_t n)
+{
+	char *at = bytes;
+	int rc = MPI_SUCCESS;
+
+	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, at += k) {
+		k = piece(n);
+		rc = MPI_Recv(at, k, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	return result(rc);
+}
+
+static int broadcast(unsigned from, void *bytes, size_t n)
+{
+	char *at = bytes;
+	int rc = MPI_SUCCESS;
+
+	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, at += k) {
+		k = piece(n);
+		rc = MPI_Bcast(at, k, MPI_BYTE, (int)from, MPI_COMM_WORLD);
+	}
+	return result(rc);
+}
+
+/* In step K each sends to the K-th behind it and gets from the K-th before it. */
+static int exchange(void *const *out, const size_t *n_out, void *in, const size_t *n_in)
+{
+	for (unsigned k = 0; k < size; k++) {
+		unsigned to = (rank + k) % size, from = (rank + size - k) % size;
+		size_t n = n_out[to], left = n_in[from];
+		const char *source = out[to];
+		char *target = in;
+
+		for (unsigned i = 0; i < from; i++)
+			target += n_in[i];
+		if (k == 0) {
+			if (n)
+				memcpy(target, source, n);
+			continue;
+		}
+		while (n || left) {
+			int some = piece(n), more = piece(left);
+
+			if (MPI_Sendrecv(source, some, MPI_BYTE, n ? (int)to : MPI_PROC_NULL, TAG,
+					 target, more, MPI_BYTE, left ? (int)from : MPI_PROC_NULL,
+					 TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+				return -EIO;
+			source += some;
+			target += more;
+			n -= (size_t)some;
+			left -= (size_t)more;
+		}
+	}
+	return 0;
+}
+
+static int sum(uint64_t *v, size_t n)
+{
+	int rc = MPI_SUCCESS;
+
+	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, v += k) {
+		k = piece(n * sizeof(*v)) / (int)sizeof(*v);
+		rc = MPI_Allreduce(MPI_IN_PLACE, v, k, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+	}
+	return result(rc);
+}
+
+static void finish(void)
+{
+	MPI_Finalize();
+}
+
+static void __attribute__((noreturn)) abort_all(int status)
+{
+	MPI_Abort(MPI_COMM_WORLD, status);
+	_Exit(status);
+}
+
+__attribute__((visibility("default"))) extern const struct ranks_ops dwell_ranks;
+const struct ranks_ops dwell_ranks = {
+	.start = start,
+	.send = send_bytes,
+	.receive = receive_bytes,
+	.broadcast = broadcast,
+	.exchange = exchange,
+	.sum = sum,
+	.finish = finish,
+	.abort = abort_all,
+};
