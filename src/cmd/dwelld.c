@@ -114,7 +114,7 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 {
 	const char *file = find_config(argc, argv), *why = NULL;
 	struct opt table[CONFIG_N_OPTS];
-	int rc = config_read(&t->config, file, file != NULL, argc, argv, &t->words, err);
+	int rc = config_read(&t->config, file, argc, argv, &t->words, err);
 
 	if (rc < 0)
 		return rc;

@@ -136,8 +136,8 @@ static void drop_first(opt_list *l, size_t n)
 	l->n -= n;
 }
 
-int config_read(struct config *c, const char *file, bool must, int argc, char **argv,
-		config_args *words, struct err *err)
+int config_read(struct config *c, const char *file, int argc, char **argv, config_args *words,
+		struct err *err)
 {
 	struct opt table[CONFIG_N_OPTS];
 	_mem_ char *text = NULL;
@@ -150,13 +150,14 @@ int config_read(struct config *c, const char *file, bool must, int argc, char **
 			     .epoch_ns = EPOCH_NS};
 	config_table(c, table);
 	vec_push(words, xstrdup("config"));
-	rc = file ? file_load(file, FILE_MAX, &text, &n, err) : -ENOENT;
-	if (rc >= 0)
-		rc = config_split(text, n, words, err);
+	rc = file ? file_load(file, FILE_MAX, &text, &n, err) : 0;
+	if (rc < 0)
+		return rc;
+	rc = text ? config_split(text, n, words, err) : 0;
 	if (rc >= 0)
 		rc = opts_parse(table, (int)words->n, words->v, false, &c->operands, err);
-	if (rc < 0 && (rc != -ENOENT || must))
-		return file ? err_prefix(err, rc, "%s", file) : rc;
+	if (rc < 0)
+		return err_prefix(err, rc, "%s", file);
 	if (c->operands.n || c->file || c->help)
 		return err_set(err, -EINVAL, "%s: only options of a daemon may be there", file);
 	n_events = c->events.n;
@@ -255,8 +256,9 @@ static int read_exclusions(const char *path, struct exclusions *e, struct err *e
 	size_t n;
 	int rc = file_load(path, FILE_MAX, &text, &n, err);
 
-	if (rc >= 0)
-		rc = exclusions_parse(e, text, n, err);
+	if (rc < 0)
+		return rc;
+	rc = exclusions_parse(e, text, n, err);
 	return rc < 0 ? err_prefix(err, rc, "%s", path) : 0;
 }
 
@@ -274,7 +276,7 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	if (engine < 0 || split < 0 || calls < 0)
 		return -EINVAL;
 	if (c->operands.n > 1 || (c->operands.n && c->db))
-		return err_set(err, -EINVAL, "one database");
+		return err_set(err, -EINVAL, "more than one database");
 	if (c->journal_ns < 100000000 || c->flush_ns < 100000000 ||
 	    (c->epoch_ns && c->epoch_ns < 1000000000))
 		return err_set(err, -EINVAL,

@@ -36,11 +36,10 @@ typedef VEC(char *) config_args;
 int config_split(const char *text, size_t n, config_args *argv, struct err *err);
 void config_args_release(config_args *argv);
 
-/* What is in effect: FILE's words (NULL: no file; of a file that is not there only when MUST) and
- * ARGV's options.  ARGV[0] is not looked at.  The strings of C are in ARGV and in WORDS, which the
- * caller keeps as long as C, and releases. */
-int config_read(struct config *c, const char *file, bool must, int argc, char **argv,
-		config_args *words, struct err *err);
+/* What is in effect: FILE's words (NULL: no file) and ARGV's options.  ARGV[0] is not looked at.
+ * The strings of C are in ARGV and in WORDS, which the caller keeps as long as C, and releases. */
+int config_read(struct config *c, const char *file, int argc, char **argv, config_args *words,
+		struct err *err);
 void config_release(struct config *c);
 
 /* What C means on this machine. */

@@ -326,6 +326,19 @@ static void note_result(struct service *v, int rc, const struct err *err)
 	snprintf(v->problem, sizeof(v->problem), "%s", rc < 0 ? err->msg : "");
 }
 
+/* How long to wait, at most MS. */
+static int until_due(const struct service *v, int ms)
+{
+	const uint64_t dues[] = {v->journal_due_ns, v->flush_due_ns,
+				 v->opts.mux_ns ? v->slot_due_ns : UINT64_MAX};
+	uint64_t now = clock_mono_ns();
+
+	for (size_t i = 0; i < n_elems(dues); i++)
+		if (dues[i] < now + (uint64_t)ms * 1000000)
+			ms = dues[i] > now ? (int)((dues[i] - now) / 1000000) + 1 : 1;
+	return ms;
+}
+
 /* Does what is due NOW; -EAGAIN when nothing was. */
 static int do_due(struct service *v, uint64_t now, struct err *err)
 {
@@ -351,10 +364,8 @@ void service_step(struct service *v, int timeout_ms, int wake_fd)
 	uint64_t now;
 	int rc;
 
-	if (v->opts.mux_ns && timeout_ms > (int)(v->opts.mux_ns / 1000000))
-		timeout_ms = (int)(v->opts.mux_ns / 1000000);
 	collector_wake_by(c, wake_fd);
-	collector_wait(c, timeout_ms);
+	collector_wait(c, until_due(v, timeout_ms));
 	now = clock_mono_ns();
 	if (now >= v->flush_due_ns)
 		collector_take_sums(c);

@@ -175,7 +175,7 @@ def killed_at_random():
     rng = random.Random(seed)
     total = 0
     with running(prog("burn"), 60), running(prog("forkstorm"), 60):
-        for i in range(8):
+        for _ in range(6):
             d = Daemon(*RATE, "--journal", "0.2", "--flush", "0.7", "--epoch", "2s")
             other = None
             if rng.random() < 0.5:
@@ -340,6 +340,69 @@ def one_that_is_gone():
     sums()
 
 
+def no_room_left():
+    """A full disk: what is stored stays, sampling goes on, and all of it is stored when there is room."""
+    with mounted("-t", "tmpfs", "-o", "size=64m", "none", at="small"):
+        with Daemon(*RATE, "--journal", "0.1", "--flush", "0.3", db="small/db") as d, running(prog("burn"), 60):
+            time.sleep(0.7)
+            d.do("flush")
+            was = sums("small/db")[1]
+            with open("small/filler", "wb") as f:
+                try:
+                    while True:
+                        f.write(b"x" * 65536)
+                        f.flush()
+                except OSError:
+                    pass
+            wait_for(lambda: "cannot store" in d.said(), "a complaint")
+            check(sums("small/db")[1] >= was, "what was stored is gone")
+            p = d.ctl("flush")
+            check(p.returncode == 2 and "No space left" in p.stderr, p.stderr)
+            check("No space left" in d.status()["problem"], str(d.status()))
+            time.sleep(0.5)
+            os.unlink("small/filler")
+            wait_for(lambda: "storing again" in d.said(), "it to store again")
+            d.do("flush")
+            check(d.status()["problem"] == "" and sums("small/db")[1] > was, "nothing more is stored")
+            check(d.said().count("cannot store") < 5, d.said())
+        sums("small/db")
+
+
+def read_only_for_a_while():
+    with mounted("-t", "tmpfs", "none", at="ro"):
+        with Daemon(*RATE, "--journal", "0.1", "--flush", "0.3", db="ro/db") as d:
+            time.sleep(0.5)
+            d.kill()
+        sh("mount", "-o", "remount,ro", "ro")
+        p = subprocess.run([DWELL, "daemon", *map(str, RATE), "ro/db"], capture_output=True, text=True, timeout=20, check=False)
+        check(p.returncode == 2 and "Read-only file system" in p.stderr, p.stderr)
+        check(sums("ro/db")[0] > 0, "nothing can be read")
+        sh("mount", "-o", "remount,rw", "ro")
+        with Daemon(*RATE, db="ro/db") as d:
+            check(d.status()["taken_over_samples"] > 0, d.said())
+        sums("ro/db")
+
+
+def the_clock_set_back():
+    """Epochs of the future: the next one comes after them all the same."""
+    with Daemon(*RATE) as d:
+        d.do("epoch")
+    epochs = os.path.join("db", "epochs")
+    last = sorted(os.listdir(epochs))[-1]
+    os.rename(os.path.join(epochs, last), os.path.join(epochs, "2" + "9" * 3 + last[4:]))
+    with Daemon(*RATE) as d:
+        check(d.status()["epoch"] > "2999", d.status()["epoch"])
+        d.do("epoch")
+    sums()
+
+
+def somebody_elses_database():
+    os.mkdir("theirs")
+    os.chown("theirs", 65534, 65534)
+    p = subprocess.run([DWELL, "daemon", *map(str, RATE), "theirs"], capture_output=True, text=True, timeout=20, check=False)
+    check(p.returncode == 2 and "belongs to user 65534" in p.stderr and os.listdir("theirs") == [], p.stderr)
+
+
 def only_so_many_rights():
     with Daemon(*RATE) as d:
         os.chmod(".", 0o755)
@@ -398,4 +461,5 @@ def alone(test):
 in_own_namespace()
 run(*map(alone, [told_what_to_do, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
-    only_so_many_rights, hostile_messages]))
+    no_room_left, read_only_for_a_while, the_clock_set_back,
+                somebody_elses_database, only_so_many_rights, hostile_messages]))

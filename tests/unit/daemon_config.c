@@ -28,7 +28,7 @@ static int read_both(const char *text, int argc, char **argv, struct err *err)
 	config_args_release(&words);
 	snprintf(path, sizeof(path), "%s/conf", t.dir);
 	write_file(path, text);
-	rc = config_read(&c, path, true, argc, argv, &words, err);
+	rc = config_read(&c, path, argc, argv, &words, err);
 	scratch_release(&t);
 	return rc;
 }
@@ -81,9 +81,10 @@ TEST(what_is_wrong_in_the_file_is_named)
 	}
 	EXPECT_EQ(read_both("freq 3\nno such\n", 1, argv, &err), -EINVAL);
 	config_release(&c);
-	EXPECT_EQ(config_read(&c, "/no/such/file", true, 1, argv, &words, &err), -ENOENT);
+	EXPECT_EQ(config_read(&c, "/no/such/file", 1, argv, &words, &err), -ENOENT);
 	config_release(&c);
-	EXPECT_EQ(config_read(&c, NULL, false, 1, argv, &words, &err), 0);
+	config_args_release(&words);
+	EXPECT_EQ(config_read(&c, NULL, 1, argv, &words, &err), 0);
 }
 
 TEST(nul_bytes_are_not_text)
@@ -103,7 +104,7 @@ TEST(plans_say_what_does_not_go_together)
 		{"--event=cpu-clock", "--slot=page-faults", "-e and -slot"},
 		{"--by=user", "--by=user", "'user'"},
 		{"--flush=1ms", "--flush=1ms", "at least"},
-		{"--db=x", "y", "one database"},
+		{"--db=x", "y", "more than one database"},
 	};
 	const char *why;
 	struct plan plan;
