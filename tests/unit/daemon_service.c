@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A service that really samples, on a disk that fails: every write, fsync and rename of a flush, of
+ * a new epoch and of a reload fails once.  Whatever fails, each sample is stored once in the end.
+ */
+#include "daemon/service.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "collect/event_parse.h"
+#include "collect/event_rate.h"
+#include "store_t.h"
+
+static unsigned n_steps, fault_at = UINT32_MAX;
+static bool fault_short, fault_all;
+
+static int fault_hook(enum file_op op, size_t n)
+{
+	if (n_steps++ != fault_at && !fault_all)
+		return 0;
+	return fault_short && op == FILE_WRITE && n > 1 ? (int)(n / 2) : -EIO;
+}
+
+static struct event_specs specs;
+
+static void set_up(struct service_opts *o, const struct scratch *t)
+{
+	struct event_rate rate = {.freq_hz = 997};
+	struct err err;
+
+	REQUIRE(event_list_parse(&event_env_host, "cpu-clock", &specs, &err) >= 0);
+	REQUIRE(event_rate_set(&event_env_host, &specs.v[0], &rate, &err) >= 0);
+	*o = (struct service_opts){
+		.db = t->db, .label = "", .journal_ns = UINT64_MAX / 4, .flush_ns = UINT64_MAX / 4};
+	o->collect.target.kind = TARGET_ALL;
+	o->collect.target.cgroup_fd = -1;
+	o->collect.events = specs.v;
+	o->collect.n_events = 1;
+	o->collect.label = "";
+}
+
+/* Takes some samples. */
+static void burn(void)
+{
+	uint64_t end = clock_mono_ns() + 4000000;
+
+	while (clock_mono_ns() < end)
+		;
+}
+
+/* What the service says is stored is what readers find. */
+static void check_sums(struct service *v, const struct scratch *t)
+{
+	struct service_status s;
+	uint64_t n = 0, lost = 0;
+
+	service_status(v, &s);
+	vec_each (l, &s.losses)
+		lost += l->n;
+	vec_each (e, &s.events)
+		n += e->n_reached;
+	EXPECT_EQ(n, s.n_samples + lost);
+	if (s.n_samples) {
+		struct err err = {0};
+		struct profile p;
+		uint64_t stored = 0;
+
+		profile_init(&p);
+		EXPECT(store_load(t->db, &(struct store_selection){.epochs = "all"}, &p, NULL,
+				  &err) >= 0);
+		EXPECT_STR(err.msg, "");
+		vec_each (x, &p.values)
+			stored += x->count;
+		EXPECT_EQ(stored, s.n_samples);
+		profile_release(&p);
+	}
+	service_status_release(&s);
+}
+
+/* Has step AT of DO fail, then of its repetitions none; returns false when DO has fewer steps. */
+static bool fail_once(struct service *v, const struct scratch *t,
+		      int (*act)(struct service *v, struct err *err), unsigned at)
+{
+	struct err err;
+	bool failed;
+	int rc;
+
+	burn();
+	n_steps = 0;
+	fault_at = at;
+	rc = act(v, &err);
+	failed = n_steps > at;
+	fault_at = UINT32_MAX;
+	EXPECT(rc >= 0 || *err.msg);
+	check_sums(v, t);
+	if (rc < 0)
+		EXPECT_EQ(act(v, &err), 0);
+	check_sums(v, t);
+	return failed;
+}
+
+static struct service_opts opts;
+
+static int reload(struct service *v, struct err *err)
+{
+	return service_reload(v, &opts, err);
+}
+
+TEST(each_step_of_it_fails_once)
+{
+	int (*const acts[])(struct service * v, struct err * err) = {service_flush,
+								     service_new_epoch, reload};
+	struct scratch t = scratch_new();
+	struct service *v;
+	struct err err;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	set_up(&opts, &t);
+	REQUIRE(service_start(&opts, &v, &err) >= 0);
+	file_fault = fault_hook;
+	for (size_t i = 0; i < n_elems(acts); i++) {
+		unsigned n = 0;
+
+		fault_short = false;
+		while (fail_once(v, &t, acts[i], n))
+			n++;
+		printf("# %u steps\n", n);
+		EXPECT(n > 3 && n < 200);
+		fault_short = true;
+		for (unsigned at = 0; at < n && acts[i] != reload; at++)
+			fail_once(v, &t, acts[i], at);
+	}
+	EXPECT_EQ(service_flush(v, &err), 0);
+	check_sums(v, &t);
+	EXPECT_EQ(service_stop(v, &err), 0);
+	check_sums(v, &t);
+	file_fault = NULL;
+	service_free(v);
+	event_specs_release(&specs);
+	EXPECT_EQ(t_files(&t, ".tmp"), 0);
+	EXPECT_EQ(t_files(&t, "journal"), 0);
+	scratch_release(&t);
+}
+
+TEST(a_service_that_cannot_stop_yet_can_later)
+{
+	struct scratch t = scratch_new();
+	struct service *v;
+	struct err err;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	set_up(&opts, &t);
+	REQUIRE(service_start(&opts, &v, &err) >= 0);
+	burn();
+	file_fault = fault_hook;
+	fault_all = true;
+	EXPECT_EQ(service_stop(v, &err), -EIO);
+	EXPECT(*err.msg);
+	fault_all = false;
+	EXPECT_EQ(service_stop(v, &err), 0);
+	file_fault = NULL;
+	check_sums(v, &t);
+	service_free(v);
+	event_specs_release(&specs);
+	scratch_release(&t);
+}
