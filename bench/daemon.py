@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rows about recording all the time: dwelld beside `perf record -a --switch-output`, taking turns on the same
-workload, at three rates; what both take of CPU, memory and disk."""
+workload, at three rates; what both take of CPU, memory and disk while they go on, start and end left out."""
 import json
 import os
 import re
@@ -14,8 +14,9 @@ from common import BUILD, DWELL, QUICK, WORK, environment, notes, one_slice, row
 from measure import CannotMeasure, bootstrap, sum_ratio
 
 RATES = 100, 1000, 5200
-ROUNDS = 2 if QUICK else 6
-SLICES = 1 if QUICK else 3  # of work in a round
+ROUNDS = 1 if QUICK else 4
+PERIOD_S = 5                # a flush, and a file of perf's: at its end perf reads the file again, for the build-ids
+PERIODS = 3 if QUICK else 10  # measured in a round
 DB = os.path.join(WORK, "daemon-db")
 
 
@@ -42,7 +43,7 @@ def run_beside(command, ready, cwd):
         time.sleep(1)
         peak = peak_mb(p.pid)
         before, start = exact_cpu_s(p.pid), time.monotonic()
-        for _ in range(SLICES):
+        while time.monotonic() - start < PERIODS * PERIOD_S:
             one_slice()
         return exact_cpu_s(p.pid) - before, (peak, peak_mb(p.pid)), time.monotonic() - start
     finally:
@@ -59,14 +60,14 @@ def one_rate(hz):
     for i in range(ROUNDS):
         say(f"daemon, {hz} Hz: {i + 1} of {ROUNDS}")
         shutil.rmtree(DB, ignore_errors=True)
-        ours = run_beside([os.path.join(BUILD, "dwelld"), "-e", "cpu-clock", "-F", str(hz), "--no-pin", "--flush", "10s", DB],
+        ours = run_beside([os.path.join(BUILD, "dwelld"), "-e", "cpu-clock", "-F", str(hz), "--no-pin", "--flush", f"{PERIOD_S}s", DB],
                           lambda: ctl("status").returncode == 0, WORK)
         epochs = os.path.join(DB, "epochs")
         mine = tree_bytes(epochs)
         perf_dir = os.path.join(WORK, "daemon-perf")
         shutil.rmtree(perf_dir, ignore_errors=True)
         os.makedirs(perf_dir)
-        theirs = run_beside(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(hz), "--switch-output=10s"],
+        theirs = run_beside(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(hz), f"--switch-output={PERIOD_S}s"],
                             lambda: os.listdir(perf_dir), perf_dir)
         pairs.append((ours[0] / ours[2], theirs[0] / theirs[2]))
         peaks.append(ours[1])

@@ -162,7 +162,17 @@ void sampling_settle(struct sampling *s, const char *images_dir)
 	collector_flush(s->collector);
 }
 
-/* Symbols of all that was sampled, while the files are still open or there. */
+/* Is this the first time IMAGE is to be saved? */
+static bool take_turn(struct sampling *s, image_id image)
+{
+	while (s->saved.n <= image)
+		vec_push(&s->saved, false);
+	if (s->saved.v[image])
+		return false;
+	s->saved.v[image] = true;
+	return true;
+}
+
 void sampling_save_symbols(struct sampling *s, const char *images_dir)
 {
 	const struct images *images = collector_images(s->collector);
@@ -173,7 +183,8 @@ void sampling_save_symbols(struct sampling *s, const char *images_dir)
 		_fd_ int vdso = -1;
 		int fd = c->fd;
 
-		if (!c->sampled || c->kind == CODE_ANON)
+		if (!c->sampled || c->kind == CODE_ANON || (fd < 0 && c->kind != CODE_VDSO) ||
+		    !take_turn(s, c->image))
 			continue;
 		if (c->kind == CODE_VDSO)
 			fd = vdso = vdso_fd();
@@ -181,7 +192,8 @@ void sampling_save_symbols(struct sampling *s, const char *images_dir)
 			resolver_save(resolver, &s->profile.images.v[c->image], fd, NULL);
 	}
 	vec_each (i, &s->profile.images)
-		if (i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF)
+		if ((i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF) &&
+		    take_turn(s, (image_id)(i - s->profile.images.v)))
 			resolver_save(resolver, i, -1, NULL);
 	generated_save(&s->generated, collector_procs(s->collector), resolver);
 	resolver_free(resolver);
@@ -192,5 +204,6 @@ void sampling_release(struct sampling *s)
 	collector_close(s->collector);
 	s->collector = NULL;
 	generated_release(&s->generated);
+	vec_release(&s->saved);
 	profile_release(&s->profile);
 }

@@ -14,6 +14,7 @@ struct sampling {
 	struct image_layout vdso;
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	bool has_calls;
+	VEC(bool) saved; /* by image: its symbols were kept already */
 };
 
 /* Opens everything OPTS asks for, which need not know probe, vdso, clock_offset_ns and tables'
@@ -29,8 +30,8 @@ int sampling_start(struct sampling *s, struct err *err);
  * names of generated code to IMAGES_DIR. */
 void sampling_settle(struct sampling *s, const char *images_dir);
 
-/* Keeps the symbols of all that was sampled in IMAGES_DIR, while the files are still open or there.
- */
+/* Keeps the symbols of all that was sampled in IMAGES_DIR, while the files are still open or there;
+ * each image's once. */
 void sampling_save_symbols(struct sampling *s, const char *images_dir);
 
 void sampling_release(struct sampling *s);
