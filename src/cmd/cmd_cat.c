@@ -12,12 +12,14 @@
 #include "cmd/cat_hpc.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
+#include "cmd/query_cmd.h"
 #include "formats/dcpi.h"
 #include "port/dcpi_cat.h"
 #include "port/dcpi_in.h"
 #include "port/dcpi_rewrite.h"
 #include "query/input.h"
 #include "view/cat.h"
+#include "view/cat_sets.h"
 
 struct cat_args {
 	opt_list names;
@@ -138,6 +140,23 @@ static bool is_file(const struct cmd *c, const char *name)
 	return !program;
 }
 
+static int show_sets(struct cmd *c, struct query *q, void *ctx)
+{
+	image_ids images = {0};
+	const opt_list *names = ctx;
+	int rc = cmd_find_images(c, q, names, &images);
+
+	if (!rc && !cat_sets_emit(&c->emit, q, names->n ? &images : NULL))
+		rc = CMD_NOTHING;
+	vec_release(&images);
+	return rc;
+}
+
+static bool wants_sets(const struct cmd *c)
+{
+	return c->select.columns.n || c->select.sort_set || c->select.errors;
+}
+
 static int show_database(struct cmd *c, const opt_list *images)
 {
 	struct input in = {0};
@@ -205,13 +224,20 @@ int cmd_cat(struct cmd *c)
 			rc = err_set(
 				&c->err, -EINVAL,
 				"print either files or images of a database, not both at once");
+		else if (n_files && wants_sets(c))
+			rc = err_set(&c->err, -EINVAL,
+				     "--pm, --sp and --error are for databases; --db %s names "
+				     "the file as one",
+				     a.names.v[0]);
+		else if (wants_sets(c))
+			rc = cmd_with_query(c, show_sets, &a.names);
 		else if (n_files)
 			rc = c->json || c->csv ? show_files_as_one(c, &a.names)
 					       : show_files(c, &a.names);
 		else
 			rc = show_database(c, &a.names);
 	}
-	if (rc == CMD_NOTHING)
+	if (rc == CMD_NOTHING && !wants_sets(c))
 		cmd_notice(c, "no samples");
 	vec_release(&a.names);
 	return rc;

@@ -36,6 +36,9 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct input
 	struct dcpi_filter filter;
 	int rc;
 
+	if (c->select.columns.n || c->select.sort_set)
+		return err_set(&c->err, -EINVAL,
+			       "--pm and --sp go with --folded; DCPI's files have samples only");
 	if (x->version && strcmp(x->version, "0.06") == 0)
 		o.minor = 6;
 	else if (x->version && strcmp(x->version, "0.07") != 0)
@@ -99,6 +102,24 @@ static int write_folded(struct cmd *c, const struct export *x, struct query *q,
 	return rc || n ? rc : CMD_NOTHING;
 }
 
+/* A line of folded stacks has one whole number. */
+static int check_count(struct cmd *c, const struct query *q)
+{
+	const struct estimate *e = q->has_sets ? &q->shown.v[q->sort_shown] : NULL;
+	uint64_t open;
+
+	if (!e || e->kind == ESTIMATE_EVENT)
+		return 0;
+	if (e->kind == ESTIMATE_RATIO)
+		return err_set(&c->err, -EINVAL,
+			       "--folded needs samples or a counter; %s is a ratio", e->name);
+	open = query_open(q, &e->part);
+	if (open)
+		cmd_notice(c, "of %" PRIu64 " samples it is not known whether they count for %s",
+			   open, e->name);
+	return 0;
+}
+
 static int export_folded(struct cmd *c, const struct export *x, const struct input *in)
 {
 	image_ids images = {0};
@@ -107,6 +128,7 @@ static int export_folded(struct cmd *c, const struct export *x, const struct inp
 
 	if (rc)
 		return rc;
+	rc = check_count(c, &q);
 	for (size_t i = 0; i < x->images.n && !rc; i++)
 		rc = select_find_images(&in->profile, x->images.v[i], &images, &c->err);
 	if (!rc)

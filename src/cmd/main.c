@@ -29,7 +29,7 @@ static const struct command commands[] = {
 	 "show calling contexts: who called what, who was called by whom", NULL},
 	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_EMITS, "show the hottest instructions",
 	 "dcpitopcounts"},
-	{"cat", cmd_cat, CMD_SELECTS | CMD_EMITS,
+	{"cat", cmd_cat, CMD_SELECTS | CMD_SETS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},
 	{"diff", cmd_diff, CMD_SELECTS | CMD_EMITS, "show what changed between two sets of samples",
 	 "dcpidiff"},
@@ -37,7 +37,8 @@ static const struct command commands[] = {
 	 "dcpistats"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
 	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
-	{"export", cmd_export, CMD_SELECTS, "write samples in other tools' formats", NULL},
+	{"export", cmd_export, CMD_SELECTS | CMD_SETS, "write samples in other tools' formats",
+	 NULL},
 	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers", NULL},
 	{"epochs", cmd_epochs, CMD_EMITS, "list the epochs of a database", NULL},
 	{"gc", cmd_gc, CMD_EMITS, "remove old recordings", NULL},
@@ -149,8 +150,9 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"pm", OPT_LIST, &s->columns, "SET[+SET...]",
 		 "columns of sample sets, counters and ratios; dwell-profileme(7)"},
 		{"sp", OPT_STR, &s->sort_set, "SET", "sort by this one, and show it first"},
-		{"error", OPT_FLAG, &s->errors, NULL, "show each number's standard error"},
 	};
+	const struct opt error = {"error", OPT_FLAG, &s->errors, NULL,
+				  "show each number's standard error"};
 	const struct opt json = {"json", OPT_FLAG, &c->json, NULL, "print JSON"};
 	const struct opt emits[] = {
 		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
@@ -168,6 +170,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	if (c->command->flags & CMD_SETS)
 		for (size_t i = 0; i < n_elems(sets); i++)
 			vec_push(&all, sets[i]);
+	if (c->command->flags & CMD_SETS && c->command->flags & CMD_EMITS)
+		vec_push(&all, error);
 	if (c->command->flags & (CMD_JSON | CMD_EMITS))
 		vec_push(&all, json);
 	if (c->command->flags & CMD_EMITS)

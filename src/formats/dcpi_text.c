@@ -248,7 +248,9 @@ static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, co
 	e.duty = (unsigned)d;
 	name = arena_strndup(&t->arena, p, (size_t)(period - p));
 	colon = strrchr(name, ':');
-	if (colon && colon != name && dcpi_text_is_counter(colon + 1)) {
+	if (colon && colon != name &&
+	    (dcpi_text_is_counter(colon + 1) ||
+	     (colon[1] == 'm' && colon[2] && memchr(name, '@', (size_t)(colon - name))))) {
 		*colon = '\0';
 		e.counter = colon + 1;
 	}

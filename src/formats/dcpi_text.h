@@ -14,6 +14,7 @@
  *     text_size            0x000000800000
  *     event                29 cycles:63488:10000   TOTAL NAME:PERIOD:DUTY
  *     event                27 retired:m1count:4096:5000
+ *     event                27 ibs_op@retired:mlatency:4096:5000
  *     0x00012006cbb8      29      27
  *
  * Blocks follow each other, with or without blank lines between; each begins with its `name`. */
@@ -33,7 +34,8 @@
 
 struct dcpi_text_event {
 	const char *name;    /* an event, or a ProfileMe sample set such as retired^notrap */
-	const char *counter; /* the ProfileMe counter behind the set (m1retdelay); else NULL */
+	const char *counter; /* the ProfileMe counter behind the set (m1retdelay), of sets with an
+				event before an '@' any that begins with m; else NULL */
 	uint64_t total;	     /* sum of its column */
 	uint64_t period;
 	unsigned duty; /* 10000 x the share of the time it was counted */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See dcpi_cat.h.  The rows of one image and label, which come by event and address, are put in a
- * table by address and column. */
+ * table by address and column.  A row in which a column has 0 says that there is no sample, so that
+ * a counter's column tells nothing of samples it does not know: of how many it does a column of its
+ * own says, unless it is of all. */
 #include "port/dcpi_cat.h"
 
 #include <stdlib.h>
@@ -9,6 +11,7 @@
 #include "base/cleanup.h"
 #include "formats/dcpi.h"
 #include "formats/dcpi_text.h"
+#include "port/dcpi_pm.h"
 
 struct block {
 	const char *name, *label;
@@ -33,43 +36,118 @@ static int by_address(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
+/* What a column shows: samples of an event and vector, a counter's total, or of how many samples
+ * that is. */
+struct column {
+	event_id event;
+	vector_id vector;
+	bool measured;
+	size_t first, end; /* its rows */
+};
+
+typedef VEC(struct column) column_list;
+
+static bool same_bits(const struct profile *p, const struct column *a, const struct column *b)
+{
+	const struct vector *x = &p->vectors.v[a->vector], *y = &p->vectors.v[b->vector];
+
+	return a->event == b->event && x->known == y->known && x->value == y->value;
+}
+
+/* Whether C, a counter's column, is of all samples that have its bits: of those of COUNTS. */
+static bool is_of_all(const dcpi_rows *rows, const struct column *c, const struct column *counts)
+{
+	if (c->end - c->first != counts->end - counts->first)
+		return false;
+	for (size_t i = 0; i < c->end - c->first; i++)
+		if (rows->v[c->first + i].svma != rows->v[counts->first + i].svma ||
+		    rows->v[c->first + i].n != rows->v[counts->first + i].n)
+			return false;
+	return true;
+}
+
+/* The columns of rows [START, END).  Samples of a vector come before its counters. */
+static column_list list_columns(const struct profile *p, const dcpi_rows *rows, size_t start,
+				size_t end)
+{
+	column_list columns = {0};
+	size_t counts = SIZE_MAX, next;
+
+	for (size_t i = start; i < end; i = next) {
+		struct column c = {rows->v[i].event, rows->v[i].vector, false, i, i};
+
+		while (c.end < end && rows->v[c.end].event == c.event &&
+		       rows->v[c.end].vector == c.vector)
+			c.end++;
+		next = c.end;
+		if (!p->vectors.v[c.vector].counter)
+			counts = columns.n;
+		vec_push(&columns, c);
+		if (counts < columns.n - 1 && same_bits(p, &columns.v[counts], &c) &&
+		    is_of_all(rows, &c, &columns.v[counts]))
+			continue;
+		c.measured = true;
+		if (p->vectors.v[c.vector].counter)
+			vec_push(&columns, c);
+	}
+	return columns;
+}
+
+/* An event's column has its name; what tells more of samples has their bits. */
+static void add_event(struct dcpi_text *t, const struct profile *p, const struct column *c)
+{
+	const struct vector *v = &p->vectors.v[c->vector];
+	const struct event *e = &p->events.v[c->event];
+	const struct dcpi_pm pm = {.vector = *v, .measured = c->measured};
+	struct dcpi_text_event te = {
+		.name = profile_str(p, e->name),
+		.period = e->period,
+		.duty = (unsigned)(event_duty(e) * DCPI_DUTY_ALWAYS + .5),
+	};
+
+	if (v->known || v->counter) {
+		char *counter;
+		_mem_ char *name = dcpi_pm_format(p, c->event, &pm, &counter);
+
+		te.name = arena_strdup(&t->arena, name);
+		te.counter = arena_strdup(&t->arena, counter);
+		free(counter);
+	}
+	vec_push(&t->events, te);
+}
+
 /* Fills T's events, addresses and counts from rows [START, END). */
 static void fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *rows, size_t start,
 		 size_t end)
 {
-	size_t n = 0, column = 0;
+	column_list columns = list_columns(p, rows, start, end);
+	size_t n = 0;
 
-	for (size_t i = start; i < end; i++) {
-		const struct dcpi_row *r = &rows->v[i];
-		const struct event *e = &p->events.v[r->event];
-
-		if (i == start || rows->v[i - 1].event != r->event)
-			vec_push(&t->events,
-				 (struct dcpi_text_event){
-					 .name = profile_str(p, e->name),
-					 .period = e->period,
-					 .duty = (unsigned)(event_duty(e) * DCPI_DUTY_ALWAYS + .5),
-				 });
-		t->events.v[t->events.n - 1].total += r->n;
-		vec_push(&t->pcs, r->svma);
-	}
+	for (size_t i = start; i < end; i++)
+		vec_push(&t->pcs, rows->v[i].svma);
 	vec_sort(&t->pcs, by_address);
 	for (size_t i = 0; i < t->pcs.n; i++)
 		if (!n || t->pcs.v[n - 1] != t->pcs.v[i])
 			t->pcs.v[n++] = t->pcs.v[i];
 	t->pcs.n = n;
-	t->counts.n = t->counts.cap = n * t->events.n;
+	t->counts.n = t->counts.cap = n * columns.n;
 	t->counts.v = xcalloc(t->counts.n, sizeof(*t->counts.v));
-	n = 0;
-	for (size_t i = start; i < end; i++, n++) {
-		if (i > start && rows->v[i - 1].event != rows->v[i].event) {
-			column++;
-			n = 0;
+	vec_each (c, &columns) {
+		const bool is_sum = p->vectors.v[c->vector].counter && !c->measured;
+
+		add_event(t, p, c);
+		n = 0;
+		for (size_t i = c->first; i < c->end; i++) {
+			const struct dcpi_row *r = &rows->v[i];
+			uint64_t amount = is_sum ? r->sum : r->n;
+
+			while (t->pcs.v[n] != r->svma) /* both rise */
+				n++;
+			t->counts.v[n * columns.n + (size_t)(c - columns.v)] = amount;
+			t->events.v[t->events.n - 1].total += amount;
 		}
-		while (t->pcs.v[n] != rows->v[i].svma) /* both rise */
-			n++;
-		t->counts.v[n * t->events.n + column] = rows->v[i].n;
 	}
+	vec_release(&columns);
 }
 
 static void format(const struct profile *p, const dcpi_rows *rows, const struct block *b,
@@ -101,7 +179,7 @@ size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f, str
 	dcpi_rows rows = {0};
 	size_t end, n;
 
-	dcpi_flatten(p, f, false, &rows, NULL);
+	dcpi_flatten(p, f, DCPI_SPLIT_VECTORS, &rows, NULL);
 	for (size_t i = 0; i < rows.n; i = end) {
 		const struct image *im = &p->images.v[rows.v[i].image];
 		struct block *b = vec_add(&blocks);

@@ -6,10 +6,29 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "model/fact.h"
 
-static int by_key(const void *x, const void *y)
+/* dcpicat prints inflight before retdelay; other counters come in order of their numbers. */
+static unsigned counter_order(unsigned counter)
+{
+	if (counter != FACT_RETDELAY && counter != FACT_INFLIGHT)
+		return counter;
+	return counter == FACT_RETDELAY ? FACT_INFLIGHT : FACT_RETDELAY;
+}
+
+static int compare_vectors(const struct vector *a, const struct vector *b)
+{
+	if (a->known != b->known)
+		return a->known < b->known ? -1 : 1;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return (int)counter_order(a->counter) - (int)counter_order(b->counter);
+}
+
+static int by_key(const void *x, const void *y, void *profile)
 {
 	const struct dcpi_row *a = x, *b = y;
+	const struct profile *p = profile;
 
 	if (a->image != b->image)
 		return a->image < b->image ? -1 : 1;
@@ -19,6 +38,8 @@ static int by_key(const void *x, const void *y)
 		return a->event < b->event ? -1 : 1;
 	if (a->idle != b->idle)
 		return a->idle ? 1 : -1;
+	if (a->vector != b->vector)
+		return compare_vectors(&p->vectors.v[a->vector], &p->vectors.v[b->vector]);
 	return a->svma < b->svma ? -1 : a->svma > b->svma;
 }
 
@@ -32,9 +53,10 @@ bool dcpi_wants_event(const struct dcpi_filter *f, event_id event)
 	return !f || wanted(f->events, event);
 }
 
-void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, bool split_idle,
+void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, unsigned split,
 		  dcpi_rows *out, uint64_t *n_placeless)
 {
+	const bool split_idle = split & DCPI_SPLIT_IDLE, by_vector = split & DCPI_SPLIT_VECTORS;
 	const struct dcpi_filter all = {0};
 	size_t n = 0;
 
@@ -43,25 +65,31 @@ void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, bool spl
 		const struct place *k = v->ctx ? profile_leaf(p, v->ctx) : NULL;
 		const struct owner *o = &p->owners.v[v->owner];
 
-		if (!v->count || !value_is_samples(p, v) || !wanted(f->owners, v->owner) ||
-		    !wanted(f->events, v->event) || (k && !wanted(f->images, k->image)))
+		if (!v->count || (!by_vector && !value_is_samples(p, v)) ||
+		    !wanted(f->owners, v->owner) || !wanted(f->events, v->event) ||
+		    (k && !wanted(f->images, k->image)))
 			continue;
 		if (k)
 			vec_push(out, (struct dcpi_row){.image = k->image,
 							.label = o->label,
 							.event = v->event,
 							.idle = split_idle && o->flags & OWNER_IDLE,
+							.vector = by_vector ? v->vector : 0,
 							.svma = k->svma,
-							.n = v->count});
-		else if (n_placeless)
+							.n = v->count,
+							.sum = v->sum});
+		else if (n_placeless && value_is_samples(p, v))
 			n_placeless[v->event] += v->count;
 	}
-	vec_sort(out, by_key);
+	if (out->n > 1)
+		qsort_r(out->v, out->n, sizeof(*out->v), by_key, (void *)p);
 	for (size_t i = 0; i < out->n; i++) {
-		if (n && by_key(&out->v[n - 1], &out->v[i]) == 0)
+		if (n && by_key(&out->v[n - 1], &out->v[i], (void *)p) == 0) {
 			out->v[n - 1].n += out->v[i].n;
-		else
+			out->v[n - 1].sum += out->v[i].sum;
+		} else {
 			out->v[n++] = out->v[i];
+		}
 	}
 	out->n = n;
 }

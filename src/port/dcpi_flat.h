@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A profile as DCPI sees one: per image, label and event, samples at addresses.  Calling contexts
- * are flattened to their leaf, owners of one label are summed, vectors and place flags are let go.
- */
+ * are flattened to their leaf, owners of one label are summed, place flags are let go, vectors too
+ * unless asked for. */
 #ifndef PORT_DCPI_FLAT_H
 #define PORT_DCPI_FLAT_H
 
@@ -11,9 +11,16 @@ struct dcpi_row {
 	image_id image;
 	string_id label;
 	event_id event;
-	bool idle; /* of a CPU's idle task; kept apart only when asked */
+	bool idle;	  /* of a CPU's idle task; kept apart only when asked */
+	vector_id vector; /* 0 unless they are kept apart */
 	uint64_t svma;
-	uint64_t n; /* samples; not 0 */
+	uint64_t n;   /* samples; not 0 */
+	uint64_t sum; /* of the vector's counter */
+};
+
+enum dcpi_split {
+	DCPI_SPLIT_IDLE = 1 << 0,
+	DCPI_SPLIT_VECTORS = 1 << 1,
 };
 
 typedef VEC(struct dcpi_row) dcpi_rows;
@@ -25,11 +32,12 @@ struct dcpi_filter {
 
 bool dcpi_wants_event(const struct dcpi_filter *f, event_id event); /* F may be NULL */
 
-/* Appends P's rows to OUT, one for each (image, label, event, idle, svma), ordered by these; idle
- * is false throughout unless SPLIT_IDLE.  Samples without any place (context 0) are added to
- * N_PLACELESS[event], as long as P's events (NULL: passed over).  F may be NULL.  P's values may
- * repeat a key. */
-void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, bool split_idle,
+/* Appends P's rows to OUT, one for each (image, label, event, idle, vector, svma), ordered by
+ * these, vectors by what they say; idle is false and vector 0 throughout unless SPLIT (enum
+ * dcpi_split) says otherwise.  With vectors rows of counters are there too.  Samples without any
+ * place (context 0) are added to N_PLACELESS[event], as long as P's events (NULL: passed over).  F
+ * may be NULL.  P's values may repeat a key. */
+void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, unsigned split,
 		  dcpi_rows *out, uint64_t *n_placeless);
 
 /* The end of the rows from I on that have the image and label of row I. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -18,6 +19,7 @@
 #include "base/str.h"
 #include "formats/dcpi.h"
 #include "formats/dcpi_text.h"
+#include "port/dcpi_pm.h"
 
 static bool listed(const opt_list *list, const char *s)
 {
@@ -270,7 +272,97 @@ static int add_file(struct dcpi_load *l, const struct dcpi_file *f, const char *
 	return 0;
 }
 
-/* dcpicat's text.  A ProfileMe column is an event of its own, named SET:COUNTER as printed. */
+/* A column of dcpicat's text as the model has it. */
+struct text_column {
+	bool wanted;
+	event_id event;
+	struct dcpi_pm pm; /* of what is no ProfileMe column nothing: samples */
+	size_t counts;	   /* of a counter: the column of the samples it is of */
+};
+
+/* The event of column TE.  What is no set that can be understood is an event of its own, named as
+ * printed. */
+static event_id text_event(struct profile *p, const struct dcpi_text_event *te,
+			   const struct dcpi_pm *pm)
+{
+	struct event e = {.period = te->period ? te->period : 1};
+	event_id event;
+
+	if (pm->event)
+		e.name = profile_intern_strn(p, pm->event, pm->n_event);
+	else if (te->counter) {
+		_mem_ char *name = xasprintf("%s:%s", te->name, te->counter);
+
+		e.name = profile_intern_str(p, name);
+	} else {
+		e.name = profile_intern_str(p, te->name);
+	}
+	e.n_reached = pm->vector.counter ? 0 : te->total;
+	event = profile_intern_event(p, &e);
+	/* Only the share is known; one value for all images of an event. */
+	p->events.v[event].enabled_ns = DCPI_DUTY_ALWAYS;
+	p->events.v[event].running_ns = te->duty;
+	return event;
+}
+
+/* Whether column A tells of how many samples the counter of B is. */
+static bool is_count_of(const struct text_column *a, const struct text_column *b, bool measured)
+{
+	const struct vector *x = &a->pm.vector, *y = &b->pm.vector;
+
+	return a->wanted && a->event == b->event && x->known == y->known && x->value == y->value &&
+	       a->pm.measured == measured && x->counter == (measured ? y->counter : 0);
+}
+
+static struct text_column *text_columns(struct dcpi_load *l, const struct dcpi_text *t)
+{
+	const char *label = t->label ? t->label : "";
+	struct text_column *columns = xcalloc(t->events.n + 1, sizeof(*columns));
+
+	for (size_t k = 0; k < t->events.n; k++) {
+		const struct dcpi_text_event *te = &t->events.v[k];
+		struct text_column *c = &columns[k];
+		_mem_ char *whole =
+			te->counter ? xasprintf("%s:%s", te->name, te->counter) : xstrdup(te->name);
+		_mem_ char *event = NULL;
+
+		if (te->counter && dcpi_pm_parse(l->p, te->name, te->counter, &c->pm))
+			event = xstrndup(c->pm.event, c->pm.n_event);
+		c->wanted = selected(l, event ? event : whole, label);
+		if (c->wanted)
+			c->event = text_event(l->p, te, &c->pm);
+	}
+	for (size_t k = 0; k < t->events.n; k++) {
+		columns[k].counts = SIZE_MAX;
+		for (unsigned measured = 0; measured < 2; measured++)
+			for (size_t i = 0; i < t->events.n; i++)
+				if (is_count_of(&columns[i], &columns[k], measured))
+					columns[k].counts = i;
+	}
+	return columns;
+}
+
+/* What column K says in row I; false: nothing. */
+static bool text_value(struct profile *p, const struct dcpi_text *t,
+		       const struct text_column *columns, size_t i, size_t k, struct value *ret)
+{
+	const struct text_column *c = &columns[k];
+	const uint64_t *row = t->counts.v + i * t->events.n;
+
+	if (!c->wanted || c->pm.measured)
+		return false;
+	ret->event = c->event;
+	ret->vector = profile_intern_vector(p, &c->pm.vector);
+	ret->count = row[k];
+	ret->sum = 0;
+	if (c->pm.vector.counter) {
+		ret->count = c->counts == SIZE_MAX ? 0 : row[c->counts];
+		ret->sum = row[k];
+	}
+	return value_counts(ret);
+}
+
+/* dcpicat's text. */
 static void add_text(struct dcpi_load *l, const struct dcpi_text *t)
 {
 	struct profile *p = l->p;
@@ -278,43 +370,26 @@ static void add_text(struct dcpi_load *l, const struct dcpi_text *t)
 			   .path = t->paths.n ? t->paths.v[0] : t->name,
 			   .text_start = t->text_start,
 			   .text_bytes = t->text_bytes};
+	struct text_column *columns = text_columns(l, t);
+	struct value v = {0};
 	uint64_t epoch_s = 0;
 	image_id image;
 
 	parse_image_id(t->image, &im);
 	dcpi_parse_time(t->epoch, &epoch_s);
 	image = profile_intern_image(p, &im);
-	for (size_t k = 0; k < t->events.n; k++) {
-		const struct dcpi_text_event *te = &t->events.v[k];
-		_mem_ char *name =
-			te->counter ? xasprintf("%s:%s", te->name, te->counter) : xstrdup(te->name);
-		owner_id owner;
-		event_id event;
-		struct event e = {.period = te->period ? te->period : 1, .n_reached = te->total};
-
-		if (!selected(l, name, t->label ? t->label : ""))
-			continue;
-		add_meta(p, t->platform, epoch_s, 0);
-		e.name = profile_intern_str(p, name);
-		event = profile_intern_event(p, &e);
-		/* Only the share is known; one value for all images of an event. */
-		p->events.v[event].enabled_ns = DCPI_DUTY_ALWAYS;
-		p->events.v[event].running_ns = te->duty;
-		owner = label_owner(p, t->label ? t->label : "", false);
-		for (size_t i = 0; i < t->pcs.n; i++) {
-			uint64_t n = t->counts.v[i * t->events.n + k];
-
-			if (n)
-				profile_add_value(
-					p, &(struct value){
-						   .owner = owner,
-						   .event = event,
-						   .count = n,
-						   .ctx = profile_flat_ctx(
-							   p, profile_intern_place(
-								      p, image, t->pcs.v[i], 0))});
+	for (size_t k = 0; k < t->events.n; k++)
+		if (columns[k].wanted)
+			add_meta(p, t->platform, epoch_s, 0);
+	v.owner = label_owner(p, t->label ? t->label : "", false);
+	for (size_t i = 0; i < t->pcs.n; i++)
+		for (size_t k = 0; k < t->events.n; k++) {
+			if (!text_value(p, t, columns, i, k, &v))
+				continue;
+			v.ctx = profile_flat_ctx(p, profile_intern_place(p, image, t->pcs.v[i], 0));
+			profile_add_value(p, &v);
 		}
-	}
+	free(columns);
 }
 
 static int load_text(struct dcpi_load *l, const char *text, size_t n, struct err *err)

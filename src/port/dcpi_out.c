@@ -249,7 +249,7 @@ static int make_files(struct out *o, struct err *err)
 	size_t end;
 	int r = 0;
 
-	dcpi_flatten(o->p, o->opts.filter, true, &rows, o->n_placeless);
+	dcpi_flatten(o->p, o->opts.filter, DCPI_SPLIT_IDLE, &rows, o->n_placeless);
 	for (size_t i = 0; i < rows.n && r == 0; i = end) {
 		const struct dcpi_row *a = &rows.v[i];
 

@@ -167,9 +167,15 @@ static void find_pairs(struct binder *b)
 	const size_t n_vectors = b->p->vectors.n;
 	bool *seen = xcalloc(b->p->events.n * n_vectors + 1, sizeof(*seen));
 
-	vec_each (v, &b->p->values)
+	/* Where there are only plain samples, they are of the plain vector. */
+	if (n_vectors == 1)
+		memset(seen, true, b->p->events.n);
+	for (size_t i = 0; n_vectors > 1 && i < b->p->values.n; i++) {
+		const struct value *v = &b->p->values.v[i];
+
 		if (value_counts(v))
 			seen[v->event * n_vectors + v->vector] = true;
+	}
 	for (event_id e = 0; e < b->p->events.n; e++)
 		for (vector_id w = 0; w < n_vectors; w++)
 			if (seen[e * n_vectors + w])
@@ -415,9 +421,8 @@ static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id 
 	return i;
 }
 
-static struct estimate_part make_part(struct binder *b, const struct pm_item *item,
-				      event_id event, bool no_killed, bool never,
-				      uint32_t *ret_group)
+static struct estimate_part make_part(struct binder *b, const struct pm_item *item, event_id event,
+				      bool no_killed, bool never, uint32_t *ret_group)
 {
 	uint32_t at = intern_group(b, &item->set, event, no_killed), col;
 	const struct group *g = &b->groups.v[at];

@@ -26,6 +26,15 @@ uint64_t query_scaled(const struct query_col *c, uint64_t n)
 	return c->duty >= 1 || c->duty <= 0 ? n : (uint64_t)llround((double)n / c->duty);
 }
 
+uint64_t query_open(const struct query *q, const struct estimate_part *p)
+{
+	uint64_t n = p->open == NO_COL ? 0 : q->cols[p->open].n_samples;
+
+	if (p->total != NO_COL)
+		n += q->cols[p->hits].n_samples - q->cols[p->measured].n_samples;
+	return n;
+}
+
 bool query_is_scaled(const struct query *q)
 {
 	for (unsigned c = 0; c < q->n_events; c++)
@@ -71,29 +80,41 @@ static uint64_t *sum_places(struct query *q)
 	const struct profile *p = q->profile;
 	size_t n_counts = (p->places.n + 1) * q->n_cols;
 	uint64_t *n_idle_tasks = xcalloc(q->n_cols + 1, sizeof(*n_idle_tasks));
-	uint64_t *idle = NULL;
+	/* Copies: the compiler cannot know that sums are none of these. */
+	const struct value *const values = p->values.v;
+	const size_t n_values = p->values.n;
+	const struct owner *const owners = p->owners.v;
+	const struct ctx *const ctxs = p->ctxs.v;
+	const unsigned *const col_of = q->col_of;
+	const bool *const wanted = q->wanted;
+	const size_t n_vectors = p->vectors.n;
+	const unsigned n_cols = q->n_cols;
+	uint64_t *idle = NULL, *counts;
 
-	q->counts = xcalloc(n_counts ? n_counts : 1, sizeof(*q->counts));
-	vec_each (v, &p->values) {
-		bool is_idle = p->owners.v[v->owner].flags & OWNER_IDLE;
-		unsigned c = q->col_of[v->event];
+	counts = q->counts = xcalloc(n_counts ? n_counts : 1, sizeof(*q->counts));
+	for (size_t i = 0; i < n_values; i++) {
+		const struct value *v = &values[i];
+		const bool is_idle = owners[v->owner].flags & OWNER_IDLE;
+		const unsigned c = col_of[v->event];
+		const struct share *share;
 		const struct share_span *span;
-		uint64_t *sums;
+		uint64_t *sums = counts;
 
-		if (c == q->n_cols || v->ctx == 0)
+		if (c == n_cols || v->ctx == 0)
 			continue;
 		if (is_idle && value_is_samples(p, v))
 			n_idle_tasks[c] += v->count;
 		if (q->cols[c].is_time)
 			q->cols[c].n_intervals += v->sum;
-		if (q->wanted && !q->wanted[v->owner])
+		if (wanted && !wanted[v->owner])
 			continue;
-		if (is_idle && !idle)
-			idle = xcalloc(n_counts, sizeof(*idle));
-		sums = (is_idle ? idle : q->counts) + (size_t)p->ctxs.v[v->ctx].place * q->n_cols;
-		span = span_of(q, v);
-		for (uint32_t i = span->first; i < span->first + span->n; i++)
-			sums[q->shares.v[i].col] += share_amount(&q->shares.v[i], v);
+		if (is_idle)
+			sums = idle = idle ? idle : xcalloc(n_counts, sizeof(*idle));
+		sums += (size_t)ctxs[v->ctx].place * n_cols;
+		span = &q->spans[q->row_of[v->event] * n_vectors + v->vector];
+		share = q->shares.v + span->first;
+		for (uint32_t n = span->n; n; n--, share++)
+			sums[share->col] += share_amount(share, v);
 	}
 	find_not_delivered(q, n_idle_tasks);
 	free(n_idle_tasks);

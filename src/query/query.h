@@ -56,13 +56,13 @@ struct query {
 	struct resolver *resolver;
 	struct query_col *cols;
 	unsigned n_cols;
-	unsigned n_events;	/* the first of them are events */
-	estimates shown;	/* what people see, made of columns; in order */
-	unsigned sort;		/* the column rows are sorted by */
-	unsigned sort_shown;	/* of which estimate; a ratio's rows are sorted by the ratio */
-	bool has_sets;		/* not all that is shown is events */
-	bool errors;		/* standard errors are wanted */
-	pm_columns columns; /* as asked for */
+	unsigned n_events;   /* the first of them are events */
+	estimates shown;     /* what people see, made of columns; in order */
+	unsigned sort;	     /* the column rows are sorted by */
+	unsigned sort_shown; /* of which estimate; a ratio's rows are sorted by the ratio */
+	bool has_sets;	     /* not all that is shown is events */
+	bool errors;	     /* standard errors are wanted */
+	pm_columns columns;  /* as asked for */
 	/* What a value adds to which columns follows from its event and vector alone. */
 	VEC(struct share) shares;
 	struct share_span *spans; /* one per vector in each row */
@@ -124,6 +124,9 @@ static inline void query_add_value(const struct query *q, const struct value *v,
 /* What a table shows of N: the samples there would have been had the event counted all the time,
  * N / duty; of an event that counts time, microseconds. */
 uint64_t query_scaled(const struct query_col *c, uint64_t n);
+
+/* Of how many samples in all it is not known whether they count for P. */
+uint64_t query_open(const struct query *q, const struct estimate_part *p);
 
 /* Whether some column is scaled. */
 bool query_is_scaled(const struct query *q);

@@ -151,7 +151,7 @@ bool cat_emit(struct emit *e, const struct profile *p, const struct dcpi_filter 
 	bool any;
 
 	make_cols(&t, f);
-	dcpi_flatten(p, f, false, &rows, NULL);
+	dcpi_flatten(p, f, 0, &rows, NULL);
 	if (rows.n)
 		qsort_r(rows.v, rows.n, sizeof(*rows.v), by_place, (void *)p);
 	cells = xcalloc(N_NAME_COLS + t.n_counts, sizeof(*cells));

@@ -395,3 +395,22 @@ make_ibs_db() {
 		sample 401017 10
 	END2
 }
+
+# A database of such samples with callers: work called by main, and on its own.
+make_pm_paths_db() {
+	make_a_out && make_db <<-END2
+		meta vax 880000000 60 a.out
+		event ibs_op 1000 100 100
+		image file $PWD/a.out
+		owner - - comm=a.out
+		facts retired dtbmiss inflight=100
+		frame 401011
+		sample 401017 20
+		facts retired !dtbmiss inflight=10
+		sample 401017 60
+		path
+		sample 401007 15
+		facts retired
+		sample 40101e 5
+	END2
+}

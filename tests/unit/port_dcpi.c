@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "formats/dcpi.h"
 #include "gen.h"
+#include "model/fact.h"
 #include "port/dcpi_cat.h"
 
 #define GOLDEN T_GOLDEN "/dcpi/"
@@ -156,7 +157,7 @@ static uint64_t total(const struct profile *p)
 	uint64_t n = 0;
 
 	vec_each (v, &p->values)
-		n += v->count;
+		n += value_is_samples(p, v) ? v->count : 0;
 	return n;
 }
 
@@ -447,6 +448,85 @@ static void through_text(const struct profile *p, struct profile *q, struct str 
 		t_fail_("%s", err.msg);
 	profile_check(q);
 	scratch_remove();
+}
+
+/* Samples of a program as `pm` and ibs_op tell of them, some of which know more than others. */
+static void generate_facts(struct t_rng *r, struct profile *p)
+{
+	static const char *const names[] = {"pm", "pm0", "pm2", "pm3", "ibs_op", "a:b@c"};
+	const struct image im = {.kind = IMAGE_FILE, .path = "/bin/prog"};
+	image_id image;
+
+	profile_init(p);
+	image = profile_intern_image(p, &im);
+	for (uint64_t n = 1 + t_below(r, 80); n > 0; n--) {
+		struct event e = {.name = profile_intern_str(p, names[t_below(r, 6)]),
+				  .period = 1 + t_below(r, 2)};
+		struct sample_facts f = {0};
+		place_id place = profile_intern_place(p, image, 4 * t_below(r, 9), 0);
+
+		for (uint64_t bits = t_below(r, 9); bits > 0; bits--)
+			facts_set(&f, (unsigned)t_below(r, N_FACT_BITS), t_below(r, 2));
+		if (t_below(r, 2))
+			f.known |= FACT_TRAPS;
+		facts_settle(&f);
+		for (uint64_t counters = t_below(r, 4); counters > 0; counters--)
+			facts_set_counter(&f, 1 + (unsigned)t_below(r, FACT_MAX_COUNTERS - 1),
+					  t_below(r, 3) * 100);
+		e.n_reached = 1 + t_below(r, 5);
+		facts_add(p, 0, profile_flat_ctx(p, place), profile_intern_event(p, &e), &f,
+			  e.n_reached);
+	}
+}
+
+/* A profile's values as text, without what dcpicat's text has no words for. */
+static char *values_of(const struct profile *p)
+{
+	struct str s = {0};
+	char **lines = xcalloc(p->values.n + 1, sizeof(*lines));
+
+	for (size_t i = 0; i < p->values.n; i++) {
+		const struct value *v = &p->values.v[i];
+		const struct vector *w = &p->vectors.v[v->vector];
+		const struct event *e = &p->events.v[v->event];
+
+		lines[i] =
+			xasprintf("%s:%" PRIu64 " %" PRIx64 ": %" PRIx64 " %" PRIx64 " %" PRIu32
+				  " %" PRIu64 " %" PRIu64,
+				  profile_str(p, e->name), e->period, profile_leaf(p, v->ctx)->svma,
+				  w->known, w->value, w->counter, v->count, v->sum);
+	}
+	qsort(lines, p->values.n, sizeof(*lines), by_text);
+	for (size_t i = 0; i < p->values.n; i++) {
+		str_addf(&s, "%s\n", lines[i]);
+		free(lines[i]);
+	}
+	free(lines);
+	return s.v;
+}
+
+TEST(text_keeps_what_is_known_of_samples)
+{
+	struct t_rng r = {23};
+	unsigned n = t_cases(300);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct str text = {0};
+		struct profile p, q;
+
+		generate_facts(&r, &p);
+		through_text(&p, &q, &text);
+		{
+			_mem_ char *before = values_of(&p), *after = values_of(&q);
+
+			EXPECT_STR(after, before);
+		}
+		for (event_id e = 0; e < q.events.n; e++)
+			EXPECT_EQ(q.events.v[e].n_reached, profile_n_samples(&q, e));
+		str_release(&text);
+		profile_release(&p);
+		profile_release(&q);
+	}
 }
 
 TEST(text_reads_back_as_the_same_counts)
