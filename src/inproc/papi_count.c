@@ -92,25 +92,30 @@ static void close_counter(struct papi_counter *c)
 	c->is_clock = false;
 }
 
-int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid)
+struct perf_event_attr papi_attr_of(const struct papi_set *s, const struct papi_counter *c)
 {
-	const bool times = s->state & PAPI_MULTIPLEXING;
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
 		.type = c->what.spec.type,
 		.config = c->what.spec.config,
 		.config1 = c->what.spec.config1,
 		.config2 = c->what.spec.config2,
 		.disabled = 1,
-		.inherit = s->inherit,
-		.read_format =
-			times ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING : 0,
 		.exclude_kernel = !(s->domain & PAPI_DOM_KERNEL),
 		.exclude_user = !(s->domain & PAPI_DOM_USER),
 		.exclude_hv = !(s->domain & PAPI_DOM_SUPERVISOR),
 	};
+}
+
+int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid)
+{
+	const bool times = s->state & PAPI_MULTIPLEXING;
+	struct perf_event_attr attr = papi_attr_of(s, c);
 	long fd;
 
+	attr.inherit = s->inherit;
+	if (times)
+		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	c->origin = 0;
 	c->has_times = times;
 	fd = syscall(SYS_perf_event_open, &attr, s->cpu >= 0 ? -1 : tid, s->cpu, -1,
@@ -287,13 +292,9 @@ EXPORT int PAPI_accum(int set, long long *values)
 
 EXPORT int PAPI_reset(int set)
 {
-	struct papi_set *s = papi_set_find(set);
+	static long long zeros[PAPI_SET_EVENTS];
 
-	if (!s)
-		return papi_result(PAPI_ENOEVST);
-	for (int i = 0; i < s->n; i++)
-		set_value(s, s->counters[i], 0);
-	return PAPI_OK;
+	return PAPI_write(set, zeros);
 }
 
 EXPORT int PAPI_write(int set, long long *values)

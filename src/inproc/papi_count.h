@@ -3,6 +3,7 @@
 #ifndef INPROC_PAPI_COUNT_H
 #define INPROC_PAPI_COUNT_H
 
+#include <linux/perf_event.h>
 #include <signal.h>
 
 #include "inproc/papi_set.h"
@@ -13,6 +14,9 @@ uint64_t papi_raw_count(const struct papi_set *s, const struct papi_counter *c);
 /* RAW as the program sees it, and its threshold N in perf's unit. */
 long long papi_shown(const struct papi_counter *c, uint64_t raw);
 uint64_t papi_raw_of(const struct papi_counter *c, uint64_t n);
+
+/* What perf_event_open(2) is asked for to count C as S has it; it is switched off. */
+struct perf_event_attr papi_attr_of(const struct papi_set *s, const struct papi_counter *c);
 
 /* Opens what counts C for thread TID (or the set's CPU), from 0 on.  PAPI_OK or an error. */
 int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Presets and native events as programs ask for them.
  *
- * A preset is, in this order: what $PAPI_CSV_EVENT_FILE says; perf's generic event; and for two of
- * them, cycles, the CPU's time in cycles of its clock.  That is an estimate of PAPI_TOT_CYC where a
- * CPU's speed changes, which the event's note says and $DWELL_PAPI_ESTIMATE=0 forbids.  All others
- * are PAPI_ENOEVNT: no clock counts instructions. */
+ * A preset is, in this order: what $PAPI_CSV_EVENT_FILE says; perf's generic event; and, without a
+ * counter, for PAPI_REF_CYC the CPU's time in cycles of the reference clock, which it is.  That is
+ * no more than an estimate of PAPI_TOT_CYC, whose CPU may run faster or slower, so it stands in for
+ * that only when $DWELL_PAPI_ESTIMATE=1 asks for it, and the event's note says so.  All others are
+ * PAPI_ENOEVNT: no clock counts instructions. */
 #include "inproc/papi_event.h"
 
 #include <ctype.h>
@@ -22,9 +23,10 @@
 
 enum { SECOND_NS = 1000000000 };
 
-static const char note_of_estimate[] =
-	"Estimated: the thread's CPU time in cycles of the reference clock; this machine has no "
-	"counter of cycles.";
+static const char note_of_clock[] =
+	"CPU time in cycles of the reference clock: this machine has no counter of them.";
+static const char note_of_estimate[] = "Estimated: CPU time in cycles of the reference clock: this "
+				       "machine has no counter of cycles.";
 
 static char *csv_natives[PAPI_N_PRESETS]; /* what the file says a preset is */
 
@@ -100,7 +102,7 @@ static bool may_estimate(void)
 {
 	const char *v = getenv("DWELL_PAPI_ESTIMATE");
 
-	return !v || strcmp(v, "0") != 0;
+	return v && *v && strcmp(v, "0") != 0;
 }
 
 /* The file of presets. */
@@ -188,9 +190,9 @@ static int native_of_preset(int n, uint64_t *ret_hz)
 	*ret_hz = 0;
 	if (native >= 0 && papi_native_works(native))
 		return native;
-	if (n != PAPI_TOT_CYC_idx && n != PAPI_REF_CYC_idx)
+	if (n != PAPI_REF_CYC_idx && (n != PAPI_TOT_CYC_idx || !may_estimate()))
 		return -1;
-	if (!may_estimate() || !papi_clock_hz())
+	if (!papi_clock_hz())
 		return -1;
 	*ret_hz = papi_clock_hz();
 	return papi_native_named("perf::TASK-CLOCK");
@@ -315,7 +317,8 @@ static void describe_preset(int n, PAPI_event_info_t *info)
 	info->code[0] = (unsigned)(of | PAPI_NATIVE_MASK);
 	snprintf(info->name[0], sizeof(info->name[0]), "%.255s", native.name);
 	if (hz)
-		snprintf(info->note, sizeof(info->note), "%s", note_of_estimate);
+		snprintf(info->note, sizeof(info->note), "%s",
+			 n == PAPI_REF_CYC_idx ? note_of_clock : note_of_estimate);
 	else if (csv_natives[n])
 		snprintf(info->note, sizeof(info->note), "As $PAPI_CSV_EVENT_FILE says.");
 }

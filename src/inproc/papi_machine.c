@@ -86,15 +86,15 @@ static void read_cpu_line(const char *key, const char *value)
 		set_text(info.vendor_string, value);
 		info.vendor = vendor_of(value);
 	} else if (!strcmp(key, "cpu family") || !strcmp(key, "CPU architecture")) {
-		info.cpuid_family = atoi(value);
+		info.cpuid_family = (int)strtol(value, NULL, 10);
 	} else if (!strcmp(key, "model")) {
-		info.cpuid_model = info.model = atoi(value);
+		info.cpuid_model = info.model = (int)strtol(value, NULL, 10);
 	} else if (!strcmp(key, "CPU part")) {
 		info.cpuid_model = info.model = (int)strtol(value, NULL, 16);
 	} else if (!strcmp(key, "model name")) {
 		set_text(info.model_string, value);
 	} else if (!strcmp(key, "stepping") || !strcmp(key, "CPU revision")) {
-		info.cpuid_stepping = atoi(value);
+		info.cpuid_stepping = (int)strtol(value, NULL, 10);
 		info.revision = (float)info.cpuid_stepping;
 	} else if (!strcmp(key, "flags") && strstr(value, " hypervisor")) {
 		info.virtualized = 1;
@@ -151,9 +151,9 @@ static void read_clock(void)
 
 	info.cpu_max_mhz = info.cpu_min_mhz = mhz;
 	if (read_line_of(line, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"))
-		info.cpu_max_mhz = atoi(line) / 1000;
+		info.cpu_max_mhz = (int)strtol(line, NULL, 10) / 1000;
 	if (read_line_of(line, "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_min_freq"))
-		info.cpu_min_mhz = atoi(line) / 1000;
+		info.cpu_min_mhz = (int)strtol(line, NULL, 10) / 1000;
 	info.mhz = (float)info.cpu_max_mhz;
 	info.clock_mhz = info.cpu_max_mhz;
 }
@@ -163,7 +163,7 @@ static int cache_number(int i, const char *what)
 	char line[128];
 
 	return read_line_of(line, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i, what)
-		       ? atoi(line)
+		       ? (int)strtol(line, NULL, 10)
 		       : 0;
 }
 
@@ -251,7 +251,7 @@ EXPORT int PAPI_get_dmem_info(PAPI_dmem_info_t *dest)
 
 			if (strncmp(line, memory_rows[i].key, n) != 0)
 				continue;
-			kib = atoll(line + n);
+			kib = strtoll(line + n, NULL, 10);
 			memcpy((char *)dest + memory_rows[i].offset, &kib, sizeof(kib));
 		}
 	fclose(f);

@@ -136,22 +136,13 @@ static int take_signal(void)
 
 static int open_teller(const struct papi_set *s, const struct papi_counter *c)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = c->what.spec.type,
-		.config = c->what.spec.config,
-		.config1 = c->what.spec.config1,
-		.config2 = c->what.spec.config2,
-		.sample_period = papi_raw_of(c, (uint64_t)c->threshold),
-		.disabled = 1,
-		.wakeup_events = 1,
-		.exclude_kernel = !(s->domain & PAPI_DOM_KERNEL),
-		.exclude_user = !(s->domain & PAPI_DOM_USER),
-		.exclude_hv = 1,
-	};
+	struct perf_event_attr attr = papi_attr_of(s, c);
 	struct f_owner_ex owner = {F_OWNER_TID, s->tid};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, s->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
+	attr.sample_period = papi_raw_of(c, (uint64_t)c->threshold);
+	attr.wakeup_events = 1;
+	fd = (int)syscall(SYS_perf_event_open, &attr, s->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	fd = own_fd_move_up(fd);
@@ -259,15 +250,10 @@ static int set_overflow(int set, int code, int threshold, int flags,
 	const bool by_timer = flags & PAPI_OVERFLOW_FORCE_SW;
 	struct papi_set *s;
 	struct papi_counter *c;
-	int r = papi_set_stopped(set, &s);
+	int r = papi_set_sampled(set, code, &s, &c);
 
 	if (r < 0)
 		return r;
-	if (s->state & (PAPI_ATTACHED | PAPI_CPU_ATTACHED))
-		return PAPI_EINVAL;
-	if (papi_set_index(s, code) < 0)
-		return PAPI_ENOEVNT;
-	c = s->counters[papi_set_index(s, code)];
 	if (threshold < 0 || flags & ~(PAPI_OVERFLOW_FORCE_SW | PAPI_OVERFLOW_HARDWARE) ||
 	    flags == (PAPI_OVERFLOW_FORCE_SW | PAPI_OVERFLOW_HARDWARE))
 		return PAPI_EINVAL;

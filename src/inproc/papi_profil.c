@@ -298,15 +298,10 @@ static int sprofil(const PAPI_sprofil_t *prof, int n, int set, int code, int thr
 {
 	struct papi_set *s;
 	struct papi_counter *c;
-	int r = papi_set_stopped(set, &s);
+	int r = papi_set_sampled(set, code, &s, &c);
 
 	if (r < 0)
 		return r;
-	if (s->state & (PAPI_ATTACHED | PAPI_CPU_ATTACHED))
-		return PAPI_EINVAL;
-	if (papi_set_index(s, code) < 0)
-		return PAPI_ENOEVNT;
-	c = s->counters[papi_set_index(s, code)];
 	if (threshold < 0)
 		return PAPI_EINVAL;
 	if (threshold == 0) {

@@ -50,6 +50,22 @@ int papi_set_stopped(int number, struct papi_set **ret)
 	return PAPI_OK;
 }
 
+int papi_set_sampled(int number, int code, struct papi_set **ret, struct papi_counter **ret_counter)
+{
+	struct papi_set *s;
+	int r = papi_set_stopped(number, &s);
+
+	if (r < 0)
+		return r;
+	if (s->state & (PAPI_ATTACHED | PAPI_CPU_ATTACHED))
+		return PAPI_EINVAL;
+	if (papi_set_index(s, code) < 0)
+		return PAPI_ENOEVNT;
+	*ret = s;
+	*ret_counter = s->counters[papi_set_index(s, code)];
+	return PAPI_OK;
+}
+
 int papi_set_index(const struct papi_set *s, int code)
 {
 	for (int i = 0; i < s->n; i++)
@@ -255,17 +271,23 @@ EXPORT int PAPI_add_named_event(int set, const char *name)
 	return r < 0 ? r : PAPI_add_event(set, code);
 }
 
-EXPORT int PAPI_add_events(int set, int *codes, int number)
+/* ONE of each code; how many there were before the first that failed, if there were any. */
+static int each_code(int set, const int *codes, int n, int (*one)(int set, int code))
 {
-	if (!codes || number <= 0)
+	if (!codes || n <= 0)
 		return papi_result(PAPI_EINVAL);
-	for (int i = 0; i < number; i++) {
-		int r = add(set, codes[i]);
+	for (int i = 0; i < n; i++) {
+		int r = one(set, codes[i]);
 
 		if (r < 0)
 			return i ? i : papi_result(r);
 	}
 	return PAPI_OK;
+}
+
+EXPORT int PAPI_add_events(int set, int *codes, int number)
+{
+	return each_code(set, codes, number, add);
 }
 
 static int remove_code(int set, int code)
@@ -295,15 +317,7 @@ EXPORT int PAPI_remove_named_event(int set, const char *name)
 
 EXPORT int PAPI_remove_events(int set, int *codes, int number)
 {
-	if (!codes || number <= 0)
-		return papi_result(PAPI_EINVAL);
-	for (int i = 0; i < number; i++) {
-		int r = remove_code(set, codes[i]);
-
-		if (r < 0)
-			return i ? i : papi_result(r);
-	}
-	return PAPI_OK;
+	return each_code(set, codes, number, remove_code);
 }
 
 EXPORT int PAPI_cleanup_eventset(int set)

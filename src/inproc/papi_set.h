@@ -61,6 +61,11 @@ int papi_sets_end(void);
  * PAPI_EISRUN. */
 int papi_set_stopped(int number, struct papi_set **ret);
 
+/* The set, stopped and of a thread that starts it, and its event CODE.  PAPI_OK or, in this order,
+ * PAPI_ENOEVST, PAPI_EISRUN, PAPI_EINVAL (it is attached), PAPI_ENOEVNT (it has no such event). */
+int papi_set_sampled(int number, int code, struct papi_set **ret,
+		     struct papi_counter **ret_counter);
+
 /* The position of CODE in the set, or -1. */
 int papi_set_index(const struct papi_set *s, int code);
 

@@ -124,7 +124,7 @@ TEST(errors_have_words_and_are_told)
 
 TEST(names_and_codes_go_both_ways)
 {
-	static const char *const names[] = {"PAPI_TOT_CYC", "perf::TASK-CLOCK", "perf::PAGE-FAULTS",
+	static const char *const names[] = {"PAPI_REF_CYC", "perf::TASK-CLOCK", "perf::PAGE-FAULTS",
 					    "perf::CONTEXT-SWITCHES", "task-clock"};
 	char name[PAPI_MAX_STR_LEN];
 	int code, again;
@@ -160,25 +160,34 @@ static bool has_counters(void)
 	       PAPI_query_event(code) == PAPI_OK;
 }
 
-/* "On machines without hardware counters": cycles are an estimate that says so, the others are not
- * there. */
+/* "On machines without hardware counters": the clock is the clock; cycles are an estimate that says
+ * so, when it is asked for; the others are not there. */
 TEST(presets_are_honest)
 {
 	PAPI_event_info_t info;
 	int n = 0, code = PAPI_PRESET_MASK;
 
 	begin();
-	EXPECT_EQ(PAPI_query_event(PAPI_TOT_CYC), PAPI_OK);
-	EXPECT_EQ(PAPI_get_event_info(PAPI_TOT_CYC, &info), PAPI_OK);
-	EXPECT_STR(info.symbol, "PAPI_TOT_CYC");
+	EXPECT_EQ(PAPI_query_event(PAPI_REF_CYC), PAPI_OK);
+	EXPECT_EQ(PAPI_get_event_info(PAPI_REF_CYC, &info), PAPI_OK);
+	EXPECT_STR(info.symbol, "PAPI_REF_CYC");
 	EXPECT_STR(info.derived, "NOT_DERIVED");
 	EXPECT_EQ(info.count, 1);
 	if (!has_counters()) {
 		EXPECT_STR(info.name[0], "perf::TASK-CLOCK");
-		EXPECT(strstr(info.note, "Estimated") == info.note);
+		EXPECT(strstr(info.note, "CPU time") == info.note);
+		EXPECT_EQ(PAPI_query_event(PAPI_TOT_CYC), PAPI_ENOEVNT);
 		EXPECT_EQ(PAPI_query_event(PAPI_TOT_INS), PAPI_ENOEVNT);
 		EXPECT_EQ(PAPI_query_event(PAPI_BR_INS), PAPI_ENOEVNT);
 		EXPECT_EQ(PAPI_query_event(PAPI_L3_TCM), PAPI_ENOEVNT);
+		setenv("DWELL_PAPI_ESTIMATE", "1", 1);
+		EXPECT_EQ(PAPI_query_event(PAPI_TOT_CYC), PAPI_OK);
+		EXPECT_EQ(PAPI_get_event_info(PAPI_TOT_CYC, &info), PAPI_OK);
+		EXPECT(strstr(info.note, "Estimated") == info.note);
+		EXPECT_EQ(PAPI_query_event(PAPI_TOT_INS), PAPI_ENOEVNT);
+		setenv("DWELL_PAPI_ESTIMATE", "0", 1);
+		EXPECT_EQ(PAPI_query_event(PAPI_TOT_CYC), PAPI_ENOEVNT);
+		unsetenv("DWELL_PAPI_ESTIMATE");
 	}
 	EXPECT_EQ(PAPI_query_event(PAPI_FP_INS), PAPI_ENOEVNT);
 	EXPECT_EQ(PAPI_get_event_info(PAPI_FP_INS, &info), PAPI_OK);
@@ -192,14 +201,11 @@ TEST(presets_are_honest)
 	code = PAPI_PRESET_MASK;
 	for (n = 0; PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL) == PAPI_OK; n++)
 		EXPECT_EQ(PAPI_query_event(code), PAPI_OK);
-	EXPECT(n >= 2);
-	setenv("DWELL_PAPI_ESTIMATE", "0", 1);
-	EXPECT_EQ(PAPI_query_event(PAPI_TOT_CYC), has_counters() ? PAPI_OK : PAPI_ENOEVNT);
-	unsetenv("DWELL_PAPI_ESTIMATE");
+	EXPECT(n >= 1);
 }
 
-/* An estimated cycle is one of the clock that the timers count by, too. */
-TEST(estimated_cycles_are_cpu_time)
+/* A cycle is one of the clock that the timers count by, too. */
+TEST(cycles_of_the_clock_are_cpu_time)
 {
 	int set = PAPI_NULL, code;
 	uint16_t n = 0;
@@ -210,9 +216,9 @@ TEST(estimated_cycles_are_cpu_time)
 		SKIP("this machine counts cycles");
 	REQUIRE(PAPI_event_name_to_code(CLOCK, &code) == PAPI_OK);
 	REQUIRE(PAPI_create_eventset(&set) == PAPI_OK);
-	REQUIRE(PAPI_add_event(set, PAPI_TOT_CYC) == PAPI_OK);
+	REQUIRE(PAPI_add_event(set, PAPI_REF_CYC) == PAPI_OK);
 	REQUIRE(PAPI_add_event(set, code) == PAPI_OK);
-	REQUIRE(PAPI_profil(&n, 2, NULL, 2, set, PAPI_TOT_CYC, 5000000, 0) == PAPI_OK);
+	REQUIRE(PAPI_profil(&n, 2, NULL, 2, set, PAPI_REF_CYC, 5000000, 0) == PAPI_OK);
 	REQUIRE(PAPI_start(set) == PAPI_OK);
 	t = PAPI_get_virt_cyc();
 	burn(0.2);
@@ -221,7 +227,8 @@ TEST(estimated_cycles_are_cpu_time)
 	mhz = PAPI_get_opt(PAPI_CLOCKRATE, NULL);
 	EXPECT(mhz > 100);
 	EXPECT(llabs(v[0] - v[1] * mhz / 1000) < v[0] / 50);
-	EXPECT(v[0] >= t && v[0] < t + t / 5);
+	/* the same time, but for interrupts and what the hypervisor took */
+	EXPECT(v[0] > t - t / 5 && v[0] < t + t / 2);
 	EXPECT(n >= v[0] / 5000000 - 1 && n <= v[0] / 5000000 + 1);
 	drop(&set);
 }
@@ -357,15 +364,15 @@ TEST(counts_are_read_added_and_reset)
 	drop(&set);
 }
 
-/* Cycles that are an estimate are shown, added and written as cycles. */
-TEST(estimates_are_read_added_and_written)
+/* Cycles that are counted in nanoseconds are shown, added and written as cycles. */
+TEST(cycles_of_the_clock_are_read_and_written)
 {
 	int set = PAPI_NULL;
 	long long v = 123456789, w;
 
 	begin();
 	REQUIRE(PAPI_create_eventset(&set) == PAPI_OK);
-	REQUIRE(PAPI_add_event(set, PAPI_TOT_CYC) == PAPI_OK);
+	REQUIRE(PAPI_add_event(set, PAPI_REF_CYC) == PAPI_OK);
 	REQUIRE(PAPI_start(set) == PAPI_OK);
 	EXPECT_EQ(PAPI_write(set, &v), PAPI_OK);
 	EXPECT_EQ(PAPI_read(set, &w), PAPI_OK);
@@ -458,7 +465,7 @@ TEST(options_are_kept)
 	EXPECT_EQ(PAPI_get_component_index("perf_event"), 0);
 	EXPECT_EQ(PAPI_get_component_index("cuda"), PAPI_ENOCMP);
 	REQUIRE(PAPI_get_component_info(0) != NULL);
-	EXPECT(PAPI_get_component_info(0)->num_preset_events >= 2);
+	EXPECT(PAPI_get_component_info(0)->num_preset_events >= 1);
 	EXPECT_EQ(PAPI_assign_eventset_component(set, 0), PAPI_OK);
 	EXPECT_EQ(PAPI_get_eventset_component(set), 0);
 	REQUIRE(PAPI_start(set) == PAPI_OK); /* multiplexed */
