@@ -545,7 +545,7 @@ int cmd_record(struct cmd *c)
 		{"p pid", OPT_LIST, &o.pids, "PID[,PID]",
 		 "record these processes and what they start"},
 		{"G cgroup", OPT_STR, &o.cgroup, "CGROUP", "record the processes of a cgroup"},
-		{"e event", OPT_LIST, &o.events, "EVENT[:PERIOD][+EVENT...]",
+		{"e event slot", OPT_LIST, &o.events, "EVENT[:PERIOD][+EVENT...]",
 		 "what to sample (dwell events lists them)"},
 		{"F freq", OPT_U64, &o.freq_hz, "HZ", "samples per second and CPU"},
 		{"c count", OPT_U64, &o.period, "PERIOD", "one sample every PERIOD events"},

@@ -130,17 +130,32 @@ static const struct opened *sampler_by_id(const struct collector *c, uint64_t id
 	return NULL;
 }
 
+static bool read_facts(struct collector *c, const struct record *r, uint32_t event,
+		       struct sample_facts *ret)
+{
+	const struct event_spec *spec = &c->specs[event];
+	struct record_facts f;
+
+	if (!spec->facts || !c->opts.facts || record_read_facts(r, r->extra, &f) < 0 ||
+	    !c->opts.facts->read(c->opts.facts, event, spec, r, &f, ret))
+		return false;
+	ret->counters_known &= ~spec->without_counters;
+	return true;
+}
+
 /* A sample of the ring engine belongs to the life its process has at that time. */
-static void apply_sample(struct collector *c, const struct record *r)
+static void apply_sample(struct collector *c, struct record *r)
 {
 	/* A child's inherited event writes its parent's id (primary_event_id). */
 	const struct opened *o = sampler_by_id(c, r->id);
 	uint32_t proc = procs_current(&c->procs, r->pid);
 	struct log_sample s = {.ip = r->ip, .tgid = r->pid, .tid = r->tid, .time_ns = r->time_ns};
+	struct sample_facts facts;
 
 	if (!o)
 		return;
 	s.event = o->event;
+	r->extra = c->specs[o->event].attr.sample_type;
 	if (proc == PROC_NONE && procs_scan_one(&c->procs, r->pid))
 		proc = procs_current(&c->procs, r->pid);
 	if (proc != PROC_NONE)
@@ -148,10 +163,13 @@ static void apply_sample(struct collector *c, const struct record *r)
 	c->n_ring_samples[s.event]++;
 	c->procs.time_ns = r->time_ns;
 	s.chain = call_paths_of_record(&c->calls, r, proc);
-	fold_add(&c->fold, &s);
+	if (read_facts(c, r, o->event, &facts))
+		fold_add_facts(&c->fold, &s, &facts);
+	else
+		fold_add(&c->fold, &s);
 }
 
-static void apply(struct collector *c, const struct record *r)
+static void apply(struct collector *c, struct record *r)
 {
 	switch (r->kind) {
 	case RECORD_SAMPLE:

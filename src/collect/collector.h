@@ -18,6 +18,7 @@
 #include "collect/account.h"
 #include "collect/call_paths.h"
 #include "collect/event_spec.h"
+#include "collect/fact_reader.h"
 #include "collect/fold.h"
 #include "collect/kernel_map.h"
 #include "collect/pinned.h"
@@ -56,6 +57,7 @@ struct collector_opts {
 	uint64_t pin_number;
 	const struct exclusions *exclude; /* what is not recorded; NULL: nothing */
 	const opt_list *by_pid;		  /* programs whose processes are kept apart; NULL: none */
+	struct fact_reader *facts;	  /* of events that have them; NULL: they are let go */
 	const uint32_t *slot; /* of each event: only those of one slot count at a time; NULL: all */
 };
 

@@ -155,16 +155,18 @@ static int open_event(struct collector *c, uint32_t i, struct err *err)
 	int rc;
 
 	*spec = c->opts.events[i];
-	c->in_log[i] = c->engine == ENGINE_BPF && spec->attr.type != PERF_TYPE_TRACEPOINT;
+	c->in_log[i] =
+		c->engine == ENGINE_BPF && spec->attr.type != PERF_TYPE_TRACEPOINT && !spec->facts;
 	spread = !tasks ? SPREAD_CPUS : c->in_log[i] ? SPREAD_TASKS : SPREAD_TASK_CPUS;
-	spec->attr.sample_type = RECORD_SAMPLE_TYPE;
+	spec->attr.sample_type = RECORD_SAMPLE_TYPE | (spec->facts ? spec->attr.sample_type : 0);
 	spec->attr.sample_id_all = 1;
 	spec->attr.use_clockid = 1;
 	spec->attr.clockid = CLOCK_MONOTONIC;
 	if (!c->in_log[i])
 		call_paths_event(&c->calls, &spec->attr);
 	rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);
-	if ((rc == -EACCES || rc == -EPERM) && tasks && !spec->attr.exclude_kernel) {
+	if ((rc == -EACCES || rc == -EPERM) && tasks && !spec->attr.exclude_kernel &&
+	    spec->facts <= EVENT_FACTS_FIELDS) {
 		/* perf_event_paranoid 2: a user may sample the user code of her own processes. */
 		spec->attr.exclude_kernel = 1;
 		rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);

@@ -18,6 +18,7 @@
 #include "collect/event_check.h"
 #include "collect/event_list.h"
 #include "collect/event_names.h"
+#include "collect/event_pm.h"
 #include "collect/event_pfm.h"
 #include "collect/event_pmu.h"
 #include "collect/event_split.h"
@@ -366,10 +367,12 @@ int event_list_parse(const struct event_env *env, const char *text, struct event
 	for (;;) {
 		const char *end = event_end(p);
 		_mem_ char *one = xstrndup(p, (size_t)(end - p));
+		bool is_pm = event_pm_is(one);
 		struct event_spec spec;
-		int rc = event_parse(env, one, &spec, err);
+		int rc = is_pm ? event_pm_parse(env, one, specs, err)
+			       : event_parse(env, one, &spec, err);
 
-		if (rc == 0 && has_spec(specs, spec.name)) {
+		if (rc == 0 && !is_pm && has_spec(specs, spec.name)) {
 			rc = err_set(err, -EINVAL, "named twice");
 			event_spec_release(&spec);
 		}
@@ -381,7 +384,8 @@ int event_list_parse(const struct event_env *env, const char *text, struct event
 			return err_prefix(err, rc, "event \"%s\" (character %zu of \"%s\")", one,
 					  (size_t)(p - text) + 1, text);
 		}
-		event_split(env, &spec, specs);
+		if (!is_pm)
+			event_split(env, &spec, specs);
 		if (!*end)
 			return 0;
 		p = end + 1;

@@ -5,6 +5,7 @@
  *     event     = name [":" modifiers] [":" period]
  *               | pmu "/" terms "/" [[":"] modifiers] [":" period]
  *     name      = a software, hardware or cache event of the kernel | "r" hex digits
+ *               | "pm", "pm0", "pm2", "pm3": what tells most of sampled instructions (event_pm.h)
  *               | an event of a PMU in sysfs | group ":" tracepoint | anything libpfm4 knows
  *     modifiers = letters of: u k h (user, kernel, hypervisor only), p pp ppp (precise),
  *                 G H (guest, host only)

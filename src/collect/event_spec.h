@@ -24,6 +24,14 @@ enum event_kind {
 /* "software", "hardware", ...; never NULL. */
 const char *event_kind_name(enum event_kind kind);
 
+/* What samples tell of their instruction, by who can read it (fact_reader.h). */
+enum event_facts {
+	EVENT_FACTS_NONE,
+	EVENT_FACTS_FIELDS,    /* fields of the sample */
+	EVENT_FACTS_IBS_OP,    /* AMD's registers, as raw data */
+	EVENT_FACTS_IBS_FETCH, /* likewise */
+};
+
 struct event_spec {
 	char *name; /* as shown: synonyms replaced, modifiers kept, no period */
 	enum event_kind kind;
@@ -31,9 +39,13 @@ struct event_spec {
 	const char *unit; /* "ns" for clocks, else "" */
 
 	/* type, config*, exclude_*, precise_ip and size are set; and sample_period, or sample_freq
-	 * and freq, after event_rate_set.  The rest is zero. */
+	 * and freq, after event_rate_set; with FACTS sample_type and branch_sample_type have what
+	 * samples carry for it.  The rest is zero. */
 	struct perf_event_attr attr;
 	uint64_t config3; /* not in every version of the header; event_open passes it on */
+
+	enum event_facts facts;
+	uint32_t without_counters; /* of those facts, bits: not wanted */
 
 	uint64_t period;  /* given with the event; 0: not given */
 	uint64_t freq_hz; /* given with the event (freq= term), later the one in use; 0: none */

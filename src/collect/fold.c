@@ -197,7 +197,7 @@ static void trace(struct fold *f, const struct log_sample *s, const struct fold_
 	tracer_add(f->tracer, s->tgid, s->tid, key->owner, s->time_ns, ctx, f->events[s->event]);
 }
 
-void fold_add(struct fold *f, const struct log_sample *s)
+static struct fold_key key_of(struct fold *f, const struct log_sample *s)
 {
 	struct fold_key key = {.at = s->ip, .code = CODE_KERNEL, .event = s->event + 1};
 
@@ -211,7 +211,22 @@ void fold_add(struct fold *f, const struct log_sample *s)
 	f->n_samples[s->event]++;
 	if (f->tracer)
 		trace(f, s, &key);
+	return key;
+}
+
+void fold_add(struct fold *f, const struct log_sample *s)
+{
+	struct fold_key key = key_of(f, s);
+
 	count(f, &key);
+}
+
+void fold_add_facts(struct fold *f, const struct log_sample *s, const struct sample_facts *facts)
+{
+	const struct fold_slot one = {.key = key_of(f, s), .count = 1};
+	ctx_id ctx = profile_intern_ctx(f->profile, one.key.caller, place_of(f, &one));
+
+	facts_add(f->profile, one.key.owner, ctx, f->events[s->event], facts, 1);
 }
 
 void fold_pause(struct fold *f)

@@ -138,6 +138,7 @@ int record_read(struct rd *r, struct record *ret)
 		return -EBADMSG;
 	if (type == PERF_RECORD_SAMPLE) {
 		ret->kind = RECORD_SAMPLE;
+		ret->exact = misc & PERF_RECORD_MISC_EXACT_IP;
 		ret->id = rd_le64(&body);
 		ret->ip = rd_le64(&body);
 		ret->pid = rd_le32(&body);
@@ -169,34 +170,92 @@ static unsigned dwarf_number(unsigned i)
 #endif
 }
 
-int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret)
+static int read_stack_copy(struct rd *r, struct record_stack *ret)
+{
+	uint64_t n = rd_le64(r), used;
+
+	if (n > rd_left(r))
+		return -EBADMSG;
+	ret->copy = rd_bytes(r, n);
+	ret->n_copy = n;
+	if (!n)
+		return 0;
+	used = rd_le64(r); /* how much of it is the stack's, and not what was there before */
+	ret->n_copy = used < n ? used : n;
+	return 0;
+}
+
+static int read_branches(struct rd *r, struct record_facts *f)
+{
+	uint64_t n = rd_le64(r);
+	struct rd newest;
+
+	if (n > rd_left(r) / 24) /* struct perf_branch_entry: from, to, flags */
+		return -EBADMSG;
+	newest = *r;
+	rd_bytes(r, n * 24);
+	if (!n)
+		return 0;
+	f->branch_from = rd_le64(&newest);
+	rd_le64(&newest);
+	f->branch_flags = rd_le64(&newest);
+	f->has |= PERF_SAMPLE_BRANCH_STACK;
+	return 0;
+}
+
+/* What follows the fields that all samples have, in the kernel's order (perf_output_sample,
+ * kernel/events/core.c). */
+static int read_rest(const struct record *sample, uint64_t extra, struct record_stack *s,
+		     struct record_facts *f)
 {
 	struct rd r = sample->rest;
 	uint64_t n, abi;
 
-	*ret = (struct record_stack){0};
-	n = rd_le64(&r);
-	if (n > rd_left(&r) / 8)
+	*s = (struct record_stack){0};
+	*f = (struct record_facts){.has = extra & RECORD_FACTS &
+					  ~(uint64_t)PERF_SAMPLE_BRANCH_STACK};
+	if (extra & PERF_SAMPLE_CALLCHAIN) {
+		n = rd_le64(&r);
+		if (n > rd_left(&r) / 8)
+			return -EBADMSG;
+		s->ips = rd_init(rd_bytes(&r, n * 8), n * 8);
+	}
+	if (extra & PERF_SAMPLE_RAW) {
+		f->n_raw = rd_le32(&r);
+		f->raw = rd_bytes(&r, f->n_raw);
+	}
+	if (extra & PERF_SAMPLE_BRANCH_STACK && read_branches(&r, f) < 0)
 		return -EBADMSG;
-	ret->ips = rd_init(rd_bytes(&r, n * 8), n * 8);
 	if (extra & PERF_SAMPLE_REGS_USER) {
 		abi = rd_le64(&r);
-		ret->has_regs = abi == PERF_SAMPLE_REGS_ABI_64;
-		ret->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
+		s->has_regs = abi == PERF_SAMPLE_REGS_ABI_64;
+		s->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
 		for (unsigned i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < RECORD_N_REGS; i++)
-			ret->regs[dwarf_number(i)] = rd_le64(&r);
+			s->regs[dwarf_number(i)] = rd_le64(&r);
 	}
-	if (extra & PERF_SAMPLE_STACK_USER) {
-		n = rd_le64(&r);
-		if (n > rd_left(&r))
-			return -EBADMSG;
-		ret->copy = rd_bytes(&r, n);
-		ret->n_copy = n;
-		if (n) { /* how much of it is the stack's, and not what was there before */
-			uint64_t used = rd_le64(&r);
-
-			ret->n_copy = used < n ? used : n;
-		}
-	}
+	if (extra & PERF_SAMPLE_STACK_USER && read_stack_copy(&r, s) < 0)
+		return -EBADMSG;
+	if (extra & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+		f->weight = rd_le64(&r);
+	if (extra & PERF_SAMPLE_DATA_SRC)
+		f->data_src = rd_le64(&r);
+	if (extra & PERF_SAMPLE_TRANSACTION)
+		f->transaction = rd_le64(&r);
+	if (extra & PERF_SAMPLE_DATA_PAGE_SIZE)
+		f->data_page_size = rd_le64(&r);
 	return r.bad ? -EBADMSG : 0;
+}
+
+int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret)
+{
+	struct record_facts facts;
+
+	return read_rest(sample, extra, ret, &facts);
+}
+
+int record_read_facts(const struct record *sample, uint64_t extra, struct record_facts *ret)
+{
+	struct record_stack stack;
+
+	return read_rest(sample, extra, &stack, ret);
 }

@@ -24,6 +24,12 @@
 #define RECORD_STACK_COPY (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define RECORD_COPY_BYTES 8192
 
+/* What they can carry for record_facts. */
+#define RECORD_FACTS                                                                               \
+	(PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT |                         \
+	 PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |              \
+	 PERF_SAMPLE_DATA_PAGE_SIZE)
+
 /* The registers asked for, by DWARF number in record_stack: general ones, stack pointer, ip.
  * arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h. */
 #ifdef __aarch64__
@@ -52,6 +58,7 @@ enum record_kind {
 struct record {
 	enum record_kind kind;
 	bool exec;			   /* COMM: by exec, not by prctl */
+	bool exact;			   /* SAMPLE: ip is of the event's instruction */
 	bool unregistered;		   /* KSYMBOL: the symbol goes away */
 	uint32_t pid, tid;		   /* whom it is about; FORK: the child */
 	uint32_t ppid;			   /* FORK: the parent process */
@@ -63,7 +70,18 @@ struct record {
 	uint64_t dev, ino, ino_generation; /* MMAP without a build-id */
 	struct build_id build_id;	   /* MMAP */
 	const char *name; /* MMAP: file; COMM; KSYMBOL.  NUL-terminated, in the bytes given */
-	struct rd rest;	  /* SAMPLE: what follows, for record_read_stack */
+	struct rd rest;	  /* SAMPLE: what follows, for record_read_stack and _facts */
+	uint64_t extra;	  /* SAMPLE: what that is, the sample_type of its event; whoever knows the
+			     event   sets it */
+};
+
+/* What a sample tells of its instruction, as far as HAS says (PERF_SAMPLE_*). */
+struct record_facts {
+	uint64_t has;
+	const uint8_t *raw; /* n_raw bytes, in the bytes given */
+	size_t n_raw;
+	uint64_t branch_from, branch_flags; /* the newest branch: without one HAS lacks it */
+	uint64_t weight, data_src, transaction, data_page_size;
 };
 
 /* The stack of a sample. */
@@ -82,8 +100,9 @@ int record_time(struct rd *r, uint64_t *ret_ns);
 /* Decodes the record at R and steps over it.  0, or -EBADMSG when its size cannot be. */
 int record_read(struct rd *r, struct record *ret);
 
-/* Decodes what a sample carries besides, by EXTRA, one of RECORD_STACK_*.  -EBADMSG when it is not
- * there. */
+/* Decodes what a sample carries besides, by EXTRA: bits of PERF_SAMPLE_*, of those that
+ * RECORD_STACK_* and RECORD_FACTS have.  -EBADMSG when it is not there. */
+int record_read_facts(const struct record *sample, uint64_t extra, struct record_facts *ret);
 int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret);
 
 #endif

@@ -177,7 +177,7 @@ uint64_t ring_stacks_add(struct ring_stacks *rs, const struct record *sample, ui
 	struct record_stack s;
 	uint64_t salt;
 
-	if (record_read_stack(sample, rs->extra, &s) < 0)
+	if (record_read_stack(sample, rs->extra | sample->extra, &s) < 0)
 		return CHAIN_LOST;
 	if (proc != PROC_NONE) {
 		c.tgid = rs->chains->procs->v.v[proc].tgid;

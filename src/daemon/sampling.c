@@ -136,6 +136,7 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, const c
 	s->has_calls = co.calls != CALLS_NONE;
 	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
 		co.tables.vdso = &vdso_table;
+	co.facts = sample_facts_init(&s->facts, "/proc");
 	rc = collector_open(&co, &s->profile, &s->collector, err);
 	unwind_table_release(&vdso_table);
 	if (rc >= 0)

@@ -6,11 +6,13 @@
 
 #include "collect/collector.h"
 #include "daemon/generated.h"
+#include "daemon/sample_facts.h"
 
 struct sampling {
 	struct collector *collector;
 	struct profile profile;
 	struct generated generated;
+	struct sample_facts_reader facts;
 	struct image_layout vdso;
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	bool has_calls;

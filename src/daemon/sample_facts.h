@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads what live samples carry of their instruction, with the decoders that perf.data files are
+ * read with. */
+#ifndef DAEMON_SAMPLE_FACTS_H
+#define DAEMON_SAMPLE_FACTS_H
+
+#include "collect/fact_reader.h"
+#include "collect/log.h"
+#include "formats/ibs.h"
+
+struct sample_facts_reader {
+	struct fact_reader reader;
+	struct ibs_machine amd;
+	bool retdelay[LOG_MAX_EVENTS]; /* some sample of the event told it */
+};
+
+/* Of this machine, as PROC ("/proc") has it in its cpuinfo. */
+struct fact_reader *sample_facts_init(struct sample_facts_reader *r, const char *proc);
+
+#endif
