@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "cmd/facts_file.h"
 #include "model/trace.h"
 #include "port/perf_in.h"
 #include "store/store.h"
@@ -17,9 +18,10 @@
 #define TRACE_BYTES (512ull << 20)
 
 struct import {
-	const char *db, *symfs, *by, *label;
+	const char *db, *symfs, *by, *label, *facts;
 	opt_list paths, files;
 	bool force, trace, dump;
+	struct fact_defs fact_defs;
 	struct perf_in_opts opts;
 };
 
@@ -32,6 +34,8 @@ static int parse(struct cmd *c, struct import *im)
 		{"p path", OPT_LIST, &im->paths, "PATH", "look for images here too"},
 		{"by", OPT_STR, &im->by, "pid|tid", "keep processes, or threads, apart"},
 		{"label", OPT_STR, &im->label, "L", "mark the samples with a label"},
+		{"facts", OPT_STR, &im->facts, "FILE",
+		 "take these bits and counters of the hardware's words besides"},
 		{"trace", OPT_FLAG, &im->trace, NULL, "keep the time of each sample"},
 		{"force", OPT_FLAG, &im->force, NULL, "take what can be read of a damaged file"},
 		{"dump", OPT_FLAG, &im->dump, NULL, "print the files' records and import nothing"},
@@ -49,6 +53,10 @@ static int parse(struct cmd *c, struct import *im)
 		im->opts.split = OWNER_TID;
 	else if (im->by)
 		return err_set(&c->err, -EINVAL, "--by: '%s' is none of pid, tid", im->by);
+	rc = facts_file_load(im->facts, &im->fact_defs, &c->err);
+	if (rc < 0)
+		return rc;
+	im->opts.facts = &im->fact_defs;
 	im->opts.symfs = im->symfs;
 	im->opts.paths = im->paths.v;
 	im->opts.n_paths = im->paths.n;
@@ -224,6 +232,7 @@ int cmd_import(struct cmd *c)
 			str_addc(&c->out, '\n');
 		}
 	}
+	fact_defs_release(&im.fact_defs);
 	vec_release(&im.files);
 	vec_release(&im.paths);
 	return rc;

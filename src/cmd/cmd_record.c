@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "cmd/facts_file.h"
 #include "cmd/record_calls.h"
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
@@ -33,7 +34,7 @@ struct options {
 	bool all;
 	opt_list pids, events, operands;
 	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory, *trace_memory,
-		*walk_at;
+		*walk_at, *facts;
 	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
 	bool off_cpu, calls, trace, wakers;
 };
@@ -570,6 +571,8 @@ int cmd_record(struct cmd *c)
 		{"walk-at", OPT_STR, &o.walk_at, "auto|exit|switch",
 		 "follow the stack of a block at its end, or when it begins"},
 		{"wakers", OPT_FLAG, &o.wakers, NULL, "with --off-cpu: who ends blocks, too"},
+		{"facts", OPT_STR, &o.facts, "FILE",
+		 "with -e pm: take these bits and counters of the hardware's words besides"},
 		{"log-slots", OPT_U64, &o.log_slots, "N",
 		 "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &o.db, "DB",
@@ -578,6 +581,7 @@ int cmd_record(struct cmd *c)
 	};
 	struct recorder_opts ro = {0};
 	struct event_specs specs = {0};
+	struct fact_defs facts = {0};
 	struct child ch = {0};
 	struct str command = {0};
 	_mem_ char *db = NULL;
@@ -600,6 +604,8 @@ int cmd_record(struct cmd *c)
 	if (rc >= 0)
 		rc = choose_calls(&o, &ro.collect, &c->err);
 	if (rc >= 0)
+		rc = facts_file_load(o.facts, &facts, &c->err);
+	if (rc >= 0)
 		rc = choose_events(c, &o, &specs, &c->err);
 	if (rc >= 0)
 		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
@@ -609,6 +615,7 @@ int cmd_record(struct cmd *c)
 		db = o.db ? xstrdup(o.db) : store_default_path();
 		ro.db = db;
 		ro.command = str_get(&command);
+		ro.facts = &facts;
 		ro.collect.events = specs.v;
 		ro.collect.n_events = (uint32_t)specs.n;
 		ro.collect.engine = (enum engine)engine;
@@ -630,6 +637,7 @@ int cmd_record(struct cmd *c)
 	vec_release(&o.events);
 	vec_release(&o.operands);
 	event_specs_release(&specs);
+	fact_defs_release(&facts);
 	str_release(&command);
 	return rc;
 }

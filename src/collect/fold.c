@@ -221,14 +221,6 @@ void fold_add(struct fold *f, const struct log_sample *s)
 	count(f, &key);
 }
 
-void fold_add_facts(struct fold *f, const struct log_sample *s, const struct sample_facts *facts)
-{
-	const struct fold_slot one = {.key = key_of(f, s), .count = 1};
-	ctx_id ctx = profile_intern_ctx(f->profile, one.key.caller, place_of(f, &one));
-
-	facts_add(f->profile, one.key.owner, ctx, f->events[s->event], facts, 1);
-}
-
 void fold_pause(struct fold *f)
 {
 	f->last.known = false;
@@ -296,6 +288,19 @@ static void settle_slot(struct fold *f, struct fold_slot *s)
 			s->value = value;
 	}
 	s->count = 0;
+}
+
+void fold_add_facts(struct fold *f, const struct log_sample *s, const struct sample_facts *facts)
+{
+	const struct fold_slot one = {.key = key_of(f, s), .count = 1};
+	place_id place = place_of(f, &one);
+
+	if (is_excluded(f, &one, place))
+		profile_add_loss(f->profile, "excluded", f->events[s->event], 1);
+	else
+		facts_add(f->profile, one.key.owner,
+			  profile_intern_ctx(f->profile, one.key.caller, place),
+			  f->events[s->event], facts, 1);
 }
 
 static void settle(struct fold *f)

@@ -49,7 +49,7 @@ static int make_store(struct recorder *r, const struct recorder_opts *opts, stru
 int recorder_start(const struct recorder_opts *opts, struct recorder **ret, struct err *err)
 {
 	struct recorder *r = xcalloc(1, sizeof(*r));
-	int rc = sampling_open(&r->sampling, &opts->collect, opts->command, err);
+	int rc = sampling_open(&r->sampling, &opts->collect, opts->facts, opts->command, err);
 
 	if (rc >= 0)
 		rc = sampling_start(&r->sampling, err);

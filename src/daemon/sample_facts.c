@@ -59,6 +59,8 @@ static bool read_fields(struct sample_facts_reader *r, uint32_t i, const struct 
 	};
 
 	precise_facts(&s, ret);
+	if (f->has & PERF_SAMPLE_DATA_SRC)
+		fact_defs_apply(r->defs, FACT_SOURCE_DATA_SRC, &f->data_src, ret);
 	r->retdelay[i] |= ret->counters_known >> FACT_RETDELAY & 1;
 	return true;
 }
@@ -78,6 +80,9 @@ static bool read_sample(struct fact_reader *fr, uint32_t i, const struct event_s
 		      (fetch ? ibs_fetch_facts : ibs_op_facts)(&regs, &r->amd, ret);
 	if (!any)
 		return false;
+	if (spec->facts != EVENT_FACTS_FIELDS)
+		fact_defs_apply(r->defs, fetch ? FACT_SOURCE_IBS_FETCH : FACT_SOURCE_IBS_OP,
+				regs.reg, ret);
 	facts_settle(ret);
 	return ret->known || ret->counters_known;
 }

@@ -6,11 +6,13 @@
 
 #include "collect/fact_reader.h"
 #include "collect/log.h"
+#include "formats/fact_defs.h"
 #include "formats/ibs.h"
 
 struct sample_facts_reader {
 	struct fact_reader reader;
 	struct ibs_machine amd;
+	const struct fact_defs *defs;  /* facts to take besides; NULL: none */
 	bool retdelay[LOG_MAX_EVENTS]; /* some sample of the event told it */
 };
 

@@ -114,8 +114,8 @@ static void add_kernel(struct sampling *s)
 	collector_on_unknown_kernel(s->collector, learn_kernel, s);
 }
 
-int sampling_open(struct sampling *s, const struct collector_opts *opts, const char *command,
-		  struct err *err)
+int sampling_open(struct sampling *s, const struct collector_opts *opts, struct fact_defs *facts,
+		  const char *command, struct err *err)
 {
 	struct collector_opts co = *opts;
 	const uint8_t *vdso;
@@ -137,7 +137,10 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, const c
 	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
 		co.tables.vdso = &vdso_table;
 	co.facts = sample_facts_init(&s->facts, "/proc");
-	rc = collector_open(&co, &s->profile, &s->collector, err);
+	s->facts.defs = facts;
+	rc = facts ? fact_defs_name(facts, &s->profile, err) : 0;
+	if (rc >= 0)
+		rc = collector_open(&co, &s->profile, &s->collector, err);
 	unwind_table_release(&vdso_table);
 	if (rc >= 0)
 		collector_add_source(s->collector, generated_init(&s->generated));

@@ -20,10 +20,11 @@ struct sampling {
 };
 
 /* Opens everything OPTS asks for, which need not know probe, vdso, clock_offset_ns and tables'
- * loader; COMMAND is shown with the profile.  S must stay where it is until sampling_release, which
- * is due after a failure too. */
-int sampling_open(struct sampling *s, const struct collector_opts *opts, const char *command,
-		  struct err *err);
+ * loader; FACTS are taken besides
+ * those that have names (NULL: none), COMMAND is shown with the profile.  S must stay where it is
+ * until sampling_release, which is due after a failure too. */
+int sampling_open(struct sampling *s, const struct collector_opts *opts, struct fact_defs *facts,
+		  const char *command, struct err *err);
 
 /* Samples from now on. */
 int sampling_start(struct sampling *s, struct err *err);

@@ -63,7 +63,7 @@ int log_set_open(struct service *v, const struct collector_opts *opts, double sl
 	s->opts.keep_folded = true;
 	s->opts.pin_base = v->pin_base;
 	s->opts.pin_number = s->number;
-	rc = sampling_open(&s->sampling, &s->opts, "dwelld", err);
+	rc = sampling_open(&s->sampling, &s->opts, NULL, "dwelld", err);
 	if (rc >= 0) {
 		why = collector_why_not_pinned(s->sampling.collector);
 		s->pinned = v->pin_base && !*why;

@@ -20,7 +20,7 @@
 #define SEGMENT_MAGIC	     "dwellseg"
 #define SEGMENT_FOOTER_MAGIC 0x646e6573u /* "send" */
 #define SEGMENT_MAJOR	     1		 /* a reader refuses a larger one */
-#define SEGMENT_MINOR	     1		 /* written only when there are traces, else 0 */
+#define SEGMENT_MINOR	     2		 /* written for facts with names; 1 for traces, else 0 */
 #define SEGMENT_HEADER_SZ    16
 #define SEGMENT_BLOCK_SZ     20 /* header of a block */
 #define SEGMENT_FOOTER_SZ    24

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "model/fact.h"
 #include "model/trace.h"
 
 struct decoder {
@@ -61,9 +62,41 @@ static string_id get_str(const struct profile *p, struct column *c)
 	return c->rd.bad ? 0 : id;
 }
 
+/* The recording's own bits and counters; tells how many elements they were. */
+static int get_user_facts(struct profile *p, struct column *c, uint32_t *ret_n)
+{
+	uint64_t n = column_next(c);
+
+	if (n > FACT_N_USER_BITS + FACT_N_USER_COUNTERS)
+		return -EBADMSG;
+	*ret_n = 1 + 3 * (uint32_t)n;
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = column_next(c);
+		bool is_counter = key >> 8;
+		unsigned number = key & 0xff;
+		struct user_fact u = {.name = get_str(p, c)};
+		const char *name = profile_str(p, u.name);
+		unsigned first = is_counter ? FACT_USER_COUNTER : FACT_USER_BIT;
+
+		u.meaning = get_str(p, c);
+		if (key >= 512 || number < first ||
+		    number >= (is_counter ? (unsigned)FACT_MAX_COUNTERS : N_FACT_BITS) || !*name ||
+		    (is_counter ? fact_counter_name : fact_bit_name)(p, number))
+			return -EBADMSG;
+		vec_each (old, &p->user_facts)
+			if (old->is_counter == is_counter && old->name == u.name)
+				return -EBADMSG;
+		u.is_counter = is_counter;
+		u.number = (uint8_t)number;
+		vec_push(&p->user_facts, u);
+	}
+	return 0;
+}
+
 static int get_meta(struct profile *p, const struct block *b, struct column *c, struct err *err)
 {
 	struct profile_meta *m = &p->meta;
+	uint32_t n = 0;
 
 	m->host = get_str(p, c);
 	m->platform = get_str(p, c);
@@ -73,7 +106,9 @@ static int get_meta(struct profile *p, const struct block *b, struct column *c, 
 	m->start_wall_ns = column_next(c);
 	m->end_wall_ns = column_next(c);
 	m->n_cpus = column_next_u32(c);
-	for (uint32_t i = 8; i < b->n_items && !c->rd.bad && !c->zero; i++)
+	if (b->n_items > 8 && get_user_facts(p, c, &n) < 0)
+		return BAD("the names of facts are not what they should be");
+	for (uint32_t i = 8 + n; i < b->n_items && !c->rd.bad && !c->zero; i++)
 		column_next(c); /* fields of a newer minor version */
 	return 0;
 }

@@ -48,9 +48,24 @@ static int put_meta(struct encoder *e, struct err *err)
 				   str[m->engine], str[m->command],  m->start_wall_ns,
 				   m->end_wall_ns, m->n_cpus};
 
+	uint32_t n = n_elems(fields);
+
 	for (unsigned i = 0; i < n_elems(fields); i++)
 		wr_uleb(COLUMN(0), fields[i]);
-	return block_add(&e->w, SEGMENT_META, 0, n_elems(fields), 1, err);
+	if (e->p->user_facts.n) {
+		wr_uleb(COLUMN(0), e->p->user_facts.n);
+		n++;
+	}
+	for (unsigned key = 0; key < 512 && e->p->user_facts.n; key++)
+		vec_each (u, &e->p->user_facts) {
+			if ((u->is_counter << 8 | u->number) != (int)key)
+				continue;
+			wr_uleb(COLUMN(0), key);
+			wr_uleb(COLUMN(0), str[u->name]);
+			wr_uleb(COLUMN(0), str[u->meaning]);
+			n += 3;
+		}
+	return block_add(&e->w, SEGMENT_META, 0, n, 1, err);
 }
 
 static int put_events(struct encoder *e, struct err *err)
@@ -360,7 +375,11 @@ int segment_encode(struct wr *out, const struct profile *p, struct err *err)
 		uint64_t limit;
 
 		out->n = start;
-		block_begin_segment(&e.w, out, e.k.traces.n ? SEGMENT_MINOR : 0, plain);
+		block_begin_segment(&e.w, out,
+				    p->user_facts.n ? SEGMENT_MINOR
+				    : e.k.traces.n  ? 1
+						    : 0,
+				    plain);
 		rc = put_blocks(&e, err);
 		if (rc < 0) {
 			block_writer_release(&e.w);

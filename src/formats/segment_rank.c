@@ -140,6 +140,8 @@ static void mark_used(struct ranker *e)
 		if (e->k->owners.used[i])
 			str[o->exe] = str[o->comm] = str[o->cgroup] = str[o->label] = 1;
 	}
+	vec_each (u, &p->user_facts)
+		str[u->name] = str[u->meaning] = 1;
 	vec_each (ev, &p->events)
 		str[ev->name] = str[ev->unit] = 1;
 	memset(e->k->events.used, 1, p->events.n);

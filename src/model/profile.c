@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fact.h"
 #include "model/trace.h"
 
 /* Strings. */
@@ -230,6 +231,25 @@ vector_id profile_intern_vector(struct profile *p, const struct vector *v)
 	bool new;
 
 	return vector_intern(p, v, &new);
+}
+
+int profile_add_user_fact(struct profile *p, bool is_counter, const char *name, const char *meaning)
+{
+	int number = (is_counter ? fact_find_counter : fact_find_bit)(p, name, strlen(name));
+	unsigned first = is_counter ? FACT_USER_COUNTER : FACT_USER_BIT;
+	unsigned end = is_counter ? FACT_MAX_COUNTERS : N_FACT_BITS;
+
+	if (number >= 0)
+		return number;
+	while (first < end && (is_counter ? fact_counter_name : fact_bit_name)(p, first))
+		first++;
+	if (first == end)
+		return -1;
+	vec_push(&p->user_facts, (struct user_fact){.name = profile_intern_str(p, name),
+						    .meaning = profile_intern_str(p, meaning),
+						    .number = (uint8_t)first,
+						    .is_counter = is_counter});
+	return (int)first;
 }
 
 /* Contexts and values.  Most contexts have one callee and one value or none, and the recorder adds
@@ -530,6 +550,53 @@ static event_id *merge_facts(struct profile *dst, const struct profile *src)
 	return events;
 }
 
+/* Where a number that SRC may have named goes in DST: where its name is; without a name it keeps
+ * its number, unless DST has named that.  -1: nowhere. */
+static int merged_fact(struct profile *dst, const struct profile *src, bool is_counter,
+		       unsigned number)
+{
+	vec_each (u, &src->user_facts)
+		if (u->is_counter == is_counter && u->number == number)
+			return profile_add_user_fact(dst, is_counter, profile_str(src, u->name),
+						     profile_str(src, u->meaning));
+	return (is_counter ? fact_counter_name : fact_bit_name)(dst, number) ? -1 : (int)number;
+}
+
+/* SRC's vectors in DST, whose names for facts may have other numbers.  A fact for which there is no
+ * number left is not known any more; a counter's values are then of a counter that nobody names. */
+static void merge_vectors(struct profile *dst, const struct profile *src, vector_id *ret)
+{
+	const uint64_t fixed = FACT_MASK(FACT_USER_BIT) - 1;
+	int bits[N_FACT_BITS], counters[FACT_MAX_COUNTERS];
+
+	vec_each (u, &src->user_facts) /* all names first */
+		merged_fact(dst, src, u->is_counter, u->number);
+	for (unsigned i = FACT_USER_BIT; i < N_FACT_BITS; i++)
+		bits[i] = merged_fact(dst, src, false, i);
+	for (unsigned i = FACT_USER_COUNTER; i < FACT_MAX_COUNTERS; i++)
+		counters[i] = merged_fact(dst, src, true, i);
+	for (size_t i = 0; i < src->vectors.n; i++) {
+		struct vector v = src->vectors.v[i];
+		const struct vector old = v;
+		uint64_t named = (v.known | v.value) & ~fixed;
+
+		v.known &= fixed;
+		v.value &= fixed;
+		for (; named; named &= named - 1) {
+			unsigned bit = (unsigned)__builtin_ctzll(named);
+
+			if (bits[bit] < 0)
+				continue;
+			v.known |= (old.known >> bit & 1) << bits[bit];
+			v.value |= (old.value >> bit & 1) << bits[bit];
+		}
+		if (v.counter >= FACT_USER_COUNTER && v.counter < FACT_MAX_COUNTERS)
+			v.counter = counters[v.counter] >= 0 ? (uint32_t)counters[v.counter]
+							     : FACT_MAX_COUNTERS;
+		ret[i] = profile_intern_vector(dst, &v);
+	}
+}
+
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src)
 {
 	struct profile_map m = {
@@ -560,8 +627,7 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 		o.label = m.strings[o.label];
 		m.owners[i] = profile_intern_owner(dst, &o);
 	}
-	for (size_t i = 0; i < src->vectors.n; i++)
-		m.vectors[i] = profile_intern_vector(dst, &src->vectors.v[i]);
+	merge_vectors(dst, src, m.vectors);
 	for (size_t i = 1; i < src->ctxs.n; i++) {
 		const struct ctx *c = &src->ctxs.v[i];
 

@@ -203,6 +203,11 @@ owner_id profile_intern_owner(struct profile *p, const struct owner *o);
 vector_id profile_intern_vector(struct profile *p, const struct vector *v);
 ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place);
 
+/* The number of the bit or counter that has this name, in the registry (model/fact.h) or in P,
+ * where it is added when it is new.  -1: all numbers are taken. */
+int profile_add_user_fact(struct profile *p, bool is_counter, const char *name,
+			  const char *meaning);
+
 /* Says that children of CTX will be asked for in a moment. */
 static inline void profile_prefetch_ctx(const struct profile *p, ctx_id ctx)
 {

@@ -83,6 +83,13 @@ char *profile_dump(const struct profile *p)
 			 e->n_reached);
 		vec_push(&lines, s.v);
 	}
+	vec_each (u, &p->user_facts) {
+		struct str s = {0};
+
+		str_addf(&s, "fact %s %u %s %s", u->is_counter ? "counter" : "bit", u->number,
+			 profile_str(p, u->name), profile_str(p, u->meaning));
+		vec_push(&lines, s.v);
+	}
 	vec_each (l, &p->losses) {
 		struct str s = {0};
 

@@ -10,9 +10,9 @@
 #include "base/str.h"
 #include "formats/precise.h"
 
-void perf_facts_init(struct perf_facts *f, const struct perfdata *pd)
+void perf_facts_init(struct perf_facts *f, const struct perfdata *pd, const struct fact_defs *defs)
 {
-	*f = (struct perf_facts){.pd = pd};
+	*f = (struct perf_facts){.pd = pd, .defs = defs};
 }
 
 void perf_facts_release(struct perf_facts *f)
@@ -84,6 +84,7 @@ static bool read_registers(struct perf_facts *f, const struct perfdata_sample *s
 		f->n_no_ip++;
 		return false;
 	}
+	fact_defs_apply(f->defs, fetch ? FACT_SOURCE_IBS_FETCH : FACT_SOURCE_IBS_OP, regs.reg, ret);
 	return true;
 }
 
@@ -115,6 +116,8 @@ static void read_fields(struct perf_facts *f, const struct perfdata_record *r, u
 		p.branch_flags = b.flags;
 	}
 	precise_facts(&p, ret);
+	if (p.has & PRECISE_DATA_SRC)
+		fact_defs_apply(f->defs, FACT_SOURCE_DATA_SRC, &p.data_src, ret);
 	if (ret->counters_known & 1u << FACT_RETDELAY)
 		f->events.v[event].retdelay = true;
 }

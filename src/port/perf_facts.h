@@ -5,6 +5,7 @@
 #define PORT_PERF_FACTS_H
 
 #include "formats/arm_spe.h"
+#include "formats/fact_defs.h"
 #include "formats/ibs.h"
 #include "formats/perfdata.h"
 #include "model/fact.h"
@@ -19,6 +20,7 @@ enum perf_facts_kind {
 
 struct perf_facts {
 	const struct perfdata *pd;
+	const struct fact_defs *defs; /* facts to take besides; NULL: none */
 	VEC(struct {
 		enum perf_facts_kind kind;
 		bool retdelay; /* it was told of some sample */
@@ -30,7 +32,7 @@ struct perf_facts {
 	uint64_t n_no_ip;   /* IBS ops whose address the hardware could not tell */
 };
 
-void perf_facts_init(struct perf_facts *f, const struct perfdata *pd);
+void perf_facts_init(struct perf_facts *f, const struct perfdata *pd, const struct fact_defs *defs);
 void perf_facts_release(struct perf_facts *f);
 
 /* What sample R of event number EVENT tells, settled; false when that is nothing. */

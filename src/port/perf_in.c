@@ -590,8 +590,9 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 	perf_world_init(&in->world, p, &in->pd, opts->split, find_file, in, elf_probe);
 	in->world.label = profile_intern_str(p, opts->label ? opts->label : "");
 	perf_chains_init(&in->chains, &in->world, elf_unwind_load);
-	perf_facts_init(&in->facts, &in->pd);
+	perf_facts_init(&in->facts, &in->pd, opts->facts);
 	perf_spe_init(&in->spe, &in->pd, &in->world, count_spe, in);
+	in->spe.defs = opts->facts;
 	tracer_init(&in->tracer, p, opts->trace_bytes, 0);
 }
 
@@ -654,6 +655,9 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	*ret = (struct perf_in_result){0};
 	if (fd < 0)
 		return fd;
+	rc = opts->facts ? fact_defs_name(opts->facts, p, err) : 0;
+	if (rc < 0)
+		return rc;
 	begin(&in, opts, p, ret);
 	if (fstat(fd, &file) == 0)
 		in.mtime_ns =

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "collect/procs.h"
+#include "formats/fact_defs.h"
 #include "model/profile.h"
 
 struct perf_in_result;
@@ -26,7 +27,8 @@ struct perf_in_opts {
 	int (*open_cache)(void *ctx, const struct perf_in_result *r, const char **ret_dir,
 			  struct err *err);
 	void *ctx;
-	struct str *dump; /* all records as text; NULL: not wanted */
+	struct fact_defs *facts; /* to be taken besides; they get their numbers.  NULL: none */
+	struct str *dump;	 /* all records as text; NULL: not wanted */
 };
 
 struct perf_in_result {

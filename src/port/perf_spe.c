@@ -121,6 +121,8 @@ static void count_range(struct perf_spe *s, struct perf_spe_data *d, size_t to,
 			p.time = convert(s, one.time);
 		find_thread(s, d, &one, aux ? &aux->id : NULL, &p);
 		arm_spe_facts(&one, &s->machine, &p.facts);
+		if (one.has & ARM_SPE_EVENTS)
+			fact_defs_apply(s->defs, FACT_SOURCE_SPE_EVENTS, &one.events, &p.facts);
 		facts_settle(&p.facts);
 		s->count(s->ctx, &p);
 	}

@@ -8,6 +8,7 @@
 #define PORT_PERF_SPE_H
 
 #include "formats/arm_spe.h"
+#include "formats/fact_defs.h"
 #include "port/perf_world.h"
 
 #define PERF_SPE_MOST_BYTES (256ull << 20) /* that wait; then the oldest are read at once */
@@ -38,6 +39,7 @@ struct perf_spe {
 	struct perf_world *world;
 	perf_spe_count *count;
 	void *ctx;
+	const struct fact_defs *defs; /* facts to take besides; NULL: none */
 	bool is_spe, has_machine, has_conv;
 	struct arm_spe_machine machine;
 	uint64_t shift, mult, zero; /* from the timer's ticks to the samples' clock */

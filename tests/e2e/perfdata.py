@@ -195,9 +195,9 @@ def foreign_recordings():
             check(ours == n, "%s: %d samples, not %d" % (name, ours, n))
 
 
-def facts_of(path):
+def facts_of(path, *argv):
     """The samples of a recording: ({bit: value}, {counter: value}) of each, as (event, frames, sorted items)."""
-    out = subprocess.run([prog("perfvalues"), "--no-files", path], capture_output=True, text=True, errors="surrogateescape",
+    out = subprocess.run([prog("perfvalues"), "--no-files", *argv, path], capture_output=True, text=True, errors="surrogateescape",
                          check=False)
     check(out.returncode == 0, "%s: %s" % (path, out.stderr))
     samples = {}
@@ -256,6 +256,22 @@ def instruction_sampling():
                 check("retired" not in bits and bits["early_kill"] == (not found["Comp"]), "%s" % bits)
     note("%d bits and counters" % n)
     check(n > 40, "only %d bits and counters were compared" % n)
+
+
+def named_fields():
+    """Fields that a user names, of the same samples; a file that is wrong is shown with the place."""
+    path = FIXTURES / "synthetic" / "ibs_op_raw.perf.data"
+    if not path.is_file():
+        raise Skipped("DWELL_FIXTURES names no recordings")
+    text = 'bit nomab = ibs_op.data3[16] "no miss buffer"\ncounter cur = ibs_op.ctl[58:32]\n'
+    theirs = sorted((bool(r["DcMissNoMabAlloc"]), r["CurCnt"]) for r in registers(str(path)))
+    ours = sorted((bits["nomab"], sums["cur"]) for _, _, bits, sums, _ in facts_of(str(path), "--facts", text))
+    check(ours == theirs, "perf %s, dwell %s" % (theirs, ours))
+    pathlib.Path("facts").write_text(text.replace("data3[16]", "data7[16]"), encoding="ascii")
+    p = subprocess.run([DWELL, "import", "--db", "db", "--facts", "facts", path], capture_output=True, text=True, check=False)
+    check(p.returncode == 2 and "facts:1:13: no such field" in p.stderr and "^" in p.stderr, p.stderr)
+    pathlib.Path("facts").write_text(text, encoding="ascii")
+    sh(DWELL, "import", "--db", "db", "--facts", "facts", path)
 
 
 def data_sources():
@@ -493,6 +509,6 @@ def elsewhere():
 
 
 if __name__ == "__main__":
-    run(others_recordings, foreign_recordings, instruction_sampling, data_sources, branches, statistical_profiling,
+    run(others_recordings, foreign_recordings, instruction_sampling, named_fields, data_sources, branches, statistical_profiling,
         damaged_recording, plain_samples, frame_pointers, copied_stacks, several_events, tracepoints, system_wide, threads, pipes,
         own_directory, into_a_database, elsewhere)

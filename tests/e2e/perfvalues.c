@@ -83,6 +83,8 @@ int main(int argc, char **argv)
 	struct perf_in_result r;
 	struct str out = {0};
 	struct err err = {0};
+	struct fact_defs defs = {0};
+	const char *facts = NULL;
 	struct profile p;
 	const char *path = NULL;
 	int rc;
@@ -92,6 +94,8 @@ int main(int argc, char **argv)
 			o.no_files = true;
 		else if (strcmp(argv[i], "--force") == 0)
 			o.force = true;
+		else if (strcmp(argv[i], "--facts") == 0 && i + 1 < argc)
+			facts = argv[++i];
 		else if (strcmp(argv[i], "--symfs") == 0 && i + 1 < argc)
 			o.symfs = argv[++i];
 		else
@@ -100,6 +104,9 @@ int main(int argc, char **argv)
 	if (!path)
 		return 2;
 	profile_init(&p);
+	if (facts && fact_defs_parse(&defs, "facts", facts, strlen(facts), &err) < 0)
+		return 2;
+	o.facts = &defs;
 	rc = perf_in_load(path, &o, &p, &r, &err);
 	if (rc < 0) {
 		fprintf(stderr, "%s\n", err.msg);
@@ -111,6 +118,7 @@ int main(int argc, char **argv)
 		fputs(str_get(&r.notes), stderr);
 	}
 	str_release(&out);
+	fact_defs_release(&defs);
 	perf_in_result_release(&r);
 	profile_release(&p);
 	return rc < 0 ? 1 : 0;

@@ -2,6 +2,11 @@
 /* The registry of facts, what is derived from them, and how they are counted. */
 #include "model/fact.h"
 
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/str.h"
+
 #include "t.h"
 
 static struct sample_facts set(struct sample_facts f, unsigned bit, bool value)
@@ -214,4 +219,28 @@ TEST(samples_are_counted_once_and_counters_beside_them)
 	EXPECT_EQ(profile_n_samples(&p, event), 4);
 	profile_check(&p);
 	profile_release(&p);
+}
+
+/* docs/design/facts.md has a row for each, and no others. */
+TEST(documented)
+{
+	char *text;
+	size_t n, n_rows = 0;
+
+	REQUIRE(file_load(T_GOLDEN "/../../docs/design/facts.md", 1 << 20, &text, &n, NULL) == 0);
+	for (size_t i = 0; i < n_facts; i++) {
+		const struct fact *f = &fact_table[i];
+		bool counter = f->kind == FACT_COUNTER;
+		char *row = xasprintf("\n| `%s` | %s |%s%s%s %s | %s | %s | %s |\n", f->name,
+				      f->meaning, counter ? " " : "", f->unit, counter ? " |" : "",
+				      f->ibs_op, f->ibs_fetch, f->pebs, f->spe);
+
+		if (!strstr(text, row))
+			t_fail_("no row%s", row);
+		free(row);
+	}
+	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
+		n_rows++;
+	EXPECT_EQ(n_rows, n_facts);
+	free(text);
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The file of --facts: bits and counters that a user adds. */
+#ifndef CMD_FACTS_FILE_H
+#define CMD_FACTS_FILE_H
+
+#include "formats/fact_defs.h"
+
+/* Reads PATH into D, which is to be released, also after a failure.  Without a path: none. */
+int facts_file_load(const char *path, struct fact_defs *d, struct err *err);
+
+#endif
