@@ -5,6 +5,9 @@
  * (tools/perf/util/arm-spe.c, common_ds_encoding_cpus). */
 #include "formats/arm_spe.h"
 
+#include <endian.h>
+#include <string.h>
+
 #include "base/str.h"
 
 enum packet_type {
@@ -49,42 +52,49 @@ static unsigned wide_index(uint8_t h0, uint8_t h1)
 	return (h0 & 3u) << 3 | (h1 & 7u);
 }
 
-/* What H, or behind an extended header the byte after it, begins; false: no packet. */
-static bool packet_kind(uint8_t h, struct packet *ret)
+/* By header, or behind an extended header the byte after it: which packet it begins. */
+static const uint8_t packet_types[256] = {
+	[0x01] = PACKET_END,
+	[0x71] = PACKET_TIME,
+	[0x42] = PACKET_EVENTS,
+	[0x52] = PACKET_EVENTS,
+	[0x62] = PACKET_EVENTS,
+	[0x72] = PACKET_EVENTS,
+	[0x43] = PACKET_SOURCE,
+	[0x53] = PACKET_SOURCE,
+	[0x63] = PACKET_SOURCE,
+	[0x73] = PACKET_SOURCE,
+	[0x64 ... 0x67] = PACKET_CONTEXT,
+	[0x48 ... 0x4b] = PACKET_OP,
+	[0xb0 ... 0xb7] = PACKET_ADDRESS,
+	[0x98 ... 0x9f] = PACKET_COUNTER,
+};
+
+/* The N (1, 2, 4 or 8) bytes at P. */
+static uint64_t payload(const uint8_t *p, const uint8_t *end, unsigned n)
 {
-	if (h == 0x01) {
-		*ret = (struct packet){.type = PACKET_END};
-		return true;
+	uint64_t v = 0;
+
+	if (end - p >= 8) {
+		memcpy(&v, p, 8);
+		return le64toh(v) & (~0ull >> (64 - 8 * n));
 	}
-	ret->n_bytes = 1u << (h >> 4 & 3);
-	ret->index = h & 7;
-	if (h == 0x71)
-		ret->type = PACKET_TIME;
-	else if ((h & 0xcf) == 0x42)
-		ret->type = PACKET_EVENTS;
-	else if ((h & 0xcf) == 0x43)
-		ret->type = PACKET_SOURCE;
-	else if ((h & 0xfc) == 0x64)
-		ret->type = PACKET_CONTEXT;
-	else if ((h & 0xfc) == 0x48)
-		ret->type = PACKET_OP;
-	else if ((h & 0xf8) == 0xb0)
-		ret->type = PACKET_ADDRESS;
-	else if ((h & 0xf8) == 0x98)
-		ret->type = PACKET_COUNTER;
-	else
-		return false;
-	return true;
+	for (unsigned i = 0; i < n; i++)
+		v |= (uint64_t)p[i] << 8 * i;
+	return v;
 }
 
 /* Reads the packet at P: the bytes it takes, 0 when there are not enough, -1 when it is none. */
 static int read_packet(const uint8_t *p, const uint8_t *end, uint64_t at, struct packet *ret)
 {
 	size_t left = (size_t)(end - p), head = 1;
+	uint8_t h;
 
 	*ret = (struct packet){0};
 	if (!left)
 		return 0;
+	h = *p;
+	ret->index = h & 7;
 	if (*p == 0)
 		return 1;
 	if ((*p & 0xfc) == 0x20) { /* a header of two bytes */
@@ -95,18 +105,21 @@ static int read_packet(const uint8_t *p, const uint8_t *end, uint64_t at, struct
 
 			return n <= left ? (int)n : 0;
 		}
-		if (!packet_kind(p[1], ret) ||
-		    (ret->type != PACKET_ADDRESS && ret->type != PACKET_COUNTER))
-			return -1;
-		ret->index = wide_index(p[0], p[1]);
+		h = p[1];
+		ret->index = wide_index(p[0], h);
 		head = 2;
-	} else if (!packet_kind(*p, ret)) {
-		return -1;
+		if (packet_types[h] != PACKET_ADDRESS && packet_types[h] != PACKET_COUNTER)
+			return -1;
 	}
+	ret->type = packet_types[h];
+	if (ret->type == PACKET_NONE)
+		return -1;
+	if (ret->type == PACKET_END)
+		return (int)head;
+	ret->n_bytes = 1u << (h >> 4 & 3);
 	if (left < head + ret->n_bytes)
 		return 0;
-	for (unsigned i = 0; i < ret->n_bytes; i++)
-		ret->payload |= (uint64_t)p[head + i] << 8 * i;
+	ret->payload = payload(p + head, end, ret->n_bytes);
 	return (int)(head + ret->n_bytes);
 }
 
