@@ -301,7 +301,8 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->journal_ns = c->journal_ns;
 	s->flush_ns = c->flush_ns;
 	s->epoch_ns = c->epoch_ns;
-	s->bpffs = c->no_pin ? NULL : c->bpffs ? c->bpffs : PINNED_BPFFS;
+	s->bpffs = c->bpffs ? c->bpffs : PINNED_BPFFS;
+	s->pin = !c->no_pin;
 	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
 	s->collect.n_spill = N_SPILL;
 	s->collect.exclude = c->exclude ? &ret->exclude : NULL;

@@ -132,6 +132,14 @@ static bool may_rule(const struct client *c)
 	return c->cred.uid == 0 || c->cred.uid == geteuid();
 }
 
+/* Nobody but its rulers can have the daemon do nothing but flushing: what others ask for that was
+ * done a moment ago goes to the journal alone. */
+static int flush(struct service *v, const struct client *c, struct err *err)
+{
+	return !may_rule(c) && service_flushed_lately(v) ? service_make_safe(v, err)
+							 : service_flush(v, err);
+}
+
 static void put_status(struct service *v, const struct control_request *r, struct str *out)
 {
 	struct service_status s;
@@ -156,7 +164,7 @@ static void obey(struct service *v, struct client *c, const struct control_reque
 		rc = err_set(&err, -EPERM, "%s is for root and the daemon's user",
 			     control_verb_name(r->verb));
 	else if (r->verb == CONTROL_FLUSH)
-		rc = service_flush(v, &err);
+		rc = flush(v, c, &err);
 	else if (r->verb == CONTROL_EPOCH)
 		rc = service_new_epoch(v, &err);
 	else if (r->verb == CONTROL_LABEL_ME)

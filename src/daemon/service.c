@@ -23,6 +23,8 @@
 #include "daemon/hold.h"
 #include "daemon/service_impl.h"
 
+#define LATELY_NS 1000000000ull
+
 /* A log this full is journaled at once. */
 #define FULL_PCT 40
 
@@ -186,6 +188,21 @@ int service_finish_set(struct service *v, struct err *err)
 	return rc >= 0 && v->set->pinned ? pinned_remove(v->pin_base, v->set->number, err) : rc;
 }
 
+int service_make_safe(struct service *v, struct err *err)
+{
+	int rc = v->next ? service_finish_turn(v, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	collector_cycle(v->set->sampling.collector);
+	return journal(v, false, err);
+}
+
+bool service_flushed_lately(const struct service *v)
+{
+	return v->n_flushes && clock_mono_ns() - v->last_flush_ns < LATELY_NS;
+}
+
 int service_flush(struct service *v, struct err *err)
 {
 	int rc = v->next ? service_finish_turn(v, err) : 0;
@@ -275,7 +292,8 @@ static void choose_pins(struct service *v)
 	if (!v->opts.bpffs)
 		return;
 	if (pinned_check(v->opts.bpffs, &why) < 0) {
-		service_say(v, "sampling will not outlive this process: %s", why.msg);
+		if (v->opts.pin)
+			service_say(v, "sampling will not outlive this process: %s", why.msg);
 		return;
 	}
 	v->pin_base = pinned_base(v->opts.bpffs, v->opts.db);

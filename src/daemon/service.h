@@ -17,8 +17,8 @@ struct service_opts {
 	const char *db;
 	const char *host;  /* NULL: this machine's name */
 	const char *label; /* of the recordings, "" for none */
-	const char *bpffs; /* where the log is pinned, so that it outlives this process; NULL:
-			      nowhere */
+	const char *bpffs; /* where dead daemons' logs are looked for, a BPF file system; or NULL */
+	bool pin;	   /* have the log outlive this process, there */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
 	const char *dcpi; /* a DCPI tree that is kept up to date at each flush; NULL: none */
 	uint64_t mux_ns;  /* how long each slot of events counts; 0: there is one slot */
@@ -40,9 +40,15 @@ void service_step(struct service *v, int timeout_ms, int wake_fd);
 /* Stores everything sampled up to now. */
 int service_flush(struct service *v, struct err *err);
 
-/* The same, and begins a new epoch: samples up to now are in the old one, later ones in the new
- * one. */
+/* Has everything sampled up to now in the database's journal, which readers read; cheaper. */
+int service_make_safe(struct service *v, struct err *err);
+
+/* As service_flush, and begins a new epoch: samples up to now are in the old one, later ones in the
+ * new one. */
 int service_new_epoch(struct service *v, struct err *err);
+
+/* Whether there was a flush within the last second. */
+bool service_flushed_lately(const struct service *v);
 
 /* Samples of process PID and of those it starts from now on have LABEL.  -ESRCH, or -E2BIG when
  * there are too many labels. */

@@ -61,12 +61,12 @@ int log_set_open(struct service *v, const struct collector_opts *opts, double sl
 	s->events = slow_down(opts, slower);
 	s->opts.events = s->events;
 	s->opts.keep_folded = true;
-	s->opts.pin_base = v->pin_base;
+	s->opts.pin_base = v->opts.pin ? v->pin_base : NULL;
 	s->opts.pin_number = s->number;
 	rc = sampling_open(&s->sampling, &s->opts, NULL, "dwelld", err);
 	if (rc >= 0) {
 		why = collector_why_not_pinned(s->sampling.collector);
-		s->pinned = v->pin_base && !*why;
+		s->pinned = s->opts.pin_base && !*why;
 		if (*why)
 			service_say(v, "sampling will not outlive this process: %s", why);
 		s->stored = xcalloc(collector_n_log_cpus(s->sampling.collector) + 1,

@@ -41,7 +41,7 @@ class Daemon:
         self.log = open("daemon.log", "a+", encoding="utf-8")
         bpffs()
         self.p = subprocess.Popen([DWELL, "daemon", *map(str, argv), db], stderr=self.log)
-        wait_for(lambda: self.p.poll() is not None or self.ctl("status").returncode == 0, "the daemon", 30)
+        wait_for(lambda: self.p.poll() is not None or self.ctl("status").returncode == 0, "the daemon", 60)
         check(self.p.poll() is None, "it ended: " + self.said())
 
     def ctl(self, *argv):
@@ -71,7 +71,7 @@ class Daemon:
                 self.kill()
             else:
                 self.do("quit")
-                check(self.p.wait(20) == 0, "exit %s: %s" % (self.p.returncode, self.said()))
+                check(self.p.wait(60) == 0, "exit %s: %s" % (self.p.returncode, self.said()))
 
 
 def recordings(db="db"):
@@ -152,7 +152,7 @@ def told_what_to_do():
 
 def two_daemons():
     with Daemon(*RATE) as d:
-        p = subprocess.run([DWELL, "daemon", "--no-pin", "db"], capture_output=True, text=True, check=False, timeout=20)
+        p = subprocess.run([DWELL, "daemon", "--no-pin", "db"], capture_output=True, text=True, check=False, timeout=60)
         check(p.returncode == 2 and "held by dwelld, process %d" % d.p.pid in p.stderr, p.stderr)
         check(d.p.poll() is None, "the first one ended")
 
@@ -162,7 +162,7 @@ def signals_end_it_well():
         with Daemon(*RATE, db=sig.name) as d:
             time.sleep(0.3)
             d.p.send_signal(sig)
-            check(d.p.wait(20) == 0, d.said())
+            check(d.p.wait(60) == 0, d.said())
         check(pinned() == [], "left: %s" % pinned())
         check([m["state"] for m in recordings(sig.name)] == ["finished"], sig.name)
         sums(sig.name)
@@ -233,24 +233,25 @@ def reloaded():
     with open("conf", "w", encoding="utf-8") as f:
         f.write("event cpu-clock\ncount 1000003\n")
     with Daemon("--config", "conf") as d:
-        job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", prog("burn"), "4"])
+        job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", prog("burn"), "600"])
         time.sleep(0.8)
         with open("conf", "w", encoding="utf-8") as f:
             f.write("# now by task\nevent task-clock\ncount 1500007\n")
         log = [f for f in pinned() if f.endswith("/cpus")]
         d.p.send_signal(signal.SIGHUP)
-        wait_for(lambda: "read the configuration again" in d.said(), "the configuration to be read again")
+        wait_for(lambda: "read the configuration again" in d.said(), "the configuration to be read again", 60)
         check([f for f in pinned() if f.endswith("/cpus")] != log and len(log) == 1, "the log is still %s" % log)
         time.sleep(0.8)
         with open("conf", "w", encoding="utf-8") as f:
             f.write("frequent 5\n")
         d.p.send_signal(signal.SIGHUP)
-        wait_for(lambda: "nothing was changed" in d.said(), "a complaint")
+        wait_for(lambda: "nothing was changed" in d.said(), "a complaint", 60)
+        job.kill()
         job.wait()
     sums()
     for event, period in ("cpu-clock", 1000003), ("task-clock", 1500007):
         p = Prof("-label", "job", event=event)
-        check(p.n(image="burn", procedure="burn_here") > 100, "%s: %s" % (event, p.images()))
+        check(p.n(image="burn", procedure="burn_here") > 10, "%s: %s" % (event, p.images()))
         (e,) = [e for m in recordings() for e in m["events"] if e["name"] == event]
         check(e["period"] == period, str(e))
 
@@ -294,7 +295,7 @@ def too_dear():
     """More than --max-cpu: it samples more rarely, and says so."""
     with Daemon("-e", "cpu-clock", "-F", 5000, "--max-cpu", "0.1") as d:
         with running(prog("burn"), 60):
-            wait_for(lambda: "as rarely as asked for" in d.said(), "a word", 50)
+            wait_for(lambda: "as rarely as asked for" in d.said(), "a word", 100)
         d.do("flush")
         s = d.status()
         check(len(s["events"]) == 2 and s["events"][1]["period"] > 2 * s["events"][0]["period"], str(s["events"]))
@@ -333,8 +334,14 @@ def one_that_is_gone():
     check(re.match(r"removed the log of a dead daemon, with up to \d+ samples", out), out)
     check(pinned() == [], "left: %s" % pinned())
     check(sh(DWELL, "ctl", "--db", "db", "clean") == "no dead daemon left anything\n", "twice")
+    with Daemon(*RATE, "--no-pin") as d:
+        check(d.status()["taken_over_samples"] == 0 and pinned() == [], "taken over")
+    d = Daemon(*RATE)
+    time.sleep(0.3)
+    d.kill()
+    with Daemon(*RATE, "--no-pin") as d:
+        check(d.status()["taken_over_samples"] > 0 and pinned() == [], "a daemon that pins nothing does not take over")
     with Daemon(*RATE) as d:
-        check(d.status()["taken_over_samples"] == 0, "taken over")
         p = d.ctl("clean")
         check(p.returncode == 2 and "its daemon lives" in p.stderr and pinned(), p.stderr)
     sums()
@@ -354,14 +361,14 @@ def no_room_left():
                         f.flush()
                 except OSError:
                     pass
-            wait_for(lambda: "cannot store" in d.said(), "a complaint")
+            wait_for(lambda: "cannot store" in d.said(), "a complaint", 60)
             check(sums("small/db")[1] >= was, "what was stored is gone")
             p = d.ctl("flush")
             check(p.returncode == 2 and "No space left" in p.stderr, p.stderr)
             check("No space left" in d.status()["problem"], str(d.status()))
             time.sleep(0.5)
             os.unlink("small/filler")
-            wait_for(lambda: "storing again" in d.said(), "it to store again")
+            wait_for(lambda: "storing again" in d.said(), "it to store again", 60)
             d.do("flush")
             check(d.status()["problem"] == "" and sums("small/db")[1] > was, "nothing more is stored")
             check(d.said().count("cannot store") < 5, d.said())
@@ -374,7 +381,7 @@ def read_only_for_a_while():
             time.sleep(0.5)
             d.kill()
         sh("mount", "-o", "remount,ro", "ro")
-        p = subprocess.run([DWELL, "daemon", *map(str, RATE), "ro/db"], capture_output=True, text=True, timeout=20, check=False)
+        p = subprocess.run([DWELL, "daemon", *map(str, RATE), "ro/db"], capture_output=True, text=True, timeout=60, check=False)
         check(p.returncode == 2 and "Read-only file system" in p.stderr, p.stderr)
         check(sums("ro/db")[0] > 0, "nothing can be read")
         sh("mount", "-o", "remount,rw", "ro")
@@ -399,7 +406,7 @@ def the_clock_set_back():
 def somebody_elses_database():
     os.mkdir("theirs")
     os.chown("theirs", 65534, 65534)
-    p = subprocess.run([DWELL, "daemon", *map(str, RATE), "theirs"], capture_output=True, text=True, timeout=20, check=False)
+    p = subprocess.run([DWELL, "daemon", *map(str, RATE), "theirs"], capture_output=True, text=True, timeout=60, check=False)
     check(p.returncode == 2 and "belongs to user 65534" in p.stderr and os.listdir("theirs") == [], p.stderr)
 
 
@@ -441,7 +448,7 @@ def hostile_messages():
             idle.append(s)
         for s in idle:
             s.close()
-        wait_for(lambda: d.ctl("status").returncode == 0, "an answer after all that", 20)
+        wait_for(lambda: d.ctl("status").returncode == 0, "an answer after all that", 60)
 
 
 def clean():
