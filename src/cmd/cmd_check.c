@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell check DIR`: whether an HPCToolkit database is what its format demands, and whether all of
  * a dwell database can be read. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -14,7 +16,8 @@
 #include "formats/hpc/meta.h"
 #include "formats/hpc/profile.h"
 #include "formats/hpc/trace.h"
-#include "store/store.h"
+#include "resolve/symcache.h"
+#include "store/check.h"
 
 /* A problem as it is shown. */
 struct shown {
@@ -25,7 +28,9 @@ struct shown {
 
 struct check_run {
 	uint64_t max;
-	uint64_t n; /* problems found, with those beyond max */
+	uint64_t n;	 /* problems found, with those beyond max */
+	uint64_t n_left; /* of our own databases': that were not repaired */
+	bool repair;
 	VEC(struct shown) shown;
 };
 
@@ -134,29 +139,67 @@ static bool is_hpc(int dirfd)
 
 /* Our own. */
 
-static void ignore(struct value_sink *s, const struct value *v)
+static void report_store(void *user, const struct store_problem *p)
 {
+	_mem_ char *text =
+		p->done ? xasprintf("%s (repaired: %s)", p->text, p->done) : xstrdup(p->text);
+	struct check_run *r = user;
+
+	r->n_left += !p->done;
+	add(r, p->file, NULL, text);
+}
+
+static bool is_build_id(const char *name)
+{
+	struct build_id id;
+
+	return build_id_parse(name, &id) == 0;
+}
+
+/* The symbols that are kept with the database; damaged ones are no loss as long as the image's file
+ * is there. */
+static void check_symbols(struct check_run *r, const char *db)
+{
+	_mem_ char *images = store_images_dir(db, false, NULL);
+	DIR *d = images ? opendir(images) : NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		struct symcache c = {0};
+		struct build_id id;
+		struct err why = {""};
+		int rc;
+
+		if (!is_build_id(e->d_name))
+			continue;
+		build_id_parse(e->d_name, &id);
+		rc = symcache_open(&c, images, &id, &why);
+		if (rc == 0) {
+			rc = symcache_check(&c, &why);
+			symcache_close(&c);
+		}
+		if (rc < 0 && rc != -ENOENT && rc != -EPROTONOSUPPORT) {
+			_mem_ char *file = xasprintf("images/%s/" SYMCACHE_FILE, e->d_name);
+			_mem_ char *path = xasprintf("%s/%s", db, file);
+			bool gone = r->repair && unlink(path) == 0;
+
+			report_store(
+				r, &(struct store_problem){file, why.msg, gone ? "removed" : NULL});
+		}
+	}
+	if (d)
+		closedir(d);
 }
 
 static int check_store(struct check_run *r, const char *path, struct err *err)
 {
-	const struct store_selection all = {.epochs = "all"};
-	struct value_sink sink = {.put = ignore, .traces = true};
-	struct profile p;
-	int rc;
+	int rc = store_check(path, r->repair, report_store, r, err);
 
-	profile_init(&p);
-	rc = store_load(path, &all, &p, &sink, err);
-	profile_release(&p);
-	if (rc == -EBADMSG || rc == -ENODATA) {
-		const char *text = err->msg;
-
-		if (str_starts(text, path) && str_starts(text + strlen(path), ": "))
-			text += strlen(path) + 2;
-		add(r, path, NULL, text);
-		rc = 0;
-	}
-	return rc == -ENOENT || rc > 0 ? 0 : rc; /* one without recordings is sound */
+	if (rc == -ENOENT) /* empty: one without recordings is sound */
+		return 0;
+	if (rc >= 0)
+		check_symbols(r, path);
+	return rc < 0 ? rc : 0;
 }
 
 /* Showing. */
@@ -217,6 +260,9 @@ static int check_dir(struct check_run *r, const char *path, struct err *err)
 
 	if (dirfd < 0)
 		return err_errno(err, -errno, "%s", path);
+	if (is_hpc(dirfd) && r->repair)
+		return err_set(err, -EINVAL, "%s: only dwell's own databases can be repaired",
+			       path);
 	if (is_hpc(dirfd))
 		return check_hpc(r, dirfd, err);
 	if (store_is_db(path))
@@ -230,6 +276,8 @@ int cmd_check(struct cmd *c)
 	struct check_run r = {.max = 100};
 	const struct opt table[] = {
 		{"max", OPT_U64, &r.max, "N", "show at most N problems (default 100)"},
+		{"repair", OPT_FLAG, &r.repair, NULL,
+		 "keep what is whole, set aside what is not (dwell databases)"},
 		{0},
 	};
 	opt_list operands = {0};
@@ -243,7 +291,7 @@ int cmd_check(struct cmd *c)
 		show_rows(c, &r);
 	else if (!rc)
 		show_text(c, &r, operands.v[0]);
-	if (!rc && r.n)
+	if (!rc && r.n && (!r.repair || r.n_left))
 		rc = CMD_NOTHING;
 	release(&r);
 	vec_release(&operands);

@@ -170,6 +170,37 @@ static void count_time(struct profile *p)
 	free(is_time);
 }
 
+/* The kernel shows its addresses to whom it shows those of its symbols (kptr_restrict, CAP_SYSLOG).
+ */
+static bool may_see_kernel_addresses(void)
+{
+	char line[64] = "";
+	FILE *f = fopen("/proc/kallsyms", "r");
+	bool may = f && fgets(line, sizeof(line), f) && strspn(line, "0") < 16 &&
+		   strspn(line, "0123456789abcdef") == 16;
+
+	if (f)
+		fclose(f);
+	return may;
+}
+
+/* Places in the kernel are stored by link address or offset, which tells nobody where the kernel
+ * is; but what was sampled in no known image has the address it had at run time.  Those in the
+ * kernel's half are taken for 0 where the reader may not see such. */
+static void hide_kernel_addresses(struct profile *p)
+{
+	bool may = false, asked = false;
+
+	vec_each (pl, &p->places) {
+		if (pl->svma >> 63 == 0 || p->images.v[pl->image].kind != IMAGE_UNKNOWN)
+			continue;
+		may = asked ? may : may_see_kernel_addresses();
+		asked = true;
+		if (!may)
+			pl->svma = 0;
+	}
+}
+
 static bool wants_wall(const struct select *s)
 {
 	opt_list names = {0};
@@ -313,6 +344,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 		if (wants_wall(s))
 			wall_add(&in->profile);
 	}
+	hide_kernel_addresses(&in->profile);
 	if (rc == 0)
 		in->resolver = new_resolver(&dbs, s);
 	else

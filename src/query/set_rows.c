@@ -103,7 +103,8 @@ static int init_side(struct set_rows *r, unsigned k, struct query *q, struct err
 static void add_image(struct matcher *m, unsigned k, image_id im)
 {
 	const struct image *image = &m->r->sides[k].q->profile->images.v[im];
-	const char *path = *image->path ? image->path : "[unknown]";
+	const bool unknown = image->kind == IMAGE_UNKNOWN || !*image->path;
+	const char *path = unknown ? "[unknown]" : image->path;
 	char id[2 * BUILD_ID_MAX + 1];
 	struct common_image *c = NULL;
 

@@ -209,3 +209,13 @@ int host_notes_make(int db_fd, int epochs_fd, struct err *err)
 	name_list_release(&epochs);
 	return rc;
 }
+
+int host_notes_remove(int db_fd)
+{
+	int rc;
+
+	remove_unfinished(db_fd);
+	rc = file_rename(db_fd, HOSTS_NAME, BEING_MADE);
+	remove_unfinished(db_fd);
+	return rc;
+}

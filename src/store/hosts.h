@@ -29,4 +29,7 @@ int host_notes_list(int db_fd, name_list *ret);
  * what killed writers of notes left.  The caller holds the lock. */
 int host_notes_make(int db_fd, int epochs_fd, struct err *err);
 
+/* Removes all notes, so that they are made anew.  The caller holds the lock. */
+int host_notes_remove(int db_fd);
+
 #endif
