@@ -42,6 +42,8 @@ static const struct command commands[] = {
 	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers", NULL},
 	{"epochs", cmd_epochs, CMD_EMITS, "list the epochs of a database", NULL},
 	{"gc", cmd_gc, CMD_EMITS, "remove old recordings", NULL},
+	{"scan", cmd_scan, CMD_EMITS, "find images by build-id and keep their symbols", "dcpiscan"},
+	{"tar", cmd_tar, 0, "bundle epochs with their images for another machine", "dcpitar"},
 	{"check", cmd_check, CMD_EMITS, "say what is wrong in a database", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},

@@ -18,7 +18,7 @@ DESTDIR=$dir meson install -C "$build" --no-rebuild --quiet >"$dir/log" 2>&1 || 
 for c in $("$bin/dwell" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
 	[ -s "$man/dwell-$c.1" ] || fail "no dwell-$c.1"
 done
-for c in prof list cat topcounts diff stats; do
+for c in prof list cat topcounts diff stats scan tar; do
 	"$bin/dcpi$c" --help | grep -q "^usage: dcpi$c " || fail "dcpi$c does not run"
 	grep -q '^\.TH "dwell-' "$man/dcpi$c.1" || fail "no dcpi$c.1"
 done

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell scan DIR...`: finds images that have samples by build-id and keeps their symbols. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "cmd/cmd.h"
+#include "query/input.h"
+#include "resolve/elf_probe.h"
+#include "resolve/symcache.h"
+#include "store/store.h"
+
+/* An image that is looked for. */
+struct wanted {
+	const struct image *im;
+	char *found;	   /* where; NULL: nowhere yet */
+	const char *error; /* why nothing could be kept of it */
+};
+
+/* nftw gives its function no argument. */
+static struct scan {
+	struct cmd *c;
+	struct input in;
+	VEC(struct wanted) wanted;
+	char *images; /* the database's directory */
+	bool all, copy;
+	uint64_t n_files, n_found;
+	struct arena arena;
+} scan;
+
+static int find_wanted(void)
+{
+	struct input *in = &scan.in;
+
+	scan.images = store_images_dir(in->path, true, &scan.c->err);
+	if (!scan.images)
+		return -EACCES;
+	vec_each (im, &in->profile.images)
+		if (im->kind == IMAGE_FILE && im->build_id.n_bytes &&
+		    (scan.all || scan.copy || !symcache_has(scan.images, &im->build_id)))
+			vec_push(&scan.wanted, (struct wanted){.im = im});
+	return 0;
+}
+
+/* Copies FD to where readers look for the image (debug_file.h). */
+static int copy(const struct wanted *w, int fd, struct err *err)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	_mem_ char *dir = NULL;
+	struct file_map map;
+	_fd_ int dirfd = -1;
+	int rc;
+
+	build_id_format(&w->im->build_id, hex);
+	dir = xasprintf("%s/.build-id/%.2s", scan.images, hex);
+	rc = file_mkdirs(dir, err);
+	if (rc)
+		return rc;
+	dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	rc = dirfd < 0 ? -errno : file_map_fd(&map, fd, dir, err);
+	if (rc)
+		return rc;
+	rc = file_replace(dirfd, hex + 2, map.bytes, map.n_bytes, err);
+	file_map_close(&map);
+	return rc;
+}
+
+static void keep(struct wanted *w, const char *path, int fd)
+{
+	struct err why = {""};
+	int rc = resolver_save(scan.in.resolver, w->im, fd, &why);
+
+	if (!rc && scan.copy)
+		rc = copy(w, fd, &why);
+	w->found = xstrdup(path);
+	w->error = rc < 0 ? arena_strdup(&scan.arena, why.msg) : NULL;
+	scan.n_found += rc >= 0;
+}
+
+static int look_at(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	_fd_ int fd = -1;
+	struct image_layout l;
+	char magic[4];
+
+	if (type != FTW_F || !S_ISREG(st->st_mode) || st->st_size < 64)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	if (fd < 0 || pread(fd, magic, 4, 0) != 4 || memcmp(magic, "\177ELF", 4) != 0)
+		return 0;
+	scan.n_files++;
+	if (elf_probe(fd, &l, NULL) < 0)
+		return 0;
+	vec_each (w, &scan.wanted)
+		if (!w->found && build_id_same(&w->im->build_id, &l.build_id))
+			keep(w, path, fd);
+	return 0;
+}
+
+static const struct emit_col columns[] = {
+	{.key = "build_id", .type = EMIT_STR},
+	{.key = "image", .type = EMIT_STR},
+	{.key = "found", .type = EMIT_STR},
+	{.key = "error", .type = EMIT_STR},
+};
+
+static void show(void)
+{
+	struct emit *e = &scan.c->emit;
+	struct json *j;
+
+	emit_begin(e);
+	emit_table(e, "rows", columns, n_elems(columns));
+	vec_each (w, &scan.wanted) {
+		char hex[2 * BUILD_ID_MAX + 1];
+
+		build_id_format(&w->im->build_id, hex);
+		emit_row(e, (struct emit_cell[]){
+				    {.s = arena_strdup(&scan.arena, hex)},
+				    {.s = w->im->path},
+				    {.s = w->found || e->format != EMIT_TABLE ? w->found
+									      : "[not found]"},
+				    {.s = w->error},
+			    });
+	}
+	emit_table_end(e);
+	j = emit_json(e);
+	if (j) {
+		json_key(j, "found");
+		json_u64(j, scan.n_found);
+	}
+	emit_text(e, "%" PRIu64 " of %zu images found, among %" PRIu64 " ELF files\n", scan.n_found,
+		  scan.wanted.n, scan.n_files);
+	emit_end(e);
+}
+
+static int run(const opt_list *dirs)
+{
+	struct cmd *c = scan.c;
+	int rc = input_open(&scan.in, &c->select, &c->err);
+
+	if (rc)
+		return rc;
+	rc = find_wanted();
+	for (size_t i = 0; i < dirs->n && !rc; i++)
+		if (nftw(dirs->v[i], look_at, 32, FTW_PHYS) < 0)
+			rc = err_errno(&c->err, -errno, "%s", dirs->v[i]);
+	if (!rc) {
+		show();
+		rc = scan.n_found || !scan.wanted.n ? 0 : CMD_NOTHING;
+	}
+	vec_each (w, &scan.wanted)
+		free(w->found);
+	vec_release(&scan.wanted);
+	arena_release(&scan.arena);
+	free(scan.images);
+	input_close(&scan.in);
+	return rc;
+}
+
+int cmd_scan(struct cmd *c)
+{
+	struct select *s = &c->select;
+	const struct opt table[] = {
+		{"db", OPT_STR, &s->db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"epoch", OPT_STR, &s->epochs, "E[,E...]",
+		 "images of these epochs: all (default), latest, NAME, FROM..TO"},
+		{"all", OPT_FLAG, &scan.all, NULL, "images too whose symbols are there already"},
+		{"copy", OPT_FLAG, &scan.copy, NULL,
+		 "keep a copy of the files too, for their instructions and lines"},
+		{0},
+	};
+	opt_list operands = {0};
+	int rc = cmd_parse(c, "[OPTIONS] DIR...", table, false, &operands);
+
+	if (!rc && !operands.n)
+		rc = err_set(&c->err, -EINVAL, "needs a directory to look in");
+	if (!rc) {
+		scan.c = c;
+		s->epochs = s->epochs ? s->epochs : "all";
+		rc = run(&operands);
+	}
+	vec_release(&operands);
+	return rc;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell tar -o FILE`: some epochs with the symbols and files of their images, as one archive. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/tar.h"
+#include "cmd/cmd.h"
+#include "query/input.h"
+#include "resolve/symcache.h"
+#include "store/bundle.h"
+
+struct tar_run {
+	struct cmd *c;
+	const char *output;
+	bool no_files;
+	int fd;
+	char *top; /* directory in the archive */
+	uint64_t n_recordings, n_images, n_symbols, n_files;
+};
+
+static int put(void *ctx, const char *path, const void *bytes, size_t n, struct err *err)
+{
+	struct tar_run *r = ctx;
+	_mem_ char *full = xasprintf("%s/%s", r->top, path);
+
+	return tar_add(r->fd, full, bytes, n, err);
+}
+
+/* Adds the file open at FROM, when there is one, as readers look for it (debug_file.h). */
+static int put_found(struct tar_run *r, const char *hex, const char *suffix, int from,
+		     struct err *err)
+{
+	_mem_ char *path = xasprintf("%s/images/.build-id/%.2s/%s%s", r->top, hex, hex + 2, suffix);
+
+	if (from < 0)
+		return 0;
+	r->n_files++;
+	return tar_add_file(r->fd, path, from, err);
+}
+
+static int put_image(struct tar_run *r, struct resolver *resolver, const char *images,
+		     const struct image *im, struct err *err)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	_fd_ int symbols = -1, code = -1, debug = -1;
+	int rc = 0;
+
+	if (im->build_id.n_bytes < 2)
+		return 0;
+	build_id_format(&im->build_id, hex);
+	r->n_images++;
+	resolver_image(resolver, im); /* keeps the symbols, as far as they can be found */
+	if (images) {
+		_mem_ char *file = xasprintf("%s/%s/" SYMCACHE_FILE, images, hex);
+		_mem_ char *to = xasprintf("%s/images/%s/" SYMCACHE_FILE, r->top, hex);
+
+		symbols = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (symbols >= 0) {
+			r->n_symbols++;
+			rc = tar_add_file(r->fd, to, symbols, err);
+		}
+	}
+	if (rc || r->no_files || im->kind != IMAGE_FILE)
+		return rc;
+	code = resolver_open_code(resolver, im, NULL, NULL);
+	rc = put_found(r, hex, "", code, err);
+	if (rc)
+		return rc;
+	debug = resolver_open_debug(resolver, im, NULL, NULL);
+	/* The image itself when there is no other. */
+	if (debug >= 0 && code >= 0) {
+		struct stat a, b;
+
+		if (fstat(code, &a) == 0 && fstat(debug, &b) == 0 && a.st_ino == b.st_ino &&
+		    a.st_dev == b.st_dev)
+			return 0;
+	}
+	return put_found(r, hex, ".debug", debug, err);
+}
+
+static int write_all(struct tar_run *r)
+{
+	struct cmd *c = r->c;
+	struct store_selection sel = {.epochs = c->select.epochs, .host = c->select.host};
+	struct input in;
+	_mem_ char *images = NULL;
+	int rc = input_open(&in, &c->select, &c->err);
+
+	if (rc)
+		return rc;
+	if (c->select.since)
+		rc = select_parse_time(c->select.since, 0, &sel.since_wall_ns, &c->err);
+	if (!rc && c->select.until)
+		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
+	if (!rc)
+		rc = store_bundle(in.path, &sel, put, r, &c->err);
+	if (rc >= 0) {
+		r->n_recordings = (uint64_t)rc;
+		rc = 0;
+		images = store_images_dir(in.path, false, NULL);
+	}
+	for (size_t i = 0; i < in.profile.images.n && !rc; i++)
+		rc = put_image(r, in.resolver, images, &in.profile.images.v[i], &c->err);
+	input_close(&in);
+	return rc ? rc : tar_end(r->fd, &c->err);
+}
+
+/* The last part of the file's name without ".tar". */
+static char *top_of(const char *output)
+{
+	const char *name = str_basename(output);
+	size_t n = strlen(name);
+
+	if (strcmp(output, "-") == 0)
+		return xstrdup("dwell");
+	return xstrndup(name, str_ends(name, ".tar") && n > 4 ? n - 4 : n);
+}
+
+static int run(struct tar_run *r)
+{
+	struct cmd *c = r->c;
+	const bool to_stdout = strcmp(r->output, "-") == 0;
+	int rc;
+
+	r->fd = to_stdout ? dup(STDOUT_FILENO)
+			  : open(r->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (r->fd < 0)
+		return err_errno(&c->err, -errno, "%s", r->output);
+	r->top = top_of(r->output);
+	rc = write_all(r);
+	if (!rc && !to_stdout && (rc = file_fsync(r->fd)) < 0)
+		err_errno(&c->err, rc, "%s", r->output);
+	close(r->fd);
+	if (rc && !to_stdout)
+		unlink(r->output);
+	if (!rc && !to_stdout)
+		str_addf(&c->out,
+			 "%" PRIu64 " recording%s, %" PRIu64 " images: symbols of %" PRIu64
+			 ", %" PRIu64 " files; below %s/ in %s\n",
+			 r->n_recordings, r->n_recordings == 1 ? "" : "s", r->n_images,
+			 r->n_symbols, r->n_files, r->top, r->output);
+	free(r->top);
+	return rc;
+}
+
+int cmd_tar(struct cmd *c)
+{
+	struct tar_run r = {.c = c};
+	struct select *s = &c->select;
+	const struct opt table[] = {
+		{"o output", OPT_STR, &r.output, "FILE", "the archive; - for standard output"},
+		{"db", OPT_STR, &s->db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"epoch", OPT_STR, &s->epochs, "E[,E...]",
+		 "epochs: latest (default), all, NAME, FROM..TO"},
+		{"since", OPT_STR, &s->since, "TIME",
+		 "epochs with samples since then: 2d (ago), or a date of UTC"},
+		{"until", OPT_STR, &s->until, "TIME", "epochs that began by then"},
+		{"host", OPT_STR, &s->host, "NAME",
+		 "only recordings of this host; patterns are allowed"},
+		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
+		{"no-files", OPT_FLAG, &r.no_files, NULL, "symbols only, not the images"},
+		{0},
+	};
+	opt_list operands = {0};
+	int rc = cmd_parse(c, "[OPTIONS] -o FILE", table, false, &operands);
+
+	if (!rc && (operands.n || !r.output))
+		rc = err_set(&c->err, -EINVAL, "needs -o FILE and no operands");
+	if (!rc)
+		rc = run(&r);
+	vec_release(&operands);
+	return rc;
+}
