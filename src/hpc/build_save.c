@@ -214,7 +214,7 @@ static char *describe_all(const struct build *b)
 
 	vec_each (text, &b->texts)
 		str_addf(&all, "%s%s", all.n ? "\n" : "", text->text);
-	return all.v;
+	return all.v ? all.v : xstrdup("");
 }
 
 static int save_meta(struct build *b, struct err *err)

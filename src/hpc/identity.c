@@ -245,9 +245,10 @@ static void order_nodes(struct identities *ids)
 	}
 }
 
-uint32_t *identities_finish(struct identities *ids)
+uint32_t *identities_finish(struct identities *ids, bool has_traces)
 {
 	size_t n = ids->v.n;
+	bool any_pid = false;
 	uint32_t *number = xcalloc(n + 1, sizeof(*number)), process = 0;
 	struct sorted *sorted = xcalloc(n + 1, sizeof(*sorted));
 
@@ -265,9 +266,10 @@ uint32_t *identities_finish(struct identities *ids)
 		number[sorted[i].from] = i;
 		ids->threads[i] = same ? ids->threads[i - 1] + 1 : 0;
 		process += i && !same && !sorted[i].id.db;
+		any_pid |= sorted[i].id.pid != 0;
 		ids->processes[i] = process;
 	}
-	ids->many_processes = process > 0;
+	ids->many_processes = process > 0 || (has_traces && any_pid);
 	if (ids->many_processes)
 		identities_add_kind(ids, process_kind);
 	vec_sort(&ids->kinds, by_name);

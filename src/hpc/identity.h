@@ -4,8 +4,8 @@
  *
  *     NODE     the host: its hostid, or a hash of its name when it is another machine
  *     RANK     of an MPI or Slurm task, when the label or the cgroup says so
- *     PROCESS  the process, when there are several and the recording kept them apart; a kind of
- *              our own, as the format allows
+ *     PROCESS  the process, when there are several, or traces, and the recording kept them apart; a
+ *              kind of our own, as the format allows
  *     THREAD   0, 1, ... within those, the main thread first
  *
  * Profiles of databases that are put in keep their tuples, but for the logical numbers of nodes
@@ -75,8 +75,10 @@ void identities_add_node(struct identities *ids, uint64_t physicalId, uint32_t l
  * task_3", as Slurm makes them) says, or NO_RANK. */
 uint32_t identity_rank(const char *label, const char *cgroup);
 
-/* Sorts them.  Returns where each went, in fresh memory. */
-uint32_t *identities_finish(struct identities *ids);
+/* Sorts them.  Returns where each went, in fresh memory.  With traces (HAS_TRACES) processes are
+ * named even if there is one: Pipit takes a tuple's second for the process and its third for the
+ * thread. */
+uint32_t *identities_finish(struct identities *ids, bool has_traces);
 
 /* When finished: how many kinds there are, the name of one, and the one of a NAME that was added.
  */

@@ -364,7 +364,7 @@ static int order_all(struct build *b, struct numbers *ret, struct ctx_tree *tree
 		return rc;
 	vec_sort(&b->texts, by_number);
 	ret->nodes = contexts_finish(&b->contexts);
-	ret->identities = identities_finish(&b->identities);
+	ret->identities = identities_finish(&b->identities, b->has_traces);
 	ctx_tree_init(tree, &b->contexts);
 	return 0;
 }

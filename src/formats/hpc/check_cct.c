@@ -96,17 +96,10 @@ void hpc_check_cct(struct hpc_check *c, const void *bytes, size_t n_bytes, const
 	if (!hpc_file_check_begin(&x, &hpc_cct_frame, c, bytes, n_bytes, name))
 		return;
 	if (hpc_file_check_section(&x, 0x10, "szCtxInfo", "pCtxInfo", SZ_INFO_HDR)) {
-		uint64_t sz = hpc_le64(x.bytes + 0x10), p = hpc_le64(x.bytes + 0x18);
-		uint32_t nCtxs = hpc_le32(x.bytes + p + 0x08);
-		uint8_t szCtx = x.bytes[p + 0x0c];
+		uint32_t n = hpc_file_check_table(&x, "Context Info", "szCtx", "pCtxs", SZ_CI);
 
-		if (nCtxs && szCtx < SZ_CI)
-			hpc_file_problem(&x, p + 0x0c, "Context Info", "szCtx",
-					 "%u, must be %u at least", szCtx, SZ_CI);
-		else if (hpc_file_check_array(&x, p, nCtxs, szCtx, p, sz, "Context Info",
-					      "pCtxs") &&
-			 hpc_cct_db_open(&db, bytes, n_bytes, name, &err) == 0)
-			for (uint32_t i = 0; i < nCtxs; i++)
+		if (n && hpc_cct_db_open(&db, bytes, n_bytes, name, &err) == 0)
+			for (uint32_t i = 0; i < n; i++)
 				check_ctx(&x, &db, i);
 	}
 	hpc_file_check_end(&x);

@@ -81,6 +81,21 @@ bool hpc_file_check_array(struct hpc_file_check *x, uint64_t at, uint64_t n, uin
 	return false;
 }
 
+uint32_t hpc_file_check_table(struct hpc_file_check *x, const char *structure,
+			      const char *size_field, const char *pointer_field, uint8_t least)
+{
+	uint64_t sz = hpc_le64(x->bytes + 0x10), p = hpc_le64(x->bytes + 0x18);
+	uint32_t n = hpc_le32(x->bytes + p + 0x08);
+	uint8_t size = x->bytes[p + 0x0c];
+
+	if (n && size < least) {
+		hpc_file_problem(x, p + 0x0c, structure, size_field, "%u, must be %u at least",
+				 size, least);
+		return 0;
+	}
+	return hpc_file_check_array(x, p, n, size, p, sz, structure, pointer_field) ? n : 0;
+}
+
 bool hpc_file_check_block(struct hpc_file_check *x, uint64_t at, uint64_t n, uint64_t stride,
 			  unsigned align, const char *structure, const char *field)
 {

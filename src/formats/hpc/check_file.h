@@ -38,6 +38,13 @@ bool hpc_file_check_section(struct hpc_file_check *x, uint64_t at_size, const ch
 bool hpc_file_check_array(struct hpc_file_check *x, uint64_t at, uint64_t n, uint64_t stride,
 			  uint64_t p, uint64_t sz, const char *structure, const char *field);
 
+/* The table that a section begins with: its header has pArray at 00, the number of elements (u32)
+ * at 08 and the size of each (u8) at 0c, which is LEAST at least.  The section is the one whose
+ * pointer stands at 18 of the file's header, and was checked.  Returns how many elements can be
+ * looked at. */
+uint32_t hpc_file_check_table(struct hpc_file_check *x, const char *structure,
+			      const char *size_field, const char *pointer_field, uint8_t least);
+
 /* The array of N elements of STRIDE bytes outside all sections that the pointer at AT names, at a
  * multiple of ALIGN.  Nothing is asked of an empty one.  False when it does not lie in the file. */
 bool hpc_file_check_block(struct hpc_file_check *x, uint64_t at, uint64_t n, uint64_t stride,

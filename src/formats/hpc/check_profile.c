@@ -145,7 +145,6 @@ void hpc_check_profile(struct hpc_check *c, const void *bytes, size_t n_bytes, c
 	struct profile_check pc;
 	struct hpc_file_check *x = &pc.x;
 	struct hpc_profile_db db;
-	uint64_t p, sz;
 	struct err err;
 	bool infos, tuples;
 
@@ -153,24 +152,18 @@ void hpc_check_profile(struct hpc_check *c, const void *bytes, size_t n_bytes, c
 		return;
 	infos = hpc_file_check_section(x, 0x10, "szProfileInfos", "pProfileInfos", SZ_INFO_HDR);
 	tuples = hpc_file_check_section(x, 0x20, "szIdTuples", "pIdTuples", 0);
-	sz = hpc_le64(x->bytes + 0x10);
-	p = hpc_le64(x->bytes + 0x18);
 	pc.szIdTuples = tuples ? hpc_le64(x->bytes + 0x20) : 0;
 	pc.pIdTuples = tuples ? hpc_le64(x->bytes + 0x28) : 0;
 	if (infos) {
-		uint32_t nProfiles = hpc_le32(x->bytes + p + 0x08);
-		uint8_t szProfile = x->bytes[p + 0x0c];
+		uint64_t p = hpc_le64(x->bytes + 0x18);
+		uint32_t n;
 
-		if (nProfiles == 0)
+		if (hpc_le32(x->bytes + p + 0x08) == 0)
 			hpc_file_problem(x, p + 0x08, "Profile Info", "nProfiles",
 					 "0: there is no summary profile");
-		if (nProfiles && szProfile < SZ_PI)
-			hpc_file_problem(x, p + 0x0c, "Profile Info", "szProfile",
-					 "%u, must be %u at least", szProfile, SZ_PI);
-		else if (hpc_file_check_array(x, p, nProfiles, szProfile, p, sz, "Profile Info",
-					      "pProfiles") &&
-			 tuples && hpc_profile_db_open(&db, bytes, n_bytes, name, &err) == 0)
-			for (uint32_t i = 0; i < nProfiles; i++)
+		n = hpc_file_check_table(x, "Profile Info", "szProfile", "pProfiles", SZ_PI);
+		if (n && tuples && hpc_profile_db_open(&db, bytes, n_bytes, name, &err) == 0)
+			for (uint32_t i = 0; i < n; i++)
 				check_profile(&pc, &db, i);
 	}
 	hpc_file_check_end(x);

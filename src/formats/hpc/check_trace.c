@@ -94,17 +94,10 @@ void hpc_check_trace(struct hpc_check *c, const void *bytes, size_t n_bytes, con
 	if (!hpc_file_check_begin(&x, &hpc_trace_frame, c, bytes, n_bytes, name))
 		return;
 	if (hpc_file_check_section(&x, 0x10, "szHeaders", "pHeaders", SZ_HEADERS_HDR)) {
-		uint64_t sz = hpc_le64(x.bytes + 0x10), p = hpc_le64(x.bytes + 0x18);
-		uint32_t nTraces = hpc_le32(x.bytes + p + 0x08);
-		uint8_t szTrace = x.bytes[p + 0x0c];
+		uint32_t n = hpc_file_check_table(&x, "Trace Headers", "szTrace", "pTraces", SZ_TH);
 
-		if (nTraces && szTrace < SZ_TH)
-			hpc_file_problem(&x, p + 0x0c, "Trace Headers", "szTrace",
-					 "%u, must be %u at least", szTrace, SZ_TH);
-		else if (hpc_file_check_array(&x, p, nTraces, szTrace, p, sz, "Trace Headers",
-					      "pTraces") &&
-			 hpc_trace_db_open(&db, bytes, n_bytes, name, &err) == 0) {
-			for (uint32_t i = 0; i < nTraces; i++)
+		if (n && hpc_trace_db_open(&db, bytes, n_bytes, name, &err) == 0) {
+			for (uint32_t i = 0; i < n; i++)
 				check_trace(&x, &db, i);
 			check_profiles(&x, &db);
 		}
