@@ -36,6 +36,8 @@ struct expander {
 	const struct image *im;
 	uint32_t module;
 	const struct symtab *st;
+	uint32_t proc; /* the last procedure, and where it is defined */
+	uint32_t proc_file, proc_line;
 	struct code_scope scopes[MOST_SCOPES];
 };
 
@@ -109,6 +111,20 @@ static void add_inlined(struct expander *x, const struct code_scope *call)
 	add_function(x, &f, HPC_INLINED_CALL);
 }
 
+/* Where procedure PROC, which begins at START, is defined; places of one come together. */
+static void find_definition(struct expander *x, uint32_t proc, uint64_t start)
+{
+	const char *file;
+
+	if (proc == x->proc)
+		return;
+	x->proc = proc;
+	x->proc_file = HPC_NONE;
+	x->proc_line = 0;
+	if (resolver_declaration(x->q->resolver, x->im, start, &file, &x->proc_line))
+		x->proc_file = contexts_file(x->c, file);
+}
+
 /* The procedure that a place is in. */
 static void add_procedure(struct expander *x, struct chain *chain, const struct code_scope *scope)
 {
@@ -118,8 +134,12 @@ static void add_procedure(struct expander *x, struct chain *chain, const struct 
 		f.name = "[unknown]";
 	else if (scope->name)
 		f.name = scope->name;
-	if (scope->proc != PROC_NONE)
+	if (scope->proc != PROC_NONE) {
 		f.offset = symtab_get(x->st, scope->proc).start;
+		find_definition(x, scope->proc, f.offset);
+		f.file = x->proc_file;
+		f.line = x->proc_line;
+	}
 	add_function(x, &f, HPC_CALL);
 	chain->entry = (uint8_t)entry_of(f.name);
 	chain->nameless = !scope->name || str_starts(scope->name, SYMTAB_UNNAMED);
@@ -185,6 +205,7 @@ static void expand_image(struct expander *x, image_id image, const struct spot *
 	}
 	x->module = contexts_module(x->c, query_image_name(x->q, image));
 	x->st = resolver_image(x->q->resolver, x->im)->symtab;
+	x->proc = PROC_NONE;
 	insns = xcalloc(n, sizeof(*insns));
 	call_sites_find(x->q, image, spots, n, x->is_caller, insns);
 	for (size_t i = 0; i < n; i++)

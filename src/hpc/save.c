@@ -184,7 +184,7 @@ static void run_workers(struct saving *s)
 	struct worker *workers;
 
 	if (n > s->groups->n)
-		n = s->groups->n;
+		n = s->groups->n ? s->groups->n : 1;
 	workers = xcalloc(n, sizeof(*workers));
 	for (unsigned i = 0; i < n; i++) {
 		workers[i].s = s;

@@ -407,6 +407,18 @@ static const struct lines_decl *find_decl(struct lines *l, uint64_t start, uint3
 	return d;
 }
 
+bool lines_declaration(struct lines *l, uint64_t start, const char **ret_file, uint32_t *ret_line)
+{
+	uint32_t next;
+	const struct lines_decl *d = find_decl(l, start, &next);
+
+	if (!d)
+		return false;
+	*ret_file = l->texts.v[d->file];
+	*ret_line = d->line;
+	return true;
+}
+
 int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_extent *ret)
 {
 	_mem_ struct line_row *rows = NULL;

@@ -57,6 +57,10 @@ size_t lines_range(struct lines *l, uint64_t start, uint64_t end, struct line_ro
  * highest line it has in the file it begins in.  0, or -ENOENT. */
 int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_extent *ret);
 
+/* Where the procedure whose code begins at START is defined, as DWARF has it: *RET_FILE (which
+ * lives as long as L) and *RET_LINE.  False when it does not say. */
+bool lines_declaration(struct lines *l, uint64_t start, const char **ret_file, uint32_t *ret_line);
+
 /* How much was decoded so far: compilation units and rows kept. */
 void lines_stats(const struct lines *l, size_t *ret_n_units, size_t *ret_n_rows);
 

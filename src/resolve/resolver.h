@@ -134,6 +134,11 @@ size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma
 size_t resolver_inlined(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 			const char **ret, size_t max);
 
+/* Where the procedure of IM whose code begins at START is defined; *RET_FILE lives until
+ * resolver_rest. False when DWARF does not say. */
+bool resolver_declaration(struct resolver *r, const struct image *im, uint64_t start,
+			  const char **ret_file, uint32_t *ret_line);
+
 /* The readable name of procedure I of IM, with the types of its arguments or without. */
 const char *resolver_name(struct resolver *r, const struct image *im, uint32_t i, bool args);
 

@@ -189,3 +189,12 @@ size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma
 	add_place(&w, CODE_LINE, &place.v[place.n - 1]);
 	return w.n;
 }
+
+bool resolver_declaration(struct resolver *r, const struct image *im, uint64_t start,
+			  const char **ret_file, uint32_t *ret_line)
+{
+	struct resolver_entry *e = resolver_entry_find(r, im);
+	struct lines *l = resolver_entry_lines(r, e, im);
+
+	return l && lines_declaration(l, start, ret_file, ret_line);
+}

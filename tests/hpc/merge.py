@@ -11,6 +11,8 @@ import collections
 import math
 import os
 import pathlib
+import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -162,6 +164,38 @@ def check_merged(contents, paths, scratch):
                   (not one.exists() or one.read_bytes() == other.read_bytes()))
 
 
+def damage(path, r):
+    """Writes numbers that are often wrong somewhere into one of its files, or cuts it off."""
+    file = path / r.choice(["meta.db", "profile.db", "cct.db"])
+    b = bytearray(file.read_bytes())
+    for _ in range(r.choice([1, 1, 2, 5])):
+        at, width = r.randrange(min(len(b), r.choice([100, 400, len(b)]))), r.choice([1, 2, 4, 8])
+        number = r.choice([0, 1, 255, 0xffff, 0x7fffffff, 0xffffffff, 1 << 60, r.getrandbits(64)])
+        b[at:at + width] = (number % (1 << 8 * width)).to_bytes(width, "little")
+    file.write_bytes(b[:r.randrange(len(b))] if r.randrange(10) == 0 else b)
+    return file.name
+
+
+def check_damaged(path, scratch):
+    """Damaged databases are refused in a line, or taken as far as they can be."""
+    r, copy, out = random.Random(5), scratch / "damaged", scratch / "of-damaged"
+    codes = collections.Counter()
+    for i in range(150):
+        shutil.copytree(path, copy)
+        file = damage(copy, r)
+        if i == 0:  # no profiles at all
+            b = bytearray((path / "profile.db").read_bytes())
+            b[0x38:0x3c] = bytes(4)
+            (copy / "profile.db").write_bytes(b)
+        done = subprocess.run([dwell, "hpc", "-o", out, copy], capture_output=True, text=True, timeout=60)
+        if done.returncode not in (0, 2) or done.stderr.count("\n") > 1:
+            check("damage number %d, of %s" % (i, file), False, (done.returncode, done.stderr))
+        codes[done.returncode] += 1
+        shutil.rmtree(copy)
+        shutil.rmtree(out, ignore_errors=True)
+    check("damaged databases", codes[2] > 10 and codes[0] > 10, codes)
+
+
 with tempfile.TemporaryDirectory() as scratch_name:
     scratch = pathlib.Path(scratch_name)
     if sys.argv[2:3] == ["--make"]:
@@ -177,6 +211,7 @@ with tempfile.TemporaryDirectory() as scratch_name:
     if not databases:
         print("1..0 # SKIP no databases ($DWELL_FIXTURES/hpctoolkit)")
         sys.exit(0)
+    check_damaged(databases[0], scratch)
     check_merged([check_alone(database, scratch) for database in databases], databases, scratch)
 print(f"1..{n_tests}")
 sys.exit(failed)

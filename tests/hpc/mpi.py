@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+import anydb
+
 dwell, mpirun, mkdb, mkhpc = sys.argv[1:5]
 n_tests = 0
 failed = False
@@ -121,6 +123,10 @@ with tempfile.TemporaryDirectory() as scratch:
     for layout in ("released", "page"):
         subprocess.run([mkhpc, layout, layout], check=True)
     check_same("shared", recordings[:1])
+    lines = {f["name"]: (os.path.basename(f["file"] or ""), f["line"])
+             for f in anydb.Database("one-shared").functions.values() if f["name"][0] == "f" and f["module"].endswith("prog")}
+    check("functions carry the line they are defined at", lines and
+          all(at == ("prog.c", 2 + int(name[1:])) for name, at in lines.items()), lines)
     two = check_same("four", recordings)
     check_same("mixed", ["released", recordings[0], "page", two, recordings[2]])
     check_same("database", ["released"])
