@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+struct prof; /* <sys/profil.h> */
+
 enum dwell_profil_flags {
 	DWELL_PROFIL_STRICT = 1 << 0,	 /* sprofil(): regions sorted and apart, at least one */
 	DWELL_PROFIL_USER_ONLY = 1 << 1, /* time in the kernel does not count */
@@ -52,6 +54,55 @@ struct dwell_profil_status {
 /* Brings the histograms up to date and says how it goes since the last sprofil().  What of S fits
  * into s->size is filled.  EINVAL: size is 0. */
 int dwell_profil_status(struct dwell_profil_status *s);
+
+/* Histograms of all text.
+ *
+ * The regions of sprofil() for the program, its libraries (those of dlopen(3) too) and the vdso, at
+ * the addresses they have now, each with a buffer of its own:
+ *
+ *     struct dwell_regions *r = dwell_regions_new(NULL);
+ *     struct prof *p = dwell_regions_get(r, &n);
+ *     sprofil(p, n, NULL, PROF_UINT);
+ *     ...
+ *     sprofil(NULL, 0, NULL, PROF_UINT);
+ *     dwell_regions_write_dcpi(r, "profiles");
+ *     dwell_regions_free(r);
+ *
+ * One thread at a time may use a struct dwell_regions. */
+struct dwell_regions;
+
+struct dwell_regions_settings {
+	size_t size;
+	unsigned flags;	       /* of sprofil(): PROF_USHORT, PROF_UINT or PROF_UINT64 */
+	unsigned bucket_bytes; /* of text for an element: a power of two up to 65536; 0: 1 */
+};
+
+/* Regions of what is loaded; NULL for S stands for PROF_UINT and 1.  NULL with errno: ENOMEM, or
+ * EINVAL a member is out of range. */
+struct dwell_regions *dwell_regions_new(const struct dwell_regions_settings *s);
+
+/* Adds what was loaded since; what was unloaded keeps its counts and is no region any more.  Gives
+ * how many regions are new; when there are some, sprofil() has to be told.  -1 with ENOMEM. */
+int dwell_regions_update(struct dwell_regions *r);
+
+/* The regions for sprofil(), in order, *RET_N of them.  They are R's, and good until the next
+ * update. */
+struct prof *dwell_regions_get(struct dwell_regions *r, int *ret_n);
+
+/* Writes what was counted so far as gprof(1) reads it: PATH becomes a gmon.out of OBJECT, the path
+ * of a program or library, or the end of one behind a slash; NULL: the program.  Addresses are
+ * those of the file.  A tick is that of the last sprofil().  Errors: ENOENT no such object, EINVAL
+ * nothing was profiled, EOVERFLOW counts are beyond what the format can hold, and those of open(2)
+ * and write(2). */
+int dwell_regions_write_gmon(struct dwell_regions *r, const char *object, const char *path);
+
+/* Writes what was counted so far as DCPI profile files into the tree DIR, which is made when it is
+ * not there; `dwell prof --db DIR` reads it.  Writing again replaces the files.  Errors: EINVAL
+ * nothing was profiled, and those of mkdir(2), open(2) and write(2). */
+int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir);
+
+/* Frees R and its buffers, which must not be in use: end profiling before.  NULL is fine. */
+void dwell_regions_free(struct dwell_regions *r);
 
 #ifdef __cplusplus
 }

@@ -8,72 +8,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inproc/out.h"
+
 enum { PAGE_BYTES = 4096, MOST_ZEROS = 2 }; /* of which a gap is cheaper than a new chunk */
-
-/* A file on its way out. */
-struct out {
-	int fd;
-	int error;
-	size_t n, n_all;
-	uint8_t bytes[8192];
-};
-
-static void flush(struct out *o)
-{
-	for (size_t at = 0; at < o->n && !o->error;) {
-		ssize_t n = write(o->fd, o->bytes + at, o->n - at);
-
-		if (n < 0 && errno != EINTR)
-			o->error = -errno;
-		at += n > 0 ? (size_t)n : 0;
-	}
-	o->n = 0;
-}
-
-static void put(struct out *o, const void *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (o->n == sizeof(o->bytes))
-			flush(o);
-		o->bytes[o->n++] = ((const uint8_t *)bytes)[i];
-	}
-	o->n_all += n;
-}
-
-static void put_u32(struct out *o, uint64_t x)
-{
-	put(o, &(uint8_t[]){(uint8_t)x, (uint8_t)(x >> 8), (uint8_t)(x >> 16), (uint8_t)(x >> 24)},
-	    4);
-}
 
 /* A line with a text, which holds no newline and does not begin with a blank then. */
 static void put_text(struct out *o, const char *word, const char *text)
 {
-	put(o, word, strlen(word));
-	put(o, " ", 1);
+	out_put(o, word, strlen(word));
+	out_put(o, " ", 1);
 	if (!*text)
 		text = "unknown";
 	for (const char *p = text; *p; p++)
-		put(o, *p == '\n' || (p == text && (*p == ' ' || *p == '\t')) ? "?" : p, 1);
-	put(o, "\n", 1);
-}
-
-__attribute__((format(printf, 2, 3))) static void put_line(struct out *o, const char *fmt, ...)
-{
-	char line[256];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	put(o, line, n < 0 ? 0 : (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+		out_put(o, *p == '\n' || (p == text && (*p == ' ' || *p == '\t')) ? "?" : p, 1);
+	out_put(o, "\n", 1);
 }
 
 /* FNV-1a. */
@@ -98,13 +51,13 @@ static const char *kind_name(enum code_kind k)
 static void put_id(struct out *o, const struct code *c, const char *path)
 {
 	if (!c->n_id) {
-		put_line(o, "image %016" PRIx64 "\n", hash_image(c, path));
+		out_line(o, "image %016" PRIx64 "\n", hash_image(c, path));
 		return;
 	}
-	put_line(o, "image ");
+	out_line(o, "image ");
 	for (unsigned i = 0; i < c->n_id; i++)
-		put_line(o, "%02x", c->id[i]);
-	put_line(o, "\n");
+		out_line(o, "%02x", c->id[i]);
+	out_line(o, "\n");
 }
 
 /* One file's part of an image. */
@@ -153,42 +106,42 @@ static void put_header(struct out *o, const struct dcpi_facts *f, const struct c
 {
 	const struct date d = date_of(f->epoch_s);
 
-	put_line(o, "version pdb-0.07\n");
+	out_line(o, "version pdb-0.07\n");
 	put_id(o, c, path);
 	if (d.year < 2070) /* what two digits of a year can say */
-		put_line(o, "epoch %02d%02d%02d%02d%02d\n", d.year % 100, d.month, d.day, d.hour,
+		out_line(o, "epoch %02d%02d%02d%02d%02d\n", d.year % 100, d.month, d.day, d.hour,
 			 d.minute);
 	else
-		put_line(o, "epoch %04d%02d%02d%02d%02d%02d\n", d.year, d.month, d.day, d.hour,
+		out_line(o, "epoch %04d%02d%02d%02d%02d%02d\n", d.year, d.month, d.day, d.hour,
 			 d.minute, d.second);
 	put_text(o, "platform", f->host);
 	put_text(o, "event", f->event);
-	put_line(o, "period %" PRIu64 "\ntstart %012" PRIx64 "\ntsize %" PRIu64 "\ncpuspeed 0\n",
+	out_line(o, "period %" PRIu64 "\ntstart %012" PRIx64 "\ntsize %" PRIu64 "\ncpuspeed 0\n",
 		 f->period, p->tstart, p->tsize);
 	if (*path)
 		put_text(o, "path", path);
-	put_line(o, "dwell-stride 1\ndwell-kind %s\n",
+	out_line(o, "dwell-stride 1\ndwell-kind %s\n",
 		 c->kind > CODE_ANON ? "unknown" : kind_name(c->kind));
 	if (!c->n_id)
-		put_line(o, "dwell-id derived\n");
+		out_line(o, "dwell-id derived\n");
 	if (c->flags & CODE_DELETED)
-		put_line(o, "dwell-flag deleted\n");
+		out_line(o, "dwell-flag deleted\n");
 	if (c->flags & CODE_OFFSETS)
-		put_line(o, "dwell-flag offsets\n");
+		out_line(o, "dwell-flag offsets\n");
 	if (c->text_start != p->tstart || c->text_bytes != p->tsize)
-		put_line(o, "dwell-text %" PRIu64 " %" PRIu64 "\n", c->text_start, c->text_bytes);
-	put_line(o, "dwell-time %" PRIu64 " %" PRIu64 "\ndwell-engine in-process\n", f->start_ns,
+		out_line(o, "dwell-text %" PRIu64 " %" PRIu64 "\n", c->text_start, c->text_bytes);
+	out_line(o, "dwell-time %" PRIu64 " %" PRIu64 "\ndwell-engine in-process\n", f->start_ns,
 		 f->end_ns);
 	put_text(o, "dwell-command", f->command);
 	if (f->is_clock)
-		put_line(o, "dwell-unit ns\n");
+		out_line(o, "dwell-unit ns\n");
 	for (size_t i = 0; i < n_losses; i++)
 		if (losses[i].n)
-			put_line(o, "dwell-lost %" PRIu64 " %s\n", losses[i].n, losses[i].name);
-	put_line(o, "samples");
+			out_line(o, "dwell-lost %" PRIu64 " %s\n", losses[i].n, losses[i].name);
+	out_line(o, "samples");
 	while ((o->n_all + 1) % 4)
-		put(o, " ", 1);
-	put(o, "\n", 1);
+		out_put(o, " ", 1);
+	out_put(o, "\n", 1);
 }
 
 /* Ticks of place I of P. */
@@ -209,17 +162,17 @@ static void put_counts(struct out *o, const struct part *p)
 		for (end = i + 1; end < p->n; end++)
 			if (p->places[end].svma - p->places[end - 1].svma > MOST_ZEROS + 1)
 				break;
-		put_u32(o, at - p->tstart);
-		put_u32(o, p->places[end - 1].svma - at + 1);
+		out_u32(o, at - p->tstart);
+		out_u32(o, p->places[end - 1].svma - at + 1);
 		for (; i < end; i++, at++) {
 			for (; at < p->places[i].svma; at++)
-				put_u32(o, 0);
-			put_u32(o, ticks_of(p, i, sum));
+				out_u32(o, 0);
+			out_u32(o, ticks_of(p, i, sum));
 			sum += ticks_of(p, i, sum);
 		}
 	}
-	put_u32(o, p->n);
-	put_u32(o, sum);
+	out_u32(o, p->n);
+	out_u32(o, sum);
 }
 
 /* Appends TEXT as part of a file's name; what might leave the directory or hide becomes '_'. */
@@ -259,24 +212,17 @@ static int write_part(int dirfd, const struct dcpi_facts *f, const struct code *
 		      const struct part *p, unsigned part, const struct dcpi_loss *losses,
 		      size_t n_losses)
 {
-	char name[256], temporary[272];
-	struct out o = {0};
+	struct out_file file;
+	char name[256];
+	int e;
 
 	make_name(name, sizeof(name), f, c, path, p, part);
-	snprintf(temporary, sizeof(temporary), ".%s.new", name);
-	unlinkat(dirfd, temporary, 0);
-	o.fd = openat(dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (o.fd < 0)
-		return -errno;
-	put_header(&o, f, c, path, p, losses, n_losses);
-	put_counts(&o, p);
-	flush(&o);
-	close(o.fd);
-	if (!o.error && renameat(dirfd, temporary, dirfd, name))
-		o.error = -errno;
-	if (o.error)
-		unlinkat(dirfd, temporary, 0);
-	return o.error;
+	e = out_open(&file, dirfd, name);
+	if (e < 0)
+		return e;
+	put_header(&file.out, f, c, path, p, losses, n_losses);
+	put_counts(&file.out, p);
+	return out_close(&file);
 }
 
 /* The part that begins SKIP ticks into the first of the N PLACES: as much as one file holds. */

@@ -28,6 +28,7 @@ enum { EVERY_MS = 100, CHUNK_SOURCES = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sink *sinks;
 static _Atomic(unsigned) n_all_threads; /* sinks that want threads begun later */
+static _Atomic(unsigned) n_timers;	/* sources there may be that are one */
 static struct source *free_sources;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
 static int epoll_fd = -1;
@@ -221,7 +222,9 @@ int drain_add_thread(struct sink *k, pid_t tid)
 	}
 	s->next = k->sources;
 	k->sources = s;
-	if (s->fd >= 0)
+	if (s->fd < 0)
+		atomic_fetch_add(&n_timers, 1);
+	else
 		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, s->fd, &event);
 	return 0;
 }
@@ -303,5 +306,24 @@ void drain_thread_began(void)
 			drain_add_thread(k, tid);
 		}
 	}
+	drain_unlock();
+}
+
+/* The clock of a thread that is gone cannot be read, so a timer's last part of a tick is taken
+ * while it is there. */
+void drain_thread_ends(void)
+{
+	pid_t tid;
+
+	if (!atomic_load(&n_timers))
+		return;
+	tid = (pid_t)syscall(SYS_gettid);
+	drain_lock();
+	for (struct sink *k = sinks; k; k = k->next)
+		for (struct source **at = &k->sources; *at;)
+			if ((*at)->tid == tid && (*at)->fd < 0)
+				end_source(k, at);
+			else
+				at = &(*at)->next;
 	drain_unlock();
 }

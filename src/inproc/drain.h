@@ -45,7 +45,8 @@ void drain_now(struct sink *s);
 /* Hands all ticks so far to S and ends with it.  Nothing happens when S is not in use. */
 void drain_remove(struct sink *s);
 
-/* A thread of this process has begun: the calling one. */
+/* A thread of this process has begun, or is about to end: the calling one. */
 void drain_thread_began(void);
+void drain_thread_ends(void);
 
 #endif

@@ -226,12 +226,11 @@ static int settle_dir(void)
 }
 
 /* Names, cut where they are too long. */
-static void settle_texts(void)
+static void settle_texts(const struct settings *s)
 {
-	const char *event = getenv("DWELL_PROFIL_EVENT");
 	struct shared_header *f = &preload.facts;
 
-	snprintf(f->event, sizeof(f->event), "%s", event && *event ? event : "task-clock");
+	snprintf(f->event, sizeof(f->event), "%s", s->event);
 	if (gethostname(f->host, sizeof(f->host) - 1))
 		strcpy(f->host, "localhost");
 	snprintf(f->command, sizeof(f->command), "%s", program_invocation_name);
@@ -253,7 +252,7 @@ static int settle(struct settings *s)
 	preload.facts.bucket_bytes = bucket_bytes ? (uint32_t)bucket_bytes : 1;
 	preload.facts.period = s->spec.period;
 	preload.facts.is_clock = s->spec.is_clock;
-	settle_texts();
+	settle_texts(s);
 	if (!preload.facts.epoch_s)
 		preload.facts.epoch_s = wall_ns() / 1000000000;
 	e = settle_dir();

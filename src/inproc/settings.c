@@ -3,6 +3,7 @@
 #include "inproc/settings.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ static int from_public(const struct dwell_profil_settings *p, struct settings *r
 {
 	struct settings s = {.strict = p->flags & DWELL_PROFIL_STRICT};
 	unsigned hz = p->hz ? p->hz : DEFAULT_HZ;
-	int e = event_name_find(p->event && *p->event ? p->event : "task-clock", &s.spec);
+	const char *event = p->event && *p->event ? p->event : "task-clock";
+	int e = event_name_find(event, &s.spec);
 
 	if (e < 0)
 		return e;
@@ -33,6 +35,7 @@ static int from_public(const struct dwell_profil_settings *p, struct settings *r
 		return -EINVAL;
 	s.spec.rate_hz = s.spec.is_clock ? SECOND_NS / s.spec.period + 1 : 10000;
 	s.spec.user_only = p->flags & DWELL_PROFIL_USER_ONLY;
+	snprintf(s.event, sizeof(s.event), "%s", event);
 	*ret = s;
 	return 0;
 }

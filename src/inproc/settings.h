@@ -7,9 +7,12 @@
 
 #include "inproc/source.h"
 
+enum { SETTINGS_EVENT_BYTES = 128 };
+
 struct settings {
 	struct tick_spec spec;
 	bool strict;
+	char event[SETTINGS_EVENT_BYTES]; /* its name, cut where it is longer */
 };
 
 /* Under the drainer's lock.  0; -EINVAL or -ENOENT when the environment makes no sense. */

@@ -179,8 +179,7 @@ static uint64_t weight_of(uint64_t excess, uint64_t period)
 	return n ? n : 1;
 }
 
-/* Ticks at PC for what the event has counted up to COUNT. */
-static void give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx)
+void source_give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx)
 {
 	const uint64_t grown = count - s->n_counts;
 	uint64_t n = s->looks ? grown >= s->period : (grown + s->period / 2) / s->period;
@@ -220,7 +219,8 @@ void source_drain(struct source *s, tick_fn *tick, void *ctx)
 		for (uint64_t i = 8; i < n_bytes && i < sizeof(r); i += 8)
 			memcpy((uint8_t *)&r + i, data + ((tail + i) & (s->ring_bytes - 1)), 8);
 		if (r.header.type == PERF_RECORD_SAMPLE && r.words[s->looks ? 3 : 1])
-			give(s, r.words[s->looks ? 2 : 0], r.words[s->looks ? 4 : 2], tick, ctx);
+			source_give(s, r.words[s->looks ? 2 : 0], r.words[s->looks ? 4 : 2], tick,
+				    ctx);
 		tail += n_bytes;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
@@ -235,13 +235,13 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 		return;
 	if (s->whole_only)
 		count -= (count - s->n_counts) % s->period;
-	give(s, count, s->last_pc, tick, ctx);
+	source_give(s, count, s->last_pc, tick, ctx);
 }
 
 int source_read(const struct source *s, uint64_t *ret_count)
 {
 	if (s->fd < 0)
-		return -ENOTSUP;
+		return source_timer_read(s, ret_count);
 	if (!is_event(s->fd, s->id) || (s->looks && !is_event(s->counter_fd, s->counter_id)))
 		return -EBADF;
 	return read(s->looks ? s->counter_fd : s->fd, ret_count, sizeof(*ret_count)) ==

@@ -39,6 +39,7 @@ struct source {
 	struct tick_ring *ring; /* the kernel's or the timer's */
 	size_t ring_bytes;
 	timer_t timer;
+	uint64_t start_ns;	  /* of the thread's clock, for a timer */
 	uint64_t n_ticks, n_lost; /* lost: told apart only in what was given to a later pc */
 };
 
@@ -53,8 +54,11 @@ void source_drain(struct source *s, tick_fn *tick, void *ctx);
  * pc, when it is half a tick or more. */
 void source_drain_last(struct source *s, tick_fn *tick, void *ctx);
 
-/* What the event has counted so far; -errno for a timer. */
+/* What the event has counted so far; -errno, also for a timer's thread that has ended. */
 int source_read(const struct source *s, uint64_t *ret_count);
+
+/* Ticks at PC for what has been counted up to COUNT. */
+void source_give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx);
 
 /* Whether the thread has ended. */
 bool source_has_ended(const struct source *s);

@@ -99,6 +99,16 @@ static clockid_t cpu_clock_of(pid_t tid)
 	return (clockid_t)(~(unsigned)tid << 3 | 6);
 }
 
+int source_timer_read(const struct source *s, uint64_t *ret_count)
+{
+	struct timespec t;
+
+	if (clock_gettime(cpu_clock_of(s->tid), &t))
+		return -errno;
+	*ret_count = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - s->start_ns;
+	return 0;
+}
+
 static int start(struct source *s)
 {
 	struct itimerspec every = {
@@ -131,7 +141,9 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	}
 	atomic_store(&r->tid, tid);
 	s->ring = r;
-	e = start(s);
+	e = source_timer_read(s, &s->start_ns);
+	if (e == 0)
+		e = start(s);
 	if (e < 0)
 		source_timer_close(s);
 	return e;
@@ -146,11 +158,9 @@ void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
 		return;
 	head = atomic_load_explicit(&r->head, memory_order_acquire);
 	tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-	for (; tail != head; tail++) {
-		s->n_ticks += r->ticks[tail % RING_TICKS].n;
-		s->n_lost += r->ticks[tail % RING_TICKS].n - 1;
-		tick(ctx, r->ticks[tail % RING_TICKS].pc, r->ticks[tail % RING_TICKS].n);
-	}
+	for (; tail != head; tail++)
+		source_give(s, s->n_counts + r->ticks[tail % RING_TICKS].n * s->period,
+			    r->ticks[tail % RING_TICKS].pc, tick, ctx);
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 

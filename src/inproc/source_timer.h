@@ -10,6 +10,7 @@
 
 int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec);
 void source_timer_drain(struct source *s, tick_fn *tick, void *ctx);
+int source_timer_read(const struct source *s, uint64_t *ret_count);
 bool source_timer_has_ended(const struct source *s);
 void source_timer_close(struct source *s);
 void source_timer_forget(struct source *s);

@@ -18,9 +18,11 @@
 #include "inproc/histogram.h"
 #include "inproc/own_memory.h"
 #include "inproc/settings.h"
+#include "inproc/sprofil.h"
 
 static struct profile {
 	struct sink sink;
+	struct settings settings; /* what it goes by */
 	struct histogram histogram;
 	bool on;
 } profile;
@@ -149,7 +151,7 @@ static void go_on_in_child(struct sink *s)
 }
 
 /* Replaces what is profiled; B is taken over. */
-static int begin_profile(struct buckets *b, const struct tick_spec *spec)
+static int begin_profile(struct buckets *b, const struct settings *s)
 {
 	struct profile was;
 	int e;
@@ -158,7 +160,8 @@ static int begin_profile(struct buckets *b, const struct tick_spec *spec)
 		drain_remove(&profile.sink);
 	was = profile;
 	profile.histogram = (struct histogram){.buckets = *b};
-	profile.sink = (struct sink){.spec = *spec,
+	profile.settings = *s;
+	profile.sink = (struct sink){.spec = s->spec,
 				     .all_threads = true,
 				     .tick = count_tick,
 				     .after = count_all,
@@ -203,7 +206,7 @@ static int begin(const struct prof *profp, int profcnt, struct timeval *tvp, uns
 		return -EFAULT;
 	}
 	if (profcnt)
-		return begin_profile(&b, &s.spec);
+		return begin_profile(&b, &s);
 	end_profile();
 	return 0;
 }
@@ -240,6 +243,16 @@ int inproc_profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned sc
 	end_profile();
 	drain_unlock();
 	return 0;
+}
+
+struct settings sprofil_up_to_date(void)
+{
+	struct settings s;
+
+	if (profile.on)
+		drain_now(&profile.sink);
+	s = profile.settings;
+	return s;
 }
 
 EXPORT int dwell_profil_status(struct dwell_profil_status *s)

@@ -43,13 +43,23 @@ struct beginning {
 	void *arg;
 };
 
+static void end(void *unused)
+{
+	(void)unused;
+	drain_thread_ends();
+}
+
 static void *begin(void *p)
 {
 	struct beginning b = *(struct beginning *)p;
+	void *ret;
 
 	free(p);
 	drain_thread_began();
-	return b.fn(b.arg);
+	pthread_cleanup_push(end, NULL); /* also at pthread_exit(3) and cancellation */
+	ret = b.fn(b.arg);
+	pthread_cleanup_pop(1);
+	return ret;
 }
 
 #ifdef DWELL_STATIC

@@ -64,6 +64,7 @@ struct prof {
  *   EINVAL  FLAGS is none of the above; a pr_size is 0, no multiple of the element's size or larger
  *           than 2^46 * pr_scale / 65536; a region with pr_offset 0 and pr_scale 2 is not the last,
  *           or not of one element; in strict mode, regions are out of order or overlap;
+ *   ENOENT  nobody knows the event that $DWELL_PROFIL_EVENT names;
  *   ENOMEM  no memory, or what perf_event_mlock_kb allows is used up, and no timer was left;
  *   other   as perf_event_open(2) and timer_create(2) say.
  * After a failure what was profiled before still is.  Any thread may call it; not from signal

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The libraries as they are installed:  installed.sh BUILD PREFIX LIBDIR SOURCE_ROOT
+# The examples are compiled as their first lines say, against the installed headers and pkg-config files, with the
+# shared library and the static one; what they write is read by gprof and by dwell.
+set -eu
+build=$1 prefix=$2 libdir=$3 root=$4
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+DESTDIR=$dir meson install -C "$build" --no-rebuild --quiet >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
+lib=$dir$prefix/$libdir
+export PKG_CONFIG_SYSROOT_DIR="$dir" PKG_CONFIG_PATH="$lib/pkgconfig" LD_LIBRARY_PATH="$lib"
+mkdir "$dir/work"
+cd "$dir/work"
+
+g++ -O1 -Wall -Wextra -Werror "$root/examples/hottest.cc" -o hottest $(pkg-config --cflags --libs dwell)
+./hottest | tee hottest.out
+grep -q '^hottest: work+[0-9]*\.\.[0-9]*, [1-9]' hottest.out
+
+for how in shared static; do
+	rm -rf profiles gmon.out
+	if [ $how = shared ]; then
+		gcc -g -O1 -Wall -Wextra -Werror "$root/examples/threads.c" -o threads $(pkg-config --cflags --libs dwell) -lpthread
+	else
+		gcc -g -O1 -static "$root/examples/threads.c" -o threads $(pkg-config --static --cflags --libs dwell) -lpthread \
+			2>link.err || { cat link.err; exit 1; }
+	fi
+	./threads
+	gprof -p -b threads gmon.out >flat
+	"$build/dwell" prof --db profiles --by procedure --csv >prof
+	for f in add divide; do
+		grep -q " $f\$" flat || { echo "# gprof has no $f ($how)"; cat flat; exit 1; }
+		grep -q "$f" prof || { echo "# dwell has no $f ($how)"; cat prof; exit 1; }
+	done
+done
+
+# each header stands alone, in C and C++, and preloading works from where it is installed
+for h in dwell.h sys/profil.h dwell/dwell.h dwell/sys/profil.h; do
+	echo "#include <$h>" | gcc -Wall -Werror -std=c11 -fsyntax-only -x c $(pkg-config --cflags dwell) -
+	echo "#include <$h>" | g++ -Wall -Werror -std=c++11 -fsyntax-only -x c++ $(pkg-config --cflags dwell) -
+done
+LD_PRELOAD=libdwell-preload.so DWELL_PRELOAD_DIR=preloaded ./hottest
+"$build/dwell" prof --db preloaded --by procedure --csv | grep -q 'work'
