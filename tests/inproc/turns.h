@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two procedures that take turns of some hundred microseconds, so that whatever disturbs one disturbs
- * the other, and an account of the CPU time each took, by the clock of the thread that ran it. Each
- * line printed is "NAME PID NANOSECONDS". */
+/* Two procedures that take turns of some hundred microseconds, so that whatever disturbs one
+ * disturbs the other, and an account of the CPU time each took, by the clock of the thread that ran
+ * it. Each line printed is "NAME PID NANOSECONDS". */
 #ifndef TESTS_INPROC_TURNS_H
 #define TESTS_INPROC_TURNS_H
 
