@@ -34,6 +34,10 @@ for how in shared static; do
 	done
 done
 
+# a static program sees the names of the interface and no others
+names=$(nm -g --defined-only "$lib/libdwell.a" | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -vE '^(s?profil|dwell_[a-z_]*|__wrap_pthread_create)$' || true)
+[ -z "$names" ] || { echo "# libdwell.a shows $names"; exit 1; }
+
 # each header stands alone, in C and C++, and preloading works from where it is installed
 for h in dwell.h sys/profil.h dwell/dwell.h dwell/sys/profil.h; do
 	echo "#include <$h>" | gcc -Wall -Werror -std=c11 -fsyntax-only -x c $(pkg-config --cflags dwell) -
