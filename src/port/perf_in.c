@@ -577,8 +577,11 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 		  struct perf_in_result *ret)
 {
 	*in = (struct perf_in){.opts = opts, .ret = ret, .profile = p};
-	in->handler = (struct perf_handler){
-		.record = take_record, .own = take_own, .aux = take_aux, .section = take_section};
+	in->handler = (struct perf_handler){.record = take_record,
+					    .own = take_own,
+					    .aux = take_aux,
+					    .section = take_section,
+					    .may_be_apart = !opts->dump};
 	in->deferred.put = take_sample;
 	in->deferred.ctx = in;
 	in->slots = xcalloc(N_VALUE_SLOTS, sizeof(*in->slots));

@@ -18,7 +18,7 @@ void perf_queue_init(struct perf_queue *q,
 	*q = (struct perf_queue){.put = put, .ctx = ctx};
 }
 
-static struct perf_chunk *chunk_of(const uint8_t *p)
+struct perf_chunk *perf_chunk_of(const uint8_t *p)
 {
 	return (struct perf_chunk *)((uintptr_t)p & ~(uintptr_t)(PERF_CHUNK_BYTES - 1));
 }
@@ -48,7 +48,7 @@ void perf_chunk_unref(struct perf_queue *q, struct perf_chunk *c)
 void perf_queue_release(struct perf_queue *q)
 {
 	vec_each (w, &q->v)
-		perf_chunk_unref(q, chunk_of(w->p));
+		perf_chunk_unref(q, perf_chunk_of(w->p));
 	while (q->free) {
 		struct perf_chunk *next = q->free->next;
 
@@ -102,7 +102,7 @@ int perf_queue_flush(struct perf_queue *q, uint64_t limit, struct err *err)
 	sort(q);
 	while (n < q->v.n && q->v.v[n].time <= limit && rc == 0) {
 		const struct perf_waiting w = q->v.v[n++];
-		struct perf_chunk *c = chunk_of(w.p);
+		struct perf_chunk *c = perf_chunk_of(w.p);
 
 		rc = q->put(q->ctx, w.p, w.off, err);
 		q->gone_out = w.time;

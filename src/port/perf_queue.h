@@ -53,6 +53,9 @@ void perf_queue_release(struct perf_queue *q);
 struct perf_chunk *perf_chunk_new(struct perf_queue *q);
 void perf_chunk_unref(struct perf_queue *q, struct perf_chunk *c);
 
+/* The one that P lies in. */
+struct perf_chunk *perf_chunk_of(const uint8_t *p);
+
 /* The record of N bytes at P, in C, waits until its time has come. */
 int perf_queue_add(struct perf_queue *q, struct perf_chunk *c, uint64_t time, const uint8_t *p,
 		   size_t n, uint64_t off, struct err *err);

@@ -30,13 +30,38 @@ static void lane_reserve(struct perf_source *s, struct perf_lane *l)
 	l->chunk = next;
 }
 
-int perf_reading_deliver(void *reading, const uint8_t *p, uint64_t off, struct err *err)
+/* So many records are decoded before another thread could begin. */
+#define FEW_RECORDS 32768
+
+static int hand_over(void *reading, const uint8_t *p, uint64_t off, struct err *err)
 {
 	struct perf_reading *r = reading;
 	struct perfdata_head head;
+	int rc;
 
 	perfdata_read_head(r->pd, p, &head);
-	return r->h->record(r->h, &head, p, off, err);
+	rc = r->h->record(r->h, &head, p, off, err);
+	if (rc < 0)
+		__atomic_store_n(&r->refused, true, __ATOMIC_RELAXED);
+	return rc;
+}
+
+int perf_reading_deliver(void *reading, const uint8_t *p, uint64_t off, struct err *err)
+{
+	struct perf_reading *r = reading;
+
+	if (r->h->may_be_apart && ++r->n_delivered == FEW_RECORDS)
+		r->pipe = perf_pipe_new(&r->queue, hand_over, r);
+	return r->pipe ? perf_pipe_add(r->pipe, p, off, err) : hand_over(r, p, off, err);
+}
+
+/* What TYPE changes is read where records are decoded, which waits for it. */
+static int hold(struct perf_reading *r, uint32_t type, struct err *err)
+{
+	if (!r->pipe || type == PERFDATA_FINISHED_ROUND || type == PERFDATA_COMPRESSED ||
+	    type == PERFDATA_COMPRESSED2)
+		return 0;
+	return perf_pipe_wait(r->pipe, err);
 }
 
 static int inflate_record(struct perf_source *s, const struct perfdata_record *r, uint64_t off,
@@ -60,7 +85,9 @@ static int take(struct perf_source *s, struct perf_lane *l, const struct perfdat
 		return perf_queue_add(&s->reading->queue, l->chunk, time, p, head->size, l->off,
 				      err);
 	}
-	rc = perfdata_take_record(s->reading->pd, head, p, err);
+	rc = hold(s->reading, head->type, err);
+	if (rc == 0)
+		rc = perfdata_take_record(s->reading->pd, head, p, err);
 	if (rc == 0 && s->reading->h->own)
 		rc = s->reading->h->own(s->reading->h, head, p, l->off, err);
 	if (rc < 0)
@@ -111,8 +138,11 @@ static int parse(struct perf_source *s, struct perf_lane *l, struct err *err)
 			return 0;
 		rc = take(s, l, &head, p, err);
 		if (rc < 0)
-			return err && err->msg[0] ? err_prefix(err, rc, "at %#" PRIx64, l->off)
-						  : rc;
+			return err && err->msg[0] &&
+					       !__atomic_load_n(&s->reading->refused,
+								__ATOMIC_RELAXED)
+				       ? err_prefix(err, rc, "at %#" PRIx64, l->off)
+				       : rc;
 		s->reading->stats->n_bytes += head.size;
 		l->from += head.size;
 		l->off += l == &s->file ? head.size : 0;

@@ -4,6 +4,7 @@
 #ifndef PORT_PERF_SOURCE_H
 #define PORT_PERF_SOURCE_H
 
+#include "port/perf_pipe.h"
 #include "port/perf_queue.h"
 #include "port/perf_stream.h"
 
@@ -20,7 +21,10 @@ struct perf_reading {
 	struct perf_handler *h;
 	struct perf_stream_stats *stats;
 	struct perf_queue queue;
-	bool ordered; /* records tell their time */
+	bool ordered;		/* records tell their time */
+	struct perf_pipe *pipe; /* to whom records go once there are many; NULL: they stay here */
+	uint64_t n_delivered;
+	bool refused; /* the handler did not take a record; its error tells which */
 };
 
 struct perf_source {

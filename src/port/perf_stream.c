@@ -255,6 +255,15 @@ static int read_records(struct stream *s, struct err *err)
 	return rc;
 }
 
+/* Waits for records that are being decoded elsewhere: an error there is of an earlier record than
+ * the one of RC. */
+static int settle(struct stream *s, int rc, struct err *err)
+{
+	int earlier = s->reading.pipe ? perf_pipe_wait(s->reading.pipe, err) : 0;
+
+	return earlier < 0 ? earlier : rc;
+}
+
 int perf_stream_read(int fd, const char *path, struct perfdata *pd, struct perf_handler *h,
 		     bool force, struct perf_stream_stats *ret, struct err *ret_why,
 		     struct err *err)
@@ -273,12 +282,15 @@ int perf_stream_read(int fd, const char *path, struct perfdata *pd, struct perf_
 		rc = add_files(&s, err);
 	if (rc == 0) {
 		rc = read_records(&s, &damage);
+		rc = settle(&s, rc, &damage);
 		if (rc < 0 && err)
 			*err = damage;
 		rc = forgive(force, rc, ret_why, &damage);
 		if (rc == 0)
 			rc = perf_queue_end(queue, err);
+		rc = settle(&s, rc, err);
 	}
+	perf_pipe_free(s.reading.pipe);
 	ret->n_late = queue->n_late;
 	ret->no_marks = queue->forced;
 	ret->most_waiting = queue->most_bytes;

@@ -28,6 +28,9 @@ struct perf_handler {
 	/* A section of the file's end, before any record; may be NULL. */
 	int (*section)(struct perf_handler *h, uint32_t feature, const uint8_t *bytes, size_t n,
 		       struct err *err);
+	/* `record` may be called by another thread, while `own` is called for marks of rounds and
+	 * compressed records; never at the same time as any other call. */
+	bool may_be_apart;
 };
 
 struct perf_stream_stats {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What perf recorded, in the model: whose samples they are and where, callers, counts, losses. */
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -351,5 +352,62 @@ TEST(a_short_sample)
 			EXPECT(strstr(l.err.msg, "the record SAMPLE at 0x128 is too short"));
 		}
 		unload(&l);
+	}
+}
+
+/* Rounds of samples in shuffled order, of threads that begin between; the last record but one is
+ * too SHORT for what it has. */
+static void put_many(struct pd_file *f, bool is_short)
+{
+	const uint64_t chain[] = {PERFDATA_CONTEXT_USER, 0x1010, 0x1101, 0x1201};
+	struct t_rng r = {7};
+	struct perfdata_attr a = attr;
+	uint64_t time = 10;
+
+	a.sample_type |= PERFDATA_S_CALLCHAIN;
+	pd_event(f, &a, 7);
+	pd_comm(f, 10, 10, "p", true, 1);
+	pd_mmap2(f, 10, 0x1000, 0x100000, 0, "/p", NULL, 1);
+	for (int round = 0; round < 100; round++, time += 2000) {
+		for (int i = 0; i < 600; i++)
+			pd_sample(f, 0, PERFDATA_MODE_USER, 10, 10 + (uint32_t)t_below(&r, 5),
+				  time + t_below(&r, 1000), 0x1010 + t_below(&r, 5000), chain,
+				  t_below(&r, 2) ? 4 : 0);
+		pd_fork(f, PERFDATA_FORK, 10, 20 + (uint32_t)round, 10, 10, time + 1000);
+		pd_comm(f, 10, 10 + (uint32_t)round % 5, "name", false, time + 1500);
+		pd_round(f);
+	}
+	if (!is_short)
+		return;
+	pd_sample(f, 0, PERFDATA_MODE_USER, 10, 10, time, 0x1010, chain, 4);
+	f->data.v[f->record + 40] = 200; /* the length of its list */
+	pd_sample(f, 0, PERFDATA_MODE_USER, 10, 10, time + 1, 0x1010, chain, 4);
+}
+
+/* Of many records, which are decoded by a thread of their own, comes what comes of them one by one,
+ * as they are where their text is wanted; errors too. */
+TEST(many_records)
+{
+	for (int is_short = 0; is_short < 2; is_short++) {
+		struct str text = {0};
+		const struct perf_in_opts one_by_one = {.split = OWNER_TID, .dump = &text};
+		struct pd_file f = {0}, g = {0};
+		struct loaded a, b;
+
+		put_many(&f, is_short);
+		put_many(&g, is_short);
+		a = load(&f, NULL);
+		b = load(&g, &one_by_one);
+		EXPECT_EQ(a.rc, is_short ? -EBADMSG : 0);
+		EXPECT_EQ(a.rc, b.rc);
+		EXPECT_STR(a.err.msg, b.err.msg);
+		if (!is_short) {
+			EXPECT_EQ(a.r.n_samples, 60000);
+			/* The first line has the file's time. */
+			EXPECT(strcmp(strchr(a.text, '\n'), strchr(b.text, '\n')) == 0);
+		}
+		unload(&a);
+		unload(&b);
+		str_release(&text);
 	}
 }
