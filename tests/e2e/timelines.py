@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Time lines of threads.  The program `blocks` says which thread did what, and for how long it ran."""
 import json
+import math
 import time
 
-from e2e import Skipped, account_of, check, dwell, enough, least, likely, longer, note, prog, run
+from e2e import SIGMAS, Skipped, account_of, check, dwell, enough, least, likely, longer, note, prog, run
 
 PERIOD_NS = 1000000
 
@@ -34,9 +35,9 @@ def every_sample_is_a_point():
     tid, elapsed, ran, _, spun, pauses, _ = said["spinner1"]
     (line,) = [t for t in shown["threads"] if t["tid"] == tid]
     note("spinner: %d points, ran %.3f s, spun %.3f s, %d pauses" % (line["points"], ran / 1e9, spun / 1e9, pauses))
-    # Each pause may bring a point more or less; the thread also begins and ends.
+    # Each pause may bring a point more or less, as often this as that; the thread also begins and ends.
     enough(line["points"], 100, "points")
-    likely(abs(line["points"] - spun / PERIOD_NS) < 0.05 * spun / PERIOD_NS + pauses + 10, line)
+    likely(abs(line["points"] - spun / PERIOD_NS) < 0.05 * spun / PERIOD_NS + SIGMAS * math.sqrt(pauses) + 10, line)
     # Its life as it saw it itself lies within the line, which lies within the recording.
     check(line["end_ns"] - line["start_ns"] >= elapsed, line)
     likely(line["end_ns"] - line["start_ns"] - elapsed < 100e6 * longer(1), line)
