@@ -316,6 +316,8 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	}
 	s->max_cpu = c->max_cpu / 100;
 	s->max_bytes = MOST_BYTES;
+	if (s->collect.calls != CALLS_NONE) /* the tables of unwinding, and building them */
+		s->max_bytes += (size_t)2 * CALL_PATHS_TABLE_BYTES;
 	s->collect.target.kind = TARGET_ALL;
 	s->collect.target.cgroup_fd = -1;
 	s->collect.events = ret->specs.v;

@@ -55,6 +55,7 @@ struct service {
 		uint64_t since_ns, n_samples;
 		double cpu_s;
 	} cost;		    /* at the beginning of the time it is measured over */
+	uint64_t turned_ns; /* when the set was begun, other than at the start */
 	size_t first_bytes; /* resident memory when the measurement of this set began */
 	char dcpi_problem[512];
 	char problem[512]; /* last failure to store; "" when all is well */

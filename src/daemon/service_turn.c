@@ -17,7 +17,8 @@
 #define SAMPLE_S 16e-6
 
 /* Cost is measured over this, and so long after a new set everything is left as it is. */
-#define WATCH_NS (10ull * 1000000000)
+#define MEMORY_TURN_NS (600ull * 1000000000) /* a new set for memory's sake at most so often */
+#define WATCH_NS       (10ull * 1000000000)
 
 /* --- sets --- */
 
@@ -123,6 +124,7 @@ static int turn(struct service *v, const struct collector_opts *opts, double slo
 	collector_take_labels(v->next->sampling.collector, v->set->sampling.collector);
 	collector_stop(v->set->sampling.collector);
 	v->cost.since_ns = 0;
+	v->turned_ns = clock_mono_ns();
 	return service_finish_turn(v, err);
 }
 
@@ -198,8 +200,8 @@ void service_watch_cost(struct service *v, uint64_t now_ns)
 			    "it costs %.2f %% of all CPUs, more than %.2f %%: sampling %.1f times "
 			    "as rarely as asked for",
 			    100 * cost, 100 * v->opts.max_cpu, v->slower);
-	} else if (!v->opts.max_bytes || bytes < v->opts.max_bytes ||
-		   bytes < v->first_bytes / 2 * 3) {
+	} else if (now_ns - v->turned_ns < MEMORY_TURN_NS || !v->opts.max_bytes ||
+		   bytes < v->opts.max_bytes || bytes < v->first_bytes / 2 * 3) {
 		return;
 	}
 	if (turn(v, &v->opts.collect, v->slower, &err) < 0)
