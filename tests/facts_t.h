@@ -11,6 +11,7 @@
 static inline char *facts_text(const struct sample_facts *f, uint64_t mask)
 {
 	struct str s = {0};
+	char *text;
 
 	for (unsigned i = 0; i < N_FACT_BITS; i++)
 		if (f->known & mask & FACT_MASK(i))
@@ -20,7 +21,9 @@ static inline char *facts_text(const struct sample_facts *f, uint64_t mask)
 		if (f->counters_known & 1u << i)
 			str_addf(&s, "%s%s=%llu", s.n ? " " : "", fact_counter_name(NULL, i),
 				 (unsigned long long)f->counters[i]);
-	return xstrdup(str_get(&s));
+	text = xstrdup(str_get(&s));
+	str_release(&s);
+	return text;
 }
 
 /* Which trap bit is set, or what else is known of it. */
