@@ -44,7 +44,8 @@ static int fill_out(struct sender *s, bool *ret_more, struct err *err)
 			records_begin(&s->reader, s->group);
 		s->begun = true;
 		while ((n = records_next(&s->reader, &r, err)) > 0) {
-			struct outgoing *out = &s->out[profile % ranks->size];
+			struct outgoing *out = &s->out[hpc_profile_owner(
+				&ranks->share, profile + 1, (uint32_t)b->identities.v.n + 1)];
 
 			vec_reserve(&out->v, (size_t)n);
 			for (int i = 0; i < n; i++)
@@ -251,7 +252,7 @@ int gather_statistics(const struct build *b, struct statistics *s, struct err *e
 	int rc = 0;
 
 	for (uint32_t i = 0; r && i < s->n_ranges && !rc; i++) {
-		unsigned owner = hpc_share_owner(&r->share, i, s->n_ranges);
+		unsigned owner = hpc_share_owner(&r->share, i, s->n_ranges, 1);
 
 		if (owner == 0)
 			continue;

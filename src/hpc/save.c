@@ -161,7 +161,7 @@ static void *work(void *arg)
 		uint32_t i = s->next++;
 		int rc;
 
-		if (share && hpc_share_owner(share, i, s->groups->n) != share->rank)
+		if (share && hpc_profile_owner(share, i + 1, s->groups->n + 1) != share->rank)
 			continue;
 		pthread_mutex_unlock(&s->lock);
 		rc = save_profile(w, i, &err);

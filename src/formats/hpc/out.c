@@ -27,8 +27,12 @@ int hpc_out_open(struct hpc_out *o, int dirfd, const char *name, uint64_t end,
 		fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
 	if (rc || fd < 0)
 		return err_errno(err, rc ? rc : -errno, "%s: create", name);
-	*o = (struct hpc_out){
-		.fd = fd, .name = xstrdup(name), .end = end, .share = share, .n_turns = n_turns};
+	*o = (struct hpc_out){.fd = fd,
+			      .name = xstrdup(name),
+			      .end = end,
+			      .share = share,
+			      .n_turns = n_turns,
+			      .deal = 1};
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->changed, NULL);
 	return first ? hpc_out_meet(o, err) : 0;
@@ -62,7 +66,7 @@ static int fail(struct hpc_out *o, int rc, struct err *err, const char *msg)
 
 bool hpc_out_is_mine(const struct hpc_out *o, uint64_t turn)
 {
-	return !o->share || hpc_share_owner(o->share, turn, o->n_turns) == o->share->rank;
+	return !o->share || hpc_share_owner(o->share, turn, o->n_turns, o->deal) == o->share->rank;
 }
 
 /* Whether all turns before TURN that are still to come are other processes'. */
@@ -70,8 +74,8 @@ static bool is_next(const struct hpc_out *o, uint64_t turn)
 {
 	uint64_t before = o->turn;
 
-	/* Of as many turns as there are processes one is ours. */
-	if (!o->share || o->receiving || turn - before > o->share->size)
+	/* Of as many deals as there are processes one is ours. */
+	if (!o->share || o->receiving || turn - before > (uint64_t)o->share->size * o->deal)
 		return false;
 	while (before < turn && !hpc_out_is_mine(o, before))
 		before++;
@@ -87,7 +91,7 @@ static void receive(struct hpc_out *o, uint64_t turn)
 
 	o->receiving = true;
 	pthread_mutex_unlock(&o->lock);
-	rc = s->receive(s->user, hpc_share_owner(s, turn - 1, o->n_turns), turn, place);
+	rc = s->receive(s->user, hpc_share_owner(s, turn - 1, o->n_turns, o->deal), turn, place);
 	pthread_mutex_lock(&o->lock);
 	o->receiving = false;
 	if (rc) {
@@ -131,7 +135,8 @@ void hpc_out_end_turn(struct hpc_out *o)
 
 	o->turn++;
 	if (!hpc_out_is_mine(o, o->turn)) {
-		int rc = s->send(s->user, hpc_share_owner(s, o->turn, o->n_turns), o->turn, place);
+		int rc = s->send(s->user, hpc_share_owner(s, o->turn, o->n_turns, o->deal), o->turn,
+				 place);
 
 		if (rc)
 			fail(o, rc, NULL, "another process failed");

@@ -29,10 +29,12 @@ struct hpc_share {
 	void *user;
 };
 
-/* Whose TURN it is, of N_TURNS; what comes behind them is number 0's. */
-static inline unsigned hpc_share_owner(const struct hpc_share *s, uint64_t turn, uint64_t n_turns)
+/* Whose TURN it is, of N_TURNS that are dealt DEAL at a time; what comes behind them is number
+ * 0's. */
+static inline unsigned hpc_share_owner(const struct hpc_share *s, uint64_t turn, uint64_t n_turns,
+				       unsigned deal)
 {
-	return turn < n_turns ? (unsigned)(turn % s->size) : 0;
+	return turn < n_turns ? (unsigned)(turn / deal % s->size) : 0;
 }
 
 struct hpc_out {
@@ -44,7 +46,8 @@ struct hpc_out {
 	uint64_t end;  /* the next free byte of the file */
 	uint64_t also; /* another place that moves on from turn to turn: the caller's */
 	const struct hpc_share *share; /* NULL: nobody else writes */
-	uint64_t n_turns;	       /* that are dealt */
+	uint64_t n_turns;	       /* that are dealt, */
+	unsigned deal;		       /* so many at a time */
 	bool receiving;		       /* a thread is waiting for another process */
 	int failed;		       /* the first failure; its message is in err */
 	struct err err;

@@ -157,10 +157,15 @@ int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *n
 		       struct err *err);
 
 /* The same for several processes (SHARE: out.h; NULL: one), all with the same arguments: each puts
- * the profiles I whose turn I - 1 is its own, the first one also the summary profile. */
+ * the profiles I that hpc_profile_owner says are its own, the first one also the summary profile.
+ * They are dealt some at a time, and wait in memory until these are together: handing on a place in
+ * the file takes its time where processes are many. */
 int hpc_profile_create_shared(struct hpc_profile_writer **ret, int dirfd, const char *name,
 			      enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids,
 			      const struct hpc_share *share, struct err *err);
+
+/* Which process puts profile INDEX (> 0) of N_PROFILES. */
+unsigned hpc_profile_owner(const struct hpc_share *share, uint32_t index, uint32_t n_profiles);
 
 /* Puts profile INDEX: its identifier tuple IDS (N_IDS of 0: none) and its values.  May be called
  * by many threads at once.

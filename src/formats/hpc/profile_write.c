@@ -19,14 +19,24 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/vec.h"
 #include "formats/hpc/frame.h"
 #include "formats/hpc/out.h"
 
 enum { SZ_VAL = 10, SZ_IDX = 12, SZ_TUPLE_HDR = 8, SZ_ID = 16 };
 enum { AT_INFOS = 0x30, AT_PI = 0x40, SZ_PI_MAX = 0x30 };
 
+/* A profile that waits for the others of its deal. */
+struct pending {
+	uint32_t index;
+	struct hpc_id *ids;
+	size_t n_ids;
+	struct hpc_profile_block block;
+};
+
 struct hpc_profile_writer {
 	struct hpc_out out;
+	VEC(struct pending) pending;
 	enum hpc_layout layout;
 	uint32_t n_profiles;
 	unsigned szProfile;
@@ -85,6 +95,19 @@ void hpc_profile_block_release(struct hpc_profile_block *b)
 	*b = (struct hpc_profile_block){0};
 }
 
+/* Profiles that are dealt at a time: some deals for each process. */
+static unsigned deal_of(const struct hpc_share *share, uint32_t n_profiles)
+{
+	unsigned n = n_profiles / (8 * share->size);
+
+	return n < 1 ? 1 : n > 16 ? 16 : n;
+}
+
+unsigned hpc_profile_owner(const struct hpc_share *share, uint32_t index, uint32_t n_profiles)
+{
+	return hpc_share_owner(share, index - 1, n_profiles - 1, deal_of(share, n_profiles));
+}
+
 int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *name,
 		       enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids, struct err *err)
 {
@@ -122,6 +145,7 @@ int hpc_profile_create_shared(struct hpc_profile_writer **ret, int dirfd, const 
 		return rc;
 	}
 	w->out.also = w->at_tuples;
+	w->out.deal = share ? deal_of(share, n_profiles) : 1;
 	*ret = w;
 	return 0;
 }
@@ -185,17 +209,14 @@ static int put_ids(struct hpc_profile_writer *w, const struct hpc_id *ids, size_
 	return rc;
 }
 
-int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
-		    size_t n_ids, struct hpc_profile_block *b, struct err *err)
+static int put_now(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
+		   size_t n_ids, struct hpc_profile_block *b, struct err *err)
 {
 	uint64_t turn = index ? index - 1 : w->n_profiles - 1, at, pIdTuple;
 	uint8_t pi[SZ_PI_MAX];
 	size_t gap, n;
 	int rc;
 
-	if (index >= w->n_profiles)
-		return hpc_out_fail(&w->out, -EINVAL, err, "%s: no place for profile %u",
-				    w->out.name, index);
 	n = join_block(b, &gap);
 	rc = hpc_out_begin_turn(&w->out, turn, err);
 	if (rc)
@@ -216,6 +237,76 @@ int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct h
 				    w->szProfile, err);
 	hpc_out_end_turn(&w->out);
 	return rc ? rc : hpc_out_write(&w->out, at, b->values, n, err);
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct pending *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Takes those of deal number DEAL out of what waits when they are all there: RET, which is empty.
+ */
+static void take_deal(struct hpc_profile_writer *w, uint64_t deal, size_t size, struct pending *ret,
+		      size_t *ret_n)
+{
+	size_t n = 0, left = 0;
+
+	vec_each (p, &w->pending)
+		n += (p->index - 1) / w->out.deal == deal;
+	*ret_n = n == size ? n : 0;
+	n = 0;
+	for (size_t i = 0; *ret_n && i < w->pending.n; i++)
+		if ((w->pending.v[i].index - 1) / w->out.deal == deal)
+			ret[n++] = w->pending.v[i];
+		else
+			w->pending.v[left++] = w->pending.v[i];
+	if (*ret_n)
+		w->pending.n = left;
+}
+
+static void pending_release(struct pending *p)
+{
+	free(p->ids);
+	hpc_profile_block_release(&p->block);
+}
+
+/* Has the profile wait for the rest of its deal; the last one puts all. */
+static int put_later(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
+		     size_t n_ids, struct hpc_profile_block *b, struct err *err)
+{
+	uint64_t deal = (index - 1) / w->out.deal, left = w->out.n_turns - deal * w->out.deal;
+	struct pending own = {.index = index, .n_ids = n_ids, .block = *b}, *all;
+	int rc = 0;
+	size_t n;
+
+	own.ids = n_ids ? xmemdup(ids, n_ids * sizeof(*ids)) : NULL;
+	*b = (struct hpc_profile_block){.n_values = own.block.n_values};
+	all = xcalloc(w->out.deal, sizeof(*all));
+	pthread_mutex_lock(&w->out.lock);
+	vec_push(&w->pending, own);
+	take_deal(w, deal, left < w->out.deal ? left : w->out.deal, all, &n);
+	pthread_mutex_unlock(&w->out.lock);
+	qsort(all, n, sizeof(*all), by_index);
+	for (size_t i = 0; i < n; i++) {
+		if (!rc)
+			rc = put_now(w, all[i].index, all[i].ids, all[i].n_ids, &all[i].block, err);
+		pending_release(&all[i]);
+	}
+	free(all);
+	return rc;
+}
+
+int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
+		    size_t n_ids, struct hpc_profile_block *b, struct err *err)
+{
+	if (index >= w->n_profiles)
+		return hpc_out_fail(&w->out, -EINVAL, err, "%s: no place for profile %u",
+				    w->out.name, index);
+	return w->out.deal > 1 && index != HPC_SUMMARY_PROFILE
+		       ? put_later(w, index, ids, n_ids, b, err)
+		       : put_now(w, index, ids, n_ids, b, err);
 }
 
 void hpc_profile_cancel(struct hpc_profile_writer *w)
@@ -303,6 +394,9 @@ void hpc_profile_abandon(struct hpc_profile_writer *w)
 {
 	if (!w)
 		return;
+	vec_each (p, &w->pending)
+		pending_release(p);
+	vec_release(&w->pending);
 	hpc_out_close(&w->out);
 	free(w);
 }
