@@ -97,12 +97,14 @@ struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const doubl
 		s->so_far += exclusive[c->sort];
 	for (unsigned i = 0; i < s->n_shown; i++) {
 		unsigned k = s->order[i];
+		bool unknown;
 
 		*cell++ = amount_cell(e, c, k, exclusive);
-		*cell = share(exclusive[k], s->totals[k], outside || cell[-1].none);
-		cell++;
+		unknown = cell[-1].none;
+		*cell++ = share(exclusive[k], s->totals[k], outside || unknown);
 		if (i == 0)
-			*cell++ = share(s->so_far, s->totals[k], outside);
+			*cell++ = share(s->so_far, s->totals[k],
+					outside || (unknown && s->totals[k] == 0));
 		cell += amounts_more_cells(e, c, k, exclusive, outside, cell);
 		if (!s->inclusive)
 			continue;
