@@ -5,7 +5,7 @@ from paths import *
 # The handlers' time goes through these; the C library calls its trampoline __restore_rt.
 TRAMPOLINE = r"(__restore_rt|\[libc\.so\.6\]);"
 VICTIMS = r"victims(;(pushes|with_pointer|with_pointer;leaf|realigns|realigns;leaf|stubs|" \
-          r"stubs;(\[signals\]|\w+@plt|abs|ffsl|__ffsll?)|abs|ffsl|clock_gettime|__vdso_clock_gettime|clock_gettime;__vdso_clock_gettime))?;"
+          r"stubs;(\[signals\]|\w+@plt|abs|ffsl|__ffsll?)|\[signals\]|\w+@plt|abs|ffsl|clock_gettime|__vdso_clock_gettime|clock_gettime;__vdso_clock_gettime))?;"
 
 
 # While rt_sigreturn puts the registers back, one after the other, they are of no one frame.
