@@ -42,6 +42,7 @@ enum cmd_flags {
 	CMD_JSON = 1 << 1,    /* takes --json only; the command looks at c->json itself */
 	CMD_SELECTS = 1 << 2, /* takes the flags that select samples: cmd_parse fills c->select */
 	CMD_SETS = 1 << 3,    /* takes the flags that choose columns of sample sets, in c->select */
+	CMD_ERRORS = 1 << 4,  /* takes --error, in c->select */
 };
 
 struct command {

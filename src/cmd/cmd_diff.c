@@ -71,7 +71,7 @@ static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
 	vec_each (r, &d->rows) {
 		/* Never for what may be chance, though --all shows it. */
 		if (!r->is_significant || !diff_shows(&a->view, r) ||
-		    !(100 * r->change > a->fail_above_pct))
+		    !(100 * r->least_growth > a->fail_above_pct))
 			continue;
 		worst = n++ ? worst : r;
 	}
@@ -79,7 +79,7 @@ static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
 		return 0;
 	cmd_notice(c, "%s grew by %.2f%% of all%s",
 		   worst->row->procedure ? worst->row->procedure : worst->row->image,
-		   100 * worst->change, n > 1 ? ", and others by more than allowed" : "");
+		   100 * worst->least_growth, n > 1 ? ", and others by more than allowed" : "");
 	return CMD_NOTHING;
 }
 

@@ -105,9 +105,15 @@ static int run(struct cmd *c, struct stats_args *a)
 		rc = spread_init(&s, queries, n, a->level, &a->images, a->shares, &c->err);
 	if (!rc) {
 		a->view.names = a->operands.v;
-		spread_emit(&c->emit, &s, &a->view, &n_rows);
+		if (s.set.kind == ESTIMATE_RATIO && a->view.keep_pct < 100) {
+			rc = err_set(&c->err, -EINVAL,
+				     "--keep needs rows that add up; those of '%s' do not",
+				     s.set.name);
+		} else {
+			spread_emit(&c->emit, &s, &a->view, &n_rows);
+			rc = n_rows ? 0 : CMD_NOTHING;
+		}
 		spread_release(&s);
-		rc = n_rows ? 0 : CMD_NOTHING;
 	}
 	for (unsigned k = 0; k < n; k++)
 		compared_set_close(&sets[k]);

@@ -21,20 +21,20 @@ static const struct command commands[] = {
 	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch", NULL},
 	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly", NULL},
 	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is", NULL},
-	{"prof", cmd_prof, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	{"prof", cmd_prof, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show where samples fell, by image or procedure", "dcpiprof"},
-	{"list", cmd_list, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	{"list", cmd_list, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure", "dcpilist"},
-	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show calling contexts: who called what, who was called by whom", NULL},
-	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_EMITS, "show the hottest instructions",
-	 "dcpitopcounts"},
-	{"cat", cmd_cat, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
+	 "show the hottest instructions", "dcpitopcounts"},
+	{"cat", cmd_cat, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does", "dcpicat"},
-	{"diff", cmd_diff, CMD_SELECTS | CMD_EMITS, "show what changed between two sets of samples",
-	 "dcpidiff"},
-	{"stats", cmd_stats, CMD_SELECTS | CMD_EMITS, "show how far many sets of samples are apart",
-	 "dcpistats"},
+	{"diff", cmd_diff, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	 "show what changed between two sets of samples", "dcpidiff"},
+	{"stats", cmd_stats, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	 "show how far many sets of samples are apart", "dcpistats"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
 	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
 	{"export", cmd_export, CMD_SELECTS | CMD_SETS, "write samples in other tools' formats",
@@ -172,7 +172,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	if (c->command->flags & CMD_SETS)
 		for (size_t i = 0; i < n_elems(sets); i++)
 			vec_push(&all, sets[i]);
-	if (c->command->flags & CMD_SETS && c->command->flags & CMD_EMITS)
+	if (c->command->flags & CMD_ERRORS)
 		vec_push(&all, error);
 	if (c->command->flags & (CMD_JSON | CMD_EMITS))
 		vec_push(&all, json);

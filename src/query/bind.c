@@ -678,6 +678,7 @@ static int choose_sort(struct binder *b, struct err *err)
 	struct query *q = b->q;
 	int rc = 0;
 
+	q->is_by_set = s->sort_set != NULL;
 	if (!s->sort_set && s->sort)
 		rc = find_sort(q, s->sort, err);
 	else if (!s->sort_set)

@@ -17,8 +17,12 @@ struct diff_row {
 	const struct set_row *row;
 	double share[2];     /* of all, 0 to 1 */
 	double change;	     /* B less A: of shares, or with absolute of amounts over all of A's */
+	double least_growth; /* the change should all that may be in A count, and nothing more in B
+			      */
 	double p;	     /* Holm's adjusted probability; NaN: there is no test */
 	bool is_significant; /* p is less than alpha; without a test: there is a change */
+	bool may_be_significant; /* p is not, but would be if some of the samples of which it is
+				    unknown whether they are in the sample set were */
 };
 
 struct diff {
@@ -28,7 +32,9 @@ struct diff {
 };
 
 /* Compares A with B, which must outlive D; see set_rows_init.  Rows of events that count time
- * cannot be tested. */
+ * cannot be tested.  Of a sample set shares are of the samples known to be in it, and a row's p
+ * holds however many of those of the row that may be in it are.  -EINVAL for counters and ratios,
+ * which have no test, -ENOENT when no sample of A or of B is known to be in the set. */
 int diff_init(struct diff *d, struct query *a, struct query *b, const struct diff_opts *o,
 	      struct err *err);
 void diff_release(struct diff *d);

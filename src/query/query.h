@@ -61,6 +61,7 @@ struct query {
 	unsigned sort;	     /* the column rows are sorted by */
 	unsigned sort_shown; /* of which estimate; a ratio's rows are sorted by the ratio */
 	bool has_sets;	     /* not all that is shown is events */
+	bool is_by_set;	     /* it was said which of the sample sets it is sorted by */
 	bool errors;	     /* standard errors are wanted */
 	pm_columns columns;  /* as asked for */
 	/* What a value adds to which columns follows from its event and vector alone. */

@@ -51,11 +51,6 @@ static double weight(const struct query_col *c)
 	return c->is_time ? 1 : (c->period ? (double)c->period : 1) / duty;
 }
 
-static bool is_compared(const struct set_rows *r, const struct query *q, unsigned col)
-{
-	return strcmp(event_name(q, col), r->event) == 0;
-}
-
 static const char *ordinal(unsigned k, char ret[24])
 {
 	static const char *const words[] = {"first", "second", "third"};
@@ -66,35 +61,153 @@ static const char *ordinal(unsigned k, char ret[24])
 	return ret;
 }
 
-static int init_side(struct set_rows *r, unsigned k, struct query *q, struct err *err)
+/* The column of the query that counts E's samples: all its numbers are made of such. */
+static uint32_t samples_of(const struct estimate *e)
 {
-	struct set_side *side = &r->sides[k];
+	return e->kind == ESTIMATE_EVENT   ? e->part.event
+	       : e->kind == ESTIMATE_TOTAL ? e->part.measured
+					   : e->part.hits;
+}
+
+/* How much of a name is what was written: populations may stand behind it. */
+static size_t written_length(const char *name)
+{
+	return strcspn(name, "@");
+}
+
+/* Whether E of Q is what is compared, whatever its period. */
+static bool is_compared(const struct set_rows *r, const struct query *q, const struct estimate *e)
+{
+	const size_t n = written_length(e->name);
+
+	return e->kind == r->kind && strcmp(event_name(q, e->part.event), r->event) == 0 &&
+	       (e->kind == ESTIMATE_EVENT ||
+		(strlen(r->name) == n && memcmp(r->name, e->name, n) == 0));
+}
+
+/* Adds what E of Q is in all to SIDE. */
+static void add_column(struct set_side *side, const struct estimate *e, double *squares)
+{
+	const struct query *q = side->q;
+	const struct query_col *col = &q->cols[samples_of(e)];
+	const double w = weight(&q->cols[e->part.event]);
+
+	vec_push(&side->columns, e);
+	side->n_samples += col->n_samples;
+	*squares += (double)col->n_samples * w * w;
+	if (e->kind != ESTIMATE_EVENT)
+		side->n_open += query_open(q, &e->part);
+	if (e->kind != ESTIMATE_EVENT && e->part.killed != NO_COL)
+		side->n_killed += q->cols[e->part.killed].n_samples;
+	if (e->kind == ESTIMATE_RATIO)
+		side->n_open += query_open(q, &e->per);
+	else if (e->kind == ESTIMATE_TOTAL)
+		side->amount += (double)q->cols[e->part.total].n_samples * w;
+	else
+		side->amount += (double)col->n_samples * w;
+}
+
+/* Sets a ratio's amount to that of all samples. */
+static void set_ratio(struct set_side *side, const struct estimate *e)
+{
+	double *sums = xcalloc(side->q->n_cols, sizeof(*sums));
+	enum knowledge worth;
+
+	for (unsigned c = 0; c < side->q->n_cols; c++)
+		sums[c] = (double)side->q->cols[c].n_samples;
+	side->amount = estimate_get(e, sums, &worth);
+	side->is_unknown = worth == IS_UNKNOWN || worth == IS_NONE;
+	free(sums);
+}
+
+static int not_there(const struct set_rows *r, const struct query *q, const char *nth,
+		     struct err *err)
+{
 	struct name_list there = {{0}, 0};
-	double squares = 0;
-	bool any = false;
-	char nth[24];
 
-	side->q = q;
-	for (unsigned c = 0; c < q->n_cols; c++) {
-		double w = weight(&q->cols[c]), n = (double)q->cols[c].n_samples;
-
-		name_list_add(&there, q->cols[c].name);
-		if (!is_compared(r, q, c))
-			continue;
-		any = true;
-		side->n_samples += q->cols[c].n_samples;
-		side->amount += n * w;
-		squares += n * w * w;
-	}
-	if (!any)
+	vec_each (e, &q->shown)
+		if (e->kind == ESTIMATE_EVENT)
+			name_list_add(&there, e->name);
+	if (r->kind == ESTIMATE_EVENT)
 		return err_set(err, -ENOENT,
 			       "the %s set has no event '%s' to compare the first one's with; "
 			       "it has: %s",
-			       ordinal(k, nth), r->event, there.n ? there.text : "none");
-	if (!side->n_samples)
+			       nth, r->event, there.n ? there.text : "none");
+	return err_set(err, -ENOENT,
+		       "the %s set has no '%s' of %s to compare the first one's with; --event "
+		       "chooses one event",
+		       nth, r->name, r->event);
+}
+
+static int init_side(struct set_rows *r, unsigned k, struct query *q, struct err *err)
+{
+	struct set_side *side = &r->sides[k];
+	double squares = 0;
+	char nth[24];
+
+	side->q = q;
+	vec_each (e, &q->shown) {
+		if (!is_compared(r, q, e))
+			continue;
+		side->is_unknown |= e->part.never || (e->kind == ESTIMATE_RATIO && e->per.never);
+		add_column(side, e, &squares);
+	}
+	if (!side->columns.n)
+		return not_there(r, q, ordinal(k, nth), err);
+	if (r->kind == ESTIMATE_RATIO && side->columns.n > 1)
+		return err_set(err, -EINVAL,
+			       "the %s set has '%s' of several periods or events, which cannot be "
+			       "added up",
+			       ordinal(k, nth), r->name);
+	if (!side->n_samples && r->kind == ESTIMATE_EVENT)
 		return err_set(err, -ENOENT, "the %s set has no samples of %s", ordinal(k, nth),
 			       r->event);
-	side->n_effective = side->amount * side->amount / squares;
+	if (r->kind == ESTIMATE_RATIO)
+		set_ratio(side, side->columns.v[0]);
+	side->is_unknown |= !side->n_samples && side->n_open && r->kind != ESTIMATE_RATIO;
+	side->n_effective = squares > 0 ? side->amount * side->amount / squares : 0;
+	r->has_open |= side->n_open || side->is_unknown;
+	return 0;
+}
+
+static bool same_written(const struct estimate *a, const struct estimate *b)
+{
+	const size_t n = written_length(a->name);
+
+	return a->kind == b->kind && n == written_length(b->name) &&
+	       memcmp(a->name, b->name, n) == 0;
+}
+
+/* Finds what is compared in the first set, Q. */
+static int choose(struct set_rows *r, const struct query *q, struct err *err)
+{
+	const struct estimate *sorted = &q->shown.v[q->sort_shown], *found = NULL;
+	struct name_list names = {{0}, 0};
+	bool several = false;
+
+	vec_each (e, &q->shown) {
+		if (e->kind == ESTIMATE_EVENT || (q->is_by_set && !same_written(e, sorted)))
+			continue;
+		name_list_add(&names, e->name);
+		several |= found && (!same_written(e, found) ||
+				     strcmp(event_name(q, e->part.event),
+					    event_name(q, found->part.event)) != 0);
+		found = found ? found : e;
+	}
+	if (several)
+		return err_set(err, -EINVAL,
+			       "one column is compared; --sp chooses it, --event its event: %s",
+			       names.text);
+	found = found ? found : sorted;
+	r->kind = found->kind;
+	r->event = r->name = event_name(q, found->part.event);
+	r->is_time = q->cols[found->part.event].is_time;
+	if (r->kind != ESTIMATE_EVENT)
+		r->name = arena_strndup(&r->arena, found->name, written_length(found->name));
+	r->unit = r->is_time			      ? 1000
+		  : r->kind == ESTIMATE_RATIO	      ? 1
+		  : q->cols[found->part.event].period ? (double)q->cols[found->part.event].period
+						      : 1;
 	return 0;
 }
 
@@ -285,6 +398,9 @@ static struct set_row *find_row(struct matcher *m, unsigned k, const struct scop
 			.svma = sc->svma,
 			.n = zeros(a, m->r->n_sets * sizeof(*r->n)),
 			.amount = zeros(a, m->r->n_sets * sizeof(*r->amount)),
+			.open = zeros(a, m->r->n_sets * sizeof(*r->open)),
+			.worth = zeros(a, m->r->n_sets * sizeof(*r->worth)),
+			.sums = zeros(a, m->r->n_sets * sizeof(*r->sums)),
 		};
 	}
 	str_release(&key);
@@ -294,23 +410,59 @@ static struct set_row *find_row(struct matcher *m, unsigned k, const struct scop
 	return r;
 }
 
+/* Sets VALUES to the numbers at S; false when none has to do with what is compared. */
+static bool read_spot(const struct set_side *side, const struct spot *s, double *values)
+{
+	const uint64_t *counts = query_counts(side->q, s);
+	bool any = false;
+
+	for (unsigned c = 0; c < side->q->n_cols; c++)
+		values[c] = (double)counts[c];
+	vec_each (e, &side->columns)
+		any |= !estimate_is_empty(*e, values);
+	return any;
+}
+
+/* Adds what is at a spot to row R of set K. */
+static void add_values(struct matcher *m, struct set_row *r, unsigned k, const double *values)
+{
+	const struct set_side *side = &m->r->sides[k];
+	const struct query *q = side->q;
+
+	vec_each (p, &side->columns) {
+		const struct estimate *e = *p;
+		const double n = values[samples_of(e)];
+
+		r->n[k] += (uint64_t)n;
+		r->open[k] += (uint64_t)estimate_open(e, values);
+		r->amount[k] += (e->kind == ESTIMATE_TOTAL ? values[e->part.total] : n) *
+				weight(&q->cols[e->part.event]);
+	}
+	if (m->r->kind != ESTIMATE_RATIO)
+		return;
+	if (!r->sums[k])
+		r->sums[k] = zeros(&m->r->arena, q->n_cols * sizeof(double));
+	for (unsigned c = 0; c < q->n_cols; c++)
+		r->sums[k][c] += values[c];
+}
+
 /* Adds the samples of set K. */
 static int add_side(struct matcher *m, unsigned k, struct err *err)
 {
 	const struct scopes_opts so = {.level = m->level, .no_inline = true};
-	struct query *q = m->r->sides[k].q;
+	const struct set_side *side = &m->r->sides[k];
+	struct query *q = side->q;
 	bool *used = xcalloc(q->profile->places.n + 1, sizeof(*used));
+	double *values = xcalloc(q->n_cols, sizeof(*values));
 	struct scopes scopes;
 	int rc;
 
 	for (size_t i = 0; i < q->n_spots; i++)
-		for (unsigned col = 0; col < q->n_cols; col++)
-			used[q->spots[i].place] |=
-				is_compared(m->r, q, col) && query_counts(q, &q->spots[i])[col] &&
-				is_wanted(m, &m->images.v[m->image_of[k][q->spots[i].image]]);
+		used[q->spots[i].place] |=
+			read_spot(side, &q->spots[i], values) &&
+			is_wanted(m, &m->images.v[m->image_of[k][q->spots[i].image]]);
 	rc = scopes_init(&scopes, q, &so, used, err);
 	for (size_t i = 0; !rc && i < q->n_spots; i++) {
-		const uint64_t *counts = query_counts(q, &q->spots[i]);
 		struct set_row *r;
 		uint32_t n;
 
@@ -319,17 +471,32 @@ static int add_side(struct matcher *m, unsigned k, struct err *err)
 		r = find_row(m, k,
 			     &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)],
 			     m->images.v[m->image_of[k][q->spots[i].image]].same_as);
-		for (unsigned col = 0; col < q->n_cols; col++) {
-			if (!is_compared(m->r, q, col))
-				continue;
-			r->n[k] += counts[col];
-			r->amount[k] += (double)counts[col] * weight(&q->cols[col]);
-		}
+		read_spot(side, &q->spots[i], values);
+		add_values(m, r, k, values);
 	}
 	if (!rc)
 		scopes_release(&scopes);
+	free(values);
 	free(used);
 	return rc;
+}
+
+/* Says what the numbers of all rows are worth, and makes ratios. */
+static void settle(struct set_rows *r)
+{
+	vec_each (row, &r->rows)
+		for (unsigned k = 0; k < r->n_sets; k++) {
+			const struct estimate *e = r->sides[k].columns.v[0];
+
+			if (r->kind == ESTIMATE_RATIO && row->sums[k])
+				row->amount[k] = estimate_get(e, row->sums[k], &row->worth[k]);
+			else if (e->kind != ESTIMATE_EVENT && e->part.never)
+				row->worth[k] = IS_UNKNOWN;
+			else if (r->kind == ESTIMATE_RATIO)
+				row->worth[k] = e->per.never ? IS_UNKNOWN : IS_NONE;
+			else if (row->open[k])
+				row->worth[k] = row->n[k] ? IS_AT_LEAST : IS_UNKNOWN;
+		}
 }
 
 int set_rows_init(struct set_rows *r, struct query *const *sets, unsigned n, enum scope_kind level,
@@ -341,8 +508,11 @@ int set_rows_init(struct set_rows *r, struct query *const *sets, unsigned n, enu
 	*r = (struct set_rows){.n_sets = n};
 	if (!sets[0]->n_cols)
 		return err_set(err, -ENOENT, "the first set has no samples");
-	r->event = event_name(sets[0], sets[0]->sort);
-	r->is_time = sets[0]->cols[sets[0]->sort].is_time;
+	rc = choose(r, sets[0], err);
+	if (rc) {
+		set_rows_release(r);
+		return rc;
+	}
 	r->sides = xcalloc(n, sizeof(*r->sides));
 	m.image_of = xcalloc(n, sizeof(*m.image_of));
 	for (unsigned k = 0; k < n && !rc; k++)
@@ -351,6 +521,7 @@ int set_rows_init(struct set_rows *r, struct query *const *sets, unsigned n, enu
 		rc = match_images(&m, err);
 	for (unsigned k = 0; k < n && !rc; k++)
 		rc = add_side(&m, k, err);
+	settle(r);
 	for (unsigned k = 0; k < n; k++)
 		free(m.image_of[k]);
 	free(m.image_of);
@@ -365,6 +536,8 @@ int set_rows_init(struct set_rows *r, struct query *const *sets, unsigned n, enu
 void set_rows_release(struct set_rows *r)
 {
 	vec_release(&r->rows);
+	for (unsigned k = 0; r->sides && k < r->n_sets; k++)
+		vec_release(&r->sides[k].columns);
 	free(r->sides);
 	arena_release(&r->arena);
 	*r = (struct set_rows){0};

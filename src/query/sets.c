@@ -81,8 +81,9 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 		s->owners[k] = (opt_list){0};
 		copy_list(&s->owners[k], &base->owners[k]);
 	}
-	s->events = s->paths = (opt_list){0};
+	s->events = s->paths = s->columns = (opt_list){0};
 	copy_list(&s->events, &base->events);
+	copy_list(&s->columns, &base->columns);
 	copy_list(&s->paths, &base->paths);
 	rc = parse(set, err);
 	if (!rc)

@@ -2,25 +2,39 @@
 /* See spread.h. */
 #include "query/spread.h"
 
+#include <errno.h>
 #include <math.h>
+
+static bool counts(const struct set_row *row, unsigned k)
+{
+	return row->worth[k] == IS_KNOWN || row->worth[k] == IS_AT_LEAST;
+}
 
 static struct spread_row spread_of(const struct set_row *row, unsigned n_sets)
 {
 	struct spread_row r = {.row = row, .least = INFINITY};
 	double squares = 0;
+	unsigned n_known;
 
 	for (unsigned k = 0; k < n_sets; k++) {
 		double a = row->amount[k];
 
+		r.n_unknown += !counts(row, k);
+		r.is_least |= row->worth[k] == IS_AT_LEAST || row->worth[k] == IS_UNKNOWN;
+		if (!counts(row, k))
+			continue;
 		r.n += a > 0;
 		r.sum += a;
 		r.least = fmin(r.least, a);
 		r.most = fmax(r.most, a);
 	}
-	r.mean = r.sum / n_sets;
+	n_known = n_sets - r.n_unknown;
+	r.mean = n_known ? r.sum / n_known : 0;
+	r.least = n_known ? r.least : 0;
 	for (unsigned k = 0; k < n_sets; k++)
-		squares += (row->amount[k] - r.mean) * (row->amount[k] - r.mean);
-	r.deviation = n_sets > 1 ? sqrt(squares / (n_sets - 1)) : 0;
+		if (counts(row, k))
+			squares += (row->amount[k] - r.mean) * (row->amount[k] - r.mean);
+	r.deviation = n_known > 1 ? sqrt(squares / (n_known - 1)) : 0;
 	r.range = r.sum > 0 ? (r.most - r.least) / r.sum : 0;
 	return r;
 }
@@ -45,7 +59,7 @@ static void make_shares(struct set_rows *r)
 		mean += r->sides[k].amount / r->n_sets;
 	vec_each (row, &r->rows)
 		for (unsigned k = 0; k < r->n_sets; k++)
-			row->amount[k] *= mean / r->sides[k].amount;
+			row->amount[k] *= r->sides[k].amount > 0 ? mean / r->sides[k].amount : 0;
 }
 
 int spread_init(struct spread *s, struct query *const *sets, unsigned n, enum scope_kind level,
@@ -55,8 +69,13 @@ int spread_init(struct spread *s, struct query *const *sets, unsigned n, enum sc
 
 	*s = (struct spread){.sum = 0};
 	rc = set_rows_init(&s->set, sets, n, level, images, err);
-	if (rc)
+	if (!rc && shares && s->set.kind == ESTIMATE_RATIO)
+		rc = err_set(err, -EINVAL, "--shares: '%s' is a ratio, and no share of anything",
+			     s->set.name);
+	if (rc) {
+		set_rows_release(&s->set);
 		return rc;
+	}
 	for (unsigned k = 0; k < n; k++)
 		s->sum += s->set.sides[k].amount;
 	if (shares)

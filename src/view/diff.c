@@ -7,19 +7,18 @@
 
 #include "view/header.h"
 
-bool diff_shows(const struct diff_view *v, const struct diff_row *r)
+/* Whether it is unknown what R has in one of the sets. */
+static bool is_unknown(const struct diff_row *r)
 {
-	return v->all || (r->is_significant && fabs(r->change) * 100 >= v->min_pct);
+	return r->row->worth[0] == IS_UNKNOWN || r->row->worth[1] == IS_UNKNOWN;
 }
 
-/* What a sample of the first set stands for: a table shows samples of both as if it were so. */
-static double unit(const struct diff *d)
+bool diff_shows(const struct diff_view *v, const struct diff_row *r)
 {
-	const struct query *a = d->set.sides[0].q;
-
-	return d->set.is_time		 ? 1000
-	       : a->cols[a->sort].period ? (double)a->cols[a->sort].period
-					 : 1;
+	if (v->all)
+		return true;
+	return (r->is_significant || r->may_be_significant) &&
+	       (is_unknown(r) || fabs(r->change) * 100 >= v->min_pct);
 }
 
 static void emit_set(struct emit *e, const struct diff *d, const struct diff_view *v, unsigned k)
@@ -31,7 +30,8 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	struct str line = {0};
 
 	for (unsigned c = 0; c < side->q->n_cols; c++)
-		if (strcmp(profile_str(p, p->events.v[side->q->cols[c].event].name),
+		if (side->q->cols[c].sum == SUM_EVENT &&
+		    strcmp(profile_str(p, p->events.v[side->q->cols[c].event].name),
 			   d->set.event) == 0)
 			n_lost += side->q->cols[c].n_lost;
 	if (j) {
@@ -43,6 +43,8 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 		json_u64(j, side->n_samples);
 		json_key(j, "amount");
 		json_double(j, side->amount);
+		if (d->set.kind != ESTIMATE_EVENT)
+			header_json_unknown(j, side);
 		json_key(j, "lost");
 		json_u64(j, n_lost);
 		json_end(j, '}');
@@ -56,6 +58,11 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	else
 		str_addf(&line, "%" PRIu64 " samples of ", side->n_samples);
 	text_show(&line, d->set.event);
+	if (d->set.kind != ESTIMATE_EVENT) {
+		str_add(&line, " in ");
+		text_show(&line, d->set.name);
+		header_add_unknown(&line, side);
+	}
 	if (n_lost)
 		str_addf(&line, ", %" PRIu64 " lost", n_lost);
 	emit_text(e, "%c: %s\n", 'A' + k, line.v);
@@ -69,6 +76,10 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 	if (j) {
 		json_key(j, "event");
 		json_str(j, d->set.event);
+		if (d->set.kind != ESTIMATE_EVENT) {
+			json_key(j, "column");
+			json_str(j, d->set.name);
+		}
 		json_key(j, "absolute");
 		json_bool(j, v->absolute);
 		json_key(j, "alpha");
@@ -82,6 +93,9 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 		emit_set(e, d, v, k);
 	if (j)
 		json_end(j, ']');
+	if (!v->no_header && d->set.has_open)
+		emit_text(e, "? is unknown, >N at least N, ~N about N; shares are of the samples "
+			     "known to be in it\n");
 	if (!v->no_header)
 		emit_text(e, "\n");
 }
@@ -158,6 +172,8 @@ enum {
 	COL_P,
 	COL_A_AMOUNT,
 	COL_B_AMOUNT,
+	COL_A_OPEN,
+	COL_B_OPEN,
 	COL_KIND,
 	COL_PROCEDURE,
 	COL_FILE,
@@ -166,6 +182,35 @@ enum {
 	COL_IMAGE,
 	N_COLS
 };
+
+/* CELL, of something of which set K has as much as R says. */
+static struct emit_cell marked(struct emit_cell cell, const struct diff_row *r, unsigned k,
+			       char about)
+{
+	const enum knowledge worth = r->row->worth[k];
+
+	if (worth == IS_UNKNOWN)
+		return (struct emit_cell){.none = true, .mark = '?'};
+	if (worth == IS_AT_LEAST)
+		cell.mark = about;
+	return cell;
+}
+
+/* Marks the cells of R that are not known. */
+static void mark_open(struct emit_cell *cells, const struct diff_row *r)
+{
+	cells[COL_A] = marked(cells[COL_A], r, 0, '>');
+	cells[COL_B] = marked(cells[COL_B], r, 1, '>');
+	cells[COL_A_AMOUNT] = marked(cells[COL_A_AMOUNT], r, 0, '>');
+	cells[COL_B_AMOUNT] = marked(cells[COL_B_AMOUNT], r, 1, '>');
+	cells[COL_A_PCT] = marked(cells[COL_A_PCT], r, 0, '~');
+	cells[COL_B_PCT] = marked(cells[COL_B_PCT], r, 1, '~');
+	for (unsigned k = 0; k < 2; k++)
+		cells[COL_CHANGE] = cells[COL_CHANGE].none ? cells[COL_CHANGE]
+							   : marked(cells[COL_CHANGE], r, k, '~');
+	if (r->may_be_significant)
+		cells[COL_P] = (struct emit_cell){.none = true, .mark = '?'};
+}
 
 static void emit_rows(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
@@ -182,6 +227,10 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			   .in = data | (d->set.is_time ? 0 : EMIT_IN_TABLE)},
 		[COL_A_AMOUNT] = {"a_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_B_AMOUNT] = {"b_amount", NULL, EMIT_FIXED, .in = data},
+		[COL_A_OPEN] = {"a_unknown", NULL, EMIT_U64,
+				.in = d->set.has_open ? data : EMIT_IN_NONE},
+		[COL_B_OPEN] = {"b_unknown", NULL, EMIT_U64,
+				.in = d->set.has_open ? data : EMIT_IN_NONE},
 		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
 		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
 				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
@@ -202,6 +251,8 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			[COL_P] = {.d = r->p, .none = isnan(r->p)},
 			[COL_A_AMOUNT].d = r->row->amount[0],
 			[COL_B_AMOUNT].d = r->row->amount[1],
+			[COL_A_OPEN].u = r->row->open[0],
+			[COL_B_OPEN].u = r->row->open[1],
 			[COL_KIND].s = image_kind_name(r->row->image_kind),
 			[COL_PROCEDURE].s = r->row->procedure,
 			[COL_FILE].s = r->row->file,
@@ -212,10 +263,11 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 
 		if (!diff_shows(v, r))
 			continue;
-		cells[COL_A].u =
-			is_table ? (uint64_t)llround(r->row->amount[0] / unit(d)) : r->row->n[0];
-		cells[COL_B].u =
-			is_table ? (uint64_t)llround(r->row->amount[1] / unit(d)) : r->row->n[1];
+		cells[COL_A].u = is_table ? (uint64_t)llround(r->row->amount[0] / d->set.unit)
+					  : r->row->n[0];
+		cells[COL_B].u = is_table ? (uint64_t)llround(r->row->amount[1] / d->set.unit)
+					  : r->row->n[1];
+		mark_open(cells, r);
 		emit_row(e, cells);
 	}
 	emit_table_end(e);

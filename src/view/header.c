@@ -81,6 +81,22 @@ void header_add_recording(struct str *line, const struct profile *p)
 	add_part(line, profile_str(p, m->command));
 }
 
+void header_add_unknown(struct str *line, const struct set_side *side)
+{
+	if (side->n_open)
+		str_addf(line, ", unknown of %" PRIu64 " more", side->n_open);
+	if (side->n_killed)
+		str_addf(line, ", %" PRIu64 " killed early are left out", side->n_killed);
+}
+
+void header_json_unknown(struct json *j, const struct set_side *side)
+{
+	json_key(j, "unknown");
+	json_u64(j, side->n_open);
+	json_key(j, "killed_early");
+	json_u64(j, side->n_killed);
+}
+
 static void text_recording(struct emit *e, const struct profile *p)
 {
 	struct str line = {0};

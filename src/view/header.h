@@ -4,6 +4,7 @@
 #define VIEW_HEADER_H
 
 #include "query/query.h"
+#include "query/set_rows.h"
 #include "view/emit.h"
 
 /* Emits the recording, the events (period, samples, lost, not delivered, idle, user and kernel
@@ -16,7 +17,14 @@ void header_emit(struct emit *e, const struct query *q, bool quiet);
  * fit for a screen. */
 void header_add_recording(struct str *line, const struct profile *p);
 
-/* The same as the member "recording" of the object J is in. */
+/* Appends what is to be said of the samples of SIDE that are not, or not surely, in its sample set:
+ * nothing, or ", unknown of 3 more, 2 killed early are left out". */
+void header_add_unknown(struct str *line, const struct set_side *side);
+
+/* The same as members of the object J is in. */
+void header_json_unknown(struct json *j, const struct set_side *side);
+
+/* The recording as the member "recording" of the object J is in. */
 void header_json_recording(struct json *j, const struct profile *p);
 
 /* Emits the resolver's notes on IMAGES, each once: below the table, or as "notes" in JSON. */

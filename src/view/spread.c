@@ -8,24 +8,19 @@
 
 #include "view/header.h"
 
-/* What one is in tables: a sample of the first set, a microsecond. */
-static double unit(const struct spread *s)
-{
-	const struct query *q = s->set.sides[0].q;
-
-	return s->set.is_time		 ? 1000
-	       : q->cols[q->sort].period ? (double)q->cols[q->sort].period
-					 : 1;
-}
-
 static void emit_sets(struct emit *e, const struct spread *s, const struct spread_view *v)
 {
+	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
 	struct json *j = emit_json(e);
 	struct str line = {0};
 
 	if (j) {
 		json_key(j, "event");
 		json_str(j, s->set.event);
+		if (s->set.kind != ESTIMATE_EVENT) {
+			json_key(j, "column");
+			json_str(j, s->set.name);
+		}
 		json_key(j, "sets");
 		json_begin(j, '[');
 	}
@@ -40,20 +35,32 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 			json_key(j, "samples");
 			json_u64(j, side->n_samples);
 			json_key(j, "amount");
-			json_double(j, side->amount);
+			json_double(j, side->is_unknown ? NAN : side->amount);
+			if (s->set.kind != ESTIMATE_EVENT)
+				header_json_unknown(j, side);
 			json_end(j, '}');
 		}
 		str_reset(&line);
-		text_show(&line, s->set.event);
-		str_addf(&line, " %.0f: ", round(side->amount / unit(s)));
+		text_show(&line, s->set.name);
+		if (side->is_unknown)
+			str_add(&line, " ?: ");
+		else if (is_ratio)
+			str_addf(&line, " %.4f: ", side->amount);
+		else
+			str_addf(&line, " %.0f: ", round(side->amount / s->set.unit));
 		text_show(&line, v->names[k]);
+		header_add_unknown(&line, side);
 		if (!v->no_header)
 			emit_text(e, "%s\n", line.v);
 	}
 	if (j)
 		json_end(j, ']');
-	if (!v->no_header)
-		emit_text(e, "%.0f in all\n\n", round(s->sum / unit(s)));
+	if (!v->no_header && s->set.has_open)
+		emit_text(e, "? is unknown, >N at least N, ~N about N\n");
+	if (!v->no_header && is_ratio)
+		emit_text(e, "\n");
+	else if (!v->no_header)
+		emit_text(e, "%.0f in all\n\n", round(s->sum / s->set.unit));
 	str_release(&line);
 }
 
@@ -92,6 +99,7 @@ enum {
 	COL_SUM,
 	COL_SUM_PCT,
 	COL_N,
+	COL_UNKNOWN,
 	COL_MEAN,
 	COL_DEVIATION,
 	COL_MIN,
@@ -105,20 +113,48 @@ enum {
 	N_COLS
 };
 
+/* Marks the cells of R that are not known; IS_RATIO: it is no sum. */
+static void mark_open(struct emit_cell *cells, const struct spread_row *r, unsigned n_sets,
+		      bool is_ratio)
+{
+	static const struct {
+		unsigned col;
+		char about;
+	} marks[] = {{COL_RANGE, '~'},	   {COL_SUM, '>'}, {COL_SUM_PCT, '~'}, {COL_MEAN, '~'},
+		     {COL_DEVIATION, '~'}, {COL_MIN, '~'}, {COL_MAX, '>'}};
+
+	for (size_t i = 0; i < n_elems(marks); i++) {
+		struct emit_cell *cell = &cells[marks[i].col];
+
+		if (r->n_unknown == n_sets)
+			*cell = (struct emit_cell){.none = true, .mark = r->is_least ? '?' : 0};
+		else if (r->is_least)
+			cell->mark = is_ratio ? '~' : marks[i].about;
+	}
+	if (is_ratio)
+		cells[COL_SUM] = cells[COL_SUM_PCT] = (struct emit_cell){.none = true};
+}
+
 void spread_emit(struct emit *e, const struct spread *s, const struct spread_view *v, size_t *ret_n)
 {
 	const enum scope_kind level = s->rows.n ? s->rows.v[0].row->kind : SCOPE_IMAGE;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
+	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
+	const uint8_t decimals = is_ratio ? 4 : 0;
 	const struct emit_col cols[N_COLS] = {
 		[COL_RANGE] = {"range_pct", "range%", EMIT_PERCENT},
-		[COL_SUM] = {"sum", NULL, EMIT_FIXED},
-		[COL_SUM_PCT] = {"sum_pct", "sum%", EMIT_PERCENT},
+		[COL_SUM] = {"sum", NULL, EMIT_FIXED, .in = is_ratio ? EMIT_IN_NONE : 0},
+		[COL_SUM_PCT] = {"sum_pct", "sum%", EMIT_PERCENT,
+				 .in = is_ratio ? EMIT_IN_NONE : 0},
 		[COL_N] = {"n", "N", EMIT_U64},
-		[COL_MEAN] = {"mean", NULL, EMIT_FIXED, .decimals = 2},
-		[COL_DEVIATION] = {"deviation", "std-dev", EMIT_FIXED, .decimals = 2},
-		[COL_MIN] = {"min", NULL, EMIT_FIXED},
-		[COL_MAX] = {"max", NULL, EMIT_FIXED},
+		[COL_UNKNOWN] = {"unknown", NULL, EMIT_U64,
+				 .in = s->set.kind == ESTIMATE_EVENT ? EMIT_IN_NONE : 0},
+		[COL_MEAN] = {"mean", NULL, EMIT_FIXED, .decimals = is_ratio ? 4 : 2},
+		[COL_DEVIATION] = {"deviation", "std-dev", EMIT_FIXED,
+				   .decimals = is_ratio ? 4 : 2},
+		[COL_MIN] = {"min", NULL, EMIT_FIXED, .decimals = decimals},
+		[COL_MAX] = {"max", NULL, EMIT_FIXED, .decimals = decimals},
 		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
 		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
 				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
@@ -128,31 +164,35 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
 		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
 	};
-	const double least = least_sum(s, v->keep_pct), u = unit(s);
+	const double least = least_sum(s, v->keep_pct), u = s->set.unit;
 
 	*ret_n = 0;
 	emit_begin(e);
 	emit_sets(e, s, v);
 	emit_table(e, "rows", cols, N_COLS);
 	vec_each (r, &s->rows) {
+		struct emit_cell cells[N_COLS] = {
+			[COL_RANGE].d = 100 * r->range,
+			[COL_SUM].d = r->sum / u,
+			[COL_SUM_PCT] = {.d = s->sum > 0 ? 100 * r->sum / s->sum : 0},
+			[COL_N].u = r->n,
+			[COL_UNKNOWN].u = r->n_unknown,
+			[COL_MEAN].d = r->mean / u,
+			[COL_DEVIATION].d = r->deviation / u,
+			[COL_MIN].d = r->least / u,
+			[COL_MAX].d = r->most / u,
+			[COL_KIND].s = image_kind_name(r->row->image_kind),
+			[COL_PROCEDURE].s = r->row->procedure,
+			[COL_FILE].s = r->row->file,
+			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
+			[COL_SVMA].u = r->row->svma,
+			[COL_IMAGE].s = r->row->image,
+		};
+
 		if (r->sum < least || 100 * r->range < v->range_pct)
 			continue;
-		emit_row(e, (struct emit_cell[N_COLS]){
-				    [COL_RANGE].d = 100 * r->range,
-				    [COL_SUM].d = r->sum / u,
-				    [COL_SUM_PCT].d = 100 * r->sum / s->sum,
-				    [COL_N].u = r->n,
-				    [COL_MEAN].d = r->mean / u,
-				    [COL_DEVIATION].d = r->deviation / u,
-				    [COL_MIN].d = r->least / u,
-				    [COL_MAX].d = r->most / u,
-				    [COL_KIND].s = image_kind_name(r->row->image_kind),
-				    [COL_PROCEDURE].s = r->row->procedure,
-				    [COL_FILE].s = r->row->file,
-				    [COL_LINE] = {.u = r->row->line, .none = !r->row->line},
-				    [COL_SVMA].u = r->row->svma,
-				    [COL_IMAGE].s = r->row->image,
-			    });
+		mark_open(cells, r, s->set.n_sets, is_ratio);
+		emit_row(e, cells);
 		(*ret_n)++;
 	}
 	emit_table_end(e);

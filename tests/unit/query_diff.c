@@ -3,9 +3,11 @@
  * recordings. */
 #include "query/diff.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/fact.h"
 #include "query/significance.h"
 #include "t.h"
 
@@ -302,5 +304,107 @@ TEST(rows_of_few_samples_do_not_hide_others)
 	vec_each (row, &d.rows)
 		EXPECT(row->is_significant == (strcmp(row->row->image, "/nonexistent/1") == 0));
 	diff_release(&d);
+	world_end(&w);
+}
+
+/* --- sample sets --- */
+
+/* Adds N samples of a row: RETIRED 1 yes, 0 no, -1 unknown. */
+static void world_add_facts(struct world *w, unsigned k, unsigned row, int retired, uint64_t n)
+{
+	struct sample_facts facts = {0};
+	char path[32];
+	image_id im;
+
+	snprintf(path, sizeof(path), "/nonexistent/%u", row);
+	im = profile_intern_image(&w->p[k], &(struct image){.kind = IMAGE_FILE, .path = path});
+	facts_set(&facts, FACT_LOAD, true);
+	if (retired >= 0)
+		facts_set(&facts, FACT_RETIRED, retired);
+	facts_add(&w->p[k], 0,
+		  profile_flat_ctx(&w->p[k], profile_intern_place(&w->p[k], im, 16, 0)),
+		  w->events[k], &facts, n);
+}
+
+static int compare_sets(struct world *w, const char *set, const struct diff_opts *o, struct diff *d)
+{
+	struct select s = {.sort_set = set};
+	struct err err = {0};
+	int rc = 0;
+
+	for (unsigned k = 0; k < 2 && !rc; k++)
+		rc = query_init(&w->q[k], &w->p[k], w->r, &s, &err);
+	return rc ? rc : diff_init(d, &w->q[0], &w->q[1], o, &err);
+}
+
+static const struct diff_row *row_called(const struct diff *d, const char *image)
+{
+	vec_each (row, &d->rows)
+		if (strcmp(row->row->image, image) == 0)
+			return row;
+	return NULL;
+}
+
+TEST(a_set_is_compared_by_what_is_known)
+{
+	const struct diff_row *row;
+	struct world w;
+	struct diff d;
+
+	world_begin(&w, 1000);
+	for (unsigned k = 0; k < 2; k++) {
+		world_add_facts(&w, k, 1, 1, 1000);
+		world_add_facts(&w, k, 1, 0, 5000);
+	}
+	/* More than what may be in it explains, as much as it may explain, and nothing known. */
+	world_add_facts(&w, 0, 2, 1, 10);
+	world_add_facts(&w, 0, 2, -1, 20);
+	world_add_facts(&w, 1, 2, 1, 500);
+	world_add_facts(&w, 0, 3, 1, 10);
+	world_add_facts(&w, 0, 3, -1, 500);
+	world_add_facts(&w, 1, 3, 1, 500);
+	world_add_facts(&w, 0, 4, -1, 100);
+	world_add_facts(&w, 1, 4, -1, 1);
+	world_add_facts(&w, 0, 5, -1, 1);
+	world_add_facts(&w, 1, 5, 1, 1);
+	REQUIRE(compare_sets(&w, "retired", &by_image, &d) == 0);
+	EXPECT_EQ(d.set.sides[0].n_samples, 1020);
+	EXPECT_EQ(d.set.sides[0].n_open, 621);
+	EXPECT_EQ(d.rows.n, 5);
+	row = row_called(&d, "/nonexistent/1");
+	EXPECT(row && row->row->worth[0] == IS_KNOWN && row->row->n[0] == 1000);
+	row = row_called(&d, "/nonexistent/2");
+	REQUIRE(row);
+	EXPECT(row->row->worth[0] == IS_AT_LEAST && row->row->worth[1] == IS_KNOWN);
+	EXPECT(row->is_significant && !row->may_be_significant);
+	EXPECT(close_to(row->change, 500.0 / 2001 - 10.0 / 1020));
+	EXPECT(close_to(row->least_growth, 500.0 / 2001 - 30.0 / 1040));
+	row = row_called(&d, "/nonexistent/3");
+	EXPECT(row && !row->is_significant && row->may_be_significant);
+	row = row_called(&d, "/nonexistent/4");
+	REQUIRE(row);
+	EXPECT(row->row->worth[0] == IS_UNKNOWN && row->row->worth[1] == IS_UNKNOWN);
+	EXPECT(!row->is_significant && row->may_be_significant);
+	row = row_called(&d, "/nonexistent/5");
+	EXPECT(row && !row->is_significant && !row->may_be_significant);
+	diff_release(&d);
+	world_end(&w);
+}
+
+TEST(what_cannot_be_tested_is_refused)
+{
+	struct world w;
+	struct diff d;
+
+	world_begin(&w, 1000);
+	for (unsigned k = 0; k < 2; k++)
+		world_add_facts(&w, k, 1, 1, 1000);
+	EXPECT_EQ(compare_sets(&w, "retired::any", &by_image, &d), -EINVAL);
+	for (unsigned k = 0; k < 2; k++)
+		query_release(&w.q[k]);
+	EXPECT_EQ(compare_sets(&w, "retired:latency", &by_image, &d), -EINVAL);
+	for (unsigned k = 0; k < 2; k++)
+		query_release(&w.q[k]);
+	EXPECT_EQ(compare_sets(&w, "store", &by_image, &d), -ENOENT);
 	world_end(&w);
 }
