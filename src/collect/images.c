@@ -84,9 +84,8 @@ static bool inode_matches(int fd, const struct image_ref *ref)
 	return !ref->ino || (fstat(fd, &st) == 0 && st.st_ino == ref->ino);
 }
 
-/* JIT compilers map a page of the dump they write executable, so that profilers hear of it (Linux,
- * tools/perf/util/jitdump.c, jit_detect: a file called jit-PID.dump). */
-static bool is_dump_name(const char *path)
+/* Linux, tools/perf/util/jitdump.c, jit_detect. */
+bool images_is_dump(const char *path)
 {
 	const char *name = str_basename(path);
 	size_t n = str_starts(name, "jit-") ? strspn(name + 4, "0123456789") : 0;
@@ -243,7 +242,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	c->ino = key.ref->ino;
 	c->ino_generation = key.ref->ino_generation;
 	c->fd = -1;
-	c->is_dump = c->kind == CODE_FILE && is_dump_name(profile_str(im->profile, c->path));
+	c->is_dump = c->kind == CODE_FILE && images_is_dump(profile_str(im->profile, c->path));
 	if (c->kind == CODE_FILE && im->find_file)
 		open_found(im, c, ref);
 	else if (c->kind == CODE_FILE)

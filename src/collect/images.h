@@ -34,7 +34,7 @@ struct code {
 	string_id path;	 /* without " (deleted)" */
 	image_id image;	 /* in the profile; CODE_ANON: none (it depends on the process) */
 	bool sampled;	 /* some sample fell into it */
-	bool is_dump;	 /* named as the file a JIT compiler tells of its code in, see images.c */
+	bool is_dump;	 /* images_is_dump */
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
 	int fd;		 /* of the file; -1 */
 	uint32_t owner;	 /* of the file that the layout is of: a user's number */
@@ -72,6 +72,10 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
 /* The place of file offset OFF of code CODE, which is not CODE_ANON, in the profile, with FLAGS of
  * enum place_flags. */
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);
+
+/* Is PATH called as the file is that a JIT compiler tells of its code in, jit-PID.dump?  Compilers
+ * map a page of it executable, so that profilers hear of it. */
+bool images_is_dump(const char *path);
 
 /* Opens the file of CODE, which has a layout, once more, by its path and as process PID sees it (0:
  * no process).  A descriptor for the caller, or -1 when it is not there, not the same any more or

@@ -236,10 +236,13 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
 	uint32_t proc = t->proc;
 	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
-	place_id place = perf_world_place(&in->world, proc, mode, r->sample.ip, 0);
-	ctx_id caller = perf_chains_add(&in->chains, r, proc);
 	struct sample_facts facts;
+	place_id place;
+	ctx_id caller;
 
+	perf_world_at(&in->world, proc, r->id.time);
+	place = perf_world_place(&in->world, proc, mode, r->sample.ip, 0);
+	caller = perf_chains_add(&in->chains, r, proc);
 	e->n_samples++;
 	e->sum += period;
 	in->ret->n_samples++;
@@ -379,6 +382,7 @@ static void count_spe(void *ctx, const struct perf_spe_sample *s)
 		t = perf_world_thread(&in->world, s->pid, s->tid);
 	proc = t->proc;
 	owner = perf_world_owner(&in->world, t, 0);
+	perf_world_at(&in->world, proc, s->time);
 	place = perf_world_place(&in->world, proc, s->mode, s->ip, 0);
 	e->n_samples++;
 	e->sum += in->pd.events.v[s->event].attr.period;
@@ -522,6 +526,7 @@ static int save_symbols(struct perf_in *in, struct err *err)
 	vec_each (i, &in->profile->images)
 		if (i->kind == IMAGE_KERNEL)
 			resolver_save(resolver, i, -1, NULL);
+	perf_jits_save(&in->world.jits, resolver);
 	resolver_free(resolver);
 	return 0;
 }
@@ -591,6 +596,9 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 				     .debug_root = "/usr/lib/debug",
 				     .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL};
 	perf_world_init(&in->world, p, &in->pd, opts->split, find_file, in, elf_probe);
+	/* Their names cannot be found later, so without somewhere to keep them they are no use. */
+	in->world.jits.wanted = opts->open_cache && !opts->no_files;
+	in->world.jits.symfs = opts->symfs;
 	in->world.label = profile_intern_str(p, opts->label ? opts->label : "");
 	perf_chains_init(&in->chains, &in->world, elf_unwind_load);
 	perf_facts_init(&in->facts, &in->pd, opts->facts);
@@ -662,9 +670,11 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	if (rc < 0)
 		return rc;
 	begin(&in, opts, p, ret);
-	if (fstat(fd, &file) == 0)
+	if (fstat(fd, &file) == 0) {
 		in.mtime_ns =
 			(uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
+		in.world.jits.written_ns = S_ISREG(file.st_mode) ? in.mtime_ns : 0;
+	}
 	rc = perf_stream_read(fd, path, &in.pd, &in.handler, opts->force, &st, &why, err);
 	if (rc < 0) {
 		end(&in);

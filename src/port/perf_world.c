@@ -84,6 +84,12 @@ static void forget_maps(struct perf_world *w, struct perf_proc *p)
 	changed(w, p);
 }
 
+static void forget_jit(struct perf_proc *p)
+{
+	p->asked_jit = false;
+	p->jit = 0;
+}
+
 static string_id comm_of(struct perf_world *w, const struct perf_thread *t)
 {
 	char name[24];
@@ -136,6 +142,8 @@ static void apply_comm(struct perf_world *w, const struct perfdata_record *r)
 	 * one's are put over them. */
 	p->has_exe = p->has_anon = false;
 	p->exe = 0;
+	p->dump = 0;
+	forget_jit(p);
 }
 
 static void apply_fork(struct perf_world *w, const struct perfdata_record *r)
@@ -162,6 +170,9 @@ static void apply_fork(struct perf_world *w, const struct perfdata_record *r)
 		p->exe = from->exe;
 		p->has_exe = from->has_exe;
 		p->has_anon = false;
+		p->begin_ns = r->id.time;
+		p->dump = from->dump; /* what was generated before is in it */
+		forget_jit(p);
 		if (!(r->head.misc & PERFDATA_MISC_FORK_EXEC))
 			p->maps = maps_ref(from->maps);
 	}
@@ -336,8 +347,11 @@ static void map_user(struct perf_world *w, const struct perfdata_mmap *m)
 	map.code = intern_file(w, m);
 	if (strcmp(m->path, "[vdso]") == 0)
 		map.off = 0;
-	/* The kernel maps the program itself before its interpreter (fs/binfmt_elf.c). */
-	if (!p->has_exe && m->path[0] == '/' && m->path[1] != '/') {
+	if (images_is_dump(m->path)) {
+		p->dump = map.code + 1;
+		forget_jit(p);
+	} else if (!p->has_exe && m->path[0] == '/' && m->path[1] != '/') {
+		/* The kernel maps the program itself before its interpreter (fs/binfmt_elf.c). */
 		p->exe = w->files.v[map.code].path;
 		p->has_exe = true;
 		t->has_owner = false;
@@ -423,6 +437,48 @@ static image_id anon_image(struct perf_world *w, struct perf_proc *p)
 	return p->anon;
 }
 
+static void find_jit(struct perf_world *w, struct perf_proc *p)
+{
+	struct perf_jit_query q = {
+		.pid = p->pid,
+		.begin_ns = p->begin_ns,
+		.name = str_basename(profile_str(w->profile, p->exe)),
+		.dump = p->dump ? &w->files.v[p->dump - 1].ref : NULL,
+	};
+
+	p->asked_jit = true;
+	p->jit = perf_jits_find(&w->jits, &q);
+	if (!p->jit && q.dump) {
+		q.dump = NULL;
+		p->jit = perf_jits_find(&w->jits, &q);
+	}
+	if (p->jit)
+		p->n_replaced = perf_jits_advance(&w->jits, p->jit - 1, w->now_ns);
+}
+
+void perf_world_at(struct perf_world *w, uint32_t proc, uint64_t time)
+{
+	struct perf_proc *p = &w->procs.v[proc];
+	uint32_t n;
+
+	if (time)
+		w->now_ns = time;
+	n = p->jit ? perf_jits_advance(&w->jits, p->jit - 1, w->now_ns) : 0;
+	if (p->jit && n != p->n_replaced) {
+		p->n_replaced = n;
+		changed(w, p);
+	}
+}
+
+static place_id generated_place(struct perf_world *w, struct perf_proc *p, uint64_t ip,
+				uint32_t flags)
+{
+	if (!p->asked_jit)
+		find_jit(w, p);
+	return p->jit ? perf_jits_place(&w->jits, p->jit - 1, ip, flags)
+		      : profile_intern_place(w->profile, anon_image(w, p), ip, flags);
+}
+
 static place_id user_place(struct perf_world *w, uint32_t proc, uint64_t ip, uint32_t flags)
 {
 	struct perf_proc *p = &w->procs.v[proc];
@@ -433,7 +489,7 @@ static place_id user_place(struct perf_world *w, uint32_t proc, uint64_t ip, uin
 		return profile_unknown_place(w->profile, ip, flags);
 	code = perf_world_code(w, m);
 	if (w->images.codes.v[code].kind == CODE_ANON)
-		return profile_intern_place(w->profile, anon_image(w, p), ip, flags);
+		return generated_place(w, p, ip, flags);
 	return images_place(&w->images, code, ip - m->start + m->off, flags);
 }
 
@@ -477,6 +533,7 @@ void perf_world_init(struct perf_world *w, struct profile *p, const struct perfd
 	w->images.find_file = find_file;
 	w->images.find_ctx = find_ctx;
 	kernel_map_init(&w->kernel, p);
+	perf_jits_init(&w->jits, p, pd);
 	w->kernel_version = ++w->n_versions;
 	w->gone = xcalloc(N_GONE, sizeof(*w->gone));
 	w->places = xcalloc(PERF_WORLD_N_PLACES, sizeof(*w->places));
@@ -497,6 +554,7 @@ void perf_world_release(struct perf_world *w)
 	vec_release(&w->files);
 	images_release(&w->images);
 	kernel_map_release(&w->kernel);
+	perf_jits_release(&w->jits);
 	free(w->places);
 	free(w->gone);
 	*w = (struct perf_world){0};

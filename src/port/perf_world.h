@@ -13,6 +13,7 @@
 #include "collect/maps.h"
 #include "collect/procs.h"
 #include "formats/perfdata.h"
+#include "port/perf_jit.h"
 
 struct perf_proc {
 	uint32_t pid;
@@ -24,6 +25,11 @@ struct perf_proc {
 	bool has_exe;
 	image_id anon; /* when has_anon: its nameless code */
 	bool has_anon;
+	uint64_t begin_ns;   /* when it was forked; 0: before the recording */
+	uint32_t dump;	     /* the jitdump it mapped, number in files + 1; 0: none */
+	bool asked_jit;	     /* for what is told of its generated code: */
+	uint32_t jit;	     /* number in jits + 1; 0: nothing */
+	uint32_t n_replaced; /* of it, in this version */
 };
 
 struct perf_thread {
@@ -58,6 +64,8 @@ struct perf_world {
 	string_id label;
 	struct images images;
 	struct kernel_map kernel;
+	struct perf_jits jits; /* who wants them sets `wanted` and what follows */
+	uint64_t now_ns;       /* in the samples' clock */
 	uint64_t kernel_version;
 	VEC(struct perf_proc) procs;
 	VEC(struct perf_thread) threads;
@@ -95,6 +103,9 @@ struct perf_thread *perf_world_find_thread(struct perf_world *w, uint32_t tid);
 
 /* Whose samples those of T in cgroup CGROUP (0: not told) are. */
 owner_id perf_world_owner(struct perf_world *w, struct perf_thread *t, uint64_t cgroup);
+
+/* Places asked for process number PROC from now on are those of TIME (0: not told). */
+void perf_world_at(struct perf_world *w, uint32_t proc, uint64_t time);
 
 /* The place of address IP, in mode PERFDATA_MODE_*, of process number PROC. */
 place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,

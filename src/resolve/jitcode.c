@@ -51,7 +51,7 @@ typedef VEC(struct piece) piece_list;
 
 struct jitcode {
 	struct jitdump dump;
-	bool has_header;
+	bool has_header, trusted;
 	int failed; /* why it is read no further */
 	uint64_t at;
 	VEC(struct load) loads;
@@ -325,11 +325,18 @@ static int fail(struct jitcode *j, int code, struct err *err)
 	return err_set(err, code, "jitdump+%#llx: no record", (unsigned long long)j->at);
 }
 
-/* Is R of a later time than UNTIL_NS?  A time far in the future is another clock's. */
+/* Is R of a later time than UNTIL_NS?  A time far in the future is another clock's, unless the
+ * file is read long after it was written. */
 static bool is_later(const struct jitcode *j, const struct jitdump_record *r, uint64_t until_ns)
 {
 	return (r->kind == JITDUMP_LOAD || r->kind == JITDUMP_MOVE) && r->time > until_ns &&
-	       r->time - until_ns < MOST_AHEAD_NS && !(j->dump.flags & JITDUMP_FLAG_ARCH_TIMESTAMP);
+	       (j->trusted || r->time - until_ns < MOST_AHEAD_NS) &&
+	       !(j->dump.flags & JITDUMP_FLAG_ARCH_TIMESTAMP);
+}
+
+void jitcode_trust_times(struct jitcode *j)
+{
+	j->trusted = true;
 }
 
 int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t until_ns,

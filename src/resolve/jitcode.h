@@ -39,6 +39,9 @@ void jitcode_free(struct jitcode *j);
 int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t until_ns,
 		 struct err *err);
 
+/* For who asks about the past: records are waited for however far ahead of UNTIL_NS they are. */
+void jitcode_trust_times(struct jitcode *j);
+
 /* Where in the file the next bytes are. */
 uint64_t jitcode_at(const struct jitcode *j);
 
