@@ -75,10 +75,16 @@ static int check_hpc(struct cmd *c, struct prof_args *a)
 
 	if (rc)
 		return rc;
-	if (a->callers || a->callees)
+	if (a->callers && a->callees)
+		return err_set(&c->err, -EINVAL, "--callers and --callees exclude each other");
+	if ((a->callers || a->callees) && (a->by || a->by_image || a->inclusive ||
+					   a->no_inclusive || a->contexts || a->opts.by_inclusive))
 		return err_set(&c->err, -EINVAL,
-			       "--%s: of an HPCToolkit database `dwell tree --callers` shows them",
+			       "--%s lists procedures; --by, -i, --inclusive and --context do not "
+			       "go with it",
 			       a->callers ? "callers" : "callees");
+	if (a->callers || a->callees)
+		a->level = SCOPE_PROCEDURE;
 	if (a->contexts && !a->by_threads)
 		return err_set(&c->err, -EINVAL, "--context goes with --by thread");
 	if (a->by_threads && a->names.n)
@@ -206,6 +212,27 @@ static int show_hpc_threads(struct cmd *c, struct hpc_query *q, const struct pro
 	return rc;
 }
 
+static int show_hpc_neighbours(struct cmd *c, struct hpc_tree *t, const struct prof_args *a)
+{
+	const opt_list all = {0};
+	struct hpc_neighbours n;
+	const struct hpc_prof_opts o = {
+		.no_header = a->opts.no_header,
+		.no_inclusive = true,
+		.keep_pct = a->opts.keep_pct,
+		.images = &all,
+		.whose = &n,
+	};
+	size_t n_rows;
+	int rc = hpc_neighbours_find(t, a->callers ? NEIGHBOUR_CALLERS : NEIGHBOUR_CALLEES,
+				     a->callers ? a->callers : a->callees, &a->names, &n, &c->err);
+
+	if (!rc)
+		rc = hpc_prof_emit(&c->emit, t, &n.rows, &o, &n_rows, &c->err);
+	hpc_neighbours_release(&n);
+	return rc;
+}
+
 static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
 {
 	struct prof_args *a = ctx;
@@ -229,6 +256,11 @@ static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
 	rc = hpc_tree_open(&t, q, &to, &c->err);
 	if (rc)
 		return rc;
+	if (a->callers || a->callees) {
+		rc = show_hpc_neighbours(c, &t, a);
+		hpc_tree_close(&t);
+		return rc;
+	}
 	rc = tree_rows_init(&rows, &t.source, &ro, &c->err);
 	if (!rc)
 		rc = hpc_prof_emit(&c->emit, &t, &rows, &o, &n, &c->err);

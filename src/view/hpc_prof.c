@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "view/hpc.h"
+#include "view/prof.h"
 #include "view/sheet.h"
 
 #define N_KEY_COLS 8
@@ -109,6 +110,43 @@ static size_t count_kept(const struct hpc_tree *t, const struct tree_rows *rows,
 	return n;
 }
 
+static void json_amounts(struct json *j, const struct columns *c, const char *key, const double *v)
+{
+	json_key(j, key);
+	json_begin(j, '{');
+	for (size_t i = 0; i < c->cols.n; i++) {
+		json_key(j, c->cols.v[i].name);
+		json_double(j, v[i]);
+	}
+	json_end(j, '}');
+}
+
+/* Whose callers or callees the rows are. */
+static void emit_whose(struct emit *e, struct hpc_tree *t, const struct hpc_neighbours *n,
+		       bool quiet)
+{
+	const struct columns *c = &t->q->columns;
+	const char *kind = n->kind == NEIGHBOUR_CALLERS ? "callers" : "callees";
+	const char *image =
+		n->image == SCOPE_NO_IMAGE ? NULL : hpc_scopes_image(&t->scopes, n->image);
+	const double all = c->cols.n ? c->cols.v[c->sort].total : 0;
+	struct json *j = emit_json(e);
+	struct str name = {0};
+
+	prof_name_whose(&name, n->procedure, image, n->n_procedures);
+	if (!quiet && c->cols.n)
+		emit_text(e, "%s of %s: %.6g of %s in or below it, %.2f%% of all; %.6g its own\n\n",
+			  kind, str_get(&name), n->inclusive[c->sort], c->cols.v[c->sort].name,
+			  all != 0 ? 100 * n->inclusive[c->sort] / all : 0, n->exclusive[c->sort]);
+	str_release(&name);
+	if (!j)
+		return;
+	prof_begin_whose(j, kind, n->procedure, image);
+	json_amounts(j, c, "counts", n->exclusive);
+	json_amounts(j, c, "inclusive", n->inclusive);
+	json_end(j, '}');
+}
+
 int hpc_prof_emit(struct emit *e, struct hpc_tree *t, const struct tree_rows *rows,
 		  const struct hpc_prof_opts *o, size_t *ret_n, struct err *err)
 {
@@ -129,8 +167,12 @@ int hpc_prof_emit(struct emit *e, struct hpc_tree *t, const struct tree_rows *ro
 	n_kept = count_kept(t, rows, images, o->keep_pct);
 	sheet_init(&s, cols, amounts, !o->no_inclusive, o->by_inclusive, N_KEY_COLS);
 	add_code_cols(&s, t->source.level);
+	for (size_t i = 0; o->whose && i < cols->cols.n; i++)
+		s.totals[i] = o->whose->inclusive[i];
 	emit_begin(e);
 	hpc_header_emit(e, t->q, o->no_header);
+	if (o->whose)
+		emit_whose(e, t, o->whose, o->no_header);
 	emit_table(e, "rows", s.cols, s.n_cols);
 	*ret_n = 0;
 	for (size_t i = 0; i < n_kept; i++) {

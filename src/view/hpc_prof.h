@@ -3,6 +3,7 @@
 #ifndef VIEW_HPC_PROF_H
 #define VIEW_HPC_PROF_H
 
+#include "query/hpc_neighbours.h"
 #include "query/hpc_threads.h"
 #include "query/hpc_tree.h"
 #include "view/emit.h"
@@ -12,6 +13,8 @@ struct hpc_prof_opts {
 	double keep_pct;	/* rows that hold so much of the whole; 100 keeps all */
 	const opt_list *images; /* names; none: all */
 	const char *contexts;	/* whose threads; NULL: of all there is */
+	const struct hpc_neighbours
+		*whose; /* whose rows they are, of which 100 % is then; NULL: all */
 };
 
 /* Emits ROWS, which are T's, each procedure (image, file, line) once; *RET_N is how many there were

@@ -317,6 +317,27 @@ static void json_counts(struct json *j, const struct query *q, const char *key,
 	json_end(j, '}');
 }
 
+void prof_name_whose(struct str *out, const char *procedure, const char *image, size_t n_procedures)
+{
+	text_show(out, procedure);
+	str_add(out, image ? " in " : "");
+	text_show(out, image ? image : "");
+	if (n_procedures > 1)
+		str_addf(out, " (%zu procedures)", n_procedures);
+}
+
+void prof_begin_whose(struct json *j, const char *kind, const char *procedure, const char *image)
+{
+	json_key(j, "of");
+	json_begin(j, '{');
+	json_key(j, "rows_are");
+	json_str(j, kind);
+	json_key(j, "procedure");
+	json_str(j, procedure);
+	json_key(j, "image");
+	json_str(j, image);
+}
+
 /* Says whose callers or callees these are, and how many samples that has. */
 static void emit_whose(struct emit *e, struct query *q, const char *kind,
 		       const struct neighbours *n, bool quiet)
@@ -329,11 +350,7 @@ static void emit_whose(struct emit *e, struct query *q, const char *kind,
 	struct json *j = emit_json(e);
 	struct str name = {0};
 
-	text_show(&name, n->procedure);
-	str_add(&name, image ? " in " : "");
-	text_show(&name, image ? image : "");
-	if (n->n_procedures > 1)
-		str_addf(&name, " (%zu procedures)", n->n_procedures);
+	prof_name_whose(&name, n->procedure, image, n->n_procedures);
 	if (!quiet && q->n_cols)
 		emit_text(e,
 			  "%s of %s: %" PRIu64
@@ -344,14 +361,7 @@ static void emit_whose(struct emit *e, struct query *q, const char *kind,
 	str_release(&name);
 	if (!j)
 		return;
-	json_key(j, "of");
-	json_begin(j, '{');
-	json_key(j, "rows_are");
-	json_str(j, kind);
-	json_key(j, "procedure");
-	json_str(j, n->procedure);
-	json_key(j, "image");
-	json_str(j, image);
+	prof_begin_whose(j, kind, n->procedure, image);
 	json_counts(j, q, "counts", n->exclusive);
 	json_counts(j, q, "inclusive", n->inclusive);
 	json_end(j, '}');

@@ -28,4 +28,10 @@ int prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts, siz
 void prof_emit_neighbours(struct emit *e, struct query *q, enum neighbour_kind kind,
 			  struct neighbours *n, const struct prof_opts *opts);
 
+/* Whose callers or callees are listed: as text, and as the member "of" of JSON, which is left open
+ * for its amounts.  IMAGE: NULL when there is none, or several procedures are called so. */
+void prof_name_whose(struct str *out, const char *procedure, const char *image,
+		     size_t n_procedures);
+void prof_begin_whose(struct json *j, const char *kind, const char *procedure, const char *image);
+
 #endif

@@ -10,6 +10,7 @@
 #include "hpcgen.h"
 #include "query/hpc_lines.h"
 #include "query/hpc_listing.h"
+#include "query/hpc_neighbours.h"
 #include "query/hpc_paths.h"
 #include "query/hpc_threads.h"
 #include "query/hpc_tree.h"
@@ -53,6 +54,23 @@ static int show_tree(struct hpc_query *q, const struct hpc_tree_opts *o, struct 
 	tree_rows_release(&rows);
 	hpc_tree_close(&t);
 	return rc;
+}
+
+static int show_neighbours(struct hpc_query *q, struct err *err)
+{
+	const struct hpc_tree_opts o = {.form = TREE_FLAT, .scopes.level = SCOPE_PROCEDURE};
+	const opt_list all = {0};
+	struct hpc_neighbours n;
+	struct hpc_tree t;
+	int rc = hpc_tree_open(&t, q, &o, err);
+
+	if (rc)
+		return rc;
+	rc = hpc_neighbours_find(&t, NEIGHBOUR_CALLEES, "main", &all, &n, err);
+	hpc_neighbours_release(&n);
+	hpc_tree_close(&t);
+	/* Sums only; and damage may have made it another name. */
+	return rc == -EINVAL || rc == -ENOENT ? 0 : rc;
 }
 
 static int show_lists(struct hpc_query *q, struct err *err)
@@ -108,6 +126,8 @@ static int show_all(const char *dir, const char *stat, struct err *err)
 			rc = show_tree(&q, &trees[i], err);
 		if (!rc)
 			rc = show_lists(&q, err);
+		if (!rc)
+			rc = show_neighbours(&q, err);
 		hpc_query_release(&q);
 		hpc_db_close(&db);
 	}
@@ -232,6 +252,78 @@ TEST(hpc_circles)
 	hpc_tree_close(&t);
 	EXPECT_EQ(hpc_tree_open(&t, &q, &flat, &err), -EBADMSG);
 	EXPECT(strstr(err.msg, "meta.db+") != NULL);
+	hpc_query_release(&q);
+	hpc_db_close(&db);
+	scratch_close();
+}
+
+/* What of scope IT and below, in column 0 of T, has SCOPE (0: none) as its neighbour: by going up
+ * from each node. */
+static double count_neighbour(struct hpc_tree *t, enum neighbour_kind kind, scope_id it,
+			      scope_id scope)
+{
+	double sum = 0;
+
+	for (node_id n = 1; n < t->end[0]; n++) {
+		node_id found = 0, below = 0, last = 0;
+		double own[8] = {0};
+
+		for (node_id up = n; up; last = up, up = t->parent[up]) {
+			if (t->scope[up] != it)
+				continue;
+			if (!found)
+				below = last; /* what the innermost calls */
+			found = up;	      /* the outermost in the end */
+		}
+		if (!found)
+			continue;
+		t->source.amounts(&t->source, n, NULL, own);
+		if (t->scope[kind == NEIGHBOUR_CALLERS ? t->parent[found] : below] == scope)
+			sum += own[0];
+	}
+	return sum;
+}
+
+TEST(hpc_neighbours)
+{
+	static const struct select select;
+	const struct hpc_tree_opts o = {.form = TREE_FLAT, .scopes.level = SCOPE_PROCEDURE};
+	const struct hpc_opts qo = {.select = &select};
+	const opt_list all = {0};
+	const char *dir = open_dir();
+	struct err err = {""};
+	unsigned n_checked = 0;
+	struct hpc_query q;
+	struct hpc_tree t;
+	struct hpc_db db;
+	scope_id n_scopes;
+
+	REQUIRE(hpcgen_write(dir, HPC_RELEASED, &err) == 0);
+	REQUIRE(hpc_db_open(&db, dir, &err) == 0);
+	REQUIRE(hpc_query_init(&q, &db, &qo, &err) == 0);
+	REQUIRE(hpc_tree_open(&t, &q, &o, &err) == 0);
+	n_scopes = (scope_id)t.scopes.scopes.scopes.n;
+	for (scope_id it = 1; it < n_scopes; it++)
+		for (int kind = 0; kind < 2; kind++) {
+			const char *name = t.scopes.scopes.scopes.v[it].name;
+			struct hpc_neighbours n;
+
+			EXPECT_EQ(hpc_neighbours_find(&t, (enum neighbour_kind)kind, name, &all, &n,
+						      &err),
+				  0);
+			EXPECT_EQ(n.n_procedures, 1);
+			for (size_t i = 0; i < n.rows.rows.n; i++) {
+				const struct tree_row *r = &n.rows.rows.v[i];
+				scope_id scope = r->scope < n_scopes ? r->scope : 0;
+
+				EXPECT(r->exclusive[0] ==
+				       count_neighbour(&t, (enum neighbour_kind)kind, it, scope));
+				n_checked++;
+			}
+			hpc_neighbours_release(&n);
+		}
+	EXPECT(n_checked > 12);
+	hpc_tree_close(&t);
 	hpc_query_release(&q);
 	hpc_db_close(&db);
 	scratch_close();

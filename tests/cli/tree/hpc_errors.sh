@@ -17,7 +17,10 @@ try dwell tree hpc --derive 'a = cycles +' 2>&1
 try dwell tree hpc hpc 2>&1
 try dwell tree hpc --focus nothing_is_called_so --no-header 2>&1
 try dwell prof hpc nothing.so 2>&1
-try dwell prof hpc --callers main 2>&1
+try dwell prof hpc --callers main --callees main 2>&1
+try dwell prof hpc --callers main --by image 2>&1
+try dwell prof hpc --callers main --stat mean 2>&1
+try dwell prof hpc --callees solv 2>&1
 try dwell prof hpc --by comm 2>&1
 try dwell prof hpc --context x 2>&1
 try dwell prof hpc --context 1 --by image 2>&1
