@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "store/choose.h"
+#include "store/hosts.h"
 #include "store/snapshot.h"
 
 int store_epochs(const char *db, struct store_epochs *ret, struct err *err)
@@ -203,45 +204,61 @@ int store_list(const char *db, const struct store_selection *sel, store_list_fn 
 
 /* Sequence numbers. */
 
-struct log_search {
-	uint64_t log;
-	seq_ranges *ranges;
-	bool found;
-};
-
-/* A later recording has all that those before it had. */
-static int find_log_in(void *ctx, const struct recording_name *r, int dir_fd, struct err *err)
+/* 1 when the recording in DIR_FD knows LOG, whose ranges are appended to RET; 0 when not. */
+static int find_log_in(int dir_fd, uint64_t log, seq_ranges *ret, struct err *err)
 {
-	struct log_search *f = ctx;
 	struct manifest m;
 	int rc = snapshot_manifest(dir_fd, &m, err);
 
 	if (rc < 0)
 		return rc == -ENOENT ? 0 : rc;
-	if (m.log == f->log) {
-		f->found = true;
-		f->ranges->n = 0;
+	if (m.log == log) {
+		rc = 1;
 		vec_each (c, &m.cpus)
-			vec_push(f->ranges, (struct seq_range){c->cpu, 0, c->last_seq});
+			vec_push(ret, (struct seq_range){c->cpu, 0, c->last_seq});
 	}
 	manifest_release(&m);
-	return 0;
+	return rc;
 }
 
 int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *ret, struct err *err)
 {
-	struct log_search f = {.log = log, .ranges = ret};
-	struct store_selection sel = {.epochs = "all", .host = host};
+	_fd_ int db_fd = db_open(db, false, err), epochs_fd = -1;
+	struct host_note note = {0};
+	name_list epochs = {0};
 	char self[256];
-	bool stop;
+	bool noted;
 	int rc;
 
+	if (db_fd < 0)
+		return db_fd;
 	if (!host) {
 		host_name_self(self);
-		sel.host = self;
+		host = self;
 	}
-	rc = visit(db, &sel, find_log_in, &f, &stop, err);
-	return rc < 0 ? rc : f.found;
+	epochs_fd = db_open_dir(db_fd, "epochs", false, err);
+	if (epochs_fd < 0)
+		return epochs_fd == -ENOENT ? 0 : err_prefix(err, epochs_fd, "%s", db);
+	rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
+	noted = host_note_read(db_fd, host, &note) == 0;
+	/* A later recording has all that those before it had: the newest that knows the log will
+	 * do, and a daemon that dies leaves its log to its newest. */
+	for (size_t i = epochs.n; i-- > 0 && rc == 0;) {
+		const struct recording_name r = {epochs.v[i], (char *)host};
+		_fd_ int fd = -1;
+
+		if (noted && strcmp(epochs.v[i], note.newest) > 0)
+			continue;
+		fd = open_recording(epochs_fd, &r, err);
+		if (fd == -ENOENT)
+			continue;
+		rc = fd < 0 ? fd : find_log_in(fd, log, ret, err);
+		if (rc < 0)
+			err_prefix(err, rc, "%s: epoch %s/%s", db, r.epoch, r.host);
+	}
+	host_note_release(&note);
+	name_list_release(&epochs);
+	return rc;
 }
 
 /* Loading. */

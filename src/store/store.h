@@ -88,8 +88,8 @@ int store_use_log(struct store *s, uint64_t log, const struct seq_range *ranges,
 		  struct err *err);
 
 /* What is stored of LOG by HOST (NULL: this machine): appended to RET.  Journals of recordings that
- * were not recovered do not count.  Returns 1, or 0 when no recording knows that log, or an error.
- */
+ * were not recovered do not count.  Looks at HOST's recordings from the newest on until one knows
+ * the log, and so at all only for a log that none does.  Returns 1, or 0 for that, or an error. */
 typedef VEC(struct seq_range) seq_ranges;
 int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *ret,
 		   struct err *err);

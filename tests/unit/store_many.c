@@ -32,6 +32,15 @@ int openat(int dirfd, const char *path, int flags, ...)
 	return (int)syscall(SYS_openat, dirfd, path, flags, mode);
 }
 
+/* Removes a file of the database. */
+static int t_remove(const struct scratch *t, const char *name)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/%s", t->db, name);
+	return unlink(path);
+}
+
 static void name_of(uint64_t wall_ns, char ret[15])
 {
 	time_t t = (time_t)(wall_ns / SECOND);
@@ -145,6 +154,55 @@ TEST(a_recording_begins_without_a_look_at_older_ones)
 		n_opened = 0;
 		put(&t, "alpha", last + 1, 1);
 		opened[k] = n_opened;
+		scratch_release(&t);
+	}
+	EXPECT_EQ(opened[0], opened[1]);
+}
+
+/* A daemon that takes over a log finds what is stored of it in its host's newest epoch, whatever is
+ * before that, and whatever other hosts have recorded since. */
+TEST(a_log_is_found_without_a_look_at_all_epochs)
+{
+	const struct seq_range stored = {.cpu = 2, .last_seq = 41};
+	unsigned opened[2];
+
+	for (unsigned k = 0; k < 2; k++) {
+		const unsigned last = k ? 300 : 30, n_others = k ? 9 : 1;
+		struct store_opts o = {.host = "alpha",
+				       .now_wall_ns = BEGIN + (last + 1) * HOUR,
+				       .log = 77,
+				       .ranges = &stored,
+				       .n_ranges = 1};
+		struct scratch t = scratch_new();
+		seq_ranges got = {0};
+		struct err err = {0};
+		struct store *s;
+
+		put(&t, "alpha", last, 5);
+		fill(&t, "alpha", last);
+		REQUIRE(store_create(t.db, &o, &s, &err) == 0);
+		store_detach(s); /* killed */
+		for (unsigned i = 0; i < n_others; i++)
+			put(&t, "beta", last + 2 + i, 1);
+		n_opened = 0;
+		EXPECT_EQ(store_find_log(t.db, "alpha", 77, &got, &err), 1);
+		opened[k] = n_opened;
+		EXPECT_EQ(got.n, 1);
+		EXPECT_EQ(got.n ? got.v[0].last_seq : 0, 41);
+		vec_release(&got);
+		EXPECT_EQ(store_find_log(t.db, "beta", 77, &got, &err), 0);
+		EXPECT_EQ(store_find_log(t.db, "alpha", 78, &got, &err), 0);
+		EXPECT_EQ(got.n, 0);
+		/* It is found behind others of the host, too: without a note it is the same. */
+		put(&t, "alpha", last + 20, 1);
+		put(&t, "alpha", last + 21, 1);
+		EXPECT_EQ(store_find_log(t.db, "alpha", 77, &got, &err), 1);
+		EXPECT_EQ(got.n ? got.v[0].last_seq : 0, 41);
+		got.n = 0;
+		EXPECT_EQ(t_remove(&t, "hosts/alpha"), 0);
+		EXPECT_EQ(store_find_log(t.db, "alpha", 77, &got, &err), 1);
+		EXPECT_EQ(got.n ? got.v[0].last_seq : 0, 41);
+		vec_release(&got);
 		scratch_release(&t);
 	}
 	EXPECT_EQ(opened[0], opened[1]);
