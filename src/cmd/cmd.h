@@ -34,6 +34,8 @@ struct cmd {
 	bool terminal; /* stdout is one */
 	bool no_pager;
 	bool json, csv;
+	bool no_flush; /* of a live daemon, before reading */
+	char *flushed; /* the database whose daemon was asked last; NULL: none was */
 	struct select select;
 };
 

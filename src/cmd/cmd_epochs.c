@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cmd/cmd.h"
+#include "cmd/flush_first.h"
 #include "store/store.h"
 
 static const struct emit_col columns[] = {
@@ -87,6 +88,7 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	for (size_t i = 0; i < dbs.n && !rc; i++) {
 		run.db = dbs.v[i];
+		cmd_flush_first(c, run.db);
 		rc = store_list(dbs.v[i], sel, show, &run, &c->err);
 	}
 	emit_table_end(&c->emit);
@@ -114,6 +116,7 @@ int cmd_epochs(struct cmd *c)
 		{"until", OPT_STR, &until, "TIME", "epochs that began by then"},
 		{"host", OPT_STR, &sel.host, "NAME",
 		 "only recordings of this host; patterns are allowed"},
+		CMD_NO_FLUSH(c),
 		{0},
 	};
 	opt_list operands = {0};

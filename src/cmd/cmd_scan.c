@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cmd/cmd.h"
+#include "cmd/flush_first.h"
 #include "query/input.h"
 #include "resolve/elf_probe.h"
 #include "resolve/symcache.h"
@@ -175,6 +176,7 @@ int cmd_scan(struct cmd *c)
 		{"all", OPT_FLAG, &scan.all, NULL, "images too whose symbols are there already"},
 		{"copy", OPT_FLAG, &scan.copy, NULL,
 		 "keep a copy of the files too, for their instructions and lines"},
+		CMD_NO_FLUSH(c),
 		{0},
 	};
 	opt_list operands = {0};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/flush_first.h"
 #include "query/sets.h"
 #include "store/store.h"
 #include "view/spread.h"
@@ -75,8 +76,10 @@ static int make_sets(struct cmd *c, struct stats_args *a)
 		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
 	if (!rc && !sel.epochs)
 		sel.epochs = "all";
-	if (!rc)
+	if (!rc) {
+		cmd_flush_first(c, db);
 		rc = store_list(db, &sel, add_set, a, &c->err);
+	}
 	if (!rc && a->made.n < 2)
 		rc = err_set(&c->err, -ENOENT, "%s: --each needs two epochs or more; %zu selected",
 			     db, a->made.n);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/tar.h"
 #include "cmd/cmd.h"
+#include "cmd/flush_first.h"
 #include "query/input.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"
@@ -166,6 +167,7 @@ int cmd_tar(struct cmd *c)
 		 "only recordings of this host; patterns are allowed"},
 		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
 		{"no-files", OPT_FLAG, &r.no_files, NULL, "symbols only, not the images"},
+		CMD_NO_FLUSH(c),
 		{0},
 	};
 	opt_list operands = {0};

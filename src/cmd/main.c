@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/flush_first.h"
 
 static int cmd_help(struct cmd *c);
 static int cmd_version(struct cmd *c);
@@ -147,6 +148,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
 		{"stride", OPT_U64, &s->stride, "N",
 		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
+		CMD_NO_FLUSH(c),
 	};
 	const struct opt sets[] = {
 		{"pm", OPT_LIST, &s->columns, "SET[+SET...]",
@@ -190,6 +192,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		rc = err_set(&c->err, -EINVAL, "--json and --csv exclude each other");
 	if (rc == 0 && s->stride && s->stride != 1 && s->stride != 4)
 		rc = err_set(&c->err, -EINVAL, "--stride: must be 1 or 4");
+	s->before_read = cmd_flush_first;
+	s->before_read_ctx = c;
 	if (rc == 0)
 		set_up_emitter(c);
 	vec_release(&all);
@@ -252,6 +256,7 @@ static int run_cmd(const struct command *command, const char *called, int argc, 
 		print_error(called, c.err.msg[0] ? c.err.msg : strerror(-rc), c.err.where);
 	str_release(&c.out);
 	select_release(&c.select);
+	free(c.flushed);
 	return rc < 0 ? 2 : rc;
 }
 

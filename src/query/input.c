@@ -132,6 +132,8 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 	sel.note = note_recording;
 	sel.note_ctx = &recordings;
 	for (size_t i = 0; i < dbs->n && !rc; i++) {
+		if (s->before_read)
+			s->before_read(s->before_read_ctx, dbs->v[i]);
 		rc = store_load(dbs->v[i], &sel, &in->profile, sink ? sink : &to.sink, err);
 		any |= rc > 0;
 		/* Databases side by side need not all have what is wanted. */

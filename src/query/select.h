@@ -19,12 +19,16 @@ struct select {
 	opt_list events;	       /* names, several joined by '+'; none: all */
 	opt_list paths;		       /* files or directories to look for images in */
 	opt_list columns;	       /* of sample sets (profileme.h); none: the events */
-	const char *sort_set;	       /* the one of them rows are sorted by, which is shown first */
-	bool errors;		       /* standard errors of all numbers */
+	const char *sort_set; /* the one of them rows are sorted by, which is shown first */
+	bool errors;	      /* standard errors of all numbers */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
 	bool traces;	 /* time lines of threads too, sorted by time */
 	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
+	/* Told of each dwell database before it is read, so that it can be brought up to date;
+	 * NULL: nobody. */
+	void (*before_read)(void *ctx, const char *db);
+	void *before_read_ctx;
 };
 
 void select_release(struct select *s);

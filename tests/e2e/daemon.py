@@ -102,7 +102,7 @@ def sums(db="db"):
                   (m["state"], e["reached"], e["samples"], losses))
             reached, stored, lost = reached + e["reached"], stored + e["samples"], lost + losses
         check(not any(l["name"] == "unaccounted" for l in m["losses"]), str(m["losses"]))
-    rows = json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image"), object_pairs_hook=added_up)["rows"]
+    rows = json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image", "--no-flush"), object_pairs_hook=added_up)["rows"]
     n = sum(sum(r["counts"].values()) for r in rows)
     check(n == stored, "%d in rows, %d in MANIFESTs" % (n, stored))
     return reached, stored, lost
@@ -148,6 +148,33 @@ def told_what_to_do():
     check(pinned() == [], "left: %s" % pinned())
     check([m["state"] for m in recordings()] == ["finished", "finished"], "%s" % recordings())
     sums()
+
+
+def readers_see_it_up_to_now():
+    """Who reads has the daemon store what it has first, and does not wait for one that does not answer."""
+    with Daemon(*RATE, "--flush", "1h", "--journal", "1h", "--epoch", 0) as d, running(prog("burn"), 60):
+        time.sleep(0.5)
+        n = d.status()["flushes"]
+        (row,) = json.loads(sh(DWELL, "epochs", "--json", "--no-flush", "db"))["rows"]
+        check(row["samples"] == 0, "not the case that was to be tested: %s" % row)
+        check(dwell("prof", "--no-flush", "--db", "db").returncode == 1, "there is something without a flush")
+        check(d.status()["flushes"] == n, "asked all the same")
+        p = Prof()
+        check(p.n(image="burn", procedure="burn_here") > 0, "nothing of burn: %s" % p.images())
+        check(d.status()["flushes"] == n + 1, "%d flushes, then %d" % (n, d.status()["flushes"]))
+        more = Prof()
+        check(more.n() > p.n(), "%d samples, then %d" % (p.n(), more.n()))
+        d.p.send_signal(signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            p = dwell("prof", "--db", "db")
+            note("a daemon that does not answer: %.1f s" % (time.monotonic() - begin))
+        finally:
+            d.p.send_signal(signal.SIGCONT)
+        check(p.returncode == 0 and "burn" in p.stdout, p.stderr)
+        check("did not store what it sampled last: the daemon does not answer" in p.stderr, p.stderr)
+        p = dwell("prof", "--db", "db")
+        check(p.stderr == "", p.stderr)
 
 
 def two_daemons():
@@ -467,7 +494,7 @@ def alone(test):
 
 
 in_own_namespace()
-run(*map(alone, [told_what_to_do, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
+run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))
