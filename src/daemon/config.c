@@ -57,6 +57,12 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "write a segment so often (default 5m)"},
 		{"journal", OPT_DURATION, &c->journal_ns, "TIME",
 		 "make samples safe so often (default 5s)"},
+		{"max-age", OPT_DURATION, &c->max_age_ns, "TIME",
+		 "once a day, remove recordings that ended longer ago (default 90d; 0: any age)"},
+		{"max-size", OPT_STR, &c->max_size, "SIZE",
+		 "and the oldest until all take no more (default 10G; 0: any size)"},
+		{"keep", OPT_U64, &c->n_keep, "N",
+		 "but never a host's newest N (default 24, at least 1)"},
 		{"max-cpu", OPT_DOUBLE, &c->max_cpu, "PERCENT",
 		 "sample more rarely when that costs more of all CPUs' time"},
 		{"bpffs", OPT_STR, &c->bpffs, "DIR",
@@ -147,7 +153,9 @@ int config_read(struct config *c, const char *file, int argc, char **argv, confi
 	*c = (struct config){.journal_ns = JOURNAL_NS,
 			     .mux_ns = MUX_NS,
 			     .flush_ns = FLUSH_NS,
-			     .epoch_ns = EPOCH_NS};
+			     .epoch_ns = EPOCH_NS,
+			     .max_age_ns = GC_MAX_AGE_NS,
+			     .n_keep = GC_KEEP};
 	config_table(c, table);
 	vec_push(words, xstrdup("config"));
 	rc = file ? file_load(file, FILE_MAX, &text, &n, err) : 0;
@@ -286,6 +294,13 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 		return err_set(err, -EINVAL, "--log-slots: not a power of two from 64 to 1048576");
 	if (c->mux_ns < 10000000 || c->max_cpu < 0 || c->max_cpu > 100)
 		return err_set(err, -EINVAL, "--mux: at least 10ms; --max-cpu: 0 to 100");
+	s->keep =
+		(struct gc_opts){.max_age_ns = c->max_age_ns,
+				 .max_bytes = GC_MAX_BYTES,
+				 .keep = c->n_keep > UINT32_MAX ? UINT32_MAX : (unsigned)c->n_keep};
+	if (c->max_size && str_parse_bytes(c->max_size, &s->keep.max_bytes) < 0)
+		return err_set(err, -EINVAL, "--max-size: '%s' is not a size such as 10G",
+			       c->max_size);
 	rc = choose_events(c, ret, ret_why, err);
 	if (rc >= 0 && c->exclude)
 		rc = read_exclusions(c->exclude, &ret->exclude, err);

@@ -20,6 +20,8 @@ struct config {
 	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
 	const char *db, *label, *by, *engine, *file, *bpffs, *exclude, *dcpi, *call_graph;
 	uint64_t log_slots, mux_ns;
+	const char *max_size;
+	uint64_t max_age_ns, n_keep; /* of retention */
 	double max_cpu;
 	bool no_pin, calls, help;
 };

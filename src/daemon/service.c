@@ -270,6 +270,7 @@ int service_new_epoch(struct service *v, struct err *err)
 	/* The new one knows what is stored before the old one is closed: whoever starts after our
 	 * death reads the newest. */
 	list_stored(v, &known);
+	retention_pause(&v->retention, clock_mono_ns());
 	rc = service_make_epoch(v, &known, err);
 	vec_release(&known);
 	if (rc < 0)
@@ -374,6 +375,16 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 	return -EAGAIN;
 }
 
+/* Has what is too old or too much removed, in passing. */
+static void keep_small(struct service *v, uint64_t now)
+{
+	char text[600];
+
+	if (!v->opts.keep_all &&
+	    retention_step(&v->retention, v->opts.db, &v->opts.keep, now, text, sizeof(text)))
+		service_say(v, "%s", text);
+}
+
 void service_step(struct service *v, int timeout_ms, int wake_fd)
 {
 	struct log_set *live = v->next ? v->next : v->set;
@@ -395,6 +406,7 @@ void service_step(struct service *v, int timeout_ms, int wake_fd)
 	}
 	service_turn_slots(v, now);
 	service_watch_cost(v, now);
+	keep_small(v, now);
 }
 
 int service_stop(struct service *v, struct err *err)
@@ -416,6 +428,7 @@ void service_free(struct service *v)
 {
 	if (!v)
 		return;
+	retention_release(&v->retention);
 	store_detach(v->store);
 	log_set_free(v->set);
 	log_set_free(v->next);

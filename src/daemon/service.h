@@ -11,6 +11,7 @@
 #define DAEMON_SERVICE_H
 
 #include "collect/collector.h"
+#include "store/gc.h"
 
 struct service_opts {
 	struct collector_opts collect; /* all of it stays the caller's, until service_free */
@@ -24,6 +25,8 @@ struct service_opts {
 	uint64_t mux_ns;  /* how long each slot of events counts; 0: there is one slot */
 	double max_cpu;	  /* share of all CPUs' time it may cost, 0 to 1; 0: any */
 	size_t max_bytes; /* resident memory from which on it begins afresh; 0: any */
+	bool keep_all;	  /* nothing is ever removed; else, once a day, what `keep` says */
+	struct gc_opts keep;
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;
 };
@@ -86,7 +89,9 @@ struct service_status {
 	uint64_t n_samples; /* in values */
 	uint64_t n_unknown, n_keys, n_contexts, n_flushes, n_epochs, n_taken_over;
 	uint64_t rss_bytes, disk_bytes;
-	double cpu_s; /* of this process, user and system */
+	uint64_t all_bytes; /* of all recordings in the database, when last looked at: each hour */
+	uint64_t n_removed, n_bytes_removed; /* recordings, as too old or too much */
+	double cpu_s;			     /* of this process, user and system */
 	unsigned log_fill_pct;
 	bool pinned;
 	VEC(struct service_event) events;

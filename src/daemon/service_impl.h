@@ -3,6 +3,7 @@
 #ifndef DAEMON_SERVICE_IMPL_H
 #define DAEMON_SERVICE_IMPL_H
 
+#include "daemon/retention.h"
 #include "daemon/sampling.h"
 #include "daemon/service.h"
 #include "store/store.h"
@@ -57,6 +58,7 @@ struct service {
 	} cost;		    /* at the beginning of the time it is measured over */
 	uint64_t turned_ns; /* when the set was begun, other than at the start */
 	size_t first_bytes; /* resident memory when the measurement of this set began */
+	struct retention retention;
 	char dcpi_problem[512];
 	char problem[512]; /* last failure to store; "" when all is well */
 };

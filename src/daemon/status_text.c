@@ -14,7 +14,7 @@ struct figure {
 	double value;
 };
 
-#define N_FIGURES 14
+#define N_FIGURES 17
 
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
@@ -31,6 +31,9 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"cpu_seconds", "own CPU time", true, s->cpu_s},
 		{"resident_bytes", "memory", false, (double)s->rss_bytes},
 		{"epoch_bytes", "epoch on disk", false, (double)s->disk_bytes},
+		{"recordings_bytes", "all recordings on disk", false, (double)s->all_bytes},
+		{"removed_recordings", "old recordings removed", true, (double)s->n_removed},
+		{"removed_bytes", "which were", true, (double)s->n_bytes_removed},
 		{"log_fill_percent", "log filled", false, (double)s->log_fill_pct},
 		{"pinned", "survives its death", false, s->pinned},
 	};

@@ -235,11 +235,16 @@ static void try_remove(struct gc *g, struct candidate *c, enum gc_why why)
 	tell(g, &i);
 }
 
+static bool is_stopped(const struct gc_opts *o)
+{
+	return o->stop && atomic_load(o->stop);
+}
+
 static void remove_recordings(struct gc *g)
 {
 	const unsigned keep = g->o->keep ? g->o->keep : 1;
 
-	for (size_t k = g->all.n; k-- > 0;) {
+	for (size_t k = g->all.n; k-- > 0 && !is_stopped(g->o);) {
 		struct candidate *c = &g->all.v[k];
 
 		if (c->n_newer < keep || (g->o->host && strcmp(g->o->host, c->host) != 0))
@@ -339,7 +344,8 @@ int store_gc(const char *db, const struct gc_opts *o,
 	g.epochs_fd = epochs_fd;
 	if (!rc && !o->dry_run)
 		delete_left(&g);
-	for (size_t i = epochs.n; i-- > 0 && !rc;)
+	/* What is not found is not counted either, so that nothing is taken for too much. */
+	for (size_t i = epochs.n; i-- > 0 && !rc && !is_stopped(o);)
 		find_in_epoch(&g, epochs.v[i]);
 	if (!rc)
 		remove_recordings(&g);

@@ -3,6 +3,8 @@
 #ifndef STORE_GC_H
 #define STORE_GC_H
 
+#include <stdatomic.h>
+
 #include "store/store.h"
 
 /* What is kept unless told otherwise. */
@@ -15,9 +17,10 @@ struct gc_opts {
 	uint64_t max_bytes;  /* the oldest are removed until all take no more; 0: any size */
 	unsigned keep;	  /* so many of each host's newest are never removed; at least 1 is kept */
 	const char *host; /* only this host's recordings are removed; NULL: all */
-	uint64_t now_wall_ns; /* 0: the clock */
-	bool images;	      /* also symbols of images no recording left has samples of */
-	bool dry_run;	      /* say what would be removed */
+	uint64_t now_wall_ns;	 /* 0: the clock */
+	bool images;		 /* also symbols of images no recording left has samples of */
+	bool dry_run;		 /* say what would be removed */
+	const atomic_bool *stop; /* set by another thread: nothing more is removed; or NULL */
 };
 
 enum gc_why {
@@ -45,8 +48,8 @@ struct gc_totals {
 /* Removes what O says from database DB, oldest first, telling ITEM (NULL: nobody) of each.  Never a
  * recording that is being written, nor one that a reader has open: the next run removes it.  A
  * reader that comes later does not find it; one that is killed meanwhile leaves it whole or gone.
- * The daemon calls this once a day.  Returns 0 also when some could not be removed (n_failed), else
- * the errors of store_create. */
+ * The daemon calls this once a day (daemon/retention.h).  Returns 0 also when some could not be
+ * removed (n_failed), else the errors of store_create. */
 int store_gc(const char *db, const struct gc_opts *o,
 	     void (*item)(void *ctx, const struct gc_item *i), void *ctx, struct gc_totals *ret,
 	     struct err *err);

@@ -177,6 +177,45 @@ def readers_see_it_up_to_now():
         check(p.stderr == "", p.stderr)
 
 
+def what_is_old_goes():
+    """Retention of the daemon's own: at its start, and when it is told something else; never what it writes."""
+    with Daemon(*RATE) as d:
+        for _ in range(4):
+            time.sleep(0.2)
+            d.do("epoch")
+        newest = d.status()["epoch"]
+    there = sorted(os.listdir("db/epochs"))
+    check(len(there) == 5 and there[-1] == newest, str(there))
+    old = "20010101000000"  # its name alone does not make it old: its samples do
+    os.rename(os.path.join("db/epochs", there[0]), os.path.join("db/epochs", old))
+    (path,) = [os.path.join(w, "MANIFEST") for w, _, f in os.walk("db/epochs/" + old) if "MANIFEST" in f]
+    with open(path, encoding="utf-8") as f:
+        m = json.load(f)
+    with open("conf", "w", encoding="utf-8") as f:
+        f.write("event cpu-clock\ncount 1000003\nmax-age 1d\nkeep 1\n")
+    with Daemon("--config", "conf") as d:
+        wait_for(lambda: d.status()["recordings_bytes"] > 0, "a first run", 60)
+        check(sorted(os.listdir("db/epochs"))[:5] == [old] + there[1:], "%s: went" % os.listdir("db/epochs"))
+        for s in m["segments"]:
+            s["start_wall_ns"], s["end_wall_ns"] = 978307200 * 10**9, 978307201 * 10**9
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(m, f)
+        d.p.send_signal(signal.SIGHUP)
+        wait_for(lambda: "removed 1 old recording of" in d.said(), "the old one to go", 60)
+        check(sorted(os.listdir("db/epochs"))[:4] == there[1:], str(os.listdir("db/epochs")))
+        s = d.status()
+        check(s["removed_recordings"] == 1 and s["removed_bytes"] > 0, str(s))
+        with open("conf", "a", encoding="utf-8") as f:
+            f.write("max-size 1K\n")
+        d.p.send_signal(signal.SIGHUP)
+        wait_for(lambda: "removed 4 old recordings of" in d.said(), "all to go but the newest", 60)
+        check(os.listdir("db/epochs") == [d.status()["epoch"]], str(os.listdir("db/epochs")))
+        d.do("flush")
+        metrics = d.do("metrics")
+        check("dwell_removed_recordings_total 5\n" in metrics and "dwell_recordings_bytes " in metrics, metrics)
+    sums()
+
+
 def two_daemons():
     with Daemon(*RATE) as d:
         p = subprocess.run([DWELL, "daemon", "--no-pin", "db"], capture_output=True, text=True, check=False, timeout=60)
@@ -494,7 +533,7 @@ def alone(test):
 
 
 in_own_namespace()
-run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
+run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))

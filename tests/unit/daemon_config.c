@@ -40,7 +40,7 @@ TEST(the_file_has_the_words_of_the_options)
 
 	EXPECT_EQ(
 		read_both("# a comment\n\n  freq   199  \nevent cpu-clock\nevent page-faults:7\r\n"
-			  "label night shift\nepoch 1h",
+			  "label night shift\nepoch 1h\nmax-age 4w\nmax-size 2G\nkeep 7",
 			  1, argv, &err),
 		0);
 	EXPECT_EQ(c.freq_hz, 199);
@@ -49,6 +49,9 @@ TEST(the_file_has_the_words_of_the_options)
 	EXPECT_STR(c.label, "night shift");
 	EXPECT_EQ(c.epoch_ns, 3600000000000);
 	EXPECT_EQ(c.flush_ns, 300000000000); /* the default */
+	EXPECT_EQ(c.max_age_ns, 28 * 86400 * 1000000000ull);
+	EXPECT_STR(c.max_size, "2G");
+	EXPECT_EQ(c.n_keep, 7);
 }
 
 TEST(the_command_line_counts_more)

@@ -32,8 +32,11 @@ static void set_up(struct service_opts *o, const struct scratch *t)
 
 	REQUIRE(event_list_parse(&event_env_host, "cpu-clock", &specs, &err) >= 0);
 	REQUIRE(event_rate_set(&event_env_host, &specs.v[0], &rate, &err) >= 0);
-	*o = (struct service_opts){
-		.db = t->db, .label = "", .journal_ns = UINT64_MAX / 4, .flush_ns = UINT64_MAX / 4};
+	*o = (struct service_opts){.db = t->db,
+				   .label = "",
+				   .keep_all = true,
+				   .journal_ns = UINT64_MAX / 4,
+				   .flush_ns = UINT64_MAX / 4};
 	o->collect.target.kind = TARGET_ALL;
 	o->collect.target.cgroup_fd = -1;
 	o->collect.events = specs.v;

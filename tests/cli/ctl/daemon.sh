@@ -16,6 +16,8 @@ daemon --flush 1ms db
 daemon --mux 1ms db
 daemon --max-cpu 200 db
 daemon --log-slots 100 db
+daemon --max-size much db
+daemon --max-age old db
 daemon --config nowhere db
 printf 'freq 9\nlable x\n' >conf
 daemon --config conf db
