@@ -488,6 +488,11 @@ def only_so_many_rights():
             p = dwell("ctl", "--db", "db", words, prefix=user)
             check((p.returncode == 0) == allowed, "%s: %s" % (words, p.stderr))
             check(allowed or "is for root and the daemon's user" in p.stderr, p.stderr)
+        n = d.status()["samples"]
+        time.sleep(0.1)
+        p = dwell("prof", "--db", "db", prefix=user)
+        check(p.returncode == 0 and p.stderr == "", "a reader of another user: " + p.stderr)
+        check(d.status()["samples"] > n, "nothing was stored for a reader of another user")
         check(d.p.poll() is None, "it ended")
 
 

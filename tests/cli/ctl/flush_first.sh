@@ -3,7 +3,8 @@ make_prog
 printf 'meta testhost 1763720000 2 prog\nevent cpu-clock 1000000\nimage file %s\nowner - -\nsample %s 7\n' \
 	"$PWD/prog" "$(sym hot)" | mkdb db
 cat >plays.py <<'END'
-import os, socket, sys
+import os, signal, socket, sys
+signal.alarm(60)  # one nobody asks does not wait for ever
 s = socket.socket(socket.AF_UNIX)
 s.bind("db/control." + os.uname().nodename)
 s.listen(1)
