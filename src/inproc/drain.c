@@ -45,9 +45,15 @@ void drain_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-bool drain_trylock(void)
+bool drain_lock_soon(void)
 {
-	return pthread_mutex_trylock(&lock) == 0;
+	struct timespec until;
+
+	if (pthread_mutex_trylock(&lock) == 0)
+		return true;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0;
 }
 
 /* Sources. */

@@ -29,8 +29,9 @@ struct sink {
 void drain_lock(void);
 void drain_unlock(void);
 
-/* Takes the lock when it is free: also from a signal handler. */
-bool drain_trylock(void);
+/* Takes the lock unless it is held for a second: also from a signal handler, which may have
+ * interrupted who holds it. */
+bool drain_lock_soon(void);
 
 /* Begins with S; of all threads there are, if it wants them.  0, or -errno when not one thread
  * could be added, or the helper thread not be started; then S is not in use. */

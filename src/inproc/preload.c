@@ -320,7 +320,7 @@ __attribute__((destructor)) static void end(void)
 
 void preload_take_in(void)
 {
-	if (!drain_trylock())
+	if (!drain_lock_soon())
 		return;
 	if (preload.pid && preload.pid == getpid()) /* not a child of vfork(2) */
 		drain_now(&preload.sink);
@@ -336,7 +336,7 @@ bool preload_pause(void)
 {
 	bool was_on = false;
 
-	if (!drain_trylock())
+	if (!drain_lock_soon())
 		return false;
 	if (preload.pid && preload.pid == getpid()) {
 		finish();
