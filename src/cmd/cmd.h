@@ -45,6 +45,7 @@ enum cmd_flags {
 	CMD_SELECTS = 1 << 2, /* takes the flags that select samples: cmd_parse fills c->select */
 	CMD_SETS = 1 << 3,    /* takes the flags that choose columns of sample sets, in c->select */
 	CMD_ERRORS = 1 << 4,  /* takes --error, in c->select */
+	CMD_EPOCHS = 1 << 5,  /* takes the flags that choose recordings, in c->select */
 };
 
 struct command {

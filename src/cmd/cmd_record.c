@@ -20,14 +20,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "cmd/cmd.h"
 #include "cmd/facts_file.h"
+#include "cmd/record_account.h"
 #include "cmd/record_calls.h"
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
 #include "daemon/recorder.h"
-#include "model/trace.h"
 #include "store/store.h"
 
 struct options {
@@ -229,175 +228,6 @@ static int choose_word(const char *word, const char *const *words, size_t n, con
 		       words[1], words[2]);
 }
 
-/* --- what is shown --- */
-
-static char *thousands(uint64_t n, char buf[32])
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), k = 0;
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[k++] = ',';
-		buf[k++] = digits[i];
-	}
-	buf[k] = '\0';
-	return buf;
-}
-
-static void show_progress(struct recorder *r, uint64_t start_ns)
-{
-	struct collector_stats s = collector_stats(recorder_collector(r));
-	char a[32], b[32], l[32];
-
-	fprintf(stderr, "\r%6.1f s  %s samples  %s keys  %s lost ",
-		(double)(clock_mono_ns() - start_ns) / 1e9, thousands(s.n_samples, a),
-		thousands(s.n_keys, b), thousands(s.n_lost, l));
-}
-
-static double pct(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void show_event(const struct profile *t, const struct recorder_event *e, event_id id)
-{
-	char a[32], b[32], l[32], d[32];
-	uint64_t busy = e->event.n_reached - e->n_idle;
-
-	fprintf(stderr, "  %s: ", e->name);
-	if (e->is_time) {
-		fprintf(stderr, "%.6f s in %s intervals", (double)e->n_ns / 1e9,
-			thousands(e->n_stored, a));
-		fprintf(stderr, e->n_lost ? ", %s lost\n" : "\n", thousands(e->n_lost, l));
-		return;
-	}
-	if (e->event.freq_hz)
-		fprintf(stderr, "%" PRIu64 " Hz", e->event.freq_hz);
-	else
-		fprintf(stderr, "every %s%s%s", thousands(e->event.period, a),
-			*profile_str(t, e->event.unit) ? " " : "", profile_str(t, e->event.unit));
-	if (event_duty(&e->event) < 0.9995)
-		fprintf(stderr, ", counting %.1f %% of the time", 100 * event_duty(&e->event));
-	fprintf(stderr, "; %s samples reached = %s stored + %s lost\n",
-		thousands(e->event.n_reached, a), thousands(e->n_stored, b),
-		thousands(e->n_lost, l));
-	vec_each (loss, &t->losses)
-		if (loss->event == id)
-			fprintf(stderr, "    lost: %s %s\n", profile_str(t, loss->name),
-				thousands(loss->n, a));
-	fprintf(stderr,
-		"    idle %s, not_delivered %s (%.2f %% of busy), unknown addresses %s (%.2f %%)\n",
-		thousands(e->n_idle, a), thousands(e->n_not_delivered, b),
-		pct(e->n_not_delivered, busy + e->n_not_delivered), thousands(e->n_unknown, d),
-		pct(e->n_unknown, busy));
-}
-
-static void show_account(struct recorder *r, const char *db)
-{
-	const struct recorder_summary *s = recorder_summary(r);
-	const struct profile_meta *m = &s->profile->meta;
-	uint64_t n = 0;
-	char a[32], b[32];
-
-	vec_each (e, &s->events)
-		n += e->is_time ? 0 : e->n_stored;
-	fprintf(stderr,
-		"recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of "
-		"%s\n",
-		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9,
-		profile_str(s->profile, m->engine), thousands(n, a), thousands(s->n_bytes, b),
-		n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
-	for (event_id i = 0; i < s->events.n; i++)
-		show_event(s->profile, &s->events.v[i], i);
-	record_calls_show(r);
-	if (s->profile->trace_bytes_max) {
-		fprintf(stderr, "  time lines: %s points of %s threads",
-			thousands(trace_n_points(s->profile), a),
-			thousands(s->profile->traces.n - 1, b));
-		n = trace_n_dropped(s->profile);
-		fprintf(stderr, n ? ", %s dropped (trace_full)\n" : "\n", thousands(n, a));
-	}
-	n = collector_stats(recorder_collector(r)).n_lost_records;
-	if (n)
-		fprintf(stderr,
-			"  the kernel's rings were full %s times: some mappings and processes may "
-			"be unknown\n",
-			thousands(n, a));
-}
-
-/* The same account as an object on stdout. */
-static void emit_account(struct cmd *c, struct recorder *r, const char *db)
-{
-	const struct recorder_summary *s = recorder_summary(r);
-	struct json j = json_init(&c->out, 3);
-
-	json_begin(&j, '{');
-	json_key(&j, "db");
-	json_str(&j, db);
-	json_key(&j, "epoch");
-	json_str(&j, s->epoch);
-	json_key(&j, "engine");
-	json_str(&j, profile_str(s->profile, s->profile->meta.engine));
-	json_key(&j, "bytes");
-	json_u64(&j, s->n_bytes);
-	json_key(&j, "events");
-	json_begin(&j, '[');
-	for (event_id i = 0; i < s->events.n; i++) {
-		const struct recorder_event *e = &s->events.v[i];
-		const struct {
-			const char *key;
-			uint64_t n;
-		} counts[] = {{"period", e->event.period},
-			      {"freq_hz", e->event.freq_hz},
-			      {"reached", e->event.n_reached},
-			      {"samples", e->n_stored},
-			      {"time_ns", e->n_ns},
-			      {"lost", e->n_lost},
-			      {"idle", e->n_idle},
-			      {"unknown", e->n_unknown},
-			      {"not_delivered", e->n_not_delivered}};
-
-		json_begin(&j, '{');
-		json_key(&j, "name");
-		json_str(&j, e->name);
-		for (size_t k = 0; k < n_elems(counts); k++) {
-			json_key(&j, counts[k].key);
-			json_u64(&j, counts[k].n);
-		}
-		json_key(&j, "duty");
-		json_double(&j, event_duty(&e->event));
-		json_key(&j, "losses");
-		json_begin(&j, '{');
-		vec_each (l, &s->profile->losses) {
-			if (l->event != i)
-				continue;
-			json_key(&j, profile_str(s->profile, l->name));
-			json_u64(&j, l->n);
-		}
-		json_end(&j, '}');
-		if (s->has_calls)
-			record_calls_emit_event(&j, e);
-		json_end(&j, '}');
-	}
-	json_end(&j, ']');
-	if (s->profile->trace_bytes_max) {
-		json_key(&j, "traces");
-		json_begin(&j, '{');
-		json_key(&j, "threads");
-		json_u64(&j, s->profile->traces.n - 1);
-		json_key(&j, "points");
-		json_u64(&j, trace_n_points(s->profile));
-		json_key(&j, "trace_full");
-		json_u64(&j, trace_n_dropped(s->profile));
-		json_end(&j, '}');
-	}
-	if (s->has_calls)
-		record_calls_emit(&j, r);
-	json_end(&j, '}');
-	str_addc(&c->out, '\n');
-}
-
 /* --- running --- */
 
 static void show_limits(const struct cmd *c, const struct recorder *r)
@@ -456,7 +286,7 @@ static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct
 		int rc = recorder_step(r, wait_ms, &c->err);
 
 		if (progress)
-			show_progress(r, start_ns);
+			record_account_progress(r, start_ns);
 		if (rc < 0)
 			return rc;
 	}
@@ -505,9 +335,9 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 		rc = run(c, r, ch, o, &ro->collect.target);
 	}
 	if (rc >= 0 && c->json)
-		emit_account(c, r, ro->db);
+		record_account_emit(&c->out, r, ro->db);
 	else if (rc >= 0)
-		show_account(r, ro->db);
+		record_account_show(r, ro->db);
 	recorder_free(r);
 	sigaction(SIGINT, &dfl, NULL);
 	return rc < 0 ? rc : 0;

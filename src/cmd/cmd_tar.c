@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/tar.h"
 #include "cmd/cmd.h"
-#include "cmd/flush_first.h"
 #include "query/input.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"
@@ -153,21 +152,9 @@ static int run(struct tar_run *r)
 int cmd_tar(struct cmd *c)
 {
 	struct tar_run r = {.c = c};
-	struct select *s = &c->select;
 	const struct opt table[] = {
 		{"o output", OPT_STR, &r.output, "FILE", "the archive; - for standard output"},
-		{"db", OPT_STR, &s->db, "DB",
-		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
-		{"epoch", OPT_STR, &s->epochs, "E[,E...]",
-		 "epochs: latest (default), all, NAME, FROM..TO"},
-		{"since", OPT_STR, &s->since, "TIME",
-		 "epochs with samples since then: 2d (ago), or a date of UTC"},
-		{"until", OPT_STR, &s->until, "TIME", "epochs that began by then"},
-		{"host", OPT_STR, &s->host, "NAME",
-		 "only recordings of this host; patterns are allowed"},
-		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
 		{"no-files", OPT_FLAG, &r.no_files, NULL, "symbols only, not the images"},
-		CMD_NO_FLUSH(c),
 		{0},
 	};
 	opt_list operands = {0};

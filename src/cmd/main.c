@@ -44,7 +44,8 @@ static const struct command commands[] = {
 	{"epochs", cmd_epochs, CMD_EMITS, "list the epochs of a database", NULL},
 	{"gc", cmd_gc, CMD_EMITS, "remove old recordings", NULL},
 	{"scan", cmd_scan, CMD_EMITS, "find images by build-id and keep their symbols", "dcpiscan"},
-	{"tar", cmd_tar, 0, "bundle epochs with their images for another machine", "dcpitar"},
+	{"tar", cmd_tar, CMD_EPOCHS, "bundle epochs with their images for another machine",
+	 "dcpitar"},
 	{"check", cmd_check, CMD_EMITS, "say what is wrong in a database", NULL},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
@@ -120,7 +121,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	      opt_list *ret_operands)
 {
 	struct select *s = &c->select;
-	const struct opt selects[] = {
+	const struct opt epochs[] = {
 		{"db", OPT_STR, &s->db, "DB",
 		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
 		{"epoch", OPT_STR, &s->epochs, "E[,E...]",
@@ -130,6 +131,10 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"until", OPT_STR, &s->until, "TIME", "epochs that began by then"},
 		{"host", OPT_STR, &s->host, "NAME",
 		 "only recordings of this host; patterns are allowed"},
+		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
+		CMD_NO_FLUSH(c),
+	};
+	const struct opt selects[] = {
 		{"comm", OPT_LIST, &s->owners[OWNER_KEY_COMM], "NAME[,NAME...]",
 		 "only samples of these commands; patterns are allowed"},
 		{"exe", OPT_LIST, &s->owners[OWNER_KEY_EXE], "PATH[,PATH...]",
@@ -145,22 +150,33 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"label", OPT_LIST, &s->owners[OWNER_KEY_LABEL], "L[,L...]",
 		 "only samples with these labels"},
 		{"event", OPT_LIST, &s->events, "E[+E...]", "only these events, in this order"},
-		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
 		{"stride", OPT_U64, &s->stride, "N",
 		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
-		CMD_NO_FLUSH(c),
 	};
 	const struct opt sets[] = {
 		{"pm", OPT_LIST, &s->columns, "SET[+SET...]",
 		 "columns of sample sets, counters and ratios; dwell-profileme(7)"},
 		{"sp", OPT_STR, &s->sort_set, "SET", "sort by this one, and show it first"},
 	};
-	const struct opt error = {"error", OPT_FLAG, &s->errors, NULL,
-				  "show each number's standard error"};
-	const struct opt json = {"json", OPT_FLAG, &c->json, NULL, "print JSON"};
+	const struct opt errors[] = {
+		{"error", OPT_FLAG, &s->errors, NULL, "show each number's standard error"},
+	};
+	const struct opt json[] = {{"json", OPT_FLAG, &c->json, NULL, "print JSON"}};
 	const struct opt emits[] = {
 		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
 		{"no-pager", OPT_FLAG, &c->no_pager, NULL, "never run a pager"},
+	};
+	const struct {
+		unsigned flags; /* of commands that take them: one of these is enough */
+		const struct opt *table;
+		size_t n;
+	} groups[] = {
+		{CMD_EPOCHS | CMD_SELECTS, epochs, n_elems(epochs)},
+		{CMD_SELECTS, selects, n_elems(selects)},
+		{CMD_SETS, sets, n_elems(sets)},
+		{CMD_ERRORS, errors, n_elems(errors)},
+		{CMD_JSON | CMD_EMITS, json, n_elems(json)},
+		{CMD_EMITS, emits, n_elems(emits)},
 	};
 	bool help = false;
 	VEC(struct opt) all = {0};
@@ -168,19 +184,9 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 
 	for (const struct opt *o = table; o->names; o++)
 		vec_push(&all, *o);
-	if (c->command->flags & CMD_SELECTS)
-		for (size_t i = 0; i < n_elems(selects); i++)
-			vec_push(&all, selects[i]);
-	if (c->command->flags & CMD_SETS)
-		for (size_t i = 0; i < n_elems(sets); i++)
-			vec_push(&all, sets[i]);
-	if (c->command->flags & CMD_ERRORS)
-		vec_push(&all, error);
-	if (c->command->flags & (CMD_JSON | CMD_EMITS))
-		vec_push(&all, json);
-	if (c->command->flags & CMD_EMITS)
-		for (size_t i = 0; i < n_elems(emits); i++)
-			vec_push(&all, emits[i]);
+	for (size_t g = 0; g < n_elems(groups); g++)
+		for (size_t i = 0; i < groups[g].n && c->command->flags & groups[g].flags; i++)
+			vec_push(&all, groups[g].table[i]);
 	vec_push(&all, (struct opt){"help h", OPT_FLAG, &help, NULL, "show this text"});
 	vec_push(&all, (struct opt){0});
 	rc = opts_parse(all.v, c->argc, c->argv, stop_at_operand, ret_operands, &c->err);

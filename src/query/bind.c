@@ -7,7 +7,7 @@
  * In order: the events that are shown; the populations; for each column of the list the plans, one
  * per population (or pair of them) that can tell it; columns for all events in use, then for the
  * sums that the plans need; the shares. */
-#include "query/bind.h"
+#include "query/bind_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,49 +18,6 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "model/fact.h"
-
-/* An event and a vector that some of its values have. */
-struct pair {
-	event_id event;
-	vector_id vector;
-};
-
-/* A set in a population. */
-struct group {
-	const struct pm_set *set;
-	event_id event;
-	bool no_killed;
-	uint32_t hits, open, killed;
-};
-
-/* What a column sums: of one group, or for SUM_BOTH of two. */
-struct measure {
-	enum query_sum sum;
-	uint32_t group, other;
-	unsigned counter, other_counter;
-};
-
-/* A column of the list in its population. */
-struct plan {
-	const struct pm_column *column; /* NULL: an event itself */
-	event_id event, per_event;
-	bool never, per_never;
-	bool named; /* after its populations: there are several */
-};
-
-struct binder {
-	struct query *q;
-	const struct profile *p;
-	const struct select *s;
-	event_ids events;      /* shown */
-	event_ids populations; /* that sets are looked for in */
-	VEC(struct pair) pairs;
-	VEC(struct plan) plans;
-	size_t n_asked; /* columns of -pm; behind them is that of -sp */
-	VEC(struct query_col) cols;
-	VEC(struct measure) measures; /* by column; of events nothing */
-	VEC(struct group) groups;
-};
 
 /* --- events --- */
 
@@ -160,214 +117,6 @@ static int find_events(struct binder *b, struct err *err)
 	return rc;
 }
 
-/* --- populations --- */
-
-static void find_pairs(struct binder *b)
-{
-	const size_t n_vectors = b->p->vectors.n;
-	bool *seen = xcalloc(b->p->events.n * n_vectors + 1, sizeof(*seen));
-
-	/* Where there are only plain samples, they are of the plain vector. */
-	if (n_vectors == 1)
-		memset(seen, true, b->p->events.n);
-	for (size_t i = 0; n_vectors > 1 && i < b->p->values.n; i++) {
-		const struct value *v = &b->p->values.v[i];
-
-		if (value_counts(v))
-			seen[v->event * n_vectors + v->vector] = true;
-	}
-	for (event_id e = 0; e < b->p->events.n; e++)
-		for (vector_id w = 0; w < n_vectors; w++)
-			if (seen[e * n_vectors + w])
-				vec_push(&b->pairs, (struct pair){e, w});
-	free(seen);
-}
-
-static void add_populations(struct binder *b, const event_ids *among)
-{
-	vec_each (e, among) {
-		bool carries = false;
-
-		vec_each (pair, &b->pairs) {
-			const struct vector *w = &b->p->vectors.v[pair->vector];
-
-			carries |= pair->event == *e && (w->known || w->counter);
-		}
-		if (carries)
-			vec_push(&b->populations, *e);
-	}
-}
-
-static int find_populations(struct binder *b, struct err *err)
-{
-	event_ids all = {0};
-
-	find_pairs(b);
-	if (b->s->events.n)
-		add_populations(b, &b->events);
-	for (event_id e = 0; e < b->p->events.n; e++)
-		vec_push(&all, e);
-	if (!b->populations.n)
-		add_populations(b, &all);
-	vec_release(&all);
-	if (b->populations.n)
-		return 0;
-	return err_set(err, -ENOENT,
-		       "no sample here tells more than its address; sample sets are of events such "
-		       "as those of ProfileMe, IBS, PEBS and SPE (`dwell record -e pm`)");
-}
-
-/* --- telling sets --- */
-
-enum answer { ANSWER_NO, ANSWER_YES, ANSWER_OPEN, ANSWER_KILLED };
-
-static enum answer ask(const struct pm_set *s, bool no_killed, const struct vector *w)
-{
-	if (no_killed && w->known & w->value & FACT_MASK(FACT_EARLY_KILL))
-		return ANSWER_KILLED;
-	switch (pm_set_truth(s, w->known, w->value)) {
-	case TRUTH_NO:
-		return ANSWER_NO;
-	case TRUTH_YES:
-		return ANSWER_YES;
-	default:
-		return ANSWER_OPEN;
-	}
-}
-
-/* dcpiprofileme(1), LIMITATIONS: of what was killed early all is unreliable but these. */
-static bool asks_for_unreliable(const struct pm_item *i)
-{
-	return i->counter || (i->set.bits & ~(FACT_MASK(FACT_VALID) | FACT_MASK(FACT_EARLY_KILL) |
-					      FACT_MASK(FACT_NOTRAP) | FACT_MASK(FACT_MAP_STALL)));
-}
-
-static bool leaves_out_killed(const struct pm_column *c)
-{
-	const uint64_t bits = c->item.set.bits | c->per_item.set.bits;
-
-	return !(bits & FACT_MASK(FACT_EARLY_KILL)) &&
-	       (asks_for_unreliable(&c->item) ||
-		(c->is_ratio && asks_for_unreliable(&c->per_item)));
-}
-
-/* Whether some sample of EVENT tells the set of I, and whether some has its counter. */
-static bool can_tell(const struct binder *b, const struct pm_item *i, bool no_killed,
-		     event_id event, bool *ret_has_counter)
-{
-	bool tells = false;
-
-	*ret_has_counter = !i->counter;
-	vec_each (pair, &b->pairs) {
-		const struct vector *w = &b->p->vectors.v[pair->vector];
-
-		if (pair->event != event)
-			continue;
-		if (w->counter)
-			*ret_has_counter |= w->counter == i->counter;
-		else if (!tells)
-			tells = ask(&i->set, no_killed, w) != ANSWER_OPEN;
-	}
-	return tells;
-}
-
-/* The populations that tell I, those that have its counter if there are any; false: none does, and
- * RET is the first. */
-static bool find_tellers(const struct binder *b, const struct pm_item *i, bool no_killed,
-			 event_ids *ret)
-{
-	event_ids without = {0};
-	bool told;
-
-	vec_each (e, &b->populations) {
-		bool has_counter;
-
-		if (!can_tell(b, i, no_killed, *e, &has_counter))
-			continue;
-		if (has_counter)
-			vec_push(ret, *e);
-		else
-			vec_push(&without, *e);
-	}
-	if (!ret->n)
-		vec_each (e, &without)
-			vec_push(ret, *e);
-	vec_release(&without);
-	told = ret->n != 0;
-	if (!told)
-		vec_push(ret, b->populations.v[0]);
-	return told;
-}
-
-/* --- plans --- */
-
-static void plan_ratio(struct binder *b, const struct pm_column *c, bool no_killed)
-{
-	struct plan plan = {.column = c};
-	event_ids of = {0}, per = {0};
-	size_t n = b->plans.n;
-
-	plan.never = !find_tellers(b, &c->item, no_killed, &of);
-	plan.per_never = !find_tellers(b, &c->per_item, no_killed, &per);
-	for (int shared = 1; shared >= 0 && b->plans.n == n; shared--)
-		vec_each (x, &of)
-			vec_each (y, &per) {
-				if (shared && *x != *y)
-					continue;
-				plan.event = *x;
-				plan.per_event = *y;
-				vec_push(&b->plans, plan);
-			}
-	for (size_t i = n; i < b->plans.n; i++)
-		b->plans.v[i].named = b->plans.n > n + 1;
-	vec_release(&of);
-	vec_release(&per);
-}
-
-static void plan_column(struct binder *b, const struct pm_column *c)
-{
-	bool no_killed = leaves_out_killed(c), told;
-	event_ids of = {0};
-
-	if (c->is_ratio) {
-		plan_ratio(b, c, no_killed);
-		return;
-	}
-	told = find_tellers(b, &c->item, no_killed, &of);
-	vec_each (e, &of)
-		vec_push(
-			&b->plans,
-			(struct plan){.column = c, .event = *e, .never = !told, .named = of.n > 1});
-	vec_release(&of);
-}
-
-static void plan_events(struct binder *b)
-{
-	vec_each (e, &b->events)
-		vec_push(&b->plans, (struct plan){.event = *e});
-}
-
-/* All that is shown, in its order; and which is sorted by if a set is. */
-static void make_plans(struct binder *b, size_t *ret_sort)
-{
-	const pm_columns *columns = &b->q->columns;
-	bool has_default = false;
-
-	for (size_t i = 0; i < b->n_asked; i++)
-		has_default |= columns->v[i].is_default;
-	if (!has_default && (b->s->events.n || !b->n_asked))
-		plan_events(b);
-	for (size_t i = 0; i < b->n_asked; i++) {
-		if (columns->v[i].is_default)
-			plan_events(b);
-		else
-			plan_column(b, &columns->v[i]);
-	}
-	*ret_sort = b->plans.n;
-	if (columns->n > b->n_asked)
-		plan_column(b, &columns->v[b->n_asked]);
-}
-
 /* --- columns of sums --- */
 
 static uint32_t add_col(struct binder *b, struct measure m)
@@ -406,7 +155,7 @@ static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id 
 
 		if (pair->event != event || w->counter)
 			continue;
-		a = ask(s, no_killed, w);
+		a = bind_ask(s, no_killed, w);
 		open |= a == ANSWER_OPEN;
 		killed |= a == ANSWER_KILLED;
 	}
@@ -481,7 +230,7 @@ static struct estimate make_estimate(struct binder *b, const struct plan *plan)
 		e.name = b->cols.v[e.part.event].name;
 		return e;
 	}
-	no_killed = leaves_out_killed(c);
+	no_killed = bind_leaves_out_killed(c);
 	e.kind = c->is_ratio ? ESTIMATE_RATIO : c->item.counter ? ESTIMATE_TOTAL : ESTIMATE_COUNT;
 	e.name = name_in(b, plan);
 	e.part = make_part(b, &c->item, plan->event, no_killed, plan->never, &group);
@@ -547,7 +296,7 @@ static enum answer ask_group(const struct binder *b, uint32_t group, const struc
 
 	if (g->event != pair->event)
 		return ANSWER_NO;
-	return ask(g->set, g->no_killed, &b->p->vectors.v[pair->vector]);
+	return bind_ask(g->set, g->no_killed, &b->p->vectors.v[pair->vector]);
 }
 
 /* What a value of PAIR adds to column C; false: nothing. */
@@ -728,11 +477,11 @@ int query_bind(struct query *q, const struct select *s, struct err *err)
 	if (!rc)
 		rc = parse_columns(&b, err);
 	if (!rc && needs_populations(&q->columns))
-		rc = find_populations(&b, err);
+		rc = bind_find_populations(&b, err);
 	else if (!rc)
-		find_pairs(&b);
+		bind_find_pairs(&b);
 	if (!rc) {
-		make_plans(&b, &sort);
+		bind_make_plans(&b, &sort);
 		make_cols(&b, sort);
 		make_shares(&b);
 		rc = choose_sort(&b, err);

@@ -6,32 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compile(regex_t *re, const char *option, const char *pattern, bool *ret_has,
-		   struct err *err)
-{
-	char why[200];
-	int rc;
-
-	*ret_has = false;
-	if (!pattern)
-		return 0;
-	rc = regcomp(re, pattern, REG_EXTENDED | REG_NOSUB);
-	*ret_has = rc == 0;
-	if (!rc)
-		return 0;
-	regerror(rc, re, why, sizeof(why));
-	return err_set(err, -EINVAL, "--%s '%s': %s", option, pattern, why);
-}
-
 int hpc_scopes_init(struct hpc_scopes *s, const struct hpc_db *db, const char *focus,
 		    const char *ignore, struct err *err)
 {
 	int rc;
 
 	*s = (struct hpc_scopes){.db = db};
-	rc = compile(&s->focus, "focus", focus, &s->has_focus, err);
-	if (!rc)
-		rc = compile(&s->ignore, "ignore", ignore, &s->has_ignore, err);
+	rc = scopes_pattern(&s->focus, "focus", focus, err);
+	s->has_focus = focus && !rc;
+	if (!rc) {
+		rc = scopes_pattern(&s->ignore, "ignore", ignore, err);
+		s->has_ignore = ignore && !rc;
+	}
 	if (rc) {
 		hpc_scopes_release(s);
 		return rc;

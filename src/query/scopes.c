@@ -7,7 +7,6 @@
 #include "query/scopes.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,7 +288,7 @@ static void find_places(struct finder *f, const bool *used)
 	vec_release(&spots);
 }
 
-static int compile(regex_t *re, const char *option, const char *pattern, struct err *err)
+int scopes_pattern(regex_t *re, const char *option, const char *pattern, struct err *err)
 {
 	char why[200];
 	int rc;
@@ -307,12 +306,12 @@ int scopes_init(struct scopes *s, struct query *q, const struct scopes_opts *o, 
 		struct err *err)
 {
 	struct finder f = {.s = s, .q = q, .o = o};
-	int rc = compile(&f.focus, "focus", o->focus, err);
+	int rc = scopes_pattern(&f.focus, "focus", o->focus, err);
 
 	*s = (struct scopes){0};
 	if (rc)
 		return rc;
-	rc = compile(&f.ignore, "ignore", o->ignore, err);
+	rc = scopes_pattern(&f.ignore, "ignore", o->ignore, err);
 	if (!rc) {
 		s->of_place = xcalloc(q->profile->places.n + 1, sizeof(*s->of_place));
 		s->flags = xcalloc(q->profile->places.n + 1, sizeof(*s->flags));

@@ -7,6 +7,8 @@
 #ifndef QUERY_SCOPES_H
 #define QUERY_SCOPES_H
 
+#include <regex.h>
+
 #include "query/owners.h"
 #include "query/query.h"
 
@@ -61,6 +63,10 @@ struct scopes {
 	struct index index;
 	struct arena arena; /* texts */
 };
+
+/* Compiles PATTERN, that was given with --OPTION, into RE, the caller's to free; NULL: nothing is
+ * compiled.  -EINVAL quotes what is wrong. */
+int scopes_pattern(regex_t *re, const char *option, const char *pattern, struct err *err);
 
 /* Finds the scopes of the places that USED (by place) is set for.  Names and lines come from Q's
  * resolver; S may be used until scopes_release.  -EINVAL for a pattern that is no regular

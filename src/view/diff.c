@@ -74,12 +74,7 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 	struct json *j = emit_json(e);
 
 	if (j) {
-		json_key(j, "event");
-		json_str(j, d->set.event);
-		if (d->set.kind != ESTIMATE_EVENT) {
-			json_key(j, "column");
-			json_str(j, d->set.name);
-		}
+		header_json_column(j, &d->set);
 		json_key(j, "absolute");
 		json_bool(j, v->absolute);
 		json_key(j, "alpha");

@@ -17,6 +17,16 @@ static void format_time(uint64_t wall_ns, char ret[40])
 		ret[0] = '\0';
 }
 
+void header_json_column(struct json *j, const struct set_rows *set)
+{
+	json_key(j, "event");
+	json_str(j, set->event);
+	if (set->kind == ESTIMATE_EVENT)
+		return;
+	json_key(j, "column");
+	json_str(j, set->name);
+}
+
 void header_json_recording(struct json *j, const struct profile *p)
 {
 	const struct profile_meta *m = &p->meta;

@@ -24,6 +24,9 @@ void header_add_unknown(struct str *line, const struct set_side *side);
 /* The same as members of the object J is in. */
 void header_json_unknown(struct json *j, const struct set_side *side);
 
+/* What is compared, as the members "event" and, of sample sets, "column" of the object J is in. */
+void header_json_column(struct json *j, const struct set_rows *set);
+
 /* The recording as the member "recording" of the object J is in. */
 void header_json_recording(struct json *j, const struct profile *p);
 

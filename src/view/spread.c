@@ -15,12 +15,7 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 	struct str line = {0};
 
 	if (j) {
-		json_key(j, "event");
-		json_str(j, s->set.event);
-		if (s->set.kind != ESTIMATE_EVENT) {
-			json_key(j, "column");
-			json_str(j, s->set.name);
-		}
+		header_json_column(j, &s->set);
 		json_key(j, "sets");
 		json_begin(j, '[');
 	}

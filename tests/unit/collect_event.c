@@ -7,10 +7,10 @@
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
 #include "t.h"
+#include "tree_t.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 
 #define PMUS "bus/event_source/devices/"
@@ -83,14 +83,9 @@ static int probe_denied(const struct event_spec *spec)
 	return -EACCES;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static void remove_tree(void)
 {
-	nftw(sysfs, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove(sysfs);
 }
 
 /* Makes the tree once. */
@@ -104,19 +99,10 @@ static bool set_up(void)
 		return false;
 	atexit(remove_tree);
 	for (size_t i = 0; i < n_elems(tree); i++) {
-		_mem_ char *path = xasprintf("%s/%s", sysfs, tree[i].path);
-		char *slash = strrchr(path, '/');
-		FILE *f;
+		_mem_ char *line = xasprintf("%s\n", tree[i].text);
 
-		*slash = '\0';
-		if (file_mkdirs(path, NULL) < 0)
+		if (!tree_put(sysfs, tree[i].path, line))
 			return false;
-		*slash = '/';
-		f = fopen(path, "w");
-		if (!f)
-			return false;
-		fprintf(f, "%s\n", tree[i].text);
-		fclose(f);
 	}
 	snprintf(proc, sizeof(proc), "%s/proc", sysfs);
 	env = (struct event_env){.sysfs = sysfs, .proc = proc, .probe = fake_probe};

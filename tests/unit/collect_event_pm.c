@@ -3,7 +3,6 @@
 #include "collect/event_pm.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -13,6 +12,7 @@
 #include "collect/event_rate.h"
 #include "model/fact.h"
 #include "t.h"
+#include "tree_t.h"
 
 #define AMD(machine)                                                                               \
 	{machine, "ibs_op/type", "9"}, {machine, "ibs_op/format/cnt_ctl", "config:19"},            \
@@ -55,14 +55,9 @@ static const struct {
 
 static char top[] = "/tmp/dwell-pm-XXXXXX";
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static void remove_tree(void)
 {
-	nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove(top);
 }
 
 static bool set_up(void)
@@ -75,20 +70,12 @@ static bool set_up(void)
 		return false;
 	atexit(remove_tree);
 	for (size_t i = 0; i < n_elems(tree); i++) {
-		_mem_ char *path = xasprintf("%s/%s/bus/event_source/devices/%s", top,
-					     tree[i].machine, tree[i].path);
-		char *slash = strrchr(path, '/');
-		FILE *f;
+		_mem_ char *name =
+			xasprintf("%s/bus/event_source/devices/%s", tree[i].machine, tree[i].path);
+		_mem_ char *line = xasprintf("%s\n", tree[i].text);
 
-		*slash = '\0';
-		if (file_mkdirs(path, NULL) < 0)
+		if (!tree_put(top, name, line))
 			return false;
-		*slash = '/';
-		f = fopen(path, "w");
-		if (!f)
-			return false;
-		fprintf(f, "%s\n", tree[i].text);
-		fclose(f);
 	}
 	return made = true;
 }

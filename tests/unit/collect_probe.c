@@ -4,10 +4,10 @@
 #include "base/file.h"
 #include "collect/probe_machine.h"
 #include "t.h"
+#include "tree_t.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/bpf.h>
 #include <sys/stat.h>
 
@@ -60,37 +60,21 @@ static int fake_close(int fd)
 static char root[] = "/tmp/dwell-probe-XXXXXX", sysfs[64], proc[64];
 static struct probe_env env;
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static void remove_tree(void)
 {
-	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove(root);
 }
 
 static void put(const char *name, const char *text)
 {
-	_mem_ char *path = xasprintf("%s/%s", root, name);
-	char *slash = strrchr(path, '/');
-	FILE *f;
-
-	*slash = '\0';
-	file_mkdirs(path, NULL);
-	*slash = '/';
-	f = fopen(path, "w");
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-	}
+	tree_put(root, name, text);
 }
 
 static void take_away(const char *name)
 {
 	_mem_ char *path = xasprintf("%s/%s", root, name);
 
-	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove(path);
 }
 
 /* A machine on which all works. */

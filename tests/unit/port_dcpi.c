@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "gen.h"
 #include "model/fact.h"
 #include "port/dcpi_cat.h"
+#include "tree_t.h"
 
 #define GOLDEN T_GOLDEN "/dcpi/"
 
@@ -31,14 +31,9 @@ static const char *scratch_new(void)
 	return scratch;
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static void scratch_remove(void)
 {
-	nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	tree_remove(scratch);
 }
 
 static int by_text(const void *a, const void *b)
@@ -299,7 +294,7 @@ TEST(names_stay_within_the_directory)
 	profile_release(&q);
 	/* A link in place of the epoch's directory is not followed. */
 	REQUIRE(rename(link, dir) < 0); /* not empty: stays */
-	nftw(tree, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	tree_remove(tree);
 	REQUIRE(mkdir(tree, 0755) == 0 && symlink("/tmp", link) == 0);
 	EXPECT(dcpi_out_save(&p, &o, tree, &stats, &err) < 0);
 	EXPECT(strstr(err.msg, "19700101000000"));

@@ -13,6 +13,7 @@
 #include "gen.h"
 #include "port/dcpi_cat.h"
 #include "port/dcpi_out.h"
+#include "tree_t.h"
 #include "view/cat.h"
 #include "view/list.h"
 #include "view/prof.h"
@@ -105,11 +106,6 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 /* The DCPI tree of P: names and bytes of its files, in the order of names. */
 static void show_dcpi(const struct profile *p, struct str *out)
 {
@@ -129,7 +125,7 @@ static void show_dcpi(const struct profile *p, struct str *out)
 		free(*file);
 	}
 	vec_release(&tree_files);
-	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	tree_remove(dir);
 }
 
 static char *show(const struct profile *p)

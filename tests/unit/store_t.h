@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "store/store.h"
 #include "t.h"
+#include "tree_t.h"
 
 struct scratch {
 	char dir[32], db[40];
@@ -25,14 +26,9 @@ static inline struct scratch scratch_new(void)
 	return t;
 }
 
-static inline int t_remove_(const char *path, const struct stat *st, int flag, struct FTW *f)
-{
-	return remove(path);
-}
-
 static inline void scratch_release(struct scratch *t)
 {
-	nftw(t->dir, t_remove_, 16, FTW_DEPTH | FTW_PHYS);
+	tree_remove(t->dir);
 }
 
 static const char *t_suffix_;
