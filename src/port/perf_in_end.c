@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is left to do with a file of perf's whose records were all taken. */
+#include "port/perf_in_impl.h"
+
+#include <inttypes.h>
+
+#include "base/cleanup.h"
+#include "resolve/resolver.h"
+
+static string_id intern(struct profile *p, const char *s)
+{
+	return profile_intern_str(p, s ? s : "");
+}
+
+void perf_in_add_meta(struct perf_in *in)
+{
+	struct profile_meta *m = &in->profile->meta;
+	struct profile *p = in->profile;
+	_mem_ char *engine = xasprintf("perf%s%s", in->pd.version ? " " : "",
+				       in->pd.version ? in->pd.version : "");
+	uint64_t start = in->first_ns + (uint64_t)in->clock_offset_ns,
+		 end = in->last_ns + (uint64_t)in->clock_offset_ns;
+
+	if (!m->host)
+		m->host = intern(p, in->pd.host);
+	if (!m->platform)
+		m->platform = intern(p, in->pd.arch);
+	if (!m->kernel)
+		m->kernel = intern(p, in->pd.release);
+	if (!m->engine)
+		m->engine = intern(p, engine);
+	if (!m->command)
+		m->command = intern(p, in->pd.command);
+	if (in->pd.n_cpus > m->n_cpus)
+		m->n_cpus = in->pd.n_cpus;
+	if (!in->has_offset)
+		return;
+	if (!m->start_wall_ns || start < m->start_wall_ns)
+		m->start_wall_ns = start;
+	if (end > m->end_wall_ns)
+		m->end_wall_ns = end;
+}
+
+int perf_in_save_symbols(struct perf_in *in, struct err *err)
+{
+	struct resolver_opts o = {0};
+	struct resolver *resolver;
+	int rc;
+
+	if (!in->opts->open_cache)
+		return 0;
+	rc = in->opts->open_cache(in->opts->ctx, in->ret, &o.cache_dir, err);
+	if (rc < 0)
+		return rc;
+	resolver = resolver_new(&o);
+	vec_each (c, &in->world.images.codes)
+		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0)
+			resolver_save(resolver, &in->profile->images.v[c->image], c->fd, NULL);
+	vec_each (i, &in->profile->images)
+		if (i->kind == IMAGE_KERNEL)
+			resolver_save(resolver, i, -1, NULL);
+	perf_jits_save(&in->world.jits, resolver);
+	resolver_free(resolver);
+	return 0;
+}
+
+void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
+		       const struct err *why)
+{
+	struct str *s = &in->ret->notes;
+
+	if (why->msg[0])
+		str_addf(s, "only what comes before its damage: %s\n", why->msg);
+	if (in->n_damaged)
+		str_addf(s, "%" PRIu64 " records are damaged\n", in->n_damaged);
+	if (in->n_unknown_event)
+		str_addf(s, "%" PRIu64 " samples are of events that it does not describe\n",
+			 in->n_unknown_event);
+	if (st->n_unknown)
+		str_addf(s, "%" PRIu64 " records are of types that are not known\n", st->n_unknown);
+	if (st->n_late)
+		str_addf(s, "%" PRIu64 " records came too late to be put in order of time\n",
+			 st->n_late);
+	if (st->message)
+		str_add(s, "what perf said on standard error is at its end\n");
+	if (st->no_marks)
+		str_add(s, "too much waited for its turn: records may be out of order\n");
+	if (in->n_throttled)
+		str_addf(s, "the kernel throttled events %" PRIu64 " times: samples are missing\n",
+			 in->n_throttled);
+	if (in->n_aux_lost)
+		str_addf(s, "%" PRIu64 " pieces of AUX data are incomplete\n", in->n_aux_lost);
+	if (in->facts.n_damaged)
+		str_addf(s, "%" PRIu64 " samples have less registers than they should\n",
+			 in->facts.n_damaged);
+	if (in->facts.n_no_ip)
+		str_addf(s,
+			 "of %" PRIu64
+			 " samples the hardware could not tell the address: nothing is known of "
+			 "the instructions there\n",
+			 in->facts.n_no_ip);
+	if (in->spe.n_garbage)
+		str_addf(s,
+			 "%" PRIu64 " bytes of AUX data are no packets, %" PRIu64
+			 " records damaged\n",
+			 in->spe.n_garbage, in->spe.n_damaged);
+	if (in->spe.n_no_address)
+		str_addf(s, "%" PRIu64 " records of AUX data have no address\n",
+			 in->spe.n_no_address);
+	if (in->spe.n_no_event)
+		str_addf(s, "%" PRIu64 " records of AUX data are of no event that it describes\n",
+			 in->spe.n_no_event);
+}

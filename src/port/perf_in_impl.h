@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between perf_in.c and perf_in_end.c: what is known while a file is read. */
+#ifndef PORT_PERF_IN_IMPL_H
+#define PORT_PERF_IN_IMPL_H
+
+#include "collect/tracer.h"
+#include "port/perf_chain.h"
+#include "port/perf_defer.h"
+#include "port/perf_facts.h"
+#include "port/perf_in.h"
+#include "port/perf_spe.h"
+#include "port/perf_stream.h"
+#include "resolve/debug_file.h"
+
+struct perf_in_event {
+	bool known; /* id is */
+	event_id id;
+	uint64_t n_samples, n_lost, sum; /* of periods */
+};
+
+struct perf_in {
+	struct perf_handler handler;
+	const struct perf_in_opts *opts;
+	struct perf_in_result *ret;
+	struct profile *profile;
+	struct perfdata pd;
+	struct perf_world world;
+	struct perf_chains chains;
+	struct perf_facts facts;
+	struct perf_spe spe;
+	struct perf_defer deferred;
+	struct tracer tracer;
+	struct debug_paths where;
+	VEC(struct perf_in_event) events;
+	struct { /* what was counted lately */
+		owner_id owner;
+		ctx_id caller;
+		place_id place;
+		event_id event;
+		vector_id vector;
+		uint32_t value; /* number + 1 */
+	} * slots;
+	VEC(uint64_t) last_counts; /* of PERF_SAMPLE_READ, by number in pd.ids */
+	uint64_t mtime_ns, first_ns, last_ns;
+	int64_t clock_offset_ns;
+	bool has_offset;
+	uint64_t n_unknown_event, n_damaged, n_aux_bytes, n_throttled, n_aux_lost;
+};
+
+/* Once all records were taken: the recording as what it adds to the profile's; the symbols of
+ * images with samples, kept where opts->open_cache says; and what a person should know of the
+ * file, WHY being the damage that reading ended at, if any, appended to the result's notes. */
+void perf_in_add_meta(struct perf_in *in);
+int perf_in_save_symbols(struct perf_in *in, struct err *err);
+void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
+		       const struct err *why);
+
+#endif
