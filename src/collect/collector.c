@@ -177,7 +177,7 @@ static void apply(struct collector *c, struct record *r)
 		break;
 	case RECORD_LOST:
 		c->n_lost_records += r->lost;
-		c->procs.lost = true;
+		procs_note_lost(&c->procs);
 		break;
 	case RECORD_KSYMBOL:
 		fold_forget(&c->fold);
@@ -447,6 +447,7 @@ struct collector_stats collector_stats(const struct collector *c)
 	struct collector_stats s = {.n_unknown = c->fold.n_unknown,
 				    .n_keys = c->fold.n_used,
 				    .n_lost_records = c->n_lost_records,
+				    .n_left_out = c->procs.n_left_out,
 				    .n_chains = c->calls.chains.n_used,
 				    .n_chain_frames = c->calls.chains.n_frames,
 				    .n_contexts = c->profile->ctxs.n - 1};

@@ -21,6 +21,14 @@
 /* Perf maps kept open for naming the code of processes that have ended. */
 #define MAX_OPEN_MAPS 128
 
+/* Executable mappings kept: of one process, and of all together, of which those that share a list
+ * have it once.  32 bytes each. */
+#define MOST_MAPPINGS	  65536
+#define MOST_MAPPINGS_ALL (1u << 19)
+
+/* Processes whose mappings are read anew in one cycle, after records were lost. */
+#define MOST_REREADS 64
+
 /* A process starts at most so many milliseconds before its FORK record is written. */
 #define FORK_LAG_MS 1000
 
@@ -124,6 +132,7 @@ static void prune(struct procs *ps, uint32_t tgid)
 void procs_end_cycle(struct procs *ps)
 {
 	ps->cycle++;
+	ps->n_rereads = 0;
 	for (uint32_t i = 0; i < ps->v.n; i++)
 		if (ps->v.v[i].ended && ps->v.v[i].ended + 1 < ps->cycle)
 			prune(ps, ps->v.v[i].tgid);
@@ -149,9 +158,45 @@ uint32_t procs_find(struct procs *ps, uint32_t tgid, uint32_t generation)
 	return best;
 }
 
-const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma)
+/* Mappings. */
+
+/* Those that processes share count once: a part of them with each. */
+static size_t count_mappings(const struct procs *ps)
 {
-	return maps_find(ps->v.v[proc].maps, avma);
+	double n = 0;
+
+	vec_each (p, &ps->v)
+		if (p->maps)
+			n += (double)p->maps->v.n / p->maps->n_refs;
+	return (size_t)n;
+}
+
+/* Whether P may have one mapping more.  All are counted again only after so many were added that it
+ * may matter. */
+static bool has_room(struct procs *ps, const struct proc *p)
+{
+	size_t n = p->maps ? p->maps->v.n : 0;
+
+	ps->n_mappings += p->maps && p->maps->n_refs > 1 ? n + 1 : 1; /* a copy is made */
+	if (ps->n_mappings > MOST_MAPPINGS_ALL && ps->n_recounted != ps->cycle) {
+		ps->n_mappings = count_mappings(ps);
+		ps->n_recounted = ps->cycle;
+	}
+	if (n < MOST_MAPPINGS && ps->n_mappings <= MOST_MAPPINGS_ALL)
+		return true;
+	ps->n_left_out++;
+	return false;
+}
+
+static bool read_again(struct procs *ps, uint32_t proc);
+
+const struct mapping *procs_find_mapping(struct procs *ps, uint32_t proc, uint64_t avma)
+{
+	const struct mapping *m = maps_find(ps->v.v[proc].maps, avma);
+
+	if (!m && ps->lost_cycle > ps->v.v[proc].read_cycle && read_again(ps, proc))
+		m = maps_find(ps->v.v[proc].maps, avma);
+	return m;
 }
 
 /* User and cgroup.
@@ -195,7 +240,8 @@ static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref
 		p->exe_pending = false;
 		p->has_owner = false;
 	}
-	maps_add(maps_own(&p->maps), &m);
+	if (has_room(ps, p))
+		maps_add(maps_own(&p->maps), &m);
 }
 
 static void apply_fork(struct procs *ps, const struct record *r)
@@ -321,6 +367,49 @@ void procs_add_task(struct procs *ps, const struct task_record *t)
 	if (procfs_each_map(t->tgid, scan_mapping,
 			    &(struct scan_ctx){ps, procs_current(ps, t->tgid)}) < 0)
 		p->since_ns = 0; /* it ended, or is not ours to look into: its records know more */
+}
+
+/* Whether the file of MAP, of PS, is mapped in M where it is there.  Its code may be another:
+ * records tell the inode's generation, /proc does not. */
+static bool has_mapping(const struct procs *ps, const struct maps *m, const struct mapping *map)
+{
+	const struct mapping *found = maps_find(m, map->start);
+	const struct code *codes = ps->images->codes.v;
+
+	return codes[map->code].kind == CODE_FILE && found && found->start == map->start &&
+	       found->end == map->end && codes[found->code].kind == CODE_FILE &&
+	       codes[found->code].image == codes[map->code].image;
+}
+
+/* Reads the mappings of a process of which records may have been lost; false when it is no longer
+ * the one it was: then none of those known is where it was. */
+static bool read_again(struct procs *ps, uint32_t proc)
+{
+	struct proc *p = &ps->v.v[proc];
+	struct maps *old = p->maps;
+	bool same = false;
+
+	if (p->ended || procs_current(ps, p->tgid) != proc || !old || ps->n_rereads >= MOST_REREADS)
+		return false;
+	ps->n_rereads++;
+	p->read_cycle = ps->cycle;
+	p->maps = NULL;
+	if (procfs_each_map(p->tgid, scan_mapping, &(struct scan_ctx){ps, proc}) >= 0)
+		vec_each (m, &old->v)
+			same |= has_mapping(ps, p->maps, m);
+	if (same) {
+		maps_unref(old);
+	} else {
+		maps_unref(p->maps);
+		p->maps = old;
+	}
+	return same;
+}
+
+void procs_note_lost(struct procs *ps)
+{
+	ps->lost = true;
+	ps->lost_cycle = ps->cycle;
 }
 
 bool procs_scan_one(struct procs *ps, uint32_t tgid)

@@ -46,6 +46,7 @@ struct proc {
 	bool has_anon;
 	uint32_t jit;	     /* its perf map, number in jits + 1, when has_anon; 0: none */
 	uint32_t anon_cycle; /* cycle in which a perf map was last looked for */
+	uint32_t read_cycle; /* in which its mappings were read anew, after records were lost */
 	uint32_t dump;	     /* the jitdump it mapped, number in struct images + 1; 0: none */
 };
 
@@ -67,10 +68,16 @@ struct procs {
 	const struct exclusions *excluded; /* borrowed; NULL: none */
 	const opt_list *by_pid;		   /* borrowed; programs whose processes are kept apart */
 	VEC(struct proc) v;
-	uint32_t *newest; /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
-	uint32_t free;	  /* first free element, or PROC_NONE */
-	uint32_t cycle;	  /* counts from 1 */
-	bool lost;	  /* records were lost: a life may be missing */
+	uint32_t *newest;    /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
+	uint32_t free;	     /* first free element, or PROC_NONE */
+	uint32_t cycle;	     /* counts from 1 */
+	bool lost;	     /* records were lost: a life may be missing */
+	uint32_t lost_cycle; /* mappings read before this cycle may not be all; 0: nothing was lost
+			      */
+	uint32_t n_rereads;  /* of this cycle */
+	size_t n_mappings;   /* kept, at most; counted in cycle n_recounted */
+	uint32_t n_recounted;
+	uint64_t n_left_out; /* mappings that there was no room for: samples there are unknown */
 	/* When the samples that are being folded were taken, CLOCK_MONOTONIC: the very time where
 	 * samples tell it, else the end of the cycle. */
 	uint64_t time_ns;
@@ -112,8 +119,13 @@ uint32_t procs_look_up(struct procs *ps, uint32_t tgid, uint32_t generation);
 /* The current life of TGID, or PROC_NONE. */
 uint32_t procs_current(const struct procs *ps, uint32_t tgid);
 
-/* What AVMA is in process PROC; NULL when no executable mapping is known there. */
-const struct mapping *procs_find_mapping(const struct procs *ps, uint32_t proc, uint64_t avma);
+/* Records were lost: lives and mappings are looked for in /proc when samples are in unknown ones.
+ */
+void procs_note_lost(struct procs *ps);
+
+/* What AVMA is in process PROC; NULL when no executable mapping is known there.  After records were
+ * lost /proc is asked, once for each process and loss. */
+const struct mapping *procs_find_mapping(struct procs *ps, uint32_t proc, uint64_t avma);
 
 /* Whom samples of PROC (thread TID) belong to. */
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);

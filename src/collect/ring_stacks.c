@@ -72,7 +72,7 @@ struct walk_place {
 static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
 {
 	const struct walk_place *at = ctx;
-	const struct procs *ps = at->rs->chains->procs;
+	struct procs *ps = at->rs->chains->procs;
 	const struct mapping *m =
 		at->proc == PROC_NONE ? NULL : procs_find_mapping(ps, at->proc, avma);
 	const struct code *code;
@@ -106,7 +106,7 @@ static void put(struct ring_stacks *rs, struct log_chain *c, uint64_t frame)
 static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32_t proc,
 		    struct log_chain *c)
 {
-	const struct procs *ps = rs->chains->procs;
+	struct procs *ps = rs->chains->procs;
 	struct rd ips = s->ips;
 	bool exact = true, in_kernel = false;
 	uint32_t n = 0, n_user = 0;

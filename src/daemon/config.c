@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -29,7 +30,10 @@
 #define LOG_NS (60ull * 1000000000)
 /* Resident memory from which on the daemon begins afresh. */
 #define MOST_BYTES (48u << 20)
-#define N_SPILL	   32768 /* slots of a CPU, of 40 bytes: places an hour's samples are at */
+/* Slots of a CPU's spill table, of 40 bytes: places an hour's samples are at. */
+#define N_SPILL	     65536
+#define N_SPILL_MANY 32768 /* with more CPUs than MANY_CPUS */
+#define MANY_CPUS    32
 
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 {
@@ -319,7 +323,7 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->bpffs = c->bpffs ? c->bpffs : PINNED_BPFFS;
 	s->pin = !c->no_pin;
 	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
-	s->collect.n_spill = N_SPILL;
+	s->collect.n_spill = sysconf(_SC_NPROCESSORS_CONF) > MANY_CPUS ? N_SPILL_MANY : N_SPILL;
 	s->collect.exclude = c->exclude ? &ret->exclude : NULL;
 	s->collect.by_pid = &c->by_pid;
 	if (c->calls || c->call_graph)

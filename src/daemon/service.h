@@ -88,6 +88,9 @@ struct service_status {
 	double uptime_s, since_flush_s;
 	uint64_t n_samples; /* in values */
 	uint64_t n_unknown, n_keys, n_contexts, n_flushes, n_epochs, n_taken_over;
+	/* Records of mappings, births and deaths that found their ring full, and mappings beyond
+	 * what is kept in memory: samples there may be at unknown addresses. */
+	uint64_t n_lost_records, n_left_out;
 	uint64_t rss_bytes, disk_bytes;
 	uint64_t all_bytes; /* of all recordings in the database, when last looked at: each hour */
 	uint64_t n_removed, n_bytes_removed; /* recordings, as too old or too much */

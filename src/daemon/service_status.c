@@ -61,6 +61,8 @@ void service_status(struct service *v, struct service_status *ret)
 		.n_unknown = v->n_unknown,
 		.n_keys = s.n_keys,
 		.n_contexts = s.n_contexts,
+		.n_lost_records = v->n_lost_records + s.n_lost_records,
+		.n_left_out = v->n_left_out + s.n_left_out,
 		.n_flushes = v->n_flushes,
 		.n_epochs = v->n_epochs,
 		.n_taken_over = v->n_taken_over,

@@ -68,7 +68,7 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 	struct pinned_note note;
 	struct known k = {0};
 	struct log *log = NULL;
-	uint64_t n = 0;
+	uint64_t n = 0, n_unknown = v->n_unknown;
 	int rc = pinned_open(v->pin_base, number, &log, &note, err);
 
 	if (rc == -ENOENT) /* it never was complete, and so never sampled */
@@ -90,7 +90,10 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 	if (rc >= 0) {
 		profile_reset_values(&v->set->sampling.profile);
 		v->n_taken_over += n;
-		service_say(v, "took over %" PRIu64 " samples of a daemon that died", n);
+		service_say(v,
+			    "took over %" PRIu64 " samples of a daemon that died, %" PRIu64
+			    " of them at unknown addresses",
+			    n, v->n_unknown - n_unknown);
 	} else {
 		err_prefix(err, rc, "taking over what a dead daemon left");
 	}

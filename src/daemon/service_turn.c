@@ -99,11 +99,15 @@ void log_set_free(struct log_set *s)
 int service_finish_turn(struct service *v, struct err *err)
 {
 	int rc = service_finish_set(v, err);
+	struct collector_stats stats;
 
 	if (rc >= 0)
 		rc = store_use_log(v->store, v->next->number, NULL, 0, err);
 	if (rc < 0)
 		return rc;
+	stats = collector_stats(v->set->sampling.collector);
+	v->n_lost_records += stats.n_lost_records;
+	v->n_left_out += stats.n_left_out;
 	log_set_free(v->set);
 	v->set = v->next;
 	v->next = NULL;

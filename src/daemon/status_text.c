@@ -14,7 +14,7 @@ struct figure {
 	double value;
 };
 
-#define N_FIGURES 17
+#define N_FIGURES 19
 
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
@@ -23,6 +23,9 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"last_flush_seconds", "last flush ago", false, s->since_flush_s},
 		{"samples", "samples", true, (double)s->n_samples},
 		{"unknown_samples", "unknown addresses", true, (double)s->n_unknown},
+		{"lost_records", "lost of mappings, births and deaths", true,
+		 (double)s->n_lost_records},
+		{"left_out_mappings", "mappings left out", true, (double)s->n_left_out},
 		{"keys", "keys", false, (double)s->n_keys},
 		{"contexts", "contexts", false, (double)s->n_contexts},
 		{"flushes", "flushes", true, (double)s->n_flushes},

@@ -98,6 +98,11 @@ def added_up(pairs):
     return ret
 
 
+def rows_of_all(db="db"):
+    """What is stored by now, by image."""
+    return json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image", "--no-flush"), object_pairs_hook=added_up)["rows"]
+
+
 def sums(db="db"):
     """What all epochs say came, is stored, and is lost by name: checked to be one account."""
     reached = stored = lost = 0
@@ -108,8 +113,7 @@ def sums(db="db"):
                   (m["state"], e["reached"], e["samples"], losses))
             reached, stored, lost = reached + e["reached"], stored + e["samples"], lost + losses
         check(not any(l["name"] == "unaccounted" for l in m["losses"]), str(m["losses"]))
-    rows = json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image", "--no-flush"), object_pairs_hook=added_up)["rows"]
-    n = sum(sum(r["counts"].values()) for r in rows)
+    n = sum(sum(r["counts"].values()) for r in rows_of_all(db))
     check(n == stored, "%d in rows, %d in MANIFESTs" % (n, stored))
     return reached, stored, lost
 
@@ -298,6 +302,160 @@ def without_a_drain_it_counts_on():
     got, stored, lost = sums()
     check(got >= reached, "%d reached it, %d are told of" % (reached, got))
     note("%d stored, %d lost by name" % (stored, lost))
+
+
+def high_water(pid):
+    """The most memory that was resident, bytes."""
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        (line,) = [s for s in f if s.startswith("VmHWM:")]
+    return int(line.split()[1]) * 1024
+
+
+MOST_MEMORY = 60 * 10**6  # docs/design/daemon.md, "Bounds"
+
+
+def frozen():
+    """Ends the sampling of the dead daemon's log; what had reached it."""
+    for f in [f for f in pinned() if "/link-" in f]:
+        os.unlink(f)
+    time.sleep(0.3)
+    return heads()
+
+
+def own_reached():
+    """What the last recording counted of the log that its daemon made itself."""
+    return sum(c["last_seq"] for c in recordings()[-1]["cpus"] if c["cpu"] == 0x10000)
+
+
+@contextlib.contextmanager
+def on_each_cpu(*argv):
+    with contextlib.ExitStack() as all_of_them:
+        for cpu in sorted(os.sched_getaffinity(0)):
+            all_of_them.enter_context(running("taskset", "-c", cpu, *argv))
+        yield
+
+
+def places_in_use():
+    """How many slots of its spill table the CPU uses that uses most, and how many it has; read from the pinned memory."""
+    import ctypes
+    import mmap
+    (path,) = [f for f in pinned() if f.endswith("/spill")]
+    n_slots = json.loads(sh("bpftool", "-j", "map", "show", "pinned", path))["max_entries"]
+    fd = ctypes.CDLL("libbpf.so.1").bpf_obj_get(path.encode())
+    check(fd >= 0, path)
+    each = n_slots // len(json.loads(sh("bpftool", "-j", "map", "dump", "pinned", path.replace("/spill", "/cpus"))))
+    with mmap.mmap(fd, n_slots * 40, prot=mmap.PROT_READ) as m:
+        words = memoryview(m[:]).cast("Q")  # struct spill_slot: the last of its five words is the count
+        used = [sum(1 for i in range(at, at + each) if words[5 * i + 4]) for at in range(0, n_slots, each)]
+    os.close(fd)
+    return max(used), each
+
+
+HOUR = 350000  # samples of a CPU at the default rate, 97 Hz
+
+
+def dead_for_an_hour():
+    """As many samples as come in an hour at the default rate, into a log of the default size: none is lost."""
+    want = HOUR * len(os.sched_getaffinity(0))
+    d = Daemon("-e", "cpu-clock", "-c", 40000, "--log-slots", 4096, "--flush", "1h", "--epoch", 0)
+    d.kill()
+    with on_each_cpu(prog("places"), "few", 120):
+        end = time.monotonic() + 60
+        while heads() < want and time.monotonic() < end:
+            time.sleep(1)
+        total = frozen()
+        used, room = places_in_use()
+        note("%d of %d places in use" % (used, room))
+        likely(total >= want, "only %d of the %d samples of an hour came" % (total, want))
+        with Daemon(*RATE) as d:
+            note(d.said())
+            taken, memory = d.status()["taken_over_samples"], high_water(d.p.pid)
+            check(re.search("took over %d samples of a daemon that died" % taken, d.said()), d.said())
+            before = d.status()["unknown_samples"]
+            unknown = sum(sum(r["counts"].values()) for r in rows_of_all() if r["kind"] == "unknown")
+            after = d.status()["unknown_samples"]
+    reached, stored, lost = sums()
+    losses = [l["name"] for m in recordings() for l in m["losses"]]
+    note("%d reached, %d stored, %d lost: %s; at most %d KiB resident" % (reached, stored, lost, losses, memory / 1024))
+    check(reached == total + own_reached(), "%d + %d of the last one, %d in all" % (total, own_reached(), reached))
+    # 12,000 places and the machine's other work; half a table's are never turned away (src/collect/bpf/record.h).
+    check(lost == 0 or used > room // 2, "%d lost with %d of %d places in use: %s" % (lost, used, room, losses))
+    check(taken == total - lost, "%d taken over" % taken)
+    n = Prof("-epoch", "all").n(image="places", procedure="few_places")
+    enough(n, HOUR // 10, "samples of few_places")
+    note("%d at unknown addresses" % unknown)
+    check(before <= unknown <= after, "%d samples at unknown addresses, status says %d, then %d" % (unknown, before, after))
+    check(memory < MOST_MEMORY, "%d bytes resident" % memory)
+
+
+def more_places_than_there_is_room_for():
+    """A full log, then a full spill table: what finds no room is counted under that name, with a daemon that hangs and after its death."""
+    with Daemon("-e", "cpu-clock", "-c", 40000, "--log-slots", 64, "--flush", "1h", "--epoch", 0) as d:
+        with on_each_cpu(prog("places"), "many", 60):
+            d.p.send_signal(signal.SIGSTOP)
+            time.sleep(longer(4))
+            d.p.send_signal(signal.SIGCONT)
+            d.do("flush")
+            hung = d.status()["events"][0]["losses"]
+            d.kill()
+            time.sleep(0.5)
+        total = frozen()
+        likely(hung.get("spill_full", 0) > 0, "the table of %d samples was not full: %s" % (total, hung))
+    with Daemon(*RATE) as d:
+        note(d.said())
+        memory = high_water(d.p.pid)
+    reached, stored, lost = sums()
+    note("%d reached, %d stored, %d lost, %d of them before its death; at most %d KiB resident" %
+         (reached, stored, lost, hung["spill_full"], memory / 1024))
+    check(reached == total + own_reached(), "%d + %d of the last one, %d in all" % (total, own_reached(), reached))
+    check(lost >= hung["spill_full"], "%d lost, of %s" % (lost, hung))
+    check(memory < MOST_MEMORY, "%d bytes resident" % memory)
+
+
+def fits(want, each_bytes):
+    """How many processes of this size, at most WANT, the machine takes."""
+    import resource
+    most = [want, int(open("/proc/sys/kernel/pid_max").read()) // 2, int(open("/proc/sys/kernel/threads-max").read()) // 2]
+    user = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    if user > 0:
+        most.append(user // 2)
+    with open("/proc/meminfo", encoding="ascii") as f:
+        (line,) = [s for s in f if s.startswith("MemAvailable:")]
+    return min(most + [int(line.split()[1]) * 1024 // 2 // each_bytes])
+
+
+@contextlib.contextmanager
+def crowd(n, mappings, burning):
+    with running(prog("crowd"), n, mappings, burning, stdout=subprocess.PIPE) as p:
+        there, mapped = map(int, p.stdout.readline().split())
+        note("%d processes, %d mappings" % (there, mapped))
+        yield there, mapped
+
+
+def a_crowd():
+    """10,000 processes before it starts and 10,000 while it runs, 100,000 mappings likewise; a ring that overflows."""
+    mappings = min(50000, int(open("/proc/sys/vm/max_map_count").read()) - 100)
+    with crowd(fits(10000, 1 << 20), 0, 1), crowd(2, mappings, 2):
+        start = time.monotonic()
+        with Daemon(*RATE, "--journal", "0.5", "--flush", "1h", "--epoch", 0) as d:
+            first = high_water(d.p.pid)
+            note("%.1f s to start, at most %d KiB resident" % (time.monotonic() - start, first / 1024))
+            with crowd(2, mappings, 2):
+                d.p.send_signal(signal.SIGSTOP)
+                subprocess.run([prog("forkstorm"), "2500", "4", "/bin/true"], check=False)
+                d.p.send_signal(signal.SIGCONT)
+                subprocess.run([prog("forkstorm"), "2500", "4", "/bin/true"], check=False)
+                d.do("flush")
+            s, memory = d.status(), high_water(d.p.pid)
+            note({k: s[k] for k in ("samples", "unknown_samples", "lost_records", "left_out_mappings", "cpu_seconds")})
+            note("at most %d KiB resident" % (memory / 1024))
+            # Each of 10,000 is at least a fork, an exec's name, four mappings of 100 bytes each and an end.
+            if os.cpu_count() <= 4:
+                check(s["lost_records"] > 0, "no ring was full: %s" % s)
+            check(first < MOST_MEMORY and memory < MOST_MEMORY, "%d at the start, %d in all" % (first, memory))
+    sums()
+    p = Prof()
+    enough(p.n(image="crowd"), 100, "samples of the crowd")
 
 
 def reloaded():
@@ -547,7 +705,8 @@ def alone(test):
 
 
 in_own_namespace()
-run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, reloaded, slots_take_turns,
+run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
+                more_places_than_there_is_room_for, a_crowd, reloaded, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))

@@ -4,6 +4,9 @@
 #include "collect/procs.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "collect/bpf/record.h"
 #include "t.h"
@@ -124,6 +127,82 @@ TEST(fork_shares_mappings_until_one_side_changes_them)
 	EXPECT_STR(path_at(procs_current(&w.procs, PID), CODE + PAGE), "/nonexistent/late");
 	EXPECT_STR(path_at(procs_current(&w.procs, PID + 2), CODE + PAGE), "none");
 	EXPECT_STR(path_at(procs_current(&w.procs, PID + 2), CODE), "/nonexistent/parent");
+	end();
+}
+
+/* This very process, which maps a page of its own program's file anew: unseen by records. */
+static uint64_t map_unseen(void)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	void *p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	EXPECT(fd >= 0 && p != MAP_FAILED);
+	close(fd);
+	return (uintptr_t)p;
+}
+
+TEST(mappings_are_read_anew_after_records_were_lost)
+{
+	uint32_t self;
+	uint64_t unseen;
+
+	begin();
+	REQUIRE(procs_scan_one(&w.procs, (uint32_t)getpid()));
+	self = procs_current(&w.procs, (uint32_t)getpid());
+	unseen = map_unseen();
+	EXPECT_STR(path_at(self, unseen), "none");
+	procs_note_lost(&w.procs);
+	EXPECT(strcmp(path_at(self, unseen), "none") != 0);
+	/* Once for each loss, and only where nothing is known. */
+	unseen = map_unseen();
+	EXPECT_STR(path_at(self, unseen), "none");
+	procs_end_cycle(&w.procs);
+	EXPECT_STR(path_at(self, unseen), "none");
+	procs_note_lost(&w.procs);
+	EXPECT(strcmp(path_at(self, unseen), "none") != 0);
+	end();
+}
+
+TEST(another_program_that_has_the_pid_now_is_not_read)
+{
+	uint32_t self;
+
+	begin();
+	add_task((uint32_t)getpid(), 0, 1);
+	self = procs_current(&w.procs, (uint32_t)getpid());
+	maps_unref(w.procs.v.v[self].maps);
+	w.procs.v.v[self].maps = NULL;
+	map((uint32_t)getpid(), CODE, PAGE, 0, "/nonexistent/other");
+	procs_note_lost(&w.procs);
+	EXPECT_STR(path_at(self, map_unseen()), "none");
+	EXPECT_STR(path_at(self, CODE), "/nonexistent/other");
+	end();
+}
+
+TEST(only_so_many_mappings_are_kept)
+{
+	enum { N = 70000 };
+	uint32_t self;
+
+	begin();
+	add_task(PID, 0, 3);
+	for (uint64_t i = 0; i < N; i++)
+		map(PID, CODE + i * 2 * PAGE, PAGE, 0, "/nonexistent/many");
+	self = procs_current(&w.procs, PID);
+	EXPECT_EQ(w.procs.v.v[self].maps->v.n + w.procs.n_left_out, N);
+	EXPECT(w.procs.n_left_out > 0);
+	/* Of all together, too: each of these has them all for itself. */
+	for (uint32_t i = 1; i <= 20; i++) {
+		fork_at(PID + i, PID, PID + i, 10 * TICK);
+		map(PID + i, CODE, PAGE, PAGE, "/nonexistent/own");
+	}
+	procs_end_cycle(&w.procs);
+	for (uint32_t i = 1; i <= 20; i++)
+		map(PID + i, CODE, PAGE, 2 * PAGE, "/nonexistent/more");
+	size_t n = 0;
+	vec_each (p, &w.procs.v)
+		n += p->maps && p->maps->n_refs == 1 ? p->maps->v.n : 0;
+	EXPECT(n < (1u << 19) + 70000);
 	end();
 }
 
