@@ -370,6 +370,21 @@ void collector_take_labels(struct collector *c, const struct collector *from)
 	procs_take_labels(&c->procs, &from->procs);
 }
 
+bool collector_labels_changed(const struct collector *c, uint64_t *mark)
+{
+	return labels_changed(&c->procs, mark);
+}
+
+void collector_list_labels(const struct collector *c, struct str *out)
+{
+	labels_list(&c->procs, out);
+}
+
+size_t collector_apply_labels(struct collector *c, const char *text, size_t n)
+{
+	return labels_apply(&c->procs, text, n);
+}
+
 bool collector_set_label(struct collector *c, uint32_t tgid, const char *label)
 {
 	collector_cycle(c);

@@ -21,6 +21,7 @@
 #include "collect/fact_reader.h"
 #include "collect/fold.h"
 #include "collect/kernel_map.h"
+#include "collect/labels.h"
 #include "collect/pinned.h"
 #include "collect/switches.h"
 #include "collect/target.h"
@@ -158,6 +159,11 @@ void collector_vary_periods(struct collector *c);
 
 /* Gives C's processes the labels they have in FROM. */
 void collector_take_labels(struct collector *c, const struct collector *from);
+
+/* labels_changed, labels_list and labels_apply of its processes (labels.h). */
+bool collector_labels_changed(const struct collector *c, uint64_t *mark);
+void collector_list_labels(const struct collector *c, struct str *out);
+size_t collector_apply_labels(struct collector *c, const char *text, size_t n);
 
 /* As procs_set_label; the sideband is applied first. */
 bool collector_set_label(struct collector *c, uint32_t tgid, const char *label);

@@ -258,6 +258,48 @@ int pinned_open(const char *base, uint64_t number, struct log **ret, struct pinn
 	return rc;
 }
 
+/* A map's value cannot change its size, and a text that is half written would be read after a
+ * death: so it is a new map each time, which takes the place of the old one. */
+int pinned_put_labels(const char *base, uint64_t number, const char *text, size_t n,
+		      struct err *err)
+{
+	_mem_ char *dir = dir_of(base, number), *old = xasprintf("%s/labels", dir),
+		   *new = xasprintf("%s/labels-new", dir), *copy = NULL;
+	const uint32_t n_value = (uint32_t)(n < PINNED_MOST_LABELS ? n : PINNED_MOST_LABELS) + 1;
+	_fd_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dwell_labels", 4, n_value, 1, NULL);
+	uint32_t zero = 0;
+
+	copy = xcalloc(1, n_value); /* up to a NUL */
+	memcpy(copy, text, n_value - 1);
+	unlink(new);
+	if (fd < 0 || bpf_map_update_elem(fd, &zero, copy, 0) < 0 || bpf_obj_pin(fd, new) < 0 ||
+	    rename(new, old) < 0)
+		return err_errno(err, -errno, "cannot keep labels in %s", dir);
+	return 0;
+}
+
+int pinned_get_labels(const char *base, uint64_t number, char **ret, size_t *ret_n)
+{
+	_mem_ char *dir = dir_of(base, number), *path = xasprintf("%s/labels", dir), *text = NULL;
+	_fd_ int fd = bpf_obj_get(path);
+	struct bpf_map_info info = {0};
+	uint32_t n = sizeof(info), zero = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (bpf_obj_get_info_by_fd(fd, &info, &n) < 0 || info.type != BPF_MAP_TYPE_ARRAY ||
+	    info.key_size != 4 || info.max_entries != 1 || !info.value_size ||
+	    info.value_size > PINNED_MOST_LABELS + 1)
+		return -EBADMSG;
+	text = xcalloc(1, info.value_size + 8); /* the kernel rounds up to eight */
+	if (bpf_map_lookup_elem(fd, &zero, text) < 0)
+		return -errno;
+	*ret_n = strnlen(text, info.value_size);
+	*ret = text;
+	text = NULL;
+	return 0;
+}
+
 static int drop_link(const char *path, const char *name)
 {
 	_fd_ int fd = -1;

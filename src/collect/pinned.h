@@ -55,6 +55,15 @@ void pinned_find(const char *base, uint64_t except, pinned_list *ret);
 int pinned_open(const char *base, uint64_t number, struct log **ret, struct pinned_note *ret_note,
 		struct err *err);
 
+/* Keeps the N bytes at TEXT, at most PINNED_MOST_LABELS, beside the log, in place of what was kept
+ * there before: labels of processes (labels.h). */
+#define PINNED_MOST_LABELS (1u << 20)
+int pinned_put_labels(const char *base, uint64_t number, const char *text, size_t n,
+		      struct err *err);
+
+/* What is kept there, *RET_N bytes in fresh memory; -ENOENT when there is nothing. */
+int pinned_get_labels(const char *base, uint64_t number, char **ret, size_t *ret_n);
+
 /* Ends its sampling; when this returns its arrays change no more. */
 int pinned_stop(const char *base, uint64_t number, struct err *err);
 

@@ -205,6 +205,34 @@ int procfs_uid(uint32_t pid, uint32_t *ret_uid)
 	return rc;
 }
 
+/* proc(5), /proc/PID/stat: the name is in parentheses and may have any others in it; the 4th field
+ * is the parent, the 22nd the start. */
+int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks)
+{
+	unsigned long long start;
+	char path[40], *text, *at;
+	unsigned parent;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	at = strrchr(text, ')');
+	rc = at && sscanf(at + 1,
+			  " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			  "%*d %llu",
+			  &parent, &start) == 2
+		     ? 0
+		     : -EBADMSG;
+	free(text);
+	if (rc == 0) {
+		*ret_parent = parent;
+		*ret_start_ticks = start;
+	}
+	return rc;
+}
+
 int procfs_cgroup(uint32_t pid, char *ret, size_t size)
 {
 	char path[40], *text, *next, *v1 = NULL, *v2 = NULL;

@@ -26,6 +26,9 @@ int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_
 int procfs_exe(uint32_t pid, char *ret, size_t size);
 int procfs_uid(uint32_t pid, uint32_t *ret_uid); /* effective */
 
+/* Its parent, and when it started, in clock ticks since boot. */
+int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks);
+
 /* The cgroup's path below its mount: the v2 one if there is one other than "/", else the first v1
  * hierarchy's that is not "/". */
 int procfs_cgroup(uint32_t pid, char *ret, size_t size);

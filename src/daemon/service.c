@@ -148,6 +148,7 @@ static int journal(struct service *v, bool done, struct err *err)
 	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
 	if (rc >= 0)
 		let_go(v);
+	service_keep_labels(v, v->set);
 	return rc;
 }
 

@@ -34,6 +34,7 @@ struct log_set {
 	uint64_t number;
 	uint64_t *stored; /* by CPU: samples of the log that are stored */
 	bool pinned;
+	uint64_t labels_mark; /* of the labels that are pinned with it: labels_changed */
 };
 
 struct service {
@@ -72,6 +73,10 @@ void service_count_stored(struct service *v, const struct profile *p);
 int log_set_open(struct service *v, const struct collector_opts *opts, double slower,
 		 struct log_set **ret, struct err *err);
 void log_set_free(struct log_set *s);
+
+/* service_takeover.c: has S' processes have their labels after a death, too, as far as they have
+ * changed. */
+void service_keep_labels(struct service *v, struct log_set *s);
 
 /* Stores into S from now on. */
 void service_use_store(struct service *v, struct store *s);

@@ -101,7 +101,8 @@ void service_status_release(struct service_status *s)
 
 int service_label(struct service *v, uint32_t pid, const char *label, struct err *err)
 {
-	struct sampling *live = v->next ? &v->next->sampling : &v->set->sampling;
+	struct log_set *set = v->next ? v->next : v->set;
+	struct sampling *live = &set->sampling;
 	const struct profile *p = &live->profile;
 	string_id *seen = xcalloc(p->owners.n + 1, sizeof(*seen));
 	size_t n = 0;
@@ -119,5 +120,6 @@ int service_label(struct service *v, uint32_t pid, const char *label, struct err
 		return err_set(err, -E2BIG, "there are %d labels already", MOST_LABELS);
 	if (!collector_set_label(live->collector, pid, label))
 		return err_set(err, -ESRCH, "no process %u", pid);
+	service_keep_labels(v, set);
 	return 0;
 }

@@ -42,6 +42,33 @@ static int look_up(struct service *v, uint64_t number, const struct log *log, st
 	return rc < 0 ? rc : 0;
 }
 
+void service_keep_labels(struct service *v, struct log_set *s)
+{
+	struct str text = {0};
+	struct err err;
+
+	if (!s->pinned || !collector_labels_changed(s->sampling.collector, &s->labels_mark))
+		return;
+	collector_list_labels(s->sampling.collector, &text);
+	if (pinned_put_labels(v->pin_base, s->number, str_get(&text), text.n, &err) < 0)
+		service_say(v, "labels will not outlive this process: %s", err.msg);
+	str_release(&text);
+}
+
+/* Gives the processes that still live the labels that the daemon of log NUMBER knew of, and keeps
+ * them with our own log before that one goes. */
+static void take_labels(struct service *v, uint64_t number)
+{
+	char *text;
+	size_t n;
+
+	if (pinned_get_labels(v->pin_base, number, &text, &n) < 0)
+		return;
+	collector_apply_labels(v->set->sampling.collector, text, n);
+	service_keep_labels(v, v->set);
+	free(text);
+}
+
 /* Stores what was just folded of LOG, as all there is of it. */
 static int store_taken(struct service *v, const struct log *log, struct err *err)
 {
@@ -79,6 +106,8 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 		rc = look_up(v, number, log, &k, err);
 	if (rc >= 0 && !k.done && store_log(v->store) != number)
 		rc = store_use_log(v->store, number, k.ranges.v, k.ranges.n, err);
+	if (rc >= 0)
+		take_labels(v, number);
 	if (rc >= 0 && !k.done) {
 		k.t.log = log;
 		k.t.note = &note;

@@ -126,6 +126,7 @@ static int turn(struct service *v, const struct collector_opts *opts, double slo
 	if (rc < 0)
 		return rc;
 	collector_take_labels(v->next->sampling.collector, v->set->sampling.collector);
+	service_keep_labels(v, v->next);
 	collector_stop(v->set->sampling.collector);
 	v->cost.since_ns = 0;
 	v->turned_ns = clock_mono_ns();

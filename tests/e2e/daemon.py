@@ -486,6 +486,36 @@ def reloaded():
         check(e["period"] == period, str(e))
 
 
+def labels_outlive_it():
+    """A labelled process has its label in the dead time and with the next daemon; so has what it starts meanwhile."""
+    script = "%s 600 & while [ ! -e dead ]; do sleep 0.1; done; %s 600" % (prog("burn"), prog("shares"))
+    d = Daemon(*RATE, "--log-slots", 65536, "--epoch", 0)
+    job = subprocess.Popen([DWELL, "ctl", "--db", "db", "label", "job", "--", "sh", "-c", script], start_new_session=True)
+    try:
+        with running(prog("burn_rebuilt"), 60):
+            time.sleep(1)
+            d.kill()
+            with open("dead", "w", encoding="ascii"):
+                pass
+            time.sleep(1)
+            with Daemon(*RATE, "--epoch", 0) as d:
+                check(any(f.endswith("/labels") for f in pinned()), str(pinned()))
+                d.do("epoch")
+                time.sleep(longer(1))
+                d.do("flush")
+    finally:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+    first, *_, last = sorted(os.listdir("db/epochs"))
+    for epoch in first, last:
+        p = Prof("-label", "job", "-epoch", epoch)
+        for name in "burn", "shares":
+            enough(p.n(image=name), 1, "samples of %s with the label in epoch %s: %s" % (name, epoch, p.images()))
+            check(Prof("-epoch", epoch).n(image=name) == p.n(image=name), "samples of %s without its label in %s" % (name, epoch))
+        check(p.n(image="burn_rebuilt") == 0, "a label of another's")
+    sums()
+
+
 def slots_take_turns():
     with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
         with running(prog("burn"), 20):
@@ -706,7 +736,7 @@ def alone(test):
 
 in_own_namespace()
 run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
-                more_places_than_there_is_room_for, a_crowd, reloaded, slots_take_turns,
+                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))
