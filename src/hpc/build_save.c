@@ -151,7 +151,8 @@ static int save_rest(struct build *b, uint32_t n_ctxs, struct hpc_profile_writer
 }
 
 /* The taxonomy of the database that is the only input, when all it speaks of is there: it may know
- * better how its metrics belong together. */
+ * better how its metrics belong together.  In those of before the first release formulas have no
+ * standard form, which Hatchet cannot do without (hpctoolkit_v4_reader.py, DefaultReader). */
 static char *only_taxonomy(const struct build *b, const struct hpc_metrics *metrics, size_t *ret_n)
 {
 	const struct hpc_metric *m;
@@ -167,6 +168,10 @@ static char *only_taxonomy(const struct build *b, const struct hpc_metrics *metr
 			free(text);
 			text = NULL;
 		}
+	if (text && t.n_inputs && !strstr(text, "standard:")) {
+		free(text);
+		text = NULL;
+	}
 	hpc_metric_tree_release(&t);
 	return text;
 }

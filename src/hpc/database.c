@@ -254,6 +254,10 @@ void database_number(struct database *d, const uint32_t *number, const uint32_t 
 		d->prop_ids[i] = DATABASE_NO_PROP;
 		if (d->props[i].metric == HPC_NONE)
 			continue;
+		if (!build_metric_has(&ms->v.v[metric[d->props[i].metric]], d->props[i].scope)) {
+			d->prop_ids[i] = DATABASE_LEFT_OUT;
+			continue;
+		}
 		d->prop_ids[i] = prop_metric_id(ms, metric[d->props[i].metric], d->props[i].scope);
 		d->is_straight &= d->prop_ids[i] > last_prop;
 		last_prop = d->prop_ids[i];

@@ -35,7 +35,8 @@ struct database {
 	uint64_t n_ids; /* of all tuples */
 };
 
-#define DATABASE_NO_PROP UINT16_MAX
+#define DATABASE_NO_PROP  UINT16_MAX
+#define DATABASE_LEFT_OUT (UINT16_MAX - 1) /* the metric lost this scope */
 
 /* What a database adds to. */
 struct database_target {

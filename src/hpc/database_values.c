@@ -69,6 +69,8 @@ static int add_value(const struct database *d, const struct hpc_profile *p,
 	if (!isfinite(v.value))
 		return err_set(err, -EBADMSG, "%s: profile %u has a value that is no number",
 			       d->db.profile_file.path, p->index);
+	if (d->prop_ids[v.metricId] == DATABASE_LEFT_OUT)
+		return 0;
 	v.metricId = d->prop_ids[v.metricId];
 	while (at > 0 && r->values.v[at - 1].metricId > v.metricId)
 		at--;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 
@@ -40,11 +41,13 @@ uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t 
 		if (strcmp(m->name, name) != 0)
 			continue;
 		m->scopes |= scopes;
+		m->no_lex_aware |= !(scopes >> IN_LEX_AWARE & 1);
 		m->order = order < m->order ? order : m->order;
 		return (uint32_t)(m - ms->v.v);
 	}
 	vec_push(&ms->v, (struct build_metric){.name = arena_strdup(&ms->arena, name),
 					       .scopes = scopes,
+					       .no_lex_aware = !(scopes >> IN_LEX_AWARE & 1),
 					       .order = order});
 	return (uint32_t)ms->v.n - 1;
 }
@@ -73,6 +76,23 @@ static int by_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* hpcviewer looks for metrics without regard to case and fails when it finds two
+ * (MetricYamlParser.java, parseInputs): of names that differ in nothing else the later is numbered.
+ */
+static void tell_apart(struct build_metrics *ms, struct build_metric *of, uint32_t n)
+{
+	const char *own = of->name;
+	unsigned number = 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (strcasecmp(ms->v.v[i].name, of->name) == 0) {
+			_mem_ char *name = xasprintf("%s #%u", own, ++number);
+
+			of->name = arena_strdup(&ms->arena, name);
+			i = UINT32_MAX; /* from the beginning: the new name may be there, too */
+		}
+}
+
 int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *err)
 {
 	struct build_metric *sorted;
@@ -93,6 +113,11 @@ int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *e
 		number[order[i].from] = i;
 	}
 	memcpy(ms->v.v, sorted, ms->v.n * sizeof(*sorted));
+	for (uint32_t i = 0; i < ms->v.n; i++) {
+		tell_apart(ms, &ms->v.v[i], i);
+		if (ms->v.v[i].no_lex_aware && build_metric_has(&ms->v.v[i], IN_FUNCTION))
+			ms->v.v[i].scopes &= ~(1u << IN_LEX_AWARE);
+	}
 	free(sorted);
 	free(order);
 	*ret = number;

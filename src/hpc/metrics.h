@@ -21,9 +21,10 @@
 
 struct build_metric {
 	const char *name;
-	bool is_time;	 /* counted in nanoseconds, written in seconds */
-	uint32_t scopes; /* a bit for each that it has */
-	uint64_t order;	 /* metrics come by this: where it was met first */
+	bool is_time;	   /* counted in nanoseconds, written in seconds */
+	uint32_t scopes;   /* a bit for each that it has */
+	bool no_lex_aware; /* some input does not have it in that scope */
+	uint64_t order;	   /* metrics come by this: where it was met first */
 };
 
 struct build_metrics {
@@ -43,7 +44,9 @@ int build_metrics_scope(struct build_metrics *ms, const char *name, struct err *
 uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t scopes,
 			   uint64_t order);
 
-/* Puts the metrics in order.  Returns where each went, in fresh memory.  -E2BIG when their ids do
+/* Puts the metrics in order.  Returns where each went, in fresh memory.  A metric that one input
+ * has in the scope "lex_aware" and another, of a time when there was none, only in "function",
+ * loses the former: what is exclusive in it would lack the other's part.  -E2BIG when their ids do
  * not fit a reader's 15 bits. */
 int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *err);
 
@@ -85,16 +88,29 @@ static inline double build_metric_value(const struct build_metric *m, uint64_t n
 
 enum metric_statistic { STAT_SUM, STAT_COUNT, STAT_SQUARES, STAT_MIN, STAT_MAX, N_STATISTICS };
 
-static inline uint16_t prop_metric_id(const struct build_metrics *ms, unsigned metric,
-				      unsigned scope)
-{
-	return (uint16_t)(metric * ms->n_scopes + scope);
-}
-
+/* Ids are numbered as HPCToolkit numbers them: statistic by statistic, scope by scope. */
 static inline uint16_t stat_metric_id(const struct build_metrics *ms, unsigned metric,
 				      enum metric_statistic k, unsigned scope)
 {
 	return (uint16_t)((metric * N_STATISTICS + k) * ms->n_scopes + scope);
+}
+
+/* A propagated value has the id of its sum.  The two are apart in the format, but a reader of
+ * Hatchet looks for sums by this id (hpctoolkit_reader_latest.py, _read_summary_profile). */
+static inline uint16_t prop_metric_id(const struct build_metrics *ms, unsigned metric,
+				      unsigned scope)
+{
+	return stat_metric_id(ms, metric, STAT_SUM, scope);
+}
+
+static inline unsigned metric_of_prop(const struct build_metrics *ms, uint16_t prop)
+{
+	return prop / (N_STATISTICS * ms->n_scopes);
+}
+
+static inline unsigned scope_of_prop(const struct build_metrics *ms, uint16_t prop)
+{
+	return prop % ms->n_scopes;
 }
 
 /* Describes them all for meta.db; what RET points to lives as long as MS. */

@@ -130,6 +130,7 @@ static int merge_metrics(struct build_metrics *ms, struct unpack *u, uint32_t **
 			scopes |= build_metric_has(&m, s) ? 1u << scope_of[s] : 0;
 		(*ret)[i] = build_metrics_add(ms, m.name, scopes, m.order);
 		ms->v.v[(*ret)[i]].is_time |= m.is_time;
+		ms->v.v[(*ret)[i]].no_lex_aware |= m.no_lex_aware;
 	}
 	return 0;
 }

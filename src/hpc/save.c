@@ -90,7 +90,7 @@ static void fill_block(struct worker *w)
 			const struct cell *cell = propagate_cell(&w->p, i, m);
 
 			for (unsigned s = 0; s < N_METRIC_SCOPES; s++)
-				if (cell->in[s])
+				if (cell->in[s] && build_metric_has(&ms->v.v[m], s))
 					hpc_profile_block_add(
 						&w->block, w->p.touched.v[i],
 						prop_metric_id(ms, m, s),

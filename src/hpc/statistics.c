@@ -138,11 +138,11 @@ static void add_metric(const struct statistics *s, unsigned metric, uint32_t ctx
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct hpc_metric_values *v = &values[i];
-		unsigned scope = v->metricId % s->metrics->n_scopes;
+		unsigned scope = scope_of_prop(s->metrics, v->metricId);
 
 		/* What calls nothing has the same in all scopes. */
 		if (i && v->n == v[-1].n && memcmp(v->values, v[-1].values, 12 * v->n) == 0)
-			totals[scope] = totals[v[-1].metricId % s->metrics->n_scopes];
+			totals[scope] = totals[scope_of_prop(s->metrics, v[-1].metricId)];
 		else
 			totals[scope] = add_up(v);
 	}
@@ -166,10 +166,10 @@ void statistics_values(void *statistics, uint32_t range, const struct hpc_cct *c
 		/* Indices of values that were just written are sound. */
 		if (hpc_cct_metric(c, i, &values[n], NULL))
 			continue;
-		metric = values[n].metricId / s->metrics->n_scopes;
+		metric = metric_of_prop(s->metrics, values[n].metricId);
 		n++;
 		if (i + 1u < c->nMetrics &&
-		    hpc_le16(c->metricIndices + 10 * (size_t)(i + 1)) / s->metrics->n_scopes ==
+		    metric_of_prop(s->metrics, hpc_le16(c->metricIndices + 10 * (size_t)(i + 1))) ==
 			    metric)
 			continue;
 		add_metric(s, metric, c->ctxId, values, n, &s->ranges[range]);

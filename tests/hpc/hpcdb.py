@@ -239,7 +239,10 @@ class Database:
             plain = [x[1:-1].replace("''", "'") if x[:1] == "'" else x.strip('"') for x in (metric, formula)]
             assert (plain[0], scope, plain[1], combine) in known, "metric does not exist: %s" % metric
         anchors = {i[0] for i in items}
-        assert set(re.findall(r"\*([A-Za-z0-9_-]+)", text.split("roots:")[1])) <= anchors
+        seen = set(anchors)
+        for sign, name in re.findall(r"(?<=[ \[])([*&])([A-Za-z0-9_-]+)", text.split("roots:")[1]):
+            assert sign == "&" or name in seen, "an alias of what does not stand before: " + name
+            seen.add(name)
         sums = re.findall(r"Sum:\n\s+render: \[(.*)\]\n\s+formula:\n\s+inclusive:\n\s+standard: (\S+)\n\s+exclusive:"
                           r"\n(?:\s+custom: \S+\n)?\s+standard: (\S+)\n?", text)
         assert sums and all("percent" in r and i[0] == e[0] == "*" for r, i, e in sums), "Hatchet wants plain aliases"

@@ -15,21 +15,11 @@ import tempfile
 import time
 
 import anydb
+from tap import check, finish
 
 dwell, mpirun, mkdb, mkhpc = sys.argv[1:5]
-n_tests = 0
-failed = False
 # Processes on this machine talk through shared memory; none is bound to a CPU, of which there may be fewer.
 MPIRUN = [mpirun, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader"]
-
-
-def check(what, ok, why=""):
-    global n_tests, failed
-    n_tests += 1
-    failed |= not ok
-    print("ok" if ok else "not ok", n_tests, "-", what, flush=True)
-    if not ok:
-        print("# " + str(why)[:2000].replace("\n", "\n# "))
 
 
 def run(*argv):
@@ -132,5 +122,4 @@ with tempfile.TemporaryDirectory() as scratch:
     check_same("database", ["released"])
     check_failures([recordings[0], "released"])
     os.chdir("/")
-print(f"1..{n_tests}")
-sys.exit(failed)
+finish()

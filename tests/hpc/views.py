@@ -15,19 +15,9 @@ import sys
 import tempfile
 
 import anydb
+from tap import check, finish
 
 dwell = sys.argv[1]
-n_tests = 0
-failed = False
-
-
-def check(what, ok, why=""):
-    global n_tests, failed
-    n_tests += 1
-    failed |= not ok
-    print("ok" if ok else "not ok", n_tests, "-", what)
-    if not ok:
-        print("# " + str(why)[:2000].replace("\n", "\n# "))
 
 
 def run(*args):
@@ -364,5 +354,4 @@ if not databases:
     sys.exit(0)
 for database in databases:
     check_database(database)
-print(f"1..{n_tests}")
-sys.exit(failed)
+finish()

@@ -177,11 +177,12 @@ static void add_ctx(struct statistics *s, uint32_t range, const struct tensor *t
 	uint8_t indices[10 * N_METRICS * N_METRIC_SCOPES];
 	struct hpc_cct cct = {.ctxId = c, .values = values, .metricIndices = indices};
 
-	for (uint16_t id = 0; id < N_METRICS * N_METRIC_SCOPES; id++) {
+	for (unsigned i = 0; i < N_METRICS * N_METRIC_SCOPES; i++) {
+		unsigned metric = i / N_METRIC_SCOPES, scope = i % N_METRIC_SCOPES;
 		uint64_t first = cct.nValues;
 
 		for (unsigned p = 0; p < N_PROFILES; p++) {
-			double v = t->v[p][c][id / N_METRIC_SCOPES][id % N_METRIC_SCOPES];
+			double v = t->v[p][c][metric][scope];
 
 			if (v == 0)
 				continue;
@@ -189,7 +190,8 @@ static void add_ctx(struct statistics *s, uint32_t range, const struct tensor *t
 			hpc_putf64(values + 12 * cct.nValues++ + 4, v);
 		}
 		if (cct.nValues > first) {
-			hpc_put16(indices + 10 * cct.nMetrics, id);
+			hpc_put16(indices + 10 * cct.nMetrics,
+				  prop_metric_id(s->metrics, metric, scope));
 			hpc_put64(indices + 10 * cct.nMetrics++ + 2, first);
 		}
 	}

@@ -6,7 +6,12 @@
  * operator to at most two arguments, never infix lists (hpcviewer fails), and there is a variant
  * "Sum" whose standard formulas are aliases (hatchet looks for it).  Anchors are built as
  * HPCToolkit builds them: METRIC-COMBINE-FORMULA-SCOPE, characters that an anchor cannot have as
- * x<hex>_, and the variable $$ as [0x0]. */
+ * x<hex>_, and the variable $$ as [0x0].
+ *
+ * hpcviewer does not read a file of more than 1000 aliases of maps (MetricYamlParser.java,
+ * MAX_ALIASES, of snakeyaml's setMaxAliasesForCollections), which is what a formula's parts are. So
+ * means and deviations are written once and referred to, and a database of many metrics gets fewer
+ * variants. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -27,22 +32,28 @@ static const struct {
 	[MIN] = {"$$", HPC_MIN}, [MAX] = {"$$", HPC_MAX},
 };
 
-/* Formulas of the variants; S, N, Q, L, H stand for the inputs of a scope. */
+/* Formulas of the variants; S, N, Q, L, H stand for the inputs of a scope, M and D for the mean and
+ * the deviation, which stand before. */
 static const struct variant {
 	const char *name;
 	const char *render;
 	unsigned needs; /* bit i: statistic i */
 	const char *formula;
+	char defines;  /* a letter for the formula, 0: none */
+	unsigned rank; /* variants of the highest rank are left out first */
 } variants[] = {
-	{"Sum", "[number, percent]", 1u << SUM, "S"},
-	{"Mean", "[number, percent]", 1u << SUM | 1u << COUNT, "{'/': [S, N]}"},
+	{"Sum", "[number, percent]", 1u << SUM, "S", 0, 0},
+	{"Mean", "[number, percent]", 1u << SUM | 1u << COUNT, "{'/': [S, N]}", 'M', 2},
 	{"StdDev", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES,
-	 "{sqrt: [{'-': [{'/': [Q, N]}, {'*': [{'/': [S, N]}, {'/': [S, N]}]}]}]}"},
-	{"CfVar", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES,
-	 "{'/': [{sqrt: [{'-': [{'/': [Q, N]}, {'*': [{'/': [S, N]}, {'/': [S, N]}]}]}]}, "
-	 "{'/': [S, N]}]}"},
-	{"Min", "[number]", 1u << MIN, "L"},
-	{"Max", "[number]", 1u << MAX, "H"},
+	 "{sqrt: [{'-': [{'/': [Q, N]}, {'*': [M, M]}]}]}", 'D', 3},
+	{"CfVar", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES, "{'/': [D, M]}", 0, 4},
+	{"Min", "[number]", 1u << MIN, "L", 0, 1},
+	{"Max", "[number]", 1u << MAX, "H", 0, 1},
+};
+
+enum {
+	MAX_ALIASES = 1000,
+	ALL_RANKS = 4,
 };
 
 static const char letters[] = {
@@ -62,6 +73,7 @@ struct yaml_writer {
 	const char **names; /* of metrics in anchors */
 	struct arena arena;
 	unsigned has[n_elems(scopes)]; /* statistics of the metric in each scope */
+	unsigned rank;		       /* of the variants that are written, at most */
 };
 
 /* Whether S can stand as it is in a block or flow mapping: YAML 1.2, 7.3.3, and no more than that
@@ -170,7 +182,7 @@ static void enter(struct yaml_writer *w, uint32_t i)
 /* Whether the metric can have variant V. */
 static bool has_variant(const struct yaml_writer *w, const struct variant *v)
 {
-	return (w->has[EXECUTION] & v->needs) == v->needs &&
+	return v->rank <= w->rank && (w->has[EXECUTION] & v->needs) == v->needs &&
 	       (w->has[FUNCTION] & v->needs) == v->needs;
 }
 
@@ -191,19 +203,54 @@ static void write_inputs(struct yaml_writer *w)
 		}
 }
 
-/* Formula F with the inputs of one scope in the place of its letters, which no operator has. */
-static void write_formula(struct yaml_writer *w, const char *key, const char *f, unsigned scope)
+/* A formula of the metric: no input's anchor ends like this. */
+static void part(struct yaml_writer *w, char sign, char letter, unsigned scope)
+{
+	str_addf(w->out, "%c%s-%s-of-%s", sign, w->names[w->i_metric],
+		 letter == 'M' ? "mean" : "deviation", scopes[scope]);
+}
+
+/* V's formula with the inputs of one scope in the place of its letters, which no operator has. */
+static void write_formula(struct yaml_writer *w, const char *key, const struct variant *v,
+			  unsigned scope)
 {
 	str_addf(w->out, "            %s: ", key);
-	for (; *f; f++) {
+	if (v->defines) {
+		part(w, '&', v->defines, scope);
+		str_addc(w->out, ' ');
+	}
+	for (const char *f = v->formula; *f; f++) {
 		const char *letter = memchr(letters, *f, sizeof(letters));
 
 		if (letter)
 			anchor(w, '*', (enum statistic)(letter - letters), scope);
+		else if (*f == 'M' || *f == 'D')
+			part(w, '*', *f, scope);
 		else
 			str_addc(w->out, *f);
 	}
 	str_addc(w->out, '\n');
+}
+
+/* Aliases that the variants of all metrics take. */
+static size_t count_aliases(struct yaml_writer *w)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
+		enter(w, i);
+		for (size_t k = 0; k < n_elems(variants); k++) {
+			const struct variant *v = &variants[k];
+			size_t n_letters = 0;
+
+			if (!has_variant(w, v))
+				continue;
+			for (const char *f = v->formula; *f; f++)
+				n_letters += isupper((unsigned char)*f) != 0;
+			n += n_letters * (2 + ((w->has[LEX_AWARE] & v->needs) == v->needs));
+		}
+	}
+	return n;
 }
 
 static void write_root(struct yaml_writer *w, const struct hpc_metric_text *t)
@@ -231,21 +278,23 @@ static void write_root(struct yaml_writer *w, const struct hpc_metric_text *t)
 		str_addf(w->out, "      %s:\n        render: %s\n        formula:\n", v->name,
 			 v->render);
 		str_add(w->out, "          inclusive:\n");
-		write_formula(w, "standard", v->formula, EXECUTION);
+		write_formula(w, "standard", v, EXECUTION);
 		str_add(w->out, "          exclusive:\n");
 		if ((w->has[LEX_AWARE] & v->needs) == v->needs)
-			write_formula(w, "custom", v->formula, LEX_AWARE);
-		write_formula(w, "standard", v->formula, FUNCTION);
+			write_formula(w, "custom", v, LEX_AWARE);
+		write_formula(w, "standard", v, FUNCTION);
 	}
 }
 
 void hpc_metrics_yaml_write(struct str *out, const struct hpc_metrics *ms,
 			    const struct hpc_metric_text *texts)
 {
-	struct yaml_writer w = {.out = out, .ms = ms};
+	struct yaml_writer w = {.out = out, .ms = ms, .rank = ALL_RANKS};
 	size_t n = out->n, first;
 
 	make_names(&w);
+	while (w.rank && count_aliases(&w) > MAX_ALIASES)
+		w.rank--;
 	str_add(out, "version: 0\ninputs:");
 	first = out->n;
 	str_addc(out, '\n');
