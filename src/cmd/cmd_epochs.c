@@ -18,6 +18,7 @@ static const struct emit_col columns[] = {
 	{.key = "seconds", .type = EMIT_FIXED, .decimals = 1},
 	{.key = "samples", .type = EMIT_U64},
 	{.key = "lost", .type = EMIT_U64},
+	{.key = "pruned", .type = EMIT_U64},
 	{.key = "bytes", .type = EMIT_U64},
 	{.key = "label", .type = EMIT_STR},
 	{.key = "events", .type = EMIT_STR},
@@ -47,11 +48,12 @@ static int show(void *ctx, const struct store_recording *r)
 {
 	struct epochs_run *run = ctx;
 	struct arena *a = &run->arena;
-	uint64_t n_samples = 0, n_lost = 0;
+	uint64_t n_samples = 0, n_lost = 0, n_pruned = 0;
 	struct str events = {0};
 
 	for (size_t i = 0; i < r->n_events; i++) {
 		n_samples += r->events[i].n_samples;
+		n_pruned += r->events[i].n_pruned;
 		str_addf(&events, "%s%s", i ? "+" : "", r->events[i].name);
 	}
 	for (size_t i = 0; i < r->n_losses; i++)
@@ -67,6 +69,7 @@ static int show(void *ctx, const struct store_recording *r)
 			  .none = r->end_wall_ns < r->start_wall_ns || !r->start_wall_ns},
 			 {.u = n_samples},
 			 {.u = n_lost},
+			 {.u = n_pruned},
 			 {.u = r->n_bytes},
 			 {.s = *r->label ? arena_strdup(a, r->label) : NULL},
 			 {.s = arena_strdup(a, str_get(&events))},

@@ -27,6 +27,9 @@
 #define FLUSH_NS   (300ull * 1000000000)
 #define EPOCH_NS   (24ull * 3600 * 1000000000)
 
+/* Callers below a hundred-thousandth of all samples: less than a second of a CPU's day. */
+#define PRUNE_PERCENT 0.001
+
 #define LOG_NS (60ull * 1000000000)
 /* Resident memory from which on the daemon begins afresh. */
 #define MOST_BYTES (48u << 20)
@@ -69,6 +72,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "but never a host's newest N (default 24, at least 1)"},
 		{"max-cpu", OPT_DOUBLE, &c->max_cpu, "PERCENT",
 		 "sample more rarely when that costs more of all CPUs' time"},
+		{"prune", OPT_DOUBLE, &c->prune, "PERCENT",
+		 "merge callers with less of all samples into theirs (default 0.001; 0: none)"},
 		{"bpffs", OPT_STR, &c->bpffs, "DIR",
 		 "pin the log below DIR, a BPF file system (default /sys/fs/bpf)"},
 		{"no-pin", OPT_FLAG, &c->no_pin, NULL, "let sampling end with this process"},
@@ -159,7 +164,8 @@ int config_read(struct config *c, const char *file, int argc, char **argv, confi
 			     .flush_ns = FLUSH_NS,
 			     .epoch_ns = EPOCH_NS,
 			     .max_age_ns = GC_MAX_AGE_NS,
-			     .n_keep = GC_KEEP};
+			     .n_keep = GC_KEEP,
+			     .prune = PRUNE_PERCENT};
 	config_table(c, table);
 	vec_push(words, xstrdup("config"));
 	rc = file ? file_load(file, FILE_MAX, &text, &n, err) : 0;
@@ -298,6 +304,8 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 		return err_set(err, -EINVAL, "--log-slots: not a power of two from 64 to 1048576");
 	if (c->mux_ns < 10000000 || c->max_cpu < 0 || c->max_cpu > 100)
 		return err_set(err, -EINVAL, "--mux: at least 10ms; --max-cpu: 0 to 100");
+	if (!(c->prune >= 0 && c->prune <= 100))
+		return err_set(err, -EINVAL, "--prune: 0 to 100 percent");
 	s->keep =
 		(struct gc_opts){.max_age_ns = c->max_age_ns,
 				 .max_bytes = GC_MAX_BYTES,
@@ -334,6 +342,7 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 		s->mux_ns = c->mux_ns;
 	}
 	s->max_cpu = c->max_cpu / 100;
+	s->prune = c->prune / 100;
 	s->max_bytes = MOST_BYTES;
 	if (s->collect.calls != CALLS_NONE) /* the tables of unwinding, and building them */
 		s->max_bytes += (size_t)2 * CALL_PATHS_TABLE_BYTES;

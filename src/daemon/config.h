@@ -22,7 +22,7 @@ struct config {
 	uint64_t log_slots, mux_ns;
 	const char *max_size;
 	uint64_t max_age_ns, n_keep; /* of retention */
-	double max_cpu;
+	double max_cpu, prune;	     /* percent */
 	bool no_pin, calls, help;
 };
 

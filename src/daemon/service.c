@@ -220,6 +220,7 @@ int service_flush(struct service *v, struct err *err)
 void service_use_store(struct service *v, struct store *s)
 {
 	v->store = s;
+	store_set_prune(s, v->opts.prune);
 	free(v->epoch);
 	v->epoch = xstrdup(store_epoch(s));
 	v->n_epochs++;

@@ -21,6 +21,8 @@ struct service_opts {
 	const char *bpffs; /* where dead daemons' logs are looked for, a BPF file system; or NULL */
 	bool pin;	   /* have the log outlive this process, there */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
+	double prune; /* share of samples below which contexts are pruned (model/prune.h); 0: none
+		       */
 	const char *dcpi; /* a DCPI tree that is kept up to date at each flush; NULL: none */
 	uint64_t mux_ns;  /* how long each slot of events counts; 0: there is one slot */
 	double max_cpu;	  /* share of all CPUs' time it may cost, 0 to 1; 0: any */
@@ -91,6 +93,7 @@ struct service_status {
 	/* Records of mappings, births and deaths that found their ring full, and mappings beyond
 	 * what is kept in memory: samples there may be at unknown addresses. */
 	uint64_t n_lost_records, n_left_out;
+	uint64_t n_pruned; /* in this epoch's segments, with rare callers pruned */
 	uint64_t rss_bytes, disk_bytes;
 	uint64_t all_bytes; /* of all recordings in the database, when last looked at: each hour */
 	uint64_t n_removed, n_bytes_removed; /* recordings, as too old or too much */

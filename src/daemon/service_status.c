@@ -35,9 +35,13 @@ double service_own_cpu_s(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-static int add_bytes(void *ctx, const struct store_recording *rec)
+static int add_recording(void *ctx, const struct store_recording *rec)
 {
-	*(uint64_t *)ctx += rec->n_bytes;
+	struct service_status *s = ctx;
+
+	s->disk_bytes += rec->n_bytes;
+	for (size_t i = 0; i < rec->n_events; i++)
+		s->n_pruned += rec->events[i].n_pruned;
 	return 0;
 }
 
@@ -74,8 +78,8 @@ void service_status(struct service *v, struct service_status *ret)
 		.log_fill_pct = collector_fill_pct(c),
 		.pinned = v->set->pinned,
 	};
-	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_bytes,
-		   &ret->disk_bytes, NULL);
+	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_recording, ret,
+		   NULL);
 	vec_each (e, &v->sums)
 		vec_push(&ret->events, (struct service_event){
 					       .name = e->name,

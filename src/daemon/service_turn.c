@@ -145,6 +145,7 @@ int service_reload(struct service *v, const struct service_opts *opts, struct er
 	v->opts.host = host;
 	v->opts.bpffs = bpffs;
 	v->slower = 1;
+	store_set_prune(v->store, opts->prune);
 	retention_hurry(&v->retention);
 	return 0;
 }

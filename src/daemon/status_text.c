@@ -14,7 +14,7 @@ struct figure {
 	double value;
 };
 
-#define N_FIGURES 19
+#define N_FIGURES 20
 
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
@@ -28,6 +28,7 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"left_out_mappings", "mappings left out", true, (double)s->n_left_out},
 		{"keys", "keys", false, (double)s->n_keys},
 		{"contexts", "contexts", false, (double)s->n_contexts},
+		{"pruned_samples", "pruned in this epoch", false, (double)s->n_pruned},
 		{"flushes", "flushes", true, (double)s->n_flushes},
 		{"epochs", "epochs", true, (double)s->n_epochs},
 		{"taken_over_samples", "taken over", true, (double)s->n_taken_over},

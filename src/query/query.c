@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "query/bind.h"
+#include "query/pruned.h"
 
 /* Whether samples in IM are the kernel's. */
 static bool is_kernel(const struct image *im)
@@ -237,6 +238,7 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 	idle = sum_places(q);
 	settle_idle(q, idle);
 	find_spots(q);
+	query_count_pruned(q);
 	free(idle);
 	return 0;
 }

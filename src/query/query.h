@@ -26,6 +26,7 @@ struct query_col {
 	uint64_t n_samples;	/* in spots, so without idle */
 	uint64_t n_kernel;	/* of these in the kernel, its modules and BPF programs */
 	uint64_t n_unknown;	/* of these in no known image */
+	uint64_t n_pruned;	/* of these with rare callers pruned */
 	uint64_t n_idle;	/* taken by idle CPUs */
 	uint64_t n_lost;	/* named losses */
 	uint64_t n_reached;	/* reached the recorder; 0 unknown */

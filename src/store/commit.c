@@ -22,6 +22,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "model/prune.h"
 #include "store/snapshot.h"
 
 static bool is_segment(const char *name)
@@ -153,6 +154,31 @@ void commit_drop_journal(struct store *s, bool remove)
 		unlinkat(s->dir_fd, JOURNAL_NAME, 0);
 }
 
+/* All segments and P (NULL: nothing) in ALL, pruned: until the LAST time by what has come since the
+ * first segment, which is what the merge before this one made. */
+static int merge(struct store *s, const struct profile *p, bool last, struct profile *all,
+		 struct err *err)
+{
+	prune_sums before = {0};
+	struct snapshot snap;
+	int rc = snapshot_open(&snap, s->dir_fd, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < snap.maps.n && !rc; i++) {
+		rc = snapshot_load_segment(&snap, i, all, NULL, err);
+		if (i == 0 && s->prune > 0 && !last)
+			prune_sum(all, &before);
+	}
+	snapshot_close(&snap);
+	if (!rc && p)
+		profile_merge(all, p);
+	if (!rc)
+		profile_prune(all, s->prune, &before);
+	vec_release(&before);
+	return rc;
+}
+
 int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err)
 {
@@ -160,17 +186,10 @@ int commit_profile(struct store *s, const struct profile *p, enum commit_how how
 	int rc = 0;
 
 	profile_init(&all);
-	if (how == COMMIT_MERGE) {
-		struct snapshot snap;
-
-		rc = snapshot_open(&snap, s->dir_fd, err);
-		if (!rc) {
-			free(take_ptr(&snap.journal)); /* P covers it, or it goes on counting */
-			rc = snapshot_load(&snap, false, &all, NULL, err);
-			snapshot_close(&snap);
-		}
-		if (!rc && p)
-			profile_merge(&all, p);
+	if (how == COMMIT_MERGE || how == COMMIT_LAST) {
+		rc = merge(s, p, how == COMMIT_LAST, &all, err);
+		if (!rc)
+			manifest_set_pruned(new, &all);
 		p = &all;
 	}
 	if (how != COMMIT_ADD)

@@ -13,6 +13,7 @@ struct store {
 	char epoch[EPOCH_NAME_LEN + 1];
 	struct manifest m; /* as last committed */
 	unsigned compact_at;
+	double prune;  /* share of contexts that a merge prunes; 0: none */
 	bool unsynced; /* the last MANIFEST is in place, but a power failure might undo that */
 	/* The journal being written: */
 	int journal_fd;		/* -1: none yet */
@@ -36,6 +37,7 @@ void commit_drop_journal(struct store *s, bool remove);
 enum commit_how {
 	COMMIT_ADD,	/* a segment more */
 	COMMIT_MERGE,	/* one segment in place of all there are, with their content */
+	COMMIT_LAST,	/* the same, and nothing will come any more */
 	COMMIT_REPLACE, /* one segment in place of all there are, whose content P holds too */
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "model/prune.h"
 
 /* Writing. */
 
@@ -53,6 +54,8 @@ static void put_event(struct json *j, const struct store_event *e)
 	put_u64(j, "period", e->period);
 	put_u64(j, "freq_hz", e->freq_hz);
 	put_u64(j, "samples", e->n_samples);
+	if (e->n_pruned)
+		put_u64(j, "pruned", e->n_pruned);
 	put_u64(j, "enabled_ns", e->enabled_ns);
 	put_u64(j, "running_ns", e->running_ns);
 	put_u64(j, "total", e->total);
@@ -195,7 +198,8 @@ static void get_sums(struct parser *p, const json_t *root)
 							  .running_ns = get_u64(p, o, "running_ns"),
 							  .total = get_u64(p, o, "total"),
 							  .n_reached = get_u64(p, o, "reached"),
-							  .n_samples = get_u64(p, o, "samples")});
+							  .n_samples = get_u64(p, o, "samples"),
+							  .n_pruned = get_u64(p, o, "pruned")});
 	}
 	json_array_foreach(losses, i, o)
 	{
@@ -334,6 +338,32 @@ static void add_loss(struct manifest *m, const char *name, uint32_t event, uint6
 	vec_push(&m->losses, (struct store_loss){arena_strdup(&m->arena, name), event, n});
 }
 
+/* Adds what is pruned in P, whose events have the numbers IDS in M. */
+static void add_pruned(struct manifest *m, const struct profile *p, const uint32_t *ids)
+{
+	uint64_t *n = xcalloc(p->events.n + 1, sizeof(*n));
+
+	profile_n_pruned(p, n);
+	for (event_id i = 0; i < p->events.n; i++)
+		m->events.v[ids[i]].n_pruned += n[i];
+	free(n);
+}
+
+void manifest_set_pruned(struct manifest *m, const struct profile *all)
+{
+	uint32_t *ids = xcalloc(all->events.n + 1, sizeof(*ids));
+
+	for (event_id i = 0; i < all->events.n; i++) {
+		const struct event *e = &all->events.v[i];
+
+		ids[i] = intern_event(m, profile_str(all, e->name), profile_str(all, e->unit), e);
+	}
+	vec_each (e, &m->events)
+		e->n_pruned = 0;
+	add_pruned(m, all, ids);
+	free(ids);
+}
+
 void manifest_add_profile(struct manifest *m, const struct profile *p)
 {
 	uint32_t *ids = xcalloc(p->events.n + 1, sizeof(*ids));
@@ -354,6 +384,7 @@ void manifest_add_profile(struct manifest *m, const struct profile *p)
 	vec_each (v, &p->values)
 		if (value_is_samples(p, v))
 			m->events.v[ids[v->event]].n_samples += v->count;
+	add_pruned(m, p, ids);
 	vec_each (l, &p->losses)
 		add_loss(m, profile_str(p, l->name), ids[l->event], l->n);
 	free(ids);

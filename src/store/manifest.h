@@ -55,6 +55,9 @@ void manifest_copy(struct manifest *to, const struct manifest *from);
 /* Adds P's events, samples and losses to M's sums. */
 void manifest_add_profile(struct manifest *m, const struct profile *p);
 
+/* Has M tell what is pruned in ALL, which is all that M's segments will hold. */
+void manifest_set_pruned(struct manifest *m, const struct profile *all);
+
 /* Notes that CPU's log is stored up to LAST_SEQ. */
 void manifest_add_seq(struct manifest *m, uint32_t cpu, uint64_t last_seq);
 

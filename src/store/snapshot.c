@@ -133,6 +133,14 @@ void snapshot_close(struct snapshot *s)
 	*s = (struct snapshot){.lock_fd = -1};
 }
 
+int snapshot_load_segment(const struct snapshot *s, size_t i, struct profile *into,
+			  struct value_sink *sink, struct err *err)
+{
+	int rc = segment_decode(s->maps.v[i].bytes, s->maps.v[i].n_bytes, into, sink, err);
+
+	return rc < 0 ? err_prefix(err, rc, "%s", s->manifest.segments.v[i].name) : 0;
+}
+
 int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *into,
 		  struct value_sink *sink, struct err *err)
 {
@@ -141,9 +149,9 @@ int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *i
 	int rc = 0;
 
 	for (size_t i = 0; i < s->maps.n && !journal_only; i++) {
-		rc = segment_decode(s->maps.v[i].bytes, s->maps.v[i].n_bytes, into, sink, err);
+		rc = snapshot_load_segment(s, i, into, sink, err);
 		if (rc < 0)
-			return err_prefix(err, rc, "%s", s->manifest.segments.v[i].name);
+			return rc;
 	}
 	if (!s->journal)
 		return 0;

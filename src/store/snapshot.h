@@ -29,6 +29,10 @@ int snapshot_open(struct snapshot *s, int dirfd, struct err *err);
 int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *into,
 		  struct value_sink *sink, struct err *err);
 
+/* Adds segment I alone. */
+int snapshot_load_segment(const struct snapshot *s, size_t i, struct profile *into,
+			  struct value_sink *sink, struct err *err);
+
 /* Adds the journal's sequence ranges to M. */
 int snapshot_add_seqs(const struct snapshot *s, struct manifest *m, struct err *err);
 

@@ -115,7 +115,11 @@ int store_replace(struct store *s, const struct profile *p, struct err *err);
  * journal everything and keep nothing. */
 int store_flush_journal(struct store *s, struct err *err);
 
-/* Merges all segments into one. */
+/* From now on each merge of segments prunes contexts with less than SHARE (model/prune.h; 0: none)
+ * of the samples that came since the last merge; the last merge of all, at store_close, of all. */
+void store_set_prune(struct store *s, double share);
+
+/* Merges all segments into one, as when nothing is to come any more. */
 int store_compact(struct store *s, struct err *err);
 
 /* Marks the recording finished, merged into one segment, and frees S whatever the result.  What the
@@ -141,6 +145,7 @@ struct store_event {
 	uint64_t period, freq_hz;
 	uint64_t enabled_ns, running_ns, total, n_reached; /* as in struct event */
 	uint64_t n_samples;				   /* in values */
+	uint64_t n_pruned; /* of these, with rare callers pruned (model/prune.h) */
 };
 
 struct store_loss {

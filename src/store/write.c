@@ -60,15 +60,20 @@ int store_replace(struct store *s, const struct profile *p, struct err *err)
 	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
 }
 
+void store_set_prune(struct store *s, double share)
+{
+	s->prune = share;
+}
+
 int store_compact(struct store *s, struct err *err)
 {
 	struct manifest new;
 	int rc;
 
-	if (s->m.segments.n < 2)
+	if (s->m.segments.n < (s->prune > 0 ? 1 : 2))
 		return 0;
 	manifest_copy(&new, &s->m);
-	rc = commit_profile(s, NULL, COMMIT_MERGE, false, &new, err);
+	rc = commit_profile(s, NULL, COMMIT_LAST, false, &new, err);
 	manifest_release(&new);
 	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
 }

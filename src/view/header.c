@@ -177,6 +177,36 @@ static void emit_losses(struct emit *e, const struct query *q, bool quiet)
 	vec_release(&sums);
 }
 
+/* Of how many samples rare callers were pruned; nothing where that is none. */
+static void emit_pruned(struct emit *e, const struct query *q, bool quiet)
+{
+	struct json *j = emit_json(e);
+	struct str line = {0};
+
+	for (unsigned i = 0; i < q->n_events; i++) {
+		const struct query_col *c = &q->cols[i];
+
+		if (!c->n_pruned)
+			continue;
+		if (j && !line.n) {
+			json_key(j, "pruned");
+			json_begin(j, '{');
+		}
+		if (j) {
+			json_key(j, c->name);
+			json_u64(j, c->n_pruned);
+		}
+		str_addf(&line, "%s%.2f %% of ", line.n ? ", " : "pruned: rare callers of ",
+			 100 * (double)c->n_pruned / (double)c->n_samples);
+		text_show(&line, c->name);
+	}
+	if (j && line.n)
+		json_end(j, '}');
+	if (line.n && !quiet)
+		emit_text(e, "%s\n", line.v);
+	str_release(&line);
+}
+
 static struct emit_cell share(uint64_t part, uint64_t whole)
 {
 	if (!whole)
@@ -414,6 +444,7 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 	if (j || !quiet)
 		emit_events(e, q);
 	emit_losses(e, q, quiet);
+	emit_pruned(e, q, quiet);
 	emit_sets(e, q, quiet);
 	if (!quiet && query_is_scaled(q))
 		emit_text(e, "counts are scaled up by 1/duty: events took turns on the counters\n");

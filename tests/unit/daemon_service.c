@@ -35,6 +35,7 @@ static void set_up(struct service_opts *o, const struct scratch *t)
 	*o = (struct service_opts){.db = t->db,
 				   .label = "",
 				   .keep_all = true,
+				   .prune = 0.01,
 				   .journal_ns = UINT64_MAX / 4,
 				   .flush_ns = UINT64_MAX / 4};
 	o->collect.target.kind = TARGET_ALL;
