@@ -67,7 +67,7 @@ static uint64_t n_unstored(const char *base, uint64_t number)
 	struct log *log;
 	uint64_t n = 0;
 
-	if (pinned_open(base, number, &log, &note, NULL) < 0)
+	if (pinned_open(base, number, &log, NULL, &note, NULL) < 0)
 		return 0;
 	for (uint32_t cpu = 0; cpu < log_n_cpus(log); cpu++)
 		n += log_head(log, cpu) - log_tail(log, cpu);

@@ -112,8 +112,11 @@ static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_
 /* Offset OFF of the image with that number. */
 static place_id image_place(struct chains *c, uint32_t number, uint64_t off, uint32_t flags)
 {
-	uint32_t code = images_numbered(c->images, number);
+	uint32_t code;
 
+	if (c->find_place)
+		return c->find_place(c->find_ctx, number, off, flags);
+	code = images_numbered(c->images, number);
 	return code == INDEX_NONE ? profile_unknown_place(c->profile, off, flags)
 				  : images_place(c->images, code, off, flags);
 }

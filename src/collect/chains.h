@@ -55,6 +55,10 @@ struct chains {
 	enum chain_cause last_cause;
 	place_id places[CHAIN_MAX_FRAMES]; /* of the chain being learned */
 	ctx_id marks[CHAIN_N_CAUSES];
+	/* Where the numbers are another recorder's: the place of offset OFF of image NUMBER.  NULL:
+	 * they are those of `images`. */
+	place_id (*find_place)(void *ctx, uint32_t number, uint64_t off, uint32_t flags);
+	void *find_ctx;
 	struct chain_counts counts[LOG_MAX_EVENTS + 1]; /* the last: CHAINS_BLOCKED */
 };
 

@@ -276,6 +276,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 			break;
 		if (!serve_requests(c))
 			deaf_until_ns = clock_mono_ns() + DEAF_NS;
+		image_ids_note(&c->image_ids, &c->images);
 	}
 	vec_release(&fds);
 }
@@ -315,6 +316,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	apply_sideband(c, until_ns ? until_ns : now);
 	c->procs.time_ns = now;
 	call_paths_learn(&c->calls);
+	image_ids_note(&c->image_ids, &c->images);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		fold_log(c, cpu);
 		c->folded[cpu] = c->heads[cpu];

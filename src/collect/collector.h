@@ -174,6 +174,7 @@ bool collector_set_label(struct collector *c, uint32_t tgid, const char *label);
  * were. */
 struct takeover {
 	struct log *log;
+	struct old_chains *chains; /* NULL: no callers are known */
 	const struct pinned_note *note;
 	const uint64_t *since;					   /* by CPU */
 	uint64_t reached[LOG_MAX_EVENTS], dropped[LOG_MAX_EVENTS]; /* by its event's number */

@@ -42,6 +42,7 @@ struct collector {
 	struct procs procs;
 	struct kernel_map kernel;
 	struct call_paths calls;
+	struct image_ids image_ids; /* when the log is pinned */
 	struct fold fold;
 	struct tracer tracer;
 	struct offcpu *offcpu;			 /* NULL: not asked for */

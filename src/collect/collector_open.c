@@ -243,10 +243,13 @@ static void pin_log(struct collector *c)
 		n->period = e->period;
 		n->freq_hz = e->freq_hz;
 	}
+	if (c->log && note.calls)
+		image_ids_open(&c->image_ids);
 	if (!c->log)
 		err_set(&why, -EOPNOTSUPP, "samples come through perf rings");
-	else
-		pinned_make(c->log, &note, c->opts.pin_base, c->opts.pin_number, &why);
+	else if (pinned_make(c->log, &note, &c->image_ids, c->opts.pin_base, c->opts.pin_number,
+			     &why) < 0)
+		image_ids_close(&c->image_ids);
 	snprintf(c->why_not_pinned, sizeof(c->why_not_pinned), "%.250s", why.msg);
 }
 
@@ -324,6 +327,7 @@ void collector_close(struct collector *c)
 		return;
 	opened_close(&c->samplers);
 	offcpu_close(c->offcpu);
+	image_ids_close(&c->image_ids);
 	call_paths_release(&c->calls); /* tables lie in the log's memory */
 	log_close(c->log);
 	vec_each (r, &c->rings)

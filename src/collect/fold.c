@@ -335,18 +335,6 @@ void fold_forget(struct fold *f)
 	}
 }
 
-/* A place in a file that no living process maps: nobody knows where it is, but which it was. */
-static place_id offset_place(struct fold *f, const struct build_id *id, uint64_t off)
-{
-	char path[2 * BUILD_ID_MAX + 16], hex[2 * BUILD_ID_MAX + 1];
-	struct image im = {.kind = IMAGE_FILE, .flags = IMAGE_OFFSETS, .build_id = *id};
-
-	str_hex(id->bytes, id->n_bytes, hex);
-	snprintf(path, sizeof(path), "[build-id %s]", hex);
-	im.path = path;
-	return profile_intern_place(f->profile, profile_intern_image(f->profile, &im), off, 0);
-}
-
 void fold_add_spilled(struct fold *f, const struct spill_slot *s)
 {
 	struct build_id id = {.n_bytes = BUILD_ID_MAX};
@@ -362,7 +350,7 @@ void fold_add_spilled(struct fold *f, const struct spill_slot *s)
 	} else if ((int64_t)s->off < 0) {
 		place = kernel_place(f, s->off, s->count);
 	} else if (memcmp(id.bytes, (const uint8_t[BUILD_ID_MAX]){0}, BUILD_ID_MAX) != 0) {
-		place = offset_place(f, &id, s->off);
+		place = images_unmapped_place(f->images, &id, s->off, 0);
 	} else {
 		f->n_unknown += s->count;
 		place = profile_unknown_place(f->profile, s->off, 0);

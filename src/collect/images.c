@@ -280,6 +280,18 @@ place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t f
 	return profile_intern_place(im->profile, c->image, svma, flags);
 }
 
+place_id images_unmapped_place(struct images *im, const struct build_id *id, uint64_t off,
+			       uint32_t flags)
+{
+	char path[2 * BUILD_ID_MAX + 16], hex[2 * BUILD_ID_MAX + 1];
+	struct image i = {.kind = IMAGE_FILE, .flags = IMAGE_OFFSETS, .build_id = *id};
+
+	str_hex(id->bytes, id->n_bytes, hex);
+	snprintf(path, sizeof(path), "[build-id %s]", hex);
+	i.path = path;
+	return profile_intern_place(im->profile, profile_intern_image(im->profile, &i), off, flags);
+}
+
 /* Numbers 0 and IMAGE_NUMBER_VDSO are given from the start. */
 static void begin_numbers(struct images *im)
 {

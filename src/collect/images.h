@@ -73,6 +73,10 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
  * enum place_flags. */
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);
 
+/* The same in a file that no living process maps: nobody knows where it is, but which it was. */
+place_id images_unmapped_place(struct images *im, const struct build_id *id, uint64_t off,
+			       uint32_t flags);
+
 /* Is PATH called as the file is that a JIT compiler tells of its code in, jit-PID.dump?  Compilers
  * map a page of it executable, so that profilers hear of it. */
 bool images_is_dump(const char *path);

@@ -173,12 +173,21 @@ int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err
 	return 0;
 }
 
+/* The descriptor of an array of call paths. */
+static int chains_fd(const struct log *l, const char *name)
+{
+	return l->with_chains ? bpf_map__fd(bpf_object__find_map_by_name(l->skel->obj, name)) : -1;
+}
+
 struct log_fds log_fds(const struct log *l)
 {
 	return (struct log_fds){
 		.slots = bpf_map__fd(l->skel->maps.slots),
 		.cpus = bpf_map__fd(l->skel->maps.cpus),
 		.spill = bpf_map__fd(l->skel->maps.spill),
+		.chain_words = chains_fd(l, "chain_words"),
+		.chain_cpus = chains_fd(l, "chain_cpus"),
+		.slot_chains = chains_fd(l, "slot_chains"),
 		.links = l->links.v,
 		.n_links = l->links.n,
 	};

@@ -52,6 +52,7 @@ void log_each_program(const struct log *l,
 /* Descriptors of its arrays and links, which stay the log's: for pinning them (pinned.h). */
 struct log_fds {
 	int slots, cpus, spill;
+	int chain_words, chain_cpus, slot_chains; /* -1 without call paths */
 	const int *links;
 	size_t n_links; /* 0 before Linux 5.15 */
 };

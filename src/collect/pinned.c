@@ -192,16 +192,19 @@ static int pin_note(const struct pinned_note *note, const char *dir, struct err 
 	return pin(fd, dir, "note", err);
 }
 
-int pinned_make(struct log *l, const struct pinned_note *note, const char *base, uint64_t number,
-		struct err *err)
+int pinned_make(struct log *l, const struct pinned_note *note, const struct image_ids *ids,
+		const char *base, uint64_t number, struct err *err)
 {
 	_mem_ char *dir = dir_of(base, number);
 	struct log_fds fds = log_fds(l);
 	const int maps[] = {fds.slots, fds.cpus, fds.spill};
+	const int chains[] = {fds.chain_words, fds.chain_cpus, fds.slot_chains, ids->fd};
 	int rc = make_dirs(base, dir, err);
 
 	for (size_t i = 0; i < n_elems(arrays) && rc >= 0; i++)
 		rc = pin(maps[i], dir, arrays[i], err);
+	for (size_t i = 0; i < N_OLD_ARRAYS && ids->v && rc >= 0; i++)
+		rc = pin(chains[i], dir, old_chain_arrays[i], err);
 	if (rc >= 0)
 		rc = pin_note(note, dir, err);
 	for (size_t i = 0; i < fds.n_links && rc >= 0; i++) {
@@ -235,8 +238,26 @@ static int read_note(const char *dir, struct pinned_note *ret, struct err *err)
 	return pinned_note_parse(text, sizeof(text), ret, err);
 }
 
-int pinned_open(const char *base, uint64_t number, struct log **ret, struct pinned_note *ret_note,
-		struct err *err)
+/* The call paths beside LOG; NULL when there are none. */
+static struct old_chains *open_chains(const char *dir, const struct log *log)
+{
+	struct old_chains *o = NULL;
+	int fds[N_OLD_ARRAYS];
+
+	for (size_t i = 0; i < N_OLD_ARRAYS; i++) {
+		_mem_ char *path = xasprintf("%s/%s", dir, old_chain_arrays[i]);
+
+		fds[i] = bpf_obj_get(path);
+	}
+	old_chains_open(fds, log, &o, NULL);
+	for (size_t i = 0; i < N_OLD_ARRAYS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return o;
+}
+
+int pinned_open(const char *base, uint64_t number, struct log **ret, struct old_chains **ret_chains,
+		struct pinned_note *ret_note, struct err *err)
 {
 	_mem_ char *dir = dir_of(base, number);
 	int fds[3] = {-1, -1, -1}, rc = 0;
@@ -252,6 +273,8 @@ int pinned_open(const char *base, uint64_t number, struct log **ret, struct pinn
 		rc = read_note(dir, ret_note, err);
 	if (rc >= 0)
 		rc = log_open_arrays(fds[0], fds[1], fds[2], ret, err);
+	if (rc >= 0 && ret_chains)
+		*ret_chains = open_chains(dir, *ret);
 	for (size_t i = 0; i < n_elems(arrays); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "collect/log.h"
+#include "collect/old_chains.h"
 
 #define PINNED_BPFFS "/sys/fs/bpf"
 
@@ -42,18 +43,20 @@ char *pinned_base(const char *fs, const char *db);
  * is missing. */
 int pinned_check(const char *fs, struct err *err);
 
-/* Pins L, whose number is NUMBER, below BASE, which is made; before its events are enabled.  On
- * failure nothing is left. */
-int pinned_make(struct log *l, const struct pinned_note *note, const char *base, uint64_t number,
-		struct err *err);
+/* Pins L, whose number is NUMBER, below BASE, which is made; before its events are enabled.  With
+ * call paths IDS tells what images' numbers stand for.  On failure nothing is left. */
+int pinned_make(struct log *l, const struct pinned_note *note, const struct image_ids *ids,
+		const char *base, uint64_t number, struct err *err);
 
 /* The numbers of the logs below BASE, except that of EXCEPT. */
 typedef VEC(uint64_t) pinned_list;
 void pinned_find(const char *base, uint64_t except, pinned_list *ret);
 
-/* Opens one.  -ENOENT when it was never complete: it never sampled. */
-int pinned_open(const char *base, uint64_t number, struct log **ret, struct pinned_note *ret_note,
-		struct err *err);
+/* Opens one.  *RET_CHAINS are its call paths, NULL when there are none; it may be NULL
+ * itself.  -ENOENT when it was never
+ * complete: it never sampled. */
+int pinned_open(const char *base, uint64_t number, struct log **ret, struct old_chains **ret_chains,
+		struct pinned_note *ret_note, struct err *err);
 
 /* Keeps the N bytes at TEXT, at most PINNED_MOST_LABELS, beside the log, in place of what was kept
  * there before: labels of processes (labels.h). */

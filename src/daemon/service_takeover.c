@@ -94,9 +94,10 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 {
 	struct pinned_note note;
 	struct known k = {0};
+	struct old_chains *chains = NULL;
 	struct log *log = NULL;
 	uint64_t n = 0, n_unknown = v->n_unknown;
-	int rc = pinned_open(v->pin_base, number, &log, &note, err);
+	int rc = pinned_open(v->pin_base, number, &log, &chains, &note, err);
 
 	if (rc == -ENOENT) /* it never was complete, and so never sampled */
 		return pinned_remove(v->pin_base, number, err);
@@ -110,6 +111,7 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 		take_labels(v, number);
 	if (rc >= 0 && !k.done) {
 		k.t.log = log;
+		k.t.chains = chains;
 		k.t.note = &note;
 		n = collector_take_over(v->set->sampling.collector, &k.t);
 		rc = store_taken(v, log, err);
@@ -126,6 +128,7 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 	} else {
 		err_prefix(err, rc, "taking over what a dead daemon left");
 	}
+	old_chains_close(chains);
 	log_close(log);
 	vec_release(&k.ranges);
 	free(k.since);

@@ -516,6 +516,36 @@ def labels_outlive_it():
     sums()
 
 
+def callers_outlive_it():
+    """Samples of the dead time have the callers they had: paths that were known before, and new ones; what has none says why."""
+    for name, slots in ("held", 65536), ("spilled", 64):
+        with running(prog("burn"), 60):
+            d = Daemon(*RATE, "-g", "--log-slots", slots, "--journal", "0.2", "--epoch", 0, db=name)
+            time.sleep(1)  # tables are made, the path is sent
+            d.do("epoch")  # all samples before that are in another one
+            d.kill()
+            with running(prog("burn_rebuilt"), 60):  # its file was never seen by the dead daemon
+                time.sleep(longer(1.5))
+                frozen()
+                with Daemon(*RATE, "-g", db=name) as d:
+                    note(d.said())
+        callers = {}
+        for what in "burn_here", "burn_rebuilt_here":
+            rows = json.loads(sh(DWELL, "prof", "--json", "--callers", what, "--db", name))["rows"]
+            callers[what] = {r["procedure"] or r["image"]: sum(r["counts"].values()) for r in rows}
+            note("%s: %s" % (name, callers[what]))
+            check(not callers[what].get("[root]"), "%s without a caller and without a reason: %s" % (what, callers[what]))
+        total = sum(callers["burn_here"].values())
+        enough(total, 100, "samples of burn_here")
+        if name == "held":
+            # Its path was sent a second before, and the ring holds thousands.
+            likely(not callers["burn_here"].get("[truncated: chain lost]"), "lost: %s" % callers["burn_here"])
+            least(callers["burn_here"].get("main", 0), total, 0.5, "samples of burn_here called by main")
+        else:
+            least(callers["burn_here"].get("[truncated: log full]", 0), total, 0.5, "samples that say that the log was full")
+        sums(name)
+
+
 def slots_take_turns():
     with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
         with running(prog("burn"), 20):
@@ -736,7 +766,7 @@ def alone(test):
 
 in_own_namespace()
 run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
-                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, slots_take_turns,
+                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))
