@@ -8,15 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "daemon/config.h"
+#include "daemon/hold.h"
 #include "daemon/notify.h"
 #include "daemon/server.h"
 #include "daemon/service.h"
+#include "daemon/status_text.h"
 #include "view/text.h"
+#include "web/web.h"
 
 static volatile sig_atomic_t ending, reloading;
 static const char *called = "dwelld"; /* or "dwell daemon", "dcpid" */
@@ -132,67 +137,147 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 	if (why)
 		say(NULL, why);
 	t->plan.service.say = say;
+	if (rc >= 0 && t->config.http && web_check(t->config.http, err) < 0)
+		rc = err_prefix(err, -EINVAL, "--http");
 	return rc;
 }
 
-typedef VEC(struct told *) told_list;
+/* What runs. */
+struct run {
+	int argc;
+	char **argv;
+	VEC(struct told *) told; /* the last one is in effect */
+	struct service *service;
+	struct server *server;
+	struct web *web; /* NULL: not asked for */
+	int epoll_fd;	 /* readable when server or web is */
+};
+
+static void put_metrics(void *ctx, struct str *out)
+{
+	const struct run *r = ctx;
+	struct service_status s;
+
+	service_status(r->service, &s);
+	status_put_metrics(&s, out);
+	service_status_release(&s);
+}
+
+static int watch(const struct run *r, int fd, struct err *err)
+{
+	struct epoll_event e = {.events = EPOLLIN};
+
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? err_errno(err, -errno, "epoll")
+								 : 0;
+}
+
+/* Shows the metrics at WHERE (NULL: nowhere), in place of OLD (NULL: nowhere), where they stay
+ * after a failure. */
+static int show_metrics(struct run *r, const char *old, const char *where, struct err *err)
+{
+	struct web *web = NULL;
+	int rc = 0;
+
+	if (old && where && strcmp(old, where) == 0)
+		return 0;
+	if (where)
+		rc = web_open(where, put_metrics, r, &web, err);
+	if (rc >= 0 && web)
+		rc = watch(r, web_fd(web), err);
+	if (rc < 0) {
+		web_close(web);
+		return rc;
+	}
+	web_close(r->web); /* its descriptor is watched no more with that */
+	r->web = web;
+	return 0;
+}
 
 /* SIGHUP: the configuration file is read again.  What was told before is kept, for samples are
  * stored as what they were. */
-static void reload(struct service *v, int argc, char **argv, told_list *all)
+static void reload(struct run *r)
 {
+	const char *old = r->told.v[r->told.n - 1]->config.http;
 	struct told *t = xcalloc(1, sizeof(*t));
 	struct err err = {0};
 	int rc;
 
-	notify_manager("RELOADING=1");
-	rc = listen_to(argc, argv, t, &err);
+	notify_reloading();
+	rc = listen_to(r->argc, r->argv, t, &err);
 	if (rc == 0)
-		rc = service_reload(v, &t->plan.service, &err);
+		rc = show_metrics(r, old, t->config.http, &err);
+	if (rc == 0) {
+		rc = service_reload(r->service, &t->plan.service, &err);
+		if (rc < 0)
+			show_metrics(r, t->config.http, old, NULL);
+	}
 	if (rc < 0) {
 		say(NULL, err.msg);
 		say(NULL, "nothing was changed");
 		told_free(t);
 	} else {
-		vec_push(all, t);
+		vec_push(&r->told, t);
 		say(NULL, "read the configuration again");
 	}
 	notify_manager("READY=1");
 }
 
-static int run(int argc, char **argv, told_list *all, struct err *err)
+static int begin(struct run *r, struct err *err)
 {
-	const struct plan *plan = &all->v[0]->plan;
-	struct service *v = NULL;
-	struct server *s = NULL;
-	int rc = service_start(&plan->service, &v, err);
+	const struct told *t = r->told.v[0];
+	int rc, listens;
 
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0)
+		return err_errno(err, -errno, "epoll");
+	/* A port that is taken is told before a recording begins; but who holds the database
+	 * probably has the port, too, and is what is to be said then. */
+	rc = listens = show_metrics(r, NULL, t->config.http, err);
+	if (rc >= 0 || hold_check(t->plan.db, NULL) >= 0)
+		rc = service_start(&t->plan.service, &r->service, err);
+	if (rc >= 0 && listens < 0)
+		rc = show_metrics(r, NULL, t->config.http, err);
 	if (rc >= 0)
-		rc = server_open(plan->db, &s, err);
+		rc = server_open(t->plan.db, &r->server, err);
+	if (rc >= 0)
+		rc = watch(r, server_fd(r->server), err);
+	return rc;
+}
+
+static int run(struct run *r, struct err *err)
+{
+	int rc = begin(r, err);
+
 	if (rc >= 0) {
 		notify_manager("READY=1");
 		while (!ending) {
-			service_step(v, 1000, server_fd(s));
-			if (server_serve(s, v))
+			service_step(r->service, 1000, r->epoll_fd);
+			notify_alive();
+			if (server_serve(r->server, r->service))
 				break;
+			if (r->web)
+				web_serve(r->web, clock_mono_ns());
 			if (reloading) {
 				reloading = 0;
-				reload(v, argc, argv, all);
+				reload(r);
 			}
 		}
 		notify_manager("STOPPING=1");
-		rc = service_stop(v, err);
-		server_quit(s, rc, err);
+		rc = service_stop(r->service, err);
+		server_quit(r->server, rc, err);
 	}
-	server_close(s);
-	service_free(v);
+	server_close(r->server);
+	web_close(r->web);
+	service_free(r->service);
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
 	return rc < 0 ? rc : 0;
 }
 
 int main(int argc, char **argv)
 {
+	struct run r = {.argc = argc, .argv = argv, .epoll_fd = -1};
 	struct told *first = xcalloc(1, sizeof(*first));
-	told_list all = {0};
 	struct err err = {0};
 	int rc;
 
@@ -203,14 +288,14 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024); /* large buffers go back when they are freed */
 	raise_open_files();
 	catch_signals();
-	vec_push(&all, first);
+	vec_push(&r.told, first);
 	rc = listen_to(argc, argv, first, &err);
 	if (rc == 0)
-		rc = run(argc, argv, &all, &err);
+		rc = run(&r, &err);
 	if (rc < 0)
 		say(NULL, *err.msg ? err.msg : strerror(-rc));
-	vec_each (t, &all)
+	vec_each (t, &r.told)
 		told_free(*t);
-	vec_release(&all);
+	vec_release(&r.told);
 	return rc < 0 ? 2 : 0;
 }

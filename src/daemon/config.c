@@ -74,6 +74,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "sample more rarely when that costs more of all CPUs' time"},
 		{"prune", OPT_DOUBLE, &c->prune, "PERCENT",
 		 "merge callers with less of all samples into theirs (default 0.001; 0: none)"},
+		{"http", OPT_STR, &c->http, "[ADDRESS:]PORT",
+		 "show the metrics by HTTP there (without ADDRESS: to this machine only)"},
 		{"bpffs", OPT_STR, &c->bpffs, "DIR",
 		 "pin the log below DIR, a BPF file system (default /sys/fs/bpf)"},
 		{"no-pin", OPT_FLAG, &c->no_pin, NULL, "let sampling end with this process"},

@@ -322,7 +322,6 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	int rc;
 
 	v->opts = *opts;
-	v->slower = 1;
 	v->start_ns = v->last_flush_ns = clock_mono_ns();
 	rc = begin(v, err);
 	if (rc < 0) {

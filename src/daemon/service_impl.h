@@ -3,6 +3,7 @@
 #ifndef DAEMON_SERVICE_IMPL_H
 #define DAEMON_SERVICE_IMPL_H
 
+#include "daemon/governor.h"
 #include "daemon/retention.h"
 #include "daemon/sampling.h"
 #include "daemon/service.h"
@@ -51,7 +52,7 @@ struct service {
 	uint64_t n_lost_records, n_left_out; /* of sets before this one */
 	VEC(struct service_sum) sums;
 	VEC(struct service_loss_sum) losses;
-	double slower; /* how much longer periods are than asked for, to stay below max_cpu */
+	struct governor governor; /* of the rate, to stay below max_cpu */
 	uint32_t slot; /* the one that counts now */
 	uint64_t slot_due_ns;
 	struct {
@@ -95,7 +96,7 @@ int service_finish_set(struct service *v, struct err *err);
  * to be called again. */
 int service_finish_turn(struct service *v, struct err *err);
 
-/* The next slot's turn, when it is time; and a lower rate, when this costs too much. */
+/* The next slot's turn, when it is time; and a lower or higher rate, by what this costs. */
 void service_turn_slots(struct service *v, uint64_t now_ns);
 void service_watch_cost(struct service *v, uint64_t now_ns);
 

@@ -144,7 +144,7 @@ int service_reload(struct service *v, const struct service_opts *opts, struct er
 	v->opts.db = db;
 	v->opts.host = host;
 	v->opts.bpffs = bpffs;
-	v->slower = 1;
+	v->governor = (struct governor){0};
 	store_set_prune(v->store, opts->prune);
 	retention_hurry(&v->retention);
 	return 0;
@@ -189,28 +189,49 @@ static double cost_since(struct service *v, uint64_t now_ns)
 	return cost;
 }
 
+/* Whether the rate is to be another one, which is said. */
+static bool turn_rate(struct service *v, double cost, uint64_t now_ns)
+{
+	double was = v->governor.slower > 1 ? v->governor.slower : 1;
+	double is = governor_step(&v->governor, cost, v->opts.max_cpu, now_ns);
+
+	if (is == was)
+		return false;
+	if (is > was)
+		service_say(v,
+			    "it costs %.2f %% of all CPUs, more than %.2f %%: sampling %.1f times "
+			    "as rarely as asked for",
+			    100 * cost, 100 * v->opts.max_cpu, is);
+	else if (is > 1)
+		service_say(v,
+			    "it costs %.2f %% of all CPUs: sampling more often again, %.1f times "
+			    "as rarely as asked for",
+			    100 * cost, is);
+	else
+		service_say(v, "it costs %.2f %% of all CPUs: sampling as often as asked for again",
+			    100 * cost);
+	return true;
+}
+
+/* Whether memory has grown so that a new set is due. */
+static bool has_grown(const struct service *v, uint64_t now_ns)
+{
+	size_t bytes = service_resident_bytes();
+
+	return now_ns - v->turned_ns >= MEMORY_TURN_NS && v->opts.max_bytes &&
+	       bytes >= v->opts.max_bytes && bytes >= v->first_bytes / 2 * 3;
+}
+
 void service_watch_cost(struct service *v, uint64_t now_ns)
 {
 	struct err err = {0};
-	size_t bytes;
-	double cost;
 
 	if (!v->cost.since_ns)
 		v->first_bytes = service_resident_bytes();
 	if (v->next || (v->cost.since_ns && now_ns - v->cost.since_ns < WATCH_NS))
 		return;
-	cost = cost_since(v, now_ns);
-	bytes = service_resident_bytes();
-	if (v->opts.max_cpu > 0 && cost > v->opts.max_cpu) {
-		v->slower *= 1.1 * cost / v->opts.max_cpu;
-		service_say(v,
-			    "it costs %.2f %% of all CPUs, more than %.2f %%: sampling %.1f times "
-			    "as rarely as asked for",
-			    100 * cost, 100 * v->opts.max_cpu, v->slower);
-	} else if (now_ns - v->turned_ns < MEMORY_TURN_NS || !v->opts.max_bytes ||
-		   bytes < v->opts.max_bytes || bytes < v->first_bytes / 2 * 3) {
+	if (!turn_rate(v, cost_since(v, now_ns), now_ns) && !has_grown(v, now_ns))
 		return;
-	}
-	if (turn(v, &v->opts.collect, v->slower, &err) < 0)
+	if (turn(v, &v->opts.collect, v->governor.slower, &err) < 0)
 		service_say(v, "cannot begin a new log: %s", err.msg);
 }

@@ -163,19 +163,28 @@ static void put_family(struct str *out, const char *key, bool is_counter, const 
 		 is_counter ? "counter" : "gauge", key, help);
 }
 
+/* An event has a series for each rate it was sampled at: one with the same labels twice is no
+ * OpenMetrics. */
+static void put_event_labels(struct str *out, const struct service_event *e)
+{
+	put_label(out, "event", e->name, "{");
+	str_addf(out, ",%s=\"%" PRIu64 "\"} ", e->freq_hz ? "freq_hz" : "period",
+		 e->freq_hz ? e->freq_hz : e->period);
+}
+
 static void put_event_metrics(const struct service_status *s, struct str *out)
 {
 	put_family(out, "event_reached_samples", true, "samples of an event that came");
 	vec_each (e, &s->events) {
 		str_add(out, "dwell_event_reached_samples_total");
-		put_label(out, "event", e->name, "{");
-		str_addf(out, "} %" PRIu64 "\n", e->n_reached);
+		put_event_labels(out, e);
+		str_addf(out, "%" PRIu64 "\n", e->n_reached);
 	}
 	put_family(out, "event_duty_ratio", false, "share of the time the event counted");
 	vec_each (e, &s->events) {
 		str_add(out, "dwell_event_duty_ratio");
-		put_label(out, "event", e->name, "{");
-		str_addf(out, "} %.6f\n", e->duty);
+		put_event_labels(out, e);
+		str_addf(out, "%.6f\n", e->duty);
 	}
 	put_family(out, "lost_samples", true, "samples that came and are in no value");
 	vec_each (l, &s->losses) {
