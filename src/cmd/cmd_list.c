@@ -29,6 +29,7 @@ static int parse(struct cmd *c, struct list_args *a)
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "show this event first"},
 		{"source-map", OPT_LIST, &a->source_maps, "FROM=TO",
 		 "source files below FROM are found below TO now"},
+		HPC_DERIVE_OPTION(&a->hpc),
 		HPC_OPTIONS(&a->hpc),
 		{"no-header", OPT_FLAG, &a->no_header, NULL, "the table alone"},
 		{0},
@@ -86,9 +87,13 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	found_list found = {0};
 	struct listing l;
 	struct sources *sources = sources_new();
+	struct columns columns;
 	struct err notice;
 	int rc = select_find_images(q->profile, a->operands.v[1], &images, &c->err);
 
+	cols_of_query(&columns, q);
+	for (size_t i = 0; i < a->hpc.derived.n && !rc; i++)
+		rc = cols_derive(&columns, a->hpc.derived.v[i], NULL, NULL, &c->err);
 	if (!rc)
 		rc = listing_find(q, name, &images, &found, &c->err);
 	for (size_t i = 0; !rc && i < a->source_maps.n; i++)
@@ -96,15 +101,16 @@ static int show(struct cmd *c, struct query *q, void *ctx)
 	if (!rc && found.n > 1)
 		rc = ambiguous(c, q, name, &found);
 	if (!rc) {
-		listing_open(&l, q, &found.v[0], sources);
+		listing_open(&l, q, &columns, &found.v[0], sources);
 		a->mode = list_mode_for(&l, a->mode, &notice);
 		if (notice.msg[0])
 			cmd_notice(c, "%s", notice.msg);
 		if (!l.has_code && a->mode != LIST_SOURCE)
 			cmd_notice(c, "no instructions, only addresses: %s", l.why_no_code.msg);
-		list_emit(&c->emit, q, &l, a->mode, a->no_header);
+		list_emit(&c->emit, q, &columns, &l, a->mode, a->no_header);
 		listing_close(&l);
 	}
+	cols_release(&columns);
 	sources_free(sources);
 	vec_release(&images);
 	vec_release(&found);

@@ -37,6 +37,7 @@ int cmd_not_hpc(struct cmd *c, const struct hpc_args *a)
 	const char *given = a->stats.n	     ? "--stat"
 			    : a->threads.n   ? "--thread"
 			    : a->all_metrics ? "--all-metrics"
+			    : a->taxonomy    ? "--taxonomy"
 					     : NULL;
 
 	if (given)
@@ -75,6 +76,7 @@ int cmd_with_hpc(struct cmd *c, const struct hpc_args *a,
 		.threads = a->threads,
 		.derived = a->derived,
 		.all_metrics = a->all_metrics,
+		.taxonomy = a->taxonomy,
 	};
 	struct hpc_query q;
 	struct hpc_db db;

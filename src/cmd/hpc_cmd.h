@@ -10,6 +10,7 @@
 struct hpc_args {
 	opt_list stats, threads;
 	bool all_metrics;
+	const char *taxonomy;
 	opt_list derived; /* for all databases */
 };
 
@@ -19,6 +20,9 @@ struct hpc_args {
 	 "HPCToolkit databases: sum (default), mean, stddev, cfvar, min, max over threads"},       \
 		{"thread", OPT_LIST, &(a)->threads, "LIST",                                        \
 		 "HPCToolkit databases: only these, such as 3-5 or rank=0,thread=1-3"},            \
+		{"taxonomy", OPT_STR, &(a)->taxonomy, "FILE",                                      \
+		 "HPCToolkit databases: metrics as this METRICS.yaml has them; 'own': the "        \
+		 "database's"},                                                                    \
 	{                                                                                          \
 		"all-metrics", OPT_FLAG, &(a)->all_metrics, NULL,                                  \
 			"HPCToolkit databases: every metric that is not 0"                         \

@@ -87,10 +87,16 @@ static bool find_place(struct finder *f, node_id n, struct listing_line *ret)
 	return ret->file && ret->line;
 }
 
-static bool any(const double *v, size_t n)
+/* Columns that are made of others are set when all rows are complete. */
+static bool is_counted(const struct finder *f, unsigned c)
 {
-	for (size_t i = 0; i < n; i++)
-		if (v[i] != 0)
+	return f->q->cols.v[c].metric != NULL;
+}
+
+static bool any(const struct finder *f, const double *v)
+{
+	for (unsigned c = 0; c < f->l->n_cols; c++)
+		if (is_counted(f, c) && v[c] != 0)
 			return true;
 	return false;
 }
@@ -133,8 +139,7 @@ static void charge_lines(struct finder *f)
 		struct listing_line at;
 		double *to;
 
-		if (!is_wanted(f, &f->t->scopes.scopes.scopes.v[f->t->scope[n]]) ||
-		    !any(own, l->n_cols))
+		if (!is_wanted(f, &f->t->scopes.scopes.scopes.v[f->t->scope[n]]) || !any(f, own))
 			continue;
 		if (find_place(f, n, &at)) {
 			struct listing_line *line =
@@ -216,7 +221,7 @@ static void add_stray(struct finder *f)
 		for (unsigned c = 0; c < l->n_cols; c++)
 			f->stray[c] -= in->line == LINE_NONE ? in->counts[c] : 0;
 	for (unsigned c = 0; c < l->n_cols; c++) {
-		if (fabs(f->stray[c]) <= 1e-9 * fabs(l->total[c]))
+		if (!is_counted(f, c) || fabs(f->stray[c]) <= 1e-9 * fabs(l->total[c]))
 			continue;
 		vec_push(&l->insns, (struct listing_insn){.svma = l->start,
 							  .counts = f->stray,
@@ -271,6 +276,7 @@ int hpc_listing_open(struct listing *l, struct hpc_query *q, const char *name, c
 		rc = take_tree(&f, SCOPE_ADDRESS, err);
 	if (!rc) {
 		add_stray(&f);
+		listing_evaluate(l, &q->columns);
 		listing_load_texts(l, -1);
 	}
 	if (rc)

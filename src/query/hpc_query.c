@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See hpc_query.h. */
 #include "query/hpc_query.h"
+#include "query/hpc_taxonomy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +13,8 @@
 /* Up to so many chosen profiles are looked into one by one; beyond, what all have is gone over. */
 #define FEW_THREADS 32
 
-static const char *const stat_names[N_HPC_STATS] = {"sum", "mean", "stddev", "cfvar", "min", "max"};
+static const char *const stat_names[N_ALL_HPC_STATS] = {"sum", "mean", "stddev", "cfvar",
+							"min", "max",  "count",	 "squares"};
 
 const char *hpc_stat_name(enum hpc_stat s)
 {
@@ -61,9 +63,8 @@ static bool is_time(const struct hpc_metric *m)
 	return str_ends(m->name, "(sec)");
 }
 
-/* Adds a column of M, or finds the one there is. */
-static unsigned add_col(struct hpc_query *q, const struct hpc_metric *m, enum hpc_stat stat,
-			bool hidden)
+unsigned hpc_query_add_col(struct hpc_query *q, const struct hpc_metric *m, enum hpc_stat stat,
+			   bool hidden)
 {
 	struct hpc_col col = {.metric = m, .stat = stat};
 	const char *name = m->name;
@@ -106,10 +107,11 @@ static bool is_called(const struct hpc_metric *m, const char *name, size_t n)
 	return unit && (size_t)(unit - m->name) == n && strncasecmp(m->name, name, n) == 0;
 }
 
-static const struct hpc_metric *find_metric(const struct hpc_db *db, const char *name, size_t n,
+static const struct hpc_metric *find_metric(const struct hpc_query *q, const char *name, size_t n,
 					    struct err *err)
 {
-	const struct hpc_metrics *ms = &db->meta.metrics;
+	const struct hpc_metrics *ms = &q->db->meta.metrics;
+	const struct hpc_taxonomy *taxonomy = q->taxonomy;
 	struct name_list there = {{0}, 0};
 
 	for (uint32_t i = 0; i < ms->n_metrics; i++)
@@ -117,6 +119,8 @@ static const struct hpc_metric *find_metric(const struct hpc_db *db, const char 
 			return &ms->metrics[i];
 	for (uint32_t i = 0; i < ms->n_metrics; i++)
 		name_list_add(&there, ms->metrics[i].name);
+	for (uint32_t i = 0; taxonomy && taxonomy->is_there && i < taxonomy->tree.n_nodes; i++)
+		name_list_add(&there, taxonomy->tree.nodes[i].name);
 	err_set(err, -ENOENT, "there is no metric '%.*s'; there are: %s", (int)n, name, there.text);
 	return NULL;
 }
@@ -206,10 +210,92 @@ static int parse_stats(const opt_list *names, stat_list *ret, struct err *err)
 static void add_stats(struct hpc_query *q, const struct hpc_metric *m, const stat_list *stats)
 {
 	vec_each (s, stats)
-		add_col(q, m, *s, false);
+		hpc_query_add_col(q, m, *s, false);
 }
 
-/* The metrics asked for. */
+/* The taxonomy, opened when it is first asked for. */
+static int need_taxonomy(struct hpc_query *q, const char *file, struct err *err)
+{
+	if (q->taxonomy)
+		return 0;
+	q->taxonomy = xcalloc(1, sizeof(*q->taxonomy));
+	return hpc_taxonomy_open(q->taxonomy, q->db, file && strcmp(file, "own") != 0 ? file : NULL,
+				 err);
+}
+
+/* The metric of the taxonomy called NAME, by each of STATS.  -ENOENT when there is none. */
+static int add_of_taxonomy(struct hpc_query *q, const char *name, size_t n, const stat_list *stats,
+			   struct err *err)
+{
+	uint32_t node;
+	int rc = need_taxonomy(q, NULL, NULL);
+
+	if (rc)
+		return rc;
+	node = hpc_taxonomy_find(q->taxonomy, name, n);
+	if (node == HPC_NONE)
+		return -ENOENT;
+	rc = -ENOENT;
+	for (size_t i = 0; i < stats->n; i++) {
+		int col = hpc_taxonomy_add(q, q->taxonomy, node, stats->v[i], err);
+
+		if (col != -ENOENT)
+			rc = col;
+		if (rc < 0 && col != -ENOENT)
+			break;
+	}
+	return rc;
+}
+
+/* The metrics of the taxonomy that are shown by default and not 0 everywhere: as many as there is
+ * room for. */
+static int add_taxonomy(struct hpc_query *q, const stat_list *stats, bool all, struct err *err)
+{
+	const struct hpc_metric_tree *t = &q->taxonomy->tree;
+	const uint32_t root = HPC_ROOT_CTX;
+	size_t most = all ? SIZE_MAX : HPC_MOST_METRICS;
+	VEC(uint32_t) chosen = {0};
+	double *values;
+	int rc = 0;
+
+	if (!q->taxonomy->is_there)
+		return err_set(err, -ENOENT, "%s has no metrics/default.yaml that can be read",
+			       q->db->path);
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		if (all || t->nodes[i].visible) {
+			int col = hpc_taxonomy_add(q, q->taxonomy, i, HPC_STAT_SUM, NULL);
+
+			if (col >= 0)
+				vec_push(&chosen, i);
+			if (col >= 0)
+				vec_push(&q->columns.order, (unsigned)col);
+		}
+	values = xcalloc(q->cols.n + 1, sizeof(*values));
+	rc = hpc_query_values(q, &root, 1, AMOUNT_INCLUSIVE, values, err);
+	cols_evaluate(&q->columns, values);
+	for (size_t i = 0, n = 0; i < chosen.n; i++) {
+		double v = values[q->columns.order.v[i]];
+		bool any = isfinite(v) && v != 0;
+
+		q->n_more += any && n == most;
+		if (!any || n++ >= most)
+			chosen.v[i] = HPC_NONE;
+	}
+	free(values);
+	cols_release(&q->columns);
+	q->columns = (struct columns){0};
+	q->cols.n = 0;
+	for (size_t i = 0; i < chosen.n && !rc; i++)
+		for (size_t k = 0; k < stats->n && chosen.v[i] != HPC_NONE; k++)
+			hpc_taxonomy_add(q, q->taxonomy, chosen.v[i], stats->v[k], NULL);
+	vec_release(&chosen);
+	if (!rc && !q->cols.n)
+		return err_set(err, -ENOENT,
+			       "the taxonomy has no metric that is not 0 and can be a column");
+	return rc;
+}
+
+/* The metrics asked for: in a taxonomy that was asked for, in the database, in its taxonomy. */
 static int add_named(struct hpc_query *q, const opt_list *events, const stat_list *stats,
 		     struct err *err)
 {
@@ -219,13 +305,19 @@ static int add_named(struct hpc_query *q, const opt_list *events, const stat_lis
 
 	select_split_events(events, &names, &text);
 	vec_each (name, &names) {
-		const struct hpc_metric *m = find_metric(q->db, *name, strlen(*name), err);
+		size_t n = strlen(*name);
+		const struct hpc_metric *m;
 
-		if (!m) {
-			rc = -ENOENT;
-			break;
+		rc = q->taxonomy ? add_of_taxonomy(q, *name, n, stats, err) : -ENOENT;
+		if (rc == -ENOENT) {
+			m = find_metric(q, *name, n, err);
+			if (m)
+				add_stats(q, m, stats);
+			rc = m ? 0 : add_of_taxonomy(q, *name, n, stats, err);
 		}
-		add_stats(q, m, stats);
+		if (rc < 0)
+			break;
+		rc = 0;
 	}
 	vec_release(&names);
 	free(text);
@@ -248,7 +340,7 @@ static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, stru
 		vec_push(&sorted, &ms->metrics[i]);
 	vec_sort(&sorted, compare_metrics);
 	vec_each (m, &sorted)
-		add_col(q, *m, HPC_STAT_SUM, false);
+		hpc_query_add_col(q, *m, HPC_STAT_SUM, false);
 	rc = hpc_query_values(q, &root, 1, AMOUNT_INCLUSIVE, values, err);
 	for (size_t i = 0; i < sorted.n; i++) {
 		if (values[i] == 0)
@@ -272,7 +364,19 @@ static int add_usual(struct hpc_query *q, const stat_list *stats, bool all, stru
 	return rc;
 }
 
-/* A name in an expression: a metric, hidden when it is not shown, or a column before. */
+/* The column of the taxonomy's metric NAME, hidden. */
+static int find_in_taxonomy(struct hpc_query *q, const char *name, size_t n, struct err *err)
+{
+	enum hpc_stat sum = HPC_STAT_SUM;
+	int col = add_of_taxonomy(q, name, n, &(stat_list){&sum, 1, 1}, err);
+
+	if (col >= 0)
+		q->columns.cols.v[col].hidden = true;
+	return col;
+}
+
+/* A name in an expression: a metric or one of the taxonomy, hidden when it is not shown, or a
+ * column before. */
 static int find_term(void *ctx, const char *name, size_t n, struct err *err)
 {
 	struct hpc_query *q = ctx;
@@ -282,8 +386,9 @@ static int find_term(void *ctx, const char *name, size_t n, struct err *err)
 		if (strlen(q->columns.cols.v[i].name) == n &&
 		    memcmp(q->columns.cols.v[i].name, name, n) == 0)
 			return (int)i;
-	m = find_metric(q->db, name, n, err);
-	return m ? (int)add_col(q, m, HPC_STAT_SUM, true) : -ENOENT;
+	m = find_metric(q, name, n, err);
+	return m ? (int)hpc_query_add_col(q, m, HPC_STAT_SUM, true)
+		 : find_in_taxonomy(q, name, n, err);
 }
 
 static int add_derived(struct hpc_query *q, const opt_list *texts, struct err *err)
@@ -309,18 +414,20 @@ static int find_sort(struct hpc_query *q, const char *name, struct err *err)
 		    (q->cols.v[i].metric && is_called(q->cols.v[i].metric, name, strlen(name))))
 			at = i < at ? i : at;
 	if (name && at == q->columns.cols.n) {
-		m = find_metric(q->db, name, strlen(name), err);
+		m = find_metric(q, name, strlen(name), err);
 		if (!m)
 			return -ENOENT;
-		at = add_col(q, m, HPC_STAT_SUM, false);
+		at = hpc_query_add_col(q, m, HPC_STAT_SUM, false);
 	}
-	at = name ? at : 0;
+	for (unsigned i = 0; !name && i < at; i++)
+		if (!q->columns.cols.v[i].hidden)
+			at = i;
 	q->columns.sort = at;
 	q->columns.cols.v[at].hidden = false;
 	m = q->cols.v[at].metric;
 	for (size_t i = 0; !m && i < q->cols.n; i++)
 		m = q->cols.v[i].metric;
-	q->columns.hide = m ? add_col(q, m, HPC_STAT_SUM, true) : at;
+	q->columns.hide = m ? hpc_query_add_col(q, m, HPC_STAT_SUM, true) : at;
 	return 0;
 }
 
@@ -367,9 +474,13 @@ int hpc_query_init(struct hpc_query *q, const struct hpc_db *db, const struct hp
 		rc = parse_stats(&o->stats, &stats, err);
 	if (!rc && !db->meta.metrics.n_metrics)
 		rc = err_set(err, -ENOENT, "%s: there are no metrics", db->path);
-	if (!rc)
-		rc = events->n ? add_named(q, events, &stats, err)
-			       : add_usual(q, &stats, o->all_metrics, err);
+	if (!rc && o->taxonomy)
+		rc = need_taxonomy(q, o->taxonomy, err);
+	if (!rc && events->n)
+		rc = add_named(q, events, &stats, err);
+	else if (!rc)
+		rc = o->taxonomy ? add_taxonomy(q, &stats, o->all_metrics, err)
+				 : add_usual(q, &stats, o->all_metrics, err);
 	if (!rc)
 		rc = add_derived(q, &o->derived, err);
 	if (!rc)
@@ -384,6 +495,9 @@ int hpc_query_init(struct hpc_query *q, const struct hpc_db *db, const struct hp
 
 void hpc_query_release(struct hpc_query *q)
 {
+	if (q->taxonomy)
+		hpc_taxonomy_close(q->taxonomy);
+	free(q->taxonomy);
 	cols_release(&q->columns);
 	vec_release(&q->cols);
 	vec_release(&q->threads);
@@ -499,6 +613,10 @@ double hpc_moments_stat(const struct hpc_moments *m, enum hpc_stat stat)
 	switch (stat) {
 	case HPC_STAT_STDDEV:
 		return sqrt(variance);
+	case HPC_STAT_COUNT:
+		return m->n;
+	case HPC_STAT_SQUARES:
+		return m->x2;
 	case HPC_STAT_CFVAR:
 		return mean == 0 ? 0 : sqrt(variance) / mean;
 	case HPC_STAT_MIN:
@@ -517,6 +635,10 @@ static bool is_summarized(const struct hpc_ids *ids, enum hpc_stat stat)
 	switch (stat) {
 	case HPC_STAT_SUM:
 		return has[HPC_SUM_X];
+	case HPC_STAT_COUNT:
+		return has[HPC_SUM_N];
+	case HPC_STAT_SQUARES:
+		return has[HPC_SUM_X2] && has[HPC_SUM_N];
 	case HPC_STAT_MEAN:
 		return has[HPC_SUM_X] && has[HPC_SUM_N];
 	case HPC_STAT_MIN:

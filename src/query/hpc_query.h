@@ -22,7 +22,11 @@ enum hpc_stat {
 	HPC_STAT_CFVAR, /* standard deviation over mean */
 	HPC_STAT_MIN,
 	HPC_STAT_MAX,
-	N_HPC_STATS
+	N_HPC_STATS,
+	/* What formulas of taxonomies are made of besides: */
+	HPC_STAT_COUNT = N_HPC_STATS, /* how many threads */
+	HPC_STAT_SQUARES,	      /* the sum of the squares */
+	N_ALL_HPC_STATS
 };
 
 /* "sum", "mean", ... */
@@ -57,11 +61,16 @@ struct hpc_opts {
 	opt_list stats;		     /* names, several joined by ','; none: sum */
 	opt_list threads;	     /* see hpc_db_find_threads; none: all */
 	opt_list derived;	     /* see cols_derive */
+	const char *taxonomy;	     /* columns are what this file says (hpc_taxonomy.h); "own": the
+					database's own.  NULL: they are metrics */
 	bool all_metrics; /* all that are not 0, however many; else the most telling ones */
 };
 
+struct hpc_taxonomy;
+
 struct hpc_query {
 	const struct hpc_db *db;
+	struct hpc_taxonomy *taxonomy; /* once it was needed */
 	struct columns columns;
 	VEC(struct hpc_col) cols; /* one for each of columns' */
 	bool all_threads;
@@ -85,6 +94,10 @@ struct hpc_query {
 int hpc_query_init(struct hpc_query *q, const struct hpc_db *db, const struct hpc_opts *opts,
 		   struct err *err);
 void hpc_query_release(struct hpc_query *q);
+
+/* Adds the column of M over threads by STAT, or finds the one there is; its number. */
+unsigned hpc_query_add_col(struct hpc_query *q, const struct hpc_metric *m, enum hpc_stat stat,
+			   bool hidden);
 
 /* Adds to VALUES, one number per column, what AMOUNT of the contexts IDS, N together, is; derived
  * columns are left alone.  The contexts are disjoint: no thread's value is in two of them. */

@@ -280,8 +280,7 @@ void listing_load_texts(struct listing *l, int image_fd)
 	}
 }
 
-/* Sets the numbers that are made of others, in all rows. */
-static void evaluate(struct listing *l, const struct columns *c)
+void listing_evaluate(struct listing *l, const struct columns *c)
 {
 	vec_each (in, &l->insns)
 		cols_evaluate(c, (double *)in->counts);
@@ -291,19 +290,17 @@ static void evaluate(struct listing *l, const struct columns *c)
 	cols_evaluate(c, l->total);
 }
 
-void listing_open(struct listing *l, struct query *q, const struct found_proc *f,
-		  struct sources *sources)
+void listing_open(struct listing *l, struct query *q, const struct columns *columns,
+		  const struct found_proc *f, struct sources *sources)
 {
 	struct range spots = spots_in(q, f->image, f->p.start, f->p.end);
 	struct code *c = &l->code;
-	struct columns columns;
 
-	cols_of_query(&columns, q);
 	*l = (struct listing){
 		.image = query_image_name(q, f->image),
 		.start = f->p.start,
 		.end = f->p.end,
-		.n_cols = (unsigned)columns.cols.n,
+		.n_cols = (unsigned)columns->cols.n,
 		.sources = sources,
 	};
 	build_id_format(&q->profile->images.v[f->image].build_id, l->build_id);
@@ -328,8 +325,7 @@ void listing_open(struct listing *l, struct query *q, const struct found_proc *f
 		charge_lines(l, c->lines);
 		listing_load_texts(l, c->fd);
 	}
-	evaluate(l, &columns);
-	cols_release(&columns);
+	listing_evaluate(l, columns);
 }
 
 void listing_close(struct listing *l)

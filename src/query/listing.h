@@ -4,6 +4,7 @@
 #define QUERY_LISTING_H
 
 #include "query/code.h"
+#include "query/columns.h"
 #include "resolve/source.h"
 
 #define LINE_NONE UINT32_MAX
@@ -55,11 +56,11 @@ typedef VEC(struct found_proc) found_list;
 int listing_find(struct query *q, const char *name, const image_ids *images, found_list *ret,
 		 struct err *err);
 
-/* Annotates F's procedure.  SOURCES loads source files (borrowed until listing_close).  What cannot
- * be had is left out, with the reason in the two messages.  L must stay in place until
- * listing_close. */
-void listing_open(struct listing *l, struct query *q, const struct found_proc *f,
-		  struct sources *sources);
+/* Annotates F's procedure, with counts of COLUMNS, which are Q's and what is made of them.  SOURCES
+ * loads source files (borrowed until listing_close).  What cannot be had is left out, with the
+ * reason in the two messages.  L must stay in place until listing_close. */
+void listing_open(struct listing *l, struct query *q, const struct columns *columns,
+		  const struct found_proc *f, struct sources *sources);
 void listing_close(struct listing *l);
 
 /* For who fills a listing. */
@@ -72,6 +73,9 @@ void listing_sort_lines(struct listing *l);
 
 /* The number of a line, LINE_NONE when it is not there. */
 uint32_t listing_find_line(const struct listing *l, const char *file, uint32_t line);
+
+/* Sets the numbers that are made of others, in all rows. */
+void listing_evaluate(struct listing *l, const struct columns *c);
 
 /* Loads the lines' texts; IMAGE_FD (-1: none) tells whether sources are newer. */
 void listing_load_texts(struct listing *l, int image_fd);

@@ -308,15 +308,11 @@ void list_rows_emit(struct emit *e, const struct columns *columns, const struct 
 	arena_release(&v.arena);
 }
 
-void list_emit(struct emit *e, struct query *q, const struct listing *l, enum list_mode mode,
-	       bool no_header)
+void list_emit(struct emit *e, struct query *q, const struct columns *columns,
+	       const struct listing *l, enum list_mode mode, bool no_header)
 {
-	struct columns columns;
-
-	cols_of_query(&columns, q);
 	emit_begin(e);
 	header_emit(e, q, no_header);
-	list_rows_emit(e, &columns, l, mode, no_header);
+	list_rows_emit(e, columns, l, mode, no_header);
 	emit_end(e);
-	cols_release(&columns);
 }

@@ -18,9 +18,9 @@ enum list_mode {
  * is "". */
 enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice);
 
-/* Emits the document.  MODE is not LIST_BEST. */
-void list_emit(struct emit *e, struct query *q, const struct listing *l, enum list_mode mode,
-	       bool no_header);
+/* Emits the document; L's counts are of COLUMNS.  MODE is not LIST_BEST. */
+void list_emit(struct emit *e, struct query *q, const struct columns *columns,
+	       const struct listing *l, enum list_mode mode, bool no_header);
 
 /* A part of a document: the procedure and its rows, of any origin; L's counts are of COLUMNS. */
 void list_rows_emit(struct emit *e, const struct columns *columns, const struct listing *l,

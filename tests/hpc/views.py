@@ -277,6 +277,53 @@ def check_derived(path, metric):
     check(f"{path.name} {metric}: derived columns", rows and not bad, bad[:2])
 
 
+def check_taxonomy(db, path, oracle, metric, total):
+    """Formulas of a taxonomy as columns: the database's own is what the metrics are, and one that is written here what
+    its formulas say of each context's values."""
+    own = {}
+    if (path / "metrics/default.yaml").exists():
+        own = {m["name"] for m in run("tree", path, "--taxonomy", "own", "--all-metrics", "--json", "--depth", 1)["events"]}
+    plain = run("tree", path, "--event", metric, "--json", "--percent-limit", 0)["rows"]
+    if metric in own:
+        rows = run("tree", path, "--taxonomy", "own", "--event", metric, "--json", "--percent-limit", 0)["rows"]
+        check(f"{path.name} {metric}: its own taxonomy", rows == plain, (rows[:1], plain[:1]))
+    def side(scope):
+        inputs = [f"{{metric: {json.dumps(metric)}, scope: {scope}, formula: {f}, combine: {c}}}"
+                  for f, c in (("$$", "sum"), ("1", "sum"), ("$$", "max"))]
+        x, n, most = ("&%s%d %s" % (scope[0], i, text) for i, text in enumerate(inputs))
+        return "".join("  - %s\n" % text for text in (x, n, most))
+    def formulas(text):
+        return "".join("          %s: {standard: %s}\n" % (s, text.replace("X", "*%s0" % c).replace("N", "*%s1" % c)
+                                                          .replace("M", "*%s2" % c))
+                       for s, c in (("inclusive", "e"), ("exclusive", "f")))
+    made = pathlib.Path(scratch.name) / "made.yaml"
+    made.write_text("version: 0\ninputs:\n" + side("execution") + side("function") + "roots:\n" + "".join(
+        f"  - name: {name}\n    variants:\n      Sum:\n        render: [number]\n        formula:\n" + formulas(text)
+        for name, text in (("one", "X"), ("three", "[X, '*', 3]"), ("each", "{'/': [X, N]}"),
+                           ("odd", "{sqrt: [{'-': [{'^': [M, 2]}, {'/': [X, N]}]}]}"))) +
+        "  - name: heading\n    variants: {Sum: {formula: sum}}\n    children:\n" + "".join(
+            f"    - name: child{i}\n      variants:\n        Sum:\n          render: [number]\n          formula:\n" +
+            formulas("X").replace("          ", "            ") for i in range(2)))
+    names = ["one", "three", "each", "odd", "heading", "child1"]
+    rows = run("tree", path, "--taxonomy", made, "--event", "+".join(names), "--derive", "six = 2 * three", "--json",
+               "--percent-limit", 0)["rows"]
+    bad = []
+    for row in rows:
+        ids = [int(i) for i in row["contexts"].split("+")]
+        if len(ids) > 1:
+            continue
+        v = list(oracle.by_thread(ids[0]).values())
+        x, n, most = sum(v), len(v), max(v, default=0)
+        square = most ** 2 - x / n if n else 0
+        want = {"one": x, "three": 3 * x, "each": x / n if n else None, "odd": math.sqrt(square) if square >= 0 and n else None,
+                "heading": 2 * x, "child1": x, "six": 6 * x}
+        for name, w in want.items():
+            got = row["inclusive"][name]
+            if (got is None) != (w is None) or w is not None and abs(got - w) > 1e-6 * max(abs(w), abs(x)):
+                bad.append((row["name"], name, got, w))
+    check(f"{path.name} {metric}: columns of a taxonomy", rows and not bad, bad[:4])
+
+
 def check_traces(db, path):
     lines = db.traces()
     every = [(t, i, c) for i, line in lines for t, c in line]
@@ -335,6 +382,7 @@ def check_database(path):
         check_threads(db, path, oracle, metric, total)
         check_statistics(db, path, oracle, metric, total)
         check_derived(path, metric)
+        check_taxonomy(db, path, oracle, metric, total)
     if (path / "trace.db").exists():
         check_traces(db, path)
 

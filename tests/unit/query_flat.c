@@ -68,10 +68,13 @@ static void show_query(struct query *q, struct str *out)
 		struct sources *sources = sources_new();
 		found_list found = {0};
 		struct listing l;
+		struct columns columns;
 
 		if (listing_find(q, at, &one, &found, NULL) == 0) {
-			listing_open(&l, q, &found.v[0], sources);
-			list_emit(&e, q, &l, (enum list_mode)mode, false);
+			cols_of_query(&columns, q);
+			listing_open(&l, q, &columns, &found.v[0], sources);
+			list_emit(&e, q, &columns, &l, (enum list_mode)mode, false);
+			cols_release(&columns);
 			listing_close(&l);
 		}
 		vec_release(&found);
