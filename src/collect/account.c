@@ -29,7 +29,20 @@ static uint64_t machine_idle_ns(void)
 void account_begin(struct collector *c)
 {
 	c->idle_start_ns = machine_idle_ns();
-	c->start_ns = clock_mono_ns();
+	c->start_ns = c->account_ns = clock_mono_ns();
+	account_store(c);
+}
+
+/* Events in the log count on when the recorder is dead, those of the slot that has its turn. */
+void account_store(struct collector *c)
+{
+	struct log_account a = {.time_ns = c->account_ns};
+
+	for (uint32_t i = 0; i < c->opts.n_events; i++)
+		if (c->in_log[i] && (!c->opts.slot || c->opts.slot[i] == c->slot))
+			a.counting |= 1ull << i;
+	if (c->log)
+		log_set_account(c->log, &a);
 }
 
 void account_end_idle(struct collector *c)
@@ -128,6 +141,7 @@ void account_settle(struct collector *c, bool final)
 	if (!final)
 		account_end_idle(c);
 	read_counts(c, now);
+	c->account_ns = clock_mono_ns();
 	if (c->opts.slot) /* an event counts as wanted while it is not its slot's turn, too */
 		for (uint32_t i = 0; i < c->opts.n_events; i++)
 			now[i].enabled_ns = (clock_mono_ns() - c->start_ns) * c->cpus.n;

@@ -22,6 +22,9 @@ struct account {
 /* Sampling begins. */
 void account_begin(struct collector *c);
 
+/* What was settled is stored: whoever takes the log over counts from then on. */
+void account_store(struct collector *c);
+
 /* Sampling has ended: idle time counts no more. */
 void account_end_idle(struct collector *c);
 

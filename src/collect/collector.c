@@ -402,6 +402,7 @@ void collector_give_back(struct collector *c)
 {
 	for (uint32_t cpu = 0; c->log && cpu < c->n_log_cpus; cpu++)
 		log_set_tail(c->log, cpu, c->folded[cpu]);
+	account_store(c);
 }
 
 unsigned collector_fill_pct(const struct collector *c)

@@ -176,7 +176,8 @@ struct takeover {
 	struct log *log;
 	struct old_chains *chains; /* NULL: no callers are known */
 	const struct pinned_note *note;
-	const uint64_t *since;					   /* by CPU */
+	uint64_t stopped_ns;   /* when its sampling was stopped, CLOCK_MONOTONIC */
+	const uint64_t *since; /* by CPU */
 	uint64_t reached[LOG_MAX_EVENTS], dropped[LOG_MAX_EVENTS]; /* by its event's number */
 };
 uint64_t collector_take_over(struct collector *c, const struct takeover *t);

@@ -52,6 +52,8 @@ struct collector {
 	uint64_t idle_start_ns, idle_ns;	 /* of all CPUs, when sampling began, and since */
 	uint64_t start_ns;			 /* when it began, CLOCK_MONOTONIC */
 	struct account told[LOG_MAX_EVENTS];	 /* what the profile was told so far */
+	uint64_t account_ns;			 /* when it was told that */
+	uint32_t slot;				 /* the one that counts */
 	int cycle_ms;
 	int wake_fd;	/* collector_wake_by */
 	uint64_t draws; /* state of the drawing of periods */

@@ -253,15 +253,19 @@ static void each_piece(const struct bpf_program *prog,
 		       void *ctx)
 {
 	enum { MAX_PIECES = 32 }; /* the program and its subprograms */
-	__u64 starts[MAX_PIECES];
-	__u32 lens[MAX_PIECES], size = sizeof(struct bpf_prog_info);
+	__u64 starts[MAX_PIECES] = {0};
+	__u32 lens[MAX_PIECES] = {0}, size = sizeof(struct bpf_prog_info);
 	struct bpf_prog_info info = {.jited_ksyms = (uintptr_t)starts,
 				     .nr_jited_ksyms = MAX_PIECES,
 				     .jited_func_lens = (uintptr_t)lens,
 				     .nr_jited_func_lens = MAX_PIECES};
 	char tag[2 * BPF_TAG_SIZE + 1], name[64];
 
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size) < 0)
+	/* Where addresses are hidden (kernel.kptr_restrict) the kernel tells how many there are,
+	 * but writes none and clears the pointers: kernel/bpf/syscall.c, bpf_prog_get_info_by_fd.
+	 */
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size) < 0 || !info.jited_ksyms ||
+	    !info.jited_func_lens)
 		return;
 	str_hex(info.tag, BPF_TAG_SIZE, tag);
 	snprintf(name, sizeof(name), "bpf_prog_%s_%s", tag, info.name);
@@ -318,6 +322,17 @@ struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at)
 void log_set_tail(struct log *l, uint32_t cpu, uint64_t at)
 {
 	__atomic_store_n(&l->cpus[cpu].tail, at, __ATOMIC_RELEASE);
+}
+
+void log_set_account(struct log *l, const struct log_account *a)
+{
+	l->cpus[0].account_ns = a->time_ns;
+	l->cpus[0].counting = a->counting;
+}
+
+struct log_account log_get_account(const struct log *l)
+{
+	return (struct log_account){l->cpus[0].account_ns, l->cpus[0].counting};
 }
 
 struct log_counts log_counts(const struct log *l, unsigned event)

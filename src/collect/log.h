@@ -82,6 +82,15 @@ struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at);
 /* Gives the slots before sample number AT back to the kernel side. */
 void log_set_tail(struct log *l, uint32_t cpu, uint64_t at);
 
+/* For whoever takes the log over: up to when the account of its events is stored, CLOCK_MONOTONIC
+ * (0: nobody said), and which of them count, a bit each. */
+struct log_account {
+	uint64_t time_ns;
+	uint64_t counting;
+};
+void log_set_account(struct log *l, const struct log_account *a);
+struct log_account log_get_account(const struct log *l);
+
 /* Sums over CPUs of what the program counted for EVENT: reached = logged + spilled + dropped. */
 struct log_counts {
 	uint64_t reached, spilled, dropped;

@@ -22,6 +22,7 @@ void schedule_start(struct collector *c)
 
 void collector_run_slot(struct collector *c, uint32_t slot)
 {
+	c->slot = slot;
 	vec_each (o, &c->samplers)
 		if (c->opts.slot[o->event] != slot)
 			opened_disable_one(o);

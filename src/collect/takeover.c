@@ -26,17 +26,27 @@ static uint64_t first_of(const struct takeover *t, uint32_t cpu, uint64_t head)
 static void settle(struct collector *c, const struct takeover *t, uint32_t i, event_id id,
 		   uint64_t n_folded)
 {
+	const struct log_account a = log_get_account(t->log);
 	struct event *e = &c->profile->events.v[id];
 	struct log_counts k = log_counts(t->log, i);
-	uint64_t kept = n_folded + k.dropped - t->dropped[i];
-	uint64_t reached = k.reached - t->reached[i];
+	/* Of an event whose samples came through a ring the log knows nothing. */
+	uint64_t reached = k.reached > t->reached[i] ? k.reached - t->reached[i] : 0;
+	uint64_t dropped = k.dropped > t->dropped[i] ? k.dropped - t->dropped[i] : 0;
+	uint64_t kept = n_folded + dropped;
 
-	profile_add_loss(c->profile, "spill_full", id, k.dropped - t->dropped[i]);
+	profile_add_loss(c->profile, "spill_full", id, dropped);
 	if (reached > kept)
 		profile_add_loss(c->profile, "unaccounted", id, reached - kept);
 	e->n_reached += reached > kept ? reached : kept;
 	/* The event's own count is gone with its descriptor: it promises what came. */
 	e->total += (reached > kept ? reached : kept) * e->period;
+	/* So is its time.  On which CPUs a slot's turn was cut short nobody knows any more. */
+	if (a.time_ns && a.time_ns < t->stopped_ns) {
+		uint64_t ns = (t->stopped_ns - a.time_ns) * c->cpus.n;
+
+		e->enabled_ns += ns;
+		e->running_ns += a.counting >> i & 1 ? ns : 0;
+	}
 }
 
 /* Calls FN for each sample that is not stored, with the hash of its callers. */

@@ -90,6 +90,7 @@ struct service_status {
 	double uptime_s, since_flush_s;
 	uint64_t n_samples; /* in values */
 	uint64_t n_unknown, n_keys, n_contexts, n_flushes, n_epochs, n_taken_over;
+	double unattended_s; /* that the logs taken over sampled on without a daemon */
 	/* Records of mappings, births and deaths that found their ring full, and mappings beyond
 	 * what is kept in memory: samples there may be at unknown addresses. */
 	uint64_t n_lost_records, n_left_out;

@@ -49,6 +49,7 @@ struct service {
 	int lock_fd;
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
+	double unattended_s; /* that logs of dead daemons sampled on, as far as nobody counted it */
 	uint64_t n_lost_records, n_left_out; /* of sets before this one */
 	VEC(struct service_sum) sums;
 	VEC(struct service_loss_sum) losses;

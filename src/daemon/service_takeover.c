@@ -90,6 +90,21 @@ static int store_taken(struct service *v, const struct log *log, struct err *err
 	return rc;
 }
 
+/* Says which events did not count while no daemon lived: their time enabled tells it, too. */
+static void note_gap(struct service *v, const struct takeover *t)
+{
+	const struct log_account a = log_get_account(t->log);
+	double gap_s = t->stopped_ns > a.time_ns ? (double)(t->stopped_ns - a.time_ns) / 1e9 : 0;
+
+	if (!a.time_ns)
+		return;
+	v->unattended_s += gap_s;
+	for (uint32_t i = 0; i < t->note->n_events; i++)
+		if (!(a.counting >> i & 1))
+			service_say(v, "%s was not recorded for the last %.1f s without a daemon",
+				    t->note->events[i].name, gap_s);
+}
+
 static int take_one(struct service *v, uint64_t number, struct err *err)
 {
 	struct pinned_note note;
@@ -103,6 +118,7 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 		return pinned_remove(v->pin_base, number, err);
 	if (rc >= 0)
 		rc = pinned_stop(v->pin_base, number, err);
+	k.t.stopped_ns = clock_mono_ns();
 	if (rc >= 0)
 		rc = look_up(v, number, log, &k, err);
 	if (rc >= 0 && !k.done && store_log(v->store) != number)
@@ -115,6 +131,8 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 		k.t.note = &note;
 		n = collector_take_over(v->set->sampling.collector, &k.t);
 		rc = store_taken(v, log, err);
+		if (rc >= 0)
+			note_gap(v, &k.t);
 	}
 	if (rc >= 0)
 		rc = pinned_remove(v->pin_base, number, err);

@@ -14,7 +14,7 @@ struct figure {
 	double value;
 };
 
-#define N_FIGURES 20
+#define N_FIGURES 21
 
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
@@ -32,6 +32,7 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"flushes", "flushes", true, (double)s->n_flushes},
 		{"epochs", "epochs", true, (double)s->n_epochs},
 		{"taken_over_samples", "taken over", true, (double)s->n_taken_over},
+		{"unattended_seconds", "sampled without a daemon", true, s->unattended_s},
 		{"cpu_seconds", "own CPU time", true, s->cpu_s},
 		{"resident_bytes", "memory", false, (double)s->rss_bytes},
 		{"epoch_bytes", "epoch on disk", false, (double)s->disk_bytes},

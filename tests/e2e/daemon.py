@@ -546,6 +546,33 @@ def callers_outlive_it():
         sums(name)
 
 
+def time_goes_on_without_it():
+    """Events that count on in the dead time have that time; those that need their recorder say that they were not recorded."""
+    tracepoint = os.path.exists("/sys/kernel/tracing/events/sched/sched_switch/id")
+    d = Daemon("-e", "cpu-clock:1000003", *(["-e", "sched:sched_switch:1000"] if tracepoint else []), "--journal", "0.2", "--epoch", 0)
+    time.sleep(1)
+    d.do("flush")
+    before = time.monotonic()
+    d.kill()
+    time.sleep(2)
+    dead = time.monotonic() - before
+    with Daemon(*RATE, "--epoch", 0) as d:
+        gap = d.status()["unattended_seconds"]
+        note("%.2f s dead, %.2f s without a daemon" % (dead, gap))
+        check(gap >= dead, "%.2f s dead, %.2f s told" % (dead, gap))
+        said = d.said()
+    check(("sched:sched_switch was not recorded for the last" in said) == tracepoint and "cpu-clock was not" not in said, said)
+    whole = {e["name"]: e for m in recordings() for e in m["events"] if e["period"] in (1000003, 1000)}
+    for name, e in whole.items():
+        note("%s: %.2f s enabled, %.2f s running" % (name, e["enabled_ns"] / 1e9, e["running_ns"] / 1e9))
+        missing = e["enabled_ns"] - e["running_ns"]
+        if name == "cpu-clock":
+            check(missing < dead * 1e9, "cpu-clock did not count for %.2f s" % (missing / 1e9))
+        else:
+            check(missing >= dead * 1e9, "%s: %.2f s of %.2f s are not missing" % (name, missing / 1e9, dead))
+    sums()
+
+
 def slots_take_turns():
     with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
         with running(prog("burn"), 20):
@@ -766,7 +793,7 @@ def alone(test):
 
 in_own_namespace()
 run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
-                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, slots_take_turns,
+                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, time_goes_on_without_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))

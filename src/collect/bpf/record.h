@@ -38,7 +38,10 @@ struct log_cpu {
 	unsigned long long head;
 	unsigned long long pad0[7];
 	unsigned long long tail; /* on a cache line of its own: user space writes it */
-	unsigned long long pad1[7];
+	/* Of CPU 0, for whoever takes the log over: up to when the events' account is stored,
+	 * CLOCK_MONOTONIC, and which events count since, a bit each.  0: not told. */
+	unsigned long long account_ns, counting;
+	unsigned long long pad1[5];
 	unsigned long long reached[LOG_MAX_EVENTS];
 	unsigned long long spilled[LOG_MAX_EVENTS];
 	unsigned long long dropped[LOG_MAX_EVENTS];
