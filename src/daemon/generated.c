@@ -147,39 +147,39 @@ static bool is_followed(const struct teller *t)
 	return t && t->code && !t->unread;
 }
 
-static void save(struct teller *t, const struct procs *ps, struct resolver *r)
+static void save(struct teller *t, const struct procs *ps, struct symbol_sources *symbols)
 {
 	struct symtab st;
 
 	read_on(t, UINT64_MAX, true);
 	jitcode_symbols(t->code, &st);
-	resolver_save_symtab(r, &ps->profile->images.v[t->image], &st, NULL);
+	image_symbols_save_symtab(symbols, &ps->profile->images.v[t->image], &st, NULL);
 	symtab_release(&st);
 }
 
-void generated_save(struct generated *g, const struct procs *ps, struct resolver *r)
+void generated_save(struct generated *g, const struct procs *ps, struct symbol_sources *symbols)
 {
 	vec_each (t, &g->dumps)
 		if (is_followed(*t))
-			save(*t, ps, r);
+			save(*t, ps, symbols);
 	for (size_t i = 0; i < ps->jits.n; i++) {
 		const struct jit *jit = &ps->jits.v[i];
 
 		if (i < g->maps.n && is_followed(g->maps.v[i]))
-			save(g->maps.v[i], ps, r);
+			save(g->maps.v[i], ps, symbols);
 		else /* too many to follow all: it has run-time addresses */
-			resolver_save_jit(r, &ps->profile->images.v[jit->image], (pid_t)jit->pid,
-					  jit->fd, NULL);
+			image_symbols_save_jit(symbols, &ps->profile->images.v[jit->image],
+					       (pid_t)jit->pid, jit->fd, NULL);
 	}
 }
 
-void generated_settle(struct generated *g, const struct procs *ps, struct resolver *r)
+void generated_settle(struct generated *g, const struct procs *ps, struct symbol_sources *symbols)
 {
 	vec_each (t, &g->dumps) {
 		if (!*t)
 			continue;
 		if (is_followed(*t) && !(*t)->used) {
-			save(*t, ps, r);
+			save(*t, ps, symbols);
 			jitcode_free((*t)->code);
 			(*t)->code = NULL;
 			(*t)->n_replaced = 0;

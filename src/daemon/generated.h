@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "collect/procs.h"
-#include "resolve/resolver.h"
+#include "resolve/image_symbols.h"
 
 struct teller; /* a dump or a map that is followed */
 
@@ -20,11 +20,12 @@ struct generated {
 struct frame_source *generated_init(struct generated *g);
 void generated_release(struct generated *g);
 
-/* Saves the procedures of all code that had samples, with what was told since. */
-void generated_save(struct generated *g, const struct procs *ps, struct resolver *r);
+/* Saves the procedures of all code that had samples, with what was told since, where SYMBOLS says.
+ */
+void generated_save(struct generated *g, const struct procs *ps, struct symbol_sources *symbols);
 
 /* Saves and forgets that which had no sample since the last call: it is read again from the start
  * should there be one. */
-void generated_settle(struct generated *g, const struct procs *ps, struct resolver *r);
+void generated_settle(struct generated *g, const struct procs *ps, struct symbol_sources *symbols);
 
 #endif

@@ -16,8 +16,8 @@
 #include "base/file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
+#include "resolve/image_symbols.h"
 #include "resolve/kallsyms.h"
-#include "resolve/resolver.h"
 
 /* The vdso mapped into this process, which all 64-bit processes share: its size is told by no
  * header, so its mapping is looked for. */
@@ -158,11 +158,11 @@ int sampling_start(struct sampling *s, struct err *err)
 
 void sampling_settle(struct sampling *s, const char *images_dir)
 {
-	struct resolver_opts o = {.cache_dir = images_dir};
-	struct resolver *resolver = resolver_new(&o);
+	struct symbol_sources symbols;
 
-	generated_settle(&s->generated, collector_procs(s->collector), resolver);
-	resolver_free(resolver);
+	symbol_sources_init(&symbols, images_dir);
+	generated_settle(&s->generated, collector_procs(s->collector), &symbols);
+	symbol_sources_release(&symbols);
 	collector_flush(s->collector);
 }
 
@@ -180,9 +180,9 @@ static bool take_turn(struct sampling *s, image_id image)
 void sampling_save_symbols(struct sampling *s, const char *images_dir)
 {
 	const struct images *images = collector_images(s->collector);
-	struct resolver_opts o = {.cache_dir = images_dir};
-	struct resolver *resolver = resolver_new(&o);
+	struct symbol_sources symbols;
 
+	symbol_sources_init(&symbols, images_dir);
 	vec_each (c, &images->codes) {
 		_fd_ int vdso = -1;
 		int fd = c->fd;
@@ -193,14 +193,14 @@ void sampling_save_symbols(struct sampling *s, const char *images_dir)
 		if (c->kind == CODE_VDSO)
 			fd = vdso = vdso_fd();
 		if (fd >= 0)
-			resolver_save(resolver, &s->profile.images.v[c->image], fd, NULL);
+			image_symbols_save(&symbols, &s->profile.images.v[c->image], fd, NULL);
 	}
 	vec_each (i, &s->profile.images)
 		if ((i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF) &&
 		    take_turn(s, (image_id)(i - s->profile.images.v)))
-			resolver_save(resolver, i, -1, NULL);
-	generated_save(&s->generated, collector_procs(s->collector), resolver);
-	resolver_free(resolver);
+			image_symbols_save(&symbols, i, -1, NULL);
+	generated_save(&s->generated, collector_procs(s->collector), &symbols);
+	symbol_sources_release(&symbols);
 }
 
 void sampling_release(struct sampling *s)

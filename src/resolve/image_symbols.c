@@ -412,6 +412,21 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	return rc;
 }
 
+void symbol_sources_init(struct symbol_sources *src, const char *cache_dir)
+{
+	*src = (struct symbol_sources){
+		.where = {.debug_root = SYMBOLS_DEBUG_ROOT},
+		.cache_dir = cache_dir,
+		.proc_dir = "/proc",
+		.sys_dir = "/sys",
+	};
+}
+
+void symbol_sources_release(struct symbol_sources *src)
+{
+	kallsyms_release(&src->kallsyms);
+}
+
 int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im,
 			      const struct symtab *st, struct err *err)
 {

@@ -8,6 +8,9 @@
 #include "resolve/resolver.h"
 #include "resolve/symcache.h"
 
+/* Where distributions put separate files of debug information. */
+#define SYMBOLS_DEBUG_ROOT "/usr/lib/debug"
+
 /* Where to look.  The strings are borrowed. */
 struct symbol_sources {
 	struct debug_paths where;
@@ -28,6 +31,11 @@ struct image_symbols {
 	struct symcache cache;
 	struct symtab own;
 };
+
+/* Sources of this machine for who only keeps symbols, in CACHE_DIR (borrowed): all a recorder
+ * needs, without the readers of lines and instructions that a resolver has. */
+void symbol_sources_init(struct symbol_sources *src, const char *cache_dir);
+void symbol_sources_release(struct symbol_sources *src);
 
 /* Finds IM's symbols, by the addresses IM's samples have, and, unless told not to, caches what it
  * had to read.  Always leaves a valid RET (image_symbols_release it), which must not be moved. */

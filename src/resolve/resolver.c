@@ -41,7 +41,7 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 	r->cache_dir = opts->cache_dir ? xstrdup(opts->cache_dir) : NULL;
 	r->proc_dir = xstrdup(opts->proc_dir ? opts->proc_dir : "/proc");
 	r->sys_dir = xstrdup(opts->sys_dir ? opts->sys_dir : "/sys");
-	r->debug_root = xstrdup(opts->debug_root ? opts->debug_root : "/usr/lib/debug");
+	r->debug_root = xstrdup(opts->debug_root ? opts->debug_root : SYMBOLS_DEBUG_ROOT);
 	r->paths = copy_texts(opts->paths, opts->n_paths);
 	r->more_caches = copy_texts(opts->more_caches, opts->n_more_caches);
 	r->sources = (struct symbol_sources){

@@ -2,7 +2,7 @@
 """Holds the service manager's unit against the program:  unit.py DWELLD UNIT
 
 It has the capabilities it needs and no more, protects what it does not write to, has limits, and runs dwelld
-with options dwelld has.  Where systemd-analyze is there it takes the unit, and thinks well of it.  Prints TAP."""
+with options dwelld has.  dwelld is linked with no more than it needs.  Where systemd-analyze is there it takes the unit, and thinks well of it.  Prints TAP."""
 import collections
 import os
 import re
@@ -45,6 +45,11 @@ check("sees all processes", [k for k in ("ProtectProc", "ProcSubset", "PrivateUs
 helped = set(re.findall(r"--[a-z-]+", subprocess.run([dwelld, "--help"], capture_output=True, text=True, check=True).stdout))
 used = set(re.findall(r" (--[a-z-]+)", says["ExecStart"][0]))
 check("options of ExecStart", used - helped, set())
+
+# What runs for months with privileges has nothing in it that only readers need: of all libraries it may have these.
+linked = subprocess.run(["readelf", "-d", dwelld], capture_output=True, text=True, check=True).stdout
+linked = set(re.findall(r"NEEDED.*\[(lib[a-zA-Z]+)", linked)) - {"libasan", "libubsan"}
+check("libraries of dwelld", linked - {"libbpf", "libc", "libm", "libelf", "libz", "libzstd", "libxxhash", "liblzma", "libjansson"}, set())
 
 if shutil.which("systemd-analyze"):
     with tempfile.TemporaryDirectory(prefix="dwell-unit.") as d:

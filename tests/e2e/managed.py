@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""dwelld as the service it is installed as: systemd itself runs the unit, with its capabilities, system calls,
+protected paths and networks, in namespaces of its own.
+
+A new mount, PID and control group namespace has systemd as its first process and shows the installed copy at
+its prefix; nothing outside is changed, and all of it ends with that process."""
+import socket
+import urllib.error
+import urllib.request
+
+from e2e import *
+
+SYSTEMD = "/usr/lib/systemd/systemd"
+BUILD = os.path.dirname(os.path.abspath(DWELL))
+
+# What systemd starts with: our prefix, a /var/lib and a /run that are empty, the group made.
+INSIDE = r"""
+set -e
+mount --make-rprivate / 2>/dev/null || true
+mount -t proc proc /proc
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /var/lib
+umount -R /sys/fs/cgroup 2>/dev/null || true
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t bpf bpf /sys/fs/bpf
+mount -t overlay overlay -o "lowerdir=$INSTALLED:$PREFIX" "$PREFIX"
+mount --bind etc/group /etc/group
+mount --bind etc/gshadow /etc/gshadow 2>/dev/null || true
+exec env -i PATH="$PATH" container=dwell-test SYSTEMD_UNIT_PATH="$PWD/units" %s --system --unit=start.target --log-target=console --show-status=no
+""" % SYSTEMD
+
+
+def cgroup2():
+    for line in open("/proc/self/mountinfo", encoding="utf-8"):
+        where, _, rest = line.split(" ", 4)[4].partition(" ")
+        if " - cgroup2 " in rest:
+            return where
+    raise Skipped("no cgroup2 here")
+
+
+def install():
+    """Our copy, and where it goes: its directory, its prefix, and the unit's path."""
+    root = os.path.abspath("installed")
+    sh("meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", env={**os.environ, "DESTDIR": root})
+    (unit,) = [os.path.join(d, f) for d, _, files in os.walk(root) for f in files if f == "dwelld.service"]
+    prefix = unit[len(root):-len("/lib/systemd/system/dwelld.service")]
+    return root + prefix, prefix, unit
+
+
+def make_group(installed):
+    """/etc/group with the group of the installed sysusers.d, made by systemd's own program."""
+    os.mkdir("etc")
+    for f in "passwd", "group":
+        shutil.copy("/etc/" + f, "etc/" + f)
+    sh("systemd-sysusers", "--root=" + os.getcwd(), installed + "/lib/sysusers.d/dwell.conf")
+    check(any(line.startswith("dwell:") for line in open("etc/group", encoding="utf-8")), "no group dwell was made")
+
+
+class Managed:
+    """The unit, started; `told` are lines of its configuration file, `more` of a drop-in."""
+
+    def __init__(self, told, more=""):
+        if not os.path.exists(SYSTEMD) or not shutil.which("systemd-sysusers"):
+            raise Skipped("no systemd here")
+        self.cgroup = os.path.join(cgroup2(), "dwell-e2e-%d" % os.getpid())
+        installed, prefix, unit = install()
+        self.bin, self.log = prefix + "/bin/", os.path.abspath("said")
+        make_group(installed)
+        self.conf = os.path.join(installed, "etc/dwell/dwelld.conf")
+        self.tell(told)
+        os.makedirs("units/dwelld.service.d")
+        shutil.copy(unit, "units")
+        with open("units/dwelld.service.d/test.conf", "w", encoding="utf-8") as f:
+            f.write("[Unit]\nDefaultDependencies=no\n[Service]\nStandardError=append:%s\n%s" % (self.log, more))
+        for name in "start", "sysinit", "basic", "shutdown":
+            with open("units/%s.target" % name, "w", encoding="utf-8") as f:
+                f.write("[Unit]\nDefaultDependencies=no\n" + ("Wants=dwelld.service\n" if name == "start" else ""))
+        os.mkdir(self.cgroup)
+        self.manager_log = open("manager", "w", encoding="utf-8")
+        self.unshare = subprocess.Popen(
+            ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec unshare --mount --pid --fork --cgroup --kill-child sh -c "$1"',
+             self.cgroup, INSIDE], stdout=self.manager_log, stderr=subprocess.STDOUT,
+            env={**os.environ, "INSTALLED": installed, "PREFIX": prefix})
+        self.first = None
+
+    def tell(self, lines):
+        with open(self.conf, "w", encoding="utf-8") as f:
+            f.write(lines)
+
+    def said(self):
+        return open(self.log, encoding="utf-8").read() if os.path.exists(self.log) else ""
+
+    def wait(self):
+        children = "/proc/%d/task/%d/children" % (self.unshare.pid, self.unshare.pid)
+
+        def began():
+            if self.unshare.poll() is not None:
+                raise Skipped("systemd does not run here: " + open("manager", encoding="utf-8").read()[-300:])
+            pids = open(children, encoding="utf-8").read().split() if os.path.exists(children) else []
+            self.first = int(pids[0]) if pids else None
+            return self.first and os.path.exists("/proc/%d/root/run/systemd/private" % self.first)
+        wait_for(began, "systemd to begin")
+        wait_for(lambda: self.state() != "activating", "the unit to start")
+        check(self.state() == "active", "the unit is %s: %s" % (self.state(), self.said()))
+
+    def inside(self, *argv, prefix=()):
+        return subprocess.run(["nsenter", "-t", str(self.first), "-m", "-p", "-C", *prefix, *map(str, argv)], capture_output=True, text=True,
+                              timeout=100, env={**os.environ, "container": "dwell-test"}, check=False)
+
+    def do(self, *argv, **kw):
+        p = self.inside(*argv, **kw)
+        check(p.returncode == 0, "%s: %d: %s" % (argv, p.returncode, p.stderr))
+        return p.stdout
+
+    def show(self, what):
+        return self.inside("systemctl", "show", "dwelld", "--value", "-p", what).stdout.strip()
+
+    def state(self):
+        return self.show("ActiveState")
+
+    def ctl(self, *argv):
+        return self.do(self.bin + "dwell", "ctl", "--db", "/var/lib/dwell", *argv)
+
+    def status(self):
+        return json.loads(self.ctl("status", "--json"))
+
+    def pid(self):
+        """Out here."""
+        for line in open(self.cgroup + "/system.slice/dwelld.service/cgroup.procs", encoding="utf-8"):
+            return int(line)
+        return 0
+
+    def __enter__(self):
+        try:
+            self.wait()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *kind):
+        if self.first:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.first, signal.SIGKILL)
+        self.unshare.kill()
+        self.unshare.wait()
+        for d, _, _ in sorted(os.walk(self.cgroup), reverse=True):
+            wait_for(lambda d=d: removed(d), d + " to be empty")
+
+
+def removed(directory):
+    try:
+        os.rmdir(directory)
+    except OSError:
+        return False
+    return True
+
+
+def by_its_unit():
+    """It starts, samples with call paths, names generated code of another mount namespace, answers, and ends."""
+    with Managed("event cpu-clock\ncount 1000003\ncalls\nno-prune\n".replace("no-prune\n", "")) as m:
+        with open("/proc/%d/status" % m.pid(), encoding="utf-8") as f:
+            status = dict(line.strip().split(":\t", 1) for line in f if ":\t" in line)
+        # CAP_DAC_READ_SEARCH 2, SYS_PTRACE 19, SYSLOG 34, PERFMON 38, BPF 39, CHECKPOINT_RESTORE 40
+        for key in "CapPrm", "CapEff", "CapBnd":
+            check(int(status[key], 16) == sum(1 << n for n in (2, 19, 34, 38, 39, 40)), "%s %s" % (key, status[key]))
+        check(status["NoNewPrivs"] == "1" and status["Seccomp"] == "2", str(status))
+        jit = "mount -t tmpfs tmpfs /tmp && exec %s 60 map" % shutil.copy(prog("jit"), "jit")
+        with running("nsenter", "-t", m.first, "-m", "-p", "-C", "unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", jit, cwd="."), \
+                running("nsenter", "-t", m.first, "-m", "-p", "-C", os.path.abspath(shutil.copy(prog("calls"), "calls"))):
+            time.sleep(longer(3))
+            m.ctl("flush")
+        s = m.status()
+        check(s["pinned"] == 1 and s["engine"] == "bpf" and s["problem"] == "", str(s))
+        rows = json.loads(m.do(m.bin + "dwell", "prof", "--json", "--db", "/var/lib/dwell"))["rows"]
+        names = {r["procedure"]: r["counts"].get("cpu-clock", 0) for r in rows}
+        note({n: c for n, c in names.items() if c > 100})
+        likely(names.get("made_up_on_the_fly", 0) > 20, "the code of a map in another namespace has no name: %s" % m.said())
+        likely(m.do(m.bin + "dwell", "tree", "--db", "/var/lib/dwell").count("\n") > 10, "no call paths")
+        modes = m.do("stat", "-c", "%A %G", "/var/lib/dwell").split()
+        check(modes == ["drwxr-x---", "dwell"], str(modes))
+        reader = ["setpriv", "--reuid", "65534", "--clear-groups", "--regid"]
+        group = m.do("stat", "-c", "%g", "/var/lib/dwell").strip()
+        p = m.inside(m.bin + "dwell", "prof", "--db", "/var/lib/dwell", prefix=[*reader, group])
+        check(p.returncode == 0 and p.stderr == "" and "cpu-clock" in p.stdout, "a member of the group: " + p.stderr)
+        p = m.inside(m.bin + "dwell", "prof", "--db", "/var/lib/dwell", prefix=[*reader, "65534"])
+        check(p.returncode == 2 and "Permission denied" in p.stderr, "anybody: %d %s" % (p.returncode, p.stderr))
+        m.do("systemctl", "stop", "dwelld")
+        check(m.show("Result") == "success" and m.state() == "inactive", m.said())
+        check(m.do("find", "/sys/fs/bpf", "-type", "f", "-path", "*dwell*") == "", "something is left pinned")
+
+
+def killed_and_started_again():
+    """SIGKILL: the manager starts it again, and the next one takes over what the log went on with."""
+    with Managed("event cpu-clock\ncount 1000003\n") as m:
+        time.sleep(1)
+        before = m.pid()
+        os.kill(before, signal.SIGKILL)
+        wait_for(lambda: m.pid() not in (0, before) and m.state() == "active", "the next one")
+        check(m.status()["taken_over_samples"] > 0, "nothing was taken over: %s %s" % (m.status(), m.said()))
+        check(m.show("NRestarts") == "1", m.show("NRestarts"))
+
+
+def reloaded_by_its_manager():
+    """ExecReload is heard, waited for, and can turn HTTP on, which the unit lets this machine reach."""
+    with Managed("event cpu-clock\ncount 1000003\n", "WatchdogSec=3s\n") as m:
+        port = free_port()
+        m.tell("event cpu-clock\ncount 1000003\nhttp %d\n" % port)
+        m.do("systemctl", "reload", "dwelld")
+        wait_for(lambda: "read the configuration again" in m.said(), "the configuration to be read")
+        with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port, timeout=30) as page:
+            text = page.read().decode()
+        check(text.endswith("# EOF\n"), text[-100:])
+        time.sleep(4)  # longer than the manager bears silence
+        check(m.show("NRestarts") == "0" and m.state() == "active", "it was taken for dead: " + m.said())
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+run(by_its_unit, killed_and_started_again, reloaded_by_its_manager)
