@@ -285,7 +285,8 @@ int main(int argc, char **argv)
 		called = argv[0];
 	if (argc > 0 && strcmp(str_basename(argv[0]), "dcpid") == 0)
 		called = "dcpid";
-	mallopt(M_MMAP_THRESHOLD, 256 * 1024); /* large buffers go back when they are freed */
+	mallopt(M_MMAP_THRESHOLD, 4 << 20); /* what each flush takes and frees stays ours */
+	mallopt(M_TRIM_THRESHOLD, 8 << 20);
 	raise_open_files();
 	catch_signals();
 	vec_push(&r.told, first);

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "model/fresh.h"
 
 #define FIRST_N_SLOTS 8192u
-#define MOST_N_SLOTS  (1u << 16) /* 2 MiB */
+#define MOST_N_SLOTS  (1u << 16)
 
 /* Half a cache line. */
 struct fold_slot {
@@ -39,6 +40,7 @@ void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct im
 void fold_release(struct fold *f)
 {
 	free(f->slots);
+	vec_release(&f->counting);
 	f->slots = NULL;
 	f->n_slots = 0;
 }
@@ -89,9 +91,17 @@ static void reserve(struct fold *f)
 	}
 	f->n_slots = n_old * 2;
 	f->slots = xcalloc(f->n_slots, sizeof(*f->slots));
-	for (uint32_t i = 0; i < n_old; i++)
-		if (old[i].key.event)
-			*find_slot(f, first_slot(f, &old[i].key), &old[i].key) = old[i];
+	f->counting.n = 0;
+	for (uint32_t i = 0; i < n_old; i++) {
+		struct fold_slot *s;
+
+		if (!old[i].key.event)
+			continue;
+		s = find_slot(f, first_slot(f, &old[i].key), &old[i].key);
+		*s = old[i];
+		if (s->count)
+			vec_push(&f->counting, (uint32_t)(s - f->slots));
+	}
 	free(old);
 }
 
@@ -107,7 +117,8 @@ static void count_batch(struct fold *f)
 			s->value = VALUE_NONE;
 			f->n_used++;
 		}
-		s->count++;
+		if (!s->count++)
+			vec_push(&f->counting, (uint32_t)(s - f->slots));
 	}
 	f->n_batch = 0;
 	reserve(f); /* only between batches: growing moves the slots a batch has fetched */
@@ -118,6 +129,7 @@ static void count(struct fold *f, const struct fold_key *key)
 	uint32_t slot = first_slot(f, key);
 
 	__builtin_prefetch(&f->slots[slot], 1);
+	f->forgot = false;
 	f->batch[f->n_batch].key = *key;
 	f->batch[f->n_batch++].slot = slot;
 	if (f->n_batch == FOLD_BATCH)
@@ -272,7 +284,7 @@ static void settle_slot(struct fold *f, struct fold_slot *s)
 	uint32_t value;
 
 	if (s->value != VALUE_NONE) {
-		f->profile->values.v[s->value].count += s->count;
+		profile_grow(f->profile, s->value, s->count);
 	} else {
 		place = place_of(f, s);
 		if (is_excluded(f, s, place)) {
@@ -303,16 +315,28 @@ void fold_add_facts(struct fold *f, const struct log_sample *s, const struct sam
 			  f->events[s->event], facts, 1);
 }
 
+/* Has memory come for what settle_slot will change. */
+static void fetch_value(const struct fold *f, const struct fold_slot *s)
+{
+	if (s->value == VALUE_NONE)
+		profile_prefetch_ctx(f->profile, s->key.caller);
+	else
+		__builtin_prefetch(&f->profile->values.v[s->value], 1);
+}
+
 static void settle(struct fold *f)
 {
-	for (uint32_t i = 0; i < f->n_slots; i++) {
-		const struct fold_slot *ahead = &f->slots[(i + AHEAD) & (f->n_slots - 1)];
+	const uint32_t *v = f->counting.v;
 
-		if (ahead->count && ahead->value == VALUE_NONE)
-			profile_prefetch_ctx(f->profile, ahead->key.caller);
-		if (f->slots[i].count)
-			settle_slot(f, &f->slots[i]);
+	for (size_t i = 0; i < f->counting.n; i++) {
+		if (i + 2 * AHEAD < f->counting.n)
+			__builtin_prefetch(&f->slots[v[i + 2 * AHEAD]], 1);
+		if (i + AHEAD < f->counting.n)
+			fetch_value(f, &f->slots[v[i + AHEAD]]);
+		if (f->slots[v[i]].count)
+			settle_slot(f, &f->slots[v[i]]);
 	}
+	f->counting.n = 0;
 }
 
 void fold_flush(struct fold *f)
@@ -323,7 +347,10 @@ void fold_flush(struct fold *f)
 
 void fold_forget(struct fold *f)
 {
+	if (f->forgot)
+		return;
 	count_batch(f);
+	f->forgot = true;
 	for (uint32_t i = 0; i < f->n_slots; i++) {
 		struct fold_slot *s = &f->slots[i];
 

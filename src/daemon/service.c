@@ -3,9 +3,10 @@
  *
  * The order of things is all there is to it.  A journal record or a segment tells, with the
  * samples, up to where each CPU's log is in it (store_journal's ranges); the log's room is given
- * back after it is on disk, never before.  When storing fails nothing is given back and nothing
- * forgotten: the profile goes on growing, the log fills up, the kernel side counts into its spill
- * table, and the next try stores everything. */
+ * back after it is on disk, never before.  The profile holds what was folded since the last segment:
+ * a record tells what is fresh in it, the next segment all of it, which makes the records void.
+ * When storing fails nothing is given back and nothing forgotten: the profile goes on growing, the
+ * log fills up, the kernel side counts into its spill table, and the next try stores everything. */
 #include "daemon/service.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include "daemon/dcpi_tree.h"
 #include "daemon/hold.h"
 #include "daemon/service_impl.h"
+#include "model/fresh.h"
 
 #define LATELY_NS 1000000000ull
 
@@ -71,22 +73,34 @@ static void add_loss(struct service *v, const char *event, const char *name, uin
 
 void service_count_stored(struct service *v, const struct profile *p)
 {
-	vec_each (e, &p->events) {
-		struct service_sum *s = sum_of(v, p, e);
+	uint64_t *n_stored = xcalloc(p->events.n + 1, sizeof(*n_stored));
 
-		s->enabled_ns += e->enabled_ns;
-		s->running_ns += e->running_ns;
-		s->n_reached += e->n_reached;
-		s->n_stored += profile_n_samples(p, (event_id)(e - p->events.v));
+	profile_each_fresh (p, i) {
+		const struct value x = profile_fresh(p, i);
+
+		v->n_samples += x.count;
+		if (value_is_samples(p, &x))
+			n_stored[x.event] += x.count;
+		if (p->images.v[profile_leaf(p, x.ctx)->image].kind == IMAGE_UNKNOWN)
+			v->n_unknown += x.count;
 	}
-	vec_each (l, &p->losses)
-		add_loss(v, profile_str(p, p->events.v[l->event].name), profile_str(p, l->name),
-			 l->n);
-	vec_each (x, &p->values) {
-		v->n_samples += x->count;
-		if (p->images.v[profile_leaf(p, x->ctx)->image].kind == IMAGE_UNKNOWN)
-			v->n_unknown += x->count;
+	for (event_id i = 0; i < p->events.n; i++) {
+		const struct event e = profile_fresh_event(p, i);
+		struct service_sum *s = sum_of(v, p, &e);
+
+		s->enabled_ns += e.enabled_ns;
+		s->running_ns += e.running_ns;
+		s->n_reached += e.n_reached;
+		s->n_stored += n_stored[i];
 	}
+	for (size_t i = 0; i < p->losses.n; i++) {
+		const struct loss l = profile_fresh_loss(p, i);
+
+		if (l.n)
+			add_loss(v, profile_str(p, p->events.v[l.event].name),
+				 profile_str(p, l.name), l.n);
+	}
+	free(n_stored);
 }
 
 /* --- storing --- */
@@ -114,42 +128,45 @@ static void list_ranges(const struct service *v, seq_ranges *ret)
 	}
 }
 
-/* The profile is stored: what it counted is forgotten, and the log may have its room. */
+/* What is fresh in the profile is stored: the log may have its room. */
 static void let_go(struct service *v)
 {
 	struct collector *c = v->set->sampling.collector;
-	struct profile *p = &v->set->sampling.profile;
 
-	service_count_stored(v, p);
-	p->meta.start_wall_ns = p->meta.end_wall_ns;
-	profile_reset_values(p);
+	service_count_stored(v, &v->set->sampling.profile);
 	for (uint32_t cpu = 0; cpu < collector_n_log_cpus(c); cpu++)
 		v->set->stored[cpu] = collector_folded(c, cpu);
 	collector_give_back(c);
 }
 
-/* Journals what was folded since the last time. */
-static int journal(struct service *v, bool done, struct err *err)
+/* Has the profile hold all that was folded, and tells which entries of the log these are. */
+static void settle(struct service *v, bool done, seq_ranges *ret)
 {
-	seq_ranges ranges = {0};
-	int rc;
-
 	if (!done) {
 		collector_flush(v->set->sampling.collector);
 		collector_take_account(v->set->sampling.collector);
 	}
-	list_ranges(v, &ranges);
+	list_ranges(v, ret);
 	if (done)
-		add_range(&ranges, SOURCE_DONE, 0, 1);
-	rc = store_journal(v->store, &v->set->sampling.profile, ranges.v, ranges.n, err);
-	if (rc == -EIO && store_flush_journal(v->store, NULL) == 0)
-		rc = store_journal(v->store, &v->set->sampling.profile, ranges.v, ranges.n, err);
-	vec_release(&ranges);
+		add_range(ret, SOURCE_DONE, 0, 1);
 	v->journal_due_ns = clock_mono_ns() + v->opts.journal_ns;
-	if (rc >= 0)
-		let_go(v);
 	service_keep_labels(v, v->set);
-	return rc;
+}
+
+static int put_record(struct service *v, struct err *err)
+{
+	struct profile *p = &v->set->sampling.profile;
+	seq_ranges ranges = {0};
+	int rc;
+
+	settle(v, false, &ranges);
+	rc = store_journal(v->store, p, ranges.v, ranges.n, err);
+	vec_release(&ranges);
+	if (rc < 0)
+		return rc;
+	let_go(v);
+	profile_mark(p);
+	return 0;
 }
 
 /* What goes wrong there harms nothing of ours. */
@@ -163,23 +180,41 @@ static void update_dcpi(struct service *v)
 	snprintf(v->dcpi_problem, sizeof(v->dcpi_problem), "%s", err.msg);
 }
 
+/* Makes a segment of all that was folded since the last one, journaled or not. */
 static int flush(struct service *v, bool done, struct err *err)
 {
+	struct profile *p = &v->set->sampling.profile;
+	seq_ranges ranges = {0};
+	uint64_t now;
 	int rc;
 
 	sampling_settle(&v->set->sampling, v->images_dir);
-	rc = journal(v, done, err);
-	if (rc >= 0)
-		rc = store_flush_journal(v->store, err);
-	v->flush_due_ns = clock_mono_ns() + v->opts.flush_ns;
+	settle(v, done, &ranges);
+	rc = store_flush(v->store, p, ranges.v, ranges.n, err);
+	vec_release(&ranges);
+	now = clock_mono_ns();
+	v->flush_due_ns = now + v->opts.flush_ns;
+	v->journal_due_ns = now + v->opts.journal_ns; /* not right before the next flush */
 	if (rc < 0)
 		return rc;
+	let_go(v);
+	p->meta.start_wall_ns = p->meta.end_wall_ns;
+	profile_reset_values(p);
 	sampling_save_symbols(&v->set->sampling, v->images_dir);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;
 	if (v->opts.dcpi)
 		update_dcpi(v);
 	return 0;
+}
+
+/* Journals what was folded since the last time.  After a record that could not be cut off again no
+ * other can follow: only a segment makes that journal void. */
+static int journal(struct service *v, struct err *err)
+{
+	int rc = put_record(v, err);
+
+	return rc == -EIO ? flush(v, false, err) : rc;
 }
 
 int service_finish_set(struct service *v, struct err *err)
@@ -196,7 +231,7 @@ int service_make_safe(struct service *v, struct err *err)
 	if (rc < 0)
 		return rc;
 	collector_cycle(v->set->sampling.collector);
-	return journal(v, false, err);
+	return journal(v, err);
 }
 
 bool service_flushed_lately(const struct service *v)
@@ -372,7 +407,7 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 		return flush(v, false, err);
 	if (now >= v->journal_due_ns ||
 	    (collector_fill_pct(v->set->sampling.collector) >= FULL_PCT && !*v->problem))
-		return journal(v, false, err);
+		return journal(v, err);
 	return -EAGAIN;
 }
 

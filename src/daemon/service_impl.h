@@ -67,7 +67,7 @@ struct service {
 	char problem[512]; /* last failure to store; "" when all is well */
 };
 
-/* Adds up, for the status, what was just stored. */
+/* Adds up, for the status, what was just stored: what is fresh in P. */
 void service_count_stored(struct service *v, const struct profile *p);
 
 /* service_turn.c: opens a set with OPTS' events, each period SLOWER times as long, and samples from

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "daemon/service_impl.h"
+#include "model/fresh.h"
 
 /* What a sample is taken to cost besides this process: its interrupt, in a virtual machine. */
 #define SAMPLE_S 16e-6
@@ -66,6 +67,7 @@ int log_set_open(struct service *v, const struct collector_opts *opts, double sl
 	s->opts.pin_number = s->number;
 	rc = sampling_open(&s->sampling, &s->opts, NULL, "dwelld", err);
 	if (rc >= 0) {
+		profile_watch(&s->sampling.profile);
 		why = collector_why_not_pinned(s->sampling.collector);
 		s->pinned = s->opts.pin_base && !*why;
 		if (*why)

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "formats/segment_block.h"
+#include "model/trace.h"
 
 static uint64_t record_seed(uint64_t generation, uint64_t off)
 {
@@ -16,6 +17,15 @@ static void set_le64(uint8_t *p, uint64_t x)
 {
 	for (int i = 0; i < 8; i++)
 		p[i] = (uint8_t)(x >> 8 * i);
+}
+
+/* Counts cannot tell time lines. */
+static bool has_lines(const struct profile *p)
+{
+	vec_each (t, &p->traces)
+		if (trace_says(p, t))
+			return true;
+	return false;
 }
 
 void journal_put_header(struct wr *out, uint64_t generation)
@@ -30,36 +40,48 @@ void journal_put_header(struct wr *out, uint64_t generation)
 	wr_le64(out, block_checksum(out->v + at, 24, 0));
 }
 
-int journal_put_record(struct wr *out, uint64_t generation, uint64_t off,
+static void set_le32(uint8_t *p, uint32_t x)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(x >> 8 * i);
+}
+
+int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t generation, uint64_t off,
 		       const struct seq_range *ranges, size_t n_ranges, const struct profile *p,
 		       struct err *err)
 {
-	struct wr body = {0};
-	int rc;
+	size_t at = out->n, body = at + JOURNAL_RECORD_SZ;
+	int rc = 0;
 
-	wr_uleb(&body, n_ranges);
+	wr_le32(out, JOURNAL_RECORD_MAGIC);
+	wr_le32(out, 0); /* length and checksum are filled in below */
+	wr_le64(out, 0);
+	wr_uleb(out, n_ranges);
 	for (size_t i = 0; i < n_ranges; i++) {
-		wr_uleb(&body, ranges[i].cpu);
-		wr_uleb(&body, ranges[i].first_seq);
-		wr_uleb(&body, ranges[i].last_seq - ranges[i].first_seq);
+		wr_uleb(out, ranges[i].cpu);
+		wr_uleb(out, ranges[i].first_seq);
+		wr_uleb(out, ranges[i].last_seq - ranges[i].first_seq);
 	}
-	rc = segment_encode(&body, p, err);
-	if (!rc && body.n > UINT32_MAX)
-		rc = err_set(err, -E2BIG, "a journal record of %zu bytes", body.n);
-	if (!rc) {
-		wr_le32(out, JOURNAL_RECORD_MAGIC);
-		wr_le32(out, (uint32_t)body.n);
-		wr_le64(out, block_checksum(body.v, body.n, record_seed(generation, off)));
-		wr_bytes(out, body.v, body.n);
+	wr_u8(out, has_lines(p) ? JOURNAL_SEGMENT : JOURNAL_COUNTS);
+	if (has_lines(p))
+		rc = segment_encode(out, p, err);
+	else
+		journal_put_counts(w, out, p);
+	if (!rc && out->n - body > UINT32_MAX)
+		rc = err_set(err, -E2BIG, "a journal record of %zu bytes", out->n - body);
+	if (rc < 0) {
+		out->n = at;
+		return rc;
 	}
-	wr_release(&body);
-	return rc;
+	set_le32(out->v + at + 4, (uint32_t)(out->n - body));
+	set_le64(out->v + at + 8, block_checksum(out->v + body, out->n - body,
+						 record_seed(generation, off)));
+	return 0;
 }
 
 int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n, struct err *err)
 {
 	const uint8_t *magic;
-	uint16_t major;
 	uint32_t flags;
 	uint64_t checksum;
 
@@ -67,7 +89,7 @@ int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n,
 	if (n < JOURNAL_HEADER_SZ)
 		return err_set(err, -ENODATA, "its header is torn");
 	magic = rd_bytes(&r->rd, 8);
-	major = rd_le16(&r->rd);
+	r->major = rd_le16(&r->rd);
 	rd_le16(&r->rd);
 	flags = rd_le32(&r->rd);
 	r->generation = rd_le64(&r->rd);
@@ -76,10 +98,10 @@ int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n,
 		return err_set(err, -EBADMSG, "not a dwell journal");
 	if (checksum != block_checksum(bytes, 24, 0))
 		return err_set(err, -EBADMSG, "the header's checksum does not match");
-	if (major > JOURNAL_MAJOR || flags)
+	if (r->major > JOURNAL_MAJOR || flags)
 		return err_set(err, -EPROTONOSUPPORT,
 			       "journal version %u (flags %#x) is newer than this program's (%u)",
-			       major, flags, JOURNAL_MAJOR);
+			       r->major, flags, JOURNAL_MAJOR);
 	r->n_whole = JOURNAL_HEADER_SZ;
 	return 0;
 }
@@ -123,11 +145,27 @@ int journal_next(struct journal_reader *r, struct journal_record *ret, struct er
 		return err_set(err, -EBADMSG, "record at +%#zx: malformed ranges", off);
 	r->rd = rd;
 	r->n_whole = rd_off(&rd);
-	*ret = (struct journal_record){.ranges = r->ranges.v,
-				       .n_ranges = r->ranges.n,
-				       .segment = body.p,
-				       .n_segment = rd_left(&body)};
+	*ret = (struct journal_record){.ranges = r->ranges.v, .n_ranges = r->ranges.n};
+	/* Before version 2 each was a segment. */
+	ret->kind = r->major < 2 ? JOURNAL_SEGMENT : (enum journal_kind)rd_u8(&body);
+	ret->rest = rd_init(body.p, rd_left(&body));
+	if (ret->kind > JOURNAL_COUNTS)
+		return err_set(err, -EPROTONOSUPPORT,
+			       "record at +%#zx: kind %u is newer than this program", off,
+			       ret->kind);
 	return 1;
+}
+
+int journal_load(const struct journal_record *rec, struct profile *into, struct value_sink *sink,
+		 struct err *err)
+{
+	struct rd rest = rec->rest;
+
+	if (rec->kind == JOURNAL_COUNTS)
+		return journal_get_counts(&rest, into, sink, err);
+	if (!into)
+		return segment_check(rest.p, rd_left(&rest), err);
+	return segment_decode(rest.p, rd_left(&rest), into, sink, err);
 }
 
 void journal_reader_release(struct journal_reader *r)

@@ -3,17 +3,18 @@
  * loses nothing.  docs/formats/journal.md describes every byte.
  *
  * A file header with the journal's generation, then records: ranges of per-CPU sequence numbers and
- * one segment (formats/segment.h) of what they held.  Records are only ever appended; a torn last
- * one is cut off by whoever reads. */
+ * the counts of what they held (formats/journal_counts.h), or a segment of it (formats/segment.h).
+ * Records are only ever appended; a torn last one is cut off by whoever reads. */
 #ifndef FORMATS_JOURNAL_H
 #define FORMATS_JOURNAL_H
 
 #include "base/rd.h"
+#include "formats/journal_counts.h"
 #include "formats/segment.h"
 
 #define JOURNAL_MAGIC	     "dwelljnl"
 #define JOURNAL_RECORD_MAGIC 0x6372646au /* "jdrc" */
-#define JOURNAL_MAJOR	     1
+#define JOURNAL_MAJOR	     2
 #define JOURNAL_MINOR	     0
 #define JOURNAL_HEADER_SZ    32
 #define JOURNAL_RECORD_SZ    16 /* header of a record */
@@ -24,17 +25,23 @@ struct seq_range {
 	uint64_t first_seq, last_seq; /* first <= last */
 };
 
+enum journal_kind {
+	JOURNAL_SEGMENT = 0, /* as all are in journals of version 1 */
+	JOURNAL_COUNTS = 1,
+};
+
 void journal_put_header(struct wr *out, uint64_t generation);
 
-/* Appends a record that will stand at offset OFF of the journal of GENERATION.  -E2BIG when P needs
- * 4 GiB or more. */
-int journal_put_record(struct wr *out, uint64_t generation, uint64_t off,
+/* Appends a record of what is fresh in P (model/fresh.h) that will stand at offset OFF of the
+ * journal of GENERATION; with time lines of all P.  -E2BIG when it needs 4 GiB or more. */
+int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t generation, uint64_t off,
 		       const struct seq_range *ranges, size_t n_ranges, const struct profile *p,
 		       struct err *err);
 
 struct journal_reader {
 	struct rd rd;
 	uint64_t generation;
+	uint16_t major;
 	size_t n_whole; /* bytes of header and whole records read so far */
 	VEC(struct seq_range) ranges;
 };
@@ -42,8 +49,8 @@ struct journal_reader {
 struct journal_record {
 	const struct seq_range *ranges; /* until the next journal_next */
 	size_t n_ranges;
-	const uint8_t *segment; /* points into the journal's bytes; not checked yet */
-	size_t n_segment;
+	enum journal_kind kind;
+	struct rd rest; /* of the journal's bytes; not checked yet */
 };
 
 /* Starts on the N bytes of a journal.  -ENODATA when the header is torn: such a journal has no
@@ -51,8 +58,13 @@ struct journal_record {
 int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n, struct err *err);
 
 /* The next whole record: 1, or 0 at the end or at a torn last record, or -EBADMSG when a damaged
- * record is followed by others. */
+ * record is followed by others, or -EPROTONOSUPPORT when it is newer. */
 int journal_next(struct journal_reader *r, struct journal_record *ret, struct err *err);
+
+/* Adds what REC holds to INTO, its values to SINK instead when there is one; INTO NULL: only checks
+ * it.  Errors as of segment_decode; then nothing has been added. */
+int journal_load(const struct journal_record *rec, struct profile *into, struct value_sink *sink,
+		 struct err *err);
 
 void journal_reader_release(struct journal_reader *r);
 

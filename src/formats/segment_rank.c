@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "model/fresh.h"
 #include "model/trace.h"
 
 struct sort_item {
@@ -69,30 +70,31 @@ static void items_reserve(struct ranker *e, size_t n)
 
 static void ranking_init(struct ranking *k, size_t n)
 {
-	k->used = xcalloc(n + 1, 1);
-	k->order = xcalloc(n + 1, sizeof(*k->order));
 	k->rank = xcalloc(n + 1, sizeof(*k->rank));
 }
 
 static void ranking_release(struct ranking *k)
 {
-	free(k->used);
-	free(k->order);
+	vec_release(&k->list);
 	free(k->rank);
 }
 
-/* Lists the used ids from FIRST on. */
-static void ranking_collect(struct ranking *k, uint32_t first, size_t n)
+/* Lists ID as used; false when it was already.  Until ids are numbered their rank is where they are
+ * in the list, + 1. */
+static inline bool mark(struct ranking *k, uint32_t id)
 {
-	k->n = 0;
-	for (uint32_t i = first; i < n; i++)
-		if (k->used[i])
-			k->order[k->n++] = i;
+	if (k->rank[id])
+		return false;
+	vec_push(&k->list, id);
+	k->rank[id] = (uint32_t)k->list.n;
+	return true;
 }
 
 /* Numbers the sorted ids from FIRST on; ids below FIRST keep their number. */
 static void ranking_number(struct ranking *k, uint32_t first)
 {
+	k->order = k->list.v;
+	k->n = (uint32_t)k->list.n;
 	for (uint32_t i = 0; i < first; i++)
 		k->rank[i] = i;
 	for (uint32_t i = 0; i < k->n; i++)
@@ -101,53 +103,88 @@ static void ranking_number(struct ranking *k, uint32_t first)
 
 /* What is used. */
 
-static void mark_used(struct ranker *e)
+static void mark_str(struct ranker *e, string_id id)
+{
+	if (id)
+		mark(&e->k->strings, id);
+}
+
+static void mark_owner(struct ranker *e, owner_id id)
+{
+	const struct owner *o = &e->p->owners.v[id];
+
+	if (!id || !mark(&e->k->owners, id))
+		return;
+	mark_str(e, o->exe);
+	mark_str(e, o->comm);
+	mark_str(e, o->cgroup);
+	mark_str(e, o->label);
+}
+
+static void mark_image(struct ranker *e, image_id id)
 {
 	const struct profile *p = e->p;
-	const struct profile_meta *m = &p->meta;
-	uint8_t *str = e->k->strings.used;
 
-	vec_each (v, &p->values)
-		if (value_counts(v))
-			e->k->ctxs.used[v->ctx] = e->k->owners.used[v->owner] =
-				e->k->vectors.used[v->vector] = 1;
+	if (mark(&e->k->images, id)) /* its path is there: interning adds nothing */
+		mark_str(e, profile_intern_str((struct profile *)p, p->images.v[id].path));
+}
+
+static void mark_ctx(struct ranker *e, ctx_id id)
+{
+	const struct profile *p = e->p;
+
+	for (; id && mark(&e->k->ctxs, id); id = p->ctxs.v[id].parent)
+		if (mark(&e->k->places, p->ctxs.v[id].place))
+			mark_image(e, p->places.v[p->ctxs.v[id].place].image);
+}
+
+static void mark_traces(struct ranker *e)
+{
+	const struct profile *p = e->p;
+
 	for (size_t i = 0; i < p->traces.n; i++) {
 		const struct trace *t = &p->traces.v[i];
 
 		if (!trace_says(p, t))
 			continue;
-		e->k->traces.used[i] = e->k->owners.used[t->owner] = 1;
+		mark(&e->k->traces, (uint32_t)i);
+		mark_owner(e, t->owner);
 		vec_each (point, &t->points)
-			e->k->ctxs.used[point->ctx] = 1;
+			mark_ctx(e, point->ctx);
 	}
-	for (size_t i = p->ctxs.n; i-- > 1;) {
-		if (!e->k->ctxs.used[i])
-			continue;
-		e->k->ctxs.used[p->ctxs.v[i].parent] = 1;
-		e->k->places.used[p->ctxs.v[i].place] = 1;
-	}
-	for (size_t i = 0; i < p->places.n; i++)
-		if (e->k->places.used[i])
-			e->k->images.used[p->places.v[i].image] = 1;
-	for (size_t i = 0; i < p->images.n; i++)
-		if (e->k->images
-			    .used[i]) /* interning gives the path's id without adding: it is there
-				       */
-			str[profile_intern_str((struct profile *)p, p->images.v[i].path)] = 1;
-	for (size_t i = 0; i < p->owners.n; i++) {
-		const struct owner *o = &p->owners.v[i];
+}
 
-		if (e->k->owners.used[i])
-			str[o->exe] = str[o->comm] = str[o->cgroup] = str[o->label] = 1;
+static void mark_used(struct ranker *e)
+{
+	const struct profile *p = e->p;
+	const struct profile_meta *m = &p->meta;
+	const string_id strings[] = {m->host, m->platform, m->kernel, m->engine, m->command};
+
+	profile_each_used (p, i) {
+		const struct value *v = &p->values.v[i];
+
+		if (!value_counts(v))
+			continue;
+		mark_ctx(e, v->ctx);
+		mark_owner(e, v->owner);
+		if (v->vector)
+			mark(&e->k->vectors, v->vector);
+		e->k->n_values++;
 	}
-	vec_each (u, &p->user_facts)
-		str[u->name] = str[u->meaning] = 1;
-	vec_each (ev, &p->events)
-		str[ev->name] = str[ev->unit] = 1;
-	memset(e->k->events.used, 1, p->events.n);
+	mark_traces(e);
+	vec_each (u, &p->user_facts) {
+		mark_str(e, u->name);
+		mark_str(e, u->meaning);
+	}
+	for (event_id i = 0; i < p->events.n; i++) {
+		mark(&e->k->events, i);
+		mark_str(e, p->events.v[i].name);
+		mark_str(e, p->events.v[i].unit);
+	}
 	vec_each (l, &p->losses)
-		str[l->name] = 1;
-	str[m->host] = str[m->platform] = str[m->kernel] = str[m->engine] = str[m->command] = 1;
+		mark_str(e, l->name);
+	for (unsigned i = 0; i < n_elems(strings); i++)
+		mark_str(e, strings[i]);
 }
 
 /* Orders. */
@@ -241,12 +278,11 @@ static int by_trace(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
-static void rank_small(struct ranker *e, struct ranking *k, uint32_t first, size_t n,
+static void rank_small(struct ranker *e, struct ranking *k, uint32_t first,
 		       int (*by)(const void *, const void *, void *))
 {
-	ranking_collect(k, first, n);
-	if (k->n > 1)
-		qsort_r(k->order, k->n, sizeof(*k->order), by, e);
+	if (k->list.n > 1)
+		qsort_r(k->list.v, k->list.n, sizeof(*k->list.v), by, e);
 	ranking_number(k, first);
 }
 
@@ -257,29 +293,30 @@ static void rank_places(struct ranker *e)
 	struct ranking *k = &e->k->places;
 	const struct place *v = e->p->places.v;
 	const uint32_t *image = e->k->images.rank;
-	uint32_t *end =
-		xcalloc(e->p->images.n + 1, sizeof(*end)); /* of each image's part, by rank */
+	const uint32_t n_images = e->k->images.n, n_places = (uint32_t)k->list.n;
+	uint32_t *end = xcalloc(n_images + 1, sizeof(*end)); /* of each image's part, by rank */
+	uint32_t *parted = xcalloc(n_places + 1, sizeof(*parted));
 
-	ranking_collect(k, 0, e->p->places.n);
-	items_reserve(e, k->n);
-	for (uint32_t i = 0; i < k->n; i++)
-		end[image[v[k->order[i]].image] + 1]++;
-	for (size_t im = 1; im <= e->p->images.n; im++)
+	items_reserve(e, n_places);
+	vec_each (id, &k->list)
+		end[image[v[*id].image] + 1]++;
+	for (uint32_t im = 1; im <= n_images; im++)
 		end[im] += end[im - 1];
-	for (uint32_t i = 0; i < k->n; i++) /* ranks hold it meanwhile */
-		k->rank[end[image[v[k->order[i]].image]]++] = k->order[i];
-	for (uint32_t im = 0, at = 0; im < e->p->images.n && at < k->n; at = end[im++]) {
+	vec_each (id, &k->list)
+		parted[end[image[v[*id].image]]++] = *id;
+	for (uint32_t im = 0, at = 0; im < n_images && at < n_places; at = end[im++]) {
 		uint32_t n = end[im] - at;
 
 		for (uint32_t i = 0; i < n; i++)
-			e->items[i] = (struct sort_item){v[k->rank[at + i]].flags, k->rank[at + i]};
+			e->items[i] = (struct sort_item){v[parted[at + i]].flags, parted[at + i]};
 		radix_sort(e, n);
 		for (uint32_t i = 0; i < n; i++)
 			e->items[i].key = v[e->items[i].id].svma;
 		radix_sort(e, n);
 		for (uint32_t i = 0; i < n; i++)
-			k->order[at + i] = e->items[i].id;
+			k->list.v[at + i] = e->items[i].id;
 	}
+	free(parted);
 	free(end);
 	ranking_number(k, 0);
 }
@@ -316,33 +353,33 @@ static void rank_ctxs(struct ranker *e)
 {
 	struct ranking *k = &e->k->ctxs;
 	const struct ctx *v = e->p->ctxs.v;
-	size_t n = e->p->ctxs.n;
-	struct family {
+	struct family { /* by a context's place in the list + 1, which is its rank so far; 0: root */
 		uint32_t child, next;
-	} *of = xcalloc(n, sizeof(*of));
-	uint32_t parent = 0, widest = 0, n_children;
+	} *of = xcalloc(k->list.n + 1, sizeof(*of));
+	uint32_t *order = xcalloc(k->list.n + 1, sizeof(*order));
+	uint32_t parent = 0, widest = 0, n_children, n = 0;
 
-	for (size_t i = n; i-- > 1;) {
-		if (!k->used[i])
-			continue;
-		of[i].next = of[v[i].parent].child;
-		of[v[i].parent].child = (uint32_t)i;
+	for (uint32_t i = (uint32_t)k->list.n; i > 0; i--) {
+		struct family *up = &of[k->rank[v[k->list.v[i - 1]].parent]];
+
+		of[i].next = up->child;
+		up->child = i;
 	}
-	k->n = 0;
-	for (uint32_t at = 0;; parent = k->order[at++]) {
+	for (uint32_t at = 0;; parent = k->rank[order[at++]]) {
 		n_children = 0;
 		for (uint32_t i = of[parent].child; i; i = of[i].next)
-			k->order[k->n + n_children++] = i;
+			order[n + n_children++] = k->list.v[i - 1];
 		if (n_children > widest)
 			items_reserve(e, widest = n_children);
-		sort_siblings(e, k->order + k->n, n_children);
-		for (uint32_t i = 0; i < n_children; i++, k->n++)
-			k->rank[k->order[k->n]] = k->n + 1;
-		if (at == k->n)
+		sort_siblings(e, order + n, n_children);
+		n += n_children;
+		if (at == n)
 			break;
 	}
-	k->rank[0] = 0;
+	memcpy(k->list.v, order, n * sizeof(*order));
+	free(order);
 	free(of);
+	ranking_number(k, 1);
 }
 
 static void rank_values(struct ranker *e)
@@ -354,13 +391,13 @@ static void rank_values(struct ranker *e)
 
 	while (k->ctxs.n >> ctx_bits)
 		ctx_bits++;
-	items_reserve(e, e->p->values.n);
-	for (size_t i = 0; i < e->p->values.n; i++)
+	items_reserve(e, k->n_values);
+	profile_each_used (e->p, i)
 		if (value_counts(&v[i]))
 			e->items[n++] = (struct sort_item){(uint64_t)k->owners.rank[v[i].owner]
 									   << ctx_bits |
 								   k->ctxs.rank[v[i].ctx],
-							   (uint32_t)i};
+							   i};
 	radix_sort(e, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct value *x = &v[e->items[i].id];
@@ -370,7 +407,6 @@ static void rank_values(struct ranker *e)
 	}
 	radix_sort(e, n);
 	e->k->values = xcalloc(n + 1, sizeof(*e->k->values));
-	e->k->n_values = n;
 	for (size_t i = 0; i < n; i++)
 		e->k->values[i] = e->items[i].id;
 }
@@ -389,12 +425,12 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	ranking_init(&ret->ctxs, p->ctxs.n);
 	ranking_init(&ret->traces, p->traces.n);
 	mark_used(&e);
-	rank_small(&e, &ret->strings, 1, p->strings.n, by_string);
-	rank_small(&e, &ret->events, 0, p->events.n, by_event);
-	rank_small(&e, &ret->images, 0, p->images.n, by_image);
-	rank_small(&e, &ret->owners, 1, p->owners.n, by_owner);
-	rank_small(&e, &ret->vectors, 1, p->vectors.n, by_vector);
-	rank_small(&e, &ret->traces, 0, p->traces.n, by_trace);
+	rank_small(&e, &ret->strings, 1, by_string);
+	rank_small(&e, &ret->events, 0, by_event);
+	rank_small(&e, &ret->images, 0, by_image);
+	rank_small(&e, &ret->owners, 1, by_owner);
+	rank_small(&e, &ret->vectors, 1, by_vector);
+	rank_small(&e, &ret->traces, 0, by_trace);
 	rank_places(&e);
 	rank_ctxs(&e);
 	rank_values(&e);

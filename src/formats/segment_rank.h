@@ -10,8 +10,8 @@
 
 /* A dictionary on its way out. */
 struct ranking {
-	uint8_t *used;	 /* by old id */
-	uint32_t *order; /* old ids, sorted; n of them */
+	VEC(uint32_t) list;    /* old ids of what is used */
+	const uint32_t *order; /* that list, sorted; n of them */
 	uint32_t *rank;	 /* new number by old id; meaningless for unused ones */
 	uint32_t n;
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model/fact.h"
+#include "model/fresh.h"
 #include "model/trace.h"
 
 /* Strings. */
@@ -419,6 +420,8 @@ uint32_t profile_add_value(struct profile *p, const struct value *v)
 	assert(v->owner < p->owners.n && v->ctx < p->ctxs.n && v->vector < p->vectors.n &&
 	       v->event < p->events.n);
 	i = value_intern(p, v, &new);
+	if (p->fresh)
+		fresh_add(p->fresh, i);
 	if (!new) {
 		p->values.v[i].count += v->count;
 		p->values.v[i].sum += v->sum;
@@ -446,8 +449,11 @@ uint64_t profile_n_samples(const struct profile *p, event_id event)
 {
 	uint64_t n = 0;
 
-	vec_each (v, &p->values)
+	profile_each_used (p, i) {
+		const struct value *v = &p->values.v[i];
+
 		n += v->event == event && value_is_samples(p, v) ? v->count : 0;
+	}
 	return n;
 }
 
@@ -462,12 +468,14 @@ uint64_t profile_n_lost(const struct profile *p, event_id event)
 
 void profile_reset_values(struct profile *p)
 {
-	vec_each (v, &p->values)
-		v->count = v->sum = 0;
+	profile_each_used (p, i)
+		p->values.v[i].count = p->values.v[i].sum = 0;
 	p->losses.n = 0;
 	vec_each (e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
 	trace_reset(p);
+	if (p->fresh)
+		fresh_reset(p);
 }
 
 /* Life cycle. */
@@ -506,6 +514,7 @@ void profile_release(struct profile *p)
 	index_release(&p->ctx_ix);
 	index_release(&p->value_ix);
 	trace_release(p);
+	fresh_release(p);
 	memset(p, 0, sizeof(*p));
 }
 

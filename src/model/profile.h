@@ -177,6 +177,7 @@ struct profile {
 	struct index trace_ix;
 	size_t trace_bytes;	/* what traces occupy */
 	size_t trace_bytes_max; /* points beyond it are dropped and counted; 0: no bound */
+	struct freshness *fresh; /* model/fresh.h; NULL: not watched */
 };
 
 /* An empty profile with the four zero elements.  Release with profile_release. */

@@ -159,7 +159,7 @@ static void check_journal(struct found *f)
 	}
 	f->journal_generation = r.generation;
 	while (r.generation > f->m.journal && (rc = journal_next(&r, &rec, &why)) == 1) {
-		rc = segment_decode(rec.segment, rec.n_segment, &f->journal, NULL, &why);
+		rc = journal_load(&rec, &f->journal, NULL, &why);
 		if (rc < 0)
 			break;
 		f->has_journal = true;

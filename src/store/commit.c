@@ -22,6 +22,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "model/fresh.h"
 #include "model/prune.h"
 #include "store/snapshot.h"
 
@@ -218,5 +219,5 @@ bool commit_has_content(const struct profile *p)
 	vec_each (e, &p->events)
 		if (e->enabled_ns || e->running_ns || e->total || e->n_reached)
 			return true;
-	return p->values.n || p->losses.n || p->traces.n > 1;
+	return profile_next_used(p, 0) != UINT32_MAX || p->losses.n || p->traces.n > 1;
 }

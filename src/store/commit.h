@@ -18,6 +18,8 @@ struct store {
 	/* The journal being written: */
 	int journal_fd;		/* -1: none yet */
 	uint64_t journal_bytes; /* end of its last whole record */
+	struct journal_writer journal_writer;
+	struct wr journal_record; /* room for one */
 	bool journal_broken;	/* a failed record could not be cut off: nothing may follow it */
 };
 

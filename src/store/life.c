@@ -26,6 +26,8 @@ void store_detach(struct store *s)
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
 	manifest_release(&s->m);
+	journal_writer_release(&s->journal_writer);
+	wr_release(&s->journal_record);
 	free(s);
 }
 

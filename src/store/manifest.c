@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "model/fresh.h"
 #include "model/prune.h"
 
 /* Writing. */
@@ -381,9 +382,9 @@ void manifest_add_profile(struct manifest *m, const struct profile *p)
 		if (e->freq_hz && to->n_reached && to->total >= to->n_reached)
 			to->period = to->total / to->n_reached;
 	}
-	vec_each (v, &p->values)
-		if (value_is_samples(p, v))
-			m->events.v[ids[v->event]].n_samples += v->count;
+	profile_each_used (p, i)
+		if (value_is_samples(p, &p->values.v[i]))
+			m->events.v[ids[p->values.v[i].event]].n_samples += p->values.v[i].count;
 	add_pruned(m, p, ids);
 	vec_each (l, &p->losses)
 		add_loss(m, profile_str(p, l->name), ids[l->event], l->n);

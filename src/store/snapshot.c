@@ -157,7 +157,7 @@ int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *i
 		return 0;
 	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, err);
 	while (!rc && (rc = journal_next(&r, &rec, err)) == 1)
-		rc = segment_decode(rec.segment, rec.n_segment, into, sink, err);
+		rc = journal_load(&rec, into, sink, err);
 	journal_reader_release(&r);
 	return rc < 0 ? err_prefix(err, rc, "%s", JOURNAL_NAME) : 0;
 }

@@ -94,10 +94,11 @@ typedef VEC(struct seq_range) seq_ranges;
 int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *ret,
 		   struct err *err);
 
-/* Appends DELTA, what was collected since the last store_journal or store_flush, to the journal and
- * syncs it.  RANGES (may be none) say which log entries it covers.  After a failure the journal is
- * as before. */
-int store_journal(struct store *s, const struct profile *delta, const struct seq_range *ranges,
+/* Appends what was collected since the last store_journal or store_flush to the journal and syncs
+ * it: what is fresh in P (model/fresh.h), which is all of a profile that is not watched.  RANGES
+ * (may be none) say which log entries it covers.  After a failure the journal is as before; -EIO
+ * also when nothing can be appended any more before a flush. */
+int store_journal(struct store *s, const struct profile *p, const struct seq_range *ranges,
 		  size_t n_ranges, struct err *err);
 
 /* Stores P, which holds all that was collected since the last flush (journaled or not), and makes

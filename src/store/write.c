@@ -119,22 +119,22 @@ static int journal_append(struct store *s, const struct wr *w, struct err *err)
 	return err_errno(err, rc, "%s: write", JOURNAL_NAME);
 }
 
-int store_journal(struct store *s, const struct profile *delta, const struct seq_range *ranges,
+int store_journal(struct store *s, const struct profile *p, const struct seq_range *ranges,
 		  size_t n_ranges, struct err *err)
 {
-	struct wr w = {0};
+	struct wr *w = &s->journal_record;
 	int rc;
 
 	if (s->journal_broken)
 		return err_set(err, -EIO, "epoch %s: %s: unusable until the next flush", s->epoch,
 			       JOURNAL_NAME);
 	rc = s->journal_fd < 0 ? journal_start(s, err) : 0;
+	w->n = 0;
 	if (!rc)
-		rc = journal_put_record(&w, s->m.journal + 1, s->journal_bytes, ranges, n_ranges,
-					delta, err);
+		rc = journal_put_record(&s->journal_writer, w, s->m.journal + 1, s->journal_bytes,
+					ranges, n_ranges, p, err);
 	if (!rc)
-		rc = journal_append(s, &w, err);
-	wr_release(&w);
+		rc = journal_append(s, w, err);
 	if (rc < 0)
 		return err_prefix(err, rc, "epoch %s", s->epoch);
 	for (size_t i = 0; i < n_ranges; i++)

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See journal_counts.h.
+ *
+ * Values are gone over once; each names its owner and context, which get the record's next numbers
+ * when they are named first and are described then, after what they name themselves.  So everything
+ * is described before it is used, and the time is that of what is fresh. */
+#include "formats/journal_counts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "model/fact.h"
+#include "model/fresh.h"
+
+/* What a value says besides its context and count: */
+#define VALUE_KEY  1u /* owner, vector and event follow: they are not those of the value before */
+#define VALUE_SUM  2u /* a sum follows */
+#define VALUE_BITS 2  /* these take so many bits */
+
+static void names_reset(struct journal_names *n)
+{
+	vec_each (id, &n->ids)
+		n->number.v[*id] = 0;
+	n->ids.n = n->bytes.n = 0;
+}
+
+static void names_release(struct journal_names *n)
+{
+	vec_release(&n->number);
+	vec_release(&n->ids);
+	wr_release(&n->bytes);
+}
+
+void journal_writer_release(struct journal_writer *w)
+{
+	names_release(&w->strings);
+	names_release(&w->images);
+	names_release(&w->owners);
+	names_release(&w->vectors);
+	names_release(&w->places);
+	names_release(&w->ctxs);
+	vec_release(&w->chain);
+	wr_release(&w->values);
+	wr_release(&w->body);
+}
+
+/* The number of ID, from FIRST on; *RET_NEW: it has none yet, and gets one by names_add. */
+static inline bool names_find(struct journal_names *n, uint32_t id, uint32_t *ret)
+{
+	while (n->number.n <= id)
+		vec_push(&n->number, 0);
+	*ret = n->number.v[id] - 1;
+	return n->number.v[id];
+}
+
+static uint32_t names_add(struct journal_names *n, uint32_t id, uint32_t first)
+{
+	vec_push(&n->ids, id);
+	return (n->number.v[id] = first + (uint32_t)n->ids.n) - 1;
+}
+
+/* Writing.  The zero elements of strings, owners, vectors and contexts have the number 0 in every
+ * record. */
+
+static uint32_t put_string(struct journal_writer *w, const struct profile *p, string_id id)
+{
+	uint32_t number;
+	size_t n;
+
+	if (!id || names_find(&w->strings, id, &number))
+		return id ? number : 0;
+	n = strlen(p->strings.v[id]);
+	wr_uleb(&w->strings.bytes, n);
+	wr_bytes(&w->strings.bytes, p->strings.v[id], n);
+	return names_add(&w->strings, id, 1);
+}
+
+static uint32_t put_image(struct journal_writer *w, const struct profile *p, image_id id)
+{
+	const struct image *im = &p->images.v[id];
+	struct wr *b = &w->images.bytes;
+	uint32_t number;
+
+	if (names_find(&w->images, id, &number))
+		return number;
+	wr_uleb(b, im->kind);
+	wr_uleb(b, im->flags);
+	wr_uleb(b, strlen(im->path));
+	wr_bytes(b, im->path, strlen(im->path));
+	wr_uleb(b, im->text_start);
+	wr_uleb(b, im->text_bytes);
+	wr_u8(b, im->build_id.n_bytes);
+	wr_bytes(b, im->build_id.bytes, im->build_id.n_bytes);
+	return names_add(&w->images, id, 0);
+}
+
+static uint32_t put_owner(struct journal_writer *w, const struct profile *p, owner_id id)
+{
+	const struct owner *o = &p->owners.v[id];
+	const string_id strings[] = {o->exe, o->comm, o->cgroup, o->label};
+	const uint32_t others[] = {o->uid + 1, o->pid, o->tid, o->flags};
+	uint32_t number;
+
+	if (!id || names_find(&w->owners, id, &number))
+		return id ? number : 0;
+	for (unsigned i = 0; i < n_elems(strings); i++)
+		wr_uleb(&w->owners.bytes, put_string(w, p, strings[i]));
+	for (unsigned i = 0; i < n_elems(others); i++)
+		wr_uleb(&w->owners.bytes, others[i]);
+	return names_add(&w->owners, id, 1);
+}
+
+static uint32_t put_vector(struct journal_writer *w, const struct profile *p, vector_id id)
+{
+	const struct vector *v = &p->vectors.v[id];
+	uint32_t number;
+
+	if (!id || names_find(&w->vectors, id, &number))
+		return id ? number : 0;
+	wr_uleb(&w->vectors.bytes, v->known);
+	wr_uleb(&w->vectors.bytes, v->value);
+	wr_uleb(&w->vectors.bytes, v->counter);
+	return names_add(&w->vectors, id, 1);
+}
+
+static uint32_t put_place(struct journal_writer *w, const struct profile *p, place_id id)
+{
+	const struct place *k = &p->places.v[id];
+	struct wr *b = &w->places.bytes;
+	uint32_t number;
+
+	if (names_find(&w->places, id, &number))
+		return number;
+	wr_uleb(b, put_image(w, p, k->image));
+	wr_sleb(b, (int64_t)k->svma); /* a kernel's are small, too, then */
+	wr_uleb(b, k->flags);
+	return names_add(&w->places, id, 0);
+}
+
+static uint32_t put_ctx(struct journal_writer *w, const struct profile *p, ctx_id id)
+{
+	uint32_t number = 0;
+
+	w->chain.n = 0; /* those without a number, ID first */
+	for (; id && !names_find(&w->ctxs, id, &number); id = p->ctxs.v[id].parent, number = 0)
+		vec_push(&w->chain, id);
+	while (w->chain.n) {
+		ctx_id next = w->chain.v[--w->chain.n];
+
+		wr_uleb(&w->ctxs.bytes, number);
+		wr_uleb(&w->ctxs.bytes, put_place(w, p, p->ctxs.v[next].place));
+		number = names_add(&w->ctxs, next, 1);
+	}
+	return number;
+}
+
+static size_t put_values(struct journal_writer *w, const struct profile *p)
+{
+	owner_id owner = 0;
+	vector_id vector = 0;
+	event_id event = 0;
+	uint32_t next = 1;
+	size_t n = 0;
+
+	profile_each_fresh (p, i) {
+		const struct value v = profile_fresh(p, i);
+		bool key = v.owner != owner || v.vector != vector || v.event != event;
+		uint32_t ctx;
+
+		if (!value_counts(&v))
+			continue;
+		ctx = put_ctx(w, p, v.ctx);
+		wr_sleb(&w->values, ((int64_t)ctx - next) * (1 << VALUE_BITS) +
+					    (v.sum ? VALUE_SUM : 0) + (key ? VALUE_KEY : 0));
+		wr_uleb(&w->values, v.count);
+		if (key) {
+			wr_uleb(&w->values, put_owner(w, p, v.owner));
+			wr_uleb(&w->values, put_vector(w, p, v.vector));
+			wr_uleb(&w->values, v.event);
+		}
+		if (v.sum)
+			wr_uleb(&w->values, v.sum);
+		owner = v.owner;
+		vector = v.vector;
+		event = v.event;
+		next = ctx + 1;
+		n++;
+	}
+	return n;
+}
+
+static void put_meta(struct journal_writer *w, struct wr *b, const struct profile *p)
+{
+	const struct profile_meta *m = &p->meta;
+	const string_id strings[] = {m->host, m->platform, m->kernel, m->engine, m->command};
+
+	for (unsigned i = 0; i < n_elems(strings); i++)
+		wr_uleb(b, put_string(w, p, strings[i]));
+	wr_uleb(b, m->start_wall_ns);
+	wr_uleb(b, m->end_wall_ns);
+	wr_uleb(b, m->n_cpus);
+	wr_uleb(b, p->user_facts.n);
+	vec_each (u, &p->user_facts) {
+		wr_uleb(b, (unsigned)u->is_counter << 8 | u->number);
+		wr_uleb(b, put_string(w, p, u->name));
+		wr_uleb(b, put_string(w, p, u->meaning));
+	}
+}
+
+static void put_events(struct journal_writer *w, struct wr *b, const struct profile *p)
+{
+	wr_uleb(b, p->events.n);
+	for (event_id i = 0; i < p->events.n; i++) {
+		const struct event e = profile_fresh_event(p, i);
+		const uint64_t fields[] = {e.period,	 e.freq_hz, e.enabled_ns,
+					   e.running_ns, e.total,   e.n_reached};
+
+		wr_uleb(b, put_string(w, p, e.name));
+		wr_uleb(b, put_string(w, p, e.unit));
+		for (unsigned c = 0; c < n_elems(fields); c++)
+			wr_uleb(b, fields[c]);
+	}
+}
+
+static void put_losses(struct journal_writer *w, struct wr *b, const struct profile *p)
+{
+	wr_uleb(b, p->losses.n);
+	for (size_t i = 0; i < p->losses.n; i++) {
+		const struct loss l = profile_fresh_loss(p, i);
+
+		wr_uleb(b, put_string(w, p, l.name));
+		wr_uleb(b, l.event);
+		wr_uleb(b, l.n);
+	}
+}
+
+static void put_names(struct wr *out, const struct journal_names *n)
+{
+	wr_uleb(out, n->ids.n);
+	wr_bytes(out, n->bytes.v, n->bytes.n);
+}
+
+void journal_put_counts(struct journal_writer *w, struct wr *out, const struct profile *p)
+{
+	struct journal_names *const all[] = {&w->strings, &w->images, &w->owners,
+					     &w->vectors, &w->places, &w->ctxs};
+	size_t n_values;
+
+	for (unsigned i = 0; i < n_elems(all); i++)
+		names_reset(all[i]);
+	w->values.n = w->body.n = 0;
+	n_values = put_values(w, p);
+	put_meta(w, &w->body, p);
+	put_events(w, &w->body, p);
+	put_losses(w, &w->body, p);
+	put_names(out, &w->strings);
+	wr_bytes(out, w->body.v, w->body.n);
+	for (unsigned i = 1; i < n_elems(all); i++)
+		put_names(out, all[i]);
+	wr_uleb(out, n_values);
+	wr_bytes(out, w->values.v, w->values.n);
+}
+
+/* Reading, into a scratch profile's arrays, whose ids are the record's numbers.  A failed read sets
+ * the cursor's `bad`. */
+
+static uint32_t get_u32(struct rd *r)
+{
+	uint64_t x = rd_uleb(r);
+
+	r->bad |= x > UINT32_MAX;
+	return (uint32_t)x;
+}
+
+/* A number below N. */
+static uint32_t get_number(struct rd *r, size_t n)
+{
+	uint64_t x = rd_uleb(r);
+
+	if (x < n)
+		return (uint32_t)x;
+	r->bad = true;
+	return 0;
+}
+
+/* A text of the profile's arena; "" when it is malformed. */
+static const char *get_text(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 1);
+	const uint8_t *s = rd_bytes(r, n);
+
+	if (!s || memchr(s, 0, n)) {
+		r->bad = true;
+		return "";
+	}
+	return arena_strndup(&p->arena, (const char *)s, n);
+}
+
+static void get_strings(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 1);
+
+	for (size_t i = 0; i < n && !r->bad; i++)
+		vec_push(&p->strings, get_text(p, r));
+}
+
+static bool is_user_fact(const struct profile *p, const struct user_fact *u, uint32_t key)
+{
+	unsigned first = u->is_counter ? FACT_USER_COUNTER : FACT_USER_BIT;
+	unsigned end = u->is_counter ? (unsigned)FACT_MAX_COUNTERS : N_FACT_BITS;
+
+	if (key >= 512 || u->number < first || u->number >= end || !*profile_str(p, u->name) ||
+	    (u->is_counter ? fact_counter_name : fact_bit_name)(p, u->number))
+		return false;
+	vec_each (old, &p->user_facts)
+		if (old->is_counter == u->is_counter && old->name == u->name)
+			return false;
+	return true;
+}
+
+static void get_meta(struct profile *p, struct rd *r)
+{
+	struct profile_meta *m = &p->meta;
+	string_id *const strings[] = {&m->host, &m->platform, &m->kernel, &m->engine, &m->command};
+	size_t n;
+
+	for (unsigned i = 0; i < n_elems(strings); i++)
+		*strings[i] = get_number(r, p->strings.n);
+	m->start_wall_ns = rd_uleb(r);
+	m->end_wall_ns = rd_uleb(r);
+	m->n_cpus = get_u32(r);
+	n = rd_count(r, 3);
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		uint32_t key = get_u32(r);
+		struct user_fact u = {.is_counter = key >> 8, .number = (uint8_t)key};
+
+		u.name = get_number(r, p->strings.n);
+		u.meaning = get_number(r, p->strings.n);
+		if (r->bad || !is_user_fact(p, &u, key))
+			r->bad = true;
+		else
+			vec_push(&p->user_facts, u);
+	}
+}
+
+static void get_events(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 8);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct event e = {.name = get_number(r, p->strings.n)};
+
+		e.unit = get_number(r, p->strings.n);
+		e.period = rd_uleb(r);
+		e.freq_hz = rd_uleb(r);
+		e.enabled_ns = rd_uleb(r);
+		e.running_ns = rd_uleb(r);
+		e.total = rd_uleb(r);
+		e.n_reached = rd_uleb(r);
+		r->bad |= !e.period;
+		vec_push(&p->events, e);
+	}
+}
+
+static void get_losses(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 3);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct loss l = {.name = get_number(r, p->strings.n)};
+
+		l.event = get_number(r, p->events.n);
+		l.n = rd_uleb(r);
+		vec_push(&p->losses, l);
+	}
+}
+
+/* Tells of an image of a kind that only a newer program knows. */
+static bool get_images(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 6);
+	bool known = true;
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		uint64_t kind = rd_uleb(r);
+		struct image im = {.flags = get_u32(r)};
+		const uint8_t *id;
+
+		im.path = get_text(p, r);
+		im.text_start = rd_uleb(r);
+		im.text_bytes = rd_uleb(r);
+		im.build_id.n_bytes = rd_u8(r);
+		id = im.build_id.n_bytes <= BUILD_ID_MAX ? rd_bytes(r, im.build_id.n_bytes) : NULL;
+		r->bad |= !id;
+		if (id)
+			memcpy(im.build_id.bytes, id, im.build_id.n_bytes);
+		known &= kind < N_IMAGE_KINDS;
+		im.kind = kind < N_IMAGE_KINDS ? (enum image_kind)kind : IMAGE_UNKNOWN;
+		vec_push(&p->images, im);
+	}
+	return known;
+}
+
+static void get_owners(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 8);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct owner o = {.exe = get_number(r, p->strings.n)};
+
+		o.comm = get_number(r, p->strings.n);
+		o.cgroup = get_number(r, p->strings.n);
+		o.label = get_number(r, p->strings.n);
+		o.uid = get_u32(r) - 1;
+		o.pid = get_u32(r);
+		o.tid = get_u32(r);
+		o.flags = get_u32(r);
+		vec_push(&p->owners, o);
+	}
+}
+
+static void get_vectors(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 3);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct vector v = {.known = rd_uleb(r)};
+
+		v.value = rd_uleb(r);
+		v.counter = get_u32(r);
+		vec_push(&p->vectors, v);
+	}
+}
+
+static void get_places(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 3);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct place k = {.image = get_number(r, p->images.n)};
+
+		k.svma = (uint64_t)rd_sleb(r);
+		k.flags = get_u32(r);
+		vec_push(&p->places, k);
+	}
+}
+
+static void get_ctxs(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 2);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct ctx c = {.parent = get_number(r, p->ctxs.n)};
+
+		c.place = get_number(r, p->places.n);
+		vec_push(&p->ctxs, c);
+	}
+}
+
+static void get_values(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 2);
+	struct value v = {0};
+	uint64_t next = 1;
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		int64_t x = rd_sleb(r);
+		uint64_t ctx = next + (uint64_t)(x >> VALUE_BITS);
+
+		v.count = rd_uleb(r);
+		if (x & VALUE_KEY) {
+			v.owner = get_number(r, p->owners.n);
+			v.vector = get_number(r, p->vectors.n);
+			v.event = get_number(r, p->events.n);
+		}
+		v.sum = x & VALUE_SUM ? rd_uleb(r) : 0;
+		v.ctx = (ctx_id)ctx;
+		if (!ctx || ctx >= p->ctxs.n || v.event >= p->events.n || !value_counts(&v))
+			r->bad = true;
+		next = ctx + 1;
+		vec_push(&p->values, v);
+	}
+}
+
+static int get_all(struct profile *p, struct rd *r, struct err *err)
+{
+	bool known;
+
+	get_strings(p, r);
+	get_meta(p, r);
+	get_events(p, r);
+	get_losses(p, r);
+	known = get_images(p, r);
+	get_owners(p, r);
+	get_vectors(p, r);
+	get_places(p, r);
+	get_ctxs(p, r);
+	get_values(p, r);
+	if (r->bad || rd_left(r))
+		return err_set(err, -EBADMSG, "the counts are malformed");
+	if (!known)
+		return err_set(err, -EPROTONOSUPPORT,
+			       "an image is of a kind newer than this program");
+	return 0;
+}
+
+static void add_values(const struct profile *from, struct profile *into, struct value_sink *sink)
+{
+	struct profile_map map = profile_merge_dicts(into, from);
+
+	vec_each (v, &from->values) {
+		struct value mapped = *v;
+
+		mapped.owner = map.owners[v->owner];
+		mapped.ctx = map.ctxs[v->ctx];
+		mapped.vector = map.vectors[v->vector];
+		mapped.event = map.events[v->event];
+		if (sink)
+			sink->put(sink, &mapped);
+		else
+			profile_add_value(into, &mapped);
+	}
+	profile_map_release(&map);
+}
+
+int journal_get_counts(struct rd *r, struct profile *into, struct value_sink *sink, struct err *err)
+{
+	struct profile p;
+	int rc;
+
+	profile_init(&p);
+	rc = get_all(&p, r, err);
+	if (!rc && into)
+		add_values(&p, into, sink);
+	profile_release(&p);
+	return rc;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What of a recorder's profile is new, so that storing it takes time by what came, not by what was
+ * ever seen.
+ *
+ * A profile that is watched knows its *used* values, those that grew since they were reset (a
+ * flush), and its *fresh* ones, those that grew since the last mark (a journal record), and how
+ * large they and the events' sums and losses were at that mark.  A bit for each: they are found in
+ * the order of their numbers, in which the contexts and places they lead to mostly stand, too. */
+#ifndef MODEL_FRESH_H
+#define MODEL_FRESH_H
+
+#include "model/profile.h"
+
+/* How large a value was. */
+struct value_sums {
+	uint64_t count, sum;
+};
+
+typedef VEC(uint64_t) value_bits; /* one for each value, as far as it was needed */
+
+struct freshness {
+	value_bits fresh, told;	       /* used values are in one of them, or in both */
+	VEC(struct value_sums) marked; /* by value, at the last mark, as far as it was needed */
+	VEC(struct event) events;      /* at the last mark */
+	VEC(struct loss) losses;
+};
+
+/* Watches P, which has no values yet, until profile_release. */
+void profile_watch(struct profile *p);
+void fresh_release(struct profile *p);
+
+void fresh_grow(struct freshness *f, uint32_t i);
+
+/* Value I of a watched profile grows.  (profile_add_value and profile_grow say so.) */
+static inline void fresh_add(struct freshness *f, uint32_t i)
+{
+	if (i / 64 >= f->fresh.n)
+		fresh_grow(f, i);
+	f->fresh.v[i / 64] |= 1ull << i % 64;
+}
+
+/* Adds COUNT samples to value I. */
+static inline void profile_grow(struct profile *p, uint32_t i, uint64_t count)
+{
+	if (p->fresh)
+		fresh_add(p->fresh, i);
+	p->values.v[i].count += count;
+}
+
+/* Nothing is fresh any more: it has been stored. */
+void profile_mark(struct profile *p);
+
+/* Forgets marks, when the profile's values were reset. */
+void fresh_reset(struct profile *p);
+
+/* The number of the first used value from I on, UINT32_MAX when there is none; and of the first
+ * fresh one.  Of a profile that is not watched all values are both. */
+uint32_t profile_next_used(const struct profile *p, uint32_t i);
+uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
+
+#define profile_each_used(p, i)                                                                    \
+	for (uint32_t i = profile_next_used(p, 0); i != UINT32_MAX;                                \
+	     i = profile_next_used(p, i + 1))
+#define profile_each_fresh(p, i)                                                                   \
+	for (uint32_t i = profile_next_fresh(p, 0); i != UINT32_MAX;                               \
+	     i = profile_next_fresh(p, i + 1))
+
+/* Value I with what it grew by since the last mark; event I with its sums since then; loss I. */
+struct value profile_fresh(const struct profile *p, uint32_t i);
+struct event profile_fresh_event(const struct profile *p, event_id i);
+struct loss profile_fresh_loss(const struct profile *p, size_t i);
+
+#endif
