@@ -376,7 +376,8 @@ static void rank_ctxs(struct ranker *e)
 		if (at == n)
 			break;
 	}
-	memcpy(k->list.v, order, n * sizeof(*order));
+	if (n)
+		memcpy(k->list.v, order, n * sizeof(*order));
 	free(order);
 	free(of);
 	ranking_number(k, 1);
