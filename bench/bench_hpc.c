@@ -335,16 +335,17 @@ static void transpose(int dirfd)
 {
 	struct hpc_cct_options o = {.n_threads = g.n_threads,
 				    .memory_bytes = (size_t)g.memory_mb << 20,
-				    .mapped = true};
+				    .fd = openat(dirfd, "profile.db", O_RDONLY | O_CLOEXEC)};
 	struct hpc_profile_db db;
 	struct file_map map;
 	struct err err;
 
-	if (file_map_open(&map, dirfd, "profile.db", true, &err) ||
+	if (file_map_fd(&map, o.fd, "profile.db", &err) ||
 	    hpc_profile_db_open(&db, map.bytes, map.n_bytes, "profile.db", &err) ||
 	    hpc_cct_build(dirfd, "cct.db", &db, g.n_ctxs, &o, &err))
 		die(&err);
 	file_map_close(&map);
+	close(o.fd);
 }
 
 static int write_database(void)

@@ -122,6 +122,24 @@ int file_pwrite_all(int fd, const void *bytes, size_t n, uint64_t off)
 	return write_all(fd, bytes, n, &off);
 }
 
+int file_pread_all(int fd, void *bytes, size_t n, uint64_t off)
+{
+	char *to = bytes;
+
+	while (n) {
+		ssize_t got = pread(fd, to, n, (off_t)off);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -EIO;
+		to += got;
+		off += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
 int file_fsync(int fd)
 {
 	int fault = file_fault ? file_fault(FILE_FSYNC, 0) : 0;
@@ -195,4 +213,20 @@ int file_mkdirs(const char *path, struct err *err)
 			break;
 	}
 	return 0;
+}
+
+int file_open_nameless(int dirfd, const char *path, struct err *err)
+{
+	static _Atomic unsigned n;
+	int fd = openat(dirfd, path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0) {
+		_mem_ char *name = xasprintf("%s/.nameless-%ld-%u", path, (long)getpid(), n++);
+
+		fd = openat(dirfd, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+		if (fd < 0)
+			return err_errno(err, -errno, "%s: cannot make a temporary file", path);
+		unlinkat(dirfd, name, 0);
+	}
+	return fd;
 }

@@ -42,8 +42,15 @@ int file_write_all(int fd, const void *bytes, size_t n);
 
 /* pwrite(2) at OFF until all N bytes are out; 0 or -errno.  Several threads may write at once. */
 int file_pwrite_all(int fd, const void *bytes, size_t n, uint64_t off);
+
+/* pread(2) at OFF until all N bytes are in; 0 or -errno, -EIO where the file ends before. */
+int file_pread_all(int fd, void *bytes, size_t n, uint64_t off);
 int file_fsync(int fd);
 int file_rename(int dirfd, const char *from, const char *to);
+
+/* Opens a file without a name in directory PATH (relative to DIRFD), for reading and writing; where
+ * the file system has none, one that loses its name at once. */
+int file_open_nameless(int dirfd, const char *path, struct err *err);
 
 /* Makes directory PATH and its parents, mode 0755 less umask; fine when it is there. */
 int file_mkdirs(const char *path, struct err *err);

@@ -99,8 +99,10 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct statistics *statist
 		    struct err *err)
 {
 	struct cct_progress progress = {.b = b};
+	_fd_ int fd = openat(b->opts.dir->fd, "profile.db", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	const struct hpc_cct_options o = {.n_threads = b->opts.n_threads,
 					  .memory_bytes = CCT_BYTES,
+					  .fd = fd,
 					  .progress = on_cct_progress,
 					  .user = &progress,
 					  .ranges = statistics_ranges,
@@ -109,8 +111,11 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct statistics *statist
 					  .share = build_share(b)};
 	struct hpc_profile_db db;
 	struct file_map map;
-	int rc = file_map_open(&map, b->opts.dir->fd, "profile.db", true, err);
+	int rc;
 
+	if (fd < 0)
+		return err_errno(err, -errno, "profile.db");
+	rc = file_map_fd(&map, fd, "profile.db", err);
 	if (rc)
 		return rc;
 	rc = hpc_profile_db_open(&db, map.bytes, map.n_bytes, "profile.db", err);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/file.h"
 
 #define BUFFER_BYTES (32u << 20)
@@ -86,29 +85,13 @@ static void note_runs(struct records *r, uint64_t first)
 	}
 }
 
-/* A file without a name; where the file system has none, one that loses its name at once. */
-static int open_nameless(const char *dir, struct err *err)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd < 0) {
-		_mem_ char *path = xasprintf("%s/.records-XXXXXX", dir);
-
-		fd = mkostemp(path, O_CLOEXEC);
-		if (fd < 0)
-			return err_errno(err, -errno, "%s: cannot make a temporary file", dir);
-		unlink(path);
-	}
-	return fd;
-}
-
 int records_spill(struct records *r, struct err *err)
 {
 	uint64_t first = r->n - r->n_buffered;
 	int rc;
 
 	if (r->fd < 0) {
-		rc = open_nameless(r->dir, err);
+		rc = file_open_nameless(AT_FDCWD, r->dir, err);
 		if (rc < 0)
 			return rc;
 		r->fd = rc;
@@ -182,21 +165,10 @@ void records_begin(struct records_reader *rd, uint32_t group)
 /* Up to N records from number FIRST on out of the file. */
 static int read_some(struct records_reader *rd, uint64_t first, size_t n, struct err *err)
 {
-	char *to = (char *)rd->buffer;
-	size_t n_bytes = n * sizeof(*rd->buffer), have = 0;
+	const size_t sz = sizeof(*rd->buffer);
+	int rc = file_pread_all(rd->records->fd, rd->buffer, n * sz, first * sz);
 
-	while (have < n_bytes) {
-		ssize_t got = pread(rd->records->fd, to + have, n_bytes - have,
-				    (off_t)(first * sizeof(*rd->buffer) + have));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return err_errno(err, got < 0 ? -errno : -EIO,
-					 "%s: cannot read a temporary file", rd->records->dir);
-		have += (size_t)got;
-	}
-	return 0;
+	return rc ? err_errno(err, rc, "%s: cannot read a temporary file", rd->records->dir) : 0;
 }
 
 int records_next(struct records_reader *rd, const struct record **ret, struct err *err)

@@ -2,8 +2,11 @@
 /* profile.db and cct.db of random tensors: what is read is what was written, value by value; cct.db
  * is profile.db transposed, whatever the threads and the memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <unistd.h>
 
+#include "formats/hpc/out.h"
 #include "hpc_tensor_t.h"
 
 static void compare_profile(const struct tensor *t, const struct hpc_profile *p)
@@ -145,11 +148,24 @@ static uint8_t *check_cct(const struct tensor *t, const struct tensor_dir *d, ui
 	return bytes;
 }
 
+static int sum_of_one(void *user, uint64_t *v, size_t n)
+{
+	return 0;
+}
+
+/* One of one process: ranges are sought in each profile, however small they are. */
+static const struct hpc_share alone = {.size = 1, .sum = sum_of_one};
+
 static void transpose(const struct tensor *t, const struct tensor_dir *d,
 		      const struct hpc_profile_db *db)
 {
 	static const struct hpc_cct_options options[] = {
-		{0}, {.memory_bytes = 1}, {.memory_bytes = 300, .n_threads = 3}, {.n_threads = 2}};
+		{0},
+		{.memory_bytes = 1},
+		{.memory_bytes = 300, .n_threads = 3},
+		{.n_threads = 2},
+		{.memory_bytes = 1, .share = &alone},
+		{.memory_bytes = 300, .n_threads = 3, .share = &alone}};
 	uint8_t *cct = NULL;
 	size_t n = 0;
 
@@ -161,6 +177,34 @@ static void transpose(const struct tensor *t, const struct tensor_dir *d,
 		cct = check_cct(t, d, cct, &n);
 	}
 	free(cct);
+}
+
+/* The same of a mapped file, whose values are read and not looked at where they are mapped. */
+static void transpose_mapped(const struct tensor *t, const struct tensor_dir *d)
+{
+	int fd = openat(d->fd, "profile.db", O_RDONLY);
+	const struct hpc_cct_options options[] = {
+		{.fd = fd},
+		{.fd = fd, .memory_bytes = 1},
+		{.fd = fd, .memory_bytes = 300, .n_threads = 3},
+		{.fd = fd, .memory_bytes = 1, .share = &alone},
+		{.fd = fd, .memory_bytes = 300, .n_threads = 3, .share = &alone}};
+	struct hpc_profile_db db;
+	uint8_t *cct = NULL;
+	struct file_map map;
+	struct err err = {0};
+	size_t n = 0;
+
+	REQUIRE(fd > 0 && file_map_fd(&map, fd, "profile.db", &err) == 0);
+	EXPECT_EQ(hpc_profile_db_open(&db, map.bytes, map.n_bytes, "profile.db", &err), 0);
+	for (size_t i = 0; i < n_elems(options); i++) {
+		EXPECT_EQ(hpc_cct_build(d->fd, "cct.db", &db, t->n_ctxs, &options[i], &err), 0);
+		EXPECT_STR(err.msg, "");
+		cct = check_cct(t, d, cct, &n);
+	}
+	free(cct);
+	file_map_close(&map);
+	close(fd);
 }
 
 static void round_trip(struct t_rng *r, const struct tensor_dir *d, enum hpc_layout layout)
@@ -184,6 +228,7 @@ static void round_trip(struct t_rng *r, const struct tensor_dir *d, enum hpc_lay
 	EXPECT_EQ(db.layout, layout);
 	compare_profiles(&t, &db);
 	transpose(&t, d, &db);
+	transpose_mapped(&t, d);
 	free(once);
 	free(again);
 	tensor_release(&t);

@@ -91,11 +91,12 @@ struct hpc_share;
 /* How hpc_cct_build goes about it. */
 struct hpc_cct_options {
 	unsigned n_threads;  /* 0: 1 */
-	size_t memory_bytes; /* at most, for all threads together, beside some megabytes and 8
-				bytes a context for each; 0: 256 MiB.  A single context that needs
-				more still gets it. */
-	bool mapped;	     /* the bytes are those of a file_map: they are given back to the system
-				as they are done with, lest all of the file counts as memory */
+	size_t memory_bytes; /* at most, for values, of all threads together, beside some megabytes
+				and 8 bytes a context for each; 0: 256 MiB.  A thread takes 32 MiB
+				unless a single context needs more */
+	int fd;		     /* of profile.db, whose bytes DB maps: values are read from it, and
+				what was looked at of the mapping is given back to the system, lest
+				all of the file counts as memory.  0: there is none, or no need */
 	/* Called now and then with how much is done, by one thread at a time; a negative value ends
 	 * the build, which returns it.  NULL: not called. */
 	int (*progress)(void *user, uint64_t done_bytes, uint64_t all_bytes);

@@ -4,17 +4,18 @@
  *
  * 1. Count.  The context indices of all profiles (not their values) say how many bytes each context
  *    will need below.  Threads share the profiles.
- * 2. Cut the contexts into ranges that need at most a thread's share of the memory.
+ *    Where profiles are many and small their values go to a file between on the way
+ *    (cct_parts.c).
+ * 2. Cut the contexts into ranges of some megabytes.
  * 3. For each range, threads taking one after the other:
- *    a. Gather.  Visit the range in each profile, found by binary search, and copy each context's
- *       values as they are, behind the profile's number, to where the context gathers them: a
- *       "run".  Profiles come in order, so a context's runs are sorted by profile.  A range is
- *       contiguous in each profile and a run in its context, so memory is met in stretches.
- *    b. Measure.  Count the values of each context by metric, which gives the sizes of its block
- *       and its metric indices.
- *    c. Take the next place in the file for the whole range (see out.h), then sort each context's
- *       values by metric (a counting sort, stable, hence by profile within each metric) to a
- *       buffer that goes to the file when it is full.
+ *    a. Gather.  Visit the range in each profile, where the range before ended (or read its parts
+ * of the file between), and copy each context's values as they are, behind the profile's number, to
+ * where the context gathers them: a "run".  Profiles come in order, so a context's runs are sorted
+ * by profile.  A range is contiguous in each profile and a run in its context, so memory is met in
+ * stretches. b. Measure.  Count the values of each context by metric, which gives the sizes of its
+ * block and its metric indices. c. Take the next place in the file for the whole range (see out.h),
+ * then sort each context's values by metric (a counting sort, stable, hence by profile within each
+ * metric) to a buffer that goes to the file when it is full.
  *
  * Each value is read once (its bytes are touched once more where it was gathered) and written once.
  * The file does not depend on how contexts were cut.
@@ -38,8 +39,10 @@ enum { AT_INFO = 0x30, AT_CI = 0x40, SZ_CI = 0x20 };
 enum {
 	RANGE_CTXS_MAX = 1 << 16, /* bounds what a thread keeps besides the gathered values */
 	OUT_BYTES = 1 << 20,
-	RANGE_BYTES = 16 << 20, /* a range has, if there is memory, */
-	VISIT_BYTES = 4 << 10,	/* and this for each profile */
+	RANGE_BYTES = 32 << 20, /* a range has, if there is memory, */
+	RANGE_BYTES_MIN = 1 << 16,
+	RANGES_A_WORKER = 4, /* there are at least, so that all are busy */
+	VISIT_VALUES = 128,  /* a visit to a profile should find */
 };
 
 /* Observed: hpcviewer keeps places of sections as int. */
@@ -284,21 +287,37 @@ static int find_n_ctxs(const struct hpc_profile_db *db, uint32_t *ret, struct er
 	return 0;
 }
 
-/* The smaller a range, the more of it stays in caches; but each range visits each profile, which
- * should be worth the way (measured: docs/design/hpctoolkit-databases.md). */
-static uint64_t range_bytes(const struct cct_build *b)
+/* Decides how large ranges are, and whether values go through a file between: when ranges find but
+ * some few values in each profile (measured: docs/design/hpctoolkit-databases.md). */
+static int plan(struct cct_build *b, int dirfd, struct err *err)
 {
-	uint64_t share = b->o.memory_bytes / b->n_threads;
-	uint64_t bytes = (uint64_t)VISIT_BYTES * b->db->nProfiles;
+	uint64_t share = b->o.memory_bytes / b->n_threads, n_values = 0, n_bytes = 0, least;
+	uint64_t n_workers = (uint64_t)b->n_threads * (b->o.share ? b->o.share->size : 1);
 
-	if (bytes < RANGE_BYTES)
-		bytes = RANGE_BYTES;
-	return bytes < share ? bytes : share;
+	for (uint32_t i = 0; i < b->db->nProfiles; i++) {
+		struct hpc_profile p;
+		int rc = hpc_profile_open(&p, b->db, i, err);
+
+		if (rc)
+			return rc;
+		n_values += p.isSummary ? 0 : p.nValues;
+		n_bytes += p.isSummary ? 0 : CCT_RUN * p.nCtxs + CCT_PROFILE_VAL * p.nValues;
+	}
+	least = n_bytes / (RANGES_A_WORKER * n_workers);
+	b->range_bytes = least < RANGE_BYTES ? least : RANGE_BYTES;
+	if (b->range_bytes < RANGE_BYTES_MIN)
+		b->range_bytes = RANGE_BYTES_MIN;
+	if (b->range_bytes > share)
+		b->range_bytes = share ? share : 1;
+	if (b->o.share ||
+	    n_values / VISIT_VALUES >= n_bytes / b->range_bytes * (b->db->nProfiles - 1))
+		return 0;
+	return cct_parts_open(b, dirfd, n_bytes, b->range_bytes, err);
 }
 
 static void cut_ranges(struct cct_build *b)
 {
-	uint64_t share = range_bytes(b);
+	uint64_t share = b->range_bytes;
 	struct cct_range r = {0};
 
 	for (uint32_t c = 0; c < b->n_ctxs; c++) {
@@ -368,10 +387,9 @@ static int build(struct cct_build *b, struct cct_worker *workers, struct err *er
 {
 	int rc;
 
-	for (unsigned i = 0; i < b->n_threads; i++) {
-		workers[i].b = b;
-		workers[i].per_ctx = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
-	}
+	for (unsigned i = 0; i < b->n_threads; i++)
+		cct_worker_init(&workers[i], b);
+	b->workers = workers;
 	b->n_bytes = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
 	rc = run(b, workers, cct_count, err);
 	if (!rc)
@@ -409,17 +427,13 @@ int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, 
 	if (rc)
 		return rc;
 	workers = xcalloc(b.n_threads, sizeof(*workers));
-	rc = build(&b, workers, err);
+	rc = plan(&b, dirfd, err);
+	if (!rc)
+		rc = build(&b, workers, err);
+	cct_parts_close(&b, workers);
 	hpc_out_close(&b.out);
-	for (unsigned i = 0; i < b.n_threads; i++) {
-		free(workers[i].per_ctx);
-		free(workers[i].runs);
-		free(workers[i].ci);
-		free(workers[i].next);
-		vec_release(&workers[i].indices);
-		vec_release(&workers[i].block);
-		vec_release(&workers[i].metrics);
-	}
+	for (unsigned i = 0; i < b.n_threads; i++)
+		cct_worker_release(&workers[i]);
 	free(workers);
 	free(b.n_bytes);
 	vec_release(&b.ranges);
