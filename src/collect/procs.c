@@ -412,9 +412,25 @@ void procs_note_lost(struct procs *ps)
 	ps->lost_cycle = ps->cycle;
 }
 
+/* The label of a process that nobody told of: its own, when a record of an exec of it was lost, or
+ * that of its parent. */
+static string_id label_unseen(const struct procs *ps, uint32_t tgid)
+{
+	uint32_t i = procs_current(ps, tgid), parent;
+	uint64_t start;
+
+	if (i != PROC_NONE && !ps->v.v[i].ended && ps->v.v[i].label)
+		return ps->v.v[i].label;
+	if (!ps->has_labels || procfs_birth(tgid, &parent, &start) < 0)
+		return 0;
+	i = procs_current(ps, parent);
+	return i == PROC_NONE ? 0 : ps->v.v[i].label;
+}
+
 bool procs_scan_one(struct procs *ps, uint32_t tgid)
 {
 	struct task_record t = {.tgid = tgid, .now_ns = clock_mono_ns(), .uid = OWNER_UID_UNKNOWN};
+	const string_id label = label_unseen(ps, tgid);
 	bool is_kernel;
 
 	if (procfs_status(tgid, t.comm, sizeof(t.comm), &t.n_threads, &is_kernel) < 0)
@@ -424,6 +440,7 @@ bool procs_scan_one(struct procs *ps, uint32_t tgid)
 	procs_add_task(ps, &t);
 	ps->v.v[procs_current(ps, tgid)].exact = false;
 	ps->v.v[procs_current(ps, tgid)].any_exec = true;
+	ps->v.v[procs_current(ps, tgid)].label = label;
 	return true;
 }
 
@@ -500,6 +517,7 @@ bool procs_set_label(struct procs *ps, uint32_t tgid, const char *label)
 		i = procs_current(ps, tgid);
 	if (i == PROC_NONE || ps->v.v[i].ended)
 		return false;
+	ps->has_labels = true;
 	ps->v.v[i].label = profile_intern_str(ps->profile, label);
 	ps->v.v[i].has_owner = false;
 	return true;

@@ -71,6 +71,7 @@ struct procs {
 	uint32_t *newest;    /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
 	uint32_t free;	     /* first free element, or PROC_NONE */
 	uint32_t cycle;	     /* counts from 1 */
+	bool has_labels;     /* a process was given one */
 	bool lost;	     /* records were lost: a life may be missing */
 	uint32_t lost_cycle; /* mappings read before this cycle may not be all; 0: nothing was lost
 			      */

@@ -98,6 +98,11 @@ def added_up(pairs):
     return ret
 
 
+def in_segments(db="db"):
+    """Samples that MANIFESTs tell of; a live daemon's journal may have more."""
+    return sum(e["samples"] for m in recordings(db) for e in m["events"])
+
+
 def rows_of_all(db="db"):
     """What is stored by now, by image."""
     return json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image", "--no-flush"), object_pairs_hook=added_up)["rows"]
@@ -163,14 +168,14 @@ def told_what_to_do():
 def readers_see_it_up_to_now():
     """Who reads has the daemon store what it has first, and does not wait for one that does not answer."""
     with Daemon(*RATE, "--flush", "1h", "--journal", "1h", "--epoch", 0) as d, running(prog("burn"), 60):
-        time.sleep(0.5)
+        time.sleep(longer(0.5))
         n = d.status()["flushes"]
         (row,) = json.loads(sh(DWELL, "epochs", "--json", "--no-flush", "db"))["rows"]
         check(row["samples"] == 0, "not the case that was to be tested: %s" % row)
         check(dwell("prof", "--no-flush", "--db", "db").returncode == 1, "there is something without a flush")
         check(d.status()["flushes"] == n, "asked all the same")
         p = Prof()
-        check(p.n(image="burn", procedure="burn_here") > 0, "nothing of burn: %s" % p.images())
+        enough(p.n(image="burn", procedure="burn_here"), 1, "samples of burn: %s" % p.images())
         check(d.status()["flushes"] == n + 1, "%d flushes, then %d" % (n, d.status()["flushes"]))
         more = Prof()
         check(more.n() > p.n(), "%d samples, then %d" % (p.n(), more.n()))
@@ -442,14 +447,14 @@ def a_crowd():
             note("%.1f s to start, at most %d KiB resident" % (time.monotonic() - start, first / 1024))
             with crowd(2, mappings, 2):
                 d.p.send_signal(signal.SIGSTOP)
-                subprocess.run([prog("forkstorm"), "2500", "4", "/bin/true"], check=False)
+                subprocess.run([prog("forkstorm"), "1750", "4", "/bin/true"], check=False)
                 d.p.send_signal(signal.SIGCONT)
-                subprocess.run([prog("forkstorm"), "2500", "4", "/bin/true"], check=False)
+                subprocess.run([prog("forkstorm"), "750", "4", "/bin/true"], check=False)
                 d.do("flush")
             s, memory = d.status(), high_water(d.p.pid)
             note({k: s[k] for k in ("samples", "unknown_samples", "lost_records", "left_out_mappings", "cpu_seconds")})
             note("at most %d KiB resident" % (memory / 1024))
-            # Each of 10,000 is at least a fork, an exec's name, four mappings of 100 bytes each and an end.
+            # Each of 7,000 is at least a fork, an exec's name, four mappings of 100 bytes each and an end.
             if os.cpu_count() <= 4:
                 check(s["lost_records"] > 0, "no ring was full: %s" % s)
             check(first < MOST_MEMORY and memory < MOST_MEMORY, "%d at the start, %d in all" % (first, memory))
@@ -671,7 +676,7 @@ def no_room_left():
         with Daemon(*RATE, "--journal", "0.1", "--flush", "0.3", db="small/db") as d, running(prog("burn"), 60):
             time.sleep(0.7)
             d.do("flush")
-            was = sums("small/db")[1]
+            was = in_segments("small/db")
             with open("small/filler", "wb") as f:
                 try:
                     while True:
@@ -680,7 +685,10 @@ def no_room_left():
                 except OSError:
                     pass
             wait_for(lambda: "cannot store" in d.said(), "a complaint", 60)
-            check(sums("small/db")[1] >= was, "what was stored is gone")
+            # Besides what MANIFESTs tell there may be a journal, of which no segment can be made now.
+            stored = in_segments("small/db")
+            n = sum(sum(r["counts"].values()) for r in rows_of_all("small/db"))
+            check(n >= stored >= was, "%d in rows, %d in MANIFESTs, %d were stored" % (n, stored, was))
             p = d.ctl("flush")
             check(p.returncode == 2 and "No space left" in p.stderr, p.stderr)
             check("No space left" in d.status()["problem"], str(d.status()))
@@ -688,7 +696,7 @@ def no_room_left():
             os.unlink("small/filler")
             wait_for(lambda: "storing again" in d.said(), "it to store again", 60)
             d.do("flush")
-            check(d.status()["problem"] == "" and sums("small/db")[1] > was, "nothing more is stored")
+            check(d.status()["problem"] == "" and in_segments("small/db") > was, "nothing more is stored")
             check(d.said().count("cannot store") < 5, d.said())
         sums("small/db")
 
@@ -702,7 +710,7 @@ def read_only_for_a_while():
         p = subprocess.run([DWELL, "daemon", *map(str, RATE), "ro/db"], capture_output=True, text=True, timeout=60, check=False)
         check(p.returncode == 2 and "Read-only file system" in p.stderr, p.stderr)
         # Besides what MANIFESTs tell there is the journal, of which nobody can make a segment now.
-        stored = sum(e["samples"] for m in recordings("ro/db") for e in m["events"])
+        stored = in_segments("ro/db")
         n = Prof("-epoch", "all", db="ro/db").n()
         check(n > 0 and n >= stored, "%d in rows, %d in MANIFESTs" % (n, stored))
         sh("mount", "-o", "remount,rw", "ro")

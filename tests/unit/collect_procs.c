@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "collect/bpf/record.h"
@@ -160,6 +162,28 @@ TEST(mappings_are_read_anew_after_records_were_lost)
 	EXPECT_STR(path_at(self, unseen), "none");
 	procs_note_lost(&w.procs);
 	EXPECT(strcmp(path_at(self, unseen), "none") != 0);
+	end();
+}
+
+TEST(labels_stay_when_records_are_lost)
+{
+	const uint32_t self = (uint32_t)getpid();
+	uint32_t child, i;
+
+	begin();
+	REQUIRE(procs_scan_one(&w.procs, self) && procs_set_label(&w.procs, self, "job"));
+	child = (uint32_t)fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	i = procs_look_up(&w.procs, child, 0); /* nobody told of it */
+	EXPECT(i != PROC_NONE);
+	EXPECT_STR(profile_str(&w.profile, w.procs.v.v[i].label), "job");
+	procs_scan_one(&w.procs, self);
+	EXPECT_STR(profile_str(&w.profile, w.procs.v.v[procs_current(&w.procs, self)].label),
+		   "job");
+	kill((pid_t)child, SIGKILL);
+	waitpid((pid_t)child, NULL, 0);
 	end();
 }
 
