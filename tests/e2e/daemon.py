@@ -578,6 +578,31 @@ def time_goes_on_without_it():
     sums()
 
 
+def rare_callers_are_pruned():
+    """Callers that not all samples have are rare here: they are gone when their epoch ends, and no sample is."""
+    with Daemon(*RATE, "-g", "--prune", 100, "--flush", "1h", "--epoch", 0) as d:
+        with running(prog("burn"), 20):
+            time.sleep(2)
+            d.do("flush")
+            check(d.status()["pruned_samples"] == 0, "pruned before anything is merged")
+            d.do("epoch")
+    sums()
+    first = recordings()[0]
+    pruned = sum(e.get("pruned", 0) for e in first["events"])
+    epoch = sorted(os.listdir("db/epochs"))[0]
+    tree = json.loads(sh(DWELL, "tree", "--json", "--depth", "2", "--percent-limit", "0", "--no-inline", "--by", "address", "--db", "db",
+                         "--epoch", epoch))
+    samples = lambda r, which: sum(r[which].values())
+    note("%d samples pruned; %s" % (pruned, tree.get("pruned")))
+    enough(pruned, 100, "samples pruned")
+    check(sum(tree["pruned"].values()) <= pruned, "readers count more than the MANIFEST, which has idle time too: %s" % tree["pruned"])
+    for r in tree["rows"]:
+        if r["depth"] == 0 and r["kind"] != "mark":
+            check(samples(r, "inclusive") == samples(r, "exclusive"), "callers that are left: %s" % r)
+    callers = json.loads(sh(DWELL, "prof", "--json", "--callers", "burn_here", "--db", "db", "--epoch", epoch))["rows"]
+    check(all((r["procedure"] or r["image"]).startswith(("[pruned]", "[root]", "[truncated")) for r in callers), str(callers))
+
+
 def slots_take_turns():
     with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
         with running(prog("burn"), 20):
@@ -801,7 +826,7 @@ def alone(test):
 
 in_own_namespace()
 run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
-                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, time_goes_on_without_it, slots_take_turns,
+                more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, rare_callers_are_pruned, time_goes_on_without_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))

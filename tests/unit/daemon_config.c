@@ -40,7 +40,7 @@ TEST(the_file_has_the_words_of_the_options)
 
 	EXPECT_EQ(
 		read_both("# a comment\n\n  freq   199  \nevent cpu-clock\nevent page-faults:7\r\n"
-			  "label night shift\nepoch 1h\nmax-age 4w\nmax-size 2G\nkeep 7",
+			  "label night shift\nepoch 1h\nmax-age 4w\nmax-size 2G\nkeep 7\nprune 0.5",
 			  1, argv, &err),
 		0);
 	EXPECT_EQ(c.freq_hz, 199);
@@ -52,6 +52,7 @@ TEST(the_file_has_the_words_of_the_options)
 	EXPECT_EQ(c.max_age_ns, 28 * 86400 * 1000000000ull);
 	EXPECT_STR(c.max_size, "2G");
 	EXPECT_EQ(c.n_keep, 7);
+	EXPECT(c.prune == 0.5);
 }
 
 TEST(the_command_line_counts_more)

@@ -15,6 +15,8 @@ daemon -e cpu-clock -slot page-faults db
 daemon --flush 1ms db
 daemon --mux 1ms db
 daemon --max-cpu 200 db
+daemon --prune 101 db
+daemon --prune nan db
 daemon --log-slots 100 db
 daemon --max-size much db
 daemon --max-age old db
