@@ -263,8 +263,13 @@ static int begin(struct cmd *c, const struct hpc_args *a, const char *output, st
 static int commit(struct cmd *c, struct new_dir *dir, const struct ranks *r)
 {
 	uint64_t n_interrupted = interrupted != 0;
-	int rc = r ? ranks_sum(r, &n_interrupted, 1, &c->err) : 0;
+	int rc = 0;
 
+	/* The others do so while number 0 writes the rest. */
+	if (r && r->rank)
+		rc = new_dir_sync(dir, &c->err);
+	if (!rc && r)
+		rc = ranks_sum(r, &n_interrupted, 1, &c->err);
 	if (rc)
 		return rc;
 	if (n_interrupted)

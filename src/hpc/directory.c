@@ -162,11 +162,16 @@ static int take_place(const struct new_dir *d, const char *old, struct err *err)
 	return 0;
 }
 
+int new_dir_sync(const struct new_dir *d, struct err *err)
+{
+	return sync_tree(AT_FDCWD, d->aside, err);
+}
+
 int new_dir_commit(struct new_dir *d, struct err *err)
 {
 	_mem_ char *old = xasprintf("%s.old-%d", d->path, (int)getpid());
 	_mem_ char *parent = xstrndup(d->path, (size_t)(str_basename(d->path) - d->path));
-	int rc = sync_tree(AT_FDCWD, d->aside, err);
+	int rc = new_dir_sync(d, err);
 
 	if (!rc)
 		rc = take_place(d, old, err);

@@ -26,6 +26,10 @@ int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool re
 int new_dir_join(struct new_dir *d, const char *aside, struct err *err);
 void new_dir_leave(struct new_dir *d);
 
+/* Syncs all that is in it: what a process that takes part has written may be known to its machine
+ * only. */
+int new_dir_sync(const struct new_dir *d, struct err *err);
+
 /* Syncs all that is in it and puts it in its place, instead of what was there.  After a failure
  * what was there is there.  new_dir_end must follow. */
 int new_dir_commit(struct new_dir *d, struct err *err);

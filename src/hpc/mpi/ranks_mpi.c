@@ -5,10 +5,18 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hpc/ranks.h"
 
-enum { TAG = 1, PIECE = 1 << 30 };
+enum {
+	TAG = 1,
+	PIECE = 1 << 30,
+	SHORT = 64,	       /* bytes of what others are waited for with */
+	LOOKS = 100,	       /* before a wait sleeps, */
+	SLEEP_NS = 10000,      /* first so long, */
+	SLEEP_MAX_NS = 200000, /* then longer */
+};
 
 static unsigned rank, size;
 
@@ -41,6 +49,34 @@ static int piece(size_t n)
 	return n < PIECE ? (int)n : PIECE;
 }
 
+/* Waits for what another process may not have begun.  MPI itself keeps looking, and so keeps a CPU
+ * from the threads that work. */
+static int wait_for(MPI_Request *r)
+{
+	struct timespec t = {.tv_nsec = SLEEP_NS};
+	int done = 0;
+
+	for (unsigned n = 0;; n++) {
+		int rc = MPI_Test(r, &done, MPI_STATUS_IGNORE);
+
+		if (rc != MPI_SUCCESS || done)
+			return rc;
+		if (n < LOOKS)
+			continue;
+		nanosleep(&t, NULL);
+		if (t.tv_nsec < SLEEP_MAX_NS)
+			t.tv_nsec *= 2;
+	}
+}
+
+static int receive_short(unsigned from, void *bytes, int n)
+{
+	MPI_Request r;
+	int rc = MPI_Irecv(bytes, n, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &r);
+
+	return result(rc == MPI_SUCCESS ? wait_for(&r) : rc);
+}
+
 static int send_bytes(unsigned to, const void *bytes, size_t n)
 {
 	const char *at = bytes;
@@ -58,6 +94,8 @@ static int receive_bytes(unsigned from, void *bytes, size_t n)
 	char *at = bytes;
 	int rc = MPI_SUCCESS;
 
+	if (n && n <= SHORT)
+		return receive_short(from, bytes, (int)n);
 	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, at += k) {
 		k = piece(n);
 		rc = MPI_Recv(at, k, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -112,7 +150,13 @@ static int exchange(void *const *out, const size_t *n_out, void *in, const size_
 static int sum(uint64_t *v, size_t n)
 {
 	int rc = MPI_SUCCESS;
+	MPI_Request r;
 
+	if (n * sizeof(*v) <= SHORT) {
+		rc = MPI_Iallreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD,
+				    &r);
+		return result(rc == MPI_SUCCESS ? wait_for(&r) : rc);
+	}
 	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, v += k) {
 		k = piece(n * sizeof(*v)) / (int)sizeof(*v);
 		rc = MPI_Allreduce(MPI_IN_PLACE, v, k, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
