@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
-#include "cmd/facts_file.h"
+#include "daemon/facts_file.h"
 #include "model/trace.h"
 #include "port/perf_in.h"
 #include "store/store.h"

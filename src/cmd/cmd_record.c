@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cmd/cmd.h"
-#include "cmd/facts_file.h"
+#include "daemon/facts_file.h"
 #include "cmd/record_account.h"
 #include "cmd/record_calls.h"
 #include "collect/event_parse.h"

@@ -141,6 +141,15 @@ static void show(void)
 	emit_end(e);
 }
 
+/* DIR, or where it leads: links below are not followed, but /bin may be one itself.  NULL, errno.
+ */
+static char *behind_link(const char *dir)
+{
+	char some;
+
+	return readlink(dir, &some, 1) < 0 ? xstrdup(dir) : realpath(dir, NULL);
+}
+
 static int run(const opt_list *dirs)
 {
 	struct cmd *c = scan.c;
@@ -149,9 +158,12 @@ static int run(const opt_list *dirs)
 	if (rc)
 		return rc;
 	rc = find_wanted();
-	for (size_t i = 0; i < dirs->n && !rc; i++)
-		if (nftw(dirs->v[i], look_at, 32, FTW_PHYS) < 0)
+	for (size_t i = 0; i < dirs->n && !rc; i++) {
+		_mem_ char *dir = behind_link(dirs->v[i]);
+
+		if (!dir || nftw(dir, look_at, 32, FTW_PHYS) < 0)
 			rc = err_errno(&c->err, -errno, "%s", dirs->v[i]);
+	}
 	if (!rc) {
 		show();
 		rc = scan.n_found || !scan.wanted.n ? 0 : CMD_NOTHING;

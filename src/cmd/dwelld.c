@@ -44,6 +44,22 @@ static void say(void *ctx, const char *text)
 	str_release(&shown);
 }
 
+/* What went wrong, and where in the text of ours that it is about. */
+static void complain(struct err *err)
+{
+	char *rest = err->where, *line;
+
+	say(NULL, err->msg);
+	while (*err->where && (line = strsep(&rest, "\n"))) {
+		struct str shown = {0};
+
+		str_add(&shown, "  ");
+		str_add(&shown, line);
+		say(NULL, str_get(&shown));
+		str_release(&shown);
+	}
+}
+
 static void show_help(const struct opt *table)
 {
 	char *options = opts_help(table);
@@ -212,7 +228,7 @@ static void reload(struct run *r)
 			show_metrics(r, t->config.http, old, NULL);
 	}
 	if (rc < 0) {
-		say(NULL, err.msg);
+		complain(&err);
 		say(NULL, "nothing was changed");
 		told_free(t);
 	} else {
@@ -293,8 +309,10 @@ int main(int argc, char **argv)
 	rc = listen_to(argc, argv, first, &err);
 	if (rc == 0)
 		rc = run(&r, &err);
+	if (rc < 0 && !*err.msg)
+		err_set(&err, rc, "%s", strerror(-rc));
 	if (rc < 0)
-		say(NULL, *err.msg ? err.msg : strerror(-rc));
+		complain(&err);
 	vec_each (t, &r.told)
 		told_free(*t);
 	vec_release(&r.told);

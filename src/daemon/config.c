@@ -14,6 +14,7 @@
 #include "collect/bpf/record.h"
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
+#include "daemon/facts_file.h"
 #include "store/store.h"
 
 #define FILE_MAX (1u << 20)
@@ -43,6 +44,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 	const struct opt table[] = {
 		{"e event", OPT_LIST, &c->events, "EVENT[:PERIOD][+EVENT...]",
 		 "what to sample (dwell events lists them)"},
+		{"facts", OPT_STR, &c->facts, "FILE",
+		 "with pm: the bits and counters of FILE besides those that have names"},
 		{"slot", OPT_LIST, &c->slots, "EVENT[:PERIOD][+EVENT...]",
 		 "events that count together; several slots take turns"},
 		{"mux", OPT_DURATION, &c->mux_ns, "TIME", "a slot's turn (default 1s)"},
@@ -318,10 +321,13 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	rc = choose_events(c, ret, ret_why, err);
 	if (rc >= 0 && c->exclude)
 		rc = read_exclusions(c->exclude, &ret->exclude, err);
+	if (rc >= 0)
+		rc = facts_file_load(c->facts, &ret->facts, err);
 	if (rc < 0) {
 		plan_release(ret);
 		return rc;
 	}
+	s->facts = c->facts ? &ret->facts : NULL;
 	ret->db = c->operands.n ? xstrdup(c->operands.v[0])
 		  : c->db	? xstrdup(c->db)
 				: store_default_path();
@@ -363,6 +369,7 @@ void plan_release(struct plan *p)
 	event_specs_release(&p->specs);
 	vec_release(&p->slot);
 	exclusions_release(&p->exclude);
+	fact_defs_release(&p->facts);
 	free(p->db);
 	*p = (struct plan){0};
 }

@@ -347,7 +347,7 @@ static int begin(struct service *v, struct err *err)
 	if (!v->images_dir)
 		return -EIO;
 	choose_pins(v);
-	rc = log_set_open(v, &v->opts.collect, 1, &v->set, err);
+	rc = log_set_open(v, &v->opts, 1, &v->set, err);
 	return rc < 0 ? rc : service_take_over(v, err);
 }
 

@@ -11,10 +11,12 @@
 #define DAEMON_SERVICE_H
 
 #include "collect/collector.h"
+#include "formats/fact_defs.h"
 #include "store/gc.h"
 
 struct service_opts {
 	struct collector_opts collect; /* all of it stays the caller's, until service_free */
+	struct fact_defs *facts;       /* to be taken besides; NULL: none */
 	const char *db;
 	const char *host;  /* NULL: this machine's name */
 	const char *label; /* of the recordings, "" for none */

@@ -72,7 +72,7 @@ void service_count_stored(struct service *v, const struct profile *p);
 
 /* service_turn.c: opens a set with OPTS' events, each period SLOWER times as long, and samples from
  * now on. */
-int log_set_open(struct service *v, const struct collector_opts *opts, double slower,
+int log_set_open(struct service *v, const struct service_opts *opts, double slower,
 		 struct log_set **ret, struct err *err);
 void log_set_free(struct log_set *s);
 

@@ -51,21 +51,21 @@ static struct event_spec *slow_down(const struct collector_opts *o, double slowe
 	return all;
 }
 
-int log_set_open(struct service *v, const struct collector_opts *opts, double slower,
+int log_set_open(struct service *v, const struct service_opts *opts, double slower,
 		 struct log_set **ret, struct err *err)
 {
 	struct log_set *s = xcalloc(1, sizeof(*s));
 	const char *why;
 	int rc;
 
-	s->opts = *opts;
+	s->opts = opts->collect;
 	s->number = new_number();
-	s->events = slow_down(opts, slower);
+	s->events = slow_down(&opts->collect, slower);
 	s->opts.events = s->events;
 	s->opts.keep_folded = true;
 	s->opts.pin_base = v->opts.pin ? v->pin_base : NULL;
 	s->opts.pin_number = s->number;
-	rc = sampling_open(&s->sampling, &s->opts, NULL, "dwelld", err);
+	rc = sampling_open(&s->sampling, &s->opts, opts->facts, "dwelld", err);
 	if (rc >= 0) {
 		profile_watch(&s->sampling.profile);
 		why = collector_why_not_pinned(s->sampling.collector);
@@ -118,8 +118,7 @@ int service_finish_turn(struct service *v, struct err *err)
 }
 
 /* Begins with OPTS' events and ends with those of before. */
-static int turn(struct service *v, const struct collector_opts *opts, double slower,
-		struct err *err)
+static int turn(struct service *v, const struct service_opts *opts, double slower, struct err *err)
 {
 	int rc = service_flush(v, err);
 
@@ -137,7 +136,7 @@ static int turn(struct service *v, const struct collector_opts *opts, double slo
 
 int service_reload(struct service *v, const struct service_opts *opts, struct err *err)
 {
-	int rc = turn(v, &opts->collect, 1, err);
+	int rc = turn(v, opts, 1, err);
 	const char *db = v->opts.db, *host = v->opts.host, *bpffs = v->opts.bpffs;
 
 	if (rc < 0 && !v->next)
@@ -234,6 +233,6 @@ void service_watch_cost(struct service *v, uint64_t now_ns)
 		return;
 	if (!turn_rate(v, cost_since(v, now_ns), now_ns) && !has_grown(v, now_ns))
 		return;
-	if (turn(v, &v->opts.collect, v->governor.slower, &err) < 0)
+	if (turn(v, &v->opts, v->governor.slower, &err) < 0)
 		service_say(v, "cannot begin a new log: %s", err.msg);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "formats/ibs.h"
 
@@ -32,8 +33,6 @@ static const struct {
 	{"spe.events", FACT_SOURCE_SPE_EVENTS, 0},
 };
 
-#define MOST_LINE 80 /* of a line that a message shows */
-
 struct parser {
 	const char *where;
 	const char *line, *p, *end; /* of the line */
@@ -44,21 +43,13 @@ struct parser {
 /* WHAT is wrong at AT: with the line, and a caret below the place. */
 static int wrong(const struct parser *s, const char *at, const char *what)
 {
-	size_t column = (size_t)(at - s->line), from = column > MOST_LINE - 10 ? column - 40 : 0;
-	size_t n = (size_t)(s->end - s->line) - from;
-	char shown[MOST_LINE + 1], pad[MOST_LINE + 1];
+	_mem_ char *line = xasprintf("%.*s", (int)(s->end - s->line), s->line);
+	size_t column = (size_t)(at - s->line);
+	int rc = err_set(s->err, -EINVAL, "%s:%u:%zu: %s", s->where, s->line_number, column + 1,
+			 what);
 
-	n = n < MOST_LINE ? n : MOST_LINE;
-	for (size_t i = 0; i < n; i++) {
-		char c = s->line[from + i];
-
-		shown[i] = isprint((unsigned char)c) ? c : c == '\t' ? ' ' : '?';
-		pad[i] = ' ';
-	}
-	shown[n] = '\0';
-	pad[column - from < n ? column - from : n] = '\0';
-	return err_set(s->err, -EINVAL, "%s:%u:%zu: %s\n  %s\n  %s^", s->where, s->line_number,
-		       column + 1, what, shown, pad);
+	err_mark(s->err, line, column, 0);
+	return rc;
 }
 
 static void skip_space(struct parser *s)

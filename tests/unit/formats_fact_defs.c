@@ -58,15 +58,14 @@ TEST(definitions)
 TEST(errors_show_the_place)
 {
 	static const struct {
-		const char *text, *message;
+		const char *text, *message, *where;
 	} cases[] = {
-		{"bit", "f:1:4: a name of letters, digits and _ is missing\n  bit\n     ^"},
-		{"bit wc", "f:1:7: = is missing\n  bit wc\n        ^"},
+		{"bit", "f:1:4: a name of letters, digits and _ is missing", "bit\n   ^"},
+		{"bit wc", "f:1:7: = is missing", "bit wc\n      ^"},
 		{"\nbit wc = ibs_op.data9[1]", "f:2:10: no such field"},
 		{"bit wc = data_src", "[BIT] or [HIGH:LOW] is missing"},
-		{"bit wc = data_src[64]", "f:1:19: bits are numbered 0 to 63\n"
-					  "  bit wc = data_src[64]\n"
-					  "                    ^"},
+		{"bit wc = data_src[64]", "f:1:19: bits are numbered 0 to 63",
+		 "bit wc = data_src[64]\n                  ^"},
 		{"bit wc = data_src[x]", "the number of a bit is missing"},
 		{"bit wc = data_src[1", "f:1:20: ] is missing"},
 		{"bit wc = data_src[1:0]", "a bit is one bit"},
@@ -89,6 +88,8 @@ TEST(errors_show_the_place)
 		EXPECT_EQ(parse(&d, cases[i].text, &err), -EINVAL);
 		if (!strstr(err.msg, cases[i].message))
 			t_fail_("\"%s\" is not in \"%s\"\n", cases[i].message, err.msg);
+		if (cases[i].where)
+			EXPECT_STR(err.where, cases[i].where);
 		fact_defs_release(&d);
 	}
 }
@@ -103,7 +104,7 @@ TEST(a_long_line_is_shown_in_part)
 	memcpy(text, "bit a = data_src[1]", 19);
 	memcpy(text + 300, "wrong", 5);
 	EXPECT_EQ(fact_defs_parse(&d, "f", text, sizeof(text), &err), -EINVAL);
-	EXPECT(strstr(err.msg, "f:1:301: nothing may follow") && strstr(err.msg, "wrong"));
+	EXPECT(strstr(err.msg, "f:1:301: nothing may follow") && strstr(err.where, "wrong"));
 	fact_defs_release(&d);
 }
 

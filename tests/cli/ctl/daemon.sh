@@ -26,5 +26,21 @@ daemon --config conf db
 daemon -e cpu-clock --exclude nowhere db
 printf 'PID x\n' >exclusions
 daemon -e cpu-clock --exclude exclusions db
+daemon -e cpu-clock --facts nowhere db
+for where in 0 host:9464 :9464 9464:127.0.0.1; do
+	daemon -e cpu-clock --http "$where" db
+done
+# A port that somebody has: nothing is begun.
+cat >taken.py <<'END'
+import socket, subprocess, sys
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+port = str(s.getsockname()[1])
+p = subprocess.run(["dwell", "daemon", "--no-pin", "-e", "cpu-clock", "--http", port, "db"], capture_output=True, text=True)
+print(p.stderr.replace(port, "PORT"), end="")
+print("exit", p.returncode)
+END
+python3 taken.py
 daemon a b
 ls -d db 2>/dev/null

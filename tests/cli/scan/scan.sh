@@ -14,6 +14,8 @@ try dwell scan --db db away/deep
 try dwell prof --db db --no-header --event cycles prog
 try dwell scan --db db away
 try dwell scan --db db --copy --json away/deep
+ln -s away/deep linked
+try dwell scan --db db --all linked
 rm -rf away again
 dwell list --db db --no-header --event cycles --asm hot prog | head -3
 try dwell scan --db db

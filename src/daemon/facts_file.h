@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The file of --facts: bits and counters that a user adds. */
-#ifndef CMD_FACTS_FILE_H
-#define CMD_FACTS_FILE_H
+#ifndef DAEMON_FACTS_FILE_H
+#define DAEMON_FACTS_FILE_H
 
 #include "formats/fact_defs.h"
 

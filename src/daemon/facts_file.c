@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See facts_file.h. */
-#include "cmd/facts_file.h"
+#include "daemon/facts_file.h"
 
 #include "base/cleanup.h"
 #include "base/file.h"
