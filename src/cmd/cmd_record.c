@@ -422,7 +422,11 @@ int cmd_record(struct cmd *c)
 	if (rc)
 		return rc;
 	engine = choose_word(o.engine, engines, n_elems(engines), "--engine", &c->err);
-	split = choose_word(o.by, splits, n_elems(splits), "--by", &c->err);
+	/* Whoever wants threads' time lines wants their samples told apart, too. */
+	split = choose_word(o.by      ? o.by
+			    : o.trace ? "tid"
+				      : NULL,
+			    splits, n_elems(splits), "--by", &c->err);
 	walk = choose_word(o.walk_at, walks, n_elems(walks), "--walk-at", &c->err);
 	rc = engine < 0 || split < 0 || walk < 0 ? -EINVAL : check_options(&o, &c->err);
 	if (rc >= 0 && o.trace_memory) {

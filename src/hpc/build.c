@@ -146,6 +146,7 @@ static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint
 	const struct identity key = {
 		.host = a->host,
 		.rank = identity_rank(profile_str(a->p, o->label), profile_str(a->p, o->cgroup)),
+		.core = identity_core(profile_str(a->p, o->label)),
 		.pid = pid,
 		.tid = tid,
 		.input = tid ? 0 : a->b->n_inputs + 1,

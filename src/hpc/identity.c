@@ -75,8 +75,8 @@ void identities_add_node(struct identities *ids, uint64_t physicalId, uint32_t l
 static bool same_identity(const struct identity *a, const struct identity *b)
 {
 	return a->db == b->db && a->profile == b->profile && a->host == b->host &&
-	       a->rank == b->rank && a->pid == b->pid && a->tid == b->tid && a->input == b->input &&
-	       a->owner == b->owner;
+	       a->rank == b->rank && a->core == b->core && a->pid == b->pid && a->tid == b->tid &&
+	       a->input == b->input && a->owner == b->owner;
 }
 
 static bool is_identity(const void *owner, uint32_t i, const void *key)
@@ -142,6 +142,11 @@ uint32_t identity_rank(const char *label, const char *cgroup)
 	return n;
 }
 
+uint32_t identity_core(const char *label)
+{
+	return number_behind(label, "core", "=:- _");
+}
+
 /* --- order --- */
 
 struct sorted {
@@ -169,6 +174,8 @@ static int by_identity(const void *a, const void *b)
 		d = compare(x->id.tid != x->id.pid, y->id.tid != y->id.pid);
 	if (!d)
 		d = compare(x->id.tid, y->id.tid);
+	if (!d)
+		d = compare(x->id.core, y->id.core);
 	return d ? d
 		 : compare((uint64_t)x->id.input << 32 | x->id.owner,
 			   (uint64_t)y->id.input << 32 | y->id.owner);
@@ -321,6 +328,8 @@ size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id 
 	if (id->pid && ids->many_processes)
 		ret[n++] = (struct hpc_id){identities_kind(ids, process_kind), HPC_ID_IS_PHYSICAL,
 					   ids->processes[i], id->pid};
+	if (id->core != NO_RANK)
+		ret[n++] = (struct hpc_id){HPC_ID_CORE, 0, id->core, id->core};
 	ret[n++] = (struct hpc_id){HPC_ID_THREAD, 0, ids->threads[i], ids->threads[i]};
 	return n;
 }

@@ -23,7 +23,7 @@
 
 /* Identifications of a profile of a recording. */
 #define NO_RANK	      UINT32_MAX
-#define BUILD_MAX_IDS 4
+#define BUILD_MAX_IDS 5
 
 /* What tells profiles apart. */
 struct identity {
@@ -31,6 +31,7 @@ struct identity {
 	uint32_t profile; /* of a database: which of its profiles, and all else is 0 */
 	uint32_t host;	  /* in identities.hosts */
 	uint32_t rank;	  /* or NO_RANK */
+	uint32_t core;	  /* or NO_RANK */
 	uint32_t pid;	  /* 0: not kept */
 	uint32_t tid;	  /* 0: not kept */
 	uint32_t input;	  /* of owners without threads: the input's number + 1; else 0 */
@@ -74,6 +75,9 @@ void identities_add_node(struct identities *ids, uint64_t physicalId, uint32_t l
 /* The rank that an owner's label ("rank=3", "rank 3", "job-rank3") or cgroup (".../step_0/.../
  * task_3", as Slurm makes them) says, or NO_RANK. */
 uint32_t identity_rank(const char *label, const char *cgroup);
+
+/* The core that an owner's label says it was bound to ("rank=3,core=1"), or NO_RANK. */
+uint32_t identity_core(const char *label);
 
 /* Sorts them.  Returns where each went, in fresh memory.  With traces (HAS_TRACES) processes are
  * named even if there is one: Pipit takes a tuple's second for the process and its third for the

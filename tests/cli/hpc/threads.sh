@@ -19,6 +19,8 @@ owner - - comm=b cgroup=/slurm/job_7/step_0/user/task_1 pid=30 tid=30
 sample $(sym hot) 4
 owner - frank comm=c
 sample $(sym hot) 8
+owner - rank=4,core=1 comm=d pid=40 tid=40
+sample $(sym hot) 16
 END
 dwell hpc -o both one db --title 'Two of them'
 show both values text | grep -v '^  .*[0-9]$'
