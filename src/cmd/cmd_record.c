@@ -216,6 +216,26 @@ static int choose_events(const struct cmd *c, const struct options *o, struct ev
 	return rc;
 }
 
+/* The label of a command that MPI or Slurm started as one of several: its rank, by which `dwell
+ * hpc` tells profiles apart.  NULL when it was not. */
+static const char *rank_label(void)
+{
+	/* Open MPI and those made from it; MPICH and Intel's; PMIx; Slurm (srun(1)). */
+	static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+					    "SLURM_PROCID"};
+	static char label[40];
+
+	for (size_t i = 0; i < n_elems(names); i++) {
+		const char *rank = getenv(names[i]);
+
+		if (!rank || !*rank || strlen(rank) > 10 || rank[strspn(rank, "0123456789")])
+			continue;
+		snprintf(label, sizeof(label), "rank=%s", rank);
+		return label;
+	}
+	return NULL;
+}
+
 static int choose_word(const char *word, const char *const *words, size_t n, const char *option,
 		       struct err *err)
 {
@@ -460,6 +480,8 @@ int cmd_record(struct cmd *c)
 		ro.collect.walk = (enum switch_walk)walk;
 		ro.collect.trace = o.trace;
 		ro.collect.min_block_ns = o.min_block_ns;
+		if (!o.label && o.operands.n)
+			o.label = rank_label();
 		ro.collect.label = o.label ? o.label : "";
 		rc = record(c, &o, &ro, &ch);
 	}

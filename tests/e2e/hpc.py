@@ -94,6 +94,16 @@ def threads_are_kept():
     check(total(opened("grouped")) == sum(want), "chosen events")
 
 
+def ranks_are_named():
+    os.environ["OMPI_COMM_WORLD_RANK"] = "3"
+    record("--by", "tid", "-e", "cpu-clock:%d" % PERIOD, "--", prog("burn"), longer(0.3))
+    record("--by", "tid", "--label", "mine", "-e", "cpu-clock:%d" % PERIOD, "--", prog("burn"), longer(0.3))
+    del os.environ["OMPI_COMM_WORLD_RANK"]
+    build("--db", "db", "--epoch", "all", "-o", "out")
+    names = [opened("out").name_of(i) for i in range(1, len(opened("out").values))]
+    check([("RANK 3" in n) for n in names].count(True) == 1 and len(names) == 2, names)
+
+
 def loops_and_inlined_calls():
     with open("nest.c", "w", encoding="ascii") as f:
         f.write("""#include <stdio.h>
@@ -154,4 +164,4 @@ def an_interrupt_leaves_nothing():
 
 if __name__ == "__main__":
     from e2e import run
-    run(everything_is_in_it, threads_are_kept, loops_and_inlined_calls, an_interrupt_leaves_nothing)
+    run(everything_is_in_it, threads_are_kept, ranks_are_named, loops_and_inlined_calls, an_interrupt_leaves_nothing)

@@ -209,23 +209,39 @@ static double value_of(const struct hpc_ctx_values *cv, int metricId)
 	return metricId < 0 ? 0 : hpc_ctx_values_find(cv, (uint16_t)metricId);
 }
 
-static void add_up(struct sums *s, const struct hpc_profile *p, const struct check_tree *tree,
-		   const struct scope_ids *ids)
+static void add_up(struct hpc_check *c, struct sums *s, const struct hpc_profile *p,
+		   const struct check_tree *tree, const struct scope_ids *ids)
 {
+	bool said = false;
+
 	for (uint32_t i = 0; i < p->nCtxs; i++) {
 		const struct check_place *place;
 		struct hpc_ctx_values cv;
+		double execution, function;
 
 		if (hpc_profile_ctx(p, i, &cv, NULL) || cv.ctxId >= tree->n)
 			return;
 		place = &tree->of[cv.ctxId];
 		vec_push(&s->touched, cv.ctxId);
-		if (cv.ctxId == HPC_ROOT_CTX || place->parent >= tree->n)
+		if (cv.ctxId == HPC_ROOT_CTX || place->parent == HPC_NONE)
 			continue;
-		s->execution[place->parent] += value_of(&cv, ids->execution);
-		if (place->relation == HPC_LEXICAL && !place->isEntry)
-			s->function[place->parent] += value_of(&cv, ids->function);
-		vec_push(&s->touched, place->parent);
+		execution = value_of(&cv, ids->execution);
+		function = place->relation == HPC_LEXICAL && !place->isEntry
+				   ? value_of(&cv, ids->function)
+				   : 0;
+		if (place->parent < tree->n) {
+			s->execution[place->parent] += execution;
+			s->function[place->parent] += function;
+			vec_push(&s->touched, place->parent);
+		} else if ((execution > 0 || function > 0) && !said) {
+			/* Nobody has values of the parent: cct.db ends before it. */
+			hpc_problem(c, p->db->name, p->pValues + (uint64_t)(cv.values - p->values),
+				    "{Val}", "value",
+				    "context %u of profile %u has a value, its parent, context %u, "
+				    "has none",
+				    cv.ctxId, p->index, place->parent);
+			said = true;
+		}
 	}
 }
 
@@ -310,7 +326,7 @@ void check_scopes(struct hpc_check *c, const struct hpc_files *f, const struct c
 
 			if (ids.point < 0) /* its sums cannot be told */
 				continue;
-			add_up(&s, &p, tree, &ids);
+			add_up(c, &s, &p, tree, &ids);
 			check_sums(c, &s, &p, metric, &ids, exactly);
 			clear_sums(&s);
 		}
