@@ -301,8 +301,8 @@ int main(int argc, char **argv)
 		called = argv[0];
 	if (argc > 0 && strcmp(str_basename(argv[0]), "dcpid") == 0)
 		called = "dcpid";
-	mallopt(M_MMAP_THRESHOLD, 4 << 20); /* what each flush takes and frees stays ours */
-	mallopt(M_TRIM_THRESHOLD, 8 << 20);
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what each flush takes and frees stays ours */
+	mallopt(M_TRIM_THRESHOLD, 2 << 20);
 	raise_open_files();
 	catch_signals();
 	vec_push(&r.told, first);

@@ -39,14 +39,15 @@ struct fold {
 	const event_id *events;	 /* by the log's event number */
 	struct fold_slot *slots; /* open addressing, a power of two */
 	uint32_t n_slots, n_used;
-	VEC(uint32_t) counting;	 /* slots that counted since the last flush */
-	struct { /* samples on their way into the table */
+	VEC(uint32_t) counting; /* slots that counted since the last flush */
+	struct {		/* samples on their way into the table */
 		struct fold_key key;
 		uint32_t slot;
 	} batch[FOLD_BATCH];
 	unsigned n_batch;
-	bool forgot; /* nothing was counted since fold_forget: a program's loading moves code often */
-	struct { /* the last sample's process and mapping, when `known` */
+	bool forgot; /* nothing was counted since fold_forget: a program's loading moves code often
+		      */
+	struct {     /* the last sample's process and mapping, when `known` */
 		bool known;
 		uint32_t tgid, tid, generation, proc;
 		owner_id owner;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See maps.h. */
+/* See maps.h.  The kernel hands out addresses downwards, /proc tells them upwards: so there is room
+ * on both sides, and whichever side of a new mapping is shorter makes way. */
 #include "collect/maps.h"
 
 void maps_unref(struct maps *m)
 {
 	if (!m || --m->n_refs)
 		return;
-	vec_release(&m->v);
+	if (m->v.v)
+		free(m->v.v - m->n_before);
 	free(m);
 }
 
@@ -15,6 +17,42 @@ struct maps *maps_ref(struct maps *m)
 	if (m)
 		m->n_refs++;
 	return m;
+}
+
+/* Gives M new memory with FROM's mappings and a hole of MORE at AT. */
+static void move_to_new(struct maps *m, const struct maps *from, size_t at, size_t more)
+{
+	size_t n = from->v.n, room = n / 4 + 2;
+	struct mapping *v = xcalloc(n + more + 2 * room, sizeof(*v));
+
+	if (at)
+		memcpy(v + room, from->v.v, at * sizeof(*v));
+	if (n > at)
+		memcpy(v + room + at + more, from->v.v + at, (n - at) * sizeof(*v));
+	m->v.v = v + room;
+	m->v.n = n;
+	m->v.cap = n + more + room;
+	m->n_before = room;
+}
+
+/* Makes a hole of MORE mappings at AT. */
+static void make_room(struct maps *m, size_t at, size_t more)
+{
+	struct mapping *old = m->v.v ? m->v.v - m->n_before : NULL;
+	bool up = at >= m->v.n - at;
+
+	if ((up ? m->v.cap - m->v.n : m->n_before) < more) {
+		move_to_new(m, m, at, more);
+		free(old);
+	} else if (up) {
+		memmove(m->v.v + at + more, m->v.v + at, (m->v.n - at) * sizeof(*m->v.v));
+	} else {
+		memmove(m->v.v - more, m->v.v, at * sizeof(*m->v.v));
+		m->v.v -= more;
+		m->v.cap += more;
+		m->n_before -= more;
+	}
+	m->v.n += more;
 }
 
 struct maps *maps_own(struct maps **maps)
@@ -26,9 +64,7 @@ struct maps *maps_own(struct maps **maps)
 	copy = xcalloc(1, sizeof(*copy));
 	copy->n_refs = 1;
 	if (m) {
-		vec_reserve(&copy->v, m->v.n + 1);
-		memcpy(copy->v.v, m->v.v, m->v.n * sizeof(*m->v.v));
-		copy->v.n = m->v.n;
+		move_to_new(copy, m, m->v.n, 1);
 		m->n_refs--;
 	}
 	return *maps = copy;
@@ -67,10 +103,13 @@ void maps_add(struct maps *m, const struct mapping *map)
 		new[n_new].off += map->end - new[n_new].start;
 		new[n_new++].start = map->end;
 	}
-	vec_reserve(&m->v, n_new);
-	memmove(&m->v.v[first + n_new], &m->v.v[last], (m->v.n - last) * sizeof(*m->v.v));
+	if (n_new > last - first) {
+		make_room(m, last, n_new - (last - first));
+	} else if (n_new < last - first) {
+		memmove(&m->v.v[first + n_new], &m->v.v[last], (m->v.n - last) * sizeof(*m->v.v));
+		m->v.n -= last - first - n_new;
+	}
 	memcpy(&m->v.v[first], new, n_new * sizeof(*new));
-	m->v.n = m->v.n - (last - first) + n_new;
 }
 
 const struct mapping *maps_find(const struct maps *m, uint64_t avma)

@@ -3,6 +3,7 @@
 #ifndef COLLECT_MAPS_H
 #define COLLECT_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -15,6 +16,7 @@ struct mapping {
 struct maps {
 	uint32_t n_refs;
 	VEC(struct mapping) v; /* sorted by start, disjoint */
+	size_t n_before;       /* room before v.v, part of its memory */
 };
 
 /* M may be NULL, which is no mappings, in all of these. */

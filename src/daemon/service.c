@@ -3,10 +3,11 @@
  *
  * The order of things is all there is to it.  A journal record or a segment tells, with the
  * samples, up to where each CPU's log is in it (store_journal's ranges); the log's room is given
- * back after it is on disk, never before.  The profile holds what was folded since the last segment:
- * a record tells what is fresh in it, the next segment all of it, which makes the records void.
- * When storing fails nothing is given back and nothing forgotten: the profile goes on growing, the
- * log fills up, the kernel side counts into its spill table, and the next try stores everything. */
+ * back after it is on disk, never before.  The profile holds what was folded since the last
+ * segment: a record tells what is fresh in it, the next segment all of it, which makes the records
+ * void. When storing fails nothing is given back and nothing forgotten: the profile goes on
+ * growing, the log fills up, the kernel side counts into its spill table, and the next try stores
+ * everything. */
 #include "daemon/service.h"
 
 #include <errno.h>

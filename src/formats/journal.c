@@ -74,8 +74,8 @@ int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t genera
 		return rc;
 	}
 	set_le32(out->v + at + 4, (uint32_t)(out->n - body));
-	set_le64(out->v + at + 8, block_checksum(out->v + body, out->n - body,
-						 record_seed(generation, off)));
+	set_le64(out->v + at + 8,
+		 block_checksum(out->v + body, out->n - body, record_seed(generation, off)));
 	return 0;
 }
 

@@ -353,7 +353,8 @@ static void rank_ctxs(struct ranker *e)
 {
 	struct ranking *k = &e->k->ctxs;
 	const struct ctx *v = e->p->ctxs.v;
-	struct family { /* by a context's place in the list + 1, which is its rank so far; 0: root */
+	struct family { /* by a context's place in the list + 1, which is its rank so far; 0: root
+			 */
 		uint32_t child, next;
 	} *of = xcalloc(k->list.n + 1, sizeof(*of));
 	uint32_t *order = xcalloc(k->list.n + 1, sizeof(*order));

@@ -12,7 +12,7 @@
 struct ranking {
 	VEC(uint32_t) list;    /* old ids of what is used */
 	const uint32_t *order; /* that list, sorted; n of them */
-	uint32_t *rank;	 /* new number by old id; meaningless for unused ones */
+	uint32_t *rank;	       /* new number by old id; meaningless for unused ones */
 	uint32_t n;
 };
 

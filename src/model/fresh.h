@@ -59,8 +59,7 @@ uint32_t profile_next_used(const struct profile *p, uint32_t i);
 uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
 
 #define profile_each_used(p, i)                                                                    \
-	for (uint32_t i = profile_next_used(p, 0); i != UINT32_MAX;                                \
-	     i = profile_next_used(p, i + 1))
+	for (uint32_t i = profile_next_used(p, 0); i != UINT32_MAX; i = profile_next_used(p, i + 1))
 #define profile_each_fresh(p, i)                                                                   \
 	for (uint32_t i = profile_next_fresh(p, 0); i != UINT32_MAX;                               \
 	     i = profile_next_fresh(p, i + 1))

@@ -175,8 +175,8 @@ struct profile {
 	struct index ctx_ix, value_ix; /* those of contexts with many */
 	VEC(struct trace) traces;
 	struct index trace_ix;
-	size_t trace_bytes;	/* what traces occupy */
-	size_t trace_bytes_max; /* points beyond it are dropped and counted; 0: no bound */
+	size_t trace_bytes;	 /* what traces occupy */
+	size_t trace_bytes_max;	 /* points beyond it are dropped and counted; 0: no bound */
 	struct freshness *fresh; /* model/fresh.h; NULL: not watched */
 };
 

@@ -20,7 +20,7 @@ struct store {
 	uint64_t journal_bytes; /* end of its last whole record */
 	struct journal_writer journal_writer;
 	struct wr journal_record; /* room for one */
-	bool journal_broken;	/* a failed record could not be cut off: nothing may follow it */
+	bool journal_broken;	  /* a failed record could not be cut off: nothing may follow it */
 };
 
 /* Is NAME a file that file_replace left when it was killed? */

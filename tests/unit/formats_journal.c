@@ -183,8 +183,8 @@ TEST(records_of_a_watched_profile_add_up)
 			for (unsigned depth = t_below(&r, 5); depth + 1 > 0; depth--)
 				ctx = profile_intern_ctx(
 					&p, ctx,
-					profile_intern_place(
-						&p, im, UINT64_MAX - t_below(&r, 40), 0));
+					profile_intern_place(&p, im, UINT64_MAX - t_below(&r, 40),
+							     0));
 			profile_add_value(&p, &(struct value){.ctx = ctx,
 							      .count = 1 + t_below(&r, 3),
 							      .sum = t_below(&r, 2)});
@@ -273,8 +273,8 @@ TEST(counts_that_name_what_is_not_there_are_refused)
 	/* kind; strings: "e"; meta; events: one of period 1; losses; images: kind 1 "/"; owners;
 	 * vectors; places: one; contexts: one; values: one of it, of count 9 */
 	static const uint8_t good[] = {
-		1, 1, 1,   'e', 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0,
-		1, 1, 0, 1, '/', 0, 0, 0, 0, 0, 1, 0, 8, 0, 1, 0, 0, 1, 0, 9,
+		1, 1, 1, 'e', 0, 0,   0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0,
+		0, 1, 1, 0,   1, '/', 0, 0, 0, 0, 0, 1, 0, 8, 0, 1, 0, 0, 1, 0, 9,
 	};
 	struct err err = {0};
 
