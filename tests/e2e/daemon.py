@@ -138,10 +138,10 @@ def heads():
 def told_what_to_do():
     with Daemon(*RATE, "--flush", "1h", "--epoch", 0) as d:
         with running(prog("burn"), 20):
-            time.sleep(0.7)
+            time.sleep(longer(0.7))
             d.do("flush")
         p = Prof()
-        check(p.n(image="burn", procedure="burn_here") > 0, "a flush brought nothing of burn: %s" % p.images())
+        enough(p.n(image="burn", procedure="burn_here"), 1, "samples of burn after a flush: %s" % p.images())
         first = d.status()["epoch"]
         start = time.monotonic()
         d.do("epoch")
@@ -152,9 +152,10 @@ def told_what_to_do():
         check(out == "", out)
         d.do("flush")
         p = Prof("-label", "nightly")
-        check(p.n() == p.n(image="burn") + p.n(kind="kernel") + sum(p.n(image=i) for i in p.images()
-                                                                    if i.startswith("/") and i != path_of("burn")), "")
-        check(p.n(image="burn") > 0, "nothing labelled: %s" % p.images())
+        # The command that asked for the label is dwell itself; the daemon and this test have none.
+        others = [i for i in p.images() if i.endswith("/dwelld") or "python" in i]
+        check(not others, "samples of others with the label: %s" % others)
+        enough(p.n(image="burn"), 1, "samples with the label: %s" % p.images())
         metrics = d.do("metrics")
         check(metrics.endswith("# EOF\n") and "dwell_samples_total " in metrics, metrics)
         s = d.status()
