@@ -57,9 +57,10 @@ def run_beside(command, ready, cwd):
         p.wait(60)
 
 
-def run_daemon(hz, flush):
+def run_daemon(hz, flush, calls="none"):
     shutil.rmtree(DB, ignore_errors=True)
-    return run_beside([os.path.join(BUILD, "dwelld"), "-e", "cpu-clock", "-F", str(hz), "--no-pin", "--flush", flush, "--journal", f"{PERIOD_S}s", DB],
+    return run_beside([os.path.join(BUILD, "dwelld"), "-e", "cpu-clock", "-F", str(hz), "--no-pin", "--call-graph", calls, "--flush", flush,
+                       "--journal", f"{PERIOD_S}s", DB],
                       lambda: ctl("status").returncode == 0, WORK)
 
 
@@ -67,10 +68,10 @@ def ctl(*argv):
     return subprocess.run([DWELL, "ctl", "--db", DB, *argv], capture_output=True, text=True, check=False)
 
 
-def run_perf(hz, into):
+def run_perf(hz, into, options=()):
     shutil.rmtree(into, ignore_errors=True)
     os.makedirs(into)
-    return run_beside(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(hz), f"--switch-output={PERIOD_S}s"],
+    return run_beside(["perf", "record", "-q", "-a", "-e", "cpu-clock", "-F", str(hz), *options, f"--switch-output={PERIOD_S}s"],
                       lambda: os.listdir(into), into)
 
 
@@ -107,6 +108,27 @@ def one_rate(hz):
                  "places are new: a day's has the same places again" % (hz, max(before for before, _ in peaks), sum(stored) // ROUNDS))
 
 
+def with_calls(hz):
+    """The same with call paths, which perf follows by frame pointers only."""
+    runs = []
+    perf_dir = os.path.join(WORK, "daemon-perf")
+    for i in range(ROUNDS):
+        say(f"daemon with call paths, {hz} Hz: {i + 1} of {ROUNDS}")
+        ours = run_daemon(hz, f"{PERIOD_S}s", "auto")
+        mine = tree_bytes(os.path.join(DB, "epochs"))
+        theirs = run_perf(hz, perf_dir, ["-g"])
+        runs.append((ours, theirs, mine / ours[3] * 3600, tree_bytes(perf_dir) / theirs[3] * 3600))
+    cpu = [(ours[1], theirs[1]) for ours, theirs, _, _ in runs]
+    row(f"daemon's CPU with call paths at {hz} Hz", percent([a for a, _ in cpu]), percent([b for _, b in cpu]), bootstrap(cpu, sum_ratio), "-", None)
+    top = max(ours[2][1] for ours, _, _, _ in runs)
+    row(f"daemon's peak memory with call paths at {hz} Hz", "%.1f MB" % top, "-", None, "< 60 MB", top < 60)
+    row(f"daemon's bytes an hour with call paths at {hz} Hz", "%.2f MB" % (sum(r[2] for r in runs) / ROUNDS / 1e6),
+        "%.1f MB" % (sum(r[3] for r in runs) / ROUNDS / 1e6), bootstrap([r[2:] for r in runs], sum_ratio), "-", None)
+    notes.append("with call paths at %d Hz the daemon has %.1f MB after its start; perf record -g follows frame pointers only" %
+                 (hz, max(ours[2][0] for ours, _, _, _ in runs)))
+
+
 def measure():
     for hz in RATES:
         one_rate(hz)
+        with_calls(hz)

@@ -15,13 +15,18 @@ void alloc_set_oom(void (*hook)(void))
 	oom_hook = hook;
 }
 
-static void *checked(void *p)
+void alloc_fail(void)
 {
-	if (p)
-		return p;
 	if (oom_hook)
 		oom_hook();
 	abort();
+}
+
+static void *checked(void *p)
+{
+	if (!p)
+		alloc_fail();
+	return p;
 }
 
 void *xmalloc(size_t n_bytes)

@@ -17,6 +17,9 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Copies N_BYTES at P to the heap. */
 void *xmemdup(const void *p, size_t n_bytes);
 
+/* What the others do when memory runs out, for memory of another kind. */
+_Noreturn void alloc_fail(void);
+
 /* Sets the function called when memory runs out; it must not return.  NULL restores abort(). */
 void alloc_set_oom(void (*hook)(void));
 

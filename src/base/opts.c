@@ -168,3 +168,18 @@ char *opts_help(const struct opt *table)
 	}
 	return s.v ? s.v : xstrdup("");
 }
+
+int opts_choose(const char *word, const char *const *words, const char *option, struct err *err)
+{
+	struct str all = {0};
+	int rc;
+
+	for (int i = 0; words[i]; i++)
+		if (!word || strcmp(word, words[i]) == 0)
+			return i;
+	for (int i = 0; words[i]; i++)
+		str_addf(&all, "%s%s", i ? ", " : "", words[i]);
+	rc = err_set(err, -EINVAL, "%s: '%s' is none of %s", option, word, str_get(&all));
+	str_release(&all);
+	return rc;
+}

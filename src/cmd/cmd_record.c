@@ -236,18 +236,6 @@ static const char *rank_label(void)
 	return NULL;
 }
 
-static int choose_word(const char *word, const char *const *words, size_t n, const char *option,
-		       struct err *err)
-{
-	if (!word)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(word, words[i]) == 0)
-			return (int)i;
-	return err_set(err, -EINVAL, "%s: '%s' is none of %s, %s, %s", option, word, words[0],
-		       words[1], words[2]);
-}
-
 /* --- running --- */
 
 static void show_limits(const struct cmd *c, const struct recorder *r)
@@ -318,8 +306,8 @@ static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct
 /* -g and --call-graph. */
 static int choose_calls(const struct options *o, struct collector_opts *co, struct err *err)
 {
-	static const char *const modes[] = {"auto", "fp", "dwarf"};
-	int mode = choose_word(o->call_graph, modes, n_elems(modes), "--call-graph", err);
+	static const char *const modes[] = {"auto", "fp", "dwarf", "none", NULL};
+	int mode = opts_choose(o->call_graph, modes, "--call-graph", err);
 	uint64_t n_bytes = 0;
 	int rc;
 
@@ -330,6 +318,12 @@ static int choose_calls(const struct options *o, struct collector_opts *co, stru
 		if (rc < 0)
 			return rc;
 		co->tables.n_bytes = (size_t)n_bytes;
+	}
+	if (strcmp(modes[mode], "none") == 0) {
+		if (o->calls || o->off_cpu)
+			return err_set(err, -EINVAL, "--call-graph none: %s needs call paths",
+				       o->calls ? "-g" : "--off-cpu");
+		return 0;
 	}
 	if (o->calls || o->call_graph || o->off_cpu)
 		co->calls = CALLS_AUTO + (enum call_graph)mode;
@@ -387,9 +381,9 @@ static int check_options(const struct options *o, struct err *err)
 
 int cmd_record(struct cmd *c)
 {
-	static const char *const engines[] = {"auto", "bpf", "ring"};
-	static const char *const splits[] = {"group", "pid", "tid"};
-	static const char *const walks[] = {"auto", "exit", "switch"};
+	static const char *const engines[] = {"auto", "bpf", "ring", NULL};
+	static const char *const splits[] = {"group", "pid", "tid", NULL};
+	static const char *const walks[] = {"auto", "exit", "switch", NULL};
 	struct options o = {0};
 	const struct opt table[] = {
 		{"a all", OPT_FLAG, &o.all, NULL, "record every process on every CPU"},
@@ -403,7 +397,7 @@ int cmd_record(struct cmd *c)
 		{"d duration", OPT_DURATION, &o.duration_ns, "TIME",
 		 "stop after TIME (10, 500ms, 3m)"},
 		{"g calls", OPT_FLAG, &o.calls, NULL, "record call paths"},
-		{"call-graph", OPT_STR, &o.call_graph, "auto|fp|dwarf",
+		{"call-graph", OPT_STR, &o.call_graph, "auto|fp|dwarf|none",
 		 "record call paths, found so"},
 		{"unwind-memory", OPT_STR, &o.unwind_memory, "SIZE",
 		 "memory for unwind tables (default 32M)"},
@@ -441,13 +435,13 @@ int cmd_record(struct cmd *c)
 		       &o.operands);
 	if (rc)
 		return rc;
-	engine = choose_word(o.engine, engines, n_elems(engines), "--engine", &c->err);
+	engine = opts_choose(o.engine, engines, "--engine", &c->err);
 	/* Whoever wants threads' time lines wants their samples told apart, too. */
-	split = choose_word(o.by      ? o.by
+	split = opts_choose(o.by      ? o.by
 			    : o.trace ? "tid"
 				      : NULL,
-			    splits, n_elems(splits), "--by", &c->err);
-	walk = choose_word(o.walk_at, walks, n_elems(walks), "--walk-at", &c->err);
+			    splits, "--by", &c->err);
+	walk = opts_choose(o.walk_at, walks, "--walk-at", &c->err);
 	rc = engine < 0 || split < 0 || walk < 0 ? -EINVAL : check_options(&o, &c->err);
 	if (rc >= 0 && o.trace_memory) {
 		uint64_t n_bytes = 0;

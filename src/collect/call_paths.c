@@ -59,6 +59,7 @@ void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_ta
 		o->n_chain_words /= 2;
 	o->n_unwind_words = (t->n_bytes ? t->n_bytes : CALL_PATHS_TABLE_BYTES) / sizeof(uint32_t);
 	o->n_image_keys = N_IMAGE_KEYS;
+	o->map_tables = cp->mode == CALLS_DWARF; /* copies of stacks are walked here */
 	o->check_walks = t->check_walks;
 }
 

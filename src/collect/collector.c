@@ -20,6 +20,11 @@ const char *collector_why_not_bpf(const struct collector *c)
 	return c->why_not_bpf;
 }
 
+const char *collector_why_no_calls(const struct collector *c)
+{
+	return c->why_no_calls;
+}
+
 const char *collector_why_not_pinned(const struct collector *c)
 {
 	return c->why_not_pinned;

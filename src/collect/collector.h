@@ -49,6 +49,7 @@ struct collector_opts {
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;
 	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */
+	bool calls_optional; /* no calls where BPF programs cannot walk: collector_why_no_calls */
 	/* For recorders that run for months: */
 	bool keep_folded; /* what was folded is given back by collector_give_back alone */
 	uint32_t n_spill; /* slots of a CPU's spill table, a power of two; 0: by n_slots */
@@ -72,6 +73,9 @@ void collector_close(struct collector *c);
 
 /* Why the engine is not bpf ("" when it is, or another was asked for). */
 const char *collector_why_not_bpf(const struct collector *c);
+
+/* Why there are no call paths though they were asked for, if that could be; else "". */
+const char *collector_why_no_calls(const struct collector *c);
 
 /* Why the log is not pinned, "" when it is or nobody asked for that. */
 const char *collector_why_not_pinned(const struct collector *c);

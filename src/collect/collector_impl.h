@@ -21,7 +21,7 @@ struct collector {
 	struct profile *profile;
 	enum engine engine;
 	char why_not_bpf[256];
-	char why_not_pinned[256];
+	char why_not_pinned[256], why_no_calls[256];
 	bool user_only;
 	bool inner_pidns; /* the kernel's own task list has other pids than ours */
 	cpu_list cpus;

@@ -45,8 +45,10 @@ static int open_log(struct collector *c, struct err *err)
 	o.n_spill = c->opts.n_spill ? c->opts.n_spill : power_of_two(o.n_slots / 16, 64);
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	c->n_log_cpus = o.n_cpus;
-	c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
-	c->folded = xcalloc(o.n_cpus, sizeof(*c->folded));
+	if (!c->heads) { /* the first time */
+		c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
+		c->folded = xcalloc(o.n_cpus, sizeof(*c->folded));
+	}
 	o.times = c->opts.trace;
 	call_paths_log_opts(&c->calls, &c->opts.tables, &o);
 	rc = log_open(&o, &c->log, err);
@@ -253,6 +255,31 @@ static void pin_log(struct collector *c)
 	snprintf(c->why_not_pinned, sizeof(c->why_not_pinned), "%.250s", why.msg);
 }
 
+static bool gives_up_calls(const struct collector *c)
+{
+	return c->opts.calls_optional && c->opts.calls != CALLS_NONE;
+}
+
+static void give_up_calls(struct collector *c, const char *why)
+{
+	call_paths_release(&c->calls);
+	c->fold.chains = NULL;
+	c->opts.calls = CALLS_NONE;
+	snprintf(c->why_no_calls, sizeof(c->why_no_calls), "%.250s", why);
+}
+
+/* The log, without call paths where it cannot be had with them. */
+static int open_some_log(struct collector *c, struct err *err)
+{
+	int rc = open_log(c, err);
+
+	if (rc < 0 && gives_up_calls(c)) {
+		give_up_calls(c, err->msg);
+		rc = open_log(c, err);
+	}
+	return rc;
+}
+
 static int open_all(struct collector *c, struct err *err)
 {
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
@@ -261,7 +288,7 @@ static int open_all(struct collector *c, struct err *err)
 
 	c->engine = ENGINE_RING;
 	if (c->opts.engine != ENGINE_RING) {
-		rc = open_log(c, &why);
+		rc = open_some_log(c, &why);
 		if (rc < 0 && c->opts.engine == ENGINE_BPF)
 			return err_set(err, rc, "%s", why.msg);
 		if (rc < 0)
@@ -269,6 +296,8 @@ static int open_all(struct collector *c, struct err *err)
 		else
 			c->engine = ENGINE_BPF;
 	}
+	if (c->engine != ENGINE_BPF && gives_up_calls(c))
+		give_up_calls(c, "the engine is not bpf");
 	call_paths_use_rings(&c->calls, &c->opts.tables);
 	rc = open_sideband(c, c->engine == ENGINE_BPF || !tasks ? SPREAD_CPUS : SPREAD_TASK_CPUS,
 			   err);

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -28,9 +29,9 @@
 struct log {
 	struct sample_bpf *skel;
 	uint32_t n_events, n_cpus, n_slots, n_spill;
-	struct log_slot *slots;	  /* n_cpus * n_slots */
-	struct log_cpu *cpus;	  /* n_cpus */
-	struct spill_slot *spill; /* n_cpus * n_spill */
+	struct log_slot *slots; /* n_cpus * n_slots */
+	struct log_cpu *cpus;	/* n_cpus */
+	int spill_fd; /* n_cpus * n_spill; mostly empty, so it is mapped when it is read */
 	VEC(int) links;
 	bool with_chains;
 	struct log_chains *chains; /* NULL without */
@@ -84,6 +85,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->n_slots = opts->n_slots;
 	l->n_spill = opts->n_spill;
 	l->with_chains = opts->chains;
+	l->spill_fd = -1;
 	libbpf_listen();
 	l->skel = sample_bpf__open();
 	if (!l->skel) {
@@ -100,12 +102,11 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 				 (size_t)l->n_cpus * l->n_slots, PROT_READ);
 	l->cpus = log_map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus,
 				PROT_READ | PROT_WRITE);
-	l->spill = log_map_array(l->skel->maps.spill, sizeof(*l->spill),
-				 (size_t)l->n_cpus * l->n_spill, PROT_READ);
+	l->spill_fd = fcntl(bpf_map__fd(l->skel->maps.spill), F_DUPFD_CLOEXEC, 0);
 	if (opts->times)
 		l->slot_times = log_map_array(l->skel->maps.slot_times, 8,
 					      (size_t)l->n_cpus * l->n_slots, PROT_READ);
-	if (!l->slots || !l->cpus || !l->spill || (opts->times && !l->slot_times)) {
+	if (!l->slots || !l->cpus || l->spill_fd < 0 || (opts->times && !l->slot_times)) {
 		rc = -errno;
 		log_close(l);
 		return err_errno(err, rc, "cannot map the sample log");
@@ -151,10 +152,11 @@ int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err
 	uint32_t n_slots, n_spill;
 	int rc;
 
+	l->spill_fd = -1;
 	if (!is_array(slots, sizeof(*l->slots), &n_slots) ||
 	    !is_array(cpus, sizeof(*l->cpus), &l->n_cpus) ||
-	    !is_array(spill, sizeof(*l->spill), &n_spill) || !l->n_cpus || n_slots % l->n_cpus ||
-	    n_spill % l->n_cpus || !is_power_of_two(n_slots / l->n_cpus) ||
+	    !is_array(spill, sizeof(struct spill_slot), &n_spill) || !l->n_cpus ||
+	    n_slots % l->n_cpus || n_spill % l->n_cpus || !is_power_of_two(n_slots / l->n_cpus) ||
 	    !is_power_of_two(n_spill / l->n_cpus)) {
 		free(l);
 		return err_set(err, -EBADMSG, "not the arrays of a log");
@@ -163,8 +165,8 @@ int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err
 	l->n_spill = n_spill / l->n_cpus;
 	l->slots = log_map_fd(slots, sizeof(*l->slots), n_slots, PROT_READ);
 	l->cpus = log_map_fd(cpus, sizeof(*l->cpus), l->n_cpus, PROT_READ | PROT_WRITE);
-	l->spill = log_map_fd(spill, sizeof(*l->spill), n_spill, PROT_READ);
-	if (!l->slots || !l->cpus || !l->spill) {
+	l->spill_fd = fcntl(spill, F_DUPFD_CLOEXEC, 0);
+	if (!l->slots || !l->cpus || l->spill_fd < 0) {
 		rc = -errno;
 		log_close(l);
 		return err_errno(err, rc, "cannot map the sample log");
@@ -208,7 +210,8 @@ void log_close(struct log *l)
 	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
 	log_unmap_array(l->slot_times, 8, (size_t)l->n_cpus * l->n_slots);
-	log_unmap_array(l->spill, sizeof(*l->spill), (size_t)l->n_cpus * l->n_spill);
+	if (l->spill_fd >= 0)
+		close(l->spill_fd);
 	log_chains_close(l->chains);
 	sample_bpf__destroy(l->skel);
 	free(l);
@@ -347,10 +350,34 @@ struct log_counts log_counts(const struct log *l, unsigned event)
 	return c;
 }
 
+/* CPU's part of the spill table. */
+static void each_spilled_of(const struct log *l, uint32_t cpu,
+			    void (*fn)(void *ctx, const struct spill_slot *s), void *ctx)
+{
+	const size_t n_bytes = l->n_spill * sizeof(struct spill_slot);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t from = cpu * n_bytes / page * page;
+	const size_t n_mapped = ((cpu + 1) * n_bytes + page - 1) / page * page - from;
+	const uint8_t *p = mmap(NULL, n_mapped, PROT_READ, MAP_SHARED, l->spill_fd, (off_t)from);
+	const struct spill_slot *spill = (const void *)(p + (cpu * n_bytes - from));
+
+	if (p == MAP_FAILED)
+		alloc_fail(); /* whoever comes next finds the table, if it outlives this process */
+	for (uint32_t i = 0; i < l->n_spill; i++)
+		if (spill[i].event_used)
+			fn(ctx, &spill[i]);
+	munmap((void *)p, n_mapped);
+}
+
 void log_each_spilled(const struct log *l, void (*fn)(void *ctx, const struct spill_slot *s),
 		      void *ctx)
 {
-	for (size_t i = 0; i < (size_t)l->n_cpus * l->n_spill; i++)
-		if (l->spill[i].event_used)
-			fn(ctx, &l->spill[i]);
+	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++) {
+		uint64_t n = 0;
+
+		for (unsigned event = 0; event < LOG_MAX_EVENTS; event++)
+			n += l->cpus[cpu].spilled[event];
+		if (n)
+			each_spilled_of(l, cpu, fn, ctx);
+	}
 }

@@ -27,6 +27,7 @@ struct log_opts {
 	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
 	size_t n_unwind_words;	/* for all tables together, of 4 bytes */
 	uint32_t n_image_keys;	/* a power of two */
+	bool map_tables;	/* all of them, for walks in this process; else in pieces */
 	bool check_walks;	/* each that takes frames over is done again without */
 };
 

@@ -9,19 +9,25 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/vec.h"
+
+/* What is kept of a buffer for chains: 128 KiB. */
+#define MOST_KEPT_WORDS 16384
 
 struct log_chains {
 	struct log_opts opts;
 	struct bpf_object *obj;
 	struct log_chains *guest; /* NULL: none; it has only rings of chains */
 	struct chain_cpu *cpus;	  /* n_cpus, of opts as the other lengths */
-	uint64_t *words;	  /* n_cpus * n_chain_words */
+	int words_fd;		  /* n_cpus * n_chain_words; what is new is mapped to be read */
 	uint64_t *slot_chains;	  /* n_cpus * n_slots */
-	uint32_t *table_words;	  /* n_unwind_words */
+	uint32_t *table_words;	  /* n_unwind_words; NULL: mapped in pieces */
+	int table_fd;
 	struct unwind_rule *rules;
 	struct unwind_image *images;
 	struct image_key *keys; /* n_image_keys */
@@ -29,7 +35,7 @@ struct log_chains {
 	struct ring_buffer *requests;
 	void (*on_request)(void *ctx, const struct image_request *r); /* while they are read */
 	void *on_request_ctx;
-	uint64_t unwrapped[CHAIN_MAX_FRAMES];
+	VEC(uint64_t) unread; /* what is new of a CPU's ring */
 };
 
 static size_t whole_pages(size_t n_bytes)
@@ -37,6 +43,18 @@ static size_t whole_pages(size_t n_bytes)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	return (n_bytes + page - 1) / page * page;
+}
+
+struct pages {
+	size_t at, n; /* in bytes */
+};
+
+/* What N_BYTES from FROM on lie in. */
+static struct pages pages_of(size_t from, size_t n_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), at = from / page * page;
+
+	return (struct pages){at, whole_pages(from + n_bytes) - at};
 }
 
 void *log_map_fd(int fd, size_t elem_bytes, size_t n, int prot)
@@ -104,8 +122,8 @@ static bool open_rings(struct log_chains *c, struct bpf_object *obj, const struc
 	c->opts = *opts;
 	c->shared = shared;
 	c->cpus = map_named(obj, "chain_cpus", sizeof(*c->cpus), c->opts.n_cpus);
-	c->words = map_named(obj, "chain_words", 8, (size_t)c->opts.n_cpus * c->opts.n_chain_words);
-	return c->cpus && c->words;
+	c->words_fd = bpf_map__fd(bpf_object__find_map_by_name(obj, "chain_words"));
+	return c->cpus && c->words_fd >= 0;
 }
 
 static int on_request(void *ctx, void *data, size_t n_bytes)
@@ -125,14 +143,16 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	bool rings = open_rings(c, obj, opts, shared);
 
 	c->slot_chains = map_named(obj, "slot_chains", 8, (size_t)c->opts.n_cpus * c->opts.n_slots);
-	c->table_words = map_named(obj, "table_words", 8, n_word_pairs(opts));
+	c->table_fd = bpf_map__fd(bpf_object__find_map_by_name(obj, "table_words"));
+	if (opts->map_tables)
+		c->table_words = map_named(obj, "table_words", 8, n_word_pairs(opts));
 	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
 	c->images = map_named(obj, "unwind_images", sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->opts.n_image_keys);
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
-	if (!rings || !c->slot_chains || !c->table_words || !c->rules || !c->images || !c->keys ||
-	    !c->requests) {
+	if (!rings || !c->slot_chains || (opts->map_tables && !c->table_words) || !c->rules ||
+	    !c->images || !c->keys || !c->requests) {
 		int rc = -errno;
 
 		log_chains_close(c);
@@ -148,13 +168,13 @@ void log_chains_close(struct log_chains *c)
 		return;
 	log_chains_close(c->guest);
 	log_unmap_array(c->cpus, sizeof(*c->cpus), c->opts.n_cpus);
-	log_unmap_array(c->words, 8, (size_t)c->opts.n_cpus * c->opts.n_chain_words);
 	log_unmap_array(c->slot_chains, 8, (size_t)c->opts.n_cpus * c->opts.n_slots);
 	log_unmap_array(c->table_words, 8, n_word_pairs(&c->opts));
 	log_unmap_array(c->rules, sizeof(*c->rules), UNWIND_N_RULES);
 	log_unmap_array(c->images, sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	log_unmap_array(c->keys, sizeof(*c->keys), c->opts.n_image_keys);
 	ring_buffer__free(c->requests);
+	vec_release(&c->unread);
 	free(c);
 }
 
@@ -197,40 +217,66 @@ uint64_t log_chains_get(const struct log_chains *c, uint32_t cpu, uint32_t at)
 	return c->slot_chains[(size_t)cpu * c->opts.n_slots + at];
 }
 
+/* Copies N words from AT on of CPU's ring behind what is in `unread`; they do not wrap. */
+static bool copy_ring(struct log_chains *c, uint32_t cpu, uint64_t at, size_t n)
+{
+	const size_t first = (size_t)cpu * c->opts.n_chain_words + at;
+	const struct pages e = pages_of(first * 8, n * 8);
+	const uint8_t *p = mmap(NULL, e.n, PROT_READ, MAP_SHARED, c->words_fd, (off_t)e.at);
+
+	if (p == MAP_FAILED)
+		return false;
+	vec_reserve(&c->unread, n);
+	memcpy(&c->unread.v[c->unread.n], p + (first * 8 - e.at), n * 8);
+	c->unread.n += n;
+	munmap((void *)p, e.n);
+	return true;
+}
+
+/* What is between AT and HEAD of CPU's ring, in `unread`; false when it cannot be had now. */
+static bool read_ring(struct log_chains *c, uint32_t cpu, uint64_t at, uint64_t head)
+{
+	const uint64_t from = at & (c->opts.n_chain_words - 1), n = head - at;
+	const uint64_t to_end = c->opts.n_chain_words - from;
+
+	c->unread.n = 0;
+	if (n > c->opts.n_chain_words) /* not what the program writes */
+		return true;
+	return copy_ring(c, cpu, from, n < to_end ? n : to_end) &&
+	       (n <= to_end || copy_ring(c, cpu, 0, n - to_end));
+}
+
 /* One CPU's chains between tail and head; what is left behind is given back. */
 static void each_of_cpu(struct log_chains *c, uint32_t cpu,
 			void (*fn)(void *ctx, const struct log_chain *chain), void *ctx)
 {
-	const uint64_t *words = &c->words[(size_t)cpu * c->opts.n_chain_words];
-	const uint64_t mask = c->opts.n_chain_words - 1;
 	uint64_t head = __atomic_load_n(&c->cpus[cpu].head, __ATOMIC_ACQUIRE);
-	uint64_t at = c->cpus[cpu].tail;
+	uint64_t tail = c->cpus[cpu].tail;
+	const uint64_t *word, *end;
 
-	while (head - at >= CHAIN_HEAD_WORDS) {
-		uint64_t info = words[(at + CHAIN_INFO) & mask];
-		uint64_t task = words[(at + CHAIN_TASK) & mask];
+	if (head == tail || !read_ring(c, cpu, tail, head))
+		return;
+	word = c->unread.v;
+	end = word + c->unread.n;
+	while (end - word >= CHAIN_HEAD_WORDS) {
+		uint64_t info = word[CHAIN_INFO], task = word[CHAIN_TASK];
 		struct log_chain chain = {
-			.hash = words[(at + CHAIN_HASH) & mask],
+			.hash = word[CHAIN_HASH],
 			.tgid = LOG_TGID(task),
 			.generation = LOG_GENERATION(task),
 			.cause = (enum chain_cause)(info >> 16 & 0xff),
 			.n_frames = (uint32_t)info & 0xffff,
 			.n_kernel = (uint32_t)(info >> 24) & 0xff,
+			.frames = word + CHAIN_HEAD_WORDS,
 		};
-		uint64_t first = (at + CHAIN_HEAD_WORDS) & mask;
 
-		if (chain.n_frames > CHAIN_MAX_FRAMES ||
-		    chain.n_frames > head - at - CHAIN_HEAD_WORDS)
+		if (chain.n_frames > CHAIN_MAX_FRAMES || chain.n_frames > end - chain.frames)
 			break; /* not what the program writes */
-		chain.frames = &words[first];
-		if (first + chain.n_frames > c->opts.n_chain_words) {
-			for (uint32_t i = 0; i < chain.n_frames; i++)
-				c->unwrapped[i] = words[(first + i) & mask];
-			chain.frames = c->unwrapped;
-		}
 		fn(ctx, &chain);
-		at += CHAIN_HEAD_WORDS + chain.n_frames;
+		word = chain.frames + chain.n_frames;
 	}
+	if (c->unread.cap > MOST_KEPT_WORDS)
+		vec_release(&c->unread);
 	__atomic_store_n(&c->cpus[cpu].tail, head, __ATOMIC_RELEASE);
 }
 
@@ -269,14 +315,35 @@ struct log_walks log_walks(const struct log *l)
 	return sum;
 }
 
+/* An array's pages are this process's memory for as long as it maps them, touched or not (Linux,
+ * kernel/bpf/arraymap.c: array_map_mmap inserts them all). */
+static uint32_t *open_words(void *ctx, size_t at, size_t n)
+{
+	const struct log_chains *c = ctx;
+	struct pages e = pages_of(at * sizeof(uint32_t), n * sizeof(uint32_t));
+	uint8_t *p = mmap(NULL, e.n, PROT_READ | PROT_WRITE, MAP_SHARED, c->table_fd, (off_t)e.at);
+
+	return p == MAP_FAILED ? NULL : (uint32_t *)(p + (at * sizeof(uint32_t) - e.at));
+}
+
+static void close_words(void *ctx, uint32_t *words, size_t at, size_t n)
+{
+	struct pages e = pages_of(at * sizeof(uint32_t), n * sizeof(uint32_t));
+
+	munmap((uint8_t *)words - (at * sizeof(uint32_t) - e.at), e.n);
+}
+
 struct unwind_memory log_unwind_memory(const struct log *l)
 {
-	const struct log_chains *c = log_chains_of(l);
+	struct log_chains *c = log_chains_of(l);
 
 	if (!c)
 		return (struct unwind_memory){0};
 	return (struct unwind_memory){
 		.words = c->table_words,
+		.open = open_words,
+		.close = close_words,
+		.ctx = c,
 		.n_words = c->opts.n_unwind_words,
 		.rules = c->rules,
 		.images = c->images,

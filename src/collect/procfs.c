@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -65,26 +66,53 @@ static bool looks_executable(const char *line)
 	return space && strnlen(space, 5) == 5 && space[3] == 'x';
 }
 
-int procfs_each_map(uint32_t pid, void (*fn)(void *ctx, const struct procfs_map *m), void *ctx)
-{
-	char path[40], *text, *next;
-	int rc;
+/* More than a line has: a path has at most 4095 bytes, of which each may be written as four. */
+#define MAPS_PIECE 65536
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
-	if (rc < 0)
-		return rc;
-	for (char *line = text; line && *line; line = next) {
+/* Hands out what the whole lines of TEXT say; returns how many bytes these are. */
+static size_t each_line(char *text, size_t n, void (*fn)(void *ctx, const struct procfs_map *m),
+			void *ctx)
+{
+	char *line = text, *end;
+
+	while ((end = memchr(line, '\n', n - (size_t)(line - text)))) {
 		struct procfs_map m;
 
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
+		*end = '\0';
 		if (looks_executable(line) && parse_map(line, &m))
 			fn(ctx, &m);
+		line = end + 1;
 	}
-	free(text);
-	return 0;
+	return (size_t)(line - text);
+}
+
+/* A process may have 65,530 mappings: they are read in pieces.  The kernel goes on behind the last
+ * address it told, whatever has changed meanwhile (fs/proc/task_mmu.c: m_start). */
+int procfs_each_map(uint32_t pid, void (*fn)(void *ctx, const struct procfs_map *m), void *ctx)
+{
+	_mem_ char *text = xmalloc(MAPS_PIECE);
+	_fd_ int fd = -1;
+	size_t n = 0;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (n < MAPS_PIECE) {
+		ssize_t got = read(fd, text + n, MAPS_PIECE - n);
+		size_t done;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		n += (size_t)got;
+		done = each_line(text, n, fn, ctx);
+		n -= done;
+		memmove(text, text + done, n);
+	}
+	return -EBADMSG;
 }
 
 static int each_number(const char *dir, void (*fn)(void *ctx, uint32_t n), void *ctx)

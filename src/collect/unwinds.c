@@ -13,7 +13,10 @@
  * What is asked for is queued, and the table of the least code is built first: most of what a short
  * program runs in is small, and must not wait for a compiler.
  *
- * A rule stays for good, since rows anywhere may refer to it. */
+ * A rule stays for good, since rows anywhere may refer to it.
+ *
+ * Tables that nobody walks by in this process are written in pieces of which one is mapped at a
+ * time: all of them are of the size of a small daemon. */
 #include "collect/unwinds.h"
 
 #include <assert.h>
@@ -26,6 +29,9 @@
 
 #define RETRY_CYCLES 8
 #define MAX_ASKED    256
+
+/* What is mapped at once of tables that are not all mapped: 1 MiB. */
+#define PIECE_WORDS (1u << 18)
 
 /* What rows get whose own rule found no room. */
 #define TOO_COMPLEX_RULE 1
@@ -57,6 +63,30 @@ static uint32_t intern_rule(struct unwinds *u, const struct unwind_rule *rule)
 	return u->n_rules++;
 }
 
+static uint32_t *open_words(const struct unwinds *u, size_t at, size_t n)
+{
+	return u->mem.words ? &u->mem.words[at] : u->mem.open(u->mem.ctx, at, n);
+}
+
+static void close_words(const struct unwinds *u, uint32_t *words, size_t at, size_t n)
+{
+	if (!u->mem.words && words)
+		u->mem.close(u->mem.ctx, words, at, n);
+}
+
+/* Nobody looks into it, whose first offset is behind all: without memory it stays zeroed. */
+static void add_empty_table(const struct unwinds *u)
+{
+	uint32_t *words = open_words(u, 0, EMPTY_N_WORDS);
+
+	if (!words)
+		return;
+	words[EMPTY_BLOCKS_AT] = 0;
+	words[EMPTY_BLOCKS_AT + 1] = 1;
+	words[EMPTY_ROWS_AT] = 0;
+	close_words(u, words, 0, EMPTY_N_WORDS);
+}
+
 void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct image_key *keys,
 		  uint32_t n_keys, struct images *images, unwind_load_fn *load)
 {
@@ -68,9 +98,7 @@ void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct ima
 	u->table_of = xcalloc(mem->n_images, sizeof(*u->table_of));
 	intern_rule(u, &(struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_NO_FDE});
 	intern_rule(u, &(struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_TOO_COMPLEX});
-	mem->words[EMPTY_BLOCKS_AT] = 0;
-	mem->words[EMPTY_BLOCKS_AT + 1] = 1;
-	mem->words[EMPTY_ROWS_AT] = 0;
+	add_empty_table(u);
 	extents_give(&u->free, EMPTY_N_WORDS, n_words - EMPTY_N_WORDS);
 	*u->mem.clock = 1;
 }
@@ -126,27 +154,60 @@ static void show_images(struct unwinds *u, const struct shared_table *t)
 		show_image(u, t, *number);
 }
 
-/* Copies BUILT to T's words, which are its own already. */
-static void copy_table(struct unwinds *u, struct shared_table *t, const struct unwind_table *built)
+/* Word number I of BUILT as it is published: blocks, then rows, whose rules' numbers RULE_OF has.
+ */
+static uint32_t table_word(const struct unwind_table *built, const uint16_t *rule_of, uint32_t i)
 {
-	uint32_t *words = &u->mem.words[t->at];
-	struct unwind_row *rows = (struct unwind_row *)&words[built->n_blocks + 1];
-	_mem_ uint16_t *rule_of = xcalloc(built->n_rules, sizeof(*rule_of));
+	struct unwind_row row;
+	uint32_t word;
 
-	for (uint32_t i = 0; i < built->n_rules; i++)
-		rule_of[i] = (uint16_t)intern_rule(u, &built->rules[i]);
-	memcpy(words, built->blocks, ((size_t)built->n_blocks + 1) * sizeof(*words));
-	for (uint32_t i = 0; i < built->n_rows; i++) {
-		uint16_t rule = built->rows[i].rule;
+	if (i <= built->n_blocks)
+		return built->blocks[i];
+	row = built->rows[i - built->n_blocks - 1];
+	row.rule = rule_of[row.rule];
+	_Static_assert(sizeof(word) == sizeof(row), "a row is a word");
+	memcpy(&word, &row, sizeof(word));
+	return word;
+}
 
-		rows[i] = (struct unwind_row){.start = built->rows[i].start, .rule = rule_of[rule]};
-		u->stats.n_rules_lost +=
-			rule_of[rule] == TOO_COMPLEX_RULE &&
-			memcmp(&built->rules[rule], &u->mem.rules[TOO_COMPLEX_RULE],
-			       sizeof(struct unwind_rule)) != 0;
+static bool copy_words(struct unwinds *u, const struct shared_table *t,
+		       const struct unwind_table *built, const uint16_t *rule_of)
+{
+	for (uint32_t i = 0, n; i < t->n; i += n) {
+		uint32_t *words;
+
+		n = t->n - i;
+		if (!u->mem.words && n > PIECE_WORDS)
+			n = PIECE_WORDS;
+		words = open_words(u, (size_t)t->at + i, n);
+		if (!words)
+			return false;
+		for (uint32_t k = 0; k < n; k++)
+			words[k] = table_word(built, rule_of, i + k);
+		close_words(u, words, (size_t)t->at + i, n);
 	}
+	return true;
+}
+
+/* Copies BUILT to T's words, which are its own already; false when they cannot be had now. */
+static bool copy_table(struct unwinds *u, struct shared_table *t, const struct unwind_table *built)
+{
+	_mem_ uint16_t *rule_of = xcalloc(built->n_rules, sizeof(*rule_of));
+	_mem_ bool *lost = xcalloc(built->n_rules, sizeof(*lost));
+
+	for (uint32_t i = 0; i < built->n_rules; i++) {
+		rule_of[i] = (uint16_t)intern_rule(u, &built->rules[i]);
+		lost[i] = rule_of[i] == TOO_COMPLEX_RULE &&
+			  memcmp(&built->rules[i], &u->mem.rules[TOO_COMPLEX_RULE],
+				 sizeof(struct unwind_rule)) != 0;
+	}
+	if (!copy_words(u, t, built, rule_of))
+		return false;
+	for (uint32_t i = 0; i < built->n_rows; i++)
+		u->stats.n_rules_lost += lost[built->rows[i].rule];
 	t->first_off = built->first_off;
 	t->n_blocks = built->n_blocks;
+	return true;
 }
 
 static uint64_t words_of(const struct unwind_table *t)
@@ -158,7 +219,10 @@ static bool publish(struct unwinds *u, struct shared_table *t, const struct unwi
 {
 	if (!extents_take(&u->free, t->n, &t->at))
 		return false;
-	copy_table(u, t, built);
+	if (!copy_table(u, t, built)) { /* it will be tried again */
+		extents_give(&u->free, t->at, t->n);
+		return false;
+	}
 	t->state = TABLE_READY;
 	u->stats.n_tables++;
 	u->stats.n_bytes += t->n * sizeof(uint32_t);
@@ -619,10 +683,25 @@ struct unwinds_stats unwinds_stats(const struct unwinds *u)
 
 /* Checking. */
 
+/* What is published of T, which IM shows. */
+static void check_words(const struct unwinds *u, const struct shared_table *t,
+			const struct unwind_image *im)
+{
+	uint32_t *blocks = open_words(u, t->at, t->n);
+
+	if (!blocks)
+		return;
+	for (uint32_t i = 0; i < im->n_blocks; i++)
+		assert(blocks[i] <= blocks[i + 1]);
+	assert(im->n_blocks + 1 + blocks[im->n_blocks] == t->n);
+	for (uint32_t i = 0; i < blocks[im->n_blocks]; i++)
+		assert(((const struct unwind_row *)&blocks[im->n_blocks + 1])[i].rule < u->n_rules);
+	close_words(u, blocks, t->at, t->n);
+}
+
 static void check_image(const struct unwinds *u, const struct shared_table *t, uint32_t number)
 {
 	const struct unwind_image *im = &u->mem.images[number];
-	const uint32_t *blocks = &u->mem.words[im->blocks_at];
 
 	assert(!t->wanted || t->state == TABLE_ABSENT);
 	assert(u->table_of[number] == (uint32_t)(t - u->tables.v) + 1);
@@ -634,12 +713,7 @@ static void check_image(const struct unwinds *u, const struct shared_table *t, u
 	if (t->state == TABLE_FAILED)
 		return;
 	assert(im->blocks_at == t->at && im->rows_at == t->at + im->n_blocks + 1);
-	for (uint32_t i = 0; i < im->n_blocks; i++)
-		assert(blocks[i] <= blocks[i + 1]);
-	assert(im->n_blocks + 1 + blocks[im->n_blocks] == t->n);
-	for (uint32_t i = 0; i < blocks[im->n_blocks]; i++)
-		assert(((const struct unwind_row *)&u->mem.words[im->rows_at])[i].rule <
-		       u->n_rules);
+	check_words(u, t, im);
 }
 
 void unwinds_check(const struct unwinds *u)

@@ -31,9 +31,17 @@
 /* Callers below a hundred-thousandth of all samples: less than a second of a CPU's day. */
 #define PRUNE_PERCENT 0.001
 
-#define LOG_NS (60ull * 1000000000)
-/* Resident memory from which on the daemon begins afresh. */
-#define MOST_BYTES (48u << 20)
+/* A CPU's log: a minute's samples, but no more than are 1.5 MiB with the hashes of their callers. */
+#define LOG_NS	   (60ull * 1000000000)
+#define MOST_SLOTS (1u << 16)
+
+/* Resident memory from which on the daemon begins afresh: of 60 MB, less what the next set takes
+ * beside the last one and opening it, or the building of a table. */
+#define MOST_BYTES (32u << 20)
+
+/* Unwind tables, in the kernel's memory. */
+#define TABLE_BYTES (24u << 20)
+
 /* Slots of a CPU's spill table, of 40 bytes: places an hour's samples are at. */
 #define N_SPILL	     65536
 #define N_SPILL_MANY 32768 /* with more CPUs than MANY_CPUS */
@@ -55,9 +63,10 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		{"bypid", OPT_LIST, &c->by_pid, "PROGRAM", "keep processes of this program apart"},
 		{"exclude", OPT_STR, &c->exclude, "FILE",
 		 "do not record what FILE lists: images, PID N, PID N-M"},
-		{"g calls", OPT_FLAG, &c->calls, NULL, "record call paths"},
-		{"call-graph", OPT_STR, &c->call_graph, "auto|fp|dwarf",
-		 "record call paths, found so"},
+		{"g calls", OPT_FLAG, &c->calls, NULL,
+		 "record call paths, with any engine (default: with bpf)"},
+		{"call-graph", OPT_STR, &c->call_graph, "auto|fp|dwarf|none",
+		 "record call paths, found so, or none"},
 		{"dcpi", OPT_STR, &c->dcpi, "DIR", "keep a DCPI profile tree in DIR up to date"},
 		{"label", OPT_STR, &c->label, "LABEL", "mark all samples with LABEL"},
 		{"engine", OPT_STR, &c->engine, "auto|bpf|ring", "how samples are brought in"},
@@ -156,11 +165,20 @@ static void drop_first(opt_list *l, size_t n)
 	l->n -= n;
 }
 
+/* What -g means, when call-graph was BEFORE until then. */
+static void mean_g(struct config *c, const char *before)
+{
+	if (c->calls && c->call_graph == before && (!before || strcmp(before, "none") == 0))
+		c->call_graph = "auto";
+	c->calls = false;
+}
+
 int config_read(struct config *c, const char *file, int argc, char **argv, config_args *words,
 		struct err *err)
 {
 	struct opt table[CONFIG_N_OPTS];
 	_mem_ char *text = NULL;
+	const char *call_graph;
 	size_t n, n_events, n_slots, n_by_pid;
 	int rc;
 
@@ -186,9 +204,12 @@ int config_read(struct config *c, const char *file, int argc, char **argv, confi
 	n_events = c->events.n;
 	n_slots = c->slots.n;
 	n_by_pid = c->by_pid.n;
+	mean_g(c, NULL);
+	call_graph = c->call_graph;
 	rc = opts_parse(table, argc, argv, false, &c->operands, err);
 	if (rc < 0)
 		return rc;
+	mean_g(c, call_graph);
 	drop_first(&c->events, n_events);
 	drop_first(&c->slots, n_slots);
 	drop_first(&c->by_pid, n_by_pid);
@@ -205,16 +226,6 @@ void config_release(struct config *c)
 
 /* --- what it means --- */
 
-static int choose_word(const char *word, const char *const *words, const char *option,
-		       struct err *err)
-{
-	for (int i = 0; i < 3; i++)
-		if (!word || strcmp(word, words[i]) == 0)
-			return i;
-	return err_set(err, -EINVAL, "--%s: '%s' is none of %s, %s, %s", option, word, words[0],
-		       words[1], words[2]);
-}
-
 /* Slots for LOG_NS at the rates asked for, a power of two.  Beyond that the kernel side counts in
  * the spill table: samples there know their image by themselves, those in the log only as long as
  * their process lives. */
@@ -229,7 +240,7 @@ static uint32_t choose_slots(const struct plan *p)
 		     : s->is_clock ? 1000000000 / (s->attr.sample_period + 1) + 1
 				   : 1000;
 	}
-	while (slots < n * (LOG_NS / 1000000000) && slots < 1 << 20)
+	while (slots < n * (LOG_NS / 1000000000) && slots < MOST_SLOTS)
 		slots *= 2;
 	return (uint32_t)slots;
 }
@@ -287,12 +298,12 @@ static int read_exclusions(const char *path, struct exclusions *e, struct err *e
 
 int config_plan(const struct config *c, struct plan *ret, const char **ret_why, struct err *err)
 {
-	static const char *const engines[] = {"auto", "bpf", "ring"};
-	static const char *const splits[] = {"group", "pid", "tid"};
-	static const char *const modes[] = {"auto", "fp", "dwarf"};
-	int calls = choose_word(c->call_graph, modes, "call-graph", err);
-	int engine = choose_word(c->engine, engines, "engine", err);
-	int split = choose_word(c->by, splits, "by", err), rc;
+	static const char *const engines[] = {"auto", "bpf", "ring", NULL};
+	static const char *const splits[] = {"group", "pid", "tid", NULL};
+	static const char *const modes[] = {"auto", "fp", "dwarf", "none", NULL};
+	int calls = opts_choose(c->call_graph, modes, "--call-graph", err);
+	int engine = opts_choose(c->engine, engines, "--engine", err);
+	int split = opts_choose(c->by, splits, "--by", err), rc;
 	struct service_opts *s = &ret->service;
 
 	*ret = (struct plan){0};
@@ -342,8 +353,10 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->collect.n_spill = sysconf(_SC_NPROCESSORS_CONF) > MANY_CPUS ? N_SPILL_MANY : N_SPILL;
 	s->collect.exclude = c->exclude ? &ret->exclude : NULL;
 	s->collect.by_pid = &c->by_pid;
-	if (c->calls || c->call_graph)
+	if (strcmp(modes[calls], "none") != 0)
 		s->collect.calls = CALLS_AUTO + (enum call_graph)calls;
+	s->collect.calls_optional = !c->call_graph;
+	s->collect.tables.n_bytes = TABLE_BYTES;
 	s->dcpi = c->dcpi;
 	if (c->slots.n > 1) {
 		s->collect.slot = ret->slot.v;
@@ -352,8 +365,6 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->max_cpu = c->max_cpu / 100;
 	s->prune = c->prune / 100;
 	s->max_bytes = MOST_BYTES;
-	if (s->collect.calls != CALLS_NONE) /* the tables of unwinding, and building them */
-		s->max_bytes += (size_t)2 * CALL_PATHS_TABLE_BYTES;
 	s->collect.target.kind = TARGET_ALL;
 	s->collect.target.cgroup_fd = -1;
 	s->collect.events = ret->specs.v;

@@ -24,7 +24,8 @@ struct config {
 	const char *max_size;
 	uint64_t max_age_ns, n_keep; /* of retention */
 	double max_cpu, prune;	     /* percent */
-	bool no_pin, calls, help;
+	bool no_pin, help;
+	bool calls; /* -g: while options are read, then in call_graph (NULL: where possible) */
 };
 
 #define CONFIG_N_OPTS 32

@@ -131,7 +131,8 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	co.probe = elf_probe;
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &s->vdso, NULL) == 0)
 		co.vdso = &s->vdso;
-	co.tables.load = elf_unwind_load;
+	if (!co.tables.load)
+		co.tables.load = elf_unwind_load;
 	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL; /* docs/design/unwind.md */
 	s->has_calls = co.calls != CALLS_NONE;
 	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)

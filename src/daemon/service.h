@@ -102,7 +102,7 @@ struct service_status {
 	uint64_t n_removed, n_bytes_removed; /* recordings, as too old or too much */
 	double cpu_s;			     /* of this process, user and system */
 	unsigned log_fill_pct;
-	bool pinned;
+	bool pinned, calls; /* it outlives this process; call paths are recorded */
 	VEC(struct service_event) events;
 	VEC(struct service_loss) losses;
 };

@@ -64,7 +64,8 @@ struct service {
 	size_t first_bytes; /* resident memory when the measurement of this set began */
 	struct retention retention;
 	char dcpi_problem[512];
-	char problem[512]; /* last failure to store; "" when all is well */
+	char no_calls[256]; /* why there are no call paths, when that was said */
+	char problem[512];  /* last failure to store; "" when all is well */
 };
 
 /* Adds up, for the status, what was just stored: what is fresh in P. */

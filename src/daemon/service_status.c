@@ -78,6 +78,7 @@ void service_status(struct service *v, struct service_status *ret)
 		.cpu_s = service_own_cpu_s(),
 		.log_fill_pct = collector_fill_pct(c),
 		.pinned = v->set->pinned,
+		.calls = v->set->opts.calls != CALLS_NONE,
 	};
 	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_recording, ret,
 		   NULL);

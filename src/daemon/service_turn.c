@@ -6,6 +6,7 @@
  * all, its log is removed, and the database is told of the new log.  That is what a daemon does
  * that takes over from a dead one, so that there is one way for both; and as dictionaries go with
  * their set, memory is bounded. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -13,13 +14,23 @@
 #include "base/clock.h"
 #include "daemon/service_impl.h"
 #include "model/fresh.h"
+#include "resolve/elf_unwind.h"
 
-/* What a sample is taken to cost besides this process: its interrupt, in a virtual machine. */
+/* What a sample is taken to cost besides this process, in a virtual machine: its interrupt, and
+ * the walk to its callers. */
 #define SAMPLE_S 16e-6
+#define WALK_S	 4e-6
 
 /* Cost is measured over this, and so long after a new set everything is left as it is. */
-#define MEMORY_TURN_NS (600ull * 1000000000) /* a new set for memory's sake at most so often */
-#define WATCH_NS       (10ull * 1000000000)
+#define WATCH_NS (10ull * 1000000000)
+
+/* A new set for memory's sake comes at most so often, or, a quarter over the limit, so often. */
+#define MEMORY_TURN_NS	     (600ull * 1000000000)
+#define MEMORY_HASTY_TURN_NS (60ull * 1000000000)
+
+/* Memory of a context and a key, with what belongs to them: seen at 172,000 and 36,000. */
+#define CONTEXT_BYTES 80
+#define KEY_BYTES     64
 
 /* --- sets --- */
 
@@ -51,6 +62,19 @@ static struct event_spec *slow_down(const struct collector_opts *o, double slowe
 	return all;
 }
 
+/* Why there are no call paths is said once, not with each set. */
+static void say_no_calls(struct service *v, struct log_set *s)
+{
+	const char *why = collector_why_no_calls(s->sampling.collector);
+
+	if (!*why)
+		return;
+	s->opts.calls = CALLS_NONE;
+	if (strcmp(v->no_calls, why) != 0)
+		service_say(v, "call paths are not recorded: %s", why);
+	snprintf(v->no_calls, sizeof(v->no_calls), "%s", why);
+}
+
 int log_set_open(struct service *v, const struct service_opts *opts, double slower,
 		 struct log_set **ret, struct err *err)
 {
@@ -63,6 +87,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	s->events = slow_down(&opts->collect, slower);
 	s->opts.events = s->events;
 	s->opts.keep_folded = true;
+	s->opts.tables.load = elf_unwind_load_small;
 	s->opts.pin_base = v->opts.pin ? v->pin_base : NULL;
 	s->opts.pin_number = s->number;
 	rc = sampling_open(&s->sampling, &s->opts, opts->facts, "dwelld", err);
@@ -72,6 +97,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 		s->pinned = s->opts.pin_base && !*why;
 		if (*why)
 			service_say(v, "sampling will not outlive this process: %s", why);
+		say_no_calls(v, s);
 		s->stored = xcalloc(collector_n_log_cpus(s->sampling.collector) + 1,
 				    sizeof(*s->stored));
 		rc = sampling_start(&s->sampling, err);
@@ -173,6 +199,7 @@ void service_turn_slots(struct service *v, uint64_t now_ns)
 static double cost_since(struct service *v, uint64_t now_ns)
 {
 	const struct log_set *s = v->set;
+	double sample_s = SAMPLE_S + (s->opts.calls != CALLS_NONE ? WALK_S : 0);
 	double cpu_s = service_own_cpu_s(), elapsed_s;
 	uint64_t n = 0;
 	double cost;
@@ -181,7 +208,7 @@ static double cost_since(struct service *v, uint64_t now_ns)
 		n += collector_account(s->sampling.collector, i)->reached;
 	elapsed_s = (double)(now_ns - v->cost.since_ns) / 1e9;
 	cost = v->cost.since_ns
-		       ? (cpu_s - v->cost.cpu_s + (double)(n - v->cost.n_samples) * SAMPLE_S) /
+		       ? (cpu_s - v->cost.cpu_s + (double)(n - v->cost.n_samples) * sample_s) /
 				 elapsed_s / (double)s->sampling.profile.meta.n_cpus
 		       : 0;
 	v->cost.since_ns = now_ns;
@@ -214,13 +241,25 @@ static bool turn_rate(struct service *v, double cost, uint64_t now_ns)
 	return true;
 }
 
-/* Whether memory has grown so that a new set is due. */
-static bool has_grown(const struct service *v, uint64_t now_ns)
+/* What a new set would begin without, roughly: a context with its value, its place's share, and
+ * its chain's; and a key. */
+static size_t dictionary_bytes(const struct service *v)
 {
-	size_t bytes = service_resident_bytes();
+	const struct collector_stats s = collector_stats(v->set->sampling.collector);
 
-	return now_ns - v->turned_ns >= MEMORY_TURN_NS && v->opts.max_bytes &&
-	       bytes >= v->opts.max_bytes && bytes >= v->first_bytes / 2 * 3;
+	return s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES;
+}
+
+/* Has this set's memory, BYTES now, grown so much that the next one is to begin?  Not when it is
+ * not what that would free: the mappings of ten thousand processes would be there twice. */
+static bool is_too_large(const struct service *v, size_t bytes, uint64_t now_ns)
+{
+	const size_t most = v->opts.max_bytes;
+	const bool hasty = bytes >= most / 4 * 5;
+
+	return most && bytes >= most && bytes >= v->first_bytes / 2 * 3 &&
+	       dictionary_bytes(v) >= bytes / 2 &&
+	       now_ns - v->turned_ns >= (hasty ? MEMORY_HASTY_TURN_NS : MEMORY_TURN_NS);
 }
 
 void service_watch_cost(struct service *v, uint64_t now_ns)
@@ -231,7 +270,8 @@ void service_watch_cost(struct service *v, uint64_t now_ns)
 		v->first_bytes = service_resident_bytes();
 	if (v->next || (v->cost.since_ns && now_ns - v->cost.since_ns < WATCH_NS))
 		return;
-	if (!turn_rate(v, cost_since(v, now_ns), now_ns) && !has_grown(v, now_ns))
+	if (!turn_rate(v, cost_since(v, now_ns), now_ns) &&
+	    !is_too_large(v, service_resident_bytes(), now_ns))
 		return;
 	if (turn(v, &v->opts, v->governor.slower, &err) < 0)
 		service_say(v, "cannot begin a new log: %s", err.msg);

@@ -14,7 +14,7 @@ struct figure {
 	double value;
 };
 
-#define N_FIGURES 21
+#define N_FIGURES 22
 
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
@@ -41,6 +41,7 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"removed_bytes", "which were", true, (double)s->n_bytes_removed},
 		{"log_fill_percent", "log filled", false, (double)s->log_fill_pct},
 		{"pinned", "survives its death", false, s->pinned},
+		{"call_paths", "call paths", false, s->calls},
 	};
 
 	for (int i = 0; i < N_FIGURES; i++)

@@ -22,18 +22,35 @@
 
 #define MAX_VDSO 65536
 
+/* The sections that are loaded, and what may still be. */
+struct budget {
+	size_t left; /* at least 1 */
+	bool ran_out;
+};
+
+/* Takes N bytes of B; false when that is too much, for which there is no table. */
+static bool take(struct budget *b, uint64_t n)
+{
+	if (n >= b->left) {
+		b->ran_out = true;
+		return false;
+	}
+	b->left -= (size_t)n;
+	return true;
+}
+
 #ifndef PT_GNU_SFRAME
 #define PT_GNU_SFRAME 0x6474e554 /* binutils, include/elf/common.h */
 #endif
 
 /* Unpacks the rest of R, a zlib stream of N bytes; NULL when it is damaged. */
-static uint8_t *unzip(struct rd *r, uint64_t n)
+static uint8_t *unzip(struct rd *r, uint64_t n, struct budget *b)
 {
 	uLongf n_out = (uLongf)n;
 	uint8_t *out;
 
 	/* deflate packs 1032 to 1 at most (zlib's "Technical Details"). */
-	if (r->bad || n == 0 || n > MAX_BYTES || n / 1032 > rd_left(r))
+	if (r->bad || n == 0 || n > MAX_BYTES || n / 1032 > rd_left(r) || !take(b, n))
 		return NULL;
 	out = xmalloc((size_t)n);
 	if (uncompress(out, &n_out, r->p, (uLong)rd_left(r)) == Z_OK && n_out == n)
@@ -44,7 +61,7 @@ static uint8_t *unzip(struct rd *r, uint64_t n)
 
 /* gABI "Section Compression": Elf64_Chdr before the packed bytes. */
 static uint8_t *load_compressed(const struct elf_file *f, const struct elf_section *s,
-				uint64_t *ret_n)
+				struct budget *b, uint64_t *ret_n)
 {
 	_mem_ uint8_t *packed = elf_file_load(f, s->off, s->size);
 	struct rd r = rd_init(packed, packed ? (size_t)s->size : 0);
@@ -53,11 +70,12 @@ static uint8_t *load_compressed(const struct elf_file *f, const struct elf_secti
 	rd_le32(&r); /* ch_reserved */
 	*ret_n = rd_le64(&r);
 	rd_le64(&r); /* ch_addralign */
-	return type == ELFCOMPRESS_ZLIB ? unzip(&r, *ret_n) : NULL;
+	return type == ELFCOMPRESS_ZLIB ? unzip(&r, *ret_n, b) : NULL;
 }
 
 /* The GNU form before that: "ZLIB" and the size with its high byte first. */
-static uint8_t *load_zdebug(const struct elf_file *f, const struct elf_section *s, uint64_t *ret_n)
+static uint8_t *load_zdebug(const struct elf_file *f, const struct elf_section *s, struct budget *b,
+			    uint64_t *ret_n)
 {
 	_mem_ uint8_t *packed = elf_file_load(f, s->off, s->size);
 	struct rd r = rd_init(packed, packed ? (size_t)s->size : 0);
@@ -66,35 +84,36 @@ static uint8_t *load_zdebug(const struct elf_file *f, const struct elf_section *
 	if (!magic || memcmp(magic, "ZLIB", 4) != 0)
 		return NULL;
 	*ret_n = __builtin_bswap64(rd_le64(&r));
-	return unzip(&r, *ret_n);
+	return unzip(&r, *ret_n, b);
 }
 
-static void load_section(const struct elf_file *f, const char *name, struct unwind_section *ret)
+static void load_section(const struct elf_file *f, const char *name, struct budget *b,
+			 struct unwind_section *ret)
 {
 	const struct elf_section *s = elf_file_find_section(f, name);
 	uint64_t n = s ? s->size : 0;
 	uint8_t *bytes;
 
-	if (!s || s->size == 0 || s->size > MAX_BYTES || s->type == SHT_NOBITS)
+	if (!s || s->size == 0 || s->size > MAX_BYTES || s->type == SHT_NOBITS || !take(b, s->size))
 		return;
 	if (s->flags & SHF_COMPRESSED)
-		bytes = load_compressed(f, s, &n);
+		bytes = load_compressed(f, s, b, &n);
 	else if (strncmp(name, ".z", 2) == 0)
-		bytes = load_zdebug(f, s, &n);
+		bytes = load_zdebug(f, s, b, &n);
 	else
 		bytes = elf_file_load_section(f, s);
 	*ret = (struct unwind_section){.bytes = bytes, .n_bytes = (size_t)n, .svma = s->svma};
 }
 
-static void load_sections(struct elf_file *f, struct unwind_input *in)
+static void load_sections(struct elf_file *f, struct unwind_input *in, struct budget *b)
 {
 	const struct elf_section *s;
 
-	load_section(f, ".eh_frame", &in->eh_frame);
-	load_section(f, ".debug_frame", &in->debug_frame);
+	load_section(f, ".eh_frame", b, &in->eh_frame);
+	load_section(f, ".debug_frame", b, &in->debug_frame);
 	if (!in->debug_frame.bytes)
-		load_section(f, ".zdebug_frame", &in->debug_frame);
-	load_section(f, ".sframe", &in->sframe);
+		load_section(f, ".zdebug_frame", b, &in->debug_frame);
+	load_section(f, ".sframe", b, &in->sframe);
 	s = elf_file_find_section(f, ".text");
 	in->text_svma = s ? s->svma : 0;
 	s = elf_file_find_section(f, ".got");
@@ -110,7 +129,8 @@ static const struct elf_segment *find_segment(const struct elf_file *f, uint32_t
 }
 
 /* Loads from SVMA on to the end of the segment's bytes in the file. */
-static void load_svma(const struct elf_file *f, uint64_t svma, struct unwind_section *ret)
+static void load_svma(const struct elf_file *f, uint64_t svma, struct budget *b,
+		      struct unwind_section *ret)
 {
 	for (uint32_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];
@@ -121,6 +141,8 @@ static void load_svma(const struct elf_file *f, uint64_t svma, struct unwind_sec
 		n = s->filesz - rel;
 		if (n > MAX_BYTES)
 			n = MAX_BYTES;
+		if (!take(b, n))
+			return;
 		*ret = (struct unwind_section){.bytes = elf_file_load(f, s->off + rel, n),
 					       .n_bytes = (size_t)n,
 					       .svma = svma};
@@ -147,7 +169,7 @@ static void cut_eh_frame(struct unwind_section *s)
 
 /* LSB 5.0 "The .eh_frame_hdr section": version 1, three encodings, the pointer to .eh_frame, which
  * linkers write as four bytes relative to themselves. */
-static void load_by_header(const struct elf_file *f, struct unwind_input *in)
+static void load_by_header(const struct elf_file *f, struct unwind_input *in, struct budget *budget)
 {
 	const struct elf_segment *s = find_segment(f, PT_GNU_EH_FRAME);
 	uint8_t b[8];
@@ -159,7 +181,7 @@ static void load_by_header(const struct elf_file *f, struct unwind_input *in)
 	if (rd_le16(&r) != (1 | 0x1b << 8)) /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
 		return;
 	rd_le16(&r);
-	load_svma(f, s->svma + 4 + (uint64_t)(int32_t)rd_le32(&r), &in->eh_frame);
+	load_svma(f, s->svma + 4 + (uint64_t)(int32_t)rd_le32(&r), budget, &in->eh_frame);
 	if (in->eh_frame.bytes)
 		cut_eh_frame(&in->eh_frame);
 }
@@ -203,39 +225,54 @@ static void find_sigreturn(const struct elf_file *f, struct unwind_input *in)
 	}
 }
 
-static int load(struct elf_file *f, struct unwind_table *ret, struct err *err)
+static int load(struct elf_file *f, size_t most_bytes, struct unwind_table *ret, struct err *err)
 {
 	struct unwind_input in = {.machine = f->machine};
 	const struct elf_segment *s = find_segment(f, PT_GNU_SFRAME);
+	struct budget b = {.left = most_bytes};
 	int rc;
 
 	if (!f->is_64)
 		return err_set(err, -ENOTSUP, "unwind tables of 32-bit files");
 	if (elf_file_read_sections(f, NULL) == 0)
-		load_sections(f, &in);
+		load_sections(f, &in, &b);
 	if (!in.eh_frame.bytes)
-		load_by_header(f, &in);
+		load_by_header(f, &in, &b);
 	if (!in.sframe.bytes && s)
-		load_svma(f, s->svma, &in.sframe);
+		load_svma(f, s->svma, &b, &in.sframe);
 	find_code(f, &in);
 	find_sigreturn(f, &in);
-	rc = unwind_build(&in, ret, err);
+	in.most_bytes = b.left;
+	if (b.ran_out)
+		rc = err_set(err, -E2BIG, "frame information of more than %zu bytes", most_bytes);
+	else
+		rc = unwind_build(&in, ret, err);
 	free((void *)in.eh_frame.bytes);
 	free((void *)in.debug_frame.bytes);
 	free((void *)in.sframe.bytes);
 	return rc;
 }
 
-int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err)
+static int load_fd(int fd, size_t most_bytes, struct unwind_table *ret, struct err *err)
 {
 	struct elf_file f;
 	int rc = elf_file_open(&f, fd, err);
 
 	if (rc == 0) {
-		rc = load(&f, ret, err);
+		rc = load(&f, most_bytes, ret, err);
 		elf_file_close(&f);
 	}
 	return rc;
+}
+
+int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err)
+{
+	return load_fd(fd, SIZE_MAX, ret, err);
+}
+
+int elf_unwind_load_small(int fd, struct unwind_table *ret, struct err *err)
+{
+	return load_fd(fd, ELF_UNWIND_SMALL_BYTES, ret, err);
 }
 
 int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *ret, struct err *err)
@@ -244,7 +281,7 @@ int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *r
 	int rc = elf_file_open_bytes(&f, bytes, n, err);
 
 	if (rc == 0) {
-		rc = load(&f, ret, err);
+		rc = load(&f, SIZE_MAX, ret, err);
 		elf_file_close(&f);
 	}
 	return rc;

@@ -13,6 +13,11 @@
  * machine or a file of 32 bits; -EBADMSG, -ENODATA: not an ELF file, or truncated; -E2BIG. */
 int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err);
 
+/* The same in a process that is to stay small: -E2BIG when sections, rows and what they are made of
+ * would take more than ELF_UNWIND_SMALL_BYTES. */
+#define ELF_UNWIND_SMALL_BYTES ((size_t)16 << 20)
+int elf_unwind_load_small(int fd, struct unwind_table *ret, struct err *err);
+
 /* The same for a file of N bytes in memory, such as the vdso. */
 int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *ret,
 			  struct err *err);

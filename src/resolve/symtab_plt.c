@@ -15,7 +15,8 @@
 #include "base/rd.h"
 #include "base/str.h"
 
-#define MAX_STUBS (1u << 20)
+#define MAX_STUBS  (1u << 20)
+#define RELA_BYTES 24
 
 struct plt_reader {
 	struct elf_file *f;
@@ -37,15 +38,10 @@ struct plt_reader {
 	size_t n_symbols, n_names;
 };
 
-static void read_relocations(struct plt_reader *p, const struct elf_section *s, bool lazy)
+static void take_relocations(struct plt_reader *p, struct rd *r, uint64_t first, bool lazy)
 {
-	_mem_ uint8_t *b = elf_file_load_section(p->f, s);
-	size_t n = b ? (size_t)s->size / 24 : 0;
-	struct rd r = rd_init(b, n * 24);
-
-	for (size_t i = 0; i < n && p->slots.n < MAX_STUBS; i++) {
-		uint64_t svma = rd_le64(&r), info = rd_le64(&r),
-			 addend = rd_le64(&r); /* Elf64_Rela */
+	for (uint64_t i = first; rd_left(r) >= RELA_BYTES && p->slots.n < MAX_STUBS; i++) {
+		uint64_t svma = rd_le64(r), info = rd_le64(r), addend = rd_le64(r); /* Elf64_Rela */
 		uint32_t type = (uint32_t)info;
 
 		/* psABI x86-64 table 4.9, AArch64 ELF 5.7.11: GLOB_DAT, JUMP_SLOT, IRELATIVE. */
@@ -57,6 +53,26 @@ static void read_relocations(struct plt_reader *p, const struct elf_section *s, 
 			continue;
 		vec_push(&p->slots, (struct slot){svma, (uint32_t)(info >> 32),
 						  lazy ? (uint32_t)i : UINT32_MAX, addend});
+	}
+}
+
+/* In pieces: a large library has hundreds of thousands, nearly all of them of data. */
+static void read_relocations(struct plt_reader *p, const struct elf_section *s, bool lazy)
+{
+	enum { PIECE = 2048 };
+	const uint64_t n = s->size / RELA_BYTES;
+	uint8_t b[PIECE * RELA_BYTES];
+
+	if (s->type == SHT_NOBITS || s->flags & SHF_COMPRESSED || s->off + s->size < s->off ||
+	    s->off + s->size > p->f->size)
+		return;
+	for (uint64_t i = 0; i < n; i += PIECE) {
+		size_t n_bytes = (size_t)(n - i < PIECE ? n - i : PIECE) * RELA_BYTES;
+		struct rd r = rd_init(b, elf_file_pread(p->f, s->off + i * RELA_BYTES, b, n_bytes));
+
+		take_relocations(p, &r, i, lazy);
+		if (rd_left(&r))
+			break; /* MAX_STUBS, or the file was truncated meanwhile */
 	}
 }
 

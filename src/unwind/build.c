@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -16,13 +17,17 @@
 #define MAX_SPAN (1ull << 30) /* of file offsets; some browsers' code comes to 200 MB */
 #define MAX_ROWS (1u << 25)
 
+/* Of rows and what they are made of, unless there is less: some more than MAX_ROWS of them. */
+#define MAX_BYTES ((size_t)MAX_ROWS * 3 * sizeof(struct row))
+
 /* Fills OVER's gaps, and what it cannot tell, from UNDER; *OVER takes the result. */
 static void lay_over(struct rows *over, const struct rows *under)
 {
 	const struct unwind_rule *rules = over->rules->rules.v;
-	struct rows out = {.in = over->in, .rules = over->rules, .base = over->base};
+	struct rows out = *over;
 	size_t i = 0, k = 0;
 
+	memset(&out.v, 0, sizeof(out.v));
 	while (i < over->v.n || k < under->v.n) {
 		uint32_t a, b, at = UINT32_MAX;
 
@@ -39,7 +44,7 @@ static void lay_over(struct rows *over, const struct rows *under)
 			a = b;
 		rows_add(&out, out.base + at, a);
 	}
-	vec_release(&over->v);
+	row_list_release(over);
 	over->v = out.v;
 	over->n_fdes += under->n_fdes;
 	over->n_too_complex += under->n_too_complex;
@@ -58,35 +63,59 @@ static void add_sigreturn(struct rows *rows, uint64_t svma)
 	rows_add(rows, off + n_bytes, UNWIND_NO_RULE);
 }
 
-/* The layout of table.h.  ROWS begins with a row that is not a gap and ends with one that is. */
-static void pack(const struct rows *rows, struct unwind_table *t)
+/* Row I of BYTES, N of them. */
+static struct row row_at(const uint8_t *bytes, size_t n, size_t i)
 {
-	const struct row *v = rows->v.v;
-	uint64_t first = rows->base + v[0].off, end = rows->base + v[rows->v.n - 1].off;
+	struct row row = {0};
+
+	if (i < n)
+		memcpy(&row, bytes + i * sizeof(row), sizeof(row));
+	return row;
+}
+
+static void put_row(uint8_t *bytes, uint32_t i, uint64_t off, uint32_t rule)
+{
+	struct unwind_row row = {(uint16_t)off, (uint16_t)rule};
+
+	memcpy(bytes + i * sizeof(row), &row, sizeof(row));
+}
+
+/* The layout of table.h.  ROWS begins with a row that is not a gap and ends with one that is; they
+ * are packed where they are, into half of that memory: at most one row more than were read is
+ * written, and two are read ahead. */
+static void pack(struct rows *rows, struct unwind_table *t)
+{
+	const size_t n_rows = rows->v.n;
+	uint8_t *v = (uint8_t *)take_ptr(&rows->v.v);
+	struct row row = row_at(v, n_rows, 0), next = row_at(v, n_rows, 1);
+	uint64_t first = rows->base + row.off, end = rows->base + row_at(v, n_rows, n_rows - 1).off;
 	uint32_t n = 0, n_indexed = 0; /* blocks whose first row is known */
 
 	t->first_off = first & ~(uint64_t)(UNWIND_BLOCK - 1);
 	t->n_blocks = (uint32_t)((end - t->first_off + UNWIND_BLOCK - 1) >> UNWIND_BLOCK_SHIFT);
 	t->blocks = xcalloc(t->n_blocks + 1, sizeof(*t->blocks));
-	t->rows = xcalloc(rows->v.n + 1, sizeof(*t->rows));
 	if (first > t->first_off) {
-		t->rows[n++] = (struct unwind_row){(uint16_t)t->first_off, UNWIND_NO_RULE};
+		put_row(v, n++, t->first_off, UNWIND_NO_RULE);
 		n_indexed = 1; /* blocks[0] is 0 */
 	}
-	for (size_t i = 0; i < rows->v.n; i++) {
-		uint64_t off = rows->base + v[i].off;
+	for (size_t i = 0; i < n_rows; i++) {
+		uint64_t off = rows->base + row.off;
 		uint32_t block = (uint32_t)((off - t->first_off) >> UNWIND_BLOCK_SHIFT);
 
 		while (n_indexed <= block)
 			t->blocks[n_indexed++] = n;
 		if (block < t->n_blocks) /* the last gap may begin where the table ends */
-			t->rows[n++] = (struct unwind_row){(uint16_t)off, (uint16_t)v[i].rule};
-		if (i + 1 < rows->v.n && v[i].rule != UNWIND_NO_RULE)
-			t->n_text_bytes += v[i + 1].off - v[i].off;
+			put_row(v, n++, off, row.rule);
+		if (i + 1 < n_rows && row.rule != UNWIND_NO_RULE)
+			t->n_text_bytes += next.off - row.off;
+		row = next;
+		next = row_at(v, n_rows, i + 2);
 	}
 	while (n_indexed <= t->n_blocks)
 		t->blocks[n_indexed++] = n;
 	t->n_rows = n;
+	t->rows = xrealloc(v, n + 1, sizeof(*t->rows));
+	rows->v.n = rows->v.cap = 0;
 }
 
 /* The file offsets that segments lie at: *RET_BASE is the lowest. */
@@ -115,6 +144,8 @@ static int find_span(const struct unwind_input *in, uint64_t *ret_base, struct e
 
 static int check(const struct rows *rows, struct err *err)
 {
+	if (*rows->ran_out)
+		return err_set(err, -E2BIG, "frame information that takes too much memory");
 	if (rows->v.n == 0)
 		return err_set(err, -ENOENT, "no frame information");
 	if (rows->rules->rules.n > 65535)
@@ -129,7 +160,9 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 {
 	static const struct unwind_rule none = {0};
 	struct rule_set rules = {0};
-	struct rows eh = {.in = in, .rules = &rules};
+	size_t left = in->most_bytes && in->most_bytes < MAX_BYTES ? in->most_bytes : MAX_BYTES;
+	bool ran_out = false;
+	struct rows eh = {.in = in, .rules = &rules, .left = &left, .ran_out = &ran_out};
 	uint64_t base = 0;
 	int rc;
 
@@ -143,7 +176,11 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 	if (in->eh_frame.bytes)
 		rows_read_cfi(&eh, &in->eh_frame, true);
 	for (int i = 0; i < 3; i++) {
-		struct rows more = {.in = in, .rules = &rules, .base = base};
+		struct rows more = {.in = in,
+				    .rules = &rules,
+				    .base = base,
+				    .left = &left,
+				    .ran_out = &ran_out};
 
 		if (i == 0 && in->debug_frame.bytes)
 			rows_read_cfi(&more, &in->debug_frame, false);
@@ -153,7 +190,7 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 			add_sigreturn(&more, in->sigreturn_svma);
 		if (more.v.n || more.n_damaged)
 			lay_over(&eh, &more);
-		vec_release(&more.v);
+		row_list_release(&more);
 	}
 	rc = check(&eh, err);
 	if (rc == 0) {
@@ -164,7 +201,7 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 		pack(&eh, ret);
 		ret->rules = take_ptr(&rules.rules.v);
 	}
-	vec_release(&eh.v);
+	row_list_release(&eh);
 	vec_release(&rules.rules);
 	index_release(&rules.index);
 	return rc;

@@ -32,6 +32,7 @@ struct unwind_input {
 	uint64_t sigreturn_svma; /* signal trampoline without frame information of its own, of 8
 				    bytes: that of AArch64's vdso; 0 none */
 	uint32_t n_segments;	 /* executable ones, by ascending svma */
+	size_t most_bytes;	 /* that building may take besides the sections; 0: any */
 	struct unwind_segment {
 		uint64_t svma, off, n_bytes;
 	} segments[UNWIND_MAX_SEGMENTS];
@@ -51,7 +52,7 @@ struct unwind_table {
 /* Builds RET from what IN has: .eh_frame first, then .debug_frame and .sframe where it has gaps.
  * Release it with unwind_table_release.  -ENOENT when there is no frame information at all (a table
  * of gaps is of no use), -ENOTSUP for another machine, -E2BIG when it needs more than 65,535 rules
- * or 2^32 rows. */
+ * or 2^25 rows, or IN's most_bytes. */
 int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct err *err);
 void unwind_table_release(struct unwind_table *t);
 

@@ -184,16 +184,12 @@ static void add_cie(struct cfi_frames *f, uint64_t off, struct rd *r)
 }
 
 /* The number of the CIE at OFF; UINT32_MAX when there is none. */
-static uint32_t find_cie(const struct cfi_frames *f, uint64_t off)
+static uint32_t find_cie(struct cfi_frames *f, uint64_t off)
 {
 	size_t lo = 0, hi = f->cies.n;
 
-	if (f->fdes.n) {
-		uint32_t last = f->fdes.v[f->fdes.n - 1].cie;
-
-		if (f->cies.v[last].off == off)
-			return last;
-	}
+	if (f->last_cie < f->cies.n && f->cies.v[f->last_cie].off == off)
+		return f->last_cie;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -202,35 +198,9 @@ static uint32_t find_cie(const struct cfi_frames *f, uint64_t off)
 		else
 			hi = mid;
 	}
-	return lo < f->cies.n && f->cies.v[lo].off == off ? (uint32_t)lo : UINT32_MAX;
-}
-
-static void read_fde(struct cfi_frames *f, uint64_t off, uint64_t cie_off, struct rd *r)
-{
-	uint32_t n = find_cie(f, cie_off);
-	struct cfi_fde fde = {.off = off, .cie = n};
-	const struct cfi_cie *c;
-
-	if (n == UINT32_MAX) {
-		f->n_damaged++;
-		return;
-	}
-	c = &f->cies.v[n];
-	rd_bytes(r, c->n_segment_bytes);
-	fde.svma = cfi_read_pointer(r, c->encoding, f->in, svma_of(f, r));
-	fde.n_bytes = read_value(r, c->encoding & 0xf);
-	if (c->has_data)
-		rd_bytes(r, rd_count(r, 1));
-	if (r->bad) {
-		f->n_damaged++;
-		return;
-	}
-	/* Of code the linker threw away, address or size are left 0; a wrapping range is none. */
-	if (fde.svma == 0 || fde.n_bytes == 0 || fde.svma + fde.n_bytes < fde.svma)
-		return;
-	fde.program = r->p;
-	fde.n_program = (uint32_t)rd_left(r);
-	vec_push(&f->fdes, fde);
+	if (lo == f->cies.n || f->cies.v[lo].off != off)
+		return UINT32_MAX;
+	return f->last_cie = (uint32_t)lo;
 }
 
 /* A record's bytes behind its length. */
@@ -274,7 +244,27 @@ static bool next_record(const struct cfi_frames *f, struct rd *r, struct record 
 	return true;
 }
 
-/* Two passes, as an FDE of .debug_frame may come before its CIE. */
+/* Reads the FDE that RECORD is; false when it is damaged. */
+static bool read_fde(struct cfi_frames *f, struct record *record, struct cfi_fde *ret)
+{
+	struct rd *r = &record->r;
+	const struct cfi_cie *c;
+
+	ret->cie = find_cie(f, f->is_eh ? record->id_off - record->id : record->id);
+	if (ret->cie == UINT32_MAX)
+		return false;
+	c = &f->cies.v[ret->cie];
+	rd_bytes(r, c->n_segment_bytes);
+	ret->svma = cfi_read_pointer(r, c->encoding, f->in, svma_of(f, r));
+	ret->n_bytes = read_value(r, c->encoding & 0xf);
+	if (c->has_data)
+		rd_bytes(r, rd_count(r, 1));
+	ret->program = r->p;
+	ret->n_program = (uint32_t)rd_left(r);
+	return !r->bad;
+}
+
+/* Two passes, as an FDE of .debug_frame may come before its CIE: this is the first. */
 void cfi_frames_read(struct cfi_frames *f, const struct unwind_input *in,
 		     const struct unwind_section *s, bool is_eh)
 {
@@ -287,15 +277,39 @@ void cfi_frames_read(struct cfi_frames *f, const struct unwind_input *in,
 		if (record.is_cie)
 			add_cie(f, record.off, &record.r);
 	f->n_damaged += r.bad && rd_left(&r);
-	r = rd_init(s->bytes, s->n_bytes);
-	while (rd_left(&r) && next_record(f, &r, &record))
-		if (!record.is_cie)
-			read_fde(f, record.off, is_eh ? record.id_off - record.id : record.id,
-				 &record.r);
+}
+
+void cfi_frames_each_fde(struct cfi_frames *f, cfi_fde_fn *fn, void *owner)
+{
+	struct rd r = rd_init(f->section->bytes, f->section->n_bytes);
+	struct record record;
+	struct cfi_fde fde;
+
+	while (rd_left(&r) && next_record(f, &r, &record)) {
+		if (record.is_cie)
+			continue;
+		if (!read_fde(f, &record, &fde))
+			f->n_damaged++;
+		/* Of code the linker threw away, address or size are left 0; a wrapping range is
+		 * none. */
+		else if (fde.svma != 0 && fde.n_bytes != 0 && fde.svma + fde.n_bytes >= fde.svma)
+			fn(owner, record.off, &fde);
+	}
+}
+
+struct cfi_fde cfi_frames_fde(struct cfi_frames *f, uint64_t off)
+{
+	struct rd r = rd_init(f->section->bytes, f->section->n_bytes);
+	struct cfi_fde fde = {0};
+	struct record record;
+
+	rd_bytes(&r, (size_t)off);
+	if (next_record(f, &r, &record))
+		read_fde(f, &record, &fde);
+	return fde;
 }
 
 void cfi_frames_release(struct cfi_frames *f)
 {
 	vec_release(&f->cies);
-	vec_release(&f->fdes);
 }

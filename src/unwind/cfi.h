@@ -72,7 +72,6 @@ struct cfi_cie {
 
 struct cfi_fde {
 	uint64_t svma, n_bytes; /* the code it speaks of */
-	uint64_t off;		/* in the section */
 	const uint8_t *program;
 	uint32_t n_program;
 	uint32_t cie; /* in cfi_frames.cies */
@@ -84,15 +83,23 @@ struct cfi_frames {
 	const struct unwind_section *section;
 	bool is_eh;
 	VEC(struct cfi_cie) cies; /* by ascending offset */
-	VEC(struct cfi_fde) fdes; /* in the section's order */
+	uint32_t last_cie;	  /* the one found last: neighbours mostly have the same */
 	uint32_t n_damaged;	  /* records that cannot be read */
 };
 
-/* Reads the records of section S of IN, .eh_frame when IS_EH, else .debug_frame.  Both must live as
+/* Reads the CIEs of section S of IN, .eh_frame when IS_EH, else .debug_frame.  Both must live as
  * long as F.  Never fails: what cannot be read is counted. */
 void cfi_frames_read(struct cfi_frames *f, const struct unwind_input *in,
 		     const struct unwind_section *s, bool is_eh);
 void cfi_frames_release(struct cfi_frames *f);
+
+/* Calls FN for each FDE of code, in the section's order; its record lies at OFF of the section.
+ * They are not kept: there may be a hundred thousand. */
+typedef void cfi_fde_fn(void *owner, uint64_t off, const struct cfi_fde *fde);
+void cfi_frames_each_fde(struct cfi_frames *f, cfi_fde_fn *fn, void *owner);
+
+/* Reads the one at OFF again, which cfi_frames_each_fde handed out. */
+struct cfi_fde cfi_frames_fde(struct cfi_frames *f, uint64_t off);
 
 /* Reads an address encoded as ENCODING says (DW_EH_PE_*), whose first byte lies at FIELD_SVMA; 0 is
  * nowhere.  What cannot be read makes R bad. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 static bool is_same(const void *owner, uint32_t i, const void *key)
 {
 	const struct rule_set *s = owner;
@@ -28,6 +30,29 @@ uint32_t rule_set_intern(struct rule_set *s, const struct unwind_rule *rule)
 	return (uint32_t)s->rules.n - 1;
 }
 
+/* Takes N_BYTES of what building may take; false when there is not that much. */
+static bool take_bytes(struct rows *rows, size_t n_bytes)
+{
+	if (*rows->left < n_bytes) {
+		*rows->ran_out = true;
+		return false;
+	}
+	*rows->left -= n_bytes;
+	return true;
+}
+
+void row_list_release(struct rows *rows)
+{
+	*rows->left += rows->v.n * sizeof(rows->v.v[0]);
+	vec_release(&rows->v);
+}
+
+void piece_list_release(struct rows *rows, struct piece_list *list)
+{
+	*rows->left += list->n * sizeof(list->v[0]);
+	vec_release(list);
+}
+
 void rows_add(struct rows *rows, uint64_t off, uint32_t rule)
 {
 	uint32_t at = (uint32_t)(off - rows->base);
@@ -35,11 +60,13 @@ void rows_add(struct rows *rows, uint64_t off, uint32_t rule)
 
 	if (last && last->off == at) {
 		rows->v.n--;
+		*rows->left += sizeof(*last);
 		last = rows->v.n ? last - 1 : NULL;
 	}
 	if (last ? last->rule == rule : rule == UNWIND_NO_RULE)
 		return;
-	vec_push(&rows->v, (struct row){at, rule});
+	if (take_bytes(rows, sizeof(struct row)))
+		vec_push(&rows->v, (struct row){at, rule});
 }
 
 bool rows_find_off(const struct rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off)
@@ -63,8 +90,11 @@ void rows_add_piece(struct rows *rows, struct piece_list *list, uint64_t svma, u
 {
 	uint64_t off;
 
-	if (n_bytes && rows_find_off(rows, svma, &n_bytes, &off))
-		vec_push(list, (struct piece){off, off + n_bytes, item});
+	if (!n_bytes || !rows_find_off(rows, svma, &n_bytes, &off) ||
+	    !take_bytes(rows, sizeof(struct packed_piece)))
+		return;
+	off -= rows->base;
+	vec_push(list, (struct packed_piece){(uint32_t)off, (uint32_t)(off + n_bytes), item});
 }
 
 static bool is_sorted(const struct piece_list *list)
@@ -79,14 +109,18 @@ static bool is_sorted(const struct piece_list *list)
 #define N_DIGITS   3 /* offsets from rows.base have 30 bits: build.c's MAX_SPAN */
 
 /* By ascending offset, digit by digit; those of one offset stay in the order they had. */
-static void sort_pieces(struct piece_list *list, uint64_t base)
+static void sort_pieces(struct rows *rows, struct piece_list *list)
 {
-	struct piece *from = list->v, *to = xcalloc(list->n, sizeof(*to)), *swap;
+	const size_t n_bytes = list->n * sizeof(list->v[0]);
+	struct packed_piece *from = list->v, *to, *swap;
 
+	if (!take_bytes(rows, n_bytes))
+		return;
+	to = xmalloc(n_bytes);
 	for (unsigned d = 0; d < N_DIGITS; d++) {
 		size_t at[(1 << DIGIT_BITS) + 1] = {0};
 
-#define DIGIT(p) (((p)->off - base) >> (d * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1))
+#define DIGIT(p) ((p)->off >> (d * DIGIT_BITS) & ((1 << DIGIT_BITS) - 1))
 		for (size_t i = 0; i < list->n; i++)
 			at[DIGIT(&from[i]) + 1]++;
 		for (size_t i = 0; i < 1 << DIGIT_BITS; i++)
@@ -101,26 +135,29 @@ static void sort_pieces(struct piece_list *list, uint64_t base)
 	list->v = from;
 	list->cap = list->n;
 	free(to);
+	*rows->left += n_bytes;
 }
 
 void rows_run_pieces(struct rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner)
 {
-	const struct piece *v;
+	const struct packed_piece *v;
 	uint64_t end = 0;
 
 	if (!is_sorted(list)) /* linkers mostly keep the order of the code */
-		sort_pieces(list, rows->base);
+		sort_pieces(rows, list);
+	if (*rows->ran_out)
+		return;
 	v = list->v;
 	for (size_t i = 0; i < list->n; i++) {
-		struct piece piece = v[i];
+		struct piece piece = {rows->base + v[i].off, rows->base + v[i].end, v[i].item};
 		size_t next = i + 1;
 
-		if (i > 0 && v[i - 1].off == piece.off)
+		if (i > 0 && v[i - 1].off == v[i].off)
 			continue;
-		while (next < list->n && v[next].off == piece.off)
+		while (next < list->n && v[next].off == v[i].off)
 			next++;
-		if (next < list->n && v[next].off < piece.end)
-			piece.end = v[next].off;
+		if (next < list->n && v[next].off < v[i].end)
+			piece.end = rows->base + v[next].off;
 		if (i > 0 && end < piece.off)
 			rows_add(rows, end, UNWIND_NO_RULE);
 		run(owner, &piece);

@@ -33,6 +33,9 @@ struct rows {
 	const struct unwind_input *in;
 	struct rule_set *rules;
 	uint64_t base;
+	size_t *left;  /* bytes that building may still take; rows and pieces behind that are
+			  dropped */
+	bool *ran_out; /* some were */
 	VEC(struct row) v;
 	uint32_t n_fdes, n_too_complex, n_damaged;
 };
@@ -54,8 +57,13 @@ struct piece {
 	uint32_t item;	   /* the entry's number */
 };
 
+/* As there are many, from rows.base and in 32 bits: build.c's MAX_SPAN. */
+struct packed_piece {
+	uint32_t off, end, item;
+};
+
 struct piece_list {
-	struct piece *v;
+	struct packed_piece *v;
 	size_t n, cap; /* as of a VEC */
 };
 
@@ -63,10 +71,16 @@ struct piece_list {
 void rows_add_piece(struct rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
 		    uint32_t item);
 
+void piece_list_release(struct rows *rows, struct piece_list *list);
+
+/* Releases what ROWS has taken of memory. */
+void row_list_release(struct rows *rows);
+
 /* Adds rows for PIECE, the first at its start and none at or behind its end. */
 typedef void rows_piece_fn(void *owner, const struct piece *piece);
 
-/* Calls RUN for the pieces of LIST by ascending offset, and adds the gaps between them.  Where two
+/* Calls RUN for the pieces of LIST by ascending offset, and adds the gaps between them; not at all
+ * when memory ran out.  Where two
  * overlap, the one that starts later holds from its start on, as it would for a search by start
  * address (.eh_frame_hdr), and behind its end is a gap; of those with one start, the first item. */
 void rows_run_pieces(struct rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner);

@@ -18,8 +18,9 @@ struct memo {
 
 struct reader {
 	struct rows *rows;
-	const struct cfi_frames *f;
-	const struct cfi_fde *fde; /* the one that is run */
+	struct cfi_frames *f;
+	struct piece_list pieces;
+	struct cfi_fde fde; /* the one that is run */
 	const struct piece *piece;
 	bool is_signal, is_too_complex;
 	struct memo memo[MEMO_SLOTS];
@@ -65,7 +66,7 @@ static uint32_t rule_of(struct reader *k, const struct cfi_state *s)
 		return m->rule;
 	if (s)
 		rule = cfi_rule(s, k->f->in->machine, k->is_signal);
-	if (rule.ra == UNWIND_RA_NONE && k->fde->n_bytes > MAX_ENTRY_BYTES)
+	if (rule.ra == UNWIND_RA_NONE && k->fde.n_bytes > MAX_ENTRY_BYTES)
 		rule = (struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_DAMAGED};
 	is_too_complex = rule.cfa == UNWIND_CFA_NONE && rule.why == UNWIND_TOO_COMPLEX;
 	n = rule_set_intern(k->rows->rules, &rule);
@@ -79,7 +80,7 @@ static uint32_t rule_of(struct reader *k, const struct cfi_state *s)
 static void take_row(void *owner, uint64_t start, uint64_t end, const struct cfi_state *s)
 {
 	struct reader *k = owner;
-	uint64_t off = k->piece->off + (start - k->fde->svma);
+	uint64_t off = k->piece->off + (start - k->fde.svma);
 
 	if (off < k->piece->end)
 		rows_add(k->rows, off, rule_of(k, s));
@@ -89,26 +90,32 @@ static void run_fde(void *owner, const struct piece *piece)
 {
 	struct reader *k = owner;
 
-	k->fde = &k->f->fdes.v[piece->item];
+	k->fde = cfi_frames_fde(k->f, piece->item);
 	k->piece = piece;
-	k->is_signal = k->f->cies.v[k->fde->cie].is_signal;
+	k->is_signal = k->f->cies.v[k->fde.cie].is_signal;
 	k->is_too_complex = false;
 	k->rows->n_fdes++;
-	k->rows->n_damaged += cfi_run(k->f, k->fde, take_row, k) < 0;
+	k->rows->n_damaged += cfi_run(k->f, &k->fde, take_row, k) < 0;
 	k->rows->n_too_complex += k->is_too_complex;
+}
+
+/* What runs is read again: a piece is a third of what was read of its FDE. */
+static void add_fde(void *owner, uint64_t off, const struct cfi_fde *fde)
+{
+	struct reader *k = owner;
+
+	rows_add_piece(k->rows, &k->pieces, fde->svma, fde->n_bytes, (uint32_t)off);
 }
 
 void rows_read_cfi(struct rows *rows, const struct unwind_section *s, bool is_eh)
 {
-	struct piece_list pieces = {0};
 	struct cfi_frames f;
 	struct reader k = {.rows = rows, .f = &f};
 
 	cfi_frames_read(&f, rows->in, s, is_eh);
+	cfi_frames_each_fde(&f, add_fde, &k);
 	rows->n_damaged += f.n_damaged;
-	for (size_t i = 0; i < f.fdes.n; i++)
-		rows_add_piece(rows, &pieces, f.fdes.v[i].svma, f.fdes.v[i].n_bytes, (uint32_t)i);
-	rows_run_pieces(rows, &pieces, run_fde, &k);
-	vec_release(&pieces);
+	rows_run_pieces(rows, &k.pieces, run_fde, &k);
+	piece_list_release(rows, &k.pieces);
 	cfi_frames_release(&f);
 }

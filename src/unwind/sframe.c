@@ -220,5 +220,5 @@ void rows_read_sframe(struct rows *rows, const struct unwind_section *s)
 		rows_add_piece(rows, &pieces, fde.svma, fde.n_bytes, i);
 	}
 	rows_run_pieces(rows, &pieces, run_fde, &f);
-	vec_release(&pieces);
+	piece_list_release(rows, &pieces);
 }

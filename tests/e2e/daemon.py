@@ -647,6 +647,35 @@ def in_step_with_a_loop():
     check(0.2 < got < 0.8, "%.2f of the samples are in the first half" % got)
 
 
+def call_paths():
+    """Recorded unless told otherwise or not possible, which is said once; little memory is enough for them."""
+    def callers(db):
+        p = dwell("prof", "--json", "--db", db, "--callers", "burn_here", "--no-flush")
+        return [r["procedure"] for r in json.loads(p.stdout)["rows"]] if p.returncode == 0 else []
+    with Daemon(*RATE) as d, running(prog("burn"), 60):
+        def there():
+            d.do("flush")
+            return "main" in callers("db")
+        wait_for(there, "main to be who calls burn_here: %s" % callers("db"), 60)
+        check(d.status()["call_paths"] == 1, str(d.status()))
+        with open("/proc/%d/status" % d.p.pid, encoding="ascii") as f:
+            peak = int(re.search(r"VmHWM:\s*(\d+) kB", f.read()).group(1)) * 1024
+        note("%.1f MB of memory at most" % (peak / 1e6))
+        check(peak < 60e6, "%d bytes of memory" % peak)
+    sums()
+    with Daemon(*RATE, "--call-graph", "none", db="flat") as d, running(prog("burn"), 60):
+        time.sleep(0.7)
+        check(d.status()["call_paths"] == 0, str(d.status()))
+    check(Prof(db="flat").n(image="burn", procedure="burn_here") > 0 and "main" not in callers("flat"), str(callers("flat")))
+    with open("conf", "w", encoding="utf-8") as f:
+        f.write("event cpu-clock\nengine ring\n")
+    with Daemon("--config", "conf", db="ring") as d:
+        d.p.send_signal(signal.SIGHUP)
+        wait_for(lambda: "read the configuration again" in d.said(), "the reload", 60)
+        check(d.status()["call_paths"] == 0, str(d.status()))
+    check(d.said().count("call paths are not recorded: the engine is not bpf") == 1, d.said())
+
+
 def too_dear():
     """More than --max-cpu: it samples more rarely, and says so."""
     with Daemon("-e", "cpu-clock", "-F", 5000, "--max-cpu", "0.1") as d:
@@ -835,6 +864,6 @@ def alone(test):
 in_own_namespace()
 run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
                 more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, rare_callers_are_pruned, time_goes_on_without_it, slots_take_turns,
-                in_step_with_a_loop, too_dear, what_is_not_wanted, one_that_is_gone,
+                in_step_with_a_loop, too_dear, what_is_not_wanted, call_paths, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
                 somebody_elses_database, only_so_many_rights, hostile_messages]))

@@ -72,6 +72,17 @@ TEST(errors_name_the_option)
 	EXPECT_STR(err.msg, "-n: 'x1' is not a valid number");
 }
 
+TEST(words)
+{
+	static const char *const words[] = {"auto", "bpf", "ring", NULL};
+	struct err err = {0};
+
+	EXPECT_EQ(opts_choose(NULL, words, "--engine", &err), 0);
+	EXPECT_EQ(opts_choose("ring", words, "--engine", &err), 2);
+	EXPECT_EQ(opts_choose("", words, "--engine", &err), -EINVAL);
+	EXPECT_STR(err.msg, "--engine: '' is none of auto, bpf, ring");
+}
+
 TEST(help_text)
 {
 	char *s = opts_help(table);

@@ -10,7 +10,7 @@
 #include "collect/procfs.h"
 #include "t.h"
 
-enum { N_IMAGES = FRAME_MAX_IMAGES + 1, N_KEYS = 1 << 15, MOST_WORDS = 1 << 17 };
+enum { N_IMAGES = FRAME_MAX_IMAGES + 1, N_KEYS = 1 << 15, MOST_WORDS = 1 << 20 };
 
 static uint32_t words[MOST_WORDS];
 static struct unwind_rule rules[UNWIND_N_RULES];
@@ -78,15 +78,49 @@ static int load(int fd, struct unwind_table *ret, struct err *err)
 	return 0;
 }
 
-static void begin(size_t n_words)
+/* Words that are in memory a piece at a time. */
+static struct {
+	unsigned n_open, n_opened, n_to_fail;
+	size_t most;
+} pieces;
+
+static uint32_t *open_piece(void *ctx, size_t at, size_t n)
 {
-	struct unwind_memory mem = {.words = words,
+	EXPECT(at + n <= *(size_t *)ctx);
+	EXPECT_EQ(pieces.n_open, 0);
+	if (pieces.n_to_fail) {
+		pieces.n_to_fail--;
+		return NULL;
+	}
+	pieces.n_open++;
+	pieces.n_opened++;
+	pieces.most = n > pieces.most ? n : pieces.most;
+	return &words[at];
+}
+
+static void close_piece(void *ctx, uint32_t *piece, size_t at, size_t n)
+{
+	EXPECT_EQ(pieces.n_open, 1);
+	EXPECT(piece == &words[at]);
+	pieces.n_open = 0;
+}
+
+static size_t n_words_in_pieces;
+
+static void begin_with(uint32_t *all, size_t n_words)
+{
+	struct unwind_memory mem = {.words = all,
 				    .n_words = n_words,
+				    .open = open_piece,
+				    .close = close_piece,
+				    .ctx = &n_words_in_pieces,
 				    .rules = rules,
 				    .images = shown,
 				    .n_images = N_IMAGES,
 				    .clock = &clock_word};
 
+	n_words_in_pieces = n_words;
+	memset(&pieces, 0, sizeof(pieces));
 	memset(words, 0xee, sizeof(words));
 	memset(rules, 0, sizeof(rules));
 	memset(shown, 0, sizeof(shown));
@@ -97,6 +131,11 @@ static void begin(size_t n_words)
 	unwinds_init(&w.unwinds, &mem, keys, N_KEYS, &w.images, load);
 	snprintf(w.dir, sizeof(w.dir), "/tmp/dwell-unwinds-XXXXXX");
 	EXPECT(mkdtemp(w.dir) != NULL);
+}
+
+static void begin(size_t n_words)
+{
+	begin_with(words, n_words);
 }
 
 static void end(void)
@@ -543,6 +582,32 @@ TEST(numbers_run_out)
 	EXPECT_EQ(unwinds_stats(&w.unwinds).n_images + unwinds_stats(&w.unwinds).n_not_numbered,
 		  FRAME_MAX_IMAGES + 11);
 	EXPECT(unwinds_stats(&w.unwinds).n_images > FRAME_MAX_IMAGES / 100 * 99);
+	end();
+}
+
+/* Nobody in this process walks: a table is written a piece at a time, and one that cannot be
+ * written now is written later. */
+TEST(a_large_table_is_written_in_pieces)
+{
+	struct file f = {.build_id = 1, .n_blocks = 5, .n_rows = 700000, .n_rules = 9},
+		    small = {.build_id = 2, .n_blocks = 1, .n_rows = 10, .n_rules = 3};
+
+	begin_with(NULL, MOST_WORDS);
+	add_file(1, &f);
+	add_file(2, &small);
+	ask(1);
+	EXPECT(can_walk(1, &f));
+	EXPECT(pieces.n_opened > 2);
+	EXPECT(pieces.most <= 1 << 18);
+	EXPECT_EQ(pieces.n_open, 0);
+	pieces.n_to_fail = 1;
+	ask(2);
+	EXPECT(number_of(2) && !can_walk(2, &small));
+	unwinds_check(&w.unwinds);
+	unwinds_tick(&w.unwinds);
+	EXPECT(can_walk(2, &small));
+	EXPECT_EQ(unwinds_stats(&w.unwinds).n_no_room, 0);
+	EXPECT_EQ(w.n_loads, 2);
 	end();
 }
 

@@ -72,6 +72,50 @@ TEST(the_command_line_counts_more)
 	EXPECT_EQ(c.operands.n, 1);
 }
 
+/* What is recorded of call paths with FILE's words and ARG on the command line. */
+static struct collector_opts calls_of(const char *file, const char *arg)
+{
+	char *argv[] = {(char *)"dwelld", (char *)arg, NULL};
+	struct collector_opts o = {0};
+	const char *why;
+	struct plan plan;
+	struct err err;
+
+	EXPECT_EQ(read_both(file, arg ? 2 : 1, argv, &err), 0);
+	EXPECT_EQ(config_plan(&c, &plan, &why, &err), 0);
+	o.calls = plan.service.collect.calls;
+	o.calls_optional = plan.service.collect.calls_optional;
+	plan_release(&plan);
+	return o;
+}
+
+TEST(call_paths_are_recorded_unless_told_otherwise)
+{
+	const struct {
+		const char *file, *arg;
+		enum call_graph calls;
+		bool optional;
+	} all[] = {
+		{"event cpu-clock\n", NULL, CALLS_AUTO, true},
+		{"", "-g", CALLS_AUTO, false},
+		{"calls\n", NULL, CALLS_AUTO, false},
+		{"", "--call-graph=dwarf", CALLS_DWARF, false},
+		{"", "--call-graph=none", CALLS_NONE, false},
+		{"call-graph none\n", NULL, CALLS_NONE, false},
+		{"calls\n", "--call-graph=none", CALLS_NONE, false},
+		{"call-graph none\n", "-g", CALLS_AUTO, false},
+		{"call-graph dwarf\n", "-g", CALLS_DWARF, false},
+		{"call-graph none\n", "--call-graph=fp", CALLS_FP, false},
+	};
+
+	for (size_t i = 0; i < n_elems(all); i++) {
+		struct collector_opts o = calls_of(all[i].file, all[i].arg);
+
+		EXPECT_EQ(o.calls, all[i].calls);
+		EXPECT(o.calls == CALLS_NONE || o.calls_optional == all[i].optional);
+	}
+}
+
 TEST(what_is_wrong_in_the_file_is_named)
 {
 	static const char *const bad[] = {"freq x\n", "frequency 3\n",	"--freq 3\n", "freq=3\n",
@@ -107,6 +151,7 @@ TEST(plans_say_what_does_not_go_together)
 		{"--freq=9", "--count=9", "-F and -c"},
 		{"--event=cpu-clock", "--slot=page-faults", "-e and -slot"},
 		{"--by=user", "--by=user", "'user'"},
+		{"--call-graph=lbr", "--by=tid", "none of auto, fp, dwarf, none"},
 		{"--flush=1ms", "--flush=1ms", "at least"},
 		{"--db=x", "y", "more than one database"},
 	};

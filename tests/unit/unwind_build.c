@@ -414,6 +414,40 @@ TEST(records_that_cannot_be_read)
 	wr_release(&w);
 }
 
+/* A build that may take so much takes no more: whatever it is allowed, the table is the whole one,
+ * or none. */
+TEST(memory_that_is_allowed)
+{
+	enum { N = 300 };
+	struct wr w = {0};
+	size_t cie = put_plain_cie(&w, EM_X86_64), enough = 0;
+	struct unwind_input in;
+	struct unwind_table all, t;
+	struct err err;
+
+	for (uint32_t i = 0; i < N; i++) /* not in the order of the code */
+		put_function(&w, cie, TEXT_SVMA + 16 * (i * 7 % N), 8, 2 + i % 3);
+	in = input_of(EM_X86_64, &w);
+	REQUIRE(build(&in, &all));
+	for (in.most_bytes = 1; in.most_bytes < 40 * N; in.most_bytes += 97) {
+		int rc = unwind_build(&in, &t, &err);
+
+		EXPECT(rc == 0 || (rc == -E2BIG && !enough));
+		if (rc < 0)
+			continue;
+		if (!enough)
+			enough = in.most_bytes;
+		EXPECT_EQ(t.n_rows, all.n_rows);
+		EXPECT(memcmp(t.rows, all.rows, t.n_rows * sizeof(*t.rows)) == 0);
+		EXPECT_EQ(t.n_text_bytes, all.n_text_bytes);
+		unwind_table_release(&t);
+	}
+	/* Twice 12 bytes a function while they are sorted, or once and twice 8 for its rows. */
+	EXPECT(enough >= 28 * N && enough < 28 * N + 200);
+	unwind_table_release(&all);
+	wr_release(&w);
+}
+
 TEST(errors)
 {
 	struct wr w = {0};
