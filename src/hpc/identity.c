@@ -252,6 +252,25 @@ static void order_nodes(struct identities *ids)
 	}
 }
 
+/* Ranks that are one process each need no PROCESS beside, as HPCToolkit's have none. */
+static void leave_lone_processes(struct identities *ids)
+{
+	size_t n = ids->v.n, end;
+
+	for (size_t i = 0; i < n; i = end) {
+		const struct identity *first = &ids->v.v[i];
+		bool lone = !first->db && first->rank != NO_RANK;
+
+		for (end = i + 1;
+		     end < n && ids->v.v[end].db == first->db &&
+		     ids->v.v[end].host == first->host && ids->v.v[end].rank == first->rank;
+		     end++)
+			lone &= ids->v.v[end].pid == first->pid;
+		for (size_t k = i; k < end && lone; k++)
+			ids->processes[k] = NO_PROCESS;
+	}
+}
+
 uint32_t *identities_finish(struct identities *ids, bool has_traces)
 {
 	size_t n = ids->v.n;
@@ -277,6 +296,7 @@ uint32_t *identities_finish(struct identities *ids, bool has_traces)
 		ids->processes[i] = process;
 	}
 	ids->many_processes = process > 0 || (has_traces && any_pid);
+	leave_lone_processes(ids);
 	if (ids->many_processes)
 		identities_add_kind(ids, process_kind);
 	vec_sort(&ids->kinds, by_name);
@@ -325,7 +345,7 @@ size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id 
 		(struct hpc_id){HPC_ID_NODE, HPC_ID_IS_PHYSICAL, identities_node(ids, host), host};
 	if (id->rank != NO_RANK)
 		ret[n++] = (struct hpc_id){HPC_ID_RANK, 0, id->rank, id->rank};
-	if (id->pid && ids->many_processes)
+	if (id->pid && ids->many_processes && ids->processes[i] != NO_PROCESS)
 		ret[n++] = (struct hpc_id){identities_kind(ids, process_kind), HPC_ID_IS_PHYSICAL,
 					   ids->processes[i], id->pid};
 	if (id->core != NO_RANK)

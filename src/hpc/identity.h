@@ -23,6 +23,7 @@
 
 /* Identifications of a profile of a recording. */
 #define NO_RANK	      UINT32_MAX
+#define NO_PROCESS    UINT32_MAX
 #define BUILD_MAX_IDS 5
 
 /* What tells profiles apart. */
@@ -54,7 +55,7 @@ struct identities {
 	/* when finished: */
 	uint32_t *host_ids;  /* by host: its hostid */
 	uint32_t *threads;   /* by number in order: the THREAD */
-	uint32_t *processes; /* the PROCESS, dense */
+	uint32_t *processes; /* the PROCESS, dense; NO_PROCESS where the rank says it all */
 	bool many_processes;
 };
 
