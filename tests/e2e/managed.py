@@ -210,9 +210,7 @@ def reloaded_by_its_manager():
         m.tell("event cpu-clock\ncount 1000003\nhttp %d\n" % port)
         m.do("systemctl", "reload", "dwelld")
         wait_for(lambda: "read the configuration again" in m.said(), "the configuration to be read")
-        with urllib.request.urlopen("http://127.0.0.1:%d/metrics" % port, timeout=30) as page:
-            text = page.read().decode()
-        check(text.endswith("# EOF\n"), text[-100:])
+        check(page(port)[1].endswith("# EOF\n"), "no figures")
         time.sleep(4)  # longer than the manager bears silence
         check(m.show("NRestarts") == "0" and m.state() == "active", "it was taken for dead: " + m.said())
 
@@ -252,10 +250,67 @@ def any_manager():
                 check(said == [] and p.wait(60) == 0, str(said))
 
 
+def page(port, path="/metrics", **kw):
+    request = urllib.request.Request("http://127.0.0.1:%d%s" % (port, path), **kw)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def refuses(port):
+    try:
+        page(port)
+    except urllib.error.URLError as e:
+        return isinstance(e.reason, ConnectionRefusedError)
+    return False
+
+
+def figures_by_http():
+    """The same as `ctl metrics`, where the configuration says, for as long as it says so; who connects and says nothing keeps nobody waiting."""
+    def tell(line):
+        with open("conf", "w", encoding="utf-8") as f:
+            f.write("event cpu-clock\nno-pin\n" + line)
+
+    def reload(line, answer):
+        before = said().count(answer)
+        tell(line)
+        p.send_signal(signal.SIGHUP)
+        wait_for(lambda: said().count(answer) > before, answer)
+
+    def said():
+        return open("said", encoding="utf-8").read()
+
+    first, second = free_port(), free_port()
+    tell("http %d\n" % first)
+    with open("said", "w", encoding="utf-8") as log, running(DWELL, "daemon", "--config", "conf", "db", stderr=log) as p, socket.socket() as silent:
+        wait_for(lambda: dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
+        silent.connect(("127.0.0.1", first))
+        kind, text = page(first)
+        check(kind == "application/openmetrics-text; version=1.0.0; charset=utf-8", kind)
+        names = [line.split("{")[0].split(" ")[0] for line in dwell("ctl", "--db", "db", "metrics").stdout.splitlines() if line[0] != "#"]
+        check(text.endswith("# EOF\n") and [n for n in names if n not in text] == [] and len(names) > 15, text)
+        for path, method, status in ("/", "GET", 404), ("/metrics", "POST", 405):
+            try:
+                page(first, path, method=method, data=b"x" if method == "POST" else None)
+                raise Failed("%s %s is answered" % (method, path))
+            except urllib.error.HTTPError as e:
+                check(e.code == status, "%s %s: %d" % (method, path, e.code))
+        reload("http localhost:%d\n" % second, "read the configuration again")
+        check(refuses(first) and page(second)[1].endswith("# EOF\n"), said())
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the daemon's connections linger
+            taken.bind(("127.0.0.1", first))
+            taken.listen()
+            reload("http %d\n" % first, "nothing was changed")
+        check("Address already in use" in said() and page(second)[1].endswith("# EOF\n"), said())
+        reload("", "read the configuration again")
+        check(refuses(second), "it is still there")
+        check(dwell("ctl", "--db", "db", "quit").returncode == 0 and p.wait(60) == 0, said())
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-run(by_its_unit, killed_and_started_again, reloaded_by_its_manager, again_until_it_can, any_manager)
+run(by_its_unit, killed_and_started_again, reloaded_by_its_manager, again_until_it_can, any_manager, figures_by_http)
