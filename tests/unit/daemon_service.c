@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
+#include "daemon/service_impl.h"
 #include "store_t.h"
 
 static unsigned n_steps, fault_at = UINT32_MAX;
@@ -168,6 +169,64 @@ TEST(a_service_that_cannot_stop_yet_can_later)
 	EXPECT_EQ(service_stop(v, &err), 0);
 	file_fault = NULL;
 	check_sums(v, &t);
+	service_free(v);
+	event_specs_release(&specs);
+	scratch_release(&t);
+}
+
+static unsigned n_rarely, n_again;
+
+static void count_words(void *ctx, const char *text)
+{
+	n_rarely += strstr(text, "more than 0.00 %: sampling 1000.0 times as rarely") != NULL;
+	n_again += strstr(text, "more often again") || strstr(text, "as often as asked for again");
+}
+
+/* The period the service samples its one event with now, by its status. */
+static uint64_t period_now(struct service *v)
+{
+	struct service_status s;
+	struct err err;
+	uint64_t ret;
+
+	EXPECT_EQ(service_flush(v, &err), 0);
+	service_status(v, &s);
+	ret = v->set->events[0].attr.sample_period;
+	EXPECT(s.events.n > 0);
+	service_status_release(&s);
+	return ret;
+}
+
+TEST(it_samples_more_rarely_and_then_as_often_again)
+{
+	struct scratch t = scratch_new();
+	uint64_t now = clock_mono_ns(), asked;
+	struct service *v;
+	struct err err;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	set_up(&opts, &t);
+	opts.say = count_words;
+	opts.max_cpu = 1e-15; /* anything is too much */
+	REQUIRE(service_start(&opts, &v, &err) >= 0);
+	asked = period_now(v);
+	service_watch_cost(v, now);
+	service_watch_cost(v, now += 10000000000);
+	EXPECT_EQ(n_rarely, 1);
+	EXPECT_EQ(period_now(v), asked * 1000);
+	v->opts.max_cpu = 1; /* nothing is */
+	for (unsigned i = 0; i < 200 && v->governor.slower > 1; i++) {
+		uint64_t was = v->set->events[0].attr.sample_period;
+
+		burn();
+		service_watch_cost(v, now += 10000000000);
+		EXPECT(v->set->events[0].attr.sample_period <= was);
+		check_sums(v, &t);
+	}
+	EXPECT_EQ(period_now(v), asked);
+	EXPECT_EQ(n_again, 10);
+	EXPECT_EQ(service_stop(v, &err), 0);
 	service_free(v);
 	event_specs_release(&specs);
 	scratch_release(&t);
