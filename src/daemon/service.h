@@ -92,6 +92,7 @@ struct service_status {
 	double uptime_s, since_flush_s;
 	uint64_t n_samples; /* in values */
 	uint64_t n_unknown, n_keys, n_contexts, n_flushes, n_epochs, n_taken_over;
+	double unrecorded_s; /* that some event or all did not count since a daemon's death */
 	double unattended_s; /* that the logs taken over sampled on without a daemon */
 	/* Records of mappings, births and deaths that found their ring full, and mappings beyond
 	 * what is kept in memory: samples there may be at unknown addresses. */

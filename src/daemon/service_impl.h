@@ -49,12 +49,13 @@ struct service {
 	int lock_fd;
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
+	double unrecorded_s; /* that events did not count, for want of a daemon */
 	double unattended_s; /* that logs of dead daemons sampled on, as far as nobody counted it */
 	uint64_t n_lost_records, n_left_out; /* of sets before this one */
 	VEC(struct service_sum) sums;
 	VEC(struct service_loss_sum) losses;
 	struct governor governor; /* of the rate, to stay below max_cpu */
-	uint32_t slot; /* the one that counts now */
+	uint32_t slot;		  /* the one that counts now */
 	uint64_t slot_due_ns;
 	struct {
 		uint64_t since_ns, n_samples;

@@ -65,6 +65,7 @@ void service_status(struct service *v, struct service_status *ret)
 		.n_unknown = v->n_unknown,
 		.n_keys = s.n_keys,
 		.n_contexts = s.n_contexts,
+		.unrecorded_s = v->unrecorded_s,
 		.unattended_s = v->unattended_s,
 		.n_lost_records = v->n_lost_records + s.n_lost_records,
 		.n_left_out = v->n_left_out + s.n_left_out,

@@ -99,6 +99,8 @@ static void note_gap(struct service *v, const struct takeover *t)
 	if (!a.time_ns)
 		return;
 	v->unattended_s += gap_s;
+	if (a.counting != (1ull << t->note->n_events) - 1)
+		v->unrecorded_s += gap_s;
 	for (uint32_t i = 0; i < t->note->n_events; i++)
 		if (!(a.counting >> i & 1))
 			service_say(v, "%s was not recorded for the last %.1f s without a daemon",
@@ -170,14 +172,36 @@ static bool resume(struct service *v, const pinned_list *logs)
 	return false;
 }
 
+/* A recording that was interrupted, of which no log went on: nobody counted since. */
+static int note_interrupted(void *ctx, const struct store_recording *r)
+{
+	struct service *v = ctx;
+	const uint64_t now_ns = clock_wall_ns();
+	const bool ended_well = strcmp(r->state, "finished") == 0;
+
+	if (ended_well || r->live || !r->end_wall_ns || r->end_wall_ns >= now_ns)
+		return 0;
+	v->unrecorded_s += (double)(now_ns - r->end_wall_ns) / 1e9;
+	service_say(v, "epoch %s was interrupted: nothing was recorded for %.1f s since then",
+		    r->epoch, (double)(now_ns - r->end_wall_ns) / 1e9);
+	return 0;
+}
+
 int service_take_over(struct service *v, struct err *err)
 {
+	const struct profile *p = &v->set->sampling.profile;
 	const seq_ranges none = {0};
 	pinned_list logs = {0};
 	int rc = 0;
 
 	if (v->pin_base)
 		pinned_find(v->pin_base, v->set->number, &logs);
+	if (!logs.n)
+		store_list(
+			v->opts.db,
+			&(struct store_selection){
+				.host = v->opts.host ? v->opts.host : profile_str(p, p->meta.host)},
+			note_interrupted, v, NULL);
 	if (!resume(v, &logs))
 		rc = service_make_epoch(v, &none, err);
 	for (size_t i = 0; i < logs.n && rc >= 0; i++)

@@ -32,6 +32,7 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"flushes", "flushes", true, (double)s->n_flushes},
 		{"epochs", "epochs", true, (double)s->n_epochs},
 		{"taken_over_samples", "taken over", true, (double)s->n_taken_over},
+		{"unrecorded_seconds", "not recorded after a death", true, s->unrecorded_s},
 		{"unattended_seconds", "sampled without a daemon", true, s->unattended_s},
 		{"cpu_seconds", "own CPU time", true, s->cpu_s},
 		{"resident_bytes", "memory", false, (double)s->rss_bytes},

@@ -570,11 +570,12 @@ def time_goes_on_without_it():
     time.sleep(2)
     dead = time.monotonic() - before
     with Daemon(*RATE, "--epoch", 0) as d:
-        gap = d.status()["unattended_seconds"]
+        gap, unrecorded = (d.status()[key] for key in ("unattended_seconds", "unrecorded_seconds"))
         note("%.2f s dead, %.2f s without a daemon" % (dead, gap))
         check(gap >= dead, "%.2f s dead, %.2f s told" % (dead, gap))
         said = d.said()
     check(("sched:sched_switch was not recorded for the last" in said) == tracepoint and "cpu-clock was not" not in said, said)
+    check(unrecorded == (gap if tracepoint else 0), "%.2f s" % unrecorded)
     whole = {e["name"]: e for m in recordings() for e in m["events"] if e["period"] in (1000003, 1000)}
     for name, e in whole.items():
         note("%s: %.2f s enabled, %.2f s running" % (name, e["enabled_ns"] / 1e9, e["running_ns"] / 1e9))
@@ -710,6 +711,8 @@ def what_is_not_wanted():
 
 def one_that_is_gone():
     d = Daemon(*RATE)
+    time.sleep(0.5)
+    d.do("flush")
     d.kill()
     p = dwell("ctl", "--db", "db", "status")
     check(p.returncode == 2 and "no daemon of this host records there" in p.stderr, p.stderr)
@@ -720,7 +723,9 @@ def one_that_is_gone():
     check(pinned() == [], "left: %s" % pinned())
     check(sh(DWELL, "ctl", "--db", "db", "clean") == "no dead daemon left anything\n", "twice")
     with Daemon(*RATE, "--no-pin") as d:
-        check(d.status()["taken_over_samples"] == 0 and pinned() == [], "taken over")
+        s = d.status()
+        check(s["taken_over_samples"] == 0 and pinned() == [], "taken over")
+        check("was interrupted: nothing was recorded for" in d.said() and s["unrecorded_seconds"] > 0, d.said())
     d = Daemon(*RATE)
     time.sleep(0.3)
     d.kill()
