@@ -75,7 +75,10 @@ class Managed:
         for name in "start", "sysinit", "basic", "shutdown":
             with open("units/%s.target" % name, "w", encoding="utf-8") as f:
                 f.write("[Unit]\nDefaultDependencies=no\n" + ("Wants=dwelld.service\n" if name == "start" else ""))
-        os.mkdir(self.cgroup)
+        try:
+            os.mkdir(self.cgroup)
+        except OSError as e:
+            raise Skipped("no control group can be made here: %s" % e)
         self.manager_log = open("manager", "w", encoding="utf-8")
         self.unshare = subprocess.Popen(
             ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec unshare --mount --pid --fork --cgroup --kill-child sh -c "$1"',
