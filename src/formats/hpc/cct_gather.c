@@ -24,7 +24,7 @@ void cct_worker_init(struct cct_worker *w, struct cct_build *b)
 	if (b->n_parts)
 		w->parts = xcalloc(b->n_parts, sizeof(*w->parts));
 	else
-		w->reached = xcalloc(b->db->nProfiles + 1u, sizeof(*w->reached));
+		w->reached = xcalloc((size_t)b->db->nProfiles + 1, sizeof(*w->reached));
 	if (!b->o.fd)
 		return;
 	w->entries = xmalloc((size_t)CCT_PROFILE_IDX * (ENTRIES + 1));
@@ -370,7 +370,8 @@ static int gather_profile(struct cct_worker *w, const struct cct_range *r, uint3
  * some more costs less than reading twice. */
 static uint32_t n_expected(const struct cct_build *b)
 {
-	uint64_t n = b->range_bytes / (CCT_RUN + CCT_PROFILE_VAL) / b->db->nProfiles;
+	uint64_t n =
+		b->range_bytes / (CCT_RUN + CCT_PROFILE_VAL) / (b->db->nProfiles + (uint64_t)1);
 
 	return n < ENTRIES - 16 ? (uint32_t)n + 16 : ENTRIES;
 }
