@@ -7,10 +7,16 @@
 
 #include "base/json.h"
 
+enum figure_kind {
+	IS_NOW,
+	IS_COUNT, /* only grows */
+	IS_FLAG,  /* 0 or 1 */
+};
+
 struct figure {
 	const char *key;  /* in JSON; with "dwell_" before it, in metrics */
 	const char *text; /* for people */
-	bool is_counter;  /* only grows */
+	enum figure_kind kind;
 	double value;
 };
 
@@ -19,30 +25,32 @@ struct figure {
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
 	const struct figure all[N_FIGURES] = {
-		{"uptime_seconds", "up", false, s->uptime_s},
-		{"last_flush_seconds", "last flush ago", false, s->since_flush_s},
-		{"samples", "samples", true, (double)s->n_samples},
-		{"unknown_samples", "unknown addresses", true, (double)s->n_unknown},
-		{"lost_records", "lost of mappings, births and deaths", true,
+		{"uptime_seconds", "running for", IS_NOW, s->uptime_s},
+		{"last_flush_seconds", "since the last flush", IS_NOW, s->since_flush_s},
+		{"samples", "samples stored", IS_COUNT, (double)s->n_samples},
+		{"unknown_samples", "of them at unknown addresses", IS_COUNT, (double)s->n_unknown},
+		{"lost_records", "lost records of mappings, births, deaths", IS_COUNT,
 		 (double)s->n_lost_records},
-		{"left_out_mappings", "mappings left out", true, (double)s->n_left_out},
-		{"keys", "keys", false, (double)s->n_keys},
-		{"contexts", "contexts", false, (double)s->n_contexts},
-		{"pruned_samples", "pruned in this epoch", false, (double)s->n_pruned},
-		{"flushes", "flushes", true, (double)s->n_flushes},
-		{"epochs", "epochs", true, (double)s->n_epochs},
-		{"taken_over_samples", "taken over", true, (double)s->n_taken_over},
-		{"unrecorded_seconds", "not recorded after a death", true, s->unrecorded_s},
-		{"unattended_seconds", "sampled without a daemon", true, s->unattended_s},
-		{"cpu_seconds", "own CPU time", true, s->cpu_s},
-		{"resident_bytes", "memory", false, (double)s->rss_bytes},
-		{"epoch_bytes", "epoch on disk", false, (double)s->disk_bytes},
-		{"recordings_bytes", "all recordings on disk", false, (double)s->all_bytes},
-		{"removed_recordings", "old recordings removed", true, (double)s->n_removed},
-		{"removed_bytes", "which were", true, (double)s->n_bytes_removed},
-		{"log_fill_percent", "log filled", false, (double)s->log_fill_pct},
-		{"pinned", "survives its death", false, s->pinned},
-		{"call_paths", "call paths", false, s->calls},
+		{"left_out_mappings", "mappings left out", IS_COUNT, (double)s->n_left_out},
+		{"keys", "keys in memory", IS_NOW, (double)s->n_keys},
+		{"contexts", "call paths in memory", IS_NOW, (double)s->n_contexts},
+		{"pruned_samples", "samples of this epoch with pruned callers", IS_NOW,
+		 (double)s->n_pruned},
+		{"flushes", "flushes", IS_COUNT, (double)s->n_flushes},
+		{"epochs", "epochs", IS_COUNT, (double)s->n_epochs},
+		{"taken_over_samples", "samples taken over from a dead daemon", IS_COUNT,
+		 (double)s->n_taken_over},
+		{"unrecorded_seconds", "not recorded after a death", IS_COUNT, s->unrecorded_s},
+		{"unattended_seconds", "sampled while no daemon ran", IS_COUNT, s->unattended_s},
+		{"cpu_seconds", "own CPU time", IS_COUNT, s->cpu_s},
+		{"resident_bytes", "own memory", IS_NOW, (double)s->rss_bytes},
+		{"epoch_bytes", "this epoch on disk", IS_NOW, (double)s->disk_bytes},
+		{"recordings_bytes", "all recordings on disk", IS_NOW, (double)s->all_bytes},
+		{"removed_recordings", "old recordings removed", IS_COUNT, (double)s->n_removed},
+		{"removed_bytes", "what they took on disk", IS_COUNT, (double)s->n_bytes_removed},
+		{"log_fill_percent", "log in the kernel filled", IS_NOW, (double)s->log_fill_pct},
+		{"pinned", "sampling survives the daemon", IS_FLAG, s->pinned},
+		{"call_paths", "with call paths", IS_FLAG, s->calls},
 	};
 
 	for (int i = 0; i < N_FIGURES; i++)
@@ -51,7 +59,9 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 
 static void put_value(const struct figure *f, struct str *out)
 {
-	if (str_ends(f->key, "_seconds"))
+	if (f->kind == IS_FLAG)
+		str_add(out, f->value ? "yes" : "no");
+	else if (str_ends(f->key, "_seconds"))
 		str_addf(out, "%.2f s", f->value);
 	else if (str_ends(f->key, "_bytes"))
 		str_addf(out, "%.1f MB", f->value / 1e6);
@@ -71,10 +81,10 @@ void status_put_text(const struct service_status *s, struct str *out)
 	if (*s->problem)
 		str_addf(out, "cannot store: %s\n", s->problem);
 	for (int i = 0; i < N_FIGURES; i++) {
-		str_addf(out, "%s%s ", i ? ", " : "", figures[i].text);
+		str_addf(out, "  %-42s ", figures[i].text);
 		put_value(&figures[i], out);
+		str_addc(out, '\n');
 	}
-	str_addc(out, '\n');
 	vec_each (e, &s->events) {
 		str_addf(out, "  %s: ", e->name);
 		if (e->freq_hz)
@@ -204,8 +214,9 @@ void status_put_metrics(const struct service_status *s, struct str *out)
 
 	list_figures(s, figures);
 	for (int i = 0; i < N_FIGURES; i++) {
-		put_family(out, figures[i].key, figures[i].is_counter, figures[i].text);
-		str_addf(out, "dwell_%s%s ", figures[i].key, figures[i].is_counter ? "_total" : "");
+		put_family(out, figures[i].key, figures[i].kind == IS_COUNT, figures[i].text);
+		str_addf(out, "dwell_%s%s ", figures[i].key,
+			 figures[i].kind == IS_COUNT ? "_total" : "");
 		if (str_ends(figures[i].key, "_seconds"))
 			str_addf(out, "%.3f\n", figures[i].value);
 		else
