@@ -17,18 +17,15 @@
  *
  * Tables that nobody walks by in this process are written in pieces of which one is mapped at a
  * time: all of them are of the size of a small daemon. */
-#include "collect/unwinds.h"
+#include "collect/unwinds_impl.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "collect/procfs.h"
 
 #define RETRY_CYCLES 8
-#define MAX_ASKED    256
 
 /* What is mapped at once of tables that are not all mapped: 1 MiB. */
 #define PIECE_WORDS (1u << 18)
@@ -36,10 +33,9 @@
 /* What rows get whose own rule found no room. */
 #define TOO_COMPLEX_RULE 1
 
-/* An empty table at the beginning of the words: two blocks' worth of numbers and a row. */
+/* An empty table at the beginning of the words. */
 #define EMPTY_BLOCKS_AT 0
 #define EMPTY_ROWS_AT	2
-#define EMPTY_N_WORDS	3
 #define EMPTY_FIRST_OFF (1ULL << FRAME_IMAGE_SHIFT) /* behind every file offset in a frame */
 
 static bool rule_same(const void *owner, uint32_t i, const void *key)
@@ -63,12 +59,12 @@ static uint32_t intern_rule(struct unwinds *u, const struct unwind_rule *rule)
 	return u->n_rules++;
 }
 
-static uint32_t *open_words(const struct unwinds *u, size_t at, size_t n)
+uint32_t *unwinds_open_words(const struct unwinds *u, size_t at, size_t n)
 {
 	return u->mem.words ? &u->mem.words[at] : u->mem.open(u->mem.ctx, at, n);
 }
 
-static void close_words(const struct unwinds *u, uint32_t *words, size_t at, size_t n)
+void unwinds_close_words(const struct unwinds *u, uint32_t *words, size_t at, size_t n)
 {
 	if (!u->mem.words && words)
 		u->mem.close(u->mem.ctx, words, at, n);
@@ -77,14 +73,14 @@ static void close_words(const struct unwinds *u, uint32_t *words, size_t at, siz
 /* Nobody looks into it, whose first offset is behind all: without memory it stays zeroed. */
 static void add_empty_table(const struct unwinds *u)
 {
-	uint32_t *words = open_words(u, 0, EMPTY_N_WORDS);
+	uint32_t *words = unwinds_open_words(u, 0, UNWINDS_EMPTY_WORDS);
 
 	if (!words)
 		return;
 	words[EMPTY_BLOCKS_AT] = 0;
 	words[EMPTY_BLOCKS_AT + 1] = 1;
 	words[EMPTY_ROWS_AT] = 0;
-	close_words(u, words, 0, EMPTY_N_WORDS);
+	unwinds_close_words(u, words, 0, UNWINDS_EMPTY_WORDS);
 }
 
 void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct image_key *keys,
@@ -94,12 +90,12 @@ void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct ima
 
 	*u = (struct unwinds){
 		.mem = *mem, .keys = keys, .n_keys = n_keys, .images = images, .load = load};
-	assert(n_words > EMPTY_N_WORDS);
+	assert(n_words > UNWINDS_EMPTY_WORDS);
 	u->table_of = xcalloc(mem->n_images, sizeof(*u->table_of));
 	intern_rule(u, &(struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_NO_FDE});
 	intern_rule(u, &(struct unwind_rule){.cfa = UNWIND_CFA_NONE, .why = UNWIND_TOO_COMPLEX});
 	add_empty_table(u);
-	extents_give(&u->free, EMPTY_N_WORDS, n_words - EMPTY_N_WORDS);
+	extents_give(&u->free, UNWINDS_EMPTY_WORDS, n_words - UNWINDS_EMPTY_WORDS);
 	*u->mem.clock = 1;
 }
 
@@ -179,12 +175,12 @@ static bool copy_words(struct unwinds *u, const struct shared_table *t,
 		n = t->n - i;
 		if (!u->mem.words && n > PIECE_WORDS)
 			n = PIECE_WORDS;
-		words = open_words(u, (size_t)t->at + i, n);
+		words = unwinds_open_words(u, (size_t)t->at + i, n);
 		if (!words)
 			return false;
 		for (uint32_t k = 0; k < n; k++)
 			words[k] = table_word(built, rule_of, i + k);
-		close_words(u, words, (size_t)t->at + i, n);
+		unwinds_close_words(u, words, (size_t)t->at + i, n);
 	}
 	return true;
 }
@@ -333,7 +329,7 @@ static void fail(struct unwinds *u, struct shared_table *t)
 /* Takes BUILT over. */
 static void place_table(struct unwinds *u, struct shared_table *t, struct unwind_table *built)
 {
-	if (words_of(built) + EMPTY_N_WORDS > u->mem.n_words) {
+	if (words_of(built) + UNWINDS_EMPTY_WORDS > u->mem.n_words) {
 		fail(u, t); /* never will there be room */
 		unwind_table_release(built);
 		return;
@@ -396,8 +392,7 @@ static void build_wanted(struct unwinds *u, struct shared_table *t)
 	build(u, t, c->fd >= 0 ? c->fd : reopened);
 }
 
-/* Has T's table built, unless it is there or cannot be, from what process PID sees. */
-static void want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
+void unwinds_want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
 {
 	if (t->state != TABLE_ABSENT || clock_now(u) < t->retry_at)
 		return;
@@ -480,7 +475,7 @@ void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid)
 	if (!u->table_of[number])
 		return;
 	t = &u->tables.v[u->table_of[number] - 1];
-	want_table(u, t, pid);
+	unwinds_want_table(u, t, pid);
 	if (t->wanted)
 		build_wanted(u, t);
 }
@@ -496,135 +491,6 @@ void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
 	join(u, IMAGE_NUMBER_VDSO, (uint32_t)u->tables.n - 1);
 	if (!is_sound(table) || !publish(u, t, table))
 		fail(u, t);
-}
-
-/* Requests. */
-
-/* The slot of the file that R means, or the free one where it belongs; NULL when there is none. */
-static struct image_key *find_key(const struct unwinds *u, const struct image_request *r)
-{
-	uint32_t h = image_key_hash(r->ino, r->dev, r->generation);
-
-	for (uint32_t i = 0; i < IMAGE_PROBES; i++) {
-		struct image_key *k = &u->keys[(h + i) & (u->n_keys - 1)];
-
-		if (!k->number ||
-		    (k->ino == r->ino && k->dev == r->dev && k->generation == r->generation))
-			return k;
-	}
-	return NULL;
-}
-
-/* include/linux/kdev_t.h: MAJOR is the upper 12 bits, MINOR the lower 20; struct images has them in
- * 32 bits each, as the sideband tells them. */
-static uint64_t wide_dev(uint32_t dev)
-{
-	return (uint64_t)(dev >> 20) << 32 | (dev & 0xfffff);
-}
-
-struct mapping_search {
-	struct unwinds *u;
-	const struct image_request *r;
-	uint32_t code;
-};
-
-static void match_mapping(void *ctx, const struct procfs_map *m)
-{
-	struct mapping_search *s = ctx;
-
-	/* By now the process may run another program, or another process have its number.  On some
-	 * file systems (overlayfs) the kernel tells users another device and inode than it has. */
-	if (m->dev == wide_dev(s->r->dev) && m->ino != s->r->ino)
-		return;
-	if (m->start <= s->r->start && s->r->start < m->end)
-		s->code = images_intern(s->u->images, &(struct image_ref){.dev = m->dev,
-									  .ino = m->ino,
-									  .path = m->path,
-									  .pid = s->r->tgid,
-									  .start = m->start,
-									  .end = m->end});
-}
-
-/* The code of the file that R means: told by the sideband, or by the process that maps it. */
-static uint32_t find_code(struct unwinds *u, const struct image_request *r)
-{
-	struct mapping_search s = {.u = u, .r = r, .code = INDEX_NONE};
-
-	vec_each (c, &u->images->codes)
-		if (c->ino == r->ino && c->dev == wide_dev(r->dev) &&
-		    c->ino_generation == r->generation)
-			return (uint32_t)(c - u->images->codes.v);
-	if (r->tgid)
-		procfs_each_map(r->tgid, match_mapping, &s);
-	return s.code;
-}
-
-enum served {
-	SERVED,
-	SERVED_IN_VAIN, /* it will be asked for again */
-	NOT_SERVED,	/* its file is not known (yet) */
-};
-
-static enum served serve(struct unwinds *u, const struct image_request *r)
-{
-	struct image_key *key = find_key(u, r);
-	const struct shared_table *t;
-	uint32_t number, code;
-
-	if (!key) {
-		u->stats.n_not_numbered++;
-		return SERVED_IN_VAIN;
-	}
-	number = key->number;
-	if (!number) {
-		code = find_code(u, r);
-		if (code == INDEX_NONE)
-			return NOT_SERVED;
-		/* Generated code: what it is depends on the process, so frames are addresses. */
-		if (u->images->codes.v[code].kind == CODE_ANON)
-			return SERVED_IN_VAIN;
-		number = unwinds_number(u, code);
-		if (!number)
-			return SERVED_IN_VAIN;
-		key->ino = r->ino;
-		key->dev = r->dev;
-		key->generation = r->generation;
-	}
-	want_table(u, &u->tables.v[u->table_of[number] - 1], r->tgid);
-	__atomic_store_n(&key->number, number, __ATOMIC_RELEASE);
-	t = &u->tables.v[u->table_of[number] - 1];
-	return t->wanted || t->state == TABLE_READY ? SERVED : SERVED_IN_VAIN;
-}
-
-static bool same_file(const struct image_request *a, const struct image_request *b)
-{
-	return a->ino == b->ino && a->dev == b->dev && a->generation == b->generation;
-}
-
-bool unwinds_serve(struct unwinds *u, const struct image_request *r)
-{
-	enum served served = serve(u, r);
-
-	if (served != NOT_SERVED)
-		return served == SERVED;
-	vec_each (a, &u->asked)
-		if (same_file(a, r))
-			return false;
-	if (u->asked.n < MAX_ASKED)
-		vec_push(&u->asked, *r);
-	else
-		u->stats.n_unknown++;
-	return false;
-}
-
-size_t unwinds_serve_again(struct unwinds *u)
-{
-	size_t n = 0;
-
-	vec_each (r, &u->asked)
-		if (serve(u, r) == NOT_SERVED)
-			u->asked.v[n++] = *r;
-	return u->asked.n = n;
 }
 
 /* Cycles. */
@@ -679,67 +545,4 @@ struct unwinds_stats unwinds_stats(const struct unwinds *u)
 	s.n_rules = u->n_rules;
 	s.limit_bytes = u->mem.n_words * sizeof(uint32_t);
 	return s;
-}
-
-/* Checking. */
-
-/* What is published of T, which IM shows. */
-static void check_words(const struct unwinds *u, const struct shared_table *t,
-			const struct unwind_image *im)
-{
-	uint32_t *blocks = open_words(u, t->at, t->n);
-
-	if (!blocks)
-		return;
-	for (uint32_t i = 0; i < im->n_blocks; i++)
-		assert(blocks[i] <= blocks[i + 1]);
-	assert(im->n_blocks + 1 + blocks[im->n_blocks] == t->n);
-	for (uint32_t i = 0; i < blocks[im->n_blocks]; i++)
-		assert(((const struct unwind_row *)&blocks[im->n_blocks + 1])[i].rule < u->n_rules);
-	close_words(u, blocks, t->at, t->n);
-}
-
-static void check_image(const struct unwinds *u, const struct shared_table *t, uint32_t number)
-{
-	const struct unwind_image *im = &u->mem.images[number];
-
-	assert(!t->wanted || t->state == TABLE_ABSENT);
-	assert(u->table_of[number] == (uint32_t)(t - u->tables.v) + 1);
-	if (t->state == TABLE_ABSENT || t->state == TABLE_WAITING) {
-		assert(im->n_blocks == 0);
-		return;
-	}
-	assert(im->n_blocks && im->first_off % UNWIND_BLOCK == 0);
-	if (t->state == TABLE_FAILED)
-		return;
-	assert(im->blocks_at == t->at && im->rows_at == t->at + im->n_blocks + 1);
-	check_words(u, t, im);
-}
-
-void unwinds_check(const struct unwinds *u)
-{
-	struct extents all = extents_copy(&u->free);
-	uint64_t n_bytes = 0, n_tables = 0;
-	uint32_t n_numbers = 0;
-
-	vec_each (t, &u->tables) {
-		vec_each (number, &t->numbers) {
-			check_image(u, t, *number);
-			n_numbers++;
-		}
-		if (t->state != TABLE_READY)
-			continue;
-		extents_give(&all, t->at, t->n); /* asserts that nobody else has them */
-		n_bytes += t->n * sizeof(uint32_t);
-		n_tables++;
-	}
-	vec_each (r, &u->retired)
-		extents_give(&all, r->words.at, r->words.n);
-	extents_give(&all, 0, EMPTY_N_WORDS);
-	assert(all.v.n == 1 && all.v.v[0].n == u->mem.n_words);
-	assert(n_bytes == u->stats.n_bytes && n_tables == u->stats.n_tables &&
-	       n_numbers == u->stats.n_images);
-	for (uint32_t i = 0; i < u->n_keys; i++)
-		assert(!u->keys[i].number || u->table_of[u->keys[i].number]);
-	extents_release(&all);
 }
