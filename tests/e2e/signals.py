@@ -12,17 +12,18 @@ VICTIMS = r"victims(;(pushes|with_pointer|with_pointer;leaf|realigns|realigns;le
 IN_SIGRETURN = {"no frame information", "no mapping", "stack unreadable", "stack does not rise"}
 
 
-def case(where, outer, handler, seconds=0.8):
+def case(where, outer, handler, seconds=0.8, besides=""):
+    """BESIDES: where else a signal may come in, rarely."""
     options = ["-Wl,-z,lazy"] if where == "alternate" else []
     compile_c("signals", "signals.c", *options)
     p, _ = calls("--", os.path.abspath("signals"), where, longer(seconds))
     inside = p.through("in_handler")
-    whole = outer + VICTIMS + TRAMPOLINE + handler
+    whole = "(" + outer + VICTIMS + ("|" + besides if besides else "") + ")" + TRAMPOLINE + handler
     inside.whole(whole, where, at_least=10, share=0.95)
     interrupted = collections.Counter()
     for q in inside:
         if not q.cause and re.fullmatch(whole, ";".join(q.frames)):
-            interrupted[q.frames[len(outer.split(";")) - 1:][-4]] += q.n
+            interrupted[q.frames[-4]] += q.n
     note(dict(interrupted))
     p.only(lambda q: q not in inside).whole(".*", "outside of handlers",
                                             causes=AT_FIRST | IN_EXEC | IN_SIGRETURN, share=0.98)
@@ -40,7 +41,9 @@ def alternate_stack():
 
 
 def above_a_threads_stack():
-    case("thread", "(__)?clone3?;start_thread;on_thread;", "handler;in_handler")
+    # When on_thread has returned the C library frees what was the thread's.
+    case("thread", "(__)?clone3?;start_thread;on_thread;", "handler;in_handler",
+         besides="(__)?clone3?;start_thread;(_[^;]+;)*")
 
 
 def nested():
