@@ -158,6 +158,56 @@ int file_rename(int dirfd, const char *from, const char *to)
 	return renameat(dirfd, from, dirfd, to) < 0 ? -errno : 0;
 }
 
+mode_t file_mode_in(int dirfd, bool directory)
+{
+	const mode_t own = directory ? 0700 : 0600, most = directory ? 0755 : 0644;
+	struct stat st;
+
+	return fstat(dirfd, &st) < 0 ? own : own | (st.st_mode & most);
+}
+
+/* Gives FD, which was just made in DIRFD, its permissions.  It was made for the owner alone, so
+ * that nobody opens it before.  Without the right to give it to the directory's group, the group's
+ * members get nothing. */
+static int settle_mode(int dirfd, int fd, bool directory)
+{
+	mode_t mode = file_mode_in(dirfd, directory);
+	struct stat dir, made;
+
+	if (fstat(dirfd, &dir) < 0 || fstat(fd, &made) < 0)
+		return -errno;
+	if (dir.st_gid != made.st_gid && fchown(fd, (uid_t)-1, dir.st_gid) < 0)
+		mode &= ~(mode_t)0070;
+	return fchmod(fd, mode | (directory ? made.st_mode & S_ISGID : 0)) < 0 ? -errno : 0;
+}
+
+int file_create(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int rc = fd < 0 ? -errno : settle_mode(dirfd, fd, false);
+
+	if (rc == 0)
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		unlinkat(dirfd, name, 0);
+	}
+	return rc;
+}
+
+int file_mkdirat(int dirfd, const char *name)
+{
+	int fd = -1, rc;
+
+	if (mkdirat(dirfd, name, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = fd < 0 ? -errno : settle_mode(dirfd, fd, true);
+	if (fd >= 0)
+		close(fd);
+	return rc < 0 ? rc : 1;
+}
+
 static int replace(int dirfd, const char *name, const void *bytes, size_t n, bool sync,
 		   struct err *err)
 {
@@ -168,9 +218,9 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t n, boo
 	if (snprintf(tmp, sizeof(tmp), ".%s.%d.tmp", name, (int)getpid()) >= (int)sizeof(tmp))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", name);
 	unlinkat(dirfd, tmp, 0);
-	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = file_create(dirfd, tmp);
 	if (fd < 0)
-		return err_errno(err, -errno, "%s: create", name);
+		return err_errno(err, fd, "%s: create", name);
 	rc = file_write_all(fd, bytes, n);
 	if (!rc && sync)
 		rc = file_fsync(fd);

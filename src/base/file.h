@@ -28,9 +28,23 @@ void file_map_close(struct file_map *m);
  * behind it that *RET_N does not count.  Works on /proc and /sys files, whose size is not known. */
 int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, struct err *err);
 
+/* Makes the file NAME in directory DIRFD, which must not be there, open for reading and writing.  It
+ * takes its permissions from the directory, whatever the umask is: who may list the directory may
+ * read the file, nobody but the owner may write it, and it belongs to the directory's group.
+ * Returns a descriptor, or -errno. */
+int file_create(int dirfd, const char *name);
+
+/* The permissions of a file, or of a directory, that is made in directory DIRFD by file_create or
+ * file_mkdirat; where DIRFD cannot be looked at, those that let only the owner in. */
+mode_t file_mode_in(int dirfd, bool directory);
+
+/* Makes directory NAME in directory DIRFD, with permissions as file_create gives.  Returns 1, 0 when
+ * NAME is there already, or -errno. */
+int file_mkdirat(int dirfd, const char *name);
+
 /* Replaces NAME in directory DIRFD by the N bytes: writes a temporary file beside it, fsyncs it,
  * renames it, fsyncs the directory.  After a failure the old file is untouched and no temporary is
- * left.  NAME is a plain file name. */
+ * left.  NAME is a plain file name; its permissions are those of file_create. */
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
 /* The same without the fsyncs, for what can be made again: after a power failure the file may be

@@ -18,7 +18,7 @@
 #define TRACE_BYTES (512ull << 20)
 
 struct import {
-	const char *db, *symfs, *by, *label, *facts;
+	const char *db, *symfs, *by, *label, *facts, *group;
 	opt_list paths, files;
 	bool force, trace, dump;
 	struct fact_defs fact_defs;
@@ -30,6 +30,8 @@ static int parse(struct cmd *c, struct import *im)
 	const struct opt table[] = {
 		{"db", OPT_STR, &im->db, "DB",
 		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"group", OPT_STR, &im->group, "GROUP",
+		 "let members of GROUP read a new database (default: nobody else)"},
 		{"symfs", OPT_STR, &im->symfs, "DIR", "look for images below DIR"},
 		{"p path", OPT_LIST, &im->paths, "PATH", "look for images here too"},
 		{"by", OPT_STR, &im->by, "pid|tid", "keep processes, or threads, apart"},
@@ -167,8 +169,10 @@ static int begin_recording(void *ctx, const struct perf_in_result *r, const char
 	const struct store_opts so = {.label = m->im->label,
 				      .host = *r->host ? r->host : NULL,
 				      .clock_offset_ns = r->clock_offset_ns};
-	int rc = store_create(m->db, &so, &m->store, err);
+	int rc = store_make(m->db, m->im->group, err);
 
+	if (rc == 0)
+		rc = store_create(m->db, &so, &m->store, err);
 	if (rc < 0)
 		return rc;
 	m->cache = store_images_dir(m->db, true, err);

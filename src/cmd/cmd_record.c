@@ -33,7 +33,7 @@ struct options {
 	bool all;
 	opt_list pids, events, operands;
 	const char *cgroup, *label, *db, *engine, *by, *call_graph, *unwind_memory, *trace_memory,
-		*walk_at, *facts;
+		*walk_at, *facts, *group;
 	uint64_t freq_hz, period, duration_ns, log_slots, min_block_ns;
 	bool off_cpu, calls, trace, wakers;
 };
@@ -417,6 +417,8 @@ int cmd_record(struct cmd *c)
 		{"wakers", OPT_FLAG, &o.wakers, NULL, "with --off-cpu: who ends blocks, too"},
 		{"facts", OPT_STR, &o.facts, "FILE",
 		 "with -e pm: take these bits and counters of the hardware's words besides"},
+		{"group", OPT_STR, &o.group, "GROUP",
+		 "let members of GROUP read a new database (default: nobody else)"},
 		{"log-slots", OPT_U64, &o.log_slots, "N",
 		 "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &o.db, "DB",
@@ -462,6 +464,7 @@ int cmd_record(struct cmd *c)
 			str_addf(&command, "%s%s", command.n ? " " : "", *word);
 		db = o.db ? xstrdup(o.db) : store_default_path();
 		ro.db = db;
+		ro.group = o.group;
 		ro.command = str_get(&command);
 		ro.facts = &facts;
 		ro.collect.events = specs.v;

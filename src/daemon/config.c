@@ -95,6 +95,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "samples a CPU's log holds, 64 to 1048576"},
 		{"db", OPT_STR, &c->db, "DB",
 		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"group", OPT_STR, &c->group, "GROUP",
+		 "let members of GROUP read a new database (default: nobody else)"},
 		{"config", OPT_STR, &c->file, "FILE",
 		 "read options from FILE, one a line, without dashes"},
 		{"help h", OPT_FLAG, &c->help, NULL, "show this text"},
@@ -343,6 +345,7 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 		  : c->db	? xstrdup(c->db)
 				: store_default_path();
 	s->db = ret->db;
+	s->group = c->group;
 	s->label = c->label ? c->label : "";
 	s->journal_ns = c->journal_ns;
 	s->flush_ns = c->flush_ns;

@@ -36,20 +36,19 @@ static void who_holds(int fd, char *ret, size_t n)
 	ret[strcspn(ret, "\n")] = '\0';
 }
 
-int hold_database(const char *db, struct err *err)
+int hold_database(const char *db, const char *group, struct err *err)
 {
-	_mem_ char *images = store_images_dir(db, true, err);
 	_fd_ int db_fd = -1, fd = -1;
 	char name[300], text[128];
-	int n;
+	int n = store_make(db, group, err);
 
-	if (!images)
-		return -EPERM;
+	if (n < 0)
+		return n;
 	db_fd = open(db, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	host_file("daemon", name, sizeof(name));
-	fd = db_fd < 0 ? -1 : openat(db_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = db_fd < 0 ? -errno : db_open_noted(db_fd, name);
 	if (fd < 0)
-		return err_errno(err, -errno, "%s/%s", db, name);
+		return err_errno(err, fd, "%s/%s", db, name);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return err_errno(err, -errno, "%s/%s", db, name);

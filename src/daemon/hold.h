@@ -5,10 +5,10 @@
 
 #include "base/err.h"
 
-/* Makes the database when it is not there and takes the lock, writing into the file who has it.
- * Returns the descriptor that holds it, until it is closed or the process ends; -EBUSY names the
- * holder. */
-int hold_database(const char *db, struct err *err);
+/* Makes the database DB when it is not there, as store_make does with GROUP, and takes the lock,
+ * writing into the file who has it.  Returns the descriptor that holds it, until it is closed or
+ * the process ends; -EBUSY names the holder. */
+int hold_database(const char *db, const char *group, struct err *err);
 
 /* Whether somebody holds it; -ENOENT when nobody does. */
 int hold_check(const char *db, struct err *err);

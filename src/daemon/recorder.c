@@ -36,8 +36,10 @@ static int make_store(struct recorder *r, const struct recorder_opts *opts, stru
 		.label = opts->collect.label,
 		.clock_offset_ns = r->sampling.clock_offset_ns,
 	};
-	int rc = store_create(opts->db, &o, &r->store, err);
+	int rc = store_make(opts->db, opts->group, err);
 
+	if (rc == 0)
+		rc = store_create(opts->db, &o, &r->store, err);
 	if (rc < 0)
 		return rc;
 	r->db = xstrdup(opts->db);

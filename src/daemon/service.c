@@ -340,7 +340,7 @@ static void choose_pins(struct service *v)
 
 static int begin(struct service *v, struct err *err)
 {
-	int rc = v->lock_fd = hold_database(v->opts.db, err);
+	int rc = v->lock_fd = hold_database(v->opts.db, v->opts.group, err);
 
 	if (rc < 0)
 		return rc;

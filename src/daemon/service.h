@@ -17,6 +17,7 @@
 struct service_opts {
 	struct collector_opts collect; /* all of it stays the caller's, until service_free */
 	struct fact_defs *facts;       /* to be taken besides; NULL: none */
+	const char *group; /* whose members may read a new database; NULL: nobody else */
 	const char *db;
 	const char *host;  /* NULL: this machine's name */
 	const char *label; /* of the recordings, "" for none */

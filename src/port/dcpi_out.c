@@ -275,7 +275,7 @@ static int open_sub(int dirfd, const char *name, struct err *err)
 {
 	int fd;
 
-	if (mkdirat(dirfd, name, 0777) < 0 && errno != EEXIST)
+	if (file_mkdirat(dirfd, name) < 0)
 		return err_errno(err, -errno, "%s: mkdir", name);
 	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? err_errno(err, -errno, "%s", name) : fd;

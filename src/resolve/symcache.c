@@ -299,8 +299,8 @@ static int open_dir(const char *dir, const struct build_id *id, bool make, struc
 	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return err_errno(err, -errno, "%s", dir);
-	if (make && mkdirat(parent, hex, 0777) < 0 && errno != EEXIST)
-		return err_errno(err, -errno, "%s/%s: mkdir", dir, hex);
+	if (make && (fd = file_mkdirat(parent, hex)) < 0)
+		return err_errno(err, fd, "%s/%s: mkdir", dir, hex);
 	fd = openat(parent, hex, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? err_errno(err, -errno, "%s/%s", dir, hex) : fd;
 }

@@ -105,9 +105,9 @@ static int write_file(int dir_fd, const char *name, const struct wr *w, struct e
 	int rc;
 
 	unlinkat(dir_fd, name, 0);
-	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = file_create(dir_fd, name);
 	if (fd < 0)
-		return err_errno(err, -errno, "%s: create", name);
+		return err_errno(err, fd, "%s: create", name);
 	rc = file_write_all(fd, w->v, w->n);
 	if (!rc)
 		rc = file_fsync(fd);

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -120,12 +121,50 @@ static void remove_version_temps(int fd)
 	closedir(d);
 }
 
-int db_open(const char *path, bool write, struct err *err)
+/* Makes directory PATH, for its owner alone, and its parents, with the umask's permissions. */
+static int make_root(const char *path, struct err *err)
+{
+	_mem_ char *parent = xstrdup(path);
+	size_t n = strlen(parent);
+	int rc = 0;
+
+	while (n > 1 && parent[n - 1] == '/')
+		n--;
+	while (n > 0 && parent[n - 1] != '/')
+		n--;
+	parent[n] = '\0';
+	if (n > 0)
+		rc = file_mkdirs(parent, err);
+	if (!rc && mkdir(path, 0700) < 0 && errno != EEXIST)
+		rc = err_errno(err, -errno, "%s: mkdir", path);
+	return rc;
+}
+
+/* Gives the empty directory FD the permissions of a new database: all that comes to be in it takes
+ * them from there (file_create).  A directory of somebody else stays as it is. */
+static int protect_root(const char *path, int fd, const gid_t *group, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (st.st_uid != geteuid())
+		return 0;
+	if (group && fchown(fd, (uid_t)-1, *group) < 0)
+		return err_errno(err, -errno, "%s: cannot give it to group %u", path,
+				 (unsigned)*group);
+	if (fchmod(fd, group ? 0750 : 0700) < 0)
+		return err_errno(err, -errno, "%s: chmod", path);
+	return 0;
+}
+
+/* A new database is GROUP's to read; NULL: nobody's but the owner's. */
+static int open_root(const char *path, bool write, const gid_t *group, struct err *err)
 {
 	char text[64], *end;
 	unsigned long version;
 	_fd_ int fd = -1;
-	int rc = write ? file_mkdirs(path, err) : 0;
+	int rc = write ? make_root(path, err) : 0;
 
 	if (rc < 0)
 		return rc;
@@ -141,7 +180,10 @@ int db_open(const char *path, bool write, struct err *err)
 				       dir_is_empty(fd) ? "%s: the database is empty"
 							: "%s: not a dwell database",
 				       path);
-		rc = write_version(path, fd, err);
+		if (dir_is_empty(fd))
+			rc = protect_root(path, fd, group, err);
+		if (!rc)
+			rc = write_version(path, fd, err);
 		if (rc < 0)
 			return rc;
 		remove_version_temps(fd);
@@ -155,24 +197,63 @@ int db_open(const char *path, bool write, struct err *err)
 	return take_fd(&fd);
 }
 
+int db_open(const char *path, bool write, struct err *err)
+{
+	return open_root(path, write, NULL, err);
+}
+
+int store_make(const char *path, const char *group, struct err *err)
+{
+	struct group *g = group ? getgrnam(group) : NULL;
+	uint64_t number;
+	gid_t gid = g ? g->gr_gid : 0;
+	int fd;
+
+	if (group && !g) {
+		if (str_parse_u64(group, 10, &number) < 0 || number >= UINT32_MAX)
+			return err_set(err, -EINVAL,
+				       "--group %s: there is no such group; groupadd makes one",
+				       group);
+		gid = (gid_t)number;
+	}
+	fd = open_root(path, true, group ? &gid : NULL, err);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 int db_open_dir(int dirfd, const char *name, bool create, struct err *err)
 {
 	int fd;
 
-	if (create && mkdirat(dirfd, name, 0777) < 0 && errno != EEXIST)
-		return err_errno(err, -errno, "%s: mkdir", name);
+	if (create && (fd = file_mkdirat(dirfd, name)) < 0)
+		return err_errno(err, fd, "%s: mkdir", name);
 	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", name);
 	return fd;
 }
 
+int db_open_noted(int db_fd, const char *name)
+{
+	int fd;
+
+	do {
+		fd = openat(db_fd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 || errno != ENOENT)
+			return fd < 0 ? -errno : fd;
+		fd = file_create(db_fd, name);
+	} while (fd == -EEXIST); /* somebody else made it meanwhile */
+	return fd;
+}
+
 int db_lock(int db_fd, struct err *err)
 {
-	int fd = openat(db_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = db_open_noted(db_fd, "lock");
 
 	if (fd < 0)
-		return err_errno(err, -errno, "lock");
+		return err_errno(err, fd, "lock");
 	while (flock(fd, LOCK_EX) < 0) {
 		int e = errno;
 

@@ -26,6 +26,10 @@ bool db_read_version(int db_fd, char text[64]);
 /* Opens directory NAME of DIRFD, following no symbolic link; made first with CREATE. */
 int db_open_dir(int dirfd, const char *name, bool create, struct err *err);
 
+/* Opens file NAME of the database's root for reading and writing; makes it where it is not there.
+ * Follows no symbolic link.  -errno. */
+int db_open_noted(int db_fd, const char *name);
+
 /* Takes the database's write lock (waits for it); the descriptor returned holds it. */
 int db_lock(int db_fd, struct err *err);
 

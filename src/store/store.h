@@ -48,6 +48,12 @@ char *store_images_dir(const char *db, bool create, struct err *err);
 
 /* Writing. */
 
+/* Makes PATH a database when it is not there or an empty directory.  A new database can be read by
+ * its owner and by the members of GROUP (a name or a number; NULL: by nobody else), whatever the
+ * umask is, and so can all that is ever written in it.  The permissions of a database that is there
+ * stay.  -EINVAL there is no such group; else as store_create. */
+int store_make(const char *path, const char *group, struct err *err);
+
 struct store;
 
 struct store_opts {

@@ -86,10 +86,12 @@ static int journal_start(struct store *s, struct err *err)
 	int rc;
 
 	unlinkat(s->dir_fd, JOURNAL_NAME, 0);
-	s->journal_fd = openat(s->dir_fd, JOURNAL_NAME,
-			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (s->journal_fd < 0)
-		return err_errno(err, -errno, "%s: create", JOURNAL_NAME);
+	s->journal_fd = file_create(s->dir_fd, JOURNAL_NAME);
+	if (s->journal_fd < 0) {
+		rc = s->journal_fd;
+		s->journal_fd = -1;
+		return err_errno(err, rc, "%s: create", JOURNAL_NAME);
+	}
 	journal_put_header(&w, s->m.journal + 1);
 	rc = file_write_all(s->journal_fd, w.v, w.n);
 	if (!rc)
