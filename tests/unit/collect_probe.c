@@ -78,6 +78,12 @@ static void take_away(const char *name)
 }
 
 /* A machine on which all works. */
+/* libpfm4 looks at the CPU once, when it is first asked: before that it is told of one it knows. */
+__attribute__((constructor)) static void force_cpu(void)
+{
+	setenv("LIBPFM_FORCE_PMU", "skl", 1);
+}
+
 static bool set_up(void)
 {
 	_mem_ char *mounts = NULL;
@@ -109,7 +115,6 @@ static bool set_up(void)
 	put("proc/sys/kernel/perf_event_mlock_kb", "516\n");
 	put("proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
 	put("proc/sys/net/core/bpf_jit_enable", "1\n");
-	setenv("LIBPFM_FORCE_PMU", "skl", 1);
 	env = (struct probe_env){.sysfs = sysfs,
 				 .proc = proc,
 				 .debuginfod_urls = "https://example.org",
