@@ -8,6 +8,7 @@ make_db <<-END
 	sample ffffffffc0123456 3
 	sample 7f0000001234 2
 END
+chmod -R a+rX db
 chmod 755 .
 for who in 0 65534; do
 	setpriv --reuid $who --regid $who --clear-groups dwell top --no-header --db db

@@ -11,7 +11,7 @@ make_db <<-END
 	sample 7f0000001234 2
 END
 chgrp -R 60000 db
-chmod -R o= db
+chmod -R g+rX,o= db
 chmod 755 .
 as() {
 	echo "$ $*"
