@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/event_pfm.h"
 #include "collect/event_pmu.h"
 #include "collect/event_trace.h"
 
@@ -275,18 +274,11 @@ void probe_limits(struct probe *p)
 					    "kernel.perf_cpu_time_max_percent)"));
 }
 
-static void note_pfm(const char *pmu, const char *event, const char *umask, const char *description,
-		     void *arg)
-{
-	*(bool *)arg = true;
-}
-
 void probe_names(struct probe *p)
 {
 	const char *urls = p->env->debuginfod_urls;
-	bool any_pfm = false;
+	bool any_pfm = p->env->has_cpu_events();
 
-	event_pfm_each(note_pfm, &any_pfm);
 	probe_add(p, "cpu_events", "the CPU maker's event names",
 		  any_pfm ? PROBE_OK : PROBE_LIMITED,
 		  xstrdup(any_pfm ? "libpfm4 knows this CPU"

@@ -24,6 +24,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "collect/event_pfm.h"
 #include "collect/probe_rows.h"
 
 enum { MAX_TEXT = 1 << 16 };
@@ -56,6 +57,20 @@ static int host_attach(int perf_fd, int prog_fd)
 	return ioctl(perf_fd, PERF_EVENT_IOC_SET_BPF, prog_fd) < 0 ? -errno : 0;
 }
 
+static void note_event(const char *pmu, const char *event, const char *umask,
+		       const char *description, void *arg)
+{
+	*(bool *)arg = true;
+}
+
+static bool host_has_cpu_events(void)
+{
+	bool any = false;
+
+	event_pfm_each(note_event, &any);
+	return any;
+}
+
 void probe_env_host(struct probe_env *ret)
 {
 	struct rlimit files = {0};
@@ -72,6 +87,7 @@ void probe_env_host(struct probe_env *ret)
 		.bpf = host_bpf,
 		.perf_attach = host_attach,
 		.close = close,
+		.has_cpu_events = host_has_cpu_events,
 	};
 }
 

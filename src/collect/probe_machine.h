@@ -41,6 +41,7 @@ struct probe_env {
 	int (*bpf)(int cmd, void *attr, unsigned n_bytes);
 	int (*perf_attach)(int perf_fd, int prog_fd);
 	int (*close)(int fd);
+	bool (*has_cpu_events)(void); /* libpfm4 knows this CPU */
 };
 
 /* Fills RET with this process's and machine's facts; its strings live as long as the program. */

@@ -18,6 +18,7 @@ static struct {
 	int perf_rc; /* answer to every perf_event_open when not 0 */
 	int prog_rc, map_rc, attach_rc;
 	bool cycles, cgroup;
+	bool unknown_cpu; /* to libpfm4 */
 	int n_open;
 } kernel;
 
@@ -57,6 +58,11 @@ static int fake_close(int fd)
 	return 0;
 }
 
+static bool fake_has_cpu_events(void)
+{
+	return !kernel.unknown_cpu;
+}
+
 static char root[] = "/tmp/dwell-probe-XXXXXX", sysfs[64], proc[64];
 static struct probe_env env;
 
@@ -78,12 +84,6 @@ static void take_away(const char *name)
 }
 
 /* A machine on which all works. */
-/* libpfm4 looks at the CPU once, when it is first asked: before that it is told of one it knows. */
-__attribute__((constructor)) static void force_cpu(void)
-{
-	setenv("LIBPFM_FORCE_PMU", "skl", 1);
-}
-
 static bool set_up(void)
 {
 	_mem_ char *mounts = NULL;
@@ -123,7 +123,8 @@ static bool set_up(void)
 				 .perf_open = fake_open,
 				 .bpf = fake_bpf,
 				 .perf_attach = fake_attach,
-				 .close = fake_close};
+				 .close = fake_close,
+				 .has_cpu_events = fake_has_cpu_events};
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.perfmon = kernel.cycles = kernel.cgroup = true;
 	kernel.paranoid = 2;
@@ -161,6 +162,14 @@ TEST(all_works)
 			t_fail_("%s: %s, %s", row->id, probe_state_name(row->state), row->found);
 	EXPECT_EQ(kernel.n_open, 0);
 	probe_report_release(&r);
+}
+
+TEST(cpus_without_event_names)
+{
+	REQUIRE(set_up());
+	expect("cpu_events", PROBE_OK, NULL);
+	kernel.unknown_cpu = true;
+	expect("cpu_events", PROBE_LIMITED, "libpfm4");
 }
 
 TEST(paranoid_levels)
