@@ -1,7 +1,9 @@
 # A thin front for Meson: see meson.build.
 #   make            build into build/; build/dwell runs there
 #   make demo       install what is missing, build, record a real workload, show where its time went
-#   make test       install what is missing, build, run every test
+#   make test       install what is missing, build, run every suite but `services`
+#   make test-full  `make test`, then `services` and what sanitizers find
+#   make fuzz       every parser of outside bytes for TIME seconds (60), with clang
 #   make bench      compare with perf, in one run
 #   make install    DESTDIR and PREFIX as usual
 BUILD  ?= build
@@ -23,6 +25,12 @@ demo: setup all
 test: setup all
 	@tools/run-tests $(BUILD)
 
+test-full: setup all
+	@tools/run-tests --full $(BUILD)
+
+fuzz: setup all
+	@tools/fuzz $(BUILD) $(or $(TIME),60) $(TARGETS)
+
 bench: setup
 	@tools/install-packages packages.bench
 	@$(MAKE) --no-print-directory all
@@ -35,4 +43,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all setup demo test bench install clean
+.PHONY: all setup demo test test-full fuzz bench install clean

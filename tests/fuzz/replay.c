@@ -6,8 +6,8 @@
  * bytes are written to crash-<target>.bin in the working directory and the place is named on
  * stderr. Give that file to the same program to see it again.
  *
- * With --seeds DIRECTORY it runs nothing and writes the inputs of fuzz_seed() there, for libFuzzer
- * to begin with. */
+ * With --seeds DIRECTORY it runs nothing and writes the inputs of fuzz_seed() and the files of the
+ * command line there, for libFuzzer to begin with. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -182,24 +182,35 @@ static uint8_t *load(const char *path, size_t *ret_n)
 	return b;
 }
 
-static int write_seeds(const char *dir)
+static int write_seed(const char *dir, const char *kind, unsigned i, const uint8_t *b, size_t n)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s-%u", dir, kind, i);
+	f = fopen(path, "wb");
+	if (f && fwrite(b, 1, n, f) == n && fclose(f) == 0)
+		return 0;
+	perror(path);
+	return 2;
+}
+
+static int write_seeds(const char *dir, char **files, unsigned n_files)
 {
 	uint8_t *b;
 	size_t n;
+	int rc = 0;
 
-	for (unsigned i = 0; fuzz_seed && (b = fuzz_seed(i, &n)); i++) {
-		char path[4096];
-		FILE *f;
-
-		snprintf(path, sizeof(path), "%s/seed-%u", dir, i);
-		f = fopen(path, "wb");
-		if (!f || fwrite(b, 1, n, f) != n || fclose(f) != 0) {
-			perror(path);
-			return 2;
-		}
+	for (unsigned i = 0; i < n_files && rc == 0; i++) {
+		b = load(files[i], &n);
+		rc = write_seed(dir, "file", i, b, n);
 		free(b);
 	}
-	return 0;
+	for (unsigned i = 0; fuzz_seed && rc == 0 && (b = fuzz_seed(i, &n)); i++) {
+		rc = write_seed(dir, "seed", i, b, n);
+		free(b);
+	}
+	return rc;
 }
 
 int main(int argc, char **argv)
@@ -210,8 +221,8 @@ int main(int argc, char **argv)
 	uint8_t *b;
 	size_t n;
 
-	if (argc == 3 && strcmp(argv[1], "--seeds") == 0)
-		return write_seeds(argv[2]);
+	if (argc >= 3 && strcmp(argv[1], "--seeds") == 0)
+		return write_seeds(argv[2], argv + 3, (unsigned)argc - 3);
 	now.program = argv[0];
 	if (__sanitizer_set_death_callback)
 		__sanitizer_set_death_callback(report);
