@@ -129,8 +129,8 @@ static int open_alt(struct lines *l, const char *path, struct err *err)
 }
 
 /* Makes the debug sections that tell nothing of scopes look absent to libdw, which inflates all it
- * can see when it opens a file: locations and lines are a fifth of libc's.  The file is mapped
- * private. */
+ * can see when it opens a file: locations and lines are a fifth of libc's.  The section that holds
+ * the sections' names stays, whatever it calls itself.  The file is mapped private. */
 static void hide_all_but_scopes(Elf *elf)
 {
 	static const char *const wanted[] = {"info",	    "abbrev", "str",	"line_str",
@@ -144,7 +144,8 @@ static void hide_all_but_scopes(Elf *elf)
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr mem, *sh = gelf_getshdr(scn, &mem);
 		const char *s = sh ? elf_strptr(elf, names, sh->sh_name) : NULL;
-		bool hide = s && (str_starts(s, ".debug_") || str_starts(s, ".zdebug_"));
+		bool hide = s && elf_ndxscn(scn) != names &&
+			    (str_starts(s, ".debug_") || str_starts(s, ".zdebug_"));
 
 		for (size_t i = 0; hide && i < n_elems(wanted); i++)
 			hide = strcmp(strchr(s, '_') + 1, wanted[i]) != 0;
