@@ -48,12 +48,20 @@ struct dwell_profil_status {
 	uint64_t n_counted; /* in an element, also one at its maximum */
 	uint64_t n_outside; /* in no region */
 	uint64_t n_dropped; /* a buffer was not there */
-	uint64_t n_moved;   /* of n_ticks: their own pc was lost, they went to the thread's next */
+	uint64_t n_moved;   /* of n_ticks: a timer's overruns, given to the pc of its next signal;
+			       0 where perf events are allowed */
+	uint64_t n_unplaced; /* beside n_ticks: ticks without a pc, in no element.  The thread was
+				in the kernel, which its user may not see or does not want to, or
+				the tick was lost (full ring, throttling, late interrupt) */
 };
 
 /* Brings the histograms up to date and says how it goes since the last sprofil().  What of S fits
  * into s->size is filled.  EINVAL: size is 0. */
 int dwell_profil_status(struct dwell_profil_status *s);
+
+/* libdwell-papi: the status of the PAPI_profil() of event CODE in EVENT_SET since the last
+ * PAPI_start().  EINVAL: size is 0; ENOENT: no such event set, or the event is not profiled. */
+int dwell_papi_profil_status(int event_set, int code, struct dwell_profil_status *s);
 
 /* Histograms of all text.
  *

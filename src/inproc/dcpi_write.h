@@ -21,6 +21,10 @@ struct dcpi_place {
 	uint64_t svma, n;
 };
 
+/* The loss of ticks whose place nobody knows: the thread was in the kernel, which its user may not
+ * see or does not want to, or the tick was lost. */
+#define DCPI_LOSS_UNPLACED "kernel_or_late"
+
 /* Ticks that are in no file. */
 struct dcpi_loss {
 	const char *name;

@@ -90,7 +90,8 @@ static void end_source(struct sink *k, struct source **at)
 
 	source_drain_last(s, k->tick, k);
 	k->n_ticks += s->n_ticks;
-	k->n_lost += s->n_lost;
+	k->n_moved += s->n_moved;
+	k->n_unplaced += s->n_unplaced;
 	*at = s->next;
 	if (s->fd >= 0) /* somebody may hold the event open, and epoll knows it as long as that */
 		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
@@ -191,7 +192,7 @@ static void after_fork_in_child(void)
 		}
 		k->sources = NULL;
 		k->next = NULL;
-		k->n_ticks = k->n_lost = 0;
+		k->n_ticks = k->n_moved = k->n_unplaced = 0;
 		if (k->reborn)
 			k->reborn(k);
 	}
@@ -271,6 +272,21 @@ int drain_add(struct sink *k)
 void drain_now(struct sink *k)
 {
 	drain_sink(k);
+}
+
+struct drain_totals drain_totals(const struct sink *k)
+{
+	struct drain_totals t = {.n_ticks = k->n_ticks,
+				 .n_moved = k->n_moved,
+				 .n_unplaced = k->n_unplaced};
+
+	for (const struct source *s = k->sources; s; s = s->next) {
+		t.n_sources++;
+		t.n_ticks += s->n_ticks;
+		t.n_moved += s->n_moved;
+		t.n_unplaced += s->n_unplaced;
+	}
+	return t;
 }
 
 void drain_remove(struct sink *k)

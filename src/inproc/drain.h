@@ -20,7 +20,7 @@ struct sink {
 	void (*after)(struct sink *s);	/* some ticks have come; may be NULL */
 	void (*reborn)(struct sink *s); /* in a new process after fork(2), without sources; when
 					   NULL the sink is removed there */
-	uint64_t n_ticks, n_lost;	/* of sources that are closed */
+	uint64_t n_ticks, n_moved, n_unplaced; /* of sources that are closed */
 	unsigned n_missed;		/* threads that could not be added */
 	int error;			/* why the last of these could not; 0: none */
 	bool done;			/* wants no more ticks: its sources are closed */
@@ -42,6 +42,13 @@ int drain_add_thread(struct sink *s, pid_t tid);
 
 /* Hands all ticks so far to S. */
 void drain_now(struct sink *s);
+
+/* Totals of S, of the sources it has and of those that are closed. */
+struct drain_totals {
+	unsigned n_sources; /* open */
+	uint64_t n_ticks, n_moved, n_unplaced;
+};
+struct drain_totals drain_totals(const struct sink *s);
 
 /* Hands all ticks so far to S and ends with it.  Nothing happens when S is not in use. */
 void drain_remove(struct sink *s);

@@ -47,14 +47,16 @@ static int write_images(const struct shared_view *v, int dirfd, const struct dcp
 			struct dcpi_place *p, size_t n)
 {
 	const struct shared_header *h = &v->header;
-	const struct dcpi_loss losses[] = {{"unmapped", h->n_outside}, {"no_room", h->n_no_room}};
+	const struct dcpi_loss losses[] = {{"unmapped", h->n_outside},
+					   {"no_room", h->n_no_room},
+					   {DCPI_LOSS_UNPLACED, h->n_unplaced}};
 	size_t n_losses = sizeof(losses) / sizeof(losses[0]), end;
 	struct rd images = shared_images(v);
 	struct shared_image im = {0};
 	uint32_t number = 0;
 	int e = 0;
 
-	if (!n && (h->n_outside || h->n_no_room))
+	if (!n && (h->n_outside || h->n_no_room || h->n_unplaced))
 		return dcpi_write_nothing(dirfd, f, losses, n_losses);
 	for (size_t i = 0; i < n && e == 0; i = end) {
 		uint64_t image = p[i].svma >> SHARED_SVMA_BITS;
@@ -85,7 +87,7 @@ int finish_write(const struct shared_view *v, const char *dir)
 	struct dcpi_place *places;
 	int dirfd, e;
 
-	if (!n && !h->n_outside && !h->n_no_room)
+	if (!n && !h->n_outside && !h->n_no_room && !h->n_unplaced)
 		return 0;
 	places = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (places == MAP_FAILED)

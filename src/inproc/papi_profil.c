@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dwell/dwell.h"
 #include "inproc/drain.h"
 #include "inproc/export.h"
 #include "inproc/histogram.h"
@@ -316,6 +317,36 @@ static int sprofil(const PAPI_sprofil_t *prof, int n, int set, int code, int thr
 	if (r == PAPI_OK && !c->profile && c->threshold)
 		r = PAPI_ECNFLCT; /* its overflows are told */
 	return r < 0 ? r : set_profile(s, c, prof, n, threshold, flags);
+}
+
+EXPORT int dwell_papi_profil_status(int event_set, int code, struct dwell_profil_status *s)
+{
+	struct dwell_profil_status now = {.size = s->size};
+	struct papi_set *set = papi_set_find(event_set);
+	const int i = set ? papi_set_index(set, code) : -1;
+	struct papi_profile *p = i < 0 ? NULL : set->counters[i]->profile;
+	struct drain_totals t;
+
+	if (!s->size || !p) {
+		errno = s->size ? ENOENT : EINVAL;
+		return -1;
+	}
+	drain_lock();
+	if (p->on)
+		drain_now(&p->sink);
+	now.on = p->on && !p->histogram.broken;
+	now.tick = p->sink.spec.period;
+	t = drain_totals(&p->sink);
+	now.n_ticks = t.n_ticks;
+	now.n_moved = t.n_moved;
+	now.n_unplaced = t.n_unplaced;
+	now.n_threads = t.n_sources;
+	now.n_counted = p->histogram.n_counted;
+	now.n_outside = p->histogram.n_outside;
+	now.n_dropped = p->histogram.n_dropped;
+	drain_unlock();
+	memcpy(s, &now, s->size < sizeof(now) ? s->size : sizeof(now));
+	return 0;
 }
 
 EXPORT int PAPI_sprofil(PAPI_sprofil_t *prof, int profcnt, int set, int code, int threshold,

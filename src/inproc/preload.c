@@ -157,12 +157,12 @@ static void count_tick(void *ctx, uint64_t pc, uint64_t n_ticks)
 static void end_round(struct sink *s)
 {
 	struct shared_header *h = preload.file.header;
+	const struct drain_totals t = drain_totals(s);
 
 	h->end_ns = wall_ns();
 	h->n_missed = s->n_missed;
-	h->n_moved = s->n_lost;
-	for (const struct source *t = s->sources; t; t = t->next)
-		h->n_moved += t->n_lost;
+	h->n_moved = t.n_moved;
+	h->n_unplaced = t.n_unplaced;
 	preload.refreshed = false;
 }
 

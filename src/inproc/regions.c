@@ -12,6 +12,7 @@
 #include "dwell/dwell.h"
 #include "inproc/drain.h"
 #include "inproc/export.h"
+#include "inproc/sprofil.h"
 
 enum { MAX_BUCKET_BYTES = 65536 };
 
@@ -156,6 +157,9 @@ EXPORT struct dwell_regions *dwell_regions_new(const struct dwell_regions_settin
 		return NULL;
 	clock_gettime(CLOCK_REALTIME, &now);
 	r->start_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	drain_lock();
+	r->n_unplaced_before = sprofil_unplaced();
+	drain_unlock();
 	r->flags = s->flags;
 	r->elem_bytes = s->flags == PROF_USHORT ? 2 : s->flags == PROF_UINT ? 4 : 8;
 	r->bucket_bytes = s->bucket_bytes ? s->bucket_bytes : 1;

@@ -21,6 +21,7 @@ struct text {
 struct dwell_regions {
 	unsigned flags, elem_bytes, bucket_bytes;
 	uint64_t start_ns;
+	uint64_t n_unplaced_before; /* ticks without a place before it was made */
 	struct text *texts;
 	size_t n_texts, n_room;
 	struct prof *profs;

@@ -25,11 +25,13 @@
 
 enum { MAX_RECORDS = 4096, GMON_VERSION = 1, GMON_TAG_TIME_HIST = 0 };
 
-/* 0, with errno set, when there never was a profile. */
-static bool get_settings(struct settings *ret)
+/* Gives the settings, and the number of ticks without a place so far.  Returns false, with errno
+ * set, when there never was a profile. */
+static bool get_settings(struct settings *ret, uint64_t *ret_unplaced)
 {
 	drain_lock();
 	*ret = sprofil_up_to_date();
+	*ret_unplaced = sprofil_unplaced();
 	drain_unlock();
 	if (!ret->spec.period)
 		errno = EINVAL;
@@ -83,9 +85,10 @@ static size_t join(struct dcpi_place *p, size_t n)
 	return kept;
 }
 
-/* The image of text FIRST, with all its other texts. */
+/* Writes the image of text FIRST, with all its other texts, and LOSS, which is 0 afterwards.  No file
+ * is written for an image without counts. */
 static int write_image(const struct dwell_regions *r, size_t first, int dirfd,
-		       const struct dcpi_facts *f)
+		       const struct dcpi_facts *f, struct dcpi_loss *loss)
 {
 	const struct text *t = &r->texts[first];
 	struct dcpi_place *places;
@@ -103,13 +106,16 @@ static int write_image(const struct dwell_regions *r, size_t first, int dirfd,
 		if (same_image(t, &r->texts[i]))
 			n += take_counts(r, &r->texts[i], places + n);
 	dcpi_sort(places, n);
-	e = dcpi_write_image(dirfd, f, &t->code, t->path, places, join(places, n), NULL, 0);
+	e = dcpi_write_image(dirfd, f, &t->code, t->path, places, join(places, n), loss, 1);
+	loss->n = 0;
 	free(places);
 	return e;
 }
 
-static int write_images(const struct dwell_regions *r, int dirfd, const struct dcpi_facts *f)
+static int write_images(const struct dwell_regions *r, int dirfd, const struct dcpi_facts *f,
+			uint64_t n_unplaced)
 {
+	struct dcpi_loss loss = {DCPI_LOSS_UNPLACED, n_unplaced};
 	int e = 0;
 
 	for (size_t i = 0; i < r->n_texts && e == 0; i++) {
@@ -118,9 +124,9 @@ static int write_images(const struct dwell_regions *r, int dirfd, const struct d
 		while (k < i && !same_image(&r->texts[k], &r->texts[i]))
 			k++;
 		if (k == i)
-			e = write_image(r, i, dirfd, f);
+			e = write_image(r, i, dirfd, f, &loss);
 	}
-	return e;
+	return e == 0 && loss.n ? dcpi_write_nothing(dirfd, f, &loss, 1) : e;
 }
 
 EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
@@ -129,9 +135,10 @@ EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
 	struct settings s;
 	struct timespec now;
 	struct dcpi_facts f;
+	uint64_t n_unplaced;
 	int dirfd, e;
 
-	if (!get_settings(&s))
+	if (!get_settings(&s, &n_unplaced))
 		return -1;
 	if (gethostname(host, sizeof(host) - 1))
 		strcpy(host, "localhost");
@@ -150,7 +157,7 @@ EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
 	dirfd = dcpi_open_dir(dir, &f);
 	if (dirfd < 0)
 		return result(dirfd);
-	e = write_images(r, dirfd, &f);
+	e = write_images(r, dirfd, &f, n_unplaced - r->n_unplaced_before);
 	close(dirfd);
 	return result(e);
 }
@@ -230,14 +237,14 @@ static int open_parent(const char *path, const char **ret_name)
 EXPORT int dwell_regions_write_gmon(struct dwell_regions *r, const char *object, const char *path)
 {
 	char program[4096] = "";
-	uint64_t n_all = 0;
+	uint64_t n_all = 0, n_unplaced;
 	bool found = false;
 	const char *name;
 	struct settings s;
 	struct out_file f;
 	int dirfd, e;
 
-	if (!get_settings(&s))
+	if (!get_settings(&s, &n_unplaced))
 		return -1;
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
 		return -1;

@@ -21,7 +21,7 @@
 
 enum {
 	SHARED_MAJOR = 1,
-	SHARED_MINOR = 0,
+	SHARED_MINOR = 1,
 	SHARED_HEADER_BYTES = 4096,
 	SHARED_RECORD_BYTES = 56, /* of an image without its path */
 	SHARED_SLOT_BYTES = 16,
@@ -48,6 +48,7 @@ struct shared_header {
 	uint32_t is_clock, unused;
 	char event[128], host[128], command[128];
 	uint8_t pages[SHARED_MAX_SLOTS / SHARED_PAGE_SLOTS / 8]; /* bits: slots are in use there */
+	uint64_t n_unplaced; /* since 1.1: ticks without a pc */
 };
 
 struct shared_slot {

@@ -46,6 +46,7 @@ static bool get_header(struct rd *r, struct shared_header *h)
 	pages = rd_bytes(r, sizeof(h->pages));
 	if (pages)
 		memcpy(h->pages, pages, sizeof(h->pages));
+	h->n_unplaced = h->minor >= 1 ? rd_le64(r) : 0;
 	return pages;
 }
 

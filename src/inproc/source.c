@@ -4,8 +4,14 @@
  * Each thread has an event of its own, the leader of its group: an event of a clock that is not, or
  * one that is switched on again after each signal, loses most of its samples.  A record of the ring
  * holds the event's count and the program counter the thread has, or will come back to, in user
- * space.  The number of ticks a record stands for is what the count has grown by in periods:
- * records lost to a full ring, to throttling or to a late interrupt are not missed. */
+ * space.
+ *
+ * A record is one tick, and the count says how many ticks there should have been.  Example: a clock
+ * with a period of 1 ms that may not look into the kernel (exclude_kernel).  The thread computes for
+ * 2 ms, is in read(2) for 5 ms and computes on.  The clock goes on in the kernel but writes no
+ * record there, so the ring holds counts 1, 2 and 8.  The third record is one tick at its pc; ticks
+ * 3 to 7 have no place (n_unplaced).  Records lost to a full ring, to throttling or to a late
+ * interrupt show in the same way. */
 #include "inproc/source.h"
 
 #include <errno.h>
@@ -162,7 +168,8 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 			     .period = spec->period,
 			     .looks = spec->look_ns != 0,
 			     .weighted = spec->weighted,
-			     .whole_only = spec->whole_only};
+			     .whole_only = spec->whole_only,
+			     .user_only = spec->user_only};
 	r = open_perf(s, tid, spec);
 	/* forbidden, or its memory is used up; ENOSYS and EPERM are also what seccomp filters say
 	 */
@@ -171,27 +178,38 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	return r;
 }
 
-/* What one record counts for when it came EXCESS counts late: PAPI_PROFIL_WEIGHTED, see papi.h. */
-static uint64_t weight_of(uint64_t excess, uint64_t period)
+/* What a record counts for (PAPI_PROFIL_WEIGHTED, see papi.h): how late it is, when the count has
+ * GROWN since the last tick.  A record without look_ns is late by less than a period; whole periods
+ * before it belong to records that are missing. */
+static uint64_t weight_of(const struct source *s, uint64_t grown)
 {
-	uint64_t n = excess > period ? 255 : (uint64_t)((unsigned __int128)excess * 255 / period);
+	const uint64_t late = grown < s->period ? 0
+			      : s->looks	? grown - s->period
+						: grown % s->period;
+	const uint64_t n = late > s->period
+				   ? 255
+				   : (uint64_t)((unsigned __int128)late * 255 / s->period);
 
 	return n ? n : 1;
 }
 
-void source_give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx)
+void source_give(struct source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
+		 void *ctx)
 {
 	const uint64_t grown = count - s->n_counts;
-	uint64_t n = s->looks ? grown >= s->period : (grown + s->period / 2) / s->period;
+	const uint64_t n = s->looks ? grown >= s->period : (grown + s->period / 2) / s->period;
+	const uint64_t placed = n < n_most ? n : n_most;
 
 	if (count < s->n_counts || !n)
 		return;
 	s->n_counts = s->looks ? count : s->n_counts + n * s->period;
-	s->n_ticks += n;
-	s->n_lost += n - 1;
+	s->n_ticks += placed;
+	s->n_unplaced += n - placed;
+	if (!placed)
+		return;
+	s->n_moved += placed - 1;
 	s->last_pc = pc;
-	tick(ctx, pc,
-	     s->weighted ? weight_of(grown > s->period ? grown - s->period : 0, s->period) : n);
+	tick(ctx, pc, s->weighted ? weight_of(s, grown) : placed);
 }
 
 void source_drain(struct source *s, tick_fn *tick, void *ctx)
@@ -219,8 +237,8 @@ void source_drain(struct source *s, tick_fn *tick, void *ctx)
 		for (uint64_t i = 8; i < n_bytes && i < sizeof(r); i += 8)
 			memcpy((uint8_t *)&r + i, data + ((tail + i) & (s->ring_bytes - 1)), 8);
 		if (r.header.type == PERF_RECORD_SAMPLE && r.words[s->looks ? 3 : 1])
-			source_give(s, r.words[s->looks ? 2 : 0], r.words[s->looks ? 4 : 2], tick,
-				    ctx);
+			source_give(s, r.words[s->looks ? 2 : 0], r.words[s->looks ? 4 : 2], 1,
+				    tick, ctx);
 		tail += n_bytes;
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
@@ -235,7 +253,7 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 		return;
 	if (s->whole_only)
 		count -= (count - s->n_counts) % s->period;
-	source_give(s, count, s->last_pc, tick, ctx);
+	source_give(s, count, s->last_pc, s->fd < 0 || count - s->n_counts < s->period, tick, ctx);
 }
 
 int source_read(const struct source *s, uint64_t *ret_count)

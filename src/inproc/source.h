@@ -33,32 +33,39 @@ struct source {
 	int counter_fd; /* with look_ns: the event, of which FD is when it is looked at; or -1 */
 	uint64_t id, counter_id; /* the events': these may have become other files */
 	uint64_t period;	 /* as in the spec */
-	bool looks, weighted, whole_only;
+	bool looks, weighted, whole_only, user_only;
 	uint64_t n_counts; /* of the event that ticks were given for */
 	uint64_t last_pc;
 	struct tick_ring *ring; /* the kernel's or the timer's */
 	size_t ring_bytes;
 	timer_t timer;
 	uint64_t start_ns;	  /* of the thread's clock, for a timer */
-	uint64_t n_ticks, n_lost; /* lost: told apart only in what was given to a later pc */
+	uint64_t n_ticks;	  /* that have a pc */
+	uint64_t n_moved;	  /* timers: of n_ticks, those beyond the first of a signal */
+	uint64_t n_unplaced;	  /* rings: ticks that have none */
 };
 
 /* Begins ticks of thread TID of this process.  0, or -errno of perf_event_open(2), mmap(2) (-EPERM:
  * what perf_event_mlock_kb allows is used up) or timer_create(2). */
 int source_open(struct source *s, pid_t tid, const struct tick_spec *spec);
 
-/* Hands all ticks so far to TICK.  A tick that was lost is given to the next pc seen. */
+/* Hands all ticks so far to TICK.  A record of the ring is one tick.  When the count has grown by
+ * more, nobody knows where the rest was: in the kernel, if it is not visible, or at the pc of a
+ * record that was lost.  The rest is only counted, in n_unplaced.  A timer's signal is as many ticks
+ * as it has overruns, because a timer is late by the kernel's own tick. */
 void source_drain(struct source *s, tick_fn *tick, void *ctx);
 
-/* The same for the last time: what has been counted since the last tick is one more, at that tick's
- * pc, when it is half a tick or more. */
+/* Hands the last ticks of S to TICK.  Less than one period is left after them: when it is half a
+ * period or more it is one more tick, at the last pc.  More than a period without a record has no
+ * place. */
 void source_drain_last(struct source *s, tick_fn *tick, void *ctx);
 
 /* What the event has counted so far; -errno, also for a timer's thread that has ended. */
 int source_read(const struct source *s, uint64_t *ret_count);
 
-/* Ticks at PC for what has been counted up to COUNT. */
-void source_give(struct source *s, uint64_t count, uint64_t pc, tick_fn *tick, void *ctx);
+/* Takes a look at PC: the event has counted COUNT, and N_MOST ticks at the most belong to PC. */
+void source_give(struct source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
+		 void *ctx);
 
 /* Whether the thread has ended. */
 bool source_has_ended(const struct source *s);

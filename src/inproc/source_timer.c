@@ -93,17 +93,18 @@ static void give_ring_back(struct tick_ring *r)
 	free_rings = r;
 }
 
-/* The CPU clock of any thread: include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK. */
-static clockid_t cpu_clock_of(pid_t tid)
+/* The CPU clock of any thread, or the clock of its time in user space:
+ * include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK with CPUCLOCK_SCHED and CPUCLOCK_VIRT. */
+static clockid_t cpu_clock_of(const struct source *s)
 {
-	return (clockid_t)(~(unsigned)tid << 3 | 6);
+	return (clockid_t)(~(unsigned)s->tid << 3 | 4 | (s->user_only ? 1 : 2));
 }
 
 int source_timer_read(const struct source *s, uint64_t *ret_count)
 {
 	struct timespec t;
 
-	if (clock_gettime(cpu_clock_of(s->tid), &t))
+	if (clock_gettime(cpu_clock_of(s), &t))
 		return -errno;
 	*ret_count = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - s->start_ns;
 	return 0;
@@ -134,7 +135,7 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	to.sigev_signo = signal_number;
 	to.sigev_value.sival_ptr = r;
 	to._sigev_un._tid = tid;
-	if (timer_create(cpu_clock_of(tid), &to, &s->timer)) {
+	if (timer_create(cpu_clock_of(s), &to, &s->timer)) {
 		e = -errno;
 		give_ring_back(r);
 		return e;
@@ -160,7 +161,7 @@ void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
 	tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	for (; tail != head; tail++)
 		source_give(s, s->n_counts + r->ticks[tail % RING_TICKS].n * s->period,
-			    r->ticks[tail % RING_TICKS].pc, tick, ctx);
+			    r->ticks[tail % RING_TICKS].pc, UINT64_MAX, tick, ctx);
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 

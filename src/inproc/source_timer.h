@@ -2,7 +2,7 @@
 /* Ticks from a POSIX timer on a thread's CPU clock, where perf_event_open(2) is not to be had: see
  * source.h for what each does.  Ticks come as a real-time signal to the thread; its handler only
  * writes to a ring.  Deliveries come with the kernel's tick; the timer's overruns make up for it.
- */
+ * The signal comes when the thread leaves the kernel, at the system call's place. */
 #ifndef INPROC_SOURCE_TIMER_H
 #define INPROC_SOURCE_TIMER_H
 

@@ -24,6 +24,7 @@ static struct profile {
 	struct sink sink;
 	struct settings settings; /* what it goes by */
 	struct histogram histogram;
+	uint64_t n_unplaced_before; /* of the profiles before this one */
 	bool on;
 } profile;
 
@@ -159,6 +160,7 @@ static int begin_profile(struct buckets *b, const struct settings *s)
 	if (profile.on)
 		drain_remove(&profile.sink);
 	was = profile;
+	profile.n_unplaced_before += profile.sink.n_unplaced;
 	profile.histogram = (struct histogram){.buckets = *b};
 	profile.settings = *s;
 	profile.sink = (struct sink){.spec = s->spec,
@@ -245,6 +247,11 @@ int inproc_profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned sc
 	return 0;
 }
 
+uint64_t sprofil_unplaced(void)
+{
+	return profile.n_unplaced_before + drain_totals(&profile.sink).n_unplaced;
+}
+
 struct settings sprofil_up_to_date(void)
 {
 	struct settings s;
@@ -258,6 +265,7 @@ struct settings sprofil_up_to_date(void)
 EXPORT int dwell_profil_status(struct dwell_profil_status *s)
 {
 	struct dwell_profil_status now = {.size = s->size};
+	struct drain_totals t;
 
 	if (!s->size) {
 		errno = EINVAL;
@@ -268,13 +276,11 @@ EXPORT int dwell_profil_status(struct dwell_profil_status *s)
 		drain_now(&profile.sink);
 	now.on = profile.on && !profile.histogram.broken;
 	now.tick = profile.sink.spec.period;
-	now.n_ticks = profile.sink.n_ticks;
-	now.n_moved = profile.sink.n_lost;
-	for (const struct source *t = profile.sink.sources; t; t = t->next) {
-		now.n_threads++;
-		now.n_ticks += t->n_ticks;
-		now.n_moved += t->n_lost;
-	}
+	t = drain_totals(&profile.sink);
+	now.n_threads = t.n_sources;
+	now.n_ticks = t.n_ticks;
+	now.n_moved = t.n_moved;
+	now.n_unplaced = t.n_unplaced;
 	now.n_missed = profile.sink.n_missed;
 	now.missed_errno = -profile.sink.error;
 	now.n_counted = profile.histogram.n_counted;

@@ -5,8 +5,11 @@
 
 #include "inproc/settings.h"
 
-/* Under the drainer's lock: all ticks so far are in the buffers.  Gives what the profile goes, or
- * went, by; its period is 0 when there never was one. */
+/* Under the drainer's lock: brings all ticks so far into the buffers.  Returns the settings of the
+ * last profile; the period is 0 when there never was one. */
 struct settings sprofil_up_to_date(void);
+
+/* Under the drainer's lock: ticks without a place, of all profiles so far. */
+uint64_t sprofil_unplaced(void);
 
 #endif

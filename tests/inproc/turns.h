@@ -23,16 +23,22 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-#define WORK(name)                                                                                 \
-	__attribute__((noinline, noclone)) void name(unsigned long n)                              \
+/* TURNS_SECTIONS gives each procedure a section, so that the program knows where it ends. */
+#ifdef TURNS_SECTIONS
+#define IN_SECTION(name) section(name),
+#else
+#define IN_SECTION(name)
+#endif
+#define WORK(name, in)                                                                             \
+	__attribute__((IN_SECTION(in) noinline, noclone)) void name(unsigned long n)               \
 	{                                                                                          \
 		for (volatile unsigned long i = 0; i < n; i++)                                     \
 			;                                                                          \
 	}
 void work_a(unsigned long n);
 void work_b(unsigned long n);
-WORK(work_a)
-WORK(work_b)
+WORK(work_a, "text_a")
+WORK(work_b, "text_b")
 
 /* Between N / 2 and N * 3 / 2: turns of a steady beat could be in step with the ticks. */
 static unsigned long about(unsigned long n)
@@ -83,7 +89,7 @@ static void say(const char *name, uint64_t ns)
 }
 
 /* All threads' work; says what was spent. */
-static void work(void)
+__attribute__((unused)) static void work(void)
 {
 	pthread_t t[256];
 	struct spent all = {0}, *s;
