@@ -174,7 +174,8 @@ int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && st.st_uid == c->owner && im->probe(fd, &b, NULL) == 0 &&
-	    build_id_same(&a->build_id, &b.build_id) && a->n_loads == b.n_loads &&
+	    build_id_same(&a->build_id, &b.build_id) && image_digest_same(a->digest, b.digest) &&
+	    a->n_loads == b.n_loads &&
 	    memcmp(a->loads, b.loads, a->n_loads * sizeof(a->loads[0])) == 0)
 		return fd;
 	close(fd);
@@ -192,6 +193,7 @@ static image_id file_image(struct images *im, const struct code *c, bool deleted
 
 	if (c->has_layout) {
 		i.build_id = c->layout.build_id;
+		memcpy(i.digest, c->layout.digest, sizeof(i.digest));
 		i.flags |= c->layout.hashed ? IMAGE_HASHED : 0;
 		i.text_start = c->layout.text_start;
 		i.text_bytes = c->layout.text_bytes;
@@ -259,11 +261,18 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 
 uint32_t images_find_build_id(const struct images *im, const struct build_id *id)
 {
-	vec_each (c, &im->codes)
-		if (build_id_same(&c->told, id) ||
-		    (c->has_layout && build_id_same(&c->layout.build_id, id)))
-			return (uint32_t)(c - im->codes.v);
-	return INDEX_NONE;
+	uint32_t found = INDEX_NONE;
+
+	vec_each (c, &im->codes) {
+		if (!build_id_same(&c->told, id) &&
+		    !(c->has_layout && build_id_same(&c->layout.build_id, id)))
+			continue;
+		if (found == INDEX_NONE)
+			found = (uint32_t)(c - im->codes.v);
+		else if (im->codes.v[found].image != c->image)
+			return INDEX_NONE;
+	}
+	return found;
 }
 
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags)

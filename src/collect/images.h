@@ -66,7 +66,8 @@ void images_release(struct images *im);
 /* The number of the code REF maps, added at first sight. */
 uint32_t images_intern(struct images *im, const struct image_ref *ref);
 
-/* Finds a file's code by build-id, for samples that carry nothing else; INDEX_NONE. */
+/* Finds a file's code by build-id, for samples that carry nothing else.  INDEX_NONE: there is none,
+ * or two images have it. */
 uint32_t images_find_build_id(const struct images *im, const struct build_id *id);
 
 /* The place of file offset OFF of code CODE, which is not CODE_ANON, in the profile, with FLAGS of

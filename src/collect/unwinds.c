@@ -299,15 +299,12 @@ static void put_off(struct unwinds *u, struct shared_table *t)
 
 /* Building. */
 
-/* T's file is of no use.  Those that it stands for, because they said to be the same before it was
- * read, are built from themselves.  T moves when there are such. */
-static void fail(struct unwinds *u, struct shared_table *t)
+/* Gives each image of table TABLE that is of another file than the table's a table of its own. */
+static void split(struct unwinds *u, uint32_t table)
 {
-	const uint32_t code = t->code, pid = t->wanted_by, table = (uint32_t)(t - u->tables.v);
+	const uint32_t code = u->tables.v[table].code, pid = u->tables.v[table].wanted_by;
 	size_t n = 0;
 
-	t->state = TABLE_FAILED;
-	u->stats.n_failed++;
 	for (size_t i = 0; i < u->tables.v[table].numbers.n; i++) {
 		uint32_t number = u->tables.v[table].numbers.v[i];
 		struct shared_table own = {.code = images_numbered(u->images, number),
@@ -323,6 +320,15 @@ static void fail(struct unwinds *u, struct shared_table *t)
 		u->table_of[number] = (uint32_t)u->tables.n;
 	}
 	u->tables.v[table].numbers.n = n;
+}
+
+/* Table TABLE cannot be built from its file (any more).  Those that had the same are built from
+ * their own. */
+static void fail(struct unwinds *u, uint32_t table)
+{
+	split(u, table);
+	u->tables.v[table].state = TABLE_FAILED;
+	u->stats.n_failed++;
 	show_images(u, &u->tables.v[table]);
 }
 
@@ -330,7 +336,7 @@ static void fail(struct unwinds *u, struct shared_table *t)
 static void place_table(struct unwinds *u, struct shared_table *t, struct unwind_table *built)
 {
 	if (words_of(built) + UNWINDS_EMPTY_WORDS > u->mem.n_words) {
-		fail(u, t); /* never will there be room */
+		fail(u, (uint32_t)(t - u->tables.v)); /* never will there be room */
 		unwind_table_release(built);
 		return;
 	}
@@ -361,6 +367,60 @@ static bool is_sound(const struct unwind_table *t)
 	return true;
 }
 
+/* Another table that was made from the bytes of KEY; NULL. */
+static struct shared_table *find_made_from(struct unwinds *u, const struct shared_table *t,
+					   const uint8_t key[UNWIND_KEY_BYTES])
+{
+	static const uint8_t unknown[UNWIND_KEY_BYTES];
+
+	if (memcmp(key, unknown, sizeof(unknown)) == 0)
+		return NULL;
+	vec_each (other, &u->tables)
+		if (other != t && other->has_key && !other->pinned &&
+		    (other->state == TABLE_ABSENT || other->state == TABLE_WAITING ||
+		     other->state == TABLE_READY) &&
+		    memcmp(other->key, key, UNWIND_KEY_BYTES) == 0)
+			return other;
+	return NULL;
+}
+
+/* T's images use table SAME from now on. */
+static void join_tables(struct unwinds *u, struct shared_table *t, struct shared_table *same)
+{
+	t->state = TABLE_JOINED;
+	vec_each (number, &t->numbers) {
+		vec_push(&same->numbers, *number);
+		u->table_of[*number] = (uint32_t)(same - u->tables.v) + 1;
+		show_image(u, same, *number);
+	}
+	t->numbers.n = 0;
+}
+
+/* T's file has become BUILT, which may be what T was before, what another table is, or new. */
+static void take_built(struct unwinds *u, struct shared_table *t, struct unwind_table *built)
+{
+	const uint32_t table = (uint32_t)(t - u->tables.v);
+	struct shared_table *same;
+
+	if (t->has_key && memcmp(t->key, built->key, UNWIND_KEY_BYTES) != 0) {
+		split(u, table); /* it was rewritten; the others' were not */
+		t = &u->tables.v[table];
+	}
+	memcpy(t->key, built->key, UNWIND_KEY_BYTES);
+	t->has_key = true;
+	same = find_made_from(u, t, built->key);
+	if (same) {
+		join_tables(u, t, same);
+		t = same;
+	}
+	if (t->state == TABLE_ABSENT && clock_now(u) >= t->retry_at) {
+		t->wanted = false;
+		place_table(u, t, built);
+	} else {
+		unwind_table_release(built);
+	}
+}
+
 static void build(struct unwinds *u, struct shared_table *t, int fd)
 {
 	struct unwind_table built = {0};
@@ -373,11 +433,11 @@ static void build(struct unwinds *u, struct shared_table *t, int fd)
 		rc = -EBADMSG;
 	}
 	if (rc < 0) {
-		fail(u, t);
+		fail(u, (uint32_t)(t - u->tables.v));
 		return;
 	}
 	u->stats.n_built++;
-	place_table(u, t, &built);
+	take_built(u, t, &built);
 }
 
 /* Builds T's table, from the file its code means. */
@@ -421,24 +481,12 @@ bool unwinds_build_next(struct unwinds *u)
 
 /* Numbers. */
 
-static bool same_layout(const struct code *a, const struct code *b)
-{
-	const struct image_layout *x = &a->layout, *y = &b->layout;
-
-	/* A hash of the ends of a file says nothing of what is between them.  A build-id is only
-	 * what the file says: nobody's file shall stand for another user's. */
-	return a->has_layout && b->has_layout && !x->hashed && !y->hashed && a->owner == b->owner &&
-	       build_id_same(&x->build_id, &y->build_id) && x->n_loads == y->n_loads &&
-	       memcmp(x->loads, y->loads, x->n_loads * sizeof(x->loads[0])) == 0;
-}
-
+/* The table of CODE.  One that joined another is not followed: the other may have been rewritten
+ * since.  A new one joins again when it is built. */
 static uint32_t intern_table(struct unwinds *u, uint32_t code)
 {
-	const struct code *c = u->images->codes.v;
-
 	vec_each (t, &u->tables)
-		if (t->code == code ||
-		    (!t->pinned && t->state != TABLE_FAILED && same_layout(&c[t->code], &c[code])))
+		if (t->code == code && t->state != TABLE_JOINED)
 			return (uint32_t)(t - u->tables.v);
 	vec_push(&u->tables, (struct shared_table){.code = code});
 	return (uint32_t)u->tables.n - 1;
@@ -490,7 +538,7 @@ void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
 	t->n = (uint32_t)words_of(table);
 	join(u, IMAGE_NUMBER_VDSO, (uint32_t)u->tables.n - 1);
 	if (!is_sound(table) || !publish(u, t, table))
-		fail(u, t);
+		fail(u, (uint32_t)(t - u->tables.v));
 }
 
 /* Cycles. */

@@ -31,6 +31,23 @@ bool image_layout_svma(const struct image_layout *l, uint64_t off, uint64_t *ret
 	return false;
 }
 
+bool image_digest_known(const uint8_t digest[IMAGE_DIGEST_BYTES])
+{
+	static const uint8_t zeros[IMAGE_DIGEST_BYTES];
+
+	return memcmp(digest, zeros, sizeof(zeros)) != 0;
+}
+
+bool image_digest_same(const uint8_t a[IMAGE_DIGEST_BYTES], const uint8_t b[IMAGE_DIGEST_BYTES])
+{
+	return memcmp(a, b, IMAGE_DIGEST_BYTES) == 0;
+}
+
+bool image_digest_fits(const uint8_t a[IMAGE_DIGEST_BYTES], const uint8_t b[IMAGE_DIGEST_BYTES])
+{
+	return !image_digest_known(a) || !image_digest_known(b) || image_digest_same(a, b);
+}
+
 bool build_id_same(const struct build_id *a, const struct build_id *b)
 {
 	return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;

@@ -40,10 +40,16 @@ enum image_flags {
 	IMAGE_OFFSETS = 1u << 2, /* the file could not be read: svma is a file offset */
 };
 
+/* Tells files of one build-id apart: see resolve/elf_digest.h.  All zeros: not known. */
+#define IMAGE_DIGEST_BYTES 16
+
+/* An image is (kind, build-id, digest).  Whoever knows only a build-id leaves the digest zero; see
+ * profile_join_images. */
 struct image {
 	enum image_kind kind;
 	uint32_t flags;
 	struct build_id build_id;
+	uint8_t digest[IMAGE_DIGEST_BYTES];
 	const char *path; /* as its process saw it, or "[vdso]", "[kernel]", "[anon] COMM", ... */
 	uint64_t text_start,
 		text_bytes; /* svma and size of the executable part; 0 when not known */
@@ -55,6 +61,7 @@ struct image {
 struct image_layout {
 	struct build_id build_id;
 	bool hashed;	  /* build_id is a hash of size, first and last 4 KiB */
+	uint8_t digest[IMAGE_DIGEST_BYTES]; /* zeros: not an ELF file */
 	uint16_t machine; /* EM_* */
 	uint64_t text_start, text_bytes;
 	uint32_t n_loads; /* executable PT_LOAD segments, in file order */
@@ -70,6 +77,12 @@ typedef int image_probe_fn(int fd, struct image_layout *ret, struct err *err);
 /* Turns a file offset into the stated address, by the layout's segments; false when no executable
  * segment covers OFF. */
 bool image_layout_svma(const struct image_layout *l, uint64_t off, uint64_t *ret_svma);
+
+bool image_digest_known(const uint8_t digest[IMAGE_DIGEST_BYTES]);
+bool image_digest_same(const uint8_t a[IMAGE_DIGEST_BYTES], const uint8_t b[IMAGE_DIGEST_BYTES]);
+
+/* Whether digest A may be B's: they are equal, or one of them is not known. */
+bool image_digest_fits(const uint8_t a[IMAGE_DIGEST_BYTES], const uint8_t b[IMAGE_DIGEST_BYTES]);
 
 bool build_id_same(const struct build_id *a, const struct build_id *b);
 

@@ -117,7 +117,8 @@ static bool image_same(const void *owner, uint32_t i, const void *key)
 	const struct image *a = &p->images.v[i], *b = key;
 
 	if (a->kind != b->kind || (a->flags ^ b->flags) & IMAGE_OFFSETS ||
-	    !build_id_same(&a->build_id, &b->build_id))
+	    !build_id_same(&a->build_id, &b->build_id) ||
+	    !image_digest_same(a->digest, b->digest))
 		return false;
 	return a->build_id.n_bytes || strcmp(a->path, b->path) == 0;
 }

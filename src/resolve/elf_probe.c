@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See elf_probe.h.  The section table is not touched unless the segments hold no build-id: a page
- * or two of the file is all that is normally read. */
+ * or two of the file and its .eh_frame are all that is normally read. */
 #include "resolve/elf_probe.h"
 
 #include <elf.h>
@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/wr.h"
+#include "resolve/elf_digest.h"
 #include "resolve/elf_file.h"
 
 /* An identity for files without a build-id.  Three words of the same bytes under different seeds
@@ -67,6 +68,7 @@ static int probe(struct elf_file *f, int rc, struct image_layout *ret)
 	}
 	if (!rc) {
 		ret->machine = f->machine;
+		elf_digest(f, ret->digest);
 		read_loads(f, ret);
 	}
 	return rc;

@@ -16,6 +16,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/rd.h"
+#include "base/sha256.h"
+#include "resolve/elf_digest.h"
 #include "resolve/elf_file.h"
 
 #define MAX_BYTES (256u << 20) /* of a section: ten times the largest seen */
@@ -167,21 +169,13 @@ static void cut_eh_frame(struct unwind_section *s)
 	s->n_bytes = rd_off(&r);
 }
 
-/* LSB 5.0 "The .eh_frame_hdr section": version 1, three encodings, the pointer to .eh_frame, which
- * linkers write as four bytes relative to themselves. */
 static void load_by_header(const struct elf_file *f, struct unwind_input *in, struct budget *budget)
 {
-	const struct elf_segment *s = find_segment(f, PT_GNU_EH_FRAME);
-	uint8_t b[8];
-	struct rd r;
+	uint64_t svma;
 
-	if (!s || elf_file_pread(f, s->off, b, sizeof(b)) != sizeof(b))
+	if (!elf_find_eh_frame(f, &svma))
 		return;
-	r = rd_init(b, sizeof(b));
-	if (rd_le16(&r) != (1 | 0x1b << 8)) /* DW_EH_PE_pcrel | DW_EH_PE_sdata4 */
-		return;
-	rd_le16(&r);
-	load_svma(f, s->svma + 4 + (uint64_t)(int32_t)rd_le32(&r), budget, &in->eh_frame);
+	load_svma(f, svma, budget, &in->eh_frame);
 	if (in->eh_frame.bytes)
 		cut_eh_frame(&in->eh_frame);
 }
@@ -225,6 +219,35 @@ static void find_sigreturn(const struct elf_file *f, struct unwind_input *in)
 	}
 }
 
+static void add_section(struct sha256 *h, const struct unwind_section *s)
+{
+	sha256_add_u64(h, s->svma);
+	sha256_add_u64(h, s->n_bytes);
+	if (s->bytes)
+		sha256_add(h, s->bytes, s->n_bytes);
+}
+
+/* Hashes everything that unwind_build looks at, so that tables of one key are equal. */
+static void make_key(const struct unwind_input *in, uint8_t ret[UNWIND_KEY_BYTES])
+{
+	struct sha256 h;
+
+	sha256_begin(&h);
+	sha256_add_u64(&h, in->machine);
+	sha256_add_u64(&h, in->text_svma);
+	sha256_add_u64(&h, in->data_svma);
+	sha256_add_u64(&h, in->sigreturn_svma);
+	add_section(&h, &in->eh_frame);
+	add_section(&h, &in->debug_frame);
+	add_section(&h, &in->sframe);
+	for (uint32_t i = 0; i < in->n_segments; i++) {
+		sha256_add_u64(&h, in->segments[i].svma);
+		sha256_add_u64(&h, in->segments[i].off);
+		sha256_add_u64(&h, in->segments[i].n_bytes);
+	}
+	sha256_end(&h, ret, UNWIND_KEY_BYTES);
+}
+
 static int load(struct elf_file *f, size_t most_bytes, struct unwind_table *ret, struct err *err)
 {
 	struct unwind_input in = {.machine = f->machine};
@@ -247,6 +270,8 @@ static int load(struct elf_file *f, size_t most_bytes, struct unwind_table *ret,
 		rc = err_set(err, -E2BIG, "frame information of more than %zu bytes", most_bytes);
 	else
 		rc = unwind_build(&in, ret, err);
+	if (!rc)
+		make_key(&in, ret->key);
 	free((void *)in.eh_frame.bytes);
 	free((void *)in.debug_frame.bytes);
 	free((void *)in.sframe.bytes);

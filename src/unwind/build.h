@@ -38,7 +38,10 @@ struct unwind_input {
 	} segments[UNWIND_MAX_SEGMENTS];
 };
 
+#define UNWIND_KEY_BYTES 16
+
 struct unwind_table {
+	uint8_t key[UNWIND_KEY_BYTES]; /* hash of all that it was made from; zeros: not known */
 	uint64_t first_off;
 	uint32_t n_blocks, n_rows, n_rules;
 	uint32_t *blocks; /* n_blocks + 1 */
