@@ -26,6 +26,29 @@ struct export
 	bool no_inline;
 };
 
+/* What the files do not say of the samples. */
+static void show_unsaid(struct cmd *c, const struct dcpi_out_stats *s)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} all[] = {
+		{s->n_with_callers, "callers"},
+		{s->n_with_owner, "commands, processes and users"},
+		{s->n_weighted, "own weights"},
+	};
+	const char *before = "left out, since DCPI's files have no room for it: ";
+
+	for (size_t i = 0; i < n_elems(all); i++) {
+		if (!all[i].n)
+			continue;
+		str_addf(&c->out, "%s%s of %" PRIu64 " samples", before, all[i].what, all[i].n);
+		before = ", ";
+	}
+	if (*before == ',')
+		str_addc(&c->out, '\n');
+}
+
 static int export_dcpi(struct cmd *c, const struct export *x, const struct input *in)
 {
 	struct dcpi_out_opts o = {
@@ -53,6 +76,7 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct input
 		return rc;
 	str_addf(&c->out, "%s: %zu profile file%s, %" PRIu64 " samples, %zu bytes\n", x->output,
 		 stats.n_files, stats.n_files == 1 ? "" : "s", stats.n_samples, stats.n_bytes);
+	show_unsaid(c, &stats);
 	return stats.n_samples ? 0 : CMD_NOTHING;
 }
 

@@ -212,7 +212,7 @@ static bool whole_number(const char *s, size_t n, unsigned base, uint64_t *ret)
 	return take_number(&p, s + n, base, ret) && p == s + n;
 }
 
-bool dcpi_text_is_counter(const char *s)
+static bool is_counter(const char *s)
 {
 	/* dcpiprofileme(1): modes pm0 .. pm3 count the samples and two counters each. */
 	static const char *const names[] = {"count",	"inflight", "retires",
@@ -226,6 +226,18 @@ bool dcpi_text_is_counter(const char *s)
 	return false;
 }
 
+char *dcpi_text_split_counter(char *name)
+{
+	char *colon = strrchr(name, ':');
+
+	if (!colon || colon == name ||
+	    (!is_counter(colon + 1) &&
+	     (colon[1] != 'm' || !colon[2] || !memchr(name, '@', (size_t)(colon - name)))))
+		return NULL;
+	*colon = '\0';
+	return colon + 1;
+}
+
 /* TOTAL NAME[:COUNTER]:PERIOD:DUTY, where NAME may hold blanks and colons (cycles:u). */
 static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, const struct line *l,
 		       struct err *err)
@@ -233,7 +245,7 @@ static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, co
 	const char *p = l->value, *end = l->value + l->n_value, *duty, *period;
 	struct dcpi_text_event e = {0};
 	uint64_t d = 0;
-	char *name, *colon;
+	char *name;
 
 	if (!take_number(&p, end, 10, &e.total) || p == end || !is_blank(*p))
 		return bad(r, err, "an event line begins with its total, TOTAL NAME:PERIOD:DUTY");
@@ -247,13 +259,7 @@ static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, co
 		return bad(r, err, "an event line ends with NAME:PERIOD:DUTY, duty at most 10000");
 	e.duty = (unsigned)d;
 	name = arena_strndup(&t->arena, p, (size_t)(period - p));
-	colon = strrchr(name, ':');
-	if (colon && colon != name &&
-	    (dcpi_text_is_counter(colon + 1) ||
-	     (colon[1] == 'm' && colon[2] && memchr(name, '@', (size_t)(colon - name))))) {
-		*colon = '\0';
-		e.counter = colon + 1;
-	}
+	e.counter = dcpi_text_split_counter(name);
 	e.name = name;
 	vec_push(&t->events, e);
 	return 0;

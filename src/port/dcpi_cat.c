@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "formats/dcpi.h"
 #include "formats/dcpi_text.h"
-#include "port/dcpi_pm.h"
+#include "port/dcpi_columns.h"
 
 struct block {
 	const char *name, *label;
@@ -36,83 +36,21 @@ static int by_address(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* What a column shows: samples of an event and vector, a counter's total, or of how many samples
- * that is. */
-struct column {
-	event_id event;
-	vector_id vector;
-	bool measured;
-	size_t first, end; /* its rows */
-};
-
-typedef VEC(struct column) column_list;
-
-static bool same_bits(const struct profile *p, const struct column *a, const struct column *b)
-{
-	const struct vector *x = &p->vectors.v[a->vector], *y = &p->vectors.v[b->vector];
-
-	return a->event == b->event && x->known == y->known && x->value == y->value;
-}
-
-/* Whether C, a counter's column, is of all samples that have its bits: of those of COUNTS. */
-static bool is_of_all(const dcpi_rows *rows, const struct column *c, const struct column *counts)
-{
-	if (c->end - c->first != counts->end - counts->first)
-		return false;
-	for (size_t i = 0; i < c->end - c->first; i++)
-		if (rows->v[c->first + i].svma != rows->v[counts->first + i].svma ||
-		    rows->v[c->first + i].n != rows->v[counts->first + i].n)
-			return false;
-	return true;
-}
-
-/* The columns of rows [START, END).  Samples of a vector come before its counters. */
-static column_list list_columns(const struct profile *p, const dcpi_rows *rows, size_t start,
-				size_t end)
-{
-	column_list columns = {0};
-	size_t counts = SIZE_MAX, next;
-
-	for (size_t i = start; i < end; i = next) {
-		struct column c = {rows->v[i].event, rows->v[i].vector, false, i, i};
-
-		while (c.end < end && rows->v[c.end].event == c.event &&
-		       rows->v[c.end].vector == c.vector)
-			c.end++;
-		next = c.end;
-		if (!p->vectors.v[c.vector].counter)
-			counts = columns.n;
-		vec_push(&columns, c);
-		if (counts < columns.n - 1 && same_bits(p, &columns.v[counts], &c) &&
-		    is_of_all(rows, &c, &columns.v[counts]))
-			continue;
-		c.measured = true;
-		if (p->vectors.v[c.vector].counter)
-			vec_push(&columns, c);
-	}
-	return columns;
-}
-
 /* An event's column has its name; what tells more of samples has their bits. */
-static void add_event(struct dcpi_text *t, const struct profile *p, const struct column *c)
+static void add_event(struct dcpi_text *t, const struct profile *p, const struct dcpi_column *c)
 {
-	const struct vector *v = &p->vectors.v[c->vector];
 	const struct event *e = &p->events.v[c->event];
-	const struct dcpi_pm pm = {.vector = *v, .measured = c->measured};
 	struct dcpi_text_event te = {
-		.name = profile_str(p, e->name),
 		.period = e->period,
 		.duty = (unsigned)(event_duty(e) * DCPI_DUTY_ALWAYS + .5),
 	};
+	char *counter;
+	_mem_ char *name = dcpi_column_name(p, c, &counter);
 
-	if (v->known || v->counter) {
-		char *counter;
-		_mem_ char *name = dcpi_pm_format(p, c->event, &pm, &counter);
-
-		te.name = arena_strdup(&t->arena, name);
+	te.name = arena_strdup(&t->arena, name);
+	if (counter)
 		te.counter = arena_strdup(&t->arena, counter);
-		free(counter);
-	}
+	free(counter);
 	vec_push(&t->events, te);
 }
 
@@ -120,7 +58,7 @@ static void add_event(struct dcpi_text *t, const struct profile *p, const struct
 static void fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *rows, size_t start,
 		 size_t end)
 {
-	column_list columns = list_columns(p, rows, start, end);
+	dcpi_columns columns = dcpi_list_columns(p, rows, start, end);
 	size_t n = 0;
 
 	for (size_t i = start; i < end; i++)
@@ -133,13 +71,11 @@ static void fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *
 	t->counts.n = t->counts.cap = n * columns.n;
 	t->counts.v = xcalloc(t->counts.n, sizeof(*t->counts.v));
 	vec_each (c, &columns) {
-		const bool is_sum = p->vectors.v[c->vector].counter && !c->measured;
-
 		add_event(t, p, c);
 		n = 0;
 		for (size_t i = c->first; i < c->end; i++) {
 			const struct dcpi_row *r = &rows->v[i];
-			uint64_t amount = is_sum ? r->sum : r->n;
+			uint64_t amount = dcpi_column_amount(p, c, r);
 
 			while (t->pcs.v[n] != r->svma) /* both rise */
 				n++;

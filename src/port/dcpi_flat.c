@@ -65,9 +65,11 @@ void dcpi_flatten(const struct profile *p, const struct dcpi_filter *f, unsigned
 		const struct place *k = v->ctx ? profile_leaf(p, v->ctx) : NULL;
 		const struct owner *o = &p->owners.v[v->owner];
 
-		if (!v->count || (!by_vector && !value_is_samples(p, v)) ||
+		if (!value_counts(v) || (!by_vector && !value_is_samples(p, v)) ||
 		    !wanted(f->owners, v->owner) || !wanted(f->events, v->event) ||
 		    (k && !wanted(f->images, k->image)))
+			continue;
+		if (!by_vector && !v->count)
 			continue;
 		if (k)
 			vec_push(out, (struct dcpi_row){.image = k->image,

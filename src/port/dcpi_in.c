@@ -109,6 +109,7 @@ static int load_host(struct tree *t, int epochfd, const char *epoch, const char 
 		}
 	}
 	names_release(&files);
+	dcpi_pieces_settle(&t->in->pieces, t->in->p);
 	return r;
 }
 
@@ -263,6 +264,7 @@ int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile
 			err_set(err, r, "%s: %s; get a new copy of the file", path, why.msg);
 		else if (r < 0)
 			err_set(err, r, "%s: %s", path, why.msg);
+		dcpi_pieces_settle(&in.pieces, p);
 	}
 	if (r == 0 && !in.n_taken && in.skipped.n) {
 		_mem_ char *there = dcpi_some_of(in.skipped.v, in.skipped.n);
@@ -271,6 +273,7 @@ int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile
 			    "%s has no profile of that event and label; its events are %s", path,
 			    there);
 	}
+	dcpi_pieces_release(&in.pieces);
 	vec_release(&in.facts);
 	vec_release(&in.skipped);
 	return r;

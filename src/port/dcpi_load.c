@@ -145,14 +145,14 @@ static int add_losses(struct dcpi_load *l, const struct dcpi_file *f, event_id e
 
 /* Takes the event's sums and losses, once per epoch and host. */
 static int add_event_sums(struct dcpi_load *l, const struct dcpi_file *f, event_id event,
-			  struct err *err)
+			  bool is_samples, struct err *err)
 {
 	const char *sums = dcpi_find(f, "dwell-event");
 	struct event *e = &l->p->events.v[event];
 	uint64_t v[4];
 
 	if (!sums) {
-		e->n_reached += dcpi_n_samples(f);
+		e->n_reached += is_samples ? dcpi_n_samples(f) : 0;
 		return add_losses(l, f, event, false, err);
 	}
 	if (sscanf(sums, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &v[0], &v[1], &v[2],
@@ -217,6 +217,50 @@ static owner_id label_owner(struct profile *p, const char *label, bool idle)
 						       .flags = idle ? OWNER_IDLE : 0});
 }
 
+/* The column that F is of: of a sample set when its event is SET:COUNTER, in *RET_NAME its event's
+ * name, to be freed. */
+static struct dcpi_pm column_of(struct profile *p, const struct dcpi_file *f, char **ret_name)
+{
+	_mem_ char *set = xstrdup(f->event);
+	char *colon = dcpi_text_split_counter(set);
+	struct dcpi_pm pm = {0};
+
+	if (colon && dcpi_pm_parse(p, set, colon, &pm))
+		*ret_name = xstrndup(pm.event, pm.n_event);
+	else
+		*ret_name = xstrdup(f->event);
+	pm.event = NULL; /* it lies in SET */
+	return pm;
+}
+
+/* Adds F's counts.  Samples are values at once; counters wait for the other files. */
+static void add_counts(struct dcpi_load *l, const struct dcpi_file *f, const struct dcpi_pm *pm,
+		       owner_id owner, image_id image, event_id event)
+{
+	struct profile *p = l->p;
+	const bool is_set = pm->vector.known || pm->vector.counter;
+	struct value v = {.owner = owner, .event = event};
+
+	if (is_set)
+		dcpi_pieces_add_file(&l->pieces, owner, image, event, pm);
+	v.vector = pm->vector.counter ? 0 : profile_intern_vector(p, &pm->vector);
+	vec_each (c, &f->chunks) {
+		for (uint32_t i = 0; i < c->n; i++) {
+			uint64_t svma = f->tstart + c->off + (uint64_t)i * f->stride;
+
+			v.count = f->counts.v[c->first + i];
+			if (!v.count)
+				continue;
+			v.ctx = profile_flat_ctx(p, profile_intern_place(p, image, svma, 0));
+			if (is_set)
+				dcpi_pieces_add(&l->pieces, owner, image, event, pm, v.ctx,
+						v.count);
+			if (!pm->vector.counter)
+				profile_add_value(p, &v);
+		}
+	}
+}
+
 static int add_file(struct dcpi_load *l, const struct dcpi_file *f, const char *name,
 		    uint64_t epoch_s, struct err *err)
 {
@@ -225,15 +269,16 @@ static int add_file(struct dcpi_load *l, const struct dcpi_file *f, const char *
 		   *unit = dcpi_find(f, "dwell-unit"), *cpus = dcpi_find(f, "cpucount"),
 		   *whose = dcpi_find(f, "dwell-owner");
 	struct event e = {.period = f->period ? f->period : 1};
+	_mem_ char *event_name = NULL;
+	struct dcpi_pm pm = column_of(p, f, &event_name);
 	uint64_t n_cpus = 0;
 	struct image im;
 	event_id event;
 	owner_id owner;
-	image_id image;
 	int r;
 
 	label = label ? label : "";
-	if (!selected(l, f->event, label))
+	if (!selected(l, event_name, label))
 		return 0;
 	r = image_of(f, name, &im, err);
 	if (r < 0)
@@ -246,29 +291,14 @@ static int add_file(struct dcpi_load *l, const struct dcpi_file *f, const char *
 	r = add_recording(p, f, err);
 	if (r < 0)
 		return r;
-	e.name = profile_intern_str(p, f->event);
+	e.name = profile_intern_str(p, event_name);
 	e.unit = profile_intern_str(p, unit ? unit : "");
 	event = profile_intern_event(p, &e);
-	r = add_event_sums(l, f, event, err);
-	if (r < 0 || !dcpi_n_samples(f))
+	r = add_event_sums(l, f, event, !pm.vector.counter, err);
+	if (r < 0 || (!dcpi_n_samples(f) && !pm.vector.counter))
 		return r;
 	owner = label_owner(p, label, whose && strcmp(whose, "idle") == 0);
-	image = profile_intern_image(p, &im);
-	vec_each (c, &f->chunks) {
-		for (uint32_t i = 0; i < c->n; i++) {
-			uint64_t svma = f->tstart + c->off + (uint64_t)i * f->stride;
-			uint32_t n = f->counts.v[c->first + i];
-
-			if (n)
-				profile_add_value(
-					p, &(struct value){.owner = owner,
-							   .ctx = profile_flat_ctx(
-								   p, profile_intern_place(
-									      p, image, svma, 0)),
-							   .event = event,
-							   .count = n});
-		}
-	}
+	add_counts(l, f, &pm, owner, profile_intern_image(p, &im), event);
 	return 0;
 }
 

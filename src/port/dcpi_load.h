@@ -4,6 +4,7 @@
 #define PORT_DCPI_LOAD_H
 
 #include "port/dcpi_in.h"
+#include "port/dcpi_pieces.h"
 
 /* A number that a file says of its event as a whole, as far as it was taken. */
 struct dcpi_fact {
@@ -18,6 +19,7 @@ struct dcpi_load {
 	VEC(struct dcpi_fact) facts; /* of this epoch and host; empty it before another */
 	VEC(const char *) skipped;   /* events left out by the selection, in p's strings */
 	size_t n_taken;		     /* profiles that were selected */
+	dcpi_pieces pieces;	     /* of sample sets; settle them before another epoch or host */
 };
 
 /* Adds the file PATH (relative to DIRFD) to L->p, as of the epoch that began at EPOCH_S (0: as its

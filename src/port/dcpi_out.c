@@ -4,7 +4,8 @@
  * The format's offsets have 32 bits, so an image's addresses are cut into windows of 4 GiB by the
  * upper half of the address, and each window is a file of its own; nearly every image has one.  Its
  * tstart is the image's text start when that lies in the window and below all places, else the
- * lowest place rounded down to a page.
+ * lowest place rounded down to a page.  A footer's sum has 32 bits, too: what passes them goes on in
+ * another file of the same column, and readers add the two up.
  *
  * What DCPI's header has no line for goes into lines of our own, `dwell-...`, which the page allows
  * ("unknown" lines, kept by whoever rewrites the file): with them a tree reads back as the same
@@ -23,8 +24,12 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "formats/dcpi.h"
+#include "port/dcpi_columns.h"
 
 #define PAGE_BYTES 4096
+
+/* Files of one column and window: a sum of 2^44, more than a machine counts in an epoch. */
+#define MOST_PARTS 4096
 
 struct out_file {
 	char *name;
@@ -37,7 +42,7 @@ struct out {
 	uint64_t *n_placeless; /* by event */
 	VEC(struct out_file) files;
 	struct index name_ix;	       /* of files */
-	VEC(struct dcpi_count) counts; /* of the file being made */
+	VEC(struct dcpi_count) counts; /* of the window being written */
 	uint64_t n_samples;
 };
 
@@ -58,9 +63,18 @@ static void add_name(struct str *s, const char *text, size_t max)
 		str_add(s, "unknown");
 }
 
+/* What a file holds: a column of one image and label within a window. */
+struct out_key {
+	const struct dcpi_row *row; /* one of its rows */
+	const char *event;	    /* the column's name, with its counter */
+	const char *counter;	    /* that alone; NULL for none */
+	unsigned part;		    /* from 0; more than one where a footer cannot hold the sum */
+};
+
 /* IMAGE.EVENT.HASH, the hash over all that keeps this file apart from others. */
-static char *file_name(const struct out *o, const struct dcpi_row *row)
+static char *file_name(const struct out *o, const struct out_key *k)
 {
+	const struct dcpi_row *row = k->row;
 	const struct image *im = &o->p->images.v[row->image];
 	const struct event *e = &o->p->events.v[row->event];
 	char id[2 * BUILD_ID_MAX + 1];
@@ -68,12 +82,20 @@ static char *file_name(const struct out *o, const struct dcpi_row *row)
 
 	dcpi_image_id(im, id);
 	str_addf(&key, "%s\n%s\n%u\n%s\n%s\n%" PRIu64 " %" PRIu64 "\n%s\n%d\n%" PRIx64, id,
-		 image_kind_name(im->kind), im->flags & IMAGE_OFFSETS, profile_str(o->p, e->name),
+		 image_kind_name(im->kind), im->flags & IMAGE_OFFSETS, k->event,
 		 profile_str(o->p, e->unit), e->period, e->freq_hz, profile_str(o->p, row->label),
 		 row->idle, row->svma >> 32);
+	if (k->part)
+		str_addf(&key, "\npart %u", k->part);
 	add_name(&s, dcpi_image_name(im), 100);
 	str_addc(&s, '.');
-	add_name(&s, profile_str(o->p, e->name), 60);
+	if (strlen(k->event) > 60 && k->counter) {
+		add_name(&s, k->event, 40);
+		str_addc(&s, ':');
+		add_name(&s, k->counter, 20);
+	} else {
+		add_name(&s, k->event, 60);
+	}
 	str_addf(&s, ".%016" PRIx64, hash_bytes(key.v, key.n));
 	str_release(&key);
 	return s.v;
@@ -130,10 +152,11 @@ static void add_image_lines(struct dcpi_file *f, const struct image *im, uint64_
 }
 
 /* LOW and HIGH: the lowest and highest places, in one window. */
-static void add_header(const struct out *o, struct dcpi_file *f, const struct dcpi_row *row,
+static void add_header(const struct out *o, struct dcpi_file *f, const struct out_key *k,
 		       uint64_t low, uint64_t high)
 {
 	const struct profile *p = o->p;
+	const struct dcpi_row *row = k->row;
 	const struct image *im = &p->images.v[row->image];
 	const struct event *e = &p->events.v[row->event];
 	bool whole = im->text_bytes && im->text_start <= low && im->text_start >> 32 == low >> 32;
@@ -150,7 +173,7 @@ static void add_header(const struct out *o, struct dcpi_file *f, const struct dc
 	dcpi_add_line(f, "image", id);
 	dcpi_add_line(f, "epoch", epoch);
 	dcpi_add_line(f, "platform", profile_str(p, p->meta.host));
-	dcpi_add_line(f, "event", profile_str(p, e->name));
+	dcpi_add_line(f, "event", k->event);
 	dcpi_add_linef(f, "period", "%" PRIu64, e->period);
 	dcpi_add_linef(f, "tstart", "%012" PRIx64, tstart);
 	dcpi_add_linef(f, "tsize", "%" PRIu64, tsize);
@@ -191,31 +214,96 @@ static void add_file(struct out *o, char *name, struct wr bytes)
 	index_add(&o->name_ix, hash_str(name), (uint32_t)o->files.n - 1);
 }
 
-/* Encodes rows [START, END) of ROWS: one image, label, event and window. */
-static int make_file(struct out *o, const dcpi_rows *rows, size_t start, size_t end,
-		     struct err *err)
+static int make_file(struct out *o, const struct out_key *k, const struct dcpi_count *counts, size_t n,
+		     uint64_t high, struct err *err)
 {
-	const struct dcpi_row *row = &rows->v[start];
 	struct dcpi_file f;
 	struct wr bytes = {0};
 	int r;
 
-	o->counts.n = 0;
-	for (size_t i = start; i < end; i++) {
-		vec_push(&o->counts, (struct dcpi_count){rows->v[i].svma, rows->v[i].n});
-		o->n_samples += rows->v[i].n;
-	}
 	dcpi_init(&f, o->opts.minor, o->opts.stride);
-	add_header(o, &f, row, row->svma, rows->v[end - 1].svma);
-	r = dcpi_add_counts(&f, o->counts.v, o->counts.n, err);
+	add_header(o, &f, k, k->row->svma, high);
+	r = dcpi_add_counts(&f, counts, n, err);
 	if (r == 0) {
 		dcpi_write(&f, &bytes);
-		add_file(o, file_name(o, row), bytes);
+		add_file(o, file_name(o, k), bytes);
 	} else {
-		r = err_prefix(err, r, "%s, event %s", dcpi_image_name(&o->p->images.v[row->image]),
-			       f.event);
+		r = err_prefix(err, r, "%s, event %s",
+			       dcpi_image_name(&o->p->images.v[k->row->image]), k->event);
 	}
 	dcpi_release(&f);
+	return r;
+}
+
+/* Takes from *COUNT as much as a footer that holds SUM has room for. */
+static uint64_t take_room(uint64_t sum, uint64_t *count)
+{
+	uint64_t room = UINT32_MAX - sum, n = *count < room ? *count : room;
+
+	*count -= n;
+	return n;
+}
+
+/* Writes the counts of o->counts, those of one column and window: in as many files as it takes for
+ * 32 bits to hold the sum of each. */
+static int make_parts(struct out *o, struct out_key *k, uint64_t high, struct err *err)
+{
+	VEC(struct dcpi_count) part = {0};
+	uint64_t sum = 0;
+	int r = 0;
+
+	vec_each (c, &o->counts)
+		if (c->n >> 32 >= MOST_PARTS)
+			return err_set(err, -E2BIG,
+				       "%s, event %s: address %#" PRIx64 " has %" PRIu64
+				       ", too much for counts of 32 bits",
+				       dcpi_image_name(&o->p->images.v[k->row->image]), k->event,
+				       c->svma, c->n);
+	for (size_t i = 0; i < o->counts.n && r == 0;) {
+		struct dcpi_count c = {.svma = o->counts.v[i].svma};
+
+		c.n = take_room(sum, &o->counts.v[i].n);
+		sum += c.n;
+		vec_push(&part, c);
+		if (o->counts.v[i].n) {
+			r = make_file(o, k, part.v, part.n, high, err);
+			part.n = 0;
+			sum = 0;
+			k->part++;
+		} else {
+			i++;
+		}
+	}
+	if (r == 0)
+		r = make_file(o, k, part.v, part.n, high, err);
+	vec_release(&part);
+	return r;
+}
+
+/* Writes column C of ROWS: a file for each window of its addresses. */
+static int make_column(struct out *o, const dcpi_rows *rows, const struct dcpi_column *c,
+		       struct err *err)
+{
+	char *found;
+	_mem_ char *name = dcpi_column_name(o->p, c, &found), *counter = found;
+	_mem_ char *event = counter ? xasprintf("%s:%s", name, counter) : xstrdup(name);
+	size_t end;
+	int r = 0;
+
+	for (size_t i = c->first; i < c->end && r == 0; i = end) {
+		struct out_key k = {.row = &rows->v[i], .event = event, .counter = counter};
+
+		o->counts.n = 0;
+		for (end = i; end < c->end && rows->v[end].svma >> 32 == k.row->svma >> 32; end++) {
+			const struct dcpi_row *row = &rows->v[end];
+
+			vec_push(&o->counts,
+				 (struct dcpi_count){row->svma, dcpi_column_amount(o->p, c, row)});
+			if (!o->p->vectors.v[c->vector].counter)
+				o->n_samples += row->n;
+		}
+		r = make_parts(o, &k, rows->v[end - 1].svma, err);
+	}
 	return r;
 }
 
@@ -228,6 +316,8 @@ static void make_empty_file(struct out *o, event_id event)
 	struct dcpi_file f;
 	struct profile none;
 	struct dcpi_row row = {.event = event};
+	const struct out_key k = {.row = &row,
+				  .event = profile_str(p, p->events.v[event].name)};
 	struct out blank = *o;
 
 	/* The header writer needs an image: the same profile with the one image of no samples. */
@@ -236,9 +326,9 @@ static void make_empty_file(struct out *o, event_id event)
 	none.images.n = 1;
 	blank.p = &none;
 	dcpi_init(&f, o->opts.minor, o->opts.stride);
-	add_header(&blank, &f, &row, 0, 0);
+	add_header(&blank, &f, &k, 0, 0);
 	dcpi_write(&f, &bytes);
-	add_file(o, file_name(&blank, &row), bytes);
+	add_file(o, file_name(&blank, &k), bytes);
 	dcpi_release(&f);
 }
 
@@ -249,19 +339,18 @@ static int make_files(struct out *o, struct err *err)
 	size_t end;
 	int r = 0;
 
-	dcpi_flatten(o->p, o->opts.filter, DCPI_SPLIT_IDLE, &rows, o->n_placeless);
+	dcpi_flatten(o->p, o->opts.filter, DCPI_SPLIT_IDLE | DCPI_SPLIT_VECTORS, &rows,
+		     o->n_placeless);
 	for (size_t i = 0; i < rows.n && r == 0; i = end) {
-		const struct dcpi_row *a = &rows.v[i];
+		dcpi_columns columns;
 
-		for (end = i; end < rows.n; end++) {
-			const struct dcpi_row *b = &rows.v[end];
-
-			if (b->image != a->image || b->label != a->label || b->event != a->event ||
-			    b->idle != a->idle || b->svma >> 32 != a->svma >> 32)
-				break;
+		end = dcpi_rows_profile_end(&rows, i);
+		columns = dcpi_list_columns(o->p, &rows, i, end);
+		vec_each (c, &columns) {
+			seen[c->event] = true;
+			r = r == 0 ? make_column(o, &rows, c, err) : r;
 		}
-		seen[a->event] = true;
-		r = make_file(o, &rows, i, end, err);
+		vec_release(&columns);
 	}
 	for (event_id e = 0; e < o->p->events.n && r == 0; e++)
 		if (!seen[e] && dcpi_wants_event(o->opts.filter, e))
@@ -310,6 +399,25 @@ static int write_files(struct out *o, const char *dir, struct err *err)
 	return 0;
 }
 
+static bool has_owner(const struct owner *o)
+{
+	return o->exe || o->comm || o->cgroup || o->uid != OWNER_UID_UNKNOWN || o->pid || o->tid;
+}
+
+/* Counts what the files do not say. */
+static void count_unsaid(const struct profile *p, const struct dcpi_filter *f,
+			 struct dcpi_out_stats *s)
+{
+	vec_each (v, &p->values) {
+		if (!value_is_samples(p, v) || !v->ctx || !dcpi_wants_event(f, v->event) ||
+		    (f && f->owners && !f->owners[v->owner]))
+			continue;
+		s->n_with_callers += p->ctxs.v[v->ctx].parent ? v->count : 0;
+		s->n_with_owner += has_owner(&p->owners.v[v->owner]) ? v->count : 0;
+		s->n_weighted += v->sum ? v->count : 0;
+	}
+}
+
 int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, const char *dir,
 		  struct dcpi_out_stats *ret, struct err *err)
 {
@@ -324,6 +432,7 @@ int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, con
 		r = write_files(&o, dir, err);
 	stats.n_files = o.files.n;
 	stats.n_samples = o.n_samples;
+	count_unsaid(p, opts->filter, &stats);
 	vec_each (f, &o.files) {
 		stats.n_bytes += f->bytes.n;
 		wr_release(&f->bytes);

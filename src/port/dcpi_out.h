@@ -18,6 +18,10 @@ struct dcpi_out_opts {
 struct dcpi_out_stats {
 	size_t n_files, n_bytes;
 	uint64_t n_samples;
+	/* What the format has no room for: samples with callers, samples of which more than the
+	 * label is known whose they are,
+	 * samples with a weight of their own. */
+	uint64_t n_with_callers, n_with_owner, n_weighted;
 };
 
 /* Writes P into directory DIR (made when it is not there).  Names of files depend on what is in

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "model/fact.h"
 
@@ -107,7 +108,22 @@ static int numbered(const char *name, size_t n, const char *word, uint64_t below
 	return (int)number;
 }
 
-static bool parse_set(const struct profile *p, const char *text, bool one_trap, struct vector *ret)
+/* A name that nothing has here is the recording's own. */
+static int user_fact(struct profile *p, bool is_counter, const char *name, size_t n)
+{
+	_mem_ char *text = xstrndup(name, n);
+	bool is_name = n && n < 40 && !(name[0] >= '0' && name[0] <= '9');
+
+	for (size_t i = 0; i < n && is_name; i++)
+		is_name = name[i] == '_' || name[i] == '.' || name[i] == '-' ||
+			  (name[i] >= '0' && name[i] <= '9') ||
+			  ((name[i] | 0x20) >= 'a' && (name[i] | 0x20) <= 'z');
+	if (!is_name || strcmp(text, "any") == 0 || strcmp(text, "default") == 0)
+		return -1;
+	return profile_add_user_fact(p, is_counter, text, "as a DCPI profile names it");
+}
+
+static bool parse_set(struct profile *p, const char *text, bool one_trap, struct vector *ret)
 {
 	uint64_t traps;
 
@@ -127,6 +143,7 @@ static bool parse_set(const struct profile *p, const char *text, bool one_trap, 
 		} else {
 			bit = fact_find_bit(p, s, n);
 			bit = bit < 0 ? numbered(s, n, "bit", N_FACT_BITS) : bit;
+			bit = bit < 0 ? user_fact(p, false, s, n) : bit;
 		}
 		if (bit < 0)
 			return false;
@@ -140,7 +157,7 @@ static bool parse_set(const struct profile *p, const char *text, bool one_trap, 
 	return !one_trap || !(traps & (traps - 1));
 }
 
-static bool parse_counter(const struct profile *p, const char *name, struct dcpi_pm *ret)
+static bool parse_counter(struct profile *p, const char *name, struct dcpi_pm *ret)
 {
 	size_t n = strlen(name);
 	int counter = 0;
@@ -150,6 +167,7 @@ static bool parse_counter(const struct profile *p, const char *name, struct dcpi
 	if (n != 5 || memcmp(name, "count", n) != 0) {
 		counter = fact_find_counter(p, name, n);
 		counter = counter <= 0 ? numbered(name, n, "counter", FACT_MAX_COUNTERS) : counter;
+		counter = counter <= 0 ? user_fact(p, true, name, n) : counter;
 		if (counter <= 0)
 			return false;
 	}
@@ -157,8 +175,7 @@ static bool parse_counter(const struct profile *p, const char *name, struct dcpi
 	return !ret->measured || counter;
 }
 
-bool dcpi_pm_parse(const struct profile *p, const char *name, const char *counter,
-		   struct dcpi_pm *ret)
+bool dcpi_pm_parse(struct profile *p, const char *name, const char *counter, struct dcpi_pm *ret)
 {
 	const bool is_dcpi = counter[1] >= '0' && counter[1] <= '3';
 	const char *at = is_dcpi ? NULL : strrchr(name, '@');

@@ -12,11 +12,13 @@
 /* A file with every line of our own. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
-	static const char *const lines[][2] = {
+	const char *const lines[][2] = {
 		{"image", "00ff"},
 		{"epoch", "2611211400"},
 		{"platform", "h"},
-		{"event", "cycles:u"},
+		{"event", i == 0   ? "cycles:u"
+			  : i == 1 ? "retired^!capped^notrap:m1retdelay"
+				   : "ibs_op@retired^load:mlatency.n"},
 		{"period", "1000"},
 		{"tstart", "401000"},
 		{"tsize", "4096"},
@@ -41,7 +43,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	struct dcpi_file f;
 	struct wr w = {0};
 
-	if (i > 0)
+	if (i > 2)
 		return NULL;
 	dcpi_init(&f, 7, 1);
 	for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++)

@@ -92,8 +92,10 @@ static char *essence(const struct profile *p)
 static void generate(struct t_rng *r, struct profile *p, unsigned n)
 {
 	gen_profile(r, p, n);
-	vec_each (v, &p->values)
+	vec_each (v, &p->values) {
 		v->count = 1 + v->count % 100000;
+		v->sum %= 1000000;
+	}
 	vec_each (e, &p->events)
 		if (!*profile_str(p, e->name))
 			e->name = profile_intern_str(p, "cycles");
@@ -254,7 +256,7 @@ TEST(a_failed_export_harms_no_file)
 
 TEST(what_does_not_fit_leaves_the_directory_as_it_was)
 {
-	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_opts o = {.minor = 7, .stride = 4};
 	struct dcpi_out_stats stats;
 	struct profile p;
 	struct err err = {""};
@@ -262,10 +264,149 @@ TEST(what_does_not_fit_leaves_the_directory_as_it_was)
 
 	profile_init(&p);
 	add(&p, cycles(&p), "/bin/a", "", 0x1000, 5);
-	add(&p, cycles(&p), "/bin/b", "", 0x2000, 1ull << 32);
-	EXPECT_EQ(dcpi_out_save(&p, &o, dir, &stats, &err), -E2BIG);
-	EXPECT(strstr(err.msg, "b, event cycles: address 0x2000 has 4294967296 samples"));
+	add(&p, cycles(&p), "/bin/b", "", 0x2001, 1);
+	EXPECT_EQ(dcpi_out_save(&p, &o, dir, &stats, &err), -EINVAL);
+	EXPECT(strstr(err.msg, "b, event cycles: address 0x2001 is not a multiple of 4"));
 	EXPECT(access(dir, F_OK) < 0);
+	profile_release(&p);
+	scratch_remove();
+}
+
+/* A footer holds a sum of 32 bits. */
+TEST(what_one_file_cannot_hold_is_in_several)
+{
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_stats stats;
+	struct profile p, q;
+	struct err err = {""};
+
+	scratch_new();
+	profile_init(&p);
+	add(&p, cycles(&p), "/bin/a", "", 0x1000, 5);
+	add(&p, cycles(&p), "/bin/a", "", 0x2000, 3ull << 32);
+	add(&p, cycles(&p), "/bin/a", "", 0x3000, 7);
+	REQUIRE(dcpi_out_save(&p, &o, scratch, &stats, &err) == 0);
+	EXPECT_EQ(stats.n_files, 4);
+	profile_init(&q);
+	if (dcpi_in_load(scratch, NULL, &q, &err) < 0)
+		t_fail_("%s", err.msg);
+	EXPECT_EQ(total(&q), (3ull << 32) + 12);
+	profile_release(&q);
+	add(&p, cycles(&p), "/bin/a", "", 0x4000, 1ull << 62);
+	EXPECT_EQ(dcpi_out_save(&p, &o, scratch, &stats, &err), -E2BIG);
+	EXPECT(strstr(err.msg, "a, event cycles: address 0x4000 has 4611686018427387904"));
+	profile_release(&p);
+	scratch_remove();
+}
+
+static void add_facts(struct profile *p, event_id e, uint64_t svma, const char *label,
+		      uint64_t known, uint64_t value, uint64_t n, uint64_t inflight, uint64_t latency)
+{
+	struct sample_facts f = {.known = known, .value = value};
+	image_id im =
+		profile_intern_image(p, &(struct image){.kind = IMAGE_FILE, .path = "/bin/a"});
+	owner_id o =
+		profile_intern_owner(p, &(struct owner){.label = profile_intern_str(p, label)});
+
+	if (inflight)
+		facts_set_counter(&f, FACT_INFLIGHT, inflight - 1);
+	if (latency)
+		facts_set_counter(&f, FACT_LATENCY, latency);
+	facts_add(p, o, profile_flat_ctx(p, profile_intern_place(p, im, svma, 0)), e, &f, n);
+}
+
+static event_id named(struct profile *p, const char *name)
+{
+	return profile_intern_event(
+		p, &(struct event){.name = profile_intern_str(p, name), .period = 4096});
+}
+
+/* What dcpicat would print of it, in one line a row. */
+static char *text_of(const struct profile *p)
+{
+	struct str out = {0};
+
+	dcpi_cat_format(p, NULL, &out);
+	return out.v;
+}
+
+/* Each set has a file, and so has each of its counters, also one whose total is 0; a bit that only
+ * this profile names keeps its name. */
+TEST(sample_sets_are_files)
+{
+	const uint64_t retired = FACT_MASK(FACT_RETIRED), traps = FACT_TRAPS | retired;
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_stats stats;
+	struct profile p, q;
+	struct err err = {""};
+	event_id pm, ibs;
+	char *a, *b;
+	int own;
+
+	scratch_new();
+	profile_init(&p);
+	own = profile_add_user_fact(&p, false, "capped", "");
+	REQUIRE(own >= 0);
+	pm = named(&p, "pm");
+	ibs = named(&p, "ibs_op");
+	add_facts(&p, pm, 0x1000, "", traps, retired | FACT_MASK(FACT_NOTRAP), 7, 30, 0);
+	add_facts(&p, pm, 0x1004, "", traps, retired | FACT_MASK(FACT_NOTRAP), 2, 1, 0);
+	add_facts(&p, pm, 0x1000, "", traps, FACT_MASK(FACT_REPLAYS), 3, 1, 0);
+	add_facts(&p, pm, 0x1000, "blue", traps, FACT_MASK(FACT_REPLAYS), 4, 9, 0);
+	add_facts(&p, pm, 0x1000, "", FACT_MASK(own), FACT_MASK(own), 5, 0, 0);
+	add_facts(&p, ibs, 0x1000, "", retired, retired, 10, 4, 0);
+	add_facts(&p, ibs, 0x1000, "", retired, retired, 20, 4, 300);
+	add_facts(&p, ibs, 0x1008, "", 0, 0, 1, 0, 0);
+	if (dcpi_out_save(&p, &o, scratch, &stats, &err) < 0)
+		t_fail_("%s", err.msg);
+	/* pm: two sets and their inflight, one labelled so, `capped`; ibs_op: the set, inflight,
+	 * latency and of how many, and samples of which nothing is known. */
+	EXPECT_EQ(stats.n_files, 4 + 2 + 1 + 4 + 1);
+	EXPECT_EQ(stats.n_samples, 52);
+	profile_init(&q);
+	if (dcpi_in_load(scratch, NULL, &q, &err) < 0)
+		t_fail_("%s", err.msg);
+	profile_check(&q);
+	EXPECT_EQ(total(&q), 52);
+	a = text_of(&p);
+	b = text_of(&q);
+	EXPECT(strstr(a, "capped:m1count"));
+	EXPECT(strstr(a, "ibs_op@retired:mlatency.n"));
+	/* The paths, epochs and duties differ: a tree has no duty of an event that was not timed. */
+	EXPECT_STR(b, a);
+	free(a);
+	free(b);
+	EXPECT(fact_find_bit(&q, "capped", 6) >= FACT_USER_BIT);
+	profile_release(&q);
+	profile_release(&p);
+	scratch_remove();
+}
+
+/* A counter's file is understood with the file of its samples, whichever comes first, and alone. */
+TEST(counters_find_their_samples)
+{
+	const uint64_t retired = FACT_MASK(FACT_RETIRED);
+	struct dcpi_out_opts o = {.minor = 7, .stride = 1};
+	struct dcpi_out_stats stats;
+	struct profile p, q;
+	struct err err = {""};
+	uint64_t n = 0, sum = 0;
+
+	scratch_new();
+	profile_init(&p);
+	add_facts(&p, named(&p, "pm"), 0x1000, "", retired, retired, 7, 30, 0);
+	REQUIRE(dcpi_out_save(&p, &o, scratch, &stats, &err) == 0);
+	profile_init(&q);
+	REQUIRE(dcpi_in_load(scratch, NULL, &q, &err) == 0);
+	vec_each (v, &q.values) {
+		if (q.vectors.v[v->vector].counter != FACT_INFLIGHT)
+			continue;
+		n += v->count;
+		sum += v->sum;
+	}
+	EXPECT_EQ(n, 7);
+	EXPECT_EQ(sum, 7 * 29);
+	profile_release(&q);
 	profile_release(&p);
 	scratch_remove();
 }

@@ -3,7 +3,7 @@ make_db <<-END
 	meta ../../etc 880000000 60 make
 	event cycles 1000
 	image file /bin/..
-	sample 1000 4294967296
+	sample 1000 99999999999999999
 	image file /bin/odd
 	sample 1001 1
 	sample 1003 1
