@@ -150,7 +150,7 @@ static int protect_root(const char *path, int fd, const gid_t *group, struct err
 		return err_errno(err, -errno, "%s", path);
 	if (st.st_uid != geteuid())
 		return 0;
-	if (group && fchown(fd, (uid_t)-1, *group) < 0)
+	if (group && st.st_gid != *group && fchown(fd, (uid_t)-1, *group) < 0)
 		return err_errno(err, -errno, "%s: cannot give it to group %u", path,
 				 (unsigned)*group);
 	if (fchmod(fd, group ? 0750 : 0700) < 0)

@@ -88,7 +88,7 @@ class Managed:
 
     def tell(self, lines):
         with open(self.conf, "w", encoding="utf-8") as f:
-            f.write(lines)
+            f.write("group dwell\n" + lines)
 
     def said(self):
         return open(self.log, encoding="utf-8").read() if os.path.exists(self.log) else ""
