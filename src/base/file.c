@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -166,6 +167,15 @@ mode_t file_mode_in(int dirfd, bool directory)
 	return fstat(dirfd, &st) < 0 ? own : own | (st.st_mode & most);
 }
 
+int file_exchange(int dirfd, const char *from, const char *to)
+{
+	int fault = file_fault ? file_fault(FILE_RENAME, 0) : 0;
+
+	if (fault < 0)
+		return fault;
+	return renameat2(dirfd, from, dirfd, to, RENAME_EXCHANGE) < 0 ? -errno : 0;
+}
+
 /* Gives FD, which was just made in DIRFD, its permissions.  It was made for the owner alone, so
  * that nobody opens it before.  Without the right to give it to the directory's group, the group's
  * members get nothing. */
@@ -221,6 +231,7 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t n, boo
 	fd = file_create(dirfd, tmp);
 	if (fd < 0)
 		return err_errno(err, fd, "%s: create", name);
+	flock(fd, LOCK_EX | LOCK_NB); /* tells out_file_sweep that its writer lives */
 	rc = file_write_all(fd, bytes, n);
 	if (!rc && sync)
 		rc = file_fsync(fd);

@@ -28,7 +28,7 @@ void file_map_close(struct file_map *m);
  * behind it that *RET_N does not count.  Works on /proc and /sys files, whose size is not known. */
 int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, struct err *err);
 
-/* Makes the file NAME in directory DIRFD, which must not be there, open for reading and writing.  It
+/* Makes the file NAME in directory DIRFD, which must not be there, open for reading and writing. It
  * takes its permissions from the directory, whatever the umask is: who may list the directory may
  * read the file, nobody but the owner may write it, and it belongs to the directory's group.
  * Returns a descriptor, or -errno. */
@@ -38,8 +38,8 @@ int file_create(int dirfd, const char *name);
  * file_mkdirat; where DIRFD cannot be looked at, those that let only the owner in. */
 mode_t file_mode_in(int dirfd, bool directory);
 
-/* Makes directory NAME in directory DIRFD, with permissions as file_create gives.  Returns 1, 0 when
- * NAME is there already, or -errno. */
+/* Makes directory NAME in directory DIRFD, with permissions as file_create gives.  Returns 1, 0
+ * when NAME is there already, or -errno. */
 int file_mkdirat(int dirfd, const char *name);
 
 /* Replaces NAME in directory DIRFD by the N bytes: writes a temporary file beside it, fsyncs it,
@@ -61,6 +61,9 @@ int file_pwrite_all(int fd, const void *bytes, size_t n, uint64_t off);
 int file_pread_all(int fd, void *bytes, size_t n, uint64_t off);
 int file_fsync(int fd);
 int file_rename(int dirfd, const char *from, const char *to);
+
+/* FROM and TO, which are both there, change places in one step (renameat2(2), RENAME_EXCHANGE). */
+int file_exchange(int dirfd, const char *from, const char *to);
 
 /* Opens a file without a name in directory PATH (relative to DIRFD), for reading and writing; where
  * the file system has none, one that loses its name at once. */

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/out_file.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
 #include "port/dcpi_out.h"
@@ -80,25 +81,6 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct input
 	return stats.n_samples ? 0 : CMD_NOTHING;
 }
 
-/* Puts TEXT into the file at PATH, whole or not at all; what is no regular file is written to. */
-static int save_text(const char *path, const struct str *text, struct err *err)
-{
-	const char *name = str_basename(path);
-	_mem_ char *dir = name == path ? xstrdup(".") : xstrndup(path, (size_t)(name - path));
-	struct stat st;
-	bool special = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-	_fd_ int fd = open(special ? path : dir,
-			   special ? O_WRONLY | O_CLOEXEC : O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc;
-
-	if (fd < 0)
-		return err_errno(err, -errno, "%s", path);
-	if (!special)
-		return file_replace(fd, name, text->v, text->n, err);
-	rc = file_write_all(fd, text->v, text->n);
-	return rc < 0 ? err_errno(err, rc, "%s", path) : 0;
-}
-
 static int write_folded(struct cmd *c, const struct export *x, struct query *q,
 			const image_ids *images)
 {
@@ -116,7 +98,7 @@ static int write_folded(struct cmd *c, const struct export *x, struct query *q,
 	if (!rc)
 		n = folded_write(x->output ? &text : &c->out, &t);
 	if (!rc && n && x->output) {
-		rc = save_text(x->output, &text, &c->err);
+		rc = out_file_save(x->output, text.v, text.n, &c->err);
 		if (!rc)
 			str_addf(&c->out, "%s: %" PRIu64 " samples, %zu bytes\n", x->output, n,
 				 text.n);

@@ -223,8 +223,8 @@ int cmd_import(struct cmd *c)
 	struct json j = json_init(&c->out, 2);
 	int rc = parse(c, &im);
 
-	/* What a sample needs is freed only at the end: do not give memory back in between; nor what
-	 * one symbol table was made in, which the next one is. */
+	/* What a sample needs is freed only at the end: do not give memory back in between; nor
+	 * what one symbol table was made in, which the next one is. */
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	if (!rc) {

@@ -439,10 +439,7 @@ int cmd_record(struct cmd *c)
 		return rc;
 	engine = opts_choose(o.engine, engines, "--engine", &c->err);
 	/* Whoever wants threads' time lines wants their samples told apart, too. */
-	split = opts_choose(o.by      ? o.by
-			    : o.trace ? "tid"
-				      : NULL,
-			    splits, "--by", &c->err);
+	split = opts_choose(o.by ? o.by : o.trace ? "tid" : NULL, splits, "--by", &c->err);
 	walk = opts_choose(o.walk_at, walks, "--walk-at", &c->err);
 	rc = engine < 0 || split < 0 || walk < 0 ? -EINVAL : check_options(&o, &c->err);
 	if (rc >= 0 && o.trace_memory) {

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/out_file.h"
 #include "base/tar.h"
 #include "cmd/cmd.h"
 #include "query/input.h"
@@ -125,21 +126,17 @@ static char *top_of(const char *output)
 static int run(struct tar_run *r)
 {
 	struct cmd *c = r->c;
-	const bool to_stdout = strcmp(r->output, "-") == 0;
-	int rc;
+	struct out_file o;
+	int rc = out_file_open(&o, r->output, &c->err);
 
-	r->fd = to_stdout ? dup(STDOUT_FILENO)
-			  : open(r->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (r->fd < 0)
-		return err_errno(&c->err, -errno, "%s", r->output);
+	r->fd = o.fd;
 	r->top = top_of(r->output);
-	rc = write_all(r);
-	if (!rc && !to_stdout && (rc = file_fsync(r->fd)) < 0)
-		err_errno(&c->err, rc, "%s", r->output);
-	close(r->fd);
-	if (rc && !to_stdout)
-		unlink(r->output);
-	if (!rc && !to_stdout)
+	if (!rc)
+		rc = write_all(r);
+	if (!rc)
+		rc = out_file_commit(&o, &c->err);
+	out_file_close(&o);
+	if (!rc && strcmp(r->output, "-") != 0)
 		str_addf(&c->out,
 			 "%" PRIu64 " recording%s, %" PRIu64 " images: symbols of %" PRIu64
 			 ", %" PRIu64 " files; below %s/ in %s\n",

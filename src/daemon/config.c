@@ -31,7 +31,8 @@
 /* Callers below a hundred-thousandth of all samples: less than a second of a CPU's day. */
 #define PRUNE_PERCENT 0.001
 
-/* A CPU's log: a minute's samples, but no more than are 1.5 MiB with the hashes of their callers. */
+/* A CPU's log: a minute's samples, but no more than are 1.5 MiB with the hashes of their callers.
+ */
 #define LOG_NS	   (60ull * 1000000000)
 #define MOST_SLOTS (1u << 16)
 

@@ -18,8 +18,8 @@
 struct config {
 	opt_list events, slots, by_pid, operands;
 	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
-	const char *db, *label, *by, *engine, *file, *bpffs, *exclude, *dcpi, *call_graph, *http, *group,
-		*facts;
+	const char *db, *label, *by, *engine, *file, *bpffs, *exclude, *dcpi, *call_graph, *http,
+		*group, *facts;
 	uint64_t log_slots, mux_ns;
 	const char *max_size;
 	uint64_t max_age_ns, n_keep; /* of retention */

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "store/db.h"
 #include "store/store.h"
 
 /* "PREFIX.HOST", as plain a name as hosts' directories have. */

@@ -8,8 +8,8 @@
 struct recorder_opts {
 	struct collector_opts collect; /* probe, vdso and tables' loader are filled in here */
 	const char *db;		       /* made when it is not there */
-	const char *group; /* whose members may read a new database; NULL: nobody else */
-	const char *command;	       /* shown with the profile; "" for none */
+	const char *group;	 /* whose members may read a new database; NULL: nobody else */
+	const char *command;	 /* shown with the profile; "" for none */
 	struct fact_defs *facts; /* to be taken besides; they get their numbers.  NULL: none */
 };
 

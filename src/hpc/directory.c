@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See directory.h.  Renaming is the only step that anybody can see: an empty directory gives way to
- * rename(2) itself; one that is to be replaced is moved aside first and back when that fails. */
+ * rename(2) itself; one that is to be replaced changes places with the new one. */
 #include "hpc/directory.h"
 
 #include <dirent.h>
@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/out_file.h"
 #include "base/str.h"
 
 /* --- trees --- */
@@ -101,6 +103,20 @@ static int check_place(const char *path, const char *mark, bool replace, bool *r
 		       : err_set(err, -EEXIST, "%s: is there already; --force replaces it", path);
 }
 
+/* Removes what killed processes left beside PATH, whose directory is PARENT. */
+static void sweep(const char *path, const char *parent)
+{
+	_mem_ char *tmp = xasprintf("%s.tmp-", str_basename(path));
+	_mem_ char *old = xasprintf("%s.old-", str_basename(path));
+	_fd_ int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	out_file_sweep(fd, tmp, "", remove_tree);
+	if (faccessat(fd, str_basename(path), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		out_file_sweep(fd, old, "", remove_tree); /* else it is all there is */
+}
+
 int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool replace,
 		  struct err *err)
 {
@@ -119,8 +135,8 @@ int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool re
 	rc = *parent ? file_mkdirs(parent, err) : 0;
 	if (rc)
 		return rc;
+	sweep(d->path, *parent ? parent : ".");
 	d->aside = xasprintf("%s.tmp-%d", d->path, (int)getpid());
-	remove_tree(AT_FDCWD, d->aside); /* of a process of that number that was killed */
 	if (mkdir(d->aside, 0777) < 0) {
 		rc = err_errno(err, -errno, "%s", d->aside);
 		free(d->aside);
@@ -128,6 +144,8 @@ int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool re
 		return rc;
 	}
 	d->fd = open(d->aside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->fd >= 0)
+		flock(d->fd, LOCK_EX | LOCK_NB); /* until it is closed: we live */
 	return d->fd < 0 ? err_errno(err, -errno, "%s", d->aside) : 0;
 }
 
@@ -144,21 +162,37 @@ void new_dir_leave(struct new_dir *d)
 	d->aside = NULL;
 }
 
-/* Renames the new directory to its place, from which a full one was moved to OLD. */
-static int take_place(const struct new_dir *d, const char *old, struct err *err)
+/* For file systems that cannot exchange names (NFS): moves the old one to PATH.old-PID, and back
+ * when the new one cannot take its place.  For a moment there is none. */
+static int replace_in_steps(const struct new_dir *d)
 {
-	int rc = d->replace ? file_rename(AT_FDCWD, d->path, old) : 0;
+	_mem_ char *old = xasprintf("%s.old-%d", d->path, (int)getpid());
+	int rc = file_rename(AT_FDCWD, d->path, old);
 
 	if (rc)
-		return err_errno(err, rc, "%s: cannot move it aside", d->path);
+		return rc;
 	rc = file_rename(AT_FDCWD, d->aside, d->path);
-	if (rc) {
-		if (d->replace)
-			renameat(AT_FDCWD, old, AT_FDCWD, d->path);
-		return err_errno(err, rc, "%s", d->path);
-	}
+	if (rc)
+		renameat(AT_FDCWD, old, AT_FDCWD, d->path);
+	else
+		renameat(AT_FDCWD, old, AT_FDCWD, d->aside);
+	return rc;
+}
+
+/* Renames the new directory to its place.  One that is there changes places with it, so that there
+ * is always a whole one; then it is removed. */
+static int take_place(const struct new_dir *d, struct err *err)
+{
+	int rc = d->replace ? file_exchange(AT_FDCWD, d->aside, d->path)
+			    : file_rename(AT_FDCWD, d->aside, d->path);
+
+	if (d->replace && (rc == -EINVAL || rc == -ENOSYS))
+		rc = replace_in_steps(d);
+
+	if (rc)
+		return err_errno(err, rc, "%s: cannot put the new one there", d->path);
 	if (d->replace)
-		remove_tree(AT_FDCWD, old);
+		remove_tree(AT_FDCWD, d->aside);
 	return 0;
 }
 
@@ -169,12 +203,11 @@ int new_dir_sync(const struct new_dir *d, struct err *err)
 
 int new_dir_commit(struct new_dir *d, struct err *err)
 {
-	_mem_ char *old = xasprintf("%s.old-%d", d->path, (int)getpid());
 	_mem_ char *parent = xstrndup(d->path, (size_t)(str_basename(d->path) - d->path));
 	int rc = new_dir_sync(d, err);
 
 	if (!rc)
-		rc = take_place(d, old, err);
+		rc = take_place(d, err);
 	if (rc)
 		return rc;
 	free(d->aside);

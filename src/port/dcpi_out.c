@@ -4,8 +4,8 @@
  * The format's offsets have 32 bits, so an image's addresses are cut into windows of 4 GiB by the
  * upper half of the address, and each window is a file of its own; nearly every image has one.  Its
  * tstart is the image's text start when that lies in the window and below all places, else the
- * lowest place rounded down to a page.  A footer's sum has 32 bits, too: what passes them goes on in
- * another file of the same column, and readers add the two up.
+ * lowest place rounded down to a page.  A footer's sum has 32 bits, too: what passes them goes on
+ * in another file of the same column, and readers add the two up.
  *
  * What DCPI's header has no line for goes into lines of our own, `dwell-...`, which the page allows
  * ("unknown" lines, kept by whoever rewrites the file): with them a tree reads back as the same
@@ -22,6 +22,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/out_file.h"
 #include "base/str.h"
 #include "formats/dcpi.h"
 #include "port/dcpi_columns.h"
@@ -31,7 +32,7 @@
 /* Files of one column and window: a sum of 2^44, more than a machine counts in an epoch. */
 #define MOST_PARTS 4096
 
-struct out_file {
+struct tree_file {
 	char *name;
 	struct wr bytes;
 };
@@ -40,7 +41,7 @@ struct out {
 	const struct profile *p;
 	struct dcpi_out_opts opts;
 	uint64_t *n_placeless; /* by event */
-	VEC(struct out_file) files;
+	VEC(struct tree_file) files;
 	struct index name_ix;	       /* of files */
 	VEC(struct dcpi_count) counts; /* of the window being written */
 	uint64_t n_samples;
@@ -210,12 +211,12 @@ static void add_file(struct out *o, char *name, struct wr bytes)
 		free(name);
 		name = xasprintf("%s-%u", first, n);
 	}
-	vec_push(&o->files, (struct out_file){name, bytes});
+	vec_push(&o->files, (struct tree_file){name, bytes});
 	index_add(&o->name_ix, hash_str(name), (uint32_t)o->files.n - 1);
 }
 
-static int make_file(struct out *o, const struct out_key *k, const struct dcpi_count *counts, size_t n,
-		     uint64_t high, struct err *err)
+static int make_file(struct out *o, const struct out_key *k, const struct dcpi_count *counts,
+		     size_t n, uint64_t high, struct err *err)
 {
 	struct dcpi_file f;
 	struct wr bytes = {0};
@@ -316,8 +317,7 @@ static void make_empty_file(struct out *o, event_id event)
 	struct dcpi_file f;
 	struct profile none;
 	struct dcpi_row row = {.event = event};
-	const struct out_key k = {.row = &row,
-				  .event = profile_str(p, p->events.v[event].name)};
+	const struct out_key k = {.row = &row, .event = profile_str(p, p->events.v[event].name)};
 	struct out blank = *o;
 
 	/* The header writer needs an image: the same profile with the one image of no samples. */
@@ -391,6 +391,7 @@ static int write_files(struct out *o, const char *dir, struct err *err)
 	str_release(&name);
 	if (host < 0)
 		return err_prefix(err, host, "%s/%s", dir, time);
+	out_file_sweep(host, NULL, ".tmp", NULL); /* of a writer that was killed */
 	vec_each (f, &o->files) {
 		r = file_replace(host, f->name, f->bytes.v, f->bytes.n, err);
 		if (r < 0)

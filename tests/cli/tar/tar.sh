@@ -21,3 +21,9 @@ try dwell tar --db gone/db
 try dwell tar --db gone/db --epoch 1999 -o none.tar | sed 's/2[0-9]\{13\}/EPOCH/'
 ls none.tar 2>&1
 try dwell tar --db gone/db -o /nowhere/x.tar
+# A link in the archive's place is replaced; what it points to stays.
+echo mine >victim
+ln -s victim link.tar
+dwell tar --db gone/db -o link.tar >/dev/null && cat victim && [ ! -L link.tar ] && tar tf link.tar | wc -l
+dwell tar --db gone/db -o /dev/stdout | tar tf - 2>/dev/null | wc -l
+[ -z "$(ls -A | grep tmp)" ]
