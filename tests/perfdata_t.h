@@ -187,6 +187,39 @@ static inline void pd_mmap2(struct pd_file *f, uint32_t pid, uint64_t addr, uint
 	pd_id(f, f->events[0].attr.sample_type, pid, pid, time, f->events[0].id);
 }
 
+/* The kernel's mapping or a module's, as perf tells it before all others. */
+static inline void pd_mmap_kernel(struct pd_file *f, uint64_t addr, uint64_t n, uint64_t off,
+				  const char *path)
+{
+	struct wr *w = pd_begin(f, PERFDATA_MMAP, PERFDATA_MODE_KERNEL);
+
+	pd_32(f, w, UINT32_MAX);
+	pd_32(f, w, 0);
+	pd_64(f, w, addr);
+	pd_64(f, w, n);
+	pd_64(f, w, off);
+	pd_text(w, path, 8);
+	pd_id(f, f->events[0].attr.sample_type, UINT32_MAX, 0, 0, f->events[0].id);
+}
+
+/* An entry of the section BUILD_ID, of the mode MISC. */
+static inline void pd_build_id(struct pd_file *f, uint16_t misc, const struct build_id *id,
+			       const char *path)
+{
+	struct wr *w = &f->sections[PERFDATA_F_BUILD_ID];
+	size_t n_path = (strlen(path) + 8) / 8 * 8;
+
+	pd_32(f, w, 0);
+	pd_16(f, w, misc | PERFDATA_MISC_BUILD_ID_SIZE);
+	pd_16(f, w, (uint16_t)(8 + 4 + 24 + n_path));
+	pd_32(f, w, UINT32_MAX);
+	wr_bytes(w, id->bytes, BUILD_ID_MAX);
+	wr_u8(w, id->n_bytes);
+	wr_bytes(w, "\0\0\0", 3);
+	for (size_t i = 0; i < n_path; i++)
+		wr_u8(w, i < strlen(path) ? (uint8_t)path[i] : 0);
+}
+
 static inline void pd_fork(struct pd_file *f, uint32_t type, uint32_t pid, uint32_t tid,
 			   uint32_t ppid, uint32_t ptid, uint64_t time)
 {

@@ -177,6 +177,7 @@ enum perfdata_attr_flag {
 	PERFDATA_A_PRECISE = 15, /* two bits */
 	PERFDATA_A_SAMPLE_ID_ALL = 18,
 	PERFDATA_A_NO_USER_CHAIN = 22,
+	PERFDATA_A_COMM_EXEC = 24,
 	PERFDATA_A_USE_CLOCKID = 25,
 };
 

@@ -135,17 +135,48 @@ struct listed {
  * or nothing, because a better one is at hand. */
 enum listed_user { LISTED_ALL, LISTED_ENTRY, LISTED_NONE };
 
-/* The callers in the kernel's list, without the sample's own address, which is the first of the
- * sample's own mode (precise events tell of an instruction that is past when the list is made).
- * Where the list goes over to user code the first address there is no call but where it was
- * interrupted. */
+/* Where the sample's own address stands in the list: it is the first of the sample's own mode, for
+ * what is before it was added later (precise events tell of an instruction that is past when the
+ * list is made).  The list's length when it is not there: the kernel was asked to leave its part
+ * out (exclude_callchain_kernel), and all addresses are callers. */
+static uint32_t find_own(const struct perfdata_words *ips, unsigned own)
+{
+	unsigned mode = own;
+
+	for (uint32_t i = 0; i < ips->n; i++) {
+		uint64_t ip = perfdata_word(ips, i);
+
+		if (ip == PERFDATA_CONTEXT_USER_DEFERRED)
+			break;
+		if (ip >= PERFDATA_CONTEXT_MAX)
+			mode = mode_of(ip);
+		else if (mode == own)
+			return i;
+	}
+	return ips->n;
+}
+
+static bool is_user(unsigned mode)
+{
+	return mode == PERFDATA_MODE_USER || mode == PERFDATA_MODE_GUEST_USER;
+}
+
+/* The callers in the kernel's list, without the sample's own address.  Where the list goes over to
+ * user code the first address there is no call but where it was interrupted.
+ *
+ * A sample in the kernel at K whose list is [user, U1, U2] was made in a system call at U1, so its
+ * callers are U1 and the call before U2.  One in user code at U1 with the list [user, U1, U2] has
+ * the call before U2 as its only caller. */
 static struct listed add_listed(struct perf_chains *c, const struct perfdata_record *r,
 				uint32_t proc, enum listed_user user)
 {
 	const struct perfdata_words *ips = &r->sample.ips;
 	unsigned own = r->head.misc & PERFDATA_MISC_MODE, mode = own;
+	uint32_t own_at = find_own(ips, own);
+	/* Callers in the kernel of a sample in user code cannot be. */
+	bool begun = own_at == ips->n && !is_user(own);
 	struct listed l = {0};
-	bool exact = true, begun = false;
+	bool exact = true;
 
 	for (uint32_t i = 0; i < ips->n; i++) {
 		uint64_t ip = perfdata_word(ips, i);
@@ -162,7 +193,7 @@ static struct listed add_listed(struct perf_chains *c, const struct perfdata_rec
 		}
 		l.n++;
 		if (!begun) {
-			begun = mode == own;
+			begun = i == own_at;
 			exact = !begun;
 			continue;
 		}

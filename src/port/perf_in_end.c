@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "port/perf_kernel.h"
 #include "resolve/resolver.h"
 
 static string_id intern(struct profile *p, const char *s)
@@ -64,6 +65,34 @@ int perf_in_save_symbols(struct perf_in *in, struct err *err)
 	return 0;
 }
 
+/* Says once why code of the kernel's has no names. */
+static void note_nameless(const struct perf_in *in, struct str *s)
+{
+	const struct build_id somewhere = perf_kernel_own_id(&in->pd, PERF_KERNEL_SOMEWHERE);
+	bool kernel = false, vdso = false, lost = false;
+
+	vec_each (i, &in->profile->images) {
+		if (!(i->flags & IMAGE_HASHED))
+			continue;
+		if (build_id_same(&i->build_id, &somewhere))
+			lost = true;
+		else
+			kernel |= i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE;
+		vdso |= i->kind == IMAGE_VDSO;
+	}
+	if (lost)
+		str_add(s, "it does not tell where its kernel was: nothing there has a name\n");
+	if (kernel || vdso)
+		str_addf(s,
+			 "nothing in its %s has a name: it is of another machine (%s%s%s), and "
+			 "it does not tell the build-id\n",
+			 !kernel ? "vdso"
+			 : vdso	 ? "kernel and vdso"
+				 : "kernel",
+			 in->pd.host ? in->pd.host : "it does not say which",
+			 in->pd.release ? ", " : "", in->pd.release ? in->pd.release : "");
+}
+
 void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
 		       const struct err *why)
 {
@@ -99,6 +128,7 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
 			 " samples the hardware could not tell the address: nothing is known of "
 			 "the instructions there\n",
 			 in->facts.n_no_ip);
+	note_nameless(in, s);
 	if (in->spe.n_garbage)
 		str_addf(s,
 			 "%" PRIu64 " bytes of AUX data are no packets, %" PRIu64

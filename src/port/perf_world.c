@@ -7,13 +7,10 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "resolve/kallsyms.h"
+#include "port/perf_kernel.h"
 
 /* So many processes that ended keep their mappings. */
 #define N_GONE 4096
-
-/* A kernel that does not say how long it is. */
-#define KERNEL_ANY_BYTES (1ull << 30)
 
 /* Processes and threads. */
 
@@ -128,6 +125,15 @@ owner_id perf_world_owner(struct perf_world *w, struct perf_thread *t, uint64_t 
 	return t->owner;
 }
 
+/* Kernels before 3.16 do not say which COMM is that of an exec. */
+static bool tells_exec(const struct perf_world *w)
+{
+	vec_each (e, &w->pd->events)
+		if (perfdata_attr_has(&e->attr, PERFDATA_A_COMM_EXEC))
+			return true;
+	return false;
+}
+
 static void apply_comm(struct perf_world *w, const struct perfdata_record *r)
 {
 	struct perf_thread *t = perf_world_thread(w, r->comm.pid, r->comm.tid);
@@ -136,8 +142,11 @@ static void apply_comm(struct perf_world *w, const struct perfdata_record *r)
 	t->comm = profile_intern_str(w->profile, r->comm.name);
 	t->has_comm = true;
 	t->has_owner = false;
-	if (!r->comm.exec)
+	if (!r->comm.exec) {
+		/* If it was one, the program is what is mapped next. */
+		p->has_exe &= tells_exec(w) || r->comm.pid != r->comm.tid;
 		return;
+	}
 	/* Its last steps in the old program are sampled behind this; mappings stay until the new
 	 * one's are put over them. */
 	p->has_exe = p->has_anon = false;
@@ -165,10 +174,13 @@ static void apply_fork(struct perf_world *w, const struct perfdata_record *r)
 	if (t->proc != parent) {
 		struct perf_proc *p = &w->procs.v[t->proc];
 		const struct perf_proc *from = &w->procs.v[parent];
+		/* Perf tells so of processes that were there before it: their programs are their
+		 * own, and told later. */
+		bool before = r->head.misc & PERFDATA_MISC_FORK_EXEC || !r->task.time;
 
 		forget_maps(w, p);
-		p->exe = from->exe;
-		p->has_exe = from->has_exe;
+		p->exe = before ? 0 : from->exe;
+		p->has_exe = !before && from->has_exe;
 		p->has_anon = false;
 		p->begin_ns = r->id.time;
 		p->dump = from->dump; /* what was generated before is in it */
@@ -220,67 +232,6 @@ const struct build_id *perf_world_build_id(struct perf_world *w, const char *pat
 	return i == INDEX_NONE ? NULL : &w->pd->build_ids.v[i].id;
 }
 
-/* "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz" or "[ext4]" as kallsyms has it. */
-static void module_name(const char *path, struct str *ret)
-{
-	const char *name = path[0] == '[' ? path + 1 : str_basename(path);
-	size_t n = path[0] == '[' ? strcspn(name, "]") : strcspn(name, ".");
-
-	for (size_t i = 0; i < n; i++)
-		str_addc(ret, name[i] == '-' ? '_' : name[i]);
-}
-
-/* Where the kernel ends whose text ends at END: what the record says leaves out .init.text, where
- * the first idle task comes from, so it goes on to the next mapping, as perf has it
- * (maps__fixup_end). */
-static uint64_t kernel_end(const struct perf_world *w, uint64_t end)
-{
-	uint64_t next = UINT64_MAX;
-
-	vec_each (p, &w->kernel.v)
-		if (p->start >= end && p->start < next)
-			next = p->start;
-	return next;
-}
-
-/* Kernel mappings: "[kernel.kallsyms]_text", whose offset is the address of the symbol behind the
- * bracket, "[module]", "/lib/modules/...ko" (machine__process_kernel_mmap_event). */
-static void map_kernel(struct perf_world *w, const struct perfdata_mmap *m)
-{
-	bool kernel = str_starts(m->path, "[kernel.");
-	const struct build_id *id = &m->build_id;
-	struct kernel_range range = {.start = m->addr, .end = m->addr + m->n_bytes};
-	struct str name = {0};
-
-	if (m->path[0] == '[' && !kernel && !strchr(m->path, ']'))
-		return;
-	if (!id->n_bytes) {
-		_mem_ char *path =
-			kernel ? xstrndup(m->path, strcspn(m->path, "]") + 1) : xstrdup(m->path);
-
-		id = perf_world_build_id(w, path);
-	}
-	if (!m->n_bytes || range.end < range.start)
-		range.end = m->addr + KERNEL_ANY_BYTES;
-	if (kernel)
-		range.end = kernel_end(w, m->n_bytes ? range.end : m->addr);
-	range.image.build_id = id ? *id : (struct build_id){0};
-	if (kernel) {
-		range.svma = m->off ? kallsyms_link_start(m->off) + (m->addr - m->off) : m->addr;
-		range.image.kind = IMAGE_KERNEL;
-		range.image.path = "[kernel]";
-		range.image.text_start = m->off ? kallsyms_link_start(m->off) : 0;
-	} else {
-		module_name(m->path, &name);
-		range.image.kind = IMAGE_MODULE;
-		range.image.path = str_get(&name);
-		range.image.text_bytes = range.end - range.start;
-	}
-	kernel_map_add(&w->kernel, &range);
-	w->kernel_version = ++w->n_versions;
-	str_release(&name);
-}
-
 static bool same_file(const void *owner, uint32_t i, const void *key)
 {
 	const struct perf_file *a = &((const struct perf_world *)owner)->files.v[i], *b = key;
@@ -320,20 +271,40 @@ static uint32_t intern_file(struct perf_world *w, const struct perfdata_mmap *m)
 /* A vdso has no file; offsets in it are its addresses. */
 static void describe_vdso(struct perf_world *w, const struct build_id *id)
 {
+	bool told = id->n_bytes;
+
+	if (!told && perf_kernel_is_running(w->pd))
+		return;
 	w->images.vdso.has_layout = true;
-	w->images.vdso.layout = (struct image_layout){
-		.build_id = *id, .n_loads = 1, .loads = {{.n_bytes = UINT32_MAX}}};
+	w->images.vdso.layout =
+		(struct image_layout){.build_id = told ? *id : perf_kernel_own_id(w->pd, "[vdso]"),
+				      .hashed = !told,
+				      .n_loads = 1,
+				      .loads = {{.n_bytes = UINT32_MAX}}};
 }
 
 uint32_t perf_world_code(struct perf_world *w, const struct mapping *m)
 {
 	struct perf_file *f = &w->files.v[m->code];
 
-	if (!f->code && f->ref.build_id.n_bytes && strcmp(f->ref.path, "[vdso]") == 0)
+	if (!f->code && strcmp(f->ref.path, "[vdso]") == 0)
 		describe_vdso(w, &f->ref.build_id);
 	if (!f->code)
 		f->code = images_intern(&w->images, &f->ref) + 1;
 	return f->code - 1;
+}
+
+/* A file that processes map and do not run: "libc.so.6", "ld-2.31.so", Android's archives and
+ * compiled code. */
+static bool is_library(const char *path)
+{
+	static const char *const ends[] = {".so", ".apk", ".jar", ".oat", ".odex", ".vdex", ".art"};
+	const char *name = str_basename(path);
+
+	for (size_t i = 0; i < n_elems(ends); i++)
+		if (str_ends(name, ends[i]))
+			return true;
+	return strstr(name, ".so.");
 }
 
 static void map_user(struct perf_world *w, const struct perfdata_mmap *m)
@@ -350,7 +321,7 @@ static void map_user(struct perf_world *w, const struct perfdata_mmap *m)
 	if (images_is_dump(m->path)) {
 		p->dump = map.code + 1;
 		forget_jit(p);
-	} else if (!p->has_exe && m->path[0] == '/' && m->path[1] != '/') {
+	} else if (!p->has_exe && m->path[0] == '/' && m->path[1] != '/' && !is_library(m->path)) {
 		/* The kernel maps the program itself before its interpreter (fs/binfmt_elf.c). */
 		p->exe = w->files.v[map.code].path;
 		p->has_exe = true;
@@ -397,10 +368,12 @@ void perf_world_apply(struct perf_world *w, const struct perfdata_record *r)
 	switch (r->head.type) {
 	case PERFDATA_MMAP:
 	case PERFDATA_MMAP2:
-		if (mode == PERFDATA_MODE_KERNEL)
-			map_kernel(w, &r->mmap);
-		else if (mode == PERFDATA_MODE_USER)
+		if (mode == PERFDATA_MODE_KERNEL) {
+			perf_kernel_map(w, &r->mmap);
+			w->kernel_version = ++w->n_versions;
+		} else if (mode == PERFDATA_MODE_USER) {
 			map_user(w, &r->mmap);
+		}
 		break;
 	case PERFDATA_COMM:
 		apply_comm(w, r);
@@ -502,6 +475,21 @@ static place_id kernel_place(struct perf_world *w, uint64_t ip, uint32_t flags)
 		       : profile_unknown_place(w->profile, ip, flags);
 }
 
+/* Code of a virtual machine or of what is below the kernel: nothing here tells what it is, and its
+ * addresses are none of the kernel's or the process's. */
+static place_id other_place(struct perf_world *w, unsigned mode, uint64_t ip, uint32_t flags)
+{
+	struct image im = {.kind = IMAGE_UNKNOWN};
+
+	im.path = mode == PERFDATA_MODE_GUEST_KERNEL ? "[guest kernel]"
+		  : mode == PERFDATA_MODE_GUEST_USER ? "[guest user]"
+		  : mode == PERFDATA_MODE_HYPERVISOR ? "[hypervisor]"
+						     : NULL;
+	return im.path ? profile_intern_place(w->profile, profile_intern_image(w->profile, &im), ip,
+					      flags)
+		       : profile_unknown_place(w->profile, ip, flags);
+}
+
 place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, uint64_t ip,
 			  uint32_t flags)
 {
@@ -513,7 +501,7 @@ place_id perf_world_place(struct perf_world *w, uint32_t proc, unsigned mode, ui
 		&w->places[(key * 0x9e3779b97f4a7c15ULL + version * 0xff51afd7ed558ccdULL) >> 50];
 
 	if (!version)
-		return profile_unknown_place(w->profile, ip, flags);
+		return other_place(w, mode, ip, flags);
 	if (s->version == version && s->ip == key)
 		return s->place;
 	s->version = version;

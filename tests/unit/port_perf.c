@@ -2,66 +2,11 @@
 /* What perf recorded, in the model: whose samples they are and where, callers, counts, losses. */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "model/trace.h"
-#include "perfdata_t.h"
-#include "port/perf_in.h"
+#include "perf_load_t.h"
 #include "t.h"
-
-static const struct perfdata_attr attr = {
-	.type = 1,
-	.period = 1000000,
-	.sample_type = PERFDATA_S_IP | PERFDATA_S_TID | PERFDATA_S_TIME | PERFDATA_S_ID,
-	.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL,
-};
-
-struct loaded {
-	struct profile p;
-	struct perf_in_result r;
-	char *text; /* profile_dump */
-	struct err err;
-	int rc;
-};
-
-/* Reads what is in F, which is released. */
-static struct loaded load(struct pd_file *f, const struct perf_in_opts *opts)
-{
-	struct perf_in_opts o = opts ? *opts : (struct perf_in_opts){.split = OWNER_TID};
-	int fd = memfd_create("perf.data", MFD_CLOEXEC);
-	struct loaded l = {0};
-	char path[40];
-
-	o.no_files = true;
-	pd_finish(f);
-	file_write_all(fd, f->out.v, f->out.n);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	profile_init(&l.p);
-	l.rc = perf_in_load(path, &o, &l.p, &l.r, &l.err);
-	profile_check(&l.p);
-	l.text = profile_dump(&l.p);
-	close(fd);
-	pd_release(f);
-	return l;
-}
-
-static void unload(struct loaded *l)
-{
-	free(l->text);
-	perf_in_result_release(&l->r);
-	profile_release(&l->p);
-}
-
-static void expect_value(const struct loaded *l, const char *owner_and_path, unsigned n)
-{
-	char line[512];
-
-	snprintf(line, sizeof(line), "%s 0/0/0 %u 0\n", owner_and_path, n);
-	if (!strstr(l->text, line))
-		t_fail_("no \"%s\" in:\n%s", line, l->text);
-}
 
 /* Threads have names of their own, processes what their parents mapped and then their own. */
 TEST(processes)
@@ -102,6 +47,71 @@ TEST(processes)
 	unload(&l);
 }
 
+/* A process's program is never its parent's when perf tells of it only because it was there, and
+ * never a library. */
+TEST(programs)
+{
+	struct perfdata_attr a = attr;
+	struct pd_file f = {0};
+	struct loaded l;
+
+	a.flags |= 1ull << PERFDATA_A_COMM_EXEC;
+	pd_event(&f, &a, 7);
+	pd_comm(&f, 10, 10, "init", false, 0);
+	pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/sbin/init", NULL, 0);
+	/* What perf tells of what was there before it, by versions with and without the mark. */
+	pd_fork(&f, PERFDATA_FORK, 20, 20, 10, 10, 0);
+	pd_comm(&f, 20, 20, "cat", false, 0);
+	pd_mmap2(&f, 20, 0x1000, 0x1000, 0, "/bin/cat", NULL, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 20, 20, 7, 0x1010, NULL, 0);
+	pd_fork(&f, PERFDATA_FORK, 21, 21, 10, 10, 0);
+	f.data.v[f.record + 5] |= PERFDATA_MISC_FORK_EXEC >> 8;
+	pd_comm(&f, 21, 21, "kthread", false, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 21, 21, 7, 0x1010, NULL, 0);
+	/* A program seen from when it loaded something on. */
+	pd_comm(&f, 22, 22, "late", false, 0);
+	pd_mmap2(&f, 22, 0x1000, 0x1000, 0, "/usr/lib/ld-2.17.so", NULL, 0);
+	pd_mmap2(&f, 22, 0x2000, 0x1000, 0, "/usr/lib/libm.so.6", NULL, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 22, 22, 7, 0x1010, NULL, 0);
+	pd_mmap2(&f, 22, 0x3000, 0x1000, 0, "/usr/bin/late", NULL, 8);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 22, 22, 9, 0x1010, NULL, 0);
+	/* A name is not an execution. */
+	pd_comm(&f, 22, 22, "renamed", false, 10);
+	pd_mmap2(&f, 22, 0x4000, 0x1000, 0, "/usr/bin/other", NULL, 11);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 22, 22, 12, 0x1010, NULL, 0);
+	l = load(&f, NULL);
+	expect_value(&l, "/bin/cat|cat|||4294967295|20|20|0 file:/bin/cat+0x10/0", 1);
+	expect_value(&l, "|kthread|||4294967295|21|21|0 unknown:[unknown]+0x1010/0", 1);
+	expect_value(&l, "|late|||4294967295|22|22|0 file:/usr/lib/ld-2.17.so+0x10/0", 1);
+	expect_value(&l, "/usr/bin/late|late|||4294967295|22|22|0 file:/usr/lib/ld-2.17.so+0x10/0",
+		     1);
+	expect_value(&l,
+		     "/usr/bin/late|renamed|||4294967295|22|22|0 file:/usr/lib/ld-2.17.so+0x10/0",
+		     1);
+	unload(&l);
+}
+
+/* Kernels before 3.16 do not say that a new name is that of a new program. */
+TEST(programs_of_old_kernels)
+{
+	struct pd_file f = {0};
+	struct loaded l;
+
+	pd_event(&f, &attr, 7);
+	pd_comm(&f, 10, 10, "sh", false, 1);
+	pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/bin/sh", NULL, 2);
+	pd_fork(&f, PERFDATA_FORK, 20, 20, 10, 10, 3);
+	pd_comm(&f, 20, 20, "cat", false, 4);
+	pd_mmap2(&f, 20, 0x1000, 0x1000, 0, "/bin/cat", NULL, 5);
+	pd_mmap2(&f, 20, 0x9000, 0x1000, 0, "/lib/libc-2.17.so", NULL, 6);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 20, 20, 7, 0x1010, NULL, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 8, 0x1010, NULL, 0);
+	l = load(&f, NULL);
+	expect_value(&l, "/bin/cat|cat|||4294967295|20|20|0 file:/bin/cat+0x10/0", 1);
+	expect_value(&l, "/bin/sh|sh|||4294967295|10|10|0 file:/bin/sh+0x10/0", 1);
+	unload(&l);
+}
+
 /* The kernel's list: callers at their calls, where it was interrupted as it is. */
 TEST(callers)
 {
@@ -114,20 +124,17 @@ TEST(callers)
 				 0x1010,
 				 0x1101};
 	const uint64_t broken[] = {PERFDATA_CONTEXT_USER, 0x1010, (uint64_t)-4000, 0x1201};
+	const uint64_t precise[] = {PERFDATA_CONTEXT_KERNEL, 0xffffffff91000010,
+				    PERFDATA_CONTEXT_USER, 0x1018, 0x1101};
+	const struct build_id id = {2, {0xab, 0xcd}};
 	struct pd_file f = {0};
 	struct loaded l;
-	struct wr *w;
 
 	a.sample_type |= PERFDATA_S_CALLCHAIN;
 	pd_event(&f, &a, 7);
-	w = pd_begin(&f, PERFDATA_MMAP, PERFDATA_MODE_KERNEL);
-	pd_32(&f, w, UINT32_MAX);
-	pd_32(&f, w, 0);
-	pd_64(&f, w, 0xffffffff91000000);
-	pd_64(&f, w, 0x1000000);
-	pd_64(&f, w, 0xffffffff91000000);
-	pd_text(w, "[kernel.kallsyms]_text", 8);
-	pd_id(&f, a.sample_type, UINT32_MAX, 0, 0, 7);
+	pd_build_id(&f, PERFDATA_MODE_KERNEL, &id, "[kernel.kallsyms]");
+	pd_mmap_kernel(&f, 0xffffffff91000000, 0x1000000, 0xffffffff91000000,
+		       "[kernel.kallsyms]_text");
 	pd_comm(&f, 10, 10, "p", true, 1);
 	pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/p", NULL, 1);
 	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 2, 0x1010, user, 4);
@@ -135,12 +142,20 @@ TEST(callers)
 	pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, 10, 4, 0xffffffff91000010, both, 6);
 	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 5, 0x1010, broken, 4);
 	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 5, 0x1010, NULL, 0);
+	/* exclude_callchain_kernel: the kernel's part is not there. */
+	pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, 10, 6, 0xffffffff91000020, user, 4);
+	pd_sample(&f, 0, PERFDATA_MODE_USER, 10, 10, 7, 0x1030, precise, 5);
 	l = load(&f, NULL);
 	EXPECT_EQ(l.rc, 0);
 	expect_value(&l, "10|10|0 file:/p+0x200/1;file:/p+0x100/1;file:/p+0x10/0", 2);
 	expect_value(&l,
-		     "10|10|0 file:/p+0x100/1;file:/p+0x10/0;kernel:[kernel]+0xffffffff81000100/0;"
-		     "kernel:[kernel]+0xffffffff81000010/0",
+		     "10|10|0 file:/p+0x200/1;file:/p+0x100/1;file:/p+0x10/0;"
+		     "kernel:abcd+0xffffffff81000020/0",
+		     1);
+	expect_value(&l, "10|10|0 file:/p+0x100/1;file:/p+0x30/0", 1);
+	expect_value(&l,
+		     "10|10|0 file:/p+0x100/1;file:/p+0x10/0;kernel:abcd+0xffffffff81000100/0;"
+		     "kernel:abcd+0xffffffff81000010/0",
 		     1);
 	expect_value(&l, "10|10|0 mark:[truncated: chain lost]+0/0;file:/p+0x10/0", 1);
 	expect_value(&l, "10|10|0 file:/p+0x10/0", 1);
