@@ -203,8 +203,8 @@ static inline void pd_mmap_kernel(struct pd_file *f, uint64_t addr, uint64_t n, 
 }
 
 /* An entry of the section BUILD_ID, of the mode MISC. */
-static inline void pd_build_id(struct pd_file *f, uint16_t misc, const struct build_id *id,
-			       const char *path)
+static inline void pd_add_build_id(struct pd_file *f, uint16_t misc, const struct build_id *id,
+				   const char *path)
 {
 	struct wr *w = &f->sections[PERFDATA_F_BUILD_ID];
 	size_t n_path = (strlen(path) + 8) / 8 * 8;

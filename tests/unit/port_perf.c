@@ -132,7 +132,7 @@ TEST(callers)
 
 	a.sample_type |= PERFDATA_S_CALLCHAIN;
 	pd_event(&f, &a, 7);
-	pd_build_id(&f, PERFDATA_MODE_KERNEL, &id, "[kernel.kallsyms]");
+	pd_add_build_id(&f, PERFDATA_MODE_KERNEL, &id, "[kernel.kallsyms]");
 	pd_mmap_kernel(&f, 0xffffffff91000000, 0x1000000, 0xffffffff91000000,
 		       "[kernel.kallsyms]_text");
 	pd_comm(&f, 10, 10, "p", true, 1);

@@ -107,12 +107,12 @@ TEST(build_id_of_a_file)
 		struct loaded l;
 
 		pd_event(&f, &attr, 7);
-		pd_build_id(&f, PERFDATA_MODE_USER, &other, "/bin/true");
-		pd_build_id(&f, PERFDATA_MODE_KERNEL, &other,
-			    "/lib/modules/5.4.0/kernel/ext4.ko.xz");
-		pd_build_id(&f, PERFDATA_MODE_KERNEL, &other, "[ext4]");
-		pd_build_id(&f, PERFDATA_MODE_GUEST_KERNEL, &other, "[guest.kernel.kallsyms]");
-		pd_build_id(&f, PERFDATA_MODE_KERNEL, &id, paths[i]);
+		pd_add_build_id(&f, PERFDATA_MODE_USER, &other, "/bin/true");
+		pd_add_build_id(&f, PERFDATA_MODE_KERNEL, &other,
+				"/lib/modules/5.4.0/kernel/ext4.ko.xz");
+		pd_add_build_id(&f, PERFDATA_MODE_KERNEL, &other, "[ext4]");
+		pd_add_build_id(&f, PERFDATA_MODE_GUEST_KERNEL, &other, "[guest.kernel.kallsyms]");
+		pd_add_build_id(&f, PERFDATA_MODE_KERNEL, &id, paths[i]);
 		pd_mmap_kernel(&f, 0xffffffff81000000, 0xa00000, 0xffffffff81000000,
 			       "[kernel.kallsyms]_text");
 		pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, 10, 2, 0xffffffff81000010, NULL, 0);
@@ -166,7 +166,7 @@ TEST(extents)
 
 		snprintf(path, sizeof(path), "[kernel.kallsyms]%s", cases[i].symbol);
 		pd_event(&f, &attr, 7);
-		pd_build_id(&f, PERFDATA_MODE_KERNEL, &id, "[kernel.kallsyms]");
+		pd_add_build_id(&f, PERFDATA_MODE_KERNEL, &id, "[kernel.kallsyms]");
 		pd_mmap_kernel(&f, cases[i].addr, cases[i].n, cases[i].off, path);
 		pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, 10, 2, cases[i].ip, NULL, 0);
 		l = load(&f, NULL);
