@@ -4,7 +4,11 @@
  * A source is known to an epoll instance by its event: it says when half of the ring is full, and
  * when the thread has ended, whose ticks are then taken and its source closed.  After fork(2) the
  * new process has no helper, no rings and only the thread that forked: descriptors of the parent's
- * are closed, and each sink that wants to go on begins anew. */
+ * are closed, and each sink that wants to go on begins anew.
+ *
+ * The helper must not keep a program alive whose main() ended in pthread_exit(3).  When all threads
+ * of the program have ended it returns, too; as the last thread that does so it has the C library
+ * call exit(3).  Without sinks it returns after a while, and drain_add starts another one. */
 #include "inproc/drain.h"
 
 #include <errno.h>
@@ -23,7 +27,7 @@
 #include "inproc/own_fd.h"
 #include "inproc/threads.h"
 
-enum { EVERY_MS = 100, CHUNK_SOURCES = 256 };
+enum { EVERY_MS = 100, CHUNK_SOURCES = 256, ROUNDS_OF_LOOK = 10, LINGER_S = 1 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sink *sinks;
@@ -33,6 +37,7 @@ static struct source *free_sources;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
 static int epoll_fd = -1;
 static pid_t helper_tid; /* 0: there is none */
+static sigset_t usual_signals; /* blocked in the thread that started the helper */
 static pthread_once_t at_fork_once = PTHREAD_ONCE_INIT;
 
 void drain_lock(void)
@@ -99,12 +104,16 @@ static void end_source(struct sink *k, struct source **at)
 	free_source(s);
 }
 
-static void drain_sink(struct sink *k)
+/* Whether a thread has ended. */
+static bool drain_sink(struct sink *k)
 {
+	bool some = false;
+
 	for (struct source **at = &k->sources; *at;) {
 		bool ended = source_has_ended(*at);
 
 		if (ended) {
+			some = true;
 			end_source(k, at);
 			continue;
 		}
@@ -115,6 +124,7 @@ static void drain_sink(struct sink *k)
 		k->after(k);
 	while (k->done && k->sources)
 		end_source(k, &k->sources);
+	return some;
 }
 
 /* The helper thread. */
@@ -129,19 +139,49 @@ static void wait_for_rings(void)
 		nanosleep(&every, NULL);
 }
 
+/* Waits until there are sinks; false: there have been none for a while.  Under the lock. */
+static bool wait_for_sinks(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += LINGER_S;
+	while (!sinks)
+		if (pthread_cond_clockwait(&wake, &lock, CLOCK_MONOTONIC, &until))
+			return sinks;
+	return true;
+}
+
+/* Drains all sinks.  Whether the helper is needed on.  Every second, and when threads have ended, it
+ * looks whether any are left. */
+static bool do_round(unsigned number)
+{
+	bool look = number % ROUNDS_OF_LOOK == 0;
+
+	drain_lock();
+	if (!wait_for_sinks()) {
+		helper_tid = 0;
+		drain_unlock();
+		return false;
+	}
+	for (struct sink *k = sinks; k; k = k->next)
+		look |= drain_sink(k);
+	drain_unlock();
+	return !look || !threads_have_ended();
+}
+
 static void *help(void *unused)
 {
+	unsigned number = 0;
+
 	__atomic_store_n(&helper_tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	prctl(PR_SET_NAME, "dwell-profil");
-	for (;;) {
+	prctl(PR_SET_NAME, HELPER_NAME);
+	do
 		wait_for_rings();
-		drain_lock();
-		while (!sinks)
-			pthread_cond_wait(&wake, &lock);
-		for (struct sink *k = sinks; k; k = k->next)
-			drain_sink(k);
-		drain_unlock();
-	}
+	while (do_round(++number));
+	/* exit(3) is called now, with the program's handlers: signals are for this thread */
+	if (threads_have_ended())
+		pthread_sigmask(SIG_SETMASK, &usual_signals, NULL);
 	return unused;
 }
 
@@ -162,6 +202,7 @@ static int start_helper(void)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	e = threads_create_untold(&t, help);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	usual_signals = before;
 	if (e) {
 		helper_tid = 0;
 		return -e;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* /proc/self/maps by lines, and ELF headers out of memory.  All of it is read through the kernel or
+/* /proc/thread-self/maps by lines (/proc/self is empty when the first thread has ended), and ELF
+ * headers out of memory.  All of it is read through the kernel or
  * with a cursor: a program may have changed its own headers. */
 #include "inproc/mapped.h"
 
@@ -82,7 +83,7 @@ int mapped_each(mapping_fn *each, void *ctx)
 {
 	static char text[4 * LINE_MAX_BYTES];
 	struct first_page first = {0};
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	int fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
 	ssize_t more;
 

@@ -32,7 +32,7 @@ bool own_fd_is(int fd, const char *kind)
 	char link[64], is[64], wanted[64];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	snprintf(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
 	snprintf(wanted, sizeof(wanted), "anon_inode:%s", kind);
 	n = readlink(link, is, sizeof(is) - 1);
 	if (n < 0)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* process_vm_readv(2) and process_vm_writev(2) of this very process. */
+/* process_vm_readv(2) and process_vm_writev(2) of this very process.  The calling thread names it: the
+ * first thread has no memory any more when main() ended in pthread_exit(3). */
 #include "inproc/own_memory.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 size_t own_memory_move(bool put, void *local, const struct iovec *pieces, size_t n, size_t n_bytes)
 {
 	struct iovec here = {local, n * n_bytes};
-	ssize_t moved = put ? process_vm_writev(getpid(), &here, 1, pieces, n, 0)
-			    : process_vm_readv(getpid(), &here, 1, pieces, n, 0);
+	const pid_t self = (pid_t)syscall(SYS_gettid);
+	ssize_t moved = put ? process_vm_writev(self, &here, 1, pieces, n, 0)
+			    : process_vm_readv(self, &here, 1, pieces, n, 0);
 
 	if (moved >= 0)
 		return (size_t)moved / n_bytes;

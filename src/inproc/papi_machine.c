@@ -240,7 +240,7 @@ EXPORT int PAPI_get_dmem_info(PAPI_dmem_info_t *dest)
 
 	if (!dest)
 		return papi_result(PAPI_EINVAL);
-	f = fopen("/proc/self/status", "re");
+	f = fopen("/proc/thread-self/status", "re");
 	if (!f)
 		return papi_result(PAPI_ESYS);
 	memset(dest, 0xff, sizeof(*dest)); /* -1 */

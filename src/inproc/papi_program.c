@@ -59,7 +59,7 @@ EXPORT const PAPI_exe_info_t *PAPI_get_executable_info(void)
 	pthread_mutex_lock(&lock);
 	if (!exe.address_info.text_end) {
 		dl_iterate_phdr(map_program, NULL);
-		n = readlink("/proc/self/exe", exe.fullname, sizeof(exe.fullname) - 1);
+		n = readlink("/proc/thread-self/exe", exe.fullname, sizeof(exe.fullname) - 1);
 		exe.fullname[n > 0 ? n : 0] = 0;
 		memcpy(exe.address_info.name, exe.fullname, sizeof(exe.fullname));
 	}

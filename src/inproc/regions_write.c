@@ -246,7 +246,7 @@ EXPORT int dwell_regions_write_gmon(struct dwell_regions *r, const char *object,
 
 	if (!get_settings(&s, &n_unplaced))
 		return -1;
-	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
+	if (readlink("/proc/thread-self/exe", program, sizeof(program) - 1) < 0)
 		return -1;
 	for (size_t i = 0; i < r->n_texts; i++)
 		if (is_object(&r->texts[i], object, program)) {

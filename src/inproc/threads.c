@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -123,4 +125,49 @@ void threads_each(void (*each)(void *ctx, pid_t tid), void *ctx)
 			at += e->n_bytes;
 		}
 	close(fd);
+}
+
+/* The beginning of file NAME of thread TID; "" when it cannot be read. */
+static void read_about(pid_t tid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)tid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, text, size - 1);
+	text[n > 0 ? n : 0] = 0;
+	if (fd >= 0)
+		close(fd);
+}
+
+/* proc(5): "PID (NAME) STATE ...".  NAME may contain anything; the last ")" ends it. */
+static bool is_zombie(pid_t tid)
+{
+	char stat[128];
+	const char *end;
+
+	read_about(tid, "stat", stat, sizeof(stat));
+	end = strrchr(stat, ')');
+	return end && strncmp(end, ") Z", 3) == 0;
+}
+
+static void look_for_others(void *ctx, pid_t tid)
+{
+	char name[32];
+
+	if (tid == getpid() || !*(bool *)ctx)
+		return;
+	read_about(tid, "comm", name, sizeof(name));
+	*(bool *)ctx = strcmp(name, HELPER_NAME "\n") == 0;
+}
+
+bool threads_have_ended(void)
+{
+	bool ended = is_zombie(getpid());
+
+	if (ended)
+		threads_each(look_for_others, &ended);
+	return ended;
 }
