@@ -4,6 +4,8 @@ the latter (bench_inproc.c)."""
 import os
 import re
 import subprocess
+import tempfile
+import time
 
 from common import BUILD, QUICK, notes, row, say
 from measure import CannotMeasure, median
@@ -79,6 +81,24 @@ def start_and_memory():
             notes.append("in-process: resident memory more, %d threads: %.0f KB" % (n + 1, resident / 1024))
 
 
+def a_preloaded_process():
+    """What libdwell-preload.so costs a process that does nothing, in pairs with none: true(1)."""
+    plain = dict(os.environ)
+    with tempfile.TemporaryDirectory() as tree:
+        preloaded = dict(plain, LD_PRELOAD=os.path.join(BUILD, "src/inproc/libdwell-preload.so"), DWELL_PRELOAD_DIR=tree)
+        more = []
+        for i in range(200):
+            say(f"in-process, a preloaded process: {i + 1} of 200")
+            took = []
+            for env in (plain, preloaded):
+                start = time.perf_counter_ns()
+                os.waitpid(os.posix_spawn("/bin/true", ["true"], env), 0)
+                took.append(time.perf_counter_ns() - start)
+            more.append(took[1] - took[0])
+    row("in-process: a process with libdwell-preload.so, above one without", "%.2f ms" % (median(more) / 1e6), "-", None,
+        "<= 0.5 ms", median(more) <= 5e5)
+
+
 def many_regions():
     """ns of a look-up; that of 1,000 regions grows with their logarithm."""
     ns = {n: min(ask("regions", n)[0] for _ in range(3)) for n in (1, 10, 100, 1000, 10000)}
@@ -92,4 +112,5 @@ def measure():
     a_tick()
     samples_against_time()
     start_and_memory()
+    a_preloaded_process()
     many_regions()

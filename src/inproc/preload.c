@@ -276,6 +276,8 @@ static void complain(int e)
 		return; /* there is nobody to tell */
 }
 
+static void end(void);
+
 __attribute__((constructor)) static void start(void)
 {
 	struct settings s;
@@ -294,6 +296,8 @@ __attribute__((constructor)) static void start(void)
 	drain_unlock();
 	if (e < 0)
 		complain(e);
+	else
+		at_quick_exit(end); /* quick_exit(3) runs no destructors */
 	errno = saved;
 }
 

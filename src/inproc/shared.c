@@ -68,6 +68,8 @@ int shared_create(struct shared *s, const char *dir, const struct shared_header 
 		return e;
 	madvise(bytes, h.n_bytes, MADV_DONTFORK); /* a child has its own */
 	madvise(bytes, h.n_bytes, MADV_DONTDUMP);
+	/* without read-ahead: a fault takes one page of the hole, not 32 or more */
+	madvise(bytes, h.n_bytes, MADV_RANDOM);
 	memcpy(bytes, &h, sizeof(h));
 	/* only now is it one that somebody may find */
 	if (rename(temporary, s->path)) {

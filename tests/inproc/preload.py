@@ -2,8 +2,10 @@
 """What libdwell-preload.so makes of programs that know nothing of it, held against what these say they spent
 (work.c).  Ticks are periods of a thread's CPU time, so that their sum is what the program says, up to half a
 tick for each thread and what it did besides; only the split between two procedures is a matter of chance."""
+import ctypes
 import glob
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -87,6 +89,25 @@ def a_raw_exit_group():
 
 def underscore_exit():
     ends("_exit", 5, 0)
+
+
+def quick_exit():
+    ends("quick_exit", 5, 0)
+
+
+def a_process_touches_few_pages():
+    """What a process costs is the pages of its histogram file that it touches: the header and no read-ahead."""
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": "d"}) as p:
+        wait_for(leftovers, "the file")
+        with open(leftovers()[0], "r+b") as f, mmap.mmap(f.fileno(), 0) as m:
+            n = (len(m) + mmap.PAGESIZE - 1) // mmap.PAGESIZE
+            there = (ctypes.c_ubyte * n)()
+            at = (ctypes.c_ubyte * len(m)).from_buffer(m)
+            check(ctypes.CDLL(None).mincore(ctypes.byref(at), ctypes.c_size_t(len(m)), there) == 0, "mincore")
+            del at
+        p.kill()
+    note("%d of %d pages are in memory" % (sum(there), n))
+    check(1 <= sum(there) <= 8, "%d of %d pages are in memory" % (sum(there), n))
 
 
 def fork_goes_on_in_both():
@@ -251,7 +272,7 @@ def an_empty_process_leaves_nothing():
 
 if __name__ == "__main__":
     run(a_program_that_exits, many_threads, instructions_are_exact, killed, crashed, aborted, a_raw_exit_group,
-        underscore_exit, fork_goes_on_in_both, vfork_is_let_be, exec_writes_before, every_exec, exec_that_fails,
+        underscore_exit, quick_exit, a_process_touches_few_pages, fork_goes_on_in_both, vfork_is_let_be, exec_writes_before, every_exec, exec_that_fails,
         a_daemon, plugins_that_come_and_go, signals_are_the_programs, nameless_memory, descriptors_may_be_closed,
         glibcs_sprofil_is_ours, rates_and_buckets, an_event_that_is_no_clock, bad_settings_are_said,
         a_session_is_one_epoch, two_that_finish_at_once, damaged_leftovers_are_named, an_empty_process_leaves_nothing)
