@@ -15,6 +15,7 @@
 #include "base/vec.h"
 
 int (*file_fault)(enum file_op op, size_t n_bytes);
+void (*step_hook)(const char *what);
 
 int file_map_fd(struct file_map *m, int fd, const char *name, struct err *err)
 {

@@ -61,7 +61,7 @@ static int label_and_run(struct cmd *c, const char *db, struct control_request *
 
 /* Samples of a log that nobody stored: at most so many, as its daemon may have died before it could
  * give back what it had stored. */
-static uint64_t n_unstored(const char *base, uint64_t number)
+static uint64_t n_unstored(const struct pin_dir *base, uint64_t number)
 {
 	struct pinned_note note;
 	struct log *log;
@@ -77,25 +77,20 @@ static uint64_t n_unstored(const char *base, uint64_t number)
 	return n;
 }
 
-/* clean: no daemon is asked, for there is none. */
-static int clean(struct cmd *c, const char *db, const char *bpffs)
+/* Adds to *N_LOGS how many logs of DB there were in FS. */
+static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *db, size_t *n_logs)
 {
-	_mem_ char *base = NULL;
+	struct pin_dir base = PIN_DIR_NONE;
 	pinned_list logs = {0};
-	int rc = hold_check(db, &c->err);
+	int rc = pinned_base_open(fs, db, false, &base, &c->err);
 
-	if (rc == 0)
-		return err_set(&c->err, -EBUSY, "%s: its daemon lives: `dwell ctl quit` ends it",
-			       db);
-	if (access(db, F_OK) < 0)
-		return err_errno(&c->err, -errno, "%s", db);
-	base = pinned_base(bpffs ? bpffs : PINNED_BPFFS, db);
-	pinned_find(base, 0, &logs);
-	rc = 0;
+	if (rc < 0)
+		return rc == -ENOENT ? 0 : rc;
+	pinned_find(&base, 0, &logs);
 	vec_each (number, &logs) {
-		uint64_t n = n_unstored(base, *number);
+		uint64_t n = n_unstored(&base, *number);
 
-		rc = pinned_remove(base, *number, &c->err);
+		rc = pinned_remove(&base, *number, &c->err);
 		if (rc < 0)
 			break;
 		str_addf(&c->out,
@@ -103,9 +98,34 @@ static int clean(struct cmd *c, const char *db, const char *bpffs)
 			 " samples that nobody stored\n",
 			 n);
 	}
-	if (rc >= 0 && !logs.n)
-		str_add(&c->out, "no dead daemon left anything\n");
+	*n_logs += logs.n;
 	vec_release(&logs);
+	if (rc >= 0)
+		pinned_base_remove(fs, &base);
+	pin_dir_close(&base);
+	return rc;
+}
+
+/* clean: no daemon is asked, for there is none. */
+static int clean(struct cmd *c, const char *db, const char *bpffs)
+{
+	struct pin_places places;
+	struct err why = {0};
+	size_t n = 0;
+	int rc = hold_check(db, &c->err);
+
+	if (rc == 0)
+		return err_set(&c->err, -EBUSY, "%s: its daemon lives: `dwell ctl quit` ends it",
+			       db);
+	if (access(db, F_OK) < 0)
+		return err_errno(&c->err, -errno, "%s", db);
+	pin_places_open(&places, bpffs, false, &why);
+	rc = 0;
+	for (size_t i = 0; i < places.all.n && rc >= 0; i++)
+		rc = clean_place(c, &places.all.v[i], db, &n);
+	if (rc >= 0 && !n)
+		str_add(&c->out, "no dead daemon left anything\n");
+	pin_places_close(&places);
 	return rc;
 }
 
@@ -150,7 +170,7 @@ int cmd_ctl(struct cmd *c)
 	const struct opt table[] = {
 		{"db", OPT_STR, &to, "DB",
 		 "whose daemon is meant (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
-		{"bpffs", OPT_STR, &bpffs, "DIR", "clean: where it pinned (default /sys/fs/bpf)"},
+		{"bpffs", OPT_STR, &bpffs, "DIR", "clean: where it pinned, too"},
 		{0},
 	};
 	struct str answer = {0};

@@ -55,7 +55,7 @@ struct collector_opts {
 	uint32_t n_spill; /* slots of a CPU's spill table, a power of two; 0: by n_slots */
 	/* Where the log is pinned, as number pin_number (pinned.h); NULL: nowhere.  When that
 	 * cannot be, collector_why_not_pinned says so. */
-	const char *pin_base;
+	const struct pin_dir *pin_base;
 	uint64_t pin_number;
 	const struct exclusions *exclude; /* what is not recorded; NULL: nothing */
 	const opt_list *by_pid;		  /* programs whose processes are kept apart; NULL: none */

@@ -9,16 +9,12 @@
 #include "collect/pinned.h"
 
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,90 +92,83 @@ int pinned_note_parse(const char *text, size_t n_bytes, struct pinned_note *ret,
 
 /* --- directories --- */
 
-char *pinned_base(const char *fs, const char *db)
-{
-	struct stat st = {0};
+struct log_name {
+	char v[17];
+};
 
-	stat(db, &st);
-	return xasprintf("%s/dwell/%llx-%llx", fs, (unsigned long long)st.st_dev,
-			 (unsigned long long)st.st_ino);
+static struct log_name name_of(uint64_t number)
+{
+	struct log_name n;
+
+	snprintf(n.v, sizeof(n.v), "%016" PRIx64, number);
+	return n;
 }
 
-static char *dir_of(const char *base, uint64_t number)
+int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct pin_dir *ret,
+		     struct err *err)
 {
-	return xasprintf("%s/%016" PRIx64, base, number);
-}
+	struct pin_dir dwell = PIN_DIR_NONE;
+	struct stat st;
+	char name[40];
+	int rc;
 
-int pinned_check(const char *fs, struct err *err)
-{
-	struct statfs st;
-
-	if (statfs(fs, &st) < 0)
-		return err_errno(err, -errno, "%s", fs);
-	if (st.f_type != BPF_FS_MAGIC)
-		return err_set(err, -EOPNOTSUPP,
-			       "%s is no BPF file system (mount -t bpf bpf %s makes it one)", fs,
-			       fs);
-	if (access(fs, W_OK) < 0)
-		return err_errno(err, -errno, "%s", fs);
-	return 0;
-}
-
-static int make_dirs(const char *base, const char *dir, struct err *err)
-{
-	_mem_ char *parent = xasprintf("%.*s", (int)(strrchr(base, '/') - base), base);
-	const char *const all[] = {parent, base, dir};
-
-	for (size_t i = 0; i < n_elems(all); i++)
-		if (mkdir(all[i], 0700) < 0 && errno != EEXIST)
-			return err_errno(err, -errno, "%s: mkdir", all[i]);
-	return 0;
-}
-
-/* Calls FN for each file of DIR until it fails. */
-static int each_file(const char *dir, int (*fn)(const char *path, const char *name))
-{
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	int rc = d ? 0 : -errno;
-
-	while (d && rc >= 0 && (e = readdir(d))) {
-		_mem_ char *path = NULL;
-
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		path = xasprintf("%s/%s", dir, e->d_name);
-		rc = fn(path, e->d_name);
-	}
-	if (d)
-		closedir(d);
+	if (stat(db, &st) < 0)
+		return err_errno(err, -errno, "%s", db);
+	snprintf(name, sizeof(name), "%llx-%llx", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	rc = pin_dir_open(fs, "dwell", make, &dwell, err);
+	if (rc >= 0)
+		rc = pin_dir_open(&dwell, name, make, ret, err);
+	pin_dir_close(&dwell);
 	return rc;
 }
 
-void pinned_find(const char *base, uint64_t except, pinned_list *ret)
+void pinned_base_remove(const struct pin_dir *fs, const struct pin_dir *base)
 {
-	DIR *d = opendir(base);
-	struct dirent *e;
+	struct pin_dir dwell = PIN_DIR_NONE;
+
+	if (pin_dir_open(fs, "dwell", false, &dwell, NULL) < 0)
+		return;
+	pin_dir_rmdir(&dwell, strrchr(base->path, '/') + 1);
+	pin_dir_close(&dwell);
+}
+
+static int log_dir(const struct pin_dir *base, uint64_t number, bool make, struct pin_dir *ret,
+		   struct err *err)
+{
+	return pin_dir_open(base, name_of(number).v, make, ret, err);
+}
+
+struct search {
+	uint64_t except;
+	pinned_list *found;
+};
+
+static int note_log(void *ctx, const struct pin_dir *d, const char *name)
+{
+	const struct search *s = ctx;
 	uint64_t number;
 
-	while (d && (e = readdir(d)))
-		if (strlen(e->d_name) == 16 && str_parse_u64(e->d_name, 16, &number) == 0 &&
-		    number != except)
-			vec_push(ret, number);
-	if (d)
-		closedir(d);
+	if (strlen(name) == 16 && str_parse_u64(name, 16, &number) == 0 && number != s->except)
+		vec_push(s->found, number);
+	return 0;
+}
+
+void pinned_find(const struct pin_dir *base, uint64_t except, pinned_list *ret)
+{
+	pin_dir_each(base, note_log, &(struct search){except, ret});
 }
 
 /* --- making --- */
 
-static int pin(int fd, const char *dir, const char *name, struct err *err)
+static int pin(int fd, const struct pin_dir *dir, const char *name, struct err *err)
 {
-	_mem_ char *path = xasprintf("%s/%s", dir, name);
+	int rc = pin_dir_put(dir, name, fd);
 
-	return bpf_obj_pin(fd, path) < 0 ? err_errno(err, -errno, "cannot pin %s", path) : 0;
+	return rc < 0 ? err_errno(err, rc, "cannot pin %s/%s", dir->path, name) : 0;
 }
 
-static int pin_note(const struct pinned_note *note, const char *dir, struct err *err)
+static int pin_note(const struct pinned_note *note, const struct pin_dir *dir, struct err *err)
 {
 	_fd_ int fd =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "dwell_note", 4, PINNED_NOTE_BYTES, 1, NULL);
@@ -193,28 +182,29 @@ static int pin_note(const struct pinned_note *note, const char *dir, struct err 
 }
 
 int pinned_make(struct log *l, const struct pinned_note *note, const struct image_ids *ids,
-		const char *base, uint64_t number, struct err *err)
+		const struct pin_dir *base, uint64_t number, struct err *err)
 {
-	_mem_ char *dir = dir_of(base, number);
+	struct pin_dir dir = PIN_DIR_NONE;
 	struct log_fds fds = log_fds(l);
 	const int maps[] = {fds.slots, fds.cpus, fds.spill};
 	const int chains[] = {fds.chain_words, fds.chain_cpus, fds.slot_chains, ids->fd};
-	int rc = make_dirs(base, dir, err);
+	int rc = log_dir(base, number, true, &dir, err);
 
 	for (size_t i = 0; i < n_elems(arrays) && rc >= 0; i++)
-		rc = pin(maps[i], dir, arrays[i], err);
+		rc = pin(maps[i], &dir, arrays[i], err);
 	for (size_t i = 0; i < N_OLD_ARRAYS && ids->v && rc >= 0; i++)
-		rc = pin(chains[i], dir, old_chain_arrays[i], err);
+		rc = pin(chains[i], &dir, old_chain_arrays[i], err);
 	if (rc >= 0)
-		rc = pin_note(note, dir, err);
+		rc = pin_note(note, &dir, err);
 	for (size_t i = 0; i < fds.n_links && rc >= 0; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "link-%zu", i);
-		rc = pin(fds.links[i], dir, name, err);
+		rc = pin(fds.links[i], &dir, name, err);
 	}
 	if (rc >= 0 && !fds.n_links)
 		rc = err_set(err, -EOPNOTSUPP, "this kernel has no links of perf events");
+	pin_dir_close(&dir);
 	if (rc < 0)
 		pinned_remove(base, number, NULL);
 	return rc;
@@ -222,33 +212,36 @@ int pinned_make(struct log *l, const struct pinned_note *note, const struct imag
 
 /* --- taking over --- */
 
-static int read_note(const char *dir, struct pinned_note *ret, struct err *err)
+static int get_array(const struct pin_dir *dir, const char *name, struct err *err)
 {
-	_mem_ char *path = xasprintf("%s/note", dir);
-	_fd_ int fd = bpf_obj_get(path);
+	int fd = pin_dir_get(dir, name);
+
+	return fd < 0 ? err_errno(err, fd, "%s/%s", dir->path, name) : fd;
+}
+
+static int read_note(const struct pin_dir *dir, struct pinned_note *ret, struct err *err)
+{
+	_fd_ int fd = get_array(dir, "note", err);
 	char text[PINNED_NOTE_BYTES];
 	struct bpf_map_info info = {0};
 	uint32_t n = sizeof(info), zero = 0;
 
 	if (fd < 0)
-		return err_errno(err, -errno, "%s", path);
+		return fd;
 	if (bpf_obj_get_info_by_fd(fd, &info, &n) < 0 || info.value_size != sizeof(text) ||
 	    bpf_map_lookup_elem(fd, &zero, text) < 0)
-		return err_set(err, -EBADMSG, "%s: not a note of dwell", path);
+		return err_set(err, -EBADMSG, "%s/note: not a note of dwell", dir->path);
 	return pinned_note_parse(text, sizeof(text), ret, err);
 }
 
 /* The call paths beside LOG; NULL when there are none. */
-static struct old_chains *open_chains(const char *dir, const struct log *log)
+static struct old_chains *open_chains(const struct pin_dir *dir, const struct log *log)
 {
 	struct old_chains *o = NULL;
 	int fds[N_OLD_ARRAYS];
 
-	for (size_t i = 0; i < N_OLD_ARRAYS; i++) {
-		_mem_ char *path = xasprintf("%s/%s", dir, old_chain_arrays[i]);
-
-		fds[i] = bpf_obj_get(path);
-	}
+	for (size_t i = 0; i < N_OLD_ARRAYS; i++)
+		fds[i] = pin_dir_get(dir, old_chain_arrays[i]);
 	old_chains_open(fds, log, &o, NULL);
 	for (size_t i = 0; i < N_OLD_ARRAYS; i++)
 		if (fds[i] >= 0)
@@ -256,60 +249,57 @@ static struct old_chains *open_chains(const char *dir, const struct log *log)
 	return o;
 }
 
-int pinned_open(const char *base, uint64_t number, struct log **ret, struct old_chains **ret_chains,
-		struct pinned_note *ret_note, struct err *err)
+int pinned_open(const struct pin_dir *base, uint64_t number, struct log **ret,
+		struct old_chains **ret_chains, struct pinned_note *ret_note, struct err *err)
 {
-	_mem_ char *dir = dir_of(base, number);
-	int fds[3] = {-1, -1, -1}, rc = 0;
+	struct pin_dir dir = PIN_DIR_NONE;
+	int fds[3] = {-1, -1, -1}, rc = log_dir(base, number, false, &dir, err);
 
-	for (size_t i = 0; i < n_elems(arrays) && rc >= 0; i++) {
-		_mem_ char *path = xasprintf("%s/%s", dir, arrays[i]);
-
-		fds[i] = bpf_obj_get(path);
-		if (fds[i] < 0)
-			rc = err_errno(err, -errno, "%s", path);
-	}
+	for (size_t i = 0; i < n_elems(arrays) && rc >= 0; i++)
+		rc = fds[i] = get_array(&dir, arrays[i], err);
 	if (rc >= 0)
-		rc = read_note(dir, ret_note, err);
+		rc = read_note(&dir, ret_note, err);
 	if (rc >= 0)
 		rc = log_open_arrays(fds[0], fds[1], fds[2], ret, err);
 	if (rc >= 0 && ret_chains)
-		*ret_chains = open_chains(dir, *ret);
+		*ret_chains = open_chains(&dir, *ret);
 	for (size_t i = 0; i < n_elems(arrays); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	return rc;
+	pin_dir_close(&dir);
+	return rc < 0 ? rc : 0;
 }
 
+/* --- texts --- */
+
 /* A map's value cannot change its size, and a text that is half written would be read after a
- * death: so it is a new map each time, which takes the place of the old one. */
-int pinned_put_labels(const char *base, uint64_t number, const char *text, size_t n,
-		      struct err *err)
+ * death: so each text is a new map, which takes the place of the old one. */
+static int put_text(const struct pin_dir *dir, const char *name, const char *text, size_t n)
 {
-	_mem_ char *dir = dir_of(base, number), *old = xasprintf("%s/labels", dir),
-		   *new = xasprintf("%s/labels-new", dir), *copy = NULL;
+	_mem_ char *new = xasprintf("%s-new", name), *copy = NULL;
 	const uint32_t n_value = (uint32_t)(n < PINNED_MOST_LABELS ? n : PINNED_MOST_LABELS) + 1;
-	_fd_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dwell_labels", 4, n_value, 1, NULL);
+	_fd_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "dwell_text", 4, n_value, 1, NULL);
 	uint32_t zero = 0;
+	int rc;
 
 	copy = xcalloc(1, n_value); /* up to a NUL */
 	memcpy(copy, text, n_value - 1);
-	unlink(new);
-	if (fd < 0 || bpf_map_update_elem(fd, &zero, copy, 0) < 0 || bpf_obj_pin(fd, new) < 0 ||
-	    rename(new, old) < 0)
-		return err_errno(err, -errno, "cannot keep labels in %s", dir);
-	return 0;
+	if (fd < 0 || bpf_map_update_elem(fd, &zero, copy, 0) < 0)
+		return -errno;
+	pin_dir_unlink(dir, new);
+	rc = pin_dir_put(dir, new, fd);
+	return rc < 0 ? rc : pin_dir_rename(dir, new, name);
 }
 
-int pinned_get_labels(const char *base, uint64_t number, char **ret, size_t *ret_n)
+static int get_text(const struct pin_dir *dir, const char *name, char **ret, size_t *ret_n)
 {
-	_mem_ char *dir = dir_of(base, number), *path = xasprintf("%s/labels", dir), *text = NULL;
-	_fd_ int fd = bpf_obj_get(path);
+	_fd_ int fd = pin_dir_get(dir, name);
+	_mem_ char *text = NULL;
 	struct bpf_map_info info = {0};
 	uint32_t n = sizeof(info), zero = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (bpf_obj_get_info_by_fd(fd, &info, &n) < 0 || info.type != BPF_MAP_TYPE_ARRAY ||
 	    info.key_size != 4 || info.max_entries != 1 || !info.value_size ||
 	    info.value_size > PINNED_MOST_LABELS + 1)
@@ -318,52 +308,87 @@ int pinned_get_labels(const char *base, uint64_t number, char **ret, size_t *ret
 	if (bpf_map_lookup_elem(fd, &zero, text) < 0)
 		return -errno;
 	*ret_n = strnlen(text, info.value_size);
-	*ret = text;
-	text = NULL;
+	*ret = take_ptr(&text);
 	return 0;
 }
 
-static int drop_link(const char *path, const char *name)
+int pinned_put_labels(const struct pin_dir *base, uint64_t number, const char *text, size_t n,
+		      struct err *err)
+{
+	struct pin_dir dir = PIN_DIR_NONE;
+	int rc = log_dir(base, number, false, &dir, err);
+
+	if (rc < 0)
+		return rc;
+	rc = put_text(&dir, "labels", text, n);
+	if (rc < 0)
+		err_errno(err, rc, "cannot keep labels in %s", dir.path);
+	pin_dir_close(&dir);
+	return rc;
+}
+
+int pinned_get_labels(const struct pin_dir *base, uint64_t number, char **ret, size_t *ret_n)
+{
+	struct pin_dir dir = PIN_DIR_NONE;
+	int rc = log_dir(base, number, false, &dir, NULL);
+
+	if (rc >= 0)
+		rc = get_text(&dir, "labels", ret, ret_n);
+	pin_dir_close(&dir);
+	return rc;
+}
+
+/* --- ending --- */
+
+static int drop_link(void *ctx, const struct pin_dir *d, const char *name)
 {
 	_fd_ int fd = -1;
 
 	if (!str_starts(name, "link-"))
 		return 0;
-	fd = bpf_obj_get(path);
-	return unlink(path) < 0 ? -errno : 0;
+	fd = pin_dir_get(d, name);
+	return pin_dir_unlink(d, name);
 }
 
-int pinned_stop(const char *base, uint64_t number, struct err *err)
+int pinned_stop(const struct pin_dir *base, uint64_t number, struct err *err)
 {
 	/* A run that had begun is over by then. */
 	const struct timespec grace = {.tv_nsec = 20 * 1000 * 1000};
-	_mem_ char *dir = dir_of(base, number);
-	int rc = each_file(dir, drop_link);
+	struct pin_dir dir = PIN_DIR_NONE;
+	int rc = log_dir(base, number, false, &dir, err);
 
 	if (rc < 0)
-		return err_errno(err, rc, "cannot stop the sampling of %s", dir);
-	nanosleep(&grace, NULL);
-	return 0;
-}
-
-static int drop_file(const char *path, const char *name)
-{
-	return unlink(path) < 0 ? -errno : 0;
-}
-
-int pinned_remove(const char *base, uint64_t number, struct err *err)
-{
-	_mem_ char *dir = dir_of(base, number);
-	int rc = each_file(dir, drop_link);
-
+		return rc;
+	rc = pin_dir_each(&dir, drop_link, NULL);
+	if (rc < 0)
+		err_errno(err, rc, "cannot stop the sampling of %s", dir.path);
+	pin_dir_close(&dir);
 	if (rc >= 0)
-		rc = each_file(dir, drop_file);
-	if (rc >= 0 && rmdir(dir) < 0)
-		rc = -errno;
+		nanosleep(&grace, NULL);
+	return rc < 0 ? rc : 0;
+}
+
+static int drop_file(void *ctx, const struct pin_dir *d, const char *name)
+{
+	return pin_dir_unlink(d, name);
+}
+
+int pinned_remove(const struct pin_dir *base, uint64_t number, struct err *err)
+{
+	struct pin_dir dir = PIN_DIR_NONE;
+	int rc = log_dir(base, number, false, &dir, err);
+
 	if (rc == -ENOENT)
 		return 0;
 	if (rc < 0)
-		return err_errno(err, rc, "cannot remove %s", dir);
-	rmdir(base); /* when that was the last */
-	return 0;
+		return rc;
+	rc = pin_dir_each(&dir, drop_link, NULL);
+	if (rc >= 0)
+		rc = pin_dir_each(&dir, drop_file, NULL);
+	if (rc >= 0)
+		rc = pin_dir_rmdir(base, name_of(number).v);
+	if (rc < 0)
+		err_errno(err, rc, "cannot remove %s", dir.path);
+	pin_dir_close(&dir);
+	return rc < 0 ? rc : 0;
 }

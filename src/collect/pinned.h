@@ -2,10 +2,11 @@
 /* Logs that outlive their recorder.
  *
  * A log's arrays and the links of its programs are pinned in a directory of a BPF file system
- * (BASE/<number of the log, 16 hex digits>/), with a note that says what the events are: as long as
- * the files are there the events count, whoever is alive.  The next recorder opens what a dead one
- * left with pinned_open, which gives a log like any other; pinned_stop ends its sampling for good,
- * and pinned_remove lets go of it once everything in it is stored. */
+ * (BASE/<number of the log, 16 hex digits>/, see pin_dir.h and pin_place.h), with a note that says
+ * what the events are: as long as the files are there the events count, whoever is alive.  The next
+ * recorder opens what a dead one left with pinned_open, which gives a log like any other;
+ * pinned_stop ends its sampling for good, and pinned_remove lets go of it once everything in it is
+ * stored. */
 #ifndef COLLECT_PINNED_H
 #define COLLECT_PINNED_H
 
@@ -13,8 +14,7 @@
 #include "base/vec.h"
 #include "collect/log.h"
 #include "collect/old_chains.h"
-
-#define PINNED_BPFFS "/sys/fs/bpf"
+#include "collect/pin_place.h"
 
 /* What a dead recorder's log holds. */
 struct pinned_event {
@@ -35,42 +35,42 @@ struct pinned_note {
 void pinned_note_format(const struct pinned_note *n, char ret[PINNED_NOTE_BYTES]);
 int pinned_note_parse(const char *text, size_t n_bytes, struct pinned_note *ret, struct err *err);
 
-/* The directory for the logs of the database in directory DB: FS/dwell/<device>-<inode>.  Free it.
- */
-char *pinned_base(const char *fs, const char *db);
+/* Opens the directory for the logs of the database in directory DB, FS/dwell/<device>-<inode>,
+ * which is made when MAKE.  -ENOENT; -EPERM when somebody else's is there. */
+int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct pin_dir *ret,
+		     struct err *err);
 
-/* Whether FS is a BPF file system that this process may make directories in; the message says what
- * is missing. */
-int pinned_check(const char *fs, struct err *err);
+/* Removes BASE, which is in FS, when no log is in it. */
+void pinned_base_remove(const struct pin_dir *fs, const struct pin_dir *base);
 
-/* Pins L, whose number is NUMBER, below BASE, which is made; before its events are enabled.  With
+/* Pins L, whose number is NUMBER, below BASE, before its events are enabled.  With
  * call paths IDS tells what images' numbers stand for.  On failure nothing is left. */
 int pinned_make(struct log *l, const struct pinned_note *note, const struct image_ids *ids,
-		const char *base, uint64_t number, struct err *err);
+		const struct pin_dir *base, uint64_t number, struct err *err);
 
 /* The numbers of the logs below BASE, except that of EXCEPT. */
 typedef VEC(uint64_t) pinned_list;
-void pinned_find(const char *base, uint64_t except, pinned_list *ret);
+void pinned_find(const struct pin_dir *base, uint64_t except, pinned_list *ret);
 
 /* Opens one.  *RET_CHAINS are its call paths, NULL when there are none; it may be NULL
  * itself.  -ENOENT when it was never
  * complete: it never sampled. */
-int pinned_open(const char *base, uint64_t number, struct log **ret, struct old_chains **ret_chains,
-		struct pinned_note *ret_note, struct err *err);
+int pinned_open(const struct pin_dir *base, uint64_t number, struct log **ret,
+		struct old_chains **ret_chains, struct pinned_note *ret_note, struct err *err);
 
 /* Keeps the N bytes at TEXT, at most PINNED_MOST_LABELS, beside the log, in place of what was kept
  * there before: labels of processes (labels.h). */
 #define PINNED_MOST_LABELS (1u << 20)
-int pinned_put_labels(const char *base, uint64_t number, const char *text, size_t n,
+int pinned_put_labels(const struct pin_dir *base, uint64_t number, const char *text, size_t n,
 		      struct err *err);
 
 /* What is kept there, *RET_N bytes in fresh memory; -ENOENT when there is nothing. */
-int pinned_get_labels(const char *base, uint64_t number, char **ret, size_t *ret_n);
+int pinned_get_labels(const struct pin_dir *base, uint64_t number, char **ret, size_t *ret_n);
 
 /* Ends its sampling; when this returns its arrays change no more. */
-int pinned_stop(const char *base, uint64_t number, struct err *err);
+int pinned_stop(const struct pin_dir *base, uint64_t number, struct err *err);
 
 /* Lets go of it. */
-int pinned_remove(const char *base, uint64_t number, struct err *err);
+int pinned_remove(const struct pin_dir *base, uint64_t number, struct err *err);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "collect/event_pmu.h"
 #include "collect/event_trace.h"
+#include "collect/pin_place.h"
 
 /* What an always-on collector and a detailed recording want. */
 enum { GOOD_SAMPLE_RATE_HZ = 10000, EVENTS_PER_CPU = 8, OTHER_FILES = 64, RING_KIB = 516 };
@@ -55,22 +56,40 @@ void probe_jit(struct probe *p)
 			  xstrdup("a kernel with CONFIG_BPF_JIT=y"));
 }
 
+/* dwell's own one, where it is mounted; else the machine's. */
+static char *find_bpffs(const struct probe *p)
+{
+	_mem_ char *text = NULL, *path = xasprintf("%s/self/mounts", p->env->proc);
+
+	if (file_load(path, 1 << 24, &text, NULL, NULL) == 0 && strstr(text, " " PIN_PLACE " bpf "))
+		return xstrdup(PIN_PLACE);
+	return probe_mount(p, "bpf", NULL);
+}
+
 void probe_bpffs(struct probe *p)
 {
 	static const char id[] = "bpffs", what[] = "place to keep BPF objects";
-	_mem_ char *folder = probe_mount(p, "bpf", NULL);
+	_mem_ char *folder = find_bpffs(p);
+	struct err why = {0};
 
 	if (!folder)
 		probe_add(p, id, what, PROBE_LIMITED,
-			  xstrdup("no bpf file system: collection ends with its process"),
-			  xstrdup("mount -t bpf bpf /sys/fs/bpf"));
+			  xstrdup("no bpf file system: collection ends with its process, unless "
+				  "dwelld, as root, can mount " PIN_PLACE),
+			  xstrdup("mount -t bpf -o mode=700 bpf " PIN_PLACE));
 	else if (access(folder, W_OK | X_OK) != 0)
 		probe_add(p, id, what, PROBE_LIMITED,
 			  xasprintf("%s: %s: collection ends with its process", folder,
 				    strerror(errno)),
 			  xstrdup("root, or a bpf file system mounted for this user (-o uid=)"));
+	else if (p->env->pins_check(folder, &why) == -EPERM)
+		probe_add(p, id, what, PROBE_LIMITED, xstrdup(why.msg),
+			  xasprintf("mount -t bpf -o mode=700 bpf %s, which dwelld does by itself "
+				    "as root",
+				    PIN_PLACE));
 	else
-		probe_add(p, id, what, PROBE_OK, xasprintf("%s is writable", folder), NULL);
+		probe_add(p, id, what, PROBE_OK,
+			  xasprintf("%s is writable, by this user alone", folder), NULL);
 }
 
 void probe_tracefs(struct probe *p)

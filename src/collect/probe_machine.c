@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "collect/event_pfm.h"
+#include "collect/pin_dir.h"
 #include "collect/probe_rows.h"
 
 enum { MAX_TEXT = 1 << 16 };
@@ -71,6 +72,15 @@ static bool host_has_cpu_events(void)
 	return any;
 }
 
+static int check_pins(const char *folder, struct err *err)
+{
+	struct pin_dir d = PIN_DIR_NONE;
+	int rc = pin_dir_open_fs(folder, PIN_OURS, &d, err);
+
+	pin_dir_close(&d);
+	return rc;
+}
+
 void probe_env_host(struct probe_env *ret)
 {
 	struct rlimit files = {0};
@@ -87,6 +97,7 @@ void probe_env_host(struct probe_env *ret)
 		.bpf = host_bpf,
 		.perf_attach = host_attach,
 		.close = close,
+		.pins_check = check_pins,
 		.has_cpu_events = host_has_cpu_events,
 	};
 }

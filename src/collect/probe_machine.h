@@ -41,6 +41,7 @@ struct probe_env {
 	int (*bpf)(int cmd, void *attr, unsigned n_bytes);
 	int (*perf_attach)(int perf_fd, int prog_fd);
 	int (*close)(int fd);
+	int (*pins_check)(const char *folder, struct err *err); /* -EPERM: not safe for pins */
 	bool (*has_cpu_events)(void); /* libpfm4 knows this CPU */
 };
 

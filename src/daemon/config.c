@@ -90,7 +90,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		{"http", OPT_STR, &c->http, "[ADDRESS:]PORT",
 		 "show the metrics by HTTP there (without ADDRESS: to this machine only)"},
 		{"bpffs", OPT_STR, &c->bpffs, "DIR",
-		 "pin the log below DIR, a BPF file system (default /sys/fs/bpf)"},
+		 "pin the log below DIR, a BPF file system that is root's alone (default " PIN_PLACE
+		 ", mounted when it is needed)"},
 		{"no-pin", OPT_FLAG, &c->no_pin, NULL, "let sampling end with this process"},
 		{"log-slots", OPT_U64, &c->log_slots, "N",
 		 "samples a CPU's log holds, 64 to 1048576"},
@@ -351,7 +352,7 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->journal_ns = c->journal_ns;
 	s->flush_ns = c->flush_ns;
 	s->epoch_ns = c->epoch_ns;
-	s->bpffs = c->bpffs ? c->bpffs : PINNED_BPFFS;
+	s->bpffs = c->bpffs;
 	s->pin = !c->no_pin;
 	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
 	s->collect.n_spill = sysconf(_SC_NPROCESSORS_CONF) > MANY_CPUS ? N_SPILL_MANY : N_SPILL;

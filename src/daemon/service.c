@@ -222,7 +222,7 @@ int service_finish_set(struct service *v, struct err *err)
 {
 	int rc = flush(v, true, err);
 
-	return rc >= 0 && v->set->pinned ? pinned_remove(v->pin_base, v->set->number, err) : rc;
+	return rc >= 0 && v->set->pinned ? pinned_remove(&v->pins.base, v->set->number, err) : rc;
 }
 
 int service_make_safe(struct service *v, struct err *err)
@@ -323,21 +323,6 @@ int service_new_epoch(struct service *v, struct err *err)
 
 /* --- running --- */
 
-/* Where the log will be pinned, when it can be; else says what is missing. */
-static void choose_pins(struct service *v)
-{
-	struct err why;
-
-	if (!v->opts.bpffs)
-		return;
-	if (pinned_check(v->opts.bpffs, &why) < 0) {
-		if (v->opts.pin)
-			service_say(v, "sampling will not outlive this process: %s", why.msg);
-		return;
-	}
-	v->pin_base = pinned_base(v->opts.bpffs, v->opts.db);
-}
-
 static int begin(struct service *v, struct err *err)
 {
 	int rc = v->lock_fd = hold_database(v->opts.db, v->opts.group, err);
@@ -347,7 +332,7 @@ static int begin(struct service *v, struct err *err)
 	v->images_dir = store_images_dir(v->opts.db, true, err);
 	if (!v->images_dir)
 		return -EIO;
-	choose_pins(v);
+	service_open_pins(v);
 	rc = log_set_open(v, &v->opts, 1, &v->set, err);
 	return rc < 0 ? rc : service_take_over(v, err);
 }
@@ -358,11 +343,12 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	int rc;
 
 	v->opts = *opts;
+	v->pins.base = v->pins.places.fresh = PIN_DIR_NONE;
 	v->start_ns = v->last_flush_ns = clock_mono_ns();
 	rc = begin(v, err);
 	if (rc < 0) {
 		if (v->set && v->set->pinned) /* nothing of it was stored, nobody is to find it */
-			pinned_remove(v->pin_base, v->set->number, NULL);
+			pinned_remove(&v->pins.base, v->set->number, NULL);
 		service_free(v);
 		return rc;
 	}
@@ -478,7 +464,7 @@ void service_free(struct service *v)
 	}
 	vec_release(&v->losses);
 	free(v->images_dir);
-	free(v->pin_base);
+	service_close_pins(v);
 	free(v->epoch);
 	if (v->lock_fd >= 0)
 		close(v->lock_fd);

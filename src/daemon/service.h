@@ -21,7 +21,7 @@ struct service_opts {
 	const char *db;
 	const char *host;  /* NULL: this machine's name */
 	const char *label; /* of the recordings, "" for none */
-	const char *bpffs; /* where dead daemons' logs are looked for, a BPF file system; or NULL */
+	const char *bpffs; /* the BPF file system that was asked for; NULL: as pin_place.h has it */
 	bool pin;	   /* have the log outlive this process, there */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
 	double prune; /* share of samples below which contexts are pruned (model/prune.h); 0: none

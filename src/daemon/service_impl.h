@@ -38,6 +38,13 @@ struct log_set {
 	uint64_t labels_mark; /* of the labels that are pinned with it: labels_changed */
 };
 
+/* Where logs are pinned (collect/pin_place.h). */
+struct service_pins {
+	struct pin_places places;
+	VEC(struct pin_dir) bases; /* of this database, by place; fd -1: nothing is there */
+	struct pin_dir base;	   /* one more descriptor: new logs go there; fd -1: nowhere */
+};
+
 struct service {
 	struct service_opts opts;
 	struct log_set *set;
@@ -45,7 +52,7 @@ struct service {
 		*next; /* samples already; SET has stopped and is yet to be stored; else NULL */
 	struct store *store; /* NULL: ended */
 	char *images_dir, *epoch;
-	char *pin_base; /* NULL: nothing is to be pinned */
+	struct service_pins pins;
 	int lock_fd;
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
@@ -77,6 +84,11 @@ void service_count_stored(struct service *v, const struct profile *p);
 int log_set_open(struct service *v, const struct service_opts *opts, double slower,
 		 struct log_set **ret, struct err *err);
 void log_set_free(struct log_set *s);
+
+/* service_pins.c: finds the places; says why sampling will not outlive this process, or why pins
+ * go elsewhere than was asked for. */
+void service_open_pins(struct service *v);
+void service_close_pins(struct service *v);
 
 /* service_takeover.c: has S' processes have their labels after a death, too, as far as they have
  * changed. */

@@ -50,19 +50,19 @@ void service_keep_labels(struct service *v, struct log_set *s)
 	if (!s->pinned || !collector_labels_changed(s->sampling.collector, &s->labels_mark))
 		return;
 	collector_list_labels(s->sampling.collector, &text);
-	if (pinned_put_labels(v->pin_base, s->number, str_get(&text), text.n, &err) < 0)
+	if (pinned_put_labels(&v->pins.base, s->number, str_get(&text), text.n, &err) < 0)
 		service_say(v, "labels will not outlive this process: %s", err.msg);
 	str_release(&text);
 }
 
 /* Gives the processes that still live the labels that the daemon of log NUMBER knew of, and keeps
  * them with our own log before that one goes. */
-static void take_labels(struct service *v, uint64_t number)
+static void take_labels(struct service *v, const struct pin_dir *base, uint64_t number)
 {
 	char *text;
 	size_t n;
 
-	if (pinned_get_labels(v->pin_base, number, &text, &n) < 0)
+	if (pinned_get_labels(base, number, &text, &n) < 0)
 		return;
 	collector_apply_labels(v->set->sampling.collector, text, n);
 	service_keep_labels(v, v->set);
@@ -107,26 +107,26 @@ static void note_gap(struct service *v, const struct takeover *t)
 				    t->note->events[i].name, gap_s);
 }
 
-static int take_one(struct service *v, uint64_t number, struct err *err)
+static int take_one(struct service *v, const struct pin_dir *base, uint64_t number, struct err *err)
 {
 	struct pinned_note note;
 	struct known k = {0};
 	struct old_chains *chains = NULL;
 	struct log *log = NULL;
 	uint64_t n = 0, n_unknown = v->n_unknown;
-	int rc = pinned_open(v->pin_base, number, &log, &chains, &note, err);
+	int rc = pinned_open(base, number, &log, &chains, &note, err);
 
 	if (rc == -ENOENT) /* it never was complete, and so never sampled */
-		return pinned_remove(v->pin_base, number, err);
+		return pinned_remove(base, number, err);
 	if (rc >= 0)
-		rc = pinned_stop(v->pin_base, number, err);
+		rc = pinned_stop(base, number, err);
 	k.t.stopped_ns = clock_mono_ns();
 	if (rc >= 0)
 		rc = look_up(v, number, log, &k, err);
 	if (rc >= 0 && !k.done && store_log(v->store) != number)
 		rc = store_use_log(v->store, number, k.ranges.v, k.ranges.n, err);
 	if (rc >= 0)
-		take_labels(v, number);
+		take_labels(v, base, number);
 	if (rc >= 0 && !k.done) {
 		k.t.log = log;
 		k.t.chains = chains;
@@ -137,7 +137,7 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 			note_gap(v, &k.t);
 	}
 	if (rc >= 0)
-		rc = pinned_remove(v->pin_base, number, err);
+		rc = pinned_remove(base, number, err);
 	if (rc >= 0) {
 		profile_reset_values(&v->set->sampling.profile);
 		v->n_taken_over += n;
@@ -155,15 +155,36 @@ static int take_one(struct service *v, uint64_t number, struct err *err)
 	return rc;
 }
 
+/* A log that is pinned, and where. */
+struct dead_log {
+	const struct pin_dir *base;
+	uint64_t number;
+};
+
+typedef VEC(struct dead_log) dead_logs;
+
+static void find_logs(const struct service *v, dead_logs *ret)
+{
+	vec_each (base, &v->pins.bases) {
+		pinned_list numbers = {0};
+
+		if (base->fd >= 0)
+			pinned_find(base, v->set->number, &numbers);
+		vec_each (number, &numbers)
+			vec_push(ret, (struct dead_log){base, *number});
+		vec_release(&numbers);
+	}
+}
+
 /* Goes on with the recording that one of LOGS' daemons was writing. */
-static bool resume(struct service *v, const pinned_list *logs)
+static bool resume(struct service *v, const dead_logs *logs)
 {
 	struct store *s;
 
 	if (!logs->n || store_resume(v->opts.db, v->opts.host, &s, NULL) < 0)
 		return false;
-	vec_each (number, logs) {
-		if (store_log(s) == *number) {
+	vec_each (log, logs) {
+		if (store_log(s) == log->number) {
 			service_use_store(v, s);
 			return true;
 		}
@@ -191,11 +212,10 @@ int service_take_over(struct service *v, struct err *err)
 {
 	const struct profile *p = &v->set->sampling.profile;
 	const seq_ranges none = {0};
-	pinned_list logs = {0};
+	dead_logs logs = {0};
 	int rc = 0;
 
-	if (v->pin_base)
-		pinned_find(v->pin_base, v->set->number, &logs);
+	find_logs(v, &logs);
 	if (!logs.n)
 		store_list(
 			v->opts.db,
@@ -205,7 +225,7 @@ int service_take_over(struct service *v, struct err *err)
 	if (!resume(v, &logs))
 		rc = service_make_epoch(v, &none, err);
 	for (size_t i = 0; i < logs.n && rc >= 0; i++)
-		rc = take_one(v, logs.v[i], err);
+		rc = take_one(v, logs.v[i].base, logs.v[i].number, err);
 	vec_release(&logs);
 	if (rc >= 0 && store_log(v->store) != v->set->number)
 		rc = store_use_log(v->store, v->set->number, NULL, 0, err);

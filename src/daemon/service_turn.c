@@ -88,7 +88,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	s->opts.events = s->events;
 	s->opts.keep_folded = true;
 	s->opts.tables.load = elf_unwind_load_small;
-	s->opts.pin_base = v->opts.pin ? v->pin_base : NULL;
+	s->opts.pin_base = v->pins.base.fd >= 0 ? &v->pins.base : NULL;
 	s->opts.pin_number = s->number;
 	rc = sampling_open(&s->sampling, &s->opts, opts->facts, "dwelld", err);
 	if (rc >= 0) {
@@ -104,7 +104,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	}
 	if (rc < 0) {
 		if (s->pinned)
-			pinned_remove(v->pin_base, s->number, NULL);
+			pinned_remove(&v->pins.base, s->number, NULL);
 		log_set_free(s);
 		return rc;
 	}

@@ -29,12 +29,13 @@ def in_own_namespace():
     sys.exit(0)
 
 
-BPFFS = "/sys/fs/bpf"  # of this namespace alone
+BPFFS = "/run/dwell/bpf"  # of this namespace alone
 
 
 def bpffs():
     if not os.path.ismount(BPFFS) or not os.environ.get("DWELL_BPFFS"):
-        if subprocess.run(["mount", "-t", "bpf", "bpf", BPFFS], check=False).returncode != 0:
+        os.makedirs(BPFFS, exist_ok=True)
+        if subprocess.run(["mount", "-t", "bpf", "-o", "mode=700", "bpf", BPFFS], check=False).returncode != 0:
             raise Skipped("no BPF file system can be mounted here")
         os.environ["DWELL_BPFFS"] = "1"
 

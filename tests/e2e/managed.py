@@ -18,11 +18,10 @@ INSIDE = r"""
 set -e
 mount --make-rprivate / 2>/dev/null || true
 mount -t proc proc /proc
-mount -t tmpfs tmpfs /run
+mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs tmpfs /var/lib
 umount -R /sys/fs/cgroup 2>/dev/null || true
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-mount -t bpf bpf /sys/fs/bpf
 mount -t overlay overlay -o "lowerdir=$INSTALLED:$PREFIX" "$PREFIX"
 mount --bind etc/group /etc/group
 mount --bind etc/gshadow /etc/gshadow 2>/dev/null || true
@@ -69,7 +68,11 @@ class Managed:
         self.conf = os.path.join(installed, "etc/dwell/dwelld.conf")
         self.tell(told)
         os.makedirs("units/dwelld.service.d")
-        shutil.copy(unit, "units")
+        for name in "dwelld.service", "run-dwell-bpf.mount":
+            shutil.copy(os.path.join(os.path.dirname(unit), name), "units")
+        os.makedirs("units/run-dwell-bpf.mount.d")
+        with open("units/run-dwell-bpf.mount.d/test.conf", "w", encoding="utf-8") as f:
+            f.write("[Unit]\nDefaultDependencies=no\n")
         with open("units/dwelld.service.d/test.conf", "w", encoding="utf-8") as f:
             f.write("[Unit]\nDefaultDependencies=no\n[Service]\nStandardError=append:%s\n%s" % (self.log, more))
         for name in "start", "sysinit", "basic", "shutdown":
@@ -162,7 +165,7 @@ def removed(directory):
 
 def by_its_unit():
     """It starts, samples with call paths, names generated code of another mount namespace, answers, and ends."""
-    with Managed("event cpu-clock\ncount 1000003\ncalls\n") as m:
+    with Managed("event cpu-clock\ncount 1000003\ncalls\ngroup dwell\n") as m:
         with open("/proc/%d/status" % m.pid(), encoding="utf-8") as f:
             status = dict(line.strip().split(":\t", 1) for line in f if ":\t" in line)
         # CAP_DAC_READ_SEARCH 2, SYS_PTRACE 19, SYSLOG 34, PERFMON 38, BPF 39, CHECKPOINT_RESTORE 40
@@ -192,7 +195,7 @@ def by_its_unit():
         check(p.returncode == 2 and "Permission denied" in p.stderr, "anybody: %d %s" % (p.returncode, p.stderr))
         m.do("systemctl", "stop", "dwelld")
         check(m.show("Result") == "success" and m.state() == "inactive", m.said())
-        check(m.do("find", "/sys/fs/bpf", "-type", "f", "-path", "*dwell*") == "", "something is left pinned")
+        check(m.do("find", "/run/dwell/bpf", "-type", "f", "-path", "*/bpf/dwell/*") == "", "something is left pinned")
 
 
 def killed_and_started_again():

@@ -16,7 +16,7 @@ static struct {
 	bool perfmon; /* CAP_PERFMON is held */
 	int64_t paranoid;
 	int perf_rc; /* answer to every perf_event_open when not 0 */
-	int prog_rc, map_rc, attach_rc;
+	int prog_rc, map_rc, attach_rc, pins_rc;
 	bool cycles, cgroup;
 	bool unknown_cpu; /* to libpfm4 */
 	int n_open;
@@ -50,6 +50,11 @@ static int fake_bpf(int cmd, void *attr, unsigned n_bytes)
 static int fake_attach(int perf_fd, int prog_fd)
 {
 	return kernel.attach_rc;
+}
+
+static int fake_pins(const char *folder, struct err *err)
+{
+	return kernel.pins_rc ? err_set(err, kernel.pins_rc, "%s is everybody's", folder) : 0;
 }
 
 static int fake_close(int fd)
@@ -124,6 +129,7 @@ static bool set_up(void)
 				 .bpf = fake_bpf,
 				 .perf_attach = fake_attach,
 				 .close = fake_close,
+				 .pins_check = fake_pins,
 				 .has_cpu_events = fake_has_cpu_events};
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.perfmon = kernel.cycles = kernel.cgroup = true;
@@ -286,6 +292,8 @@ TEST(what_files_say)
 	expect("ring_memory", PROBE_LIMITED, "kernel.perf_event_mlock_kb=516");
 	put("proc/sys/kernel/perf_event_max_sample_rate", "2000\n");
 	expect("sample_rate", PROBE_LIMITED, "kernel.perf_event_max_sample_rate=100000");
+	kernel.pins_rc = -EPERM;
+	expect("bpffs", PROBE_LIMITED, "mount -t bpf -o mode=700 bpf /run/dwell/bpf");
 	put("proc/self/mounts", "");
 	expect("bpffs", PROBE_LIMITED, "mount -t bpf");
 	expect("cgroups", PROBE_MISSING, "mount -t cgroup2");
