@@ -39,11 +39,11 @@ int main(int argc, char **argv)
 {
 	struct counter c = {.h.record = count};
 	struct perf_stream_stats stats;
-	struct err err = {0}, why = {0};
+	struct err err = {0};
 	double start = cpu_s(), s;
 	int fd = argc == 2 ? open(argv[1], O_RDONLY) : -1;
 
-	if (fd < 0 || perf_stream_read(fd, argv[1], &c.pd, &c.h, false, &stats, &why, &err) < 0) {
+	if (fd < 0 || perf_stream_read(fd, argv[1], &c.pd, &c.h, NULL, &stats, &err) < 0) {
 		fprintf(stderr, "bench_perfdata: %s\n", err.msg);
 		return 2;
 	}

@@ -28,6 +28,7 @@ struct pd_file {
 	} events[PD_MAX_EVENTS];
 	unsigned n_events;
 	struct wr sections[PERFDATA_N_FEATURES];
+	uint64_t empty; /* bits of sections that are there without a byte */
 	size_t record; /* where the one being written begins */
 };
 
@@ -288,7 +289,7 @@ static inline void pd_finish(struct pd_file *f)
 		return;
 	}
 	for (unsigned i = 0; i < PERFDATA_N_FEATURES; i++)
-		if (f->sections[i].n) {
+		if (f->sections[i].n || f->empty >> i & 1) {
 			bits |= 1ull << i;
 			n_sections++;
 		}
@@ -313,7 +314,7 @@ static inline void pd_finish(struct pd_file *f)
 	wr_bytes(w, f->data.v, f->data.n);
 	at = w->n + n_sections * 16;
 	for (unsigned i = 0; i < PERFDATA_N_FEATURES; i++)
-		if (f->sections[i].n) {
+		if (bits >> i & 1) {
 			pd_64(f, w, at);
 			pd_64(f, w, f->sections[i].n);
 			at += f->sections[i].n;

@@ -226,9 +226,12 @@ static void read_groups(struct reader *f)
 	}
 }
 
+/* simpleperf leaves the number out: it is all there is (record_file_writer.cpp,
+ * WriteAuxTraceFeature). */
 static void read_auxtrace(struct reader *f)
 {
-	uint64_t n = count_of(f, u64(f), 16);
+	size_t bytes_left = rd_left(&f->r);
+	uint64_t n = bytes_left % 16 == 0 ? bytes_left / 16 : count_of(f, u64(f), 16);
 
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t off = u64(f), bytes = u64(f);

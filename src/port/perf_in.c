@@ -416,6 +416,11 @@ static int take_own(struct perf_handler *h, const struct perfdata_head *head, co
 	if (perfdata_read_record(&in->pd, head, p, &r) < 0)
 		return 0;
 	perf_spe_tell(&in->spe, &r);
+	if (head->type == PERFDATA_AUXTRACE_INFO)
+		in->auxtrace_type = r.auxtrace_info.type;
+	else if (head->type == PERFDATA_AUXTRACE)
+		in->n_auxtrace_bytes += r.auxtrace.n_bytes;
+	in->has_counts |= head->type == PERFDATA_STAT || head->type == PERFDATA_STAT_ROUND;
 	if (in->opts->dump)
 		perfdata_format_record(&in->pd, &r, off, in->opts->dump);
 	return 0;
@@ -507,12 +512,21 @@ int perf_in_probe(const char *path)
 	       perfdata_probe(magic, sizeof(magic));
 }
 
+/* Makes the message of ERR whole: what it is of, and what can be done about it. */
+static int offer_force(struct err *err, int rc, const char *path, bool forgivable)
+{
+	_mem_ char *msg = xstrdup(err ? err->msg : "");
+
+	if (forgivable)
+		return err_set(err, rc, "%s: %.300s; --force takes what can be read", path, msg);
+	return err_prefix(err, rc, "%s", path);
+}
+
 int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profile *p,
 		 struct perf_in_result *ret, struct err *err)
 {
 	_fd_ int fd = open_recording(path, err);
 	struct perf_stream_stats st = {0};
-	struct err why = {0};
 	struct perf_in in;
 	struct stat file;
 	int rc;
@@ -529,16 +543,24 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 			(uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
 		in.world.jits.written_ns = S_ISREG(file.st_mode) ? in.mtime_ns : 0;
 	}
-	rc = perf_stream_read(fd, path, &in.pd, &in.handler, opts->force, &st, &why, err);
+	rc = perf_stream_read(fd, path, &in.pd, &in.handler, opts->force ? &ret->notes : NULL, &st,
+			      err);
 	if (rc < 0) {
 		end(&in);
-		return err_prefix(err, rc, "%s", path);
+		return offer_force(err, rc, path, st.forgivable && !opts->force);
+	}
+	if (in.has_counts && !ret->n_samples && !opts->dump) {
+		end(&in);
+		return err_set(err, -EINVAL,
+			       "%s: it is of perf stat record: counts, and no samples; perf stat "
+			       "report -i shows them",
+			       path);
 	}
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
 	settle_events(&in);
 	perf_in_add_meta(&in);
-	perf_in_add_notes(&in, &st, &why);
+	perf_in_add_notes(&in, &st);
 	ret->host = xstrdup(in.pd.host ? in.pd.host : "");
 	ret->n_bytes = st.n_bytes;
 	ret->clock_offset_ns = in.clock_offset_ns;

@@ -46,7 +46,7 @@ int perf_in_probe(const char *path);
 
 /* Adds the recording PATH to P.  Release *RET with perf_in_result_release, also after a failure,
  * when P may hold a part.  -EBADMSG, -ENODATA: damaged or truncated, with the offset; with FORCE
- * only when nothing can be read. */
+ * only when nothing can be read, and the notes say what was passed over. */
 int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profile *p,
 		 struct perf_in_result *ret, struct err *err);
 void perf_in_result_release(struct perf_in_result *r);

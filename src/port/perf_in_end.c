@@ -65,6 +65,24 @@ int perf_in_save_symbols(struct perf_in *in, struct err *err)
 	return 0;
 }
 
+/* Names AUX data that nobody here decodes (Linux, tools/perf/util/auxtrace.h, auxtrace_type). */
+static void note_aux(const struct perf_in *in, struct str *s)
+{
+	static const char *const names[] = {[1] = "Intel PT",	  [2] = "Intel BTS",
+					    [3] = "CoreSight ETM", [5] = "s390's CPU measurement",
+					    [6] = "HiSilicon PTT", [7] = "Power's VPA DTL"};
+	uint32_t type = in->auxtrace_type;
+
+	if (!in->n_auxtrace_bytes || in->spe.is_spe)
+		return;
+	str_addf(s, "%" PRIu64 " bytes of AUX data are not decoded: they are of ",
+		 in->n_auxtrace_bytes);
+	if (type < n_elems(names) && names[type])
+		str_addf(s, "%s\n", names[type]);
+	else
+		str_addf(s, "type %" PRIu32 "\n", type);
+}
+
 /* Says once why code of the kernel's has no names. */
 static void note_nameless(const struct perf_in *in, struct str *s)
 {
@@ -93,15 +111,13 @@ static void note_nameless(const struct perf_in *in, struct str *s)
 			 in->pd.release ? ", " : "", in->pd.release ? in->pd.release : "");
 }
 
-void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
-		       const struct err *why)
+void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 {
 	struct str *s = &in->ret->notes;
 
-	if (why->msg[0])
-		str_addf(s, "only what comes before its damage: %s\n", why->msg);
 	if (in->n_damaged)
-		str_addf(s, "%" PRIu64 " records are damaged\n", in->n_damaged);
+		str_addf(s, "%" PRIu64 " records are damaged and were passed over\n",
+			 in->n_damaged);
 	if (in->n_unknown_event)
 		str_addf(s, "%" PRIu64 " samples are of events that it does not describe\n",
 			 in->n_unknown_event);
@@ -129,6 +145,7 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
 			 "the instructions there\n",
 			 in->facts.n_no_ip);
 	note_nameless(in, s);
+	note_aux(in, s);
 	if (in->spe.n_garbage)
 		str_addf(s,
 			 "%" PRIu64 " bytes of AUX data are no packets, %" PRIu64

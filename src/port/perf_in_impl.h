@@ -44,15 +44,17 @@ struct perf_in {
 	uint64_t mtime_ns, first_ns, last_ns;
 	int64_t clock_offset_ns;
 	bool has_offset;
+	bool has_counts;	     /* of perf stat record */
+	uint32_t auxtrace_type;	     /* enum auxtrace_type of perf's */
+	uint64_t n_auxtrace_bytes;   /* of AUX data */
 	uint64_t n_unknown_event, n_damaged, n_aux_bytes, n_throttled, n_aux_lost;
 };
 
 /* Once all records were taken: the recording as what it adds to the profile's; the symbols of
  * images with samples, kept where opts->open_cache says; and what a person should know of the
- * file, WHY being the damage that reading ended at, if any, appended to the result's notes. */
+ * file, appended to the result's notes. */
 void perf_in_add_meta(struct perf_in *in);
 int perf_in_save_symbols(struct perf_in *in, struct err *err);
-void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st,
-		       const struct err *why);
+void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@ struct stream {
 	int fd;
 	const char *path;
 	struct perfdata *pd;
+	struct str *damage; /* lines about what was passed over; NULL: damage is an error */
 	struct perf_reading reading;
 	VEC(struct perf_source) sources; /* in a directory there are several */
 	VEC(int) fds;			 /* of all but the first */
@@ -65,16 +67,20 @@ static int load_section(struct stream *s, const struct perfdata_section *sec, co
 	if (fstat(s->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return err_set(err, -ESPIPE, "it is no file; perf can write to pipes with -o -");
 	if (sec->off > (uint64_t)st.st_size || n > (uint64_t)st.st_size - sec->off)
-		return err_set(err, -ENODATA, "it ends before its %s", what);
+		return err_set(err, -ENODATA,
+			       "it ends at %#" PRIx64 ", and its %s should be at %#" PRIx64,
+			       (uint64_t)st.st_size, what, sec->off);
 	if (n > MOST_SECTION_BYTES)
-		return err_set(err, -E2BIG, "its %s are too large", what);
+		return err_set(err, -EBADMSG, "the %s at %#" PRIx64 " cannot be of %zu bytes", what,
+			       sec->off, n);
 	b = xmalloc(n + 1);
 	while (got < n) {
 		ssize_t k = pread(s->fd, b + got, n - got, (off_t)(sec->off + got));
 
 		if (k <= 0) {
 			free(b);
-			return err_set(err, -ENODATA, "it ends in its %s", what);
+			return err_set(err, -ENODATA, "it ends at %#" PRIx64 ", in its %s",
+				       sec->off + got, what);
 		}
 		got += (size_t)k;
 	}
@@ -103,7 +109,43 @@ static int load_events(struct stream *s, struct err *err)
 	return rc < 0 ? rc : perfdata_set_layout(s->pd, err);
 }
 
-/* The facts behind the data. */
+/* Damage that somebody may want to have passed over. */
+static bool is_damage(int rc)
+{
+	return rc == -EBADMSG || rc == -ENODATA;
+}
+
+/* Passes over damage where that is wanted: 0, with a line of what ERR says and what was done. */
+static int forgive(struct stream *s, int rc, const struct err *err, const char *done)
+{
+	if (!s->damage || !is_damage(rc))
+		return rc;
+	str_addf(s->damage, "%s: %s\n", err->msg, done);
+	return 0;
+}
+
+static int load_feature(struct stream *s, uint32_t feature, const struct perfdata_section *where,
+			struct err *err)
+{
+	const char *name = perfdata_feature_name(feature);
+	_mem_ uint8_t *b = NULL;
+	_mem_ char *what = name ? xasprintf("section %s", name)
+				: xasprintf("section %" PRIu32, feature);
+	struct perf_handler *h = s->reading.h;
+	size_t n = (size_t)where->n_bytes;
+	struct err damage = {0};
+	int rc = load_section(s, where, what, &b, err);
+
+	if (rc == 0)
+		rc = perfdata_read_feature(s->pd, feature, b, n, NULL, &damage);
+	if (rc == 0 && h->section)
+		return h->section(h, feature, b, n, err);
+	if (damage.msg[0])
+		err_set(err, rc, "%s (at %#" PRIx64 ")", damage.msg, where->off);
+	return rc;
+}
+
+/* The facts behind the data.  A section of no bytes has none. */
 static int load_sections(struct stream *s, struct err *err)
 {
 	struct perfdata_section where[PERFDATA_MAX_FEATURES];
@@ -116,35 +158,23 @@ static int load_sections(struct stream *s, struct err *err)
 		return 0;
 	rc = load_section(s, &table, "table of sections", &b, err);
 	if (rc < 0)
-		return rc;
+		return forgive(s, rc, err, "nothing is known of its machine");
 	rc = perfdata_read_sections(s->pd, b, n, where, err);
 	free(b);
 	for (uint32_t i = 0; rc == 0 && i < PERFDATA_MAX_FEATURES; i++) {
-		if (!(s->pd->features[i / 64] >> i % 64 & 1))
+		struct err damage = {0};
+
+		if (!where[i].n_bytes)
 			continue;
-		rc = load_section(s, &where[i], "sections", &b, err);
-		if (rc < 0)
-			break;
-		rc = perfdata_read_feature(s->pd, i, b, (size_t)where[i].n_bytes, NULL, err);
-		if (rc == 0 && s->reading.h->section)
-			rc = s->reading.h->section(s->reading.h, i, b, (size_t)where[i].n_bytes,
-						   err);
-		free(b);
+		rc = load_feature(s, i, &where[i], &damage);
+		if (rc < 0 && err)
+			*err = damage;
+		rc = forgive(s, rc, &damage, "it was passed over");
 	}
 	return rc;
 }
 
-/* Damage ends the reading; with FORCE it is not an error. */
-static int forgive(bool force, int rc, struct err *why, const struct err *err)
-{
-	if (!force || (rc != -EBADMSG && rc != -ENODATA))
-		return rc;
-	if (why && !why->msg[0] && err)
-		*why = *err;
-	return 0;
-}
-
-static int begin_file(struct stream *s, bool force, struct err *why, struct err *err)
+static int begin_file(struct stream *s, struct err *err)
 {
 	uint64_t left = s->pd->data.n_bytes;
 	struct stat st;
@@ -153,14 +183,21 @@ static int begin_file(struct stream *s, bool force, struct err *why, struct err 
 	if (rc < 0)
 		return rc;
 	s->reading.ordered = s->pd->sample_id_all;
+	s->reading.stats->begun = true;
 	if (left) {
 		rc = load_sections(s, err);
 	} else if (fstat(s->fd, &st) == 0 && (uint64_t)st.st_size > s->pd->data.off) {
 		/* perf writes the size when it ends. */
-		rc = err_set(err, -ENODATA, "perf was not finished with it: its size is not told");
+		struct err damage = {0};
+
 		left = UINT64_MAX;
+		rc = err_set(&damage, -ENODATA,
+			     "perf was not finished with it: where its records end is not told "
+			     "(at 0x30)");
+		if (err)
+			*err = damage;
+		rc = forgive(s, rc, &damage, "they were read to the end of the file");
 	}
-	rc = forgive(force, rc, why, err);
 	if (rc < 0)
 		return rc;
 	if (lseek(s->fd, (off_t)s->pd->data.off, SEEK_SET) < 0)
@@ -169,7 +206,7 @@ static int begin_file(struct stream *s, bool force, struct err *why, struct err 
 	return 0;
 }
 
-static int begin(struct stream *s, bool force, struct err *why, struct err *err)
+static int begin(struct stream *s, struct err *err)
 {
 	uint8_t b[PERFDATA_HEADER_BYTES];
 	struct err damage = {0};
@@ -192,7 +229,8 @@ static int begin(struct stream *s, bool force, struct err *why, struct err *err)
 	if (rc < 0)
 		return err_set(err, rc, "%s", damage.msg);
 	if (!s->pd->pipe)
-		return begin_file(s, force, why, err);
+		return begin_file(s, err);
+	s->reading.stats->begun = true;
 	perf_source_init(vec_add(&s->sources), &s->reading, s->fd, PERFDATA_PIPE_HEADER_BYTES,
 			 UINT64_MAX);
 	return 0;
@@ -215,6 +253,22 @@ static int add_files(struct stream *s, struct err *err)
 	return 0;
 }
 
+/* Reads on in source number I; where damage is passed over it ends there. */
+static int step(struct stream *s, size_t i, struct err *err)
+{
+	struct perf_source *source = &s->sources.v[i];
+	struct err damage = {0};
+	int rc = perf_source_step(source, &damage);
+
+	if (rc < 0 && i)
+		err_prefix(&damage, rc, "data.%zu", i - 1);
+	if (rc < 0 && err)
+		*err = damage;
+	if (rc < 0)
+		source->ended = true;
+	return forgive(s, rc, &damage, "what is behind was not read");
+}
+
 /* Reads on in the file whose records are the oldest; what is older than the newest of each goes
  * out.  Each such file is one CPU's, and in order (Linux, tools/perf/builtin-record.c,
  * record__mmap_read_evlist). */
@@ -233,7 +287,7 @@ static int read_merged(struct stream *s, struct err *err)
 		}
 		if (!next)
 			return 0;
-		rc = perf_source_step(next, err);
+		rc = step(s, (size_t)(next - s->sources.v), err);
 		vec_each (x, &s->sources)
 			if (!x->ended && x->newest < limit)
 				limit = x->newest;
@@ -251,7 +305,7 @@ static int read_records(struct stream *s, struct err *err)
 	if (s->sources.n > 1)
 		return read_merged(s, err);
 	while (rc == 0 && !s->sources.v[0].ended)
-		rc = perf_source_step(&s->sources.v[0], err);
+		rc = step(s, 0, err);
 	return rc;
 }
 
@@ -265,31 +319,27 @@ static int settle(struct stream *s, int rc, struct err *err)
 }
 
 int perf_stream_read(int fd, const char *path, struct perfdata *pd, struct perf_handler *h,
-		     bool force, struct perf_stream_stats *ret, struct err *ret_why,
-		     struct err *err)
+		     struct str *damage, struct perf_stream_stats *ret, struct err *err)
 {
-	struct stream s = {.fd = fd, .path = path, .pd = pd};
+	struct stream s = {.fd = fd, .path = path, .pd = pd, .damage = damage};
 	struct perf_queue *queue = &s.reading.queue;
-	struct err damage = {0};
 	int rc;
 
 	*ret = (struct perf_stream_stats){0};
 	*pd = (struct perfdata){0};
 	s.reading = (struct perf_reading){.pd = pd, .h = h, .stats = ret};
 	perf_queue_init(queue, perf_reading_deliver, &s.reading);
-	rc = begin(&s, force, ret_why, err);
+	rc = begin(&s, err);
 	if (rc == 0)
 		rc = add_files(&s, err);
 	if (rc == 0) {
-		rc = read_records(&s, &damage);
-		rc = settle(&s, rc, &damage);
-		if (rc < 0 && err)
-			*err = damage;
-		rc = forgive(force, rc, ret_why, &damage);
+		rc = read_records(&s, err);
+		rc = settle(&s, rc, err);
 		if (rc == 0)
 			rc = perf_queue_end(queue, err);
 		rc = settle(&s, rc, err);
 	}
+	ret->forgivable = ret->begun && is_damage(rc);
 	perf_pipe_free(s.reading.pipe);
 	ret->n_late = queue->n_late;
 	ret->no_marks = queue->forced;

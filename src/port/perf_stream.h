@@ -39,16 +39,17 @@ struct perf_stream_stats {
 	uint64_t n_late;       /* those that came after younger ones had gone out */
 	uint64_t n_unknown;    /* records of types that are not known */
 	uint64_t most_waiting; /* bytes that waited, at most */
-	bool unfinished;       /* perf was killed: the header does not tell where the data ends */
+	bool begun;	       /* its header and events were read */
+	bool forgivable;       /* the error is damage that can be passed over */
 	bool message;	       /* perf's own messages are at its end */
 	bool no_marks;	       /* there were too few marks: the order may be wrong */
 };
 
 /* Reads all records of the file open at FD, whose header PD gets; PATH is for finding files beside
- * it.  With FORCE what is damaged ends the reading where it is damaged, and *RET_WHY says why; else
- * it is an error.  Release PD, also after a failure.  Messages name the offset, not the file. */
+ * it.  With DAMAGE what is damaged is passed over, and DAMAGE gets a line for each place and what
+ * was done about it; else it is an error.  Release PD, also after a failure.  Messages name the
+ * offset, not the file. */
 int perf_stream_read(int fd, const char *path, struct perfdata *pd, struct perf_handler *h,
-		     bool force, struct perf_stream_stats *ret, struct err *ret_why,
-		     struct err *err);
+		     struct str *damage, struct perf_stream_stats *ret, struct err *err);
 
 #endif

@@ -58,13 +58,14 @@ static int read_bytes(struct dump *d, struct perfdata *pd, const uint8_t *bytes,
 {
 	int fd = memfd_create("perf.data", MFD_CLOEXEC);
 	struct perf_stream_stats stats;
-	struct err why = {0};
+	struct str damage = {0};
 	int rc;
 
 	file_write_all(fd, bytes, n);
 	lseek(fd, 0, SEEK_SET);
 	*d = (struct dump){.h = {add_record, add_record, add_aux, add_section}, .pd = pd};
-	rc = perf_stream_read(fd, "/nowhere", pd, &d->h, force, &stats, &why, err);
+	rc = perf_stream_read(fd, "/nowhere", pd, &d->h, force ? &damage : NULL, &stats, err);
+	str_release(&damage);
 	if (ret_stats)
 		*ret_stats = stats;
 	close(fd);

@@ -370,6 +370,94 @@ TEST(a_short_sample)
 	}
 }
 
+/* A section of no bytes says nothing, which is no damage.  A damaged one takes nothing of the
+ * records with it. */
+TEST(sections)
+{
+	const struct perf_in_opts force = {.force = true};
+
+	for (int damaged = 0; damaged < 3; damaged++) {
+		struct pd_file f = {.empty = 1ull << PERFDATA_F_CPUDESC | 1ull << PERFDATA_F_AUXTRACE};
+		struct loaded l;
+
+		pd_event(&f, &attr, 7);
+		if (damaged)
+			pd_32(&f, &f.sections[PERFDATA_F_HOSTNAME], 1000);
+		pd_string(&f, &f.sections[PERFDATA_F_OSRELEASE], "6.1.0");
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 1, 1, 3, 0x10, NULL, 0);
+		l = load(&f, damaged == 2 ? &force : NULL);
+		if (damaged == 1) {
+			EXPECT_EQ(l.rc, -EBADMSG);
+			EXPECT(strstr(l.err.msg, "its section HOSTNAME is damaged (at 0x"));
+			EXPECT(strstr(l.err.msg, "; --force takes what can be read"));
+		} else {
+			EXPECT_EQ(l.rc, 0);
+			EXPECT_EQ(l.r.n_samples, 1);
+			EXPECT(strstr(l.text, "6.1.0")); /* what is behind it is taken */
+			EXPECT(!strstr(str_get(&l.r.notes), "only"));
+			EXPECT(!!strstr(str_get(&l.r.notes), "is damaged (at 0x") == !!damaged);
+		}
+		unload(&l);
+	}
+}
+
+/* What simpleperf says of AUX data has no number before it. */
+TEST(aux_data)
+{
+	static const struct {
+		uint32_t type;
+		const char *name;
+	} kinds[] = {{1, "Intel PT"}, {3, "CoreSight"}, {99, "type 99"}};
+
+	for (size_t i = 0; i < n_elems(kinds); i++) {
+		struct pd_file f = {0};
+		struct loaded l;
+		struct wr *w = &f.sections[PERFDATA_F_AUXTRACE];
+
+		pd_event(&f, &attr, 7);
+		pd_64(&f, w, 0x1000);
+		pd_64(&f, w, 48);
+		w = pd_begin(&f, PERFDATA_AUXTRACE_INFO, 0);
+		pd_32(&f, w, kinds[i].type);
+		pd_32(&f, w, 0);
+		pd_end(&f);
+		for (unsigned k = 0; k < 2; k++) {
+			w = pd_begin(&f, PERFDATA_AUXTRACE, 0);
+			pd_64(&f, w, 16);
+			pd_64(&f, w, k * 16);
+			pd_64(&f, w, 0);
+			pd_64(&f, w, UINT64_MAX);
+			pd_64(&f, w, 0);
+			pd_end(&f);
+			wr_bytes(w, "0123456789abcdef", 16);
+		}
+		l = load(&f, NULL);
+		EXPECT_EQ(l.rc, 0);
+		EXPECT(strstr(str_get(&l.r.notes), "32 bytes of AUX data are not decoded: they are of"));
+		EXPECT(strstr(str_get(&l.r.notes), kinds[i].name));
+		unload(&l);
+	}
+}
+
+/* The file of perf stat record has counts and no samples: it says so. */
+TEST(counts_without_samples)
+{
+	for (int pipe = 0; pipe < 2; pipe++) {
+		struct pd_file f = {.pipe = pipe, .empty = pipe ? 0 : 1ull << PERFDATA_F_STAT};
+		struct loaded l;
+
+		pd_event(&f, &attr, 7);
+		pd_begin(&f, PERFDATA_STAT_ROUND, 0);
+		pd_64(&f, &f.data, 1);
+		pd_64(&f, &f.data, 2);
+		pd_end(&f);
+		l = load(&f, NULL);
+		EXPECT_EQ(l.rc, -EINVAL);
+		EXPECT(strstr(l.err.msg, "perf stat record"));
+		unload(&l);
+	}
+}
+
 /* Rounds of samples in shuffled order, of threads that begin between; the last record but one is
  * too SHORT for what it has. */
 static void put_many(struct pd_file *f, bool is_short)
