@@ -29,7 +29,7 @@ struct pd_file {
 	unsigned n_events;
 	struct wr sections[PERFDATA_N_FEATURES];
 	uint64_t empty; /* bits of sections that are there without a byte */
-	size_t record; /* where the one being written begins */
+	size_t record;	/* where the one being written begins */
 };
 
 static inline void pd_16(const struct pd_file *f, struct wr *w, uint16_t v)

@@ -117,6 +117,20 @@ static void set_up_emitter(struct cmd *c)
 	};
 }
 
+/* Some commands have a flag of that name for something else. */
+static bool has_option(const struct opt *table, const char *name)
+{
+	for (; table->names; table++)
+		if (strcmp(table->names, name) == 0)
+			return true;
+	return false;
+}
+
+static void pass_notice(void *ctx, const char *line)
+{
+	cmd_notice(ctx, "%s", line);
+}
+
 int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
 	      opt_list *ret_operands)
 {
@@ -153,6 +167,9 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"stride", OPT_U64, &s->stride, "N",
 		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
 	};
+	const struct opt damaged[] = {
+		{"force", OPT_FLAG, &s->force, NULL, "of a damaged perf.data: what can be read"},
+	};
 	const struct opt sets[] = {
 		{"pm", OPT_LIST, &s->columns, "SET[+SET...]",
 		 "columns of sample sets, counters and ratios; dwell-profileme(7)"},
@@ -173,6 +190,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	} groups[] = {
 		{CMD_EPOCHS | CMD_SELECTS, epochs, n_elems(epochs)},
 		{CMD_SELECTS, selects, n_elems(selects)},
+		{CMD_SELECTS, damaged, has_option(table, "force") ? 0 : n_elems(damaged)},
 		{CMD_SETS, sets, n_elems(sets)},
 		{CMD_ERRORS, errors, n_elems(errors)},
 		{CMD_JSON | CMD_EMITS, json, n_elems(json)},
@@ -200,6 +218,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		rc = err_set(&c->err, -EINVAL, "--stride: must be 1 or 4");
 	s->before_read = cmd_flush_first;
 	s->before_read_ctx = c;
+	s->notice = pass_notice;
+	s->notice_ctx = c;
 	if (rc == 0)
 		set_up_emitter(c);
 	vec_release(&all);

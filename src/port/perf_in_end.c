@@ -68,7 +68,7 @@ int perf_in_save_symbols(struct perf_in *in, struct err *err)
 /* Names AUX data that nobody here decodes (Linux, tools/perf/util/auxtrace.h, auxtrace_type). */
 static void note_aux(const struct perf_in *in, struct str *s)
 {
-	static const char *const names[] = {[1] = "Intel PT",	  [2] = "Intel BTS",
+	static const char *const names[] = {[1] = "Intel PT",	   [2] = "Intel BTS",
 					    [3] = "CoreSight ETM", [5] = "s390's CPU measurement",
 					    [6] = "HiSilicon PTT", [7] = "Power's VPA DTL"};
 	uint32_t type = in->auxtrace_type;

@@ -44,9 +44,9 @@ struct perf_in {
 	uint64_t mtime_ns, first_ns, last_ns;
 	int64_t clock_offset_ns;
 	bool has_offset;
-	bool has_counts;	     /* of perf stat record */
-	uint32_t auxtrace_type;	     /* enum auxtrace_type of perf's */
-	uint64_t n_auxtrace_bytes;   /* of AUX data */
+	bool has_counts;	   /* of perf stat record */
+	uint32_t auxtrace_type;	   /* enum auxtrace_type of perf's */
+	uint64_t n_auxtrace_bytes; /* of AUX data */
 	uint64_t n_unknown_event, n_damaged, n_aux_bytes, n_throttled, n_aux_lost;
 };
 

@@ -129,8 +129,8 @@ static int load_feature(struct stream *s, uint32_t feature, const struct perfdat
 {
 	const char *name = perfdata_feature_name(feature);
 	_mem_ uint8_t *b = NULL;
-	_mem_ char *what = name ? xasprintf("section %s", name)
-				: xasprintf("section %" PRIu32, feature);
+	_mem_ char *what =
+		name ? xasprintf("section %s", name) : xasprintf("section %" PRIu32, feature);
 	struct perf_handler *h = s->reading.h;
 	size_t n = (size_t)where->n_bytes;
 	struct err damage = {0};

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
@@ -252,6 +253,19 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
 }
 
+static void pass_notes(const struct input *in, const struct select *s, const char *notes)
+{
+	_mem_ char *text = xstrdup(notes);
+	char *save = NULL;
+
+	for (char *l = strtok_r(text, "\n", &save); l && s->notice;
+	     l = strtok_r(NULL, "\n", &save)) {
+		_mem_ char *line = xasprintf("%s: %s", in->path, l);
+
+		s->notice(s->notice_ctx, line);
+	}
+}
+
 /* What perf recorded, read anew each time.  Threads are kept apart, for whoever asks. */
 static int load_perf(struct input *in, const struct select *s, struct err *err)
 {
@@ -260,6 +274,7 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 		.paths = s->paths.v,
 		.n_paths = s->paths.n,
 		.use_debuginfod = true,
+		.force = s->force,
 		.trace_bytes = s->traces ? TRACE_BYTES : 0,
 	};
 	struct perf_in_result r;
@@ -269,7 +284,8 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 		return err_set(err, -EINVAL, "--%s: %s has no epochs", s->since ? "since" : "until",
 			       in->path);
 	rc = perf_in_load(in->path, &o, &in->profile, &r, err);
-
+	if (rc >= 0)
+		pass_notes(in, s, str_get(&r.notes));
 	perf_in_result_release(&r);
 	if (rc >= 0 && s->traces)
 		trace_sort(&in->profile);

@@ -25,6 +25,10 @@ struct select {
 	bool no_debuginfod;
 	bool traces;	 /* time lines of threads too, sorted by time */
 	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
+	bool force;	 /* of a damaged file of perf's: what can be read of it */
+	/* Told what should be known of what was read, a line at a time; NULL: nobody. */
+	void (*notice)(void *ctx, const char *line);
+	void *notice_ctx;
 	/* Told of each dwell database before it is read, so that it can be brought up to date;
 	 * NULL: nobody. */
 	void (*before_read)(void *ctx, const char *db);

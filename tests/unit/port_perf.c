@@ -377,7 +377,8 @@ TEST(sections)
 	const struct perf_in_opts force = {.force = true};
 
 	for (int damaged = 0; damaged < 3; damaged++) {
-		struct pd_file f = {.empty = 1ull << PERFDATA_F_CPUDESC | 1ull << PERFDATA_F_AUXTRACE};
+		struct pd_file f = {.empty = 1ull << PERFDATA_F_CPUDESC |
+					     1ull << PERFDATA_F_AUXTRACE};
 		struct loaded l;
 
 		pd_event(&f, &attr, 7);
@@ -433,7 +434,8 @@ TEST(aux_data)
 		}
 		l = load(&f, NULL);
 		EXPECT_EQ(l.rc, 0);
-		EXPECT(strstr(str_get(&l.r.notes), "32 bytes of AUX data are not decoded: they are of"));
+		EXPECT(strstr(str_get(&l.r.notes),
+			      "32 bytes of AUX data are not decoded: they are of"));
 		EXPECT(strstr(str_get(&l.r.notes), kinds[i].name));
 		unload(&l);
 	}

@@ -23,3 +23,7 @@ cp perf.data long
 printf '\377' | dd of=long bs=1 seek=$(($first + 40)) conv=notrunc 2>/dev/null
 try --db db long
 try --force --db db long
+# Readers of the file itself have the same flag, and say the same.
+read_it() { echo "$ dwell $*"; dwell "$@" 2>&1; echo "status $?"; }
+read_it prof --no-header --db cut --by image
+read_it prof --no-header --db cut --by image --force
