@@ -1,5 +1,6 @@
 # A thin front for Meson: see meson.build.
-#   make            build into build/; build/dwell runs there
+#   make            build what is installed into build/; build/dwell runs there
+#   make check      the quick tests: suites unit, docs and cli, and lint
 #   make demo       install what is missing, build, record a real workload, show where its time went
 #   make test       install what is missing, build, run every suite but `services`
 #   make test-full  `make test`, then `services` and what sanitizers find
@@ -10,17 +11,22 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) --quiet installed
 
-$(BUILD)/build.ninja:
-	@tools/install-packages
-	@meson setup $(BUILD) --prefix $(PREFIX) >/dev/null
+# Made once, and again when a test came or went: Meson looks for tests only then.
+$(BUILD)/build.ninja: tests/unit $(wildcard tests/cli/*/)
+	@[ -e $@ ] || tools/install-packages
+	@if [ -e $@ ]; then meson setup --reconfigure $(BUILD); else meson setup $(BUILD) --prefix $(PREFIX); fi >/dev/null
+	@touch $@
 
 setup:
 	@tools/install-packages
 
 demo: setup all
 	@tools/demo $(BUILD)
+
+check: all
+	@tools/run-tests --quick $(BUILD)
 
 test: setup all
 	@tools/run-tests $(BUILD)
@@ -43,4 +49,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all setup demo test test-full fuzz bench install clean
+.PHONY: all setup demo check test test-full fuzz bench install clean

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "build_config.h"
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "build_config.h"
 #include "daemon/service_impl.h"
 
 /* Resident memory: proc(5), /proc/self/statm, the second number, in pages. */

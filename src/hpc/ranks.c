@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "build_config.h"
 
 #define MODULE "dwell-mpi.so"
 

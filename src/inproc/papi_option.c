@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "build_config.h"
 #include "inproc/export.h"
 #include "inproc/papi_overflow.h"
 #include "inproc/papi_result.h"
