@@ -83,6 +83,7 @@ int commit_manifest(struct store *s, struct manifest *new, struct err *err)
 	}
 	manifest_release(&s->m);
 	s->m = *new;
+	s->m.sealed = true;
 	*new = (struct manifest){0};
 	s->unsynced = rc == 1;
 	return rc;

@@ -106,6 +106,19 @@ static int write_version(const char *path, int fd, struct err *err)
 	return rc < 0 ? err_prefix(err, rc, "%s", path) : 0;
 }
 
+int db_upgrade(int epochs_fd, struct err *err)
+{
+	_fd_ int fd = openat(epochs_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char text[64], new[64];
+	int n = snprintf(new, sizeof(new), VERSION_PREFIX "%d\n", DB_VERSION);
+
+	if (fd < 0)
+		return err_errno(err, -errno, "the database's directory");
+	if (db_read_version(fd, text) && strcmp(text, new) == 0)
+		return 0;
+	return file_replace(fd, "VERSION", new, (size_t)n, err);
+}
+
 /* Removes what a creator killed in the middle left. */
 static void remove_version_temps(int fd)
 {
@@ -190,6 +203,8 @@ static int open_root(const char *path, bool write, const gid_t *group, struct er
 		return take_fd(&fd);
 	}
 	version = strtoul(text + strlen(VERSION_PREFIX), &end, 10);
+	if (!version || strcmp(end, "\n") != 0)
+		return err_set(err, -EINVAL, "%s: VERSION is damaged", path);
 	if (version > DB_VERSION)
 		return err_set(err, -EPROTONOSUPPORT,
 			       "%s: database version %lu is newer than this program's (%d)", path,

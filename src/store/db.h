@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 
-#define DB_VERSION     1
+#define DB_VERSION     2  /* MANIFESTs are of version 2; 1 is read, too */
 #define EPOCH_NAME_LEN 14 /* YYYYMMDDHHMMSS */
 
 typedef VEC(char *) name_list;
@@ -22,6 +22,10 @@ int db_open(const char *path, bool write, struct err *err);
 
 /* Reads VERSION of the directory DB_FD; false when it is no database. */
 bool db_read_version(int db_fd, char text[64]);
+
+/* Makes the database above its directory EPOCHS_FD one of this version, before anything of this
+ * version is written there: a program of before refuses it then. */
+int db_upgrade(int epochs_fd, struct err *err);
 
 /* Opens directory NAME of DIRFD, following no symbolic link; made first with CREATE. */
 int db_open_dir(int dirfd, const char *name, bool create, struct err *err);

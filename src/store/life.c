@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "store/commit.h"
 #include "store/hosts.h"
 #include "store/snapshot.h"
@@ -81,35 +83,6 @@ int store_flush_journal(struct store *s, struct err *err)
 	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
 }
 
-uint64_t store_log(const struct store *s)
-{
-	return s->m.log;
-}
-
-static void set_log(struct manifest *m, uint64_t log, const struct seq_range *ranges,
-		    size_t n_ranges)
-{
-	m->log = log;
-	m->cpus.n = 0;
-	for (size_t i = 0; i < n_ranges; i++)
-		manifest_add_seq(m, ranges[i].cpu, ranges[i].last_seq);
-}
-
-int store_use_log(struct store *s, uint64_t log, const struct seq_range *ranges, size_t n_ranges,
-		  struct err *err)
-{
-	int rc = store_flush_journal(s, err);
-	struct manifest new;
-
-	if (rc < 0)
-		return rc;
-	manifest_copy(&new, &s->m);
-	set_log(&new, log, ranges, n_ranges);
-	rc = commit_manifest(s, &new, err);
-	manifest_release(&new);
-	return rc < 0 ? err_prefix(err, rc, "epoch %s", s->epoch) : 0;
-}
-
 /* Removes a recording whose creator was killed before its first MANIFEST. */
 static void remove_stillborn(int epochs_fd, int epoch_fd, int dir_fd, const char *epoch,
 			     const char *host)
@@ -122,6 +95,18 @@ static void remove_stillborn(int epochs_fd, int epoch_fd, int dir_fd, const char
 	name_list_release(&l);
 	unlinkat(epoch_fd, host, AT_REMOVEDIR); /* fails, rightly, when something else is in it */
 	unlinkat(epochs_fd, epoch, AT_REMOVEDIR);
+}
+
+/* What tells a recording from all others. */
+static uint64_t random_number(void)
+{
+	struct timespec t;
+	uint64_t n;
+
+	if (getrandom(&n, sizeof(n), 0) == sizeof(n) && n)
+		return n;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return hash_pair((uint64_t)t.tv_sec << 30 | (uint64_t)t.tv_nsec, (uint64_t)getpid()) | 1;
 }
 
 /* Opens the recording EPOCH/HOST, whose recorder must be dead, for writing.  -EWOULDBLOCK when it
@@ -149,6 +134,10 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 	}
 	if (!rc && strcmp(s->m.state, STATE_RECORDING) != 0)
 		rc = -EALREADY;
+	if (!rc)
+		rc = db_upgrade(epochs_fd, err);
+	if (!rc && !s->m.recording)
+		s->m.recording = random_number();
 	if (!rc)
 		rc = absorb_journal(s, SIZE_MAX, err);
 	if (rc < 0) {
@@ -341,7 +330,11 @@ static int create_recording(struct store *s, int epochs_fd, const char *host,
 		first.host = arena_strdup(&first.arena, host);
 		first.label = arena_strdup(&first.arena, o->label ? o->label : "");
 		first.state = arena_strdup(&first.arena, STATE_RECORDING);
-		set_log(&first, o->log, o->ranges, o->n_ranges);
+		first.recording = random_number();
+		if (o->log)
+			manifest_put_log(&first, &(struct store_log){.number = o->log,
+								     .ranges = o->ranges,
+								     .n_ranges = o->n_ranges});
 		rc = commit_manifest(s, &first, err);
 		manifest_release(&first);
 	}
@@ -395,6 +388,8 @@ int store_create(const char *db, const struct store_opts *o, struct store **ret,
 		vec_push(&note.open, xstrdup(s->epoch));
 		rc = host_note_write(db_fd, host, &note, err);
 	}
+	if (!rc)
+		rc = db_upgrade(epochs_fd, err);
 	if (!rc)
 		rc = create_recording(s, epochs_fd, host, o, err);
 	host_note_release(&note);

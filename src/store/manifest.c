@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* MANIFEST as text and as a struct: docs/formats/manifest.md.  Numbers above 2^63-1, which jansson
- * cannot hold, are written as strings of digits; both forms are read. */
+ * cannot hold, are written as strings of digits; both forms are read.
+ *
+ * The digest is the last field.  It covers every byte before its digits, and the bytes behind them
+ * are fixed, so that a flipped bit anywhere is noticed. */
 #include "store/manifest.h"
 
 #include <errno.h>
@@ -9,16 +12,19 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "formats/segment_block.h"
 #include "model/fresh.h"
 #include "model/prune.h"
 
+/* Events that a log's sums are told of; more than a log can have. */
+#define MANIFEST_MAX_EVENTS 64
+
 /* Writing. */
 
-static void put_u64(struct json *j, const char *key, uint64_t v)
+static void put_u64_alone(struct json *j, uint64_t v)
 {
 	char digits[24];
 
-	json_key(j, key);
 	if (v <= INT64_MAX) {
 		json_u64(j, v);
 		return;
@@ -27,21 +33,32 @@ static void put_u64(struct json *j, const char *key, uint64_t v)
 	json_str(j, digits);
 }
 
+static void put_u64(struct json *j, const char *key, uint64_t v)
+{
+	json_key(j, key);
+	put_u64_alone(j, v);
+}
+
 static void put_str(struct json *j, const char *key, const char *s)
 {
 	json_key(j, key);
 	json_str(j, s);
 }
 
+static void put_hex(struct json *j, const char *key, uint64_t v)
+{
+	char digits[17];
+
+	snprintf(digits, sizeof(digits), "%016" PRIx64, v);
+	put_str(j, key, digits);
+}
+
 static void put_segment(struct json *j, const struct manifest_segment *s)
 {
-	char digest[17];
-
-	snprintf(digest, sizeof(digest), "%016" PRIx64, s->digest);
 	json_begin(j, '{');
 	put_str(j, "name", s->name);
 	put_u64(j, "bytes", s->n_bytes);
-	put_str(j, "digest", digest);
+	put_hex(j, "digest", s->digest);
 	put_u64(j, "start_wall_ns", s->start_wall_ns);
 	put_u64(j, "end_wall_ns", s->end_wall_ns);
 	json_end(j, '}');
@@ -64,6 +81,54 @@ static void put_event(struct json *j, const struct store_event *e)
 	json_end(j, '}');
 }
 
+static const char *const state_names[] = {
+	[STORE_LOG_OWN] = "own",
+	[STORE_LOG_TAKEN] = "taken",
+	[STORE_LOG_STORED] = "stored",
+};
+
+/* The sums of L that stand FIRST and behind, as an array by event. */
+static void put_log_sums(struct json *j, const char *key, const struct manifest_log *l,
+			 uint32_t first)
+{
+	uint64_t n[MANIFEST_MAX_EVENTS] = {0};
+	uint32_t n_events = 0;
+
+	vec_each (c, &l->cpus) {
+		if (c->cpu < first || c->cpu - first >= MANIFEST_MAX_EVENTS)
+			continue;
+		n[c->cpu - first] = c->last_seq;
+		if (c->cpu - first >= n_events)
+			n_events = c->cpu - first + 1;
+	}
+	json_key(j, key);
+	json_begin(j, '[');
+	for (uint32_t i = 0; i < n_events; i++)
+		put_u64_alone(j, n[i]);
+	json_end(j, ']');
+}
+
+static void put_log(struct json *j, const struct manifest_log *l)
+{
+	json_begin(j, '{');
+	put_u64(j, "number", l->number);
+	put_str(j, "state", state_names[l->state]);
+	json_key(j, "cpus");
+	json_begin(j, '[');
+	vec_each (c, &l->cpus) {
+		if (c->cpu >= STORE_SOURCE_REACHED)
+			continue;
+		json_begin(j, '{');
+		put_u64(j, "cpu", c->cpu);
+		put_u64(j, "last_seq", c->last_seq);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	put_log_sums(j, "stored", l, STORE_SOURCE_REACHED);
+	put_log_sums(j, "dropped", l, STORE_SOURCE_DROPPED);
+	json_end(j, '}');
+}
+
 void manifest_format(const struct manifest *m, struct str *out)
 {
 	struct json j = json_init(out, 2);
@@ -79,8 +144,7 @@ void manifest_format(const struct manifest *m, struct str *out)
 	json_i64(&j, m->clock_offset_ns);
 	put_u64(&j, "journal", m->journal);
 	put_u64(&j, "next_segment", m->next_segment);
-	if (m->log)
-		put_u64(&j, "log", m->log);
+	put_hex(&j, "recording", m->recording);
 	json_key(&j, "segments");
 	json_begin(&j, '[');
 	vec_each (s, &m->segments)
@@ -101,17 +165,58 @@ void manifest_format(const struct manifest *m, struct str *out)
 		json_end(&j, '}');
 	}
 	json_end(&j, ']');
-	json_key(&j, "cpus");
+	json_key(&j, "logs");
 	json_begin(&j, '[');
-	vec_each (c, &m->cpus) {
-		json_begin(&j, '{');
-		put_u64(&j, "cpu", c->cpu);
-		put_u64(&j, "last_seq", c->last_seq);
-		json_end(&j, '}');
-	}
+	vec_each (l, &m->logs)
+		put_log(&j, l);
 	json_end(&j, ']');
+	put_str(&j, "digest", "0000000000000000");
 	json_end(&j, '}');
 	str_addc(out, '\n');
+	manifest_seal(out->v, out->n);
+}
+
+/* The digest. */
+
+#define DIGEST_KEY  "\"digest\": \""
+#define DIGEST_TAIL "\"\n}\n" /* all that stands behind the digits */
+
+/* Where the digits of TEXT's digest are; NULL when it does not end with one. */
+static const char *digest_digits(const char *text, size_t n)
+{
+	const size_t n_key = strlen(DIGEST_KEY), n_tail = strlen(DIGEST_TAIL);
+
+	if (n < n_key + 16 + n_tail || memcmp(text + n - n_tail, DIGEST_TAIL, n_tail) != 0 ||
+	    memcmp(text + n - n_tail - 16 - n_key, DIGEST_KEY, n_key) != 0)
+		return NULL;
+	return text + n - n_tail - 16;
+}
+
+static void digest_format(const char *text, size_t n, char ret[17])
+{
+	snprintf(ret, 17, "%016" PRIx64, block_checksum(text, n, 0));
+}
+
+void manifest_seal(char *text, size_t n)
+{
+	const char *digits = digest_digits(text, n);
+	char digest[17];
+
+	if (!digits)
+		return;
+	digest_format(text, (size_t)(digits - text), digest);
+	memcpy(text + (digits - text), digest, 16);
+}
+
+static bool digest_holds(const char *text, size_t n)
+{
+	const char *digits = digest_digits(text, n);
+	char digest[17];
+
+	if (!digits)
+		return false;
+	digest_format(text, (size_t)(digits - text), digest);
+	return memcmp(digits, digest, 16) == 0;
 }
 
 /* Reading: fields that are not there are 0 or ""; of the wrong type are an error, kept in `bad`. */
@@ -121,18 +226,22 @@ struct parser {
 	const char *bad; /* the first malformed field */
 };
 
-static uint64_t get_u64(struct parser *p, const json_t *o, const char *key)
+static uint64_t number_of(struct parser *p, const json_t *v, const char *key)
 {
-	const json_t *v = json_object_get(o, key);
 	uint64_t n = 0;
 
-	if (!v)
-		return 0;
 	if (json_is_integer(v) && json_integer_value(v) >= 0)
 		return (uint64_t)json_integer_value(v);
 	if (!json_is_string(v) || str_parse_u64(json_string_value(v), 10, &n) < 0)
 		p->bad = p->bad ? p->bad : key;
 	return n;
+}
+
+static uint64_t get_u64(struct parser *p, const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return v ? number_of(p, v, key) : 0;
 }
 
 static const char *get_str(struct parser *p, const json_t *o, const char *key)
@@ -185,7 +294,7 @@ static void get_segments(struct parser *p, const json_t *root)
 static void get_sums(struct parser *p, const json_t *root)
 {
 	const json_t *events = get_array(p, root, "events"), *losses = get_array(p, root, "losses");
-	const json_t *cpus = get_array(p, root, "cpus"), *o;
+	const json_t *o;
 	struct manifest *m = p->m;
 	size_t i;
 
@@ -211,14 +320,96 @@ static void get_sums(struct parser *p, const json_t *root)
 		vec_push(&m->losses, (struct store_loss){get_str(p, o, "name"), (uint32_t)event,
 							 get_u64(p, o, "n")});
 	}
+}
+
+static void add_cpu(struct manifest_log *l, uint32_t cpu, uint64_t last_seq)
+{
+	if (cpu == STORE_SOURCE_DONE && last_seq) {
+		l->state = STORE_LOG_STORED;
+		return;
+	}
+	vec_each (c, &l->cpus) {
+		if (c->cpu == cpu) {
+			c->last_seq = c->last_seq > last_seq ? c->last_seq : last_seq;
+			return;
+		}
+	}
+	vec_push(&l->cpus, (struct manifest_cpu){cpu, last_seq});
+}
+
+static void get_cpus(struct parser *p, const json_t *from, struct manifest_log *l, uint64_t end)
+{
+	const json_t *cpus = get_array(p, from, "cpus"), *o;
+	size_t i;
+
 	json_array_foreach(cpus, i, o)
 	{
 		uint64_t cpu = get_u64(p, o, "cpu");
 
-		if (cpu > UINT32_MAX)
+		if (cpu >= end)
 			p->bad = p->bad ? p->bad : "cpu";
-		vec_push(&m->cpus, (struct manifest_cpu){(uint32_t)cpu, get_u64(p, o, "last_seq")});
+		else
+			add_cpu(l, (uint32_t)cpu, get_u64(p, o, "last_seq"));
 	}
+}
+
+static void get_log_sums(struct parser *p, const json_t *from, const char *key, uint32_t first,
+			 struct manifest_log *l)
+{
+	const json_t *sums = get_array(p, from, key), *o;
+	size_t i;
+
+	if (json_array_size(sums) > MANIFEST_MAX_EVENTS) {
+		p->bad = p->bad ? p->bad : key;
+		return;
+	}
+	json_array_foreach(sums, i, o)
+	{
+		uint64_t n = number_of(p, o, key);
+
+		if (n)
+			add_cpu(l, first + (uint32_t)i, n);
+	}
+}
+
+static void get_logs(struct parser *p, const json_t *root)
+{
+	const json_t *logs = get_array(p, root, "logs"), *o;
+	size_t i;
+
+	json_array_foreach(logs, i, o)
+	{
+		const char *state = get_str(p, o, "state");
+		struct manifest_log *l;
+		unsigned k = 0;
+		uint64_t number = get_u64(p, o, "number");
+
+		while (k < n_elems(state_names) && strcmp(state, state_names[k]) != 0)
+			k++;
+		if (k == n_elems(state_names) || manifest_find_log(p->m, number)) {
+			p->bad = p->bad ? p->bad : "logs";
+			return;
+		}
+		l = vec_add(&p->m->logs);
+		l->number = number;
+		l->state = (enum store_log_state)k;
+		get_cpus(p, o, l, STORE_SOURCE_REACHED);
+		get_log_sums(p, o, "stored", STORE_SOURCE_REACHED, l);
+		get_log_sums(p, o, "dropped", STORE_SOURCE_DROPPED, l);
+	}
+}
+
+/* Version 1 knows one log, whose sums are among its CPUs. */
+static void get_only_log(struct parser *p, const json_t *root)
+{
+	uint64_t number = get_u64(p, root, "log");
+	struct manifest_log *l;
+
+	if (!number && !json_array_size(get_array(p, root, "cpus")))
+		return;
+	l = vec_add(&p->m->logs);
+	l->number = number;
+	get_cpus(p, root, l, (uint64_t)UINT32_MAX + 1);
 }
 
 static int parse_root(struct manifest *m, const json_t *root, struct err *err)
@@ -242,9 +433,14 @@ static int parse_root(struct manifest *m, const json_t *root, struct err *err)
 	m->clock_offset_ns = json_integer_value(offset);
 	m->journal = get_u64(&p, root, "journal");
 	m->next_segment = get_u64(&p, root, "next_segment");
-	m->log = get_u64(&p, root, "log");
+	if (str_parse_u64(get_str(&p, root, "recording"), 16, &m->recording) < 0 && version > 1)
+		p.bad = "recording";
 	get_segments(&p, root);
 	get_sums(&p, root);
+	if (version == 1)
+		get_only_log(&p, root);
+	else
+		get_logs(&p, root);
 	if (p.bad || version == 0)
 		return err_set(err, -EBADMSG, "malformed \"%s\"", p.bad ? p.bad : "version");
 	return 0;
@@ -260,6 +456,11 @@ int manifest_parse(struct manifest *ret, const char *text, size_t n, struct err 
 	if (!root)
 		return err_set(err, -EBADMSG, "line %d: %s", e.line, e.text);
 	rc = parse_root(&m, root, err);
+	m.sealed = digest_holds(text, n);
+	if (!rc && !m.sealed &&
+	    (json_object_get(root, "digest") ||
+	     json_integer_value(json_object_get(root, "version")) > 1))
+		rc = err_set(err, -EBADMSG, "its digest does not match");
 	json_decref(root);
 	if (rc < 0)
 		manifest_release(&m);
@@ -274,7 +475,9 @@ void manifest_release(struct manifest *m)
 	vec_release(&m->segments);
 	vec_release(&m->events);
 	vec_release(&m->losses);
-	vec_release(&m->cpus);
+	vec_each (l, &m->logs)
+		vec_release(&l->cpus);
+	vec_release(&m->logs);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -285,7 +488,8 @@ void manifest_copy(struct manifest *to, const struct manifest *from)
 		.generation = from->generation,
 		.journal = from->journal,
 		.next_segment = from->next_segment,
-		.log = from->log,
+		.recording = from->recording,
+		.sealed = from->sealed,
 	};
 	to->host = arena_strdup(&to->arena, from->host);
 	to->label = arena_strdup(&to->arena, from->label);
@@ -304,8 +508,14 @@ void manifest_copy(struct manifest *to, const struct manifest *from)
 	vec_each (l, &from->losses)
 		vec_push(&to->losses,
 			 (struct store_loss){arena_strdup(&to->arena, l->name), l->event, l->n});
-	vec_each (c, &from->cpus)
-		vec_push(&to->cpus, *c);
+	vec_each (l, &from->logs) {
+		struct manifest_log *k = vec_add(&to->logs);
+
+		k->number = l->number;
+		k->state = l->state;
+		vec_each (c, &l->cpus)
+			vec_push(&k->cpus, *c);
+	}
 }
 
 /* Sums. */
@@ -391,13 +601,61 @@ void manifest_add_profile(struct manifest *m, const struct profile *p)
 	free(ids);
 }
 
+/* Logs. */
+
+struct manifest_log *manifest_find_log(const struct manifest *m, uint64_t number)
+{
+	vec_each (l, &m->logs)
+		if (l->number == number)
+			return l;
+	return NULL;
+}
+
 void manifest_add_seq(struct manifest *m, uint32_t cpu, uint64_t last_seq)
 {
-	vec_each (c, &m->cpus) {
-		if (c->cpu == cpu) {
-			c->last_seq = c->last_seq > last_seq ? c->last_seq : last_seq;
-			return;
-		}
+	if (!m->logs.n)
+		vec_add(&m->logs);
+	add_cpu(&m->logs.v[m->logs.n - 1], cpu, last_seq);
+}
+
+static void put_entry(struct manifest *m, const struct store_log *from, bool first)
+{
+	struct manifest_log *l = manifest_find_log(m, from->number);
+
+	/* Those that nobody records into stand before the one that is recorded into. */
+	if (!l && first) {
+		vec_add(&m->logs);
+		l = m->logs.v;
+		memmove(l + 1, l, (m->logs.n - 1) * sizeof(*l));
+		*l = (struct manifest_log){0};
+	} else if (!l) {
+		l = vec_add(&m->logs);
 	}
-	vec_push(&m->cpus, (struct manifest_cpu){cpu, last_seq});
+	l->number = from->number;
+	l->state = from->state;
+	l->cpus.n = 0;
+	for (size_t i = 0; i < from->n_ranges; i++)
+		add_cpu(l, from->ranges[i].cpu, from->ranges[i].last_seq);
+}
+
+void manifest_put_log(struct manifest *m, const struct store_log *l)
+{
+	put_entry(m, l, false);
+}
+
+void manifest_put_log_first(struct manifest *m, const struct store_log *l)
+{
+	put_entry(m, l, true);
+}
+
+void manifest_drop_log(struct manifest *m, uint64_t number)
+{
+	for (size_t i = 0; i < m->logs.n; i++) {
+		if (m->logs.v[i].number != number)
+			continue;
+		vec_release(&m->logs.v[i].cpus);
+		memmove(&m->logs.v[i], &m->logs.v[i + 1], (m->logs.n - i - 1) * sizeof(*m->logs.v));
+		m->logs.n--;
+		return;
+	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* MANIFEST: what of a recording's files counts.  JSON, described in docs/formats/manifest.md; it is
- * replaced by one rename, and that rename is what makes a flush or a compaction happen. */
+ * replaced by one rename, and that rename is what makes a flush or a compaction happen.  Version 2
+ * is written; version 1 is read as well. */
 #ifndef STORE_MANIFEST_H
 #define STORE_MANIFEST_H
 
@@ -10,7 +11,7 @@
 
 #define MANIFEST_NAME	 "MANIFEST"
 #define MANIFEST_FORMAT	 "dwell-manifest"
-#define MANIFEST_VERSION 1
+#define MANIFEST_VERSION 2
 #define MANIFEST_MAX	 (64u << 20) /* bytes a reader takes */
 
 #define STATE_RECORDING	  "recording"
@@ -28,6 +29,13 @@ struct manifest_cpu {
 	uint64_t last_seq;
 };
 
+/* What is stored of one log.  Among CPUS are its sums, as sources (store.h). */
+struct manifest_log {
+	uint64_t number; /* 0: that of the recorder that made the recording */
+	enum store_log_state state;
+	VEC(struct manifest_cpu) cpus;
+};
+
 struct manifest {
 	struct arena arena; /* all strings */
 	const char *host, *label, *state;
@@ -36,11 +44,12 @@ struct manifest {
 	uint64_t
 		journal; /* journals up to this generation are void: their content is in segments */
 	uint64_t next_segment; /* number of the next segment file */
-	uint64_t log;	       /* whose sequence numbers `cpus` has; 0: a recording's own */
+	uint64_t recording;    /* what the recording's segments say they belong to; 0: not known */
+	bool sealed; /* it was read with a digest that holds, or written by this program */
 	VEC(struct manifest_segment) segments;
 	VEC(struct store_event) events; /* sums over segments */
 	VEC(struct store_loss) losses;
-	VEC(struct manifest_cpu) cpus;
+	VEC(struct manifest_log) logs; /* the journal's ranges are of the last one */
 };
 
 /* Parses the N bytes of TEXT.  RET is to be released only after success.  -EBADMSG malformed,
@@ -48,6 +57,10 @@ struct manifest {
 int manifest_parse(struct manifest *ret, const char *text, size_t n, struct err *err);
 void manifest_format(const struct manifest *m, struct str *out);
 void manifest_release(struct manifest *m);
+
+/* Computes the digest of a MANIFEST's text anew, in place, when it has one: for tests that damage
+ * what the digest would otherwise protect. */
+void manifest_seal(char *text, size_t n);
 
 /* A copy with an arena of its own. */
 void manifest_copy(struct manifest *to, const struct manifest *from);
@@ -58,7 +71,19 @@ void manifest_add_profile(struct manifest *m, const struct profile *p);
 /* Has M tell what is pruned in ALL, which is all that M's segments will hold. */
 void manifest_set_pruned(struct manifest *m, const struct profile *all);
 
-/* Notes that CPU's log is stored up to LAST_SEQ. */
+/* Notes that the source CPU of the log that is recorded into, the last one, is stored up to
+ * LAST_SEQ. */
 void manifest_add_seq(struct manifest *m, uint32_t cpu, uint64_t last_seq);
+
+/* The entry of log NUMBER; NULL when there is none. */
+struct manifest_log *manifest_find_log(const struct manifest *m, uint64_t number);
+
+/* Puts L in place of all that is known of that log; a log that was not known becomes the last
+ * entry, or the first one. */
+void manifest_put_log(struct manifest *m, const struct store_log *l);
+void manifest_put_log_first(struct manifest *m, const struct store_log *l);
+
+/* Forgets log NUMBER. */
+void manifest_drop_log(struct manifest *m, uint64_t number);
 
 #endif

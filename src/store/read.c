@@ -207,15 +207,19 @@ int store_list(const char *db, const struct store_selection *sel, store_list_fn 
 /* 1 when the recording in DIR_FD knows LOG, whose ranges are appended to RET; 0 when not. */
 static int find_log_in(int dir_fd, uint64_t log, seq_ranges *ret, struct err *err)
 {
+	const struct manifest_log *l;
 	struct manifest m;
 	int rc = snapshot_manifest(dir_fd, &m, err);
 
 	if (rc < 0)
 		return rc == -ENOENT ? 0 : rc;
-	if (m.log == log) {
+	l = manifest_find_log(&m, log);
+	if (l) {
 		rc = 1;
-		vec_each (c, &m.cpus)
+		vec_each (c, &l->cpus)
 			vec_push(ret, (struct seq_range){c->cpu, 0, c->last_seq});
+		if (l->state == STORE_LOG_STORED)
+			vec_push(ret, (struct seq_range){STORE_SOURCE_DONE, 0, 1});
 	}
 	manifest_release(&m);
 	return rc;

@@ -85,8 +85,47 @@ const char *store_epoch(const struct store *s);
 /* The last sequence number of CPU that is stored, by journal or flush; false when none is. */
 bool store_last_seq(const struct store *s, uint32_t cpu, uint64_t *ret_seq);
 
-/* The log whose sequence numbers the recording has; 0: of none. */
+/* The log that is recorded into: the last one that was put or used; 0: none. */
 uint64_t store_log(const struct store *s);
+
+/* A recording knows what is stored of several logs: of the one that is recorded into, and of those
+ * that dead recorders left.  Ranges of the journal are of the one that is recorded into. */
+enum store_log_state {
+	STORE_LOG_OWN,	  /* somebody records into it */
+	STORE_LOG_TAKEN,  /* its recorder died; some of it may not be stored yet */
+	STORE_LOG_STORED, /* all of it is stored: it may be removed */
+};
+
+/* Sums of a log are told as if they were CPUs of it: the last "sequence number" of SOURCE_REACHED +
+ * I is how many samples of event I are stored or lost by name, of SOURCE_DROPPED + I how many of
+ * them were dropped.  SOURCE_DONE 1 is another word for STORE_LOG_STORED. */
+#define STORE_SOURCE_REACHED 0x10000u
+#define STORE_SOURCE_DROPPED 0x20000u
+#define STORE_SOURCE_DONE    0x30000u
+
+struct store_log {
+	uint64_t number;
+	enum store_log_state state;
+	const struct seq_range *ranges; /* only their last_seq is looked at */
+	size_t n_ranges;
+};
+
+/* How many logs the recording knows, and the number and state of log I; the last one is recorded
+ * into. */
+size_t store_n_logs(const struct store *s);
+struct store_log store_get_log(const struct store *s, size_t i);
+
+/* Puts LOGS in place of all logs that the recording knows, by one commit; the last of them is
+ * recorded into from now on.  Flushes the journal first, whose ranges are of the one before. */
+int store_put_logs(struct store *s, const struct store_log *logs, size_t n_logs, struct err *err);
+
+/* Stores P, and that L is stored so far, by one commit.  L is not the log that is recorded into,
+ * and is added when it is not known.  The journal goes on counting.  Failures as of store_flush. */
+int store_flush_log(struct store *s, const struct profile *p, const struct store_log *l,
+		    struct err *err);
+
+/* Forgets log NUMBER, once nothing of it is left anywhere. */
+int store_drop_log(struct store *s, uint64_t number, struct err *err);
 
 /* From now on sequence numbers are of LOG, of which nothing is stored yet but RANGES; those of the
  * log before are forgotten.  Flushes the journal first. */

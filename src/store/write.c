@@ -18,7 +18,15 @@ const char *store_epoch(const struct store *s)
 
 bool store_last_seq(const struct store *s, uint32_t cpu, uint64_t *ret_seq)
 {
-	vec_each (c, &s->m.cpus) {
+	const struct manifest_log *l = s->m.logs.n ? &s->m.logs.v[s->m.logs.n - 1] : NULL;
+
+	if (!l)
+		return false;
+	if (cpu == STORE_SOURCE_DONE && l->state == STORE_LOG_STORED) {
+		*ret_seq = 1;
+		return true;
+	}
+	vec_each (c, &l->cpus) {
 		if (c->cpu == cpu) {
 			*ret_seq = c->last_seq;
 			return true;

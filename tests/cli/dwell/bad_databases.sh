@@ -3,14 +3,14 @@ epoch_of db web 5 50
 try() { echo "$ $*"; "$@" 2>&1; echo "= $?"; }
 prof() { try dwell prof --no-header "$@"; }
 
-echo "dwell database 2" >newer_version
+echo "dwell database 3" >newer_version
 cp -r db newer && mv newer_version newer/VERSION
 prof --db newer
 try dwell gc --db newer
 try dwell check --repair newer
 try epoch_of newer web 6 1
 
-cp -r db manifest && sed -i 's/"version": 1/"version": 9/' manifest/epochs/*/web/MANIFEST
+cp -r db manifest && sed -i 's/"version": 2/"version": 9/' manifest/epochs/*/web/MANIFEST
 prof --db manifest
 try dwell check --repair manifest
 
