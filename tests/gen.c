@@ -50,6 +50,7 @@ static image_id random_image(struct t_rng *r, struct profile *p)
 		i.build_id.n_bytes = (uint8_t)(1 + t_below(r, BUILD_ID_MAX));
 		i.build_id.bytes[0] = (uint8_t)t_below(r, 4);
 		i.path = "/bin/x"; /* with a build-id the path is no part of the identity */
+		i.digest[3] = (uint8_t)t_below(r, 2);
 	}
 	return profile_intern_image(p, &i);
 }
@@ -121,6 +122,19 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 				.event = (event_id)t_below(r, p->events.n),
 				.count = 1 + number(r) / 4096,
 				.sum = t_below(r, 2) ? number(r) / 4096 : 0});
+	}
+	for (uint64_t n = p->places.n && t_below(r, 2) ? t_below(r, 20) : 0; n > 0; n--) {
+		struct branch b = {.owner = (owner_id)t_below(r, p->owners.n),
+				   .event = (event_id)t_below(r, p->events.n),
+				   .from = (place_id)t_below(r, p->places.n),
+				   .to = (place_id)t_below(r, p->places.n),
+				   .count = 1 + number(r) / 4096};
+
+		b.n_predicted = b.count / 2;
+		b.n_mispredicted = b.count / 3;
+		b.cycles = t_below(r, 2) ? number(r) / 4096 : 0;
+		b.n_cycles = b.cycles ? b.count : 0;
+		profile_add_branch(p, &b);
 	}
 	if (t_below(r, 2))
 		profile_add_loss(p, "ring_full", (event_id)t_below(r, p->events.n),

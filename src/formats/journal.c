@@ -51,6 +51,7 @@ int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t genera
 		       struct err *err)
 {
 	size_t at = out->n, body = at + JOURNAL_RECORD_SZ;
+	enum journal_kind kind;
 	int rc = 0;
 
 	wr_le32(out, JOURNAL_RECORD_MAGIC);
@@ -62,11 +63,14 @@ int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t genera
 		wr_uleb(out, ranges[i].first_seq);
 		wr_uleb(out, ranges[i].last_seq - ranges[i].first_seq);
 	}
-	wr_u8(out, has_lines(p) ? JOURNAL_SEGMENT : JOURNAL_COUNTS);
-	if (has_lines(p))
+	kind = has_lines(p)		   ? JOURNAL_SEGMENT
+	       : journal_needs_sections(p) ? JOURNAL_COUNTS_3
+					   : JOURNAL_COUNTS;
+	wr_u8(out, kind);
+	if (kind == JOURNAL_SEGMENT)
 		rc = segment_encode(out, p, err);
 	else
-		journal_put_counts(w, out, p);
+		journal_put_counts(w, out, p, kind == JOURNAL_COUNTS_3);
 	if (!rc && out->n - body > UINT32_MAX)
 		rc = err_set(err, -E2BIG, "a journal record of %zu bytes", out->n - body);
 	if (rc < 0) {
@@ -149,7 +153,7 @@ int journal_next(struct journal_reader *r, struct journal_record *ret, struct er
 	/* Before version 2 each was a segment. */
 	ret->kind = r->major < 2 ? JOURNAL_SEGMENT : (enum journal_kind)rd_u8(&body);
 	ret->rest = rd_init(body.p, rd_left(&body));
-	if (ret->kind > JOURNAL_COUNTS)
+	if (ret->kind > JOURNAL_COUNTS_3)
 		return err_set(err, -EPROTONOSUPPORT,
 			       "record at +%#zx: kind %u is newer than this program", off,
 			       ret->kind);
@@ -161,8 +165,8 @@ int journal_load(const struct journal_record *rec, struct profile *into, struct 
 {
 	struct rd rest = rec->rest;
 
-	if (rec->kind == JOURNAL_COUNTS)
-		return journal_get_counts(&rest, into, sink, err);
+	if (rec->kind != JOURNAL_SEGMENT)
+		return journal_get_counts(&rest, rec->kind == JOURNAL_COUNTS_3, into, sink, err);
 	if (!into)
 		return segment_check(rest.p, rd_left(&rest), err);
 	return segment_decode(rest.p, rd_left(&rest), into, sink, err);

@@ -14,7 +14,7 @@
 
 #define JOURNAL_MAGIC	     "dwelljnl"
 #define JOURNAL_RECORD_MAGIC 0x6372646au /* "jdrc" */
-#define JOURNAL_MAJOR	     2
+#define JOURNAL_MAJOR	     3
 #define JOURNAL_MINOR	     0
 #define JOURNAL_HEADER_SZ    32
 #define JOURNAL_RECORD_SZ    16 /* header of a record */
@@ -28,6 +28,7 @@ struct seq_range {
 enum journal_kind {
 	JOURNAL_SEGMENT = 0, /* as all are in journals of version 1 */
 	JOURNAL_COUNTS = 1,
+	JOURNAL_COUNTS_3 = 2, /* with digests of images and with sections; since version 3 */
 };
 
 void journal_put_header(struct wr *out, uint64_t generation);

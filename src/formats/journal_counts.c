@@ -17,6 +17,10 @@
 #define VALUE_SUM  2u /* a sum follows */
 #define VALUE_BITS 2  /* these take so many bits */
 
+/* Sections behind the values.  A reader passes over one it does not know, unless its number is odd:
+ * then it refuses the record. */
+enum { SECTION_BRANCHES = 2 };
+
 static void names_reset(struct journal_names *n)
 {
 	vec_each (id, &n->ids)
@@ -41,6 +45,7 @@ void journal_writer_release(struct journal_writer *w)
 	names_release(&w->ctxs);
 	vec_release(&w->chain);
 	wr_release(&w->values);
+	wr_release(&w->branches);
 	wr_release(&w->body);
 }
 
@@ -91,6 +96,12 @@ static uint32_t put_image(struct journal_writer *w, const struct profile *p, ima
 	wr_uleb(b, im->text_bytes);
 	wr_u8(b, im->build_id.n_bytes);
 	wr_bytes(b, im->build_id.bytes, im->build_id.n_bytes);
+	if (w->sections) {
+		bool known = image_digest_known(im->digest);
+
+		wr_u8(b, known ? IMAGE_DIGEST_BYTES : 0);
+		wr_bytes(b, im->digest, known ? IMAGE_DIGEST_BYTES : 0);
+	}
 	return names_add(&w->images, id, 0);
 }
 
@@ -189,6 +200,41 @@ static size_t put_values(struct journal_writer *w, const struct profile *p)
 	return n;
 }
 
+/* Fills W's branches: how many, and each. */
+static void put_branches(struct journal_writer *w, const struct profile *p)
+{
+	size_t n = 0;
+
+	w->branches.n = 0;
+	for (size_t i = 0; i < p->branches.n; i++)
+		n += profile_fresh_branch(p, i).count != 0;
+	wr_uleb(&w->branches, n);
+	for (size_t i = 0; i < p->branches.n; i++) {
+		const struct branch b = profile_fresh_branch(p, i);
+		const uint64_t sums[] = {b.count, b.n_predicted, b.n_mispredicted, b.cycles,
+					 b.n_cycles};
+
+		if (!b.count)
+			continue;
+		wr_uleb(&w->branches, put_owner(w, p, b.owner));
+		wr_uleb(&w->branches, b.event);
+		wr_uleb(&w->branches, put_place(w, p, b.from));
+		wr_uleb(&w->branches, put_place(w, p, b.to));
+		for (unsigned k = 0; k < n_elems(sums); k++)
+			wr_uleb(&w->branches, sums[k]);
+	}
+}
+
+bool journal_needs_sections(const struct profile *p)
+{
+	if (p->branches.n)
+		return true;
+	vec_each (im, &p->images)
+		if (image_digest_known(im->digest))
+			return true;
+	return false;
+}
+
 static void put_meta(struct journal_writer *w, struct wr *b, const struct profile *p)
 {
 	const struct profile_meta *m = &p->meta;
@@ -240,7 +286,8 @@ static void put_names(struct wr *out, const struct journal_names *n)
 	wr_bytes(out, n->bytes.v, n->bytes.n);
 }
 
-void journal_put_counts(struct journal_writer *w, struct wr *out, const struct profile *p)
+void journal_put_counts(struct journal_writer *w, struct wr *out, const struct profile *p,
+			bool sections)
 {
 	struct journal_names *const all[] = {&w->strings, &w->images, &w->owners,
 					     &w->vectors, &w->places, &w->ctxs};
@@ -249,7 +296,10 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 	for (unsigned i = 0; i < n_elems(all); i++)
 		names_reset(all[i]);
 	w->values.n = w->body.n = 0;
+	w->sections = sections;
 	n_values = put_values(w, p);
+	if (sections)
+		put_branches(w, p);
 	put_meta(w, &w->body, p);
 	put_events(w, &w->body, p);
 	put_losses(w, &w->body, p);
@@ -259,6 +309,11 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 		put_names(out, all[i]);
 	wr_uleb(out, n_values);
 	wr_bytes(out, w->values.v, w->values.n);
+	if (sections && p->branches.n) {
+		wr_uleb(out, SECTION_BRANCHES);
+		wr_uleb(out, w->branches.n);
+		wr_bytes(out, w->branches.v, w->branches.n);
+	}
 }
 
 /* Reading, into a scratch profile's arrays, whose ids are the record's numbers.  A failed read sets
@@ -375,8 +430,18 @@ static void get_losses(struct profile *p, struct rd *r)
 	}
 }
 
+static void get_digest(struct image *im, struct rd *r)
+{
+	uint8_t n = rd_u8(r);
+	const uint8_t *digest = n == IMAGE_DIGEST_BYTES ? rd_bytes(r, n) : NULL;
+
+	if (digest)
+		memcpy(im->digest, digest, sizeof(im->digest));
+	r->bad |= n && (!digest || !image_digest_known(im->digest));
+}
+
 /* Tells of an image of a kind that only a newer program knows. */
-static bool get_images(struct profile *p, struct rd *r)
+static bool get_images(struct profile *p, struct rd *r, bool digests)
 {
 	size_t n = rd_count(r, 6);
 	bool known = true;
@@ -394,6 +459,8 @@ static bool get_images(struct profile *p, struct rd *r)
 		r->bad |= !id;
 		if (id)
 			memcpy(im.build_id.bytes, id, im.build_id.n_bytes);
+		if (digests)
+			get_digest(&im, r);
 		known &= kind < N_IMAGE_KINDS;
 		im.kind = kind < N_IMAGE_KINDS ? (enum image_kind)kind : IMAGE_UNKNOWN;
 		vec_push(&p->images, im);
@@ -482,25 +549,71 @@ static void get_values(struct profile *p, struct rd *r)
 	}
 }
 
-static int get_all(struct profile *p, struct rd *r, struct err *err)
+static void get_branches(struct profile *p, struct rd *r)
 {
-	bool known;
+	size_t n = rd_count(r, 9);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct branch b = {.owner = get_number(r, p->owners.n)};
+
+		b.event = get_number(r, p->events.n);
+		b.from = get_number(r, p->places.n);
+		b.to = get_number(r, p->places.n);
+		b.count = rd_uleb(r);
+		b.n_predicted = rd_uleb(r);
+		b.n_mispredicted = rd_uleb(r);
+		b.cycles = rd_uleb(r);
+		b.n_cycles = rd_uleb(r);
+		r->bad |= !b.count;
+		vec_push(&p->branches, b);
+	}
+	r->bad |= rd_left(r) != 0;
+}
+
+/* Tells of a section that only a newer program knows and that is needed. */
+static bool get_sections(struct profile *p, struct rd *r)
+{
+	bool known = true;
+
+	while (rd_left(r) && !r->bad) {
+		uint64_t number = rd_uleb(r);
+		size_t n = rd_count(r, 1);
+		struct rd body = rd_init(rd_bytes(r, n), n);
+
+		if (r->bad)
+			break;
+		if (number == SECTION_BRANCHES) {
+			get_branches(p, &body);
+			r->bad |= body.bad;
+		}
+		known &= !(number & 1);
+	}
+	return known;
+}
+
+static int get_all(struct profile *p, struct rd *r, bool sections, struct err *err)
+{
+	bool known, known_sections;
 
 	get_strings(p, r);
 	get_meta(p, r);
 	get_events(p, r);
 	get_losses(p, r);
-	known = get_images(p, r);
+	known = get_images(p, r, sections);
 	get_owners(p, r);
 	get_vectors(p, r);
 	get_places(p, r);
 	get_ctxs(p, r);
 	get_values(p, r);
+	known_sections = !sections || get_sections(p, r);
 	if (r->bad || rd_left(r))
 		return err_set(err, -EBADMSG, "the counts are malformed");
 	if (!known)
 		return err_set(err, -EPROTONOSUPPORT,
 			       "an image is of a kind newer than this program");
+	if (!known_sections)
+		return err_set(err, -EPROTONOSUPPORT,
+			       "a section is needed, and newer than this program");
 	return 0;
 }
 
@@ -520,16 +633,19 @@ static void add_values(const struct profile *from, struct profile *into, struct 
 		else
 			profile_add_value(into, &mapped);
 	}
+	if (!sink || sink->branches)
+		profile_merge_branches(into, from, &map);
 	profile_map_release(&map);
 }
 
-int journal_get_counts(struct rd *r, struct profile *into, struct value_sink *sink, struct err *err)
+int journal_get_counts(struct rd *r, bool sections, struct profile *into, struct value_sink *sink,
+		       struct err *err)
 {
 	struct profile p;
 	int rc;
 
 	profile_init(&p);
-	rc = get_all(&p, r, err);
+	rc = get_all(&p, r, sections, err);
 	if (!rc && into)
 		add_values(&p, into, sink);
 	profile_release(&p);

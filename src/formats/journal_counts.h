@@ -21,17 +21,23 @@ struct journal_names {
 struct journal_writer {
 	struct journal_names strings, images, owners, vectors, places, ctxs;
 	VEC(ctx_id) chain;
+	struct wr branches;
+	bool sections; /* of the form that has them */
 	struct wr values, body;
 };
 
 void journal_writer_release(struct journal_writer *w);
 
 /* Appends what is fresh in P (model/fresh.h), which has no time lines, to OUT. */
-void journal_put_counts(struct journal_writer *w, struct wr *out, const struct profile *p);
+void journal_put_counts(struct journal_writer *w, struct wr *out, const struct profile *p,
+			bool sections);
+
+/* Whether P has what only the form with sections can say. */
+bool journal_needs_sections(const struct profile *p);
 
 /* Adds the counts in the bytes at R to INTO, values to SINK instead when there is one.  After a
  * failure nothing has been added: -EBADMSG malformed, -EPROTONOSUPPORT newer than this program. */
-int journal_get_counts(struct rd *r, struct profile *into, struct value_sink *sink,
+int journal_get_counts(struct rd *r, bool sections, struct profile *into, struct value_sink *sink,
 		       struct err *err);
 
 #endif

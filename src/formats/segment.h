@@ -19,8 +19,7 @@
 
 #define SEGMENT_MAGIC	     "dwellseg"
 #define SEGMENT_FOOTER_MAGIC 0x646e6573u /* "send" */
-#define SEGMENT_MAJOR	     1		 /* a reader refuses a larger one */
-#define SEGMENT_MINOR	     2		 /* written for facts with names; 1 for traces, else 0 */
+#define SEGMENT_MAJOR	     2		 /* a reader refuses a larger one */
 #define SEGMENT_HEADER_SZ    16
 #define SEGMENT_BLOCK_SZ     20 /* header of a block */
 #define SEGMENT_FOOTER_SZ    24
@@ -45,10 +44,26 @@ enum segment_block_type {
 	SEGMENT_VALUES = 10,
 	SEGMENT_TRACES = 11,
 	SEGMENT_POINTS = 12,
+	SEGMENT_BRANCHES = 13,
 };
 
 enum segment_block_flags {
 	SEGMENT_REQUIRED = 1u << 0, /* a reader that does not know the type must refuse the file */
+	SEGMENT_ALL_COLUMNS = 1u << 1, /* one that does not know all columns must, too */
+};
+
+/* Where a segment comes from, so that it can be told which samples it holds without the MANIFEST.
+ *
+ * Samples come into segments by journals: all that a journal of generation G holds, or would hold
+ * had it been written, is in the segment that makes it void, and then in those that replace that
+ * one.  What was stored of a dead recorder's log is in a segment of its own. */
+struct segment_origin {
+	uint64_t recording;			    /* its MANIFEST's; 0: nothing is known */
+	uint64_t number;			    /* what its file is called */
+	uint64_t first_generation, last_generation; /* of the journals it holds; 0: of none */
+	uint64_t log; /* the dead log whose samples it brought; 0: none */
+	uint64_t n_replaced, first_replaced,
+		last_replaced; /* numbers of segments it is in place of */
 };
 
 enum segment_codec { SEGMENT_RAW = 0, SEGMENT_ZSTD = 1 };
@@ -56,6 +71,14 @@ enum segment_codec { SEGMENT_RAW = 0, SEGMENT_ZSTD = 1 };
 /* Appends P as one segment to OUT.  Ids in the file are the file's own.  Returns 0, or -E2BIG when
  * a dictionary has too many bytes for one column (4 GiB). */
 int segment_encode(struct wr *out, const struct profile *p, struct err *err);
+
+/* As segment_encode, and tells where the segment comes from. */
+int segment_encode_from(struct wr *out, const struct profile *p, const struct segment_origin *o,
+			struct err *err);
+
+/* Tells where the segment of N bytes comes from; all zeros when it does not say.  Its blocks must
+ * be whole, as segment_decode finds them. */
+void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *ret);
 
 /* Reads the segment of exactly N bytes: interns its dictionaries in INTO, adds the events' sums,
  * losses and meta, and gives each value, with INTO's ids, to SINK (NULL: adds them to INTO's

@@ -19,10 +19,13 @@
 #define ZSTD_LEVEL 3
 
 static const char *const type_names[] = {
-	[SEGMENT_STRINGS] = "strings", [SEGMENT_META] = "meta",		[SEGMENT_EVENTS] = "events",
-	[SEGMENT_IMAGES] = "images",   [SEGMENT_PLACES] = "places",	[SEGMENT_OWNERS] = "owners",
-	[SEGMENT_VECTORS] = "vectors", [SEGMENT_CONTEXTS] = "contexts", [SEGMENT_LOSSES] = "losses",
-	[SEGMENT_VALUES] = "values",   [SEGMENT_TRACES] = "traces",	[SEGMENT_POINTS] = "points",
+	[SEGMENT_STRINGS] = "strings",	 [SEGMENT_META] = "meta",
+	[SEGMENT_EVENTS] = "events",	 [SEGMENT_IMAGES] = "images",
+	[SEGMENT_PLACES] = "places",	 [SEGMENT_OWNERS] = "owners",
+	[SEGMENT_VECTORS] = "vectors",	 [SEGMENT_CONTEXTS] = "contexts",
+	[SEGMENT_LOSSES] = "losses",	 [SEGMENT_VALUES] = "values",
+	[SEGMENT_TRACES] = "traces",	 [SEGMENT_POINTS] = "points",
+	[SEGMENT_BRANCHES] = "branches",
 };
 
 uint64_t block_checksum(const void *p, size_t n, uint64_t seed)
@@ -57,12 +60,13 @@ static void put_le32(uint8_t *p, uint32_t x)
 		p[i] = (uint8_t)(x >> 8 * i);
 }
 
-void block_begin_segment(struct block_writer *w, struct wr *out, uint16_t minor, bool plain)
+void block_begin_segment(struct block_writer *w, struct wr *out, uint16_t major, uint16_t minor,
+			 bool plain)
 {
 	*w = (struct block_writer){.out = out, .start = out->n, .plain = plain};
 	w->zstd = ZSTD_createCCtx();
 	wr_bytes(out, SEGMENT_MAGIC, 8);
-	wr_le16(out, SEGMENT_MAJOR);
+	wr_le16(out, major);
 	wr_le16(out, minor);
 	wr_le32(out, 0);
 	wr_bytes(&w->digest, out->v + w->start, SEGMENT_HEADER_SZ);

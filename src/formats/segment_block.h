@@ -27,7 +27,8 @@ struct block_writer {
 	struct wr scratch; /* compressed column */
 };
 
-void block_begin_segment(struct block_writer *w, struct wr *out, uint16_t minor, bool plain);
+void block_begin_segment(struct block_writer *w, struct wr *out, uint16_t major, uint16_t minor,
+			 bool plain);
 
 /* Appends a block made of the first N_COLUMNS of W's columns and empties them.  N_ITEMS 0 adds
  * nothing. -E2BIG when a column has 4 GiB or more. */
@@ -73,6 +74,16 @@ void columns_release(struct column *columns, unsigned n_columns);
 static inline uint64_t column_next(struct column *c)
 {
 	return c->zero ? 0 : rd_uleb(&c->rd);
+}
+
+/* The next N bytes, at most 32, of a column of bytes; NULL when there are less. */
+static inline const uint8_t *column_bytes(struct column *c, size_t n)
+{
+	static const uint8_t zeros[32];
+
+	if (c->zero)
+		return n <= sizeof(zeros) ? zeros : NULL;
+	return rd_bytes(&c->rd, n);
 }
 
 /* The same for a value that must fit 32 bits; larger ones make the column bad. */

@@ -109,7 +109,7 @@ static int get_meta(struct profile *p, const struct block *b, struct column *c, 
 	if (b->n_items > 8 && get_user_facts(p, c, &n) < 0)
 		return BAD("the names of facts are not what they should be");
 	for (uint32_t i = 8 + n; i < b->n_items && !c->rd.bad && !c->zero; i++)
-		column_next(c); /* fields of a newer minor version */
+		column_next(c); /* the origin, and fields of a newer minor version */
 	return 0;
 }
 
@@ -147,7 +147,7 @@ static int get_images(struct profile *p, const struct block *b, struct column *c
 		const uint8_t *id;
 
 		n = column_next(&c[5]);
-		id = n <= BUILD_ID_MAX ? rd_bytes(&c[6].rd, (size_t)n) : NULL;
+		id = n <= BUILD_ID_MAX ? column_bytes(&c[6], (size_t)n) : NULL;
 		if (kind >= N_IMAGE_KINDS)
 			return block_err(err, -EPROTONOSUPPORT, b,
 					 "image %u is of kind %" PRIu64 ", newer than this program",
@@ -158,6 +158,13 @@ static int get_images(struct profile *p, const struct block *b, struct column *c
 		im.build_id.n_bytes = (uint8_t)n;
 		if (n)
 			memcpy(im.build_id.bytes, id, (size_t)n);
+		if (column_next(&c[7])) {
+			const uint8_t *digest = column_bytes(&c[8], sizeof(im.digest));
+
+			if (!digest || !image_digest_known(digest))
+				return BAD("image %u has a malformed digest", i);
+			memcpy(im.digest, digest, sizeof(im.digest));
+		}
 		vec_push(&p->images, im);
 	}
 	return 0;
@@ -374,13 +381,55 @@ static int walk_points(const struct profile *p, const struct block *b,
 	return rc;
 }
 
+/* Reads the branches of B; with MAP, adds them to INTO. */
+static int walk_branches(const struct profile *p, const struct block *b,
+			 const struct profile_map *map, struct profile *into, struct err *err)
+{
+	struct column c[9];
+	uint64_t event = 0, owner = 0, from = 0, to;
+	int rc = block_columns(b, c, n_elems(c), err);
+
+	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+		uint32_t d_event = column_next_u32(&c[0]), d_owner = column_next_u32(&c[1]);
+		struct branch x;
+
+		event += d_event;
+		owner = (d_event ? 0 : owner) + d_owner;
+		from = (d_event || d_owner ? 0 : from) + column_next_u32(&c[2]);
+		to = from + column_next_signed(&c[3]);
+		x = (struct branch){
+			.count = column_next(&c[4]),
+			.n_predicted = column_next(&c[5]),
+			.n_mispredicted = column_next(&c[6]),
+			.cycles = column_next(&c[7]),
+			.n_cycles = column_next(&c[8]),
+		};
+		if (event >= p->events.n || owner >= p->owners.n || from >= p->places.n ||
+		    to >= p->places.n)
+			rc = BAD("branch %u names an element that is not there", i);
+		else if (!x.count)
+			rc = BAD("branch %u was never taken", i);
+		if (rc || !map)
+			continue;
+		x.event = map->events[event];
+		x.owner = map->owners[owner];
+		x.from = map->places[from];
+		x.to = map->places[to];
+		profile_add_branch(into, &x);
+	}
+	if (!rc)
+		rc = end_columns(b, c, n_elems(c), err);
+	columns_release(c, n_elems(c));
+	return rc;
+}
+
 /* The dictionary blocks, in the order they must come. */
 static const struct {
 	unsigned n_columns;
 	int (*get)(struct profile *p, const struct block *b, struct column *c, struct err *err);
 } readers[] = {
 	[SEGMENT_STRINGS] = {2, get_strings}, [SEGMENT_META] = {1, get_meta},
-	[SEGMENT_EVENTS] = {8, get_events},   [SEGMENT_IMAGES] = {7, get_images},
+	[SEGMENT_EVENTS] = {8, get_events},   [SEGMENT_IMAGES] = {9, get_images},
 	[SEGMENT_PLACES] = {3, get_places},   [SEGMENT_OWNERS] = {8, get_owners},
 	[SEGMENT_VECTORS] = {3, get_vectors}, [SEGMENT_CONTEXTS] = {2, get_ctxs},
 	[SEGMENT_LOSSES] = {3, get_losses},   [SEGMENT_TRACES] = {6, get_traces},
@@ -388,7 +437,7 @@ static const struct {
 
 static int read_dictionary(struct profile *p, const struct block *b, struct err *err)
 {
-	struct column c[8];
+	struct column c[9];
 	unsigned n = readers[b->type].n_columns;
 	int rc = block_columns(b, c, n, err);
 
@@ -407,7 +456,22 @@ static bool is_trace_block(const struct block *b)
 
 static bool may_repeat(unsigned type)
 {
-	return type == SEGMENT_VALUES || type == SEGMENT_POINTS;
+	return type == SEGMENT_VALUES || type == SEGMENT_POINTS || type == SEGMENT_BRANCHES;
+}
+
+/* Columns of blocks that this program knows. */
+static unsigned n_known_columns(unsigned type)
+{
+	switch (type) {
+	case SEGMENT_VALUES:
+		return 6;
+	case SEGMENT_POINTS:
+		return 4;
+	case SEGMENT_BRANCHES:
+		return 9;
+	default:
+		return readers[type].n_columns;
+	}
 }
 
 static int read_block(struct profile *p, const struct block *b, struct err *err)
@@ -417,6 +481,8 @@ static int read_block(struct profile *p, const struct block *b, struct err *err)
 		return walk_values(p, b, NULL, NULL, err);
 	case SEGMENT_POINTS:
 		return walk_points(p, b, NULL, NULL, NULL, err);
+	case SEGMENT_BRANCHES:
+		return walk_branches(p, b, NULL, NULL, err);
 	default:
 		return read_dictionary(p, b, err);
 	}
@@ -424,7 +490,7 @@ static int read_block(struct profile *p, const struct block *b, struct err *err)
 
 /* Reads and checks all of the segment, or all but traces; nothing outside D changes. */
 static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool traces,
-			struct err *err)
+			bool branches, struct err *err)
 {
 	unsigned last = 0;
 	int rc = block_read_all(bytes, n, &d->list, err);
@@ -433,7 +499,7 @@ static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool 
 		return rc;
 	profile_init(&d->p);
 	vec_each (b, &d->list.blocks) {
-		if (b->type == 0 || b->type > SEGMENT_POINTS) {
+		if (b->type == 0 || b->type > SEGMENT_BRANCHES) {
 			if (b->flags & SEGMENT_REQUIRED)
 				return block_err(err, -EPROTONOSUPPORT, b,
 						 "needed, and newer than this program");
@@ -441,8 +507,13 @@ static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool 
 		}
 		if (b->type < last || (b->type == last && !may_repeat(b->type)))
 			return BAD("out of order");
+		if (b->flags & SEGMENT_ALL_COLUMNS && b->n_columns > n_known_columns(b->type))
+			return block_err(err, -EPROTONOSUPPORT, b,
+					 "a column is needed, and newer than this program");
 		last = b->type;
-		rc = !traces && is_trace_block(b) ? 0 : read_block(&d->p, b, err);
+		if ((!traces && is_trace_block(b)) || (!branches && b->type == SEGMENT_BRANCHES))
+			continue;
+		rc = read_block(&d->p, b, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -485,7 +556,8 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 {
 	struct decoder d = {0};
 	struct profile_sink adder = {{.put = add_to_profile}, into};
-	int rc = decoder_load(&d, bytes, n, !sink || sink->traces, err);
+	const bool branches = !sink || sink->branches;
+	int rc = decoder_load(&d, bytes, n, !sink || sink->traces, branches, err);
 
 	if (!rc) {
 		struct profile_map map = profile_merge_dicts(into, &d.p);
@@ -496,6 +568,8 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 				walk_values(&d.p, b, &map, sink ? sink : &adder.sink, err);
 			else if (b->type == SEGMENT_POINTS && d.p.traces.n > 1)
 				walk_points(&d.p, b, &map, traces, into, err);
+			else if (b->type == SEGMENT_BRANCHES && branches)
+				walk_branches(&d.p, b, &map, into, err);
 		}
 		free(traces);
 		profile_map_release(&map);
@@ -507,8 +581,43 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 int segment_check(const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct decoder d = {0};
-	int rc = decoder_load(&d, bytes, n, true, err);
+	int rc = decoder_load(&d, bytes, n, true, true, err);
 
 	decoder_release(&d);
 	return rc;
+}
+
+void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *ret)
+{
+	struct block_list list = {0};
+	const struct block *meta = NULL;
+	struct column c;
+	uint64_t n_user = 0, x[8];
+
+	*ret = (struct segment_origin){0};
+	if (block_read_all(bytes, n, &list, NULL) == 0)
+		vec_each (b, &list.blocks)
+			if (b->type == SEGMENT_META)
+				meta = b;
+	if (meta && meta->n_items > 8 && block_columns(meta, &c, 1, NULL) == 0) {
+		for (unsigned i = 0; i < 8; i++)
+			column_next(&c);
+		n_user = column_next(&c);
+		for (uint64_t i = 0; i < 3 * n_user && !c.rd.bad; i++)
+			column_next(&c);
+		if (meta->n_items >= 9 + 3 * n_user + n_elems(x))
+			for (unsigned i = 0; i < n_elems(x); i++)
+				x[i] = column_next(&c);
+		if (!c.rd.bad && meta->n_items >= 9 + 3 * n_user + n_elems(x))
+			*ret = (struct segment_origin){.recording = x[0],
+						       .number = x[1],
+						       .first_generation = x[2],
+						       .last_generation = x[3],
+						       .log = x[4],
+						       .n_replaced = x[5],
+						       .first_replaced = x[6],
+						       .last_replaced = x[7]};
+		columns_release(&c, 1);
+	}
+	vec_release(&list.blocks);
 }

@@ -12,6 +12,7 @@
 /* Under way: the numbers and the bytes. */
 struct encoder {
 	const struct profile *p;
+	const struct segment_origin *origin; /* or NULL */
 	struct segment_ranks k;
 	struct block_writer w;
 };
@@ -52,7 +53,7 @@ static int put_meta(struct encoder *e, struct err *err)
 
 	for (unsigned i = 0; i < n_elems(fields); i++)
 		wr_uleb(COLUMN(0), fields[i]);
-	if (e->p->user_facts.n) {
+	if (e->p->user_facts.n || e->origin) {
 		wr_uleb(COLUMN(0), e->p->user_facts.n);
 		n++;
 	}
@@ -65,6 +66,16 @@ static int put_meta(struct encoder *e, struct err *err)
 			wr_uleb(COLUMN(0), str[u->meaning]);
 			n += 3;
 		}
+	if (e->origin) {
+		const struct segment_origin *o = e->origin;
+		const uint64_t from[] = {o->recording,	     o->number,	      o->first_generation,
+					 o->last_generation, o->log,	      o->n_replaced,
+					 o->first_replaced,  o->last_replaced};
+
+		for (unsigned i = 0; i < n_elems(from); i++)
+			wr_uleb(COLUMN(0), from[i]);
+		n += n_elems(from);
+	}
 	return block_add(&e->w, SEGMENT_META, 0, n, 1, err);
 }
 
@@ -104,8 +115,13 @@ static int put_images(struct encoder *e, struct err *err)
 		wr_uleb(COLUMN(4), v->text_bytes);
 		wr_uleb(COLUMN(5), v->build_id.n_bytes);
 		wr_bytes(COLUMN(6), v->build_id.bytes, v->build_id.n_bytes);
+		if (!e->k.digests)
+			continue;
+		wr_uleb(COLUMN(7), image_digest_known(v->digest));
+		if (image_digest_known(v->digest))
+			wr_bytes(COLUMN(8), v->digest, sizeof(v->digest));
 	}
-	return block_add(&e->w, SEGMENT_IMAGES, SEGMENT_REQUIRED, k->n, 7, err);
+	return block_add(&e->w, SEGMENT_IMAGES, SEGMENT_REQUIRED, k->n, e->k.digests ? 9 : 7, err);
 }
 
 static int put_places(struct encoder *e, struct err *err)
@@ -334,6 +350,47 @@ static int put_points(struct encoder *e, struct err *err)
 	return rc < 0 ? rc : block_add(&e->w, SEGMENT_POINTS, 0, n, 4, err);
 }
 
+/* One block of branches [FROM, END) of the sorted ones. */
+static int put_some_branches(struct encoder *e, uint32_t from, uint32_t end, struct err *err)
+{
+	uint32_t event = 0, owner = 0, place = 0;
+
+	for (uint32_t i = from; i < end; i++) {
+		const struct branch *b = &e->p->branches.v[e->k.branches.order[i]];
+		uint32_t ev = e->k.events.rank[b->event], ow = e->k.owners.rank[b->owner];
+		uint32_t at = e->k.places.rank[b->from], to = e->k.places.rank[b->to];
+
+		if (ev != event)
+			owner = place = 0;
+		if (ow != owner)
+			place = 0;
+		wr_uleb(COLUMN(0), ev - event);
+		wr_uleb(COLUMN(1), ow - owner);
+		wr_uleb(COLUMN(2), at - place);
+		wr_sleb(COLUMN(3), (int64_t)to - at);
+		wr_uleb(COLUMN(4), b->count);
+		wr_uleb(COLUMN(5), b->n_predicted);
+		wr_uleb(COLUMN(6), b->n_mispredicted);
+		wr_uleb(COLUMN(7), b->cycles);
+		wr_uleb(COLUMN(8), b->n_cycles);
+		event = ev;
+		owner = ow;
+		place = at;
+	}
+	return block_add(&e->w, SEGMENT_BRANCHES, 0, end - from, 9, err);
+}
+
+static int put_branches(struct encoder *e, struct err *err)
+{
+	const uint32_t n = e->k.branches.n;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n && !rc; i += SEGMENT_VALUES_MAX)
+		rc = put_some_branches(
+			e, i, n - i < SEGMENT_VALUES_MAX ? n : i + SEGMENT_VALUES_MAX, err);
+	return rc;
+}
+
 static int put_blocks(struct encoder *e, struct err *err)
 {
 	static int (*const put[])(struct encoder * e, struct err * err) = {
@@ -358,28 +415,44 @@ static int put_blocks(struct encoder *e, struct err *err)
 	if (e->k.traces.n) {
 		int rc = put_traces(e, err);
 
-		return rc < 0 ? rc : put_points(e, err);
+		if (!rc)
+			rc = put_points(e, err);
+		if (rc < 0)
+			return rc;
 	}
-	return 0;
+	return put_branches(e, err);
+}
+
+/* The lowest version that says what is to be said. */
+static void choose_version(const struct encoder *e, uint16_t *ret_major, uint16_t *ret_minor)
+{
+	const bool new = e->k.digests || e->k.branches.n;
+
+	*ret_major = new ? 2 : 1;
+	*ret_minor = new ? 0 : e->origin ? 3 : e->p->user_facts.n ? 2 : e->k.traces.n ? 1 : 0;
 }
 
 int segment_encode(struct wr *out, const struct profile *p, struct err *err)
 {
-	struct encoder e = {.p = p};
+	return segment_encode_from(out, p, NULL, err);
+}
+
+int segment_encode_from(struct wr *out, const struct profile *p, const struct segment_origin *o,
+			struct err *err)
+{
+	struct encoder e = {.p = p, .origin = o};
 	size_t start = out->n;
+	uint16_t major, minor;
 	int rc = 0;
 
 	segment_rank(p, &e.k);
+	choose_version(&e, &major, &minor);
 	/* Very regular data may shrink more than a reader is allowed to expand: then plainly. */
 	for (int plain = 0; plain < 2; plain++) {
 		uint64_t limit;
 
 		out->n = start;
-		block_begin_segment(&e.w, out,
-				    p->user_facts.n ? SEGMENT_MINOR
-				    : e.k.traces.n  ? 1
-						    : 0,
-				    plain);
+		block_begin_segment(&e.w, out, major, minor, plain);
 		rc = put_blocks(&e, err);
 		if (rc < 0) {
 			block_writer_release(&e.w);

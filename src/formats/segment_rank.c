@@ -125,8 +125,17 @@ static void mark_image(struct ranker *e, image_id id)
 {
 	const struct profile *p = e->p;
 
-	if (mark(&e->k->images, id)) /* its path is there: interning adds nothing */
-		mark_str(e, profile_intern_str((struct profile *)p, p->images.v[id].path));
+	if (!mark(&e->k->images, id))
+		return;
+	/* Its path is there: interning adds nothing. */
+	mark_str(e, profile_intern_str((struct profile *)p, p->images.v[id].path));
+	e->k->digests |= image_digest_known(p->images.v[id].digest);
+}
+
+static void mark_place(struct ranker *e, place_id id)
+{
+	if (mark(&e->k->places, id))
+		mark_image(e, e->p->places.v[id].image);
 }
 
 static void mark_ctx(struct ranker *e, ctx_id id)
@@ -134,8 +143,21 @@ static void mark_ctx(struct ranker *e, ctx_id id)
 	const struct profile *p = e->p;
 
 	for (; id && mark(&e->k->ctxs, id); id = p->ctxs.v[id].parent)
-		if (mark(&e->k->places, p->ctxs.v[id].place))
-			mark_image(e, p->places.v[p->ctxs.v[id].place].image);
+		mark_place(e, p->ctxs.v[id].place);
+}
+
+static void mark_branches(struct ranker *e)
+{
+	const struct profile *p = e->p;
+
+	for (size_t i = 0; i < p->branches.n; i++) {
+		const struct branch *b = &p->branches.v[i];
+
+		mark(&e->k->branches, (uint32_t)i);
+		mark_owner(e, b->owner);
+		mark_place(e, b->from);
+		mark_place(e, b->to);
+	}
 }
 
 static void mark_traces(struct ranker *e)
@@ -172,6 +194,7 @@ static void mark_used(struct ranker *e)
 		e->k->n_values++;
 	}
 	mark_traces(e);
+	mark_branches(e);
 	vec_each (u, &p->user_facts) {
 		mark_str(e, u->name);
 		mark_str(e, u->meaning);
@@ -231,6 +254,9 @@ static int by_image(const void *a, const void *b, void *ctx)
 	c = x->build_id.n_bytes ? 0 : strcmp(x->path, y->path);
 	if (c)
 		return c;
+	c = memcmp(x->digest, y->digest, sizeof(x->digest));
+	if (c)
+		return c;
 	ORDER(x->flags & IMAGE_OFFSETS, y->flags & IMAGE_OFFSETS);
 	return 0;
 }
@@ -275,6 +301,20 @@ static int by_trace(const void *a, const void *b, void *ctx)
 	ORDER(x->pid, y->pid);
 	ORDER(x->tid, y->tid);
 	ORDER(x->start_ns, y->start_ns);
+	return 0;
+}
+
+static int by_branch(const void *a, const void *b, void *ctx)
+{
+	const struct ranker *e = ctx;
+	const struct branch *x = &e->p->branches.v[*(const uint32_t *)a];
+	const struct branch *y = &e->p->branches.v[*(const uint32_t *)b];
+	const uint32_t *place = e->k->places.rank;
+
+	ORDER(e->k->events.rank[x->event], e->k->events.rank[y->event]);
+	ORDER(e->k->owners.rank[x->owner], e->k->owners.rank[y->owner]);
+	ORDER(place[x->from], place[y->from]);
+	ORDER(place[x->to], place[y->to]);
 	return 0;
 }
 
@@ -426,6 +466,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	ranking_init(&ret->vectors, p->vectors.n);
 	ranking_init(&ret->ctxs, p->ctxs.n);
 	ranking_init(&ret->traces, p->traces.n);
+	ranking_init(&ret->branches, p->branches.n);
 	mark_used(&e);
 	rank_small(&e, &ret->strings, 1, by_string);
 	rank_small(&e, &ret->events, 0, by_event);
@@ -434,6 +475,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	rank_small(&e, &ret->vectors, 1, by_vector);
 	rank_small(&e, &ret->traces, 0, by_trace);
 	rank_places(&e);
+	rank_small(&e, &ret->branches, 0, by_branch);
 	rank_ctxs(&e);
 	rank_values(&e);
 	free(e.items);
@@ -450,5 +492,6 @@ void segment_ranks_release(struct segment_ranks *k)
 	ranking_release(&k->vectors);
 	ranking_release(&k->ctxs);
 	ranking_release(&k->traces);
+	ranking_release(&k->branches);
 	free(k->values);
 }

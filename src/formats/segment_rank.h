@@ -17,9 +17,10 @@ struct ranking {
 };
 
 struct segment_ranks {
-	struct ranking strings, events, images, places, owners, vectors, ctxs, traces;
+	struct ranking strings, events, images, places, owners, vectors, ctxs, traces, branches;
 	uint32_t *values; /* numbers of those that count, by (event, vector, owner, context) */
 	size_t n_values;
+	bool digests; /* some image has one */
 };
 
 /* Fills RET from P; release it. */

@@ -22,11 +22,13 @@ static void mark_sums(struct profile *p)
 {
 	struct freshness *f = p->fresh;
 
-	f->events.n = f->losses.n = 0;
+	f->events.n = f->losses.n = f->branches.n = 0;
 	vec_each (e, &p->events)
 		vec_push(&f->events, *e);
 	vec_each (l, &p->losses)
 		vec_push(&f->losses, *l);
+	vec_each (b, &p->branches)
+		vec_push(&f->branches, *b);
 }
 
 void profile_mark(struct profile *p)
@@ -68,6 +70,7 @@ void fresh_release(struct profile *p)
 	vec_release(&f->marked);
 	vec_release(&f->events);
 	vec_release(&f->losses);
+	vec_release(&f->branches);
 	free(f);
 	p->fresh = NULL;
 }
@@ -131,4 +134,20 @@ struct loss profile_fresh_loss(const struct profile *p, size_t i)
 	if (p->fresh && i < p->fresh->losses.n)
 		l.n -= p->fresh->losses.v[i].n;
 	return l;
+}
+
+struct branch profile_fresh_branch(const struct profile *p, size_t i)
+{
+	struct branch b = p->branches.v[i];
+	const struct branch *was;
+
+	if (!p->fresh || i >= p->fresh->branches.n)
+		return b;
+	was = &p->fresh->branches.v[i];
+	b.count -= was->count;
+	b.n_predicted -= was->n_predicted;
+	b.n_mispredicted -= was->n_mispredicted;
+	b.cycles -= was->cycles;
+	b.n_cycles -= was->n_cycles;
+	return b;
 }

@@ -23,6 +23,7 @@ struct freshness {
 	VEC(struct value_sums) marked; /* by value, at the last mark, as far as it was needed */
 	VEC(struct event) events;      /* at the last mark */
 	VEC(struct loss) losses;
+	VEC(struct branch) branches;
 };
 
 /* Watches P, which has no values yet, until profile_release. */
@@ -64,9 +65,11 @@ uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
 	for (uint32_t i = profile_next_fresh(p, 0); i != UINT32_MAX;                               \
 	     i = profile_next_fresh(p, i + 1))
 
-/* Value I with what it grew by since the last mark; event I with its sums since then; loss I. */
+/* Value I with what it grew by since the last mark; event I with its sums since then;
+ * loss I; branch I. */
 struct value profile_fresh(const struct profile *p, uint32_t i);
 struct event profile_fresh_event(const struct profile *p, event_id i);
 struct loss profile_fresh_loss(const struct profile *p, size_t i);
+struct branch profile_fresh_branch(const struct profile *p, size_t i);
 
 #endif

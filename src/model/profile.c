@@ -117,8 +117,7 @@ static bool image_same(const void *owner, uint32_t i, const void *key)
 	const struct image *a = &p->images.v[i], *b = key;
 
 	if (a->kind != b->kind || (a->flags ^ b->flags) & IMAGE_OFFSETS ||
-	    !build_id_same(&a->build_id, &b->build_id) ||
-	    !image_digest_same(a->digest, b->digest))
+	    !build_id_same(&a->build_id, &b->build_id) || !image_digest_same(a->digest, b->digest))
 		return false;
 	return a->build_id.n_bytes || strcmp(a->path, b->path) == 0;
 }
@@ -471,7 +470,8 @@ void profile_reset_values(struct profile *p)
 {
 	profile_each_used (p, i)
 		p->values.v[i].count = p->values.v[i].sum = 0;
-	p->losses.n = 0;
+	p->losses.n = p->branches.n = 0;
+	index_release(&p->branch_ix);
 	vec_each (e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
 	trace_reset(p);
@@ -504,6 +504,8 @@ void profile_release(struct profile *p)
 	vec_release(&p->ctxs);
 	vec_release(&p->values);
 	vec_release(&p->losses);
+	vec_release(&p->branches);
+	index_release(&p->branch_ix);
 	index_release(&p->string_ix);
 	index_release(&p->image_ix);
 	index_release(&p->place_ix);
@@ -673,6 +675,7 @@ void profile_merge(struct profile *dst, const struct profile *src)
 		w.event = m.events[v->event];
 		profile_add_value(dst, &w);
 	}
+	profile_merge_branches(dst, src, &m);
 	trace_merge(dst, src, &m);
 	profile_map_release(&m);
 }

@@ -96,6 +96,17 @@ struct value {
 	uint64_t sum;	/* total of the vector's counter, or of the event's own weights; else 0 */
 };
 
+/* Jumps from one place to another, of processes of one owner, as a sampled branch stack tells them:
+ * everything between two branches that follow each other was executed. */
+struct branch {
+	owner_id owner;
+	event_id event; /* whose samples brought the stacks */
+	place_id from, to;
+	uint64_t count;
+	uint64_t n_predicted, n_mispredicted; /* of COUNT; of the rest it is not known */
+	uint64_t cycles, n_cycles; /* cycles since the branch before; known of so many of COUNT */
+};
+
 /* A bit or counter that a recording named for itself (model/fact.h). */
 struct user_fact {
 	string_id name, meaning;
@@ -167,8 +178,9 @@ struct profile {
 	VEC(struct ctx) ctxs;
 	VEC(struct value) values;
 	VEC(struct loss) losses;
+	VEC(struct branch) branches; /* by profile_add_branch; no part of the account */
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
-	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix;
+	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, branch_ix;
 	/* Contexts and values are found from what they are of, see profile.c. */
 	VEC(struct ctx_kin) ctx_kin;   /* by context, as far as it was needed */
 	VEC(uint32_t) value_kin;       /* by value: the next of its context + 1; 0: none */
@@ -235,6 +247,9 @@ uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
 
+/* Adds B's sums to the branch of its owner, event, from and to. */
+void profile_add_branch(struct profile *p, const struct branch *b);
+
 /* Sets all values to zero and forgets losses and the events' sums: what a recorder does after a
  * flush.  Dictionaries and the keys of values stay, for they will be needed again; traces are
  * forgotten. */
@@ -243,7 +258,8 @@ void profile_reset_values(struct profile *p);
 /* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */
 struct value_sink {
 	void (*put)(struct value_sink *s, const struct value *v);
-	bool traces; /* traces are wanted too, in that profile; else they are not even read */
+	bool traces;   /* traces are wanted too, in that profile; else they are not even read */
+	bool branches; /* branches are wanted in that profile; else they are not even read */
 };
 
 /* Ids of one profile (or segment) in another; arrays as long as the source's dictionaries. */
@@ -256,6 +272,10 @@ struct profile_map {
 	vector_id *vectors;
 	ctx_id *ctxs;
 };
+
+/* Adds SRC's branches to DST, whose ids M tells. */
+void profile_merge_branches(struct profile *dst, const struct profile *src,
+			    const struct profile_map *m);
 
 /* Interns all of SRC's dictionaries (with the events' sums, the losses and the meta) in DST and
  * says where each went.  Release the map with profile_map_release. */

@@ -19,6 +19,10 @@ static void add_place(struct str *s, const struct profile *p, place_id id)
 	build_id_format(&i->build_id, hex);
 	str_addf(s, "%s:%s+%#" PRIx64 "/%u", image_kind_name(i->kind), *hex ? hex : i->path,
 		 k->svma, k->flags);
+	if (image_digest_known(i->digest)) {
+		str_hex(i->digest, IMAGE_DIGEST_BYTES, hex);
+		str_addf(s, "#%s", hex);
+	}
 }
 
 /* Outermost first. */
@@ -114,6 +118,19 @@ char *profile_dump(const struct profile *p)
 			 k->counter, v->count, v->sum);
 		vec_push(&lines, s.v);
 	}
+	vec_each (b, &p->branches) {
+		struct str s = {0};
+
+		str_add(&s, "branch ");
+		add_event(&s, p, b->event);
+		str_add(&s, " ");
+		add_owner(&s, p, b->owner);
+		add_place(&s, p, b->from);
+		add_place(&s, p, b->to);
+		str_addf(&s, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, b->count,
+			 b->n_predicted, b->n_mispredicted, b->cycles, b->n_cycles);
+		vec_push(&lines, s.v);
+	}
 	vec_each (t, &p->traces) {
 		struct str s = {0};
 
@@ -182,7 +199,11 @@ void profile_check(const struct profile *p)
 		       v->event < p->events.n);
 	vec_each (l, &p->losses)
 		assert(l->name < p->strings.n && l->event < p->events.n);
+	vec_each (b, &p->branches)
+		assert(b->owner < p->owners.n && b->event < p->events.n && b->count &&
+		       b->from < p->places.n && b->to < p->places.n);
 	trace_check(p);
+	assert(p->branch_ix.n == p->branches.n);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&
 	       p->vector_ix.n == p->vectors.n &&

@@ -242,7 +242,7 @@ static void not_a_segment(struct wr *w)
 
 static void newer(struct wr *w)
 {
-	w->v[8] = 2;
+	w->v[8] = SEGMENT_MAJOR + 1;
 }
 
 static void required(struct wr *w)

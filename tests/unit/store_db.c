@@ -309,9 +309,9 @@ TEST(a_newer_database_is_refused)
 
 	put_recording(&t, "alpha", 1000000000 * SECOND, 6, e);
 	fd = open(find_path(&t, "/VERSION"), O_WRONLY | O_TRUNC);
-	EXPECT_EQ(write(fd, "dwell database 2\n", 17), 17);
+	EXPECT_EQ(write(fd, "dwell database 3\n", 17), 17);
 	close(fd);
-	expect_refused(&t, -EPROTONOSUPPORT, "version 2 is newer than this program's (1)");
+	expect_refused(&t, -EPROTONOSUPPORT, "version 3 is newer than this program's (2)");
 	EXPECT_EQ(total(&t, NULL, NULL, &err), -EPROTONOSUPPORT);
 	EXPECT(store_is_db(t.db));
 	scratch_release(&t);
