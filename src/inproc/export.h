@@ -19,10 +19,19 @@
 #error "which version has the C library's sprofil?"
 #endif
 
-#ifdef DWELL_STATIC
-#define EXPORT_AS(name) __asm__(#name) EXPORT
+/* EXPORT_AS(own, name) follows the declaration of own: it becomes NAME.  clang has no attribute for
+ * versions and would leave NAME out without a word, so it gets the assembler's directive. */
+#if defined(DWELL_STATIC)
+#define EXPORT_AS(own, name) __asm__(#name) EXPORT
+#elif __has_attribute(symver)
+#define EXPORT_VERSION(own, version) EXPORT __attribute__((symver(version)))
 #else
-#define EXPORT_AS(name) EXPORT __attribute__((symver(#name "@@" OLDEST)))
+#define EXPORT_VERSION(own, version)                                                               \
+	EXPORT;                                                                                    \
+	__asm__(".symver " #own ", " version)
+#endif
+#ifndef DWELL_STATIC
+#define EXPORT_AS(own, name) EXPORT_VERSION(own, #name "@@" OLDEST)
 #endif
 
 #endif

@@ -22,13 +22,13 @@ __attribute__((noreturn)) static void leave(int status)
 		syscall(SYS_exit_group, status);
 }
 
-void inproc_exit(int status) EXPORT_AS(_exit);
+void inproc_exit(int status) EXPORT_AS(inproc_exit, _exit);
 void inproc_exit(int status)
 {
 	leave(status);
 }
 
-void inproc_Exit(int status) EXPORT_AS(_Exit);
+void inproc_Exit(int status) EXPORT_AS(inproc_Exit, _Exit);
 void inproc_Exit(int status)
 {
 	leave(status);
@@ -45,25 +45,27 @@ void inproc_Exit(int status)
 		return r;                                                                          \
 	} while (0)
 
-int inproc_execve(const char *path, char *const argv[], char *const envp[]) EXPORT_AS(execve);
+int inproc_execve(const char *path, char *const argv[], char *const envp[])
+	EXPORT_AS(inproc_execve, execve);
 int inproc_execve(const char *path, char *const argv[], char *const envp[])
 {
 	TRY(REAL(execve)(path, argv, envp));
 }
 
-int inproc_execv(const char *path, char *const argv[]) EXPORT_AS(execv);
+int inproc_execv(const char *path, char *const argv[]) EXPORT_AS(inproc_execv, execv);
 int inproc_execv(const char *path, char *const argv[])
 {
 	TRY(REAL(execve)(path, argv, environ));
 }
 
-int inproc_execvp(const char *file, char *const argv[]) EXPORT_AS(execvp);
+int inproc_execvp(const char *file, char *const argv[]) EXPORT_AS(inproc_execvp, execvp);
 int inproc_execvp(const char *file, char *const argv[])
 {
 	TRY(REAL(execvp)(file, argv));
 }
 
-int inproc_fexecve(int fd, char *const argv[], char *const envp[]) EXPORT_AS(fexecve);
+int inproc_fexecve(int fd, char *const argv[], char *const envp[])
+	EXPORT_AS(inproc_fexecve, fexecve);
 int inproc_fexecve(int fd, char *const argv[], char *const envp[])
 {
 	TRY(REAL(fexecve)(fd, argv, envp));
@@ -84,7 +86,7 @@ int inproc_fexecve(int fd, char *const argv[], char *const envp[])
 			argv[i] = va_arg(rest, char *);                                            \
 	} while (0)
 
-int inproc_execl(const char *path, const char *arg, ...) EXPORT_AS(execl);
+int inproc_execl(const char *path, const char *arg, ...) EXPORT_AS(inproc_execl, execl);
 int inproc_execl(const char *path, const char *arg, ...)
 {
 	va_list rest;
@@ -95,7 +97,7 @@ int inproc_execl(const char *path, const char *arg, ...)
 	TRY(REAL(execve)(path, argv, environ));
 }
 
-int inproc_execlp(const char *file, const char *arg, ...) EXPORT_AS(execlp);
+int inproc_execlp(const char *file, const char *arg, ...) EXPORT_AS(inproc_execlp, execlp);
 int inproc_execlp(const char *file, const char *arg, ...)
 {
 	va_list rest;
@@ -106,7 +108,7 @@ int inproc_execlp(const char *file, const char *arg, ...)
 	TRY(REAL(execvp)(file, argv));
 }
 
-int inproc_execle(const char *path, const char *arg, ...) EXPORT_AS(execle);
+int inproc_execle(const char *path, const char *arg, ...) EXPORT_AS(inproc_execle, execle);
 int inproc_execle(const char *path, const char *arg, ...)
 {
 	char *const *envp;
@@ -121,9 +123,9 @@ int inproc_execle(const char *path, const char *arg, ...)
 
 typedef int close_fn(void *handle);
 
-close_fn inproc_dlclose EXPORT __attribute__((symver("dlclose@@GLIBC_2.34")));
-close_fn inproc_dlclose_oldest EXPORT
-	__attribute__((alias("inproc_dlclose"), symver("dlclose@" OLDEST)));
+close_fn inproc_dlclose EXPORT_VERSION(inproc_dlclose, "dlclose@@GLIBC_2.34");
+close_fn inproc_dlclose_oldest __attribute__((alias("inproc_dlclose")))
+EXPORT_VERSION(inproc_dlclose_oldest, "dlclose@" OLDEST);
 
 int inproc_dlclose(void *handle)
 {

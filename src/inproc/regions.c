@@ -53,7 +53,8 @@ static int add_text(struct dwell_regions *r, const struct mapping *m)
 
 	if (!t)
 		return -ENOMEM;
-	*t = (struct text){m->start, m->end, m->off, m->dev, m->ino};
+	*t = (struct text){
+		.start = m->start, .end = m->end, .off = m->off, .dev = m->dev, .ino = m->ino};
 	mapped_describe(m, &t->code);
 	t->n_counts = (m->end - m->start + unit - 1) / unit * unit / r->bucket_bytes;
 	t->n_bytes = t->n_counts * r->elem_bytes;

@@ -214,7 +214,7 @@ static int begin(const struct prof *profp, int profcnt, struct timeval *tvp, uns
 }
 
 int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
-	EXPORT_AS(sprofil);
+	EXPORT_AS(inproc_sprofil, sprofil);
 
 int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
 {
@@ -230,7 +230,7 @@ int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigne
 }
 
 int inproc_profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned scale)
-	EXPORT_AS(profil);
+	EXPORT_AS(inproc_profil, profil);
 
 int inproc_profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned scale)
 {

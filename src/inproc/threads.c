@@ -65,11 +65,11 @@ static void *begin(void *p)
 }
 
 #ifdef DWELL_STATIC
-create_fn inproc_pthread_create EXPORT_AS(__wrap_pthread_create);
+create_fn inproc_pthread_create EXPORT_AS(inproc_pthread_create, __wrap_pthread_create);
 #else
-create_fn inproc_pthread_create EXPORT __attribute__((symver("pthread_create@@GLIBC_2.34")));
-create_fn inproc_pthread_create_oldest EXPORT
-	__attribute__((alias("inproc_pthread_create"), symver("pthread_create@" OLDEST)));
+create_fn inproc_pthread_create EXPORT_VERSION(inproc_pthread_create, "pthread_create@@GLIBC_2.34");
+create_fn inproc_pthread_create_oldest __attribute__((alias("inproc_pthread_create")))
+EXPORT_VERSION(inproc_pthread_create_oldest, "pthread_create@" OLDEST);
 #endif
 
 int inproc_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn)(void *),

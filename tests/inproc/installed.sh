@@ -40,8 +40,24 @@ names=$(nm -g --defined-only "$lib/libdwell.a" | sed -n 's/^[0-9a-f]* [A-Z] //p'
 
 # each header stands alone, in C and C++, and preloading works from where it is installed
 for h in dwell.h sys/profil.h dwell/dwell.h dwell/sys/profil.h; do
+	echo "#include <$h>" | gcc -Wall -Wpedantic -Werror -std=c99 -fsyntax-only -x c $(pkg-config --cflags dwell) -
 	echo "#include <$h>" | gcc -Wall -Werror -std=c11 -fsyntax-only -x c $(pkg-config --cflags dwell) -
 	echo "#include <$h>" | g++ -Wall -Werror -std=c++11 -fsyntax-only -x c++ $(pkg-config --cflags dwell) -
 done
 LD_PRELOAD=libdwell-preload.so DWELL_PRELOAD_DIR=preloaded ./hottest
 "$build/dwell" prof --db preloaded --by procedure --csv | grep -q 'work'
+
+# built with clang it has the same names with the same versions
+if command -v clang >/dev/null; then
+	sources=$(sed -n "/^\(inproc\|preload\)_sources/,/)/p" "$root/src/inproc/meson.build" | grep -oE "[a-z_]+\.c" | sed "s,^,$root/src/inproc/,")
+	clang -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -std=gnu17 -Wall -Wextra -Wno-unused-parameter -Werror -I"$root/src" -I"$root/include" \
+		-I"$root/include/dwell" -Wl,--version-script="$build/src/inproc/libdwell-preload.map" $sources -o clang.so
+	names_of() {
+		nm -D --defined-only "$1" | awk '{print $3}' | sort
+	}
+	names_of "$lib/libdwell-preload.so" >gcc.names
+	names_of clang.so >clang.names
+	diff gcc.names clang.names || { echo "# built with clang, these names differ"; exit 1; }
+	LD_PRELOAD=$PWD/clang.so DWELL_PRELOAD_DIR=by_clang ./hottest
+	"$build/dwell" prof --db by_clang --by procedure --csv | grep -q 'work'
+fi

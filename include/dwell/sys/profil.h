@@ -29,6 +29,9 @@ extern "C" {
 struct prof {
 	void *pr_base;	/* the region's buffer */
 	size_t pr_size; /* of the buffer, in bytes: a multiple of the element's size */
+#ifdef __GNUC__
+	__extension__ /* C99 has no union without a name */
+#endif
 	union {
 #if defined(_HPUX_SOURCE)
 		void *pr_offset; /* where the region of text begins */
