@@ -4,7 +4,7 @@
  * Programs written for PAPI compile with this header and link with -ldwell-papi.  Names, values and
  * layouts are those of PAPI 7.0.  How they behave is PAPI's too, except where PAPI's manual and
  * PAPI differ: there the manual holds (see PAPI_profil(3) of this library).  Not offered are PAPI's
- * high-level, rate and device functions, its Fortran interface and its other components.
+ * device functions, its Fortran interface and its other components.
  *
  * An event set belongs to the thread that starts it and counts that thread.  Different threads may
  * use different event sets at the same time; one event set must not be used by two threads at once.
@@ -707,7 +707,9 @@ int PAPI_set_opt(int option, PAPI_option_t *ptr);
 int PAPI_get_cmp_opt(int option, PAPI_option_t *ptr, int cidx);
 int PAPI_set_domain(int domain); /* of event sets made from now on: PAPI_DOM_... */
 int PAPI_set_cmp_domain(int domain, int cidx);
-int PAPI_set_granularity(int granularity); /* only PAPI_GRN_THR */
+/* PAPI_GRN_THR, or PAPI_GRN_SYS: all that runs on one CPU, that of PAPI_CPU_ATTACH or of who
+ * starts. */
+int PAPI_set_granularity(int granularity);
 int PAPI_set_cmp_granularity(int granularity, int cidx);
 
 /* The machine and the program.  What is returned stays, and belongs to the library. */
@@ -717,7 +719,9 @@ int PAPI_get_component_index(const char *name);
 const PAPI_component_info_t *PAPI_get_component_info(int cidx);
 int PAPI_disable_component(int cidx);
 int PAPI_disable_component_by_name(const char *name);
-int PAPI_num_hwctrs(void); /* events an event set can have */
+/* Hardware events that are counted at once; of a machine that has none, events a set can have; 0
+ * before PAPI_library_init(). */
+int PAPI_num_hwctrs(void);
 int PAPI_num_cmp_hwctrs(int cidx);
 const PAPI_hw_info_t *PAPI_get_hardware_info(void);
 const PAPI_exe_info_t *PAPI_get_executable_info(void);
@@ -732,6 +736,23 @@ long long PAPI_get_real_usec(void);
 long long PAPI_get_virt_cyc(void);
 long long PAPI_get_virt_nsec(void);
 long long PAPI_get_virt_usec(void);
+
+/* Rates.  The first call, and one for other events than the last, begins; each later one gives what
+ * happened in the calling thread since the one before: seconds of real and of CPU time, events, and
+ * millions of events a second of CPU time, or events a cycle. */
+int PAPI_flips_rate(int event, float *rtime, float *ptime, long long *flpins, float *mflips);
+int PAPI_flops_rate(int event, float *rtime, float *ptime, long long *flpops, float *mflops);
+int PAPI_ipc(float *rtime, float *ptime, long long *ins, float *ipc);
+int PAPI_epc(int event, float *rtime, float *ptime, long long *ref, long long *core, long long *evt,
+	     float *epc);
+int PAPI_rate_stop(void);
+
+/* Named regions of the calling thread, which may lie in one another.  What $PAPI_EVENTS counted in
+ * each is written at exit(3): papi_hl_output/rank_NUMBER.json in $PAPI_OUTPUT_DIRECTORY. */
+int PAPI_hl_region_begin(const char *region);
+int PAPI_hl_read(const char *region); /* takes in what was counted so far */
+int PAPI_hl_region_end(const char *region);
+int PAPI_hl_stop(void);
 
 #define PAPI_COMPONENT_INDEX(code) PAPI_get_event_component(code)
 #define PAPI_descr_error(code)	   PAPI_strerror(code)

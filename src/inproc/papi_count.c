@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Each event of a set counts by itself: of software events the machine has as many as one likes,
  * and hardware events that do not fit beside one another are refused when they are added.  A
- * counter is opened when its set starts, for the thread that starts it; one that is sampled counts
- * by the very event that is sampled.
+ * counter is opened when its set first starts, for the thread that starts it, and stays open while
+ * the set is stopped; one that is sampled counts by the very event that is sampled.
  *
  * Reading takes no lock, so that a handler of overflows may do it. */
 #include "inproc/papi_count.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -84,9 +86,17 @@ uint64_t papi_raw_of(const struct papi_counter *c, uint64_t n)
 
 /* Counters. */
 
-static void close_counter(struct papi_counter *c)
+/* Whether the program has left the descriptor of C alone. */
+static bool is_open(const struct papi_counter *c)
 {
-	if (c->fd >= 0)
+	uint64_t id;
+
+	return c->fd >= 0 && ioctl(c->fd, PERF_EVENT_IOC_ID, &id) == 0 && id == c->id;
+}
+
+void papi_close_counter(struct papi_counter *c)
+{
+	if (is_open(c))
 		close(c->fd);
 	c->fd = -1;
 	c->is_clock = false;
@@ -107,12 +117,42 @@ struct perf_event_attr papi_attr_of(const struct papi_set *s, const struct papi_
 	};
 }
 
+void papi_adopt_counter(struct papi_counter *c, int fd)
+{
+	c->fd = fd;
+	c->of = (struct papi_counted){0};
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ID, &c->id))
+		c->id = 0;
+}
+
+/* Whether the descriptor of C still counts WANTED.  The thread may have ended, and another one have
+ * its number; then the event has hung up. */
+static bool may_go_on(const struct papi_counter *c, const struct papi_counted *wanted)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+
+	return c->fd >= 0 && c->of.tid == wanted->tid && c->of.cpu == wanted->cpu &&
+	       c->of.domain == wanted->domain && c->of.inherit == wanted->inherit &&
+	       c->of.times == wanted->times && c->of.owner == wanted->owner && is_open(c) &&
+	       poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLNVAL));
+}
+
 int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid)
 {
 	const bool times = s->state & PAPI_MULTIPLEXING;
 	struct perf_event_attr attr = papi_attr_of(s, c);
+	const struct papi_counted wanted = {
+		s->cpu >= 0 ? -1 : tid, s->cpu, s->domain, s->inherit, times, s->owner};
 	long fd;
 
+	if (may_go_on(c, &wanted)) {
+		c->is_clock = false;
+		c->has_times = times;
+		c->origin = 0;
+		c->origin = papi_raw_count(s, c);
+		return PAPI_OK;
+	}
+	papi_close_counter(c);
 	attr.inherit = s->inherit;
 	if (times)
 		attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -121,7 +161,8 @@ int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t ti
 	fd = syscall(SYS_perf_event_open, &attr, s->cpu >= 0 ? -1 : tid, s->cpu, -1,
 		     PERF_FLAG_FD_CLOEXEC);
 	if (fd >= 0) {
-		c->fd = own_fd_move_up((int)fd);
+		papi_adopt_counter(c, own_fd_move_up((int)fd));
+		c->of = wanted;
 		return PAPI_OK;
 	}
 	if (!c->what.spec.is_clock || s->cpu >= 0 || s->inherit || errno == ESRCH)
@@ -134,10 +175,13 @@ int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t ti
 /* Closes what counts and samples, after what C has counted is noted. */
 static void end_counter(struct papi_set *s, struct papi_counter *c)
 {
+	const bool keep = !c->profile && !c->threshold && !c->is_clock && !s->inherit;
+
 	if (c->profile)
 		papi_profile_stop(c);
 	papi_overflow_stop(c);
-	close_counter(c);
+	if (!keep)
+		papi_close_counter(c);
 }
 
 static int begin_counter(struct papi_set *s, struct papi_counter *c)
@@ -158,6 +202,8 @@ static int start(struct papi_set *s)
 
 	s->owner = papi_thread_mark();
 	s->tid = s->attached ? s->attached : papi_gettid();
+	if (s->granularity == PAPI_GRN_SYS && s->cpu < 0 && !s->attached)
+		s->cpu = sched_getcpu();
 	while (n < s->n && r == PAPI_OK)
 		r = begin_counter(s, s->counters[n++]);
 	if (r == PAPI_OK)
@@ -318,8 +364,11 @@ static void go_on(struct papi_set *s)
 {
 	bool mine = s->owner == papi_thread_mark() && !s->attached && s->cpu < 0;
 
-	if (!(s->state & PAPI_RUNNING))
+	if (!(s->state & PAPI_RUNNING)) {
+		for (int i = 0; i < s->n; i++) /* these are the parent's */
+			papi_close_counter(s->counters[i]);
 		return;
+	}
 	s->tid = mine ? papi_gettid() : 0;
 	for (int i = 0; i < s->n; i++) {
 		struct papi_counter *c = s->counters[i];
@@ -327,7 +376,7 @@ static void go_on(struct papi_set *s)
 		if (mine && c->profile)
 			continue;
 		papi_overflow_stop(c);
-		close_counter(c);
+		papi_close_counter(c);
 		if (mine && papi_open_counter(s, c, s->tid) == PAPI_OK && c->fd >= 0)
 			ioctl(c->fd, PERF_EVENT_IOC_ENABLE, 0);
 		if (mine && c->threshold && papi_overflow_start(s, c) == PAPI_OK)

@@ -18,8 +18,15 @@ uint64_t papi_raw_of(const struct papi_counter *c, uint64_t n);
 /* What perf_event_open(2) is asked for to count C as S has it; it is switched off. */
 struct perf_event_attr papi_attr_of(const struct papi_set *s, const struct papi_counter *c);
 
-/* Opens what counts C for thread TID (or the set's CPU), from 0 on.  PAPI_OK or an error. */
+/* Opens what counts C for thread TID (or the set's CPU), from 0 on, unless it is open still.
+ * PAPI_OK or an error. */
 int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid);
+
+/* FD, or -1, counts C from now on, until it stops. */
+void papi_adopt_counter(struct papi_counter *c, int fd);
+
+/* Closes what counts C, unless the program has done so. */
+void papi_close_counter(struct papi_counter *c);
 
 /* The signal of overflows is held back from the calling thread in between: its handler may call
  * functions that need the lock of drain.h. */

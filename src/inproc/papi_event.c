@@ -19,6 +19,7 @@
 
 #include "inproc/export.h"
 #include "inproc/papi_native.h"
+#include "inproc/papi_option.h"
 #include "inproc/papi_result.h"
 
 enum { SECOND_NS = 1000000000 };
@@ -218,6 +219,8 @@ int papi_event_find(int code, struct papi_what *ret)
 		n = preset_of(code) < 0 ? -1 : native_of_preset(preset_of(code), &hz);
 	else
 		n = code & ~PAPI_NATIVE_MASK;
+	if (papi_is_disabled())
+		return PAPI_ECMP_DISABLED;
 	if (!papi_native_get(n, &native) || !papi_native_works(n))
 		return PAPI_ENOEVNT;
 	*ret = (struct papi_what){.spec = native.spec, .clock_hz = hz};
@@ -332,7 +335,7 @@ EXPORT int PAPI_get_event_info(int code, PAPI_event_info_t *info)
 	if (!papi_is_ready())
 		return papi_result(PAPI_ENOINIT);
 	if (!name_of(code))
-		return papi_result(IS_PRESET(code) ? PAPI_ENOTPRESET : PAPI_ENOEVNT);
+		return papi_result(PAPI_ENOEVNT);
 	memset(info, 0, sizeof(*info));
 	info->event_code = (unsigned)code;
 	info->location = PAPI_LOCATION_CPU;

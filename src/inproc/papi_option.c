@@ -2,7 +2,9 @@
 /* Options, and the one component there is. */
 #include "inproc/papi_option.h"
 
+#include <linux/perf_event.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -34,6 +36,43 @@ clockid_t papi_look_clock(void)
 
 /* The component. */
 
+static bool is_disabled; /* before PAPI_library_init(): no event is there */
+
+bool papi_is_disabled(void)
+{
+	return is_disabled;
+}
+
+/* How many hardware events the machine counts at once: the kernel is asked.  Without hardware
+ * counters there are only software events, of which a set may have as many as fit into it. */
+static int n_counters(void)
+{
+	enum { MOST = 32 };
+	static _Atomic(int) known;
+	int fds[MOST], n = 0;
+
+	if (atomic_load(&known))
+		return atomic_load(&known);
+	while (n < MOST) {
+		struct perf_event_attr attr = {.size = sizeof(attr),
+					       .type = PERF_TYPE_HARDWARE,
+					       .config = PERF_COUNT_HW_INSTRUCTIONS,
+					       .disabled = !n,
+					       .exclude_kernel = 1,
+					       .exclude_hv = 1};
+
+		fds[n] = (int)syscall(SYS_perf_event_open, &attr, 0, -1, n ? fds[0] : -1,
+				      PERF_FLAG_FD_CLOEXEC);
+		if (fds[n] < 0)
+			break;
+		n++;
+	}
+	for (int i = 0; i < n; i++)
+		close(fds[i]);
+	atomic_store(&known, n ? n : PAPI_SET_EVENTS);
+	return n ? n : PAPI_SET_EVENTS;
+}
+
 static const char component_name[] = "perf_event";
 
 EXPORT int PAPI_num_components(void)
@@ -54,7 +93,7 @@ EXPORT const PAPI_component_info_t *PAPI_get_component_info(int cidx)
 	static char pmu[] = "perf";
 	struct utsname kernel;
 
-	if (cidx != 0 || !papi_is_ready())
+	if (cidx != 0)
 		return NULL;
 	snprintf(info.name, sizeof(info.name), "%s", component_name);
 	snprintf(info.short_name, sizeof(info.short_name), "perf");
@@ -62,13 +101,16 @@ EXPORT const PAPI_component_info_t *PAPI_get_component_info(int cidx)
 	snprintf(info.version, sizeof(info.version), "dwell %s", DWELL_VERSION);
 	if (uname(&kernel) == 0)
 		snprintf(info.kernel_version, sizeof(info.kernel_version), "%.63s", kernel.release);
-	info.initialized = 1;
-	info.num_cntrs = info.num_mpx_cntrs = PAPI_SET_EVENTS;
-	papi_event_count(&info.num_preset_events, &info.num_native_events);
+	info.initialized = papi_is_ready() && !is_disabled;
+	info.disabled = is_disabled ? PAPI_ECMP_DISABLED : PAPI_OK;
+	info.num_cntrs = papi_is_ready() ? n_counters() : 0;
+	info.num_mpx_cntrs = PAPI_SET_EVENTS;
+	if (papi_is_ready())
+		papi_event_count(&info.num_preset_events, &info.num_native_events);
 	info.default_domain = papi_default_domain();
 	info.available_domains = PAPI_DOM_USER | PAPI_DOM_KERNEL | PAPI_DOM_SUPERVISOR;
-	info.default_granularity = PAPI_GRN_THR;
-	info.available_granularities = PAPI_GRN_THR;
+	info.default_granularity = papi_default_granularity();
+	info.available_granularities = PAPI_GRN_THR | PAPI_GRN_SYS;
 	info.hardware_intr_sig = papi_overflow_signal();
 	info.pmu_names[0] = pmu;
 	info.hardware_intr = 1;
@@ -77,6 +119,7 @@ EXPORT const PAPI_component_info_t *PAPI_get_component_info(int cidx)
 	info.kernel_multiplex = 1;
 	info.fast_real_timer = 1;
 	info.attach = 1;
+	info.attach_must_ptrace = 1; /* perf_event_open(2): PTRACE_MODE_READ */
 	info.cntr_umasks = 1;
 	info.cpu = 1;
 	info.inherit = 1;
@@ -87,20 +130,24 @@ EXPORT int PAPI_disable_component(int cidx)
 {
 	if (papi_is_ready())
 		return papi_result(PAPI_ENOINIT); /* PAPI's code for too late */
-	return papi_result(cidx == 0 ? PAPI_ENOSUPP : PAPI_ENOCMP);
+	if (cidx != 0)
+		return papi_result(PAPI_ENOCMP);
+	is_disabled = true;
+	return PAPI_OK;
 }
 
 EXPORT int PAPI_disable_component_by_name(const char *name)
 {
 	if (!name)
 		return papi_result(PAPI_EINVAL);
-	if (papi_is_ready())
-		return papi_result(PAPI_ENOINIT);
-	return papi_result(strcmp(name, component_name) == 0 ? PAPI_ENOSUPP : PAPI_ENOCMP);
+	return PAPI_disable_component(strcmp(name, component_name) == 0 ? 0 : -1);
 }
 
 EXPORT int PAPI_num_cmp_hwctrs(int cidx)
 {
+	/* not an error before PAPI_library_init(), when nothing is known */
+	if (cidx == 0 && !papi_is_ready())
+		return 0;
 	return PAPI_get_cmp_opt(PAPI_MAX_HWCTRS, NULL, cidx);
 }
 
@@ -221,12 +268,36 @@ static int check_granularity(int granularity)
 	if (granularity < PAPI_GRN_MIN || granularity > PAPI_GRN_MAX ||
 	    granularity & (granularity - 1))
 		return PAPI_EINVAL;
-	return granularity == PAPI_GRN_THR ? PAPI_OK : PAPI_ECMP;
+	return granularity == PAPI_GRN_THR || granularity == PAPI_GRN_SYS ? PAPI_OK : PAPI_ECMP;
+}
+
+static int set_granularity_of(const PAPI_granularity_option_t *o)
+{
+	struct papi_set *s;
+	int r = papi_set_stopped(o->eventset, &s);
+
+	if (r == PAPI_OK)
+		r = check_granularity(o->granularity);
+	if (r < 0)
+		return r;
+	if (o->granularity == PAPI_GRN_SYS && s->state & (PAPI_PROFILING | PAPI_OVERFLOWING))
+		return PAPI_EINVAL;
+	s->granularity = o->granularity;
+	return PAPI_OK;
+}
+
+static int set_default_granularity(int granularity)
+{
+	int r = check_granularity(granularity);
+
+	if (r == PAPI_OK)
+		papi_set_default_granularity(granularity);
+	return r;
 }
 
 EXPORT int PAPI_set_cmp_granularity(int granularity, int cidx)
 {
-	return papi_result(cidx == 0 ? check_granularity(granularity) : PAPI_ENOCMP);
+	return papi_result(cidx == 0 ? set_default_granularity(granularity) : PAPI_ENOCMP);
 }
 
 EXPORT int PAPI_set_granularity(int granularity)
@@ -259,9 +330,6 @@ static int set_timer(const PAPI_itimer_option_t *o)
 
 static int set_option(int option, const PAPI_option_t *o)
 {
-	struct papi_set *s;
-	int r;
-
 	switch (option) {
 	case PAPI_DEBUG:
 		return papi_set_debug(&o->debug);
@@ -272,10 +340,9 @@ static int set_option(int option, const PAPI_option_t *o)
 	case PAPI_DOMAIN:
 		return set_domain_of(&o->domain);
 	case PAPI_DEFGRN:
-		return check_granularity(o->defgranularity.granularity);
+		return set_default_granularity(o->defgranularity.granularity);
 	case PAPI_GRANUL:
-		r = papi_set_stopped(o->granularity.eventset, &s);
-		return r < 0 ? r : check_granularity(o->granularity.granularity);
+		return set_granularity_of(&o->granularity);
 	case PAPI_DEF_MPX_NS:
 		return set_look(o->multiplex.ns);
 	case PAPI_DEF_ITIMER_NS:
@@ -311,6 +378,7 @@ static int number_option(int option)
 {
 	switch (option) {
 	case PAPI_MAX_HWCTRS:
+		return n_counters();
 	case PAPI_MAX_MPX_CTRS:
 		return PAPI_SET_EVENTS;
 	case PAPI_CLOCKRATE:
@@ -343,7 +411,7 @@ static int get_set_option(int option, PAPI_option_t *o)
 		o->domain.domain = s->domain;
 		return PAPI_OK;
 	case PAPI_GRANUL:
-		o->granularity.granularity = PAPI_GRN_THR;
+		o->granularity.granularity = s->granularity;
 		return PAPI_OK;
 	case PAPI_ATTACH:
 		o->attach.tid = (unsigned long)s->attached;
@@ -363,12 +431,12 @@ static int get_option(int option, PAPI_option_t *o)
 	case PAPI_DEBUG:
 		papi_get_debug(&o->debug);
 		return PAPI_OK;
-	case PAPI_DEFDOM:
+	case PAPI_DEFDOM: /* PAPI gives these as the result; here they are in the option, too */
 		o->defdomain.domain = papi_default_domain();
-		return PAPI_OK;
+		return papi_default_domain();
 	case PAPI_DEFGRN:
-		o->defgranularity.granularity = PAPI_GRN_THR;
-		return PAPI_OK;
+		o->defgranularity.granularity = papi_default_granularity();
+		return papi_default_granularity();
 	case PAPI_DEF_MPX_NS:
 		o->multiplex.ns = look_ns;
 		return PAPI_OK;
@@ -410,15 +478,19 @@ static int get_option(int option, PAPI_option_t *o)
 
 EXPORT int PAPI_get_cmp_opt(int option, PAPI_option_t *ptr, int cidx)
 {
-	int n = number_option(option);
+	PAPI_option_t unused = {0};
+	int n;
 
 	if (!papi_is_ready())
 		return papi_result(PAPI_ENOINIT);
 	if (cidx != 0)
 		return papi_result(PAPI_ENOCMP);
+	n = number_option(option);
 	if (n >= 0)
 		return n;
-	return papi_result(ptr ? get_option(option, ptr) : PAPI_EINVAL);
+	if (!ptr && option != PAPI_DEFDOM && option != PAPI_DEFGRN)
+		return papi_result(PAPI_EINVAL);
+	return papi_result(get_option(option, ptr ? ptr : &unused));
 }
 
 EXPORT int PAPI_get_opt(int option, PAPI_option_t *ptr)

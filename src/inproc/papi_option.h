@@ -3,6 +3,7 @@
 #ifndef INPROC_PAPI_OPTION_H
 #define INPROC_PAPI_OPTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -10,5 +11,8 @@
  * PAPI_DEF_ITIMER. */
 uint64_t papi_look_ns(void);
 clockid_t papi_look_clock(void);
+
+/* Whether the component was disabled before PAPI_library_init(). */
+bool papi_is_disabled(void);
 
 #endif

@@ -170,8 +170,8 @@ int papi_overflow_start(struct papi_set *s, struct papi_counter *c)
 		return papi_of_errno(fd);
 	c->overflow_fd = fd;
 	if (c->what.spec.type != PERF_TYPE_SOFTWARE) { /* counters are few */
-		close(c->fd);
-		c->fd = own_fd_move_up(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+		papi_close_counter(c);
+		papi_adopt_counter(c, own_fd_move_up(fcntl(fd, F_DUPFD_CLOEXEC, 3)));
 		c->has_times = false;
 	}
 	return PAPI_OK;

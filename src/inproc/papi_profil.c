@@ -171,8 +171,9 @@ static void take_counter(struct papi_profile *p)
 	int fd = s->looks && s->fd >= 0 ? s->counter_fd : s->fd;
 
 	c->has_times = false;
+	papi_close_counter(c);
+	papi_adopt_counter(c, fd < 0 ? -1 : own_fd_move_up(fcntl(fd, F_DUPFD_CLOEXEC, 3)));
 	c->is_clock = fd < 0;
-	c->fd = fd < 0 ? -1 : own_fd_move_up(fcntl(fd, F_DUPFD_CLOEXEC, 3));
 	c->origin = 0;
 	if (c->is_clock)
 		c->origin = papi_raw_count(p->set, c);
@@ -205,9 +206,7 @@ static void begin_in_child(struct sink *k)
 	p->histogram.n = 0; /* these are the parent's */
 	if (p->set->owner != papi_thread_mark())
 		return;
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
+	papi_close_counter(c);
 	p->set->tid = papi_gettid();
 	begin(p);
 }

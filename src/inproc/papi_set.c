@@ -22,6 +22,7 @@ static _Atomic(struct papi_set *) slots[PAPI_SETS];
 static _Atomic(int) n_slots; /* ever used */
 static struct papi_set *free_sets;
 static int default_domain = PAPI_DOM_USER;
+static int default_granularity = PAPI_GRN_THR;
 
 struct papi_set *papi_set_at(int i)
 {
@@ -92,6 +93,16 @@ int papi_set_default_domain(int domain)
 	return PAPI_OK;
 }
 
+int papi_default_granularity(void)
+{
+	return default_granularity;
+}
+
+void papi_set_default_granularity(int granularity)
+{
+	default_granularity = granularity;
+}
+
 /* Sets. */
 
 static int create(int *ret_number)
@@ -110,8 +121,11 @@ static int create(int *ret_number)
 		s = malloc(sizeof(*s));
 	if (!s)
 		return PAPI_ENOMEM;
-	*s = (struct papi_set){
-		.number = i, .state = PAPI_STOPPED, .domain = default_domain, .cpu = -1};
+	*s = (struct papi_set){.number = i,
+			       .state = PAPI_STOPPED,
+			       .domain = default_domain,
+			       .granularity = default_granularity,
+			       .cpu = -1};
 	atomic_store(&slots[i], s);
 	if (i >= atomic_load(&n_slots))
 		atomic_store(&n_slots, i + 1);
@@ -194,7 +208,7 @@ static void remove_at(struct papi_set *s, int i)
 		papi_profile_end(s, c);
 	else if (c->threshold)
 		papi_overflow_end(s, c);
-	close_fd(c->fd);
+	papi_close_counter(c);
 	free(c);
 	s->n--;
 	memmove(&s->counters[i], &s->counters[i + 1], (size_t)(s->n - i) * sizeof(s->counters[0]));

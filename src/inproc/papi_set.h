@@ -22,7 +22,14 @@ struct papi_profile;
 struct papi_counter {
 	int code;
 	struct papi_what what;
-	int fd;			      /* counts; -1: it does not, or the thread's CPU clock does */
+	int fd;	     /* counts; -1: it does not, or the thread's CPU clock does */
+	uint64_t id; /* of FD's event: the program may have closed FD */
+	struct papi_counted {
+		pid_t tid;
+		int cpu, domain;
+		bool inherit, times;
+		const void *owner;
+	} of;			      /* what FD counts; it stays open while the set is stopped */
 	bool has_times;		      /* it says how long it could count: multiplexing */
 	bool is_clock;		      /* the thread's CPU clock counts: perf events are forbidden */
 	uint64_t origin;	      /* what has been counted when the program saw 0 */
@@ -37,7 +44,7 @@ struct papi_set {
 	struct papi_set *next_free;
 	int number;
 	int state; /* PAPI_STOPPED and so on */
-	int domain;
+	int domain, granularity;
 	pid_t attached;	   /* the thread to count; 0: that which starts it */
 	int cpu;	   /* the CPU to count; -1: none */
 	bool inherit;	   /* threads and processes begun by the counted one count, too */
@@ -77,5 +84,7 @@ void papi_sets_after_fork(void);
 /* Defaults for new sets. */
 int papi_default_domain(void);
 int papi_set_default_domain(int domain);
+int papi_default_granularity(void);
+void papi_set_default_granularity(int granularity);
 
 #endif

@@ -2,11 +2,13 @@
 /* libdwell-papi around PAPI_profil(): the library, events, event sets, counting, options, the
  * machine and the program; overflows. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -450,12 +452,19 @@ TEST(options_are_kept)
 	EXPECT_EQ(PAPI_set_multiplex(set), PAPI_OK);
 	EXPECT_EQ(PAPI_get_multiplex(set), 1);
 	EXPECT_EQ(PAPI_set_domain(PAPI_DOM_ALL), PAPI_OK);
-	EXPECT_EQ(PAPI_get_opt(PAPI_DEFDOM, &o), PAPI_OK);
+	EXPECT_EQ(PAPI_get_opt(PAPI_DEFDOM, &o), PAPI_DOM_ALL);
+	EXPECT_EQ(PAPI_get_opt(PAPI_DEFDOM, NULL), PAPI_DOM_ALL);
 	EXPECT_EQ(o.defdomain.domain, PAPI_DOM_ALL);
 	EXPECT_EQ(PAPI_set_domain(PAPI_DOM_USER), PAPI_OK);
 	EXPECT_EQ(PAPI_set_domain(0), PAPI_EINVAL);
 	EXPECT_EQ(PAPI_set_granularity(PAPI_GRN_THR), PAPI_OK);
-	EXPECT_EQ(PAPI_set_granularity(PAPI_GRN_SYS), PAPI_ECMP);
+	EXPECT_EQ(PAPI_get_opt(PAPI_DEFGRN, NULL), PAPI_GRN_THR);
+	EXPECT_EQ(PAPI_set_granularity(PAPI_GRN_SYS), PAPI_OK);
+	EXPECT_EQ(PAPI_get_opt(PAPI_DEFGRN, &o), PAPI_GRN_SYS);
+	EXPECT_EQ(PAPI_set_granularity(PAPI_GRN_THR), PAPI_OK);
+	EXPECT_EQ(PAPI_set_granularity(PAPI_GRN_PROC), PAPI_ECMP);
+	EXPECT_EQ(PAPI_get_component_info(0)->attach_must_ptrace, 1);
+	EXPECT(PAPI_get_component_info(0)->available_granularities & PAPI_GRN_SYS);
 	EXPECT_EQ(PAPI_get_opt(PAPI_LIB_VERSION, NULL), PAPI_VERSION);
 	EXPECT(PAPI_get_cmp_opt(PAPI_MAX_MPX_CTRS, NULL, 0) >= 32);
 	EXPECT_EQ(PAPI_get_cmp_opt(PAPI_MAX_MPX_CTRS, NULL, 1), PAPI_ENOCMP);
@@ -742,4 +751,159 @@ TEST(timers_stand_in_where_perf_events_are_forbidden)
 {
 	PAPI_shutdown();
 	EXPECT_EQ(in_child(forbidden), 0);
+}
+
+/* "PAPI_get_component_info" and the number of counters are asked for before PAPI_library_init(),
+ * and a component is disabled then. */
+static int component_before_init(void)
+{
+	const PAPI_component_info_t *info;
+	int code = 0;
+
+	PAPI_shutdown();
+	info = PAPI_get_component_info(0);
+	if (!info || strcmp(info->name, "perf_event") != 0 || info->initialized)
+		return __LINE__;
+	if (PAPI_get_component_info(1) || PAPI_num_hwctrs() < 0)
+		return __LINE__;
+	if (PAPI_disable_component(0) != PAPI_OK || PAPI_disable_component(1) != PAPI_ENOCMP ||
+	    PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
+		return __LINE__;
+	if (!PAPI_get_component_info(0)->disabled || PAPI_disable_component(0) != PAPI_ENOINIT ||
+	    PAPI_event_name_to_code("perf::TASK-CLOCK", &code) != PAPI_OK ||
+	    PAPI_query_event(code) != PAPI_ECMP_DISABLED)
+		return __LINE__;
+	return 0;
+}
+
+TEST(the_component_is_there_before_the_library_is)
+{
+	begin();
+	EXPECT(PAPI_num_hwctrs() > 0);
+	EXPECT_EQ(in_child(component_before_init), 0);
+}
+
+TEST(codes_without_a_preset_are_no_events)
+{
+	PAPI_event_info_t info;
+
+	begin();
+	EXPECT_EQ(PAPI_get_event_info((int)(PAPI_END | 1), &info), PAPI_ENOEVNT);
+}
+
+static int n_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 70000; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* What counts is opened once: start and stop only switch it on and off. */
+TEST(counters_stay_open)
+{
+	int code, set = set_with(CLOCK, &code), n;
+	long long v = 0, sum = 0;
+
+	REQUIRE(PAPI_start(set) == PAPI_OK);
+	n = n_descriptors();
+	EXPECT_EQ(PAPI_stop(set, &v), PAPI_OK);
+	EXPECT_EQ(n_descriptors(), n);
+	for (int i = 0; i < 3; i++) {
+		REQUIRE(PAPI_start(set) == PAPI_OK);
+		burn(0.01);
+		EXPECT_EQ(PAPI_stop(set, &v), PAPI_OK);
+		EXPECT(v >= 9 * MS && v < 200 * MS);
+		sum += v;
+		burn(0.01); /* is not counted */
+	}
+	EXPECT_EQ(n_descriptors(), n);
+	EXPECT(sum >= 27 * MS);
+	drop(&set);
+	EXPECT_EQ(n_descriptors(), n - 1);
+}
+
+static int count_in_child(void)
+{
+	int code, set = set_with(CLOCK, &code);
+	long long v = 0;
+
+	if (PAPI_start(set) || PAPI_stop(set, NULL))
+		return __LINE__;
+	for (int fd = 3; fd < 70000; fd++) /* as daemons do */
+		close(fd);
+	if (open("/dev/null", O_RDONLY) < 0)
+		return __LINE__;
+	if (PAPI_start(set))
+		return __LINE__;
+	burn(0.01);
+	return PAPI_stop(set, &v) == PAPI_OK && v >= 9 * MS ? 0 : __LINE__;
+}
+
+TEST(counters_that_the_program_closed_are_opened_again)
+{
+	begin();
+	EXPECT_EQ(in_child(count_in_child), 0);
+}
+
+TEST(rates_are_those_since_the_last_call)
+{
+	float real, virt, rate;
+	long long n;
+
+	begin();
+	EXPECT_EQ(PAPI_rate_stop(), PAPI_ENOEVNT);
+	EXPECT_EQ(PAPI_flops_rate((int)PAPI_TOT_CYC, &real, &virt, &n, &rate), PAPI_ENOEVNT);
+	EXPECT_EQ(PAPI_ipc(NULL, &virt, &n, &rate), PAPI_EINVAL);
+	/* instructions are there or not */
+	if (PAPI_ipc(&real, &virt, &n, &rate) == PAPI_OK) {
+		EXPECT(n == 0 && real == 0);
+		burn(0.01);
+		EXPECT_EQ(PAPI_ipc(&real, &virt, &n, &rate), PAPI_OK);
+		EXPECT(n > 0 && virt >= 0.009f && real >= virt * 0.9f);
+		EXPECT_EQ(PAPI_rate_stop(), PAPI_OK);
+	}
+}
+
+static int regions_in_child(void)
+{
+	setenv("PAPI_EVENTS", "perf::TASK-CLOCK", 1);
+	setenv("PAPI_OUTPUT_DIRECTORY", "/tmp", 0);
+	if (PAPI_hl_region_end("outer") != PAPI_EINVAL || PAPI_hl_stop() != PAPI_EINVAL)
+		return __LINE__;
+	if (PAPI_hl_region_begin("outer"))
+		return __LINE__;
+	for (int i = 0; i < 2; i++) {
+		if (PAPI_hl_region_begin("in \"it\"") || PAPI_hl_read("in \"it\""))
+			return __LINE__;
+		burn(0.01);
+		if (PAPI_hl_region_end("outer") != PAPI_EINVAL || PAPI_hl_region_end("in \"it\""))
+			return __LINE__;
+	}
+	if (PAPI_hl_region_end("outer"))
+		return __LINE__;
+	exit(0); /* writes the file */
+}
+
+TEST(regions_are_written_at_exit)
+{
+	char dir[] = "/tmp/papi_hl.XXXXXX", command[400];
+
+	REQUIRE(mkdtemp(dir));
+	setenv("PAPI_OUTPUT_DIRECTORY", dir, 1);
+	begin();
+	EXPECT_EQ(in_child(regions_in_child), 0);
+	snprintf(
+		command, sizeof(command),
+		"jq -e '[.threads[].regions[]] | length == 2 and .[0].name == \"outer\" and "
+		".[1].parent_region_id == \"0\" and .[1].region_count == \"2\" and "
+		"(.[1][\"perf::TASK-CLOCK\"] | tonumber) >= 18000000 and "
+		"(.[0][\"perf::TASK-CLOCK\"] | tonumber) >= "
+		"(.[1][\"perf::TASK-CLOCK\"] | tonumber)' %s/papi_hl_output/rank_*.json >/dev/null",
+		dir);
+	EXPECT_EQ(system(command), 0);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	EXPECT_EQ(system(command), 0);
+	unsetenv("PAPI_OUTPUT_DIRECTORY");
 }

@@ -3,6 +3,7 @@
 #ifndef TESTS_INPROC_PAPI_T_H
 #define TESTS_INPROC_PAPI_T_H
 
+#include <dwell.h>
 #include <papi.h>
 #include <stdlib.h>
 #include <time.h>
@@ -101,6 +102,15 @@ __attribute__((unused)) static uint64_t ticks(const uint16_t *buf, size_t n_byte
 	for (size_t i = 0; i < n_bytes / 2; i++)
 		n += buf[i];
 	return n;
+}
+
+/* N, the ticks of a profile, and those that have no place: of late interrupts, for instance. */
+__attribute__((unused)) static uint64_t all_ticks(int set, int code, uint64_t n)
+{
+	struct dwell_profil_status status = {.size = sizeof(status)};
+
+	EXPECT_EQ(dwell_papi_profil_status(set, code, &status), 0);
+	return n + status.n_unplaced;
 }
 
 /* Whether N ticks are COUNT in units of PERIOD, but for one that may be a little early or late. */
