@@ -36,7 +36,7 @@ static _Atomic(unsigned) n_timers;	/* sources there may be that are one */
 static struct source *free_sources;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
 static int epoll_fd = -1;
-static pid_t helper_tid; /* 0: there is none */
+static pid_t helper_tid;       /* 0: there is none */
 static sigset_t usual_signals; /* blocked in the thread that started the helper */
 static pthread_once_t at_fork_once = PTHREAD_ONCE_INIT;
 
@@ -152,8 +152,8 @@ static bool wait_for_sinks(void)
 	return true;
 }
 
-/* Drains all sinks.  Whether the helper is needed on.  Every second, and when threads have ended, it
- * looks whether any are left. */
+/* Drains all sinks.  Whether the helper is needed on.  Every second, and when threads have ended,
+ * it looks whether any are left. */
 static bool do_round(unsigned number)
 {
 	bool look = number % ROUNDS_OF_LOOK == 0;
@@ -317,9 +317,8 @@ void drain_now(struct sink *k)
 
 struct drain_totals drain_totals(const struct sink *k)
 {
-	struct drain_totals t = {.n_ticks = k->n_ticks,
-				 .n_moved = k->n_moved,
-				 .n_unplaced = k->n_unplaced};
+	struct drain_totals t = {
+		.n_ticks = k->n_ticks, .n_moved = k->n_moved, .n_unplaced = k->n_unplaced};
 
 	for (const struct source *s = k->sources; s; s = s->next) {
 		t.n_sources++;

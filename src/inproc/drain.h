@@ -21,9 +21,9 @@ struct sink {
 	void (*reborn)(struct sink *s); /* in a new process after fork(2), without sources; when
 					   NULL the sink is removed there */
 	uint64_t n_ticks, n_moved, n_unplaced; /* of sources that are closed */
-	unsigned n_missed;		/* threads that could not be added */
-	int error;			/* why the last of these could not; 0: none */
-	bool done;			/* wants no more ticks: its sources are closed */
+	unsigned n_missed;		       /* threads that could not be added */
+	int error;			       /* why the last of these could not; 0: none */
+	bool done;			       /* wants no more ticks: its sources are closed */
 };
 
 void drain_lock(void);

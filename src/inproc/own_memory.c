@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* process_vm_readv(2) and process_vm_writev(2) of this very process.  The calling thread names it: the
- * first thread has no memory any more when main() ended in pthread_exit(3). */
+/* process_vm_readv(2) and process_vm_writev(2) of this very process.  The calling thread names it:
+ * the first thread has no memory any more when main() ended in pthread_exit(3). */
 #include "inproc/own_memory.h"
 
 #include <errno.h>

@@ -5,9 +5,9 @@
  * into DCPI profile files when the program exits.  A program that ends otherwise leaves the file to
  * `dwell`.  A new process has a file of its own.
  *
- * A pc in no mapping known so far makes it read the process's maps again, at most once for all rings
- * of a round: so libraries that are loaded later are noticed.  Before dlclose(3) what was counted
- * is taken in, since another library may come to the same addresses. */
+ * A pc in no mapping known so far makes it read the process's maps again, at most once for all
+ * rings of a round: so libraries that are loaded later are noticed.  Before dlclose(3) what was
+ * counted is taken in, since another library may come to the same addresses. */
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>

@@ -85,8 +85,8 @@ static size_t join(struct dcpi_place *p, size_t n)
 	return kept;
 }
 
-/* Writes the image of text FIRST, with all its other texts, and LOSS, which is 0 afterwards.  No file
- * is written for an image without counts. */
+/* Writes the image of text FIRST, with all its other texts, and LOSS, which is 0 afterwards.  No
+ * file is written for an image without counts. */
 static int write_image(const struct dwell_regions *r, size_t first, int dirfd,
 		       const struct dcpi_facts *f, struct dcpi_loss *loss)
 {

@@ -48,7 +48,7 @@ struct shared_header {
 	uint32_t is_clock, unused;
 	char event[128], host[128], command[128];
 	uint8_t pages[SHARED_MAX_SLOTS / SHARED_PAGE_SLOTS / 8]; /* bits: slots are in use there */
-	uint64_t n_unplaced; /* since 1.1: ticks without a pc */
+	uint64_t n_unplaced;					 /* since 1.1: ticks without a pc */
 };
 
 struct shared_slot {

@@ -7,8 +7,8 @@
  * space.
  *
  * A record is one tick, and the count says how many ticks there should have been.  Example: a clock
- * with a period of 1 ms that may not look into the kernel (exclude_kernel).  The thread computes for
- * 2 ms, is in read(2) for 5 ms and computes on.  The clock goes on in the kernel but writes no
+ * with a period of 1 ms that may not look into the kernel (exclude_kernel).  The thread computes
+ * for 2 ms, is in read(2) for 5 ms and computes on.  The clock goes on in the kernel but writes no
  * record there, so the ring holds counts 1, 2 and 8.  The third record is one tick at its pc; ticks
  * 3 to 7 have no place (n_unplaced).  Records lost to a full ring, to throttling or to a late
  * interrupt show in the same way. */
@@ -186,9 +186,8 @@ static uint64_t weight_of(const struct source *s, uint64_t grown)
 	const uint64_t late = grown < s->period ? 0
 			      : s->looks	? grown - s->period
 						: grown % s->period;
-	const uint64_t n = late > s->period
-				   ? 255
-				   : (uint64_t)((unsigned __int128)late * 255 / s->period);
+	const uint64_t n =
+		late > s->period ? 255 : (uint64_t)((unsigned __int128)late * 255 / s->period);
 
 	return n ? n : 1;
 }

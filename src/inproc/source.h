@@ -39,10 +39,10 @@ struct source {
 	struct tick_ring *ring; /* the kernel's or the timer's */
 	size_t ring_bytes;
 	timer_t timer;
-	uint64_t start_ns;	  /* of the thread's clock, for a timer */
-	uint64_t n_ticks;	  /* that have a pc */
-	uint64_t n_moved;	  /* timers: of n_ticks, those beyond the first of a signal */
-	uint64_t n_unplaced;	  /* rings: ticks that have none */
+	uint64_t start_ns;   /* of the thread's clock, for a timer */
+	uint64_t n_ticks;    /* that have a pc */
+	uint64_t n_moved;    /* timers: of n_ticks, those beyond the first of a signal */
+	uint64_t n_unplaced; /* rings: ticks that have none */
 };
 
 /* Begins ticks of thread TID of this process.  0, or -errno of perf_event_open(2), mmap(2) (-EPERM:
@@ -51,8 +51,8 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec);
 
 /* Hands all ticks so far to TICK.  A record of the ring is one tick.  When the count has grown by
  * more, nobody knows where the rest was: in the kernel, if it is not visible, or at the pc of a
- * record that was lost.  The rest is only counted, in n_unplaced.  A timer's signal is as many ticks
- * as it has overruns, because a timer is late by the kernel's own tick. */
+ * record that was lost.  The rest is only counted, in n_unplaced.  A timer's signal is as many
+ * ticks as it has overruns, because a timer is late by the kernel's own tick. */
 void source_drain(struct source *s, tick_fn *tick, void *ctx);
 
 /* Hands the last ticks of S to TICK.  Less than one period is left after them: when it is half a
