@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,52 +63,6 @@ static void parse_line(const char *line, struct mapping *m)
 	m->path = line;
 }
 
-/* The last mapping of offset 0 of a file, for those of the same file that follow. */
-struct first_page {
-	uint64_t dev, ino, avma;
-};
-
-static void take_line(const char *line, struct first_page *first, mapping_fn *each, void *ctx)
-{
-	struct mapping m = {0};
-
-	parse_line(line, &m);
-	if (m.ino && m.off == 0)
-		*first = (struct first_page){m.dev, m.ino, m.start};
-	if (m.ino && m.dev == first->dev && m.ino == first->ino)
-		m.header = first->avma;
-	each(ctx, &m);
-}
-
-int mapped_each(mapping_fn *each, void *ctx)
-{
-	static char text[4 * LINE_MAX_BYTES];
-	struct first_page first = {0};
-	int fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
-	size_t n = 0;
-	ssize_t more;
-
-	if (fd < 0)
-		return -errno;
-	while ((more = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
-		char *line = text, *end;
-
-		n += (size_t)more;
-		text[n] = 0;
-		while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
-			*end = 0;
-			take_line(line, &first, each, ctx);
-			line = end + 1;
-		}
-		n = (size_t)(text + n - line);
-		if (n == sizeof(text) - 1)
-			break; /* no line is that long */
-		memmove(text, line, n);
-	}
-	close(fd);
-	return more < 0 ? -errno : 0;
-}
-
 /* ELF headers: elf(5), Elf64_Ehdr and Elf64_Phdr. */
 
 struct segments {
@@ -155,6 +110,19 @@ static struct segment get_segment(const struct segments *s, unsigned i)
 	rd_le64(&r); /* p_paddr */
 	g.filesz = rd_le64(&r);
 	return g;
+}
+
+/* What to add to an svma for the avma, of the file whose offset 0 is mapped at HEADER.  Other parts
+ * of it may have been moved: Node maps its compiled JavaScript a second time. */
+static uint64_t bias_of(const struct segments *s, uint64_t header)
+{
+	for (unsigned i = 0; i < s->n; i++) {
+		struct segment g = get_segment(s, i);
+
+		if (g.type == PT_LOAD && g.off < 4096)
+			return header - (g.svma - g.off);
+	}
+	return header;
 }
 
 /* Where file offset OFF of M's file is meant to be; false when no executable segment has it. */
@@ -217,6 +185,86 @@ static void read_id(const struct segments *s, uint64_t bias, struct code *ret)
 	}
 }
 
+/* The lines. */
+
+/* The last mapping of offset 0 of a file, for those of the same file that follow. */
+struct first_page {
+	uint64_t dev, ino, avma;
+	char path[PATH_MAX];
+};
+
+/* Nameless memory in the place of a file's text is a copy of it: `node --use-largepages=on` moves
+ * its own text there, in the midst of what is left of the file's mapping. */
+static void take_for_text(const struct first_page *first, struct mapping *m)
+{
+	struct segments s;
+	uint64_t bias;
+
+	if (!first->avma || !read_segments(first->avma, &s))
+		return;
+	bias = bias_of(&s, first->avma);
+	for (unsigned i = 0; i < s.n; i++) {
+		struct segment g = get_segment(&s, i);
+
+		if (g.type != PT_LOAD || !(g.flags & PF_X) || m->start < bias + g.svma ||
+		    m->end > bias + g.svma + g.filesz)
+			continue;
+		m->off = m->start - bias - g.svma + g.off;
+		m->dev = first->dev;
+		m->ino = first->ino;
+		m->path = first->path;
+		return;
+	}
+}
+
+static void take_line(const char *line, struct first_page *first, mapping_fn *each, void *ctx)
+{
+	struct mapping m = {0};
+
+	parse_line(line, &m);
+	if (m.ino && m.off == 0) {
+		first->dev = m.dev;
+		first->ino = m.ino;
+		first->avma = m.start;
+		snprintf(first->path, sizeof(first->path), "%s", m.path);
+	} else if (!m.ino && m.is_code && !*m.path) {
+		take_for_text(first, &m);
+	}
+	if (m.ino && m.dev == first->dev && m.ino == first->ino)
+		m.header = first->avma;
+	each(ctx, &m);
+}
+
+int mapped_each(mapping_fn *each, void *ctx)
+{
+	static char text[4 * LINE_MAX_BYTES];
+	static struct first_page first;
+	int fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t more;
+
+	first.avma = first.ino = 0;
+	if (fd < 0)
+		return -errno;
+	while ((more = read(fd, text + n, sizeof(text) - 1 - n)) > 0) {
+		char *line = text, *end;
+
+		n += (size_t)more;
+		text[n] = 0;
+		while ((end = memchr(line, '\n', (size_t)(text + n - line)))) {
+			*end = 0;
+			take_line(line, &first, each, ctx);
+			line = end + 1;
+		}
+		n = (size_t)(text + n - line);
+		if (n == sizeof(text) - 1)
+			break; /* no line is that long */
+		memmove(text, line, n);
+	}
+	close(fd);
+	return more < 0 ? -errno : 0;
+}
+
 static bool ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), n_end = strlen(end);
@@ -227,23 +275,24 @@ static bool ends_with(const char *s, const char *end)
 void mapped_describe(const struct mapping *m, struct code *ret)
 {
 	struct code c = {.kind = CODE_FILE, .svma = m->off};
+	uint64_t header = m->header;
 	struct segments s;
 
-	if (strcmp(m->path, "[vdso]") == 0)
+	if (strcmp(m->path, "[vdso]") == 0) {
 		c.kind = CODE_VDSO;
-	else if (!m->ino) {
+		header = m->start;
+	} else if (!m->ino) {
 		*ret = (struct code){.kind = CODE_ANON, .svma = m->start};
 		return;
 	}
 	if (ends_with(m->path, " (deleted)"))
 		c.flags |= CODE_DELETED;
-	if (!read_segments(c.kind == CODE_VDSO ? m->start : m->header, &s) ||
-	    !find_svma(&s, m->off, &c)) {
+	if (!read_segments(header, &s) || !find_svma(&s, m->off, &c)) {
 		c.flags |= CODE_OFFSETS;
 		c.svma = m->off;
 		c.text_start = c.text_bytes = 0;
 	} else {
-		read_id(&s, m->start - c.svma, &c);
+		read_id(&s, bias_of(&s, header), &c);
 	}
 	*ret = c;
 }

@@ -7,6 +7,7 @@ import glob
 import json
 import mmap
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from spent import agrees as spent_agrees  # noqa: E402
 from spent import note, ns_of, spent  # noqa: E402
-from e2e import DWELL, Prof, check, dwell, enough, likely, longer, prog, run, wait_for  # noqa: E402
+from e2e import DWELL, Prof, Skipped, check, dwell, enough, likely, longer, prog, run, wait_for  # noqa: E402
 
 LIB = os.environ["PRELOAD"]
 HZ = 1000
@@ -93,6 +94,21 @@ def underscore_exit():
 
 def quick_exit():
     ends("quick_exit", 5, 0)
+
+
+def node_is_one_image():
+    """Node maps a part of its text a second time, and all of it as nameless memory when told to use large pages."""
+    if not shutil.which("node"):
+        raise Skipped("no node")
+    for how in ((), ("--use-largepages=on",)):
+        subprocess.run(["rm", "-rf", "d"], check=True)
+        js = "let s = 0; const t = Date.now(); while (Date.now() - t < %d) s += Math.sqrt(s + 1)" % (300 * longer(1))
+        subprocess.run(["node", *how, "-e", js], check=True, timeout=300,
+                       env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": "d"})
+        p = Prof(by="image", db="d")
+        rows = [r for r in p.rows if str(r["image"]).endswith("/node")]
+        note("%s: %s" % (how, [(r["image"], r["build_id"], r["counts"]) for r in p.rows]))
+        check(len(rows) == 1 and rows[0]["build_id"], "node's images: %s" % rows)
 
 
 def a_process_touches_few_pages():
@@ -272,7 +288,7 @@ def an_empty_process_leaves_nothing():
 
 if __name__ == "__main__":
     run(a_program_that_exits, many_threads, instructions_are_exact, killed, crashed, aborted, a_raw_exit_group,
-        underscore_exit, quick_exit, a_process_touches_few_pages, fork_goes_on_in_both, vfork_is_let_be, exec_writes_before, every_exec, exec_that_fails,
+        underscore_exit, quick_exit, node_is_one_image, a_process_touches_few_pages, fork_goes_on_in_both, vfork_is_let_be, exec_writes_before, every_exec, exec_that_fails,
         a_daemon, plugins_that_come_and_go, signals_are_the_programs, nameless_memory, descriptors_may_be_closed,
         glibcs_sprofil_is_ours, rates_and_buckets, an_event_that_is_no_clock, bad_settings_are_said,
         a_session_is_one_epoch, two_that_finish_at_once, damaged_leftovers_are_named, an_empty_process_leaves_nothing)
