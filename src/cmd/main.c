@@ -175,6 +175,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"pm", OPT_LIST, &s->columns, "SET[+SET...]",
 		 "columns of sample sets, counters and ratios; dwell-profileme(7)"},
 		{"sp", OPT_STR, &s->sort_set, "SET", "sort by this one, and show it first"},
+		{"no-early-kill", OPT_FLAG, &s->no_killed, NULL,
+		 "leave samples killed early out of sets that ask what is not reliable of them"},
 	};
 	const struct opt errors[] = {
 		{"error", OPT_FLAG, &s->errors, NULL, "show each number's standard error"},

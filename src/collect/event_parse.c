@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "collect/event_check.h"
+#include "collect/event_dcpi.h"
 #include "collect/event_list.h"
 #include "collect/event_names.h"
 #include "collect/event_pm.h"
@@ -141,7 +142,12 @@ static int unknown(const struct event_env *env, const char *name, const char *gr
 {
 	_mem_ char *wanted = lower(name);
 	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(name) / 3)};
+	const char *today = group ? NULL : event_dcpi_today(wanted);
 
+	if (today)
+		return err_set(err, -ENOENT,
+			       "an event of DCPI's: today that is %s (`dwell events` lists all)",
+			       today);
 	if (group)
 		event_trace_each(env, group, note_nearest, &n);
 	else

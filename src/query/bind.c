@@ -138,15 +138,48 @@ static uint32_t add_col(struct binder *b, struct measure m)
 	return (uint32_t)b->cols.n - 1;
 }
 
-static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id event,
-			     bool no_killed)
+/* Whether samples of EVENT with the bits of W know COUNTER. */
+static bool knows(const struct binder *b, event_id event, const struct vector *w, unsigned counter)
 {
-	struct group g = {s, event, no_killed, NO_COL, NO_COL, NO_COL};
-	bool open = false, killed = false;
+	vec_each (pair, &b->pairs) {
+		const struct vector *x = &b->p->vectors.v[pair->vector];
+
+		if (pair->event == event && x->counter == counter && x->known == w->known &&
+		    x->value == w->value)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a sample of vector W is in G's set. */
+static enum answer ask(const struct binder *b, const struct group *g, const struct vector *w)
+{
+	enum answer a = bind_ask(g->set, g->killed_rule, w);
+
+	for (uint32_t left = g->counters; left && is_killed(w) && a == ANSWER_YES;
+	     left &= left - 1)
+		if (!knows(b, g->event, w, (unsigned)__builtin_ctz(left)))
+			a = ANSWER_KILLED;
+	return a;
+}
+
+static uint32_t counters_of(const struct pm_column *c)
+{
+	uint32_t all = 1u << c->item.counter | (c->is_ratio ? 1u << c->per_item.counter : 0);
+
+	return all & ~1u;
+}
+
+static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id event,
+			     enum killed_rule rule, uint32_t counters)
+{
+	struct group g = {s, event, rule, counters, NO_COL, NO_COL, NO_COL, NO_COL};
+	bool open = false, killed = false, doubtful = false;
 	uint32_t i;
 
 	vec_each (have, &b->groups)
-		if (have->event == event && have->no_killed == no_killed &&
+		if (have->event == event && have->killed_rule == rule &&
+		    have->counters == counters &&
 		    pm_set_same(have->set, s))
 			return (uint32_t)(have - b->groups.v);
 	vec_each (pair, &b->pairs) {
@@ -155,9 +188,10 @@ static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id 
 
 		if (pair->event != event || w->counter)
 			continue;
-		a = bind_ask(s, no_killed, w);
+		a = ask(b, &g, w);
 		open |= a == ANSWER_OPEN;
 		killed |= a == ANSWER_KILLED;
+		doubtful |= a == ANSWER_YES && rule == KILLED_AS_SAID && is_killed(w);
 	}
 	i = (uint32_t)b->groups.n;
 	vec_push(&b->groups, g);
@@ -166,19 +200,23 @@ static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id 
 		g.open = add_col(b, (struct measure){SUM_OPEN, i, 0, 0, 0});
 	if (killed)
 		g.killed = add_col(b, (struct measure){SUM_KILLED, i, 0, 0, 0});
+	if (doubtful)
+		g.doubtful = add_col(b, (struct measure){SUM_DOUBTFUL, i, 0, 0, 0});
 	b->groups.v[i] = g;
 	return i;
 }
 
 static struct estimate_part make_part(struct binder *b, const struct pm_item *item, event_id event,
-				      bool no_killed, bool never, uint32_t *ret_group)
+				      enum killed_rule rule, uint32_t counters, bool never,
+				      uint32_t *ret_group)
 {
-	uint32_t at = intern_group(b, &item->set, event, no_killed), col;
+	uint32_t at = intern_group(b, &item->set, event, rule, counters), col;
 	const struct group *g = &b->groups.v[at];
 	struct estimate_part part = {
 		.hits = g->hits,
 		.open = g->open,
 		.killed = g->killed,
+		.doubtful = g->doubtful,
 		.total = NO_COL,
 		.measured = NO_COL,
 		.squares = NO_COL,
@@ -223,20 +261,23 @@ static struct estimate make_estimate(struct binder *b, const struct plan *plan)
 	const struct pm_column *c = plan->column;
 	struct estimate e = {.kind = ESTIMATE_EVENT, .both = NO_COL};
 	uint32_t group, per_group;
-	bool no_killed;
+	enum killed_rule rule;
+	uint32_t counters;
 
 	if (!c) {
 		e.part.event = intern_event(b, plan->event, false);
 		e.name = b->cols.v[e.part.event].name;
 		return e;
 	}
-	no_killed = bind_leaves_out_killed(c);
+	rule = bind_killed_rule(b, c);
+	counters = rule == KILLED_AS_SAID ? counters_of(c) : 0;
 	e.kind = c->is_ratio ? ESTIMATE_RATIO : c->item.counter ? ESTIMATE_TOTAL : ESTIMATE_COUNT;
 	e.name = name_in(b, plan);
-	e.part = make_part(b, &c->item, plan->event, no_killed, plan->never, &group);
+	e.part = make_part(b, &c->item, plan->event, rule, counters, plan->never, &group);
 	if (!c->is_ratio)
 		return e;
-	e.per = make_part(b, &c->per_item, plan->per_event, no_killed, plan->per_never, &per_group);
+	e.per = make_part(b, &c->per_item, plan->per_event, rule, counters, plan->per_never,
+			  &per_group);
 	if (b->q->errors && plan->event == plan->per_event &&
 	    (!c->item.counter || !c->per_item.counter || c->item.counter == c->per_item.counter))
 		e.both = add_col(b, (struct measure){SUM_BOTH, group, per_group, c->item.counter,
@@ -296,7 +337,7 @@ static enum answer ask_group(const struct binder *b, uint32_t group, const struc
 
 	if (g->event != pair->event)
 		return ANSWER_NO;
-	return bind_ask(g->set, g->no_killed, &b->p->vectors.v[pair->vector]);
+	return ask(b, g, &b->p->vectors.v[pair->vector]);
 }
 
 /* What a value of PAIR adds to column C; false: nothing. */
@@ -319,6 +360,8 @@ static bool share_in(const struct binder *b, uint32_t c, const struct pair *pair
 		return a == ANSWER_OPEN && !counter;
 	case SUM_KILLED:
 		return a == ANSWER_KILLED && !counter;
+	case SUM_DOUBTFUL:
+		return a == ANSWER_YES && !counter && is_killed(&b->p->vectors.v[pair->vector]);
 	case SUM_TOTAL:
 		*ret = SHARE_SUM;
 		return a == ANSWER_YES && counter == m->counter;

@@ -13,12 +13,20 @@ struct pair {
 	vector_id vector;
 };
 
+/* How samples that were killed early count in a set (dcpiprofileme(1), LIMITATIONS). */
+enum killed_rule {
+	KILLED_RELIABLE, /* the set asks only what is reliable of them: as all others */
+	KILLED_AS_SAID,	 /* as far as their bits say; where they do not say, they are left out */
+	KILLED_OUT,	 /* left out */
+};
+
 /* A set in a population. */
 struct group {
 	const struct pm_set *set;
 	event_id event;
-	bool no_killed;
-	uint32_t hits, open, killed;
+	enum killed_rule killed_rule;
+	uint32_t counters; /* with KILLED_AS_SAID: what is left out unless it knows these */
+	uint32_t hits, open, killed, doubtful;
 };
 
 /* What a column sums: of one group, or for SUM_BOTH of two. */
@@ -52,12 +60,16 @@ struct binder {
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_OPEN, ANSWER_KILLED };
 
-/* Whether a sample of vector W is in S; with NO_KILLED those killed early have an answer of their
- * own. */
-enum answer bind_ask(const struct pm_set *s, bool no_killed, const struct vector *w);
+/* Whether a sample of vector W is in S; ANSWER_KILLED: RULE leaves it out. */
+enum answer bind_ask(const struct pm_set *s, enum killed_rule rule, const struct vector *w);
 
-/* Whether what C asks for cannot be relied on in samples that were killed early. */
-bool bind_leaves_out_killed(const struct pm_column *c);
+/* The rule for column C. */
+enum killed_rule bind_killed_rule(const struct binder *b, const struct pm_column *c);
+
+static inline bool is_killed(const struct vector *w)
+{
+	return w->known & w->value & FACT_MASK(FACT_EARLY_KILL);
+}
 
 /* Which events have samples of which vectors. */
 void bind_find_pairs(struct binder *b);

@@ -68,9 +68,9 @@ int bind_find_populations(struct binder *b, struct err *err)
 
 /* --- telling sets --- */
 
-enum answer bind_ask(const struct pm_set *s, bool no_killed, const struct vector *w)
+enum answer bind_ask(const struct pm_set *s, enum killed_rule rule, const struct vector *w)
 {
-	if (no_killed && w->known & w->value & FACT_MASK(FACT_EARLY_KILL))
+	if (rule == KILLED_OUT && is_killed(w))
 		return ANSWER_KILLED;
 	switch (pm_set_truth(s, w->known, w->value)) {
 	case TRUTH_NO:
@@ -78,7 +78,7 @@ enum answer bind_ask(const struct pm_set *s, bool no_killed, const struct vector
 	case TRUTH_YES:
 		return ANSWER_YES;
 	default:
-		return ANSWER_OPEN;
+		return rule == KILLED_AS_SAID && is_killed(w) ? ANSWER_KILLED : ANSWER_OPEN;
 	}
 }
 
@@ -89,17 +89,19 @@ static bool asks_for_unreliable(const struct pm_item *i)
 					      FACT_MASK(FACT_NOTRAP) | FACT_MASK(FACT_MAP_STALL)));
 }
 
-bool bind_leaves_out_killed(const struct pm_column *c)
+enum killed_rule bind_killed_rule(const struct binder *b, const struct pm_column *c)
 {
 	const uint64_t bits = c->item.set.bits | c->per_item.set.bits;
 
-	return !(bits & FACT_MASK(FACT_EARLY_KILL)) &&
-	       (asks_for_unreliable(&c->item) ||
-		(c->is_ratio && asks_for_unreliable(&c->per_item)));
+	if ((bits & FACT_MASK(FACT_EARLY_KILL)) ||
+	    (!asks_for_unreliable(&c->item) &&
+	     (!c->is_ratio || !asks_for_unreliable(&c->per_item))))
+		return KILLED_RELIABLE;
+	return b->s->no_killed ? KILLED_OUT : KILLED_AS_SAID;
 }
 
 /* Whether some sample of EVENT tells the set of I, and whether some has its counter. */
-static bool can_tell(const struct binder *b, const struct pm_item *i, bool no_killed,
+static bool can_tell(const struct binder *b, const struct pm_item *i, enum killed_rule rule,
 		     event_id event, bool *ret_has_counter)
 {
 	bool tells = false;
@@ -113,14 +115,14 @@ static bool can_tell(const struct binder *b, const struct pm_item *i, bool no_ki
 		if (w->counter)
 			*ret_has_counter |= w->counter == i->counter;
 		else if (!tells)
-			tells = bind_ask(&i->set, no_killed, w) != ANSWER_OPEN;
+			tells = bind_ask(&i->set, rule, w) != ANSWER_OPEN;
 	}
 	return tells;
 }
 
 /* The populations that tell I, those that have its counter if there are any; false: none does, and
  * RET is the first. */
-static bool find_tellers(const struct binder *b, const struct pm_item *i, bool no_killed,
+static bool find_tellers(const struct binder *b, const struct pm_item *i, enum killed_rule rule,
 			 event_ids *ret)
 {
 	event_ids without = {0};
@@ -129,7 +131,7 @@ static bool find_tellers(const struct binder *b, const struct pm_item *i, bool n
 	vec_each (e, &b->populations) {
 		bool has_counter;
 
-		if (!can_tell(b, i, no_killed, *e, &has_counter))
+		if (!can_tell(b, i, rule, *e, &has_counter))
 			continue;
 		if (has_counter)
 			vec_push(ret, *e);
@@ -148,14 +150,14 @@ static bool find_tellers(const struct binder *b, const struct pm_item *i, bool n
 
 /* --- plans --- */
 
-static void plan_ratio(struct binder *b, const struct pm_column *c, bool no_killed)
+static void plan_ratio(struct binder *b, const struct pm_column *c, enum killed_rule rule)
 {
 	struct plan plan = {.column = c};
 	event_ids of = {0}, per = {0};
 	size_t n = b->plans.n;
 
-	plan.never = !find_tellers(b, &c->item, no_killed, &of);
-	plan.per_never = !find_tellers(b, &c->per_item, no_killed, &per);
+	plan.never = !find_tellers(b, &c->item, rule, &of);
+	plan.per_never = !find_tellers(b, &c->per_item, rule, &per);
 	for (int shared = 1; shared >= 0 && b->plans.n == n; shared--)
 		vec_each (x, &of)
 			vec_each (y, &per) {
@@ -173,14 +175,15 @@ static void plan_ratio(struct binder *b, const struct pm_column *c, bool no_kill
 
 static void plan_column(struct binder *b, const struct pm_column *c)
 {
-	bool no_killed = bind_leaves_out_killed(c), told;
+	const enum killed_rule rule = bind_killed_rule(b, c);
+	bool told;
 	event_ids of = {0};
 
 	if (c->is_ratio) {
-		plan_ratio(b, c, no_killed);
+		plan_ratio(b, c, rule);
 		return;
 	}
-	told = find_tellers(b, &c->item, no_killed, &of);
+	told = find_tellers(b, &c->item, rule, &of);
 	vec_each (e, &of)
 		vec_push(
 			&b->plans,

@@ -12,8 +12,10 @@
  * known, and some may be.  A row where the population has no samples has 0, known, unless the set
  * can be told in no population at all.
  *
- * Samples that were killed early are left out of a set or counter that asks for what is not
- * reliable of them (dcpiprofileme(1)), unless the set itself asks for early_kill.
+ * Of samples that were killed early some bits are not reliable (dcpiprofileme(1)).  They count as
+ * their bits say all the same, as in DCPI; where the bits do not say, they are left out, not open.
+ * With --no-early-kill they are left out of every set and counter that asks for what is not
+ * reliable, unless the set itself asks for early_kill.
  *
  * Estimates are made of sums over values (enum query_sum), which are columns of the query that
  * nobody sees. */
@@ -29,6 +31,7 @@ enum query_sum {
 	SUM_HITS,     /* those known to be in a set */
 	SUM_OPEN,     /* those that may be in it */
 	SUM_KILLED,   /* those left out because they were killed early */
+	SUM_DOUBTFUL, /* hits that were killed early */
 	SUM_TOTAL,    /* of a counter over those in the set */
 	SUM_MEASURED, /* those in the set of which the counter is known */
 	SUM_SQUARES,  /* squares of the counter's means, for its error */
@@ -40,7 +43,7 @@ enum query_sum {
 /* One side of a ratio, or all of what is no ratio: columns of the query, or NO_COL. */
 struct estimate_part {
 	uint32_t event; /* the population */
-	uint32_t hits, open, killed;
+	uint32_t hits, open, killed, doubtful;
 	uint32_t total, measured, squares; /* of a counter */
 	double unit;			   /* period / duty */
 	bool never;			   /* no sample tells the set, wherever it was taken */

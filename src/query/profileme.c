@@ -4,8 +4,9 @@
  *
  * The machine alone would say of `load|!load` that it is unknown where `load` is.  So where it says
  * unknown, the unknown bits are tried one after the other, the machine run again each time, until
- * both answers were seen or no choice is left.  The same search tells a set that no sample can be
- * in: one that cannot be true where nothing is known but that exactly one trap bit is set.
+ * both answers were seen or no choice is left.  The same search tells an empty set, one
+ * that no sample can be in: it cannot be true where nothing is known but that exactly one trap bit
+ * is set.
  *
  * That rule is for people's sets only.  Of a sample it is not used: IBS, say, knows `notrap` from
  * the traps it can see, which are not all, and of the others nothing is known. */
@@ -23,7 +24,7 @@
 #define DEEPEST	   100	/* brackets and negations within each other */
 #define MOST_TRIES 4096 /* runs of the machine for one answer; beyond, unknown stays unknown */
 
-enum set_op { SET_BIT, SET_ANY, SET_NOT, SET_AND, SET_OR };
+enum set_op { SET_BIT, SET_UNTOLD, SET_ANY, SET_NOT, SET_AND, SET_OR };
 
 struct set_step {
 	enum set_op op;
@@ -61,6 +62,9 @@ static enum truth run(const struct pm_set *s, uint64_t known, uint64_t value)
 			stack[n++] = !(known >> step->bit & 1) ? TRUTH_UNKNOWN
 				     : value >> step->bit & 1  ? TRUTH_YES
 							       : TRUTH_NO;
+			break;
+		case SET_UNTOLD:
+			stack[n++] = TRUTH_UNKNOWN;
 			break;
 		case SET_ANY:
 			stack[n++] = TRUTH_YES;
@@ -118,6 +122,8 @@ static bool can_be(struct search *x, uint64_t known, uint64_t value)
 		return t == x->want || t == TRUTH_UNKNOWN;
 	x->tries--;
 	bit = x->s->bits & ~known;
+	if (!bit)
+		return true;
 	bit &= ~bit + 1;
 	return can_be(x, known | bit, value | bit) || can_be(x, known | bit, value & ~bit);
 }
@@ -126,7 +132,7 @@ enum truth pm_set_truth(const struct pm_set *s, uint64_t known, uint64_t value)
 {
 	struct search yes = {s, TRUTH_YES, .tries = MOST_TRIES},
 		      no = {s, TRUTH_NO, .tries = MOST_TRIES};
-	enum truth t = run(s, known, value & known);
+	enum truth t = s->is_empty ? TRUTH_NO : run(s, known, value & known);
 	bool can_yes, can_no;
 
 	if (t != TRUTH_UNKNOWN)
@@ -294,6 +300,8 @@ static int no_such_counter(struct parser *p, const char *name, size_t n)
 
 static int parse_set(struct parser *p);
 
+/* DCPI's files have two bits that its pages do not list, `capped` and `twnzrd`: they are bits also
+ * where no sample says them. */
 static int parse_name(struct parser *p)
 {
 	const char *name = p->at;
@@ -311,9 +319,12 @@ static int parse_name(struct parser *p)
 		return 0;
 	}
 	bit = fact_find_bit(p->p, name, n);
-	if (bit < 0)
+	if (bit >= 0)
+		add_step(p, SET_BIT, (unsigned)bit);
+	else if (is(name, n, "capped") || is(name, n, "twnzrd"))
+		add_step(p, SET_UNTOLD, 0); /* no sample here says it */
+	else
 		return no_such_bit(p, name, n);
-	add_step(p, SET_BIT, (unsigned)bit);
 	return 0;
 }
 
@@ -372,20 +383,12 @@ static int parse_set(struct parser *p)
 	return rc;
 }
 
-static int check_set(struct parser *p, const char *start)
+/* Whether no sample can be in S: it contradicts itself, or asks for two traps at once. */
+static bool is_empty(const struct pm_set *s)
 {
-	struct search with = {p->set, TRUTH_YES, .one_trap = true, .tries = MOST_TRIES},
-		      without = {p->set, TRUTH_YES, .tries = MOST_TRIES};
-	size_t n = (size_t)(p->at - start);
+	struct search x = {s, TRUTH_YES, .one_trap = true, .tries = MOST_TRIES};
 
-	while (n && (start[n - 1] == ' ' || start[n - 1] == '\t'))
-		n--;
-	if (can_be(&with, 0, 0))
-		return 0;
-	err_set(p->err, -EINVAL, "%s: no sample can be in '%.*s': %s", p->what, (int)n, start,
-		can_be(&without, 0, 0) ? "exactly one trap bit is set of a sample"
-				       : "it contradicts itself");
-	return mark(p, -EINVAL, start, n);
+	return !can_be(&x, 0, 0);
 }
 
 /* What was written from START up to here, without blanks. */
@@ -409,7 +412,7 @@ static int parse_item(struct parser *p, struct pm_item *ret)
 	p->set = &ret->set;
 	rc = parse_set(p);
 	if (!rc)
-		rc = check_set(p, start);
+		ret->set.is_empty = is_empty(&ret->set);
 	if (!rc && take(p, ':')) {
 		const char *name;
 		size_t n;

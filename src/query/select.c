@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/str.h"
+#include "collect/event_dcpi.h"
 
 #define MOST_LISTED 8 /* names in a message that says what is there */
 
@@ -132,6 +133,7 @@ int select_find_events(const struct profile *p, const char *name, event_ids *ret
 {
 	struct name_list l = {0};
 	size_t before = ret->n;
+	const char *today = event_dcpi_today(name);
 	bool exact = false;
 
 	vec_each (e, &p->events)
@@ -145,8 +147,12 @@ int select_find_events(const struct profile *p, const char *name, event_ids *ret
 	}
 	if (ret->n > before)
 		return 0;
-	return err_set(err, -ENOENT, "no samples of event '%s'; there are: %s", name,
-		       l.n ? l.text : "none");
+	err_set(err, -ENOENT, "no samples of event '%s'; there are: %s", name,
+		l.n ? l.text : "none");
+	if (today && err)
+		snprintf(err->msg + strlen(err->msg), sizeof(err->msg) - strlen(err->msg),
+			 " (DCPI's %s is %s today)", name, today);
+	return -ENOENT;
 }
 
 int select_owners(const struct profile *p, const struct select *s, bool **ret, struct err *err)

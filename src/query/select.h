@@ -21,6 +21,7 @@ struct select {
 	opt_list columns;	       /* of sample sets (profileme.h); none: the events */
 	const char *sort_set; /* the one of them rows are sorted by, which is shown first */
 	bool errors;	      /* standard errors of all numbers */
+	bool no_killed; /* samples killed early count in no set that asks what is not reliable */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
 	bool traces;	 /* time lines of threads too, sorted by time */

@@ -257,7 +257,7 @@ static void emit_events(struct emit *e, const struct query *q)
 /* What is to be said of one side of a sample set's column. */
 struct set_facts {
 	const char *name, *event;
-	uint64_t population, hits, open, unmeasured, killed;
+	uint64_t population, hits, open, unmeasured, killed, doubtful;
 	bool never;
 };
 
@@ -276,6 +276,7 @@ static struct set_facts facts_of(const struct query *q, const char *name,
 		.hits = all_of(q, p->hits),
 		.open = all_of(q, p->open),
 		.killed = all_of(q, p->killed),
+		.doubtful = all_of(q, p->doubtful),
 		.never = p->never,
 	};
 
@@ -293,7 +294,8 @@ static void json_set(struct json *j, const struct set_facts *f)
 		      {"in", f->hits},
 		      {"unknown", f->open},
 		      {"not_measured", f->unmeasured},
-		      {"killed_early", f->killed}};
+		      {"killed_early", f->killed},
+		      {"in_killed_early", f->doubtful}};
 
 	json_begin(j, '{');
 	json_key(j, "set");
@@ -364,32 +366,50 @@ static set_list list_sets(const struct query *q, struct arena *arena)
 	return sets;
 }
 
-/* "9 of 375 samples of pm were killed early and are not in retired, nyp". */
-static void emit_killed(struct emit *e, const set_list *sets)
+static uint64_t killed_of(const struct set_facts *f, bool counted)
 {
-	struct str s = {0};
+	return counted ? f->doubtful : f->killed;
+}
 
+/* "9 of 375 samples of pm were killed early ...: they are left out of retired, nyp", of the sets of
+ * FIRST's event; COUNTED: "... they count in". */
+static void emit_killed_of(struct emit *e, const set_list *sets, const struct set_facts *first,
+			   bool counted)
+{
+	struct str names = {0}, s = {0};
+	uint64_t most = 0, least = UINT64_MAX;
+
+	for (const struct set_facts *f = first; f < sets->v + sets->n; f++) {
+		const uint64_t n = killed_of(f, counted);
+
+		if (!n || strcmp(f->event, first->event) != 0)
+			continue;
+		most = n > most ? n : most;
+		least = n < least ? n : least;
+		str_add(&names, names.n ? ", " : "");
+		text_show(&names, f->name);
+	}
+	str_addf(&s, "%s%" PRIu64 " of %" PRIu64 " samples of ", most != least ? "up to " : "",
+		 most, first->population);
+	text_show(&s, first->event);
+	emit_text(e,
+		  "%s were killed early, and what is said of them is not reliable: they %s %s%s\n",
+		  str_get(&s), counted ? "count in" : "are left out of", str_get(&names),
+		  counted ? " (--no-early-kill leaves them out)" : "");
+	str_release(&names);
+	str_release(&s);
+}
+
+static void emit_killed(struct emit *e, const set_list *sets, bool counted)
+{
 	vec_each (f, sets) {
-		bool told = !f->killed;
+		bool told = !killed_of(f, counted);
 
 		for (const struct set_facts *g = sets->v; g < f && !told; g++)
-			told = g->killed && strcmp(g->event, f->event) == 0;
-		if (told)
-			continue;
-		str_addf(&s, "%" PRIu64 " of %" PRIu64 " samples of ", f->killed, f->population);
-		text_show(&s, f->event);
-		str_add(&s, " were killed early, and what is said of them is not reliable: they "
-			    "are left out of ");
-		for (const struct set_facts *g = f; g < sets->v + sets->n; g++) {
-			if (!g->killed || strcmp(g->event, f->event) != 0)
-				continue;
-			str_add(&s, g > f ? ", " : "");
-			text_show(&s, g->name);
-		}
-		emit_text(e, "%s\n", s.v);
-		str_reset(&s);
+			told = killed_of(g, counted) && strcmp(g->event, f->event) == 0;
+		if (!told)
+			emit_killed_of(e, sets, f, counted);
 	}
-	str_release(&s);
 }
 
 /* The columns of sample sets: of how many samples it is not known whether they count. */
@@ -419,8 +439,10 @@ static void emit_sets(struct emit *e, const struct query *q, bool quiet)
 		}
 		str_release(&s);
 	}
-	if (!quiet)
-		emit_killed(e, &sets);
+	if (!quiet) {
+		emit_killed(e, &sets, false);
+		emit_killed(e, &sets, true);
+	}
 	if (open)
 		emit_text(e, "? is unknown, >N at least N, ~N about N\n");
 	vec_each (x, &q->shown)
