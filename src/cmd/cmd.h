@@ -26,6 +26,7 @@ struct command;
 struct cmd {
 	const struct command *command;
 	const char *called; /* how messages begin: "dwell prof", "dcpiprof" */
+	const char *word;   /* the first operand that the name stands for (dcpiflush); else NULL */
 	int argc;
 	char **argv; /* argv[0] is the command's name */
 	struct err err;
@@ -53,7 +54,6 @@ struct command {
 	int (*run)(struct cmd *c);
 	unsigned flags;
 	const char *summary;
-	const char *dcpi_name; /* runs it too, when the program is called so; NULL for none */
 };
 
 /* Parses the command line by TABLE (ended by names == NULL) together with the options its flags

@@ -11,6 +11,7 @@
 #include "collect/pinned.h"
 #include "daemon/ask.h"
 #include "daemon/hold.h"
+#include "port/dcpi_note.h"
 #include "store/store.h"
 #include "view/text.h"
 
@@ -25,6 +26,10 @@ static int find_verb(const char *name, enum control_verb *ret, struct err *err)
 			return 0;
 		}
 	}
+	if (strcmp(name, "register") == 0)
+		return err_set(err, -EINVAL,
+			       "generated code needs no register: what its compiler tells (perf "
+			       "maps, jitdumps) is found");
 	return err_set(err, -EINVAL, "'%s' is none of flush, epoch, label, status, metrics, quit",
 		       name);
 }
@@ -161,6 +166,12 @@ static int ask(struct cmd *c, const char *db, const opt_list *words, struct str 
 	}
 	if (n > 1)
 		return err_set(&c->err, -EINVAL, "%s takes no arguments", words->v[0]);
+	/* Who asks for a flush wants to know that all of it is done: the DCPI tree, too. */
+	r.tree = r.verb == CONTROL_FLUSH;
+	rc = ask_daemon(db, &r, PATIENCE_S, answer, &c->err);
+	if (rc != -EREMOTEIO || !r.tree || !strstr(c->err.msg, "does not take that argument"))
+		return rc;
+	r.tree = false; /* a daemon of before */
 	return ask_daemon(db, &r, PATIENCE_S, answer, &c->err);
 }
 
@@ -176,14 +187,28 @@ int cmd_ctl(struct cmd *c)
 	struct str answer = {0};
 	opt_list words = {0};
 	_mem_ char *db = NULL;
-	int rc = cmd_parse(c,
-			   "[--db DB] flush | epoch | status | metrics | quit | clean\n"
-			   "[--db DB] label LABEL -- COMMAND [ARG...]",
-			   table, true, &words);
+	_mem_ char *fed = NULL;
+	int rc;
 
-	if (rc)
+	if (c->word) /* dcpiflush and its like */
+		vec_push(&words, c->word);
+	rc = cmd_parse(c,
+		       !c->word ? "[--db DB] flush | epoch | status | metrics | quit | clean\n"
+				  "[--db DB] label LABEL -- COMMAND [ARG...]"
+		       : strcmp(c->word, "label") == 0 ? "[--db DB] LABEL COMMAND [ARG...]"
+						       : "[--db DB]",
+		       table, true, &words);
+	if (rc) {
+		vec_release(&words);
 		return rc;
+	}
 	db = to ? xstrdup(to) : store_default_path();
+	/* A DCPI tree means the database whose daemon writes it. */
+	fed = dcpi_note_read(db);
+	if (fed) {
+		free(db);
+		db = xstrdup(fed);
+	}
 	if (!words.n)
 		rc = err_set(&c->err, -EINVAL,
 			     "nothing to do: flush, epoch, label, status, metrics, quit or clean");

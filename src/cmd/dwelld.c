@@ -10,10 +10,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "cmd/dcpid_words.h"
 #include "daemon/config.h"
 #include "daemon/hold.h"
 #include "daemon/notify.h"
@@ -34,8 +36,10 @@ static void on_signal(int sig)
 		ending = sig;
 }
 
+static bool quiet; /* failures are said only */
+
 /* A message may quote names from outside: nothing in it may drive a terminal. */
-static void say(void *ctx, const char *text)
+static void tell(const char *text)
 {
 	struct str shown = {0};
 
@@ -44,18 +48,24 @@ static void say(void *ctx, const char *text)
 	str_release(&shown);
 }
 
+static void say(void *ctx, const char *text)
+{
+	if (!quiet)
+		tell(text);
+}
+
 /* What went wrong, and where in the text of ours that it is about. */
 static void complain(struct err *err)
 {
 	char *rest = err->where, *line;
 
-	say(NULL, err->msg);
+	tell(err->msg);
 	while (*err->where && (line = strsep(&rest, "\n"))) {
 		struct str shown = {0};
 
 		str_add(&shown, "  ");
 		str_add(&shown, line);
-		say(NULL, str_get(&shown));
+		tell(str_get(&shown));
 		str_release(&shown);
 	}
 }
@@ -120,13 +130,27 @@ static const char *find_config(int argc, char **argv)
 	return file;
 }
 
-/* As dcpid the operand is the DCPI tree; the database is where it always is. */
+static bool is_same_dir(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (stat(a, &x) < 0 || stat(b, &y) < 0)
+		return strcmp(a, b) == 0;
+	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* As dcpid the operand is the DCPI tree; the database is where it always is.  $DCPIDB is the tree
+ * for who reads it, and no database. */
 static int name_tree(struct config *c, struct err *err)
 {
+	const char *tree = getenv("DCPIDB");
+
 	if (c->operands.n != 1)
 		return err_set(err, -EINVAL, "one directory, for the DCPI profile tree");
 	c->dcpi = c->operands.v[0];
 	c->operands.n = 0;
+	if (tree && is_same_dir(tree, c->dcpi))
+		unsetenv("DCPIDB");
 	return 0;
 }
 
@@ -160,6 +184,7 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 
 /* What runs. */
 struct run {
+	uint64_t status_ns, status_due_ns; /* how often the status is said; 0: never */
 	int argc;
 	char **argv;
 	VEC(struct told *) told; /* the last one is in effect */
@@ -260,6 +285,25 @@ static int begin(struct run *r, struct err *err)
 	return rc;
 }
 
+/* dcpid -status. */
+static void say_status(struct run *r)
+{
+	struct service_status s;
+	struct str text = {0};
+	char *line, *rest;
+
+	if (!r->status_ns || clock_mono_ns() < r->status_due_ns)
+		return;
+	r->status_due_ns = clock_mono_ns() + r->status_ns;
+	service_status(r->service, &s);
+	status_put_text(&s, &text);
+	service_status_release(&s);
+	for (rest = text.v; rest && (line = strsep(&rest, "\n"));)
+		if (*line)
+			tell(line);
+	str_release(&text);
+}
+
 static int run(struct run *r, struct err *err)
 {
 	int rc = begin(r, err);
@@ -269,6 +313,7 @@ static int run(struct run *r, struct err *err)
 		while (!ending) {
 			service_step(r->service, 1000, r->epoll_fd);
 			notify_alive();
+			say_status(r);
 			if (server_serve(r->server, r->service))
 				break;
 			if (r->web)
@@ -290,9 +335,35 @@ static int run(struct run *r, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* Obeys dcpid's own words; 1: there is no more to do. */
+static int obey_words(const struct dcpid_words *w, struct run *r)
+{
+	int fd;
+
+	if (w->version) {
+		puts("dwell " DWELL_VERSION);
+		return 1;
+	}
+	fd = w->log ? open(w->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644) : -1;
+	if (w->log && (fd < 0 || dup2(fd, STDERR_FILENO) < 0)) {
+		fprintf(stderr, "dcpid: %s: %s\n", w->log, strerror(errno));
+		return -1;
+	}
+	if (fd >= 0)
+		close(fd);
+	quiet = w->quiet;
+	vec_each (note, &w->notes)
+		say(NULL, *note);
+	r->status_ns = (uint64_t)(w->status_s * 1e9);
+	r->argc = (int)w->argv.n;
+	r->argv = w->argv.v;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct run r = {.argc = argc, .argv = argv, .epoll_fd = -1};
+	struct dcpid_words dcpid = {0};
 	struct told *first = xcalloc(1, sizeof(*first));
 	struct err err = {0};
 	int rc;
@@ -306,7 +377,18 @@ int main(int argc, char **argv)
 	raise_open_files();
 	catch_signals();
 	vec_push(&r.told, first);
-	rc = listen_to(argc, argv, first, &err);
+	rc = strcmp(called, "dcpid") == 0 ? dcpid_words_read(&dcpid, argc, argv, &err) : 0;
+	if (rc == 0 && dcpid.argv.n) {
+		rc = obey_words(&dcpid, &r);
+		if (rc) {
+			dcpid_words_release(&dcpid);
+			told_free(first);
+			vec_release(&r.told);
+			return rc < 0 ? 2 : 0;
+		}
+	}
+	if (rc == 0)
+		rc = listen_to(r.argc, r.argv, first, &err);
 	if (rc == 0)
 		rc = run(&r, &err);
 	if (rc < 0 && !*err.msg)
@@ -316,5 +398,6 @@ int main(int argc, char **argv)
 	vec_each (t, &r.told)
 		told_free(*t);
 	vec_release(&r.told);
+	dcpid_words_release(&dcpid);
 	return rc < 0 ? 2 : 0;
 }

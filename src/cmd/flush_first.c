@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "daemon/ask.h"
+#include "port/dcpi_note.h"
 
 #define PATIENCE_S 3
 
 void cmd_flush_first(void *cmd, const char *db)
 {
-	const struct control_request r = {.verb = CONTROL_FLUSH};
+	_mem_ char *fed_by = dcpi_note_read(db);
+	const struct control_request r = {.verb = CONTROL_FLUSH, .tree = fed_by != NULL};
 	struct cmd *c = cmd;
 	struct str answer = {0};
 	struct err err = {0};
@@ -23,7 +26,7 @@ void cmd_flush_first(void *cmd, const char *db)
 		return;
 	free(c->flushed);
 	c->flushed = xstrdup(db);
-	rc = ask_daemon(db, &r, PATIENCE_S, &answer, &err);
+	rc = ask_daemon(fed_by ? fed_by : db, &r, PATIENCE_S, &answer, &err);
 	str_release(&answer);
 	/* No daemon, or nothing a daemon could record into: whoever reads it will say so. */
 	if (rc >= 0 || rc == -ECONNREFUSED || rc == -ENOENT || rc == -ENOTDIR)

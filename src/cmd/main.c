@@ -20,38 +20,49 @@ static int cmd_version(struct cmd *c);
 
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
-	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch", NULL},
-	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly", NULL},
-	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is", NULL},
+	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch"},
+	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly"},
+	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is"},
 	{"prof", cmd_prof, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
-	 "show where samples fell, by image or procedure", "dcpiprof"},
+	 "show where samples fell, by image or procedure"},
 	{"list", cmd_list, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
-	 "show samples at each source line and instruction of a procedure", "dcpilist"},
+	 "show samples at each source line and instruction of a procedure"},
 	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
-	 "show calling contexts: who called what, who was called by whom", NULL},
+	 "show calling contexts: who called what, who was called by whom"},
 	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
-	 "show the hottest instructions", "dcpitopcounts"},
+	 "show the hottest instructions"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
-	 "print samples address by address, as dcpicat does", "dcpicat"},
+	 "print samples address by address, as dcpicat does"},
 	{"diff", cmd_diff, CMD_SELECTS | CMD_SETS | CMD_EMITS,
-	 "show what changed between two sets of samples", "dcpidiff"},
+	 "show what changed between two sets of samples"},
 	{"stats", cmd_stats, CMD_SELECTS | CMD_SETS | CMD_EMITS,
-	 "show how far many sets of samples are apart", "dcpistats"},
-	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where", NULL},
-	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database", NULL},
-	{"export", cmd_export, CMD_SELECTS | CMD_SETS, "write samples in other tools' formats",
-	 NULL},
-	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers", NULL},
-	{"epochs", cmd_epochs, CMD_EMITS, "list the epochs of a database", NULL},
-	{"gc", cmd_gc, CMD_EMITS, "remove old recordings", NULL},
-	{"scan", cmd_scan, CMD_EMITS, "find images by build-id and keep their symbols", "dcpiscan"},
-	{"tar", cmd_tar, CMD_EPOCHS, "bundle epochs with their images for another machine",
-	 "dcpitar"},
-	{"check", cmd_check, CMD_EMITS, "say what is wrong in a database", NULL},
-	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded", NULL},
-	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record", NULL},
-	{"help", cmd_help, 0, "show this text, or a command's options", NULL},
-	{"version", cmd_version, 0, "print the version", NULL},
+	 "show how far many sets of samples are apart"},
+	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where"},
+	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database"},
+	{"export", cmd_export, CMD_SELECTS | CMD_SETS, "write samples in other tools' formats"},
+	{"hpc", cmd_hpc, CMD_SELECTS, "write an HPCToolkit database, for its viewers"},
+	{"epochs", cmd_epochs, CMD_EMITS, "list the epochs of a database"},
+	{"gc", cmd_gc, CMD_EMITS, "remove old recordings"},
+	{"scan", cmd_scan, CMD_EMITS, "find images by build-id and keep their symbols"},
+	{"tar", cmd_tar, CMD_EPOCHS, "bundle epochs with their images for another machine"},
+	{"check", cmd_check, CMD_EMITS, "say what is wrong in a database"},
+	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded"},
+	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record"},
+	{"help", cmd_help, 0, "show this text, or a command's options"},
+	{"version", cmd_version, 0, "print the version"},
+};
+
+/* DCPI's names: the program called so runs a command, some with its first word. */
+static const struct dcpi_name {
+	const char *name, *command, *word;
+} dcpi_names[] = {
+	{"dcpicat", "cat", NULL},	{"dcpictl", "ctl", NULL},
+	{"dcpidiff", "diff", NULL},	{"dcpiepoch", "ctl", "epoch"},
+	{"dcpiflush", "ctl", "flush"},	{"dcpilabel", "ctl", "label"},
+	{"dcpilist", "list", NULL},	{"dcpiprof", "prof", NULL},
+	{"dcpiquit", "ctl", "quit"},	{"dcpiscan", "scan", NULL},
+	{"dcpistats", "stats", NULL},	{"dcpitar", "tar", NULL},
+	{"dcpitopcounts", "top", NULL}, {"dcpiversion", "version", NULL},
 };
 
 static const struct command *find_command(const char *name)
@@ -62,11 +73,11 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static const struct command *find_dcpi_name(const char *name)
+static const struct dcpi_name *find_dcpi_name(const char *name)
 {
-	for (size_t i = 0; i < n_elems(commands); i++)
-		if (commands[i].dcpi_name && strcmp(commands[i].dcpi_name, name) == 0)
-			return &commands[i];
+	for (size_t i = 0; i < n_elems(dcpi_names); i++)
+		if (strcmp(dcpi_names[i].name, name) == 0)
+			return &dcpi_names[i];
 	return NULL;
 }
 
@@ -261,11 +272,13 @@ void cmd_notice(const struct cmd *c, const char *fmt, ...)
 /* --- running --- */
 
 /* Runs one command and returns the exit status. */
-static int run_cmd(const struct command *command, const char *called, int argc, char **argv)
+static int run_cmd(const struct command *command, const char *called, const char *word, int argc,
+		   char **argv)
 {
 	struct cmd c = {
 		.command = command,
 		.called = called,
+		.word = word,
 		.argc = argc,
 		.argv = argv,
 		.terminal = isatty(STDOUT_FILENO),
@@ -335,7 +348,7 @@ static int run_named(int argc, char **argv)
 		return 2;
 	}
 	snprintf(called, sizeof(called), "dwell %s", command->name);
-	return run_cmd(command, called, argc, argv);
+	return run_cmd(command, called, NULL, argc, argv);
 }
 
 /* `dwell help COMMAND` is `dwell COMMAND --help`. */
@@ -386,13 +399,13 @@ static void guard_standard_fds(void)
 int main(int argc, char **argv)
 {
 	const char *program = argc > 0 ? str_basename(argv[0]) : "dwell";
-	const struct command *command = find_dcpi_name(program);
+	const struct dcpi_name *name = find_dcpi_name(program);
 	static char help[] = "help", version[] = "version";
 	struct str overview = {0};
 
 	guard_standard_fds();
-	if (command)
-		return run_cmd(command, command->dcpi_name, argc, argv);
+	if (name)
+		return run_cmd(find_command(name->command), name->name, name->word, argc, argv);
 	if (argc < 2) {
 		add_overview(&overview);
 		fputs(str_get(&overview), stderr);

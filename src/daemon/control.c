@@ -39,6 +39,10 @@ static int parse_argument(enum control_verb verb, const char *arg, size_t n,
 	}
 	if (!n)
 		return 0;
+	if (verb == CONTROL_FLUSH && n == 4 && memcmp(arg, "tree", 4) == 0) {
+		ret->tree = true;
+		return 0;
+	}
 	if (verb != CONTROL_STATUS || n != 4 || memcmp(arg, "json", 4) != 0)
 		return err_set(err, -EINVAL, "%s does not take that argument", verbs[verb]);
 	ret->json = true;
@@ -72,6 +76,8 @@ void control_format_request(const struct control_request *r, struct str *out)
 		str_addf(out, " %s", r->label);
 	if (r->json)
 		str_add(out, " json");
+	if (r->tree)
+		str_add(out, " tree");
 	str_addc(out, '\n');
 }
 

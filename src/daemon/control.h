@@ -19,7 +19,8 @@
 #define CONTROL_LABEL  128
 
 enum control_verb {
-	CONTROL_FLUSH,	  /* everything sampled so far is stored */
+	CONTROL_FLUSH,	  /* everything sampled so far is stored; "flush tree": in the DCPI tree, too
+			   */
 	CONTROL_EPOCH,	  /* ... and what comes goes into a new epoch */
 	CONTROL_LABEL_ME, /* "label L": samples of the asking process and its children to be have it
 			   */
@@ -32,6 +33,7 @@ enum control_verb {
 struct control_request {
 	enum control_verb verb;
 	bool json;
+	bool tree; /* of flush: the DCPI tree, too, before the answer */
 	char label[CONTROL_LABEL + 1];
 };
 

@@ -33,6 +33,7 @@ struct client {
 	struct str answer;
 	size_t n_sent;
 	bool answered, quits;
+	bool waits, tree; /* for a flush, and of the DCPI tree */
 };
 
 struct server {
@@ -132,14 +133,6 @@ static bool may_rule(const struct client *c)
 	return c->cred.uid == 0 || c->cred.uid == geteuid();
 }
 
-/* Nobody but its rulers can have the daemon do nothing but flushing: what others ask for that was
- * done a moment ago goes to the journal alone. */
-static int flush(struct service *v, const struct client *c, struct err *err)
-{
-	return !may_rule(c) && service_flushed_lately(v) ? service_make_safe(v, err)
-							 : service_flush(v, err);
-}
-
 static void put_status(struct service *v, const struct control_request *r, struct str *out)
 {
 	struct service_status s;
@@ -164,7 +157,7 @@ static void obey(struct service *v, struct client *c, const struct control_reque
 		rc = err_set(&err, -EPERM, "%s is for root and the daemon's user",
 			     control_verb_name(r->verb));
 	else if (r->verb == CONTROL_FLUSH)
-		rc = flush(v, c, &err);
+		c->waits = true;
 	else if (r->verb == CONTROL_EPOCH)
 		rc = service_new_epoch(v, &err);
 	else if (r->verb == CONTROL_LABEL_ME)
@@ -173,7 +166,11 @@ static void obey(struct service *v, struct client *c, const struct control_reque
 		c->quits = true;
 	else
 		put_status(v, r, &text);
-	c->answered = !c->quits;
+	c->tree = r->tree;
+	/* That of the epoch that ended is written by now; this tells whether it could be. */
+	if (rc >= 0 && r->verb == CONTROL_EPOCH)
+		rc = service_update_tree(v, &err);
+	c->answered = !c->quits && !c->waits;
 	if (rc < 0)
 		control_put_error(&c->answer, err.msg);
 	else if (c->answered)
@@ -235,6 +232,54 @@ static bool answer(struct server *s, uint32_t i)
 	return false;
 }
 
+static void answer_flush(struct client *c, int rc, const struct err *err)
+{
+	c->waits = false;
+	c->answered = true;
+	if (rc < 0)
+		control_put_error(&c->answer, err->msg);
+	else
+		control_put_ok(&c->answer, "", 0);
+}
+
+/* Flushes once for all who asked before it began, so that the last of many readers waits for one
+ * flush and not for one of each.  Only privileged clients may flush without limit: what others ask
+ * for that was done a moment ago goes to the journal alone.  The DCPI tree is written after those
+ * were answered who did not ask for it. */
+static void flush_all(struct server *s, struct service *v)
+{
+	struct err err = {0}, tree_err = {0};
+	bool any = false, rules = false, tree = false;
+	int rc;
+
+	for (int i = 0; i < MOST_CLIENTS; i++) {
+		const struct client *c = &s->clients[i];
+
+		any |= c->waits;
+		rules |= c->waits && may_rule(c);
+		tree |= c->waits && c->tree;
+	}
+	if (!any)
+		return;
+	rc = !rules && service_flushed_lately(v) ? service_make_safe(v, &err)
+						 : service_flush(v, &err);
+	for (uint32_t i = 0; i < MOST_CLIENTS; i++) {
+		struct client *c = &s->clients[i];
+
+		if (!c->waits || (c->tree && rc >= 0))
+			continue;
+		answer_flush(c, rc, &err);
+		if (answer(s, i))
+			drop(c);
+	}
+	if (!tree || rc < 0)
+		return;
+	rc = service_update_tree(v, &tree_err);
+	for (uint32_t i = 0; i < MOST_CLIENTS; i++)
+		if (s->clients[i].waits)
+			answer_flush(&s->clients[i], rc, &tree_err);
+}
+
 bool server_serve(struct server *s, struct service *v)
 {
 	struct epoll_event ready[MOST_CLIENTS + 1];
@@ -245,9 +290,11 @@ bool server_serve(struct server *s, struct service *v)
 	for (int i = 0; i < n; i++) {
 		if (ready[i].data.u32 == MOST_CLIENTS)
 			accept_all(s);
-		else if (!s->clients[ready[i].data.u32].answered)
+		else if (!s->clients[ready[i].data.u32].answered &&
+			 !s->clients[ready[i].data.u32].waits)
 			hear(v, &s->clients[ready[i].data.u32]);
 	}
+	flush_all(s, v);
 	now = clock_mono_ns();
 	for (uint32_t i = 0; i < MOST_CLIENTS; i++) {
 		struct client *c = &s->clients[i];

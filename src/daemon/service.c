@@ -170,15 +170,21 @@ static int put_record(struct service *v, struct err *err)
 	return 0;
 }
 
-/* What goes wrong there harms nothing of ours. */
-static void update_dcpi(struct service *v)
+int service_update_tree(struct service *v, struct err *err)
 {
-	struct err err = {0};
-	int rc = dcpi_tree_update(v->opts.db, v->epoch, v->opts.host, v->opts.dcpi, &err);
+	struct err why = {0};
+	int rc;
 
-	if (rc < 0 && strcmp(v->dcpi_problem, err.msg) != 0)
-		service_say(v, "%s", err.msg);
-	snprintf(v->dcpi_problem, sizeof(v->dcpi_problem), "%s", err.msg);
+	v->dcpi_due = false;
+	if (!v->opts.dcpi)
+		return 0;
+	rc = dcpi_tree_update(v->opts.db, v->epoch, v->opts.host, v->opts.dcpi, &why);
+	if (rc < 0 && strcmp(v->dcpi_problem, why.msg) != 0)
+		service_say(v, "%s; the database has all samples", why.msg);
+	if (rc >= 0 && *v->dcpi_problem)
+		service_say(v, "writing the DCPI tree again");
+	snprintf(v->dcpi_problem, sizeof(v->dcpi_problem), "%s", rc < 0 ? why.msg : "");
+	return rc < 0 ? err_set(err, rc, "%s", why.msg) : 0;
 }
 
 /* Makes a segment of all that was folded since the last one, journaled or not. */
@@ -204,8 +210,7 @@ static int flush(struct service *v, bool done, struct err *err)
 	sampling_save_symbols(&v->set->sampling, v->images_dir);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;
-	if (v->opts.dcpi)
-		update_dcpi(v);
+	v->dcpi_due = v->opts.dcpi != NULL;
 	return 0;
 }
 
@@ -307,6 +312,7 @@ int service_new_epoch(struct service *v, struct err *err)
 		return rc;
 	/* The new one knows what is stored before the old one is closed: whoever starts after our
 	 * death reads the newest. */
+	service_update_tree(v, NULL); /* a failure is said, and stands in the status */
 	list_stored(v, &known);
 	retention_pause(&v->retention, clock_mono_ns());
 	rc = service_make_epoch(v, &known, err);
@@ -332,6 +338,11 @@ static int begin(struct service *v, struct err *err)
 	v->images_dir = store_images_dir(v->opts.db, true, err);
 	if (!v->images_dir)
 		return -EIO;
+	if (v->opts.dcpi) {
+		rc = dcpi_tree_open(v->opts.db, v->opts.dcpi, err);
+		if (rc < 0)
+			return rc;
+	}
 	service_open_pins(v);
 	rc = log_set_open(v, &v->opts, 1, &v->set, err);
 	return rc < 0 ? rc : service_take_over(v, err);
@@ -422,6 +433,8 @@ void service_step(struct service *v, int timeout_ms, int wake_fd)
 	if (now >= v->flush_due_ns)
 		collector_take_sums(c);
 	collector_cycle(c);
+	if (v->dcpi_due)
+		service_update_tree(v, NULL);
 	rc = do_due(v, now, &err);
 	if (rc != -EAGAIN) {
 		note_result(v, rc, &err);
@@ -444,7 +457,7 @@ int service_stop(struct service *v, struct err *err)
 		return rc;
 	rc = store_close(v->store, err);
 	v->store = NULL;
-	return rc;
+	return rc < 0 ? rc : service_update_tree(v, err);
 }
 
 void service_free(struct service *v)

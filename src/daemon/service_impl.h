@@ -71,6 +71,7 @@ struct service {
 	uint64_t turned_ns; /* when the set was begun, other than at the start */
 	size_t first_bytes; /* resident memory when the measurement of this set began */
 	struct retention retention;
+	bool dcpi_due; /* the DCPI tree lacks the last flush */
 	char dcpi_problem[512];
 	char no_calls[256]; /* why there are no call paths, when that was said */
 	char problem[512];  /* last failure to store; "" when all is well */

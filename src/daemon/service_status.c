@@ -59,6 +59,7 @@ void service_status(struct service *v, struct service_status *ret)
 		.engine = profile_str(&v->set->sampling.profile,
 				      v->set->sampling.profile.meta.engine),
 		.problem = v->problem,
+		.dcpi_problem = v->dcpi_problem,
 		.pid = (uint32_t)getpid(),
 		.uptime_s = (double)(now - v->start_ns) / 1e9,
 		.since_flush_s = (double)(now - v->last_flush_ns) / 1e9,

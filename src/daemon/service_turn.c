@@ -12,6 +12,7 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
+#include "daemon/dcpi_tree.h"
 #include "daemon/service_impl.h"
 #include "model/fresh.h"
 #include "resolve/elf_unwind.h"
@@ -162,9 +163,13 @@ static int turn(struct service *v, const struct service_opts *opts, double slowe
 
 int service_reload(struct service *v, const struct service_opts *opts, struct err *err)
 {
-	int rc = turn(v, opts, 1, err);
+	int rc = opts->dcpi ? dcpi_tree_open(v->opts.db, opts->dcpi, err) : 0;
 	const char *db = v->opts.db, *host = v->opts.host, *bpffs = v->opts.bpffs;
 
+	if (rc >= 0 && v->dcpi_due)
+		service_update_tree(v, NULL); /* the old one */
+	if (rc >= 0)
+		rc = turn(v, opts, 1, err);
 	if (rc < 0 && !v->next)
 		return rc;
 	v->opts = *opts;

@@ -20,7 +20,7 @@ struct figure {
 	double value;
 };
 
-#define N_FIGURES 23
+#define N_FIGURES 24
 
 static void list_figures(const struct service_status *s, struct figure ret[N_FIGURES])
 {
@@ -51,6 +51,8 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		{"log_fill_percent", "log in the kernel filled", IS_NOW, (double)s->log_fill_pct},
 		{"pinned", "sampling survives the daemon", IS_FLAG, s->pinned},
 		{"call_paths", "with call paths", IS_FLAG, s->calls},
+		{"dcpi_tree_failed", "DCPI tree could not be written", IS_FLAG,
+		 *s->dcpi_problem != '\0'},
 	};
 
 	for (int i = 0; i < N_FIGURES; i++)
@@ -80,6 +82,8 @@ void status_put_text(const struct service_status *s, struct str *out)
 		 s->epoch, s->engine);
 	if (*s->problem)
 		str_addf(out, "cannot store: %s\n", s->problem);
+	if (*s->dcpi_problem)
+		str_addf(out, "cannot write a DCPI tree: %s\n", s->dcpi_problem);
 	for (int i = 0; i < N_FIGURES; i++) {
 		str_addf(out, "  %-42s ", figures[i].text);
 		put_value(&figures[i], out);
@@ -108,7 +112,8 @@ void status_put_json(const struct service_status *s, struct str *out)
 		     {"db", s->db},
 		     {"epoch", s->epoch},
 		     {"engine", s->engine},
-		     {"problem", s->problem}};
+		     {"problem", s->problem},
+		     {"dcpi_problem", s->dcpi_problem}};
 	struct json j = json_init(out, 2);
 
 	list_figures(s, figures);

@@ -370,6 +370,19 @@ static int open_sub(int dirfd, const char *name, struct err *err)
 	return fd < 0 ? err_errno(err, -errno, "%s", name) : fd;
 }
 
+/* Whether the file is there already, as it is to be: most of a daemon's files do not change. */
+static bool is_there(int dirfd, const struct tree_file *f)
+{
+	struct file_map map;
+	bool same;
+
+	if (file_map_open(&map, dirfd, f->name, true, NULL) < 0)
+		return false;
+	same = map.n_bytes == f->bytes.n && memcmp(map.bytes, f->bytes.v, map.n_bytes) == 0;
+	file_map_close(&map);
+	return same;
+}
+
 static int write_files(struct out *o, const char *dir, struct err *err)
 {
 	_fd_ int root = -1, epoch = -1, host = -1;
@@ -393,7 +406,10 @@ static int write_files(struct out *o, const char *dir, struct err *err)
 		return err_prefix(err, host, "%s/%s", dir, time);
 	out_file_sweep(host, NULL, ".tmp", NULL); /* of a writer that was killed */
 	vec_each (f, &o->files) {
-		r = file_replace(host, f->name, f->bytes.v, f->bytes.n, err);
+		if (is_there(host, f))
+			continue;
+		r = (o->opts.lazily ? file_replace_lazily : file_replace)(
+			host, f->name, f->bytes.v, f->bytes.n, err);
 		if (r < 0)
 			return err_prefix(err, r, "%s/%s", dir, time);
 	}

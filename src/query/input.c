@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
+#include "port/dcpi_note.h"
 #include "port/histograms.h"
 #include "port/perf_in.h"
 #include "query/wall.h"
@@ -238,6 +239,7 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
 	struct dcpi_select sel = {
 		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride};
+	_mem_ char *fed_by = dcpi_note_read(in->path);
 	uint64_t since, until;
 	char range[48];
 	int rc = parse_times(s, &since, &until, err);
@@ -250,6 +252,8 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 		range_of(since, until, range);
 		sel.epochs = range;
 	}
+	if (fed_by && s->before_read)
+		s->before_read(s->before_read_ctx, in->path);
 	return dcpi_in_load(in->path, &sel, &in->profile, err);
 }
 

@@ -30,7 +30,8 @@ struct select {
 	/* Told what should be known of what was read, a line at a time; NULL: nobody. */
 	void (*notice)(void *ctx, const char *line);
 	void *notice_ctx;
-	/* Told of each dwell database before it is read, so that it can be brought up to date;
+	/* Told of each dwell database before it is read, and of each DCPI tree that a daemon writes,
+	 * so that it can be brought up to date;
 	 * NULL: nobody. */
 	void (*before_read)(void *ctx, const char *db);
 	void *before_read_ctx;
