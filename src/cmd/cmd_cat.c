@@ -27,10 +27,11 @@ struct cat_args {
 };
 
 /* In a file names keep their bytes, so that the text reads back; a terminal gets none raw. */
-static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_filter *f)
+static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_filter *f,
+		     const struct dcpi_kept *kept)
 {
 	struct str text = {0};
-	size_t n = dcpi_cat_format(p, f, c->terminal ? &text : &c->out);
+	size_t n = dcpi_cat_format(p, f, kept, c->terminal ? &text : &c->out);
 
 	for (char *line = text.v, *end; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
@@ -42,7 +43,8 @@ static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_f
 	return n ? 0 : CMD_NOTHING;
 }
 
-static int show(struct cmd *c, const struct profile *p, const opt_list *images)
+static int show(struct cmd *c, const struct profile *p, const struct dcpi_kept *kept,
+		const opt_list *images)
 {
 	struct dcpi_filter f = {0};
 	int rc = filter_init(&f, p, &c->select, images, &c->err);
@@ -50,7 +52,7 @@ static int show(struct cmd *c, const struct profile *p, const opt_list *images)
 	if (!rc && (c->json || c->csv))
 		rc = cat_emit(&c->emit, p, &f) ? 0 : CMD_NOTHING;
 	else if (!rc)
-		rc = show_text(c, p, &f);
+		rc = show_text(c, p, &f, kept);
 	filter_release(&f);
 	return rc;
 }
@@ -76,12 +78,14 @@ static void show_header(struct cmd *c, const char *path)
 
 static int show_files(struct cmd *c, const opt_list *files)
 {
-	const struct dcpi_select sel = {.stride = (unsigned)c->select.stride};
 	const opt_list all = {0};
 	struct profile p;
 	int rc = 0;
 
 	vec_each (path, files) {
+		struct dcpi_kept kept = {0};
+		const struct dcpi_select sel = {.stride = (unsigned)c->select.stride,
+						.kept = &kept};
 		size_t before = c->out.n;
 
 		profile_init(&p);
@@ -91,7 +95,8 @@ static int show_files(struct cmd *c, const opt_list *files)
 		if (!rc && before)
 			str_addc(&c->out, '\n');
 		if (!rc)
-			rc = show(c, &p, &all);
+			rc = show(c, &p, &kept, &all);
+		dcpi_kept_release(&kept);
 		profile_release(&p);
 		if (rc < 0)
 			return rc;
@@ -116,7 +121,7 @@ static int show_files_as_one(struct cmd *c, const opt_list *files)
 			break;
 	}
 	if (!rc)
-		rc = show(c, &p, &all);
+		rc = show(c, &p, NULL, &all);
 	profile_release(&p);
 	return rc;
 }
@@ -164,7 +169,7 @@ static int show_database(struct cmd *c, const opt_list *images)
 
 	if (rc)
 		return rc;
-	rc = show(c, &in.profile, images);
+	rc = show(c, &in.profile, &in.kept, images);
 	input_close(&in);
 	return rc;
 }

@@ -54,6 +54,7 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct input
 {
 	struct dcpi_out_opts o = {
 		.minor = 7,
+		.kept = &in->kept,
 		.stride = c->select.stride ? (unsigned)c->select.stride : 1,
 	};
 	struct dcpi_out_stats stats = {0};

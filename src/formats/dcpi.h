@@ -103,6 +103,13 @@ void dcpi_add_line(struct dcpi_file *f, const char *word, const char *value);
 void dcpi_add_linef(struct dcpi_file *f, const char *word, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Adds the N bytes of TEXT, a whole line without its newline, as they are.  -EBADMSG when it is no
+ * line of a header. */
+int dcpi_copy_line(struct dcpi_file *f, const char *text, size_t n);
+
+/* Puts a copy of L in place of line I, which has its word. */
+void dcpi_set_line(struct dcpi_file *f, size_t i, const struct dcpi_line *l);
+
 /* Makes F a file of version 0.MINOR (6 or 7), its other lines untouched. */
 void dcpi_set_version(struct dcpi_file *f, unsigned minor);
 

@@ -396,6 +396,24 @@ void dcpi_add_linef(struct dcpi_file *f, const char *word, const char *fmt, ...)
 	dcpi_add_line(f, word, value);
 }
 
+int dcpi_copy_line(struct dcpi_file *f, const char *text, size_t n)
+{
+	int r = memchr(text, '\n', n) ? -EBADMSG : add_line(f, text, n, f->lines.n + 1, NULL);
+
+	f->keep_pad = f->keep_pad && r < 0;
+	return r;
+}
+
+void dcpi_set_line(struct dcpi_file *f, size_t i, const struct dcpi_line *l)
+{
+	int r = dcpi_copy_line(f, l->text, l->n);
+
+	assert(r == 0);
+	(void)r;
+	f->lines.v[i] = f->lines.v[f->lines.n - 1];
+	f->lines.n--;
+}
+
 void dcpi_set_version(struct dcpi_file *f, unsigned minor)
 {
 	struct dcpi_line line;

@@ -43,6 +43,8 @@ void dcpi_text_format(const struct dcpi_text *t, struct str *out)
 		add_line(out, "label", t->label);
 	vec_each (path, &t->paths)
 		add_line(out, "path", *path);
+	vec_each (line, &t->others)
+		str_addf(out, "%s\n", *line);
 	add_line(out, "epoch", t->epoch);
 	add_line(out, "platform", t->platform);
 	str_addf(out, "%-20s 0x%012" PRIx64 "\n", "text_start", t->text_start);
@@ -60,6 +62,27 @@ void dcpi_text_format(const struct dcpi_text *t, struct str *out)
 		for (size_t k = 0; k < t->events.n; k++)
 			str_addf(out, " %7" PRIu64, t->counts.v[i * t->events.n + k]);
 		str_addc(out, '\n');
+	}
+}
+
+/* Lines that the text has besides; a speed takes the place of the one that is not known. */
+static void add_others(const struct dcpi_text *t, struct dcpi_file *f)
+{
+	vec_each (line, &t->others) {
+		const struct dcpi_line *new;
+
+		if (str_starts(*line, "dwell-stride") ||
+		    dcpi_copy_line(f, *line, strlen(*line)) < 0)
+			continue;
+		new = &f->lines.v[f->lines.n - 1];
+		for (size_t i = 0; i + 1 < f->lines.n; i++) {
+			if (f->lines.v[i].key != new->key || new->key >= DCPI_CPUAMASK)
+				continue;
+			if (new->key == DCPI_CPUSPEED)
+				f->lines.v[i] = *new;
+			f->lines.n--;
+			break;
+		}
 	}
 }
 
@@ -84,6 +107,7 @@ static void add_header(const struct dcpi_text *t, const struct dcpi_text_event *
 		dcpi_add_line(f, "path", *path);
 	if (t->label)
 		dcpi_add_line(f, "label", t->label);
+	add_others(t, f);
 	dcpi_add_linef(f, "dwell-stride", "%u", f->stride);
 }
 
@@ -372,6 +396,13 @@ static int parse_header_line(const struct dcpi_text_reader *r, struct dcpi_text 
 	}
 	if (word_is(l, "event"))
 		return parse_event(r, t, l, err);
+	if (!word_is(l, "name")) {
+		const char *nl = memchr(l->s, '\n', (size_t)(r->end - l->s));
+
+		/* With the blanks at its end, which belong to a header line. */
+		vec_push(&t->others,
+			 arena_strndup(&t->arena, l->s, (size_t)((nl ? nl : r->end) - l->s)));
+	}
 	return 0;
 }
 
@@ -452,6 +483,7 @@ void dcpi_text_release(struct dcpi_text *t)
 {
 	arena_release(&t->arena);
 	vec_release(&t->paths);
+	vec_release(&t->others);
 	vec_release(&t->events);
 	vec_release(&t->pcs);
 	vec_release(&t->counts);

@@ -46,6 +46,7 @@ struct dcpi_text {
 	const char *name, *image, *label; /* label: NULL for none */
 	const char *epoch, *platform;	  /* epoch: as printed; see dcpi_parse_time */
 	VEC(const char *) paths;
+	VEC(const char *) others; /* header lines of other words, whole */
 	uint64_t text_start, text_bytes;
 	VEC(struct dcpi_text_event) events;
 	VEC(uint64_t) pcs;    /* rising */

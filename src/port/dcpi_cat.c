@@ -86,11 +86,25 @@ static void fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *
 	vec_release(&columns);
 }
 
+/* Further paths, and lines that the text has no place for. */
+static void add_kept(struct dcpi_text *t, const struct dcpi_file *f)
+{
+	vec_each (l, &f->lines) {
+		if (l->key == DCPI_VERSION)
+			continue;
+		if (l->key != DCPI_PATH)
+			vec_push(&t->others, l->text);
+		else if (!t->paths.n || strcmp(l->value, t->paths.v[0]) != 0)
+			vec_push(&t->paths, l->value);
+	}
+}
+
 static void format(const struct profile *p, const dcpi_rows *rows, const struct block *b,
-		   struct str *out)
+		   const struct dcpi_kept *kept, struct str *out)
 {
 	const struct image *im = &p->images.v[rows->v[b->start].image];
 	char epoch[15];
+	struct dcpi_file f;
 	struct dcpi_text t = {
 		.name = b->name,
 		.image = b->id,
@@ -104,12 +118,17 @@ static void format(const struct profile *p, const dcpi_rows *rows, const struct 
 	dcpi_format_time(p->meta.start_wall_ns / 1000000000, 14, epoch);
 	if (*im->path)
 		vec_push(&t.paths, im->path);
+	dcpi_init(&f, 7, 1);
+	dcpi_kept_put(kept, p, rows->v[b->start].image, NULL, rows->v[b->start].label, &f);
+	add_kept(&t, &f);
 	fill(&t, p, rows, b->start, b->end);
 	dcpi_text_format(&t, out);
 	dcpi_text_release(&t);
+	dcpi_release(&f);
 }
 
-size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f, struct str *out)
+size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f,
+		       const struct dcpi_kept *kept, struct str *out)
 {
 	VEC(struct block) blocks = {0};
 	dcpi_rows rows = {0};
@@ -131,7 +150,7 @@ size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f, str
 	vec_each (b, &blocks) {
 		if (b > blocks.v)
 			str_addc(out, '\n');
-		format(p, &rows, b, out);
+		format(p, &rows, b, kept, out);
 	}
 	n = blocks.n;
 	vec_release(&blocks);

@@ -6,10 +6,13 @@
 #include "base/str.h"
 #include "model/profile.h"
 #include "port/dcpi_flat.h"
+#include "port/dcpi_kept.h"
 
-/* Appends the blocks of what F wants (NULL: everything) of P to OUT, a blank line between two,
+/* Appends the blocks of what F wants (NULL: everything) of P to OUT, with the
+ * header lines of KEPT (NULL: none), a blank line between two,
  * ordered by image name, image id and label; returns how many there were.  Images without samples
  * have none. */
-size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f, struct str *out);
+size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f,
+		       const struct dcpi_kept *kept, struct str *out);
 
 #endif

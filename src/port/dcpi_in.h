@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/opts.h"
 #include "model/profile.h"
+#include "port/dcpi_kept.h"
 
 /* Which profiles of a tree (and of a file, but for epochs and host).  All NULL or 0: each host's
  * latest epoch, everything in it. */
@@ -19,6 +20,7 @@ struct dcpi_select {
 	const char *host; /* directory name */
 	const opt_list *labels, *events;
 	unsigned stride; /* see dcpi_read */
+	struct dcpi_kept *kept; /* takes the header lines a profile has no place for; NULL: dropped */
 };
 
 /* Whether PATH is a profile file, dcpicat's text, or a tree that has a profile file: 1 or 0, or

@@ -274,6 +274,7 @@ static int add_file(struct dcpi_load *l, const struct dcpi_file *f, const char *
 	uint64_t n_cpus = 0;
 	struct image im;
 	event_id event;
+	image_id image;
 	owner_id owner;
 	int r;
 
@@ -298,7 +299,10 @@ static int add_file(struct dcpi_load *l, const struct dcpi_file *f, const char *
 	if (r < 0 || (!dcpi_n_samples(f) && !pm.vector.counter))
 		return r;
 	owner = label_owner(p, label, whose && strcmp(whose, "idle") == 0);
-	add_counts(l, f, &pm, owner, profile_intern_image(p, &im), event);
+	image = profile_intern_image(p, &im);
+	if (l->sel.kept)
+		dcpi_kept_add(l->sel.kept, p, image, label, f);
+	add_counts(l, f, &pm, owner, image, event);
 	return 0;
 }
 
@@ -392,6 +396,24 @@ static bool text_value(struct profile *p, const struct dcpi_text *t,
 	return value_counts(ret);
 }
 
+/* Keeps what the text says of column TE besides: further paths, and lines that mean nothing here. */
+static void keep_lines(struct dcpi_load *l, const struct dcpi_text *t, image_id image,
+		       const struct dcpi_text_event *te)
+{
+	const char *label = t->label ? t->label : "";
+	_mem_ char *event =
+		te->counter ? xasprintf("%s:%s", te->name, te->counter) : xstrdup(te->name);
+
+	for (size_t i = 0; l->sel.kept && i < t->paths.n; i++) {
+		_mem_ char *line = xasprintf("%-9s %s", "path", t->paths.v[i]);
+
+		dcpi_kept_add_line(l->sel.kept, l->p, image, event, label, line, strlen(line));
+	}
+	for (size_t i = 0; l->sel.kept && i < t->others.n; i++)
+		dcpi_kept_add_line(l->sel.kept, l->p, image, event, label, t->others.v[i],
+				   strlen(t->others.v[i]));
+}
+
 /* dcpicat's text. */
 static void add_text(struct dcpi_load *l, const struct dcpi_text *t)
 {
@@ -409,8 +431,10 @@ static void add_text(struct dcpi_load *l, const struct dcpi_text *t)
 	dcpi_parse_time(t->epoch, &epoch_s);
 	image = profile_intern_image(p, &im);
 	for (size_t k = 0; k < t->events.n; k++)
-		if (columns[k].wanted)
+		if (columns[k].wanted) {
 			add_meta(p, t->platform, epoch_s, 0);
+			keep_lines(l, t, image, &t->events.v[k]);
+		}
 	v.owner = label_owner(p, t->label ? t->label : "", false);
 	for (size_t i = 0; i < t->pcs.n; i++)
 		for (size_t k = 0; k < t->events.n; k++) {

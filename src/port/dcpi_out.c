@@ -26,6 +26,7 @@
 #include "base/str.h"
 #include "formats/dcpi.h"
 #include "port/dcpi_columns.h"
+#include "port/dcpi_machine.h"
 
 #define PAGE_BYTES 4096
 
@@ -45,6 +46,8 @@ struct out {
 	struct index name_ix;	       /* of files */
 	VEC(struct dcpi_count) counts; /* of the window being written */
 	uint64_t n_samples;
+	unsigned mhz;
+	int old; /* the directory that is written into, -1: it is not there yet */
 };
 
 /* Appends S as part of a file name: letters, digits and a few signs stay, all else becomes '_', so
@@ -178,7 +181,7 @@ static void add_header(const struct out *o, struct dcpi_file *f, const struct ou
 	dcpi_add_linef(f, "period", "%" PRIu64, e->period);
 	dcpi_add_linef(f, "tstart", "%012" PRIx64, tstart);
 	dcpi_add_linef(f, "tsize", "%" PRIu64, tsize);
-	dcpi_add_line(f, "cpuspeed", "0"); /* not known to us */
+	dcpi_add_linef(f, "cpuspeed", "%u", o->mhz); /* 0: not known */
 	if (p->meta.n_cpus)
 		dcpi_add_linef(f, "cpucount", "%u", p->meta.n_cpus);
 	if (*im->path)
@@ -215,19 +218,39 @@ static void add_file(struct out *o, char *name, struct wr bytes)
 	index_add(&o->name_ix, hash_str(name), (uint32_t)o->files.n - 1);
 }
 
+/* Goes on with the lines of the file that F is to replace, if there is one. */
+static void keep_old_lines(const struct out *o, const char *name, struct dcpi_file *f)
+{
+	struct file_map map;
+	struct dcpi_file old;
+	size_t body;
+
+	if (o->old < 0 || file_map_open(&map, o->old, name, true, NULL) < 0)
+		return;
+	if (dcpi_read_header(&old, map.bytes, map.n_bytes, &body, NULL) == 0) {
+		dcpi_kept_put_old(&old, f);
+		dcpi_release(&old);
+	}
+	file_map_close(&map);
+}
+
 static int make_file(struct out *o, const struct out_key *k, const struct dcpi_count *counts,
 		     size_t n, uint64_t high, struct err *err)
 {
+	_mem_ char *name = NULL;
 	struct dcpi_file f;
 	struct wr bytes = {0};
 	int r;
 
 	dcpi_init(&f, o->opts.minor, o->opts.stride);
 	add_header(o, &f, k, k->row->svma, high);
+	name = file_name(o, k);
+	keep_old_lines(o, name, &f);
+	dcpi_kept_put(o->opts.kept, o->p, k->row->image, k->event, k->row->label, &f);
 	r = dcpi_add_counts(&f, counts, n, err);
 	if (r == 0) {
 		dcpi_write(&f, &bytes);
-		add_file(o, file_name(o, k), bytes);
+		add_file(o, take_ptr(&name), bytes);
 	} else {
 		r = err_prefix(err, r, "%s, event %s",
 			       dcpi_image_name(&o->p->images.v[k->row->image]), k->event);
@@ -383,6 +406,24 @@ static bool is_there(int dirfd, const struct tree_file *f)
 	return same;
 }
 
+/* Opens DIR's directory for the recording, if it is there. */
+static int open_old(const struct out *o, const char *dir)
+{
+	_fd_ int root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), epoch = -1;
+	struct str name = {0};
+	char time[15];
+	int fd = -1;
+
+	dcpi_format_time(o->p->meta.start_wall_ns / 1000000000, 14, time);
+	add_name(&name, profile_str(o->p, o->p->meta.host), 200);
+	if (root >= 0)
+		epoch = openat(root, time, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (epoch >= 0)
+		fd = openat(epoch, name.v, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	str_release(&name);
+	return fd;
+}
+
 static int write_files(struct out *o, const char *dir, struct err *err)
 {
 	_fd_ int root = -1, epoch = -1, host = -1;
@@ -444,7 +485,11 @@ int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, con
 
 	assert((opts->minor == 6 || opts->minor == 7) && (opts->stride == 1 || opts->stride == 4));
 	o.n_placeless = xcalloc(p->events.n + 1, sizeof(*o.n_placeless));
+	o.mhz = dcpi_machine_mhz(profile_str(p, p->meta.host));
+	o.old = open_old(&o, dir);
 	r = make_files(&o, err);
+	if (o.old >= 0)
+		close(o.old);
 	if (r == 0)
 		r = write_files(&o, dir, err);
 	stats.n_files = o.files.n;

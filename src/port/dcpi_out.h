@@ -8,11 +8,13 @@
 #include "base/err.h"
 #include "model/profile.h"
 #include "port/dcpi_flat.h"
+#include "port/dcpi_kept.h"
 
 struct dcpi_out_opts {
 	unsigned minor;			  /* 6 or 7: the version written is 0.06 or 0.07 */
 	unsigned stride;		  /* bytes per count, 1 or 4 */
 	const struct dcpi_filter *filter; /* what to write; NULL for everything */
+	const struct dcpi_kept *kept; /* header lines to go on; NULL: none */
 	bool lazily; /* without waiting for the disk: it can be written again from elsewhere */
 };
 
@@ -28,7 +30,8 @@ struct dcpi_out_stats {
 /* Writes P into directory DIR (made when it is not there).  Names of files depend on what is in
  * them alone, so that writing a profile that has grown replaces its files.  Everything is encoded
  * before the first file is written: -E2BIG (naming image and address) when a count does not fit the
- * format leaves DIR as it was; each file is replaced atomically.  Nothing is written outside
+ * format leaves DIR as it was; each file is replaced atomically.  Header lines of a file that is
+ * there already and that P has no place for stay (dcpi_kept.h).  Nothing is written outside
  * DIR/EPOCH/HOST, and symbolic links there are not followed (-ELOOP, -ENOTDIR). */
 int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *o, const char *dir,
 		  struct dcpi_out_stats *ret, struct err *err);

@@ -238,7 +238,7 @@ static void range_of(uint64_t from_ns, uint64_t to_ns, char ret[48])
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
 	struct dcpi_select sel = {
-		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride};
+		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride, .kept = &in->kept};
 	_mem_ char *fed_by = dcpi_note_read(in->path);
 	uint64_t since, until;
 	char range[48];
@@ -379,6 +379,7 @@ void input_close(struct input *in)
 {
 	profile_release(&in->profile);
 	resolver_free(in->resolver);
+	dcpi_kept_release(&in->kept);
 	free(in->path);
 	*in = (struct input){0};
 }

@@ -4,6 +4,7 @@
 #ifndef QUERY_INPUT_H
 #define QUERY_INPUT_H
 
+#include "port/dcpi_kept.h"
 #include "query/select.h"
 #include "resolve/resolver.h"
 
@@ -11,6 +12,7 @@ struct input {
 	struct profile profile; /* its values may repeat a key: sum them; see there for time */
 	struct resolver *resolver;
 	char *path; /* what was opened */
+	struct dcpi_kept kept; /* of a DCPI tree or file: lines of its headers */
 };
 
 /* Of events that count time (event_is_time) the values' counts are the nanoseconds, so that they

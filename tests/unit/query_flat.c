@@ -147,7 +147,7 @@ static char *show(const struct profile *p)
 	}
 	e.out = &out;
 	cat_emit(&e, p, NULL);
-	dcpi_cat_format(p, NULL, &out);
+	dcpi_cat_format(p, NULL, NULL, &out);
 	show_dcpi(p, &out);
 	resolver_free(r);
 	ret = xstrdup(str_get(&out));
