@@ -269,13 +269,22 @@ static place_id place_of(struct fold *f, const struct fold_slot *s)
 	return images_place(f->images, s->key.code, s->key.at, 0);
 }
 
-static bool is_excluded(const struct fold *f, const struct fold_slot *s, place_id place)
+/* The name a sample was taken in: its mapping's.  A copy with the same content is the same image, but
+ * has a name of its own. */
+static const char *name_of(const struct fold *f, const struct fold_slot *s, place_id place)
 {
 	const struct profile *p = f->profile;
 
+	if (s->key.code == CODE_KERNEL || s->key.code & CODE_IMAGE)
+		return p->images.v[p->places.v[place].image].path;
+	return profile_str(p, f->images->codes.v[s->key.code].path);
+}
+
+static bool is_excluded(const struct fold *f, const struct fold_slot *s, place_id place)
+{
 	return f->procs->excluded &&
-	       (p->owners.v[s->key.owner].flags & OWNER_EXCLUDED ||
-		excludes_image(f->procs->excluded, p->images.v[p->places.v[place].image].path));
+	       (f->profile->owners.v[s->key.owner].flags & OWNER_EXCLUDED ||
+		excludes_image(f->procs->excluded, name_of(f, s, place)));
 }
 
 static void settle_slot(struct fold *f, struct fold_slot *s)

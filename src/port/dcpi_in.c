@@ -82,7 +82,20 @@ struct tree {
 	struct dcpi_load *in;
 	names hosts_done; /* hosts that a later epoch had */
 	size_t n_read;	  /* EPOCH/HOST directories */
+	size_t n_files, n_bad;
 };
+
+/* WHERE cannot be read, as MSG says: passed over, when somebody is to be told. */
+static int problem(struct tree *t, int rc, const char *where, const char *msg, struct err *err)
+{
+	const struct dcpi_select *sel = &t->in->sel;
+
+	if (!sel->problem)
+		return err_set(err, rc, "%s: %s; move it away to read the others", where, msg);
+	t->n_bad++;
+	sel->problem(sel->problem_ctx, where, msg);
+	return 0;
+}
 
 static int load_host(struct tree *t, int epochfd, const char *epoch, const char *host,
 		     struct err *err)
@@ -102,11 +115,14 @@ static int load_host(struct tree *t, int epochfd, const char *epoch, const char 
 		if (is_beside(*name))
 			continue;
 		r = dcpi_load_file(t->in, fd, *name, true, epoch_s, &why);
+		t->n_files++;
 		if (r < 0) {
-			err_set(err, r, "%s/%s/%s/%s: %s; move it away to read the others", t->path,
-				epoch, host, *name, why.msg);
-			break;
+			_mem_ char *where = xasprintf("%s/%s/%s/%s", t->path, epoch, host, *name);
+
+			r = problem(t, r, where, why.msg, err);
 		}
+		if (r < 0)
+			break;
 	}
 	names_release(&files);
 	dcpi_pieces_settle(&t->in->pieces, t->in->p);
@@ -127,6 +143,34 @@ static bool begins(const char *name, const char *full, const char *t, size_t n)
 	return strncmp(name, t, n) == 0 || strncmp(full, t, n) == 0;
 }
 
+/* Writes the end T[0 .. N) of a range as a time of four-digit years, or the beginning of one.  It has
+ * two-digit years when it is as long as NAME, an epoch of ten digits, when it is no longer than a
+ * year, or when no year begins so: "9805" is May 1998, "2003" a year. */
+static void expand_end(const char *name, const char *t, size_t n, char ret[24])
+{
+	uint64_t s;
+
+	snprintf(ret, 24, "%.*s", (int)(n < 20 ? n : 20), t);
+	if (strspn(ret, "0123456789") != strlen(ret) || n < 2)
+		return;
+	if (n == 10 && strlen(name) == 10 && dcpi_parse_time(ret, &s) == 0)
+		dcpi_format_time(s, 14, ret);
+	else if (n < 4 || memcmp(t, "19", 2) < 0 || memcmp(t, "21", 2) > 0)
+		snprintf(ret, 24, "%s%.*s", memcmp(t, "70", 2) < 0 ? "20" : "19",
+			 (int)(n < 20 ? n : 20), t);
+}
+
+/* Whether the epoch NAME, FULL with 14 digits, is in the range T[0 .. N) with its DOTS. */
+static bool in_range(const char *name, const char *full, const char *t, size_t n, const char *dots)
+{
+	char from[24], to[24];
+
+	expand_end(name, t, (size_t)(dots - t), from);
+	expand_end(name, dots + 2, (size_t)(t + n - dots - 2), to);
+	return strncmp(full, from, strlen(from)) >= 0 &&
+	       (!*to || strncmp(full, to, strlen(to)) <= 0);
+}
+
 /* Whether SPEC (dcpi_select.epochs) takes the epoch directory NAME, the newest of its host if
  * LATEST. */
 static bool epoch_selected(const char *spec, const char *name, bool latest)
@@ -141,10 +185,7 @@ static bool epoch_selected(const char *spec, const char *name, bool latest)
 		const char *dots = memmem(t, n, "..", 2);
 
 		if (dots) {
-			size_t n_to = (size_t)(t + n - dots - 2);
-
-			if (strncmp(full, t, (size_t)(dots - t)) >= 0 &&
-			    (!n_to || strncmp(full, dots + 2, n_to) <= 0))
+			if (in_range(name, full, t, n, dots))
 				return true;
 		} else if (n == 6 && memcmp(t, "latest", n) == 0) {
 			if (latest)
@@ -174,11 +215,12 @@ static int load_epoch(struct tree *t, int rootfd, const char *epoch, struct err 
 		    !epoch_selected(t->in->sel.epochs, epoch, latest))
 			continue;
 		if (!is_dir(fd, *host)) {
-			r = err_set(err, -EBADMSG,
-				    "%s/%s/%s is not a host's directory; move it away to read the "
-				    "others",
-				    t->path, epoch, *host);
-			break;
+			_mem_ char *where = xasprintf("%s/%s/%s", t->path, epoch, *host);
+
+			r = problem(t, -EBADMSG, where, "not a host's directory", err);
+			if (r < 0)
+				break;
+			continue;
 		}
 		r = load_host(t, fd, epoch, *host, err);
 		if (r < 0)
@@ -239,7 +281,10 @@ static int load_tree(struct dcpi_load *in, const char *path, struct err *err)
 
 	for (size_t i = 0; i < epochs.n && r == 0; i++)
 		r = load_epoch(&t, fd, epochs.v[i], err);
-	if (r == 0 && !t.n_read)
+	if (r == 0 && t.n_bad && t.n_bad == t.n_files)
+		r = err_set(err, -EBADMSG, "%s: none of the %zu files wanted can be read", path,
+			    t.n_bad);
+	else if (r == 0 && !t.n_read)
 		r = nothing_read(&t, &epochs, err);
 	names_release(&epochs);
 	names_release(&t.hosts_done);

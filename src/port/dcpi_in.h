@@ -15,11 +15,15 @@ struct dcpi_select {
 	/* Epochs, separated by commas: "latest" (each host's newest; also NULL), "all", a
 	 * directory's name or the beginning of one, the same with four-digit years and seconds
 	 * ("19980519", whatever the form of the name), or a range of these, ends included
-	 * ("1998..200003"). */
+	 * ("1998..200003").  The ends of a range may have two-digit years as names of ten digits
+	 * do ("9805..0003", "9805191724..9805201200"). */
 	const char *epochs;
 	const char *host; /* directory name */
 	const opt_list *labels, *events;
 	unsigned stride; /* see dcpi_read */
+	/* Told of what cannot be read in a tree, which is then passed over; NULL: that is an error. */
+	void (*problem)(void *ctx, const char *where, const char *why);
+	void *problem_ctx;
 	struct dcpi_kept *kept; /* takes the header lines a profile has no place for; NULL: dropped */
 };
 
@@ -29,7 +33,7 @@ int dcpi_in_probe(const char *path);
 
 /* Adds what SEL takes (NULL: everything) of PATH to P.  -ENOENT with the choices in the message
  * when it takes nothing that is there.  A file that is no profile or is damaged is an error that
- * names it, except that files whose names begin with '.' or end in ".log" or "~" are passed over in
+ * names it, or a problem that is told while the others are read, except that files whose names begin with '.' or end in ".log" or "~" are passed over in
  * a tree.  On failure P may hold a part. */
 int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,
 		 struct err *err);

@@ -235,10 +235,20 @@ static void range_of(uint64_t from_ns, uint64_t to_ns, char ret[48])
 	snprintf(ret, 48, "%s..%s", names[0], names[1]);
 }
 
+static void leave_out(void *ctx, const char *where, const char *why)
+{
+	const struct select *s = ctx;
+	char line[1024];
+
+	snprintf(line, sizeof(line), "%s: %s; it is left out", where, why);
+	s->notice(s->notice_ctx, line);
+}
+
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
 	struct dcpi_select sel = {
-		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride, .kept = &in->kept};
+		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride, .kept = &in->kept,
+		.problem = s->notice ? leave_out : NULL, .problem_ctx = (void *)s};
 	_mem_ char *fed_by = dcpi_note_read(in->path);
 	uint64_t since, until;
 	char range[48];

@@ -144,4 +144,27 @@ def readers_while_it_flushes():
     check(after - before <= 18, "%d flushes for 36 readers" % (after - before))
 
 
-run(names_and_options, a_tree_that_cannot_be_written, readers_while_it_flushes)
+def excluded_by_name():
+    """A name that is excluded takes no samples from a copy of the same content with another name, whichever was there first."""
+    import shutil
+    for first, second in ("dropped", "kept"), ("kept", "dropped"):
+        tree = "tree_" + first
+        for name in first, second:
+            shutil.copy(prog("burn"), name)
+        with open("exclusions", "w", encoding="utf-8") as f:
+            f.write("dropped\n")
+        with Dcpid("-exclude", "exclusions", "-t", "cpu-clock:1000003", tree=tree), running(os.path.abspath(first), 120):
+            time.sleep(longer(0.5))
+            good(called("dcpiflush", "-db", tree))
+            with running(os.path.abspath(second), 120):
+                time.sleep(longer(0.5))
+                good(called("dcpiflush", "-db", tree))
+                losses = json.loads(good(called("dcpictl", "-db", tree, "--json", "status")))["events"][0]["losses"]
+        enough(losses.get("excluded", 0), 1, "samples of what was excluded: %s" % losses)
+        rows = json.loads(sh(DWELL, "prof", "--json", "--db", "db", "--by", "exe", "--no-flush"))["rows"]
+        n = {os.path.basename(r["exe"]): sum(r["counts"].values()) for r in rows if r["exe"]}
+        enough(n.get("kept", 0), 1, "samples of the copy: %s" % n)
+        check("dropped" not in n, "samples of what was excluded: %s" % n)
+
+
+run(excluded_by_name, names_and_options, a_tree_that_cannot_be_written, readers_while_it_flushes)

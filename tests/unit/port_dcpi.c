@@ -519,6 +519,81 @@ TEST(profiles_are_selected)
 	scratch_remove();
 }
 
+/* As `profiles_are_selected`, with directories named as DCPI's early editions did. */
+TEST(ranges_of_two_digit_years)
+{
+	static const struct {
+		const char *epochs;
+		int64_t want; /* of 1, 2, 4 and 8 */
+	} cases[] = {
+		{"9805191724..9805191725", 3}, {"9805191725..", 14},	{"..9805191724", 1},
+		{"9805..9806", 3},	       {"98..98", 3},		{"1998..1998", 3},
+		{"199805..200003", 7},	       {"98..00", 7},		{"0003..2012", 12},
+		{"201201..", 8},	       {"20120101..20120102", 8}, {"2003..2005", -ENOENT},
+		{"0003", 4},		       {"9805191725", 2},	{"9805191724,1201011230", 9},
+	};
+	static const char *const names[] = {"9805191724", "9805191725", "0003040506", "1201011230"};
+	struct err err = {""};
+
+	scratch_new();
+	for (unsigned i = 0; i < n_elems(names); i++) {
+		uint64_t s = 0;
+		char full[15];
+		_mem_ char *from = NULL, *to = NULL;
+
+		REQUIRE(dcpi_parse_time(names[i], &s) == 0);
+		dcpi_format_time(s, 14, full);
+		save("a", s, 1u << i);
+		from = xasprintf("%s/%s", scratch, full);
+		to = xasprintf("%s/%s", scratch, names[i]);
+		REQUIRE(rename(from, to) == 0);
+	}
+	for (unsigned i = 0; i < n_elems(cases); i++) {
+		int64_t n = load_total(&(struct dcpi_select){.epochs = cases[i].epochs}, &err);
+
+		if ((n < 0 ? n : n % 1000) != cases[i].want)
+			printf("# %s\n", cases[i].epochs);
+		EXPECT_EQ(n < 0 ? n : n % 1000, cases[i].want);
+	}
+	scratch_remove();
+}
+
+static void count_problem(void *ctx, const char *where, const char *why)
+{
+	unsigned *n = ctx;
+
+	EXPECT(strstr(where, "/20010909014640/") && *why);
+	++*n;
+}
+
+/* What cannot be read is told, and the others are read. */
+TEST(one_bad_file_does_not_stop_the_others)
+{
+	unsigned n = 0;
+	const struct dcpi_select sel = {.problem = count_problem, .problem_ctx = &n};
+	struct err err = {""};
+	_mem_ char *host = xasprintf("%s/20010909014640/a", scratch_new());
+	_mem_ char *beside = xasprintf("%s/20010909014640/file", scratch);
+	_fd_ int fd = -1, other = -1;
+
+	save("a", 1000000000, 1);
+	fd = open(host, O_RDONLY | O_DIRECTORY);
+	REQUIRE(fd >= 0);
+	REQUIRE(file_replace(fd, "core", "x", 1, &err) == 0 && symlinkat("/etc/passwd", fd, "link") == 0);
+	other = open(beside, O_WRONLY | O_CREAT, 0600);
+	EXPECT_EQ(load_total(&sel, &err), 1001001);
+	EXPECT_EQ(n, 3);
+	/* When none is left there is nothing to show. */
+	tree_remove(host);
+	REQUIRE(mkdir(host, 0700) == 0);
+	close(fd);
+	fd = open(host, O_RDONLY | O_DIRECTORY);
+	REQUIRE(file_replace(fd, "core", "x", 1, &err) == 0 && unlink(beside) == 0);
+	EXPECT_EQ(load_total(&sel, &err), -EBADMSG);
+	EXPECT(strstr(err.msg, "none of the 1 files wanted can be read"));
+	scratch_remove();
+}
+
 TEST(foreign_files_in_a_tree_are_named)
 {
 	struct err err = {""};
