@@ -16,6 +16,7 @@
 #include "formats/hpc/meta.h"
 #include "formats/hpc/profile.h"
 #include "formats/hpc/trace.h"
+#include "port/dcpi_in.h"
 #include "resolve/symcache.h"
 #include "store/check.h"
 
@@ -254,20 +255,42 @@ static void show_text(struct cmd *c, const struct check_run *r, const char *path
 	str_release(&line);
 }
 
+/* DCPI trees: whatever readers would leave out. */
+
+static void report_dcpi(void *user, const char *where, const char *why)
+{
+	add(user, where, NULL, why);
+}
+
+static int check_dcpi(struct check_run *r, const char *path, struct err *err)
+{
+	const struct dcpi_select all = {.epochs = "all", .problem = report_dcpi, .problem_ctx = r};
+	struct profile p;
+	int rc;
+
+	profile_init(&p);
+	rc = dcpi_in_load(path, &all, &p, err);
+	profile_release(&p);
+	return r->n ? 0 : rc;
+}
+
 static int check_dir(struct check_run *r, const char *path, struct err *err)
 {
 	_fd_ int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (dirfd < 0)
 		return err_errno(err, -errno, "%s", path);
-	if (is_hpc(dirfd) && r->repair)
+	if ((is_hpc(dirfd) || dcpi_in_probe(path) == 1) && r->repair)
 		return err_set(err, -EINVAL, "%s: only dwell's own databases can be repaired",
 			       path);
 	if (is_hpc(dirfd))
 		return check_hpc(r, dirfd, err);
 	if (store_is_db(path))
 		return check_store(r, path, err);
-	return err_set(err, -EINVAL, "%s: neither an HPCToolkit database nor a dwell database",
+	if (dcpi_in_probe(path) == 1)
+		return check_dcpi(r, path, err);
+	return err_set(err, -EINVAL,
+		       "%s: neither an HPCToolkit database, nor a dwell database, nor a DCPI tree",
 		       path);
 }
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell epochs`: what recordings a database has. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
+#include "port/dcpi_in.h"
 #include "store/store.h"
 
 static const struct emit_col columns[] = {
@@ -79,16 +82,108 @@ static int show(void *ctx, const struct store_recording *r)
 	return 0;
 }
 
+/* Of a DCPI tree. */
+struct tree_run {
+	struct epochs_run *run;
+	uint64_t n_bytes;
+};
+
+static int add_bytes(void *ctx, const struct dcpi_recording *r, const char *name)
+{
+	struct tree_run *t = ctx;
+	struct stat st;
+
+	if (fstatat(r->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		t->n_bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static void tell_problem(void *ctx, const char *where, const char *why)
+{
+	cmd_notice(ctx, "%s: %s; it is left out", where, why);
+}
+
+static int show_of_tree(void *ctx, const struct dcpi_recording *r)
+{
+	struct tree_run *t = ctx;
+	struct epochs_run *run = t->run;
+	struct arena *a = &run->arena;
+	const struct dcpi_select sel = {.epochs = r->epoch,
+					.host = r->host,
+					.problem = tell_problem,
+					.problem_ctx = run->c};
+	uint64_t n_samples = 0, n_lost = 0;
+	struct str events = {0};
+	struct profile p;
+	int rc;
+
+	profile_init(&p);
+	t->n_bytes = 0;
+	rc = dcpi_in_load(run->db, &sel, &p, &run->c->err);
+	if (rc == 0)
+		rc = dcpi_in_each_file(r, add_bytes, t, &run->c->err);
+	vec_each (v, &p.values)
+		n_samples += value_is_samples(&p, v) ? v->count : 0;
+	vec_each (l, &p.losses)
+		n_lost += l->n;
+	vec_each (e, &p.events)
+		str_addf(&events, "%s%s", events.n ? "+" : "", profile_str(&p, e->name));
+	run->n += rc == 0;
+	if (rc == 0)
+		emit_row(&run->c->emit,
+			 (struct emit_cell[]){
+				 {.s = arena_strdup(a, r->epoch)},
+				 {.s = arena_strdup(a, r->host)},
+				 {.s = "dcpi"},
+				 {.s = start_of(run, p.meta.start_wall_ns)},
+				 {.d = (double)(p.meta.end_wall_ns - p.meta.start_wall_ns) / 1e9,
+				  .none = p.meta.end_wall_ns < p.meta.start_wall_ns},
+				 {.u = n_samples},
+				 {.u = n_lost},
+				 {.u = 0},
+				 {.u = t->n_bytes},
+				 {.s = NULL},
+				 {.s = arena_strdup(a, str_get(&events))},
+				 {.s = run->db},
+			 });
+	str_release(&events);
+	profile_release(&p);
+	return rc;
+}
+
+static int list_tree(struct epochs_run *run, const struct store_selection *sel)
+{
+	const struct dcpi_select d = {.epochs = sel->epochs,
+				      .host = sel->host,
+				      .problem = tell_problem,
+				      .problem_ctx = run->c};
+	struct tree_run t = {.run = run};
+	int rc;
+
+	if (sel->since_wall_ns || sel->until_wall_ns)
+		return err_set(&run->c->err, -EINVAL,
+			       "%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
+			       run->db);
+	cmd_flush_first(run->c, run->db);
+	rc = dcpi_in_each(run->db, &d, show_of_tree, &t, &run->c->err);
+	return rc < 0 ? rc : 0;
+}
+
 static int list(struct cmd *c, const char *path, const struct store_selection *sel)
 {
 	struct epochs_run run = {.c = c};
 	store_paths dbs = {0};
-	int rc = store_members(path, &dbs, &c->err);
+	const bool is_tree = dcpi_in_probe(path) == 1;
+	int rc = is_tree ? 0 : store_members(path, &dbs, &c->err);
 
-	if (!rc && !dbs.n)
+	if (!rc && !dbs.n && !is_tree)
 		rc = err_set(&c->err, -EINVAL, "%s: no dwell database", path);
 	emit_begin(&c->emit);
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
+	if (is_tree) {
+		run.db = path;
+		rc = list_tree(&run, sel);
+	}
 	for (size_t i = 0; i < dbs.n && !rc; i++) {
 		run.db = dbs.v[i];
 		cmd_flush_first(c, run.db);

@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cmd/cmd.h"
+#include "port/dcpi_gc.h"
+#include "port/dcpi_in.h"
 #include "store/gc.h"
 
 static const struct emit_col columns[] = {
@@ -67,6 +70,39 @@ static void show_totals(struct cmd *c, const struct gc_totals *t, bool dry_run)
 		  t->n_removed == 1 ? "" : "s", t->n_bytes_removed, t->n_left, t->n_bytes_left);
 }
 
+static void show_of_tree(void *ctx, const struct dcpi_gc_item *i)
+{
+	show(ctx, &(struct gc_item){.epoch = i->epoch,
+				    .host = i->host,
+				    .n_bytes = i->n_bytes,
+				    .why = i->error    ? GC_FAILED
+					   : i->is_old ? GC_AGE
+						       : GC_SIZE,
+				    .error = i->error});
+}
+
+/* A DCPI tree's. */
+static int gc_tree(struct gc_run *r, const char *dir, const struct gc_opts *o,
+		   struct gc_totals *ret, struct err *err)
+{
+	const struct dcpi_gc_opts d = {.max_age_ns = o->max_age_ns,
+				       .max_bytes = o->max_bytes,
+				       .keep = o->keep,
+				       .host = o->host,
+				       .now_ns = clock_wall_ns(),
+				       .dry_run = o->dry_run};
+	struct dcpi_gc_totals t = {0};
+	int rc = o->images ? err_set(err, -EINVAL, "%s: a DCPI tree keeps no symbols", dir)
+			   : dcpi_gc(dir, &d, show_of_tree, r, &t, err);
+
+	*ret = (struct gc_totals){.n_removed = t.n_removed,
+				  .n_bytes_removed = t.n_bytes_removed,
+				  .n_left = t.n_left,
+				  .n_bytes_left = t.n_bytes_left,
+				  .n_failed = t.n_failed};
+	return rc;
+}
+
 static int run(struct cmd *c, const char *db, const struct gc_opts *o)
 {
 	struct gc_run r = {.c = c};
@@ -75,7 +111,8 @@ static int run(struct cmd *c, const char *db, const struct gc_opts *o)
 
 	emit_begin(&c->emit);
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
-	rc = store_gc(db, o, show, &r, &totals, &c->err);
+	rc = dcpi_in_probe(db) == 1 ? gc_tree(&r, db, o, &totals, &c->err)
+				    : store_gc(db, o, show, &r, &totals, &c->err);
 	emit_table_end(&c->emit);
 	if (rc == 0)
 		show_totals(c, &totals, o->dry_run);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
+#include "port/dcpi_in.h"
 #include "query/input.h"
 #include "resolve/elf_probe.h"
 #include "resolve/symcache.h"
@@ -39,7 +40,7 @@ static int find_wanted(void)
 {
 	struct input *in = &scan.in;
 
-	scan.images = store_images_dir(in->path, true, &scan.c->err);
+	scan.images = input_images_dir(in->path, true, &scan.c->err);
 	if (!scan.images)
 		return -EACCES;
 	vec_each (im, &in->profile.images)
@@ -153,6 +154,10 @@ static char *behind_link(const char *dir)
 static int run(const opt_list *dirs)
 {
 	struct cmd *c = scan.c;
+	_mem_ char *path = c->select.db ? xstrdup(c->select.db) : store_default_path();
+	/* A tree's images have a place there before it is opened. */
+	_mem_ char *made =
+		dcpi_in_probe(path) == 1 ? input_images_dir(path, true, NULL) : NULL;
 	int rc = input_open(&scan.in, &c->select, &c->err);
 
 	if (rc)

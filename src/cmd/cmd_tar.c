@@ -12,6 +12,7 @@
 #include "base/out_file.h"
 #include "base/tar.h"
 #include "cmd/cmd.h"
+#include "port/dcpi_in.h"
 #include "query/input.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"
@@ -85,6 +86,40 @@ static int put_image(struct tar_run *r, struct resolver *resolver, const char *i
 	return put_found(r, hex, ".debug", debug, err);
 }
 
+/* Of a DCPI tree. */
+
+static int put_tree_file(void *ctx, const struct dcpi_recording *rec, const char *name)
+{
+	struct tar_run *r = ctx;
+	_mem_ char *path = xasprintf("%s/%s/%s/%s", r->top, rec->epoch, rec->host, name);
+	_fd_ int fd = openat(rec->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	/* What is no file of a tree is named when it is read. */
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	return tar_add_file(r->fd, path, fd, &r->c->err);
+}
+
+static int put_tree_recording(void *ctx, const struct dcpi_recording *rec)
+{
+	struct tar_run *r = ctx;
+
+	return dcpi_in_each_file(rec, put_tree_file, r, &r->c->err);
+}
+
+static int put_tree(struct tar_run *r, const char *path)
+{
+	struct cmd *c = r->c;
+	const struct dcpi_select sel = {.epochs = c->select.epochs, .host = c->select.host};
+
+	if (c->select.since || c->select.until)
+		return err_set(&c->err, -EINVAL,
+			       "%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
+			       path);
+	return dcpi_in_each(path, &sel, put_tree_recording, r, &c->err);
+}
+
 static int write_all(struct tar_run *r)
 {
 	struct cmd *c = r->c;
@@ -100,11 +135,12 @@ static int write_all(struct tar_run *r)
 	if (!rc && c->select.until)
 		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
 	if (!rc)
-		rc = store_bundle(in.path, &sel, put, r, &c->err);
+		rc = dcpi_in_probe(in.path) == 1 ? put_tree(r, in.path)
+						 : store_bundle(in.path, &sel, put, r, &c->err);
 	if (rc >= 0) {
 		r->n_recordings = (uint64_t)rc;
 		rc = 0;
-		images = store_images_dir(in.path, false, NULL);
+		images = input_images_dir(in.path, false, NULL);
 	}
 	for (size_t i = 0; i < in.profile.images.n && !rc; i++)
 		rc = put_image(r, in.resolver, images, &in.profile.images.v[i], &c->err);

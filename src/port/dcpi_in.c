@@ -83,6 +83,8 @@ struct tree {
 	names hosts_done; /* hosts that a later epoch had */
 	size_t n_read;	  /* EPOCH/HOST directories */
 	size_t n_files, n_bad;
+	int (*each)(void *ctx, const struct dcpi_recording *r); /* instead of reading */
+	void *ctx;
 };
 
 /* WHERE cannot be read, as MSG says: passed over, when somebody is to be told. */
@@ -127,6 +129,18 @@ static int load_host(struct tree *t, int epochfd, const char *epoch, const char 
 	names_release(&files);
 	dcpi_pieces_settle(&t->in->pieces, t->in->p);
 	return r;
+}
+
+static int visit_host(struct tree *t, int epochfd, const char *epoch, const char *host,
+		      struct err *err)
+{
+	_fd_ int fd = open_dir(epochfd, host, true, err);
+	struct dcpi_recording r = {.epoch = epoch, .host = host, .fd = fd};
+
+	if (fd < 0)
+		return err_prefix(err, fd, "%s/%s", t->path, epoch);
+	dcpi_parse_time(epoch, &r.epoch_s);
+	return t->each(t->ctx, &r);
 }
 
 static bool host_done(const struct tree *t, const char *host)
@@ -222,7 +236,8 @@ static int load_epoch(struct tree *t, int rootfd, const char *epoch, struct err 
 				break;
 			continue;
 		}
-		r = load_host(t, fd, epoch, *host, err);
+		r = t->each ? visit_host(t, fd, epoch, *host, err)
+			    : load_host(t, fd, epoch, *host, err);
 		if (r < 0)
 			break;
 		t->n_read++;
@@ -289,6 +304,36 @@ static int load_tree(struct dcpi_load *in, const char *path, struct err *err)
 	names_release(&epochs);
 	names_release(&t.hosts_done);
 	return r;
+}
+
+int dcpi_in_each(const char *path, const struct dcpi_select *sel,
+		 int (*each)(void *ctx, const struct dcpi_recording *r), void *ctx, struct err *err)
+{
+	struct dcpi_load in = {.sel = *sel};
+	struct tree t = {.path = path, .in = &in, .each = each, .ctx = ctx};
+	_fd_ int fd = open_dir(AT_FDCWD, path, false, err);
+	names epochs = {0};
+	int r = fd < 0 ? fd : list_epochs(fd, &epochs, err);
+
+	for (size_t i = 0; i < epochs.n && r == 0; i++)
+		r = load_epoch(&t, fd, epochs.v[i], err);
+	names_release(&epochs);
+	names_release(&t.hosts_done);
+	return r < 0 ? r : (int)t.n_read;
+}
+
+int dcpi_in_each_file(const struct dcpi_recording *r,
+		      int (*each)(void *ctx, const struct dcpi_recording *r, const char *name),
+		      void *ctx, struct err *err)
+{
+	names files = {0};
+	int rc = list_names(r->fd, &files, err);
+
+	for (size_t i = 0; i < files.n && rc == 0; i++)
+		if (!is_beside(files.v[i]))
+			rc = each(ctx, r, files.v[i]);
+	names_release(&files);
+	return rc;
 }
 
 int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,

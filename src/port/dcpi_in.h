@@ -31,6 +31,24 @@ struct dcpi_select {
  * a negative errno when it cannot be looked at. */
 int dcpi_in_probe(const char *path);
 
+/* A recording of a tree, EPOCH/HOST. */
+struct dcpi_recording {
+	const char *epoch, *host; /* directory names */
+	int fd;			  /* of the directory */
+	uint64_t epoch_s;	  /* since 1970 */
+};
+
+/* Calls EACH for the recordings of the tree PATH that SEL (epochs and host) takes, latest epochs
+ * first, until it returns an error.  Returns how many there were, or the error. */
+int dcpi_in_each(const char *path, const struct dcpi_select *sel,
+		 int (*each)(void *ctx, const struct dcpi_recording *r), void *ctx, struct err *err);
+
+/* Calls EACH for the files of R that readers look at, in order of their names, until it returns an
+ * error. */
+int dcpi_in_each_file(const struct dcpi_recording *r,
+		      int (*each)(void *ctx, const struct dcpi_recording *r, const char *name),
+		      void *ctx, struct err *err);
+
 /* Adds what SEL takes (NULL: everything) of PATH to P.  -ENOENT with the choices in the message
  * when it takes nothing that is there.  A file that is no profile or is damaged is an error that
  * names it, or a problem that is told while the others are read, except that files whose names begin with '.' or end in ".log" or "~" are passed over in

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
@@ -311,9 +313,43 @@ int input_open(struct input *in, const struct select *s, struct err *err)
 	return input_open_into(in, s, NULL, err);
 }
 
+char *input_images_dir(const char *path, bool create, struct err *err)
+{
+	_mem_ char *own = xasprintf("%s/images", path);
+	struct stat st;
+
+	if (dcpi_in_probe(path) != 1)
+		return store_images_dir(path, create, err);
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) { /* one of its files */
+		err_set(err, -ENOTDIR, "%s: a DCPI file has no place for symbols", path);
+		return NULL;
+	}
+	if (create && file_mkdirs(own, err) < 0)
+		return NULL;
+	return stat(own, &st) == 0 && S_ISDIR(st.st_mode) ? take_ptr(&own) : NULL;
+}
+
+/* Adds where symbols of the DCPI tree's images are: beside its epochs, and with the daemon that
+ * writes it.  Returns whether the first can be written to. */
+static bool add_tree_caches(const char *tree, store_paths *caches)
+{
+	char *own = input_images_dir(tree, false, NULL), *theirs = NULL;
+	_mem_ char *fed_by = dcpi_note_read(tree);
+	const bool saves = own && access(own, W_OK) == 0;
+
+	if (own)
+		vec_push(caches, own);
+	if (fed_by)
+		theirs = store_images_dir(fed_by, false, NULL);
+	if (theirs)
+		vec_push(caches, theirs);
+	return saves;
+}
+
 /* What resolves names in databases DBS: their caches, of which one alone is written to, and the
  * images that came with them. */
-static struct resolver *new_resolver(const store_paths *dbs, const struct select *s)
+static struct resolver *new_resolver(const store_paths *dbs, const char *tree,
+				     const struct select *s)
 {
 	struct resolver_opts ro = {.use_debuginfod = true, .no_save = true};
 	VEC(const char *) paths = {0};
@@ -328,6 +364,8 @@ static struct resolver *new_resolver(const store_paths *dbs, const struct select
 		if (dir)
 			vec_push(&caches, dir);
 	}
+	if (tree)
+		ro.no_save = !add_tree_caches(tree, &caches);
 	vec_each (p, &s->paths)
 		vec_push(&paths, *p);
 	vec_each (c, &caches)
@@ -349,6 +387,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 		    struct err *err)
 {
 	store_paths dbs = {0};
+	bool is_tree = false;
 	int rc;
 
 	*in = (struct input){.path = s->db ? xstrdup(s->db) : store_default_path()};
@@ -361,6 +400,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	} else if (perf_in_probe(in->path) == 1) {
 		rc = load_perf(in, s, err);
 	} else if (dcpi_in_probe(in->path) == 1) {
+		is_tree = true;
 		rc = load_dcpi(in, s, err);
 	} else {
 		rc = store_members(in->path, &dbs, err);
@@ -378,7 +418,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	}
 	hide_kernel_addresses(&in->profile);
 	if (rc == 0)
-		in->resolver = new_resolver(&dbs, s);
+		in->resolver = new_resolver(&dbs, is_tree ? in->path : NULL, s);
 	else
 		input_close(in);
 	store_paths_release(&dbs);
