@@ -161,9 +161,10 @@ static int list_tree(struct epochs_run *run, const struct store_selection *sel)
 	int rc;
 
 	if (sel->since_wall_ns || sel->until_wall_ns)
-		return err_set(&run->c->err, -EINVAL,
-			       "%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
-			       run->db);
+		return err_set(
+			&run->c->err, -EINVAL,
+			"%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
+			run->db);
 	cmd_flush_first(run->c, run->db);
 	rc = dcpi_in_each(run->db, &d, show_of_tree, &t, &run->c->err);
 	return rc < 0 ? rc : 0;

@@ -156,8 +156,7 @@ static int run(const opt_list *dirs)
 	struct cmd *c = scan.c;
 	_mem_ char *path = c->select.db ? xstrdup(c->select.db) : store_default_path();
 	/* A tree's images have a place there before it is opened. */
-	_mem_ char *made =
-		dcpi_in_probe(path) == 1 ? input_images_dir(path, true, NULL) : NULL;
+	_mem_ char *made = dcpi_in_probe(path) == 1 ? input_images_dir(path, true, NULL) : NULL;
 	int rc = input_open(&scan.in, &c->select, &c->err);
 
 	if (rc)

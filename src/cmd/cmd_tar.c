@@ -114,9 +114,10 @@ static int put_tree(struct tar_run *r, const char *path)
 	const struct dcpi_select sel = {.epochs = c->select.epochs, .host = c->select.host};
 
 	if (c->select.since || c->select.until)
-		return err_set(&c->err, -EINVAL,
-			       "%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
-			       path);
+		return err_set(
+			&c->err, -EINVAL,
+			"%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
+			path);
 	return dcpi_in_each(path, &sel, put_tree_recording, r, &c->err);
 }
 

@@ -4,7 +4,8 @@
  *     dcpid -t imiss -merge 10 -verbose DIR     what was typed
  *     dcpid -event imiss -journal 10 DIR        what dwelld reads, with a note on -verbose
  *
- * `-epoch` is a flag of DCPI's and an option with a time of ours: it is ours when a time follows. */
+ * `-epoch` is a flag of DCPI's and an option with a time of ours: it is ours when a time follows.
+ */
 #include "cmd/dcpid_words.h"
 
 #include <errno.h>
@@ -107,9 +108,8 @@ int dcpid_words_read(struct dcpid_words *w, int argc, char **argv, struct err *e
 	for (int i = 0; i < argc && rc == 0; i++) {
 		const char *name = argv[i] + strspn(argv[i], "-"), *eq = strchr(name, '=');
 		const struct word *word =
-			i && argv[i][0] == '-'
-				? find(name, eq ? (size_t)(eq - name) : strlen(name))
-				: NULL;
+			i && argv[i][0] == '-' ? find(name, eq ? (size_t)(eq - name) : strlen(name))
+					       : NULL;
 		const char *value = eq ? eq + 1 : i + 1 < argc ? argv[i + 1] : NULL;
 
 		if (!word || (word->kind == WORD_EPOCH && is_time(value))) {

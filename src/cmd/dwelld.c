@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "build_config.h"
 #include "cmd/dcpid_words.h"
 #include "daemon/config.h"
 #include "daemon/hold.h"

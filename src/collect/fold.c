@@ -269,8 +269,8 @@ static place_id place_of(struct fold *f, const struct fold_slot *s)
 	return images_place(f->images, s->key.code, s->key.at, 0);
 }
 
-/* The name a sample was taken in: its mapping's.  A copy with the same content is the same image, but
- * has a name of its own. */
+/* The name a sample was taken in: its mapping's.  A copy with the same content is the same image,
+ * but has a name of its own. */
 static const char *name_of(const struct fold *f, const struct fold_slot *s, place_id place)
 {
 	const struct profile *p = f->profile;
@@ -282,9 +282,8 @@ static const char *name_of(const struct fold *f, const struct fold_slot *s, plac
 
 static bool is_excluded(const struct fold *f, const struct fold_slot *s, place_id place)
 {
-	return f->procs->excluded &&
-	       (f->profile->owners.v[s->key.owner].flags & OWNER_EXCLUDED ||
-		excludes_image(f->procs->excluded, name_of(f, s, place)));
+	return f->procs->excluded && (f->profile->owners.v[s->key.owner].flags & OWNER_EXCLUDED ||
+				      excludes_image(f->procs->excluded, name_of(f, s, place)));
 }
 
 static void settle_slot(struct fold *f, struct fold_slot *s)

@@ -55,7 +55,8 @@ int service_make_safe(struct service *v, struct err *err);
  * new one. */
 int service_new_epoch(struct service *v, struct err *err);
 
-/* Brings the DCPI tree, if there is one, up to the last flush; else that happens at the next step. */
+/* Brings the DCPI tree, if there is one, up to the last flush; else that happens at the next step.
+ */
 int service_update_tree(struct service *v, struct err *err);
 
 /* Whether there was a flush within the last second. */
@@ -92,7 +93,8 @@ struct service_loss {
 struct service_status {
 	const char *version, *db, *epoch, *engine;
 	const char *problem; /* why nothing can be stored just now; "" when it can */
-	const char *dcpi_problem; /* why the DCPI tree could not be written last; "" when it could */
+	const char
+		*dcpi_problem; /* why the DCPI tree could not be written last; "" when it could */
 	uint32_t pid;
 	double uptime_s, since_flush_s;
 	uint64_t n_samples; /* in values */

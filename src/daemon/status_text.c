@@ -108,12 +108,9 @@ void status_put_json(const struct service_status *s, struct str *out)
 	struct figure figures[N_FIGURES];
 	const struct {
 		const char *key, *value;
-	} texts[] = {{"version", s->version},
-		     {"db", s->db},
-		     {"epoch", s->epoch},
-		     {"engine", s->engine},
-		     {"problem", s->problem},
-		     {"dcpi_problem", s->dcpi_problem}};
+	} texts[] = {{"version", s->version}, {"db", s->db},
+		     {"epoch", s->epoch},     {"engine", s->engine},
+		     {"problem", s->problem}, {"dcpi_problem", s->dcpi_problem}};
 	struct json j = json_init(out, 2);
 
 	list_figures(s, figures);

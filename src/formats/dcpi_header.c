@@ -398,8 +398,8 @@ void dcpi_add_linef(struct dcpi_file *f, const char *word, const char *fmt, ...)
 
 int dcpi_copy_line(struct dcpi_file *f, const char *text, size_t n)
 {
-	bool is_line = !memchr(text, '\n', n) &&
-		       !(n >= 7 && memcmp(text, "samples", 7) == 0 && (n == 7 || is_blank(text[7])));
+	bool is_line = !memchr(text, '\n', n) && !(n >= 7 && memcmp(text, "samples", 7) == 0 &&
+						   (n == 7 || is_blank(text[7])));
 	int r = is_line ? add_line(f, text, n, f->lines.n + 1, NULL) : -EBADMSG;
 
 	f->keep_pad = f->keep_pad && r < 0;

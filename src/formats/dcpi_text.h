@@ -80,8 +80,9 @@ int dcpi_text_next(struct dcpi_text_reader *r, struct dcpi_text *t, struct err *
 /* Whether the N bytes look like a block's beginning. */
 bool dcpi_text_probe(const char *text, size_t n);
 
-/* Splits NAME, SET:COUNTER of ProfileMe, at its last colon: that becomes a NUL, and what stood behind
- * it is returned.  NULL for a plain event's name, which stays whole though it may have colons. */
+/* Splits NAME, SET:COUNTER of ProfileMe, at its last colon: that becomes a NUL, and what stood
+ * behind it is returned.  NULL for a plain event's name, which stays whole though it may have
+ * colons. */
 char *dcpi_text_split_counter(char *name);
 
 void dcpi_text_release(struct dcpi_text *t);

@@ -102,9 +102,9 @@ static int empty_dir(int fd)
 static int remove_recording(int root, const struct recording *r)
 {
 	_fd_ int epoch = openat(root, r->epoch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	_fd_ int host = epoch < 0 ? -1
-				  : openat(epoch, r->host,
-					   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_fd_ int host =
+		epoch < 0 ? -1
+			  : openat(epoch, r->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int rc = host < 0 ? -errno : empty_dir(host);
 
 	if (rc == 0 && unlinkat(epoch, r->host, AT_REMOVEDIR) < 0)

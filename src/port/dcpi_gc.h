@@ -28,9 +28,9 @@ struct dcpi_gc_totals {
 	uint64_t n_removed, n_bytes_removed, n_left, n_bytes_left, n_failed;
 };
 
-/* Removes what O says from the tree in DIR, oldest first, telling ITEM of each.  A recording ends when
- * its files say (dwell-time), else when the last of them was written.  Only files of a recording's
- * own directory are removed, and directories that are empty then. */
+/* Removes what O says from the tree in DIR, oldest first, telling ITEM of each.  A recording ends
+ * when its files say (dwell-time), else when the last of them was written.  Only files of a
+ * recording's own directory are removed, and directories that are empty then. */
 int dcpi_gc(const char *dir, const struct dcpi_gc_opts *o,
 	    void (*item)(void *ctx, const struct dcpi_gc_item *i), void *ctx,
 	    struct dcpi_gc_totals *ret, struct err *err);

@@ -157,9 +157,9 @@ static bool begins(const char *name, const char *full, const char *t, size_t n)
 	return strncmp(name, t, n) == 0 || strncmp(full, t, n) == 0;
 }
 
-/* Writes the end T[0 .. N) of a range as a time of four-digit years, or the beginning of one.  It has
- * two-digit years when it is as long as NAME, an epoch of ten digits, when it is no longer than a
- * year, or when no year begins so: "9805" is May 1998, "2003" a year. */
+/* Writes the end T[0 .. N) of a range as a time of four-digit years, or the beginning of one.  It
+ * has two-digit years when it is as long as NAME, an epoch of ten digits, when it is no longer than
+ * a year, or when no year begins so: "9805" is May 1998, "2003" a year. */
 static void expand_end(const char *name, const char *t, size_t n, char ret[24])
 {
 	uint64_t s;

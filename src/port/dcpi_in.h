@@ -21,10 +21,12 @@ struct dcpi_select {
 	const char *host; /* directory name */
 	const opt_list *labels, *events;
 	unsigned stride; /* see dcpi_read */
-	/* Told of what cannot be read in a tree, which is then passed over; NULL: that is an error. */
+	/* Told of what cannot be read in a tree, which is then passed over; NULL: that is an error.
+	 */
 	void (*problem)(void *ctx, const char *where, const char *why);
 	void *problem_ctx;
-	struct dcpi_kept *kept; /* takes the header lines a profile has no place for; NULL: dropped */
+	struct dcpi_kept
+		*kept; /* takes the header lines a profile has no place for; NULL: dropped */
 };
 
 /* Whether PATH is a profile file, dcpicat's text, or a tree that has a profile file: 1 or 0, or
@@ -41,7 +43,8 @@ struct dcpi_recording {
 /* Calls EACH for the recordings of the tree PATH that SEL (epochs and host) takes, latest epochs
  * first, until it returns an error.  Returns how many there were, or the error. */
 int dcpi_in_each(const char *path, const struct dcpi_select *sel,
-		 int (*each)(void *ctx, const struct dcpi_recording *r), void *ctx, struct err *err);
+		 int (*each)(void *ctx, const struct dcpi_recording *r), void *ctx,
+		 struct err *err);
 
 /* Calls EACH for the files of R that readers look at, in order of their names, until it returns an
  * error. */
@@ -51,8 +54,9 @@ int dcpi_in_each_file(const struct dcpi_recording *r,
 
 /* Adds what SEL takes (NULL: everything) of PATH to P.  -ENOENT with the choices in the message
  * when it takes nothing that is there.  A file that is no profile or is damaged is an error that
- * names it, or a problem that is told while the others are read, except that files whose names begin with '.' or end in ".log" or "~" are passed over in
- * a tree.  On failure P may hold a part. */
+ * names it, or a problem that is told while the others are read, except that files whose names
+ * begin with '.' or end in ".log" or "~" are passed over in a tree.  On failure P may hold a part.
+ */
 int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,
 		 struct err *err);
 

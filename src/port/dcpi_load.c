@@ -396,7 +396,8 @@ static bool text_value(struct profile *p, const struct dcpi_text *t,
 	return value_counts(ret);
 }
 
-/* Keeps what the text says of column TE besides: further paths, and lines that mean nothing here. */
+/* Keeps what the text says of column TE besides: further paths, and lines that mean nothing here.
+ */
 static void keep_lines(struct dcpi_load *l, const struct dcpi_text *t, image_id image,
 		       const struct dcpi_text_event *te)
 {

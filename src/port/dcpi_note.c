@@ -43,9 +43,9 @@ int dcpi_note_write(const char *dir, const char *db, struct err *err)
 char *dcpi_note_read(const char *dir)
 {
 	_fd_ int dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_fd_ int fd = dirfd < 0 ? -1
-				: openat(dirfd, NOTE,
-					 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	_fd_ int fd = dirfd < 0
+			      ? -1
+			      : openat(dirfd, NOTE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char text[PATH_MAX + 1];
 	struct stat note, db;
 	ssize_t n;

@@ -449,8 +449,8 @@ static int write_files(struct out *o, const char *dir, struct err *err)
 	vec_each (f, &o->files) {
 		if (is_there(host, f))
 			continue;
-		r = (o->opts.lazily ? file_replace_lazily : file_replace)(
-			host, f->name, f->bytes.v, f->bytes.n, err);
+		r = (o->opts.lazily ? file_replace_lazily : file_replace)(host, f->name, f->bytes.v,
+									  f->bytes.n, err);
 		if (r < 0)
 			return err_prefix(err, r, "%s/%s", dir, time);
 	}

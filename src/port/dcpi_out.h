@@ -14,7 +14,7 @@ struct dcpi_out_opts {
 	unsigned minor;			  /* 6 or 7: the version written is 0.06 or 0.07 */
 	unsigned stride;		  /* bytes per count, 1 or 4 */
 	const struct dcpi_filter *filter; /* what to write; NULL for everything */
-	const struct dcpi_kept *kept; /* header lines to go on; NULL: none */
+	const struct dcpi_kept *kept;	  /* header lines to go on; NULL: none */
 	bool lazily; /* without waiting for the disk: it can be written again from elsewhere */
 };
 

@@ -156,8 +156,7 @@ static enum answer ask(const struct binder *b, const struct group *g, const stru
 {
 	enum answer a = bind_ask(g->set, g->killed_rule, w);
 
-	for (uint32_t left = g->counters; left && is_killed(w) && a == ANSWER_YES;
-	     left &= left - 1)
+	for (uint32_t left = g->counters; left && is_killed(w) && a == ANSWER_YES; left &= left - 1)
 		if (!knows(b, g->event, w, (unsigned)__builtin_ctz(left)))
 			a = ANSWER_KILLED;
 	return a;
@@ -179,8 +178,7 @@ static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id 
 
 	vec_each (have, &b->groups)
 		if (have->event == event && have->killed_rule == rule &&
-		    have->counters == counters &&
-		    pm_set_same(have->set, s))
+		    have->counters == counters && pm_set_same(have->set, s))
 			return (uint32_t)(have - b->groups.v);
 	vec_each (pair, &b->pairs) {
 		const struct vector *w = &b->p->vectors.v[pair->vector];

@@ -248,9 +248,12 @@ static void leave_out(void *ctx, const char *where, const char *why)
 
 static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 {
-	struct dcpi_select sel = {
-		.epochs = s->epochs, .host = s->host, .stride = (unsigned)s->stride, .kept = &in->kept,
-		.problem = s->notice ? leave_out : NULL, .problem_ctx = (void *)s};
+	struct dcpi_select sel = {.epochs = s->epochs,
+				  .host = s->host,
+				  .stride = (unsigned)s->stride,
+				  .kept = &in->kept,
+				  .problem = s->notice ? leave_out : NULL,
+				  .problem_ctx = (void *)s};
 	_mem_ char *fed_by = dcpi_note_read(in->path);
 	uint64_t since, until;
 	char range[48];

@@ -11,7 +11,7 @@
 struct input {
 	struct profile profile; /* its values may repeat a key: sum them; see there for time */
 	struct resolver *resolver;
-	char *path; /* what was opened */
+	char *path;	       /* what was opened */
 	struct dcpi_kept kept; /* of a DCPI tree or file: lines of its headers */
 };
 
@@ -30,8 +30,8 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 		    struct err *err);
 void input_close(struct input *in);
 
-/* Where symbols of the images of PATH, a database or a DCPI tree, are kept: DIR/images, to be freed.
- * CREATE: made when it is not there.  NULL: there is none. */
+/* Where symbols of the images of PATH, a database or a DCPI tree, are kept: DIR/images, to be
+ * freed. CREATE: made when it is not there.  NULL: there is none. */
 char *input_images_dir(const char *path, bool create, struct err *err);
 
 #endif

@@ -474,8 +474,8 @@ static int expected_more(struct parser *p, const struct pm_column *c)
 	return expected(p, c->is_ratio ? "'^', '|', ':' or '+'" : "'^', '|', ':', '::' or '+'");
 }
 
-int pm_columns_parse(pm_columns *ret, const char *what, const char *text,
-			 const struct profile *p, struct err *err)
+int pm_columns_parse(pm_columns *ret, const char *what, const char *text, const struct profile *p,
+		     struct err *err)
 {
 	struct parser parser = {.what = what, .text = text, .at = text, .p = p, .err = err};
 	int rc;

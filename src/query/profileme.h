@@ -38,20 +38,21 @@ struct pm_item {
 };
 
 struct pm_column {
-	bool is_default;	     /* what the command shows without being asked */
-	struct pm_item item;     /* or a set; of a ratio what is above */
-	bool is_ratio;		     /* per */
+	bool is_default;	 /* what the command shows without being asked */
+	struct pm_item item;	 /* or a set; of a ratio what is above */
+	bool is_ratio;		 /* per */
 	struct pm_item per_item; /* this */
-	char *text;		     /* all of it */
+	char *text;		 /* all of it */
 };
 
 typedef VEC(struct pm_column) pm_columns;
 
 /* Parses TEXT and appends its columns to RET; names are those that P's samples have (NULL: those of
  * the registry).  WHAT is the option's name, which messages begin with.  -EINVAL with the place
- * marked (err_mark): bad grammar, a name that is not there (with the nearest that is).  -E2BIG for brackets nested too deep.  RET is to be released then, too. */
-int pm_columns_parse(pm_columns *ret, const char *what, const char *text,
-			 const struct profile *p, struct err *err);
+ * marked (err_mark): bad grammar, a name that is not there (with the nearest that is).  -E2BIG for
+ * brackets nested too deep.  RET is to be released then, too. */
+int pm_columns_parse(pm_columns *ret, const char *what, const char *text, const struct profile *p,
+		     struct err *err);
 void pm_columns_release(pm_columns *c);
 
 /* Whether A and B are written alike. */

@@ -21,7 +21,7 @@ struct select {
 	opt_list columns;	       /* of sample sets (profileme.h); none: the events */
 	const char *sort_set; /* the one of them rows are sorted by, which is shown first */
 	bool errors;	      /* standard errors of all numbers */
-	bool no_killed; /* samples killed early count in no set that asks what is not reliable */
+	bool no_killed;	  /* samples killed early count in no set that asks what is not reliable */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
 	bool traces;	 /* time lines of threads too, sorted by time */
@@ -30,9 +30,8 @@ struct select {
 	/* Told what should be known of what was read, a line at a time; NULL: nobody. */
 	void (*notice)(void *ctx, const char *line);
 	void *notice_ctx;
-	/* Told of each dwell database before it is read, and of each DCPI tree that a daemon writes,
-	 * so that it can be brought up to date;
-	 * NULL: nobody. */
+	/* Told of each dwell database before it is read, and of each DCPI tree that a daemon
+	 * writes, so that it can be brought up to date; NULL: nobody. */
 	void (*before_read)(void *ctx, const char *db);
 	void *before_read_ctx;
 };

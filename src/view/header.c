@@ -290,12 +290,9 @@ static void json_set(struct json *j, const struct set_facts *f)
 	const struct {
 		const char *key;
 		uint64_t n;
-	} counts[] = {{"samples", f->population},
-		      {"in", f->hits},
-		      {"unknown", f->open},
-		      {"not_measured", f->unmeasured},
-		      {"killed_early", f->killed},
-		      {"in_killed_early", f->doubtful}};
+	} counts[] = {{"samples", f->population},  {"in", f->hits},
+		      {"unknown", f->open},	   {"not_measured", f->unmeasured},
+		      {"killed_early", f->killed}, {"in_killed_early", f->doubtful}};
 
 	json_begin(j, '{');
 	json_key(j, "set");

@@ -9,7 +9,8 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
 	static const char text[] =
 		"name                 a\nimage                00ff\nlabel                l\n"
-		"path                 /a\npath /b\ncpuspeed 333\nx-note  mine \nepoch                199805191724\n"
+		"path                 /a\npath /b\ncpuspeed 333\nx-note  mine \nepoch              "
+		"  199805191724\n"
 		"platform             h\ntext_start           0x000000001000\n"
 		"text_size            0x000000002000\nevent                3 cycles:u:100:10000\n"
 		"event                9 any:m1count:7:5000\n0x000000001000       1       4\n"

@@ -305,7 +305,8 @@ TEST(what_one_file_cannot_hold_is_in_several)
 }
 
 static void add_facts(struct profile *p, event_id e, uint64_t svma, const char *label,
-		      uint64_t known, uint64_t value, uint64_t n, uint64_t inflight, uint64_t latency)
+		      uint64_t known, uint64_t value, uint64_t n, uint64_t inflight,
+		      uint64_t latency)
 {
 	struct sample_facts f = {.known = known, .value = value};
 	image_id im =
@@ -377,7 +378,8 @@ TEST(sample_sets_are_files)
 	b = text_of(&q);
 	EXPECT(strstr(a, "capped:m1count"));
 	EXPECT(strstr(a, "ibs_op@retired:mlatency.n"));
-	/* The paths, epochs and duties differ: a tree has no duty of an event that was not timed. */
+	/* The paths, epochs and duties differ: a tree has no duty of an event that was not timed.
+	 */
 	EXPECT_STR(b, a);
 	free(a);
 	free(b);
@@ -526,11 +528,21 @@ TEST(ranges_of_two_digit_years)
 		const char *epochs;
 		int64_t want; /* of 1, 2, 4 and 8 */
 	} cases[] = {
-		{"9805191724..9805191725", 3}, {"9805191725..", 14},	{"..9805191724", 1},
-		{"9805..9806", 3},	       {"98..98", 3},		{"1998..1998", 3},
-		{"199805..200003", 7},	       {"98..00", 7},		{"0003..2012", 12},
-		{"201201..", 8},	       {"20120101..20120102", 8}, {"2003..2005", -ENOENT},
-		{"0003", 4},		       {"9805191725", 2},	{"9805191724,1201011230", 9},
+		{"9805191724..9805191725", 3},
+		{"9805191725..", 14},
+		{"..9805191724", 1},
+		{"9805..9806", 3},
+		{"98..98", 3},
+		{"1998..1998", 3},
+		{"199805..200003", 7},
+		{"98..00", 7},
+		{"0003..2012", 12},
+		{"201201..", 8},
+		{"20120101..20120102", 8},
+		{"2003..2005", -ENOENT},
+		{"0003", 4},
+		{"9805191725", 2},
+		{"9805191724,1201011230", 9},
 	};
 	static const char *const names[] = {"9805191724", "9805191725", "0003040506", "1201011230"};
 	struct err err = {""};
@@ -579,7 +591,8 @@ TEST(one_bad_file_does_not_stop_the_others)
 	save("a", 1000000000, 1);
 	fd = open(host, O_RDONLY | O_DIRECTORY);
 	REQUIRE(fd >= 0);
-	REQUIRE(file_replace(fd, "core", "x", 1, &err) == 0 && symlinkat("/etc/passwd", fd, "link") == 0);
+	REQUIRE(file_replace(fd, "core", "x", 1, &err) == 0 &&
+		symlinkat("/etc/passwd", fd, "link") == 0);
 	other = open(beside, O_WRONLY | O_CREAT, 0600);
 	EXPECT_EQ(load_total(&sel, &err), 1001001);
 	EXPECT_EQ(n, 3);
@@ -907,7 +920,9 @@ TEST(a_rewritten_file_keeps_its_lines)
 
 TEST(the_clock_of_the_machine)
 {
-	EXPECT_EQ(dcpi_cpuinfo_mhz("model name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\ncpu MHz\t\t: 2199.998\n", true),
+	EXPECT_EQ(dcpi_cpuinfo_mhz(
+			  "model name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\ncpu MHz\t\t: 2199.998\n",
+			  true),
 		  2200);
 	EXPECT_EQ(dcpi_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", true), 0);
 	EXPECT_EQ(dcpi_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", false), 2250);

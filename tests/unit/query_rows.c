@@ -173,7 +173,8 @@ TEST(query_selects)
 	EXPECT_STR(err.msg, "cannot sort by 'cycles', which is not among the events chosen");
 	s.events.v[0] = "dtbmiss";
 	EXPECT_EQ(query_init(&q, &w.p, w.r, &s, &err), -ENOENT);
-	EXPECT_STR(err.msg, "no samples of event 'dtbmiss'; there are: cycles:u, imiss (DCPI's dtbmiss is `dTLB-load-misses` today)");
+	EXPECT_STR(err.msg, "no samples of event 'dtbmiss'; there are: cycles:u, imiss (DCPI's "
+			    "dtbmiss is `dTLB-load-misses` today)");
 	s.events.n = 0;
 	s.owners[OWNER_KEY_LABEL].v[0] = "run2";
 	EXPECT_EQ(query_init(&q, &w.p, w.r, &s, &err), -ENOENT);
