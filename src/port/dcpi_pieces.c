@@ -61,7 +61,7 @@ void dcpi_pieces_add(dcpi_pieces *v, owner_id owner, image_id image, event_id ev
 
 #define ORDER(a, b)                                                                                \
 	if ((a) != (b))                                                                            \
-		return (a) < (b) ? -1 : 1
+	return (a) < (b) ? -1 : 1
 
 static int by_set(const struct dcpi_piece *a, const struct dcpi_piece *b)
 {

@@ -22,9 +22,9 @@ struct dcpi_pm {
 char *dcpi_pm_format(const struct profile *p, event_id event, const struct dcpi_pm *column,
 		     char **ret_counter);
 
-/* Parses a column's NAME and COUNTER, as struct dcpi_text_event has them.  A bit or counter that has
- * no name yet (DCPI's files have `capped` and `twnzrd`) is given one in P.  False when they are none
- * that can be understood: no set, or P can name no more. */
+/* Parses a column's NAME and COUNTER, as struct dcpi_text_event has them.  A bit or counter that
+ * has no name yet (DCPI's files have `capped` and `twnzrd`) is given one in P.  False when they are
+ * none that can be understood: no set, or P can name no more. */
 bool dcpi_pm_parse(struct profile *p, const char *name, const char *counter, struct dcpi_pm *ret);
 
 #endif
