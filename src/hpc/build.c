@@ -151,6 +151,7 @@ static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint
 		.tid = tid,
 		.input = tid ? 0 : a->b->n_inputs + 1,
 		.owner = tid ? 0 : owner,
+		.start_ns = a->p->meta.start_wall_ns,
 	};
 
 	return identities_intern(&a->b->identities, &key);

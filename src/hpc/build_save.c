@@ -54,7 +54,6 @@ static int number_database(struct build *b, struct database *d, const struct num
 			n_ctxs += extent->n_unlisted;
 	if (!b->opts.ranks || b->opts.ranks->rank == owner)
 		database_number(d, n->nodes, n->metrics, n_ctxs, &b->metrics);
-	database_number_kinds(d, &b->identities);
 	return distribute_database(b, d, owner, err);
 }
 
@@ -229,14 +228,13 @@ static char *describe_all(const struct build *b)
 
 static int save_meta(struct build *b, struct err *err)
 {
-	unsigned n_kinds = identities_n_kinds(&b->identities);
-	_mem_ const char **kinds = xcalloc(n_kinds, sizeof(*kinds));
+	const char *kinds[HPC_N_ID_KINDS];
 	_mem_ char *description = describe_all(b);
 	struct hpc_meta_model model = {
 		.title = b->opts.title ? b->opts.title : b->texts.v[0].title,
 		.description = description,
 		.id_names = kinds,
-		.n_id_names = n_kinds,
+		.n_id_names = HPC_N_ID_KINDS,
 		.modules = b->contexts.modules.v,
 		.files = b->contexts.files.v,
 		.functions = b->contexts.functions.v,
@@ -254,8 +252,8 @@ static int save_meta(struct build *b, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, -errno, "meta.db");
-	for (unsigned i = 0; i < n_kinds; i++)
-		kinds[i] = identities_kind_name(&b->identities, i);
+	for (unsigned i = 0; i < HPC_N_ID_KINDS; i++)
+		kinds[i] = identity_kind_name(i);
 	build_metrics_describe(&b->metrics, &model.metrics);
 	rc = hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
 	if (!rc)

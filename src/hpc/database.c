@@ -169,20 +169,31 @@ static int note_ctxs(struct database *d, struct err *err)
 
 /* --- profiles --- */
 
-static int add_kinds(struct database *d, struct identities *ids, struct err *err)
+/* What the tuple IDS says of whose profile KEY is. */
+static void read_tuple(const struct database *d, const struct hpc_id *ids, size_t n,
+		       struct identity *key)
 {
-	for (uint32_t k = 0; k < d->db.meta.n_id_names; k++)
-		identities_add_kind(ids, d->db.meta.id_names[k]);
-	/* Observed: hpcviewer reads them as signed. */
-	if (HPC_N_ID_KINDS + ids->kinds.n > INT8_MAX)
-		return err_set(err, -E2BIG, "more than %d kinds of identifiers", INT8_MAX);
-	return 0;
-}
+	for (size_t i = 0; i < n; i++) {
+		const struct hpc_id *id = &ids[i];
+		const char *name = hpc_meta_id_name(&d->db.meta, id->kind);
 
-static bool is_node(const struct database *d, const struct hpc_id *id)
-{
-	return (id->flags & HPC_ID_IS_PHYSICAL) &&
-	       strcmp(hpc_meta_id_name(&d->db.meta, id->kind), "NODE") == 0;
+		if (d->kinds[id->kind] == HPC_ID_NODE && (id->flags & HPC_ID_IS_PHYSICAL))
+			key->node = id->physicalId;
+		if (d->kinds[id->kind] == HPC_ID_RANK && key->rank == NO_RANK) {
+			key->rank = id->logicalId;
+			key->rank_physicalId = id->physicalId;
+			if ((id->flags & HPC_ID_IS_PHYSICAL) && id->physicalId <= UINT32_MAX)
+				key->pid = (uint32_t)id->physicalId;
+		}
+		if (d->kinds[id->kind] != HPC_N_ID_KINDS)
+			continue;
+		/* What dwell 0.1.0 called a process. */
+		if (strcmp(name, "PROCESS") == 0 && id->physicalId <= UINT32_MAX)
+			key->pid = (uint32_t)id->physicalId;
+		key->others = hash_pair(key->others, hash_str(name));
+		key->others = hash_pair(key->others, id->logicalId);
+		key->others = hash_pair(key->others, id->physicalId);
+	}
 }
 
 static int add_profiles(struct database *d, struct identities *ids, struct err *err)
@@ -191,17 +202,20 @@ static int add_profiles(struct database *d, struct identities *ids, struct err *
 	int rc = 0;
 
 	for (uint32_t i = 0; i < d->db.profiles.nProfiles && !rc; i++) {
-		const struct identity key = {.db = d->number + 1, .profile = i};
+		struct identity key = {.db = d->number + 1, .profile = i, .rank = NO_RANK};
 		struct hpc_profile p;
 
 		rc = hpc_profile_open(&p, &d->db.profiles, i, err);
 		if (rc || p.isSummary)
 			continue;
+		rc = database_tuple(d, i, &r, err);
+		if (rc)
+			break;
+		read_tuple(d, r.ids.v, r.ids.n, &key);
 		identities_intern(ids, &key);
-		rc = database_tuple(d, NULL, i, &r, err);
-		d->n_ids += r.ids.n;
+		d->n_ids += r.ids.n + 1; /* and a RANK */
 		vec_each (id, &r.ids)
-			if (is_node(d, id))
+			if (d->kinds[id->kind] == HPC_ID_NODE && (id->flags & HPC_ID_IS_PHYSICAL))
 				identities_add_node(ids, id->physicalId, id->logicalId,
 						    (uint64_t)(d->number + 1) << 32 | i);
 	}
@@ -209,10 +223,23 @@ static int add_profiles(struct database *d, struct identities *ids, struct err *
 	return rc;
 }
 
+static void number_kinds(struct database *d)
+{
+	for (unsigned k = 0; k < n_elems(d->kinds); k++)
+		d->kinds[k] = k < d->db.meta.n_id_names
+				      ? identity_kind(d->db.meta.id_names[k])
+				      : HPC_N_ID_KINDS;
+}
+
 int database_open_only(struct database *d, const char *path, uint32_t number, struct err *err)
 {
+	int rc;
+
 	*d = (struct database){.number = number};
-	return hpc_db_open(&d->db, path, err);
+	rc = hpc_db_open(&d->db, path, err);
+	if (!rc)
+		number_kinds(d);
+	return rc;
 }
 
 int database_open(struct database *d, const char *path, uint32_t number,
@@ -227,8 +254,6 @@ int database_open(struct database *d, const char *path, uint32_t number,
 		rc = add_contexts(d, t->contexts, err);
 	if (!rc)
 		rc = note_ctxs(d, err);
-	if (!rc)
-		rc = add_kinds(d, t->identities, err);
 	if (!rc)
 		rc = add_profiles(d, t->identities, err);
 	return rc;
@@ -262,12 +287,4 @@ void database_number(struct database *d, const uint32_t *number, const uint32_t 
 		d->is_straight &= d->prop_ids[i] > last_prop;
 		last_prop = d->prop_ids[i];
 	}
-}
-
-void database_number_kinds(struct database *d, const struct identities *ids)
-{
-	for (unsigned k = 0; k < 256; k++)
-		d->kinds[k] = k < d->db.meta.n_id_names
-				      ? identities_kind(ids, d->db.meta.id_names[k])
-				      : (uint8_t)k;
 }

@@ -31,8 +31,8 @@ struct database {
 	uint16_t *prop_ids; /* the same once numbered: the new propMetricId, or DATABASE_NO_PROP */
 	uint32_t n_props;
 	bool is_straight; /* once numbered: its order of ctxIds and metrics is the new one's too */
-	uint8_t kinds[256];
-	uint64_t n_ids; /* of all tuples */
+	uint8_t kinds[256]; /* by its kinds: HPCToolkit's, or HPC_N_ID_KINDS */
+	uint64_t n_ids;	    /* that its profiles may have in the new database */
 };
 
 #define DATABASE_NO_PROP  UINT16_MAX
@@ -46,7 +46,7 @@ struct database_target {
 };
 
 /* Opens input NUMBER, a database at PATH, and adds to T what it has; RET must be closed.  Errors as
- * hpc_db_open; -E2BIG for too many scopes, metrics or kinds. */
+ * hpc_db_open; -E2BIG for too many scopes or metrics. */
 int database_open(struct database *ret, const char *path, uint32_t number,
 		  const struct database_target *t, struct err *err);
 /* The same without adding anything: for a process that is told what its things have become. */
@@ -58,9 +58,6 @@ void database_close(struct database *d);
 void database_number(struct database *d, const uint32_t *number, const uint32_t *metric,
 		     uint32_t first_unlisted, const struct build_metrics *ms);
 
-/* Kinds of identifiers have their numbers in IDS. */
-void database_number_kinds(struct database *d, const struct identities *ids);
-
 /* A thread's work space. */
 struct database_reader {
 	VEC(struct hpc_id) ids;
@@ -71,9 +68,12 @@ struct database_reader {
 
 void database_reader_release(struct database_reader *r);
 
-/* The tuple of profile INDEX, as it is in the new database: R's ids. */
-int database_tuple(const struct database *d, const struct identities *ids, uint32_t index,
-		   struct database_reader *r, struct err *err);
+/* The tuple of profile INDEX: R's ids. */
+int database_tuple(const struct database *d, uint32_t index, struct database_reader *r,
+		   struct err *err);
+/* The tuple that number I of IDS, a profile of D, has in the new database. */
+int database_new_tuple(const struct database *d, const struct identities *ids, uint32_t i,
+		       struct database_reader *r, struct err *err);
 
 /* Adds the values of profile INDEX to BLOCK, which is empty.  -EBADMSG for what is no number or
  * whose context or metric is unknown. */

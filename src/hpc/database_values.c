@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "hpc/database.h"
 
 struct ctx_entry {
@@ -24,8 +25,8 @@ void database_reader_release(struct database_reader *r)
 	*r = (struct database_reader){0};
 }
 
-int database_tuple(const struct database *d, const struct identities *ids, uint32_t index,
-		   struct database_reader *r, struct err *err)
+int database_tuple(const struct database *d, uint32_t index, struct database_reader *r,
+		   struct err *err)
 {
 	struct hpc_profile p;
 	int n = hpc_profile_open(&p, &d->db.profiles, index, err);
@@ -41,13 +42,43 @@ int database_tuple(const struct database *d, const struct identities *ids, uint3
 			break;
 		vec_reserve(&r->ids, (size_t)n);
 	}
-	if (!ids)
-		return 0;
-	vec_each (id, &r->ids) {
-		id->kind = d->kinds[id->kind];
-		if (id->kind == HPC_ID_NODE && (id->flags & HPC_ID_IS_PHYSICAL))
-			id->logicalId = identities_node(ids, id->physicalId);
+	return 0;
+}
+
+int database_new_tuple(const struct database *d, const struct identities *ids, uint32_t i,
+		       struct database_reader *r, struct err *err)
+{
+	bool wants_rank = ids->ranks[i].logicalId != NO_RANK;
+	bool has_rank = false; /* the input's tuple: where, it stays */
+	_mem_ struct hpc_id *old = NULL;
+	size_t n_old;
+	int rc = database_tuple(d, ids->v.v[i].profile, r, err);
+
+	if (rc)
+		return rc;
+	n_old = r->ids.n;
+	old = xmemdup(r->ids.v, n_old * sizeof(*old));
+	r->ids.n = 0;
+	for (size_t k = 0; k < n_old; k++)
+		has_rank |= d->kinds[old[k].kind] == HPC_ID_RANK;
+	for (size_t k = 0; k < n_old; k++) {
+		struct hpc_id id = old[k];
+
+		id.kind = d->kinds[id.kind];
+		if (id.kind == HPC_N_ID_KINDS || (id.kind == HPC_ID_RANK && !wants_rank))
+			continue;
+		if (id.kind == HPC_ID_RANK || (id.kind != HPC_ID_NODE && wants_rank && !has_rank)) {
+			vec_push(&r->ids, identities_rank_id(ids, i));
+			wants_rank = false;
+			if (id.kind == HPC_ID_RANK)
+				continue;
+		}
+		if (id.kind == HPC_ID_NODE && (id.flags & HPC_ID_IS_PHYSICAL))
+			id.logicalId = identities_node(ids, id.physicalId);
+		vec_push(&r->ids, id);
 	}
+	if (wants_rank)
+		vec_push(&r->ids, identities_rank_id(ids, i));
 	return 0;
 }
 

@@ -17,9 +17,6 @@ static const char *const kind_names[HPC_N_ID_KINDS] = {
 	[HPC_ID_GPUSTREAM] = "GPUSTREAM", [HPC_ID_CORE] = "CORE",
 };
 
-/* A kind of our own, as the format allows. */
-static const char process_kind[] = "PROCESS";
-
 void identities_release(struct identities *ids)
 {
 	vec_release(&ids->v);
@@ -28,12 +25,9 @@ void identities_release(struct identities *ids)
 		free(*host);
 	vec_release(&ids->hosts);
 	vec_release(&ids->nodes);
-	vec_each (kind, &ids->kinds)
-		free(*kind);
-	vec_release(&ids->kinds);
 	free(ids->host_ids);
 	free(ids->threads);
-	free(ids->processes);
+	free(ids->ranks);
 	*ids = (struct identities){0};
 }
 
@@ -44,17 +38,6 @@ uint32_t identities_host(struct identities *ids, const char *name)
 			return i;
 	vec_push(&ids->hosts, xstrdup(name));
 	return (uint32_t)ids->hosts.n - 1;
-}
-
-void identities_add_kind(struct identities *ids, const char *name)
-{
-	for (unsigned i = 0; i < HPC_N_ID_KINDS; i++)
-		if (strcmp(kind_names[i], name) == 0)
-			return;
-	vec_each (kind, &ids->kinds)
-		if (strcmp(*kind, name) == 0)
-			return;
-	vec_push(&ids->kinds, xstrdup(name));
 }
 
 void identities_add_node(struct identities *ids, uint64_t physicalId, uint32_t logicalId,
@@ -93,8 +76,11 @@ uint32_t identities_intern(struct identities *ids, const struct identity *key)
 	hash = hash_pair(hash, (uint64_t)key->input << 32 | key->owner);
 	hash = hash_pair(hash, (uint64_t)key->db << 32 | key->profile);
 	i = index_find(&ids->by_key, hash, is_identity, ids, key);
-	if (i != INDEX_NONE)
+	if (i != INDEX_NONE) {
+		if (key->start_ns < ids->v.v[i].start_ns)
+			ids->v.v[i].start_ns = key->start_ns;
 		return i;
+	}
 	i = (uint32_t)ids->v.n;
 	vec_push(&ids->v, *key);
 	index_add(&ids->by_key, hash, i);
@@ -166,8 +152,8 @@ static int by_identity(const void *a, const void *b)
 			(uint64_t)y->id.db << 32 | y->id.profile);
 
 	if (!d)
-		d = compare((uint64_t)x->id.host << 32 | x->id.rank,
-			    (uint64_t)y->id.host << 32 | y->id.rank);
+		d = compare((uint64_t)x->id.rank << 32 | x->id.host,
+			    (uint64_t)y->id.rank << 32 | y->id.host);
 	if (!d)
 		d = compare(x->id.pid, y->id.pid);
 	if (!d) /* the main thread first */
@@ -252,30 +238,10 @@ static void order_nodes(struct identities *ids)
 	}
 }
 
-/* Ranks that are one process each need no PROCESS beside, as HPCToolkit's have none. */
-static void leave_lone_processes(struct identities *ids)
-{
-	size_t n = ids->v.n, end;
-
-	for (size_t i = 0; i < n; i = end) {
-		const struct identity *first = &ids->v.v[i];
-		bool lone = !first->db && first->rank != NO_RANK;
-
-		for (end = i + 1;
-		     end < n && ids->v.v[end].db == first->db &&
-		     ids->v.v[end].host == first->host && ids->v.v[end].rank == first->rank;
-		     end++)
-			lone &= ids->v.v[end].pid == first->pid;
-		for (size_t k = i; k < end && lone; k++)
-			ids->processes[k] = NO_PROCESS;
-	}
-}
-
-uint32_t *identities_finish(struct identities *ids, bool has_traces)
+uint32_t *identities_finish(struct identities *ids)
 {
 	size_t n = ids->v.n;
-	bool any_pid = false;
-	uint32_t *number = xcalloc(n + 1, sizeof(*number)), process = 0;
+	uint32_t *number = xcalloc(n + 1, sizeof(*number));
 	struct sorted *sorted = xcalloc(n + 1, sizeof(*sorted));
 
 	order_hosts(ids);
@@ -284,22 +250,14 @@ uint32_t *identities_finish(struct identities *ids, bool has_traces)
 		sorted[i] = (struct sorted){ids->v.v[i], i};
 	qsort(sorted, n, sizeof(*sorted), by_identity);
 	ids->threads = xcalloc(n + 1, sizeof(*ids->threads));
-	ids->processes = xcalloc(n + 1, sizeof(*ids->processes));
 	for (uint32_t i = 0; i < n; i++) {
 		bool same = i && same_process(&sorted[i - 1].id, &sorted[i].id);
 
 		ids->v.v[i] = sorted[i].id;
 		number[sorted[i].from] = i;
 		ids->threads[i] = same ? ids->threads[i - 1] + 1 : 0;
-		process += i && !same && !sorted[i].id.db;
-		any_pid |= sorted[i].id.pid != 0;
-		ids->processes[i] = process;
 	}
-	ids->many_processes = process > 0 || (has_traces && any_pid);
-	leave_lone_processes(ids);
-	if (ids->many_processes)
-		identities_add_kind(ids, process_kind);
-	vec_sort(&ids->kinds, by_name);
+	identities_rank(ids);
 	free(sorted);
 	index_release(&ids->by_key);
 	return number;
@@ -307,24 +265,18 @@ uint32_t *identities_finish(struct identities *ids, bool has_traces)
 
 /* --- what they are called --- */
 
-unsigned identities_n_kinds(const struct identities *ids)
+const char *identity_kind_name(unsigned kind)
 {
-	return HPC_N_ID_KINDS + (unsigned)ids->kinds.n;
+	return kind_names[kind];
 }
 
-const char *identities_kind_name(const struct identities *ids, unsigned kind)
+uint8_t identity_kind(const char *name)
 {
-	return kind < HPC_N_ID_KINDS ? kind_names[kind] : ids->kinds.v[kind - HPC_N_ID_KINDS];
-}
+	uint8_t kind = 0;
 
-uint8_t identities_kind(const struct identities *ids, const char *name)
-{
-	unsigned kind = 0;
-
-	while (kind + 1 < identities_n_kinds(ids) &&
-	       strcmp(identities_kind_name(ids, kind), name) != 0)
+	while (kind < HPC_N_ID_KINDS && strcmp(kind_names[kind], name) != 0)
 		kind++;
-	return (uint8_t)kind;
+	return kind;
 }
 
 uint32_t identities_node(const struct identities *ids, uint64_t physicalId)
@@ -335,6 +287,14 @@ uint32_t identities_node(const struct identities *ids, uint64_t physicalId)
 	return 0;
 }
 
+struct hpc_id identities_rank_id(const struct identities *ids, uint32_t i)
+{
+	const struct identity_rank *rank = &ids->ranks[i];
+
+	return (struct hpc_id){HPC_ID_RANK, (uint16_t)rank->flags, rank->logicalId,
+			       rank->physicalId};
+}
+
 size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id ret[BUILD_MAX_IDS])
 {
 	const struct identity *id = &ids->v.v[i];
@@ -343,11 +303,8 @@ size_t identities_tuple(const struct identities *ids, uint32_t i, struct hpc_id 
 
 	ret[n++] =
 		(struct hpc_id){HPC_ID_NODE, HPC_ID_IS_PHYSICAL, identities_node(ids, host), host};
-	if (id->rank != NO_RANK)
-		ret[n++] = (struct hpc_id){HPC_ID_RANK, 0, id->rank, id->rank};
-	if (id->pid && ids->many_processes && ids->processes[i] != NO_PROCESS)
-		ret[n++] = (struct hpc_id){identities_kind(ids, process_kind), HPC_ID_IS_PHYSICAL,
-					   ids->processes[i], id->pid};
+	if (ids->ranks[i].logicalId != NO_RANK)
+		ret[n++] = identities_rank_id(ids, i);
 	if (id->core != NO_RANK)
 		ret[n++] = (struct hpc_id){HPC_ID_CORE, 0, id->core, id->core};
 	ret[n++] = (struct hpc_id){HPC_ID_THREAD, 0, ids->threads[i], ids->threads[i]};

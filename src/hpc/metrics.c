@@ -19,6 +19,7 @@ void build_metrics_init(struct build_metrics *ms)
 void build_metrics_release(struct build_metrics *ms)
 {
 	vec_release(&ms->v);
+	vec_release(&ms->of_id);
 	arena_release(&ms->arena);
 	*ms = (struct build_metrics){0};
 }
@@ -93,6 +94,19 @@ static void tell_apart(struct build_metrics *ms, struct build_metric *of, uint32
 		}
 }
 
+void build_metrics_number(struct build_metrics *ms)
+{
+	ms->of_id.n = 0;
+	for (uint32_t i = 0; i < ms->v.n; i++) {
+		ms->v.v[i].first_id = (uint32_t)ms->of_id.n;
+		for (unsigned k = 0; k < N_STATISTICS; k++)
+			for (unsigned s = 0; s < ms->n_scopes; s++)
+				if (build_metric_has(&ms->v.v[i], s))
+					vec_push(&ms->of_id, (struct build_metric_id){
+								     (uint16_t)i, (uint16_t)s});
+	}
+}
+
 int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *err)
 {
 	struct build_metric *sorted;
@@ -118,6 +132,7 @@ int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *e
 		if (ms->v.v[i].no_lex_aware && build_metric_has(&ms->v.v[i], IN_FUNCTION))
 			ms->v.v[i].scopes &= ~(1u << IN_LEX_AWARE);
 	}
+	build_metrics_number(ms);
 	free(sorted);
 	free(order);
 	*ret = number;

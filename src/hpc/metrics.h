@@ -25,12 +25,19 @@ struct build_metric {
 	uint32_t scopes;   /* a bit for each that it has */
 	bool no_lex_aware; /* some input does not have it in that scope */
 	uint64_t order;	   /* metrics come by this: where it was met first */
+	uint32_t first_id; /* when finished: of its statistics */
+};
+
+/* What a statMetricId is of. */
+struct build_metric_id {
+	uint16_t metric, scope;
 };
 
 struct build_metrics {
 	VEC(struct build_metric) v;
 	const char *scopes[BUILD_MAX_SCOPES]; /* their names */
 	unsigned n_scopes;
+	VEC(struct build_metric_id) of_id; /* when finished */
 	struct arena arena;
 };
 
@@ -49,6 +56,9 @@ uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t 
  * loses the former: what is exclusive in it would lack the other's part.  -E2BIG when their ids do
  * not fit a reader's 15 bits. */
 int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *err);
+
+/* Numbers the ids of metrics that are in order. */
+void build_metrics_number(struct build_metrics *ms);
 
 static inline bool build_metric_has(const struct build_metric *m, unsigned scope)
 {
@@ -88,11 +98,17 @@ static inline double build_metric_value(const struct build_metric *m, uint64_t n
 
 enum metric_statistic { STAT_SUM, STAT_COUNT, STAT_SQUARES, STAT_MIN, STAT_MAX, N_STATISTICS };
 
-/* Ids are numbered as HPCToolkit numbers them: statistic by statistic, scope by scope. */
+/* Ids are numbered as HPCToolkit numbers them, statistic by statistic and scope by scope, without
+ * gaps where a metric lacks a scope: hpcviewer gives metrics it makes of others the next numbers,
+ * and fails when one is taken ("Non-unique index metric", BaseExperimentWithMetrics). */
 static inline uint16_t stat_metric_id(const struct build_metrics *ms, unsigned metric,
 				      enum metric_statistic k, unsigned scope)
 {
-	return (uint16_t)((metric * N_STATISTICS + k) * ms->n_scopes + scope);
+	const struct build_metric *m = &ms->v.v[metric];
+	unsigned n = (unsigned)__builtin_popcount(m->scopes);
+
+	return (uint16_t)(m->first_id + k * n +
+			  (unsigned)__builtin_popcount(m->scopes & ((1u << scope) - 1)));
 }
 
 /* A propagated value has the id of its sum.  The two are apart in the format, but a reader of
@@ -105,12 +121,12 @@ static inline uint16_t prop_metric_id(const struct build_metrics *ms, unsigned m
 
 static inline unsigned metric_of_prop(const struct build_metrics *ms, uint16_t prop)
 {
-	return prop / (N_STATISTICS * ms->n_scopes);
+	return ms->of_id.v[prop].metric;
 }
 
 static inline unsigned scope_of_prop(const struct build_metrics *ms, uint16_t prop)
 {
-	return prop % ms->n_scopes;
+	return ms->of_id.v[prop].scope;
 }
 
 /* Describes them all for meta.db; what RET points to lives as long as MS. */

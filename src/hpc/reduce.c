@@ -141,9 +141,6 @@ static void pack_identities(struct pack *p, const struct identities *ids)
 	vec_each (host, &ids->hosts)
 		pack_text(p, *host);
 	pack_array(p, ids->nodes.v, ids->nodes.n, sizeof(*ids->nodes.v));
-	pack_number(p, ids->kinds.n);
-	vec_each (kind, &ids->kinds)
-		pack_text(p, *kind);
 	pack_array(p, ids->v.v, ids->v.n, sizeof(*ids->v.v));
 }
 
@@ -159,8 +156,6 @@ static uint32_t *merge_identities(struct identities *ids, struct unpack *u, size
 	nodes = unpack_array(u, &n, sizeof(*nodes));
 	for (size_t i = 0; i < n; i++)
 		identities_add_node(ids, nodes[i].physicalId, nodes[i].logicalId, nodes[i].order);
-	for (n = unpack_number(u); n > 0; n--)
-		identities_add_kind(ids, unpack_text(u));
 	v = unpack_array(u, &n, sizeof(*v));
 	ret = xcalloc(n + 1, sizeof(*ret));
 	for (size_t i = 0; i < n; i++) {
@@ -295,8 +290,7 @@ static void pack_whole(struct pack *p, const struct build *b, const struct ctx_t
 	pack_identities(p, ids);
 	pack_array(p, ids->host_ids, ids->hosts.n, sizeof(*ids->host_ids));
 	pack_array(p, ids->threads, ids->v.n, sizeof(*ids->threads));
-	pack_array(p, ids->processes, ids->v.n, sizeof(*ids->processes));
-	pack_number(p, ids->many_processes);
+	pack_array(p, ids->ranks, ids->v.n, sizeof(*ids->ranks));
 	pack_rest(p, b);
 }
 
@@ -316,12 +310,12 @@ static int unpack_whole(struct build *b, struct ctx_tree *tree, struct unpack *u
 	free(moved);
 	if (rc)
 		return rc;
+	build_metrics_number(&b->metrics);
 	identities_release(ids);
 	free(merge_identities(ids, u, &n));
 	ids->host_ids = unpack_array(u, &n, sizeof(*ids->host_ids));
 	ids->threads = unpack_array(u, &n, sizeof(*ids->threads));
-	ids->processes = unpack_array(u, &n, sizeof(*ids->processes));
-	ids->many_processes = unpack_number(u);
+	ids->ranks = unpack_array(u, &n, sizeof(*ids->ranks));
 	build_texts_release(b);
 	merge_rest(b, u);
 	return 0;
@@ -365,7 +359,7 @@ static int order_all(struct build *b, struct numbers *ret, struct ctx_tree *tree
 		return rc;
 	vec_sort(&b->texts, by_number);
 	ret->nodes = contexts_finish(&b->contexts);
-	ret->identities = identities_finish(&b->identities, b->has_traces);
+	ret->identities = identities_finish(&b->identities);
 	ctx_tree_init(tree, &b->contexts);
 	return 0;
 }

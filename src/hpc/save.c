@@ -127,7 +127,7 @@ static int save_profile(struct worker *w, uint32_t i, struct err *err)
 
 	hpc_profile_block_reset(&w->block);
 	if (d) {
-		rc = database_tuple(d, all, id->profile, &w->database, err);
+		rc = database_new_tuple(d, all, i, &w->database, err);
 		ids = w->database.ids.v;
 		n_ids = w->database.ids.n;
 		if (!rc)

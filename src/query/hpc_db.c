@@ -127,6 +127,15 @@ static bool is_place(const struct hpc_id *id)
 	return id->kind == HPC_ID_NODE || id->kind == HPC_ID_CORE;
 }
 
+/* The number by which people know it, as in hpcviewer (IdTuple.getIndexBaseOnFlag).  A RANK is
+ * physical where a process is known by its pid, and so was the PROCESS of dwell 0.1.0. */
+static uint64_t shown_id(const struct hpc_id *id)
+{
+	bool may_be_physical = id->kind == HPC_ID_RANK || id->kind >= HPC_N_ID_KINDS;
+
+	return may_be_physical && (id->flags & HPC_ID_IS_PHYSICAL) ? id->physicalId : id->logicalId;
+}
+
 int hpc_db_thread_name(const struct hpc_db *db, uint32_t index, struct str *ret, struct err *err)
 {
 	struct hpc_id ids[MOST_IDS];
@@ -140,11 +149,8 @@ int hpc_db_thread_name(const struct hpc_db *db, uint32_t index, struct str *ret,
 	for (int i = 0; i < n; i++) {
 		if (n_others && is_place(&ids[i]))
 			continue;
-		/* Kinds of a database's own: dwell's PROCESS is known by its pid. */
 		str_addf(ret, "%s%s %" PRIu64, gap, hpc_meta_id_name(&db->meta, ids[i].kind),
-			 ids[i].kind >= HPC_N_ID_KINDS && (ids[i].flags & HPC_ID_IS_PHYSICAL)
-				 ? ids[i].physicalId
-				 : ids[i].logicalId);
+			 shown_id(&ids[i]));
 		gap = " ";
 	}
 	if (!n)
@@ -236,6 +242,8 @@ static bool fits_id(const struct hpc_db *db, const struct condition *c, const st
 {
 	if (!is_kind(db, c, id->kind))
 		return false;
+	if (id->kind == HPC_ID_RANK)
+		return shown_id(id) >= c->first && shown_id(id) <= c->last;
 	return (id->logicalId >= c->first && id->logicalId <= c->last) ||
 	       ((id->flags & HPC_ID_IS_PHYSICAL) && id->physicalId >= c->first &&
 		id->physicalId <= c->last);

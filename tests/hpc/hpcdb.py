@@ -297,8 +297,8 @@ class Database:
             self.tree(k, depth + 1)
 
     def name_of(self, profile):
-        return " ".join("%s %d" % (self.kinds[kind], physical if self.kinds[kind] == "PROCESS" else logical)
-                        for kind, _, logical, physical in self.ids[profile] if self.kinds[kind] != "NODE")
+        return " ".join("%s %d" % (self.kinds[kind], physical if self.kinds[kind] in ("RANK", "PROCESS") and flags & 1 else logical)
+                        for kind, flags, logical, physical in self.ids[profile] if self.kinds[kind] != "NODE")
 
     def print_values(self):
         for profile in range(1, len(self.values)):

@@ -99,8 +99,8 @@ def compare(what, a, b, first=0, alone=True):
             return
     check(what + ": values of all profiles", len(b.profiles) >= first + len(a.profiles), len(b.profiles))
     ids = b.ids[first:first + len(a.ids)]
-    if not alone:  # nodes may have been numbered anew
-        ids, old = ([[(k, None if k == "NODE" else l, p) for k, l, p in t] for t in x] for x in (ids, a.ids))
+    if not alone:  # nodes have been numbered anew, and all processes: check_ranks
+        ids, old = ([[(k, None if k == "NODE" else l, p) for k, l, p in t if k != "RANK"] for t in x] for x in (ids, a.ids))
     else:
         old = a.ids
     check(what + ": identifiers", ids == old, (ids[:2], old[:2]))
@@ -138,12 +138,30 @@ def check_alone(path, scratch):
     return a
 
 
+def check_ranks(b, contents):
+    """RANK is dense over all processes, in the order of their own, and tells them apart."""
+    own, at = {}, 0
+    for i, a in enumerate(contents):
+        for t in a.ids:
+            rank = [(l, p) for k, l, p in t if k in ("RANK", "PROCESS")]
+            node = [p for k, _, p in t if k == "NODE"]
+            own.setdefault((rank[0][0] if rank else math.inf, i, *node, *rank), set()).add(at)
+            at += 1
+    ranks = [[l for k, l, _ in t if k == "RANK"] for t in b.ids]
+    check("every thread has a RANK", all(len(r) == 1 for r in ranks), ranks[:4])
+    check("RANK is dense", {r[0] for r in ranks} == set(range(len(own))), (len(own), sorted({r[0] for r in ranks})[-1:]))
+    check("a RANK is a process", all(len({ranks[i][0] for i in threads}) == 1 for threads in own.values()), own)
+    by_rank = sorted((ranks[min(threads)][0], key[0]) for key, threads in own.items())
+    check("RANK in the order of the inputs' own", [k for _, k in by_rank] == sorted(k for _, k in by_rank), by_rank[:8])
+
+
 def check_merged(contents, paths, scratch):
     b = build(str(scratch / "all"), *paths)
     first = 0
     for path, a in zip(paths, contents):
         compare("%s among all" % path.name, a, b, first, False)
         first += len(a.profiles)
+    check_ranks(b, contents)
     for metric, m in b.db.metrics.items():
         some = [c.db.metrics[metric]["prop"] for c in contents if metric in c.db.metrics]
         check("%s: the scope lex_aware, when all have it" % metric,

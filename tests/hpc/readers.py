@@ -6,7 +6,7 @@ readers.py DWELL MKHPC MKDB [DATABASE...]
 hpcviewer, two readers of Hatchet and Pipit's cannot be installed here; so this says, by its own hand, what their sources
 demand: the same look-ups in the same order, which fail where theirs would throw, and the numbers they would show.  Each
 demand names the function that has it.  Sources: HPCToolkit/hpcviewer.e4, edu.rice.cs.hpcdata/src/edu/rice/cs/hpcdata/
-db/version4 (versions of 2022 and 2023); hatchet/hatchet, hatchet/readers/hpctoolkit_v4_reader.py; LLNL/hatchet,
+db/version4 (versions of 2022 and 2023) and hpcdata-8.4.4.jar of 2025.01, which was run on what is written here; hatchet/hatchet, hatchet/readers/hpctoolkit_v4_reader.py; LLNL/hatchet,
 hatchet/readers/hpctoolkit_reader_latest.py; hpcgroup/pipit, pipit/readers/hpctoolkit_reader.py.
 
 Those below $DWELL_FIXTURES/hpctoolkit, made by HPCToolkit, are read too: what refuses them would be wrong.  Prints TAP."""
@@ -14,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -27,6 +28,7 @@ except ImportError:
     print("1..0 # SKIP no PyYAML")
     sys.exit(0)
 
+SCRIPTS = pathlib.Path(__file__).resolve().parent
 dwell, mkhpc, mkdb = map(os.path.abspath, sys.argv[1:4])
 FUNCTION, LOOP, LINE, INSTRUCTION = range(4)
 
@@ -148,6 +150,9 @@ class Hpcviewer:
             demand(len(self.summaries) > first, who, "a metric without statistics")
         demand(all(s[5] < 2**15 for s in self.summaries) and all(i < 2**15 for i in self.props), who, "ids are signed")
         demand(all(s[4] < 3 for s in self.summaries), "HierarchicalMetric.getCombineTypeLabel")
+        # 8.4.4: what it makes of these gets the next numbers.
+        ids = sorted(s[5] for s in self.summaries)
+        demand(self.page or ids == list(range(len(ids))), "BaseExperimentWithMetrics", "Non-unique index metric", ids)
 
     def table(self, section, who, decode):
         p, n, size = self.f.u("QIH", self.f.sections[section][0])
@@ -226,6 +231,26 @@ class Hpcviewer:
             demand(n_ids <= len(self.kinds), "DataSummary.readIdTuple", "mapLevelToHash[%d]" % n_ids)
             demand(all(k < len(self.kinds) for k, *_ in self.ids[-1]), "IdTuple.isGPU", "kind without a name")
             demand((ids == 0) == (i == 0), "DataSummary.readIdTuple", "profile", i)
+            # 8.4.4: a place in the order for each of eight kinds
+            demand(all(k < 8 for k, *_ in self.ids[-1]), "IdTupleComparator.compare", "getSortingOrder", self.ids[-1])
+
+    @staticmethod
+    def order(a, b):
+        """IdTupleComparator.compare of 8.4.4: NODE and CORE count only where all else is the same."""
+        skipped = [[e for e in t if e[0] in (1, 7)] for t in (a, b)]
+        rest = [[e for e in t if e[0] not in (1, 7)] for t in (a, b)]
+        for x, y in zip(*rest):
+            if (x[0], x[2]) != (y[0], y[2]):
+                return -1 if (x[0], x[2]) < (y[0], y[2]) else 1
+        for i, (x, y) in enumerate(zip(*skipped)):  # the kind skipped, but the number that stands at I
+            if (x[0], a[i][2]) != (y[0], b[i][2]):
+                return -1 if (x[0], a[i][2]) < (y[0], b[i][2]) else 1
+        return (len(skipped[0]) > len(skipped[1])) - (len(skipped[0]) < len(skipped[1]))
+
+    def told_apart(self):
+        """Ours only: threads that are equal in that order would stand in any."""
+        ids = self.ids[1:40]
+        return [(a, b) for i, a in enumerate(ids) for b in ids[:i] if self.order(a, b) == 0 or self.order(a, b) != -self.order(b, a)]
 
     def cct(self):
         c = File(self.path / "cct.db", b"ctxt", b"__ctx.db", 1)
@@ -445,17 +470,18 @@ class Llnl:
 
 
 class Pipit:
-    """hpcgroup/pipit, HPCToolkitReader: time lines; hit[0], hit[1] and hit[2] are taken for host, process and thread."""
+    """hpcgroup/pipit, HPCToolkitReader: time lines; a tuple's identifications are looked up by name."""
 
     def __init__(self, v):
         self.events = 0
         for profile, line in v.lines.items():
             last = -1
+            names = [v.kinds[k] for k, *_ in v.ids[profile]]
+            demand(len(set(names)) == len(names), "read_single_trace_header", "one kind twice:", names)
             for _, ctx in line:
                 if ctx == last:
                     continue
                 demand(ctx == 0 or ctx in v.nodes, "node_map", "KeyError", ctx)
-                demand(len(v.ids[profile]) >= 3, "read_single_trace_header", "hit[2] of", v.ids[profile])
                 last = ctx
                 self.events += 1
 
@@ -534,19 +560,82 @@ def build(to, *inputs):
     return pathlib.Path(to)
 
 
-def recording(name, events, image):
-    """A recording of two threads and some more, with callers and time lines, of many events."""
-    lines = ["meta vax 880000000 60 make all"]
+def recording(name, events, image, pids=(20,), host="vax", label="-"):
+    """A recording of processes of two threads and some more, with callers and time lines, of many events."""
+    lines = ["meta %s 880000000 60 make all" % host]
     for i, event in enumerate(events):
         lines += ["event %s %d" % (event, 1000 + i), "image file " + image]
-        for tid in (20, 21, 22):
-            lines += ["owner - - comm=a pid=20 tid=%d" % tid, "path", "sample 1010 %d" % (tid + i), "frame 1000",
+        for pid, tid in ((pid, pid + i) for pid in pids for i in range(3)):
+            lines += ["owner - %s comm=a pid=%d tid=%d" % (label.replace("N", str(pid % 10)), pid, tid), "path", "sample 1010 %d" % (tid + i), "frame 1000",
                       "sample 1020 %d" % (3 * tid), "frame 1010", "sample 1020 %d" % (7 + i)]
-    for tid in (20, 21):
-        lines += ["owner - - comm=a pid=20 tid=%d" % tid, "thread 20 %d 0 500000" % tid, "path", "point 100 1010", "frame 1000",
+    for pid, tid in ((pid, pid + i) for pid in pids for i in range(2)):
+        lines += ["owner - %s comm=a pid=%d tid=%d" % (label.replace("N", str(pid % 10)), pid, tid), "thread %d %d 0 500000" % (pid, tid), "path", "point 100 1010", "frame 1000",
                   "point 2000 1020"]
     subprocess.run([mkdb, name], input="\n".join(lines) + "\n", text=True, check=True)
     return name
+
+
+def old_kinds(path):
+    """Makes the RANK of a database of ours what it was in dwell 0.1.0: a kind PROCESS, here in GPUSTREAM's place."""
+    meta, profile = path / "meta.db", path / "profile.db"
+    meta.write_bytes(meta.read_bytes().replace(b"GPUSTREAM\0", b"PROCESS\0\0\0"))
+    b = bytearray(profile.read_bytes())
+    p = File(profile, b"prof", b"_prof.db", 2)
+    at, n, size = p.u("QIB", p.sections[0][0])
+    for i in range(1, n):
+        ids = p.u1("Q", at + i * size + 32)
+        for k in range(p.u1("H", ids)):
+            if b[ids + 8 + 16 * k] == 2:
+                b[ids + 8 + 16 * k] = 6
+    profile.write_bytes(b)
+    return path
+
+
+def ranks(path):
+    """Per thread (NODE, RANK's logical and physical id, THREAD); RANK is None where there is none."""
+    v = Hpcviewer(path)
+    rows = []
+    for ids in v.ids[1:]:
+        of = {k: (logical, physical) for k, _, logical, physical in ids}
+        rows.append((of[1][1], of.get(2), of[3][0]))
+    return rows
+
+
+def check_processes(image):
+    """RANK is dense over the whole output, whatever the inputs called their processes."""
+    one = build("lone", "--db", recording("lone-db", ["cycles"], image))
+    check("one process: no RANK", {r for _, r, _ in ranks(one)} == {None}, ranks(one))
+    several = recording("several-db", ["cycles"], image, (40, 30, 50))
+    out = build("several", "--db", several)
+    opens("several processes", out)
+    check("several processes: dense, physically the pid", [r for _, r, _ in ranks(out)] ==
+          [r for r in ((0, 30), (1, 40), (2, 50)) for _ in range(3)], ranks(out))
+    mpi = build("mpi", "--db", recording("mpi-db", ["cycles"], image, (52, 31, 40), label="rank=N"))
+    opens("MPI ranks", mpi)
+    check("MPI ranks: dense, physically the rank", [r for _, r, _ in ranks(mpi)] ==
+          [r for r in ((0, 0), (1, 1), (2, 2)) for _ in range(3)], ranks(mpi))
+    other = recording("other-db", ["cycles"], image, (30, 60), host="pdp")
+    old = old_kinds(build("old", "--db", several))
+    for name, inputs, n in (("hosts", (several, other), 5), ("old kinds", (old,), 3), ("old kinds and others", (old, other, mpi), 8),
+                            ("a process and a database", ("lone-db", mpi), 4), ("twice", (mpi, mpi), 6)):
+        out = build("processes of " + name, *inputs)
+        viewer = opens(name, out, ["Hatchet"] if name == "twice" else ())["hpcviewer"]
+        check(name + ": RANK is dense", {r[0] for _, r, _ in ranks(out)} == set(range(n)), ranks(out))
+        check(name + ": eight kinds", viewer.kinds[2] == "RANK" and len(viewer.kinds) == 8, viewer.kinds)
+        check(name + ": threads are told apart", not viewer.told_apart(), viewer.told_apart()[:2])
+    check("old kinds: the pid stays", {r for _, r, _ in ranks(pathlib.Path("processes of old kinds"))} == {(0, 30), (1, 40), (2, 50)},
+          ranks(pathlib.Path("processes of old kinds")))
+
+
+def check_viewer(paths):
+    """hpcviewer's own reader, where DWELL_HPCVIEWER is a class path of its jar and what that needs."""
+    jars = os.environ.get("DWELL_HPCVIEWER")
+    if not jars or not shutil.which("java"):
+        check("hpcviewer's own reader # SKIP DWELL_HPCVIEWER is not its class path", True)
+        return
+    for path in paths:
+        done = subprocess.run(["java", "-ea", "-cp", jars, SCRIPTS / "HpcviewerOpens.java", path], capture_output=True, text=True)
+        check("hpcviewer's own reader: %s" % path, done.returncode == 0, (done.stdout + done.stderr)[-1500:])
 
 
 def main():
@@ -564,6 +653,7 @@ def main():
             subprocess.run([mkhpc, "made-" + layout, layout], check=True)
             opens("copy %s" % layout, build("copy-" + layout, *extra, "made-" + layout))
             opens("merged %s" % layout, build("merged-" + layout, *extra, "made-" + layout, one))
+        check_processes(image)
         # Names that differ in case only are two metrics, which the viewer would not tell apart.
         cases = recording("cases", ["cycles", "CYCLES", "Cycles"], image)
         viewer = opens("cases", build("cases-out", "--db", cases))["hpcviewer"]
@@ -584,6 +674,8 @@ def main():
             opens("copy of " + path.name, build("of-" + path.name, path), [r for r in refused if r != "Hatchet"])
         if found and not given:
             opens("all in one", build("all", *found), ["Hatchet", "Pipit"])
+        check_viewer(sorted(p.parent for p in pathlib.Path(".").glob("*/meta.db")
+                            if not str(p).startswith("made") and not Hpcviewer(p.parent).page))
     finish()
 
 
