@@ -208,6 +208,7 @@ static void check_statistics(const struct tensor *t)
 	struct statistics s = {.metrics = &ms};
 	struct hpc_profile_block b = {0};
 
+	build_metrics_number(&ms);
 	statistics_ranges(&s, 3);
 	for (uint32_t c = 0; c < t->world->tree.n; c++)
 		add_ctx(&s, 3 * c / t->world->tree.n, t, c);
@@ -220,6 +221,7 @@ static void check_statistics(const struct tensor *t)
 							naive_statistic(t, c, m, k, i)));
 	hpc_profile_block_release(&b);
 	statistics_release(&s);
+	vec_release(&ms.of_id);
 }
 
 TEST(sums_are_what_scopes_say)
