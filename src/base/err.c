@@ -62,6 +62,11 @@ static size_t width(const char *s, size_t n)
 	return w;
 }
 
+static int is_inner(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
 void err_mark(struct err *err, const char *text, size_t at, size_t n)
 {
 	/* The text and its carets share the room; what is cut away is far from the place. */
@@ -74,7 +79,8 @@ void err_mark(struct err *err, const char *text, size_t at, size_t n)
 	at = at < length ? at : length;
 	if (at + n > room)
 		start = n < room / 2 ? at + n - room / 2 : at;
-	while (start && start < length && ((unsigned char)text[start] & 0xc0) == 0x80)
+	/* Not in the midst of a character, which has four bytes at most. */
+	for (int i = 0; i < 3 && start && start < length && is_inner(text[start]); i++)
 		start--;
 	shown = length - start < room ? length - start : room;
 	if (at + n > start + shown)

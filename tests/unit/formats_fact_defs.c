@@ -249,3 +249,22 @@ TEST(names_are_stored)
 	profile_release(&a);
 	profile_release(&b);
 }
+
+/* The line that is shown begins near the place, also where no character does. */
+TEST(errors_behind_bytes_that_are_no_text)
+{
+	for (size_t n = 1; n < 400; n++) {
+		struct fact_defs d;
+		struct err err = {""};
+		struct str text = {0};
+
+		str_add(&text, "bit wc = ibs_op.data3[13] \"");
+		for (size_t i = 0; i < n; i++)
+			str_addc(&text, (char)0x80);
+		str_add(&text, "\" more\n");
+		EXPECT(fact_defs_parse(&d, "f", text.v, text.n, &err) < 0);
+		EXPECT(strchr(err.where, '^') && strlen(err.where) < sizeof(err.where));
+		fact_defs_release(&d);
+		str_release(&text);
+	}
+}
