@@ -59,10 +59,20 @@ static bool is_in(const struct emit_col *c, unsigned format_bit)
 
 /* --- CSV --- */
 
+/* What begins like a formula would be one to a spreadsheet: names come from anybody's programs. */
+static bool looks_like_formula(const char *s)
+{
+	return *s && s[1] && strchr("=+-@", *s);
+}
+
 static void csv_field(struct emit *e, const char *s)
 {
-	struct str shown = {0};
+	struct str shown = {0}, inert = {0};
 
+	if (looks_like_formula(s)) {
+		str_addf(&inert, "'%s", s);
+		s = str_get(&inert);
+	}
 	if (e->terminal) {
 		text_show(&shown, s);
 		s = str_get(&shown);
@@ -79,6 +89,7 @@ static void csv_field(struct emit *e, const char *s)
 		str_add(e->out, s);
 	}
 	str_release(&shown);
+	str_release(&inert);
 }
 
 static void csv_cell(struct emit *e, const struct emit_col *c, const struct emit_cell *cell)

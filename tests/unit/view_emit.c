@@ -115,6 +115,25 @@ TEST(emit_json_document)
 		   "}\n");
 }
 
+/* What a spreadsheet would take for a formula is text there. */
+TEST(emit_csv_is_inert)
+{
+	static const struct emit_col name[] = {{"name", NULL, EMIT_STR}, {"n", NULL, EMIT_U64}};
+	static const char *const names[] = {"=1+2", "+x", "-x", "@x", "-", "=a,b", "x=1"};
+	struct str out = {0};
+	struct emit e = {.out = &out, .format = EMIT_CSV};
+
+	emit_begin(&e);
+	emit_table(&e, "rows", name, 2);
+	for (size_t i = 0; i < n_elems(names); i++)
+		emit_row(&e, (struct emit_cell[]){{.s = names[i]}, {.u = 1}});
+	emit_table_end(&e);
+	emit_end(&e);
+	EXPECT_STR(str_get(&out), "name,n\r\n'=1+2,1\r\n'+x,1\r\n'-x,1\r\n'@x,1\r\n-,1\r\n"
+				  "\"'=a,b\",1\r\nx=1,1\r\n");
+	str_release(&out);
+}
+
 TEST(emit_csv_quotes)
 {
 	EXPECT_STR(emitted((struct emit){.format = EMIT_CSV}),
