@@ -2,6 +2,7 @@
 /* See opts.h. */
 #include "base/opts.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -102,6 +103,11 @@ static int set(const struct opt *o, const char *arg, const char *value, struct e
 		  : 0;
 }
 
+static bool takes_number(const struct opt *o)
+{
+	return o->kind == OPT_U64 || o->kind == OPT_DOUBLE || o->kind == OPT_DURATION;
+}
+
 int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand,
 	       opt_list *operands, struct err *err)
 {
@@ -125,11 +131,16 @@ int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_oper
 		name = arg + (arg[1] == '-' ? 2 : 1);
 		eq = strchr(name, '=');
 		o = find(table, name, eq ? (size_t)(eq - name) : strlen(name));
+		if (!o && arg[1] != '-' && isdigit((unsigned char)name[1])) { /* -j2 */
+			o = find(table, name, 1);
+			o = o && takes_number(o) ? o : NULL;
+			value = o ? name + 1 : NULL;
+		}
 		if (!o)
 			return unknown(table, arg, err);
 		if (o->kind == OPT_FLAG && eq)
 			return err_set(err, -EINVAL, "%s: takes no value", arg);
-		if (o->kind != OPT_FLAG) {
+		if (o->kind != OPT_FLAG && !value) {
 			value = eq ? eq + 1 : i + 1 < argc ? argv[++i] : NULL;
 			if (!value)
 				return err_set(err, -EINVAL, "%s: needs a value (%s)", arg, o->arg);

@@ -49,6 +49,18 @@ TEST(one_dash_and_two)
 	EXPECT(flag && operands.n == 2);
 }
 
+TEST(numbers_behind_letters)
+{
+	struct err err;
+
+	EXPECT_EQ(PARSE(&err, false, "-n2", "-d1.5", "p"), 0);
+	EXPECT(n == 2 && dur == 1500000000 && operands.n == 1);
+	EXPECT_EQ(PARSE(&err, false, "-a2"), -EINVAL);
+	EXPECT_EQ(PARSE(&err, false, "-n2x"), -EINVAL);
+	EXPECT_EQ(PARSE(&err, false, "-nx"), -EINVAL);
+	EXPECT_EQ(PARSE(&err, false, "-x2"), -EINVAL);
+}
+
 TEST(underscores_mean_dashes)
 {
 	struct err err;
