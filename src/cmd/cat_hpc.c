@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "formats/hpc/dump.h"
@@ -55,7 +56,8 @@ static int put_line(void *user, const char *text)
 	str_addc(&c->out, '\n');
 	if (c->out.n < KEEP)
 		return 0;
-	if (fwrite(c->out.v, 1, c->out.n, stdout) != c->out.n)
+	/* What is left goes out by write(2), too (pager_write): stdio would keep this behind it. */
+	if (file_write_all(STDOUT_FILENO, c->out.v, c->out.n) != 0)
 		return -EPIPE;
 	str_reset(&c->out);
 	return 0;

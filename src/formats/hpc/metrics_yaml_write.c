@@ -8,6 +8,9 @@
  * HPCToolkit builds them: METRIC-COMBINE-FORMULA-SCOPE, characters that an anchor cannot have as
  * x<hex>_, and the variable $$ as [0x0].
  *
+ * All but the sum is hidden until somebody asks for it: columns are many, and hpcviewer 2025.01
+ * computes deviations wrongly, taking the sum of squares for the square of the sum.
+ *
  * hpcviewer does not read a file of more than 1000 aliases of maps (MetricYamlParser.java,
  * MAX_ALIASES, of snakeyaml's setMaxAliasesForCollections), which is what a formula's parts are. So
  * means and deviations are written once and referred to, and a database of many metrics gets fewer
@@ -43,12 +46,12 @@ static const struct variant {
 	unsigned rank; /* variants of the highest rank are left out first */
 } variants[] = {
 	{"Sum", "[number, percent]", 1u << SUM, "S", 0, 0},
-	{"Mean", "[number, percent]", 1u << SUM | 1u << COUNT, "{'/': [S, N]}", 'M', 2},
-	{"StdDev", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES,
+	{"Mean", "[number, percent, hidden]", 1u << SUM | 1u << COUNT, "{'/': [S, N]}", 'M', 2},
+	{"StdDev", "[number, hidden]", 1u << SUM | 1u << COUNT | 1u << SQUARES,
 	 "{sqrt: [{'-': [{'/': [Q, N]}, {'*': [M, M]}]}]}", 'D', 3},
-	{"CfVar", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES, "{'/': [D, M]}", 0, 4},
-	{"Min", "[number]", 1u << MIN, "L", 0, 1},
-	{"Max", "[number]", 1u << MAX, "H", 0, 1},
+	{"CfVar", "[number, hidden]", 1u << SUM | 1u << COUNT | 1u << SQUARES, "{'/': [D, M]}", 0, 4},
+	{"Min", "[number, hidden]", 1u << MIN, "L", 0, 1},
+	{"Max", "[number, hidden]", 1u << MAX, "H", 0, 1},
 };
 
 enum {
