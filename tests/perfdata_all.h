@@ -287,7 +287,7 @@ static inline void pd_sections(struct pd_file *f)
 
 	for (size_t i = 0; i < n_elems(texts); i++)
 		pd_string(f, &s[texts[i]], said[i]);
-	wr_bytes(&s[PERFDATA_F_TRACING_DATA], "\x17\x08\x44tracing", 10);
+	pd_tracing(f, &s[PERFDATA_F_TRACING_DATA]);
 	pd_build_id(f, &s[PERFDATA_F_BUILD_ID]);
 	pd_32(f, &s[PERFDATA_F_NRCPUS], 8);
 	pd_32(f, &s[PERFDATA_F_NRCPUS], 4);

@@ -221,6 +221,33 @@ static inline void pd_add_build_id(struct pd_file *f, uint16_t misc, const struc
 		wr_u8(w, i < strlen(path) ? (uint8_t)path[i] : 0);
 }
 
+/* Tracing data with one tracepoint, number 1329: "probe_p:main". */
+static inline void pd_tracing(const struct pd_file *f, struct wr *w)
+{
+	static const char event[] = "name: main\nID: 1329\nformat:\n";
+
+	wr_bytes(w, "\x17\x08\x44tracing0.6", 14);
+	wr_u8(w, f->big_endian);
+	wr_u8(w, 8);
+	pd_32(f, w, 4096);
+	wr_bytes(w, "header_page", 12);
+	pd_64(f, w, 3);
+	wr_bytes(w, "abc", 3);
+	wr_bytes(w, "header_event", 13);
+	pd_64(f, w, 0);
+	pd_32(f, w, 1); /* of the function tracer */
+	pd_64(f, w, 2);
+	wr_bytes(w, "xy", 2);
+	pd_32(f, w, 1);
+	wr_bytes(w, "probe_p", 8);
+	pd_32(f, w, 1);
+	pd_64(f, w, sizeof(event) - 1);
+	wr_bytes(w, event, sizeof(event) - 1);
+	pd_32(f, w, 0); /* kallsyms, printk's formats */
+	pd_32(f, w, 0);
+	pd_64(f, w, 0);
+}
+
 static inline void pd_fork(struct pd_file *f, uint32_t type, uint32_t pid, uint32_t tid,
 			   uint32_t ppid, uint32_t ptid, uint64_t time)
 {

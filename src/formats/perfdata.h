@@ -63,6 +63,11 @@ struct perfdata_pmu {
 	char *name;
 };
 
+struct perfdata_tracepoint {
+	uint64_t id; /* its events' config */
+	char *name;  /* "sched:sched_switch" */
+};
+
 struct perfdata_build_id {
 	struct build_id id;
 	uint16_t misc; /* PERFDATA_MODE_KERNEL or _USER: whose file */
@@ -94,9 +99,11 @@ struct perfdata {
 	bool has_clock;		    /* these two are one moment: */
 	uint64_t wall_ns, clock_ns; /* since 1970; in the samples' clock */
 	uint32_t clockid;	    /* when has_clock */
+	uint64_t written_s;	    /* when the recording ended, since 1970; 0: not told */
 	uint64_t dir_version;	    /* not 0: records are in files beside this one */
 	VEC(struct perfdata_build_id) build_ids;
 	VEC(struct perfdata_pmu) pmus;
+	VEC(struct perfdata_tracepoint) tracepoints;	  /* of TRACING_DATA */
 	uint64_t has_feature[PERFDATA_MAX_FEATURES / 64]; /* those that were read */
 	/* Set from the events: where a record has its event's id, and its time unless that depends
 	 * on the event (-2); as in struct perfdata_event. */
@@ -135,6 +142,10 @@ size_t perfdata_n_sections(const struct perfdata *pd);
  * passed over.  -EBADMSG: damaged, and PD has what came before. */
 int perfdata_read_feature(struct perfdata *pd, uint32_t feature, const uint8_t *bytes, size_t n,
 			  struct str *text, struct err *err);
+
+/* Takes the names of tracepoints from N bytes of tracing data: a section, or what follows a record
+ * TRACING_DATA.  -EBADMSG: damaged, and PD has what came before. */
+int perfdata_read_tracing(struct perfdata *pd, const uint8_t *bytes, size_t n, struct err *err);
 
 /* "HOSTNAME", ...; NULL when it is not known. */
 const char *perfdata_feature_name(uint32_t feature);

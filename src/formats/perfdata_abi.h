@@ -167,6 +167,7 @@ enum perfdata_feature {
 	PERFDATA_F_HYBRID_TOPOLOGY,
 	PERFDATA_F_PMU_CAPS,
 	PERFDATA_N_FEATURES,
+	PERFDATA_F_META_INFO = 129, /* simpleperf's, record_file_format.h FEAT_META_INFO */
 	PERFDATA_MAX_FEATURES = 256 /* bits in the header; simpleperf's begin at 128 */
 };
 

@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct reader {
 	struct perfdata *pd;
@@ -376,11 +378,13 @@ static void read_build_ids(struct reader *f)
 			f->r.bad = true;
 }
 
-/* Formats of tracepoints; nothing here needs them. */
+/* Files have the names of their events elsewhere: nothing is lost with one that cannot be read. */
 static void read_tracing(struct reader *f)
 {
-	say(f, "%zu bytes\n", rd_left(&f->r));
-	rd_bytes(&f->r, rd_left(&f->r));
+	size_t n = rd_left(&f->r);
+
+	say(f, "%zu bytes\n", n);
+	perfdata_read_tracing(f->pd, rd_bytes(&f->r, n), n, NULL);
 }
 
 static void read_nothing(struct reader *f)
@@ -430,6 +434,25 @@ const char *perfdata_feature_name(uint32_t feature)
 	return feature < PERFDATA_N_FEATURES ? features[feature].name : NULL;
 }
 
+/* simpleperf's: keys and values, each a text (cmd_record.cpp, DumpMetaInfoFeature). */
+static void read_meta_info(struct reader *f)
+{
+	while (rd_left(&f->r) && !f->r.bad) {
+		const char *pair[2];
+
+		for (unsigned i = 0; i < 2; i++) {
+			size_t n = strnlen((const char *)f->r.p, rd_left(&f->r));
+
+			pair[i] = (const char *)rd_bytes(&f->r, n + 1);
+			if (!pair[i])
+				return;
+		}
+		say(f, "%s: %s\n", pair[0], pair[1]);
+		if (strcmp(pair[0], "timestamp") == 0)
+			f->pd->written_s = strtoull(pair[1], NULL, 10);
+	}
+}
+
 int perfdata_read_feature(struct perfdata *pd, uint32_t feature, const uint8_t *bytes, size_t n,
 			  struct str *text, struct err *err)
 {
@@ -437,6 +460,10 @@ int perfdata_read_feature(struct perfdata *pd, uint32_t feature, const uint8_t *
 
 	if (feature < PERFDATA_MAX_FEATURES)
 		pd->has_feature[feature / 64] |= 1ull << feature % 64;
+	if (feature == PERFDATA_F_META_INFO) {
+		read_meta_info(&f);
+		return f.r.bad ? err_set(err, -EBADMSG, "its section META_INFO is damaged") : 0;
+	}
 	if (feature >= PERFDATA_N_FEATURES || !features[feature].read)
 		return 0;
 	features[feature].read(&f);

@@ -195,6 +195,9 @@ void perfdata_release(struct perfdata *pd)
 	vec_each (p, &pd->pmus)
 		free(p->name);
 	vec_release(&pd->pmus);
+	vec_each (t, &pd->tracepoints)
+		free(t->name);
+	vec_release(&pd->tracepoints);
 	free(pd->ids);
 	index_release(&pd->id_ix);
 	for (size_t i = 0; i < n_elems(texts); i++)

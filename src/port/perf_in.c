@@ -47,7 +47,7 @@ static void match_name(const struct event_name *n, void *arg)
 }
 
 /* What an event is called whose name the file does not tell. */
-static char *make_name(const struct perfdata_attr *a)
+static char *make_name(const struct perfdata *pd, const struct perfdata_attr *a)
 {
 	/* PERF_TYPE_*: hardware, software, tracepoint, cache, raw, breakpoint. */
 	static const char *const types[] = {"hardware", "software", "tracepoint",
@@ -57,6 +57,9 @@ static char *make_name(const struct perfdata_attr *a)
 	event_names_each(match_name, &s);
 	if (s.found)
 		return s.found;
+	vec_each (t, &pd->tracepoints)
+		if (a->type == 2 && t->id == a->config)
+			return xstrdup(t->name);
 	if (a->type == 4)
 		return xasprintf("r%" PRIx64, a->config);
 	if (a->type < n_elems(types))
@@ -81,7 +84,7 @@ static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
 	e = &in->events.v[i];
 	if (e->known)
 		return e;
-	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&pe->attr);
+	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&in->pd, &pe->attr);
 	key.name = profile_intern_str(in->profile, name);
 	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ))
 		key.freq_hz = pe->attr.period;
@@ -162,28 +165,34 @@ static void add_facts(struct perf_in *in, owner_id owner, ctx_id caller, place_i
 		add_value(in, owner, caller, place, event, profile_intern_vector(in->profile, &v));
 }
 
-static void find_offset(struct perf_in *in, uint64_t time)
+/* The date is that of the last sample, which is only known at the end: lines of time must do with
+ * what can be told at their first sample. */
+static void find_date(struct perf_in *in)
 {
-	if (in->has_offset)
-		return;
-	in->has_offset = true;
-	if (in->pd.has_clock)
-		in->clock_offset_ns = (int64_t)(in->pd.wall_ns - in->pd.clock_ns);
-	else /* perf closed the file when it had written the last */
-		in->clock_offset_ns =
-			(int64_t)(in->mtime_ns - (in->pd.last_ns ? in->pd.last_ns : time));
-	in->tracer.clock_offset_ns = in->clock_offset_ns;
+	in->has_date = perf_date_offset(&in->date, &in->pd, in->first_ns, in->last_ns,
+					&in->clock_offset_ns);
 }
 
 static void see_time(struct perf_in *in, uint64_t time)
 {
+	bool first = !in->first_ns;
+
 	if (!time)
 		return;
-	find_offset(in, time);
-	if (!in->first_ns || time < in->first_ns)
+	if (first || time < in->first_ns)
 		in->first_ns = time;
 	if (time > in->last_ns)
 		in->last_ns = time;
+	if (!first)
+		return;
+	find_date(in);
+	in->tracer.clock_offset_ns = in->clock_offset_ns;
+}
+
+/* Not the idle task, nor one that is gone: see perf_world_owner. */
+static bool is_thread(uint32_t tid)
+{
+	return tid && tid != UINT32_MAX;
 }
 
 static void count_sample(struct perf_in *in, const struct perfdata_record *r, uint32_t event,
@@ -210,7 +219,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
 		add_value(in, owner, caller, place, e->id, 0);
-	if (in->opts->trace_bytes && r->id.tid && r->id.time)
+	if (in->opts->trace_bytes && is_thread(r->id.tid) && r->id.time)
 		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
 			   profile_intern_ctx(in->profile, caller, place), e->id);
 }
@@ -348,7 +357,7 @@ static void count_spe(void *ctx, const struct perf_spe_sample *s)
 	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
 		in->ret->n_unknown++;
 	see_time(in, s->time);
-	if (in->opts->trace_bytes && s->tid && s->time)
+	if (in->opts->trace_bytes && is_thread(s->tid) && s->time)
 		tracer_add(&in->tracer, t->pid, s->tid, owner, s->time,
 			   profile_intern_ctx(in->profile, 0, place), e->id);
 	add_facts(in, owner, 0, place, e->id, &s->facts);
@@ -528,7 +537,6 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	_fd_ int fd = open_recording(path, err);
 	struct perf_stream_stats st = {0};
 	struct perf_in in;
-	struct stat file;
 	int rc;
 
 	*ret = (struct perf_in_result){0};
@@ -538,11 +546,8 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	if (rc < 0)
 		return rc;
 	begin(&in, opts, p, ret);
-	if (fstat(fd, &file) == 0) {
-		in.mtime_ns =
-			(uint64_t)file.st_mtim.tv_sec * 1000000000 + (uint64_t)file.st_mtim.tv_nsec;
-		in.world.jits.written_ns = S_ISREG(file.st_mode) ? in.mtime_ns : 0;
-	}
+	in.date = perf_date_of(fd);
+	in.world.jits.written_ns = in.date.is_file ? in.date.written_ns : 0;
 	rc = perf_stream_read(fd, path, &in.pd, &in.handler, opts->force ? &ret->notes : NULL, &st,
 			      err);
 	if (rc < 0) {
@@ -559,6 +564,8 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
 	settle_events(&in);
+	if (!opts->trace_bytes)
+		find_date(&in);
 	perf_in_add_meta(&in);
 	perf_in_add_notes(&in, &st);
 	ret->host = xstrdup(in.pd.host ? in.pd.host : "");

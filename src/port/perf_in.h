@@ -37,7 +37,7 @@ struct perf_in_result {
 	uint64_t n_unknown;	 /* samples nobody could attribute to an image */
 	uint64_t n_bytes;	 /* of records, decompressed */
 	uint64_t most_bytes;	 /* that waited to be put in order */
-	int64_t clock_offset_ns; /* from the samples' clock to the time since 1970 */
+	int64_t clock_offset_ns; /* from the samples' clock to the time since 1970; 0: unknown */
 	struct str notes;	 /* lines about what should be known of the result */
 };
 

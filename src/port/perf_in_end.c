@@ -34,7 +34,7 @@ void perf_in_add_meta(struct perf_in *in)
 		m->command = intern(p, in->pd.command);
 	if (in->pd.n_cpus > m->n_cpus)
 		m->n_cpus = in->pd.n_cpus;
-	if (!in->has_offset)
+	if (!in->has_date)
 		return;
 	if (!m->start_wall_ns || start < m->start_wall_ns)
 		m->start_wall_ns = start;
@@ -144,6 +144,9 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 			 " samples the hardware could not tell the address: nothing is known of "
 			 "the instructions there\n",
 			 in->facts.n_no_ip);
+	if (in->first_ns && !in->has_date)
+		str_add(s, "when it was recorded is not known: it does not say, and the file is a "
+			   "copy\n");
 	note_nameless(in, s);
 	note_aux(in, s);
 	if (in->spe.n_garbage)

@@ -5,6 +5,7 @@
 
 #include "collect/tracer.h"
 #include "port/perf_chain.h"
+#include "port/perf_date.h"
 #include "port/perf_defer.h"
 #include "port/perf_facts.h"
 #include "port/perf_in.h"
@@ -41,9 +42,10 @@ struct perf_in {
 		uint32_t value; /* number + 1 */
 	} * slots;
 	VEC(uint64_t) last_counts; /* of PERF_SAMPLE_READ, by number in pd.ids */
-	uint64_t mtime_ns, first_ns, last_ns;
-	int64_t clock_offset_ns;
-	bool has_offset;
+	struct perf_date date;
+	uint64_t first_ns, last_ns;
+	int64_t clock_offset_ns; /* 0 unless has_date */
+	bool has_date;
 	bool has_counts;	   /* of perf stat record */
 	uint32_t auxtrace_type;	   /* enum auxtrace_type of perf's */
 	uint64_t n_auxtrace_bytes; /* of AUX data */

@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* More of it nobody's kernel has. */
+#define MOST_TRACING_BYTES (64u << 20)
+
 /* Makes room for one record at the least behind what L holds. */
 static void lane_reserve(struct perf_source *s, struct perf_lane *l)
 {
@@ -172,6 +175,20 @@ static int inflate_record(struct perf_source *s, const struct perfdata_record *r
 	return rc;
 }
 
+/* Names of tracepoints are all that is wanted of tracing data: without them events have numbers. */
+static void keep_tracing(struct perf_source *s, const uint8_t *piece, size_t n)
+{
+	if (s->tracing.n + n > MOST_TRACING_BYTES)
+		return;
+	vec_reserve(&s->tracing, n);
+	memcpy(s->tracing.v + s->tracing.n, piece, n);
+	s->tracing.n += n;
+	if (s->payload.n > n)
+		return;
+	perfdata_read_tracing(s->reading->pd, s->tracing.v, s->tracing.n, NULL);
+	s->tracing.n = 0;
+}
+
 /* Passes what follows a record on. */
 static void pass_payload(struct perf_source *s)
 {
@@ -183,6 +200,8 @@ static void pass_payload(struct perf_source *s)
 	if (s->reading->h->aux && s->payload.record.head.type == PERFDATA_AUXTRACE)
 		s->reading->h->aux(s->reading->h, &s->payload.record, l->chunk->bytes + l->from, n,
 				   s->payload.done);
+	if (n && s->payload.record.head.type == PERFDATA_TRACING_DATA)
+		keep_tracing(s, l->chunk->bytes + l->from, n);
 	s->payload.n -= n;
 	s->payload.done += n;
 	l->from += n;
@@ -263,5 +282,6 @@ void perf_source_release(struct perf_source *s)
 {
 	release_lane(s, &s->file);
 	release_lane(s, &s->inflated);
+	vec_release(&s->tracing);
 	perfdata_inflate_free(s->inflate);
 }

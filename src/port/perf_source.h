@@ -39,6 +39,7 @@ struct perf_source {
 		uint64_t n, done;
 		struct perfdata_record record;
 	} payload;
+	VEC(uint8_t) tracing; /* the payload of TRACING_DATA, as far as it came */
 };
 
 /* The queue's put: hands the record at P to the handler. */

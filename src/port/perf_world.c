@@ -116,8 +116,9 @@ owner_id perf_world_owner(struct perf_world *w, struct perf_thread *t, uint64_t 
 	i = cgroup ? index_find(&w->cgroup_ix, hash_u64(cgroup), same_cgroup, w, &cgroup)
 		   : INDEX_NONE;
 	o.cgroup = i == INDEX_NONE ? 0 : w->cgroups.v[i].path;
-	o.pid = w->split != OWNER_GROUP ? t->pid : 0;
-	o.tid = w->split == OWNER_TID ? t->tid : 0;
+	/* The kernel says -1 of a task that is gone. */
+	o.pid = w->split != OWNER_GROUP && t->pid != UINT32_MAX ? t->pid : 0;
+	o.tid = w->split == OWNER_TID && t->tid != UINT32_MAX ? t->tid : 0;
 	o.flags = t->tid ? 0 : OWNER_IDLE | OWNER_KERNEL;
 	t->owner = profile_intern_owner(w->profile, &o);
 	t->owner_cgroup = cgroup;

@@ -84,7 +84,7 @@ def perf_samples(path, chains, ids=()):
         if m and not line.startswith("\t"):
             add()
             comm, pid, tid, event, rest = m.groups()
-            head, frames = (plain(event), comm, int(pid), int(tid)), []
+            head, frames = (plain(event), comm, max(int(pid), 0), max(int(tid), 0)), []  # -1: a task that is gone
             if not rest:
                 continue
             line = rest
@@ -111,17 +111,13 @@ def our_samples(path, chains, *argv, ids=None):
         if not chains:
             frames = frames[:1]
         frames = tuple(f for f in frames if f[0] != "[mark]")
-        samples[plain(v["event"]), v["comm"], signed(v["pid"]), signed(v["tid"]), frames] += v["count"]
+        samples[plain(v["event"]), v["comm"], v["pid"], v["tid"], frames] += v["count"]
     return samples
 
 
 def plain(event):
     """Without modifiers: where a file does not tell its events' names perf shows some that nobody gave."""
     return re.sub(r":[a-zA-Z]+$", "", event)
-
-
-def signed(n):
-    return n - (1 << 32) if n >> 31 else n
 
 
 def both(path, chains, *argv):

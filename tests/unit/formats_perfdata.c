@@ -323,3 +323,23 @@ TEST(no_word_without_a_place)
 	dump_release(&d, &pd);
 	pd_release(&f);
 }
+
+/* simpleperf says when it recorded, among other keys and values. */
+TEST(meta_info)
+{
+	static const char section[] = "product_props\0x\0timestamp\0"
+				      "1512869449";
+	struct perfdata pd = {0};
+	struct str text = {0};
+
+	EXPECT_EQ(perfdata_read_feature(&pd, PERFDATA_F_META_INFO, (const uint8_t *)section,
+					sizeof(section), &text, NULL),
+		  0);
+	EXPECT_EQ(pd.written_s, 1512869449);
+	EXPECT_STR(str_get(&text), "product_props: x\ntimestamp: 1512869449\n");
+	EXPECT_EQ(perfdata_read_feature(&pd, PERFDATA_F_META_INFO, (const uint8_t *)section,
+					sizeof(section) - 1, NULL, NULL),
+		  -EBADMSG);
+	str_release(&text);
+	perfdata_release(&pd);
+}

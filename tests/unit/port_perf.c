@@ -2,10 +2,12 @@
 /* What perf recorded, in the model: whose samples they are and where, callers, counts, losses. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 
 #include "base/file.h"
 #include "model/trace.h"
 #include "perf_load_t.h"
+#include "port/perf_date.h"
 #include "t.h"
 
 /* Threads have names of their own, processes what their parents mapped and then their own. */
@@ -400,6 +402,91 @@ TEST(sections)
 		}
 		unload(&l);
 	}
+}
+
+/* Through a pipe tracepoints come with numbers; the tracing data has their names. */
+TEST(names_of_tracepoints)
+{
+	for (int big = 0; big < 2; big++) {
+		struct perfdata_attr a = {.type = 2,
+					  .config = 1329,
+					  .period = 1,
+					  .sample_type = attr.sample_type,
+					  .flags = attr.flags};
+		struct pd_file f = {.pipe = true, .big_endian = big};
+		struct wr tracing = {0};
+		struct loaded l;
+
+		pd_event(&f, &a, 7);
+		pd_tracing(&f, &tracing);
+		pd_32(&f, pd_begin(&f, PERFDATA_TRACING_DATA, 0), (uint32_t)tracing.n);
+		pd_end(&f);
+		wr_bytes(&f.data, tracing.v, tracing.n);
+		wr_release(&tracing);
+		pd_sample(&f, 0, PERFDATA_MODE_USER, 1, 1, 3, 0x10, NULL, 0);
+		l = load(&f, NULL);
+		EXPECT_EQ(l.rc, 0);
+		EXPECT_EQ(l.p.events.n, 1);
+		EXPECT_STR(profile_str(&l.p, l.p.events.v[0].name), "probe_p:main");
+		unload(&l);
+	}
+}
+
+/* The kernel gives -1 for a task that is gone: it is no process or thread of that number. */
+TEST(tasks_that_are_gone)
+{
+	const struct perf_in_opts o = {.split = OWNER_TID, .trace_bytes = 1 << 20};
+	struct pd_file f = {0};
+	struct loaded l;
+
+	pd_event(&f, &attr, 7);
+	pd_sample(&f, 0, PERFDATA_MODE_KERNEL, UINT32_MAX, UINT32_MAX, 3, 0x10, NULL, 0);
+	pd_sample(&f, 0, PERFDATA_MODE_KERNEL, 10, UINT32_MAX, 3, 0x10, NULL, 0);
+	l = load(&f, &o);
+	expect_value(&l, "|:-1|||4294967295|0|0|0 unknown:[unknown]+0x10/0", 1);
+	expect_value(&l, "|:-1|||4294967295|10|0|0 unknown:[unknown]+0x10/0", 1);
+	EXPECT_EQ(trace_n_points(&l.p), 0);
+	unload(&l);
+}
+
+/* When a recording was made: what it says itself, else the time of the file perf wrote, but not
+ * that of a copy. */
+TEST(dates)
+{
+	const uint64_t s = 1000000000;
+	const struct perf_date own = {true, 100 * s, 90 * s}, copy = {true, 100 * s, 100 * s},
+			       kept = {true, 100 * s, 200 * s}, pipe = {false, 100 * s, 0};
+	struct perfdata_event realtime = {.attr = {.flags = 1ull << PERFDATA_A_USE_CLOCKID}};
+	struct perfdata pd = {0};
+	struct utsname u;
+	int64_t off = 0;
+
+	EXPECT_EQ(uname(&u), 0);
+	EXPECT(perf_date_offset(&own, &pd, 2 * s, 10 * s, &off));
+	EXPECT_EQ(off, 90 * (int64_t)s);
+	EXPECT(perf_date_offset(&kept, &pd, 2 * s, 10 * s, &off));
+	EXPECT_EQ(off, 90 * (int64_t)s);
+	EXPECT(perf_date_offset(&pipe, &pd, 2 * s, 10 * s, &off));
+	EXPECT(!perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off)); /* too fast */
+	pd.host = u.nodename;
+	EXPECT(perf_date_offset(&own, &pd, 2 * s, 10 * s, &off));
+	EXPECT(perf_date_offset(&copy, &pd, 10 * s, 10 * s, &off));
+	pd.host = (char[]){"elsewhere"};
+	EXPECT(!perf_date_offset(&own, &pd, 2 * s, 10 * s, &off));
+	EXPECT(!perf_date_offset(&copy, &pd, 10 * s, 10 * s, &off));
+	EXPECT(perf_date_offset(&kept, &pd, 10 * s, 10 * s, &off));
+	pd.written_s = 1234; /* simpleperf */
+	EXPECT(perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off));
+	EXPECT_EQ(off, 1224 * (int64_t)s);
+	vec_push(&pd.events, realtime); /* perf record -k realtime: CLOCK_REALTIME is 0 */
+	EXPECT(perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off));
+	EXPECT_EQ(off, 0);
+	pd.has_clock = true;
+	pd.wall_ns = 5000 * s;
+	pd.clock_ns = s;
+	EXPECT(perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off));
+	EXPECT_EQ(off, 4999 * (int64_t)s);
+	vec_release(&pd.events);
 }
 
 /* What simpleperf says of AUX data has no number before it. */
