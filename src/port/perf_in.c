@@ -2,9 +2,13 @@
 /* See perf_in.h.
  *
  * Each sample is one count at its place below its callers, of its event and its owner.  Where the
- * kernel adapts periods to a frequency the event's period becomes their mean.  perf delivers
- * samples of event groups that read their members' counts (PERF_SAMPLE_READ) as a sample of each
- * member that has counted since; so does this. */
+ * kernel adapts periods to a frequency the event's period becomes their mean.
+ *
+ * A group that reads its members' counts ({cycles,instructions}:S) tells with each sample of its
+ * leader what all have counted by then.  Each member counts at that place what it has counted since
+ * the sample before, one by one (period 1), so that ratios of members are those of their counts:
+ * readings (1000, 2000), (2000, 3000) are 1000 cycles and 2000 instructions at the first sample's
+ * place, 1000 and 1000 at the second's.  A clock's counts are its time. */
 #include "port/perf_in_impl.h"
 
 #include <elf.h>
@@ -72,6 +76,13 @@ static bool is_clock(const struct perfdata_attr *a)
 	return a->type == 1 && a->config <= 1; /* PERF_TYPE_SOFTWARE: CPU_CLOCK, TASK_CLOCK */
 }
 
+/* Does A count what its group's leader reads of it? */
+static bool reads_group(const struct perfdata_attr *a)
+{
+	return a->sample_type & PERFDATA_S_READ && a->read_format & PERFDATA_R_GROUP &&
+	       a->read_format & PERFDATA_R_ID;
+}
+
 static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
 {
 	const struct perfdata_event *pe = &in->pd.events.v[i];
@@ -86,12 +97,15 @@ static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
 		return e;
 	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&in->pd, &pe->attr);
 	key.name = profile_intern_str(in->profile, name);
-	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ))
+	e->reads = reads_group(&pe->attr);
+	e->is_time = e->reads && is_clock(&pe->attr);
+	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ) && !e->reads)
 		key.freq_hz = pe->attr.period;
-	key.period = key.freq_hz || !pe->attr.period ? 1 : pe->attr.period;
-	/* Nanoseconds one at a time would be intervals: see event_is_time. */
+	key.period = key.freq_hz || !pe->attr.period || e->reads ? 1 : pe->attr.period;
+	/* Nanoseconds one at a time are intervals: see event_is_time. */
 	key.unit = profile_intern_str(
-		in->profile, is_clock(&pe->attr) && (key.freq_hz || key.period > 1) ? "ns" : "");
+		in->profile,
+		is_clock(&pe->attr) && (key.freq_hz || key.period > 1 || e->is_time) ? "ns" : "");
 	e->id = profile_intern_event(in->profile, &key);
 	e->known = true;
 	return e;
@@ -132,16 +146,18 @@ static void lose(struct perf_in *in, uint32_t event, const char *name, uint64_t 
 /* Samples. */
 
 static void add_value(struct perf_in *in, owner_id owner, ctx_id caller, place_id place,
-		      event_id event, vector_id vector)
+		      event_id event, vector_id vector, uint64_t count, uint64_t sum)
 {
 	uint64_t h = hash_u64(((uint64_t)caller << 32 | place) +
 			      ((uint64_t)owner << 8 | event) * 0x9e3779b97f4a7c15ULL + vector);
 	__typeof__(*in->slots) *s = &in->slots[h & (N_VALUE_SLOTS - 1)];
-	struct value v = {.owner = owner, .event = event, .vector = vector, .count = 1};
+	struct value v = {
+		.owner = owner, .event = event, .vector = vector, .count = count, .sum = sum};
 
 	if (s->value && s->owner == owner && s->caller == caller && s->place == place &&
 	    s->event == event && s->vector == vector) {
-		in->profile->values.v[s->value - 1].count++;
+		in->profile->values.v[s->value - 1].count += count;
+		in->profile->values.v[s->value - 1].sum += sum;
 		return;
 	}
 	v.ctx = profile_intern_ctx(in->profile, caller, place);
@@ -162,7 +178,8 @@ static void add_facts(struct perf_in *in, owner_id owner, ctx_id caller, place_i
 		facts_add(in->profile, owner, profile_intern_ctx(in->profile, caller, place), event,
 			  f, 1);
 	else
-		add_value(in, owner, caller, place, event, profile_intern_vector(in->profile, &v));
+		add_value(in, owner, caller, place, event, profile_intern_vector(in->profile, &v),
+			  1, 0);
 }
 
 /* The date is that of the last sample, which is only known at the end: lines of time must do with
@@ -202,6 +219,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	struct perf_thread *t = perf_world_thread(&in->world, r->id.pid, r->id.tid);
 	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
 	uint32_t proc = t->proc;
+	uint64_t count = e->reads && !e->is_time ? period : 1;
 	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
 	struct sample_facts facts;
 	place_id place;
@@ -210,15 +228,17 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	perf_world_at(&in->world, proc, r->id.time);
 	place = perf_world_place(&in->world, proc, mode, r->sample.ip, 0);
 	caller = perf_chains_add(&in->chains, r, proc);
-	e->n_samples++;
+	e->n_samples += count;
 	e->sum += period;
-	in->ret->n_samples++;
+	in->ret->n_samples += count;
 	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
-		in->ret->n_unknown++;
-	if (event == r->event && perf_facts_read(&in->facts, r, event, &facts))
+		in->ret->n_unknown += count;
+	if (e->reads)
+		add_value(in, owner, caller, place, e->id, 0, count, e->is_time ? period : 0);
+	else if (event == r->event && perf_facts_read(&in->facts, r, event, &facts))
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
-		add_value(in, owner, caller, place, e->id, 0);
+		add_value(in, owner, caller, place, e->id, 0, 1, 0);
 	if (in->opts->trace_bytes && is_thread(r->id.tid) && r->id.time)
 		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
 			   profile_intern_ctx(in->profile, caller, place), e->id);
@@ -246,7 +266,9 @@ static void count_read(struct perf_in *in, const struct perfdata_record *r)
 		while (in->last_counts.n <= id)
 			vec_push(&in->last_counts, 0);
 		event = in->pd.ids[id].event;
-		period = one.value - in->last_counts.v[id];
+		/* One that went back was begun anew. */
+		period =
+			one.value - (one.value < in->last_counts.v[id] ? 0 : in->last_counts.v[id]);
 		in->last_counts.v[id] = one.value;
 		if (period)
 			count_sample(in, r, event, period);

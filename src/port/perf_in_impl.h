@@ -14,7 +14,9 @@
 #include "resolve/debug_file.h"
 
 struct perf_in_event {
-	bool known; /* id is */
+	bool known;   /* id is */
+	bool reads;   /* its counts are what its group's leader read of them */
+	bool is_time; /* these are nanoseconds */
 	event_id id;
 	uint64_t n_samples, n_lost, sum; /* of periods */
 };

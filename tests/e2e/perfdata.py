@@ -424,8 +424,24 @@ def copied_stacks():
 
 def several_events():
     held("-e", "cpu-clock,task-clock,page-faults,minor-faults,context-switches,dummy:u", work=[prog("calls")])
-    held("-e", "{cpu-clock,task-clock,page-faults}:S", "-c", "1000000", work=[prog("calls")])
     held("-e", "cpu-clock/period=1000000/", "-e", "page-faults/period=1/", "-g", chains=True, work=[prog("calls_fp")])
+
+
+def groups():
+    """What the members of a group counted, in each image: perf has it as the periods of samples that it makes of them."""
+    record("-e", "{cpu-clock,task-clock,page-faults}:S", "-c", "1000000", work=[prog("calls")])
+    theirs, ours = collections.Counter(), collections.Counter()
+    ids = build_ids("perf.data")
+    for line in sh("perf", "script", "-F", "event,period,ip,sym,dso", "-i", "perf.data").splitlines():
+        m = re.match(r"\s*(\d+)\s+(\S+):\s+[0-9a-f]+ .*\(((?:/|\[).*)\)$", line)
+        check(m, line)
+        dso = perf_name(m[3])
+        theirs[plain(m[2]), ids.get(dso, dso)] += int(m[1])
+    for line in sh(prog("perfvalues"), "--no-files", "perf.data").splitlines():
+        v = json.loads(line)
+        ours[plain(v["event"]), image_name(*v["frames"][0][:2], v["frames"][0][3], {})] += v["sum"] or v["count"]
+    check(theirs == ours and len(theirs) > 2, "perf %s, dwell %s" % (theirs, ours))
+    note("%d counts" % sum(theirs.values()))
 
 
 def tracepoints():
@@ -506,5 +522,5 @@ def elsewhere():
 
 if __name__ == "__main__":
     run(others_recordings, foreign_recordings, instruction_sampling, named_fields, data_sources, branches, statistical_profiling,
-        damaged_recording, plain_samples, frame_pointers, copied_stacks, several_events, tracepoints, system_wide, threads, pipes,
+        damaged_recording, plain_samples, frame_pointers, copied_stacks, several_events, groups, tracepoints, system_wide, threads, pipes,
         own_directory, into_a_database, elsewhere)

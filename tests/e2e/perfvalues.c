@@ -66,9 +66,9 @@ static void put_value(struct str *out, const struct profile *p, const struct val
 	if (p->vectors.v[v->vector].counter) {
 		json_key(&j, "counter");
 		json_str(&j, fact_counter_name(p, p->vectors.v[v->vector].counter));
-		json_key(&j, "sum");
-		json_u64(&j, v->sum);
 	}
+	json_key(&j, "sum");
+	json_u64(&j, v->sum);
 	json_key(&j, "facts");
 	put_facts(&j, p, &p->vectors.v[v->vector]);
 	json_key(&j, "frames");

@@ -254,29 +254,39 @@ TEST(calls_of_the_hardware)
 	unload(&l);
 }
 
-/* A group that reads its members' counts: a sample of each that has counted since. */
+/* A group that reads its members' counts: each counts at a sample's place what it has counted since
+ * the sample before, so that the ratio of two is that of their counts. */
 TEST(counts_of_a_group)
 {
-	struct perfdata_attr a = attr, b = attr;
+	const uint64_t counts[5][3] = {{100, 1000, 2000},
+				       {200, 2000, 3000},
+				       {300, 3000, 3000},
+				       {300, 3500, 5000},
+				       {50, 3600, 5001}}; /* the clock began anew */
+	const uint64_t ips[5] = {0x1010, 0x2020, 0x2020, 0x1010, 0x3030};
 	struct pd_file f = {0};
 	struct loaded l;
-	const uint64_t counts[3][2] = {{100, 0}, {200, 3}, {300, 3}};
 
-	a.sample_type = b.sample_type |= PERFDATA_S_READ;
-	a.read_format = b.read_format = PERFDATA_R_GROUP | PERFDATA_R_ID;
-	b.config = 2; /* page-faults */
-	pd_event(&f, &a, 7);
-	pd_event(&f, &b, 8);
-	for (unsigned i = 0; i < 3; i++) {
+	for (uint64_t i = 0; i < 3; i++) {
+		struct perfdata_attr a = attr;
+
+		a.type = i ? 0 : 1; /* cpu-clock, cycles, instructions */
+		a.config = i ? i - 1 : 0;
+		a.period = i ? 0 : 1000000; /* members do not sample */
+		a.sample_type |= PERFDATA_S_READ;
+		a.read_format = PERFDATA_R_GROUP | PERFDATA_R_ID;
+		pd_event(&f, &a, 7 + i);
+	}
+	for (unsigned i = 0; i < 5; i++) {
 		struct wr *w = pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
 
-		pd_64(&f, w, 0x1010);
+		pd_64(&f, w, ips[i]);
 		pd_32(&f, w, 10);
 		pd_32(&f, w, 10);
 		pd_64(&f, w, 2 + i);
 		pd_64(&f, w, 7);
-		pd_64(&f, w, 2);
-		for (unsigned k = 0; k < 2; k++) {
+		pd_64(&f, w, 3);
+		for (unsigned k = 0; k < 3; k++) {
 			pd_64(&f, w, counts[i][k]);
 			pd_64(&f, w, 7 + k);
 		}
@@ -284,9 +294,25 @@ TEST(counts_of_a_group)
 	}
 	l = load(&f, NULL);
 	EXPECT_EQ(l.rc, 0);
-	EXPECT_EQ(l.p.events.n, 2);
-	EXPECT_EQ(profile_n_samples(&l.p, 0), 3);
-	EXPECT_EQ(profile_n_samples(&l.p, 1), 1);
+	EXPECT_EQ(l.p.events.n, 3);
+	/* Intervals, whose sum is time. */
+	EXPECT(event_is_time(&l.p, &l.p.events.v[0]));
+	EXPECT(strstr(l.text, "unknown:[unknown]+0x2020/0 0/0/0 2 200\n"));
+	EXPECT(strstr(l.text, "unknown:[unknown]+0x3030/0 0/0/0 1 50\n"));
+	expect_value(&l, "value cycles:1:0 |:10|||4294967295|10|10|0 unknown:[unknown]+0x1010/0",
+		     1500);
+	expect_value(&l,
+		     "value instructions:1:0 |:10|||4294967295|10|10|0 unknown:[unknown]+0x1010/0",
+		     4000);
+	expect_value(&l, "value cycles:1:0 |:10|||4294967295|10|10|0 unknown:[unknown]+0x2020/0",
+		     2000);
+	expect_value(&l,
+		     "value instructions:1:0 |:10|||4294967295|10|10|0 unknown:[unknown]+0x2020/0",
+		     1000);
+	expect_value(&l,
+		     "value instructions:1:0 |:10|||4294967295|10|10|0 unknown:[unknown]+0x3030/0",
+		     1);
+	EXPECT_EQ(profile_n_samples(&l.p, 1), 3600);
 	unload(&l);
 }
 
