@@ -46,7 +46,7 @@ static bool is_copy(const struct perf_date *d, const struct perfdata *pd, uint64
 {
 	struct utsname u;
 
-	if (!d->is_file || !d->made_ns || d->made_ns > d->written_ns + SLACK_NS)
+	if (!d->is_file || d->made_ns > d->written_ns + SLACK_NS)
 		return false;
 	if (pd->host && uname(&u) == 0 && strcmp(u.nodename, pd->host) != 0)
 		return true;

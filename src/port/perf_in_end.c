@@ -144,7 +144,8 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 			 " samples the hardware could not tell the address: nothing is known of "
 			 "the instructions there\n",
 			 in->facts.n_no_ip);
-	if (in->first_ns && !in->has_date)
+	/* Of what is kept: who reads the file itself knows where it comes from. */
+	if (in->first_ns && !in->has_date && in->opts->open_cache)
 		str_add(s, "when it was recorded is not known: it does not say, and the file is a "
 			   "copy\n");
 	note_nameless(in, s);

@@ -12,16 +12,17 @@
 #define PERF_CHUNK_BYTES (1u << 20) /* and their alignment */
 #define PERF_CHUNK_FIRST 64	    /* where a chunk's own bytes begin */
 
-/* Bytes of records; the head of its memory, which `bytes` is the beginning of. */
+/* Bytes of records; the head of its memory. */
 struct perf_chunk {
-	union {
-		struct {
-			uint32_t n_refs;
-			struct perf_chunk *next; /* of those that are free */
-		};
-		uint8_t bytes[PERF_CHUNK_FIRST];
-	};
+	uint32_t n_refs;
+	struct perf_chunk *next; /* of those that are free */
 };
+
+/* All bytes of C, of which the first PERF_CHUNK_FIRST are its own. */
+static inline uint8_t *perf_chunk_bytes(struct perf_chunk *c)
+{
+	return (uint8_t *)c;
+}
 
 struct perf_waiting {
 	uint64_t time;

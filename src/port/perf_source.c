@@ -25,7 +25,8 @@ static void lane_reserve(struct perf_source *s, struct perf_lane *l)
 		return;
 	next = perf_chunk_new(&s->reading->queue);
 	if (l->chunk) {
-		memcpy(next->bytes + PERF_CHUNK_FIRST, l->chunk->bytes + l->from, l->to - l->from);
+		memcpy(perf_chunk_bytes(next) + PERF_CHUNK_FIRST,
+		       perf_chunk_bytes(l->chunk) + l->from, l->to - l->from);
 		perf_chunk_unref(&s->reading->queue, l->chunk);
 	}
 	l->to = PERF_CHUNK_FIRST + (l->to - l->from);
@@ -130,7 +131,7 @@ static int take(struct perf_source *s, struct perf_lane *l, const struct perfdat
 static int parse(struct perf_source *s, struct perf_lane *l, struct err *err)
 {
 	while (l->to - l->from >= 8 && !s->payload.n) {
-		const uint8_t *p = l->chunk->bytes + l->from;
+		const uint8_t *p = perf_chunk_bytes(l->chunk) + l->from;
 		struct perfdata_head head;
 		int rc = perfdata_read_head(s->reading->pd, p, &head);
 
@@ -167,7 +168,8 @@ static int inflate_record(struct perf_source *s, const struct perfdata_record *r
 	do {
 		lane_reserve(s, l);
 		room = PERF_CHUNK_BYTES - l->to;
-		if (perfdata_inflate(s->inflate, &in, l->chunk->bytes + l->to, room, &n) < 0)
+		if (perfdata_inflate(s->inflate, &in, perf_chunk_bytes(l->chunk) + l->to, room,
+				     &n) < 0)
 			return err_set(err, -EBADMSG, "it is not compressed as it says");
 		l->to += n;
 		rc = parse(s, l, err);
@@ -198,10 +200,10 @@ static void pass_payload(struct perf_source *s)
 	if (n > s->payload.n)
 		n = (size_t)s->payload.n;
 	if (s->reading->h->aux && s->payload.record.head.type == PERFDATA_AUXTRACE)
-		s->reading->h->aux(s->reading->h, &s->payload.record, l->chunk->bytes + l->from, n,
-				   s->payload.done);
+		s->reading->h->aux(s->reading->h, &s->payload.record,
+				   perf_chunk_bytes(l->chunk) + l->from, n, s->payload.done);
 	if (n && s->payload.record.head.type == PERFDATA_TRACING_DATA)
-		keep_tracing(s, l->chunk->bytes + l->from, n);
+		keep_tracing(s, perf_chunk_bytes(l->chunk) + l->from, n);
 	s->payload.n -= n;
 	s->payload.done += n;
 	l->from += n;
@@ -226,7 +228,7 @@ static int check_end(struct perf_source *s, struct err *err)
 		return err_set(err, -ENODATA,
 			       "it ends at %#" PRIx64 ", %" PRIu64 " bytes before its records do",
 			       l->off + n, s->left);
-	if (s->reading->pd->pipe && is_message(l->chunk->bytes + l->from, n)) {
+	if (s->reading->pd->pipe && is_message(perf_chunk_bytes(l->chunk) + l->from, n)) {
 		s->reading->stats->message = true;
 		return 0;
 	}
@@ -250,7 +252,7 @@ int perf_source_step(struct perf_source *s, struct err *err)
 		want = (size_t)s->left;
 	if (want) {
 		do {
-			n = read(s->fd, l->chunk->bytes + l->to, want);
+			n = read(s->fd, perf_chunk_bytes(l->chunk) + l->to, want);
 		} while (n < 0 && errno == EINTR);
 		if (n < 0)
 			return err_errno(err, -errno, "cannot be read");
