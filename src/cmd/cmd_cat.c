@@ -19,11 +19,13 @@
 #include "port/dcpi_rewrite.h"
 #include "query/input.h"
 #include "view/cat.h"
+#include "view/cat_branches.h"
 #include "view/cat_sets.h"
 
 struct cat_args {
 	opt_list names;
 	const char *write, *output;
+	bool branches;
 };
 
 /* In a file names keep their bytes, so that the text reads back; a terminal gets none raw. */
@@ -157,6 +159,18 @@ static int show_sets(struct cmd *c, struct query *q, void *ctx)
 	return rc;
 }
 
+static int show_branches(struct cmd *c, struct query *q, void *ctx)
+{
+	image_ids images = {0};
+	const opt_list *names = ctx;
+	int rc = cmd_find_images(c, q, names, &images);
+
+	if (!rc && !cat_branches_emit(&c->emit, q, names->n ? &images : NULL))
+		rc = CMD_NOTHING;
+	vec_release(&images);
+	return rc;
+}
+
 static bool wants_sets(const struct cmd *c)
 {
 	return c->select.columns.n || c->select.sort_set || c->select.errors;
@@ -180,6 +194,8 @@ static int parse(struct cmd *c, struct cat_args *a)
 		{"write", OPT_STR, &a->write, "V",
 		 "rewrite FILE as a profile file of version 0.06 or 0.07"},
 		{"o output", OPT_STR, &a->output, "OUT", "the file --write makes"},
+		{"branches", OPT_FLAG, &a->branches, NULL,
+		 "branches of sampled branch stacks: from, to, how often"},
 		{0},
 	};
 	int rc = cmd_parse(c, "[OPTIONS] [IMAGE...]\n[OPTIONS] FILE...\n--write V -o OUT FILE",
@@ -220,6 +236,9 @@ int cmd_cat(struct cmd *c)
 	if (!rc && a.write) {
 		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,
 				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);
+	} else if (!rc && a.branches) {
+		c->select.branches = true;
+		rc = cmd_with_query(c, show_branches, &a.names);
 	} else if (!rc && a.names.n && cat_hpc_is(a.names.v[0])) {
 		rc = show_hpc(c, &a.names);
 	} else if (!rc) {
@@ -242,7 +261,7 @@ int cmd_cat(struct cmd *c)
 		else
 			rc = show_database(c, &a.names);
 	}
-	if (rc == CMD_NOTHING && !wants_sets(c))
+	if (rc == CMD_NOTHING && !wants_sets(c) && !a.branches)
 		cmd_notice(c, "no samples");
 	vec_release(&a.names);
 	return rc;

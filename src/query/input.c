@@ -128,7 +128,8 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 		      struct value_sink *sink, struct err *err)
 {
 	struct store_selection sel = {.epochs = s->epochs, .host = s->host};
-	struct append_sink to = {{append_value, .traces = s->traces}, &in->profile};
+	struct append_sink to = {{append_value, .traces = s->traces, .branches = s->branches},
+				 &in->profile};
 	struct recordings recordings = {.n = 0};
 	int rc = parse_times(s, &sel.since_wall_ns, &sel.until_wall_ns, err);
 	bool any = false;

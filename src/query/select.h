@@ -24,6 +24,7 @@ struct select {
 	bool no_killed;	  /* samples killed early count in no set that asks what is not reliable */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
 	bool no_debuginfod;
+	bool branches;	 /* of branch stacks, too */
 	bool traces;	 /* time lines of threads too, sorted by time */
 	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 	bool force;	 /* of a damaged file of perf's: what can be read of it */

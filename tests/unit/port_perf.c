@@ -254,6 +254,73 @@ TEST(calls_of_the_hardware)
 	unload(&l);
 }
 
+/* All branches of a sample's stack are kept, with how often each was seen and mispredicted. */
+TEST(branches)
+{
+	static const uint64_t stacks[2][3][3] = {
+		{{0x1100, 0x1200, 1 | 7 << 4}, {0x1204, 0x1100, 2 | 3 << 4}, {0, 0, 0}},
+		{{0x1100, 0x1200, 2 | 5 << 4},
+		 {0x1300, 0xffffffff81000010, 0},
+		 {0x1100, 0x1200, 2}}};
+
+	for (int big = 0; big < 2; big++) {
+		struct perfdata_attr a = attr;
+		struct pd_file f = {.big_endian = big};
+		struct loaded l;
+
+		a.sample_type |= PERFDATA_S_BRANCH_STACK;
+		pd_event(&f, &a, 7);
+		pd_comm(&f, 10, 10, "p", true, 1);
+		pd_mmap2(&f, 10, 0x1000, 0x1000, 0, "/p", NULL, 1);
+		for (unsigned i = 0; i < 2; i++) {
+			struct wr *w = pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+
+			pd_64(&f, w, 0x1010);
+			pd_32(&f, w, 10);
+			pd_32(&f, w, 10);
+			pd_64(&f, w, 2 + i);
+			pd_64(&f, w, 7);
+			pd_64(&f, w, 3);
+			for (unsigned k = 0; k < 3; k++) {
+				uint64_t flags = stacks[i][k][2];
+
+				pd_64(&f, w, stacks[i][k][0]);
+				pd_64(&f, w, stacks[i][k][1]);
+				/* Bit fields begin at the top there. */
+				if (big)
+					flags = (flags & 1) << 63 | (flags >> 1 & 1) << 62 |
+						(flags >> 4 & 0xffff) << 44;
+				pd_64(&f, w, flags);
+			}
+			pd_end(&f);
+		}
+		l = load(&f, NULL);
+		EXPECT_EQ(l.rc, 0);
+		EXPECT_EQ(l.r.n_samples, 2);
+		EXPECT_EQ(l.p.branches.n, 3);
+		vec_each (b, &l.p.branches) {
+			const struct place *from = &l.p.places.v[b->from];
+
+			EXPECT_STR(profile_str(&l.p, l.p.owners.v[b->owner].comm), "p");
+			if (from->svma == 0x100) {
+				EXPECT_EQ(l.p.places.v[b->to].svma, 0x200);
+				EXPECT_EQ(b->count, 3);
+				EXPECT_EQ(b->n_mispredicted, 1);
+				EXPECT_EQ(b->n_predicted, 2);
+				EXPECT_EQ(b->cycles, 12);
+				EXPECT_EQ(b->n_cycles, 2);
+			} else if (from->svma == 0x204) {
+				EXPECT_EQ(b->count, 1);
+				EXPECT_EQ(b->cycles, 3);
+			} else {
+				EXPECT_EQ(from->svma, 0x300);
+				EXPECT_EQ(b->n_mispredicted + b->n_predicted + b->n_cycles, 0);
+			}
+		}
+		unload(&l);
+	}
+}
+
 /* A group that reads its members' counts: each counts at a sample's place what it has counted since
  * the sample before, so that the ratio of two is that of their counts. */
 TEST(counts_of_a_group)
