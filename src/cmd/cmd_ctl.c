@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -82,20 +84,17 @@ static uint64_t n_unstored(const struct pin_dir *base, uint64_t number)
 	return n;
 }
 
-/* Adds to *N_LOGS how many logs of DB there were in FS. */
-static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *db, size_t *n_logs)
+/* Removes the logs in BASE; adds to *N_LOGS how many there were. */
+static int clean_base(struct cmd *c, const struct pin_dir *base, size_t *n_logs)
 {
-	struct pin_dir base = PIN_DIR_NONE;
 	pinned_list logs = {0};
-	int rc = pinned_base_open(fs, db, false, &base, &c->err);
+	int rc = 0;
 
-	if (rc < 0)
-		return rc == -ENOENT ? 0 : rc;
-	pinned_find(&base, 0, &logs);
+	pinned_find(base, 0, &logs);
 	vec_each (number, &logs) {
-		uint64_t n = n_unstored(&base, *number);
+		uint64_t n = n_unstored(base, *number);
 
-		rc = pinned_remove(&base, *number, &c->err);
+		rc = pinned_remove(base, *number, &c->err);
 		if (rc < 0)
 			break;
 		str_addf(&c->out,
@@ -105,32 +104,108 @@ static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *db, 
 	}
 	*n_logs += logs.n;
 	vec_release(&logs);
-	if (rc >= 0)
-		pinned_base_remove(fs, &base);
-	pin_dir_close(&base);
 	return rc;
+}
+
+/* Whether H is of the database PATH; of one that is gone PATH is all there is to know it by. */
+static bool is_of(const struct pinned_home *h, const char *path, const struct stat *st)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "/%llx-%llx", (unsigned long long)st->st_dev,
+		 (unsigned long long)st->st_ino);
+	return st->st_ino ? str_ends(h->base.path, name) : !h->there && strcmp(h->db, path) == 0;
+}
+
+/* What is left of databases that are not there any more, as nobody else would ever find it. */
+static void tell_others(struct cmd *c, const struct pinned_home *h)
+{
+	pinned_list logs = {0};
+
+	if (!h->there && !h->held)
+		pinned_find(&h->base, 0, &logs);
+	if (logs.n && *h->db)
+		str_addf(&c->out,
+			 "%s is not there any more, but the log of its daemon goes on: `dwell ctl "
+			 "--db %s clean` removes it\n",
+			 h->db, h->db);
+	else if (logs.n)
+		str_addf(&c->out,
+			 "%s has the log of a dead daemon of version 0.1.0: start one on its "
+			 "database, or remove the directory\n",
+			 h->base.path);
+	vec_release(&logs);
+}
+
+static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *path,
+		       const struct stat *st, size_t *n_logs)
+{
+	pinned_homes homes = {0};
+	int rc = 0;
+
+	pinned_find_homes(fs, &homes);
+	vec_each (h, &homes) {
+		if (!is_of(h, path, st)) {
+			tell_others(c, h);
+			continue;
+		}
+		if (h->held)
+			rc = err_set(&c->err, -EBUSY, "%s: its daemon lives", path);
+		else
+			rc = clean_base(c, &h->base, n_logs);
+		if (rc < 0)
+			break;
+		pinned_base_remove(fs, &h->base);
+	}
+	pinned_homes_release(&homes);
+	return rc;
+}
+
+/* The path as daemons keep it, of a database that may be gone: its directory is there. */
+static char *whole_path(const char *db)
+{
+	_mem_ char *copy = xstrdup(db), *above = NULL;
+	char *whole = realpath(db, NULL), *slash, *ret;
+
+	if (whole)
+		return whole;
+	while (strlen(copy) > 1 && copy[strlen(copy) - 1] == '/')
+		copy[strlen(copy) - 1] = '\0';
+	slash = strrchr(copy, '/');
+	if (slash)
+		*slash = '\0';
+	above = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
+	ret = xasprintf("%s/%s", above && strcmp(above, "/") != 0 ? above : "",
+			slash ? slash + 1 : copy);
+	return ret;
 }
 
 /* clean: no daemon is asked, for there is none. */
 static int clean(struct cmd *c, const char *db, const char *bpffs)
 {
+	_mem_ char *path = whole_path(db);
 	struct pin_places places;
+	struct stat st = {0};
 	struct err why = {0};
 	size_t n = 0;
-	int rc = hold_check(db, &c->err);
+	bool gone = stat(db, &st) < 0;
+	int rc = gone ? -ENOENT : hold_check(db, &c->err);
 
 	if (rc == 0)
 		return err_set(&c->err, -EBUSY, "%s: its daemon lives: `dwell ctl quit` ends it",
 			       db);
-	if (access(db, F_OK) < 0)
-		return err_errno(&c->err, -errno, "%s", db);
 	pin_places_open(&places, bpffs, false, &why);
 	rc = 0;
 	for (size_t i = 0; i < places.all.n && rc >= 0; i++)
-		rc = clean_place(c, &places.all.v[i], db, &n);
+		rc = clean_place(c, &places.all.v[i], path, &st, &n);
+	pin_places_close(&places);
+	if (rc >= 0 && !n && gone)
+		return err_set(&c->err, -ENOENT,
+			       "%s: no such database, and no daemon of it left "
+			       "anything",
+			       db);
 	if (rc >= 0 && !n)
 		str_add(&c->out, "no dead daemon left anything\n");
-	pin_places_close(&places);
 	return rc;
 }
 

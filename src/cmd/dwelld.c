@@ -193,6 +193,7 @@ struct run {
 	struct server *server;
 	struct web *web; /* NULL: not asked for */
 	int epoll_fd;	 /* readable when server or web is */
+	bool gone;	 /* the database, under it */
 };
 
 static void put_metrics(void *ctx, struct str *out)
@@ -315,6 +316,9 @@ static int run(struct run *r, struct err *err)
 			service_step(r->service, 1000, r->epoll_fd);
 			notify_alive();
 			say_status(r);
+			rc = service_check(r->service, err);
+			if (rc < 0)
+				break;
 			if (server_serve(r->server, r->service))
 				break;
 			if (r->web)
@@ -325,7 +329,10 @@ static int run(struct run *r, struct err *err)
 			}
 		}
 		notify_manager("STOPPING=1");
-		rc = service_stop(r->service, err);
+		if (rc >= 0)
+			rc = service_stop(r->service, err);
+		else
+			r->gone = true;
 		server_quit(r->server, rc, err);
 	}
 	server_close(r->server);
@@ -400,5 +407,5 @@ int main(int argc, char **argv)
 		told_free(*t);
 	vec_release(&r.told);
 	dcpid_words_release(&dcpid);
-	return rc < 0 ? 2 : 0;
+	return r.gone ? 1 : rc < 0 ? 2 : 0;
 }

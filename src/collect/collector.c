@@ -87,7 +87,7 @@ static int list_processes(struct collector *c, struct err *err)
 	return 0;
 }
 
-int collector_start(struct collector *c, struct err *err)
+int collector_prepare(struct collector *c, struct err *err)
 {
 	int rc;
 
@@ -97,13 +97,34 @@ int collector_start(struct collector *c, struct err *err)
 	rc = list_processes(c, err);
 	if (c->offcpu && rc >= 0)
 		rc = offcpu_start(c->offcpu, err);
+	return rc;
+}
+
+void collector_go(struct collector *c)
+{
 	account_begin(c);
 	if (c->opts.target.kind != TARGET_COMMAND)
 		schedule_start(c);
+	if (c->log)
+		log_go_live(c->log);
 	c->profile->meta.start_wall_ns = clock_wall_ns();
 	c->profile->meta.n_cpus = (uint32_t)c->cpus.n;
 	c->profile->meta.engine =
 		profile_intern_str(c->profile, c->engine == ENGINE_BPF ? "bpf" : "ring");
+}
+
+void collector_yield(struct collector *c)
+{
+	vec_each (o, &c->samplers)
+		if (!c->in_log[o->event])
+			opened_disable_one(o);
+}
+
+int collector_start(struct collector *c, struct err *err)
+{
+	int rc = collector_prepare(c, err);
+
+	collector_go(c);
 	return rc;
 }
 

@@ -57,6 +57,9 @@ struct collector_opts {
 	 * cannot be, collector_why_not_pinned says so. */
 	const struct pin_dir *pin_base;
 	uint64_t pin_number;
+	/* With pin_number: says which of several logs samples (log_make_live); the descriptor stays
+	 * the caller's; 0: this one does. */
+	int live_fd;
 	const struct exclusions *exclude; /* what is not recorded; NULL: nothing */
 	const opt_list *by_pid;		  /* programs whose processes are kept apart; NULL: none */
 	struct fact_reader *facts;	  /* of events that have them; NULL: they are let go */
@@ -88,6 +91,15 @@ void collector_add_source(struct collector *c, struct frame_source *s);
 
 /* Learns of all processes there are, then starts sampling. */
 int collector_start(struct collector *c, struct err *err);
+
+/* The two halves of it, for a recorder that takes another one's place: after collector_prepare
+ * every process is known, and collector_go takes but a moment. */
+int collector_prepare(struct collector *c, struct err *err);
+void collector_go(struct collector *c);
+
+/* Stops the events whose samples come through rings, right before another collector goes: those of
+ * the log stop when the other one goes. */
+void collector_yield(struct collector *c);
 
 /* Says that kernel code lies somewhere, from the first cycle on: the kernel, a module, a BPF
  * program. BPF programs loaded later are noticed by themselves. */
@@ -180,7 +192,7 @@ struct takeover {
 	struct log *log;
 	struct old_chains *chains; /* NULL: no callers are known */
 	const struct pinned_note *note;
-	uint64_t stopped_ns;   /* when its sampling was stopped, CLOCK_MONOTONIC */
+	uint64_t stopped_ns;   /* when its sampling ended, CLOCK_MONOTONIC; 0: it never began */
 	const uint64_t *since; /* by CPU */
 	uint64_t reached[LOG_MAX_EVENTS], dropped[LOG_MAX_EVENTS]; /* by its event's number */
 };

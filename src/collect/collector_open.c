@@ -50,6 +50,8 @@ static int open_log(struct collector *c, struct err *err)
 		c->folded = xcalloc(o.n_cpus, sizeof(*c->folded));
 	}
 	o.times = c->opts.trace;
+	o.number = c->opts.live_fd > 0 ? c->opts.pin_number : 0;
+	o.live_fd = c->opts.live_fd;
 	call_paths_log_opts(&c->calls, &c->opts.tables, &o);
 	rc = log_open(&o, &c->log, err);
 	if (rc == -EPERM || rc == -EACCES)

@@ -19,6 +19,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/step.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "collect/bpf_iter.h"
@@ -31,6 +33,7 @@ struct log {
 	uint32_t n_events, n_cpus, n_slots, n_spill;
 	struct log_slot *slots; /* n_cpus * n_slots */
 	struct log_cpu *cpus;	/* n_cpus */
+	uint64_t number, *live; /* NULL: it samples by itself */
 	int spill_fd; /* n_cpus * n_spill; mostly empty, so it is mapped when it is read */
 	VEC(int) links;
 	bool with_chains;
@@ -60,6 +63,9 @@ static int load(struct log *l, const struct log_opts *opts)
 	s->rodata->n_slots = opts->n_slots;
 	s->rodata->n_spill = opts->n_spill;
 	s->rodata->with_times = opts->times;
+	s->rodata->log_number = opts->number;
+	if (opts->number && bpf_map__reuse_fd(s->maps.live, opts->live_fd) < 0)
+		return -errno;
 	if (opts->times)
 		bpf_map__set_max_entries(s->maps.slot_times, opts->n_cpus * opts->n_slots);
 	s->rodata->pidns_dev = opts->pidns_dev;
@@ -84,6 +90,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->n_cpus = opts->n_cpus;
 	l->n_slots = opts->n_slots;
 	l->n_spill = opts->n_spill;
+	l->number = opts->number;
 	l->with_chains = opts->chains;
 	l->spill_fd = -1;
 	libbpf_listen();
@@ -103,10 +110,13 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 	l->cpus = log_map_array(l->skel->maps.cpus, sizeof(*l->cpus), l->n_cpus,
 				PROT_READ | PROT_WRITE);
 	l->spill_fd = fcntl(bpf_map__fd(l->skel->maps.spill), F_DUPFD_CLOEXEC, 0);
+	if (opts->number)
+		l->live = log_map_array(l->skel->maps.live, 8, 1, PROT_READ | PROT_WRITE);
 	if (opts->times)
 		l->slot_times = log_map_array(l->skel->maps.slot_times, 8,
 					      (size_t)l->n_cpus * l->n_slots, PROT_READ);
-	if (!l->slots || !l->cpus || l->spill_fd < 0 || (opts->times && !l->slot_times)) {
+	if (!l->slots || !l->cpus || l->spill_fd < 0 || (opts->times && !l->slot_times) ||
+	    (opts->number && !l->live)) {
 		rc = -errno;
 		log_close(l);
 		return err_errno(err, rc, "cannot map the sample log");
@@ -187,6 +197,7 @@ struct log_fds log_fds(const struct log *l)
 		.slots = bpf_map__fd(l->skel->maps.slots),
 		.cpus = bpf_map__fd(l->skel->maps.cpus),
 		.spill = bpf_map__fd(l->skel->maps.spill),
+		.live = l->live ? bpf_map__fd(l->skel->maps.live) : -1,
 		.chain_words = chains_fd(l, "chain_words"),
 		.chain_cpus = chains_fd(l, "chain_cpus"),
 		.slot_chains = chains_fd(l, "slot_chains"),
@@ -209,12 +220,45 @@ void log_close(struct log *l)
 	vec_release(&l->links);
 	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
+	log_unmap_array(l->live, 8, 1);
 	log_unmap_array(l->slot_times, 8, (size_t)l->n_cpus * l->n_slots);
 	if (l->spill_fd >= 0)
 		close(l->spill_fd);
 	log_chains_close(l->chains);
 	sample_bpf__destroy(l->skel);
 	free(l);
+}
+
+int log_make_live(struct err *err)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "live", 4, 8, 1, &o);
+
+	return fd < 0 ? err_errno(err, -errno, "cannot make an array for logs to take turns") : fd;
+}
+
+uint64_t log_get_live(int live_fd)
+{
+	uint64_t number = 0;
+	uint32_t n;
+
+	if (!is_array(live_fd, 8, &n) || n != 1 ||
+	    bpf_map_lookup_elem(live_fd, &(uint32_t){0}, &number) < 0)
+		return 0;
+	return number;
+}
+
+void log_go_live(struct log *l)
+{
+	l->cpus[0].live_ns = clock_mono_ns();
+	step("live");
+	if (l->live)
+		__atomic_store_n(l->live, l->number, __ATOMIC_SEQ_CST);
+}
+
+uint64_t log_live_ns(const struct log *l)
+{
+	return l->cpus[0].live_ns;
 }
 
 /* libbpf's bpf_program__attach_perf_event (tools/lib/bpf/libbpf.c) would also enable the event,

@@ -22,6 +22,8 @@ struct log_opts {
 	uint64_t pidns_dev,
 		pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
 	bool times;	   /* of samples too */
+	uint64_t number;   /* it samples from log_go_live on; 0: from the start */
+	int live_fd;	   /* with NUMBER: which of several logs samples (log_make_live) */
 	/* Call paths; all zero without. */
 	bool chains;
 	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
@@ -35,6 +37,20 @@ struct log_opts {
  * what the kernel or the verifier objected to. */
 int log_open(const struct log_opts *opts, struct log **ret, struct err *err);
 void log_close(struct log *l);
+
+/* Makes the array that says which of several logs samples: none of them yet.  Returns its
+ * descriptor. */
+int log_make_live(struct err *err);
+
+/* The number of the log that samples by LIVE_FD, such an array; 0: none does. */
+uint64_t log_get_live(int live_fd);
+
+/* L is the one that samples from now on, in place of the one that did: in one step, on all CPUs.
+ * Without a number it samples already. */
+void log_go_live(struct log *l);
+
+/* When log_go_live was called, CLOCK_MONOTONIC; 0: never, or nobody said. */
+uint64_t log_live_ns(const struct log *l);
 
 /* Runs the program at each overflow of the perf event PERF_FD, which stays the caller's; samples
  * are numbered EVENT (below n_events).  Ends with log_close or when the fd is closed. */
@@ -53,6 +69,7 @@ void log_each_program(const struct log *l,
 /* Descriptors of its arrays and links, which stay the log's: for pinning them (pinned.h). */
 struct log_fds {
 	int slots, cpus, spill;
+	int live;				  /* -1 without a number */
 	int chain_words, chain_cpus, slot_chains; /* -1 without call paths */
 	const int *links;
 	size_t n_links; /* 0 before Linux 5.15 */

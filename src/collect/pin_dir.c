@@ -19,7 +19,6 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/step.h"
 #include "base/str.h"
 
 static int open_beneath(int at, const char *name, int flags, uint64_t resolve)
@@ -62,7 +61,6 @@ static int open_level(int at, const char *name, const char *path, bool make, uin
 	int fd = open_beneath(at, name, O_RDONLY | O_DIRECTORY, resolve);
 
 	if (fd == -ENOENT && make) {
-		step("mkdir");
 		if (mkdirat(at, name, 0755) < 0 && errno != EEXIST)
 			return err_errno(err, -errno, "%s: mkdir", path);
 		fd = open_beneath(at, name, O_RDONLY | O_DIRECTORY, resolve);
@@ -147,11 +145,8 @@ int pin_dir_open(const struct pin_dir *at, const char *name, bool make, struct p
 	_fd_ int fd = -1;
 	int rc;
 
-	if (make) {
-		step("mkdir");
-		if (mkdirat(at->fd, name, 0700) < 0 && errno != EEXIST)
-			return err_errno(err, -errno, "%s: mkdir", path);
-	}
+	if (make && mkdirat(at->fd, name, 0700) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "%s: mkdir", path);
 	rc = fd = open_level(at->fd, name, path, false, RESOLVE_NO_XDEV, err);
 	if (rc >= 0)
 		rc = check_level(fd, path, PIN_OURS, err);
@@ -174,7 +169,6 @@ int pin_dir_put(const struct pin_dir *d, const char *name, int bpf_fd)
 	char path[64 + NAME_MAX];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", d->fd, name);
-	step("pin");
 	return bpf_obj_pin(bpf_fd, path) < 0 ? -errno : 0;
 }
 
@@ -198,19 +192,16 @@ int pin_dir_get(const struct pin_dir *d, const char *name)
 
 int pin_dir_unlink(const struct pin_dir *d, const char *name)
 {
-	step("unlink");
 	return unlinkat(d->fd, name, 0) < 0 ? -errno : 0;
 }
 
 int pin_dir_rmdir(const struct pin_dir *d, const char *name)
 {
-	step("rmdir");
 	return unlinkat(d->fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 int pin_dir_rename(const struct pin_dir *d, const char *from, const char *to)
 {
-	step("rename");
 	return renameat(d->fd, from, d->fd, to) < 0 ? -errno : 0;
 }
 

@@ -21,7 +21,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/step.h"
 #include "base/str.h"
 
 #define PIN_PARENT "/run/dwell"
@@ -55,7 +54,6 @@ static int mount_once(struct err *err)
 	if (fd < 0 || is_bpffs(fd))
 		return take_fd(&fd);
 	/* Every level is ours alone, so that the path means the directory that was looked at. */
-	step("mount");
 	if (mount("bpf", PIN_PLACE, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700") < 0)
 		return err_errno(err, -errno, "cannot mount a BPF file system at %s", PIN_PLACE);
 	return pin_dir_walk(PIN_PLACE, false, err);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
+#define BASE_NAME 40
 #define NOTE_HEAD "dwell-log 1"
 
 static const char *const arrays[] = {"slots", "cpus", "spill"};
@@ -104,33 +106,29 @@ static struct log_name name_of(uint64_t number)
 	return n;
 }
 
+/* Databases are known by device and inode, so that a moved one finds its logs. */
+static void base_name(const struct stat *st, char ret[BASE_NAME])
+{
+	snprintf(ret, BASE_NAME, "%llx-%llx", (unsigned long long)st->st_dev,
+		 (unsigned long long)st->st_ino);
+}
+
 int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct pin_dir *ret,
 		     struct err *err)
 {
 	struct pin_dir dwell = PIN_DIR_NONE;
 	struct stat st;
-	char name[40];
+	char name[BASE_NAME];
 	int rc;
 
 	if (stat(db, &st) < 0)
 		return err_errno(err, -errno, "%s", db);
-	snprintf(name, sizeof(name), "%llx-%llx", (unsigned long long)st.st_dev,
-		 (unsigned long long)st.st_ino);
+	base_name(&st, name);
 	rc = pin_dir_open(fs, "dwell", make, &dwell, err);
 	if (rc >= 0)
 		rc = pin_dir_open(&dwell, name, make, ret, err);
 	pin_dir_close(&dwell);
 	return rc;
-}
-
-void pinned_base_remove(const struct pin_dir *fs, const struct pin_dir *base)
-{
-	struct pin_dir dwell = PIN_DIR_NONE;
-
-	if (pin_dir_open(fs, "dwell", false, &dwell, NULL) < 0)
-		return;
-	pin_dir_rmdir(&dwell, strrchr(base->path, '/') + 1);
-	pin_dir_close(&dwell);
 }
 
 static int log_dir(const struct pin_dir *base, uint64_t number, bool make, struct pin_dir *ret,
@@ -157,6 +155,25 @@ static int note_log(void *ctx, const struct pin_dir *d, const char *name)
 void pinned_find(const struct pin_dir *base, uint64_t except, pinned_list *ret)
 {
 	pin_dir_each(base, note_log, &(struct search){except, ret});
+}
+
+void pinned_base_remove(const struct pin_dir *fs, const struct pin_dir *base)
+{
+	struct pin_dir dwell = PIN_DIR_NONE;
+	pinned_list logs = {0};
+	bool any;
+
+	pinned_find(base, 0, &logs);
+	any = logs.n;
+	vec_release(&logs);
+	if (any)
+		return;
+	pin_dir_unlink(base, "live");
+	pin_dir_unlink(base, "db");
+	if (pin_dir_open(fs, "dwell", false, &dwell, NULL) < 0)
+		return;
+	pin_dir_rmdir(&dwell, strrchr(base->path, '/') + 1);
+	pin_dir_close(&dwell);
 }
 
 /* --- making --- */
@@ -194,6 +211,8 @@ int pinned_make(struct log *l, const struct pinned_note *note, const struct imag
 		rc = pin(maps[i], &dir, arrays[i], err);
 	for (size_t i = 0; i < N_OLD_ARRAYS && ids->v && rc >= 0; i++)
 		rc = pin(chains[i], &dir, old_chain_arrays[i], err);
+	if (rc >= 0 && fds.live >= 0)
+		rc = pin(fds.live, &dir, "live", err);
 	if (rc >= 0)
 		rc = pin_note(note, &dir, err);
 	for (size_t i = 0; i < fds.n_links && rc >= 0; i++) {
@@ -208,6 +227,43 @@ int pinned_make(struct log *l, const struct pinned_note *note, const struct imag
 	if (rc < 0)
 		pinned_remove(base, number, NULL);
 	return rc;
+}
+
+/* --- which log samples --- */
+
+static uint32_t map_id(int fd)
+{
+	struct bpf_map_info info = {0};
+	uint32_t n = sizeof(info);
+
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &n) == 0 ? info.id : 0;
+}
+
+int pinned_live(const struct pin_dir *base, struct err *err)
+{
+	_fd_ int fd = pin_dir_get(base, "live");
+	int rc;
+
+	if (fd >= 0 || fd != -ENOENT)
+		return fd < 0 ? err_errno(err, fd, "%s/live", base->path) : take_fd(&fd);
+	rc = fd = log_make_live(err);
+	if (rc >= 0)
+		rc = pin(fd, base, "live", err);
+	return rc < 0 ? rc : take_fd(&fd);
+}
+
+bool pinned_takes_turns(const struct pin_dir *base, uint64_t number, int live_fd)
+{
+	struct pin_dir dir = PIN_DIR_NONE;
+	_fd_ int fd = -1;
+	uint32_t id;
+
+	if (log_dir(base, number, false, &dir, NULL) < 0)
+		return false;
+	fd = pin_dir_get(&dir, "live");
+	pin_dir_close(&dir);
+	id = map_id(fd);
+	return id && id == map_id(live_fd);
 }
 
 /* --- taking over --- */
@@ -352,8 +408,6 @@ static int drop_link(void *ctx, const struct pin_dir *d, const char *name)
 
 int pinned_stop(const struct pin_dir *base, uint64_t number, struct err *err)
 {
-	/* A run that had begun is over by then. */
-	const struct timespec grace = {.tv_nsec = 20 * 1000 * 1000};
 	struct pin_dir dir = PIN_DIR_NONE;
 	int rc = log_dir(base, number, false, &dir, err);
 
@@ -363,8 +417,6 @@ int pinned_stop(const struct pin_dir *base, uint64_t number, struct err *err)
 	if (rc < 0)
 		err_errno(err, rc, "cannot stop the sampling of %s", dir.path);
 	pin_dir_close(&dir);
-	if (rc >= 0)
-		nanosleep(&grace, NULL);
 	return rc < 0 ? rc : 0;
 }
 
@@ -391,4 +443,57 @@ int pinned_remove(const struct pin_dir *base, uint64_t number, struct err *err)
 		err_errno(err, rc, "cannot remove %s", dir.path);
 	pin_dir_close(&dir);
 	return rc < 0 ? rc : 0;
+}
+
+/* --- whose logs there are --- */
+
+int pinned_base_hold(const struct pin_dir *base, const char *db, struct err *err)
+{
+	_mem_ char *path = realpath(db, NULL);
+	int rc;
+
+	if (flock(base->fd, LOCK_EX | LOCK_NB) < 0)
+		return err_set(err, -EBUSY, "%s is held by another process", base->path);
+	if (!path)
+		return err_errno(err, -errno, "%s", db);
+	rc = put_text(base, "db", path, strlen(path));
+	return rc < 0 ? err_errno(err, rc, "%s/db", base->path) : 0;
+}
+
+static int add_home(void *ctx, const struct pin_dir *d, const char *name)
+{
+	struct pinned_home h = {.base = PIN_DIR_NONE};
+	char now[BASE_NAME] = "";
+	struct stat st;
+	size_t n;
+
+	if (pin_dir_open(d, name, false, &h.base, NULL) < 0)
+		return 0; /* not ours: left alone */
+	if (get_text(&h.base, "db", &h.db, &n) < 0)
+		h.db = xstrdup("");
+	if (*h.db && stat(h.db, &st) == 0)
+		base_name(&st, now);
+	h.there = strcmp(now, name) == 0;
+	h.held = flock(h.base.fd, LOCK_EX | LOCK_NB) < 0;
+	vec_push((pinned_homes *)ctx, h);
+	return 0;
+}
+
+void pinned_find_homes(const struct pin_dir *fs, pinned_homes *ret)
+{
+	struct pin_dir dwell = PIN_DIR_NONE;
+
+	if (pin_dir_open(fs, "dwell", false, &dwell, NULL) < 0)
+		return;
+	pin_dir_each(&dwell, add_home, ret);
+	pin_dir_close(&dwell);
+}
+
+void pinned_homes_release(pinned_homes *homes)
+{
+	vec_each (h, homes) {
+		pin_dir_close(&h->base);
+		free(h->db);
+	}
+	vec_release(homes);
 }

@@ -43,6 +43,22 @@ int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct
 /* Removes BASE, which is in FS, when no log is in it. */
 void pinned_base_remove(const struct pin_dir *fs, const struct pin_dir *base);
 
+/* Holds BASE for the daemon of database DB, whose path is kept there, until BASE is closed or the
+ * process ends.  -EBUSY when another process holds it. */
+int pinned_base_hold(const struct pin_dir *base, const char *db, struct err *err);
+
+/* The directories for logs in FS, of all databases.  Each has the path of its database, "" when
+ * that was 0.1.0's, which kept none. */
+struct pinned_home {
+	struct pin_dir base;
+	char *db;
+	bool there; /* the path still means the same directory */
+	bool held;  /* by a daemon that lives */
+};
+typedef VEC(struct pinned_home) pinned_homes;
+void pinned_find_homes(const struct pin_dir *fs, pinned_homes *ret);
+void pinned_homes_release(pinned_homes *h);
+
 /* Pins L, whose number is NUMBER, below BASE, before its events are enabled.  With
  * call paths IDS tells what images' numbers stand for.  On failure nothing is left. */
 int pinned_make(struct log *l, const struct pinned_note *note, const struct image_ids *ids,
@@ -51,6 +67,13 @@ int pinned_make(struct log *l, const struct pinned_note *note, const struct imag
 /* The numbers of the logs below BASE, except that of EXCEPT. */
 typedef VEC(uint64_t) pinned_list;
 void pinned_find(const struct pin_dir *base, uint64_t except, pinned_list *ret);
+
+/* The array that says which log of BASE samples (log.h), made when it is not there.  Returns its
+ * descriptor. */
+int pinned_live(const struct pin_dir *base, struct err *err);
+
+/* Whether log NUMBER asks the array LIVE_FD if it is to sample.  Those of 0.1.0 ask nobody. */
+bool pinned_takes_turns(const struct pin_dir *base, uint64_t number, int live_fd);
 
 /* Opens one.  *RET_CHAINS are its call paths, NULL when there are none; it may be NULL
  * itself.  -ENOENT when it was never
@@ -67,7 +90,7 @@ int pinned_put_labels(const struct pin_dir *base, uint64_t number, const char *t
 /* What is kept there, *RET_N bytes in fresh memory; -ENOENT when there is nothing. */
 int pinned_get_labels(const struct pin_dir *base, uint64_t number, char **ret, size_t *ret_n);
 
-/* Ends its sampling; when this returns its arrays change no more. */
+/* Ends its sampling.  Runs that had begun may change its arrays for some microseconds more. */
 int pinned_stop(const struct pin_dir *base, uint64_t number, struct err *err);
 
 /* Lets go of it. */

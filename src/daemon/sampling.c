@@ -148,12 +148,26 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	return rc;
 }
 
-int sampling_start(struct sampling *s, struct err *err)
+int sampling_prepare(struct sampling *s, struct err *err)
 {
-	int rc = collector_start(s->collector, err);
+	int rc = collector_prepare(s->collector, err);
 
 	if (rc >= 0)
 		add_kernel(s);
+	return rc;
+}
+
+void sampling_go(struct sampling *s)
+{
+	collector_go(s->collector);
+}
+
+int sampling_start(struct sampling *s, struct err *err)
+{
+	int rc = sampling_prepare(s, err);
+
+	if (rc >= 0)
+		sampling_go(s);
 	return rc;
 }
 

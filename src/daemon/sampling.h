@@ -29,6 +29,10 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 /* Samples from now on. */
 int sampling_start(struct sampling *s, struct err *err);
 
+/* The two halves of it: collector_prepare, collector_go. */
+int sampling_prepare(struct sampling *s, struct err *err);
+void sampling_go(struct sampling *s);
+
 /* To be called when the profile is about to be stored: puts everything counted into it, and the
  * names of generated code to IMAGES_DIR. */
 void sampling_settle(struct sampling *s, const char *images_dir);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See server.h.  A client has PATIENCE_NS to say its line and to take its answer, there are at most
- * MOST_CLIENTS of them, and none is ever waited for: nobody can hold up a drain.  Credentials are
- * the kernel's (SO_PEERCRED, unix(7)): those of the process that connected. */
+ * MOST_CLIENTS of them, and none is ever waited for: nobody can hold up a drain.  Some slots are
+ * kept for those who look after the daemon, so that others cannot shut them out by connecting.
+ * Credentials are the kernel's (SO_PEERCRED, unix(7)): those of the process that connected. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -22,6 +23,9 @@
 #include "daemon/status_text.h"
 
 #define MOST_CLIENTS 16
+#define KEPT_SLOTS   4	 /* of these, for root, the daemon's user and the database's group */
+#define WAITING	     128 /* to be accepted, all of which are at once */
+#define MOST_GROUPS  256
 #define PATIENCE_NS  (10ull * 1000000000)
 
 struct client {
@@ -34,6 +38,7 @@ struct client {
 	size_t n_sent;
 	bool answered, quits;
 	bool waits, tree; /* for a flush, and of the DCPI tree */
+	bool ours; /* root's, the daemon's user's, or of the database's group */
 };
 
 struct server {
@@ -57,7 +62,7 @@ static int listen_at(struct server *s, const char *db, struct err *err)
 	if (!rc && bind(s->fd, (struct sockaddr *)&a, sizeof(a)) < 0)
 		rc = -errno;
 	/* Everybody who can reach the directory may connect; what they may ask is another thing. */
-	if (!rc && (chmod(path, 0666) < 0 || listen(s->fd, MOST_CLIENTS) < 0))
+	if (!rc && (chmod(path, 0666) < 0 || listen(s->fd, WAITING) < 0))
 		rc = -errno;
 	return rc < 0 ? err_errno(err, rc, "%s: cannot listen for dwell ctl", db) : 0;
 }
@@ -106,24 +111,79 @@ static void drop(struct client *c)
 	*c = (struct client){.fd = -1};
 }
 
+/* Whether who connected is one of those that slots are kept for: SO_PEERGROUPS, unix(7). */
+static bool is_ours(const struct server *s, int fd, const struct ucred *cred)
+{
+	gid_t groups[MOST_GROUPS];
+	socklen_t n = sizeof(groups);
+	struct stat st;
+
+	if (cred->uid == 0 || cred->uid == geteuid())
+		return true;
+	if (fstat(s->db_fd, &st) < 0)
+		return false;
+	if (cred->gid == st.st_gid)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n / sizeof(*groups); i++)
+		if (groups[i] == st.st_gid)
+			return true;
+	return false;
+}
+
+/* A free slot, or NULL. */
+static struct client *find_slot(struct server *s, bool ours)
+{
+	struct client *found = NULL;
+	unsigned n_others = 0;
+
+	for (uint32_t i = 0; i < MOST_CLIENTS; i++) {
+		struct client *c = &s->clients[i];
+
+		if (c->fd < 0)
+			found = c;
+		else
+			n_others += !c->ours;
+	}
+	return ours || n_others < MOST_CLIENTS - KEPT_SLOTS ? found : NULL;
+}
+
+static void refuse(int fd)
+{
+	struct str answer = {0};
+
+	control_put_error(&answer, "too many ask at once: try again in some seconds");
+	if (send(fd, answer.v, answer.n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		shutdown(fd, SHUT_RDWR);
+	str_release(&answer);
+	close(fd);
+}
+
 static void accept_all(struct server *s)
 {
 	for (;;) {
 		int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		socklen_t n = sizeof(struct ucred);
-		struct client *c = NULL;
-		uint32_t i;
+		struct ucred cred;
+		socklen_t n = sizeof(cred);
+		struct client *c;
+		bool ours;
 
 		if (fd < 0)
 			return;
-		for (i = 0; i < MOST_CLIENTS && !c; i++)
-			c = s->clients[i].fd < 0 ? &s->clients[i] : NULL;
-		if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->cred, &n) < 0 ||
-		    watch(s, fd, i - 1) < 0) {
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0) {
 			close(fd);
 			continue;
 		}
+		ours = is_ours(s, fd, &cred);
+		c = find_slot(s, ours);
+		if (!c || watch(s, fd, (uint32_t)(c - s->clients)) < 0) {
+			refuse(fd);
+			continue;
+		}
 		c->fd = fd;
+		c->cred = cred;
+		c->ours = ours;
 		c->since_ns = clock_mono_ns();
 	}
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -331,10 +332,15 @@ int service_new_epoch(struct service *v, struct err *err)
 
 static int begin(struct service *v, struct err *err)
 {
+	struct stat st;
 	int rc = v->lock_fd = hold_database(v->opts.db, v->opts.group, err);
 
 	if (rc < 0)
 		return rc;
+	if (stat(v->opts.db, &st) < 0)
+		return err_errno(err, -errno, "%s", v->opts.db);
+	v->db_dev = st.st_dev;
+	v->db_ino = st.st_ino;
 	v->images_dir = store_images_dir(v->opts.db, true, err);
 	if (!v->images_dir)
 		return -EIO;
@@ -358,7 +364,7 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	v->start_ns = v->last_flush_ns = clock_mono_ns();
 	rc = begin(v, err);
 	if (rc < 0) {
-		if (v->set && v->set->pinned) /* nothing of it was stored, nobody is to find it */
+		if (v->set && v->set->pinned && !v->set->live) /* it is empty */
 			pinned_remove(&v->pins.base, v->set->number, NULL);
 		service_free(v);
 		return rc;
@@ -369,10 +375,11 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	return 0;
 }
 
-/* Says a failure to store once, and that it is over. */
+/* Says once that storing fails, and once that it is over: a full disk fails in another place each
+ * time.  The status has the last failure. */
 static void note_result(struct service *v, int rc, const struct err *err)
 {
-	if (rc < 0 && strcmp(v->problem, err->msg) != 0)
+	if (rc < 0 && !*v->problem)
 		service_say(v, "cannot store: %s; trying again", err->msg);
 	if (rc >= 0 && *v->problem)
 		service_say(v, "storing again");
@@ -443,6 +450,36 @@ void service_step(struct service *v, int timeout_ms, int wake_fd)
 	service_turn_slots(v, now);
 	service_watch_cost(v, now);
 	keep_small(v, now);
+}
+
+static void let_go_of_log(struct service *v, struct log_set *s)
+{
+	if (!s)
+		return;
+	collector_stop(s->sampling.collector);
+	if (s->pinned)
+		pinned_remove(&v->pins.base, s->number, NULL);
+}
+
+int service_check(struct service *v, struct err *err)
+{
+	struct stat db, lock;
+
+	if (fstat(v->lock_fd, &lock) < 0)
+		return 0;
+	if (!lock.st_nlink) {
+		let_go_of_log(v, v->set);
+		let_go_of_log(v, v->next);
+		return err_set(err, -ENOENT, "%s was removed: nothing is recorded any more",
+			       v->opts.db);
+	}
+	if ((stat(v->opts.db, &db) < 0 && errno == ENOENT) || db.st_dev != v->db_dev ||
+	    db.st_ino != v->db_ino)
+		return err_set(err, -ESTALE,
+			       "%s was moved: start a daemon on it where it is now, which takes "
+			       "over what is sampled meanwhile",
+			       v->opts.db);
+	return 0;
 }
 
 int service_stop(struct service *v, struct err *err)

@@ -45,6 +45,11 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
  * store are said once, and tried again. */
 void service_step(struct service *v, int timeout_ms, int wake_fd);
 
+/* Whether the database is still where it was.  -ENOENT when it was removed: what its logs hold is
+ * let go of, since nobody can store it; -ESTALE when it was moved: the next daemon that is started
+ * on it takes them over.  After either, service_free is all that is left to do. */
+int service_check(struct service *v, struct err *err);
+
 /* Stores everything sampled up to now. */
 int service_flush(struct service *v, struct err *err);
 

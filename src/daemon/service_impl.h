@@ -35,6 +35,7 @@ struct log_set {
 	uint64_t number;
 	uint64_t *stored; /* by CPU: samples of the log that are stored */
 	bool pinned;
+	bool live;	      /* it samples, or did: what it has must not go */
 	uint64_t labels_mark; /* of the labels that are pinned with it: labels_changed */
 };
 
@@ -43,6 +44,7 @@ struct service_pins {
 	struct pin_places places;
 	VEC(struct pin_dir) bases; /* of this database, by place; fd -1: nothing is there */
 	struct pin_dir base;	   /* one more descriptor: new logs go there; fd -1: nowhere */
+	int live_fd;		   /* says which log samples (log.h); 0: there is but one */
 };
 
 struct service {
@@ -54,6 +56,7 @@ struct service {
 	char *images_dir, *epoch;
 	struct service_pins pins;
 	int lock_fd;
+	uint64_t db_dev, db_ino; /* of the database's directory */
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
 	double unrecorded_s; /* that events did not count, for want of a daemon */
@@ -80,11 +83,14 @@ struct service {
 /* Adds up, for the status, what was just stored: what is fresh in P. */
 void service_count_stored(struct service *v, const struct profile *p);
 
-/* service_turn.c: opens a set with OPTS' events, each period SLOWER times as long, and samples from
- * now on. */
+/* service_turn.c: opens a set with OPTS' events, each period SLOWER times as long, which samples
+ * from sampling_go on. */
 int log_set_open(struct service *v, const struct service_opts *opts, double slower,
 		 struct log_set **ret, struct err *err);
 void log_set_free(struct log_set *s);
+
+/* S samples from now on, and OLD (NULL: none of this process) no more. */
+void log_set_go(struct log_set *old, struct log_set *s);
 
 /* service_pins.c: finds the places; says why sampling will not outlive this process, or why pins
  * go elsewhere than was asked for. */
@@ -107,6 +113,11 @@ int service_take_over(struct service *v, struct err *err);
 
 /* Stores what a stopped set has left, and lets go of its log. */
 int service_finish_set(struct service *v, struct err *err);
+
+/* service_turn.c: begins with OPTS' events, at periods SLOWER times as long, and ends with those of
+ * before. */
+int service_turn(struct service *v, const struct service_opts *opts, double slower,
+		 struct err *err);
 
 /* service_turn.c: stores the rest of the old set and goes on with the next; after a failure it is
  * to be called again. */

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a dead daemon of this host left: its recording, when that was interrupted, and its logs,
- * which sampled on.
+/* What dead daemons of this host left: a recording, when that was interrupted, and logs.
  *
- * The database knows what of each log is stored (store_find_log); the rest is folded, put into the
- * journal together with the word that all of that log is stored (SOURCE_DONE), and only then its
- * files are removed.  A death in between changes nothing: whoever comes next finds the log and the
- * word. */
+ * Of all logs one samples on (collect/bpf/record.h); there are more when a daemon was killed while
+ * it started, took over or turned.  Nothing is changed before everything is known:
+ *
+ *   1. Each log is opened, and the database is asked what of it is stored.
+ *   2. One commit puts all of them into the recording's MANIFEST, as `taken`, and our own.
+ *   3. Our own log samples in place of the one that did.
+ *   4. Each log in turn: what is not stored is folded and stored together with the word that all of
+ *      it is (`stored`), its files are removed, and then the MANIFEST forgets it.
+ *
+ * A death before 3 leaves the logs as they were, and an empty one of ours.  A death after it leaves
+ * logs that no longer change, and the MANIFEST says of each what is to be done. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "daemon/service_impl.h"
@@ -69,27 +76,6 @@ static void take_labels(struct service *v, const struct pin_dir *base, uint64_t 
 	free(text);
 }
 
-/* Stores what was just folded of LOG, as all there is of it. */
-static int store_taken(struct service *v, const struct log *log, struct err *err)
-{
-	struct profile *p = &v->set->sampling.profile;
-	seq_ranges all = {0};
-	int rc;
-
-	for (uint32_t cpu = 0; cpu < log_n_cpus(log); cpu++)
-		if (log_head(log, cpu))
-			vec_push(&all, (struct seq_range){cpu, 0, log_head(log, cpu) - 1});
-	vec_push(&all, (struct seq_range){SOURCE_DONE, 0, 1});
-	p->meta.end_wall_ns = clock_wall_ns();
-	rc = store_journal(v->store, p, all.v, all.n, err);
-	if (rc >= 0)
-		rc = store_flush_journal(v->store, err);
-	vec_release(&all);
-	if (rc >= 0)
-		service_count_stored(v, p);
-	return rc;
-}
-
 /* Says which events did not count while no daemon lived: their time enabled tells it, too. */
 static void note_gap(struct service *v, const struct takeover *t)
 {
@@ -107,58 +93,15 @@ static void note_gap(struct service *v, const struct takeover *t)
 				    t->note->events[i].name, gap_s);
 }
 
-static int take_one(struct service *v, const struct pin_dir *base, uint64_t number, struct err *err)
-{
-	struct pinned_note note;
-	struct known k = {0};
-	struct old_chains *chains = NULL;
-	struct log *log = NULL;
-	uint64_t n = 0, n_unknown = v->n_unknown;
-	int rc = pinned_open(base, number, &log, &chains, &note, err);
-
-	if (rc == -ENOENT) /* it never was complete, and so never sampled */
-		return pinned_remove(base, number, err);
-	if (rc >= 0)
-		rc = pinned_stop(base, number, err);
-	k.t.stopped_ns = clock_mono_ns();
-	if (rc >= 0)
-		rc = look_up(v, number, log, &k, err);
-	if (rc >= 0 && !k.done && store_log(v->store) != number)
-		rc = store_use_log(v->store, number, k.ranges.v, k.ranges.n, err);
-	if (rc >= 0)
-		take_labels(v, base, number);
-	if (rc >= 0 && !k.done) {
-		k.t.log = log;
-		k.t.chains = chains;
-		k.t.note = &note;
-		n = collector_take_over(v->set->sampling.collector, &k.t);
-		rc = store_taken(v, log, err);
-		if (rc >= 0)
-			note_gap(v, &k.t);
-	}
-	if (rc >= 0)
-		rc = pinned_remove(base, number, err);
-	if (rc >= 0) {
-		profile_reset_values(&v->set->sampling.profile);
-		v->n_taken_over += n;
-		service_say(v,
-			    "took over %" PRIu64 " samples of a daemon that died, %" PRIu64
-			    " of them at unknown addresses",
-			    n, v->n_unknown - n_unknown);
-	} else {
-		err_prefix(err, rc, "taking over what a dead daemon left");
-	}
-	old_chains_close(chains);
-	log_close(log);
-	vec_release(&k.ranges);
-	free(k.since);
-	return rc;
-}
-
 /* A log that is pinned, and where. */
 struct dead_log {
 	const struct pin_dir *base;
 	uint64_t number;
+	struct log *log; /* NULL: it never was complete, and so never sampled */
+	struct old_chains *chains;
+	struct pinned_note note;
+	bool takes_turns; /* it samples no more when another one does */
+	struct known known;
 };
 
 typedef VEC(struct dead_log) dead_logs;
@@ -171,7 +114,7 @@ static void find_logs(const struct service *v, dead_logs *ret)
 		if (base->fd >= 0)
 			pinned_find(base, v->set->number, &numbers);
 		vec_each (number, &numbers)
-			vec_push(ret, (struct dead_log){base, *number});
+			vec_push(ret, ((struct dead_log){.base = base, .number = *number}));
 		vec_release(&numbers);
 	}
 }
@@ -183,10 +126,12 @@ static bool resume(struct service *v, const dead_logs *logs)
 
 	if (!logs->n || store_resume(v->opts.db, v->opts.host, &s, NULL) < 0)
 		return false;
-	vec_each (log, logs) {
-		if (store_log(s) == log->number) {
-			service_use_store(v, s);
-			return true;
+	for (size_t i = 0; i < store_n_logs(s); i++) {
+		vec_each (log, logs) {
+			if (store_get_log(s, i).number == log->number) {
+				service_use_store(v, s);
+				return true;
+			}
 		}
 	}
 	store_detach(s);
@@ -208,6 +153,171 @@ static int note_interrupted(void *ctx, const struct store_recording *r)
 	return 0;
 }
 
+static void dead_logs_release(dead_logs *logs)
+{
+	vec_each (d, logs) {
+		old_chains_close(d->chains);
+		log_close(d->log);
+		vec_release(&d->known.ranges);
+		free(d->known.since);
+	}
+	vec_release(logs);
+}
+
+/* Opens all of LOGS and looks up what is stored of them. */
+static int know_all(struct service *v, dead_logs *logs, struct err *err)
+{
+	vec_each (d, logs) {
+		int rc = pinned_open(d->base, d->number, &d->log, &d->chains, &d->note, err);
+
+		if (rc < 0 && rc != -ENOENT)
+			return rc;
+		d->takes_turns = pinned_takes_turns(d->base, d->number, v->pins.live_fd);
+		rc = look_up(v, d->number, d->log, &d->known, err);
+		if (rc < 0)
+			return rc;
+		d->known.t.log = d->log;
+		d->known.t.chains = d->chains;
+		d->known.t.note = &d->note;
+	}
+	return 0;
+}
+
+/* Has the MANIFEST know LOGS and, behind them, our own log. */
+static int put_all(struct service *v, const dead_logs *logs, struct err *err)
+{
+	VEC(struct store_log) all = {0};
+	int rc = 0;
+
+	vec_each (d, logs)
+		if (d->log)
+			vec_push(&all, ((struct store_log){.number = d->number,
+							   .state = d->known.done ? STORE_LOG_STORED
+										  : STORE_LOG_TAKEN,
+							   .ranges = d->known.ranges.v,
+							   .n_ranges = d->known.ranges.n}));
+	vec_push(&all, ((struct store_log){.number = v->set->number, .state = STORE_LOG_OWN}));
+	if (all.n > 1 || store_n_logs(v->store) > 1 || store_log(v->store) != v->set->number)
+		rc = store_put_logs(v->store, all.v, all.n, err);
+	vec_release(&all);
+	return rc;
+}
+
+/* When D's sampling ended, as ours began at NOW_NS and log LIVE sampled until then.  A log that was
+ * made the sampling one before others ended when the next one was; one that was made so after LIVE
+ * was not yet when its daemon died. */
+static uint64_t end_of(const dead_logs *logs, const struct dead_log *d, uint64_t live,
+		       uint64_t now_ns)
+{
+	const uint64_t begun = log_live_ns(d->log);
+	uint64_t end = now_ns, live_ns = UINT64_MAX;
+
+	if (!d->takes_turns || d->number == live)
+		return now_ns;
+	vec_each (other, logs)
+		if (other->log && other->number == live)
+			live_ns = log_live_ns(other->log);
+	if (!begun || begun > live_ns)
+		return 0;
+	vec_each (other, logs)
+		if (other->log && other->takes_turns && log_live_ns(other->log) > begun &&
+		    log_live_ns(other->log) <= live_ns && log_live_ns(other->log) < end)
+			end = log_live_ns(other->log);
+	return end;
+}
+
+/* Our own log samples in place of LOGS.  Those of 0.1.0 do not stop by themselves: they are stopped
+ * first, so that no sample is taken twice. */
+static int take_their_place(struct service *v, dead_logs *logs, struct err *err)
+{
+	/* A run that had begun is over by then. */
+	const struct timespec grace = {.tv_nsec = 20 * 1000 * 1000};
+	const uint64_t live = v->pins.live_fd > 0 ? log_get_live(v->pins.live_fd) : 0;
+	uint64_t now_ns;
+	int rc = 0;
+
+	for (size_t i = 0; i < logs->n && rc >= 0; i++)
+		if (!logs->v[i].takes_turns)
+			rc = pinned_stop(logs->v[i].base, logs->v[i].number, err);
+	if (rc < 0)
+		return rc;
+	log_set_go(NULL, v->set);
+	now_ns = clock_mono_ns();
+	for (size_t i = 0; i < logs->n && rc >= 0; i++) {
+		struct dead_log *d = &logs->v[i];
+
+		if (d->log)
+			d->known.t.stopped_ns = end_of(logs, d, live, now_ns);
+		if (d->takes_turns)
+			rc = pinned_stop(d->base, d->number, err);
+	}
+	if (logs->n && rc >= 0)
+		nanosleep(&grace, NULL);
+	return rc;
+}
+
+/* Stores what was just folded of D, as all there is of it.  It begins when the dead daemon last
+ * stored something, and so has the time that nobody lived. */
+static int store_taken(struct service *v, const struct dead_log *d, struct err *err)
+{
+	struct profile *p = &v->set->sampling.profile;
+	const uint64_t start_ns = p->meta.start_wall_ns, stopped_ns = d->known.t.stopped_ns;
+	const int64_t offset_ns = v->set->sampling.clock_offset_ns;
+	const struct log_account a = log_get_account(d->log);
+	seq_ranges all = {0};
+	int rc;
+
+	for (uint32_t cpu = 0; cpu < log_n_cpus(d->log); cpu++)
+		if (log_head(d->log, cpu))
+			vec_push(&all, (struct seq_range){cpu, 0, log_head(d->log, cpu) - 1});
+	if (a.time_ns && a.time_ns < stopped_ns) {
+		p->meta.start_wall_ns = (uint64_t)((int64_t)a.time_ns + offset_ns);
+		p->meta.end_wall_ns = (uint64_t)((int64_t)stopped_ns + offset_ns);
+	} else {
+		p->meta.end_wall_ns = clock_wall_ns();
+	}
+	rc = store_flush_log(v->store, p,
+			     &(struct store_log){.number = d->number,
+						 .state = STORE_LOG_STORED,
+						 .ranges = all.v,
+						 .n_ranges = all.n},
+			     err);
+	p->meta.start_wall_ns = start_ns;
+	vec_release(&all);
+	return rc;
+}
+
+static int take_one(struct service *v, const struct dead_log *d, struct err *err)
+{
+	struct profile *p = &v->set->sampling.profile;
+	uint64_t n = 0, n_unknown = v->n_unknown;
+	int rc;
+
+	if (!d->log)
+		return pinned_remove(d->base, d->number, err);
+	take_labels(v, d->base, d->number);
+	if (!d->known.done) {
+		n = collector_take_over(v->set->sampling.collector, &d->known.t);
+		rc = store_taken(v, d, err);
+		if (rc < 0)
+			return rc;
+		service_count_stored(v, p);
+		profile_reset_values(p);
+		note_gap(v, &d->known.t);
+	}
+	rc = pinned_remove(d->base, d->number, err);
+	if (rc < 0)
+		return rc;
+	store_drop_log(v->store, d->number, NULL); /* else the next daemon does */
+	v->n_taken_over += n;
+	if (n || d->known.t.stopped_ns)
+		service_say(v,
+			    "took over %" PRIu64 " samples of a daemon that died, %" PRIu64
+			    " of them at unknown addresses",
+			    n, v->n_unknown - n_unknown);
+	return 0;
+}
+
 int service_take_over(struct service *v, struct err *err)
 {
 	const struct profile *p = &v->set->sampling.profile;
@@ -224,10 +334,16 @@ int service_take_over(struct service *v, struct err *err)
 			note_interrupted, v, NULL);
 	if (!resume(v, &logs))
 		rc = service_make_epoch(v, &none, err);
+	if (rc >= 0)
+		rc = know_all(v, &logs, err);
+	if (rc >= 0)
+		rc = put_all(v, &logs, err);
+	if (rc >= 0)
+		rc = take_their_place(v, &logs, err);
 	for (size_t i = 0; i < logs.n && rc >= 0; i++)
-		rc = take_one(v, logs.v[i].base, logs.v[i].number, err);
-	vec_release(&logs);
-	if (rc >= 0 && store_log(v->store) != v->set->number)
-		rc = store_use_log(v->store, v->set->number, NULL, 0, err);
+		rc = take_one(v, &logs.v[i], err);
+	if (rc < 0 && logs.n)
+		err_prefix(err, rc, "taking over what a dead daemon left");
+	dead_logs_release(&logs);
 	return rc < 0 ? rc : 0;
 }

@@ -2,7 +2,8 @@
 /* One log after another: when the events change, when the rate is lowered, and when memory has
  * grown.
  *
- * The next set samples before the old one stops; what the old one holds is stored, spill table and
+ * The next set is ready before it takes the old one's place in one step, so that no sample is taken
+ * by both or by none (collect/bpf/record.h); then what the old one holds is stored, spill table and
  * all, its log is removed, and the database is told of the new log.  That is what a daemon does
  * that takes over from a dead one, so that there is one way for both; and as dictionaries go with
  * their set, memory is bounded. */
@@ -91,6 +92,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	s->opts.tables.load = elf_unwind_load_small;
 	s->opts.pin_base = v->pins.base.fd >= 0 ? &v->pins.base : NULL;
 	s->opts.pin_number = s->number;
+	s->opts.live_fd = v->pins.live_fd;
 	rc = sampling_open(&s->sampling, &s->opts, opts->facts, "dwelld", err);
 	if (rc >= 0) {
 		profile_watch(&s->sampling.profile);
@@ -101,7 +103,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 		say_no_calls(v, s);
 		s->stored = xcalloc(collector_n_log_cpus(s->sampling.collector) + 1,
 				    sizeof(*s->stored));
-		rc = sampling_start(&s->sampling, err);
+		rc = sampling_prepare(&s->sampling, err);
 	}
 	if (rc < 0) {
 		if (s->pinned)
@@ -111,6 +113,16 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	}
 	*ret = s;
 	return 0;
+}
+
+void log_set_go(struct log_set *old, struct log_set *s)
+{
+	if (old)
+		collector_yield(old->sampling.collector);
+	s->live = true;
+	sampling_go(&s->sampling);
+	if (old)
+		collector_stop(old->sampling.collector);
 }
 
 void log_set_free(struct log_set *s)
@@ -144,8 +156,7 @@ int service_finish_turn(struct service *v, struct err *err)
 	return 0;
 }
 
-/* Begins with OPTS' events and ends with those of before. */
-static int turn(struct service *v, const struct service_opts *opts, double slower, struct err *err)
+int service_turn(struct service *v, const struct service_opts *opts, double slower, struct err *err)
 {
 	int rc = service_flush(v, err);
 
@@ -155,7 +166,7 @@ static int turn(struct service *v, const struct service_opts *opts, double slowe
 		return rc;
 	collector_take_labels(v->next->sampling.collector, v->set->sampling.collector);
 	service_keep_labels(v, v->next);
-	collector_stop(v->set->sampling.collector);
+	log_set_go(v->set, v->next);
 	v->cost.since_ns = 0;
 	v->turned_ns = clock_mono_ns();
 	return service_finish_turn(v, err);
@@ -169,7 +180,7 @@ int service_reload(struct service *v, const struct service_opts *opts, struct er
 	if (rc >= 0 && v->dcpi_due)
 		service_update_tree(v, NULL); /* the old one */
 	if (rc >= 0)
-		rc = turn(v, opts, 1, err);
+		rc = service_turn(v, opts, 1, err);
 	if (rc < 0 && !v->next)
 		return rc;
 	v->opts = *opts;
@@ -273,11 +284,11 @@ void service_watch_cost(struct service *v, uint64_t now_ns)
 
 	if (!v->cost.since_ns)
 		v->first_bytes = service_resident_bytes();
-	if (v->next || (v->cost.since_ns && now_ns - v->cost.since_ns < WATCH_NS))
+	if (v->next || *v->problem || (v->cost.since_ns && now_ns - v->cost.since_ns < WATCH_NS))
 		return;
 	if (!turn_rate(v, cost_since(v, now_ns), now_ns) &&
 	    !is_too_large(v, service_resident_bytes(), now_ns))
 		return;
-	if (turn(v, &v->opts, v->governor.slower, &err) < 0)
+	if (service_turn(v, &v->opts, v->governor.slower, &err) < 0)
 		service_say(v, "cannot begin a new log: %s", err.msg);
 }

@@ -7,7 +7,11 @@
  * ever folded and belongs to user space; when head - tail == n the sample goes to the spill table
  * instead, and when that is full it is counted in `dropped`.  Slot I has a companion in
  * `slot_times` when times are wanted: CLOCK_MONOTONIC.  reached = logged + spilled + dropped,
- * always. */
+ * always.
+ *
+ * Of several logs of a database one samples, whoever attached the others: the one whose number is
+ * in the array `live`, which they share.  So one store makes another log the one that samples, on
+ * all CPUs, and no death can come between the end of the old one and the begin of the new one. */
 #ifndef COLLECT_BPF_RECORD_H
 #define COLLECT_BPF_RECORD_H
 
@@ -41,7 +45,10 @@ struct log_cpu {
 	/* Of CPU 0, for whoever takes the log over: up to when the events' account is stored,
 	 * CLOCK_MONOTONIC, and which events count since, a bit each.  0: not told. */
 	unsigned long long account_ns, counting;
-	unsigned long long pad1[5];
+	/* Of CPU 0: when this log was made the one that samples, CLOCK_MONOTONIC.  0: never, or by
+	 * version 0.1.0, which did not say. */
+	unsigned long long live_ns;
+	unsigned long long pad1[4];
 	unsigned long long reached[LOG_MAX_EVENTS];
 	unsigned long long spilled[LOG_MAX_EVENTS];
 	unsigned long long dropped[LOG_MAX_EVENTS];

@@ -24,6 +24,8 @@ const volatile __u32 n_spill = 1; /* per CPU, a power of two */
 const volatile __u64 pidns_dev = 0;
 const volatile __u64 pidns_ino = 0;
 const volatile bool with_times = false;
+/* This log's number; 0: it samples whatever `live` says. */
+const volatile __u64 log_number = 0;
 /* With call paths: powers of two. */
 const volatile __u32 n_chain_words = 1; /* per CPU */
 const volatile __u32 n_image_keys = 1;
@@ -35,8 +37,20 @@ MMAPABLE_ARRAY(slots, struct log_slot);
 MMAPABLE_ARRAY(cpus, struct log_cpu);
 MMAPABLE_ARRAY(spill, struct spill_slot);
 MMAPABLE_ARRAY(slot_times, __u64);
+MMAPABLE_ARRAY(live, __u64); /* one element: the number of the log that samples */
 
 #include "chain.bpf.h"
+
+static __always_inline bool is_live(void)
+{
+	__u32 zero = 0;
+	__u64 *number;
+
+	if (!log_number)
+		return true;
+	number = bpf_map_lookup_elem(&live, &zero);
+	return number && *number == log_number;
+}
 
 static __always_inline int same_id(const unsigned int *a, const unsigned int *b)
 {
@@ -108,7 +122,7 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, con
 	struct log_slot *s;
 	__u64 ip, head, task;
 
-	if (!log)
+	if (!log || !is_live())
 		return 0;
 	ip = ctx->words[IP];
 	log->reached[event]++;
