@@ -67,9 +67,13 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	return 0;
 }
 
-static int flush(struct recorder *r, struct err *err)
+/* Stores all there is.  What is stored before the end has an account of its own, so that it is even
+ * when this process is killed; at the END the collector's last account is in it already. */
+static int flush(struct recorder *r, bool end, struct err *err)
 {
 	sampling_settle(&r->sampling, r->images_dir);
+	if (!end)
+		collector_take_account(r->sampling.collector);
 	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
 	r->flush_ns = clock_mono_ns() + r->interval_ns;
 	return store_replace(r->store, &r->sampling.profile, err);
@@ -84,7 +88,7 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 	if (due)
 		collector_take_sums(r->sampling.collector);
 	collector_cycle(r->sampling.collector);
-	return due ? flush(r, err) : 0;
+	return due ? flush(r, false, err) : 0;
 }
 
 static void summarise(struct recorder *r)
@@ -144,7 +148,7 @@ int recorder_stop(struct recorder *r, struct err *err)
 	int rc;
 
 	collector_stop(r->sampling.collector);
-	rc = flush(r, err);
+	rc = flush(r, true, err);
 	if (rc < 0)
 		return rc;
 	sampling_save_symbols(&r->sampling, r->images_dir);

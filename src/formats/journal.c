@@ -160,6 +160,33 @@ int journal_next(struct journal_reader *r, struct journal_record *ret, struct er
 	return 1;
 }
 
+bool journal_skip(struct journal_reader *r)
+{
+	struct rd rd = r->rd;
+
+	/* No part of a record begins the next one: a byte further on is far enough. */
+	while (rd_left(&rd) > JOURNAL_RECORD_SZ) {
+		struct rd at;
+		uint64_t checksum;
+		const uint8_t *p;
+		size_t n;
+
+		rd_u8(&rd);
+		at = rd;
+		if (rd_le32(&at) != JOURNAL_RECORD_MAGIC)
+			continue;
+		n = rd_le32(&at);
+		checksum = rd_le64(&at);
+		p = rd_bytes(&at, n);
+		if (at.bad ||
+		    block_checksum(p, n, record_seed(r->generation, rd_off(&rd))) != checksum)
+			continue;
+		r->rd = rd;
+		return true;
+	}
+	return false;
+}
+
 int journal_load(const struct journal_record *rec, struct profile *into, struct value_sink *sink,
 		 struct err *err)
 {

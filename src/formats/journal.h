@@ -62,6 +62,10 @@ int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n,
  * record is followed by others, or -EPROTONOSUPPORT when it is newer. */
 int journal_next(struct journal_reader *r, struct journal_record *ret, struct err *err);
 
+/* Goes on behind what journal_next could not read, at the next record whose checksum holds; false
+ * when there is none. */
+bool journal_skip(struct journal_reader *r);
+
 /* Adds what REC holds to INTO, its values to SINK instead when there is one; INTO NULL: only checks
  * it.  Errors as of segment_decode; then nothing has been added. */
 int journal_load(const struct journal_record *rec, struct profile *into, struct value_sink *sink,

@@ -94,6 +94,11 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 /* Checks all that segment_decode checks, and adds nothing anywhere. */
 int segment_check(const uint8_t *bytes, size_t n, struct err *err);
 
+/* Adds to INTO what is whole of a damaged segment: each block whose own checksum holds, as far as
+ * what it refers to is there.  Returns how many blocks that were; INTO has what they say of samples,
+ * so an event may have reached more than are in values. */
+unsigned segment_salvage(const uint8_t *bytes, size_t n, struct profile *into);
+
 /* The digest in the footer: it covers the checksum of every block.  0 when there is no footer. */
 uint64_t segment_digest(const uint8_t *bytes, size_t n);
 

@@ -245,6 +245,49 @@ static int check_columns(const struct block *b, uint64_t limit, uint64_t *expand
 	return 0;
 }
 
+/* Tells whether a block that is worth a checksum may begin at AT, by its header. */
+static bool may_begin_at(const uint8_t *bytes, size_t n, size_t at)
+{
+	struct rd r = rd_init(bytes + at, n - at);
+	uint16_t type;
+	uint8_t n_columns;
+	uint32_t n_items, n_stored;
+
+	rd_le64(&r);
+	type = rd_le16(&r);
+	rd_u8(&r);
+	n_columns = rd_u8(&r);
+	n_items = rd_le32(&r);
+	n_stored = rd_le32(&r);
+	return type && type <= SEGMENT_BRANCHES && n_columns && n_columns <= BLOCK_MAX_COLUMNS &&
+	       n_items && !r.bad && n_stored <= rd_left(&r);
+}
+
+void block_read_whole(const uint8_t *bytes, size_t n, struct block_list *ret)
+{
+	const uint64_t limit = (uint64_t)n * SEGMENT_EXPANSION + SEGMENT_FREE_BYTES;
+	uint64_t budget = 64 * (uint64_t)n, expanded = 0; /* bytes to look through for beginnings */
+
+	*ret = (struct block_list){0};
+	for (size_t at = SEGMENT_HEADER_SZ; at + SEGMENT_BLOCK_SZ <= n && budget;) {
+		struct rd r = rd_init(bytes + at, n - at);
+		struct block b = {.number = (unsigned)ret->blocks.n};
+		size_t cost = 1;
+
+		if (may_begin_at(bytes, n, at) && read_block_header(&r, &b, NULL) == 0 &&
+		    check_columns(&b, limit, &expanded, NULL) == 0) {
+			b.off = at;
+			vec_push(&ret->blocks, b);
+			at += SEGMENT_BLOCK_SZ + b.n_stored;
+			continue;
+		}
+		if (b.n_stored <= n)
+			cost += b.n_stored;
+		budget = budget > cost ? budget - cost : 0;
+		at++;
+	}
+}
+
 /* Computes the digest the footer of BYTES should have. */
 static uint64_t digest_of(const uint8_t *bytes, size_t n, const struct block_list *l)
 {

@@ -58,6 +58,10 @@ struct block_list {
  * into BYTES.  Release with vec_release(&ret->blocks), after a failure too. */
 int block_read_all(const uint8_t *bytes, size_t n, struct block_list *ret, struct err *err);
 
+/* Lists the blocks of damaged bytes whose checksums hold, wherever they begin.  Release
+ * the list as that of block_read_all. */
+void block_read_whole(const uint8_t *bytes, size_t n, struct block_list *ret);
+
 /* One column being read: a cursor over its raw bytes, or endless zeros. */
 struct column {
 	struct rd rd;

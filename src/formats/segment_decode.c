@@ -7,6 +7,7 @@
  * wrote. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/segment_block.h"
@@ -620,4 +621,74 @@ void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *r
 		columns_release(&c, 1);
 	}
 	vec_release(&list.blocks);
+}
+
+/* Strings that are lost, as many as may be asked for: other blocks tell of build-ids and addresses.
+ */
+static void put_lost_strings(struct profile *p)
+{
+	while (p->strings.n < 65536)
+		vec_push(&p->strings, "[damaged]");
+}
+
+/* Reads one dictionary or checks one block of values; what a block that does not fit the others has
+ * added is taken back. */
+static bool salvage_block(struct profile *p, const struct block *b)
+{
+	const struct profile was = *p;
+
+	if (read_block(p, b, NULL) == 0)
+		return true;
+	p->meta = was.meta;
+	p->strings.n = was.strings.n;
+	p->events.n = was.events.n;
+	p->images.n = was.images.n;
+	p->places.n = was.places.n;
+	p->owners.n = was.owners.n;
+	p->vectors.n = was.vectors.n;
+	p->user_facts.n = was.user_facts.n;
+	p->ctxs.n = was.ctxs.n;
+	p->losses.n = was.losses.n;
+	p->traces.n = was.traces.n;
+	return false;
+}
+
+unsigned segment_salvage(const uint8_t *bytes, size_t n, struct profile *into)
+{
+	struct decoder d = {0};
+	VEC(const struct block *) whole = {0};
+	struct profile_map map;
+	unsigned last = 0, n_kept;
+	trace_id *traces;
+
+	profile_init(&d.p);
+	block_read_whole(bytes, n, &d.list);
+	if (d.list.blocks.n && d.list.blocks.v[0].type != SEGMENT_STRINGS)
+		put_lost_strings(&d.p);
+	vec_each (b, &d.list.blocks) {
+		if (b->type < last || (b->type == last && !may_repeat(b->type)))
+			continue;
+		if (!salvage_block(&d.p, b))
+			continue;
+		last = b->type;
+		vec_push(&whole, b);
+	}
+	map = profile_merge_dicts(into, &d.p);
+	traces = merge_lines(into, &d.p, &map);
+	vec_each (b, &whole) {
+		struct profile_sink adder = {{.put = add_to_profile}, into};
+
+		if ((*b)->type == SEGMENT_VALUES)
+			walk_values(&d.p, *b, &map, &adder.sink, NULL);
+		else if ((*b)->type == SEGMENT_POINTS && d.p.traces.n > 1)
+			walk_points(&d.p, *b, &map, traces, into, NULL);
+		else if ((*b)->type == SEGMENT_BRANCHES)
+			walk_branches(&d.p, *b, &map, into, NULL);
+	}
+	n_kept = (unsigned)whole.n;
+	vec_release(&whole);
+	free(traces);
+	profile_map_release(&map);
+	decoder_release(&d);
+	return n_kept;
 }

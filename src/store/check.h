@@ -12,10 +12,11 @@ struct store_problem {
 };
 
 /* Reads every file of database DB but the symbols, with all checksums, and tells REPORT of each
- * problem.  With REPAIR recordings that nobody writes are made sound: what is whole of their
- * segments and journal is kept, sums are made anew from it, and what is not is set aside under its
- * name with
- * ".damaged" behind it.  Returns how many problems there were, or the errors of db_open. */
+ * problem.  With REPAIR recordings that nobody writes are made sound: each segment, each block of a
+ * damaged segment and each record of a journal counts whose own checksum proves it whole, unless
+ * something that counts may hold the same samples; sums are made anew from that; what is left is
+ * moved to the recording's directory "lost".  Returns how many problems there were, or the errors of
+ * db_open. */
 int store_check(const char *db, bool repair,
 		void (*report)(void *ctx, const struct store_problem *p), void *ctx,
 		struct err *err);

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -49,15 +50,67 @@ static bool is_named(const struct manifest *m, const char *name)
 	return false;
 }
 
-/* Removes segments that M does not name and temporary files. */
+uint64_t commit_segment_number(const char *name)
+{
+	uint64_t n = 0;
+
+	for (; *name >= '0' && *name <= '9' && n < UINT64_MAX / 10 - 1; name++)
+		n = 10 * n + (uint64_t)(*name - '0');
+	return n;
+}
+
+int commit_set_aside(int dir_fd, const char *name)
+{
+	_fd_ int lost = db_open_dir(dir_fd, LOST_NAME, true, NULL);
+	_mem_ char *to = xstrdup(name);
+
+	if (lost < 0)
+		return lost;
+	for (unsigned i = 2; faccessat(lost, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0; i++) {
+		free(to);
+		to = xasprintf("%s.%u", name, i);
+	}
+	return renameat(dir_fd, name, lost, to) < 0 ? -errno : 0;
+}
+
+/* Whether all that segment NAME holds counts by M, which does not name it.  It was replaced, or its
+ * commit was killed and what was to be in it is stored by now. */
+static bool is_superfluous(int dir_fd, const struct manifest *m, const char *name)
+{
+	const struct manifest_log *l;
+	struct segment_origin o;
+	struct file_map map;
+
+	if (!m->sealed || commit_segment_number(name) >= m->next_segment)
+		return false;
+	if (file_map_open(&map, dir_fd, name, true, NULL) < 0)
+		return true;
+	segment_get_origin(map.bytes, map.n_bytes, &o);
+	file_map_close(&map);
+	l = manifest_find_log(m, o.log);
+	return !o.recording || (o.recording == m->recording && o.last_generation <= m->journal &&
+				(!o.log || !l || l->state == STORE_LOG_STORED));
+}
+
+/* Removes temporary files and the segments that M has made superfluous.  One whose number M has not
+ * given yet is of a commit that was killed: it stays until what counts holds its samples.  Of
+ * others nothing is proven: a MANIFEST without a digest may be damaged.  They are set aside. */
 static void remove_garbage(int dir_fd, const struct manifest *m)
 {
 	name_list l = {0};
 
 	if (db_names(dir_fd, is_garbage_kind, &l, NULL) == 0)
-		vec_each (name, &l)
-			if (commit_is_temp(*name) || !is_named(m, *name))
+		vec_each (name, &l) {
+			if (commit_is_temp(*name))
 				unlinkat(dir_fd, *name, 0);
+			else if (is_named(m, *name) ||
+				 (m->sealed && commit_segment_number(*name) >= m->next_segment))
+				continue;
+			else if (is_superfluous(dir_fd, m, *name))
+				unlinkat(dir_fd, *name, 0);
+			else
+				commit_set_aside(dir_fd, *name);
+		}
 	name_list_release(&l);
 }
 
@@ -100,12 +153,38 @@ int commit_settle(struct store *s, struct err *err)
 	return 0;
 }
 
+int commit_clean(struct store *s, struct err *err)
+{
+	struct manifest new;
+	name_list l = {0};
+	uint64_t next = s->m.next_segment;
+	bool any = false;
+	int rc = db_names(s->dir_fd, is_segment, &l, err);
+
+	vec_each (name, &l) {
+		any |= !is_named(&s->m, *name);
+		if (commit_segment_number(*name) >= next)
+			next = commit_segment_number(*name) + 1;
+	}
+	name_list_release(&l);
+	if (rc < 0 || !any)
+		return rc;
+	if (next != s->m.next_segment || !s->m.sealed) {
+		manifest_copy(&new, &s->m);
+		new.next_segment = next;
+		rc = commit_manifest(s, &new, err);
+		manifest_release(&new);
+	}
+	if (rc == 0)
+		remove_garbage(s->dir_fd, &s->m);
+	return rc < 0 ? rc : 0;
+}
+
 static int write_file(int dir_fd, const char *name, const struct wr *w, struct err *err)
 {
 	_fd_ int fd = -1;
 	int rc;
 
-	unlinkat(dir_fd, name, 0);
 	fd = file_create(dir_fd, name);
 	if (fd < 0)
 		return err_errno(err, fd, "%s: create", name);
@@ -121,16 +200,57 @@ static int write_file(int dir_fd, const char *name, const struct wr *w, struct e
 	return 0;
 }
 
+/* Takes into O what the segments that S's MANIFEST names hold. */
+static void add_replaced(const struct store *s, struct segment_origin *o)
+{
+	vec_each (seg, &s->m.segments) {
+		uint64_t number = commit_segment_number(seg->name);
+
+		if (!o->n_replaced || number < o->first_replaced)
+			o->first_replaced = number;
+		if (number > o->last_replaced)
+			o->last_replaced = number;
+		o->n_replaced++;
+	}
+}
+
+/* Where a segment comes from that is committed so.  What is in place of all holds every generation
+ * so far. */
+static struct segment_origin origin_of(const struct store *s, const struct manifest *new,
+				       enum commit_how how, bool void_journal, uint64_t log)
+{
+	struct segment_origin o = {
+		.recording = s->m.recording, .number = new->next_segment, .log = log};
+	const uint64_t last = s->m.journal + void_journal;
+
+	if (how != COMMIT_ADD) {
+		add_replaced(s, &o);
+		o.first_generation = last ? 1 : 0;
+		o.last_generation = last;
+	} else if (void_journal) {
+		o.first_generation = o.last_generation = last;
+	}
+	return o;
+}
+
 /* Writes P as a new segment and adds it to NEW. */
 static int add_segment(struct store *s, struct manifest *new, const struct profile *p,
-		       struct err *err)
+		       const struct segment_origin *o, struct err *err)
 {
+	struct segment_origin from = *o;
 	struct wr w = {0};
 	char name[32];
 	int rc;
 
-	snprintf(name, sizeof(name), "%06" PRIu64 ".seg", new->next_segment);
-	rc = segment_encode(&w, p, err);
+	/* A killed commit may have left a segment of the next number, which is nobody's to
+	 * overwrite. */
+	for (;; new->next_segment++) {
+		snprintf(name, sizeof(name), "%06" PRIu64 ".seg", new->next_segment);
+		if (faccessat(s->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+			break;
+	}
+	from.number = new->next_segment;
+	rc = segment_encode_from(&w, p, &from, err);
 	if (!rc)
 		rc = write_file(s->dir_fd, name, &w, err);
 	if (!rc) {
@@ -184,6 +304,15 @@ static int merge(struct store *s, const struct profile *p, bool last, struct pro
 int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err)
 {
+	const struct segment_origin o = origin_of(s, new, how, void_journal, 0);
+
+	return commit_profile_from(s, p, how, void_journal, &o, new, err);
+}
+
+int commit_profile_from(struct store *s, const struct profile *p, enum commit_how how,
+			bool void_journal, const struct segment_origin *o, struct manifest *new,
+			struct err *err)
+{
 	struct profile all;
 	int rc = 0;
 
@@ -197,7 +326,7 @@ int commit_profile(struct store *s, const struct profile *p, enum commit_how how
 	if (how != COMMIT_ADD)
 		new->segments.n = 0;
 	if (!rc)
-		rc = add_segment(s, new, p, err);
+		rc = add_segment(s, new, p, o, err);
 	profile_release(&all);
 	if (rc < 0)
 		return rc;

@@ -33,6 +33,10 @@ int commit_manifest(struct store *s, struct manifest *new, struct err *err);
 /* Makes sure of the MANIFEST in place, then removes what it does not name. */
 int commit_settle(struct store *s, struct err *err);
 
+/* Sees to the segments that commits of a killed writer left, once its journal is absorbed: those of
+ * which all is stored are removed, others set aside. */
+int commit_clean(struct store *s, struct err *err);
+
 /* Closes the journal after a commit that voids it; REMOVE when that commit is on disk. */
 void commit_drop_journal(struct store *s, bool remove);
 
@@ -47,6 +51,19 @@ enum commit_how {
  * after success. */
 int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err);
+
+/* As commit_profile; the segment says that it comes from O. */
+int commit_profile_from(struct store *s, const struct profile *p, enum commit_how how,
+			bool void_journal, const struct segment_origin *o, struct manifest *new,
+			struct err *err);
+
+/* The number of the segment called NAME. */
+uint64_t commit_segment_number(const char *name);
+
+/* Moves file NAME of the recording in DIR_FD to its directory LOST_NAME, under another name when it
+ * has one of that name already. */
+#define LOST_NAME "lost"
+int commit_set_aside(int dir_fd, const char *name);
 
 /* Is there anything in P to store: samples, losses, or sums of events? */
 bool commit_has_content(const struct profile *p);

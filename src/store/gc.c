@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "store/commit.h"
 #include "store/db.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
@@ -138,7 +139,7 @@ static void find_in_epoch(struct gc *g, const char *epoch)
 
 /* --- removing --- */
 
-/* Deletes directory NAME of DIRFD with the files in it. */
+/* Deletes directory NAME of DIRFD with the files in it, and what was set aside (LOST_NAME). */
 static int delete_dir(int dirfd, const char *name)
 {
 	_fd_ int dir = db_open_dir(dirfd, name, false, NULL);
@@ -148,7 +149,9 @@ static int delete_dir(int dirfd, const char *name)
 		return dir;
 	if (db_names(dir, db_any_name, &l, NULL) == 0)
 		vec_each (file, &l)
-			unlinkat(dir, *file, 0);
+			if (unlinkat(dir, *file, 0) < 0 && strcmp(*file, LOST_NAME) == 0 &&
+			    strcmp(name, LOST_NAME) != 0)
+				delete_dir(dir, *file);
 	name_list_release(&l);
 	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }

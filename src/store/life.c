@@ -73,7 +73,7 @@ static int absorb_journal(struct store *s, size_t merge_at, struct err *err)
 	manifest_release(&new);
 	profile_release(&p);
 	snapshot_close(&snap);
-	return rc < 0 ? rc : 0;
+	return rc < 0 ? rc : commit_clean(s, err);
 }
 
 int store_flush_journal(struct store *s, struct err *err)
@@ -97,16 +97,17 @@ static void remove_stillborn(int epochs_fd, int epoch_fd, int dir_fd, const char
 	unlinkat(epochs_fd, epoch, AT_REMOVEDIR);
 }
 
-/* What tells a recording from all others. */
+/* What tells a recording from all others; all have the same length in a segment. */
 static uint64_t random_number(void)
 {
 	struct timespec t;
 	uint64_t n;
 
-	if (getrandom(&n, sizeof(n), 0) == sizeof(n) && n)
-		return n;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return hash_pair((uint64_t)t.tv_sec << 30 | (uint64_t)t.tv_nsec, (uint64_t)getpid()) | 1;
+	if (getrandom(&n, sizeof(n), 0) != sizeof(n)) {
+		clock_gettime(CLOCK_REALTIME, &t);
+		n = hash_pair((uint64_t)t.tv_sec << 30 | (uint64_t)t.tv_nsec, (uint64_t)getpid());
+	}
+	return n >> 2 | 1ull << 62;
 }
 
 /* Opens the recording EPOCH/HOST, whose recorder must be dead, for writing.  -EWOULDBLOCK when it

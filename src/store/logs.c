@@ -87,7 +87,10 @@ int store_flush_log(struct store *s, const struct profile *p, const struct store
 	manifest_put_log_first(&new, l);
 	if (commit_has_content(p)) {
 		manifest_add_profile(&new, p);
-		rc = commit_profile(s, p, COMMIT_ADD, false, &new, err);
+		const struct segment_origin o = {
+			.recording = s->m.recording, .number = new.next_segment, .log = l->number};
+
+		rc = commit_profile_from(s, p, COMMIT_ADD, false, &o, &new, err);
 	} else {
 		rc = commit_manifest(s, &new, err);
 	}

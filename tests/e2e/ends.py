@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """However a recording ends, what was stored can be read."""
 
+import glob
 
 from e2e import *
 
@@ -37,6 +38,23 @@ def interrupted_with_its_command():
     out, err = p.communicate(timeout=60)
     check(p.returncode == 0, "exit %d: %s" % (p.returncode, err))
     enough(account_of(out)["events"][0]["samples"], 100, "samples")
+
+
+def killed_with_an_account():
+    """What a killed recorder stored last is an even account."""
+    with running(prog("burn"), 60):
+        r = Recording("-a", *RATE, db="account")
+        wait_for(lambda: any("\"samples\"" in open(m, encoding="utf-8").read()
+                             for m in glob.glob("account/epochs/*/*/MANIFEST")), "the first store", 60)
+        r.p.kill()
+        r.p.wait()
+    for m in glob.glob("account/epochs/*/*/MANIFEST"):
+        with open(m, encoding="utf-8") as f:
+            m = json.load(f)
+        for i, e in enumerate(m["events"]):
+            lost = sum(l["n"] for l in m["losses"] if l["event"] == i)
+            check(e["reached"] == e["samples"] + lost, "%s, lost %d" % (e, lost))
+            check(e["enabled_ns"] > 0 and e["running_ns"] > 0, str(e))
 
 
 def killed():
@@ -167,5 +185,5 @@ def symbolic_links():
     readable("link", 50)
 
 
-run(interrupted, interrupted_with_its_command, killed, killed_again_and_again, programs_left_behind, disk_full,
+run(interrupted, interrupted_with_its_command, killed_with_an_account, killed, killed_again_and_again, programs_left_behind, disk_full,
     no_room_at_all, read_only, not_a_directory, symbolic_links)

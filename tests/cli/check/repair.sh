@@ -17,7 +17,7 @@ try dwell check --repair db
 try dwell check db
 try dwell prof --no-header --epoch all
 dwell epochs --csv
-(cd db && find epochs -name '*.damaged' | sort)
+(cd db && find epochs -path '*/lost/*' | sort)
 epoch_of db web 6 100
 try dwell prof --no-header
 try dwell check --repair nowhere 2>&1
