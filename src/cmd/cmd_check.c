@@ -157,8 +157,30 @@ static bool is_build_id(const char *name)
 	return build_id_parse(name, &id) == 0;
 }
 
-/* The symbols that are kept with the database; damaged ones are no loss as long as the image's file
- * is there. */
+/* Damaged symbols are no loss as long as the image's file is there. */
+static void check_entry(struct check_run *r, const char *images, const char *hex,
+			const struct symcache_entry *e)
+{
+	struct symcache c = {0};
+	struct build_id id;
+	struct err why = {""};
+	int rc;
+
+	build_id_parse(hex, &id);
+	rc = symcache_open_entry(&c, images, &id, e, &why);
+	if (rc == 0) {
+		rc = symcache_check(&c, &why);
+		symcache_close(&c);
+	}
+	if (rc < 0 && rc != -ENOENT && rc != -EPROTONOSUPPORT) {
+		_mem_ char *file = xasprintf("images/%s/%s", hex, e->name);
+		bool gone = r->repair && symcache_remove(images, &id, e) == 0;
+
+		report_store(r, &(struct store_problem){file, why.msg, gone ? "removed" : NULL});
+	}
+}
+
+/* The symbols that are kept with the database. */
 static void check_symbols(struct check_run *r, const char *db)
 {
 	_mem_ char *images = store_images_dir(db, false, NULL);
@@ -166,27 +188,16 @@ static void check_symbols(struct check_run *r, const char *db)
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
-		struct symcache c = {0};
+		symcache_entries entries = {0};
 		struct build_id id;
-		struct err why = {""};
-		int rc;
 
 		if (!is_build_id(e->d_name))
 			continue;
 		build_id_parse(e->d_name, &id);
-		rc = symcache_open(&c, images, &id, &why);
-		if (rc == 0) {
-			rc = symcache_check(&c, &why);
-			symcache_close(&c);
-		}
-		if (rc < 0 && rc != -ENOENT && rc != -EPROTONOSUPPORT) {
-			_mem_ char *file = xasprintf("images/%s/" SYMCACHE_FILE, e->d_name);
-			_mem_ char *path = xasprintf("%s/%s", db, file);
-			bool gone = r->repair && unlink(path) == 0;
-
-			report_store(
-				r, &(struct store_problem){file, why.msg, gone ? "removed" : NULL});
-		}
+		symcache_list(images, &id, &entries, NULL);
+		vec_each (entry, &entries)
+			check_entry(r, images, e->d_name, entry);
+		vec_release(&entries);
 	}
 	if (d)
 		closedir(d);

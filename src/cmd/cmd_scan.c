@@ -14,6 +14,7 @@
 #include "cmd/flush_first.h"
 #include "port/dcpi_in.h"
 #include "query/input.h"
+#include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/symcache.h"
 #include "store/store.h"
@@ -45,7 +46,7 @@ static int find_wanted(void)
 		return -EACCES;
 	vec_each (im, &in->profile.images)
 		if (im->kind == IMAGE_FILE && im->build_id.n_bytes &&
-		    (scan.all || scan.copy || !symcache_has(scan.images, &im->build_id)))
+		    (scan.all || scan.copy || !symcache_has(scan.images, im)))
 			vec_push(&scan.wanted, (struct wanted){.im = im});
 	return 0;
 }
@@ -53,22 +54,20 @@ static int find_wanted(void)
 /* Copies FD to where readers look for the image (debug_file.h). */
 static int copy(const struct wanted *w, int fd, struct err *err)
 {
-	char hex[2 * BUILD_ID_MAX + 1];
-	_mem_ char *dir = NULL;
+	_mem_ char *name = debug_file_name(w->im, profile_shares_build_id(&scan.in.profile, w->im), "");
+	_mem_ char *path = name ? xasprintf("%s/%s", scan.images, name) : NULL;
+	_mem_ char *dir = path ? xstrndup(path, (size_t)(str_basename(path) - path)) : NULL;
 	struct file_map map;
 	_fd_ int dirfd = -1;
-	int rc;
+	int rc = dir ? file_mkdirs(dir, err) : -EINVAL;
 
-	build_id_format(&w->im->build_id, hex);
-	dir = xasprintf("%s/.build-id/%.2s", scan.images, hex);
-	rc = file_mkdirs(dir, err);
 	if (rc)
 		return rc;
 	dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = dirfd < 0 ? -errno : file_map_fd(&map, fd, dir, err);
 	if (rc)
 		return rc;
-	rc = file_replace(dirfd, hex + 2, map.bytes, map.n_bytes, err);
+	rc = file_replace(dirfd, str_basename(path), map.bytes, map.n_bytes, err);
 	file_map_close(&map);
 	return rc;
 }
@@ -100,7 +99,8 @@ static int look_at(const char *path, const struct stat *st, int type, struct FTW
 	if (elf_probe(fd, &l, NULL) < 0)
 		return 0;
 	vec_each (w, &scan.wanted)
-		if (!w->found && build_id_same(&w->im->build_id, &l.build_id))
+		if (!w->found && build_id_same(&w->im->build_id, &l.build_id) &&
+		    image_digest_fits(w->im->digest, l.digest))
 			keep(w, path, fd);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "port/dcpi_in.h"
 #include "query/input.h"
+#include "resolve/debug_file.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"
 
@@ -35,43 +36,69 @@ static int put(void *ctx, const char *path, const void *bytes, size_t n, struct 
 }
 
 /* Adds the file open at FROM, when there is one, as readers look for it (debug_file.h). */
-static int put_found(struct tar_run *r, const char *hex, const char *suffix, int from,
-		     struct err *err)
+static int put_found(struct tar_run *r, const struct image *im, bool shared, const char *suffix,
+		     int from, struct err *err)
 {
-	_mem_ char *path = xasprintf("%s/images/.build-id/%.2s/%s%s", r->top, hex, hex + 2, suffix);
+	_mem_ char *name = from < 0 ? NULL : debug_file_name(im, shared, suffix);
+	_mem_ char *path = name ? xasprintf("%s/images/%s", r->top, name) : NULL;
 
-	if (from < 0)
+	if (!path)
 		return 0;
 	r->n_files++;
 	return tar_add_file(r->fd, path, from, err);
 }
 
-static int put_image(struct tar_run *r, struct resolver *resolver, const char *images,
-		     const struct image *im, struct err *err)
+/* Adds what is kept of IM's symbols.  Of images that share a build-id each has its own. */
+static int put_symbols(struct tar_run *r, const char *images, const struct image *im, bool shared,
+		       struct err *err)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
-	_fd_ int symbols = -1, code = -1, debug = -1;
+	symcache_entries entries = {0};
+	bool any = false;
+	int rc = 0;
+
+	build_id_format(&im->build_id, hex);
+	symcache_list(images, &im->build_id, &entries, NULL);
+	vec_each (e, &entries) {
+		_mem_ char *file = xasprintf("%s/%s/%s", images, hex, e->name);
+		_mem_ char *to = xasprintf("%s/images/%s/%s", r->top, hex, e->name);
+		_fd_ int fd = -1;
+
+		if (rc || (shared || image_digest_known(im->digest)
+				   ? !image_digest_same(im->digest, e->digest)
+				   : false))
+			continue;
+		fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			continue;
+		any = true;
+		rc = tar_add_file(r->fd, to, fd, err);
+	}
+	vec_release(&entries);
+	r->n_symbols += any;
+	return rc;
+}
+
+static int put_image(struct tar_run *r, struct input *in, const char *images,
+		     const struct image *im, struct err *err)
+{
+	const bool shared = profile_shares_build_id(&in->profile, im);
+	struct resolver *resolver = in->resolver;
+	_fd_ int code = -1, debug = -1;
 	int rc = 0;
 
 	if (im->build_id.n_bytes < 2)
 		return 0;
-	build_id_format(&im->build_id, hex);
 	r->n_images++;
 	resolver_image(resolver, im); /* keeps the symbols, as far as they can be found */
-	if (images) {
-		_mem_ char *file = xasprintf("%s/%s/" SYMCACHE_FILE, images, hex);
-		_mem_ char *to = xasprintf("%s/images/%s/" SYMCACHE_FILE, r->top, hex);
-
-		symbols = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		if (symbols >= 0) {
-			r->n_symbols++;
-			rc = tar_add_file(r->fd, to, symbols, err);
-		}
-	}
-	if (rc || r->no_files || im->kind != IMAGE_FILE)
+	if (images)
+		rc = put_symbols(r, images, im, shared, err);
+	/* Which of two a file is whose content was not seen, nobody can say. */
+	if (rc || r->no_files || im->kind != IMAGE_FILE ||
+	    (shared && !image_digest_known(im->digest)))
 		return rc;
 	code = resolver_open_code(resolver, im, NULL, NULL);
-	rc = put_found(r, hex, "", code, err);
+	rc = put_found(r, im, shared, "", code, err);
 	if (rc)
 		return rc;
 	debug = resolver_open_debug(resolver, im, NULL, NULL);
@@ -83,7 +110,7 @@ static int put_image(struct tar_run *r, struct resolver *resolver, const char *i
 		    a.st_dev == b.st_dev)
 			return 0;
 	}
-	return put_found(r, hex, ".debug", debug, err);
+	return put_found(r, im, shared, ".debug", debug, err);
 }
 
 /* Of a DCPI tree. */
@@ -144,7 +171,7 @@ static int write_all(struct tar_run *r)
 		images = input_images_dir(in.path, false, NULL);
 	}
 	for (size_t i = 0; i < in.profile.images.n && !rc; i++)
-		rc = put_image(r, in.resolver, images, &in.profile.images.v[i], &c->err);
+		rc = put_image(r, &in, images, &in.profile.images.v[i], &c->err);
 	input_close(&in);
 	return rc ? rc : tar_end(r->fd, &c->err);
 }

@@ -228,6 +228,15 @@ static inline void profile_prefetch_ctx(const struct profile *p, ctx_id ctx)
 		__builtin_prefetch(&p->ctx_kin.v[ctx]);
 }
 
+/* Does another image of P have IM's kind and build-id, and another digest?  Unknown digests count as
+ * one.  Code of which only file offsets are known (IMAGE_OFFSETS) is left out. */
+bool profile_shares_build_id(const struct profile *p, const struct image *im);
+
+/* For readers, when all of P was loaded: gives what is known by build-id alone (older databases,
+ * other tools' data) to the one image that has it.  Where two images have it, it stays apart.
+ * Nothing may be interned in P afterwards. */
+void profile_join_images(struct profile *p);
+
 /* The image of what nobody could attribute, and the place of run-time address AVMA in it. */
 image_id profile_unknown_image(struct profile *p);
 place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags);

@@ -459,7 +459,9 @@ static int find_file(void *ctx, const struct image_ref *ref, const char *path)
 	if (in->opts->symfs)
 		fd = open_at(in->opts->symfs, path, ref);
 	if (fd < 0 && ref->build_id.n_bytes)
-		fd = debug_file_open_code(&in->where, path, &ref->build_id, NULL, NULL);
+		fd = debug_file_open_code(
+			&in->where, &(struct image){.path = path, .build_id = ref->build_id}, NULL,
+			NULL);
 	if (fd < 0 && !ref->build_id.n_bytes && !in->opts->symfs && ref->ino &&
 	    stat(path, &st) == 0 && st.st_ino == ref->ino &&
 	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) == ref->dev)

@@ -421,6 +421,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 			wall_add(&in->profile);
 	}
 	hide_kernel_addresses(&in->profile);
+	profile_join_images(&in->profile);
 	if (rc == 0)
 		in->resolver = new_resolver(&dbs, is_tree ? in->path : NULL, s);
 	else

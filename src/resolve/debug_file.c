@@ -3,6 +3,7 @@
  * candidates are tried from the nearest to the farthest (the network last). */
 #include "resolve/debug_file.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
@@ -27,87 +28,174 @@ static int open_plain(const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens PATH when it is an ELF file of identity ID: a descriptor, -ESTALE, or another error. */
-static int open_same(const char *path, const struct build_id *id, char **ret_path)
+/* What is looked for: IM's code file or, with IS_DEBUG, its debug file. */
+struct search {
+	const struct debug_paths *where;
+	const struct image *im;
+	bool is_debug;
+	const struct image_layout *code; /* for IS_DEBUG; NULL: not known */
+	char **ret_path;
+};
+
+/* Do the executable segments of the debug file F lie where CODE's do?  objcopy leaves a debug file
+ * the program headers, with no bytes behind them.  A file without any fits. */
+static bool fits(const struct elf_file *f, const struct image_layout *code)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_segments && n < IMAGE_MAX_LOADS; i++) {
+		const struct elf_segment *s = &f->segments[i];
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || !s->memsz)
+			continue;
+		if (n == code->n_loads || s->svma != code->loads[n].svma ||
+		    s->memsz < code->loads[n].n_bytes)
+			return false;
+		n++;
+	}
+	return n == 0 || n == code->n_loads;
+}
+
+/* Does F have the code itself, and not only what is known of it? */
+static bool has_code(const struct elf_file *f)
+{
+	for (uint32_t i = 0; i < f->n_segments; i++)
+		if (f->segments[i].type == PT_LOAD && f->segments[i].flags & PF_X &&
+		    f->segments[i].filesz)
+			return true;
+	return false;
+}
+
+/* Is the file at FD what is looked for?  0, -ESTALE when it is another, or another error. */
+static int check_fd(const struct search *s, int fd, bool check_id)
 {
 	struct image_layout l;
-	_fd_ int fd = open_plain(path);
+	struct elf_file f;
+	int rc = elf_probe(fd, &l, NULL);
 
-	if (fd < 0)
-		return fd;
-	if (elf_probe(fd, &l, NULL) < 0)
+	if (rc < 0)
 		return -EBADMSG;
-	if (!build_id_same(&l.build_id, id))
+	if (check_id && !build_id_same(&l.build_id, &s->im->build_id))
 		return -ESTALE;
-	if (ret_path)
-		*ret_path = xstrdup(path);
+	if (!s->is_debug)
+		return image_digest_fits(l.digest, s->im->digest) ? 0 : -ESTALE;
+	rc = elf_file_open(&f, fd, NULL);
+	if (rc < 0)
+		return -EBADMSG;
+	if (has_code(&f) && !image_digest_fits(l.digest, s->im->digest))
+		rc = -ESTALE;
+	else if (s->code && s->code->n_loads && !fits(&f, s->code))
+		rc = -ESTALE;
+	elf_file_close(&f);
+	return rc;
+}
+
+/* Opens PATH when it is what is looked for: a descriptor, -ESTALE, or another error. */
+static int open_same(const struct search *s, const char *path)
+{
+	_fd_ int fd = open_plain(path);
+	int rc = fd < 0 ? fd : check_fd(s, fd, true);
+
+	if (rc < 0)
+		return rc;
+	if (s->ret_path)
+		*s->ret_path = xstrdup(path);
 	return take_fd(&fd);
 }
 
-/* ROOT/.build-id/xx/yyyy + SUFFIX, as gdb and the distributions have it. */
-static int open_by_id(const char *root, const struct build_id *id, const char *suffix,
-		      char **ret_path)
+char *debug_file_name(const struct image *im, bool exact, const char *suffix)
 {
-	char hex[2 * BUILD_ID_MAX + 1];
-	_mem_ char *path = NULL;
+	char hex[2 * BUILD_ID_MAX + 1], digest[2 * IMAGE_DIGEST_BYTES + 1];
 
-	if (id->n_bytes < 2)
-		return -ENOENT;
-	build_id_format(id, hex);
-	path = xasprintf("%s/.build-id/%.2s/%s%s", root, hex, hex + 2, suffix);
-	return open_same(path, id, ret_path);
+	if (im->build_id.n_bytes < 2 || (exact && !image_digest_known(im->digest)))
+		return NULL;
+	build_id_format(&im->build_id, hex);
+	str_hex(im->digest, IMAGE_DIGEST_BYTES, digest);
+	return xasprintf(".build-id/%.2s/%s%s%s%s", hex, hex + 2, exact ? "." : "",
+			 exact ? digest : "", suffix);
+}
+
+/* ROOT/.build-id/xx/yyyy + SUFFIX, as gdb and the distributions have it; before it what is kept
+ * under the image's whole identity. */
+static int open_by_id(const struct search *s, const char *root, const char *suffix)
+{
+	int fd = -ENOENT;
+
+	for (int exact = 1; exact >= 0 && fd < 0; exact--) {
+		_mem_ char *name = debug_file_name(s->im, exact, suffix);
+		_mem_ char *path = name ? xasprintf("%s/%s", root, name) : NULL;
+
+		fd = path ? open_same(s, path) : -ENOENT;
+	}
+	return fd;
 }
 
 /* perf's cache of the images it recorded: ~/.debug/.build-id/xx/yyyy is a directory of what it has
  * of one, or in old versions the image (Linux, tools/perf/util/build-id.c). */
-static int open_perf_cache(const struct build_id *id, bool debug, char **ret_path)
+static int open_perf_cache(const struct search *s)
 {
 	const char *home = getenv("HOME");
 	_mem_ char *root = home && *home ? xasprintf("%s/.debug", home) : NULL;
-	int fd = root ? open_by_id(root, id, debug ? "/debug" : "/elf", ret_path) : -ENOENT;
+	int fd = root ? open_by_id(s, root, s->is_debug ? "/debug" : "/elf") : -ENOENT;
 
-	return fd < 0 && root && !debug ? open_by_id(root, id, "", ret_path) : fd;
+	return fd < 0 && root && !s->is_debug ? open_by_id(s, root, "") : fd;
 }
 
-static int open_extra(const struct debug_paths *where, const char *path, const struct build_id *id,
-		      const char *suffix, char **ret_path)
+static int open_extra(const struct search *s, const char *path)
 {
-	for (size_t i = 0; i < where->n_extra; i++) {
-		const char *x = where->extra[i];
+	const char *suffix = s->is_debug ? ".debug" : "";
+
+	for (size_t i = 0; i < s->where->n_extra; i++) {
+		const char *x = s->where->extra[i];
 		_mem_ char *below = xasprintf("%s/%s%s", x, path, suffix);
 		_mem_ char *beside = xasprintf("%s/%s%s", x, str_basename(path), suffix);
-		int fd = open_same(x, id, ret_path);
+		int fd = open_same(s, x);
 
 		if (fd < 0)
-			fd = open_same(beside, id, ret_path);
+			fd = open_same(s, beside);
 		if (fd < 0)
-			fd = open_same(below, id, ret_path);
+			fd = open_same(s, below);
 		if (fd < 0)
-			fd = open_by_id(x, id, suffix, ret_path);
+			fd = open_by_id(s, x, suffix);
 		if (fd >= 0)
 			return fd;
 	}
 	return -ENOENT;
 }
 
-int debug_file_open_code(const struct debug_paths *where, const char *path,
-			 const struct build_id *id, char **ret_path, struct err *err)
+static int open_from_server(const struct search *s)
 {
+	struct debuginfod *d = s->where->debuginfod;
+	_mem_ char *path = NULL;
+	_fd_ int fd = d ? debuginfod_open(d, &s->im->build_id, s->is_debug, &path, NULL) : -ENOENT;
+
+	if (fd < 0 || check_fd(s, fd, true) < 0)
+		return -ENOENT;
+	if (s->ret_path)
+		*s->ret_path = take_ptr(&path);
+	return take_fd(&fd);
+}
+
+int debug_file_open_code(const struct debug_paths *where, const struct image *im, char **ret_path,
+			 struct err *err)
+{
+	const struct search s = {.where = where, .im = im, .ret_path = ret_path};
+	const char *path = im->path;
 	bool is_path = path && path[0] == '/', stale;
 	int fd;
 
-	if (id->n_bytes == 0)
+	if (im->build_id.n_bytes == 0)
 		return err_set(err, -ENOENT, "%s: its identity is not known", path);
-	fd = is_path ? open_same(path, id, ret_path) : -ENOENT;
+	fd = is_path ? open_same(&s, path) : -ENOENT;
 	stale = fd == -ESTALE;
 	if (fd < 0)
-		fd = open_extra(where, path ? path : "", id, "", ret_path);
+		fd = open_extra(&s, path ? path : "");
 	if (fd < 0)
-		fd = open_by_id(where->debug_root, id, "", ret_path);
+		fd = open_by_id(&s, where->debug_root, "");
 	if (fd < 0)
-		fd = open_perf_cache(id, false, ret_path);
-	if (fd < 0 && where->debuginfod)
-		fd = debuginfod_open(where->debuginfod, id, false, ret_path, NULL);
+		fd = open_perf_cache(&s);
+	if (fd < 0)
+		fd = open_from_server(&s);
 	if (fd >= 0)
 		return fd;
 	return stale ? err_set(err, -ESTALE, "%s: the file is not the one that was profiled", path)
@@ -128,7 +216,7 @@ static int file_crc32(int fd, uint32_t *ret)
 	return n < 0 ? -errno : 0;
 }
 
-static int open_link(const char *path, uint32_t crc, char **ret_path)
+static int open_link(const struct search *s, const char *path, uint32_t crc)
 {
 	_fd_ int fd = open_plain(path);
 	uint32_t have;
@@ -136,10 +224,11 @@ static int open_link(const char *path, uint32_t crc, char **ret_path)
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || file_crc32(fd, &have) < 0 || have != crc)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || file_crc32(fd, &have) < 0 ||
+	    have != crc || check_fd(s, fd, false) < 0)
 		return -ESTALE;
-	if (ret_path)
-		*ret_path = xstrdup(path);
+	if (s->ret_path)
+		*s->ret_path = xstrdup(path);
 	return take_fd(&fd);
 }
 
@@ -173,9 +262,10 @@ static int read_link(int code_fd, char **ret_name, uint32_t *ret_crc)
 	return rc;
 }
 
-static int open_by_link(const struct debug_paths *where, const char *path, int code_fd,
-			char **ret_path)
+static int open_by_link(const struct search *s, int code_fd)
 {
+	const struct debug_paths *where = s->where;
+	const char *path = s->im->path;
 	_mem_ char *name = NULL;
 	uint32_t crc = 0;
 	int n_dir, fd;
@@ -187,34 +277,38 @@ static int open_by_link(const struct debug_paths *where, const char *path, int c
 		_mem_ char *p = xasprintf("%s%.*s%s%s", i == 2 ? where->debug_root : "", n_dir,
 					  path, i == 1 ? ".debug/" : "", name);
 
-		fd = open_link(p, crc, ret_path);
+		fd = open_link(s, p, crc);
 		if (fd >= 0)
 			return fd;
 	}
 	for (size_t i = 0; i < where->n_extra; i++) {
 		_mem_ char *p = xasprintf("%s/%s", where->extra[i], name);
 
-		fd = open_link(p, crc, ret_path);
+		fd = open_link(s, p, crc);
 		if (fd >= 0)
 			return fd;
 	}
 	return -ENOENT;
 }
 
-int debug_file_open_debug(const struct debug_paths *where, const char *path,
-			  const struct build_id *id, int code_fd, char **ret_path, struct err *err)
+int debug_file_open_debug(const struct debug_paths *where, const struct image *im,
+			  const struct image_layout *code, int code_fd, char **ret_path,
+			  struct err *err)
 {
-	int fd = open_by_id(where->debug_root, id, ".debug", ret_path);
+	const struct search s = {
+		.where = where, .im = im, .is_debug = true, .code = code, .ret_path = ret_path};
+	const char *path = im->path ? im->path : "";
+	int fd = open_by_id(&s, where->debug_root, ".debug");
 
 	if (fd < 0)
-		fd = open_extra(where, path ? path : "", id, ".debug", ret_path);
+		fd = open_extra(&s, path);
 	if (fd < 0)
-		fd = open_by_link(where, path, code_fd, ret_path);
+		fd = open_by_link(&s, code_fd);
 	if (fd < 0)
-		fd = open_perf_cache(id, true, ret_path);
-	if (fd < 0 && where->debuginfod)
-		fd = debuginfod_open(where->debuginfod, id, true, ret_path, NULL);
-	return fd >= 0 ? fd : err_set(err, -ENOENT, "%s: no debug file", path ? path : "image");
+		fd = open_perf_cache(&s);
+	if (fd < 0)
+		fd = open_from_server(&s);
+	return fd >= 0 ? fd : err_set(err, -ENOENT, "%s: no debug file", *path ? path : "image");
 }
 
 int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_id *id,
@@ -223,8 +317,11 @@ int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_
 	static const char *const forms[] = {"/usr/lib/debug/boot/vmlinux-%s",
 					    "/usr/lib/debug/lib/modules/%s/vmlinux",
 					    "/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s"};
+	const struct image im = {.build_id = *id};
+	const struct search s = {.where = where, .im = &im, .ret_path = ret_path};
+	const struct search debug = {.where = where, .im = &im, .is_debug = true, .ret_path = ret_path};
 	struct utsname u;
-	int fd = id->n_bytes ? open_extra(where, "vmlinux", id, "", ret_path) : -ENOENT;
+	int fd = id->n_bytes ? open_extra(&s, "vmlinux") : -ENOENT;
 
 	for (size_t i = 0; fd < 0 && i < sizeof(forms) / sizeof(forms[0]); i++) {
 		const char *at = strstr(forms[i], "%s");
@@ -233,13 +330,13 @@ int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_
 		if (uname(&u) < 0)
 			break;
 		path = xasprintf("%.*s%s%s", (int)(at - forms[i]), forms[i], u.release, at + 2);
-		fd = open_same(path, id, ret_path);
+		fd = open_same(&s, path);
 	}
 	if (fd < 0)
-		fd = open_by_id(where->debug_root, id, ".debug", ret_path);
+		fd = open_by_id(&s, where->debug_root, ".debug");
 	if (fd < 0)
-		fd = open_perf_cache(id, false, ret_path);
-	if (fd < 0 && where->debuginfod)
-		fd = debuginfod_open(where->debuginfod, id, true, ret_path, NULL);
+		fd = open_perf_cache(&s);
+	if (fd < 0)
+		fd = open_from_server(&debug);
 	return fd >= 0 ? fd : err_set(err, -ENOENT, "vmlinux of this kernel: not found");
 }

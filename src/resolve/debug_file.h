@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the file an image was, and the separate file with its symbols and DWARF, by identity: a
- * file whose build-id (or, through .gnu_debuglink, whose checksum) differs is never returned. */
+ * file whose build-id (or, through .gnu_debuglink, whose checksum) differs is never returned, nor
+ * one whose build-id is right and whose content is another image's. */
 #ifndef RESOLVE_DEBUG_FILE_H
 #define RESOLVE_DEBUG_FILE_H
 
@@ -19,17 +20,24 @@ struct debug_paths {
 	struct debuginfod *debuginfod; /* NULL: not asked */
 };
 
-/* Opens a file that is the image known as PATH with identity ID: PATH itself, the extra paths, the
- * build-id directories, perf's cache in ~/.debug, debuginfod.  Returns a descriptor (close it) and,
- * when RET_PATH is not NULL, the path in fresh memory.  -ESTALE: none found, and the file at PATH
- * is another one; -ENOENT: none found. */
-int debug_file_open_code(const struct debug_paths *where, const char *path,
-			 const struct build_id *id, char **ret_path, struct err *err);
+/* Opens a file that is IM: its path, the extra paths, the build-id directories, perf's cache in
+ * ~/.debug, debuginfod.  Its digest must be IM's, if IM has one.  Returns a descriptor (close it)
+ * and, when RET_PATH is not NULL, the path in fresh memory.  -ESTALE: none found, and the file at
+ * IM's path is another one; -ENOENT: none found. */
+int debug_file_open_code(const struct debug_paths *where, const struct image *im, char **ret_path,
+			 struct err *err);
 
-/* Opens the separate debug file of that image.  CODE_FD (-1 when there is none) is its code file,
- * read for .gnu_debuglink.  -ENOENT: none found. */
-int debug_file_open_debug(const struct debug_paths *where, const char *path,
-			  const struct build_id *id, int code_fd, char **ret_path, struct err *err);
+/* Opens the separate debug file of IM, whose executable segments must lie where CODE says (NULL, or
+ * without segments: not known).  CODE_FD (-1 when there is none) is its code file, read for
+ * .gnu_debuglink.  -ENOENT: none found. */
+int debug_file_open_debug(const struct debug_paths *where, const struct image *im,
+			  const struct image_layout *code, int code_fd, char **ret_path,
+			  struct err *err);
+
+/* The name, below a directory that is searched, of a file of IM: ".build-id/xx/yyyy" + SUFFIX, the
+ * usual one, or ".build-id/xx/yyyy.DIGEST" + SUFFIX when EXACT, for two images of one build-id.
+ * Fresh memory; NULL when IM has no build-id to speak of, or no digest for EXACT. */
+char *debug_file_name(const struct image *im, bool exact, const char *suffix);
 
 /* Opens the vmlinux of the kernel with identity ID, where distributions and kernel builders put it.
  */

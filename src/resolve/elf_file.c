@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/rd.h"
+#include "base/sha256.h"
 
 #define MAX_SECTIONS (1u << 20) /* -ffunction-sections objects reach some 100,000 */
 
@@ -23,7 +24,7 @@ static uint64_t rd_word(struct rd *r, bool is_64)
 	return is_64 ? rd_le64(r) : rd_le32(r);
 }
 
-size_t elf_file_pread(const struct elf_file *f, uint64_t off, void *buf, size_t n)
+static size_t read_piece(const struct elf_file *f, uint64_t off, void *buf, size_t n)
 {
 	size_t done = 0;
 
@@ -45,6 +46,17 @@ size_t elf_file_pread(const struct elf_file *f, uint64_t off, void *buf, size_t 
 		done += (size_t)k;
 	}
 	return done;
+}
+
+size_t elf_file_pread(const struct elf_file *f, uint64_t off, void *buf, size_t n)
+{
+	n = read_piece(f, off, buf, n);
+	if (f->hash) {
+		sha256_add_u64(f->hash, off);
+		sha256_add_u64(f->hash, n);
+		sha256_add(f->hash, buf, n);
+	}
+	return n;
 }
 
 uint8_t *elf_file_load(const struct elf_file *f, uint64_t off, uint64_t n)
@@ -137,12 +149,12 @@ static int read_headers(struct elf_file *f, struct err *err)
 	return read_segments(f, phoff, phnum, err);
 }
 
-int elf_file_open(struct elf_file *f, int fd, struct err *err)
+int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct err *err)
 {
 	struct stat st;
 	int rc;
 
-	*f = (struct elf_file){.fd = fd};
+	*f = (struct elf_file){.fd = fd, .hash = hash};
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, -errno, "fstat");
 	if (!S_ISREG(st.st_mode))
@@ -152,6 +164,11 @@ int elf_file_open(struct elf_file *f, int fd, struct err *err)
 	if (rc)
 		elf_file_close(f);
 	return rc;
+}
+
+int elf_file_open(struct elf_file *f, int fd, struct err *err)
+{
+	return elf_file_open_hashed(f, fd, NULL, err);
 }
 
 int elf_file_open_bytes(struct elf_file *f, const uint8_t *bytes, size_t n, struct err *err)

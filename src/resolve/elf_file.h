@@ -25,8 +25,11 @@ struct elf_section {
 	uint64_t flags, svma, off, size, entsize;
 };
 
+struct sha256;
+
 struct elf_file {
 	int fd;		      /* borrowed; -1 when in memory */
+	struct sha256 *hash;  /* takes in all that is read, and where; NULL: nobody asks */
 	const uint8_t *bytes; /* borrowed; NULL when in a file */
 	uint64_t size;	      /* bytes of the whole file */
 	bool is_64;
@@ -43,6 +46,11 @@ struct elf_file {
 /* Reads the headers of the ELF file open at FD, which stays the caller's and must stay open as long
  * as F is used.  -EBADMSG: not an ELF file this program reads; -ENODATA: truncated. */
 int elf_file_open(struct elf_file *f, int fd, struct err *err);
+
+/* Opens the file like elf_file_open.  HASH (borrowed while F is open) takes in the offset, number and
+ * bytes of each piece that is read, so that two files of one hash are alike in all that was looked
+ * at. */
+int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct err *err);
 
 /* The same for a file of N bytes in memory, borrowed. */
 int elf_file_open_bytes(struct elf_file *f, const uint8_t *bytes, size_t n, struct err *err);

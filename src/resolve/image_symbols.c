@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
+#include "resolve/file_symbols.h"
 #include "resolve/perfmap.h"
 
 static enum resolve_status status_of(enum symtab_source s)
@@ -28,10 +29,10 @@ static enum resolve_status status_of(enum symtab_source s)
 static bool open_cache(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
 	bool found = src->cache_dir &&
-		     symcache_open(&s->cache, src->cache_dir, &im->build_id, NULL) == 0;
+		     symcache_open(&s->cache, src->cache_dir, im, NULL) == 0;
 
 	for (size_t i = 0; i < src->n_more_caches && !found; i++)
-		found = symcache_open(&s->cache, src->more_caches[i], &im->build_id, NULL) == 0;
+		found = symcache_open(&s->cache, src->more_caches[i], im, NULL) == 0;
 	if (!found)
 		return false;
 	s->symtab = &s->cache.symtab;
@@ -44,93 +45,99 @@ static bool open_cache(struct symbol_sources *src, const struct image *im, struc
 
 /* Failure to cache is no failure to resolve: a reader may have no right to write.  Tells whether ST
  * is in the cache now. */
-static bool save(struct symbol_sources *src, const struct image *im,
+static bool save_info(struct symbol_sources *src, const struct image *im,
+		      const struct symcache_info *info, const struct symtab *st)
+{
+	return src->cache_dir && !src->no_save && im->build_id.n_bytes &&
+	       build_id_same(&info->layout.build_id, &im->build_id) &&
+	       symcache_save(src->cache_dir, info, st, NULL) == 0;
+}
+
+/* What is not made from a file that people can write. */
+static void save(struct symbol_sources *src, const struct image *im,
 		 const struct image_layout *layout, enum symtab_source source,
 		 const struct symtab *st)
 {
-	struct symcache_info info = {
-		.kind = im->kind, .source = source, .layout = *layout, .path = im->path};
-
-	return src->cache_dir && !src->no_save && im->build_id.n_bytes &&
-	       build_id_same(&layout->build_id, &im->build_id) &&
-	       symcache_save(src->cache_dir, &info, st, NULL) == 0;
+	save_info(src, im,
+		  &(struct symcache_info){
+			  .kind = im->kind, .source = source, .layout = *layout, .path = im->path},
+		  st);
 }
 
-static enum symtab_source read_code(int fd, struct symtab_builder *b)
+/* Of IM's code file, which is opened, or of what the cache has of it. */
+static int begin_file(struct symbol_sources *src, const struct image *im, struct image_symbols *s,
+		      struct file_symbols *ret, bool *ret_claimed, char **ret_path)
 {
-	enum symtab_source have;
-	struct elf_file f;
+	const struct symcache_info *cached = &s->cache.info;
+	_fd_ int fd = -1;
 
-	if (elf_file_open(&f, fd, NULL) < 0)
-		return SYMTAB_NONE;
-	have = symtab_elf_read(&f, b);
-	symtab_elf_read_plt(&f, b);
-	if (have < SYMTAB_FULL)
-		symtab_elf_read_frames(&f, b);
-	elf_file_close(&f);
-	return have;
+	if (open_cache(src, im, s)) {
+		ret->layout = cached->layout;
+		ret->source = cached->source;
+		memcpy(ret->content, cached->content, sizeof(ret->content));
+		*ret_claimed = cached->is_claimed;
+		return -1;
+	}
+	fd = debug_file_open_code(&src->where, im, ret_path, NULL);
+	if (fd >= 0 && file_symbols_read(fd, ret, NULL) == 0) {
+		s->layout = ret->layout;
+		*ret_claimed = !file_symbols_believed(fd);
+	}
+	return fd < 0 ? fd : take_fd(&fd);
 }
 
-/* Looks for a separate debug file and adds its symbols to B when there are more than HAVE. */
-static enum symtab_source read_debug(struct symbol_sources *src, const struct image *im,
-				     int code_fd, enum symtab_source have, struct symtab_builder *b,
-				     char **ret_path)
+/* Adds the symbols of a separate debug file to FS when they are more. */
+static bool add_debug(struct symbol_sources *src, const struct image *im, int code_fd,
+		      struct file_symbols *fs, bool *claimed, char **ret_path)
 {
 	_mem_ char *path = NULL;
-	_fd_ int fd =
-		debug_file_open_debug(&src->where, im->path, &im->build_id, code_fd, &path, NULL);
-	enum symtab_source more;
-	struct elf_file f;
+	_fd_ int fd = debug_file_open_debug(&src->where, im, &fs->layout, code_fd, &path, NULL);
 
-	if (fd < 0 || elf_file_open(&f, fd, NULL) < 0)
-		return have;
-	more = symtab_elf_read(&f, b);
-	elf_file_close(&f);
-	if (more <= have)
-		return have;
+	if (fd < 0 || !file_symbols_add_debug(fd, fs))
+		return false;
+	*claimed |= !file_symbols_believed(fd);
 	*ret_path = take_ptr(&path);
-	return more;
+	return true;
 }
 
 static void load_file(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
-	struct symtab_builder b = {0};
-	enum symtab_source have = SYMTAB_NONE, best;
+	struct file_symbols fs = {.source = SYMTAB_NONE};
+	bool claimed = false, cached, more;
 	_mem_ char *code_path = NULL;
 	_mem_ char *debug_path = NULL;
-	_fd_ int fd = -1;
-	bool cached = open_cache(src, im, s);
+	int found = begin_file(src, im, s, &fs, &claimed, &code_path);
+	_fd_ int fd = found >= 0 ? found : -1;
+	struct symcache_info info;
 
+	cached = s->source != NULL;
 	if (cached && s->status == RESOLVE_OK)
 		return;
-	if (cached) {
-		have = s->cache.info.source;
-	} else {
-		fd = debug_file_open_code(&src->where, im->path, &im->build_id, &code_path, NULL);
-		if (fd >= 0) {
-			have = read_code(fd, &b);
-			elf_probe(fd, &s->layout, NULL);
-		}
-	}
-	best = have == SYMTAB_FULL ? have : read_debug(src, im, fd, have, &b, &debug_path);
-	if (cached && best == have) {
-		symtab_builder_release(&b);
+	more = fs.source < SYMTAB_FULL && add_debug(src, im, fd, &fs, &claimed, &debug_path);
+	if (cached && !more) {
+		symtab_builder_release(&fs.found);
 		return;
 	}
 	if (cached) /* for the stubs of the PLT, which a debug file does not have */
-		symtab_builder_add_symtab(&b, &s->cache.symtab);
-	symtab_builder_finish(&b, &s->own);
+		symtab_builder_add_symtab(&fs.found, &s->cache.symtab);
+	symtab_builder_finish(&fs.found, &s->own);
 	s->symtab = &s->own;
-	s->status = fd >= 0 || best > SYMTAB_NONE ? status_of(best)
-		    : fd == -ESTALE		  ? RESOLVE_STALE
-						  : RESOLVE_MISSING;
+	s->status = fd >= 0 || fs.source > SYMTAB_NONE ? status_of(fs.source)
+		    : found == -ESTALE		       ? RESOLVE_STALE
+						       : RESOLVE_MISSING;
 	if (s->status == RESOLVE_STALE || s->status == RESOLVE_MISSING)
 		return;
 	free(s->source);
 	s->source = debug_path ? take_ptr(&debug_path) : take_ptr(&code_path);
+	info = (struct symcache_info){.kind = im->kind,
+				      .source = fs.source,
+				      .layout = s->layout,
+				      .path = im->path,
+				      .is_claimed = claimed};
+	memcpy(info.content, fs.content, sizeof(info.content));
 	/* From the cache it needs no memory of its own. */
-	if (save(src, im, &s->layout, best, s->symtab) && !cached &&
-	    symcache_open(&s->cache, src->cache_dir, &im->build_id, NULL) == 0) {
+	if (save_info(src, im, &info, s->symtab) && !cached &&
+	    symcache_open(&s->cache, src->cache_dir, im, NULL) == 0) {
 		symtab_release(&s->own);
 		s->symtab = &s->cache.symtab;
 	}
@@ -160,20 +167,22 @@ static struct image_layout plain_layout(const struct image *im, uint64_t start, 
 static void load_vmlinux(struct symbol_sources *src, const struct image *im,
 			 struct image_symbols *s)
 {
-	struct symtab_builder b = {0};
 	_mem_ char *path = NULL;
 	_fd_ int fd = debug_file_open_vmlinux(&src->where, &im->build_id, &path, NULL);
-	enum symtab_source have;
+	struct file_symbols fs;
 
 	if (fd < 0)
 		return;
-	have = read_code(fd, &b);
-	elf_probe(fd, &s->layout, NULL);
-	symtab_builder_finish(&b, &s->own);
+	if (file_symbols_read(fd, &fs, NULL) < 0)
+		return;
+	/* Whoever samples a kernel knows its build-id alone. */
+	memset(fs.layout.digest, 0, sizeof(fs.layout.digest));
+	s->layout = fs.layout;
+	symtab_builder_finish(&fs.found, &s->own);
 	s->symtab = &s->own;
-	s->status = status_of(have);
+	s->status = status_of(fs.source);
 	s->source = take_ptr(&path);
-	save(src, im, &s->layout, have, s->symtab);
+	save(src, im, &s->layout, fs.source, s->symtab);
 }
 
 static void load_kernel(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
@@ -283,7 +292,8 @@ static enum symtab_source read_vdso(const struct image *im, struct image_layout 
 	_mem_ uint8_t *bytes = image_vdso(&n);
 
 	if (!bytes || elf_probe_bytes(bytes, n, ret_layout, NULL) < 0 ||
-	    !may_be(im, &ret_layout->build_id) || elf_file_open_bytes(&f, bytes, n, NULL) < 0)
+	    !may_be(im, &ret_layout->build_id) ||
+	    !image_digest_fits(im->digest, ret_layout->digest) || elf_file_open_bytes(&f, bytes, n, NULL) < 0)
 		return SYMTAB_NONE;
 	have = symtab_elf_read(&f, b);
 	elf_file_close(&f);
@@ -384,29 +394,38 @@ void image_symbols_release(struct image_symbols *s)
 int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err)
 {
 	struct symcache_info info = {.kind = im->kind, .path = im->path};
-	struct symtab_builder b = {0};
+	struct file_symbols fs;
 	struct image_symbols s;
 	struct symtab st;
 	int rc;
 
-	if (!src->cache_dir || im->build_id.n_bytes == 0 ||
-	    symcache_has(src->cache_dir, &im->build_id))
+	if (!src->cache_dir || im->build_id.n_bytes == 0)
 		return 0;
 	if (im->kind != IMAGE_FILE) {
-		if (im->kind == IMAGE_BPF || im->kind == IMAGE_JIT)
+		if (im->kind == IMAGE_BPF || im->kind == IMAGE_JIT ||
+		    symcache_has(src->cache_dir, im))
 			return 0;
 		image_symbols_load(src, im, &s); /* saves what it finds */
 		image_symbols_release(&s);
 		return 0;
 	}
-	rc = elf_probe(fd, &info.layout, err);
+	/* Nothing that other users' files say would be believed beside it. */
+	if (symcache_has_believed(src->cache_dir, im))
+		return 0;
+	rc = file_symbols_read(fd, &fs, err);
 	if (rc)
 		return err_prefix(err, rc, "%s", im->path);
-	if (!build_id_same(&info.layout.build_id, &im->build_id))
+	if (!build_id_same(&fs.layout.build_id, &im->build_id) ||
+	    !image_digest_fits(fs.layout.digest, im->digest)) {
+		symtab_builder_release(&fs.found);
 		return err_set(err, -ESTALE, "%s: the file is not the one that was profiled",
 			       im->path);
-	info.source = read_code(fd, &b);
-	symtab_builder_finish(&b, &st);
+	}
+	info.layout = fs.layout;
+	info.source = fs.source;
+	info.is_claimed = !file_symbols_believed(fd);
+	memcpy(info.content, fs.content, sizeof(info.content));
+	symtab_builder_finish(&fs.found, &st);
 	rc = symcache_save(src->cache_dir, &info, &st, err);
 	symtab_release(&st);
 	return rc;

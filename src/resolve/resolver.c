@@ -102,6 +102,7 @@ static bool entry_same(const void *owner, uint32_t i, const void *key)
 
 	return e->kind == im->kind && e->by_offset == !!(im->flags & IMAGE_OFFSETS) &&
 	       build_id_same(&e->build_id, &im->build_id) &&
+	       image_digest_same(e->digest, im->digest) &&
 	       (im->build_id.n_bytes || strcmp(e->path, im->path ? im->path : "") == 0);
 }
 
@@ -117,6 +118,7 @@ struct resolver_entry *resolver_entry_find(struct resolver *r, const struct imag
 	e->kind = im->kind;
 	e->by_offset = im->flags & IMAGE_OFFSETS;
 	e->build_id = im->build_id;
+	memcpy(e->digest, im->digest, sizeof(e->digest));
 	e->path = xstrdup(im->path ? im->path : "");
 	vec_push(&r->entries, e);
 	index_add(&r->by_identity, hash, (uint32_t)r->entries.n - 1);
@@ -216,6 +218,10 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 		break;
 	case RESOLVE_OK:
 	case RESOLVE_PARTIAL:
+		if (e->symbols.cache.is_disputed)
+			e->note = xasprintf("%s: files of different users claim to be it, with "
+					    "different symbols; names may be wrong",
+					    e->path);
 		break;
 	}
 	return e->note;
@@ -230,7 +236,8 @@ static int open_vdso(const struct image *im, char **ret_path, struct err *err)
 	_fd_ int fd = -1;
 
 	if (!bytes || elf_probe_bytes(bytes, n, &l, NULL) < 0 ||
-	    !build_id_same(&l.build_id, &im->build_id))
+	    !build_id_same(&l.build_id, &im->build_id) ||
+	    !image_digest_fits(l.digest, im->digest))
 		return err_set(err, -ENOENT, "%s: of another kernel", im->path);
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0 || file_write_all(fd, bytes, n) < 0)
@@ -249,8 +256,7 @@ int resolver_open_code(struct resolver *r, const struct image *im, char **ret_pa
 		return open_vdso(im, ret_path, err);
 	case IMAGE_FILE:
 	case IMAGE_MODULE:
-		return debug_file_open_code(&r->sources.where, im->path, &im->build_id, ret_path,
-					    err);
+		return debug_file_open_code(&r->sources.where, im, ret_path, err);
 	default:
 		return err_set(err, -ENOENT, "%s: has no file", im->path);
 	}
@@ -265,8 +271,9 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
 
 	if (im->kind != IMAGE_FILE && im->kind != IMAGE_MODULE)
 		return resolver_open_code(r, im, ret_path, err);
-	code = debug_file_open_code(where, im->path, &im->build_id, NULL, NULL);
-	fd = debug_file_open_debug(where, im->path, &im->build_id, code, ret_path, NULL);
+	code = debug_file_open_code(where, im, NULL, NULL);
+	fd = debug_file_open_debug(where, im, &resolver_entry_find(r, im)->symbols.layout, code,
+				   ret_path, NULL);
 	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
 }
 

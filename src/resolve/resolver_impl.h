@@ -31,6 +31,7 @@ struct resolver_entry {
 	enum image_kind kind;
 	bool by_offset; /* IMAGE_OFFSETS */
 	struct build_id build_id;
+	uint8_t digest[IMAGE_DIGEST_BYTES];
 	char *path, *note;
 	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
 	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */

@@ -10,20 +10,16 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/rd.h"
 
 #define MAGIC	     "dwellsym"
-#define MAJOR	     1
+#define MAJOR	     2 /* of images with a digest; those without are written as version 1 */
 #define MINOR	     0
 #define HEADER_BYTES 64
 #define BLOCK_BYTES  65536u
@@ -60,6 +56,11 @@ static void pad_to_8(struct wr *w)
 		wr_u8(w, 0);
 }
 
+static bool has_identity(const struct symcache_info *info)
+{
+	return image_digest_known(info->layout.digest);
+}
+
 static void put_info(struct wr *w, const struct symcache_info *info)
 {
 	const struct image_layout *l = &info->layout;
@@ -79,6 +80,11 @@ static void put_info(struct wr *w, const struct symcache_info *info)
 		wr_uleb(w, l->loads[i].n_bytes);
 	}
 	put_string(w, info->path ? info->path : "");
+	if (!has_identity(info))
+		return;
+	wr_bytes(w, l->digest, sizeof(l->digest));
+	wr_bytes(w, info->content, sizeof(info->content));
+	wr_u8(w, info->is_claimed);
 }
 
 static void put_le(uint8_t *at, uint64_t x, unsigned n_bytes)
@@ -123,7 +129,7 @@ void symcache_format(const struct symcache_info *info, const struct symtab *st, 
 	wr_bytes(ret, st->flags, st->n);
 	pad_to_8(ret);
 	memcpy(ret->v + start, MAGIC, 8);
-	put_le(ret->v + start + 8, MAJOR, 2);
+	put_le(ret->v + start + 8, has_identity(info) ? MAJOR : 1, 2);
 	put_le(ret->v + start + 10, MINOR, 2);
 	put_le(ret->v + start + 12, n_info, 4);
 	put_le(ret->v + start + 16, st->n, 4);
@@ -157,7 +163,16 @@ static bool check_pool(const struct symtab *st, uint32_t off, uint32_t n)
 	return true;
 }
 
-static int parse_info(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err)
+static void get_bytes(struct rd *r, uint8_t *ret, size_t n)
+{
+	const uint8_t *p = rd_bytes(r, n);
+
+	if (p)
+		memcpy(ret, p, n);
+}
+
+static int parse_info(struct symcache *c, uint16_t major, const uint8_t *bytes, size_t n,
+		      struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
 	struct image_layout *l = &c->info.layout;
@@ -192,6 +207,11 @@ static int parse_info(struct symcache *c, const uint8_t *bytes, size_t n, struct
 	}
 	n_path = rd_count(&r, 1);
 	path = rd_bytes(&r, (size_t)n_path);
+	if (major >= 2) {
+		get_bytes(&r, l->digest, sizeof(l->digest));
+		get_bytes(&r, c->info.content, sizeof(c->info.content));
+		c->info.is_claimed = rd_u8(&r) != 0;
+	}
 	if (r.bad || !path)
 		return err_set(err, -EBADMSG, "symbol cache: bad description of the image");
 	c->path = xstrndup((const char *)path, (size_t)n_path);
@@ -222,7 +242,7 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 		return err_set(err, -EBADMSG, "not a symbol cache file");
 	if (r.bad)
 		return err_set(err, -ENODATA, "symbol cache: truncated");
-	if (major != MAJOR) /* whose header may be another altogether */
+	if (major < 1 || major > MAJOR) /* whose header may be another altogether */
 		return err_set(err, -EPROTONOSUPPORT, "symbol cache: version %u", major);
 	if (header_sum != checksum(bytes, HEADER_BYTES - 8))
 		return err_set(err, -EBADMSG, "symbol cache: damaged header");
@@ -242,7 +262,7 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 	st->pool = (const char *)rd_bytes(&r, st->n_pool);
 	if (st->pool[st->n_pool - 1] != '\0')
 		return err_set(err, -EBADMSG, "symbol cache: names without an end");
-	rc = parse_info(c, body, n_info, err);
+	rc = parse_info(c, major, body, n_info, err);
 	if (rc) {
 		*st = (struct symtab){0};
 		return rc;
@@ -284,62 +304,6 @@ int symcache_check(struct symcache *c, struct err *err)
 	return 0;
 }
 
-/* Opens DIR/<build-id>; no symbolic link in its place is followed. */
-static int open_dir(const char *dir, const struct build_id *id, bool make, struct err *err)
-{
-	char hex[2 * BUILD_ID_MAX + 1];
-	_fd_ int parent = -1;
-	int fd;
-
-	if (id->n_bytes == 0)
-		return err_set(err, -ENOENT, "symbol cache: image without identity");
-	build_id_format(id, hex);
-	if (make && file_mkdirs(dir, err) < 0)
-		return -EIO;
-	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent < 0)
-		return err_errno(err, -errno, "%s", dir);
-	if (make && (fd = file_mkdirat(parent, hex)) < 0)
-		return err_errno(err, fd, "%s/%s: mkdir", dir, hex);
-	fd = openat(parent, hex, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? err_errno(err, -errno, "%s/%s", dir, hex) : fd;
-}
-
-int symcache_save(const char *dir, const struct symcache_info *info, const struct symtab *st,
-		  struct err *err)
-{
-	_fd_ int fd = open_dir(dir, &info->layout.build_id, true, err);
-	struct wr w = {0};
-	int rc;
-
-	if (fd < 0)
-		return fd;
-	symcache_format(info, st, &w);
-	rc = file_replace_lazily(fd, SYMCACHE_FILE, w.v, w.n, err);
-	wr_release(&w);
-	return rc;
-}
-
-int symcache_open(struct symcache *c, const char *dir, const struct build_id *id, struct err *err)
-{
-	_fd_ int fd = open_dir(dir, id, false, err);
-	struct file_map map;
-	int rc;
-
-	if (fd < 0)
-		return fd;
-	rc = file_map_open(&map, fd, SYMCACHE_FILE, true, err);
-	if (rc)
-		return rc;
-	rc = symcache_parse(c, map.bytes, map.n_bytes, err);
-	c->map = map;
-	if (!rc && !build_id_same(&c->info.layout.build_id, id))
-		rc = err_set(err, -ESTALE, "symbol cache: entry of another image");
-	if (rc)
-		symcache_close(c);
-	return rc;
-}
-
 void symcache_rest(const struct symcache *c)
 {
 	if (c->map.bytes)
@@ -352,11 +316,4 @@ void symcache_close(struct symcache *c)
 	free(c->path);
 	file_map_close(&c->map);
 	*c = (struct symcache){0};
-}
-
-bool symcache_has(const char *dir, const struct build_id *id)
-{
-	_fd_ int fd = open_dir(dir, id, false, NULL);
-
-	return fd >= 0 && faccessat(fd, SYMCACHE_FILE, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Symbols kept under the database: DIR/<build-id>/symbols, one file per image
- * (docs/formats/symbols.md).
+/* Symbols kept under the database, in DIR/<build-id>/ (docs/formats/symbols.md).
+ *
+ * An entry is called after what it is of and what it was made from:
+ *
+ *     symbols-DIGEST-CONTENT   of the image with that digest; made from bytes of hash CONTENT, of a
+ *                              file that only root or the recorder's own user may write
+ *     claimed-DIGEST-CONTENT   from a file of somebody else
+ *     symbols                  of an image without a digest: a kernel, generated code, all that
+ *                              version 0.1.0 kept
+ *
+ * So no file's symbols replace another's.  When several files claim to be one image, one that is
+ * root's or the recorder's is believed before all others.
  *
  * A cached symtab is used where it is mapped: opening one checks the header and the tables, names
  * are checked 64 KiB at a time when first looked at. */
@@ -9,6 +19,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/vec.h"
 #include "base/wr.h"
 #include "model/image.h"
 #include "resolve/symtab.h"
@@ -16,37 +27,70 @@
 
 #define SYMCACHE_FILE "symbols"
 
+#define SYMCACHE_CONTENT_BYTES 16
+
+/* Entries from files of other users that are kept of one image; more are refused. */
+#define SYMCACHE_MOST_CLAIMED 8
+
 struct symcache_info {
 	enum image_kind kind;
 	enum symtab_source source;  /* what the symbols were read from */
 	struct image_layout layout; /* with the build-id */
 	const char *path;	    /* as the image was called when it was saved */
+	bool is_claimed;	    /* others may write the file that it was made from */
+	uint8_t content[SYMCACHE_CONTENT_BYTES]; /* hash of the bytes it was made from */
 };
 
 struct symcache {		   /* must stay where it was opened */
 	struct symcache_info info; /* .path lives as long as this */
 	struct symtab symtab;
 	struct file_map map;
+	bool is_disputed; /* another user's file says something else, and neither is root's */
 	uint8_t *checked;    /* one byte a block of names: 0 not yet, 1 good, 2 damaged */
 	const uint8_t *sums; /* le64 of each block */
 	char *path;
 };
 
-/* Writes INFO and ST under DIR, over an older entry.  Makes the directory.  INFO must have a
- * build-id. */
+/* Writes INFO and ST under DIR.  Makes the directory.  INFO must have a build-id.  Does nothing when
+ * an entry from the same bytes is there; without a digest it replaces the older entry.  -ENOSPC:
+ * SYMCACHE_MOST_CLAIMED are there already. */
 int symcache_save(const char *dir, const struct symcache_info *info, const struct symtab *st,
 		  struct err *err);
 
-/* Opens the entry of ID; symcache_close it.  -ENOENT: none; -EBADMSG, -ENODATA: damaged;
- * -EPROTONOSUPPORT: written by a newer version; -ESTALE: it is of another image. */
-int symcache_open(struct symcache *c, const char *dir, const struct build_id *id, struct err *err);
+/* Opens the best entry of IM; symcache_close it.  An image without a digest gets the entry without
+ * one, else those of the only image with its build-id.  -ENOENT: none; -ENOTUNIQ: two images have
+ * its build-id, and nobody knows which it is; -EBADMSG, -ENODATA: damaged; -EPROTONOSUPPORT: written
+ * by a newer version; -ESTALE: it is of another image than its name says. */
+int symcache_open(struct symcache *c, const char *dir, const struct image *im, struct err *err);
 void symcache_close(struct symcache *c);
 
 /* Takes the file's pages out of this process's memory; they come back when they are looked at. */
 void symcache_rest(const struct symcache *c);
 
-/* Tells whether there is an entry of ID, without looking into it. */
-bool symcache_has(const char *dir, const struct build_id *id);
+/* Tells whether there is an entry of IM, without looking into it; and whether one is made from a
+ * file of root's or the recorder's. */
+bool symcache_has(const char *dir, const struct image *im);
+bool symcache_has_believed(const char *dir, const struct image *im);
+
+/* An entry as its name tells. */
+struct symcache_entry {
+	char name[80];
+	bool is_claimed;
+	uint8_t digest[IMAGE_DIGEST_BYTES], content[SYMCACHE_CONTENT_BYTES]; /* zeros: "symbols" */
+};
+
+typedef VEC(struct symcache_entry) symcache_entries;
+
+/* Lists the entries of build-id ID, those that are believed first.  0 or -errno; vec_release them. */
+int symcache_list(const char *dir, const struct build_id *id, symcache_entries *ret,
+		  struct err *err);
+
+/* Opens the entry of ID that is called NAME; errors as symcache_open. */
+int symcache_open_entry(struct symcache *c, const char *dir, const struct build_id *id,
+			const struct symcache_entry *entry, struct err *err);
+
+/* Removes that entry; 0 or -errno. */
+int symcache_remove(const char *dir, const struct build_id *id, const struct symcache_entry *entry);
 
 /* The codec alone, for whom the bytes are somewhere else: BYTES must outlive C. */
 void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret);

@@ -8,16 +8,16 @@
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
-	struct symcache_info info = {.path = "/bin/x", .layout = {.n_loads = 2}};
+	struct symcache_info info = {.path = "/bin/x", .layout = {.n_loads = 2, .digest = {(uint8_t)i}}};
 	struct symtab_builder b = {0};
 	struct symtab st;
 	struct wr w = {0};
 	char name[16];
 
-	if (i > 1)
+	if (i > 2)
 		return NULL;
 	info.layout.build_id.n_bytes = 20;
-	for (unsigned k = 0; k < 20 * i; k++)
+	for (unsigned k = 0; k < 20 * (i % 2); k++)
 		symtab_builder_add(&b, k * 16, k % 3 * 20 + 1, name,
 				   (size_t)snprintf(name, sizeof(name), "_ZN%u", k), 0);
 	symtab_builder_finish(&b, &st);

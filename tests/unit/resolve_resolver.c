@@ -284,7 +284,7 @@ TEST(a_damaged_cache_is_read_over)
 	REQUIRE(set_up(&im, path));
 	build_id_format(&im.build_id, hex);
 	EXPECT_EQ(look(&im, "images", NULL, &hot), RESOLVE_OK);
-	REQUIRE(sh("printf X | dd of=images/%s/symbols bs=1 seek=70 conv=notrunc 2>/dev/null",
+	REQUIRE(sh("printf X | dd of=$(ls images/%s/*) bs=1 seek=70 conv=notrunc 2>/dev/null",
 		   hex) == 0);
 	EXPECT_EQ(look(&im, "images", NULL, &hot), RESOLVE_OK);
 	EXPECT(hot);

@@ -3,7 +3,7 @@ make_usual_db
 dwell prof --db db --no-header prog >here
 dwell list --db db --no-header --asm hot prog >listed
 dwell tar --db db -o case.tar
-tar tf case.tar | sed 's/[0-9a-f]\{38,\}/ID/; s/build-id.../build-id\/xx/; s/2[0-9]\{13\}/EPOCH/'
+tar tf case.tar | sed 's/\(symbols\|claimed\)-[0-9a-f]*-[0-9a-f]*/SYMBOLS/; s/[0-9a-f]\{38,\}/ID/; s/build-id.../build-id\/xx/; s/2[0-9]\{13\}/EPOCH/'
 mkdir elsewhere
 mv case.tar elsewhere
 mkdir gone

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See file_symbols.h. */
+#include "resolve/file_symbols.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "resolve/elf_file.h"
+#include "resolve/elf_probe.h"
+
+int file_symbols_read(int fd, struct file_symbols *ret, struct err *err)
+{
+	struct file_symbols s = {.source = SYMTAB_NONE};
+	struct sha256 hash;
+	struct elf_file f;
+	int rc = elf_probe(fd, &s.layout, err);
+
+	if (rc)
+		return rc;
+	sha256_begin(&hash);
+	if (elf_file_open_hashed(&f, fd, &hash, NULL) == 0) {
+		s.source = symtab_elf_read(&f, &s.found);
+		symtab_elf_read_plt(&f, &s.found);
+		if (s.source < SYMTAB_FULL)
+			symtab_elf_read_frames(&f, &s.found);
+		elf_file_close(&f);
+	}
+	sha256_end(&hash, s.content, sizeof(s.content));
+	*ret = s;
+	return 0;
+}
+
+bool file_symbols_add_debug(int fd, struct file_symbols *s)
+{
+	enum symtab_source more;
+	struct sha256 hash;
+	struct elf_file f;
+
+	sha256_begin(&hash);
+	sha256_add(&hash, s->content, sizeof(s->content));
+	if (elf_file_open_hashed(&f, fd, &hash, NULL) < 0)
+		return false;
+	more = symtab_elf_read(&f, &s->found);
+	elf_file_close(&f);
+	if (more <= s->source)
+		return false;
+	s->source = more;
+	sha256_end(&hash, s->content, sizeof(s->content));
+	return true;
+}
+
+bool file_symbols_believed(int fd)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_mode & (S_IWGRP | S_IWOTH))
+		return false;
+	if (st.st_uid == geteuid() && st.st_uid != 0)
+		return true;
+	return st.st_uid == 0 && fstatvfs(fd, &fs) == 0 && !(fs.f_flag & ST_NOSUID);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The directories of the symbol cache: which entry is kept under which name, and which is believed.
+ * See symcache.h.
+ *
+ * For example, of a program with build-id aa..., its stripped copy and a forged file of user 1000:
+ *
+ *     aa.../symbols-11...-31...   from the program: .symtab
+ *     aa.../symbols-11...-32...   from the stripped copy: .dynsym
+ *     aa.../claimed-22...-33...   from the forged file, which has another digest
+ *     aa.../claimed-11...-34...   from one that has the program's frame information too
+ *
+ * The program's places are named by the first, the forged file's (with digest 22...) by the third. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "resolve/symcache.h"
+
+static const char believed[] = SYMCACHE_FILE "-", claimed[] = "claimed-";
+
+/* Opens DIR/<build-id>; no symbolic link in its place is followed. */
+static int open_dir(const char *dir, const struct build_id *id, bool make, struct err *err)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	_fd_ int parent = -1;
+	int fd;
+
+	if (id->n_bytes == 0)
+		return err_set(err, -ENOENT, "symbol cache: image without identity");
+	build_id_format(id, hex);
+	if (make && file_mkdirs(dir, err) < 0)
+		return -EIO;
+	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent < 0)
+		return err_errno(err, -errno, "%s", dir);
+	if (make && (fd = file_mkdirat(parent, hex)) < 0)
+		return err_errno(err, fd, "%s/%s: mkdir", dir, hex);
+	fd = openat(parent, hex, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, -errno, "%s/%s", dir, hex) : fd;
+}
+
+/* --- names --- */
+
+static struct symcache_entry entry_of(const struct symcache_info *info)
+{
+	struct symcache_entry e = {.name = SYMCACHE_FILE};
+	char digest[2 * IMAGE_DIGEST_BYTES + 1], content[2 * SYMCACHE_CONTENT_BYTES + 1];
+
+	if (!image_digest_known(info->layout.digest))
+		return e;
+	e.is_claimed = info->is_claimed;
+	memcpy(e.digest, info->layout.digest, sizeof(e.digest));
+	memcpy(e.content, info->content, sizeof(e.content));
+	str_hex(e.digest, sizeof(e.digest), digest);
+	str_hex(e.content, sizeof(e.content), content);
+	snprintf(e.name, sizeof(e.name), "%s%s-%s", e.is_claimed ? claimed : believed, digest,
+		 content);
+	return e;
+}
+
+/* Exactly what entry_of writes, since names are compared. */
+static bool parse_name(const char *name, struct symcache_entry *ret)
+{
+	struct symcache_info info = {.is_claimed = str_starts(name, claimed)};
+	char digest[2 * IMAGE_DIGEST_BYTES + 1] = "", content[2 * SYMCACHE_CONTENT_BYTES + 1] = "";
+	size_t n_prefix = strlen(info.is_claimed ? claimed : believed);
+
+	if (strcmp(name, SYMCACHE_FILE) == 0) {
+		*ret = (struct symcache_entry){.name = SYMCACHE_FILE};
+		return true;
+	}
+	if (strlen(name) != n_prefix + sizeof(digest) + sizeof(content) - 1)
+		return false;
+	memcpy(digest, name + n_prefix, sizeof(digest) - 1);
+	memcpy(content, name + n_prefix + sizeof(digest), sizeof(content) - 1);
+	if (str_unhex(digest, info.layout.digest, sizeof(info.layout.digest)) !=
+		    IMAGE_DIGEST_BYTES ||
+	    str_unhex(content, info.content, sizeof(info.content)) != SYMCACHE_CONTENT_BYTES ||
+	    !image_digest_known(info.layout.digest))
+		return false;
+	*ret = entry_of(&info);
+	return strcmp(ret->name, name) == 0;
+}
+
+static int by_belief(const void *a, const void *b)
+{
+	const struct symcache_entry *x = a, *y = b;
+
+	return x->is_claimed != y->is_claimed ? x->is_claimed - y->is_claimed
+					      : strcmp(x->name, y->name);
+}
+
+static int list_dir(int fd, symcache_entries *ret)
+{
+	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	struct symcache_entry e;
+	struct dirent *file;
+
+	if (!d) {
+		int rc = -errno;
+
+		if (again >= 0)
+			close(again);
+		return rc;
+	}
+	while ((file = readdir(d)))
+		if (parse_name(file->d_name, &e))
+			vec_push(ret, e);
+	closedir(d);
+	vec_sort(ret, by_belief);
+	return 0;
+}
+
+int symcache_list(const char *dir, const struct build_id *id, symcache_entries *ret,
+		  struct err *err)
+{
+	_fd_ int fd = open_dir(dir, id, false, err);
+	int rc = fd < 0 ? fd : list_dir(fd, ret);
+
+	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
+}
+
+/* Leaves only those that may be IM's: of an image without a digest the entry without one, if PLAIN.
+ * -ENOTUNIQ when nobody knows. */
+static int choose(symcache_entries *all, const struct image *im, bool plain)
+{
+	const bool exact = image_digest_known(im->digest);
+	const uint8_t *only = NULL;
+	size_t n = 0;
+
+	vec_each (e, all) {
+		if (!exact && plain && !image_digest_known(e->digest)) {
+			all->v[0] = *e;
+			all->n = 1;
+			return 0;
+		}
+	}
+	vec_each (e, all) {
+		if (exact ? !image_digest_same(e->digest, im->digest)
+			  : !image_digest_known(e->digest))
+			continue;
+		if (only && !image_digest_same(e->digest, only))
+			return -ENOTUNIQ;
+		all->v[n] = *e;
+		only = all->v[n++].digest;
+	}
+	all->n = n;
+	return n ? 0 : -ENOENT;
+}
+
+static int find(const char *dir, const struct image *im, bool plain, symcache_entries *ret,
+		struct err *err)
+{
+	int rc = symcache_list(dir, &im->build_id, ret, err);
+
+	if (rc)
+		return rc;
+	rc = choose(ret, im, plain);
+	if (rc == -ENOTUNIQ)
+		return err_set(err, rc, "symbol cache: two images have this build-id");
+	return rc ? err_set(err, rc, "symbol cache: no entry") : 0;
+}
+
+bool symcache_has(const char *dir, const struct image *im)
+{
+	symcache_entries entries = {0};
+	bool has = find(dir, im, true, &entries, NULL) == 0;
+
+	vec_release(&entries);
+	return has;
+}
+
+bool symcache_has_believed(const char *dir, const struct image *im)
+{
+	symcache_entries entries = {0};
+	bool has = find(dir, im, true, &entries, NULL) == 0 && !entries.v[0].is_claimed;
+
+	vec_release(&entries);
+	return has;
+}
+
+/* --- entries --- */
+
+static int open_at(struct symcache *c, int fd, const struct build_id *id,
+		   const struct symcache_entry *e, struct err *err)
+{
+	struct symcache_entry is;
+	struct file_map map;
+	int rc = file_map_open(&map, fd, e->name, true, err);
+
+	if (rc)
+		return rc;
+	rc = symcache_parse(c, map.bytes, map.n_bytes, err);
+	c->map = map;
+	if (!rc) {
+		is = entry_of(&c->info);
+		if (!build_id_same(&c->info.layout.build_id, id) || strcmp(is.name, e->name) != 0)
+			rc = err_set(err, -ESTALE, "symbol cache: entry of another image");
+	}
+	if (rc)
+		symcache_close(c);
+	return rc;
+}
+
+int symcache_save(const char *dir, const struct symcache_info *info, const struct symtab *st,
+		  struct err *err)
+{
+	const struct symcache_entry e = entry_of(info);
+	_fd_ int fd = open_dir(dir, &info->layout.build_id, true, err);
+	symcache_entries there = {0};
+	unsigned n_claimed = 0;
+	struct symcache old;
+	struct wr w = {0};
+	bool same = false;
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	if (image_digest_known(e.digest)) {
+		rc = list_dir(fd, &there);
+		vec_each (t, &there) {
+			same |= strcmp(t->name, e.name) == 0;
+			n_claimed += t->is_claimed && image_digest_same(t->digest, e.digest);
+		}
+		vec_release(&there);
+		if (rc < 0)
+			return err_errno(err, rc, "%s", dir);
+		if (same && open_at(&old, fd, &info->layout.build_id, &e, NULL) == 0) {
+			symcache_close(&old);
+			return 0;
+		}
+		if (!same && e.is_claimed && n_claimed >= SYMCACHE_MOST_CLAIMED)
+			return err_set(err, -ENOSPC, "%s: more than %u files claim to be this image",
+				       info->path, SYMCACHE_MOST_CLAIMED);
+	}
+	symcache_format(info, st, &w);
+	rc = file_replace_lazily(fd, e.name, w.v, w.n, err);
+	wr_release(&w);
+	return rc;
+}
+
+int symcache_open_entry(struct symcache *c, const char *dir, const struct build_id *id,
+			const struct symcache_entry *entry, struct err *err)
+{
+	_fd_ int fd = open_dir(dir, id, false, err);
+
+	return fd < 0 ? fd : open_at(c, fd, id, entry, err);
+}
+
+int symcache_remove(const char *dir, const struct build_id *id, const struct symcache_entry *entry)
+{
+	_fd_ int fd = open_dir(dir, id, false, NULL);
+
+	return fd < 0 ? fd : unlinkat(fd, entry->name, 0) < 0 ? -errno : 0;
+}
+
+/* The one with the most complete symbols among the first N, which are believed alike. */
+static int find_best(int fd, const struct build_id *id, const symcache_entries *entries, size_t n,
+		     bool *ret_disputed, struct err *err)
+{
+	enum symtab_source most = SYMTAB_NONE;
+	int best = -1, rc = 0;
+
+	*ret_disputed = false;
+	for (size_t i = 0; i < n; i++) {
+		struct symcache c;
+
+		rc = open_at(&c, fd, id, &entries->v[i], err);
+		if (rc)
+			continue;
+		if (best >= 0 && c.info.source == most)
+			*ret_disputed = true;
+		if (best < 0 || c.info.source > most) {
+			*ret_disputed = false;
+			best = (int)i;
+			most = c.info.source;
+		}
+		symcache_close(&c);
+	}
+	return best >= 0 ? best : rc;
+}
+
+static int open_found(struct symcache *c, const char *dir, const struct image *im, bool plain,
+		      struct err *err)
+{
+	_fd_ int fd = open_dir(dir, &im->build_id, false, err);
+	symcache_entries entries = {0};
+	size_t n_believed = 0;
+	bool disputed = false;
+	int rc = fd < 0 ? fd : find(dir, im, plain, &entries, err), best = 0;
+
+	vec_each (e, &entries)
+		n_believed += !e->is_claimed;
+	if (!rc && n_believed > 1)
+		best = find_best(fd, &im->build_id, &entries, n_believed, &disputed, err);
+	else if (!rc && !n_believed && entries.n > 1)
+		best = find_best(fd, &im->build_id, &entries, entries.n, &disputed, err);
+	if (!rc)
+		rc = best < 0 ? best : open_at(c, fd, &im->build_id, &entries.v[best], err);
+	/* What root's files say differently is a copy that was stripped in another way. */
+	if (!rc)
+		c->is_disputed = disputed && !n_believed;
+	vec_release(&entries);
+	return rc;
+}
+
+int symcache_open(struct symcache *c, const char *dir, const struct image *im, struct err *err)
+{
+	int rc = open_found(c, dir, im, true, err);
+
+	/* The plain entry may be damaged where another, made since, is whole. */
+	return rc == -EBADMSG || rc == -ENODATA ? open_found(c, dir, im, false, err) : rc;
+}
