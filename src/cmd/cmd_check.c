@@ -33,6 +33,7 @@ struct check_run {
 	uint64_t n_left; /* of our own databases': that were not repaired */
 	bool repair;
 	VEC(struct shown) shown;
+	VEC(char *) notes; /* what is no problem, but worth a line */
 };
 
 static void add(struct check_run *r, const char *file, const struct hpc_problem *at,
@@ -61,6 +62,9 @@ static void release(struct check_run *r)
 		free(s->text);
 	}
 	vec_release(&r->shown);
+	vec_each (note, &r->notes)
+		free(*note);
+	vec_release(&r->notes);
 }
 
 /* HPCToolkit databases. */
@@ -180,6 +184,26 @@ static void check_entry(struct check_run *r, const char *images, const char *hex
 	}
 }
 
+/* Different files of one build-id are no damage, but somebody may have meant them to be taken for one
+ * another. */
+static void note_shared(struct check_run *r, const char *hex, const symcache_entries *entries)
+{
+	unsigned n = 0;
+
+	vec_each (e, entries) {
+		bool seen = !image_digest_known(e->digest);
+
+		for (const struct symcache_entry *other = entries->v; other < e && !seen; other++)
+			seen = image_digest_same(other->digest, e->digest);
+		n += !seen;
+	}
+	if (n > 1)
+		vec_push(&r->notes,
+			 xasprintf("images/%s: %u different files have this build-id; they are "
+				   "kept apart",
+				   hex, n));
+}
+
 /* The symbols that are kept with the database. */
 static void check_symbols(struct check_run *r, const char *db)
 {
@@ -197,6 +221,7 @@ static void check_symbols(struct check_run *r, const char *db)
 		symcache_list(images, &id, &entries, NULL);
 		vec_each (entry, &entries)
 			check_entry(r, images, e->d_name, entry);
+		note_shared(r, e->d_name, &entries);
 		vec_release(&entries);
 	}
 	if (d)
@@ -229,6 +254,13 @@ static void show_rows(struct cmd *c, const struct check_run *r)
 		json_key(emit_json(&c->emit), "problems");
 		json_u64(emit_json(&c->emit), r->n);
 	}
+	if (emit_json(&c->emit) && r->notes.n) {
+		json_key(emit_json(&c->emit), "notes");
+		json_begin(emit_json(&c->emit), '[');
+		vec_each (note, &r->notes)
+			json_str(emit_json(&c->emit), *note);
+		json_end(emit_json(&c->emit), ']');
+	}
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	vec_each (s, &r->shown) {
 		const struct emit_cell cells[] = {{.s = s->file},
@@ -259,6 +291,10 @@ static void show_text(struct cmd *c, const struct check_run *r, const char *path
 	}
 	if (r->n > r->shown.n)
 		str_addf(&c->out, "and %" PRIu64 " more\n", r->n - r->shown.n);
+	vec_each (note, &r->notes) {
+		text_show(&c->out, *note);
+		str_addc(&c->out, '\n');
+	}
 	if (r->n == 0) {
 		text_show(&c->out, path);
 		str_add(&c->out, ": no problems\n");

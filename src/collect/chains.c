@@ -92,7 +92,7 @@ static place_id kernel_place(struct chains *c, uint64_t ip)
 	place_id place;
 
 	return kernel_map_place(c->kernel, ip, &place) ? place
-						       : profile_unknown_place(c->profile, ip, 0);
+						       : profile_unknown_kernel_place(c->profile);
 }
 
 /* Run-time address IP of process PROC. */

@@ -169,6 +169,7 @@ static void locate_generated(struct fold *f, uint64_t ip, const struct mapping *
 	if (f->last.proc == PROC_NONE ||
 	    !frame_source_find(f->procs, f->last.proc, ip, m, &place)) {
 		place.image = profile_unknown_image(f->profile);
+		place.svma = ip >> 63 ? 0 : ip;
 		f->n_unknown++;
 	}
 	key->code = CODE_IMAGE | place.image;
@@ -247,7 +248,7 @@ static place_id kernel_place(struct fold *f, uint64_t ip, uint64_t n)
 	if (kernel_map_place(f->kernel, ip, &place))
 		return place;
 	f->n_unknown += n;
-	return profile_unknown_place(f->profile, ip, 0);
+	return profile_unknown_kernel_place(f->profile);
 }
 
 static uint32_t add_value(struct fold *f, owner_id owner, ctx_id caller, place_id place,

@@ -137,7 +137,7 @@ static ctx_id kernel_ctx(struct offcpu *o, ctx_id callers, uint64_t ip)
 	place_id place;
 
 	if (!kernel_map_place(o->kernel, ip, &place))
-		place = profile_unknown_place(o->profile, ip, 0);
+		place = profile_unknown_kernel_place(o->profile);
 	return profile_intern_ctx(o->profile, callers, place);
 }
 

@@ -181,14 +181,14 @@ void sampling_settle(struct sampling *s, const char *images_dir)
 	collector_flush(s->collector);
 }
 
-/* Is this the first time IMAGE is to be saved? */
-static bool take_turn(struct sampling *s, image_id image)
+/* Is this the first time number I is to be saved? */
+static bool take_turn(bool_list *saved, size_t i)
 {
-	while (s->saved.n <= image)
-		vec_push(&s->saved, false);
-	if (s->saved.v[image])
+	while (saved->n <= i)
+		vec_push(saved, false);
+	if (saved->v[i])
 		return false;
-	s->saved.v[image] = true;
+	saved->v[i] = true;
 	return true;
 }
 
@@ -203,7 +203,7 @@ void sampling_save_symbols(struct sampling *s, const char *images_dir)
 		int fd = c->fd;
 
 		if (!c->sampled || c->kind == CODE_ANON || (fd < 0 && c->kind != CODE_VDSO) ||
-		    !take_turn(s, c->image))
+		    !take_turn(&s->saved_files, (size_t)(c - images->codes.v)))
 			continue;
 		if (c->kind == CODE_VDSO)
 			fd = vdso = vdso_fd();
@@ -212,7 +212,7 @@ void sampling_save_symbols(struct sampling *s, const char *images_dir)
 	}
 	vec_each (i, &s->profile.images)
 		if ((i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF) &&
-		    take_turn(s, (image_id)(i - s->profile.images.v)))
+		    take_turn(&s->saved, (size_t)(i - s->profile.images.v)))
 			image_symbols_save(&symbols, i, -1, NULL);
 	generated_save(&s->generated, collector_procs(s->collector), &symbols);
 	symbol_sources_release(&symbols);
@@ -224,5 +224,6 @@ void sampling_release(struct sampling *s)
 	s->collector = NULL;
 	generated_release(&s->generated);
 	vec_release(&s->saved);
+	vec_release(&s->saved_files);
 	profile_release(&s->profile);
 }

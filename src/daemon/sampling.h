@@ -8,6 +8,8 @@
 #include "daemon/generated.h"
 #include "daemon/sample_facts.h"
 
+typedef VEC(bool) bool_list;
+
 struct sampling {
 	struct collector *collector;
 	struct profile profile;
@@ -16,7 +18,9 @@ struct sampling {
 	struct image_layout vdso;
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	bool has_calls;
-	VEC(bool) saved; /* by image: its symbols were kept already */
+	bool_list saved; /* by image: its symbols were kept already */
+	/* By code: several files may claim to be one image, and the best of them is believed. */
+	bool_list saved_files;
 };
 
 /* Opens everything OPTS asks for, which need not know probe, vdso, clock_offset_ns and tables'
@@ -38,7 +42,8 @@ void sampling_go(struct sampling *s);
 void sampling_settle(struct sampling *s, const char *images_dir);
 
 /* Keeps the symbols of all that was sampled in IMAGES_DIR, while the files are still open or there;
- * each image's once. */
+ * each
+ * file's once. */
 void sampling_save_symbols(struct sampling *s, const char *images_dir);
 
 void sampling_release(struct sampling *s);

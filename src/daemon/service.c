@@ -188,6 +188,28 @@ int service_update_tree(struct service *v, struct err *err)
 	return rc < 0 ? err_set(err, rc, "%s", why.msg) : 0;
 }
 
+/* So many are said, and remembered: whoever copies build-ids does not fill the log. */
+#define MOST_SHARED 100
+
+/* Says once that different files have one build-id. */
+static void say_shared(void *ctx, const struct image *const *images, size_t n)
+{
+	const struct image *last = images[n - 1];
+	struct service *v = ctx;
+	char id[2 * BUILD_ID_MAX + 1];
+
+	vec_each (known, &v->shared)
+		if (build_id_same(known, &last->build_id))
+			return;
+	if (v->shared.n == MOST_SHARED)
+		return;
+	vec_push(&v->shared, last->build_id);
+	build_id_format(&last->build_id, id);
+	service_say(v, "%s and %s have build-id %s and different content: they are kept apart%s",
+		    images[n - 2]->path, last->path, id,
+		    v->shared.n == MOST_SHARED ? "; more such files will not be said" : "");
+}
+
 /* Makes a segment of all that was folded since the last one, journaled or not. */
 static int flush(struct service *v, bool done, struct err *err)
 {
@@ -209,6 +231,7 @@ static int flush(struct service *v, bool done, struct err *err)
 	p->meta.start_wall_ns = p->meta.end_wall_ns;
 	profile_reset_values(p);
 	sampling_save_symbols(&v->set->sampling, v->images_dir);
+	profile_each_shared(p, say_shared, v);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;
 	v->dcpi_due = v->opts.dcpi != NULL;
@@ -508,6 +531,7 @@ void service_free(struct service *v)
 	vec_each (s, &v->sums)
 		free(s->name);
 	vec_release(&v->sums);
+	vec_release(&v->shared);
 	vec_each (l, &v->losses) {
 		free(l->event);
 		free(l->name);

@@ -59,6 +59,7 @@ struct service {
 	uint64_t db_dev, db_ino; /* of the database's directory */
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
+	VEC(struct build_id) shared; /* build-ids that different files have; it was said */
 	double unrecorded_s; /* that events did not count, for want of a daemon */
 	double unattended_s; /* that logs of dead daemons sampled on, as far as nobody counted it */
 	uint64_t n_lost_records, n_left_out; /* of sets before this one */

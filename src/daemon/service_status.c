@@ -74,6 +74,7 @@ void service_status(struct service *v, struct service_status *ret)
 		.n_flushes = v->n_flushes,
 		.n_epochs = v->n_epochs,
 		.n_taken_over = v->n_taken_over,
+		.n_shared = v->shared.n,
 		.all_bytes = v->retention.n_bytes,
 		.n_removed = v->retention.n_removed,
 		.n_bytes_removed = v->retention.n_bytes_removed,

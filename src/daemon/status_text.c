@@ -42,6 +42,8 @@ static void list_figures(const struct service_status *s, struct figure ret[N_FIG
 		 (double)s->n_taken_over},
 		{"unrecorded_seconds", "not recorded after a death", IS_COUNT, s->unrecorded_s},
 		{"unattended_seconds", "sampled while no daemon ran", IS_COUNT, s->unattended_s},
+		{"shared_build_ids", "build-ids that different files have", IS_COUNT,
+		 (double)s->n_shared},
 		{"cpu_seconds", "own CPU time", IS_COUNT, s->cpu_s},
 		{"resident_bytes", "own memory", IS_NOW, (double)s->rss_bytes},
 		{"epoch_bytes", "this epoch on disk", IS_NOW, (double)s->disk_bytes},

@@ -358,6 +358,11 @@ place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags)
 	return profile_intern_place(p, profile_unknown_image(p), avma, flags);
 }
 
+place_id profile_unknown_kernel_place(struct profile *p)
+{
+	return profile_unknown_place(p, 0, 0);
+}
+
 ctx_id profile_mark_ctx(struct profile *p, const char *text)
 {
 	image_id image = profile_intern_image(p, &(struct image){.kind = IMAGE_MARK, .path = text});

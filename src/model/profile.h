@@ -228,18 +228,29 @@ static inline void profile_prefetch_ctx(const struct profile *p, ctx_id ctx)
 		__builtin_prefetch(&p->ctx_kin.v[ctx]);
 }
 
-/* Does another image of P have IM's kind and build-id, and another digest?  Unknown digests count as
- * one.  Code of which only file offsets are known (IMAGE_OFFSETS) is left out. */
+/* Two contents of one build-id.  Images whose digest is not known are not counted as a content, and
+ * code of which only file offsets are known (IMAGE_OFFSETS) is left out.
+ *
+ * profile_each_shared calls FN for each build-id that images of P with different digests have (of one
+ * kind), with all its images: N pointers, which live as long as P is not changed.
+ * profile_shares_build_id tells whether IM's build-id is one of these. */
+void profile_each_shared(const struct profile *p,
+			 void (*fn)(void *ctx, const struct image *const *images, size_t n),
+			 void *ctx);
 bool profile_shares_build_id(const struct profile *p, const struct image *im);
 
 /* For readers, when all of P was loaded: gives what is known by build-id alone (older databases,
- * other tools' data) to the one image that has it.  Where two images have it, it stays apart.
+ * other tools' data) to the one image that has it.  Where two contents have it, it stays apart.
  * Nothing may be interned in P afterwards. */
 void profile_join_images(struct profile *p);
 
 /* The image of what nobody could attribute, and the place of run-time address AVMA in it. */
 image_id profile_unknown_image(struct profile *p);
 place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags);
+
+/* The place of a kernel address in no known image: address 0, because where the kernel lies is kept
+ * from users (KASLR), and a database may be read by them. */
+place_id profile_unknown_kernel_place(struct profile *p);
 
 /* The context, under the root, of a mark that says TEXT. */
 ctx_id profile_mark_ctx(struct profile *p, const char *text);

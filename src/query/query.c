@@ -291,23 +291,31 @@ const struct share *query_shares(const struct query *q, const struct value *v, u
 	return q->shares.v + span->first;
 }
 
-/* Whether another image with samples has IM's path. */
-static bool shares_path(const struct query *q, image_id image)
+/* Whether another image with samples has IMAGE's path, and whether one has its build-id too. */
+static bool shares_path(const struct query *q, image_id image, bool *ret_build_id)
 {
 	const struct profile *p = q->profile;
+	const struct image *im = &p->images.v[image];
+	bool any = false;
 
-	for (image_id i = 0; i < p->images.n; i++)
-		if (i != image && q->first[i] < q->first[i + 1] &&
-		    strcmp(p->images.v[i].path, p->images.v[image].path) == 0)
-			return true;
-	return false;
+	*ret_build_id = false;
+	for (image_id i = 0; i < p->images.n; i++) {
+		if (i == image || q->first[i] == q->first[i + 1] ||
+		    strcmp(p->images.v[i].path, im->path) != 0)
+			continue;
+		any = true;
+		*ret_build_id |= build_id_same(&p->images.v[i].build_id, &im->build_id) &&
+				 !image_digest_same(p->images.v[i].digest, im->digest);
+	}
+	return any;
 }
 
 const char *query_image_name(struct query *q, image_id image)
 {
 	const struct image *im = &q->profile->images.v[image];
 	const char **name = &q->image_names[image];
-	char id[2 * BUILD_ID_MAX + 1];
+	char id[2 * BUILD_ID_MAX + 1], digest[2 * IMAGE_DIGEST_BYTES + 1];
+	bool same_build_id;
 	size_t size;
 	char *s;
 
@@ -315,11 +323,15 @@ const char *query_image_name(struct query *q, image_id image)
 		return *name;
 	if (im->kind == IMAGE_UNKNOWN || !*im->path)
 		return *name = "[unknown]";
-	if (!im->build_id.n_bytes || !shares_path(q, image))
+	if (!im->build_id.n_bytes || !shares_path(q, image, &same_build_id))
 		return *name = im->path;
 	build_id_format(&im->build_id, id);
-	size = strlen(im->path) + 12;
+	str_hex(im->digest, IMAGE_DIGEST_BYTES, digest);
+	size = strlen(im->path) + 21;
 	s = arena_alloc(&q->arena, size);
-	snprintf(s, size, "%s (%.8s)", im->path, id);
+	if (same_build_id)
+		snprintf(s, size, "%s (%.8s/%.8s)", im->path, id, digest);
+	else
+		snprintf(s, size, "%s (%.8s)", im->path, id);
 	return *name = s;
 }

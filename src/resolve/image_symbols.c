@@ -393,10 +393,8 @@ void image_symbols_release(struct image_symbols *s)
 
 int image_symbols_save(struct symbol_sources *src, const struct image *im, int fd, struct err *err)
 {
-	struct symcache_info info = {.kind = im->kind, .path = im->path};
-	struct file_symbols fs;
 	struct image_symbols s;
-	struct symtab st;
+	struct wr bytes = {0};
 	int rc;
 
 	if (!src->cache_dir || im->build_id.n_bytes == 0)
@@ -409,25 +407,57 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 		image_symbols_release(&s);
 		return 0;
 	}
-	/* Nothing that other users' files say would be believed beside it. */
-	if (symcache_has_believed(src->cache_dir, im))
+	if (!image_symbols_wanted(src, im))
 		return 0;
-	rc = file_symbols_read(fd, &fs, err);
+	rc = image_symbols_read(fd, &bytes, err);
+	rc = rc ? err_prefix(err, rc, "%s", im->path)
+		: image_symbols_keep(src, im, fd, bytes.v, bytes.n, err);
+	wr_release(&bytes);
+	return rc;
+}
+
+bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im)
+{
+	return src->cache_dir && im->build_id.n_bytes && !symcache_has_believed(src->cache_dir, im);
+}
+
+int image_symbols_read(int fd, struct wr *ret, struct err *err)
+{
+	struct symcache_info info = {.kind = IMAGE_FILE, .path = ""};
+	struct file_symbols fs;
+	struct symtab st;
+	int rc = file_symbols_read(fd, &fs, err);
+
 	if (rc)
-		return err_prefix(err, rc, "%s", im->path);
-	if (!build_id_same(&fs.layout.build_id, &im->build_id) ||
-	    !image_digest_fits(fs.layout.digest, im->digest)) {
-		symtab_builder_release(&fs.found);
-		return err_set(err, -ESTALE, "%s: the file is not the one that was profiled",
-			       im->path);
-	}
+		return rc;
 	info.layout = fs.layout;
 	info.source = fs.source;
-	info.is_claimed = !file_symbols_believed(fd);
 	memcpy(info.content, fs.content, sizeof(info.content));
 	symtab_builder_finish(&fs.found, &st);
-	rc = symcache_save(src->cache_dir, &info, &st, err);
+	symcache_format(&info, &st, ret);
 	symtab_release(&st);
+	return 0;
+}
+
+int image_symbols_keep(struct symbol_sources *src, const struct image *im, int fd,
+		       const uint8_t *bytes, size_t n, struct err *err)
+{
+	struct symcache c;
+	int rc = symcache_parse(&c, bytes, n, err);
+
+	if (rc < 0)
+		return rc;
+	rc = symcache_check(&c, err);
+	if (rc >= 0 && (c.info.kind != IMAGE_FILE ||
+			!build_id_same(&c.info.layout.build_id, &im->build_id) ||
+			!image_digest_fits(c.info.layout.digest, im->digest)))
+		rc = err_set(err, -ESTALE, "%s: the file is not the one that was profiled",
+			     im->path);
+	c.info.path = im->path;
+	c.info.is_claimed = !file_symbols_believed(fd);
+	if (rc >= 0)
+		rc = symcache_save(src->cache_dir, &c.info, &c.symtab, err);
+	symcache_close(&c);
 	return rc;
 }
 

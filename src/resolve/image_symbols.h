@@ -50,6 +50,19 @@ int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im
 int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err);
 
+/* Are IM's symbols to be cached, and what the cache has of them is nothing, or what a file says that
+ * other users can write? */
+bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
+
+/* Reads the symbols of the file FD (borrowed) for somebody else to keep: the bytes of a symbols file
+ * without the image's path.  They depend on the file's bytes alone. */
+int image_symbols_read(int fd, struct wr *ret, struct err *err);
+
+/* Caches the N bytes that image_symbols_read made of IM's file, which is open at FD, when all in
+ * them is sound and of IM. */
+int image_symbols_keep(struct symbol_sources *src, const struct image *im, int fd,
+		       const uint8_t *bytes, size_t n, struct err *err);
+
 /* The running process's vdso: its bytes in fresh memory, or NULL. */
 uint8_t *image_vdso(size_t *ret_n);
 

@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "resolve/symcache.h"
 #include "store/commit.h"
 #include "store/db.h"
 #include "store/manifest.h"
@@ -272,6 +273,27 @@ static bool is_build_id(const char *name)
 	return build_id_parse(name, &id) == 0;
 }
 
+/* Of an image that is used, removes the symbols of contents that are not: files that had its
+ * build-id. */
+static void remove_contents(struct gc *g, const char *db, const struct profile *p,
+			   const struct build_id *id)
+{
+	_mem_ char *images = xasprintf("%s/images", db);
+	symcache_entries entries = {0};
+
+	symcache_list(images, id, &entries, NULL);
+	vec_each (e, &entries) {
+		bool used = !image_digest_known(e->digest);
+
+		vec_each (im, &p->images)
+			used |= build_id_same(&im->build_id, id) &&
+				image_digest_fits(im->digest, e->digest);
+		if (!used && !g->o->dry_run)
+			symcache_remove(images, id, e);
+	}
+	vec_release(&entries);
+}
+
 /* Removes the symbols of images that none of the recordings left has. */
 static int remove_images(struct gc *g, const char *db, struct err *err)
 {
@@ -299,8 +321,10 @@ static int remove_images(struct gc *g, const char *db, struct err *err)
 		build_id_parse(names.v[i], &id);
 		vec_each (im, &p.images)
 			used |= build_id_same(&im->build_id, &id);
-		if (used)
+		if (used) {
+			remove_contents(g, db, &p, &id);
 			continue;
+		}
 		item.n_bytes = bytes_in(dir);
 		gone = g->o->dry_run ? 0 : delete_dir(images_fd, names.v[i]);
 		if (gone < 0) {

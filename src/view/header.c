@@ -452,6 +452,63 @@ static void emit_sets(struct emit *e, const struct query *q, bool quiet)
 	arena_release(&arena);
 }
 
+struct shared_lines {
+	struct emit *e;
+	bool any;
+};
+
+/* For example "build-id 12ab34cd: /usr/bin/a and /tmp/a are different files, shown apart". */
+static void emit_shared(void *ctx, const struct image *const *images, size_t n)
+{
+	struct shared_lines *s = ctx;
+	struct json *j = emit_json(s->e);
+	char id[2 * BUILD_ID_MAX + 1];
+	struct str line = {0}, shown = {0};
+
+	build_id_format(&images[0]->build_id, id);
+	if (j && !s->any) {
+		json_key(j, "shared_build_ids");
+		json_begin(j, '[');
+	}
+	s->any = true;
+	if (j) {
+		json_begin(j, '{');
+		json_key(j, "build_id");
+		json_str(j, id);
+		json_key(j, "images");
+		json_begin(j, '[');
+	}
+	str_addf(&line, "build-id %.8s:", id);
+	for (size_t i = 0; i < n; i++) {
+		if (j)
+			json_str(j, images[i]->path);
+		str_addf(&line, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " and", images[i]->path);
+	}
+	str_add(&line, image_digest_known(images[0]->digest)
+			       ? " are different files, shown apart"
+			       : " are different files, shown apart; which of them the first is, is "
+				 "not known");
+	if (j) {
+		json_end(j, ']');
+		json_end(j, '}');
+	}
+	text_show(&shown, line.v);
+	emit_text(s->e, "%s\n", shown.v);
+	str_release(&line);
+	str_release(&shown);
+}
+
+static void emit_shared_build_ids(struct emit *e, const struct query *q, bool quiet)
+{
+	struct shared_lines s = {.e = e};
+
+	if (quiet && !emit_json(e))
+		return;
+	profile_each_shared(q->profile, emit_shared, &s);
+	if (s.any && emit_json(e))
+		json_end(emit_json(e), ']');
+}
+
 void header_emit(struct emit *e, const struct query *q, bool quiet)
 {
 	struct json *j = emit_json(e);
@@ -464,6 +521,7 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 		emit_events(e, q);
 	emit_losses(e, q, quiet);
 	emit_pruned(e, q, quiet);
+	emit_shared_build_ids(e, q, quiet);
 	emit_sets(e, q, quiet);
 	if (!quiet && query_is_scaled(q))
 		emit_text(e, "counts are scaled up by 1/duty: events took turns on the counters\n");
