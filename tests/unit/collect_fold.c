@@ -88,7 +88,7 @@ TEST(what_nobody_knows_is_named_so)
 	EXPECT_EQ(w.fold.n_samples[0], 9);
 	EXPECT_EQ(count_at("[unknown]", CODE + 100 * PAGE, w.events[0]), 2);
 	EXPECT_EQ(count_at("[unknown]", CODE + 5, w.events[0]), 3);
-	EXPECT_EQ(count_at("[unknown]", KERNEL - 1, w.events[0]), 4);
+	EXPECT_EQ(count_at("[unknown]", 0, w.events[0]), 4);
 	vec_each (v, &w.world.profile.values)
 		if (profile_leaf(&w.world.profile, v->ctx)->svma == CODE + 5)
 			EXPECT_EQ(v->owner, 0);
