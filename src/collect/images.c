@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/root_file.h"
 #include "base/str.h"
 
 /* Descriptors kept for saving symbols; files beyond are reopened by path. */
@@ -63,10 +64,11 @@ void images_release(struct images *im)
 }
 
 /* Opens PATH for reading if it is a regular file, without touching it if it is anything else
- * (opening a device or a FIFO can have effects). */
-static int open_regular(const char *path)
+ * (opening a device or a FIFO can have effects).  ROOT: as a process sees it whose root that is;
+ * NULL: as this one does. */
+static int open_regular(const char *root, const char *path)
 {
-	_fd_ int at = open(path, O_PATH | O_CLOEXEC);
+	_fd_ int at = root ? root_file_open(root, path, O_PATH) : open(path, O_PATH | O_CLOEXEC);
 	char self[40];
 	struct stat st;
 
@@ -125,18 +127,17 @@ static void open_found(struct images *im, struct code *c, const struct image_ref
 static void open_code(struct images *im, struct code *c, const struct image_ref *ref)
 {
 	const char *path = profile_str(im->profile, c->path);
-	char try[3][4200];
-	unsigned n = 0;
+	char mapping[80], root[40];
+	const struct {
+		const char *root, *path;
+	} try[] = {{NULL, mapping}, {root, path}, {NULL, path}};
 	bool found = false;
 
-	if (ref->pid) {
-		snprintf(try[n++], sizeof(try[0]), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
-			 ref->pid, ref->start, ref->end);
-		snprintf(try[n++], sizeof(try[0]), "/proc/%u/root%s", ref->pid, path);
-	}
-	snprintf(try[n++], sizeof(try[0]), "%s", path);
-	for (unsigned i = 0; i < n && !found; i++) {
-		int fd = open_regular(try[i]);
+	snprintf(mapping, sizeof(mapping), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, ref->pid,
+		 ref->start, ref->end);
+	snprintf(root, sizeof(root), "/proc/%u/root", ref->pid);
+	for (unsigned i = ref->pid ? 0 : 2; i < n_elems(try) && !found; i++) {
+		int fd = open_regular(try[i].root, try[i].path);
 		struct stat st;
 
 		if (fd < 0)
@@ -161,16 +162,16 @@ int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 	const struct code *c = &im->codes.v[code];
 	const struct image_layout *a = &c->layout;
 	const char *path = profile_str(im->profile, c->path);
-	char in_process[4200];
+	char root[40];
 	struct image_layout b;
 	struct stat st;
 	int fd = -1;
 
-	snprintf(in_process, sizeof(in_process), "/proc/%u/root%s", pid, path);
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	if (pid)
-		fd = open_regular(in_process);
+		fd = open_regular(root, path);
 	if (fd < 0)
-		fd = open_regular(path);
+		fd = open_regular(NULL, path);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) == 0 && st.st_uid == c->owner && im->probe(fd, &b, NULL) == 0 &&

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/root_file.h"
 #include "base/str.h"
 
 #define MAX_PROC_FILE (64u << 20)
@@ -303,7 +304,7 @@ bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino)
 
 int procfs_open_perf_map(uint32_t pid)
 {
-	char path[80], *text, *ns, *last;
+	char path[40], name[40], *text, *ns, *last;
 	uint32_t inner = pid, uid;
 	struct stat st;
 	int fd, rc;
@@ -319,10 +320,11 @@ int procfs_open_perf_map(uint32_t pid)
 		inner = (uint32_t)strtoul(last ? last + 1 : ns, NULL, 10);
 	}
 	free(text);
-	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, inner);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	snprintf(name, sizeof(name), "/tmp/perf-%u.map", inner);
+	fd = root_file_open(path, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || procfs_uid(pid, &uid) < 0 ||
 	    (st.st_uid != uid && st.st_uid != 0)) {
 		close(fd);

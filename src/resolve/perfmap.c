@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/root_file.h"
 #include "base/str.h"
 
 #define MAX_MAP (512u << 20)
@@ -173,13 +174,13 @@ static pid_t inner_pid(const char *proc_dir, pid_t pid)
 int perfmap_load(const char *proc_dir, pid_t pid, struct symtab *ret, struct err *err)
 {
 	_mem_ char *process = xasprintf("%s/%d", proc_dir, (int)pid);
-	_mem_ char *path =
-		xasprintf("%s/root/tmp/perf-%d.map", process, (int)inner_pid(proc_dir, pid));
-	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_mem_ char *root = xasprintf("%s/root", process);
+	_mem_ char *path = xasprintf("/tmp/perf-%d.map", (int)inner_pid(proc_dir, pid));
+	_fd_ int fd = root_file_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	struct stat file, owner;
 
 	if (fd < 0)
-		return err_errno(err, -errno, "%s", path);
+		return err_errno(err, fd, "%s%s", root, path);
 	if (fstat(fd, &file) < 0 || stat(process, &owner) < 0)
 		return err_errno(err, -errno, "%s", path);
 	if (!S_ISREG(file.st_mode) || (file.st_uid != owner.st_uid && file.st_uid != 0))

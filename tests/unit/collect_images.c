@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "t.h"
@@ -247,5 +250,44 @@ TEST(the_vdso_is_one_image)
 	EXPECT_EQ(w.profile.images.v[w.images.codes.v[a].image].kind, IMAGE_VDSO);
 	EXPECT_EQ(w.profile.images.v[w.images.codes.v[a].image].build_id.bytes[0], 5);
 	EXPECT_EQ(svma_of(a, 0x20), 0x120);
+	end();
+}
+
+/* A process whose root has a link to a place outside of it: that is looked for inside. */
+TEST(links_in_a_root_stay_below_it)
+{
+	char root[80], link[96];
+	struct image_ref ref = {0};
+	pid_t pid;
+	int ready[2];
+	char byte;
+
+	begin();
+	write_file(7);
+	snprintf(root, sizeof(root), "%s/root", w.dir);
+	snprintf(link, sizeof(link), "%s/lib", root);
+	EXPECT_EQ(mkdir(root, 0755), 0);
+	EXPECT_EQ(symlink(w.dir, link), 0);
+	REQUIRE(pipe(ready) == 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chroot(root) < 0 || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	ref = (struct image_ref){.path = "/lib/file", .pid = (uint32_t)pid};
+	if (read(ready[0], &byte, 1) == 1) {
+		uint32_t code = images_intern(&w.images, &ref);
+
+		EXPECT(!w.images.codes.v[code].has_layout);
+	}
+	close(ready[0]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(link);
+	rmdir(root);
 	end();
 }

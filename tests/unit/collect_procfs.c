@@ -246,6 +246,67 @@ TEST(perf_map_of_this_process)
 	unlink(path);
 }
 
+/* A process whose root is DIR until it is killed; -1 without the right to make one. */
+static pid_t start_in_root(const char *dir)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(ready) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (chroot(dir) < 0 || write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = -1;
+	}
+	close(ready[0]);
+	return pid;
+}
+
+/* DIR/tmp leads to "DIR/out", which the process itself would look for below DIR. */
+TEST(links_in_a_root_stay_below_it)
+{
+	char dir[] = "/tmp/dwell-procfs-XXXXXX", tmp[64], out[64], map[128];
+	pid_t pid;
+	int fd;
+
+	REQUIRE(mkdtemp(dir));
+	snprintf(tmp, sizeof(tmp), "%s/tmp", dir);
+	snprintf(out, sizeof(out), "%s/out", dir);
+	pid = start_in_root(dir);
+	if (pid < 0) {
+		rmdir(dir);
+		SKIP("needs the right to chroot");
+	}
+	snprintf(map, sizeof(map), "%s/perf-%d.map", out, (int)pid);
+	EXPECT_EQ(mkdir(out, 0755), 0);
+	fd = open(map, O_WRONLY | O_CREAT, 0644);
+	EXPECT(fd >= 0);
+	close(fd);
+	EXPECT_EQ(symlink(out, tmp), 0);
+	EXPECT(procfs_open_perf_map((uint32_t)pid) < 0);
+	unlink(tmp);
+	EXPECT_EQ(symlink("/out", tmp), 0);
+	fd = procfs_open_perf_map((uint32_t)pid);
+	EXPECT(fd >= 0);
+	close(fd);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(map);
+	unlink(tmp);
+	rmdir(out);
+	EXPECT_EQ(rmdir(dir), 0);
+}
+
 TEST(every_process_is_listed)
 {
 	unsigned n = 0;
