@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a child of the forker does: opens its files, gives up everything, reads them, answers, ends.
+ *
+ * Order matters.  The alarm comes first, for opening a file may take for ever: the signal ends a
+ * process that waits for a file system, too.  Limits come before the identity is changed, because
+ * some need rights; the filter of system calls comes last, because all before it needs more. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "confine/filter.h"
+#include "confine/forker_impl.h"
+#include "confine/rights.h"
+
+static void limit(__rlimit_resource_t what, size_t most)
+{
+	struct rlimit l = {most, most};
+
+	setrlimit(what, &l);
+}
+
+/* Where children are taken first when memory is short. */
+static void offer_for_oom(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, "1000", 4) != 4)
+		errno = 0; /* without /proc it is as likely to go as its parent */
+	if (fd >= 0)
+		close(fd);
+}
+
+static void set_limits(const struct confine_job *job, size_t base_bytes)
+{
+	offer_for_oom();
+	setpriority(PRIO_PROCESS, 0, job->niceness);
+	limit(RLIMIT_CPU, job->cpu_s);
+	limit(RLIMIT_FSIZE, job->most_answer + 4096);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_MEMLOCK, 0);
+	limit(RLIMIT_MSGQUEUE, 0);
+	limit(RLIMIT_NOFILE, 0); /* those that are open stay so */
+#if !defined(__SANITIZE_ADDRESS__) /* which maps terabytes */
+	limit(RLIMIT_AS, base_bytes + job->memory);
+#endif
+}
+
+/* Opens files that were handed over with O_PATH, for reading, if they are plain files. */
+static void open_given(const int *paths, unsigned n, struct confine_files *ret)
+{
+	ret->n = n;
+	for (unsigned i = 0; i < n; i++) {
+		char self[40];
+		struct stat st;
+
+		ret->path[i] = paths[i];
+		ret->fd[i] = -1;
+		if (fstat(paths[i], &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", paths[i]);
+		ret->fd[i] = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+}
+
+static bool become_nobody(const struct confine_job *job, size_t base_bytes)
+{
+	uid_t uid;
+	gid_t gid;
+
+	rights_reader(&uid, &gid);
+	set_limits(job, base_bytes);
+	return rights_give_up(uid, gid, NULL) >= 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+	       prctl(PR_SET_DUMPABLE, 0) == 0 && filter_reader(NULL) >= 0;
+}
+
+_Noreturn void confine_child(const struct confine_job *job, const struct confine_request *q,
+			     int sock, int answer_fd, const int *files, size_t base_bytes)
+{
+	struct confine_files open_files = {0};
+	struct err err = {0};
+	struct wr answer = {0}, head = {0};
+	int rc;
+
+	signal(SIGALRM, SIG_DFL);
+	alarm(job->wall_s);
+	prctl(PR_SET_NAME, "dwell-reader");
+	if (job->open)
+		job->open(q->arg, q->n_arg, &open_files);
+	else
+		open_given(files, q->n_files, &open_files);
+	if (job->open && open_files.n) {
+		struct confine_reply reply = {.id = q->id, .what = REPLY_FILES};
+
+		if (confine_send(sock, &reply, sizeof(reply), open_files.path, open_files.n, 0) < 0)
+			_exit(3);
+	}
+	close(sock);
+	if (!become_nobody(job, base_bytes))
+		_exit(3);
+	rc = job->run(&open_files, q->arg, q->n_arg, &answer, &err);
+	wr_le32(&head, (uint32_t)rc);
+	if (file_write_all(answer_fd, head.v, head.n) < 0 ||
+	    file_write_all(answer_fd, rc < 0 ? (const void *)err.msg : answer.v,
+			   rc < 0 ? strlen(err.msg) : answer.n) < 0)
+		_exit(4);
+	_exit(0);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See forker.h: the side that asks.  forker_process.c is the process that is asked.
+ *
+ * Questions wait here until there is room among those that run, so that the forker and its socket
+ * never hold more than a few. */
+#include "confine/forker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/rd.h"
+#include "base/vec.h"
+#include "confine/forker_impl.h"
+#include "confine/forker_process.h"
+
+/* As many children at once, whatever they are allowed. */
+#define MOST_SENT 12
+
+struct forker {
+	const struct confine_job *jobs;
+	unsigned n_jobs;
+	pid_t pid;
+	int sock; /* -1: it has died */
+	uint32_t last_id;
+	VEC(struct confine_ask *) asks; /* in the order asked */
+};
+
+int confine_send(int sock, const void *bytes, size_t n, const int *fds, unsigned n_fds, int flags)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int) * (CONFINE_MAX_FILES + 1))];
+	} control = {0};
+	struct iovec part = {(void *)bytes, n};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t k;
+
+	if (n_fds) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+		control.h.cmsg_level = SOL_SOCKET;
+		control.h.cmsg_type = SCM_RIGHTS;
+		control.h.cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		memcpy(CMSG_DATA(&control.h), fds, sizeof(int) * n_fds);
+	}
+	do
+		k = sendmsg(sock, &m, MSG_NOSIGNAL | flags);
+	while (k < 0 && errno == EINTR);
+	return k < 0 ? -errno : 0;
+}
+
+ssize_t confine_receive(int sock, void *bytes, size_t n, int *fds, unsigned *n_fds, int flags)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int) * (CONFINE_MAX_FILES + 1))];
+	} control = {0};
+	struct iovec part = {bytes, n};
+	struct msghdr m = {.msg_iov = &part,
+			   .msg_iovlen = 1,
+			   .msg_control = &control,
+			   .msg_controllen = sizeof(control)};
+	const unsigned most = *n_fds;
+	ssize_t k;
+
+	*n_fds = 0;
+	do
+		k = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | flags);
+	while (k < 0 && errno == EINTR);
+	if (k < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		size_t there = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		for (size_t i = 0; c->cmsg_type == SCM_RIGHTS && i < there; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+			if (*n_fds < most)
+				fds[(*n_fds)++] = fd;
+			else
+				close(fd);
+		}
+	}
+	return k;
+}
+
+int forker_start(const struct confine_job *jobs, unsigned n, struct forker **ret, struct err *err)
+{
+	struct forker *f;
+	int socks[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
+		return err_errno(err, -errno, "socketpair");
+	pid = fork();
+	if (pid < 0) {
+		int rc = -errno;
+
+		close(socks[0]);
+		close(socks[1]);
+		return err_errno(err, rc, "fork");
+	}
+	if (pid == 0)
+		forker_process(jobs, n, socks[1]);
+	close(socks[1]);
+	f = xcalloc(1, sizeof(*f));
+	f->jobs = jobs;
+	f->n_jobs = n;
+	f->pid = pid;
+	f->sock = socks[0];
+	*ret = f;
+	return 0;
+}
+
+static void free_ask(struct confine_ask *a)
+{
+	for (unsigned i = 0; i < a->n_files; i++)
+		if (a->files[i] >= 0)
+			close(a->files[i]);
+	if (a->answer_fd >= 0)
+		close(a->answer_fd);
+	free(a);
+}
+
+void forker_free(struct forker *f)
+{
+	if (!f)
+		return;
+	if (f->sock >= 0)
+		close(f->sock); /* which ends it */
+	waitpid(f->pid, NULL, 0);
+	vec_each (a, &f->asks)
+		free_ask(*a);
+	vec_release(&f->asks);
+	free(f);
+}
+
+int forker_fd(const struct forker *f)
+{
+	return f->sock;
+}
+
+bool forker_lives(const struct forker *f)
+{
+	return f->sock >= 0;
+}
+
+static void finish(struct confine_ask *a, int rc)
+{
+	a->state = ASK_DONE;
+	a->rc = rc;
+}
+
+static void die(struct forker *f)
+{
+	close(f->sock);
+	f->sock = -1;
+	vec_each (a, &f->asks)
+		if ((*a)->state != ASK_DONE)
+			finish(*a, -EPIPE);
+}
+
+/* Is there room for A beside those that run? */
+static bool has_room(const struct forker *f, const struct confine_ask *a)
+{
+	const struct confine_job *job = &f->jobs[a->kind];
+	size_t n_bytes = job->memory;
+	unsigned n = 0;
+
+	vec_each (b, &f->asks) {
+		if ((*b)->state != ASK_SENT)
+			continue;
+		n++;
+		if (f->jobs[(*b)->kind].light == job->light)
+			n_bytes += f->jobs[(*b)->kind].memory;
+	}
+	return n < MOST_SENT && n_bytes <= (job->light ? CONFINE_LIGHT_BYTES : CONFINE_HEAVY_BYTES);
+}
+
+/* Sends A; -EAGAIN when the socket is full. */
+static int send_ask(struct forker *f, struct confine_ask *a)
+{
+	struct confine_request q = {.id = a->id,
+				    .kind = a->kind,
+				    .n_files = a->n_files,
+				    .n_arg = (uint32_t)a->n_arg};
+	int fds[CONFINE_MAX_FILES + 1], rc;
+
+	a->answer_fd = memfd_create("dwell-answer", MFD_CLOEXEC);
+	if (a->answer_fd < 0)
+		return -errno;
+	fds[0] = a->answer_fd;
+	memcpy(&fds[1], a->files, a->n_files * sizeof(int));
+	memcpy(q.arg, a->arg, a->n_arg);
+	rc = confine_send(f->sock, &q, offsetof(struct confine_request, arg) + a->n_arg, fds,
+			  1 + a->n_files, MSG_DONTWAIT);
+	if (rc < 0) {
+		close(a->answer_fd);
+		a->answer_fd = -1;
+		return rc;
+	}
+	a->state = ASK_SENT;
+	a->since_ns = clock_mono_ns();
+	return 0;
+}
+
+static void send_queued(struct forker *f)
+{
+	for (size_t i = 0; i < f->asks.n && f->sock >= 0; i++) {
+		struct confine_ask *a = f->asks.v[i];
+		int rc;
+
+		if (a->state != ASK_QUEUED || !has_room(f, a))
+			continue;
+		rc = send_ask(f, a);
+		if (rc == -EAGAIN)
+			return;
+		if (rc == -EPIPE || rc == -ECONNRESET)
+			die(f);
+		else if (rc < 0)
+			finish(a, rc);
+	}
+}
+
+struct confine_ask *forker_ask(struct forker *f, unsigned kind, const int *files, unsigned n_files,
+			       const void *arg, size_t n_arg)
+{
+	struct confine_ask *a = xcalloc(1, sizeof(*a) + n_arg);
+
+	a->id = ++f->last_id;
+	a->kind = kind;
+	a->answer_fd = -1;
+	a->n_arg = n_arg;
+	if (n_arg)
+		memcpy(a->arg, arg, n_arg);
+	vec_push(&f->asks, a);
+	for (unsigned i = 0; i < n_files && i < CONFINE_MAX_FILES; i++) {
+		int fd = fcntl(files[i], F_DUPFD_CLOEXEC, 3);
+
+		if (fd < 0)
+			finish(a, -errno);
+		else
+			a->files[a->n_files++] = fd;
+	}
+	if (n_arg > CONFINE_MAX_ARG)
+		finish(a, -E2BIG);
+	if (f->sock < 0)
+		finish(a, -EPIPE);
+	send_queued(f);
+	return a;
+}
+
+static void drop(struct forker *f, struct confine_ask *a)
+{
+	vec_each (b, &f->asks) {
+		if (*b != a)
+			continue;
+		memmove(b, b + 1, (size_t)(&f->asks.v[f->asks.n] - (b + 1)) * sizeof(*b));
+		f->asks.n--;
+		break;
+	}
+	free_ask(a);
+}
+
+void forker_forget(struct forker *f, struct confine_ask *a)
+{
+	if (!a)
+		return;
+	if (a->state == ASK_SENT)
+		a->abandoned = true; /* it keeps its room until the child has ended */
+	else
+		drop(f, a);
+}
+
+static struct confine_ask *find(const struct forker *f, uint32_t id)
+{
+	vec_each (a, &f->asks)
+		if ((*a)->id == id && (*a)->state == ASK_SENT)
+			return *a;
+	return NULL;
+}
+
+/* The child of A has ended as STATUS says. */
+static void take_end(struct forker *f, struct confine_ask *a, int status)
+{
+	uint8_t head[4];
+	struct stat st;
+	struct rd r;
+	int rc;
+
+	if (WIFSIGNALED(status))
+		a->by_signal = WTERMSIG(status);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || fstat(a->answer_fd, &st) < 0 ||
+	    st.st_size < 4 || (size_t)st.st_size > f->jobs[a->kind].most_answer + 4096 ||
+	    pread(a->answer_fd, head, 4, 0) != 4) {
+		finish(a, -EPROTO);
+	} else {
+		r = rd_init(head, sizeof(head));
+		rc = (int32_t)rd_le32(&r);
+		a->n_answer = (size_t)st.st_size - 4;
+		finish(a, rc < 0 && rc > -4096 && rc != -EPROTO ? rc : 0);
+	}
+	if (a->abandoned)
+		drop(f, a);
+}
+
+static void take(struct forker *f, const struct confine_reply *r, const int *fds, unsigned n_fds)
+{
+	struct confine_ask *a = find(f, r->id);
+
+	if (a && r->what == REPLY_FILES && !a->n_files && f->jobs[a->kind].open) {
+		memcpy(a->files, fds, n_fds * sizeof(int));
+		a->n_files = n_fds;
+		return;
+	}
+	for (unsigned i = 0; i < n_fds; i++)
+		close(fds[i]);
+	if (a && r->what == REPLY_END)
+		take_end(f, a, r->status);
+}
+
+bool forker_step(struct forker *f, uint64_t end_ns)
+{
+	struct pollfd p = {.fd = f->sock, .events = POLLIN};
+	bool any = false;
+
+	send_queued(f);
+	if (f->sock >= 0 && end_ns) {
+		uint64_t now = clock_mono_ns();
+
+		if (now < end_ns)
+			poll(&p, 1, (int)((end_ns - now + 999999) / 1000000));
+	}
+	while (f->sock >= 0) {
+		struct confine_reply r = {0};
+		int fds[CONFINE_MAX_FILES];
+		unsigned n_fds = CONFINE_MAX_FILES;
+		ssize_t n = confine_receive(f->sock, &r, sizeof(r), fds, &n_fds, MSG_DONTWAIT);
+
+		if (n == -EAGAIN)
+			break;
+		if (n != sizeof(r)) {
+			die(f);
+			return true;
+		}
+		take(f, &r, fds, n_fds);
+		any = true;
+	}
+	if (any)
+		send_queued(f);
+	return any;
+}
+
+int forker_answer(const struct confine_ask *a, uint8_t **ret, size_t *ret_n)
+{
+	uint8_t *bytes = xmalloc(a->n_answer + 1);
+	int rc = file_pread_all(a->answer_fd, bytes, a->n_answer, 4);
+
+	if (rc < 0) {
+		free(bytes);
+		return rc;
+	}
+	bytes[a->n_answer] = '\0';
+	*ret = bytes;
+	*ret_n = a->n_answer;
+	return 0;
+}

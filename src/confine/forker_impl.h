@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the files of forker.h: what goes through the socket, each message in one packet. */
+#ifndef CONFINE_FORKER_IMPL_H
+#define CONFINE_FORKER_IMPL_H
+
+#include "confine/forker.h"
+
+/* To the forker: with the answer's memfd and the files. */
+struct confine_request {
+	uint32_t id, kind, n_files, n_arg;
+	uint8_t arg[CONFINE_MAX_ARG];
+};
+
+/* From a child that opened its files, with them; from the forker when a child has ended. */
+struct confine_reply {
+	uint32_t id;
+	enum { REPLY_FILES, REPLY_END } what;
+	int32_t status; /* END: waitpid(2)'s */
+};
+
+/* Sends N bytes with the N_FDS descriptors of FDS; 0 or -errno. */
+int confine_send(int sock, const void *bytes, size_t n, const int *fds, unsigned n_fds, int flags);
+
+/* Receives up to N bytes, and up to *N_FDS descriptors, of which there are *N_FDS afterwards. */
+ssize_t confine_receive(int sock, void *bytes, size_t n, int *fds, unsigned *n_fds, int flags);
+
+/* What a child does, from its fork to its end.  BASE_BYTES: address space of the forker. */
+_Noreturn void confine_child(const struct confine_job *job, const struct confine_request *q,
+			     int sock, int answer_fd, const int *files, size_t base_bytes);
+
+#endif
