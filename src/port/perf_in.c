@@ -275,50 +275,6 @@ static void count_read(struct perf_in *in, const struct perfdata_record *r)
 	}
 }
 
-/* The low bits of a branch's flags (struct perf_branch_entry): bit 0 mispredicted, bit 1 predicted,
- * cycles in 16 bits from bit 4. */
-static void count_branch(struct perf_in *in, uint32_t proc, const struct perfdata_branch *b,
-			 struct branch *k)
-{
-	/* A branch does not say whose mode its ends are in: the kernel has the upper half. */
-	const uint64_t ends[] = {b->from, b->to};
-	place_id *const places[] = {&k->from, &k->to};
-
-	for (unsigned i = 0; i < 2; i++)
-		*places[i] = perf_world_place(
-			&in->world, proc, ends[i] >> 63 ? PERFDATA_MODE_KERNEL : PERFDATA_MODE_USER,
-			ends[i], 0);
-	k->count = 1;
-	k->n_mispredicted = b->flags & 1;
-	k->n_predicted = !k->n_mispredicted && b->flags & 2;
-	k->cycles = b->flags >> 4 & 0xffff;
-	k->n_cycles = k->cycles != 0;
-	profile_add_branch(in->profile, k);
-}
-
-/* A stack of calls is no list of branches: it becomes the sample's callers. */
-static void count_branches(struct perf_in *in, const struct perfdata_record *r)
-{
-	const struct perfdata_sample *s = &r->sample;
-	struct perf_thread *t;
-	struct branch k = {0};
-	uint32_t proc;
-
-	if (!(s->has & PERFDATA_S_BRANCH_STACK) || !s->branches.n ||
-	    in->pd.events.v[r->event].attr.branch_sample_type & PERFDATA_B_CALL_STACK)
-		return;
-	k.event = event_at(in, r->event)->id;
-	t = perf_world_thread(&in->world, r->id.pid, r->id.tid);
-	proc = t->proc;
-	k.owner = perf_world_owner(&in->world, t, s->cgroup);
-	for (uint32_t i = 0; i < s->branches.n / 3; i++) {
-		const struct perfdata_branch b = perfdata_branch(s, i);
-
-		if (b.from || b.to)
-			count_branch(in, proc, &b, &k);
-	}
-}
-
 /* A sample that waits for nothing. */
 static void take_sample(void *ctx, const struct perfdata_record *r)
 {
@@ -328,7 +284,8 @@ static void take_sample(void *ctx, const struct perfdata_record *r)
 		count_read(in, r);
 	else
 		count_sample(in, r, r->event, r->sample.period);
-	count_branches(in, r);
+	if (r->sample.has & PERFDATA_S_BRANCH_STACK && r->sample.branches.n)
+		perf_branches_add(&in->world, r, event_at(in, r->event)->id);
 }
 
 static int take_record(struct perf_handler *h, const struct perfdata_head *head, const uint8_t *p,

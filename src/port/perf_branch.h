@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Branches of samples' branch stacks, in the model. */
+#ifndef PORT_PERF_BRANCH_H
+#define PORT_PERF_BRANCH_H
+
+#include "port/perf_world.h"
+
+/* Adds the branches of sample R, whose event is EVENT, to W's profile.  A stack of calls
+ * (PERFDATA_B_CALL_STACK) has none: it becomes the sample's callers. */
+void perf_branches_add(struct perf_world *w, const struct perfdata_record *r, event_id event);
+
+#endif
