@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -271,6 +272,7 @@ static void be_service(enum phase phase, int from, int to)
 	struct err err = {0};
 	char c;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it waits for ever, but not alone */
 	is_child = true;
 	file_fault = count_file;
 	step_hook = count;
