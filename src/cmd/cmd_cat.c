@@ -17,7 +17,9 @@
 #include "port/dcpi_cat.h"
 #include "port/dcpi_in.h"
 #include "port/dcpi_rewrite.h"
+#include "query/hpc_db.h"
 #include "query/input.h"
+#include "store/store.h"
 #include "view/cat.h"
 #include "view/cat_branches.h"
 #include "view/cat_sets.h"
@@ -212,6 +214,31 @@ static int parse(struct cmd *c, struct cat_args *a)
 	return 0;
 }
 
+/* The first operand may be the database: a directory, where --db names none.  Of an HPCToolkit
+ * database its files are the operands then.  FILES keeps their names. */
+static void take_directory(struct cmd *c, opt_list *names, store_paths *files)
+{
+	static const char *const parts[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
+	const char *dir = names->n ? names->v[0] : NULL;
+	struct stat st;
+
+	if (!dir || c->select.db || stat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
+		return;
+	memmove(names->v, names->v + 1, --names->n * sizeof(*names->v));
+	if (!hpc_db_probe(dir)) {
+		c->select.db = dir;
+		return;
+	}
+	names->n = 0;
+	for (size_t i = 0; i < n_elems(parts); i++) {
+		char *path = xasprintf("%s/%s", dir, parts[i]);
+
+		vec_push(files, path);
+		if (cat_hpc_is(path))
+			vec_push(names, path);
+	}
+}
+
 /* Files of HPCToolkit databases are not samples: they are shown structure by structure. */
 static int show_hpc(struct cmd *c, const opt_list *names)
 {
@@ -230,9 +257,12 @@ static int show_hpc(struct cmd *c, const opt_list *names)
 int cmd_cat(struct cmd *c)
 {
 	struct cat_args a = {0};
+	store_paths parts = {0};
 	size_t n_files = 0;
 	int rc = parse(c, &a);
 
+	if (!rc && !a.write)
+		take_directory(c, &a.names, &parts);
 	if (!rc && a.write) {
 		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,
 				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);
@@ -264,5 +294,6 @@ int cmd_cat(struct cmd *c)
 	if (rc == CMD_NOTHING && !wants_sets(c) && !a.branches)
 		cmd_notice(c, "no samples");
 	vec_release(&a.names);
+	store_paths_release(&parts);
 	return rc;
 }

@@ -218,8 +218,22 @@ static char *default_output(const struct cmd *c, const struct hpc_args *a)
 	return xasprintf("hpctoolkit-%.*s-database", (int)(n - start), db + start);
 }
 
+/* Whether no profile is one thread's: the recordings did not keep threads apart. */
+static bool without_threads(const struct build *b)
+{
+	vec_each (i, &b->identities.v)
+		if (i->db || i->tid)
+			return false;
+	return b->identities.v.n > 0;
+}
+
 static void say_result(struct cmd *c, const char *output, const struct build *b)
 {
+	if (without_threads(b))
+		cmd_notice(
+			c,
+			"threads were not kept apart: dwell record --by tid, or --trace, gives a "
+			"profile a thread");
 	str_addf(&c->out,
 		 "%s: %zu thread%s, %zu contexts, %zu metric%s, %" PRIu64 " values, %" PRIu32
 		 " source file%s\n",

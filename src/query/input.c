@@ -3,6 +3,7 @@
  * appended as they come, since every reader sums them anyway. */
 #include "query/input.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -387,6 +388,32 @@ static struct resolver *new_resolver(const store_paths *dbs, const char *tree,
 	return r;
 }
 
+/* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
+ * hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins "HPCRUN".) */
+static bool is_hpcrun(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *e;
+	bool found = !d && str_ends(path, ".hpcrun");
+
+	while (d && !found && (e = readdir(d)))
+		found = str_ends(e->d_name, ".hpcrun");
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static int refuse_unknown(const char *path, struct err *err)
+{
+	if (is_hpcrun(path))
+		return err_set(err, -EINVAL,
+			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
+			       "of them, which dwell reads",
+			       path);
+	return err_set(err, -EINVAL, "%s: neither a database, nor a DCPI profile, nor perf's data",
+		       path);
+}
+
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err)
 {
@@ -409,9 +436,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	} else {
 		rc = store_members(in->path, &dbs, err);
 		if (rc == -ENOTDIR || (rc == 0 && !dbs.n && !store_is_db(in->path)))
-			rc = err_set(err, -EINVAL,
-				     "%s: neither a database, nor a DCPI profile, nor perf's data",
-				     in->path);
+			rc = refuse_unknown(in->path, err);
 		if (rc == 0 && !dbs.n)
 			vec_push(&dbs, xstrdup(in->path));
 		if (rc == 0)
