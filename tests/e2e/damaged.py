@@ -118,6 +118,7 @@ def one_program_does_not_harm_another():
 # Twenty thousand procedures that nobody calls: an unwind table of a third of a megabyte.
 MANY_S = """
         .text
+        .skip OFFSET, 0x90
         .rept 20000
         .cfi_startproc
         push %rbx
@@ -134,10 +135,10 @@ MANY_S = """
 
 def too_little_memory():
     """Tables come and go: what is there is right, and what is not is said to be missing."""
-    with open("many.s", "w") as f:
-        f.write(MANY_S)
-    sh("as", "-o", "many.o", "many.s")
-    for i in range(5):
+    for i in range(5):  # each has frame information of its own: programs whose is the same share a table
+        with open("many.s", "w") as f:
+            f.write(MANY_S.replace("OFFSET", str(16 * i)))
+        sh("as", "-o", "many.o", "many.s")
         compile_c("large%d" % i, "plain_path.c", os.path.abspath("many.o"), "-Wl,--build-id=0x%040x" % i)
     script = "for j in 1 2 3; do for i in 0 1 2 3 4; do ./large$i %d; done; done" % longer(6 * LOOPS)
     a = record("-g", "--unwind-memory", "1M", *FAST, "--", "sh", "-c", script)

@@ -18,6 +18,7 @@ INSIDE = r"""
 set -e
 mount --make-rprivate / 2>/dev/null || true
 mount -t proc proc /proc
+umount /run/dwell/bpf 2>/dev/null || true # the manager would take one that is hidden below /run for its own
 mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs tmpfs /var/lib
 umount -R /sys/fs/cgroup 2>/dev/null || true

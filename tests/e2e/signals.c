@@ -149,5 +149,6 @@ int main(int argc, char **argv)
 		in_thread();
 	else
 		victims();
+	timer_delete(timer); /* handlers run below main only */
 	return 0;
 }
