@@ -26,6 +26,7 @@
 #include "cmd/record_calls.h"
 #include "collect/event_parse.h"
 #include "collect/event_rate.h"
+#include "daemon/readers.h"
 #include "daemon/recorder.h"
 #include "store/store.h"
 
@@ -330,6 +331,11 @@ static int choose_calls(const struct options *o, struct collector_opts *co, stru
 	return 0;
 }
 
+static void notice(void *ctx, const char *text)
+{
+	cmd_notice(ctx, "%s", text);
+}
+
 static int record(struct cmd *c, const struct options *o, struct recorder_opts *ro,
 		  struct child *ch)
 {
@@ -341,7 +347,11 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	raise_open_files(); /* after the fork: a command keeps its own limit */
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	rc = recorder_start(ro, &r, &c->err);
+	rc = readers_start(false, &c->err);
+	if (rc >= 0) {
+		readers_on_say(notice, c);
+		rc = recorder_start(ro, &r, &c->err);
+	}
 	if (rc >= 0 && ch->pid)
 		rc = child_start(ch, o->operands.v[0], &c->err);
 	if (rc >= 0) {
@@ -353,6 +363,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	else if (rc >= 0)
 		record_account_show(r, ro->db);
 	recorder_free(r);
+	readers_end();
 	sigaction(SIGINT, &dfl, NULL);
 	return rc < 0 ? rc : 0;
 }

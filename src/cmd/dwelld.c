@@ -20,6 +20,7 @@
 #include "daemon/config.h"
 #include "daemon/hold.h"
 #include "daemon/notify.h"
+#include "daemon/readers.h"
 #include "daemon/server.h"
 #include "daemon/service.h"
 #include "daemon/status_text.h"
@@ -398,7 +399,11 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = listen_to(r.argc, r.argv, first, &err);
 	if (rc == 0)
+		rc = readers_start(true, &err);
+	if (rc == 0) {
+		readers_on_say(say, NULL);
 		rc = run(&r, &err);
+	}
 	if (rc < 0 && !*err.msg)
 		err_set(&err, rc, "%s", strerror(-rc));
 	if (rc < 0)
@@ -406,6 +411,7 @@ int main(int argc, char **argv)
 	vec_each (t, &r.told)
 		told_free(*t);
 	vec_release(&r.told);
+	readers_end();
 	dcpid_words_release(&dcpid);
 	return r.gone ? 1 : rc < 0 ? 2 : 0;
 }

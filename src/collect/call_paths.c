@@ -63,6 +63,12 @@ void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_ta
 	o->check_walks = t->check_walks;
 }
 
+/* Copies of stacks are walked in this process, and cannot wait for their tables. */
+static unwind_load_fn *loader(const struct call_paths *cp, const struct call_paths_tables *t)
+{
+	return cp->mode == CALLS_DWARF && t->load_now ? t->load_now : t->load;
+}
+
 void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_paths_tables *t)
 {
 	struct unwind_memory mem;
@@ -75,7 +81,9 @@ void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_
 	mem = log_unwind_memory(l);
 	keys = log_image_keys(l, &n_keys);
 	unwinds_init(&cp->unwinds, &mem, keys, n_keys, cp->chains.images,
-		     cp->mode == CALLS_FP ? load_nothing : t->load);
+		     cp->mode == CALLS_FP ? load_nothing : loader(cp, t));
+	cp->answer_fd = t->answer_fd;
+	cp->take_answers = t->take_answers;
 	cp->has_unwinds = true;
 	if (t->vdso && cp->mode != CALLS_FP)
 		unwinds_add_vdso(&cp->unwinds, t->vdso);
@@ -105,7 +113,7 @@ void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables 
 		return;
 	if (copies && !cp->has_unwinds) {
 		cp->heap = new_memory(cp, t->n_bytes ? t->n_bytes : CALL_PATHS_TABLE_BYTES);
-		unwinds_init(&cp->unwinds, cp->heap, NULL, 0, cp->chains.images, t->load);
+		unwinds_init(&cp->unwinds, cp->heap, NULL, 0, cp->chains.images, loader(cp, t));
 		cp->has_unwinds = true;
 		if (t->vdso)
 			unwinds_add_vdso(&cp->unwinds, t->vdso);
@@ -180,6 +188,21 @@ bool call_paths_asked(const struct call_paths *cp)
 	return cp->log && cp->unwinds.asked.n;
 }
 
+int call_paths_answer_fd(const struct call_paths *cp)
+{
+	return cp->log && cp->answer_fd ? cp->answer_fd() : -1;
+}
+
+void call_paths_take_answers(struct call_paths *cp)
+{
+	uint64_t n = cp->log && cp->take_answers ? cp->take_answers() : 0;
+
+	if (n == cp->n_answers)
+		return;
+	cp->n_answers = n;
+	unwinds_load_again(&cp->unwinds);
+}
+
 bool call_paths_build(struct call_paths *cp)
 {
 	return cp->log && unwinds_build_next(&cp->unwinds);
@@ -243,6 +266,7 @@ void call_paths_end_cycle(struct call_paths *cp)
 		unwinds_tick(&cp->unwinds);
 	if (!cp->log)
 		return;
+	call_paths_take_answers(cp);
 	tell_changes(cp);
 	call_paths_serve(cp);
 }

@@ -30,6 +30,9 @@ struct call_paths {
 	bool has_unwinds;
 	struct log *log;     /* borrowed; NULL: none */
 	VEC(uint64_t) words; /* chains taken out of the log and not yet learnt */
+	int (*answer_fd)(void);
+	uint64_t (*take_answers)(void);
+	uint64_t n_answers;  /* that came, when tables were last loaded again */
 	bool served;	     /* something changed by the requests being served */
 	bool has_ring;
 	struct ring_stacks ring;    /* has_ring */
@@ -39,7 +42,13 @@ struct call_paths {
 
 /* What is needed for tables: both from who knows ELF. */
 struct call_paths_tables {
-	unwind_load_fn *load;
+	unwind_load_fn *load; /* may say -EAGAIN: see take_answers */
+	unwind_load_fn *load_now; /* for walks in this process; NULL: load, which says no -EAGAIN */
+	/* When ANSWER_FD() polls readable TAKE_ANSWERS is called, which tells how many answers came
+	 * ever; tables that were -EAGAIN are loaded again when these have become more.  NULL: none
+	 * is. */
+	int (*answer_fd)(void);
+	uint64_t (*take_answers)(void);
 	const struct unwind_table *vdso; /* NULL: none; only during call_paths_use_log */
 	size_t n_bytes;			 /* that tables may take; 0: CALL_PATHS_TABLE_BYTES */
 	bool check_walks;		 /* log_opts.check_walks */
@@ -79,6 +88,12 @@ bool call_paths_serve(struct call_paths *cp);
 /* Whether requests are left whose files the sideband did not tell of yet; looks for them again. */
 bool call_paths_asked(const struct call_paths *cp);
 bool call_paths_serve_again(struct call_paths *cp);
+
+/* Polls readable when call_paths_take_answers is to be called; -1: none. */
+int call_paths_answer_fd(const struct call_paths *cp);
+
+/* Takes what others have loaded, for call_paths_build to go on with. */
+void call_paths_take_answers(struct call_paths *cp);
 
 /* Builds one of the queued tables; false when there is none. */
 bool call_paths_build(struct call_paths *cp);

@@ -284,6 +284,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 	 * meanwhile; after one that brought nothing new, which may come again and again, others
 	 * wait a little. */
 	vec_push(&fds, (struct pollfd){.fd = request_fd, .events = POLLIN});
+	vec_push(&fds, (struct pollfd){.fd = call_paths_answer_fd(&c->calls), .events = POLLIN});
 	vec_push(&fds, (struct pollfd){.fd = c->wake_fd, .events = POLLIN});
 	vec_each (o, &c->sideband)
 		if (collector_ring_owner(c, o->cpu) == o)
@@ -298,6 +299,10 @@ void collector_wait(struct collector *c, int timeout_ms)
 		n = poll(fds.v, fds.n, built ? 0 : (int)((left_ns + 999999) / 1000000));
 		if (n == 0 && (deaf || built))
 			continue;
+		if (n == 1 && fds.v[1].revents) {
+			call_paths_take_answers(&c->calls);
+			continue;
+		}
 		if (n != 1 || !(fds.v[0].revents & POLLIN))
 			break;
 		if (!serve_requests(c))

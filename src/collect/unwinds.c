@@ -427,10 +427,15 @@ static void build(struct unwinds *u, struct shared_table *t, int fd)
 	uint64_t start_ns = clock_mono_ns();
 	int rc = fd < 0 ? -ENOENT : u->load(fd, &built, NULL);
 
+	t->asked = false;
 	u->stats.build_ns += clock_mono_ns() - start_ns;
 	if (rc >= 0 && !is_sound(&built)) {
 		unwind_table_release(&built);
 		rc = -EBADMSG;
+	}
+	if (rc == -EAGAIN) {
+		t->wanted = t->asked = true;
+		return;
 	}
 	if (rc < 0) {
 		fail(u, (uint32_t)(t - u->tables.v));
@@ -468,7 +473,7 @@ bool unwinds_build_next(struct unwinds *u)
 	vec_each (t, &u->tables) {
 		uint64_t n_bytes = u->images->codes.v[t->code].layout.text_bytes;
 
-		if (!t->wanted || (next && n_bytes >= least))
+		if (!t->wanted || t->asked || (next && n_bytes >= least))
 			continue;
 		next = t;
 		least = n_bytes;
@@ -477,6 +482,12 @@ bool unwinds_build_next(struct unwinds *u)
 		return false;
 	build_wanted(u, next);
 	return true;
+}
+
+void unwinds_load_again(struct unwinds *u)
+{
+	vec_each (t, &u->tables)
+		t->asked = false;
 }
 
 /* Numbers. */

@@ -21,7 +21,8 @@
 #include "unwind/memory.h"
 
 /* Builds the table of the ELF file open at FD, which stays open.  The collector is given one such
- * function, so that it knows no ELF.  Errors as unwind_build. */
+ * function, so that it knows no ELF.  Errors as unwind_build; -EAGAIN: somebody else builds it, and
+ * it is to be asked for again after unwinds_load_again. */
 typedef int unwind_load_fn(int fd, struct unwind_table *ret, struct err *err);
 
 struct unwinds_stats {
@@ -53,6 +54,7 @@ struct shared_table {
 	uint32_t at, n;	    /* READY: its words; n also when WAITING */
 	uint32_t retry_at;  /* ABSENT: not before the clock says so */
 	bool wanted;	    /* ABSENT: unwinds_build_next is to build it */
+	bool asked;	    /* wanted, but its loader is at it: unwinds_load_again */
 	uint32_t wanted_by; /* somebody who maps it */
 	uint64_t first_off;
 	uint32_t n_blocks;
@@ -104,6 +106,9 @@ size_t unwinds_serve_again(struct unwinds *u);
 /* Builds one of the tables that are queued, of the least code, so that few wait for a large one;
  * false when there is none. */
 bool unwinds_build_next(struct unwinds *u);
+
+/* Loads are tried again that were not ready (-EAGAIN). */
+void unwinds_load_again(struct unwinds *u);
 
 /* Gives code CODE a number, with the table of its like if there is one; 0 when numbers are used up.
  * For walks in user space, whose images have no key. */

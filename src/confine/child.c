@@ -41,7 +41,8 @@ static void set_limits(const struct confine_job *job, size_t base_bytes)
 {
 	offer_for_oom();
 	setpriority(PRIO_PROCESS, 0, job->niceness);
-	limit(RLIMIT_CPU, job->cpu_s);
+	/* SIGXCPU says what it was; SIGKILL comes for who ignores that. */
+	setrlimit(RLIMIT_CPU, &(struct rlimit){job->cpu_s, job->cpu_s + 1});
 	limit(RLIMIT_FSIZE, job->most_answer + 4096);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_MEMLOCK, 0);

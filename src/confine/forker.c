@@ -151,6 +151,11 @@ int forker_fd(const struct forker *f)
 	return f->sock;
 }
 
+pid_t forker_pid(const struct forker *f)
+{
+	return f->pid;
+}
+
 bool forker_lives(const struct forker *f)
 {
 	return f->sock >= 0;
@@ -174,18 +179,21 @@ static void die(struct forker *f)
 /* Is there room for A beside those that run? */
 static bool has_room(const struct forker *f, const struct confine_ask *a)
 {
+	static const size_t room[CONFINE_N_LANES] = CONFINE_LANE_BYTES;
 	const struct confine_job *job = &f->jobs[a->kind];
 	size_t n_bytes = job->memory;
 	unsigned n = 0;
 
 	vec_each (b, &f->asks) {
-		if ((*b)->state != ASK_SENT)
-			continue;
-		n++;
-		if (f->jobs[(*b)->kind].light == job->light)
-			n_bytes += f->jobs[(*b)->kind].memory;
+		const struct confine_job *other = &f->jobs[(*b)->kind];
+
+		n += (*b)->state == ASK_SENT;
+		if (other->lane == job->lane)
+			n_bytes += (*b)->state == ASK_SENT   ? other->memory
+				   : (*b)->state == ASK_DONE ? (*b)->n_answer
+							     : 0;
 	}
-	return n < MOST_SENT && n_bytes <= (job->light ? CONFINE_LIGHT_BYTES : CONFINE_HEAVY_BYTES);
+	return n < MOST_SENT && n_bytes <= room[job->lane];
 }
 
 /* Sends A; -EAGAIN when the socket is full. */
@@ -360,19 +368,4 @@ bool forker_step(struct forker *f, uint64_t end_ns)
 	if (any)
 		send_queued(f);
 	return any;
-}
-
-int forker_answer(const struct confine_ask *a, uint8_t **ret, size_t *ret_n)
-{
-	uint8_t *bytes = xmalloc(a->n_answer + 1);
-	int rc = file_pread_all(a->answer_fd, bytes, a->n_answer, 4);
-
-	if (rc < 0) {
-		free(bytes);
-		return rc;
-	}
-	bytes[a->n_answer] = '\0';
-	*ret = bytes;
-	*ret_n = a->n_answer;
-	return 0;
 }

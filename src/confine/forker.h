@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/wr.h"
@@ -45,13 +46,17 @@ struct confine_job {
 	unsigned cpu_s;	    /* CPU time it may take */
 	unsigned wall_s;    /* after which it is ended whatever it waits for */
 	int niceness;
-	bool light; /* one that many wait for: it has room of its own beside the others */
+	/* Jobs of one lane share its memory: none of another lane waits for them. */
+	enum confine_lane { CONFINE_QUICK, CONFINE_TABLES, CONFINE_SLOW, CONFINE_N_LANES } lane;
 };
 
-/* All children together have no more memory than this: what the packaged unit allows (256 MiB) less
- * what the daemon itself takes, its tables in the kernel's memory included. */
-#define CONFINE_HEAVY_BYTES ((size_t)96 << 20)
-#define CONFINE_LIGHT_BYTES ((size_t)24 << 20)
+/* All children together, and answers that nobody has taken yet, have no more memory than this: what
+ * the packaged unit allows (256 MiB) less what the daemon itself takes, its logs and tables in the
+ * kernel's memory included. */
+#define CONFINE_LANE_BYTES                                                                         \
+	{                                                                                          \
+		(size_t)24 << 20, (size_t)40 << 20, (size_t)80 << 20                               \
+	}
 
 struct forker;
 
@@ -65,6 +70,8 @@ void forker_free(struct forker *f);
 /* Readable when forker_step has something to do. */
 int forker_fd(const struct forker *f);
 
+pid_t forker_pid(const struct forker *f);
+
 /* False after the forker has died: nothing can be asked any more. */
 bool forker_lives(const struct forker *f);
 
@@ -75,7 +82,7 @@ struct confine_ask {
 	bool abandoned;
 	int rc;	       /* DONE: 0 or the job's error; -EPROTO: the child was ended */
 	int by_signal; /* DONE, -EPROTO: what ended it; 0: it ended without an answer */
-	int answer_fd;
+	int answer_fd;	 /* DONE, rc 0: four bytes that are its own, then the answer */
 	size_t n_answer; /* DONE: bytes of the answer */
 	uint64_t since_ns;
 	unsigned n_files;
@@ -94,8 +101,5 @@ void forker_forget(struct forker *f, struct confine_ask *a);
 /* Takes what has come, starts what now has room; waits for something until END_NS
  * (CLOCK_MONOTONIC), 0: not at all.  False when nothing came. */
 bool forker_step(struct forker *f, uint64_t end_ns);
-
-/* Reads the answer of A, which is DONE with rc 0, into fresh memory (free it). */
-int forker_answer(const struct confine_ask *a, uint8_t **ret, size_t *ret_n);
 
 #endif

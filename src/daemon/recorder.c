@@ -20,6 +20,9 @@
 #define FIRST_FLUSH_NS (2ull * 1000000000)
 #define MOST_FLUSH_NS  (60ull * 1000000000)
 
+/* The end of a recording waits so long for children to have read symbols. */
+#define SYMBOLS_WAIT_NS (60ull * 1000000000)
+
 struct recorder {
 	struct sampling sampling; /* its profile is all of the recording */
 	struct store *store;
@@ -151,7 +154,8 @@ int recorder_stop(struct recorder *r, struct err *err)
 	rc = flush(r, true, err);
 	if (rc < 0)
 		return rc;
-	sampling_save_symbols(&r->sampling, r->images_dir);
+	r->summary.n_late_symbols =
+		sampling_save_symbols(&r->sampling, r->images_dir, SYMBOLS_WAIT_NS);
 	summarise(r);
 	return close_store(r, err);
 }

@@ -3,6 +3,7 @@
  * is learnt when a sample fell outside of what was known. */
 #include "daemon/sampling.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "daemon/readers.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
 #include "resolve/image_symbols.h"
@@ -133,6 +135,12 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 		co.vdso = &s->vdso;
 	if (!co.tables.load)
 		co.tables.load = elf_unwind_load;
+	if (readers_live()) {
+		co.tables.load = readers_load_table;
+		co.tables.load_now = readers_load_table_now;
+		co.tables.answer_fd = readers_fd;
+		co.tables.take_answers = readers_step;
+	}
 	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL; /* docs/design/unwind.md */
 	s->has_calls = co.calls != CALLS_NONE;
 	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
@@ -181,41 +189,99 @@ void sampling_settle(struct sampling *s, const char *images_dir)
 	collector_flush(s->collector);
 }
 
-/* Is this the first time number I is to be saved? */
-static bool take_turn(bool_list *saved, size_t i)
+/* Whether number I was saved, or cannot be: it may be set. */
+static bool *is_saved(bool_list *saved, size_t i)
 {
 	while (saved->n <= i)
 		vec_push(saved, false);
-	if (saved->v[i])
-		return false;
-	saved->v[i] = true;
-	return true;
+	return &saved->v[i];
 }
 
-void sampling_save_symbols(struct sampling *s, const char *images_dir)
+/* Is this the first time number I is to be saved? */
+static bool take_turn(bool_list *saved, size_t i)
+{
+	bool *is = is_saved(saved, i);
+	bool first = !*is;
+
+	*is = true;
+	return first;
+}
+
+static void save_vdso(struct sampling *s, struct symbol_sources *symbols, const struct code *c)
+{
+	_fd_ int fd = vdso_fd();
+
+	if (fd >= 0 && take_turn(&s->saved, c->image))
+		image_symbols_save(symbols, &s->profile.images.v[c->image], fd, NULL);
+}
+
+/* Has a child read the symbols of C, and keeps them when it has; -EAGAIN when it has not yet. */
+static int save_by_reader(struct sampling *s, struct symbol_sources *symbols, const struct code *c)
+{
+	const struct image *im = &s->profile.images.v[c->image];
+	struct file_map m = {0};
+	const uint8_t *bytes;
+	size_t n;
+	int rc;
+
+	if (!image_symbols_wanted(symbols, im))
+		return 0;
+	rc = readers_ask(READ_SYMBOLS, c->fd, NULL, 0, 0, &m, NULL);
+	if (rc < 0)
+		return rc;
+	bytes = readers_answer(&m, &n);
+	rc = image_symbols_keep(symbols, im, c->fd, bytes, n, NULL);
+	file_map_close(&m);
+	return rc;
+}
+
+/* Saves the symbols of files as far as they are read; returns of how many they are not yet. */
+static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
+{
+	const struct images *images = collector_images(s->collector);
+	size_t n_late = 0;
+
+	vec_each (c, &images->codes) {
+		const size_t number = (size_t)(c - images->codes.v);
+
+		if (!c->sampled || c->kind != CODE_FILE || c->fd < 0 ||
+		    *is_saved(&s->saved_files, number))
+			continue;
+		if (!readers_live())
+			image_symbols_save(symbols, &s->profile.images.v[c->image], c->fd, NULL);
+		else if (save_by_reader(s, symbols, c) == -EAGAIN) {
+			n_late++;
+			continue;
+		}
+		*is_saved(&s->saved_files, number) = true;
+	}
+	return n_late;
+}
+
+size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns)
 {
 	const struct images *images = collector_images(s->collector);
 	struct symbol_sources symbols;
+	uint64_t end_ns;
+	size_t n_late;
 
 	symbol_sources_init(&symbols, images_dir);
-	vec_each (c, &images->codes) {
-		_fd_ int vdso = -1;
-		int fd = c->fd;
-
-		if (!c->sampled || c->kind == CODE_ANON || (fd < 0 && c->kind != CODE_VDSO) ||
-		    !take_turn(&s->saved_files, (size_t)(c - images->codes.v)))
-			continue;
-		if (c->kind == CODE_VDSO)
-			fd = vdso = vdso_fd();
-		if (fd >= 0)
-			image_symbols_save(&symbols, &s->profile.images.v[c->image], fd, NULL);
-	}
+	n_late = save_files(s, &symbols); /* asks for all */
+	vec_each (c, &images->codes)
+		if (c->sampled && c->kind == CODE_VDSO)
+			save_vdso(s, &symbols, c);
 	vec_each (i, &s->profile.images)
 		if ((i->kind == IMAGE_KERNEL || i->kind == IMAGE_MODULE || i->kind == IMAGE_BPF) &&
 		    take_turn(&s->saved, (size_t)(i - s->profile.images.v)))
 			image_symbols_save(&symbols, i, -1, NULL);
 	generated_save(&s->generated, collector_procs(s->collector), &symbols);
+	end_ns = clock_mono_ns() + wait_ns;
+	while (n_late && clock_mono_ns() < end_ns) {
+		readers_wait(end_ns);
+		n_late = save_files(s, &symbols);
+	}
 	symbol_sources_release(&symbols);
+	return n_late;
 }
 
 void sampling_release(struct sampling *s)

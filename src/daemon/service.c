@@ -29,6 +29,10 @@
 
 #define LATELY_NS 1000000000ull
 
+/* A flush waits so long for children to have read symbols; the last one longer. */
+#define FLUSH_WAIT_NS (2ull * 1000000000)
+#define END_WAIT_NS   (20ull * 1000000000)
+
 /* A log this full is journaled at once. */
 #define FULL_PCT 40
 
@@ -210,6 +214,18 @@ static void say_shared(void *ctx, const struct image *const *images, size_t n)
 		    v->shared.n == MOST_SHARED ? "; more such files will not be said" : "");
 }
 
+/* Files whose symbols are not read in time are said; the next flush has them. */
+static void save_symbols(struct service *v, bool done)
+{
+	size_t n = sampling_save_symbols(&v->set->sampling, v->images_dir,
+					 done ? END_WAIT_NS : FLUSH_WAIT_NS);
+
+	if (n && n != v->n_late_symbols)
+		service_say(v, "the symbols of %zu %s are not read yet%s", n,
+			    n == 1 ? "file" : "files", done ? "" : "; the next flush has them");
+	v->n_late_symbols = n;
+}
+
 /* Makes a segment of all that was folded since the last one, journaled or not. */
 static int flush(struct service *v, bool done, struct err *err)
 {
@@ -230,7 +246,7 @@ static int flush(struct service *v, bool done, struct err *err)
 	let_go(v);
 	p->meta.start_wall_ns = p->meta.end_wall_ns;
 	profile_reset_values(p);
-	sampling_save_symbols(&v->set->sampling, v->images_dir);
+	save_symbols(v, done);
 	profile_each_shared(p, say_shared, v);
 	v->last_flush_ns = clock_mono_ns();
 	v->n_flushes++;

@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "daemon/dcpi_tree.h"
+#include "daemon/readers.h"
 #include "daemon/service_impl.h"
 #include "model/fresh.h"
-#include "resolve/elf_unwind.h"
 
 /* What a sample is taken to cost besides this process, in a virtual machine: its interrupt, and
  * the walk to its callers. */
@@ -89,7 +89,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	s->events = slow_down(&opts->collect, slower);
 	s->opts.events = s->events;
 	s->opts.keep_folded = true;
-	s->opts.tables.load = elf_unwind_load_small;
+	s->opts.tables.load = readers_load_table;
 	s->opts.pin_base = v->pins.base.fd >= 0 ? &v->pins.base : NULL;
 	s->opts.pin_number = s->number;
 	s->opts.live_fd = v->pins.live_fd;

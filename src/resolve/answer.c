@@ -169,7 +169,9 @@ static bool get_blocks(struct rd *r, struct unwind_table *t)
 		t->blocks[i] = rd_le32(r);
 		sound &= t->blocks[i] >= (i ? t->blocks[i - 1] : 0);
 	}
-	return sound && t->blocks[n] == t->n_rows;
+	/* So that there is a row at or before every offset. */
+	return sound && t->blocks[0] == 0 && t->blocks[1] > 0 && t->blocks[n] == t->n_rows &&
+	       t->rows[0].start == (uint16_t)t->first_off;
 }
 
 int answer_get_table(const uint8_t *bytes, size_t n, struct unwind_table *ret, struct err *err)

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See readers.h.
+ *
+ * A question is known by its kind and by what file it is about: device, inode, size and time of
+ * change, which tell whether a file is still what it was.  They are asked for without asking the
+ * file system (AT_STATX_DONT_SYNC), which may be one that never answers. */
+#include "daemon/readers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "confine/forker.h"
+#include "resolve/answer.h"
+#include "resolve/elf_unwind.h"
+#include "resolve/image_symbols.h"
+
+/* Files that ended children are remembered, so many at a time. */
+#define MOST_BAD 4096
+
+/* An answer that nobody asks for again in this time is forgotten. */
+#define STALE_NS (600ull * 1000000000)
+
+/* A walk in this process cannot go on without the table: it waits this long. */
+#define TABLE_WAIT_NS (5ull * 1000000000)
+
+struct file_key {
+	uint64_t dev, ino, size, ctime_s, kind;
+	uint32_t ctime_ns;
+};
+
+struct question {
+	struct file_key key;
+	uint64_t asked_ns; /* last */
+	struct confine_ask *ask;
+};
+
+static struct {
+	struct forker *forker; /* NULL: there are none */
+	VEC(struct question) questions;
+	VEC(struct file_key) bad;
+	size_t n_bad; /* ever: the next one takes place n_bad % MOST_BAD */
+	uint64_t n_came; /* times that something came */
+	struct readers_stats stats;
+	void (*say)(void *ctx, const char *text);
+	void *say_ctx;
+	bool said_end;
+} readers;
+
+/* --- in the child --- */
+
+static int run_table(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		     struct wr *ret, struct err *err)
+{
+	struct unwind_table t;
+	int rc = elf_unwind_load_small(files->fd[0], &t, err);
+
+	if (rc >= 0)
+		answer_put_table(&t, ret);
+	return rc;
+}
+
+static int run_symbols(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		       struct wr *ret, struct err *err)
+{
+	return image_symbols_read(files->fd[0], ret, err);
+}
+
+/* Call paths of a program are truncated until its table is there.  At 19 that would be for as long
+ * as a busy machine is busy: a child gets 1.5 % of what any other process gets. */
+#define TABLE_NICENESS 5
+
+#define MIB ((size_t)1 << 20)
+
+static struct confine_job jobs[N_READER_KINDS] = {
+	[READ_TABLE] = {.run = run_table,
+			.lane = CONFINE_TABLES,
+			.memory = 40 * MIB,
+			.most_answer = 20 * MIB,
+			.cpu_s = 10,
+			.wall_s = 60,
+			.niceness = TABLE_NICENESS},
+	[READ_SYMBOLS] = {.run = run_symbols,
+			  .lane = CONFINE_SLOW,
+			  .memory = 80 * MIB,
+			  .most_answer = 32 * MIB,
+			  .cpu_s = 20,
+			  .wall_s = 120,
+			  .niceness = 0},
+};
+
+/* --- in this process --- */
+
+int readers_start(bool in_background, struct err *err)
+{
+	if (readers.forker || geteuid() != 0)
+		return 0;
+	jobs[READ_SYMBOLS].niceness = in_background ? 19 : 0;
+	return forker_start(jobs, N_READER_KINDS, &readers.forker, err);
+}
+
+void readers_end(void)
+{
+	vec_each (q, &readers.questions)
+		forker_forget(readers.forker, q->ask);
+	vec_release(&readers.questions);
+	vec_release(&readers.bad);
+	forker_free(readers.forker);
+	memset(&readers, 0, sizeof(readers));
+}
+
+bool readers_live(void)
+{
+	return readers.forker;
+}
+
+void readers_on_say(void (*say)(void *ctx, const char *text), void *ctx)
+{
+	readers.say = say;
+	readers.say_ctx = ctx;
+}
+
+struct readers_stats readers_stats(void)
+{
+	return readers.stats;
+}
+
+static void tell(const char *text)
+{
+	if (readers.say)
+		readers.say(readers.say_ctx, text);
+}
+
+int readers_fd(void)
+{
+	return readers.forker ? forker_fd(readers.forker) : -1;
+}
+
+static void drop(struct question *q)
+{
+	forker_forget(readers.forker, q->ask);
+	*q = readers.questions.v[--readers.questions.n];
+}
+
+/* Answers that nobody came for, since what they were about is gone. */
+static void drop_old(void)
+{
+	const uint64_t now = clock_mono_ns();
+
+	for (size_t i = readers.questions.n; i--;) {
+		struct question *q = &readers.questions.v[i];
+
+		if (q->ask->state == ASK_DONE && now - q->asked_ns > STALE_NS)
+			drop(q);
+	}
+}
+
+bool readers_wait(uint64_t end_ns)
+{
+	const bool lived = readers.forker && forker_lives(readers.forker);
+	bool any = lived && forker_step(readers.forker, end_ns);
+
+	readers.n_came += any;
+	if (readers.forker)
+		drop_old();
+
+	if (readers.forker && !forker_lives(readers.forker) && !readers.said_end) {
+		readers.said_end = true;
+		tell("the helper that reads users' files has ended: until a restart new images "
+		     "have no names and no unwind tables");
+	}
+	return any;
+}
+
+uint64_t readers_step(void)
+{
+	readers_wait(0);
+	return readers.n_came;
+}
+
+static int get_key(enum reader_kind kind, int fd, struct file_key *ret)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		  STATX_INO | STATX_SIZE | STATX_CTIME, &st) < 0)
+		return -errno;
+	*ret = (struct file_key){.dev = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
+				 .ino = st.stx_ino,
+				 .size = st.stx_size,
+				 .ctime_s = (uint64_t)st.stx_ctime.tv_sec,
+				 .ctime_ns = st.stx_ctime.tv_nsec,
+				 .kind = kind};
+	return 0;
+}
+
+static bool same_key(const struct file_key *a, const struct file_key *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->kind == b->kind &&
+	       a->ctime_s == b->ctime_s && a->ctime_ns == b->ctime_ns;
+}
+
+static bool is_bad(const struct file_key *key)
+{
+	vec_each (b, &readers.bad)
+		if (same_key(b, key))
+			return true;
+	return false;
+}
+
+/* What the link in /proc says that FD is; asks no file system. */
+static void name_of(int fd, char *ret, size_t size)
+{
+	char self[40];
+	ssize_t n;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	n = readlink(self, ret, size - 1);
+	snprintf(ret + (n > 0 ? n : 0), size - (size_t)(n > 0 ? n : 0), "%s", n > 0 ? "" : "a file");
+}
+
+static const char *why_ended(const struct confine_ask *a)
+{
+	switch (a->by_signal) {
+	case SIGALRM:
+		return "its file system did not answer in time";
+	case SIGXCPU:
+		return "it took too much time";
+	case SIGKILL:
+		return "it was killed, for want of memory";
+	case SIGABRT:
+		return "it took too much memory";
+	case SIGXFSZ:
+		return "there is too much in it";
+	case 0:
+		return "no answer came";
+	default:
+		return a->by_signal == SIGSYS ? "reading it needed a call that it may not make" : "reading it failed";
+	}
+}
+
+/* FD's file ended its child: that is said once. */
+static void note_bad(const struct question *q, int fd)
+{
+	static const char *const what[] = {[READ_TABLE] = "unwind table",
+					   [READ_SYMBOLS] = "symbols"};
+	char path[300], text[500];
+
+	if (readers.bad.n < MOST_BAD)
+		vec_push(&readers.bad, q->key);
+	else
+		readers.bad.v[readers.n_bad % MOST_BAD] = q->key;
+	readers.n_bad++;
+	readers.stats.n_ended++;
+	name_of(fd, path, sizeof(path));
+	snprintf(text, sizeof(text), "%s: %s not read: %s; it is not tried again until it changes",
+		 path, what[q->key.kind], why_ended(q->ask));
+	tell(text);
+}
+
+static struct question *find(const struct file_key *key)
+{
+	vec_each (q, &readers.questions)
+		if (same_key(&q->key, key))
+			return q;
+	return NULL;
+}
+
+/* Takes the answer to Q, which is there. */
+static int take(struct question *q, int fd, struct file_map *ret, struct err *err)
+{
+	struct confine_ask *a = q->ask;
+	int rc = a->rc;
+
+	if (rc == -EPROTO)
+		note_bad(q, fd);
+	if (rc < 0)
+		err_set(err, rc, "%s", rc == -EPROTO ? why_ended(a) : strerror(-rc));
+	else
+		rc = file_map_fd(ret, a->answer_fd, "answer", err);
+	drop(q);
+	return rc;
+}
+
+int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
+		struct file_map *ret, struct err *err)
+{
+	struct file_key key;
+	struct question *q;
+	int rc = get_key(kind, fd, &key);
+
+	if (rc < 0)
+		return err_errno(err, rc, "statx");
+	if (is_bad(&key))
+		return err_set(err, -EPROTO, "it ended what read it before");
+	q = find(&key);
+	if (!q) {
+		if (!forker_lives(readers.forker))
+			return err_set(err, -EPIPE, "the helper that reads files has ended");
+		vec_push(&readers.questions, (struct question){.key = key});
+		q = &readers.questions.v[readers.questions.n - 1];
+		q->ask = forker_ask(readers.forker, kind, &fd, 1, arg, n_arg);
+		readers.stats.n_asked++;
+	}
+	q->asked_ns = clock_mono_ns();
+	while (q->ask->state != ASK_DONE && readers_wait(end_ns))
+		q = find(&key); /* old ones may have gone, and this one moved */
+	if (q->ask->state != ASK_DONE)
+		return err_set(err, -EAGAIN, "not read yet");
+	return take(q, fd, ret, err);
+}
+
+const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n)
+{
+	*ret_n = m->n_bytes < 4 ? 0 : m->n_bytes - 4;
+	return m->n_bytes < 4 ? (const uint8_t *)"" : m->bytes + 4;
+}
+
+static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct err *err)
+{
+	struct file_map m = {0};
+	const uint8_t *bytes;
+	size_t n;
+	int rc;
+
+	if (!readers_live())
+		return elf_unwind_load_small(fd, ret, err);
+	rc = readers_ask(READ_TABLE, fd, NULL, 0, end_ns, &m, err);
+	if (rc < 0)
+		return rc;
+	bytes = readers_answer(&m, &n);
+	rc = answer_get_table(bytes, n, ret, err);
+	file_map_close(&m);
+	return rc;
+}
+
+int readers_load_table(int fd, struct unwind_table *ret, struct err *err)
+{
+	return load_table(fd, 0, ret, err);
+}
+
+int readers_load_table_now(int fd, struct unwind_table *ret, struct err *err)
+{
+	return load_table(fd, clock_mono_ns() + TABLE_WAIT_NS, ret, err);
+}

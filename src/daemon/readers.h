@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What this process wants to know of users' files, read by children without privileges
+ * (confine/forker.h).  There is one set of readers in a process, made at its start.
+ *
+ * Asking never blocks for long: a question that is not answered by the time its asker waits for is
+ * -EAGAIN, the child goes on, and the next time the same is asked its answer is there.  A file that
+ * ended a child is said once, and not looked into again until it has changed. */
+#ifndef DAEMON_READERS_H
+#define DAEMON_READERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "collect/images.h"
+#include "unwind/build.h"
+
+enum reader_kind {
+	READ_TABLE,   /* its unwind table: answer_get_table */
+	READ_SYMBOLS, /* its symbols: image_symbols_keep */
+	N_READER_KINDS
+};
+
+/* Makes the readers, while this process has its rights; nothing is done for an ordinary user, who
+ * can harm nobody but himself by his own files, and reads them in this process.  IN_BACKGROUND:
+ * nobody waits for symbols, which are read when nobody else wants the CPU. */
+int readers_start(bool in_background, struct err *err);
+void readers_end(void);
+
+/* Are there readers?  Else files are read in this process. */
+bool readers_live(void);
+
+/* What is to be told to people goes to SAY. */
+void readers_on_say(void (*say)(void *ctx, const char *text), void *ctx);
+
+/* Becomes readable when answers have come, of which readers_step takes note; -1.  What that returns
+ * is another number when something came since the last time. */
+int readers_fd(void);
+uint64_t readers_step(void);
+
+/* readers_step, which waits until END_NS (CLOCK_MONOTONIC) for something to come. */
+bool readers_wait(uint64_t end_ns);
+
+/* Asks about the file FD (borrowed, O_PATH will do) and waits until END_NS (CLOCK_MONOTONIC) for the
+ * answer; 0: not at all.  0: RET is the answer, file_map_close it.  -EAGAIN: not yet; ask again.
+ * Else what is wrong with the file. */
+int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
+		struct file_map *ret, struct err *err);
+
+/* The bytes of an answer, which are in M. */
+const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n);
+
+/* An unwind_load_fn: -EAGAIN while a child is at it. */
+int readers_load_table(int fd, struct unwind_table *ret, struct err *err);
+
+/* Another, for walks that cannot be put off: waits some seconds before it says so. */
+int readers_load_table_now(int fd, struct unwind_table *ret, struct err *err);
+
+/* Files that ended a child, and questions that nobody waited for long enough, since the start. */
+struct readers_stats {
+	uint64_t n_asked, n_ended, n_late;
+};
+struct readers_stats readers_stats(void);
+
+#endif

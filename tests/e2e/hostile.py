@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files that are made to harm who reads them: a daemon with a limit of memory goes on, says which files they were,
+and records everybody else as before.  The limit is that of the packaged unit; where no control group can be made
+the same is held against what the daemon and its readers had in memory at most."""
+import glob
+import lzma
+import re
+import struct
+
+from e2e import *
+
+RATE = ["-e", "cpu-clock", "-c", 1000003]
+LIMIT = 256 << 20
+
+
+class Limit:
+    """A control group that may take LIMIT of memory, or nothing where there is none."""
+
+    def __init__(self):
+        self.dir = None
+        for parent, name in ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"):
+            where = "%s/dwell-test-%d" % (parent, os.getpid())
+            try:
+                os.mkdir(where)
+                with open(os.path.join(where, name), "w", encoding="utf-8") as f:
+                    f.write(str(LIMIT))
+                self.dir = where
+                return
+            except OSError:
+                if os.path.isdir(where):
+                    os.rmdir(where)
+
+    def enter(self):
+        if self.dir:
+            with open(self.dir + "/cgroup.procs", "w", encoding="utf-8") as f:
+                f.write(str(os.getpid()))
+
+    def end(self):
+        if self.dir:
+            wait_for(lambda: not open(self.dir + "/cgroup.procs", encoding="utf-8").read(), "the group to be empty")
+            os.rmdir(self.dir)
+
+
+class Daemon:
+    """dwelld under a limit, and what it said."""
+
+    def __init__(self, *argv):
+        self.limit = Limit()
+        self.log = open("daemon.log", "a+", encoding="utf-8")
+        self.p = subprocess.Popen([os.path.join(os.path.dirname(DWELL), "dwelld"), *map(str, RATE), "--no-pin", "--bpffs", "/nonexistent", *map(str, argv), "db"],
+                                  stderr=self.log, preexec_fn=self.limit.enter)
+        wait_for(lambda: self.p.poll() is not None or self.ctl("status").returncode == 0, "the daemon")
+        self.lives()
+
+    def lives(self):
+        check(self.p.poll() is None, "the daemon ended, %s: %s" % (self.p.returncode, self.said()))
+
+    def ctl(self, *argv):
+        return dwell("ctl", "--db", "db", *argv)
+
+    def do(self, *argv):
+        self.lives()
+        p = self.ctl(*argv)
+        check(p.returncode == 0, "ctl %s: %s; %s" % (argv, p.stderr.strip(), self.said()))
+        return p.stdout
+
+    def said(self):
+        return open("daemon.log", encoding="utf-8").read()
+
+    def peak(self):
+        """The most memory the daemon itself had, in bytes."""
+        with open("/proc/%d/status" % self.p.pid, encoding="utf-8") as f:
+            return int(re.search(r"VmHWM:\s*(\d+) kB", f.read()).group(1)) << 10
+
+    def cpu_s(self):
+        with open("/proc/%d/stat" % self.p.pid, encoding="utf-8") as f:
+            fields = f.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *rest):
+        try:
+            if self.p.poll() is None and not kind:
+                note("the daemon had %.1f MB at most and took %.2f s" % (self.peak() / 1e6, self.cpu_s()))
+                check(self.peak() < LIMIT / 2, "it had %d MB" % (self.peak() >> 20))
+                self.do("quit")
+                check(self.p.wait(60) == 0, "exit %s: %s" % (self.p.returncode, self.said()))
+        finally:
+            if self.p.poll() is None:
+                self.p.kill()
+                self.p.wait()
+            note(self.said())
+            self.limit.end()
+
+
+def section_heads(data):
+    """Where the heads of an ELF file's sections are, by name."""
+    shoff, = struct.unpack_from("<Q", data, 40)
+    entsize, n, strndx = struct.unpack_from("<3H", data, 58)
+    names, = struct.unpack_from("<Q", data, shoff + strndx * entsize + 24)
+    ret = {}
+    for at in range(shoff, shoff + n * entsize, entsize):
+        name = names + struct.unpack_from("<I", data, at)[0]
+        ret[data[name:data.index(b"\0", name)].decode()] = at
+    return ret
+
+
+def sparse_symbols(path):
+    """A copy of burn whose .symtab has 3 GiB, nearly all of them a hole."""
+    with open(prog("burn"), "rb") as f:
+        data = bytearray(f.read())
+    at = section_heads(bytes(data))[".symtab"]
+    end = (len(data) + 4095) & ~4095
+    struct.pack_into("<QQ", data, at + 24, end, 3 << 30)
+    with open(path, "wb") as f:
+        f.write(data)
+        f.truncate(end + (3 << 30))
+    os.chmod(path, 0o755)
+
+
+def xz_bomb(path):
+    """A copy of burn without symbols, with an xz stream of 240 MiB of zeros as its MiniDebugInfo."""
+    packed = lzma.LZMACompressor(preset=1)
+    with open("bomb.xz", "wb") as f:
+        for _ in range(240):
+            f.write(packed.compress(bytes(1 << 20)))
+        f.write(packed.flush())
+    sh("objcopy", "--strip-all", "--add-section", ".gnu_debugdata=bomb.xz", prog("burn"), path)
+
+
+def run_beside(*argv):
+    """A program of ours that must be recorded whatever the others do."""
+    sh(*argv)
+
+
+def names_of_others():
+    p = Prof()
+    check(p.n(procedure="burn_rebuilt_here") > 0, "nothing of the program beside: %s" % p.images())
+
+
+def elf_files():
+    sparse_symbols("sparse")
+    xz_bomb("bomb")
+    with Daemon() as d:
+        for _ in range(2):
+            sh("./sparse", 0.3)
+            sh("./bomb", 0.3)
+            sh(prog("burn_rebuilt"), 0.3)
+            d.do("flush")
+        wait_for(lambda: all(d.said().count(name + ": symbols not read") == 1 for name in ("sparse", "bomb")),
+                 "both files to be named")
+        d.do("flush")
+        names_of_others()
+    check(d.said().count("not read: ") == 2, "each is said once")
+
+
+def lines_of_map(n_bytes, at=0x10000000):
+    out, size = [], 0
+    while size < n_bytes:
+        out.append("%x 20 a_procedure_%07d_of_this\n" % (at, len(out)))
+        at += 0x40
+        size += len(out[-1])
+    return "".join(out)
+
+
+class Generated:
+    """Programs that run generated code, and whose maps are then TEXT besides."""
+
+    def __init__(self, n, text):
+        self.procs = [subprocess.Popen([prog("jit"), "100", "map"], stdout=subprocess.DEVNULL) for _ in range(n)]
+        self.maps = ["/tmp/perf-%d.map" % p.pid for p in self.procs]
+        for path in self.maps:
+            wait_for(lambda: os.path.exists(path) and os.path.getsize(path), "a map")
+            with open(path, "a", encoding="utf-8") as f:
+                f.write(text)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *rest):
+        for p in self.procs:
+            p.kill()
+            p.wait()
+        for path in self.maps:
+            os.unlink(path)
+
+
+def many_maps():
+    with Daemon() as d:
+        with Generated(30, lines_of_map(3 << 20)):
+            time.sleep(longer(3))
+            d.do("flush")
+            time.sleep(longer(1))
+            d.do("flush")
+        sh(prog("burn_rebuilt"), 0.3)
+        d.do("flush")
+        names_of_others()
+
+
+def large_map():
+    with Daemon() as d:
+        with Generated(1, lines_of_map(60 << 20)):
+            time.sleep(longer(2))
+            d.do("flush")
+            sh(prog("burn_rebuilt"), 0.3)
+            d.do("flush")
+        names_of_others()
+        likely(d.cpu_s() < 8, "the daemon took %.1f s of CPU time" % d.cpu_s())
+
+
+if os.geteuid() != 0:
+    print("1..0 # SKIP needs root")
+    sys.exit(0)
+run(elf_files, many_maps, large_map)

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Children of the forker: what they can do, what ends them, and what is told of that. */
+#include "confine/forker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "confine/filter.h"
+#include "t.h"
+
+#define SECOND_NS 1000000000ull
+
+enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, N_JOBS };
+
+static int copy(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
+		struct err *err)
+{
+	uint8_t b[3000];
+	ssize_t n = pread(f->fd[0], b, sizeof(b), 0);
+
+	if (n < 0)
+		return -errno;
+	wr_bytes(ret, b, (size_t)n);
+	wr_bytes(ret, arg, n_arg);
+	return 0;
+}
+
+static int open_more(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
+		     struct wr *ret, struct err *err)
+{
+	return open("/etc/passwd", O_RDONLY) < 0 ? -errno : 0;
+}
+
+static int fork_more(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
+		     struct wr *ret, struct err *err)
+{
+	return fork() < 0 ? -errno : 0;
+}
+
+static int crash(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
+		 struct err *err)
+{
+	raise(SIGKILL);
+	return 0;
+}
+
+static int eat(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
+	       struct err *err)
+{
+	for (;;)
+		memset(xmalloc(1 << 20), 1, 1 << 20);
+	return 0;
+}
+
+static int never_end(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
+		     struct wr *ret, struct err *err)
+{
+	for (volatile unsigned i = 0;; i++)
+		;
+	return 0;
+}
+
+static int write_much(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
+		      struct wr *ret, struct err *err)
+{
+	static const uint8_t zeros[4096];
+
+	for (int i = 0; i < 1000; i++)
+		wr_bytes(ret, zeros, sizeof(zeros));
+	return 0;
+}
+
+static int fail(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
+		struct err *err)
+{
+	return err_set(err, -EBADMSG, "nothing in it");
+}
+
+/* Opening it takes for ever, as on a file system that does not answer. */
+static void stall(const uint8_t *arg, size_t n_arg, struct confine_files *ret)
+{
+	for (;;)
+		pause();
+}
+
+static void open_named(const uint8_t *arg, size_t n_arg, struct confine_files *ret)
+{
+	ret->n = 1;
+	ret->path[0] = open((const char *)arg, O_PATH | O_CLOEXEC);
+	ret->fd[0] = open((const char *)arg, O_RDONLY | O_CLOEXEC);
+}
+
+#define JOB(what) .run = what, .memory = 8 << 20, .most_answer = 4096, .cpu_s = 1, .wall_s = 60
+
+static const struct confine_job jobs[N_JOBS] = {
+	[COPY] = {JOB(copy)},
+	[OPEN] = {JOB(open_more)},    [FORK] = {JOB(fork_more)},
+	[CRASH] = {JOB(crash)},	      [EAT] = {JOB(eat)},
+	[ENDLESS] = {JOB(never_end)}, [WRITE] = {JOB(write_much)},
+	[STALL] = {.open = stall, .run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20},
+	[FAIL] = {JOB(fail)},	      [OPENER] = {.open = open_named, JOB(copy)},
+};
+
+static struct forker *forker;
+static int file;
+
+static bool begin(void)
+{
+	char path[] = "/tmp/dwell-forker-XXXXXX";
+
+	if (geteuid() != 0)
+		return false;
+	file = mkstemp(path);
+	unlink(path);
+	EXPECT_EQ(write(file, "text", 4), 4);
+	EXPECT_EQ(forker_start(jobs, N_JOBS, &forker, NULL), 0);
+	return true;
+}
+
+static void end(void)
+{
+	forker_free(forker);
+	forker = NULL;
+	close(file);
+}
+
+static struct confine_ask *ask(unsigned kind, const char *arg)
+{
+	return forker_ask(forker, kind, &file, jobs[kind].open ? 0 : 1, arg, strlen(arg) + 1);
+}
+
+/* Asks and waits as long as a slow machine may need. */
+static struct confine_ask *ask_and_wait(unsigned kind, const char *arg)
+{
+	struct confine_ask *a = ask(kind, arg);
+	uint64_t end_ns = clock_mono_ns() + 60 * SECOND_NS;
+
+	while (a->state != ASK_DONE && clock_mono_ns() < end_ns)
+		forker_step(forker, end_ns);
+	EXPECT_EQ(a->state, ASK_DONE);
+	return a;
+}
+
+static int result(unsigned kind)
+{
+	struct confine_ask *a = ask_and_wait(kind, "");
+	int rc = a->rc;
+
+	forker_forget(forker, a);
+	return rc;
+}
+
+static int signal_of(unsigned kind)
+{
+	struct confine_ask *a = ask_and_wait(kind, "");
+	int sig = a->by_signal;
+
+	EXPECT_EQ(a->rc, -EPROTO);
+	forker_forget(forker, a);
+	return sig;
+}
+
+TEST(answers_are_what_the_child_wrote)
+{
+	struct confine_ask *a;
+	char text[20] = "";
+
+	if (!begin())
+		SKIP("needs root");
+	a = ask_and_wait(COPY, "and more");
+	EXPECT_EQ(a->rc, 0);
+	EXPECT_EQ(a->n_answer, 13);
+	EXPECT_EQ(pread(a->answer_fd, text, 13, 4), 13);
+	EXPECT_STR(text, "textand more");
+	forker_forget(forker, a);
+	EXPECT_EQ(result(FAIL), -EBADMSG);
+	end();
+}
+
+TEST(a_child_has_no_rights)
+{
+	struct confine_ask *a;
+	char text[4000] = "";
+
+	if (!begin())
+		SKIP("needs root");
+	a = ask_and_wait(OPENER, "/proc/self/status"); /* is written when it is read */
+	EXPECT_EQ(a->rc, 0);
+	EXPECT(pread(a->answer_fd, text, sizeof(text) - 1, 4) > 0);
+	EXPECT(strncmp(text, "Name:\tdwell-reader\n", 18) == 0);
+	EXPECT(!strstr(text, "\nUid:\t0\t") && !strstr(text, "\nGid:\t0\t"));
+	EXPECT(strstr(text, "\nGroups:\t \n"));
+	EXPECT(strstr(text, "\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n"));
+	EXPECT(strstr(text, "\nNoNewPrivs:\t1\nSeccomp:\t2\n"));
+	forker_forget(forker, a);
+	EXPECT_EQ(signal_of(OPEN), SIGSYS);
+	EXPECT_EQ(signal_of(FORK), SIGSYS);
+	end();
+}
+
+TEST(a_child_ends_and_is_told_of)
+{
+	if (!begin())
+		SKIP("needs root");
+	EXPECT_EQ(signal_of(CRASH), SIGKILL);
+	EXPECT_EQ(signal_of(ENDLESS), SIGXCPU);
+	EXPECT_EQ(signal_of(WRITE), SIGXFSZ);
+	EXPECT_EQ(signal_of(STALL), SIGALRM);
+#ifndef __SANITIZE_ADDRESS__
+	EXPECT_EQ(signal_of(EAT), SIGABRT);
+#endif
+	EXPECT_EQ(result(COPY), 0);
+	end();
+}
+
+TEST(files_a_child_opened_come_back)
+{
+	struct confine_ask *a;
+	struct stat here, there;
+
+	if (!begin())
+		SKIP("needs root");
+	a = ask_and_wait(OPENER, "/etc/passwd");
+	EXPECT_EQ(a->rc, 0);
+	REQUIRE(a->n_files == 1);
+	EXPECT_EQ(fstat(a->files[0], &there), 0);
+	EXPECT_EQ(stat("/etc/passwd", &here), 0);
+	EXPECT_EQ(here.st_ino, there.st_ino);
+	EXPECT(fcntl(a->files[0], F_GETFL) & O_PATH);
+	forker_forget(forker, a);
+	end();
+}
+
+/* One that waits for ever is no reason for others to wait. */
+TEST(others_go_on_beside_one_that_stalls)
+{
+	struct confine_ask *a;
+
+	if (!begin())
+		SKIP("needs root");
+	a = ask(STALL, "");
+	EXPECT_EQ(result(COPY), 0);
+	forker_forget(forker, a);
+	for (int i = 0; i < 40; i++)
+		forker_forget(forker, ask(COPY, ""));
+	EXPECT_EQ(result(COPY), 0);
+	end();
+}
+
+TEST(its_death_is_noticed)
+{
+	struct confine_ask *a;
+	uint64_t end_ns;
+	pid_t pid;
+
+	if (!begin())
+		SKIP("needs root");
+	a = ask(STALL, "");
+	pid = forker_pid(forker);
+	kill(pid, SIGKILL);
+	end_ns = clock_mono_ns() + 60 * SECOND_NS;
+	while (forker_lives(forker) && clock_mono_ns() < end_ns)
+		forker_step(forker, end_ns);
+	EXPECT(!forker_lives(forker));
+	EXPECT_EQ(a->rc, -EPIPE);
+	forker_forget(forker, a);
+	end();
+}
+
+/* In a child of this test: what the daemon keeps, and nothing else. */
+TEST(the_daemons_filter)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		bool good = filter_daemon(NULL) == 0;
+
+		good &= open("/etc/passwd", O_RDONLY) >= 0;
+		good &= fork() < 0 && errno == EPERM;
+		good &= execl("/bin/true", "true", NULL) < 0 && errno == EPERM;
+		good &= syscall(SYS_setresuid, 1, 1, 1) < 0 && errno == EPERM;
+		good &= syscall(SYS_mount, 0, 0, 0, 0, 0) < 0 && errno == EPERM;
+		_exit(!good);
+	}
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT_EQ(status, 0);
+}
