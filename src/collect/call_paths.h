@@ -32,8 +32,8 @@ struct call_paths {
 	VEC(uint64_t) words; /* chains taken out of the log and not yet learnt */
 	int (*answer_fd)(void);
 	uint64_t (*take_answers)(void);
-	uint64_t n_answers;  /* that came, when tables were last loaded again */
-	bool served;	     /* something changed by the requests being served */
+	uint64_t n_answers; /* that came, when tables were last loaded again */
+	bool served;	    /* something changed by the requests being served */
 	bool has_ring;
 	struct ring_stacks ring;    /* has_ring */
 	struct unwind_memory *heap; /* of tables where there is no log; NULL: none */
@@ -42,7 +42,7 @@ struct call_paths {
 
 /* What is needed for tables: both from who knows ELF. */
 struct call_paths_tables {
-	unwind_load_fn *load; /* may say -EAGAIN: see take_answers */
+	unwind_load_fn *load;	  /* may say -EAGAIN: see take_answers */
 	unwind_load_fn *load_now; /* for walks in this process; NULL: load, which says no -EAGAIN */
 	/* When ANSWER_FD() polls readable TAKE_ANSWERS is called, which tells how many answers came
 	 * ever; tables that were -EAGAIN are loaded again when these have become more.  NULL: none

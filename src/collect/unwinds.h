@@ -5,8 +5,9 @@
  *
  * The walker knows a file by (inode, device, generation); here it gets a number, for good, which
  * frames carry (FRAME_IMAGE_SHIFT).  Files share one table when it is made from the same bytes in
- * each: that is known by a hash when it has been built, whatever build-id they state.  A table that cannot be built is not tried again: its image gets an empty one, so
- * that the walker goes by frame pointers and asks no more. */
+ * each: that is known by a hash when it has been built, whatever build-id they state.  A table that
+ * cannot be built is not tried again: its image gets an empty one, so that the walker goes by frame
+ * pointers and asks no more. */
 #ifndef COLLECT_UNWINDS_H
 #define COLLECT_UNWINDS_H
 
@@ -47,9 +48,9 @@ enum table_state {
 
 struct shared_table {
 	enum table_state state;
-	bool pinned;	    /* never evicted */
-	uint32_t code;	    /* in struct images: what it is made of */
-	bool has_key;	    /* it was built once: */
+	bool pinned;   /* never evicted */
+	uint32_t code; /* in struct images: what it is made of */
+	bool has_key;  /* it was built once: */
 	uint8_t key[UNWIND_KEY_BYTES];
 	uint32_t at, n;	    /* READY: its words; n also when WAITING */
 	uint32_t retry_at;  /* ABSENT: not before the clock says so */

@@ -47,7 +47,7 @@ static void set_limits(const struct confine_job *job, size_t base_bytes)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_MEMLOCK, 0);
 	limit(RLIMIT_MSGQUEUE, 0);
-	limit(RLIMIT_NOFILE, 0); /* those that are open stay so */
+	limit(RLIMIT_NOFILE, 0);   /* those that are open stay so */
 #if !defined(__SANITIZE_ADDRESS__) /* which maps terabytes */
 	limit(RLIMIT_AS, base_bytes + job->memory);
 #endif

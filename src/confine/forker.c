@@ -199,10 +199,8 @@ static bool has_room(const struct forker *f, const struct confine_ask *a)
 /* Sends A; -EAGAIN when the socket is full. */
 static int send_ask(struct forker *f, struct confine_ask *a)
 {
-	struct confine_request q = {.id = a->id,
-				    .kind = a->kind,
-				    .n_files = a->n_files,
-				    .n_arg = (uint32_t)a->n_arg};
+	struct confine_request q = {
+		.id = a->id, .kind = a->kind, .n_files = a->n_files, .n_arg = (uint32_t)a->n_arg};
 	int fds[CONFINE_MAX_FILES + 1], rc;
 
 	a->answer_fd = memfd_create("dwell-answer", MFD_CLOEXEC);

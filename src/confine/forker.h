@@ -80,8 +80,8 @@ struct confine_ask {
 	uint32_t id, kind;
 	enum { ASK_QUEUED, ASK_SENT, ASK_DONE } state;
 	bool abandoned;
-	int rc;	       /* DONE: 0 or the job's error; -EPROTO: the child was ended */
-	int by_signal; /* DONE, -EPROTO: what ended it; 0: it ended without an answer */
+	int rc;		 /* DONE: 0 or the job's error; -EPROTO: the child was ended */
+	int by_signal;	 /* DONE, -EPROTO: what ended it; 0: it ended without an answer */
 	int answer_fd;	 /* DONE, rc 0: four bytes that are its own, then the answer */
 	size_t n_answer; /* DONE: bytes of the answer */
 	uint64_t since_ns;
@@ -92,8 +92,8 @@ struct confine_ask {
 	uint8_t arg[];
 };
 
-/* Asks for job KIND with the N_FILES descriptors of FILES, which are duplicated.  It runs when there
- * is room.  forker_forget the answer, also before it came. */
+/* Asks for job KIND with the N_FILES descriptors of FILES, which are duplicated.  It runs when
+ * there is room.  forker_forget the answer, also before it came. */
 struct confine_ask *forker_ask(struct forker *f, unsigned kind, const int *files, unsigned n_files,
 			       const void *arg, size_t n_arg);
 void forker_forget(struct forker *f, struct confine_ask *a);

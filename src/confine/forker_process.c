@@ -149,8 +149,8 @@ _Noreturn void forker_process(const struct confine_job *jobs, unsigned n, int so
 			struct confine_request q = {0};
 			int files[CONFINE_MAX_FILES + 1];
 			unsigned n_files = CONFINE_MAX_FILES + 1;
-			ssize_t k = confine_receive(sock, &q, sizeof(q), files, &n_files,
-						    MSG_DONTWAIT);
+			ssize_t k =
+				confine_receive(sock, &q, sizeof(q), files, &n_files, MSG_DONTWAIT);
 
 			if (k == 0 || (k < 0 && k != -EAGAIN))
 				_exit(0);

@@ -45,7 +45,7 @@ static struct {
 	struct forker *forker; /* NULL: there are none */
 	VEC(struct question) questions;
 	VEC(struct file_key) bad;
-	size_t n_bad; /* ever: the next one takes place n_bad % MOST_BAD */
+	size_t n_bad;	 /* ever: the next one takes place n_bad % MOST_BAD */
 	uint64_t n_came; /* times that something came */
 	struct readers_stats stats;
 	void (*say)(void *ctx, const char *text);
@@ -188,8 +188,8 @@ static int get_key(enum reader_kind kind, int fd, struct file_key *ret)
 {
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-		  STATX_INO | STATX_SIZE | STATX_CTIME, &st) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE | STATX_CTIME,
+		  &st) < 0)
 		return -errno;
 	*ret = (struct file_key){.dev = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
 				 .ino = st.stx_ino,
@@ -222,7 +222,8 @@ static void name_of(int fd, char *ret, size_t size)
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	n = readlink(self, ret, size - 1);
-	snprintf(ret + (n > 0 ? n : 0), size - (size_t)(n > 0 ? n : 0), "%s", n > 0 ? "" : "a file");
+	snprintf(ret + (n > 0 ? n : 0), size - (size_t)(n > 0 ? n : 0), "%s",
+		 n > 0 ? "" : "a file");
 }
 
 static const char *why_ended(const struct confine_ask *a)
@@ -241,15 +242,16 @@ static const char *why_ended(const struct confine_ask *a)
 	case 0:
 		return "no answer came";
 	default:
-		return a->by_signal == SIGSYS ? "reading it needed a call that it may not make" : "reading it failed";
+		return a->by_signal == SIGSYS ? "reading it needed a call that it may not make"
+					      : "reading it failed";
 	}
 }
 
 /* FD's file ended its child: that is said once. */
 static void note_bad(const struct question *q, int fd)
 {
-	static const char *const what[] = {[READ_TABLE] = "unwind table",
-					   [READ_SYMBOLS] = "symbols"};
+	static const char *const what[] = {
+		[READ_TABLE] = "unwind table", [READ_SYMBOLS] = "symbols"};
 	char path[300], text[500];
 
 	if (readers.bad.n < MOST_BAD)

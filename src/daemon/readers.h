@@ -43,9 +43,9 @@ uint64_t readers_step(void);
 /* readers_step, which waits until END_NS (CLOCK_MONOTONIC) for something to come. */
 bool readers_wait(uint64_t end_ns);
 
-/* Asks about the file FD (borrowed, O_PATH will do) and waits until END_NS (CLOCK_MONOTONIC) for the
- * answer; 0: not at all.  0: RET is the answer, file_map_close it.  -EAGAIN: not yet; ask again.
- * Else what is wrong with the file. */
+/* Asks about the file FD (borrowed, O_PATH will do) and waits until END_NS (CLOCK_MONOTONIC) for
+ * the answer; 0: not at all.  0: RET is the answer, file_map_close it.  -EAGAIN: not yet; ask
+ * again. Else what is wrong with the file. */
 int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
 		struct file_map *ret, struct err *err);
 

@@ -54,9 +54,9 @@ int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, p
  * other users can write? */
 bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
 
-/* Reads the symbols of the file FD (borrowed) for somebody else to keep: the bytes of a symbols file
- * without the image's path.  They depend on the file's bytes alone.  For
- * children; needs no rights. */
+/* Reads the symbols of the file FD (borrowed) for somebody else to keep: the bytes of a symbols
+ * file without the image's path.  They depend on the file's bytes alone.  For children; needs no
+ * rights. */
 int image_symbols_read(int fd, struct wr *ret, struct err *err);
 
 /* Caches the N bytes that image_symbols_read made of IM's file, which is open at FD, when all in

@@ -34,7 +34,7 @@ for line in text.splitlines():
         check(f"a section, a comment or nothing: {line}", bool(re.fullmatch(r"\[\w+\]|#.*|", line)), True)
 
 check("capabilities", sorted(says["CapabilityBoundingSet"][0].split()),
-      ["CAP_BPF", "CAP_CHECKPOINT_RESTORE", "CAP_DAC_READ_SEARCH", "CAP_PERFMON", "CAP_SYSLOG", "CAP_SYS_PTRACE"])
+      ["CAP_BPF", "CAP_CHECKPOINT_RESTORE", "CAP_DAC_READ_SEARCH", "CAP_PERFMON", "CAP_SETGID", "CAP_SETUID", "CAP_SYSLOG", "CAP_SYS_PTRACE"])
 for key, value in (("Type", "notify"), ("NoNewPrivileges", "yes"), ("ProtectSystem", "strict"),
                    ("RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6"), ("IPAddressDeny", "any"), ("IPAddressAllow", "localhost"), ("UMask", "0027"), ("StateDirectoryMode", "0750"), ("Restart", "on-failure"), ("StartLimitIntervalSec", "0")):
     check(key, says[key], [value])

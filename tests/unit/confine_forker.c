@@ -104,11 +104,15 @@ static void open_named(const uint8_t *arg, size_t n_arg, struct confine_files *r
 
 static const struct confine_job jobs[N_JOBS] = {
 	[COPY] = {JOB(copy)},
-	[OPEN] = {JOB(open_more)},    [FORK] = {JOB(fork_more)},
-	[CRASH] = {JOB(crash)},	      [EAT] = {JOB(eat)},
-	[ENDLESS] = {JOB(never_end)}, [WRITE] = {JOB(write_much)},
+	[OPEN] = {JOB(open_more)},
+	[FORK] = {JOB(fork_more)},
+	[CRASH] = {JOB(crash)},
+	[EAT] = {JOB(eat)},
+	[ENDLESS] = {JOB(never_end)},
+	[WRITE] = {JOB(write_much)},
 	[STALL] = {.open = stall, .run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20},
-	[FAIL] = {JOB(fail)},	      [OPENER] = {.open = open_named, JOB(copy)},
+	[FAIL] = {JOB(fail)},
+	[OPENER] = {.open = open_named, JOB(copy)},
 };
 
 static struct forker *forker;
