@@ -23,6 +23,7 @@
 #include "daemon/readers.h"
 #include "daemon/server.h"
 #include "daemon/service.h"
+#include "daemon/shed.h"
 #include "daemon/status_text.h"
 #include "view/text.h"
 #include "web/web.h"
@@ -307,11 +308,21 @@ static void say_status(struct run *r)
 	str_release(&text);
 }
 
+/* It goes on with what cannot be given up: an old kernel is no reason not to record. */
+static void shed(const struct told *t)
+{
+	struct err err = {0};
+
+	if (geteuid() == 0 && shed_rights(t->plan.service.db, t->plan.service.dcpi, &err) < 0)
+		say(NULL, err.msg);
+}
+
 static int run(struct run *r, struct err *err)
 {
 	int rc = begin(r, err);
 
 	if (rc >= 0) {
+		shed(r->told.v[0]);
 		notify_manager("READY=1");
 		while (!ending) {
 			service_step(r->service, 1000, r->epoll_fd);

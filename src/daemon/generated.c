@@ -8,16 +8,31 @@
  * can be forgotten and read again; a map may be written anew, so it is not. */
 #include "daemon/generated.h"
 
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "collect/procfs.h"
+#include "daemon/readers.h"
 #include "resolve/jitcode.h"
+
+/* Memory of all code that is followed. */
+#define MOST_BYTES ((size_t)32 << 20)
+
+/* A flush waits so long for a map to be read. */
+#define MAP_WAIT_NS 1000000000ull
 
 struct teller {
 	uint32_t cycle; /* of the last sample; 0: there was none */
 	bool unread;	/* nothing in it could be used: it is something else */
 	bool used;	/* since it was last settled */
 	bool is_map;
-	int fd; /* borrowed: of struct images or procs */
+	bool cut;      /* not all of it is known, which was said */
+	char name[48]; /* for people */
+	int fd;	       /* borrowed: of struct images or procs */
 	image_id image;
 	struct jitcode *code; /* NULL: not read yet, or forgotten */
 	uint32_t n_replaced;  /* of code, when it was last asked */
@@ -53,16 +68,21 @@ static image_id add_image(const struct procs *ps, const struct proc *p)
 /* Reads what was written, and was so by UNTIL_NS; at the LAST time without leaving a rest. */
 static void read_on(struct teller *t, uint64_t until_ns, bool last)
 {
+	struct err err = {0};
 	int rc = -1;
 
 	if (!t->code)
 		t->code = jitcode_new();
 	if (t->fd >= 0)
-		rc = t->is_map ? jitcode_read_map(t->code, t->fd, last, NULL)
-			       : jitcode_read(t->code, t->fd, until_ns, NULL);
+		rc = t->is_map ? jitcode_read_map(t->code, t->fd, last, &err)
+			       : jitcode_read(t->code, t->fd, until_ns, &err);
 	/* After an error what was read before it is good, and nothing more comes. */
 	if (rc < 0 && !jitcode_at(t->code))
 		t->unread = true;
+	if (rc == -E2BIG && !t->cut) {
+		t->cut = true;
+		readers_say("%s: %s; later procedures have no names", t->name, err.msg);
+	}
 }
 
 static bool ask(struct teller *t, const struct frame_query *q, struct frame_place *ret)
@@ -87,6 +107,8 @@ static bool ask_dump(struct generated *g, const struct frame_query *q, struct fr
 	bool first = !t->cycle;
 
 	t->fd = q->procs->images->codes.v[p->dump - 1].fd;
+	if (first)
+		snprintf(t->name, sizeof(t->name), "jitdump of process %u", p->tgid);
 	if (!ask(t, q, ret))
 		return false;
 	if (first)
@@ -105,6 +127,9 @@ static bool ask_map(struct generated *g, const struct frame_query *q, struct fra
 		return false;
 	t = get_teller(&g->maps, jit - 1);
 	t->is_map = true;
+	if (!t->cycle)
+		snprintf(t->name, sizeof(t->name), "perf map of process %u",
+			 q->procs->v.v[q->proc].tgid);
 	t->fd = q->procs->jits.v[jit - 1].fd;
 	ret->image = t->image = image;
 	return ask(t, q, ret);
@@ -121,6 +146,7 @@ static bool find(struct frame_source *s, const struct frame_query *q, struct fra
 
 struct frame_source *generated_init(struct generated *g)
 {
+	jitcode_limit_all(MOST_BYTES);
 	*g = (struct generated){.source = {.find = find}};
 	return &g->source;
 }
@@ -157,6 +183,28 @@ static void save(struct teller *t, const struct procs *ps, struct symbol_sources
 	symtab_release(&st);
 }
 
+/* Saves a map that is not followed: it has run-time addresses. */
+static void save_map(const struct jit *jit, const struct image *im, struct symbol_sources *symbols)
+{
+	const uint64_t end_ns = clock_mono_ns() + MAP_WAIT_NS;
+	struct file_map m = {0};
+	_fd_ int opened = -1;
+	const uint8_t *bytes;
+	size_t n;
+
+	if (!readers_live()) {
+		image_symbols_save_jit(symbols, im, (pid_t)jit->pid, jit->fd, NULL);
+		return;
+	}
+	if (jit->fd < 0)
+		opened = procfs_open_perf_map(jit->pid);
+	if (readers_ask(READ_MAP, jit->fd < 0 ? opened : jit->fd, NULL, 0, end_ns, &m, NULL) < 0)
+		return;
+	bytes = readers_answer(&m, &n);
+	image_symbols_keep_map(symbols, im, bytes, n, NULL);
+	file_map_close(&m);
+}
+
 void generated_save(struct generated *g, const struct procs *ps, struct symbol_sources *symbols)
 {
 	vec_each (t, &g->dumps)
@@ -167,9 +215,8 @@ void generated_save(struct generated *g, const struct procs *ps, struct symbol_s
 
 		if (i < g->maps.n && is_followed(g->maps.v[i]))
 			save(g->maps.v[i], ps, symbols);
-		else /* too many to follow all: it has run-time addresses */
-			image_symbols_save_jit(symbols, &ps->profile->images.v[jit->image],
-					       (pid_t)jit->pid, jit->fd, NULL);
+		else /* too many to follow all */
+			save_map(jit, &ps->profile->images.v[jit->image], symbols);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,6 +73,12 @@ static int run_symbols(const struct confine_files *files, const uint8_t *arg, si
 	return image_symbols_read(files->fd[0], ret, err);
 }
 
+static int run_map(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		   struct wr *ret, struct err *err)
+{
+	return image_symbols_read_map(files->fd[0], ret, err);
+}
+
 /* Call paths of a program are truncated until its table is there.  At 19 that would be for as long
  * as a busy machine is busy: a child gets 1.5 % of what any other process gets. */
 #define TABLE_NICENESS 5
@@ -93,6 +100,13 @@ static struct confine_job jobs[N_READER_KINDS] = {
 			  .cpu_s = 20,
 			  .wall_s = 120,
 			  .niceness = 0},
+	[READ_MAP] = {.run = run_map,
+		      .lane = CONFINE_SLOW,
+		      .memory = 80 * MIB,
+		      .most_answer = 16 * MIB,
+		      .cpu_s = 10,
+		      .wall_s = 60,
+		      .niceness = 0},
 };
 
 /* --- in this process --- */
@@ -101,7 +115,7 @@ int readers_start(bool in_background, struct err *err)
 {
 	if (readers.forker || geteuid() != 0)
 		return 0;
-	jobs[READ_SYMBOLS].niceness = in_background ? 19 : 0;
+	jobs[READ_SYMBOLS].niceness = jobs[READ_MAP].niceness = in_background ? 19 : 0;
 	return forker_start(jobs, N_READER_KINDS, &readers.forker, err);
 }
 
@@ -131,8 +145,14 @@ struct readers_stats readers_stats(void)
 	return readers.stats;
 }
 
-static void tell(const char *text)
+void readers_say(const char *fmt, ...)
 {
+	char text[600];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
 	if (readers.say)
 		readers.say(readers.say_ctx, text);
 }
@@ -172,8 +192,9 @@ bool readers_wait(uint64_t end_ns)
 
 	if (readers.forker && !forker_lives(readers.forker) && !readers.said_end) {
 		readers.said_end = true;
-		tell("the helper that reads users' files has ended: until a restart new images "
-		     "have no names and no unwind tables");
+		readers_say(
+			"the helper that reads users' files has ended: until a restart new images "
+			"have no names and no unwind tables");
 	}
 	return any;
 }
@@ -250,8 +271,9 @@ static const char *why_ended(const struct confine_ask *a)
 /* FD's file ended its child: that is said once. */
 static void note_bad(const struct question *q, int fd)
 {
-	static const char *const what[] = {
-		[READ_TABLE] = "unwind table", [READ_SYMBOLS] = "symbols"};
+	static const char *const what[] = {[READ_TABLE] = "unwind table",
+					   [READ_SYMBOLS] = "symbols",
+					   [READ_MAP] = "generated code"};
 	char path[300], text[500];
 
 	if (readers.bad.n < MOST_BAD)
@@ -263,7 +285,7 @@ static void note_bad(const struct question *q, int fd)
 	name_of(fd, path, sizeof(path));
 	snprintf(text, sizeof(text), "%s: %s not read: %s; it is not tried again until it changes",
 		 path, what[q->key.kind], why_ended(q->ask));
-	tell(text);
+	readers_say("%s", text);
 }
 
 static struct question *find(const struct file_key *key)

@@ -20,6 +20,7 @@
 enum reader_kind {
 	READ_TABLE,   /* its unwind table: answer_get_table */
 	READ_SYMBOLS, /* its symbols: image_symbols_keep */
+	READ_MAP,     /* all of a perf map, in the same form: image_symbols_keep_jit */
 	N_READER_KINDS
 };
 
@@ -34,6 +35,7 @@ bool readers_live(void);
 
 /* What is to be told to people goes to SAY. */
 void readers_on_say(void (*say)(void *ctx, const char *text), void *ctx);
+void readers_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Becomes readable when answers have come, of which readers_step takes note; -1.  What that returns
  * is another number when something came since the last time. */

@@ -439,6 +439,34 @@ int image_symbols_read(int fd, struct wr *ret, struct err *err)
 	return 0;
 }
 
+int image_symbols_read_map(int fd, struct wr *ret, struct err *err)
+{
+	struct symcache_info info = {.kind = IMAGE_JIT, .source = SYMTAB_FULL, .path = ""};
+	struct symtab st;
+	int rc = perfmap_read(fd, &st, err);
+
+	if (rc)
+		return rc;
+	symcache_format(&info, &st, ret);
+	symtab_release(&st);
+	return 0;
+}
+
+int image_symbols_keep_map(struct symbol_sources *src, const struct image *im, const uint8_t *bytes,
+			   size_t n, struct err *err)
+{
+	struct symcache c;
+	int rc = symcache_parse(&c, bytes, n, err);
+
+	if (rc < 0)
+		return rc;
+	rc = symcache_check(&c, err);
+	if (rc >= 0)
+		rc = image_symbols_save_symtab(src, im, &c.symtab, err);
+	symcache_close(&c);
+	return rc;
+}
+
 int image_symbols_keep(struct symbol_sources *src, const struct image *im, int fd,
 		       const uint8_t *bytes, size_t n, struct err *err)
 {

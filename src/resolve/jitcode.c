@@ -30,6 +30,14 @@
 /* By so many bytes it is told whether a map was continued or written anew. */
 #define TAIL_BYTES 256
 
+/* Pieces looked at for one dump or map.  An honest one needs some four a procedure; one whose
+ * procedures all overlap would need a number of them squared. */
+#define MOST_STEPS (16u << 20)
+
+/* A map that is written anew is read anew: so many bytes in all, and so many in one go. */
+#define MOST_MAP_BYTES	 (128u << 20)
+#define MOST_MAP_WINDOWS 64
+
 /* Windows a call reads at most, so that a dump that grows without end does not hold up others. */
 #define MOST_WINDOWS 4096
 
@@ -52,7 +60,10 @@ typedef VEC(struct piece) piece_list;
 struct jitcode {
 	struct jitdump dump;
 	bool has_header, trusted;
-	int failed; /* why it is read no further */
+	int failed;	  /* why it is read no further */
+	size_t n_bytes;	  /* of memory, counted in all_bytes */
+	uint64_t n_steps; /* pieces looked at */
+	uint64_t n_read;  /* bytes of a map */
 	uint64_t at;
 	VEC(struct load) loads;
 	VEC(char) pool;
@@ -63,6 +74,23 @@ struct jitcode {
 	char tail[TAIL_BYTES];
 	size_t n_tail;
 };
+
+static size_t all_bytes;		 /* of every struct jitcode */
+static size_t most_all_bytes = SIZE_MAX; /* jitcode_limit_all */
+
+void jitcode_limit_all(size_t n_bytes)
+{
+	most_all_bytes = n_bytes;
+}
+
+/* Counts J's memory anew. */
+static void count_bytes(struct jitcode *j)
+{
+	all_bytes -= j->n_bytes;
+	j->n_bytes = j->loads.cap * sizeof(*j->loads.v) + j->pool.cap +
+		     (j->young.cap + j->old.cap) * sizeof(*j->old.v);
+	all_bytes += j->n_bytes;
+}
 
 struct jitcode *jitcode_new(void)
 {
@@ -76,6 +104,7 @@ void jitcode_free(struct jitcode *j)
 {
 	if (!j)
 		return;
+	all_bytes -= j->n_bytes;
 	vec_release(&j->loads);
 	vec_release(&j->pool);
 	vec_release(&j->young);
@@ -133,13 +162,14 @@ static const struct load *find_load(const struct jitcode *j, uint64_t avma)
 }
 
 /* The highest layer that has an address of [START, END) in L, or -1. */
-static int highest_layer(const struct jitcode *j, const piece_list *l, uint64_t start, uint64_t end)
+static int highest_layer(struct jitcode *j, const piece_list *l, uint64_t start, uint64_t end)
 {
 	int highest = -1;
 
 	for (size_t i = lower(l, start); i < l->n && l->v[i].start < end; i++) {
 		int layer = (int)(j->loads.v[l->v[i].load].svma >> JITCODE_LAYER_SHIFT);
 
+		j->n_steps++;
 		if (layer > highest)
 			highest = layer;
 	}
@@ -218,13 +248,14 @@ static bool same_name(const struct jitcode *j, const struct load *l, const char 
 }
 
 /* Where the first free address from AT on is, up to END; *RET_NEXT is where it ends. */
-static uint64_t find_gap(const struct jitcode *j, uint64_t at, uint64_t end, uint64_t *ret_next)
+static uint64_t find_gap(struct jitcode *j, uint64_t at, uint64_t end, uint64_t *ret_next)
 {
 	const piece_list *lists[] = {&j->young, &j->old};
 	bool moved;
 
 	do {
 		moved = false;
+		j->n_steps++;
 		*ret_next = end;
 		for (size_t k = 0; k < n_elems(lists); k++) {
 			size_t i = lower(lists[k], at);
@@ -292,6 +323,7 @@ static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const c
 	put(&j->young, &p);
 	if (j->young.n >= MOST_YOUNG)
 		merge(j);
+	count_bytes(j);
 }
 
 static void apply(struct jitcode *j, const struct jitdump_record *r)
@@ -312,7 +344,9 @@ static void apply(struct jitcode *j, const struct jitdump_record *r)
 
 static bool is_full(const struct jitcode *j)
 {
-	return j->loads.n >= MOST_LOADS || j->pool.n >= MOST_NAME_BYTES;
+	return j->loads.n >= MOST_LOADS || j->pool.n >= MOST_NAME_BYTES ||
+	       all_bytes >= most_all_bytes || j->n_steps >= MOST_STEPS ||
+	       j->n_read >= MOST_MAP_BYTES;
 }
 
 static int fail(struct jitcode *j, int code, struct err *err)
@@ -320,7 +354,8 @@ static int fail(struct jitcode *j, int code, struct err *err)
 	j->failed = code;
 	if (code == -E2BIG)
 		return err_set(err, code,
-			       "generated code: more than %u procedures or %u MiB of names",
+			       "generated code: more than %u procedures, %u MiB of names, or what "
+			       "all processes' may take",
 			       MOST_LOADS, MOST_NAME_BYTES >> 20);
 	return err_set(err, code, "jitdump+%#llx: no record", (unsigned long long)j->at);
 }
@@ -439,7 +474,7 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
 	if (!was_continued(j, fd))
 		j->at = j->n_tail = 0;
 	window = xmalloc(WINDOW);
-	for (int i = 0; i < MOST_WINDOWS; i++) {
+	for (int i = 0; i < (last ? MOST_WINDOWS : MOST_MAP_WINDOWS); i++) {
 		ssize_t n = pread(fd, window, WINDOW, (off_t)j->at);
 		size_t used;
 
@@ -454,6 +489,7 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
 		if (!used)
 			break;
 		j->at += used;
+		j->n_read += used;
 		j->n_tail = used < TAIL_BYTES ? used : TAIL_BYTES;
 		memcpy(j->tail, window + used - j->n_tail, j->n_tail);
 	}

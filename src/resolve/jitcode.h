@@ -28,6 +28,10 @@
 
 struct jitcode;
 
+/* All of them in this process together may take N_BYTES of memory, in which whoever comes first has
+ * room: what many processes tell adds up.  Without a call: any. */
+void jitcode_limit_all(size_t n_bytes);
+
 struct jitcode *jitcode_new(void);
 void jitcode_free(struct jitcode *j);
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See shed.h.  The packaged unit allows no more capabilities than these in the first place; here
+ * they are let go of also where somebody starts dwelld by hand. */
+#include "daemon/shed.h"
+
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "confine/filter.h"
+#include "confine/rights.h"
+
+/* Programs and events; other users' processes and files; kernel addresses. */
+#define SAMPLING                                                                                   \
+	(RIGHT(CAP_BPF) | RIGHT(CAP_PERFMON) | RIGHT(CAP_SYS_PTRACE) |                             \
+	 RIGHT(CAP_CHECKPOINT_RESTORE) | RIGHT(CAP_DAC_READ_SEARCH) | RIGHT(CAP_SYSLOG))
+
+/* Kernels before 5.9 know some of these only as CAP_SYS_ADMIN. */
+static bool knows_all(void)
+{
+	_file_ FILE *f = fopen("/proc/sys/kernel/cap_last_cap", "re");
+	int last = 0;
+
+	return f && fscanf(f, "%d", &last) == 1 && last >= CAP_CHECKPOINT_RESTORE;
+}
+
+/* Somebody else's directory is written to by a right of its own. */
+static bool is_others(const char *dir)
+{
+	struct stat st;
+
+	return dir && stat(dir, &st) == 0 && st.st_uid != geteuid();
+}
+
+int shed_rights(const char *db, const char *dcpi, struct err *err)
+{
+	uint64_t keep = SAMPLING;
+	struct rlimit lock;
+	int rc;
+
+	if (!knows_all())
+		keep |= RIGHT(CAP_SYS_ADMIN);
+	/* Buffers of events are locked memory, of which others than root have little. */
+	if (getrlimit(RLIMIT_MEMLOCK, &lock) < 0 || lock.rlim_cur != RLIM_INFINITY)
+		keep |= RIGHT(CAP_IPC_LOCK);
+	if (is_others(db) || is_others(dcpi))
+		keep |= RIGHT(CAP_DAC_OVERRIDE);
+	rc = rights_keep(keep, err);
+	return rc < 0 ? rc : filter_daemon(err);
+}
