@@ -13,10 +13,10 @@
 #include "base/err.h"
 
 /* From now on, and for good, this process and those it makes may only make the N calls of CALLS;
- * negative numbers are calls that this architecture does not have.  Any other call ends the process
- * (KILL), or fails with -EPERM.  Calls of another architecture's table always end it.  Sets
- * no_new_privs. */
-int filter_install(const int *calls, size_t n, bool kill, struct err *err);
+ * negative numbers are calls that this architecture does not have; with THREADS also make threads.
+ * Any other call ends the process (KILL), or fails with -EPERM.  Calls of another architecture's
+ * table always end it.  Sets no_new_privs. */
+int filter_install(const int *calls, size_t n, bool threads, bool kill, struct err *err);
 
 /* What a child that reads a file needs once the file is open. */
 int filter_reader(struct err *err);

@@ -26,6 +26,9 @@
 /* As many children at once, whatever they are allowed. */
 #define MOST_SENT 12
 
+/* A lane starts nothing more while answers of so many bytes wait to be taken. */
+#define MOST_UNTAKEN ((size_t)8 << 20)
+
 struct forker {
 	const struct confine_job *jobs;
 	unsigned n_jobs;
@@ -181,19 +184,21 @@ static bool has_room(const struct forker *f, const struct confine_ask *a)
 {
 	static const size_t room[CONFINE_N_LANES] = CONFINE_LANE_BYTES;
 	const struct confine_job *job = &f->jobs[a->kind];
-	size_t n_bytes = job->memory;
+	size_t n_bytes = job->memory, n_untaken = 0;
 	unsigned n = 0;
 
 	vec_each (b, &f->asks) {
 		const struct confine_job *other = &f->jobs[(*b)->kind];
 
 		n += (*b)->state == ASK_SENT;
-		if (other->lane == job->lane)
-			n_bytes += (*b)->state == ASK_SENT   ? other->memory
-				   : (*b)->state == ASK_DONE ? (*b)->n_answer
-							     : 0;
+		if (other->lane != job->lane)
+			continue;
+		if ((*b)->state == ASK_SENT)
+			n_bytes += other->memory;
+		if ((*b)->state == ASK_DONE)
+			n_untaken += (*b)->n_answer;
 	}
-	return n < MOST_SENT && n_bytes <= room[job->lane];
+	return n < MOST_SENT && n_bytes <= room[job->lane] && n_untaken <= MOST_UNTAKEN;
 }
 
 /* Sends A; -EAGAIN when the socket is full. */

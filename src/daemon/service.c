@@ -30,8 +30,8 @@
 #define LATELY_NS 1000000000ull
 
 /* A flush waits so long for children to have read symbols; the last one longer. */
-#define FLUSH_WAIT_NS (2ull * 1000000000)
-#define END_WAIT_NS   (20ull * 1000000000)
+#define FLUSH_WAIT_NS (500ull * 1000000)
+#define END_WAIT_NS   (10ull * 1000000000)
 
 /* A log this full is journaled at once. */
 #define FULL_PCT 40

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -281,10 +282,16 @@ TEST(its_death_is_noticed)
 	end();
 }
 
+static void *end_at_once(void *arg)
+{
+	return arg;
+}
+
 /* In a child of this test: what the daemon keeps, and nothing else. */
 TEST(the_daemons_filter)
 {
 	pid_t pid = fork();
+	pthread_t thread;
 	int status;
 
 	if (pid == 0) {
@@ -292,6 +299,8 @@ TEST(the_daemons_filter)
 
 		good &= open("/etc/passwd", O_RDONLY) >= 0;
 		good &= fork() < 0 && errno == EPERM;
+		good &= pthread_create(&thread, NULL, end_at_once, NULL) == 0 &&
+			pthread_join(thread, NULL) == 0;
 		good &= execl("/bin/true", "true", NULL) < 0 && errno == EPERM;
 		good &= syscall(SYS_setresuid, 1, 1, 1) < 0 && errno == EPERM;
 		good &= syscall(SYS_mount, 0, 0, 0, 0, 0) < 0 && errno == EPERM;
