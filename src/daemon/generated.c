@@ -22,8 +22,8 @@
 /* Memory of all code that is followed. */
 #define MOST_BYTES ((size_t)32 << 20)
 
-/* A flush waits so long for a map to be read. */
-#define MAP_WAIT_NS 1000000000ull
+/* A flush waits so long for all maps to be read that are not followed. */
+#define MAP_WAIT_NS 2000000000ull
 
 struct teller {
 	uint32_t cycle; /* of the last sample; 0: there was none */
@@ -184,9 +184,9 @@ static void save(struct teller *t, const struct procs *ps, struct symbol_sources
 }
 
 /* Saves a map that is not followed: it has run-time addresses. */
-static void save_map(const struct jit *jit, const struct image *im, struct symbol_sources *symbols)
+static void save_map(const struct jit *jit, const struct image *im, uint64_t end_ns,
+		     struct symbol_sources *symbols)
 {
-	const uint64_t end_ns = clock_mono_ns() + MAP_WAIT_NS;
 	struct file_map m = {0};
 	_fd_ int opened = -1;
 	const uint8_t *bytes;
@@ -207,6 +207,8 @@ static void save_map(const struct jit *jit, const struct image *im, struct symbo
 
 void generated_save(struct generated *g, const struct procs *ps, struct symbol_sources *symbols)
 {
+	const uint64_t end_ns = clock_mono_ns() + MAP_WAIT_NS;
+
 	vec_each (t, &g->dumps)
 		if (is_followed(*t))
 			save(*t, ps, symbols);
@@ -216,7 +218,7 @@ void generated_save(struct generated *g, const struct procs *ps, struct symbol_s
 		if (i < g->maps.n && is_followed(g->maps.v[i]))
 			save(g->maps.v[i], ps, symbols);
 		else /* too many to follow all */
-			save_map(jit, &ps->profile->images.v[jit->image], symbols);
+			save_map(jit, &ps->profile->images.v[jit->image], end_ns, symbols);
 	}
 }
 

@@ -60,7 +60,7 @@ struct service {
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
 	VEC(struct build_id) shared; /* build-ids that different files have; it was said */
-	double unrecorded_s; /* that events did not count, for want of a daemon */
+	double unrecorded_s;	     /* that events did not count, for want of a daemon */
 	double unattended_s; /* that logs of dead daemons sampled on, as far as nobody counted it */
 	uint64_t n_lost_records, n_left_out; /* of sets before this one */
 	VEC(struct service_sum) sums;
@@ -75,7 +75,7 @@ struct service {
 	uint64_t turned_ns; /* when the set was begun, other than at the start */
 	size_t first_bytes; /* resident memory when the measurement of this set began */
 	struct retention retention;
-	bool dcpi_due; /* the DCPI tree lacks the last flush */
+	bool dcpi_due;	       /* the DCPI tree lacks the last flush */
 	size_t n_late_symbols; /* files whose symbols were not read by the last flush */
 	char dcpi_problem[512];
 	char no_calls[256]; /* why there are no call paths, when that was said */

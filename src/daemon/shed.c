@@ -3,6 +3,8 @@
  * they are let go of also where somebody starts dwelld by hand. */
 #include "daemon/shed.h"
 
+#include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -35,6 +37,22 @@ static bool is_others(const char *dir)
 	return dir && stat(dir, &st) == 0 && st.st_uid != geteuid();
 }
 
+/* New files in DIR are given to its group, which takes a right to all files, or being a member. */
+static void join_group_of(const char *dir)
+{
+	gid_t groups[NGROUPS_MAX + 1];
+	struct stat st;
+	int n = getgroups(NGROUPS_MAX, groups);
+
+	if (!dir || n < 0 || stat(dir, &st) < 0 || st.st_gid == getegid())
+		return;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == st.st_gid)
+			return;
+	groups[n] = st.st_gid;
+	setgroups((size_t)n + 1, groups); /* else the group's members get nothing */
+}
+
 int shed_rights(const char *db, const char *dcpi, struct err *err)
 {
 	uint64_t keep = SAMPLING;
@@ -48,6 +66,8 @@ int shed_rights(const char *db, const char *dcpi, struct err *err)
 		keep |= RIGHT(CAP_IPC_LOCK);
 	if (is_others(db) || is_others(dcpi))
 		keep |= RIGHT(CAP_DAC_OVERRIDE);
+	join_group_of(db);
+	join_group_of(dcpi);
 	rc = rights_keep(keep, err);
 	return rc < 0 ? rc : filter_daemon(err);
 }

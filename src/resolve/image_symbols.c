@@ -28,8 +28,7 @@ static enum resolve_status status_of(enum symtab_source s)
 
 static bool open_cache(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
-	bool found = src->cache_dir &&
-		     symcache_open(&s->cache, src->cache_dir, im, NULL) == 0;
+	bool found = src->cache_dir && symcache_open(&s->cache, src->cache_dir, im, NULL) == 0;
 
 	for (size_t i = 0; i < src->n_more_caches && !found; i++)
 		found = symcache_open(&s->cache, src->more_caches[i], im, NULL) == 0;
@@ -293,7 +292,8 @@ static enum symtab_source read_vdso(const struct image *im, struct image_layout 
 
 	if (!bytes || elf_probe_bytes(bytes, n, ret_layout, NULL) < 0 ||
 	    !may_be(im, &ret_layout->build_id) ||
-	    !image_digest_fits(im->digest, ret_layout->digest) || elf_file_open_bytes(&f, bytes, n, NULL) < 0)
+	    !image_digest_fits(im->digest, ret_layout->digest) ||
+	    elf_file_open_bytes(&f, bytes, n, NULL) < 0)
 		return SYMTAB_NONE;
 	have = symtab_elf_read(&f, b);
 	elf_file_close(&f);
@@ -476,9 +476,9 @@ int image_symbols_keep(struct symbol_sources *src, const struct image *im, int f
 	if (rc < 0)
 		return rc;
 	rc = symcache_check(&c, err);
-	if (rc >= 0 && (c.info.kind != IMAGE_FILE ||
-			!build_id_same(&c.info.layout.build_id, &im->build_id) ||
-			!image_digest_fits(c.info.layout.digest, im->digest)))
+	if (rc >= 0 &&
+	    (c.info.kind != IMAGE_FILE || !build_id_same(&c.info.layout.build_id, &im->build_id) ||
+	     !image_digest_fits(c.info.layout.digest, im->digest)))
 		rc = err_set(err, -ESTALE, "%s: the file is not the one that was profiled",
 			     im->path);
 	c.info.path = im->path;

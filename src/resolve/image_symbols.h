@@ -50,8 +50,8 @@ int image_symbols_save_symtab(struct symbol_sources *src, const struct image *im
 int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, pid_t pid, int fd,
 			   struct err *err);
 
-/* Are IM's symbols to be cached, and what the cache has of them is nothing, or what a file says that
- * other users can write? */
+/* Are IM's symbols to be cached, and what the cache has of them is nothing, or what a file says
+ * that other users can write? */
 bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
 
 /* Reads the symbols of the file FD (borrowed) for somebody else to keep: the bytes of a symbols
