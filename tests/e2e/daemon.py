@@ -922,11 +922,11 @@ def its_database_removed():
 
 def pins_of_removed_databases():
     """A daemon was killed and its database removed: clean tells of its log and removes it."""
+    os.mkdir("other")  # before db goes: its inode could be taken for the other's
     d = Daemon(*RATE)
     d.kill()
     where = os.path.realpath("db")
     shutil.rmtree("db")
-    os.mkdir("other")
     out = sh(DWELL, "ctl", "--db", "other", "clean")
     check("%s is not there any more" % where in out and "--db %s clean" % where in out and pinned(), out)
     p = dwell("ctl", "--db", "never", "clean")
