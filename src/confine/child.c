@@ -48,7 +48,7 @@ static void set_limits(const struct confine_job *job, size_t base_bytes)
 	limit(RLIMIT_MEMLOCK, 0);
 	limit(RLIMIT_MSGQUEUE, 0);
 	limit(RLIMIT_NOFILE, 0);   /* those that are open stay so */
-#if !defined(__SANITIZE_ADDRESS__) /* which maps terabytes */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they map terabytes */
 	limit(RLIMIT_AS, base_bytes + job->memory);
 #endif
 }
