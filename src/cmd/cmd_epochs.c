@@ -82,7 +82,7 @@ static int show(void *ctx, const struct store_recording *r)
 	return 0;
 }
 
-/* Of a DCPI tree. */
+/* Does so for a DCPI tree. */
 struct tree_run {
 	struct epochs_run *run;
 	uint64_t n_bytes;

@@ -113,7 +113,7 @@ static int put_image(struct tar_run *r, struct input *in, const char *images,
 	return put_found(r, im, shared, ".debug", debug, err);
 }
 
-/* Of a DCPI tree. */
+/* Does so for a DCPI tree. */
 
 static int put_tree_file(void *ctx, const struct dcpi_recording *rec, const char *name)
 {

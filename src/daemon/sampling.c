@@ -215,7 +215,7 @@ static void save_vdso(struct sampling *s, struct symbol_sources *symbols, const 
 		image_symbols_save(symbols, &s->profile.images.v[c->image], fd, NULL);
 }
 
-/* Has a child read the symbols of C, and keeps them when it has; -EAGAIN when it has not yet. */
+/* Asks a child for the symbols of C and keeps its answer; -EAGAIN while there is none. */
 static int save_by_reader(struct sampling *s, struct symbol_sources *symbols, const struct code *c)
 {
 	const struct image *im = &s->profile.images.v[c->image];

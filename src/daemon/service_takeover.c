@@ -183,7 +183,7 @@ static int know_all(struct service *v, dead_logs *logs, struct err *err)
 	return 0;
 }
 
-/* Has the MANIFEST know LOGS and, behind them, our own log. */
+/* Writes LOGS and, behind them, our own log into the MANIFEST. */
 static int put_all(struct service *v, const dead_logs *logs, struct err *err)
 {
 	VEC(struct store_log) all = {0};
