@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "model/fact.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 #define VECTORS_OF_PLACE 5
 #define N_VECTORS	 512

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "query/sets.h"
+#include "query/compare/sets.h"
 #include "view/diff.h"
 
 struct diff_args {

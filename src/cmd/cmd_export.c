@@ -17,7 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
 #include "port/dcpi_out.h"
-#include "query/input.h"
+#include "query/samples/input.h"
 #include "view/folded.h"
 
 struct export

@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "hpc/build.h"
-#include "query/input.h"
+#include "query/samples/input.h"
 
 struct hpc_args {
 	const char *output, *layout, *title;

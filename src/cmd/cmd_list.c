@@ -6,7 +6,7 @@
 
 #include "cmd/hpc_cmd.h"
 #include "cmd/query_cmd.h"
-#include "query/hpc_listing.h"
+#include "query/hpc/listing.h"
 #include "view/hpc.h"
 #include "view/list.h"
 

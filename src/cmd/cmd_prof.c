@@ -6,7 +6,7 @@
 
 #include "cmd/hpc_cmd.h"
 #include "cmd/query_cmd.h"
-#include "query/paths.h"
+#include "query/samples/paths.h"
 #include "view/hpc_prof.h"
 #include "view/prof.h"
 

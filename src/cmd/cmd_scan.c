@@ -13,7 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
 #include "port/dcpi_in.h"
-#include "query/input.h"
+#include "query/samples/input.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/symcache.h"

@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
-#include "query/sets.h"
+#include "query/compare/sets.h"
 #include "store/store.h"
 #include "view/spread.h"
 

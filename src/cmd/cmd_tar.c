@@ -13,7 +13,7 @@
 #include "base/tar.h"
 #include "cmd/cmd.h"
 #include "port/dcpi_in.h"
-#include "query/input.h"
+#include "query/samples/input.h"
 #include "resolve/debug_file.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"

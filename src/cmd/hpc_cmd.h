@@ -4,7 +4,7 @@
 #define CMD_HPC_CMD_H
 
 #include "cmd/cmd.h"
-#include "query/hpc_query.h"
+#include "query/hpc/query.h"
 
 /* Options that choose among an HPCToolkit database's metrics and threads. */
 struct hpc_args {

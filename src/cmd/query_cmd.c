@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "query/input.h"
+#include "query/samples/input.h"
 
 int cmd_with_query(struct cmd *c, int (*show)(struct cmd *c, struct query *q, void *ctx), void *ctx)
 {

@@ -4,7 +4,7 @@
 #define CMD_QUERY_CMD_H
 
 #include "cmd/cmd.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 /* Opens what c->select names, runs SHOW on it and closes it again; returns what SHOW returned, or
  * the error of opening.  A SHOW that found nothing (CMD_NOTHING) has its user told so. */

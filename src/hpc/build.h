@@ -27,7 +27,7 @@
 #include "hpc/ranks.h"
 #include "hpc/records.h"
 #include "hpc/timelines.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 struct build_opts {
 	const struct new_dir *dir; /* where the files go */

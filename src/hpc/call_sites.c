@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "query/code.h"
+#include "query/samples/code.h"
 
 /* Larger procedures are not decoded. */
 #define MOST_BYTES (4u << 20)

@@ -3,7 +3,7 @@
 #ifndef HPC_CALL_SITES_H
 #define HPC_CALL_SITES_H
 
-#include "query/query.h"
+#include "query/samples/query.h"
 
 /* Finds where the instructions of N places of IMAGE begin: SPOTS are sorted by address.  A caller's
  * place (IS_CALLER, by place) is the return address less one and lies somewhere in the call; what

@@ -13,7 +13,7 @@
 #include "hpc/contexts.h"
 #include "hpc/identity.h"
 #include "hpc/metrics.h"
-#include "query/hpc_db.h"
+#include "query/hpc/db.h"
 
 /* What a metric of the database in one scope is in the new one. */
 struct database_prop {

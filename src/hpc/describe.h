@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "formats/hpc/meta.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 /* The title of a database made from P, opened at PATH: the command that was recorded, else PATH's
  * last part.  Free it. */

@@ -5,7 +5,7 @@
 #define HPC_EXPAND_H
 
 #include "hpc/contexts.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 /* Adds the contexts of Q's profile that OWN (by context) is set for, and their callers, to C.
  * Returns by context the node that its samples belong to, HPC_NONE for others, in fresh memory.

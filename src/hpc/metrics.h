@@ -14,7 +14,7 @@
 
 #include "formats/hpc/meta.h"
 #include "hpc/propagate.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 /* Scopes of all metrics together: those of enum metric_scope and some more. */
 #define BUILD_MAX_SCOPES 16

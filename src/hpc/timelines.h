@@ -5,7 +5,7 @@
 
 #include "formats/hpc/trace.h"
 #include "hpc/identity.h"
-#include "query/query.h"
+#include "query/samples/query.h"
 
 /* A thread at a time in a node of the contexts; HPC_NONE: it had ended.  Once numbered the node is
  * a ctxId, and HPC_ROOT_CTX means that. */

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/opts.h"
 #include "model/profile.h"
-#include "query/owners.h"
+#include "query/samples/owners.h"
 
 struct select {
 	const char *db; /* NULL: $DWELLDB, $DCPIDB, the user's default */

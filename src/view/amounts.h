@@ -5,7 +5,7 @@
 #ifndef VIEW_AMOUNTS_H
 #define VIEW_AMOUNTS_H
 
-#include "query/columns.h"
+#include "query/rows/columns.h"
 #include "view/emit.h"
 
 /* What is known of the numbers that a table's column shows; starts zeroed. */

@@ -3,7 +3,7 @@
 #ifndef VIEW_CAT_BRANCHES_H
 #define VIEW_CAT_BRANCHES_H
 
-#include "query/query.h"
+#include "query/samples/query.h"
 #include "query/select.h"
 #include "view/emit.h"
 

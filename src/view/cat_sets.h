@@ -3,7 +3,7 @@
 #ifndef VIEW_CAT_SETS_H
 #define VIEW_CAT_SETS_H
 
-#include "query/rows.h"
+#include "query/samples/spot_rows.h"
 #include "view/emit.h"
 
 /* Emits the header and a row for each address of IMAGES (NULL: all) that has something in a column,

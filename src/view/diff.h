@@ -3,7 +3,7 @@
 #ifndef VIEW_DIFF_H
 #define VIEW_DIFF_H
 
-#include "query/diff.h"
+#include "query/compare/diff.h"
 #include "view/emit.h"
 
 struct diff_view {

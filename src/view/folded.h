@@ -7,7 +7,7 @@
 #define VIEW_FOLDED_H
 
 #include "base/str.h"
-#include "query/tree.h"
+#include "query/samples/tree.h"
 
 /* Appends a line for each path of T with samples of the query's sort column: its scopes from the
  * root, with ';' between, a blank and the samples as stored.  The suffixes are those of

@@ -3,8 +3,8 @@
 #ifndef VIEW_HEADER_H
 #define VIEW_HEADER_H
 
-#include "query/query.h"
-#include "query/set_rows.h"
+#include "query/samples/query.h"
+#include "query/compare/set_rows.h"
 #include "view/emit.h"
 
 /* Emits the recording, the events (period, samples, lost, not delivered, idle, user and kernel

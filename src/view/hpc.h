@@ -3,8 +3,8 @@
 #ifndef VIEW_HPC_H
 #define VIEW_HPC_H
 
-#include "query/hpc_query.h"
-#include "query/hpc_tree.h"
+#include "query/hpc/query.h"
+#include "query/hpc/tree.h"
 #include "view/emit.h"
 #include "view/tree.h"
 

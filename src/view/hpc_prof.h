@@ -3,9 +3,9 @@
 #ifndef VIEW_HPC_PROF_H
 #define VIEW_HPC_PROF_H
 
-#include "query/hpc_neighbours.h"
-#include "query/hpc_threads.h"
-#include "query/hpc_tree.h"
+#include "query/hpc/neighbours.h"
+#include "query/hpc/threads.h"
+#include "query/hpc/tree.h"
 #include "view/emit.h"
 
 struct hpc_prof_opts {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "query/hpc_paths.h"
+#include "query/hpc/paths.h"
 #include "view/hpc.h"
 #include "view/timeline.h"
 

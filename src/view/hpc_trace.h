@@ -3,7 +3,7 @@
 #ifndef VIEW_HPC_TRACE_H
 #define VIEW_HPC_TRACE_H
 
-#include "query/hpc_lines.h"
+#include "query/hpc/lines.h"
 #include "view/emit.h"
 
 struct hpc_trace_opts {

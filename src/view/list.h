@@ -3,8 +3,8 @@
 #ifndef VIEW_LIST_H
 #define VIEW_LIST_H
 
-#include "query/columns.h"
-#include "query/listing.h"
+#include "query/rows/columns.h"
+#include "query/rows/listing.h"
 #include "view/emit.h"
 
 enum list_mode {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/paths.h"
+#include "query/samples/paths.h"
 #include "view/header.h"
 #include "view/sheet.h"
 

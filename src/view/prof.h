@@ -4,7 +4,7 @@
 #ifndef VIEW_PROF_H
 #define VIEW_PROF_H
 
-#include "query/neighbours.h"
+#include "query/samples/neighbours.h"
 #include "view/emit.h"
 
 struct prof_opts {

@@ -3,7 +3,7 @@
 #ifndef VIEW_SPREAD_H
 #define VIEW_SPREAD_H
 
-#include "query/spread.h"
+#include "query/compare/spread.h"
 #include "view/emit.h"
 
 struct spread_view {

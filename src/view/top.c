@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/code.h"
+#include "query/samples/code.h"
 #include "view/amounts.h"
 #include "view/header.h"
 

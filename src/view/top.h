@@ -3,7 +3,7 @@
 #ifndef VIEW_TOP_H
 #define VIEW_TOP_H
 
-#include "query/rows.h"
+#include "query/samples/spot_rows.h"
 #include "view/emit.h"
 
 /* Emits the document with the N instructions of IMAGES (NULL: all) that have most samples of the

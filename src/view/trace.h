@@ -3,7 +3,7 @@
 #ifndef VIEW_TRACE_H
 #define VIEW_TRACE_H
 
-#include "query/threads.h"
+#include "query/samples/threads.h"
 #include "view/emit.h"
 
 struct trace_opts {

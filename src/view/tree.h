@@ -3,7 +3,7 @@
 #ifndef VIEW_TREE_H
 #define VIEW_TREE_H
 
-#include "query/tree_rows.h"
+#include "query/rows/tree_rows.h"
 #include "view/emit.h"
 
 struct tree_emit_opts {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "query/expr.h"
+#include "query/rows/expr.h"
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {

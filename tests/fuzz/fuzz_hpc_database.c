@@ -22,7 +22,7 @@
 #include "hpc/build.h"
 #include "hpc_fuzz.h"
 #include "hpcgen.h"
-#include "query/hpc_tree.h"
+#include "query/hpc/tree.h"
 
 enum { N_FILES = 4, FEW_PROBLEMS = 1000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Columns of sample sets: whatever is typed, what is accepted says the same of a sample however it
  * is asked, and a set never changes its mind when more becomes known. */
-#include "query/profileme.h"
+#include "query/sets/profileme.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whether differences are chance: exact tests against sums over all outcomes, and simulated
  * recordings. */
-#include "query/diff.h"
+#include "query/compare/diff.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "model/fact.h"
-#include "query/significance.h"
+#include "query/compare/significance.h"
 #include "t.h"
 
 /* --- the tests by themselves --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Expressions: values against C's own arithmetic, and what is said of those that are none. */
-#include "query/expr.h"
+#include "query/rows/expr.h"
 #include "t.h"
 
 #include <errno.h>

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "hpcgen.h"
-#include "query/hpc_lines.h"
-#include "query/hpc_listing.h"
-#include "query/hpc_neighbours.h"
-#include "query/hpc_paths.h"
-#include "query/hpc_threads.h"
-#include "query/hpc_tree.h"
+#include "query/hpc/lines.h"
+#include "query/hpc/listing.h"
+#include "query/hpc/neighbours.h"
+#include "query/hpc/paths.h"
+#include "query/hpc/threads.h"
+#include "query/hpc/tree.h"
 #include "scratch_t.h"
 #include "t.h"
 

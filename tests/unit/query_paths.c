@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows by owner, inclusive counts, callers and callees, against sums made sample by sample: random
  * call paths with recursion, through two programs made here whose procedures are 16 bytes each. */
-#include "query/paths.h"
-#include "query/neighbours.h"
+#include "query/samples/paths.h"
+#include "query/samples/neighbours.h"
 #include "resolve/elf_probe.h"
 #include "t.h"
 

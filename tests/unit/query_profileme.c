@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The language of sample sets: what is accepted, what it says of samples, and what is said of what
  * is no sample set. */
-#include "query/profileme.h"
+#include "query/sets/profileme.h"
 #include "t.h"
 
 #include <errno.h>

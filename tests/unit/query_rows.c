@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Aggregation, idle time, rows and the table of prof, on a profile made here for a program
  * assembled here, whose addresses are fixed. */
-#include "query/rows.h"
+#include "query/samples/spot_rows.h"
 #include "resolve/elf_probe.h"
 #include "t.h"
 #include "view/prof.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trees against sums made sample by sample: random call paths with recursion, marks and
  * guessed frames, through images without files, so that a scope is a place or an image. */
-#include "query/tree_rows.h"
+#include "query/rows/tree_rows.h"
 #include "t.h"
 #include "view/folded.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Wall-clock time: the sum of each owner's is that of its three states, to the nanosecond, and its
  * running part goes where its samples are. */
-#include "query/wall.h"
+#include "query/samples/wall.h"
 
 #include "t.h"
 

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See set_rows.h.
+ *
+ * Each set is summed by scope with its own resolver; a scope's texts are then its name in all sets,
+ * so that rows meet in one hash table.  Samples of one event that were taken with several periods
+ * (a daemon that changed its rate) have different weights: amounts are sums of weights, and tests
+ * are made with as many samples of equal weight as would have the same variance (L. Kish, Survey
+ * Sampling, 1965). */
+#include "query/compare/set_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+/* An image as the sets know it: one path. */
+struct common_image {
+	enum image_kind kind;
+	const char *path;
+	const char *build; /* the first seen */
+	unsigned last_set; /* the last that has it */
+	bool is_wanted, is_rebuilt;
+	uint32_t same_as; /* the entry that stands for it; itself */
+};
+
+struct matcher {
+	struct set_rows *r;
+	enum scope_kind level;
+	const opt_list *names;
+	VEC(struct common_image) images;
+	uint32_t **image_of;	/* by set, by its image: number in images */
+	VEC(const char *) keys; /* by row */
+	struct index index;
+};
+
+/* --- events --- */
+
+static const char *event_name(const struct query *q, unsigned col)
+{
+	return profile_str(q->profile, q->profile->events.v[q->cols[col].event].name);
+}
+
+/* What a sample of column C stands for. */
+static double weight(const struct query_col *c)
+{
+	double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
+
+	return c->is_time ? 1 : (c->period ? (double)c->period : 1) / duty;
+}
+
+static const char *ordinal(unsigned k, char ret[24])
+{
+	static const char *const words[] = {"first", "second", "third"};
+
+	if (k < n_elems(words))
+		return words[k];
+	snprintf(ret, 24, "%uth", k + 1);
+	return ret;
+}
+
+/* The column of the query that counts E's samples: all its numbers are made of such. */
+static uint32_t samples_of(const struct estimate *e)
+{
+	return e->kind == ESTIMATE_EVENT   ? e->part.event
+	       : e->kind == ESTIMATE_TOTAL ? e->part.measured
+					   : e->part.hits;
+}
+
+/* How much of a name is what was written: populations may stand behind it. */
+static size_t written_length(const char *name)
+{
+	return strcspn(name, "@");
+}
+
+/* Whether E of Q is what is compared, whatever its period. */
+static bool is_compared(const struct set_rows *r, const struct query *q, const struct estimate *e)
+{
+	const size_t n = written_length(e->name);
+
+	return e->kind == r->kind && strcmp(event_name(q, e->part.event), r->event) == 0 &&
+	       (e->kind == ESTIMATE_EVENT ||
+		(strlen(r->name) == n && memcmp(r->name, e->name, n) == 0));
+}
+
+/* Adds what E of Q is in all to SIDE. */
+static void add_column(struct set_side *side, const struct estimate *e, double *squares)
+{
+	const struct query *q = side->q;
+	const struct query_col *col = &q->cols[samples_of(e)];
+	const double w = weight(&q->cols[e->part.event]);
+
+	vec_push(&side->columns, e);
+	side->n_samples += col->n_samples;
+	*squares += (double)col->n_samples * w * w;
+	if (e->kind != ESTIMATE_EVENT)
+		side->n_open += query_open(q, &e->part);
+	if (e->kind != ESTIMATE_EVENT && e->part.killed != NO_COL)
+		side->n_killed += q->cols[e->part.killed].n_samples;
+	if (e->kind == ESTIMATE_RATIO)
+		side->n_open += query_open(q, &e->per);
+	else if (e->kind == ESTIMATE_TOTAL)
+		side->amount += (double)q->cols[e->part.total].n_samples * w;
+	else
+		side->amount += (double)col->n_samples * w;
+}
+
+/* Sets a ratio's amount to that of all samples. */
+static void set_ratio(struct set_side *side, const struct estimate *e)
+{
+	double *sums = xcalloc(side->q->n_cols, sizeof(*sums));
+	enum knowledge worth;
+
+	for (unsigned c = 0; c < side->q->n_cols; c++)
+		sums[c] = (double)side->q->cols[c].n_samples;
+	side->amount = estimate_get(e, sums, &worth);
+	side->is_unknown = worth == IS_UNKNOWN || worth == IS_NONE;
+	free(sums);
+}
+
+static int not_there(const struct set_rows *r, const struct query *q, const char *nth,
+		     struct err *err)
+{
+	struct name_list there = {{0}, 0};
+
+	vec_each (e, &q->shown)
+		if (e->kind == ESTIMATE_EVENT)
+			name_list_add(&there, e->name);
+	if (r->kind == ESTIMATE_EVENT)
+		return err_set(err, -ENOENT,
+			       "the %s set has no event '%s' to compare the first one's with; "
+			       "it has: %s",
+			       nth, r->event, there.n ? there.text : "none");
+	return err_set(err, -ENOENT,
+		       "the %s set has no '%s' of %s to compare the first one's with; --event "
+		       "chooses one event",
+		       nth, r->name, r->event);
+}
+
+static int init_side(struct set_rows *r, unsigned k, struct query *q, struct err *err)
+{
+	struct set_side *side = &r->sides[k];
+	double squares = 0;
+	char nth[24];
+
+	side->q = q;
+	vec_each (e, &q->shown) {
+		if (!is_compared(r, q, e))
+			continue;
+		side->is_unknown |= e->part.never || (e->kind == ESTIMATE_RATIO && e->per.never);
+		add_column(side, e, &squares);
+	}
+	if (!side->columns.n)
+		return not_there(r, q, ordinal(k, nth), err);
+	if (r->kind == ESTIMATE_RATIO && side->columns.n > 1)
+		return err_set(err, -EINVAL,
+			       "the %s set has '%s' of several periods or events, which cannot be "
+			       "added up",
+			       ordinal(k, nth), r->name);
+	if (!side->n_samples && r->kind == ESTIMATE_EVENT)
+		return err_set(err, -ENOENT, "the %s set has no samples of %s", ordinal(k, nth),
+			       r->event);
+	if (r->kind == ESTIMATE_RATIO)
+		set_ratio(side, side->columns.v[0]);
+	side->is_unknown |= !side->n_samples && side->n_open && r->kind != ESTIMATE_RATIO;
+	side->n_effective = squares > 0 ? side->amount * side->amount / squares : 0;
+	r->has_open |= side->n_open || side->is_unknown;
+	return 0;
+}
+
+static bool same_written(const struct estimate *a, const struct estimate *b)
+{
+	const size_t n = written_length(a->name);
+
+	return a->kind == b->kind && n == written_length(b->name) &&
+	       memcmp(a->name, b->name, n) == 0;
+}
+
+/* Finds what is compared in the first set, Q. */
+static int choose(struct set_rows *r, const struct query *q, struct err *err)
+{
+	const struct estimate *sorted = &q->shown.v[q->sort_shown], *found = NULL;
+	struct name_list names = {{0}, 0};
+	bool several = false;
+
+	vec_each (e, &q->shown) {
+		if (e->kind == ESTIMATE_EVENT || (q->is_by_set && !same_written(e, sorted)))
+			continue;
+		name_list_add(&names, e->name);
+		several |= found && (!same_written(e, found) ||
+				     strcmp(event_name(q, e->part.event),
+					    event_name(q, found->part.event)) != 0);
+		found = found ? found : e;
+	}
+	if (several)
+		return err_set(err, -EINVAL,
+			       "one column is compared; --sp chooses it, --event its event: %s",
+			       names.text);
+	found = found ? found : sorted;
+	r->kind = found->kind;
+	r->event = r->name = event_name(q, found->part.event);
+	r->is_time = q->cols[found->part.event].is_time;
+	if (r->kind != ESTIMATE_EVENT)
+		r->name = arena_strndup(&r->arena, found->name, written_length(found->name));
+	r->unit = r->is_time			      ? 1000
+		  : r->kind == ESTIMATE_RATIO	      ? 1
+		  : q->cols[found->part.event].period ? (double)q->cols[found->part.event].period
+						      : 1;
+	return 0;
+}
+
+/* --- images --- */
+
+static void add_image(struct matcher *m, unsigned k, image_id im)
+{
+	const struct image *image = &m->r->sides[k].q->profile->images.v[im];
+	const bool unknown = image->kind == IMAGE_UNKNOWN || !*image->path;
+	const char *path = unknown ? "[unknown]" : image->path;
+	char id[2 * BUILD_ID_MAX + 1];
+	struct common_image *c = NULL;
+
+	build_id_format(&image->build_id, id);
+	vec_each (i, &m->images)
+		if (i->kind == image->kind && strcmp(i->path, path) == 0)
+			c = i;
+	if (!c) {
+		c = vec_add(&m->images);
+		c->kind = image->kind;
+		c->path = path;
+		c->same_as = (uint32_t)(c - m->images.v);
+		c->build = arena_strdup(&m->r->arena, id);
+	}
+	c->last_set = k;
+	c->is_rebuilt |= strcmp(c->build, id) != 0;
+	m->image_of[k][im] = (uint32_t)(c - m->images.v);
+}
+
+static bool may_be_one(const struct common_image *a, const struct common_image *b)
+{
+	return a->kind == b->kind && strcmp(str_basename(a->path), str_basename(b->path)) == 0;
+}
+
+/* Whether a set has two images that may be one with entry FIRST. */
+static bool is_ambiguous(const struct matcher *m, const struct common_image *first)
+{
+	for (unsigned k = 0; k < m->r->n_sets; k++) {
+		const struct query *q = m->r->sides[k].q;
+		uint32_t found = INDEX_NONE;
+
+		for (image_id im = 0; im < q->profile->images.n; im++) {
+			uint32_t i = m->image_of[k][im];
+
+			if (i == INDEX_NONE || !may_be_one(first, &m->images.v[i]))
+				continue;
+			if (found != INDEX_NONE && found != i)
+				return true;
+			found = i;
+		}
+	}
+	return false;
+}
+
+/* Joins images that were moved: build directories, containers. */
+static void join_moved(struct matcher *m)
+{
+	for (uint32_t i = 0; i < m->images.n; i++) {
+		struct common_image *first = &m->images.v[i];
+		bool alone = true;
+
+		for (uint32_t j = i + 1; j < m->images.n && alone; j++)
+			alone = !may_be_one(first, &m->images.v[j]);
+		if (alone || first->same_as != i || is_ambiguous(m, first))
+			continue;
+		for (uint32_t j = i + 1; j < m->images.n; j++) {
+			struct common_image *c = &m->images.v[j];
+
+			if (!may_be_one(first, c))
+				continue;
+			c->same_as = i;
+			first->is_rebuilt |= c->is_rebuilt || strcmp(first->build, c->build) != 0;
+			if (c->last_set >= first->last_set) {
+				first->last_set = c->last_set;
+				first->path = c->path;
+			}
+		}
+	}
+}
+
+static int find_wanted(struct matcher *m, struct err *err)
+{
+	for (size_t i = 0; m->names && i < m->names->n; i++) {
+		bool found = false;
+		int rc = 0;
+
+		for (unsigned k = 0; k < m->r->n_sets; k++) {
+			image_ids ids = {0};
+
+			rc = select_find_images(m->r->sides[k].q->profile, m->names->v[i], &ids,
+						err);
+			vec_each (im, &ids) {
+				uint32_t c = m->image_of[k][*im];
+
+				if (c != INDEX_NONE)
+					m->images.v[m->images.v[c].same_as].is_wanted = true;
+			}
+			found |= rc == 0;
+			vec_release(&ids);
+		}
+		if (!found)
+			return rc;
+	}
+	return 0;
+}
+
+static int match_images(struct matcher *m, struct err *err)
+{
+	for (unsigned k = 0; k < m->r->n_sets; k++) {
+		const struct query *q = m->r->sides[k].q;
+
+		m->image_of[k] = xcalloc(q->profile->images.n + 1, sizeof(uint32_t));
+		for (image_id im = 0; im < q->profile->images.n; im++) {
+			m->image_of[k][im] = INDEX_NONE;
+			if (q->first[im] < q->first[im + 1])
+				add_image(m, k, im);
+		}
+	}
+	join_moved(m);
+	vec_each (i, &m->images) {
+		if (i->same_as != (uint32_t)(i - m->images.v) || !i->is_rebuilt)
+			continue;
+		m->r->n_rebuilt++;
+		m->r->rebuilt = i->path;
+	}
+	return find_wanted(m, err);
+}
+
+static bool is_wanted(const struct matcher *m, const struct common_image *c)
+{
+	return !m->names || !m->names->n || m->images.v[c->same_as].is_wanted;
+}
+
+/* --- rows --- */
+
+static bool key_same(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct matcher *)owner)->keys.v[i], key) == 0;
+}
+
+/* What tells scope SC of set K, whose image is number COMMON, from others. */
+static void add_key(const struct matcher *m, unsigned k, const struct scope *sc, uint32_t common,
+		    struct str *key)
+{
+	const struct image *im = &m->r->sides[k].q->profile->images.v[sc->image];
+	char id[2 * BUILD_ID_MAX + 1];
+
+	str_addf(key, "%" PRIu32, common);
+	if (sc->kind != SCOPE_IMAGE)
+		str_addf(key, "\n%s", sc->name);
+	if (sc->kind == SCOPE_LINE)
+		str_addf(key, "\n%s\n%" PRIu32, sc->file ? str_basename(sc->file) : "", sc->line);
+	if (sc->kind == SCOPE_ADDRESS) {
+		build_id_format(&im->build_id, id);
+		str_addf(key, "\n%s\n%" PRIx64, id, sc->svma);
+	}
+}
+
+static void *zeros(struct arena *a, size_t n_bytes)
+{
+	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
+}
+
+/* The row of SC; made when it is not there yet. */
+static struct set_row *find_row(struct matcher *m, unsigned k, const struct scope *sc,
+				uint32_t common)
+{
+	struct arena *a = &m->r->arena;
+	struct str key = {0};
+	struct set_row *r;
+	uint64_t hash;
+	uint32_t i;
+
+	add_key(m, k, sc, common, &key);
+	hash = hash_str(key.v);
+	i = index_find(&m->index, hash, key_same, m, key.v);
+	if (i == INDEX_NONE) {
+		i = (uint32_t)m->r->rows.n;
+		index_add(&m->index, hash, i);
+		vec_push(&m->keys, arena_strdup(a, key.v));
+		r = vec_add(&m->r->rows);
+		*r = (struct set_row){
+			.kind = sc->kind,
+			.image_kind = m->images.v[common].kind,
+			.image = m->images.v[common].path,
+			.procedure = sc->kind == SCOPE_IMAGE ? NULL : arena_strdup(a, sc->name),
+			.line = sc->line,
+			.svma = sc->svma,
+			.n = zeros(a, m->r->n_sets * sizeof(*r->n)),
+			.amount = zeros(a, m->r->n_sets * sizeof(*r->amount)),
+			.open = zeros(a, m->r->n_sets * sizeof(*r->open)),
+			.worth = zeros(a, m->r->n_sets * sizeof(*r->worth)),
+			.sums = zeros(a, m->r->n_sets * sizeof(*r->sums)),
+		};
+	}
+	str_release(&key);
+	r = &m->r->rows.v[i];
+	if (sc->file)
+		r->file = arena_strdup(a, sc->file);
+	return r;
+}
+
+/* Sets VALUES to the numbers at S; false when none has to do with what is compared. */
+static bool read_spot(const struct set_side *side, const struct spot *s, double *values)
+{
+	const uint64_t *counts = query_counts(side->q, s);
+	bool any = false;
+
+	for (unsigned c = 0; c < side->q->n_cols; c++)
+		values[c] = (double)counts[c];
+	vec_each (e, &side->columns)
+		any |= !estimate_is_empty(*e, values);
+	return any;
+}
+
+/* Adds what is at a spot to row R of set K. */
+static void add_values(struct matcher *m, struct set_row *r, unsigned k, const double *values)
+{
+	const struct set_side *side = &m->r->sides[k];
+	const struct query *q = side->q;
+
+	vec_each (p, &side->columns) {
+		const struct estimate *e = *p;
+		const double n = values[samples_of(e)];
+
+		r->n[k] += (uint64_t)n;
+		r->open[k] += (uint64_t)estimate_open(e, values);
+		r->amount[k] += (e->kind == ESTIMATE_TOTAL ? values[e->part.total] : n) *
+				weight(&q->cols[e->part.event]);
+	}
+	if (m->r->kind != ESTIMATE_RATIO)
+		return;
+	if (!r->sums[k])
+		r->sums[k] = zeros(&m->r->arena, q->n_cols * sizeof(double));
+	for (unsigned c = 0; c < q->n_cols; c++)
+		r->sums[k][c] += values[c];
+}
+
+/* Adds the samples of set K. */
+static int add_side(struct matcher *m, unsigned k, struct err *err)
+{
+	const struct scopes_opts so = {.level = m->level, .no_inline = true};
+	const struct set_side *side = &m->r->sides[k];
+	struct query *q = side->q;
+	bool *used = xcalloc(q->profile->places.n + 1, sizeof(*used));
+	double *values = xcalloc(q->n_cols, sizeof(*values));
+	struct scopes scopes;
+	int rc;
+
+	for (size_t i = 0; i < q->n_spots; i++)
+		used[q->spots[i].place] |=
+			read_spot(side, &q->spots[i], values) &&
+			is_wanted(m, &m->images.v[m->image_of[k][q->spots[i].image]]);
+	rc = scopes_init(&scopes, q, &so, used, err);
+	for (size_t i = 0; !rc && i < q->n_spots; i++) {
+		struct set_row *r;
+		uint32_t n;
+
+		if (!used[q->spots[i].place])
+			continue;
+		r = find_row(m, k,
+			     &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)],
+			     m->images.v[m->image_of[k][q->spots[i].image]].same_as);
+		read_spot(side, &q->spots[i], values);
+		add_values(m, r, k, values);
+	}
+	if (!rc)
+		scopes_release(&scopes);
+	free(values);
+	free(used);
+	return rc;
+}
+
+/* Says what the numbers of all rows are worth, and makes ratios. */
+static void settle(struct set_rows *r)
+{
+	vec_each (row, &r->rows)
+		for (unsigned k = 0; k < r->n_sets; k++) {
+			const struct estimate *e = r->sides[k].columns.v[0];
+
+			if (r->kind == ESTIMATE_RATIO && row->sums[k])
+				row->amount[k] = estimate_get(e, row->sums[k], &row->worth[k]);
+			else if (e->kind != ESTIMATE_EVENT && e->part.never)
+				row->worth[k] = IS_UNKNOWN;
+			else if (r->kind == ESTIMATE_RATIO)
+				row->worth[k] = e->per.never ? IS_UNKNOWN : IS_NONE;
+			else if (row->open[k])
+				row->worth[k] = row->n[k] ? IS_AT_LEAST : IS_UNKNOWN;
+		}
+}
+
+int set_rows_init(struct set_rows *r, struct query *const *sets, unsigned n, enum scope_kind level,
+		  const opt_list *images, struct err *err)
+{
+	struct matcher m = {.r = r, .level = level, .names = images};
+	int rc = 0;
+
+	*r = (struct set_rows){.n_sets = n};
+	if (!sets[0]->n_cols)
+		return err_set(err, -ENOENT, "the first set has no samples");
+	rc = choose(r, sets[0], err);
+	if (rc) {
+		set_rows_release(r);
+		return rc;
+	}
+	r->sides = xcalloc(n, sizeof(*r->sides));
+	m.image_of = xcalloc(n, sizeof(*m.image_of));
+	for (unsigned k = 0; k < n && !rc; k++)
+		rc = init_side(r, k, sets[k], err);
+	if (!rc)
+		rc = match_images(&m, err);
+	for (unsigned k = 0; k < n && !rc; k++)
+		rc = add_side(&m, k, err);
+	settle(r);
+	for (unsigned k = 0; k < n; k++)
+		free(m.image_of[k]);
+	free(m.image_of);
+	vec_release(&m.images);
+	vec_release(&m.keys);
+	index_release(&m.index);
+	if (rc)
+		set_rows_release(r);
+	return rc;
+}
+
+void set_rows_release(struct set_rows *r)
+{
+	vec_release(&r->rows);
+	for (unsigned k = 0; r->sides && k < r->n_sets; k++)
+		vec_release(&r->sides[k].columns);
+	free(r->sides);
+	arena_release(&r->arena);
+	*r = (struct set_rows){0};
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+int set_row_compare(const struct set_row *a, const struct set_row *b)
+{
+	int d = strcmp(a->image, b->image);
+
+	d = d ? d : compare_text(a->procedure, b->procedure);
+	d = d ? d : compare_text(a->file, b->file);
+	if (!d && a->line != b->line)
+		d = a->line < b->line ? -1 : 1;
+	return d ? d : a->svma < b->svma ? -1 : a->svma > b->svma;
+}
+
+int set_rows_parse_by(const char *text, enum scope_kind *ret, struct err *err)
+{
+	static const struct {
+		const char *name;
+		enum scope_kind level;
+	} words[] = {
+		{"image", SCOPE_IMAGE},		{"dso", SCOPE_IMAGE},
+		{"procedure", SCOPE_PROCEDURE}, {"symbol", SCOPE_PROCEDURE},
+		{"sym", SCOPE_PROCEDURE},	{"line", SCOPE_LINE},
+		{"srcline", SCOPE_LINE},	{"address", SCOPE_ADDRESS},
+	};
+
+	for (size_t i = 0; i < n_elems(words); i++) {
+		if (strcmp(words[i].name, text) != 0)
+			continue;
+		*ret = words[i].level;
+		return 0;
+	}
+	return err_set(err, -EINVAL, "--by %s: must be image, procedure, line or address", text);
+}

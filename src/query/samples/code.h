@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The instructions and source lines of one image, read from the very file that was profiled (or its
+ * debug file): never from one that was rebuilt since. */
+#ifndef QUERY_SAMPLES_CODE_H
+#define QUERY_SAMPLES_CODE_H
+
+#include "query/samples/query.h"
+#include "resolve/disasm.h"
+#include "resolve/elf_file.h"
+#include "resolve/lines.h"
+
+struct code {
+	struct query *q;
+	image_id image;
+	int fd; /* of the image's file; -1: no instructions */
+	struct elf_file elf;
+	struct disasm *disasm; /* NULL: no instructions */
+	struct lines *lines;   /* NULL: no source lines */
+	struct err why_no_code, why_no_lines;
+};
+
+/* Opens what there is of IMAGE; what is missing is explained in the two messages.  Q must outlive
+ * C. */
+void code_open(struct code *c, struct query *q, image_id image);
+void code_close(struct code *c);
+
+/* Loads the bytes of [START, END) into fresh memory; NULL when the file has not all of them. */
+uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end);
+
+/* The end of the segment's bytes that cover SVMA, SVMA itself when none do. */
+uint64_t code_end(const struct code *c, uint64_t svma);
+
+/* Appends the text of the instruction at SVMA to RET; false when it cannot be had.  SVMA is where
+ * an instruction begins, as sampled addresses are. */
+bool code_insn_at(struct code *c, uint64_t svma, struct str *ret);
+
+#endif

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See input.h.  A database's values come from several segments and may repeat a key; they are
+ * appended as they come, since every reader sums them anyway. */
+#include "query/samples/input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "model/trace.h"
+#include "port/dcpi_in.h"
+#include "port/dcpi_note.h"
+#include "port/histograms.h"
+#include "port/perf_in.h"
+#include "query/samples/wall.h"
+#include "store/store.h"
+
+/* Time lines of a file that is read directly. */
+#define TRACE_BYTES (512ull << 20)
+
+struct append_sink {
+	struct value_sink sink;
+	struct profile *to;
+};
+
+static void append_value(struct value_sink *s, const struct value *v)
+{
+	struct profile *to = ((struct append_sink *)s)->to;
+
+	vec_push(&to->values, *v);
+}
+
+#define MOST_LISTED 8
+
+/* What there is, for a message: "20261121132400 (web1), ...". */
+static int add_recording(void *ctx, const struct store_recording *r)
+{
+	struct str *text = ctx;
+
+	str_addf(text, "%s%s (%s)", text->n ? ", " : "", r->epoch, r->host);
+	return 0;
+}
+
+/* Says behind ERR's message what there is in DB, without a look into all of it. */
+static void say_what_there_is(const char *db, struct err *err)
+{
+	const struct store_selection all = {.epochs = "all"};
+	size_t n = strlen(err->msg);
+	struct store_epochs there;
+	struct str text = {0};
+
+	if (store_epochs(db, &there, NULL) < 0 || !there.n)
+		return;
+	if (there.n > MOST_LISTED)
+		str_addf(&text, "%zu epochs, %s to %s", there.n, there.first, there.last);
+	else
+		store_list(db, &all, add_recording, &text, NULL);
+	if (text.n)
+		snprintf(err->msg + n, sizeof(err->msg) - n, "; there are: %s", str_get(&text));
+	str_release(&text);
+}
+
+/* The times of S in nanoseconds since 1970, 0 for none. */
+static int parse_times(const struct select *s, uint64_t *ret_since, uint64_t *ret_until,
+		       struct err *err)
+{
+	int rc = 0;
+
+	*ret_since = *ret_until = 0;
+	if (s->since)
+		rc = select_parse_time(s->since, 0, ret_since, err);
+	if (rc)
+		return err_prefix(err, rc, "--since");
+	if (s->until)
+		rc = select_parse_time(s->until, 0, ret_until, err);
+	return rc ? err_prefix(err, rc, "--until") : 0;
+}
+
+/* Counts the recordings that are read, and names their hosts. */
+struct recordings {
+	uint64_t n;
+	store_paths hosts;
+};
+
+static void note_recording(void *ctx, const char *epoch, const char *host)
+{
+	struct recordings *r = ctx;
+
+	r->n++;
+	vec_each (h, &r->hosts)
+		if (strcmp(*h, host) == 0)
+			return;
+	vec_push(&r->hosts, xstrdup(host));
+}
+
+#define MOST_HOSTS 4
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A profile of several recordings is of all their hosts, and of no one command. */
+static void name_recordings(struct profile *p, struct recordings *r)
+{
+	struct str hosts = {0};
+
+	if (r->n > 1)
+		p->meta.command = 0;
+	vec_sort(&r->hosts, by_text);
+	for (size_t i = 0; i < r->hosts.n && i < MOST_HOSTS; i++)
+		str_addf(&hosts, "%s%s", i ? ", " : "", r->hosts.v[i]);
+	if (r->hosts.n > MOST_HOSTS)
+		str_addf(&hosts, ", ... (%zu hosts)", r->hosts.n);
+	if (r->hosts.n > 1)
+		p->meta.host = profile_intern_str(p, hosts.v);
+	str_release(&hosts);
+}
+
+static int load_store(struct input *in, const store_paths *dbs, const struct select *s,
+		      struct value_sink *sink, struct err *err)
+{
+	struct store_selection sel = {.epochs = s->epochs, .host = s->host};
+	struct append_sink to = {{append_value, .traces = s->traces, .branches = s->branches},
+				 &in->profile};
+	struct recordings recordings = {.n = 0};
+	int rc = parse_times(s, &sel.since_wall_ns, &sel.until_wall_ns, err);
+	bool any = false;
+
+	sel.note = note_recording;
+	sel.note_ctx = &recordings;
+	for (size_t i = 0; i < dbs->n && !rc; i++) {
+		if (s->before_read)
+			s->before_read(s->before_read_ctx, dbs->v[i]);
+		rc = store_load(dbs->v[i], &sel, &in->profile, sink ? sink : &to.sink, err);
+		any |= rc > 0;
+		/* Databases side by side need not all have what is wanted. */
+		if (rc > 0 || (rc == -ENOENT && (any || i + 1 < dbs->n)))
+			rc = 0;
+	}
+	if (rc == -ENOENT && dbs->n > 1)
+		err_set(err, rc, "%s: none of the %zu databases there has what was asked for",
+			in->path, dbs->n);
+	else if (rc == -ENOENT && err)
+		say_what_there_is(dbs->v[0], err);
+	if (rc == 0) {
+		name_recordings(&in->profile, &recordings);
+		if (s->traces)
+			trace_sort(&in->profile);
+	}
+	store_paths_release(&recordings.hosts);
+	return rc < 0 ? rc : 0;
+}
+
+/* See input.h. */
+static void count_time(struct profile *p)
+{
+	bool *is_time = xcalloc(p->events.n + 1, sizeof(*is_time));
+
+	for (event_id e = 0; e < p->events.n; e++)
+		is_time[e] = event_is_time(p, &p->events.v[e]);
+	vec_each (v, &p->values) {
+		uint64_t n = v->count;
+
+		if (!is_time[v->event])
+			continue;
+		v->count = v->sum;
+		v->sum = n;
+	}
+	free(is_time);
+}
+
+/* The kernel shows its addresses to whom it shows those of its symbols (kptr_restrict, CAP_SYSLOG).
+ */
+static bool may_see_kernel_addresses(void)
+{
+	char line[64] = "";
+	FILE *f = fopen("/proc/kallsyms", "r");
+	bool may = f && fgets(line, sizeof(line), f) && strspn(line, "0") < 16 &&
+		   strspn(line, "0123456789abcdef") == 16;
+
+	if (f)
+		fclose(f);
+	return may;
+}
+
+/* Places in the kernel are stored by link address or offset, which tells nobody where the kernel
+ * is; but what was sampled in no known image has the address it had at run time.  Those in the
+ * kernel's half are taken for 0 where the reader may not see such. */
+static void hide_kernel_addresses(struct profile *p)
+{
+	bool may = false, asked = false;
+
+	vec_each (pl, &p->places) {
+		if (pl->svma >> 63 == 0 || p->images.v[pl->image].kind != IMAGE_UNKNOWN)
+			continue;
+		may = asked ? may : may_see_kernel_addresses();
+		asked = true;
+		if (!may)
+			pl->svma = 0;
+	}
+}
+
+static bool wants_wall(const struct select *s)
+{
+	opt_list names = {0};
+	char *text;
+	bool wants = s->sort && strcmp(s->sort, WALL_EVENT) == 0;
+
+	select_split_events(&s->events, &names, &text);
+	vec_each (name, &names)
+		wants |= strcmp(*name, WALL_EVENT) == 0;
+	vec_release(&names);
+	free(text);
+	return wants;
+}
+
+/* "FROM..TO", 0 for open. */
+static void range_of(uint64_t from_ns, uint64_t to_ns, char ret[48])
+{
+	const uint64_t ns[] = {from_ns, to_ns};
+	char names[2][24] = {"", ""};
+
+	for (unsigned i = 0; i < 2; i++) {
+		time_t t = (time_t)(ns[i] / 1000000000);
+		struct tm tm;
+
+		if (ns[i] && gmtime_r(&t, &tm))
+			strftime(names[i], sizeof(names[i]), "%Y%m%d%H%M%S", &tm);
+	}
+	snprintf(ret, 48, "%s..%s", names[0], names[1]);
+}
+
+static void leave_out(void *ctx, const char *where, const char *why)
+{
+	const struct select *s = ctx;
+	char line[1024];
+
+	snprintf(line, sizeof(line), "%s: %s; it is left out", where, why);
+	s->notice(s->notice_ctx, line);
+}
+
+static int load_dcpi(struct input *in, const struct select *s, struct err *err)
+{
+	struct dcpi_select sel = {.epochs = s->epochs,
+				  .host = s->host,
+				  .stride = (unsigned)s->stride,
+				  .kept = &in->kept,
+				  .problem = s->notice ? leave_out : NULL,
+				  .problem_ctx = (void *)s};
+	_mem_ char *fed_by = dcpi_note_read(in->path);
+	uint64_t since, until;
+	char range[48];
+	int rc = parse_times(s, &since, &until, err);
+
+	if (rc)
+		return rc;
+	if ((since || until) && s->epochs)
+		return err_set(err, -EINVAL, "--since and --until exclude --epoch in a DCPI tree");
+	if (since || until) {
+		range_of(since, until, range);
+		sel.epochs = range;
+	}
+	if (fed_by && s->before_read)
+		s->before_read(s->before_read_ctx, in->path);
+	return dcpi_in_load(in->path, &sel, &in->profile, err);
+}
+
+static void pass_notes(const struct input *in, const struct select *s, const char *notes)
+{
+	_mem_ char *text = xstrdup(notes);
+	char *save = NULL;
+
+	for (char *l = strtok_r(text, "\n", &save); l && s->notice;
+	     l = strtok_r(NULL, "\n", &save)) {
+		_mem_ char *line = xasprintf("%s: %s", in->path, l);
+
+		s->notice(s->notice_ctx, line);
+	}
+}
+
+/* What perf recorded, read anew each time.  Threads are kept apart, for whoever asks. */
+static int load_perf(struct input *in, const struct select *s, struct err *err)
+{
+	const struct perf_in_opts o = {
+		.split = OWNER_TID,
+		.paths = s->paths.v,
+		.n_paths = s->paths.n,
+		.use_debuginfod = true,
+		.force = s->force,
+		.trace_bytes = s->traces ? TRACE_BYTES : 0,
+	};
+	struct perf_in_result r;
+	int rc;
+
+	if (s->since || s->until)
+		return err_set(err, -EINVAL, "--%s: %s has no epochs", s->since ? "since" : "until",
+			       in->path);
+	rc = perf_in_load(in->path, &o, &in->profile, &r, err);
+	if (rc >= 0)
+		pass_notes(in, s, str_get(&r.notes));
+	perf_in_result_release(&r);
+	if (rc >= 0 && s->traces)
+		trace_sort(&in->profile);
+	return rc;
+}
+
+int input_open(struct input *in, const struct select *s, struct err *err)
+{
+	return input_open_into(in, s, NULL, err);
+}
+
+char *input_images_dir(const char *path, bool create, struct err *err)
+{
+	_mem_ char *own = xasprintf("%s/images", path);
+	struct stat st;
+
+	if (dcpi_in_probe(path) != 1)
+		return store_images_dir(path, create, err);
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)) { /* one of its files */
+		err_set(err, -ENOTDIR, "%s: a DCPI file has no place for symbols", path);
+		return NULL;
+	}
+	if (create && file_mkdirs(own, err) < 0)
+		return NULL;
+	return stat(own, &st) == 0 && S_ISDIR(st.st_mode) ? take_ptr(&own) : NULL;
+}
+
+/* Adds where symbols of the DCPI tree's images are: beside its epochs, and with the daemon that
+ * writes it.  Returns whether the first can be written to. */
+static bool add_tree_caches(const char *tree, store_paths *caches)
+{
+	char *own = input_images_dir(tree, false, NULL), *theirs = NULL;
+	_mem_ char *fed_by = dcpi_note_read(tree);
+	const bool saves = own && access(own, W_OK) == 0;
+
+	if (own)
+		vec_push(caches, own);
+	if (fed_by)
+		theirs = store_images_dir(fed_by, false, NULL);
+	if (theirs)
+		vec_push(caches, theirs);
+	return saves;
+}
+
+/* What resolves names in databases DBS: their caches, of which one alone is written to, and the
+ * images that came with them. */
+static struct resolver *new_resolver(const store_paths *dbs, const char *tree,
+				     const struct select *s)
+{
+	struct resolver_opts ro = {.use_debuginfod = true, .no_save = true};
+	VEC(const char *) paths = {0};
+	store_paths caches = {0};
+	struct resolver *r;
+
+	for (size_t i = 0; i < dbs->n; i++) {
+		char *dir = dbs->n == 1 ? store_images_dir(dbs->v[i], true, NULL) : NULL;
+
+		ro.no_save &= !dir;
+		dir = dir ? dir : store_images_dir(dbs->v[i], false, NULL);
+		if (dir)
+			vec_push(&caches, dir);
+	}
+	if (tree)
+		ro.no_save = !add_tree_caches(tree, &caches);
+	vec_each (p, &s->paths)
+		vec_push(&paths, *p);
+	vec_each (c, &caches)
+		vec_push(&paths, *c);
+	ro.paths = paths.v;
+	ro.n_paths = paths.n;
+	if (caches.n) {
+		ro.cache_dir = caches.v[0];
+		ro.more_caches = (const char *const *)caches.v + 1;
+		ro.n_more_caches = caches.n - 1;
+	}
+	r = resolver_new(&ro);
+	vec_release(&paths);
+	store_paths_release(&caches);
+	return r;
+}
+
+/* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
+ * hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins "HPCRUN".) */
+static bool is_hpcrun(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *e;
+	bool found = !d && str_ends(path, ".hpcrun");
+
+	while (d && !found && (e = readdir(d)))
+		found = str_ends(e->d_name, ".hpcrun");
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static int refuse_unknown(const char *path, struct err *err)
+{
+	if (is_hpcrun(path))
+		return err_set(err, -EINVAL,
+			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
+			       "of them, which dwell reads",
+			       path);
+	return err_set(err, -EINVAL, "%s: neither a database, nor a DCPI profile, nor perf's data",
+		       path);
+}
+
+int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
+		    struct err *err)
+{
+	store_paths dbs = {0};
+	bool is_tree = false;
+	int rc;
+
+	*in = (struct input){.path = s->db ? xstrdup(s->db) : store_default_path()};
+	profile_init(&in->profile);
+	if (access(in->path, F_OK) != 0) {
+		rc = err_errno(err, -errno, s->db ? "%s" : "%s: nothing was recorded there yet",
+			       in->path);
+	} else if ((rc = histograms_finish(in->path, err)) < 0) {
+		/* nothing to add */
+	} else if (perf_in_probe(in->path) == 1) {
+		rc = load_perf(in, s, err);
+	} else if (dcpi_in_probe(in->path) == 1) {
+		is_tree = true;
+		rc = load_dcpi(in, s, err);
+	} else {
+		rc = store_members(in->path, &dbs, err);
+		if (rc == -ENOTDIR || (rc == 0 && !dbs.n && !store_is_db(in->path)))
+			rc = refuse_unknown(in->path, err);
+		if (rc == 0 && !dbs.n)
+			vec_push(&dbs, xstrdup(in->path));
+		if (rc == 0)
+			rc = load_store(in, &dbs, s, sink, err);
+		count_time(&in->profile);
+		if (wants_wall(s))
+			wall_add(&in->profile);
+	}
+	hide_kernel_addresses(&in->profile);
+	profile_join_images(&in->profile);
+	if (rc == 0)
+		in->resolver = new_resolver(&dbs, is_tree ? in->path : NULL, s);
+	else
+		input_close(in);
+	store_paths_release(&dbs);
+	return rc;
+}
+
+void input_close(struct input *in)
+{
+	profile_release(&in->profile);
+	resolver_free(in->resolver);
+	dcpi_kept_release(&in->kept);
+	free(in->path);
+	*in = (struct input){0};
+}

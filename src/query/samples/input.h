@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens whatever `--db` names, as one profile: a dwell database, a tree of DCPI profile files, or
+ * one such file, or what perf recorded. */
+#ifndef QUERY_SAMPLES_INPUT_H
+#define QUERY_SAMPLES_INPUT_H
+
+#include "port/dcpi_kept.h"
+#include "query/select.h"
+#include "resolve/resolver.h"
+
+struct input {
+	struct profile profile; /* its values may repeat a key: sum them; see there for time */
+	struct resolver *resolver;
+	char *path;	       /* what was opened */
+	struct dcpi_kept kept; /* of a DCPI tree or file: lines of its headers */
+};
+
+/* Of events that count time (event_is_time) the values' counts are the nanoseconds, so that they
+ * need no care, and their sums the intervals.  The event "wall" (wall.h) is there when S names it.
+ *
+ * Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
+ * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */
+int input_open(struct input *in, const struct select *s, struct err *err);
+
+/* The same for who does not want all values in memory: those of a dwell database go to SINK as they
+ * are stored (of events that count time: intervals in the count, nanoseconds in the sum) instead of
+ * IN's values, so that the event "wall", which needs them all, is not to be had.  Other inputs'
+ * values are IN's. */
+int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
+		    struct err *err);
+void input_close(struct input *in);
+
+/* Where symbols of the images of PATH, a database or a DCPI tree, are kept: DIR/images, to be
+ * freed. CREATE: made when it is not there.  NULL: there is none. */
+char *input_images_dir(const char *path, bool create, struct err *err);
+
+#endif

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See rows.h.
+ *
+ * Spots come sorted by image and address and procedures do not overlap, so each procedure's spots
+ * are neighbours: one walk, one symbol look-up per procedure, no hashing.  Only the rest of a
+ * procedure behind one nested in it joins a row made earlier. */
+#include "query/samples/spot_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "query/rows/columns.h"
+
+/* --- what rows are --- */
+
+static unsigned find_key(const char *name, size_t n)
+{
+	static const struct {
+		const char *name;
+		unsigned key;
+	} words[] = {
+		{"image", ROW_KEY_IMAGE},	  {"dso", ROW_KEY_IMAGE},
+		{"procedure", ROW_KEY_PROCEDURE}, {"symbol", ROW_KEY_PROCEDURE},
+		{"sym", ROW_KEY_PROCEDURE},
+	};
+	enum owner_key owner = owner_key_find(name, n);
+
+	for (size_t i = 0; i < n_elems(words); i++)
+		if (strlen(words[i].name) == n && memcmp(words[i].name, name, n) == 0)
+			return words[i].key;
+	return owner == N_OWNER_KEYS ? N_ROW_KEYS : (unsigned)owner;
+}
+
+static void remove_key(struct row_by *by, unsigned key)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < by->n; i++)
+		if (by->keys[i] != key)
+			by->keys[n++] = by->keys[i];
+	by->n = n;
+}
+
+int rows_parse_by(const char *text, struct row_by *ret, struct err *err)
+{
+	struct row_by by = {0};
+
+	for (const char *s = text, *end; s; s = *end ? end + 1 : NULL) {
+		size_t n = strcspn(s, ",");
+		unsigned key = find_key(s, n);
+		bool again = false;
+
+		end = s + n;
+		if (key == N_ROW_KEYS)
+			return err_set(err, -EINVAL,
+				       "--by %.*s: must be image, procedure, comm, pid, tid, "
+				       "cgroup, label, uid, exe, or several with commas",
+				       (int)n, s);
+		for (unsigned i = 0; i < by.n; i++)
+			again |= by.keys[i] == key;
+		if (!again)
+			by.keys[by.n++] = key;
+	}
+	if (rows_code_key(&by) == ROW_KEY_PROCEDURE)
+		remove_key(&by, ROW_KEY_IMAGE);
+	*ret = by;
+	return 0;
+}
+
+unsigned rows_code_key(const struct row_by *by)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < by->n; i++)
+		if (by->keys[i] >= N_OWNER_KEYS && by->keys[i] > found)
+			found = by->keys[i];
+	return found;
+}
+
+/* --- rows of spots --- */
+
+uint64_t *rows_new_counts(struct query *q)
+{
+	size_t n_bytes = q->n_cols * sizeof(uint64_t);
+
+	return memset(arena_alloc(&q->arena, n_bytes), 0, n_bytes);
+}
+
+static void add_counts(const struct query *q, uint64_t *to, const struct spot *s)
+{
+	const uint64_t *from = query_counts(q, s);
+
+	for (unsigned c = 0; c < q->n_cols; c++)
+		to[c] += from[c];
+}
+
+void rows_find_total(const struct query *q, struct rows *r)
+{
+	r->total = 0;
+	vec_each (row, &r->rows)
+		r->total += q->n_cols ? row->counts[q->sort] : 0;
+}
+
+/* The row of image IM for its spots [SPOTS, END). */
+static void image_row(struct query *q, image_id im, const struct spot *spots,
+		      const struct spot *end, struct rows *ret, uint32_t *of_place)
+{
+	uint64_t *counts = rows_new_counts(q);
+
+	for (const struct spot *s = spots; s < end; s++) {
+		add_counts(q, counts, s);
+		if (of_place)
+			of_place[s->place] = (uint32_t)ret->rows.n;
+	}
+	vec_push(&ret->rows, (struct row){im, PROC_NONE, 0, .counts = counts});
+}
+
+/* The row of this image, made since FIRST_ROW, that the spots of P go to; ROW_NONE when there is
+ * none yet. */
+static uint32_t find_row(const struct rows *r, size_t first_row, const struct procedure *p,
+			 const struct symtab *st)
+{
+	for (size_t i = r->rows.n; i-- > first_row;) {
+		const struct row *row = &r->rows.v[i];
+
+		if (row->proc == p->index)
+			return (uint32_t)i;
+		if (row->proc != PROC_NONE && (p->flags & PROC_REST) &&
+		    strcmp(symtab_get(st, row->proc).name, p->name) == 0)
+			return (uint32_t)i;
+	}
+	return ROW_NONE;
+}
+
+/* A rest that has samples without its beginning having any is a row under its own entry. */
+static void procedure_rows(struct query *q, image_id im, const struct spot *spots,
+			   const struct spot *end, struct rows *ret, uint32_t *of_place)
+{
+	const struct symtab *st = resolver_image(q->resolver, &q->profile->images.v[im])->symtab;
+	struct procedure p = {.index = PROC_NONE};
+	uint32_t row = ROW_NONE, bare = ROW_NONE;
+	size_t first_row = ret->rows.n;
+
+	for (const struct spot *s = spots; s < end; s++) {
+		if (p.index == PROC_NONE || s->svma >= p.end) {
+			uint32_t at = symtab_find(st, s->svma);
+
+			p = (struct procedure){.index = PROC_NONE};
+			row = bare;
+			if (at != PROC_NONE) {
+				p = symtab_get(st, at);
+				row = p.flags & PROC_REST ? find_row(ret, first_row, &p, st)
+							  : ROW_NONE;
+			}
+		}
+		if (row == ROW_NONE) {
+			row = (uint32_t)ret->rows.n;
+			if (p.index == PROC_NONE)
+				bare = row;
+			vec_push(&ret->rows,
+				 (struct row){im, p.index, p.index == PROC_NONE ? s->svma : p.start,
+					      .counts = rows_new_counts(q)});
+		}
+		add_counts(q, (uint64_t *)ret->rows.v[row].counts, s);
+		if (of_place)
+			of_place[s->place] = row;
+	}
+}
+
+void rows_of_spots(struct query *q, unsigned key, const image_ids *images, const struct spot *spots,
+		   size_t n, struct rows *ret, uint32_t *ret_of_place)
+{
+	const struct spot *end = spots + n, *next;
+
+	for (const struct spot *s = spots; s < end; s = next) {
+		for (next = s; next < end && next->image == s->image;)
+			next++;
+		if (!image_ids_want(images, s->image))
+			continue;
+		if (key == ROW_KEY_IMAGE) {
+			image_row(q, s->image, s, next, ret, ret_of_place);
+		} else {
+			procedure_rows(q, s->image, s, next, ret, ret_of_place);
+			resolver_rest(q->resolver, &q->profile->images.v[s->image]);
+		}
+	}
+	rows_find_total(q, ret);
+}
+
+void rows_by_image(struct query *q, const image_ids *images, struct rows *ret)
+{
+	rows_of_spots(q, ROW_KEY_IMAGE, images, q->spots, q->n_spots, ret, NULL);
+}
+
+void rows_by_procedure(struct query *q, const image_ids *images, struct rows *ret)
+{
+	rows_of_spots(q, ROW_KEY_PROCEDURE, images, q->spots, q->n_spots, ret, NULL);
+}
+
+void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret)
+{
+	for (size_t i = 0; i < q->n_spots; i++) {
+		const struct spot *s = &q->spots[i];
+
+		if (image_ids_want(images, s->image))
+			vec_push(&ret->rows, (struct row){s->image, PROC_NONE, s->svma,
+							  .counts = query_counts(q, s)});
+	}
+	rows_find_total(q, ret);
+}
+
+void rows_release(struct rows *r)
+{
+	vec_release(&r->rows);
+}
+
+/* --- order --- */
+
+static int compare_counts(const struct query *q, const uint64_t *x, const uint64_t *y)
+{
+	if (q->n_cols && x[q->sort] != y[q->sort])
+		return x[q->sort] > y[q->sort] ? -1 : 1;
+	for (unsigned c = 0; c < q->n_cols; c++)
+		if (x[c] != y[c])
+			return x[c] > y[c] ? -1 : 1;
+	return 0;
+}
+
+static int compare_owners(const struct profile *p, const struct row_by *by, const struct row *x,
+			  const struct row *y)
+{
+	const struct owner *a = &p->owners.v[x->owner], *b = &p->owners.v[y->owner];
+	int d = 0;
+
+	for (unsigned i = 0; i < by->n && d == 0; i++) {
+		unsigned k = by->keys[i];
+
+		if (k >= N_OWNER_KEYS || owner_value(a, k) == owner_value(b, k))
+			continue;
+		if (owner_key_is_number(k))
+			d = owner_value(a, k) < owner_value(b, k) ? -1 : 1;
+		else
+			d = strcmp(owner_text(p, a, k), owner_text(p, b, k));
+	}
+	return d;
+}
+
+static int compare_code(const struct profile *p, const struct row *x, const struct row *y)
+{
+	int d = 0;
+
+	if (x->image == ROW_NO_IMAGE || y->image == ROW_NO_IMAGE)
+		return (x->image == ROW_NO_IMAGE) - (y->image == ROW_NO_IMAGE);
+	if (x->image != y->image)
+		d = strcmp(p->images.v[x->image].path, p->images.v[y->image].path);
+	return d ? d : x->svma < y->svma ? -1 : x->svma > y->svma;
+}
+
+struct order {
+	const struct query *q;
+	const struct rows *rows;
+};
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct order *o = arg;
+	const struct row *x = a, *y = b;
+	int d = 0;
+
+	if (o->rows->by_key && x->key != y->key)
+		return x->key > y->key ? -1 : 1;
+	if (o->rows->by_inclusive)
+		d = compare_counts(o->q, x->inclusive, y->inclusive);
+	d = d ? d : compare_counts(o->q, x->counts, y->counts);
+	if (!d && !o->rows->by_inclusive && x->inclusive)
+		d = compare_counts(o->q, x->inclusive, y->inclusive);
+	d = d ? d : compare_owners(o->q->profile, &o->rows->by, x, y);
+	return d ? d : compare_code(o->q->profile, x, y);
+}
+
+void rows_settle(const struct query *q, const struct columns *c, struct rows *r)
+{
+	double *numbers[2];
+	size_t n = 0;
+
+	if (!q->has_sets)
+		return;
+	for (unsigned k = 0; k < 2; k++)
+		numbers[k] = xcalloc(c->cols.n + 1, sizeof(double));
+	r->by_key = q->shown.v[q->sort_shown].kind == ESTIMATE_RATIO;
+	for (size_t i = 0; i < r->rows.n; i++) {
+		struct row *row = &r->rows.v[i];
+		const double *by = numbers[r->by_inclusive];
+
+		for (unsigned k = 0; k < q->n_cols; k++) {
+			numbers[0][k] = (double)row->counts[k];
+			numbers[1][k] = row->inclusive ? (double)row->inclusive[k] : 0;
+		}
+		cols_evaluate(c, numbers[0]);
+		cols_evaluate(c, numbers[1]);
+		if (cols_is_empty(c, numbers[0]) &&
+		    (!row->inclusive || cols_is_empty(c, numbers[1])))
+			continue;
+		row->key = isnan(by[c->sort]) ? -INFINITY : by[c->sort];
+		r->rows.v[n++] = *row;
+	}
+	r->rows.n = n;
+	free(numbers[0]);
+	free(numbers[1]);
+}
+
+void rows_sort(const struct query *q, struct rows *r)
+{
+	struct order o = {q, r};
+
+	if (r->rows.n > 1)
+		qsort_r(r->rows.v, r->rows.n, sizeof(*r->rows.v), compare_rows, &o);
+}
+
+void rows_keep(const struct query *q, struct rows *r, double pct)
+{
+	uint64_t so_far = 0;
+	size_t n = 0;
+
+	if (pct >= 100)
+		return;
+	while (n < r->rows.n && (double)so_far < pct / 100 * (double)r->total)
+		so_far += r->rows.v[n++].counts[q->sort];
+	r->rows.n = n;
+}
+
+static void name_row(struct query *q, struct row *r)
+{
+	const struct image *im = &q->profile->images.v[r->image];
+
+	r->nameless = true;
+	if (im->kind == IMAGE_MARK) {
+		r->nameless = false;
+		r->procedure = im->path;
+	} else if (im->kind == IMAGE_UNKNOWN) {
+		r->procedure = "[unknown]";
+	} else if (r->proc == PROC_NONE) {
+		r->procedure = "[no symbol]";
+	} else {
+		const struct symtab *st = resolver_image(q->resolver, im)->symtab;
+
+		r->nameless = symtab_get(st, r->proc).flags & PROC_UNNAMED;
+		r->procedure =
+			arena_strdup(&q->arena, resolver_name(q->resolver, im, r->proc, true));
+	}
+}
+
+/* One image after the other, though the rows are mixed, and with copies of the names: so that only
+ * one image's symbols are in memory at a time. */
+void rows_name(struct query *q, struct rows *r)
+{
+	const size_t n_images = q->profile->images.n;
+	bool *has_rows = xcalloc(n_images + 1, sizeof(*has_rows));
+
+	vec_each (row, &r->rows)
+		if (row->image != ROW_NO_IMAGE)
+			has_rows[row->image] = true;
+	for (image_id im = 0; im < n_images; im++) {
+		if (!has_rows[im])
+			continue;
+		vec_each (row, &r->rows)
+			if (row->image == im)
+				name_row(q, row);
+		resolver_rest(q->resolver, &q->profile->images.v[im]);
+	}
+	free(has_rows);
+}

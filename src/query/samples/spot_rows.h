@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows of tables: samples summed by image, by procedure, by whose they are, or one by one. */
+#ifndef QUERY_SAMPLES_SPOT_ROWS_H
+#define QUERY_SAMPLES_SPOT_ROWS_H
+
+#include "query/samples/owners.h"
+#include "query/samples/query.h"
+
+/* What a row is: one of each of these.  The keys of owners have their own numbers. */
+enum row_key { ROW_KEY_IMAGE = N_OWNER_KEYS, ROW_KEY_PROCEDURE, N_ROW_KEYS };
+
+struct row_by {
+	unsigned keys[N_ROW_KEYS]; /* enum owner_key or enum row_key, each once */
+	unsigned n;
+};
+
+/* Parses "comm,pid,procedure"; perf's names are understood (symbol, sym, dso).  A procedure is one
+ * of an image: "image" beside it is no key of its own.  -EINVAL when a word is none of them, or
+ * there is none. */
+int rows_parse_by(const char *text, struct row_by *ret, struct err *err);
+
+/* Whether rows are of images or procedures (ROW_KEY_IMAGE, ROW_KEY_PROCEDURE), else 0. */
+unsigned rows_code_key(const struct row_by *by);
+
+#define ROW_NO_IMAGE UINT32_MAX
+
+struct row {
+	image_id image; /* ROW_NO_IMAGE: rows are of owners only, or this one is no code */
+	uint32_t proc;	/* the procedure's index in the image's symtab; PROC_NONE: no symbol */
+	uint64_t svma;	/* of the procedure's start, or of the spot */
+	const char *procedure;	   /* see rows_name; NULL before */
+	bool nameless;		   /* no symbol says so: see rows_name */
+	owner_id owner;		   /* one of those summed here: they have the same row keys */
+	const uint64_t *counts;	   /* one per column, stored samples; lives as long as the query */
+	const uint64_t *inclusive; /* those below it in call paths added; NULL: not wanted */
+	double key;		   /* see rows_settle */
+};
+
+struct rows {
+	VEC(struct row) rows;
+	/* For rows_sort: */
+	struct row_by by;  /* no keys: of image or procedure */
+	bool by_inclusive; /* every row has inclusive counts, and they come first */
+	bool by_key;	   /* keys come before all counts */
+	uint64_t total;	   /* of the sort column over all rows, those rows_keep dropped included */
+};
+
+/* One row per image with samples.  IMAGES limits them; NULL means all. */
+void rows_by_image(struct query *q, const image_ids *images, struct rows *ret);
+
+/* One row per procedure with samples, and one per image (proc == PROC_NONE) for addresses no symbol
+ * covers.  Two procedures of one name are two rows. */
+void rows_by_procedure(struct query *q, const image_ids *images, struct rows *ret);
+
+/* One row per address with samples. */
+void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret);
+
+/* Rows by image or by procedure (KEY) of the N SPOTS, ordered like the query's, which need no
+ * samples. RET_OF_PLACE (by place, made by the caller) gets each spot's row; ROW_NONE is left where
+ * no row is wanted or no spot given. */
+#define ROW_NONE UINT32_MAX
+void rows_of_spots(struct query *q, unsigned key, const image_ids *images, const struct spot *spots,
+		   size_t n, struct rows *ret, uint32_t *ret_of_place);
+
+void rows_release(struct rows *r);
+
+/* Counts for one row: zeros, one per column, that live as long as the query. */
+uint64_t *rows_new_counts(struct query *q);
+
+/* Sets the total of rows whose counts are complete. */
+void rows_find_total(const struct query *q, struct rows *r);
+
+/* Leaves the rows that have something in a column that is shown (C is of the query), and where rows
+ * are sorted by a ratio gives each its own as key; one that is unknown is the smallest. */
+struct columns;
+void rows_settle(const struct query *q, const struct columns *c, struct rows *r);
+
+/* Sorts by falling key, count of the query's sort column, or inclusive count, then of the others,
+ * then by what the rows are: owners, image path and address. */
+void rows_sort(const struct query *q, struct rows *r);
+
+/* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total; 100 keeps
+ * every row, those too that have samples of other events only. */
+void rows_keep(const struct query *q, struct rows *r, double pct);
+
+/* Gives each row the name of its procedure: "[no symbol]" without one, "[unknown]" in no image,
+ * what is known of the path for a mark.  Rows of no image keep theirs. */
+void rows_name(struct query *q, struct rows *r);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See threads.h. */
+#include "query/samples/threads.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+
+bool threads_wants(const struct query *q, const struct trace_point *point)
+{
+	return q->col_of[point->event] < q->n_cols;
+}
+
+typedef VEC(uint32_t) number_list;
+
+static int parse_numbers(const opt_list *texts, number_list *ret, struct err *err)
+{
+	vec_each (text, texts) {
+		for (const char *at = *text;; at++) {
+			size_t n = strcspn(at, ",");
+			char digits[24] = "";
+			uint64_t x;
+
+			if (n < sizeof(digits))
+				memcpy(digits, at, n);
+			if (str_parse_u64(digits, 10, &x) < 0 || x > UINT32_MAX)
+				return err_set(err, -EINVAL, "'%.*s' is not the number of a thread",
+					       (int)n, at);
+			vec_push(ret, (uint32_t)x);
+			at += n;
+			if (!*at)
+				break;
+		}
+	}
+	return 0;
+}
+
+static bool listed(const number_list *l, uint32_t x)
+{
+	vec_each (i, l)
+		if (*i == x)
+			return true;
+	return l->n == 0;
+}
+
+/* The first and last moment of a line, by all that is known. */
+static void extent(const struct trace *t, uint64_t *first, uint64_t *last)
+{
+	*first = t->start_ns;
+	*last = t->end_ns > t->start_ns ? t->end_ns : t->start_ns;
+	if (!t->points.n)
+		return;
+	if (!*first || t->points.v[0].time_ns < *first)
+		*first = t->points.v[0].time_ns;
+	if (t->points.v[t->points.n - 1].time_ns > *last)
+		*last = t->points.v[t->points.n - 1].time_ns;
+}
+
+static void find_range(const struct profile *p, const struct thread_opts *o, struct threads *ret)
+{
+	uint64_t end = 0;
+
+	vec_each (t, &p->traces) {
+		uint64_t first, last;
+
+		ret->n_dropped += t->n_dropped;
+		extent(t, &first, &last);
+		if (first && (!ret->zero_ns || first < ret->zero_ns))
+			ret->zero_ns = first;
+		if (last > end)
+			end = last;
+	}
+	ret->from_ns = ret->zero_ns + (o->has_from ? o->from_ns : 0);
+	ret->to_ns = o->has_to ? ret->zero_ns + o->to_ns : end + 1;
+}
+
+static size_t points_before(const struct trace *t, uint64_t time_ns)
+{
+	size_t lo = 0, hi = t->points.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (t->points.v[mid].time_ns < time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void add_thread(const struct query *q, const struct trace *t, struct threads *ret)
+{
+	struct thread new = {.trace = t, .first = points_before(t, ret->from_ns)};
+
+	new.start_ns = t->start_ns > ret->from_ns ? t->start_ns : ret->from_ns;
+	new.end_ns = t->end_ns && t->end_ns < ret->to_ns ? t->end_ns : ret->to_ns;
+	new.n = points_before(t, ret->to_ns) - new.first;
+	if (!new.n &&new.end_ns < new.start_ns)
+		return;
+	for (size_t i = new.first; i < new.first + new.n; i++)
+		new.n_points += threads_wants(q, &t->points.v[i]);
+	ret->n_points += new.n_points;
+	vec_push(&ret->threads, new);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct trace *x = ((const struct thread *)a)->trace;
+	const struct trace *y = ((const struct thread *)b)->trace;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* A number that names nothing is most likely a mistake. */
+static int check_listed(const struct profile *p, const number_list *l, bool tids, struct err *err)
+{
+	vec_each (x, l) {
+		bool found = false;
+
+		vec_each (t, &p->traces)
+			found |= t != p->traces.v && (tids ? t->tid : t->pid) == *x;
+		if (!found)
+			return err_set(err, -ENOENT,
+				       "there is no time line of %s %" PRIu32
+				       "; `dwell trace` lists those there are",
+				       tids ? "thread" : "process", *x);
+	}
+	return 0;
+}
+
+int threads_find(const struct query *q, const struct thread_opts *opts, struct threads *ret,
+		 struct err *err)
+{
+	const struct profile *p = q->profile;
+	number_list pids = {0}, tids = {0};
+	int rc = parse_numbers(&opts->pids, &pids, err);
+
+	*ret = (struct threads){0};
+	if (!rc)
+		rc = parse_numbers(&opts->tids, &tids, err);
+	if (!rc)
+		rc = check_listed(p, &pids, false, err);
+	if (!rc)
+		rc = check_listed(p, &tids, true, err);
+	find_range(p, opts, ret);
+	if (!rc && ret->from_ns >= ret->to_ns)
+		rc = err_set(err, -EINVAL, "--range: it ends before it begins");
+	for (size_t i = 1; i < p->traces.n && !rc; i++) {
+		const struct trace *t = &p->traces.v[i];
+
+		if (listed(&pids, t->pid) && listed(&tids, t->tid) &&
+		    (!q->wanted || q->wanted[t->owner]))
+			add_thread(q, t, ret);
+	}
+	vec_sort(&ret->threads, by_thread);
+	vec_release(&pids);
+	vec_release(&tids);
+	return rc;
+}
+
+void threads_release(struct threads *t)
+{
+	vec_release(&t->threads);
+}
+
+uint64_t threads_stretch(const struct threads *all, unsigned n, unsigned i)
+{
+	uint64_t range = all->to_ns - all->from_ns;
+
+	return all->from_ns + range / n * i + range % n * i / n;
+}
+
+uint64_t threads_density(const struct query *q, const struct threads *all, const struct thread *t,
+			 unsigned n, uint64_t *ret)
+{
+	uint64_t most = 0;
+	unsigned at = 0;
+
+	memset(ret, 0, n * sizeof(*ret));
+	for (size_t i = t->first; i < t->first + t->n; i++) {
+		const struct trace_point *point = &t->trace->points.v[i];
+
+		while (at + 1 < n && point->time_ns >= threads_stretch(all, n, at + 1))
+			at++;
+		if (threads_wants(q, point) && ++ret[at] > most)
+			most = ret[at];
+	}
+	return most;
+}
+
+static void add_frame(struct query *q, place_id place, struct str *ret)
+{
+	const struct place *k = &q->profile->places.v[place];
+	const struct image *im = &q->profile->images.v[k->image];
+	struct procedure proc;
+
+	if (im->kind == IMAGE_MARK)
+		str_add(ret, im->path);
+	else if (im->kind == IMAGE_UNKNOWN)
+		str_add(ret, "[unknown]");
+	else if (resolver_find(q->resolver, im, k->svma, &proc))
+		str_add(ret, proc.name);
+	else
+		str_addf(ret, "%s+%#" PRIx64, str_basename(im->path), k->svma);
+}
+
+void threads_path(struct query *q, ctx_id ctx, unsigned depth, struct str *ret)
+{
+	const struct ctx *v = q->profile->ctxs.v;
+
+	for (unsigned n = 0; ctx; ctx = v[ctx].parent) {
+		if (n)
+			str_add(ret, " < ");
+		if (depth && n++ == depth) {
+			str_add(ret, "...");
+			return;
+		}
+		n += !depth;
+		add_frame(q, v[ctx].place, ret);
+	}
+}
