@@ -18,7 +18,7 @@
 
 struct hpc_args {
 	const char *output, *layout, *title;
-	bool no_sources, force;
+	bool no_sources, instructions, force;
 	uint64_t n_jobs;
 	opt_list inputs;
 };
@@ -92,6 +92,8 @@ static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 		{"layout", OPT_STR, &a->layout, "released|page",
 		 "which of the layouts called 4.0 (default: released)"},
 		{"title", OPT_STR, &a->title, "TEXT", "title (default: the command)"},
+		{"instructions", OPT_FLAG, &a->instructions, NULL,
+		 "list the instructions in the tree of contexts"},
 		{"no-sources", OPT_FLAG, &a->no_sources, NULL, "copy no source files"},
 		{"force", OPT_FLAG, &a->force, NULL, "replace a database that is there"},
 		{"jobs j", OPT_U64, &a->n_jobs, "N", "threads (default: as many as CPUs)"},
@@ -112,6 +114,7 @@ static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 	o->layout = a->layout && strcmp(a->layout, "page") == 0 ? HPC_PAGE : HPC_RELEASED;
 	o->title = a->title;
 	o->no_sources = a->no_sources;
+	o->instructions = a->instructions;
 	return 0;
 }
 

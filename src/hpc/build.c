@@ -267,7 +267,10 @@ static int add_all(struct adding *a, const char *path, struct err *err)
 	}
 	add_owners(a);
 	add_traces(a);
-	in.nodes = expand_contexts(&b->contexts, &a->q, b->incoming.used.v, b->incoming.own.v);
+	in.nodes = expand_contexts(&b->contexts, &a->q,
+				   b->opts.layout == HPC_PAGE ? CALLS_FROM_INSTRUCTION
+							      : CALLS_FROM_LINE,
+				   b->incoming.used.v, b->incoming.own.v);
 	timelines_add(&b->timelines, &a->q, in.nodes, a->trace_identity);
 	vec_push(&b->inputs, in);
 	if (b->incoming.part == 0) {
@@ -333,6 +336,11 @@ int build_skip(struct build *b, const char *database, struct err *err)
 	d = xcalloc(1, sizeof(*d));
 	vec_push(&b->databases, d);
 	return database_open_only(d, database, b->n_inputs++, err);
+}
+
+bool build_lists_instructions(const struct build *b)
+{
+	return b->opts.layout == HPC_PAGE || b->opts.instructions;
 }
 
 unsigned build_owner(const struct build *b, uint32_t input)

@@ -34,6 +34,7 @@ struct build_opts {
 	enum hpc_layout layout;
 	const char *title; /* NULL: the command that was recorded, else the first input's name */
 	bool no_sources;
+	bool instructions;   /* meta.db lists them; in the page layout it always does */
 	unsigned n_threads;  /* 0: 1 */
 	size_t buffer_bytes; /* of records; 0: what records.h says */
 	/* Told what is being done and how far it is, by one thread at a time; a negative value ends
@@ -114,6 +115,9 @@ void build_take_part(struct build *b, unsigned part, unsigned n_parts);
 
 /* The next input is another process's.  A database (PATH, else NULL) is opened nevertheless. */
 int build_skip(struct build *b, const char *database, struct err *err);
+
+/* Whether meta.db lists the contexts of instructions. */
+bool build_lists_instructions(const struct build *b);
 
 /* Which process adds the contexts of database number INPUT; with fewer inputs than processes, a
  * recording is shared by this one and others. */

@@ -230,6 +230,7 @@ static int save_meta(struct build *b, struct err *err)
 {
 	const char *kinds[HPC_N_ID_KINDS];
 	_mem_ char *description = describe_all(b);
+	_mem_ struct hpc_node *listed = NULL;
 	struct hpc_meta_model model = {
 		.title = b->opts.title ? b->opts.title : b->texts.v[0].title,
 		.description = description,
@@ -252,6 +253,8 @@ static int save_meta(struct build *b, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, -errno, "meta.db");
+	if (!build_lists_instructions(b))
+		model.nodes = listed = contexts_listed(&b->contexts, &model.n_nodes);
 	for (unsigned i = 0; i < HPC_N_ID_KINDS; i++)
 		kinds[i] = identity_kind_name(i);
 	build_metrics_describe(&b->metrics, &model.metrics);
@@ -272,12 +275,13 @@ static int line_of(void *user, uint32_t i, struct hpc_trace_elem **ret, size_t *
 	return d ? database_line(d, id->profile, ret, ret_n, err) : 0;
 }
 
-static int save_traces(struct build *b, struct err *err)
+static int save_traces(struct build *b, const struct ctx_tree *tree, struct err *err)
 {
 	const struct timelines_target to = {
 		.dirfd = b->opts.dir->fd,
 		.layout = b->opts.layout,
 		.n_profiles = (uint32_t)b->identities.v.n,
+		.in = build_lists_instructions(b) ? NULL : tree,
 		.other = line_of,
 		.user = b,
 	};
@@ -311,7 +315,7 @@ static int save_all(struct build *b, const struct numbers *numbers, const struct
 	if (!rc)
 		rc = save_rest(b, n_ctxs, writer, err);
 	if (!rc && totals->has_traces)
-		rc = save_traces(b, err);
+		rc = save_traces(b, tree, err);
 	if (!rc && b->opts.ranks)
 		rc = ranks_sum(b->opts.ranks, &b->n_values, 1, err);
 	if (rc || !is_first(b))

@@ -179,6 +179,37 @@ uint32_t contexts_entry(struct contexts *c, unsigned point, const char *name)
 	return i;
 }
 
+/* --- instructions --- */
+
+bool contexts_is_instruction(const struct hpc_node *n)
+{
+	return n->parent != HPC_NONE && n->relation == HPC_LEXICAL &&
+	       n->lexicalType == HPC_INSTRUCTION;
+}
+
+struct hpc_node *contexts_listed(const struct contexts *c, uint32_t *n_nodes)
+{
+	struct hpc_node *listed = xcalloc(c->nodes.n + 1, sizeof(*listed));
+	/* By node: which listed one it is, or is in.  A parent has its number before its children. */
+	uint32_t *of = xcalloc(c->nodes.n + 1, sizeof(*of)), n = 0;
+
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct hpc_node *node = &c->nodes.v[i];
+		uint32_t parent = node->parent == HPC_NONE ? HPC_NONE : of[node->parent];
+
+		if (contexts_is_instruction(node)) {
+			of[i] = parent;
+			continue;
+		}
+		of[i] = n;
+		listed[n] = *node;
+		listed[n++].parent = parent;
+	}
+	free(of);
+	*n_nodes = n;
+	return listed;
+}
+
 /* --- all of another tree --- */
 
 struct merging {

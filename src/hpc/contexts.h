@@ -60,6 +60,15 @@ uint32_t contexts_entry(struct contexts *c, unsigned point, const char *name);
 /* The child of node PARENT that is WHAT. */
 uint32_t contexts_child(struct contexts *c, uint32_t parent, const struct lexical *what);
 
+/* Whether N is an instruction inside of something else.  The released layout leaves these out of
+ * meta.db unless asked for them, as hpcprof does (HPCToolkit, MetaDB::elide): what they called
+ * stands below what is around them, and their values stay. */
+bool contexts_is_instruction(const struct hpc_node *n);
+
+/* The nodes of C, which are in order, without such instructions, in fresh memory; N_NODES how many
+ * these are.  Their parents are numbers in this array; ctxIds stay. */
+struct hpc_node *contexts_listed(const struct contexts *c, uint32_t *n_nodes);
+
 /* Adds all of M, whose files come from SOURCES.  Each of its nodes must stand behind its parent,
  * and what it refers to must be there.  Returns by node of M which one it is, in fresh memory. */
 uint32_t *contexts_merge(struct contexts *c, const struct hpc_meta_model *m,

@@ -254,11 +254,23 @@ static enum hpc_entry_point entry_point(const struct expander *x, place_id pl, b
 					      : (enum hpc_entry_point)chain->entry;
 }
 
-static uint32_t descend(const struct expander *x, uint32_t node, const struct chain *chain)
+/* The last of the elements [FIRST, END) of CHAIN, below NODE. */
+static uint32_t descend(const struct expander *x, uint32_t node, const struct chain *chain,
+			uint32_t first, uint32_t end)
 {
-	for (uint32_t i = 0; i < chain->n; i++)
+	for (uint32_t i = first; i < end; i++)
 		node = contexts_child(x->c, node, &x->pool.v[chain->first + i]);
 	return node;
+}
+
+/* How many elements of CHAIN lead to what its place calls: all, or all but the instruction. */
+static uint32_t n_to_calls(const struct expander *x, const struct chain *chain,
+			   enum calls_from from)
+{
+	const struct lexical *last = &x->pool.v[chain->first + chain->n - 1];
+
+	return from == CALLS_FROM_LINE && last->lexicalType == HPC_INSTRUCTION ? chain->n - 1U
+									       : chain->n;
 }
 
 /* SET and the callers of what is in it, in fresh memory. */
@@ -273,11 +285,13 @@ static bool *with_callers(const struct profile *p, const bool *set)
 	return all;
 }
 
-uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_, const bool *own_)
+uint32_t *expand_contexts(struct contexts *c, struct query *q, enum calls_from from,
+			  const bool *used_, const bool *own_)
 {
 	const struct profile *p = q->profile;
 	struct expander x = {.c = c, .q = q};
 	uint32_t *nodes = xcalloc(p->ctxs.n + 1, sizeof(*nodes));
+	uint32_t *callers = xcalloc(p->ctxs.n + 1, sizeof(*callers)); /* by context: of what it calls */
 	bool *used = with_callers(p, used_), *own = with_callers(p, own_);
 	bool *calls = xcalloc(p->ctxs.n + 1, sizeof(*calls));
 
@@ -292,15 +306,20 @@ uint32_t *expand_contexts(struct contexts *c, struct query *q, const bool *used_
 	expand_places(&x, own);
 	for (ctx_id ctx = 0; ctx < p->ctxs.n; ctx++) {
 		const struct ctx *k = &p->ctxs.v[ctx];
-		uint32_t parent;
+		const struct chain *chain = &x.chains[k->place];
+		uint32_t parent, n;
 
 		nodes[ctx] = HPC_NONE;
 		if (ctx == 0 || !own[ctx])
 			continue;
-		parent = k->parent ? nodes[k->parent]
+		parent = k->parent ? callers[k->parent]
 				   : contexts_entry(c, entry_point(&x, k->place, calls[ctx]), NULL);
-		nodes[ctx] = descend(&x, parent, &x.chains[k->place]);
+		n = n_to_calls(&x, chain, from);
+		callers[ctx] = nodes[ctx] = descend(&x, parent, chain, 0, n);
+		if (own_[ctx])
+			nodes[ctx] = descend(&x, nodes[ctx], chain, n, chain->n);
 	}
+	free(callers);
 	vec_release(&x.pool);
 	free(x.chains);
 	free(x.is_caller);

@@ -28,7 +28,8 @@ void ctx_tree_init(struct ctx_tree *t, const struct contexts *c)
 		t->parent[node->ctxId] =
 			node->parent == HPC_NONE ? HPC_ROOT_CTX : c->nodes.v[node->parent].ctxId;
 		t->flags[node->ctxId] = (node->relation == HPC_LEXICAL ? TREE_LEXICAL : 0) |
-					(node->lexicalType == HPC_LOOP ? TREE_LOOP : 0);
+					(node->lexicalType == HPC_LOOP ? TREE_LOOP : 0) |
+					(contexts_is_instruction(node) ? TREE_INSTRUCTION : 0);
 	}
 }
 

@@ -20,13 +20,13 @@
 #include "base/vec.h"
 #include "hpc/contexts.h"
 
-enum { TREE_LEXICAL = 1u << 0, TREE_LOOP = 1u << 1 };
+enum { TREE_LEXICAL = 1u << 0, TREE_LOOP = 1u << 1, TREE_INSTRUCTION = 1u << 2 };
 
 /* What propagation needs of the context tree, by ctxId; 0 is the root of all. */
 struct ctx_tree {
 	uint32_t n;	  /* the largest ctxId + 1 */
 	uint32_t *parent; /* lower than its children */
-	uint8_t *flags;	  /* TREE_*: enclosed by its parent, is a loop */
+	uint8_t *flags;	  /* TREE_*: enclosed by its parent, is a loop, contexts_is_instruction */
 };
 
 void ctx_tree_init(struct ctx_tree *t, const struct contexts *c);

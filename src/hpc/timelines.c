@@ -103,6 +103,15 @@ static struct hpc_trace_elem *elems_of(struct timeline *line, size_t *ret_n)
 	return elems;
 }
 
+/* A viewer finds only what meta.db lists (HPCToolkit's traces name the parent of what it leaves
+ * out: hpctracedb2.cpp, notifyTimepoints). */
+static void leave_instructions(const struct ctx_tree *t, struct hpc_trace_elem *elems, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		while (elems[i].ctxId < t->n && (t->flags[elems[i].ctxId] & TREE_INSTRUCTION))
+			elems[i].ctxId = t->parent[elems[i].ctxId];
+}
+
 static int put_lines(struct timelines *t, const struct timelines_target *to,
 		     struct hpc_trace_writer *w, struct err *err)
 {
@@ -116,6 +125,8 @@ static int put_lines(struct timelines *t, const struct timelines_target *to,
 			elems = elems_of(&t->v.v[t->of.v[i] - 1], &n);
 		else
 			rc = to->other(to->user, i, &elems, &n, err);
+		if (to->in)
+			leave_instructions(to->in, elems, n);
 		if (!rc)
 			rc = hpc_trace_put(w, i + 1, elems, n, err);
 		free(elems);

@@ -5,6 +5,7 @@
 
 #include "formats/hpc/trace.h"
 #include "hpc/identity.h"
+#include "hpc/propagate.h"
 #include "query/samples/query.h"
 
 /* A thread at a time in a node of the contexts; HPC_NONE: it had ended.  Once numbered the node is
@@ -43,6 +44,7 @@ struct timelines_target {
 	int dirfd;
 	enum hpc_layout layout;
 	uint32_t n_profiles;
+	const struct ctx_tree *in; /* a thread in an instruction is in what is around it; or NULL */
 	/* The line of profile I (from 0) when it is not one of these, in fresh memory. */
 	int (*other)(void *user, uint32_t i, struct hpc_trace_elem **ret, size_t *ret_n,
 		     struct err *err);

@@ -58,12 +58,15 @@ def by_function(db):
 
 def everything_is_in_it():
     account = record("-g", "--by", "tid", "--trace", "-e", "cpu-clock:%d" % PERIOD, "--", prog("calls"), longer(2))
-    build("--db", "db", "-o", "out")
+    build("--db", "db", "-o", "out", "--instructions")
+    build("--db", "db", "-o", "short")
     build("--db", "db", "-o", "page", "--layout", "page", "--jobs", "1")
-    out, page = opened("out"), opened("page")
+    out, short, page = opened("out"), opened("short"), opened("page")
     check((out.layout, page.layout) == ("released", "page"), (out.layout, page.layout))
     (event,) = account["events"]
     check(total(out) == total(page) == event["samples"], "%d %d" % (total(out), event["samples"]))
+    check(short.values == out.values and short.unlisted == {c.id for c in out.contexts.values() if c.type == hpcdb.INSTRUCTION},
+          "%d contexts are not listed" % len(short.unlisted))
     points = sum(sum(ctx != 0 for _, ctx in line) for line in out.lines.values())
     # Points at one nanosecond are one.
     check(points <= account["traces"]["points"] <= points + 3, "%d points" % points)
@@ -130,7 +133,7 @@ int main(void)
 """)
     sh("gcc", "-g", "-O2", "-fno-unroll-loops", "-o", "nest", "nest.c")
     record("-g", "-e", "cpu-clock:%d" % PERIOD, "--", "./nest")
-    build("--db", "db", "-o", "out")
+    build("--db", "db", "-o", "out", "--instructions")
     out = opened("out")
     hottest = max(out.contexts.values(), key=lambda c: total(out, c.id, "point"))
     path = []

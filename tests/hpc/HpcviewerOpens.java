@@ -7,6 +7,7 @@ import edu.rice.cs.hpcdata.db.version4.*;
 import edu.rice.cs.hpcdata.experiment.*;
 import edu.rice.cs.hpcdata.experiment.metric.*;
 import edu.rice.cs.hpcdata.experiment.scope.*;
+import edu.rice.cs.hpcdata.experiment.source.*;
 import edu.rice.cs.hpcdata.util.IProgressReport;
 import java.io.File;
 
@@ -16,6 +17,9 @@ public class HpcviewerOpens {
 	static void walk(Experiment e, Scope s)
 	{
 		scopes++;
+		if (s instanceof CallSiteScope c && c.getLineScope().getSourceFile() != SourceFile.NONE)
+			System.out.println("call " + s.getName() + " " + new File(c.getLineScope().getSourceFile().getName()).getName() + ":" +
+					   (c.getLineScope().getFirstLineNumber() + 1));
 		for (BaseMetric m : e.getMetrics())
 			m.getValue(s).getValue();
 		for (int i = 0; i < s.getSubscopeCount(); i++)

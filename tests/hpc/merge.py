@@ -112,11 +112,42 @@ def compare(what, a, b, first=0, alone=True):
 
 
 def build(out, *argv):
-    done = subprocess.run([dwell, "hpc", "-o", out, *map(str, argv)], capture_output=True, text=True)
+    done = subprocess.run([dwell, "hpc", "-o", out, "--instructions", *map(str, argv)], capture_output=True, text=True)
     check("%s: is built" % pathlib.Path(out).name, done.returncode == 0, done.stderr)
     done = subprocess.run([dwell, "check", out], capture_output=True, text=True)
     check("%s: has no problems" % pathlib.Path(out).name, done.returncode == 0, done.stdout + done.stderr)
     return Content(out)
+
+
+def check_short(name, path, a, scratch):
+    """Without instructions: all else has the values it had, what instructions called stands where they stood, no value of a
+    profile is lost, and time lines name what meta.db lists."""
+    out = str(scratch / path.parent.name / (path.name + ".short"))
+    subprocess.run([dwell, "hpc", "-o", out, "--layout", "released", path], check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([dwell, "check", out], capture_output=True, text=True)
+    check(name + " without instructions: has no problems", done.returncode == 0, done.stdout + done.stderr)
+    b = Content(out)
+    def short(path):
+        return path and tuple(l for l in path if not isinstance(l, tuple) or (l[0], l[1]) != (anydb.LEXICAL, anydb.INSTRUCTION))
+
+    check(name + " without instructions: there are none", all(short(p) == p for p in b.paths.values()))
+    wrong = []
+    for i, (old, new) in enumerate(zip(a.profiles, b.profiles)):
+        want, inside = collections.defaultdict(float), collections.Counter(old[1])
+        for (at, key), v in old[0].items():
+            if short(at) == at:
+                want[at, key] += v
+            elif at[-1][1] == anydb.INSTRUCTION and at[-1][0] == anydb.LEXICAL:
+                inside[key, v] += 1
+            else:
+                want[short(at), key] += v
+        wrong += [(i, k, want.get(k), new[0].get(k)) for k in {*want, *new[0]}
+                  if not math.isclose(want.get(k, 0), new[0].get(k, 0), rel_tol=1e-12)]
+        if inside != new[1]:
+            wrong.append((i, "not listed", list((inside - new[1]).items())[:3], list((new[1] - inside).items())[:3]))
+    check(name + " without instructions: values", not wrong and len(a.profiles) == len(b.profiles), wrong[:3])
+    lines = {i: [(t, short(p)) for t, p in line] for i, line in a.lines.items()}
+    check(name + " without instructions: traces", lines == b.lines, (str(lines)[:300], str(b.lines)[:300]))
 
 
 def check_alone(path, scratch):
@@ -130,6 +161,7 @@ def check_alone(path, scratch):
         compare("%s in the layout %s" % (name, layout), a, b)
         check("%s: its layout" % name, b.db.released == (layout == "released"))
         check("%s: its title" % name, a.db.title == b.db.title, b.db.title)
+    check_short(name, path, a, scratch)
     back = build(out + ".back", "--layout", "released", there)
     compare("%s there and back" % name, a, back)
     for file in ("profile.db", "cct.db"):  # meta.db tells of the way it took

@@ -14,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -204,6 +205,11 @@ class Hpcviewer:
                 if n_bytes:
                     todo.append((node, p, n_bytes))
                 at, size = at + fixed + 8 * n, size - fixed - 8 * n
+
+    def calls(self):
+        """(function, file:line it was called at): createLexicalFunction, for which a parent that is no line has none."""
+        return {(n.function.decode(), "%s:%d" % (n.parent.file.decode(), n.parent.line) if n.parent.kind == LINE else "?")
+                for n in self.nodes.values() if n.kind == FUNCTION and n.relation == 1 and n.parent}
 
     def known(self, table, at):
         """getIfAbsent gives a nameless one: nothing fails, but all is wrong."""
@@ -627,7 +633,49 @@ def check_processes(image):
           ranks(pathlib.Path("processes of old kinds")))
 
 
-def check_viewer(paths):
+def check_calls():
+    """The line of each call is known, in the released layout; instructions are there when asked for."""
+    pathlib.Path("calls.c").write_text("""volatile int x;
+__attribute__((noinline)) void leaf(void) { x++; }
+__attribute__((noinline)) void twice(void)
+{
+	leaf();
+	leaf(); leaf(); x++;
+}
+void _start(void)
+{
+	for (;;)
+		twice();
+}
+""")
+    subprocess.run(["gcc", "-g", "-O1", "-nostdlib", "-static", "-no-pie", "-Wl,--build-id", "-fno-asynchronous-unwind-tables", "-o",
+                    "calls", "calls.c"], check=True)
+    dump = subprocess.run(["objdump", "-d", "calls"], check=True, capture_output=True, text=True).stdout
+    lines = [line for line in dump.splitlines() if "call" in line]
+    leaf = re.search(r"^0*([0-9a-f]+) <leaf>:", dump, re.M).group(1)
+    # The last byte of a call instruction, as recordings have it.
+    at = {name: ["%x" % (int(l.split(":")[0], 16) + 4) for l in lines if "<%s>" % name in l] for name in ("leaf", "twice")}
+    text = ["meta vax 880000000 60 calls", "event cycles 1000", "image file %s/calls" % os.getcwd(), "owner - - comm=a pid=7 tid=7"]
+    for i, call in enumerate(at["leaf"]):
+        text += ["path", "frame " + at["twice"][0], "frame " + call, "sample %s %d" % (leaf, 10 + i)]
+    subprocess.run([mkdb, "calls-db"], input="\n".join(text) + "\n", text=True, check=True)
+    where = os.getcwd() + "/calls.c"
+    want = {("leaf", where + ":5"), ("leaf", where + ":6"), ("twice", where + ":11"), ("_start", "?")}
+    for name, extra, kinds in (("calls-short", [], 0), ("calls-listed", ["--instructions"], 2)):
+        viewer = opens(name, build(name, "--db", "calls-db", *extra))["hpcviewer"]
+        check(name + ": the lines of calls", viewer.calls() == want, viewer.calls())
+        insns = [n for n in viewer.nodes.values() if n.kind == INSTRUCTION]
+        check(name + ": instructions", len(insns) == kinds, len(insns))
+    read = Hpcviewer(build("calls-page", "--layout", "page", "--db", "calls-db"))
+    check("calls-page: calls stand below instructions", {n.parent.kind for n in read.nodes.values()
+                                                         if n.kind == FUNCTION and n.function in (b"leaf", b"twice")} == {INSTRUCTION})
+    # Made of the other layout it has the lines, too: instructions are left out on the way.
+    viewer = opens("calls-again", build("calls-again", "calls-page"))["hpcviewer"]
+    check("calls-again: the lines of calls", viewer.calls() == want, viewer.calls())
+    return want
+
+
+def check_viewer(paths, calls):
     """hpcviewer's own reader, where DWELL_HPCVIEWER is a class path of its jar and what that needs."""
     jars = os.environ.get("DWELL_HPCVIEWER")
     if not jars or not shutil.which("java"):
@@ -636,6 +684,10 @@ def check_viewer(paths):
     for path in paths:
         done = subprocess.run(["java", "-ea", "-cp", jars, SCRIPTS / "HpcviewerOpens.java", path], capture_output=True, text=True)
         check("hpcviewer's own reader: %s" % path, done.returncode == 0, (done.stdout + done.stderr)[-1500:])
+        if path.name.startswith("calls-"):
+            found = {tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("call ")}
+            known = {(name, os.path.basename(at)) for name, at in calls if at != "?"}
+            check("hpcviewer's own reader: %s: the lines of calls" % path, known <= found, found)
 
 
 def main():
@@ -654,6 +706,7 @@ def main():
             opens("copy %s" % layout, build("copy-" + layout, *extra, "made-" + layout))
             opens("merged %s" % layout, build("merged-" + layout, *extra, "made-" + layout, one))
         check_processes(image)
+        calls = check_calls()
         # Names that differ in case only are two metrics, which the viewer would not tell apart.
         cases = recording("cases", ["cycles", "CYCLES", "Cycles"], image)
         viewer = opens("cases", build("cases-out", "--db", cases))["hpcviewer"]
@@ -675,7 +728,7 @@ def main():
         if found and not given:
             opens("all in one", build("all", *found), ["Hatchet", "Pipit"])
         check_viewer(sorted(p.parent for p in pathlib.Path(".").glob("*/meta.db")
-                            if not str(p).startswith("made") and not Hpcviewer(p.parent).page))
+                            if not str(p).startswith("made") and not Hpcviewer(p.parent).page), calls)
     finish()
 
 

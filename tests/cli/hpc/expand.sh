@@ -1,5 +1,5 @@
 # Places become functions, loops, lines, inlined functions and instructions; calls, marks, the kernel and what is
-# not known; in both layouts, read by a reader of its own.
+# not known; in both layouts, with and without instructions, read by a reader of its own.
 make_nest() {
 	sed 's/^    /\t/' >nest.c <<-'END'
 		volatile int x;
@@ -61,15 +61,25 @@ sample ffffffff81000000 90
 END
 export DWELLDB=db
 dwell hpc -o released
+dwell hpc -o listed --instructions
 dwell hpc -o page --layout page --jobs 3
-for layout in released page; do
-	python3 "$CLI/../hpc/hpcdb.py" $layout text tree values >$layout.txt || cat $layout.txt
+for how in released listed page; do
+	python3 "$CLI/../hpc/hpcdb.py" $how text tree values >$how.txt || cat $how.txt
+	# All but instructions.
+	sed -n '/^  /{/instruction\|not listed/d;s/^ *//p}' $how.txt | sed '/^entry\|[] ]function\|^line\|^loop/!d' | grep : | sort >$how.sums
 done
 cat released.txt
-# The page's roots are functions.
-sed 's/\[call\] function main thread/entry/; s/^\( *\)\[call\] function\(:.*\|\)$/\1entry\2/' page.txt >page.same
-sed 's/entry [01] [a-z]* [a-z]*/entry/; s/^released/page/; s/released layout/page layout/' released.txt | diff - page.same
+# Instructions beside what their line calls, and in the page layout above it.
+sed -n '/^entry/,/^THREAD/p' listed.txt
+sed -n '/^\[call\]/,/^THREAD/p' page.txt
+# Every function, loop and line has the same values in all three. The page's roots are functions.
+wc -l <released.sums
+diff released.sums listed.sums
+sed 's/^\[call\] function\( main thread\|\):/entry:/' page.sums | sort >page.same
+sed 's/^entry [01] [a-z]* [a-z]*:/entry:/' released.sums | sort | diff - page.same
 # Nothing of this depends on the number of threads.
 dwell hpc -o again --jobs 2 >/dev/null
 for file in meta.db profile.db cct.db metrics/default.yaml; do cmp released/$file again/$file; done
+# Instructions are in meta.db or they are not; all else is the same.
+for file in profile.db cct.db metrics/default.yaml; do cmp released/$file listed/$file; done
 ls released/src"$PWD"
