@@ -247,12 +247,16 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 {
 	uint64_t count;
 
+	if (s->fd < 0) {
+		source_timer_drain_last(s, tick, ctx);
+		return;
+	}
 	source_drain(s, tick, ctx);
 	if (!s->n_ticks || s->looks || source_read(s, &count) < 0 || count < s->n_counts)
 		return;
 	if (s->whole_only)
 		count -= (count - s->n_counts) % s->period;
-	source_give(s, count, s->last_pc, s->fd < 0 || count - s->n_counts < s->period, tick, ctx);
+	source_give(s, count, s->last_pc, count - s->n_counts < s->period, tick, ctx);
 }
 
 int source_read(const struct source *s, uint64_t *ret_count)

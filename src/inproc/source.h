@@ -51,8 +51,8 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec);
 
 /* Hands all ticks so far to TICK.  A record of the ring is one tick.  When the count has grown by
  * more, nobody knows where the rest was: in the kernel, if it is not visible, or at the pc of a
- * record that was lost.  The rest is only counted, in n_unplaced.  A timer's signal is as many
- * ticks as it has overruns, because a timer is late by the kernel's own tick. */
+ * record that was lost.  The rest is only counted, in n_unplaced.  A timer is late by the kernel's
+ * own tick: a signal is as many ticks as its share of the CPU time between the last signals. */
 void source_drain(struct source *s, tick_fn *tick, void *ctx);
 
 /* Hands the last ticks of S to TICK.  Less than one period is left after them: when it is half a

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One handler serves all timers; the signal's value names the ring it writes to.  A signal may
  * still be under way when its timer is gone, so rings are never given back to the system: a closed
- * one waits, empty and deaf, for the next timer. */
+ * one waits, empty and deaf, for the next timer.
+ *
+ * The kernel looks at such timers at its own tick only, 4 ms at 250 Hz.  The tick finds a place as
+ * often as time is spent there, whatever happened before.  A timer that waits for a whole period
+ * spoils this: the longer a thread ran unseen, the likelier the next tick is chosen.  So the timer
+ * runs out four times a tick, and each tick that finds the thread running is a signal, also when
+ * the period is longer.  What a signal stands for says spread.h. */
 #include "inproc/source_timer.h"
 
 #include <errno.h>
@@ -12,6 +18,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "inproc/spread.h"
+
 enum { RING_TICKS = 1024 }; /* the drainer comes ten times a second, the kernel's tick <= 1000 */
 
 struct tick_ring {
@@ -20,8 +28,10 @@ struct tick_ring {
 	_Atomic(uint32_t) head, tail;
 	_Atomic(uint64_t) n_lost; /* ticks that found the ring full; the next one takes them on */
 	struct {
-		uint64_t pc, n;
+		uint64_t pc, n; /* N: intervals of the timer since the signal before */
 	} ticks[RING_TICKS];
+	uint64_t interval_ns; /* of the timer */
+	struct spread spread; /* the drainer's */
 };
 
 static struct tick_ring *free_rings; /* under the lock of whoever opens and closes sources */
@@ -110,10 +120,21 @@ int source_timer_read(const struct source *s, uint64_t *ret_count)
 	return 0;
 }
 
+/* How often the timer runs out: four times in the kernel's tick, or once a period if that is less.
+ * The coarse clock goes on with each tick: clock_getres(2). */
+static uint64_t interval_for(uint64_t period_ns)
+{
+	struct timespec tick = {.tv_nsec = 4000000};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	return period_ns < (uint64_t)tick.tv_nsec / 4 ? period_ns : (uint64_t)tick.tv_nsec / 4;
+}
+
 static int start(struct source *s)
 {
+	const uint64_t ns = s->ring->interval_ns;
 	struct itimerspec every = {
-		.it_interval = {(time_t)(s->period / 1000000000), (long)(s->period % 1000000000)}};
+		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 
 	every.it_value = every.it_interval;
 	return timer_settime(s->timer, 0, &every, NULL) ? -errno : 0;
@@ -132,6 +153,8 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 		return -ENOMEM;
 	atomic_store(&r->tail, atomic_load(&r->head));
 	atomic_store(&r->n_lost, 0);
+	r->interval_ns = interval_for(spec->period);
+	r->spread = (struct spread){0};
 	to.sigev_signo = signal_number;
 	to.sigev_value.sival_ptr = r;
 	to._sigev_un._tid = tid;
@@ -150,6 +173,15 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	return e;
 }
 
+/* Gives PC the periods that are complete now. */
+static void give_periods(struct source *s, uint64_t pc, tick_fn *tick, void *ctx)
+{
+	const uint64_t half = s->period / 2; /* source_give takes half a period for one */
+
+	if (s->ring->spread.given_ns >= s->n_counts + half)
+		source_give(s, s->ring->spread.given_ns - half, pc, UINT64_MAX, tick, ctx);
+}
+
 void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
 {
 	struct tick_ring *r = s->ring;
@@ -159,10 +191,33 @@ void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
 		return;
 	head = atomic_load_explicit(&r->head, memory_order_acquire);
 	tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
-	for (; tail != head; tail++)
-		source_give(s, s->n_counts + r->ticks[tail % RING_TICKS].n * s->period,
-			    r->ticks[tail % RING_TICKS].pc, UINT64_MAX, tick, ctx);
+	for (; tail != head; tail++) {
+		const uint64_t pc = r->ticks[tail % RING_TICKS].pc;
+
+		spread_add(&r->spread, pc, r->ticks[tail % RING_TICKS].n * r->interval_ns);
+		give_periods(s, pc, tick, ctx);
+	}
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
+}
+
+void source_timer_drain_last(struct source *s, tick_fn *tick, void *ctx)
+{
+	uint64_t count, pc = 0;
+	bool has_place = false;
+
+	source_timer_drain(s, tick, ctx);
+	if (!s->ring || s->looks)
+		return;
+	if (source_timer_read(s, &count) < 0)
+		count = 0;
+	spread_end(&s->ring->spread, count);
+	while (spread_next(&s->ring->spread, &pc)) {
+		has_place = true;
+		give_periods(s, pc, tick, ctx);
+	}
+	/* less than a period is left, or no tick of the kernel found the thread running */
+	if (!s->whole_only)
+		source_give(s, count, pc, has_place, tick, ctx);
 }
 
 bool source_timer_has_ended(const struct source *s)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ticks from a POSIX timer on a thread's CPU clock, where perf_event_open(2) is not to be had: see
  * source.h for what each does.  Ticks come as a real-time signal to the thread; its handler only
- * writes to a ring.  Deliveries come with the kernel's tick; the timer's overruns make up for it.
- * The signal comes when the thread leaves the kernel, at the system call's place. */
+ * writes to a ring.  Deliveries come with the kernel's tick; each stands for its share of the CPU
+ * time between the last ones.  The signal comes when the thread leaves the kernel, at the system
+ * call's place. */
 #ifndef INPROC_SOURCE_TIMER_H
 #define INPROC_SOURCE_TIMER_H
 
@@ -10,6 +11,7 @@
 
 int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec);
 void source_timer_drain(struct source *s, tick_fn *tick, void *ctx);
+void source_timer_drain_last(struct source *s, tick_fn *tick, void *ctx);
 int source_timer_read(const struct source *s, uint64_t *ret_count);
 bool source_timer_has_ended(const struct source *s);
 void source_timer_close(struct source *s);
