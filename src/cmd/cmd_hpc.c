@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "formats/hpc/metrics_yaml.h"
 #include "hpc/build.h"
 #include "query/samples/input.h"
 
@@ -20,7 +21,7 @@ struct hpc_args {
 	const char *output, *layout, *title;
 	bool no_sources, instructions, force;
 	uint64_t n_jobs;
-	opt_list inputs;
+	opt_list stats, inputs;
 };
 
 /* --- interrupts --- */
@@ -84,6 +85,25 @@ static int on_progress(void *user, const char *what, uint64_t done, uint64_t all
 
 /* --- the command --- */
 
+/* Of each comma-separated list of NAMES the variants. */
+static int parse_stats(const opt_list *names, unsigned *ret, struct err *err)
+{
+	vec_each (list, names)
+		for (const char *s = *list, *end; *s; s = *end ? end + 1 : end) {
+			unsigned variant;
+
+			end = s + strcspn(s, ",");
+			variant = hpc_metrics_yaml_variant(s, (size_t)(end - s));
+			if (!variant)
+				return err_set(
+					err, -EINVAL,
+					"--stat %.*s: must be sum, mean, stddev, cfvar, min or max",
+					(int)(end - s), s);
+			*ret |= variant;
+		}
+	return 0;
+}
+
 static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 {
 	const struct opt table[] = {
@@ -94,6 +114,8 @@ static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 		{"title", OPT_STR, &a->title, "TEXT", "title (default: the command)"},
 		{"instructions", OPT_FLAG, &a->instructions, NULL,
 		 "list the instructions in the tree of contexts"},
+		{"stat", OPT_LIST, &a->stats, "S[,S...]",
+		 "show beside sums: mean, stddev, cfvar, min, max over threads"},
 		{"no-sources", OPT_FLAG, &a->no_sources, NULL, "copy no source files"},
 		{"force", OPT_FLAG, &a->force, NULL, "replace a database that is there"},
 		{"jobs j", OPT_U64, &a->n_jobs, "N", "threads (default: as many as CPUs)"},
@@ -115,7 +137,7 @@ static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 	o->title = a->title;
 	o->no_sources = a->no_sources;
 	o->instructions = a->instructions;
-	return 0;
+	return parse_stats(&a->stats, &o->variants, &c->err);
 }
 
 /* The CPUs there are for this process, when others on this machine want as many. */
@@ -341,6 +363,7 @@ int cmd_hpc(struct cmd *c)
 		ranks_leave(&ranks);
 	}
 	vec_release(&a.inputs);
+	vec_release(&a.stats);
 	free(output);
 	return rc;
 }

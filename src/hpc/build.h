@@ -34,6 +34,7 @@ struct build_opts {
 	enum hpc_layout layout;
 	const char *title; /* NULL: the command that was recorded, else the first input's name */
 	bool no_sources;
+	unsigned variants;   /* of hpc_metrics_yaml_variant: shown beside sums */
 	bool instructions;   /* meta.db lists them; in the page layout it always does */
 	unsigned n_threads;  /* 0: 1 */
 	size_t buffer_bytes; /* of records; 0: what records.h says */

@@ -164,7 +164,7 @@ static char *only_taxonomy(const struct build *b, const struct hpc_metrics *metr
 	struct hpc_metric_tree t;
 	char *text = NULL;
 
-	if (b->n_inputs != 1 || !b->databases.n ||
+	if (b->n_inputs != 1 || !b->databases.n || b->opts.variants ||
 	    !hpc_db_taxonomy(&b->databases.v[0]->db, &t, &text, ret_n))
 		return NULL;
 	for (uint32_t i = 0; i < t.n_inputs && text; i++)
@@ -198,7 +198,7 @@ static int save_taxonomy(struct build *b, const struct hpc_metrics *metrics, str
 			b->metrics.v.v[i].is_time
 				? "Time in seconds: samples times the period of the clock."
 				: "Events: samples times the period.";
-	hpc_metrics_yaml_write(&yaml, metrics, texts);
+	hpc_metrics_yaml_write(&yaml, metrics, texts, b->opts.variants);
 	rc = new_dir_write(b->opts.dir, "metrics/default.yaml", yaml.v, yaml.n, err);
 	str_release(&yaml);
 	free(texts);

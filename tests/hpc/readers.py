@@ -712,8 +712,16 @@ def main():
         viewer = opens("cases", build("cases-out", "--db", cases))["hpcviewer"]
         check("cases: the metrics", len(viewer.shown) == 3 and len({m.lower() for m in viewer.shown}) == 3, sorted(viewer.shown))
         # A metric's variants are all there while there are few, and the sum is always.
-        few, lots = Hpcviewer(pathlib.Path("two-released")).shown, Hpcviewer(pathlib.Path("many-released")).shown
+        every = ["--stat", "mean,stddev,cfvar", "--stat", "min,max", "--db"]
+        few = opens("two with statistics", build("two-stats", *every, two))["hpcviewer"].shown
+        lots = opens("many with statistics", build("many-stats", *every, many))["hpcviewer"].shown
+        plain = Hpcviewer(pathlib.Path("two-released")).shown
+        check("sums unless asked for more", {v for v, _ in plain["cycles"]} == {"Sum"}, plain)
         check("all statistics of few metrics", {v for v, _ in few["cycles"]} == {"Sum", "Mean", "StdDev", "CfVar", "Min", "Max"}, few)
+        viewer = opens("deviations alone", build("cfvar-out", "--stat", "cfvar", "--db", two))["hpcviewer"]
+        check("deviations alone: the metrics", {v for v, _ in viewer.shown["cycles"]} == {"Sum", "CfVar"}, viewer.shown)
+        viewer = opens("statistics of a copy", build("copy-stats", "--stat", "min", "two-released"))["hpcviewer"]
+        check("statistics of a copy: the metrics", {v for v, _ in viewer.shown["cycles"]} == {"Sum", "Min"}, viewer.shown)
         check("of many at least the sum", len(lots) == 64 and all(("Sum", "inclusive") in f for f in lots.values()), len(lots))
         fixtures = pathlib.Path(os.environ.get("DWELL_FIXTURES", "/nonexistent")) / "hpctoolkit"
         found = given or sorted(p.parent for p in fixtures.rglob("meta.db") if (p.parent / "profile.db").exists())

@@ -91,7 +91,7 @@ TEST(what_is_written_reads_back)
 	struct err err = {0};
 
 	make_metrics(&ms, &a, names, n_elems(names));
-	hpc_metrics_yaml_write(&s, &ms, texts);
+	hpc_metrics_yaml_write(&s, &ms, texts, ~0u);
 	EXPECT_EQ(parse(&t, str_get(&s), &err), 0);
 	EXPECT_STR(err.msg, "");
 	REQUIRE(t.n_nodes == n_elems(names));
@@ -144,6 +144,58 @@ TEST(what_is_written_reads_back)
 	arena_release(&a);
 }
 
+/* Each choice of variants is what is read, with the right values: parts that others would have
+ * written are there. */
+TEST(variants_are_written_when_asked_for)
+{
+	static const struct {
+		const char *word, *name;
+		double want;
+	} of[] = {{"sum", "Sum", 9},
+		  {"mean", "Mean", 3},
+		  {"stddev", "StdDev", 2.1602468994692869},
+		  {"cfvar", "CfVar", 0.72008229982309558},
+		  {"min", "Min", 1},
+		  {"max", "Max", 6}};
+	static const char *const names[] = {"cycles"};
+	struct arena a = {0};
+	struct hpc_metrics ms;
+
+	make_metrics(&ms, &a, names, 1);
+	EXPECT_EQ(hpc_metrics_yaml_variant("median", 6), 0);
+	EXPECT_EQ(hpc_metrics_yaml_variant("mea", 3), 0);
+	for (unsigned asked = 0; asked < 1u << n_elems(of); asked++) {
+		struct hpc_metric_tree t;
+		struct err err = {0};
+		struct str s = {0};
+		unsigned bits = 0, at = 0;
+
+		for (unsigned i = 0; i < n_elems(of); i++)
+			if (asked >> i & 1)
+				bits |= hpc_metrics_yaml_variant(of[i].word, strlen(of[i].word));
+		hpc_metrics_yaml_write(&s, &ms, NULL, bits);
+		REQUIRE(parse(&t, str_get(&s), &err) == 0 && t.n_nodes == 1);
+		for (unsigned i = 0; i < n_elems(of); i++) {
+			_mem_ double *values = values_of(&t, "execution");
+			const struct hpc_metric_variant *v;
+
+			if (i && !(asked >> i & 1))
+				continue;
+			REQUIRE(at < t.nodes[0].n_variants);
+			v = &t.nodes[0].variants[at++];
+			EXPECT_STR(v->name, of[i].name);
+			EXPECT(!v->hidden);
+			EXPECT(fabs(hpc_formula_value(v->inclusive_standard, values) - of[i].want) <
+			       1e-12);
+		}
+		EXPECT_EQ(at, t.nodes[0].n_variants);
+		EXPECT_EQ(t.n_inputs, asked == 0 ? 3 : t.n_inputs);
+		hpc_metric_tree_release(&t);
+		str_release(&s);
+	}
+	arena_release(&a);
+}
+
 TEST(only_what_is_there_is_written)
 {
 	static const char *const names[] = {"m"};
@@ -155,7 +207,7 @@ TEST(only_what_is_there_is_written)
 
 	make_metrics(&ms, &a, names, 1);
 	ms.metrics[0].n_summaries = 4; /* sums only */
-	hpc_metrics_yaml_write(&s, &ms, NULL);
+	hpc_metrics_yaml_write(&s, &ms, NULL, ~0u);
 	EXPECT_STR(str_get(&s), "version: 0\n"
 				"inputs:\n"
 				"  - &m-sum-x5b_0x0x5d_-execution\n"
@@ -187,7 +239,7 @@ TEST(only_what_is_there_is_written)
 				"            standard: *m-sum-x5b_0x0x5d_-function\n");
 	str_reset(&s);
 	ms.metrics[0].n_summaries = 1; /* of "point", which no column shows */
-	hpc_metrics_yaml_write(&s, &ms, NULL);
+	hpc_metrics_yaml_write(&s, &ms, NULL, ~0u);
 	EXPECT_STR(str_get(&s), "version: 0\ninputs: []\nroots: []\n");
 	EXPECT_EQ(parse(&t, str_get(&s), &err), 0);
 	EXPECT_EQ(t.n_nodes, 0);

@@ -17,11 +17,14 @@ struct hpc_metric_text {
 	bool hidden;		 /* not shown until asked for */
 };
 
-/* Appends a taxonomy with a root for each metric of MS that has statistics to show: Sum, Mean,
- * StdDev, CfVar, Min and Max, as far as their inputs are there.  TEXTS has an element for each
- * metric, or is NULL. */
+/* The bit of the variant called NAME, of N_NAME letters, in lower case: sum, mean, stddev, cfvar,
+ * min, max.  0 when there is none. */
+unsigned hpc_metrics_yaml_variant(const char *name, size_t n_name);
+
+/* Appends a taxonomy with a root for each metric of MS that has a sum.  It has a variant Sum, and
+ * those of VARIANTS whose inputs are there.  TEXTS has an element for each metric, or is NULL. */
 void hpc_metrics_yaml_write(struct str *out, const struct hpc_metrics *ms,
-			    const struct hpc_metric_text *texts);
+			    const struct hpc_metric_text *texts, unsigned variants);
 
 /* A statistic of meta.db that formulas use. */
 struct hpc_metric_input {

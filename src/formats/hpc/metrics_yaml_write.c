@@ -8,13 +8,14 @@
  * HPCToolkit builds them: METRIC-COMBINE-FORMULA-SCOPE, characters that an anchor cannot have as
  * x<hex>_, and the variable $$ as [0x0].
  *
- * All but the sum is hidden until somebody asks for it: columns are many, and hpcviewer 2025.01
- * computes deviations wrongly, taking the sum of squares for the square of the sum.
+ * Only the sum is there unless somebody asks for more: columns are many, and hpcviewer 2025.01
+ * shows deviations wrongly, because it applies the formula of a statistic to the statistic once
+ * more: what it takes for the sum of the squares is the square of that (observed).
  *
  * hpcviewer does not read a file of more than 1000 aliases of maps (MetricYamlParser.java,
  * MAX_ALIASES, of snakeyaml's setMaxAliasesForCollections), which is what a formula's parts are. So
- * means and deviations are written once and referred to, and a database of many metrics gets fewer
- * variants. */
+ * means and deviations are written once, where they are met first, and referred to; and a database
+ * of many metrics gets fewer variants. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static const struct {
 };
 
 /* Formulas of the variants; S, N, Q, L, H stand for the inputs of a scope, M and D for the mean and
- * the deviation, which stand before. */
+ * the deviation. */
 static const struct variant {
 	const char *name;
 	const char *render;
@@ -46,12 +47,12 @@ static const struct variant {
 	unsigned rank; /* variants of the highest rank are left out first */
 } variants[] = {
 	{"Sum", "[number, percent]", 1u << SUM, "S", 0, 0},
-	{"Mean", "[number, percent, hidden]", 1u << SUM | 1u << COUNT, "{'/': [S, N]}", 'M', 2},
-	{"StdDev", "[number, hidden]", 1u << SUM | 1u << COUNT | 1u << SQUARES,
+	{"Mean", "[number, percent]", 1u << SUM | 1u << COUNT, "{'/': [S, N]}", 'M', 2},
+	{"StdDev", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES,
 	 "{sqrt: [{'-': [{'/': [Q, N]}, {'*': [M, M]}]}]}", 'D', 3},
-	{"CfVar", "[number, hidden]", 1u << SUM | 1u << COUNT | 1u << SQUARES, "{'/': [D, M]}", 0, 4},
-	{"Min", "[number, hidden]", 1u << MIN, "L", 0, 1},
-	{"Max", "[number, hidden]", 1u << MAX, "H", 0, 1},
+	{"CfVar", "[number]", 1u << SUM | 1u << COUNT | 1u << SQUARES, "{'/': [D, M]}", 0, 4},
+	{"Min", "[number]", 1u << MIN, "L", 0, 1},
+	{"Max", "[number]", 1u << MAX, "H", 0, 1},
 };
 
 enum {
@@ -77,7 +78,19 @@ struct yaml_writer {
 	struct arena arena;
 	unsigned has[n_elems(scopes)]; /* statistics of the metric in each scope */
 	unsigned rank;		       /* of the variants that are written, at most */
+	unsigned wanted;	       /* bit i: variants[i] */
+	size_t n_aliases;	       /* written */
+	bool has_mean[n_elems(scopes)], has_deviation[n_elems(scopes)]; /* of the metric: written */
 };
+
+unsigned hpc_metrics_yaml_variant(const char *name, size_t n_name)
+{
+	for (size_t i = 0; i < n_elems(variants); i++)
+		if (strlen(variants[i].name) == n_name &&
+		    strncasecmp(variants[i].name, name, n_name) == 0)
+			return 1u << i;
+	return 0;
+}
 
 /* Whether S can stand as it is in a block or flow mapping: YAML 1.2, 7.3.3, and no more than that
  * of what other scalars look like. */
@@ -163,6 +176,7 @@ static void make_names(struct yaml_writer *w)
 
 static void anchor(struct yaml_writer *w, char sign, enum statistic k, unsigned scope)
 {
+	w->n_aliases += sign == '*';
 	str_addf(w->out, "%c%s-%s-", sign, w->names[w->i_metric], combines[statistics[k].combine]);
 	add_escaped(w->out, statistics[k].formula);
 	str_addf(w->out, "-%s", scopes[scope]);
@@ -173,6 +187,8 @@ static void enter(struct yaml_writer *w, uint32_t i)
 {
 	w->i_metric = i;
 	w->metric = &w->ms->metrics[i];
+	memset(w->has_mean, 0, sizeof(w->has_mean));
+	memset(w->has_deviation, 0, sizeof(w->has_deviation));
 	for (unsigned s = 0; s < n_elems(scopes); s++) {
 		w->has[s] = 0;
 		for (unsigned k = 0; k < n_elems(statistics); k++)
@@ -185,17 +201,23 @@ static void enter(struct yaml_writer *w, uint32_t i)
 /* Whether the metric can have variant V. */
 static bool has_variant(const struct yaml_writer *w, const struct variant *v)
 {
-	return v->rank <= w->rank && (w->has[EXECUTION] & v->needs) == v->needs &&
+	return (w->wanted >> (v - variants) & 1) && v->rank <= w->rank &&
+	       (w->has[EXECUTION] & v->needs) == v->needs &&
 	       (w->has[FUNCTION] & v->needs) == v->needs;
 }
 
 static void write_inputs(struct yaml_writer *w)
 {
+	unsigned needs = 0;
+
 	if (!has_variant(w, &variants[0]))
 		return;
+	for (size_t i = 0; i < n_elems(variants); i++)
+		if (has_variant(w, &variants[i]))
+			needs |= variants[i].needs;
 	for (unsigned k = 0; k < n_elems(statistics); k++)
 		for (unsigned s = 0; s < n_elems(scopes); s++) {
-			if (!(w->has[s] & 1u << k))
+			if (!(w->has[s] & needs & 1u << k))
 				continue;
 			str_add(w->out, "  - ");
 			anchor(w, '&', k, s);
@@ -206,54 +228,51 @@ static void write_inputs(struct yaml_writer *w)
 		}
 }
 
-/* A formula of the metric: no input's anchor ends like this. */
-static void part(struct yaml_writer *w, char sign, char letter, unsigned scope)
-{
-	str_addf(w->out, "%c%s-%s-of-%s", sign, w->names[w->i_metric],
-		 letter == 'M' ? "mean" : "deviation", scopes[scope]);
-}
+static void write_part(struct yaml_writer *w, char letter, unsigned scope);
 
-/* V's formula with the inputs of one scope in the place of its letters, which no operator has. */
-static void write_formula(struct yaml_writer *w, const char *key, const struct variant *v,
-			  unsigned scope)
+/* FORMULA with the inputs of one scope in the place of its letters, which no operator has. */
+static void write_formula(struct yaml_writer *w, const char *formula, unsigned scope)
 {
-	str_addf(w->out, "            %s: ", key);
-	if (v->defines) {
-		part(w, '&', v->defines, scope);
-		str_addc(w->out, ' ');
-	}
-	for (const char *f = v->formula; *f; f++) {
+	for (const char *f = formula; *f; f++) {
 		const char *letter = memchr(letters, *f, sizeof(letters));
 
 		if (letter)
 			anchor(w, '*', (enum statistic)(letter - letters), scope);
 		else if (*f == 'M' || *f == 'D')
-			part(w, '*', *f, scope);
+			write_part(w, *f, scope);
 		else
 			str_addc(w->out, *f);
 	}
-	str_addc(w->out, '\n');
 }
 
-/* Aliases that the variants of all metrics take. */
-static size_t count_aliases(struct yaml_writer *w)
+/* The mean (M) or deviation (D) of the metric: at first with an anchor, then as an alias.  No
+ * input's anchor ends like these. */
+static void write_part(struct yaml_writer *w, char letter, unsigned scope)
 {
-	size_t n = 0;
+	bool *written = letter == 'M' ? &w->has_mean[scope] : &w->has_deviation[scope];
+	const struct variant *v = variants;
 
-	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
-		enter(w, i);
-		for (size_t k = 0; k < n_elems(variants); k++) {
-			const struct variant *v = &variants[k];
-			size_t n_letters = 0;
+	while (v->defines != letter)
+		v++;
+	str_addf(w->out, "%c%s-%s-of-%s", *written ? '*' : '&', w->names[w->i_metric],
+		 letter == 'M' ? "mean" : "deviation", scopes[scope]);
+	w->n_aliases += *written;
+	if (*written)
+		return;
+	*written = true;
+	str_addc(w->out, ' ');
+	write_formula(w, v->formula, scope);
+}
 
-			if (!has_variant(w, v))
-				continue;
-			for (const char *f = v->formula; *f; f++)
-				n_letters += isupper((unsigned char)*f) != 0;
-			n += n_letters * (2 + ((w->has[LEX_AWARE] & v->needs) == v->needs));
-		}
-	}
-	return n;
+static void write_form(struct yaml_writer *w, const char *key, const struct variant *v,
+		       unsigned scope)
+{
+	str_addf(w->out, "            %s: ", key);
+	if (v->defines)
+		write_part(w, v->defines, scope);
+	else
+		write_formula(w, v->formula, scope);
+	str_addc(w->out, '\n');
 }
 
 static void write_root(struct yaml_writer *w, const struct hpc_metric_text *t)
@@ -281,40 +300,53 @@ static void write_root(struct yaml_writer *w, const struct hpc_metric_text *t)
 		str_addf(w->out, "      %s:\n        render: %s\n        formula:\n", v->name,
 			 v->render);
 		str_add(w->out, "          inclusive:\n");
-		write_formula(w, "standard", v, EXECUTION);
+		write_form(w, "standard", v, EXECUTION);
 		str_add(w->out, "          exclusive:\n");
 		if ((w->has[LEX_AWARE] & v->needs) == v->needs)
-			write_formula(w, "custom", v, LEX_AWARE);
-		write_formula(w, "standard", v, FUNCTION);
+			write_form(w, "custom", v, LEX_AWARE);
+		write_form(w, "standard", v, FUNCTION);
 	}
 }
 
-void hpc_metrics_yaml_write(struct str *out, const struct hpc_metrics *ms,
-			    const struct hpc_metric_text *texts)
+/* All metrics; false when there is none to show. */
+static bool write_all(struct yaml_writer *w, const struct hpc_metric_text *texts)
 {
-	struct yaml_writer w = {.out = out, .ms = ms, .rank = ALL_RANKS};
-	size_t n = out->n, first;
+	size_t first;
+
+	w->n_aliases = 0;
+	str_add(w->out, "version: 0\ninputs:\n");
+	first = w->out->n;
+	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
+		enter(w, i);
+		write_inputs(w);
+	}
+	if (w->out->n == first)
+		return false;
+	str_add(w->out, "roots:\n");
+	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
+		enter(w, i);
+		write_root(w, texts ? &texts[i] : NULL);
+	}
+	return true;
+}
+
+void hpc_metrics_yaml_write(struct str *out, const struct hpc_metrics *ms,
+			    const struct hpc_metric_text *texts, unsigned asked)
+{
+	struct yaml_writer w = {.out = out, .ms = ms, .rank = ALL_RANKS, .wanted = asked | 1};
+	size_t n = out->n;
 
 	make_names(&w);
-	while (w.rank && count_aliases(&w) > MAX_ALIASES)
+	for (;;) {
+		if (!write_all(&w, texts)) {
+			out->n = n;
+			str_add(out, "version: 0\ninputs: []\nroots: []\n");
+			break;
+		}
+		if (w.n_aliases <= MAX_ALIASES || !w.rank)
+			break;
 		w.rank--;
-	str_add(out, "version: 0\ninputs:");
-	first = out->n;
-	str_addc(out, '\n');
-	for (uint32_t i = 0; i < ms->n_metrics; i++) {
-		enter(&w, i);
-		write_inputs(&w);
-	}
-	if (out->n == first + 1) { /* no metric can be shown */
 		out->n = n;
-		str_add(out, "version: 0\ninputs: []\nroots: []\n");
-		arena_release(&w.arena);
-		return;
-	}
-	str_add(out, "roots:\n");
-	for (uint32_t i = 0; i < ms->n_metrics; i++) {
-		enter(&w, i);
-		write_root(&w, texts ? &texts[i] : NULL);
 	}
 	arena_release(&w.arena);
 }

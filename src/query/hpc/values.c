@@ -148,6 +148,19 @@ static bool is_summarized(const struct hpc_ids *ids, enum hpc_stat stat)
 	}
 }
 
+/* Whether X2 of M can be the sum of the squares.  `hpcprof -M stats` stores the sum of the values
+ * there: its power operator begins at 0, so x^2 is x^(2^0) (HPCToolkit 2024.10, expression.cpp,
+ * Expression::evaluate).  The first condition notices that.  The other two would let values below 1
+ * pass.  Where the sum of the squares is the sum (values of 0 and 1) nothing is lost: then the
+ * threads' values are looked at. */
+static bool squares_hold(const struct hpc_moments *m)
+{
+	const double slack = 1e-9;
+
+	return fabs(m->x2 - m->x) > slack * fabs(m->x) &&
+	       m->x2 * m->n >= m->x * m->x * (1 - slack) && m->x2 <= m->x * m->x * (1 + slack);
+}
+
 static struct hpc_moments summarized(const struct hpc_ids *ids, const struct hpc_ctx_values *c)
 {
 	double v[N_HPC_SUMS];
@@ -156,6 +169,19 @@ static struct hpc_moments summarized(const struct hpc_ids *ids, const struct hpc
 		v[s] = ids->has_stat[s] ? hpc_ctx_values_find(c, ids->stat[s]) : 0;
 	return (struct hpc_moments){v[HPC_SUM_N], v[HPC_SUM_X], v[HPC_SUM_X2], v[HPC_SUM_MIN],
 				    v[HPC_SUM_MAX]};
+}
+
+/* Whether the summary profile tells STAT of a context that has the values C there. */
+static bool is_told(const struct hpc_ids *ids, enum hpc_stat stat, const struct hpc_ctx_values *c)
+{
+	bool uses_squares =
+		stat == HPC_STAT_STDDEV || stat == HPC_STAT_CFVAR || stat == HPC_STAT_SQUARES;
+	struct hpc_moments m;
+
+	if (!is_summarized(ids, stat) || !uses_squares || c->n == 0)
+		return is_summarized(ids, stat);
+	m = summarized(ids, c);
+	return m.n == 0 || squares_hold(&m);
 }
 
 /* The sum over the chosen threads. */
@@ -219,8 +245,8 @@ static int add_summarized(struct hpc_query *q, uint32_t ctx, bool several, enum 
 		const struct hpc_ids *ids = &col->ids[amount];
 		struct hpc_moments m;
 
-		if (!col->metric || !is_summarized(ids, col->stat) ||
-		    (several && col->stat != HPC_STAT_SUM))
+		if (!col->metric || (several && col->stat != HPC_STAT_SUM) ||
+		    !is_told(ids, col->stat, &c))
 			continue;
 		if (col->stat == HPC_STAT_SUM) {
 			values[i] += hpc_ctx_values_find(&c, ids->stat[HPC_SUM_X]);
@@ -260,6 +286,17 @@ static int add_context(struct hpc_query *q, uint32_t ctx, size_t n, enum hpc_amo
 			      : add_selected(q, ctx, amount, values, err);
 }
 
+/* Whether add_context has added column COL of N contexts, the last of which it was asked of. */
+static bool is_added(const struct hpc_query *q, const struct hpc_col *col, enum hpc_amount amount,
+		     size_t n)
+{
+	if (!q->all_threads)
+		return q->selected.n && col->stat == HPC_STAT_SUM;
+	if (col->stat == HPC_STAT_SUM)
+		return is_summarized(&col->ids[amount], col->stat);
+	return n == 1 && is_told(&col->ids[amount], col->stat, &q->last);
+}
+
 /* Adds the columns that add_context could not tell. */
 static int add_rest(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
 		    double *values, struct err *err)
@@ -268,12 +305,9 @@ static int add_rest(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc
 
 	for (size_t i = 0; !rc && n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
-		bool several = n > 1 && col->stat != HPC_STAT_SUM;
 		struct hpc_moments m;
 
-		if (!col->metric ||
-		    (q->all_threads ? is_summarized(&col->ids[amount], col->stat) && !several
-				    : q->selected.n && col->stat == HPC_STAT_SUM))
+		if (!col->metric || is_added(q, col, amount, n))
 			continue;
 		if (col->stat == HPC_STAT_SUM && q->db->has_cct)
 			rc = add_up(q, ids, n, &col->ids[amount], &m.x, err);

@@ -3,6 +3,7 @@ make_usual_db
 export DWELLDB=db
 try() { echo "$ $*"; dwell hpc "$@"; echo "status $?"; }
 try --layout new
+try --stat mean,median
 try --jobs 5000
 try --db db db
 try gone
