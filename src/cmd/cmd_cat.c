@@ -12,7 +12,7 @@
 #include "cmd/cat_hpc.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
-#include "cmd/query_cmd.h"
+#include "cmd/source_cmd.h"
 #include "formats/dcpi.h"
 #include "port/dcpi_cat.h"
 #include "port/dcpi_in.h"
@@ -149,25 +149,35 @@ static bool is_file(const struct cmd *c, const char *name)
 	return !program;
 }
 
-static int show_sets(struct cmd *c, struct query *q, void *ctx)
+static int show_sets(struct cmd *c, struct source *s, void *ctx)
 {
-	image_ids images = {0};
-	const opt_list *names = ctx;
-	int rc = cmd_find_images(c, q, names, &images);
+	const struct flat_opts o = {
+		.by = {.keys = {ROW_KEY_PROCEDURE}, .n = 1},
+		.level = SCOPE_ADDRESS,
+		.by_place = true,
+		.keep_pct = 100,
+		.images = ctx,
+	};
+	struct flat f;
+	int rc = source_flat(s, &o, &f, &c->err);
 
-	if (!rc && !cat_sets_emit(&c->emit, q, names->n ? &images : NULL))
-		rc = CMD_NOTHING;
-	vec_release(&images);
+	if (!rc) {
+		cat_sets_emit(&c->emit, &f);
+		rc = f.rows.n ? 0 : CMD_NOTHING;
+	}
+	flat_release(&f);
 	return rc;
 }
 
-static int show_branches(struct cmd *c, struct query *q, void *ctx)
+static int show_branches(struct cmd *c, struct source *s, void *ctx)
 {
-	image_ids images = {0};
 	const opt_list *names = ctx;
-	int rc = cmd_find_images(c, q, names, &images);
+	image_ids images = {0};
+	int rc = source_needs(s, SOURCE_SAMPLES, "--branches", &c->err);
 
-	if (!rc && !cat_branches_emit(&c->emit, q, names->n ? &images : NULL))
+	for (size_t i = 0; i < names->n && !rc; i++)
+		rc = select_find_images(s->query->profile, names->v[i], &images, &c->err);
+	if (!rc && !cat_branches_emit(&c->emit, s->query, names->n ? &images : NULL))
 		rc = CMD_NOTHING;
 	vec_release(&images);
 	return rc;
@@ -268,7 +278,7 @@ int cmd_cat(struct cmd *c)
 				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);
 	} else if (!rc && a.branches) {
 		c->select.branches = true;
-		rc = cmd_with_query(c, show_branches, &a.names);
+		rc = cmd_with_source(c, NULL, show_branches, &a.names);
 	} else if (!rc && a.names.n && cat_hpc_is(a.names.v[0])) {
 		rc = show_hpc(c, &a.names);
 	} else if (!rc) {
@@ -284,7 +294,7 @@ int cmd_cat(struct cmd *c)
 				     "the file as one",
 				     a.names.v[0]);
 		else if (wants_sets(c))
-			rc = cmd_with_query(c, show_sets, &a.names);
+			rc = cmd_with_source(c, NULL, show_sets, &a.names);
 		else if (n_files)
 			rc = c->json || c->csv ? show_files_as_one(c, &a.names)
 					       : show_files(c, &a.names);

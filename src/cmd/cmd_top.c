@@ -2,25 +2,34 @@
 /* `dwell top [IMAGE...]`: the hottest instructions. */
 #include <errno.h>
 
-#include "cmd/cmd.h"
-#include "cmd/query_cmd.h"
+#include "cmd/source_cmd.h"
 #include "view/top.h"
 
 struct top_args {
 	uint64_t n;
 	bool no_header;
+	struct source_args source;
 	opt_list names;
 };
 
-static int show(struct cmd *c, struct query *q, void *ctx)
+static int show(struct cmd *c, struct source *s, void *ctx)
 {
 	const struct top_args *a = ctx;
-	image_ids images = {0};
-	int rc = cmd_find_images(c, q, &a->names, &images);
+	const struct flat_opts o = {
+		.by = {.keys = {ROW_KEY_PROCEDURE}, .n = 1},
+		.level = SCOPE_ADDRESS,
+		.keep_pct = 100,
+		.most = a->n,
+		.images = &a->names,
+	};
+	struct flat f;
+	int rc = source_flat(s, &o, &f, &c->err);
 
-	if (!rc && !top_emit(&c->emit, q, a->names.n ? &images : NULL, a->n, a->no_header))
-		rc = CMD_NOTHING;
-	vec_release(&images);
+	if (!rc) {
+		top_emit(&c->emit, &f, a->no_header);
+		rc = f.n_all ? 0 : CMD_NOTHING;
+	}
+	flat_release(&f);
 	return rc;
 }
 
@@ -30,15 +39,19 @@ int cmd_top(struct cmd *c)
 	const struct opt table[] = {
 		{"n", OPT_U64, &a.n, "N", "how many instructions (default 20)"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "sort by this event (default: time)"},
+		SOURCE_OPTIONS(&a.source),
 		{"no-header", OPT_FLAG, &a.no_header, NULL, "the table alone"},
 		{0},
 	};
-	int rc = cmd_parse(c, "[OPTIONS] [IMAGE...]", table, false, &a.names);
+	int rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]", table, false, &a.names);
 
+	if (!rc)
+		cmd_take_source(c, &a.names);
 	if (!rc && a.n == 0)
 		rc = err_set(&c->err, -EINVAL, "-n: must be 1 or more");
 	if (!rc)
-		rc = cmd_with_query(c, show, &a);
+		rc = cmd_with_source(c, &a.source, show, &a);
+	source_args_release(&a.source);
 	vec_release(&a.names);
 	return rc;
 }

@@ -4,20 +4,17 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cmd/hpc_cmd.h"
-#include "cmd/query_cmd.h"
-#include "view/hpc_trace.h"
+#include "cmd/source_cmd.h"
 #include "view/trace.h"
 
 #define DEPTH_UNSET UINT64_MAX
 
 struct trace_args {
 	struct trace_opts opts;
-	struct thread_opts which;
+	struct thread_line_opts which;
 	uint64_t width, depth;
 	const char *range, *from, *to;
-	struct hpc_args hpc;
-	bool is_hpc;
+	struct source_args source;
 };
 
 static int bad_range(struct cmd *c, const char *text)
@@ -67,8 +64,7 @@ static int parse(struct cmd *c, struct trace_args *a)
 		{"depth", OPT_U64, &a->depth, "N",
 		 "frames shown of a call path (default 4; 0: all); of HPCToolkit databases, the "
 		 "procedure at this depth"},
-		{"thread", OPT_LIST, &a->hpc.threads, "LIST",
-		 "HPCToolkit databases: only these, such as 3-5 or rank=0,thread=1-3"},
+		SOURCE_THREAD_OPTION(&a->source),
 		{"no-header", OPT_FLAG, &a->opts.no_header, NULL, "the tables alone"},
 		{0},
 	};
@@ -76,9 +72,7 @@ static int parse(struct cmd *c, struct trace_args *a)
 	int rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
 
 	if (!rc)
-		a->is_hpc = cmd_is_hpc(c, &operands);
-	if (!rc && !a->is_hpc)
-		rc = cmd_not_hpc(c, &a->hpc);
+		cmd_take_source(c, &operands);
 	if (!rc && operands.n)
 		rc = err_set(&c->err, -EINVAL, "'%s' is not an option", operands.v[0]);
 	vec_release(&operands);
@@ -90,59 +84,35 @@ static int parse(struct cmd *c, struct trace_args *a)
 		rc = parse_time(c, "to", a->to, &a->which.has_to, &a->which.to_ns);
 	if (!rc && a->width > 10000)
 		rc = err_set(&c->err, -EINVAL, "--width: must be 0 to 10000");
-	a->depth = a->depth == DEPTH_UNSET ? (a->is_hpc ? 0 : 4) : a->depth;
-	if (!rc && a->depth > 10000)
+	a->which.has_depth = a->depth != DEPTH_UNSET;
+	if (!rc && a->which.has_depth && a->depth > 10000)
 		rc = err_set(&c->err, -EINVAL, "--depth: must be 0 to 10000");
-	a->opts.width = (unsigned)a->width;
-	a->opts.depth = (unsigned)a->depth;
-	a->opts.points = a->range || a->from || a->to;
-	if (rc || a->is_hpc)
+	if (rc)
 		return rc;
+	a->opts.width = (unsigned)a->width;
+	a->which.depth = (uint32_t)a->depth;
 	/* Lines know their threads even where owners are groups. */
 	a->which.pids = c->select.owners[OWNER_KEY_PID];
 	a->which.tids = c->select.owners[OWNER_KEY_TID];
 	memset(&c->select.owners[OWNER_KEY_PID], 0, sizeof(a->which.pids));
 	memset(&c->select.owners[OWNER_KEY_TID], 0, sizeof(a->which.tids));
 	c->select.traces = true;
-	a->opts.points |= a->which.tids.n != 0;
+	a->opts.points = a->range || a->from || a->to || a->which.tids.n || a->source.threads.n;
+	a->which.points = a->opts.points;
 	return 0;
 }
 
-static int show(struct cmd *c, struct query *q, void *ctx)
+static int show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct trace_args *a = ctx;
-	struct threads t;
-	int rc;
+	struct thread_lines t;
+	int rc = source_thread_lines(s, &a->which, &t, &c->err);
 
-	if (q->profile->traces.n < 2)
-		return err_set(&c->err, -ENOENT,
-			       "no time lines were recorded; `dwell record --trace` records them");
-	rc = threads_find(q, &a->which, &t, &c->err);
-	if (!rc && !trace_emit(&c->emit, q, &t, &a->opts))
-		rc = CMD_NOTHING;
-	threads_release(&t);
-	return rc;
-}
-
-static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
-{
-	const struct trace_args *a = ctx;
-	const struct hpc_lines_opts lo = {a->which.has_from, a->which.has_to, a->which.from_ns,
-					  a->which.to_ns};
-	const struct hpc_trace_opts o = {
-		.points = a->opts.points || a->hpc.threads.n,
-		.width = a->opts.width,
-		.depth = a->opts.depth,
-		.no_header = a->opts.no_header,
-	};
-	struct hpc_lines l;
-	int rc = hpc_lines_find(&l, q, &lo, &c->err);
-
-	if (!rc)
-		rc = hpc_trace_emit(&c->emit, q, &l, &o, &c->err);
-	if (!rc && !l.lines.n)
-		rc = CMD_NOTHING;
-	hpc_lines_release(&l);
+	if (!rc) {
+		trace_emit(&c->emit, &t, &a->opts);
+		rc = t.lines.n ? 0 : CMD_NOTHING;
+	}
+	thread_lines_release(&t);
 	return rc;
 }
 
@@ -151,11 +121,9 @@ int cmd_trace(struct cmd *c)
 	struct trace_args a = {.width = 40, .depth = DEPTH_UNSET};
 	int rc = parse(c, &a);
 
-	if (!rc && a.is_hpc)
-		rc = cmd_with_hpc(c, &a.hpc, show_hpc, &a);
-	else if (!rc)
-		rc = cmd_with_query(c, show, &a);
-	hpc_args_release(&a.hpc);
+	if (!rc)
+		rc = cmd_with_source(c, &a.source, show, &a);
+	source_args_release(&a.source);
 	vec_release(&a.which.pids);
 	vec_release(&a.which.tids);
 	return rc;

@@ -4,17 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/hpc_cmd.h"
-#include "cmd/query_cmd.h"
-#include "view/hpc.h"
+#include "cmd/source_cmd.h"
 #include "view/tree.h"
 
 struct tree_args {
-	bool callers, flat, is_hpc;
+	bool callers, flat;
 	const char *by;
 	char *sort; /* the event of --sort EVENT,WHAT */
 	uint64_t depth;
-	struct hpc_args hpc;
+	struct source_args source;
 	struct tree_opts tree;
 	struct tree_rows_opts rows;
 	struct tree_emit_opts emit;
@@ -41,8 +39,7 @@ static int parse(struct cmd *c, struct tree_args *a)
 		 "inlined calls belong to the procedure they are in"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT[,WHAT]",
 		 "sort and hide by this event (default: time), inclusive or exclusive"},
-		HPC_DERIVE_OPTION(&a->hpc),
-		HPC_OPTIONS(&a->hpc),
+		SOURCE_OPTIONS(&a->source),
 		{"no-header", OPT_FLAG, &a->emit.no_header, NULL, "the table alone"},
 		{0},
 	};
@@ -52,9 +49,7 @@ static int parse(struct cmd *c, struct tree_args *a)
 	a->rows.least_pct = 0.5;
 	rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
 	if (!rc)
-		a->is_hpc = cmd_is_hpc(c, &operands);
-	if (!rc && !a->is_hpc)
-		rc = cmd_not_hpc(c, &a->hpc);
+		cmd_take_source(c, &operands);
 	if (!rc && operands.n)
 		rc = err_set(&c->err, -EINVAL,
 			     "takes no operands; --focus '%s' shows the paths through it",
@@ -77,65 +72,21 @@ static int parse(struct cmd *c, struct tree_args *a)
 	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
 }
 
-static int show(struct cmd *c, struct query *q, void *ctx)
+static int show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct tree_args *a = ctx;
-	struct tree_source source;
+	struct tree_source *t = NULL;
 	struct tree_rows rows = {0};
-	struct tree t;
-	int rc = 0;
+	int rc = source_tree(s, &a->tree, a->rows.form, &t, &c->err);
 
-	if (a->tree.scopes.level == SCOPE_FILE || a->tree.scopes.level == SCOPE_LOOP)
-		return err_set(&c->err, -EINVAL, "--by %s is for HPCToolkit databases",
-			       scope_kind_name(a->tree.scopes.level));
-	for (unsigned i = 0; i < a->tree.n_owners && !rc; i++)
-		rc = owner_key_check(q->profile, a->tree.owners[i], &c->err);
-	if (rc)
-		return rc;
-	rc = tree_init(&t, q, &a->tree, &c->err);
+	if (!rc)
+		rc = tree_rows_init(&rows, t, &a->rows, &c->err);
 	if (!rc) {
-		tree_source_init(&source, &t);
-		for (size_t i = 0; i < a->hpc.derived.n && !rc; i++)
-			rc = cols_derive(&source.columns, a->hpc.derived.v[i], NULL, NULL, &c->err);
-		if (!rc)
-			rc = tree_rows_init(&rows, &source, &a->rows, &c->err);
-		if (!rc)
-			tree_emit(&c->emit, &source, &rows, &a->emit);
-		if (!rc && !rows.rows.n)
-			rc = CMD_NOTHING;
-		tree_rows_release(&rows);
-		tree_source_release(&source);
-	}
-	tree_release(&t);
-	return rc;
-}
-
-static int show_hpc(struct cmd *c, struct hpc_query *q, void *ctx)
-{
-	struct tree_args *a = ctx;
-	const struct hpc_tree_opts o = {
-		.form = a->rows.form,
-		.scopes = a->tree.scopes,
-		.fold_recursion = a->tree.fold_recursion,
-	};
-	struct tree_rows rows = {0};
-	struct hpc_tree t;
-	int rc;
-
-	if (a->tree.n_owners)
-		return err_set(&c->err, -EINVAL,
-			       "--by: rows of an HPCToolkit database are procedure, image, file, "
-			       "loop, line or address");
-	rc = hpc_tree_open(&t, q, &o, &c->err);
-	if (rc)
-		return rc;
-	rc = tree_rows_init(&rows, &t.source, &a->rows, &c->err);
-	if (!rc) {
-		hpc_tree_emit(&c->emit, &t, &rows, &a->emit);
+		tree_emit(&c->emit, t, &rows, &a->emit);
 		rc = rows.rows.n ? 0 : CMD_NOTHING;
 	}
 	tree_rows_release(&rows);
-	hpc_tree_close(&t);
+	tree_source_close(t);
 	return rc;
 }
 
@@ -144,11 +95,9 @@ int cmd_tree(struct cmd *c)
 	struct tree_args a = {0};
 	int rc = parse(c, &a);
 
-	if (!rc && a.is_hpc)
-		rc = cmd_with_hpc(c, &a.hpc, show_hpc, &a);
-	else if (!rc)
-		rc = cmd_with_query(c, show, &a);
-	hpc_args_release(&a.hpc);
+	if (!rc)
+		rc = cmd_with_source(c, &a.source, show, &a);
+	source_args_release(&a.source);
 	free(a.sort);
 	return rc;
 }

@@ -12,7 +12,7 @@
 #define MOST_BYTES (4u << 20)
 
 struct finder {
-	struct code code;
+	struct image_code code;
 	const struct symtab *st;
 	const struct spot *spots;
 	const bool *is_caller;

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 
 struct file {
-	struct source public; /* first: source_line gets back from it */
+	struct source_text public; /* first: source_line gets back from it */
 	char *wanted;	      /* the path it was asked for by */
 	char *path, *text;
 	uint32_t *starts; /* n_lines + 1 of them: the last is the text's length */
@@ -194,7 +194,7 @@ static bool same_wanted(const void *owner, uint32_t i, const void *key)
 	return !strcmp(s->files.v[i]->wanted, key);
 }
 
-const struct source *sources_load(struct sources *s, const char *path, int *ret_code,
+const struct source_text *sources_load(struct sources *s, const char *path, int *ret_code,
 				  struct err *err)
 {
 	uint64_t hash = hash_str(path);
@@ -218,7 +218,7 @@ const struct source *sources_load(struct sources *s, const char *path, int *ret_
 	return NULL;
 }
 
-const char *source_line(const struct source *file, uint32_t line, size_t *ret_n)
+const char *source_line(const struct source_text *file, uint32_t line, size_t *ret_n)
 {
 	const struct file *f = (const struct file *)file;
 	const char *start, *end;

@@ -14,7 +14,7 @@
 
 #define SOURCE_MAX_BYTES (64u << 20)
 
-struct source {
+struct source_text {
 	const char *path; /* where it was found */
 	uint64_t
 		mtime_wall_ns; /* last changed, ns since 1970: newer than the binary is a warning */
@@ -34,11 +34,11 @@ int sources_map(struct sources *s, const char *rule, struct err *err);
 /* Finds file PATH, loading it the first time; a failure is remembered too.  Returns a borrowed
  * pointer that lives as long as S, or NULL: -ENOENT, -EACCES ..., -EINVAL for what is not a regular
  * file, -E2BIG above SOURCE_MAX_BYTES, as *RET_CODE (may be NULL) and ERR say. */
-const struct source *sources_load(struct sources *s, const char *path, int *ret_code,
+const struct source_text *sources_load(struct sources *s, const char *path, int *ret_code,
 				  struct err *err);
 
 /* Line LINE (from 1) of FILE, without its line end; not NUL-terminated, *RET_N is its length.  NULL
  * when the file has no such line. */
-const char *source_line(const struct source *file, uint32_t line, size_t *ret_n);
+const char *source_line(const struct source_text *file, uint32_t line, size_t *ret_n);
 
 #endif

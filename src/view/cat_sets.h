@@ -3,11 +3,10 @@
 #ifndef VIEW_CAT_SETS_H
 #define VIEW_CAT_SETS_H
 
-#include "query/samples/spot_rows.h"
+#include "query/rows/flat.h"
 #include "view/emit.h"
 
-/* Emits the header and a row for each address of IMAGES (NULL: all) that has something in a column,
- * images by path.  Returns how many. */
-size_t cat_sets_emit(struct emit *e, struct query *q, const image_ids *images);
+/* Emits the document of F's rows, which are of addresses in order of places. */
+void cat_sets_emit(struct emit *e, struct flat *f);
 
 #endif

@@ -12,11 +12,26 @@
 #include <string.h>
 
 #include "view/amounts.h"
-#include "view/header.h"
+#include "view/about.h"
+
+/* Where lines are known and code is not, lines without their texts say more than addresses. */
+static enum list_mode mode_of_lines(const struct listing *l, enum list_mode mode,
+				    struct err *ret_notice)
+{
+	if (mode == LIST_BEST)
+		mode = l->lines.n ? LIST_SOURCE : LIST_ASM;
+	if (!l->has_source && mode != LIST_ASM && l->why_no_source.msg[0])
+		err_set(ret_notice, 0, "no source texts: %s", l->why_no_source.msg);
+	if (mode == LIST_ASM && !l->insns.n)
+		err_set(ret_notice, 0, "%s of it; --source shows its lines", l->why_no_code.msg);
+	return mode;
+}
 
 enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice)
 {
 	ret_notice->msg[0] = '\0';
+	if (l->of_lines)
+		return mode_of_lines(l, mode, ret_notice);
 	if (mode == LIST_BEST)
 		return l->has_source ? LIST_SOURCE : LIST_ASM;
 	if (mode != LIST_ASM && !l->has_source) {
@@ -285,8 +300,8 @@ static void emit_procedure(struct emit *e, const struct listing *l)
 	str_release(&s);
 }
 
-void list_rows_emit(struct emit *e, const struct columns *columns, const struct listing *l,
-		    enum list_mode mode, bool no_header)
+static void emit_rows(struct emit *e, const struct columns *columns, const struct listing *l,
+		      enum list_mode mode, bool no_header)
 {
 	struct list v = {.e = e, .columns = columns, .l = l};
 
@@ -308,11 +323,11 @@ void list_rows_emit(struct emit *e, const struct columns *columns, const struct 
 	arena_release(&v.arena);
 }
 
-void list_emit(struct emit *e, struct query *q, const struct columns *columns,
-	       const struct listing *l, enum list_mode mode, bool no_header)
+void list_emit(struct emit *e, struct source *s, const struct listing *l, enum list_mode mode,
+	       bool no_header)
 {
 	emit_begin(e);
-	header_emit(e, q, no_header);
-	list_rows_emit(e, columns, l, mode, no_header);
+	about_emit(e, s, no_header);
+	emit_rows(e, &s->columns, l, mode, no_header);
 	emit_end(e);
 }

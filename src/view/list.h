@@ -3,8 +3,7 @@
 #ifndef VIEW_LIST_H
 #define VIEW_LIST_H
 
-#include "query/rows/columns.h"
-#include "query/rows/listing.h"
+#include "query/source.h"
 #include "view/emit.h"
 
 enum list_mode {
@@ -18,12 +17,8 @@ enum list_mode {
  * is "". */
 enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice);
 
-/* Emits the document; L's counts are of COLUMNS.  MODE is not LIST_BEST. */
-void list_emit(struct emit *e, struct query *q, const struct columns *columns,
-	       const struct listing *l, enum list_mode mode, bool no_header);
-
-/* A part of a document: the procedure and its rows, of any origin; L's counts are of COLUMNS. */
-void list_rows_emit(struct emit *e, const struct columns *columns, const struct listing *l,
-		    enum list_mode mode, bool no_header);
+/* Emits the document of L, which is S's.  MODE is not LIST_BEST. */
+void list_emit(struct emit *e, struct source *s, const struct listing *l, enum list_mode mode,
+	       bool no_header);
 
 #endif

@@ -7,20 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/samples/paths.h"
-#include "view/header.h"
+#include "query/source.h"
+#include "view/about.h"
 #include "view/sheet.h"
 
-#define N_CODE_COLS 5 /* of an image or procedure */
+#define N_CODE_COLS 7 /* of an image, procedure or line */
 #define N_KEY_COLS  (2 * N_OWNER_KEYS + N_CODE_COLS)
 
 struct prof {
-	struct query *q;
+	struct flat *f;
+	const struct columns *columns;
 	const struct prof_opts *opts;
-	bool by_procedure;
-	struct columns columns;
+	bool by_procedure, has_lines;
 	struct sheet sheet;
-	double *numbers[2]; /* of a row: its own, inclusive ones */
 };
 
 /* --- columns --- */
@@ -32,17 +31,28 @@ static void add_col(struct prof *p, struct emit_col c)
 
 static void add_code_cols(struct prof *p)
 {
-	const unsigned not_table = EMIT_IN_JSON | EMIT_IN_CSV;
+	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
+	const bool lines = p->f->level == SCOPE_LINE, files = p->f->level == SCOPE_FILE;
 
 	add_col(p, (struct emit_col){"kind", NULL, EMIT_STR,
-				     .in = not_table | (p->opts->show_kind ? EMIT_IN_TABLE : 0)});
+				     .in = data | (p->opts->show_kind ? EMIT_IN_TABLE : 0)});
 	add_col(p, (struct emit_col){"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
 				     .in = EMIT_IN_JSON |
 					   (p->by_procedure ? EMIT_IN_TABLE | EMIT_IN_CSV : 0)});
 	add_col(p, (struct emit_col){"svma", NULL, EMIT_HEX,
-				     .in = p->by_procedure ? not_table : EMIT_IN_NONE});
-	add_col(p, (struct emit_col){"image", NULL, EMIT_STR, .cut = TEXT_PATH});
-	add_col(p, (struct emit_col){"build_id", NULL, EMIT_STR, .in = not_table});
+				     .in = p->by_procedure ? data : EMIT_IN_NONE});
+	if (p->has_lines) {
+		add_col(p, (struct emit_col){"file", NULL, EMIT_STR, .cut = TEXT_PATH,
+					     .in = data | (lines || files ? EMIT_IN_TABLE : 0)});
+		add_col(p, (struct emit_col){"line", NULL, EMIT_U64,
+					     .in = data | (lines ? EMIT_IN_TABLE : 0)});
+	}
+	add_col(p, (struct emit_col){"image", NULL, EMIT_STR, .cut = TEXT_PATH,
+				     .in = files ? data : 0});
+	if (p->has_lines)
+		add_col(p, (struct emit_col){"inlined", NULL, EMIT_U64, .in = data});
+	else
+		add_col(p, (struct emit_col){"build_id", NULL, EMIT_STR, .in = data});
 }
 
 /* A number has a text of its own in tables, where words may stand in its place. */
@@ -62,8 +72,13 @@ static void add_owner_cols(struct prof *p, enum owner_key k)
 
 static void add_key_cols(struct prof *p)
 {
-	const struct row_by *by = &p->opts->by;
+	const struct row_by *by = &p->f->by;
 
+	if (p->f->threads) {
+		add_col(p, (struct emit_col){"thread", NULL, EMIT_STR});
+		add_col(p, (struct emit_col){"profile", NULL, EMIT_U64});
+		return;
+	}
 	for (unsigned i = 0; i < by->n; i++) {
 		if (by->keys[i] < N_OWNER_KEYS)
 			add_owner_cols(p, by->keys[i]);
@@ -72,115 +87,99 @@ static void add_key_cols(struct prof *p)
 	}
 }
 
-/* The numbers of ROW as those of columns. */
-static void find_numbers(struct prof *p, const struct row *r)
+static void prof_init(struct prof *p, struct flat *f, const struct prof_opts *opts)
 {
-	const uint64_t *counts[] = {r->counts, r->inclusive};
-
-	for (unsigned k = 0; k < 2; k++) {
-		for (unsigned c = 0; c < p->q->n_cols; c++)
-			p->numbers[k][c] = counts[k] ? (double)counts[k][c] : 0;
-		cols_evaluate(&p->columns, p->numbers[k]);
-	}
-}
-
-static int prof_init(struct prof *p, struct query *q, const struct prof_opts *opts,
-		     const struct rows *rows, struct err *err)
-{
-	struct amounts *amounts;
-	int rc = 0;
+	const struct columns *c = &f->source->columns;
+	struct amounts *amounts = xcalloc(c->cols.n + 1, sizeof(*amounts));
 
 	*p = (struct prof){
-		.q = q,
+		.f = f,
+		.columns = c,
 		.opts = opts,
-		.by_procedure = rows_code_key(&opts->by) == ROW_KEY_PROCEDURE,
+		.by_procedure = f->level >= SCOPE_PROCEDURE,
+		.has_lines = f->level > SCOPE_PROCEDURE || f->level == SCOPE_FILE ||
+			     !f->source->ops->why_not(f->source, SOURCE_FILES),
 	};
-	cols_of_query(&p->columns, q);
-	for (size_t i = 0; opts->derived && i < opts->derived->n && !rc; i++)
-		rc = cols_derive(&p->columns, opts->derived->v[i], NULL, NULL, err);
-	if (rc) {
-		cols_release(&p->columns);
-		return rc;
+	vec_each (r, &f->rows) {
+		amounts_note(amounts, c, r->own);
+		amounts_note(amounts, c, f->inclusive ? r->inclusive : NULL);
 	}
-	for (unsigned k = 0; k < 2; k++)
-		p->numbers[k] = xcalloc(p->columns.cols.n + 1, sizeof(double));
-	amounts = xcalloc(p->columns.cols.n + 1, sizeof(*amounts));
-	vec_each (r, &rows->rows) {
-		if (p->columns.cols.n == q->n_cols)
-			break;
-		find_numbers(p, r);
-		amounts_note(amounts, &p->columns, p->numbers[0]);
-		amounts_note(amounts, &p->columns, opts->inclusive ? p->numbers[1] : NULL);
-	}
-	sheet_init(&p->sheet, &p->columns, amounts, opts->inclusive, opts->by_inclusive,
-		   N_KEY_COLS);
+	sheet_init(&p->sheet, c, amounts, f->inclusive, f->by_inclusive, N_KEY_COLS);
+	for (size_t i = 0; f->totals && i < c->cols.n; i++)
+		p->sheet.totals[i] = f->totals[i];
 	add_key_cols(p);
 	free(amounts);
-	return 0;
-}
-
-static void prof_release(struct prof *p)
-{
-	sheet_release(&p->sheet);
-	cols_release(&p->columns);
-	free(p->numbers[0]);
-	free(p->numbers[1]);
 }
 
 /* --- rows --- */
 
 static struct emit_cell *code_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
-				    const struct row *r)
+				    const struct flat_row *r)
 {
-	const struct image *im =
-		r->image == ROW_NO_IMAGE ? NULL : &p->q->profile->images.v[r->image];
-	const bool is_code = im && (im->kind != IMAGE_MARK || !p->by_procedure);
+	struct source *s = p->f->source;
+	const bool has_image = r->image != SCOPE_NO_IMAGE;
+	const struct flat_image im =
+		has_image ? s->ops->image(s, r->image) : (struct flat_image){0};
+	const bool is_code = has_image && (!im.is_mark || !p->by_procedure);
+	const bool has_svma = s->query ? is_code : r->proc != PROC_NONE;
+	const bool is_named = r->kind >= SCOPE_PROCEDURE || r->kind == SCOPE_ENTRY || s->query;
 	char *id = NULL;
 
-	if (im && im->build_id.n_bytes && e->format != EMIT_TABLE) {
-		id = arena_alloc(&p->q->arena, 2 * BUILD_ID_MAX + 1);
-		build_id_format(&im->build_id, id);
+	if (im.id && e->format != EMIT_TABLE) {
+		id = arena_alloc(&p->f->arena, 2 * BUILD_ID_MAX + 1);
+		build_id_format(im.id, id);
 	}
-	*cell++ = (struct emit_cell){.s = im ? image_kind_name(im->kind) : NULL};
-	*cell++ = (struct emit_cell){.s = r->procedure};
-	*cell++ = (struct emit_cell){.u = r->svma, .none = !is_code};
-	*cell++ = (struct emit_cell){.s = is_code ? query_image_name(p->q, r->image) : NULL};
-	*cell++ = (struct emit_cell){.s = id};
+	*cell++ = (struct emit_cell){
+		.s = im.kind ? im.kind : s->query ? NULL : scope_kind_name(r->kind)};
+	*cell++ = (struct emit_cell){.s = is_named ? r->procedure : NULL};
+	*cell++ = (struct emit_cell){.u = r->svma, .none = !has_svma};
+	if (p->has_lines) {
+		*cell++ = (struct emit_cell){.s = r->kind == SCOPE_FILE ? r->procedure : r->file};
+		*cell++ = (struct emit_cell){.u = r->line, .none = !r->line};
+	}
+	*cell++ = (struct emit_cell){.s = is_code	       ? im.path
+					  : r->kind == SCOPE_IMAGE ? r->procedure
+								   : NULL};
+	if (p->has_lines)
+		*cell++ = (struct emit_cell){.u = r->inlined, .none = !is_named};
+	else
+		*cell++ = (struct emit_cell){.s = id};
 	return cell;
 }
 
 static struct emit_cell *owner_cells(const struct emit *e, struct prof *p, struct emit_cell *cell,
-				     const struct row *r, enum owner_key k)
+				     const struct flat_row *r, enum owner_key k)
 {
-	const struct owner *o = &p->q->profile->owners.v[r->owner];
+	const struct profile *profile = p->f->source->query->profile;
+	const struct owner *o = &profile->owners.v[r->member];
 	const bool known = owner_is_known(o, k);
-	const char *text = owner_text(p->q->profile, o, k);
 	char *number;
 
 	if (!known) {
 		*cell++ = (struct emit_cell){.s = e->format == EMIT_TABLE ? owner_stand_in(o, k)
 									  : NULL};
 	} else if (owner_key_is_number(k)) {
-		number = arena_alloc(&p->q->arena, 12);
+		number = arena_alloc(&p->f->arena, 12);
 		snprintf(number, 12, "%" PRIu32, owner_value(o, k));
 		*cell++ = (struct emit_cell){.s = number};
 	} else {
-		*cell++ = (struct emit_cell){.s = text};
+		*cell++ = (struct emit_cell){.s = owner_text(profile, o, k)};
 	}
 	if (owner_key_is_number(k))
 		*cell++ = (struct emit_cell){.u = owner_value(o, k), .none = !known};
 	return cell;
 }
 
-static void emit_counts(struct emit *e, struct prof *p, const struct row *r)
+static void emit_flat_row(struct emit *e, struct prof *p, const struct flat_row *r)
 {
-	const struct row_by *by = &p->opts->by;
-	struct emit_cell *cell;
+	const struct row_by *by = &p->f->by;
+	struct emit_cell *cell = sheet_cells(e, &p->sheet, r->own, r->inclusive, false);
 
-	find_numbers(p, r);
-	cell = sheet_cells(e, &p->sheet, p->numbers[0], p->numbers[1], false);
-
-	for (unsigned i = 0; i < by->n; i++)
+	if (p->f->threads) {
+		*cell++ = (struct emit_cell){.s = r->procedure};
+		*cell++ = (struct emit_cell){.u = r->member};
+	}
+	for (unsigned i = 0; i < by->n && !p->f->threads; i++)
 		cell = by->keys[i] < N_OWNER_KEYS ? owner_cells(e, p, cell, r, by->keys[i])
 						  : code_cells(e, p, cell, r);
 	emit_row(e, p->sheet.cells);
@@ -190,203 +189,161 @@ static void emit_counts(struct emit *e, struct prof *p, const struct row *r)
  * are, else in the first column. */
 static void emit_idle(struct emit *e, struct prof *p)
 {
-	uint64_t *idle = xcalloc(p->q->n_cols + 1, sizeof(*idle));
-	const unsigned code_key = rows_code_key(&p->opts->by);
-	const char *named = code_key == ROW_KEY_PROCEDURE ? "procedure"
-			    : code_key			  ? "image"
-							  : owner_key_name(p->opts->by.keys[0]);
-	const struct row row = {.image = ROW_NO_IMAGE, .counts = idle};
+	const struct flat *f = p->f;
+	const char *named = p->by_procedure		   ? "procedure"
+			    : f->level == SCOPE_IMAGE ? "image"
+						      : owner_key_name(f->by.keys[0]);
+	double *none;
 	struct emit_cell *cell;
-	bool any = false;
 
-	for (unsigned c = 0; c < p->q->n_cols; c++) {
-		idle[c] = p->q->cols[c].n_idle;
-		any |= idle[c] != 0;
-	}
-	if (any && !p->opts->images) {
-		find_numbers(p, &row);
-		cell = sheet_cells(e, &p->sheet, p->numbers[0], p->numbers[1], true);
-		for (; cell < p->sheet.cells + p->sheet.n_cols; cell++) {
-			const struct emit_col *c = &p->sheet.cols[cell - p->sheet.cells];
-
-			*cell = (struct emit_cell){.s = strcmp(c->key, named) == 0    ? "[idle]"
-							: strcmp(c->key, "kind") == 0 ? "idle"
-										      : NULL,
-						   .none = c->type != EMIT_STR};
-		}
-		emit_row(e, p->sheet.cells);
-	}
-	free(idle);
-}
-
-/* The images worth a note: those with at least one percent of the samples in nameless rows. */
-static image_ids nameless_images(const struct prof *p, const struct rows *rows)
-{
-	const struct query *q = p->q;
-	uint64_t *sums = xcalloc(q->profile->images.n + 1, sizeof(*sums));
-	image_ids found = {0};
-
-	vec_each (r, &rows->rows)
-		if (q->n_cols && r->nameless && r->image != ROW_NO_IMAGE)
-			sums[r->image] += r->counts[q->sort];
-	for (image_id im = 0; im < q->profile->images.n; im++)
-		if (sums[im] && sums[im] >= rows->total / 100)
-			vec_push(&found, im);
-	free(sums);
-	return found;
-}
-
-static void emit_rows(struct emit *e, struct prof *p, const struct rows *rows)
-{
-	emit_table(e, "rows", p->sheet.cols, p->sheet.n_cols);
-	vec_each (r, &rows->rows)
-		emit_counts(e, p, r);
-}
-
-static void emit_notes(struct emit *e, struct prof *p, const struct rows *rows)
-{
-	image_ids nameless = {0};
-
-	if (p->by_procedure) {
-		nameless = nameless_images(p, rows);
-		notes_emit(e, p->q, &nameless);
-	}
-	vec_release(&nameless);
-}
-
-/* Shares of all samples where rows count what is below them, else of those that could be listed. */
-static void find_totals(struct prof *p, const struct rows *rows)
-{
-	if (p->opts->inclusive)
+	if (!f->idle)
 		return;
-	for (unsigned c = 0; c < p->q->n_cols; c++) {
-		p->sheet.totals[c] = 0;
-		vec_each (r, &rows->rows)
-			p->sheet.totals[c] += (double)r->counts[c];
+	none = flat_numbers(p->f);
+	cell = sheet_cells(e, &p->sheet, f->idle, none, true);
+	for (; cell < p->sheet.cells + p->sheet.n_cols; cell++) {
+		const struct emit_col *c = &p->sheet.cols[cell - p->sheet.cells];
+
+		*cell = (struct emit_cell){.s = strcmp(c->key, named) == 0    ? "[idle]"
+						: strcmp(c->key, "kind") == 0 ? "idle"
+									      : NULL,
+					   .none = c->type != EMIT_STR};
 	}
-	cols_evaluate(&p->columns, p->sheet.totals);
+	emit_row(e, p->sheet.cells);
 }
 
-int prof_emit(struct emit *e, struct query *q, const struct prof_opts *opts, size_t *ret_n,
-	      struct err *err)
+/* --- what stands above the rows --- */
+
+static void json_numbers(struct json *j, const struct flat *f, const char *key, const double *v)
 {
-	struct rows rows = {.by = opts->by, .by_inclusive = opts->by_inclusive};
-	bool by_procedure = rows_code_key(&opts->by) == ROW_KEY_PROCEDURE;
-	struct prof p;
-	int rc;
+	const struct columns *c = &f->source->columns;
 
-	if (opts->inclusive || opts->by.n > 1 || !rows_code_key(&opts->by))
-		paths_rows(q, &opts->by, opts->inclusive, opts->images, &rows);
-	else if (by_procedure)
-		rows_by_procedure(q, opts->images, &rows);
-	else
-		rows_by_image(q, opts->images, &rows);
-	rc = prof_init(&p, q, opts, &rows, err);
-	if (!rc) {
-		rows_settle(q, &p.columns, &rows);
-		*ret_n = rows.rows.n;
-		rows_sort(q, &rows);
-		find_totals(&p, &rows);
-		rows_keep(q, &rows, opts->keep_pct);
-		if (by_procedure)
-			rows_name(q, &rows);
-		emit_begin(e);
-		header_emit(e, q, opts->no_header);
-		emit_rows(e, &p, &rows);
-		emit_idle(e, &p);
-		emit_table_end(e);
-		emit_notes(e, &p, &rows);
-		emit_end(e);
-		prof_release(&p);
-	}
-	rows_release(&rows);
-	return rc;
-}
-
-/* --- callers and callees --- */
-
-static void json_counts(struct json *j, const struct query *q, const char *key,
-			const uint64_t *counts)
-{
 	json_key(j, key);
 	json_begin(j, '{');
-	for (unsigned c = 0; c < q->n_events; c++) {
-		json_key(j, q->cols[c].name);
-		json_u64(j, counts[c]);
+	for (unsigned i = 0; i < f->n_told; i++) {
+		json_key(j, c->cols.v[i].name);
+		if (c->cols.v[i].kind == COLUMN_REAL)
+			json_double(j, v[i]);
+		else
+			json_u64(j, (uint64_t)v[i]);
 	}
 	json_end(j, '}');
 }
 
-void prof_name_whose(struct str *out, const char *procedure, const char *image, size_t n_procedures)
+/* Says whose callers or callees these are, and how much that has. */
+static void emit_whose(struct emit *e, struct flat *f, bool quiet)
 {
-	text_show(out, procedure);
-	str_add(out, image ? " in " : "");
-	text_show(out, image ? image : "");
-	if (n_procedures > 1)
-		str_addf(out, " (%zu procedures)", n_procedures);
-}
+	const struct flat_whose *w = &f->whose;
+	const struct columns *cols = &f->source->columns;
+	const struct column *c = cols->cols.n ? &cols->cols.v[w->column] : NULL;
+	const char *kind = w->kind == NEIGHBOUR_CALLERS ? "callers" : "callees";
+	struct flat_image im = {0};
+	struct json *j = emit_json(e);
+	struct str name = {0};
 
-void prof_begin_whose(struct json *j, const char *kind, const char *procedure, const char *image)
-{
+	if (w->image != SCOPE_NO_IMAGE)
+		im = f->source->ops->image(f->source, w->image);
+	if (im.is_mark)
+		im.path = NULL;
+	text_show(&name, w->procedure);
+	str_add(&name, im.path ? " in " : "");
+	text_show(&name, im.path ? im.path : "");
+	if (w->n_procedures > 1)
+		str_addf(&name, " (%zu procedures)", w->n_procedures);
+	if (!quiet && c)
+		emit_text(e, c->kind == COLUMN_REAL
+				     ? "%s of %s: %.6g of %s in or below it, %.2f%% of all; %.6g its "
+				       "own\n\n"
+				     : "%s of %s: %.0f samples of %s in or below it, %.2f%% of all; "
+				       "%.0f its own\n\n",
+			  kind, str_get(&name), column_shown(c, w->inclusive[w->column]), c->name,
+			  c->total != 0 ? 100 * w->inclusive[w->column] / c->total : 0,
+			  column_shown(c, w->own[w->column]));
+	str_release(&name);
+	if (!j)
+		return;
 	json_key(j, "of");
 	json_begin(j, '{');
 	json_key(j, "rows_are");
 	json_str(j, kind);
 	json_key(j, "procedure");
-	json_str(j, procedure);
+	json_str(j, w->procedure);
 	json_key(j, "image");
-	json_str(j, image);
-}
-
-/* Says whose callers or callees these are, and how many samples that has. */
-static void emit_whose(struct emit *e, struct query *q, const char *kind,
-		       const struct neighbours *n, bool quiet)
-{
-	const uint32_t col = q->shown.n ? q->shown.v[q->sort_shown].part.event : 0;
-	const struct query_col *c = &q->cols[col];
-	const bool has_image =
-		n->image != ROW_NO_IMAGE && q->profile->images.v[n->image].kind != IMAGE_MARK;
-	const char *image = has_image ? query_image_name(q, n->image) : NULL;
-	struct json *j = emit_json(e);
-	struct str name = {0};
-
-	prof_name_whose(&name, n->procedure, image, n->n_procedures);
-	if (!quiet && q->n_cols)
-		emit_text(e,
-			  "%s of %s: %" PRIu64
-			  " samples of %s in or below it, %.2f%% of all; %" PRIu64 " its own\n\n",
-			  kind, str_get(&name), query_scaled(c, n->inclusive[col]), c->name,
-			  c->n_samples ? 100 * (double)n->inclusive[col] / (double)c->n_samples : 0,
-			  query_scaled(c, n->exclusive[col]));
-	str_release(&name);
-	if (!j)
-		return;
-	prof_begin_whose(j, kind, n->procedure, image);
-	json_counts(j, q, "counts", n->exclusive);
-	json_counts(j, q, "inclusive", n->inclusive);
+	json_str(j, im.path);
+	json_numbers(j, f, "counts", w->own);
+	json_numbers(j, f, "inclusive", w->inclusive);
 	json_end(j, '}');
 }
 
-void prof_emit_neighbours(struct emit *e, struct query *q, enum neighbour_kind kind,
-			  struct neighbours *n, const struct prof_opts *opts)
+/* What the values of all threads come to, of each column that is shown. */
+static void emit_statistics(struct emit *e, const struct flat *f, bool quiet)
 {
-	const struct prof_opts o = {.by = {.keys = {ROW_KEY_PROCEDURE}, .n = 1},
-				    .show_kind = opts->show_kind};
+	const struct columns *c = &f->source->columns;
+	unsigned *order = xcalloc(c->cols.n + 1, sizeof(*order)), n = cols_order(c, order);
+	struct emit_col cols[3 + n_elems(flat_stat_names)] = {{"name", "metric", EMIT_STR},
+							      {"scope", NULL, EMIT_STR},
+							      {"threads", NULL, EMIT_U64}};
+	struct amounts a = {.has_fractions = true};
+
+	for (unsigned i = 0; i < n; i++)
+		vec_each (m, &f->moments)
+			if (m->column == order[i] && strcmp(m->scope, "inclusive") == 0)
+				amounts_note_one(&a, m->stats[0]);
+	a.has_fractions = true;
+	for (unsigned k = 0; k < n_elems(flat_stat_names); k++)
+		cols[3 + k] = (struct emit_col){flat_stat_names[k], NULL, EMIT_FIXED,
+						.decimals = amounts_decimals(&a)};
+	if (quiet && e->format == EMIT_TABLE)
+		n = 0;
+	emit_table(e, "statistics", cols, n_elems(cols));
+	for (unsigned i = 0; i < n; i++)
+		vec_each (m, &f->moments) {
+			struct emit_cell cells[n_elems(cols)] = {
+				{.s = c->cols.v[m->column].name},
+				{.s = m->scope},
+				{.u = m->n_threads},
+			};
+
+			if (m->column != order[i])
+				continue;
+			for (unsigned k = 0; k < n_elems(flat_stat_names); k++)
+				cells[3 + k].d = m->stats[k];
+			emit_row(e, cells);
+		}
+	emit_table_end(e);
+	if (n)
+		emit_text(e, "\n");
+	free(order);
+}
+
+static void emit_threads(struct emit *e, const struct flat *f, bool quiet)
+{
+	struct json *j = emit_json(e);
+
+	if (j) {
+		json_key(j, "contexts");
+		json_str(j, f->contexts);
+	}
+	emit_statistics(e, f, quiet);
+}
+
+void prof_emit(struct emit *e, struct flat *f, const struct prof_opts *opts)
+{
 	struct prof p;
 
-	prof_init(&p, q, &o, &n->rows, NULL);
-	for (unsigned c = 0; c < q->n_cols; c++)
-		p.sheet.totals[c] = (double)n->inclusive[c];
-	cols_evaluate(&p.columns, p.sheet.totals);
-	rows_settle(q, &p.columns, &n->rows);
-	rows_sort(q, &n->rows);
-	rows_keep(q, &n->rows, opts->keep_pct);
+	prof_init(&p, f, opts);
 	emit_begin(e);
-	header_emit(e, q, opts->no_header);
-	emit_whose(e, q, kind == NEIGHBOUR_CALLERS ? "callers" : "callees", n, opts->no_header);
-	emit_rows(e, &p, &n->rows);
+	about_emit(e, f->source, opts->no_header);
+	if (f->whose.procedure)
+		emit_whose(e, f, opts->no_header);
+	if (f->threads)
+		emit_threads(e, f, opts->no_header);
+	emit_table(e, "rows", p.sheet.cols, p.sheet.n_cols);
+	vec_each (r, &f->rows)
+		emit_flat_row(e, &p, r);
+	emit_idle(e, &p);
 	emit_table_end(e);
-	emit_notes(e, &p, &n->rows);
+	if (p.by_procedure)
+		about_images_emit(e, f->source, f->images.v, f->images.n);
 	emit_end(e);
-	prof_release(&p);
+	sheet_release(&p.sheet);
 }

@@ -9,14 +9,14 @@
 
 #include "query/samples/code.h"
 #include "view/amounts.h"
-#include "view/header.h"
+#include "query/source.h"
+#include "view/about.h"
 
 struct top {
 	struct emit *e;
-	struct query *q;
-	struct code **codes; /* by image, opened when first needed */
-	struct columns columns;
-	double *numbers, *totals; /* by column: of a row, of all rows */
+	struct flat *f;
+	struct image_code **codes; /* of samples: by image, opened when first needed */
+	const struct columns *columns;
 	unsigned *order, n_shown;
 	struct emit_col *cols;
 	unsigned n_cols;
@@ -25,14 +25,7 @@ struct top {
 	double so_far;
 };
 
-static void find_numbers(struct top *t, const struct row *r)
-{
-	for (unsigned c = 0; c < t->q->n_cols; c++)
-		t->numbers[c] = (double)r->counts[c];
-	cols_evaluate(&t->columns, t->numbers);
-}
-
-static void make_cols(struct top *t, const struct rows *rows)
+static void make_cols(struct top *t)
 {
 	const unsigned not_table = EMIT_IN_JSON | EMIT_IN_CSV;
 	const struct emit_col places[] = {
@@ -48,13 +41,11 @@ static void make_cols(struct top *t, const struct rows *rows)
 		{"line", NULL, EMIT_U64, .in = not_table},
 		{"source", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .cut = TEXT_PATH},
 	};
-	const struct columns *c = &t->columns;
+	const struct columns *c = t->columns;
 	struct amounts *amounts = xcalloc(c->cols.n + 1, sizeof(*amounts));
 
-	vec_each (r, &rows->rows) {
-		find_numbers(t, r);
-		amounts_note(amounts, c, t->numbers);
-	}
+	vec_each (r, &t->f->rows)
+		amounts_note(amounts, c, r->own);
 	t->order = xcalloc(c->cols.n + 1, sizeof(*t->order));
 	t->n_shown = cols_order(c, t->order);
 	t->cols = xcalloc((1 + MOST_MORE_COLS) * t->n_shown + n_elems(places), sizeof(*t->cols));
@@ -77,13 +68,17 @@ static void make_cols(struct top *t, const struct rows *rows)
 	free(amounts);
 }
 
-static struct code *code_of(struct top *t, image_id image)
+/* NULL where instructions are not to be had. */
+static struct image_code *code_of(struct top *t, image_id image)
 {
-	struct code **c = &t->codes[image];
+	struct image_code **c;
 
+	if (!t->codes)
+		return NULL;
+	c = &t->codes[image];
 	if (!*c) {
 		*c = xcalloc(1, sizeof(**c));
-		code_open(*c, t->q, image);
+		code_open(*c, t->f->source->query, image);
 	}
 	return *c;
 }
@@ -96,62 +91,71 @@ static struct emit_cell text_cell(struct top *t, struct str *s)
 	return cell;
 }
 
-static void emit_spot(struct top *t, const struct row *r)
+/* What a row is, behind the first column of numbers. */
+static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
+				     struct emit_cell *cell)
 {
-	struct query *q = t->q;
-	const struct image *im = &q->profile->images.v[r->image];
-	struct code *code = code_of(t, r->image);
+	struct source *s = t->f->source;
+	struct image_code *code = code_of(t, r->image);
+	const struct flat_image im = s->ops->image(s, r->image);
+	struct line at = {.file = r->file, .line = r->line};
+	struct str text = {0};
+	char id[2 * BUILD_ID_MAX + 1] = "";
+	bool has_line;
+
+	if (code && code->lines && lines_find(code->lines, r->svma, &at) != 0)
+		at.line = 0;
+	has_line = at.file && at.line;
+	*cell++ = (struct emit_cell){.s = r->procedure};
+	*cell++ = (struct emit_cell){.u = r->svma, .none = r->kind != SCOPE_ADDRESS};
+	if (code)
+		code_insn_at(code, r->svma, &text);
+	*cell++ = text_cell(t, &text);
+	*cell++ = (struct emit_cell){.s = im.path};
+	if (im.id)
+		build_id_format(im.id, id);
+	str_add(&text, id);
+	*cell++ = text_cell(t, &text);
+	*cell++ = (struct emit_cell){.s = str_basename(im.path)};
+	*cell++ = (struct emit_cell){.s = at.file, .none = !has_line};
+	*cell++ = (struct emit_cell){.u = at.line, .none = !has_line};
+	if (has_line)
+		str_addf(&text, "%s:%u", str_basename(at.file), at.line);
+	*cell++ = text_cell(t, &text);
+	str_release(&text);
+	return cell;
+}
+
+static void emit_spot(struct top *t, const struct flat_row *r)
+{
+	const double *totals = t->f->totals;
 	struct emit_cell *cell = t->cells;
-	struct procedure p;
-	struct line at = {0};
-	struct str s = {0};
-	char id[2 * BUILD_ID_MAX + 1];
-	bool has_line = code->lines && lines_find(code->lines, r->svma, &at) == 0 && at.line;
 
-	find_numbers(t, r);
 	for (unsigned i = 0; i < t->n_shown; i++) {
-		unsigned c = t->order[i];
+		const unsigned c = t->order[i];
+		const double whole = totals ? totals[c] : t->columns->cols.v[c].total;
 
-		*cell++ = amount_cell(t->e, &t->columns, c, t->numbers);
-		if (i > 0) {
-			cell += amounts_more_cells(t->e, &t->columns, c, t->numbers, false, cell);
-			continue;
+		*cell++ = amount_cell(t->e, t->columns, c, r->own);
+		if (i == 0) {
+			t->so_far += r->own[c];
+			*cell = percent_cell(r->own[c], whole);
+			cell->none = cell[-1].none;
+			cell++;
+			*cell++ = percent_cell(t->so_far, whole);
+			cell = place_cells(t, r, cell);
 		}
-		t->so_far += t->numbers[c];
-		*cell = percent_cell(t->numbers[c], t->totals[c]);
-		cell->none = cell[-1].none;
-		cell++;
-		*cell++ = percent_cell(t->so_far, t->totals[c]);
-		*cell++ = (struct emit_cell){.s = im->kind == IMAGE_UNKNOWN ? "[unknown]"
-						  : resolver_find(q->resolver, im, r->svma, &p)
-							  ? p.name
-							  : "[no symbol]"};
-		*cell++ = (struct emit_cell){.u = r->svma};
-		code_insn_at(code, r->svma, &s);
-		*cell++ = text_cell(t, &s);
-		*cell++ = (struct emit_cell){.s = query_image_name(q, r->image)};
-		build_id_format(&im->build_id, id);
-		str_add(&s, id);
-		*cell++ = text_cell(t, &s);
-		*cell++ = (struct emit_cell){.s = str_basename(query_image_name(q, r->image))};
-		*cell++ = (struct emit_cell){.s = at.file, .none = !has_line};
-		*cell++ = (struct emit_cell){.u = at.line, .none = !has_line};
-		if (has_line)
-			str_addf(&s, "%s:%u", str_basename(at.file), at.line);
-		*cell++ = text_cell(t, &s);
-		cell += amounts_more_cells(t->e, &t->columns, c, t->numbers, false, cell);
+		cell += amounts_more_cells(t->e, t->columns, c, r->own, false, cell);
 	}
 	emit_row(t->e, t->cells);
-	str_release(&s);
 }
 
 /* The images of the rows, each once. */
-static image_ids images_of(const struct rows *rows)
+static image_ids images_of(const struct flat *f)
 {
 	image_ids images = {0};
 
-	vec_each (r, &rows->rows) {
-		bool seen = false;
+	vec_each (r, &f->rows) {
+		bool seen = r->image == SCOPE_NO_IMAGE;
 
 		vec_each (im, &images)
 			seen |= *im == r->image;
@@ -161,51 +165,33 @@ static image_ids images_of(const struct rows *rows)
 	return images;
 }
 
-size_t top_emit(struct emit *e, struct query *q, const image_ids *images, size_t n, bool no_header)
+void top_emit(struct emit *e, struct flat *f, bool no_header)
 {
-	struct top t = {.e = e, .q = q};
-	struct rows rows = {0};
-	image_ids shown;
-	size_t n_all;
+	const struct query *q = f->source->query;
+	const size_t n_images = q ? q->profile->images.n : 0;
+	struct top t = {.e = e, .f = f, .columns = &f->source->columns};
+	image_ids shown = images_of(f);
 
-	cols_of_query(&t.columns, q);
-	t.numbers = xcalloc(t.columns.cols.n + 1, sizeof(*t.numbers));
-	t.totals = xcalloc(t.columns.cols.n + 1, sizeof(*t.totals));
-	rows_by_spot(q, images, &rows);
-	vec_each (r, &rows.rows)
-		for (unsigned c = 0; c < q->n_cols; c++)
-			t.totals[c] += (double)r->counts[c];
-	cols_evaluate(&t.columns, t.totals);
-	rows_settle(q, &t.columns, &rows);
-	rows_sort(q, &rows);
-	n_all = rows.rows.n;
-	if (n < n_all)
-		rows.rows.n = n;
-	t.codes = xcalloc(q->profile->images.n + 1, sizeof(*t.codes));
-	shown = images_of(&rows);
-	make_cols(&t, &rows);
+	if (q)
+		t.codes = xcalloc(n_images + 1, sizeof(*t.codes));
+	make_cols(&t);
 	emit_begin(e);
-	header_emit(e, q, no_header);
+	about_emit(e, f->source, no_header);
 	emit_table(e, "rows", t.cols, t.n_cols);
-	vec_each (r, &rows.rows)
+	vec_each (r, &f->rows)
 		emit_spot(&t, r);
 	emit_table_end(e);
-	notes_emit(e, q, &shown);
+	about_images_emit(e, f->source, shown.v, shown.n);
 	emit_end(e);
-	for (image_id im = 0; im < q->profile->images.n; im++) {
+	for (image_id im = 0; im < n_images; im++) {
 		if (t.codes[im])
 			code_close(t.codes[im]);
 		free(t.codes[im]);
 	}
 	vec_release(&shown);
-	rows_release(&rows);
 	arena_release(&t.arena);
-	cols_release(&t.columns);
-	free(t.numbers);
-	free(t.totals);
 	free(t.codes);
 	free(t.order);
 	free(t.cols);
 	free(t.cells);
-	return n_all;
 }

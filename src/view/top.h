@@ -3,11 +3,10 @@
 #ifndef VIEW_TOP_H
 #define VIEW_TOP_H
 
-#include "query/samples/spot_rows.h"
+#include "query/rows/flat.h"
 #include "view/emit.h"
 
-/* Emits the document with the N instructions of IMAGES (NULL: all) that have most samples of the
- * sort event or column.  Returns how many were there to choose from. */
-size_t top_emit(struct emit *e, struct query *q, const image_ids *images, size_t n, bool no_header);
+/* Emits the document of F's rows, which are of addresses. */
+void top_emit(struct emit *e, struct flat *f, bool no_header);
 
 #endif

@@ -4,195 +4,222 @@
  */
 #include "view/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "view/header.h"
-#include "view/timeline.h"
+#include "query/source.h"
+#include "view/about.h"
+
+#define DATA (EMIT_IN_JSON | EMIT_IN_CSV)
 
 struct view {
 	struct emit *e;
-	struct query *q;
-	const struct threads *t;
+	struct thread_lines *t;
 	const struct trace_opts *opts;
 	struct arena arena; /* texts of rows */
-	uint64_t most;	    /* points in the fullest stretch of any thread */
 };
 
-/* "12.345678", seconds since zero. */
+/* "12.345678", seconds since zero; TIME_NS 0: not known. */
 static struct emit_cell seconds(struct view *v, uint64_t time_ns)
 {
-	return (struct emit_cell){.s = timeline_seconds(&v->arena, v->t->zero_ns, time_ns)};
+	char text[40];
+	const uint64_t ns = time_ns - v->t->zero_ns;
+
+	if (!time_ns)
+		return (struct emit_cell){.none = true};
+	snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(ns / 1000000000),
+		 (unsigned long long)(ns % 1000000000 / 1000));
+	return (struct emit_cell){.s = arena_strdup(&v->arena, text)};
 }
 
-static struct emit_cell bar(struct view *v, const struct thread *t, uint64_t *counts)
+/* ' ' where the thread was not, '.' without a point, then by quarters of the fullest stretch. */
+static char bar_char(uint64_t n, uint64_t most, bool there)
+{
+	static const char levels[] = "-+*#";
+
+	if (n)
+		return levels[(n * 4 - 1) / most];
+	return there ? '.' : ' ';
+}
+
+static struct emit_cell bar(struct view *v, const struct thread_line *l, uint64_t most,
+			    uint64_t *counts)
 {
 	unsigned n = v->opts->width;
-	char *text = arena_alloc(&v->arena, n + 1);
+	char *text;
 
-	threads_density(v->q, v->t, t, n, counts);
+	if (!n)
+		return (struct emit_cell){.none = true};
+	text = arena_alloc(&v->arena, n + 1);
+	thread_lines_density(v->t, l, n, counts);
 	for (unsigned i = 0; i < n; i++) {
-		bool there = t->start_ns < threads_stretch(v->t, n, i + 1) &&
-			     t->end_ns > threads_stretch(v->t, n, i);
+		bool there = l->start_ns < thread_lines_stretch(v->t, n, i + 1) &&
+			     l->end_ns > thread_lines_stretch(v->t, n, i);
 
-		text[i] = timeline_char(counts[i], v->most, there);
+		text[i] = bar_char(counts[i], most, there);
 	}
 	text[n] = '\0';
 	return (struct emit_cell){.s = text};
 }
 
-static void find_most(struct view *v, uint64_t *counts)
+static uint64_t find_most(struct view *v, uint64_t *counts)
 {
-	vec_each (t, &v->t->threads) {
-		uint64_t n = threads_density(v->q, v->t, t, v->opts->width, counts);
+	uint64_t most = 0;
 
-		if (n > v->most)
-			v->most = n;
+	vec_each (l, &v->t->lines) {
+		uint64_t n = thread_lines_density(v->t, l, v->opts->width, counts);
+
+		most = n > most ? n : most;
 	}
-}
-
-static const char *comm_of(const struct view *v, const struct trace *t)
-{
-	const struct profile *p = v->q->profile;
-
-	return profile_str(p, p->owners.v[t->owner].comm);
+	return most;
 }
 
 static void emit_threads(struct view *v)
 {
-	const bool dropped = v->t->n_dropped;
-	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
+	const bool processes = v->t->by_process;
+	const unsigned pids = processes ? 0 : EMIT_IN_NONE, names = processes ? EMIT_IN_NONE : 0;
 	const struct emit_col cols[] = {
-		{"pid", NULL, EMIT_U64},
-		{"tid", NULL, EMIT_U64},
-		{"start_ns", NULL, EMIT_U64, .in = data},
-		{"end_ns", NULL, EMIT_U64, .in = data},
+		{"thread", NULL, EMIT_STR, .in = names},
+		{"profile", NULL, EMIT_U64, .in = names},
+		{"pid", NULL, EMIT_U64, .in = pids},
+		{"tid", NULL, EMIT_U64, .in = pids},
+		{"start_ns", NULL, EMIT_U64, .in = DATA},
+		{"end_ns", NULL, EMIT_U64, .in = DATA},
 		{"start", NULL, EMIT_STR, .in = EMIT_IN_TABLE},
 		{"end", NULL, EMIT_STR, .in = EMIT_IN_TABLE},
 		{"points", NULL, EMIT_U64},
-		{"dropped", NULL, EMIT_U64, .in = data | (dropped ? EMIT_IN_TABLE : 0)},
+		{"dropped", NULL, EMIT_U64,
+		 .in = !processes ? EMIT_IN_NONE : DATA | (v->t->n_dropped ? EMIT_IN_TABLE : 0)},
 		{"bar", "", EMIT_STR,
 		 .in = v->opts->width ? EMIT_IN_TABLE | EMIT_IN_JSON : EMIT_IN_NONE},
-		{"comm", NULL, EMIT_STR},
+		{"comm", NULL, EMIT_STR, .in = pids},
 	};
-	uint64_t *counts = xcalloc(v->opts->width + 1, sizeof(*counts));
+	uint64_t *counts = xcalloc(v->opts->width + 1, sizeof(*counts)), most = 0;
 
 	if (v->opts->width)
-		find_most(v, counts);
-	if (v->opts->width && v->most && !v->opts->no_header)
-		emit_text(v->e, TIMELINE_LEGEND,
+		most = find_most(v, counts);
+	if (most && !v->opts->no_header)
+		emit_text(v->e, "bars: %.6f s a character; # up to %llu points, . none\n\n",
 			  (double)(v->t->to_ns - v->t->from_ns) / 1e9 / v->opts->width,
-			  (unsigned long long)v->most);
+			  (unsigned long long)most);
 	emit_table(v->e, v->e->format == EMIT_CSV && !v->opts->points ? "rows" : "threads", cols,
 		   n_elems(cols));
-	vec_each (t, &v->t->threads) {
-		const struct trace *line = t->trace;
-		struct emit_cell none = {.none = true};
-
+	vec_each (l, &v->t->lines)
 		emit_row(v->e, (struct emit_cell[]){
-				       {.u = line->pid},
-				       {.u = line->tid},
-				       {.u = line->start_ns, .none = !line->start_ns},
-				       {.u = line->end_ns, .none = !line->end_ns},
-				       line->start_ns ? seconds(v, line->start_ns) : none,
-				       line->end_ns ? seconds(v, line->end_ns) : none,
-				       {.u = t->n_points},
-				       {.u = line->n_dropped},
-				       v->opts->width ? bar(v, t, counts) : none,
-				       {.s = comm_of(v, line)},
+				       {.s = l->name},
+				       {.u = l->number},
+				       {.u = l->pid},
+				       {.u = l->tid},
+				       {.u = l->born_ns, .none = !l->born_ns},
+				       {.u = l->ended_ns, .none = !l->ended_ns},
+				       seconds(v, l->born_ns),
+				       seconds(v, l->ended_ns),
+				       {.u = l->n_points},
+				       {.u = l->n_dropped},
+				       bar(v, l, most, counts),
+				       {.s = l->name},
 			       });
-	}
 	emit_table_end(v->e);
 	free(counts);
 }
 
 struct point_row {
-	const struct trace *line;
-	const struct trace_point *point;
+	uint64_t time_ns, i;
+	const struct thread_line *line;
 };
 
 static int by_time(const void *a, const void *b)
 {
 	const struct point_row *x = a, *y = b;
 
-	if (x->point->time_ns != y->point->time_ns)
-		return x->point->time_ns < y->point->time_ns ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
-	return x->point < y->point ? -1 : x->point > y->point;
-}
-
-/* Each context's path is put together once, however often the thread was there. */
-static const char *path_of(struct view *v, const char **paths, ctx_id ctx)
-{
-	struct str s = {0};
-
-	if (!paths[ctx]) {
-		threads_path(v->q, ctx, v->opts->depth, &s);
-		paths[ctx] = arena_strdup(&v->arena, str_get(&s));
-		str_release(&s);
-	}
-	return paths[ctx];
+	return x->i < y->i ? -1 : x->i > y->i;
 }
 
 static void emit_points(struct view *v)
 {
-	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
+	struct thread_lines *t = v->t;
+	const bool processes = t->by_process;
+	const unsigned pids = processes ? 0 : EMIT_IN_NONE, names = processes ? EMIT_IN_NONE : 0;
+	const bool one_event = !t->source->query || t->source->query->n_cols <= 1;
 	const struct emit_col cols[] = {
-		{"time_ns", NULL, EMIT_U64, .in = data},
+		{"time_ns", NULL, EMIT_U64, .in = DATA},
 		{"time", NULL, EMIT_STR, .in = EMIT_IN_TABLE},
-		{"pid", NULL, EMIT_U64, .in = data},
-		{"tid", NULL, EMIT_U64, .in = v->t->threads.n > 1 ? 0 : data},
-		{"event", NULL, EMIT_STR, .in = v->q->n_cols > 1 ? 0 : data},
-		{"path", NULL, EMIT_STR, .cut = TEXT_END},
+		{"thread", NULL, EMIT_STR, .in = names},
+		{"profile", NULL, EMIT_U64, .in = processes ? EMIT_IN_NONE : DATA},
+		{"pid", NULL, EMIT_U64, .in = processes ? DATA : EMIT_IN_NONE},
+		{"tid", NULL, EMIT_U64, .in = processes && t->lines.n <= 1 ? DATA : pids},
+		{"event", NULL, EMIT_STR, .in = processes && one_event ? DATA : pids},
+		{"context", NULL, EMIT_U64, .in = processes ? EMIT_IN_NONE : DATA},
+		{"depth", NULL, EMIT_U64, .in = names},
+		{"procedure", NULL, EMIT_STR, .in = names, .cut = TEXT_NAME},
+		{"path", NULL, EMIT_STR, .in = processes ? 0 : DATA, .cut = TEXT_END},
 	};
-	const char **paths = xcalloc(v->q->profile->ctxs.n, sizeof(*paths));
 	VEC(struct point_row) rows = {0};
 
-	vec_each (t, &v->t->threads)
-		for (size_t i = t->first; i < t->first + t->n; i++)
-			if (threads_wants(v->q, &t->trace->points.v[i]))
-				vec_push(&rows,
-					 (struct point_row){t->trace, &t->trace->points.v[i]});
+	vec_each (l, &t->lines)
+		for (uint64_t i = l->first; i < l->first + l->n; i++)
+			if (!t->ops->wants || t->ops->wants(t, l, i))
+				vec_push(&rows, (struct point_row){t->ops->time(l, i), i, l});
 	vec_sort(&rows, by_time);
 	emit_text(v->e, "\n");
 	emit_table(v->e, v->e->format == EMIT_CSV ? "rows" : "points", cols, n_elems(cols));
-	vec_each (r, &rows)
+	vec_each (r, &rows) {
+		struct thread_line_point p;
+
+		t->ops->point(t, r->line, r->i, &p);
 		emit_row(v->e, (struct emit_cell[]){
-				       {.u = r->point->time_ns},
-				       seconds(v, r->point->time_ns),
+				       {.u = p.time_ns},
+				       seconds(v, p.time_ns),
+				       {.s = r->line->name},
+				       {.u = r->line->number},
 				       {.u = r->line->pid},
 				       {.u = r->line->tid},
-				       {.s = v->q->cols[v->q->col_of[r->point->event]].name},
-				       {.s = path_of(v, paths, r->point->ctx)},
+				       {.s = p.event},
+				       {.u = p.context},
+				       {.u = p.depth},
+				       {.s = p.procedure},
+				       {.s = p.path},
 			       });
+	}
 	emit_table_end(v->e);
 	vec_release(&rows);
-	free(paths);
 }
 
 /* When second 0 was, and what there was no room for. */
 static void emit_head(struct view *v)
 {
+	const struct thread_lines *t = v->t;
+	const time_t zero = (time_t)(t->zero_ns / 1000000000);
 	struct json *j = emit_json(v->e);
+	char text[40];
+	struct tm tm;
 
-	if (j) {
+	if (j && t->by_process) {
 		json_key(j, "dropped");
-		json_u64(j, v->t->n_dropped);
-		return;
+		json_u64(j, t->n_dropped);
 	}
-	timeline_emit_zero(v->e, v->t->zero_ns, v->t->n_points, v->t->threads.n);
-	if (v->t->n_dropped)
+	if (!t->n_points)
+		emit_text(v->e, "0 points of %zu threads\n", t->lines.n);
+	else if (gmtime_r(&zero, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		emit_text(v->e, "second 0 is %s.%06u UTC; %llu points of %zu threads\n", text,
+			  (unsigned)(t->zero_ns % 1000000000 / 1000),
+			  (unsigned long long)t->n_points, t->lines.n);
+	if (t->n_dropped)
 		emit_text(v->e, "trace_full: %llu points were dropped for want of room\n",
-			  (unsigned long long)v->t->n_dropped);
+			  (unsigned long long)t->n_dropped);
 }
 
-size_t trace_emit(struct emit *e, struct query *q, const struct threads *t,
-		  const struct trace_opts *opts)
+void trace_emit(struct emit *e, struct thread_lines *t, const struct trace_opts *opts)
 {
-	struct view v = {.e = e, .q = q, .t = t, .opts = opts};
+	struct view v = {.e = e, .t = t, .opts = opts};
 
 	emit_begin(e);
-	header_emit(e, q, opts->no_header);
+	about_source_emit(e, t->source, opts->no_header);
 	if (!opts->no_header || emit_json(e))
 		emit_head(&v);
 	emit_threads(&v);
@@ -200,5 +227,4 @@ size_t trace_emit(struct emit *e, struct query *q, const struct threads *t,
 		emit_points(&v);
 	emit_end(e);
 	arena_release(&v.arena);
-	return t->threads.n;
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "view/amounts.h"
-#include "view/header.h"
+#include "view/about.h"
 
 #define NARROW 100 /* columns of a screen that has room for the most important numbers only */
 
@@ -436,7 +436,7 @@ static bool is_told_above(const struct printer *p, const struct tree_row *r)
 
 /* --- all --- */
 
-void tree_rows_emit(struct emit *e, struct tree_source *t, const struct tree_rows *rows,
+static void emit_rows(struct emit *e, struct tree_source *t, const struct tree_rows *rows,
 		    const struct tree_emit_opts *o)
 {
 	struct printer p = {.e = e, .t = t, .rows = rows, .o = o};
@@ -460,90 +460,59 @@ void tree_rows_emit(struct emit *e, struct tree_source *t, const struct tree_row
 	free(p.cells);
 }
 
-/* --- trees of samples: what is said above and below --- */
+/* --- what stands above and below --- */
 
-static void emit_share(struct emit *e, const struct query *q, const char *json_key_name,
-		       const uint64_t *n, const char *text)
+/* The column that people are told of, and what it is a share of. */
+static void emit_share(struct emit *e, const struct columns *c, const struct tree_share *s,
+		       bool quiet)
 {
 	struct json *j = emit_json(e);
-	uint64_t all = q->n_cols ? q->cols[q->sort].n_samples : 0;
+	const double whole = c->cols.n ? c->cols.v[c->hide].total : 0;
 
 	if (j) {
-		json_key(j, json_key_name);
+		json_key(j, s->key);
 		json_begin(j, '{');
-		for (unsigned c = 0; c < q->n_events; c++) {
-			json_key(j, q->cols[c].name);
-			json_u64(j, n[c]);
+		for (size_t i = 0; s->n && i < s->n_told; i++) {
+			const bool is_metric = c->cols.v[i].kind == COLUMN_REAL;
+
+			if (is_metric && (c->cols.v[i].hidden || c->cols.v[i].expr))
+				continue;
+			json_key(j, c->cols.v[i].name);
+			if (is_metric)
+				json_double(j, s->n[i]);
+			else
+				json_u64(j, (uint64_t)s->n[i]);
 		}
 		json_end(j, '}');
-	} else if (text && all && n[q->sort]) {
-		emit_text(e, "%.2f %% of samples %s\n", 100 * (double)n[q->sort] / (double)all,
-			  text);
+	} else if (!quiet && s->n && whole != 0 && s->n[c->hide] != 0) {
+		emit_text(e, "%.2f %% %s\n", 100 * s->n[c->hide] / whole, s->text);
 	}
 }
 
-void tree_emit_form(struct emit *e, enum tree_form form)
+static void emit_shares(struct emit *e, const struct tree_source *t, const struct tree_emit_opts *o)
 {
 	static const char *const forms[] = {"down", "callers", "flat"};
 	struct json *j = emit_json(e);
+	size_t before;
 
 	if (j) {
 		json_key(j, "form");
-		json_str(j, forms[form]);
+		json_str(j, forms[o->form]);
 	}
-}
-
-static void emit_about(struct emit *e, const struct tree *t, const struct tree_emit_opts *o)
-{
-	const struct {
-		const char *key, *text;
-		const uint64_t *n;
-	} shares[] = {
-		{"guessed", "have frames guessed by frame pointer", t->n_guessed},
-		{"truncated", "lack the outer part of their path", t->n_truncated},
-		{"ignored", "are left out by --ignore", t->n_ignored},
-		{"not_in_focus", "are left out by --focus", t->n_not_focus},
-	};
-	size_t before = e->out->n;
-
-	tree_emit_form(e, o->form);
-	for (size_t i = 0; i < n_elems(shares); i++)
-		emit_share(e, t->q, shares[i].key, shares[i].n,
-			   o->no_header ? NULL : shares[i].text);
+	before = e->out->n;
+	vec_each (s, &t->shares)
+		emit_share(e, &t->columns, s, o->no_header);
 	if (e->out->n > before)
 		emit_text(e, "\n");
 }
 
-/* Images with at least one percent of the samples in nameless scopes. */
-static void emit_notes(struct emit *e, const struct tree *t)
-{
-	const struct query *q = t->q;
-	uint64_t *sums = xcalloc(q->profile->images.n + 1, sizeof(*sums));
-	image_ids nameless = {0};
-
-	for (node_id i = 0; q->n_cols && i < t->n; i++) {
-		const struct scope *sc = tree_scope(t, i);
-
-		if (sc->nameless && sc->image != SCOPE_NO_IMAGE)
-			sums[sc->image] += tree_exclusive(t, i)[q->sort];
-	}
-	for (image_id im = 0; im < q->profile->images.n; im++)
-		if (sums[im] && sums[im] >= q->cols[q->sort].n_samples / 100)
-			vec_push(&nameless, im);
-	notes_emit(e, t->q, &nameless);
-	vec_release(&nameless);
-	free(sums);
-}
-
-void tree_emit(struct emit *e, struct tree_source *s, const struct tree_rows *rows,
+void tree_emit(struct emit *e, struct tree_source *t, const struct tree_rows *rows,
 	       const struct tree_emit_opts *o)
 {
-	const struct tree *t = s->of_tree;
-
 	emit_begin(e);
-	header_emit(e, t->q, o->no_header);
-	emit_about(e, t, o);
-	tree_rows_emit(e, s, rows, o);
-	emit_notes(e, t);
+	about_emit(e, t->source, o->no_header);
+	emit_shares(e, t, o);
+	emit_rows(e, t, rows, o);
+	about_images_emit(e, t->source, t->images.v, t->images.n);
 	emit_end(e);
 }

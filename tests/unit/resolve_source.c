@@ -38,7 +38,7 @@ static const char *put(const char *name, const char *text, size_t n)
 	return path;
 }
 
-static void expect_line(const struct source *s, uint32_t line, const char *expected)
+static void expect_line(const struct source_text *s, uint32_t line, const char *expected)
 {
 	size_t n = 0;
 	const char *text = source_line(s, line, &n);
@@ -55,7 +55,7 @@ TEST(lines_are_cleaned_and_counted)
 	static const char text[] = "first\r\n\tsecond\n\n\x1b[31mred\x7f \0 \xc3\xa4 \xc2\x9b \xff "
 				   "\xe2\x82\xac \xed\xa0\x80 \r.\nlast";
 	struct sources *s = sources_new();
-	const struct source *f;
+	const struct source_text *f;
 	size_t n;
 
 	f = sources_load(s, put("a.c", text, sizeof(text) - 1), NULL, NULL);
@@ -80,7 +80,7 @@ TEST(rules_replace_whole_components)
 {
 	struct sources *s = sources_new();
 	char rule[128], path[128];
-	const struct source *f;
+	const struct source_text *f;
 	struct err err;
 
 	put("b.c", "here\n", 5);

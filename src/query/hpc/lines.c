@@ -1,30 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See hpc_lines.h. */
 #include "query/hpc/lines.h"
+#include "query/hpc/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static int add_line(struct hpc_lines *l, const struct hpc_query *q, uint32_t i, uint64_t *zero_ns,
+struct lines_kept {
+	const struct hpc_query *q;
+	struct hpc_paths paths;
+	bool has_paths;
+	const char **texts; /* by frame: each path is put together once */
+};
+
+static struct hpc_trace *trace_of(const struct thread_line *l)
+{
+	return l->line;
+}
+
+static int push_line(struct thread_lines *t, const struct hpc_query *q, const struct hpc_trace *trace,
+		     struct err *err)
+{
+	struct hpc_trace *kept = arena_alloc(&t->arena, sizeof(*kept));
+	struct str name = {0};
+	struct thread_line l = {.number = trace->profIndex, .line = kept};
+	int rc = hpc_db_thread_name(q->db, trace->profIndex, &name, err);
+
+	*kept = *trace;
+	l.name = arena_strdup(&t->arena, str_get(&name));
+	l.born_ns = l.start_ns = hpc_trace_elem(trace, 0).timestamp;
+	l.ended_ns = l.end_ns = hpc_trace_elem(trace, trace->n - 1).timestamp;
+	vec_push(&t->lines, l);
+	str_release(&name);
+	return rc;
+}
+
+static int add_line(struct thread_lines *t, const struct hpc_query *q, uint32_t i, uint64_t *zero_ns,
 		    struct err *err)
 {
-	struct hpc_line line = {0};
-	int rc = hpc_trace_open(&line.trace, &q->db->traces, i, err);
+	struct hpc_trace trace;
+	uint64_t start_ns;
+	int rc = hpc_trace_open(&trace, &q->db->traces, i, err);
 
-	if (rc || !line.trace.n)
+	if (rc || !trace.n)
 		return rc;
-	line.start_ns = hpc_trace_elem(&line.trace, 0).timestamp;
-	line.end_ns = hpc_trace_elem(&line.trace, line.trace.n - 1).timestamp;
-	if (line.start_ns < *zero_ns)
-		*zero_ns = line.start_ns;
-	if (line.trace.profIndex < q->db->profiles.nProfiles &&
-	    (!q->wanted || q->wanted[line.trace.profIndex]))
-		vec_push(&l->lines, line);
-	return 0;
+	start_ns = hpc_trace_elem(&trace, 0).timestamp;
+	*zero_ns = start_ns < *zero_ns ? start_ns : *zero_ns;
+	if (trace.profIndex < q->db->profiles.nProfiles &&
+	    (!q->wanted || q->wanted[trace.profIndex]))
+		rc = push_line(t, q, &trace, err);
+	return rc;
 }
 
 /* Opens the chosen lines: all are looked at for when time begins, unless the file says. */
-static int open_lines(struct hpc_lines *l, const struct hpc_query *q, struct err *err)
+static int open_lines(struct thread_lines *t, const struct hpc_query *q, struct err *err)
 {
 	const struct hpc_trace_db *db = &q->db->traces;
 	uint64_t zero_ns = UINT64_MAX;
@@ -32,32 +61,27 @@ static int open_lines(struct hpc_lines *l, const struct hpc_query *q, struct err
 
 	if (q->wanted && db->minTimestamp) {
 		vec_each (p, &q->threads) {
-			struct hpc_trace t;
+			struct hpc_trace trace;
 
-			rc = hpc_trace_open_profile(&t, db, *p, err);
+			rc = hpc_trace_open_profile(&trace, db, *p, err);
 			if (rc == -ENOENT)
 				continue;
+			if (!rc && trace.n)
+				rc = push_line(t, q, &trace, err);
 			if (rc)
 				return rc;
-			if (t.n)
-				vec_push(&l->lines,
-					 (struct hpc_line){
-						 .trace = t,
-						 .start_ns = hpc_trace_elem(&t, 0).timestamp,
-						 .end_ns = hpc_trace_elem(&t, t.n - 1).timestamp,
-					 });
 		}
 		rc = 0;
 		zero_ns = db->minTimestamp;
-		vec_each (line, &l->lines)
+		vec_each (line, &t->lines)
 			zero_ns = line->start_ns < zero_ns ? line->start_ns : zero_ns;
 	} else {
 		for (uint32_t i = 0; i < db->nTraces && !rc; i++)
-			rc = add_line(l, q, i, &zero_ns, err);
+			rc = add_line(t, q, i, &zero_ns, err);
 		if (db->minTimestamp && db->minTimestamp < zero_ns)
 			zero_ns = db->minTimestamp;
 	}
-	l->zero_ns = zero_ns == UINT64_MAX ? 0 : zero_ns;
+	t->zero_ns = zero_ns == UINT64_MAX ? 0 : zero_ns;
 	return rc;
 }
 
@@ -66,62 +90,111 @@ static uint64_t add_time(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-int hpc_lines_find(struct hpc_lines *l, const struct hpc_query *q, const struct hpc_lines_opts *o,
+/* --- points --- */
+
+static uint64_t line_time(const struct thread_line *l, uint64_t i)
+{
+	return hpc_trace_elem(trace_of(l), i).timestamp;
+}
+
+static const char *path_text(struct thread_lines *t, uint32_t frame)
+{
+	struct lines_kept *k = t->kept;
+	struct str s = {0};
+
+	if (frame == HPC_NONE)
+		return NULL;
+	if (!k->texts)
+		k->texts = xcalloc(k->paths.frames.n + 1, sizeof(*k->texts));
+	if (!k->texts[frame]) {
+		hpc_paths_text(&k->paths, frame, &s);
+		k->texts[frame] = arena_strdup(&t->arena, str_get(&s));
+		str_release(&s);
+	}
+	return k->texts[frame];
+}
+
+static void line_point(struct thread_lines *t, const struct thread_line *l, uint64_t i,
+		       struct thread_line_point *ret)
+{
+	struct lines_kept *k = t->kept;
+	const struct hpc_trace_elem elem = hpc_trace_elem(trace_of(l), i);
+	const uint32_t leaf = hpc_paths_find(&k->paths, elem.ctxId);
+	const uint32_t frame = hpc_paths_at_depth(&k->paths, leaf, t->depth);
+
+	*ret = (struct thread_line_point){
+		.time_ns = elem.timestamp,
+		.context = elem.ctxId,
+		.path = path_text(t, leaf),
+		.procedure = elem.ctxId == HPC_ROOT_CTX ? "[not running]" : "[unknown]",
+	};
+	if (frame == HPC_NONE)
+		return;
+	ret->depth = k->paths.frames.v[frame].depth;
+	ret->procedure = hpc_frame_scope(&k->paths, frame)->name;
+}
+
+static void release_lines(struct thread_lines *t)
+{
+	struct lines_kept *k = t->kept;
+
+	if (!k)
+		return;
+	if (k->has_paths)
+		hpc_paths_release(&k->paths);
+	free(k->texts);
+	free(k);
+}
+
+static const struct thread_line_ops line_ops = {
+	.time = line_time,
+	.point = line_point,
+	.release = release_lines,
+};
+
+int hpc_lines_find(struct thread_lines *t, const struct hpc_query *q, const struct thread_line_opts *o,
 		   struct err *err)
 {
+	struct lines_kept *k;
 	uint64_t last = 0;
 	int rc;
 
-	*l = (struct hpc_lines){0};
+	*t = (struct thread_lines){.ops = &line_ops, .depth = o->has_depth ? o->depth : 0};
+	if (o->pids.n || o->tids.n)
+		return err_set(err, -EINVAL,
+			       "--%s: an HPCToolkit database has threads (--thread) instead",
+			       o->pids.n ? "pid" : "tid");
 	if (!q->db->has_traces)
 		return err_set(err, -ENOENT, "%s has no traces (trace.db)", q->db->path);
-	rc = open_lines(l, q, err);
+	k = t->kept = xcalloc(1, sizeof(*k));
+	k->q = q;
+	rc = open_lines(t, q, err);
 	if (rc)
 		return rc;
-	vec_each (line, &l->lines)
+	vec_each (line, &t->lines)
 		last = line->end_ns > last ? line->end_ns : last;
-	l->from_ns = o->has_from ? add_time(l->zero_ns, o->from_ns) : l->zero_ns;
-	l->to_ns = o->has_to ? add_time(l->zero_ns, o->to_ns) : add_time(last, 1);
-	if (l->to_ns <= l->from_ns && l->lines.n)
+	t->from_ns = o->has_from ? add_time(t->zero_ns, o->from_ns) : t->zero_ns;
+	t->to_ns = o->has_to ? add_time(t->zero_ns, o->to_ns) : add_time(last, 1);
+	if (t->to_ns <= t->from_ns && t->lines.n)
 		return err_set(err, -ENOENT, "the range is empty: the traces are of %.6f s",
-			       (double)(last - l->zero_ns) / 1e9);
-	vec_each (line, &l->lines) {
-		line->first = hpc_trace_find(&line->trace, l->from_ns);
-		line->n = hpc_trace_find(&line->trace, l->to_ns) - line->first;
+			       (double)(last - t->zero_ns) / 1e9);
+	vec_each (line, &t->lines) {
+		const struct hpc_trace *trace = trace_of(line);
+
+		line->first = hpc_trace_find(trace, t->from_ns);
+		line->n = hpc_trace_find(trace, t->to_ns) - line->first;
 		/* What the thread was in when the range began. */
-		if (line->first && line->first < line->trace.n && o->has_from &&
-		    hpc_trace_elem(&line->trace, line->first).timestamp > l->from_ns) {
+		if (line->first && line->first < trace->n && o->has_from &&
+		    hpc_trace_elem(trace, line->first).timestamp > t->from_ns) {
 			line->first--;
 			line->n++;
 		}
-		l->n_points += line->n;
+		line->n_points = line->n;
+		t->n_points += line->n;
 	}
-	return 0;
-}
-
-void hpc_lines_release(struct hpc_lines *l)
-{
-	vec_release(&l->lines);
-}
-
-uint64_t hpc_lines_stretch(const struct hpc_lines *l, unsigned n, unsigned i)
-{
-	uint64_t length = l->to_ns - l->from_ns;
-
-	return l->from_ns + length / n * i + length % n * i / n;
-}
-
-uint64_t hpc_lines_density(const struct hpc_lines *l, const struct hpc_line *line, unsigned n,
-			   uint64_t *ret)
-{
-	uint64_t at = hpc_trace_find(&line->trace, l->from_ns), most = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		uint64_t next = hpc_trace_find(&line->trace, hpc_lines_stretch(l, n, i + 1));
-
-		ret[i] = next > at ? next - at : 0;
-		most = ret[i] > most ? ret[i] : most;
-		at = next;
+	if (o->points) {
+		rc = hpc_paths_init(&k->paths, q->db, err);
+		k->has_paths = rc == 0;
 	}
-	return most;
+	return rc;
 }

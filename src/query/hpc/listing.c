@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "query/hpc/tree.h"
+#include "query/source.h"
 
 #define MOST_LINES 100000 /* of a procedure; more is not a procedure but a damaged file */
 
@@ -233,12 +234,12 @@ static void add_stray(struct finder *f)
 static int take_tree(struct finder *f, enum scope_kind level, struct err *err)
 {
 	const struct hpc_tree_opts o = {.form = TREE_FLAT, .scopes.level = level};
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	int rc = hpc_tree_open(&t, f->q, &o, err);
 
 	if (rc)
 		return rc;
-	f->t = &t;
+	f->t = t;
 	if (level == SCOPE_LINE) {
 		take_lines(f);
 		charge_lines(f);
@@ -247,7 +248,7 @@ static int take_tree(struct finder *f, enum scope_kind level, struct err *err)
 	} else {
 		take_instructions(f);
 	}
-	hpc_tree_close(&t);
+	tree_source_close(&t->source);
 	return 0;
 }
 
@@ -261,7 +262,8 @@ int hpc_listing_open(struct listing *l, struct hpc_query *q, const char *name, c
 	l->code.fd = -1;
 	l->total = listing_new_counts(l);
 	f.stray = listing_new_counts(l);
-	err_set(&l->why_no_code, 0, "an HPCToolkit database has no code");
+	l->of_lines = true;
+	err_set(&l->why_no_code, 0, "the database has no instructions");
 	rc = take_tree(&f, SCOPE_LINE, err);
 	if (!rc && !f.found)
 		rc = err_set(err, -ENOENT,

@@ -89,6 +89,7 @@ unsigned hpc_query_add_col(struct hpc_query *q, const struct hpc_metric *m, enum
 	vec_push(&q->columns.cols, (struct column){.name = name,
 						   .title = name,
 						   .kind = COLUMN_REAL,
+						   .stat = stat_names[stat],
 						   .hidden = hidden,
 						   .adds_up = stat == HPC_STAT_SUM,
 						   .duty = 1,

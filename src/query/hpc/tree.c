@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,48 +233,17 @@ static void node_contexts(struct tree_source *s, node_id node, struct str *ret)
 		str_addf(ret, "%s%" PRIu32, i ? "+" : "", t->spots.v[n->first + i].ctxId);
 }
 
-int hpc_tree_open(struct hpc_tree *t, struct hpc_query *q, const struct hpc_tree_opts *o,
-		  struct err *err)
+static void add_left_out(struct hpc_tree *t, const char *key, const char *text, const double *n)
 {
-	const struct scopes_opts *so = &o->scopes;
-	bool all = o->form != TREE_DOWN || so->focus || so->ignore || so->no_inline ||
-		   o->fold_recursion || so->level < SCOPE_PROCEDURE;
-	int rc;
-
-	*t = (struct hpc_tree){
-		.q = q,
-		.o = o,
-		.source = {.level = so->level,
-			   .amounts = node_amounts,
-			   .open = open_node,
-			   .image_name = node_image,
-			   .image_kind = node_image_kind,
-			   .is_kernel = node_is_kernel,
-			   .is_listed = node_is_listed},
-	};
-	rc = hpc_scopes_init(&t->scopes, q->db, so->focus, so->ignore, err);
-	if (rc)
-		return rc;
-	t->source.scopes = &t->scopes.scopes;
-	/* Borrowed: they remain the query's. */
-	t->source.columns = q->columns;
-	if (all) {
-		rc = hpc_tree_read_all(t, err);
-		if (rc)
-			hpc_tree_close(t);
-		return rc;
-	}
-	t->source.contexts = node_contexts;
-	vec_push(&t->nodes, (struct hpc_tree_node){0});
-	vec_reserve(&t->amounts, 2 * q->cols.n);
-	memset(t->amounts.v, 0, 2 * q->cols.n * sizeof(double));
-	t->amounts.n = 2 * q->cols.n;
-	return 0;
+	vec_push(&t->source.shares, (struct tree_share){key, text, n, t->q->cols.n});
 }
 
-void hpc_tree_close(struct hpc_tree *t)
+static void close_hpc_tree(struct tree_source *s)
 {
+	struct hpc_tree *t = (struct hpc_tree *)s;
+
 	hpc_scopes_release(&t->scopes);
+	vec_release(&s->shares);
 	vec_release(&t->nodes);
 	vec_release(&t->spots);
 	vec_release(&t->amounts);
@@ -284,5 +254,60 @@ void hpc_tree_close(struct hpc_tree *t)
 	free(t->scope);
 	free(t->left_out[0]);
 	free(t->left_out[1]);
-	*t = (struct hpc_tree){0};
+	free(t);
+}
+
+/* Makes T one that is opened row by row. */
+static void begin_lazily(struct hpc_tree *t)
+{
+	const size_t n_cols = t->q->cols.n;
+
+	t->source.contexts = node_contexts;
+	vec_push(&t->nodes, (struct hpc_tree_node){0});
+	vec_reserve(&t->amounts, 2 * n_cols);
+	memset(t->amounts.v, 0, 2 * n_cols * sizeof(double));
+	t->amounts.n = 2 * n_cols;
+}
+
+int hpc_tree_open(struct hpc_tree **ret, struct hpc_query *q, const struct hpc_tree_opts *o,
+		  struct err *err)
+{
+	const struct scopes_opts *so = &o->scopes;
+	const bool all = o->form != TREE_DOWN || so->focus || so->ignore || so->no_inline ||
+			 o->fold_recursion || so->level < SCOPE_PROCEDURE;
+	struct hpc_tree *t = xcalloc(1, sizeof(*t));
+	int rc;
+
+	*t = (struct hpc_tree){
+		.q = q,
+		.opts = *o,
+		.o = &t->opts,
+		.source = {.level = so->level,
+			   .amounts = node_amounts,
+			   .open = open_node,
+			   .image_name = node_image,
+			   .image_kind = node_image_kind,
+			   .is_kernel = node_is_kernel,
+			   .is_listed = node_is_listed,
+			   .close = close_hpc_tree,
+			   .columns = q->columns /* borrowed: they remain the query's */},
+	};
+	rc = hpc_scopes_init(&t->scopes, q->db, so->focus, so->ignore, err);
+	if (rc) {
+		free(t);
+		return rc;
+	}
+	t->source.scopes = &t->scopes.scopes;
+	if (!all)
+		begin_lazily(t);
+	else
+		rc = hpc_tree_read_all(t, err);
+	if (rc) {
+		close_hpc_tree(&t->source);
+		return rc;
+	}
+	add_left_out(t, "ignored", "is left out by --ignore", t->left_out[0]);
+	add_left_out(t, "not_in_focus", "is left out by --focus", t->left_out[1]);
+	*ret = t;
+	return 0;
 }

@@ -32,7 +32,8 @@ struct hpc_tree_node {
 struct hpc_tree {
 	struct tree_source source;
 	struct hpc_query *q;
-	const struct hpc_tree_opts *o;
+	struct hpc_tree_opts opts;
+	const struct hpc_tree_opts *o; /* these */
 	struct hpc_scopes scopes;
 	VEC(struct hpc_tree_node) nodes; /* opened row by row: those that were seen */
 	VEC(struct hpc_spot) spots;
@@ -46,11 +47,11 @@ struct hpc_tree {
 	double *left_out[2]; /* by column: by --ignore, by --focus */
 };
 
-/* Opens the tree of Q that O wants; both must outlive it.  -EINVAL for a pattern that is no regular
- * expression, -EBADMSG for a damaged file, which opening rows can find later, too. */
-int hpc_tree_open(struct hpc_tree *t, struct hpc_query *q, const struct hpc_tree_opts *o,
+/* Opens the tree of Q, which must outlive it, that O wants; tree_source_close closes its source.
+ * -EINVAL for a pattern that is no regular expression, -EBADMSG for a damaged file, which opening
+ * rows can find later, too. */
+int hpc_tree_open(struct hpc_tree **ret, struct hpc_query *q, const struct hpc_tree_opts *o,
 		  struct err *err);
-void hpc_tree_close(struct hpc_tree *t);
 
 /* Makes T the tree of all contexts (hpc_tree_all.c); for hpc_tree_open. */
 int hpc_tree_read_all(struct hpc_tree *t, struct err *err);

@@ -19,6 +19,7 @@ struct column {
 	const char *name;  /* for JSON and CSV */
 	const char *title; /* above a table's column */
 	enum column_kind kind;
+	const char *stat;  /* over threads, "sum"; NULL: none */
 	bool hidden;	   /* others are made from it, or rows are hidden by it */
 	bool adds_up;	   /* the number of rows together is the sum of theirs */
 	double duty;	   /* COLUMN_COUNT */

@@ -129,7 +129,7 @@ static void list_addresses(struct listing *l, const struct query *q, struct rang
 	}
 }
 
-static void list_instructions(struct listing *l, const struct query *q, const struct code *c,
+static void list_instructions(struct listing *l, const struct query *q, const struct image_code *c,
 			      struct range spots)
 {
 	size_t n = l->end - l->start, n_targets, next_target = 0;
@@ -254,7 +254,7 @@ static void charge_lines(struct listing *l, struct lines *lines)
 	}
 }
 
-static char *line_text(struct listing *l, const struct source *f, uint32_t line)
+static char *line_text(struct listing *l, const struct source_text *f, uint32_t line)
 {
 	size_t n;
 	const char *text = source_line(f, line, &n);
@@ -268,7 +268,7 @@ void listing_load_texts(struct listing *l, int image_fd)
 	bool have_time = image_fd >= 0 && fstat(image_fd, &st) == 0;
 
 	vec_each (line, &l->lines) {
-		const struct source *f =
+		const struct source_text *f =
 			sources_load(l->sources, line->file, NULL, &l->why_no_source);
 
 		line->text = f ? line_text(l, f, line->line) : NULL;
@@ -294,7 +294,7 @@ void listing_open(struct listing *l, struct query *q, const struct columns *colu
 		  const struct found_proc *f, struct sources *sources)
 {
 	struct range spots = spots_in(q, f->image, f->p.start, f->p.end);
-	struct code *c = &l->code;
+	struct image_code *c = &l->code;
 
 	*l = (struct listing){
 		.image = query_image_name(q, f->image),

@@ -37,12 +37,13 @@ struct listing {
 	lines;		      /* the procedure's own file in line order, then what was inlined
 				 from others, by file and line */
 	const char *file;     /* the procedure's own, NULL unknown */
+	bool of_lines;	      /* the source knows lines and addresses, and no code */
 	bool has_code;	      /* instructions have texts */
 	bool has_source;      /* some line has its text */
 	bool is_source_newer; /* the source was changed after the image was made */
 	struct err why_no_code, why_no_source;
 	struct arena arena;
-	struct code code; /* the file names of lines live in it */
+	struct image_code code; /* the file names of lines live in it */
 	struct sources *sources;
 };
 

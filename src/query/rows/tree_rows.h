@@ -8,13 +8,22 @@
 #include "query/rows/columns.h"
 #include "query/samples/tree.h"
 
+struct source;
+
 struct tree_child {
 	node_id node;
 	scope_id scope;
 };
 typedef VEC(struct tree_child) tree_children;
 
-/* Where rows come from: a tree of samples (tree_source_init), or one that is opened row by row.
+/* A part of the whole. */
+struct tree_share {
+	const char *key, *text; /* as data has it; what people are told, behind a percentage */
+	const double *n;	/* one number per column; NULL: none */
+	size_t n_told;		/* data have those of the first columns */
+};
+
+/* Where rows come from: a tree that is all there, or one that is opened row by row.
  * Embed it to add what OPEN and the others need. */
 struct tree_source {
 	struct columns columns;
@@ -44,7 +53,12 @@ struct tree_source {
 	/* Appends what the contexts of N are known by, for data; NULL: they have no names. */
 	void (*contexts)(struct tree_source *s, node_id n, struct str *ret);
 
-	struct tree *of_tree; /* of tree_source_init */
+	/* Frees S and what it is made of. */
+	void (*close)(struct tree_source *s);
+
+	struct source *source;		/* it is of; NULL: none */
+	VEC(struct tree_share) shares;	/* of the whole, what is said of them above the rows */
+	VEC(image_id) images;		/* of nodes that have no names, worth a note */
 };
 
 enum tree_form {
@@ -80,10 +94,6 @@ struct tree_rows {
 	VEC(struct tree_row) rows; /* each parent before its rows, those by falling count */
 	struct arena arena;
 };
-
-/* Makes S a source of the rows of T, which must outlive it. */
-void tree_source_init(struct tree_source *s, struct tree *t);
-void tree_source_release(struct tree_source *s);
 
 /* Fills RET with the rows of S.  Marks at the top are never hidden.  Fails as opening does; RET is
  * to be released then, too. */

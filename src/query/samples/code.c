@@ -12,7 +12,7 @@
 /* Names of branch targets: procedures of the same image. */
 static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
 {
-	const struct code *c = ctx;
+	const struct image_code *c = ctx;
 	const struct image *im = &c->q->profile->images.v[c->image];
 	const struct symtab *st = resolver_image(c->q->resolver, im)->symtab;
 	uint32_t i = symtab_find(st, svma);
@@ -23,7 +23,7 @@ static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
 	return resolver_name(c->q->resolver, im, i, false);
 }
 
-static void open_instructions(struct code *c, const struct image *im)
+static void open_instructions(struct image_code *c, const struct image *im)
 {
 	struct disasm_opts opts = {.name = target_name, .ctx = c};
 
@@ -44,14 +44,14 @@ static void open_instructions(struct code *c, const struct image *im)
 	c->disasm = disasm_new(&opts, &c->why_no_code);
 }
 
-void code_open(struct code *c, struct query *q, image_id image)
+void code_open(struct image_code *c, struct query *q, image_id image)
 {
 	const struct image *im = &q->profile->images.v[image];
 	_mem_ char *path = NULL;
 	_fd_ int debug_fd = -1;
 	int rc;
 
-	*c = (struct code){.q = q, .image = image, .fd = -1};
+	*c = (struct image_code){.q = q, .image = image, .fd = -1};
 	open_instructions(c, im);
 	if (im->flags & IMAGE_OFFSETS) {
 		err_set(&c->why_no_lines, -ENOTSUP, "%s could not be read while it ran", im->path);
@@ -62,7 +62,7 @@ void code_open(struct code *c, struct query *q, image_id image)
 		c->lines = lines_open(debug_fd, path ? path : im->path, &rc, &c->why_no_lines);
 }
 
-void code_close(struct code *c)
+void code_close(struct image_code *c)
 {
 	if (c->fd >= 0) {
 		elf_file_close(&c->elf);
@@ -70,10 +70,10 @@ void code_close(struct code *c)
 	}
 	disasm_free(c->disasm);
 	lines_close(c->lines);
-	*c = (struct code){.fd = -1};
+	*c = (struct image_code){.fd = -1};
 }
 
-static const struct elf_segment *find_segment(const struct code *c, uint64_t svma)
+static const struct elf_segment *find_segment(const struct image_code *c, uint64_t svma)
 {
 	for (uint32_t i = 0; c->fd >= 0 && i < c->elf.n_segments; i++) {
 		const struct elf_segment *s = &c->elf.segments[i];
@@ -84,14 +84,14 @@ static const struct elf_segment *find_segment(const struct code *c, uint64_t svm
 	return NULL;
 }
 
-uint64_t code_end(const struct code *c, uint64_t svma)
+uint64_t code_end(const struct image_code *c, uint64_t svma)
 {
 	const struct elf_segment *s = find_segment(c, svma);
 
 	return s ? s->svma + s->filesz : svma;
 }
 
-uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end)
+uint8_t *code_load(const struct image_code *c, uint64_t start, uint64_t end)
 {
 	const struct elf_segment *s = find_segment(c, start);
 
@@ -102,7 +102,7 @@ uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end)
 
 #define INSN_MAX 15 /* bytes of the longest instruction, on x86 */
 
-bool code_insn_at(struct code *c, uint64_t svma, struct str *ret)
+bool code_insn_at(struct image_code *c, uint64_t svma, struct str *ret)
 {
 	uint64_t end = code_end(c, svma);
 	struct disasm_insn in;

@@ -9,7 +9,7 @@
 #include "resolve/elf_file.h"
 #include "resolve/lines.h"
 
-struct code {
+struct image_code {
 	struct query *q;
 	image_id image;
 	int fd; /* of the image's file; -1: no instructions */
@@ -21,17 +21,17 @@ struct code {
 
 /* Opens what there is of IMAGE; what is missing is explained in the two messages.  Q must outlive
  * C. */
-void code_open(struct code *c, struct query *q, image_id image);
-void code_close(struct code *c);
+void code_open(struct image_code *c, struct query *q, image_id image);
+void code_close(struct image_code *c);
 
 /* Loads the bytes of [START, END) into fresh memory; NULL when the file has not all of them. */
-uint8_t *code_load(const struct code *c, uint64_t start, uint64_t end);
+uint8_t *code_load(const struct image_code *c, uint64_t start, uint64_t end);
 
 /* The end of the segment's bytes that cover SVMA, SVMA itself when none do. */
-uint64_t code_end(const struct code *c, uint64_t svma);
+uint64_t code_end(const struct image_code *c, uint64_t svma);
 
 /* Appends the text of the instruction at SVMA to RET; false when it cannot be had.  SVMA is where
  * an instruction begins, as sampled addresses are. */
-bool code_insn_at(struct code *c, uint64_t svma, struct str *ret);
+bool code_insn_at(struct image_code *c, uint64_t svma, struct str *ret);
 
 #endif

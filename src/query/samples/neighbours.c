@@ -190,7 +190,6 @@ static void sum_up(struct search *s, enum neighbour_kind kind, struct neighbours
 		if (has[i])
 			vec_push(&ret->rows.rows, s->rows.rows.v[i]);
 	rows_find_total(s->q, &ret->rows);
-	rows_sort(s->q, &ret->rows);
 	free(has);
 }
 

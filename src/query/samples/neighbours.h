@@ -3,9 +3,7 @@
 #ifndef QUERY_SAMPLES_NEIGHBOURS_H
 #define QUERY_SAMPLES_NEIGHBOURS_H
 
-#include "query/samples/spot_rows.h"
-
-enum neighbour_kind { NEIGHBOUR_CALLERS, NEIGHBOUR_CALLEES };
+#include "query/rows/flat.h"
 
 struct neighbours {
 	/* The procedures that call it, or that it calls, with the samples it has from them; they

@@ -7,12 +7,10 @@
 #include "query/samples/spot_rows.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "query/rows/columns.h"
 
 /* --- what rows are --- */
 
@@ -217,140 +215,23 @@ void rows_release(struct rows *r)
 	vec_release(&r->rows);
 }
 
-/* --- order --- */
+/* --- names --- */
 
-static int compare_counts(const struct query *q, const uint64_t *x, const uint64_t *y)
+const char *rows_procedure_name(struct query *q, image_id image, uint32_t proc, bool *ret_nameless)
 {
-	if (q->n_cols && x[q->sort] != y[q->sort])
-		return x[q->sort] > y[q->sort] ? -1 : 1;
-	for (unsigned c = 0; c < q->n_cols; c++)
-		if (x[c] != y[c])
-			return x[c] > y[c] ? -1 : 1;
-	return 0;
-}
+	const struct image *im = &q->profile->images.v[image];
+	const struct symtab *st;
 
-static int compare_owners(const struct profile *p, const struct row_by *by, const struct row *x,
-			  const struct row *y)
-{
-	const struct owner *a = &p->owners.v[x->owner], *b = &p->owners.v[y->owner];
-	int d = 0;
-
-	for (unsigned i = 0; i < by->n && d == 0; i++) {
-		unsigned k = by->keys[i];
-
-		if (k >= N_OWNER_KEYS || owner_value(a, k) == owner_value(b, k))
-			continue;
-		if (owner_key_is_number(k))
-			d = owner_value(a, k) < owner_value(b, k) ? -1 : 1;
-		else
-			d = strcmp(owner_text(p, a, k), owner_text(p, b, k));
-	}
-	return d;
-}
-
-static int compare_code(const struct profile *p, const struct row *x, const struct row *y)
-{
-	int d = 0;
-
-	if (x->image == ROW_NO_IMAGE || y->image == ROW_NO_IMAGE)
-		return (x->image == ROW_NO_IMAGE) - (y->image == ROW_NO_IMAGE);
-	if (x->image != y->image)
-		d = strcmp(p->images.v[x->image].path, p->images.v[y->image].path);
-	return d ? d : x->svma < y->svma ? -1 : x->svma > y->svma;
-}
-
-struct order {
-	const struct query *q;
-	const struct rows *rows;
-};
-
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-	const struct order *o = arg;
-	const struct row *x = a, *y = b;
-	int d = 0;
-
-	if (o->rows->by_key && x->key != y->key)
-		return x->key > y->key ? -1 : 1;
-	if (o->rows->by_inclusive)
-		d = compare_counts(o->q, x->inclusive, y->inclusive);
-	d = d ? d : compare_counts(o->q, x->counts, y->counts);
-	if (!d && !o->rows->by_inclusive && x->inclusive)
-		d = compare_counts(o->q, x->inclusive, y->inclusive);
-	d = d ? d : compare_owners(o->q->profile, &o->rows->by, x, y);
-	return d ? d : compare_code(o->q->profile, x, y);
-}
-
-void rows_settle(const struct query *q, const struct columns *c, struct rows *r)
-{
-	double *numbers[2];
-	size_t n = 0;
-
-	if (!q->has_sets)
-		return;
-	for (unsigned k = 0; k < 2; k++)
-		numbers[k] = xcalloc(c->cols.n + 1, sizeof(double));
-	r->by_key = q->shown.v[q->sort_shown].kind == ESTIMATE_RATIO;
-	for (size_t i = 0; i < r->rows.n; i++) {
-		struct row *row = &r->rows.v[i];
-		const double *by = numbers[r->by_inclusive];
-
-		for (unsigned k = 0; k < q->n_cols; k++) {
-			numbers[0][k] = (double)row->counts[k];
-			numbers[1][k] = row->inclusive ? (double)row->inclusive[k] : 0;
-		}
-		cols_evaluate(c, numbers[0]);
-		cols_evaluate(c, numbers[1]);
-		if (cols_is_empty(c, numbers[0]) &&
-		    (!row->inclusive || cols_is_empty(c, numbers[1])))
-			continue;
-		row->key = isnan(by[c->sort]) ? -INFINITY : by[c->sort];
-		r->rows.v[n++] = *row;
-	}
-	r->rows.n = n;
-	free(numbers[0]);
-	free(numbers[1]);
-}
-
-void rows_sort(const struct query *q, struct rows *r)
-{
-	struct order o = {q, r};
-
-	if (r->rows.n > 1)
-		qsort_r(r->rows.v, r->rows.n, sizeof(*r->rows.v), compare_rows, &o);
-}
-
-void rows_keep(const struct query *q, struct rows *r, double pct)
-{
-	uint64_t so_far = 0;
-	size_t n = 0;
-
-	if (pct >= 100)
-		return;
-	while (n < r->rows.n && (double)so_far < pct / 100 * (double)r->total)
-		so_far += r->rows.v[n++].counts[q->sort];
-	r->rows.n = n;
-}
-
-static void name_row(struct query *q, struct row *r)
-{
-	const struct image *im = &q->profile->images.v[r->image];
-
-	r->nameless = true;
-	if (im->kind == IMAGE_MARK) {
-		r->nameless = false;
-		r->procedure = im->path;
-	} else if (im->kind == IMAGE_UNKNOWN) {
-		r->procedure = "[unknown]";
-	} else if (r->proc == PROC_NONE) {
-		r->procedure = "[no symbol]";
-	} else {
-		const struct symtab *st = resolver_image(q->resolver, im)->symtab;
-
-		r->nameless = symtab_get(st, r->proc).flags & PROC_UNNAMED;
-		r->procedure =
-			arena_strdup(&q->arena, resolver_name(q->resolver, im, r->proc, true));
-	}
+	*ret_nameless = im->kind != IMAGE_MARK;
+	if (im->kind == IMAGE_MARK)
+		return im->path;
+	if (im->kind == IMAGE_UNKNOWN)
+		return "[unknown]";
+	if (proc == PROC_NONE)
+		return "[no symbol]";
+	st = resolver_image(q->resolver, im)->symtab;
+	*ret_nameless = symtab_get(st, proc).flags & PROC_UNNAMED;
+	return arena_strdup(&q->arena, resolver_name(q->resolver, im, proc, true));
 }
 
 /* One image after the other, though the rows are mixed, and with copies of the names: so that only
@@ -368,7 +249,8 @@ void rows_name(struct query *q, struct rows *r)
 			continue;
 		vec_each (row, &r->rows)
 			if (row->image == im)
-				name_row(q, row);
+				row->procedure = rows_procedure_name(q, im, row->proc,
+								     &row->nameless);
 		resolver_rest(q->resolver, &q->profile->images.v[im]);
 	}
 	free(has_rows);

@@ -29,20 +29,16 @@ struct row {
 	uint32_t proc;	/* the procedure's index in the image's symtab; PROC_NONE: no symbol */
 	uint64_t svma;	/* of the procedure's start, or of the spot */
 	const char *procedure;	   /* see rows_name; NULL before */
-	bool nameless;		   /* no symbol says so: see rows_name */
+	bool nameless;		   /* no symbol says so: see rows_procedure_name */
 	owner_id owner;		   /* one of those summed here: they have the same row keys */
 	const uint64_t *counts;	   /* one per column, stored samples; lives as long as the query */
 	const uint64_t *inclusive; /* those below it in call paths added; NULL: not wanted */
-	double key;		   /* see rows_settle */
 };
 
 struct rows {
 	VEC(struct row) rows;
-	/* For rows_sort: */
-	struct row_by by;  /* no keys: of image or procedure */
-	bool by_inclusive; /* every row has inclusive counts, and they come first */
-	bool by_key;	   /* keys come before all counts */
-	uint64_t total;	   /* of the sort column over all rows, those rows_keep dropped included */
+	struct row_by by; /* no keys: of image or procedure */
+	uint64_t total;	  /* of the sort column over all rows */
 };
 
 /* One row per image with samples.  IMAGES limits them; NULL means all. */
@@ -70,21 +66,12 @@ uint64_t *rows_new_counts(struct query *q);
 /* Sets the total of rows whose counts are complete. */
 void rows_find_total(const struct query *q, struct rows *r);
 
-/* Leaves the rows that have something in a column that is shown (C is of the query), and where rows
- * are sorted by a ratio gives each its own as key; one that is unknown is the smallest. */
-struct columns;
-void rows_settle(const struct query *q, const struct columns *c, struct rows *r);
-
-/* Sorts by falling key, count of the query's sort column, or inclusive count, then of the others,
- * then by what the rows are: owners, image path and address. */
-void rows_sort(const struct query *q, struct rows *r);
-
-/* Keeps the fewest of the sorted rows that hold PCT percent (0 to 100) of the total; 100 keeps
- * every row, those too that have samples of other events only. */
-void rows_keep(const struct query *q, struct rows *r, double pct);
-
 /* Gives each row the name of its procedure: "[no symbol]" without one, "[unknown]" in no image,
  * what is known of the path for a mark.  Rows of no image keep theirs. */
 void rows_name(struct query *q, struct rows *r);
+
+/* What procedure PROC of IMAGE is called in tables; *RET_NAMELESS: no symbol says so.  Lives as long
+ * as Q. */
+const char *rows_procedure_name(struct query *q, image_id image, uint32_t proc, bool *ret_nameless);
 
 #endif

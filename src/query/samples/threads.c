@@ -8,7 +8,17 @@
 
 #include "base/str.h"
 
-bool threads_wants(const struct query *q, const struct trace_point *point)
+struct threads_kept {
+	struct query *q;
+	const char **paths; /* by context: each is put together once */
+};
+
+static const struct trace *trace_of(const struct thread_line *l)
+{
+	return l->line;
+}
+
+static bool wants_point(const struct query *q, const struct trace_point *point)
 {
 	return q->col_of[point->event] < q->n_cols;
 }
@@ -58,7 +68,8 @@ static void extent(const struct trace *t, uint64_t *first, uint64_t *last)
 		*last = t->points.v[t->points.n - 1].time_ns;
 }
 
-static void find_range(const struct profile *p, const struct thread_opts *o, struct threads *ret)
+static void find_range(const struct profile *p, const struct thread_line_opts *o,
+		       struct thread_lines *ret)
 {
 	uint64_t end = 0;
 
@@ -91,33 +102,43 @@ static size_t points_before(const struct trace *t, uint64_t time_ns)
 	return lo;
 }
 
-static void add_thread(const struct query *q, const struct trace *t, struct threads *ret)
+static void add_thread(const struct query *q, const struct trace *t, struct thread_lines *ret)
 {
-	struct thread new = {.trace = t, .first = points_before(t, ret->from_ns)};
+	const struct profile *p = q->profile;
+	struct thread_line new = {
+		.name = profile_str(p, p->owners.v[t->owner].comm),
+		.pid = t->pid,
+		.tid = t->tid,
+		.number = (uint32_t)(t - p->traces.v),
+		.born_ns = t->start_ns,
+		.ended_ns = t->end_ns,
+		.start_ns = t->start_ns > ret->from_ns ? t->start_ns : ret->from_ns,
+		.end_ns = t->end_ns && t->end_ns < ret->to_ns ? t->end_ns : ret->to_ns,
+		.n_dropped = t->n_dropped,
+		.first = points_before(t, ret->from_ns),
+		.line = (void *)t,
+	};
 
-	new.start_ns = t->start_ns > ret->from_ns ? t->start_ns : ret->from_ns;
-	new.end_ns = t->end_ns && t->end_ns < ret->to_ns ? t->end_ns : ret->to_ns;
 	new.n = points_before(t, ret->to_ns) - new.first;
 	if (!new.n &&new.end_ns < new.start_ns)
 		return;
 	for (size_t i = new.first; i < new.first + new.n; i++)
-		new.n_points += threads_wants(q, &t->points.v[i]);
+		new.n_points += wants_point(q, &t->points.v[i]);
 	ret->n_points += new.n_points;
-	vec_push(&ret->threads, new);
+	vec_push(&ret->lines, new);
 }
 
 static int by_thread(const void *a, const void *b)
 {
-	const struct trace *x = ((const struct thread *)a)->trace;
-	const struct trace *y = ((const struct thread *)b)->trace;
+	const struct thread_line *x = a, *y = b;
 
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x < y ? -1 : x > y;
+	if (x->born_ns != y->born_ns)
+		return x->born_ns < y->born_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* A number that names nothing is most likely a mistake. */
@@ -137,66 +158,6 @@ static int check_listed(const struct profile *p, const number_list *l, bool tids
 	return 0;
 }
 
-int threads_find(const struct query *q, const struct thread_opts *opts, struct threads *ret,
-		 struct err *err)
-{
-	const struct profile *p = q->profile;
-	number_list pids = {0}, tids = {0};
-	int rc = parse_numbers(&opts->pids, &pids, err);
-
-	*ret = (struct threads){0};
-	if (!rc)
-		rc = parse_numbers(&opts->tids, &tids, err);
-	if (!rc)
-		rc = check_listed(p, &pids, false, err);
-	if (!rc)
-		rc = check_listed(p, &tids, true, err);
-	find_range(p, opts, ret);
-	if (!rc && ret->from_ns >= ret->to_ns)
-		rc = err_set(err, -EINVAL, "--range: it ends before it begins");
-	for (size_t i = 1; i < p->traces.n && !rc; i++) {
-		const struct trace *t = &p->traces.v[i];
-
-		if (listed(&pids, t->pid) && listed(&tids, t->tid) &&
-		    (!q->wanted || q->wanted[t->owner]))
-			add_thread(q, t, ret);
-	}
-	vec_sort(&ret->threads, by_thread);
-	vec_release(&pids);
-	vec_release(&tids);
-	return rc;
-}
-
-void threads_release(struct threads *t)
-{
-	vec_release(&t->threads);
-}
-
-uint64_t threads_stretch(const struct threads *all, unsigned n, unsigned i)
-{
-	uint64_t range = all->to_ns - all->from_ns;
-
-	return all->from_ns + range / n * i + range % n * i / n;
-}
-
-uint64_t threads_density(const struct query *q, const struct threads *all, const struct thread *t,
-			 unsigned n, uint64_t *ret)
-{
-	uint64_t most = 0;
-	unsigned at = 0;
-
-	memset(ret, 0, n * sizeof(*ret));
-	for (size_t i = t->first; i < t->first + t->n; i++) {
-		const struct trace_point *point = &t->trace->points.v[i];
-
-		while (at + 1 < n && point->time_ns >= threads_stretch(all, n, at + 1))
-			at++;
-		if (threads_wants(q, point) && ++ret[at] > most)
-			most = ret[at];
-	}
-	return most;
-}
-
 static void add_frame(struct query *q, place_id place, struct str *ret)
 {
 	const struct place *k = &q->profile->places.v[place];
@@ -213,7 +174,8 @@ static void add_frame(struct query *q, place_id place, struct str *ret)
 		str_addf(ret, "%s+%#" PRIx64, str_basename(im->path), k->svma);
 }
 
-void threads_path(struct query *q, ctx_id ctx, unsigned depth, struct str *ret)
+/* The call path of CTX, innermost first: at most DEPTH frames (0: all). */
+static void add_path(struct query *q, ctx_id ctx, unsigned depth, struct str *ret)
 {
 	const struct ctx *v = q->profile->ctxs.v;
 
@@ -227,4 +189,98 @@ void threads_path(struct query *q, ctx_id ctx, unsigned depth, struct str *ret)
 		n += !depth;
 		add_frame(q, v[ctx].place, ret);
 	}
+}
+
+static uint64_t thread_time(const struct thread_line *l, uint64_t i)
+{
+	return trace_of(l)->points.v[i].time_ns;
+}
+
+static bool thread_wants(const struct thread_lines *t, const struct thread_line *l, uint64_t i)
+{
+	const struct threads_kept *k = t->kept;
+
+	return wants_point(k->q, &trace_of(l)->points.v[i]);
+}
+
+static void thread_point(struct thread_lines *t, const struct thread_line *l, uint64_t i,
+			 struct thread_line_point *ret)
+{
+	struct threads_kept *k = t->kept;
+	const struct trace_point *p = &trace_of(l)->points.v[i];
+	struct str s = {0};
+
+	if (!k->paths)
+		k->paths = xcalloc(k->q->profile->ctxs.n, sizeof(*k->paths));
+	if (!k->paths[p->ctx]) {
+		add_path(k->q, p->ctx, t->depth, &s);
+		k->paths[p->ctx] = arena_strdup(&t->arena, str_get(&s));
+		str_release(&s);
+	}
+	*ret = (struct thread_line_point){
+		.time_ns = p->time_ns,
+		.event = k->q->cols[k->q->col_of[p->event]].name,
+		.path = k->paths[p->ctx],
+		.context = p->ctx,
+	};
+}
+
+static void threads_release(struct thread_lines *t)
+{
+	struct threads_kept *k = t->kept;
+
+	if (k)
+		free(k->paths);
+	free(k);
+}
+
+static const struct thread_line_ops thread_ops = {
+	.time = thread_time,
+	.wants = thread_wants,
+	.point = thread_point,
+	.release = threads_release,
+};
+
+/* A path of more frames is wider than a screen. */
+#define USUAL_DEPTH 4
+
+int threads_find(struct query *q, const struct thread_line_opts *opts, struct thread_lines *ret,
+		 struct err *err)
+{
+	const struct profile *p = q->profile;
+	number_list pids = {0}, tids = {0};
+	struct threads_kept *k;
+	int rc;
+
+	*ret = (struct thread_lines){
+		.ops = &thread_ops,
+		.by_process = true,
+		.depth = opts->has_depth ? opts->depth : USUAL_DEPTH,
+	};
+	if (p->traces.n < 2)
+		return err_set(err, -ENOENT,
+			       "no time lines were recorded; `dwell record --trace` records them");
+	k = ret->kept = xcalloc(1, sizeof(*k));
+	k->q = q;
+	rc = parse_numbers(&opts->pids, &pids, err);
+	if (!rc)
+		rc = parse_numbers(&opts->tids, &tids, err);
+	if (!rc)
+		rc = check_listed(p, &pids, false, err);
+	if (!rc)
+		rc = check_listed(p, &tids, true, err);
+	find_range(p, opts, ret);
+	if (!rc && ret->from_ns >= ret->to_ns)
+		rc = err_set(err, -EINVAL, "--range: it ends before it begins");
+	for (size_t i = 1; i < p->traces.n && !rc; i++) {
+		const struct trace *t = &p->traces.v[i];
+
+		if (listed(&pids, t->pid) && listed(&tids, t->tid) &&
+		    (!q->wanted || q->wanted[t->owner]))
+			add_thread(q, t, ret);
+	}
+	vec_sort(&ret->lines, by_thread);
+	vec_release(&pids);
+	vec_release(&tids);
+	return rc;
 }

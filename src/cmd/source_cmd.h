@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the commands that read a source share. */
+#ifndef CMD_SOURCE_CMD_H
+#define CMD_SOURCE_CMD_H
+
+#include "cmd/cmd.h"
+#include "query/source.h"
+
+/* Options that choose among the columns of a source. */
+struct source_args {
+	opt_list stats, threads, derived;
+	bool all_metrics;
+	const char *taxonomy;
+};
+
+/* Their rows in a command's table of options. */
+#define SOURCE_THREAD_OPTION(a)                                                                    \
+	{"thread", OPT_LIST, &(a)->threads, "LIST",                                                \
+	 "HPCToolkit databases: only these, such as 3-5 or rank=0,thread=1-3"}
+#define SOURCE_OPTIONS(a)                                                                          \
+	{"derive", OPT_LIST, &(a)->derived, "NAME=EXPR",                                           \
+	 "another column, computed from the others"},                                              \
+		{"stat", OPT_LIST, &(a)->stats, "S[,S...]",                                        \
+		 "HPCToolkit databases: sum (default), mean, stddev, cfvar, min, max over "        \
+		 "threads"},                                                                       \
+		SOURCE_THREAD_OPTION(a),                                                           \
+		{"taxonomy", OPT_STR, &(a)->taxonomy, "FILE",                                      \
+		 "HPCToolkit databases: metrics as this METRICS.yaml has them; 'own': the "        \
+		 "database's"},                                                                    \
+	{                                                                                          \
+		"all-metrics", OPT_FLAG, &(a)->all_metrics, NULL,                                  \
+			"HPCToolkit databases: every metric that is not 0"                         \
+	}
+
+void source_args_release(struct source_args *a);
+
+/* Takes the first of OPERANDS for --db when that is not given and it is something to read. */
+void cmd_take_source(struct cmd *c, opt_list *operands);
+
+/* Opens what c->select names, with the columns that A (NULL: no options) wants, runs SHOW on it and
+ * closes it again; returns what SHOW returned, or the error of opening.  A SHOW that found nothing
+ * (CMD_NOTHING) has its user told so. */
+int cmd_with_source(struct cmd *c, const struct source_args *a,
+		    int (*show)(struct cmd *c, struct source *s, void *ctx), void *ctx);
+
+/* Takes WHAT, inclusive or exclusive, off the value of --sort, which is EVENT, WHAT or EVENT,WHAT:
+ * sets *RET_INCLUSIVE and returns true when it was there, else changes nothing.  *RET_EVENT is
+ * memory that c->select.sort needs then; free it at the end. */
+bool cmd_parse_sort(struct cmd *c, char **ret_event, bool *ret_inclusive);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is read, whatever its format: samples (a dwell database, DCPI profiles, perf.data) or an
+ * HPCToolkit database.
+ *
+ * A source answers each question once, in numbers of its columns (rows/columns.h), so that a
+ * command, a picture and an export need to know nothing of formats.  To add a format, write what
+ * fills a source and append a row to the table in open.c.
+ *
+ *     opens   table in open.c ---> struct source
+ *     rows    source_flat, source_neighbours ---> struct flat   (rows/flat.h)
+ *     trees   source_tree ---> struct tree_source               (rows/tree_rows.h)
+ *     code    source_listing ---> struct listing                (rows/listing.h)
+ *     time    source_thread_lines ---> struct thread_lines            (rows/thread_lines.h)
+ *
+ * One thread at a time may use a source.  Whatever it fills must be released before the source is
+ * closed. */
+#ifndef QUERY_SOURCE_H
+#define QUERY_SOURCE_H
+
+#include "query/rows/columns.h"
+#include "query/rows/flat.h"
+#include "query/rows/listing.h"
+#include "query/rows/thread_lines.h"
+#include "query/rows/tree_rows.h"
+#include "query/samples/tree.h"
+#include "query/select.h"
+
+/* What not every source has. */
+enum source_feature {
+	SOURCE_SAMPLES,	   /* samples as stored: exports and bundles of them */
+	SOURCE_RECORDINGS, /* epochs, hosts, times: what chooses among recordings */
+	SOURCE_OWNERS,	   /* commands, processes, users: `comm`, `pid`, ... */
+	SOURCE_SETS,	   /* sample sets and standard errors (--pm, --error) */
+	SOURCE_METRICS,	   /* metrics over threads (--stat, --thread, --taxonomy, --all-metrics) */
+	SOURCE_CONTEXTS,   /* contexts with numbers, and rows of threads (--context) */
+	SOURCE_FILES,	   /* rows of files and loops */
+	SOURCE_CODE,	   /* instructions */
+};
+
+struct source;
+
+/* What is said of a source above its tables, where it has no account of samples. */
+struct source_about {
+	const char *line; /* for people */
+	const char *more; /* what else could be shown; NULL: nothing */
+	struct {
+		const char *key, *text; /* TEXT NULL: N */
+		uint64_t n;
+	} facts[8];
+	unsigned n_facts;
+};
+
+/* Each may be NULL where why_not gives the reason. */
+struct source_ops {
+	void (*close)(struct source *s);
+
+	/* Why S lacks F, as one sentence, which may begin with "is" for what asks; NULL: it has
+	 * it. */
+	const char *(*why_not)(const struct source *s, enum source_feature f);
+
+	/* Fills RET's rows and what is said of them; source_flat settles, sorts and keeps. */
+	int (*flat)(struct source *s, const struct flat_opts *o, struct flat *ret, struct err *err);
+	int (*neighbours)(struct source *s, const struct neighbour_opts *o, struct flat *ret,
+			  struct err *err);
+
+	/* Names the rows that were kept; NULL: they have their names. */
+	void (*name)(struct source *s, struct flat *f);
+
+	/* Orders rows that have equal numbers, by what they are; NULL: as they are. */
+	int (*compare)(const struct flat *f, const struct flat_row *a, const struct flat_row *b);
+
+	/* What IMAGE is called, its kind and build-id, for data. */
+	struct flat_image (*image)(struct source *s, image_id image);
+
+	/* A tree, to be released by tree_source_close. */
+	int (*tree)(struct source *s, const struct tree_opts *o, enum tree_form form,
+		    struct tree_source **ret, struct err *err);
+
+	/* The procedure NAME of IMAGE (NULL: any), annotated. */
+	int (*listing)(struct source *s, const char *name, const char *image,
+		       struct sources *sources, struct listing *ret, struct err *err);
+
+	/* Lines of threads over time. */
+	int (*thread_lines)(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
+			 struct err *err);
+
+	/* What is said of S; NULL: header_emit's account of samples. */
+	void (*about)(struct source *s, struct source_about *ret);
+};
+
+struct source {
+	const struct source_ops *ops;
+	const char *format; /* as messages call it: "HPCToolkit database" */
+	char *path;	    /* what was opened */
+	struct columns columns;
+	struct query *query; /* of samples; NULL: values of contexts */
+};
+
+struct source_opts {
+	const struct select *select;
+	opt_list stats;	      /* over threads, several joined by ','; none: sum */
+	opt_list threads;     /* hpc/db.h: hpc_db_find_threads; none: all */
+	opt_list derived;     /* more columns, see cols_derive */
+	const char *taxonomy; /* a file that says what the columns are; "own": the database's */
+	bool all_metrics;     /* all that are not 0, however many */
+};
+
+/* Opens what O's selection names and keeps columns as O says.  Writes nothing, but for symbols it
+ * keeps.  Errors: -ENOENT nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG
+ * damaged, -EINVAL for options that mean nothing there. */
+int source_open(struct source **ret, const struct source_opts *o, struct err *err);
+void source_close(struct source *s);
+
+/* Whether PATH is something that can be opened. */
+bool source_probe(const char *path);
+
+/* 0 when S has F; else -EINVAL with WHAT, the option that asks for it, and the reason. */
+int source_needs(const struct source *s, enum source_feature f, const char *what, struct err *err);
+
+/* Rows, sorted and named, those that O keeps.  RET is to be released in any case. */
+int source_flat(struct source *s, const struct flat_opts *o, struct flat *ret, struct err *err);
+
+/* Who called a procedure or what it called, as rows.  -ENOENT when it is not there. */
+int source_neighbours(struct source *s, const struct neighbour_opts *o, struct flat *ret,
+		      struct err *err);
+
+int source_tree(struct source *s, const struct tree_opts *o, enum tree_form form,
+		struct tree_source **ret, struct err *err);
+void tree_source_close(struct tree_source *t);
+
+/* RET is to be closed by listing_close when it succeeded. */
+int source_listing(struct source *s, const char *name, const char *image, struct sources *sources,
+		   struct listing *ret, struct err *err);
+
+/* RET is to be released in any case. */
+int source_thread_lines(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
+		     struct err *err);
+
+#endif
