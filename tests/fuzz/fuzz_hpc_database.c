@@ -23,6 +23,7 @@
 #include "hpc_fuzz.h"
 #include "hpcgen.h"
 #include "query/hpc/tree.h"
+#include "query/source.h"
 
 enum { N_FILES = 4, FEW_PROBLEMS = 1000 };
 
@@ -172,16 +173,16 @@ static void show(enum tree_form form, enum scope_kind level)
 	struct tree_rows rows = {0};
 	struct err err = {0};
 	struct hpc_query q;
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	struct hpc_db db;
 	int rc = hpc_db_open(&db, path_of("damaged", ""), &err);
 
 	if (!rc) {
 		rc = hpc_query_init(&q, &db, &o, &err);
 		if (!rc && !(rc = hpc_tree_open(&t, &q, &to, &err))) {
-			rc = tree_rows_init(&rows, &t.source, &ro, &err);
+			rc = tree_rows_init(&rows, &t->source, &ro, &err);
 			tree_rows_release(&rows);
-			hpc_tree_close(&t);
+			tree_source_close(&t->source);
 		}
 		hpc_query_release(&q);
 		hpc_db_close(&db);

@@ -16,6 +16,7 @@
 #include "tree_t.h"
 #include "view/cat.h"
 #include "view/list.h"
+#include "query/samples/source.h"
 #include "view/prof.h"
 #include "view/top.h"
 
@@ -52,15 +53,26 @@ static void show_query(struct query *q, struct str *out)
 					    {{OWNER_KEY_COMM, ROW_KEY_IMAGE}, 2}};
 	struct emit e = {.out = out, .format = EMIT_JSON};
 	image_ids one = {0};
-	size_t n_rows;
+	struct flat_opts o = {.keep_pct = 100};
+	struct source *s;
+	struct flat f;
 
-	for (size_t i = 0; i < n_elems(bys); i++)
-		prof_emit(&e, q,
-			  &(struct prof_opts){.by = bys[i], .show_kind = true, .keep_pct = 100},
-			  &n_rows, NULL);
-	top_emit(&e, q, NULL, 1000000, false);
-	if (!q->n_spots)
+	REQUIRE(samples_source_of(&s, q, NULL, NULL) == 0);
+	for (size_t i = 0; i < n_elems(bys); i++) {
+		o.by = bys[i];
+		o.level = i == 1 ? SCOPE_PROCEDURE : SCOPE_IMAGE;
+		EXPECT_EQ(source_flat(s, &o, &f, NULL), 0);
+		prof_emit(&e, &f, &(struct prof_opts){.show_kind = true});
+		flat_release(&f);
+	}
+	o.level = SCOPE_ADDRESS;
+	EXPECT_EQ(source_flat(s, &o, &f, NULL), 0);
+	top_emit(&e, &f, false);
+	flat_release(&f);
+	if (!q->n_spots) {
+		source_close(s);
 		return;
+	}
 	/* One image's code around its first address. */
 	vec_push(&one, q->spots[0].image);
 	for (int mode = LIST_BEST; mode <= LIST_ASM; mode += LIST_ASM) {
@@ -68,19 +80,17 @@ static void show_query(struct query *q, struct str *out)
 		struct sources *sources = sources_new();
 		found_list found = {0};
 		struct listing l;
-		struct columns columns;
 
 		if (listing_find(q, at, &one, &found, NULL) == 0) {
-			cols_of_query(&columns, q);
-			listing_open(&l, q, &columns, &found.v[0], sources);
-			list_emit(&e, q, &columns, &l, (enum list_mode)mode, false);
-			cols_release(&columns);
+			listing_open(&l, q, &s->columns, &found.v[0], sources);
+			list_emit(&e, s, &l, (enum list_mode)mode, false);
 			listing_close(&l);
 		}
 		vec_release(&found);
 		sources_free(sources);
 	}
 	vec_release(&one);
+	source_close(s);
 }
 
 static VEC(char *) tree_files; /* of the tree being walked: name and bytes */

@@ -14,6 +14,7 @@
 #include "query/hpc/paths.h"
 #include "query/hpc/threads.h"
 #include "query/hpc/tree.h"
+#include "query/source.h"
 #include "scratch_t.h"
 #include "t.h"
 
@@ -45,14 +46,14 @@ static int show_tree(struct hpc_query *q, const struct hpc_tree_opts *o, struct 
 	/* As deep as sound databases of the kind are: damaged ones can be as wide as the file. */
 	const struct tree_rows_opts ro = {.form = o->form, .by_inclusive = true, .max_depth = 20};
 	struct tree_rows rows = {0};
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	int rc = hpc_tree_open(&t, q, o, err);
 
 	if (rc)
 		return rc;
-	rc = tree_rows_init(&rows, &t.source, &ro, err);
+	rc = tree_rows_init(&rows, &t->source, &ro, err);
 	tree_rows_release(&rows);
-	hpc_tree_close(&t);
+	tree_source_close(&t->source);
 	return rc;
 }
 
@@ -61,33 +62,33 @@ static int show_neighbours(struct hpc_query *q, struct err *err)
 	const struct hpc_tree_opts o = {.form = TREE_FLAT, .scopes.level = SCOPE_PROCEDURE};
 	const opt_list all = {0};
 	struct hpc_neighbours n;
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	int rc = hpc_tree_open(&t, q, &o, err);
 
 	if (rc)
 		return rc;
-	rc = hpc_neighbours_find(&t, NEIGHBOUR_CALLEES, "main", &all, &n, err);
+	rc = hpc_neighbours_find(t, NEIGHBOUR_CALLEES, "main", &all, &n, err);
 	hpc_neighbours_release(&n);
-	hpc_tree_close(&t);
+	tree_source_close(&t->source);
 	/* Sums only; and damage may have made it another name. */
 	return rc == -EINVAL || rc == -ENOENT ? 0 : rc;
 }
 
 static int show_lists(struct hpc_query *q, struct err *err)
 {
-	const struct hpc_lines_opts lo = {.has_from = true, .from_ns = 200000000};
+	const struct thread_line_opts lo = {.has_from = true, .from_ns = 200000000};
 	const uint32_t ids[] = {0, 9};
 	struct sources *sources = sources_new();
 	struct hpc_threads threads;
 	struct hpc_paths paths;
-	struct hpc_lines lines;
+	struct thread_lines lines;
 	struct listing l;
 	int rc = hpc_threads_find(&threads, q, ids, 2, err);
 
 	hpc_threads_release(&threads);
 	if (!rc) {
 		rc = hpc_lines_find(&lines, q, &lo, err);
-		hpc_lines_release(&lines);
+		thread_lines_release(&lines);
 	}
 	if (!rc) {
 		rc = hpc_paths_init(&paths, q->db, err);
@@ -242,7 +243,7 @@ TEST(hpc_circles)
 	struct hpc_ctx entry, first, ctx;
 	struct tree_rows rows;
 	struct hpc_query q;
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	struct hpc_db db;
 	struct bytes b;
 
@@ -265,10 +266,10 @@ TEST(hpc_circles)
 	REQUIRE(hpc_db_open(&db, dir, &err) == 0);
 	REQUIRE(hpc_query_init(&q, &db, &o, &err) == 0);
 	EXPECT_EQ(hpc_tree_open(&t, &q, &down, &err), 0);
-	EXPECT_EQ(tree_rows_init(&rows, &t.source, &ro, &err), -EBADMSG);
+	EXPECT_EQ(tree_rows_init(&rows, &t->source, &ro, &err), -EBADMSG);
 	EXPECT(strstr(err.msg, "meta.db+") != NULL);
 	tree_rows_release(&rows);
-	hpc_tree_close(&t);
+	tree_source_close(&t->source);
 	EXPECT_EQ(hpc_tree_open(&t, &q, &flat, &err), -EBADMSG);
 	EXPECT(strstr(err.msg, "meta.db+") != NULL);
 	hpc_query_release(&q);
@@ -313,7 +314,7 @@ TEST(hpc_neighbours)
 	struct err err = {""};
 	unsigned n_checked = 0;
 	struct hpc_query q;
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	struct hpc_db db;
 	scope_id n_scopes;
 
@@ -321,13 +322,13 @@ TEST(hpc_neighbours)
 	REQUIRE(hpc_db_open(&db, dir, &err) == 0);
 	REQUIRE(hpc_query_init(&q, &db, &qo, &err) == 0);
 	REQUIRE(hpc_tree_open(&t, &q, &o, &err) == 0);
-	n_scopes = (scope_id)t.scopes.scopes.scopes.n;
+	n_scopes = (scope_id)t->scopes.scopes.scopes.n;
 	for (scope_id it = 1; it < n_scopes; it++)
 		for (int kind = 0; kind < 2; kind++) {
-			const char *name = t.scopes.scopes.scopes.v[it].name;
+			const char *name = t->scopes.scopes.scopes.v[it].name;
 			struct hpc_neighbours n;
 
-			EXPECT_EQ(hpc_neighbours_find(&t, (enum neighbour_kind)kind, name, &all, &n,
+			EXPECT_EQ(hpc_neighbours_find(t, (enum neighbour_kind)kind, name, &all, &n,
 						      &err),
 				  0);
 			EXPECT_EQ(n.n_procedures, 1);
@@ -336,13 +337,13 @@ TEST(hpc_neighbours)
 				scope_id scope = r->scope < n_scopes ? r->scope : 0;
 
 				EXPECT(r->exclusive[0] ==
-				       count_neighbour(&t, (enum neighbour_kind)kind, it, scope));
+				       count_neighbour(t, (enum neighbour_kind)kind, it, scope));
 				n_checked++;
 			}
 			hpc_neighbours_release(&n);
 		}
 	EXPECT(n_checked > 12);
-	hpc_tree_close(&t);
+	tree_source_close(&t->source);
 	hpc_query_release(&q);
 	hpc_db_close(&db);
 	scratch_close();
@@ -361,7 +362,7 @@ TEST(hpc_first_rows)
 	struct err err = {""};
 	struct tree_rows rows;
 	struct hpc_query q;
-	struct hpc_tree t;
+	struct hpc_tree *t;
 	struct hpc_db db;
 	uint32_t n;
 
@@ -370,11 +371,11 @@ TEST(hpc_first_rows)
 	REQUIRE(hpc_db_open(&db, dir, &err) == 0);
 	REQUIRE(hpc_query_init(&q, &db, &o, &err) == 0);
 	EXPECT_EQ(hpc_tree_open(&t, &q, &down, &err), 0);
-	EXPECT_EQ(tree_rows_init(&rows, &t.source, &ro, &err), 0);
+	EXPECT_EQ(tree_rows_init(&rows, &t->source, &ro, &err), 0);
 	EXPECT_EQ(rows.rows.n, 111 + 100); /* with a sum of hidden ones below each of the last */
-	EXPECT_EQ(t.n_decoded, 1 + 10 + 100 + 1000);
+	EXPECT_EQ(t->n_decoded, 1 + 10 + 100 + 1000);
 	tree_rows_release(&rows);
-	hpc_tree_close(&t);
+	tree_source_close(&t->source);
 	hpc_query_release(&q);
 	hpc_db_close(&db);
 	scratch_close();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Aggregation, idle time, rows and the table of prof, on a profile made here for a program
  * assembled here, whose addresses are fixed. */
-#include "query/samples/spot_rows.h"
+#include "query/samples/source.h"
 #include "resolve/elf_probe.h"
 #include "t.h"
 #include "view/prof.h"
@@ -201,34 +201,42 @@ TEST(query_same_event_twice)
 	world_release(&w);
 }
 
+static const struct flat_opts by_procedure = {
+	.by = {{ROW_KEY_PROCEDURE}, 1}, .level = SCOPE_PROCEDURE, .keep_pct = 100};
+
 TEST(rows_procedures)
 {
-	struct rows rows = {0};
+	struct flat_opts o = by_procedure;
+	struct source *s;
 	struct world w;
 	struct query q;
+	struct flat f;
 
 	REQUIRE(world_init(&w));
 	fill(&w);
 	REQUIRE(query_init(&q, &w.p, w.r, &everything, NULL) == 0);
-	rows_by_procedure(&q, NULL, &rows);
-	rows_sort(&q, &rows);
-	rows_name(&q, &rows);
-	REQUIRE(rows.rows.n == 5);
-	EXPECT_EQ(rows.total, 14);
-	EXPECT_STR(rows.rows.v[0].procedure, "hot");
-	EXPECT_EQ(rows.rows.v[0].counts[0], 8);
-	EXPECT_EQ(rows.rows.v[0].svma, 0x401010);
-	EXPECT_STR(rows.rows.v[1].procedure, "[unknown]");
-	EXPECT_STR(rows.rows.v[2].procedure, "[no symbol]");
-	EXPECT_EQ(rows.rows.v[2].image, w.kernel);
-	EXPECT_STR(rows.rows.v[3].procedure, "cold");
-	EXPECT_EQ(rows.rows.v[3].counts[1], 3);
-	EXPECT_STR(rows.rows.v[4].procedure, "[no symbol]");
-	rows_keep(&q, &rows, 60);
-	EXPECT_EQ(rows.rows.n, 2);
-	rows_keep(&q, &rows, 0);
-	EXPECT_EQ(rows.rows.n, 0);
-	rows_release(&rows);
+	REQUIRE(samples_source_of(&s, &q, NULL, NULL) == 0);
+	REQUIRE(source_flat(s, &o, &f, NULL) == 0);
+	REQUIRE(f.rows.n == 5);
+	EXPECT(f.whole == 14);
+	EXPECT_STR(f.rows.v[0].procedure, "hot");
+	EXPECT(f.rows.v[0].own[0] == 8);
+	EXPECT_EQ(f.rows.v[0].svma, 0x401010);
+	EXPECT_STR(f.rows.v[1].procedure, "[unknown]");
+	EXPECT_STR(f.rows.v[2].procedure, "[no symbol]");
+	EXPECT_EQ(f.rows.v[2].image, w.kernel);
+	EXPECT_STR(f.rows.v[3].procedure, "cold");
+	EXPECT(f.rows.v[3].own[1] == 3);
+	EXPECT_STR(f.rows.v[4].procedure, "[no symbol]");
+	flat_release(&f);
+	for (unsigned i = 0; i < 2; i++) {
+		o.keep_pct = i ? 0 : 60;
+		REQUIRE(source_flat(s, &o, &f, NULL) == 0);
+		EXPECT_EQ(f.rows.n, i ? 0 : 2);
+		EXPECT_EQ(f.n_all, 5);
+		flat_release(&f);
+	}
+	source_close(s);
 	query_release(&q);
 	world_release(&w);
 }
@@ -236,21 +244,21 @@ TEST(rows_procedures)
 /* All is all: rows too that have samples of other events only. */
 TEST(rows_of_other_events)
 {
-	struct rows rows = {0};
+	struct source *s;
 	struct world w;
 	struct query q;
+	struct flat f;
 
 	REQUIRE(world_init(&w));
 	fill(&w);
 	REQUIRE(query_init(&q, &w.p, w.r, &everything, NULL) == 0);
 	q.sort = 1;
-	rows_by_procedure(&q, NULL, &rows);
-	rows_sort(&q, &rows);
-	REQUIRE(rows.rows.n == 5);
-	EXPECT_EQ(rows.rows.v[4].counts[1], 0);
-	rows_keep(&q, &rows, 100);
-	EXPECT_EQ(rows.rows.n, 5);
-	rows_release(&rows);
+	REQUIRE(samples_source_of(&s, &q, NULL, NULL) == 0);
+	REQUIRE(source_flat(s, &by_procedure, &f, NULL) == 0);
+	REQUIRE(f.rows.n == 5);
+	EXPECT(f.rows.v[4].own[1] == 0);
+	flat_release(&f);
+	source_close(s);
 	query_release(&q);
 	world_release(&w);
 }
@@ -282,23 +290,27 @@ TEST(images_by_name)
 
 TEST(prof_table)
 {
-	struct prof_opts opts = {
-		.by = {{ROW_KEY_PROCEDURE}, 1}, .no_header = true, .keep_pct = 100};
+	const struct prof_opts opts = {.no_header = true};
+	struct flat_opts o = by_procedure;
 	struct str out = {0};
 	struct emit e = {.out = &out};
-	image_ids images = {0};
+	opt_list images = {0};
+	struct source *s;
 	struct world w;
 	struct query q;
+	struct flat f;
 	char expected[600];
-	size_t n = 0;
 
 	REQUIRE(world_init(&w));
 	fill(&w);
 	REQUIRE(query_init(&q, &w.p, w.r, &everything, NULL) == 0);
-	vec_push(&images, w.prog);
-	opts.images = &images;
-	EXPECT_EQ(prof_emit(&e, &q, &opts, &n, NULL), 0);
-	EXPECT_EQ(n, 3);
+	REQUIRE(samples_source_of(&s, &q, NULL, NULL) == 0);
+	vec_push(&images, "prog");
+	o.images = &images;
+	REQUIRE(source_flat(s, &o, &f, NULL) == 0);
+	prof_emit(&e, &f, &opts);
+	EXPECT_EQ(f.n_all, 3);
+	flat_release(&f);
 	snprintf(expected, sizeof(expected),
 		 "cycles:u      %%    cum%% imiss       %%  procedure    image\n"
 		 "       8 80.00%%  80.00%%     0   0.00%%  hot          %s\n"
@@ -307,11 +319,15 @@ TEST(prof_table)
 		 w.path, w.path, w.path);
 	EXPECT_STR(str_get(&out), expected);
 	str_reset(&out);
-	opts.images = NULL;
-	opts.by.keys[0] = ROW_KEY_IMAGE;
+	o.images = NULL;
+	o.by.keys[0] = ROW_KEY_IMAGE;
+	o.level = SCOPE_IMAGE;
 	e = (struct emit){.out = &out};
-	EXPECT_EQ(prof_emit(&e, &q, &opts, &n, NULL), 0);
-	EXPECT_EQ(n, 3);
+	REQUIRE(source_flat(s, &o, &f, NULL) == 0);
+	prof_emit(&e, &f, &opts);
+	EXPECT_EQ(f.n_all, 3);
+	flat_release(&f);
+	source_close(s);
 	snprintf(expected, sizeof(expected),
 		 "cycles:u      %%    cum%% imiss       %%  image\n"
 		 "      10 71.43%%  71.43%%    12 100.00%%  %s\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trees against sums made sample by sample: random call paths with recursion, marks and
  * guessed frames, through images without files, so that a scope is a place or an image. */
-#include "query/rows/tree_rows.h"
+#include "query/samples/tree_source.h"
+#include "query/source.h"
 #include "t.h"
 #include "view/folded.h"
 
@@ -289,22 +290,21 @@ static size_t count_chains(const struct world *w, const struct tree *t, const st
 }
 
 /* ROWS without sums of hidden rows that are small themselves: all others are there, in order. */
-static void check_no_small_sums(struct tree *t, const struct tree_rows *all,
+static void check_no_small_sums(struct tree_source *source, const struct tree_rows *all,
 				struct tree_rows_opts o)
 {
-	double total = (double)t->q->cols[t->q->sort].n_samples;
-	struct tree_source source;
+	const struct query *q = tree_source_tree(source)->q;
+	double total = (double)q->cols[q->sort].n_samples;
 	struct tree_rows rows;
 	size_t n = 0;
 
 	o.no_small_sums = true;
-	tree_source_init(&source, t);
-	EXPECT_EQ(tree_rows_init(&rows, &source, &o, NULL), 0);
+	EXPECT_EQ(tree_rows_init(&rows, source, &o, NULL), 0);
 	vec_each (r, &all->rows) {
 		const double *counts = o.by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
 
 		if (r->n_hidden && r->parent != TREE_ROW_NONE &&
-		    counts[t->q->sort] * 100 < o.least_pct * total)
+		    counts[q->sort] * 100 < o.least_pct * total)
 			continue;
 		EXPECT(n < rows.rows.n);
 		if (n < rows.rows.n) {
@@ -316,32 +316,34 @@ static void check_no_small_sums(struct tree *t, const struct tree_rows *all,
 	}
 	EXPECT_EQ(rows.rows.n, n);
 	tree_rows_release(&rows);
-	tree_source_release(&source);
 }
 
 static void check_form(const struct world *w, struct tree *t, const struct tree_opts *o,
 		       enum tree_form form)
 {
 	static const double limits[] = {0, 3, 20, 100};
+	struct tree_source *source;
+	struct columns columns;
 
+	cols_of_query(&columns, t->q);
+	REQUIRE(tree_source_open(&source, t->q, &columns, o, NULL) == 0);
 	for (size_t i = 0; i < 2 * n_elems(limits); i++) {
 		const struct tree_rows_opts ro = {
 			.form = form, .least_pct = limits[i / 2], .by_inclusive = i % 2};
-		struct tree_source source;
 		struct tree_rows rows;
 
-		tree_source_init(&source, t);
-		EXPECT_EQ(tree_rows_init(&rows, &source, &ro, NULL), 0);
+		EXPECT_EQ(tree_rows_init(&rows, source, &ro, NULL), 0);
 		if (ro.least_pct == 0) {
 			check_rows(w, t, o, &rows, form);
 			EXPECT_EQ(rows.rows.n, count_chains(w, t, o, form));
 		}
 		check_sums(t, &rows, form);
 		check_order(t, &rows, &ro);
-		check_no_small_sums(t, &rows, ro);
+		check_no_small_sums(source, &rows, ro);
 		tree_rows_release(&rows);
-		tree_source_release(&source);
 	}
+	tree_source_close(source);
+	cols_release(&columns);
 }
 
 static void check_world(uint64_t seed, const struct tree_opts *o)
