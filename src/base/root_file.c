@@ -23,3 +23,17 @@ int root_file_open(const char *root, const char *path, int flags)
 	fd = syscall(SYS_openat2, at, path, &how, sizeof(how));
 	return fd < 0 ? -errno : (int)fd;
 }
+
+int root_file_open_cached(const char *root, const char *path)
+{
+	_fd_ int at = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	long fd;
+
+	if (root && at < 0)
+		return -errno;
+	if (root)
+		how.resolve |= RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+	fd = syscall(SYS_openat2, root ? at : AT_FDCWD, path, &how, sizeof(how));
+	return fd < 0 ? -errno : (int)fd;
+}

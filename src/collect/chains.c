@@ -249,6 +249,14 @@ void chains_add(struct chains *c, const struct log_chain *chain)
 	reserve(c);
 }
 
+void chains_moved(struct chains *c, const ctx_id *to)
+{
+	for (uint32_t i = 0; i < c->n_slots; i++)
+		if (c->slots[i].hash)
+			c->slots[i].ctx = to[c->slots[i].ctx];
+	c->last.n = 0;
+}
+
 bool chains_known(const struct chains *c, uint64_t hash)
 {
 	return find_slot(c, hash)->hash != 0;

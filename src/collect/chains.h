@@ -69,6 +69,9 @@ void chains_release(struct chains *c);
 /* Learns CHAIN, unless its hash is known.  The sideband must have been applied up to its time. */
 void chains_add(struct chains *c, const struct log_chain *chain);
 
+/* Contexts moved: TO[I] is where context I went (profile_move_places). */
+void chains_moved(struct chains *c, const ctx_id *to);
+
 /* Says that HASH will be asked for in a moment. */
 static inline void chains_prefetch(const struct chains *c, uint64_t hash)
 {

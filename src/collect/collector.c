@@ -300,6 +300,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 		if (n == 0 && (deaf || built))
 			continue;
 		if (n == 1 && fds.v[1].revents) {
+			collector_take_layouts(c);
 			call_paths_take_answers(&c->calls);
 			continue;
 		}
@@ -346,6 +347,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	now = clock_mono_ns();
 	apply_sideband(c, until_ns ? until_ns : now);
 	c->procs.time_ns = now;
+	collector_take_layouts(c);
 	call_paths_learn(&c->calls);
 	image_ids_note(&c->image_ids, &c->images);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
@@ -370,11 +372,6 @@ void collector_take_sums(struct collector *c)
 {
 	if (c->offcpu)
 		offcpu_take_sums(c->offcpu);
-}
-
-void collector_flush(struct collector *c)
-{
-	fold_flush(&c->fold);
 }
 
 void collector_take_account(struct collector *c)
@@ -465,11 +462,12 @@ void collector_stop(struct collector *c)
 	account_end_idle(c);
 	c->profile->meta.end_wall_ns = clock_wall_ns();
 	cycle(c, UINT64_MAX);
+	collector_await_layouts(c);
 	if (c->log)
 		log_each_spilled(c->log, add_spilled, c);
 	if (c->offcpu)
 		offcpu_settle(c->offcpu);
-	fold_flush(&c->fold);
+	collector_flush(c);
 	account_settle(c, true);
 }
 
@@ -496,6 +494,7 @@ struct collector_stats collector_stats(const struct collector *c)
 	struct collector_stats s = {.n_unknown = c->fold.n_unknown,
 				    .n_keys = c->fold.n_used,
 				    .n_lost_records = c->n_lost_records,
+				    .n_late_layouts = c->n_late_layouts,
 				    .n_left_out = c->procs.n_left_out,
 				    .n_chains = c->calls.chains.n_used,
 				    .n_chain_frames = c->calls.chains.n_frames,

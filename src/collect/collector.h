@@ -46,6 +46,9 @@ struct collector_opts {
 	bool wakers;		 /* with off_cpu */
 	enum switch_walk walk;	 /* likewise */
 	image_probe_fn *probe;	 /* reads ELF layouts */
+	/* PROBE may say -EAGAIN: this waits until END_NS (CLOCK_MONOTONIC) for what it lacks, false
+	 * when nothing came.  NULL: it does not. */
+	bool (*wait_answers)(uint64_t end_ns);
 	const struct image_layout *vdso; /* NULL: none */
 	enum call_graph calls;
 	struct call_paths_tables tables; /* with calls; its vdso only during collector_open */
@@ -121,8 +124,14 @@ void collector_cycle(struct collector *c);
 /* Before the last cycle before a flush: so that what threads that live on did goes into it. */
 void collector_take_sums(struct collector *c);
 
-/* Adds everything folded since the last flush to the profile's values. */
-void collector_flush(struct collector *c);
+/* Adds everything folded since the last flush to the profile's values.  Waits for layouts of
+ * sampled files that were asked for less than COLLECTOR_LAYOUT_NS ago; samples in files whose
+ * layout has not come are placed by file offset.  Returns how many such files there are. */
+#define COLLECTOR_LAYOUT_NS (2ull * 1000000000)
+size_t collector_flush(struct collector *c);
+
+/* Waits for all layouts that were asked for less than COLLECTOR_LAYOUT_NS ago. */
+void collector_await_layouts(struct collector *c);
 
 /* Between collector_flush and the profile's being stored: adds what the events counted, and the
  * losses, since the last time, so that reached = values + losses of what was folded. */
@@ -144,6 +153,7 @@ struct collector_stats {
 	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes
 				  */
 	uint64_t n_left_out;	 /* mappings beyond what is kept: samples there are unknown */
+	uint64_t n_late_layouts; /* files that were stored by offset because nobody read them yet */
 	uint64_t n_unknown;	 /* of n_samples: address or process not known */
 	uint64_t n_keys;	 /* distinct (code, owner, event, callers) counted */
 	/* With call paths: */

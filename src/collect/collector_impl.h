@@ -54,10 +54,14 @@ struct collector {
 	struct account told[LOG_MAX_EVENTS];	 /* what the profile was told so far */
 	uint64_t account_ns;			 /* when it was told that */
 	uint32_t slot;				 /* the one that counts */
+	uint64_t n_late_layouts;
 	int cycle_ms;
 	int wake_fd;	/* collector_wake_by */
 	uint64_t draws; /* state of the drawing of periods */
 };
+
+/* Takes the layouts that have come, and moves what was counted in their stand-ins. */
+void collector_take_layouts(struct collector *c);
 
 /* The descriptor that owns the ring of CPU; NULL for none. */
 const struct opened *collector_ring_owner(const struct collector *c, int cpu);

@@ -322,6 +322,8 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 	c->profile = p;
 	c->wake_fd = -1;
 	images_init(&c->images, p, opts->probe, opts->vdso);
+	if (opts->wait_answers)
+		images_ask(&c->images);
 	procs_init(&c->procs, p, &c->images, clock_wall_ns());
 	c->procs.split = opts->split;
 	c->procs.excluded = opts->exclude;

@@ -75,6 +75,14 @@ static struct fold_slot *find_slot(const struct fold *f, uint32_t first, const s
 
 static void settle(struct fold *f);
 
+/* Settles all and begins with an empty table. */
+static void start_over(struct fold *f)
+{
+	settle(f);
+	memset(f->slots, 0, f->n_slots * sizeof(*f->slots));
+	f->n_used = 0;
+}
+
 /* Makes room for a batch more; a table that has grown enough settles and starts over instead. */
 static void reserve(struct fold *f)
 {
@@ -84,9 +92,7 @@ static void reserve(struct fold *f)
 	if (f->n_used + FOLD_BATCH <= n_old / 4 * 3)
 		return;
 	if (n_old >= MOST_N_SLOTS) {
-		settle(f);
-		memset(f->slots, 0, n_old * sizeof(*f->slots));
-		f->n_used = 0;
+		start_over(f);
 		return;
 	}
 	f->n_slots = n_old * 2;
@@ -346,6 +352,12 @@ static void settle(struct fold *f)
 			settle_slot(f, &f->slots[v[i]]);
 	}
 	f->counting.n = 0;
+}
+
+void fold_forget_places(struct fold *f)
+{
+	count_batch(f);
+	start_over(f);
 }
 
 void fold_flush(struct fold *f)

@@ -77,6 +77,9 @@ void fold_forget(struct fold *f);
 /* Adds everything counted since the last flush to the profile. */
 void fold_flush(struct fold *f);
 
+/* To be called before places move: settles all and forgets where it went. */
+void fold_forget_places(struct fold *f);
+
 /* Adds COUNT samples of a spill slot, whose process is not known. */
 void fold_add_spilled(struct fold *f, const struct spill_slot *s);
 

@@ -11,15 +11,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/root_file.h"
 #include "base/str.h"
-
-/* Descriptors kept for saving symbols; files beyond are reopened by path. */
-#define MAX_OPEN 1000
+#include "collect/images_impl.h"
 
 static const char deleted_suffix[] = " (deleted)"; /* fs/d_path.c */
 
@@ -60,30 +57,44 @@ void images_release(struct images *im)
 			close(c->fd);
 	vec_release(&im->codes);
 	vec_release(&im->numbered);
+	vec_release(&im->asked);
 	index_release(&im->ix);
 }
 
-/* Opens PATH for reading if it is a regular file, without touching it if it is anything else
- * (opening a device or a FIFO can have effects).  ROOT: as a process sees it whose root that is;
- * NULL: as this one does. */
-static int open_regular(const char *root, const char *path)
+/* Opens PATH if it is a regular file, without touching it if it is anything else (opening a device
+ * or a FIFO can have effects): for reading, or with O_PATH where somebody else reads.  ROOT: as a
+ * process sees it whose root that is; NULL: as this one does.  IS_LINK: PATH is a link of /proc to
+ * an open file, which leads there without asking its file system. */
+static int open_regular(const struct images *im, const char *root, const char *path,
+			bool is_link, struct code *ret)
 {
-	_fd_ int at = root ? root_file_open(root, path, O_PATH) : open(path, O_PATH | O_CLOEXEC);
+	struct file_facts facts;
 	char self[40];
-	struct stat st;
+	int at, fd;
 
-	if (at < 0 || fstat(at, &st) < 0 || !S_ISREG(st.st_mode))
+	if (im->asks && !is_link)
+		at = root_file_open_cached(root, path);
+	else
+		at = root ? root_file_open(root, path, O_PATH) : open(path, O_PATH | O_CLOEXEC);
+	if (at < 0)
 		return -1;
+	if (file_stamp_get(at, &ret->stamp, &facts) < 0 || !facts.is_regular) {
+		close(at);
+		return -1;
+	}
+	ret->owner = facts.uid;
+	if (im->asks && !ret->is_dump)
+		return at;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	return open(self, O_RDONLY | O_CLOEXEC);
+	fd = open(self, O_RDONLY | O_CLOEXEC);
+	close(at);
+	return fd;
 }
 
 /* Device numbers differ between stat and mappings on some file systems: the inode must do. */
-static bool inode_matches(int fd, const struct image_ref *ref)
+static bool inode_matches(const struct code *c, uint64_t ino)
 {
-	struct stat st;
-
-	return !ref->ino || (fstat(fd, &st) == 0 && st.st_ino == ref->ino);
+	return !ino || c->stamp.ino == ino;
 }
 
 /* Linux, tools/perf/util/jitdump.c, jit_detect. */
@@ -95,15 +106,12 @@ bool images_is_dump(const char *path)
 	return n && strcmp(name + 4 + n, ".dump") == 0;
 }
 
-/* Is the file at FD the one REF means? */
-static bool probe_matches(struct images *im, int fd, const struct image_ref *ref,
-			  struct image_layout *ret)
+/* Is the file that has C's layout the one that C was told to be? */
+static bool layout_matches(const struct code *c)
 {
-	if (im->probe(fd, ret, NULL) < 0)
-		return false;
-	if (ref->build_id.n_bytes && !ret->hashed)
-		return build_id_same(&ref->build_id, &ret->build_id);
-	return inode_matches(fd, ref);
+	if (c->told.n_bytes && !c->layout.hashed)
+		return build_id_same(&c->told, &c->layout.build_id);
+	return inode_matches(c, c->ino);
 }
 
 /* The file that somebody else finds. */
@@ -114,7 +122,18 @@ static void open_found(struct images *im, struct code *c, const struct image_ref
 	if (fd < 0)
 		return;
 	c->has_layout = im->probe(fd, &c->layout, NULL) == 0;
-	if (c->has_layout && im->n_open < MAX_OPEN) {
+	if (c->has_layout && im->n_open < IMAGES_MAX_OPEN) {
+		c->fd = fd;
+		im->n_open++;
+	} else {
+		close(fd);
+	}
+}
+
+/* C's file at FD is C's own from now on, or is closed. */
+static void keep_open(struct images *im, struct code *c, int fd, bool keep)
+{
+	if (keep && (im->n_open < IMAGES_MAX_OPEN || c->asked)) {
 		c->fd = fd;
 		im->n_open++;
 	} else {
@@ -137,57 +156,47 @@ static void open_code(struct images *im, struct code *c, const struct image_ref 
 		 ref->start, ref->end);
 	snprintf(root, sizeof(root), "/proc/%u/root", ref->pid);
 	for (unsigned i = ref->pid ? 0 : 2; i < n_elems(try) && !found; i++) {
-		int fd = open_regular(try[i].root, try[i].path);
-		struct stat st;
+		int fd = open_regular(im, try[i].root, try[i].path, i == 0, c), rc;
 
 		if (fd < 0)
 			continue;
-		if (fstat(fd, &st) == 0)
-			c->owner = st.st_uid;
-		if (c->is_dump)
-			found = inode_matches(fd, ref);
-		else
-			found = c->has_layout = probe_matches(im, fd, ref, &c->layout);
-		if (found && im->n_open < MAX_OPEN) {
-			c->fd = fd;
-			im->n_open++;
+		if (c->is_dump) {
+			found = inode_matches(c, ref->ino);
 		} else {
-			close(fd);
+			rc = im->probe(fd, &c->layout, NULL);
+			c->has_layout = rc == 0 && layout_matches(c);
+			c->asked = im->asks && rc == -EAGAIN && inode_matches(c, ref->ino);
+			found = c->has_layout || c->asked;
 		}
+		keep_open(im, c, fd, found);
 	}
 }
 
 int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 {
 	const struct code *c = &im->codes.v[code];
-	const struct image_layout *a = &c->layout;
 	const char *path = profile_str(im->profile, c->path);
+	struct code now = {0};
 	char root[40];
-	struct image_layout b;
-	struct stat st;
 	int fd = -1;
 
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	if (pid)
-		fd = open_regular(root, path);
+		fd = open_regular(im, root, path, false, &now);
 	if (fd < 0)
-		fd = open_regular(NULL, path);
-	if (fd < 0)
+		fd = open_regular(im, NULL, path, false, &now);
+	if (fd >= 0 && (now.owner != c->owner || !file_stamp_same(&now.stamp, &c->stamp))) {
+		close(fd);
 		return -1;
-	if (fstat(fd, &st) == 0 && st.st_uid == c->owner && im->probe(fd, &b, NULL) == 0 &&
-	    build_id_same(&a->build_id, &b.build_id) && image_digest_same(a->digest, b.digest) &&
-	    a->n_loads == b.n_loads &&
-	    memcmp(a->loads, b.loads, a->n_loads * sizeof(a->loads[0])) == 0)
-		return fd;
-	close(fd);
-	return -1;
+	}
+	return fd;
 }
 
-static image_id file_image(struct images *im, const struct code *c, bool deleted)
+image_id images_file_image(struct images *im, const struct code *c)
 {
 	struct image i = {
 		.kind = c->kind == CODE_VDSO ? IMAGE_VDSO : IMAGE_FILE,
-		.flags = deleted ? IMAGE_DELETED : 0,
+		.flags = c->deleted ? IMAGE_DELETED : 0,
 		.build_id = c->told,
 		.path = profile_str(im->profile, c->path),
 	};
@@ -211,6 +220,18 @@ static bool is_anonymous(const char *path)
 	return path[0] != '/' || str_starts(path, "//anon") || str_starts(path, "/dev/zero") ||
 	       str_starts(path, "/SYSV") || str_starts(path, "/anon_hugepage") ||
 	       str_starts(path, "/[aio]");
+}
+
+/* What C maps is code that nobody keeps in a file. */
+static void forget_file(struct images *im, struct code *c)
+{
+	c->kind = CODE_ANON;
+	c->asked = false;
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	im->n_open--;
 }
 
 uint32_t images_intern(struct images *im, const struct image_ref *ref)
@@ -244,6 +265,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	c->dev = key.ref->dev;
 	c->ino = key.ref->ino;
 	c->ino_generation = key.ref->ino_generation;
+	c->deleted = deleted;
 	c->fd = -1;
 	c->is_dump = c->kind == CODE_FILE && images_is_dump(profile_str(im->profile, c->path));
 	if (c->kind == CODE_FILE && im->find_file)
@@ -252,10 +274,12 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 		open_code(im, c, ref);
 	/* Programs are run from memfds, and JIT compilers write code into them. */
 	if (c->kind == CODE_FILE && !c->has_layout && !c->told.n_bytes &&
-	    str_starts(ref->path, "/memfd:"))
-		c->kind = CODE_ANON;
-	if (c->kind != CODE_ANON)
-		c->image = file_image(im, c, deleted);
+	    str_starts(ref->path, "/memfd:") && !(c->asked && images_is_program(c)))
+		forget_file(im, c);
+	if (c->asked)
+		images_stand_in(im, i);
+	else if (c->kind != CODE_ANON)
+		c->image = images_file_image(im, c);
 	index_add(&im->ix, h, i);
 	return i;
 }
@@ -282,6 +306,7 @@ place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t f
 	uint64_t svma = off;
 
 	c->sampled = true;
+	c->stood_in |= c->asked;
 	if (c->has_layout && !image_layout_svma(&c->layout, off, &svma)) {
 		/* Code outside every executable segment (a page's slack, a file mapped by hand):
 		 * the offset is all there is; it cannot collide, the segments do not cover it. */

@@ -3,13 +3,18 @@
  *
  * A file is opened at first sight, through a process that maps it, while that process lives: later
  * it may be deleted, replaced or in a mount namespace that is gone.  The open descriptor is kept
- * (up to a limit) so that its symbols can be saved at the next flush. */
+ * (up to a limit) so that its symbols can be saved at the next flush.
+ *
+ * Where somebody else reads the files (images_ask), a file's layout comes later.  Until then its
+ * samples are counted in a stand-in image, at file offsets; images_take and images_moves tell where
+ * they belong.  No file system is waited for: descriptors are O_PATH. */
 #ifndef COLLECT_IMAGES_H
 #define COLLECT_IMAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/file_stamp.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "collect/bpf/record.h"
@@ -36,8 +41,14 @@ struct code {
 	bool sampled;	 /* some sample fell into it */
 	bool is_dump;	 /* images_is_dump */
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
-	int fd;		 /* of the file; -1 */
-	uint32_t owner;	 /* of the file that the layout is of: a user's number */
+	bool asked;	 /* its layout is awaited: `image` is a stand-in */
+	bool deleted;
+	bool stood_in;	   /* samples were put into the stand-in, and caches may name it */
+	uint64_t asked_ns; /* CLOCK_MONOTONIC */
+	image_id stand_in; /* when it has or had one */
+	int fd;		   /* of the file; -1 */
+	uint32_t owner;	   /* of the file that the layout is of: a user's number */
+	struct file_stamp stamp; /* of the file that the layout is of */
 	struct image_layout layout;
 	struct build_id told; /* identity: */
 	uint64_t dev, ino, ino_generation;
@@ -52,6 +63,9 @@ struct images {
 	/* Codes by the number that frames of call paths have for their files; INDEX_NONE: none. */
 	VEC(uint32_t) numbered;
 	struct code vdso; /* this process's own: all 64-bit processes share it */
+	bool asks;	  /* images_ask */
+	VEC(uint32_t) asked; /* codes whose layout is awaited */
+	uint32_t n_taken;    /* layouts that came late, ever */
 	/* Where mappings are not of this machine's processes: opens the file that REF means, or
 	 * -1.  NULL: it is looked for as its process sees it. */
 	int (*find_file)(void *ctx, const struct image_ref *ref, const char *path);
@@ -62,6 +76,26 @@ struct images {
 void images_init(struct images *im, struct profile *p, image_probe_fn *probe,
 		 const struct image_layout *vdso);
 void images_release(struct images *im);
+
+/* From now on PROBE is given O_PATH descriptors and may say -EAGAIN: it will be asked again. */
+void images_ask(struct images *im);
+
+/* Asks again for the layouts that are awaited; false when none has come. */
+bool images_take(struct images *im);
+
+/* How many awaited files, asked for since SINCE_NS (CLOCK_MONOTONIC), have samples. */
+size_t images_n_awaited(const struct images *im, uint64_t since_ns);
+
+/* Where each place of the profile belongs, as far as that is known now: the place itself unless it
+ * is a stand-in's.  With AWAITED those of files that are still awaited, which are placed by file
+ * offset; else those of files that came.  NULL: all stay.  For profile_move_places; free it. */
+place_id *images_moves(struct images *im, bool awaited);
+
+/* Whether some file that came has samples in its stand-in. */
+bool images_any_came(const struct images *im);
+
+/* Says that nothing names the stand-ins of files that came any more. */
+void images_moved(struct images *im);
 
 /* The number of the code REF maps, added at first sight. */
 uint32_t images_intern(struct images *im, const struct image_ref *ref);

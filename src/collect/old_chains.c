@@ -50,6 +50,10 @@ void image_ids_close(struct image_ids *ids)
 
 void image_ids_note(struct image_ids *ids, const struct images *im)
 {
+	if (ids->n_taken != im->n_taken) { /* of some only now the build-id is known */
+		ids->n_taken = im->n_taken;
+		ids->n = 0;
+	}
 	for (; ids->v && ids->n < im->numbered.n && ids->n < N_IMAGE_IDS; ids->n++) {
 		struct image_id_slot *s = &ids->v[ids->n];
 		const struct code *c;

@@ -378,7 +378,9 @@ static bool has_mapping(const struct procs *ps, const struct maps *m, const stru
 
 	return codes[map->code].kind == CODE_FILE && found && found->start == map->start &&
 	       found->end == map->end && codes[found->code].kind == CODE_FILE &&
-	       codes[found->code].image == codes[map->code].image;
+	       (codes[found->code].image == codes[map->code].image ||
+		(codes[found->code].path == codes[map->code].path &&
+		 codes[found->code].ino == codes[map->code].ino));
 }
 
 /* Reads the mappings of a process of which records may have been lost; false when it is no longer

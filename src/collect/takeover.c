@@ -142,6 +142,7 @@ uint64_t collector_take_over(struct collector *c, const struct takeover *t)
 						    .period = e->period,
 						    .freq_hz = e->freq_hz});
 	}
+	collector_await_layouts(c); /* images are looked for by build-id */
 	fold_init(&fold, c->profile, &c->procs, &c->images, &c->kernel, events);
 	if (paths) {
 		learn_paths(c, t, paths);

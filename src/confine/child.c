@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -70,6 +71,20 @@ static void open_given(const int *paths, unsigned n, struct confine_files *ret)
 	}
 }
 
+/* Tells what the files' file systems say, which may be asked here and nowhere else. */
+static bool tell_facts(int sock, uint32_t id, const struct confine_files *files)
+{
+	struct confine_reply reply = {.id = id, .what = REPLY_FACTS};
+
+	for (unsigned i = 0; i < files->n; i++) {
+		struct statvfs fs;
+
+		if (files->fd[i] < 0 || fstatvfs(files->fd[i], &fs) < 0 || fs.f_flag & ST_NOSUID)
+			reply.nosuid |= 1u << i;
+	}
+	return confine_send(sock, &reply, sizeof(reply), NULL, 0, 0) >= 0;
+}
+
 static bool become_nobody(const struct confine_job *job, size_t base_bytes)
 {
 	uid_t uid;
@@ -102,6 +117,8 @@ _Noreturn void confine_child(const struct confine_job *job, const struct confine
 		if (confine_send(sock, &reply, sizeof(reply), open_files.path, open_files.n, 0) < 0)
 			_exit(3);
 	}
+	if (!tell_facts(sock, q->id, &open_files))
+		_exit(3);
 	close(sock);
 	if (!become_nobody(job, base_bytes))
 		_exit(3);

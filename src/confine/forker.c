@@ -26,6 +26,9 @@
 /* As many children at once, whatever they are allowed. */
 #define MOST_SENT 12
 
+/* A child that has not ended so long after its alarm cannot be ended. */
+#define STUCK_S 2
+
 /* A lane starts nothing more while answers of so many bytes wait to be taken. */
 #define MOST_UNTAKEN ((size_t)8 << 20)
 
@@ -35,6 +38,7 @@ struct forker {
 	pid_t pid;
 	int sock; /* -1: it has died */
 	uint32_t last_id;
+	unsigned n_stuck; /* children that were left, and have not ended */
 	VEC(struct confine_ask *) asks; /* in the order asked */
 };
 
@@ -157,6 +161,11 @@ int forker_fd(const struct forker *f)
 pid_t forker_pid(const struct forker *f)
 {
 	return f->pid;
+}
+
+unsigned forker_n_stuck(const struct forker *f)
+{
+	return f->n_stuck;
 }
 
 bool forker_lives(const struct forker *f)
@@ -337,17 +346,46 @@ static void take(struct forker *f, const struct confine_reply *r, const int *fds
 	}
 	for (unsigned i = 0; i < n_fds; i++)
 		close(fds[i]);
+	if (a && r->what == REPLY_FACTS) {
+		a->has_facts = true;
+		a->nosuid = r->nosuid;
+	}
+	if (!a && r->what == REPLY_END && f->n_stuck)
+		f->n_stuck--;
 	if (a && r->what == REPLY_END)
 		take_end(f, a, r->status);
+}
+
+/* A file system can hold a process so that no signal ends it.  Who asked is told that it did not
+ * answer, and others go on: such a child takes no memory. */
+static bool leave_stuck(struct forker *f)
+{
+	const uint64_t now = clock_mono_ns();
+	bool any = false;
+
+	for (size_t i = f->asks.n; i--;) {
+		struct confine_ask *a = f->asks.v[i];
+		uint64_t most_s = f->jobs[a->kind].wall_s + STUCK_S;
+
+		if (a->state != ASK_SENT || now - a->since_ns < most_s * 1000000000)
+			continue;
+		any = true;
+		f->n_stuck++;
+		a->by_signal = SIGALRM;
+		finish(a, -EPROTO);
+		if (a->abandoned)
+			drop(f, a);
+	}
+	return any;
 }
 
 bool forker_step(struct forker *f, uint64_t end_ns)
 {
 	struct pollfd p = {.fd = f->sock, .events = POLLIN};
-	bool any = false;
+	bool any = leave_stuck(f);
 
 	send_queued(f);
-	if (f->sock >= 0 && end_ns) {
+	if (!any && f->sock >= 0 && end_ns) {
 		uint64_t now = clock_mono_ns();
 
 		if (now < end_ns)

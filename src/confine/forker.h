@@ -75,6 +75,9 @@ pid_t forker_pid(const struct forker *f);
 /* False after the forker has died: nothing can be asked any more. */
 bool forker_lives(const struct forker *f);
 
+/* Children that a file system holds so that they cannot be ended. */
+unsigned forker_n_stuck(const struct forker *f);
+
 /* One question. */
 struct confine_ask {
 	uint32_t id, kind;
@@ -84,6 +87,8 @@ struct confine_ask {
 	int by_signal;	 /* DONE, -EPROTO: what ended it; 0: it ended without an answer */
 	int answer_fd;	 /* DONE, rc 0: four bytes that are its own, then the answer */
 	size_t n_answer; /* DONE: bytes of the answer */
+	bool has_facts;	 /* the files were opened, and `nosuid` is told */
+	uint32_t nosuid; /* bit I: file I is on a mount where set-user-id files mean nothing */
 	uint64_t since_ns;
 	unsigned n_files;
 	int files[CONFINE_MAX_FILES]; /* O_PATH: handed over, or as the child opened them; taken

@@ -11,11 +11,13 @@ struct confine_request {
 	uint8_t arg[CONFINE_MAX_ARG];
 };
 
-/* From a child that opened its files, with them; from the forker when a child has ended. */
+/* From a child that has opened its files and not looked into them: with them if it was not given
+ * them, and what their file systems say of them.  From the forker when a child has ended. */
 struct confine_reply {
 	uint32_t id;
-	enum { REPLY_FILES, REPLY_END } what;
-	int32_t status; /* END: waitpid(2)'s */
+	enum { REPLY_FILES, REPLY_FACTS, REPLY_END } what;
+	int32_t status;	 /* END: waitpid(2)'s */
+	uint32_t nosuid; /* FACTS: bit I: file I is on a mount whose set-user-id files mean nothing */
 };
 
 /* Sends N bytes with the N_FDS descriptors of FDS; 0 or -errno. */

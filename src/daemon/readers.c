@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See readers.h.
  *
- * A question is known by its kind and by what file it is about: device, inode, size and time of
- * change, which tell whether a file is still what it was.  They are asked for without asking the
- * file system (AT_STATX_DONT_SYNC), which may be one that never answers. */
+ * A question is known by its kind and by what file it is about (base/file_stamp.h). */
 #include "daemon/readers.h"
 
 #include <errno.h>
@@ -12,18 +10,38 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_stamp.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "confine/forker.h"
 #include "resolve/answer.h"
+#include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
 #include "resolve/image_symbols.h"
 
 /* Files that ended children are remembered, so many at a time. */
 #define MOST_BAD 4096
+
+/* File systems are remembered, so many. */
+#define MOST_DEVICES 512
+
+/* One that did not answer is not asked again for so long. */
+#define SILENT_NS (600ull * 1000000000)
+
+/* So many late answers in a row are a file system's that does not answer. */
+#define MOST_LATE 3
+
+/* While a question about a file on it is as old as this, no other is asked. */
+#define SLOW_NS (1000ull * 1000000)
+
+/* With so many children held, only file systems are asked that have answered before. */
+#define MOST_STUCK 16
+
+/* Layouts of files are remembered, so many. */
+#define MOST_LAYOUTS 1024
 
 /* An answer that nobody asks for again in this time is forgotten. */
 #define STALE_NS (600ull * 1000000000)
@@ -32,8 +50,15 @@
 #define TABLE_WAIT_NS (5ull * 1000000000)
 
 struct file_key {
-	uint64_t dev, ino, size, ctime_s, kind;
-	uint32_t ctime_ns;
+	struct file_stamp stamp;
+	enum reader_kind kind;
+};
+
+/* A layout that was read; RC says what was wrong. */
+struct known_layout {
+	struct file_stamp stamp;
+	int rc;
+	struct image_layout layout;
 };
 
 struct question {
@@ -42,19 +67,40 @@ struct question {
 	struct confine_ask *ask;
 };
 
+/* What is known of a file system: when it last failed to answer, CLOCK_MONOTONIC, or 0. */
+struct known_device {
+	uint64_t dev, silent_ns;
+	unsigned n_late; /* questions in a row that took too long */
+};
+
 static struct {
 	struct forker *forker; /* NULL: there are none */
 	VEC(struct question) questions;
 	VEC(struct file_key) bad;
+	VEC(struct known_device) devices;
+	VEC(struct known_layout) layouts;
+	struct index layout_ix;
 	size_t n_bad;	 /* ever: the next one takes place n_bad % MOST_BAD */
 	uint64_t n_came; /* times that something came */
 	struct readers_stats stats;
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;
 	bool said_end;
+	bool nosuid; /* the file of the answer that was taken last is on such a mount */
 } readers;
 
 /* --- in the child --- */
+
+static int run_layout(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		      struct wr *ret, struct err *err)
+{
+	struct image_layout l;
+	int rc = elf_probe(files->fd[0], &l, err);
+
+	if (rc >= 0)
+		answer_put_layout(&l, ret);
+	return rc;
+}
 
 static int run_table(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
 		     struct wr *ret, struct err *err)
@@ -81,18 +127,25 @@ static int run_map(const struct confine_files *files, const uint8_t *arg, size_t
 
 /* Call paths of a program are truncated until its table is there.  At 19 that would be for as long
  * as a busy machine is busy: a child gets 1.5 % of what any other process gets. */
-#define TABLE_NICENESS 5
+#define NICENESS 5
 
 #define MIB ((size_t)1 << 20)
 
 static struct confine_job jobs[N_READER_KINDS] = {
+	[READ_LAYOUT] = {.run = run_layout,
+			 .lane = CONFINE_QUICK,
+			 .memory = 8 * MIB,
+			 .most_answer = 4096,
+			 .cpu_s = 5,
+			 .wall_s = 10,
+			 .niceness = NICENESS},
 	[READ_TABLE] = {.run = run_table,
 			.lane = CONFINE_TABLES,
 			.memory = 40 * MIB,
 			.most_answer = 20 * MIB,
 			.cpu_s = 10,
 			.wall_s = 60,
-			.niceness = TABLE_NICENESS},
+			.niceness = NICENESS},
 	[READ_SYMBOLS] = {.run = run_symbols,
 			  .lane = CONFINE_SLOW,
 			  .memory = 80 * MIB,
@@ -125,6 +178,9 @@ void readers_end(void)
 		forker_forget(readers.forker, q->ask);
 	vec_release(&readers.questions);
 	vec_release(&readers.bad);
+	vec_release(&readers.devices);
+	vec_release(&readers.layouts);
+	index_release(&readers.layout_ix);
 	forker_free(readers.forker);
 	memset(&readers, 0, sizeof(readers));
 }
@@ -207,24 +263,13 @@ uint64_t readers_step(void)
 
 static int get_key(enum reader_kind kind, int fd, struct file_key *ret)
 {
-	struct statx st;
-
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE | STATX_CTIME,
-		  &st) < 0)
-		return -errno;
-	*ret = (struct file_key){.dev = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
-				 .ino = st.stx_ino,
-				 .size = st.stx_size,
-				 .ctime_s = (uint64_t)st.stx_ctime.tv_sec,
-				 .ctime_ns = st.stx_ctime.tv_nsec,
-				 .kind = kind};
-	return 0;
+	*ret = (struct file_key){.kind = kind};
+	return file_stamp_get(fd, &ret->stamp, NULL);
 }
 
 static bool same_key(const struct file_key *a, const struct file_key *b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->kind == b->kind &&
-	       a->ctime_s == b->ctime_s && a->ctime_ns == b->ctime_ns;
+	return a->kind == b->kind && file_stamp_same(&a->stamp, &b->stamp);
 }
 
 static bool is_bad(const struct file_key *key)
@@ -271,7 +316,8 @@ static const char *why_ended(const struct confine_ask *a)
 /* FD's file ended its child: that is said once. */
 static void note_bad(const struct question *q, int fd)
 {
-	static const char *const what[] = {[READ_TABLE] = "unwind table",
+	static const char *const what[] = {[READ_LAYOUT] = "headers",
+					   [READ_TABLE] = "unwind table",
 					   [READ_SYMBOLS] = "symbols",
 					   [READ_MAP] = "generated code"};
 	char path[300], text[500];
@@ -288,6 +334,50 @@ static void note_bad(const struct question *q, int fd)
 	readers_say("%s", text);
 }
 
+/* --- file systems that do not answer --- */
+
+static struct known_device *find_device(uint64_t dev)
+{
+	vec_each (d, &readers.devices)
+		if (d->dev == dev)
+			return d;
+	return NULL;
+}
+
+/* Notes how question A about a file of DEV ended.  A child that was too late after its file was
+ * open may have lacked CPU time. */
+static void note_device(uint64_t dev, const struct confine_ask *a)
+{
+	struct known_device *d = find_device(dev);
+
+	if (!d && readers.devices.n < MOST_DEVICES) {
+		vec_push(&readers.devices, (struct known_device){.dev = dev});
+		d = &readers.devices.v[readers.devices.n - 1];
+	} else if (!d) {
+		d = &readers.devices.v[dev % MOST_DEVICES];
+		*d = (struct known_device){.dev = dev};
+	}
+	d->n_late = a->by_signal == SIGALRM ? d->n_late + 1 : 0;
+	d->silent_ns = d->n_late && (!a->has_facts || d->n_late >= MOST_LATE) ? clock_mono_ns() : 0;
+}
+
+/* 0: files of DEV may be asked about; -EAGAIN: not now; -ETIMEDOUT: it does not answer. */
+static int check_device(uint64_t dev, struct err *err)
+{
+	const struct known_device *d = find_device(dev);
+	const uint64_t now = clock_mono_ns();
+
+	if (d && d->silent_ns && now - d->silent_ns < SILENT_NS)
+		return err_set(err, -ETIMEDOUT, "its file system did not answer before");
+	if ((!d || d->silent_ns) && forker_n_stuck(readers.forker) >= MOST_STUCK)
+		return err_set(err, -ETIMEDOUT, "too many file systems do not answer");
+	vec_each (q, &readers.questions)
+		if (q->key.stamp.dev == dev && q->ask->state == ASK_SENT &&
+		    now - q->ask->since_ns > SLOW_NS && !q->ask->has_facts)
+			return err_set(err, -EAGAIN, "its file system has not answered yet");
+	return 0;
+}
+
 static struct question *find(const struct file_key *key)
 {
 	vec_each (q, &readers.questions)
@@ -302,12 +392,14 @@ static int take(struct question *q, int fd, struct file_map *ret, struct err *er
 	struct confine_ask *a = q->ask;
 	int rc = a->rc;
 
+	note_device(q->key.stamp.dev, a);
 	if (rc == -EPROTO)
 		note_bad(q, fd);
 	if (rc < 0)
 		err_set(err, rc, "%s", rc == -EPROTO ? why_ended(a) : strerror(-rc));
 	else
 		rc = file_map_fd(ret, a->answer_fd, "answer", err);
+	readers.nosuid = a->nosuid & 1 || !a->has_facts;
 	drop(q);
 	return rc;
 }
@@ -327,6 +419,9 @@ int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, ui
 	if (!q) {
 		if (!forker_lives(readers.forker))
 			return err_set(err, -EPIPE, "the helper that reads files has ended");
+		rc = check_device(key.stamp.dev, err);
+		if (rc < 0)
+			return rc;
 		vec_push(&readers.questions, (struct question){.key = key});
 		q = &readers.questions.v[readers.questions.n - 1];
 		q->ask = forker_ask(readers.forker, kind, &fd, 1, arg, n_arg);
@@ -340,10 +435,87 @@ int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, ui
 	return take(q, fd, ret, err);
 }
 
+bool readers_nosuid(void)
+{
+	return readers.nosuid;
+}
+
 const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n)
 {
 	*ret_n = m->n_bytes < 4 ? 0 : m->n_bytes - 4;
 	return m->n_bytes < 4 ? (const uint8_t *)"" : m->bytes + 4;
+}
+
+/* Layouts, by their files' stamps. */
+
+static bool layout_same(const void *owner, uint32_t i, const void *key)
+{
+	return file_stamp_same(&readers.layouts.v[i].stamp, key);
+}
+
+static uint64_t stamp_hash(const struct file_stamp *s)
+{
+	return hash_pair(hash_pair(s->dev, s->ino), hash_pair(s->ctime_s, s->ctime_ns) + s->size);
+}
+
+static struct known_layout *find_layout(const struct file_stamp *s)
+{
+	uint32_t i = index_find(&readers.layout_ix, stamp_hash(s), layout_same, NULL, s);
+
+	return i == INDEX_NONE ? NULL : &readers.layouts.v[i];
+}
+
+/* Files come and go: when too many are known, all are forgotten. */
+static struct known_layout *add_layout(const struct file_stamp *s)
+{
+	if (readers.layouts.n == MOST_LAYOUTS) {
+		readers.layouts.n = 0;
+		index_clear(&readers.layout_ix);
+	}
+	vec_push(&readers.layouts, (struct known_layout){.stamp = *s});
+	index_add(&readers.layout_ix, stamp_hash(s), (uint32_t)readers.layouts.n - 1);
+	return &readers.layouts.v[readers.layouts.n - 1];
+}
+
+/* Asks a child for the layout of FD's file; -EAGAIN. */
+static int ask_layout(int fd, struct image_layout *ret, struct err *err)
+{
+	struct file_map m = {0};
+	struct rd r;
+	size_t n;
+	int rc = readers_ask(READ_LAYOUT, fd, NULL, 0, 0, &m, err);
+
+	if (rc < 0)
+		return rc;
+	r.p = readers_answer(&m, &n);
+	r = rd_init(r.p, n);
+	if (!answer_get_layout(&r, ret))
+		rc = err_set(err, -EBADMSG, "the answer about a file's headers is damaged");
+	file_map_close(&m);
+	return rc;
+}
+
+int readers_probe(int fd, struct image_layout *ret, struct err *err)
+{
+	struct known_layout *k;
+	struct file_stamp s;
+	int rc = file_stamp_get(fd, &s, NULL);
+
+	if (rc < 0)
+		return err_errno(err, rc, "statx");
+	k = find_layout(&s);
+	if (!k) {
+		rc = ask_layout(fd, ret, err);
+		if (rc == -EAGAIN || rc == -EPIPE || rc == -ETIMEDOUT)
+			return rc;
+		k = add_layout(&s);
+		k->rc = rc;
+		k->layout = *ret;
+	}
+	if (k->rc < 0)
+		return err_set(err, k->rc, "its headers could not be read");
+	*ret = k->layout;
+	return 0;
 }
 
 static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct err *err)

@@ -18,6 +18,7 @@
 #include "unwind/build.h"
 
 enum reader_kind {
+	READ_LAYOUT,  /* its headers: answer_get_layout */
 	READ_TABLE,   /* its unwind table: answer_get_table */
 	READ_SYMBOLS, /* its symbols: image_symbols_keep */
 	READ_MAP,     /* all of a perf map, in the same form: image_symbols_keep_jit */
@@ -51,8 +52,15 @@ bool readers_wait(uint64_t end_ns);
 int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, uint64_t end_ns,
 		struct file_map *ret, struct err *err);
 
+/* Whether the file of the last answer lies on a mount whose set-user-id files mean nothing. */
+bool readers_nosuid(void);
+
 /* The bytes of an answer, which are in M. */
 const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n);
+
+/* An image_probe_fn for O_PATH descriptors: -EAGAIN while a child is at it.  A file that was probed
+ * before is not probed again until it changes, whatever its name. */
+int readers_probe(int fd, struct image_layout *ret, struct err *err);
 
 /* An unwind_load_fn: -EAGAIN while a child is at it. */
 int readers_load_table(int fd, struct unwind_table *ret, struct err *err);

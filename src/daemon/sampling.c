@@ -18,6 +18,7 @@
 #include "daemon/readers.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
+#include "resolve/file_symbols.h"
 #include "resolve/image_symbols.h"
 #include "resolve/kallsyms.h"
 
@@ -136,6 +137,8 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	if (!co.tables.load)
 		co.tables.load = elf_unwind_load;
 	if (readers_live()) {
+		co.probe = readers_probe;
+		co.wait_answers = readers_wait;
 		co.tables.load = readers_load_table;
 		co.tables.load_now = readers_load_table_now;
 		co.tables.answer_fd = readers_fd;
@@ -230,7 +233,8 @@ static int save_by_reader(struct sampling *s, struct symbol_sources *symbols, co
 	if (rc < 0)
 		return rc;
 	bytes = readers_answer(&m, &n);
-	rc = image_symbols_keep(symbols, im, c->fd, bytes, n, NULL);
+	rc = image_symbols_keep(symbols, im, file_symbols_believed_on(c->fd, readers_nosuid()),
+				bytes, n, NULL);
 	file_map_close(&m);
 	return rc;
 }
@@ -244,7 +248,7 @@ static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
 	vec_each (c, &images->codes) {
 		const size_t number = (size_t)(c - images->codes.v);
 
-		if (!c->sampled || c->kind != CODE_FILE || c->fd < 0 ||
+		if (!c->sampled || c->kind != CODE_FILE || c->fd < 0 || c->asked ||
 		    *is_saved(&s->saved_files, number))
 			continue;
 		if (!readers_live())

@@ -6,6 +6,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/file_stamp.h"
+
 #include "base/sha256.h"
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
@@ -54,11 +56,18 @@ bool file_symbols_add_debug(int fd, struct file_symbols *s)
 bool file_symbols_believed(int fd)
 {
 	struct statvfs fs;
-	struct stat st;
 
-	if (fstat(fd, &st) < 0 || st.st_mode & (S_IWGRP | S_IWOTH))
+	return file_symbols_believed_on(fd, fstatvfs(fd, &fs) < 0 || fs.f_flag & ST_NOSUID);
+}
+
+bool file_symbols_believed_on(int fd, bool nosuid)
+{
+	struct file_facts facts;
+	struct file_stamp stamp;
+
+	if (file_stamp_get(fd, &stamp, &facts) < 0 || facts.mode & (S_IWGRP | S_IWOTH))
 		return false;
-	if (st.st_uid == geteuid() && st.st_uid != 0)
+	if (facts.uid == geteuid() && facts.uid != 0)
 		return true;
-	return st.st_uid == 0 && fstatvfs(fd, &fs) == 0 && !(fs.f_flag & ST_NOSUID);
+	return facts.uid == 0 && !nosuid;
 }

@@ -26,4 +26,7 @@ bool file_symbols_add_debug(int fd, struct file_symbols *s);
  * system mounted nosuid, such as FUSE's of other users, proves nothing. */
 bool file_symbols_believed(int fd);
 
+/* The same without asking the file system, for who knows whether the mount is NOSUID. */
+bool file_symbols_believed_on(int fd, bool nosuid);
+
 #endif

@@ -411,7 +411,7 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 		return 0;
 	rc = image_symbols_read(fd, &bytes, err);
 	rc = rc ? err_prefix(err, rc, "%s", im->path)
-		: image_symbols_keep(src, im, fd, bytes.v, bytes.n, err);
+		: image_symbols_keep(src, im, file_symbols_believed(fd), bytes.v, bytes.n, err);
 	wr_release(&bytes);
 	return rc;
 }
@@ -467,7 +467,7 @@ int image_symbols_keep_map(struct symbol_sources *src, const struct image *im, c
 	return rc;
 }
 
-int image_symbols_keep(struct symbol_sources *src, const struct image *im, int fd,
+int image_symbols_keep(struct symbol_sources *src, const struct image *im, bool believed,
 		       const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct symcache c;
@@ -482,7 +482,7 @@ int image_symbols_keep(struct symbol_sources *src, const struct image *im, int f
 		rc = err_set(err, -ESTALE, "%s: the file is not the one that was profiled",
 			     im->path);
 	c.info.path = im->path;
-	c.info.is_claimed = !file_symbols_believed(fd);
+	c.info.is_claimed = !believed;
 	if (rc >= 0)
 		rc = symcache_save(src->cache_dir, &c.info, &c.symtab, err);
 	symcache_close(&c);

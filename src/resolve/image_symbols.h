@@ -59,9 +59,9 @@ bool image_symbols_wanted(const struct symbol_sources *src, const struct image *
  * rights. */
 int image_symbols_read(int fd, struct wr *ret, struct err *err);
 
-/* Caches the N bytes that image_symbols_read made of IM's file, which is open at FD, when all in
- * them is sound and of IM. */
-int image_symbols_keep(struct symbol_sources *src, const struct image *im, int fd,
+/* Caches the N bytes that image_symbols_read made of IM's file, when all in them is sound and of
+ * IM.  BELIEVED: file_symbols_believed of that file. */
+int image_symbols_keep(struct symbol_sources *src, const struct image *im, bool believed,
 		       const uint8_t *bytes, size_t n, struct err *err);
 
 /* The same for a perf map: read by a child, kept as the symbols of the generated code IM. */

@@ -12,7 +12,7 @@ def same(*argv, at_least=500, event=("-e", "cpu-clock", "-c", 100003), through="
     check(paths["walks_differing"] == 0, "%d differ" % paths["walks_differing"])
     enough(paths["walks_checked"], at_least, "walks that took frames over")
     likely(paths["frames_kept"] > paths["walks_checked"], "hardly a frame was taken over")
-    likely(through in sh(DWELL, "export", "--folded", "--no-inline", "--db", "db"), "not in " + through)
+    likely(through in dwell("export", "--folded", "--no-inline", "--db", "db").stdout, "not in " + through)
 
 
 def recursion():

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -289,5 +290,102 @@ TEST(links_in_a_root_stay_below_it)
 	waitpid(pid, NULL, 0);
 	unlink(link);
 	rmdir(root);
+	end();
+}
+
+/* --- layouts that come later --- */
+
+static bool answered;
+
+static int probe_later(int fd, struct image_layout *ret, struct err *err)
+{
+	char self[40];
+	int rc, own;
+
+	if (!answered)
+		return -EAGAIN;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	own = open(self, O_RDONLY | O_CLOEXEC); /* FD is O_PATH */
+	rc = own < 0 ? -errno : probe(own, ret, err);
+	close(own);
+	return rc;
+}
+
+static uint32_t begin_later(uint8_t id)
+{
+	uint32_t code;
+
+	begin();
+	answered = false;
+	w.images.probe = probe_later;
+	images_ask(&w.images);
+	write_file(id);
+	image_of(w.path, 0, 0, &code);
+	return code;
+}
+
+TEST(samples_do_not_wait_for_a_layout)
+{
+	uint32_t code = begin_later(7);
+	place_id early = images_place(&w.images, code, 0x1010, 0), *to;
+	image_id stand_in = w.profile.places.v[early].image;
+
+	EXPECT(w.images.codes.v[code].asked && w.images.codes.v[code].fd >= 0);
+	EXPECT(!images_take(&w.images));
+	EXPECT(images_moves(&w.images, false) == NULL);
+	EXPECT_EQ(images_n_awaited(&w.images, 0), 1);
+	/* Stored before it came: by path and offset, never as the stand-in. */
+	to = images_moves(&w.images, true);
+	REQUIRE(to != NULL);
+	EXPECT_EQ(w.profile.places.v[to[early]].svma, 0x1010);
+	EXPECT_STR(w.profile.images.v[w.profile.places.v[to[early]].image].path, w.path);
+	EXPECT_EQ(w.profile.images.v[w.profile.places.v[to[early]].image].build_id.n_bytes, 0);
+	free(to);
+	answered = true;
+	EXPECT(images_take(&w.images) && images_any_came(&w.images));
+	EXPECT_EQ(images_n_awaited(&w.images, 0), 0);
+	to = images_moves(&w.images, false);
+	REQUIRE(to != NULL);
+	EXPECT_EQ(w.profile.places.v[to[early]].svma, 0x11010);
+	EXPECT(w.profile.places.v[to[early]].image != stand_in);
+	EXPECT_EQ(svma_of(code, 0x1010), 0x11010);
+	free(to);
+	images_moved(&w.images);
+	EXPECT(!images_any_came(&w.images) && images_moves(&w.images, false) == NULL);
+	end();
+}
+
+TEST(two_files_that_are_awaited_are_not_one)
+{
+	uint32_t a = begin_later(7), b;
+	place_id x, y, *to;
+
+	image_of("/proc/self/exe", 0, 0, &b);
+	x = images_place(&w.images, a, 0x1010, 0);
+	y = images_place(&w.images, b, 0x1010, 0);
+	EXPECT(x != y);
+	answered = true;
+	images_take(&w.images);
+	to = images_moves(&w.images, false);
+	REQUIRE(to != NULL);
+	EXPECT(to[x] != to[y]);
+	free(to);
+	end();
+}
+
+TEST(a_file_that_is_no_program_stays_by_offset)
+{
+	uint32_t code = begin_later(7);
+	place_id early = images_place(&w.images, code, 0x1010, 0), *to;
+
+	EXPECT_EQ(truncate(w.path, 0), 0);
+	answered = true;
+	EXPECT(images_take(&w.images));
+	EXPECT(!w.images.codes.v[code].has_layout && w.images.codes.v[code].fd < 0);
+	to = images_moves(&w.images, false);
+	REQUIRE(to != NULL);
+	EXPECT_EQ(w.profile.places.v[to[early]].svma, 0x1010);
+	EXPECT_EQ(w.profile.images.v[w.profile.places.v[to[early]].image].flags, IMAGE_OFFSETS);
+	free(to);
 	end();
 }
