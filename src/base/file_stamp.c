@@ -11,7 +11,8 @@ int file_stamp_get(int fd, struct file_stamp *ret, struct file_facts *facts)
 	struct statx st;
 
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-		  STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE | STATX_CTIME | STATX_UID, &st) < 0)
+		  STATX_TYPE | STATX_MODE | STATX_INO | STATX_SIZE | STATX_CTIME | STATX_UID,
+		  &st) < 0)
 		return -errno;
 	*ret = (struct file_stamp){.dev = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
 				   .ino = st.stx_ino,

@@ -97,6 +97,9 @@ void record_account_show(struct recorder *r, const char *db)
 		n = trace_n_dropped(s->profile);
 		fprintf(stderr, n ? ", %s dropped (trace_full)\n" : "\n", thousands(n, a));
 	}
+	if (s->n_late_layouts)
+		fprintf(stderr, "  headers of %zu files were not read in time: no names there\n",
+			s->n_late_layouts);
 	if (s->n_late_symbols)
 		fprintf(stderr, "  the symbols of %zu files were not read in time\n",
 			s->n_late_symbols);

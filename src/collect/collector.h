@@ -153,7 +153,7 @@ struct collector_stats {
 	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes
 				  */
 	uint64_t n_left_out;	 /* mappings beyond what is kept: samples there are unknown */
-	uint64_t n_late_layouts; /* files that were stored by offset because nobody read them yet */
+	uint64_t n_late_layouts; /* files that the last flush stored by offset */
 	uint64_t n_unknown;	 /* of n_samples: address or process not known */
 	uint64_t n_keys;	 /* distinct (code, owner, event, callers) counted */
 	/* With call paths: */

@@ -64,7 +64,7 @@ size_t collector_flush(struct collector *c)
 	n = images_n_awaited(&c->images, 0);
 	if (n)
 		move(c, true);
-	c->n_late_layouts += n;
+	c->n_late_layouts = n;
 	return n;
 }
 

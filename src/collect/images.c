@@ -65,8 +65,8 @@ void images_release(struct images *im)
  * or a FIFO can have effects): for reading, or with O_PATH where somebody else reads.  ROOT: as a
  * process sees it whose root that is; NULL: as this one does.  IS_LINK: PATH is a link of /proc to
  * an open file, which leads there without asking its file system. */
-static int open_regular(const struct images *im, const char *root, const char *path,
-			bool is_link, struct code *ret)
+static int open_regular(const struct images *im, const char *root, const char *path, bool is_link,
+			struct code *ret)
 {
 	struct file_facts facts;
 	char self[40];

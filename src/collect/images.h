@@ -43,11 +43,11 @@ struct code {
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
 	bool asked;	 /* its layout is awaited: `image` is a stand-in */
 	bool deleted;
-	bool stood_in;	   /* samples were put into the stand-in, and caches may name it */
-	uint64_t asked_ns; /* CLOCK_MONOTONIC */
-	image_id stand_in; /* when it has or had one */
-	int fd;		   /* of the file; -1 */
-	uint32_t owner;	   /* of the file that the layout is of: a user's number */
+	bool stood_in;		 /* samples were put into the stand-in, and caches may name it */
+	uint64_t asked_ns;	 /* CLOCK_MONOTONIC */
+	image_id stand_in;	 /* when it has or had one */
+	int fd;			 /* of the file; -1 */
+	uint32_t owner;		 /* of the file that the layout is of: a user's number */
 	struct file_stamp stamp; /* of the file that the layout is of */
 	struct image_layout layout;
 	struct build_id told; /* identity: */
@@ -62,8 +62,8 @@ struct images {
 	unsigned n_open;
 	/* Codes by the number that frames of call paths have for their files; INDEX_NONE: none. */
 	VEC(uint32_t) numbered;
-	struct code vdso; /* this process's own: all 64-bit processes share it */
-	bool asks;	  /* images_ask */
+	struct code vdso;    /* this process's own: all 64-bit processes share it */
+	bool asks;	     /* images_ask */
 	VEC(uint32_t) asked; /* codes whose layout is awaited */
 	uint32_t n_taken;    /* layouts that came late, ever */
 	/* Where mappings are not of this machine's processes: opens the file that REF means, or

@@ -63,8 +63,7 @@ static bool is_good(const struct code *c, int rc)
 {
 	if (rc < 0)
 		return false;
-	return !c->told.n_bytes || c->layout.hashed ||
-	       build_id_same(&c->told, &c->layout.build_id);
+	return !c->told.n_bytes || c->layout.hashed || build_id_same(&c->told, &c->layout.build_id);
 }
 
 static void take_layout(struct images *im, struct code *c, int rc)

@@ -28,7 +28,7 @@ struct image_id_slot {
 struct image_ids {
 	int fd; /* of the array, when there is V */
 	struct image_id_slot *v;
-	uint32_t n; /* written so far */
+	uint32_t n;	  /* written so far */
 	uint32_t n_taken; /* of struct images, when these were written */
 };
 

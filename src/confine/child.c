@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -38,17 +39,35 @@ static void offer_for_oom(void)
 		close(fd);
 }
 
+static void be_nice(int sig)
+{
+	(void)sig;
+	setpriority(PRIO_PROCESS, 0, 19);
+}
+
+/* A child that takes longer than honest files do goes on when nobody else wants the CPU. */
+static void be_nice_later(void)
+{
+	const struct sigaction act = {.sa_handler = be_nice, .sa_flags = SA_RESTART};
+	const struct itimerval after = {.it_value = {.tv_usec = CONFINE_PROMPT_MS * 1000}};
+
+	sigaction(SIGPROF, &act, NULL);
+	setitimer(ITIMER_PROF, &after, NULL);
+}
+
 static void set_limits(const struct confine_job *job, size_t base_bytes)
 {
 	offer_for_oom();
 	setpriority(PRIO_PROCESS, 0, job->niceness);
+	if (job->niceness < 19)
+		be_nice_later();
 	/* SIGXCPU says what it was; SIGKILL comes for who ignores that. */
 	setrlimit(RLIMIT_CPU, &(struct rlimit){job->cpu_s, job->cpu_s + 1});
 	limit(RLIMIT_FSIZE, job->most_answer + 4096);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_MEMLOCK, 0);
 	limit(RLIMIT_MSGQUEUE, 0);
-	limit(RLIMIT_NOFILE, 0);   /* those that are open stay so */
+	limit(RLIMIT_NOFILE, 0); /* those that are open stay so */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they map terabytes */
 	limit(RLIMIT_AS, base_bytes + job->memory);
 #endif

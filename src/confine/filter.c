@@ -89,15 +89,16 @@ int filter_reader(struct err *err)
 	/* Memory; the files it holds; its end.  newfstatat is how glibc makes fstat, and finds
 	 * nothing by name: no descriptor can be opened. */
 	static const int calls[] = {
-		SYS_read,	SYS_pread64,	     SYS_write,
-		SYS_lseek,	SYS_fstat,	     SYS_newfstatat,
-		SYS_mmap,	SYS_munmap,	     SYS_mremap,
-		SYS_mprotect,	SYS_madvise,	     SYS_brk,
-		SYS_close,	SYS_futex,	     SYS_exit,
-		SYS_exit_group, SYS_rt_sigreturn,    SYS_rt_sigprocmask,
-		SYS_getpid,	SYS_gettid,	     SYS_clock_gettime,
-		SYS_getrandom,	SYS_restart_syscall, SYS_sched_yield,
-		SYS_tgkill,	SYS_sysinfo, /* qsort(3) asks how much memory there is */
+		SYS_read,	 SYS_pread64,	      SYS_write,
+		SYS_lseek,	 SYS_fstat,	      SYS_newfstatat,
+		SYS_mmap,	 SYS_munmap,	      SYS_mremap,
+		SYS_mprotect,	 SYS_madvise,	      SYS_brk,
+		SYS_close,	 SYS_futex,	      SYS_exit,
+		SYS_exit_group,	 SYS_rt_sigreturn,    SYS_rt_sigprocmask,
+		SYS_getpid,	 SYS_gettid,	      SYS_clock_gettime,
+		SYS_getrandom,	 SYS_restart_syscall, SYS_sched_yield,
+		SYS_setpriority,	      /* upwards alone, for it has no right to the other */
+		SYS_tgkill,	 SYS_sysinfo, /* qsort(3) asks how much memory there is */
 	};
 
 	return filter_install(calls, n_elems(calls), false, true, err);

@@ -38,7 +38,7 @@ struct forker {
 	pid_t pid;
 	int sock; /* -1: it has died */
 	uint32_t last_id;
-	unsigned n_stuck; /* children that were left, and have not ended */
+	unsigned n_stuck;		/* children that were left, and have not ended */
 	VEC(struct confine_ask *) asks; /* in the order asked */
 };
 

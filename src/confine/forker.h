@@ -34,6 +34,8 @@ struct confine_files {
 	int fd[CONFINE_MAX_FILES];   /* open for reading; -1: it could not be opened */
 };
 
+#define CONFINE_PROMPT_MS 100
+
 struct confine_job {
 	/* In the child, with rights: opens what ARG means, up to CONFINE_MAX_FILES files, which are
 	 * then sent to who asked.  NULL: the files were handed over. */
@@ -45,7 +47,7 @@ struct confine_job {
 	size_t most_answer; /* bytes its answer may have */
 	unsigned cpu_s;	    /* CPU time it may take */
 	unsigned wall_s;    /* after which it is ended whatever it waits for */
-	int niceness;
+	int niceness;	    /* of its first CONFINE_PROMPT_MS of CPU time; then it is 19 */
 	/* Jobs of one lane share its memory: none of another lane waits for them. */
 	enum confine_lane { CONFINE_QUICK, CONFINE_TABLES, CONFINE_SLOW, CONFINE_N_LANES } lane;
 };

@@ -125,8 +125,9 @@ static int run_map(const struct confine_files *files, const uint8_t *arg, size_t
 	return image_symbols_read_map(files->fd[0], ret, err);
 }
 
-/* Call paths of a program are truncated until its table is there.  At 19 that would be for as long
- * as a busy machine is busy: a child gets 1.5 % of what any other process gets. */
+/* For the first 100 ms of CPU time, which is more than honest files take; then it is 19.  At 19
+ * from the start call paths would be truncated for as long as a busy machine is busy: a child
+ * gets 1.5 % of what any other process gets. */
 #define NICENESS 5
 
 #define MIB ((size_t)1 << 20)
@@ -152,14 +153,14 @@ static struct confine_job jobs[N_READER_KINDS] = {
 			  .most_answer = 32 * MIB,
 			  .cpu_s = 20,
 			  .wall_s = 120,
-			  .niceness = 0},
+			  .niceness = NICENESS},
 	[READ_MAP] = {.run = run_map,
 		      .lane = CONFINE_SLOW,
 		      .memory = 80 * MIB,
 		      .most_answer = 16 * MIB,
 		      .cpu_s = 10,
 		      .wall_s = 60,
-		      .niceness = 0},
+		      .niceness = NICENESS},
 };
 
 /* --- in this process --- */
@@ -168,7 +169,7 @@ int readers_start(bool in_background, struct err *err)
 {
 	if (readers.forker || geteuid() != 0)
 		return 0;
-	jobs[READ_SYMBOLS].niceness = jobs[READ_MAP].niceness = in_background ? 19 : 0;
+	jobs[READ_SYMBOLS].niceness = jobs[READ_MAP].niceness = in_background ? 19 : NICENESS;
 	return forker_start(jobs, N_READER_KINDS, &readers.forker, err);
 }
 

@@ -154,6 +154,7 @@ int recorder_stop(struct recorder *r, struct err *err)
 	rc = flush(r, true, err);
 	if (rc < 0)
 		return rc;
+	r->summary.n_late_layouts = collector_stats(r->sampling.collector).n_late_layouts;
 	r->summary.n_late_symbols =
 		sampling_save_symbols(&r->sampling, r->images_dir, SYMBOLS_WAIT_NS);
 	summarise(r);

@@ -39,6 +39,7 @@ struct recorder_summary {
 	uint64_t n_bytes;	       /* the recording's size on disk */
 	const struct profile *profile; /* all that was recorded */
 	bool has_calls;		       /* it has call paths */
+	size_t n_late_layouts;	       /* files whose headers were not read in time */
 	size_t n_late_symbols;	       /* files whose symbols were not read in time */
 	VEC(struct recorder_event) events;
 };

@@ -145,11 +145,22 @@ static void let_go(struct service *v)
 	collector_give_back(c);
 }
 
+/* Said when the number changes. */
+static void say_late_layouts(struct service *v, size_t n)
+{
+	if (n && n != v->n_late_layouts)
+		service_say(v,
+			    "the headers of %zu %s are not read yet: samples there are stored by "
+			    "file offset, without names",
+			    n, n == 1 ? "file" : "files");
+	v->n_late_layouts = n;
+}
+
 /* Has the profile hold all that was folded, and tells which entries of the log these are. */
 static void settle(struct service *v, bool done, seq_ranges *ret)
 {
 	if (!done) {
-		collector_flush(v->set->sampling.collector);
+		say_late_layouts(v, collector_flush(v->set->sampling.collector));
 		collector_take_account(v->set->sampling.collector);
 	}
 	list_ranges(v, ret);

@@ -76,6 +76,7 @@ struct service {
 	size_t first_bytes; /* resident memory when the measurement of this set began */
 	struct retention retention;
 	bool dcpi_due;	       /* the DCPI tree lacks the last flush */
+	size_t n_late_layouts; /* files whose samples the last flush stored by offset */
 	size_t n_late_symbols; /* files whose symbols were not read by the last flush */
 	char dcpi_problem[512];
 	char no_calls[256]; /* why there are no call paths, when that was said */

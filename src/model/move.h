@@ -2,9 +2,9 @@
 /* Places that become known after samples were counted there.
  *
  * A recorder may have to count samples at a stand-in place, because nobody has looked into the file
- * yet.  When somebody has, the counts move to the right place.  For example, samples in the stand-in
- * of /bin/x at offset 0x1040, called from libc, move to the context (libc, (x, svma 0x401040)).
- * The stand-in's contexts and values stay in the dictionaries, and say nothing. */
+ * yet.  When somebody has, the counts move to the right place.  For example, samples in the
+ * stand-in of /bin/x at offset 0x1040, called from libc, move to the context (libc, (x, svma
+ * 0x401040)). The stand-in's contexts and values stay in the dictionaries, and say nothing. */
 #ifndef MODEL_MOVE_H
 #define MODEL_MOVE_H
 

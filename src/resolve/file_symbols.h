@@ -18,8 +18,8 @@ struct file_symbols {
  * elf_probe. */
 int file_symbols_read(int fd, struct file_symbols *ret, struct err *err);
 
-/* Adds the symbols of the separate debug file open at FD to S, when there are more than S has; tells
- * whether there were. */
+/* Adds the symbols of the separate debug file open at FD to S, when there are more than S has;
+ * tells whether there were. */
 bool file_symbols_add_debug(int fd, struct file_symbols *s);
 
 /* May nobody but root and this process's user write the file at FD?  A file of root's on a file

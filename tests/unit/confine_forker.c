@@ -21,7 +21,7 @@
 
 #define SECOND_NS 1000000000ull
 
-enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, N_JOBS };
+enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, PATIENT, N_JOBS };
 
 static int copy(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
 		struct err *err)
@@ -87,6 +87,18 @@ static int fail(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
 	return err_set(err, -EBADMSG, "nothing in it");
 }
 
+/* Takes CPU time, and then reads the file. */
+static int work(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
+		struct err *err)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while (!t.tv_sec && t.tv_nsec < 3 * CONFINE_PROMPT_MS * 1000000l);
+	return copy(f, arg, n_arg, ret, err);
+}
+
 /* Opening it takes for ever, as on a file system that does not answer. */
 static void stall(const uint8_t *arg, size_t n_arg, struct confine_files *ret)
 {
@@ -113,7 +125,8 @@ static const struct confine_job jobs[N_JOBS] = {
 	[WRITE] = {JOB(write_much)},
 	[STALL] = {.open = stall, .run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20},
 	[FAIL] = {JOB(fail)},
-	[OPENER] = {.open = open_named, JOB(copy)},
+	[OPENER] = {.open = open_named, JOB(copy), .niceness = 5},
+	[PATIENT] = {.open = open_named, JOB(work), .niceness = 5},
 };
 
 static struct forker *forker;
@@ -218,6 +231,85 @@ TEST(a_child_has_no_rights)
 	EXPECT_EQ(signal_of(OPEN), SIGSYS);
 	EXPECT_EQ(signal_of(FORK), SIGSYS);
 	end();
+}
+
+/* What the child that job KIND makes reads of a file of /proc that is about itself. */
+static const char *own_proc_file(unsigned kind, const char *path)
+{
+	static char text[4000];
+	struct confine_ask *a = ask_and_wait(kind, path);
+
+	memset(text, 0, sizeof(text));
+	EXPECT_EQ(a->rc, 0);
+	EXPECT(pread(a->answer_fd, text, sizeof(text) - 1, 4) > 0);
+	forker_forget(forker, a);
+	return text;
+}
+
+/* Field 19 of proc(5) /proc/PID/stat. */
+static int niceness_in(const char *stat)
+{
+	const char *p = strrchr(stat, ')');
+	int nice = 99;
+
+	for (int i = 0; p && i < 17; i++)
+		p = strchr(p + 1, ' ');
+	EXPECT(p && sscanf(p, "%d", &nice) == 1);
+	return nice;
+}
+
+/* The soft limit in proc(5) /proc/PID/limits; -1 unlimited or not there. */
+static long limit_in(const char *limits, const char *name)
+{
+	const char *p = strstr(limits, name);
+	long n;
+
+	return p && sscanf(p + strlen(name), "%ld", &n) == 1 ? n : -1;
+}
+
+TEST(a_child_takes_little)
+{
+	const char *limits;
+
+	if (!begin())
+		SKIP("needs root, and no sanitizer");
+	EXPECT(atoi(own_proc_file(OPENER, "/proc/self/oom_score_adj")) == 1000);
+	EXPECT_EQ(niceness_in(own_proc_file(OPENER, "/proc/self/stat")), 5);
+	EXPECT_EQ(niceness_in(own_proc_file(PATIENT, "/proc/self/stat")), 19);
+	limits = own_proc_file(OPENER, "/proc/self/limits");
+	EXPECT_EQ(limit_in(limits, "Max cpu time"), 1);
+	EXPECT_EQ(limit_in(limits, "Max open files"), 0);
+	EXPECT_EQ(limit_in(limits, "Max core file size"), 0);
+	EXPECT(limit_in(limits, "Max address space") > (8 << 20));
+	EXPECT(limit_in(limits, "Max file size") <= 8192);
+	end();
+}
+
+/* The packaged unit's MemoryMax, in bytes. */
+static size_t unit_memory(void)
+{
+	FILE *f = fopen(T_GOLDEN "/../../src/daemon/dwelld.service.in", "re");
+	size_t mib = 0;
+	char line[300];
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "MemoryMax=%zuM", &mib);
+	if (f)
+		fclose(f);
+	return mib << 20;
+}
+
+/* All children at their limits, and the daemon at its own, are below what the unit allows. */
+TEST(limits_add_up)
+{
+	static const size_t lanes[CONFINE_N_LANES] = CONFINE_LANE_BYTES;
+	const size_t daemon = (size_t)64 << 20; /* src/daemon/config.c, MOST_BYTES */
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < CONFINE_N_LANES; i++)
+		sum += lanes[i];
+	EXPECT(unit_memory() > 0);
+	EXPECT(sum + daemon < unit_memory());
 }
 
 TEST(a_child_ends_and_is_told_of)

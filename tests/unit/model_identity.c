@@ -65,8 +65,8 @@ TEST(others_are_left_alone)
 
 	profile_init(&p);
 	im[0] = add(&p, 7, 0, IMAGE_FILE, 0);
-	im[1] = add(&p, 8, 1, IMAGE_FILE, 0);		  /* another build-id */
-	im[2] = add(&p, 7, 1, IMAGE_VDSO, 0);		  /* another kind */
+	im[1] = add(&p, 8, 1, IMAGE_FILE, 0); /* another build-id */
+	im[2] = add(&p, 7, 1, IMAGE_VDSO, 0); /* another kind */
 	im[3] = add(&p, 9, 1, IMAGE_FILE, 0);
 	im[4] = add(&p, 9, 0, IMAGE_FILE, IMAGE_OFFSETS); /* file offsets are no addresses */
 	memcpy(was, im, sizeof(im));

@@ -16,9 +16,9 @@ static place_id *moves(struct profile *p, image_id stand_in, image_id real)
 	for (place_id i = 0; i < n; i++) {
 		const struct place pl = p->places.v[i];
 
-		to[i] = pl.image != stand_in ? i
-					     : profile_intern_place(p, real, pl.svma + 0x1000,
-								    pl.flags);
+		to[i] = pl.image != stand_in
+				? i
+				: profile_intern_place(p, real, pl.svma + 0x1000, pl.flags);
 	}
 	return to;
 }
@@ -50,7 +50,8 @@ TEST(values_join_those_that_are_there)
 
 	profile_init(&p);
 	profile_watch(&p);
-	e = profile_intern_event(&p, &(struct event){.name = profile_intern_str(&p, "e"), .period = 1});
+	e = profile_intern_event(&p,
+				 &(struct event){.name = profile_intern_str(&p, "e"), .period = 1});
 	stand_in = image_named(&p, "?");
 	real = image_named(&p, "/bin/x");
 	lib = image_named(&p, "/lib/y");
@@ -58,11 +59,14 @@ TEST(values_join_those_that_are_there)
 	at = profile_intern_place(&p, lib, 0x20, 0);
 	path = profile_intern_ctx(&p, profile_flat_ctx(&p, caller), at);
 	profile_add_value(&p, &(struct value){.ctx = path, .event = e, .count = 5});
-	profile_add_value(&p, &(struct value){.ctx = profile_flat_ctx(&p, caller), .event = e, .count = 3});
+	profile_add_value(
+		&p, &(struct value){.ctx = profile_flat_ctx(&p, caller), .event = e, .count = 3});
 	/* The same place, known from the start. */
-	profile_add_value(&p, &(struct value){.ctx = profile_flat_ctx(&p, profile_intern_place(&p, real, 0x1010, 0)),
-					      .event = e,
-					      .count = 2});
+	profile_add_value(
+		&p, &(struct value){
+			    .ctx = profile_flat_ctx(&p, profile_intern_place(&p, real, 0x1010, 0)),
+			    .event = e,
+			    .count = 2});
 	to = moves(&p, stand_in, real);
 	moved = profile_move_places(&p, to);
 	EXPECT_EQ(count_in(&p, stand_in, 0x10), 0);
