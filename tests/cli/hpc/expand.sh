@@ -83,3 +83,6 @@ for file in meta.db profile.db cct.db metrics/default.yaml; do cmp released/$fil
 # Instructions are in meta.db or they are not; all else is the same.
 for file in profile.db cct.db metrics/default.yaml; do cmp released/$file listed/$file; done
 ls released/src"$PWD"
+# What stands in a database speaks to who has nothing but that.
+grep -n 'src/[a-z]*/\|docs/\|tests/' released/FORMATS.md released/metrics/METRICS.yaml.ex
+grep -c 'the directory it is in is the database' released/FORMATS.md
