@@ -224,7 +224,8 @@ static int parse(struct cmd *c, struct cat_args *a)
 	return 0;
 }
 
-/* The first operand may be the database: a directory, where --db names none.  Of an HPCToolkit
+/* The first operand may be the database: a directory (or what is refused by name), where --db names
+ * none.  Of an HPCToolkit
  * database its files are the operands then.  FILES keeps their names. */
 static void take_directory(struct cmd *c, opt_list *names, store_paths *files)
 {
@@ -232,7 +233,8 @@ static void take_directory(struct cmd *c, opt_list *names, store_paths *files)
 	const char *dir = names->n ? names->v[0] : NULL;
 	struct stat st;
 
-	if (!dir || c->select.db || stat(dir, &st) < 0 || !S_ISDIR(st.st_mode))
+	if (!dir || c->select.db || stat(dir, &st) < 0 ||
+	    (!S_ISDIR(st.st_mode) && !input_is_hpcrun(dir)))
 		return;
 	memmove(names->v, names->v + 1, --names->n * sizeof(*names->v));
 	if (!hpc_db_probe(dir)) {

@@ -17,6 +17,7 @@
 #include "formats/hpc/profile.h"
 #include "formats/hpc/trace.h"
 #include "port/dcpi_in.h"
+#include "query/samples/input.h"
 #include "resolve/symcache.h"
 #include "store/check.h"
 
@@ -184,8 +185,8 @@ static void check_entry(struct check_run *r, const char *images, const char *hex
 	}
 }
 
-/* Different files of one build-id are no damage, but somebody may have meant them to be taken for one
- * another. */
+/* Different files of one build-id are no damage, but somebody may have meant them to be taken for
+ * one another. */
 static void note_shared(struct check_run *r, const char *hex, const symcache_entries *entries)
 {
 	unsigned n = 0;
@@ -336,6 +337,8 @@ static int check_dir(struct check_run *r, const char *path, struct err *err)
 		return check_store(r, path, err);
 	if (dcpi_in_probe(path) == 1)
 		return check_dcpi(r, path, err);
+	if (input_is_hpcrun(path))
+		return input_refuse(path, err);
 	return err_set(err, -EINVAL,
 		       "%s: neither an HPCToolkit database, nor a dwell database, nor a DCPI tree",
 		       path);

@@ -6,6 +6,7 @@
 #include "port/dcpi_in.h"
 #include "port/perf_in.h"
 #include "query/hpc/source.h"
+#include "query/samples/input.h"
 #include "query/samples/source.h"
 #include "store/store.h"
 
@@ -38,6 +39,8 @@ static const struct format {
 	{"perf's data", is_perf, samples_source_open},
 	{"DCPI profile", is_dcpi, samples_source_open},
 	{"dwell database", is_store, samples_source_open},
+	/* Refused by name. */
+	{"measurements of hpcrun", input_is_hpcrun, samples_source_open},
 };
 
 static const struct format *find_format(const char *path)

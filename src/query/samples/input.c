@@ -388,9 +388,9 @@ static struct resolver *new_resolver(const store_paths *dbs, const char *tree,
 	return r;
 }
 
-/* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
- * hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins "HPCRUN".) */
-static bool is_hpcrun(const char *path)
+/* Observed: hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins
+ * "HPCRUN". */
+bool input_is_hpcrun(const char *path)
 {
 	DIR *d = opendir(path);
 	const struct dirent *e;
@@ -403,9 +403,9 @@ static bool is_hpcrun(const char *path)
 	return found;
 }
 
-static int refuse_unknown(const char *path, struct err *err)
+int input_refuse(const char *path, struct err *err)
 {
-	if (is_hpcrun(path))
+	if (input_is_hpcrun(path))
 		return err_set(err, -EINVAL,
 			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
 			       "of them, which dwell reads",
@@ -436,7 +436,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	} else {
 		rc = store_members(in->path, &dbs, err);
 		if (rc == -ENOTDIR || (rc == 0 && !dbs.n && !store_is_db(in->path)))
-			rc = refuse_unknown(in->path, err);
+			rc = input_refuse(in->path, err);
 		if (rc == 0 && !dbs.n)
 			vec_push(&dbs, xstrdup(in->path));
 		if (rc == 0)

@@ -13,3 +13,7 @@ dwell prof --db measured/prog-000000-000-7f000001-1-0.hpcrun
 echo "= $?"
 dwell hpc measured -o none
 echo "= $?"
+for command in 'prof measured' 'tree measured' 'list measured hot' 'check measured' 'cat measured/prog-000000-000-7f000001-1-0.hpcrun'; do
+	dwell $command
+	echo "= $?"
+done
