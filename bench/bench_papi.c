@@ -7,7 +7,10 @@
  * Prints: interruptions, their median in ns, those in which the histogram changed, their median,
  * samples in the histogram, CPU ns of other threads.
  *   bench_papi startstop THRESHOLD_NS N
- * Prints: the median ns of PAPI_start() and of PAPI_stop() with a profiled event. */
+ * Prints: the median ns of PAPI_start() and of PAPI_stop() with a profiled event.
+ *   bench_papi count EVENTS N
+ * Prints: the median ns of PAPI_start(), PAPI_read(), PAPI_accum(), PAPI_reset() and PAPI_stop()
+ * with that many events that are only counted. */
 #include <linux/perf_event.h>
 #include <papi.h>
 #include <stdint.h>
@@ -136,10 +139,54 @@ static int measure_start_stop(int period_ns, int n)
 	return 0;
 }
 
+static const char *const counted[] = {
+	"perf::PERF_COUNT_SW_TASK_CLOCK", "perf::PERF_COUNT_SW_PAGE_FAULTS",
+	"perf::PERF_COUNT_SW_CONTEXT_SWITCHES", "perf::PERF_COUNT_SW_CPU_MIGRATIONS"};
+
+/* Costs of the five calls in N rounds. */
+static int measure_counting(int n_events, int n)
+{
+	enum { START, READ, ACCUM, RESET, STOP, N_CALLS };
+	static uint64_t took[N_CALLS][1 << 16];
+	long long values[4] = {0};
+	int set = PAPI_NULL, code;
+
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT ||
+	    PAPI_create_eventset(&set) != PAPI_OK || n > 1 << 16 || n_events > 4)
+		die("PAPI");
+	for (int i = 0; i < n_events; i++)
+		if (PAPI_event_name_to_code(counted[i], &code) != PAPI_OK ||
+		    PAPI_add_event(set, code) != PAPI_OK)
+			die(counted[i]);
+	for (int i = 0; i < n; i++) {
+		uint64_t t[N_CALLS + 1];
+
+		t[START] = now(CLOCK_MONOTONIC);
+		PAPI_start(set);
+		t[READ] = now(CLOCK_MONOTONIC);
+		PAPI_read(set, values);
+		t[ACCUM] = now(CLOCK_MONOTONIC);
+		PAPI_accum(set, values);
+		t[RESET] = now(CLOCK_MONOTONIC);
+		PAPI_reset(set);
+		t[STOP] = now(CLOCK_MONOTONIC);
+		PAPI_stop(set, values);
+		t[N_CALLS] = now(CLOCK_MONOTONIC);
+		for (int k = 0; k < N_CALLS; k++)
+			took[k][i] = t[k + 1] - t[k];
+	}
+	for (int k = 0; k < N_CALLS; k++)
+		printf("%llu ", median(took[k], (size_t)n));
+	printf("\n");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 4)
 		return 2;
+	if (strcmp(argv[1], "count") == 0)
+		return measure_counting(atoi(argv[2]), atoi(argv[3]));
 	if (strcmp(argv[1], "startstop") == 0)
 		return measure_start_stop(atoi(argv[2]), atoi(argv[3]));
 	return measure_gaps(argv[1], atoi(argv[2]), atof(argv[3]));

@@ -2,7 +2,7 @@
 """Rows about PAPI_profil(): our library beside Debian's PAPI (libpapi-dev), by turns.
 
 What a tick costs above a bare event's timer, how many of the samples that are due are in the histogram, and how long
-starting and stopping take.  PAPI counts a sample in its signal's handler, so those interruptions in which its
+starting and stopping take, also of events that are only counted.  PAPI counts a sample in its signal's handler, so those interruptions in which its
 histogram changed are its ticks; ours are counted by another thread, whose CPU time is added."""
 import os
 import shutil
@@ -32,6 +32,17 @@ def run(program, *args):
     if p.returncode:
         raise CannotMeasure(f"{os.path.basename(program)} {args[0]} failed: {p.stderr.strip()[-200:]}")
     return [float(x) for x in p.stdout.split()]
+
+
+def count_only(ours, theirs, n_events):
+    """Rows about a set of N_EVENTS that are only counted: its five calls."""
+    runs = [(run(ours, "count", n_events, 2000), run(theirs, "count", n_events, 2000) if theirs else None)
+            for _ in range(ROUNDS)]
+    for k, call in enumerate(("start", "read", "accum", "reset", "stop")):
+        pairs = [(a[k], b[k]) for a, b in runs if b]
+        ratio = bootstrap(pairs, median_ratio) if pairs else None
+        row("PAPI_%s, events counted: %d" % (call, n_events), "%.2f us" % (median([a[k] for a, _ in runs]) / 1000),
+            "%.2f us" % (median([b for _, b in pairs]) / 1000) if pairs else "-", ratio, "<= 1", ratio[0] <= 1 if ratio else None)
 
 
 def measure():
@@ -65,3 +76,6 @@ def measure():
     row("PAPI_start and PAPI_stop with a profile", "%.0f us" % (median(begin) / 1000),
         beside("%.0f us", [v / 1000 for v in begin_theirs]),
         bootstrap(list(zip(begin, begin_theirs)), median_ratio) if theirs else None, "", None)
+    for n_events in (1, 4):
+        say(f"papi: {n_events} events counted")
+        count_only(ours, theirs, n_events)

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "inproc/export.h"
 #include "inproc/own_fd.h"
 #include "inproc/papi_fork.h"
+#include "inproc/papi_group.h"
 #include "inproc/papi_overflow.h"
 #include "inproc/papi_profil.h"
 #include "inproc/papi_result.h"
@@ -59,14 +59,32 @@ static uint64_t cpu_time_ns(pid_t tid)
 uint64_t papi_raw_count(const struct papi_set *s, const struct papi_counter *c)
 {
 	uint64_t words[3] = {0}; /* the count, and how long it was wanted and could be counted */
+	struct papi_group_counts all;
 
 	if (c->is_clock)
 		return cpu_time_ns(s->tid);
+	if (c->group)
+		return papi_group_read(c->group, &all) ? all.counts[c->place] : c->origin;
 	if (c->fd < 0 || read(c->fd, words, c->has_times ? sizeof(words) : sizeof(words[0])) < 8)
 		return c->origin;
 	if (c->has_times && words[2] && words[2] < words[1])
 		return (uint64_t)((unsigned __int128)words[0] * words[1] / words[2]);
 	return words[0];
+}
+
+/* What all counters of S have counted. */
+static void read_all(const struct papi_set *s, uint64_t raw[PAPI_SET_EVENTS])
+{
+	struct papi_group_counts group;
+	const bool has_group = s->group.n && papi_group_read(&s->group, &group);
+
+	for (int i = 0; i < s->n; i++) {
+		const struct papi_counter *c = s->counters[i];
+
+		raw[i] = !c->group   ? papi_raw_count(s, c)
+			 : has_group ? group.counts[c->place]
+				     : c->origin;
+	}
 }
 
 long long papi_shown(const struct papi_counter *c, uint64_t raw)
@@ -96,6 +114,10 @@ static bool is_open(const struct papi_counter *c)
 
 void papi_close_counter(struct papi_counter *c)
 {
+	if (c->group) {
+		papi_group_close(c->group);
+		return;
+	}
 	if (is_open(c))
 		close(c->fd);
 	c->fd = -1;
@@ -120,36 +142,42 @@ struct perf_event_attr papi_attr_of(const struct papi_set *s, const struct papi_
 void papi_adopt_counter(struct papi_counter *c, int fd)
 {
 	c->fd = fd;
+	c->last = 0;
 	c->of = (struct papi_counted){0};
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ID, &c->id))
 		c->id = 0;
 }
 
-/* Whether the descriptor of C still counts WANTED.  The thread may have ended, and another one have
- * its number; then the event has hung up. */
-static bool may_go_on(const struct papi_counter *c, const struct papi_counted *wanted)
+/* A thread that another one looks at may have ended, and its number be another's: what counts it is
+ * opened anew each time.  (poll(2) cannot tell: of an event without a ring it always says that it
+ * has hung up.) */
+bool papi_counter_is(const struct papi_counter *c, const struct papi_counted *wanted)
 {
-	struct pollfd p = {.fd = c->fd, .events = POLLIN};
-
 	return c->fd >= 0 && c->of.tid == wanted->tid && c->of.cpu == wanted->cpu &&
 	       c->of.domain == wanted->domain && c->of.inherit == wanted->inherit &&
-	       c->of.times == wanted->times && c->of.owner == wanted->owner && is_open(c) &&
-	       poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLNVAL));
+	       c->of.times == wanted->times && c->of.owner == wanted->owner && wanted->owner;
+}
+
+static struct papi_counted wanted_of(const struct papi_set *s, pid_t tid)
+{
+	return (struct papi_counted){s->cpu >= 0 ? -1 : tid,
+				     s->cpu,
+				     s->domain,
+				     s->inherit,
+				     s->state & PAPI_MULTIPLEXING,
+				     s->attached ? NULL : s->owner};
 }
 
 int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t tid)
 {
-	const bool times = s->state & PAPI_MULTIPLEXING;
+	const struct papi_counted wanted = wanted_of(s, tid);
+	const bool times = wanted.times;
 	struct perf_event_attr attr = papi_attr_of(s, c);
-	const struct papi_counted wanted = {
-		s->cpu >= 0 ? -1 : tid, s->cpu, s->domain, s->inherit, times, s->owner};
 	long fd;
 
-	if (may_go_on(c, &wanted)) {
+	if (c->group || papi_counter_is(c, &wanted)) {
 		c->is_clock = false;
-		c->has_times = times;
-		c->origin = 0;
-		c->origin = papi_raw_count(s, c);
+		c->origin = c->last;
 		return PAPI_OK;
 	}
 	papi_close_counter(c);
@@ -196,28 +224,56 @@ static int begin_counter(struct papi_set *s, struct papi_counter *c)
 	return r;
 }
 
+static int begin_all(struct papi_set *s)
+{
+	const struct papi_counted wanted = wanted_of(s, s->tid);
+	int r = PAPI_OK, n = 0;
+
+	papi_group_open(s, &wanted);
+	while (n < s->n && r == PAPI_OK)
+		r = begin_counter(s, s->counters[n++]);
+	if (r == PAPI_OK)
+		r = papi_overflow_start_timer(s);
+	while (r < 0 && n--)
+		end_counter(s, s->counters[n]);
+	return r;
+}
+
+/* Switches counters on; false: one has been closed by the program. */
+static bool enable_all(const struct papi_set *s)
+{
+	bool ok = true;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->counters[i]->fd >= 0 && !s->counters[i]->profile &&
+		    !papi_group_is_led(s->counters[i]))
+			ok &= ioctl(s->counters[i]->fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
+	return ok;
+}
+
 static int start(struct papi_set *s)
 {
-	int r = PAPI_OK, n = 0;
+	int r;
 
 	s->owner = papi_thread_mark();
 	s->tid = s->attached ? s->attached : papi_gettid();
 	if (s->granularity == PAPI_GRN_SYS && s->cpu < 0 && !s->attached)
 		s->cpu = sched_getcpu();
-	while (n < s->n && r == PAPI_OK)
-		r = begin_counter(s, s->counters[n++]);
-	if (r == PAPI_OK)
-		r = papi_overflow_start_timer(s);
+	r = begin_all(s);
+	if (r == PAPI_OK && !enable_all(s)) {
+		papi_overflow_stop_timer(s);
+		for (int i = 0; i < s->n; i++) {
+			end_counter(s, s->counters[i]);
+			papi_close_counter(s->counters[i]);
+		}
+		r = begin_all(s);
+		enable_all(s);
+	}
 	if (r < 0) {
-		while (n--)
-			end_counter(s, s->counters[n]);
 		s->tid = 0;
 		return r;
 	}
 	s->state = (s->state & ~PAPI_STOPPED) | PAPI_RUNNING;
-	for (int i = 0; i < s->n; i++)
-		if (s->counters[i]->fd >= 0 && !s->counters[i]->profile)
-			ioctl(s->counters[i]->fd, PERF_EVENT_IOC_ENABLE, 0);
 	for (int i = 0; i < s->n; i++)
 		papi_overflow_enable(s->counters[i]);
 	return PAPI_OK;
@@ -242,6 +298,7 @@ EXPORT int PAPI_start(int set)
 EXPORT int PAPI_stop(int set, long long *values)
 {
 	struct papi_set *s = papi_set_find(set);
+	uint64_t raw[PAPI_SET_EVENTS];
 	struct papi_hold h;
 
 	if (!s)
@@ -250,11 +307,13 @@ EXPORT int PAPI_stop(int set, long long *values)
 		return papi_result(PAPI_ENOTRUN);
 	papi_hold(&h);
 	for (int i = 0; i < s->n; i++) /* samples and counts end at the same time */
-		if (s->counters[i]->fd >= 0)
+		if (s->counters[i]->fd >= 0 && !papi_group_is_led(s->counters[i]))
 			ioctl(s->counters[i]->fd, PERF_EVENT_IOC_DISABLE, 0);
-	for (int i = 0; i < s->n; i++)
-		s->counters[i]->stopped =
-			papi_shown(s->counters[i], papi_raw_count(s, s->counters[i]));
+	read_all(s, raw);
+	for (int i = 0; i < s->n; i++) {
+		s->counters[i]->last = raw[i];
+		s->counters[i]->stopped = papi_shown(s->counters[i], raw[i]);
+	}
 	papi_overflow_stop_timer(s);
 	for (int i = 0; i < s->n; i++)
 		end_counter(s, s->counters[i]);
@@ -266,22 +325,9 @@ EXPORT int PAPI_stop(int set, long long *values)
 	return PAPI_OK;
 }
 
-/* What the program sees of each counter now. */
-static long long value_of(const struct papi_set *s, const struct papi_counter *c)
+/* Lets the program see VALUE of C, which has counted RAW. */
+static void set_value(struct papi_counter *c, uint64_t raw, long long value)
 {
-	return s->state & PAPI_RUNNING ? papi_shown(c, papi_raw_count(s, c)) : c->stopped;
-}
-
-/* Lets the program see 0 (or VALUE) now. */
-static void set_value(const struct papi_set *s, struct papi_counter *c, long long value)
-{
-	uint64_t raw;
-
-	if (!(s->state & PAPI_RUNNING)) {
-		c->stopped = value;
-		return;
-	}
-	raw = papi_raw_count(s, c);
 	if (!c->what.clock_hz)
 		c->origin = raw - (uint64_t)value;
 	else if (value < 0)
@@ -294,13 +340,17 @@ static void set_value(const struct papi_set *s, struct papi_counter *c, long lon
 EXPORT int PAPI_read(int set, long long *values)
 {
 	struct papi_set *s = papi_set_find(set);
+	uint64_t raw[PAPI_SET_EVENTS];
 
 	if (!s)
 		return papi_result(PAPI_ENOEVST);
 	if (!values)
 		return papi_result(PAPI_EINVAL);
+	if (s->state & PAPI_RUNNING)
+		read_all(s, raw);
 	for (int i = 0; i < s->n; i++)
-		values[i] = value_of(s, s->counters[i]);
+		values[i] = s->state & PAPI_RUNNING ? papi_shown(s->counters[i], raw[i])
+						    : s->counters[i]->stopped;
 	return PAPI_OK;
 }
 
@@ -316,18 +366,20 @@ EXPORT int PAPI_read_ts(int set, long long *values, long long *cyc)
 EXPORT int PAPI_accum(int set, long long *values)
 {
 	struct papi_set *s = papi_set_find(set);
+	uint64_t raw[PAPI_SET_EVENTS];
 
 	if (!s)
 		return papi_result(PAPI_ENOEVST);
 	if (!values)
 		return papi_result(PAPI_EINVAL);
+	if (s->state & PAPI_RUNNING)
+		read_all(s, raw);
 	for (int i = 0; i < s->n; i++) {
 		struct papi_counter *c = s->counters[i];
-		uint64_t raw = papi_raw_count(s, c);
 
 		if (s->state & PAPI_RUNNING) {
-			values[i] += papi_shown(c, raw);
-			c->origin = raw; /* nothing is lost in between */
+			values[i] += papi_shown(c, raw[i]);
+			c->origin = raw[i]; /* nothing is lost in between */
 		} else {
 			values[i] += c->stopped;
 			c->stopped = 0;
@@ -346,13 +398,19 @@ EXPORT int PAPI_reset(int set)
 EXPORT int PAPI_write(int set, long long *values)
 {
 	struct papi_set *s = papi_set_find(set);
+	uint64_t raw[PAPI_SET_EVENTS];
 
 	if (!s)
 		return papi_result(PAPI_ENOEVST);
 	if (!values)
 		return papi_result(PAPI_EINVAL);
+	if (s->state & PAPI_RUNNING)
+		read_all(s, raw);
 	for (int i = 0; i < s->n; i++)
-		set_value(s, s->counters[i], values[i]);
+		if (s->state & PAPI_RUNNING)
+			set_value(s->counters[i], raw[i], values[i]);
+		else
+			s->counters[i]->stopped = values[i];
 	return PAPI_OK;
 }
 

@@ -25,7 +25,10 @@ int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t ti
 /* FD, or -1, counts C from now on, until it stops. */
 void papi_adopt_counter(struct papi_counter *c, int fd);
 
-/* Closes what counts C, unless the program has done so. */
+/* Whether the descriptor of C was opened for WANTED.  The program may have closed it. */
+bool papi_counter_is(const struct papi_counter *c, const struct papi_counted *wanted);
+
+/* Closes what counts C, and its group, unless the program has done so. */
 void papi_close_counter(struct papi_counter *c);
 
 /* The signal of overflows is held back from the calling thread in between: its handler may call

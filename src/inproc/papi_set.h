@@ -17,6 +17,13 @@ enum {
 };
 
 struct papi_profile;
+struct papi_counter;
+
+/* Counters of a set that are one group; see papi_group.h. */
+struct papi_group {
+	int n; /* 0: there is none */
+	struct papi_counter *members[PAPI_SET_EVENTS];
+};
 
 /* An event of a set. */
 struct papi_counter {
@@ -29,10 +36,13 @@ struct papi_counter {
 		int cpu, domain;
 		bool inherit, times;
 		const void *owner;
-	} of;			      /* what FD counts; it stays open while the set is stopped */
+	} of;			  /* what FD counts; it stays open while the set is stopped */
+	struct papi_group *group; /* it is member number PLACE of; or NULL */
+	int place;
 	bool has_times;		      /* it says how long it could count: multiplexing */
 	bool is_clock;		      /* the thread's CPU clock counts: perf events are forbidden */
 	uint64_t origin;	      /* what has been counted when the program saw 0 */
+	uint64_t last;		      /* what FD had counted when the set stopped */
 	long long stopped;	      /* what the program sees while the set is stopped */
 	struct papi_profile *profile; /* or NULL */
 	int threshold;		      /* of its overflows; 0: none are told */
@@ -53,6 +63,7 @@ struct papi_set {
 	PAPI_overflow_handler_t handler;
 	bool by_timer; /* overflows are told by software */
 	timer_t timer;
+	struct papi_group group;
 	int n;
 	struct papi_counter *counters[PAPI_SET_EVENTS];
 };

@@ -25,6 +25,7 @@ static struct thread *threads;
 static unsigned long (*id_fn)(void);
 static __thread struct thread *self;
 static __thread char mark;
+static __thread pid_t tid; /* of this thread; 0: not asked yet */
 static pthread_key_t at_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -35,7 +36,9 @@ const void *papi_thread_mark(void)
 
 pid_t papi_gettid(void)
 {
-	return (pid_t)syscall(SYS_gettid);
+	if (!tid)
+		tid = (pid_t)syscall(SYS_gettid);
+	return tid;
 }
 
 /* Under the lock; T may have been forgotten by PAPI_shutdown(). */
@@ -105,6 +108,7 @@ void papi_threads_release(void)
 void papi_threads_after_fork(void)
 {
 	pthread_mutex_init(&lock, NULL);
+	tid = 0;
 	for (struct thread *t = threads, *next; t; t = next) {
 		next = t->next;
 		if (t != self)

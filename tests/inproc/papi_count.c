@@ -711,7 +711,8 @@ TEST(overflows_go_on_after_fork)
 
 /* Without perf events. */
 
-static int forbidden(void)
+/* From now on perf_event_open(2) fails in this process. */
+static bool forbid_events(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -720,12 +721,18 @@ static int forbidden(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static int forbidden(void)
+{
 	int set = PAPI_NULL, event, faults;
 	uint16_t n = 0;
 	long long v;
 
-	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+	CHECK(forbid_events());
 	CHECK(PAPI_library_init(PAPI_VER_CURRENT) == PAPI_VER_CURRENT);
 	CHECK(PAPI_event_name_to_code(CLOCK, &event) == PAPI_OK);
 	CHECK(PAPI_create_eventset(&set) == PAPI_OK);
@@ -822,6 +829,46 @@ TEST(counters_stay_open)
 	EXPECT(sum >= 27 * MS);
 	drop(&set);
 	EXPECT_EQ(n_descriptors(), n - 1);
+}
+
+/* Nothing is opened when a set of one or of several events starts again.  Each has its own count,
+ * from 0 on. */
+static int start_without_opening(void)
+{
+	int code, faults, one = set_with(CLOCK, &code), set = set_with(CLOCK, &code);
+	long long v[2], n;
+
+	CHECK(PAPI_event_name_to_code("perf::PAGE-FAULTS", &faults) == PAPI_OK);
+	CHECK(PAPI_add_event(set, faults) == PAPI_OK);
+	CHECK(PAPI_start(one) == PAPI_OK && PAPI_stop(one, &n) == PAPI_OK);
+	CHECK(PAPI_start(set) == PAPI_OK && PAPI_stop(set, v) == PAPI_OK);
+	CHECK(forbid_events());
+	for (int i = 1; i <= 2; i++) {
+		char *pages = mmap(NULL, 100 * 4096, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		CHECK(PAPI_start(set) == PAPI_OK);
+		for (int k = 0; k < 100 * i / 2; k++)
+			((volatile char *)pages)[k * 4096] = 1;
+		CHECK(PAPI_read(set, v) == PAPI_OK);
+		CHECK(v[1] >= 100 * i / 2 && v[1] < 100 * i / 2 + 20);
+		CHECK(PAPI_reset(set) == PAPI_OK);
+		burn(0.01);
+		CHECK(PAPI_stop(set, v) == PAPI_OK);
+		CHECK(v[0] >= 9 * MS && v[0] < 200 * MS && v[1] < 20);
+		munmap(pages, 100 * 4096);
+	}
+	CHECK(PAPI_remove_event(set, code) == PAPI_OK); /* the group is over */
+	CHECK(PAPI_start(set) != PAPI_OK);
+	CHECK(PAPI_start(one) == PAPI_OK);
+	burn(0.01);
+	CHECK(PAPI_stop(one, &n) == PAPI_OK && n >= 9 * MS && n < 200 * MS);
+	return 0;
+}
+
+TEST(starting_again_opens_nothing)
+{
+	EXPECT_EQ(in_child(start_without_opening), 0);
 }
 
 static int count_in_child(void)
