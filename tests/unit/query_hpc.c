@@ -142,7 +142,9 @@ static void write_file(const char *dir, const char *name, const void *bytes, siz
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* A new file: ext4 writes a file that was emptied to the disk at once (auto_da_alloc). */
+	EXPECT_EQ(unlink(path), 0);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	REQUIRE(fd >= 0);
 	EXPECT_EQ(write(fd, bytes, n), (ssize_t)n);
 	close(fd);
