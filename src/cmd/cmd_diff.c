@@ -15,6 +15,7 @@ struct diff_args {
 	opt_list operands, images;
 	const char *by;
 	double fail_above_pct; /* NaN: never */
+	double alpha;	       /* NaN: not given */
 };
 
 static int parse(struct cmd *c, struct diff_args *a)
@@ -25,7 +26,7 @@ static int parse(struct cmd *c, struct diff_args *a)
 		{"absolute", OPT_FLAG, &a->opts.absolute, NULL,
 		 "compare amounts, not shares of all samples"},
 		{"all", OPT_FLAG, &a->view.all, NULL, "rows too that may differ by chance"},
-		{"alpha", OPT_DOUBLE, &a->opts.alpha, "P",
+		{"alpha", OPT_DOUBLE, &a->alpha, "P",
 		 "the chance that any row shown did not change (default 0.05)"},
 		{"min", OPT_DOUBLE, &a->view.min_pct, "PCT",
 		 "hide rows that changed by less than PCT percent of all"},
@@ -36,7 +37,7 @@ static int parse(struct cmd *c, struct diff_args *a)
 	};
 	int rc;
 
-	a->opts.alpha = 0.05;
+	a->alpha = NAN;
 	a->fail_above_pct = NAN;
 	a->by = "procedure";
 	rc = cmd_parse(c, "[OPTIONS] A B [IMAGE...]", table, false, &a->operands);
@@ -48,6 +49,7 @@ static int parse(struct cmd *c, struct diff_args *a)
 		return err_set(&c->err, -EINVAL,
 			       "needs two sets: databases, epochs, or words such as label=L; see "
 			       "--help");
+	a->opts.alpha = isnan(a->alpha) ? 0.05 : a->alpha;
 	if (a->opts.alpha <= 0 || a->opts.alpha > 1)
 		return err_set(&c->err, -EINVAL, "--alpha: must be above 0, and 1 at most");
 	if (a->view.min_pct < 0)
@@ -83,6 +85,16 @@ static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
 	return CMD_NOTHING;
 }
 
+static int show(struct cmd *c, const struct diff *d, const struct diff_args *a)
+{
+	if (d->set.is_metric && !isnan(a->alpha))
+		return err_set(&c->err, -EINVAL,
+			       "--alpha: chance is not known for metrics; --min hides small "
+			       "changes");
+	diff_emit(&c->emit, d, &a->view);
+	return judge(c, d, a);
+}
+
 int cmd_diff(struct cmd *c)
 {
 	struct diff_args a = {0};
@@ -93,10 +105,9 @@ int cmd_diff(struct cmd *c)
 	for (unsigned k = 0; k < 2 && !rc; k++)
 		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
 	if (!rc) {
-		rc = diff_init(&d, &sets[0].query, &sets[1].query, &a.opts, &c->err);
+		rc = diff_init(&d, sets[0].source, sets[1].source, &a.opts, &c->err);
 		if (!rc) {
-			diff_emit(&c->emit, &d, &a.view);
-			rc = judge(c, &d, &a);
+			rc = show(c, &d, &a);
 			diff_release(&d);
 		}
 	}

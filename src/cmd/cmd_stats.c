@@ -95,17 +95,17 @@ static int run(struct cmd *c, struct stats_args *a)
 {
 	const unsigned n = (unsigned)a->operands.n;
 	struct compared_set *sets = xcalloc(n, sizeof(*sets));
-	struct query **queries = xcalloc(n, sizeof(struct query *));
+	struct source **sources = xcalloc(n, sizeof(struct source *));
 	struct spread s;
 	size_t n_rows;
 	int rc = 0;
 
 	for (unsigned k = 0; k < n && !rc; k++) {
 		rc = compared_set_open(&sets[k], a->operands.v[k], &c->select, &c->err);
-		queries[k] = &sets[k].query;
+		sources[k] = sets[k].source;
 	}
 	if (!rc)
-		rc = spread_init(&s, queries, n, a->level, &a->images, a->shares, &c->err);
+		rc = spread_init(&s, sources, n, a->level, &a->images, a->shares, &c->err);
 	if (!rc) {
 		a->view.names = a->operands.v;
 		if (s.set.kind == ESTIMATE_RATIO && a->view.keep_pct < 100) {
@@ -121,7 +121,7 @@ static int run(struct cmd *c, struct stats_args *a)
 	for (unsigned k = 0; k < n; k++)
 		compared_set_close(&sets[k]);
 	free(sets);
-	free(queries);
+	free(sources);
 	return rc;
 }
 

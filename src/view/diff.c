@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "view/about.h"
+#include "view/amounts.h"
 #include "view/header.h"
 
 /* Whether it is unknown what R has in one of the sets. */
@@ -21,15 +23,23 @@ bool diff_shows(const struct diff_view *v, const struct diff_row *r)
 	       (is_unknown(r) || fabs(r->change) * 100 >= v->min_pct);
 }
 
+static uint8_t side_decimals(const struct set_side *side)
+{
+	struct amounts one = {0};
+
+	amounts_note_one(&one, side->amount);
+	return amounts_decimals(&one);
+}
+
 static void emit_set(struct emit *e, const struct diff *d, const struct diff_view *v, unsigned k)
 {
 	const struct set_side *side = &d->set.sides[k];
-	const struct profile *p = side->q->profile;
+	const struct profile *p = side->q ? side->q->profile : NULL;
 	struct json *j = emit_json(e);
 	uint64_t n_lost = 0;
 	struct str line = {0};
 
-	for (unsigned c = 0; c < side->q->n_cols; c++)
+	for (unsigned c = 0; p && c < side->q->n_cols; c++)
 		if (side->q->cols[c].sum == SUM_EVENT &&
 		    strcmp(profile_str(p, p->events.v[side->q->cols[c].event].name),
 			   d->set.event) == 0)
@@ -38,9 +48,11 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 		json_begin(j, '{');
 		json_key(j, "set");
 		json_str(j, v->names[k]);
-		header_json_recording(j, p);
-		json_key(j, "samples");
-		json_u64(j, side->n_samples);
+		about_json_recording(j, side->source);
+		if (side->q) {
+			json_key(j, "samples");
+			json_u64(j, side->n_samples);
+		}
 		json_key(j, "amount");
 		json_double(j, side->amount);
 		if (d->set.kind != ESTIMATE_EVENT)
@@ -51,9 +63,11 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	}
 	if (v->no_header)
 		return;
-	header_add_recording(&line, p);
+	about_add_recording(&line, side->source);
 	str_add(&line, line.n ? "; " : "");
-	if (d->set.is_time)
+	if (d->set.is_metric)
+		str_addf(&line, "%.*f of ", side_decimals(side), side->amount);
+	else if (d->set.is_time)
 		str_addf(&line, "%.6f s of ", side->amount / 1e9);
 	else
 		str_addf(&line, "%" PRIu64 " samples of ", side->n_samples);
@@ -88,6 +102,8 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 		emit_set(e, d, v, k);
 	if (j)
 		json_end(j, ']');
+	if (!v->no_header && d->set.is_metric)
+		emit_text(e, "chance is not known for metrics: every row that changed is shown\n");
 	if (!v->no_header && d->set.has_open)
 		emit_text(e, "? is unknown, >N at least N, ~N about N; shares are of the samples "
 			     "known to be in it\n");
@@ -124,7 +140,7 @@ static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_
 		return;
 	emit_text(e, "%s%zu row%s %s: %.2f%% of A, %.2f%% of B; --all shows %s\n",
 		  n < d->rows.n ? "\n" : "", n, n == 1 ? "" : "s",
-		  d->set.is_time   ? "did not change, or by too little"
+		  d->set.is_time || d->set.is_metric ? "did not change, or by too little"
 		  : v->min_pct > 0 ? "changed by no more than chance would, or by too little"
 				   : "changed by no more than chance would",
 		  pct[0], pct[1], n == 1 ? "it" : "them");
@@ -132,7 +148,7 @@ static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_
 
 static void emit_note(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
-	bool by_address = d->rows.n && d->rows.v[0].row->kind == SCOPE_ADDRESS;
+	bool by_address = d->rows.n && d->set.level == SCOPE_ADDRESS;
 	struct json *j = emit_json(e);
 	struct str note = {0};
 
@@ -149,6 +165,8 @@ static void emit_note(struct emit *e, const struct diff *d, const struct diff_vi
 	if (j) {
 		json_key(j, "notes");
 		json_begin(j, '[');
+		if (d->set.is_metric)
+			json_str(j, "chance is not known for metrics");
 		if (note.n)
 			json_str(j, note.v);
 		json_end(j, ']');
@@ -207,19 +225,33 @@ static void mark_open(struct emit_cell *cells, const struct diff_row *r)
 		cells[COL_P] = (struct emit_cell){.none = true, .mark = '?'};
 }
 
+/* Metrics of both sets share their decimals. */
+static uint8_t amount_decimals(const struct diff *d, const struct diff_view *v)
+{
+	struct amounts a = {0};
+
+	vec_each (r, &d->rows)
+		for (unsigned k = 0; k < 2 && diff_shows(v, r); k++)
+			amounts_note_one(&a, r->row->amount[k]);
+	return amounts_decimals(&a);
+}
+
 static void emit_rows(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
-	const enum scope_kind level = d->rows.n ? d->rows.v[0].row->kind : SCOPE_IMAGE;
+	const enum scope_kind level = d->set.level;
+	const bool is_metric = d->set.is_metric;
+	const enum emit_type amount = is_metric ? EMIT_FIXED : EMIT_U64;
+	const uint8_t decimals = amount_decimals(d, v);
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const struct emit_col cols[N_COLS] = {
-		[COL_A] = {"a", d->set.is_time ? "A(us)" : "A", EMIT_U64},
+		[COL_A] = {"a", d->set.is_time ? "A(us)" : "A", amount, .decimals = decimals},
 		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT},
-		[COL_B] = {"b", d->set.is_time ? "B(us)" : "B", EMIT_U64},
+		[COL_B] = {"b", d->set.is_time ? "B(us)" : "B", amount, .decimals = decimals},
 		[COL_B_PCT] = {"b_pct", "B%", EMIT_PERCENT},
 		[COL_CHANGE] = {"change_pct", "change%", EMIT_FIXED, .decimals = 2},
 		[COL_P] = {"p", NULL, EMIT_FIXED, .decimals = 4,
-			   .in = data | (d->set.is_time ? 0 : EMIT_IN_TABLE)},
+			   .in = data | (d->set.is_time || is_metric ? 0 : EMIT_IN_TABLE)},
 		[COL_A_AMOUNT] = {"a_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_B_AMOUNT] = {"b_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_A_OPEN] = {"a_unknown", NULL, EMIT_U64,
@@ -248,7 +280,7 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			[COL_B_AMOUNT].d = r->row->amount[1],
 			[COL_A_OPEN].u = r->row->open[0],
 			[COL_B_OPEN].u = r->row->open[1],
-			[COL_KIND].s = image_kind_name(r->row->image_kind),
+			[COL_KIND].s = r->row->image_kind,
 			[COL_PROCEDURE].s = r->row->procedure,
 			[COL_FILE].s = r->row->file,
 			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
@@ -258,6 +290,12 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 
 		if (!diff_shows(v, r))
 			continue;
+		if (is_metric) {
+			cells[COL_A].d = r->row->amount[0];
+			cells[COL_B].d = r->row->amount[1];
+			emit_row(e, cells);
+			continue;
+		}
 		cells[COL_A].u = is_table ? (uint64_t)llround(r->row->amount[0] / d->set.unit)
 					  : r->row->n[0];
 		cells[COL_B].u = is_table ? (uint64_t)llround(r->row->amount[1] / d->set.unit)

@@ -6,11 +6,29 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "view/about.h"
+#include "view/amounts.h"
 #include "view/header.h"
+
+/* As many decimals as the largest amount needs: none of samples. */
+static uint8_t metric_decimals(const struct spread *s)
+{
+	struct amounts a = {0};
+
+	for (unsigned k = 0; s->set.is_metric && k < s->set.n_sets; k++)
+		amounts_note_one(&a, s->set.sides[k].amount);
+	return amounts_decimals(&a);
+}
+
+static double side_amount(const struct spread *s, double amount)
+{
+	return s->set.is_metric ? amount : round(amount / s->set.unit);
+}
 
 static void emit_sets(struct emit *e, const struct spread *s, const struct spread_view *v)
 {
 	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
+	const uint8_t exact = metric_decimals(s);
 	struct json *j = emit_json(e);
 	struct str line = {0};
 
@@ -26,9 +44,11 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 			json_begin(j, '{');
 			json_key(j, "set");
 			json_str(j, v->names[k]);
-			header_json_recording(j, side->q->profile);
-			json_key(j, "samples");
-			json_u64(j, side->n_samples);
+			about_json_recording(j, side->source);
+			if (side->q) {
+				json_key(j, "samples");
+				json_u64(j, side->n_samples);
+			}
 			json_key(j, "amount");
 			json_double(j, side->is_unknown ? NAN : side->amount);
 			if (s->set.kind != ESTIMATE_EVENT)
@@ -42,7 +62,7 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 		else if (is_ratio)
 			str_addf(&line, " %.4f: ", side->amount);
 		else
-			str_addf(&line, " %.0f: ", round(side->amount / s->set.unit));
+			str_addf(&line, " %.*f: ", exact, side_amount(s, side->amount));
 		text_show(&line, v->names[k]);
 		header_add_unknown(&line, side);
 		if (!v->no_header)
@@ -55,7 +75,7 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 	if (!v->no_header && is_ratio)
 		emit_text(e, "\n");
 	else if (!v->no_header)
-		emit_text(e, "%.0f in all\n\n", round(s->sum / s->set.unit));
+		emit_text(e, "%.*f in all\n\n", exact, side_amount(s, s->sum));
 	str_release(&line);
 }
 
@@ -132,22 +152,24 @@ static void mark_open(struct emit_cell *cells, const struct spread_row *r, unsig
 
 void spread_emit(struct emit *e, const struct spread *s, const struct spread_view *v, size_t *ret_n)
 {
-	const enum scope_kind level = s->rows.n ? s->rows.v[0].row->kind : SCOPE_IMAGE;
+	const enum scope_kind level = s->set.level;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
-	const uint8_t decimals = is_ratio ? 4 : 0;
+	const uint8_t exact = metric_decimals(s);
+	const uint8_t decimals = is_ratio ? 4 : exact;
+	const uint8_t more = is_ratio ? 4 : exact ? exact : 2;
 	const struct emit_col cols[N_COLS] = {
 		[COL_RANGE] = {"range_pct", "range%", EMIT_PERCENT},
-		[COL_SUM] = {"sum", NULL, EMIT_FIXED, .in = is_ratio ? EMIT_IN_NONE : 0},
+		[COL_SUM] = {"sum", NULL, EMIT_FIXED, .decimals = exact,
+			     .in = is_ratio ? EMIT_IN_NONE : 0},
 		[COL_SUM_PCT] = {"sum_pct", "sum%", EMIT_PERCENT,
 				 .in = is_ratio ? EMIT_IN_NONE : 0},
 		[COL_N] = {"n", "N", EMIT_U64},
 		[COL_UNKNOWN] = {"unknown", NULL, EMIT_U64,
 				 .in = s->set.kind == ESTIMATE_EVENT ? EMIT_IN_NONE : 0},
-		[COL_MEAN] = {"mean", NULL, EMIT_FIXED, .decimals = is_ratio ? 4 : 2},
-		[COL_DEVIATION] = {"deviation", "std-dev", EMIT_FIXED,
-				   .decimals = is_ratio ? 4 : 2},
+		[COL_MEAN] = {"mean", NULL, EMIT_FIXED, .decimals = more},
+		[COL_DEVIATION] = {"deviation", "std-dev", EMIT_FIXED, .decimals = more},
 		[COL_MIN] = {"min", NULL, EMIT_FIXED, .decimals = decimals},
 		[COL_MAX] = {"max", NULL, EMIT_FIXED, .decimals = decimals},
 		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
@@ -176,7 +198,7 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 			[COL_DEVIATION].d = r->deviation / u,
 			[COL_MIN].d = r->least / u,
 			[COL_MAX].d = r->most / u,
-			[COL_KIND].s = image_kind_name(r->row->image_kind),
+			[COL_KIND].s = r->row->image_kind,
 			[COL_PROCEDURE].s = r->row->procedure,
 			[COL_FILE].s = r->row->file,
 			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},

@@ -2,6 +2,7 @@
 /* Whether differences are chance: exact tests against sums over all outcomes, and simulated
  * recordings. */
 #include "query/compare/diff.h"
+#include "query/samples/source.h"
 
 #include <errno.h>
 #include <math.h>
@@ -112,6 +113,7 @@ struct world {
 	struct query q[2];
 	struct resolver *r;
 	event_id events[2];
+	struct source *s[2];
 };
 
 static void world_begin(struct world *w, uint64_t period_b)
@@ -120,6 +122,7 @@ static void world_begin(struct world *w, uint64_t period_b)
 
 	w->r = resolver_new(&ro);
 	for (unsigned k = 0; k < 2; k++) {
+		w->s[k] = NULL;
 		profile_init(&w->p[k]);
 		w->events[k] = profile_intern_event(
 			&w->p[k], &(struct event){.name = profile_intern_str(&w->p[k], "cycles"),
@@ -142,6 +145,13 @@ static void world_add(struct world *w, unsigned k, unsigned row, uint64_t n)
 				.count = n});
 }
 
+static int world_open(struct world *w, unsigned k, const struct select *s, struct err *err)
+{
+	int rc = query_init(&w->q[k], &w->p[k], w->r, s, err);
+
+	return rc ? rc : samples_source_of(&w->s[k], &w->q[k], NULL, err);
+}
+
 static bool world_compare(struct world *w, const struct diff_opts *o, struct diff *d)
 {
 	const struct select s = {0};
@@ -149,9 +159,9 @@ static bool world_compare(struct world *w, const struct diff_opts *o, struct dif
 	int rc = 0;
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
-		rc = query_init(&w->q[k], &w->p[k], w->r, &s, &err);
+		rc = world_open(w, k, &s, &err);
 	if (!rc)
-		rc = diff_init(d, &w->q[0], &w->q[1], o, &err);
+		rc = diff_init(d, w->s[0], w->s[1], o, &err);
 	if (rc)
 		t_fail_("%s", err.msg);
 	return rc == 0;
@@ -160,6 +170,7 @@ static bool world_compare(struct world *w, const struct diff_opts *o, struct dif
 static void world_end(struct world *w)
 {
 	for (unsigned k = 0; k < 2; k++) {
+		source_close(w->s[k]);
 		query_release(&w->q[k]);
 		profile_release(&w->p[k]);
 	}
@@ -333,8 +344,8 @@ static int compare_sets(struct world *w, const char *set, const struct diff_opts
 	int rc = 0;
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
-		rc = query_init(&w->q[k], &w->p[k], w->r, &s, &err);
-	return rc ? rc : diff_init(d, &w->q[0], &w->q[1], o, &err);
+		rc = world_open(w, k, &s, &err);
+	return rc ? rc : diff_init(d, w->s[0], w->s[1], o, &err);
 }
 
 static const struct diff_row *row_called(const struct diff *d, const char *image)

@@ -80,13 +80,19 @@ static void test_open_row(const struct diff *d, const struct diff_opts *o, struc
 		r->p = 1;
 }
 
+/* Values of metrics, and times, are no counts of samples: what chance does to them is unknown. */
+static bool has_no_test(const struct diff *d)
+{
+	return d->set.is_time || d->set.is_metric;
+}
+
 /* Sets R->p, not yet adjusted; NaN when the row could not tell anything. */
 static void test_row(const struct diff *d, const struct diff_opts *o, struct diff_row *r)
 {
 	const struct case_of known = case_of(d, r, (const bool[2]){false, false});
 
 	r->p = NAN;
-	if (d->set.is_time)
+	if (has_no_test(d))
 		return;
 	if (r->row->open[0] || r->row->open[1])
 		test_open_row(d, o, r);
@@ -108,8 +114,8 @@ static void test_rows(struct diff *d, const struct diff_opts *o)
 		struct diff_row *r = &d->rows.v[i];
 
 		/* Too few samples to tell anything are chance, not an open question. */
-		r->p = isnan(p[i]) && !d->set.is_time ? 1 : p[i];
-		r->is_significant = d->set.is_time ? r->change != 0 : r->p < o->alpha;
+		r->p = isnan(p[i]) && !has_no_test(d) ? 1 : p[i];
+		r->is_significant = has_no_test(d) ? r->change != 0 : r->p < o->alpha;
 		r->may_be_significant &= !r->is_significant;
 	}
 	free(p);
@@ -121,6 +127,8 @@ static double most_more_of_a(const struct diff *d, const struct diff_row *r,
 {
 	const double open = (double)r->row->open[0], n = (double)d->set.sides[0].n_samples;
 
+	if (d->set.is_metric)
+		return 0;
 	return o->absolute ? open / n : (r->share[0] * n + open) / (n + open) - r->share[0];
 }
 
@@ -159,7 +167,7 @@ static int check(const struct diff *d, struct err *err)
 			       "there is no test of %s, but `dwell stats --pm` has their spread",
 			       d->set.name, d->set.kind == ESTIMATE_RATIO ? "ratios" : "counters");
 	for (unsigned k = 0; k < 2; k++)
-		if (!d->set.sides[k].n_samples)
+		if (!d->set.is_metric && !d->set.sides[k].n_samples)
 			return err_set(err, -ENOENT,
 				       "the %s set has no samples that are known to be in %s%s",
 				       k ? "second" : "first", d->set.name,
@@ -167,13 +175,13 @@ static int check(const struct diff *d, struct err *err)
 	return 0;
 }
 
-int diff_init(struct diff *d, struct query *a, struct query *b, const struct diff_opts *o,
+int diff_init(struct diff *d, struct source *a, struct source *b, const struct diff_opts *o,
 	      struct err *err)
 {
 	int rc;
 
 	*d = (struct diff){.n_tested = 0};
-	rc = set_rows_init(&d->set, (struct query *const[]){a, b}, 2, o->level, o->images, err);
+	rc = set_rows_init(&d->set, (struct source *const[]){a, b}, 2, o->level, o->images, err);
 	if (rc)
 		return rc;
 	rc = check(d, err);

@@ -31,11 +31,12 @@ struct diff {
 	size_t n_tested;
 };
 
-/* Compares A with B, which must outlive D; see set_rows_init.  Rows of events that count time
- * cannot be tested.  Of a sample set shares are of the samples known to be in it, and a row's p
- * holds however many of those of the row that may be in it are.  -EINVAL for counters and ratios,
- * which have no test, -ENOENT when no sample of A or of B is known to be in the set. */
-int diff_init(struct diff *d, struct query *a, struct query *b, const struct diff_opts *o,
+/* Compares A with B, which must outlive D; see set_rows_init.  Rows of metrics and of events that
+ * count time cannot be tested: whatever changed counts as significant.  Of a sample set shares are
+ * of the samples known to be in it, and a row's p holds however many of those of the row that may
+ * be in it are.  -EINVAL for counters and ratios, which have no test, -ENOENT when no sample of A
+ * or of B is known to be in the set. */
+int diff_init(struct diff *d, struct source *a, struct source *b, const struct diff_opts *o,
 	      struct err *err);
 void diff_release(struct diff *d);
 

@@ -15,26 +15,8 @@
 #include <string.h>
 
 #include "base/str.h"
-
-/* An image as the sets know it: one path. */
-struct common_image {
-	enum image_kind kind;
-	const char *path;
-	const char *build; /* the first seen */
-	unsigned last_set; /* the last that has it */
-	bool is_wanted, is_rebuilt;
-	uint32_t same_as; /* the entry that stands for it; itself */
-};
-
-struct matcher {
-	struct set_rows *r;
-	enum scope_kind level;
-	const opt_list *names;
-	VEC(struct common_image) images;
-	uint32_t **image_of;	/* by set, by its image: number in images */
-	VEC(const char *) keys; /* by row */
-	struct index index;
-};
+#include "query/compare/common_rows.h"
+#include "query/compare/metric_rows.h"
 
 /* --- events --- */
 
@@ -51,7 +33,7 @@ static double weight(const struct query_col *c)
 	return c->is_time ? 1 : (c->period ? (double)c->period : 1) / duty;
 }
 
-static const char *ordinal(unsigned k, char ret[24])
+const char *set_ordinal(unsigned k, char ret[24])
 {
 	static const char *const words[] = {"first", "second", "third"};
 
@@ -153,14 +135,14 @@ static int init_side(struct set_rows *r, unsigned k, struct query *q, struct err
 		add_column(side, e, &squares);
 	}
 	if (!side->columns.n)
-		return not_there(r, q, ordinal(k, nth), err);
+		return not_there(r, q, set_ordinal(k, nth), err);
 	if (r->kind == ESTIMATE_RATIO && side->columns.n > 1)
 		return err_set(err, -EINVAL,
 			       "the %s set has '%s' of several periods or events, which cannot be "
 			       "added up",
-			       ordinal(k, nth), r->name);
+			       set_ordinal(k, nth), r->name);
 	if (!side->n_samples && r->kind == ESTIMATE_EVENT)
-		return err_set(err, -ENOENT, "the %s set has no samples of %s", ordinal(k, nth),
+		return err_set(err, -ENOENT, "the %s set has no samples of %s", set_ordinal(k, nth),
 			       r->event);
 	if (r->kind == ESTIMATE_RATIO)
 		set_ratio(side, side->columns.v[0]);
@@ -213,82 +195,18 @@ static int choose(struct set_rows *r, const struct query *q, struct err *err)
 
 /* --- images --- */
 
-static void add_image(struct matcher *m, unsigned k, image_id im)
+static void add_image(struct common_rows *m, unsigned k, image_id im)
 {
 	const struct image *image = &m->r->sides[k].q->profile->images.v[im];
 	const bool unknown = image->kind == IMAGE_UNKNOWN || !*image->path;
-	const char *path = unknown ? "[unknown]" : image->path;
 	char id[2 * BUILD_ID_MAX + 1];
-	struct common_image *c = NULL;
 
 	build_id_format(&image->build_id, id);
-	vec_each (i, &m->images)
-		if (i->kind == image->kind && strcmp(i->path, path) == 0)
-			c = i;
-	if (!c) {
-		c = vec_add(&m->images);
-		c->kind = image->kind;
-		c->path = path;
-		c->same_as = (uint32_t)(c - m->images.v);
-		c->build = arena_strdup(&m->r->arena, id);
-	}
-	c->last_set = k;
-	c->is_rebuilt |= strcmp(c->build, id) != 0;
-	m->image_of[k][im] = (uint32_t)(c - m->images.v);
+	common_image_add(m, k, im, image_kind_name(image->kind),
+			 unknown ? "[unknown]" : image->path, id);
 }
 
-static bool may_be_one(const struct common_image *a, const struct common_image *b)
-{
-	return a->kind == b->kind && strcmp(str_basename(a->path), str_basename(b->path)) == 0;
-}
-
-/* Whether a set has two images that may be one with entry FIRST. */
-static bool is_ambiguous(const struct matcher *m, const struct common_image *first)
-{
-	for (unsigned k = 0; k < m->r->n_sets; k++) {
-		const struct query *q = m->r->sides[k].q;
-		uint32_t found = INDEX_NONE;
-
-		for (image_id im = 0; im < q->profile->images.n; im++) {
-			uint32_t i = m->image_of[k][im];
-
-			if (i == INDEX_NONE || !may_be_one(first, &m->images.v[i]))
-				continue;
-			if (found != INDEX_NONE && found != i)
-				return true;
-			found = i;
-		}
-	}
-	return false;
-}
-
-/* Joins images that were moved: build directories, containers. */
-static void join_moved(struct matcher *m)
-{
-	for (uint32_t i = 0; i < m->images.n; i++) {
-		struct common_image *first = &m->images.v[i];
-		bool alone = true;
-
-		for (uint32_t j = i + 1; j < m->images.n && alone; j++)
-			alone = !may_be_one(first, &m->images.v[j]);
-		if (alone || first->same_as != i || is_ambiguous(m, first))
-			continue;
-		for (uint32_t j = i + 1; j < m->images.n; j++) {
-			struct common_image *c = &m->images.v[j];
-
-			if (!may_be_one(first, c))
-				continue;
-			c->same_as = i;
-			first->is_rebuilt |= c->is_rebuilt || strcmp(first->build, c->build) != 0;
-			if (c->last_set >= first->last_set) {
-				first->last_set = c->last_set;
-				first->path = c->path;
-			}
-		}
-	}
-}
-
-static int find_wanted(struct matcher *m, struct err *err)
+static int find_wanted(struct common_rows *m, struct err *err)
 {
 	for (size_t i = 0; m->names && i < m->names->n; i++) {
 		bool found = false;
@@ -314,101 +232,21 @@ static int find_wanted(struct matcher *m, struct err *err)
 	return 0;
 }
 
-static int match_images(struct matcher *m, struct err *err)
+static int match_images(struct common_rows *m, struct err *err)
 {
 	for (unsigned k = 0; k < m->r->n_sets; k++) {
 		const struct query *q = m->r->sides[k].q;
 
-		m->image_of[k] = xcalloc(q->profile->images.n + 1, sizeof(uint32_t));
-		for (image_id im = 0; im < q->profile->images.n; im++) {
-			m->image_of[k][im] = INDEX_NONE;
+		common_rows_size(m, k, (uint32_t)q->profile->images.n);
+		for (image_id im = 0; im < q->profile->images.n; im++)
 			if (q->first[im] < q->first[im + 1])
 				add_image(m, k, im);
-		}
 	}
-	join_moved(m);
-	vec_each (i, &m->images) {
-		if (i->same_as != (uint32_t)(i - m->images.v) || !i->is_rebuilt)
-			continue;
-		m->r->n_rebuilt++;
-		m->r->rebuilt = i->path;
-	}
+	common_images_join(m);
 	return find_wanted(m, err);
 }
 
-static bool is_wanted(const struct matcher *m, const struct common_image *c)
-{
-	return !m->names || !m->names->n || m->images.v[c->same_as].is_wanted;
-}
-
 /* --- rows --- */
-
-static bool key_same(const void *owner, uint32_t i, const void *key)
-{
-	return strcmp(((const struct matcher *)owner)->keys.v[i], key) == 0;
-}
-
-/* What tells scope SC of set K, whose image is number COMMON, from others. */
-static void add_key(const struct matcher *m, unsigned k, const struct scope *sc, uint32_t common,
-		    struct str *key)
-{
-	const struct image *im = &m->r->sides[k].q->profile->images.v[sc->image];
-	char id[2 * BUILD_ID_MAX + 1];
-
-	str_addf(key, "%" PRIu32, common);
-	if (sc->kind != SCOPE_IMAGE)
-		str_addf(key, "\n%s", sc->name);
-	if (sc->kind == SCOPE_LINE)
-		str_addf(key, "\n%s\n%" PRIu32, sc->file ? str_basename(sc->file) : "", sc->line);
-	if (sc->kind == SCOPE_ADDRESS) {
-		build_id_format(&im->build_id, id);
-		str_addf(key, "\n%s\n%" PRIx64, id, sc->svma);
-	}
-}
-
-static void *zeros(struct arena *a, size_t n_bytes)
-{
-	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
-}
-
-/* The row of SC; made when it is not there yet. */
-static struct set_row *find_row(struct matcher *m, unsigned k, const struct scope *sc,
-				uint32_t common)
-{
-	struct arena *a = &m->r->arena;
-	struct str key = {0};
-	struct set_row *r;
-	uint64_t hash;
-	uint32_t i;
-
-	add_key(m, k, sc, common, &key);
-	hash = hash_str(key.v);
-	i = index_find(&m->index, hash, key_same, m, key.v);
-	if (i == INDEX_NONE) {
-		i = (uint32_t)m->r->rows.n;
-		index_add(&m->index, hash, i);
-		vec_push(&m->keys, arena_strdup(a, key.v));
-		r = vec_add(&m->r->rows);
-		*r = (struct set_row){
-			.kind = sc->kind,
-			.image_kind = m->images.v[common].kind,
-			.image = m->images.v[common].path,
-			.procedure = sc->kind == SCOPE_IMAGE ? NULL : arena_strdup(a, sc->name),
-			.line = sc->line,
-			.svma = sc->svma,
-			.n = zeros(a, m->r->n_sets * sizeof(*r->n)),
-			.amount = zeros(a, m->r->n_sets * sizeof(*r->amount)),
-			.open = zeros(a, m->r->n_sets * sizeof(*r->open)),
-			.worth = zeros(a, m->r->n_sets * sizeof(*r->worth)),
-			.sums = zeros(a, m->r->n_sets * sizeof(*r->sums)),
-		};
-	}
-	str_release(&key);
-	r = &m->r->rows.v[i];
-	if (sc->file)
-		r->file = arena_strdup(a, sc->file);
-	return r;
-}
 
 /* Sets VALUES to the numbers at S; false when none has to do with what is compared. */
 static bool read_spot(const struct set_side *side, const struct spot *s, double *values)
@@ -423,8 +261,15 @@ static bool read_spot(const struct set_side *side, const struct spot *s, double 
 	return any;
 }
 
+static double *new_sums(struct arena *a, unsigned n)
+{
+	const size_t n_bytes = n * sizeof(double);
+
+	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
+}
+
 /* Adds what is at a spot to row R of set K. */
-static void add_values(struct matcher *m, struct set_row *r, unsigned k, const double *values)
+static void add_values(struct common_rows *m, struct set_row *r, unsigned k, const double *values)
 {
 	const struct set_side *side = &m->r->sides[k];
 	const struct query *q = side->q;
@@ -441,15 +286,15 @@ static void add_values(struct matcher *m, struct set_row *r, unsigned k, const d
 	if (m->r->kind != ESTIMATE_RATIO)
 		return;
 	if (!r->sums[k])
-		r->sums[k] = zeros(&m->r->arena, q->n_cols * sizeof(double));
+		r->sums[k] = new_sums(&m->r->arena, q->n_cols);
 	for (unsigned c = 0; c < q->n_cols; c++)
 		r->sums[k][c] += values[c];
 }
 
 /* Adds the samples of set K. */
-static int add_side(struct matcher *m, unsigned k, struct err *err)
+static int add_side(struct common_rows *m, unsigned k, struct err *err)
 {
-	const struct scopes_opts so = {.level = m->level, .no_inline = true};
+	const struct scopes_opts so = {.level = m->r->level, .no_inline = true};
 	const struct set_side *side = &m->r->sides[k];
 	struct query *q = side->q;
 	bool *used = xcalloc(q->profile->places.n + 1, sizeof(*used));
@@ -458,19 +303,22 @@ static int add_side(struct matcher *m, unsigned k, struct err *err)
 	int rc;
 
 	for (size_t i = 0; i < q->n_spots; i++)
-		used[q->spots[i].place] |=
-			read_spot(side, &q->spots[i], values) &&
-			is_wanted(m, &m->images.v[m->image_of[k][q->spots[i].image]]);
+		used[q->spots[i].place] |= read_spot(side, &q->spots[i], values) &&
+					   common_image_is_wanted(m, k, q->spots[i].image);
 	rc = scopes_init(&scopes, q, &so, used, err);
 	for (size_t i = 0; !rc && i < q->n_spots; i++) {
+		const image_id im = q->spots[i].image;
+		char build[2 * BUILD_ID_MAX + 1] = "";
 		struct set_row *r;
 		uint32_t n;
 
 		if (!used[q->spots[i].place])
 			continue;
-		r = find_row(m, k,
-			     &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)],
-			     m->images.v[m->image_of[k][q->spots[i].image]].same_as);
+		if (m->r->level == SCOPE_ADDRESS)
+			build_id_format(&q->profile->images.v[im].build_id, build);
+		r = common_row_find(
+			m, k, &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)],
+			im, build);
 		read_spot(side, &q->spots[i], values);
 		add_values(m, r, k, values);
 	}
@@ -499,35 +347,45 @@ static void settle(struct set_rows *r)
 		}
 }
 
-int set_rows_init(struct set_rows *r, struct query *const *sets, unsigned n, enum scope_kind level,
-		  const opt_list *images, struct err *err)
+/* Puts samples on common rows. */
+static int sample_rows_init(struct set_rows *r, struct source *const *sets, const opt_list *images,
+			    struct err *err)
 {
-	struct matcher m = {.r = r, .level = level, .names = images};
-	int rc = 0;
+	struct common_rows m;
+	int rc;
 
-	*r = (struct set_rows){.n_sets = n};
-	if (!sets[0]->n_cols)
+	if (!sets[0]->query->n_cols)
 		return err_set(err, -ENOENT, "the first set has no samples");
-	rc = choose(r, sets[0], err);
-	if (rc) {
-		set_rows_release(r);
+	rc = choose(r, sets[0]->query, err);
+	if (rc)
 		return rc;
-	}
-	r->sides = xcalloc(n, sizeof(*r->sides));
-	m.image_of = xcalloc(n, sizeof(*m.image_of));
-	for (unsigned k = 0; k < n && !rc; k++)
-		rc = init_side(r, k, sets[k], err);
+	common_rows_init(&m, r, images);
+	for (unsigned k = 0; k < r->n_sets && !rc; k++)
+		rc = init_side(r, k, sets[k]->query, err);
 	if (!rc)
 		rc = match_images(&m, err);
-	for (unsigned k = 0; k < n && !rc; k++)
+	for (unsigned k = 0; k < r->n_sets && !rc; k++)
 		rc = add_side(&m, k, err);
-	settle(r);
-	for (unsigned k = 0; k < n; k++)
-		free(m.image_of[k]);
-	free(m.image_of);
-	vec_release(&m.images);
-	vec_release(&m.keys);
-	index_release(&m.index);
+	if (!rc)
+		settle(r);
+	common_rows_release(&m);
+	return rc;
+}
+
+int set_rows_init(struct set_rows *r, struct source *const *sets, unsigned n, enum scope_kind level,
+		  const opt_list *images, struct err *err)
+{
+	bool all_samples = true;
+	int rc;
+
+	*r = (struct set_rows){.n_sets = n, .level = level};
+	r->sides = xcalloc(n, sizeof(*r->sides));
+	for (unsigned k = 0; k < n; k++) {
+		r->sides[k].source = sets[k];
+		all_samples &= sets[k]->query != NULL;
+	}
+	rc = all_samples ? sample_rows_init(r, sets, images, err)
+			 : metric_rows_init(r, sets, images, err);
 	if (rc)
 		set_rows_release(r);
 	return rc;

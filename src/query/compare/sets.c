@@ -15,8 +15,10 @@ static void copy_list(opt_list *to, const opt_list *from)
 }
 
 /* Does what the option KEY (N bytes) with VALUE would. */
-static int set_key(struct select *s, const char *key, size_t n, const char *value, struct err *err)
+static int set_key(struct compared_set *set, const char *key, size_t n, const char *value,
+		   struct err *err)
 {
+	struct select *s = &set->select;
 	const struct {
 		const char *key;
 		const char **to;
@@ -33,11 +35,16 @@ static int set_key(struct select *s, const char *key, size_t n, const char *valu
 		*texts[i].to = value;
 		return 0;
 	}
+	if (n == 6 && memcmp(key, "thread", n) == 0) {
+		vec_push(&set->threads, value);
+		return 0;
+	}
 	if (owner == N_OWNER_KEYS)
 		return err_set(
 			err, -EINVAL,
 			"there is no '%.*s='; a set is a database, an epoch, or words "
-			"db= epoch= since= until= host= label= comm= exe= pid= tid= uid= cgroup=",
+			"db= epoch= since= until= host= label= comm= exe= pid= tid= uid= cgroup= "
+			"thread=",
 			(int)n, key);
 	s->owners[owner].n = 0;
 	vec_push(&s->owners[owner], value);
@@ -63,7 +70,7 @@ static int parse(struct compared_set *set, struct err *err)
 				word;
 			continue;
 		}
-		rc = set_key(s, word, n, word + n + 1, err);
+		rc = set_key(set, word, n, word + n + 1, err);
 		if (rc)
 			return rc;
 	}
@@ -87,15 +94,10 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 	copy_list(&s->paths, &base->paths);
 	rc = parse(set, err);
 	if (!rc)
-		rc = input_open(&set->input, s, err);
-	if (!rc) {
-		rc = query_init(&set->query, &set->input.profile, set->input.resolver, s, err);
-		if (rc)
-			input_close(&set->input);
-	}
+		rc = source_open(&set->source,
+				 &(struct source_opts){.select = s, .threads = set->threads}, err);
 	if (rc) {
-		select_release(s);
-		free(take_ptr(&set->words));
+		compared_set_close(set);
 		return err_prefix(err, rc, "set '%s'", text);
 	}
 	return 0;
@@ -105,8 +107,8 @@ void compared_set_close(struct compared_set *set)
 {
 	if (!set->words)
 		return;
-	query_release(&set->query);
-	input_close(&set->input);
+	source_close(set->source);
+	vec_release(&set->threads);
 	select_release(&set->select);
 	free(take_ptr(&set->words));
 }

@@ -62,7 +62,7 @@ static void make_shares(struct set_rows *r)
 			row->amount[k] *= r->sides[k].amount > 0 ? mean / r->sides[k].amount : 0;
 }
 
-int spread_init(struct spread *s, struct query *const *sets, unsigned n, enum scope_kind level,
+int spread_init(struct spread *s, struct source *const *sets, unsigned n, enum scope_kind level,
 		const opt_list *images, bool shares, struct err *err)
 {
 	int rc;

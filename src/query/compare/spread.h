@@ -24,7 +24,7 @@ struct spread {
 /* Compares N SETS, which must outlive S; see set_rows_init.  With SHARES amounts are scaled, so
  * that all sets have as much as they have on average.  The deviation is that of a sample, over n
  * - 1.  -EINVAL for shares of ratios. */
-int spread_init(struct spread *s, struct query *const *sets, unsigned n, enum scope_kind level,
+int spread_init(struct spread *s, struct source *const *sets, unsigned n, enum scope_kind level,
 		const opt_list *images, bool shares, struct err *err);
 void spread_release(struct spread *s);
 
