@@ -105,6 +105,16 @@ static bool are_alike(const struct hpc_metric_tree *t, const struct hpc_formula 
 
 /* --- as text --- */
 
+static const struct hpc_metric *find_metric(const struct writer *w, const char *name)
+{
+	const struct hpc_metrics *ms = &w->q->db->meta.metrics;
+
+	for (uint32_t i = 0; i < ms->n_metrics; i++)
+		if (strcmp(ms->metrics[i].name, name) == 0)
+			return &ms->metrics[i];
+	return NULL;
+}
+
 /* The column of IN, whatever its scope. */
 static int add_input(struct writer *w, const struct hpc_metric_input *in)
 {
@@ -117,13 +127,9 @@ static int add_input(struct writer *w, const struct hpc_metric_input *in)
 		{"($$^2)", HPC_SUM, HPC_STAT_SQUARES}, {"$$", HPC_MIN, HPC_STAT_MIN},
 		{"$$", HPC_MAX, HPC_STAT_MAX},
 	};
-	const struct hpc_metrics *ms = &w->q->db->meta.metrics;
-	const struct hpc_metric *m = NULL;
+	const struct hpc_metric *m = find_metric(w, in->metric);
 	size_t k = 0;
 
-	for (uint32_t i = 0; i < ms->n_metrics && !m; i++)
-		if (strcmp(ms->metrics[i].name, in->metric) == 0)
-			m = &ms->metrics[i];
 	while (k < n_elems(stats) &&
 	       (strcmp(stats[k].formula, in->formula) != 0 || stats[k].combine != in->combine))
 		k++;
@@ -194,15 +200,14 @@ static int write_formula(struct writer *w, const struct hpc_formula *f)
 	return 0;
 }
 
-static const struct hpc_metric_variant *find_variant(const struct writer *w,
-						     const struct hpc_metric_node *node)
+static const struct hpc_metric_variant *find_variant(const struct hpc_metric_node *node,
+						     enum hpc_stat stat)
 {
 	for (uint32_t i = 0; i < node->n_variants; i++) {
 		const char *name = node->variants[i].name;
 
 		/* Those of before the first release have a variant without a name. */
-		if (strcasecmp(name, hpc_stat_name(w->stat)) == 0 ||
-		    (!*name && w->stat == HPC_STAT_SUM))
+		if (strcasecmp(name, hpc_stat_name(stat)) == 0 || (!*name && stat == HPC_STAT_SUM))
 			return &node->variants[i];
 	}
 	return NULL;
@@ -224,13 +229,35 @@ static int write_forms(struct writer *w, const struct hpc_metric_variant *v)
 	return rc ? rc : write_formula(w, in ? in : ex);
 }
 
+/* The metric of meta.db whose sum NODE is; NULL when it is something else. */
+static const struct hpc_metric *plain_metric(const struct writer *w,
+					     const struct hpc_metric_node *node)
+{
+	const struct hpc_metric_variant *sum = find_variant(node, HPC_STAT_SUM);
+	const struct hpc_metric_input *in;
+
+	if (!sum || sum->source != HPC_VARIANT_FORMULAS || !sum->inclusive ||
+	    sum->inclusive->op != HPC_FORMULA_INPUT)
+		return NULL;
+	in = &w->t->inputs[sum->inclusive->input];
+	return in->combine == HPC_SUM && strcmp(in->formula, "$$") == 0 ? find_metric(w, in->metric)
+									: NULL;
+}
+
 static int write_node(struct writer *w, uint32_t node)
 {
 	const struct hpc_metric_tree *t = w->t;
-	const struct hpc_metric_variant *v = find_variant(w, &t->nodes[node]);
+	const struct hpc_metric_variant *v = find_variant(&t->nodes[node], w->stat);
+	const struct hpc_metric *plain = v ? NULL : plain_metric(w, &t->nodes[node]);
 	bool first = true;
 	int rc = 0;
 
+	/* Many taxonomies have sums only; of a metric alone all statistics are known. */
+	if (plain) {
+		w->adds_up = false;
+		str_addf(&w->text, "$%u", hpc_query_add_col(w->q, plain, w->stat, true));
+		return 0;
+	}
 	if (!v || v->source == HPC_VARIANT_NOTHING)
 		return err_set(w->err, -ENOENT, "'%s' has no %s", t->nodes[node].name,
 			       hpc_stat_name(w->stat));
@@ -238,7 +265,7 @@ static int write_node(struct writer *w, uint32_t node)
 		return write_forms(w, v);
 	str_addc(&w->text, '(');
 	for (uint32_t i = node + 1; i < t->n_nodes && !rc; i++) {
-		const struct hpc_metric_variant *of_child = find_variant(w, &t->nodes[i]);
+		const struct hpc_metric_variant *of_child = find_variant(&t->nodes[i], w->stat);
 
 		if (t->nodes[i].parent != node || !of_child ||
 		    of_child->source == HPC_VARIANT_NOTHING ||
