@@ -24,10 +24,11 @@ int root_file_open(const char *root, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int root_file_open_cached(const char *root, const char *path)
+int root_file_open_cached(const char *root, const char *path, int flags)
 {
 	_fd_ int at = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+	struct open_how how = {.flags = (unsigned)flags | O_PATH | O_CLOEXEC,
+			       .resolve = RESOLVE_CACHED};
 	long fd;
 
 	if (root && at < 0)

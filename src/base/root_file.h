@@ -9,9 +9,9 @@
  * descriptor, or -errno; -ENOSYS before Linux 5.6. */
 int root_file_open(const char *root, const char *path, int flags);
 
-/* Opens PATH with O_PATH without ever waiting for a file system: what the kernel has not in memory
- * is -EAGAIN, and so is what leads through /proc.  ROOT as above; NULL: PATH as this process sees
- * it.  -EINVAL before Linux 5.12. */
-int root_file_open_cached(const char *root, const char *path);
+/* Opens PATH with O_PATH and FLAGS without ever waiting for a file system: what the kernel has not
+ * in memory is -EAGAIN, and so is what leads through /proc.  ROOT as above; NULL: PATH as this
+ * process sees it.  -EINVAL before Linux 5.12. */
+int root_file_open_cached(const char *root, const char *path, int flags);
 
 #endif

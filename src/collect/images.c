@@ -73,7 +73,7 @@ static int open_regular(const struct images *im, const char *root, const char *p
 	int at, fd;
 
 	if (im->asks && !is_link)
-		at = root_file_open_cached(root, path);
+		at = root_file_open_cached(root, path, 0);
 	else
 		at = root ? root_file_open(root, path, O_PATH) : open(path, O_PATH | O_CLOEXEC);
 	if (at < 0)
@@ -83,7 +83,7 @@ static int open_regular(const struct images *im, const char *root, const char *p
 		return -1;
 	}
 	ret->owner = facts.uid;
-	if (im->asks && !ret->is_dump)
+	if (im->asks)
 		return at;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
 	fd = open(self, O_RDONLY | O_CLOEXEC);

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/file_stamp.h"
 #include "base/root_file.h"
 #include "base/str.h"
 
@@ -302,11 +303,12 @@ bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino)
 	return true;
 }
 
-int procfs_open_perf_map(uint32_t pid)
+int procfs_open_perf_map(uint32_t pid, bool cached)
 {
 	char path[40], name[40], *text, *ns, *last;
 	uint32_t inner = pid, uid;
-	struct stat st;
+	struct file_facts facts;
+	struct file_stamp stamp;
 	int fd, rc;
 
 	snprintf(path, sizeof(path), "/proc/%u/status", pid);
@@ -322,11 +324,14 @@ int procfs_open_perf_map(uint32_t pid)
 	free(text);
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	snprintf(name, sizeof(name), "/tmp/perf-%u.map", inner);
-	fd = root_file_open(path, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	if (cached)
+		fd = root_file_open_cached(path, name, O_NOFOLLOW);
+	else
+		fd = root_file_open(path, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || procfs_uid(pid, &uid) < 0 ||
-	    (st.st_uid != uid && st.st_uid != 0)) {
+	if (file_stamp_get(fd, &stamp, &facts) < 0 || !facts.is_regular ||
+	    procfs_uid(pid, &uid) < 0 || (facts.uid != uid && facts.uid != 0)) {
 		close(fd);
 		return -EPERM;
 	}

@@ -37,7 +37,8 @@ int procfs_cgroup(uint32_t pid, char *ret, size_t size);
 bool procfs_inner_pidns(uint64_t *ret_dev, uint64_t *ret_ino);
 
 /* Opens the process's perf map, /tmp/perf-PID.map in its view of the file system with PID as it
- * sees itself. -EPERM when that is no plain file of its user or of root. */
-int procfs_open_perf_map(uint32_t pid);
+ * sees itself. -EPERM when that is no plain file of its user or of root.  CACHED: with O_PATH, and
+ * without waiting for a file system (root_file_open_cached). */
+int procfs_open_perf_map(uint32_t pid, bool cached);
 
 #endif

@@ -547,7 +547,7 @@ image_id procs_anon_image(struct procs *ps, uint32_t proc)
 	if (p->has_anon &&
 	    (p->anon_cycle == ps->cycle || ps->profile->images.v[p->anon].kind == IMAGE_JIT))
 		return p->anon;
-	fd = procfs_open_perf_map(p->tgid);
+	fd = procfs_open_perf_map(p->tgid, ps->images->asks);
 	if (fd >= 0) {
 		/* Generated code belongs to this very process: its identity is the process's. */
 		const uint64_t id[] = {ps->salt, hash_pair(ps->salt + p->tgid, p->generation)};

@@ -49,7 +49,13 @@ struct confine_job {
 	unsigned wall_s;    /* after which it is ended whatever it waits for */
 	int niceness;	    /* of its first CONFINE_PROMPT_MS of CPU time; then it is 19 */
 	/* Jobs of one lane share its memory: none of another lane waits for them. */
-	enum confine_lane { CONFINE_QUICK, CONFINE_TABLES, CONFINE_SLOW, CONFINE_N_LANES } lane;
+	enum confine_lane {
+		CONFINE_QUICK,
+		CONFINE_CODE,
+		CONFINE_TABLES,
+		CONFINE_SLOW,
+		CONFINE_N_LANES
+	} lane;
 };
 
 /* All children together, and answers that nobody has taken yet, have no more memory than this: what
@@ -57,7 +63,7 @@ struct confine_job {
  * kernel's memory included. */
 #define CONFINE_LANE_BYTES                                                                         \
 	{                                                                                          \
-		(size_t)24 << 20, (size_t)40 << 20, (size_t)80 << 20                               \
+		(size_t)24 << 20, (size_t)16 << 20, (size_t)40 << 20, (size_t)80 << 20             \
 	}
 
 struct forker;

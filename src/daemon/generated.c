@@ -5,7 +5,10 @@
  * had generated.  A map belongs to the process it is named after.  Either is read in a cycle when
  * the first sample of that cycle falls into code it may tell of, so a process that runs no
  * generated code costs nothing.  What a dump says follows from its bytes alone (jitcode.h), so it
- * can be forgotten and read again; a map may be written anew, so it is not. */
+ * can be forgotten and read again; a map may be written anew, so it is not.
+ *
+ * Where children read users' files, a cycle waits for their answers CYCLE_WAIT_NS in all: samples
+ * wait in the log meanwhile.  What comes later is used by the next cycle. */
 #include "daemon/generated.h"
 
 #include <errno.h>
@@ -22,8 +25,11 @@
 /* Memory of all code that is followed. */
 #define MOST_BYTES ((size_t)32 << 20)
 
-/* A flush waits so long for all maps to be read that are not followed. */
-#define MAP_WAIT_NS 2000000000ull
+/* A cycle waits so long for all answers together. */
+#define CYCLE_WAIT_NS (100ull * 1000000)
+
+/* A flush waits so long for the last of all maps and dumps to be read. */
+#define SAVE_WAIT_NS 2000000000ull
 
 struct teller {
 	uint32_t cycle; /* of the last sample; 0: there was none */
@@ -34,8 +40,13 @@ struct teller {
 	char name[48]; /* for people */
 	int fd;	       /* borrowed: of struct images or procs */
 	image_id image;
-	struct jitcode *code; /* NULL: not read yet, or forgotten */
-	uint32_t n_replaced;  /* of code, when it was last asked */
+	struct jitcode *code;	/* NULL: not read yet, or forgotten */
+	uint32_t n_replaced;	/* of code, when it was last asked */
+	struct file_map answer; /* of a child; its bytes are read up to REST */
+	struct rd rest;
+	bool under_way;	 /* a question is */
+	bool more;	 /* the file has more than ANSWER */
+	bool asked_last; /* the question under way is about the end, too */
 };
 
 /* A dump's identity is this recording's own, like that of code of perf maps. */
@@ -65,15 +76,63 @@ static image_id add_image(const struct procs *ps, const struct proc *p)
 		(list)->v[i];                                                                      \
 	})
 
-/* Reads what was written, and was so by UNTIL_NS; at the LAST time without leaving a rest. */
-static void read_on(struct teller *t, uint64_t until_ns, bool last)
+/* Asks a child what was written since; -EAGAIN when it has not answered by END_NS. */
+static int ask_child(struct teller *t, bool last, uint64_t end_ns, bool *ret_last, struct err *err)
+{
+	struct wr question = {0};
+	const uint8_t *bytes;
+	size_t n;
+	int rc;
+
+	/* What is under way was asked earlier, and is answered first. */
+	if (!t->under_way)
+		t->asked_last = last;
+	jitcode_question(t->code, t->is_map, t->asked_last, &question);
+	rc = readers_ask(READ_CODE, t->fd, question.v, question.n, end_ns, &t->answer, err);
+	wr_release(&question);
+	t->under_way = rc == -EAGAIN;
+	if (rc < 0)
+		return rc;
+	*ret_last = t->asked_last;
+	bytes = readers_answer(&t->answer, &n);
+	t->rest = rd_init(bytes, n);
+	return jitcode_begin(t->code, &t->rest, &t->more, err);
+}
+
+/* Takes what children answer, until END_NS. */
+static int read_by_child(struct teller *t, uint64_t until_ns, bool last, uint64_t end_ns,
+			 struct err *err)
+{
+	for (;;) {
+		bool was_last = false;
+		int rc = jitcode_take(t->code, &t->rest, until_ns, err);
+
+		if (rc < 0 || rd_left(&t->rest)) /* the rest is of later */
+			return rc;
+		file_map_close(&t->answer);
+		rc = ask_child(t, last, end_ns, &was_last, err);
+		if (rc < 0)
+			return rc == -EAGAIN ? 0 : rc;
+		rc = jitcode_take(t->code, &t->rest, until_ns, err);
+		if (rc < 0 || rd_left(&t->rest))
+			return rc;
+		if (!t->more && (!last || was_last))
+			return 0;
+	}
+}
+
+/* Reads what was written, and was so by UNTIL_NS; at the LAST time without leaving a rest.  Waits
+ * for children until END_NS. */
+static void read_on(struct teller *t, uint64_t until_ns, bool last, uint64_t end_ns)
 {
 	struct err err = {0};
 	int rc = -1;
 
 	if (!t->code)
 		t->code = jitcode_new();
-	if (t->fd >= 0)
+	if (t->fd >= 0 && readers_live())
+		rc = read_by_child(t, until_ns, last, end_ns, &err);
+	else if (t->fd >= 0)
 		rc = t->is_map ? jitcode_read_map(t->code, t->fd, last, &err)
 			       : jitcode_read(t->code, t->fd, until_ns, &err);
 	/* After an error what was read before it is good, and nothing more comes. */
@@ -85,11 +144,21 @@ static void read_on(struct teller *t, uint64_t until_ns, bool last)
 	}
 }
 
-static bool ask(struct teller *t, const struct frame_query *q, struct frame_place *ret)
+/* Until when the answers of this cycle are waited for. */
+static uint64_t cycle_end_ns(struct generated *g, uint32_t cycle)
+{
+	if (g->cycle != cycle)
+		g->cycle_end_ns = clock_mono_ns() + CYCLE_WAIT_NS;
+	g->cycle = cycle;
+	return g->cycle_end_ns;
+}
+
+static bool ask(struct generated *g, struct teller *t, const struct frame_query *q,
+		struct frame_place *ret)
 {
 	if (!t->unread &&
 	    (t->cycle != q->procs->cycle || !t->code || jitcode_next_ns(t->code) <= q->time_ns))
-		read_on(t, q->time_ns, false);
+		read_on(t, q->time_ns, false, cycle_end_ns(g, q->procs->cycle));
 	if (t->unread)
 		return false;
 	t->cycle = q->procs->cycle;
@@ -109,7 +178,7 @@ static bool ask_dump(struct generated *g, const struct frame_query *q, struct fr
 	t->fd = q->procs->images->codes.v[p->dump - 1].fd;
 	if (first)
 		snprintf(t->name, sizeof(t->name), "jitdump of process %u", p->tgid);
-	if (!ask(t, q, ret))
+	if (!ask(g, t, q, ret))
 		return false;
 	if (first)
 		t->image = add_image(q->procs, p);
@@ -132,7 +201,7 @@ static bool ask_map(struct generated *g, const struct frame_query *q, struct fra
 			 q->procs->v.v[q->proc].tgid);
 	t->fd = q->procs->jits.v[jit - 1].fd;
 	ret->image = t->image = image;
-	return ask(t, q, ret);
+	return ask(g, t, q, ret);
 }
 
 static bool find(struct frame_source *s, const struct frame_query *q, struct frame_place *ret)
@@ -153,8 +222,10 @@ struct frame_source *generated_init(struct generated *g)
 
 static void release_teller(struct teller *t)
 {
-	if (t)
+	if (t) {
 		jitcode_free(t->code);
+		file_map_close(&t->answer);
+	}
 	free(t);
 }
 
@@ -173,11 +244,12 @@ static bool is_followed(const struct teller *t)
 	return t && t->code && !t->unread;
 }
 
-static void save(struct teller *t, const struct procs *ps, struct symbol_sources *symbols)
+static void save(struct teller *t, const struct procs *ps, struct symbol_sources *symbols,
+		 uint64_t end_ns)
 {
 	struct symtab st;
 
-	read_on(t, UINT64_MAX, true);
+	read_on(t, UINT64_MAX, true, end_ns);
 	jitcode_symbols(t->code, &st);
 	image_symbols_save_symtab(symbols, &ps->profile->images.v[t->image], &st, NULL);
 	symtab_release(&st);
@@ -197,7 +269,7 @@ static void save_map(const struct jit *jit, const struct image *im, uint64_t end
 		return;
 	}
 	if (jit->fd < 0)
-		opened = procfs_open_perf_map(jit->pid);
+		opened = procfs_open_perf_map(jit->pid, true);
 	if (readers_ask(READ_MAP, jit->fd < 0 ? opened : jit->fd, NULL, 0, end_ns, &m, NULL) < 0)
 		return;
 	bytes = readers_answer(&m, &n);
@@ -207,29 +279,45 @@ static void save_map(const struct jit *jit, const struct image *im, uint64_t end
 
 void generated_save(struct generated *g, const struct procs *ps, struct symbol_sources *symbols)
 {
-	const uint64_t end_ns = clock_mono_ns() + MAP_WAIT_NS;
+	const uint64_t end_ns = clock_mono_ns() + SAVE_WAIT_NS;
 
 	vec_each (t, &g->dumps)
 		if (is_followed(*t))
-			save(*t, ps, symbols);
+			save(*t, ps, symbols, end_ns);
 	for (size_t i = 0; i < ps->jits.n; i++) {
 		const struct jit *jit = &ps->jits.v[i];
 
 		if (i < g->maps.n && is_followed(g->maps.v[i]))
-			save(g->maps.v[i], ps, symbols);
+			save(g->maps.v[i], ps, symbols, end_ns);
 		else /* too many to follow all */
 			save_map(jit, &ps->profile->images.v[jit->image], end_ns, symbols);
 	}
 }
 
+/* Answers that no sample comes for take memory, too. */
+static void take_answer(struct teller *t)
+{
+	if (t && t->under_way && is_followed(t))
+		read_on(t, clock_mono_ns(), false, 0);
+}
+
 void generated_settle(struct generated *g, const struct procs *ps, struct symbol_sources *symbols)
 {
+	const uint64_t end_ns = clock_mono_ns() + SAVE_WAIT_NS;
+
+	vec_each (t, &g->maps)
+		take_answer(*t);
 	vec_each (t, &g->dumps) {
 		if (!*t)
 			continue;
-		if (is_followed(*t) && !(*t)->used) {
-			save(*t, ps, symbols);
+		take_answer(*t);
+		if (is_followed(*t) && !(*t)->used && !(*t)->under_way) {
+			save(*t, ps, symbols, end_ns);
+			if ((*t)->under_way)
+				continue; /* the answer belongs to this code */
 			jitcode_free((*t)->code);
+			file_map_close(&(*t)->answer);
+			(*t)->rest = (struct rd){0};
 			(*t)->code = NULL;
 			(*t)->n_replaced = 0;
 		}

@@ -13,6 +13,8 @@ struct teller; /* a dump or a map that is followed */
 struct generated {
 	struct frame_source source;
 	VEC(struct teller *) dumps; /* by number in struct images; NULL: not looked at yet */
+	uint32_t cycle;		    /* the last in which somebody was asked, and */
+	uint64_t cycle_end_ns;	    /* until when it waits */
 	VEC(struct teller *) maps;  /* by number in jits of struct procs */
 };
 

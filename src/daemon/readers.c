@@ -21,6 +21,7 @@
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
 #include "resolve/image_symbols.h"
+#include "resolve/jitread.h"
 
 /* Files that ended children are remembered, so many at a time. */
 #define MOST_BAD 4096
@@ -125,6 +126,12 @@ static int run_map(const struct confine_files *files, const uint8_t *arg, size_t
 	return image_symbols_read_map(files->fd[0], ret, err);
 }
 
+static int run_code(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		    struct wr *ret, struct err *err)
+{
+	return jitread(files->fd[0], arg, n_arg, ret, err);
+}
+
 /* For the first 100 ms of CPU time, which is more than honest files take; then it is 19.  At 19
  * from the start call paths would be truncated for as long as a busy machine is busy: a child
  * gets 1.5 % of what any other process gets. */
@@ -154,6 +161,13 @@ static struct confine_job jobs[N_READER_KINDS] = {
 			  .cpu_s = 20,
 			  .wall_s = 120,
 			  .niceness = NICENESS},
+	[READ_CODE] = {.run = run_code,
+		       .lane = CONFINE_CODE,
+		       .memory = 8 * MIB,
+		       .most_answer = 4 * MIB,
+		       .cpu_s = 5,
+		       .wall_s = 10,
+		       .niceness = NICENESS},
 	[READ_MAP] = {.run = run_map,
 		      .lane = CONFINE_SLOW,
 		      .memory = 80 * MIB,
@@ -264,8 +278,13 @@ uint64_t readers_step(void)
 
 static int get_key(enum reader_kind kind, int fd, struct file_key *ret)
 {
+	int rc;
+
 	*ret = (struct file_key){.kind = kind};
-	return file_stamp_get(fd, &ret->stamp, NULL);
+	rc = file_stamp_get(fd, &ret->stamp, NULL);
+	if (rc >= 0 && kind == READ_CODE) /* it grows while it is asked about */
+		ret->stamp = (struct file_stamp){.dev = ret->stamp.dev, .ino = ret->stamp.ino};
+	return rc;
 }
 
 static bool same_key(const struct file_key *a, const struct file_key *b)
@@ -320,6 +339,7 @@ static void note_bad(const struct question *q, int fd)
 	static const char *const what[] = {[READ_LAYOUT] = "headers",
 					   [READ_TABLE] = "unwind table",
 					   [READ_SYMBOLS] = "symbols",
+					   [READ_CODE] = "generated code",
 					   [READ_MAP] = "generated code"};
 	char path[300], text[500];
 

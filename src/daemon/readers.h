@@ -21,6 +21,7 @@ enum reader_kind {
 	READ_LAYOUT,  /* its headers: answer_get_layout */
 	READ_TABLE,   /* its unwind table: answer_get_table */
 	READ_SYMBOLS, /* its symbols: image_symbols_keep */
+	READ_CODE,    /* what a jitdump or perf map tells since: resolve/jitread.h */
 	READ_MAP,     /* all of a perf map, in the same form: image_symbols_keep_jit */
 	N_READER_KINDS
 };

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "resolve/jitdump.h"
+#include "resolve/jitread.h"
 #include "resolve/perfmap.h"
 
 #define MOST_YOUNG 512
@@ -26,9 +27,6 @@
 
 /* Bytes read at a time: a record's head and any reasonable name. */
 #define WINDOW 65536
-
-/* By so many bytes it is told whether a map was continued or written anew. */
-#define TAIL_BYTES 256
 
 /* Pieces looked at for one dump or map.  An honest one needs some four a procedure; one whose
  * procedures all overlap would need a number of them squared. */
@@ -71,7 +69,7 @@ struct jitcode {
 	uint32_t n_replaced;
 	uint64_t next_ns;
 	/* Of a map, what was before `at` when it was last read. */
-	char tail[TAIL_BYTES];
+	char tail[JITREAD_TAIL];
 	size_t n_tail;
 };
 
@@ -459,7 +457,7 @@ static size_t feed_lines(struct jitcode *j, const char *text, size_t n, bool las
 
 static bool was_continued(const struct jitcode *j, int fd)
 {
-	char now[TAIL_BYTES];
+	char now[JITREAD_TAIL];
 
 	return pread(fd, now, j->n_tail, (off_t)(j->at - j->n_tail)) == (ssize_t)j->n_tail &&
 	       memcmp(now, j->tail, j->n_tail) == 0;
@@ -490,8 +488,75 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
 			break;
 		j->at += used;
 		j->n_read += used;
-		j->n_tail = used < TAIL_BYTES ? used : TAIL_BYTES;
+		j->n_tail = used < JITREAD_TAIL ? used : JITREAD_TAIL;
 		memcpy(j->tail, window + used - j->n_tail, j->n_tail);
+	}
+	return 0;
+}
+
+/* Answers of children. */
+
+void jitcode_question(const struct jitcode *j, bool map, bool last, struct wr *ret)
+{
+	wr_u8(ret, (map ? JITREAD_MAP : 0) | (last ? JITREAD_LAST : 0));
+	wr_uleb(ret, j->at);
+	wr_uleb(ret, j->n_tail);
+	wr_bytes(ret, j->tail, j->n_tail);
+}
+
+int jitcode_begin(struct jitcode *j, struct rd *r, bool *ret_more, struct err *err)
+{
+	uint8_t flags = rd_u8(r);
+	uint64_t at = rd_uleb(r);
+	size_t n_tail = rd_count(r, 1);
+	const uint8_t *tail = rd_bytes(r, n_tail);
+
+	if (j->failed)
+		return fail(j, j->failed, err);
+	if (r->bad || flags & ~JITREAD_MORE || n_tail > sizeof(j->tail) || n_tail > at)
+		return fail(j, -EBADMSG, err);
+	*ret_more = flags & JITREAD_MORE && at != j->at;
+	j->n_read += n_tail ? (at > j->at ? at - j->at : at) : 0;
+	j->at = at;
+	j->n_tail = n_tail;
+	memcpy(j->tail, tail, n_tail);
+	return 0;
+}
+
+/* One record of an answer, as one of a dump. */
+static bool get_record(struct rd *r, struct jitdump_record *ret)
+{
+	uint8_t kind = rd_u8(r);
+
+	*ret = (struct jitdump_record){.kind = kind == JITREAD_MOVE ? JITDUMP_MOVE : JITDUMP_LOAD};
+	ret->time = rd_uleb(r);
+	ret->avma = rd_uleb(r);
+	ret->n_code = rd_uleb(r);
+	ret->old_avma = rd_uleb(r);
+	ret->n_name = rd_count(r, 1);
+	ret->name = (const char *)rd_bytes(r, ret->n_name);
+	return !r->bad && (kind == JITREAD_LOAD || kind == JITREAD_MOVE);
+}
+
+int jitcode_take(struct jitcode *j, struct rd *r, uint64_t until_ns, struct err *err)
+{
+	j->next_ns = UINT64_MAX;
+	if (j->failed)
+		return fail(j, j->failed, err);
+	while (rd_left(r)) {
+		const struct rd before = *r;
+		struct jitdump_record rec;
+
+		if (!get_record(r, &rec))
+			return fail(j, -EBADMSG, err);
+		if (is_later(j, &rec, until_ns)) {
+			j->next_ns = rec.time;
+			*r = before;
+			return 0;
+		}
+		if (is_full(j))
+			return fail(j, -E2BIG, err);
+		apply(j, &rec);
 	}
 	return 0;
 }

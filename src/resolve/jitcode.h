@@ -21,6 +21,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/rd.h"
+#include "base/wr.h"
 #include "resolve/symtab.h"
 
 #define JITCODE_LAYER_SHIFT 48
@@ -61,6 +63,15 @@ int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err);
  * be a part of one.  A map that was written anew instead of being continued is read anew, on top of
  * what it said before. */
 int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err);
+
+/* For who has the file read by a child (jitread.h): jitcode_question is the question about what was
+ * written since, of a MAP or a dump.  jitcode_begin takes an answer's head from R, and tells
+ * whether the file has more; jitcode_take takes the records, up to the first that is later than
+ * UNTIL_NS, before which R stays.  -EBADMSG when the answer is not sound; -E2BIG as jitcode_feed.
+ */
+void jitcode_question(const struct jitcode *j, bool map, bool last, struct wr *ret);
+int jitcode_begin(struct jitcode *j, struct rd *r, bool *ret_more, struct err *err);
+int jitcode_take(struct jitcode *j, struct rd *r, uint64_t until_ns, struct err *err);
 
 /* The svma of the procedure that has run-time address AVMA (below 2^48; others are their own svma)
  * as far as was read; AVMA itself where no procedure was yet. */

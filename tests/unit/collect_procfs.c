@@ -204,7 +204,7 @@ TEST(nobody_there)
 	EXPECT_EQ(procfs_exe(pid, buf, sizeof(buf)), -ENOENT);
 	EXPECT_EQ(procfs_uid(pid, &n), -ENOENT);
 	EXPECT_EQ(procfs_cgroup(pid, buf, sizeof(buf)), -ENOENT);
-	EXPECT_EQ(procfs_open_perf_map(pid), -ENOENT);
+	EXPECT_EQ(procfs_open_perf_map(pid, false), -ENOENT);
 }
 
 TEST(kernel_threads_are_told)
@@ -224,24 +224,24 @@ TEST(perf_map_of_this_process)
 	char path[64];
 	int fd;
 
-	EXPECT_EQ(procfs_open_perf_map(pid), -ENOENT);
+	EXPECT_EQ(procfs_open_perf_map(pid, false), -ENOENT);
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	REQUIRE(fd >= 0);
 	close(fd);
-	fd = procfs_open_perf_map(pid);
+	fd = procfs_open_perf_map(pid, false);
 	EXPECT(fd >= 0);
 	close(fd);
 	/* Another user's word, a link or a pipe is not taken for it. */
 	if (chown(path, 12345, 12345) == 0)
-		EXPECT_EQ(procfs_open_perf_map(pid), -EPERM);
+		EXPECT_EQ(procfs_open_perf_map(pid, false), -EPERM);
 	unlink(path);
 	EXPECT_EQ(symlink("/etc/passwd", path), 0);
-	EXPECT_EQ(procfs_open_perf_map(pid), -ELOOP);
+	EXPECT_EQ(procfs_open_perf_map(pid, false), -ELOOP);
 	unlink(path);
 	EXPECT_EQ(mkfifo(path, 0600), 0);
 	alarm(60);
-	EXPECT_EQ(procfs_open_perf_map(pid), -EPERM);
+	EXPECT_EQ(procfs_open_perf_map(pid, false), -EPERM);
 	alarm(0);
 	unlink(path);
 }
@@ -293,10 +293,10 @@ TEST(links_in_a_root_stay_below_it)
 	EXPECT(fd >= 0);
 	close(fd);
 	EXPECT_EQ(symlink(out, tmp), 0);
-	EXPECT(procfs_open_perf_map((uint32_t)pid) < 0);
+	EXPECT(procfs_open_perf_map((uint32_t)pid, false) < 0);
 	unlink(tmp);
 	EXPECT_EQ(symlink("/out", tmp), 0);
-	fd = procfs_open_perf_map((uint32_t)pid);
+	fd = procfs_open_perf_map((uint32_t)pid, false);
 	EXPECT(fd >= 0);
 	close(fd);
 	kill(pid, SIGKILL);
