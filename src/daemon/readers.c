@@ -382,10 +382,10 @@ static void note_device(uint64_t dev, const struct confine_ask *a)
 	d->silent_ns = d->n_late && (!a->has_facts || d->n_late >= MOST_LATE) ? clock_mono_ns() : 0;
 }
 
-/* 0: files of DEV may be asked about; -EAGAIN: not now; -ETIMEDOUT: it does not answer. */
-static int check_device(uint64_t dev, struct err *err)
+/* 0: KEY may be asked; -EAGAIN: not now; -ETIMEDOUT: it does not answer. */
+static int check_device(const struct file_key *key, struct err *err)
 {
-	const struct known_device *d = find_device(dev);
+	const struct known_device *d = find_device(key->stamp.dev);
 	const uint64_t now = clock_mono_ns();
 
 	if (d && d->silent_ns && now - d->silent_ns < SILENT_NS)
@@ -393,8 +393,9 @@ static int check_device(uint64_t dev, struct err *err)
 	if ((!d || d->silent_ns) && forker_n_stuck(readers.forker) >= MOST_STUCK)
 		return err_set(err, -ETIMEDOUT, "too many file systems do not answer");
 	vec_each (q, &readers.questions)
-		if (q->key.stamp.dev == dev && q->ask->state == ASK_SENT &&
-		    now - q->ask->since_ns > SLOW_NS && !q->ask->has_facts)
+		if (q->key.stamp.dev == key->stamp.dev && q->key.kind == key->kind &&
+		    q->ask->state == ASK_SENT && now - q->ask->since_ns > SLOW_NS &&
+		    !q->ask->has_facts)
 			return err_set(err, -EAGAIN, "its file system has not answered yet");
 	return 0;
 }
@@ -440,7 +441,7 @@ int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, ui
 	if (!q) {
 		if (!forker_lives(readers.forker))
 			return err_set(err, -EPIPE, "the helper that reads files has ended");
-		rc = check_device(key.stamp.dev, err);
+		rc = check_device(&key, err);
 		if (rc < 0)
 			return rc;
 		vec_push(&readers.questions, (struct question){.key = key});
