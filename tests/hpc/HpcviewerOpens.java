@@ -26,6 +26,15 @@ public class HpcviewerOpens {
 			walk(e, s.getSubscope(i));
 	}
 
+	/* What the flat view shows of procedures: exclusive, of the first metric. */
+	static void procedures(Experiment e, Scope s)
+	{
+		if (s instanceof ProcedureScope)
+			System.out.println("flat " + s.getName() + " " + Math.round(e.getVisibleMetrics().get(1).getValue(s).getValue()));
+		for (int i = 0; i < s.getSubscopeCount() && !(s instanceof ProcedureScope); i++)
+			procedures(e, s.getSubscope(i));
+	}
+
 	public static void main(String[] args) throws Exception
 	{
 		File dir = new File(args[0]);
@@ -35,7 +44,9 @@ public class HpcviewerOpens {
 		RootScope root = e.getRootScope(RootScopeType.CallingContextTree);
 		walk(e, root);
 		e.createCallersView(root, e.getRootScope(RootScopeType.CallerTree));
-		walk(e, e.createFlatView(root, e.getRootScope(RootScopeType.Flat)));
+		RootScope flat = e.createFlatView(root, e.getRootScope(RootScopeType.Flat));
+		walk(e, flat);
+		procedures(e, flat);
 		var threads = e.getThreadData();
 		for (IdTuple id : threads.getIdTuples())
 			System.out.println(id.toString(e.getIdTupleType()) + ": " + threads.getMetrics(id, root).length + " metrics");

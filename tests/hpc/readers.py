@@ -688,6 +688,10 @@ def check_viewer(paths, calls):
             found = {tuple(line.split()[1:]) for line in done.stdout.splitlines() if line.startswith("call ")}
             known = {(name, os.path.basename(at)) for name, at in calls if at != "?"}
             check("hpcviewer's own reader: %s: the lines of calls" % path, known <= found, found)
+        if path.name == "calls-short":
+            found = [line for line in done.stdout.splitlines() if line.startswith("flat ")]
+            check("hpcviewer's own reader: %s: the flat view has procedures only" % path,
+                  "flat leaf 33000" in found and all(line.split()[1] in ("leaf", "twice", "_start") for line in found), found)
 
 
 def main():
