@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -36,7 +37,10 @@ static _Atomic(unsigned) n_timers;	/* sources there may be that are one */
 static struct source *free_sources;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
 static int epoll_fd = -1;
-static pid_t helper_tid;       /* 0: there is none */
+static pid_t helper_tid; /* 0: there is none */
+static pthread_t helper;
+static bool is_held;					      /* no helper is wanted now */
+static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER; /* who holds it */
 static sigset_t usual_signals; /* blocked in the thread that started the helper */
 static pthread_once_t at_fork_once = PTHREAD_ONCE_INIT;
 
@@ -50,15 +54,20 @@ void drain_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-bool drain_lock_soon(void)
+static bool lock_soon(pthread_mutex_t *m)
 {
 	struct timespec until;
 
-	if (pthread_mutex_trylock(&lock) == 0)
+	if (pthread_mutex_trylock(m) == 0)
 		return true;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec++;
-	return pthread_mutex_clocklock(&lock, CLOCK_MONOTONIC, &until) == 0;
+	return pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) == 0;
+}
+
+bool drain_lock_soon(void)
+{
+	return lock_soon(&lock);
 }
 
 /* Sources. */
@@ -146,7 +155,7 @@ static bool wait_for_sinks(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += LINGER_S;
-	while (!sinks)
+	while (!sinks && !is_held)
 		if (pthread_cond_clockwait(&wake, &lock, CLOCK_MONOTONIC, &until))
 			return sinks;
 	return true;
@@ -159,7 +168,9 @@ static bool do_round(unsigned number)
 	bool look = number % ROUNDS_OF_LOOK == 0;
 
 	drain_lock();
-	if (!wait_for_sinks()) {
+	if (!wait_for_sinks() || is_held) {
+		if (!is_held) /* else somebody waits for it */
+			pthread_detach(pthread_self());
 		helper_tid = 0;
 		drain_unlock();
 		return false;
@@ -188,7 +199,6 @@ static void *help(void *unused)
 static int start_helper(void)
 {
 	sigset_t all, before;
-	pthread_t t;
 	int e;
 
 	if (epoll_fd < 0) {
@@ -200,15 +210,59 @@ static int start_helper(void)
 	helper_tid = -1; /* until it says which it is */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	e = threads_create_untold(&t, help);
+	e = threads_create_untold(&helper, help);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	usual_signals = before;
 	if (e) {
 		helper_tid = 0;
 		return -e;
 	}
-	pthread_detach(t);
 	return 0;
+}
+
+/* Has the helper look up from what it waits for, as soon as it gets there. */
+static int wake_helper(void)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int fd = eventfd(1, EFD_CLOEXEC);
+
+	if (fd >= 0)
+		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
+	pthread_cond_signal(&wake);
+	return fd;
+}
+
+bool drain_hold_helper(void)
+{
+	bool is_there;
+	int fd = -1;
+
+	if (!lock_soon(&hold_lock))
+		return false;
+	if (!drain_lock_soon()) {
+		pthread_mutex_unlock(&hold_lock);
+		return false;
+	}
+	is_held = true;
+	is_there = helper_tid != 0;
+	if (is_there)
+		fd = wake_helper();
+	drain_unlock();
+	if (is_there)
+		pthread_join(helper, NULL);
+	if (fd >= 0)
+		close(fd);
+	return true;
+}
+
+void drain_let_helper_go(void)
+{
+	drain_lock();
+	is_held = false;
+	if (sinks && !helper_tid)
+		start_helper();
+	drain_unlock();
+	pthread_mutex_unlock(&hold_lock);
 }
 
 /* Fork. */
@@ -224,6 +278,8 @@ static void after_fork_in_child(void)
 		close(epoll_fd);
 	epoll_fd = -1;
 	wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	hold_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	is_held = false;
 	for (struct sink *k = was, *next; k; k = next) {
 		next = k->next;
 		for (struct source *s = k->sources, *t; s; s = t) {
@@ -290,7 +346,7 @@ int drain_add(struct sink *k)
 	int e = 0;
 
 	pthread_once(&at_fork_once, watch_forks);
-	if (!helper_tid)
+	if (!helper_tid && !is_held)
 		e = start_helper();
 	if (e < 0)
 		return e;

@@ -53,6 +53,11 @@ struct drain_totals drain_totals(const struct sink *s);
 /* Hands all ticks so far to S and ends with it.  Nothing happens when S is not in use. */
 void drain_remove(struct sink *s);
 
+/* Ends the helper thread and lets none begin until drain_let_helper_go(), which starts one with the
+ * calling thread's identity.  False: not now, as drain_lock_soon(). */
+bool drain_hold_helper(void);
+void drain_let_helper_go(void);
+
 /* A thread of this process has begun, or is about to end: the calling one. */
 void drain_thread_began(void);
 void drain_thread_ends(void);

@@ -356,3 +356,14 @@ void preload_go_on(void)
 	begin();
 	drain_unlock();
 }
+
+bool preload_hold_helper(void)
+{
+	/* a child of vfork(2) has its parent's memory, and no thread but its own */
+	return preload.pid && preload.pid == getpid() && drain_hold_helper();
+}
+
+void preload_let_helper_go(void)
+{
+	drain_let_helper_go();
+}

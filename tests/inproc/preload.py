@@ -126,6 +126,20 @@ def a_process_touches_few_pages():
     check(1 <= sum(there) <= 8, "%d of %d pages are in memory" % (sum(there), n))
 
 
+def identity_of_one_thread_changes():
+    """setpriv(1) keeps capabilities of its own thread over setresuid(2), and calls setresgid(2) then: the C library
+    would abort if another thread were refused it.  The program behind it is profiled as the other user."""
+    os.mkdir("d")
+    os.chmod("d", 0o777)
+    os.chmod(".", 0o755)
+    p = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", prog("work"), "threads",
+                        str(longer(0.3))], capture_output=True, text=True, timeout=300,
+                       env={**os.environ, "LD_PRELOAD": LIB, "DWELL_PRELOAD_DIR": "d"})
+    check(p.returncode == 0 and p.stderr == "", "exit %d: %s" % (p.returncode, p.stderr))
+    check(not leftovers(), "it left %s" % leftovers())
+    agrees(spent(p.stdout))
+
+
 def fork_goes_on_in_both():
     said = profiled("fork", longer(0.5))
     check(len(said["work_a"]) == 2, "two processes say something: %s" % said)
@@ -288,7 +302,8 @@ def an_empty_process_leaves_nothing():
 
 if __name__ == "__main__":
     run(a_program_that_exits, many_threads, instructions_are_exact, killed, crashed, aborted, a_raw_exit_group,
-        underscore_exit, quick_exit, node_is_one_image, a_process_touches_few_pages, fork_goes_on_in_both, vfork_is_let_be, exec_writes_before, every_exec, exec_that_fails,
+        underscore_exit, quick_exit, node_is_one_image, a_process_touches_few_pages, identity_of_one_thread_changes, fork_goes_on_in_both,
+        vfork_is_let_be, exec_writes_before, every_exec, exec_that_fails,
         a_daemon, plugins_that_come_and_go, signals_are_the_programs, nameless_memory, descriptors_may_be_closed,
         glibcs_sprofil_is_ours, rates_and_buckets, an_event_that_is_no_clock, bad_settings_are_said,
         a_session_is_one_epoch, two_that_finish_at_once, damaged_leftovers_are_named, an_empty_process_leaves_nothing)
