@@ -63,11 +63,12 @@ export DWELLDB=db
 dwell hpc -o released
 dwell hpc -o listed --instructions
 dwell hpc -o page --layout page --jobs 3
-for how in released listed page; do
+sums() {
 	python3 "$CLI/../hpc/hpcdb.py" $how text tree values >$how.txt || cat $how.txt
 	# All but instructions.
 	sed -n '/^  /{/instruction\|not listed/d;s/^ *//p}' $how.txt | sed '/^entry\|[] ]function\|^line\|^loop/!d' | grep : | sort >$how.sums
-done
+}
+for how in released listed page; do sums; done
 cat released.txt
 # Instructions beside what their line calls, and in the page layout above it.
 sed -n '/^entry/,/^THREAD/p' listed.txt
@@ -77,9 +78,17 @@ wc -l <released.sums
 diff released.sums listed.sums
 sed 's/^\[call\] function\( main thread\|\):/entry:/' page.sums | sort >page.same
 sed 's/^entry [01] [a-z]* [a-z]*:/entry:/' released.sums | sort | diff - page.same
+# Read back, into the same layout and through the other one, with and without instructions: no sum is lost.
+for how in released:copy listed:short page:again copy:both; do
+	dwell hpc $([ $how != copy:both ] || echo --layout page) -o ${how#*:} ${how%:*} >/dev/null
+	how=${how#*:}
+	sums
+done
+for how in copy short again; do diff released.sums $how.sums; done
+diff both.sums page.sums
 # Nothing of this depends on the number of threads.
-dwell hpc -o again --jobs 2 >/dev/null
-for file in meta.db profile.db cct.db metrics/default.yaml; do cmp released/$file again/$file; done
+dwell hpc -o jobs --jobs 2 >/dev/null
+for file in meta.db profile.db cct.db metrics/default.yaml; do cmp released/$file jobs/$file; done
 # Instructions are in meta.db or they are not; all else is the same.
 for file in profile.db cct.db metrics/default.yaml; do cmp released/$file listed/$file; done
 ls released/src"$PWD"
