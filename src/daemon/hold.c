@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "store/db.h"
 #include "store/store.h"
+#include "store/summed.h"
 
 /* "PREFIX.HOST", as plain a name as hosts' directories have. */
 static void host_file(const char *prefix, char *ret, size_t n)
@@ -40,11 +41,12 @@ static void who_holds(int fd, char *ret, size_t n)
 int hold_database(const char *db, const char *group, struct err *err)
 {
 	_fd_ int db_fd = -1, fd = -1;
-	char name[300], text[128];
-	int n = store_make(db, group, err);
+	char name[300], holder[128];
+	struct str text = {0};
+	int rc = store_make(db, group, err);
 
-	if (n < 0)
-		return n;
+	if (rc < 0)
+		return rc;
 	db_fd = open(db, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	host_file("daemon", name, sizeof(name));
 	fd = db_fd < 0 ? -errno : db_open_noted(db_fd, name);
@@ -53,12 +55,14 @@ int hold_database(const char *db, const char *group, struct err *err)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return err_errno(err, -errno, "%s/%s", db, name);
-		who_holds(fd, text, sizeof(text));
-		return err_set(err, -EBUSY, "%s: held by %s", db, *text ? text : "another daemon");
+		who_holds(fd, holder, sizeof(holder));
+		return err_set(err, -EBUSY, "%s: held by %s", db,
+			       *holder ? holder : "another daemon");
 	}
-	n = snprintf(text, sizeof(text), "dwelld, process %d\n", (int)getpid());
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n)
+	holder_format((int)getpid(), &text);
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text.v, text.n, 0) != (ssize_t)text.n)
 		lseek(fd, 0, SEEK_SET); /* a full disk is no reason not to run */
+	str_release(&text);
 	return take_fd(&fd);
 }
 

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "store/check_notes.h"
 #include "store/commit.h"
-#include "store/hosts.h"
 #include "store/snapshot.h"
 
 struct checker {
@@ -290,8 +290,8 @@ static bool journal_counts(struct found *f, const struct journal_reader *r,
 	return f->no_manifest ? is_apart_from_all(f, &p) : r->generation > f->m.journal;
 }
 
-/* Adds each record of the journal that is whole to ALL, and notes what it covers in SEQS.  BAD: that
- * the journal is damaged has been said. */
+/* Adds each record of the journal that is whole to ALL, and notes what it covers in SEQS.  BAD:
+ * that the journal is damaged has been said. */
 static void read_records(struct found *f, struct journal_reader *r, struct profile *all,
 			 struct manifest *seqs, bool bad)
 {
@@ -558,26 +558,9 @@ static void check_epochs(struct checker *c)
 	name_list_release(&epochs);
 }
 
-/* Notes are only hints; damaged ones make readers slow, and are made anew. */
-static void check_notes(struct checker *c, int db_fd)
+static void report_note(void *ctx, const char *file, const char *done, const char *text)
 {
-	name_list hosts = {0};
-	bool bad = false;
-
-	if (host_notes_list(db_fd, &hosts) == 0)
-		vec_each (h, &hosts) {
-			struct host_note n;
-			_mem_ char *path = xasprintf(HOSTS_NAME "/%s", *h);
-
-			if (host_note_read(db_fd, *h, &n) == -EBADMSG) {
-				bad = true;
-				report(c, path, "made anew", "is no note of a host");
-			}
-			host_note_release(&n);
-		}
-	name_list_release(&hosts);
-	if (bad && c->repair && host_notes_remove(db_fd) == 0)
-		host_notes_make(db_fd, c->epochs_fd, NULL);
+	report(ctx, file, done, "%s", text);
 }
 
 int store_check(const char *db, bool repair, void (*tell)(void *ctx, const struct store_problem *p),
@@ -601,6 +584,6 @@ int store_check(const char *db, bool repair, void (*tell)(void *ctx, const struc
 		return err_prefix(err, epochs_fd, "%s", db);
 	c.epochs_fd = epochs_fd;
 	check_epochs(&c);
-	check_notes(&c, db_fd);
+	check_notes(db_fd, epochs_fd, repair, report_note, &c);
 	return c.n;
 }

@@ -2,9 +2,10 @@
 /* DB/hosts/<host> says which epoch is the host's newest and which were not finished when somebody
  * last looked (docs/formats/manifest.md):
  *
- *     dwell host 1
+ *     dwell host 2
  *     newest 20261121132400
  *     open 20261121132400
+ *     sum 6d0b4f1a2c3e5d78
  *
  * A recorder writes it, under the database's lock, before it makes its epoch: killed in between, it
  * leaves a note of an epoch that is not there, which means nothing to anybody.  Finishing does not
@@ -28,10 +29,12 @@
 #include "store/commit.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
+#include "store/summed.h"
 
-#define FIRST_LINE "dwell host 1\n"
-#define BEING_MADE ".hosts.tmp"
-#define NOTE_MAX   (1u << 20)
+#define FIRST_LINE     "dwell host 2\n"
+#define FIRST_LINE_OLD "dwell host 1\n" /* of 0.1.0: without a checksum */
+#define BEING_MADE     ".hosts.tmp"
+#define NOTE_MAX       (1u << 20)
 
 void host_note_release(struct host_note *n)
 {
@@ -46,14 +49,17 @@ static void format(const struct host_note *n, struct str *out)
 		str_addf(out, "newest %s\n", n->newest);
 	vec_each (e, &n->open)
 		str_addf(out, "open %s\n", *e);
+	summed_end(out);
 }
 
-/* Understands TEXT, which it takes apart; -EBADMSG when there is anything else in it. */
-static int parse(char *text, struct host_note *ret)
+/* Understands the N bytes at TEXT, which it takes apart; -EBADMSG when there is anything else in
+ * it. */
+static int parse(char *text, size_t n, struct host_note *ret)
 {
 	char *rest = NULL;
 
-	if (!str_starts(text, FIRST_LINE))
+	if (!str_starts(text, FIRST_LINE_OLD) &&
+	    (!str_starts(text, FIRST_LINE) || !summed_check(text, n)))
 		return -EBADMSG;
 	for (char *line = strtok_r(text + strlen(FIRST_LINE), "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
@@ -83,7 +89,7 @@ int host_note_read(int db_fd, const char *host, struct host_note *ret)
 	*ret = (struct host_note){0};
 	rc = dir < 0 ? -ENOENT : db_load(dir, host, NOTE_MAX, &text, &n, NULL);
 	if (rc == 0)
-		rc = strlen(text) == n ? parse(text, ret) : -EBADMSG;
+		rc = strlen(text) == n ? parse(text, n, ret) : -EBADMSG;
 	if (rc < 0)
 		host_note_release(ret);
 	return rc == 0 || rc == -ENOENT ? rc : -EBADMSG;

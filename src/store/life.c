@@ -299,6 +299,11 @@ int store_resume(const char *db, const char *host, struct store **ret, struct er
 	rc = epochs_fd < 0 ? epochs_fd : host_notes_make(db_fd, epochs_fd, err);
 	if (!rc)
 		rc = host_note_read(db_fd, host ? host : self, &note);
+	if (rc == -EBADMSG) { /* a damaged note is made anew, as the others */
+		rc = host_notes_remove(db_fd);
+		rc = rc < 0 ? rc : host_notes_make(db_fd, epochs_fd, err);
+		rc = rc < 0 ? rc : host_note_read(db_fd, host ? host : self, &note);
+	}
 	for (size_t i = note.open.n; i-- > 0 && (rc == 0 || rc == -ENOENT);) {
 		rc = store_open(epochs_fd, note.open.v[i], host ? host : self, ret, err);
 		if (rc == 0)

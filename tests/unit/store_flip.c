@@ -4,6 +4,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "daemon/hold.h"
 
 #include "store_t.h"
 
@@ -22,7 +25,7 @@ static int add_file(const char *path, const struct stat *st, int flag, struct FT
 
 	if (flag == FTW_F && st->st_size && n_found < 8 &&
 	    (strcmp(name, "MANIFEST") == 0 || strcmp(name, "journal") == 0 ||
-	     str_ends(name, ".seg")))
+	     str_ends(name, ".seg") || strcmp(name, "alpha") == 0 || str_starts(name, "daemon.")))
 		snprintf(found[n_found++], sizeof(found[0]), "%s", path);
 	return 0;
 }
@@ -60,13 +63,15 @@ static struct scratch killed_recording(void)
 TEST(a_flipped_bit_anywhere_is_found)
 {
 	struct scratch t = killed_recording();
+	int holder = hold_database(t.db, NULL, NULL);
 	struct err err = {0};
 	unsigned n = 0, n_missed = 0;
 
 	EXPECT_EQ(store_check(t.db, false, ignore, NULL, &err), 0);
 	n_found = 0;
 	nftw(t.db, add_file, 16, FTW_PHYS);
-	EXPECT_EQ(n_found, 4);
+	EXPECT_EQ(n_found, 6); /* and the note of the host, and who holds the database */
+	EXPECT(holder >= 0);
 	for (unsigned i = 0; i < n_found; i++) {
 		int fd = open(found[i], O_RDWR);
 		struct stat st;
@@ -85,6 +90,50 @@ TEST(a_flipped_bit_anywhere_is_found)
 	EXPECT_EQ(n_missed, 0);
 	EXPECT(n > 1000);
 	EXPECT_EQ(store_check(t.db, false, ignore, NULL, &err), 0);
+	close(holder);
+	scratch_release(&t);
+}
+
+static void damage(const char *db, const char *name, const char *text)
+{
+	_mem_ char *path = xasprintf("%s/%s", db, name);
+	FILE *f = fopen(path, "w");
+
+	REQUIRE(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* What 0.1.0 wrote has no checksum.  A damaged note is made anew, and an interrupted recording goes
+ * on; a daemon's file is removed, but for one that is held. */
+TEST(small_files_are_made_anew)
+{
+	struct scratch t = killed_recording();
+	struct err err = {0};
+	struct store *s = NULL;
+	struct utsname u;
+	_mem_ char *name = NULL;
+	int holder;
+
+	uname(&u);
+	name = xasprintf("daemon.%s", u.nodename);
+	damage(t.db, name, "dwelld, process 4711\n");
+	damage(t.db, "hosts/alpha", "dwell host 1\n");
+	EXPECT_EQ(store_check(t.db, false, ignore, NULL, &err), 0);
+	damage(t.db, name, "dwelld, process 471q\n");
+	EXPECT_EQ(store_check(t.db, true, ignore, NULL, &err), 1);
+	EXPECT_EQ(store_check(t.db, false, ignore, NULL, &err), 0);
+	holder = hold_database(t.db, NULL, &err);
+	EXPECT(holder >= 0);
+	damage(t.db, name, "dwelld");
+	EXPECT_EQ(store_check(t.db, true, ignore, NULL, &err), 1);
+	EXPECT_EQ(hold_check(t.db, &err), 0);
+	close(holder);
+	damage(t.db, "hosts/alpha", "dwell host 2\nnewest 20261121132400\nsum 0\n");
+	EXPECT_EQ(store_resume(t.db, "alpha", &s, &err), 0);
+	store_detach(s);
+	EXPECT_EQ(store_check(t.db, true, ignore, NULL, &err), 1); /* the file that was held */
+	EXPECT_EQ(t_total(&t, "all"), 26);
 	scratch_release(&t);
 }
 
