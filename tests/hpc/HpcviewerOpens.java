@@ -29,7 +29,7 @@ public class HpcviewerOpens {
 	/* What the flat view shows of procedures: exclusive, of the first metric. */
 	static void procedures(Experiment e, Scope s)
 	{
-		if (s instanceof ProcedureScope)
+		if (s instanceof ProcedureScope && e.getVisibleMetrics().size() > 1)
 			System.out.println("flat " + s.getName() + " " + Math.round(e.getVisibleMetrics().get(1).getValue(s).getValue()));
 		for (int i = 0; i < s.getSubscopeCount() && !(s instanceof ProcedureScope); i++)
 			procedures(e, s.getSubscope(i));
