@@ -85,7 +85,7 @@ static int on_progress(void *user, const char *what, uint64_t done, uint64_t all
 
 /* --- the command --- */
 
-/* Of each comma-separated list of NAMES the variants. */
+/* Adds the variants that the comma-separated lists NAMES name to RET. */
 static int parse_stats(const opt_list *names, unsigned *ret, struct err *err)
 {
 	vec_each (list, names)

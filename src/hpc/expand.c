@@ -254,7 +254,7 @@ static enum hpc_entry_point entry_point(const struct expander *x, place_id pl, b
 					      : (enum hpc_entry_point)chain->entry;
 }
 
-/* The last of the elements [FIRST, END) of CHAIN, below NODE. */
+/* Returns the node that the elements [FIRST, END) of CHAIN lead to from NODE. */
 static uint32_t descend(const struct expander *x, uint32_t node, const struct chain *chain,
 			uint32_t first, uint32_t end)
 {
@@ -263,7 +263,8 @@ static uint32_t descend(const struct expander *x, uint32_t node, const struct ch
 	return node;
 }
 
-/* How many elements of CHAIN lead to what its place calls: all, or all but the instruction. */
+/* Returns how many elements of CHAIN a called function stands below: all, or all but the
+ * instruction. */
 static uint32_t n_to_calls(const struct expander *x, const struct chain *chain,
 			   enum calls_from from)
 {

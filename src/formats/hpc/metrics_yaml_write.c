@@ -230,7 +230,7 @@ static void write_inputs(struct yaml_writer *w)
 
 static void write_part(struct yaml_writer *w, char letter, unsigned scope);
 
-/* FORMULA with the inputs of one scope in the place of its letters, which no operator has. */
+/* Writes FORMULA: its letters stand for inputs of one scope; no operator has such letters. */
 static void write_formula(struct yaml_writer *w, const char *formula, unsigned scope)
 {
 	for (const char *f = formula; *f; f++) {
@@ -245,8 +245,8 @@ static void write_formula(struct yaml_writer *w, const char *formula, unsigned s
 	}
 }
 
-/* The mean (M) or deviation (D) of the metric: at first with an anchor, then as an alias.  No
- * input's anchor ends like these. */
+/* Writes the mean (M) or deviation (D) of the metric: the formula with an anchor the first time,
+ * then the alias.  No input's anchor ends like these. */
 static void write_part(struct yaml_writer *w, char letter, unsigned scope)
 {
 	bool *written = letter == 'M' ? &w->has_mean[scope] : &w->has_deviation[scope];
@@ -308,7 +308,7 @@ static void write_root(struct yaml_writer *w, const struct hpc_metric_text *t)
 	}
 }
 
-/* All metrics; false when there is none to show. */
+/* Writes all metrics.  Returns false when there is none to show. */
 static bool write_all(struct yaml_writer *w, const struct hpc_metric_text *texts)
 {
 	size_t first;
