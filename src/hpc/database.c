@@ -226,9 +226,8 @@ static int add_profiles(struct database *d, struct identities *ids, struct err *
 static void number_kinds(struct database *d)
 {
 	for (unsigned k = 0; k < n_elems(d->kinds); k++)
-		d->kinds[k] = k < d->db.meta.n_id_names
-				      ? identity_kind(d->db.meta.id_names[k])
-				      : HPC_N_ID_KINDS;
+		d->kinds[k] = k < d->db.meta.n_id_names ? identity_kind(d->db.meta.id_names[k])
+							: HPC_N_ID_KINDS;
 }
 
 int database_open_only(struct database *d, const char *path, uint32_t number, struct err *err)

@@ -292,7 +292,8 @@ uint32_t *expand_contexts(struct contexts *c, struct query *q, enum calls_from f
 	const struct profile *p = q->profile;
 	struct expander x = {.c = c, .q = q};
 	uint32_t *nodes = xcalloc(p->ctxs.n + 1, sizeof(*nodes));
-	uint32_t *callers = xcalloc(p->ctxs.n + 1, sizeof(*callers)); /* by context: of what it calls */
+	uint32_t *callers =
+		xcalloc(p->ctxs.n + 1, sizeof(*callers)); /* by context: of what it calls */
 	bool *used = with_callers(p, used_), *own = with_callers(p, own_);
 	bool *calls = xcalloc(p->ctxs.n + 1, sizeof(*calls));
 

@@ -17,7 +17,7 @@ enum calls_from { CALLS_FROM_INSTRUCTION, CALLS_FROM_LINE };
  *
  *     entry -> [call] function -> loop -> line -> [inlined call] function -> line -> instruction
  *
- * FROM says whether a called function stands below the instruction or beside it, below the line.  In
+ * FROM says whether a called function stands below the instruction or beside it, below the line. In
  * the latter case only instructions that have samples are there: OWN itself is set for them.
  * Where the line is not known there is none, and the loop or function takes its place.
  * What is no code (a mark) is a function alone.  A path begins at the entry of the main thread or

@@ -102,8 +102,8 @@ void build_metrics_number(struct build_metrics *ms)
 		for (unsigned k = 0; k < N_STATISTICS; k++)
 			for (unsigned s = 0; s < ms->n_scopes; s++)
 				if (build_metric_has(&ms->v.v[i], s))
-					vec_push(&ms->of_id, (struct build_metric_id){
-								     (uint16_t)i, (uint16_t)s});
+					vec_push(&ms->of_id, (struct build_metric_id){(uint16_t)i,
+										      (uint16_t)s});
 	}
 }
 

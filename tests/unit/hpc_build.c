@@ -85,8 +85,10 @@ static double total(const char *database, unsigned metric)
 
 	if (hpc_profile_db_open(&db, map.bytes, map.n_bytes, "profile.db", NULL) == 0 &&
 	    hpc_profile_open(&summary, &db, HPC_SUMMARY_PROFILE, NULL) == 0)
-		hpc_profile_value(&summary, HPC_ROOT_CTX,
-				  (uint16_t)(metric * N_STATISTICS * N_METRIC_SCOPES + IN_EXECUTION), &ret, NULL);
+		hpc_profile_value(
+			&summary, HPC_ROOT_CTX,
+			(uint16_t)(metric * N_STATISTICS * N_METRIC_SCOPES + IN_EXECUTION), &ret,
+			NULL);
 	file_map_close(&map);
 	return ret;
 }
