@@ -89,7 +89,7 @@ int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n,
 	uint32_t flags;
 	uint64_t checksum;
 
-	*r = (struct journal_reader){.rd = rd_init(bytes, n)};
+	*r = (struct journal_reader){.rd = rd_init(bytes, n), .n_left_to_skip = 64 * (uint64_t)n};
 	if (n < JOURNAL_HEADER_SZ)
 		return err_set(err, -ENODATA, "its header is torn");
 	magic = rd_bytes(&r->rd, 8);
@@ -165,17 +165,20 @@ bool journal_skip(struct journal_reader *r)
 	struct rd rd = r->rd;
 
 	/* No part of a record begins the next one: a byte further on is far enough. */
-	while (rd_left(&rd) > JOURNAL_RECORD_SZ) {
+	while (rd_left(&rd) > JOURNAL_RECORD_SZ && r->n_left_to_skip) {
 		struct rd at;
 		uint64_t checksum;
 		const uint8_t *p;
 		size_t n;
 
+		r->n_left_to_skip--;
 		rd_u8(&rd);
 		at = rd;
 		if (rd_le32(&at) != JOURNAL_RECORD_MAGIC)
 			continue;
 		n = rd_le32(&at);
+		if (n <= rd_left(&at))
+			r->n_left_to_skip -= n < r->n_left_to_skip ? n : r->n_left_to_skip;
 		checksum = rd_le64(&at);
 		p = rd_bytes(&at, n);
 		if (at.bad ||

@@ -43,7 +43,8 @@ struct journal_reader {
 	struct rd rd;
 	uint64_t generation;
 	uint16_t major;
-	size_t n_whole; /* bytes of header and whole records read so far */
+	size_t n_whole;		 /* bytes of header and whole records read so far */
+	uint64_t n_left_to_skip; /* bytes that journal_skip may still look at */
 	VEC(struct seq_range) ranges;
 };
 
@@ -63,7 +64,8 @@ int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n,
 int journal_next(struct journal_reader *r, struct journal_record *ret, struct err *err);
 
 /* Goes on behind what journal_next could not read, at the next record whose checksum holds; false
- * when there is none. */
+ * when there is none, or when it has looked at 64 times the journal's bytes: a journal made to be
+ * slow has a record's beginning everywhere. */
 bool journal_skip(struct journal_reader *r);
 
 /* Adds what REC holds to INTO, its values to SINK instead when there is one; INTO NULL: only checks
