@@ -19,6 +19,7 @@
 #define PD_ATTR_BYTES 128
 
 struct pd_file {
+	uint64_t period; /* of samples that have one; 0: 1000 */
 	bool big_endian, pipe, old;
 	struct wr out;	/* pd_finish */
 	struct wr data; /* records */
@@ -287,7 +288,7 @@ static inline void pd_sample(struct pd_file *f, unsigned e, uint16_t misc, uint3
 		pd_32(f, w, 0);
 	}
 	if (type & PERFDATA_S_PERIOD)
-		pd_64(f, w, 1000);
+		pd_64(f, w, f->period ? f->period : 1000);
 	if (type & PERFDATA_S_CALLCHAIN) {
 		pd_64(f, w, n_chain);
 		for (size_t i = 0; i < n_chain; i++)

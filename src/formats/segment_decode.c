@@ -7,6 +7,7 @@
  * wrote. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +127,13 @@ static int get_events(struct profile *p, const struct block *b, struct column *c
 			.running_ns = column_next(&c[5]),
 			.total = column_next(&c[6]),
 			.n_reached = column_next(&c[7]),
+			.flags = column_next_u32(&c[8]),
 		};
+		const uint64_t squares = column_next(&c[9]);
+
+		memcpy(&e.weight_squares, &squares, sizeof(squares));
+		if (!(e.weight_squares >= 0 && e.weight_squares < INFINITY))
+			return BAD("event %u has weights that are no numbers", i);
 
 		if (!e.period)
 			return BAD("event %u has no period", i);
@@ -430,7 +437,7 @@ static const struct {
 	int (*get)(struct profile *p, const struct block *b, struct column *c, struct err *err);
 } readers[] = {
 	[SEGMENT_STRINGS] = {2, get_strings}, [SEGMENT_META] = {1, get_meta},
-	[SEGMENT_EVENTS] = {8, get_events},   [SEGMENT_IMAGES] = {9, get_images},
+	[SEGMENT_EVENTS] = {10, get_events},  [SEGMENT_IMAGES] = {9, get_images},
 	[SEGMENT_PLACES] = {3, get_places},   [SEGMENT_OWNERS] = {8, get_owners},
 	[SEGMENT_VECTORS] = {3, get_vectors}, [SEGMENT_CONTEXTS] = {2, get_ctxs},
 	[SEGMENT_LOSSES] = {3, get_losses},   [SEGMENT_TRACES] = {6, get_traces},
@@ -438,7 +445,7 @@ static const struct {
 
 static int read_dictionary(struct profile *p, const struct block *b, struct err *err)
 {
-	struct column c[9];
+	struct column c[10];
 	unsigned n = readers[b->type].n_columns;
 	int rc = block_columns(b, c, n, err);
 

@@ -79,10 +79,23 @@ static int put_meta(struct encoder *e, struct err *err)
 	return block_add(&e->w, SEGMENT_META, 0, n, 1, err);
 }
 
+static uint64_t double_bits(double d)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &d, sizeof(bits));
+	return bits;
+}
+
 static int put_events(struct encoder *e, struct err *err)
 {
 	const struct ranking *k = &e->k.events;
+	/* Without flags the block is as version 1 has it. */
+	unsigned n_columns = 8;
 
+	for (uint32_t i = 0; i < k->n; i++)
+		if (e->p->events.v[i].flags)
+			n_columns = 10;
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct event *v = &e->p->events.v[k->order[i]];
 		const uint64_t fields[] = {e->k.strings.rank[v->name],
@@ -92,12 +105,14 @@ static int put_events(struct encoder *e, struct err *err)
 					   v->enabled_ns,
 					   v->running_ns,
 					   v->total,
-					   v->n_reached};
+					   v->n_reached,
+					   v->flags,
+					   double_bits(v->weight_squares)};
 
-		for (unsigned c = 0; c < n_elems(fields); c++)
+		for (unsigned c = 0; c < n_columns; c++)
 			wr_uleb(COLUMN(c), fields[c]);
 	}
-	return block_add(&e->w, SEGMENT_EVENTS, SEGMENT_REQUIRED, k->n, 8, err);
+	return block_add(&e->w, SEGMENT_EVENTS, SEGMENT_REQUIRED, k->n, n_columns, err);
 }
 
 static int put_images(struct encoder *e, struct err *err)

@@ -148,6 +148,7 @@ struct sample_facts {
 	uint64_t known, value;
 	uint32_t counters_known; /* bit N: counters[N] */
 	uint64_t counters[FACT_MAX_COUNTERS];
+	uint64_t weight; /* what a sample weighs (value_weight); 0: not known, or the period */
 };
 
 static inline void facts_set(struct sample_facts *f, unsigned bit, bool value)

@@ -61,6 +61,8 @@ static void add_event_sums(struct event *to, const struct event *from)
 	to->running_ns += from->running_ns;
 	to->total += from->total;
 	to->n_reached += from->n_reached;
+	to->flags |= from->flags;
+	to->weight_squares += from->weight_squares;
 }
 
 /* The period of an event whose frequency was fixed instead: what its samples stood for on average.
@@ -92,6 +94,18 @@ event_id profile_intern_event(struct profile *p, const struct event *e)
 bool event_is_time(const struct profile *p, const struct event *e)
 {
 	return e->period == 1 && !e->freq_hz && strcmp(profile_str(p, e->unit), "ns") == 0;
+}
+
+bool event_has_weights(const struct profile *p, const struct event *e)
+{
+	return e->flags & EVENT_WEIGHTED || event_is_time(p, e);
+}
+
+uint64_t value_weight(const struct profile *p, const struct value *v)
+{
+	const struct event *e = &p->events.v[v->event];
+
+	return v->sum && event_has_weights(p, e) ? v->sum : v->count * e->period;
 }
 
 double event_duty(const struct event *e)

@@ -11,8 +11,9 @@
  * A flat sample's context is the node (parent 0, place); a call path is a longer chain of nodes,
  * outermost first: callers at their calls, the sampled address last.  A path whose outer part is
  * missing begins with a place (svma 0) of an IMAGE_MARK image that says why.  Stored values are
- * whole samples; a sample stands for `period` of its event, and for 1/duty as much again where the
- * event was time-multiplexed: scaling happens when somebody reads.
+ * whole samples; a sample stands for `period` of its event, or for what it weighs where periods
+ * vary (value_weight), and for 1/duty as much again where the event was time-multiplexed: scaling
+ * happens when somebody reads.
  *
  * Sum of all values of an event + its losses = samples that reached our program, exactly.
  *
@@ -42,6 +43,12 @@ struct event {
 		running_ns; /* time it was counting: duty = running / enabled (1 when both are 0) */
 	uint64_t total; /* the event's own count, idle excluded where it can be told; 0 unknown */
 	uint64_t n_reached; /* samples that reached our program */
+	uint32_t flags;	    /* enum event_flags */
+	double weight_squares; /* with EVENT_WEIGHTED: of all samples' weights */
+};
+
+enum event_flags {
+	EVENT_WEIGHTED = 1u << 0, /* periods vary: values have weights of their own */
 };
 
 struct place {
@@ -92,8 +99,8 @@ struct value {
 	ctx_id ctx;
 	vector_id vector;
 	event_id event;
-	uint64_t count; /* samples */
-	uint64_t sum;	/* total of the vector's counter, or of the event's own weights; else 0 */
+	uint64_t count; /* samples; of events that count time (event_is_time), intervals */
+	uint64_t sum;	/* the weight (value_weight), or total of the vector's counter; else 0 */
 };
 
 /* Jumps from one place to another, of processes of one owner, as a sampled branch stack tells them:
@@ -318,6 +325,14 @@ uint64_t profile_n_lost(const struct profile *p, event_id event);
 /* Whether E counts time itself: its values' counts are intervals, their sums nanoseconds (the
  * events of off-CPU recordings).  That is so when its unit is "ns" and its period 1. */
 bool event_is_time(const struct profile *p, const struct event *e);
+
+/* Whether values of E have weights: their sums are nanoseconds, or the sums of their samples'
+ * periods.  Of other events each sample stands for the period. */
+bool event_has_weights(const struct profile *p, const struct event *e);
+
+/* What the samples that V counts stand for, in units of its event, without its duty; V is no
+ * counter's (value_is_samples).  A value from before its event had weights stands for periods. */
+uint64_t value_weight(const struct profile *p, const struct value *v);
 
 /* running / enabled, 1 when neither is known. */
 double event_duty(const struct event *e);

@@ -85,6 +85,8 @@ char *profile_dump(const struct profile *p)
 			 " reached=%" PRIu64,
 			 profile_str(p, e->unit), e->enabled_ns, e->running_ns, e->total,
 			 e->n_reached);
+		if (e->flags & EVENT_WEIGHTED)
+			str_addf(&s, " weighted squares=%.17g", e->weight_squares);
 		vec_push(&lines, s.v);
 	}
 	vec_each (u, &p->user_facts) {

@@ -146,5 +146,6 @@ bool perf_facts_read(struct perf_facts *f, const struct perfdata_record *r, uint
 		return false;
 	}
 	facts_settle(ret);
+	ret->weight = r->sample.period;
 	return ret->known || ret->counters_known;
 }

@@ -101,6 +101,7 @@ static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
 	e->is_time = e->reads && is_clock(&pe->attr);
 	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ) && !e->reads)
 		key.freq_hz = pe->attr.period;
+	e->varies = key.freq_hz != 0;
 	key.period = key.freq_hz || !pe->attr.period || e->reads ? 1 : pe->attr.period;
 	/* Nanoseconds one at a time are intervals: see event_is_time. */
 	key.unit = profile_intern_str(
@@ -111,7 +112,7 @@ static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
 	return e;
 }
 
-/* Gives the events their sums. */
+/* Gives the events their sums, and takes weights away where all are the period. */
 static void settle_events(struct perf_in *in)
 {
 	for (uint32_t i = 0; i < in->events.n; i++) {
@@ -122,6 +123,8 @@ static void settle_events(struct perf_in *in)
 			continue;
 		key = in->profile->events.v[e->id];
 		key.enabled_ns = key.running_ns = 0;
+		key.flags = e->varies ? EVENT_WEIGHTED : 0;
+		key.weight_squares = e->varies ? e->squares : 0;
 		key.n_reached = e->n_samples + e->n_lost;
 		key.total = key.freq_hz && !e->n_lost ? e->sum : 0;
 		if (key.freq_hz && e->n_lost && e->n_samples)
@@ -129,6 +132,10 @@ static void settle_events(struct perf_in *in)
 					       (double)key.n_reached);
 		profile_intern_event(in->profile, &key);
 	}
+	vec_each (v, &in->profile->values)
+		if (!event_has_weights(in->profile, &in->profile->events.v[v->event]) &&
+		    value_is_samples(in->profile, v))
+			v->sum = 0;
 }
 
 static void lose(struct perf_in *in, uint32_t event, const char *name, uint64_t n)
@@ -179,7 +186,7 @@ static void add_facts(struct perf_in *in, owner_id owner, ctx_id caller, place_i
 			  f, 1);
 	else
 		add_value(in, owner, caller, place, event, profile_intern_vector(in->profile, &v),
-			  1, 0);
+			  1, f->weight);
 }
 
 /* The date is that of the last sample, which is only known at the end: lines of time must do with
@@ -212,6 +219,18 @@ static bool is_thread(uint32_t tid)
 	return tid && tid != UINT32_MAX;
 }
 
+/* What samples weigh is kept only where periods vary, as they do between recordings at one
+ * frequency. */
+static void note_period(struct perf_in_event *e, uint64_t period)
+{
+	if (e->reads)
+		return;
+	if (!e->first_period)
+		e->first_period = period;
+	e->varies |= period != e->first_period;
+	e->squares += (double)period * (double)period;
+}
+
 static void count_sample(struct perf_in *in, const struct perfdata_record *r, uint32_t event,
 			 uint64_t period)
 {
@@ -230,6 +249,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	caller = perf_chains_add(&in->chains, r, proc);
 	e->n_samples += count;
 	e->sum += period;
+	note_period(e, period);
 	in->ret->n_samples += count;
 	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
 		in->ret->n_unknown += count;
@@ -238,7 +258,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	else if (event == r->event && perf_facts_read(&in->facts, r, event, &facts))
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
-		add_value(in, owner, caller, place, e->id, 0, 1, 0);
+		add_value(in, owner, caller, place, e->id, 0, 1, period);
 	if (in->opts->trace_bytes && is_thread(r->id.tid) && r->id.time)
 		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
 			   profile_intern_ctx(in->profile, caller, place), e->id);

@@ -20,6 +20,9 @@ struct perf_in_event {
 	bool is_time; /* these are nanoseconds */
 	event_id id;
 	uint64_t n_samples, n_lost, sum; /* of periods */
+	uint64_t first_period;
+	double squares; /* of periods */
+	bool varies;	/* periods do */
 };
 
 struct perf_in {

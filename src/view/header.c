@@ -234,7 +234,7 @@ static void emit_events(struct emit *e, const struct query *q)
 
 	emit_table(e, "events", cols, n_elems(cols));
 	for (unsigned i = 0; i < q->n_events; i++) {
-		const struct query_col *c = &q->cols[i];
+		const struct query_col *c = &q->cols[i], *w = &q->cols[c->weight];
 
 		emit_row(e, (struct emit_cell[]){
 				    {.s = c->name},
@@ -247,8 +247,8 @@ static void emit_events(struct emit *e, const struct query *q)
 				    {.u = c->n_idle},
 				    {.u = c->n_kernel},
 				    {.u = c->n_unknown},
-				    share(c->n_samples - c->n_kernel, c->n_samples),
-				    share(c->n_kernel, c->n_samples),
+				    share(w->n_samples - w->n_kernel, w->n_samples),
+				    share(w->n_kernel, w->n_samples),
 			    });
 	}
 	emit_table_end(e);

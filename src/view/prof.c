@@ -235,6 +235,8 @@ static void emit_whose(struct emit *e, struct flat *f, bool quiet)
 	const struct flat_whose *w = &f->whose;
 	const struct columns *cols = &f->source->columns;
 	const struct column *c = cols->cols.n ? &cols->cols.v[w->column] : NULL;
+	const unsigned share = c ? cols_weight(cols, w->column) : 0;
+	const double whole = c ? cols->cols.v[share].total : 0;
 	const char *kind = w->kind == NEIGHBOUR_CALLERS ? "callers" : "callees";
 	struct flat_image im = {0};
 	struct json *j = emit_json(e);
@@ -256,7 +258,7 @@ static void emit_whose(struct emit *e, struct flat *f, bool quiet)
 				     : "%s of %s: %.0f samples of %s in or below it, %.2f%% of all; "
 				       "%.0f its own\n\n",
 			  kind, str_get(&name), column_shown(c, w->inclusive[w->column]), c->name,
-			  c->total != 0 ? 100 * w->inclusive[w->column] / c->total : 0,
+			  whole != 0 ? 100 * w->inclusive[share] / whole : 0,
 			  column_shown(c, w->own[w->column]));
 	str_release(&name);
 	if (!j)

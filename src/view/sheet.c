@@ -2,10 +2,11 @@
 /* See sheet.h. */
 #include "view/sheet.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define N_AMOUNT_COLS (6 + 2 * MOST_MORE_COLS)
+#define N_AMOUNT_COLS (10 + 2 * MOST_MORE_COLS)
 
 void sheet_add_col(struct sheet *s, struct emit_col col)
 {
@@ -28,12 +29,27 @@ static void add_more(struct sheet *s, unsigned k, const struct amounts *a, const
 	s->n_cols += amounts_more_cols(s->columns, k, a, of, &s->arena, s->cols + s->n_cols);
 }
 
+/* What the samples of column K weigh, for data; OF: "" or "_inclusive". */
+static void add_weight_col(struct sheet *s, unsigned k, const char *of)
+{
+	const struct column *w = &s->columns->cols.v[cols_weight(s->columns, k)];
+	const size_t size = strlen(w->name) + strlen(of) + sizeof("_weight");
+	char *csv = arena_alloc(&s->arena, size);
+
+	snprintf(csv, size, "%s_weight%s", w->name, of);
+	sheet_add_col(s, amount_col(w, NULL, w->name, NULL, *of ? "weights_inclusive" : "weights",
+				    EMIT_IN_JSON));
+	sheet_add_col(s, amount_col(w, NULL, csv, NULL, NULL, EMIT_IN_CSV));
+}
+
 static void add_cols_of(struct sheet *s, unsigned k, const struct amounts *a, bool is_first)
 {
 	const struct column *c = &s->columns->cols.v[k];
 	const unsigned pct = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
 	sheet_add_col(s, amount_col(c, a, c->name, c->title, "counts", 0));
+	if (c->weight)
+		add_weight_col(s, k, "");
 	sheet_add_col(s, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = pct, .hot = true});
 	if (is_first)
 		sheet_add_col(s, (struct emit_col){"cum_percent", "cum%", EMIT_PERCENT,
@@ -46,6 +62,8 @@ static void add_cols_of(struct sheet *s, unsigned k, const struct amounts *a, bo
 				    EMIT_IN_TABLE | EMIT_IN_CSV));
 	sheet_add_col(s, (struct emit_col){"inclusive_percent", "incl%", EMIT_PERCENT, .in = pct,
 					   .hot = true});
+	if (c->weight)
+		add_weight_col(s, k, "_inclusive");
 	add_more(s, k, a, "_inclusive");
 }
 
@@ -87,6 +105,15 @@ static struct emit_cell share(double n, double whole, bool outside)
 	return cell;
 }
 
+/* The cells of add_weight_col. */
+static struct emit_cell *weight_cells(const struct emit *e, const struct columns *c, unsigned w,
+				      const double *values, bool none, struct emit_cell *cell)
+{
+	cell[0] = none ? (struct emit_cell){.none = true} : amount_cell(e, c, w, values);
+	cell[1] = cell[0];
+	return cell + 2;
+}
+
 struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const double *exclusive,
 			      const double *inclusive, bool outside)
 {
@@ -94,17 +121,19 @@ struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const doubl
 	struct emit_cell *cell = s->cells;
 
 	if (s->n_shown && !outside)
-		s->so_far += exclusive[c->sort];
+		s->so_far += exclusive[cols_weight(c, c->sort)];
 	for (unsigned i = 0; i < s->n_shown; i++) {
-		unsigned k = s->order[i];
+		unsigned k = s->order[i], w = cols_weight(c, k);
 		bool unknown;
 
 		*cell++ = amount_cell(e, c, k, exclusive);
 		unknown = cell[-1].none;
-		*cell++ = share(exclusive[k], s->totals[k], outside || unknown);
+		if (w != k)
+			cell = weight_cells(e, c, w, exclusive, outside, cell);
+		*cell++ = share(exclusive[w], s->totals[w], outside || unknown);
 		if (i == 0)
-			*cell++ = share(s->so_far, s->totals[k],
-					outside || (unknown && s->totals[k] == 0));
+			*cell++ = share(s->so_far, s->totals[w],
+					outside || (unknown && s->totals[w] == 0));
 		cell += amounts_more_cells(e, c, k, exclusive, outside, cell);
 		if (!s->inclusive)
 			continue;
@@ -112,7 +141,9 @@ struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const doubl
 		cell->none |= outside;
 		cell[1] = cell[0];
 		cell += 2;
-		*cell++ = share(inclusive ? inclusive[k] : 0, s->totals[k], outside);
+		*cell++ = share(inclusive ? inclusive[w] : 0, s->totals[w], outside);
+		if (w != k)
+			cell = weight_cells(e, c, w, inclusive, outside || !inclusive, cell);
 		cell += amounts_more_cells(e, c, k, inclusive, outside || !inclusive, cell);
 	}
 	return cell;

@@ -133,12 +133,13 @@ static void emit_spot(struct top *t, const struct flat_row *r)
 
 	for (unsigned i = 0; i < t->n_shown; i++) {
 		const unsigned c = t->order[i];
-		const double whole = totals ? totals[c] : t->columns->cols.v[c].total;
+		const unsigned w = cols_weight(t->columns, c);
+		const double whole = totals ? totals[w] : t->columns->cols.v[w].total;
 
 		*cell++ = amount_cell(t->e, t->columns, c, r->own);
 		if (i == 0) {
-			t->so_far += r->own[c];
-			*cell = percent_cell(r->own[c], whole);
+			t->so_far += r->own[w];
+			*cell = percent_cell(r->own[w], whole);
 			cell->none = cell[-1].none;
 			cell++;
 			*cell++ = percent_cell(t->so_far, whole);

@@ -94,7 +94,7 @@ static void make_cols(struct printer *p)
 	}
 	p->order = xcalloc(cols->cols.n + 1, sizeof(*p->order));
 	p->n_shown = cols_order(cols, p->order);
-	p->cols = xcalloc((5 + 2 * MOST_MORE_COLS) * p->n_shown + 21, sizeof(*p->cols));
+	p->cols = xcalloc((7 + 2 * MOST_MORE_COLS) * p->n_shown + 21, sizeof(*p->cols));
 	add_col(p, (struct emit_col){"id", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"parent", NULL, EMIT_U64, .in = data});
 	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
@@ -116,6 +116,14 @@ static void make_cols(struct printer *p)
 				      "exclusive", data | wide));
 		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
 					     EMIT_PERCENT, .in = percent, .hot = true});
+		if (c->weight) {
+			const struct column *w = &cols->cols.v[c->weight - 1];
+
+			add_col(p, amount_col(w, NULL, key(p, "inclusive_weight", w->name), NULL,
+					      "inclusive_weights", data));
+			add_col(p, amount_col(w, NULL, key(p, "exclusive_weight", w->name), NULL,
+					      "exclusive_weights", data));
+		}
 		p->n_cols +=
 			amounts_more_cols(cols, p->order[i], a, "", &p->arena, p->cols + p->n_cols);
 	}
@@ -364,18 +372,21 @@ static struct emit_cell *count_cells(struct printer *p, struct emit_cell *cell,
 	const struct emit_cell none = {.none = true};
 
 	for (unsigned i = 0; i < p->n_shown; i++) {
-		unsigned k = p->order[i];
-		const struct column *c = &cols->cols.v[k];
+		const unsigned k = p->order[i], w = cols_weight(cols, k);
+		const double whole = cols->cols.v[w].total;
 
 		*cell++ = r->inclusive ? amount_cell(p->e, cols, k, r->inclusive) : none;
-		*cell++ = r->inclusive ? percent_cell(r->inclusive[k], c->total) : none;
+		*cell++ = r->inclusive ? percent_cell(r->inclusive[w], whole) : none;
 		if (i == 0 && p->o->form != TREE_FLAT)
-			*cell++ = r->inclusive
-					  ? percent_cell(r->inclusive[k], up ? up[k] : c->total)
-					  : none;
+			*cell++ = r->inclusive ? percent_cell(r->inclusive[w], up ? up[w] : whole)
+					       : none;
 		cell += amounts_more_cells(p->e, cols, k, r->inclusive, !r->inclusive, cell);
 		*cell++ = amount_cell(p->e, cols, k, r->exclusive);
-		*cell++ = percent_cell(r->exclusive[k], c->total);
+		*cell++ = percent_cell(r->exclusive[w], whole);
+		if (w != k) {
+			*cell++ = r->inclusive ? amount_cell(p->e, cols, w, r->inclusive) : none;
+			*cell++ = amount_cell(p->e, cols, w, r->exclusive);
+		}
 		cell += amounts_more_cells(p->e, cols, k, r->exclusive, false, cell);
 	}
 	return cell;

@@ -4,6 +4,8 @@
  * One line a record; numbers are decimal but for addresses and build-ids.
  *   host NAME                                 a section; before `finish` of a file
  *   event PERIOD [chains]                     a software clock; the first line
+ *   freq HZ [chains]                          the same, with periods that vary
+ *   period N                                  of the samples that follow
  *   comm PID TID NAME, exec PID NAME          at time 1
  *   mmap PID ADDR BYTES OFFSET PATH [ID]      at time 1
  *   fork PID TID PPID TIME
@@ -40,6 +42,10 @@ static void put_event(char **words, int n)
 						 PERFDATA_S_ID,
 				  .flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
 
+	if (strcmp(words[0], "freq") == 0) {
+		a.flags |= 1ull << PERFDATA_A_FREQ;
+		a.sample_type |= PERFDATA_S_PERIOD;
+	}
 	if (n > 2)
 		a.sample_type |= PERFDATA_S_CALLCHAIN;
 	pd_event(&f, &a, EVENT_ID);
@@ -79,8 +85,10 @@ static void put(char **words, int n)
 
 	if (strcmp(what, "host") == 0) {
 		pd_string(&f, &f.sections[HOSTNAME], words[1]);
-	} else if (strcmp(what, "event") == 0) {
+	} else if (strcmp(what, "event") == 0 || strcmp(what, "freq") == 0) {
 		put_event(words, n);
+	} else if (strcmp(what, "period") == 0) {
+		f.period = word(words, 1, 10);
 	} else if (strcmp(what, "comm") == 0) {
 		pd_comm(&f, (uint32_t)word(words, 1, 10), (uint32_t)word(words, 2, 10), words[3],
 			false, 1);

@@ -202,8 +202,10 @@ TEST(unknown_blocks_and_columns_are_skipped)
 	vec_each (b,
 		  &l.blocks) { /* each block with one more column, and a strange block behind it */
 		struct column c[BLOCK_MAX_COLUMNS];
-		/* Images may be without the columns of digests. */
-		unsigned n = b->type == SEGMENT_IMAGES ? 9 : b->n_columns;
+		/* Images may be without the columns of digests, events without those of weights. */
+		unsigned n = b->type == SEGMENT_IMAGES	 ? 9
+			     : b->type == SEGMENT_EVENTS ? 10
+							 : b->n_columns;
 
 		EXPECT_EQ(block_columns(b, c, n, &err), 0);
 		for (unsigned i = 0; i < n; i++)

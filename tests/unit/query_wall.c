@@ -40,8 +40,8 @@ static void add(struct world *w, unsigned owner, unsigned ctx, unsigned event, u
 	vec_push(&w->p.values, ((struct value){.owner = w->owners[owner],
 					       .ctx = w->ctxs[ctx],
 					       .event = w->events[event],
-					       .count = count,
-					       .sum = event == CLOCK ? 0 : 1}));
+					       .count = event == CLOCK ? count : 1,
+					       .sum = event == CLOCK ? 0 : count}));
 }
 
 /* Of wall time in CTX, or everywhere with N_CTXS. */
@@ -52,7 +52,7 @@ static uint64_t wall_ns(const struct world *w, unsigned owner, unsigned ctx)
 	vec_each (v, &w->p.values)
 		if (strcmp(profile_str(&w->p, w->p.events.v[v->event].name), WALL_EVENT) == 0 &&
 		    v->owner == w->owners[owner] && (ctx == N_CTXS || v->ctx == w->ctxs[ctx]))
-			ns += v->count;
+			ns += v->sum;
 	return ns;
 }
 

@@ -47,8 +47,13 @@ void cols_of_query(struct columns *c, const struct query *q)
 	*c = (struct columns){.sort = q->sort, .hide = q->sort, .errors = q->errors};
 	for (unsigned i = 0; i < q->n_cols; i++)
 		vec_push(&c->cols, column_of(&q->cols[i]));
+	for (unsigned i = 0; i < q->n_events; i++)
+		if (q->cols[i].weight != i)
+			c->cols.v[i].weight = q->cols[i].weight + 1;
 	vec_each (e, &q->shown) {
 		if (e->kind == ESTIMATE_EVENT) {
+			if (e == &q->shown.v[q->sort_shown])
+				c->sort = e->part.event;
 			vec_push(&c->order, e->part.event);
 			continue;
 		}

@@ -22,6 +22,7 @@ struct column {
 	const char *stat;  /* over threads, "sum"; NULL: none */
 	bool hidden;	   /* others are made from it, or rows are hidden by it */
 	bool adds_up;	   /* the number of rows together is the sum of theirs */
+	unsigned weight;   /* shares go by column WEIGHT - 1, of weights; 0: by its own numbers */
 	double duty;	   /* COLUMN_COUNT */
 	double unit;	   /* what 1 stands for in expressions: period / duty, seconds */
 	double total;	   /* of all there is: 100 %, when it adds up */
@@ -39,6 +40,12 @@ struct columns {
 	unsigned hide;	     /* the one rows are hidden by; it adds up */
 	struct arena arena;
 };
+
+/* The column whose numbers tell what shares of the whole those of column I are. */
+static inline unsigned cols_weight(const struct columns *c, unsigned i)
+{
+	return c->cols.v[i].weight ? c->cols.v[i].weight - 1 : i;
+}
 
 /* The columns of Q, in their order, and behind them those that are made of them.  Lives no longer
  * than Q. */

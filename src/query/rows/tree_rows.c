@@ -52,9 +52,11 @@ static double sort_key(const struct maker *m, const struct tree_row *r)
 {
 	const double *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
 
-	if (!m->n_cols || isnan(counts[m->t->columns.sort]))
+	const struct columns *c = &m->t->columns;
+
+	if (!m->n_cols || isnan(counts[cols_weight(c, c->sort)]))
 		return -INFINITY;
-	return counts[m->t->columns.sort];
+	return counts[cols_weight(c, c->sort)];
 }
 
 static double *new_counts(struct maker *m)

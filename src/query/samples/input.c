@@ -160,24 +160,6 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 	return rc < 0 ? rc : 0;
 }
 
-/* See input.h. */
-static void count_time(struct profile *p)
-{
-	bool *is_time = xcalloc(p->events.n + 1, sizeof(*is_time));
-
-	for (event_id e = 0; e < p->events.n; e++)
-		is_time[e] = event_is_time(p, &p->events.v[e]);
-	vec_each (v, &p->values) {
-		uint64_t n = v->count;
-
-		if (!is_time[v->event])
-			continue;
-		v->count = v->sum;
-		v->sum = n;
-	}
-	free(is_time);
-}
-
 /* The kernel shows its addresses to whom it shows those of its symbols (kptr_restrict, CAP_SYSLOG).
  */
 static bool may_see_kernel_addresses(void)
@@ -441,7 +423,6 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 			vec_push(&dbs, xstrdup(in->path));
 		if (rc == 0)
 			rc = load_store(in, &dbs, s, sink, err);
-		count_time(&in->profile);
 		if (wants_wall(s))
 			wall_add(&in->profile);
 	}

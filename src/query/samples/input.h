@@ -15,17 +15,15 @@ struct input {
 	struct dcpi_kept kept; /* of a DCPI tree or file: lines of its headers */
 };
 
-/* Of events that count time (event_is_time) the values' counts are the nanoseconds, so that they
- * need no care, and their sums the intervals.  The event "wall" (wall.h) is there when S names it.
+/* The event "wall" (wall.h) is there when S names it.
  *
  * Loads the epochs and hosts S wants; labels and events are left to the query.  Errors: -ENOENT
  * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */
 int input_open(struct input *in, const struct select *s, struct err *err);
 
 /* The same for who does not want all values in memory: those of a dwell database go to SINK as they
- * are stored (of events that count time: intervals in the count, nanoseconds in the sum) instead of
- * IN's values, so that the event "wall", which needs them all, is not to be had.  Other inputs'
- * values are IN's. */
+ * are stored instead of IN's values, so that the event "wall", which needs them all, is not to be
+ * had.  Other inputs' values are IN's. */
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err);
 void input_close(struct input *in);

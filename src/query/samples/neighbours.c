@@ -178,7 +178,7 @@ static void sum_up(struct search *s, enum neighbour_kind kind, struct neighbours
 	vec_each (v, &s->q->profile->values) {
 		uint32_t row = s->charge[v->ctx];
 
-		if (!v->count || row == ROW_NONE)
+		if (!value_counts(v) || row == ROW_NONE)
 			continue;
 		query_add_value(s->q, v, (uint64_t *)s->rows.rows.v[row].counts);
 		query_add_value(s->q, v, ret->inclusive);

@@ -173,7 +173,7 @@ static bool adds_something(const struct query *q, const struct value *v)
 {
 	unsigned n = 0;
 
-	return v->count && query_shares(q, v, &n) && n;
+	return value_counts(v) && query_shares(q, v, &n) && n;
 }
 
 static uint32_t code_of(const struct sums *s, ctx_id c)

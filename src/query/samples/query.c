@@ -104,9 +104,9 @@ static uint64_t *sum_places(struct query *q)
 		if (c == n_cols || v->ctx == 0)
 			continue;
 		if (is_idle && value_is_samples(p, v))
-			n_idle_tasks[c] += v->count;
+			n_idle_tasks[c] += q->cols[c].is_time ? v->sum : v->count;
 		if (q->cols[c].is_time)
-			q->cols[c].n_intervals += v->sum;
+			q->cols[c].n_intervals += v->count;
 		if (wanted && !wanted[v->owner])
 			continue;
 		if (is_idle)

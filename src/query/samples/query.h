@@ -20,8 +20,9 @@ struct query_col {
 	uint64_t period, freq_hz;
 	const char
 		*title; /* of a column of its counts as query_scaled gives them: NAME, NAME(us) */
-	bool is_time;	/* counts are nanoseconds: event_is_time */
-	uint64_t n_intervals;	/* then: how many */
+	bool is_time;		/* counts are nanoseconds: event_is_time */
+	uint32_t weight;	/* the column of what its samples weigh: its own, or another */
+	uint64_t n_intervals;	/* of time: how many */
 	double duty;		/* 1 when it was always counting */
 	uint64_t n_samples;	/* in spots, so without idle */
 	uint64_t n_kernel;	/* of these in the kernel, its modules and BPF programs */
@@ -41,11 +42,12 @@ struct spot {
 };
 
 /* What a value adds to a column. */
-enum share_of { SHARE_COUNT, SHARE_SUM, SHARE_SQUARES };
+enum share_of { SHARE_COUNT, SHARE_SUM, SHARE_SQUARES, SHARE_WEIGHT };
 
 struct share {
 	uint32_t col;
 	enum share_of of;
+	uint64_t period; /* SHARE_WEIGHT: of values without a weight of their own */
 };
 
 struct share_span {
@@ -108,6 +110,8 @@ static inline uint64_t share_amount(const struct share *s, const struct value *v
 {
 	if (s->of == SHARE_COUNT)
 		return v->count;
+	if (s->of == SHARE_WEIGHT)
+		return v->sum ? v->sum : v->count * s->period;
 	if (s->of == SHARE_SUM || !v->count)
 		return v->sum;
 	return (uint64_t)((double)v->sum * (double)v->sum / (double)v->count);

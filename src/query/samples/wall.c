@@ -66,7 +66,7 @@ void wall_add(struct profile *p)
 	shares = xcalloc(p->owners.n, sizeof(*shares));
 	vec_each (v, &p->values) {
 		if (v->event == running)
-			shares[v->owner].running_ns += v->count;
+			shares[v->owner].running_ns += v->sum;
 		if (v->event == clock)
 			shares[v->owner].n_samples += v->count;
 	}
@@ -75,8 +75,7 @@ void wall_add(struct profile *p)
 		struct share *s = &shares[v.owner];
 
 		if (v.event == clock && s->running_ns && v.count) {
-			v.sum = v.count;
-			v.count = next_share(s, v.count);
+			v.sum = next_share(s, v.count);
 		} else if (v.event != runnable && v.event != blocked &&
 			   !(v.event == running && !s->n_samples)) {
 			continue;

@@ -8,8 +8,7 @@
 
 #define WALL_EVENT "wall"
 
-/* Adds the event to P, whose values of time have the nanoseconds as their counts (input.h); nothing
- * when P has no event "running".  Runnable and blocked time is where it was recorded.  Running time
+/* Adds the event to P; nothing when P has no event "running".  Runnable and blocked time is where it was recorded.  Running time
  * is where the owner's samples of a clock are, in proportion; an owner that ran without being
  * sampled keeps it under its mark.  For each owner the sum is exactly running + runnable +
  * blocked. */

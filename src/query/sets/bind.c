@@ -50,6 +50,24 @@ static uint32_t intern_event(struct binder *b, event_id event, bool hidden)
 	return (uint32_t)b->cols.n - 1;
 }
 
+/* Gives each event of which periods vary a column of what its samples weigh; that of others is
+ * their own. */
+static void add_weights(struct binder *b)
+{
+	for (uint32_t c = 0; c < b->q->n_events; c++) {
+		struct query_col col = b->cols.v[c];
+
+		b->cols.v[c].weight = c;
+		if (!(b->p->events.v[col.event].flags & EVENT_WEIGHTED))
+			continue;
+		b->cols.v[c].weight = col.weight = (uint32_t)b->cols.n;
+		col.sum = SUM_WEIGHT;
+		col.hidden = true;
+		vec_push(&b->cols, col);
+		vec_push(&b->measures, (struct measure){.sum = SUM_WEIGHT});
+	}
+}
+
 static char *arena_format(struct arena *a, const char *name, uint64_t period)
 {
 	size_t size = strlen(name) + 24;
@@ -307,6 +325,7 @@ static void make_cols(struct binder *b, size_t sort)
 	}
 	name_events(b);
 	q->n_events = (unsigned)b->cols.n;
+	add_weights(b);
 	vec_each (plan, &b->plans) {
 		struct estimate e = make_estimate(b, plan);
 
@@ -344,13 +363,18 @@ static bool share_in(const struct binder *b, uint32_t c, const struct pair *pair
 {
 	const struct measure *m = &b->measures.v[c];
 	const unsigned counter = b->p->vectors.v[pair->vector].counter;
-	const enum answer a = m->sum == SUM_EVENT ? ANSWER_NO : answers[m->group];
+	const bool of_set = m->sum != SUM_EVENT && m->sum != SUM_WEIGHT;
+	const enum answer a = of_set ? answers[m->group] : ANSWER_NO;
 
 	*ret = SHARE_COUNT;
-	if (m->sum != SUM_EVENT && b->groups.v[m->group].event != pair->event)
+	if (of_set && b->groups.v[m->group].event != pair->event)
 		return false;
 	switch (m->sum) {
 	case SUM_EVENT:
+		*ret = b->cols.v[c].is_time ? SHARE_SUM : SHARE_COUNT;
+		return b->cols.v[c].event == pair->event && !counter;
+	case SUM_WEIGHT:
+		*ret = SHARE_WEIGHT;
 		return b->cols.v[c].event == pair->event && !counter;
 	case SUM_HITS:
 		return a == ANSWER_YES && !counter;
@@ -400,7 +424,7 @@ static void make_shares(struct binder *b)
 		for (uint32_t g = 0; g < b->groups.n; g++)
 			answers[g] = ask_group(b, g, pair);
 		for (uint32_t c = 0; c < q->n_cols; c++) {
-			struct share s = {.col = c};
+			struct share s = {.col = c, .period = q->cols[c].period};
 
 			if (share_in(b, c, pair, answers, &s.of))
 				vec_push(&q->shares, s);
@@ -455,10 +479,10 @@ static int find_sort(struct query *q, const char *name, struct err *err)
 }
 
 /* The column of sums that rows of E are sorted, kept and added up by. */
-static unsigned main_col(const struct estimate *e)
+static unsigned main_col(const struct query *q, const struct estimate *e)
 {
 	if (e->kind == ESTIMATE_EVENT)
-		return e->part.event;
+		return q->cols[e->part.event].weight;
 	return e->part.total != NO_COL ? e->part.total : e->part.hits;
 }
 
@@ -474,7 +498,7 @@ static int choose_sort(struct binder *b, struct err *err)
 	else if (!s->sort_set)
 		q->sort_shown = s->events.n ? 0 : time_shown(q);
 	if (!rc && q->shown.n)
-		q->sort = main_col(&q->shown.v[q->sort_shown]);
+		q->sort = main_col(q, &q->shown.v[q->sort_shown]);
 	return rc;
 }
 

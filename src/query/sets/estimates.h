@@ -27,7 +27,8 @@
 
 /* What a column of a query sums over values. */
 enum query_sum {
-	SUM_EVENT,    /* samples of the event */
+	SUM_EVENT,    /* samples of the event; nanoseconds of one that counts time */
+	SUM_WEIGHT,   /* what they weigh, where periods vary */
 	SUM_HITS,     /* those known to be in a set */
 	SUM_OPEN,     /* those that may be in it */
 	SUM_KILLED,   /* those left out because they were killed early */
