@@ -18,8 +18,17 @@ static void incoming_release(struct build_incoming *in)
 	vec_release(&in->own);
 	vec_release(&in->owners);
 	vec_release(&in->n_samples);
-	vec_release(&in->is_time);
 	*in = (struct build_incoming){0};
+}
+
+/* What R counts of V: samples, or what they weigh where that is known.  What is known can change
+ * with the next segment, so each record says which it is. */
+static void count_value(const struct profile *p, const struct value *v, struct record *r)
+{
+	const bool weighs = v->sum && event_has_weights(p, &p->events.v[v->event]);
+
+	r->n = weighs ? v->sum : v->count;
+	r->event = (uint16_t)(v->event | (weighs ? RECORD_WEIGHT : 0));
 }
 
 /* Makes room for the dictionaries as they are by now. */
@@ -33,10 +42,8 @@ static void incoming_grow(struct build_incoming *in)
 	}
 	while (in->owners.n < p->owners.n)
 		vec_push(&in->owners, false);
-	while (in->n_samples.n < p->events.n) {
-		vec_push(&in->is_time, event_is_time(p, &p->events.v[in->n_samples.n]));
+	while (in->n_samples.n < p->events.n)
 		vec_push(&in->n_samples, 0);
-	}
 }
 
 static bool in_part(const struct build_incoming *in, owner_id owner)
@@ -48,7 +55,7 @@ static void put(struct value_sink *sink, const struct value *v)
 {
 	struct build *b = (struct build *)((char *)sink - offsetof(struct build, sink));
 	struct build_incoming *in = &b->incoming;
-	struct record r = {.n = v->count, .ctx = v->ctx, .event = (uint16_t)v->event};
+	struct record r = {.ctx = v->ctx};
 
 	if (!value_is_samples(in->profile, v))
 		return;
@@ -58,8 +65,7 @@ static void put(struct value_sink *sink, const struct value *v)
 	}
 	if (v->ctx >= in->used.n || v->owner >= in->owners.n || v->event >= in->n_samples.n)
 		incoming_grow(in);
-	if (in->is_time.v[v->event])
-		r.n = v->sum;
+	count_value(in->profile, v, &r);
 	if (!r.n || !v->ctx || in->rc)
 		return;
 	in->n_samples.v[v->event] += v->count;
@@ -157,19 +163,18 @@ static uint32_t identity_of(struct adding *a, owner_id owner, uint32_t pid, uint
 	return identities_intern(&a->b->identities, &key);
 }
 
-/* A value that is in the profile: its count is nanoseconds where it counts time. */
+/* A value that is in the profile. */
 static int add_value(struct adding *a, const struct value *v, struct err *err)
 {
 	struct build *b = a->b;
 	struct build_incoming *in = &b->incoming;
-	const struct record r = {.n = v->count,
-				 .group = in->first_group + v->owner,
+	struct record r = {.group = in->first_group + v->owner,
 				 .ctx = v->ctx,
-				 .event = (uint16_t)v->event,
 				 .input = (uint16_t)b->inputs.n};
 	unsigned col;
 
-	if (!v->count || !query_counts_value(&a->q, v, &col))
+	count_value(a->p, v, &r);
+	if (!r.n || !query_counts_value(&a->q, v, &col))
 		return 0;
 	in->used.v[v->ctx] = true;
 	if (!in_part(in, v->owner))
@@ -186,7 +191,7 @@ static void add_events(struct adding *a, struct build_input *in)
 	in->events = xcalloc(a->p->events.n + 1, sizeof(*in->events));
 	for (event_id e = 0; e < a->p->events.n; e++)
 		in->events[e].metric = BUILD_NO_METRIC;
-	for (unsigned c = 0; c < q->n_cols; c++) {
+	for (unsigned c = 0; c < q->n_events; c++) {
 		uint32_t metric = build_metrics_intern(&a->b->metrics, a->p, &q->cols[c],
 						       (uint64_t)a->b->n_inputs << 32 | c);
 
@@ -199,7 +204,7 @@ static int add_values(struct adding *a, struct err *err)
 	struct build_incoming *in = &a->b->incoming;
 
 	incoming_grow(in);
-	for (unsigned c = 0; c < a->q.n_cols; c++) {
+	for (unsigned c = 0; c < a->q.n_events; c++) {
 		struct query_col *col = &a->q.cols[c];
 
 		/* Those that came through the sink. */

@@ -63,7 +63,6 @@ struct build_incoming {
 	VEC(bool) own;		 /* by context: has samples that are taken */
 	VEC(bool) owners;	 /* by owner: has samples */
 	VEC(uint64_t) n_samples; /* by event */
-	VEC(bool) is_time;	 /* by event */
 	unsigned part, n_parts;	 /* only owners of this part are taken, of so many */
 	int rc;			 /* the first failure */
 	struct err err;

@@ -136,7 +136,7 @@ void describe_input(struct str *out, const struct query *q, const char *path)
 	add_losses(out, q);
 	str_add(out, "\n| event | period | counting | samples | idle | lost | not delivered |\n"
 		     "|---|---:|---:|---:|---:|---:|---:|\n");
-	for (unsigned c = 0; c < q->n_cols; c++)
+	for (unsigned c = 0; c < q->n_events; c++)
 		add_event(out, q, &q->cols[c]);
 }
 

@@ -142,7 +142,6 @@ int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *e
 struct build_event build_event_of(const struct query_col *col, uint32_t metric)
 {
 	return (struct build_event){.metric = (uint16_t)metric,
-				    .is_time = col->is_time,
 				    .period = col->period,
 				    .duty = col->duty > 0 ? col->duty : 1};
 }

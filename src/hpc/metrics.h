@@ -72,7 +72,6 @@ uint32_t build_metrics_intern(struct build_metrics *ms, const struct profile *p,
 /* An event of an input: which metric it is, and what a sample stands for. */
 struct build_event {
 	uint16_t metric; /* BUILD_NO_METRIC: not wanted */
-	bool is_time;	 /* values are nanoseconds already */
 	uint64_t period;
 	double duty;
 };
@@ -81,11 +80,12 @@ struct build_event {
 
 struct build_event build_event_of(const struct query_col *col, uint32_t metric);
 
-/* What COUNT samples of E (or nanoseconds of an event that counts time) stand for: the period and,
- * when the event was not always counting, the rest. */
-static inline uint64_t build_event_count(const struct build_event *e, uint64_t count)
+/* What COUNT samples of E stand for, or samples that weigh COUNT: the period of each and, when the
+ * event was not always counting, the rest. */
+static inline uint64_t build_event_count(const struct build_event *e, bool is_weight,
+					 uint64_t count)
 {
-	uint64_t n = e->is_time ? count : count * e->period;
+	uint64_t n = is_weight ? count : count * e->period;
 
 	return e->duty >= 1 ? n : (uint64_t)llround((double)n / e->duty);
 }

@@ -17,11 +17,12 @@ struct record {
 	uint64_t n;	/* > 0 */
 	uint32_t group; /* whose: a number of the caller's */
 	uint32_t ctx;	/* of the input, as the event is */
-	uint16_t event;
+	uint16_t event; /* with RECORD_WEIGHT: N is what its samples weigh, not their number */
 	uint16_t input; /* RECORD_NUMBERED: a ctxId and a metric, N what it stands for */
 };
 
 #define RECORD_NUMBERED UINT16_MAX
+#define RECORD_WEIGHT   0x8000u
 
 struct records_run {
 	uint64_t first; /* number of its first record */

@@ -55,9 +55,10 @@ const struct database *build_database(const struct build *b, const struct identi
 struct record build_numbered(const struct build *b, const struct record *r, uint32_t profile)
 {
 	const struct build_input *in = &b->inputs.v[r->input];
-	const struct build_event *e = &in->events[r->event];
+	const bool is_weight = r->event & RECORD_WEIGHT;
+	const struct build_event *e = &in->events[r->event & ~RECORD_WEIGHT];
 
-	return (struct record){.n = build_event_count(e, r->n),
+	return (struct record){.n = build_event_count(e, is_weight, r->n),
 			       .group = profile,
 			       .ctx = in->nodes[r->ctx],
 			       .event = e->metric,

@@ -106,7 +106,7 @@ static double expected(const struct profile *p, event_id e)
 
 	vec_each (v, &p->values)
 		if (v->event == e && v->ctx && !(p->owners.v[v->owner].flags & OWNER_IDLE))
-			n += build_event_count(&be, col.is_time ? v->sum : v->count);
+			n += build_event_count(&be, col.is_time, col.is_time ? v->sum : v->count);
 	return strcmp(profile_str(p, event->unit), "ns") == 0 ? (double)n / 1e9 : (double)n;
 }
 
