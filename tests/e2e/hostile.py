@@ -70,6 +70,45 @@ def elf_files():
         check(d.said().count("/%s: symbols not read" % name) == 1, "%s is said once: %s" % (name, d.said()))
 
 
+def build_id_of(path):
+    return re.search(r"Build ID: ([0-9a-f]+)", sh("readelf", "-n", path)).group(1)
+
+
+def forge(path, victim):
+    """A copy of burn_static_pie with the build-id of VICTIM."""
+    other = prog("burn_static_pie")
+    with open(other, "rb") as f:
+        data = f.read()
+    own, wanted = bytes.fromhex(build_id_of(other)), bytes.fromhex(build_id_of(victim))
+    check(len(own) == len(wanted) and data.count(own) == 1, "no place for the build-id")
+    with open(path, "wb") as f:
+        f.write(data.replace(own, wanted))
+    os.chmod(path, 0o755)
+
+
+def forged_build_id():
+    """A user's program with another's build-id is seen first, and changes nothing for the other."""
+    victim = prog("prog_a")
+    os.chmod(".", 0o755)
+    forge("forged", victim)
+    with Daemon("-g") as d:
+        sh("./forged", longer(0.5), user=65534, group=65534, extra_groups=[])
+        d.do("flush")
+        sh(victim, longer(0.5))
+        d.do("flush")
+        wait_for(lambda: d.do("flush") is not None and "have build-id" in d.said(), "the collision to be named: " + d.said())
+        # Symbols are read when nobody else wants the CPU.
+        wait_for(lambda: d.do("flush") is not None and Prof().n(image="prog_a", procedure="hot_of_a"), "the victim's names", 120)
+        p = Prof()
+        forged = os.path.abspath("forged")
+        check(p.procedures("prog_a").get("burn_here", 0) == 0, "the victim has the other's names: %s" % p.procedures("prog_a"))
+        check(p.n(image=forged) > 0, "the forged one is not shown: %s" % p.images())
+        check(p.n(image=forged, procedure="hot_of_a") == 0, "the forged one has the victim's names: %s" % p.procedures(forged))
+        least(p.n(image="prog_a", procedure="hot_of_a"), p.n(image="prog_a"), 0.5, "named: %s" % p.procedures("prog_a"))
+        folded = dwell("export", "--folded", "--no-inline", "--db", "db").stdout
+        check(re.search(r"main;hot_of_a ", folded), "no call path of the victim: %s" % folded[:500])
+
+
 def only_what_it_needs():
     with Daemon() as d:
         with open("/proc/%d/status" % d.p.pid, encoding="utf-8") as f:
@@ -142,4 +181,4 @@ def large_map():
 if os.geteuid() != 0:
     print("1..0 # SKIP needs root")
     sys.exit(0)
-run(elf_files, many_maps, large_map, only_what_it_needs)
+run(elf_files, many_maps, large_map, forged_build_id, only_what_it_needs)

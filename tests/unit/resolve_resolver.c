@@ -234,6 +234,35 @@ TEST(separate_debug_files)
 	clean();
 }
 
+/* One with the same build-id and other code is another program's, whatever its name says. */
+TEST(a_debug_file_of_another_program)
+{
+	struct image im;
+	struct image_layout l;
+	char path[128], hex[2 * BUILD_ID_MAX + 1];
+	bool hot;
+	int fd;
+
+	REQUIRE(set_up(&im, path));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	EXPECT_EQ(elf_probe(fd, &l, NULL), 0);
+	close(fd);
+	memcpy(im.digest, l.digest, sizeof(im.digest));
+	build_id_format(&im.build_id, hex);
+	REQUIRE(sh("mkdir -p debug/.build-id/%.2s && cp prog debug/.build-id/%.2s/%s.debug && "
+		   "strip -s prog",
+		   hex, hex, hex + 2) == 0);
+	EXPECT_EQ(look(&im, NULL, NULL, &hot), RESOLVE_OK); /* its own */
+	EXPECT(hot);
+	REQUIRE(sh("(cat p.c; for i in $(seq 900); do echo \"int f$i(int x) { return x * $i; }\"; "
+		   "done) >o.c && gcc -g -O1 -Wl,--build-id=0x%s o.c "
+		   "-o debug/.build-id/%.2s/%s.debug",
+		   hex, hex, hex + 2) == 0);
+	EXPECT_EQ(look(&im, NULL, NULL, &hot), RESOLVE_PARTIAL);
+	EXPECT(!hot);
+	clean();
+}
+
 TEST(debuginfod_is_asked_when_told_to)
 {
 	struct image im;
