@@ -303,7 +303,7 @@ static size_t unit_memory(void)
 TEST(limits_add_up)
 {
 	static const size_t lanes[CONFINE_N_LANES] = CONFINE_LANE_BYTES;
-	const size_t daemon = (size_t)64 << 20; /* src/daemon/config.c, MOST_BYTES */
+	const size_t daemon = (size_t)64 << 20; /* docs/design/daemon.md: 60 MB */
 	size_t sum = 0;
 
 	for (unsigned i = 0; i < CONFINE_N_LANES; i++)
