@@ -3,13 +3,15 @@
  *
  * One line a record; numbers are decimal but for addresses and build-ids.
  *   host NAME                                 a section; before `finish` of a file
- *   event PERIOD [chains]                     a software clock; the first line
+ *   event PERIOD [chains|branches]            a software clock; the first line
  *   freq HZ [chains]                          the same, with periods that vary
  *   period N                                  of the samples that follow
  *   comm PID TID NAME, exec PID NAME          at time 1
  *   mmap PID ADDR BYTES OFFSET PATH [ID]      at time 1
  *   fork PID TID PPID TIME
  *   sample PID TID TIME u|k IP [CALLER...]    k: in the kernel; marks are `user`, `kernel`
+ *   branches PID TID TIME IP FROM:TO:H[:C]... a sample with its branches, newest first; H is m
+ *                                             (mispredicted), p (predicted) or - ; C is cycles
  *   lost N                                    records that found no room
  *   odd TYPE                                  a record nobody knows
  *   round                                     the end of one of perf's rounds */
@@ -47,7 +49,8 @@ static void put_event(char **words, int n)
 		a.sample_type |= PERFDATA_S_PERIOD;
 	}
 	if (n > 2)
-		a.sample_type |= PERFDATA_S_CALLCHAIN;
+		a.sample_type |= strcmp(words[2], "branches") == 0 ? PERFDATA_S_BRANCH_STACK
+								   : PERFDATA_S_CALLCHAIN;
 	pd_event(&f, &a, EVENT_ID);
 }
 
@@ -78,6 +81,29 @@ static void put_sample(char **words, int n)
 		  word(words, 3, 10), ips[0], ips + 1, n_ips - 1);
 }
 
+/* perf_event.h: struct perf_branch_entry, of a machine of the lower byte order. */
+static void put_branches(char **words, int n)
+{
+	struct wr *w = pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+
+	pd_64(&f, w, word(words, 4, 16));
+	pd_32(&f, w, (uint32_t)word(words, 1, 10));
+	pd_32(&f, w, (uint32_t)word(words, 2, 10));
+	pd_64(&f, w, word(words, 3, 10));
+	pd_64(&f, w, EVENT_ID);
+	pd_64(&f, w, (uint64_t)(n - 5));
+	for (int i = 5; i < n; i++) {
+		unsigned long long from = 0, to = 0, cycles = 0;
+		char how = '-';
+
+		sscanf(words[i], "%llx:%llx:%c:%llu", &from, &to, &how, &cycles);
+		pd_64(&f, w, from);
+		pd_64(&f, w, to);
+		pd_64(&f, w, (how == 'm' ? 1 : how == 'p' ? 2 : 0) | cycles << 4);
+	}
+	pd_end(&f);
+}
+
 static void put(char **words, int n)
 {
 	const char *what = words[0];
@@ -103,6 +129,8 @@ static void put(char **words, int n)
 			(uint32_t)word(words, 3, 10), word(words, 4, 10));
 	} else if (strcmp(what, "sample") == 0 && n > 5) {
 		put_sample(words, n);
+	} else if (strcmp(what, "branches") == 0 && n > 5) {
+		put_branches(words, n);
 	} else if (strcmp(what, "lost") == 0) {
 		w = pd_begin(&f, PERFDATA_LOST, 0);
 		pd_64(&f, w, EVENT_ID);

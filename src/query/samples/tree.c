@@ -127,7 +127,7 @@ static node_id add_node(struct builder *b, node_id parent, scope_id scope)
 	assert(N_STATES(n));
 	vec_push(&b->parent, parent);
 	vec_push(&b->scope, scope);
-	vec_reserve(&b->exclusive, n_cols);
+	vec_reserve(&b->exclusive, n_cols + 1); /* there are bytes also without columns */
 	memset(b->exclusive.v + b->exclusive.n, 0, n_cols * sizeof(uint64_t));
 	b->exclusive.n += n_cols;
 	return n;
