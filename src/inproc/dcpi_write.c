@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "inproc/out.h"
+#include "inproc/machine.h"
 
 enum { PAGE_BYTES = 4096, MOST_ZEROS = 2 }; /* of which a gap is cheaper than a new chunk */
 
@@ -116,8 +117,8 @@ static void put_header(struct out *o, const struct dcpi_facts *f, const struct c
 			 d.minute, d.second);
 	put_text(o, "platform", f->host);
 	put_text(o, "event", f->event);
-	out_line(o, "period %" PRIu64 "\ntstart %012" PRIx64 "\ntsize %" PRIu64 "\ncpuspeed 0\n",
-		 f->period, p->tstart, p->tsize);
+	out_line(o, "period %" PRIu64 "\ntstart %012" PRIx64 "\ntsize %" PRIu64 "\ncpuspeed %u\n",
+		 f->period, p->tstart, p->tsize, machine_mhz(f->host));
 	if (*path)
 		put_text(o, "path", path);
 	out_line(o, "dwell-stride 1\ndwell-kind %s\n",

@@ -26,7 +26,7 @@
 #include "base/str.h"
 #include "formats/dcpi.h"
 #include "port/dcpi_columns.h"
-#include "port/dcpi_machine.h"
+#include "inproc/machine.h"
 
 #define PAGE_BYTES 4096
 
@@ -485,7 +485,7 @@ int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, con
 
 	assert((opts->minor == 6 || opts->minor == 7) && (opts->stride == 1 || opts->stride == 4));
 	o.n_placeless = xcalloc(p->events.n + 1, sizeof(*o.n_placeless));
-	o.mhz = dcpi_machine_mhz(profile_str(p, p->meta.host));
+	o.mhz = machine_mhz(profile_str(p, p->meta.host));
 	o.old = open_old(&o, dir);
 	r = make_files(&o, err);
 	if (o.old >= 0)

@@ -2,6 +2,7 @@
 """How libdwell samples, held against what programs say they spent, against perf, and against itself where
 perf_event_open(2) is forbidden; its files read by gprof and by dwell."""
 import errno
+import glob
 import json
 import os
 import re
@@ -82,6 +83,17 @@ def dwell_list_reads_it():
     check(n == want, "%d ticks at instructions, %d in work_a" % (n, want))
 
 
+def the_machines_clock_is_stated():
+    """cpuspeed is what `dwell export --dcpi` finds out of this machine, also in a locale with other decimal points."""
+    counted(0.1, 1, 100, 32, 1)
+    dwell("record", "--db", "db", "-F", "97", "--", "true")
+    dwell("export", "--db", "db", "--dcpi", "-o", "tree")
+    speeds = [{re.search(rb"^cpuspeed (\d+)$", open(f, "rb").read(4096), re.M).group(1)
+               for f in glob.glob(tree + "/*/*/*") if not f.endswith("/.dwell")} for tree in ("dcpi", "tree")]
+    note("%s" % speeds)
+    check(len(speeds[0]) == 1 and (not speeds[1] or speeds[0] == speeds[1]), "cpuspeed %s" % speeds)
+
+
 def denied(code, program, name):
     """Timers of the threads' clocks take over, and tell the same."""
     def test():
@@ -130,7 +142,7 @@ def without_privileges():
 if __name__ == "__main__":
     run(*[ratio(bits, threads) for bits in (16, 32, 64) for threads in (1, 64)],
         *[gprof_of(p) for p in ("counted", "counted_fixed", "counted_static", "counted_static_pie")],
-        gprof_of_large_counts, a_plugin_too, dwell_list_reads_it,
+        gprof_of_large_counts, a_plugin_too, dwell_list_reads_it, the_machines_clock_is_stated,
         *[denied(getattr(errno, e), "counted", "timers_after_" + e) for e in ("EPERM", "EACCES", "ENOSYS")],
         denied(errno.EPERM, "counted_static", "timers_in_a_static_program"),
         preload_where_perf_is_forbidden, perf_record_agrees, without_privileges)

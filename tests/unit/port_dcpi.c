@@ -19,7 +19,7 @@
 #include "gen.h"
 #include "model/fact.h"
 #include "port/dcpi_cat.h"
-#include "port/dcpi_machine.h"
+#include "inproc/machine.h"
 #include "tree_t.h"
 
 #define GOLDEN T_GOLDEN "/dcpi/"
@@ -887,8 +887,8 @@ TEST(a_rewritten_file_keeps_its_lines)
 	REQUIRE(name && file_map_open(&map, fd, name, true, &err) == 0);
 	REQUIRE(dcpi_read(&f, map.bytes, map.n_bytes, 0, &err) == 0);
 	file_map_close(&map);
-	EXPECT_EQ(f.cpuspeed, dcpi_machine_mhz(u.nodename));
-	EXPECT_EQ(dcpi_machine_mhz("another"), 0);
+	EXPECT_EQ(f.cpuspeed, machine_mhz(u.nodename));
+	EXPECT_EQ(machine_mhz("another"), 0);
 	dcpi_add_line(&f, "cpuamask", "1f");
 	dcpi_add_line(&f, "path", "/old/a");
 	dcpi_add_line(&f, "x-note", "mine");
@@ -920,11 +920,11 @@ TEST(a_rewritten_file_keeps_its_lines)
 
 TEST(the_clock_of_the_machine)
 {
-	EXPECT_EQ(dcpi_cpuinfo_mhz(
+	EXPECT_EQ(machine_cpuinfo_mhz(
 			  "model name\t: Intel(R) Xeon(R) CPU @ 2.20GHz\ncpu MHz\t\t: 2199.998\n",
 			  true),
 		  2200);
-	EXPECT_EQ(dcpi_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", true), 0);
-	EXPECT_EQ(dcpi_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", false), 2250);
-	EXPECT_EQ(dcpi_cpuinfo_mhz("processor\t: 0\n", false), 0);
+	EXPECT_EQ(machine_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", true), 0);
+	EXPECT_EQ(machine_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", false), 2250);
+	EXPECT_EQ(machine_cpuinfo_mhz("processor\t: 0\n", false), 0);
 }
