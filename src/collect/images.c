@@ -214,10 +214,14 @@ image_id images_file_image(struct images *im, const struct code *c)
 }
 
 /* Mappings that have no file to read: "//anon", "[heap]", "[stack]", "/dev/zero",
- * "/SYSV...", "anon_inode:..." (kernel/events/core.c, perf_event_mmap_event). */
-static bool is_anonymous(const char *path)
+ * "/SYSV...", "anon_inode:..." (kernel/events/core.c, perf_event_mmap_event).  Foreign recordings
+ * also name files by paths that begin nowhere ("bin/prog", "libfoo.so"). */
+static bool is_anonymous(const struct images *im, const char *path)
 {
-	return path[0] != '/' || str_starts(path, "//anon") || str_starts(path, "/dev/zero") ||
+	if (path[0] != '/')
+		return !im->find_file || !path[0] || path[0] == '[' ||
+		       str_starts(path, "anon_inode:");
+	return str_starts(path, "//anon") || str_starts(path, "/dev/zero") ||
 	       str_starts(path, "/SYSV") || str_starts(path, "/anon_hugepage") ||
 	       str_starts(path, "/[aio]");
 }
@@ -240,7 +244,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	size_t n = strlen(ref->path);
 	bool deleted = str_ends(ref->path, deleted_suffix);
 	bool vdso = strcmp(ref->path, "[vdso]") == 0;
-	bool anon = !vdso && !ref->build_id.n_bytes && is_anonymous(ref->path);
+	bool anon = !vdso && !ref->build_id.n_bytes && is_anonymous(im, ref->path);
 	struct key key = {.ref = ref};
 	struct code *c;
 	uint64_t h;
