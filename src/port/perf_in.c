@@ -21,134 +21,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collect/event_names.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
 
 #define N_VALUE_SLOTS 65536u
-
-/* Events. */
-
-struct name_search {
-	const struct perfdata_attr *attr;
-	char *found; /* NULL: not yet */
-};
-
-static void match_name(const struct event_name *n, void *arg)
-{
-	/* PERF_TYPE_HARDWARE, _SOFTWARE, _HW_CACHE. */
-	static const struct {
-		uint32_t type;
-		enum event_kind kind;
-	} kinds[] = {{0, EVENT_HARDWARE}, {1, EVENT_SOFTWARE}, {3, EVENT_CACHE}};
-	struct name_search *s = arg;
-
-	for (size_t i = 0; i < n_elems(kinds) && !s->found; i++)
-		if (s->attr->type == kinds[i].type && n->kind == kinds[i].kind &&
-		    n->config == s->attr->config)
-			s->found = xstrdup(n->name);
-}
-
-/* What an event is called whose name the file does not tell. */
-static char *make_name(const struct perfdata *pd, const struct perfdata_attr *a)
-{
-	/* PERF_TYPE_*: hardware, software, tracepoint, cache, raw, breakpoint. */
-	static const char *const types[] = {"hardware", "software", "tracepoint",
-					    "cache",	"raw",	    "breakpoint"};
-	struct name_search s = {.attr = a};
-
-	event_names_each(match_name, &s);
-	if (s.found)
-		return s.found;
-	vec_each (t, &pd->tracepoints)
-		if (a->type == 2 && t->id == a->config)
-			return xstrdup(t->name);
-	if (a->type == 4)
-		return xasprintf("r%" PRIx64, a->config);
-	if (a->type < n_elems(types))
-		return xasprintf("%s:%#" PRIx64, types[a->type], a->config);
-	return xasprintf("pmu-%" PRIu32 ":%#" PRIx64, a->type, a->config);
-}
-
-static bool is_clock(const struct perfdata_attr *a)
-{
-	return a->type == 1 && a->config <= 1; /* PERF_TYPE_SOFTWARE: CPU_CLOCK, TASK_CLOCK */
-}
-
-/* Does A count what its group's leader reads of it? */
-static bool reads_group(const struct perfdata_attr *a)
-{
-	return a->sample_type & PERFDATA_S_READ && a->read_format & PERFDATA_R_GROUP &&
-	       a->read_format & PERFDATA_R_ID;
-}
-
-static struct perf_in_event *event_at(struct perf_in *in, uint32_t i)
-{
-	const struct perfdata_event *pe = &in->pd.events.v[i];
-	struct perf_in_event *e;
-	_mem_ char *name = NULL;
-	struct event key = {0};
-
-	while (in->events.n <= i)
-		vec_push(&in->events, (struct perf_in_event){0});
-	e = &in->events.v[i];
-	if (e->known)
-		return e;
-	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&in->pd, &pe->attr);
-	key.name = profile_intern_str(in->profile, name);
-	e->reads = reads_group(&pe->attr);
-	e->is_time = e->reads && is_clock(&pe->attr);
-	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ) && !e->reads)
-		key.freq_hz = pe->attr.period;
-	e->varies = key.freq_hz != 0;
-	key.period = key.freq_hz || !pe->attr.period || e->reads ? 1 : pe->attr.period;
-	/* Nanoseconds one at a time are intervals: see event_is_time. */
-	key.unit = profile_intern_str(
-		in->profile,
-		is_clock(&pe->attr) && (key.freq_hz || key.period > 1 || e->is_time) ? "ns" : "");
-	e->id = profile_intern_event(in->profile, &key);
-	e->known = true;
-	return e;
-}
-
-/* Gives the events their sums, and takes weights away where all are the period. */
-static void settle_events(struct perf_in *in)
-{
-	for (uint32_t i = 0; i < in->events.n; i++) {
-		struct perf_in_event *e = &in->events.v[i];
-		struct event key;
-
-		if (!e->known)
-			continue;
-		key = in->profile->events.v[e->id];
-		key.enabled_ns = key.running_ns = 0;
-		key.flags = e->varies ? EVENT_WEIGHTED : 0;
-		key.weight_squares = e->varies ? e->squares : 0;
-		key.n_reached = e->n_samples + e->n_lost;
-		key.total = key.freq_hz && !e->n_lost ? e->sum : 0;
-		if (key.freq_hz && e->n_lost && e->n_samples)
-			key.total = (uint64_t)((double)e->sum / (double)e->n_samples *
-					       (double)key.n_reached);
-		profile_intern_event(in->profile, &key);
-	}
-	vec_each (v, &in->profile->values)
-		if (!event_has_weights(in->profile, &in->profile->events.v[v->event]) &&
-		    value_is_samples(in->profile, v))
-			v->sum = 0;
-}
-
-static void lose(struct perf_in *in, uint32_t event, const char *name, uint64_t n)
-{
-	struct perf_in_event *e;
-
-	if (!n || event >= in->pd.events.n)
-		return;
-	e = event_at(in, event);
-	e->n_lost += n;
-	in->ret->n_lost += n;
-	profile_add_loss(in->profile, name, e->id, n);
-}
 
 /* Samples. */
 
@@ -234,7 +111,7 @@ static void note_period(struct perf_in_event *e, uint64_t period)
 static void count_sample(struct perf_in *in, const struct perfdata_record *r, uint32_t event,
 			 uint64_t period)
 {
-	struct perf_in_event *e = event_at(in, event);
+	struct perf_in_event *e = perf_in_event_at(in, event);
 	struct perf_thread *t = perf_world_thread(&in->world, r->id.pid, r->id.tid);
 	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
 	uint32_t proc = t->proc;
@@ -305,7 +182,7 @@ static void take_sample(void *ctx, const struct perfdata_record *r)
 	else
 		count_sample(in, r, r->event, r->sample.period);
 	if (r->sample.has & PERFDATA_S_BRANCH_STACK && r->sample.branches.n)
-		perf_branches_add(&in->world, r, event_at(in, r->event)->id);
+		perf_branches_add(&in->world, r, perf_in_event_at(in, r->event)->id);
 }
 
 static int take_record(struct perf_handler *h, const struct perfdata_head *head, const uint8_t *p,
@@ -322,7 +199,7 @@ static int take_record(struct perf_handler *h, const struct perfdata_head *head,
 	if (rc < 0) {
 		in->n_damaged++;
 		if (head->type == PERFDATA_SAMPLE)
-			lose(in, r.event, "damaged", 1);
+			perf_in_lose(in, r.event, "damaged", 1);
 		return 0;
 	}
 	if (in->opts->dump)
@@ -341,11 +218,11 @@ static int take_record(struct perf_handler *h, const struct perfdata_head *head,
 	case PERFDATA_LOST: {
 		uint32_t event = perfdata_find_event(&in->pd, r.lost.id);
 
-		lose(in, event == PERFDATA_NONE ? r.event : event, "ring_full", r.lost.n);
+		perf_in_lose(in, event == PERFDATA_NONE ? r.event : event, "ring_full", r.lost.n);
 		break;
 	}
 	case PERFDATA_LOST_SAMPLES:
-		lose(in, r.event, "lost_samples", r.lost.n);
+		perf_in_lose(in, r.event, "lost_samples", r.lost.n);
 		break;
 	case PERFDATA_THROTTLE:
 		in->n_throttled++;
@@ -383,7 +260,7 @@ static void take_aux(struct perf_handler *h, const struct perfdata_record *auxtr
 static void count_spe(void *ctx, const struct perf_spe_sample *s)
 {
 	struct perf_in *in = ctx;
-	struct perf_in_event *e = event_at(in, s->event);
+	struct perf_in_event *e = perf_in_event_at(in, s->event);
 	struct perf_thread *t = perf_world_find_thread(&in->world, s->tid);
 	place_id place;
 	uint32_t proc;
@@ -436,9 +313,9 @@ static int find_file(void *ctx, const struct image_ref *ref, const char *path)
 	if (in->opts->symfs)
 		fd = open_at(in->opts->symfs, path, ref);
 	if (fd < 0 && ref->build_id.n_bytes)
-		fd = debug_file_open_code(
-			&in->where, &(struct image){.path = path, .build_id = ref->build_id}, NULL,
-			NULL);
+		fd = debug_file_open_code(&in->where,
+					  &(struct image){.path = path, .build_id = ref->build_id},
+					  NULL, NULL);
 	if (fd < 0 && !ref->build_id.n_bytes && !in->opts->symfs && ref->ino &&
 	    stat(path, &st) == 0 && st.st_ino == ref->ino &&
 	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) == ref->dev)
@@ -609,7 +486,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	}
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
-	settle_events(&in);
+	perf_in_settle_events(&in);
 	if (!opts->trace_bytes)
 		find_date(&in);
 	perf_in_add_meta(&in);

@@ -65,4 +65,13 @@ void perf_in_add_meta(struct perf_in *in);
 int perf_in_save_symbols(struct perf_in *in, struct err *err);
 void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st);
 
+/* Event number I of the file. */
+struct perf_in_event *perf_in_event_at(struct perf_in *in, uint32_t i);
+
+/* Loses N samples of event number EVENT, PERFDATA_NONE included, as the loss NAME. */
+void perf_in_lose(struct perf_in *in, uint32_t event, const char *name, uint64_t n);
+
+/* Once all records were taken: gives the events their sums. */
+void perf_in_settle_events(struct perf_in *in);
+
 #endif
