@@ -114,7 +114,10 @@ static bool is_of(const struct pinned_home *h, const char *path, const struct st
 
 	snprintf(name, sizeof(name), "/%llx-%llx", (unsigned long long)st->st_dev,
 		 (unsigned long long)st->st_ino);
-	return st->st_ino ? str_ends(h->base.path, name) : !h->there && strcmp(h->db, path) == 0;
+	if (!st->st_ino)
+		return !h->there && strcmp(h->db, path) == 0;
+	return str_ends(h->base.path, name) &&
+	       (strcmp(h->db, path) == 0 || !pinned_is_stale(h, path));
 }
 
 /* What is left of databases that are not there any more, as nobody else would ever find it. */

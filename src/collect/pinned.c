@@ -106,11 +106,49 @@ static struct log_name name_of(uint64_t number)
 	return n;
 }
 
+static int get_text(const struct pin_dir *dir, const char *name, char **ret, size_t *ret_n);
+
 /* Databases are known by device and inode, so that a moved one finds its logs. */
 static void base_name(const struct stat *st, char ret[BASE_NAME])
 {
 	snprintf(ret, BASE_NAME, "%llx-%llx", (unsigned long long)st->st_dev,
 		 (unsigned long long)st->st_ino);
+}
+
+/* When the directory PATH was made, as text; "" when its file system does not tell. */
+static void birth_of(const char *path, char ret[40])
+{
+	struct statx st;
+
+	*ret = '\0';
+	if (statx(AT_FDCWD, path, 0, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME)
+		snprintf(ret, 40, "%lld.%09u", (long long)st.stx_btime.tv_sec,
+			 st.stx_btime.tv_nsec);
+}
+
+/* Was BASE made for another directory than DB, which had its inode before? */
+static bool is_stale(const struct pin_dir *base, const char *db)
+{
+	_mem_ char *then = NULL;
+	char now[40];
+	size_t n;
+
+	birth_of(db, now);
+	return *now && get_text(base, "born", &then, &n) >= 0 && strcmp(then, now) != 0;
+}
+
+/* Removes what BASE has of a database that is gone. */
+static void forget_logs(const struct pin_dir *base)
+{
+	pinned_list logs = {0};
+
+	if (flock(base->fd, LOCK_EX | LOCK_NB) < 0)
+		return;
+	pinned_find(base, 0, &logs);
+	vec_each (number, &logs)
+		pinned_remove(base, *number, NULL);
+	vec_release(&logs);
+	flock(base->fd, LOCK_UN);
 }
 
 int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct pin_dir *ret,
@@ -127,6 +165,8 @@ int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct
 	rc = pin_dir_open(fs, "dwell", make, &dwell, err);
 	if (rc >= 0)
 		rc = pin_dir_open(&dwell, name, make, ret, err);
+	if (rc >= 0 && is_stale(ret, db))
+		forget_logs(ret);
 	pin_dir_close(&dwell);
 	return rc;
 }
@@ -170,6 +210,7 @@ void pinned_base_remove(const struct pin_dir *fs, const struct pin_dir *base)
 		return;
 	pin_dir_unlink(base, "live");
 	pin_dir_unlink(base, "db");
+	pin_dir_unlink(base, "born");
 	if (pin_dir_open(fs, "dwell", false, &dwell, NULL) < 0)
 		return;
 	pin_dir_rmdir(&dwell, strrchr(base->path, '/') + 1);
@@ -450,13 +491,17 @@ int pinned_remove(const struct pin_dir *base, uint64_t number, struct err *err)
 int pinned_base_hold(const struct pin_dir *base, const char *db, struct err *err)
 {
 	_mem_ char *path = realpath(db, NULL);
+	char born[40];
 	int rc;
 
 	if (flock(base->fd, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, -EBUSY, "%s is held by another process", base->path);
 	if (!path)
 		return err_errno(err, -errno, "%s", db);
-	rc = put_text(base, "db", path, strlen(path));
+	birth_of(db, born);
+	rc = put_text(base, "born", born, strlen(born));
+	if (rc >= 0)
+		rc = put_text(base, "db", path, strlen(path));
 	return rc < 0 ? err_errno(err, rc, "%s/db", base->path) : 0;
 }
 
@@ -473,7 +518,7 @@ static int add_home(void *ctx, const struct pin_dir *d, const char *name)
 		h.db = xstrdup("");
 	if (*h.db && stat(h.db, &st) == 0)
 		base_name(&st, now);
-	h.there = strcmp(now, name) == 0;
+	h.there = strcmp(now, name) == 0 && !is_stale(&h.base, h.db);
 	h.held = flock(h.base.fd, LOCK_EX | LOCK_NB) < 0;
 	vec_push((pinned_homes *)ctx, h);
 	return 0;
@@ -487,6 +532,11 @@ void pinned_find_homes(const struct pin_dir *fs, pinned_homes *ret)
 		return;
 	pin_dir_each(&dwell, add_home, ret);
 	pin_dir_close(&dwell);
+}
+
+bool pinned_is_stale(const struct pinned_home *h, const char *path)
+{
+	return is_stale(&h->base, path);
 }
 
 void pinned_homes_release(pinned_homes *homes)

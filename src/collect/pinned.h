@@ -36,7 +36,8 @@ void pinned_note_format(const struct pinned_note *n, char ret[PINNED_NOTE_BYTES]
 int pinned_note_parse(const char *text, size_t n_bytes, struct pinned_note *ret, struct err *err);
 
 /* Opens the directory for the logs of the database in directory DB, FS/dwell/<device>-<inode>,
- * which is made when MAKE.  -ENOENT; -EPERM when somebody else's is there. */
+ * which is made when MAKE.  Logs of a removed database whose inode DB has now are removed, unless
+ * somebody holds them.  -ENOENT; -EPERM when somebody else's is there. */
 int pinned_base_open(const struct pin_dir *fs, const char *db, bool make, struct pin_dir *ret,
 		     struct err *err);
 
@@ -57,6 +58,10 @@ struct pinned_home {
 };
 typedef VEC(struct pinned_home) pinned_homes;
 void pinned_find_homes(const struct pin_dir *fs, pinned_homes *ret);
+
+/* Whether H, which has the device and inode of the database PATH, is of one that had them before.
+ */
+bool pinned_is_stale(const struct pinned_home *h, const char *path);
 void pinned_homes_release(pinned_homes *h);
 
 /* Pins L, whose number is NUMBER, below BASE, before its events are enabled.  With

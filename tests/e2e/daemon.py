@@ -936,6 +936,31 @@ def pins_of_removed_databases():
     check(os.listdir(BPFFS + "/dwell") == [], "left: %s" % os.listdir(BPFFS + "/dwell"))
 
 
+def same_number(ino):
+    """A new directory that has the inode number INO."""
+    for i in range(200):
+        os.mkdir("other%d" % i)
+        if os.stat("other%d" % i).st_ino == ino:
+            return "other%d" % i
+    raise Skipped("the file system does not use inode numbers again")
+
+
+def another_database_has_its_number():
+    """The log of a removed database is not taken for that of a new one with the same inode."""
+    d = Daemon(*RATE)
+    d.kill()
+    ino = os.stat("db").st_ino
+    os.mkdir("elsewhere")
+    shutil.rmtree("db")
+    other = same_number(ino)
+    out = sh(DWELL, "ctl", "--db", other, "clean")
+    check("is not there any more" in out and pinned(), "taken for its own: " + out)
+    before = pinned()
+    with Daemon(*RATE, db=other) as d:
+        check("taken over" not in d.said(), d.said())
+        check(not set(before) & set(pinned()), "the old log goes on: %s, %s" % (before, pinned()))
+
+
 def clean():
     """What a test that failed left is not the next one's."""
     for f in pinned():
@@ -955,4 +980,5 @@ run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, tw
                 more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, rare_callers_are_pruned, start_and_length_have_the_dead_time, time_goes_on_without_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, call_paths, one_that_is_gone,
     no_room_left, read_only_for_a_while, the_clock_set_back,
-                somebody_elses_database, only_so_many_rights, hostile_messages, slots_are_kept, its_database_removed, pins_of_removed_databases]))
+                somebody_elses_database, only_so_many_rights, hostile_messages, slots_are_kept, its_database_removed, pins_of_removed_databases,
+                another_database_has_its_number]))
