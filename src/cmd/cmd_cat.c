@@ -210,7 +210,7 @@ static int parse(struct cmd *c, struct cat_args *a)
 		 "branches of sampled branch stacks: from, to, how often"},
 		{0},
 	};
-	int rc = cmd_parse(c, "[OPTIONS] [IMAGE...]\n[OPTIONS] FILE...\n--write V -o OUT FILE",
+	int rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]\n[OPTIONS] FILE...\n--write V -o OUT FILE",
 			   table, false, &a->names);
 
 	if (rc)
@@ -224,26 +224,20 @@ static int parse(struct cmd *c, struct cat_args *a)
 	return 0;
 }
 
-/* The first operand may be the database: a directory (or what is refused by name), where --db names
- * none.  Of an HPCToolkit
- * database its files are the operands then.  FILES keeps their names. */
-static void take_directory(struct cmd *c, opt_list *names, store_paths *files)
+/* The database may be the first operand, unless it is a file to print.  Of an HPCToolkit database
+ * its files are the operands then; FILES keeps their names. */
+static void take_database(struct cmd *c, opt_list *names, store_paths *files)
 {
 	static const char *const parts[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
-	const char *dir = names->n ? names->v[0] : NULL;
-	struct stat st;
 
-	if (!dir || c->select.db || stat(dir, &st) < 0 ||
-	    (!S_ISDIR(st.st_mode) && !input_is_hpcrun(dir)))
+	if (names->n && !cat_hpc_is(names->v[0]) && dcpi_in_probe(names->v[0]) != 1)
+		cmd_take_source(c, names);
+	else if (names->n && source_kind_of(names->v[0]) == SOURCE_DCPI_TREE)
+		cmd_take_source(c, names);
+	if (names->n || !c->select.db || wants_sets(c) || !hpc_db_probe(c->select.db))
 		return;
-	memmove(names->v, names->v + 1, --names->n * sizeof(*names->v));
-	if (!hpc_db_probe(dir)) {
-		c->select.db = dir;
-		return;
-	}
-	names->n = 0;
 	for (size_t i = 0; i < n_elems(parts); i++) {
-		char *path = xasprintf("%s/%s", dir, parts[i]);
+		char *path = xasprintf("%s/%s", c->select.db, parts[i]);
 
 		vec_push(files, path);
 		if (cat_hpc_is(path))
@@ -273,8 +267,8 @@ int cmd_cat(struct cmd *c)
 	size_t n_files = 0;
 	int rc = parse(c, &a);
 
-	if (!rc && !a.write)
-		take_directory(c, &a.names, &parts);
+	if (!rc && !a.write && !a.branches)
+		take_database(c, &a.names, &parts);
 	if (!rc && a.write) {
 		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,
 				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);

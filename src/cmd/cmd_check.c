@@ -17,7 +17,8 @@
 #include "formats/hpc/profile.h"
 #include "formats/hpc/trace.h"
 #include "port/dcpi_in.h"
-#include "query/samples/input.h"
+#include "port/histograms.h"
+#include "query/source.h"
 #include "resolve/symcache.h"
 #include "store/check.h"
 
@@ -108,12 +109,13 @@ static int check_together(struct hpc_check *check, const struct file_map *maps, 
 	return rc;
 }
 
-static int check_hpc(struct check_run *r, int dirfd, struct err *err)
+static int check_hpc(struct check_run *r, const char *path, struct err *err)
 {
+	_fd_ int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct hpc_check check = {.report = report, .user = r};
 	struct file_map maps[N_FILES] = {0};
 	bool whole = true; /* nothing is missing */
-	int rc = 0;
+	int rc = dirfd < 0 ? err_errno(err, -errno, "%s", path) : 0;
 
 	for (int i = 0; i < N_FILES && !rc; i++) {
 		rc = file_map_open(&maps[i], dirfd, files[i].name, false, err);
@@ -135,12 +137,17 @@ static int check_hpc(struct check_run *r, int dirfd, struct err *err)
 	return rc;
 }
 
-static bool is_hpc(int dirfd)
+/* A database of which files are missing is one, too. */
+static bool has_hpc_file(const char *path)
 {
-	for (int i = 0; i < N_FILES; i++)
-		if (faccessat(dirfd, files[i].name, F_OK, 0) == 0)
-			return true;
-	return false;
+	bool any = false;
+
+	for (int i = 0; i < N_FILES && !any; i++) {
+		_mem_ char *file = xasprintf("%s/%s", path, files[i].name);
+
+		any = access(file, F_OK) == 0;
+	}
+	return any;
 }
 
 /* Our own. */
@@ -262,6 +269,7 @@ static void show_rows(struct cmd *c, const struct check_run *r)
 			json_str(emit_json(&c->emit), *note);
 		json_end(emit_json(&c->emit), ']');
 	}
+	emit_rows_by(&c->emit, "problem");
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	vec_each (s, &r->shown) {
 		const struct emit_cell cells[] = {{.s = s->file},
@@ -312,36 +320,76 @@ static void report_dcpi(void *user, const char *where, const char *why)
 
 static int check_dcpi(struct check_run *r, const char *path, struct err *err)
 {
-	const struct dcpi_select all = {.epochs = "all", .problem = report_dcpi, .problem_ctx = r};
+	struct dcpi_select all = {.epochs = "all", .problem = report_dcpi, .problem_ctx = r};
+	struct histograms left;
 	struct profile p;
-	int rc;
+	int rc = histograms_open(&left, path, err);
 
+	if (rc)
+		return rc;
+	if (left.fds.n)
+		vec_push(&r->notes,
+			 xasprintf("%zu histogram file%s of ended processes: readers show them, "
+				   "--repair makes profile files of them",
+				   left.fds.n, left.fds.n == 1 ? "" : "s"));
+	all.beside = left.tree;
 	profile_init(&p);
 	rc = dcpi_in_load(path, &all, &p, err);
 	profile_release(&p);
+	histograms_close(&left);
 	return r->n ? 0 : rc;
 }
 
-static int check_dir(struct check_run *r, const char *path, struct err *err)
+/* Makes profile files of what dead processes left. */
+static int repair_dcpi(struct check_run *r, const char *path, struct err *err)
 {
-	_fd_ int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int n = histograms_finish(path, err);
 
-	if (dirfd < 0)
-		return err_errno(err, -errno, "%s", path);
-	if ((is_hpc(dirfd) || dcpi_in_probe(path) == 1) && r->repair)
+	if (n == 0)
 		return err_set(err, -EINVAL, "%s: only dwell's own databases can be repaired",
 			       path);
-	if (is_hpc(dirfd))
-		return check_hpc(r, dirfd, err);
-	if (store_is_db(path))
-		return check_store(r, path, err);
-	if (dcpi_in_probe(path) == 1)
-		return check_dcpi(r, path, err);
-	if (input_is_hpcrun(path))
-		return input_refuse(path, err);
-	return err_set(err, -EINVAL,
-		       "%s: neither an HPCToolkit database, nor a dwell database, nor a DCPI tree",
-		       path);
+	if (n > 0)
+		vec_push(&r->notes, xasprintf("%d histogram file%s of ended processes became "
+					      "profile files",
+					      n, n == 1 ? "" : "s"));
+	return n < 0 ? n : check_dcpi(r, path, err);
+}
+
+static bool is_dcpi(const char *path)
+{
+	return source_kind_of(path) & (SOURCE_DCPI_TREE | SOURCE_DCPI_FILE | SOURCE_HISTOGRAMS);
+}
+
+static bool is_store(const char *path)
+{
+	return source_kind_of(path) != SOURCE_STORES && store_is_db(path);
+}
+
+/* What can be checked; a kind that can be repaired says how. */
+static const struct check_kind {
+	bool (*is)(const char *path);
+	int (*check)(struct check_run *r, const char *path, struct err *err);
+	int (*repair)(struct check_run *r, const char *path, struct err *err);
+} kinds[] = {
+	{has_hpc_file, check_hpc, NULL},
+	{is_store, check_store, check_store},
+	{is_dcpi, check_dcpi, repair_dcpi},
+};
+
+static int check_path(struct check_run *r, const char *path, struct err *err)
+{
+	if (access(path, R_OK) < 0)
+		return err_errno(err, -errno, "%s", path);
+	for (size_t i = 0; i < n_elems(kinds); i++) {
+		if (!kinds[i].is(path))
+			continue;
+		if (r->repair && !kinds[i].repair)
+			return err_set(err, -EINVAL,
+				       "%s: only dwell's own databases can be repaired", path);
+		return (r->repair ? kinds[i].repair : kinds[i].check)(r, path, err);
+	}
+	return source_check_kind(path, 0, "dwell check",
+				 "one HPCToolkit database, dwell database or DCPI tree", err);
 }
 
 int cmd_check(struct cmd *c)
@@ -359,7 +407,7 @@ int cmd_check(struct cmd *c)
 	if (!rc && operands.n != 1)
 		rc = err_set(&c->err, -EINVAL, "needs one database");
 	if (!rc)
-		rc = check_dir(&r, operands.v[0], &c->err);
+		rc = check_path(&r, operands.v[0], &c->err);
 	if (!rc && (c->json || c->csv))
 		show_rows(c, &r);
 	else if (!rc)

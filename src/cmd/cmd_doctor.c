@@ -69,6 +69,7 @@ int cmd_doctor(struct cmd *c)
 		json_key(j, "engine");
 		json_str(j, report.bpf ? "bpf" : report.own_programs ? "ring" : NULL);
 	}
+	emit_rows_by(&c->emit, "feature");
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	vec_each (row, &report.rows) {
 		const struct emit_cell cells[] = {

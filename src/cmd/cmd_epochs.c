@@ -11,6 +11,8 @@
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
 #include "port/dcpi_in.h"
+#include "port/histograms.h"
+#include "query/source.h"
 #include "store/store.h"
 
 static const struct emit_col columns[] = {
@@ -85,6 +87,7 @@ static int show(void *ctx, const struct store_recording *r)
 /* Does so for a DCPI tree. */
 struct tree_run {
 	struct epochs_run *run;
+	struct histograms left;
 	uint64_t n_bytes;
 };
 
@@ -110,6 +113,7 @@ static int show_of_tree(void *ctx, const struct dcpi_recording *r)
 	struct arena *a = &run->arena;
 	const struct dcpi_select sel = {.epochs = r->epoch,
 					.host = r->host,
+					.beside = t->left.tree,
 					.problem = tell_problem,
 					.problem_ctx = run->c};
 	uint64_t n_samples = 0, n_lost = 0;
@@ -153,10 +157,10 @@ static int show_of_tree(void *ctx, const struct dcpi_recording *r)
 
 static int list_tree(struct epochs_run *run, const struct store_selection *sel)
 {
-	const struct dcpi_select d = {.epochs = sel->epochs,
-				      .host = sel->host,
-				      .problem = tell_problem,
-				      .problem_ctx = run->c};
+	struct dcpi_select d = {.epochs = sel->epochs,
+				.host = sel->host,
+				.problem = tell_problem,
+				.problem_ctx = run->c};
 	struct tree_run t = {.run = run};
 	int rc;
 
@@ -166,7 +170,12 @@ static int list_tree(struct epochs_run *run, const struct store_selection *sel)
 			"%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
 			run->db);
 	cmd_flush_first(run->c, run->db);
+	rc = histograms_open(&t.left, run->db, &run->c->err);
+	if (rc)
+		return rc;
+	d.beside = t.left.tree;
 	rc = dcpi_in_each(run->db, &d, show_of_tree, &t, &run->c->err);
+	histograms_close(&t.left);
 	return rc < 0 ? rc : 0;
 }
 
@@ -174,12 +183,18 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 {
 	struct epochs_run run = {.c = c};
 	store_paths dbs = {0};
-	const bool is_tree = dcpi_in_probe(path) == 1;
-	int rc = is_tree ? 0 : store_members(path, &dbs, &c->err);
+	const enum source_kind kind = source_kind_of(path);
+	const bool is_tree = kind & (SOURCE_DCPI_TREE | SOURCE_HISTOGRAMS);
+	int rc = is_tree ? 0
+			 : source_check_kind(path, SOURCE_STORE | SOURCE_STORES, "dwell epochs",
+					     "dwell databases and DCPI trees", &c->err);
 
+	if (!rc && !is_tree)
+		rc = store_members(path, &dbs, &c->err);
 	if (!rc && !dbs.n && !is_tree)
 		rc = err_set(&c->err, -EINVAL, "%s: no dwell database", path);
 	emit_begin(&c->emit);
+	emit_rows_by(&c->emit, "recording");
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	if (is_tree) {
 		run.db = path;

@@ -112,6 +112,7 @@ int cmd_events(struct cmd *c)
 	if (rc == 0) {
 		root = event_trace_root(&event_env_host, &why);
 		emit_begin(&c->emit);
+		emit_rows_by(&c->emit, "event");
 		emit_table(&c->emit, "rows", columns, n_elems(columns));
 		event_list(&event_env_host, ~0u, add_row, &l);
 		emit_table_end(&c->emit);

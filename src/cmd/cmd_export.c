@@ -16,8 +16,10 @@
 #include "base/out_file.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
+#include "cmd/source_cmd.h"
 #include "port/dcpi_out.h"
 #include "query/samples/input.h"
+#include "query/samples/source.h"
 #include "view/folded.h"
 
 struct export
@@ -50,7 +52,7 @@ static void show_unsaid(struct cmd *c, const struct dcpi_out_stats *s)
 		str_addc(&c->out, '\n');
 }
 
-static int export_dcpi(struct cmd *c, const struct export *x, const struct input *in)
+static int write_dcpi(struct cmd *c, const struct export *x, const struct input *in)
 {
 	struct dcpi_out_opts o = {
 		.minor = 7,
@@ -61,9 +63,6 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct input
 	struct dcpi_filter filter;
 	int rc;
 
-	if (c->select.columns.n || c->select.sort_set)
-		return err_set(&c->err, -EINVAL,
-			       "--pm and --sp go with --folded; DCPI's files have samples only");
 	if (x->version && strcmp(x->version, "0.06") == 0)
 		o.minor = 6;
 	else if (x->version && strcmp(x->version, "0.07") != 0)
@@ -82,34 +81,64 @@ static int export_dcpi(struct cmd *c, const struct export *x, const struct input
 	return stats.n_samples ? 0 : CMD_NOTHING;
 }
 
-static int write_folded(struct cmd *c, const struct export *x, struct query *q,
+static int show_dcpi(struct cmd *c, struct source *s, void *ctx)
+{
+	int rc = source_needs(s, SOURCE_SAMPLES, "--dcpi", &c->err);
+
+	return rc ? rc : write_dcpi(c, ctx, samples_source_input(s));
+}
+
+static int export_dcpi(struct cmd *c, struct export *x)
+{
+	if (c->select.columns.n || c->select.sort_set)
+		return err_set(&c->err, -EINVAL,
+			       "--pm and --sp go with --folded; DCPI's files have samples only");
+	return cmd_with_source(c, NULL, show_dcpi, x);
+}
+
+/* A line of folded stacks has one whole number: metrics in seconds are written in microseconds. */
+static double folded_scale(struct cmd *c, const struct source *s)
+{
+	const struct column *col = &s->columns.cols.v[s->columns.hide];
+
+	if (col->kind != COLUMN_REAL)
+		return 1;
+	if (str_ends(col->name, " (sec)")) {
+		cmd_notice(c, "%s is written as whole microseconds", col->name);
+		return 1e6;
+	}
+	return 1;
+}
+
+static int write_folded(struct cmd *c, const struct export *x, struct source *s,
 			const image_ids *images)
 {
 	const struct tree_opts o = {
 		.scopes = {.level = SCOPE_PROCEDURE, .no_args = true, .no_inline = x->no_inline},
 		.owners = {OWNER_KEY_COMM},
-		.n_owners = 1,
-		.images = x->images.n ? images : NULL,
+		.n_owners = !s->ops->why_not(s, SOURCE_OWNERS),
+		.unknown_owners = true,
+		.images = images,
 	};
+	struct tree_source *t = NULL;
 	struct str text = {0};
-	struct tree t;
 	uint64_t n = 0;
-	int rc = tree_init(&t, q, &o, &c->err);
+	int rc = source_tree(s, &o, TREE_DOWN, &t, &c->err);
 
-	if (!rc)
-		n = folded_write(x->output ? &text : &c->out, &t);
+	if (!rc && s->columns.cols.n)
+		rc = folded_write(x->output ? &text : &c->out, t, folded_scale(c, s), &n, &c->err);
 	if (!rc && n && x->output) {
 		rc = out_file_save(x->output, text.v, text.n, &c->err);
 		if (!rc)
-			str_addf(&c->out, "%s: %" PRIu64 " samples, %zu bytes\n", x->output, n,
-				 text.n);
+			str_addf(&c->out, "%s: %" PRIu64 " %s, %zu bytes\n", x->output, n,
+				 s->query ? "samples" : "in all", text.n);
 	}
-	tree_release(&t);
+	tree_source_close(t);
 	str_release(&text);
 	return rc || n ? rc : CMD_NOTHING;
 }
 
-/* A line of folded stacks has one whole number. */
+/* Whether what is written can be whole numbers. */
 static int check_count(struct cmd *c, const struct query *q)
 {
 	const struct estimate *e = q->has_sets ? &q->shown.v[q->sort_shown] : NULL;
@@ -127,27 +156,30 @@ static int check_count(struct cmd *c, const struct query *q)
 	return 0;
 }
 
-static int export_folded(struct cmd *c, const struct export *x, const struct input *in)
+static int show_folded(struct cmd *c, struct source *s, void *ctx)
 {
+	const struct export *x = ctx;
 	image_ids images = {0};
-	struct query q;
-	int rc = query_init(&q, &in->profile, in->resolver, &c->select, &c->err);
+	int rc = s->query ? check_count(c, s->query) : 0;
 
-	if (rc)
-		return rc;
-	rc = check_count(c, &q);
+	if (!rc && !s->query && x->images.n)
+		rc = source_needs(s, SOURCE_SAMPLES, "images of --folded", &c->err);
 	for (size_t i = 0; i < x->images.n && !rc; i++)
-		rc = select_find_images(&in->profile, x->images.v[i], &images, &c->err);
+		rc = select_find_images(s->query->profile, x->images.v[i], &images, &c->err);
 	if (!rc)
-		rc = write_folded(c, x, &q, &images);
-	query_release(&q);
+		rc = write_folded(c, x, s, x->images.n ? &images : NULL);
 	vec_release(&images);
 	return rc;
 }
 
+static int export_folded(struct cmd *c, struct export *x)
+{
+	return cmd_with_source(c, NULL, show_folded, x);
+}
+
 static const struct format {
 	const char *flag;
-	int (*write)(struct cmd *c, const struct export *x, const struct input *in);
+	int (*write)(struct cmd *c, struct export *x);
 	const char *help;
 	bool to_stdout; /* without -o */
 } formats[] = {
@@ -172,12 +204,14 @@ static int parse(struct cmd *c, struct export *x, const struct format **ret)
 		 (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
 			      "--folded: inlined calls belong to the procedure they are in"});
 	vec_push(&table, (struct opt){0});
-	rc = cmd_parse(
-		c, "--dcpi -o DIR [OPTIONS] [IMAGE...]\n--folded [-o FILE] [OPTIONS] [IMAGE...]",
-		table.v, false, &x->images);
+	rc = cmd_parse(c,
+		       "--dcpi -o DIR [OPTIONS] [DB] [IMAGE...]\n"
+		       "--folded [-o FILE] [OPTIONS] [DB] [IMAGE...]",
+		       table.v, false, &x->images);
 	vec_release(&table);
 	if (rc)
 		return rc;
+	cmd_take_source(c, &x->images);
 	for (size_t i = 0; i < n_elems(formats); i++) {
 		if (wanted[i] && *ret)
 			return err_set(&c->err, -EINVAL, "--%s and --%s exclude each other",
@@ -199,15 +233,10 @@ int cmd_export(struct cmd *c)
 {
 	const struct format *format;
 	struct export x = {0};
-	struct input in = {0};
 	int rc = parse(c, &x, &format);
 
 	if (!rc)
-		rc = input_open(&in, &c->select, &c->err);
-	if (!rc) {
-		rc = format->write(c, &x, &in);
-		input_close(&in);
-	}
+		rc = format->write(c, &x);
 	vec_release(&x.images);
 	return rc;
 }

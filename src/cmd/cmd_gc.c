@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "port/dcpi_gc.h"
 #include "port/dcpi_in.h"
+#include "query/source.h"
 #include "store/gc.h"
 
 static const struct emit_col columns[] = {
@@ -110,6 +111,7 @@ static int run(struct cmd *c, const char *db, const struct gc_opts *o)
 	int rc;
 
 	emit_begin(&c->emit);
+	emit_rows_by(&c->emit, "recording");
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	rc = dcpi_in_probe(db) == 1 ? gc_tree(&r, db, o, &totals, &c->err)
 				    : store_gc(db, o, show, &r, &totals, &c->err);
@@ -158,7 +160,10 @@ int cmd_gc(struct cmd *c)
 		return rc;
 	o.keep = n_keep > UINT32_MAX ? UINT32_MAX : (unsigned)n_keep;
 	path = db ? xstrdup(db) : store_default_path();
-	rc = run(c, path, &o);
+	rc = source_check_kind(path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_EMPTY, "dwell gc",
+			       "one dwell database or a DCPI tree", &c->err);
+	if (!rc)
+		rc = run(c, path, &o);
 	free(path);
 	return rc;
 }

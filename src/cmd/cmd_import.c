@@ -12,6 +12,7 @@
 #include "daemon/facts_file.h"
 #include "model/trace.h"
 #include "port/perf_in.h"
+#include "query/source.h"
 #include "store/store.h"
 
 /* What --trace keeps at most. */
@@ -111,6 +112,8 @@ static void emit(struct json *j, const char *file, const char *epoch, const stru
 		 const struct perf_in_result *r)
 {
 	json_begin(j, '{');
+	json_key(j, "schema");
+	json_u64(j, EMIT_SCHEMA);
 	json_key(j, "file");
 	json_str(j, file);
 	json_key(j, "epoch");
@@ -191,6 +194,13 @@ static int import(struct cmd *c, const struct import *im, const char *db, const 
 	struct profile p;
 	int rc;
 
+	/* What is damaged, or is none of them, is told by who reads it. */
+	if (source_kind_of(file) != SOURCE_NOTHING) {
+		rc = source_check_kind(file, SOURCE_PERF, "dwell import", "what perf recorded",
+				       &c->err);
+		if (rc)
+			return rc;
+	}
 	profile_init(&p);
 	opts.dump = im->dump ? &c->out : NULL;
 	opts.open_cache = im->dump ? NULL : begin_recording;

@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
-#include "port/dcpi_in.h"
 #include "query/samples/input.h"
+#include "query/source.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/symcache.h"
@@ -54,7 +54,8 @@ static int find_wanted(void)
 /* Copies FD to where readers look for the image (debug_file.h). */
 static int copy(const struct wanted *w, int fd, struct err *err)
 {
-	_mem_ char *name = debug_file_name(w->im, profile_shares_build_id(&scan.in.profile, w->im), "");
+	_mem_ char *name =
+		debug_file_name(w->im, profile_shares_build_id(&scan.in.profile, w->im), "");
 	_mem_ char *path = name ? xasprintf("%s/%s", scan.images, name) : NULL;
 	_mem_ char *dir = path ? xstrndup(path, (size_t)(str_basename(path) - path)) : NULL;
 	struct file_map map;
@@ -118,6 +119,7 @@ static void show(void)
 	struct json *j;
 
 	emit_begin(e);
+	emit_rows_by(e, "image");
 	emit_table(e, "rows", columns, n_elems(columns));
 	vec_each (w, &scan.wanted) {
 		char hex[2 * BUILD_ID_MAX + 1];
@@ -156,8 +158,15 @@ static int run(const opt_list *dirs)
 	struct cmd *c = scan.c;
 	_mem_ char *path = c->select.db ? xstrdup(c->select.db) : store_default_path();
 	/* A tree's images have a place there before it is opened. */
-	_mem_ char *made = dcpi_in_probe(path) == 1 ? input_images_dir(path, true, NULL) : NULL;
-	int rc = input_open(&scan.in, &c->select, &c->err);
+	_mem_ char *made = source_kind_of(path) == SOURCE_DCPI_TREE
+				   ? input_images_dir(path, true, NULL)
+				   : NULL;
+	int rc = source_check_kind(
+		path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_EMPTY, "dwell scan",
+		"one dwell database or a DCPI tree, which have a place for symbols", &c->err);
+
+	if (!rc)
+		rc = input_open(&scan.in, &c->select, &c->err);
 
 	if (rc)
 		return rc;

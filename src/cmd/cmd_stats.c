@@ -76,6 +76,9 @@ static int make_sets(struct cmd *c, struct stats_args *a)
 		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
 	if (!rc && !sel.epochs)
 		sel.epochs = "all";
+	if (!rc)
+		rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell stats --each",
+				       "the epochs of one dwell database", &c->err);
 	if (!rc) {
 		cmd_flush_first(c, db);
 		rc = store_list(db, &sel, add_set, a, &c->err);

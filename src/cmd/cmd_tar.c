@@ -13,7 +13,9 @@
 #include "base/tar.h"
 #include "cmd/cmd.h"
 #include "port/dcpi_in.h"
+#include "port/histograms.h"
 #include "query/samples/input.h"
+#include "query/source.h"
 #include "resolve/debug_file.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"
@@ -138,24 +140,38 @@ static int put_tree_recording(void *ctx, const struct dcpi_recording *rec)
 static int put_tree(struct tar_run *r, const char *path)
 {
 	struct cmd *c = r->c;
-	const struct dcpi_select sel = {.epochs = c->select.epochs, .host = c->select.host};
+	struct dcpi_select sel = {.epochs = c->select.epochs, .host = c->select.host};
+	struct histograms left;
+	int rc;
 
 	if (c->select.since || c->select.until)
 		return err_set(
 			&c->err, -EINVAL,
 			"%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
 			path);
-	return dcpi_in_each(path, &sel, put_tree_recording, r, &c->err);
+	rc = histograms_open(&left, path, &c->err);
+	if (rc)
+		return rc;
+	sel.beside = left.tree;
+	rc = dcpi_in_each(path, &sel, put_tree_recording, r, &c->err);
+	histograms_close(&left);
+	return rc;
 }
 
 static int write_all(struct tar_run *r)
 {
 	struct cmd *c = r->c;
 	struct store_selection sel = {.epochs = c->select.epochs, .host = c->select.host};
+	_mem_ char *path = c->select.db ? xstrdup(c->select.db) : store_default_path();
+	const enum source_kind kind = source_kind_of(path);
 	struct input in;
 	_mem_ char *images = NULL;
-	int rc = input_open(&in, &c->select, &c->err);
+	int rc = source_check_kind(
+		path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_HISTOGRAMS | SOURCE_EMPTY,
+		"dwell tar", "one dwell database or a DCPI tree", &c->err);
 
+	if (!rc)
+		rc = input_open(&in, &c->select, &c->err);
 	if (rc)
 		return rc;
 	if (c->select.since)
@@ -163,8 +179,9 @@ static int write_all(struct tar_run *r)
 	if (!rc && c->select.until)
 		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
 	if (!rc)
-		rc = dcpi_in_probe(in.path) == 1 ? put_tree(r, in.path)
-						 : store_bundle(in.path, &sel, put, r, &c->err);
+		rc = kind & (SOURCE_DCPI_TREE | SOURCE_HISTOGRAMS)
+			     ? put_tree(r, in.path)
+			     : store_bundle(in.path, &sel, put, r, &c->err);
 	if (rc >= 0) {
 		r->n_recordings = (uint64_t)rc;
 		rc = 0;
@@ -219,10 +236,12 @@ int cmd_tar(struct cmd *c)
 		{0},
 	};
 	opt_list operands = {0};
-	int rc = cmd_parse(c, "[OPTIONS] -o FILE", table, false, &operands);
+	int rc = cmd_parse(c, "[OPTIONS] -o FILE [DB]", table, false, &operands);
 
+	if (!rc && operands.n == 1 && !c->select.db)
+		c->select.db = operands.v[--operands.n];
 	if (!rc && (operands.n || !r.output))
-		rc = err_set(&c->err, -EINVAL, "needs -o FILE and no operands");
+		rc = err_set(&c->err, -EINVAL, "needs -o FILE, and one database at most");
 	if (!rc)
 		rc = run(&r);
 	vec_release(&operands);

@@ -16,6 +16,7 @@ struct tree_args {
 	struct tree_opts tree;
 	struct tree_rows_opts rows;
 	struct tree_emit_opts emit;
+	struct str rows_by;
 };
 
 static int parse(struct cmd *c, struct tree_args *a)
@@ -69,7 +70,14 @@ static int parse(struct cmd *c, struct tree_args *a)
 	a->rows.by_inclusive = !a->callers;
 	a->rows.no_small_sums = c->emit.format == EMIT_TABLE;
 	cmd_parse_sort(c, &a->sort, &a->rows.by_inclusive);
-	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
+	rc = tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < a->tree.n_owners; i++)
+		str_addf(&a->rows_by, "%s,", owner_key_name(a->tree.owners[i]));
+	str_add(&a->rows_by, scope_kind_name(s->level));
+	a->emit.rows_by = a->rows_by.v;
+	return 0;
 }
 
 static int show(struct cmd *c, struct source *s, void *ctx)
@@ -98,6 +106,7 @@ int cmd_tree(struct cmd *c)
 	if (!rc)
 		rc = cmd_with_source(c, &a.source, show, &a);
 	source_args_release(&a.source);
+	str_release(&a.rows_by);
 	free(a.sort);
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "view/emit.h"
 #include "cmd/record_calls.h"
 #include "model/trace.h"
 
@@ -117,6 +118,8 @@ void record_account_emit(struct str *out, const struct recorder *r, const char *
 	struct json j = json_init(out, 3);
 
 	json_begin(&j, '{');
+	json_key(&j, "schema");
+	json_u64(&j, EMIT_SCHEMA);
 	json_key(&j, "db");
 	json_str(&j, db);
 	json_key(&j, "epoch");

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "view/emit.h"
 #include "base/json.h"
 
 enum figure_kind {
@@ -117,6 +118,8 @@ void status_put_json(const struct service_status *s, struct str *out)
 
 	list_figures(s, figures);
 	json_begin(&j, '{');
+	json_key(&j, "schema");
+	json_u64(&j, EMIT_SCHEMA);
 	for (size_t i = 0; i < n_elems(texts); i++) {
 		json_key(&j, texts[i].key);
 		json_str(&j, texts[i].value);

@@ -99,18 +99,16 @@ static int problem(struct tree *t, int rc, const char *where, const char *msg, s
 	return 0;
 }
 
-static int load_host(struct tree *t, int epochfd, const char *epoch, const char *host,
-		     struct err *err)
+/* Reads the files of the directory open at FD. */
+static int load_files(struct tree *t, int fd, const char *epoch, const char *host, struct err *err)
 {
-	_fd_ int fd = open_dir(epochfd, host, true, err);
 	names files = {0};
 	uint64_t epoch_s = 0;
-	int r = fd < 0 ? fd : list_names(fd, &files, err);
+	int r = list_names(fd, &files, err);
 
 	if (r < 0)
-		return err_prefix(err, r, "%s/%s/%s", t->path, epoch, host);
+		err_prefix(err, r, "%s/%s/%s", t->path, epoch, host);
 	dcpi_parse_time(epoch, &epoch_s);
-	t->in->facts.n = 0;
 	vec_each (name, &files) {
 		struct err why = {""};
 
@@ -127,20 +125,23 @@ static int load_host(struct tree *t, int epochfd, const char *epoch, const char 
 			break;
 	}
 	names_release(&files);
-	dcpi_pieces_settle(&t->in->pieces, t->in->p);
 	return r;
 }
 
-static int visit_host(struct tree *t, int epochfd, const char *epoch, const char *host,
-		      struct err *err)
+/* Takes R, which is in one tree or in both. */
+static int take_host(struct tree *t, const struct dcpi_recording *r, struct err *err)
 {
-	_fd_ int fd = open_dir(epochfd, host, true, err);
-	struct dcpi_recording r = {.epoch = epoch, .host = host, .fd = fd};
+	const int fds[] = {r->fd, r->beside_fd};
+	int rc = 0;
 
-	if (fd < 0)
-		return err_prefix(err, fd, "%s/%s", t->path, epoch);
-	dcpi_parse_time(epoch, &r.epoch_s);
-	return t->each(t->ctx, &r);
+	if (t->each)
+		return t->each(t->ctx, r);
+	t->in->facts.n = 0;
+	for (unsigned i = 0; i < n_elems(fds) && !rc; i++)
+		if (fds[i] >= 0)
+			rc = load_files(t, fds[i], r->epoch, r->host, err);
+	dcpi_pieces_settle(&t->in->pieces, t->in->p);
+	return rc;
 }
 
 static bool host_done(const struct tree *t, const char *host)
@@ -213,39 +214,96 @@ static bool epoch_selected(const char *spec, const char *name, bool latest)
 	return false;
 }
 
-/* Reads the hosts of EPOCH that are selected; epochs come latest first. */
-static int load_epoch(struct tree *t, int rootfd, const char *epoch, struct err *err)
+/* Opens directory NAME of both trees, RET[i] -1 where it is not there. */
+static int open_both(const int in[2], const char *name, int ret[2], struct err *err)
 {
-	_fd_ int fd = open_dir(rootfd, epoch, true, err);
+	ret[0] = ret[1] = -1;
+	for (unsigned i = 0; i < 2; i++) {
+		if (in[i] < 0)
+			continue;
+		ret[i] = open_dir(in[i], name, true, err);
+		if (ret[i] < 0 && ret[i] != -ENOENT)
+			return ret[i];
+	}
+	return ret[0] < 0 && ret[1] < 0 ? -ENOENT : 0;
+}
+
+static void close_both(const int fds[2])
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* Reads HOST of EPOCH, whose directories are FDS. */
+static int load_host(struct tree *t, const int fds[2], const char *epoch, const char *host,
+		     struct err *err)
+{
+	struct dcpi_recording r = {.epoch = epoch, .host = host};
+	int dirs[2], rc;
+
+	if ((fds[0] < 0 || !is_dir(fds[0], host)) && (fds[1] < 0 || !is_dir(fds[1], host))) {
+		_mem_ char *where = xasprintf("%s/%s/%s", t->path, epoch, host);
+
+		return problem(t, -EBADMSG, where, "not a host's directory", err);
+	}
+	rc = open_both(fds, host, dirs, err);
+	if (rc < 0) {
+		close_both(dirs);
+		return err_prefix(err, rc, "%s/%s", t->path, epoch);
+	}
+	r.fd = dirs[0] >= 0 ? dirs[0] : dirs[1];
+	r.beside_fd = dirs[0] >= 0 ? dirs[1] : -1;
+	dcpi_parse_time(epoch, &r.epoch_s);
+	rc = take_host(t, &r, err);
+	t->n_read += rc >= 0;
+	close_both(dirs);
+	return rc;
+}
+
+/* Sorts N and drops what is there twice. */
+static void unite_names(names *n)
+{
+	size_t kept = 0;
+
+	vec_sort(n, by_name);
+	for (size_t i = 0; i < n->n; i++) {
+		if (kept && strcmp(n->v[kept - 1], n->v[i]) == 0)
+			free(n->v[i]);
+		else
+			n->v[kept++] = n->v[i];
+	}
+	n->n = kept;
+}
+
+/* Reads the hosts of EPOCH that are selected; epochs come latest first. */
+static int load_epoch(struct tree *t, const int roots[2], const char *epoch, struct err *err)
+{
 	names hosts = {0};
-	int r = fd < 0 ? fd : list_names(fd, &hosts, err);
+	int fds[2];
+	int r = open_both(roots, epoch, fds, err);
 
+	for (unsigned i = 0; i < 2 && r == 0; i++)
+		if (fds[i] >= 0)
+			r = list_names(fds[i], &hosts, err);
 	if (r < 0)
-		return err_prefix(err, r, "%s", t->path);
-	vec_each (host, &hosts) {
-		bool latest = !host_done(t, *host);
+		err_prefix(err, r, "%s", t->path);
+	unite_names(&hosts);
+	for (size_t i = 0; i < hosts.n && r == 0; i++) {
+		const char *host = hosts.v[i];
+		bool latest = !host_done(t, host);
 
-		if ((t->in->sel.host && strcmp(t->in->sel.host, *host) != 0) || is_beside(*host) ||
+		if ((t->in->sel.host && strcmp(t->in->sel.host, host) != 0) || is_beside(host) ||
 		    !epoch_selected(t->in->sel.epochs, epoch, latest))
 			continue;
-		if (!is_dir(fd, *host)) {
-			_mem_ char *where = xasprintf("%s/%s/%s", t->path, epoch, *host);
-
-			r = problem(t, -EBADMSG, where, "not a host's directory", err);
-			if (r < 0)
-				break;
-			continue;
-		}
-		r = t->each ? visit_host(t, fd, epoch, *host, err)
-			    : load_host(t, fd, epoch, *host, err);
-		if (r < 0)
-			break;
-		t->n_read++;
+		r = load_host(t, fds, epoch, host, err);
+		r = r < 0 ? r : 0;
 	}
 	vec_each (host, &hosts)
 		if (!host_done(t, *host))
 			vec_push(&t->hosts_done, xstrdup(*host));
 	names_release(&hosts);
+	close_both(fds);
 	return r;
 }
 
@@ -271,7 +329,24 @@ static int list_epochs(int rootfd, names *ret, struct err *err)
 			vec_push(ret, xstrdup(*name));
 	}
 	names_release(&all);
+	unite_names(ret);
 	vec_sort(ret, latest_first);
+	return r;
+}
+
+/* Goes through the epochs of T's tree and of the one beside it; RET has their names. */
+static int load_epochs(struct tree *t, names *ret, struct err *err)
+{
+	int roots[2] = {open_dir(AT_FDCWD, t->path, false, err), -1};
+	int r = roots[0] < 0 ? roots[0] : list_epochs(roots[0], ret, err);
+
+	if (r == 0 && t->in->sel.beside) {
+		roots[1] = open_dir(AT_FDCWD, t->in->sel.beside, true, err);
+		r = roots[1] < 0 ? roots[1] : list_epochs(roots[1], ret, err);
+	}
+	for (size_t i = 0; i < ret->n && r == 0; i++)
+		r = load_epoch(t, roots, ret->v[i], err);
+	close_both(roots);
 	return r;
 }
 
@@ -290,12 +365,9 @@ static int nothing_read(const struct tree *t, const names *epochs, struct err *e
 static int load_tree(struct dcpi_load *in, const char *path, struct err *err)
 {
 	struct tree t = {.path = path, .in = in};
-	_fd_ int fd = open_dir(AT_FDCWD, path, false, err);
 	names epochs = {0};
-	int r = fd < 0 ? fd : list_epochs(fd, &epochs, err);
+	int r = load_epochs(&t, &epochs, err);
 
-	for (size_t i = 0; i < epochs.n && r == 0; i++)
-		r = load_epoch(&t, fd, epochs.v[i], err);
 	if (r == 0 && t.n_bad && t.n_bad == t.n_files)
 		r = err_set(err, -EBADMSG, "%s: none of the %zu files wanted can be read", path,
 			    t.n_bad);
@@ -311,20 +383,17 @@ int dcpi_in_each(const char *path, const struct dcpi_select *sel,
 {
 	struct dcpi_load in = {.sel = *sel};
 	struct tree t = {.path = path, .in = &in, .each = each, .ctx = ctx};
-	_fd_ int fd = open_dir(AT_FDCWD, path, false, err);
 	names epochs = {0};
-	int r = fd < 0 ? fd : list_epochs(fd, &epochs, err);
+	int r = load_epochs(&t, &epochs, err);
 
-	for (size_t i = 0; i < epochs.n && r == 0; i++)
-		r = load_epoch(&t, fd, epochs.v[i], err);
 	names_release(&epochs);
 	names_release(&t.hosts_done);
 	return r < 0 ? r : (int)t.n_read;
 }
 
-int dcpi_in_each_file(const struct dcpi_recording *r,
-		      int (*each)(void *ctx, const struct dcpi_recording *r, const char *name),
-		      void *ctx, struct err *err)
+static int each_file(const struct dcpi_recording *r,
+		     int (*each)(void *ctx, const struct dcpi_recording *r, const char *name),
+		     void *ctx, struct err *err)
 {
 	names files = {0};
 	int rc = list_names(r->fd, &files, err);
@@ -334,6 +403,18 @@ int dcpi_in_each_file(const struct dcpi_recording *r,
 			rc = each(ctx, r, files.v[i]);
 	names_release(&files);
 	return rc;
+}
+
+int dcpi_in_each_file(const struct dcpi_recording *r,
+		      int (*each)(void *ctx, const struct dcpi_recording *r, const char *name),
+		      void *ctx, struct err *err)
+{
+	struct dcpi_recording beside = *r;
+	int rc = each_file(r, each, ctx, err);
+
+	beside.fd = r->beside_fd;
+	beside.beside_fd = -1;
+	return rc || beside.fd < 0 ? rc : each_file(&beside, each, ctx, err);
 }
 
 int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,

@@ -25,6 +25,8 @@ struct dcpi_select {
 	 */
 	void (*problem)(void *ctx, const char *where, const char *why);
 	void *problem_ctx;
+	/* A second tree, whose files are read as though they were in the first; NULL: none. */
+	const char *beside;
 	struct dcpi_kept
 		*kept; /* takes the header lines a profile has no place for; NULL: dropped */
 };
@@ -37,6 +39,7 @@ int dcpi_in_probe(const char *path);
 struct dcpi_recording {
 	const char *epoch, *host; /* directory names */
 	int fd;			  /* of the directory */
+	int beside_fd;		  /* of that in the second tree; -1: none */
 	uint64_t epoch_s;	  /* since 1970 */
 };
 
@@ -47,7 +50,7 @@ int dcpi_in_each(const char *path, const struct dcpi_select *sel,
 		 struct err *err);
 
 /* Calls EACH for the files of R that readers look at, in order of their names, until it returns an
- * error. */
+ * error; the directory of each file is the `fd` of what EACH is given. */
 int dcpi_in_each_file(const struct dcpi_recording *r,
 		      int (*each)(void *ctx, const struct dcpi_recording *r, const char *name),
 		      void *ctx, struct err *err);

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What can be opened, and by whom.  A format is a row. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
 #include "port/dcpi_in.h"
+#include "port/histograms.h"
 #include "port/perf_in.h"
+#include "query/hpc/db.h"
 #include "query/hpc/source.h"
-#include "query/samples/input.h"
 #include "query/samples/source.h"
 #include "store/store.h"
 
@@ -15,32 +24,98 @@ static bool is_perf(const char *path)
 	return perf_in_probe(path) == 1;
 }
 
-static bool is_dcpi(const char *path)
+static bool is_directory(const char *path)
 {
-	return dcpi_in_probe(path) == 1;
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_store(const char *path)
+static bool is_dcpi_tree(const char *path)
+{
+	return is_directory(path) && dcpi_in_probe(path) == 1;
+}
+
+static bool is_dcpi_file(const char *path)
+{
+	return !is_directory(path) && dcpi_in_probe(path) == 1;
+}
+
+static bool is_store_directory(const char *path)
 {
 	store_paths dbs = {0};
-	const bool is = store_is_db(path) || (store_members(path, &dbs, NULL) == 0 && dbs.n);
+	const bool is = store_members(path, &dbs, NULL) == 0 && dbs.n;
 
 	store_paths_release(&dbs);
 	return is;
 }
 
-static const struct format {
-	const char *name;
-	bool (*probe)(const char *path);
-	int (*open)(struct source **ret, const struct source_opts *o, const char *path,
+static bool has_histograms(const char *path)
+{
+	return histograms_count(path) > 0;
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *e;
+	bool any = false;
+
+	while (d && !any && (e = readdir(d)))
+		any = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	if (d)
+		closedir(d);
+	return d && !any;
+}
+
+/* Every file of an HPCToolkit database begins so. */
+static bool is_hpc_file(const char *path)
+{
+	static const char magic[] = "HPCTOOLKIT";
+	struct file_map map;
+	bool is;
+
+	if (file_map_open(&map, AT_FDCWD, path, false, NULL) < 0)
+		return false;
+	is = map.n_bytes >= sizeof(magic) && memcmp(map.bytes, magic, sizeof(magic) - 1) == 0;
+	file_map_close(&map);
+	return is;
+}
+
+/* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
+ * hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins "HPCRUN".) */
+static bool is_hpcrun(const char *path)
+{
+	DIR *d = opendir(path);
+	const struct dirent *e;
+	bool found = !d && str_ends(path, ".hpcrun");
+
+	while (d && !found && (e = readdir(d)))
+		found = str_ends(e->d_name, ".hpcrun");
+	if (d)
+		closedir(d);
+	return found;
+}
+
+typedef int open_fn(struct source **ret, const struct source_opts *o, const char *path,
 		    struct err *err);
+
+static const struct format {
+	enum source_kind kind;
+	const char *name; /* as messages call it */
+	bool (*probe)(const char *path);
+	open_fn *open; /* NULL: it cannot be read */
 } formats[] = {
-	{"HPCToolkit database", hpc_db_probe, hpc_source_open},
-	{"perf's data", is_perf, samples_source_open},
-	{"DCPI profile", is_dcpi, samples_source_open},
-	{"dwell database", is_store, samples_source_open},
-	/* Refused by name. */
-	{"measurements of hpcrun", input_is_hpcrun, samples_source_open},
+	{SOURCE_HPC, "HPCToolkit database", hpc_db_probe, hpc_source_open},
+	{SOURCE_PERF, "recording of perf", is_perf, samples_source_open},
+	{SOURCE_DCPI_TREE, "DCPI tree", is_dcpi_tree, samples_source_open},
+	{SOURCE_DCPI_FILE, "DCPI profile", is_dcpi_file, samples_source_open},
+	{SOURCE_STORE, "dwell database", store_is_db, samples_source_open},
+	{SOURCE_STORES, "directory of dwell databases", is_store_directory, samples_source_open},
+	{SOURCE_HISTOGRAMS, "directory of histograms", has_histograms, samples_source_open},
+	{SOURCE_EMPTY, "empty directory", is_empty, NULL},
+	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_hpc_file, NULL},
+	{SOURCE_HPCRUN, "measurement of hpcrun", is_hpcrun, NULL},
 };
 
 static const struct format *find_format(const char *path)
@@ -56,14 +131,65 @@ bool source_probe(const char *path)
 	return find_format(path) != NULL;
 }
 
+enum source_kind source_kind_of(const char *path)
+{
+	const struct format *f = find_format(path);
+
+	return f ? f->kind : SOURCE_NOTHING;
+}
+
+int source_check_kind(const char *path, unsigned kinds, const char *command, const char *takes,
+		      struct err *err)
+{
+	const struct format *f = find_format(path);
+
+	if (access(path, R_OK) != 0 || (f && (f->kind & kinds)))
+		return 0;
+	if (f && f->kind == SOURCE_HPCRUN)
+		return source_refuse_reading(path, err);
+	if (!f)
+		return err_set(err, -EINVAL, "%s: is nothing that dwell knows; %s takes %s", path,
+			       command, takes);
+	return err_set(err, -EINVAL, "%s: is %s %s; %s takes %s", path,
+		       strchr("eH", *f->name) ? "an" : "a", f->name, command, takes);
+}
+
+int source_refuse_reading(const char *path, struct err *err)
+{
+	switch (source_kind_of(path)) {
+	case SOURCE_HPC:
+		return err_set(err, -EINVAL,
+			       "%s: is an HPCToolkit database, which has values of metrics, not "
+			       "samples",
+			       path);
+	case SOURCE_HPC_FILE:
+		return err_set(err, -EINVAL,
+			       "%s: is a file of an HPCToolkit database; name its directory "
+			       "(`dwell cat` prints the file itself)",
+			       path);
+	case SOURCE_HPCRUN:
+		return err_set(err, -EINVAL,
+			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
+			       "of them, which dwell reads",
+			       path);
+	default:
+		return err_set(err, -EINVAL,
+			       "%s: neither a database, nor a DCPI profile, nor perf's data", path);
+	}
+}
+
 int source_open(struct source **ret, const struct source_opts *o, struct err *err)
 {
 	_mem_ char *path = o->select->db ? xstrdup(o->select->db) : store_default_path();
 	const struct format *f = find_format(path);
+	open_fn *open = f && f->open ? f->open : samples_source_open;
 	int rc;
 
-	/* What is none of them says so itself. */
-	rc = (f ? f->open : samples_source_open)(ret, o, path, err);
+	if ((f && !f->open && f->kind != SOURCE_EMPTY) ||
+	    (!f && access(path, R_OK) == 0 && !is_directory(path)))
+		return source_refuse_reading(path, err);
+	/* What is not there, or is damaged, says so itself. */
+	rc = open(ret, o, path, err);
 	if (!rc && f)
 		(*ret)->format = f->name;
 	return rc;

@@ -81,8 +81,8 @@ struct source_ops {
 		       struct sources *sources, struct listing *ret, struct err *err);
 
 	/* Lines of threads over time. */
-	int (*thread_lines)(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
-			 struct err *err);
+	int (*thread_lines)(struct source *s, const struct thread_line_opts *o,
+			    struct thread_lines *ret, struct err *err);
 
 	/* What is said of S; NULL: header_emit's account of samples. */
 	void (*about)(struct source *s, struct source_about *ret);
@@ -105,14 +105,40 @@ struct source_opts {
 	bool all_metrics;     /* all that are not 0, however many */
 };
 
+/* Refuses to read samples of PATH, and says what it is and what would help: -EINVAL. */
+int source_refuse_reading(const char *path, struct err *err);
+
 /* Opens what O's selection names and keeps columns as O says.  Writes nothing, but for symbols it
  * keeps.  Errors: -ENOENT nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG
  * damaged, -EINVAL for options that mean nothing there. */
 int source_open(struct source **ret, const struct source_opts *o, struct err *err);
 void source_close(struct source *s);
 
-/* Whether PATH is something that can be opened. */
+/* Whether PATH is something that is opened, or refused by name. */
 bool source_probe(const char *path);
+
+/* What a path can be. */
+enum source_kind {
+	SOURCE_STORE = 1 << 0,
+	SOURCE_STORES = 1 << 1, /* a directory of several dwell databases */
+	SOURCE_DCPI_TREE = 1 << 2,
+	SOURCE_DCPI_FILE = 1 << 3,
+	SOURCE_PERF = 1 << 4,
+	SOURCE_HPC = 1 << 5,
+	SOURCE_HISTOGRAMS = 1 << 6, /* files that processes left behind, and no tree yet */
+	SOURCE_EMPTY = 1 << 7,	    /* a directory */
+	SOURCE_HPC_FILE = 1 << 8,   /* part of an HPCToolkit database */
+	SOURCE_HPCRUN = 1 << 9,	    /* measurements that hpcprof makes a database of */
+	SOURCE_NOTHING = 1 << 10,   /* none of them, or not there */
+};
+
+/* What PATH is: one of them. */
+enum source_kind source_kind_of(const char *path);
+
+/* 0 when PATH is one of KINDS, or cannot be looked at; else -EINVAL with one sentence that says
+ * what it is and that COMMAND takes TAKES ("a dwell database or a DCPI tree"). */
+int source_check_kind(const char *path, unsigned kinds, const char *command, const char *takes,
+		      struct err *err);
 
 /* 0 when S has F; else -EINVAL with WHAT, the option that asks for it, and the reason. */
 int source_needs(const struct source *s, enum source_feature f, const char *what, struct err *err);
@@ -133,7 +159,7 @@ int source_listing(struct source *s, const char *name, const char *image, struct
 		   struct listing *ret, struct err *err);
 
 /* RET is to be released in any case. */
-int source_thread_lines(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
-		     struct err *err);
+int source_thread_lines(struct source *s, const struct thread_line_opts *o,
+			struct thread_lines *ret, struct err *err);
 
 #endif

@@ -160,6 +160,7 @@ bool cat_emit(struct emit *e, const struct profile *p, const struct dcpi_filter 
 		emit_events(emit_json(e), &t, &rows);
 		emit_losses(emit_json(e), &t);
 	}
+	emit_rows_by(e, "address");
 	emit_table(e, "rows", t.cols, N_NAME_COLS + t.n_counts);
 	for (size_t i = 0, end; i < rows.n; i = end) {
 		for (end = i; end < rows.n && by_place(&rows.v[i], &rows.v[end], (void *)p) == 0;

@@ -100,6 +100,7 @@ size_t cat_branches_emit(struct emit *e, struct query *q, const image_ids *image
 
 	gather(q, images, &rows);
 	emit_begin(e);
+	emit_rows_by(e, "branch");
 	emit_table(e, "rows", cols, n_elems(cols));
 	vec_each (b, &rows) {
 		struct emit_cell cells[n_elems(cols)] = {

@@ -47,6 +47,7 @@ void cat_sets_emit(struct emit *e, struct flat *f)
 	add_place_cols(&sheet);
 	emit_begin(e);
 	about_emit(e, f->source, false);
+	emit_rows_by(e, "address");
 	emit_table(e, "rows", sheet.cols, sheet.n_cols);
 	vec_each (r, &f->rows)
 		emit_place(e, f, &sheet, r);

@@ -269,6 +269,7 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 	};
 	const bool is_table = e->format == EMIT_TABLE;
 
+	emit_rows_by(e, scope_kind_name(level));
 	emit_table(e, "rows", cols, N_COLS);
 	vec_each (r, &d->rows) {
 		struct emit_cell cells[N_COLS] = {

@@ -17,8 +17,19 @@
 void emit_begin(struct emit *e)
 {
 	e->json = json_init(e->out, 2);
-	if (e->format == EMIT_JSON)
-		json_begin(&e->json, '{');
+	if (e->format != EMIT_JSON)
+		return;
+	json_begin(&e->json, '{');
+	json_key(&e->json, "schema");
+	json_u64(&e->json, EMIT_SCHEMA);
+}
+
+void emit_rows_by(struct emit *e, const char *what)
+{
+	if (e->format != EMIT_JSON)
+		return;
+	json_key(&e->json, "rows_by");
+	json_str(&e->json, what);
 }
 
 void emit_end(struct emit *e)

@@ -25,6 +25,10 @@
 #include "base/vec.h"
 #include "view/text.h"
 
+/* The number of the JSON documents' form, their member "schema": it grows when a member changes its
+ * meaning or goes away. */
+#define EMIT_SCHEMA 1
+
 enum emit_format { EMIT_TABLE, EMIT_JSON, EMIT_CSV };
 
 enum emit_type {
@@ -83,6 +87,9 @@ void emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(print
 /* The JSON writer, positioned in the document's object, for parts that are no table; NULL for the
  * other formats. */
 struct json *emit_json(struct emit *e);
+
+/* Says in JSON what rows are one of: a level of code, or keys of owners with commas between. */
+void emit_rows_by(struct emit *e, const char *what);
 
 /* COLS must live until emit_table_end. */
 void emit_table(struct emit *e, const char *key, const struct emit_col *cols, unsigned n_cols);

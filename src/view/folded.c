@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See folded.h.  The nodes come in preorder, so the text of a path is that of its parent, which is
- * kept, and one name.  Lines are sorted, so that they do not depend on the order things were
- * recorded in, and procedures of one name in different images are one. */
+/* See folded.h.  Each row comes behind the one above it, so the text of a path is that of its
+ * parent, which is kept, and one name.  Lines are sorted, so that they do not depend on the order
+ * things were recorded in, and procedures of one name in different images are one. */
 #include "view/folded.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 
-/* The path down to a node whose last descendant is before END. */
-struct level {
-	node_id end;
-	size_t n_bytes;
-};
-
 struct stack {
 	size_t at; /* of its text */
-	uint64_t n;
+	double n;
 };
 
 struct stacks {
@@ -40,16 +35,19 @@ static void add_name(struct str *s, const char *name, bool is_owner)
 	}
 }
 
-static void add_scope(struct str *s, struct tree *t, const struct scope *sc)
+static void add_scope(struct str *s, struct tree_source *t, const struct scope *sc)
 {
-	const struct profile *p = t->q->profile;
-	bool code = sc->kind == SCOPE_PROCEDURE && sc->image != SCOPE_NO_IMAGE;
+	const bool code = sc->kind == SCOPE_PROCEDURE && sc->image != SCOPE_NO_IMAGE;
+	struct flat_image im = {.path = ""};
 	const char *name = sc->name;
-	bool bare = code && !sc->inlined && sc->proc == PROC_NONE && *name == '[' &&
-		    p->images.v[sc->image].kind != IMAGE_UNKNOWN;
+	bool bare, is_jit;
 
+	if (code)
+		im = t->source->ops->image(t->source, sc->image);
+	is_jit = im.kind && strcmp(im.kind, "jit") == 0;
+	bare = code && !sc->inlined && sc->proc == PROC_NONE && *name == '[' && im.file;
 	if (bare)
-		name = str_basename(p->images.v[sc->image].path);
+		name = str_basename(im.file);
 	if (bare && *name != '[')
 		str_addc(s, '[');
 	add_name(s, *name ? name : "[unknown]", sc->kind == SCOPE_OWNER);
@@ -57,35 +55,35 @@ static void add_scope(struct str *s, struct tree *t, const struct scope *sc)
 		str_addc(s, ']');
 	if (sc->inlined)
 		str_add(s, "_[i]");
-	else if (scope_is_kernel(p, sc))
+	else if (t->is_kernel && t->is_kernel(t, sc))
 		str_add(s, "_[k]");
-	else if (code && p->images.v[sc->image].kind == IMAGE_JIT)
+	else if (is_jit)
 		str_add(s, "_[j]");
 }
 
-/* Collects the text of each path with samples, with a NUL behind it. */
-static void collect(struct tree *t, struct str *texts, struct stacks *ret)
+/* Collects the text of each path with an amount, with a NUL behind it. */
+static void collect(struct tree_source *t, const struct tree_rows *rows, struct str *texts,
+		    struct stacks *ret)
 {
-	VEC(struct level) levels = {0};
+	VEC(size_t) ends = {0}; /* of the names in PATH */
 	struct str path = {0};
 
-	for (node_id i = 1; t->q->n_cols && i < t->n; i++) {
-		uint64_t n = tree_exclusive(t, i)[t->q->sort];
+	vec_each (row, &rows->rows) {
+		double n = row->exclusive[t->columns.hide];
 
-		while (levels.n && i >= levels.v[levels.n - 1].end)
-			levels.n--;
-		path.n = levels.n ? levels.v[levels.n - 1].n_bytes : 0;
-		if (levels.n)
+		ends.n = row->depth;
+		path.n = ends.n ? ends.v[ends.n - 1] : 0;
+		if (ends.n)
 			str_addc(&path, ';');
-		add_scope(&path, t, tree_scope(t, i));
-		vec_push(&levels, (struct level){t->end[i], path.n});
-		if (!n)
+		add_scope(&path, t, &t->scopes->scopes.v[row->scope]);
+		vec_push(&ends, path.n);
+		if (!(n > 0))
 			continue;
 		vec_push(ret, (struct stack){texts->n, n});
 		str_addn(texts, path.v, path.n + 1);
 	}
 	str_release(&path);
-	vec_release(&levels);
+	vec_release(&ends);
 }
 
 static int compare_stacks(const void *a, const void *b, void *arg)
@@ -96,26 +94,38 @@ static int compare_stacks(const void *a, const void *b, void *arg)
 	return strcmp(texts + x->at, texts + y->at);
 }
 
-uint64_t folded_write(struct str *out, struct tree *t)
+int folded_write(struct str *out, struct tree_source *t, double scale, uint64_t *ret_sum,
+		 struct err *err)
 {
+	const struct tree_rows_opts o = {.form = TREE_DOWN};
 	struct stacks stacks = {0};
 	struct str texts = {0};
-	uint64_t sum = 0;
+	struct tree_rows rows = {0};
+	int rc = 0;
 
-	collect(t, &texts, &stacks);
+	*ret_sum = 0;
+	if (t->columns.cols.n)
+		rc = tree_rows_init(&rows, t, &o, err);
+	if (!rc)
+		collect(t, &rows, &texts, &stacks);
 	if (stacks.n > 1)
 		qsort_r(stacks.v, stacks.n, sizeof(*stacks.v), compare_stacks, texts.v);
 	for (size_t i = 0; i < stacks.n; i++) {
-		uint64_t n = stacks.v[i].n;
+		double n = stacks.v[i].n;
+		uint64_t whole;
 
 		while (i + 1 < stacks.n &&
 		       compare_stacks(&stacks.v[i], &stacks.v[i + 1], texts.v) == 0)
 			n += stacks.v[++i].n;
+		whole = (uint64_t)llround(n * scale);
+		if (!whole)
+			continue;
 		str_add(out, texts.v + stacks.v[i].at);
-		str_addf(out, " %" PRIu64 "\n", n);
-		sum += n;
+		str_addf(out, " %" PRIu64 "\n", whole);
+		*ret_sum += whole;
 	}
+	tree_rows_release(&rows);
 	vec_release(&stacks);
 	str_release(&texts);
-	return sum;
+	return rc;
 }

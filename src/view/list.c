@@ -308,6 +308,9 @@ static void emit_rows(struct emit *e, const struct columns *columns, const struc
 	make_cols(&v, mode);
 	if (!no_header || e->format == EMIT_JSON)
 		emit_procedure(e, l);
+	emit_rows_by(e, mode == LIST_ASM      ? "address"
+			: mode == LIST_SOURCE ? "line"
+					      : "line,address");
 	emit_table(e, "rows", v.cols, v.n_cols);
 	if (mode == LIST_ASM) {
 		vec_each (in, &l->insns)

@@ -129,15 +129,16 @@ static struct emit_cell *code_cells(const struct emit *e, struct prof *p, struct
 		id = arena_alloc(&p->f->arena, 2 * BUILD_ID_MAX + 1);
 		build_id_format(im.id, id);
 	}
-	*cell++ = (struct emit_cell){
-		.s = im.kind ? im.kind : s->query ? NULL : scope_kind_name(r->kind)};
+	*cell++ = (struct emit_cell){.s = im.kind    ? im.kind
+					  : s->query ? NULL
+						     : scope_kind_name(r->kind)};
 	*cell++ = (struct emit_cell){.s = is_named ? r->procedure : NULL};
 	*cell++ = (struct emit_cell){.u = r->svma, .none = !has_svma};
 	if (p->has_lines) {
 		*cell++ = (struct emit_cell){.s = r->kind == SCOPE_FILE ? r->procedure : r->file};
 		*cell++ = (struct emit_cell){.u = r->line, .none = !r->line};
 	}
-	*cell++ = (struct emit_cell){.s = is_code	       ? im.path
+	*cell++ = (struct emit_cell){.s = is_code		   ? im.path
 					  : r->kind == SCOPE_IMAGE ? r->procedure
 								   : NULL};
 	if (p->has_lines)
@@ -190,7 +191,7 @@ static void emit_flat_row(struct emit *e, struct prof *p, const struct flat_row 
 static void emit_idle(struct emit *e, struct prof *p)
 {
 	const struct flat *f = p->f;
-	const char *named = p->by_procedure		   ? "procedure"
+	const char *named = p->by_procedure	      ? "procedure"
 			    : f->level == SCOPE_IMAGE ? "image"
 						      : owner_key_name(f->by.keys[0]);
 	double *none;
@@ -252,11 +253,12 @@ static void emit_whose(struct emit *e, struct flat *f, bool quiet)
 	if (w->n_procedures > 1)
 		str_addf(&name, " (%zu procedures)", w->n_procedures);
 	if (!quiet && c)
-		emit_text(e, c->kind == COLUMN_REAL
-				     ? "%s of %s: %.6g of %s in or below it, %.2f%% of all; %.6g its "
-				       "own\n\n"
-				     : "%s of %s: %.0f samples of %s in or below it, %.2f%% of all; "
-				       "%.0f its own\n\n",
+		emit_text(e,
+			  c->kind == COLUMN_REAL
+				  ? "%s of %s: %.6g of %s in or below it, %.2f%% of all; %.6g its "
+				    "own\n\n"
+				  : "%s of %s: %.0f samples of %s in or below it, %.2f%% of all; "
+				    "%.0f its own\n\n",
 			  kind, str_get(&name), column_shown(c, w->inclusive[w->column]), c->name,
 			  whole != 0 ? 100 * w->inclusive[share] / whole : 0,
 			  column_shown(c, w->own[w->column]));
@@ -328,8 +330,20 @@ static void emit_threads(struct emit *e, const struct flat *f, bool quiet)
 	emit_statistics(e, f, quiet);
 }
 
+/* What a row is one of: "comm,procedure". */
+static void rows_text(const struct flat *f, struct str *ret)
+{
+	if (f->threads || !f->by.n)
+		str_add(ret, "thread");
+	for (unsigned i = 0; i < f->by.n && !f->threads; i++)
+		str_addf(ret, "%s%s", i ? "," : "",
+			 f->by.keys[i] < N_OWNER_KEYS ? owner_key_name(f->by.keys[i])
+						      : scope_kind_name(f->level));
+}
+
 void prof_emit(struct emit *e, struct flat *f, const struct prof_opts *opts)
 {
+	struct str by = {0};
 	struct prof p;
 
 	prof_init(&p, f, opts);
@@ -339,6 +353,9 @@ void prof_emit(struct emit *e, struct flat *f, const struct prof_opts *opts)
 		emit_whose(e, f, opts->no_header);
 	if (f->threads)
 		emit_threads(e, f, opts->no_header);
+	rows_text(f, &by);
+	emit_rows_by(e, by.v);
+	str_release(&by);
 	emit_table(e, "rows", p.sheet.cols, p.sheet.n_cols);
 	vec_each (r, &f->rows)
 		emit_flat_row(e, &p, r);

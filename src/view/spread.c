@@ -186,6 +186,7 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 	*ret_n = 0;
 	emit_begin(e);
 	emit_sets(e, s, v);
+	emit_rows_by(e, scope_kind_name(level));
 	emit_table(e, "rows", cols, N_COLS);
 	vec_each (r, &s->rows) {
 		struct emit_cell cells[N_COLS] = {

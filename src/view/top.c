@@ -178,6 +178,7 @@ void top_emit(struct emit *e, struct flat *f, bool no_header)
 	make_cols(&t);
 	emit_begin(e);
 	about_emit(e, f->source, no_header);
+	emit_rows_by(e, "address");
 	emit_table(e, "rows", t.cols, t.n_cols);
 	vec_each (r, &f->rows)
 		emit_spot(&t, r);

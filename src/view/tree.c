@@ -448,7 +448,7 @@ static bool is_told_above(const struct printer *p, const struct tree_row *r)
 /* --- all --- */
 
 static void emit_rows(struct emit *e, struct tree_source *t, const struct tree_rows *rows,
-		    const struct tree_emit_opts *o)
+		      const struct tree_emit_opts *o)
 {
 	struct printer p = {.e = e, .t = t, .rows = rows, .o = o};
 
@@ -457,6 +457,7 @@ static void emit_rows(struct emit *e, struct tree_source *t, const struct tree_r
 		p.several_roots |= r->depth == 0 && !r->only;
 	make_cols(&p);
 	p.room = find_room(&p);
+	emit_rows_by(e, o->rows_by);
 	emit_table(e, "rows", p.cols, p.n_cols);
 	vec_each (r, &rows->rows)
 		if (!is_told_above(&p, r))

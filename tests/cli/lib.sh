@@ -414,3 +414,20 @@ make_pm_paths_db() {
 		sample 40101e 5
 	END2
 }
+
+# One of each kind of source that dwell knows, and what is none, each with its name as messages have it.
+all_sources="db many tree file.prof perf.data perf.pipe hpc hist empty text"
+make_all_sources() {
+	make_usual_db
+	mkdir many
+	epoch_of many/one vax 0 5
+	epoch_of many/two alpha 1 7
+	dwell export --dcpi -o tree --db db >/dev/null
+	cp "$(find tree -type f | sort | head -n 1)" file.prof
+	make_perf_data
+	perf_records | mkperf pipe >perf.pipe
+	mkhpc hpc released
+	mkhist hist "$PWD/prog"
+	mkdir empty
+	echo text >text
+}

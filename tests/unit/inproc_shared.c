@@ -237,6 +237,62 @@ TEST(it_becomes_profile_files_once)
 	remove_dir();
 }
 
+/* Readers see what a dead process left and change nothing. */
+TEST(it_is_read_where_it_is)
+{
+	struct shared_header f = facts();
+	struct code a = code_of(0);
+	struct dcpi_select sel = {.stride = 1};
+	struct histograms h = {0};
+	struct shared s = {0};
+	struct profile p;
+	struct err err = {""};
+
+	make_dir();
+	REQUIRE(shared_create(&s, dir, &f, 1 << 10) == 0);
+	shared_add_image(&s, &a, "/a");
+	shared_count(&s, 1, 0x1000, 7);
+	s.header->n_outside = 5;
+	EXPECT_EQ(histograms_count(dir), 0); /* it lives */
+	REQUIRE(histograms_open(&h, dir, &err) == 0);
+	EXPECT(!h.tree);
+	histograms_close(&h);
+	shared_close(&s);
+	for (unsigned i = 0; i < 2; i++) {
+		EXPECT_EQ(histograms_count(dir), 1);
+		REQUIRE(histograms_open(&h, dir, &err) == 0);
+		EXPECT_EQ(histograms_finish(dir, &err), 0); /* somebody reads it */
+		sel.beside = h.tree;
+		profile_init(&p);
+		if (dcpi_in_load(dir, &sel, &p, &err) < 0)
+			t_fail_("%s", err.msg);
+		EXPECT_EQ(count_at(&p, "/a", 0x1000), 7);
+		EXPECT_EQ(profile_n_lost(&p, 0), 5);
+		profile_release(&p);
+		histograms_close(&h);
+	}
+	EXPECT_EQ(dcpi_in_probe(dir), 0);
+	/* Beside files of the same epoch both count. */
+	EXPECT_EQ(histograms_finish(dir, &err), 1);
+	f.pid++;
+	REQUIRE(shared_create(&s, dir, &f, 1 << 10) == 0);
+	shared_add_image(&s, &a, "/a");
+	shared_count(&s, 1, 0x1000, 10);
+	s.header->n_outside = 1;
+	shared_close(&s);
+	REQUIRE(histograms_open(&h, dir, &err) == 0);
+	sel.beside = h.tree;
+	profile_init(&p);
+	if (dcpi_in_load(dir, &sel, &p, &err) < 0)
+		t_fail_("%s", err.msg);
+	EXPECT_EQ(count_at(&p, "/a", 0x1000), 17);
+	EXPECT_EQ(profile_n_lost(&p, 0), 6);
+	profile_release(&p);
+	histograms_close(&h);
+	EXPECT_EQ(histograms_finish(dir, &err), 1);
+	remove_dir();
+}
+
 /* Two processes of one epoch add up, losses too. */
 TEST(several_processes_add_up)
 {

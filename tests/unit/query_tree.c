@@ -4,6 +4,7 @@
 #include "query/samples/tree_source.h"
 #include "query/source.h"
 #include "t.h"
+#include "query/samples/source.h"
 #include "view/folded.h"
 
 #include <stdlib.h>
@@ -442,13 +443,16 @@ TEST(tree_folded_adds_up)
 				    .owners = {OWNER_KEY_COMM},
 				    .n_owners = 1};
 	struct world w;
-	struct tree t;
+	struct source *s = NULL;
+	struct tree_source *t = NULL;
 	struct str text = {0};
-	uint64_t sum = 0;
+	uint64_t sum = 0, said = 0;
 
 	world_init(&w, 51);
-	REQUIRE(tree_init(&t, &w.q, &o, NULL) == 0);
-	EXPECT_EQ(folded_write(&text, &t), w.q.cols[w.q.sort].n_samples);
+	REQUIRE(samples_source_of(&s, &w.q, NULL, NULL) == 0);
+	REQUIRE(source_tree(s, &o, TREE_DOWN, &t, NULL) == 0);
+	EXPECT_EQ(folded_write(&text, t, 1, &said, NULL), 0);
+	EXPECT_EQ(said, w.q.cols[w.q.sort].n_samples);
 	for (char *rest, *line = strtok_r(text.v, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		const char *n = strrchr(line, ' ');
@@ -459,7 +463,8 @@ TEST(tree_folded_adds_up)
 	}
 	EXPECT_EQ(sum, w.q.cols[w.q.sort].n_samples);
 	str_release(&text);
-	tree_release(&t);
+	tree_source_close(t);
+	source_close(s);
 	world_release(&w);
 }
 

@@ -16,7 +16,8 @@ struct side_rows {
 	struct tree_source *tree;
 	struct tree_rows rows;
 	uint32_t n_images; /* the last stands for rows of none */
-	unsigned column;
+	unsigned column;   /* of what samples weigh, where that is another */
+	double unit;	   /* what 1 of it is worth */
 };
 
 /* --- the column --- */
@@ -108,14 +109,19 @@ static int open_side(struct set_rows *r, unsigned k, bool mixed, struct side_row
 	const struct tree_opts to = {.scopes = {.level = r->level, .no_inline = mixed}};
 	const struct tree_rows_opts ro = {.form = TREE_FLAT};
 	struct set_side *side = &r->sides[k];
+	const struct columns *cols = &side->source->columns;
 	const struct column *c;
 	char nth[24];
+	unsigned same;
 	int rc;
 
 	side->q = side->source->query;
-	ret->column = (unsigned)find_same(side->source, r->name);
-	c = &side->source->columns.cols.v[ret->column];
-	side->amount = c->total * c->unit;
+	same = (unsigned)find_same(side->source, r->name);
+	c = &cols->cols.v[same];
+	ret->column = cols_weight(cols, same);
+	/* Weights are counts of the event already. */
+	ret->unit = ret->column == same ? c->unit : 1;
+	side->amount = cols->cols.v[ret->column].total * ret->unit;
 	side->n_samples = side->q ? (uint64_t)c->total : 0;
 	if (!(side->amount > 0))
 		return err_set(err, -ENOENT, "the %s set has nothing of %s", set_ordinal(k, nth),
@@ -134,10 +140,9 @@ static uint32_t row_image(const struct side_rows *s, const struct scope *sc)
 	return sc->image == SCOPE_NO_IMAGE ? s->n_images - 1 : sc->image;
 }
 
-static double row_amount(const struct set_rows *r, unsigned k, const struct side_rows *s,
-			 const struct tree_row *row)
+static double row_amount(const struct side_rows *s, const struct tree_row *row)
 {
-	return row->exclusive[s->column] * r->sides[k].source->columns.cols.v[s->column].unit;
+	return row->exclusive[s->column] * s->unit;
 }
 
 static void add_images(struct common_rows *c, unsigned k, struct side_rows *s)
@@ -156,7 +161,7 @@ static void add_images(struct common_rows *c, unsigned k, struct side_rows *s)
 		const bool none = sc->image == SCOPE_NO_IMAGE;
 		const char *path = none ? "[unknown]" : s->tree->image_name(s->tree, sc->image);
 
-		if (row_amount(c->r, k, s, row) == 0 || c->image_of[k][im] != INDEX_NONE)
+		if (row_amount(s, row) == 0 || c->image_of[k][im] != INDEX_NONE)
 			continue;
 		common_image_add(c, k, im,
 				 none || !s->tree->image_kind
@@ -194,7 +199,7 @@ static void add_rows(struct common_rows *c, unsigned k, const struct side_rows *
 {
 	vec_each (row, &s->rows.rows) {
 		const struct scope *sc = row_scope(s, row);
-		const double amount = row_amount(c->r, k, s, row);
+		const double amount = row_amount(s, row);
 		const uint32_t im = row_image(s, sc);
 
 		if (amount == 0 || !common_image_is_wanted(c, k, im))

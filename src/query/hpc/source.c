@@ -103,7 +103,10 @@ static struct flat_image hpc_image(struct source *s, image_id image)
 
 	if (image < meta->n_modules)
 		hpc_meta_module(meta, image, &m, NULL);
-	return (struct flat_image){.path = *m.path ? m.path : "[unknown]"};
+	return (struct flat_image){
+		.path = *m.path ? m.path : "[unknown]",
+		.file = *m.path ? m.path : NULL,
+	};
 }
 
 /* --- rows of code --- */
@@ -276,15 +279,14 @@ static int flat_of_threads(struct source *s, const struct flat_opts *o, struct f
 		struct str name = {0};
 
 		rc = hpc_db_thread_name(q->db, r->profile, &name, err);
-		vec_push(&ret->rows,
-			 (struct flat_row){
-				 .own = of_all ? r->inclusive : r->exclusive,
-				 .inclusive = r->inclusive,
-				 .procedure = arena_strdup(&ret->arena, str_get(&name)),
-				 .image = SCOPE_NO_IMAGE,
-				 .proc = PROC_NONE,
-				 .member = r->profile,
-			 });
+		vec_push(&ret->rows, (struct flat_row){
+					     .own = of_all ? r->inclusive : r->exclusive,
+					     .inclusive = r->inclusive,
+					     .procedure = arena_strdup(&ret->arena, str_get(&name)),
+					     .image = SCOPE_NO_IMAGE,
+					     .proc = PROC_NONE,
+					     .member = r->profile,
+				     });
 		str_release(&name);
 	}
 	if (!rc) {
@@ -337,8 +339,8 @@ static int hpc_source_listing(struct source *s, const char *name, const char *im
 	return hpc_listing_open(ret, hpc_source_query(s), name, image, sources, err);
 }
 
-static int hpc_thread_lines(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
-			 struct err *err)
+static int hpc_thread_lines(struct source *s, const struct thread_line_opts *o,
+			    struct thread_lines *ret, struct err *err)
 {
 	return hpc_lines_find(ret, hpc_source_query(s), o, err);
 }

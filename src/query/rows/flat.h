@@ -27,10 +27,11 @@ struct flat_row {
 };
 
 struct flat_image {
-	const char *path;
-	const char *kind;	     /* "file", "kernel", ...; NULL: not known */
+	const char *path;	   /* what it is called */
+	const char *file;	   /* its path alone; NULL: not known */
+	const char *kind;	   /* "file", "kernel", ...; NULL: not known */
 	const struct build_id *id; /* NULL: none */
-	bool is_mark;		     /* no code: "[truncated: CAUSE]" */
+	bool is_mark;		   /* no code: "[truncated: CAUSE]" */
 };
 
 struct flat_opts {
@@ -79,17 +80,17 @@ struct flat {
 	struct row_by by;
 	enum scope_kind level;
 	bool threads, inclusive, by_inclusive;
-	bool is_ordered;	/* rows come in their order */
-	bool drops_empty;	/* rows with nothing in a column that is shown are none */
-	bool by_key;		/* keys come before all numbers */
-	bool by_place;		/* numbers are no matter */
-	const char *contexts;	/* of options */
-	double *totals;		/* by column: 100 % */
-	double whole;		/* of column `keep_col`, of all rows: what `keep_pct` is of */
+	bool is_ordered;      /* rows come in their order */
+	bool drops_empty;     /* rows with nothing in a column that is shown are none */
+	bool by_key;	      /* keys come before all numbers */
+	bool by_place;	      /* numbers are no matter */
+	const char *contexts; /* of options */
+	double *totals;	      /* by column: 100 % */
+	double whole;	      /* of column `keep_col`, of all rows: what `keep_pct` is of */
 	unsigned keep_col;
-	size_t n_all;		/* rows there were before some were kept */
-	unsigned n_told;	/* that many columns are told of `whose` */
-	const double *idle;	/* outside of the percentages; NULL: nothing */
+	size_t n_all;	    /* rows there were before some were kept */
+	unsigned n_told;    /* that many columns are told of `whose` */
+	const double *idle; /* outside of the percentages; NULL: nothing */
 	struct flat_whose whose;
 	VEC(struct flat_moments) moments; /* of threads: two for each column, one when of all */
 	image_ids images;		  /* of rows that have no names, worth a note */

@@ -3,7 +3,6 @@
  * appended as they come, since every reader sums them anyway. */
 #include "query/samples/input.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "port/histograms.h"
 #include "port/perf_in.h"
 #include "query/samples/wall.h"
+#include "query/source.h"
 #include "store/store.h"
 
 /* Time lines of a file that is read directly. */
@@ -239,6 +239,7 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 				  .problem = s->notice ? leave_out : NULL,
 				  .problem_ctx = (void *)s};
 	_mem_ char *fed_by = dcpi_note_read(in->path);
+	struct histograms left;
 	uint64_t since, until;
 	char range[48];
 	int rc = parse_times(s, &since, &until, err);
@@ -253,7 +254,13 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 	}
 	if (fed_by && s->before_read)
 		s->before_read(s->before_read_ctx, in->path);
-	return dcpi_in_load(in->path, &sel, &in->profile, err);
+	rc = histograms_open(&left, in->path, err);
+	if (rc)
+		return rc;
+	sel.beside = left.tree;
+	rc = dcpi_in_load(in->path, &sel, &in->profile, err);
+	histograms_close(&left);
+	return rc;
 }
 
 static void pass_notes(const struct input *in, const struct select *s, const char *notes)
@@ -370,32 +377,6 @@ static struct resolver *new_resolver(const store_paths *dbs, const char *tree,
 	return r;
 }
 
-/* Observed: hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins
- * "HPCRUN". */
-bool input_is_hpcrun(const char *path)
-{
-	DIR *d = opendir(path);
-	const struct dirent *e;
-	bool found = !d && str_ends(path, ".hpcrun");
-
-	while (d && !found && (e = readdir(d)))
-		found = str_ends(e->d_name, ".hpcrun");
-	if (d)
-		closedir(d);
-	return found;
-}
-
-int input_refuse(const char *path, struct err *err)
-{
-	if (input_is_hpcrun(path))
-		return err_set(err, -EINVAL,
-			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
-			       "of them, which dwell reads",
-			       path);
-	return err_set(err, -EINVAL, "%s: neither a database, nor a DCPI profile, nor perf's data",
-		       path);
-}
-
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err)
 {
@@ -408,17 +389,15 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	if (access(in->path, F_OK) != 0) {
 		rc = err_errno(err, -errno, s->db ? "%s" : "%s: nothing was recorded there yet",
 			       in->path);
-	} else if ((rc = histograms_finish(in->path, err)) < 0) {
-		/* nothing to add */
 	} else if (perf_in_probe(in->path) == 1) {
 		rc = load_perf(in, s, err);
-	} else if (dcpi_in_probe(in->path) == 1) {
+	} else if (dcpi_in_probe(in->path) == 1 || histograms_count(in->path)) {
 		is_tree = true;
 		rc = load_dcpi(in, s, err);
 	} else {
 		rc = store_members(in->path, &dbs, err);
 		if (rc == -ENOTDIR || (rc == 0 && !dbs.n && !store_is_db(in->path)))
-			rc = input_refuse(in->path, err);
+			rc = source_refuse_reading(in->path, err);
 		if (rc == 0 && !dbs.n)
 			vec_push(&dbs, xstrdup(in->path));
 		if (rc == 0)

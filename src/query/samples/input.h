@@ -28,13 +28,6 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 		    struct err *err);
 void input_close(struct input *in);
 
-/* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files: nothing that can be
- * opened, but something that can be named. */
-bool input_is_hpcrun(const char *path);
-
-/* Says what PATH is, or what it is not; it can be opened by nobody.  -EINVAL. */
-int input_refuse(const char *path, struct err *err);
-
 /* Where symbols of the images of PATH, a database or a DCPI tree, are kept: DIR/images, to be
  * freed. CREATE: made when it is not there.  NULL: there is none. */
 char *input_images_dir(const char *path, bool create, struct err *err);

@@ -16,7 +16,7 @@
 struct samples_source {
 	struct source source;
 	struct input input;
-	struct query own;  /* of INPUT */
+	struct query own; /* of INPUT */
 	bool has_input;
 };
 
@@ -57,19 +57,18 @@ static double *as_numbers(struct flat *f, const struct query *q, const uint64_t 
 static void add_rows(struct flat *f, const struct query *q, const struct rows *rows)
 {
 	vec_each (r, &rows->rows)
-		vec_push(&f->rows, (struct flat_row){
-					   .own = as_numbers(f, q, r->counts),
-					   .inclusive = r->inclusive
-								? as_numbers(f, q, r->inclusive)
-								: NULL,
-					   .procedure = r->procedure,
-					   .svma = r->svma,
-					   .image = r->image,
-					   .proc = r->proc,
-					   .member = r->owner,
-					   .kind = f->level,
-					   .nameless = r->nameless,
-				   });
+		vec_push(&f->rows,
+			 (struct flat_row){
+				 .own = as_numbers(f, q, r->counts),
+				 .inclusive = r->inclusive ? as_numbers(f, q, r->inclusive) : NULL,
+				 .procedure = r->procedure,
+				 .svma = r->svma,
+				 .image = r->image,
+				 .proc = r->proc,
+				 .member = r->owner,
+				 .kind = f->level,
+				 .nameless = r->nameless,
+			 });
 	f->whole = (double)rows->total;
 }
 
@@ -310,6 +309,7 @@ static struct flat_image samples_image(struct source *s, image_id image)
 
 	return (struct flat_image){
 		.path = query_image_name(s->query, image),
+		.file = im->kind == IMAGE_UNKNOWN ? NULL : im->path,
 		.kind = image_kind_name(im->kind),
 		.id = im->build_id.n_bytes ? &im->build_id : NULL,
 		.is_mark = im->kind == IMAGE_MARK,
@@ -376,8 +376,8 @@ static int samples_listing(struct source *s, const char *name, const char *image
 	return rc;
 }
 
-static int samples_thread_lines(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
-			     struct err *err)
+static int samples_thread_lines(struct source *s, const struct thread_line_opts *o,
+				struct thread_lines *ret, struct err *err)
 {
 	return threads_find(s->query, o, ret, err);
 }

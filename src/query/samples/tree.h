@@ -32,6 +32,7 @@ struct tree_opts {
 	struct scopes_opts scopes;
 	enum owner_key owners[N_OWNER_KEYS]; /* the levels at the top */
 	unsigned n_owners;
+	bool unknown_owners;	 /* samples that say nothing of an owner are not refused */
 	bool fold_recursion;	 /* a procedure that calls itself directly is one node */
 	const image_ids *images; /* only samples taken in these; NULL: all */
 };

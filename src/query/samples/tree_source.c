@@ -50,8 +50,7 @@ static void add_share(struct sample_tree *st, const char *key, const char *text,
 
 	for (size_t c = 0; c < n_cols; c++)
 		numbers[c] = c < st->tree.q->n_cols ? (double)n[c] : 0;
-	vec_push(&st->source.shares,
-		 (struct tree_share){key, text, numbers, st->tree.q->n_events});
+	vec_push(&st->source.shares, (struct tree_share){key, text, numbers, st->tree.q->n_events});
 }
 
 /* Images with at least one percent of the samples in nameless scopes. */
@@ -91,7 +90,7 @@ int tree_source_open(struct tree_source **ret, struct query *q, const struct col
 	struct tree *t = &st->tree;
 	int rc = 0;
 
-	for (unsigned i = 0; i < o->n_owners && !rc; i++)
+	for (unsigned i = 0; i < o->n_owners && !rc && !o->unknown_owners; i++)
 		rc = owner_key_check(q->profile, o->owners[i], err);
 	if (!rc)
 		rc = tree_init(t, q, o, err);

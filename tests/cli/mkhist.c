@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mkhist DIR [IMAGE]: leaves in DIR the histogram file of a process that is gone. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "inproc/shared.h"
+
+int main(int argc, char **argv)
+{
+	const struct shared_header facts = {.period = 1000000,
+					    .start_ns = 1795301328637974932,
+					    .end_ns = 1795301329198863094,
+					    .epoch_s = 1795301328,
+					    .pid = 77,
+					    .bucket_bytes = 1,
+					    .is_clock = 1,
+					    .event = "task-clock",
+					    .host = "walnut",
+					    .command = "a program"};
+	const struct code code = {.kind = CODE_FILE, .text_start = 0x1000, .text_bytes = 0x2000};
+	struct shared s = {0};
+
+	if (argc < 2)
+		return 2;
+	mkdir(argv[1], 0755);
+	if (shared_create(&s, argv[1], &facts, 1 << 10) != 0) {
+		fprintf(stderr, "mkhist: %s: cannot make a file there\n", argv[1]);
+		return 1;
+	}
+	shared_add_image(&s, &code, argc > 2 ? argv[2] : "/usr/lib/gone.so");
+	shared_count(&s, 1, 0x1000, 3);
+	shared_count(&s, 1, 0x1004, 9);
+	shared_close(&s);
+	return 0;
+}
