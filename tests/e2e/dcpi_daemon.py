@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """dcpid: DCPI's names and options, its tree from start to end, and readers while it flushes."""
 import glob
+import re
 import threading
 
 from e2e import *
@@ -167,4 +168,59 @@ def excluded_by_name():
         check("dropped" not in n, "samples of what was excluded: %s" % n)
 
 
-run(excluded_by_name, names_and_options, a_tree_that_cannot_be_written, readers_while_it_flushes)
+KEPT = [b"x-note mine", b"cpuamask 1f", b"cpuimplv 7", b"cpuspeed 1234", b"path /old/burn"]
+
+
+def header_of(path):
+    """The lines of a profile's header, and what follows it."""
+    with open(path, "rb") as f:
+        header, rest = re.match(rb"(.*?\n)samples *\n(.*)", f.read(), re.S).groups()
+    return header.splitlines(), rest
+
+
+def add_lines(path):
+    """Somebody else's program puts KEPT into a profile's header, which is a multiple of four bytes."""
+    lines, rest = header_of(path)
+    header = b"\n".join([x for x in lines if not x.startswith(b"cpuspeed ")] + KEPT) + b"\nsamples"
+    with open(path + ".new", "wb") as f:
+        f.write(header + b" " * (-(len(header) + 1) % 4) + b"\n" + rest)
+    os.rename(path + ".new", path)
+
+
+def all_kept(where, pattern):
+    """The file that has KEPT, each line once."""
+    files = [f for f in glob.glob(pattern) if any(b"x-note" in x for x in header_of(f)[0])]
+    check(len(files) == 1, "%s: %d files have the line" % (where, len(files)))
+    lines = [re.sub(rb"^(\S+) +", rb"\1 ", x) for x in header_of(files[0])[0]]
+    for line in KEPT:
+        check(lines.count(line) == 1, "%s: %s is there %d times" % (where, line, lines.count(line)))
+    check(sum(x.startswith(b"cpuspeed ") for x in lines) == 1, "%s: cpuspeed: %s" % (where, lines))
+    return files[0]
+
+
+def header_lines_outlive_everybody():
+    """Lines that nobody here knows go through the daemon's flushes, a copy of the tree, and text."""
+    with Dcpid("-t", "cpu-clock:1000003"), running(prog("burn"), 120):
+        time.sleep(longer(0.5))
+        good(called("dcpiflush"))
+        first = [f for f in glob.glob("tree/*/*/*") if any(re.match(rb"path .*/burn$", x) for x in header_of(f)[0])]
+        check(len(first) == 1, "profiles of burn: %s of %s" % (first, glob.glob("tree/*/*/*")))
+        first = first[0]
+        add_lines(first)
+        n = Prof(db="tree").n(image="burn")
+        for again in range(2):
+            time.sleep(longer(0.5))
+            good(called("dcpiflush"))
+            check(all_kept("flush %d" % again, "tree/*/*/*") == first, "another file has it")
+        enough(Prof(db="tree").n(image="burn"), n + 1, "samples of burn after it")
+        good(called("dcpiquit"))
+    sh(DWELL, "export", "--db", "tree", "--dcpi", "-o", "copy")
+    all_kept("a copy", "copy/*/*/*")
+    with open("text", "w", encoding="utf-8") as f:
+        f.write(sh(DWELL, "cat", "--db", "copy"))
+    sh(DWELL, "export", "--db", "text", "--dcpi", "-o", "again")
+    all_kept("text", "again/*/*/*")
+    check(Prof(db="again").n(image="burn") == Prof(db="tree").n(image="burn") > 0, "samples of burn")
+
+
+run(header_lines_outlive_everybody, excluded_by_name, names_and_options, a_tree_that_cannot_be_written, readers_while_it_flushes)
