@@ -57,6 +57,29 @@ static size_t written_length(const char *name)
 	return strcspn(name, "@");
 }
 
+/* What the N samples of E's event stand for that weigh WEIGHT (in units of the event), as the columns
+ * of Q have them: where periods vary, what they weigh. */
+static double amount_of(const struct query *q, uint32_t event, double n, double weighs)
+{
+	const struct query_col *c = &q->cols[event];
+	const double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
+
+	return c->weight == event ? n * weight(c) : weighs / duty;
+}
+
+/* The squares of what each of the N samples of EVENT stands for, added up.  Where periods vary they
+ * are known of all samples of the event; of some, these are taken for their share. */
+static double squares_of(const struct query *q, uint32_t event, double n)
+{
+	const struct query_col *c = &q->cols[event];
+	const struct event *e = &q->profile->events.v[c->event];
+	const double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
+
+	if (c->weight == event || !e->weight_squares || !e->n_reached)
+		return n * weight(c) * weight(c);
+	return e->weight_squares * n / (double)e->n_reached / (duty * duty);
+}
+
 /* Whether E of Q is what is compared, whatever its period. */
 static bool is_compared(const struct set_rows *r, const struct query *q, const struct estimate *e)
 {
@@ -76,7 +99,7 @@ static void add_column(struct set_side *side, const struct estimate *e, double *
 
 	vec_push(&side->columns, e);
 	side->n_samples += col->n_samples;
-	*squares += (double)col->n_samples * w * w;
+	*squares += squares_of(q, e->part.event, (double)col->n_samples);
 	if (e->kind != ESTIMATE_EVENT)
 		side->n_open += query_open(q, &e->part);
 	if (e->kind != ESTIMATE_EVENT && e->part.killed != NO_COL)
@@ -85,8 +108,11 @@ static void add_column(struct set_side *side, const struct estimate *e, double *
 		side->n_open += query_open(q, &e->per);
 	else if (e->kind == ESTIMATE_TOTAL)
 		side->amount += (double)q->cols[e->part.total].n_samples * w;
-	else
+	else if (e->kind == ESTIMATE_COUNT)
 		side->amount += (double)col->n_samples * w;
+	else
+		side->amount += amount_of(q, e->part.event, (double)col->n_samples,
+					  (double)q->cols[col->weight].n_samples);
 }
 
 /* Sets a ratio's amount to that of all samples. */
@@ -280,8 +306,11 @@ static void add_values(struct common_rows *m, struct set_row *r, unsigned k, con
 
 		r->n[k] += (uint64_t)n;
 		r->open[k] += (uint64_t)estimate_open(e, values);
-		r->amount[k] += (e->kind == ESTIMATE_TOTAL ? values[e->part.total] : n) *
-				weight(&q->cols[e->part.event]);
+		r->amount[k] += e->kind == ESTIMATE_EVENT
+					? amount_of(q, e->part.event, n,
+						    values[q->cols[e->part.event].weight])
+					: (e->kind == ESTIMATE_TOTAL ? values[e->part.total] : n) *
+						  weight(&q->cols[e->part.event]);
 	}
 	if (m->r->kind != ESTIMATE_RATIO)
 		return;

@@ -43,3 +43,6 @@ dwell prof --db fixed.data --by procedure --json | grep -c weights
 dwell import --db kept even.data >/dev/null
 dwell prof --db kept --epoch all --by procedure --no-inclusive --no-header
 dwell check kept
+# Compared are what samples weigh, with as many samples of equal weight as would tell as much.
+dwell diff varied.data even.data --all --by procedure --no-header
+dwell diff varied.data even.data --all --by procedure --json | tr ',' '\n' | grep -E 'samples|effective|amount'
