@@ -88,7 +88,7 @@ def the_machines_clock_is_stated():
     counted(0.1, 1, 100, 32, 1)
     dwell("record", "--db", "db", "-F", "97", "--", "true")
     dwell("export", "--db", "db", "--dcpi", "-o", "tree")
-    speeds = [{re.search(rb"^cpuspeed (\d+)$", open(f, "rb").read(4096), re.M).group(1)
+    speeds = [{re.search(rb"^cpuspeed +(\d+)$", open(f, "rb").read(4096), re.M).group(1)
                for f in glob.glob(tree + "/*/*/*") if not f.endswith("/.dwell")} for tree in ("dcpi", "tree")]
     note("%s" % speeds)
     check(len(speeds[0]) == 1 and (not speeds[1] or speeds[0] == speeds[1]), "cpuspeed %s" % speeds)
