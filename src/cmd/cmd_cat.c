@@ -175,6 +175,9 @@ static int show_branches(struct cmd *c, struct source *s, void *ctx)
 	image_ids images = {0};
 	int rc = source_needs(s, SOURCE_SAMPLES, "--branches", &c->err);
 
+	if (!rc && !s->query->profile->branches.n)
+		rc = err_set(&c->err, -ENOENT,
+			     "no branches were recorded; `perf record -b` records them");
 	for (size_t i = 0; i < names->n && !rc; i++)
 		rc = select_find_images(s->query->profile, names->v[i], &images, &c->err);
 	if (!rc && !cat_branches_emit(&c->emit, s->query, names->n ? &images : NULL))

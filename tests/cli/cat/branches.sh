@@ -13,5 +13,7 @@ dwell import --db db perf.data >log 2>&1
 dwell cat --branches --db db
 dwell cat --branches --db perf.data --csv
 dwell cat --branches --db db --json gone.so
+dwell cat --branches --db db nonesuch.so || echo "exit $?"
+rm -r db
 make_usual_db
-dwell cat --branches --db db --epoch all nonesuch.so
+dwell cat --branches --db db || echo "exit $?"
