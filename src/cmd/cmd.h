@@ -79,6 +79,7 @@ int cmd_doctor(struct cmd *c);
 int cmd_epochs(struct cmd *c);
 int cmd_events(struct cmd *c);
 int cmd_export(struct cmd *c);
+int cmd_flame(struct cmd *c);
 int cmd_gc(struct cmd *c);
 int cmd_hpc(struct cmd *c);
 int cmd_import(struct cmd *c);

@@ -29,6 +29,8 @@ static const struct command commands[] = {
 	 "show samples at each source line and instruction of a procedure"},
 	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show calling contexts: who called what, who was called by whom"},
+	{"flame", cmd_flame, CMD_SELECTS | CMD_SETS,
+	 "draw calling contexts into one file, a page or an SVG picture"},
 	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show the hottest instructions"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,

@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 	struct store_opts o = {.host = recorder_host};
 	struct store *s;
 	struct err err;
-	char line[1200];
+	char line[12000];
 
 	if (argc != 2)
 		die("usage", "mkdb DB < DESCRIPTION");

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell flame`: calling contexts as a picture in one file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/out_file.h"
+#include "cmd/source_cmd.h"
+#include "view/about.h"
+#include "view/flame.h"
+
+struct flame_args {
+	const char *output, *by, *title;
+	bool callers, svg;
+	double least_pct;
+	char *sort; /* the event of --sort EVENT,WHAT */
+	struct source_args source;
+	struct tree_opts tree;
+};
+
+static int flame_parse(struct cmd *c, struct flame_args *a)
+{
+	struct scopes_opts *s = &a->tree.scopes;
+	const struct opt table[] = {
+		{"output o", OPT_STR, &a->output, "FILE",
+		 "NAME.html or NAME.svg (default flame.html); - for a page to stdout"},
+		{"callers", OPT_FLAG, &a->callers, NULL, "from procedures up to their callers"},
+		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
+		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or address"},
+		{"focus", OPT_STR, &s->focus, "REGEX",
+		 "only paths through procedures or images so called"},
+		{"ignore", OPT_STR, &s->ignore, "REGEX",
+		 "no paths through procedures or images so called"},
+		{"percent-limit", OPT_DOUBLE, &a->least_pct, "P",
+		 "boxes with less than P percent are one (default 0; with --callers 0.01)"},
+		{"fold-recursion", OPT_FLAG, &a->tree.fold_recursion, NULL,
+		 "a procedure that calls itself is one box"},
+		{"no-inline", OPT_FLAG, &s->no_inline, NULL,
+		 "inlined calls belong to the procedure they are in"},
+		{"title", OPT_STR, &a->title, "TEXT", "what stands above the picture"},
+		{"sort s", OPT_STR, &c->select.sort, "EVENT", "the event shown (default: time)"},
+		SOURCE_OPTIONS(&a->source),
+		{0},
+	};
+	opt_list operands = {0};
+	int rc;
+
+	a->least_pct = -1;
+	rc = cmd_parse(c, "[OPTIONS] [DB] [-o FILE]", table, false, &operands);
+	if (!rc)
+		cmd_take_source(c, &operands);
+	if (!rc && operands.n)
+		rc = err_set(&c->err, -EINVAL,
+			     "takes no operands; --focus '%s' shows the paths through it",
+			     operands.v[0]);
+	vec_release(&operands);
+	if (rc)
+		return rc;
+	if (a->least_pct > 100)
+		return err_set(&c->err, -EINVAL, "--percent-limit: must be 0 to 100");
+	a->output = a->output ? a->output : "flame.html";
+	a->svg = str_ends(a->output, ".svg");
+	if (!a->svg && !str_ends(a->output, ".html") && strcmp(a->output, "-") != 0)
+		return err_set(&c->err, -EINVAL, "-o '%s': must end in .html or .svg, or be -",
+			       a->output);
+	cmd_parse_sort(c, &a->sort, &(bool){false});
+	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
+}
+
+/* What stands above the tables of a tree, for the picture. */
+static void flame_account(struct str *ret, struct source *s, const struct tree_source *t)
+{
+	struct emit e = {.out = ret, .format = EMIT_TABLE};
+	const struct columns *cols = &t->columns;
+	const double whole = cols->cols.n ? cols->cols.v[cols->hide].total : 0;
+
+	emit_begin(&e);
+	about_emit(&e, s, false);
+	vec_each (sh, &t->shares)
+		if (sh->n && whole > 0 && sh->n[cols->hide] > 0)
+			emit_text(&e, "%.2f %% %s\n", 100 * sh->n[cols->hide] / whole, sh->text);
+	about_images_emit(&e, s, t->images.v, t->images.n);
+	emit_end(&e);
+}
+
+static int flame_save(struct cmd *c, const struct flame_args *a, const struct flame *f)
+{
+	struct str text = {0};
+	int rc;
+
+	if (a->svg)
+		flame_svg(&text, f);
+	else
+		flame_html(&text, f);
+	rc = out_file_save(a->output, text.v, text.n, &c->err);
+	if (!rc && strcmp(a->output, "-") != 0)
+		str_addf(&c->out, "%s: %zu boxes, %zu bytes; open it in a browser\n", a->output,
+			 f->boxes.n, text.n);
+	str_release(&text);
+	return rc;
+}
+
+static int flame_show(struct cmd *c, struct source *s, void *ctx)
+{
+	struct flame_args *a = ctx;
+	struct tree_rows_opts ro = {
+		.form = a->callers ? TREE_CALLERS : TREE_DOWN,
+		.by_inclusive = !a->callers,
+		.least_pct = a->least_pct >= 0 ? a->least_pct
+			     : a->callers      ? 0.01
+					       : 0,
+	};
+	struct flame_opts fo = {.form = ro.form};
+	struct str account = {0}, title = {0};
+	struct tree_source *t = NULL;
+	struct tree_rows rows = {0};
+	struct flame f = {0};
+	int rc = source_tree(s, &a->tree, ro.form, &t, &c->err);
+
+	if (!rc)
+		rc = tree_rows_init(&rows, t, &ro, &c->err);
+	if (!rc && t->columns.cols.n) {
+		flame_account(&account, s, t);
+		about_add_recording(&title, s);
+		fo.title = a->title ? a->title : str_get(&title);
+		fo.account = str_get(&account);
+		flame_init(&f, t, &rows, &fo);
+	}
+	if (!rc)
+		rc = f.shown ? flame_save(c, a, &f) : CMD_NOTHING;
+	flame_release(&f);
+	str_release(&account);
+	str_release(&title);
+	tree_rows_release(&rows);
+	tree_source_close(t);
+	return rc;
+}
+
+int cmd_flame(struct cmd *c)
+{
+	struct flame_args a = {0};
+	int rc = flame_parse(c, &a);
+
+	if (!rc)
+		rc = cmd_with_source(c, &a.source, flame_show, &a);
+	source_args_release(&a.source);
+	free(a.sort);
+	return rc;
+}

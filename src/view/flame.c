@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See flame.h.  Rows come in preorder, so a box that is too small is left out by skipping the rows
+ * below it, and what it had goes to the small box behind its siblings. */
+#include "view/flame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/text.h"
+
+/* Bytes kept of a name; a template's can have a hundred thousand. */
+#define NAME_BYTES 1000
+
+const char *flame_kind_name(enum flame_kind k)
+{
+	static const char *const names[N_FLAME_KINDS] = {
+		"native", "inlined", "kernel", "generated", "nameless", "mark", "owner", "small",
+	};
+
+	return names[k];
+}
+
+struct flame_maker {
+	struct flame *f;
+	struct tree_source *t;
+	const struct tree_rows *rows;
+	unsigned column;
+	bool callers;
+	size_t n_name_bytes, max_name_bytes;
+	uint32_t small; /* the frame of small boxes */
+};
+
+/* --- numbers --- */
+
+/* The column that boxes are as wide as: what rows are sorted by, or the nearest one that adds up.
+ */
+static unsigned flame_column(const struct columns *c)
+{
+	unsigned weight = cols_weight(c, c->sort);
+
+	return c->cols.v[weight].adds_up ? weight : c->hide;
+}
+
+/* Whole numbers stay; metrics become thousand millionths of their whole, which loses nothing that
+ * anybody can see. */
+static double flame_scale(const struct column *c)
+{
+	if (c->kind != COLUMN_REAL || !(c->total > 0))
+		return 1;
+	return c->total / 1e9;
+}
+
+static uint64_t row_amount(const struct flame_maker *m, const struct tree_row *r)
+{
+	const double *amounts = m->callers || !r->inclusive ? r->exclusive : r->inclusive;
+	double n = amounts[m->column] / m->f->scale;
+
+	return n > 0 && n < 9e15 ? (uint64_t)llround(n) : 0;
+}
+
+/* --- frames --- */
+
+/* S fit for a picture, and not longer than a name should be. */
+static const char *safe_text(struct flame_maker *m, const char *s)
+{
+	struct str text = {0};
+	const char *kept;
+
+	if (!s || !*s)
+		return "";
+	text_show(&text, s);
+	if (text.n > NAME_BYTES) {
+		size_t n = NAME_BYTES;
+
+		while (n && ((unsigned char)text.v[n] & 0xc0) == 0x80)
+			n--;
+		text.n = n;
+		text.v[n] = 0;
+		str_add(&text, "...");
+	}
+	m->n_name_bytes += text.n;
+	kept = arena_strdup(&m->f->arena, str_get(&text));
+	str_release(&text);
+	return kept;
+}
+
+static enum flame_kind scope_flame_kind(const struct flame_maker *m, const struct scope *sc)
+{
+	const char *image_kind;
+
+	if (sc->kind == SCOPE_OWNER || sc->kind == SCOPE_ENTRY)
+		return FLAME_OWNER;
+	if (sc->kind == SCOPE_MARK)
+		return FLAME_MARK;
+	if (m->t->is_kernel(m->t, sc))
+		return FLAME_KERNEL;
+	if (sc->inlined)
+		return FLAME_INLINED;
+	image_kind = sc->image == SCOPE_NO_IMAGE ? NULL : m->t->image_kind(m->t, sc->image);
+	if (image_kind && strcmp(image_kind, "jit") == 0)
+		return FLAME_GENERATED;
+	return sc->nameless ? FLAME_NAMELESS : FLAME_NATIVE;
+}
+
+/* What a box says; a nameless piece of code is called after its image. */
+static const char *frame_name(struct flame_maker *m, const struct scope *sc, const char *image)
+{
+	struct str s = {0};
+	const char *kept;
+
+	if (sc->kind == SCOPE_OWNER && owner_key_is_number(sc->owner))
+		str_addf(&s, "%s ", owner_key_name(sc->owner));
+	str_add(&s, sc->name && *sc->name ? sc->name : "[unknown]");
+	if (sc->kind == SCOPE_PROCEDURE && *str_get(&s) == '[' && *image && *image != '[')
+		str_addf(&s, " in %s", str_basename(image));
+	if (sc->kind == SCOPE_LINE || sc->kind == SCOPE_LOOP) {
+		str_add(&s, sc->kind == SCOPE_LOOP ? " loop at " : " ");
+		str_addf(&s, "%s:%u", str_basename(sc->file ? sc->file : "?"), sc->line);
+	} else if (sc->kind == SCOPE_ADDRESS) {
+		str_addf(&s, " %#llx", (unsigned long long)sc->svma);
+	}
+	kept = safe_text(m, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
+static uint32_t scope_frame(struct flame_maker *m, const struct scope *sc)
+{
+	const bool of_image = sc->image != SCOPE_NO_IMAGE && sc->kind != SCOPE_MARK;
+	const char *image = of_image ? m->t->image_name(m->t, sc->image) : "";
+	struct flame_frame frame = {
+		.kind = scope_flame_kind(m, sc),
+		.name = frame_name(m, sc, image),
+		.image = safe_text(m, image),
+		.file = safe_text(m, sc->file),
+		.line = sc->line,
+	};
+
+	vec_push(&m->f->frames, frame);
+	return (uint32_t)m->f->frames.n - 1;
+}
+
+/* --- boxes --- */
+
+static int compare_amounts(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The least amount of a box so that no more than MAX have it. */
+static uint64_t least_amount(const struct flame_maker *m, size_t max)
+{
+	const size_t n = m->rows->rows.n;
+	uint64_t *amounts, least;
+
+	if (n <= max)
+		return 0;
+	amounts = xcalloc(n, sizeof(*amounts));
+	for (size_t i = 0; i < n; i++)
+		amounts[i] = row_amount(m, &m->rows->rows.v[i]);
+	qsort(amounts, n, sizeof(*amounts), compare_amounts);
+	least = amounts[max] + 1;
+	free(amounts);
+	return least;
+}
+
+struct open_box {
+	size_t box; /* its number */
+	uint64_t small;
+	uint32_t n_small;
+};
+
+typedef VEC(struct open_box) open_boxes;
+
+/* The deepest open box is complete: what was too small below it becomes its last child. */
+static void close_box(struct flame_maker *m, open_boxes *open)
+{
+	const struct open_box *o = &open->v[--open->n];
+
+	if (o->small)
+		vec_push(&m->f->boxes, (struct flame_box){.depth = (uint32_t)open->n,
+							  .frame = m->small,
+							  .n_small = o->n_small,
+							  .total = o->small});
+}
+
+static void add_box(struct flame_maker *m, open_boxes *open, const struct tree_row *r, uint64_t n,
+		    uint32_t *frame_of)
+{
+	struct flame_box box = {.depth = r->depth, .n_small = r->n_hidden, .total = n};
+
+	if (r->n_hidden) {
+		box.frame = m->small;
+	} else {
+		if (!frame_of[r->scope])
+			frame_of[r->scope] = scope_frame(m, &m->t->scopes->scopes.v[r->scope]) + 1;
+		box.frame = frame_of[r->scope] - 1;
+	}
+	vec_push(open, (struct open_box){.box = m->f->boxes.n});
+	vec_push(&m->f->boxes, box);
+}
+
+/* Makes boxes of all rows with LEAST or more.  False: their names are more than there may be. */
+static bool make_boxes(struct flame_maker *m, uint64_t least)
+{
+	uint32_t *frame_of = xcalloc(m->t->scopes->scopes.n + 1, sizeof(*frame_of));
+	open_boxes open = {0};
+	size_t i = 0;
+
+	m->f->frames.n = m->f->boxes.n = m->n_name_bytes = 0;
+	arena_release(&m->f->arena);
+	vec_push(&m->f->frames,
+		 (struct flame_frame){.kind = FLAME_SMALL, .name = "", .image = "", .file = ""});
+	vec_push(&open, (struct open_box){0});
+	while (i < m->rows->rows.n && m->n_name_bytes <= m->max_name_bytes) {
+		const struct tree_row *r = &m->rows->rows.v[i];
+		uint64_t n = row_amount(m, r);
+
+		while (open.n > (size_t)r->depth + 1)
+			close_box(m, &open);
+		if (n && n >= least) {
+			add_box(m, &open, r, n, frame_of);
+			i++;
+			continue;
+		}
+		open.v[open.n - 1].small += n;
+		open.v[open.n - 1].n_small += r->n_hidden ? r->n_hidden : n != 0;
+		for (i++; i < m->rows->rows.n && m->rows->rows.v[i].depth > r->depth; i++)
+			open.v[open.n - 1].n_small +=
+				n && row_amount(m, &m->rows->rows.v[i]) ? 1 : 0;
+	}
+	while (open.n)
+		close_box(m, &open);
+	vec_release(&open);
+	free(frame_of);
+	return m->n_name_bytes <= m->max_name_bytes;
+}
+
+/* What a box has beyond its children is its own.  Rounding may leave children with more than their
+ * parent, which then grows. */
+static void settle_boxes(struct flame *f)
+{
+	VEC(uint64_t) below = {0};
+
+	for (size_t i = f->boxes.n; i-- > 0;) {
+		struct flame_box *b = &f->boxes.v[i];
+		uint64_t children;
+
+		while (below.n < (size_t)b->depth + 2)
+			vec_push(&below, 0);
+		children = below.v[b->depth + 1];
+		if (b->total < children)
+			b->total = children;
+		b->self = b->total - children;
+		below.v[b->depth + 1] = 0;
+		below.v[b->depth] += b->total;
+	}
+	f->shown = below.n ? below.v[0] : 0;
+	vec_release(&below);
+}
+
+void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *rows,
+		const struct flame_opts *o)
+{
+	struct flame_maker m = {
+		.f = f,
+		.t = t,
+		.rows = rows,
+		.callers = o->form == TREE_CALLERS,
+		.column = flame_column(&t->columns),
+		.max_name_bytes = o->max_name_bytes ? o->max_name_bytes : FLAME_NAME_BYTES,
+	};
+	const struct column *c = &t->columns.cols.v[m.column];
+	size_t max = o->max_boxes ? o->max_boxes : FLAME_BOXES;
+
+	*f = (struct flame){.callers = m.callers, .scale = flame_scale(c)};
+	f->least = least_amount(&m, max);
+	while (!make_boxes(&m, f->least)) {
+		uint64_t more = least_amount(&m, max /= 2);
+
+		f->least = more > f->least ? more : f->least + 1;
+	}
+	settle_boxes(f);
+	f->unit = c->kind == COLUMN_COUNT ? "samples" : c->kind == COLUMN_TIME ? "ns" : "";
+	f->event = safe_text(&m, c->name);
+	f->title = safe_text(&m, o->title);
+	f->account = arena_strdup(&f->arena, o->account ? o->account : "");
+	f->total = c->total > 0 ? (uint64_t)llround(c->total / f->scale) : f->shown;
+	if (f->total < f->shown)
+		f->total = f->shown;
+}
+
+void flame_release(struct flame *f)
+{
+	vec_release(&f->frames);
+	vec_release(&f->boxes);
+	arena_release(&f->arena);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A flame graph: rows of a tree as boxes, each as wide as it has samples.
+ *
+ *     tree_rows_init ---> flame_init ---> struct flame ---> flame_html, flame_svg
+ *
+ * Names are made safe when they come in (text.h), so that no writer of a picture meets control
+ * characters, text direction overrides or malformed UTF-8.  A picture has a bound: the smallest
+ * boxes beyond it become one box beside their larger siblings, which says how many it stands for.
+ * No sample is ever missing from the sum. */
+#ifndef VIEW_FLAME_H
+#define VIEW_FLAME_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "query/rows/tree_rows.h"
+
+/* What a box stands for; it decides the colour. */
+enum flame_kind {
+	FLAME_NATIVE,	 /* compiled code */
+	FLAME_INLINED,	 /* a call that the compiler inlined */
+	FLAME_KERNEL,	 /* code of the kernel */
+	FLAME_GENERATED, /* code that a running program made */
+	FLAME_NAMELESS,	 /* code without a symbol */
+	FLAME_MARK,	 /* why a path has no outer part */
+	FLAME_OWNER,	 /* a process, thread, container, ... */
+	FLAME_SMALL,	 /* many boxes that are too small */
+	N_FLAME_KINDS,
+};
+
+/* "native", "inlined", ...: as the data block of the page has them. */
+const char *flame_kind_name(enum flame_kind k);
+
+/* What boxes of one procedure share. */
+struct flame_frame {
+	enum flame_kind kind;
+	const char *name, *image, *file; /* safe text; IMAGE and FILE "" when not known */
+	uint32_t line;			 /* 0 when not known */
+};
+
+struct flame_box {
+	uint32_t depth; /* 0 at the top */
+	uint32_t frame;
+	uint32_t n_small; /* FLAME_SMALL: boxes it stands for */
+	uint64_t self, total;
+};
+
+struct flame {
+	const char *title;   /* safe text */
+	const char *unit;    /* "samples", "ns", or "" for a metric's own */
+	const char *event;   /* safe text: the column's name */
+	const char *account; /* what was recorded and what was lost, in lines; safe text */
+	double scale;	     /* one unit of a box's numbers is worth that much */
+	uint64_t total;	     /* of all there is: 100 % */
+	uint64_t shown;	     /* of the boxes at the top */
+	uint64_t least;	     /* boxes with less are in FLAME_SMALL */
+	bool callers;	     /* above a box who called it */
+	VEC(struct flame_frame) frames;
+	VEC(struct flame_box) boxes; /* in preorder, siblings by falling total */
+	struct arena arena;
+};
+
+struct flame_opts {
+	const char *title;     /* NULL: "EVENT" and what was recorded */
+	const char *account;   /* made with the emitter */
+	enum tree_form form;   /* of the rows: TREE_DOWN or TREE_CALLERS */
+	size_t max_boxes;      /* 0: FLAME_BOXES */
+	size_t max_name_bytes; /* of all names together; 0: FLAME_NAME_BYTES */
+};
+
+/* A page of 400,000 boxes has about 1 MB. */
+#define FLAME_BOXES	 400000
+#define FLAME_NAME_BYTES ((size_t)8 << 20)
+
+/* Makes boxes of ROWS, which are T's.  F is to be released with flame_release. */
+void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *rows,
+		const struct flame_opts *o);
+void flame_release(struct flame *f);
+
+/* Appends F as one HTML page that needs nothing else. */
+void flame_html(struct str *out, const struct flame *f);
+
+/* Appends F as an SVG picture 1200 wide, without scripts. */
+void flame_svg(struct str *out, const struct flame *f);
+
+#endif

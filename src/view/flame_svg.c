@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A flame graph as a picture without scripts, for documents and for sites that show SVG.  What the
+ * pointer is on is told by <title>.  A row's boxes under half a pixel become one grey box as wide
+ * as they are together. */
+#include "view/flame.h"
+
+#include <inttypes.h>
+
+#define WIDTH	    1200
+#define EDGE	    10	/* left and right of the boxes */
+#define ROW	    17	/* pixels of a level */
+#define CHAR_WIDTH  6.7 /* of the font at 11 pixels, the widest of those below */
+#define LEAST	    0.5 /* pixels */
+#define MOST_LEVELS 400
+
+static const struct {
+	const char *fill, *what;
+} colours[N_FLAME_KINDS] = {
+	[FLAME_NATIVE] = {"#f6c177", "native"},	     [FLAME_INLINED] = {"#f7e39a", "inlined"},
+	[FLAME_KERNEL] = {"#a3c4f3", "kernel"},	     [FLAME_GENERATED] = {"#a8dba8", "generated"},
+	[FLAME_NAMELESS] = {"#dcc7b0", "no symbol"}, [FLAME_MARK] = {"#e3b7d9", "path cut off"},
+	[FLAME_OWNER] = {"#d5d9e0", "owner"},	     [FLAME_SMALL] = {"#c4c4c4", "too small"},
+};
+
+struct svg_writer {
+	const struct flame *f;
+	struct str *out;
+	double per_pixel; /* of a box's amount */
+	uint32_t n_levels;
+	bool used[N_FLAME_KINDS];
+};
+
+/* S, safe text, as character data.  XML 1.0 "Char" has no U+FFFE and U+FFFF. */
+static void add_xml(struct str *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '<')
+			str_add(out, "&lt;");
+		else if (s[i] == '>')
+			str_add(out, "&gt;");
+		else if (s[i] == '&')
+			str_add(out, "&amp;");
+		else if (s[i] == '"')
+			str_add(out, "&quot;");
+		else if (i + 2 < n && (unsigned char)s[i] == 0xef &&
+			 (unsigned char)s[i + 1] == 0xbf && (unsigned char)s[i + 2] >= 0xbe)
+			str_add(out, "?"), i += 2;
+		else
+			str_addc(out, s[i]);
+	}
+}
+
+/* The bytes of the first N_CHARS characters of S. */
+static size_t first_chars(const char *s, size_t n_chars)
+{
+	size_t i = 0;
+
+	while (s[i] && n_chars--)
+		do
+			i++;
+		while (((unsigned char)s[i] & 0xc0) == 0x80);
+	return i;
+}
+
+static void add_text(struct str *out, double x, double y, const char *text, size_t room)
+{
+	size_t n = first_chars(text, room);
+
+	if (text[n] && room < 4)
+		return;
+	str_addf(out, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
+	if (text[n]) {
+		add_xml(out, text, first_chars(text, room - 2));
+		str_add(out, "..");
+	} else {
+		add_xml(out, text, n);
+	}
+	str_add(out, "</text>");
+}
+
+static void add_amount(struct str *out, const struct flame *f, uint64_t n)
+{
+	if (*f->unit == 'n')
+		str_addf(out, "%.3f s", (double)n / 1e9);
+	else if (f->scale != 1)
+		str_addf(out, "%.6g", (double)n * f->scale);
+	else
+		str_addf(out, "%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
+	if (f->total)
+		str_addf(out, ", %.2f %%", 100 * (double)n / (double)f->total);
+}
+
+static void add_title(struct svg_writer *w, const struct flame_frame *fr, uint32_t n_small,
+		      uint64_t n)
+{
+	str_add(w->out, "<title>");
+	if (fr->kind == FLAME_SMALL)
+		str_addf(w->out, "%" PRIu32 " boxes too small to draw", n_small);
+	else
+		add_xml(w->out, fr->name, strlen(fr->name));
+	if (*fr->image) {
+		str_add(w->out, " [");
+		add_xml(w->out, fr->image, strlen(fr->image));
+		str_add(w->out, "]");
+	}
+	if (fr->kind == FLAME_INLINED)
+		str_add(w->out, " (inlined)");
+	str_add(w->out, ": ");
+	add_amount(w->out, w->f, n);
+	str_add(w->out, "</title>");
+}
+
+static double level_y(const struct svg_writer *w, uint32_t depth)
+{
+	return 40 + (double)(w->n_levels - 1 - depth) * ROW;
+}
+
+static void add_rect(struct svg_writer *w, const struct flame_frame *fr, uint32_t n_small,
+		     uint32_t depth, uint64_t at, uint64_t n)
+{
+	const double x = EDGE + (double)at * w->per_pixel, y = level_y(w, depth),
+		     width = (double)n * w->per_pixel;
+	const size_t room = width > 10 ? (size_t)((width - 6) / CHAR_WIDTH) : 0;
+
+	w->used[fr->kind] = true;
+	str_add(w->out, "<g>");
+	add_title(w, fr, n_small, n);
+	str_addf(w->out, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>",
+		 x, y, width > 0.6 ? width - 0.3 : width, ROW - 1, colours[fr->kind].fill);
+	if (room)
+		add_text(w->out, x + 3, y + 12, fr->kind == FLAME_SMALL ? "too small" : fr->name,
+			 room);
+	str_add(w->out, "</g>\n");
+}
+
+/* --- which boxes are drawn --- */
+
+/* Boxes of one parent that are too small, until a larger one comes. */
+struct svg_run {
+	uint64_t at, n;
+	uint32_t count;
+};
+
+static void end_run(struct svg_writer *w, struct svg_run *r, uint32_t depth)
+{
+	static const struct flame_frame small = {FLAME_SMALL, "", "", "", 0};
+
+	if (r->count && (double)r->n * w->per_pixel >= LEAST)
+		add_rect(w, &small, r->count, depth, r->at, r->n);
+	*r = (struct svg_run){0};
+}
+
+/* Goes through the boxes, each with the amount left of it, and draws those that are wide enough. */
+static void add_boxes(struct svg_writer *w)
+{
+	const struct flame *f = w->f;
+	uint64_t *at = xcalloc((size_t)w->n_levels + 2, sizeof(*at));
+	struct svg_run *run = xcalloc((size_t)w->n_levels + 2, sizeof(*run));
+	uint32_t deepest = 0;
+
+	for (size_t i = 0; i < f->boxes.n; i++) {
+		const struct flame_box *b = &f->boxes.v[i];
+		const uint32_t d = b->depth;
+
+		for (; deepest > d; deepest--)
+			end_run(w, &run[deepest], deepest);
+		deepest = d;
+		if ((double)b->total * w->per_pixel >= LEAST && d < w->n_levels) {
+			end_run(w, &run[d], d);
+			add_rect(w, &f->frames.v[b->frame], b->n_small, d, at[d], b->total);
+			at[d + 1] = at[d];
+			at[d] += b->total;
+			continue;
+		}
+		if (d < w->n_levels) {
+			if (!run[d].count)
+				run[d].at = at[d];
+			run[d].n += b->total;
+			run[d].count += b->n_small ? b->n_small : 1;
+			at[d] += b->total;
+		}
+		while (i + 1 < f->boxes.n && f->boxes.v[i + 1].depth > d)
+			i++;
+	}
+	for (; deepest > 0; deepest--)
+		end_run(w, &run[deepest], deepest);
+	end_run(w, &run[0], 0);
+	free(at);
+	free(run);
+}
+
+/* --- what stands around them --- */
+
+static void add_legend(struct svg_writer *w, double y)
+{
+	double x = EDGE;
+
+	for (unsigned k = 0; k < N_FLAME_KINDS; k++) {
+		if (!w->used[k])
+			continue;
+		str_addf(w->out,
+			 "<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+			 "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+			 x, y, colours[k].fill, x + 17, y + 10, colours[k].what);
+		x += 30 + (double)strlen(colours[k].what) * CHAR_WIDTH;
+	}
+}
+
+void flame_svg(struct str *out, const struct flame *f)
+{
+	struct svg_writer w = {.f = f, .out = out};
+	uint32_t deepest = 0;
+	double height;
+
+	w.per_pixel = f->shown ? (WIDTH - 2 * EDGE) / (double)f->shown : 0;
+	vec_each (b, &f->boxes)
+		if ((double)b->total * w.per_pixel >= LEAST && b->depth > deepest)
+			deepest = b->depth;
+	w.n_levels = deepest + 1 < MOST_LEVELS ? deepest + 1 : MOST_LEVELS;
+	height = 40 + (double)w.n_levels * ROW + 50;
+	str_addf(out,
+		 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" "
+		 "viewBox=\"0 0 %d %.0f\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, "
+		 "monospace\" font-size=\"11\" fill=\"#1a1a1a\">\n",
+		 WIDTH, height, WIDTH, height);
+	str_add(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+	add_text(out, EDGE, 16, f->title, (WIDTH - 2 * EDGE) / 7);
+	str_addf(out, "\n<text x=\"%d\" y=\"31\">", EDGE);
+	add_xml(out, f->event, strlen(f->event));
+	str_add(out, ": ");
+	add_amount(out, f, f->shown);
+	str_add(out, f->callers ? "; above each procedure who called it" : "");
+	if (deepest >= MOST_LEVELS)
+		str_addf(out, "; %" PRIu32 " deeper levels are not drawn",
+			 deepest + 1 - MOST_LEVELS);
+	str_add(out, "</text>\n");
+	add_boxes(&w);
+	add_legend(&w, height - 38);
+	str_addf(out,
+		 "<text x=\"%d\" y=\"%.0f\">Boxes under half a pixel are one grey box.</text>\n",
+		 EDGE, height - 10);
+	str_add(out, "</svg>\n");
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What boxes stand for and the colours they have: fill on light pages, fill on dark ones.  Text is
+// INK on all fills of a theme; tests hold each pair to a contrast of 4.5.
+
+export const INK = { light: "#1a1a1a", dark: "#f4f5f7" };
+export const MATCH = { light: "#ff9bd2", dark: "#9c1f6b" };
+
+export const KINDS = {
+  native: { says: "native code", light: ["#f6c177", "#f3b562", "#f8cd92"], dark: ["#7a4a10", "#85521a", "#6e420d"] },
+  inlined: { says: "inlined call", light: ["#f7e39a", "#f4dd86", "#f9e9b0"], dark: ["#5f5410", "#685c17", "#564c0d"] },
+  kernel: { says: "kernel", light: ["#a3c4f3", "#93b9f0", "#b4cff6"], dark: ["#24497f", "#2b528c", "#1f4172"] },
+  generated: { says: "generated code", light: ["#a8dba8", "#98d398", "#b9e3b9"], dark: ["#205c2c", "#276633", "#1b5226"] },
+  nameless: { says: "no symbol", light: ["#dcc7b0", "#d5bda3", "#e3d1bd"], dark: ["#57483a", "#5f5041", "#4f4134"] },
+  mark: { says: "path cut off", light: ["#e3b7d9"], dark: ["#6b2f5f"] },
+  owner: { says: "process, thread, ...", light: ["#d5d9e0"], dark: ["#414856"] },
+  small: { says: "too small to draw", light: ["#c4c4c4"], dark: ["#4a4a4a"] },
+};
+
+// The fill of a frame of KIND: one of a few shades, always the same one for the same number.
+export function fillOf(kind, number, theme) {
+  const shades = KINDS[kind][theme];
+  return shades[number % shades.length];
+}

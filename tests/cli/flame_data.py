@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""flame_data.py PAGE: prints the data block of a page of `dwell flame` as folded stacks, decoded without any of
+the project's code.  Fails when the page is not what view/flame_html.c describes."""
+import base64
+import hashlib
+import json
+import re
+import struct
+import sys
+import zlib
+
+page = open(sys.argv[1], encoding="utf-8").read()
+policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+style, = re.findall(r"<style>(.*?)</style>", page, re.S)
+scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
+assert [s[0] for s in scripts] == [' type="text/plain" id="data"', ""], [s[0] for s in scripts]
+for text, what in (style, "style"), (scripts[1][1], "script"):
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    assert f"{what}-src 'sha256-{digest}'" in policy, what
+assert "default-src 'none'" in policy and not re.search(r"https?://|//[a-z]+\.", style + scripts[1][1])
+
+data = zlib.decompress(base64.b64decode(scripts[0][1], validate=True))
+n_head, n = struct.unpack_from("<II", data)
+head = json.loads(data[8:8 + n_head])
+at = 8 + n_head
+
+
+def number():
+    global at
+    x = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        x |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return x
+
+
+up, frame, own = [[number() for _ in range(n)] for _ in range(3)]
+small = [number() if head["kinds"][head["kind"][f]] == "small" else 0 for f in frame]
+assert at == len(data)
+depth, path, total = -1, [], 0
+for i in range(n):
+    depth += 1 - up[i] if i else 1
+    del path[depth:]
+    assert len(path) == depth
+    kind = head["kinds"][head["kind"][frame[i]]]
+    path.append(f"({small[i]} small)" if kind == "small" else head["name"][frame[i]] + {
+        "native": "", "inlined": "_[i]", "kernel": "_[k]", "generated": "_[j]"}.get(kind, f"_[{kind}]"))
+    if own[i] and len(sys.argv) < 3:
+        print(";".join(path), own[i])
+    total += own[i]
+print(f"{n} boxes, {total} of {head['total']} {head['unit']}, least {head['least']}")
