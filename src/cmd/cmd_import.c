@@ -239,6 +239,9 @@ int cmd_import(struct cmd *c)
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	if (!rc) {
 		db = im.db ? xstrdup(im.db) : store_default_path();
+		if (source_kind_of(db) != SOURCE_NOTHING)
+			rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell import --db",
+					       "a dwell database, or makes a new one", &c->err);
 		if (c->json && !im.dump)
 			json_begin(&j, '[');
 		for (size_t i = 0; i < im.files.n && !rc; i++)

@@ -28,6 +28,7 @@
 #include "collect/event_rate.h"
 #include "daemon/readers.h"
 #include "daemon/recorder.h"
+#include "query/source.h"
 #include "store/store.h"
 
 struct options {
@@ -471,6 +472,11 @@ int cmd_record(struct cmd *c)
 		vec_each (word, &o.operands)
 			str_addf(&command, "%s%s", command.n ? " " : "", *word);
 		db = o.db ? xstrdup(o.db) : store_default_path();
+		if (source_kind_of(db) != SOURCE_NOTHING)
+			rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell record",
+					       "a dwell database, or makes a new one", &c->err);
+	}
+	if (rc >= 0) {
 		ro.db = db;
 		ro.group = o.group;
 		ro.command = str_get(&command);

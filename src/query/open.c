@@ -68,18 +68,28 @@ static bool is_empty(const char *path)
 	return d && !any;
 }
 
-/* Every file of an HPCToolkit database begins so. */
-static bool is_hpc_file(const char *path)
+static bool begins_with(const char *path, const char *magic)
 {
-	static const char magic[] = "HPCTOOLKIT";
+	const size_t n = strlen(magic);
 	struct file_map map;
 	bool is;
 
 	if (file_map_open(&map, AT_FDCWD, path, false, NULL) < 0)
 		return false;
-	is = map.n_bytes >= sizeof(magic) && memcmp(map.bytes, magic, sizeof(magic) - 1) == 0;
+	is = map.n_bytes >= n && memcmp(map.bytes, magic, n) == 0;
 	file_map_close(&map);
 	return is;
+}
+
+static bool is_hpc_file(const char *path)
+{
+	return begins_with(path, "HPCTOOLKIT");
+}
+
+/* docs/formats/histogram.md, "magic". */
+static bool is_histogram(const char *path)
+{
+	return begins_with(path, "dwellhst");
 }
 
 /* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
@@ -110,11 +120,12 @@ static const struct format {
 	{SOURCE_PERF, "recording of perf", is_perf, samples_source_open},
 	{SOURCE_DCPI_TREE, "DCPI tree", is_dcpi_tree, samples_source_open},
 	{SOURCE_DCPI_FILE, "DCPI profile", is_dcpi_file, samples_source_open},
+	{SOURCE_EMPTY, "empty directory", is_empty, NULL},
 	{SOURCE_STORE, "dwell database", store_is_db, samples_source_open},
 	{SOURCE_STORES, "directory of dwell databases", is_store_directory, samples_source_open},
 	{SOURCE_HISTOGRAMS, "directory of histograms", has_histograms, samples_source_open},
-	{SOURCE_EMPTY, "empty directory", is_empty, NULL},
 	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_hpc_file, NULL},
+	{SOURCE_HISTOGRAM, "histogram file", is_histogram, NULL},
 	{SOURCE_HPCRUN, "measurement of hpcrun", is_hpcrun, NULL},
 };
 
@@ -167,6 +178,9 @@ int source_refuse_reading(const char *path, struct err *err)
 			       "%s: is a file of an HPCToolkit database; name its directory "
 			       "(`dwell cat` prints the file itself)",
 			       path);
+	case SOURCE_HISTOGRAM:
+		return err_set(err, -EINVAL,
+			       "%s: is what a process counts; name the directory it is in", path);
 	case SOURCE_HPCRUN:
 		return err_set(err, -EINVAL,
 			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
@@ -190,7 +204,9 @@ int source_open(struct source **ret, const struct source_opts *o, struct err *er
 		return source_refuse_reading(path, err);
 	/* What is not there, or is damaged, says so itself. */
 	rc = open(ret, o, path, err);
-	if (!rc && f)
+	if (!rc && f) {
 		(*ret)->format = f->name;
+		(*ret)->kind = f->kind;
+	}
 	return rc;
 }

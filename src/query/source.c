@@ -104,11 +104,14 @@ int source_listing(struct source *s, const char *name, const char *image, struct
 	return s->ops->listing(s, name, image, sources, ret, err);
 }
 
-int source_thread_lines(struct source *s, const struct thread_line_opts *o, struct thread_lines *ret,
-		     struct err *err)
+int source_thread_lines(struct source *s, const struct thread_line_opts *o,
+			struct thread_lines *ret, struct err *err)
 {
-	int rc = s->ops->thread_lines(s, o, ret, err);
+	int rc = source_needs(s, SOURCE_TIMES, "time lines", err);
 
+	*ret = (struct thread_lines){0};
+	if (!rc)
+		rc = s->ops->thread_lines(s, o, ret, err);
 	ret->source = s;
 	return rc;
 }

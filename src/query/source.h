@@ -35,6 +35,23 @@ enum source_feature {
 	SOURCE_CONTEXTS,   /* contexts with numbers, and rows of threads (--context) */
 	SOURCE_FILES,	   /* rows of files and loops */
 	SOURCE_CODE,	   /* instructions */
+	SOURCE_TIMES,	   /* time lines of threads */
+};
+
+/* What a path can be. */
+enum source_kind {
+	SOURCE_STORE = 1 << 0,
+	SOURCE_STORES = 1 << 1, /* a directory of several dwell databases */
+	SOURCE_DCPI_TREE = 1 << 2,
+	SOURCE_DCPI_FILE = 1 << 3,
+	SOURCE_PERF = 1 << 4,
+	SOURCE_HPC = 1 << 5,
+	SOURCE_HISTOGRAMS = 1 << 6, /* files that processes left behind, and no tree yet */
+	SOURCE_EMPTY = 1 << 7,	    /* a directory */
+	SOURCE_HPC_FILE = 1 << 8,   /* part of an HPCToolkit database */
+	SOURCE_HPCRUN = 1 << 9,	    /* measurements that hpcprof makes a database of */
+	SOURCE_HISTOGRAM = 1 << 10, /* one of such files */
+	SOURCE_NOTHING = 1 << 11,   /* none of them, or not there */
 };
 
 struct source;
@@ -92,6 +109,7 @@ struct source {
 	const struct source_ops *ops;
 	const char *format; /* as messages call it: "HPCToolkit database" */
 	char *path;	    /* what was opened */
+	enum source_kind kind;
 	struct columns columns;
 	struct query *query; /* of samples; NULL: values of contexts */
 };
@@ -116,21 +134,6 @@ void source_close(struct source *s);
 
 /* Whether PATH is something that is opened, or refused by name. */
 bool source_probe(const char *path);
-
-/* What a path can be. */
-enum source_kind {
-	SOURCE_STORE = 1 << 0,
-	SOURCE_STORES = 1 << 1, /* a directory of several dwell databases */
-	SOURCE_DCPI_TREE = 1 << 2,
-	SOURCE_DCPI_FILE = 1 << 3,
-	SOURCE_PERF = 1 << 4,
-	SOURCE_HPC = 1 << 5,
-	SOURCE_HISTOGRAMS = 1 << 6, /* files that processes left behind, and no tree yet */
-	SOURCE_EMPTY = 1 << 7,	    /* a directory */
-	SOURCE_HPC_FILE = 1 << 8,   /* part of an HPCToolkit database */
-	SOURCE_HPCRUN = 1 << 9,	    /* measurements that hpcprof makes a database of */
-	SOURCE_NOTHING = 1 << 10,   /* none of them, or not there */
-};
 
 /* What PATH is: one of them. */
 enum source_kind source_kind_of(const char *path);

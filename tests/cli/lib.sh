@@ -415,19 +415,19 @@ make_pm_paths_db() {
 	END2
 }
 
-# One of each kind of source that dwell knows, and what is none, each with its name as messages have it.
-all_sources="db many tree file.prof perf.data perf.pipe hpc hist empty text"
+# One of each kind of source that dwell reads, and what it does not: each is named like its column in dwell(1).
 make_all_sources() {
-	make_usual_db
+	make_traces_db
+	epoch_of db alpha 9 3
 	mkdir many
-	epoch_of many/one vax 0 5
+	cp -r db many/one
 	epoch_of many/two alpha 1 7
 	dwell export --dcpi -o tree --db db >/dev/null
-	cp "$(find tree -type f | sort | head -n 1)" file.prof
-	make_perf_data
-	perf_records | mkperf pipe >perf.pipe
+	cp "$(grep -rl prog tree | sort | head -n 1)" file
+	perf_records | sed "s/401000 1000 1000/401000 1000 0/" | mkperf >perf
+	perf_records | mkperf pipe >pipe
 	mkhpc hpc released
-	mkhist hist "$PWD/prog"
+	mkhist hist "$PWD/prog" "$(sym hot)"
 	mkdir empty
 	echo text >text
 }

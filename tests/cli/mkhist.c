@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mkhist DIR [IMAGE]: leaves in DIR the histogram file of a process that is gone. */
+/* mkhist DIR [IMAGE [SVMA]]: leaves in DIR the histogram file of a process that is gone. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -20,6 +21,7 @@ int main(int argc, char **argv)
 					    .command = "a program"};
 	const struct code code = {.kind = CODE_FILE, .text_start = 0x1000, .text_bytes = 0x2000};
 	struct shared s = {0};
+	uint64_t svma = argc > 3 ? strtoull(argv[3], NULL, 16) : 0x1000;
 
 	if (argc < 2)
 		return 2;
@@ -29,8 +31,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	shared_add_image(&s, &code, argc > 2 ? argv[2] : "/usr/lib/gone.so");
-	shared_count(&s, 1, 0x1000, 3);
-	shared_count(&s, 1, 0x1004, 9);
+	shared_count(&s, 1, svma, 3);
+	shared_count(&s, 1, svma + 4, 9);
 	shared_close(&s);
 	return 0;
 }

@@ -34,6 +34,10 @@ static const char *samples_why_not(const struct source *s, enum source_feature f
 	case SOURCE_CONTEXTS:
 	case SOURCE_FILES:
 		return "is for HPCToolkit databases";
+	case SOURCE_TIMES:
+		return s->kind & (SOURCE_DCPI_TREE | SOURCE_DCPI_FILE | SOURCE_HISTOGRAMS)
+			       ? "DCPI profiles have no times of samples"
+			       : NULL;
 	default:
 		return NULL;
 	}
@@ -56,6 +60,7 @@ static double *as_numbers(struct flat *f, const struct query *q, const uint64_t 
 
 static void add_rows(struct flat *f, const struct query *q, const struct rows *rows)
 {
+	vec_reserve(&f->rows, rows->rows.n);
 	vec_each (r, &rows->rows)
 		vec_push(&f->rows,
 			 (struct flat_row){

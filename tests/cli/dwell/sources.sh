@@ -1,0 +1,80 @@
+# Each command with each kind of source: it works, or says in one sentence what that is and why not.  The table is dwell(1)'s.
+
+make_all_sources
+sources="db many tree file perf pipe hpc hist"
+
+# Runs COMMAND as one is written for source $1.
+list_args() {
+	case $1 in
+	many) echo 0x1000 server ;;
+	hpc) echo solve prog ;;
+	*) echo 0x$(sym hot) prog ;;
+	esac
+}
+run() {
+	case $2 in
+	list) dwell list "$1" $(list_args "$1") ;;
+	diff) dwell diff "$1" "$1" ;;
+	stats) dwell stats "$1" "$1" ;;
+	stats--each) dwell stats --each --db "$1" ;;
+	export--folded) dwell export --folded "$1" ;;
+	export--dcpi) dwell export --dcpi -o out/dcpi "$1" ;;
+	tar) dwell tar -o out/tar "$1" ;;
+	hpc) dwell hpc --force -o out/hpc "$1" ;;
+	scan) dwell scan --db "$1" --all . ;;
+	gc) dwell gc --db "$1" ;;
+	import) dwell import --db out/new "$1" ;;
+	import--db) dwell import --db "$1" perf ;;
+	check--repair) dwell check --repair "$1" ;;
+	*) dwell "$2" "$1" ;;
+	esac >stdout 2>stderr
+}
+# What is below a source, but for kept symbols.
+contents() { find $sources -path '*/images*' -prune -o \( -type f -printf '%p %s %T@\n' -o -printf '%p\n' \) | sort; }
+# What the commands say of what is no source.
+table_of_none() {
+	for s in empty text hist/*.hist hpc/meta.db; do
+		for c in prof tree top trace export; do
+			dwell $c $([ $c = export ] && echo --folded) --db $s 2>&1 | grep '^dwell'
+		done
+		for c in cat diff tar epochs check import scan gc import--db; do
+			run $s $c || grep '^dwell' stderr | tail -n 1
+		done
+	done | sed 's/hist\/[0-9a-f]*-[0-9a-f]*/hist\/FILE/g' | sort -u
+}
+# The row of command $1.
+row() {
+	printf %-15s "$1"
+	for s in $sources; do
+		if run $s "$1"; then
+			printf '  %-4s' yes
+		else
+			printf '  %-4s' no
+			grep '^dwell' stderr | tail -n 1 | sed "s/^/$1: /" >>why
+		fi
+	done
+	echo
+}
+table() {
+	printf '%-15s' ''
+	printf '  %-4s' $sources
+	echo
+	for c in prof tree list top trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
+	contents >after
+	table_of_none >none
+	for c in scan gc import--db check--repair; do row $c; done
+}
+mkdir out
+contents >before
+table | sed 's/ *$//' >seen
+cat seen
+echo
+echo "What a reader changed:"
+diff before after | grep '^[<>]'
+echo
+echo "Why not:"
+sort -u why
+echo
+echo "What is no source:"
+cat none
+sed -n '/^## Sources/,/^# /p' "$CLI/../../docs/man/dwell.1.scd" | sed -n '/^```/,/^```/p' | grep -v '^```' | diff - seen && echo "the page has this table"
