@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of one flame graph: reads the data that the page carries, and turns clicks, keys and the address into what
-// flame_draw.js paints.  Names reach the page as text only (textContent, fillText).
-import { decode, unpack } from "./flame_data.js";
-import { ROW, draw, kindOf, nameOf } from "./flame_draw.js";
-import { KINDS, fillOf } from "./flame_kinds.js";
-import { deepestBelow, eachShown, placeAt } from "./flame_layout.js";
-import { search } from "./flame_search.js";
+// flame_draw.mjs paints.  Names reach the page as text only (textContent, fillText).
+import { decode, unpack } from "./flame_data.mjs";
+import { ROW, draw, kindOf, nameOf } from "./flame_draw.mjs";
+import { KINDS, fillOf } from "./flame_kinds.mjs";
+import { deepestBelow, eachShown, placeAt } from "./flame_layout.mjs";
+import { search } from "./flame_search.mjs";
 
 const $ = (id) => document.getElementById(id);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -272,7 +272,10 @@ function key(event) {
     $("search").focus();
   } else if (event.key === "Escape") {
     $("canvas").focus();
-    zoomByHand(Math.max(0, boxes.parent[zoomed]));
+    let up = zoomed;
+    while (up && boxes.total[up] === boxes.total[zoomed])
+      up = boxes.parent[up];
+    zoomByHand(up);
   } else if (event.target !== $("canvas")) {
     return;
   } else if (event.key in go) {

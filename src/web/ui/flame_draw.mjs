@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Paints boxes on a canvas.  Names are cut by counting characters of a font whose characters are equally wide.
-import { INK, MATCH, fillOf } from "./flame_kinds.js";
-import { eachShown } from "./flame_layout.js";
+import { INK, MATCH, fillOf } from "./flame_kinds.mjs";
+import { eachShown } from "./flame_layout.mjs";
 
 export const ROW = 18;
 const FONT = '12px "DejaVu Sans Mono", Menlo, Consolas, monospace';

@@ -1,0 +1,176 @@
+// The modules of a flame graph's page against simple-minded versions of the same, on random trees.  Prints TAP.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decode, unpack } from "../../src/web/ui/flame_data.mjs";
+import { INK, KINDS, MATCH } from "../../src/web/ui/flame_kinds.mjs";
+import { deepestBelow, eachShown, placeAt } from "../../src/web/ui/flame_layout.mjs";
+import { matcher, search } from "../../src/web/ui/flame_search.mjs";
+
+const tests = [];
+const test = (name, run) => tests.push({ name, run });
+
+// The same numbers in every run.
+function numbers(seed) {
+  let x = seed;
+  return (n) => {
+    x = (x * 1103515245 + 12345) % 2147483648;
+    return Math.floor((x / 2147483648) * n);
+  };
+}
+
+// The data block of a tree given as [up, frame, self] for each box.
+function block(boxes, names, kinds) {
+  const head = {
+    v: 1, title: "t", event: "e", unit: "samples", scale: 1, total: boxes.reduce((s, b) => s + b[2], 0), least: 0,
+    callers: false, account: "", kinds: ["native", "small"], name: names, kind: kinds, image: names.map(() => 0),
+    file: names.map(() => 0), line: names.map(() => 0), images: [""], files: [""],
+  };
+  const text = new TextEncoder().encode(JSON.stringify(head)), bytes = [];
+  const add = (n) => {
+    for (; n >= 128; n = Math.floor(n / 128))
+      bytes.push((n % 128) | 128);
+    bytes.push(n);
+  };
+  for (const column of [0, 1, 2])
+    boxes.forEach((b) => add(b[column]));
+  boxes.forEach((b) => kinds[b[1]] === 1 && add(7));
+  const all = new Uint8Array(8 + text.length + bytes.length);
+  new DataView(all.buffer).setUint32(0, text.length, true);
+  new DataView(all.buffer).setUint32(4, boxes.length, true);
+  all.set(text, 8);
+  all.set(bytes, 8 + text.length);
+  return all;
+}
+
+function randomFlame(seed, n) {
+  const random = numbers(seed), boxes = [];
+  let depth = 0;
+  for (let i = 0; i < n; i++) {
+    const up = i ? random(Math.min(depth + 1, 4)) : 0;
+    depth = i ? depth + 1 - up : 1;
+    boxes.push([up, random(20), random(10) ? random(4) : random(5000)]);
+  }
+  return decode(block(boxes, [...Array(20).keys()].map((k) => `f${k}`), Array(20).fill(0)));
+}
+
+test("a block is decoded: shape, sums, places", () => {
+  //  a(5) { b(2^40) { c(3) } d(1) } e small(4)
+  const { head, boxes, levels } = decode(block([[0, 0, 5], [0, 1, 2 ** 40], [0, 2, 3], [2, 3, 1], [2, 4, 4]], ["a", "b", "c", "d", ""], [0, 0, 0, 0, 1]));
+  assert.equal(head.title, "t");
+  assert.deepEqual([...boxes.depth], [0, 1, 2, 3, 2, 1]);
+  assert.deepEqual([...boxes.parent], [-1, 0, 1, 2, 1, 0]);
+  assert.deepEqual([...boxes.end], [6, 5, 4, 4, 5, 6]);
+  assert.deepEqual([...boxes.total], [2 ** 40 + 13, 2 ** 40 + 9, 2 ** 40 + 3, 3, 1, 4]);
+  assert.deepEqual([...boxes.x], [0, 0, 0, 0, 2 ** 40 + 3, 2 ** 40 + 9]);
+  assert.equal(boxes.small[5], 7);
+  assert.deepEqual(levels.map((l) => [...l]), [[0], [1, 5], [2, 4], [3]]);
+  assert.equal(deepestBelow(boxes, 1), 3);
+});
+
+test("every wide box is drawn, and every other one is in a run", () => {
+  for (let seed = 1; seed < 60; seed++) {
+    const { boxes, levels } = randomFlame(seed, 3000), random = numbers(seed);
+    const whole = boxes.total[0];
+    for (const level of levels) {
+      const from = random(2) ? 0 : random(whole), to = from + 1 + random(whole - from), least = 1 + random(whole / 200);
+      const drawn = new Map();
+      let right = -1;
+      eachShown(boxes, level, from, to, least,
+        (i) => {
+          assert(boxes.x[i] >= right);
+          right = boxes.x[i] + boxes.total[i];
+          drawn.set(i, "box");
+        },
+        (first, last, begin, end) => {
+          assert(begin >= right && end <= begin + boxes.total[0]);
+          for (let k = first; k <= last; k++) {
+            assert(boxes.x[level[k]] >= begin && boxes.x[level[k]] + boxes.total[level[k]] <= end);
+            drawn.set(level[k], "run");
+          }
+          right = end;
+        });
+      for (const i of level) {
+        const inside = boxes.x[i] < to && boxes.x[i] + boxes.total[i] > from;
+        if (inside)
+          assert.equal(drawn.get(i), boxes.total[i] >= least ? "box" : "run", `seed ${seed} box ${i}`);
+      }
+    }
+  }
+});
+
+test("work goes by pixels, not by boxes", () => {
+  const n = 200000, boxes = [[0, 0, 0]];
+  for (let i = 0; i < n; i++)
+    boxes.push([i ? 1 : 0, 1, 1]);
+  const flame = decode(block(boxes, ["a", "b"], [0, 0]));
+  let calls = 0, count = 0;
+  eachShown(flame.boxes, flame.levels[2], 0, n, n / 2000, () => calls++, (first, last) => {
+    calls++;
+    count += last - first + 1;
+  });
+  assert.equal(count, n);
+  assert(calls <= 2000, `${calls} calls`);
+});
+
+test("the box at a place", () => {
+  const { boxes, levels } = randomFlame(9, 500);
+  for (const level of levels)
+    for (let k = 0; k < level.length; k++)
+      if (boxes.total[level[k]])
+        assert.equal(placeAt(boxes, level, boxes.x[level[k]] + boxes.total[level[k]] / 2), k);
+});
+
+test("a search counts a sample once", () => {
+  const flame = decode(block([[0, 0, 5], [0, 1, 3], [0, 0, 2], [3, 1, 1]], ["Alpha", "beta"], [0, 0]));
+  assert.equal(search(flame, "alpha").amount, 10);
+  assert.equal(search(flame, "eta").amount, 6);
+  assert.equal(search(flame, "/^a/i").amount, 10);
+  assert.equal(search(flame, "/^a/").amount, 0);
+  assert.equal(search(flame, ""), null);
+  assert.equal(matcher("a.b")("axb"), false);
+  assert.throws(() => search(flame, "/(/"));
+});
+
+test("text on every colour has a contrast of 4.5 or more", () => {
+  const light = (c) => {
+    const [r, g, b] = [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16) / 255)
+      .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  for (const theme of ["light", "dark"])
+    for (const [name, fill] of [...Object.entries(KINDS).flatMap(([k, v]) => v[theme].map((c) => [k, c])), ["match", MATCH[theme]]]) {
+      const [a, b] = [light(INK[theme]), light(fill)].sort((x, y) => y - x);
+      assert((a + 0.05) / (b + 0.05) >= 4.5, `${theme} ${name} ${fill}`);
+    }
+});
+
+test("a page that dwell wrote", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "dwell-ui."));
+  try {
+    execFileSync(process.env.MKDB, ["db"], {
+      cwd: dir, input: "event cycles 1\nimage file /x\nowner - - comm=</script>\nframe 10\nsample 20 3\nframe 20\nsample 30 4\n",
+    });
+    execFileSync(process.env.DWELL, ["flame", "--db", "db", "--by", "comm,address", "-o", "x.html"], { cwd: dir });
+    const page = readFileSync(join(dir, "x.html"), "utf8");
+    const { head, boxes } = decode(await unpack(/id="data">([^<]*)</.exec(page)[1]));
+    assert.deepEqual([...boxes.total], [7, 7, 7, 7, 4]);
+    assert.equal(head.name[boxes.frame[1]], "</script>");
+    for (const kind of head.kinds)
+      assert(KINDS[kind], kind);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+console.log(`1..${tests.length}`);
+for (const [i, { name, run }] of tests.entries()) {
+  try {
+    await run();
+    console.log(`ok ${i + 1} - ${name}`);
+  } catch (e) {
+    console.log(`not ok ${i + 1} - ${name}\n# ${String(e.stack).replaceAll("\n", "\n# ")}`);
+  }
+}
