@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "cmd/cat_hpc.h"
+#include "cmd/cat_structures.h"
 #include "cmd/cmd.h"
 #include "cmd/filter.h"
 #include "cmd/source_cmd.h"
@@ -17,7 +17,6 @@
 #include "port/dcpi_cat.h"
 #include "port/dcpi_in.h"
 #include "port/dcpi_rewrite.h"
-#include "query/hpc/db.h"
 #include "query/samples/input.h"
 #include "store/store.h"
 #include "view/cat.h"
@@ -233,23 +232,24 @@ static void take_database(struct cmd *c, opt_list *names, store_paths *files)
 {
 	static const char *const parts[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
 
-	if (names->n && !cat_hpc_is(names->v[0]) && dcpi_in_probe(names->v[0]) != 1)
+	if (names->n && !cat_has_structures(names->v[0]) && dcpi_in_probe(names->v[0]) != 1)
 		cmd_take_source(c, names);
 	else if (names->n && source_kind_of(names->v[0]) == SOURCE_DCPI_TREE)
 		cmd_take_source(c, names);
-	if (names->n || !c->select.db || wants_sets(c) || !hpc_db_probe(c->select.db))
+	if (names->n || !c->select.db || wants_sets(c) ||
+	    source_kind_of(c->select.db) != SOURCE_HPC)
 		return;
 	for (size_t i = 0; i < n_elems(parts); i++) {
 		char *path = xasprintf("%s/%s", c->select.db, parts[i]);
 
 		vec_push(files, path);
-		if (cat_hpc_is(path))
+		if (cat_has_structures(path))
 			vec_push(names, path);
 	}
 }
 
 /* Files of HPCToolkit databases are not samples: they are shown structure by structure. */
-static int show_hpc(struct cmd *c, const opt_list *names)
+static int show_structures(struct cmd *c, const opt_list *names)
 {
 	int rc = 0;
 
@@ -258,7 +258,7 @@ static int show_hpc(struct cmd *c, const opt_list *names)
 			       names->v[0]);
 	vec_each (name, names) {
 		if (!rc)
-			rc = cat_hpc(c, *name);
+			rc = cat_structures(c, *name);
 	}
 	return rc;
 }
@@ -278,8 +278,8 @@ int cmd_cat(struct cmd *c)
 	} else if (!rc && a.branches) {
 		c->select.branches = true;
 		rc = cmd_with_source(c, NULL, show_branches, &a.names);
-	} else if (!rc && a.names.n && cat_hpc_is(a.names.v[0])) {
-		rc = show_hpc(c, &a.names);
+	} else if (!rc && a.names.n && cat_has_structures(a.names.v[0])) {
+		rc = show_structures(c, &a.names);
 	} else if (!rc) {
 		vec_each (name, &a.names)
 			n_files += is_file(c, *name);

@@ -109,7 +109,7 @@ static int check_together(struct hpc_check *check, const struct file_map *maps, 
 	return rc;
 }
 
-static int check_hpc(struct check_run *r, const char *path, struct err *err)
+static int check_metrics(struct check_run *r, const char *path, struct err *err)
 {
 	_fd_ int dirfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct hpc_check check = {.report = report, .user = r};
@@ -138,7 +138,7 @@ static int check_hpc(struct check_run *r, const char *path, struct err *err)
 }
 
 /* A database of which files are missing is one, too. */
-static bool has_hpc_file(const char *path)
+static bool has_metrics_file(const char *path)
 {
 	bool any = false;
 
@@ -371,7 +371,7 @@ static const struct check_kind {
 	int (*check)(struct check_run *r, const char *path, struct err *err);
 	int (*repair)(struct check_run *r, const char *path, struct err *err);
 } kinds[] = {
-	{has_hpc_file, check_hpc, NULL},
+	{has_metrics_file, check_metrics, NULL},
 	{is_store, check_store, check_store},
 	{is_dcpi, check_dcpi, repair_dcpi},
 };

@@ -72,7 +72,7 @@ static int parse(struct cmd *c, struct trace_args *a)
 	int rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
 
 	if (!rc)
-		cmd_take_source(c, &operands);
+		cmd_take_only_source(c, &operands);
 	if (!rc && operands.n)
 		rc = err_set(&c->err, -EINVAL, "'%s' is not an option", operands.v[0]);
 	vec_release(&operands);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void source_args_release(struct source_args *a)
 {
@@ -20,6 +21,12 @@ void cmd_take_source(struct cmd *c, opt_list *operands)
 	c->select.db = operands->v[0];
 	operands->n--;
 	memmove(operands->v, operands->v + 1, operands->n * sizeof(*operands->v));
+}
+
+void cmd_take_only_source(struct cmd *c, opt_list *operands)
+{
+	if (!c->select.db && operands->n == 1 && access(operands->v[0], F_OK) == 0)
+		c->select.db = operands->v[--operands->n];
 }
 
 int cmd_with_source(struct cmd *c, const struct source_args *a,

@@ -15,8 +15,10 @@ struct source_args {
 
 /* Their rows in a command's table of options. */
 #define SOURCE_THREAD_OPTION(a)                                                                    \
-	{"thread", OPT_LIST, &(a)->threads, "LIST",                                                \
-	 "HPCToolkit databases: only these, such as 3-5 or rank=0,thread=1-3"}
+	{                                                                                          \
+		"thread", OPT_LIST, &(a)->threads, "LIST",                                         \
+			"HPCToolkit databases: only these, such as 3-5 or rank=0,thread=1-3"       \
+	}
 #define SOURCE_OPTIONS(a)                                                                          \
 	{"derive", OPT_LIST, &(a)->derived, "NAME=EXPR",                                           \
 	 "another column, computed from the others"},                                              \
@@ -36,6 +38,10 @@ void source_args_release(struct source_args *a);
 
 /* Takes the first of OPERANDS for --db when that is not given and it is something to read. */
 void cmd_take_source(struct cmd *c, opt_list *operands);
+
+/* Takes the only one of OPERANDS for --db when it is a path that is there: for commands without
+ * other operands, which say what they cannot read. */
+void cmd_take_only_source(struct cmd *c, opt_list *operands);
 
 /* Opens what c->select names, with the columns that A (NULL: no options) wants, runs SHOW on it and
  * closes it again; returns what SHOW returned, or the error of opening.  A SHOW that found nothing

@@ -81,7 +81,7 @@ static bool begins_with(const char *path, const char *magic)
 	return is;
 }
 
-static bool is_hpc_file(const char *path)
+static bool is_database_part(const char *path)
 {
 	return begins_with(path, "HPCTOOLKIT");
 }
@@ -94,7 +94,7 @@ static bool is_histogram(const char *path)
 
 /* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
  * hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins "HPCRUN".) */
-static bool is_hpcrun(const char *path)
+static bool is_measurement(const char *path)
 {
 	DIR *d = opendir(path);
 	const struct dirent *e;
@@ -124,9 +124,9 @@ static const struct format {
 	{SOURCE_STORE, "dwell database", store_is_db, samples_source_open},
 	{SOURCE_STORES, "directory of dwell databases", is_store_directory, samples_source_open},
 	{SOURCE_HISTOGRAMS, "directory of histograms", has_histograms, samples_source_open},
-	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_hpc_file, NULL},
+	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_database_part, NULL},
 	{SOURCE_HISTOGRAM, "histogram file", is_histogram, NULL},
-	{SOURCE_HPCRUN, "measurement of hpcrun", is_hpcrun, NULL},
+	{SOURCE_HPCRUN, "measurement of hpcrun", is_measurement, NULL},
 };
 
 static const struct format *find_format(const char *path)

@@ -34,10 +34,10 @@ contents() { find $sources -path '*/images*' -prune -o \( -type f -printf '%p %s
 # What the commands say of what is no source.
 table_of_none() {
 	for s in empty text hist/*.hist hpc/meta.db; do
-		for c in prof tree top trace export; do
-			dwell $c $([ $c = export ] && echo --folded) --db $s 2>&1 | grep '^dwell'
+		for c in prof tree list top export; do
+			dwell $c $([ $c = export ] && echo --folded) $([ $c = list ] && echo hot) --db $s 2>&1 | grep '^dwell'
 		done
-		for c in cat diff tar epochs check import scan gc import--db; do
+		for c in trace cat diff tar epochs check import scan gc import--db; do
 			run $s $c || grep '^dwell' stderr | tail -n 1
 		done
 	done | sed 's/hist\/[0-9a-f]*-[0-9a-f]*/hist\/FILE/g' | sort -u

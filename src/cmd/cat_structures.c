@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See cat_hpc.h. */
-#include "cmd/cat_hpc.h"
+/* See cat_structures.h. */
+#include "cmd/cat_structures.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static int kind_of(const struct file_map *m)
 	return -1;
 }
 
-bool cat_hpc_is(const char *path)
+bool cat_has_structures(const char *path)
 {
 	struct file_map m;
 	bool is;
@@ -63,7 +63,7 @@ static int put_line(void *user, const char *text)
 	return 0;
 }
 
-int cat_hpc(struct cmd *c, const char *path)
+int cat_structures(struct cmd *c, const char *path)
 {
 	struct hpc_dump d = {.line = put_line, .user = c};
 	struct file_map m;
