@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "base/wr.h"
-#include "formats/arm_spe.h"
-#include "formats/ibs.h"
-#include "formats/precise.h"
+#include "formats/facts/arm_spe.h"
+#include "formats/facts/ibs.h"
+#include "formats/facts/precise.h"
 
 #define N_RECORDS 4096u
 #define N_ROUNDS  15u

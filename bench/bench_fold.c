@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "collect/chains.h"
+#include "collect/calls/chains.h"
 #include "collect/fold.h"
 #include "formats/segment.h"
 #include "store/store.h"

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "formats/hpc/cct.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/meta.h"
 #include "formats/hpc/profile.h"
 #include "formats/hpc/trace.h"

@@ -6,10 +6,10 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
-#include "collect/event_check.h"
-#include "collect/event_list.h"
-#include "collect/event_parse.h"
-#include "collect/event_trace.h"
+#include "events/check.h"
+#include "events/list.h"
+#include "events/parse.h"
+#include "events/trace.h"
 
 static const struct emit_col columns[] = {
 	{.key = "name", .type = EMIT_STR},

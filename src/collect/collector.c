@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "collect/account.h"
 #include "collect/collector_impl.h"
-#include "collect/record.h"
+#include "machine/perf_record.h"
 #include "collect/schedule.h"
 
 /* How long requests for tables wait after some that brought nothing. */

@@ -16,15 +16,15 @@
 #define COLLECT_COLLECTOR_H
 
 #include "collect/account.h"
-#include "collect/call_paths.h"
-#include "collect/event_spec.h"
+#include "collect/calls/call_paths.h"
+#include "events/spec.h"
 #include "collect/fact_reader.h"
 #include "collect/fold.h"
-#include "collect/kernel_map.h"
-#include "collect/labels.h"
+#include "machine/kernel_map.h"
+#include "machine/labels.h"
 #include "collect/pinned.h"
-#include "collect/switches.h"
-#include "collect/target.h"
+#include "collect/offcpu/switches.h"
+#include "machine/target.h"
 
 enum engine { ENGINE_AUTO, ENGINE_BPF, ENGINE_RING };
 

@@ -6,7 +6,7 @@
 #include "collect/account.h"
 #include "collect/collector.h"
 #include "collect/log.h"
-#include "collect/offcpu.h"
+#include "collect/offcpu/offcpu.h"
 #include "collect/ring.h"
 #include "collect/tracer.h"
 

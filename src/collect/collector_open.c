@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "collect/collector_impl.h"
-#include "collect/procfs.h"
-#include "collect/record.h"
+#include "machine/procfs.h"
+#include "machine/perf_record.h"
 
 /* Longest time between two cycles. */
 #define CYCLE_MS 1000

@@ -4,8 +4,8 @@
 #ifndef COLLECT_FACT_READER_H
 #define COLLECT_FACT_READER_H
 
-#include "collect/event_spec.h"
-#include "collect/record.h"
+#include "events/spec.h"
+#include "machine/perf_record.h"
 #include "model/fact.h"
 
 struct fact_reader {

@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-#include "collect/chains.h"
-#include "collect/kernel_map.h"
+#include "collect/calls/chains.h"
+#include "machine/kernel_map.h"
 #include "collect/log.h"
-#include "collect/procs.h"
+#include "machine/procs.h"
 #include "collect/tracer.h"
 #include "model/fact.h"
 

@@ -25,7 +25,7 @@
 #include "base/vec.h"
 #include "collect/bpf_iter.h"
 #include "collect/libbpf_said.h"
-#include "collect/log_chains.h"
+#include "collect/calls/log_chains.h"
 #include "sample.skel.h"
 
 struct log {

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "collect/log.h"
-#include "collect/old_chains.h"
+#include "collect/calls/old_chains.h"
 #include "collect/pin_place.h"
 
 /* What a dead recorder's log holds. */

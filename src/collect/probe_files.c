@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/event_pmu.h"
-#include "collect/event_trace.h"
+#include "events/pmu.h"
+#include "events/trace.h"
 #include "collect/pin_place.h"
 
 /* What an always-on collector and a detailed recording want. */

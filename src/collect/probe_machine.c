@@ -24,7 +24,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/event_pfm.h"
+#include "events/pfm.h"
 #include "collect/pin_dir.h"
 #include "collect/probe_rows.h"
 

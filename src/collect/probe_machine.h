@@ -3,7 +3,7 @@
 #ifndef COLLECT_PROBE_MACHINE_H
 #define COLLECT_PROBE_MACHINE_H
 
-#include "collect/event_spec.h"
+#include "events/spec.h"
 
 enum probe_state {
 	PROBE_OK,

@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "collect/bpf/record.h"
-#include "collect/event_parse.h"
-#include "collect/event_rate.h"
+#include "events/parse.h"
+#include "events/rate.h"
 #include "daemon/facts_file.h"
 #include "store/store.h"
 

@@ -12,7 +12,7 @@
 #define DAEMON_CONFIG_H
 
 #include "base/opts.h"
-#include "collect/event_spec.h"
+#include "events/spec.h"
 #include "daemon/service.h"
 
 struct config {

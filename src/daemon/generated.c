@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "collect/procfs.h"
+#include "machine/procfs.h"
 #include "daemon/readers.h"
 #include "resolve/jitcode.h"
 

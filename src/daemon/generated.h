@@ -5,7 +5,7 @@
 #define DAEMON_GENERATED_H
 
 #include "base/vec.h"
-#include "collect/procs.h"
+#include "machine/procs.h"
 #include "resolve/image_symbols.h"
 
 struct teller; /* a dump or a map that is followed */

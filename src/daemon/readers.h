@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "collect/images.h"
+#include "machine/images.h"
 #include "unwind/build.h"
 
 enum reader_kind {

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "formats/precise.h"
+#include "formats/facts/precise.h"
 
 /* The number behind "NAME\t*: " in the first CPU's lines. */
 static uint32_t number_of(const char *text, const char *name)

@@ -6,8 +6,8 @@
 
 #include "collect/fact_reader.h"
 #include "collect/log.h"
-#include "formats/fact_defs.h"
-#include "formats/ibs.h"
+#include "formats/facts/fact_defs.h"
+#include "formats/facts/ibs.h"
 
 struct sample_facts_reader {
 	struct fact_reader reader;

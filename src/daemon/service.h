@@ -11,7 +11,7 @@
 #define DAEMON_SERVICE_H
 
 #include "collect/collector.h"
-#include "formats/fact_defs.h"
+#include "formats/facts/fact_defs.h"
 #include "store/gc.h"
 
 struct service_opts {

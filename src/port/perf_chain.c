@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
-#include "collect/chains.h"
+#include "collect/calls/chains.h"
 #include "unwind/walk_host.h"
 
 #define TABLE_WORDS (64u << 20) /* 256 MiB, touched as far as needed */

@@ -5,7 +5,7 @@
 #ifndef PORT_PERF_CHAIN_H
 #define PORT_PERF_CHAIN_H
 
-#include "collect/unwinds.h"
+#include "collect/calls/unwinds.h"
 #include "port/perf_world.h"
 #include "unwind/chain.h"
 

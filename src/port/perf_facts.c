@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "formats/precise.h"
+#include "formats/facts/precise.h"
 
 void perf_facts_init(struct perf_facts *f, const struct perfdata *pd, const struct fact_defs *defs)
 {

@@ -4,9 +4,9 @@
 #ifndef PORT_PERF_FACTS_H
 #define PORT_PERF_FACTS_H
 
-#include "formats/arm_spe.h"
-#include "formats/fact_defs.h"
-#include "formats/ibs.h"
+#include "formats/facts/arm_spe.h"
+#include "formats/facts/fact_defs.h"
+#include "formats/facts/ibs.h"
 #include "formats/perfdata.h"
 #include "model/fact.h"
 

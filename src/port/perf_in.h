@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "collect/procs.h"
-#include "formats/fact_defs.h"
+#include "machine/procs.h"
+#include "formats/facts/fact_defs.h"
 #include "model/profile.h"
 
 struct perf_in_result;

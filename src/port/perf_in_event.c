@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/event_names.h"
+#include "events/names.h"
 #include "port/perf_in_impl.h"
 
 struct name_search {

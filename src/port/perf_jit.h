@@ -5,7 +5,7 @@
 #define PORT_PERF_JIT_H
 
 #include "base/vec.h"
-#include "collect/images.h"
+#include "machine/images.h"
 #include "formats/perfdata.h"
 #include "resolve/resolver.h"
 

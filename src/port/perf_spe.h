@@ -7,8 +7,8 @@
 #ifndef PORT_PERF_SPE_H
 #define PORT_PERF_SPE_H
 
-#include "formats/arm_spe.h"
-#include "formats/fact_defs.h"
+#include "formats/facts/arm_spe.h"
+#include "formats/facts/fact_defs.h"
 #include "port/perf_world.h"
 
 #define PERF_SPE_MOST_BYTES (256ull << 20) /* that wait; then the oldest are read at once */

@@ -8,10 +8,10 @@
 #ifndef PORT_PERF_WORLD_H
 #define PORT_PERF_WORLD_H
 
-#include "collect/images.h"
-#include "collect/kernel_map.h"
-#include "collect/maps.h"
-#include "collect/procs.h"
+#include "machine/images.h"
+#include "machine/kernel_map.h"
+#include "machine/maps.h"
+#include "machine/procs.h"
 #include "formats/perfdata.h"
 #include "port/perf_jit.h"
 

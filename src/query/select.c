@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "collect/event_dcpi.h"
+#include "events/dcpi.h"
 
 #define MOST_LISTED 8 /* names in a message that says what is there */
 

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/event_parse.h"
-#include "collect/event_rate.h"
+#include "events/parse.h"
+#include "events/rate.h"
 #include "fuzz.h"
 
 static char root[] = "/tmp/dwell-fuzz-event-XXXXXX";

@@ -2,7 +2,7 @@
 /* Files of --facts: whatever the text is, what is accepted has names, numbers and fields. */
 #include <string.h>
 
-#include "formats/fact_defs.h"
+#include "formats/facts/fact_defs.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

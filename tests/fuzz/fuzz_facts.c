@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/rd.h"
-#include "formats/arm_spe.h"
-#include "formats/ibs.h"
-#include "formats/precise.h"
+#include "formats/facts/arm_spe.h"
+#include "formats/facts/ibs.h"
+#include "formats/facts/precise.h"
 #include "fuzz.h"
 
 static void check(struct sample_facts *f)

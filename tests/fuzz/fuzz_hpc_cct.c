@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cct.db read, dumped and checked. */
 #include "formats/hpc/cct.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "hpc_fuzz.h"
 
 static struct wr make(enum hpc_layout l, const struct hand_extra *x)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "base/hash.h"
 #include "hpc/build.h"
 #include "hpc_fuzz.h"

@@ -4,7 +4,7 @@
  *
  * Bytes come as they are, and with the header, the footer and some pointers and sizes made to fit
  * again, so that the code behind these checks is reached. */
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/dump.h"
 #include "formats/hpc/le.h"
 #include "formats/hpc/meta.h"

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "formats/hpc/cct.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "hpc_fuzz.h"
 
 enum { N_CTXS = 64 }; /* the most that are transposed: a larger id is an error, not gigabytes */

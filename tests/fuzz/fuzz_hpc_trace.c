@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace.db read, dumped and checked; in lines that the check finds nothing in, times are found. */
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/trace.h"
 #include "hpc_fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Labels of processes as text: what is accepted is written back so that it reads the same. */
-#include "collect/labels.h"
+#include "machine/labels.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "../unit/collect_records.h"
-#include "collect/call_paths.h"
-#include "collect/procs.h"
-#include "collect/record.h"
+#include "collect/calls/call_paths.h"
+#include "machine/procs.h"
+#include "machine/perf_record.h"
 #include "fuzz.h"
 
 #define PID 4194000u /* no such process */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chains of callers into contexts: each frame where it belongs, nothing cut without a mark, and the
  * flat profile the same as without them. */
-#include "collect/chains.h"
+#include "collect/calls/chains.h"
 
 #include <errno.h>
 

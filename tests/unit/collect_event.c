@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/event_list.h"
-#include "collect/event_parse.h"
-#include "collect/event_rate.h"
+#include "events/list.h"
+#include "events/parse.h"
+#include "events/rate.h"
 #include "t.h"
 #include "tree_t.h"
 

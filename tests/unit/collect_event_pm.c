@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What `pm` opens, on made-up machines: AMD's, Intel's, Arm's, and those that tell nothing. */
-#include "collect/event_pm.h"
+#include "events/pm.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/event_parse.h"
-#include "collect/event_rate.h"
+#include "events/parse.h"
+#include "events/rate.h"
 #include "model/fact.h"
 #include "t.h"
 #include "tree_t.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* DCPI's file of exclusions. */
-#include "collect/exclude.h"
+#include "machine/exclude.h"
 
 #include <errno.h>
 

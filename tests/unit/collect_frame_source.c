@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Addresses outside of files: who is asked, and what becomes of an answer that changes. */
-#include "collect/frame_source.h"
+#include "machine/frame_source.h"
 
 #include <errno.h>
 
-#include "collect/chains.h"
+#include "collect/calls/chains.h"
 #include "collect/fold.h"
 #include "t.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which file is mapped: told apart, opened at first sight, never opened wrongly. */
-#include "collect/images.h"
+#include "machine/images.h"
 
 #include <errno.h>
 #include <fcntl.h>

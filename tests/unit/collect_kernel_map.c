@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Kernel ranges against a model that remembers the owner of every single address. */
-#include "collect/kernel_map.h"
+#include "machine/kernel_map.h"
 
 #include "t.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Labels that outlive their recorder: as text, and given again to processes that really live. */
-#include "collect/labels.h"
+#include "machine/labels.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collect/procfs.h"
+#include "machine/procfs.h"
 #include "t.h"
 
 static struct {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "collect/target.h"
+#include "machine/target.h"
 #include "t.h"
 
 static int open_clock(int cpu)

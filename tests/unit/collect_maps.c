@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/maps.h"
+#include "machine/maps.h"
 
 #include "t.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Call paths of a log whose recorder is dead: found in rings that were read long ago, and believed
  * only when they have the hash they say. */
-#include "collect/old_chains.h"
+#include "collect/calls/old_chains.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collect/log_chains.h"
+#include "collect/calls/log_chains.h"
 #include "t.h"
 
 enum { N_CPUS = 2, N_SLOTS = 64, N_WORDS = 512 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What /proc says of this very process, with file names that are hard to print. */
-#include "collect/procfs.h"
+#include "machine/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Who runs: lives of processes, built from records only.  The pids are too large to exist, so that
  * nothing is found out from /proc. */
-#include "collect/procs.h"
+#include "machine/procs.h"
 
 #include <errno.h>
 #include <fcntl.h>

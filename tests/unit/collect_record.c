@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Perf records: every kind from hand-made bytes, and bytes no kernel writes. */
-#include "collect/record.h"
+#include "machine/perf_record.h"
 
 #include <errno.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/wr.h"
-#include "collect/record.h"
+#include "machine/perf_record.h"
 
 /* Begins a record; returns where it begins, for end_record. */
 static inline size_t begin_record(struct wr *w, uint32_t type, uint16_t misc)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "collect/call_paths.h"
+#include "collect/calls/call_paths.h"
 #include "collect_records.h"
 #include "collect_world.h"
 #include "t.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Unwind tables in shared memory: what the walker sees is always whole, and memory is used again
  * only when no walk can read it any more. */
-#include "collect/unwinds.h"
+#include "collect/calls/unwinds.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/procfs.h"
+#include "machine/procfs.h"
 #include "t.h"
 
 enum { N_IMAGES = FRAME_MAX_IMAGES + 1, N_KEYS = 1 << 15, MOST_WORDS = 1 << 20 };

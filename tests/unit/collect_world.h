@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "collect/kernel_map.h"
-#include "collect/procs.h"
+#include "machine/kernel_map.h"
+#include "machine/procs.h"
 
 #define PID    4194000u /* no such process, so that /proc tells nothing */
 #define PAGE   0x1000ull

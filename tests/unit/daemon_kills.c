@@ -33,8 +33,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/step.h"
-#include "collect/event_parse.h"
-#include "collect/event_rate.h"
+#include "events/parse.h"
+#include "events/rate.h"
 #include "daemon/service_impl.h"
 #include "store_t.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "collect/event_parse.h"
-#include "collect/event_rate.h"
+#include "events/parse.h"
+#include "events/rate.h"
 #include "daemon/service_impl.h"
 #include "store_t.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Arm's Statistical Profiling Extension: packets, records, garbage, and what they tell. */
-#include "formats/arm_spe.h"
+#include "formats/facts/arm_spe.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bits and counters that a user adds: the text, its errors, and what becomes of them when they are
  * stored and merged. */
-#include "formats/fact_defs.h"
+#include "formats/facts/fact_defs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "formats/ibs.h"
+#include "formats/facts/ibs.h"
 #include "formats/segment.h"
 #include "t.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/summary_formula.h"
 #include "formats/hpc/meta.h"
 #include "formats/hpc/trace.h"

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "formats/hpc/cct.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/dump.h"
 #include "formats/hpc/profile.h"
 #include "formats/hpc/trace.h"

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/dump.h"
 #include "formats/hpc/le.h"
 #include "gen_hpc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* AMD's Instruction-Based Sampling: registers of all shapes, and what they tell. */
-#include "formats/ibs.h"
+#include "formats/facts/ibs.h"
 
 #include "base/wr.h"
 #include "facts_t.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the kernel tells in fields of samples: data sources, weights, branches, transactions. */
-#include "formats/precise.h"
+#include "formats/facts/precise.h"
 
 #include "facts_t.h"
 #include "t.h"

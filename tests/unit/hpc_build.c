@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "formats/hpc/check.h"
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/profile.h"
 #include "gen.h"
 #include "scratch_t.h"

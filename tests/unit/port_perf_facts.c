@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "facts_t.h"
-#include "formats/ibs.h"
+#include "formats/facts/ibs.h"
 #include "perfdata_t.h"
 #include "port/perf_in.h"
 #include "t.h"

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See call_paths.h. */
+#include "collect/calls/call_paths.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+/* Words of a CPU's chain ring: 2 MiB, some 8,000 chains of 30 frames a cycle, and never more than
+ * 128 MiB in all. */
+#define MOST_CHAIN_WORDS  (1u << 18)
+#define ALL_CHAIN_WORDS	  (1u << 24)
+#define LEAST_CHAIN_WORDS (4u * CHAIN_MAX_FRAMES)
+
+/* Twice the images there can be. */
+#define N_IMAGE_KEYS (2u * (FRAME_MAX_IMAGES + 1))
+
+/* The loader where only frame pointers are wanted: nothing has a table. */
+static int load_nothing(int fd, struct unwind_table *ret, struct err *err)
+{
+	return err_set(err, -ENOENT, "frame pointers only");
+}
+
+void call_paths_init(struct call_paths *cp, enum call_graph mode, struct profile *p,
+		     struct procs *procs, struct images *images, struct kernel_map *kernel)
+{
+	*cp = (struct call_paths){.mode = mode};
+	if (mode != CALLS_NONE)
+		chains_init(&cp->chains, p, procs, images, kernel);
+}
+
+void call_paths_release(struct call_paths *cp)
+{
+	if (cp->has_ring)
+		ring_stacks_release(&cp->ring);
+	if (cp->has_unwinds)
+		unwinds_release(&cp->unwinds);
+	if (cp->heap) {
+		free(cp->heap->words);
+		free(cp->heap->rules);
+		free(cp->heap->images);
+		free(cp->heap);
+	}
+	if (cp->mode != CALLS_NONE)
+		chains_release(&cp->chains);
+	vec_release(&cp->words);
+	*cp = (struct call_paths){0};
+}
+
+void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_tables *t,
+			 struct log_opts *o)
+{
+	if (cp->mode == CALLS_NONE)
+		return;
+	o->chains = true;
+	o->n_chain_words = MOST_CHAIN_WORDS;
+	while (o->n_chain_words > LEAST_CHAIN_WORDS &&
+	       (uint64_t)o->n_chain_words * o->n_cpus > ALL_CHAIN_WORDS)
+		o->n_chain_words /= 2;
+	o->n_unwind_words = (t->n_bytes ? t->n_bytes : CALL_PATHS_TABLE_BYTES) / sizeof(uint32_t);
+	o->n_image_keys = N_IMAGE_KEYS;
+	o->map_tables = cp->mode == CALLS_DWARF; /* copies of stacks are walked here */
+	o->check_walks = t->check_walks;
+}
+
+/* Copies of stacks are walked in this process, and cannot wait for their tables. */
+static unwind_load_fn *loader(const struct call_paths *cp, const struct call_paths_tables *t)
+{
+	return cp->mode == CALLS_DWARF && t->load_now ? t->load_now : t->load;
+}
+
+void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_paths_tables *t)
+{
+	struct unwind_memory mem;
+	struct image_key *keys;
+	uint32_t n_keys;
+
+	if (cp->mode == CALLS_NONE)
+		return;
+	cp->log = l;
+	mem = log_unwind_memory(l);
+	keys = log_image_keys(l, &n_keys);
+	unwinds_init(&cp->unwinds, &mem, keys, n_keys, cp->chains.images,
+		     cp->mode == CALLS_FP ? load_nothing : loader(cp, t));
+	cp->answer_fd = t->answer_fd;
+	cp->take_answers = t->take_answers;
+	cp->has_unwinds = true;
+	if (t->vdso && cp->mode != CALLS_FP)
+		unwinds_add_vdso(&cp->unwinds, t->vdso);
+	if (unwinds_changed(&cp->unwinds))
+		log_images_changed(l);
+}
+
+/* Memory like the log's, of which only what is used is touched. */
+static struct unwind_memory *new_memory(struct call_paths *cp, size_t n_bytes)
+{
+	struct unwind_memory *m = xcalloc(1, sizeof(*m));
+
+	m->n_words = n_bytes / sizeof(uint32_t);
+	m->words = xcalloc(m->n_words, sizeof(uint32_t));
+	m->rules = xcalloc(UNWIND_N_RULES, sizeof(*m->rules));
+	m->n_images = FRAME_MAX_IMAGES + 1;
+	m->images = xcalloc(m->n_images, sizeof(*m->images));
+	m->clock = &cp->heap_clock;
+	return m;
+}
+
+void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables *t)
+{
+	bool copies = cp->mode == CALLS_DWARF;
+
+	if (cp->mode == CALLS_NONE)
+		return;
+	if (copies && !cp->has_unwinds) {
+		cp->heap = new_memory(cp, t->n_bytes ? t->n_bytes : CALL_PATHS_TABLE_BYTES);
+		unwinds_init(&cp->unwinds, cp->heap, NULL, 0, cp->chains.images, loader(cp, t));
+		cp->has_unwinds = true;
+		if (t->vdso)
+			unwinds_add_vdso(&cp->unwinds, t->vdso);
+	}
+	ring_stacks_init(&cp->ring, &cp->chains, copies ? &cp->unwinds : NULL);
+	cp->has_ring = true;
+}
+
+void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a)
+{
+	if (!cp->has_ring)
+		return;
+	a->sample_type |= cp->ring.extra;
+	if (cp->ring.extra != RECORD_STACK_COPY)
+		return;
+	a->exclude_callchain_user = 1;
+	a->sample_regs_user = RECORD_REGS;
+	a->sample_stack_user = RECORD_COPY_BYTES;
+}
+
+size_t call_paths_ring_factor(const struct call_paths *cp)
+{
+	return cp->has_ring && !cp->log && cp->ring.extra == RECORD_STACK_COPY ? 8 : 1;
+}
+
+uint64_t call_paths_of_record(struct call_paths *cp, const struct record *sample, uint32_t proc)
+{
+	return cp->has_ring ? ring_stacks_add(&cp->ring, sample, proc) : 0;
+}
+
+int call_paths_request_fd(const struct call_paths *cp)
+{
+	return cp->log ? log_request_fd(cp->log) : -1;
+}
+
+static bool tell_changes(struct call_paths *cp)
+{
+	if (!unwinds_changed(&cp->unwinds))
+		return false;
+	log_images_changed(cp->log);
+	return true;
+}
+
+static void serve_one(void *ctx, const struct image_request *r)
+{
+	struct call_paths *cp = ctx;
+
+	cp->served |= unwinds_serve(&cp->unwinds, r);
+}
+
+bool call_paths_serve(struct call_paths *cp)
+{
+	if (!cp->log)
+		return false;
+	cp->served = false;
+	log_each_request(cp->log, serve_one, cp);
+	return cp->served | tell_changes(cp);
+}
+
+bool call_paths_serve_again(struct call_paths *cp)
+{
+	size_t n = cp->log ? cp->unwinds.asked.n : 0;
+
+	if (!n)
+		return false;
+	cp->served = unwinds_serve_again(&cp->unwinds) < n;
+	return cp->served | tell_changes(cp);
+}
+
+bool call_paths_asked(const struct call_paths *cp)
+{
+	return cp->log && cp->unwinds.asked.n;
+}
+
+int call_paths_answer_fd(const struct call_paths *cp)
+{
+	return cp->log && cp->answer_fd ? cp->answer_fd() : -1;
+}
+
+void call_paths_take_answers(struct call_paths *cp)
+{
+	uint64_t n = cp->log && cp->take_answers ? cp->take_answers() : 0;
+
+	if (n == cp->n_answers)
+		return;
+	cp->n_answers = n;
+	unwinds_load_again(&cp->unwinds);
+}
+
+bool call_paths_build(struct call_paths *cp)
+{
+	return cp->log && unwinds_build_next(&cp->unwinds);
+}
+
+/* A chain as it is kept between fetching and learning: this head, then its frames. */
+struct kept_chain {
+	uint64_t hash;
+	uint32_t tgid, generation;
+	uint32_t cause, n_frames, n_kernel, spare;
+};
+
+#define KEPT_WORDS (sizeof(struct kept_chain) / sizeof(uint64_t))
+
+static void keep_chain(void *ctx, const struct log_chain *c)
+{
+	struct call_paths *cp = ctx;
+	struct kept_chain k = {.hash = c->hash,
+			       .tgid = c->tgid,
+			       .generation = c->generation,
+			       .cause = c->cause,
+			       .n_frames = c->n_frames,
+			       .n_kernel = c->n_kernel};
+
+	if (c->cause >= CHAIN_N_CAUSES || chains_known(&cp->chains, c->hash))
+		return;
+	vec_reserve(&cp->words, KEPT_WORDS + c->n_frames);
+	memcpy(&cp->words.v[cp->words.n], &k, sizeof(k));
+	memcpy(&cp->words.v[cp->words.n + KEPT_WORDS], c->frames, c->n_frames * sizeof(uint64_t));
+	cp->words.n += KEPT_WORDS + c->n_frames;
+}
+
+void call_paths_fetch(struct call_paths *cp)
+{
+	if (cp->log)
+		log_each_chain(cp->log, keep_chain, cp);
+}
+
+void call_paths_learn(struct call_paths *cp)
+{
+	for (size_t at = 0; at < cp->words.n;) {
+		struct kept_chain k;
+
+		memcpy(&k, &cp->words.v[at], sizeof(k));
+		chains_add(&cp->chains,
+			   &(struct log_chain){.hash = k.hash,
+					       .tgid = k.tgid,
+					       .generation = k.generation,
+					       .cause = (enum chain_cause)k.cause,
+					       .n_frames = k.n_frames,
+					       .n_kernel = k.n_kernel,
+					       .frames = &cp->words.v[at + KEPT_WORDS]});
+		at += KEPT_WORDS + k.n_frames;
+	}
+	cp->words.n = 0;
+}
+
+void call_paths_end_cycle(struct call_paths *cp)
+{
+	if (cp->has_unwinds)
+		unwinds_tick(&cp->unwinds);
+	if (!cp->log)
+		return;
+	call_paths_take_answers(cp);
+	tell_changes(cp);
+	call_paths_serve(cp);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What call paths add to a collector: the chains that the log sends, the tables its walker asks
+ * for, and when in a cycle each has its turn.
+ *
+ * In a cycle (collector.h) chains are taken out of their rings after the logs' heads were noted and
+ * before the sideband is drained, so that the sideband is never older than a chain; they become
+ * contexts once it is applied.  Requests for tables are served whenever they come. */
+#ifndef COLLECT_CALLS_CALL_PATHS_H
+#define COLLECT_CALLS_CALL_PATHS_H
+
+#include "collect/calls/chains.h"
+#include "collect/log.h"
+#include "collect/calls/ring_stacks.h"
+#include "collect/calls/unwinds.h"
+
+/* How callers are found. */
+enum call_graph {
+	CALLS_NONE,
+	CALLS_AUTO,  /* bpf: unwind tables; ring: frame pointers */
+	CALLS_FP,    /* frame pointers only, each caller of user code marked as guessed */
+	CALLS_DWARF, /* unwind tables */
+};
+
+#define CALL_PATHS_TABLE_BYTES (32u << 20) /* unless told otherwise */
+
+struct call_paths {
+	enum call_graph mode;
+	struct chains chains;	/* mode other than CALLS_NONE */
+	struct unwinds unwinds; /* has_unwinds */
+	bool has_unwinds;
+	struct log *log;     /* borrowed; NULL: none */
+	VEC(uint64_t) words; /* chains taken out of the log and not yet learnt */
+	int (*answer_fd)(void);
+	uint64_t (*take_answers)(void);
+	uint64_t n_answers; /* that came, when tables were last loaded again */
+	bool served;	    /* something changed by the requests being served */
+	bool has_ring;
+	struct ring_stacks ring;    /* has_ring */
+	struct unwind_memory *heap; /* of tables where there is no log; NULL: none */
+	uint32_t heap_clock;
+};
+
+/* What is needed for tables: both from who knows ELF. */
+struct call_paths_tables {
+	unwind_load_fn *load;	  /* may say -EAGAIN: see take_answers */
+	unwind_load_fn *load_now; /* for walks in this process; NULL: load, which says no -EAGAIN */
+	/* When ANSWER_FD() polls readable TAKE_ANSWERS is called, which tells how many answers came
+	 * ever; tables that were -EAGAIN are loaded again when these have become more.  NULL: none
+	 * is. */
+	int (*answer_fd)(void);
+	uint64_t (*take_answers)(void);
+	const struct unwind_table *vdso; /* NULL: none; only during call_paths_use_log */
+	size_t n_bytes;			 /* that tables may take; 0: CALL_PATHS_TABLE_BYTES */
+	bool check_walks;		 /* log_opts.check_walks */
+};
+
+/* P, PROCS, IMAGES and KERNEL stay the caller's, until call_paths_release. */
+void call_paths_init(struct call_paths *cp, enum call_graph mode, struct profile *p,
+		     struct procs *procs, struct images *images, struct kernel_map *kernel);
+void call_paths_release(struct call_paths *cp);
+
+/* Asks for what a log needs besides, in O, whose n_cpus is set. */
+void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_tables *t,
+			 struct log_opts *o);
+
+/* Takes chains from L, opened with that, and publishes tables in its memory. */
+void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_paths_tables *t);
+
+/* Prepares for samples that come through rings. */
+void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables *t);
+
+/* Sets in A, an event whose samples come through rings, what they have to carry. */
+void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a);
+
+/* How many times larger rings have to be than without: samples with copies of stacks are large. */
+size_t call_paths_ring_factor(const struct call_paths *cp);
+
+/* The hash of the callers of SAMPLE, which came through a ring and is of process PROC, for
+ * log_sample.chain. */
+uint64_t call_paths_of_record(struct call_paths *cp, const struct record *sample, uint32_t proc);
+
+/* A descriptor that polls readable when a table is asked for; -1: none. */
+int call_paths_request_fd(const struct call_paths *cp);
+
+/* Takes the requests there are, and queues the tables; false when nothing came of any of them. */
+bool call_paths_serve(struct call_paths *cp);
+
+/* Whether requests are left whose files the sideband did not tell of yet; looks for them again. */
+bool call_paths_asked(const struct call_paths *cp);
+bool call_paths_serve_again(struct call_paths *cp);
+
+/* Polls readable when call_paths_take_answers is to be called; -1: none. */
+int call_paths_answer_fd(const struct call_paths *cp);
+
+/* Takes what others have loaded, for call_paths_build to go on with. */
+void call_paths_take_answers(struct call_paths *cp);
+
+/* Builds one of the queued tables; false when there is none. */
+bool call_paths_build(struct call_paths *cp);
+
+/* The steps of a cycle, as above. */
+void call_paths_fetch(struct call_paths *cp);
+void call_paths_learn(struct call_paths *cp);
+void call_paths_end_cycle(struct call_paths *cp);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The unwind tables of all images that are met on stacks, in memory that the walker reads
+ * (unwind/memory.h): built when the walker asks for one, given up when they were not used for the
+ * longest time.
+ *
+ * The walker knows a file by (inode, device, generation); here it gets a number, for good, which
+ * frames carry (FRAME_IMAGE_SHIFT).  Files share one table when it is made from the same bytes in
+ * each: that is known by a hash when it has been built, whatever build-id they state.  A table that
+ * cannot be built is not tried again: its image gets an empty one, so that the walker goes by frame
+ * pointers and asks no more. */
+#ifndef COLLECT_CALLS_UNWINDS_H
+#define COLLECT_CALLS_UNWINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "collect/bpf/record.h"
+#include "machine/extents.h"
+#include "machine/images.h"
+#include "unwind/build.h"
+#include "unwind/memory.h"
+
+/* Builds the table of the ELF file open at FD, which stays open.  The collector is given one such
+ * function, so that it knows no ELF.  Errors as unwind_build; -EAGAIN: somebody else builds it, and
+ * it is to be asked for again after unwinds_load_again. */
+typedef int unwind_load_fn(int fd, struct unwind_table *ret, struct err *err);
+
+struct unwinds_stats {
+	uint64_t n_built, n_failed; /* builds */
+	uint64_t build_ns;	    /* in all */
+	uint64_t n_evicted;	    /* tables given up to make room */
+	uint64_t n_no_room;	    /* requests put off: all memory was in use */
+	uint64_t n_unknown;	    /* requests for files nobody could find */
+	uint64_t n_not_numbered;    /* requests for more files than there are numbers or keys */
+	uint64_t n_rules_lost;	    /* rows that found all rules taken: no unwinding there */
+	uint64_t n_bytes, most_bytes, limit_bytes; /* of tables: now, at most, may be */
+	uint32_t n_tables, n_images, n_rules;	   /* now */
+};
+
+enum table_state {
+	TABLE_ABSENT,  /* not built yet, or evicted */
+	TABLE_WAITING, /* built, waits until memory is given back */
+	TABLE_READY,
+	TABLE_FAILED,
+	TABLE_JOINED, /* made from the bytes of another, which has its images now */
+};
+
+struct shared_table {
+	enum table_state state;
+	bool pinned;   /* never evicted */
+	uint32_t code; /* in struct images: what it is made of */
+	bool has_key;  /* it was built once: */
+	uint8_t key[UNWIND_KEY_BYTES];
+	uint32_t at, n;	    /* READY: its words; n also when WAITING */
+	uint32_t retry_at;  /* ABSENT: not before the clock says so */
+	bool wanted;	    /* ABSENT: unwinds_build_next is to build it */
+	bool asked;	    /* wanted, but its loader is at it: unwinds_load_again */
+	uint32_t wanted_by; /* somebody who maps it */
+	uint64_t first_off;
+	uint32_t n_blocks;
+	struct unwind_table built; /* WAITING */
+	VEC(uint32_t) numbers;	   /* of the images that use it */
+};
+
+/* Words that nobody refers to any more, but a walk under way may still read. */
+struct retired {
+	struct extent words;
+	uint32_t since; /* the clock */
+};
+
+struct unwinds {
+	struct unwind_memory mem;
+	struct image_key *keys; /* n_keys, open addressing */
+	uint32_t n_keys;
+	struct images *images; /* borrowed */
+	unwind_load_fn *load;
+	struct extents free;
+	VEC(struct retired) retired;
+	VEC(struct shared_table) tables;
+	uint32_t *table_of;		 /* by image number: number of its table + 1 */
+	struct index rule_ix;		 /* of mem.rules */
+	uint32_t n_rules;		 /* of mem.rules, with rule 0 and TOO_COMPLEX_RULE */
+	VEC(struct image_request) asked; /* of files not known yet */
+	bool changed;			 /* see unwinds_changed */
+	struct unwinds_stats stats;
+};
+
+/* MEM and KEYS (N_KEYS of them, a power of two) stay the caller's, zeroed, until unwinds_release.
+ */
+void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct image_key *keys,
+		  uint32_t n_keys, struct images *images, unwind_load_fn *load);
+void unwinds_release(struct unwinds *u);
+
+/* Publishes a copy of TABLE, the vdso's, under IMAGE_NUMBER_VDSO. */
+void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table);
+
+/* Gives the file that the walker asks for a number and queues its table.  A file that nobody knows
+ * is kept for unwinds_serve_again.  False when nothing came of it: it may be asked for again and
+ * again. */
+bool unwinds_serve(struct unwinds *u, const struct image_request *r);
+
+/* To be called when more of the sideband was applied: looks for the files that were not known.
+ * Returns how many still are not. */
+size_t unwinds_serve_again(struct unwinds *u);
+
+/* Builds one of the tables that are queued, of the least code, so that few wait for a large one;
+ * false when there is none. */
+bool unwinds_build_next(struct unwinds *u);
+
+/* Loads are tried again that were not ready (-EAGAIN). */
+void unwinds_load_again(struct unwinds *u);
+
+/* Gives code CODE a number, with the table of its like if there is one; 0 when numbers are used up.
+ * For walks in user space, whose images have no key. */
+uint32_t unwinds_number(struct unwinds *u, uint32_t code);
+
+/* Has the table of image NUMBER built if it is not there (any more); its file may be looked for in
+ * what process PID sees. */
+void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid);
+
+/* To be called once a cycle, after the sideband was applied: the clock goes on, memory given up a
+ * whole cycle ago is used again, and files still unknown are given up. */
+void unwinds_tick(struct unwinds *u);
+
+/* Were files numbered since the last call, so that the walker must look them up anew?  Tables come
+ * and go without. */
+bool unwinds_changed(struct unwinds *u);
+
+struct unwinds_stats unwinds_stats(const struct unwinds *u);
+
+/* Asserts every internal rule: no two tables overlap, what is published can be read with no index
+ * out of bounds, no word is lost. */
+void unwinds_check(const struct unwinds *u);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See offcpu.h. */
+#include "collect/offcpu/offcpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* Of a CPU's log: at OFFCPU_CYCLE_MS 140,000 blocks a second; and of all together, 96 MiB. */
+#define N_SLOTS	    32768u
+#define ALL_N_SLOTS (2u << 20)
+
+struct offcpu {
+	struct switches *switches;
+	struct profile *profile;
+	struct procs *procs;
+	struct kernel_map *kernel;
+	struct chains *chains;
+	struct tracer *tracer;
+	uint32_t n_cpus;
+	uint64_t *heads;		 /* n_cpus */
+	event_id events[SWITCH_N_KINDS]; /* several kinds are one event's */
+	ctx_id marks[SWITCH_N_SUMS];
+	ctx_id still_blocked;
+	uint64_t begin_ns, end_ns;
+	VEC(struct switch_told) told; /* of threads that live on */
+	VEC(struct switch_end) ends;  /* of threads that live at the end */
+};
+
+static event_id add_event(struct profile *p, const char *name)
+{
+	return profile_intern_event(p, &(struct event){.name = profile_intern_str(p, name),
+						       .unit = profile_intern_str(p, "ns"),
+						       .period = 1});
+}
+
+static void add_marks(struct offcpu *o, uint64_t min_block_ns)
+{
+	char text[64];
+
+	o->marks[SWITCH_RUNNING] = profile_mark_ctx(o->profile, "[running]");
+	o->marks[SWITCH_RUNNABLE] = profile_mark_ctx(o->profile, "[waiting for a CPU]");
+	snprintf(text, sizeof(text), "[blocked less than %g ms]", (double)min_block_ns / 1e6);
+	o->marks[SWITCH_SHORT] = profile_mark_ctx(o->profile, text);
+	o->marks[SWITCH_MISSED] = profile_mark_ctx(o->profile, "[blocked, stack missed]");
+	o->still_blocked = profile_mark_ctx(o->profile, "[truncated: still blocked]");
+}
+
+int offcpu_open(const struct offcpu_opts *opts, struct chains *chains, struct offcpu **ret,
+		struct err *err)
+{
+	struct profile *p = chains->profile;
+	struct switches_opts so = opts->switches;
+	struct offcpu *o = xcalloc(1, sizeof(*o));
+	int rc;
+
+	so.n_slots = N_SLOTS;
+	while (so.n_slots > 1024 && (uint64_t)so.n_slots * so.n_cpus > ALL_N_SLOTS)
+		so.n_slots /= 2;
+	so.wakers = opts->wakers;
+	so.walk = opts->walk;
+	so.min_block_ns = opts->min_block_ns ? opts->min_block_ns : OFFCPU_MIN_BLOCK_NS;
+	o->profile = p;
+	o->procs = chains->procs;
+	o->kernel = chains->kernel;
+	o->chains = chains;
+	o->tracer = opts->tracer;
+	o->n_cpus = so.n_cpus;
+	o->heads = xcalloc(so.n_cpus, sizeof(*o->heads));
+	rc = switches_open(&so, &o->switches, err);
+	if (rc < 0) {
+		offcpu_close(o);
+		return rc;
+	}
+	o->events[SWITCH_RUNNING] = add_event(p, "running");
+	o->events[SWITCH_RUNNABLE] = add_event(p, "runnable");
+	o->events[SWITCH_BLOCKED] = add_event(p, "blocked");
+	o->events[SWITCH_SHORT] = o->events[SWITCH_MISSED] = o->events[SWITCH_BLOCKED];
+	o->events[SWITCH_WOKEN] = so.wakers ? add_event(p, "woken") : o->events[SWITCH_BLOCKED];
+	add_marks(o, so.min_block_ns);
+	*ret = o;
+	return 0;
+}
+
+void offcpu_close(struct offcpu *o)
+{
+	if (!o)
+		return;
+	switches_close(o->switches);
+	vec_release(&o->told);
+	vec_release(&o->ends);
+	free(o->heads);
+	free(o);
+}
+
+event_id offcpu_blocked(const struct offcpu *o)
+{
+	return o->events[SWITCH_BLOCKED];
+}
+
+int offcpu_start(struct offcpu *o, struct err *err)
+{
+	return switches_start(o->switches, &o->begin_ns, err);
+}
+
+void offcpu_note_heads(struct offcpu *o)
+{
+	for (uint32_t cpu = 0; cpu < o->n_cpus; cpu++)
+		o->heads[cpu] = switches_head(o->switches, cpu);
+}
+
+static owner_id owner_of(struct offcpu *o, uint64_t task)
+{
+	uint32_t proc = procs_look_up(o->procs, LOG_TGID(task), LOG_GENERATION(task));
+
+	return proc == PROC_NONE ? 0 : procs_owner(o->procs, proc, LOG_TID(task));
+}
+
+static void add(struct offcpu *o, owner_id owner, enum switch_kind kind, ctx_id ctx, uint64_t n,
+		uint64_t ns)
+{
+	if (!n && !ns)
+		return;
+	profile_add_value(o->profile, &(struct value){.owner = owner,
+						      .ctx = ctx,
+						      .event = o->events[kind],
+						      .count = n,
+						      .sum = ns});
+	o->profile->events.v[o->events[kind]].n_reached += n;
+}
+
+/* The context of kernel address IP, called by CALLERS. */
+static ctx_id kernel_ctx(struct offcpu *o, ctx_id callers, uint64_t ip)
+{
+	place_id place;
+
+	if (!kernel_map_place(o->kernel, ip, &place))
+		place = profile_unknown_kernel_place(o->profile);
+	return profile_intern_ctx(o->profile, callers, place);
+}
+
+static void add_slot(void *ctx, const struct switch_slot *s)
+{
+	struct offcpu *o = ctx;
+	enum switch_kind kind = (enum switch_kind)(s->kind_n & 0xff);
+	owner_id owner;
+	ctx_id path;
+
+	if (kind >= SWITCH_N_KINDS)
+		return;
+	if (kind >= SWITCH_BLOCKED && s->leaf) {
+		path = kernel_ctx(o, chains_count(o->chains, s->chain, CHAINS_BLOCKED), s->leaf);
+	} else {
+		kind = kind == SWITCH_BLOCKED ? SWITCH_MISSED : kind;
+		path = o->marks[kind];
+	}
+	owner = s->task ? owner_of(o, s->task) : 0;
+	add(o, owner, kind, path, s->kind_n >> 8, s->ns);
+	if (o->tracer && kind == SWITCH_BLOCKED)
+		tracer_add(o->tracer, LOG_TGID(s->task), LOG_TID(s->task), owner, s->since_ns, path,
+			   o->events[kind]);
+}
+
+static void add_told(struct offcpu *o, const struct switch_told *t, owner_id owner)
+{
+	for (unsigned kind = 0; kind < SWITCH_N_SUMS; kind++)
+		add(o, owner, (enum switch_kind)kind, o->marks[kind], t->sums[kind].n,
+		    t->sums[kind].ns);
+}
+
+static void keep_told(void *ctx, const struct switch_told *t)
+{
+	struct offcpu *o = ctx;
+
+	vec_push(&o->told, *t);
+}
+
+void offcpu_take_sums(struct offcpu *o)
+{
+	switches_tell(o->switches, keep_told, o, NULL);
+}
+
+void offcpu_drain(struct offcpu *o)
+{
+	vec_each (t, &o->told)
+		add_told(o, t, owner_of(o, t->task));
+	o->told.n = 0;
+	for (uint32_t cpu = 0; cpu < o->n_cpus; cpu++)
+		switches_drain(o->switches, cpu, o->heads[cpu], add_slot, o);
+}
+
+static void keep_end(void *ctx, const struct switch_end *e)
+{
+	struct offcpu *o = ctx;
+
+	vec_push(&o->ends, *e);
+}
+
+void offcpu_stop(struct offcpu *o)
+{
+	switches_stop(o->switches, &o->end_ns, keep_end, o, NULL);
+}
+
+static void add_end(struct offcpu *o, const struct switch_end *e)
+{
+	owner_id owner = owner_of(o, e->told.task);
+	bool is_kernel = o->profile->owners.v[owner].flags & OWNER_KERNEL;
+	ctx_id path = is_kernel ? 0 : o->still_blocked;
+
+	add_told(o, &e->told, owner);
+	if (!e->block_ns)
+		return;
+	if (e->leaf)
+		path = kernel_ctx(o, chains_count(o->chains, e->chain, CHAINS_BLOCKED), e->leaf);
+	for (uint32_t i = e->n_frames < SWITCH_MAX_FRAMES ? e->n_frames : SWITCH_MAX_FRAMES;
+	     i-- > e->skip;)
+		path = kernel_ctx(o, path, e->frames[i] - 1);
+	add(o, owner, SWITCH_BLOCKED, path ? path : o->marks[SWITCH_MISSED], 1, e->block_ns);
+}
+
+void offcpu_settle(struct offcpu *o)
+{
+	struct switches_lost lost = switches_lost(o->switches);
+
+	vec_each (e, &o->ends)
+		add_end(o, e);
+	profile_add_loss(o->profile, "switch_log_full", o->events[SWITCH_RUNNING],
+			 lost.n_intervals);
+	profile_add_loss(o->profile, "threads_not_watched", o->events[SWITCH_RUNNING],
+			 lost.n_threads);
+	o->profile->events.v[o->events[SWITCH_RUNNING]].n_reached +=
+		lost.n_intervals + lost.n_threads;
+	if (o->events[SWITCH_WOKEN] != o->events[SWITCH_BLOCKED]) {
+		profile_add_loss(o->profile, "waker_missed", o->events[SWITCH_WOKEN],
+				 lost.n_wakers);
+		o->profile->events.v[o->events[SWITCH_WOKEN]].n_reached += lost.n_wakers;
+	}
+	for (unsigned kind = SWITCH_RUNNING; kind < SWITCH_N_KINDS; kind++) {
+		struct event *e = &o->profile->events.v[o->events[kind]];
+
+		e->enabled_ns = e->running_ns = o->end_ns - o->begin_ns;
+	}
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parsing of -e.
+ *
+ * A colon may begin a modifier, a period, a tracepoint's name or a unit mask of libpfm4, so an
+ * event is taken apart from the outside: the period first (only digits behind the last colon), then
+ * the name by trying each source in turn, the kernel's own first because they cost no look-up.  A
+ * source that does not know the name leaves it to the next; one that knows it but not the rest ends
+ * the search with its message. */
+#include "events/parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "events/check.h"
+#include "events/dcpi.h"
+#include "events/list.h"
+#include "events/names.h"
+#include "events/pm.h"
+#include "events/pfm.h"
+#include "events/pmu.h"
+#include "events/split.h"
+#include "events/trace.h"
+
+/* perf_event.h attr.precise_ip has two bits */
+enum { MAX_PRECISE = 3 };
+
+static const char modifier_letters[] = "ukhpGH";
+
+static bool is_modifiers(const char *text)
+{
+	return *text && text[strspn(text, modifier_letters)] == '\0';
+}
+
+/* Sets attr by modifier LETTERS: naming any of u, k, h leaves out those not named, and the same for
+ * G and H; precise sampling leaves guests out, whose state the hardware does not record. */
+static int apply_modifiers(struct event_spec *spec, const char *letters, struct err *err)
+{
+	struct perf_event_attr *a = &spec->attr;
+	bool user = strchr(letters, 'u'), kernel = strchr(letters, 'k'),
+	     hypervisor = strchr(letters, 'h'), guest = strchr(letters, 'G'),
+	     host = strchr(letters, 'H');
+	unsigned precise = 0;
+
+	if (!is_modifiers(letters)) {
+		const char *bad = letters + strspn(letters, modifier_letters);
+
+		return err_set(err, -EINVAL,
+			       "\"%s\" is no modifier: \"%c\" is not one of u k h p G H", letters,
+			       *bad);
+	}
+	for (const char *p = letters; *p; p++)
+		precise += *p == 'p';
+	if (precise > MAX_PRECISE)
+		return err_set(err, -EINVAL, "\"%s\": at most ppp", letters);
+	if (precise && (spec->kind == EVENT_SOFTWARE || spec->kind == EVENT_TRACEPOINT))
+		return err_set(err, -EINVAL,
+			       "a %s event has no precise form (modifier p is for hardware events)",
+			       event_kind_name(spec->kind));
+	if (user || kernel || hypervisor) {
+		a->exclude_user = !user;
+		a->exclude_kernel = !kernel;
+		a->exclude_hv = !hypervisor;
+	}
+	if (guest || host) {
+		a->exclude_guest = !guest;
+		a->exclude_host = !host;
+	} else if (precise) {
+		a->exclude_guest = 1;
+	}
+	if (precise)
+		a->precise_ip = precise;
+	return 0;
+}
+
+/* Names SPEC "CANONICAL[:MODIFIERS]" unless a term has named it, and applies the modifiers. */
+static int finish(struct event_spec *spec, const char *canonical, const char *modifiers,
+		  struct err *err)
+{
+	bool slash = str_ends(canonical, "/");
+
+	if (!spec->name)
+		spec->name = modifiers ? xasprintf("%s%s%s", canonical, slash ? "" : ":", modifiers)
+				       : xstrdup(canonical);
+	if (!spec->unit)
+		spec->unit = "";
+	return modifiers ? apply_modifiers(spec, modifiers, err) : 0;
+}
+
+struct nearest {
+	const char *wanted; /* lower case */
+	char *name;
+	unsigned distance;
+};
+
+static char *lower(const char *s)
+{
+	char *copy = xstrdup(s);
+
+	for (char *p = copy; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return copy;
+}
+
+static void note_nearest(const char *name, void *arg)
+{
+	struct nearest *n = arg;
+	_mem_ char *low = lower(name);
+	unsigned d = str_distance(n->wanted, low);
+
+	if (d < n->distance) {
+		n->distance = d;
+		free(n->name);
+		n->name = xstrdup(name);
+	}
+}
+
+static void note_listed(const struct event_info *info, void *arg)
+{
+	const char *bare = strstr(info->name, "::");
+
+	if (info->is_part && info->kind == EVENT_PMU)
+		return;
+	note_nearest(info->name, arg);
+	if (bare)
+		note_nearest(bare + 2, arg);
+	/* the event of pmu/event/ may be written alone */
+	if (info->kind == EVENT_PMU) {
+		const char *slash = strchr(info->name, '/');
+		_mem_ char *event = xstrndup(slash + 1, strlen(slash + 1) - 1);
+
+		note_nearest(event, arg);
+	}
+}
+
+/* "unknown event", and the nearest name that exists; tracepoints of GROUP only. */
+static int unknown(const struct event_env *env, const char *name, const char *group,
+		   struct err *err)
+{
+	_mem_ char *wanted = lower(name);
+	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(name) / 3)};
+	const char *today = group ? NULL : event_dcpi_today(wanted);
+
+	if (today)
+		return err_set(err, -ENOENT,
+			       "an event of DCPI's: today that is %s (`dwell events` lists all)",
+			       today);
+	if (group)
+		event_trace_each(env, group, note_nearest, &n);
+	else
+		event_list(env, ~(1u << EVENT_TRACEPOINT), note_listed, &n);
+	if (!group && strchr(name, ':'))
+		event_trace_each(env, NULL, note_nearest, &n);
+	err_set(err, -ENOENT, "unknown event%s%s%s (`dwell events` lists all)",
+		n.name ? "; did you mean \"" : "", n.name ? n.name : "", n.name ? "\"?" : "");
+	free(n.name);
+	return -ENOENT;
+}
+
+/* pmu/terms/modifiers */
+static int parse_pmu(const struct event_env *env, const char *text, struct event_spec *spec,
+		     struct err *err)
+{
+	const char *open = strchr(text, '/'), *close = strrchr(text, '/');
+	const char *rest = close + 1;
+	_mem_ char *pmu = xstrndup(text, (size_t)(open - text));
+	_mem_ char *terms = NULL, *canonical = NULL;
+	int rc;
+
+	if (close == open)
+		return err_set(err, -EINVAL, "the second \"/\" of PMU/TERMS/ is missing");
+	terms = xstrndup(open + 1, (size_t)(close - open - 1));
+	canonical = xstrndup(text, (size_t)(rest - text));
+	rest += *rest == ':';
+	rc = event_pmu_encode(env, pmu, terms, spec, err);
+	return rc < 0 ? rc : finish(spec, canonical, *rest ? rest : NULL, err);
+}
+
+/* A name without colons, and what follows its colon.  -ENOENT: not one of these. */
+static int parse_simple(const struct event_env *env, const char *name, const char *modifiers,
+			struct event_spec *spec, struct err *err)
+{
+	_mem_ char *canonical = NULL, *pmu = NULL;
+	size_t n = strlen(name);
+	int rc;
+
+	if (event_names_find(name, spec, &canonical) == 0)
+		return finish(spec, canonical, modifiers, err);
+	if (*name == 'r' && n > 1 && strspn(name + 1, "0123456789abcdefABCDEF") == n - 1) {
+		uint64_t config;
+
+		if (str_parse_u64(name + 1, 16, &config) < 0)
+			return err_set(err, -EINVAL, "a raw event has at most 16 hex digits");
+		spec->kind = EVENT_RAW;
+		spec->attr.type = PERF_TYPE_RAW;
+		spec->attr.config = config;
+		return finish(spec, name, modifiers, err);
+	}
+	pmu = event_pmu_of_event(env, name);
+	if (!pmu)
+		return -ENOENT;
+	rc = event_pmu_encode(env, pmu, name, spec, err);
+	return rc < 0 ? rc : finish(spec, name, modifiers, err);
+}
+
+static int parse_pfm(const char *text, struct event_spec *spec, struct err *err)
+{
+	const char *colon = strrchr(text, ':');
+	int rc;
+
+	if (colon && is_modifiers(colon + 1)) {
+		_mem_ char *name = xstrndup(text, (size_t)(colon - text));
+
+		rc = event_pfm_encode(name, spec, err);
+		if (rc == 0)
+			return finish(spec, name, colon + 1, err);
+	}
+	/* or the letters are a unit mask */
+	rc = event_pfm_encode(text, spec, err);
+	return rc < 0 ? rc : finish(spec, text, NULL, err);
+}
+
+/* libpfm4 knows the event and says WHY the rest is wrong; the nearest unit mask is a guess at it.
+ */
+static int bad_pfm(const struct event_env *env, const char *text, int rc, const char *why,
+		   struct err *err)
+{
+	_mem_ char *wanted = lower(text);
+	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(text) / 3)};
+
+	event_list(env, 1u << EVENT_PFM, note_listed, &n);
+	err_set(err, rc, "%s%s%s%s", why, n.name ? "; did you mean \"" : "", n.name ? n.name : "",
+		n.name ? "\"?" : "");
+	free(n.name);
+	return rc;
+}
+
+static int parse_tracepoint(const struct event_env *env, const char *group, const char *rest,
+			    struct event_spec *spec, struct err *err)
+{
+	_mem_ char *name = xstrndup(rest, strcspn(rest, ":"));
+	_mem_ char *canonical = xasprintf("%s:%s", group, name);
+	const char *modifiers = rest[strlen(name)] ? rest + strlen(name) + 1 : NULL;
+	int rc;
+
+	if (strpbrk(name, "*?["))
+		return err_set(err, -EINVAL,
+			       "one tracepoint at a time: `dwell events '%s:%s'` lists them", group,
+			       name);
+	rc = event_trace_encode(env, group, name, spec, err);
+	if (rc == -ENOENT)
+		return unknown(env, canonical, group, err);
+	return rc < 0 ? rc : finish(spec, canonical, modifiers, err);
+}
+
+/* NAME[:...] without a period and without slashes. */
+static int parse_name(const struct event_env *env, const char *text, struct event_spec *spec,
+		      struct err *err)
+{
+	const char *rest = strchr(text, ':');
+	_mem_ char *head = xstrndup(text, strcspn(text, ":"));
+	struct err why = {""};
+	int rc;
+
+	if (strcmp(head, "mem") == 0 && rest)
+		return err_set(err, -EINVAL, "breakpoints (mem:...) are not supported");
+	rc = parse_simple(env, head, rest ? rest + 1 : NULL, spec, err);
+	if (rc != -ENOENT)
+		return rc;
+	if (rest && rest[1] != ':' && event_trace_has_group(env, head))
+		return parse_tracepoint(env, head, rest + 1, spec, err);
+	rc = parse_pfm(text, spec, &why);
+	if (rc == 0)
+		return 0;
+	if (rc != -ENOENT)
+		return bad_pfm(env, text, rc, why.msg, err);
+	rc = unknown(env, text, NULL, err);
+	/* it may be a tracepoint we cannot see */
+	if (rest && rest[1] != ':' && !is_modifiers(rest + 1)) {
+		_mem_ char *root = event_trace_root(env, &why);
+
+		if (!root)
+			return err_set(err, -ENOENT, "no such hardware event, and %s", why.msg);
+	}
+	return rc;
+}
+
+/* Cuts ":PERIOD" off TEXT. */
+static int take_period(char *text, uint64_t *ret, struct err *err)
+{
+	char *colon = strrchr(text, ':');
+	size_t n = colon ? strlen(colon + 1) : 0;
+
+	if (colon && !n)
+		return err_set(
+			err, -EINVAL,
+			"nothing behind the last \":\"; a modifier or a period belongs there");
+	/* a name of libpfm4 before "::" is no period, digits behind '=' are a term */
+	if (!n || strspn(colon + 1, "0123456789") != n)
+		return 0;
+	if (str_parse_u64(colon + 1, 10, ret) < 0 || *ret > INT64_MAX)
+		return err_set(err, -EINVAL, "period %s is too large", colon + 1);
+	if (*ret == 0)
+		return err_set(err, -EINVAL, "a period is at least 1");
+	*colon = '\0';
+	return 0;
+}
+
+int event_parse(const struct event_env *env, const char *text, struct event_spec *ret,
+		struct err *err)
+{
+	struct event_spec spec = {.attr.size = sizeof(spec.attr)};
+	_mem_ char *body = xstrdup(text);
+	char *slash = strrchr(body, '/');
+	uint64_t period = 0;
+	int rc = 0;
+
+	/* colons inside the terms are theirs */
+	if (!*body)
+		rc = err_set(err, -EINVAL, "an event is missing");
+	if (rc == 0)
+		rc = take_period(slash ? slash : body, &period, err);
+	if (rc == 0)
+		rc = slash ? parse_pmu(env, body, &spec, err) : parse_name(env, body, &spec, err);
+	if (period)
+		spec.period = period;
+	if (rc == 0)
+		rc = event_check_supported(env, &spec, err);
+	if (rc < 0) {
+		event_spec_release(&spec);
+		return rc;
+	}
+	*ret = spec;
+	return 0;
+}
+
+/* The end of the event that starts at P: the next '+' or ',' outside slashes. */
+static const char *event_end(const char *p)
+{
+	bool in_terms = false;
+
+	for (; *p && (in_terms || (*p != '+' && *p != ',')); p++)
+		in_terms ^= *p == '/';
+	return p;
+}
+
+/* Whether NAME is there, whole or as a part. */
+static bool has_spec(const struct event_specs *specs, const char *name)
+{
+	size_t n = strcspn(name, ":");
+
+	for (size_t i = 0; i < specs->n; i++) {
+		const char *old = specs->v[i].name, *slash = strchr(old, '/');
+
+		if (strcmp(old, name) == 0)
+			return true;
+		if (slash && strncmp(slash + 1, name, n) == 0 && slash[n + 1] == '/' &&
+		    strcmp(slash + n + 2, name + n + (name[n] == ':')) == 0)
+			return specs->v[i].kind != EVENT_PMU;
+	}
+	return false;
+}
+
+int event_list_parse(const struct event_env *env, const char *text, struct event_specs *specs,
+		     struct err *err)
+{
+	size_t n_before = specs->n;
+	const char *p = text;
+
+	for (;;) {
+		const char *end = event_end(p);
+		_mem_ char *one = xstrndup(p, (size_t)(end - p));
+		bool is_pm = event_pm_is(one);
+		struct event_spec spec;
+		int rc = is_pm ? event_pm_parse(env, one, specs, err)
+			       : event_parse(env, one, &spec, err);
+
+		if (rc == 0 && !is_pm && has_spec(specs, spec.name)) {
+			rc = err_set(err, -EINVAL, "named twice");
+			event_spec_release(&spec);
+		}
+		if (rc < 0) {
+			while (specs->n > n_before)
+				event_spec_release(&specs->v[--specs->n]);
+			if (p == text)
+				return err_prefix(err, rc, "event \"%s\"", one);
+			return err_prefix(err, rc, "event \"%s\" (character %zu of \"%s\")", one,
+					  (size_t)(p - text) + 1, text);
+		}
+		if (!is_pm)
+			event_split(env, &spec, specs);
+		if (!*end)
+			return 0;
+		p = end + 1;
+	}
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who knows what code is that no file describes.
+ *
+ * Whatever address of a sample or of a call path lies in a mapped file is a place of that file's
+ * image.  For every other address the sources are asked, the one added last first, until one knows
+ * it: readers of what JIT compilers tell, and at the end the process's nameless memory (procs.c).
+ *
+ * An interpreter's frames join here.  A stack walker that comes to the loop of an interpreter it
+ * knows can put, in place of the loop's own frame or above it, the addresses of the interpreter's
+ * code objects, as it does with any run-time address (FRAME_IMAGE_SHIFT in unwind/chain.h: image
+ * 0); these lie in no executable mapping, so no other source takes them, and the interpreter's
+ * source says which procedure of which script they are. */
+#ifndef MACHINE_FRAME_SOURCE_H
+#define MACHINE_FRAME_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/profile.h"
+
+struct procs;
+struct mapping;
+
+/* An address, and when: after the sideband was applied up to the sample's cycle, and at the time
+ * procs tells. */
+struct frame_query {
+	struct procs *procs;
+	uint32_t proc; /* number in procs */
+	uint64_t avma;
+	const struct mapping *map; /* the executable mapping it lies in; NULL: none */
+	uint64_t time_ns;	   /* about when, CLOCK_MONOTONIC */
+};
+
+struct frame_place {
+	image_id image;
+	uint64_t svma;
+};
+
+/* A source; whoever makes one embeds this in what else it needs and keeps it until the procs it was
+ * added to are released. */
+struct frame_source {
+	/* Says where Q's frame is, in the profile of Q's procs; false when this source does not
+	 * know.  (image, svma) must mean the same code for ever: names are given to it later.  A
+	 * source that will answer otherwise than it did for an earlier time adds to n_changes of
+	 * the procs: call paths are kept with the answers that were given for them. */
+	bool (*find)(struct frame_source *s, const struct frame_query *q, struct frame_place *ret);
+	struct frame_source *next; /* set by frame_source_add */
+};
+
+/* Has S asked before all sources that were added earlier. */
+void frame_source_add(struct procs *ps, struct frame_source *s);
+
+/* Asks the sources for address AVMA of process PROC, in its mapping MAP (NULL: in none). */
+bool frame_source_find(struct procs *ps, uint32_t proc, uint64_t avma, const struct mapping *map,
+		       struct frame_place *ret);
+
+#endif
