@@ -27,9 +27,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "formats/hpc/cct.h"
+#include "hpc/write/cct.h"
 #include "formats/hpc/meta.h"
-#include "formats/hpc/profile.h"
+#include "hpc/write/profile.h"
 
 enum { TEMPLATES = 16, WEIGHTS = 7, DEPTH_MAX = 40 };
 enum { POINT, FUNCTION, EXECUTION, N_SCOPES };

@@ -14,10 +14,10 @@
 
 #include "base/file.h"
 #include "base/vec.h"
-#include "formats/hpc/cct.h"
+#include "hpc/write/cct.h"
 #include "formats/hpc/meta.h"
-#include "formats/hpc/profile.h"
-#include "formats/hpc/trace.h"
+#include "hpc/write/profile.h"
+#include "hpc/write/trace.h"
 
 enum { POINT, FUNCTION, LEX_AWARE, EXECUTION, N_SCOPES };
 enum { N_METRICS = 2, N_PROFILES = 3, N_SUMS = 3 };

@@ -10,13 +10,14 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "formats/hpc/cct.h"
+#include "hpc/write/cct.h"
 #include "formats/hpc/metrics_yaml.h"
 #include "formats/hpc/texts.h"
 #include "hpc/build.h"
 #include "hpc/copies.h"
 #include "hpc/distribute.h"
 #include "hpc/save.h"
+#include "hpc/write/profile.h"
 
 /* The profiles' groups of records. */
 static void find_groups(const struct build *b, const uint32_t *profile, struct profile_groups *ret)

@@ -14,6 +14,7 @@
 #include "hpc/identity.h"
 #include "hpc/metrics.h"
 #include "query/hpc/db.h"
+#include "hpc/write/profile.h"
 
 /* What a metric of the database in one scope is in the new one. */
 struct database_prop {

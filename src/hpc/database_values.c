@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "hpc/database.h"
+#include "hpc/write/profile.h"
 
 struct ctx_entry {
 	uint32_t ctxId; /* the new one */

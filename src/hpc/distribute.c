@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "hpc/pack.h"
+#include "hpc/write/profile.h"
 
 /* --- records --- */
 

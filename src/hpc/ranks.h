@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "formats/hpc/out.h"
+#include "hpc/write/out.h"
 
 /* What the module does; all return 0, or -EIO.  Only one is in progress at a time. */
 struct ranks_ops {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "hpc/propagate.h"
+#include "hpc/write/profile.h"
 
 struct saving {
 	struct build *b;

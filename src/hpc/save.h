@@ -3,7 +3,7 @@
 #ifndef HPC_SAVE_H
 #define HPC_SAVE_H
 
-#include "formats/hpc/profile.h"
+#include "hpc/write/profile.h"
 #include "hpc/build.h"
 
 /* The groups of records of each profile: those of number I (from 0) are

@@ -10,6 +10,7 @@
  * Sums carry along what each addition rounds away (Knuth's two-sum; The Art of Computer
  * Programming, vol. 2, 4.2.2, theorem B), so that they are as good as exact. */
 #include "hpc/statistics.h"
+#include "hpc/write/profile.h"
 
 #include <stdlib.h>
 

@@ -10,8 +10,8 @@
 #ifndef HPC_STATISTICS_H
 #define HPC_STATISTICS_H
 
-#include "formats/hpc/cct.h"
-#include "formats/hpc/profile.h"
+#include "hpc/write/cct.h"
+#include "hpc/write/profile.h"
 #include "hpc/metrics.h"
 
 struct statistics {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See timelines.h. */
 #include "hpc/timelines.h"
+#include "hpc/write/trace.h"
 
 #include <stdlib.h>
 

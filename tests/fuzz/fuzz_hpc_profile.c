@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "formats/hpc/cct.h"
+#include "hpc/write/cct.h"
 #include "formats/hpc/check/check.h"
 #include "hpc_fuzz.h"
 

@@ -10,9 +10,11 @@
 #include "formats/hpc/check/check.h"
 #include "formats/hpc/summary_formula.h"
 #include "formats/hpc/meta.h"
-#include "formats/hpc/trace.h"
+#include "hpc/write/trace.h"
 #include "gen_hpc.h"
 #include "hpc_tensor_t.h"
+#include "hpc/write/cct.h"
+#include "hpc/write/profile.h"
 
 /* The tree: an entry, and two functions of a line and an instruction each, the second called from
  * the first.  Contexts are numbered from the root, 0, down. */

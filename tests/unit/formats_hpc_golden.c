@@ -4,8 +4,9 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "formats/hpc/dump.h"
-#include "formats/hpc/trace.h"
+#include "hpc/write/trace.h"
 #include "hpc_tensor_t.h"
+#include "hpc/write/cct.h"
 
 /* Two threads, one of them empty, and their summary. */
 static void write_files(const struct tensor_dir *d, enum hpc_layout layout)

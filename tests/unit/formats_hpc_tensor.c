@@ -6,8 +6,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "formats/hpc/out.h"
+#include "hpc/write/out.h"
 #include "hpc_tensor_t.h"
+#include "hpc/write/cct.h"
+#include "hpc/write/profile.h"
 
 static void compare_profile(const struct tensor *t, const struct hpc_profile *p)
 {

@@ -5,6 +5,7 @@
 
 #include "hpc/statistics.h"
 #include "t.h"
+#include "hpc/write/profile.h"
 
 #define N_METRICS  3
 #define N_PROFILES 5

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "formats/hpc/cct.h"
-#include "formats/hpc/profile.h"
+#include "hpc/write/profile.h"
 #include "t.h"
 
 struct tensor {

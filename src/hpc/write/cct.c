@@ -24,7 +24,7 @@
  *     30  Context Info section: header, then {CI} of contexts 0, 1, ... at 40
  *         value blocks of contexts 0, 1, ...: values, then metric indices
  *         footer */
-#include "formats/hpc/cct_impl.h"
+#include "hpc/write/cct_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,6 +32,7 @@
 
 #include "base/alloc.h"
 #include "formats/hpc/frame.h"
+#include "hpc/write/cct.h"
 
 enum { SZ_CVAL = 12, SZ_CIDX = 10 }; /* and of cct.db */
 enum { AT_INFO = 0x30, AT_CI = 0x40, SZ_CI = 0x20 };

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "formats/hpc/cct_impl.h"
+#include "hpc/write/cct_impl.h"
 
 enum {
 	RUN = 12,		/* what stands before a run's values */

@@ -9,7 +9,7 @@
  * As profile_write.c: lines and {TH}s come in one order; the header with the times of the whole is
  * written at the end, the footer last.  Readers demand the footer and the times (docs/formats/
  * hpctoolkit.md), which FORMATS.md does not have. */
-#include "formats/hpc/trace.h"
+#include "hpc/write/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "formats/hpc/frame.h"
-#include "formats/hpc/out.h"
+#include "hpc/write/out.h"
 
 enum { SZ_HEADERS_HDR = 0x20, SZ_TH = 0x18, SZ_ELEM = 12 };
 

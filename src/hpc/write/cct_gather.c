@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "formats/hpc/cct_impl.h"
+#include "hpc/write/cct_impl.h"
 #include "formats/hpc/frame.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See out.h. */
-#include "formats/hpc/out.h"
+#include "hpc/write/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

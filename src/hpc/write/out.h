@@ -7,8 +7,8 @@
  * failure ends all of it: whoever waits or comes later gets the same error.
  *
  * Processes are dealt turns like cards, and hand on where the next piece goes. */
-#ifndef FORMATS_HPC_OUT_H
-#define FORMATS_HPC_OUT_H
+#ifndef HPC_WRITE_OUT_H
+#define HPC_WRITE_OUT_H
 
 #include <pthread.h>
 #include <stdbool.h>

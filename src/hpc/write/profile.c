@@ -12,7 +12,7 @@
  * Blocks, {PI}s and tuples come in one order (see out.h), hence the latter two are gathered in
  * small buffers.  The header of the file and {PI} 0 are written at the end, the footer last; a
  * settled file has both for the time being. */
-#include "formats/hpc/profile.h"
+#include "hpc/write/profile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "formats/hpc/frame.h"
-#include "formats/hpc/out.h"
+#include "hpc/write/out.h"
 
 enum { SZ_VAL = 10, SZ_IDX = 12, SZ_TUPLE_HDR = 8, SZ_ID = 16 };
 enum { AT_INFOS = 0x30, AT_PI = 0x40, SZ_PI_MAX = 0x30 };

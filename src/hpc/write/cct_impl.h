@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the parts of hpc_cct_build share: cct_gather.c reads profile.db, cct_parts.c has its values
  * in a file between, cct_write.c writes. */
-#ifndef FORMATS_HPC_CCT_IMPL_H
-#define FORMATS_HPC_CCT_IMPL_H
+#ifndef HPC_WRITE_CCT_IMPL_H
+#define HPC_WRITE_CCT_IMPL_H
 
 #include <stdatomic.h>
 
 #include "base/vec.h"
-#include "formats/hpc/cct.h"
-#include "formats/hpc/out.h"
+#include "hpc/write/cct.h"
+#include "hpc/write/out.h"
 
 enum { CCT_PROFILE_VAL = 10, CCT_PROFILE_IDX = 12 }; /* {Val} and {Idx} of profile.db */
 enum { CCT_RUN = 8 };	 /* what stands before a run's values: profile, number of values */
