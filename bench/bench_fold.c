@@ -156,7 +156,7 @@ static void replay_init(struct replay *r, const event_id *events)
 		snprintf(path, sizeof(path), "/nonexistent/%zu", i);
 		numbers[i] = images_add_number(
 			&r->images, images_intern(&r->images, &(struct image_ref){.path = path}));
-		procs_apply(&r->procs, &(struct record){.kind = RECORD_MMAP,
+		procs_apply(&r->procs, &(struct perf_record){.kind = RECORD_MMAP,
 							.pid = PID,
 							.tid = PID,
 							.addr = start,

@@ -52,7 +52,7 @@ static int label_and_run(struct cmd *c, const char *db, struct control_request *
 		return err_set(&c->err, -EINVAL, "label LABEL -- COMMAND [ARG...]");
 	if (!*words->v[1] || strlen(words->v[1]) > CONTROL_LABEL)
 		return err_set(&c->err, -EINVAL, "a label has 1 to %d bytes", CONTROL_LABEL);
-	strcpy(r->label, words->v[1]);
+	memcpy(r->label, words->v[1], strlen(words->v[1]) + 1);
 	rc = ask_daemon(db, r, PATIENCE_S, &answer, &c->err);
 	str_release(&answer);
 	if (rc < 0)

@@ -156,7 +156,7 @@ static const struct opened *sampler_by_id(const struct collector *c, uint64_t id
 	return NULL;
 }
 
-static bool read_facts(struct collector *c, const struct record *r, uint32_t event,
+static bool read_facts(struct collector *c, const struct perf_record *r, uint32_t event,
 		       struct sample_facts *ret)
 {
 	const struct event_spec *spec = &c->specs[event];
@@ -170,7 +170,7 @@ static bool read_facts(struct collector *c, const struct record *r, uint32_t eve
 }
 
 /* A sample of the ring engine belongs to the life its process has at that time. */
-static void apply_sample(struct collector *c, struct record *r)
+static void apply_sample(struct collector *c, struct perf_record *r)
 {
 	/* A child's inherited event writes its parent's id (primary_event_id). */
 	const struct opened *o = sampler_by_id(c, r->id);
@@ -195,7 +195,7 @@ static void apply_sample(struct collector *c, struct record *r)
 		fold_add(&c->fold, &s);
 }
 
-static void apply(struct collector *c, struct record *r)
+static void apply(struct collector *c, struct perf_record *r)
 {
 	switch (r->kind) {
 	case RECORD_SAMPLE:
@@ -230,7 +230,7 @@ static void apply(struct collector *c, struct record *r)
 static void apply_sideband(struct collector *c, uint64_t until_ns)
 {
 	struct wr later = c->spare;
-	struct record rec;
+	struct perf_record rec;
 	struct rd rd;
 
 	c->order.n = later.n = 0;

@@ -73,7 +73,7 @@ static int add_ring(struct collector *c, int fd, size_t n_pages, struct err *err
 }
 
 /* Events that tell of mappings, names, births and deaths, into a ring per CPU. */
-static int open_sideband(struct collector *c, enum spread spread, struct err *err)
+static int open_sideband(struct collector *c, enum target_spread spread, struct err *err)
 {
 	struct event_spec dummy = {.name = (char *)"events"};
 	struct perf_event_attr *a = &dummy.attr;
@@ -155,7 +155,7 @@ static int open_event(struct collector *c, uint32_t i, struct err *err)
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
 	struct event_spec *spec = &c->specs[i];
 	size_t first = c->samplers.n;
-	enum spread spread;
+	enum target_spread spread;
 	int rc;
 
 	*spec = c->opts.events[i];

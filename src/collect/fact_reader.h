@@ -12,7 +12,7 @@ struct fact_reader {
 	/* What SAMPLE of event number I, which is SPEC, tells with F: settled; false when that is
 	 * nothing. */
 	bool (*read)(struct fact_reader *fr, uint32_t i, const struct event_spec *spec,
-		     const struct record *sample, const struct record_facts *f,
+		     const struct perf_record *sample, const struct record_facts *f,
 		     struct sample_facts *ret);
 };
 

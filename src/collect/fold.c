@@ -170,7 +170,7 @@ static bool in_mapping(const struct mapping *m, uint64_t ip)
 static void locate_generated(struct fold *f, uint64_t ip, const struct mapping *m,
 			     struct fold_key *key)
 {
-	struct frame_place place = {.svma = ip};
+	struct source_place place = {.svma = ip};
 
 	if (f->last.proc == PROC_NONE ||
 	    !frame_source_find(f->procs, f->last.proc, ip, m, &place)) {

@@ -68,7 +68,7 @@ static bool parse_event(const char *line, struct pinned_event *e)
 		return false;
 	if (strcmp(e->unit, "-") == 0)
 		*e->unit = '\0';
-	strcpy(e->name, line + name);
+	memcpy(e->name, line + name, strlen(line + name) + 1);
 	return true;
 }
 

@@ -154,7 +154,7 @@ static uint64_t cycle_end_ns(struct generated *g, uint32_t cycle)
 }
 
 static bool ask(struct generated *g, struct teller *t, const struct frame_query *q,
-		struct frame_place *ret)
+		struct source_place *ret)
 {
 	if (!t->unread &&
 	    (t->cycle != q->procs->cycle || !t->code || jitcode_next_ns(t->code) <= q->time_ns))
@@ -169,7 +169,7 @@ static bool ask(struct generated *g, struct teller *t, const struct frame_query 
 	return true;
 }
 
-static bool ask_dump(struct generated *g, const struct frame_query *q, struct frame_place *ret)
+static bool ask_dump(struct generated *g, const struct frame_query *q, struct source_place *ret)
 {
 	const struct proc *p = &q->procs->v.v[q->proc];
 	struct teller *t = get_teller(&g->dumps, p->dump - 1);
@@ -186,7 +186,7 @@ static bool ask_dump(struct generated *g, const struct frame_query *q, struct fr
 	return true;
 }
 
-static bool ask_map(struct generated *g, const struct frame_query *q, struct frame_place *ret)
+static bool ask_map(struct generated *g, const struct frame_query *q, struct source_place *ret)
 {
 	image_id image = procs_anon_image(q->procs, q->proc);
 	uint32_t jit = q->procs->v.v[q->proc].jit;
@@ -204,7 +204,7 @@ static bool ask_map(struct generated *g, const struct frame_query *q, struct fra
 	return ask(g, t, q, ret);
 }
 
-static bool find(struct frame_source *s, const struct frame_query *q, struct frame_place *ret)
+static bool find(struct frame_source *s, const struct frame_query *q, struct source_place *ret)
 {
 	struct generated *g = (struct generated *)s; /* its first member */
 

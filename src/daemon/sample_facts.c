@@ -36,7 +36,7 @@ static struct ibs_machine ask_machine(const char *proc)
 	return (struct ibs_machine){number_of(text, "cpu family"), number_of(text, "model")};
 }
 
-static bool read_fields(struct sample_facts_reader *r, uint32_t i, const struct record *sample,
+static bool read_fields(struct sample_facts_reader *r, uint32_t i, const struct perf_record *sample,
 			const struct record_facts *f, struct sample_facts *ret)
 {
 	struct precise_sample s = {
@@ -66,7 +66,7 @@ static bool read_fields(struct sample_facts_reader *r, uint32_t i, const struct 
 }
 
 static bool read_sample(struct fact_reader *fr, uint32_t i, const struct event_spec *spec,
-			const struct record *sample, const struct record_facts *f,
+			const struct perf_record *sample, const struct record_facts *f,
 			struct sample_facts *ret)
 {
 	struct sample_facts_reader *r = (struct sample_facts_reader *)fr;

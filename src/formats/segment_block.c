@@ -345,7 +345,7 @@ int block_read_all(const uint8_t *bytes, size_t n, struct block_list *ret, struc
 	return 0;
 }
 
-int block_columns(const struct block *b, struct column *columns, unsigned n_columns,
+int block_columns(const struct block *b, struct block_column *columns, unsigned n_columns,
 		  struct err *err)
 {
 	struct rd r = rd_init(b->stored, b->n_stored);
@@ -355,7 +355,7 @@ int block_columns(const struct block *b, struct column *columns, unsigned n_colu
 		columns[i].zero = true;
 	for (unsigned i = 0; i < n_columns && i < b->n_columns; i++) {
 		struct column_header h;
-		struct column *c = &columns[i];
+		struct block_column *c = &columns[i];
 		int rc = read_column_header(&r, b, i, &h, err);
 
 		if (rc < 0)
@@ -374,7 +374,7 @@ int block_columns(const struct block *b, struct column *columns, unsigned n_colu
 	return 0;
 }
 
-void columns_release(struct column *columns, unsigned n_columns)
+void columns_release(struct block_column *columns, unsigned n_columns)
 {
 	for (unsigned i = 0; i < n_columns; i++) {
 		free(columns[i].owned);

@@ -63,7 +63,7 @@ int block_read_all(const uint8_t *bytes, size_t n, struct block_list *ret, struc
 void block_read_whole(const uint8_t *bytes, size_t n, struct block_list *ret);
 
 /* One column being read: a cursor over its raw bytes, or endless zeros. */
-struct column {
+struct block_column {
 	struct rd rd;
 	bool zero;	/* an empty or missing column stands for zeros */
 	uint8_t *owned; /* decompressed bytes, else NULL */
@@ -71,17 +71,17 @@ struct column {
 
 /* Decompresses the columns of B into COLUMNS; those the block does not have are zeros, those beyond
  * N_COLUMNS are left out.  Release with columns_release, also after a failure. */
-int block_columns(const struct block *b, struct column *columns, unsigned n_columns,
+int block_columns(const struct block *b, struct block_column *columns, unsigned n_columns,
 		  struct err *err);
-void columns_release(struct column *columns, unsigned n_columns);
+void columns_release(struct block_column *columns, unsigned n_columns);
 
-static inline uint64_t column_next(struct column *c)
+static inline uint64_t column_next(struct block_column *c)
 {
 	return c->zero ? 0 : rd_uleb(&c->rd);
 }
 
 /* The next N bytes, at most 32, of a column of bytes; NULL when there are less. */
-static inline const uint8_t *column_bytes(struct column *c, size_t n)
+static inline const uint8_t *column_bytes(struct block_column *c, size_t n)
 {
 	static const uint8_t zeros[32];
 
@@ -91,7 +91,7 @@ static inline const uint8_t *column_bytes(struct column *c, size_t n)
 }
 
 /* The same for a value that must fit 32 bits; larger ones make the column bad. */
-static inline uint32_t column_next_u32(struct column *c)
+static inline uint32_t column_next_u32(struct block_column *c)
 {
 	uint64_t v = column_next(c);
 
@@ -103,7 +103,7 @@ static inline uint32_t column_next_u32(struct column *c)
 }
 
 /* Zigzag, as rd_sleb; the result is meant modulo 2^64. */
-static inline uint64_t column_next_signed(struct column *c)
+static inline uint64_t column_next_signed(struct block_column *c)
 {
 	uint64_t z = column_next(c);
 

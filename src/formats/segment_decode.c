@@ -20,7 +20,7 @@ struct decoder {
 	struct block_list list;
 };
 
-static int end_columns(const struct block *b, struct column *c, unsigned n, struct err *err)
+static int end_columns(const struct block *b, struct block_column *c, unsigned n, struct err *err)
 {
 	int rc = 0;
 
@@ -35,7 +35,7 @@ static int end_columns(const struct block *b, struct column *c, unsigned n, stru
 
 /* The readers of each block: C are its columns, P gets the elements. */
 
-static int get_strings(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_strings(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	const char *last = "";
 
@@ -55,7 +55,7 @@ static int get_strings(struct profile *p, const struct block *b, struct column *
 	return 0;
 }
 
-static string_id get_str(const struct profile *p, struct column *c)
+static string_id get_str(const struct profile *p, struct block_column *c)
 {
 	uint32_t id = column_next_u32(c);
 
@@ -65,7 +65,7 @@ static string_id get_str(const struct profile *p, struct column *c)
 }
 
 /* The recording's own bits and counters; tells how many elements they were. */
-static int get_user_facts(struct profile *p, struct column *c, uint32_t *ret_n)
+static int get_user_facts(struct profile *p, struct block_column *c, uint32_t *ret_n)
 {
 	uint64_t n = column_next(c);
 
@@ -95,7 +95,7 @@ static int get_user_facts(struct profile *p, struct column *c, uint32_t *ret_n)
 	return 0;
 }
 
-static int get_meta(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_meta(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	struct profile_meta *m = &p->meta;
 	uint32_t n = 0;
@@ -115,7 +115,7 @@ static int get_meta(struct profile *p, const struct block *b, struct column *c, 
 	return 0;
 }
 
-static int get_events(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_events(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct event e = {
@@ -142,7 +142,7 @@ static int get_events(struct profile *p, const struct block *b, struct column *c
 	return 0;
 }
 
-static int get_images(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_images(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		uint64_t kind = column_next(&c[0]), n;
@@ -178,7 +178,7 @@ static int get_images(struct profile *p, const struct block *b, struct column *c
 	return 0;
 }
 
-static int get_places(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_places(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	struct place k = {0};
 
@@ -200,7 +200,7 @@ static int get_places(struct profile *p, const struct block *b, struct column *c
 	return 0;
 }
 
-static int get_owners(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_owners(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct owner o = {
@@ -219,7 +219,7 @@ static int get_owners(struct profile *p, const struct block *b, struct column *c
 	return 0;
 }
 
-static int get_vectors(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_vectors(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct vector v = {
@@ -233,7 +233,7 @@ static int get_vectors(struct profile *p, const struct block *b, struct column *
 	return 0;
 }
 
-static int get_ctxs(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_ctxs(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	uint32_t *follower = xcalloc(p->places.n + 1, sizeof(*follower));
 	uint64_t parent = 0, place = 0, next = 0;
@@ -266,7 +266,7 @@ static int get_ctxs(struct profile *p, const struct block *b, struct column *c, 
 	return rc;
 }
 
-static int get_losses(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_losses(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct loss l = {
@@ -286,7 +286,7 @@ static int get_losses(struct profile *p, const struct block *b, struct column *c
 static int walk_values(const struct profile *p, const struct block *b,
 		       const struct profile_map *map, struct value_sink *sink, struct err *err)
 {
-	struct column c[6];
+	struct block_column c[6];
 	uint64_t event = 0, vector = 0, owner = 0, ctx = 0, next_ctx = 0;
 	int rc = block_columns(b, c, n_elems(c), err);
 
@@ -322,7 +322,7 @@ static int walk_values(const struct profile *p, const struct block *b,
 }
 
 /* The lines alone; the decoder's trace 0 stays empty, so line I of the file is trace I + 1. */
-static int get_traces(struct profile *p, const struct block *b, struct column *c, struct err *err)
+static int get_traces(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
 {
 	uint64_t owner = 0, pid = 0, start = 0;
 
@@ -358,7 +358,7 @@ static int walk_points(const struct profile *p, const struct block *b,
 		       const struct profile_map *map, const trace_id *traces, struct profile *into,
 		       struct err *err)
 {
-	struct column c[4];
+	struct block_column c[4];
 	uint64_t line = 1, time = 0, ctx = 0, event;
 	int rc = block_columns(b, c, n_elems(c), err);
 
@@ -393,7 +393,7 @@ static int walk_points(const struct profile *p, const struct block *b,
 static int walk_branches(const struct profile *p, const struct block *b,
 			 const struct profile_map *map, struct profile *into, struct err *err)
 {
-	struct column c[9];
+	struct block_column c[9];
 	uint64_t event = 0, owner = 0, from = 0, to;
 	int rc = block_columns(b, c, n_elems(c), err);
 
@@ -434,7 +434,7 @@ static int walk_branches(const struct profile *p, const struct block *b,
 /* The dictionary blocks, in the order they must come. */
 static const struct {
 	unsigned n_columns;
-	int (*get)(struct profile *p, const struct block *b, struct column *c, struct err *err);
+	int (*get)(struct profile *p, const struct block *b, struct block_column *c, struct err *err);
 } readers[] = {
 	[SEGMENT_STRINGS] = {2, get_strings}, [SEGMENT_META] = {1, get_meta},
 	[SEGMENT_EVENTS] = {10, get_events},  [SEGMENT_IMAGES] = {9, get_images},
@@ -445,7 +445,7 @@ static const struct {
 
 static int read_dictionary(struct profile *p, const struct block *b, struct err *err)
 {
-	struct column c[10];
+	struct block_column c[10];
 	unsigned n = readers[b->type].n_columns;
 	int rc = block_columns(b, c, n, err);
 
@@ -599,7 +599,7 @@ void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *r
 {
 	struct block_list list = {0};
 	const struct block *meta = NULL;
-	struct column c;
+	struct block_column c;
 	uint64_t n_user = 0, x[8];
 
 	*ret = (struct segment_origin){0};

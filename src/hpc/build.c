@@ -23,7 +23,7 @@ static void incoming_release(struct build_incoming *in)
 
 /* What R counts of V: samples, or what they weigh where that is known.  What is known can change
  * with the next segment, so each record says which it is. */
-static void count_value(const struct profile *p, const struct value *v, struct record *r)
+static void count_value(const struct profile *p, const struct value *v, struct hpc_record *r)
 {
 	const bool weighs = v->sum && event_has_weights(p, &p->events.v[v->event]);
 
@@ -55,7 +55,7 @@ static void put(struct value_sink *sink, const struct value *v)
 {
 	struct build *b = (struct build *)((char *)sink - offsetof(struct build, sink));
 	struct build_incoming *in = &b->incoming;
-	struct record r = {.ctx = v->ctx};
+	struct hpc_record r = {.ctx = v->ctx};
 
 	if (!value_is_samples(in->profile, v))
 		return;
@@ -168,7 +168,7 @@ static int add_value(struct adding *a, const struct value *v, struct err *err)
 {
 	struct build *b = a->b;
 	struct build_incoming *in = &b->incoming;
-	struct record r = {.group = in->first_group + v->owner,
+	struct hpc_record r = {.group = in->first_group + v->owner,
 				 .ctx = v->ctx,
 				 .input = (uint16_t)b->inputs.n};
 	unsigned col;

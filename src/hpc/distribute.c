@@ -14,7 +14,7 @@
 #define ROUND_BYTES (16u << 20)
 
 struct outgoing {
-	VEC(struct record) v;
+	VEC(struct hpc_record) v;
 };
 
 struct sender {
@@ -32,7 +32,7 @@ static int fill_out(struct sender *s, bool *ret_more, struct err *err)
 {
 	const struct build *b = s->b;
 	const struct ranks *ranks = b->opts.ranks;
-	const struct record *r;
+	const struct hpc_record *r;
 	int n;
 
 	for (; s->group < b->identity_of.n; s->group++, s->begun = false) {
@@ -75,11 +75,11 @@ static int send_round(struct sender *s, struct records *to, struct err *err)
 
 	for (unsigned i = 0; i < ranks->size; i++) {
 		out[i] = s->out[i].v.v;
-		n_out[i] = s->out[i].v.n * sizeof(struct record);
+		n_out[i] = s->out[i].v.n * sizeof(struct hpc_record);
 	}
 	rc = ranks_exchange(ranks, out, n_out, &in, &n, err);
-	for (size_t i = 0; !rc && i < n / sizeof(struct record); i++)
-		rc = records_add(to, &((const struct record *)in)[i], err);
+	for (size_t i = 0; !rc && i < n / sizeof(struct hpc_record); i++)
+		rc = records_add(to, &((const struct hpc_record *)in)[i], err);
 	for (unsigned i = 0; i < ranks->size; i++)
 		s->out[i].v.n = 0;
 	s->n_out = 0;

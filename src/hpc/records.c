@@ -45,7 +45,7 @@ static bool is_sorted(const struct records *r)
 static void sort_pass(struct records *r, unsigned shift)
 {
 	size_t *at = xcalloc(65537, sizeof(*at));
-	struct record *swap = r->buffer;
+	struct hpc_record *swap = r->buffer;
 
 	for (size_t i = 0; i < r->n_buffered; i++)
 		at[(r->buffer[i].group >> shift & 0xffff) + 1]++;
@@ -171,7 +171,7 @@ static int read_some(struct records_reader *rd, uint64_t first, size_t n, struct
 	return rc ? err_errno(err, rc, "%s: cannot read a temporary file", rd->records->dir) : 0;
 }
 
-int records_next(struct records_reader *rd, const struct record **ret, struct err *err)
+int records_next(struct records_reader *rd, const struct hpc_record **ret, struct err *err)
 {
 	const struct records *r = rd->records;
 	const struct records_run *run;

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 
-struct record {
+struct hpc_record {
 	uint64_t n;	/* > 0 */
 	uint32_t group; /* whose: a number of the caller's */
 	uint32_t ctx;	/* of the input, as the event is */
@@ -31,7 +31,7 @@ struct records_run {
 };
 
 struct records {
-	struct record *buffer, *scratch;
+	struct hpc_record *buffer, *scratch;
 	size_t n_buffered, n_buffer;
 	uint64_t n;		      /* all */
 	VEC(struct records_run) runs; /* of what is in the file; in the end by group */
@@ -46,7 +46,7 @@ void records_release(struct records *r);
 
 /* Adds one.  Errors of writing: -ENOSPC ... */
 int records_spill(struct records *r, struct err *err);
-static inline int records_add(struct records *r, const struct record *record, struct err *err)
+static inline int records_add(struct records *r, const struct hpc_record *record, struct err *err)
 {
 	if (r->n_buffered == r->n_buffer) {
 		int rc = records_spill(r, err);
@@ -65,7 +65,7 @@ int records_finish(struct records *r, uint32_t n_groups, struct err *err);
 /* Reads the records of GROUP from the beginning. */
 struct records_reader {
 	const struct records *records;
-	struct record *buffer;
+	struct hpc_record *buffer;
 	size_t run, end_run;
 	uint32_t done; /* of the run */
 };
@@ -76,6 +76,6 @@ void records_begin(struct records_reader *rd, uint32_t group);
 
 /* The next few records in *RET, which stay until the next call: how many, 0 at the end, or -errno
  * of reading. */
-int records_next(struct records_reader *rd, const struct record **ret, struct err *err);
+int records_next(struct records_reader *rd, const struct hpc_record **ret, struct err *err);
 
 #endif

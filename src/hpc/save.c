@@ -53,13 +53,13 @@ const struct database *build_database(const struct build *b, const struct identi
 	return NULL;
 }
 
-struct record build_numbered(const struct build *b, const struct record *r, uint32_t profile)
+struct hpc_record build_numbered(const struct build *b, const struct hpc_record *r, uint32_t profile)
 {
 	const struct build_input *in = &b->inputs.v[r->input];
 	const bool is_weight = r->event & RECORD_WEIGHT;
 	const struct build_event *e = &in->events[r->event & ~RECORD_WEIGHT];
 
-	return (struct record){.n = build_event_count(e, is_weight, r->n),
+	return (struct hpc_record){.n = build_event_count(e, is_weight, r->n),
 			       .group = profile,
 			       .ctx = in->nodes[r->ctx],
 			       .event = e->metric,
@@ -68,13 +68,13 @@ struct record build_numbered(const struct build *b, const struct record *r, uint
 
 static int add_group(struct worker *w, uint32_t group, struct err *err)
 {
-	const struct record *r;
+	const struct hpc_record *r;
 	int n;
 
 	records_begin(&w->reader, group);
 	while ((n = records_next(&w->reader, &r, err)) > 0)
 		for (int i = 0; i < n; i++) {
-			struct record own = r[i];
+			struct hpc_record own = r[i];
 
 			if (own.input != RECORD_NUMBERED)
 				own = build_numbered(w->s->b, &r[i], 0);

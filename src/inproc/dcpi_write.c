@@ -38,18 +38,18 @@ static uint64_t hash_more(uint64_t h, const void *bytes, size_t n)
 	return h;
 }
 
-static uint64_t hash_image(const struct code *c, const char *path)
+static uint64_t hash_image(const struct loaded_code *c, const char *path)
 {
 	return hash_more(hash_more(0xcbf29ce484222325u, &(uint8_t[]){(uint8_t)c->kind}, 1), path,
 			 strlen(path));
 }
 
-static const char *kind_name(enum code_kind k)
+static const char *kind_name(enum loaded_kind k)
 {
 	return k == CODE_FILE ? "file" : k == CODE_VDSO ? "vdso" : "anon";
 }
 
-static void put_id(struct out *o, const struct code *c, const char *path)
+static void put_id(struct out *o, const struct loaded_code *c, const char *path)
 {
 	if (!c->n_id) {
 		out_line(o, "image %016" PRIx64 "\n", hash_image(c, path));
@@ -101,7 +101,7 @@ static struct date date_of(uint64_t seconds)
 	return d;
 }
 
-static void put_header(struct out *o, const struct dcpi_facts *f, const struct code *c,
+static void put_header(struct out *o, const struct dcpi_facts *f, const struct loaded_code *c,
 		       const char *path, const struct part *p, const struct dcpi_loss *losses,
 		       size_t n_losses)
 {
@@ -192,7 +192,7 @@ static void add_name(char *name, size_t size, const char *text, size_t max)
 	name[n] = 0;
 }
 
-static void make_name(char *name, size_t size, const struct dcpi_facts *f, const struct code *c,
+static void make_name(char *name, size_t size, const struct dcpi_facts *f, const struct loaded_code *c,
 		      const char *path, const struct part *p, unsigned part)
 {
 	const char *slash = strrchr(path, '/');
@@ -209,11 +209,11 @@ static void make_name(char *name, size_t size, const struct dcpi_facts *f, const
 	snprintf(name + n, size - n, ".%016" PRIx64, h);
 }
 
-static int write_part(int dirfd, const struct dcpi_facts *f, const struct code *c, const char *path,
+static int write_part(int dirfd, const struct dcpi_facts *f, const struct loaded_code *c, const char *path,
 		      const struct part *p, unsigned part, const struct dcpi_loss *losses,
 		      size_t n_losses)
 {
-	struct out_file file;
+	struct profile_out file;
 	char name[256];
 	int e;
 
@@ -227,7 +227,7 @@ static int write_part(int dirfd, const struct dcpi_facts *f, const struct code *
 }
 
 /* The part that begins SKIP ticks into the first of the N PLACES: as much as one file holds. */
-static struct part next_part(const struct code *c, const struct dcpi_place *places, size_t n,
+static struct part next_part(const struct loaded_code *c, const struct dcpi_place *places, size_t n,
 			     uint64_t skip)
 {
 	const uint64_t window = places->svma >> 32;
@@ -248,7 +248,7 @@ static struct part next_part(const struct code *c, const struct dcpi_place *plac
 	return p;
 }
 
-int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct code *code,
+int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct loaded_code *code,
 		     const char *path, const struct dcpi_place *places, size_t n,
 		     const struct dcpi_loss *losses, size_t n_losses)
 {
@@ -275,7 +275,7 @@ int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct code *c
 int dcpi_write_nothing(int dirfd, const struct dcpi_facts *f, const struct dcpi_loss *losses,
 		       size_t n_losses)
 {
-	const struct code none = {.kind = CODE_ANON + 1};
+	const struct loaded_code none = {.kind = CODE_ANON + 1};
 	const struct part p = {0};
 
 	return write_part(dirfd, f, &none, "[no samples]", &p, 0, losses, n_losses);

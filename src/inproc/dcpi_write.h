@@ -37,7 +37,7 @@ int dcpi_open_dir(const char *dir, const struct dcpi_facts *f);
 /* Writes the N PLACES, in rising order, of the image CODE at PATH into directory DIRFD.  The names
  * of the files depend on these arguments alone; each is replaced as a whole.  LOSSES (N_LOSSES)
  * are stated in the first.  0 or -errno. */
-int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct code *code,
+int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct loaded_code *code,
 		     const char *path, const struct dcpi_place *places, size_t n,
 		     const struct dcpi_loss *losses, size_t n_losses);
 

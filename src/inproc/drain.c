@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sink *sinks;
 static _Atomic(unsigned) n_all_threads; /* sinks that want threads begun later */
 static _Atomic(unsigned) n_timers;	/* sources there may be that are one */
-static struct source *free_sources;
+static struct tick_source *free_sources;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
 static int epoll_fd = -1;
 static pid_t helper_tid; /* 0: there is none */
@@ -73,9 +73,9 @@ bool drain_lock_soon(void)
 /* Sources. */
 
 /* They come in chunks that stay: an event of epoll may still name one that is closed. */
-static struct source *new_source(void)
+static struct tick_source *new_source(void)
 {
-	struct source *s = free_sources;
+	struct tick_source *s = free_sources;
 
 	if (!s) {
 		s = mmap(NULL, CHUNK_SOURCES * sizeof(*s), PROT_READ | PROT_WRITE,
@@ -91,16 +91,16 @@ static struct source *new_source(void)
 	return s;
 }
 
-static void free_source(struct source *s)
+static void free_source(struct tick_source *s)
 {
 	s->next = free_sources;
 	free_sources = s;
 }
 
 /* Takes *AT's source out of K. */
-static void end_source(struct sink *k, struct source **at)
+static void end_source(struct sink *k, struct tick_source **at)
 {
-	struct source *s = *at;
+	struct tick_source *s = *at;
 
 	source_drain_last(s, k->tick, k);
 	k->n_ticks += s->n_ticks;
@@ -118,7 +118,7 @@ static bool drain_sink(struct sink *k)
 {
 	bool some = false;
 
-	for (struct source **at = &k->sources; *at;) {
+	for (struct tick_source **at = &k->sources; *at;) {
 		bool ended = source_has_ended(*at);
 
 		if (ended) {
@@ -282,7 +282,7 @@ static void after_fork_in_child(void)
 	is_held = false;
 	for (struct sink *k = was, *next; k; k = next) {
 		next = k->next;
-		for (struct source *s = k->sources, *t; s; s = t) {
+		for (struct tick_source *s = k->sources, *t; s; s = t) {
 			t = s->next;
 			source_forget(s);
 			free_source(s);
@@ -313,7 +313,7 @@ static void watch_forks(void)
 
 int drain_add_thread(struct sink *k, pid_t tid)
 {
-	struct source *s = new_source();
+	struct tick_source *s = new_source();
 	struct epoll_event event = {.events = EPOLLIN};
 	int e = s ? source_open(s, tid, &k->spec) : -ENOMEM;
 
@@ -376,7 +376,7 @@ struct drain_totals drain_totals(const struct sink *k)
 	struct drain_totals t = {
 		.n_ticks = k->n_ticks, .n_moved = k->n_moved, .n_unplaced = k->n_unplaced};
 
-	for (const struct source *s = k->sources; s; s = s->next) {
+	for (const struct tick_source *s = k->sources; s; s = s->next) {
 		t.n_sources++;
 		t.n_ticks += s->n_ticks;
 		t.n_moved += s->n_moved;
@@ -411,7 +411,7 @@ void drain_thread_began(void)
 	tid = (pid_t)syscall(SYS_gettid);
 	drain_lock();
 	for (struct sink *k = sinks; k; k = k->next) {
-		struct source **at = &k->sources;
+		struct tick_source **at = &k->sources;
 
 		if (!k->all_threads || k->done)
 			continue;
@@ -438,7 +438,7 @@ void drain_thread_ends(void)
 	tid = (pid_t)syscall(SYS_gettid);
 	drain_lock();
 	for (struct sink *k = sinks; k; k = k->next)
-		for (struct source **at = &k->sources; *at;)
+		for (struct tick_source **at = &k->sources; *at;)
 			if ((*at)->tid == tid && (*at)->fd < 0)
 				end_source(k, at);
 			else

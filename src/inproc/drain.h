@@ -13,7 +13,7 @@
  * caller and stays until drain_remove. */
 struct sink {
 	struct sink *next;
-	struct source *sources;
+	struct tick_source *sources;
 	struct tick_spec spec;
 	bool all_threads; /* of this process, those begun later too; else those opened by hand */
 	tick_fn *tick;	  /* ctx is the sink */

@@ -79,7 +79,7 @@ int inproc_fexecve(int fd, char *const argv[], char *const envp[])
 		while (va_arg(rest, char *))                                                       \
 			n++;                                                                       \
 		va_end(rest);                                                                      \
-		argv = alloca((n + 1) * sizeof(char *));                                           \
+		argv = __builtin_alloca((n + 1) * sizeof(char *));                                 \
 		argv[0] = (char *)(first);                                                         \
 		va_start(rest, first);                                                             \
 		for (size_t i = 1; i <= n; i++)                                                    \

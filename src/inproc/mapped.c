@@ -39,7 +39,7 @@ static void skip(const char **p, char c)
 	*p += **p == c;
 }
 
-static void parse_line(const char *line, struct mapping *m)
+static void parse_line(const char *line, struct loaded_mapping *m)
 {
 	uint64_t major;
 
@@ -126,7 +126,7 @@ static uint64_t bias_of(const struct segments *s, uint64_t header)
 }
 
 /* Where file offset OFF of M's file is meant to be; false when no executable segment has it. */
-static bool find_svma(const struct segments *s, uint64_t off, struct code *ret)
+static bool find_svma(const struct segments *s, uint64_t off, struct loaded_code *ret)
 {
 	bool found = false;
 	uint64_t end = 0;
@@ -151,7 +151,7 @@ static bool find_svma(const struct segments *s, uint64_t off, struct code *ret)
 }
 
 /* The build-id among the notes: elf(5), Elf64_Nhdr; its type is NT_GNU_BUILD_ID, its name "GNU". */
-static bool find_id(const uint8_t *bytes, size_t n, struct code *ret)
+static bool find_id(const uint8_t *bytes, size_t n, struct loaded_code *ret)
 {
 	struct rd r = rd_init(bytes, n);
 
@@ -171,7 +171,7 @@ static bool find_id(const uint8_t *bytes, size_t n, struct code *ret)
 }
 
 /* BIAS: what to add to an svma for the avma. */
-static void read_id(const struct segments *s, uint64_t bias, struct code *ret)
+static void read_id(const struct segments *s, uint64_t bias, struct loaded_code *ret)
 {
 	uint8_t notes[1024];
 
@@ -195,7 +195,7 @@ struct first_page {
 
 /* Nameless memory in the place of a file's text is a copy of it: `node --use-largepages=on` moves
  * its own text there, in the midst of what is left of the file's mapping. */
-static void take_for_text(const struct first_page *first, struct mapping *m)
+static void take_for_text(const struct first_page *first, struct loaded_mapping *m)
 {
 	struct segments s;
 	uint64_t bias;
@@ -219,7 +219,7 @@ static void take_for_text(const struct first_page *first, struct mapping *m)
 
 static void take_line(const char *line, struct first_page *first, mapping_fn *each, void *ctx)
 {
-	struct mapping m = {0};
+	struct loaded_mapping m = {0};
 
 	parse_line(line, &m);
 	if (m.ino && m.off == 0) {
@@ -272,9 +272,9 @@ static bool ends_with(const char *s, const char *end)
 	return n >= n_end && strcmp(s + n - n_end, end) == 0;
 }
 
-void mapped_describe(const struct mapping *m, struct code *ret)
+void mapped_describe(const struct loaded_mapping *m, struct loaded_code *ret)
 {
-	struct code c = {.kind = CODE_FILE, .svma = m->off};
+	struct loaded_code c = {.kind = CODE_FILE, .svma = m->off};
 	uint64_t header = m->header;
 	struct segments s;
 
@@ -282,7 +282,7 @@ void mapped_describe(const struct mapping *m, struct code *ret)
 		c.kind = CODE_VDSO;
 		header = m->start;
 	} else if (!m->ino) {
-		*ret = (struct code){.kind = CODE_ANON, .svma = m->start};
+		*ret = (struct loaded_code){.kind = CODE_ANON, .svma = m->start};
 		return;
 	}
 	if (ends_with(m->path, " (deleted)"))

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* One line of /proc/self/maps. */
-struct mapping {
+struct loaded_mapping {
 	uint64_t start, end; /* avma */
 	uint64_t off;	     /* in the file */
 	uint64_t dev, ino;   /* both 0: no file */
@@ -18,12 +18,12 @@ struct mapping {
 	uint64_t header;     /* where offset 0 of the same file is mapped, below; 0: nowhere */
 };
 
-typedef void mapping_fn(void *ctx, const struct mapping *m);
+typedef void mapping_fn(void *ctx, const struct loaded_mapping *m);
 
 /* Calls EACH with every mapping, in rising order.  0 or -errno.  One caller at a time. */
 int mapped_each(mapping_fn *each, void *ctx);
 
-enum code_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
+enum loaded_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
 
 enum code_flags {
 	CODE_DELETED = 1u << 0, /* the file was deleted or replaced */
@@ -33,8 +33,8 @@ enum code_flags {
 enum { CODE_ID_MAX = 20, CODE_MAX_SEGMENTS = 64 };
 
 /* What is mapped there. */
-struct code {
-	enum code_kind kind;
+struct loaded_code {
+	enum loaded_kind kind;
 	unsigned flags;
 	unsigned n_id; /* bytes of the build-id; 0: none */
 	uint8_t id[CODE_ID_MAX];
@@ -43,6 +43,6 @@ struct code {
 };
 
 /* Describes the executable mapping M. */
-void mapped_describe(const struct mapping *m, struct code *ret);
+void mapped_describe(const struct loaded_mapping *m, struct loaded_code *ret);
 
 #endif

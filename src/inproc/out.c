@@ -67,14 +67,14 @@ void out_line(struct out *o, const char *fmt, ...)
 	out_put(o, line, n < 0 ? 0 : (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
-int out_open(struct out_file *f, int dirfd, const char *name)
+int out_open(struct profile_out *f, int dirfd, const char *name)
 {
 	if (strlen(name) >= sizeof(f->name))
 		return -ENAMETOOLONG;
 	f->out.n = f->out.n_all = 0;
 	f->out.error = 0;
 	f->dirfd = dirfd;
-	strcpy(f->name, name);
+	memcpy(f->name, name, strlen(name) + 1);
 	snprintf(f->temporary, sizeof(f->temporary), ".%s.new", name);
 	unlinkat(dirfd, f->temporary, 0);
 	f->out.fd = openat(dirfd, f->temporary,
@@ -82,7 +82,7 @@ int out_open(struct out_file *f, int dirfd, const char *name)
 	return f->out.fd < 0 ? -errno : 0;
 }
 
-int out_close(struct out_file *f)
+int out_close(struct profile_out *f)
 {
 	int e;
 

@@ -25,12 +25,12 @@ void out_flush(struct out *o);
 
 /* A file that takes the place of NAME in directory DIRFD when it is whole: out_open begins it under
  * another name, out_close ends it.  0 or -errno; a file that failed is removed. */
-struct out_file {
+struct profile_out {
 	struct out out;
 	int dirfd;
 	char name[256], temporary[272];
 };
-int out_open(struct out_file *f, int dirfd, const char *name);
-int out_close(struct out_file *f);
+int out_open(struct profile_out *f, int dirfd, const char *name);
+int out_close(struct profile_out *f);
 
 #endif

@@ -57,7 +57,7 @@ static uint64_t wall_ns(void)
 /* What is mapped. */
 
 /* The same mapping as before is the same image. */
-static bool same_as_before(const struct mapping *m, struct range *ret)
+static bool same_as_before(const struct loaded_mapping *m, struct range *ret)
 {
 	uint32_t lo = 0, hi = preload.n_before;
 
@@ -76,10 +76,10 @@ static bool same_as_before(const struct mapping *m, struct range *ret)
 	return ret->off == m->off && ret->ino == m->ino && ret->dev == m->dev;
 }
 
-static void take_mapping(void *ctx, const struct mapping *m)
+static void take_mapping(void *ctx, const struct loaded_mapping *m)
 {
 	struct range r = {m->start, m->end, 0, m->off, m->ino, m->dev, 0};
-	struct code code;
+	struct loaded_code code;
 
 	(void)ctx;
 	if (!m->is_code || preload.n_ranges == MAX_RANGES || strcmp(m->path, "[vsyscall]") == 0)
@@ -232,7 +232,7 @@ static void settle_texts(const struct settings *s)
 
 	snprintf(f->event, sizeof(f->event), "%s", s->event);
 	if (gethostname(f->host, sizeof(f->host) - 1))
-		strcpy(f->host, "localhost");
+		memcpy(f->host, "localhost", sizeof("localhost"));
 	snprintf(f->command, sizeof(f->command), "%s", program_invocation_name);
 }
 

@@ -45,7 +45,7 @@ static struct text *new_text(struct dwell_regions *r)
 	return &r->texts[r->n_texts];
 }
 
-static int add_text(struct dwell_regions *r, const struct mapping *m)
+static int add_text(struct dwell_regions *r, const struct loaded_mapping *m)
 {
 	struct text *t = new_text(r);
 	/* gprof counts in pairs of bytes: a region has an even number */
@@ -70,7 +70,7 @@ static int add_text(struct dwell_regions *r, const struct mapping *m)
 	return 0;
 }
 
-static void take_mapping(void *ctx, const struct mapping *m)
+static void take_mapping(void *ctx, const struct loaded_mapping *m)
 {
 	struct update *u = ctx;
 	int e;

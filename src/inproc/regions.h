@@ -11,7 +11,7 @@
 /* Text that is, or was, mapped in one piece. */
 struct text {
 	uint64_t start, end, off, dev, ino; /* as mapped */
-	struct code code;
+	struct loaded_code code;
 	char *path;
 	void *counts;
 	size_t n_counts, n_bytes;

@@ -141,7 +141,7 @@ EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
 	if (!get_settings(&s, &n_unplaced))
 		return -1;
 	if (gethostname(host, sizeof(host) - 1))
-		strcpy(host, "localhost");
+		memcpy(host, "localhost", sizeof("localhost"));
 	clock_gettime(CLOCK_REALTIME, &now);
 	f = (struct dcpi_facts){.host = host,
 				.event = s.event,
@@ -241,7 +241,7 @@ EXPORT int dwell_regions_write_gmon(struct dwell_regions *r, const char *object,
 	bool found = false;
 	const char *name;
 	struct settings s;
-	struct out_file f;
+	struct profile_out f;
 	int dirfd, e;
 
 	if (!get_settings(&s, &n_unplaced))

@@ -91,7 +91,7 @@ static void put_le(uint8_t **p, uint64_t x, unsigned n_bytes)
 	*p += n_bytes;
 }
 
-static void put_record(uint8_t *p, size_t n_bytes, const struct code *code, const char *path)
+static void put_record(uint8_t *p, size_t n_bytes, const struct loaded_code *code, const char *path)
 {
 	size_t n_path = strlen(path);
 
@@ -124,7 +124,7 @@ static uint32_t find_record(const struct shared *s, const uint8_t *new, size_t n
 	return 0;
 }
 
-int shared_add_image(struct shared *s, const struct code *code, const char *path)
+int shared_add_image(struct shared *s, const struct loaded_code *code, const char *path)
 {
 	struct shared_header *h = s->header;
 	size_t n_bytes = (SHARED_RECORD_BYTES + strlen(path) + 1 + 7) & ~(size_t)7;

@@ -70,7 +70,7 @@ int shared_create(struct shared *s, const char *dir, const struct shared_header 
 		  uint64_t n_slots);
 
 /* Adds an image, unless it is there, and gives its number, from 1; -ENOSPC without room. */
-int shared_add_image(struct shared *s, const struct code *code, const char *path);
+int shared_add_image(struct shared *s, const struct loaded_code *code, const char *path);
 
 /* Counts N ticks at SVMA of an image. */
 void shared_count(struct shared *s, uint32_t image, uint64_t svma, uint64_t n);

@@ -77,7 +77,7 @@ static const char *get_image(struct rd *r, struct shared_image *ret)
 	const uint8_t *id, *path;
 	uint64_t n_path;
 
-	ret->code = (struct code){.kind = rd_u8(r), .flags = rd_u8(r), .n_id = rd_le16(r)};
+	ret->code = (struct loaded_code){.kind = rd_u8(r), .flags = rd_u8(r), .n_id = rd_le16(r)};
 	ret->code.text_start = rd_le64(r);
 	ret->code.text_bytes = rd_le64(r);
 	id = rd_bytes(r, CODE_ID_MAX);

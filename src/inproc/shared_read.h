@@ -18,7 +18,7 @@ struct shared_view {
 int shared_view_open(struct shared_view *v, const void *bytes, size_t n, const char **ret_why);
 
 struct shared_image {
-	struct code code; /* without its svma */
+	struct loaded_code code; /* without its svma */
 	const char *path; /* ends in NUL */
 };
 

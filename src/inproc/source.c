@@ -89,7 +89,7 @@ static bool is_event(int fd, uint64_t id)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &now) == 0 && now == id;
 }
 
-static void close_event(const struct source *s)
+static void close_event(const struct tick_source *s)
 {
 	if (s->looks && is_event(s->counter_fd, s->counter_id))
 		close(s->counter_fd);
@@ -119,7 +119,7 @@ static int open_counter(pid_t tid, const struct tick_spec *spec, int leader)
 }
 
 /* An event with a ring. */
-static int open_perf(struct source *s, pid_t tid, const struct tick_spec *spec)
+static int open_perf(struct tick_source *s, pid_t tid, const struct tick_spec *spec)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -157,11 +157,11 @@ static int open_perf(struct source *s, pid_t tid, const struct tick_spec *spec)
 	}
 }
 
-int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
+int source_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec)
 {
 	int r;
 
-	*s = (struct source){.next = s->next,
+	*s = (struct tick_source){.next = s->next,
 			     .tid = tid,
 			     .fd = -1,
 			     .counter_fd = -1,
@@ -181,7 +181,7 @@ int source_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 /* What a record counts for (PAPI_PROFIL_WEIGHTED, see papi.h): how late it is, when the count has
  * GROWN since the last tick.  A record without look_ns is late by less than a period; whole periods
  * before it belong to records that are missing. */
-static uint64_t weight_of(const struct source *s, uint64_t grown)
+static uint64_t weight_of(const struct tick_source *s, uint64_t grown)
 {
 	const uint64_t late = grown < s->period ? 0
 			      : s->looks	? grown - s->period
@@ -192,7 +192,7 @@ static uint64_t weight_of(const struct source *s, uint64_t grown)
 	return n ? n : 1;
 }
 
-void source_give(struct source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
+void source_give(struct tick_source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
 		 void *ctx)
 {
 	const uint64_t grown = count - s->n_counts;
@@ -211,7 +211,7 @@ void source_give(struct source *s, uint64_t count, uint64_t pc, uint64_t n_most,
 	tick(ctx, pc, s->weighted ? weight_of(s, grown) : placed);
 }
 
-void source_drain(struct source *s, tick_fn *tick, void *ctx)
+void source_drain(struct tick_source *s, tick_fn *tick, void *ctx)
 {
 	struct perf_event_mmap_page *control = (struct perf_event_mmap_page *)s->ring;
 	const uint8_t *data;
@@ -243,7 +243,7 @@ void source_drain(struct source *s, tick_fn *tick, void *ctx)
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
+void source_drain_last(struct tick_source *s, tick_fn *tick, void *ctx)
 {
 	uint64_t count;
 
@@ -259,7 +259,7 @@ void source_drain_last(struct source *s, tick_fn *tick, void *ctx)
 	source_give(s, count, s->last_pc, count - s->n_counts < s->period, tick, ctx);
 }
 
-int source_read(const struct source *s, uint64_t *ret_count)
+int source_read(const struct tick_source *s, uint64_t *ret_count)
 {
 	if (s->fd < 0)
 		return source_timer_read(s, ret_count);
@@ -271,7 +271,7 @@ int source_read(const struct source *s, uint64_t *ret_count)
 		       : -errno;
 }
 
-bool source_has_ended(const struct source *s)
+bool source_has_ended(const struct tick_source *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLIN};
 
@@ -283,7 +283,7 @@ bool source_has_ended(const struct source *s)
 	return is_event(s->fd, s->id) ? p.revents & POLLHUP : source_timer_has_ended(s);
 }
 
-void source_close(struct source *s)
+void source_close(struct tick_source *s)
 {
 	if (s->fd < 0) {
 		source_timer_close(s);
@@ -291,15 +291,15 @@ void source_close(struct source *s)
 	}
 	munmap(s->ring, s->ring_bytes + (size_t)sysconf(_SC_PAGESIZE));
 	close_event(s);
-	*s = (struct source){.next = s->next, .fd = -1};
+	*s = (struct tick_source){.next = s->next, .fd = -1};
 }
 
-void source_forget(struct source *s)
+void source_forget(struct tick_source *s)
 {
 	/* rings are not copied to a new process (VM_DONTCOPY), and timers are not inherited */
 	if (s->fd >= 0)
 		close_event(s);
 	else
 		source_timer_forget(s);
-	*s = (struct source){.next = s->next, .fd = -1};
+	*s = (struct tick_source){.next = s->next, .fd = -1};
 }

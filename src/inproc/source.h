@@ -26,8 +26,8 @@ struct tick_spec {
 
 typedef void tick_fn(void *ctx, uint64_t pc, uint64_t n_ticks);
 
-struct source {
-	struct source *next; /* for the owner */
+struct tick_source {
+	struct tick_source *next; /* for the owner */
 	pid_t tid;
 	int fd;		/* the event; -1: a timer */
 	int counter_fd; /* with look_ns: the event, of which FD is when it is looked at; or -1 */
@@ -47,33 +47,33 @@ struct source {
 
 /* Begins ticks of thread TID of this process.  0, or -errno of perf_event_open(2), mmap(2) (-EPERM:
  * what perf_event_mlock_kb allows is used up) or timer_create(2). */
-int source_open(struct source *s, pid_t tid, const struct tick_spec *spec);
+int source_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec);
 
 /* Hands all ticks so far to TICK.  A record of the ring is one tick.  When the count has grown by
  * more, nobody knows where the rest was: in the kernel, if it is not visible, or at the pc of a
  * record that was lost.  The rest is only counted, in n_unplaced.  A timer is late by the kernel's
  * own tick: a signal is as many ticks as its share of the CPU time between the last signals. */
-void source_drain(struct source *s, tick_fn *tick, void *ctx);
+void source_drain(struct tick_source *s, tick_fn *tick, void *ctx);
 
 /* Hands the last ticks of S to TICK.  Less than one period is left after them: when it is half a
  * period or more it is one more tick, at the last pc.  More than a period without a record has no
  * place. */
-void source_drain_last(struct source *s, tick_fn *tick, void *ctx);
+void source_drain_last(struct tick_source *s, tick_fn *tick, void *ctx);
 
 /* What the event has counted so far; -errno, also for a timer's thread that has ended. */
-int source_read(const struct source *s, uint64_t *ret_count);
+int source_read(const struct tick_source *s, uint64_t *ret_count);
 
 /* Takes a look at PC: the event has counted COUNT, and N_MOST ticks at the most belong to PC. */
-void source_give(struct source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
+void source_give(struct tick_source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
 		 void *ctx);
 
 /* Whether the thread has ended. */
-bool source_has_ended(const struct source *s);
+bool source_has_ended(const struct tick_source *s);
 
 /* Ends ticks; those not drained are lost. */
-void source_close(struct source *s);
+void source_close(struct tick_source *s);
 
 /* In a new process after fork(2): lets go of what is the parent's. */
-void source_forget(struct source *s);
+void source_forget(struct tick_source *s);
 
 #endif

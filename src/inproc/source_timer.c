@@ -31,7 +31,7 @@ struct tick_ring {
 		uint64_t pc, n; /* N: intervals of the timer since the signal before */
 	} ticks[RING_TICKS];
 	uint64_t interval_ns; /* of the timer */
-	struct spread spread; /* the drainer's */
+	struct time_spread spread; /* the drainer's */
 };
 
 static struct tick_ring *free_rings; /* under the lock of whoever opens and closes sources */
@@ -105,12 +105,12 @@ static void give_ring_back(struct tick_ring *r)
 
 /* The CPU clock of any thread, or the clock of its time in user space:
  * include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK with CPUCLOCK_SCHED and CPUCLOCK_VIRT. */
-static clockid_t cpu_clock_of(const struct source *s)
+static clockid_t cpu_clock_of(const struct tick_source *s)
 {
 	return (clockid_t)(~(unsigned)s->tid << 3 | 4 | (s->user_only ? 1 : 2));
 }
 
-int source_timer_read(const struct source *s, uint64_t *ret_count)
+int source_timer_read(const struct tick_source *s, uint64_t *ret_count)
 {
 	struct timespec t;
 
@@ -130,7 +130,7 @@ static uint64_t interval_for(uint64_t period_ns)
 	return period_ns < (uint64_t)tick.tv_nsec / 4 ? period_ns : (uint64_t)tick.tv_nsec / 4;
 }
 
-static int start(struct source *s)
+static int start(struct tick_source *s)
 {
 	const uint64_t ns = s->ring->interval_ns;
 	struct itimerspec every = {
@@ -140,7 +140,7 @@ static int start(struct source *s)
 	return timer_settime(s->timer, 0, &every, NULL) ? -errno : 0;
 }
 
-int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
+int source_timer_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec)
 {
 	struct sigevent to = {.sigev_notify = SIGEV_THREAD_ID};
 	struct tick_ring *r;
@@ -154,7 +154,7 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 	atomic_store(&r->tail, atomic_load(&r->head));
 	atomic_store(&r->n_lost, 0);
 	r->interval_ns = interval_for(spec->period);
-	r->spread = (struct spread){0};
+	r->spread = (struct time_spread){0};
 	to.sigev_signo = signal_number;
 	to.sigev_value.sival_ptr = r;
 	to._sigev_un._tid = tid;
@@ -174,7 +174,7 @@ int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec)
 }
 
 /* Gives PC the periods that are complete now. */
-static void give_periods(struct source *s, uint64_t pc, tick_fn *tick, void *ctx)
+static void give_periods(struct tick_source *s, uint64_t pc, tick_fn *tick, void *ctx)
 {
 	const uint64_t half = s->period / 2; /* source_give takes half a period for one */
 
@@ -182,7 +182,7 @@ static void give_periods(struct source *s, uint64_t pc, tick_fn *tick, void *ctx
 		source_give(s, s->ring->spread.given_ns - half, pc, UINT64_MAX, tick, ctx);
 }
 
-void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
+void source_timer_drain(struct tick_source *s, tick_fn *tick, void *ctx)
 {
 	struct tick_ring *r = s->ring;
 	uint32_t head, tail;
@@ -200,7 +200,7 @@ void source_timer_drain(struct source *s, tick_fn *tick, void *ctx)
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
 
-void source_timer_drain_last(struct source *s, tick_fn *tick, void *ctx)
+void source_timer_drain_last(struct tick_source *s, tick_fn *tick, void *ctx)
 {
 	uint64_t count, pc = 0;
 	bool has_place = false;
@@ -220,12 +220,12 @@ void source_timer_drain_last(struct source *s, tick_fn *tick, void *ctx)
 		source_give(s, count, pc, has_place, tick, ctx);
 }
 
-bool source_timer_has_ended(const struct source *s)
+bool source_timer_has_ended(const struct tick_source *s)
 {
 	return syscall(SYS_tgkill, getpid(), s->tid, 0) && errno == ESRCH;
 }
 
-void source_timer_close(struct source *s)
+void source_timer_close(struct tick_source *s)
 {
 	if (!s->ring)
 		return;
@@ -233,9 +233,9 @@ void source_timer_close(struct source *s)
 	source_timer_forget(s);
 }
 
-void source_timer_forget(struct source *s)
+void source_timer_forget(struct tick_source *s)
 {
 	if (s->ring)
 		give_ring_back(s->ring);
-	*s = (struct source){.next = s->next, .fd = -1};
+	*s = (struct tick_source){.next = s->next, .fd = -1};
 }

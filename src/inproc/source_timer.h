@@ -9,12 +9,12 @@
 
 #include "inproc/source.h"
 
-int source_timer_open(struct source *s, pid_t tid, const struct tick_spec *spec);
-void source_timer_drain(struct source *s, tick_fn *tick, void *ctx);
-void source_timer_drain_last(struct source *s, tick_fn *tick, void *ctx);
-int source_timer_read(const struct source *s, uint64_t *ret_count);
-bool source_timer_has_ended(const struct source *s);
-void source_timer_close(struct source *s);
-void source_timer_forget(struct source *s);
+int source_timer_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec);
+void source_timer_drain(struct tick_source *s, tick_fn *tick, void *ctx);
+void source_timer_drain_last(struct tick_source *s, tick_fn *tick, void *ctx);
+int source_timer_read(const struct tick_source *s, uint64_t *ret_count);
+bool source_timer_has_ended(const struct tick_source *s);
+void source_timer_close(struct tick_source *s);
+void source_timer_forget(struct tick_source *s);
 
 #endif

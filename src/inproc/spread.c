@@ -2,12 +2,12 @@
 /* Arithmetic only; see spread.h. */
 #include "inproc/spread.h"
 
-static uint64_t n_sharing(const struct spread *s)
+static uint64_t n_sharing(const struct time_spread *s)
 {
 	return s->n_signals < SPREAD_SIGNALS ? s->n_signals : SPREAD_SIGNALS;
 }
 
-static void give(struct spread *s, uint64_t n_parts)
+static void give(struct time_spread *s, uint64_t n_parts)
 {
 	const uint64_t part = s->held_ns / n_parts;
 
@@ -15,21 +15,21 @@ static void give(struct spread *s, uint64_t n_parts)
 	s->given_ns += part;
 }
 
-void spread_add(struct spread *s, uint64_t pc, uint64_t ns)
+void spread_add(struct time_spread *s, uint64_t pc, uint64_t ns)
 {
 	s->last_pcs[s->n_signals++ % SPREAD_SIGNALS] = pc;
 	s->held_ns += ns;
 	give(s, n_sharing(s));
 }
 
-void spread_end(struct spread *s, uint64_t all_ns)
+void spread_end(struct time_spread *s, uint64_t all_ns)
 {
 	if (all_ns > s->given_ns + s->held_ns)
 		s->held_ns = all_ns - s->given_ns;
 	s->n_left = n_sharing(s);
 }
 
-bool spread_next(struct spread *s, uint64_t *ret_pc)
+bool spread_next(struct time_spread *s, uint64_t *ret_pc)
 {
 	if (!s->n_left)
 		return false;

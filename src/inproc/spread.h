@@ -20,7 +20,7 @@
 
 enum { SPREAD_SIGNALS = 16 };
 
-struct spread {
+struct time_spread {
 	uint64_t given_ns; /* time that has a place */
 	uint64_t held_ns;  /* time that waits */
 	uint64_t n_signals;
@@ -29,12 +29,12 @@ struct spread {
 };
 
 /* Adds a signal at PC, NS of CPU time after the last.  GIVEN_NS grows by PC's part. */
-void spread_add(struct spread *s, uint64_t pc, uint64_t ns);
+void spread_add(struct time_spread *s, uint64_t pc, uint64_t ns);
 
 /* Says how long the thread ran in all.  Call spread_next() until it is false. */
-void spread_end(struct spread *s, uint64_t all_ns);
+void spread_end(struct time_spread *s, uint64_t all_ns);
 
 /* Lets GIVEN_NS grow by the part of *RET_PC in what was held. */
-bool spread_next(struct spread *s, uint64_t *ret_pc);
+bool spread_next(struct time_spread *s, uint64_t *ret_pc);
 
 #endif

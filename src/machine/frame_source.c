@@ -11,7 +11,7 @@ void frame_source_add(struct procs *ps, struct frame_source *s)
 }
 
 bool frame_source_find(struct procs *ps, uint32_t proc, uint64_t avma, const struct mapping *map,
-		       struct frame_place *ret)
+		       struct source_place *ret)
 {
 	const struct frame_query q = {
 		.procs = ps, .proc = proc, .avma = avma, .map = map, .time_ns = ps->time_ns};

@@ -31,7 +31,7 @@ struct frame_query {
 	uint64_t time_ns;	   /* about when, CLOCK_MONOTONIC */
 };
 
-struct frame_place {
+struct source_place {
 	image_id image;
 	uint64_t svma;
 };
@@ -43,7 +43,7 @@ struct frame_source {
 	 * know.  (image, svma) must mean the same code for ever: names are given to it later.  A
 	 * source that will answer otherwise than it did for an earlier time adds to n_changes of
 	 * the procs: call paths are kept with the answers that were given for them. */
-	bool (*find)(struct frame_source *s, const struct frame_query *q, struct frame_place *ret);
+	bool (*find)(struct frame_source *s, const struct frame_query *q, struct source_place *ret);
 	struct frame_source *next; /* set by frame_source_add */
 };
 
@@ -52,6 +52,6 @@ void frame_source_add(struct procs *ps, struct frame_source *s);
 
 /* Asks the sources for address AVMA of process PROC, in its mapping MAP (NULL: in none). */
 bool frame_source_find(struct procs *ps, uint32_t proc, uint64_t avma, const struct mapping *map,
-		       struct frame_place *ret);
+		       struct source_place *ret);
 
 #endif

@@ -27,7 +27,7 @@ struct key {
 
 static bool same(const void *owner, uint32_t i, const void *k)
 {
-	const struct code *c = &((const struct images *)owner)->codes.v[i];
+	const struct mapped_code *c = &((const struct images *)owner)->codes.v[i];
 	const struct key *key = k;
 
 	return c->path == key->path && build_id_same(&c->told, &key->ref->build_id) &&
@@ -66,7 +66,7 @@ void images_release(struct images *im)
  * process sees it whose root that is; NULL: as this one does.  IS_LINK: PATH is a link of /proc to
  * an open file, which leads there without asking its file system. */
 static int open_regular(const struct images *im, const char *root, const char *path, bool is_link,
-			struct code *ret)
+			struct mapped_code *ret)
 {
 	struct file_facts facts;
 	char self[40];
@@ -92,7 +92,7 @@ static int open_regular(const struct images *im, const char *root, const char *p
 }
 
 /* Device numbers differ between stat and mappings on some file systems: the inode must do. */
-static bool inode_matches(const struct code *c, uint64_t ino)
+static bool inode_matches(const struct mapped_code *c, uint64_t ino)
 {
 	return !ino || c->stamp.ino == ino;
 }
@@ -107,7 +107,7 @@ bool images_is_dump(const char *path)
 }
 
 /* Is the file that has C's layout the one that C was told to be? */
-static bool layout_matches(const struct code *c)
+static bool layout_matches(const struct mapped_code *c)
 {
 	if (c->told.n_bytes && !c->layout.hashed)
 		return build_id_same(&c->told, &c->layout.build_id);
@@ -115,7 +115,7 @@ static bool layout_matches(const struct code *c)
 }
 
 /* The file that somebody else finds. */
-static void open_found(struct images *im, struct code *c, const struct image_ref *ref)
+static void open_found(struct images *im, struct mapped_code *c, const struct image_ref *ref)
 {
 	int fd = im->find_file(im->find_ctx, ref, profile_str(im->profile, c->path));
 
@@ -131,7 +131,7 @@ static void open_found(struct images *im, struct code *c, const struct image_ref
 }
 
 /* C's file at FD is C's own from now on, or is closed. */
-static void keep_open(struct images *im, struct code *c, int fd, bool keep)
+static void keep_open(struct images *im, struct mapped_code *c, int fd, bool keep)
 {
 	if (keep && (im->n_open < IMAGES_MAX_OPEN || c->asked)) {
 		c->fd = fd;
@@ -143,7 +143,7 @@ static void keep_open(struct images *im, struct code *c, int fd, bool keep)
 
 /* Tries the ways to a mapped file, surest first: the mapping itself (also when deleted), the
  * process's view of the path, our own view of it. */
-static void open_code(struct images *im, struct code *c, const struct image_ref *ref)
+static void open_code(struct images *im, struct mapped_code *c, const struct image_ref *ref)
 {
 	const char *path = profile_str(im->profile, c->path);
 	char mapping[80], root[40];
@@ -174,9 +174,9 @@ static void open_code(struct images *im, struct code *c, const struct image_ref 
 
 int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 {
-	const struct code *c = &im->codes.v[code];
+	const struct mapped_code *c = &im->codes.v[code];
 	const char *path = profile_str(im->profile, c->path);
-	struct code now = {0};
+	struct mapped_code now = {0};
 	char root[40];
 	int fd = -1;
 
@@ -192,7 +192,7 @@ int images_reopen(struct images *im, uint32_t code, uint32_t pid)
 	return fd;
 }
 
-image_id images_file_image(struct images *im, const struct code *c)
+image_id images_file_image(struct images *im, const struct mapped_code *c)
 {
 	struct image i = {
 		.kind = c->kind == CODE_VDSO ? IMAGE_VDSO : IMAGE_FILE,
@@ -227,7 +227,7 @@ static bool is_anonymous(const struct images *im, const char *path)
 }
 
 /* What C maps is code that nobody keeps in a file. */
-static void forget_file(struct images *im, struct code *c)
+static void forget_file(struct images *im, struct mapped_code *c)
 {
 	c->kind = CODE_ANON;
 	c->asked = false;
@@ -246,7 +246,7 @@ uint32_t images_intern(struct images *im, const struct image_ref *ref)
 	bool vdso = strcmp(ref->path, "[vdso]") == 0;
 	bool anon = !vdso && !ref->build_id.n_bytes && is_anonymous(im, ref->path);
 	struct key key = {.ref = ref};
-	struct code *c;
+	struct mapped_code *c;
 	uint64_t h;
 	uint32_t i;
 
@@ -306,7 +306,7 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
 
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags)
 {
-	struct code *c = &im->codes.v[code];
+	struct mapped_code *c = &im->codes.v[code];
 	uint64_t svma = off;
 
 	c->sampled = true;

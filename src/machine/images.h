@@ -31,11 +31,11 @@ struct image_ref {
 	uint64_t start, end;	 /* where it maps it */
 };
 
-enum code_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
+enum mapped_kind { CODE_FILE, CODE_VDSO, CODE_ANON };
 
 /* One distinct mapped thing. */
-struct code {
-	enum code_kind kind;
+struct mapped_code {
+	enum mapped_kind kind;
 	string_id path;	 /* without " (deleted)" */
 	image_id image;	 /* in the profile; CODE_ANON: none (it depends on the process) */
 	bool sampled;	 /* some sample fell into it */
@@ -57,12 +57,12 @@ struct code {
 struct images {
 	struct profile *profile; /* borrowed */
 	image_probe_fn *probe;
-	VEC(struct code) codes;
+	VEC(struct mapped_code) codes;
 	struct index ix;
 	unsigned n_open;
 	/* Codes by the number that frames of call paths have for their files; INDEX_NONE: none. */
 	VEC(uint32_t) numbered;
-	struct code vdso;    /* this process's own: all 64-bit processes share it */
+	struct mapped_code vdso;    /* this process's own: all 64-bit processes share it */
 	bool asks;	     /* images_ask */
 	VEC(uint32_t) asked; /* codes whose layout is awaited */
 	uint32_t n_taken;    /* layouts that came late, ever */

@@ -9,13 +9,13 @@
 #define IMAGES_MAX_OPEN 1000
 
 /* The image of C as far as it is known: by its layout, else by what was told of it. */
-image_id images_file_image(struct images *im, const struct code *c);
+image_id images_file_image(struct images *im, const struct mapped_code *c);
 
 /* Gives code number CODE, whose layout is awaited, its stand-in. */
 void images_stand_in(struct images *im, uint32_t code);
 
 /* Whether the file of C is an ELF file in a memfd of the kernel's own, which can be read without
  * waiting for anybody. */
-bool images_is_program(const struct code *c);
+bool images_is_program(const struct mapped_code *c);
 
 #endif

@@ -23,7 +23,7 @@ void images_ask(struct images *im)
 
 void images_stand_in(struct images *im, uint32_t code)
 {
-	struct code *c = &im->codes.v[code];
+	struct mapped_code *c = &im->codes.v[code];
 	struct image i = {.kind = IMAGE_FILE,
 			  .flags = IMAGE_OFFSETS,
 			  .build_id = {.n_bytes = BUILD_ID_MAX},
@@ -37,7 +37,7 @@ void images_stand_in(struct images *im, uint32_t code)
 	vec_push(&im->asked, code);
 }
 
-bool images_is_program(const struct code *c)
+bool images_is_program(const struct mapped_code *c)
 {
 	_fd_ int own = memfd_create("dwell", MFD_CLOEXEC);
 	struct file_stamp stamp;
@@ -59,14 +59,14 @@ bool images_is_program(const struct code *c)
 }
 
 /* Whether the layout that came for C, RC, is that of the file it was told to be. */
-static bool is_good(const struct code *c, int rc)
+static bool is_good(const struct mapped_code *c, int rc)
 {
 	if (rc < 0)
 		return false;
 	return !c->told.n_bytes || c->layout.hashed || build_id_same(&c->told, &c->layout.build_id);
 }
 
-static void take_layout(struct images *im, struct code *c, int rc)
+static void take_layout(struct images *im, struct mapped_code *c, int rc)
 {
 	c->asked = false;
 	c->has_layout = is_good(c, rc);
@@ -84,7 +84,7 @@ bool images_take(struct images *im)
 	size_t n = 0, n_before = im->asked.n;
 
 	for (size_t i = 0; i < n_before; i++) {
-		struct code *c = &im->codes.v[im->asked.v[i]];
+		struct mapped_code *c = &im->codes.v[im->asked.v[i]];
 		int rc = im->probe(c->fd, &c->layout, NULL);
 
 		if (rc == -EAGAIN)
@@ -101,7 +101,7 @@ size_t images_n_awaited(const struct images *im, uint64_t since_ns)
 	size_t n = 0;
 
 	vec_each (i, &im->asked) {
-		const struct code *c = &im->codes.v[*i];
+		const struct mapped_code *c = &im->codes.v[*i];
 
 		n += c->stood_in && c->asked_ns >= since_ns;
 	}
@@ -109,7 +109,7 @@ size_t images_n_awaited(const struct images *im, uint64_t since_ns)
 }
 
 /* The place in C's image that PL, in its stand-in, is. */
-static place_id real_place(struct images *im, const struct code *c, const struct place *pl)
+static place_id real_place(struct images *im, const struct mapped_code *c, const struct place *pl)
 {
 	const image_id image = c->asked ? images_file_image(im, c) : c->image;
 	uint64_t svma = pl->svma;

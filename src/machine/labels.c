@@ -36,7 +36,7 @@ size_t labels_parse(const char *text, size_t n, struct labelled *ret)
 	    strlen(label) >= sizeof(ret->label))
 		return 0;
 	ret->pid = (uint32_t)pid;
-	strcpy(ret->label, label);
+	memcpy(ret->label, label, strlen(label) + 1);
 	return length + 1;
 }
 
@@ -66,7 +66,7 @@ void labels_list(const struct procs *ps, struct str *out)
 		if (!has_own_label(p) || n == MOST_LISTED || strlen(label) >= sizeof(l.label) ||
 		    strchr(label, '\n') || procfs_birth(p->tgid, &parent, &l.start_ticks) < 0)
 			continue;
-		strcpy(l.label, label);
+		memcpy(l.label, label, strlen(label) + 1);
 		labels_format(&l, out);
 		n++;
 	}

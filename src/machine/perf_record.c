@@ -9,7 +9,7 @@
 /* The trailing struct sample_id of RECORD_SAMPLE_TYPE: pid, tid, time, identifier. */
 #define SAMPLE_ID_BYTES 24
 
-static void read_sample_id(const uint8_t *p, struct record *ret)
+static void read_sample_id(const uint8_t *p, struct perf_record *ret)
 {
 	struct rd r = rd_init(p, SAMPLE_ID_BYTES);
 
@@ -27,7 +27,7 @@ static const char *read_name(struct rd *r)
 	return n && memchr(p, 0, n) ? (const char *)p : "";
 }
 
-static void read_mmap2(struct rd *r, uint16_t misc, struct record *ret)
+static void read_mmap2(struct rd *r, uint16_t misc, struct perf_record *ret)
 {
 	ret->kind = RECORD_MMAP;
 	ret->pid = rd_le32(r);
@@ -56,7 +56,7 @@ static void read_mmap2(struct rd *r, uint16_t misc, struct record *ret)
 	ret->name = read_name(r);
 }
 
-static void read_body(struct rd *r, uint32_t type, uint16_t misc, struct record *ret)
+static void read_body(struct rd *r, uint32_t type, uint16_t misc, struct perf_record *ret)
 {
 	switch (type) {
 	case PERF_RECORD_MMAP2:
@@ -127,13 +127,13 @@ int record_time(struct rd *r, uint64_t *ret_ns)
 	return 0;
 }
 
-int record_read(struct rd *r, struct record *ret)
+int record_read(struct rd *r, struct perf_record *ret)
 {
 	uint32_t type;
 	uint16_t misc;
 	struct rd body;
 
-	*ret = (struct record){.kind = RECORD_OTHER, .name = ""};
+	*ret = (struct perf_record){.kind = RECORD_OTHER, .name = ""};
 	if (read_header(r, &type, &misc, &body) < 0)
 		return -EBADMSG;
 	if (type == PERF_RECORD_SAMPLE) {
@@ -205,7 +205,7 @@ static int read_branches(struct rd *r, struct record_facts *f)
 
 /* What follows the fields that all samples have, in the kernel's order (perf_output_sample,
  * kernel/events/core.c). */
-static int read_rest(const struct record *sample, uint64_t extra, struct record_stack *s,
+static int read_rest(const struct perf_record *sample, uint64_t extra, struct record_stack *s,
 		     struct record_facts *f)
 {
 	struct rd r = sample->rest;
@@ -246,14 +246,14 @@ static int read_rest(const struct record *sample, uint64_t extra, struct record_
 	return r.bad ? -EBADMSG : 0;
 }
 
-int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret)
+int record_read_stack(const struct perf_record *sample, uint64_t extra, struct record_stack *ret)
 {
 	struct record_facts facts;
 
 	return read_rest(sample, extra, ret, &facts);
 }
 
-int record_read_facts(const struct record *sample, uint64_t extra, struct record_facts *ret)
+int record_read_facts(const struct perf_record *sample, uint64_t extra, struct record_facts *ret)
 {
 	struct record_stack stack;
 

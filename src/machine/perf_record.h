@@ -55,7 +55,7 @@ enum record_kind {
 	RECORD_KSYMBOL,
 };
 
-struct record {
+struct perf_record {
 	enum record_kind kind;
 	bool exec;			   /* COMM: by exec, not by prctl */
 	bool exact;			   /* SAMPLE: ip is of the event's instruction */
@@ -98,11 +98,11 @@ struct record_stack {
 int record_time(struct rd *r, uint64_t *ret_ns);
 
 /* Decodes the record at R and steps over it.  0, or -EBADMSG when its size cannot be. */
-int record_read(struct rd *r, struct record *ret);
+int record_read(struct rd *r, struct perf_record *ret);
 
 /* Decodes what a sample carries besides, by EXTRA: bits of PERF_SAMPLE_*, of those that
  * RECORD_STACK_* and RECORD_FACTS have.  -EBADMSG when it is not there. */
-int record_read_facts(const struct record *sample, uint64_t extra, struct record_facts *ret);
-int record_read_stack(const struct record *sample, uint64_t extra, struct record_stack *ret);
+int record_read_facts(const struct perf_record *sample, uint64_t extra, struct record_facts *ret);
+int record_read_stack(const struct perf_record *sample, uint64_t extra, struct record_stack *ret);
 
 #endif

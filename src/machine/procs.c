@@ -33,7 +33,7 @@
 #define FORK_LAG_MS 1000
 
 static bool find_nameless(struct frame_source *s, const struct frame_query *q,
-			  struct frame_place *ret)
+			  struct source_place *ret)
 {
 	if (!q->map || q->procs->images->codes.v[q->map->code].kind != CODE_ANON)
 		return false;
@@ -244,7 +244,7 @@ static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref
 		maps_add(maps_own(&p->maps), &m);
 }
 
-static void apply_fork(struct procs *ps, const struct record *r)
+static void apply_fork(struct procs *ps, const struct perf_record *r)
 {
 	uint32_t parent;
 	struct proc *p;
@@ -265,7 +265,7 @@ static void apply_fork(struct procs *ps, const struct record *r)
 	p->n_threads = 1;
 }
 
-static void apply_exec(struct procs *ps, const struct record *r)
+static void apply_exec(struct procs *ps, const struct perf_record *r)
 {
 	uint32_t old = procs_current(ps, r->pid);
 	struct proc *p = begin_life(ps, r->pid, old);
@@ -282,7 +282,7 @@ static void apply_exec(struct procs *ps, const struct record *r)
 	p->comm = profile_intern_str(ps->profile, r->name);
 }
 
-void procs_apply(struct procs *ps, const struct record *r)
+void procs_apply(struct procs *ps, const struct perf_record *r)
 {
 	uint32_t i = procs_current(ps, r->pid);
 
@@ -374,7 +374,7 @@ void procs_add_task(struct procs *ps, const struct task_record *t)
 static bool has_mapping(const struct procs *ps, const struct maps *m, const struct mapping *map)
 {
 	const struct mapping *found = maps_find(m, map->start);
-	const struct code *codes = ps->images->codes.v;
+	const struct mapped_code *codes = ps->images->codes.v;
 
 	return codes[map->code].kind == CODE_FILE && found && found->start == map->start &&
 	       found->end == map->end && codes[found->code].kind == CODE_FILE &&

@@ -105,7 +105,7 @@ void procs_scan(struct procs *ps);
 bool procs_scan_one(struct procs *ps, uint32_t tgid);
 
 /* Applies one sideband record (mmap, comm, fork, exit). */
-void procs_apply(struct procs *ps, const struct record *r);
+void procs_apply(struct procs *ps, const struct perf_record *r);
 
 /* Ends a cycle: forgets the lives that ended before this one. */
 void procs_end_cycle(struct procs *ps);

@@ -97,7 +97,7 @@ struct opening {
 	uint32_t event;
 	opened_list *list;
 	const cpu_list *cpus;
-	enum spread spread;
+	enum target_spread spread;
 	unsigned long flags;
 	int rc; /* of the last failure */
 	unsigned n_open;
@@ -134,7 +134,7 @@ static void open_thread(void *ctx, uint32_t tid)
 }
 
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
-		enum spread spread, const cpu_list *cpus, opened_list *list, struct err *err)
+		enum target_spread spread, const cpu_list *cpus, opened_list *list, struct err *err)
 {
 	struct opening o = {.target = t,
 			    .spec = *spec,

@@ -18,13 +18,13 @@
 #define MAX_ROWS (1u << 25)
 
 /* Of rows and what they are made of, unless there is less: some more than MAX_ROWS of them. */
-#define MAX_BYTES ((size_t)MAX_ROWS * 3 * sizeof(struct row))
+#define MAX_BYTES ((size_t)MAX_ROWS * 3 * sizeof(struct frame_row))
 
 /* Fills OVER's gaps, and what it cannot tell, from UNDER; *OVER takes the result. */
-static void lay_over(struct rows *over, const struct rows *under)
+static void lay_over(struct frame_rows *over, const struct frame_rows *under)
 {
 	const struct unwind_rule *rules = over->rules->rules.v;
-	struct rows out = *over;
+	struct frame_rows out = *over;
 	size_t i = 0, k = 0;
 
 	memset(&out.v, 0, sizeof(out.v));
@@ -52,7 +52,7 @@ static void lay_over(struct rows *over, const struct rows *under)
 }
 
 /* The trampoline, and the instruction before it, where a walk looks that steps one byte back. */
-static void add_sigreturn(struct rows *rows, uint64_t svma)
+static void add_sigreturn(struct frame_rows *rows, uint64_t svma)
 {
 	static const struct unwind_rule signal = {.cfa = UNWIND_CFA_SIGNAL};
 	uint64_t n_bytes = 12, off;
@@ -64,9 +64,9 @@ static void add_sigreturn(struct rows *rows, uint64_t svma)
 }
 
 /* Row I of BYTES, N of them. */
-static struct row row_at(const uint8_t *bytes, size_t n, size_t i)
+static struct frame_row row_at(const uint8_t *bytes, size_t n, size_t i)
 {
-	struct row row = {0};
+	struct frame_row row = {0};
 
 	if (i < n)
 		memcpy(&row, bytes + i * sizeof(row), sizeof(row));
@@ -83,11 +83,11 @@ static void put_row(uint8_t *bytes, uint32_t i, uint64_t off, uint32_t rule)
 /* The layout of table.h.  ROWS begins with a row that is not a gap and ends with one that is; they
  * are packed where they are, into half of that memory: at most one row more than were read is
  * written, and two are read ahead. */
-static void pack(struct rows *rows, struct unwind_table *t)
+static void pack(struct frame_rows *rows, struct unwind_table *t)
 {
 	const size_t n_rows = rows->v.n;
 	uint8_t *v = (uint8_t *)take_ptr(&rows->v.v);
-	struct row row = row_at(v, n_rows, 0), next = row_at(v, n_rows, 1);
+	struct frame_row row = row_at(v, n_rows, 0), next = row_at(v, n_rows, 1);
 	uint64_t first = rows->base + row.off, end = rows->base + row_at(v, n_rows, n_rows - 1).off;
 	uint32_t n = 0, n_indexed = 0; /* blocks whose first row is known */
 
@@ -142,7 +142,7 @@ static int find_span(const struct unwind_input *in, uint64_t *ret_base, struct e
 	return 0;
 }
 
-static int check(const struct rows *rows, struct err *err)
+static int check(const struct frame_rows *rows, struct err *err)
 {
 	if (*rows->ran_out)
 		return err_set(err, -E2BIG, "frame information that takes too much memory");
@@ -162,7 +162,7 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 	struct rule_set rules = {0};
 	size_t left = in->most_bytes && in->most_bytes < MAX_BYTES ? in->most_bytes : MAX_BYTES;
 	bool ran_out = false;
-	struct rows eh = {.in = in, .rules = &rules, .left = &left, .ran_out = &ran_out};
+	struct frame_rows eh = {.in = in, .rules = &rules, .left = &left, .ran_out = &ran_out};
 	uint64_t base = 0;
 	int rc;
 
@@ -176,7 +176,7 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 	if (in->eh_frame.bytes)
 		rows_read_cfi(&eh, &in->eh_frame, true);
 	for (int i = 0; i < 3; i++) {
-		struct rows more = {.in = in,
+		struct frame_rows more = {.in = in,
 				    .rules = &rules,
 				    .base = base,
 				    .left = &left,

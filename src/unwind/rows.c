@@ -31,7 +31,7 @@ uint32_t rule_set_intern(struct rule_set *s, const struct unwind_rule *rule)
 }
 
 /* Takes N_BYTES of what building may take; false when there is not that much. */
-static bool take_bytes(struct rows *rows, size_t n_bytes)
+static bool take_bytes(struct frame_rows *rows, size_t n_bytes)
 {
 	if (*rows->left < n_bytes) {
 		*rows->ran_out = true;
@@ -41,22 +41,22 @@ static bool take_bytes(struct rows *rows, size_t n_bytes)
 	return true;
 }
 
-void row_list_release(struct rows *rows)
+void row_list_release(struct frame_rows *rows)
 {
 	*rows->left += rows->v.n * sizeof(rows->v.v[0]);
 	vec_release(&rows->v);
 }
 
-void piece_list_release(struct rows *rows, struct piece_list *list)
+void piece_list_release(struct frame_rows *rows, struct piece_list *list)
 {
 	*rows->left += list->n * sizeof(list->v[0]);
 	vec_release(list);
 }
 
-void rows_add(struct rows *rows, uint64_t off, uint32_t rule)
+void rows_add(struct frame_rows *rows, uint64_t off, uint32_t rule)
 {
 	uint32_t at = (uint32_t)(off - rows->base);
-	struct row *last = rows->v.n ? &rows->v.v[rows->v.n - 1] : NULL;
+	struct frame_row *last = rows->v.n ? &rows->v.v[rows->v.n - 1] : NULL;
 
 	if (last && last->off == at) {
 		rows->v.n--;
@@ -65,11 +65,11 @@ void rows_add(struct rows *rows, uint64_t off, uint32_t rule)
 	}
 	if (last ? last->rule == rule : rule == UNWIND_NO_RULE)
 		return;
-	if (take_bytes(rows, sizeof(struct row)))
-		vec_push(&rows->v, (struct row){at, rule});
+	if (take_bytes(rows, sizeof(struct frame_row)))
+		vec_push(&rows->v, (struct frame_row){at, rule});
 }
 
-bool rows_find_off(const struct rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off)
+bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off)
 {
 	for (uint32_t i = 0; i < rows->in->n_segments; i++) {
 		const struct unwind_segment *s = &rows->in->segments[i];
@@ -85,7 +85,7 @@ bool rows_find_off(const struct rows *rows, uint64_t svma, uint64_t *n_bytes, ui
 	return false;
 }
 
-void rows_add_piece(struct rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
+void rows_add_piece(struct frame_rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
 		    uint32_t item)
 {
 	uint64_t off;
@@ -109,7 +109,7 @@ static bool is_sorted(const struct piece_list *list)
 #define N_DIGITS   3 /* offsets from rows.base have 30 bits: build.c's MAX_SPAN */
 
 /* By ascending offset, digit by digit; those of one offset stay in the order they had. */
-static void sort_pieces(struct rows *rows, struct piece_list *list)
+static void sort_pieces(struct frame_rows *rows, struct piece_list *list)
 {
 	const size_t n_bytes = list->n * sizeof(list->v[0]);
 	struct packed_piece *from = list->v, *to, *swap;
@@ -138,7 +138,7 @@ static void sort_pieces(struct rows *rows, struct piece_list *list)
 	*rows->left += n_bytes;
 }
 
-void rows_run_pieces(struct rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner)
+void rows_run_pieces(struct frame_rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner)
 {
 	const struct packed_piece *v;
 	uint64_t end = 0;

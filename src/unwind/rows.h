@@ -14,7 +14,7 @@ struct rule_set {
 	struct index index;
 };
 
-struct row {
+struct frame_row {
 	uint32_t off;  /* from rows.base */
 	uint32_t rule; /* in rule_set */
 };
@@ -29,14 +29,14 @@ static inline bool rule_in_words(int64_t off, short *ret)
 }
 
 /* Ascending by offset, neighbours differ in their rule; a row holds until the next. */
-struct rows {
+struct frame_rows {
 	const struct unwind_input *in;
 	struct rule_set *rules;
 	uint64_t base;
 	size_t *left;  /* bytes that building may still take; rows and pieces behind that are
 			  dropped */
 	bool *ran_out; /* some were */
-	VEC(struct row) v;
+	VEC(struct frame_row) v;
 	uint32_t n_fdes, n_too_complex, n_damaged;
 };
 
@@ -45,11 +45,11 @@ uint32_t rule_set_intern(struct rule_set *s, const struct unwind_rule *rule);
 
 /* Adds that from file offset OFF on RULE holds; offsets must not descend, and the last rule for one
  * offset counts. */
-void rows_add(struct rows *rows, uint64_t off, uint32_t rule);
+void rows_add(struct frame_rows *rows, uint64_t off, uint32_t rule);
 
 /* Adds what section S says: .eh_frame when IS_EH, .debug_frame, .sframe.  ROWS is empty before. */
-void rows_read_cfi(struct rows *rows, const struct unwind_section *s, bool is_eh);
-void rows_read_sframe(struct rows *rows, const struct unwind_section *s);
+void rows_read_cfi(struct frame_rows *rows, const struct unwind_section *s, bool is_eh);
+void rows_read_sframe(struct frame_rows *rows, const struct unwind_section *s);
 
 /* A stretch of code that one entry of frame information speaks of. */
 struct piece {
@@ -68,13 +68,13 @@ struct piece_list {
 };
 
 /* Adds code [SVMA, SVMA + N_BYTES) as far as it is in a segment. */
-void rows_add_piece(struct rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
+void rows_add_piece(struct frame_rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
 		    uint32_t item);
 
-void piece_list_release(struct rows *rows, struct piece_list *list);
+void piece_list_release(struct frame_rows *rows, struct piece_list *list);
 
 /* Releases what ROWS has taken of memory. */
-void row_list_release(struct rows *rows);
+void row_list_release(struct frame_rows *rows);
 
 /* Adds rows for PIECE, the first at its start and none at or behind its end. */
 typedef void rows_piece_fn(void *owner, const struct piece *piece);
@@ -83,10 +83,10 @@ typedef void rows_piece_fn(void *owner, const struct piece *piece);
  * when memory ran out.  Where two
  * overlap, the one that starts later holds from its start on, as it would for a search by start
  * address (.eh_frame_hdr), and behind its end is a gap; of those with one start, the first item. */
-void rows_run_pieces(struct rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner);
+void rows_run_pieces(struct frame_rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner);
 
 /* Turns code [SVMA, SVMA + *N_BYTES) into a file offset and cuts *N_BYTES at the segment's end;
  * false when SVMA is in none. */
-bool rows_find_off(const struct rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off);
+bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off);
 
 #endif

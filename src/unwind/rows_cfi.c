@@ -17,7 +17,7 @@ struct memo {
 };
 
 struct reader {
-	struct rows *rows;
+	struct frame_rows *rows;
 	struct cfi_frames *f;
 	struct piece_list pieces;
 	struct cfi_fde fde; /* the one that is run */
@@ -107,7 +107,7 @@ static void add_fde(void *owner, uint64_t off, const struct cfi_fde *fde)
 	rows_add_piece(k->rows, &k->pieces, fde->svma, fde->n_bytes, (uint32_t)off);
 }
 
-void rows_read_cfi(struct rows *rows, const struct unwind_section *s, bool is_eh)
+void rows_read_cfi(struct frame_rows *rows, const struct unwind_section *s, bool is_eh)
 {
 	struct cfi_frames f;
 	struct reader k = {.rows = rows, .f = &f};

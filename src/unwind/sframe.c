@@ -18,7 +18,7 @@ enum {
 };
 
 struct sframe {
-	struct rows *rows;
+	struct frame_rows *rows;
 	const struct unwind_section *s;
 	uint16_t machine;
 	uint8_t version, flags;
@@ -204,7 +204,7 @@ static void run_fde(void *owner, const struct piece *piece)
 	f->rows->n_too_complex += is_too_complex;
 }
 
-void rows_read_sframe(struct rows *rows, const struct unwind_section *s)
+void rows_read_sframe(struct frame_rows *rows, const struct unwind_section *s)
 {
 	struct sframe f = {.rows = rows, .s = s, .machine = rows->in->machine};
 	struct piece_list pieces = {0};

@@ -66,7 +66,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	return w.v;
 }
 
-static void check(struct procs *ps, const struct record *r)
+static void check(struct procs *ps, const struct perf_record *r)
 {
 	for (uint32_t i = 0; i < ps->v.n; i++) {
 		const struct maps *m = ps->v.v[i].maps;
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct procs procs;
 	struct call_paths fp, copies;
 	struct kernel_map kernel;
-	struct record r;
+	struct perf_record r;
 
 	profile_init(&p);
 	images_init(&images, &p, no_file, NULL);

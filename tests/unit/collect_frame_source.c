@@ -32,7 +32,7 @@ static struct {
 	event_id event;
 } w;
 
-static bool find(struct frame_source *s, const struct frame_query *q, struct frame_place *ret)
+static bool find(struct frame_source *s, const struct frame_query *q, struct source_place *ret)
 {
 	struct test_source *t = (struct test_source *)s;
 
@@ -40,7 +40,7 @@ static bool find(struct frame_source *s, const struct frame_query *q, struct fra
 	t->last = *q;
 	if (q->avma < t->start || q->avma >= t->end)
 		return false;
-	*ret = (struct frame_place){t->image, q->avma + (t->version << 48)};
+	*ret = (struct source_place){t->image, q->avma + (t->version << 48)};
 	return true;
 }
 
@@ -60,9 +60,9 @@ static int no_file(int fd, struct image_layout *ret, struct err *err)
 	return -EBADMSG;
 }
 
-static void tell(const struct record *r)
+static void tell(const struct perf_record *r)
 {
-	struct record copy = *r;
+	struct perf_record copy = *r;
 
 	copy.pid = copy.pid ? copy.pid : PID;
 	copy.tid = copy.tid ? copy.tid : copy.pid;
@@ -72,7 +72,7 @@ static void tell(const struct record *r)
 
 static void map(uint64_t start, const char *path)
 {
-	tell(&(struct record){.kind = RECORD_MMAP, .addr = start, .n_bytes = PAGE, .name = path});
+	tell(&(struct perf_record){.kind = RECORD_MMAP, .addr = start, .n_bytes = PAGE, .name = path});
 }
 
 static void begin(void)
@@ -107,7 +107,7 @@ static void end(void)
 static const char *find_path(uint64_t avma)
 {
 	uint32_t proc = procs_current(&w.procs, PID);
-	struct frame_place place;
+	struct source_place place;
 
 	return frame_source_find(&w.procs, proc, avma, procs_find_mapping(&w.procs, proc, avma),
 				 &place)
@@ -199,7 +199,7 @@ TEST(a_call_path_follows_what_a_source_says)
 	EXPECT_EQ(profile_leaf(&w.profile, second)->svma, ANON + 4 + (3ull << 48));
 	EXPECT_EQ(w.profile.ctxs.v[first].parent, w.profile.ctxs.v[second].parent);
 	/* Nobody knows any more what a process that is gone had there. */
-	tell(&(struct record){.kind = RECORD_EXIT, .ppid = 1});
+	tell(&(struct perf_record){.kind = RECORD_EXIT, .ppid = 1});
 	for (int i = 0; i < 3; i++)
 		procs_end_cycle(&w.procs);
 	s.version = 4;
@@ -228,9 +228,9 @@ TEST(who_mapped_which_dump)
 	map(0x20000, "/tmp/jit-1234.dump (deleted)");
 	EXPECT_STR(dump_of(PID), "/tmp/jit-1234.dump");
 	/* A child runs its parent's code. */
-	tell(&(struct record){.kind = RECORD_FORK, .pid = PID + 1, .ppid = PID});
+	tell(&(struct perf_record){.kind = RECORD_FORK, .pid = PID + 1, .ppid = PID});
 	EXPECT_STR(dump_of(PID + 1), "/tmp/jit-1234.dump");
-	tell(&(struct record){.kind = RECORD_COMM, .pid = PID + 1, .exec = true, .name = "new"});
+	tell(&(struct perf_record){.kind = RECORD_COMM, .pid = PID + 1, .exec = true, .name = "new"});
 	EXPECT_STR(dump_of(PID + 1), "");
 	EXPECT_STR(dump_of(PID), "/tmp/jit-1234.dump");
 	end();

@@ -48,7 +48,7 @@ static void end(void)
 
 static void fork_at(uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
 {
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_FORK,
+	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_FORK,
 					       .pid = pid,
 					       .ppid = ppid,
 					       .tid = tid,
@@ -58,7 +58,7 @@ static void fork_at(uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
 
 static void exit_at(uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_EXIT,
+	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_EXIT,
 					       .pid = pid,
 					       .tid = tid,
 					       .time_ns = time_ns,
@@ -67,7 +67,7 @@ static void exit_at(uint32_t pid, uint32_t tid, uint64_t time_ns)
 
 static void comm_at(uint32_t pid, const char *name, bool exec, uint64_t time_ns)
 {
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_COMM,
+	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_COMM,
 					       .pid = pid,
 					       .tid = pid,
 					       .exec = exec,
@@ -77,7 +77,7 @@ static void comm_at(uint32_t pid, const char *name, bool exec, uint64_t time_ns)
 
 static void map(uint32_t pid, uint64_t start, uint64_t n_bytes, uint64_t off, const char *path)
 {
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_MMAP,
+	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_MMAP,
 					       .pid = pid,
 					       .tid = pid,
 					       .addr = start,
@@ -366,7 +366,7 @@ TEST(a_new_name_is_a_new_owner)
 	EXPECT(second != first);
 	EXPECT_STR(profile_str(&w.profile, w.profile.owners.v[second].comm), "renamed");
 	/* A thread's name is not its process's. */
-	procs_apply(&w.procs, &(struct record){.kind = RECORD_COMM,
+	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_COMM,
 					       .pid = PID,
 					       .tid = PID + 1,
 					       .name = "worker",

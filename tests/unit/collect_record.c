@@ -11,10 +11,10 @@ static const uint8_t id20[20] = {1,  2,	 3,  4,	 5,  6,	 7,  8,	 9,  10,
 				 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
 
 /* Reads the only record of W, which must be whole. */
-static struct record read_only(const struct wr *w)
+static struct perf_record read_only(const struct wr *w)
 {
 	struct rd r = rd_init(w->v, w->n);
-	struct record rec = {0};
+	struct perf_record rec = {0};
 
 	EXPECT_EQ(record_read(&r, &rec), 0);
 	EXPECT_EQ(rd_left(&r), 0);
@@ -24,7 +24,7 @@ static struct record read_only(const struct wr *w)
 TEST(sample)
 {
 	struct wr w = {0};
-	struct record r;
+	struct perf_record r;
 
 	put_sample(&w, 31, 0xffffffff81000010ull, 100, 101, 555);
 	r = read_only(&w);
@@ -40,7 +40,7 @@ TEST(sample)
 TEST(mmap_with_build_id)
 {
 	struct wr w = {0};
-	struct record r;
+	struct perf_record r;
 
 	put_mmap(&w, 100, 0x400000, 0x2000, 0x1000, id20, "/usr/bin/x", 777);
 	r = read_only(&w);
@@ -62,7 +62,7 @@ TEST(mmap_with_build_id)
 TEST(mmap_without_build_id)
 {
 	struct wr w = {0};
-	struct record r;
+	struct perf_record r;
 
 	put_mmap(&w, 100, 0x400000, 0x2000, 0, NULL, "//anon", 1);
 	r = read_only(&w);
@@ -77,7 +77,7 @@ TEST(mmap_without_build_id)
 TEST(build_id_longer_than_it_can_be_is_none)
 {
 	struct wr w = {0};
-	struct record r;
+	struct perf_record r;
 
 	put_mmap(&w, 1, 0x1000, 0x1000, 0, id20, "/x", 1);
 	w.v[8 + 8 + 24] = 21; /* after the header, pid and tid, addr, len and pgoff */
@@ -92,7 +92,7 @@ TEST(comm_fork_exit)
 {
 	struct wr w = {0};
 	struct rd rd;
-	struct record r;
+	struct perf_record r;
 
 	put_comm(&w, 5, 6, "worker one", false, 10);
 	put_comm(&w, 5, 5, "cc1", true, 11);
@@ -126,7 +126,7 @@ TEST(lost_and_ksymbol)
 {
 	struct wr w = {0};
 	struct rd rd;
-	struct record r;
+	struct perf_record r;
 
 	put_lost(&w, 123);
 	put_ksymbol(&w, 0xffffffffc0001000ull, 0x200, 0, "bpf_prog_1_x");
@@ -151,7 +151,7 @@ TEST(unknown_kinds_are_stepped_over)
 {
 	struct wr w = {0};
 	struct rd rd;
-	struct record r;
+	struct perf_record r;
 	size_t at = begin_record(&w, 77, 0xffff);
 
 	wr_le64(&w, 1);
@@ -173,7 +173,7 @@ TEST(unknown_kinds_are_stepped_over)
 TEST(a_name_without_its_end_is_no_name)
 {
 	struct wr w = {0};
-	struct record r;
+	struct perf_record r;
 	size_t at = begin_record(&w, PERF_RECORD_COMM, 0);
 
 	wr_le32(&w, 1);
@@ -194,7 +194,7 @@ TEST(truncated)
 	put_mmap(&w, 100, 0x400000, 0x2000, 0x1000, id20, "/usr/bin/x", 777);
 	for (size_t n = 0; n < w.n; n++) {
 		uint8_t *exact = malloc(n ? n : 1);
-		struct record r;
+		struct perf_record r;
 		struct rd rd;
 
 		memcpy(exact, w.v, n);
@@ -220,7 +220,7 @@ TEST(sizes_below_a_header_are_refused)
 {
 	for (uint16_t size = 0; size < 8; size++) {
 		struct wr w = {0};
-		struct record r;
+		struct perf_record r;
 		struct rd rd;
 
 		wr_le32(&w, PERF_RECORD_COMM);
@@ -239,7 +239,7 @@ TEST(the_stack_of_a_sample)
 	static const uint8_t copy[16] = "stack";
 	struct wr w = {0};
 	struct record_stack s;
-	struct record r;
+	struct perf_record r;
 
 	put_stack_sample(&w, 0x1234, 7, ips, 3, copy, 16, 8);
 	r = read_only(&w);
@@ -287,7 +287,7 @@ TEST(a_truncated_stack)
 		uint8_t *exact = malloc(n);
 		struct rd rd;
 		struct record_stack s;
-		struct record r;
+		struct perf_record r;
 
 		memcpy(exact, w.v, n);
 		exact[6] = (uint8_t)n;
@@ -308,7 +308,7 @@ TEST(counts_of_a_stack_that_cannot_be)
 	for (unsigned which = 0; which < 2; which++) {
 		struct wr w = {0};
 		struct record_stack s;
-		struct record r;
+		struct perf_record r;
 		size_t at;
 
 		put_stack_sample(&w, 1, 7, ips, 1, copy, 8, 8);

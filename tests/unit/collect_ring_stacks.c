@@ -86,7 +86,7 @@ static void expect(uint64_t ip, const uint64_t *ips, uint64_t n_ips, const uint6
 		   uint64_t n_stack, const char *want)
 {
 	struct wr bytes = {0};
-	struct record r;
+	struct perf_record r;
 	struct rd rd;
 	struct str got = {0};
 	uint64_t hash;

@@ -30,7 +30,7 @@ static inline int world_no_file(int fd, struct image_layout *ret, struct err *er
 static inline void world_map(struct world *w, uint64_t start, uint64_t n_pages, uint64_t off,
 			     const struct build_id *id, const char *path)
 {
-	struct record r = {.kind = RECORD_MMAP,
+	struct perf_record r = {.kind = RECORD_MMAP,
 			   .pid = PID,
 			   .tid = PID,
 			   .addr = start,

@@ -75,7 +75,7 @@ static struct sample_facts facts_of(struct sample_facts_reader *reader, enum eve
 	struct rd rd = rd_init(w->v, w->n);
 	struct sample_facts f = {0};
 	struct record_facts rf;
-	struct record r;
+	struct perf_record r;
 
 	*ret_any = false;
 	EXPECT_EQ(record_read(&rd, &r), 0);

@@ -201,7 +201,7 @@ TEST(unknown_blocks_and_columns_are_skipped)
 	block_begin_segment(&bw, &out, SEGMENT_MAJOR, 0, false);
 	vec_each (b,
 		  &l.blocks) { /* each block with one more column, and a strange block behind it */
-		struct column c[BLOCK_MAX_COLUMNS];
+		struct block_column c[BLOCK_MAX_COLUMNS];
 		/* Images may be without the columns of digests, events without those of weights. */
 		unsigned n = b->type == SEGMENT_IMAGES	 ? 9
 			     : b->type == SEGMENT_EVENTS ? 10

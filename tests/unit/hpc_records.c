@@ -11,7 +11,7 @@
 static void round_trip(struct t_rng *r, size_t n, uint32_t n_groups, bool sorted,
 		       size_t buffer_bytes)
 {
-	struct record *all = xcalloc(n + 1, sizeof(*all));
+	struct hpc_record *all = xcalloc(n + 1, sizeof(*all));
 	struct records records;
 	struct records_reader reader;
 	struct err err = {0};
@@ -21,7 +21,7 @@ static void round_trip(struct t_rng *r, size_t n, uint32_t n_groups, bool sorted
 	for (size_t i = 0; i < n; i++) {
 		uint64_t group = sorted ? (uint64_t)n_groups * i / n : t_below(r, n_groups);
 
-		all[i] = (struct record){.n = t_rand(r),
+		all[i] = (struct hpc_record){.n = t_rand(r),
 					 .group = (uint32_t)group,
 					 .ctx = (uint32_t)i,
 					 .event = (uint16_t)t_below(r, 9),
@@ -32,7 +32,7 @@ static void round_trip(struct t_rng *r, size_t n, uint32_t n_groups, bool sorted
 	EXPECT_EQ(records.fd >= 0, n * sizeof(*all) > buffer_bytes);
 	records_reader_init(&reader, &records);
 	for (uint32_t g = 0; g < n_groups; g++) {
-		const struct record *got;
+		const struct hpc_record *got;
 		size_t at = 0;
 		int k;
 
@@ -81,7 +81,7 @@ TEST(a_full_disk_is_an_error)
 	records_init(&records, "/tmp", 24 * 10);
 	file_fault = no_space;
 	for (uint32_t i = 0; i < 100 && !rc; i++)
-		rc = records_add(&records, &(struct record){.n = 1, .ctx = i}, &err);
+		rc = records_add(&records, &(struct hpc_record){.n = 1, .ctx = i}, &err);
 	file_fault = NULL;
 	EXPECT_EQ(rc, -ENOSPC);
 	EXPECT(strstr(err.msg, "/tmp"));

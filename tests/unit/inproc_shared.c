@@ -50,9 +50,9 @@ static struct shared_header facts(void)
 				      .command = "a program"};
 }
 
-static struct code code_of(unsigned i)
+static struct loaded_code code_of(unsigned i)
 {
-	struct code c = {.kind = CODE_FILE, .n_id = 20, .text_start = 0x1000, .text_bytes = 0x2000};
+	struct loaded_code c = {.kind = CODE_FILE, .n_id = 20, .text_start = 0x1000, .text_bytes = 0x2000};
 
 	memset(c.id, (int)i + 1, sizeof(c.id));
 	return c;
@@ -84,12 +84,12 @@ TEST(what_is_counted_is_read)
 	make_dir();
 	REQUIRE(shared_create(&s, dir, &f, 1 << 14) == 0);
 	for (unsigned i = 0; i < 2; i++) {
-		struct code code = code_of(i);
+		struct loaded_code code = code_of(i);
 
 		EXPECT_EQ(shared_add_image(&s, &code, i ? "/b" : "/a"), i + 1);
 	}
 	for (unsigned i = 0; i < 2; i++) { /* they are there */
-		struct code code = code_of(i);
+		struct loaded_code code = code_of(i);
 
 		EXPECT_EQ(shared_add_image(&s, &code, i ? "/b" : "/a"), i + 1);
 	}
@@ -128,7 +128,7 @@ TEST(what_is_counted_is_read)
 TEST(a_full_table_says_so)
 {
 	struct shared_header f = facts();
-	struct code code = code_of(0);
+	struct loaded_code code = code_of(0);
 	struct shared s = {0};
 	uint64_t at = 0, sum = 0;
 	struct shared_view v;
@@ -196,7 +196,7 @@ TEST(it_becomes_profile_files_once)
 {
 	const uint64_t many = 3ull * UINT32_MAX + 17, high = 5ull << 32;
 	struct shared_header f = facts();
-	struct code a = code_of(0), b = {.kind = CODE_FILE, .flags = CODE_DELETED};
+	struct loaded_code a = code_of(0), b = {.kind = CODE_FILE, .flags = CODE_DELETED};
 	struct shared s = {0};
 	struct profile p;
 	struct err err = {""};
@@ -241,7 +241,7 @@ TEST(it_becomes_profile_files_once)
 TEST(it_is_read_where_it_is)
 {
 	struct shared_header f = facts();
-	struct code a = code_of(0);
+	struct loaded_code a = code_of(0);
 	struct dcpi_select sel = {.stride = 1};
 	struct histograms h = {0};
 	struct shared s = {0};
@@ -302,7 +302,7 @@ TEST(several_processes_add_up)
 	make_dir();
 	for (unsigned i = 0; i < 3; i++) {
 		struct shared_header f = facts();
-		struct code a = code_of(0);
+		struct loaded_code a = code_of(0);
 		struct shared s = {0};
 
 		f.pid += i;
@@ -329,7 +329,7 @@ TEST(several_processes_add_up)
 TEST(damage_is_noticed)
 {
 	struct shared_header f = facts();
-	struct code a = code_of(0);
+	struct loaded_code a = code_of(0);
 	struct shared s = {0};
 	struct shared_view v;
 	const char *why;
@@ -372,7 +372,7 @@ TEST(names_stay_in_their_directory)
 
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
 		struct shared_header f = facts();
-		struct code a = code_of(0);
+		struct loaded_code a = code_of(0);
 		struct shared s = {0};
 		struct profile p;
 

@@ -8,7 +8,7 @@
 
 TEST(first_signal_gets_its_time)
 {
-	struct spread s = {0};
+	struct time_spread s = {0};
 
 	spread_add(&s, 1, 4000);
 	EXPECT_EQ(s.given_ns, 4000);
@@ -18,7 +18,7 @@ TEST(first_signal_gets_its_time)
 /* Behind 16 signals one of 1600 ns comes.  A sixteenth of what is held goes to it. */
 TEST(late_signals_share)
 {
-	struct spread s = {0};
+	struct time_spread s = {0};
 	uint64_t given;
 
 	for (uint64_t i = 0; i < 16; i++)
@@ -33,7 +33,7 @@ TEST(late_signals_share)
 /* What is held goes to the last sixteen places, oldest first, and nothing is left. */
 TEST(end_gives_the_rest)
 {
-	struct spread s = {0};
+	struct time_spread s = {0};
 	uint64_t pc, n = 0, before;
 
 	for (uint64_t i = 0; i < 20; i++)
@@ -52,12 +52,12 @@ TEST(end_gives_the_rest)
 
 TEST(few_signals_and_none)
 {
-	struct spread s = {0};
+	struct time_spread s = {0};
 	uint64_t pc;
 
 	spread_end(&s, 5000);
 	EXPECT(!spread_next(&s, &pc));
-	s = (struct spread){0};
+	s = (struct time_spread){0};
 	spread_add(&s, 7, 10);
 	spread_end(&s, 9);
 	EXPECT(spread_next(&s, &pc));
@@ -79,7 +79,7 @@ struct thread {
 	unsigned in;
 	uint64_t left, unseen; /* UNSEEN: since the last signal */
 	uint64_t seen[3];      /* time that signals stood for, each with all before it */
-	struct spread spread;
+	struct time_spread spread;
 	uint64_t given[3];
 };
 

@@ -128,7 +128,7 @@ static unsigned code_at(unsigned image, uint64_t svma)
 	return image * (N_PROCS + 1) + proc;
 }
 
-static unsigned code_of_row(const struct world *w, const struct row *r)
+static unsigned code_of_row(const struct world *w, const struct spot_row *r)
 {
 	return code_at(image_number(w, r->image),
 		       r->proc == PROC_NONE ? START + 16 * N_PROCS : r->svma);
@@ -277,7 +277,7 @@ static void check_order(struct query *q, const struct row_by *by, bool inclusive
 static void check_rows(struct world *w, struct query *q, const struct row_by *by, bool inclusive)
 {
 	static struct expected x;
-	struct rows rows = {0};
+	struct spot_rows rows = {0};
 	size_t n = 0;
 
 	expect_rows(w, by, &x);
@@ -412,7 +412,7 @@ TEST(callers_and_callees)
 TEST(deep_recursion)
 {
 	unsigned n_outer = 0;
-	struct rows rows = {0};
+	struct spot_rows rows = {0};
 	struct row_by by;
 	struct world w;
 	struct query q;

@@ -99,7 +99,7 @@ static place_id kernel_place(struct chains *c, uint64_t ip)
 static place_id user_place(struct chains *c, uint32_t proc, uint64_t ip, uint32_t flags)
 {
 	const struct mapping *m = proc == PROC_NONE ? NULL : procs_find_mapping(c->procs, proc, ip);
-	struct frame_place place;
+	struct source_place place;
 
 	if (m && c->images->codes.v[m->code].kind != CODE_ANON)
 		return images_place(c->images, m->code, ip - m->start + m->off, flags);

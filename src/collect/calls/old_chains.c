@@ -56,7 +56,7 @@ void image_ids_note(struct image_ids *ids, const struct images *im)
 	}
 	for (; ids->v && ids->n < im->numbered.n && ids->n < N_IMAGE_IDS; ids->n++) {
 		struct image_id_slot *s = &ids->v[ids->n];
-		const struct code *c;
+		const struct mapped_code *c;
 		const struct build_id *id;
 
 		if (im->numbered.v[ids->n] == INDEX_NONE) /* none, or the vdso */

@@ -75,7 +75,7 @@ static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
 	struct procs *ps = at->rs->chains->procs;
 	const struct mapping *m =
 		at->proc == PROC_NONE ? NULL : procs_find_mapping(ps, at->proc, avma);
-	const struct code *code;
+	const struct mapped_code *code;
 	uint32_t number;
 
 	if (!m)
@@ -144,7 +144,7 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 }
 
 /* The user's part of a copied stack. */
-static void add_walk(struct ring_stacks *rs, const struct record *r, const struct record_stack *s,
+static void add_walk(struct ring_stacks *rs, const struct perf_record *r, const struct record_stack *s,
 		     uint32_t proc, struct log_chain *c)
 {
 	struct walk_place at = {.rs = rs, .proc = proc};
@@ -171,7 +171,7 @@ static void add_walk(struct ring_stacks *rs, const struct record *r, const struc
 		put(rs, c, rs->walked[i]);
 }
 
-uint64_t ring_stacks_add(struct ring_stacks *rs, const struct record *sample, uint32_t proc)
+uint64_t ring_stacks_add(struct ring_stacks *rs, const struct perf_record *sample, uint32_t proc)
 {
 	struct log_chain c = {.cause = CHAIN_COMPLETE, .frames = rs->frames};
 	struct record_stack s;

@@ -24,6 +24,6 @@ void ring_stacks_release(struct ring_stacks *rs);
 
 /* Learns the callers of SAMPLE, which is of process PROC (PROC_NONE: not known), and returns their
  * hash for log_sample.chain. */
-uint64_t ring_stacks_add(struct ring_stacks *rs, const struct record *sample, uint32_t proc);
+uint64_t ring_stacks_add(struct ring_stacks *rs, const struct perf_record *sample, uint32_t proc);
 
 #endif

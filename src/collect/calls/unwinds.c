@@ -448,7 +448,7 @@ static void build(struct unwinds *u, struct shared_table *t, int fd)
 /* Builds T's table, from the file its code means. */
 static void build_wanted(struct unwinds *u, struct shared_table *t)
 {
-	const struct code *c = &u->images->codes.v[t->code];
+	const struct mapped_code *c = &u->images->codes.v[t->code];
 	_fd_ int reopened = -1;
 
 	if (c->fd < 0 && c->has_layout)

@@ -167,7 +167,7 @@ static void count_all(struct sink *k)
 static void take_counter(struct papi_profile *p)
 {
 	struct papi_counter *c = p->counter;
-	const struct source *s = p->sink.sources;
+	const struct tick_source *s = p->sink.sources;
 	int fd = s->looks && s->fd >= 0 ? s->counter_fd : s->fd;
 
 	c->has_times = false;

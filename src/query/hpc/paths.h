@@ -7,7 +7,7 @@
 #include "query/hpc/scopes.h"
 
 /* A procedure that was called (or inlined), or the entry of a thread. */
-struct hpc_frame {
+struct hpc_path_frame {
 	scope_id scope;
 	uint32_t caller; /* its frame; HPC_NONE: none */
 	uint32_t depth;	 /* 1 for the outermost one */
@@ -15,7 +15,7 @@ struct hpc_frame {
 
 struct hpc_paths {
 	struct hpc_scopes scopes;
-	VEC(struct hpc_frame) frames;
+	VEC(struct hpc_path_frame) frames;
 	VEC(uint32_t) ids, of_id; /* of contexts, and the frame each is in */
 	struct index index;	  /* over ids */
 };

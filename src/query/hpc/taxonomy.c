@@ -283,13 +283,13 @@ static int write_node(struct writer *w, uint32_t node)
 static int find_numbered(void *ctx, const char *name, size_t n, struct err *err)
 {
 	(void)ctx, (void)n, (void)err;
-	return atoi(name + 1);
+	return (int)strtol(name + 1, NULL, 10);
 }
 
 /* The column that TEXT is and nothing else, when it is called NAME. */
 static int find_alone(const struct hpc_query *q, const char *text, const char *name)
 {
-	int col = text[0] == '$' && !text[1 + strspn(text + 1, "0123456789")] ? atoi(text + 1) : -1;
+	int col = text[0] == '$' && !text[1 + strspn(text + 1, "0123456789")] ? (int)strtol(text + 1, NULL, 10) : -1;
 
 	return col >= 0 && strcmp(q->columns.cols.v[col].name, name) == 0 ? col : -1;
 }

@@ -20,7 +20,7 @@
 struct search {
 	struct query *q;
 	struct paths paths;
-	struct rows rows;
+	struct spot_rows rows;
 	uint32_t *of_place;
 	bool *is_it;	  /* by row */
 	uint32_t *charge; /* by context: a row, rows.n for none ([root], [self]), or ROW_NONE */
@@ -38,7 +38,7 @@ static bool in_images(const image_ids *images, image_id image)
 	return false;
 }
 
-static bool is_called(struct query *q, const struct row *r, const char *name)
+static bool is_called(struct query *q, const struct spot_row *r, const char *name)
 {
 	const struct image *im = &q->profile->images.v[r->image];
 
@@ -52,7 +52,7 @@ static bool is_called(struct query *q, const struct row *r, const char *name)
 }
 
 /* Whether NAME is another name of R's procedure. */
-static bool is_alias(struct query *q, const struct row *r, const char *name)
+static bool is_alias(struct query *q, const struct spot_row *r, const char *name)
 {
 	const struct symtab *st =
 		resolver_image(q->resolver, &q->profile->images.v[r->image])->symtab;
@@ -68,7 +68,7 @@ static bool is_alias(struct query *q, const struct row *r, const char *name)
 	return is;
 }
 
-static bool covers(struct query *q, const struct row *r, uint64_t svma)
+static bool covers(struct query *q, const struct spot_row *r, uint64_t svma)
 {
 	const struct symtab *st =
 		resolver_image(q->resolver, &q->profile->images.v[r->image])->symtab;
@@ -107,7 +107,7 @@ static int find_it(struct search *s, const char *name, const image_ids *images,
 
 	for (int aliases = 0; aliases < 2 && !ret->n_procedures; aliases++)
 		for (size_t i = 0; i < s->rows.rows.n; i++) {
-			const struct row *r = &s->rows.rows.v[i];
+			const struct spot_row *r = &s->rows.rows.v[i];
 
 			if (!in_images(images, r->image))
 				continue;
@@ -170,7 +170,7 @@ static void sum_up(struct search *s, enum neighbour_kind kind, struct neighbours
 	unsigned col;
 
 	vec_push(&s->rows.rows,
-		 (struct row){.image = ROW_NO_IMAGE,
+		 (struct spot_row){.image = ROW_NO_IMAGE,
 			      .proc = PROC_NONE,
 			      .procedure = kind == NEIGHBOUR_CALLERS ? "[root]" : "[self]"});
 	vec_each (r, &s->rows.rows)

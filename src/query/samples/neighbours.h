@@ -10,7 +10,7 @@ struct neighbours {
 	 * add up to `inclusive`.  Named.  Beside procedures there are rows of no image: "[root]",
 	 * nobody called it; "[self]", it was there itself.  A path that is cut off above it has
 	 * the mark's row, "[truncated: CAUSE]". */
-	struct rows rows;
+	struct spot_rows rows;
 	const char *procedure; /* its name */
 	image_id image;	       /* ROW_NO_IMAGE: several procedures are called so */
 	size_t n_procedures;   /* with samples in or below them */

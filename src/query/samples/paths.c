@@ -125,11 +125,11 @@ struct sums {
 	struct paths paths;
 	struct query *q;
 	bool inclusive;
-	struct rows code;   /* images or procedures; none when rows are of owners only */
+	struct spot_rows code;   /* images or procedures; none when rows are of owners only */
 	uint32_t *of_place; /* index into code, or ROW_NONE */
 	owner_id *group;    /* by owner; NULL: rows are code */
 	bool *again;	    /* by context: an outer one has the same code row */
-	struct rows *rows;  /* what comes out */
+	struct spot_rows *rows;  /* what comes out */
 	struct index ix;    /* of rows, by (group, code row) */
 	VEC(uint32_t) code_of_row;
 	uint64_t *total;      /* by context, zero between uses */
@@ -150,16 +150,16 @@ static bool is_cell(const void *ctx, uint32_t i, const void *key)
 	return s->rows->rows.v[i].owner == k->group && s->code_of_row.v[i] == k->code;
 }
 
-static struct row *cell(struct sums *s, owner_id group, uint32_t code)
+static struct spot_row *cell(struct sums *s, owner_id group, uint32_t code)
 {
 	const struct cell_key key = {group, code};
 	uint64_t h = hash_u64((uint64_t)group << 32 | code);
 	uint32_t i = index_find(&s->ix, h, is_cell, s, &key);
-	struct row row;
+	struct spot_row row;
 
 	if (i != INDEX_NONE)
 		return &s->rows->rows.v[i];
-	row = s->code.rows.n ? s->code.rows.v[code] : (struct row){.image = ROW_NO_IMAGE};
+	row = s->code.rows.n ? s->code.rows.v[code] : (struct spot_row){.image = ROW_NO_IMAGE};
 	row.owner = group;
 	row.counts = rows_new_counts(s->q);
 	row.inclusive = s->inclusive ? rows_new_counts(s->q) : NULL;
@@ -287,7 +287,7 @@ static void sum_up(struct sums *s, uint32_t group, unsigned col, const uint32_t 
 		ctx_id c = s->touched.v[i];
 		uint64_t sum = s->total[c];
 		uint32_t code = code_of(s, c);
-		struct row *row;
+		struct spot_row *row;
 
 		s->total[c] = 0;
 		if (!sum)
@@ -358,7 +358,7 @@ static void without_code(struct sums *s, const image_ids *images)
 }
 
 void paths_rows(struct query *q, const struct row_by *by, bool inclusive, const image_ids *images,
-		struct rows *ret)
+		struct spot_rows *ret)
 {
 	const unsigned code_key = rows_code_key(by);
 	const size_t n_places = q->profile->places.n;

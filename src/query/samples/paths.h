@@ -23,6 +23,6 @@ void paths_release(struct paths *p);
  * the samples of all contexts whose path goes through the row's code, each once even where the path
  * comes back to it; so there are rows that have no samples of their own. */
 void paths_rows(struct query *q, const struct row_by *by, bool inclusive, const image_ids *images,
-		struct rows *ret);
+		struct spot_rows *ret);
 
 #endif

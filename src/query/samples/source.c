@@ -58,7 +58,7 @@ static double *as_numbers(struct flat *f, const struct query *q, const uint64_t 
 	return numbers;
 }
 
-static void add_rows(struct flat *f, const struct query *q, const struct rows *rows)
+static void add_rows(struct flat *f, const struct query *q, const struct spot_rows *rows)
 {
 	vec_reserve(&f->rows, rows->rows.n);
 	vec_each (r, &rows->rows)
@@ -173,7 +173,7 @@ static int samples_flat(struct source *s, const struct flat_opts *o, struct flat
 	struct query *q = s->query;
 	image_ids images = {0};
 	const image_ids *wanted = o->images && o->images->n ? &images : NULL;
-	struct rows rows = {0};
+	struct spot_rows rows = {0};
 	int rc = check_flat(s, o, err);
 
 	if (!rc)

@@ -95,7 +95,7 @@ static void add_counts(const struct query *q, uint64_t *to, const struct spot *s
 		to[c] += from[c];
 }
 
-void rows_find_total(const struct query *q, struct rows *r)
+void rows_find_total(const struct query *q, struct spot_rows *r)
 {
 	r->total = 0;
 	vec_each (row, &r->rows)
@@ -104,7 +104,7 @@ void rows_find_total(const struct query *q, struct rows *r)
 
 /* The row of image IM for its spots [SPOTS, END). */
 static void image_row(struct query *q, image_id im, const struct spot *spots,
-		      const struct spot *end, struct rows *ret, uint32_t *of_place)
+		      const struct spot *end, struct spot_rows *ret, uint32_t *of_place)
 {
 	uint64_t *counts = rows_new_counts(q);
 
@@ -113,16 +113,16 @@ static void image_row(struct query *q, image_id im, const struct spot *spots,
 		if (of_place)
 			of_place[s->place] = (uint32_t)ret->rows.n;
 	}
-	vec_push(&ret->rows, (struct row){im, PROC_NONE, 0, .counts = counts});
+	vec_push(&ret->rows, (struct spot_row){im, PROC_NONE, 0, .counts = counts});
 }
 
 /* The row of this image, made since FIRST_ROW, that the spots of P go to; ROW_NONE when there is
  * none yet. */
-static uint32_t find_row(const struct rows *r, size_t first_row, const struct procedure *p,
+static uint32_t find_row(const struct spot_rows *r, size_t first_row, const struct procedure *p,
 			 const struct symtab *st)
 {
 	for (size_t i = r->rows.n; i-- > first_row;) {
-		const struct row *row = &r->rows.v[i];
+		const struct spot_row *row = &r->rows.v[i];
 
 		if (row->proc == p->index)
 			return (uint32_t)i;
@@ -135,7 +135,7 @@ static uint32_t find_row(const struct rows *r, size_t first_row, const struct pr
 
 /* A rest that has samples without its beginning having any is a row under its own entry. */
 static void procedure_rows(struct query *q, image_id im, const struct spot *spots,
-			   const struct spot *end, struct rows *ret, uint32_t *of_place)
+			   const struct spot *end, struct spot_rows *ret, uint32_t *of_place)
 {
 	const struct symtab *st = resolver_image(q->resolver, &q->profile->images.v[im])->symtab;
 	struct procedure p = {.index = PROC_NONE};
@@ -159,7 +159,7 @@ static void procedure_rows(struct query *q, image_id im, const struct spot *spot
 			if (p.index == PROC_NONE)
 				bare = row;
 			vec_push(&ret->rows,
-				 (struct row){im, p.index, p.index == PROC_NONE ? s->svma : p.start,
+				 (struct spot_row){im, p.index, p.index == PROC_NONE ? s->svma : p.start,
 					      .counts = rows_new_counts(q)});
 		}
 		add_counts(q, (uint64_t *)ret->rows.v[row].counts, s);
@@ -169,7 +169,7 @@ static void procedure_rows(struct query *q, image_id im, const struct spot *spot
 }
 
 void rows_of_spots(struct query *q, unsigned key, const image_ids *images, const struct spot *spots,
-		   size_t n, struct rows *ret, uint32_t *ret_of_place)
+		   size_t n, struct spot_rows *ret, uint32_t *ret_of_place)
 {
 	const struct spot *end = spots + n, *next;
 
@@ -188,29 +188,29 @@ void rows_of_spots(struct query *q, unsigned key, const image_ids *images, const
 	rows_find_total(q, ret);
 }
 
-void rows_by_image(struct query *q, const image_ids *images, struct rows *ret)
+void rows_by_image(struct query *q, const image_ids *images, struct spot_rows *ret)
 {
 	rows_of_spots(q, ROW_KEY_IMAGE, images, q->spots, q->n_spots, ret, NULL);
 }
 
-void rows_by_procedure(struct query *q, const image_ids *images, struct rows *ret)
+void rows_by_procedure(struct query *q, const image_ids *images, struct spot_rows *ret)
 {
 	rows_of_spots(q, ROW_KEY_PROCEDURE, images, q->spots, q->n_spots, ret, NULL);
 }
 
-void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret)
+void rows_by_spot(struct query *q, const image_ids *images, struct spot_rows *ret)
 {
 	for (size_t i = 0; i < q->n_spots; i++) {
 		const struct spot *s = &q->spots[i];
 
 		if (image_ids_want(images, s->image))
-			vec_push(&ret->rows, (struct row){s->image, PROC_NONE, s->svma,
+			vec_push(&ret->rows, (struct spot_row){s->image, PROC_NONE, s->svma,
 							  .counts = query_counts(q, s)});
 	}
 	rows_find_total(q, ret);
 }
 
-void rows_release(struct rows *r)
+void rows_release(struct spot_rows *r)
 {
 	vec_release(&r->rows);
 }
@@ -236,7 +236,7 @@ const char *rows_procedure_name(struct query *q, image_id image, uint32_t proc, 
 
 /* One image after the other, though the rows are mixed, and with copies of the names: so that only
  * one image's symbols are in memory at a time. */
-void rows_name(struct query *q, struct rows *r)
+void rows_name(struct query *q, struct spot_rows *r)
 {
 	const size_t n_images = q->profile->images.n;
 	bool *has_rows = xcalloc(n_images + 1, sizeof(*has_rows));

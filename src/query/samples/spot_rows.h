@@ -24,7 +24,7 @@ unsigned rows_code_key(const struct row_by *by);
 
 #define ROW_NO_IMAGE UINT32_MAX
 
-struct row {
+struct spot_row {
 	image_id image; /* ROW_NO_IMAGE: rows are of owners only, or this one is no code */
 	uint32_t proc;	/* the procedure's index in the image's symtab; PROC_NONE: no symbol */
 	uint64_t svma;	/* of the procedure's start, or of the spot */
@@ -35,40 +35,40 @@ struct row {
 	const uint64_t *inclusive; /* those below it in call paths added; NULL: not wanted */
 };
 
-struct rows {
-	VEC(struct row) rows;
+struct spot_rows {
+	VEC(struct spot_row) rows;
 	struct row_by by; /* no keys: of image or procedure */
 	uint64_t total;	  /* of the sort column over all rows */
 };
 
 /* One row per image with samples.  IMAGES limits them; NULL means all. */
-void rows_by_image(struct query *q, const image_ids *images, struct rows *ret);
+void rows_by_image(struct query *q, const image_ids *images, struct spot_rows *ret);
 
 /* One row per procedure with samples, and one per image (proc == PROC_NONE) for addresses no symbol
  * covers.  Two procedures of one name are two rows. */
-void rows_by_procedure(struct query *q, const image_ids *images, struct rows *ret);
+void rows_by_procedure(struct query *q, const image_ids *images, struct spot_rows *ret);
 
 /* One row per address with samples. */
-void rows_by_spot(struct query *q, const image_ids *images, struct rows *ret);
+void rows_by_spot(struct query *q, const image_ids *images, struct spot_rows *ret);
 
 /* Rows by image or by procedure (KEY) of the N SPOTS, ordered like the query's, which need no
  * samples. RET_OF_PLACE (by place, made by the caller) gets each spot's row; ROW_NONE is left where
  * no row is wanted or no spot given. */
 #define ROW_NONE UINT32_MAX
 void rows_of_spots(struct query *q, unsigned key, const image_ids *images, const struct spot *spots,
-		   size_t n, struct rows *ret, uint32_t *ret_of_place);
+		   size_t n, struct spot_rows *ret, uint32_t *ret_of_place);
 
-void rows_release(struct rows *r);
+void rows_release(struct spot_rows *r);
 
 /* Counts for one row: zeros, one per column, that live as long as the query. */
 uint64_t *rows_new_counts(struct query *q);
 
 /* Sets the total of rows whose counts are complete. */
-void rows_find_total(const struct query *q, struct rows *r);
+void rows_find_total(const struct query *q, struct spot_rows *r);
 
 /* Gives each row the name of its procedure: "[no symbol]" without one, "[unknown]" in no image,
  * what is known of the path for a mark.  Rows of no image keep theirs. */
-void rows_name(struct query *q, struct rows *r);
+void rows_name(struct query *q, struct spot_rows *r);
 
 /* What procedure PROC of IMAGE is called in tables; *RET_NAMELESS: no symbol says so.  Lives as long
  * as Q. */

@@ -254,7 +254,7 @@ static struct estimate_part make_part(struct binder *b, const struct pm_item *it
 }
 
 /* "TEXT@EVENT", where several populations have such a column. */
-static const char *name_in(struct binder *b, const struct plan *plan)
+static const char *name_in(struct binder *b, const struct column_plan *plan)
 {
 	const struct pm_column *c = plan->column;
 	const char *event = b->cols.v[intern_event(b, plan->event, true)].name, *kept;
@@ -272,7 +272,7 @@ static const char *name_in(struct binder *b, const struct plan *plan)
 	return kept;
 }
 
-static struct estimate make_estimate(struct binder *b, const struct plan *plan)
+static struct estimate make_estimate(struct binder *b, const struct column_plan *plan)
 {
 	const struct pm_column *c = plan->column;
 	struct estimate e = {.kind = ESTIMATE_EVENT, .both = NO_COL};

@@ -37,7 +37,7 @@ struct measure {
 };
 
 /* A column of the list in its population. */
-struct plan {
+struct column_plan {
 	const struct pm_column *column; /* NULL: an event itself */
 	event_id event, per_event;
 	bool never, per_never;
@@ -51,7 +51,7 @@ struct binder {
 	event_ids events;      /* shown */
 	event_ids populations; /* that sets are looked for in */
 	VEC(struct pair) pairs;
-	VEC(struct plan) plans;
+	VEC(struct column_plan) plans;
 	size_t n_asked; /* columns of -pm; behind them is that of -sp */
 	VEC(struct query_col) cols;
 	VEC(struct measure) measures; /* by column; of events nothing */

@@ -152,7 +152,7 @@ static bool find_tellers(const struct binder *b, const struct pm_item *i, enum k
 
 static void plan_ratio(struct binder *b, const struct pm_column *c, enum killed_rule rule)
 {
-	struct plan plan = {.column = c};
+	struct column_plan plan = {.column = c};
 	event_ids of = {0}, per = {0};
 	size_t n = b->plans.n;
 
@@ -187,14 +187,14 @@ static void plan_column(struct binder *b, const struct pm_column *c)
 	vec_each (e, &of)
 		vec_push(
 			&b->plans,
-			(struct plan){.column = c, .event = *e, .never = !told, .named = of.n > 1});
+			(struct column_plan){.column = c, .event = *e, .never = !told, .named = of.n > 1});
 	vec_release(&of);
 }
 
 static void plan_events(struct binder *b)
 {
 	vec_each (e, &b->events)
-		vec_push(&b->plans, (struct plan){.event = *e});
+		vec_push(&b->plans, (struct column_plan){.event = *e});
 }
 
 void bind_make_plans(struct binder *b, size_t *ret_sort)
