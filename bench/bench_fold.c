@@ -157,12 +157,12 @@ static void replay_init(struct replay *r, const event_id *events)
 		numbers[i] = images_add_number(
 			&r->images, images_intern(&r->images, &(struct image_ref){.path = path}));
 		procs_apply(&r->procs, &(struct perf_record){.kind = RECORD_MMAP,
-							.pid = PID,
-							.tid = PID,
-							.addr = start,
-							.n_bytes = 1ull << 32,
-							.name = path,
-							.time_ns = UINT64_MAX / 2});
+							     .pid = PID,
+							     .tid = PID,
+							     .addr = start,
+							     .n_bytes = 1ull << 32,
+							     .name = path,
+							     .time_ns = UINT64_MAX / 2});
 	}
 }
 

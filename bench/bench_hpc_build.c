@@ -129,7 +129,7 @@ static uint32_t *make_tree(struct contexts *c, uint32_t n_ctxs, size_t *ret_n)
 static double made_wall, made_cpu;
 
 static struct hpc_record *make_records(uint32_t profile, size_t n_leaves, uint64_t n_values,
-				   unsigned n_metrics, struct hpc_record *ret)
+				       unsigned n_metrics, struct hpc_record *ret)
 {
 	double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t first = below(n_leaves);
@@ -161,7 +161,8 @@ static void fill(struct build *b, uint32_t n_profiles, const uint32_t *leaves, s
 	identities_host(&b->identities, "bench");
 	for (uint32_t p = 0; p < n_profiles; p++) {
 		const struct identity id = {.rank = p, .pid = p + 1, .tid = p + 1};
-		const struct hpc_record *r = make_records(p, n_leaves, n_values, n_metrics, records);
+		const struct hpc_record *r =
+			make_records(p, n_leaves, n_values, n_metrics, records);
 
 		vec_push(&b->identity_of, identities_intern(&b->identities, &id));
 		for (uint64_t v = 0; v < n_values; v++)

@@ -48,7 +48,8 @@ struct dwell_profil_status {
 	uint64_t n_counted; /* in an element, also one at its maximum */
 	uint64_t n_outside; /* in no region */
 	uint64_t n_dropped; /* a buffer was not there */
-	uint64_t n_moved;   /* of n_ticks: those beyond the first that one signal of a timer stands for;
+	uint64_t
+		n_moved; /* of n_ticks: those beyond the first that one signal of a timer stands for;
 			       0 where perf events are allowed */
 	uint64_t n_unplaced; /* beside n_ticks: ticks without a pc, in no element.  The thread was
 				in the kernel, which its user may not see or does not want to, or

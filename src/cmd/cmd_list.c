@@ -42,8 +42,7 @@ static int parse(struct cmd *c, struct list_args *a)
 				: LIST_BEST;
 	cmd_take_source(c, &a->operands);
 	if (a->operands.n < 1 || a->operands.n > 2)
-		return err_set(&c->err, -EINVAL,
-			       "needs a procedure; see --help");
+		return err_set(&c->err, -EINVAL, "needs a procedure; see --help");
 	return 0;
 }
 

@@ -27,7 +27,8 @@ static int parse_rows(struct cmd *c, struct prof_args *a, const char *by)
 	f->threads = strcmp(by, "thread") == 0;
 	if (f->threads)
 		return 0;
-	if (!strchr(by, ',') && tree_parse_by(by, &o, NULL) == 0 && !o.n_owners && o.scopes.level != SCOPE_LOOP) {
+	if (!strchr(by, ',') && tree_parse_by(by, &o, NULL) == 0 && !o.n_owners &&
+	    o.scopes.level != SCOPE_LOOP) {
 		f->level = o.scopes.level;
 		f->by = (struct row_by){
 			.keys = {f->level == SCOPE_IMAGE ? ROW_KEY_IMAGE : ROW_KEY_PROCEDURE},

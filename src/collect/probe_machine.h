@@ -42,7 +42,7 @@ struct probe_env {
 	int (*perf_attach)(int perf_fd, int prog_fd);
 	int (*close)(int fd);
 	int (*pins_check)(const char *folder, struct err *err); /* -EPERM: not safe for pins */
-	bool (*has_cpu_events)(void); /* libpfm4 knows this CPU */
+	bool (*has_cpu_events)(void);				/* libpfm4 knows this CPU */
 };
 
 /* Fills RET with this process's and machine's facts; its strings live as long as the program. */

@@ -210,7 +210,8 @@ static bool take_turn(bool_list *saved, size_t i)
 	return first;
 }
 
-static void save_vdso(struct sampling *s, struct symbol_sources *symbols, const struct mapped_code *c)
+static void save_vdso(struct sampling *s, struct symbol_sources *symbols,
+		      const struct mapped_code *c)
 {
 	_fd_ int fd = vdso_fd();
 
@@ -219,7 +220,8 @@ static void save_vdso(struct sampling *s, struct symbol_sources *symbols, const 
 }
 
 /* Asks a child for the symbols of C and keeps its answer; -EAGAIN while there is none. */
-static int save_by_reader(struct sampling *s, struct symbol_sources *symbols, const struct mapped_code *c)
+static int save_by_reader(struct sampling *s, struct symbol_sources *symbols,
+			  const struct mapped_code *c)
 {
 	const struct image *im = &s->profile.images.v[c->image];
 	struct file_map m = {0};

@@ -38,7 +38,7 @@ struct client {
 	size_t n_sent;
 	bool answered, quits;
 	bool waits, tree; /* for a flush, and of the DCPI tree */
-	bool ours; /* root's, the daemon's user's, or of the database's group */
+	bool ours;	  /* root's, the daemon's user's, or of the database's group */
 };
 
 struct server {

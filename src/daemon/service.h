@@ -112,7 +112,7 @@ struct service_status {
 	uint64_t n_pruned; /* in this epoch's segments, with rare callers pruned */
 	uint64_t rss_bytes, disk_bytes;
 	uint64_t all_bytes; /* of all recordings in the database, when last looked at: each hour */
-	uint64_t n_shared; /* build-ids that different files have */
+	uint64_t n_shared;  /* build-ids that different files have */
 	uint64_t n_removed, n_bytes_removed; /* recordings, as too old or too much */
 	double cpu_s;			     /* of this process, user and system */
 	unsigned log_fill_pct;

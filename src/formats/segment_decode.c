@@ -35,7 +35,8 @@ static int end_columns(const struct block *b, struct block_column *c, unsigned n
 
 /* The readers of each block: C are its columns, P gets the elements. */
 
-static int get_strings(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_strings(struct profile *p, const struct block *b, struct block_column *c,
+		       struct err *err)
 {
 	const char *last = "";
 
@@ -95,7 +96,8 @@ static int get_user_facts(struct profile *p, struct block_column *c, uint32_t *r
 	return 0;
 }
 
-static int get_meta(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_meta(struct profile *p, const struct block *b, struct block_column *c,
+		    struct err *err)
 {
 	struct profile_meta *m = &p->meta;
 	uint32_t n = 0;
@@ -115,7 +117,8 @@ static int get_meta(struct profile *p, const struct block *b, struct block_colum
 	return 0;
 }
 
-static int get_events(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_events(struct profile *p, const struct block *b, struct block_column *c,
+		      struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct event e = {
@@ -142,7 +145,8 @@ static int get_events(struct profile *p, const struct block *b, struct block_col
 	return 0;
 }
 
-static int get_images(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_images(struct profile *p, const struct block *b, struct block_column *c,
+		      struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		uint64_t kind = column_next(&c[0]), n;
@@ -178,7 +182,8 @@ static int get_images(struct profile *p, const struct block *b, struct block_col
 	return 0;
 }
 
-static int get_places(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_places(struct profile *p, const struct block *b, struct block_column *c,
+		      struct err *err)
 {
 	struct place k = {0};
 
@@ -200,7 +205,8 @@ static int get_places(struct profile *p, const struct block *b, struct block_col
 	return 0;
 }
 
-static int get_owners(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_owners(struct profile *p, const struct block *b, struct block_column *c,
+		      struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct owner o = {
@@ -219,7 +225,8 @@ static int get_owners(struct profile *p, const struct block *b, struct block_col
 	return 0;
 }
 
-static int get_vectors(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_vectors(struct profile *p, const struct block *b, struct block_column *c,
+		       struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct vector v = {
@@ -233,7 +240,8 @@ static int get_vectors(struct profile *p, const struct block *b, struct block_co
 	return 0;
 }
 
-static int get_ctxs(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_ctxs(struct profile *p, const struct block *b, struct block_column *c,
+		    struct err *err)
 {
 	uint32_t *follower = xcalloc(p->places.n + 1, sizeof(*follower));
 	uint64_t parent = 0, place = 0, next = 0;
@@ -266,7 +274,8 @@ static int get_ctxs(struct profile *p, const struct block *b, struct block_colum
 	return rc;
 }
 
-static int get_losses(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_losses(struct profile *p, const struct block *b, struct block_column *c,
+		      struct err *err)
 {
 	for (uint32_t i = 0; i < b->n_items; i++) {
 		struct loss l = {
@@ -322,7 +331,8 @@ static int walk_values(const struct profile *p, const struct block *b,
 }
 
 /* The lines alone; the decoder's trace 0 stays empty, so line I of the file is trace I + 1. */
-static int get_traces(struct profile *p, const struct block *b, struct block_column *c, struct err *err)
+static int get_traces(struct profile *p, const struct block *b, struct block_column *c,
+		      struct err *err)
 {
 	uint64_t owner = 0, pid = 0, start = 0;
 
@@ -434,7 +444,8 @@ static int walk_branches(const struct profile *p, const struct block *b,
 /* The dictionary blocks, in the order they must come. */
 static const struct {
 	unsigned n_columns;
-	int (*get)(struct profile *p, const struct block *b, struct block_column *c, struct err *err);
+	int (*get)(struct profile *p, const struct block *b, struct block_column *c,
+		   struct err *err);
 } readers[] = {
 	[SEGMENT_STRINGS] = {2, get_strings}, [SEGMENT_META] = {1, get_meta},
 	[SEGMENT_EVENTS] = {10, get_events},  [SEGMENT_IMAGES] = {9, get_images},

@@ -168,9 +168,8 @@ static int add_value(struct adding *a, const struct value *v, struct err *err)
 {
 	struct build *b = a->b;
 	struct build_incoming *in = &b->incoming;
-	struct hpc_record r = {.group = in->first_group + v->owner,
-				 .ctx = v->ctx,
-				 .input = (uint16_t)b->inputs.n};
+	struct hpc_record r = {
+		.group = in->first_group + v->owner, .ctx = v->ctx, .input = (uint16_t)b->inputs.n};
 	unsigned col;
 
 	count_value(a->p, v, &r);

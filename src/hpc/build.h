@@ -124,7 +124,8 @@ bool build_lists_instructions(const struct build *b);
 unsigned build_owner(const struct build *b, uint32_t input);
 
 /* R, of a thread that is number PROFILE, with everything under its final number. */
-struct hpc_record build_numbered(const struct build *b, const struct hpc_record *r, uint32_t profile);
+struct hpc_record build_numbered(const struct build *b, const struct hpc_record *r,
+				 uint32_t profile);
 
 void build_texts_release(struct build *b);
 

@@ -22,7 +22,7 @@ struct hpc_record {
 };
 
 #define RECORD_NUMBERED UINT16_MAX
-#define RECORD_WEIGHT   0x8000u
+#define RECORD_WEIGHT	0x8000u
 
 struct records_run {
 	uint64_t first; /* number of its first record */

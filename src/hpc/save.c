@@ -53,17 +53,18 @@ const struct database *build_database(const struct build *b, const struct identi
 	return NULL;
 }
 
-struct hpc_record build_numbered(const struct build *b, const struct hpc_record *r, uint32_t profile)
+struct hpc_record build_numbered(const struct build *b, const struct hpc_record *r,
+				 uint32_t profile)
 {
 	const struct build_input *in = &b->inputs.v[r->input];
 	const bool is_weight = r->event & RECORD_WEIGHT;
 	const struct build_event *e = &in->events[r->event & ~RECORD_WEIGHT];
 
 	return (struct hpc_record){.n = build_event_count(e, is_weight, r->n),
-			       .group = profile,
-			       .ctx = in->nodes[r->ctx],
-			       .event = e->metric,
-			       .input = RECORD_NUMBERED};
+				   .group = profile,
+				   .ctx = in->nodes[r->ctx],
+				   .event = e->metric,
+				   .input = RECORD_NUMBERED};
 }
 
 static int add_group(struct worker *w, uint32_t group, struct err *err)

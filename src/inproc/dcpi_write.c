@@ -192,8 +192,9 @@ static void add_name(char *name, size_t size, const char *text, size_t max)
 	name[n] = 0;
 }
 
-static void make_name(char *name, size_t size, const struct dcpi_facts *f, const struct loaded_code *c,
-		      const char *path, const struct part *p, unsigned part)
+static void make_name(char *name, size_t size, const struct dcpi_facts *f,
+		      const struct loaded_code *c, const char *path, const struct part *p,
+		      unsigned part)
 {
 	const char *slash = strrchr(path, '/');
 	uint64_t h = hash_image(c, path);
@@ -209,9 +210,9 @@ static void make_name(char *name, size_t size, const struct dcpi_facts *f, const
 	snprintf(name + n, size - n, ".%016" PRIx64, h);
 }
 
-static int write_part(int dirfd, const struct dcpi_facts *f, const struct loaded_code *c, const char *path,
-		      const struct part *p, unsigned part, const struct dcpi_loss *losses,
-		      size_t n_losses)
+static int write_part(int dirfd, const struct dcpi_facts *f, const struct loaded_code *c,
+		      const char *path, const struct part *p, unsigned part,
+		      const struct dcpi_loss *losses, size_t n_losses)
 {
 	struct profile_out file;
 	char name[256];

@@ -19,7 +19,7 @@ int shared_view_open(struct shared_view *v, const void *bytes, size_t n, const c
 
 struct shared_image {
 	struct loaded_code code; /* without its svma */
-	const char *path; /* ends in NUL */
+	const char *path;	 /* ends in NUL */
 };
 
 /* Goes through the images: begin with shared_images.  False at the end. */

@@ -162,14 +162,14 @@ int source_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec)
 	int r;
 
 	*s = (struct tick_source){.next = s->next,
-			     .tid = tid,
-			     .fd = -1,
-			     .counter_fd = -1,
-			     .period = spec->period,
-			     .looks = spec->look_ns != 0,
-			     .weighted = spec->weighted,
-			     .whole_only = spec->whole_only,
-			     .user_only = spec->user_only};
+				  .tid = tid,
+				  .fd = -1,
+				  .counter_fd = -1,
+				  .period = spec->period,
+				  .looks = spec->look_ns != 0,
+				  .weighted = spec->weighted,
+				  .whole_only = spec->whole_only,
+				  .user_only = spec->user_only};
 	r = open_perf(s, tid, spec);
 	/* forbidden, or its memory is used up; ENOSYS and EPERM are also what seccomp filters say
 	 */

@@ -30,7 +30,7 @@ struct tick_ring {
 	struct {
 		uint64_t pc, n; /* N: intervals of the timer since the signal before */
 	} ticks[RING_TICKS];
-	uint64_t interval_ns; /* of the timer */
+	uint64_t interval_ns;	   /* of the timer */
 	struct time_spread spread; /* the drainer's */
 };
 

@@ -62,10 +62,10 @@ struct images {
 	unsigned n_open;
 	/* Codes by the number that frames of call paths have for their files; INDEX_NONE: none. */
 	VEC(uint32_t) numbered;
-	struct mapped_code vdso;    /* this process's own: all 64-bit processes share it */
-	bool asks;	     /* images_ask */
-	VEC(uint32_t) asked; /* codes whose layout is awaited */
-	uint32_t n_taken;    /* layouts that came late, ever */
+	struct mapped_code vdso; /* this process's own: all 64-bit processes share it */
+	bool asks;		 /* images_ask */
+	VEC(uint32_t) asked;	 /* codes whose layout is awaited */
+	uint32_t n_taken;	 /* layouts that came late, ever */
 	/* Where mappings are not of this machine's processes: opens the file that REF means, or
 	 * -1.  NULL: it is looked for as its process sees it. */
 	int (*find_file)(void *ctx, const struct image_ref *ref, const char *path);

@@ -48,7 +48,8 @@ uint32_t cpus_possible(void);
  * the descriptors to LIST.  CPUs that do not have the event are passed over as long as one has it.
  * The message says what is missing.  On failure what was opened stays in LIST for its owner. */
 int target_open(const struct target *t, const struct event_spec *spec, uint32_t event,
-		enum target_spread spread, const cpu_list *cpus, opened_list *list, struct err *err);
+		enum target_spread spread, const cpu_list *cpus, opened_list *list,
+		struct err *err);
 
 /* An event's own count so far, children included. */
 struct opened_count {

@@ -262,7 +262,11 @@ uint32_t facts_add(struct profile *p, owner_id owner, ctx_id ctx, event_id event
 		   const struct sample_facts *f, uint64_t count)
 {
 	struct vector vec = {.known = f->known, .value = f->value};
-	struct value v = {.owner = owner, .ctx = ctx, .event = event, .count = count, .sum = count * f->weight};
+	struct value v = {.owner = owner,
+			  .ctx = ctx,
+			  .event = event,
+			  .count = count,
+			  .sum = count * f->weight};
 	uint32_t first;
 
 	assert(!(f->value & ~f->known));

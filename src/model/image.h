@@ -60,9 +60,9 @@ struct image {
 
 struct image_layout {
 	struct build_id build_id;
-	bool hashed;	  /* build_id is a hash of size, first and last 4 KiB */
+	bool hashed;			    /* build_id is a hash of size, first and last 4 KiB */
 	uint8_t digest[IMAGE_DIGEST_BYTES]; /* zeros: not an ELF file */
-	uint16_t machine; /* EM_* */
+	uint16_t machine;		    /* EM_* */
 	uint64_t text_start, text_bytes;
 	uint32_t n_loads; /* executable PT_LOAD segments, in file order */
 	struct image_load {

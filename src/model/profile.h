@@ -42,8 +42,8 @@ struct event {
 	uint64_t
 		running_ns; /* time it was counting: duty = running / enabled (1 when both are 0) */
 	uint64_t total; /* the event's own count, idle excluded where it can be told; 0 unknown */
-	uint64_t n_reached; /* samples that reached our program */
-	uint32_t flags;	    /* enum event_flags */
+	uint64_t n_reached;    /* samples that reached our program */
+	uint32_t flags;	       /* enum event_flags */
 	double weight_squares; /* with EVENT_WEIGHTED: of all samples' weights */
 };
 

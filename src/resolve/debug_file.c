@@ -319,7 +319,8 @@ int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_
 					    "/lib/modules/%s/build/vmlinux", "/boot/vmlinux-%s"};
 	const struct image im = {.build_id = *id};
 	const struct search s = {.where = where, .im = &im, .ret_path = ret_path};
-	const struct search debug = {.where = where, .im = &im, .is_debug = true, .ret_path = ret_path};
+	const struct search debug = {
+		.where = where, .im = &im, .is_debug = true, .ret_path = ret_path};
 	struct utsname u;
 	int fd = id->n_bytes ? open_extra(&s, "vmlinux") : -ENOENT;
 

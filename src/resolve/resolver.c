@@ -236,8 +236,7 @@ static int open_vdso(const struct image *im, char **ret_path, struct err *err)
 	_fd_ int fd = -1;
 
 	if (!bytes || elf_probe_bytes(bytes, n, &l, NULL) < 0 ||
-	    !build_id_same(&l.build_id, &im->build_id) ||
-	    !image_digest_fits(l.digest, im->digest))
+	    !build_id_same(&l.build_id, &im->build_id) || !image_digest_fits(l.digest, im->digest))
 		return err_set(err, -ENOENT, "%s: of another kernel", im->path);
 	fd = memfd_create("vdso", MFD_CLOEXEC);
 	if (fd < 0 || file_write_all(fd, bytes, n) < 0)

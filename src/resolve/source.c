@@ -15,7 +15,7 @@
 
 struct file {
 	struct source_text public; /* first: source_line gets back from it */
-	char *wanted;	      /* the path it was asked for by */
+	char *wanted;		   /* the path it was asked for by */
 	char *path, *text;
 	uint32_t *starts; /* n_lines + 1 of them: the last is the text's length */
 	int code;	  /* 0, or why there is no text */
@@ -195,7 +195,7 @@ static bool same_wanted(const void *owner, uint32_t i, const void *key)
 }
 
 const struct source_text *sources_load(struct sources *s, const char *path, int *ret_code,
-				  struct err *err)
+				       struct err *err)
 {
 	uint64_t hash = hash_str(path);
 	uint32_t i = index_find(&s->by_wanted, hash, same_wanted, s, path);

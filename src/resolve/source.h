@@ -35,7 +35,7 @@ int sources_map(struct sources *s, const char *rule, struct err *err);
  * pointer that lives as long as S, or NULL: -ENOENT, -EACCES ..., -EINVAL for what is not a regular
  * file, -E2BIG above SOURCE_MAX_BYTES, as *RET_CODE (may be NULL) and ERR say. */
 const struct source_text *sources_load(struct sources *s, const char *path, int *ret_code,
-				  struct err *err);
+				       struct err *err);
 
 /* Line LINE (from 1) of FILE, without its line end; not NUL-terminated, *RET_N is its length.  NULL
  * when the file has no such line. */

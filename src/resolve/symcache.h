@@ -45,7 +45,7 @@ struct symcache {		   /* must stay where it was opened */
 	struct symcache_info info; /* .path lives as long as this */
 	struct symtab symtab;
 	struct file_map map;
-	bool is_disputed; /* another user's file says something else, and neither is root's */
+	bool is_disputed;    /* another user's file says something else, and neither is root's */
 	uint8_t *checked;    /* one byte a block of names: 0 not yet, 1 good, 2 damaged */
 	const uint8_t *sums; /* le64 of each block */
 	char *path;

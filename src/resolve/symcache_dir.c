@@ -236,8 +236,9 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 			return 0;
 		}
 		if (!same && e.is_claimed && n_claimed >= SYMCACHE_MOST_CLAIMED)
-			return err_set(err, -ENOSPC, "%s: more than %u files claim to be this image",
-				       info->path, SYMCACHE_MOST_CLAIMED);
+			return err_set(err, -ENOSPC,
+				       "%s: more than %u files claim to be this image", info->path,
+				       SYMCACHE_MOST_CLAIMED);
 	}
 	symcache_format(info, st, &w);
 	rc = file_replace_lazily(fd, e.name, w.v, w.n, err);

@@ -276,7 +276,7 @@ static bool is_build_id(const char *name)
 /* Of an image that is used, removes the symbols of contents that are not: files that had its
  * build-id. */
 static void remove_contents(struct gc *g, const char *db, const struct profile *p,
-			   const struct build_id *id)
+			    const struct build_id *id)
 {
 	_mem_ char *images = xasprintf("%s/images", db);
 	symcache_entries entries = {0};

@@ -177,10 +177,10 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 		rows_read_cfi(&eh, &in->eh_frame, true);
 	for (int i = 0; i < 3; i++) {
 		struct frame_rows more = {.in = in,
-				    .rules = &rules,
-				    .base = base,
-				    .left = &left,
-				    .ran_out = &ran_out};
+					  .rules = &rules,
+					  .base = base,
+					  .left = &left,
+					  .ran_out = &ran_out};
 
 		if (i == 0 && in->debug_frame.bytes)
 			rows_read_cfi(&more, &in->debug_frame, false);

@@ -69,7 +69,8 @@ void rows_add(struct frame_rows *rows, uint64_t off, uint32_t rule)
 		vec_push(&rows->v, (struct frame_row){at, rule});
 }
 
-bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off)
+bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_bytes,
+		   uint64_t *ret_off)
 {
 	for (uint32_t i = 0; i < rows->in->n_segments; i++) {
 		const struct unwind_segment *s = &rows->in->segments[i];
@@ -85,8 +86,8 @@ bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_byt
 	return false;
 }
 
-void rows_add_piece(struct frame_rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
-		    uint32_t item)
+void rows_add_piece(struct frame_rows *rows, struct piece_list *list, uint64_t svma,
+		    uint64_t n_bytes, uint32_t item)
 {
 	uint64_t off;
 
@@ -138,7 +139,8 @@ static void sort_pieces(struct frame_rows *rows, struct piece_list *list)
 	*rows->left += n_bytes;
 }
 
-void rows_run_pieces(struct frame_rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner)
+void rows_run_pieces(struct frame_rows *rows, struct piece_list *list, rows_piece_fn *run,
+		     void *owner)
 {
 	const struct packed_piece *v;
 	uint64_t end = 0;

@@ -68,8 +68,8 @@ struct piece_list {
 };
 
 /* Adds code [SVMA, SVMA + N_BYTES) as far as it is in a segment. */
-void rows_add_piece(struct frame_rows *rows, struct piece_list *list, uint64_t svma, uint64_t n_bytes,
-		    uint32_t item);
+void rows_add_piece(struct frame_rows *rows, struct piece_list *list, uint64_t svma,
+		    uint64_t n_bytes, uint32_t item);
 
 void piece_list_release(struct frame_rows *rows, struct piece_list *list);
 
@@ -83,10 +83,12 @@ typedef void rows_piece_fn(void *owner, const struct piece *piece);
  * when memory ran out.  Where two
  * overlap, the one that starts later holds from its start on, as it would for a search by start
  * address (.eh_frame_hdr), and behind its end is a gap; of those with one start, the first item. */
-void rows_run_pieces(struct frame_rows *rows, struct piece_list *list, rows_piece_fn *run, void *owner);
+void rows_run_pieces(struct frame_rows *rows, struct piece_list *list, rows_piece_fn *run,
+		     void *owner);
 
 /* Turns code [SVMA, SVMA + *N_BYTES) into a file offset and cuts *N_BYTES at the segment's end;
  * false when SVMA is in none. */
-bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_bytes, uint64_t *ret_off);
+bool rows_find_off(const struct frame_rows *rows, uint64_t svma, uint64_t *n_bytes,
+		   uint64_t *ret_off);
 
 #endif

@@ -484,10 +484,11 @@ static void emit_shared(void *ctx, const struct image *const *images, size_t n)
 			json_str(j, images[i]->path);
 		str_addf(&line, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " and", images[i]->path);
 	}
-	str_add(&line, image_digest_known(images[0]->digest)
-			       ? " are different files, shown apart"
-			       : " are different files, shown apart; which of them the first is, is "
-				 "not known");
+	str_add(&line,
+		image_digest_known(images[0]->digest)
+			? " are different files, shown apart"
+			: " are different files, shown apart; which of them the first is, is "
+			  "not known");
 	if (j) {
 		json_end(j, ']');
 		json_end(j, '}');

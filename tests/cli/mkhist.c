@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 					    .event = "task-clock",
 					    .host = "walnut",
 					    .command = "a program"};
-	const struct loaded_code code = {.kind = CODE_FILE, .text_start = 0x1000, .text_bytes = 0x2000};
+	const struct loaded_code code = {
+		.kind = CODE_FILE, .text_start = 0x1000, .text_bytes = 0x2000};
 	struct shared s = {0};
 	uint64_t svma = argc > 3 ? strtoull(argv[3], NULL, 16) : 0x1000;
 

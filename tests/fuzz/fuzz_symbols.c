@@ -8,7 +8,8 @@
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
-	struct symcache_info info = {.path = "/bin/x", .layout = {.n_loads = 2, .digest = {(uint8_t)i}}};
+	struct symcache_info info = {.path = "/bin/x",
+				     .layout = {.n_loads = 2, .digest = {(uint8_t)i}}};
 	struct symtab_builder b = {0};
 	struct symtab st;
 	struct wr w = {0};

@@ -168,8 +168,7 @@ TEST(what_nobody_knows_is_unknown)
 {
 	begin();
 	learn(1, CHAIN_COMPLETE, 3, 1, (uint64_t[]){KERNEL - 1, 0x1234, FRAME(77, 5)});
-	EXPECT_CTX(chains_count(&w.chains, 1, 0),
-		   "[unknown]+5 > [unknown]+1234 > [unknown]+0");
+	EXPECT_CTX(chains_count(&w.chains, 1, 0), "[unknown]+5 > [unknown]+1234 > [unknown]+0");
 	chains_add(&w.chains, &(struct log_chain){.hash = 2, /* a process nobody knows */
 						  .tgid = PID - 1,
 						  .n_frames = 1,

@@ -72,7 +72,8 @@ static void tell(const struct perf_record *r)
 
 static void map(uint64_t start, const char *path)
 {
-	tell(&(struct perf_record){.kind = RECORD_MMAP, .addr = start, .n_bytes = PAGE, .name = path});
+	tell(&(struct perf_record){
+		.kind = RECORD_MMAP, .addr = start, .n_bytes = PAGE, .name = path});
 }
 
 static void begin(void)
@@ -230,7 +231,8 @@ TEST(who_mapped_which_dump)
 	/* A child runs its parent's code. */
 	tell(&(struct perf_record){.kind = RECORD_FORK, .pid = PID + 1, .ppid = PID});
 	EXPECT_STR(dump_of(PID + 1), "/tmp/jit-1234.dump");
-	tell(&(struct perf_record){.kind = RECORD_COMM, .pid = PID + 1, .exec = true, .name = "new"});
+	tell(&(struct perf_record){
+		.kind = RECORD_COMM, .pid = PID + 1, .exec = true, .name = "new"});
 	EXPECT_STR(dump_of(PID + 1), "");
 	EXPECT_STR(dump_of(PID), "/tmp/jit-1234.dump");
 	end();

@@ -49,43 +49,43 @@ static void end(void)
 static void fork_at(uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
 {
 	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_FORK,
-					       .pid = pid,
-					       .ppid = ppid,
-					       .tid = tid,
-					       .time_ns = time_ns,
-					       .name = ""});
+						    .pid = pid,
+						    .ppid = ppid,
+						    .tid = tid,
+						    .time_ns = time_ns,
+						    .name = ""});
 }
 
 static void exit_at(uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_EXIT,
-					       .pid = pid,
-					       .tid = tid,
-					       .time_ns = time_ns,
-					       .name = ""});
+						    .pid = pid,
+						    .tid = tid,
+						    .time_ns = time_ns,
+						    .name = ""});
 }
 
 static void comm_at(uint32_t pid, const char *name, bool exec, uint64_t time_ns)
 {
 	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_COMM,
-					       .pid = pid,
-					       .tid = pid,
-					       .exec = exec,
-					       .name = name,
-					       .time_ns = time_ns});
+						    .pid = pid,
+						    .tid = pid,
+						    .exec = exec,
+						    .name = name,
+						    .time_ns = time_ns});
 }
 
 static void map(uint32_t pid, uint64_t start, uint64_t n_bytes, uint64_t off, const char *path)
 {
 	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_MMAP,
-					       .pid = pid,
-					       .tid = pid,
-					       .addr = start,
-					       .n_bytes = n_bytes,
-					       .off = off,
-					       .name = path,
-					       .ino = 1,
-					       .time_ns = UINT64_MAX / 2});
+						    .pid = pid,
+						    .tid = pid,
+						    .addr = start,
+						    .n_bytes = n_bytes,
+						    .off = off,
+						    .name = path,
+						    .ino = 1,
+						    .time_ns = UINT64_MAX / 2});
 }
 
 /* A process the kernel's list told of. */
@@ -367,10 +367,10 @@ TEST(a_new_name_is_a_new_owner)
 	EXPECT_STR(profile_str(&w.profile, w.profile.owners.v[second].comm), "renamed");
 	/* A thread's name is not its process's. */
 	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_COMM,
-					       .pid = PID,
-					       .tid = PID + 1,
-					       .name = "worker",
-					       .time_ns = 2 * TICK});
+						    .pid = PID,
+						    .tid = PID + 1,
+						    .name = "worker",
+						    .time_ns = 2 * TICK});
 	EXPECT_EQ(procs_owner(&w.procs, i, PID), second);
 	end();
 }

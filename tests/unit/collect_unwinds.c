@@ -361,7 +361,8 @@ TEST(equal_build_ids_do_not_share_a_table)
 /* Two files share a table, are evicted together, and one is rewritten before it is built again. */
 TEST(a_rewritten_file_leaves_the_table_it_shared)
 {
-	struct file f = {.build_id = 5, .n_blocks = 3, .n_rows = 400, .first_rule = 7, .n_rules = 9};
+	struct file f = {
+		.build_id = 5, .n_blocks = 3, .n_rows = 400, .first_rule = 7, .n_rules = 9};
 	struct file g = f, big = {.build_id = 6, .n_blocks = 3, .n_rows = 900, .n_rules = 5};
 	uint32_t code;
 

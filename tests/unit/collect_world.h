@@ -31,13 +31,13 @@ static inline void world_map(struct world *w, uint64_t start, uint64_t n_pages, 
 			     const struct build_id *id, const char *path)
 {
 	struct perf_record r = {.kind = RECORD_MMAP,
-			   .pid = PID,
-			   .tid = PID,
-			   .addr = start,
-			   .n_bytes = n_pages * PAGE,
-			   .off = off,
-			   .name = path,
-			   .time_ns = UINT64_MAX / 2};
+				.pid = PID,
+				.tid = PID,
+				.addr = start,
+				.n_bytes = n_pages * PAGE,
+				.off = off,
+				.name = path,
+				.time_ns = UINT64_MAX / 2};
 
 	if (id)
 		r.build_id = *id;

@@ -22,10 +22,10 @@ static void round_trip(struct t_rng *r, size_t n, uint32_t n_groups, bool sorted
 		uint64_t group = sorted ? (uint64_t)n_groups * i / n : t_below(r, n_groups);
 
 		all[i] = (struct hpc_record){.n = t_rand(r),
-					 .group = (uint32_t)group,
-					 .ctx = (uint32_t)i,
-					 .event = (uint16_t)t_below(r, 9),
-					 .input = (uint16_t)t_below(r, 3)};
+					     .group = (uint32_t)group,
+					     .ctx = (uint32_t)i,
+					     .event = (uint16_t)t_below(r, 9),
+					     .input = (uint16_t)t_below(r, 3)};
 		EXPECT_EQ(records_add(&records, &all[i], &err), 0);
 	}
 	EXPECT_EQ(records_finish(&records, n_groups, &err), 0);

@@ -52,7 +52,8 @@ static struct shared_header facts(void)
 
 static struct loaded_code code_of(unsigned i)
 {
-	struct loaded_code c = {.kind = CODE_FILE, .n_id = 20, .text_start = 0x1000, .text_bytes = 0x2000};
+	struct loaded_code c = {
+		.kind = CODE_FILE, .n_id = 20, .text_start = 0x1000, .text_bytes = 0x2000};
 
 	memset(c.id, (int)i + 1, sizeof(c.id));
 	return c;

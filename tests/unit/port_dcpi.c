@@ -925,6 +925,7 @@ TEST(the_clock_of_the_machine)
 			  true),
 		  2200);
 	EXPECT_EQ(machine_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", true), 0);
-	EXPECT_EQ(machine_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", false), 2250);
+	EXPECT_EQ(machine_cpuinfo_mhz("model name\t: AMD EPYC\ncpu MHz\t\t: 2249.618\n", false),
+		  2250);
 	EXPECT_EQ(machine_cpuinfo_mhz("processor\t: 0\n", false), 0);
 }

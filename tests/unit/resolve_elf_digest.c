@@ -47,9 +47,10 @@ static bool same_image(const char *a, const char *b)
 TEST(stripped_copies_are_one_image)
 {
 	REQUIRE(scratch_open(a_c));
-	REQUIRE(scratch_run("gcc -g -O1 a.c -o a && strip -o stripped a && strip -g -o no_debug a &&"
-			    "objcopy --strip-unneeded a unneeded && objcopy --add-section .more=a.c a "
-			    "more && objcopy --rename-section .eh_frame=.other a renamed"));
+	REQUIRE(scratch_run(
+		"gcc -g -O1 a.c -o a && strip -o stripped a && strip -g -o no_debug a &&"
+		"objcopy --strip-unneeded a unneeded && objcopy --add-section .more=a.c a "
+		"more && objcopy --rename-section .eh_frame=.other a renamed"));
 	EXPECT(same_image("a", "stripped"));
 	EXPECT(same_image("a", "no_debug"));
 	EXPECT(same_image("a", "unneeded"));
@@ -62,7 +63,8 @@ TEST(a_copied_build_id_is_not_enough)
 {
 	REQUIRE(scratch_open(a_c));
 	REQUIRE(scratch_write("b.c", b_c));
-	REQUIRE(scratch_run("gcc -O1 a.c -o a && gcc -O1 b.c -o b && " WITH_ITS_BUILD_ID("b forged")));
+	REQUIRE(scratch_run(
+		"gcc -O1 a.c -o a && gcc -O1 b.c -o b && " WITH_ITS_BUILD_ID("b forged")));
 	EXPECT(!same_image("a", "forged"));
 	EXPECT(scratch_close());
 }
@@ -132,9 +134,10 @@ TEST(long_frame_information)
 	uint64_t first = 0;
 
 	REQUIRE(scratch_open(a_c));
-	REQUIRE(scratch_run("awk 'BEGIN {for (i = 0; i < 6000; i++) print \"int f\" i "
-			    "\"(int n) { return n + \" i \"; }\"; print \"int main(void) { return 0; "
-			    "}\"}' > long.c && gcc -O1 long.c -o a && strip a -o stripped"));
+	REQUIRE(scratch_run(
+		"awk 'BEGIN {for (i = 0; i < 6000; i++) print \"int f\" i "
+		"\"(int n) { return n + \" i \"; }\"; print \"int main(void) { return 0; "
+		"}\"}' > long.c && gcc -O1 long.c -o a && strip a -o stripped"));
 	EXPECT(same_image("a", "stripped"));
 	for (unsigned i = 0; i < 2; i++) {
 		_fd_ int fd = open(scratch_path("a"), O_RDONLY | O_CLOEXEC);
@@ -162,8 +165,9 @@ TEST(no_frame_information)
 	REQUIRE(scratch_open(a_c));
 	REQUIRE(scratch_write("c.c", "void _start(void) { for (;;) ; }\n"));
 	REQUIRE(scratch_write("d.c", "int x; void _start(void) { for (;;) x++; }\n"));
-	REQUIRE(scratch_run("CC='gcc -static -nostdlib -fno-asynchronous-unwind-tables -Wl,--build-id'; "
-			    "$CC c.c -o a && $CC d.c -o b && " WITH_ITS_BUILD_ID("b forged")));
+	REQUIRE(scratch_run(
+		"CC='gcc -static -nostdlib -fno-asynchronous-unwind-tables -Wl,--build-id'; "
+		"$CC c.c -o a && $CC d.c -o b && " WITH_ITS_BUILD_ID("b forged")));
 	EXPECT(same_image("a", "a"));
 	EXPECT(!same_image("a", "forged"));
 	EXPECT(scratch_close());

@@ -283,7 +283,8 @@ TEST(a_renamed_entry_is_refused)
 
 	begin_images(dir);
 	EXPECT_EQ(save(7, 1, true, SYMTAB_FULL, "forged"), 0);
-	snprintf(cmd, sizeof(cmd), "cd %s/01000000 && mv claimed-07* $(echo claimed-07* | sed s/claimed/symbols/)",
+	snprintf(cmd, sizeof(cmd),
+		 "cd %s/01000000 && mv claimed-07* $(echo claimed-07* | sed s/claimed/symbols/)",
 		 images);
 	EXPECT_EQ(system(cmd), 0);
 	EXPECT_EQ(symcache_open(&c, images, &im, &err), -ESTALE);

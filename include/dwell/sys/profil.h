@@ -32,7 +32,7 @@ struct prof {
 #ifdef __GNUC__
 	__extension__ /* C99 has no union without a name */
 #endif
-	union {
+		union {
 #if defined(_HPUX_SOURCE)
 		void *pr_offset; /* where the region of text begins */
 		size_t pr_off;

@@ -139,7 +139,8 @@ size_t call_paths_ring_factor(const struct call_paths *cp)
 	return cp->has_ring && !cp->log && cp->ring.extra == RECORD_STACK_COPY ? 8 : 1;
 }
 
-uint64_t call_paths_of_record(struct call_paths *cp, const struct perf_record *sample, uint32_t proc)
+uint64_t call_paths_of_record(struct call_paths *cp, const struct perf_record *sample,
+			      uint32_t proc)
 {
 	return cp->has_ring ? ring_stacks_add(&cp->ring, sample, proc) : 0;
 }

@@ -77,7 +77,8 @@ size_t call_paths_ring_factor(const struct call_paths *cp);
 
 /* The hash of the callers of SAMPLE, which came through a ring and is of process PROC, for
  * log_sample.chain. */
-uint64_t call_paths_of_record(struct call_paths *cp, const struct perf_record *sample, uint32_t proc);
+uint64_t call_paths_of_record(struct call_paths *cp, const struct perf_record *sample,
+			      uint32_t proc);
 
 /* A descriptor that polls readable when a table is asked for; -1: none. */
 int call_paths_request_fd(const struct call_paths *cp);

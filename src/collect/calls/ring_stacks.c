@@ -144,8 +144,8 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 }
 
 /* The user's part of a copied stack. */
-static void add_walk(struct ring_stacks *rs, const struct perf_record *r, const struct record_stack *s,
-		     uint32_t proc, struct log_chain *c)
+static void add_walk(struct ring_stacks *rs, const struct perf_record *r,
+		     const struct record_stack *s, uint32_t proc, struct log_chain *c)
 {
 	struct walk_place at = {.rs = rs, .proc = proc};
 	struct walk_input in = {.machine = RECORD_MACHINE,

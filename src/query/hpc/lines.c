@@ -18,8 +18,8 @@ static struct hpc_trace *trace_of(const struct thread_line *l)
 	return l->line;
 }
 
-static int push_line(struct thread_lines *t, const struct hpc_query *q, const struct hpc_trace *trace,
-		     struct err *err)
+static int push_line(struct thread_lines *t, const struct hpc_query *q,
+		     const struct hpc_trace *trace, struct err *err)
 {
 	struct hpc_trace *kept = arena_alloc(&t->arena, sizeof(*kept));
 	struct str name = {0};
@@ -35,8 +35,8 @@ static int push_line(struct thread_lines *t, const struct hpc_query *q, const st
 	return rc;
 }
 
-static int add_line(struct thread_lines *t, const struct hpc_query *q, uint32_t i, uint64_t *zero_ns,
-		    struct err *err)
+static int add_line(struct thread_lines *t, const struct hpc_query *q, uint32_t i,
+		    uint64_t *zero_ns, struct err *err)
 {
 	struct hpc_trace trace;
 	uint64_t start_ns;
@@ -152,8 +152,8 @@ static const struct thread_line_ops line_ops = {
 	.release = release_lines,
 };
 
-int hpc_lines_find(struct thread_lines *t, const struct hpc_query *q, const struct thread_line_opts *o,
-		   struct err *err)
+int hpc_lines_find(struct thread_lines *t, const struct hpc_query *q,
+		   const struct thread_line_opts *o, struct err *err)
 {
 	struct lines_kept *k;
 	uint64_t last = 0;

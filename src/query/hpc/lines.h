@@ -10,7 +10,7 @@
 /* Fills RET with the lines of Q's threads that have points, as the file has them.  Errors: -ENOENT
  * when the database has no traces or a range ends before it begins, -EINVAL for pids and tids,
  * -EBADMSG for a damaged file. */
-int hpc_lines_find(struct thread_lines *ret, const struct hpc_query *q, const struct thread_line_opts *o,
-		   struct err *err);
+int hpc_lines_find(struct thread_lines *ret, const struct hpc_query *q,
+		   const struct thread_line_opts *o, struct err *err);
 
 #endif

@@ -25,7 +25,7 @@ static int take(struct hpc_paths *p, const struct hpc_ctx *ctx, uint32_t up, uin
 {
 	enum scope_kind kind = hpc_ctx_kind(ctx, SCOPE_PROCEDURE);
 	struct hpc_path_frame f = {.caller = up,
-			      .depth = up == HPC_NONE ? 1 : p->frames.v[up].depth + 1};
+				   .depth = up == HPC_NONE ? 1 : p->frames.v[up].depth + 1};
 	uint32_t function = HPC_NONE;
 	int rc;
 

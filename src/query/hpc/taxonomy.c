@@ -289,7 +289,9 @@ static int find_numbered(void *ctx, const char *name, size_t n, struct err *err)
 /* The column that TEXT is and nothing else, when it is called NAME. */
 static int find_alone(const struct hpc_query *q, const char *text, const char *name)
 {
-	int col = text[0] == '$' && !text[1 + strspn(text + 1, "0123456789")] ? (int)strtol(text + 1, NULL, 10) : -1;
+	int col = text[0] == '$' && !text[1 + strspn(text + 1, "0123456789")]
+			  ? (int)strtol(text + 1, NULL, 10)
+			  : -1;
 
 	return col >= 0 && strcmp(q->columns.cols.v[col].name, name) == 0 ? col : -1;
 }

@@ -12,7 +12,8 @@ uint64_t thread_lines_stretch(const struct thread_lines *t, unsigned n, unsigned
 }
 
 /* The first of L's points in the range at or after TIME_NS. */
-static uint64_t point_at(const struct thread_lines *t, const struct thread_line *l, uint64_t time_ns)
+static uint64_t point_at(const struct thread_lines *t, const struct thread_line *l,
+			 uint64_t time_ns)
 {
 	uint64_t lo = l->first, hi = l->first + l->n;
 
@@ -28,7 +29,7 @@ static uint64_t point_at(const struct thread_lines *t, const struct thread_line 
 }
 
 uint64_t thread_lines_density(const struct thread_lines *t, const struct thread_line *l, unsigned n,
-			   uint64_t *ret)
+			      uint64_t *ret)
 {
 	uint64_t most = 0, at = point_at(t, l, t->from_ns);
 

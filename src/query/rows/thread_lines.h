@@ -42,7 +42,8 @@ struct thread_line_point {
 struct thread_lines;
 struct thread_line_ops {
 	uint64_t (*time)(const struct thread_line *l, uint64_t i);
-	bool (*wants)(const struct thread_lines *t, const struct thread_line *l, uint64_t i); /* or NULL */
+	bool (*wants)(const struct thread_lines *t, const struct thread_line *l,
+		      uint64_t i); /* or NULL */
 	void (*point)(struct thread_lines *t, const struct thread_line *l, uint64_t i,
 		      struct thread_line_point *ret);
 	void (*release)(struct thread_lines *t);
@@ -52,8 +53,8 @@ struct thread_lines {
 	const struct thread_line_ops *ops;
 	struct source *source;
 	VEC(struct thread_line) lines;
-	bool by_process;      /* lines have pids; points have events, and paths cut at the depth */
-	uint64_t zero_ns;     /* the first thing known of any thread, since 1970 */
+	bool by_process;  /* lines have pids; points have events, and paths cut at the depth */
+	uint64_t zero_ns; /* the first thing known of any thread, since 1970 */
 	uint64_t from_ns, to_ns; /* the range, since 1970: [from, to) */
 	uint64_t n_points, n_dropped;
 	uint32_t depth;
@@ -66,7 +67,7 @@ uint64_t thread_lines_stretch(const struct thread_lines *t, unsigned n, unsigned
 
 /* Counts L's points in N equal stretches of the range into RET; returns the largest. */
 uint64_t thread_lines_density(const struct thread_lines *t, const struct thread_line *l, unsigned n,
-			   uint64_t *ret);
+			      uint64_t *ret);
 
 void thread_lines_release(struct thread_lines *t);
 

@@ -56,9 +56,9 @@ struct tree_source {
 	/* Frees S and what it is made of. */
 	void (*close)(struct tree_source *s);
 
-	struct source *source;		/* it is of; NULL: none */
-	VEC(struct tree_share) shares;	/* of the whole, what is said of them above the rows */
-	VEC(image_id) images;		/* of nodes that have no names, worth a note */
+	struct source *source;	       /* it is of; NULL: none */
+	VEC(struct tree_share) shares; /* of the whole, what is said of them above the rows */
+	VEC(image_id) images;	       /* of nodes that have no names, worth a note */
 };
 
 enum tree_form {

@@ -171,8 +171,8 @@ static void sum_up(struct search *s, enum neighbour_kind kind, struct neighbours
 
 	vec_push(&s->rows.rows,
 		 (struct spot_row){.image = ROW_NO_IMAGE,
-			      .proc = PROC_NONE,
-			      .procedure = kind == NEIGHBOUR_CALLERS ? "[root]" : "[self]"});
+				   .proc = PROC_NONE,
+				   .procedure = kind == NEIGHBOUR_CALLERS ? "[root]" : "[self]"});
 	vec_each (r, &s->rows.rows)
 		r->counts = rows_new_counts(s->q);
 	vec_each (v, &s->q->profile->values) {

@@ -125,12 +125,12 @@ struct sums {
 	struct paths paths;
 	struct query *q;
 	bool inclusive;
-	struct spot_rows code;   /* images or procedures; none when rows are of owners only */
-	uint32_t *of_place; /* index into code, or ROW_NONE */
-	owner_id *group;    /* by owner; NULL: rows are code */
-	bool *again;	    /* by context: an outer one has the same code row */
-	struct spot_rows *rows;  /* what comes out */
-	struct index ix;    /* of rows, by (group, code row) */
+	struct spot_rows code;	/* images or procedures; none when rows are of owners only */
+	uint32_t *of_place;	/* index into code, or ROW_NONE */
+	owner_id *group;	/* by owner; NULL: rows are code */
+	bool *again;		/* by context: an outer one has the same code row */
+	struct spot_rows *rows; /* what comes out */
+	struct index ix;	/* of rows, by (group, code row) */
 	VEC(uint32_t) code_of_row;
 	uint64_t *total;      /* by context, zero between uses */
 	uint32_t *touched_by; /* by context: the group (+ 1) that touched it last */

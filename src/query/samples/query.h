@@ -19,9 +19,9 @@ struct query_col {
 	const char *name; /* the event's, with ":PERIOD" where two columns would have one name */
 	uint64_t period, freq_hz;
 	const char
-		*title; /* of a column of its counts as query_scaled gives them: NAME, NAME(us) */
-	bool is_time;		/* counts are nanoseconds: event_is_time */
-	uint32_t weight;	/* the column of what its samples weigh: its own, or another */
+		*title;	 /* of a column of its counts as query_scaled gives them: NAME, NAME(us) */
+	bool is_time;	 /* counts are nanoseconds: event_is_time */
+	uint32_t weight; /* the column of what its samples weigh: its own, or another */
 	uint64_t n_intervals;	/* of time: how many */
 	double duty;		/* 1 when it was always counting */
 	uint64_t n_samples;	/* in spots, so without idle */

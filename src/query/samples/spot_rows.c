@@ -159,8 +159,9 @@ static void procedure_rows(struct query *q, image_id im, const struct spot *spot
 			if (p.index == PROC_NONE)
 				bare = row;
 			vec_push(&ret->rows,
-				 (struct spot_row){im, p.index, p.index == PROC_NONE ? s->svma : p.start,
-					      .counts = rows_new_counts(q)});
+				 (struct spot_row){im, p.index,
+						   p.index == PROC_NONE ? s->svma : p.start,
+						   .counts = rows_new_counts(q)});
 		}
 		add_counts(q, (uint64_t *)ret->rows.v[row].counts, s);
 		if (of_place)
@@ -205,7 +206,7 @@ void rows_by_spot(struct query *q, const image_ids *images, struct spot_rows *re
 
 		if (image_ids_want(images, s->image))
 			vec_push(&ret->rows, (struct spot_row){s->image, PROC_NONE, s->svma,
-							  .counts = query_counts(q, s)});
+							       .counts = query_counts(q, s)});
 	}
 	rows_find_total(q, ret);
 }
@@ -249,8 +250,8 @@ void rows_name(struct query *q, struct spot_rows *r)
 			continue;
 		vec_each (row, &r->rows)
 			if (row->image == im)
-				row->procedure = rows_procedure_name(q, im, row->proc,
-								     &row->nameless);
+				row->procedure =
+					rows_procedure_name(q, im, row->proc, &row->nameless);
 		resolver_rest(q->resolver, &q->profile->images.v[im]);
 	}
 	free(has_rows);

@@ -185,9 +185,9 @@ static void plan_column(struct binder *b, const struct pm_column *c)
 	}
 	told = find_tellers(b, &c->item, rule, &of);
 	vec_each (e, &of)
-		vec_push(
-			&b->plans,
-			(struct column_plan){.column = c, .event = *e, .never = !told, .named = of.n > 1});
+		vec_push(&b->plans,
+			 (struct column_plan){
+				 .column = c, .event = *e, .never = !told, .named = of.n > 1});
 	vec_release(&of);
 }
 
