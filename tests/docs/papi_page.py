@@ -10,7 +10,7 @@ import sys
 root = pathlib.Path(sys.argv[1])
 page = (root / "docs/man/libdwell-papi/PAPI_profil.3.scd").read_text()
 header = (root / "include/dwell/papi.h").read_text()
-code = "".join(f.read_text() for f in (root / "src/inproc").glob("papi_*.c"))
+code = "".join(f.read_text() for f in (root / "src/inproc/papi").glob("*.c"))
 parts = re.split(r"^# (.*)\n", page, flags=re.M)
 part = dict(zip(parts[1::2], parts[2::2]))
 n_tests = n_failed = 0

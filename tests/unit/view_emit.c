@@ -102,6 +102,7 @@ TEST(emit_json_document)
 {
 	EXPECT_STR(emitted((struct emit){.format = EMIT_JSON}),
 		   "{\n"
+		   "  \"schema\": 1,\n"
 		   "  \"events\": [\n"
 		   "    {\"counts\": {\"cycles\": 7}}\n"
 		   "  ],\n"
