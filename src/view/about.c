@@ -112,28 +112,30 @@ void about_emit(struct emit *e, struct source *s, bool quiet)
 		emit_text(e, "\n");
 }
 
-void about_add_recording(struct str *line, struct source *s)
+static struct source_about about_of(struct source *s)
 {
 	struct source_about about = {0};
 
-	if (s->query) {
-		header_add_recording(line, s->query->profile);
-		return;
-	}
 	s->ops->about(s, &about);
-	text_show(line, about.line);
+	return about;
+}
+
+void about_add_recording(struct str *line, struct source *s)
+{
+	if (s->query)
+		header_add_recording(line, s->query->profile);
+	else
+		text_show(line, about_of(s).line);
 }
 
 void about_json_recording(struct json *j, struct source *s)
 {
-	struct source_about about = {0};
+	const struct source_about about = s->query ? (struct source_about){0} : about_of(s);
 
-	if (s->query) {
+	if (s->query)
 		header_json_recording(j, s->query->profile);
-		return;
-	}
-	s->ops->about(s, &about);
-	json_facts(j, &about);
+	else
+		json_facts(j, &about);
 }
 
 void about_images_emit(struct emit *e, struct source *s, const image_id *images, size_t n)

@@ -23,6 +23,7 @@ static void emit_two(struct emit *e)
 		json_begin(emit_json(e), '{');
 		json_end(emit_json(e), '}');
 	}
+	emit_rows_by(e, "procedure");
 	emit_table(e, "rows", cols, n_elems(cols));
 	emit_row(e, (struct emit_cell[]){{.u = 12345},
 					 {.u = 0},
@@ -107,6 +108,7 @@ TEST(emit_json_document)
 		   "    {\"counts\": {\"cycles\": 7}}\n"
 		   "  ],\n"
 		   "  \"losses\": {},\n"
+		   "  \"rows_by\": \"procedure\",\n"
 		   "  \"rows\": [\n"
 		   "    {\"counts\": {\"cycles\": 12345, \"imiss\": 0}, \"svma\": \"0x401000\", "
 		   "\"procedure\": \"f(int, char)\", \"image\": \"/bin/a,\\\"b\\\"\"},\n"
