@@ -1,5 +1,4 @@
 # Each command with each kind of source: it works, or says in one sentence what that is and why not.  The table is dwell(1)'s.
-
 make_all_sources
 sources="db many tree file perf pipe hpc hist"
 
@@ -19,6 +18,7 @@ run() {
 	stats--each) dwell stats --each --db "$1" ;;
 	export--folded) dwell export --folded "$1" ;;
 	export--dcpi) dwell export --dcpi -o out/dcpi "$1" ;;
+	flame) dwell flame -o - "$1" ;;
 	tar) dwell tar -o out/tar "$1" ;;
 	hpc) dwell hpc --force -o out/hpc "$1" ;;
 	scan) dwell scan --db "$1" --all . ;;
@@ -34,7 +34,7 @@ contents() { find $sources -path '*/images*' -prune -o \( -type f -printf '%p %s
 # What the commands say of what is no source.
 table_of_none() {
 	for s in empty text hist/*.hist hpc/meta.db; do
-		for c in prof tree list top export; do
+		for c in prof tree flame list top export; do
 			dwell $c $([ $c = export ] && echo --folded) $([ $c = list ] && echo hot) --db $s 2>&1 | grep '^dwell'
 		done
 		for c in trace cat diff tar epochs check import scan gc import--db; do
@@ -45,6 +45,7 @@ table_of_none() {
 # The row of command $1.
 row() {
 	printf %-15s "$1"
+	echo "${1%%--*}" >>rows
 	for s in $sources; do
 		if run $s "$1"; then
 			printf '  %-4s' yes
@@ -59,7 +60,7 @@ table() {
 	printf '%-15s' ''
 	printf '  %-4s' $sources
 	echo
-	for c in prof tree list top trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
+	for c in prof tree flame list top trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
 	contents >after
 	table_of_none >none
 	for c in scan gc import--db check--repair; do row $c; done
@@ -77,4 +78,14 @@ sort -u why
 echo
 echo "What is no source:"
 cat none
+echo
+echo "What is no database to record into:"
+for s in many tree file perf hpc hist text; do
+	dwell record --db $s -e cpu-clock -- true 2>&1
+done
+echo
+echo "Commands that read no source:"
+dwell help | awk '/^  [a-z]/ && !/^ *dwell/ { print $1 }' | sort >commands
+sort -u rows | comm -13 - commands
+echo
 sed -n '/^## Sources/,/^# /p' "$CLI/../../docs/man/dwell.1.scd" | sed -n '/^```/,/^```/p' | grep -v '^```' | diff - seen && echo "the page has this table"
