@@ -31,7 +31,7 @@ static void add_chunk(struct arena *a, size_t at_least)
 	a->end = a->next + n;
 }
 
-static void *take(struct arena *a, size_t n_bytes, size_t align)
+static void *arena_take(struct arena *a, size_t n_bytes, size_t align)
 {
 	uintptr_t p = ((uintptr_t)a->next + align - 1) & ~(uintptr_t)(align - 1);
 
@@ -46,12 +46,12 @@ static void *take(struct arena *a, size_t n_bytes, size_t align)
 
 void *arena_alloc(struct arena *a, size_t n_bytes)
 {
-	return take(a, n_bytes, _Alignof(max_align_t));
+	return arena_take(a, n_bytes, _Alignof(max_align_t));
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-	char *p = take(a, n + 1, 1);
+	char *p = arena_take(a, n + 1, 1);
 
 	memcpy(p, s, n);
 	p[n] = '\0';

@@ -42,7 +42,7 @@ uint32_t index_find(const struct index *ix, uint64_t hash, index_same_fn *same, 
 	return INDEX_NONE;
 }
 
-static void put(struct index *ix, struct index_slot slot)
+static void hash_put(struct index *ix, struct index_slot slot)
 {
 	size_t s = slot.hash & ix->mask;
 
@@ -62,10 +62,10 @@ void index_add(struct index *ix, uint64_t hash, uint32_t i)
 		ix->slots = xcalloc(ix->mask + 1, sizeof(*ix->slots));
 		for (size_t s = 0; s < n_old; s++)
 			if (old[s].element)
-				put(ix, old[s]);
+				hash_put(ix, old[s]);
 		free(old);
 	}
-	put(ix, (struct index_slot){.element = i + 1, .hash = (uint32_t)hash});
+	hash_put(ix, (struct index_slot){.element = i + 1, .hash = (uint32_t)hash});
 	ix->n++;
 }
 

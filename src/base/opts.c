@@ -32,7 +32,7 @@ static bool has_name(const char *names, const char *name, size_t n)
 	return false;
 }
 
-static const struct opt *find(const struct opt *table, const char *name, size_t n)
+static const struct opt *opts_find(const struct opt *table, const char *name, size_t n)
 {
 	for (const struct opt *o = table; o->names; o++)
 		if (has_name(o->names, name, n))
@@ -40,7 +40,7 @@ static const struct opt *find(const struct opt *table, const char *name, size_t 
 	return NULL;
 }
 
-static int unknown(const struct opt *table, const char *arg, struct err *err)
+static int opts_unknown(const struct opt *table, const char *arg, struct err *err)
 {
 	const char *name = arg + (arg[1] == '-' ? 2 : 1);
 	unsigned best = strlen(name) > 3 ? 3 : 1;
@@ -68,7 +68,7 @@ static int unknown(const struct opt *table, const char *arg, struct err *err)
 	return err_set(err, -EINVAL, "unknown option %s; --help lists the options", arg);
 }
 
-static int set(const struct opt *o, const char *arg, const char *value, struct err *err)
+static int opts_set(const struct opt *o, const char *arg, const char *value, struct err *err)
 {
 	char *end;
 	double d;
@@ -130,14 +130,14 @@ int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_oper
 		}
 		name = arg + (arg[1] == '-' ? 2 : 1);
 		eq = strchr(name, '=');
-		o = find(table, name, eq ? (size_t)(eq - name) : strlen(name));
+		o = opts_find(table, name, eq ? (size_t)(eq - name) : strlen(name));
 		if (!o && arg[1] != '-' && isdigit((unsigned char)name[1])) { /* -j2 */
-			o = find(table, name, 1);
+			o = opts_find(table, name, 1);
 			o = o && takes_number(o) ? o : NULL;
 			value = o ? name + 1 : NULL;
 		}
 		if (!o)
-			return unknown(table, arg, err);
+			return opts_unknown(table, arg, err);
 		if (o->kind == OPT_FLAG && eq)
 			return err_set(err, -EINVAL, "%s: takes no value", arg);
 		if (o->kind != OPT_FLAG && !value) {
@@ -145,7 +145,7 @@ int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_oper
 			if (!value)
 				return err_set(err, -EINVAL, "%s: needs a value (%s)", arg, o->arg);
 		}
-		rc = set(o, arg, value, err);
+		rc = opts_set(o, arg, value, err);
 		if (rc)
 			return rc;
 	}

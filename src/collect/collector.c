@@ -195,7 +195,7 @@ static void apply_sample(struct collector *c, struct perf_record *r)
 		fold_add(&c->fold, &s);
 }
 
-static void apply(struct collector *c, struct perf_record *r)
+static void collector_apply(struct collector *c, struct perf_record *r)
 {
 	switch (r->kind) {
 	case RECORD_SAMPLE:
@@ -252,7 +252,7 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 			record_time(&rd, &rec.time_ns);
 			wr_bytes(&later, p->bytes, rd_off(&rd));
 		} else if (record_read(&rd, &rec) == 0) {
-			apply(c, &rec);
+			collector_apply(c, &rec);
 		}
 	}
 	c->spare = c->pending;

@@ -73,18 +73,18 @@ static struct fold_slot *find_slot(const struct fold *f, uint32_t first, const s
 	}
 }
 
-static void settle(struct fold *f);
+static void fold_settle(struct fold *f);
 
 /* Settles all and begins with an empty table. */
 static void start_over(struct fold *f)
 {
-	settle(f);
+	fold_settle(f);
 	memset(f->slots, 0, f->n_slots * sizeof(*f->slots));
 	f->n_used = 0;
 }
 
 /* Makes room for a batch more; a table that has grown enough settles and starts over instead. */
-static void reserve(struct fold *f)
+static void fold_reserve(struct fold *f)
 {
 	struct fold_slot *old = f->slots;
 	uint32_t n_old = f->n_slots;
@@ -127,10 +127,10 @@ static void count_batch(struct fold *f)
 			vec_push(&f->counting, (uint32_t)(s - f->slots));
 	}
 	f->n_batch = 0;
-	reserve(f); /* only between batches: growing moves the slots a batch has fetched */
+	fold_reserve(f); /* only between batches: growing moves the slots a batch has fetched */
 }
 
-static void count(struct fold *f, const struct fold_key *key)
+static void fold_count(struct fold *f, const struct fold_key *key)
 {
 	uint32_t slot = first_slot(f, key);
 
@@ -237,7 +237,7 @@ void fold_add(struct fold *f, const struct log_sample *s)
 {
 	struct fold_key key = key_of(f, s);
 
-	count(f, &key);
+	fold_count(f, &key);
 }
 
 void fold_pause(struct fold *f)
@@ -339,7 +339,7 @@ static void fetch_value(const struct fold *f, const struct fold_slot *s)
 		__builtin_prefetch(&f->profile->values.v[s->value], 1);
 }
 
-static void settle(struct fold *f)
+static void fold_settle(struct fold *f)
 {
 	const uint32_t *v = f->counting.v;
 
@@ -363,7 +363,7 @@ void fold_forget_places(struct fold *f)
 void fold_flush(struct fold *f)
 {
 	count_batch(f);
-	settle(f);
+	fold_settle(f);
 }
 
 void fold_forget(struct fold *f)

@@ -50,7 +50,7 @@ static struct bpf_program *program_of(const struct log *l, unsigned event)
 	return bpf_object__find_program_by_name(l->skel->obj, name);
 }
 
-static int load(struct log *l, const struct log_opts *opts)
+static int log_load(struct log *l, const struct log_opts *opts)
 {
 	struct sample_bpf *s = l->skel;
 	struct bpf_program *prog;
@@ -100,7 +100,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 		free(l);
 		return err_errno(err, rc, "cannot open the BPF program (%s)", libbpf_said());
 	}
-	rc = load(l, opts);
+	rc = log_load(l, opts);
 	if (rc) {
 		log_close(l);
 		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said());

@@ -74,7 +74,7 @@ static int open_level(int at, const char *name, const char *path, bool make, uin
 }
 
 /* Every level above the last is to be ours alone, the last one as TRUST says. */
-static int walk(const char *path, bool make, enum pin_trust trust, struct err *err)
+static int collect_pin_dir_walk(const char *path, bool make, enum pin_trust trust, struct err *err)
 {
 	_mem_ char *copy = xstrdup(path);
 	_fd_ int at = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -98,7 +98,7 @@ static int walk(const char *path, bool make, enum pin_trust trust, struct err *e
 
 int pin_dir_walk(const char *path, bool make, struct err *err)
 {
-	return walk(path, make, PIN_OURS, err);
+	return collect_pin_dir_walk(path, make, PIN_OURS, err);
 }
 
 int pin_dir_from_fd(int fd, const char *path, enum pin_trust trust, struct pin_dir *ret,
@@ -134,7 +134,7 @@ int pin_dir_open_fs(const char *path, enum pin_trust trust, struct pin_dir *ret,
 	if (*path != '/' && !getcwd(cwd, sizeof(cwd)))
 		return err_errno(err, -errno, "%s", path);
 	whole = *path == '/' ? xstrdup(path) : xasprintf("%s/%s", cwd, path);
-	rc = fd = walk(whole, false, trust, err);
+	rc = fd = collect_pin_dir_walk(whole, false, trust, err);
 	return rc < 0 ? rc : pin_dir_from_fd(fd, path, trust, ret, err);
 }
 

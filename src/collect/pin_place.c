@@ -243,7 +243,7 @@ static bool is_known(const struct pin_places *p, const struct pin_dir *d)
 	return false;
 }
 
-static void add(struct pin_places *p, struct pin_dir *d)
+static void pin_place_add(struct pin_places *p, struct pin_dir *d)
 {
 	if (is_known(p, d))
 		pin_dir_close(d);
@@ -262,7 +262,7 @@ static int try_path(struct pin_places *p, const char *path, struct err *err)
 	if (rc == -EPERM)
 		pin_dir_open_fs(path, PIN_STICKY, &d, NULL);
 	if (d.fd >= 0)
-		add(p, &d);
+		pin_place_add(p, &d);
 	return rc;
 }
 
@@ -290,7 +290,7 @@ void pin_places_open(struct pin_places *p, const char *asked, bool mount, struct
 	if (p->fresh.fd < 0 && pin_dir_from_fd(d.fd, PIN_PLACE, PIN_OURS, &p->fresh, NULL) >= 0 &&
 	    !asked)
 		*why_not = (struct err){0};
-	add(p, &d);
+	pin_place_add(p, &d);
 }
 
 void pin_places_close(struct pin_places *p)

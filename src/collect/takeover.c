@@ -23,8 +23,8 @@ static uint64_t first_of(const struct takeover *t, uint32_t cpu, uint64_t head)
 	return head - since > log_n_slots(t->log) ? head - log_n_slots(t->log) : since;
 }
 
-static void settle(struct collector *c, const struct takeover *t, uint32_t i, event_id id,
-		   uint64_t n_folded)
+static void takeover_settle(struct collector *c, const struct takeover *t, uint32_t i, event_id id,
+			    uint64_t n_folded)
 {
 	const struct log_account a = log_get_account(t->log);
 	struct event *e = &c->profile->events.v[id];
@@ -152,7 +152,7 @@ uint64_t collector_take_over(struct collector *c, const struct takeover *t)
 	log_each_spilled(t->log, take_spilled, &fold);
 	fold_flush(&fold);
 	for (uint32_t i = 0; i < t->note->n_events; i++) {
-		settle(c, t, i, events[i], fold.n_samples[i]);
+		takeover_settle(c, t, i, events[i], fold.n_samples[i]);
 		n += fold.n_samples[i];
 	}
 	c->fold.n_unknown += fold.n_unknown;

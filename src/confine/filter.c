@@ -30,7 +30,7 @@
 
 typedef VEC(struct sock_filter) program;
 
-static void add(program *p, unsigned code, uint32_t k, unsigned char jt, unsigned char jf)
+static void filter_add(program *p, unsigned code, uint32_t k, unsigned char jt, unsigned char jf)
 {
 	vec_push(p, (struct sock_filter){(unsigned short)code, jt, jf, k});
 }
@@ -42,12 +42,12 @@ static void add(program *p, unsigned code, uint32_t k, unsigned char jt, unsigne
  * glibc goes on with clone when that is not there. */
 static void allow_threads(program *p)
 {
-	add(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
-	add(p, RETURN(SECCOMP_RET_ERRNO | ENOSYS));
-	add(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3);
-	add(p, LOAD(args[0])); /* its lower half: both architectures are little-endian */
-	add(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
-	add(p, RETURN(SECCOMP_RET_ALLOW));
+	filter_add(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	filter_add(p, RETURN(SECCOMP_RET_ERRNO | ENOSYS));
+	filter_add(p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3);
+	filter_add(p, LOAD(args[0])); /* its lower half: both architectures are little-endian */
+	filter_add(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
+	filter_add(p, RETURN(SECCOMP_RET_ALLOW));
 }
 
 int filter_install(const int *calls, size_t n, bool threads, bool kill, struct err *err)
@@ -60,19 +60,19 @@ int filter_install(const int *calls, size_t n, bool threads, bool kill, struct e
 	struct sock_fprog prog;
 	int rc = 0;
 
-	add(&p, LOAD(arch));
-	add(&p, BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 1, 0);
-	add(&p, RETURN(SECCOMP_RET_KILL_PROCESS));
-	add(&p, LOAD(nr));
+	filter_add(&p, LOAD(arch));
+	filter_add(&p, BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 1, 0);
+	filter_add(&p, RETURN(SECCOMP_RET_KILL_PROCESS));
+	filter_add(&p, LOAD(nr));
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i] < 0)
 			continue;
-		add(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
-		add(&p, RETURN(SECCOMP_RET_ALLOW));
+		filter_add(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
+		filter_add(&p, RETURN(SECCOMP_RET_ALLOW));
 	}
 	if (threads)
 		allow_threads(&p);
-	add(&p, RETURN(kill ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM));
+	filter_add(&p, RETURN(kill ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM));
 	prog = (struct sock_fprog){.len = (unsigned short)p.n, .filter = p.v};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)

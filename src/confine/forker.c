@@ -173,7 +173,7 @@ bool forker_lives(const struct forker *f)
 	return f->sock >= 0;
 }
 
-static void finish(struct confine_ask *a, int rc)
+static void forker_finish(struct confine_ask *a, int rc)
 {
 	a->state = ASK_DONE;
 	a->rc = rc;
@@ -185,7 +185,7 @@ static void die(struct forker *f)
 	f->sock = -1;
 	vec_each (a, &f->asks)
 		if ((*a)->state != ASK_DONE)
-			finish(*a, -EPIPE);
+			forker_finish(*a, -EPIPE);
 }
 
 /* Is there room for A beside those that run? */
@@ -249,7 +249,7 @@ static void send_queued(struct forker *f)
 		if (rc == -EPIPE || rc == -ECONNRESET)
 			die(f);
 		else if (rc < 0)
-			finish(a, rc);
+			forker_finish(a, rc);
 	}
 }
 
@@ -269,19 +269,19 @@ struct confine_ask *forker_ask(struct forker *f, unsigned kind, const int *files
 		int fd = fcntl(files[i], F_DUPFD_CLOEXEC, 3);
 
 		if (fd < 0)
-			finish(a, -errno);
+			forker_finish(a, -errno);
 		else
 			a->files[a->n_files++] = fd;
 	}
 	if (n_arg > CONFINE_MAX_ARG)
-		finish(a, -E2BIG);
+		forker_finish(a, -E2BIG);
 	if (f->sock < 0)
-		finish(a, -EPIPE);
+		forker_finish(a, -EPIPE);
 	send_queued(f);
 	return a;
 }
 
-static void drop(struct forker *f, struct confine_ask *a)
+static void forker_drop(struct forker *f, struct confine_ask *a)
 {
 	vec_each (b, &f->asks) {
 		if (*b != a)
@@ -300,10 +300,10 @@ void forker_forget(struct forker *f, struct confine_ask *a)
 	if (a->state == ASK_SENT)
 		a->abandoned = true; /* it keeps its room until the child has ended */
 	else
-		drop(f, a);
+		forker_drop(f, a);
 }
 
-static struct confine_ask *find(const struct forker *f, uint32_t id)
+static struct confine_ask *forker_find(const struct forker *f, uint32_t id)
 {
 	vec_each (a, &f->asks)
 		if ((*a)->id == id && (*a)->state == ASK_SENT)
@@ -324,20 +324,21 @@ static void take_end(struct forker *f, struct confine_ask *a, int status)
 	if (!WIFEXITED(status) || WEXITSTATUS(status) || fstat(a->answer_fd, &st) < 0 ||
 	    st.st_size < 4 || (size_t)st.st_size > f->jobs[a->kind].most_answer + 4096 ||
 	    pread(a->answer_fd, head, 4, 0) != 4) {
-		finish(a, -EPROTO);
+		forker_finish(a, -EPROTO);
 	} else {
 		r = rd_init(head, sizeof(head));
 		rc = (int32_t)rd_le32(&r);
 		a->n_answer = (size_t)st.st_size - 4;
-		finish(a, rc < 0 && rc > -4096 && rc != -EPROTO ? rc : 0);
+		forker_finish(a, rc < 0 && rc > -4096 && rc != -EPROTO ? rc : 0);
 	}
 	if (a->abandoned)
-		drop(f, a);
+		forker_drop(f, a);
 }
 
-static void take(struct forker *f, const struct confine_reply *r, const int *fds, unsigned n_fds)
+static void forker_take(struct forker *f, const struct confine_reply *r, const int *fds,
+			unsigned n_fds)
 {
-	struct confine_ask *a = find(f, r->id);
+	struct confine_ask *a = forker_find(f, r->id);
 
 	if (a && r->what == REPLY_FILES && !a->n_files && f->jobs[a->kind].open) {
 		memcpy(a->files, fds, n_fds * sizeof(int));
@@ -372,9 +373,9 @@ static bool leave_stuck(struct forker *f)
 		any = true;
 		f->n_stuck++;
 		a->by_signal = SIGALRM;
-		finish(a, -EPROTO);
+		forker_finish(a, -EPROTO);
 		if (a->abandoned)
-			drop(f, a);
+			forker_drop(f, a);
 	}
 	return any;
 }
@@ -403,7 +404,7 @@ bool forker_step(struct forker *f, uint64_t end_ns)
 			die(f);
 			return true;
 		}
-		take(f, &r, fds, n_fds);
+		forker_take(f, &r, fds, n_fds);
 		any = true;
 	}
 	if (any)

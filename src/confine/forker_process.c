@@ -60,8 +60,8 @@ static void tell_end(const struct process *p, uint32_t id, int status)
 	confine_send(p->sock, &r, sizeof(r), NULL, 0, 0);
 }
 
-static void serve(struct process *p, const struct confine_request *q, const int *fds,
-		  unsigned n_fds)
+static void forker_process_serve(struct process *p, const struct confine_request *q, const int *fds,
+				 unsigned n_fds)
 {
 	pid_t pid = -1;
 
@@ -155,7 +155,7 @@ _Noreturn void forker_process(const struct confine_job *jobs, unsigned n, int so
 			if (k == 0 || (k < 0 && k != -EAGAIN))
 				_exit(0);
 			if (k >= (ssize_t)offsetof(struct confine_request, arg))
-				serve(&p, &q, files, n_files);
+				forker_process_serve(&p, &q, files, n_files);
 		}
 	}
 }

@@ -58,7 +58,7 @@ static int send_all(int fd, const struct str *s, struct err *err)
 	return 0;
 }
 
-static int receive(int fd, struct str *answer, struct err *err)
+static int ask_receive(int fd, struct str *answer, struct err *err)
 {
 	struct str all = {0};
 	const char *text = NULL;
@@ -98,5 +98,5 @@ int ask_daemon(const char *db, const struct control_request *r, int timeout_s, s
 	control_format_request(r, &line);
 	rc = send_all(fd, &line, err);
 	str_release(&line);
-	return rc < 0 ? rc : receive(fd, answer, err);
+	return rc < 0 ? rc : ask_receive(fd, answer, err);
 }

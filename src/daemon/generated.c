@@ -153,8 +153,8 @@ static uint64_t cycle_end_ns(struct generated *g, uint32_t cycle)
 	return g->cycle_end_ns;
 }
 
-static bool ask(struct generated *g, struct teller *t, const struct frame_query *q,
-		struct source_place *ret)
+static bool generated_ask(struct generated *g, struct teller *t, const struct frame_query *q,
+			  struct source_place *ret)
 {
 	if (!t->unread &&
 	    (t->cycle != q->procs->cycle || !t->code || jitcode_next_ns(t->code) <= q->time_ns))
@@ -178,7 +178,7 @@ static bool ask_dump(struct generated *g, const struct frame_query *q, struct so
 	t->fd = q->procs->images->codes.v[p->dump - 1].fd;
 	if (first)
 		snprintf(t->name, sizeof(t->name), "jitdump of process %u", p->tgid);
-	if (!ask(g, t, q, ret))
+	if (!generated_ask(g, t, q, ret))
 		return false;
 	if (first)
 		t->image = add_image(q->procs, p);
@@ -201,10 +201,11 @@ static bool ask_map(struct generated *g, const struct frame_query *q, struct sou
 			 q->procs->v.v[q->proc].tgid);
 	t->fd = q->procs->jits.v[jit - 1].fd;
 	ret->image = t->image = image;
-	return ask(g, t, q, ret);
+	return generated_ask(g, t, q, ret);
 }
 
-static bool find(struct frame_source *s, const struct frame_query *q, struct source_place *ret)
+static bool generated_find(struct frame_source *s, const struct frame_query *q,
+			   struct source_place *ret)
 {
 	struct generated *g = (struct generated *)s; /* its first member */
 
@@ -216,7 +217,7 @@ static bool find(struct frame_source *s, const struct frame_query *q, struct sou
 struct frame_source *generated_init(struct generated *g)
 {
 	jitcode_limit_all(MOST_BYTES);
-	*g = (struct generated){.source = {.find = find}};
+	*g = (struct generated){.source = {.find = generated_find}};
 	return &g->source;
 }
 
@@ -244,8 +245,8 @@ static bool is_followed(const struct teller *t)
 	return t && t->code && !t->unread;
 }
 
-static void save(struct teller *t, const struct procs *ps, struct symbol_sources *symbols,
-		 uint64_t end_ns)
+static void daemon_generated_save(struct teller *t, const struct procs *ps,
+				  struct symbol_sources *symbols, uint64_t end_ns)
 {
 	struct symtab st;
 
@@ -283,12 +284,12 @@ void generated_save(struct generated *g, const struct procs *ps, struct symbol_s
 
 	vec_each (t, &g->dumps)
 		if (is_followed(*t))
-			save(*t, ps, symbols, end_ns);
+			daemon_generated_save(*t, ps, symbols, end_ns);
 	for (size_t i = 0; i < ps->jits.n; i++) {
 		const struct jit *jit = &ps->jits.v[i];
 
 		if (i < g->maps.n && is_followed(g->maps.v[i]))
-			save(g->maps.v[i], ps, symbols, end_ns);
+			daemon_generated_save(g->maps.v[i], ps, symbols, end_ns);
 		else /* too many to follow all */
 			save_map(jit, &ps->profile->images.v[jit->image], end_ns, symbols);
 	}
@@ -312,7 +313,7 @@ void generated_settle(struct generated *g, const struct procs *ps, struct symbol
 			continue;
 		take_answer(*t);
 		if (is_followed(*t) && !(*t)->used && !(*t)->under_way) {
-			save(*t, ps, symbols, end_ns);
+			daemon_generated_save(*t, ps, symbols, end_ns);
 			if ((*t)->under_way)
 				continue; /* the answer belongs to this code */
 			jitcode_free((*t)->code);

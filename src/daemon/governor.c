@@ -15,7 +15,7 @@
 /* A step up has proved itself when it stood so long. */
 #define PROVED_NS (600ull * 1000000000)
 
-static double lower(struct governor *g, double factor, uint64_t now_ns)
+static double governor_lower(struct governor *g, double factor, uint64_t now_ns)
 {
 	bool too_soon = g->faster_ns && now_ns - g->faster_ns < PROVED_NS;
 
@@ -36,7 +36,7 @@ double governor_step(struct governor *g, double cost, double most, uint64_t now_
 	if (!g->patience_ns)
 		*g = (struct governor){.slower = 1, .patience_ns = GOVERNOR_PATIENCE_NS};
 	if (most > 0 && cost > most)
-		return lower(g, MARGIN * cost / most, now_ns);
+		return governor_lower(g, MARGIN * cost / most, now_ns);
 	step = g->slower < STEP ? g->slower : STEP;
 	if (g->slower <= 1 || (most > 0 && cost * step > HEADROOM * most)) {
 		g->calm_ns = 0;

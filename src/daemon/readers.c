@@ -233,7 +233,7 @@ int readers_fd(void)
 	return readers.forker ? forker_fd(readers.forker) : -1;
 }
 
-static void drop(struct question *q)
+static void readers_drop(struct question *q)
 {
 	forker_forget(readers.forker, q->ask);
 	*q = readers.questions.v[--readers.questions.n];
@@ -248,7 +248,7 @@ static void drop_old(void)
 		struct question *q = &readers.questions.v[i];
 
 		if (q->ask->state == ASK_DONE && now - q->asked_ns > STALE_NS)
-			drop(q);
+			readers_drop(q);
 	}
 }
 
@@ -400,7 +400,7 @@ static int check_device(const struct file_key *key, struct err *err)
 	return 0;
 }
 
-static struct question *find(const struct file_key *key)
+static struct question *readers_find(const struct file_key *key)
 {
 	vec_each (q, &readers.questions)
 		if (same_key(&q->key, key))
@@ -409,7 +409,7 @@ static struct question *find(const struct file_key *key)
 }
 
 /* Takes the answer to Q, which is there. */
-static int take(struct question *q, int fd, struct file_map *ret, struct err *err)
+static int readers_take(struct question *q, int fd, struct file_map *ret, struct err *err)
 {
 	struct confine_ask *a = q->ask;
 	int rc = a->rc;
@@ -422,7 +422,7 @@ static int take(struct question *q, int fd, struct file_map *ret, struct err *er
 	else
 		rc = file_map_fd(ret, a->answer_fd, "answer", err);
 	readers.nosuid = a->nosuid & 1 || !a->has_facts;
-	drop(q);
+	readers_drop(q);
 	return rc;
 }
 
@@ -437,7 +437,7 @@ int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, ui
 		return err_errno(err, rc, "statx");
 	if (is_bad(&key))
 		return err_set(err, -EPROTO, "it ended what read it before");
-	q = find(&key);
+	q = readers_find(&key);
 	if (!q) {
 		if (!forker_lives(readers.forker))
 			return err_set(err, -EPIPE, "the helper that reads files has ended");
@@ -451,10 +451,10 @@ int readers_ask(enum reader_kind kind, int fd, const void *arg, size_t n_arg, ui
 	}
 	q->asked_ns = clock_mono_ns();
 	while (q->ask->state != ASK_DONE && readers_wait(end_ns))
-		q = find(&key); /* old ones may have gone, and this one moved */
+		q = readers_find(&key); /* old ones may have gone, and this one moved */
 	if (q->ask->state != ASK_DONE)
 		return err_set(err, -EAGAIN, "not read yet");
-	return take(q, fd, ret, err);
+	return readers_take(q, fd, ret, err);
 }
 
 bool readers_nosuid(void)

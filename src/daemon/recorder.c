@@ -72,7 +72,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 
 /* Stores all there is.  What is stored before the end has an account of its own, so that it is even
  * when this process is killed; at the END the collector's last account is in it already. */
-static int flush(struct recorder *r, bool end, struct err *err)
+static int recorder_flush(struct recorder *r, bool end, struct err *err)
 {
 	sampling_settle(&r->sampling, r->images_dir);
 	if (!end)
@@ -91,7 +91,7 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 	if (due)
 		collector_take_sums(r->sampling.collector);
 	collector_cycle(r->sampling.collector);
-	return due ? flush(r, false, err) : 0;
+	return due ? recorder_flush(r, false, err) : 0;
 }
 
 static void summarise(struct recorder *r)
@@ -151,7 +151,7 @@ int recorder_stop(struct recorder *r, struct err *err)
 	int rc;
 
 	collector_stop(r->sampling.collector);
-	rc = flush(r, true, err);
+	rc = recorder_flush(r, true, err);
 	if (rc < 0)
 		return rc;
 	r->summary.n_late_layouts = collector_stats(r->sampling.collector).n_late_layouts;

@@ -29,7 +29,7 @@ static void note_item(void *ctx, const struct gc_item *i)
 		err_set(&r->first_failure, -EIO, "epoch %s/%s: %s", i->epoch, i->host, i->error);
 }
 
-static void *run(void *ctx)
+static void *retention_run(void *ctx)
 {
 	struct retention *r = ctx;
 
@@ -46,12 +46,13 @@ static int start_thread(struct retention *r)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	e = pthread_create(&r->thread, NULL, run, r);
+	e = pthread_create(&r->thread, NULL, retention_run, r);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	return -e;
 }
 
-static void begin(struct retention *r, const char *db, const struct gc_opts *o, uint64_t now_ns)
+static void retention_begin(struct retention *r, const char *db, const struct gc_opts *o,
+			    uint64_t now_ns)
 {
 	r->removes = now_ns >= r->remove_due_ns && (o->max_age_ns || o->max_bytes);
 	r->opts = *o;
@@ -70,7 +71,7 @@ static void begin(struct retention *r, const char *db, const struct gc_opts *o, 
 	r->runs = start_thread(r) == 0; /* else in an hour */
 }
 
-static bool say(const struct retention *r, char *text, size_t n)
+static bool retention_say(const struct retention *r, char *text, size_t n)
 {
 	const struct gc_totals *t = &r->totals;
 
@@ -92,7 +93,7 @@ static bool say(const struct retention *r, char *text, size_t n)
 }
 
 /* Takes what the thread has done, which has ended or is about to. */
-static void join(struct retention *r)
+static void retention_join(struct retention *r)
 {
 	pthread_join(r->thread, NULL);
 	r->runs = false;
@@ -111,11 +112,11 @@ bool retention_step(struct retention *r, const char *db, const struct gc_opts *o
 	bool says = false;
 
 	if (r->runs && atomic_load(&r->done)) {
-		join(r);
-		says = say(r, text, n);
+		retention_join(r);
+		says = retention_say(r, text, n);
 	}
 	if (!r->runs && (now_ns >= r->remove_due_ns || now_ns >= r->look_due_ns))
-		begin(r, db, o, now_ns);
+		retention_begin(r, db, o, now_ns);
 	return says;
 }
 
@@ -136,7 +137,7 @@ void retention_release(struct retention *r)
 {
 	if (r->runs) {
 		atomic_store(&r->stop, true);
-		join(r);
+		retention_join(r);
 	}
 	free(r->db);
 	*r = (struct retention){.db = NULL};

@@ -67,7 +67,7 @@ static int listen_at(struct server *s, const char *db, struct err *err)
 	return rc < 0 ? err_errno(err, rc, "%s: cannot listen for dwell ctl", db) : 0;
 }
 
-static int watch(struct server *s, int fd, uint32_t number)
+static int server_watch(struct server *s, int fd, uint32_t number)
 {
 	struct epoll_event e = {.events = EPOLLIN, .data.u32 = number};
 
@@ -88,7 +88,7 @@ int server_open(const char *db, struct server **ret, struct err *err)
 		rc = err_errno(err, -errno, "%s", db);
 	else
 		rc = listen_at(s, db, err);
-	if (rc >= 0 && watch(s, s->fd, MOST_CLIENTS) < 0)
+	if (rc >= 0 && server_watch(s, s->fd, MOST_CLIENTS) < 0)
 		rc = err_errno(err, -errno, "epoll");
 	if (rc < 0) {
 		server_close(s);
@@ -103,7 +103,7 @@ int server_fd(const struct server *s)
 	return s->epoll_fd;
 }
 
-static void drop(struct client *c)
+static void server_drop(struct client *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -177,7 +177,7 @@ static void accept_all(struct server *s)
 		}
 		ours = is_ours(s, fd, &cred);
 		c = find_slot(s, ours);
-		if (!c || watch(s, fd, (uint32_t)(c - s->clients)) < 0) {
+		if (!c || server_watch(s, fd, (uint32_t)(c - s->clients)) < 0) {
 			refuse(fd);
 			continue;
 		}
@@ -249,7 +249,7 @@ static void hear(struct service *v, struct client *c)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		drop(c);
+		server_drop(c);
 		return;
 	}
 	c->n_line += (size_t)n;
@@ -266,7 +266,7 @@ static void hear(struct service *v, struct client *c)
 }
 
 /* Sends what the client takes now; true when that was all, or it hung up. */
-static bool tell(struct client *c)
+static bool server_tell(struct client *c)
 {
 	while (c->n_sent < c->answer.n) {
 		ssize_t n = send(c->fd, c->answer.v + c->n_sent, c->answer.n - c->n_sent,
@@ -282,11 +282,11 @@ static bool tell(struct client *c)
 }
 
 /* Answers; what the client does not take at once it is sent when it does. */
-static bool answer(struct server *s, uint32_t i)
+static bool server_answer(struct server *s, uint32_t i)
 {
 	struct epoll_event e = {.events = EPOLLOUT, .data.u32 = i};
 
-	if (tell(&s->clients[i]))
+	if (server_tell(&s->clients[i]))
 		return true;
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->clients[i].fd, &e);
 	return false;
@@ -329,8 +329,8 @@ static void flush_all(struct server *s, struct service *v)
 		if (!c->waits || (c->tree && rc >= 0))
 			continue;
 		answer_flush(c, rc, &err);
-		if (answer(s, i))
-			drop(c);
+		if (server_answer(s, i))
+			server_drop(c);
 	}
 	if (!tree || rc < 0)
 		return;
@@ -360,9 +360,9 @@ bool server_serve(struct server *s, struct service *v)
 		struct client *c = &s->clients[i];
 
 		quits |= c->quits;
-		if (c->fd >= 0 && ((c->answered && answer(s, i)) ||
+		if (c->fd >= 0 && ((c->answered && server_answer(s, i)) ||
 				   (!c->quits && now - c->since_ns > PATIENCE_NS)))
-			drop(c);
+			server_drop(c);
 	}
 	return quits;
 }
@@ -378,8 +378,8 @@ void server_quit(struct server *s, int rc, const struct err *err)
 			control_put_error(&c->answer, err->msg);
 		else
 			control_put_ok(&c->answer, "", 0);
-		tell(c);
-		drop(c);
+		server_tell(c);
+		server_drop(c);
 	}
 }
 
@@ -388,7 +388,7 @@ void server_close(struct server *s)
 	if (!s)
 		return;
 	for (int i = 0; i < MOST_CLIENTS; i++)
-		drop(&s->clients[i]);
+		server_drop(&s->clients[i]);
 	if (s->fd >= 0) {
 		_mem_ char *path = hold_socket_path(s->db_fd);
 

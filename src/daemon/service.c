@@ -157,7 +157,7 @@ static void say_late_layouts(struct service *v, size_t n)
 }
 
 /* Has the profile hold all that was folded, and tells which entries of the log these are. */
-static void settle(struct service *v, bool done, seq_ranges *ret)
+static void service_settle(struct service *v, bool done, seq_ranges *ret)
 {
 	if (!done) {
 		say_late_layouts(v, collector_flush(v->set->sampling.collector));
@@ -176,7 +176,7 @@ static int put_record(struct service *v, struct err *err)
 	seq_ranges ranges = {0};
 	int rc;
 
-	settle(v, false, &ranges);
+	service_settle(v, false, &ranges);
 	rc = store_journal(v->store, p, ranges.v, ranges.n, err);
 	vec_release(&ranges);
 	if (rc < 0)
@@ -238,7 +238,7 @@ static void save_symbols(struct service *v, bool done)
 }
 
 /* Makes a segment of all that was folded since the last one, journaled or not. */
-static int flush(struct service *v, bool done, struct err *err)
+static int daemon_service_flush(struct service *v, bool done, struct err *err)
 {
 	struct profile *p = &v->set->sampling.profile;
 	seq_ranges ranges = {0};
@@ -246,7 +246,7 @@ static int flush(struct service *v, bool done, struct err *err)
 	int rc;
 
 	sampling_settle(&v->set->sampling, v->images_dir);
-	settle(v, done, &ranges);
+	service_settle(v, done, &ranges);
 	rc = store_flush(v->store, p, ranges.v, ranges.n, err);
 	vec_release(&ranges);
 	now = clock_mono_ns();
@@ -271,12 +271,12 @@ static int journal(struct service *v, struct err *err)
 {
 	int rc = put_record(v, err);
 
-	return rc == -EIO ? flush(v, false, err) : rc;
+	return rc == -EIO ? daemon_service_flush(v, false, err) : rc;
 }
 
 int service_finish_set(struct service *v, struct err *err)
 {
-	int rc = flush(v, true, err);
+	int rc = daemon_service_flush(v, true, err);
 
 	return rc >= 0 && v->set->pinned ? pinned_remove(&v->pins.base, v->set->number, err) : rc;
 }
@@ -304,7 +304,7 @@ int service_flush(struct service *v, struct err *err)
 		return rc;
 	collector_take_sums(v->set->sampling.collector);
 	collector_cycle(v->set->sampling.collector);
-	return flush(v, false, err);
+	return daemon_service_flush(v, false, err);
 }
 
 /* --- epochs --- */
@@ -380,7 +380,7 @@ int service_new_epoch(struct service *v, struct err *err)
 
 /* --- running --- */
 
-static int begin(struct service *v, struct err *err)
+static int service_begin(struct service *v, struct err *err)
 {
 	struct stat st;
 	int rc = v->lock_fd = hold_database(v->opts.db, v->opts.group, err);
@@ -412,7 +412,7 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
 	v->opts = *opts;
 	v->pins.base = v->pins.places.fresh = PIN_DIR_NONE;
 	v->start_ns = v->last_flush_ns = clock_mono_ns();
-	rc = begin(v, err);
+	rc = service_begin(v, err);
 	if (rc < 0) {
 		if (v->set && v->set->pinned && !v->set->live) /* it is empty */
 			pinned_remove(&v->pins.base, v->set->number, NULL);
@@ -459,7 +459,7 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 		return service_new_epoch(v, err);
 	}
 	if (now >= v->flush_due_ns)
-		return flush(v, false, err);
+		return daemon_service_flush(v, false, err);
 	if (now >= v->journal_due_ns ||
 	    (collector_fill_pct(v->set->sampling.collector) >= FULL_PCT && !*v->problem))
 		return journal(v, err);

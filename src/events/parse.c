@@ -77,8 +77,8 @@ static int apply_modifiers(struct event_spec *spec, const char *letters, struct 
 }
 
 /* Names SPEC "CANONICAL[:MODIFIERS]" unless a term has named it, and applies the modifiers. */
-static int finish(struct event_spec *spec, const char *canonical, const char *modifiers,
-		  struct err *err)
+static int parse_finish(struct event_spec *spec, const char *canonical, const char *modifiers,
+			struct err *err)
 {
 	bool slash = str_ends(canonical, "/");
 
@@ -96,7 +96,7 @@ struct nearest {
 	unsigned distance;
 };
 
-static char *lower(const char *s)
+static char *parse_lower(const char *s)
 {
 	char *copy = xstrdup(s);
 
@@ -108,7 +108,7 @@ static char *lower(const char *s)
 static void note_nearest(const char *name, void *arg)
 {
 	struct nearest *n = arg;
-	_mem_ char *low = lower(name);
+	_mem_ char *low = parse_lower(name);
 	unsigned d = str_distance(n->wanted, low);
 
 	if (d < n->distance) {
@@ -137,10 +137,10 @@ static void note_listed(const struct event_info *info, void *arg)
 }
 
 /* "unknown event", and the nearest name that exists; tracepoints of GROUP only. */
-static int unknown(const struct event_env *env, const char *name, const char *group,
-		   struct err *err)
+static int parse_unknown(const struct event_env *env, const char *name, const char *group,
+			 struct err *err)
 {
-	_mem_ char *wanted = lower(name);
+	_mem_ char *wanted = parse_lower(name);
 	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(name) / 3)};
 	const char *today = group ? NULL : event_dcpi_today(wanted);
 
@@ -176,7 +176,7 @@ static int parse_pmu(const struct event_env *env, const char *text, struct event
 	canonical = xstrndup(text, (size_t)(rest - text));
 	rest += *rest == ':';
 	rc = event_pmu_encode(env, pmu, terms, spec, err);
-	return rc < 0 ? rc : finish(spec, canonical, *rest ? rest : NULL, err);
+	return rc < 0 ? rc : parse_finish(spec, canonical, *rest ? rest : NULL, err);
 }
 
 /* A name without colons, and what follows its colon.  -ENOENT: not one of these. */
@@ -188,7 +188,7 @@ static int parse_simple(const struct event_env *env, const char *name, const cha
 	int rc;
 
 	if (event_names_find(name, spec, &canonical) == 0)
-		return finish(spec, canonical, modifiers, err);
+		return parse_finish(spec, canonical, modifiers, err);
 	if (*name == 'r' && n > 1 && strspn(name + 1, "0123456789abcdefABCDEF") == n - 1) {
 		uint64_t config;
 
@@ -197,13 +197,13 @@ static int parse_simple(const struct event_env *env, const char *name, const cha
 		spec->kind = EVENT_RAW;
 		spec->attr.type = PERF_TYPE_RAW;
 		spec->attr.config = config;
-		return finish(spec, name, modifiers, err);
+		return parse_finish(spec, name, modifiers, err);
 	}
 	pmu = event_pmu_of_event(env, name);
 	if (!pmu)
 		return -ENOENT;
 	rc = event_pmu_encode(env, pmu, name, spec, err);
-	return rc < 0 ? rc : finish(spec, name, modifiers, err);
+	return rc < 0 ? rc : parse_finish(spec, name, modifiers, err);
 }
 
 static int parse_pfm(const char *text, struct event_spec *spec, struct err *err)
@@ -216,11 +216,11 @@ static int parse_pfm(const char *text, struct event_spec *spec, struct err *err)
 
 		rc = event_pfm_encode(name, spec, err);
 		if (rc == 0)
-			return finish(spec, name, colon + 1, err);
+			return parse_finish(spec, name, colon + 1, err);
 	}
 	/* or the letters are a unit mask */
 	rc = event_pfm_encode(text, spec, err);
-	return rc < 0 ? rc : finish(spec, text, NULL, err);
+	return rc < 0 ? rc : parse_finish(spec, text, NULL, err);
 }
 
 /* libpfm4 knows the event and says WHY the rest is wrong; the nearest unit mask is a guess at it.
@@ -228,7 +228,7 @@ static int parse_pfm(const char *text, struct event_spec *spec, struct err *err)
 static int bad_pfm(const struct event_env *env, const char *text, int rc, const char *why,
 		   struct err *err)
 {
-	_mem_ char *wanted = lower(text);
+	_mem_ char *wanted = parse_lower(text);
 	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(text) / 3)};
 
 	event_list(env, 1u << EVENT_PFM, note_listed, &n);
@@ -252,8 +252,8 @@ static int parse_tracepoint(const struct event_env *env, const char *group, cons
 			       name);
 	rc = event_trace_encode(env, group, name, spec, err);
 	if (rc == -ENOENT)
-		return unknown(env, canonical, group, err);
-	return rc < 0 ? rc : finish(spec, canonical, modifiers, err);
+		return parse_unknown(env, canonical, group, err);
+	return rc < 0 ? rc : parse_finish(spec, canonical, modifiers, err);
 }
 
 /* NAME[:...] without a period and without slashes. */
@@ -277,7 +277,7 @@ static int parse_name(const struct event_env *env, const char *text, struct even
 		return 0;
 	if (rc != -ENOENT)
 		return bad_pfm(env, text, rc, why.msg, err);
-	rc = unknown(env, text, NULL, err);
+	rc = parse_unknown(env, text, NULL, err);
 	/* it may be a tracepoint we cannot see */
 	if (rest && rest[1] != ':' && !is_modifiers(rest + 1)) {
 		_mem_ char *root = event_trace_root(env, &why);

@@ -86,7 +86,7 @@ static void exclude(const struct chooser *c, struct event_spec *s)
 	s->attr.exclude_hv = *c->level != '\0';
 }
 
-static void add(struct chooser *c, struct event_spec *s, const char *name)
+static void pm_add(struct chooser *c, struct event_spec *s, const char *name)
 {
 	free(s->name); /* a term's */
 	s->name = *c->level ? xasprintf("%s%s%s", name, strchr(name, '/') ? "" : ":", c->level)
@@ -129,7 +129,7 @@ static int add_ibs(struct chooser *c, const char *pmu, const char *term, enum ev
 		s.attr.exclude_hv = 0; /* perf_ibs_init takes user and kernel alone */
 	}
 	s.attr.sample_type = PERF_SAMPLE_RAW;
-	add(c, &s, pmu);
+	pm_add(c, &s, pmu);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static int add_precise(struct chooser *c, const char *pmu, const char *terms, un
 	s.attr.exclude_guest = 1; /* whose state the hardware does not record */
 	exclude(c, &s);
 	ask_fields(c, &s, fields);
-	add(c, &s, name);
+	pm_add(c, &s, name);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ static void add_intel(const char *pmu, void *arg)
 				    PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC);
 }
 
-static int choose(struct chooser *c)
+static int pm_choose(struct chooser *c)
 {
 	size_t n_before = c->specs->n;
 
@@ -232,7 +232,7 @@ int event_pm_parse(const struct event_env *env, const char *text, struct event_s
 	if (rc == 0)
 		rc = take_rest(&c, text + n);
 	if (rc == 0)
-		rc = choose(&c);
+		rc = pm_choose(&c);
 	for (size_t i = n_before; i < specs->n && rc == 0; i++) {
 		rc = event_check_supported(env, &specs->v[i], err);
 		if (rc < 0)

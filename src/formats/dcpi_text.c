@@ -170,7 +170,7 @@ static bool peek(const struct dcpi_text_reader *r, struct line *l)
 	return true;
 }
 
-static void step(struct dcpi_text_reader *r)
+static void dcpi_text_step(struct dcpi_text_reader *r)
 {
 	const char *nl = memchr(r->p, '\n', (size_t)(r->end - r->p));
 
@@ -188,10 +188,10 @@ static bool is_row(const struct line *l)
 	return l->n >= 2 && l->s[0] == '0' && l->s[1] == 'x';
 }
 
-static int bad(const struct dcpi_text_reader *r, struct err *err, const char *fmt, ...)
+static int dcpi_text_bad(const struct dcpi_text_reader *r, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int bad(const struct dcpi_text_reader *r, struct err *err, const char *fmt, ...)
+static int dcpi_text_bad(const struct dcpi_text_reader *r, struct err *err, const char *fmt, ...)
 {
 	_mem_ char *why = NULL;
 	va_list ap;
@@ -272,7 +272,8 @@ static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, co
 	char *name;
 
 	if (!take_number(&p, end, 10, &e.total) || p == end || !is_blank(*p))
-		return bad(r, err, "an event line begins with its total, TOTAL NAME:PERIOD:DUTY");
+		return dcpi_text_bad(r, err,
+				     "an event line begins with its total, TOTAL NAME:PERIOD:DUTY");
 	while (p < end && is_blank(*p))
 		p++;
 	duty = memrchr(p, ':', (size_t)(end - p));
@@ -280,7 +281,8 @@ static int parse_event(const struct dcpi_text_reader *r, struct dcpi_text *t, co
 	if (!period || period == p || !whole_number(duty + 1, (size_t)(end - duty - 1), 10, &d) ||
 	    d > DCPI_DUTY_ALWAYS ||
 	    !whole_number(period + 1, (size_t)(duty - period - 1), 10, &e.period))
-		return bad(r, err, "an event line ends with NAME:PERIOD:DUTY, duty at most 10000");
+		return dcpi_text_bad(
+			r, err, "an event line ends with NAME:PERIOD:DUTY, duty at most 10000");
 	e.duty = (unsigned)d;
 	name = arena_strndup(&t->arena, p, (size_t)(period - p));
 	e.counter = dcpi_text_split_counter(name);
@@ -296,9 +298,10 @@ static int parse_row(const struct dcpi_text_reader *r, struct dcpi_text *t, cons
 	uint64_t v;
 
 	if (!take_number(&p, end, 16, &v))
-		return bad(r, err, "a row begins with an address of at most 64 bits, in hex");
+		return dcpi_text_bad(r, err,
+				     "a row begins with an address of at most 64 bits, in hex");
 	if (t->pcs.n && v <= t->pcs.v[t->pcs.n - 1])
-		return bad(r, err, "address %#" PRIx64 " is not above the row before", v);
+		return dcpi_text_bad(r, err, "address %#" PRIx64 " is not above the row before", v);
 	vec_push(&t->pcs, v);
 	for (size_t i = 0; i < t->events.n; i++) {
 		const char *blank = p;
@@ -306,12 +309,14 @@ static int parse_row(const struct dcpi_text_reader *r, struct dcpi_text *t, cons
 		while (p < end && is_blank(*p))
 			p++;
 		if (p == blank || !take_number(&p, end, 10, &v))
-			return bad(r, err, "column %zu of %zu is no count", i + 1, t->events.n);
+			return dcpi_text_bad(r, err, "column %zu of %zu is no count", i + 1,
+					     t->events.n);
 		vec_push(&t->counts, v);
 	}
 	if (p != end)
-		return bad(r, err, "a row has a count for each of the %zu events, and no more",
-			   t->events.n);
+		return dcpi_text_bad(r, err,
+				     "a row has a count for each of the %zu events, and no more",
+				     t->events.n);
 	return 0;
 }
 
@@ -324,12 +329,13 @@ static int check_totals(const struct dcpi_text_reader *r, const struct dcpi_text
 
 		for (size_t i = k; i < t->counts.n; i += t->events.n)
 			if (__builtin_add_overflow(sum, t->counts.v[i], &sum))
-				return bad(r, err, "the counts of %.60s pass 64 bits", e->name);
+				return dcpi_text_bad(r, err, "the counts of %.60s pass 64 bits",
+						     e->name);
 		if (sum != e->total)
-			return bad(r, err,
-				   "the rows above hold %" PRIu64
-				   " samples of %.60s, its event line says %" PRIu64,
-				   sum, e->name, e->total);
+			return dcpi_text_bad(r, err,
+					     "the rows above hold %" PRIu64
+					     " samples of %.60s, its event line says %" PRIu64,
+					     sum, e->name, e->total);
 	}
 	return 0;
 }
@@ -345,7 +351,7 @@ static int parse_address(const struct dcpi_text_reader *r, const struct line *l,
 		n -= 2;
 	}
 	if (!whole_number(s, n, 16, ret))
-		return bad(r, err, "%.*s needs a number in hex", (int)l->n_word, l->s);
+		return dcpi_text_bad(r, err, "%.*s needs a number in hex", (int)l->n_word, l->s);
 	return 0;
 }
 
@@ -353,7 +359,7 @@ static int set_once(const struct dcpi_text_reader *r, struct dcpi_text *t, const
 		    const char **to, struct err *err)
 {
 	if (*to)
-		return bad(r, err, "a second %.*s line", (int)l->n_word, l->s);
+		return dcpi_text_bad(r, err, "a second %.*s line", (int)l->n_word, l->s);
 	*to = arena_strndup(&t->arena, l->value, l->n_value);
 	return 0;
 }
@@ -369,7 +375,7 @@ static int parse_header_line(const struct dcpi_text_reader *r, struct dcpi_text 
 	int e;
 
 	if (!l->n_word || !l->n_value || memchr(l->s, '\0', l->n))
-		return bad(r, err, "not `word value`, nor a row that begins with 0x");
+		return dcpi_text_bad(r, err, "not `word value`, nor a row that begins with 0x");
 	if (word_is(l, "image"))
 		return set_once(r, t, l, &t->image, err);
 	if (word_is(l, "label"))
@@ -379,7 +385,7 @@ static int parse_header_line(const struct dcpi_text_reader *r, struct dcpi_text 
 	if (word_is(l, "epoch")) {
 		e = set_once(r, t, l, &t->epoch, err);
 		if (e == 0 && dcpi_parse_time(t->epoch, &s) < 0)
-			return bad(r, err, "epoch needs a time such as 199805191724");
+			return dcpi_text_bad(r, err, "epoch needs a time such as 199805191724");
 		return e;
 	}
 	if (word_is(l, "path")) {
@@ -417,7 +423,7 @@ static int check_header(const struct dcpi_text_reader *r, const struct dcpi_text
 			      : !t->events.n	  ? "event"
 						  : NULL;
 
-	return missing ? bad(r, err, "the header above has no %s line", missing) : 0;
+	return missing ? dcpi_text_bad(r, err, "the header above has no %s line", missing) : 0;
 }
 
 static int parse_block(struct dcpi_text_reader *r, struct dcpi_text *t, struct err *err)
@@ -427,16 +433,17 @@ static int parse_block(struct dcpi_text_reader *r, struct dcpi_text *t, struct e
 	int e;
 
 	while (peek(r, &l) && !l.n)
-		step(r);
+		dcpi_text_step(r);
 	if (!peek(r, &l))
 		return 0;
 	if (!word_is(&l, "name"))
-		return bad(r, err, "a profile begins with its name line");
+		return dcpi_text_bad(r, err, "a profile begins with its name line");
 	e = parse_header_line(r, t, &l, &seen, err);
 	if (e < 0)
 		return e;
 	t->name = arena_strndup(&t->arena, l.value, l.n_value);
-	for (step(r); peek(r, &l) && l.n && !is_row(&l) && !word_is(&l, "name"); step(r)) {
+	for (dcpi_text_step(r); peek(r, &l) && l.n && !is_row(&l) && !word_is(&l, "name");
+	     dcpi_text_step(r)) {
 		e = parse_header_line(r, t, &l, &seen, err);
 		if (e < 0)
 			return e;
@@ -444,9 +451,9 @@ static int parse_block(struct dcpi_text_reader *r, struct dcpi_text *t, struct e
 	e = check_header(r, t, &seen, err);
 	if (e < 0)
 		return e;
-	for (; peek(r, &l) && l.n && !word_is(&l, "name"); step(r)) {
+	for (; peek(r, &l) && l.n && !word_is(&l, "name"); dcpi_text_step(r)) {
 		if (!is_row(&l))
-			return bad(r, err, "a row begins with an address, 0x...");
+			return dcpi_text_bad(r, err, "a row begins with an address, 0x...");
 		e = parse_row(r, t, &l, err);
 		if (e < 0)
 			return e;
@@ -472,10 +479,10 @@ bool dcpi_text_probe(const char *text, size_t n)
 	struct line l;
 
 	while (peek(&r, &l) && !l.n)
-		step(&r);
+		dcpi_text_step(&r);
 	if (!peek(&r, &l) || !word_is(&l, "name") || !l.n_value)
 		return false;
-	step(&r);
+	dcpi_text_step(&r);
 	return peek(&r, &l) && word_is(&l, "image");
 }
 

@@ -20,20 +20,20 @@ struct reader {
 	struct str *text; /* NULL: not wanted */
 };
 
-static uint32_t u32(struct reader *f)
+static uint32_t perfdata_feature_u32(struct reader *f)
 {
 	return rd_32(&f->r, f->pd->big_endian);
 }
 
-static uint64_t u64(struct reader *f)
+static uint64_t perfdata_feature_u64(struct reader *f)
 {
 	return rd_64(&f->r, f->pd->big_endian);
 }
 
 /* A text: its length with padding, then so many bytes (do_write_string). */
-static const char *string(struct reader *f)
+static const char *perfdata_feature_string(struct reader *f)
 {
-	uint32_t n = u32(f);
+	uint32_t n = perfdata_feature_u32(f);
 	struct perfdata_bytes b = rd_piece(&f->r, n);
 
 	if (!b.p || !n || !memchr(b.p, 0, n)) {
@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct reader *f, const ch
 	str_add(f->text, line);
 }
 
-static void keep(char **to, const char *s)
+static void perfdata_feature_keep(char **to, const char *s)
 {
 	if (!*to)
 		*to = xstrdup(s);
@@ -72,64 +72,64 @@ static uint64_t count_of(struct reader *f, uint64_t n, size_t min)
 	return n;
 }
 
-static uint32_t count(struct reader *f, size_t min)
+static uint32_t perfdata_feature_count(struct reader *f, size_t min)
 {
-	return (uint32_t)count_of(f, u32(f), min);
+	return (uint32_t)count_of(f, perfdata_feature_u32(f), min);
 }
 
 static void strings(struct reader *f, const char *what)
 {
-	for (uint32_t i = 0, n = count(f, 4); i < n; i++)
-		say(f, "%s %s\n", what, string(f));
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 4); i < n; i++)
+		say(f, "%s %s\n", what, perfdata_feature_string(f));
 }
 
 static void read_host(struct reader *f)
 {
-	keep(&f->pd->host, string(f));
+	perfdata_feature_keep(&f->pd->host, perfdata_feature_string(f));
 	say(f, "%s\n", f->pd->host);
 }
 
 static void read_release(struct reader *f)
 {
-	keep(&f->pd->release, string(f));
+	perfdata_feature_keep(&f->pd->release, perfdata_feature_string(f));
 	say(f, "%s\n", f->pd->release);
 }
 
 static void read_version(struct reader *f)
 {
-	keep(&f->pd->version, string(f));
+	perfdata_feature_keep(&f->pd->version, perfdata_feature_string(f));
 	say(f, "%s\n", f->pd->version);
 }
 
 static void read_arch(struct reader *f)
 {
-	keep(&f->pd->arch, string(f));
+	perfdata_feature_keep(&f->pd->arch, perfdata_feature_string(f));
 	say(f, "%s\n", f->pd->arch);
 }
 
 static void read_cpu_desc(struct reader *f)
 {
-	keep(&f->pd->cpu_desc, string(f));
+	perfdata_feature_keep(&f->pd->cpu_desc, perfdata_feature_string(f));
 	say(f, "%s\n", f->pd->cpu_desc);
 }
 
 static void read_cpu_id(struct reader *f)
 {
-	keep(&f->pd->cpu_id, string(f));
+	perfdata_feature_keep(&f->pd->cpu_id, perfdata_feature_string(f));
 	say(f, "%s\n", f->pd->cpu_id);
 }
 
 static void read_n_cpus(struct reader *f)
 {
-	uint32_t available = u32(f);
+	uint32_t available = perfdata_feature_u32(f);
 
-	f->pd->n_cpus = u32(f);
+	f->pd->n_cpus = perfdata_feature_u32(f);
 	say(f, "%" PRIu32 " online of %" PRIu32 "\n", f->pd->n_cpus, available);
 }
 
 static void read_total_mem(struct reader *f)
 {
-	f->pd->total_mem_kib = u64(f);
+	f->pd->total_mem_kib = perfdata_feature_u64(f);
 	say(f, "%" PRIu64 " kB\n", f->pd->total_mem_kib);
 }
 
@@ -137,11 +137,11 @@ static void read_command(struct reader *f)
 {
 	struct str s = {0};
 
-	for (uint32_t i = 0, n = count(f, 4); i < n; i++) {
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 4); i < n; i++) {
 		str_add(&s, i ? " " : "");
-		str_add(&s, string(f));
+		str_add(&s, perfdata_feature_string(f));
 	}
-	keep(&f->pd->command, str_get(&s));
+	perfdata_feature_keep(&f->pd->command, str_get(&s));
 	say(f, "%s\n", f->pd->command);
 	str_release(&s);
 }
@@ -149,23 +149,23 @@ static void read_command(struct reader *f)
 /* The events again, with their names; that of number I is the file's Ith. */
 static void read_events(struct reader *f)
 {
-	uint32_t n = count(f, 12), attr_bytes = u32(f);
+	uint32_t n = perfdata_feature_count(f, 12), attr_bytes = perfdata_feature_u32(f);
 
 	for (uint32_t i = 0; i < n && !f->r.bad; i++) {
 		struct perfdata_bytes b = rd_piece(&f->r, attr_bytes);
-		uint32_t n_ids = count(f, 8), event = i;
+		uint32_t n_ids = perfdata_feature_count(f, 8), event = i;
 		struct perfdata_attr a;
 		const char *name;
 
 		if (!b.p)
 			return;
 		perfdata_read_attr(b.p, b.n, f->pd->big_endian, &a);
-		name = string(f);
+		name = perfdata_feature_string(f);
 		if (f->r.bad)
 			return;
 		say(f, "%s: type %" PRIu32 ", config %#" PRIx64 ", ids", name, a.type, a.config);
 		for (uint32_t k = 0; k < n_ids; k++) {
-			uint64_t id = u64(f);
+			uint64_t id = perfdata_feature_u64(f);
 			uint32_t found = perfdata_find_event(f->pd, id);
 
 			say(f, " %" PRIu64, id);
@@ -176,7 +176,7 @@ static void read_events(struct reader *f)
 		}
 		say(f, "\n");
 		if (event < f->pd->events.n)
-			keep(&f->pd->events.v[event].name, name);
+			perfdata_feature_keep(&f->pd->events.v[event].name, name);
 		else if (f->pd->names.n == i)
 			vec_push(&f->pd->names, xstrdup(name));
 	}
@@ -195,20 +195,20 @@ static void read_cpu_topology(struct reader *f)
 
 static void read_numa(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 24); i < n; i++) {
-		uint32_t node = u32(f);
-		uint64_t total = u64(f), left = u64(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 24); i < n; i++) {
+		uint32_t node = perfdata_feature_u32(f);
+		uint64_t total = perfdata_feature_u64(f), left = perfdata_feature_u64(f);
 
 		say(f, "node %" PRIu32 ": %" PRIu64 " kB, %" PRIu64 " kB free, CPUs %s\n", node,
-		    total, left, string(f));
+		    total, left, perfdata_feature_string(f));
 	}
 }
 
 static void read_pmus(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
-		uint32_t type = u32(f);
-		const char *name = string(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 8); i < n; i++) {
+		uint32_t type = perfdata_feature_u32(f);
+		const char *name = perfdata_feature_string(f);
 
 		if (f->r.bad)
 			return;
@@ -219,9 +219,9 @@ static void read_pmus(struct reader *f)
 
 static void read_groups(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 12); i < n; i++) {
-		const char *name = string(f);
-		uint32_t leader = u32(f), members = u32(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 12); i < n; i++) {
+		const char *name = perfdata_feature_string(f);
+		uint32_t leader = perfdata_feature_u32(f), members = perfdata_feature_u32(f);
 
 		say(f, "%s: %" PRIu32 " events from number %" PRIu32 " on\n", name, members,
 		    leader);
@@ -233,10 +233,11 @@ static void read_groups(struct reader *f)
 static void read_auxtrace(struct reader *f)
 {
 	size_t bytes_left = rd_left(&f->r);
-	uint64_t n = bytes_left % 16 == 0 ? bytes_left / 16 : count_of(f, u64(f), 16);
+	uint64_t n =
+		bytes_left % 16 == 0 ? bytes_left / 16 : count_of(f, perfdata_feature_u64(f), 16);
 
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t off = u64(f), bytes = u64(f);
+		uint64_t off = perfdata_feature_u64(f), bytes = perfdata_feature_u64(f);
 
 		say(f, "record at %#" PRIx64 " of %" PRIu64 " bytes\n", off, bytes);
 	}
@@ -244,13 +245,15 @@ static void read_auxtrace(struct reader *f)
 
 static void read_caches(struct reader *f)
 {
-	uint32_t version = u32(f), n = count(f, 28);
+	uint32_t version = perfdata_feature_u32(f), n = perfdata_feature_count(f, 28);
 
 	if (version != 1)
 		f->r.bad = true;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t level = u32(f), line = u32(f), sets = u32(f), ways = u32(f);
-		const char *type = string(f), *size = string(f), *map = string(f);
+		uint32_t level = perfdata_feature_u32(f), line = perfdata_feature_u32(f),
+			 sets = perfdata_feature_u32(f), ways = perfdata_feature_u32(f);
+		const char *type = perfdata_feature_string(f), *size = perfdata_feature_string(f),
+			   *map = perfdata_feature_string(f);
 
 		say(f,
 		    "L%" PRIu32 " %s %s, lines of %" PRIu32 ", %" PRIu32 " sets, %" PRIu32
@@ -261,20 +264,22 @@ static void read_caches(struct reader *f)
 
 static void read_sample_time(struct reader *f)
 {
-	f->pd->first_ns = u64(f);
-	f->pd->last_ns = u64(f);
+	f->pd->first_ns = perfdata_feature_u64(f);
+	f->pd->last_ns = perfdata_feature_u64(f);
 	say(f, "%" PRIu64 " to %" PRIu64 " ns\n", f->pd->first_ns, f->pd->last_ns);
 }
 
 static void read_memory(struct reader *f)
 {
-	uint64_t version = u64(f), block = u64(f), n = count_of(f, u64(f), 24);
+	uint64_t version = perfdata_feature_u64(f), block = perfdata_feature_u64(f),
+		 n = count_of(f, perfdata_feature_u64(f), 24);
 
 	if (version != 1)
 		f->r.bad = true;
 	say(f, "blocks of %" PRIu64 " bytes\n", block);
 	for (uint64_t i = 0; i < n && !f->r.bad; i++) {
-		uint64_t node = u64(f), blocks = u64(f), bits = u64(f);
+		uint64_t node = perfdata_feature_u64(f), blocks = perfdata_feature_u64(f),
+			 bits = perfdata_feature_u64(f);
 
 		rd_words(&f->r, bits / 64 + !!(bits % 64), false);
 		say(f, "node %" PRIu64 ": %" PRIu64 " blocks\n", node, blocks);
@@ -283,22 +288,22 @@ static void read_memory(struct reader *f)
 
 static void read_clockid(struct reader *f)
 {
-	uint64_t ns = u64(f);
+	uint64_t ns = perfdata_feature_u64(f);
 
 	say(f, "resolution %" PRIu64 " ns\n", ns);
 }
 
 static void read_dir_format(struct reader *f)
 {
-	f->pd->dir_version = u64(f);
+	f->pd->dir_version = perfdata_feature_u64(f);
 	say(f, "version %" PRIu64 "\n", f->pd->dir_version);
 }
 
 static void read_bpf_programs(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 16); i < n && !f->r.bad; i++) {
-		uint32_t info = u32(f), data = u32(f);
-		uint64_t arrays = u64(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 16); i < n && !f->r.bad; i++) {
+		uint32_t info = perfdata_feature_u32(f), data = perfdata_feature_u32(f);
+		uint64_t arrays = perfdata_feature_u64(f);
 
 		rd_piece(&f->r, info);
 		rd_piece(&f->r, data);
@@ -310,8 +315,8 @@ static void read_bpf_programs(struct reader *f)
 
 static void read_btf(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 8); i < n && !f->r.bad; i++) {
-		uint32_t id = u32(f), bytes = u32(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 8); i < n && !f->r.bad; i++) {
+		uint32_t id = perfdata_feature_u32(f), bytes = perfdata_feature_u32(f);
 
 		rd_piece(&f->r, bytes);
 		say(f, "%" PRIu32 ": %" PRIu32 " bytes\n", id, bytes);
@@ -320,7 +325,9 @@ static void read_btf(struct reader *f)
 
 static void read_compressed(struct reader *f)
 {
-	uint32_t version = u32(f), type = u32(f), level = u32(f), ratio = u32(f), mmap = u32(f);
+	uint32_t version = perfdata_feature_u32(f), type = perfdata_feature_u32(f),
+		 level = perfdata_feature_u32(f), ratio = perfdata_feature_u32(f),
+		 mmap = perfdata_feature_u32(f);
 
 	say(f,
 	    "version %" PRIu32 ", type %" PRIu32 ", level %" PRIu32 ", ratio %" PRIu32
@@ -330,25 +337,25 @@ static void read_compressed(struct reader *f)
 
 static void caps(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
-		const char *name = string(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 8); i < n; i++) {
+		const char *name = perfdata_feature_string(f);
 
-		say(f, "%s=%s\n", name, string(f));
+		say(f, "%s=%s\n", name, perfdata_feature_string(f));
 	}
 }
 
 static void read_pmu_caps(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 8); i < n && !f->r.bad; i++) {
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 8); i < n && !f->r.bad; i++) {
 		caps(f);
-		say(f, "of %s\n", string(f));
+		say(f, "of %s\n", perfdata_feature_string(f));
 	}
 }
 
 static void read_clock_data(struct reader *f)
 {
-	uint32_t version = u32(f), clockid = u32(f);
-	uint64_t wall = u64(f), clock = u64(f);
+	uint32_t version = perfdata_feature_u32(f), clockid = perfdata_feature_u32(f);
+	uint64_t wall = perfdata_feature_u64(f), clock = perfdata_feature_u64(f);
 
 	if (version != 1)
 		f->r.bad = true;
@@ -364,10 +371,10 @@ static void read_clock_data(struct reader *f)
 
 static void read_hybrid(struct reader *f)
 {
-	for (uint32_t i = 0, n = count(f, 8); i < n; i++) {
-		const char *pmu = string(f);
+	for (uint32_t i = 0, n = perfdata_feature_count(f, 8); i < n; i++) {
+		const char *pmu = perfdata_feature_string(f);
 
-		say(f, "%s: CPUs %s\n", pmu, string(f));
+		say(f, "%s: CPUs %s\n", pmu, perfdata_feature_string(f));
 	}
 }
 

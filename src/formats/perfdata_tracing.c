@@ -47,7 +47,8 @@ static char *line_of(const char *text, const char *key)
 	return NULL;
 }
 
-static void add(struct perfdata *pd, const char *system, const struct perfdata_bytes *b)
+static void perfdata_tracing_add(struct perfdata *pd, const char *system,
+				 const struct perfdata_bytes *b)
 {
 	_mem_ char *text = xstrndup((const char *)b->p, b->n);
 	_mem_ char *name = line_of(text, "name: "), *id = line_of(text, "ID: ");
@@ -92,7 +93,7 @@ int perfdata_read_tracing(struct perfdata *pd, const uint8_t *bytes, size_t n, s
 			struct perfdata_bytes b = rd_piece(&r, rd_64(&r, be));
 
 			if (!r.bad)
-				add(pd, system, &b);
+				perfdata_tracing_add(pd, system, &b);
 		}
 	}
 	return r.bad ? err_set(err, -EBADMSG, "its tracing data is damaged") : 0;

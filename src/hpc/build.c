@@ -51,7 +51,7 @@ static bool in_part(const struct build_incoming *in, owner_id owner)
 	return owner % in->n_parts == in->part;
 }
 
-static void put(struct value_sink *sink, const struct value *v)
+static void build_put(struct value_sink *sink, const struct value *v)
 {
 	struct build *b = (struct build *)((char *)sink - offsetof(struct build, sink));
 	struct build_incoming *in = &b->incoming;
@@ -81,7 +81,7 @@ static void put(struct value_sink *sink, const struct value *v)
 
 void build_init(struct build *b, const struct build_opts *opts)
 {
-	*b = (struct build){.opts = *opts, .sink = {put, .traces = true}};
+	*b = (struct build){.opts = *opts, .sink = {build_put, .traces = true}};
 	contexts_init(&b->contexts);
 	build_metrics_init(&b->metrics);
 	records_init(&b->records, opts->dir->aside, opts->buffer_bytes);

@@ -6,7 +6,7 @@
 
 #include "hpc/contexts.h"
 
-static int compare(uint64_t a, uint64_t b)
+static int contexts_order_compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -54,12 +54,12 @@ static int by_function(const void *a, const void *b, void *v)
 	int d = strcmp(x->name, y->name);
 
 	if (!d)
-		d = compare(x->module, y->module);
+		d = contexts_order_compare(x->module, y->module);
 	if (!d)
-		d = compare(x->offset, y->offset);
+		d = contexts_order_compare(x->offset, y->offset);
 	if (!d)
-		d = compare(x->file, y->file);
-	return d ? d : compare(x->line, y->line);
+		d = contexts_order_compare(x->file, y->file);
+	return d ? d : contexts_order_compare(x->line, y->line);
 }
 
 static uint32_t moved(const uint32_t *number, uint32_t i)
@@ -101,16 +101,17 @@ static int by_node(const void *a, const void *b, void *v)
 {
 	const struct hpc_node *nodes = v;
 	const struct hpc_node *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
-	int d = compare((uint64_t)x->function << 32 | x->file,
-			(uint64_t)y->function << 32 | y->file);
+	int d = contexts_order_compare((uint64_t)x->function << 32 | x->file,
+				       (uint64_t)y->function << 32 | y->file);
 
 	if (!d)
-		d = compare((uint64_t)x->line << 32 | x->module,
-			    (uint64_t)y->line << 32 | y->module);
+		d = contexts_order_compare((uint64_t)x->line << 32 | x->module,
+					   (uint64_t)y->line << 32 | y->module);
 	if (!d)
-		d = compare(x->offset, y->offset);
+		d = contexts_order_compare(x->offset, y->offset);
 	return d ? d
-		 : compare((uint32_t)x->flags << 16 | (uint32_t)x->relation << 8 | x->lexicalType,
+		 : contexts_order_compare(
+			   (uint32_t)x->flags << 16 | (uint32_t)x->relation << 8 | x->lexicalType,
 			   (uint32_t)y->flags << 16 | (uint32_t)y->relation << 8 | y->lexicalType);
 }
 
@@ -119,7 +120,7 @@ static int by_entry(const void *a, const void *b, void *v)
 	const struct hpc_entry *entries = v;
 	const struct hpc_entry *x = &entries[*(const uint32_t *)a],
 			       *y = &entries[*(const uint32_t *)b];
-	int d = compare(x->entryPoint, y->entryPoint);
+	int d = contexts_order_compare(x->entryPoint, y->entryPoint);
 
 	return d ? d : strcmp(x->prettyName, y->prettyName);
 }

@@ -42,7 +42,7 @@ static char *normal_path(const char *path)
 }
 
 /* The bytes of PATH in fresh memory, NULL when it is not to be copied. */
-static char *load(const char *path, size_t *ret_n)
+static char *copies_load(const char *path, size_t *ret_n)
 {
 	/* Without O_NONBLOCK opening a FIFO would wait for its writer. */
 	_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -71,17 +71,17 @@ static char *load(const char *path, size_t *ret_n)
 }
 
 /* The bytes of a source file, whose PATH is a normal one, from where they may be had. */
-static char *find(const char *path, const struct file_source *from, const char *const *databases,
-		  size_t *ret_n)
+static char *copies_find(const char *path, const struct file_source *from,
+			 const char *const *databases, size_t *ret_n)
 {
 	char *bytes = NULL;
 
 	if (from->copy) {
 		_mem_ char *copy = xasprintf("%s/src%s", databases[from->copy - 1], path);
 
-		bytes = load(copy, ret_n);
+		bytes = copies_load(copy, ret_n);
 	}
-	return bytes || !from->local ? bytes : load(path, ret_n);
+	return bytes || !from->local ? bytes : copies_load(path, ret_n);
 }
 
 int copies_save(struct contexts *c, const struct new_dir *dir, const char *const *databases,
@@ -94,7 +94,8 @@ int copies_save(struct contexts *c, const struct new_dir *dir, const char *const
 		struct hpc_file *file = &c->files.v[i];
 		_mem_ char *path = normal_path(file->path);
 		size_t n = 0;
-		_mem_ char *bytes = path ? find(path, &c->sources.v[i], databases, &n) : NULL;
+		_mem_ char *bytes =
+			path ? copies_find(path, &c->sources.v[i], databases, &n) : NULL;
 		_mem_ char *copy = path ? xasprintf("src%s", path) : NULL;
 		int rc;
 

@@ -83,8 +83,8 @@ int database_new_tuple(const struct database *d, const struct identities *ids, u
 	return 0;
 }
 
-static int unknown(const struct database *d, const struct hpc_profile *p, const char *what,
-		   uint32_t id, struct err *err)
+static int database_values_unknown(const struct database *d, const struct hpc_profile *p,
+				   const char *what, uint32_t id, struct err *err)
 {
 	return err_set(err, -EBADMSG, "%s: profile %u has values of %s %u, which is nowhere else",
 		       d->db.profile_file.path, p->index, what, id);
@@ -97,7 +97,7 @@ static int add_value(const struct database *d, const struct hpc_profile *p,
 	size_t at = r->values.n;
 
 	if (v.metricId >= d->n_props || d->prop_ids[v.metricId] == DATABASE_NO_PROP)
-		return unknown(d, p, "metric", v.metricId, err);
+		return database_values_unknown(d, p, "metric", v.metricId, err);
 	if (!isfinite(v.value))
 		return err_set(err, -EBADMSG, "%s: profile %u has a value that is no number",
 			       d->db.profile_file.path, p->index);
@@ -151,7 +151,7 @@ static int find_entries(const struct database *d, const struct hpc_profile *p,
 		if (rc)
 			return rc;
 		if (c.ctxId >= d->n_ctxs || d->ctxs[c.ctxId] == HPC_NONE)
-			return unknown(d, p, "context", c.ctxId, err);
+			return database_values_unknown(d, p, "context", c.ctxId, err);
 		r->entries[i] = (struct ctx_entry){d->ctxs[c.ctxId], i};
 	}
 	if (!d->is_straight)

@@ -104,7 +104,7 @@ static int check_place(const char *path, const char *mark, bool replace, bool *r
 }
 
 /* Removes what killed processes left beside PATH, whose directory is PARENT. */
-static void sweep(const char *path, const char *parent)
+static void directory_sweep(const char *path, const char *parent)
 {
 	_mem_ char *tmp = xasprintf("%s.tmp-", str_basename(path));
 	_mem_ char *old = xasprintf("%s.old-", str_basename(path));
@@ -135,7 +135,7 @@ int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool re
 	rc = *parent ? file_mkdirs(parent, err) : 0;
 	if (rc)
 		return rc;
-	sweep(d->path, *parent ? parent : ".");
+	directory_sweep(d->path, *parent ? parent : ".");
 	d->aside = xasprintf("%s.tmp-%d", d->path, (int)getpid());
 	if (mkdir(d->aside, 0777) < 0) {
 		rc = err_errno(err, -errno, "%s", d->aside);

@@ -140,7 +140,7 @@ struct sorted {
 	uint32_t from;
 };
 
-static int compare(uint64_t a, uint64_t b)
+static int identity_compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -148,23 +148,23 @@ static int compare(uint64_t a, uint64_t b)
 static int by_identity(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
-	int d = compare((uint64_t)x->id.db << 32 | x->id.profile,
-			(uint64_t)y->id.db << 32 | y->id.profile);
+	int d = identity_compare((uint64_t)x->id.db << 32 | x->id.profile,
+				 (uint64_t)y->id.db << 32 | y->id.profile);
 
 	if (!d)
-		d = compare((uint64_t)x->id.rank << 32 | x->id.host,
-			    (uint64_t)y->id.rank << 32 | y->id.host);
+		d = identity_compare((uint64_t)x->id.rank << 32 | x->id.host,
+				     (uint64_t)y->id.rank << 32 | y->id.host);
 	if (!d)
-		d = compare(x->id.pid, y->id.pid);
+		d = identity_compare(x->id.pid, y->id.pid);
 	if (!d) /* the main thread first */
-		d = compare(x->id.tid != x->id.pid, y->id.tid != y->id.pid);
+		d = identity_compare(x->id.tid != x->id.pid, y->id.tid != y->id.pid);
 	if (!d)
-		d = compare(x->id.tid, y->id.tid);
+		d = identity_compare(x->id.tid, y->id.tid);
 	if (!d)
-		d = compare(x->id.core, y->id.core);
+		d = identity_compare(x->id.core, y->id.core);
 	return d ? d
-		 : compare((uint64_t)x->id.input << 32 | x->id.owner,
-			   (uint64_t)y->id.input << 32 | y->id.owner);
+		 : identity_compare((uint64_t)x->id.input << 32 | x->id.owner,
+				    (uint64_t)y->id.input << 32 | y->id.owner);
 }
 
 static bool same_process(const struct identity *a, const struct identity *b)
@@ -207,7 +207,7 @@ static int by_order(const void *a, const void *b)
 {
 	const struct identity_node *x = a, *y = b;
 
-	return compare(x->order, y->order);
+	return identity_compare(x->order, y->order);
 }
 
 static bool is_taken(const struct identities *ids, size_t n, uint32_t logicalId)

@@ -16,7 +16,7 @@ struct process {
 	struct identity_rank rank;
 };
 
-static int compare(uint64_t a, uint64_t b)
+static int processes_compare(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
@@ -25,37 +25,37 @@ static int compare(uint64_t a, uint64_t b)
 static int by_process(const void *a, const void *b)
 {
 	const struct process *x = a, *y = b;
-	int d = compare((uint64_t)x->id.db << 32 | x->id.rank,
-			(uint64_t)y->id.db << 32 | y->id.rank);
+	int d = processes_compare((uint64_t)x->id.db << 32 | x->id.rank,
+				  (uint64_t)y->id.db << 32 | y->id.rank);
 
 	if (!d)
-		d = compare(x->node, y->node);
+		d = processes_compare(x->node, y->node);
 	if (!d)
-		d = compare(x->id.host, y->id.host);
+		d = processes_compare(x->id.host, y->id.host);
 	if (!d)
-		d = compare(x->id.pid, y->id.pid);
-	return d ? d : compare(x->id.others, y->id.others);
+		d = processes_compare(x->id.pid, y->id.pid);
+	return d ? d : processes_compare(x->id.others, y->id.others);
 }
 
 static int by_rank(const void *a, const void *b)
 {
 	const struct process *x = a, *y = b;
-	int d = compare((uint64_t)x->id.rank << 32 | x->order,
-			(uint64_t)y->id.rank << 32 | y->order);
+	int d = processes_compare((uint64_t)x->id.rank << 32 | x->order,
+				  (uint64_t)y->id.rank << 32 | y->order);
 
 	if (!d)
-		d = compare(x->id.start_ns, y->id.start_ns);
+		d = processes_compare(x->id.start_ns, y->id.start_ns);
 	if (!d)
-		d = compare(x->id.pid, y->id.pid);
+		d = processes_compare(x->id.pid, y->id.pid);
 	return d ? d : by_process(a, b);
 }
 
 static int by_shown(const void *a, const void *b)
 {
 	const struct process *const *x = a, *const *y = b;
-	int d = compare((*x)->node, (*y)->node);
+	int d = processes_compare((*x)->node, (*y)->node);
 
-	return d ? d : compare((*x)->rank.physicalId, (*y)->rank.physicalId);
+	return d ? d : processes_compare((*x)->rank.physicalId, (*y)->rank.physicalId);
 }
 
 /* What RANK says of P.  A number that is not physical stands there twice (docs/formats/

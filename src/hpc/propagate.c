@@ -63,7 +63,7 @@ void propagate_release(struct propagate *w)
 }
 
 /* Sets CTXID's bit; false when it was set. */
-static bool touch(struct propagate *w, uint32_t ctxId)
+static bool propagate_touch(struct propagate *w, uint32_t ctxId)
 {
 	uint64_t *word = &w->bits[0][ctxId / 64], bit = 1ULL << ctxId % 64, before = *word;
 
@@ -90,7 +90,7 @@ static void add_slot(struct propagate *w, uint32_t ctxId)
 
 void propagate_add(struct propagate *w, uint32_t ctxId, unsigned metric, uint64_t n)
 {
-	for (uint32_t c = ctxId; touch(w, c); c = w->tree->parent[c]) {
+	for (uint32_t c = ctxId; propagate_touch(w, c); c = w->tree->parent[c]) {
 		add_slot(w, c);
 		if (c == HPC_ROOT_CTX)
 			break;

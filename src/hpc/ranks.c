@@ -36,7 +36,7 @@ unsigned ranks_announced(void)
 }
 
 /* The module beside the program, as it is built, else where it is installed. */
-static void *load(struct err *err)
+static void *ranks_load(struct err *err)
 {
 	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -78,7 +78,7 @@ static int receive_turn(void *user, unsigned from, uint64_t turn, uint64_t place
 	return rc;
 }
 
-static int sum(void *user, uint64_t *v, size_t n)
+static int hpc_ranks_sum(void *user, uint64_t *v, size_t n)
 {
 	return ((const struct ranks *)user)->ops->sum(v, n);
 }
@@ -90,7 +90,7 @@ int ranks_join(struct ranks *r, struct err *err)
 	*r = (struct ranks){.size = 1, .n_here = 1};
 	if (ranks_announced() < 2)
 		return 0;
-	module = load(err);
+	module = ranks_load(err);
 	if (!module)
 		return -ENOENT;
 	r->ops = dlsym(module, RANKS_SYMBOL);
@@ -102,7 +102,7 @@ int ranks_join(struct ranks *r, struct err *err)
 	if (r->size != ranks_announced())
 		return err_set(err, -EIO, "there are %u processes, but MPI knows of %u of them",
 			       ranks_announced(), r->size);
-	r->share = (struct hpc_share){r->rank, r->size, send_turn, receive_turn, sum, r};
+	r->share = (struct hpc_share){r->rank, r->size, send_turn, receive_turn, hpc_ranks_sum, r};
 	return 0;
 }
 

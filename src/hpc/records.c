@@ -58,7 +58,7 @@ static void sort_pass(struct records *r, unsigned shift)
 	free(at);
 }
 
-static void sort(struct records *r)
+static void records_sort(struct records *r)
 {
 	uint32_t max = 0;
 
@@ -96,7 +96,7 @@ int records_spill(struct records *r, struct err *err)
 			return rc;
 		r->fd = rc;
 	}
-	sort(r);
+	records_sort(r);
 	note_runs(r, first);
 	rc = file_write_all(r->fd, r->buffer, r->n_buffered * sizeof(*r->buffer));
 	if (rc < 0)
@@ -127,7 +127,7 @@ int records_finish(struct records *r, uint32_t n_groups, struct err *err)
 		free(r->buffer);
 		r->buffer = NULL;
 	} else {
-		sort(r);
+		records_sort(r);
 		note_runs(r, 0);
 	}
 	free(r->scratch);

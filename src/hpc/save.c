@@ -143,7 +143,7 @@ static int save_profile(struct worker *w, uint32_t i, struct err *err)
 }
 
 /* The first failure stops all. */
-static void fail(struct saving *s, int rc, const struct err *err)
+static void save_fail(struct saving *s, int rc, const struct err *err)
 {
 	if (!s->rc) {
 		s->rc = rc;
@@ -175,7 +175,7 @@ static void *work(void *arg)
 			rc = build_progress(s->b, "threads", share ? i + 1 : s->n_done,
 					    s->groups->n, &err);
 		if (rc)
-			fail(s, rc, &err);
+			save_fail(s, rc, &err);
 	}
 	pthread_mutex_unlock(&s->lock);
 	return NULL;

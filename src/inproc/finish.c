@@ -28,7 +28,7 @@ static size_t take_counts(const struct shared_view *v, struct dcpi_place *places
 }
 
 /* Two slots of one key: only in files nobody here wrote. */
-static size_t join(struct dcpi_place *p, size_t n)
+static size_t finish_join(struct dcpi_place *p, size_t n)
 {
 	size_t kept = 0;
 
@@ -94,7 +94,7 @@ int finish_write(const struct shared_view *v, const char *dir)
 		return -ENOMEM;
 	n = take_counts(v, places);
 	dcpi_sort(places, n);
-	n = join(places, n);
+	n = finish_join(places, n);
 	dirfd = dcpi_open_dir(dir, &f);
 	e = dirfd < 0 ? dirfd : write_images(v, dirfd, &f, places, n);
 	if (dirfd >= 0)

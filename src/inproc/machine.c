@@ -68,7 +68,7 @@ unsigned machine_cpuinfo_mhz(const char *cpuinfo, bool by_name)
 	return x < 1000000 ? (unsigned)x : 0;
 }
 
-static unsigned ask(void)
+static unsigned machine_ask(void)
 {
 	char cpuinfo[4096]; /* the first CPU, and the rest of its page is not made */
 	unsigned mhz = from_khz(CPUFREQ "base_frequency");
@@ -90,7 +90,7 @@ unsigned machine_mhz(const char *host)
 	if (uname(&u) < 0 || strcmp(u.nodename, host) != 0)
 		return 0;
 	if (!mhz) {
-		mhz = ask() + 1;
+		mhz = machine_ask() + 1;
 		atomic_store(&known, mhz);
 	}
 	return mhz - 1;

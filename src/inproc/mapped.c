@@ -18,7 +18,7 @@
 /* One line: addresses, "r-xp", offset, "fd:01", inode, path; Documentation/filesystems/proc.rst. */
 enum { LINE_MAX_BYTES = PATH_MAX + 128 };
 
-static uint64_t number(const char **p, int base)
+static uint64_t mapped_number(const char **p, int base)
 {
 	uint64_t n = 0;
 
@@ -43,21 +43,21 @@ static void parse_line(const char *line, struct loaded_mapping *m)
 {
 	uint64_t major;
 
-	m->start = number(&line, 16);
+	m->start = mapped_number(&line, 16);
 	skip(&line, '-');
-	m->end = number(&line, 16);
+	m->end = mapped_number(&line, 16);
 	skip(&line, ' ');
 	m->is_code = false;
 	for (; *line && *line != ' '; line++)
 		m->is_code |= *line == 'x';
 	skip(&line, ' ');
-	m->off = number(&line, 16);
+	m->off = mapped_number(&line, 16);
 	skip(&line, ' ');
-	major = number(&line, 16);
+	major = mapped_number(&line, 16);
 	skip(&line, ':');
-	m->dev = major << 32 | number(&line, 16);
+	m->dev = major << 32 | mapped_number(&line, 16);
 	skip(&line, ' ');
-	m->ino = number(&line, 10);
+	m->ino = mapped_number(&line, 10);
 	while (*line == ' ')
 		line++;
 	m->path = line;

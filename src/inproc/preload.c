@@ -168,7 +168,7 @@ static void end_round(struct sink *s)
 
 /* Beginning and end. */
 
-static int begin(void)
+static int preload_begin(void)
 {
 	int e;
 
@@ -196,7 +196,7 @@ static void begin_in_child(struct sink *s)
 	(void)s;
 	shared_forget(&preload.file);
 	preload.pid = 0;
-	begin();
+	preload_begin();
 }
 
 static void *memory(size_t n_bytes)
@@ -236,7 +236,7 @@ static void settle_texts(const struct settings *s)
 	snprintf(f->command, sizeof(f->command), "%s", program_invocation_name);
 }
 
-static int settle(struct settings *s)
+static int preload_settle(struct settings *s)
 {
 	uint64_t bucket_bytes;
 	int e = settings_from_environment(DEFAULT_HZ, s);
@@ -264,7 +264,7 @@ static int settle(struct settings *s)
 }
 
 /* As the dynamic linker does of what it cannot preload. */
-static void complain(int e)
+static void preload_complain(int e)
 {
 	char text[256];
 	int n = snprintf(text, sizeof(text), "dwell-preload: %s is not profiled: %s%s\n",
@@ -284,24 +284,24 @@ __attribute__((constructor)) static void start(void)
 	int saved = errno, e;
 
 	drain_lock();
-	e = settle(&s);
+	e = preload_settle(&s);
 	if (e == 0) {
 		preload.sink = (struct sink){.spec = s.spec,
 					     .all_threads = true,
 					     .tick = count_tick,
 					     .after = end_round,
 					     .reborn = begin_in_child};
-		e = begin();
+		e = preload_begin();
 	}
 	drain_unlock();
 	if (e < 0)
-		complain(e);
+		preload_complain(e);
 	else
 		at_quick_exit(end); /* quick_exit(3) runs no destructors */
 	errno = saved;
 }
 
-static void finish(void)
+static void preload_finish(void)
 {
 	struct shared_view v;
 	const char *why;
@@ -318,7 +318,7 @@ __attribute__((destructor)) static void end(void)
 {
 	drain_lock();
 	if (preload.pid && preload.pid == getpid())
-		finish();
+		preload_finish();
 	drain_unlock();
 }
 
@@ -343,7 +343,7 @@ bool preload_pause(void)
 	if (!drain_lock_soon())
 		return false;
 	if (preload.pid && preload.pid == getpid()) {
-		finish();
+		preload_finish();
 		was_on = true;
 	}
 	drain_unlock();
@@ -353,7 +353,7 @@ bool preload_pause(void)
 void preload_go_on(void)
 {
 	drain_lock();
-	begin();
+	preload_begin();
 	drain_unlock();
 }
 

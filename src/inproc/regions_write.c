@@ -38,7 +38,7 @@ static bool get_settings(struct settings *ret, uint64_t *ret_unplaced)
 	return ret->spec.period;
 }
 
-static int result(int e)
+static int regions_write_result(int e)
 {
 	if (e == 0)
 		return 0;
@@ -73,7 +73,7 @@ static size_t take_counts(const struct dwell_regions *r, const struct text *t,
 }
 
 /* Adds up what is at one address: a library that was loaded twice. */
-static size_t join(struct dcpi_place *p, size_t n)
+static size_t regions_write_join(struct dcpi_place *p, size_t n)
 {
 	size_t kept = 0;
 
@@ -106,7 +106,8 @@ static int write_image(const struct dwell_regions *r, size_t first, int dirfd,
 		if (same_image(t, &r->texts[i]))
 			n += take_counts(r, &r->texts[i], places + n);
 	dcpi_sort(places, n);
-	e = dcpi_write_image(dirfd, f, &t->code, t->path, places, join(places, n), loss, 1);
+	e = dcpi_write_image(dirfd, f, &t->code, t->path, places, regions_write_join(places, n),
+			     loss, 1);
 	loss->n = 0;
 	free(places);
 	return e;
@@ -156,10 +157,10 @@ EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
 		return -1;
 	dirfd = dcpi_open_dir(dir, &f);
 	if (dirfd < 0)
-		return result(dirfd);
+		return regions_write_result(dirfd);
 	e = write_images(r, dirfd, &f, n_unplaced - r->n_unplaced_before);
 	close(dirfd);
-	return result(e);
+	return regions_write_result(e);
 }
 
 /* gmon.out. */
@@ -254,13 +255,13 @@ EXPORT int dwell_regions_write_gmon(struct dwell_regions *r, const char *object,
 			n_all += records_of(r, &r->texts[i]);
 		}
 	if (!found || n_all > MAX_RECORDS)
-		return result(found ? -EOVERFLOW : -ENOENT);
+		return regions_write_result(found ? -EOVERFLOW : -ENOENT);
 	dirfd = open_parent(path, &name);
 	e = dirfd < 0 ? dirfd : out_open(&f, dirfd, name);
 	if (e < 0) {
 		if (dirfd >= 0)
 			close(dirfd);
-		return result(e);
+		return regions_write_result(e);
 	}
 	out_put(&f.out, "gmon", 4);
 	out_u32(&f.out, GMON_VERSION);
@@ -271,5 +272,5 @@ EXPORT int dwell_regions_write_gmon(struct dwell_regions *r, const char *object,
 				put_record(&f.out, r, &r->texts[i], k, &s);
 	e = out_close(&f);
 	close(dirfd);
-	return result(e);
+	return regions_write_result(e);
 }

@@ -95,7 +95,7 @@ static const char *get_image(struct rd *r, struct shared_image *ret)
 	return ret->path;
 }
 
-static int bad(int code, const char *what, const char **ret_why)
+static int shared_read_bad(int code, const char *what, const char **ret_why)
 {
 	*ret_why = what;
 	return code;
@@ -111,25 +111,27 @@ int shared_view_open(struct shared_view *v, const void *bytes, size_t n, const c
 	uint64_t at = 0;
 
 	if (!magic || memcmp(magic, SHARED_MAGIC, sizeof(w.header.magic)) != 0)
-		return bad(-EBADMSG, "not a histogram file", ret_why);
+		return shared_read_bad(-EBADMSG, "not a histogram file", ret_why);
 	w.header.major = rd_le16(&r);
 	w.header.minor = rd_le16(&r);
 	if (w.header.major != SHARED_MAJOR)
-		return bad(-EPROTONOSUPPORT, "of a version this program does not know", ret_why);
+		return shared_read_bad(-EPROTONOSUPPORT, "of a version this program does not know",
+				       ret_why);
 	if (n < SHARED_HEADER_BYTES)
-		return bad(-ENODATA, "cut short", ret_why);
+		return shared_read_bad(-ENODATA, "cut short", ret_why);
 	if (!get_header(&r, &w.header))
-		return bad(-EBADMSG, "a text without an end", ret_why);
+		return shared_read_bad(-EBADMSG, "a text without an end", ret_why);
 	why = check_layout(&w.header, n);
 	if (why)
-		return bad(-EBADMSG, why, ret_why);
+		return shared_read_bad(-EBADMSG, why, ret_why);
 	r = shared_images(&w);
 	for (struct shared_image im; rd_left(&r); w.n_images++)
 		if (!get_image(&r, &im) || w.n_images + 1 >= 1u << SHARED_IMAGE_BITS)
-			return bad(-EBADMSG, "an image that makes no sense", ret_why);
+			return shared_read_bad(-EBADMSG, "an image that makes no sense", ret_why);
 	while (shared_next_count(&w, &at, &count))
 		if (!count.image || count.image > w.n_images)
-			return bad(-EBADMSG, "ticks of an image that is not there", ret_why);
+			return shared_read_bad(-EBADMSG, "ticks of an image that is not there",
+					       ret_why);
 	*v = w;
 	return 0;
 }

@@ -130,7 +130,7 @@ static uint64_t interval_for(uint64_t period_ns)
 	return period_ns < (uint64_t)tick.tv_nsec / 4 ? period_ns : (uint64_t)tick.tv_nsec / 4;
 }
 
-static int start(struct tick_source *s)
+static int source_timer_start(struct tick_source *s)
 {
 	const uint64_t ns = s->ring->interval_ns;
 	struct itimerspec every = {
@@ -167,7 +167,7 @@ int source_timer_open(struct tick_source *s, pid_t tid, const struct tick_spec *
 	s->ring = r;
 	e = source_timer_read(s, &s->start_ns);
 	if (e == 0)
-		e = start(s);
+		e = source_timer_start(s);
 	if (e < 0)
 		source_timer_close(s);
 	return e;

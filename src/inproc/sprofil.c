@@ -191,7 +191,7 @@ static bool tell_tick(struct timeval *tvp, const struct tick_spec *spec)
 	       1;
 }
 
-static int begin(const struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
+static int sprofil_begin(const struct prof *profp, int profcnt, struct timeval *tvp, unsigned flags)
 {
 	struct settings s;
 	struct buckets b = {0};
@@ -221,7 +221,7 @@ int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigne
 	int e;
 
 	drain_lock();
-	e = begin(profp, profcnt, tvp, flags);
+	e = sprofil_begin(profp, profcnt, tvp, flags);
 	drain_unlock();
 	if (e == 0)
 		return 0;

@@ -45,20 +45,20 @@ struct beginning {
 	void *arg;
 };
 
-static void end(void *unused)
+static void threads_end(void *unused)
 {
 	(void)unused;
 	drain_thread_ends();
 }
 
-static void *begin(void *p)
+static void *threads_begin(void *p)
 {
 	struct beginning b = *(struct beginning *)p;
 	void *ret;
 
 	free(p);
 	drain_thread_began();
-	pthread_cleanup_push(end, NULL); /* also at pthread_exit(3) and cancellation */
+	pthread_cleanup_push(threads_end, NULL); /* also at pthread_exit(3) and cancellation */
 	ret = b.fn(b.arg);
 	pthread_cleanup_pop(1);
 	return ret;
@@ -84,7 +84,7 @@ int inproc_pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*fn
 		return EAGAIN;
 	}
 	*b = (struct beginning){fn, arg};
-	e = create(ret, attr, begin, b);
+	e = create(ret, attr, threads_begin, b);
 	if (e)
 		free(b);
 	return e;

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 /* Number of pieces that begin at or before AT. */
-static size_t upper(const struct extents *e, uint32_t at)
+static size_t extents_upper(const struct extents *e, uint32_t at)
 {
 	size_t lo = 0, hi = e->v.n;
 
@@ -20,7 +20,7 @@ static size_t upper(const struct extents *e, uint32_t at)
 	return lo;
 }
 
-static void drop(struct extents *e, size_t i)
+static void extents_drop(struct extents *e, size_t i)
 {
 	memmove(&e->v.v[i], &e->v.v[i + 1], (e->v.n - i - 1) * sizeof(*e->v.v));
 	e->v.n--;
@@ -28,7 +28,7 @@ static void drop(struct extents *e, size_t i)
 
 void extents_give(struct extents *e, uint32_t at, uint32_t n)
 {
-	size_t i = upper(e, at);
+	size_t i = extents_upper(e, at);
 	struct extent *before = i ? &e->v.v[i - 1] : NULL;
 	struct extent *behind = i < e->v.n ? &e->v.v[i] : NULL;
 
@@ -38,7 +38,7 @@ void extents_give(struct extents *e, uint32_t at, uint32_t n)
 		before->n += n;
 		if (behind && at + n == behind->at) {
 			before->n += behind->n;
-			drop(e, i);
+			extents_drop(e, i);
 		}
 		return;
 	}
@@ -63,7 +63,7 @@ bool extents_take(struct extents *e, uint32_t n, uint32_t *ret_at)
 		x->n -= n;
 		e->n_free -= n;
 		if (!x->n)
-			drop(e, (size_t)(x - e->v.v));
+			extents_drop(e, (size_t)(x - e->v.v));
 		return true;
 	}
 	return false;

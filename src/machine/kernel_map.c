@@ -16,7 +16,7 @@ void kernel_map_release(struct kernel_map *k)
 }
 
 /* Number of pieces that start at or before IP. */
-static size_t upper(const struct kernel_map *k, uint64_t ip)
+static size_t kernel_map_upper(const struct kernel_map *k, uint64_t ip)
 {
 	size_t lo = 0, hi = k->v.n;
 
@@ -33,7 +33,7 @@ static size_t upper(const struct kernel_map *k, uint64_t ip)
 
 static void insert(struct kernel_map *k, const struct kernel_piece *piece)
 {
-	size_t at = upper(k, piece->start);
+	size_t at = kernel_map_upper(k, piece->start);
 
 	vec_reserve(&k->v, 1);
 	memmove(&k->v.v[at + 1], &k->v.v[at], (k->v.n - at) * sizeof(*k->v.v));
@@ -45,7 +45,7 @@ void kernel_map_add(struct kernel_map *k, const struct kernel_range *r)
 {
 	struct kernel_piece piece = {
 		.start = r->start, .end = r->end, .svma = r->svma, .desc = r->image};
-	size_t i = upper(k, r->start);
+	size_t i = kernel_map_upper(k, r->start);
 
 	piece.desc.path = profile_str(k->profile, profile_intern_str(k->profile, r->image.path));
 	if (i && k->v.v[i - 1].end > r->start) { /* cut the one before, keep its tail */
@@ -76,23 +76,23 @@ void kernel_map_add(struct kernel_map *k, const struct kernel_range *r)
 		insert(k, &piece);
 }
 
-static struct kernel_piece *find(const struct kernel_map *k, uint64_t ip)
+static struct kernel_piece *kernel_map_find(const struct kernel_map *k, uint64_t ip)
 {
-	size_t i = upper(k, ip);
+	size_t i = kernel_map_upper(k, ip);
 
 	return i && ip < k->v.v[i - 1].end ? &k->v.v[i - 1] : NULL;
 }
 
 bool kernel_map_place(struct kernel_map *k, uint64_t ip, place_id *ret)
 {
-	struct kernel_piece *p = find(k, ip);
+	struct kernel_piece *p = kernel_map_find(k, ip);
 
 	if (!p && k->learn) {
 		void (*learn)(void *ctx) = k->learn;
 
 		k->learn = NULL;
 		learn(k->learn_ctx);
-		p = find(k, ip);
+		p = kernel_map_find(k, ip);
 	}
 	if (!p)
 		return false;

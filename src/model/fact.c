@@ -149,7 +149,7 @@ const struct fact fact_table[] = {
 
 const size_t n_facts = n_elems(fact_table);
 
-static int find(const struct profile *p, bool counter, const char *name, size_t n)
+static int fact_find(const struct profile *p, bool counter, const char *name, size_t n)
 {
 	for (size_t i = 0; i < n_facts; i++) {
 		const struct fact *f = &fact_table[i];
@@ -170,12 +170,12 @@ static int find(const struct profile *p, bool counter, const char *name, size_t 
 
 int fact_find_bit(const struct profile *p, const char *name, size_t n)
 {
-	return find(p, false, name, n);
+	return fact_find(p, false, name, n);
 }
 
 int fact_find_counter(const struct profile *p, const char *name, size_t n)
 {
-	return find(p, true, name, n);
+	return fact_find(p, true, name, n);
 }
 
 static const char *name_of(const struct profile *p, bool counter, unsigned number)

@@ -33,7 +33,7 @@ static bool is_mark_ctx(const struct pruner *r, ctx_id ctx)
 	return ctx && r->p->ctxs.v[ctx].place == r->mark;
 }
 
-static uint64_t weight(const struct profile *p, const struct value *v)
+static uint64_t prune_weight(const struct profile *p, const struct value *v)
 {
 	if (!value_is_samples(p, v))
 		return 0;
@@ -46,7 +46,7 @@ void prune_sum(const struct profile *p, prune_sums *ret)
 	for (size_t i = 0; i < p->events.n; i++)
 		vec_push(ret, 0);
 	vec_each (v, &p->values)
-		ret->v[v->event] += weight(p, v);
+		ret->v[v->event] += prune_weight(p, v);
 }
 
 /* Keeps what has at least LEAST of EVENT.  SUMS: room for all contexts. */
@@ -57,7 +57,7 @@ static void keep_frequent(struct pruner *r, event_id event, double least, uint64
 	memset(sums, 0, p->ctxs.n * sizeof(*sums));
 	vec_each (v, &p->values)
 		if (v->event == event)
-			sums[v->ctx] += weight(p, v);
+			sums[v->ctx] += prune_weight(p, v);
 	for (size_t i = p->ctxs.n; i-- > 1;)
 		sums[p->ctxs.v[i].parent] += sums[i];
 	for (size_t i = 1; i < p->ctxs.n; i++)

@@ -55,8 +55,8 @@ static void add_event(struct dcpi_text *t, const struct profile *p, const struct
 }
 
 /* Fills T's events, addresses and counts from rows [START, END). */
-static void fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *rows, size_t start,
-		 size_t end)
+static void dcpi_cat_fill(struct dcpi_text *t, const struct profile *p, const dcpi_rows *rows,
+			  size_t start, size_t end)
 {
 	dcpi_columns columns = dcpi_list_columns(p, rows, start, end);
 	size_t n = 0;
@@ -99,8 +99,9 @@ static void add_kept(struct dcpi_text *t, const struct dcpi_file *f)
 	}
 }
 
-static void format(const struct profile *p, const dcpi_rows *rows, const struct block *b,
-		   const struct dcpi_kept *kept, struct str *out)
+static void port_dcpi_cat_format(const struct profile *p, const dcpi_rows *rows,
+				 const struct block *b, const struct dcpi_kept *kept,
+				 struct str *out)
 {
 	const struct image *im = &p->images.v[rows->v[b->start].image];
 	char epoch[15];
@@ -121,7 +122,7 @@ static void format(const struct profile *p, const dcpi_rows *rows, const struct 
 	dcpi_init(&f, 7, 1);
 	dcpi_kept_put(kept, p, rows->v[b->start].image, NULL, rows->v[b->start].label, &f);
 	add_kept(&t, &f);
-	fill(&t, p, rows, b->start, b->end);
+	dcpi_cat_fill(&t, p, rows, b->start, b->end);
 	dcpi_text_format(&t, out);
 	dcpi_text_release(&t);
 	dcpi_release(&f);
@@ -150,7 +151,7 @@ size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f,
 	vec_each (b, &blocks) {
 		if (b > blocks.v)
 			str_addc(out, '\n');
-		format(p, &rows, b, kept, out);
+		port_dcpi_cat_format(p, &rows, b, kept, out);
 	}
 	n = blocks.n;
 	vec_release(&blocks);

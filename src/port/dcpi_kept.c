@@ -38,7 +38,7 @@ static bool same_line(const struct dcpi_line *a, const struct dcpi_line *b)
 
 /* Adds L to F unless it says it already.  F has one line of each known word but `path`: a speed
  * takes the place of F's own. */
-static void put(struct dcpi_file *f, const struct dcpi_line *l)
+static void port_dcpi_kept_put(struct dcpi_file *f, const struct dcpi_line *l)
 {
 	vec_each (have, &f->lines) {
 		if (l->key == DCPI_CPUSPEED && have->key == DCPI_CPUSPEED) {
@@ -88,7 +88,7 @@ void dcpi_kept_put(const struct dcpi_kept *k, const struct profile *p, image_id 
 		dcpi_init(&one, 7, 1);
 		if (dcpi_copy_line(&one, l->text, l->n_text) == 0 &&
 		    is_kept(&one.lines.v[one.lines.n - 1]))
-			put(f, &one.lines.v[one.lines.n - 1]);
+			port_dcpi_kept_put(f, &one.lines.v[one.lines.n - 1]);
 		dcpi_release(&one);
 	}
 }
@@ -97,7 +97,7 @@ void dcpi_kept_put_old(const struct dcpi_file *old, struct dcpi_file *f)
 {
 	vec_each (l, &old->lines)
 		if (is_kept(l))
-			put(f, l);
+			port_dcpi_kept_put(f, l);
 }
 
 void dcpi_kept_release(struct dcpi_kept *k)

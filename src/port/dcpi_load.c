@@ -21,7 +21,7 @@
 #include "formats/dcpi_text.h"
 #include "port/dcpi_pm.h"
 
-static bool listed(const opt_list *list, const char *s)
+static bool dcpi_load_listed(const opt_list *list, const char *s)
 {
 	if (!list || !list->n)
 		return true;
@@ -33,7 +33,7 @@ static bool listed(const opt_list *list, const char *s)
 
 static bool selected(struct dcpi_load *l, const char *event, const char *label)
 {
-	if (listed(l->sel.events, event) && listed(l->sel.labels, label)) {
+	if (dcpi_load_listed(l->sel.events, event) && dcpi_load_listed(l->sel.labels, label)) {
 		l->n_taken++;
 		return true;
 	}

@@ -23,8 +23,8 @@ struct dcpi_piece {
 	uint8_t kind;
 };
 
-static struct dcpi_piece *add(dcpi_pieces *v, owner_id owner, image_id image, event_id event,
-			      const struct dcpi_pm *pm)
+static struct dcpi_piece *port_dcpi_pieces_add(dcpi_pieces *v, owner_id owner, image_id image,
+					       event_id event, const struct dcpi_pm *pm)
 {
 	vec_push(v, (struct dcpi_piece){.known = pm->vector.known,
 					.value = pm->vector.value,
@@ -42,7 +42,7 @@ void dcpi_pieces_add_file(dcpi_pieces *v, owner_id owner, image_id image, event_
 
 	if (!pm->vector.counter)
 		return;
-	piece = add(v, owner, image, event, pm);
+	piece = port_dcpi_pieces_add(v, owner, image, event, pm);
 	piece->kind = PIECE_FILE;
 	piece->n = pm->measured;
 }
@@ -50,7 +50,7 @@ void dcpi_pieces_add_file(dcpi_pieces *v, owner_id owner, image_id image, event_
 void dcpi_pieces_add(dcpi_pieces *v, owner_id owner, image_id image, event_id event,
 		     const struct dcpi_pm *pm, ctx_id ctx, uint64_t n)
 {
-	struct dcpi_piece *piece = add(v, owner, image, event, pm);
+	struct dcpi_piece *piece = port_dcpi_pieces_add(v, owner, image, event, pm);
 
 	piece->kind = !pm->vector.counter ? PIECE_SAMPLES
 		      : pm->measured	  ? PIECE_MEASURED

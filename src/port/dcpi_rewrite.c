@@ -35,7 +35,7 @@ static int text_file(const struct file_map *map, unsigned minor, unsigned stride
 	return rc;
 }
 
-static int save(const char *path, const struct wr *bytes, struct err *err)
+static int dcpi_rewrite_save(const char *path, const struct wr *bytes, struct err *err)
 {
 	_mem_ char *dir = xstrdup(path);
 	char *slash = strrchr(dir, '/');
@@ -72,7 +72,7 @@ int dcpi_rewrite(const char *path, unsigned stride, unsigned minor, const char *
 		return err_prefix(err, rc, "%s", path);
 	dcpi_set_version(&f, minor);
 	dcpi_write(&f, &bytes);
-	rc = save(output, &bytes, err);
+	rc = dcpi_rewrite_save(output, &bytes, err);
 	wr_release(&bytes);
 	dcpi_release(&f);
 	return rc;

@@ -57,7 +57,7 @@ static size_t slot_of(const struct perf_chains *c, uint64_t hash)
 	return i;
 }
 
-static void remember(struct perf_chains *c, uint64_t hash, ctx_id ctx)
+static void perf_chain_remember(struct perf_chains *c, uint64_t hash, ctx_id ctx)
 {
 	size_t i;
 
@@ -83,7 +83,7 @@ static void remember(struct perf_chains *c, uint64_t hash, ctx_id ctx)
 }
 
 /* From the frames gathered, and why they end, to a context. */
-static ctx_id finish(struct perf_chains *c, enum chain_cause cause)
+static ctx_id perf_chain_finish(struct perf_chains *c, enum chain_cause cause)
 {
 	struct profile *p = c->world->profile;
 	ctx_id ctx = 0;
@@ -100,7 +100,8 @@ static ctx_id finish(struct perf_chains *c, enum chain_cause cause)
 	return ctx;
 }
 
-static void put(struct perf_chains *c, uint32_t proc, unsigned mode, uint64_t ip, uint32_t flags)
+static void perf_chain_put(struct perf_chains *c, uint32_t proc, unsigned mode, uint64_t ip,
+			   uint32_t flags)
 {
 	vec_push(&c->frames, perf_world_place(c->world, proc, mode, ip, flags));
 }
@@ -198,9 +199,9 @@ static struct listed add_listed(struct perf_chains *c, const struct perfdata_rec
 			continue;
 		}
 		if (mode != PERFDATA_MODE_USER)
-			put(c, proc, mode, ip - !exact, 0);
+			perf_chain_put(c, proc, mode, ip - !exact, 0);
 		else if (user == LISTED_ALL || (user == LISTED_ENTRY && exact))
-			put(c, proc, mode, ip - !exact, exact ? 0 : PLACE_GUESSED);
+			perf_chain_put(c, proc, mode, ip - !exact, exact ? 0 : PLACE_GUESSED);
 		exact = false;
 	}
 	return l;
@@ -333,7 +334,7 @@ static enum chain_cause add_walk(struct perf_chains *c, const struct perfdata_re
 		if (code != INDEX_NONE)
 			vec_push(&c->frames, images_place(&c->world->images, code, off, flags));
 		else
-			put(c, proc, PERFDATA_MODE_USER, off, flags);
+			perf_chain_put(c, proc, PERFDATA_MODE_USER, off, flags);
 	}
 	return cause;
 }
@@ -344,7 +345,7 @@ static void add_branches(struct perf_chains *c, const struct perfdata_record *r,
 	const struct perfdata_sample *s = &r->sample;
 
 	for (uint32_t i = 0; i < s->branches.n / 3; i++)
-		put(c, proc, PERFDATA_MODE_USER, perfdata_word(&s->branches, i * 3), 0);
+		perf_chain_put(c, proc, PERFDATA_MODE_USER, perfdata_word(&s->branches, i * 3), 0);
 }
 
 static uint64_t hash_of(const struct perf_chains *c, const struct perfdata_record *r, uint32_t proc,
@@ -398,8 +399,8 @@ ctx_id perf_chains_add(struct perf_chains *c, const struct perfdata_record *r, u
 	} else if (a->max_stack && l.n >= a->max_stack) {
 		cause = CHAIN_TOO_DEEP;
 	}
-	ctx = finish(c, cause);
+	ctx = perf_chain_finish(c, cause);
 	if (!walk)
-		remember(c, hash, ctx);
+		perf_chain_remember(c, hash, ctx);
 	return ctx;
 }

@@ -40,7 +40,8 @@ bool perf_defer_sample(struct perf_defer *d, const struct perfdata *pd,
 }
 
 /* Gives S the list that goes on with MORE in place of its two last words. */
-static void join(struct perf_defer *d, struct perfdata_sample *s, const struct perfdata_words *more)
+static void port_perf_defer_join(struct perf_defer *d, struct perfdata_sample *s,
+				 const struct perfdata_words *more)
 {
 	size_t n_own = (size_t)(s->ips.n - 2) * 8, n_more = (size_t)more->n * 8;
 
@@ -53,8 +54,8 @@ static void join(struct perf_defer *d, struct perfdata_sample *s, const struct p
 }
 
 /* Puts the sample at RECORD, with MORE unless it is NULL. */
-static void put(struct perf_defer *d, struct perfdata *pd, uint8_t *record,
-		const struct perfdata_words *more)
+static void perf_defer_put(struct perf_defer *d, struct perfdata *pd, uint8_t *record,
+			   const struct perfdata_words *more)
 {
 	struct perfdata_record r;
 	struct perfdata_head head;
@@ -62,7 +63,7 @@ static void put(struct perf_defer *d, struct perfdata *pd, uint8_t *record,
 	perfdata_read_head(pd, record, &head);
 	if (perfdata_read_record(pd, &head, record, &r) == 0) {
 		if (more)
-			join(d, &r.sample, more);
+			port_perf_defer_join(d, &r.sample, more);
 		d->put(d->ctx, &r);
 	}
 	free(record);
@@ -76,8 +77,8 @@ void perf_defer_join(struct perf_defer *d, struct perfdata *pd, const struct per
 		__typeof__(*d->waiting.v) w = d->waiting.v[i];
 
 		if (w.tid == r->id.tid)
-			put(d, pd, w.record,
-			    w.cookie == r->deferred.cookie ? &r->deferred.ips : NULL);
+			perf_defer_put(d, pd, w.record,
+				       w.cookie == r->deferred.cookie ? &r->deferred.ips : NULL);
 		else
 			d->waiting.v[n++] = w;
 	}
@@ -87,6 +88,6 @@ void perf_defer_join(struct perf_defer *d, struct perfdata *pd, const struct per
 void perf_defer_flush(struct perf_defer *d, struct perfdata *pd)
 {
 	vec_each (w, &d->waiting)
-		put(d, pd, w->record, NULL);
+		perf_defer_put(d, pd, w->record, NULL);
 	d->waiting.n = 0;
 }

@@ -369,8 +369,8 @@ static int take_section(struct perf_handler *h, uint32_t feature, const uint8_t 
 
 /* All of it. */
 
-static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct profile *p,
-		  struct perf_in_result *ret)
+static void perf_in_begin(struct perf_in *in, const struct perf_in_opts *opts, struct profile *p,
+			  struct perf_in_result *ret)
 {
 	*in = (struct perf_in){.opts = opts, .ret = ret, .profile = p};
 	in->handler = (struct perf_handler){.record = take_record,
@@ -398,7 +398,7 @@ static void begin(struct perf_in *in, const struct perf_in_opts *opts, struct pr
 	tracer_init(&in->tracer, p, opts->trace_bytes, 0);
 }
 
-static void end(struct perf_in *in)
+static void port_perf_in_end(struct perf_in *in)
 {
 	tracer_release(&in->tracer);
 	perf_spe_release(&in->spe);
@@ -468,17 +468,17 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	rc = opts->facts ? fact_defs_name(opts->facts, p, err) : 0;
 	if (rc < 0)
 		return rc;
-	begin(&in, opts, p, ret);
+	perf_in_begin(&in, opts, p, ret);
 	in.date = perf_date_of(fd);
 	in.world.jits.written_ns = in.date.is_file ? in.date.written_ns : 0;
 	rc = perf_stream_read(fd, path, &in.pd, &in.handler, opts->force ? &ret->notes : NULL, &st,
 			      err);
 	if (rc < 0) {
-		end(&in);
+		port_perf_in_end(&in);
 		return offer_force(err, rc, path, st.forgivable && !opts->force);
 	}
 	if (in.has_counts && !ret->n_samples && !opts->dump) {
-		end(&in);
+		port_perf_in_end(&in);
 		return err_set(err, -EINVAL,
 			       "%s: it is of perf stat record: counts, and no samples; perf stat "
 			       "report -i shows them",
@@ -496,7 +496,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	ret->clock_offset_ns = in.clock_offset_ns;
 	ret->most_bytes = st.most_waiting;
 	rc = perf_in_save_symbols(&in, err);
-	end(&in);
+	port_perf_in_end(&in);
 	return rc;
 }
 

@@ -48,7 +48,7 @@ static int put_all(struct perf_pipe *p, const struct batch *b, struct err *err)
 	return rc;
 }
 
-static void *run(void *arg)
+static void *perf_pipe_run(void *arg)
 {
 	struct perf_pipe *p = arg;
 
@@ -96,7 +96,7 @@ struct perf_pipe *perf_pipe_new(struct perf_queue *q,
 	pthread_cond_init(&p->changed, NULL);
 	sigfillset(&all); /* signals are the first thread's business */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	e = pthread_create(&p->thread, NULL, run, p);
+	e = pthread_create(&p->thread, NULL, perf_pipe_run, p);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (e) {
 		free(p->batches);
@@ -113,7 +113,7 @@ static struct batch *filling(struct perf_pipe *p)
 
 /* Passes the batch at hand on and waits until no more than MOST are not done; lets go of those that
  * are. */
-static int pass(struct perf_pipe *p, uint64_t most, struct err *err)
+static int perf_pipe_pass(struct perf_pipe *p, uint64_t most, struct err *err)
 {
 	uint64_t n_done;
 	int rc;
@@ -147,19 +147,19 @@ int perf_pipe_add(struct perf_pipe *p, const uint8_t *bytes, uint64_t off, struc
 	perf_chunk_of(bytes)->n_refs++;
 	b->v[b->n].p = bytes;
 	b->v[b->n++].off = off;
-	return b->n == BATCH ? pass(p, N_BATCHES - 1, err) : 0;
+	return b->n == BATCH ? perf_pipe_pass(p, N_BATCHES - 1, err) : 0;
 }
 
 int perf_pipe_wait(struct perf_pipe *p, struct err *err)
 {
-	return pass(p, 0, err);
+	return perf_pipe_pass(p, 0, err);
 }
 
 void perf_pipe_free(struct perf_pipe *p)
 {
 	if (!p)
 		return;
-	pass(p, 0, NULL);
+	perf_pipe_pass(p, 0, NULL);
 	pthread_mutex_lock(&p->lock);
 	p->ends = true;
 	pthread_cond_broadcast(&p->changed);

@@ -61,8 +61,8 @@ void perf_queue_release(struct perf_queue *q)
 }
 
 /* Merges the runs [A, B) and [B, C) of FROM into TO. */
-static void merge(const struct perf_waiting *from, struct perf_waiting *to, size_t a, size_t b,
-		  size_t c)
+static void perf_queue_merge(const struct perf_waiting *from, struct perf_waiting *to, size_t a,
+			     size_t b, size_t c)
 {
 	size_t i = a, k = b;
 
@@ -70,7 +70,7 @@ static void merge(const struct perf_waiting *from, struct perf_waiting *to, size
 		to[at] = k == c || (i < b && from[i].time <= from[k].time) ? from[i++] : from[k++];
 }
 
-static void sort(struct perf_queue *q)
+static void perf_queue_sort(struct perf_queue *q)
 {
 	while (q->runs.n > 1) {
 		struct perf_waiting *from = q->v.v;
@@ -83,7 +83,7 @@ static void sort(struct perf_queue *q)
 			size_t b = i + 1 < q->runs.n ? q->runs.v[i + 1] : q->v.n;
 			size_t c = i + 2 < q->runs.n ? q->runs.v[i + 2] : q->v.n;
 
-			merge(from, q->spare.v, a, b, c);
+			perf_queue_merge(from, q->spare.v, a, b, c);
 			q->runs.v[n_runs++] = a;
 		}
 		q->runs.n = n_runs;
@@ -99,7 +99,7 @@ int perf_queue_flush(struct perf_queue *q, uint64_t limit, struct err *err)
 	size_t n = 0;
 	int rc = 0;
 
-	sort(q);
+	perf_queue_sort(q);
 	while (n < q->v.n && q->v.v[n].time <= limit && rc == 0) {
 		const struct perf_waiting w = q->v.v[n++];
 		struct perf_chunk *c = perf_chunk_of(w.p);
@@ -123,7 +123,7 @@ static int flush_half(struct perf_queue *q, struct err *err)
 	uint64_t limit;
 
 	q->forced = true;
-	sort(q);
+	perf_queue_sort(q);
 	limit = q->v.v[q->v.n / 2].time;
 	return perf_queue_flush(q, limit, err);
 }

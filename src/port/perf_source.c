@@ -71,8 +71,8 @@ static int hold(struct perf_reading *r, uint32_t type, struct err *err)
 static int inflate_record(struct perf_source *s, const struct perfdata_record *r, uint64_t off,
 			  struct err *err);
 
-static int take(struct perf_source *s, struct perf_lane *l, const struct perfdata_head *head,
-		const uint8_t *p, struct err *err)
+static int perf_source_take(struct perf_source *s, struct perf_lane *l,
+			    const struct perfdata_head *head, const uint8_t *p, struct err *err)
 {
 	struct perfdata_record r;
 	uint64_t time;
@@ -128,7 +128,7 @@ static int take(struct perf_source *s, struct perf_lane *l, const struct perfdat
 }
 
 /* Takes the whole records that L holds, up to the first with data behind it. */
-static int parse(struct perf_source *s, struct perf_lane *l, struct err *err)
+static int perf_source_parse(struct perf_source *s, struct perf_lane *l, struct err *err)
 {
 	while (l->to - l->from >= 8 && !s->payload.n) {
 		const uint8_t *p = perf_chunk_bytes(l->chunk) + l->from;
@@ -140,7 +140,7 @@ static int parse(struct perf_source *s, struct perf_lane *l, struct err *err)
 				       l->off, head.size);
 		if (head.size > l->to - l->from)
 			return 0;
-		rc = take(s, l, &head, p, err);
+		rc = perf_source_take(s, l, &head, p, err);
 		if (rc < 0)
 			return err && err->msg[0] &&
 					       !__atomic_load_n(&s->reading->refused,
@@ -172,7 +172,7 @@ static int inflate_record(struct perf_source *s, const struct perfdata_record *r
 				     &n) < 0)
 			return err_set(err, -EBADMSG, "it is not compressed as it says");
 		l->to += n;
-		rc = parse(s, l, err);
+		rc = perf_source_parse(s, l, err);
 	} while (rc == 0 && (in.n || n == room) && n);
 	return rc;
 }
@@ -261,7 +261,7 @@ int perf_source_step(struct perf_source *s, struct err *err)
 	s->left -= s->left == UINT64_MAX ? 0 : (uint64_t)n;
 	do {
 		pass_payload(s);
-		rc = parse(s, l, err);
+		rc = perf_source_parse(s, l, err);
 	} while (rc == 0 && s->payload.n && l->from < l->to);
 	s->ended = !n;
 	return rc == 0 && s->ended ? check_end(s, err) : rc;

@@ -132,7 +132,7 @@ static void count_range(struct perf_spe *s, struct perf_spe_data *d, size_t to,
 	d->n_done = (size_t)(r.p - d->bytes.v);
 }
 
-static void drop(struct perf_spe *s, size_t i)
+static void perf_spe_drop(struct perf_spe *s, size_t i)
 {
 	struct perf_spe_data *d = &s->waiting.v[i];
 
@@ -166,7 +166,7 @@ void perf_spe_keep(struct perf_spe *s, const struct perfdata_record *auxtrace, c
 	s->n_waiting += n;
 	while (s->n_waiting > PERF_SPE_MOST_BYTES) {
 		count_range(s, &s->waiting.v[0], s->waiting.v[0].bytes.n, NULL);
-		drop(s, 0);
+		perf_spe_drop(s, 0);
 	}
 }
 
@@ -211,7 +211,7 @@ void perf_spe_take(struct perf_spe *s, const struct perfdata_record *aux)
 		if (to > d->n_done)
 			count_range(s, d, to, aux);
 		if (d->n_done == d->bytes.n)
-			drop(s, i--);
+			perf_spe_drop(s, i--);
 	}
 }
 
@@ -219,6 +219,6 @@ void perf_spe_end(struct perf_spe *s)
 {
 	while (s->waiting.n) {
 		count_range(s, &s->waiting.v[0], s->waiting.v[0].bytes.n, NULL);
-		drop(s, 0);
+		perf_spe_drop(s, 0);
 	}
 }

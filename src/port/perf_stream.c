@@ -206,7 +206,7 @@ static int begin_file(struct stream *s, struct err *err)
 	return 0;
 }
 
-static int begin(struct stream *s, struct err *err)
+static int perf_stream_begin(struct stream *s, struct err *err)
 {
 	uint8_t b[PERFDATA_HEADER_BYTES];
 	struct err damage = {0};
@@ -254,7 +254,7 @@ static int add_files(struct stream *s, struct err *err)
 }
 
 /* Reads on in source number I; where damage is passed over it ends there. */
-static int step(struct stream *s, size_t i, struct err *err)
+static int perf_stream_step(struct stream *s, size_t i, struct err *err)
 {
 	struct perf_source *source = &s->sources.v[i];
 	struct err damage = {0};
@@ -287,7 +287,7 @@ static int read_merged(struct stream *s, struct err *err)
 		}
 		if (!next)
 			return 0;
-		rc = step(s, (size_t)(next - s->sources.v), err);
+		rc = perf_stream_step(s, (size_t)(next - s->sources.v), err);
 		vec_each (x, &s->sources)
 			if (!x->ended && x->newest < limit)
 				limit = x->newest;
@@ -305,13 +305,13 @@ static int read_records(struct stream *s, struct err *err)
 	if (s->sources.n > 1)
 		return read_merged(s, err);
 	while (rc == 0 && !s->sources.v[0].ended)
-		rc = step(s, 0, err);
+		rc = perf_stream_step(s, 0, err);
 	return rc;
 }
 
 /* Waits for records that are being decoded elsewhere: an error there is of an earlier record than
  * the one of RC. */
-static int settle(struct stream *s, int rc, struct err *err)
+static int perf_stream_settle(struct stream *s, int rc, struct err *err)
 {
 	int earlier = s->reading.pipe ? perf_pipe_wait(s->reading.pipe, err) : 0;
 
@@ -329,15 +329,15 @@ int perf_stream_read(int fd, const char *path, struct perfdata *pd, struct perf_
 	*pd = (struct perfdata){0};
 	s.reading = (struct perf_reading){.pd = pd, .h = h, .stats = ret};
 	perf_queue_init(queue, perf_reading_deliver, &s.reading);
-	rc = begin(&s, err);
+	rc = perf_stream_begin(&s, err);
 	if (rc == 0)
 		rc = add_files(&s, err);
 	if (rc == 0) {
 		rc = read_records(&s, err);
-		rc = settle(&s, rc, err);
+		rc = perf_stream_settle(&s, rc, err);
 		if (rc == 0)
 			rc = perf_queue_end(queue, err);
-		rc = settle(&s, rc, err);
+		rc = perf_stream_settle(&s, rc, err);
 	}
 	ret->forgivable = ret->begun && is_damage(rc);
 	perf_pipe_free(s.reading.pipe);

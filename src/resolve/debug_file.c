@@ -39,7 +39,7 @@ struct search {
 
 /* Do the executable segments of the debug file F lie where CODE's do?  objcopy leaves a debug file
  * the program headers, with no bytes behind them.  A file without any fits. */
-static bool fits(const struct elf_file *f, const struct image_layout *code)
+static bool debug_file_fits(const struct elf_file *f, const struct image_layout *code)
 {
 	uint32_t n = 0;
 
@@ -84,7 +84,7 @@ static int check_fd(const struct search *s, int fd, bool check_id)
 		return -EBADMSG;
 	if (has_code(&f) && !image_digest_fits(l.digest, s->im->digest))
 		rc = -ESTALE;
-	else if (s->code && s->code->n_loads && !fits(&f, s->code))
+	else if (s->code && s->code->n_loads && !debug_file_fits(&f, s->code))
 		rc = -ESTALE;
 	elf_file_close(&f);
 	return rc;

@@ -35,12 +35,12 @@ static int64_t sign_extend(uint32_t field, unsigned n_bits)
 	return (int64_t)((uint64_t)field << (64 - n_bits)) >> (64 - n_bits);
 }
 
-static uint32_t bits(uint32_t word, unsigned low, unsigned n_bits)
+static uint32_t disasm_arm64_bits(uint32_t word, unsigned low, unsigned n_bits)
 {
 	return word >> low & ((1u << n_bits) - 1);
 }
 
-static void jump(struct disasm_insn *ret, enum disasm_kind kind, int64_t n_words)
+static void disasm_arm64_jump(struct disasm_insn *ret, enum disasm_kind kind, int64_t n_words)
 {
 	ret->kind = kind;
 	ret->has_target = true;
@@ -51,19 +51,22 @@ static void jump(struct disasm_insn *ret, enum disasm_kind kind, int64_t n_words
 static void classify(uint32_t w, struct disasm_insn *ret)
 {
 	if ((w & 0xfc000000) == 0x14000000) /* B */
-		jump(ret, DISASM_JUMP, sign_extend(bits(w, 0, 26), 26));
+		disasm_arm64_jump(ret, DISASM_JUMP, sign_extend(disasm_arm64_bits(w, 0, 26), 26));
 	else if ((w & 0xfc000000) == 0x94000000) /* BL */
-		jump(ret, DISASM_CALL, sign_extend(bits(w, 0, 26), 26));
+		disasm_arm64_jump(ret, DISASM_CALL, sign_extend(disasm_arm64_bits(w, 0, 26), 26));
 	else if ((w & 0xff000000) == 0x54000000) /* B.cond, BC.cond */
-		jump(ret, bits(w, 0, 4) >= 14 ? DISASM_JUMP : DISASM_COND_JUMP,
-		     sign_extend(bits(w, 5, 19), 19));
+		disasm_arm64_jump(ret,
+				  disasm_arm64_bits(w, 0, 4) >= 14 ? DISASM_JUMP : DISASM_COND_JUMP,
+				  sign_extend(disasm_arm64_bits(w, 5, 19), 19));
 	else if ((w & 0x7e000000) == 0x34000000) /* CBZ, CBNZ */
-		jump(ret, DISASM_COND_JUMP, sign_extend(bits(w, 5, 19), 19));
+		disasm_arm64_jump(ret, DISASM_COND_JUMP,
+				  sign_extend(disasm_arm64_bits(w, 5, 19), 19));
 	else if ((w & 0x7e000000) == 0x36000000) /* TBZ, TBNZ */
-		jump(ret, DISASM_COND_JUMP, sign_extend(bits(w, 5, 14), 14));
+		disasm_arm64_jump(ret, DISASM_COND_JUMP,
+				  sign_extend(disasm_arm64_bits(w, 5, 14), 14));
 	else if ((w & 0xfe1f0000) == 0xd61f0000) /* through a register; bit 24: with a modifier */
-		switch (bits(w, 21, 3)) {	 /* opc, less its highest bit */
-		case 0:				 /* BR, BRAA, BRAB */
+		switch (disasm_arm64_bits(w, 21, 3)) { /* opc, less its highest bit */
+		case 0:				       /* BR, BRAA, BRAB */
 			ret->kind = DISASM_JUMP;
 			break;
 		case 1: /* BLR, BLRAA, BLRAB */
@@ -79,14 +82,15 @@ static void classify(uint32_t w, struct disasm_insn *ret)
 /* The address an instruction other than a branch names relative to itself. */
 static bool pc_relative(uint32_t w, uint64_t svma, uint64_t *ret)
 {
-	int64_t imm21 = sign_extend(bits(w, 5, 19) << 2 | bits(w, 29, 2), 21);
+	int64_t imm21 =
+		sign_extend(disasm_arm64_bits(w, 5, 19) << 2 | disasm_arm64_bits(w, 29, 2), 21);
 
 	if ((w & 0x9f000000) == 0x10000000) /* ADR */
 		*ret = svma + (uint64_t)imm21;
 	else if ((w & 0x9f000000) == 0x90000000) /* ADRP */
 		*ret = (svma & ~(uint64_t)4095) + ((uint64_t)imm21 << 12);
 	else if ((w & 0x3b000000) == 0x18000000) /* LDR, LDRSW, PRFM (literal) */
-		*ret = svma + (uint64_t)(sign_extend(bits(w, 5, 19), 19) * 4);
+		*ret = svma + (uint64_t)(sign_extend(disasm_arm64_bits(w, 5, 19), 19) * 4);
 	else
 		return false;
 	return true;
@@ -129,7 +133,7 @@ static void add_operands(struct disasm *d, const char *operands, bool has_addres
 	disasm_add_address(d, address);
 }
 
-static void decode(struct disasm *d, struct disasm_insn *ret)
+static void disasm_arm64_decode(struct disasm *d, struct disasm_insn *ret)
 {
 	struct engine *e = d->engine;
 	const uint8_t *code = d->p;
@@ -191,7 +195,7 @@ int disasm_arm64_init(struct disasm *d, struct err *err)
 	struct engine *e = xcalloc(1, sizeof(*e));
 
 	d->engine = e;
-	d->decode = decode;
+	d->decode = disasm_arm64_decode;
 	d->free_engine = free_engine;
 	e->library = dlopen("libcapstone.so.4", RTLD_NOW | RTLD_LOCAL);
 	if (!e->library) {

@@ -83,7 +83,7 @@ static void add_rip_note(struct disasm *d, const ZydisDecodedInstruction *in,
 	}
 }
 
-static void decode(struct disasm *d, struct disasm_insn *ret)
+static void disasm_x86_decode(struct disasm *d, struct disasm_insn *ret)
 {
 	struct engine *e = d->engine;
 	ZydisDecodedInstruction in;
@@ -135,7 +135,7 @@ int disasm_x86_init(struct disasm *d, struct err *err)
 	ZyanStatus rc;
 
 	d->engine = e;
-	d->decode = decode;
+	d->decode = disasm_x86_decode;
 	d->free_engine = free_engine;
 	rc = ZydisDecoderInit(&e->decoder,
 			      is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,

@@ -94,7 +94,7 @@ struct records {
 
 /* Returns how many of the N bytes at P belong to the records: all, or those up to the terminator.
  */
-static size_t step(struct records *s, const uint8_t *p, size_t n)
+static size_t elf_digest_step(struct records *s, const uint8_t *p, size_t n)
 {
 	size_t i = 0;
 
@@ -126,7 +126,7 @@ static void add_records(struct sha256 *h, struct pieces *p)
 	uint64_t n = 0;
 
 	while (!s.ended && next_piece(p)) {
-		size_t k = step(&s, p->v, p->n);
+		size_t k = elf_digest_step(&s, p->v, p->n);
 
 		sha256_add(h, p->v, k);
 		n += k;

@@ -31,7 +31,7 @@ struct budget {
 };
 
 /* Takes N bytes of B; false when that is too much, for which there is no table. */
-static bool take(struct budget *b, uint64_t n)
+static bool elf_unwind_take(struct budget *b, uint64_t n)
 {
 	if (n >= b->left) {
 		b->ran_out = true;
@@ -52,7 +52,7 @@ static uint8_t *unzip(struct rd *r, uint64_t n, struct budget *b)
 	uint8_t *out;
 
 	/* deflate packs 1032 to 1 at most (zlib's "Technical Details"). */
-	if (r->bad || n == 0 || n > MAX_BYTES || n / 1032 > rd_left(r) || !take(b, n))
+	if (r->bad || n == 0 || n > MAX_BYTES || n / 1032 > rd_left(r) || !elf_unwind_take(b, n))
 		return NULL;
 	out = xmalloc((size_t)n);
 	if (uncompress(out, &n_out, r->p, (uLong)rd_left(r)) == Z_OK && n_out == n)
@@ -96,7 +96,8 @@ static void load_section(const struct elf_file *f, const char *name, struct budg
 	uint64_t n = s ? s->size : 0;
 	uint8_t *bytes;
 
-	if (!s || s->size == 0 || s->size > MAX_BYTES || s->type == SHT_NOBITS || !take(b, s->size))
+	if (!s || s->size == 0 || s->size > MAX_BYTES || s->type == SHT_NOBITS ||
+	    !elf_unwind_take(b, s->size))
 		return;
 	if (s->flags & SHF_COMPRESSED)
 		bytes = load_compressed(f, s, b, &n);
@@ -143,7 +144,7 @@ static void load_svma(const struct elf_file *f, uint64_t svma, struct budget *b,
 		n = s->filesz - rel;
 		if (n > MAX_BYTES)
 			n = MAX_BYTES;
-		if (!take(b, n))
+		if (!elf_unwind_take(b, n))
 			return;
 		*ret = (struct unwind_section){.bytes = elf_file_load(f, s->off + rel, n),
 					       .n_bytes = (size_t)n,
@@ -248,7 +249,8 @@ static void make_key(const struct unwind_input *in, uint8_t ret[UNWIND_KEY_BYTES
 	sha256_end(&h, ret, UNWIND_KEY_BYTES);
 }
 
-static int load(struct elf_file *f, size_t most_bytes, struct unwind_table *ret, struct err *err)
+static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct unwind_table *ret,
+				   struct err *err)
 {
 	struct unwind_input in = {.machine = f->machine};
 	const struct elf_segment *s = find_segment(f, PT_GNU_SFRAME);
@@ -284,7 +286,7 @@ static int load_fd(int fd, size_t most_bytes, struct unwind_table *ret, struct e
 	int rc = elf_file_open(&f, fd, err);
 
 	if (rc == 0) {
-		rc = load(&f, most_bytes, ret, err);
+		rc = resolve_elf_unwind_load(&f, most_bytes, ret, err);
 		elf_file_close(&f);
 	}
 	return rc;
@@ -306,7 +308,7 @@ int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *r
 	int rc = elf_file_open_bytes(&f, bytes, n, err);
 
 	if (rc == 0) {
-		rc = load(&f, SIZE_MAX, ret, err);
+		rc = resolve_elf_unwind_load(&f, SIZE_MAX, ret, err);
 		elf_file_close(&f);
 	}
 	return rc;

@@ -358,7 +358,7 @@ static void read_open(struct walk *w)
 	}
 }
 
-static void follow(struct walk *w, uint32_t pos)
+static void flow_follow(struct walk *w, uint32_t pos)
 {
 	vec_push(&w->roots, (uint32_t)w->insns.n);
 	vec_push(&w->work, (struct step){.pos = pos, .from = NO_INSN});
@@ -386,7 +386,7 @@ static void follow_rest(struct walk *w)
 			pos += in.n_bytes;
 			continue;
 		}
-		follow(w, pos);
+		flow_follow(w, pos);
 	}
 }
 
@@ -587,7 +587,7 @@ static int make_blocks(struct walk *w)
 	return 0;
 }
 
-static int init(struct walk *w)
+static int resolve_flow_init(struct walk *w)
 {
 	uint64_t n = 0;
 
@@ -627,9 +627,9 @@ int flow_init(struct flow *f, const struct flow_code *code)
 	int rc;
 
 	*f = (struct flow){0};
-	rc = init(&w);
+	rc = resolve_flow_init(&w);
 	if (rc == 0) {
-		follow(&w, 0);
+		flow_follow(&w, 0);
 		follow_rest(&w);
 		rc = make_blocks(&w);
 	}

@@ -11,7 +11,7 @@ static uint32_t word_at(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static uint32_t bits(uint32_t word, unsigned low, unsigned n_bits)
+static uint32_t flow_arm64_bits(uint32_t word, unsigned low, unsigned n_bits)
 {
 	return word >> low & ((1u << n_bits) - 1);
 }
@@ -23,7 +23,8 @@ static uint64_t sign_extend(uint32_t field, unsigned n_bits)
 	return (field ^ sign) - sign;
 }
 
-static void jump(struct flow_insn *ret, enum flow_kind kind, uint64_t svma, uint64_t n_words)
+static void flow_arm64_jump(struct flow_insn *ret, enum flow_kind kind, uint64_t svma,
+			    uint64_t n_words)
 {
 	ret->kind = kind;
 	ret->has_target = true;
@@ -31,8 +32,8 @@ static void jump(struct flow_insn *ret, enum flow_kind kind, uint64_t svma, uint
 }
 
 /* C4.1.65 "Branches, Exception Generating and System instructions" */
-static void decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma,
-		   struct flow_insn *ret)
+static void flow_arm64_decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma,
+			      struct flow_insn *ret)
 {
 	uint32_t w;
 
@@ -48,18 +49,23 @@ static void decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma
 	    (w & 0xffe0001f) == 0xd4400000) {	     /* HLT */
 		ret->kind = FLOW_INSN_TRAP;
 	} else if ((w & 0xfc000000) == 0x14000000) { /* B */
-		jump(ret, FLOW_INSN_JUMP, svma, sign_extend(bits(w, 0, 26), 26));
+		flow_arm64_jump(ret, FLOW_INSN_JUMP, svma,
+				sign_extend(flow_arm64_bits(w, 0, 26), 26));
 	} else if ((w & 0xfc000000) == 0x94000000) { /* BL */
-		jump(ret, FLOW_INSN_CALL, svma, sign_extend(bits(w, 0, 26), 26));
+		flow_arm64_jump(ret, FLOW_INSN_CALL, svma,
+				sign_extend(flow_arm64_bits(w, 0, 26), 26));
 	} else if ((w & 0xff000000) == 0x54000000) { /* B.cond, BC.cond; 14 and 15: always */
-		jump(ret, bits(w, 0, 4) >= 14 ? FLOW_INSN_JUMP : FLOW_INSN_BRANCH, svma,
-		     sign_extend(bits(w, 5, 19), 19));
+		flow_arm64_jump(ret,
+				flow_arm64_bits(w, 0, 4) >= 14 ? FLOW_INSN_JUMP : FLOW_INSN_BRANCH,
+				svma, sign_extend(flow_arm64_bits(w, 5, 19), 19));
 	} else if ((w & 0x7e000000) == 0x34000000) { /* CBZ, CBNZ */
-		jump(ret, FLOW_INSN_BRANCH, svma, sign_extend(bits(w, 5, 19), 19));
+		flow_arm64_jump(ret, FLOW_INSN_BRANCH, svma,
+				sign_extend(flow_arm64_bits(w, 5, 19), 19));
 	} else if ((w & 0x7e000000) == 0x36000000) { /* TBZ, TBNZ */
-		jump(ret, FLOW_INSN_BRANCH, svma, sign_extend(bits(w, 5, 14), 14));
+		flow_arm64_jump(ret, FLOW_INSN_BRANCH, svma,
+				sign_extend(flow_arm64_bits(w, 5, 14), 14));
 	} else if ((w & 0xfe1f0000) == 0xd61f0000) { /* through a register */
-		switch (bits(w, 21, 3)) {
+		switch (flow_arm64_bits(w, 21, 3)) {
 		case 0: /* BR, BRAA, BRAB */
 			ret->kind = FLOW_INSN_JUMP;
 			break;
@@ -74,7 +80,7 @@ static void decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma
 	}
 }
 
-static void set(struct flow_values *v, unsigned r, struct flow_value value)
+static void flow_arm64_set(struct flow_values *v, unsigned r, struct flow_value value)
 {
 	if (r != ZERO)
 		v->regs[r] = value;
@@ -103,16 +109,19 @@ static struct flow_value extended(struct flow_values *v, unsigned r, unsigned op
 /* C4.1.63 "Data Processing -- Immediate" */
 static void step_immediate(struct flow_values *v, uint32_t w, uint64_t svma)
 {
-	unsigned rd = bits(w, 0, 5), rn = bits(w, 5, 5), immr = bits(w, 16, 6),
-		 imms = bits(w, 10, 6), width = w >> 31 ? 63 : 31;
-	uint64_t imm21 = sign_extend(bits(w, 5, 19) << 2 | bits(w, 29, 2), 21);
-	uint64_t imm12 = (uint64_t)bits(w, 10, 12) << (bits(w, 22, 1) ? 12 : 0);
+	unsigned rd = flow_arm64_bits(w, 0, 5), rn = flow_arm64_bits(w, 5, 5),
+		 immr = flow_arm64_bits(w, 16, 6), imms = flow_arm64_bits(w, 10, 6),
+		 width = w >> 31 ? 63 : 31;
+	uint64_t imm21 =
+		sign_extend(flow_arm64_bits(w, 5, 19) << 2 | flow_arm64_bits(w, 29, 2), 21);
+	uint64_t imm12 = (uint64_t)flow_arm64_bits(w, 10, 12)
+			 << (flow_arm64_bits(w, 22, 1) ? 12 : 0);
 	struct flow_value a = get(v, rn);
 
 	if ((w & 0x9f000000) == 0x10000000) { /* ADR */
-		set(v, rd, flow_value_const(svma + imm21));
+		flow_arm64_set(v, rd, flow_value_const(svma + imm21));
 	} else if ((w & 0x9f000000) == 0x90000000) { /* ADRP */
-		set(v, rd, flow_value_const((svma & ~(uint64_t)4095) + (imm21 << 12)));
+		flow_arm64_set(v, rd, flow_value_const((svma & ~(uint64_t)4095) + (imm21 << 12)));
 	} else if ((w & 0x1f800000) == 0x11000000) { /* ADD, SUB (immediate) */
 		bool subtract = w >> 30 & 1, sets_flags = w >> 29 & 1;
 		struct flow_value b = flow_value_const(subtract ? -imm12 : imm12);
@@ -123,19 +132,22 @@ static void step_immediate(struct flow_values *v, uint32_t w, uint64_t svma)
 		else if (sets_flags)
 			v->has_compared = false;
 		if (rd != ZERO)
-			set(v, rd, flow_value_add(v, a, b));
+			flow_arm64_set(v, rd, flow_value_add(v, a, b));
 		else if (!sets_flags)
 			v->regs[SP] = flow_value_add(v, a, b);
 	} else if ((w & 0x7f800000) == 0x52800000) { /* MOVZ */
-		set(v, rd, flow_value_const((uint64_t)bits(w, 5, 16) << (16 * bits(w, 21, 2))));
+		flow_arm64_set(v, rd,
+			       flow_value_const((uint64_t)flow_arm64_bits(w, 5, 16)
+						<< (16 * flow_arm64_bits(w, 21, 2))));
 	} else if ((w & 0x7f800000) == 0x12000000) { /* AND (immediate): low bits only */
-		bool low = bits(w, 22, 1) == w >> 31 && !immr && imms < width;
+		bool low = flow_arm64_bits(w, 22, 1) == w >> 31 && !immr && imms < width;
 
-		set(v, rd,
-		    low && imms < 16 ? flow_value_mask(v, a, (1ull << (imms + 1)) - 1)
-				     : flow_value_fresh(v));
-	} else if ((w & 0x1f800000) == 0x13000000 && bits(w, 29, 2) != 1) { /* SBFM, UBFM */
-		bool is_signed = bits(w, 29, 2) == 0;
+		flow_arm64_set(v, rd,
+			       low && imms < 16 ? flow_value_mask(v, a, (1ull << (imms + 1)) - 1)
+						: flow_value_fresh(v));
+	} else if ((w & 0x1f800000) == 0x13000000 &&
+		   flow_arm64_bits(w, 29, 2) != 1) { /* SBFM, UBFM */
+		bool is_signed = flow_arm64_bits(w, 29, 2) == 0;
 
 		if (!immr && (imms == 7 || imms == 15 || imms == 31)) /* SXTB, UXTB, .. */
 			a = flow_value_extend(a, (imms + 1) / 8, is_signed);
@@ -143,24 +155,25 @@ static void step_immediate(struct flow_values *v, uint32_t w, uint64_t svma)
 			a = flow_value_shift(v, a, width - imms);
 		else
 			a = flow_value_fresh(v);
-		set(v, rd, a);
+		flow_arm64_set(v, rd, a);
 	} else {
 		if ((w & 0x7f800000) == 0x72000000) /* ANDS */
 			v->has_compared = false;
-		set(v, rd, flow_value_fresh(v));
+		flow_arm64_set(v, rd, flow_value_fresh(v));
 	}
 }
 
 /* C4.1.67 "Data Processing -- Register" */
 static void step_register(struct flow_values *v, uint32_t w)
 {
-	unsigned rd = bits(w, 0, 5), rn = bits(w, 5, 5), rm = bits(w, 16, 5);
+	unsigned rd = flow_arm64_bits(w, 0, 5), rn = flow_arm64_bits(w, 5, 5),
+		 rm = flow_arm64_bits(w, 16, 5);
 	struct flow_value a = get(v, rn), b;
 
 	if ((w & 0x7fe0ffe0) == 0x2a0003e0) { /* MOV (register) */
-		set(v, rd, get(v, rm));
+		flow_arm64_set(v, rd, get(v, rm));
 	} else if ((w & 0x1fe00000) == 0x0b200000) { /* ADD, SUB (extended register) */
-		b = extended(v, rm, bits(w, 13, 3), bits(w, 10, 3));
+		b = extended(v, rm, flow_arm64_bits(w, 13, 3), flow_arm64_bits(w, 10, 3));
 		a = rn == ZERO ? v->regs[SP] : a;
 		if (w >> 30 & 1)
 			b = negate(v, b);
@@ -168,89 +181,91 @@ static void step_register(struct flow_values *v, uint32_t w)
 			v->has_compared = false;
 		if (rd == ZERO && !(w >> 29 & 1))
 			v->regs[SP] = flow_value_fresh(v);
-		set(v, rd, flow_value_add(v, a, b));
+		flow_arm64_set(v, rd, flow_value_add(v, a, b));
 	} else if ((w & 0x1f200000) == 0x0b000000) { /* ADD, SUB (shifted register) */
 		bool subtract = w >> 30 & 1, sets_flags = w >> 29 & 1;
 
 		b = get(v, rm);
-		b = bits(w, 22, 2) == 0 ? flow_value_shift(v, b, bits(w, 10, 6))
-					: flow_value_fresh(v);
+		b = flow_arm64_bits(w, 22, 2) == 0
+			    ? flow_value_shift(v, b, flow_arm64_bits(w, 10, 6))
+			    : flow_value_fresh(v);
 		if (sets_flags && subtract && b.kind == FLOW_CONST)
 			flow_value_compare(v, a, b.addend);
 		else if (sets_flags)
 			v->has_compared = false;
-		set(v, rd, flow_value_add(v, a, subtract ? negate(v, b) : b));
+		flow_arm64_set(v, rd, flow_value_add(v, a, subtract ? negate(v, b) : b));
 	} else {
 		/* ANDS, BICS, ADCS, SBCS, CCMP, CCMN: flags of something else */
 		if ((w & 0x7f000000) == 0x6a000000 || (w & 0x3fe00000) == 0x3a000000 ||
 		    (w & 0x3fe00000) == 0x3a400000)
 			v->has_compared = false;
-		set(v, rd, flow_value_fresh(v));
+		flow_arm64_set(v, rd, flow_value_fresh(v));
 	}
 }
 
 /* C4.1.66 "Loads and Stores" of general registers */
 static void step_memory(struct flow_values *v, uint32_t w, uint64_t svma)
 {
-	unsigned rt = bits(w, 0, 5), rn = bits(w, 5, 5), size = bits(w, 30, 2),
-		 opc = bits(w, 22, 2);
+	unsigned rt = flow_arm64_bits(w, 0, 5), rn = flow_arm64_bits(w, 5, 5),
+		 size = flow_arm64_bits(w, 30, 2), opc = flow_arm64_bits(w, 22, 2);
 	struct flow_value *base = &v->regs[rn == ZERO ? SP : rn], at = flow_value_named(*base);
 	bool is_vector = w >> 26 & 1, writes_back = false;
 	uint64_t offset = 0; /* what is added to the base */
 
 	if ((w & 0x3b000000) == 0x18000000) { /* LDR, LDRSW (literal) */
-		uint64_t imm = sign_extend(bits(w, 5, 19), 19) * 4;
+		uint64_t imm = sign_extend(flow_arm64_bits(w, 5, 19), 19) * 4;
 
 		at = flow_value_const(svma + imm);
 		if (!is_vector)
-			set(v, rt, flow_value_load(v, at, size == 1 ? 8 : 4, size == 2));
+			flow_arm64_set(v, rt, flow_value_load(v, at, size == 1 ? 8 : 4, size == 2));
 		return;
 	}
 	if ((w & 0x3a000000) == 0x28000000) { /* LDP, STP and their like */
 		bool is_load = w >> 22 & 1;
 
 		if (!is_vector && is_load) {
-			set(v, rt, flow_value_fresh(v));
-			set(v, bits(w, 10, 5), flow_value_fresh(v));
+			flow_arm64_set(v, rt, flow_value_fresh(v));
+			flow_arm64_set(v, flow_arm64_bits(w, 10, 5), flow_value_fresh(v));
 		}
 		writes_back = w >> 23 & 1;
-		offset = sign_extend(bits(w, 15, 7), 7) << (is_vector ? 2 + size : 2 + (size >> 1));
+		offset = sign_extend(flow_arm64_bits(w, 15, 7), 7)
+			 << (is_vector ? 2 + size : 2 + (size >> 1));
 	} else if ((w & 0x3b200c00) == 0x38200800) { /* register offset */
-		struct flow_value index = flow_value_named(get(v, bits(w, 16, 5)));
+		struct flow_value index = flow_value_named(get(v, flow_arm64_bits(w, 16, 5)));
 
 		index = flow_value_shift(v, index, w >> 12 & 1 ? size : 0);
 		index.addend += at.addend;
 		index.is_indexed = true;
 		at = at.kind == FLOW_CONST ? index : flow_value_fresh(v);
 	} else if ((w & 0x3b000000) == 0x39000000) { /* unsigned offset */
-		at.addend += (uint64_t)bits(w, 10, 12) << size;
+		at.addend += (uint64_t)flow_arm64_bits(w, 10, 12) << size;
 	} else if ((w & 0x3b200000) == 0x38000000) { /* unscaled, pre- and post-indexed */
 		writes_back = w >> 10 & 1;
-		offset = sign_extend(bits(w, 12, 9), 9);
-		if (bits(w, 10, 2) != 1)
+		offset = sign_extend(flow_arm64_bits(w, 12, 9), 9);
+		if (flow_arm64_bits(w, 10, 2) != 1)
 			at.addend += offset;
 	} else {
 		at = flow_value_fresh(v);
 		if (!is_vector)
-			set(v, rt, flow_value_fresh(v));
+			flow_arm64_set(v, rt, flow_value_fresh(v));
 	}
 	if ((w & 0x3a000000) == 0x38000000 && !is_vector) {
 		if (opc == 0)
 			flow_value_store(v, at, get(v, rt));
 		else if (size != 3 || opc == 1)
-			set(v, rt, flow_value_load(v, at, 1u << size, opc >= 2));
+			flow_arm64_set(v, rt, flow_value_load(v, at, 1u << size, opc >= 2));
 	}
 	if (writes_back)
 		*base = flow_value_add(v, *base, flow_value_const(offset));
 }
 
-static void step(const void *engine, struct flow_values *v, const uint8_t *p, size_t n,
-		 uint64_t svma, bool taken)
+static void flow_arm64_step(const void *engine, struct flow_values *v, const uint8_t *p, size_t n,
+			    uint64_t svma, bool taken)
 {
 	struct flow_insn in;
 	uint32_t w;
 
-	decode(engine, p, n, svma, &in);
+	flow_arm64_decode(engine, p, n, svma, &in);
 	if (n < 4)
 		return;
 	w = word_at(p);
@@ -263,7 +278,7 @@ static void step(const void *engine, struct flow_values *v, const uint8_t *p, si
 		return;
 	}
 	if (in.kind == FLOW_INSN_BRANCH && (w & 0xff000010) == 0x54000000) {
-		switch (bits(w, 0, 4)) {
+		switch (flow_arm64_bits(w, 0, 4)) {
 		case 2: /* HS */
 			if (!taken)
 				flow_value_at_most(v, true);
@@ -291,20 +306,20 @@ static void step(const void *engine, struct flow_values *v, const uint8_t *p, si
 	else if ((w & 0x0a000000) == 0x08000000)
 		step_memory(v, w, svma);
 	else if ((w & 0x0e000000) == 0x0e000000) /* vectors; some write a general register */
-		set(v, bits(w, 0, 5), flow_value_fresh(v));
+		flow_arm64_set(v, flow_arm64_bits(w, 0, 5), flow_value_fresh(v));
 }
 
-static struct flow_value target(const void *engine, struct flow_values *v, const uint8_t *p,
-				size_t n, uint64_t svma)
+static struct flow_value flow_arm64_target(const void *engine, struct flow_values *v,
+					   const uint8_t *p, size_t n, uint64_t svma)
 {
 	(void)engine;
 	(void)svma;
-	return n < 4 ? flow_value_fresh(v) : get(v, bits(word_at(p), 5, 5));
+	return n < 4 ? flow_value_fresh(v) : get(v, flow_arm64_bits(word_at(p), 5, 5));
 }
 
 const struct flow_machine flow_arm64 = {
 	.sp = SP,
-	.decode = decode,
-	.step = step,
-	.target = target,
+	.decode = flow_arm64_decode,
+	.step = flow_arm64_step,
+	.target = flow_arm64_target,
 };

@@ -38,14 +38,14 @@ struct flow_value flow_value_const(uint64_t value)
 	return (struct flow_value){.kind = FLOW_CONST, .addend = value};
 }
 
-static struct flow_value unknown(uint64_t id)
+static struct flow_value flow_table_unknown(uint64_t id)
 {
 	return (struct flow_value){.kind = FLOW_LINEAR, .id = id, .scale = 1};
 }
 
 struct flow_value flow_value_fresh(struct flow_values *v)
 {
-	return unknown(v->next_id++);
+	return flow_table_unknown(v->next_id++);
 }
 
 static bool is_near(uint64_t addend)
@@ -91,7 +91,8 @@ struct flow_value flow_value_named(struct flow_value a)
 {
 	if (a.kind != FLOW_LOADED)
 		return a;
-	return unknown(hash_pair(hash_pair(a.id, a.table), a.addend + a.entry_bytes) | SLOT);
+	return flow_table_unknown(hash_pair(hash_pair(a.id, a.table), a.addend + a.entry_bytes) |
+				  SLOT);
 }
 
 static uint64_t slot_name(const struct flow_value *address)
@@ -111,7 +112,7 @@ struct flow_value flow_value_load(struct flow_values *v, struct flow_value addre
 {
 	if (is_slot(&address)) {
 		uint64_t id = slot_name(&address);
-		struct flow_value ret = unknown(id);
+		struct flow_value ret = flow_table_unknown(id);
 
 		for (unsigned i = 1; i <= v->n_slots && i <= FLOW_N_SLOTS; i++) {
 			unsigned at = (v->n_slots - i) % FLOW_N_SLOTS;

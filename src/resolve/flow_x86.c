@@ -52,8 +52,8 @@ static enum flow_kind kind_of(const ZydisDecodedInstruction *in)
 	}
 }
 
-static void decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma,
-		   struct flow_insn *ret)
+static void flow_x86_decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma,
+			    struct flow_insn *ret)
 {
 	ZydisDecodedInstruction in;
 
@@ -190,8 +190,8 @@ static void branch(struct flow_values *v, ZydisMnemonic m, bool taken)
 }
 
 /* The value an instruction puts into its first operand; false when this file does not know. */
-static bool result(struct flow_values *v, const ZydisDecodedInstruction *in,
-		   const ZydisDecodedOperand *op, uint64_t svma, struct flow_value *ret)
+static bool flow_x86_result(struct flow_values *v, const ZydisDecodedInstruction *in,
+			    const ZydisDecodedOperand *op, uint64_t svma, struct flow_value *ret)
 {
 	struct flow_value a, b;
 
@@ -273,8 +273,8 @@ static bool is_written(const ZydisDecodedOperand *op)
 	return op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 }
 
-static void step(const void *engine, struct flow_values *v, const uint8_t *p, size_t n,
-		 uint64_t svma, bool taken)
+static void flow_x86_step(const void *engine, struct flow_values *v, const uint8_t *p, size_t n,
+			  uint64_t svma, bool taken)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
@@ -303,7 +303,7 @@ static void step(const void *engine, struct flow_values *v, const uint8_t *p, si
 			v->has_compared = false;
 		return;
 	}
-	known = in.operand_count && result(v, &in, op, svma, &value);
+	known = in.operand_count && flow_x86_result(v, &in, op, svma, &value);
 	moves_sp = new_sp(v, &in, &sp);
 	for (unsigned i = 0; i < in.operand_count; i++) {
 		int r = op[i].type == ZYDIS_OPERAND_TYPE_REGISTER ? reg_of(op[i].reg.value) : -1;
@@ -325,8 +325,8 @@ static void step(const void *engine, struct flow_values *v, const uint8_t *p, si
 		v->has_compared = false;
 }
 
-static struct flow_value target(const void *engine, struct flow_values *v, const uint8_t *p,
-				size_t n, uint64_t svma)
+static struct flow_value flow_x86_target(const void *engine, struct flow_values *v,
+					 const uint8_t *p, size_t n, uint64_t svma)
 {
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
@@ -338,7 +338,7 @@ static struct flow_value target(const void *engine, struct flow_values *v, const
 
 const struct flow_machine flow_x86 = {
 	.sp = SP,
-	.decode = decode,
-	.step = step,
-	.target = target,
+	.decode = flow_x86_decode,
+	.step = flow_x86_step,
+	.target = flow_x86_target,
 };

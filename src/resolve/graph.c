@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 
-static void fill(uint32_t *v, size_t n, uint32_t value)
+static void graph_fill(uint32_t *v, size_t n, uint32_t value)
 {
 	for (size_t i = 0; i < n; i++)
 		v[i] = value;
@@ -22,12 +22,12 @@ static uint32_t *new_numbers(size_t n, uint32_t value)
 	uint32_t *v = xcalloc(n ? n : 1, sizeof(*v));
 
 	if (value)
-		fill(v, n, value);
+		graph_fill(v, n, value);
 	return v;
 }
 
 /* Gives NODE the next number. */
-static uint32_t visit(struct graph_order *o, uint32_t node, uint32_t parent, uint32_t tree)
+static uint32_t graph_visit(struct graph_order *o, uint32_t node, uint32_t parent, uint32_t tree)
 {
 	uint32_t i = o->n++;
 
@@ -85,7 +85,7 @@ void graph_order_init(struct graph_order *o, const struct graph *g)
 
 		if (o->number[g->roots[r]] != GRAPH_NONE)
 			continue;
-		i = visit(o, g->roots[r], GRAPH_NONE, r);
+		i = graph_visit(o, g->roots[r], GRAPH_NONE, r);
 		next[i] = g->first[o->node[i]];
 		while (i != GRAPH_NONE) {
 			uint32_t to;
@@ -98,7 +98,7 @@ void graph_order_init(struct graph_order *o, const struct graph *g)
 			to = g->succ[next[i]++];
 			if (o->number[to] != GRAPH_NONE)
 				continue;
-			i = visit(o, to, i, r);
+			i = graph_visit(o, to, i, r);
 			next[i] = g->first[to];
 		}
 	}

@@ -81,7 +81,7 @@ static void number_dominators(struct finder *f)
 	free(idom);
 }
 
-static uint32_t find(struct finder *f, uint32_t i)
+static uint32_t resolve_graph_loops_find(struct finder *f, uint32_t i)
 {
 	while (f->merged[i] != i) {
 		f->merged[i] = f->merged[f->merged[i]];
@@ -102,7 +102,7 @@ static void add_way(struct finder *f, uint32_t w, uint32_t from)
 /* Meets the node of number Y on the way back to W. */
 static void meet(struct finder *f, uint32_t w, uint32_t y)
 {
-	uint32_t at = find(f, y);
+	uint32_t at = resolve_graph_loops_find(f, y);
 
 	if (!is_below(f, w, at)) {
 		add_way(f, w, y);
@@ -218,7 +218,7 @@ static bool find_goals(struct goals *s, struct finder *f, uint32_t first, uint32
 }
 
 /* Numbers the loops, tree by tree, parents first; false when they are too deep. */
-static bool collect(struct finder *f, const struct graph *g, struct graph_loops *ret)
+static bool graph_loops_collect(struct finder *f, const struct graph *g, struct graph_loops *ret)
 {
 	const struct graph_order *o = f->o;
 	uint32_t *loop = new_numbers(o->n, GRAPH_NONE); /* by number of its header */
@@ -284,7 +284,7 @@ int graph_loops_find(const struct graph *g, const struct graph_order *o, struct 
 	if (ok) {
 		ret->v = xcalloc((size_t)n_loops + 1, sizeof(*ret->v));
 		ret->of_node = new_numbers(g->n, GRAPH_NONE);
-		ok = collect(&f, g, ret);
+		ok = graph_loops_collect(&f, g, ret);
 	}
 	if (!ok)
 		graph_loops_release(ret);

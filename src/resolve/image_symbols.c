@@ -53,9 +53,9 @@ static bool save_info(struct symbol_sources *src, const struct image *im,
 }
 
 /* What is not made from a file that people can write. */
-static void save(struct symbol_sources *src, const struct image *im,
-		 const struct image_layout *layout, enum symtab_source source,
-		 const struct symtab *st)
+static void resolve_image_symbols_save(struct symbol_sources *src, const struct image *im,
+				       const struct image_layout *layout, enum symtab_source source,
+				       const struct symtab *st)
 {
 	save_info(src, im,
 		  &(struct symcache_info){
@@ -181,7 +181,7 @@ static void load_vmlinux(struct symbol_sources *src, const struct image *im,
 	s->symtab = &s->own;
 	s->status = status_of(fs.source);
 	s->source = take_ptr(&path);
-	save(src, im, &s->layout, fs.source, s->symtab);
+	resolve_image_symbols_save(src, im, &s->layout, fs.source, s->symtab);
 }
 
 static void load_kernel(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
@@ -196,7 +196,7 @@ static void load_kernel(struct symbol_sources *src, const struct image *im, stru
 		s->status = RESOLVE_OK;
 		s->source = xasprintf("%s/kallsyms", src->proc_dir);
 		s->layout = plain_layout(im, k->text_start - k->slide, k->text_end - k->text_start);
-		save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+		resolve_image_symbols_save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
 		return;
 	}
 	load_vmlinux(src, im, s);
@@ -243,7 +243,7 @@ static void load_module(struct symbol_sources *src, const struct image *im, stru
 	s->status = RESOLVE_OK;
 	s->source = xasprintf("%s/kallsyms", src->proc_dir);
 	s->layout = plain_layout(im, 0, p->end - p->start);
-	save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+	resolve_image_symbols_save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
 }
 
 /* A BPF program is one procedure, called as the image: the last word of its path, without brackets.
@@ -313,7 +313,7 @@ static void load_vdso(struct symbol_sources *src, const struct image *im, struct
 		s->symtab = &s->own;
 		s->status = RESOLVE_OK; /* it exports all it has */
 		s->source = xstrdup("[vdso]");
-		save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
+		resolve_image_symbols_save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
 	} else {
 		s->layout = (struct image_layout){0};
 		symtab_builder_release(&b);

@@ -29,7 +29,7 @@ static const char *find_name(Dwarf_Die *die)
 	return name;
 }
 
-static uint32_t number(Dwarf_Die *die, unsigned attr, uint32_t max)
+static uint32_t inlines_number(Dwarf_Die *die, unsigned attr, uint32_t max)
 {
 	Dwarf_Attribute mem;
 	Dwarf_Word v;
@@ -70,13 +70,13 @@ static void find_scope_call(struct lines *l, struct lines_unit *u, struct lines_
 	lines_renew(l);
 	if (s->parent == LINES_NO_SCOPE || !dwarf_offdie(l->dwarf, s->die, &die))
 		return;
-	s->line = number(&die, DW_AT_call_line, INT32_MAX);
-	s->column = (uint16_t)number(&die, DW_AT_call_column, UINT16_MAX);
+	s->line = inlines_number(&die, DW_AT_call_line, INT32_MAX);
+	s->column = (uint16_t)inlines_number(&die, DW_AT_call_column, UINT16_MAX);
 	lines_attr_file(l, u, dwarf_attr(&die, DW_AT_call_file, &mem), &s->file);
 }
 
 /* The innermost scope of unit U at SVMA. */
-static uint32_t innermost(const struct lines_unit *u, uint64_t svma)
+static uint32_t inlines_innermost(const struct lines_unit *u, uint64_t svma)
 {
 	size_t above = lines_search(u->scope_starts.v, u->scope_starts.n,
 				    sizeof(u->scope_starts.v[0]), svma);
@@ -116,7 +116,7 @@ static void find_scopes(struct lines *l, uint64_t svma, struct scope_chain *c, s
 
 		c->unit = &l->units.v[s->unit];
 		lines_read_scopes(l, s->unit);
-		scope = innermost(c->unit, svma);
+		scope = inlines_innermost(c->unit, svma);
 		if (scope == LINES_NO_SCOPE)
 			continue;
 		follow_parents(c, scope, max);

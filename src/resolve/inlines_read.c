@@ -48,7 +48,7 @@ struct reader {
 	VEC(struct range) ranges;
 };
 
-static bool step(struct reader *rd)
+static bool inlines_read_step(struct reader *rd)
 {
 	return ++rd->l->n_scope_steps <= LINES_MAX_STEPS;
 }
@@ -201,7 +201,7 @@ static bool read_abbrevs(struct reader *rd, struct rd r)
 				skip_leb(&r);
 			if (r.bad || (!name && !form))
 				break;
-			if (!step(rd))
+			if (!inlines_read_step(rd))
 				return false;
 			a.has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
 			n = form_size(rd, form <= UINT16_MAX ? (unsigned)form : 0, &ok);
@@ -257,7 +257,7 @@ static uint32_t add_scope(struct reader *rd, Dwarf_Off off, bool is_inlined, uin
 
 	if (!dwarf_offdie(rd->l->dwarf, off, &die))
 		return LINES_NO_SCOPE;
-	while (rd->ranges.n < LINES_MAX_RANGES && step(rd) &&
+	while (rd->ranges.n < LINES_MAX_RANGES && inlines_read_step(rd) &&
 	       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
 		/* 0: the linker left it out, see lines_read.c. */
 		if (start && start < end)
@@ -284,7 +284,7 @@ static void read_entries(struct reader *rd)
 	} levels[MAX_DEPTH], now = {.scope = LINES_NO_SCOPE};
 	unsigned level = 0;
 
-	while (rd_left(&rd->r) && !rd->r.bad && step(rd)) {
+	while (rd_left(&rd->r) && !rd->r.bad && inlines_read_step(rd)) {
 		Dwarf_Off off = rd->unit + rd_off(&rd->r);
 		uint64_t code = rd_uleb(&rd->r);
 		const struct abbrev *a;
@@ -368,7 +368,7 @@ static void add_start(struct lines_unit *u, uint64_t svma, uint32_t scope)
 }
 
 /* Cuts the ranges into pieces. */
-static void sweep(struct reader *rd)
+static void inlines_read_sweep(struct reader *rd)
 {
 	uint64_t svma = 0;
 	heap open = {0};
@@ -402,7 +402,7 @@ static void sweep(struct reader *rd)
 }
 
 /* Sets RD up for the entries of the unit whose own entry is DIE. */
-static bool begin(struct reader *rd, Dwarf_Die *die)
+static bool inlines_read_begin(struct reader *rd, Dwarf_Die *die)
 {
 	struct rd abbrevs = lines_section(rd->l, "abbrev");
 	Dwarf_Off abbrev_off, first = dwarf_cuoffset(die);
@@ -443,9 +443,9 @@ void lines_read_scopes(struct lines *l, uint32_t i)
 	if (u->has_scopes)
 		return;
 	u->has_scopes = true;
-	if (dwarf_offdie(l->dwarf, u->die, &die) && begin(&rd, &die)) {
+	if (dwarf_offdie(l->dwarf, u->die, &die) && inlines_read_begin(&rd, &die)) {
 		read_entries(&rd);
-		sweep(&rd);
+		inlines_read_sweep(&rd);
 	}
 	vec_release(&rd.abbrevs);
 	vec_release(&rd.forms);

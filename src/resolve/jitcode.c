@@ -128,7 +128,7 @@ uint32_t jitcode_n_replaced(const struct jitcode *j)
 /* Pieces. */
 
 /* Number of pieces that end at or before AVMA. */
-static size_t lower(const piece_list *l, uint64_t avma)
+static size_t jitcode_lower(const piece_list *l, uint64_t avma)
 {
 	size_t lo = 0, hi = l->n;
 
@@ -145,7 +145,7 @@ static size_t lower(const piece_list *l, uint64_t avma)
 
 static const struct piece *find_in(const piece_list *l, uint64_t avma)
 {
-	size_t i = lower(l, avma);
+	size_t i = jitcode_lower(l, avma);
 
 	return i < l->n && l->v[i].start <= avma ? &l->v[i] : NULL;
 }
@@ -164,7 +164,7 @@ static int highest_layer(struct jitcode *j, const piece_list *l, uint64_t start,
 {
 	int highest = -1;
 
-	for (size_t i = lower(l, start); i < l->n && l->v[i].start < end; i++) {
+	for (size_t i = jitcode_lower(l, start); i < l->n && l->v[i].start < end; i++) {
 		int layer = (int)(j->loads.v[l->v[i].load].svma >> JITCODE_LAYER_SHIFT);
 
 		j->n_steps++;
@@ -175,9 +175,9 @@ static int highest_layer(struct jitcode *j, const piece_list *l, uint64_t start,
 }
 
 /* Puts P in place of whatever it overlaps; what sticks out of it on either side stays. */
-static void put(piece_list *l, const struct piece *p)
+static void jitcode_put(piece_list *l, const struct piece *p)
 {
-	size_t first = lower(l, p->start), last = first, n_new = 0;
+	size_t first = jitcode_lower(l, p->start), last = first, n_new = 0;
 	struct piece new[3];
 
 	while (last < l->n && l->v[last].start < p->end)
@@ -198,7 +198,7 @@ static void put(piece_list *l, const struct piece *p)
 }
 
 /* Makes one list of both. */
-static void merge(struct jitcode *j)
+static void jitcode_merge(struct jitcode *j)
 {
 	piece_list all = {0};
 	uint64_t done = 0; /* addresses below are settled */
@@ -256,7 +256,7 @@ static uint64_t find_gap(struct jitcode *j, uint64_t at, uint64_t end, uint64_t 
 		j->n_steps++;
 		*ret_next = end;
 		for (size_t k = 0; k < n_elems(lists); k++) {
-			size_t i = lower(lists[k], at);
+			size_t i = jitcode_lower(lists[k], at);
 
 			if (i >= lists[k]->n)
 				continue;
@@ -318,13 +318,13 @@ static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const c
 	vec_reserve(&j->pool, n_name);
 	memcpy(j->pool.v + j->pool.n, name, n_name);
 	j->pool.n += n_name;
-	put(&j->young, &p);
+	jitcode_put(&j->young, &p);
 	if (j->young.n >= MOST_YOUNG)
-		merge(j);
+		jitcode_merge(j);
 	count_bytes(j);
 }
 
-static void apply(struct jitcode *j, const struct jitdump_record *r)
+static void jitcode_apply(struct jitcode *j, const struct jitdump_record *r)
 {
 	const struct load *l;
 	_mem_ char *name = NULL;
@@ -347,7 +347,7 @@ static bool is_full(const struct jitcode *j)
 	       j->n_read >= MOST_MAP_BYTES;
 }
 
-static int fail(struct jitcode *j, int code, struct err *err)
+static int jitcode_fail(struct jitcode *j, int code, struct err *err)
 {
 	j->failed = code;
 	if (code == -E2BIG)
@@ -379,7 +379,7 @@ int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t unt
 
 	j->next_ns = UINT64_MAX;
 	if (j->failed)
-		return fail(j, j->failed, err);
+		return jitcode_fail(j, j->failed, err);
 	if (!j->has_header) {
 		int rc = jitdump_read_header(bytes, n, &j->dump, err);
 
@@ -399,14 +399,14 @@ int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t unt
 		if (rc == -ENODATA)
 			return 0;
 		if (rc < 0)
-			return fail(j, rc, err);
+			return jitcode_fail(j, rc, err);
 		if (is_later(j, &r, until_ns)) {
 			j->next_ns = r.time;
 			return 0;
 		}
 		if (is_full(j))
-			return fail(j, -E2BIG, err);
-		apply(j, &r);
+			return jitcode_fail(j, -E2BIG, err);
+		jitcode_apply(j, &r);
 		j->at += r.n_bytes;
 	}
 	return 0;
@@ -420,7 +420,7 @@ int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err)
 	int rc = 0;
 
 	if (j->failed)
-		return fail(j, j->failed, err);
+		return jitcode_fail(j, j->failed, err);
 	window = xmalloc(WINDOW);
 	for (int i = 0; i < MOST_WINDOWS && rc == 0; i++) {
 		before = j->at;
@@ -468,7 +468,7 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
 	_mem_ char *window = NULL;
 
 	if (j->failed)
-		return fail(j, j->failed, err);
+		return jitcode_fail(j, j->failed, err);
 	if (!was_continued(j, fd))
 		j->at = j->n_tail = 0;
 	window = xmalloc(WINDOW);
@@ -481,7 +481,7 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
 		/* What fills a window without an end is no line. */
 		used = feed_lines(j, window, (size_t)n, n == WINDOW ? false : last);
 		if (is_full(j))
-			return fail(j, -E2BIG, err);
+			return jitcode_fail(j, -E2BIG, err);
 		if (!used)
 			used = n == WINDOW ? WINDOW : 0;
 		if (!used)
@@ -512,9 +512,9 @@ int jitcode_begin(struct jitcode *j, struct rd *r, bool *ret_more, struct err *e
 	const uint8_t *tail = rd_bytes(r, n_tail);
 
 	if (j->failed)
-		return fail(j, j->failed, err);
+		return jitcode_fail(j, j->failed, err);
 	if (r->bad || flags & ~JITREAD_MORE || n_tail > sizeof(j->tail) || n_tail > at)
-		return fail(j, -EBADMSG, err);
+		return jitcode_fail(j, -EBADMSG, err);
 	*ret_more = flags & JITREAD_MORE && at != j->at;
 	j->n_read += n_tail ? (at > j->at ? at - j->at : at) : 0;
 	j->at = at;
@@ -542,21 +542,21 @@ int jitcode_take(struct jitcode *j, struct rd *r, uint64_t until_ns, struct err 
 {
 	j->next_ns = UINT64_MAX;
 	if (j->failed)
-		return fail(j, j->failed, err);
+		return jitcode_fail(j, j->failed, err);
 	while (rd_left(r)) {
 		const struct rd before = *r;
 		struct jitdump_record rec;
 
 		if (!get_record(r, &rec))
-			return fail(j, -EBADMSG, err);
+			return jitcode_fail(j, -EBADMSG, err);
 		if (is_later(j, &rec, until_ns)) {
 			j->next_ns = rec.time;
 			*r = before;
 			return 0;
 		}
 		if (is_full(j))
-			return fail(j, -E2BIG, err);
-		apply(j, &rec);
+			return jitcode_fail(j, -E2BIG, err);
+		jitcode_apply(j, &rec);
 	}
 	return 0;
 }

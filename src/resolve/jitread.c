@@ -27,8 +27,8 @@ struct reading {
 	struct wr records;
 };
 
-static void put(struct wr *w, uint8_t kind, uint64_t time, uint64_t avma, uint64_t n_code,
-		uint64_t old_avma, const char *name, size_t n_name)
+static void jitread_put(struct wr *w, uint8_t kind, uint64_t time, uint64_t avma, uint64_t n_code,
+			uint64_t old_avma, const char *name, size_t n_name)
 {
 	n_name = n_name < MOST_NAME ? n_name : MOST_NAME;
 	wr_u8(w, kind);
@@ -47,9 +47,11 @@ static void put_record(struct reading *g, const struct jitdump *d, const struct 
 	uint64_t time = d->flags & JITDUMP_FLAG_ARCH_TIMESTAMP ? 0 : r->time;
 
 	if (r->kind == JITDUMP_LOAD)
-		put(&g->records, JITREAD_LOAD, time, r->avma, r->n_code, 0, r->name, r->n_name);
+		jitread_put(&g->records, JITREAD_LOAD, time, r->avma, r->n_code, 0, r->name,
+			    r->n_name);
 	if (r->kind == JITDUMP_MOVE)
-		put(&g->records, JITREAD_MOVE, time, r->avma, r->n_code, r->old_avma, "", 0);
+		jitread_put(&g->records, JITREAD_MOVE, time, r->avma, r->n_code, r->old_avma, "",
+			    0);
 }
 
 /* Takes the records that begin in the N bytes of the window; 0, or what is wrong. */
@@ -114,8 +116,8 @@ static size_t read_lines(struct reading *g, size_t n, bool last)
 		if (!eol && !last)
 			break;
 		if (perfmap_parse_line(p, eol ? eol : end, &e))
-			put(&g->records, JITREAD_LOAD, 0, e.start, e.end - e.start, 0, e.name,
-			    e.n_name);
+			jitread_put(&g->records, JITREAD_LOAD, 0, e.start, e.end - e.start, 0,
+				    e.name, e.n_name);
 		if (!eol)
 			return n;
 	}

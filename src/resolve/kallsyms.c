@@ -78,7 +78,7 @@ static bool parse_line(const char **p, const char *end, struct line *l)
 	return l->n_name > 0;
 }
 
-static bool is(const struct line *l, const char *name)
+static bool kallsyms_is(const struct line *l, const char *name)
 {
 	return l->n_name == strlen(name) && memcmp(l->name, name, l->n_name) == 0;
 }
@@ -132,11 +132,11 @@ static void add_line(struct loader *ld, const struct line *l)
 			symtab_builder_add(&d->builder, l->address, 0, l->name, l->n_name, flags);
 		return;
 	}
-	if (is(l, "_text"))
+	if (kallsyms_is(l, "_text"))
 		ld->text = l->address;
-	else if (is(l, "_stext"))
+	else if (kallsyms_is(l, "_stext"))
 		ld->stext = l->address;
-	else if (is(l, "_etext"))
+	else if (kallsyms_is(l, "_etext"))
 		ld->etext = l->address;
 	if (!ld->lowest || l->address < ld->lowest)
 		ld->lowest = l->address;
@@ -165,7 +165,7 @@ int kallsyms_find_text(const char *proc_dir, uint64_t *ret_start)
 		if (!end)
 			break;
 		while (p <= end) {
-			if (!parse_line(&p, end + 1, &l) || !is(&l, "_text"))
+			if (!parse_line(&p, end + 1, &l) || !kallsyms_is(&l, "_text"))
 				continue;
 			*ret_start = l.address;
 			return l.address ? 0 : -ENOENT;
@@ -190,8 +190,8 @@ uint64_t kallsyms_link_start(uint64_t text_start)
 }
 
 /* Moves a builder's addresses to svma, and settles them. */
-static void finish(struct symtab_builder *b, uint64_t slide, uint64_t start, uint64_t end,
-		   struct symtab *ret)
+static void kallsyms_finish(struct symtab_builder *b, uint64_t slide, uint64_t start, uint64_t end,
+			    struct symtab *ret)
 {
 	vec_each (y, &b->symbols)
 		y->svma -= slide;
@@ -268,7 +268,7 @@ static void finish_parts(struct loader *ld, const char *sys_dir)
 		if (p->start == 0)
 			p->start = d->lowest;
 		p->end = page_end(d->highest);
-		finish(&d->builder, p->start, p->start, p->end, &p->symtab);
+		kallsyms_finish(&d->builder, p->start, p->start, p->end, &p->symtab);
 		if (p->kind == IMAGE_MODULE && !strchr(p->name, '/')) {
 			_mem_ char *notes = xasprintf("%s/module/%s/notes/.note.gnu.build-id",
 						      sys_dir, p->name);
@@ -326,8 +326,8 @@ static int read_lines(struct loader *ld, const char *path, size_t *ret_n_lines, 
 	}
 }
 
-static int load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, bool layout_only,
-		struct err *err)
+static int resolve_kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
+				 bool layout_only, struct err *err)
 {
 	_mem_ char *path = xasprintf("%s/kallsyms", proc_dir);
 	struct loader ld = {.k = k, .layout_only = layout_only, .last = INDEX_NONE};
@@ -343,7 +343,7 @@ static int load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, b
 		k->text_end = ld.etext > k->text_start ? ld.etext : page_end(ld.highest);
 		k->slide = k->text_start - kallsyms_link_start(k->text_start);
 	}
-	finish(&ld.kernel, k->slide, ld.lowest, page_end(ld.highest), &k->symtab);
+	kallsyms_finish(&ld.kernel, k->slide, ld.lowest, page_end(ld.highest), &k->symtab);
 	read_modules(&ld, proc_dir);
 	finish_parts(&ld, sys_dir);
 	vec_release(&ld.drafts);
@@ -357,13 +357,13 @@ static int load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, b
 
 int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err)
 {
-	return load(k, proc_dir, sys_dir, false, err);
+	return resolve_kallsyms_load(k, proc_dir, sys_dir, false, err);
 }
 
 int kallsyms_load_layout(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
 			 struct err *err)
 {
-	return load(k, proc_dir, sys_dir, true, err);
+	return resolve_kallsyms_load(k, proc_dir, sys_dir, true, err);
 }
 
 void kallsyms_release(struct kallsyms *k)

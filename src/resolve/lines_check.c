@@ -31,7 +31,7 @@ static void spend(struct walk *w, uint64_t n_bytes)
 }
 
 /* Steps over a NUL-terminated string and returns its length. */
-static size_t string(struct rd *r)
+static size_t lines_check_string(struct rd *r)
 {
 	const uint8_t *nul = rd_left(r) ? memchr(r->p, '\0', rd_left(r)) : NULL;
 	size_t n;
@@ -55,7 +55,7 @@ static size_t string_at(struct walk *w, struct rd section, uint64_t off)
 		return 0;
 	}
 	section.p += off;
-	n = string(&section);
+	n = lines_check_string(&section);
 	w->r.bad |= section.bad;
 	return n;
 }
@@ -70,7 +70,7 @@ static void form(struct walk *w, uint64_t form, size_t *ret_length, uint64_t *re
 {
 	switch (form) {
 	case DW_FORM_string:
-		*ret_length = string(&w->r);
+		*ret_length = lines_check_string(&w->r);
 		break;
 	case DW_FORM_line_strp:
 		*ret_length = string_at(w, w->line_str, offset(w));
@@ -148,11 +148,11 @@ static void lists(struct walk *w, size_t n_comp_dir)
 	size_t n;
 
 	vec_push(&w->dirs, n_comp_dir);
-	while ((n = string(&w->r)) > 0) {
+	while ((n = lines_check_string(&w->r)) > 0) {
 		vec_push(&w->dirs, n);
 		spend(w, n);
 	}
-	while ((n = string(&w->r)) > 0) {
+	while ((n = lines_check_string(&w->r)) > 0) {
 		uint64_t dir = rd_uleb(&w->r);
 
 		rd_uleb(&w->r); /* time */

@@ -347,8 +347,8 @@ static void add_decl(struct lines *l, struct lines_unit *u, Dwarf_Die *die)
 }
 
 /* Visits the children of PARENT; *LEFT bounds the walk whatever the entries claim. */
-static void walk(struct lines *l, struct lines_unit *u, Dwarf_Die *parent, unsigned depth,
-		 unsigned *left)
+static void lines_read_walk(struct lines *l, struct lines_unit *u, Dwarf_Die *parent,
+			    unsigned depth, unsigned *left)
 {
 	Dwarf_Die die;
 
@@ -364,7 +364,7 @@ static void walk(struct lines *l, struct lines_unit *u, Dwarf_Die *parent, unsig
 		case DW_TAG_structure_type:
 		case DW_TAG_union_type:
 		case DW_TAG_module:
-			walk(l, u, &die, depth + 1, left);
+			lines_read_walk(l, u, &die, depth + 1, left);
 			break;
 		}
 	} while (*left && (*left)-- && dwarf_siblingof(&die, &die) == 0);
@@ -393,6 +393,6 @@ void lines_read_decls(struct lines *l, uint32_t i)
 	/* Paths of declarations come from the line table's header. */
 	if (!dwarf_offdie(l->dwarf, u->die, &die) || !check_unit(l, u, &die))
 		return;
-	walk(l, u, &die, 0, &left);
+	lines_read_walk(l, u, &die, 0, &left);
 	vec_sort(&u->decls, by_file_and_line);
 }

@@ -107,7 +107,7 @@ static void heap_pop(jit_list *h)
 }
 
 /* Gives out the addresses from AT up to LIMIT. */
-static void sweep(jit_list *heap, uint64_t at, uint64_t limit, struct symtab_builder *b)
+static void perfmap_sweep(jit_list *heap, uint64_t at, uint64_t limit, struct symtab_builder *b)
 {
 	while (heap->n && at < limit) {
 		struct jit_entry top = heap->v[0];
@@ -143,8 +143,8 @@ void perfmap_parse(const char *text, size_t n, struct symtab *ret)
 	vec_sort(&entries, by_start);
 	for (size_t i = 0; i < entries.n; i++) {
 		heap_push(&heap, entries.v[i]);
-		sweep(&heap, entries.v[i].e.start,
-		      i + 1 < entries.n ? entries.v[i + 1].e.start : UINT64_MAX, &b);
+		perfmap_sweep(&heap, entries.v[i].e.start,
+			      i + 1 < entries.n ? entries.v[i + 1].e.start : UINT64_MAX, &b);
 	}
 	symtab_builder_finish(&b, ret);
 	vec_release(&entries);

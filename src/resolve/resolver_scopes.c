@@ -27,7 +27,7 @@ static bool same_procedure(const void *owner, uint32_t i, const void *key)
 	return e->image == k->image && e->proc == k->proc;
 }
 
-static void forget(struct loop_cache *c)
+static void resolver_scopes_forget(struct loop_cache *c)
 {
 	vec_each (e, &c->v) {
 		if (e->loops)
@@ -41,7 +41,7 @@ static void forget(struct loop_cache *c)
 
 void loop_cache_release(struct loop_cache *c)
 {
-	forget(c);
+	resolver_scopes_forget(c);
 	vec_release(&c->v);
 	index_release(&c->by_proc);
 }
@@ -89,7 +89,7 @@ static const struct loop_cache_entry *find_loops(struct resolver *r, struct reso
 	if (i != INDEX_NONE)
 		return &c->v.v[i];
 	if (c->n_bytes > MAX_CACHE_BYTES)
-		forget(c);
+		resolver_scopes_forget(c);
 	s = (struct loop_source){.code = entry_code(r, e, im),
 				 .symtab = e->result.symtab,
 				 .frames = &r->frames,
@@ -122,7 +122,7 @@ struct writer {
 	struct frame_chain inside; /* the functions written last */
 };
 
-static void add(struct writer *w, struct code_scope s)
+static void resolver_scopes_add(struct writer *w, struct code_scope s)
 {
 	if (w->n < w->max)
 		w->ret[w->n] = s;
@@ -133,23 +133,24 @@ static void add_place(struct writer *w, enum code_scope_kind kind, const struct 
 {
 	const char *file = f->file == FRAME_NO_TEXT ? NULL : w->r->frames.files.v[f->file];
 
-	add(w, (struct code_scope){.kind = kind,
-				   .column = f->column,
-				   .line = f->line,
-				   .file = file,
-				   .proc = PROC_NONE});
+	resolver_scopes_add(w, (struct code_scope){.kind = kind,
+						   .column = f->column,
+						   .line = f->line,
+						   .file = file,
+						   .proc = PROC_NONE});
 }
 
 /* Goes into the functions of C that the scope before is not in. */
-static void enter(struct writer *w, struct frame_chain c)
+static void resolver_scopes_enter(struct writer *w, struct frame_chain c)
 {
 	size_t i = frame_chain_common(w->inside, c);
 
 	for (i = i ? i : 1; i < c.n; i++) {
 		add_place(w, CODE_LINE, &c.v[i - 1]);
-		add(w, (struct code_scope){.kind = CODE_INLINED,
-					   .name = frames_name(&w->r->frames, &c.v[i], w->args),
-					   .proc = PROC_NONE});
+		resolver_scopes_add(
+			w, (struct code_scope){.kind = CODE_INLINED,
+					       .name = frames_name(&w->r->frames, &c.v[i], w->args),
+					       .proc = PROC_NONE});
 	}
 	w->inside = c;
 }
@@ -171,21 +172,23 @@ size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma
 	if (!place.n)
 		place.n = frames_add(&r->frames, e, svma, resolver_entry_lines(r, e, im), &place.v);
 	resolver_name_procedure(r, e, svma, args, &place.v[0], &first);
-	add(&w, (struct code_scope){.kind = CODE_FUNCTION, .name = first.name, .proc = first.proc});
+	resolver_scopes_add(
+		&w,
+		(struct code_scope){.kind = CODE_FUNCTION, .name = first.name, .proc = first.proc});
 	w.inside = (struct frame_chain){.v = place.v, .n = 1};
 	n = p ? loops_find_chain(&p->loops, svma, loops, MAX_LOOPS) : 0;
 	for (size_t i = 0; i < n && i < MAX_LOOPS; i++) {
 		const struct loop *l = &p->loops.v.v[loops[i]];
 		struct frame_chain home = procedure_loops_home(p, loops[i]);
 
-		enter(&w, home);
+		resolver_scopes_enter(&w, home);
 		add_place(&w, CODE_LOOP, &home.v[home.n - 1]);
 		if (w.n <= max) {
 			ret[w.n - 1].svma = l->header;
 			ret[w.n - 1].irreducible = l->irreducible;
 		}
 	}
-	enter(&w, place);
+	resolver_scopes_enter(&w, place);
 	add_place(&w, CODE_LINE, &place.v[place.n - 1]);
 	return w.n;
 }

@@ -99,7 +99,7 @@ static size_t utf8_length(const unsigned char *p, size_t n_left)
 	return n;
 }
 
-static void clean(char *text, size_t n_bytes)
+static void source_clean(char *text, size_t n_bytes)
 {
 	unsigned char *p = (unsigned char *)text, *end = p + n_bytes;
 
@@ -119,7 +119,7 @@ static void clean(char *text, size_t n_bytes)
 }
 
 /* Finds the lines: each ends behind "\n". */
-static void split(struct file *f, size_t n_bytes)
+static void source_split(struct file *f, size_t n_bytes)
 {
 	VEC(uint32_t) starts = {0};
 	size_t at = 0;
@@ -160,8 +160,8 @@ static int read_text(struct file *f, const char *path)
 			break;
 		n += (size_t)k;
 	}
-	clean(f->text, n);
-	split(f, n);
+	source_clean(f->text, n);
+	source_split(f, n);
 	f->path = xstrdup(path);
 	f->public.path = f->path;
 	f->public.mtime_wall_ns =
@@ -169,7 +169,7 @@ static int read_text(struct file *f, const char *path)
 	return 0;
 }
 
-static void load(const struct sources *s, struct file *f)
+static void source_load(const struct sources *s, struct file *f)
 {
 	f->code = -ENOENT;
 	for (size_t i = 0; i < s->rules.n && f->code == -ENOENT; i++) {
@@ -205,7 +205,7 @@ const struct source_text *sources_load(struct sources *s, const char *path, int 
 		i = (uint32_t)s->files.n;
 		f = xcalloc(1, sizeof(*f));
 		f->wanted = xstrdup(path);
-		load(s, f);
+		source_load(s, f);
 		vec_push(&s->files, f);
 		index_add(&s->by_wanted, hash, i);
 	}

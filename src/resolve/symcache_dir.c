@@ -128,7 +128,7 @@ int symcache_list(const char *dir, const struct build_id *id, symcache_entries *
 
 /* Leaves only those that may be IM's: of an image without a digest the entry without one, if PLAIN.
  * -ENOTUNIQ when nobody knows. */
-static int choose(symcache_entries *all, const struct image *im, bool plain)
+static int symcache_dir_choose(symcache_entries *all, const struct image *im, bool plain)
 {
 	const bool exact = image_digest_known(im->digest);
 	const uint8_t *only = NULL;
@@ -154,14 +154,14 @@ static int choose(symcache_entries *all, const struct image *im, bool plain)
 	return n ? 0 : -ENOENT;
 }
 
-static int find(const char *dir, const struct image *im, bool plain, symcache_entries *ret,
-		struct err *err)
+static int symcache_dir_find(const char *dir, const struct image *im, bool plain,
+			     symcache_entries *ret, struct err *err)
 {
 	int rc = symcache_list(dir, &im->build_id, ret, err);
 
 	if (rc)
 		return rc;
-	rc = choose(ret, im, plain);
+	rc = symcache_dir_choose(ret, im, plain);
 	if (rc == -ENOTUNIQ)
 		return err_set(err, rc, "symbol cache: two images have this build-id");
 	return rc ? err_set(err, rc, "symbol cache: no entry") : 0;
@@ -170,7 +170,7 @@ static int find(const char *dir, const struct image *im, bool plain, symcache_en
 bool symcache_has(const char *dir, const struct image *im)
 {
 	symcache_entries entries = {0};
-	bool has = find(dir, im, true, &entries, NULL) == 0;
+	bool has = symcache_dir_find(dir, im, true, &entries, NULL) == 0;
 
 	vec_release(&entries);
 	return has;
@@ -179,7 +179,8 @@ bool symcache_has(const char *dir, const struct image *im)
 bool symcache_has_believed(const char *dir, const struct image *im)
 {
 	symcache_entries entries = {0};
-	bool has = find(dir, im, true, &entries, NULL) == 0 && !entries.v[0].is_claimed;
+	bool has =
+		symcache_dir_find(dir, im, true, &entries, NULL) == 0 && !entries.v[0].is_claimed;
 
 	vec_release(&entries);
 	return has;
@@ -294,7 +295,7 @@ static int open_found(struct symcache *c, const char *dir, const struct image *i
 	symcache_entries entries = {0};
 	size_t n_believed = 0;
 	bool disputed = false;
-	int rc = fd < 0 ? fd : find(dir, im, plain, &entries, err), best = 0;
+	int rc = fd < 0 ? fd : symcache_dir_find(dir, im, plain, &entries, err), best = 0;
 
 	vec_each (e, &entries)
 		n_believed += !e->is_claimed;

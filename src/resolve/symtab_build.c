@@ -168,8 +168,8 @@ static uint64_t range_end(const struct symtab_builder *b, uint64_t svma)
 }
 
 /* Gives [START, END) to the symbols FIRST to LAST of one address, aliases first. */
-static void emit(struct settler *s, size_t first, size_t last, uint64_t start, uint64_t end,
-		 uint32_t flags)
+static void symtab_build_emit(struct settler *s, size_t first, size_t last, uint64_t start,
+			      uint64_t end, uint32_t flags)
 {
 	uint64_t size = end - start;
 
@@ -204,8 +204,8 @@ static void emit_open(struct settler *s, uint64_t end)
 	if (s->cursor >= end)
 		return;
 	/* What is left of one without a name is known by its own start. */
-	emit(s, o->first, o->last, s->cursor, end,
-	     o->begun && !is_unnamed(s, o->last) ? PROC_REST : 0);
+	symtab_build_emit(s, o->first, o->last, s->cursor, end,
+			  o->begun && !is_unnamed(s, o->last) ? PROC_REST : 0);
 	o->begun = true;
 	s->cursor = end;
 }
@@ -238,7 +238,7 @@ static size_t pick(const struct symbol *y, size_t first, size_t next, uint64_t *
 	return first < next ? first : next - 1;
 }
 
-static void settle(struct settler *s)
+static void symtab_build_settle(struct settler *s)
 {
 	const struct symbol *y = s->b->symbols.v;
 	size_t n = s->b->symbols.n, next;
@@ -271,7 +271,7 @@ static void settle(struct settler *s)
 		end = range_end(s->b, y[i].svma);
 		if (next < n && y[next].svma < end)
 			end = y[next].svma;
-		emit(s, first, next - 1, y[i].svma, end, PROC_FILLED);
+		symtab_build_emit(s, first, next - 1, y[i].svma, end, PROC_FILLED);
 	}
 	close_before(s, UINT64_MAX);
 }
@@ -285,7 +285,7 @@ void symtab_builder_finish(struct symtab_builder *b, struct symtab *ret)
 
 	sort_symbols(b);
 	vec_sort(&b->ranges, by_start);
-	settle(&s);
+	symtab_build_settle(&s);
 	vec_release(&b->symbols); /* large tables: hold no more than needed at once */
 	n = s.out.n;
 	mem = xmalloc(n * 17 + n_pool + 1);

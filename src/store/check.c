@@ -60,10 +60,11 @@ struct found {
 	name_list aside; /* files to be set aside */
 };
 
-static void report(struct checker *c, const char *file, const char *done, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+static void check_report(struct checker *c, const char *file, const char *done, const char *fmt,
+			 ...) __attribute__((format(printf, 4, 5)));
 
-static void report(struct checker *c, const char *file, const char *done, const char *fmt, ...)
+static void check_report(struct checker *c, const char *file, const char *done, const char *fmt,
+			 ...)
 {
 	struct store_problem p = {.file = file, .done = c->repair ? done : NULL};
 	char text[600];
@@ -87,7 +88,7 @@ static void report_file(struct found *f, const char *name, const char *done, con
 	if (strncmp(text, name, n) == 0 && strncmp(text + n, ": ", 2) == 0)
 		text += n + 2;
 	f->damaged = true;
-	report(f->c, path, f->live ? NULL : done, "%s", text);
+	check_report(f->c, path, f->live ? NULL : done, "%s", text);
 }
 
 /* --- segments --- */
@@ -515,7 +516,7 @@ static void check_recording(struct checker *c, int epoch_fd, const char *epoch, 
 	if (f.dir < 0) {
 		_mem_ char *path = xasprintf("epochs/%s/%s", epoch, host);
 
-		report(c, path, NULL, "%s", why.msg);
+		check_report(c, path, NULL, "%s", why.msg);
 		return;
 	}
 	f.live = flock(f.dir, (c->repair ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0;
@@ -560,7 +561,7 @@ static void check_epochs(struct checker *c)
 
 static void report_note(void *ctx, const char *file, const char *done, const char *text)
 {
-	report(ctx, file, done, "%s", text);
+	check_report(ctx, file, done, "%s", text);
 }
 
 int store_check(const char *db, bool repair, void (*tell)(void *ctx, const struct store_problem *p),

@@ -40,7 +40,7 @@ struct chooser {
 	recording_list *ret;
 };
 
-static void add(struct chooser *c, const char *epoch, const char *host)
+static void choose_add(struct chooser *c, const char *epoch, const char *host)
 {
 	vec_push(c->ret, (struct recording_name){xstrdup(epoch), xstrdup(host)});
 }
@@ -147,7 +147,7 @@ static void add_before(struct chooser *c, size_t n)
 			vec_push(&left, xstrdup(*h));
 			n_left++;
 		} else if (in_time(c, note.newest, *h)) {
-			add(c, note.newest, *h);
+			choose_add(c, note.newest, *h);
 		}
 		host_note_release(&note);
 	}
@@ -163,7 +163,7 @@ static void add_before(struct chooser *c, size_t n)
 			if (c->has_notes && !at)
 				continue;
 			if (in_time(c, c->epochs.v[n], *h))
-				add(c, c->epochs.v[n], *h);
+				choose_add(c, c->epochs.v[n], *h);
 			if (at) {
 				free(*at);
 				*at = NULL;
@@ -233,7 +233,7 @@ static void add_latest(struct chooser *c)
 		while (n > 0 && !is_there(c, c->epochs.v[n - 1], *h))
 			n--;
 		if (n > 0 && in_time(c, c->epochs.v[n - 1], *h))
-			add(c, c->epochs.v[n - 1], *h);
+			choose_add(c, c->epochs.v[n - 1], *h);
 		host_note_release(&note);
 	}
 }
@@ -256,7 +256,7 @@ static void add_latest_by_looking(struct chooser *c)
 				continue;
 			vec_push(&found, xstrdup(*h));
 			if (in_time(c, c->epochs.v[i], *h))
-				add(c, c->epochs.v[i], *h);
+				choose_add(c, c->epochs.v[i], *h);
 		}
 		name_list_release(&hosts);
 	}
@@ -304,7 +304,7 @@ static void add_named(struct chooser *c, const char *epochs)
 		hosts_of(c, c->epochs.v[i], &hosts);
 		vec_each (h, &hosts)
 			if (in_time(c, c->epochs.v[i], *h))
-				add(c, c->epochs.v[i], *h);
+				choose_add(c, c->epochs.v[i], *h);
 		name_list_release(&hosts);
 	}
 	if (all && *c->since)

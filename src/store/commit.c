@@ -278,8 +278,8 @@ void commit_drop_journal(struct store *s, bool remove)
 
 /* All segments and P (NULL: nothing) in ALL, pruned: until the LAST time by what has come since the
  * first segment, which is what the merge before this one made. */
-static int merge(struct store *s, const struct profile *p, bool last, struct profile *all,
-		 struct err *err)
+static int commit_merge(struct store *s, const struct profile *p, bool last, struct profile *all,
+			struct err *err)
 {
 	prune_sums before = {0};
 	struct snapshot snap;
@@ -318,7 +318,7 @@ int commit_profile_from(struct store *s, const struct profile *p, enum commit_ho
 
 	profile_init(&all);
 	if (how == COMMIT_MERGE || how == COMMIT_LAST) {
-		rc = merge(s, p, how == COMMIT_LAST, &all, err);
+		rc = commit_merge(s, p, how == COMMIT_LAST, &all, err);
 		if (!rc)
 			manifest_set_pruned(new, &all);
 		p = &all;

@@ -208,7 +208,7 @@ static int remove_recording(const struct gc *g, const struct candidate *c)
 	return rc;
 }
 
-static void tell(struct gc *g, const struct gc_item *i)
+static void gc_tell(struct gc *g, const struct gc_item *i)
 {
 	if (i->why == GC_IN_USE)
 		g->totals->n_in_use++;
@@ -236,7 +236,7 @@ static void try_remove(struct gc *g, struct candidate *c, enum gc_why why)
 		c->is_gone = true;
 		g->n_bytes -= c->n_bytes;
 	}
-	tell(g, &i);
+	gc_tell(g, &i);
 }
 
 static bool is_stopped(const struct gc_opts *o)
@@ -331,7 +331,7 @@ static int remove_images(struct gc *g, const char *db, struct err *err)
 			item.why = GC_FAILED;
 			item.error = strerror(-gone);
 		}
-		tell(g, &item);
+		gc_tell(g, &item);
 	}
 	name_list_release(&names);
 	profile_release(&p);

@@ -42,7 +42,7 @@ void host_note_release(struct host_note *n)
 	*n = (struct host_note){0};
 }
 
-static void format(const struct host_note *n, struct str *out)
+static void hosts_format(const struct host_note *n, struct str *out)
 {
 	str_add(out, FIRST_LINE);
 	if (*n->newest)
@@ -54,7 +54,7 @@ static void format(const struct host_note *n, struct str *out)
 
 /* Understands the N bytes at TEXT, which it takes apart; -EBADMSG when there is anything else in
  * it. */
-static int parse(char *text, size_t n, struct host_note *ret)
+static int hosts_parse(char *text, size_t n, struct host_note *ret)
 {
 	char *rest = NULL;
 
@@ -89,7 +89,7 @@ int host_note_read(int db_fd, const char *host, struct host_note *ret)
 	*ret = (struct host_note){0};
 	rc = dir < 0 ? -ENOENT : db_load(dir, host, NOTE_MAX, &text, &n, NULL);
 	if (rc == 0)
-		rc = strlen(text) == n ? parse(text, n, ret) : -EBADMSG;
+		rc = strlen(text) == n ? hosts_parse(text, n, ret) : -EBADMSG;
 	if (rc < 0)
 		host_note_release(ret);
 	return rc == 0 || rc == -ENOENT ? rc : -EBADMSG;
@@ -100,7 +100,7 @@ static int write_in(int dir, const char *host, const struct host_note *n, struct
 	struct str text = {0};
 	int rc;
 
-	format(n, &text);
+	hosts_format(n, &text);
 	rc = file_replace(dir, host, text.v, text.n, err);
 	str_release(&text);
 	return rc < 0 ? err_prefix(err, rc, HOSTS_NAME) : 0;

@@ -150,7 +150,7 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 }
 
 /* Ends the recording; its journal no longer counts. */
-static int finish(struct store *s, const char *state, struct err *err)
+static int life_finish(struct store *s, const char *state, struct err *err)
 {
 	struct manifest new;
 	int rc = s->unsynced ? commit_settle(s, err) : 0;
@@ -175,7 +175,7 @@ int store_close(struct store *s, struct err *err)
 	if (!rc)
 		rc = store_compact(s, err);
 	if (!rc)
-		rc = finish(s, STATE_FINISHED, err);
+		rc = life_finish(s, STATE_FINISHED, err);
 	store_detach(s);
 	return rc;
 }
@@ -208,7 +208,7 @@ static int recover_one(int epochs_fd, const char *epoch, const char *host, struc
 		return 0;
 	if (rc < 0)
 		return rc;
-	rc = finish(s, STATE_INTERRUPTED, err);
+	rc = life_finish(s, STATE_INTERRUPTED, err);
 	store_detach(s);
 	return rc < 0 ? rc : 1;
 }
@@ -259,7 +259,7 @@ static void recover_noted(int db_fd, int epochs_fd, const char *host, struct hos
 		int rc = store_open(epochs_fd, *e, host, &s, NULL);
 
 		if (!rc) {
-			rc = finish(s, STATE_INTERRUPTED, NULL);
+			rc = life_finish(s, STATE_INTERRUPTED, NULL);
 			store_detach(s);
 		}
 		if (rc < 0 && rc != -EALREADY && rc != -ENOENT)

@@ -102,8 +102,8 @@ typedef int visit_fn(void *ctx, const struct recording_name *r, int dir_fd, stru
 
 /* Calls VISIT for each recording selected until it returns other than 0; returns how many it was
  * called for, or what it returned with *RET_STOP. */
-static int visit(const char *db, const struct store_selection *sel, visit_fn *fn, void *ctx,
-		 bool *ret_stop, struct err *err)
+static int read_visit(const char *db, const struct store_selection *sel, visit_fn *fn, void *ctx,
+		      bool *ret_stop, struct err *err)
 {
 	_fd_ int db_fd = db_open(db, false, err), epochs_fd = -1;
 	recording_list l = {0};
@@ -197,7 +197,7 @@ int store_list(const char *db, const struct store_selection *sel, store_list_fn 
 {
 	struct lister l = {fn, ctx};
 	bool stop;
-	int rc = visit(db, sel, list_one, &l, &stop, err);
+	int rc = read_visit(db, sel, list_one, &l, &stop, err);
 
 	return rc < 0 || stop ? rc : 0;
 }
@@ -304,7 +304,7 @@ int store_load(const char *db, const struct store_selection *sel, struct profile
 {
 	struct loader l = {into, sink};
 	bool stop;
-	int n = visit(db, sel, load_one, &l, &stop, err);
+	int n = read_visit(db, sel, load_one, &l, &stop, err);
 
 	return n == 0 ? nothing_selected(db, sel, err) : n;
 }

@@ -142,7 +142,7 @@ static int find_span(const struct unwind_input *in, uint64_t *ret_base, struct e
 	return 0;
 }
 
-static int check(const struct frame_rows *rows, struct err *err)
+static int build_check(const struct frame_rows *rows, struct err *err)
 {
 	if (*rows->ran_out)
 		return err_set(err, -E2BIG, "frame information that takes too much memory");
@@ -192,7 +192,7 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 			lay_over(&eh, &more);
 		row_list_release(&more);
 	}
-	rc = check(&eh, err);
+	rc = build_check(&eh, err);
 	if (rc == 0) {
 		*ret = (struct unwind_table){.n_fdes = eh.n_fdes,
 					     .n_too_complex = eh.n_too_complex,

@@ -38,7 +38,7 @@ enum {
 	OP_NOP = 0x96,
 };
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t cfi_rule_add(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
@@ -49,10 +49,10 @@ static struct cfi_value plus_const(struct cfi_value v, int64_t n)
 	case CFI_CONST:
 	case CFI_REG:
 	case CFI_CFA:
-		v.off = add(v.off, n);
+		v.off = cfi_rule_add(v.off, n);
 		return v;
 	case CFI_DEREF:
-		v.add = add(v.add, n);
+		v.add = cfi_rule_add(v.add, n);
 		return v;
 	default:
 		return (struct cfi_value){0};

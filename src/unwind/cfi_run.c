@@ -178,7 +178,7 @@ static void advance_by(struct run *run, uint64_t n)
 	advance(run, run->at + bytes);
 }
 
-static void remember(struct run *run)
+static void cfi_run_remember(struct run *run)
 {
 	if (run->n_remembered == MAX_REMEMBERED)
 		run->r.bad = true;
@@ -298,7 +298,7 @@ static void run_extended(struct run *run, uint8_t op)
 		advance_by(run, rd_le64(r));
 		break;
 	case CFA_REMEMBER_STATE:
-		remember(run);
+		cfi_run_remember(run);
 		break;
 	case CFA_RESTORE_STATE:
 		recall(run);
@@ -367,8 +367,8 @@ static void run_program(struct run *run)
 }
 
 /* Not all of it: the remembered states are many bytes. */
-static void init(struct run *run, const struct cfi_frames *f, const struct cfi_cie *c,
-		 const uint8_t *program, size_t n)
+static void cfi_run_init(struct run *run, const struct cfi_frames *f, const struct cfi_cie *c,
+			 const uint8_t *program, size_t n)
 {
 	run->f = f;
 	run->cie = c;
@@ -382,7 +382,7 @@ int cfi_run_start(const struct cfi_frames *f, struct cfi_cie *c)
 {
 	struct run run;
 
-	init(&run, f, c, c->program, c->n_program);
+	cfi_run_init(&run, f, c, c->program, c->n_program);
 	run.row = NULL;
 	run_program(&run);
 	if (run.r.bad)
@@ -396,7 +396,7 @@ int cfi_run(const struct cfi_frames *f, const struct cfi_fde *fde, cfi_row_fn *r
 	const struct cfi_cie *c = &f->cies.v[fde->cie];
 	struct run run;
 
-	init(&run, f, c, fde->program, fde->n_program);
+	cfi_run_init(&run, f, c, fde->program, fde->n_program);
 	run.at = fde->svma;
 	run.end = fde->svma + fde->n_bytes;
 	run.row = row;

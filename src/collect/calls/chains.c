@@ -70,7 +70,7 @@ static struct chain_slot *find_slot(const struct chains *c, uint64_t hash)
 			return &c->slots[i];
 }
 
-static void reserve(struct chains *c)
+static void chains_reserve(struct chains *c)
 {
 	struct chain_slot *old = c->slots;
 	uint32_t n_old = c->n_slots;
@@ -142,7 +142,7 @@ static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
 /* Contexts. */
 
 /* The mark "[truncated: CAUSE]", under the root. */
-static ctx_id mark(struct chains *c, enum chain_cause cause)
+static ctx_id chains_mark(struct chains *c, enum chain_cause cause)
 {
 	if (!c->marks[cause]) {
 		_mem_ char *name = xasprintf("[truncated: %s]", cause_names[cause]);
@@ -170,7 +170,7 @@ static uint32_t shared_with_last(struct chains *c, const struct log_chain *chain
 static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32_t proc,
 			 bool *ret_guessed)
 {
-	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : mark(c, chain->cause);
+	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : chains_mark(c, chain->cause);
 	uint32_t depth = shared_with_last(c, chain), n = chain->n_frames - depth;
 	bool guessed = false;
 
@@ -246,7 +246,7 @@ void chains_add(struct chains *c, const struct log_chain *chain)
 		add_changing(c, s, chain);
 	c->n_used++;
 	c->n_frames += chain->n_frames;
-	reserve(c);
+	chains_reserve(c);
 }
 
 void chains_moved(struct chains *c, const ctx_id *to)
@@ -274,7 +274,7 @@ ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event)
 	s = find_slot(c, hash);
 	if (!s->hash) { /* CHAIN_LOST, or its chain found the ring full */
 		n->by_cause[CHAIN_RING_FULL]++;
-		return mark(c, CHAIN_RING_FULL);
+		return chains_mark(c, CHAIN_RING_FULL);
 	}
 	if (s->changes && c->n_changes != c->procs->n_changes)
 		follow_changes(c);
@@ -286,5 +286,5 @@ ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event)
 ctx_id chains_count_spilled(struct chains *c, uint32_t event, uint64_t n)
 {
 	c->counts[event].by_cause[CHAIN_LOG_FULL] += n;
-	return mark(c, CHAIN_LOG_FULL);
+	return chains_mark(c, CHAIN_LOG_FULL);
 }

@@ -152,7 +152,7 @@ bool old_chains_image(const struct old_chains *o, uint32_t number, struct build_
 }
 
 /* As bpf/walk.bpf.h has it. */
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t old_chains_mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
 	return h ^ h >> 29;
@@ -164,9 +164,9 @@ static bool is_whole(const struct log_chain *c, uint64_t info)
 	uint64_t h = 0;
 
 	for (uint32_t i = c->n_frames; i--;)
-		h = mix(h, c->frames[i]);
-	h = mix(h, info);
-	return h == c->hash || mix(h, LOG_TASK(c->tgid, 0, c->generation)) == c->hash;
+		h = old_chains_mix(h, c->frames[i]);
+	h = old_chains_mix(h, info);
+	return h == c->hash || old_chains_mix(h, LOG_TASK(c->tgid, 0, c->generation)) == c->hash;
 }
 
 /* The hashes that are wanted: most words that are none are seen by the bits already. */

@@ -93,7 +93,7 @@ static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
 
 /* Chains. */
 
-static void put(struct ring_stacks *rs, struct log_chain *c, uint64_t frame)
+static void ring_stacks_put(struct ring_stacks *rs, struct log_chain *c, uint64_t frame)
 {
 	if (c->n_frames == CHAIN_MAX_FRAMES)
 		c->cause = CHAIN_TOO_DEEP;
@@ -127,7 +127,7 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 		ip -= !exact;
 		exact = false;
 		if (in_kernel) {
-			put(rs, c, ip | FRAME_KERNEL);
+			ring_stacks_put(rs, c, ip | FRAME_KERNEL);
 			c->n_kernel = c->n_frames;
 			continue;
 		}
@@ -135,7 +135,7 @@ static void add_ips(struct ring_stacks *rs, const struct record_stack *s, uint32
 			c->cause = CHAIN_NO_MAPPING;
 			return;
 		}
-		put(rs, c, ip | FRAME_GUESSED);
+		ring_stacks_put(rs, c, ip | FRAME_GUESSED);
 	}
 	if (n >= rs->most_ips)
 		c->cause = CHAIN_TOO_DEEP;
@@ -168,7 +168,7 @@ static void add_walk(struct ring_stacks *rs, const struct perf_record *r,
 	if (c->cause == CHAIN_COMPLETE)
 		c->cause = cause;
 	for (uint32_t i = at_leaf; i < n; i++)
-		put(rs, c, rs->walked[i]);
+		ring_stacks_put(rs, c, rs->walked[i]);
 }
 
 uint64_t ring_stacks_add(struct ring_stacks *rs, const struct perf_record *sample, uint32_t proc)

@@ -300,7 +300,7 @@ static void put_off(struct unwinds *u, struct shared_table *t)
 /* Building. */
 
 /* Gives each image of table TABLE that is of another file than the table's a table of its own. */
-static void split(struct unwinds *u, uint32_t table)
+static void unwinds_split(struct unwinds *u, uint32_t table)
 {
 	const uint32_t code = u->tables.v[table].code, pid = u->tables.v[table].wanted_by;
 	size_t n = 0;
@@ -324,9 +324,9 @@ static void split(struct unwinds *u, uint32_t table)
 
 /* Table TABLE cannot be built from its file (any more).  Those that had the same are built from
  * their own. */
-static void fail(struct unwinds *u, uint32_t table)
+static void unwinds_fail(struct unwinds *u, uint32_t table)
 {
-	split(u, table);
+	unwinds_split(u, table);
 	u->tables.v[table].state = TABLE_FAILED;
 	u->stats.n_failed++;
 	show_images(u, &u->tables.v[table]);
@@ -336,7 +336,7 @@ static void fail(struct unwinds *u, uint32_t table)
 static void place_table(struct unwinds *u, struct shared_table *t, struct unwind_table *built)
 {
 	if (words_of(built) + UNWINDS_EMPTY_WORDS > u->mem.n_words) {
-		fail(u, (uint32_t)(t - u->tables.v)); /* never will there be room */
+		unwinds_fail(u, (uint32_t)(t - u->tables.v)); /* never will there be room */
 		unwind_table_release(built);
 		return;
 	}
@@ -403,7 +403,7 @@ static void take_built(struct unwinds *u, struct shared_table *t, struct unwind_
 	struct shared_table *same;
 
 	if (t->has_key && memcmp(t->key, built->key, UNWIND_KEY_BYTES) != 0) {
-		split(u, table); /* it was rewritten; the others' were not */
+		unwinds_split(u, table); /* it was rewritten; the others' were not */
 		t = &u->tables.v[table];
 	}
 	memcpy(t->key, built->key, UNWIND_KEY_BYTES);
@@ -421,7 +421,7 @@ static void take_built(struct unwinds *u, struct shared_table *t, struct unwind_
 	}
 }
 
-static void build(struct unwinds *u, struct shared_table *t, int fd)
+static void unwinds_build(struct unwinds *u, struct shared_table *t, int fd)
 {
 	struct unwind_table built = {0};
 	uint64_t start_ns = clock_mono_ns();
@@ -438,7 +438,7 @@ static void build(struct unwinds *u, struct shared_table *t, int fd)
 		return;
 	}
 	if (rc < 0) {
-		fail(u, (uint32_t)(t - u->tables.v));
+		unwinds_fail(u, (uint32_t)(t - u->tables.v));
 		return;
 	}
 	u->stats.n_built++;
@@ -454,7 +454,7 @@ static void build_wanted(struct unwinds *u, struct shared_table *t)
 	if (c->fd < 0 && c->has_layout)
 		reopened = images_reopen(u->images, t->code, t->wanted_by);
 	t->wanted = false;
-	build(u, t, c->fd >= 0 ? c->fd : reopened);
+	unwinds_build(u, t, c->fd >= 0 ? c->fd : reopened);
 }
 
 void unwinds_want_table(struct unwinds *u, struct shared_table *t, uint32_t pid)
@@ -503,7 +503,7 @@ static uint32_t intern_table(struct unwinds *u, uint32_t code)
 	return (uint32_t)u->tables.n - 1;
 }
 
-static void join(struct unwinds *u, uint32_t number, uint32_t table)
+static void unwinds_join(struct unwinds *u, uint32_t number, uint32_t table)
 {
 	struct shared_table *t = &u->tables.v[table];
 
@@ -523,7 +523,7 @@ uint32_t unwinds_number(struct unwinds *u, uint32_t code)
 		return 0;
 	}
 	table = intern_table(u, code);
-	join(u, number, table);
+	unwinds_join(u, number, table);
 	return number;
 }
 
@@ -547,9 +547,9 @@ void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table)
 	vec_push(&u->tables, (struct shared_table){.code = code, .pinned = true});
 	t = &u->tables.v[u->tables.n - 1];
 	t->n = (uint32_t)words_of(table);
-	join(u, IMAGE_NUMBER_VDSO, (uint32_t)u->tables.n - 1);
+	unwinds_join(u, IMAGE_NUMBER_VDSO, (uint32_t)u->tables.n - 1);
 	if (!is_sound(table) || !publish(u, t, table))
-		fail(u, (uint32_t)(t - u->tables.v));
+		unwinds_fail(u, (uint32_t)(t - u->tables.v));
 }
 
 /* Cycles. */

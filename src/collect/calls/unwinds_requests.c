@@ -71,7 +71,7 @@ enum served {
 	NOT_SERVED,	/* its file is not known (yet) */
 };
 
-static enum served serve(struct unwinds *u, const struct image_request *r)
+static enum served unwinds_requests_serve(struct unwinds *u, const struct image_request *r)
 {
 	struct image_key *key = find_key(u, r);
 	const struct shared_table *t;
@@ -109,7 +109,7 @@ static bool same_file(const struct image_request *a, const struct image_request 
 
 bool unwinds_serve(struct unwinds *u, const struct image_request *r)
 {
-	enum served served = serve(u, r);
+	enum served served = unwinds_requests_serve(u, r);
 
 	if (served != NOT_SERVED)
 		return served == SERVED;
@@ -128,7 +128,7 @@ size_t unwinds_serve_again(struct unwinds *u)
 	size_t n = 0;
 
 	vec_each (r, &u->asked)
-		if (serve(u, r) == NOT_SERVED)
+		if (unwinds_requests_serve(u, r) == NOT_SERVED)
 			u->asked.v[n++] = *r;
 	return u->asked.n = n;
 }

@@ -118,8 +118,8 @@ static owner_id owner_of(struct offcpu *o, uint64_t task)
 	return proc == PROC_NONE ? 0 : procs_owner(o->procs, proc, LOG_TID(task));
 }
 
-static void add(struct offcpu *o, owner_id owner, enum switch_kind kind, ctx_id ctx, uint64_t n,
-		uint64_t ns)
+static void offcpu_add(struct offcpu *o, owner_id owner, enum switch_kind kind, ctx_id ctx,
+		       uint64_t n, uint64_t ns)
 {
 	if (!n && !ns)
 		return;
@@ -157,7 +157,7 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 		path = o->marks[kind];
 	}
 	owner = s->task ? owner_of(o, s->task) : 0;
-	add(o, owner, kind, path, s->kind_n >> 8, s->ns);
+	offcpu_add(o, owner, kind, path, s->kind_n >> 8, s->ns);
 	if (o->tracer && kind == SWITCH_BLOCKED)
 		tracer_add(o->tracer, LOG_TGID(s->task), LOG_TID(s->task), owner, s->since_ns, path,
 			   o->events[kind]);
@@ -166,8 +166,8 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 static void add_told(struct offcpu *o, const struct switch_told *t, owner_id owner)
 {
 	for (unsigned kind = 0; kind < SWITCH_N_SUMS; kind++)
-		add(o, owner, (enum switch_kind)kind, o->marks[kind], t->sums[kind].n,
-		    t->sums[kind].ns);
+		offcpu_add(o, owner, (enum switch_kind)kind, o->marks[kind], t->sums[kind].n,
+			   t->sums[kind].ns);
 }
 
 static void keep_told(void *ctx, const struct switch_told *t)
@@ -217,7 +217,7 @@ static void add_end(struct offcpu *o, const struct switch_end *e)
 	for (uint32_t i = e->n_frames < SWITCH_MAX_FRAMES ? e->n_frames : SWITCH_MAX_FRAMES;
 	     i-- > e->skip;)
 		path = kernel_ctx(o, path, e->frames[i] - 1);
-	add(o, owner, SWITCH_BLOCKED, path ? path : o->marks[SWITCH_MISSED], 1, e->block_ns);
+	offcpu_add(o, owner, SWITCH_BLOCKED, path ? path : o->marks[SWITCH_MISSED], 1, e->block_ns);
 }
 
 void offcpu_settle(struct offcpu *o)

@@ -79,7 +79,7 @@ static void find_code(struct code_range *ranges, size_t n)
 			ranges[i].start = ranges[i].end = 0;
 }
 
-static int load(struct switches *s, const struct switches_opts *o, struct err *err)
+static int switches_load(struct switches *s, const struct switches_opts *o, struct err *err)
 {
 	struct log_chains *walker = log_chains_of(o->log);
 	struct switch_bpf *skel = s->skel;
@@ -144,7 +144,7 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 	s->at_switch = o->walk == WALK_AT_SWITCH || (o->walk == WALK_AUTO && !has_exit);
 	libbpf_listen();
 	s->skel = switch_bpf__open();
-	rc = s->skel ? load(s, o, err)
+	rc = s->skel ? switches_load(s, o, err)
 		     : err_errno(err, -errno, "cannot open the BPF programs (%s)", libbpf_said());
 	if (!rc) {
 		s->slots = log_map_array(s->skel->maps.switch_slots, sizeof(*s->slots),

@@ -209,7 +209,7 @@ static void take_packet(const struct packet *k, struct arm_spe_record *r)
 	}
 }
 
-static void step(struct arm_spe_reader *r, size_t n)
+static void arm_spe_step(struct arm_spe_reader *r, size_t n)
 {
 	r->p += n;
 	r->at += n;
@@ -236,10 +236,10 @@ bool arm_spe_next(struct arm_spe_reader *r, struct arm_spe_record *ret)
 		if (n < 0) {
 			r->n_garbage++;
 			damaged = true;
-			step(r, 1);
+			arm_spe_step(r, 1);
 			continue;
 		}
-		step(r, (size_t)n);
+		arm_spe_step(r, (size_t)n);
 		take_packet(&k, ret);
 		if (k.type != PACKET_END && k.type != PACKET_TIME) {
 			if (!ret->has && !damaged)

@@ -72,7 +72,7 @@ static size_t word_length(const struct parser *s)
 	return n;
 }
 
-static bool take(struct parser *s, char c)
+static bool fact_defs_take(struct parser *s, char c)
 {
 	skip_space(s);
 	if (s->p == s->end || *s->p != c)
@@ -136,20 +136,20 @@ static int take_field(struct parser *s, struct fact_def *f)
 	f->word = words[i].word;
 	s->p += n;
 	bits = s->p;
-	if (!take(s, '['))
+	if (!fact_defs_take(s, '['))
 		return wrong(s, s->p, "[BIT] or [HIGH:LOW] is missing");
 	rc = take_bit(s, &f->high);
 	if (rc < 0)
 		return rc;
 	f->low = f->high;
-	if (take(s, ':')) {
+	if (fact_defs_take(s, ':')) {
 		rc = take_bit(s, &f->low);
 		if (rc < 0)
 			return rc;
 	}
 	if (f->low > f->high)
 		return wrong(s, bits, "the highest bit comes first");
-	if (!take(s, ']'))
+	if (!fact_defs_take(s, ']'))
 		return wrong(s, s->p, "] is missing");
 	if (!f->is_counter && f->low != f->high)
 		return wrong(s, bits, "a bit is one bit; more are a counter");
@@ -160,7 +160,7 @@ static int take_meaning(struct parser *s, struct fact_def *f)
 {
 	const char *at = s->p, *close;
 
-	if (!take(s, '"')) {
+	if (!fact_defs_take(s, '"')) {
 		f->meaning = xstrdup("");
 		return 0;
 	}
@@ -184,7 +184,7 @@ static int take_definition(struct parser *s, struct fact_defs *d, struct fact_de
 	s->p += n;
 	skip_space(s);
 	rc = take_name(s, d, f);
-	if (rc == 0 && !take(s, '='))
+	if (rc == 0 && !fact_defs_take(s, '='))
 		rc = wrong(s, s->p, "= is missing");
 	if (rc == 0)
 		rc = take_field(s, f);

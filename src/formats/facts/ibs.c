@@ -14,7 +14,7 @@ static bool bit(uint64_t v, unsigned i)
 	return v >> i & 1;
 }
 
-static uint64_t bits(uint64_t v, unsigned high, unsigned low)
+static uint64_t ibs_bits(uint64_t v, unsigned high, unsigned low)
 {
 	return v >> low & ((2ull << (high - low)) - 1);
 }
@@ -109,12 +109,12 @@ static void source_facts(const struct ibs_regs *r, const struct ibs_machine *m,
 	/* cache_hit_st says nothing there (perf_ibs_cache_hit_st_valid). */
 	bool no_state =
 		is_early_zen3(m) || (m->family == 0x19 && m->model >= 0x20 && m->model <= 0x5f);
-	unsigned source = (unsigned)bits(data2, 2, 0);
+	unsigned source = (unsigned)ibs_bits(data2, 2, 0);
 	bool state_told = false;
 	int level = -1;
 
 	if (zen4)
-		source |= (unsigned)bits(data2, 7, 6) << 3;
+		source |= (unsigned)ibs_bits(data2, 7, 6) << 3;
 	switch (source) {
 	case 1:
 		if (!zen4)
@@ -194,9 +194,9 @@ static void cache_facts(const struct ibs_regs *r, const struct ibs_machine *m, b
 		facts_set(f, FACT_SNOOPHITM, false);
 	}
 	if (load && miss && !prefetch)
-		facts_set_counter(f, FACT_LATENCY, bits(data3, 47, 32));
+		facts_set_counter(f, FACT_LATENCY, ibs_bits(data3, 47, 32));
 	if (load && miss && is_zen(r) && !doubtful)
-		facts_set_counter(f, FACT_MEMREQS, bits(data3, 31, 26));
+		facts_set_counter(f, FACT_MEMREQS, ibs_bits(data3, 31, 26));
 }
 
 static void tlb_facts(const struct ibs_regs *r, struct sample_facts *f)
@@ -218,7 +218,7 @@ static void tlb_facts(const struct ibs_regs *r, struct sample_facts *f)
 		facts_set(f, FACT_PAGE1G, on1g);
 	}
 	if (is_zen(r) && l1miss)
-		facts_set_counter(f, FACT_TLBLATENCY, bits(data3, 63, 48));
+		facts_set_counter(f, FACT_TLBLATENCY, ibs_bits(data3, 63, 48));
 }
 
 /* What does not touch memory misses nothing: of it these are known to be false. */
@@ -234,7 +234,7 @@ static void memory_facts(const struct ibs_regs *r, const struct ibs_machine *m,
 {
 	uint64_t data3 = r->reg[IBS_OP_DATA3];
 	bool load = bit(data3, 0), store = bit(data3, 1);
-	uint64_t width = bits(data3, 25, 22);
+	uint64_t width = ibs_bits(data3, 25, 22);
 
 	facts_set(f, FACT_LOAD, load);
 	facts_set(f, FACT_STORE, store);
@@ -265,8 +265,8 @@ bool ibs_op_facts(const struct ibs_regs *r, const struct ibs_machine *m, struct 
 	facts_set(ret, FACT_NOTRAP, true);
 	branch_facts(r, ret);
 	memory_facts(r, m, ret);
-	facts_set_counter(ret, FACT_INFLIGHT, bits(data, 31, 16));
-	facts_set_counter(ret, FACT_COMPTORET, bits(data, 15, 0));
+	facts_set_counter(ret, FACT_INFLIGHT, ibs_bits(data, 31, 16));
+	facts_set_counter(ret, FACT_COMPTORET, ibs_bits(data, 15, 0));
 	return true;
 }
 
@@ -296,8 +296,8 @@ bool ibs_fetch_facts(const struct ibs_regs *r, const struct ibs_machine *m,
 		if (r->caps & IBS_CAP_ZEN4 || !l2miss)
 			facts_set(ret, FACT_L3HIT, l2miss && !bit(ctl, 61));
 	}
-	facts_set_counter(ret, FACT_FETCHLATENCY, bits(ctl, 47, 32));
+	facts_set_counter(ret, FACT_FETCHLATENCY, ibs_bits(ctl, 47, 32));
 	if (r->caps & IBS_CAP_FETCHEXTD && l1miss)
-		facts_set_counter(ret, FACT_ITLBLATENCY, bits(r->reg[IBS_FETCH_EXTD], 15, 0));
+		facts_set_counter(ret, FACT_ITLBLATENCY, ibs_bits(r->reg[IBS_FETCH_EXTD], 15, 0));
 	return true;
 }

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 
-static void put(struct hpc_dump *d)
+static void dump_put(struct hpc_dump *d)
 {
 	if (d->failed >= 0)
 		d->failed = d->line(d->user, str_get(&d->text));
@@ -21,7 +21,7 @@ void hpc_dump_structure(struct hpc_dump *d, uint64_t offset, const char *structu
 		str_addf(&d->text, "%08" PRIx64 " %s", offset, structure);
 	else
 		str_addf(&d->text, "%08" PRIx64 " %s %" PRIu32, offset, structure, index);
-	put(d);
+	dump_put(d);
 }
 
 void hpc_dump_field(struct hpc_dump *d, uint64_t offset, const char *field, const char *fmt, ...)
@@ -33,7 +33,7 @@ void hpc_dump_field(struct hpc_dump *d, uint64_t offset, const char *field, cons
 	if (vasprintf(&text, fmt, ap) >= 0)
 		str_addf(&d->text, "%08" PRIx64 "   %s %s", offset, field, text);
 	va_end(ap);
-	put(d);
+	dump_put(d);
 }
 
 const char *hpc_dump_quote(struct hpc_dump *d, const char *s)

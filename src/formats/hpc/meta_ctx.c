@@ -216,7 +216,7 @@ void hpc_walk_begin(struct hpc_walk *w, const struct hpc_meta *m)
 }
 
 /* Enters the children of PARENT, or the roots. */
-static int enter(struct hpc_walk *w, const struct hpc_ctx *parent, struct err *err)
+static int meta_ctx_enter(struct hpc_walk *w, const struct hpc_ctx *parent, struct err *err)
 {
 	struct hpc_ctxs it;
 	int rc = hpc_ctxs_begin(&it, w->meta, parent, err);
@@ -244,9 +244,9 @@ int hpc_walk_next(struct hpc_walk *w, struct hpc_ctx *ret, size_t *ret_depth, st
 
 	if (!w->begun) {
 		w->begun = true;
-		rc = enter(w, NULL, err);
+		rc = meta_ctx_enter(w, NULL, err);
 	} else if (w->descend) {
-		rc = enter(w, &w->last, err);
+		rc = meta_ctx_enter(w, &w->last, err);
 	}
 	w->descend = false;
 	while (!rc && w->depth) {

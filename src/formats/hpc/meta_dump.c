@@ -15,22 +15,22 @@ struct meta_dump {
 	struct hpc_meta m;
 };
 
-static uint64_t u64(const struct meta_dump *md, uint64_t at)
+static uint64_t meta_dump_u64(const struct meta_dump *md, uint64_t at)
 {
 	return hpc_le64(md->m.bytes + at);
 }
 
-static uint32_t u32(const struct meta_dump *md, uint64_t at)
+static uint32_t meta_dump_u32(const struct meta_dump *md, uint64_t at)
 {
 	return hpc_le32(md->m.bytes + at);
 }
 
-static uint16_t u16(const struct meta_dump *md, uint64_t at)
+static uint16_t meta_dump_u16(const struct meta_dump *md, uint64_t at)
 {
 	return hpc_le16(md->m.bytes + at);
 }
 
-static uint8_t u8(const struct meta_dump *md, uint64_t at)
+static uint8_t meta_dump_u8(const struct meta_dump *md, uint64_t at)
 {
 	return md->m.bytes[at];
 }
@@ -48,13 +48,13 @@ static void field_hex(struct meta_dump *md, uint64_t at, const char *name, uint6
 
 static void pointer(struct meta_dump *md, uint64_t at, const char *name)
 {
-	field_hex(md, at, name, u64(md, at));
+	field_hex(md, at, name, meta_dump_u64(md, at));
 }
 
 /* A char*, with its text: strings were checked when the file was opened or decoded. */
-static void text(struct meta_dump *md, uint64_t at, const char *name)
+static void meta_dump_text(struct meta_dump *md, uint64_t at, const char *name)
 {
-	uint64_t p = u64(md, at);
+	uint64_t p = meta_dump_u64(md, at);
 
 	hpc_dump_field(md->d, at, name, "0x%" PRIx64 " %s", p,
 		       p ? hpc_dump_quote(md->d, (const char *)md->m.bytes + p) : "");
@@ -79,7 +79,7 @@ static void dump_header(struct meta_dump *md)
 }
 
 /* Whether section I has anything; begins it. */
-static bool begin(struct meta_dump *md, enum hpc_meta_section i)
+static bool meta_dump_begin(struct meta_dump *md, enum hpc_meta_section i)
 {
 	const struct hpc_section *s = &md->m.sections[i];
 
@@ -92,22 +92,22 @@ static void dump_general(struct meta_dump *md)
 {
 	uint64_t p = md->m.sections[HPC_META_GENERAL].p;
 
-	if (!begin(md, HPC_META_GENERAL))
+	if (!meta_dump_begin(md, HPC_META_GENERAL))
 		return;
-	text(md, p, "pTitle");
-	text(md, p + 8, "pDescription");
+	meta_dump_text(md, p, "pTitle");
+	meta_dump_text(md, p + 8, "pDescription");
 }
 
 static void dump_id_names(struct meta_dump *md)
 {
 	uint64_t p = md->m.sections[HPC_META_ID_NAMES].p;
 
-	if (!begin(md, HPC_META_ID_NAMES))
+	if (!meta_dump_begin(md, HPC_META_ID_NAMES))
 		return;
 	pointer(md, p, "ppNames");
 	field(md, p + 8, "nKinds", md->m.n_id_names);
 	for (uint32_t i = 0; i < md->m.n_id_names; i++)
-		text(md, u64(md, p) + 8 * (uint64_t)i, "ppNames[]");
+		meta_dump_text(md, meta_dump_u64(md, p) + 8 * (uint64_t)i, "ppNames[]");
 }
 
 static void dump_summaries(struct meta_dump *md, uint64_t p, uint32_t n, uint8_t stride)
@@ -120,47 +120,48 @@ static void dump_summaries(struct meta_dump *md, uint64_t p, uint32_t n, uint8_t
 		hpc_dump_structure(md->d, p, "{SS}", i);
 		if (!page)
 			pointer(md, p, "pScope");
-		text(md, at, "pFormula");
-		field(md, at + 8, "combine", u8(md, at + 8));
-		field(md, at + 10, "statMetricId", u16(md, at + 10));
+		meta_dump_text(md, at, "pFormula");
+		field(md, at + 8, "combine", meta_dump_u8(md, at + 8));
+		field(md, at + 10, "statMetricId", meta_dump_u16(md, at + 10));
 	}
 }
 
 static void dump_page_metric(struct meta_dump *md, uint64_t at, uint8_t sz_scope,
 			     uint8_t sz_summary)
 {
-	uint64_t p = u64(md, at + 0x10);
-	uint16_t n = u16(md, at + 8);
+	uint64_t p = meta_dump_u64(md, at + 0x10);
+	uint16_t n = meta_dump_u16(md, at + 8);
 
-	text(md, at, "pName");
+	meta_dump_text(md, at, "pName");
 	field(md, at + 8, "nScopes", n);
 	pointer(md, at + 0x10, "pScopes");
 	for (uint32_t i = 0; i < n; i++, p += sz_scope) {
 		hpc_dump_structure(md->d, p, "{PS}", i);
-		text(md, p, "pScope");
-		field(md, p + 8, "nSummaries", u16(md, p + 8));
-		field(md, p + 10, "propMetricId", u16(md, p + 10));
+		meta_dump_text(md, p, "pScope");
+		field(md, p + 8, "nSummaries", meta_dump_u16(md, p + 8));
+		field(md, p + 10, "propMetricId", meta_dump_u16(md, p + 10));
 		pointer(md, p + 0x10, "pSummaries");
-		dump_summaries(md, u64(md, p + 0x10), u16(md, p + 8), sz_summary);
+		dump_summaries(md, meta_dump_u64(md, p + 0x10), meta_dump_u16(md, p + 8),
+			       sz_summary);
 	}
 }
 
 static void dump_metric(struct meta_dump *md, uint64_t at, uint8_t sz_inst, uint8_t sz_summary)
 {
-	uint64_t p = u64(md, at + 8);
-	uint16_t n = u16(md, at + 0x18);
+	uint64_t p = meta_dump_u64(md, at + 8);
+	uint16_t n = meta_dump_u16(md, at + 0x18);
 
-	text(md, at, "pName");
+	meta_dump_text(md, at, "pName");
 	pointer(md, at + 0x08, "pScopeInsts");
 	pointer(md, at + 0x10, "pSummaries");
 	field(md, at + 0x18, "nScopeInsts", n);
-	field(md, at + 0x1a, "nSummaries", u16(md, at + 0x1a));
+	field(md, at + 0x1a, "nSummaries", meta_dump_u16(md, at + 0x1a));
 	for (uint32_t i = 0; i < n; i++, p += sz_inst) {
 		hpc_dump_structure(md->d, p, "{PSI}", i);
 		pointer(md, p, "pScope");
-		field(md, p + 8, "propMetricId", u16(md, p + 8));
+		field(md, p + 8, "propMetricId", meta_dump_u16(md, p + 8));
 	}
-	dump_summaries(md, u64(md, at + 0x10), u16(md, at + 0x1a), sz_summary);
+	dump_summaries(md, meta_dump_u64(md, at + 0x10), meta_dump_u16(md, at + 0x1a), sz_summary);
 }
 
 static void dump_metrics(struct meta_dump *md)
@@ -168,29 +169,31 @@ static void dump_metrics(struct meta_dump *md)
 	uint64_t s = md->m.sections[HPC_META_METRICS].p, p;
 	bool page = md->m.layout == HPC_PAGE;
 
-	if (!begin(md, HPC_META_METRICS))
+	if (!meta_dump_begin(md, HPC_META_METRICS))
 		return;
 	pointer(md, s, "pMetrics");
-	field(md, s + 0x08, "nMetrics", u32(md, s + 0x08));
-	field(md, s + 0x0c, "szMetric", u8(md, s + 0x0c));
-	field(md, s + 0x0d, page ? "szScope" : "szScopeInst", u8(md, s + 0x0d));
-	field(md, s + 0x0e, "szSummary", u8(md, s + 0x0e));
+	field(md, s + 0x08, "nMetrics", meta_dump_u32(md, s + 0x08));
+	field(md, s + 0x0c, "szMetric", meta_dump_u8(md, s + 0x0c));
+	field(md, s + 0x0d, page ? "szScope" : "szScopeInst", meta_dump_u8(md, s + 0x0d));
+	field(md, s + 0x0e, "szSummary", meta_dump_u8(md, s + 0x0e));
 	if (!page) {
 		pointer(md, s + 0x10, "pScopes");
-		field(md, s + 0x18, "nScopes", u16(md, s + 0x18));
-		field(md, s + 0x1a, "szScope", u8(md, s + 0x1a));
-		p = u64(md, s + 0x10);
-		for (uint32_t i = 0; i < u16(md, s + 0x18); i++, p += u8(md, s + 0x1a)) {
+		field(md, s + 0x18, "nScopes", meta_dump_u16(md, s + 0x18));
+		field(md, s + 0x1a, "szScope", meta_dump_u8(md, s + 0x1a));
+		p = meta_dump_u64(md, s + 0x10);
+		for (uint32_t i = 0; i < meta_dump_u16(md, s + 0x18);
+		     i++, p += meta_dump_u8(md, s + 0x1a)) {
 			hpc_dump_structure(md->d, p, "{PS}", i);
-			text(md, p, "pScopeName");
-			field(md, p + 8, "type", u8(md, p + 8));
-			field(md, p + 9, "propagationIndex", u8(md, p + 9));
+			meta_dump_text(md, p, "pScopeName");
+			field(md, p + 8, "type", meta_dump_u8(md, p + 8));
+			field(md, p + 9, "propagationIndex", meta_dump_u8(md, p + 9));
 		}
 	}
-	p = u64(md, s);
-	for (uint32_t i = 0; i < u32(md, s + 8); i++, p += u8(md, s + 0x0c)) {
+	p = meta_dump_u64(md, s);
+	for (uint32_t i = 0; i < meta_dump_u32(md, s + 8); i++, p += meta_dump_u8(md, s + 0x0c)) {
 		hpc_dump_structure(md->d, p, "{MD}", i);
-		(page ? dump_page_metric : dump_metric)(md, p, u8(md, s + 0x0d), u8(md, s + 0x0e));
+		(page ? dump_page_metric : dump_metric)(md, p, meta_dump_u8(md, s + 0x0d),
+							meta_dump_u8(md, s + 0x0e));
 	}
 }
 
@@ -217,8 +220,8 @@ static int dump_paths(struct meta_dump *md, enum hpc_meta_section i, const char 
 		if (rc)
 			return rc;
 		hpc_dump_structure(md->d, at, structure, k);
-		field_hex(md, at, "flags", u32(md, at));
-		text(md, at + 8, "pPath");
+		field_hex(md, at, "flags", meta_dump_u32(md, at));
+		meta_dump_text(md, at + 8, "pPath");
 	}
 	return 0;
 }
@@ -235,7 +238,7 @@ static int dump_functions(struct meta_dump *md, struct err *err)
 		if (rc)
 			return rc;
 		hpc_dump_structure(md->d, at, "[FS]", k);
-		text(md, at, "pName");
+		meta_dump_text(md, at, "pName");
 		pointer(md, at + 0x08, "pModule");
 		pointer(md, at + 0x10, "offset");
 		pointer(md, at + 0x18, "pFile");
@@ -249,19 +252,19 @@ static int dump_tables(struct meta_dump *md, struct err *err)
 {
 	int rc = 0;
 
-	begin(md, HPC_META_STRINGS);
-	if (begin(md, HPC_META_MODULES)) {
+	meta_dump_begin(md, HPC_META_STRINGS);
+	if (meta_dump_begin(md, HPC_META_MODULES)) {
 		table_header(md, HPC_META_MODULES,
 			     (const char *const[]){"pModules", "nModules", "szModule"},
 			     &md->m.modules);
 		rc = dump_paths(md, HPC_META_MODULES, "[LMS]", &md->m.modules, err);
 	}
-	if (!rc && begin(md, HPC_META_FILES)) {
+	if (!rc && meta_dump_begin(md, HPC_META_FILES)) {
 		table_header(md, HPC_META_FILES,
 			     (const char *const[]){"pFiles", "nFiles", "szFile"}, &md->m.files);
 		rc = dump_paths(md, HPC_META_FILES, "[SFS]", &md->m.files, err);
 	}
-	if (!rc && begin(md, HPC_META_FUNCTIONS)) {
+	if (!rc && meta_dump_begin(md, HPC_META_FUNCTIONS)) {
 		table_header(md, HPC_META_FUNCTIONS,
 			     (const char *const[]){"pFunctions", "nFunctions", "szFunction"},
 			     &md->m.functions);
@@ -281,7 +284,7 @@ static void dump_flex(struct meta_dump *md, uint64_t at, uint8_t flags, uint8_t 
 	}
 	if (flags & HPC_HAS_SRC_LOC) {
 		pointer(md, at, "pFile");
-		field(md, at + 8, "line", u32(md, at + 8));
+		field(md, at + 8, "line", meta_dump_u32(md, at + 8));
 		at += 16;
 	}
 	if (flags & HPC_HAS_POINT) {
@@ -304,16 +307,17 @@ static void dump_ctx(struct meta_dump *md, const struct hpc_ctx *c)
 	field(md, at + 0x10, "ctxId", c->ctxId);
 	if (entry) {
 		field(md, at + 0x14, "entryPoint", c->entryPoint);
-		text(md, at + 0x18, "pPrettyName");
+		meta_dump_text(md, at + 0x18, "pPrettyName");
 		return;
 	}
-	field_hex(md, at + 0x14, "flags", u8(md, at + 0x14));
+	field_hex(md, at + 0x14, "flags", meta_dump_u8(md, at + 0x14));
 	field(md, at + 0x15, "relation", c->relation);
 	field(md, at + 0x16, "lexicalType", c->lexicalType);
-	field(md, at + 0x17, "nFlexWords", u8(md, at + 0x17));
+	field(md, at + 0x17, "nFlexWords", meta_dump_u8(md, at + 0x17));
 	if (!page)
 		field_hex(md, at + 0x18, "propagation", c->propagation);
-	dump_flex(md, at + hpc_ctx_size(md->m.layout, 0), u8(md, at + 0x14), u8(md, at + 0x17));
+	dump_flex(md, at + hpc_ctx_size(md->m.layout, 0), meta_dump_u8(md, at + 0x14),
+		  meta_dump_u8(md, at + 0x17));
 }
 
 static int dump_contexts(struct meta_dump *md, struct err *err)
@@ -324,7 +328,7 @@ static int dump_contexts(struct meta_dump *md, struct err *err)
 	size_t depth;
 	int rc;
 
-	if (!begin(md, HPC_META_CONTEXT))
+	if (!meta_dump_begin(md, HPC_META_CONTEXT))
 		return 0;
 	if (md->m.layout == HPC_PAGE) {
 		pointer(md, p, "szRoots");

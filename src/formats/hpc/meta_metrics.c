@@ -85,8 +85,8 @@ static int take_list(struct metrics_reader *mr, uint64_t p, uint32_t n, uint32_t
 	return 0;
 }
 
-static int text(struct metrics_reader *mr, uint64_t p, uint64_t at, const char *structure,
-		const char *field, const char **ret)
+static int meta_metrics_text(struct metrics_reader *mr, uint64_t p, uint64_t at,
+			     const char *structure, const char *field, const char **ret)
 {
 	return hpc_meta_text(mr->m, HPC_META_METRICS, p, at, structure, field, ret, mr->err);
 }
@@ -112,7 +112,7 @@ static int read_scopes(struct metrics_reader *mr, struct hpc_metrics *ret)
 		uint64_t at = mr->scopes.p + (uint64_t)i * mr->scopes.stride;
 		struct rd r = hpc_meta_rd(mr->m, at, mr->scopes.stride);
 		struct hpc_scope *s = &ret->scopes[i];
-		int rc = text(mr, rd_le64(&r), at, "{PS}", "pScopeName", &s->name);
+		int rc = meta_metrics_text(mr, rd_le64(&r), at, "{PS}", "pScopeName", &s->name);
 
 		if (rc)
 			return rc;
@@ -126,7 +126,7 @@ static int read_metric(struct metrics_reader *mr, uint64_t at, struct hpc_metric
 {
 	struct rd r = hpc_meta_rd(mr->m, at, mr->metrics.stride);
 	uint64_t p_name = rd_le64(&r), p_scopes = rd_le64(&r), p_summaries = rd_le64(&r);
-	int rc = text(mr, p_name, at, "{MD}", "pName", &ret->name);
+	int rc = meta_metrics_text(mr, p_name, at, "{MD}", "pName", &ret->name);
 
 	ret->n_scopes = rd_le16(&r);
 	ret->n_summaries = rd_le16(&r);
@@ -154,7 +154,8 @@ static int read_metric(struct metrics_reader *mr, uint64_t at, struct hpc_metric
 		r = hpc_meta_rd(mr->m, p, mr->sz_summary);
 		rc = scope_number(mr, rd_le64(&r), p, "{SS}", &s->scope);
 		if (!rc)
-			rc = text(mr, rd_le64(&r), p + 8, "{SS}", "pFormula", &s->formula);
+			rc = meta_metrics_text(mr, rd_le64(&r), p + 8, "{SS}", "pFormula",
+					       &s->formula);
 		s->combine = rd_u8(&r);
 		rd_u8(&r);
 		s->statMetricId = rd_le16(&r);
@@ -206,7 +207,7 @@ static int read_page_scope(struct metrics_reader *mr, uint64_t at, struct hpc_sc
 	const char *name;
 	uint64_t p_name = rd_le64(&r), p;
 	uint32_t n = rd_le16(&r);
-	int rc = text(mr, p_name, at, "{PS}", "pScope", &name);
+	int rc = meta_metrics_text(mr, p_name, at, "{PS}", "pScope", &name);
 
 	ret->propMetricId = rd_le16(&r);
 	rd_le32(&r);
@@ -217,7 +218,7 @@ static int read_page_scope(struct metrics_reader *mr, uint64_t at, struct hpc_sc
 		struct hpc_summary *s = &summaries[i];
 
 		r = hpc_meta_rd(mr->m, p, mr->sz_summary);
-		rc = text(mr, rd_le64(&r), p, "{SS}", "pFormula", &s->formula);
+		rc = meta_metrics_text(mr, rd_le64(&r), p, "{SS}", "pFormula", &s->formula);
 		s->combine = rd_u8(&r);
 		rd_u8(&r);
 		s->statMetricId = rd_le16(&r);
@@ -231,7 +232,7 @@ static int read_page_metric(struct metrics_reader *mr, uint64_t at, struct hpc_m
 	struct rd r = hpc_meta_rd(mr->m, at, mr->metrics.stride);
 	uint64_t p_name = rd_le64(&r), p_scopes, p;
 	uint32_t n = 0;
-	int rc = text(mr, p_name, at, "{MD}", "pName", &ret->name);
+	int rc = meta_metrics_text(mr, p_name, at, "{MD}", "pName", &ret->name);
 
 	ret->n_scopes = rd_le16(&r);
 	rd_bytes(&r, 6);

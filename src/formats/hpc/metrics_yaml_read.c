@@ -41,7 +41,7 @@ struct yaml_reader {
 	VEC(struct hpc_metric_node) nodes;
 };
 
-static int bad(struct yaml_reader *y, const yaml_node_t *n, const char *what)
+static int metrics_yaml_read_bad(struct yaml_reader *y, const yaml_node_t *n, const char *what)
 {
 	return err_set(y->err, -EBADMSG, "%s:%zu: %s", y->name, n->start_mark.line + 1, what);
 }
@@ -57,7 +57,8 @@ static const char *text_of(const yaml_node_t *n)
 }
 
 /* The number of the value of KEY in mapping MAP, also of what is merged in by "<<"; 0: none. */
-static int find(struct yaml_reader *y, const yaml_node_t *map, const char *key, int depth)
+static int metrics_yaml_read_find(struct yaml_reader *y, const yaml_node_t *map, const char *key,
+				  int depth)
 {
 	int merged = 0;
 
@@ -72,14 +73,16 @@ static int find(struct yaml_reader *y, const yaml_node_t *map, const char *key, 
 		if (k && strcmp(k, "<<") == 0)
 			merged = p->value;
 	}
-	return merged && depth < MAX_DEPTH ? find(y, node(y, merged), key, depth + 1) : 0;
+	return merged && depth < MAX_DEPTH
+		       ? metrics_yaml_read_find(y, node(y, merged), key, depth + 1)
+		       : 0;
 }
 
 /* The text of KEY in MAP, OTHERWISE when it has none. */
 static const char *find_text(struct yaml_reader *y, const yaml_node_t *map, const char *key,
 			     const char *otherwise)
 {
-	const char *s = text_of(node(y, find(y, map, key, 0)));
+	const char *s = text_of(node(y, metrics_yaml_read_find(y, map, key, 0)));
 
 	return s ? arena_strdup(&y->t->arena, s) : otherwise;
 }
@@ -101,9 +104,9 @@ static int add_input(struct yaml_reader *y, int id)
 	while (k < n_elems(combines) && strcmp(combine, combines[k]) != 0)
 		k++;
 	if (!in.metric || !in.scope)
-		return bad(y, n, "an input without metric or scope");
+		return metrics_yaml_read_bad(y, n, "an input without metric or scope");
 	if (k == n_elems(combines))
-		return bad(y, n, "combine of an input is not sum, min or max");
+		return metrics_yaml_read_bad(y, n, "combine of an input is not sum, min or max");
 	if (y->found.n == MAX_NODES)
 		return err_set(y->err, -E2BIG, "%s: more than %d inputs", y->name, MAX_NODES);
 	in.combine = (enum hpc_combine)k;
@@ -119,7 +122,7 @@ static int read_inputs(struct yaml_reader *y, const yaml_node_t *list)
 	if (!list)
 		return 0;
 	if (list->type != YAML_SEQUENCE_NODE)
-		return bad(y, list, "inputs is no list");
+		return metrics_yaml_read_bad(y, list, "inputs is no list");
 	for (yaml_node_item_t *i = list->data.sequence.items.start;
 	     i < list->data.sequence.items.top && !rc; i++)
 		if (y->inputs[*i - 1] == HPC_NONE)
@@ -168,9 +171,10 @@ static const struct hpc_formula *make_call(struct yaml_reader *y, const yaml_nod
 	return f;
 }
 
-static const struct hpc_formula *fail(struct yaml_reader *y, const yaml_node_t *n, const char *what)
+static const struct hpc_formula *metrics_yaml_read_fail(struct yaml_reader *y, const yaml_node_t *n,
+							const char *what)
 {
-	bad(y, n, what);
+	metrics_yaml_read_bad(y, n, what);
 	return NULL;
 }
 
@@ -211,7 +215,8 @@ static const struct hpc_formula *make_map(struct yaml_reader *y, const yaml_node
 	while (name && fn < functions + n_elems(functions) && strcmp(fn->name, name) != 0)
 		fn++;
 	if (!name || fn == functions + n_elems(functions) || pair + 1 != n->data.mapping.pairs.top)
-		return fail(y, n, "a formula is neither an input nor a known function");
+		return metrics_yaml_read_fail(y, n,
+					      "a formula is neither an input nor a known function");
 	list = node(y, pair->value);
 	if (list->type == YAML_SEQUENCE_NODE) {
 		for (yaml_node_item_t *i = list->data.sequence.items.start;
@@ -226,7 +231,8 @@ static const struct hpc_formula *make_map(struct yaml_reader *y, const yaml_node
 			goto out;
 	}
 	if (args.n < fn->least || args.n > fn->most)
-		f = fail(y, n, "a function in a formula has too few or too many arguments");
+		f = metrics_yaml_read_fail(
+			y, n, "a function in a formula has too few or too many arguments");
 	else
 		f = make_call(y, n, fn->op, args.v, args.n);
 out:
@@ -300,7 +306,7 @@ static const struct hpc_formula *make_operand(struct infix *in)
 		return f ? make_call(in->y, in->list, HPC_FORMULA_SUB, &f, 1) : NULL;
 	}
 	if (in->op != 'x')
-		return fail(in->y, in->list, "a formula lacks an operand");
+		return metrics_yaml_read_fail(in->y, in->list, "a formula lacks an operand");
 	next_token(in);
 	return f;
 }
@@ -326,17 +332,19 @@ static const struct hpc_formula *make_infix(struct infix *in, int least)
 		while (i < n_elems(ops) && ops[i].c != in->op)
 			i++;
 		if (i == n_elems(ops))
-			return fail(in->y, in->list, "an unknown operator in a formula");
+			return metrics_yaml_read_fail(in->y, in->list,
+						      "an unknown operator in a formula");
 		if (ops[i].level < least)
 			return f;
 		next_token(in);
 		if (ops[i].c == '^' && ++in->depth > MAX_DEPTH) /* a^b^c is a^(b^c) */
-			return fail(in->y, in->list, "a formula is too deep");
+			return metrics_yaml_read_fail(in->y, in->list, "a formula is too deep");
 		both[1] = make_infix(in, ops[i].level + (ops[i].c != '^'));
 		f = both[1] ? make_call(in->y, in->list, ops[i].op, both, 2) : NULL;
 	}
 	if (f && in->op == 'x')
-		return fail(in->y, in->list, "two operands of a formula without an operator");
+		return metrics_yaml_read_fail(in->y, in->list,
+					      "two operands of a formula without an operator");
 	return in->op == '!' ? NULL : f;
 }
 
@@ -350,7 +358,8 @@ static const struct hpc_formula *make_node(struct yaml_reader *y, int id, int de
 
 	if (text) {
 		v = strtod(text, &end);
-		return end == text || *end ? fail(y, n, "a formula is neither number nor input")
+		return end == text || *end ? metrics_yaml_read_fail(
+						     y, n, "a formula is neither number nor input")
 					   : make_number(y, v);
 	}
 	if (n->type == YAML_SEQUENCE_NODE) {
@@ -360,7 +369,8 @@ static const struct hpc_formula *make_node(struct yaml_reader *y, int id, int de
 		next_token(&in);
 		return make_infix(&in, 0);
 	}
-	if (y->inputs[id - 1] == HPC_NONE && find(y, n, "metric", 0) && add_input(y, id) < 0)
+	if (y->inputs[id - 1] == HPC_NONE && metrics_yaml_read_find(y, n, "metric", 0) &&
+	    add_input(y, id) < 0)
 		return NULL;
 	if (y->inputs[id - 1] == HPC_NONE)
 		return make_map(y, n, depth);
@@ -375,7 +385,8 @@ static const struct hpc_formula *make_formula(struct yaml_reader *y, int id, int
 	const struct hpc_formula **made = &y->formulas[id - 1];
 
 	if (*made == &being_made || depth > MAX_DEPTH)
-		return fail(y, node(y, id), "a formula holds itself or is too deep");
+		return metrics_yaml_read_fail(y, node(y, id),
+					      "a formula holds itself or is too deep");
 	if (!*made) {
 		*made = &being_made;
 		*made = make_node(y, id, depth);
@@ -388,7 +399,8 @@ static int read_pair(struct yaml_reader *y, int id, const struct hpc_formula **r
 		     const struct hpc_formula **ret_standard)
 {
 	const yaml_node_t *n = node(y, id);
-	int custom = find(y, n, "custom", 0), standard = find(y, n, "standard", 0);
+	int custom = metrics_yaml_read_find(y, n, "custom", 0),
+	    standard = metrics_yaml_read_find(y, n, "standard", 0);
 
 	if (!id)
 		return 0;
@@ -425,18 +437,19 @@ static void read_render(struct yaml_reader *y, const yaml_node_t *n, struct hpc_
 static int read_variant(struct yaml_reader *y, const yaml_node_pair_t *p,
 			struct hpc_metric_variant *v)
 {
-	const yaml_node_t *n = node(y, p->value), *formula = node(y, find(y, n, "formula", 0));
+	const yaml_node_t *n = node(y, p->value),
+			  *formula = node(y, metrics_yaml_read_find(y, n, "formula", 0));
 	const char *name = text_of(node(y, p->key)), *from = text_of(formula);
 	int rc;
 
 	if (!name)
-		return bad(y, node(y, p->key), "a variant without a name");
+		return metrics_yaml_read_bad(y, node(y, p->key), "a variant without a name");
 	*v = (struct hpc_metric_variant){
 		.name = arena_strdup(&y->t->arena, name),
 		.format = find_text(y, n, "format", NULL),
 		.source = HPC_VARIANT_NOTHING,
 	};
-	read_render(y, node(y, find(y, n, "render", 0)), v);
+	read_render(y, node(y, metrics_yaml_read_find(y, n, "render", 0)), v);
 	if (from && strcmp(from, "first") == 0)
 		v->source = HPC_VARIANT_FIRST_CHILD;
 	else if (from && strcmp(from, "sum") == 0)
@@ -444,9 +457,10 @@ static int read_variant(struct yaml_reader *y, const yaml_node_pair_t *p,
 	if (!formula || formula->type != YAML_MAPPING_NODE)
 		return 0;
 	v->source = HPC_VARIANT_FORMULAS;
-	rc = read_pair(y, find(y, formula, "inclusive", 0), &v->inclusive, &v->inclusive_standard);
+	rc = read_pair(y, metrics_yaml_read_find(y, formula, "inclusive", 0), &v->inclusive,
+		       &v->inclusive_standard);
 	return rc ? rc
-		  : read_pair(y, find(y, formula, "exclusive", 0), &v->exclusive,
+		  : read_pair(y, metrics_yaml_read_find(y, formula, "exclusive", 0), &v->exclusive,
 			      &v->exclusive_standard);
 }
 
@@ -472,11 +486,13 @@ static int read_metrics(struct yaml_reader *y, const yaml_node_t *list, uint32_t
 	if (!list)
 		return 0;
 	if (list->type != YAML_SEQUENCE_NODE || depth > MAX_DEPTH)
-		return bad(y, list, "roots or children is no list, or is too deep");
+		return metrics_yaml_read_bad(y, list,
+					     "roots or children is no list, or is too deep");
 	for (yaml_node_item_t *i = list->data.sequence.items.start;
 	     i < list->data.sequence.items.top && !rc; i++) {
 		const yaml_node_t *n = node(y, *i);
-		const char *visible = text_of(node(y, find(y, n, "visible by default", 0)));
+		const char *visible =
+			text_of(node(y, metrics_yaml_read_find(y, n, "visible by default", 0)));
 		const char *name = find_text(y, n, "name", NULL);
 		struct hpc_metric_node m = {
 			.name = name,
@@ -489,14 +505,14 @@ static int read_metrics(struct yaml_reader *y, const yaml_node_t *list, uint32_t
 		};
 
 		if (!name)
-			return bad(y, n, "a metric without a name");
+			return metrics_yaml_read_bad(y, n, "a metric without a name");
 		if (y->nodes.n == MAX_NODES)
 			return err_set(y->err, -E2BIG, "%s: more than %d metrics", y->name,
 				       MAX_NODES);
-		rc = read_variants(y, node(y, find(y, n, "variants", 0)), &m);
+		rc = read_variants(y, node(y, metrics_yaml_read_find(y, n, "variants", 0)), &m);
 		vec_push(&y->nodes, m);
 		if (!rc)
-			rc = read_metrics(y, node(y, find(y, n, "children", 0)),
+			rc = read_metrics(y, node(y, metrics_yaml_read_find(y, n, "children", 0)),
 					  (uint32_t)y->nodes.n - 1, depth + 1);
 	}
 	return rc;
@@ -511,7 +527,7 @@ static int read_document(struct yaml_reader *y)
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return err_set(y->err, -EBADMSG, "%s:1: no taxonomy of metrics", y->name);
-	version = text_of(node(y, find(y, root, "version", 0)));
+	version = text_of(node(y, metrics_yaml_read_find(y, root, "version", 0)));
 	y->t->version = version ? strtoll(version, NULL, 10) : 0;
 	if (y->t->version > 0)
 		return err_set(y->err, -EPROTONOSUPPORT, "%s: version %s, this program reads 0",
@@ -519,15 +535,16 @@ static int read_document(struct yaml_reader *y)
 	y->inputs = xcalloc(n, sizeof(*y->inputs));
 	memset(y->inputs, 0xff, n * sizeof(*y->inputs));
 	y->formulas = xcalloc(n, sizeof(*y->formulas));
-	rc = read_inputs(y, node(y, find(y, root, "inputs", 0)));
+	rc = read_inputs(y, node(y, metrics_yaml_read_find(y, root, "inputs", 0)));
 	if (!rc)
-		rc = read_metrics(y, node(y, find(y, root, "roots", 0)), HPC_NONE, 0);
+		rc = read_metrics(y, node(y, metrics_yaml_read_find(y, root, "roots", 0)), HPC_NONE,
+				  0);
 	free(y->inputs);
 	free(y->formulas);
 	return rc;
 }
 
-static int parse(struct yaml_reader *y, const char *text, size_t n)
+static int metrics_yaml_read_parse(struct yaml_reader *y, const char *text, size_t n)
 {
 	uint64_t n_anchors = 0, n_aliases = 0;
 	yaml_parser_t parser;
@@ -563,7 +580,7 @@ int hpc_metric_tree_parse(struct hpc_metric_tree *t, const char *text, size_t n,
 	int rc;
 
 	*t = (struct hpc_metric_tree){0};
-	rc = parse(&y, text, n);
+	rc = metrics_yaml_read_parse(&y, text, n);
 	t->inputs = y.found.v;
 	t->n_inputs = (uint32_t)y.found.n;
 	t->nodes = y.nodes.v;

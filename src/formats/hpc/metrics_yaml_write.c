@@ -183,7 +183,7 @@ static void anchor(struct yaml_writer *w, char sign, enum statistic k, unsigned 
 }
 
 /* Looks at metric I. */
-static void enter(struct yaml_writer *w, uint32_t i)
+static void metrics_yaml_write_enter(struct yaml_writer *w, uint32_t i)
 {
 	w->i_metric = i;
 	w->metric = &w->ms->metrics[i];
@@ -317,14 +317,14 @@ static bool write_all(struct yaml_writer *w, const struct hpc_metric_text *texts
 	str_add(w->out, "version: 0\ninputs:\n");
 	first = w->out->n;
 	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
-		enter(w, i);
+		metrics_yaml_write_enter(w, i);
 		write_inputs(w);
 	}
 	if (w->out->n == first)
 		return false;
 	str_add(w->out, "roots:\n");
 	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
-		enter(w, i);
+		metrics_yaml_write_enter(w, i);
 		write_root(w, texts ? &texts[i] : NULL);
 	}
 	return true;

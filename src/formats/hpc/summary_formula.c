@@ -15,7 +15,7 @@ struct formula {
 	bool bad;
 };
 
-static double sum(struct formula *f);
+static double summary_formula_sum(struct formula *f);
 
 static void skip_spaces(struct formula *f)
 {
@@ -23,7 +23,7 @@ static void skip_spaces(struct formula *f)
 		f->at++;
 }
 
-static bool take(struct formula *f, char c)
+static bool summary_formula_take(struct formula *f, char c)
 {
 	skip_spaces(f);
 	if (*f->at != c)
@@ -32,7 +32,7 @@ static bool take(struct formula *f, char c)
 	return true;
 }
 
-static double number(struct formula *f)
+static double summary_formula_number(struct formula *f)
 {
 	char *end;
 	double v = 0;
@@ -56,16 +56,16 @@ static double atom(struct formula *f)
 		return 0;
 	}
 	f->depth++;
-	if (take(f, '(')) {
-		v = sum(f);
-		f->bad |= !take(f, ')');
-	} else if (take(f, '-')) {
+	if (summary_formula_take(f, '(')) {
+		v = summary_formula_sum(f);
+		f->bad |= !summary_formula_take(f, ')');
+	} else if (summary_formula_take(f, '-')) {
 		v = -atom(f);
-	} else if (take(f, '$')) {
+	} else if (summary_formula_take(f, '$')) {
 		v = f->x;
-		f->bad |= !take(f, '$');
+		f->bad |= !summary_formula_take(f, '$');
 	} else {
-		v = number(f);
+		v = summary_formula_number(f);
 	}
 	f->depth--;
 	return v;
@@ -75,7 +75,7 @@ static double power(struct formula *f)
 {
 	double v = atom(f);
 
-	if (!f->bad && take(f, '^')) {
+	if (!f->bad && summary_formula_take(f, '^')) {
 		if (++f->depth > DEPTH_MAX)
 			f->bad = true;
 		else
@@ -90,23 +90,23 @@ static double product(struct formula *f)
 	double v = power(f);
 
 	while (!f->bad)
-		if (take(f, '*'))
+		if (summary_formula_take(f, '*'))
 			v *= power(f);
-		else if (take(f, '/'))
+		else if (summary_formula_take(f, '/'))
 			v /= power(f);
 		else
 			break;
 	return v;
 }
 
-static double sum(struct formula *f)
+static double summary_formula_sum(struct formula *f)
 {
 	double v = product(f);
 
 	while (!f->bad)
-		if (take(f, '+'))
+		if (summary_formula_take(f, '+'))
 			v += product(f);
-		else if (take(f, '-'))
+		else if (summary_formula_take(f, '-'))
 			v -= product(f);
 		else
 			break;
@@ -116,7 +116,7 @@ static double sum(struct formula *f)
 bool hpc_summary_eval(const char *text, double x, double *ret)
 {
 	struct formula f = {.at = text, .x = x};
-	double v = sum(&f);
+	double v = summary_formula_sum(&f);
 
 	skip_spaces(&f);
 	if (f.bad || *f.at)

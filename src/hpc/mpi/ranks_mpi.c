@@ -20,12 +20,12 @@ enum {
 
 static unsigned rank, size;
 
-static int result(int rc)
+static int ranks_mpi_result(int rc)
 {
 	return rc == MPI_SUCCESS ? 0 : -EIO;
 }
 
-static int start(unsigned *ret_rank, unsigned *ret_size, unsigned *ret_n_here)
+static int ranks_mpi_start(unsigned *ret_rank, unsigned *ret_size, unsigned *ret_n_here)
 {
 	int level, r, n, here;
 	MPI_Comm machine;
@@ -74,7 +74,7 @@ static int receive_short(unsigned from, void *bytes, int n)
 	MPI_Request r;
 	int rc = MPI_Irecv(bytes, n, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &r);
 
-	return result(rc == MPI_SUCCESS ? wait_for(&r) : rc);
+	return ranks_mpi_result(rc == MPI_SUCCESS ? wait_for(&r) : rc);
 }
 
 static int send_bytes(unsigned to, const void *bytes, size_t n)
@@ -86,7 +86,7 @@ static int send_bytes(unsigned to, const void *bytes, size_t n)
 		k = piece(n);
 		rc = MPI_Send(at, k, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD);
 	}
-	return result(rc);
+	return ranks_mpi_result(rc);
 }
 
 static int receive_bytes(unsigned from, void *bytes, size_t n)
@@ -100,7 +100,7 @@ static int receive_bytes(unsigned from, void *bytes, size_t n)
 		k = piece(n);
 		rc = MPI_Recv(at, k, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
-	return result(rc);
+	return ranks_mpi_result(rc);
 }
 
 static int broadcast(unsigned from, void *bytes, size_t n)
@@ -112,7 +112,7 @@ static int broadcast(unsigned from, void *bytes, size_t n)
 		k = piece(n);
 		rc = MPI_Bcast(at, k, MPI_BYTE, (int)from, MPI_COMM_WORLD);
 	}
-	return result(rc);
+	return ranks_mpi_result(rc);
 }
 
 /* In step K each sends to the K-th behind it and gets from the K-th before it. */
@@ -147,7 +147,7 @@ static int exchange(void *const *out, const size_t *n_out, void *in, const size_
 	return 0;
 }
 
-static int sum(uint64_t *v, size_t n)
+static int ranks_mpi_sum(uint64_t *v, size_t n)
 {
 	int rc = MPI_SUCCESS;
 	MPI_Request r;
@@ -155,16 +155,16 @@ static int sum(uint64_t *v, size_t n)
 	if (n * sizeof(*v) <= SHORT) {
 		rc = MPI_Iallreduce(MPI_IN_PLACE, v, (int)n, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD,
 				    &r);
-		return result(rc == MPI_SUCCESS ? wait_for(&r) : rc);
+		return ranks_mpi_result(rc == MPI_SUCCESS ? wait_for(&r) : rc);
 	}
 	for (int k; n && rc == MPI_SUCCESS; n -= (size_t)k, v += k) {
 		k = piece(n * sizeof(*v)) / (int)sizeof(*v);
 		rc = MPI_Allreduce(MPI_IN_PLACE, v, k, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
 	}
-	return result(rc);
+	return ranks_mpi_result(rc);
 }
 
-static void finish(void)
+static void ranks_mpi_finish(void)
 {
 	MPI_Finalize();
 }
@@ -177,12 +177,12 @@ static void __attribute__((noreturn)) abort_all(int status)
 
 __attribute__((visibility("default"))) extern const struct ranks_ops dwell_ranks;
 const struct ranks_ops dwell_ranks = {
-	.start = start,
+	.start = ranks_mpi_start,
 	.send = send_bytes,
 	.receive = receive_bytes,
 	.broadcast = broadcast,
 	.exchange = exchange,
-	.sum = sum,
-	.finish = finish,
+	.sum = ranks_mpi_sum,
+	.finish = ranks_mpi_finish,
 	.abort = abort_all,
 };

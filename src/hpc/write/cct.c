@@ -254,7 +254,8 @@ static void *transpose(void *arg)
 }
 
 /* Runs F in all workers and waits for them. */
-static int run(struct cct_build *b, struct cct_worker *workers, void *(*f)(void *), struct err *err)
+static int cct_run(struct cct_build *b, struct cct_worker *workers, void *(*f)(void *),
+		   struct err *err)
 {
 	unsigned n = 1;
 
@@ -365,7 +366,7 @@ static int add_counts(struct cct_build *b, const struct cct_worker *workers, str
 	return 0;
 }
 
-static int finish(struct cct_build *b, struct err *err)
+static int cct_finish(struct cct_build *b, struct err *err)
 {
 	bool first = !b->o.share || b->o.share->rank == 0;
 	int rc = 0;
@@ -384,7 +385,7 @@ static int finish(struct cct_build *b, struct err *err)
 	return rc ? rc : hpc_out_finish(&b->out, hpc_cct_frame.footer, err);
 }
 
-static int build(struct cct_build *b, struct cct_worker *workers, struct err *err)
+static int write_cct_build(struct cct_build *b, struct cct_worker *workers, struct err *err)
 {
 	int rc;
 
@@ -392,7 +393,7 @@ static int build(struct cct_build *b, struct cct_worker *workers, struct err *er
 		cct_worker_init(&workers[i], b);
 	b->workers = workers;
 	b->n_bytes = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
-	rc = run(b, workers, cct_count, err);
+	rc = cct_run(b, workers, cct_count, err);
 	if (!rc)
 		rc = add_counts(b, workers, err);
 	if (rc)
@@ -401,8 +402,8 @@ static int build(struct cct_build *b, struct cct_worker *workers, struct err *er
 	b->out.n_turns = b->ranges.n;
 	if (b->o.ranges)
 		b->o.ranges(b->o.to, (uint32_t)b->ranges.n);
-	rc = run(b, workers, transpose, err);
-	return rc ? rc : finish(b, err);
+	rc = cct_run(b, workers, transpose, err);
+	return rc ? rc : cct_finish(b, err);
 }
 
 int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, uint32_t n_ctxs,
@@ -430,7 +431,7 @@ int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, 
 	workers = xcalloc(b.n_threads, sizeof(*workers));
 	rc = plan(&b, dirfd, err);
 	if (!rc)
-		rc = build(&b, workers, err);
+		rc = write_cct_build(&b, workers, err);
 	cct_parts_close(&b, workers);
 	hpc_out_close(&b.out);
 	for (unsigned i = 0; i < b.n_threads; i++)

@@ -131,7 +131,7 @@ static const uint8_t *next_run(const uint8_t *run)
 }
 
 /* Reads the next chunk when one is done with. */
-static int fill(struct cct_worker *w, struct stream *s)
+static int cct_parts_fill(struct cct_worker *w, struct stream *s)
 {
 	const struct cct_chunk *c;
 	int rc;
@@ -154,7 +154,7 @@ static int fill(struct cct_worker *w, struct stream *s)
 }
 
 /* Copies the stream's next run to its context's place, if that is in range R. */
-static int take(struct cct_worker *w, const struct cct_range *r, struct stream *s)
+static int cct_parts_take(struct cct_worker *w, const struct cct_range *r, struct stream *s)
 {
 	const uint8_t *run = s->at;
 	uint32_t ctxId = hpc_le32(run + 4), n = hpc_le32(run + 8);
@@ -179,7 +179,7 @@ static int take_all(struct cct_worker *w, const struct cct_range *r, struct stre
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++)
-		rc = fill(w, &streams[i]);
+		rc = cct_parts_fill(w, &streams[i]);
 	while (!rc) {
 		struct stream *s = NULL;
 		uint32_t profile;
@@ -192,9 +192,9 @@ static int take_all(struct cct_worker *w, const struct cct_range *r, struct stre
 			return 0;
 		profile = hpc_le32(s->at);
 		while (!rc && s->at < s->end && hpc_le32(s->at) == profile) {
-			rc = take(w, r, s);
+			rc = cct_parts_take(w, r, s);
 			if (!rc)
-				rc = fill(w, s);
+				rc = cct_parts_fill(w, s);
 		}
 	}
 	return rc;

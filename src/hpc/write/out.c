@@ -55,7 +55,7 @@ static int failure(const struct hpc_out *o, struct err *err)
 }
 
 /* With the lock held. */
-static int fail(struct hpc_out *o, int rc, struct err *err, const char *msg)
+static int out_fail(struct hpc_out *o, int rc, struct err *err, const char *msg)
 {
 	if (!o->failed) {
 		o->failed = err_set(&o->err, rc, "%s", msg);
@@ -83,7 +83,7 @@ static bool is_next(const struct hpc_out *o, uint64_t turn)
 }
 
 /* Waits for TURN to be handed on, with the lock held but not while waiting. */
-static void receive(struct hpc_out *o, uint64_t turn)
+static void out_receive(struct hpc_out *o, uint64_t turn)
 {
 	const struct hpc_share *s = o->share;
 	uint64_t place[2];
@@ -95,7 +95,7 @@ static void receive(struct hpc_out *o, uint64_t turn)
 	pthread_mutex_lock(&o->lock);
 	o->receiving = false;
 	if (rc) {
-		fail(o, rc, NULL, "another process failed");
+		out_fail(o, rc, NULL, "another process failed");
 	} else {
 		o->turn = turn;
 		o->end = place[0];
@@ -111,7 +111,7 @@ int hpc_out_begin_turn(struct hpc_out *o, uint64_t turn, struct err *err)
 	pthread_mutex_lock(&o->lock);
 	while (o->turn < turn && !o->failed)
 		if (is_next(o, turn))
-			receive(o, turn);
+			out_receive(o, turn);
 		else
 			pthread_cond_wait(&o->changed, &o->lock);
 	rc = failure(o, err);
@@ -139,7 +139,7 @@ void hpc_out_end_turn(struct hpc_out *o)
 				 place);
 
 		if (rc)
-			fail(o, rc, NULL, "another process failed");
+			out_fail(o, rc, NULL, "another process failed");
 	}
 	pthread_cond_broadcast(&o->changed);
 	pthread_mutex_unlock(&o->lock);
@@ -154,7 +154,7 @@ int hpc_out_fail(struct hpc_out *o, int rc, struct err *err, const char *fmt, ..
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
 	pthread_mutex_lock(&o->lock);
-	rc = fail(o, rc, err, msg);
+	rc = out_fail(o, rc, err, msg);
 	pthread_mutex_unlock(&o->lock);
 	return rc;
 }
@@ -185,7 +185,7 @@ int hpc_out_flush(struct hpc_out *o, struct hpc_out_run *run, struct err *err)
 
 	if (rc) {
 		err_errno(&why, rc, "%s: write", o->name);
-		return fail(o, rc, err, why.msg);
+		return out_fail(o, rc, err, why.msg);
 	}
 	run->at += run->n;
 	run->n = 0;

@@ -251,7 +251,7 @@ static bool enable_all(const struct papi_set *s)
 	return ok;
 }
 
-static int start(struct papi_set *s)
+static int count_start(struct papi_set *s)
 {
 	int r;
 
@@ -290,7 +290,7 @@ EXPORT int PAPI_start(int set)
 	if (r < 0)
 		return papi_result(r);
 	papi_hold(&h);
-	r = start(s);
+	r = count_start(s);
 	papi_let_go(&h);
 	return papi_result(r);
 }
@@ -456,7 +456,7 @@ static void after_fork_in_child(void)
 			go_on(papi_set_at(i));
 }
 
-static void watch(void)
+static void count_watch(void)
 {
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
@@ -465,5 +465,5 @@ void papi_watch_forks(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, watch);
+	pthread_once(&once, count_watch);
 }

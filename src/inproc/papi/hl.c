@@ -190,7 +190,7 @@ static int note_beginning(struct open_region *o)
 }
 
 /* The innermost region that is open; it must be NAME. */
-static struct open_region *innermost(const char *name)
+static struct open_region *hl_innermost(const char *name)
 {
 	struct open_region *o;
 
@@ -222,7 +222,7 @@ EXPORT int PAPI_hl_region_begin(const char *region)
 /* What was counted up to here is in the region's sum, also if the region should never end. */
 EXPORT int PAPI_hl_read(const char *region)
 {
-	struct open_region *o = innermost(region);
+	struct open_region *o = hl_innermost(region);
 	int r = o ? add_to_region(o) : PAPI_EINVAL;
 
 	return papi_result(r < 0 ? r : note_beginning(o));
@@ -230,7 +230,7 @@ EXPORT int PAPI_hl_read(const char *region)
 
 EXPORT int PAPI_hl_region_end(const char *region)
 {
-	struct open_region *o = innermost(region);
+	struct open_region *o = hl_innermost(region);
 	int r = o ? add_to_region(o) : PAPI_EINVAL;
 
 	if (r < 0)

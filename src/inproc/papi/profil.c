@@ -180,7 +180,7 @@ static void take_counter(struct papi_profile *p)
 }
 
 /* Under the lock of drain.h. */
-static int begin(struct papi_profile *p)
+static int profil_begin(struct papi_profile *p)
 {
 	int e = drain_add(&p->sink);
 
@@ -208,7 +208,7 @@ static void begin_in_child(struct sink *k)
 		return;
 	papi_close_counter(c);
 	p->set->tid = papi_gettid();
-	begin(p);
+	profil_begin(p);
 }
 
 /* A clock's time in the kernel is that of the system call's place, as it is in its count, which
@@ -242,7 +242,7 @@ int papi_profile_start(struct papi_set *s, struct papi_counter *c)
 				.tick = count_tick,
 				.after = count_all,
 				.reborn = begin_in_child};
-	e = begin(p);
+	e = profil_begin(p);
 	drain_unlock();
 	return papi_of_errno(e);
 }

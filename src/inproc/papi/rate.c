@@ -36,7 +36,7 @@ static int stop(void)
 	return r;
 }
 
-static int begin(const int *events, int n)
+static int rate_begin(const int *events, int n)
 {
 	int r = papi_is_ready() ? PAPI_OK : PAPI_library_init(PAPI_VER_CURRENT);
 
@@ -70,7 +70,7 @@ static int next(const int *events, int n, struct spell *ret)
 	if (rate.n != n || memcmp(rate.events, events, (size_t)n * sizeof(*events)) != 0) {
 		if (rate.n)
 			r = stop();
-		return r < 0 ? r : begin(events, n);
+		return r < 0 ? r : rate_begin(events, n);
 	}
 	r = PAPI_accum(rate.set, ret->values);
 	real_us = PAPI_get_real_usec();

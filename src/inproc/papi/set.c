@@ -230,7 +230,7 @@ static int open_beside(const struct papi_what *w, int leader)
 }
 
 /* Whether the machine counts W at the same time as all events of the set. */
-static bool fits(const struct papi_set *s, const struct papi_what *w)
+static bool set_fits(const struct papi_set *s, const struct papi_what *w)
 {
 	int fds[PAPI_SET_EVENTS + 1], n = 0;
 	bool all = true;
@@ -251,7 +251,7 @@ static bool fits(const struct papi_set *s, const struct papi_what *w)
 	return all;
 }
 
-static int add(int set, int code)
+static int set_add(int set, int code)
 {
 	struct papi_what what;
 	struct papi_set *s;
@@ -263,7 +263,7 @@ static int add(int set, int code)
 	r = papi_event_find(code, &what);
 	if (r < 0)
 		return r == PAPI_ENOTPRESET ? PAPI_EINVAL : r;
-	if (s->n == PAPI_SET_EVENTS || papi_set_index(s, code) >= 0 || !fits(s, &what))
+	if (s->n == PAPI_SET_EVENTS || papi_set_index(s, code) >= 0 || !set_fits(s, &what))
 		return PAPI_ECNFLCT;
 	c = malloc(sizeof(*c));
 	if (!c)
@@ -275,7 +275,7 @@ static int add(int set, int code)
 
 EXPORT int PAPI_add_event(int set, int code)
 {
-	return papi_result(add(set, code));
+	return papi_result(set_add(set, code));
 }
 
 EXPORT int PAPI_add_named_event(int set, const char *name)
@@ -301,7 +301,7 @@ static int each_code(int set, const int *codes, int n, int (*one)(int set, int c
 
 EXPORT int PAPI_add_events(int set, int *codes, int number)
 {
-	return each_code(set, codes, number, add);
+	return each_code(set, codes, number, set_add);
 }
 
 static int remove_code(int set, int code)

@@ -42,7 +42,7 @@ pid_t papi_gettid(void)
 }
 
 /* Under the lock; T may have been forgotten by PAPI_shutdown(). */
-static void forget(const struct thread *t)
+static void thread_forget(const struct thread *t)
 {
 	struct thread **at = &threads;
 
@@ -59,7 +59,7 @@ static void forget(const struct thread *t)
 static void forget_at_end(void *t)
 {
 	pthread_mutex_lock(&lock);
-	forget(t);
+	thread_forget(t);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -100,7 +100,7 @@ void papi_threads_release(void)
 {
 	pthread_mutex_lock(&lock);
 	while (threads)
-		forget(threads);
+		thread_forget(threads);
 	id_fn = NULL;
 	pthread_mutex_unlock(&lock);
 }
@@ -112,7 +112,7 @@ void papi_threads_after_fork(void)
 	for (struct thread *t = threads, *next; t; t = next) {
 		next = t->next;
 		if (t != self)
-			forget(t);
+			thread_forget(t);
 	}
 	if (self && is_known() && !id_fn)
 		self->id = (unsigned long)papi_gettid();
@@ -156,7 +156,7 @@ EXPORT int PAPI_unregister_thread(void)
 		return papi_result(PAPI_ENOINIT);
 	pthread_mutex_lock(&lock);
 	if (self) {
-		forget(self);
+		thread_forget(self);
 		self = NULL;
 		pthread_setspecific(at_end, NULL);
 	}

@@ -123,8 +123,8 @@ static void report_extra(struct hpc_check *c, const struct transposed *t, uint32
 
 /* Steps over the value of metric number M of C that must be that of profile INDEX; one of profile 0
  * is returned when there is none. */
-static struct hpc_profile_value step(struct hpc_check *c, struct transposed *t,
-				     const struct hpc_cct *cct, uint32_t m, uint32_t index)
+static struct hpc_profile_value database_step(struct hpc_check *c, struct transposed *t,
+					      const struct hpc_cct *cct, uint32_t m, uint32_t index)
 {
 	uint64_t *next = &t->next[t->first[cct->ctxId] + m];
 	struct hpc_profile_value v = {0};
@@ -181,7 +181,7 @@ static void compare_ctx(struct hpc_check *c, struct transposed *t, const struct 
 			m++;
 		if (m < cct.nMetrics &&
 		    hpc_le16(cct.metricIndices + (size_t)SZ_CIDX * m) == v.metricId)
-			have = step(c, t, &cct, m, p->index);
+			have = database_step(c, t, &cct, m, p->index);
 		if (have.profIndex != p->index ||
 		    memcmp(&have.value, &v.value, sizeof(v.value)) != 0)
 			report_value(c, t, p, cv->ctxId, &v, &have, at, reported);

@@ -39,22 +39,22 @@ struct meta_check {
 
 #define problem(mc, ...) hpc_problem((mc)->c, (mc)->name, __VA_ARGS__)
 
-static uint64_t u64(const struct meta_check *mc, uint64_t at)
+static uint64_t meta_u64(const struct meta_check *mc, uint64_t at)
 {
 	return hpc_le64(mc->bytes + at);
 }
 
-static uint32_t u32(const struct meta_check *mc, uint64_t at)
+static uint32_t meta_u32(const struct meta_check *mc, uint64_t at)
 {
 	return hpc_le32(mc->bytes + at);
 }
 
-static uint16_t u16(const struct meta_check *mc, uint64_t at)
+static uint16_t meta_u16(const struct meta_check *mc, uint64_t at)
 {
 	return hpc_le16(mc->bytes + at);
 }
 
-static uint8_t u8(const struct meta_check *mc, uint64_t at)
+static uint8_t meta_u8(const struct meta_check *mc, uint64_t at)
 {
 	return mc->bytes[at];
 }
@@ -69,7 +69,7 @@ static void check_text(struct meta_check *mc, enum hpc_meta_section s, uint64_t 
 		       const char *structure, const char *field)
 {
 	const struct hpc_section *sec = &mc->m.sections[s];
-	uint64_t p = u64(mc, at);
+	uint64_t p = meta_u64(mc, at);
 
 	if (!hpc_section_holds(sec, p, 1))
 		problem(mc, at, structure, field, "0x%" PRIx64 " is not in the %s section", p,
@@ -85,7 +85,7 @@ static void check_text(struct meta_check *mc, enum hpc_meta_section s, uint64_t 
 static bool check_array(struct meta_check *mc, enum hpc_meta_section s, uint64_t n, uint32_t stride,
 			uint32_t least, uint64_t at, const char *structure, const char *field)
 {
-	uint64_t p = u64(mc, at);
+	uint64_t p = meta_u64(mc, at);
 
 	if (!n)
 		return false;
@@ -111,7 +111,7 @@ static bool check_array(struct meta_check *mc, enum hpc_meta_section s, uint64_t
 static void check_element(struct meta_check *mc, const struct hpc_array *a, bool optional,
 			  uint64_t at, const char *structure, const char *field)
 {
-	uint64_t p = u64(mc, at);
+	uint64_t p = meta_u64(mc, at);
 
 	if (!p && optional)
 		return;
@@ -167,7 +167,7 @@ static void check_sections(struct meta_check *mc)
 		uint64_t at = 0x18 + 16 * (uint64_t)i;
 		const uint8_t *nul;
 
-		*s = (struct hpc_section){.sz = u64(mc, at - 8), .p = u64(mc, at)};
+		*s = (struct hpc_section){.sz = meta_u64(mc, at - 8), .p = meta_u64(mc, at)};
 		if (!s->sz)
 			continue;
 		if (s->p > mc->end || s->sz > mc->end - s->p) {
@@ -220,10 +220,10 @@ static void check_id_names(struct meta_check *mc)
 
 	if (!has_header(mc, HPC_META_ID_NAMES, ID_NAMES_HEADER))
 		return;
-	if (check_array(mc, HPC_META_ID_NAMES, u8(mc, p + 8), 8, 8, p, "Identifier Names",
+	if (check_array(mc, HPC_META_ID_NAMES, meta_u8(mc, p + 8), 8, 8, p, "Identifier Names",
 			"ppNames"))
-		for (uint32_t i = 0; i < u8(mc, p + 8); i++)
-			check_text(mc, HPC_META_ID_NAMES, u64(mc, p) + 8 * (uint64_t)i,
+		for (uint32_t i = 0; i < meta_u8(mc, p + 8); i++)
+			check_text(mc, HPC_META_ID_NAMES, meta_u64(mc, p) + 8 * (uint64_t)i,
 				   "Identifier Names", "ppNames[]");
 }
 
@@ -253,7 +253,7 @@ static bool check_list(struct meta_check *mc, struct metrics_check *x, uint64_t 
 static void check_summaries(struct meta_check *mc, struct metrics_check *x, uint32_t n, uint64_t at,
 			    const char *structure)
 {
-	uint64_t p = u64(mc, at);
+	uint64_t p = meta_u64(mc, at);
 
 	if (!check_list(mc, x, n, x->sz_summary, page(mc) ? SZ_SUMMARY_PAGE : SZ_SUMMARY, at,
 			structure, "pSummaries"))
@@ -264,53 +264,53 @@ static void check_summaries(struct meta_check *mc, struct metrics_check *x, uint
 		if (!page(mc))
 			check_element(mc, &x->scopes, false, p, "{SS}", "pScope");
 		check_text(mc, HPC_META_METRICS, q, "{SS}", "pFormula");
-		check_enum(mc, u8(mc, q + 8), HPC_MAX, q + 8, "{SS}", "combine");
-		vec_push(&x->stats, (struct id_at){u16(mc, q + 10), q + 10});
+		check_enum(mc, meta_u8(mc, q + 8), HPC_MAX, q + 8, "{SS}", "combine");
+		vec_push(&x->stats, (struct id_at){meta_u16(mc, q + 10), q + 10});
 	}
 }
 
 static void check_page_metric(struct meta_check *mc, struct metrics_check *x, uint64_t at)
 {
-	uint32_t n = u16(mc, at + 8);
-	uint64_t p = u64(mc, at + 0x10);
+	uint32_t n = meta_u16(mc, at + 8);
+	uint64_t p = meta_u64(mc, at + 0x10);
 
 	check_text(mc, HPC_META_METRICS, at, "{MD}", "pName");
 	if (!check_list(mc, x, n, x->sz_scope, SZ_SCOPE_PAGE, at + 0x10, "{MD}", "pScopes"))
 		return;
 	for (uint32_t i = 0; i < n; i++, p += x->sz_scope) {
 		check_text(mc, HPC_META_METRICS, p, "{PS}", "pScope");
-		vec_push(&x->props, (struct id_at){u16(mc, p + 10), p + 10});
-		check_summaries(mc, x, u16(mc, p + 8), p + 0x10, "{PS}");
+		vec_push(&x->props, (struct id_at){meta_u16(mc, p + 10), p + 10});
+		check_summaries(mc, x, meta_u16(mc, p + 8), p + 0x10, "{PS}");
 	}
 }
 
 static void check_metric(struct meta_check *mc, struct metrics_check *x, uint64_t at)
 {
-	uint32_t n = u16(mc, at + 0x18);
-	uint64_t p = u64(mc, at + 8);
+	uint32_t n = meta_u16(mc, at + 0x18);
+	uint64_t p = meta_u64(mc, at + 8);
 
 	check_text(mc, HPC_META_METRICS, at, "{MD}", "pName");
 	if (check_list(mc, x, n, x->sz_scope, SZ_SCOPE_INST, at + 8, "{MD}", "pScopeInsts"))
 		for (uint32_t i = 0; i < n; i++, p += x->sz_scope) {
 			check_element(mc, &x->scopes, false, p, "{PSI}", "pScope");
-			vec_push(&x->props, (struct id_at){u16(mc, p + 8), p + 8});
+			vec_push(&x->props, (struct id_at){meta_u16(mc, p + 8), p + 8});
 		}
-	check_summaries(mc, x, u16(mc, at + 0x1a), at + 0x10, "{MD}");
+	check_summaries(mc, x, meta_u16(mc, at + 0x1a), at + 0x10, "{MD}");
 }
 
 /* Released layout: the table of scopes. */
 static void check_scopes(struct meta_check *mc, struct metrics_check *x, uint64_t header)
 {
-	uint32_t n = u16(mc, header + 0x18);
-	uint64_t p = u64(mc, header + 0x10);
+	uint32_t n = meta_u16(mc, header + 0x18);
+	uint64_t p = meta_u64(mc, header + 0x10);
 	ids indexes = {0};
 
-	if (!check_array(mc, HPC_META_METRICS, n, u8(mc, header + 0x1a), SZ_SCOPE, header + 0x10,
-			 "Performance Metrics", "pScopes"))
+	if (!check_array(mc, HPC_META_METRICS, n, meta_u8(mc, header + 0x1a), SZ_SCOPE,
+			 header + 0x10, "Performance Metrics", "pScopes"))
 		return;
-	x->scopes = (struct hpc_array){.p = p, .n = n, .stride = u8(mc, header + 0x1a)};
+	x->scopes = (struct hpc_array){.p = p, .n = n, .stride = meta_u8(mc, header + 0x1a)};
 	for (uint32_t i = 0; i < n; i++, p += x->scopes.stride) {
-		uint8_t type = u8(mc, p + 8), index = u8(mc, p + 9);
+		uint8_t type = meta_u8(mc, p + 8), index = meta_u8(mc, p + 9);
 
 		check_text(mc, HPC_META_METRICS, p, "{PS}", "pScopeName");
 		check_enum(mc, type, HPC_SCOPE_TRANSITIVE, p + 8, "{PS}", "type");
@@ -335,13 +335,13 @@ static void check_metrics(struct meta_check *mc)
 	mc->m.layout = hpc_meta_layout(&mc->m);
 	if (!has_header(mc, HPC_META_METRICS, page(mc) ? METRICS_HEADER_PAGE : METRICS_HEADER))
 		return;
-	n = u32(mc, s + 8);
-	x.sz_metric = u8(mc, s + 0x0c);
-	x.sz_scope = u8(mc, s + 0x0d);
-	x.sz_summary = u8(mc, s + 0x0e);
+	n = meta_u32(mc, s + 8);
+	x.sz_metric = meta_u8(mc, s + 0x0c);
+	x.sz_scope = meta_u8(mc, s + 0x0d);
+	x.sz_summary = meta_u8(mc, s + 0x0e);
 	if (!page(mc))
 		check_scopes(mc, &x, s);
-	p = u64(mc, s);
+	p = meta_u64(mc, s);
 	if (check_array(mc, HPC_META_METRICS, n, x.sz_metric, page(mc) ? SZ_METRIC_PAGE : SZ_METRIC,
 			s, "Performance Metrics", "pMetrics"))
 		for (uint32_t i = 0; i < n; i++, p += x.sz_metric)
@@ -358,9 +358,10 @@ static void check_table(struct meta_check *mc, enum hpc_meta_section i, uint32_t
 
 	if (!has_header(mc, i, TABLE_HEADER))
 		return;
-	if (check_array(mc, i, u32(mc, p + 8), u16(mc, p + 12), least, p, hpc_meta_section_name(i),
-			field))
-		*ret = (struct hpc_array){u64(mc, p), u32(mc, p + 8), u16(mc, p + 12)};
+	if (check_array(mc, i, meta_u32(mc, p + 8), meta_u16(mc, p + 12), least, p,
+			hpc_meta_section_name(i), field))
+		*ret = (struct hpc_array){meta_u64(mc, p), meta_u32(mc, p + 8),
+					  meta_u16(mc, p + 12)};
 }
 
 static void check_paths(struct meta_check *mc, const struct hpc_array *a, const char *structure)
@@ -377,11 +378,11 @@ static void check_functions(struct meta_check *mc)
 	for (uint32_t i = 0; i < a->n; i++) {
 		uint64_t at = a->p + (uint64_t)i * a->stride;
 
-		if (u64(mc, at))
+		if (meta_u64(mc, at))
 			check_text(mc, HPC_META_STRINGS, at, "[FS]", "pName");
 		check_element(mc, &mc->m.modules, true, at + 0x08, "[FS]", "pModule");
 		check_element(mc, &mc->m.files, true, at + 0x18, "[FS]", "pFile");
-		if (!u64(mc, at) && !u64(mc, at + 0x08) && !u64(mc, at + 0x18))
+		if (!meta_u64(mc, at) && !meta_u64(mc, at + 0x08) && !meta_u64(mc, at + 0x18))
 			problem(mc, at, "[FS]", "", "pName, pModule and pFile are all 0");
 	}
 }
@@ -426,7 +427,7 @@ static bool check_contexts_at(struct meta_check *mc, uint64_t p, uint64_t sz, ui
 
 static void check_ctx_id(struct meta_check *mc, uint64_t at, const char *structure)
 {
-	uint32_t id = u32(mc, at);
+	uint32_t id = meta_u32(mc, at);
 
 	if (id == HPC_ROOT_CTX)
 		problem(mc, at, structure, "ctxId", "0 is the root of all, which is not listed");
@@ -437,10 +438,10 @@ static void check_ctx_id(struct meta_check *mc, uint64_t at, const char *structu
 /* The fields of the context at AT, whose FLEX words are in the file. */
 static void check_ctx_fields(struct meta_check *mc, uint64_t at, uint64_t flex)
 {
-	uint8_t flags = u8(mc, at + 0x14), type = u8(mc, at + 0x16);
+	uint8_t flags = meta_u8(mc, at + 0x14), type = meta_u8(mc, at + 0x16);
 
 	check_ctx_id(mc, at + 0x10, "{Ctx}");
-	check_enum(mc, u8(mc, at + 0x15), HPC_INLINED_CALL, at + 0x15, "{Ctx}", "relation");
+	check_enum(mc, meta_u8(mc, at + 0x15), HPC_INLINED_CALL, at + 0x15, "{Ctx}", "relation");
 	check_enum(mc, type, HPC_INSTRUCTION, at + 0x16, "{Ctx}", "lexicalType");
 	if ((type == HPC_LOOP || type == HPC_LINE) && !(flags & HPC_HAS_SRC_LOC))
 		problem(mc, at + 0x14, "{Ctx}", "flags", "a loop or line without hasSrcLoc");
@@ -469,7 +470,7 @@ static int check_ctx(struct meta_check *mc, struct extent *e, struct extent *ret
 		problem(mc, at, "{Ctx}", "", "its array ends at 0x%" PRIx64 ", in it", e->end);
 		return -1;
 	}
-	n_words = u8(mc, at + 0x17);
+	n_words = meta_u8(mc, at + 0x17);
 	if (n_words > (e->end - at - fixed) / 8) {
 		problem(mc, at + 0x17, "{Ctx}", "nFlexWords",
 			"%" PRIu32 " words reach behind its array, which ends at 0x%" PRIx64,
@@ -477,14 +478,14 @@ static int check_ctx(struct meta_check *mc, struct extent *e, struct extent *ret
 		return -1;
 	}
 	e->p += fixed + 8 * (uint64_t)n_words;
-	if (n_words < hpc_ctx_flex_words(u8(mc, at + 0x14)))
+	if (n_words < hpc_ctx_flex_words(meta_u8(mc, at + 0x14)))
 		problem(mc, at + 0x17, "{Ctx}", "nFlexWords",
 			"%" PRIu32 " words, the flags demand %" PRIu32, n_words,
-			hpc_ctx_flex_words(u8(mc, at + 0x14)));
+			hpc_ctx_flex_words(meta_u8(mc, at + 0x14)));
 	else
 		check_ctx_fields(mc, at, at + fixed);
-	return check_contexts_at(mc, u64(mc, at + 8), u64(mc, at), at + 8, "{Ctx}", "pChildren",
-				 ret);
+	return check_contexts_at(mc, meta_u64(mc, at + 8), meta_u64(mc, at), at + 8, "{Ctx}",
+				 "pChildren", ret);
 }
 
 /* All contexts in and below the array E. */
@@ -507,8 +508,8 @@ static void check_tree(struct meta_check *mc, struct extent e)
 
 static void check_entries(struct meta_check *mc, uint64_t s)
 {
-	uint32_t n = u16(mc, s + 8), stride = u8(mc, s + 10);
-	uint64_t at = u64(mc, s);
+	uint32_t n = meta_u16(mc, s + 8), stride = meta_u8(mc, s + 10);
+	uint64_t at = meta_u64(mc, s);
 	struct extent e;
 
 	if (!check_array(mc, HPC_META_CONTEXT, n, stride, SZ_ENTRY, s, "Context Tree",
@@ -517,10 +518,10 @@ static void check_entries(struct meta_check *mc, uint64_t s)
 		return;
 	for (uint32_t i = 0; i < n; i++, at += stride) {
 		check_ctx_id(mc, at + 0x10, "{Entry}");
-		check_enum(mc, u16(mc, at + 0x14), HPC_ENTRY_THREAD, at + 0x14, "{Entry}",
+		check_enum(mc, meta_u16(mc, at + 0x14), HPC_ENTRY_THREAD, at + 0x14, "{Entry}",
 			   "entryPoint");
 		check_text(mc, HPC_META_STRINGS, at + 0x18, "{Entry}", "pPrettyName");
-		if (check_contexts_at(mc, u64(mc, at + 8), u64(mc, at), at + 8, "{Entry}",
+		if (check_contexts_at(mc, meta_u64(mc, at + 8), meta_u64(mc, at), at + 8, "{Entry}",
 				      "pChildren", &e))
 			check_tree(mc, e);
 	}
@@ -538,8 +539,8 @@ static void check_contexts(struct meta_check *mc)
 	vec_push(&mc->arrays, (struct extent){s, s + header, s});
 	if (!page(mc))
 		check_entries(mc, s);
-	else if (check_contexts_at(mc, u64(mc, s + 8), u64(mc, s), s + 8, "Context Tree", "pRoots",
-				   &e))
+	else if (check_contexts_at(mc, meta_u64(mc, s + 8), meta_u64(mc, s), s + 8, "Context Tree",
+				   "pRoots", &e))
 		check_tree(mc, e);
 	check_unique(mc, &mc->ctx_ids, "{Ctx}", "ctxId");
 	vec_sort(&mc->arrays, by_place);
@@ -559,8 +560,10 @@ void hpc_check_meta(struct hpc_check *c, const void *bytes, size_t n_bytes, cons
 	if (!hpc_check_frame(c, &hpc_meta_frame, bytes, n_bytes, name))
 		return;
 	mc.end = n_bytes - META_FOOTER;
-	mc.m = (struct hpc_meta){
-		.bytes = bytes, .n_bytes = n_bytes, .name = name, .minorVersion = u8(&mc, 0x0f)};
+	mc.m = (struct hpc_meta){.bytes = bytes,
+				 .n_bytes = n_bytes,
+				 .name = name,
+				 .minorVersion = meta_u8(&mc, 0x0f)};
 	check_sections(&mc);
 	check_general(&mc);
 	check_id_names(&mc);
