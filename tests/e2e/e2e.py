@@ -94,7 +94,7 @@ def dwell(*argv, prefix=(), **kw):
 
 def account_of(text, err=""):
     """The account of `dwell record --json`: it comes last, after whatever the command printed, which is "said"."""
-    at = text.rfind('{\n  "db"')
+    at = text.rfind('{\n  "schema": 1,\n  "db"')
     check(at >= 0, "no account: %s%s" % (text[-200:], err[-500:]))
     account = json.loads(text[at:])
     account["said"] = text[:at]
