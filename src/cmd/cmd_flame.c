@@ -7,12 +7,14 @@
 
 #include "base/out_file.h"
 #include "cmd/source_cmd.h"
+#include "query/compare/sets.h"
 #include "view/about.h"
 #include "view/flame.h"
 
 struct flame_args {
 	const char *output, *by, *title;
-	bool callers, svg;
+	bool callers, svg, diff;
+	opt_list operands;
 	double least_pct;
 	char *sort; /* the event of --sort EVENT,WHAT */
 	struct source_args source;
@@ -25,6 +27,8 @@ static int flame_parse(struct cmd *c, struct flame_args *a)
 	const struct opt table[] = {
 		{"output o", OPT_STR, &a->output, "FILE",
 		 "NAME.html or NAME.svg (default flame.html); - for a page to stdout"},
+		{"diff", OPT_FLAG, &a->diff, NULL,
+		 "two sets laid over each other, coloured by what changed"},
 		{"callers", OPT_FLAG, &a->callers, NULL, "from procedures up to their callers"},
 		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
 		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or address"},
@@ -43,18 +47,21 @@ static int flame_parse(struct cmd *c, struct flame_args *a)
 		SOURCE_OPTIONS(&a->source),
 		{0},
 	};
-	opt_list operands = {0};
 	int rc;
 
 	a->least_pct = -1;
-	rc = cmd_parse(c, "[OPTIONS] [DB] [-o FILE]", table, false, &operands);
-	if (!rc)
-		cmd_take_source(c, &operands);
-	if (!rc && operands.n)
+	rc = cmd_parse(c, "[OPTIONS] [DB] [-o FILE]\n--diff [OPTIONS] A B [-o FILE]", table, false,
+		       &a->operands);
+	if (!rc && !a->diff)
+		cmd_take_source(c, &a->operands);
+	if (!rc && !a->diff && a->operands.n)
 		rc = err_set(&c->err, -EINVAL,
 			     "takes no operands; --focus '%s' shows the paths through it",
-			     operands.v[0]);
-	vec_release(&operands);
+			     a->operands.v[0]);
+	if (!rc && a->diff && a->operands.n != 2)
+		rc = err_set(&c->err, -EINVAL,
+			     "--diff needs two sets: databases, epochs, or words such as label=L; "
+			     "see dwell diff --help");
 	if (rc)
 		return rc;
 	if (a->least_pct > 100)
@@ -101,9 +108,10 @@ static int flame_save(struct cmd *c, const struct flame_args *a, const struct fl
 	return rc;
 }
 
-static int flame_show(struct cmd *c, struct source *s, void *ctx)
+/* Fills RET with the flame graph of S, to be released; without samples it has no boxes. */
+static int flame_of_source(struct cmd *c, const struct flame_args *a, struct source *s,
+			   struct flame *ret)
 {
-	struct flame_args *a = ctx;
 	struct tree_rows_opts ro = {
 		.form = a->callers ? TREE_CALLERS : TREE_DOWN,
 		.by_inclusive = !a->callers,
@@ -115,7 +123,6 @@ static int flame_show(struct cmd *c, struct source *s, void *ctx)
 	struct str account = {0}, title = {0};
 	struct tree_source *t = NULL;
 	struct tree_rows rows = {0};
-	struct flame f = {0};
 	int rc = source_tree(s, &a->tree, ro.form, &t, &c->err);
 
 	if (!rc)
@@ -123,17 +130,72 @@ static int flame_show(struct cmd *c, struct source *s, void *ctx)
 	if (!rc && t->columns.cols.n) {
 		flame_account(&account, s, t);
 		about_add_recording(&title, s);
-		fo.title = a->title ? a->title : str_get(&title);
+		fo.title = a->title && !a->diff ? a->title : str_get(&title);
 		fo.account = str_get(&account);
-		flame_init(&f, t, &rows, &fo);
+		flame_init(ret, t, &rows, &fo);
 	}
-	if (!rc)
-		rc = f.shown ? flame_save(c, a, &f) : CMD_NOTHING;
-	flame_release(&f);
 	str_release(&account);
 	str_release(&title);
 	tree_rows_release(&rows);
 	tree_source_close(t);
+	return rc;
+}
+
+static int flame_show(struct cmd *c, struct source *s, void *ctx)
+{
+	struct flame f = {0};
+	int rc = flame_of_source(c, ctx, s, &f);
+
+	if (!rc)
+		rc = f.shown ? flame_save(c, ctx, &f) : CMD_NOTHING;
+	flame_release(&f);
+	return rc;
+}
+
+static int flame_save_diff(struct cmd *c, const struct flame_args *a, const struct flame *f)
+{
+	struct flame both = {0};
+	struct str title = {0};
+	int rc;
+
+	if (strcmp(f[0].unit, f[1].unit) != 0)
+		return err_set(&c->err, -EINVAL,
+			       "%s and %s have no unit in common: name an --event", f[0].event,
+			       f[1].event);
+	text_show(&title, a->title ? a->title : a->operands.v[0]);
+	if (!a->title) {
+		str_add(&title, " (A), then ");
+		text_show(&title, a->operands.v[1]);
+		str_add(&title, " (B)");
+	}
+	flame_diff(&both, &f[0], &f[1], &(struct flame_diff_opts){.title = str_get(&title)});
+	rc = flame_save(c, a, &both);
+	flame_release(&both);
+	str_release(&title);
+	return rc;
+}
+
+static int flame_compare(struct cmd *c, const struct flame_args *a)
+{
+	struct compared_set sets[2] = {{0}};
+	struct flame f[2] = {{0}};
+	int rc = 0;
+
+	for (unsigned k = 0; k < 2 && !rc; k++) {
+		rc = compared_set_open(&sets[k], a->operands.v[k], &c->select, &c->err);
+		if (!rc)
+			rc = flame_of_source(c, a, sets[k].source, &f[k]);
+		if (!rc && !f[k].shown) {
+			cmd_notice(c, "no samples in %s", a->operands.v[k]);
+			rc = CMD_NOTHING;
+		}
+	}
+	if (!rc)
+		rc = flame_save_diff(c, a, f);
+	for (unsigned k = 0; k < 2; k++) {
+		flame_release(&f[k]);
+		compared_set_close(&sets[k]);
+	}
 	return rc;
 }
 
@@ -142,9 +204,12 @@ int cmd_flame(struct cmd *c)
 	struct flame_args a = {0};
 	int rc = flame_parse(c, &a);
 
-	if (!rc)
+	if (!rc && a.diff)
+		rc = flame_compare(c, &a);
+	else if (!rc)
 		rc = cmd_with_source(c, &a.source, flame_show, &a);
 	source_args_release(&a.source);
+	vec_release(&a.operands);
 	free(a.sort);
 	return rc;
 }

@@ -21,6 +21,15 @@ const char *flame_kind_name(enum flame_kind k)
 	return names[k];
 }
 
+const char *flame_change_name(enum flame_change c)
+{
+	static const char *const names[N_FLAME_CHANGES] = {
+		"same", "grew", "grew_much", "new", "shrank", "shrank_much", "gone",
+	};
+
+	return names[c];
+}
+
 struct flame_maker {
 	struct flame *f;
 	struct tree_source *t;
@@ -40,6 +49,21 @@ static unsigned flame_column(const struct columns *c)
 	unsigned weight = cols_weight(c, c->sort);
 
 	return c->cols.v[weight].adds_up ? weight : c->hide;
+}
+
+/* What column I counts.  Columns of weights have what their samples stand for: nanoseconds of the
+ * kernel's clocks (perf_event_open(2), PERF_COUNT_SW_CPU_CLOCK), else occurrences of the event. */
+static const char *flame_unit(const struct columns *c, unsigned i)
+{
+	const char *name = c->cols.v[c->sort].name;
+
+	if (c->cols.v[i].kind == COLUMN_REAL)
+		return "";
+	if (c->cols.v[i].kind == COLUMN_TIME)
+		return "ns";
+	if (i == c->sort || cols_weight(c, c->sort) != i)
+		return "samples";
+	return str_starts(name, "cpu-clock") || str_starts(name, "task-clock") ? "ns" : "events";
 }
 
 /* Whole numbers stay; metrics become thousand millionths of their whole, which loses nothing that
@@ -239,9 +263,9 @@ static bool make_boxes(struct flame_maker *m, uint64_t least)
 	return m->n_name_bytes <= m->max_name_bytes;
 }
 
-/* What a box has beyond its children is its own.  Rounding may leave children with more than their
- * parent, which then grows. */
-static void settle_boxes(struct flame *f)
+/* What a box has beyond its children is its own, and with them it has its total.  Rounding may
+ * leave children with more than their parent, which then grows. */
+void flame_settle(struct flame *f)
 {
 	VEC(uint64_t) below = {0};
 
@@ -252,8 +276,8 @@ static void settle_boxes(struct flame *f)
 		while (below.n < (size_t)b->depth + 2)
 			vec_push(&below, 0);
 		children = below.v[b->depth + 1];
-		if (b->total < children)
-			b->total = children;
+		if (b->total < children + b->self)
+			b->total = children + b->self;
 		b->self = b->total - children;
 		below.v[b->depth + 1] = 0;
 		below.v[b->depth] += b->total;
@@ -283,9 +307,9 @@ void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *
 
 		f->least = more > f->least ? more : f->least + 1;
 	}
-	settle_boxes(f);
-	f->unit = c->kind == COLUMN_COUNT ? "samples" : c->kind == COLUMN_TIME ? "ns" : "";
-	f->event = safe_text(&m, c->name);
+	flame_settle(f);
+	f->unit = flame_unit(&t->columns, m.column);
+	f->event = safe_text(&m, t->columns.cols.v[t->columns.sort].name);
 	f->title = safe_text(&m, o->title);
 	f->account = arena_strdup(&f->arena, o->account ? o->account : "");
 	f->total = c->total > 0 ? (uint64_t)llround(c->total / f->scale) : f->shown;

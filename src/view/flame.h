@@ -31,6 +31,21 @@ enum flame_kind {
 /* "native", "inlined", ...: as the data block of the page has them. */
 const char *flame_kind_name(enum flame_kind k);
 
+/* How a box's share of all differs between two sets; less than chance explains is FLAME_SAME. */
+enum flame_change {
+	FLAME_SAME,
+	FLAME_GREW,	 /* in the second */
+	FLAME_GREW_MUCH, /* to more than 1.5 times */
+	FLAME_NEW,	 /* not in the first at all */
+	FLAME_SHRANK,
+	FLAME_SHRANK_MUCH, /* to less than two thirds */
+	FLAME_GONE,	   /* not in the second at all */
+	N_FLAME_CHANGES,
+};
+
+/* "same", "grew", ...: as the data block has them. */
+const char *flame_change_name(enum flame_change c);
+
 /* What boxes of one procedure share. */
 struct flame_frame {
 	enum flame_kind kind;
@@ -43,11 +58,14 @@ struct flame_box {
 	uint32_t frame;
 	uint32_t n_small; /* FLAME_SMALL: boxes it stands for */
 	uint64_t self, total;
+	/* Of two sets; SELF and TOTAL are then their sum, the first at the second's scale. */
+	uint64_t side_self[2], side_total[2];
+	enum flame_change change;
 };
 
 struct flame {
 	const char *title;   /* safe text */
-	const char *unit;    /* "samples", "ns", or "" for a metric's own */
+	const char *unit;    /* "samples", "ns", "events", or "" for a metric's own */
 	const char *event;   /* safe text: the column's name */
 	const char *account; /* what was recorded and what was lost, in lines; safe text */
 	double scale;	     /* one unit of a box's numbers is worth that much */
@@ -55,6 +73,11 @@ struct flame {
 	uint64_t shown;	     /* of the boxes at the top */
 	uint64_t least;	     /* boxes with less are in FLAME_SMALL */
 	bool callers;	     /* above a box who called it */
+	bool is_diff;	     /* of two sets, SIDES */
+	struct {
+		const char *name; /* safe text */
+		uint64_t total;	  /* of all there is in it */
+	} sides[2];
 	VEC(struct flame_frame) frames;
 	VEC(struct flame_box) boxes; /* in preorder, siblings by falling total */
 	struct arena arena;
@@ -76,6 +99,17 @@ struct flame_opts {
 void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *rows,
 		const struct flame_opts *o);
 void flame_release(struct flame *f);
+
+struct flame_diff_opts {
+	const char *title; /* safe text */
+};
+
+/* Makes one of A, what was, and B, what is, of the same form.  RET is to be released. */
+void flame_diff(struct flame *ret, const struct flame *a, const struct flame *b,
+		const struct flame_diff_opts *o);
+
+/* Sets SELF of F's boxes from TOTAL or TOTAL from SELF, whichever is there, and what is shown. */
+void flame_settle(struct flame *f);
 
 /* Appends F as one HTML page that needs nothing else. */
 void flame_html(struct str *out, const struct flame *f);

@@ -7,12 +7,18 @@
  *
  * The data block, integers in LEB128 but for the first two:
  *
- *     u32  bytes of the JSON text below, little endian
- *     u32  boxes
- *     JSON what the picture is of, and its frames by column
- *     up    for each box in preorder: how many levels less deep it is than a child of the one
- * before frame for each box self  for each box small for each box whose frame's kind is "small":
- * how many it stands for */
+ *     u32   bytes of the JSON text below, little endian
+ *     u32   boxes
+ *     JSON  what the picture is of, and its frames by column
+ *     up    for each box in preorder, how many levels it is above a child of the box before
+ *     frame for each box
+ *     self  for each box
+ *     small for each box whose frame's kind is "small", how many it stands for
+ *
+ * Of two sets (the JSON has "sides") self is the second's, and between self and small stand
+ *
+ *     was    for each box, what it had itself in the first
+ *     change for each box, a number of "changes" */
 #include "view/flame.h"
 
 #include <stdlib.h>
@@ -111,6 +117,27 @@ static void json_frames(struct json *j, const struct flame *f)
 	index_release(&files.index);
 }
 
+/* The two sets that are compared. */
+static void json_sides(struct json *j, const struct flame *f)
+{
+	json_key(j, "sides");
+	json_begin(j, '[');
+	for (unsigned k = 0; k < 2; k++) {
+		json_begin(j, '{');
+		json_key(j, "name");
+		json_str(j, f->sides[k].name);
+		json_key(j, "total");
+		json_u64(j, f->sides[k].total);
+		json_end(j, '}');
+	}
+	json_end(j, ']');
+	json_key(j, "changes");
+	json_begin(j, '[');
+	for (unsigned k = 0; k < N_FLAME_CHANGES; k++)
+		json_str(j, flame_change_name(k));
+	json_end(j, ']');
+}
+
 static void add_header(struct str *out, const struct flame *f)
 {
 	struct json j = json_init(out, 0);
@@ -139,6 +166,8 @@ static void add_header(struct str *out, const struct flame *f)
 	for (unsigned k = 0; k < N_FLAME_KINDS; k++)
 		json_str(&j, flame_kind_name(k));
 	json_end(&j, ']');
+	if (f->is_diff)
+		json_sides(&j, f);
 	json_frames(&j, f);
 	json_end(&j, '}');
 }
@@ -150,7 +179,13 @@ static void add_boxes(struct wr *w, const struct flame *f)
 	vec_each (b, &f->boxes)
 		wr_uleb(w, b->frame);
 	vec_each (b, &f->boxes)
-		wr_uleb(w, b->self);
+		wr_uleb(w, f->is_diff ? b->side_self[1] : b->self);
+	if (f->is_diff) {
+		vec_each (b, &f->boxes)
+			wr_uleb(w, b->side_self[0]);
+		vec_each (b, &f->boxes)
+			wr_uleb(w, b->change);
+	}
 	vec_each (b, &f->boxes)
 		if (f->frames.v[b->frame].kind == FLAME_SMALL)
 			wr_uleb(w, b->n_small);

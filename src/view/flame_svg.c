@@ -22,12 +22,26 @@ static const struct {
 	[FLAME_OWNER] = {"#d5d9e0", "owner"},	     [FLAME_SMALL] = {"#c4c4c4", "too small"},
 };
 
+/* Of two sets; src/web/ui/flame_kinds.mjs has the same colours. */
+static const struct {
+	const char *fill, *what;
+} change_colours[N_FLAME_CHANGES] = {
+	[FLAME_SAME] = {"#dfe2e7", "no change beyond chance"},
+	[FLAME_GREW] = {"#f7b9a8", "grew"},
+	[FLAME_GREW_MUCH] = {"#ef8f78", "grew by half or more"},
+	[FLAME_NEW] = {"#f0a040", "new"},
+	[FLAME_SHRANK] = {"#b5d0f5", "shrank"},
+	[FLAME_SHRANK_MUCH] = {"#84b0ee", "shrank by a third or more"},
+	[FLAME_GONE] = {"#5fc4c0", "gone"},
+};
+
 struct svg_writer {
 	const struct flame *f;
 	struct str *out;
 	double per_pixel; /* of a box's amount */
 	uint32_t n_levels;
 	bool used[N_FLAME_KINDS];
+	bool used_change[N_FLAME_CHANGES];
 };
 
 /* S, safe text, as character data.  XML 1.0 "Char" has no U+FFFE and U+FFFF. */
@@ -85,17 +99,26 @@ static void add_amount(struct str *out, const struct flame *f, uint64_t n)
 	else if (f->scale != 1)
 		str_addf(out, "%.6g", (double)n * f->scale);
 	else
-		str_addf(out, "%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
+		str_addf(out, "%" PRIu64 " %s", n, n == 1 && *f->unit == 's' ? "sample" : f->unit);
 	if (f->total)
 		str_addf(out, ", %.2f %%", 100 * (double)n / (double)f->total);
 }
 
-static void add_title(struct svg_writer *w, const struct flame_frame *fr, uint32_t n_small,
-		      uint64_t n)
+/* What two sets have of a box. */
+static void add_sides(struct str *out, const struct flame *f, const struct flame_box *b)
+{
+	double share[2];
+
+	for (unsigned k = 0; k < 2; k++)
+		share[k] = 100 * (double)b->side_total[k] / (double)f->sides[k].total;
+	str_addf(out, "A %.2f %%, B %.2f %% (%+.2f)", share[0], share[1], share[1] - share[0]);
+}
+
+static void add_title(struct svg_writer *w, const struct flame_frame *fr, const struct flame_box *b)
 {
 	str_add(w->out, "<title>");
 	if (fr->kind == FLAME_SMALL)
-		str_addf(w->out, "%" PRIu32 " boxes too small to draw", n_small);
+		str_addf(w->out, "%" PRIu32 " boxes too small to draw", b->n_small);
 	else
 		add_xml(w->out, fr->name, strlen(fr->name));
 	if (*fr->image) {
@@ -106,7 +129,10 @@ static void add_title(struct svg_writer *w, const struct flame_frame *fr, uint32
 	if (fr->kind == FLAME_INLINED)
 		str_add(w->out, " (inlined)");
 	str_add(w->out, ": ");
-	add_amount(w->out, w->f, n);
+	if (w->f->is_diff)
+		add_sides(w->out, w->f, b);
+	else
+		add_amount(w->out, w->f, b->total);
 	str_add(w->out, "</title>");
 }
 
@@ -115,18 +141,21 @@ static double level_y(const struct svg_writer *w, uint32_t depth)
 	return 40 + (double)(w->n_levels - 1 - depth) * ROW;
 }
 
-static void add_rect(struct svg_writer *w, const struct flame_frame *fr, uint32_t n_small,
-		     uint32_t depth, uint64_t at, uint64_t n)
+static void add_rect(struct svg_writer *w, const struct flame_frame *fr, const struct flame_box *b,
+		     uint64_t at)
 {
-	const double x = EDGE + (double)at * w->per_pixel, y = level_y(w, depth),
-		     width = (double)n * w->per_pixel;
+	const double x = EDGE + (double)at * w->per_pixel, y = level_y(w, b->depth),
+		     width = (double)b->total * w->per_pixel;
 	const size_t room = width > 10 ? (size_t)((width - 6) / CHAR_WIDTH) : 0;
+	const bool by_change = w->f->is_diff && fr->kind != FLAME_SMALL;
 
 	w->used[fr->kind] = true;
+	w->used_change[b->change] = true;
 	str_add(w->out, "<g>");
-	add_title(w, fr, n_small, n);
+	add_title(w, fr, b);
 	str_addf(w->out, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>",
-		 x, y, width > 0.6 ? width - 0.3 : width, ROW - 1, colours[fr->kind].fill);
+		 x, y, width > 0.6 ? width - 0.3 : width, ROW - 1,
+		 by_change ? change_colours[b->change].fill : colours[fr->kind].fill);
 	if (room)
 		add_text(w->out, x + 3, y + 12, fr->kind == FLAME_SMALL ? "too small" : fr->name,
 			 room);
@@ -135,19 +164,30 @@ static void add_rect(struct svg_writer *w, const struct flame_frame *fr, uint32_
 
 /* --- which boxes are drawn --- */
 
-/* Boxes of one parent that are too small, until a larger one comes. */
+/* Boxes of one parent that are too small, until a larger one comes, as one box. */
 struct svg_run {
-	uint64_t at, n;
-	uint32_t count;
+	uint64_t at;
+	struct flame_box sum;
 };
 
-static void end_run(struct svg_writer *w, struct svg_run *r, uint32_t depth)
+static void end_run(struct svg_writer *w, struct svg_run *r)
 {
 	static const struct flame_frame small = {FLAME_SMALL, "", "", "", 0};
 
-	if (r->count && (double)r->n * w->per_pixel >= LEAST)
-		add_rect(w, &small, r->count, depth, r->at, r->n);
+	if (r->sum.n_small && (double)r->sum.total * w->per_pixel >= LEAST)
+		add_rect(w, &small, &r->sum, r->at);
 	*r = (struct svg_run){0};
+}
+
+static void add_to_run(struct svg_run *r, const struct flame_box *b, uint64_t at)
+{
+	if (!r->sum.n_small)
+		r->at = at;
+	r->sum.depth = b->depth;
+	r->sum.total += b->total;
+	r->sum.n_small += b->n_small ? b->n_small : 1;
+	for (unsigned k = 0; k < 2; k++)
+		r->sum.side_total[k] += b->side_total[k];
 }
 
 /* Goes through the boxes, each with the amount left of it, and draws those that are wide enough. */
@@ -163,47 +203,50 @@ static void add_boxes(struct svg_writer *w)
 		const uint32_t d = b->depth;
 
 		for (; deepest > d; deepest--)
-			end_run(w, &run[deepest], deepest);
+			end_run(w, &run[deepest]);
 		deepest = d;
 		if ((double)b->total * w->per_pixel >= LEAST && d < w->n_levels) {
-			end_run(w, &run[d], d);
-			add_rect(w, &f->frames.v[b->frame], b->n_small, d, at[d], b->total);
+			end_run(w, &run[d]);
+			add_rect(w, &f->frames.v[b->frame], b, at[d]);
 			at[d + 1] = at[d];
 			at[d] += b->total;
 			continue;
 		}
 		if (d < w->n_levels) {
-			if (!run[d].count)
-				run[d].at = at[d];
-			run[d].n += b->total;
-			run[d].count += b->n_small ? b->n_small : 1;
+			add_to_run(&run[d], b, at[d]);
 			at[d] += b->total;
 		}
 		while (i + 1 < f->boxes.n && f->boxes.v[i + 1].depth > d)
 			i++;
 	}
 	for (; deepest > 0; deepest--)
-		end_run(w, &run[deepest], deepest);
-	end_run(w, &run[0], 0);
+		end_run(w, &run[deepest]);
+	end_run(w, &run[0]);
 	free(at);
 	free(run);
 }
 
 /* --- what stands around them --- */
 
+static double add_key(struct svg_writer *w, double x, double y, const char *fill, const char *what)
+{
+	str_addf(w->out,
+		 "<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+		 "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n",
+		 x, y, fill, x + 17, y + 10, what);
+	return x + 30 + (double)strlen(what) * CHAR_WIDTH;
+}
+
 static void add_legend(struct svg_writer *w, double y)
 {
 	double x = EDGE;
 
-	for (unsigned k = 0; k < N_FLAME_KINDS; k++) {
-		if (!w->used[k])
-			continue;
-		str_addf(w->out,
-			 "<rect x=\"%.0f\" y=\"%.0f\" width=\"12\" height=\"12\" fill=\"%s\"/>"
-			 "<text x=\"%.0f\" y=\"%.0f\">%s</text>\n",
-			 x, y, colours[k].fill, x + 17, y + 10, colours[k].what);
-		x += 30 + (double)strlen(colours[k].what) * CHAR_WIDTH;
-	}
+	for (unsigned k = 0; k < N_FLAME_KINDS; k++)
+		if (w->used[k] && (!w->f->is_diff || k == FLAME_SMALL))
+			x = add_key(w, x, y, colours[k].fill, colours[k].what);
+	for (unsigned k = 0; w->f->is_diff && k < N_FLAME_CHANGES; k++)
+		if (w->used_change[k])
+			x = add_key(w, x, y, change_colours[k].fill, change_colours[k].what);
 }
 
 void flame_svg(struct str *out, const struct flame *f)
@@ -228,7 +271,10 @@ void flame_svg(struct str *out, const struct flame *f)
 	str_addf(out, "\n<text x=\"%d\" y=\"31\">", EDGE);
 	add_xml(out, f->event, strlen(f->event));
 	str_add(out, ": ");
-	add_amount(out, f, f->shown);
+	if (f->is_diff)
+		str_add(out, "shares of A and B together");
+	else
+		add_amount(out, f, f->shown);
 	str_add(out, f->callers ? "; above each procedure who called it" : "");
 	if (deepest >= MOST_LEVELS)
 		str_addf(out, "; %" PRIu32 " deeper levels are not drawn",

@@ -38,9 +38,10 @@ def number():
 
 
 up, frame, own = [[number() for _ in range(n)] for _ in range(3)]
+was, change = [[number() for _ in range(n)] if "sides" in head else [0] * n for _ in range(2)]
 small = [number() if head["kinds"][head["kind"][f]] == "small" else 0 for f in frame]
 assert at == len(data)
-depth, path, total = -1, [], 0
+depth, path = -1, []
 for i in range(n):
     depth += 1 - up[i] if i else 1
     del path[depth:]
@@ -48,7 +49,10 @@ for i in range(n):
     kind = head["kinds"][head["kind"][frame[i]]]
     path.append(f"({small[i]} small)" if kind == "small" else head["name"][frame[i]] + {
         "native": "", "inlined": "_[i]", "kernel": "_[k]", "generated": "_[j]"}.get(kind, f"_[{kind}]"))
-    if own[i] and len(sys.argv) < 3:
-        print(";".join(path), own[i])
-    total += own[i]
-print(f"{n} boxes, {total} of {head['total']} {head['unit']}, least {head['least']}")
+    if (own[i] or was[i] or change[i]) and len(sys.argv) < 3:
+        print(";".join(path), *([was[i]] if "sides" in head else []), own[i],
+              *([head["changes"][change[i]]] if "sides" in head else []))
+if "sides" in head:
+    print(f"{n} boxes, A {sum(was)} of {head['sides'][0]['total']}, B {sum(own)} of {head['sides'][1]['total']}")
+else:
+    print(f"{n} boxes, {sum(own)} of {head['total']} {head['unit']}, least {head['least']}")

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decode, unpack } from "../../src/web/ui/flame_data.mjs";
-import { INK, KINDS, MATCH } from "../../src/web/ui/flame_kinds.mjs";
+import { CHANGES, INK, KINDS, MATCH } from "../../src/web/ui/flame_kinds.mjs";
 import { deepestBelow, eachShown, placeAt } from "../../src/web/ui/flame_layout.mjs";
 import { matcher, search } from "../../src/web/ui/flame_search.mjs";
 
@@ -141,7 +141,7 @@ test("text on every colour has a contrast of 4.5 or more", () => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   for (const theme of ["light", "dark"])
-    for (const [name, fill] of [...Object.entries(KINDS).flatMap(([k, v]) => v[theme].map((c) => [k, c])), ["match", MATCH[theme]]]) {
+    for (const [name, fill] of [...Object.entries({ ...KINDS, ...CHANGES }).flatMap(([k, v]) => v[theme].map((c) => [k, c])), ["match", MATCH[theme]]]) {
       const [a, b] = [light(INK[theme]), light(fill)].sort((x, y) => y - x);
       assert((a + 0.05) / (b + 0.05) >= 4.5, `${theme} ${name} ${fill}`);
     }
@@ -157,6 +157,14 @@ test("a page that dwell wrote", async () => {
     const page = readFileSync(join(dir, "x.html"), "utf8");
     const { head, boxes } = decode(await unpack(/id="data">([^<]*)</.exec(page)[1]));
     assert.deepEqual([...boxes.total], [7, 7, 7, 7, 4]);
+    execFileSync(process.env.MKDB, ["twice"], { cwd: dir, input: "event cycles 1\nimage file /x\nowner - - comm=a\nsample 20 14\n" });
+    execFileSync(process.env.DWELL, ["flame", "--diff", "db", "twice", "--by", "address", "-o", "d.html"], { cwd: dir });
+    const both = decode(await unpack(/id="data">([^<]*)</.exec(readFileSync(join(dir, "d.html"), "utf8"))[1]));
+    assert.deepEqual([...both.boxes.was].sort(), [0, 4, 7, 7, 7]);
+    assert.equal(both.boxes.is[0], 14);
+    assert.equal(both.boxes.total[0], 28);
+    for (const change of both.head.changes)
+      assert(CHANGES[change], change);
     assert.equal(head.name[boxes.frame[1]], "</script>");
     for (const kind of head.kinds)
       assert(KINDS[kind], kind);

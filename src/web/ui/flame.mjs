@@ -2,8 +2,8 @@
 // The page of one flame graph: reads the data that the page carries, and turns clicks, keys and the address into what
 // flame_draw.mjs paints.  Names reach the page as text only (textContent, fillText).
 import { decode, unpack } from "./flame_data.mjs";
-import { ROW, draw, kindOf, nameOf } from "./flame_draw.mjs";
-import { KINDS, fillOf } from "./flame_kinds.mjs";
+import { ROW, draw, kindOf, lookOf, nameOf } from "./flame_draw.mjs";
+import { CHANGES, KINDS, fillOf } from "./flame_kinds.mjs";
 import { deepestBelow, eachShown, placeAt } from "./flame_layout.mjs";
 import { search } from "./flame_search.mjs";
 
@@ -26,11 +26,24 @@ function amountText(n) {
   const { unit, scale } = flame.head;
   if (unit === "ns")
     return n >= 1e9 ? `${(n / 1e9).toFixed(2)} s` : n >= 1e6 ? `${(n / 1e6).toFixed(2)} ms` : `${(n / 1e3).toFixed(1)} us`;
-  return scale === 1 ? `${n.toLocaleString("en")} ${n === 1 ? "sample" : unit}` : Number((n * scale).toPrecision(6)).toString();
+  return scale === 1 ? `${n.toLocaleString("en")} ${n === 1 ? unit.slice(0, -1) : unit}` : Number((n * scale).toPrecision(6)).toString();
 }
 
 function percentText(n, whole) {
   return whole ? `${((100 * n) / whole).toFixed(2)} %` : "";
+}
+
+// What boxes have that two sets share, or one has: AMOUNTS maps a column of boxes to its sum.
+function shareText(amounts) {
+  const { head, boxes } = flame;
+  if (!head.sides) {
+    const n = amounts(boxes.total);
+    return `${amountText(n)}, ${percentText(n, head.total)} of all`;
+  }
+  const was = amounts(boxes.was), is = amounts(boxes.is);
+  const [a, b] = head.sides.map((s) => s.total);
+  const more = (100 * is) / b - (100 * was) / a;
+  return `A: ${amountText(was)}, ${percentText(was, a)}. B: ${amountText(is)}, ${percentText(is, b)}, ${more < 0 ? "" : "+"}${more.toFixed(2)} points`;
 }
 
 // --- drawing ---
@@ -84,13 +97,10 @@ function say(parts) {
 function tell() {
   const { head, boxes, levels } = flame;
   if (told) {
-    let sum = 0, count = 0;
-    for (let k = told.first; k <= told.last; k++) {
-      const i = levels[told.depth][k];
-      sum += boxes.total[i];
-      count += boxes.small[i] || 1;
-    }
-    say([["b", `${count} boxes too small to draw `], ["span", `${amountText(sum)}, ${percentText(sum, head.total)} together; zoom in to see them`]]);
+    const run = levels[told.depth].subarray(told.first, told.last + 1);
+    const count = run.reduce((n, i) => n + (boxes.small[i] || 1), 0);
+    const share = shareText((column) => run.reduce((n, i) => n + column[i], 0));
+    say([["b", `${count} boxes too small to draw `], ["span", `${share} together; zoom in to see them`]]);
     return;
   }
   if (chosen < 0) {
@@ -99,10 +109,12 @@ function tell() {
   }
   const i = chosen, n = boxes.total[i];
   const parts = [["b", `${nameOf(head, boxes, i)} `]];
-  let where = `${amountText(n)}, ${percentText(n, head.total)} of all`;
-  if (zoomed)
+  let where = shareText((column) => column[i]);
+  if (head.sides)
+    where += `: ${CHANGES[head.changes[boxes.change[i]]].says}`;
+  else if (zoomed)
     where += `, ${percentText(n, boxes.total[zoomed])} of what is shown`;
-  if (boxes.self[i] && boxes.self[i] !== n)
+  if (!head.sides && boxes.self[i] && boxes.self[i] !== n)
     where += `; itself ${amountText(boxes.self[i])}, ${percentText(boxes.self[i], head.total)}`;
   parts.push(["span", where]);
   if (i) {
@@ -295,15 +307,16 @@ function legend() {
   const { head, boxes } = flame;
   const used = new Set();
   for (let i = 1; i < boxes.n; i++)
-    used.add(kindOf(head, boxes, i));
+    used.add(lookOf(head, boxes, i));
   used.add("small");
-  $("legend").replaceChildren(...Object.keys(KINDS).filter((k) => used.has(k)).map((k) => {
+  const says = { ...KINDS, ...CHANGES };
+  $("legend").replaceChildren(...Object.keys(says).filter((k) => used.has(k)).map((k) => {
     const item = document.createElement("li"), patch = document.createElement("canvas");
     const ctx = patch.getContext("2d");
     patch.width = patch.height = 12;
     ctx.fillStyle = fillOf(k, 0, dark.matches ? "dark" : "light");
     ctx.fillRect(0, 0, 12, 12);
-    item.append(patch, KINDS[k].says);
+    item.append(patch, says[k].says);
     return item;
   }));
 }
@@ -311,8 +324,9 @@ function legend() {
 function begin() {
   const { head, boxes } = flame;
   $("title").textContent = $("title").title = head.title;
-  $("facts").textContent = `${head.event}: ${amountText(boxes.total[0])}`
-    + (boxes.total[0] < head.total ? `, ${percentText(boxes.total[0], head.total)} of all` : "")
+  $("facts").textContent = `${head.event}: `
+    + (head.sides ? `A ${amountText(boxes.was[0])}, B ${amountText(boxes.is[0])}; boxes are as wide as their shares together` : amountText(boxes.total[0]))
+    + (!head.sides && boxes.total[0] < head.total ? `, ${percentText(boxes.total[0], head.total)} of all` : "")
     + (head.callers ? "; below each procedure who called it" : "; below each procedure what it called")
     + (head.least ? `; less than ${amountText(head.least)} is summed` : "");
   $("account").textContent = head.account;

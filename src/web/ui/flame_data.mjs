@@ -13,6 +13,9 @@ export async function unpack(base64) {
 //   frame                number in HEAD's columns of frames; -1 for the whole
 //   self, total, x       amounts; X is the sum of what is left of it
 //   small                how many boxes a small one stands for
+// Of two sets self and total are what both have together, the first at the second's scale, and there are
+//   was, is              totals of the first and the second, as counted
+//   change               number in HEAD.changes
 export function decode(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const headBytes = view.getUint32(0, true);
@@ -45,6 +48,8 @@ export function decode(bytes) {
     frame[i] = number();
   for (let i = 1; i < n; i++)
     self[i] = number();
+  if (head.sides)
+    takeSides(head, boxes, number);
   const isSmall = head.kinds.indexOf("small");
   for (let i = 1; i < n; i++)
     if (head.kind[frame[i]] === isSmall)
@@ -67,6 +72,23 @@ export function decode(bytes) {
     next[i] = x[i];
   }
   return { head, boxes, levels: levelsOf(boxes) };
+}
+
+function takeSides(head, boxes, number) {
+  const { n, self, parent } = boxes;
+  const scale = head.sides[1].total / head.sides[0].total;
+  const was = new Float64Array(n), is = Float64Array.from(self), change = new Uint8Array(n);
+  for (let i = 1; i < n; i++) {
+    was[i] = number();
+    self[i] += was[i] * scale;
+  }
+  for (let i = 1; i < n; i++)
+    change[i] = number();
+  for (let i = n - 1; i > 0; i--) {
+    was[parent[i]] += was[i];
+    is[parent[i]] += is[i];
+  }
+  Object.assign(boxes, { was, is, change });
 }
 
 // For each depth its boxes, from left to right.

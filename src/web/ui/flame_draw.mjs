@@ -69,6 +69,12 @@ export function kindOf(head, boxes, i) {
   return i ? head.kinds[head.kind[boxes.frame[i]]] : "owner";
 }
 
+// What decides the colour of box I.
+export function lookOf(head, boxes, i) {
+  const kind = kindOf(head, boxes, i);
+  return head.sides && kind !== "small" ? head.changes[boxes.change[i]] : kind;
+}
+
 export function nameOf(head, boxes, i) {
   if (!i)
     return "all";
@@ -78,5 +84,5 @@ export function nameOf(head, boxes, i) {
 function fillOfBox(head, boxes, i, look) {
   if (i && look.found && look.found.frames[boxes.frame[i]])
     return MATCH[look.theme];
-  return fillOf(kindOf(head, boxes, i), i ? boxes.frame[i] : 0, look.theme);
+  return fillOf(lookOf(head, boxes, i), i ? boxes.frame[i] : 0, look.theme);
 }

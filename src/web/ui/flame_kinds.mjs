@@ -16,8 +16,19 @@ export const KINDS = {
   small: { says: "too small to draw", light: ["#c4c4c4"], dark: ["#4a4a4a"] },
 };
 
-// The fill of a frame of KIND: one of a few shades, always the same one for the same number.
+// Of two sets: how a box's share changed.
+export const CHANGES = {
+  same: { says: "no change beyond chance", light: ["#dfe2e7"], dark: ["#3b414c"] },
+  grew: { says: "grew", light: ["#f7b9a8"], dark: ["#7d4033"] },
+  grew_much: { says: "grew by half or more", light: ["#ef8f78"], dark: ["#9c2f1c"] },
+  new: { says: "new", light: ["#f0a040"], dark: ["#7a4a00"] },
+  shrank: { says: "shrank", light: ["#b5d0f5"], dark: ["#33507c"] },
+  shrank_much: { says: "shrank by a third or more", light: ["#84b0ee"], dark: ["#1f55a5"] },
+  gone: { says: "gone", light: ["#5fc4c0"], dark: ["#0f5f5c"] },
+};
+
+// The fill of a frame of KIND, or of a change: one of a few shades, always the same one for the same number.
 export function fillOf(kind, number, theme) {
-  const shades = KINDS[kind][theme];
+  const shades = (KINDS[kind] || CHANGES[kind])[theme];
   return shades[number % shades.length];
 }
