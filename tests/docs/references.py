@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What documents name exists, and they stay short:  references.py SOURCE_ROOT
 
-In README, ARCHITECTURE, CONTRIBUTING, docs/design and docs/formats: each path is a file of the tree (a * stands
+In README, ARCHITECTURE, CONTRIBUTING, the glossary, docs/design and docs/formats: each path is a file of the tree (a * stands
 for anything), each `name_of_code` and `name()` a word of the sources.  In docs/formats, the field names of every table
 (columns "Name" and "Source"), or else their source, are words of the model or of the code that the page names.
 Prints TAP."""
@@ -66,7 +66,7 @@ def code_of(text):
 
 
 everything = words(sources())
-documents = [root / name for name in MOST_LINES] + sorted(root.glob("docs/*/*.md")) + [root / "bench/README.md"]
+documents = [root / name for name in MOST_LINES] + sorted(root.glob("docs/*.md")) + sorted(root.glob("docs/*/*.md")) + [root / "bench/README.md"]
 for document in documents:
     name = document.relative_to(root)
     if not document.exists():
