@@ -42,7 +42,8 @@ static inline const uint8_t *rd_bytes(struct rd *r, size_t n)
 		r->p = r->end;
 		return NULL;
 	}
-	r->p += n;
+	if (n) /* of nothing P may be NULL */
+		r->p += n;
 	return p;
 }
 

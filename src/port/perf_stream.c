@@ -151,19 +151,21 @@ static int load_sections(struct stream *s, struct err *err)
 	struct perfdata_section where[PERFDATA_MAX_FEATURES];
 	size_t n = perfdata_n_sections(s->pd) * 16;
 	struct perfdata_section table = {s->pd->data.off + s->pd->data.n_bytes, n};
+	struct err damage = {0};
 	uint8_t *b;
 	int rc;
 
 	if (!n)
 		return 0;
-	rc = load_section(s, &table, "table of sections", &b, err);
+	rc = load_section(s, &table, "table of sections", &b, &damage);
+	if (rc < 0 && err)
+		*err = damage;
 	if (rc < 0)
-		return forgive(s, rc, err, "nothing is known of its machine");
+		return forgive(s, rc, &damage, "nothing is known of its machine");
 	rc = perfdata_read_sections(s->pd, b, n, where, err);
 	free(b);
 	for (uint32_t i = 0; rc == 0 && i < PERFDATA_MAX_FEATURES; i++) {
-		struct err damage = {0};
-
+		damage = (struct err){0};
 		if (!where[i].n_bytes)
 			continue;
 		rc = load_feature(s, i, &where[i], &damage);

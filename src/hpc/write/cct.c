@@ -205,9 +205,11 @@ static int do_range(struct cct_worker *w, uint32_t number)
 	w->n_block_bytes = 0;
 	runs = w->runs;
 	for (uint32_t c = r->from; c < r->to; c++) {
-		measure_ctx(w, runs, w->runs + w->per_ctx[c],
-			    w->ci + (size_t)SZ_CI * (c - r->from));
-		runs = w->runs + w->per_ctx[c];
+		/* Without values there are no runs. */
+		const uint8_t *end = w->runs ? w->runs + w->per_ctx[c] : NULL;
+
+		measure_ctx(w, runs, end, w->ci + (size_t)SZ_CI * (c - r->from));
+		runs = end;
 	}
 	rc = hpc_out_begin_turn(out, number, &w->err);
 	if (rc)
