@@ -584,8 +584,8 @@ int PAPI_set_debug(int level);
 
 /* Threads. */
 
-/* ID_FN gives a thread's number, the same whenever that thread calls it.  ENOINIT, EINVAL (NULL).
- */
+/* ID_FN gives a thread's number, the same whenever that thread calls it.  ENOINIT,
+ * EINVAL (NULL). */
 int PAPI_thread_init(unsigned long (*id_fn)(void));
 /* What that function says of the calling thread; PAPI_EMISC before. */
 unsigned long PAPI_thread_id(void);
@@ -661,8 +661,8 @@ int PAPI_write(int set, long long *values);
  * or PAPI_OVERFLOW_FORCE_SW: the count is looked at by an interval timer (PAPI_DEF_ITIMER).
  * ENOEVST, EISRUN, EINVAL, ENOEVNT, ECNFLCT (one event by software, another not). */
 int PAPI_overflow(int set, int code, int threshold, int flags, PAPI_overflow_handler_t handler);
-/* Which of the set's events OVERFLOW_VECTOR names; *NUMBER is the room at ARRAY, and then how many.
- */
+/* Which of the set's events OVERFLOW_VECTOR names; *NUMBER is the room at ARRAY, and
+ * then how many. */
 int PAPI_get_overflow_event_index(int set, long long overflow_vector, int *array, int *number);
 
 /* Profiling. */

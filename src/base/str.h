@@ -28,16 +28,15 @@ bool str_ends(const char *s, const char *suffix);
 /* The part behind the last '/'. */
 const char *str_basename(const char *path);
 
-/* Number of edits (insert, delete, change, swap of neighbours) between A and B; for "did you mean".
- */
+/* Number of edits (insert, delete, change, swap of neighbours) between A and B; for
+ * "did you mean". */
 unsigned str_distance(const char *a, const char *b);
 
 /* Parses all of S as an unsigned number; BASE 0 takes 0x too.  0, or -EINVAL, or -ERANGE. */
 int str_parse_u64(const char *s, int base, uint64_t *ret);
 
 /* Parses a duration such as 10, 2.5s, 500ms, 3m, 2h, 7d, 4w (seconds without a unit) into
- * nanoseconds.
- */
+ * nanoseconds. */
 int str_parse_duration_ns(const char *s, uint64_t *ret_ns);
 
 /* Parses a size such as 4096, 500M, 10G (1024s; K, M, G, T) into bytes.  0, -EINVAL or -ERANGE. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes on their way out: the writing twin of rd.h.  A zeroed struct wr is empty; wr_release frees.
- */
+/* Bytes on their way out: the writing twin of rd.h.  A zeroed struct wr is empty;
+ * wr_release frees. */
 #ifndef BASE_WR_H
 #define BASE_WR_H
 

@@ -17,8 +17,8 @@
 #include "query/select.h"
 #include "view/emit.h"
 
-/* What a command returns besides 0 and negative errnos (whose message is in c->err; exit status 2).
- */
+/* What a command returns besides 0 and negative errnos (whose message is in c->err;
+ * exit status 2). */
 #define CMD_NOTHING 1 /* found nothing, or found a difference: exit status 1 */
 
 struct command;

@@ -165,8 +165,8 @@ struct collector_stats {
 };
 struct collector_stats collector_stats(const struct collector *c);
 
-/* How the call paths of the samples of EVENT, of the profile, came out; zeros without call paths.
- */
+/* How the call paths of the samples of EVENT, of the profile, came out; zeros
+ * without call paths. */
 struct chain_counts collector_chain_counts(const struct collector *c, event_id event);
 
 /* How far CPU's log is folded: the number of samples of it since the start. */

@@ -59,8 +59,8 @@ struct pinned_home {
 typedef VEC(struct pinned_home) pinned_homes;
 void pinned_find_homes(const struct pin_dir *fs, pinned_homes *ret);
 
-/* Whether H, which has the device and inode of the database PATH, is of one that had them before.
- */
+/* Whether H, which has the device and inode of the database PATH, is of one that
+ * had them before. */
 bool pinned_is_stale(const struct pinned_home *h, const char *path);
 void pinned_homes_release(pinned_homes *h);
 

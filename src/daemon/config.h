@@ -34,8 +34,8 @@ struct config {
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS]);
 
 /* Words of a configuration file as a command line, "--NAME=VALUE" or "--NAME" each, into ARGV
- * (whose strings are to be freed); what the options are is not looked at.  -EINVAL names the line.
- */
+ * (whose strings are to be freed); what the options are is not looked at.  -EINVAL
+ * names the line. */
 typedef VEC(char *) config_args;
 int config_split(const char *text, size_t n, config_args *argv, struct err *err);
 void config_args_release(config_args *argv);

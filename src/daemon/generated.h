@@ -22,8 +22,8 @@ struct generated {
 struct frame_source *generated_init(struct generated *g);
 void generated_release(struct generated *g);
 
-/* Saves the procedures of all code that had samples, with what was told since, where SYMBOLS says.
- */
+/* Saves the procedures of all code that had samples, with what was told since,
+ * where SYMBOLS says. */
 void generated_save(struct generated *g, const struct procs *ps, struct symbol_sources *symbols);
 
 /* Saves and forgets that which had no sample since the last call: it is read again from the start

@@ -60,8 +60,8 @@ int service_make_safe(struct service *v, struct err *err);
  * new one. */
 int service_new_epoch(struct service *v, struct err *err);
 
-/* Brings the DCPI tree, if there is one, up to the last flush; else that happens at the next step.
- */
+/* Brings the DCPI tree, if there is one, up to the last flush; else that happens at
+ * the next step. */
 int service_update_tree(struct service *v, struct err *err);
 
 /* Whether there was a flush within the last second. */

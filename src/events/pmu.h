@@ -12,8 +12,8 @@ enum { EVENT_PMU_TYPE_SHIFT = 32 };
 /* Encodes TERMS ("event=0x3c,umask=0", an alias from events/, config=N, rHEX, period=, freq=,
  * name=;
  * "" for none) for PMU into SPEC: kind, attr's type and configs, period, freq_hz, and name when a
- * name= term gives one.  Errors: -ENOENT no such PMU or term, -EINVAL a bad value or format file.
- */
+ * name= term gives one.  Errors: -ENOENT no such PMU or term, -EINVAL a bad value
+ * or format file. */
 int event_pmu_encode(const struct event_env *env, const char *pmu, const char *terms,
 		     struct event_spec *spec, struct err *err);
 

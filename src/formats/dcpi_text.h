@@ -53,8 +53,8 @@ struct dcpi_text {
 	VEC(uint64_t) counts; /* pcs.n rows of events.n columns */
 };
 
-/* Appends T's block to OUT.  Newlines within values are printed as '?', empty values as "unknown".
- */
+/* Appends T's block to OUT.  Newlines within values are printed as '?', empty
+ * values as "unknown". */
 void dcpi_text_format(const struct dcpi_text *t, struct str *out);
 
 /* Makes F (not yet in use) the profile file of version 0.MINOR for column EVENT of T, with what

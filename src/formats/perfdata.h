@@ -116,8 +116,8 @@ struct perfdata {
 int perfdata_probe(const uint8_t *bytes, size_t n);
 
 /* Reads the header from the first N bytes of a file: PERFDATA_HEADER_BYTES of them, or for a pipe
- * PERFDATA_PIPE_HEADER_BYTES are enough.  Release PD with perfdata_release, also after a failure.
- */
+ * PERFDATA_PIPE_HEADER_BYTES are enough.  Release PD with perfdata_release, also
+ * after a failure. */
 int perfdata_read_header(struct perfdata *pd, const uint8_t *bytes, size_t n, struct err *err);
 void perfdata_release(struct perfdata *pd);
 

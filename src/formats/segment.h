@@ -25,8 +25,8 @@
 #define SEGMENT_FOOTER_SZ    24
 
 /* A reader refuses a segment whose columns and elements would need more than this many bytes for
- * each byte of the file, beyond the first SEGMENT_FREE_BYTES: a small file cannot fill the memory.
- */
+ * each byte of the file, beyond the first SEGMENT_FREE_BYTES: a small file cannot
+ * fill the memory. */
 #define SEGMENT_EXPANSION  64
 #define SEGMENT_FREE_BYTES (1u << 20)
 #define SEGMENT_VALUES_MAX (1u << 18) /* values or points in one block */
@@ -86,8 +86,8 @@ void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *r
  * that they cost such a reader nothing but their checksum.  Everything is checked before anything
  * is added: after a failure INTO is as it was. Errors: -ENODATA truncated, -EBADMSG damaged, -E2BIG
  * expands too much, -EPROTONOSUPPORT newer major version or an unknown block that is required; the
- * message names the block and its offset.
- */
+ * message names the block
+ * and its offset. */
 int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct value_sink *sink,
 		   struct err *err);
 

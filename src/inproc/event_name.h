@@ -6,8 +6,8 @@
 #include "inproc/source.h"
 
 /* Sets type, configs and is_clock of RET as NAME says: perf's names of software and generic
- * hardware events, rHEX, or any name of libpfm4 when that is installed.  -ENOENT: nobody knows it.
- */
+ * hardware events, rHEX, or any name of libpfm4 when that is installed.  -ENOENT:
+ * nobody knows it. */
 int event_name_find(const char *name, struct tick_spec *ret);
 
 #endif

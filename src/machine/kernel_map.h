@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where kernel code is: the kernel itself, modules, BPF programs, as ranges of run-time addresses.
- */
+/* Where kernel code is: the kernel itself, modules, BPF programs, as ranges of
+ * run-time addresses. */
 #ifndef MACHINE_KERNEL_MAP_H
 #define MACHINE_KERNEL_MAP_H
 

@@ -21,8 +21,8 @@ struct labelled {
 size_t labels_parse(const char *text, size_t n, struct labelled *ret);
 void labels_format(const struct labelled *l, struct str *out);
 
-/* Adds the lines of PS' processes that live and have a label of their own, of a thousand at most.
- */
+/* Adds the lines of PS' processes that live and have a label of their own, of a
+ * thousand at most. */
 void labels_list(const struct procs *ps, struct str *out);
 
 /* Tells whether the processes with labels, or their labels, are others than those that *MARK stands

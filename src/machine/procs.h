@@ -120,8 +120,8 @@ uint32_t procs_look_up(struct procs *ps, uint32_t tgid, uint32_t generation);
 /* The current life of TGID, or PROC_NONE. */
 uint32_t procs_current(const struct procs *ps, uint32_t tgid);
 
-/* Records were lost: lives and mappings are looked for in /proc when samples are in unknown ones.
- */
+/* Records were lost: lives and mappings are looked for in /proc when samples are
+ * in unknown ones. */
 void procs_note_lost(struct procs *ps);
 
 /* What AVMA is in process PROC; NULL when no executable mapping is known there.  After records were

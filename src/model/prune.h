@@ -17,16 +17,16 @@
 /* Whether I is the image of the mark. */
 bool prune_is_mark(const struct image *i);
 
-/* All there is of each event, as shares are of it: samples, or nanoseconds of one that counts time.
- */
+/* All there is of each event, as shares are of it: samples, or nanoseconds of one
+ * that counts time. */
 typedef VEC(uint64_t) prune_sums;
 void prune_sum(const struct profile *p, prune_sums *ret);
 
 /* Prunes P's contexts with less than SHARE (0 to 1; 0: none) of what there is of each event beyond
  * BEFORE (NULL: nothing).  So what grows can be pruned again and again: with BEFORE as it was the
  * last time, whatever has its share of what came since is kept from then on, whenever it began.
- * Contexts and values that are not needed any more stay in P, without counts: they are not stored.
- */
+ * Contexts and values that are not needed any more stay in P, without counts: they
+ * are not stored. */
 void profile_prune(struct profile *p, double share, const prune_sums *before);
 
 /* Which contexts of P are the mark or below one; by context, for free(3).  NULL: none, for sure. */

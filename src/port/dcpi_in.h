@@ -58,8 +58,8 @@ int dcpi_in_each_file(const struct dcpi_recording *r,
 /* Adds what SEL takes (NULL: everything) of PATH to P.  -ENOENT with the choices in the message
  * when it takes nothing that is there.  A file that is no profile or is damaged is an error that
  * names it, or a problem that is told while the others are read, except that files whose names
- * begin with '.' or end in ".log" or "~" are passed over in a tree.  On failure P may hold a part.
- */
+ * begin with '.' or end in ".log" or "~" are passed over in a tree.  On failure P
+ * may hold a part. */
 int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,
 		 struct err *err);
 

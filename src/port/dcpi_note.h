@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 
-/* Makes DIR if it is not there, and notes that DB feeds it: afterwards files can be written there.
- */
+/* Makes DIR if it is not there, and notes that DB feeds it: afterwards files can be
+ * written there. */
 int dcpi_note_write(const char *dir, const char *db, struct err *err);
 
 /* The database that feeds the tree in DIR, to be freed; NULL when nothing says so.  A note counts

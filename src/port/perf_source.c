@@ -2,10 +2,20 @@
 /* See perf_source.h.
  *
  * Bytes lie in chunks of PERF_CHUNK_BYTES, aligned to their size, so that a record's chunk follows
- * from its address; a record never lies in two, because the piece of one at the end of a chunk is
- * copied to the next.  A lane is such a row of chunks: one holds the file, another what was
+ * from its address.  A record never lies in two chunks: a piece of one at the end of a chunk is
+ * copied to the next.  A lane is a row of such chunks: one holds the file, another what was
  * decompressed.  A chunk is used again when its lane and all records that wait in it have let go of
- * it. */
+ * it.
+ *
+ * Example: a file whose records begin at 0x100 and have 40 bytes each.
+ *     step 1   lane_reserve: chunk A, from = to = 64 (PERF_CHUNK_FIRST).  Room 1048576 - 64.
+ *              read: to = 1048576.  26,212 records are taken; from = 1048544, off = 0x100 +
+ *              1,048,480.  32 bytes are left, too few for the record they begin.
+ *     step 2   A has less room than PERFDATA_MAX_RECORD.  lane_reserve: chunk B; the 32 bytes go to
+ *              B's 64..96, from = 64, to = 96.  A is let go of, and lives on while a record in it
+ *              waits in the queue.  read: 1,048,480 more bytes; the record is whole, in B.
+ * A record COMPRESSED in between is inflated into the other lane, whose records are taken at once,
+ * all at the file offset of that COMPRESSED record. */
 #include "port/perf_source.h"
 
 #include <errno.h>

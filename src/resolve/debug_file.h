@@ -39,8 +39,8 @@ int debug_file_open_debug(const struct debug_paths *where, const struct image *i
  * Fresh memory; NULL when IM has no build-id to speak of, or no digest for EXACT. */
 char *debug_file_name(const struct image *im, bool exact, const char *suffix);
 
-/* Opens the vmlinux of the kernel with identity ID, where distributions and kernel builders put it.
- */
+/* Opens the vmlinux of the kernel with identity ID, where distributions and kernel
+ * builders put it. */
 int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_id *id,
 			    char **ret_path, struct err *err);
 

@@ -79,8 +79,8 @@ size_t elf_file_pread(const struct elf_file *f, uint64_t off, void *buf, size_t 
  * -ENOENT.  Longer ids count as none, as they do for the kernel. */
 int elf_file_build_id(struct elf_file *f, uint8_t ret[20]);
 
-/* Finds the build-id among N bytes of ELF notes, as in /sys/kernel/notes; like elf_file_build_id.
- */
+/* Finds the build-id among N bytes of ELF notes, as in /sys/kernel/notes; like
+ * elf_file_build_id. */
 int elf_notes_build_id(const uint8_t *notes, size_t n, unsigned align, uint8_t ret[20]);
 
 #endif

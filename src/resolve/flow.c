@@ -10,7 +10,20 @@
  * Positions are bytes from the start of the first part, the parts laid end to end.  On x86 a jump
  * may lead into the middle of an instruction (behind its lock prefix), so blocks may overlap.
  * Everything is bounded: an instruction is decoded once, tables have at most MAX_ENTRIES, and all
- * the ways that are executed for tables together have MAX_STEPS instructions. */
+ * the ways that are executed for tables together have MAX_STEPS instructions.
+ *
+ * Example (case "table" of tests/unit/resolve_flow.c):
+ *     cmp $3, %edi;  ja 9                                    block 0: branches to 1 and 4
+ *     lea 8, %rdx;  mov %edi, %edi;  movslq (%rdx, %rdi, 4), %rax
+ *     add %rdx, %rax;  jmp *%rax                             block 1: table to 2, 3 and 4
+ *     1: mov $1, %eax;  ret                                  block 2: leaves
+ *     2: mov $2, %eax;  ret                                  block 3: leaves
+ *     9: ret                                                 block 4: leaves
+ *     8: .long 1-8, 2-8, 1-8, 9-8, 1-8
+ * `ja` leads to 9 and on to `lea`.  At `jmp *%rax` the instructions back to the start are executed
+ * once, with %edi as the index: %rax is 8 plus an entry of the table at 8, and past `ja` the index
+ * is at most 3.  So four entries are read (1, 2, 1, 9), not the fifth, and become edges.  Then all
+ * is reached: there is no second root. */
 #include "resolve/flow.h"
 
 #include <elf.h>

@@ -67,8 +67,8 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err);
 /* For who has the file read by a child (jitread.h): jitcode_question is the question about what was
  * written since, of a MAP or a dump.  jitcode_begin takes an answer's head from R, and tells
  * whether the file has more; jitcode_take takes the records, up to the first that is later than
- * UNTIL_NS, before which R stays.  -EBADMSG when the answer is not sound; -E2BIG as jitcode_feed.
- */
+ * UNTIL_NS, before which R stays.  -EBADMSG when the answer is not sound; -E2BIG
+ * as jitcode_feed. */
 void jitcode_question(const struct jitcode *j, bool map, bool last, struct wr *ret);
 int jitcode_begin(struct jitcode *j, struct rd *r, bool *ret_more, struct err *err);
 int jitcode_take(struct jitcode *j, struct rd *r, uint64_t until_ns, struct err *err);

@@ -27,8 +27,8 @@ struct sources *sources_new(void);
 void sources_free(struct sources *s);
 
 /* Adds a rule FROM=TO: a path that begins with FROM (whole components) is looked for with TO in its
- * place.  Rules are tried in order, the path as it is last.  -EINVAL: no '=', or nothing before it.
- */
+ * place.  Rules are tried in order, the path as it is last.  -EINVAL: no '=', or
+ * nothing before it. */
 int sources_map(struct sources *s, const char *rule, struct err *err);
 
 /* Finds file PATH, loading it the first time; a failure is remembered too.  Returns a borrowed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The database directory: opening its root safely, its version and lock, names of epochs and hosts.
- */
+/* The database directory: opening its root safely, its version and lock, names of
+ * epochs and hosts. */
 #ifndef STORE_DB_H
 #define STORE_DB_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The database: what recorders write and every reader loads.
  *
- *     DB/VERSION                            says that the directory is a dwell database, and whose
- * version DB/epochs/<YYYYMMDDHHMMSS>/<host>/    one *recording* each: MANIFEST, segments, journal
- *     DB/hosts/<host>                       which epoch is the host's newest, which were not
- * finished DB/images/                            symbols kept by build-id (written by resolve)
+ *     DB/VERSION                              says: a dwell database, and of which version
+ *     DB/epochs/<YYYYMMDDHHMMSS>/<host>/      one *recording* each: MANIFEST, segments, journal
+ *     DB/hosts/<host>                         the host's newest epoch, and those not finished
+ *     DB/images/                              symbols kept by build-id (written by resolve)
  *
  * A recorder holds one struct store.  It collects into a profile of its own and hands over
  *     store_journal(): what came since the last journal record, cheap, about once a second, and

@@ -14,8 +14,8 @@ void summed_end(struct str *s);
 /* Cuts the line off the N bytes at TEXT; false: it is not there, or not right. */
 bool summed_check(char *text, size_t n);
 
-/* What DB/daemon.HOST says of who holds its lock: "dwelld, process N" (docs/formats/manifest.md).
- */
+/* What DB/daemon.HOST says of who holds its lock: "dwelld, process N"
+ * (docs/formats/manifest.md). */
 void holder_format(int pid, struct str *s);
 
 /* Whether the N bytes at TEXT, which it takes apart, are such a file: one without a checksum is of

@@ -2,8 +2,8 @@
 /* From call frame information to an unwind table (table.h).
  *
  * Bytes come from files nobody vouches for: everything is read with bounds, what is damaged or too
- * complex becomes rows that say so, and work and memory are bounded by the sizes of the sections.
- */
+ * complex becomes rows that say so, and work and memory are bounded by the sizes
+ * of the sections. */
 #ifndef UNWIND_BUILD_H
 #define UNWIND_BUILD_H
 

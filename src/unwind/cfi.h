@@ -135,8 +135,8 @@ typedef void cfi_row_fn(void *owner, uint64_t start, uint64_t end, const struct 
  * last address of the FDE.  Returns 0, or -EBADMSG when rows are damaged. */
 int cfi_run(const struct cfi_frames *f, const struct cfi_fde *fde, cfi_row_fn *row, void *owner);
 
-/* What the expression of N bytes at BYTES amounts to; its stack begins with the CFA when WITH_CFA.
- */
+/* What the expression of N bytes at BYTES amounts to; its stack begins with the CFA
+ * when WITH_CFA. */
 struct cfi_value cfi_eval(const uint8_t *bytes, size_t n, uint16_t machine, bool with_cfa);
 
 /* The rule for state S of code whose CIE is marked as a signal's trampoline when IS_SIGNAL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples address by address as a table, for JSON and CSV; for people there is dcpicat's text form.
- */
+/* Samples address by address as a table, for JSON and CSV; for people there is
+ * dcpicat's text form. */
 #ifndef VIEW_CAT_H
 #define VIEW_CAT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A tree as folded stacks, the lines that flamegraph.pl, speedscope and others read:
  *
- *     make;_start;main;read_file;entry_SYSCALL_64_[k] 17
- */
+ *    
+ * make;_start;main;read_file;entry_SYSCALL_64_[k] 17 */
 #ifndef VIEW_FOLDED_H
 #define VIEW_FOLDED_H
 

@@ -9,8 +9,8 @@
 
 /* Emits the recording, the events (period, samples, lost, not delivered, idle, user and kernel
  * shares, duty), the losses by name, and of how many samples it is unknown whether they are in
- * a sample set.  QUIET leaves out what is for people; JSON has it always.
- */
+ * a sample set.  QUIET leaves out what is for people; JSON
+ * has it always. */
 void header_emit(struct emit *e, const struct query *q, bool quiet);
 
 /* Appends P's recording for people: "host, 2026-11-21 13:24:01 UTC, 60.0 s, command",

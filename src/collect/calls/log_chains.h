@@ -29,8 +29,8 @@ void log_chains_close(struct log_chains *c);
 
 /* For programs of another object, GUEST, that walk too: before it is loaded, log_chains_lend makes
  * it look up tables and images where C's programs do, and ask through the same ring; after loading,
- * log_chains_adopt makes its chains come out with C's.  It has to stay loaded as long as C is used.
- */
+ * log_chains_adopt makes its chains come out with C's.  It has to stay loaded as
+ * long as C is used. */
 int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct err *err);
 int log_chains_adopt(struct log_chains *c, struct bpf_object *guest,
 		     struct log_chains_shared shared, struct err *err);

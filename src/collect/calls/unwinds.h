@@ -86,8 +86,8 @@ struct unwinds {
 	struct unwinds_stats stats;
 };
 
-/* MEM and KEYS (N_KEYS of them, a power of two) stay the caller's, zeroed, until unwinds_release.
- */
+/* MEM and KEYS (N_KEYS of them, a power of two) stay the caller's, zeroed, until
+ * unwinds_release. */
 void unwinds_init(struct unwinds *u, const struct unwind_memory *mem, struct image_key *keys,
 		  uint32_t n_keys, struct images *images, unwind_load_fn *load);
 void unwinds_release(struct unwinds *u);

@@ -38,8 +38,8 @@ void switches_close(struct switches *s);
 /* Watches the threads there are, from now on (*RET_NS, CLOCK_MONOTONIC), and those to come. */
 int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err);
 
-/* Calls FN with what was not told yet of the sums of each thread: up to its last change of state.
- */
+/* Calls FN with what was not told yet of the sums of each thread: up to its last
+ * change of state. */
 int switches_tell(struct switches *s, void (*fn)(void *ctx, const struct switch_told *told),
 		  void *ctx, struct err *err);
 

@@ -26,8 +26,8 @@ int hpc_frame_check(const struct hpc_frame *f, const uint8_t *bytes, size_t n, c
 /* Whether N elements of STRIDE bytes at P lie within the N_BYTES of a file.  Nothing overflows. */
 bool hpc_lies_within(uint64_t n_bytes, uint64_t p, uint64_t n, uint64_t stride);
 
-/* A section whose header begins with an array: its pointer, a u32 of how many, a u8 of their size.
- */
+/* A section whose header begins with an array: its pointer, a u32 of how many, a u8
+ * of their size. */
 struct hpc_list_kind {
 	const char *name;
 	const char *sz, *p;	  /* its fields in the file's header */

@@ -54,8 +54,8 @@ static inline uint64_t meta_text_size(const char *s)
 void meta_writer_begin(struct meta_writer *w, enum hpc_meta_section i);
 void meta_writer_end(struct meta_writer *w, enum hpc_meta_section i);
 
-/* The performance metrics section: refuses what the format or its readers cannot take; writes it.
- */
+/* The performance metrics section: refuses what the format or its readers cannot
+ * take; writes it. */
 void meta_writer_check_metrics(struct meta_writer *w);
 void meta_writer_put_metrics(struct meta_writer *w);
 

@@ -19,8 +19,8 @@
 
 struct expr;
 
-/* The number of the variable that the N bytes at NAME mean, or a negative errno with its message.
- */
+/* The number of the variable that the N bytes at NAME mean, or a negative errno
+ * with its message. */
 typedef int expr_find_fn(void *ctx, const char *name, size_t n, struct err *err);
 
 /* Parses TEXT; FIND is asked for each name.  -EINVAL with the place and what was expected there, or

@@ -28,8 +28,8 @@ enum owner_key owner_key_find(const char *name, size_t n);
 /* Whether its values are numbers: pid, tid, uid. */
 bool owner_key_is_number(enum owner_key k);
 
-/* O's value as a number that is equal where the values are: the number itself, or the string's id.
- */
+/* O's value as a number that is equal where the values are: the number itself, or
+ * the string's id. */
 uint32_t owner_value(const struct owner *o, enum owner_key k);
 
 /* O's value as text, for all but numbers; "" when there is none. */

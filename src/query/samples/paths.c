@@ -7,7 +7,17 @@
  * outer one does (`again`), which one walk through the tree finds out for all owners.
  *
  * Samples grouped by owner are summed up one group after the other, each over the contexts it
- * touches. */
+ * touches.
+ *
+ * Example: main calls work, which calls main again.  Contexts by number, with their samples:
+ *     1 main@40100a (0)   2 work@401017 below 1 (3)   3 work@401019 below 1 (0)
+ *     4 main@401000 below 3 (4)   5 main@401005 below 3 (1)
+ *     again    4 and 5: context 1, outside of them, is of the row main already
+ *     sum_up   5: total 1, goes to its parent 3 and not to main (again);  4: total 4, goes to 3
+ *              3: total 5, goes to 1; work's inclusive = 5
+ *              2: total 3, goes to 1; work's inclusive = 8
+ *              1: total 8; main's inclusive = 8
+ * `dwell prof` says main 5, inclusive 8; work 3, inclusive 8. */
 #include "query/samples/paths.h"
 
 #include <stdlib.h>

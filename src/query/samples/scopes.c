@@ -3,7 +3,18 @@
  *
  * Places are gone through image by image in order of address, so that an image's symbols, lines and
  * inlined calls are in memory for a while only, and a symbol is looked up once for all the places
- * of a procedure.  Patterns are matched against each name once, not against each place. */
+ * of a procedure.  Patterns are matched once against a procedure's name, not at each place in it;
+ * names of inlined calls are matched at each place.
+ *
+ * Example: outer() inlines mid(), which inlines leaf().  Two places of the image have samples, the
+ * first instruction of outer and an `add` that is leaf's.  At level SCOPE_PROCEDURE:
+ *     scopes[]    0 root, 1 outer, 2 mid (inlined), 3 leaf (inlined)
+ *     first       of_place = 1: one scope needs no list
+ *     `add`       of_place = MULTI | i; pool[i] = 3, then 1, 2, 3: outermost first
+ * `dwell tree` shows outer > mid > leaf.  With no_inline both places are scope 1.  At SCOPE_LINE a
+ * scope has a line, too: the `add` is outer at the line that calls mid, mid at the line that calls
+ * leaf, leaf at its own.  --focus '^mid$' is matched against outer once and, at the `add`, against
+ * mid and leaf: the second place has the flag SCOPES_FOCUS, the first has not. */
 #include "query/samples/scopes.h"
 
 #include <errno.h>

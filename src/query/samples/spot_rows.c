@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See rows.h.
+/* See spot_rows.h.
  *
  * Spots come sorted by image and address and procedures do not overlap, so each procedure's spots
  * are neighbours: one walk, one symbol look-up per procedure, no hashing.  Only the rest of a
- * procedure behind one nested in it joins a row made earlier. */
+ * procedure behind one nested in it joins a row made earlier.
+ *
+ * Example: main is [401000, 401017), work is [401017, 40101f); samples of one event:
+ *     spots    401000: 4   401005: 1   401017: 3
+ *     401000   symtab_find: main.  A row for main, counts = 4
+ *     401005   lies before main's end: no look-up; main's counts = 5
+ *     401017   does not: symtab_find: work.  A row for work, counts = 3
+ *     rows     main 5, work 3; of_place, if asked for, says 0, 0, 1; total 8
+ * An address that no symbol covers goes to one row per image, with proc == PROC_NONE.  Rows by
+ * owner and inclusive counts need contexts: paths.c goes on with this example. */
 #include "query/samples/spot_rows.h"
 
 #include <errno.h>

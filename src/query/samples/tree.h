@@ -43,8 +43,8 @@ struct tree_opts {
 int tree_parse_by(const char *text, struct tree_opts *ret, struct err *err);
 
 /* Makes the tree of Q's samples.  Q must outlive it.  Whether owners can be told apart at all is
- * for the caller to check (owner_key_check).  -EINVAL for a pattern that is no regular expression.
- */
+ * for the caller to check (owner_key_check).  -EINVAL for a pattern that is no
+ * regular expression. */
 int tree_init(struct tree *t, struct query *q, const struct tree_opts *o, struct err *err);
 void tree_release(struct tree *t);
 

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See bind.h.
  *
- * Whether a sample is in a set follows from its vector; so sets are looked at once per event and
+ * Whether a sample is in a set follows from its vector.  So each set is asked once per event and
  * vector that has samples, and a pass over the values looks up what each adds to which column.
  *
  * In order: the events that are shown; the populations; for each column of the list the plans, one
  * per population (or pair of them) that can tell it; columns for all events in use, then for the
- * sums that the plans need; the shares. */
+ * sums that the plans need; the shares.
+ *
+ * Example: `--pm icmiss::retired`, the ratio of two sets, where ibs_fetch (period 500, duty 0.5)
+ * and ibs_op (period 1000, duty 1) have samples.
+ *     events       ibs_op, ibs_fetch
+ *     populations  both: each has vectors with facts.  Only a fetch's know icmiss, only an op's
+ *                  know retired.
+ *     plan         one, of the pair: .event ibs_fetch for icmiss, .per_event ibs_op for retired
+ *     groups       {icmiss, ibs_fetch}, {retired, ibs_op}
+ *     columns      the events; SUM_HITS of each group; SUM_OPEN of icmiss, as some fetches were
+ *                  given up before they knew
+ *     shares       (ibs_fetch, vector "icmiss"): +count to ibs_fetch and to the hits of icmiss
+ * main has 30 hits of icmiss and 195 of retired.  Each side is scaled by its period / duty:
+ * 30 * 500 / 0.5 = 30,000 and 195 * 1000 / 1 = 195,000.  Shown is 30,000 / 195,000 = 0.154. */
 #include "query/sets/bind_impl.h"
 
 #include <errno.h>
