@@ -102,8 +102,8 @@ static int flame_save(struct cmd *c, const struct flame_args *a, const struct fl
 		flame_html(&text, f);
 	rc = out_file_save(a->output, text.v, text.n, &c->err);
 	if (!rc && strcmp(a->output, "-") != 0)
-		str_addf(&c->out, "%s: %zu boxes, %zu bytes; open it in a browser\n", a->output,
-			 f->boxes.n, text.n);
+		str_addf(&c->out, "%s: %zu box%s, %zu bytes; open it in a browser\n", a->output,
+			 f->boxes.n, f->boxes.n == 1 ? "" : "es", text.n);
 	str_release(&text);
 	return rc;
 }

@@ -310,7 +310,7 @@ void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *
 	flame_settle(f);
 	f->unit = flame_unit(&t->columns, m.column);
 	f->event = safe_text(&m, t->columns.cols.v[t->columns.sort].name);
-	f->title = safe_text(&m, o->title);
+	f->title = safe_text(&m, o->title && *o->title ? o->title : "flame graph");
 	f->account = arena_strdup(&f->arena, o->account ? o->account : "");
 	f->total = c->total > 0 ? (uint64_t)llround(c->total / f->scale) : f->shown;
 	if (f->total < f->shown)

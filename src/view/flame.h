@@ -84,7 +84,7 @@ struct flame {
 };
 
 struct flame_opts {
-	const char *title;     /* NULL: "EVENT" and what was recorded */
+	const char *title;     /* NULL, "": "flame graph" */
 	const char *account;   /* made with the emitter */
 	enum tree_form form;   /* of the rows: TREE_DOWN or TREE_CALLERS */
 	size_t max_boxes;      /* 0: FLAME_BOXES */

@@ -22,35 +22,77 @@ export function draw(canvas, flame, look) {
   ctx.textBaseline = "middle";
   const charWidth = ctx.measureText("m").width;
   const perPixel = (look.to - look.from) / look.width;
+  const rects = rectsByFill(), texts = [];
   const left = (amount) => (amount - look.from) / perPixel;
   for (let row = Math.floor(look.top / ROW); row * ROW < look.top + look.height; row++) {
     const depth = look.flipped ? look.nLevels - 1 - row : row;
     if (depth < 0 || depth >= levels.length || row >= look.nLevels)
       continue;
     const y = row * ROW - look.top;
-    const paint = (begin, end, fill, name) => {
-      const x0 = Math.max(0, left(begin)), x1 = Math.min(look.width, left(end));
-      ctx.fillStyle = fill;
-      ctx.fillRect(x0, y, Math.max(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 0.7), ROW - 1);
+    const paint = (x0, x1, fill, name) => {
+      rects.add(fill, x0, y, Math.max(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 0.7), ROW - 1);
       const room = Math.floor((x1 - x0 - 7) / charWidth);
-      if (name && room >= 2) {
-        ctx.fillStyle = INK[look.theme];
-        ctx.fillText(cut(name, room), x0 + 3, y + ROW / 2);
-      }
+      if (name && room >= 2)
+        texts.push([cut(name, room), x0 + 3, y + ROW / 2]);
+    };
+    // Runs of small boxes with less than a pixel between them are one rectangle.
+    let run = null;
+    const endRun = () => {
+      if (run)
+        paint(run.x0, run.x1, run.fill, "too small");
+      run = null;
     };
     eachShown(boxes, levels[depth], look.from, look.to, perPixel / 2,
-      (i) => paint(boxes.x[i], boxes.x[i] + boxes.total[i], fillOfBox(head, boxes, i, look), nameOf(head, boxes, i)),
+      (i) => {
+        endRun();
+        const begin = left(boxes.x[i]), end = left(boxes.x[i] + boxes.total[i]);
+        paint(Math.max(0, begin), Math.min(look.width, end), fillOfBox(head, boxes, i, look), nameOf(head, boxes, i));
+      },
       (first, last, begin, end) => {
         const hit = look.found && some(levels[depth], first, last, (i) => look.found.frames[boxes.frame[i]]);
-        paint(begin, end, hit ? MATCH[look.theme] : fillOf("small", 0, look.theme), "too small");
+        const fill = hit ? MATCH[look.theme] : fillOf("small", 0, look.theme);
+        const x0 = Math.max(0, left(begin)), x1 = Math.min(look.width, left(end));
+        if (run && run.fill === fill && x0 < run.x1 + 1) {
+          run.x1 = x1;
+        } else {
+          endRun();
+          run = { x0, x1, fill };
+        }
       });
-    const i = look.chosen;
-    if (i >= 0 && boxes.depth[i] === depth) {
-      ctx.strokeStyle = INK[look.theme];
-      ctx.lineWidth = 2;
-      ctx.strokeRect(left(boxes.x[i]) + 1, y + 1, Math.max(boxes.total[i] / perPixel - 3, 1), ROW - 3);
-    }
+    endRun();
   }
+  rects.paint(ctx);
+  ctx.fillStyle = INK[look.theme];
+  for (const t of texts)
+    ctx.fillText(...t);
+  const i = look.chosen;
+  if (i >= 0) {
+    const row = look.flipped ? look.nLevels - 1 - boxes.depth[i] : boxes.depth[i];
+    ctx.strokeStyle = INK[look.theme];
+    ctx.lineWidth = 2;
+    ctx.strokeRect(left(boxes.x[i]) + 1, row * ROW - look.top + 1, Math.max(boxes.total[i] / perPixel - 3, 1), ROW - 3);
+  }
+}
+
+// Rectangles wait until all of one colour can be painted: setting a colour costs more than a rectangle.
+function rectsByFill() {
+  const byFill = new Map();
+  return {
+    add(fill, ...rect) {
+      const list = byFill.get(fill);
+      if (list)
+        list.push(rect);
+      else
+        byFill.set(fill, [rect]);
+    },
+    paint(ctx) {
+      for (const [fill, list] of byFill) {
+        ctx.fillStyle = fill;
+        for (const rect of list)
+          ctx.fillRect(...rect);
+      }
+    },
+  };
 }
 
 function some(level, first, last, test) {

@@ -2,9 +2,14 @@
 // Which boxes of a level are drawn, and which one is at a place.  The cost is that of the pixels, not of
 // the boxes: many small ones are jumped over by binary search.
 
-// The first place in LEVEL, from K on, whose box begins at X or behind it.
+// The first place in LEVEL, from K on, whose box begins at AT or behind it.  It is mostly near: steps grow from one.
 function lowerBound(level, x, k, at) {
-  let high = level.length;
+  let step = 1;
+  while (k + step < level.length && x[level[k + step - 1]] < at) {
+    k += step;
+    step *= 2;
+  }
+  let high = Math.min(k + step, level.length);
   while (k < high) {
     const mid = (k + high) >> 1;
     if (x[level[mid]] < at)
