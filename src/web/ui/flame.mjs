@@ -249,12 +249,14 @@ function pick(event) {
   return hit;
 }
 
+let byTouch = false; // the pointer that is or was down
+
 // A click on small boxes zooms into what they are called by, as far as that helps.
 function click(event) {
   const { i, run } = pick(event);
   const target = run ? flame.boxes.parent[flame.levels[run.depth][run.first]] : i;
-  if (event.pointerType === "touch" && target !== chosen && !run)
-    choose(i);
+  if (byTouch && (run ? !told || told.first !== run.first || told.depth !== run.depth : i !== chosen))
+    choose(i, run);
   else if (target >= 0)
     zoomByHand(target);
 }
@@ -336,7 +338,12 @@ function begin() {
   tell();
 
   const canvas = $("canvas");
+  canvas.addEventListener("pointerdown", (e) => {
+    byTouch = e.pointerType === "touch";
+  });
   canvas.addEventListener("pointermove", (e) => {
+    if (e.pointerType === "touch")
+      return; // it scrolls
     const { i, run } = pick(e);
     choose(i, run);
   });
