@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/near.h"
 
 /* Are the N bytes at A and B the same name?  _ means - (DCPI writes no_header). */
 static bool is_name(const char *a, const char *b, size_t n)
@@ -43,8 +44,7 @@ static const struct opt *opts_find(const struct opt *table, const char *name, si
 static int opts_unknown(const struct opt *table, const char *arg, struct err *err)
 {
 	const char *name = arg + (arg[1] == '-' ? 2 : 1);
-	unsigned best = strlen(name) > 3 ? 3 : 1;
-	char near[64] = "";
+	struct near near = near_to(name, strlen(name) > 3 ? 3 : 1);
 
 	for (const struct opt *o = table; o->names; o++) {
 		for (const char *s = o->names; *s;) {
@@ -54,17 +54,14 @@ static int opts_unknown(const struct opt *table, const char *arg, struct err *er
 			if (m < sizeof(one)) {
 				memcpy(one, s, m);
 				one[m] = '\0';
-				if (str_distance(one, name) < best) {
-					best = str_distance(one, name);
-					memcpy(near, one, m + 1);
-				}
+				near_try(&near, one);
 			}
 			s += m + (s[m] == ' ');
 		}
 	}
-	if (*near)
+	if (*near.found)
 		return err_set(err, -EINVAL, "unknown option %s; did you mean %s%s?", arg,
-			       strlen(near) > 1 ? "--" : "-", near);
+			       strlen(near.found) > 1 ? "--" : "-", near.found);
 	return err_set(err, -EINVAL, "unknown option %s; --help lists the options", arg);
 }
 

@@ -14,6 +14,7 @@
 #include "build_config.h"
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
+#include "base/near.h"
 
 static int cmd_help(struct cmd *c);
 static int cmd_version(struct cmd *c);
@@ -320,20 +321,13 @@ static void add_overview(struct str *out)
 
 static int unknown_command(const char *name, struct err *err)
 {
-	const char *near = NULL;
-	unsigned best = strlen(name) > 3 ? 3 : 2;
+	struct near near = near_to(name, strlen(name) > 3 ? 3 : 2);
 
-	for (size_t i = 0; i < n_elems(commands); i++) {
-		unsigned d = str_distance(commands[i].name, name);
-
-		if (d < best) {
-			best = d;
-			near = commands[i].name;
-		}
-	}
-	if (near)
+	for (size_t i = 0; i < n_elems(commands); i++)
+		near_try(&near, commands[i].name);
+	if (*near.found)
 		return err_set(err, -EINVAL, "there is no command '%s'; did you mean `dwell %s`?",
-			       name, near);
+			       name, near.found);
 	return err_set(err, -EINVAL, "there is no command '%s'; `dwell help` lists the commands",
 		       name);
 }

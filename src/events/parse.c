@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "events/check.h"
@@ -90,12 +91,6 @@ static int parse_finish(struct event_spec *spec, const char *canonical, const ch
 	return modifiers ? apply_modifiers(spec, modifiers, err) : 0;
 }
 
-struct nearest {
-	const char *wanted; /* lower case */
-	char *name;
-	unsigned distance;
-};
-
 static char *parse_lower(const char *s)
 {
 	char *copy = xstrdup(s);
@@ -105,17 +100,11 @@ static char *parse_lower(const char *s)
 	return copy;
 }
 
-static void note_nearest(const char *name, void *arg)
+static void try_near(const char *name, void *near)
 {
-	struct nearest *n = arg;
 	_mem_ char *low = parse_lower(name);
-	unsigned d = str_distance(n->wanted, low);
 
-	if (d < n->distance) {
-		n->distance = d;
-		free(n->name);
-		n->name = xstrdup(name);
-	}
+	near_try_as(near, low, name);
 }
 
 static void note_listed(const struct event_info *info, void *arg)
@@ -124,15 +113,15 @@ static void note_listed(const struct event_info *info, void *arg)
 
 	if (info->is_part && info->kind == EVENT_PMU)
 		return;
-	note_nearest(info->name, arg);
+	try_near(info->name, arg);
 	if (bare)
-		note_nearest(bare + 2, arg);
+		try_near(bare + 2, arg);
 	/* the event of pmu/event/ may be written alone */
 	if (info->kind == EVENT_PMU) {
 		const char *slash = strchr(info->name, '/');
 		_mem_ char *event = xstrndup(slash + 1, strlen(slash + 1) - 1);
 
-		note_nearest(event, arg);
+		try_near(event, arg);
 	}
 }
 
@@ -141,7 +130,7 @@ static int parse_unknown(const struct event_env *env, const char *name, const ch
 			 struct err *err)
 {
 	_mem_ char *wanted = parse_lower(name);
-	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(name) / 3)};
+	struct near near = near_to(wanted, (unsigned)(2 + strlen(name) / 3));
 	const char *today = group ? NULL : event_dcpi_today(wanted);
 
 	if (today)
@@ -149,14 +138,13 @@ static int parse_unknown(const struct event_env *env, const char *name, const ch
 			       "an event of DCPI's: today that is %s (`dwell events` lists all)",
 			       today);
 	if (group)
-		event_trace_each(env, group, note_nearest, &n);
+		event_trace_each(env, group, try_near, &near);
 	else
-		event_list(env, ~(1u << EVENT_TRACEPOINT), note_listed, &n);
+		event_list(env, ~(1u << EVENT_TRACEPOINT), note_listed, &near);
 	if (!group && strchr(name, ':'))
-		event_trace_each(env, NULL, note_nearest, &n);
+		event_trace_each(env, NULL, try_near, &near);
 	err_set(err, -ENOENT, "unknown event%s%s%s (`dwell events` lists all)",
-		n.name ? "; did you mean \"" : "", n.name ? n.name : "", n.name ? "\"?" : "");
-	free(n.name);
+		*near.found ? "; did you mean \"" : "", near.found, *near.found ? "\"?" : "");
 	return -ENOENT;
 }
 
@@ -229,12 +217,11 @@ static int bad_pfm(const struct event_env *env, const char *text, int rc, const 
 		   struct err *err)
 {
 	_mem_ char *wanted = parse_lower(text);
-	struct nearest n = {.wanted = wanted, .distance = (unsigned)(2 + strlen(text) / 3)};
+	struct near near = near_to(wanted, (unsigned)(2 + strlen(text) / 3));
 
-	event_list(env, 1u << EVENT_PFM, note_listed, &n);
-	err_set(err, rc, "%s%s%s%s", why, n.name ? "; did you mean \"" : "", n.name ? n.name : "",
-		n.name ? "\"?" : "");
-	free(n.name);
+	event_list(env, 1u << EVENT_PFM, note_listed, &near);
+	err_set(err, rc, "%s%s%s%s", why, *near.found ? "; did you mean \"" : "", near.found,
+		*near.found ? "\"?" : "");
 	return rc;
 }
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -194,31 +195,20 @@ bad:
 		t->name, e->pmu, text);
 }
 
-struct nearest {
-	const char *wanted;
-	char name[64];
-	unsigned distance;
-};
-
-static void note_nearest(const char *name, void *arg)
+static void try_near(const char *name, void *near)
 {
-	struct nearest *n = arg;
-	unsigned d = str_distance(n->wanted, name);
-
-	if (d < n->distance && strlen(name) < sizeof(n->name)) {
-		n->distance = d;
-		snprintf(n->name, sizeof(n->name), "%s", name);
-	}
+	near_try(near, name);
 }
 
 static int no_such_term(struct encoder *e, const char *name)
 {
-	struct nearest n = {.wanted = name, .distance = (unsigned)(2 + strlen(name) / 3)};
+	struct near near = near_to(name, (unsigned)(2 + strlen(name) / 3));
 
-	event_pmu_each_term(e->env, e->pmu, note_nearest, &n);
-	event_pmu_each_event(e->env, e->pmu, note_nearest, &n);
+	event_pmu_each_term(e->env, e->pmu, try_near, &near);
+	event_pmu_each_event(e->env, e->pmu, try_near, &near);
 	return err_set(e->err, -ENOENT, "PMU %s has no term or event \"%s\"%s%s%s", e->pmu, name,
-		       n.name[0] ? "; did you mean \"" : "", n.name, n.name[0] ? "\"?" : "");
+		       *near.found ? "; did you mean \"" : "", near.found,
+		       *near.found ? "\"?" : "");
 }
 
 static int add_term(struct encoder *e, const struct term *t)
@@ -405,11 +395,12 @@ static int compose(struct encoder *e)
 
 static int no_such_pmu(const struct event_env *env, const char *pmu, struct err *err)
 {
-	struct nearest n = {.wanted = pmu, .distance = (unsigned)(2 + strlen(pmu) / 3)};
+	struct near near = near_to(pmu, (unsigned)(2 + strlen(pmu) / 3));
 
-	event_pmu_each(env, note_nearest, &n);
+	event_pmu_each(env, try_near, &near);
 	return err_set(err, -ENOENT, "this machine has no PMU \"%s\"%s%s%s", pmu,
-		       n.name[0] ? "; did you mean \"" : "", n.name, n.name[0] ? "\"?" : "");
+		       *near.found ? "; did you mean \"" : "", near.found,
+		       *near.found ? "\"?" : "");
 }
 
 int event_pmu_encode(const struct event_env *env, const char *pmu, const char *terms,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/near.h"
 #include "base/str.h"
 #include "events/dcpi.h"
 
@@ -190,29 +191,23 @@ static const char *as_hex(const char *name, char ret[2 * BUILD_ID_MAX + 1])
 int select_find_images(const struct profile *p, const char *name, image_ids *ret, struct err *err)
 {
 	char digits[2 * BUILD_ID_MAX + 1], *real = realpath(name, NULL);
-	const char *hex = as_hex(name, digits), *near = NULL;
-	unsigned best = strlen(name) > 5 ? 4 : 2;
+	const char *hex = as_hex(name, digits);
+	struct near near = near_to(str_basename(name), strlen(name) > 5 ? 4 : 2);
 	size_t before = ret->n;
 
 	vec_each (im, &p->images) {
-		unsigned d;
-
 		if (is_image(im, name, real, hex)) {
 			vec_push(ret, (image_id)(im - p->images.v));
 			continue;
 		}
-		d = str_distance(str_basename(im->path), str_basename(name));
-		if (d < best) {
-			best = d;
-			near = im->path;
-		}
+		near_try_as(&near, str_basename(im->path), im->path);
 	}
 	free(real);
 	if (ret->n > before)
 		return 0;
-	if (near)
+	if (*near.found)
 		return err_set(err, -ENOENT, "no samples in an image '%s'; did you mean %s?", name,
-			       near);
+			       near.found);
 	return err_set(err, -ENOENT,
 		       "no samples in an image '%s'; `dwell prof` lists those that have some",
 		       name);

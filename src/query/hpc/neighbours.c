@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/str.h"
 
 #define NOBODY UINT32_MAX
@@ -38,24 +39,19 @@ static bool is_called(const struct scope *sc, const char *name)
 
 static int nothing_there(const struct scopes *all, const char *name, struct err *err)
 {
-	const char *near = NULL;
-	unsigned best = strlen(name) > 5 ? 4 : 2;
+	struct near near = near_to(name, strlen(name) > 5 ? 4 : 2);
 
-	for (scope_id i = 1; i < all->scopes.n; i++) {
-		unsigned d = str_distance(all->scopes.v[i].name, name);
-
-		if (d && d < best) { /* not that of another image */
-			best = d;
-			near = all->scopes.v[i].name;
-		}
-	}
-	return near ? err_set(err, -ENOENT,
-			      "no values in or below a procedure '%s'; did you mean %s?", name,
-			      near)
-		    : err_set(err, -ENOENT,
-			      "no values in or below a procedure '%s'; `dwell prof --by procedure` "
-			      "lists those that have some",
-			      name);
+	for (scope_id i = 1; i < all->scopes.n; i++)
+		if (strcmp(all->scopes.v[i].name, name) != 0) /* not that of another image */
+			near_try(&near, all->scopes.v[i].name);
+	return *near.found ? err_set(err, -ENOENT,
+				     "no values in or below a procedure '%s'; did you mean %s?",
+				     name, near.found)
+			   : err_set(err, -ENOENT,
+				     "no values in or below a procedure '%s'; `dwell prof --by "
+				     "procedure` "
+				     "lists those that have some",
+				     name);
 }
 
 /* Which scopes are the procedure, by scope. */

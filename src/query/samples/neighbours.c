@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/near.h"
 #include "base/str.h"
 #include "query/samples/paths.h"
 
@@ -78,21 +79,14 @@ static bool covers(struct query *q, const struct spot_row *r, uint64_t svma)
 
 static int nothing_there(struct search *s, const char *name, struct err *err)
 {
-	const char *near = NULL;
-	unsigned best = strlen(name) > 5 ? 4 : 2;
+	struct near near = near_to(name, strlen(name) > 5 ? 4 : 2);
 
-	vec_each (r, &s->rows.rows) {
-		unsigned d = str_distance(r->procedure, name);
-
-		if (d < best) {
-			best = d;
-			near = r->procedure;
-		}
-	}
-	if (near)
+	vec_each (r, &s->rows.rows)
+		near_try(&near, r->procedure);
+	if (*near.found)
 		return err_set(err, -ENOENT,
 			       "no samples in or below a procedure '%s'; did you mean %s?", name,
-			       near);
+			       near.found);
 	return err_set(err, -ENOENT,
 		       "no samples in or below a procedure '%s'; `dwell prof --by procedure` lists "
 		       "those that have some",

@@ -18,6 +18,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
+#include "base/near.h"
 #include "base/str.h"
 #include "model/fact.h"
 
@@ -221,37 +223,22 @@ static bool is(const char *name, size_t n, const char *word)
 	return strlen(word) == n && memcmp(name, word, n) == 0;
 }
 
-struct nearest {
-	char name[48]; /* that was written */
-	const char *found;
-	unsigned distance;
-};
-
-static void consider(struct nearest *near, const char *word)
+static void try_near(struct near *near, const char *word)
 {
-	unsigned d;
-
-	if (!word)
-		return;
-	d = strcasecmp(near->name, word) == 0 ? 0 : str_distance(near->name, word);
-	if (d < near->distance) {
-		near->distance = d;
-		near->found = word;
-	}
+	if (word)
+		near_try(near, word);
 }
 
-static struct nearest nearest_to(const char *name, size_t n)
+/* How far a word of N bytes may be from another. */
+static unsigned near_below(size_t n)
 {
-	struct nearest near = {.distance = n > 6 ? 4 : n > 3 ? 3 : 2};
-
-	n = n < sizeof(near.name) ? n : sizeof(near.name) - 1;
-	memcpy(near.name, name, n);
-	return near;
+	return n > 6 ? 4 : n > 3 ? 3 : 2;
 }
 
 static int no_such_bit(struct parser *p, const char *name, size_t n)
 {
-	struct nearest near = nearest_to(name, n);
+	_mem_ char *word = xstrndup(name, n);
+	struct near near = near_to(word, near_below(n));
 
 	if (fact_find_counter(p->p, name, n) > 0)
 		err_set(p->err, -EINVAL,
@@ -261,11 +248,11 @@ static int no_such_bit(struct parser *p, const char *name, size_t n)
 		err_set(p->err, -EINVAL, "%s: default is a column of its own, no sample set",
 			p->what);
 	else {
-		consider(&near, "any");
-		consider(&near, "trap");
+		try_near(&near, "any");
+		try_near(&near, "trap");
 		for (unsigned bit = 0; bit < N_FACT_BITS; bit++)
-			consider(&near, fact_bit_name(p->p, bit));
-		if (near.found)
+			try_near(&near, fact_bit_name(p->p, bit));
+		if (*near.found)
 			err_set(p->err, -EINVAL, "%s: there is no bit '%.*s'; did you mean %s?",
 				p->what, (int)n, name, near.found);
 		else
@@ -278,11 +265,12 @@ static int no_such_bit(struct parser *p, const char *name, size_t n)
 
 static int no_such_counter(struct parser *p, const char *name, size_t n)
 {
-	struct nearest near = nearest_to(name, n);
+	_mem_ char *word = xstrndup(name, n);
+	struct near near = near_to(word, near_below(n));
 
 	for (unsigned c = 1; c < FACT_MAX_COUNTERS; c++)
-		consider(&near, fact_counter_name(p->p, c));
-	if (near.found)
+		try_near(&near, fact_counter_name(p->p, c));
+	if (*near.found)
 		err_set(p->err, -EINVAL, "%s: there is no counter '%.*s'; did you mean %s?",
 			p->what, (int)n, name, near.found);
 	else if (fact_find_bit(p->p, name, n) >= 0)
