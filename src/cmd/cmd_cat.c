@@ -46,8 +46,8 @@ static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_f
 	return n ? 0 : CMD_NOTHING;
 }
 
-static int show(struct cmd *c, const struct profile *p, const struct dcpi_kept *kept,
-		const opt_list *images)
+static int cat_show(struct cmd *c, const struct profile *p, const struct dcpi_kept *kept,
+		    const opt_list *images)
 {
 	struct dcpi_filter f = {0};
 	int rc = filter_init(&f, p, &c->select, images, &c->err);
@@ -98,7 +98,7 @@ static int show_files(struct cmd *c, const opt_list *files)
 		if (!rc && before)
 			str_addc(&c->out, '\n');
 		if (!rc)
-			rc = show(c, &p, &kept, &all);
+			rc = cat_show(c, &p, &kept, &all);
 		dcpi_kept_release(&kept);
 		profile_release(&p);
 		if (rc < 0)
@@ -124,7 +124,7 @@ static int show_files_as_one(struct cmd *c, const opt_list *files)
 			break;
 	}
 	if (!rc)
-		rc = show(c, &p, NULL, &all);
+		rc = cat_show(c, &p, NULL, &all);
 	profile_release(&p);
 	return rc;
 }
@@ -197,12 +197,12 @@ static int show_database(struct cmd *c, const opt_list *images)
 
 	if (rc)
 		return rc;
-	rc = show(c, &in.profile, &in.kept, images);
+	rc = cat_show(c, &in.profile, &in.kept, images);
 	input_close(&in);
 	return rc;
 }
 
-static int parse(struct cmd *c, struct cat_args *a)
+static int cat_parse(struct cmd *c, struct cat_args *a)
 {
 	const struct opt table[] = {
 		{"write", OPT_STR, &a->write, "V",
@@ -268,7 +268,7 @@ int cmd_cat(struct cmd *c)
 	struct cat_args a = {0};
 	store_paths parts = {0};
 	size_t n_files = 0;
-	int rc = parse(c, &a);
+	int rc = cat_parse(c, &a);
 
 	if (!rc && !a.write && !a.branches)
 		take_database(c, &a.names, &parts);

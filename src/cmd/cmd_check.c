@@ -38,8 +38,8 @@ struct check_run {
 	VEC(char *) notes; /* what is no problem, but worth a line */
 };
 
-static void add(struct check_run *r, const char *file, const struct hpc_problem *at,
-		const char *text)
+static void check_add(struct check_run *r, const char *file, const struct hpc_problem *at,
+		      const char *text)
 {
 	if (r->n++ < r->max)
 		vec_push(&r->shown, (struct shown){.file = xstrdup(file),
@@ -52,10 +52,10 @@ static void add(struct check_run *r, const char *file, const struct hpc_problem 
 
 static void report(void *user, const struct hpc_problem *p)
 {
-	add(user, p->file, p, p->text);
+	check_add(user, p->file, p, p->text);
 }
 
-static void release(struct check_run *r)
+static void check_release(struct check_run *r)
 {
 	vec_each (s, &r->shown) {
 		free(s->file);
@@ -121,7 +121,7 @@ static int check_metrics(struct check_run *r, const char *path, struct err *err)
 		rc = file_map_open(&maps[i], dirfd, files[i].name, false, err);
 		if (rc == -ENOENT) {
 			if (!files[i].optional)
-				add(r, files[i].name, NULL, "is missing");
+				check_add(r, files[i].name, NULL, "is missing");
 			whole &= files[i].optional;
 			rc = 0;
 		} else if (!rc) {
@@ -159,7 +159,7 @@ static void report_store(void *user, const struct store_problem *p)
 	struct check_run *r = user;
 
 	r->n_left += !p->done;
-	add(r, p->file, NULL, text);
+	check_add(r, p->file, NULL, text);
 }
 
 static bool is_build_id(const char *name)
@@ -315,7 +315,7 @@ static void show_text(struct cmd *c, const struct check_run *r, const char *path
 
 static void report_dcpi(void *user, const char *where, const char *why)
 {
-	add(user, where, NULL, why);
+	check_add(user, where, NULL, why);
 }
 
 static int check_dcpi(struct check_run *r, const char *path, struct err *err)
@@ -414,7 +414,7 @@ int cmd_check(struct cmd *c)
 		show_text(c, &r, operands.v[0]);
 	if (!rc && r.n && (!r.repair || r.n_left))
 		rc = CMD_NOTHING;
-	release(&r);
+	check_release(&r);
 	vec_release(&operands);
 	return rc;
 }

@@ -184,7 +184,7 @@ static char *whole_path(const char *db)
 }
 
 /* clean: no daemon is asked, for there is none. */
-static int clean(struct cmd *c, const char *db, const char *bpffs)
+static int ctl_clean(struct cmd *c, const char *db, const char *bpffs)
 {
 	_mem_ char *path = whole_path(db);
 	struct pin_places places;
@@ -213,7 +213,7 @@ static int clean(struct cmd *c, const char *db, const char *bpffs)
 }
 
 /* What the daemon says is shown as text that can drive no terminal. */
-static void show(struct cmd *c, const struct str *answer)
+static void ctl_show(struct cmd *c, const struct str *answer)
 {
 	const char *line = str_get(answer);
 
@@ -227,7 +227,7 @@ static void show(struct cmd *c, const struct str *answer)
 	}
 }
 
-static int ask(struct cmd *c, const char *db, const opt_list *words, struct str *answer)
+static int ctl_ask(struct cmd *c, const char *db, const opt_list *words, struct str *answer)
 {
 	struct control_request r = {.json = c->json};
 	size_t n = words->n;
@@ -291,11 +291,11 @@ int cmd_ctl(struct cmd *c)
 		rc = err_set(&c->err, -EINVAL,
 			     "nothing to do: flush, epoch, label, status, metrics, quit or clean");
 	else if (words.n == 1 && strcmp(words.v[0], "clean") == 0)
-		rc = clean(c, db, bpffs);
+		rc = ctl_clean(c, db, bpffs);
 	else
-		rc = ask(c, db, &words, &answer);
+		rc = ctl_ask(c, db, &words, &answer);
 	if (rc >= 0)
-		show(c, &answer);
+		ctl_show(c, &answer);
 	str_release(&answer);
 	vec_release(&words);
 	return rc;

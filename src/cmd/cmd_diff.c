@@ -18,7 +18,7 @@ struct diff_args {
 	double alpha;	       /* NaN: not given */
 };
 
-static int parse(struct cmd *c, struct diff_args *a)
+static int diff_parse(struct cmd *c, struct diff_args *a)
 {
 	const struct opt table[] = {
 		{"by", OPT_STR, &a->by, "WHAT",
@@ -85,7 +85,7 @@ static int judge(struct cmd *c, const struct diff *d, const struct diff_args *a)
 	return CMD_NOTHING;
 }
 
-static int show(struct cmd *c, const struct diff *d, const struct diff_args *a)
+static int diff_show(struct cmd *c, const struct diff *d, const struct diff_args *a)
 {
 	if (d->set.is_metric && !isnan(a->alpha))
 		return err_set(&c->err, -EINVAL,
@@ -100,14 +100,14 @@ int cmd_diff(struct cmd *c)
 	struct diff_args a = {0};
 	struct compared_set sets[2] = {{0}};
 	struct diff d;
-	int rc = parse(c, &a);
+	int rc = diff_parse(c, &a);
 
 	for (unsigned k = 0; k < 2 && !rc; k++)
 		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
 	if (!rc) {
 		rc = diff_init(&d, sets[0].source, sets[1].source, &a.opts, &c->err);
 		if (!rc) {
-			rc = show(c, &d, &a);
+			rc = diff_show(c, &d, &a);
 			diff_release(&d);
 		}
 	}

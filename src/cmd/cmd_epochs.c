@@ -49,7 +49,7 @@ static const char *start_of(struct epochs_run *run, uint64_t wall_ns)
 	return arena_strdup(&run->arena, text);
 }
 
-static int show(void *ctx, const struct store_recording *r)
+static int epochs_show(void *ctx, const struct store_recording *r)
 {
 	struct epochs_run *run = ctx;
 	struct arena *a = &run->arena;
@@ -203,7 +203,7 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 	for (size_t i = 0; i < dbs.n && !rc; i++) {
 		run.db = dbs.v[i];
 		cmd_flush_first(c, run.db);
-		rc = store_list(dbs.v[i], sel, show, &run, &c->err);
+		rc = store_list(dbs.v[i], sel, epochs_show, &run, &c->err);
 	}
 	emit_table_end(&c->emit);
 	emit_end(&c->emit);

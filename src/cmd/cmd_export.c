@@ -187,7 +187,7 @@ static const struct format {
 	{"folded", export_folded, "call paths as lines for flamegraph.pl and speedscope", true},
 };
 
-static int parse(struct cmd *c, struct export *x, const struct format **ret)
+static int export_parse(struct cmd *c, struct export *x, const struct format **ret)
 {
 	bool wanted[n_elems(formats)] = {false};
 	VEC(struct opt) table = {0};
@@ -233,7 +233,7 @@ int cmd_export(struct cmd *c)
 {
 	const struct format *format;
 	struct export x = {0};
-	int rc = parse(c, &x, &format);
+	int rc = export_parse(c, &x, &format);
 
 	if (!rc)
 		rc = format->write(c, &x);

@@ -25,12 +25,12 @@ struct gc_run {
 	struct arena arena; /* texts of rows */
 };
 
-static const char *keep(struct gc_run *r, const char *text)
+static const char *gc_keep(struct gc_run *r, const char *text)
 {
 	return text ? arena_strdup(&r->arena, text) : NULL;
 }
 
-static void show(void *ctx, const struct gc_item *i)
+static void gc_show(void *ctx, const struct gc_item *i)
 {
 	static const char *const why[] = {[GC_AGE] = "age",
 					  [GC_SIZE] = "size",
@@ -41,12 +41,12 @@ static void show(void *ctx, const struct gc_item *i)
 	const bool is_table = r->c->emit.format == EMIT_TABLE;
 
 	emit_row(&r->c->emit, (struct emit_cell[]){
-				      {.s = is_table && i->image ? "images" : keep(r, i->epoch)},
-				      {.s = keep(r, is_table && i->image ? i->image : i->host)},
-				      {.s = keep(r, i->image)},
+				      {.s = is_table && i->image ? "images" : gc_keep(r, i->epoch)},
+				      {.s = gc_keep(r, is_table && i->image ? i->image : i->host)},
+				      {.s = gc_keep(r, i->image)},
 				      {.u = i->n_bytes},
 				      {.s = why[i->why]},
-				      {.s = keep(r, i->error)},
+				      {.s = gc_keep(r, i->error)},
 			      });
 }
 
@@ -73,13 +73,13 @@ static void show_totals(struct cmd *c, const struct gc_totals *t, bool dry_run)
 
 static void show_of_tree(void *ctx, const struct dcpi_gc_item *i)
 {
-	show(ctx, &(struct gc_item){.epoch = i->epoch,
-				    .host = i->host,
-				    .n_bytes = i->n_bytes,
-				    .why = i->error    ? GC_FAILED
-					   : i->is_old ? GC_AGE
-						       : GC_SIZE,
-				    .error = i->error});
+	gc_show(ctx, &(struct gc_item){.epoch = i->epoch,
+				       .host = i->host,
+				       .n_bytes = i->n_bytes,
+				       .why = i->error	  ? GC_FAILED
+					      : i->is_old ? GC_AGE
+							  : GC_SIZE,
+				       .error = i->error});
 }
 
 /* A DCPI tree's. */
@@ -104,7 +104,7 @@ static int gc_tree(struct gc_run *r, const char *dir, const struct gc_opts *o,
 	return rc;
 }
 
-static int run(struct cmd *c, const char *db, const struct gc_opts *o)
+static int cmd_gc_run(struct cmd *c, const char *db, const struct gc_opts *o)
 {
 	struct gc_run r = {.c = c};
 	struct gc_totals totals;
@@ -114,7 +114,7 @@ static int run(struct cmd *c, const char *db, const struct gc_opts *o)
 	emit_rows_by(&c->emit, "recording");
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
 	rc = dcpi_in_probe(db) == 1 ? gc_tree(&r, db, o, &totals, &c->err)
-				    : store_gc(db, o, show, &r, &totals, &c->err);
+				    : store_gc(db, o, gc_show, &r, &totals, &c->err);
 	emit_table_end(&c->emit);
 	if (rc == 0)
 		show_totals(c, &totals, o->dry_run);
@@ -163,7 +163,7 @@ int cmd_gc(struct cmd *c)
 	rc = source_check_kind(path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_EMPTY, "dwell gc",
 			       "one dwell database or a DCPI tree", &c->err);
 	if (!rc)
-		rc = run(c, path, &o);
+		rc = cmd_gc_run(c, path, &o);
 	free(path);
 	return rc;
 }

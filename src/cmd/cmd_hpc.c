@@ -104,7 +104,7 @@ static int parse_stats(const opt_list *names, unsigned *ret, struct err *err)
 	return 0;
 }
 
-static int parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
+static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 {
 	const struct opt table[] = {
 		{"o output", OPT_STR, &a->output, "DIR",
@@ -268,8 +268,8 @@ static void say_result(struct cmd *c, const char *output, const struct build *b)
 }
 
 /* Begins the new database: number 0 does, the others take part.  All work with as many threads. */
-static int begin(struct cmd *c, const struct hpc_args *a, const char *output, struct new_dir *dir,
-		 struct build_opts *o)
+static int hpc_begin(struct cmd *c, const struct hpc_args *a, const char *output,
+		     struct new_dir *dir, struct build_opts *o)
 {
 	const struct ranks *r = o->ranks;
 	void *aside = NULL;
@@ -336,7 +336,7 @@ int cmd_hpc(struct cmd *c)
 	struct ranks ranks = {0};
 	struct build b;
 	char *output = NULL;
-	int rc = parse(c, &a, &o);
+	int rc = hpc_parse(c, &a, &o);
 
 	if (!rc) {
 		catch_signals();
@@ -346,7 +346,7 @@ int cmd_hpc(struct cmd *c)
 		o.ranks = ranks.ops ? &ranks : NULL;
 		progress.shown &= ranks.rank == 0;
 		output = a.output ? xstrdup(a.output) : default_output(c, &a);
-		rc = begin(c, &a, output, &dir, &o);
+		rc = hpc_begin(c, &a, output, &dir, &o);
 		if (!rc) {
 			build_init(&b, &o);
 			rc = build_all(c, &a, &b);

@@ -26,7 +26,7 @@ struct import {
 	struct perf_in_opts opts;
 };
 
-static int parse(struct cmd *c, struct import *im)
+static int import_parse(struct cmd *c, struct import *im)
 {
 	const struct opt table[] = {
 		{"db", OPT_STR, &im->db, "DB",
@@ -98,8 +98,8 @@ static void show_event(struct cmd *c, const struct profile *p, event_id id)
 				 l->n);
 }
 
-static void show(struct cmd *c, const char *file, const char *db, const char *epoch,
-		 const struct profile *p, const struct perf_in_result *r)
+static void import_show(struct cmd *c, const char *file, const char *db, const char *epoch,
+			const struct profile *p, const struct perf_in_result *r)
 {
 	str_addf(&c->out,
 		 "%s: %" PRIu64 " samples, %" PRIu64 " of unknown addresses, epoch %s of %s\n",
@@ -219,7 +219,7 @@ static int import(struct cmd *c, const struct import *im, const char *db, const 
 	if (rc >= 0 && c->json && !im->dump)
 		emit(j, file, epoch, &p, &r);
 	else if (rc >= 0 && !im->dump)
-		show(c, file, db, epoch, &p, &r);
+		import_show(c, file, db, epoch, &p, &r);
 	free(m.cache);
 	perf_in_result_release(&r);
 	profile_release(&p);
@@ -231,7 +231,7 @@ int cmd_import(struct cmd *c)
 	struct import im = {0};
 	_mem_ char *db = NULL;
 	struct json j = json_init(&c->out, 2);
-	int rc = parse(c, &im);
+	int rc = import_parse(c, &im);
 
 	/* What a sample needs is freed only at the end: do not give memory back in between; nor
 	 * what one symbol table was made in, which the next one is. */

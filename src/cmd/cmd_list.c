@@ -14,7 +14,7 @@ struct list_args {
 	struct source_args columns;
 };
 
-static int parse(struct cmd *c, struct list_args *a)
+static int list_parse(struct cmd *c, struct list_args *a)
 {
 	const struct opt table[] = {
 		{"source", OPT_FLAG, &a->source, NULL, "source lines"},
@@ -46,7 +46,7 @@ static int parse(struct cmd *c, struct list_args *a)
 	return 0;
 }
 
-static int show(struct cmd *c, struct source *s, void *ctx)
+static int list_show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct list_args *a = ctx;
 	struct sources *sources = sources_new();
@@ -76,10 +76,10 @@ static int show(struct cmd *c, struct source *s, void *ctx)
 int cmd_list(struct cmd *c)
 {
 	struct list_args a = {0};
-	int rc = parse(c, &a);
+	int rc = list_parse(c, &a);
 
 	if (!rc)
-		rc = cmd_with_source(c, &a.columns, show, &a);
+		rc = cmd_with_source(c, &a.columns, list_show, &a);
 	source_args_release(&a.columns);
 	vec_release(&a.operands);
 	vec_release(&a.source_maps);

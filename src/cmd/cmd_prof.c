@@ -43,7 +43,7 @@ static int parse_rows(struct cmd *c, struct prof_args *a, const char *by)
 	return 0;
 }
 
-static int check(struct cmd *c, const struct prof_args *a)
+static int prof_check(struct cmd *c, const struct prof_args *a)
 {
 	const struct flat_opts *f = &a->flat;
 
@@ -71,7 +71,7 @@ static int check(struct cmd *c, const struct prof_args *a)
 	return 0;
 }
 
-static int parse(struct cmd *c, struct prof_args *a)
+static int prof_parse(struct cmd *c, struct prof_args *a)
 {
 	struct flat_opts *f = &a->flat;
 	const struct opt table[] = {
@@ -112,7 +112,7 @@ static int parse(struct cmd *c, struct prof_args *a)
 		return rc;
 	a->inclusive |= f->by_inclusive;
 	f->inclusive = !a->no_inclusive && f->level != SCOPE_ROOT;
-	return check(c, a);
+	return prof_check(c, a);
 }
 
 static int show_neighbours(struct cmd *c, struct source *s, const struct prof_args *a)
@@ -132,7 +132,7 @@ static int show_neighbours(struct cmd *c, struct source *s, const struct prof_ar
 	return rc;
 }
 
-static int show(struct cmd *c, struct source *s, void *ctx)
+static int prof_show(struct cmd *c, struct source *s, void *ctx)
 {
 	const struct prof_args *a = ctx;
 	struct flat f = {0};
@@ -160,10 +160,10 @@ static int show(struct cmd *c, struct source *s, void *ctx)
 int cmd_prof(struct cmd *c)
 {
 	struct prof_args a = {.by = NULL};
-	int rc = parse(c, &a);
+	int rc = prof_parse(c, &a);
 
 	if (!rc)
-		rc = cmd_with_source(c, &a.source, show, &a);
+		rc = cmd_with_source(c, &a.source, prof_show, &a);
 	source_args_release(&a.source);
 	vec_release(&a.names);
 	free(a.sort);

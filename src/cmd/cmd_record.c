@@ -281,8 +281,8 @@ static void keep_small(void)
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 }
 
-static int run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
-	       const struct target *t)
+static int record_run(struct cmd *c, struct recorder *r, struct child *ch, const struct options *o,
+		      const struct target *t)
 {
 	uint64_t start_ns = clock_mono_ns(),
 		 end_ns = o->duration_ns ? start_ns + o->duration_ns : UINT64_MAX;
@@ -357,7 +357,7 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 		rc = child_start(ch, o->operands.v[0], &c->err);
 	if (rc >= 0) {
 		show_limits(c, r);
-		rc = run(c, r, ch, o, &ro->collect.target);
+		rc = record_run(c, r, ch, o, &ro->collect.target);
 	}
 	if (rc >= 0 && c->json)
 		record_account_emit(&c->out, r, ro->db);

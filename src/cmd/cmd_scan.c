@@ -73,7 +73,7 @@ static int copy(const struct wanted *w, int fd, struct err *err)
 	return rc;
 }
 
-static void keep(struct wanted *w, const char *path, int fd)
+static void scan_keep(struct wanted *w, const char *path, int fd)
 {
 	struct err why = {""};
 	int rc = resolver_save(scan.in.resolver, w->im, fd, &why);
@@ -102,7 +102,7 @@ static int look_at(const char *path, const struct stat *st, int type, struct FTW
 	vec_each (w, &scan.wanted)
 		if (!w->found && build_id_same(&w->im->build_id, &l.build_id) &&
 		    image_digest_fits(w->im->digest, l.digest))
-			keep(w, path, fd);
+			scan_keep(w, path, fd);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ static const struct emit_col columns[] = {
 	{.key = "error", .type = EMIT_STR},
 };
 
-static void show(void)
+static void scan_show(void)
 {
 	struct emit *e = &scan.c->emit;
 	struct json *j;
@@ -153,7 +153,7 @@ static char *behind_link(const char *dir)
 	return readlink(dir, &some, 1) < 0 ? xstrdup(dir) : realpath(dir, NULL);
 }
 
-static int run(const opt_list *dirs)
+static int scan_run(const opt_list *dirs)
 {
 	struct cmd *c = scan.c;
 	_mem_ char *path = c->select.db ? xstrdup(c->select.db) : store_default_path();
@@ -178,7 +178,7 @@ static int run(const opt_list *dirs)
 			rc = err_errno(&c->err, -errno, "%s", dirs->v[i]);
 	}
 	if (!rc) {
-		show();
+		scan_show();
 		rc = scan.n_found || !scan.wanted.n ? 0 : CMD_NOTHING;
 	}
 	vec_each (w, &scan.wanted)
@@ -212,7 +212,7 @@ int cmd_scan(struct cmd *c)
 	if (!rc) {
 		scan.c = c;
 		s->epochs = s->epochs ? s->epochs : "all";
-		rc = run(&operands);
+		rc = scan_run(&operands);
 	}
 	vec_release(&operands);
 	return rc;

@@ -18,7 +18,7 @@ struct stats_args {
 	store_paths made; /* sets that --each made */
 };
 
-static int parse(struct cmd *c, struct stats_args *a)
+static int stats_parse(struct cmd *c, struct stats_args *a)
 {
 	const struct opt table[] = {
 		{"by", OPT_STR, &a->by, "WHAT",
@@ -94,7 +94,7 @@ static int make_sets(struct cmd *c, struct stats_args *a)
 	return rc;
 }
 
-static int run(struct cmd *c, struct stats_args *a)
+static int stats_run(struct cmd *c, struct stats_args *a)
 {
 	const unsigned n = (unsigned)a->operands.n;
 	struct compared_set *sets = xcalloc(n, sizeof(*sets));
@@ -131,12 +131,12 @@ static int run(struct cmd *c, struct stats_args *a)
 int cmd_stats(struct cmd *c)
 {
 	struct stats_args a = {.by_image = false};
-	int rc = parse(c, &a);
+	int rc = stats_parse(c, &a);
 
 	if (!rc && a.each)
 		rc = make_sets(c, &a);
 	if (!rc)
-		rc = run(c, &a);
+		rc = stats_run(c, &a);
 	store_paths_release(&a.made);
 	vec_release(&a.operands);
 	vec_release(&a.images);

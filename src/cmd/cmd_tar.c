@@ -204,7 +204,7 @@ static char *top_of(const char *output)
 	return xstrndup(name, str_ends(name, ".tar") && n > 4 ? n - 4 : n);
 }
 
-static int run(struct tar_run *r)
+static int cmd_tar_run(struct tar_run *r)
 {
 	struct cmd *c = r->c;
 	struct out_file o;
@@ -243,7 +243,7 @@ int cmd_tar(struct cmd *c)
 	if (!rc && (operands.n || !r.output))
 		rc = err_set(&c->err, -EINVAL, "needs -o FILE, and one database at most");
 	if (!rc)
-		rc = run(&r);
+		rc = cmd_tar_run(&r);
 	vec_release(&operands);
 	return rc;
 }

@@ -12,7 +12,7 @@ struct top_args {
 	opt_list names;
 };
 
-static int show(struct cmd *c, struct source *s, void *ctx)
+static int top_show(struct cmd *c, struct source *s, void *ctx)
 {
 	const struct top_args *a = ctx;
 	const struct flat_opts o = {
@@ -50,7 +50,7 @@ int cmd_top(struct cmd *c)
 	if (!rc && a.n == 0)
 		rc = err_set(&c->err, -EINVAL, "-n: must be 1 or more");
 	if (!rc)
-		rc = cmd_with_source(c, &a.source, show, &a);
+		rc = cmd_with_source(c, &a.source, top_show, &a);
 	source_args_release(&a.source);
 	vec_release(&a.names);
 	return rc;

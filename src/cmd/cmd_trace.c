@@ -53,7 +53,7 @@ static int parse_time(struct cmd *c, const char *option, const char *text, bool 
 	return 0;
 }
 
-static int parse(struct cmd *c, struct trace_args *a)
+static int trace_parse(struct cmd *c, struct trace_args *a)
 {
 	const struct opt table[] = {
 		{"range", OPT_STR, &a->range, "FROM..TO",
@@ -102,7 +102,7 @@ static int parse(struct cmd *c, struct trace_args *a)
 	return 0;
 }
 
-static int show(struct cmd *c, struct source *s, void *ctx)
+static int trace_show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct trace_args *a = ctx;
 	struct thread_lines t;
@@ -119,10 +119,10 @@ static int show(struct cmd *c, struct source *s, void *ctx)
 int cmd_trace(struct cmd *c)
 {
 	struct trace_args a = {.width = 40, .depth = DEPTH_UNSET};
-	int rc = parse(c, &a);
+	int rc = trace_parse(c, &a);
 
 	if (!rc)
-		rc = cmd_with_source(c, &a.source, show, &a);
+		rc = cmd_with_source(c, &a.source, trace_show, &a);
 	source_args_release(&a.source);
 	vec_release(&a.which.pids);
 	vec_release(&a.which.tids);

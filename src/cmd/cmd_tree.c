@@ -19,7 +19,7 @@ struct tree_args {
 	struct str rows_by;
 };
 
-static int parse(struct cmd *c, struct tree_args *a)
+static int tree_parse(struct cmd *c, struct tree_args *a)
 {
 	struct scopes_opts *s = &a->tree.scopes;
 	const struct opt table[] = {
@@ -80,7 +80,7 @@ static int parse(struct cmd *c, struct tree_args *a)
 	return 0;
 }
 
-static int show(struct cmd *c, struct source *s, void *ctx)
+static int tree_show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct tree_args *a = ctx;
 	struct tree_source *t = NULL;
@@ -101,10 +101,10 @@ static int show(struct cmd *c, struct source *s, void *ctx)
 int cmd_tree(struct cmd *c)
 {
 	struct tree_args a = {0};
-	int rc = parse(c, &a);
+	int rc = tree_parse(c, &a);
 
 	if (!rc)
-		rc = cmd_with_source(c, &a.source, show, &a);
+		rc = cmd_with_source(c, &a.source, tree_show, &a);
 	source_args_release(&a.source);
 	str_release(&a.rows_by);
 	free(a.sort);

@@ -66,7 +66,8 @@ static bool is_time(const char *s)
 	return s && str_parse_duration_ns(s, &ns) == 0;
 }
 
-static int take(struct dcpid_words *w, const struct word *word, const char *value, struct err *err)
+static int dcpid_words_take(struct dcpid_words *w, const struct word *word, const char *value,
+			    struct err *err)
 {
 	uint64_t ns;
 
@@ -119,7 +120,7 @@ int dcpid_words_read(struct dcpid_words *w, int argc, char **argv, struct err *e
 		if (word->has_value && !value)
 			rc = err_set(err, -EINVAL, "%s: needs a value", argv[i]);
 		else
-			rc = take(w, word, value, err);
+			rc = dcpid_words_take(w, word, value, err);
 		i += word->has_value && !eq;
 	}
 	vec_push(&w->argv, NULL);
@@ -127,7 +128,7 @@ int dcpid_words_read(struct dcpid_words *w, int argc, char **argv, struct err *e
 	return rc;
 }
 
-static void release(dcpid_args *v)
+static void cmd_dcpid_words_release(dcpid_args *v)
 {
 	vec_each (s, v)
 		free(*s);
@@ -136,6 +137,6 @@ static void release(dcpid_args *v)
 
 void dcpid_words_release(struct dcpid_words *w)
 {
-	release(&w->argv);
-	release(&w->notes);
+	cmd_dcpid_words_release(&w->argv);
+	cmd_dcpid_words_release(&w->notes);
 }

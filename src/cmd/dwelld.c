@@ -51,7 +51,7 @@ static void tell(const char *text)
 	str_release(&shown);
 }
 
-static void say(void *ctx, const char *text)
+static void dwelld_say(void *ctx, const char *text)
 {
 	if (!quiet)
 		tell(text);
@@ -178,8 +178,8 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 	}
 	rc = config_plan(&t->config, &t->plan, &why, err);
 	if (why)
-		say(NULL, why);
-	t->plan.service.say = say;
+		dwelld_say(NULL, why);
+	t->plan.service.say = dwelld_say;
 	if (rc >= 0 && t->config.http && web_check(t->config.http, err) < 0)
 		rc = err_prefix(err, -EINVAL, "--http");
 	return rc;
@@ -208,7 +208,7 @@ static void put_metrics(void *ctx, struct str *out)
 	service_status_release(&s);
 }
 
-static int watch(const struct run *r, int fd, struct err *err)
+static int dwelld_watch(const struct run *r, int fd, struct err *err)
 {
 	struct epoll_event e = {.events = EPOLLIN};
 
@@ -228,7 +228,7 @@ static int show_metrics(struct run *r, const char *old, const char *where, struc
 	if (where)
 		rc = web_open(where, put_metrics, r, &web, err);
 	if (rc >= 0 && web)
-		rc = watch(r, web_fd(web), err);
+		rc = dwelld_watch(r, web_fd(web), err);
 	if (rc < 0) {
 		web_close(web);
 		return rc;
@@ -258,16 +258,16 @@ static void reload(struct run *r)
 	}
 	if (rc < 0) {
 		complain(&err);
-		say(NULL, "nothing was changed");
+		dwelld_say(NULL, "nothing was changed");
 		told_free(t);
 	} else {
 		vec_push(&r->told, t);
-		say(NULL, "read the configuration again");
+		dwelld_say(NULL, "read the configuration again");
 	}
 	notify_manager("READY=1");
 }
 
-static int begin(struct run *r, struct err *err)
+static int dwelld_begin(struct run *r, struct err *err)
 {
 	const struct told *t = r->told.v[0];
 	int rc, listens;
@@ -285,7 +285,7 @@ static int begin(struct run *r, struct err *err)
 	if (rc >= 0)
 		rc = server_open(t->plan.db, &r->server, err);
 	if (rc >= 0)
-		rc = watch(r, server_fd(r->server), err);
+		rc = dwelld_watch(r, server_fd(r->server), err);
 	return rc;
 }
 
@@ -314,12 +314,12 @@ static void shed(const struct told *t)
 	struct err err = {0};
 
 	if (geteuid() == 0 && shed_rights(t->plan.service.db, t->plan.service.dcpi, &err) < 0)
-		say(NULL, err.msg);
+		dwelld_say(NULL, err.msg);
 }
 
-static int run(struct run *r, struct err *err)
+static int dwelld_run(struct run *r, struct err *err)
 {
-	int rc = begin(r, err);
+	int rc = dwelld_begin(r, err);
 
 	if (rc >= 0) {
 		shed(r->told.v[0]);
@@ -373,7 +373,7 @@ static int obey_words(const struct dcpid_words *w, struct run *r)
 		close(fd);
 	quiet = w->quiet;
 	vec_each (note, &w->notes)
-		say(NULL, *note);
+		dwelld_say(NULL, *note);
 	r->status_ns = (uint64_t)(w->status_s * 1e9);
 	r->argc = (int)w->argv.n;
 	r->argv = w->argv.v;
@@ -412,8 +412,8 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = readers_start(true, &err);
 	if (rc == 0) {
-		readers_on_say(say, NULL);
-		rc = run(&r, &err);
+		readers_on_say(dwelld_say, NULL);
+		rc = dwelld_run(&r, &err);
 	}
 	if (rc < 0 && !*err.msg)
 		err_set(&err, rc, "%s", strerror(-rc));

@@ -35,7 +35,7 @@ void record_account_progress(struct recorder *r, uint64_t start_ns)
 		thousands(s.n_keys, b), thousands(s.n_lost, l));
 }
 
-static double pct(uint64_t part, uint64_t whole)
+static double record_account_pct(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -69,8 +69,8 @@ static void show_event(const struct profile *t, const struct recorder_event *e, 
 	fprintf(stderr,
 		"    idle %s, not_delivered %s (%.2f %% of busy), unknown addresses %s (%.2f %%)\n",
 		thousands(e->n_idle, a), thousands(e->n_not_delivered, b),
-		pct(e->n_not_delivered, busy + e->n_not_delivered), thousands(e->n_unknown, d),
-		pct(e->n_unknown, busy));
+		record_account_pct(e->n_not_delivered, busy + e->n_not_delivered),
+		thousands(e->n_unknown, d), record_account_pct(e->n_unknown, busy));
 }
 
 void record_account_show(struct recorder *r, const char *db)

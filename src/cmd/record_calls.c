@@ -40,7 +40,7 @@ static uint64_t n_samples(const struct chain_counts *n)
 	return sum;
 }
 
-static double pct(uint64_t part, uint64_t whole)
+static double record_calls_pct(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -55,13 +55,14 @@ static void show_event(const struct recorder_event *e, bool has_tables)
 	if (!all && e->is_time) /* only what is blocked has call paths */
 		return;
 	fprintf(stderr, "  call paths of %s: complete %.2f %%, with guessed frames %.2f %%\n",
-		e->name, pct(e->calls.by_cause[CHAIN_COMPLETE], all), pct(e->calls.n_guessed, all));
+		e->name, record_calls_pct(e->calls.by_cause[CHAIN_COMPLETE], all),
+		record_calls_pct(e->calls.n_guessed, all));
 	for (int i = CHAIN_COMPLETE + 1; i < CHAIN_N_CAUSES; i++)
 		if (e->calls.by_cause[i])
 			fprintf(stderr, "    truncated: %s %" PRIu64 " (%.2f %%)\n",
 				chain_cause_name((enum chain_cause)i), e->calls.by_cause[i],
-				pct(e->calls.by_cause[i], all));
-	if (!has_tables && pct(e->calls.by_cause[CHAIN_NO_RULE], all) > TOO_MANY_PCT)
+				record_calls_pct(e->calls.by_cause[i], all));
+	if (!has_tables && record_calls_pct(e->calls.by_cause[CHAIN_NO_RULE], all) > TOO_MANY_PCT)
 		fputs("    programs without frame pointers: --call-graph dwarf follows their "
 		      "calls\n",
 		      stderr);

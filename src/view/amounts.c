@@ -77,7 +77,7 @@ static bool has_more(const struct columns *c, unsigned i)
 	return c->errors || (c->has_open && c->cols.v[i].estimate);
 }
 
-static const char *join(struct arena *arena, const char *a, const char *b, const char *c)
+static const char *amounts_join(struct arena *arena, const char *a, const char *b, const char *c)
 {
 	_mem_ char *text = xasprintf("%s%s%s", a, b, c);
 
@@ -97,13 +97,13 @@ unsigned amounts_more_cols(const struct columns *c, unsigned i, const struct amo
 	ret[0] = (struct emit_col){col->name, NULL, EMIT_FIXED,
 				   .group = inclusive ? "inclusive_errors" : "errors",
 				   .in = c->errors ? EMIT_IN_JSON : EMIT_IN_NONE};
-	ret[1] = (struct emit_col){join(arena, col->name, of, "_error"), "±", EMIT_FIXED,
+	ret[1] = (struct emit_col){amounts_join(arena, col->name, of, "_error"), "±", EMIT_FIXED,
 				   .in = c->errors ? EMIT_IN_TABLE | EMIT_IN_CSV : EMIT_IN_NONE,
 				   .decimals = decimals};
 	ret[2] = (struct emit_col){col->name, NULL, EMIT_U64,
 				   .group = inclusive ? "inclusive_unknown" : "unknown",
 				   .in = open_in ? open_in : EMIT_IN_JSON};
-	ret[3] = (struct emit_col){join(arena, col->name, of, "_unknown"), NULL, EMIT_U64,
+	ret[3] = (struct emit_col){amounts_join(arena, col->name, of, "_unknown"), NULL, EMIT_U64,
 				   .in = open_in ? open_in : EMIT_IN_CSV};
 	return MOST_MORE_COLS;
 }

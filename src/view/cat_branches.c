@@ -53,7 +53,7 @@ static bool is_wanted(const struct query *q, const struct branch *b, const image
 }
 
 /* The branches wanted, those of different owners added up. */
-static void gather(const struct query *q, const image_ids *images, branch_rows *ret)
+static void cat_branches_gather(const struct query *q, const image_ids *images, branch_rows *ret)
 {
 	size_t n = 0;
 
@@ -98,7 +98,7 @@ size_t cat_branches_emit(struct emit *e, struct query *q, const image_ids *image
 	branch_rows rows = {0};
 	size_t n;
 
-	gather(q, images, &rows);
+	cat_branches_gather(q, images, &rows);
 	emit_begin(e);
 	emit_rows_by(e, "branch");
 	emit_table(e, "rows", cols, n_elems(cols));

@@ -276,7 +276,7 @@ static size_t cell_width(const struct emit_col *c, const struct emit_cell *cell)
 	return strlen(number);
 }
 
-static const char *title(const struct emit_col *c)
+static const char *emit_title(const struct emit_col *c)
 {
 	return c->title ? c->title : c->key;
 }
@@ -328,7 +328,7 @@ static void find_widths(const struct emit *e, size_t *widths)
 	unsigned last = 0;
 
 	for (unsigned i = 0; i < e->n_cols; i++) {
-		widths[i] = text_width(title(&e->cols[i]));
+		widths[i] = text_width(emit_title(&e->cols[i]));
 		if (is_in(&e->cols[i], EMIT_IN_TABLE))
 			last = i;
 	}
@@ -380,7 +380,7 @@ static void table_line(struct emit *e, const size_t *widths, const struct emit_c
 		first = false;
 		str_reset(&text);
 		if (!cells) {
-			str_add(&text, title(c));
+			str_add(&text, emit_title(c));
 		} else if (c->type == EMIT_STR) {
 			text_show(&text, cells[i].none || !cells[i].s ? "" : cells[i].s);
 		} else if (!cells[i].none || cells[i].mark) {

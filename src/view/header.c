@@ -207,7 +207,7 @@ static void emit_pruned(struct emit *e, const struct query *q, bool quiet)
 	str_release(&line);
 }
 
-static struct emit_cell share(uint64_t part, uint64_t whole)
+static struct emit_cell header_share(uint64_t part, uint64_t whole)
 {
 	if (!whole)
 		return (struct emit_cell){.none = true};
@@ -247,8 +247,8 @@ static void emit_events(struct emit *e, const struct query *q)
 				    {.u = c->n_idle},
 				    {.u = c->n_kernel},
 				    {.u = c->n_unknown},
-				    share(w->n_samples - w->n_kernel, w->n_samples),
-				    share(w->n_kernel, w->n_samples),
+				    header_share(w->n_samples - w->n_kernel, w->n_samples),
+				    header_share(w->n_kernel, w->n_samples),
 			    });
 	}
 	emit_table_end(e);

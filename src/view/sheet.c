@@ -97,7 +97,7 @@ void sheet_release(struct sheet *s)
 	*s = (struct sheet){0};
 }
 
-static struct emit_cell share(double n, double whole, bool outside)
+static struct emit_cell sheet_share(double n, double whole, bool outside)
 {
 	struct emit_cell cell = percent_cell(n, whole);
 
@@ -130,10 +130,10 @@ struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const doubl
 		unknown = cell[-1].none;
 		if (w != k)
 			cell = weight_cells(e, c, w, exclusive, outside, cell);
-		*cell++ = share(exclusive[w], s->totals[w], outside || unknown);
+		*cell++ = sheet_share(exclusive[w], s->totals[w], outside || unknown);
 		if (i == 0)
-			*cell++ = share(s->so_far, s->totals[w],
-					outside || (unknown && s->totals[w] == 0));
+			*cell++ = sheet_share(s->so_far, s->totals[w],
+					      outside || (unknown && s->totals[w] == 0));
 		cell += amounts_more_cells(e, c, k, exclusive, outside, cell);
 		if (!s->inclusive)
 			continue;
@@ -141,7 +141,7 @@ struct emit_cell *sheet_cells(const struct emit *e, struct sheet *s, const doubl
 		cell->none |= outside;
 		cell[1] = cell[0];
 		cell += 2;
-		*cell++ = share(inclusive ? inclusive[w] : 0, s->totals[w], outside);
+		*cell++ = sheet_share(inclusive ? inclusive[w] : 0, s->totals[w], outside);
 		if (w != k)
 			cell = weight_cells(e, c, w, inclusive, outside || !inclusive, cell);
 		cell += amounts_more_cells(e, c, k, inclusive, outside || !inclusive, cell);

@@ -52,7 +52,7 @@ static void add_col(struct printer *p, struct emit_col col)
 }
 
 /* Of the table's column that shows WHAT, "incl" or "excl", of C. */
-static const char *title(struct printer *p, const struct column *c, const char *what)
+static const char *tree_title(struct printer *p, const struct column *c, const char *what)
 {
 	const bool is_only = p->n_shown == 1;
 	struct str s = {0};
@@ -103,7 +103,7 @@ static void make_cols(struct printer *p)
 		const struct amounts *a = &p->amounts[p->order[i]];
 		const unsigned percent = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
-		add_col(p, amount_col(c, a, key(p, "inclusive", c->name), title(p, c, "incl"),
+		add_col(p, amount_col(c, a, key(p, "inclusive", c->name), tree_title(p, c, "incl"),
 				      "inclusive", 0));
 		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = percent,
 					     .hot = true});
@@ -112,7 +112,7 @@ static void make_cols(struct printer *p)
 						     .in = percent & wide ? wide : EMIT_IN_NONE});
 		p->n_cols += amounts_more_cols(cols, p->order[i], a, "_inclusive", &p->arena,
 					       p->cols + p->n_cols);
-		add_col(p, amount_col(c, a, key(p, "exclusive", c->name), title(p, c, "excl"),
+		add_col(p, amount_col(c, a, key(p, "exclusive", c->name), tree_title(p, c, "excl"),
 				      "exclusive", data | wide));
 		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
 					     EMIT_PERCENT, .in = percent, .hot = true});

@@ -159,7 +159,7 @@ static int by_change(const void *a, const void *b)
 }
 
 /* Whether D has what there is a test of. */
-static int check(const struct diff *d, struct err *err)
+static int diff_check(const struct diff *d, struct err *err)
 {
 	if (d->set.kind == ESTIMATE_TOTAL || d->set.kind == ESTIMATE_RATIO)
 		return err_set(err, -EINVAL,
@@ -184,7 +184,7 @@ int diff_init(struct diff *d, struct source *a, struct source *b, const struct d
 	rc = set_rows_init(&d->set, (struct source *const[]){a, b}, 2, o->level, o->images, err);
 	if (rc)
 		return rc;
-	rc = check(d, err);
+	rc = diff_check(d, err);
 	if (rc) {
 		set_rows_release(&d->set);
 		return rc;

@@ -26,7 +26,7 @@ static const char *event_name(const struct query *q, unsigned col)
 }
 
 /* What a sample of column C stands for. */
-static double weight(const struct query_col *c)
+static double set_rows_weight(const struct query_col *c)
 {
 	double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
 
@@ -64,7 +64,7 @@ static double amount_of(const struct query *q, uint32_t event, double n, double 
 	const struct query_col *c = &q->cols[event];
 	const double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
 
-	return c->weight == event ? n * weight(c) : weighs / duty;
+	return c->weight == event ? n * set_rows_weight(c) : weighs / duty;
 }
 
 /* The squares of what each of the N samples of EVENT stands for, added up.  Where periods vary they
@@ -76,7 +76,7 @@ static double squares_of(const struct query *q, uint32_t event, double n)
 	const double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
 
 	if (c->weight == event || !e->weight_squares || !e->n_reached)
-		return n * weight(c) * weight(c);
+		return n * set_rows_weight(c) * set_rows_weight(c);
 	return e->weight_squares * n / (double)e->n_reached / (duty * duty);
 }
 
@@ -95,7 +95,7 @@ static void add_column(struct set_side *side, const struct estimate *e, double *
 {
 	const struct query *q = side->q;
 	const struct query_col *col = &q->cols[samples_of(e)];
-	const double w = weight(&q->cols[e->part.event]);
+	const double w = set_rows_weight(&q->cols[e->part.event]);
 
 	vec_push(&side->columns, e);
 	side->n_samples += col->n_samples;
@@ -310,7 +310,7 @@ static void add_values(struct common_rows *m, struct set_row *r, unsigned k, con
 					? amount_of(q, e->part.event, n,
 						    values[q->cols[e->part.event].weight])
 					: (e->kind == ESTIMATE_TOTAL ? values[e->part.total] : n) *
-						  weight(&q->cols[e->part.event]);
+						  set_rows_weight(&q->cols[e->part.event]);
 	}
 	if (m->r->kind != ESTIMATE_RATIO)
 		return;
@@ -359,7 +359,7 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 }
 
 /* Says what the numbers of all rows are worth, and makes ratios. */
-static void settle(struct set_rows *r)
+static void set_rows_settle(struct set_rows *r)
 {
 	vec_each (row, &r->rows)
 		for (unsigned k = 0; k < r->n_sets; k++) {
@@ -396,7 +396,7 @@ static int sample_rows_init(struct set_rows *r, struct source *const *sets, cons
 	for (unsigned k = 0; k < r->n_sets && !rc; k++)
 		rc = add_side(&m, k, err);
 	if (!rc)
-		settle(r);
+		set_rows_settle(r);
 	common_rows_release(&m);
 	return rc;
 }

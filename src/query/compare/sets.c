@@ -51,7 +51,7 @@ static int set_key(struct compared_set *set, const char *key, size_t n, const ch
 	return 0;
 }
 
-static int parse(struct compared_set *set, struct err *err)
+static int sets_parse(struct compared_set *set, struct err *err)
 {
 	struct select *s = &set->select;
 	char *rest = NULL;
@@ -92,7 +92,7 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 	copy_list(&s->events, &base->events);
 	copy_list(&s->columns, &base->columns);
 	copy_list(&s->paths, &base->paths);
-	rc = parse(set, err);
+	rc = sets_parse(set, err);
 	if (!rc)
 		rc = source_open(&set->source,
 				 &(struct source_opts){.select = s, .threads = set->threads}, err);

@@ -20,7 +20,7 @@
 /* docs/formats/hpctoolkit.md: what meta.db begins with. */
 static const char magic[] = "HPCTOOLKITmeta";
 
-static char *join(const char *dir, const char *name)
+static char *db_join(const char *dir, const char *name)
 {
 	struct str s = {0};
 
@@ -30,7 +30,7 @@ static char *join(const char *dir, const char *name)
 
 bool hpc_db_probe(const char *path)
 {
-	char *meta = join(path, "meta.db"), start[sizeof(magic) - 1];
+	char *meta = db_join(path, "meta.db"), start[sizeof(magic) - 1];
 	int fd = open(meta, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool is = fd >= 0 && read(fd, start, sizeof(start)) == (ssize_t)sizeof(start) &&
 		  memcmp(start, magic, sizeof(start)) == 0;
@@ -43,7 +43,7 @@ bool hpc_db_probe(const char *path)
 
 static int map(struct hpc_db_file *f, const char *dir, const char *name, struct err *err)
 {
-	f->path = join(dir, name);
+	f->path = db_join(dir, name);
 	return file_map_open(&f->map, AT_FDCWD, f->path, false, err);
 }
 
@@ -348,7 +348,7 @@ static void note_input(const struct hpc_db *db, const struct hpc_metric_tree *t,
 bool hpc_db_taxonomy(const struct hpc_db *db, struct hpc_metric_tree *ret, char **ret_text,
 		     size_t *ret_n)
 {
-	char *path = join(db->path, "metrics/default.yaml"), *text = NULL;
+	char *path = db_join(db->path, "metrics/default.yaml"), *text = NULL;
 	bool ok = file_load(path, MOST_YAML, &text, ret_n, NULL) == 0 &&
 		  hpc_metric_tree_parse(ret, text, *ret_n, path, NULL) == 0;
 

@@ -20,8 +20,8 @@ static void add_id(struct hpc_paths *p, uint32_t id, uint32_t frame)
 	vec_push(&p->of_id, frame);
 }
 
-static int take(struct hpc_paths *p, const struct hpc_ctx *ctx, uint32_t up, uint32_t *ret,
-		struct err *err)
+static int paths_take(struct hpc_paths *p, const struct hpc_ctx *ctx, uint32_t up, uint32_t *ret,
+		      struct err *err)
 {
 	enum scope_kind kind = hpc_ctx_kind(ctx, SCOPE_PROCEDURE);
 	struct hpc_path_frame f = {.caller = up,
@@ -57,7 +57,7 @@ int hpc_paths_init(struct hpc_paths *p, const struct hpc_db *db, struct err *err
 	while ((rc = hpc_walk_next(&walk, &ctx, &depth, err)) > 0) {
 		uint32_t frame;
 
-		rc = take(p, &ctx, stack.v[depth], &frame, err);
+		rc = paths_take(p, &ctx, stack.v[depth], &frame, err);
 		if (rc)
 			break;
 		add_id(p, ctx.ctxId, frame);

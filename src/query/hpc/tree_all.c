@@ -132,7 +132,7 @@ static int find_whole(struct builder *b, const struct hpc_ctx *ctx, const struct
 	return rc;
 }
 
-static uint8_t match(struct builder *b, scope_id scope)
+static uint8_t tree_all_match(struct builder *b, scope_id scope)
 {
 	while (b->match.n <= scope)
 		vec_push(&b->match, NO_MATCH);
@@ -154,7 +154,7 @@ static int find_flags(struct builder *b, const struct hpc_ctx *ctx, struct state
 		return 0;
 	rc = hpc_scopes_find(&b->t->scopes, ctx, SCOPE_PROCEDURE, &function, &scope, err);
 	if (!rc)
-		s->flags |= match(b, scope);
+		s->flags |= tree_all_match(b, scope);
 	return rc;
 }
 
@@ -173,7 +173,7 @@ static void leave_out(struct builder *b, const struct state *s, const double *f)
 		sums[i] += f[i];
 }
 
-static void add(struct builder *b, double *to, double sign)
+static void tree_all_add(struct builder *b, double *to, double sign)
 {
 	for (size_t i = 0; i < b->n_cols; i++)
 		to[i] += sign * b->values[i];
@@ -196,7 +196,7 @@ static double *at_node(double *of_nodes, const struct builder *b, node_id n)
 static void add_to_enclosing(struct builder *b, node_id n)
 {
 	for (;; n = b->parent.v[n]) {
-		add(b, at_node(b->shown.v, b, n), 1);
+		tree_all_add(b, at_node(b->shown.v, b, n), 1);
 		if (!n || !b->t->scopes.scopes.scopes.v[b->scope.v[n]].nested)
 			return;
 	}
@@ -221,25 +221,26 @@ static int count(struct builder *b, const struct hpc_ctx *ctx, const struct stat
 			leave_out(b, s, b->values);
 		return 0;
 	}
-	add(b, at_node(b->own.v, b, s->node), 1);
+	tree_all_add(b, at_node(b->own.v, b, s->node), 1);
 	if (!is_called)
-		add(b, at_node(b->own.v, b, up->node), -1);
+		tree_all_add(b, at_node(b->own.v, b, up->node), -1);
 	if (!is_shown) {
 		add_to_enclosing(b, s->node);
 		return 0;
 	}
 	if (!b->wants_own) {
 		rc = look_up(b, ctx, AMOUNT_EXCLUSIVE, err);
-		add(b, at_node(b->shown.v, b, s->node), 1);
+		tree_all_add(b, at_node(b->shown.v, b, s->node), 1);
 	}
 	if (!rc && s->node != up->node) {
 		rc = look_up(b, ctx, AMOUNT_INCLUSIVE, err);
-		add(b, at_node(b->inclusive.v, b, s->node), 1);
+		tree_all_add(b, at_node(b->inclusive.v, b, s->node), 1);
 	}
 	return rc;
 }
 
-static int take(struct builder *b, const struct hpc_ctx *ctx, size_t depth, struct err *err)
+static int tree_all_take(struct builder *b, const struct hpc_ctx *ctx, size_t depth,
+			 struct err *err)
 {
 	const struct scopes_opts *so = &b->t->o->scopes;
 	enum scope_kind kind = hpc_ctx_kind(ctx, so->level);
@@ -270,7 +271,7 @@ static int take(struct builder *b, const struct hpc_ctx *ctx, size_t depth, stru
 /* --- settling --- */
 
 /* Takes away what rounding left of nodes that have nothing of their own. */
-static void clean(struct builder *b)
+static void tree_all_clean(struct builder *b)
 {
 	for (size_t i = 0; i < b->own.n; i++)
 		if (fabs(b->own.v[i]) < ROUNDING * fabs(b->inclusive.v[i]))
@@ -307,7 +308,7 @@ static bool *find_kept(const struct builder *b)
 	return keep;
 }
 
-static void settle(struct builder *b)
+static void tree_all_settle(struct builder *b)
 {
 	struct hpc_tree *t = b->t;
 	const double *exclusive = b->wants_own ? b->own.v : b->shown.v;
@@ -315,7 +316,7 @@ static void settle(struct builder *b)
 	struct preorder p;
 	bool *keep;
 
-	clean(b);
+	tree_all_clean(b);
 	if (b->has_patterns)
 		sum_up(b);
 	keep = find_kept(b);
@@ -360,13 +361,13 @@ int hpc_tree_read_all(struct hpc_tree *t, struct err *err)
 	add_node(&b, 0, 0);
 	hpc_walk_begin(&walk, &t->q->db->meta);
 	while ((rc = hpc_walk_next(&walk, &ctx, &depth, err)) > 0) {
-		rc = take(&b, &ctx, depth, err);
+		rc = tree_all_take(&b, &ctx, depth, err);
 		if (rc)
 			break;
 	}
 	hpc_walk_release(&walk);
 	if (!rc)
-		settle(&b);
+		tree_all_settle(&b);
 	vec_release(&b.stack);
 	vec_release(&b.parent);
 	vec_release(&b.scope);

@@ -209,8 +209,9 @@ static int add_up(struct hpc_query *q, const uint32_t *ids, size_t n, const stru
 }
 
 /* The moments of the threads that have anything of the metric in the contexts. */
-static int gather(struct hpc_query *q, const uint32_t *ids, size_t n, const struct hpc_col *col,
-		  enum hpc_amount amount, struct hpc_moments *ret, struct err *err)
+static int values_gather(struct hpc_query *q, const uint32_t *ids, size_t n,
+			 const struct hpc_col *col, enum hpc_amount amount, struct hpc_moments *ret,
+			 struct err *err)
 {
 	int rc = find_by_thread(q, 0, ids, n, &col->ids[amount], err);
 
@@ -312,7 +313,7 @@ static int add_rest(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc
 		if (col->stat == HPC_STAT_SUM && q->db->has_cct)
 			rc = add_up(q, ids, n, &col->ids[amount], &m.x, err);
 		else
-			rc = gather(q, ids, n, col, amount, &m, err);
+			rc = values_gather(q, ids, n, col, amount, &m, err);
 		if (!rc)
 			values[i] += hpc_moments_stat(&m, col->stat);
 	}

@@ -61,7 +61,7 @@ struct parser {
 static int parse_sum(struct parser *p);
 static int parse_signed(struct parser *p);
 
-static int expected(struct parser *p, const char *what)
+static int expr_expected(struct parser *p, const char *what)
 {
 	if (!*p->at)
 		return err_set(p->err, -EINVAL, "%s: expected %s at the end", p->text, what);
@@ -75,7 +75,7 @@ static void skip_blanks(struct parser *p)
 }
 
 /* Takes TOKEN when it is next. */
-static bool take(struct parser *p, const char *token)
+static bool expr_take(struct parser *p, const char *token)
 {
 	size_t n = strlen(token);
 
@@ -115,7 +115,7 @@ static int parse_quoted(struct parser *p)
 	const char *end = strchr(p->at + 1, *p->at), *name = p->at + 1;
 
 	if (!end)
-		return expected(p, "a closing quote for the one");
+		return expr_expected(p, "a closing quote for the one");
 	p->at = end + 1;
 	return add_var(p, name, (size_t)(end - name));
 }
@@ -129,11 +129,11 @@ static int parse_call(struct parser *p, const struct function *f)
 	do {
 		rc = parse_sum(p);
 		n++;
-	} while (!rc && take(p, ","));
+	} while (!rc && expr_take(p, ","));
 	if (rc)
 		return rc;
-	if (!take(p, ")"))
-		return expected(p, "')'");
+	if (!expr_take(p, ")"))
+		return expr_expected(p, "')'");
 	if (f->one && n != 1)
 		return err_set(p->err, -EINVAL, "%s: %s takes one argument", p->text, f->name);
 	add_step(p, (struct step){.op = OP_CALL, .call = {f, n}}, n);
@@ -148,14 +148,15 @@ static int parse_name(struct parser *p)
 	while (is_name_char(name[n]))
 		n++;
 	p->at += n;
-	if (take(p, "(")) {
+	if (expr_take(p, "(")) {
 		for (size_t i = 0; i < n_elems(functions); i++)
 			if (strlen(functions[i].name) == n &&
 			    memcmp(functions[i].name, name, n) == 0)
 				return parse_call(p, &functions[i]);
 		p->at = name;
-		return expected(p, "a function (min, max, sum, sqrt, abs, exp, log, log2, log10, "
-				   "floor, ceil)");
+		return expr_expected(p,
+				     "a function (min, max, sum, sqrt, abs, exp, log, log2, log10, "
+				     "floor, ceil)");
 	}
 	return add_var(p, name, n);
 }
@@ -166,7 +167,7 @@ static int parse_number(struct parser *p)
 	double v = strtod(p->at, &end);
 
 	if (end == p->at || !isfinite(v))
-		return expected(p, "a number");
+		return expr_expected(p, "a number");
 	p->at = end;
 	add_step(p, (struct step){.op = OP_NUMBER, .number = v}, 0);
 	return 0;
@@ -183,11 +184,11 @@ static int parse_primary(struct parser *p)
 		return parse_number(p);
 	if (is_name_char(*p->at))
 		return parse_name(p);
-	if (!take(p, "("))
-		return expected(p, "a number, a name or '('");
+	if (!expr_take(p, "("))
+		return expr_expected(p, "a number, a name or '('");
 	rc = parse_sum(p);
-	if (!rc && !take(p, ")"))
-		rc = expected(p, "')'");
+	if (!rc && !expr_take(p, ")"))
+		rc = expr_expected(p, "')'");
 	return rc;
 }
 
@@ -195,7 +196,7 @@ static int parse_power(struct parser *p)
 {
 	int rc = parse_primary(p);
 
-	if (!rc && (take(p, "**") || take(p, "^"))) {
+	if (!rc && (expr_take(p, "**") || expr_take(p, "^"))) {
 		rc = parse_signed(p);
 		if (!rc)
 			add_step(p, (struct step){.op = OP_POW}, 2);
@@ -212,9 +213,9 @@ static int parse_signed(struct parser *p)
 		return err_set(p->err, -E2BIG, "the expression is nested too deep");
 	p->depth++;
 	for (;;) {
-		if (take(p, "-"))
+		if (expr_take(p, "-"))
 			negative = !negative;
-		else if (!take(p, "+"))
+		else if (!expr_take(p, "+"))
 			break;
 	}
 	rc = parse_power(p);
@@ -269,7 +270,7 @@ int expr_parse(struct expr **ret, const char *text, expr_find_fn *find, void *ct
 	rc = parse_sum(&p);
 	skip_blanks(&p);
 	if (!rc && *p.at)
-		rc = expected(&p, "an operator");
+		rc = expr_expected(&p, "an operator");
 	if (rc)
 		expr_free(p.x);
 	else

@@ -40,7 +40,7 @@ struct maker {
 	struct err *err;
 };
 
-static double weight(const struct maker *m, const struct tree_row *r)
+static double tree_rows_weight(const struct maker *m, const struct tree_row *r)
 {
 	const double *counts = m->o->by_inclusive && r->inclusive ? r->inclusive : r->exclusive;
 
@@ -145,7 +145,7 @@ static bool is_shown(const struct maker *m, const struct tree_row *r)
 
 	if (sc->kind == SCOPE_MARK && r->depth == m->t->n_owner_levels && m->o->form == TREE_DOWN)
 		return true;
-	return weight(m, r) * 100 >= m->o->least_pct * m->total;
+	return tree_rows_weight(m, r) * 100 >= m->o->least_pct * m->total;
 }
 
 /* Whether R, hidden rows together, is a row. */

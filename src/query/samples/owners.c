@@ -142,8 +142,8 @@ static int parse_number(const char *text, enum owner_key k, uint32_t *ret, struc
 }
 
 /* Marks in WANTED the owners that PATTERN fits and returns how many, or a negative errno. */
-static int mark(const struct profile *p, const char *pattern, enum owner_key k, bool *wanted,
-		struct err *err)
+static int owners_mark(const struct profile *p, const char *pattern, enum owner_key k, bool *wanted,
+		       struct err *err)
 {
 	uint32_t number = 0;
 	int n = 0, rc = owner_key_is_number(k) ? parse_number(pattern, k, &number, err) : 0;
@@ -195,7 +195,8 @@ static int nothing_fits(const struct profile *p, const char *pattern, enum owner
 static int mark_list(const struct profile *p, const char *list, enum owner_key k, bool *wanted,
 		     struct err *err)
 {
-	int n = owner_key_is_number(k) && strchr(list, ',') ? 0 : mark(p, list, k, wanted, err);
+	int n = owner_key_is_number(k) && strchr(list, ',') ? 0
+							    : owners_mark(p, list, k, wanted, err);
 
 	if (n)
 		return n < 0 ? n : 0;
@@ -206,7 +207,7 @@ static int mark_list(const struct profile *p, const char *list, enum owner_key k
 
 		end = strchrnul(s, ',');
 		pattern = xstrndup(s, (size_t)(end - s));
-		n = mark(p, pattern, k, wanted, err);
+		n = owners_mark(p, pattern, k, wanted, err);
 		if (n <= 0)
 			return n ? n : nothing_fits(p, pattern, k, err);
 	}

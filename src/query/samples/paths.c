@@ -254,7 +254,7 @@ static int compare_falling(const void *a, const void *b)
 }
 
 /* Lists the contexts above the values of one group, children before parents. */
-static void touch(struct sums *s, uint32_t group, const uint32_t *values, size_t n)
+static void paths_touch(struct sums *s, uint32_t group, const uint32_t *values, size_t n)
 {
 	const struct profile *p = s->q->profile;
 
@@ -346,7 +346,7 @@ static void add_inclusive(struct sums *s)
 		for (end = i + 1; end < values.n; end++)
 			if (s->group && s->group[p->values.v[values.v[end]].owner] != group)
 				break;
-		touch(s, group, values.v + i, end - i);
+		paths_touch(s, group, values.v + i, end - i);
 		for (unsigned col = 0; col < s->q->n_cols; col++)
 			sum_up(s, group, col, values.v + i, end - i);
 	}

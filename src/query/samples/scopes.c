@@ -100,7 +100,7 @@ struct finder {
 	struct resolved_frame frames[RESOLVER_MAX_FRAMES];
 };
 
-static uint8_t match(const struct finder *f, const char *name)
+static uint8_t scopes_match(const struct finder *f, const char *name)
 {
 	uint8_t flags = 0;
 
@@ -116,7 +116,7 @@ static void begin_image(struct finder *f, image_id image)
 	f->image = image;
 	f->im = &f->q->profile->images.v[image];
 	f->st = f->im->kind == IMAGE_MARK ? NULL : resolver_image(f->q->resolver, f->im)->symtab;
-	f->image_flags = match(f, f->im->path);
+	f->image_flags = scopes_match(f, f->im->path);
 	f->proc = (struct procedure){.index = PROC_NONE};
 }
 
@@ -168,7 +168,7 @@ static void find_procedure(struct finder *f, uint64_t svma)
 		f->of_proc.name = arena_strdup(
 			&f->s->arena, resolver_name(f->q->resolver, f->im, i, !f->o->no_args));
 	}
-	f->proc_flags |= match(f, f->of_proc.name);
+	f->proc_flags |= scopes_match(f, f->of_proc.name);
 }
 
 /* Gives SC the line that FRAME is at. */
@@ -225,7 +225,7 @@ static void find_place(struct finder *f, place_id place, uint64_t svma)
 			sc.proc = PROC_NONE;
 			sc.svma = 0;
 			sc.name = sc.nameless ? "[no symbol]" : f->frames[i].name;
-			s->flags[place] |= match(f, sc.name);
+			s->flags[place] |= scopes_match(f, sc.name);
 		}
 		if (f->o->level == SCOPE_LINE)
 			set_line(&sc, &f->frames[i]);

@@ -322,7 +322,7 @@ static struct preorder put_in_order(const struct builder *b, const uint64_t *sum
 	return p;
 }
 
-static void settle(struct builder *b)
+static void tree_settle(struct builder *b)
 {
 	struct tree *t = b->t;
 	uint64_t *sums = sum_up(b);
@@ -400,7 +400,7 @@ int tree_init(struct tree *t, struct query *q, const struct tree_opts *o, struct
 	free(b.memo);
 	vec_release(&b.touched);
 	vec_release(&b.path);
-	settle(&b);
+	tree_settle(&b);
 	return 0;
 }
 

@@ -183,7 +183,8 @@ static bool knows(const struct binder *b, event_id event, const struct vector *w
 }
 
 /* Whether a sample of vector W is in G's set. */
-static enum answer ask(const struct binder *b, const struct group *g, const struct vector *w)
+static enum answer sets_bind_ask(const struct binder *b, const struct group *g,
+				 const struct vector *w)
 {
 	enum answer a = bind_ask(g->set, g->killed_rule, w);
 
@@ -217,7 +218,7 @@ static uint32_t intern_group(struct binder *b, const struct pm_set *s, event_id 
 
 		if (pair->event != event || w->counter)
 			continue;
-		a = ask(b, &g, w);
+		a = sets_bind_ask(b, &g, w);
 		open |= a == ANSWER_OPEN;
 		killed |= a == ANSWER_KILLED;
 		doubtful |= a == ANSWER_YES && rule == KILLED_AS_SAID && is_killed(w);
@@ -367,7 +368,7 @@ static enum answer ask_group(const struct binder *b, uint32_t group, const struc
 
 	if (g->event != pair->event)
 		return ANSWER_NO;
-	return ask(b, g, &b->p->vectors.v[pair->vector]);
+	return sets_bind_ask(b, g, &b->p->vectors.v[pair->vector]);
 }
 
 /* What a value of PAIR adds to column C; false: nothing. */

@@ -49,7 +49,7 @@ static enum truth both(enum truth a, enum truth b, enum truth decider)
 	return a == TRUTH_UNKNOWN ? a : b;
 }
 
-static enum truth run(const struct pm_set *s, uint64_t known, uint64_t value)
+static enum truth profileme_run(const struct pm_set *s, uint64_t known, uint64_t value)
 {
 	/* A step takes at most two and leaves one, and DEEPEST bounds what waits: one operand of
 	 * "|" and one of "^" per bracket. */
@@ -119,7 +119,7 @@ static bool can_be(struct search *x, uint64_t known, uint64_t value)
 
 	if (x->one_trap && !settle_traps(&known, &value))
 		return false;
-	t = run(x->s, known, value);
+	t = profileme_run(x->s, known, value);
 	if (t != TRUTH_UNKNOWN || !x->tries)
 		return t == x->want || t == TRUTH_UNKNOWN;
 	x->tries--;
@@ -134,7 +134,7 @@ enum truth pm_set_truth(const struct pm_set *s, uint64_t known, uint64_t value)
 {
 	struct search yes = {s, TRUTH_YES, .tries = MOST_TRIES},
 		      no = {s, TRUTH_NO, .tries = MOST_TRIES};
-	enum truth t = s->is_empty ? TRUTH_NO : run(s, known, value & known);
+	enum truth t = s->is_empty ? TRUTH_NO : profileme_run(s, known, value & known);
 	bool can_yes, can_no;
 
 	if (t != TRUTH_UNKNOWN)
@@ -185,22 +185,22 @@ static size_t name_length(const char *s)
 }
 
 /* Marks N bytes (at least one place) at AT of the text and returns CODE. */
-static int mark(struct parser *p, int code, const char *at, size_t n)
+static int profileme_mark(struct parser *p, int code, const char *at, size_t n)
 {
 	err_mark(p->err, p->text, (size_t)(at - p->text), n);
 	return code;
 }
 
-static int expected(struct parser *p, const char *what)
+static int profileme_expected(struct parser *p, const char *what)
 {
 	skip_blanks(p);
 	err_set(p->err, -EINVAL, "%s: expected %s %s", p->what, what,
 		*p->at ? "here" : "at the end");
-	return mark(p, -EINVAL, p->at, *p->at ? 1 : 0);
+	return profileme_mark(p, -EINVAL, p->at, *p->at ? 1 : 0);
 }
 
 /* The character C, which is not the beginning of a longer token. */
-static bool take(struct parser *p, char c)
+static bool profileme_take(struct parser *p, char c)
 {
 	skip_blanks(p);
 	if (*p->at != c || (c == ':' && p->at[1] == ':'))
@@ -260,7 +260,7 @@ static int no_such_bit(struct parser *p, const char *name, size_t n)
 				"%s: there is no bit '%.*s'; dwell-profileme(7) lists them",
 				p->what, (int)n, name);
 	}
-	return mark(p, -EINVAL, name, n);
+	return profileme_mark(p, -EINVAL, name, n);
 }
 
 static int no_such_counter(struct parser *p, const char *name, size_t n)
@@ -281,7 +281,7 @@ static int no_such_counter(struct parser *p, const char *name, size_t n)
 		err_set(p->err, -EINVAL,
 			"%s: there is no counter '%.*s'; dwell-profileme(7) lists them", p->what,
 			(int)n, name);
-	return mark(p, -EINVAL, name, n);
+	return profileme_mark(p, -EINVAL, name, n);
 }
 
 /* --- grammar --- */
@@ -325,22 +325,22 @@ static int parse_one(struct parser *p)
 		/* What a shell left of an escaped "!". */
 		if (p->at[0] == '\\' && p->at[1] == '!')
 			p->at++;
-		if (!take(p, '!') && !take(p, '/'))
+		if (!profileme_take(p, '!') && !profileme_take(p, '/'))
 			break;
 		negative = !negative;
 	}
-	if (take(p, '(')) {
+	if (profileme_take(p, '(')) {
 		if (p->depth == DEEPEST) {
 			err_set(p->err, -E2BIG, "%s: brackets are nested too deep", p->what);
-			return mark(p, -E2BIG, p->at - 1, 1);
+			return profileme_mark(p, -E2BIG, p->at - 1, 1);
 		}
 		p->depth++;
 		rc = parse_set(p);
 		p->depth--;
-		if (!rc && !take(p, ')'))
-			rc = expected(p, "')', '^' or '|'");
+		if (!rc && !profileme_take(p, ')'))
+			rc = profileme_expected(p, "')', '^' or '|'");
 	} else {
-		rc = name_length(p->at) ? parse_name(p) : expected(p, "a sample set");
+		rc = name_length(p->at) ? parse_name(p) : profileme_expected(p, "a sample set");
 	}
 	if (!rc && negative)
 		add_step(p, SET_NOT, 0);
@@ -351,7 +351,7 @@ static int parse_all(struct parser *p)
 {
 	int rc = parse_one(p);
 
-	while (!rc && take(p, '^')) {
+	while (!rc && profileme_take(p, '^')) {
 		rc = parse_one(p);
 		if (!rc)
 			add_step(p, SET_AND, 0);
@@ -363,7 +363,7 @@ static int parse_set(struct parser *p)
 {
 	int rc = parse_all(p);
 
-	while (!rc && take(p, '|')) {
+	while (!rc && profileme_take(p, '|')) {
 		rc = parse_all(p);
 		if (!rc)
 			add_step(p, SET_OR, 0);
@@ -401,7 +401,7 @@ static int parse_item(struct parser *p, struct pm_item *ret)
 	rc = parse_set(p);
 	if (!rc)
 		ret->set.is_empty = is_empty(&ret->set);
-	if (!rc && take(p, ':')) {
+	if (!rc && profileme_take(p, ':')) {
 		const char *name;
 		size_t n;
 
@@ -409,7 +409,7 @@ static int parse_item(struct parser *p, struct pm_item *ret)
 		name = p->at;
 		n = name_length(name);
 		if (!n)
-			return expected(p, "the name of a counter");
+			return profileme_expected(p, "the name of a counter");
 		counter = fact_find_counter(p->p, name, n);
 		if (counter <= 0)
 			return no_such_counter(p, name, n);
@@ -454,12 +454,13 @@ static int expected_more(struct parser *p, const struct pm_column *c)
 	const struct pm_item *last = c->is_ratio ? &c->per_item : &c->item;
 
 	if (c->is_default)
-		return expected(p, "'+' and another column");
+		return profileme_expected(p, "'+' and another column");
 	if (p->at[0] == ':' && c->is_ratio)
-		return expected(p, "'+' and another column: there is one ratio already,");
+		return profileme_expected(p, "'+' and another column: there is one ratio already,");
 	if (last->counter)
-		return expected(p, c->is_ratio ? "'+'" : "'::' or '+'");
-	return expected(p, c->is_ratio ? "'^', '|', ':' or '+'" : "'^', '|', ':', '::' or '+'");
+		return profileme_expected(p, c->is_ratio ? "'+'" : "'::' or '+'");
+	return profileme_expected(p, c->is_ratio ? "'^', '|', ':' or '+'"
+						 : "'^', '|', ':', '::' or '+'");
 }
 
 int pm_columns_parse(pm_columns *ret, const char *what, const char *text, const struct profile *p,
@@ -475,7 +476,7 @@ int pm_columns_parse(pm_columns *ret, const char *what, const char *text, const 
 		skip_blanks(&parser);
 		if (!rc && *parser.at && *parser.at != '+')
 			rc = expected_more(&parser, c);
-	} while (!rc && take(&parser, '+'));
+	} while (!rc && profileme_take(&parser, '+'));
 	return rc;
 }
 
