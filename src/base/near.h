@@ -24,8 +24,7 @@ static inline struct near near_to(const char *wanted, unsigned below)
  * when all else is equal. */
 static inline void near_try_as(struct near *n, const char *word, const char *name)
 {
-	const unsigned d =
-		strcasecmp(word, n->wanted) == 0 ? 0 : str_distance(word, n->wanted);
+	const unsigned d = strcasecmp(word, n->wanted) == 0 ? 0 : str_distance(word, n->wanted);
 	const size_t size = strlen(name) + 1;
 
 	if (d >= n->below || size > sizeof(n->found))

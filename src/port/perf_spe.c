@@ -149,7 +149,7 @@ void perf_spe_keep(struct perf_spe *s, const struct perfdata_record *auxtrace, c
 	uint32_t cpu = auxtrace->auxtrace.cpu, tid = auxtrace->auxtrace.tid;
 	struct perf_spe_data *to = NULL;
 
-	if (!s->is_spe)
+	if (!s->is_spe || !n)
 		return;
 	vec_each (d, &s->waiting)
 		if (d->cpu == cpu && d->tid == tid && d->off + d->bytes.n == off)

@@ -293,7 +293,8 @@ static void read_entries(struct reader *rd)
 		if (!code) { /* the end of a level */
 			if (level == 0)
 				return;
-			now = (__typeof__(now)){.scope = levels[--level].scope,
+			level--;
+			now = (__typeof__(now)){.scope = levels[level].scope,
 						.depth = levels[level].depth};
 			continue;
 		}
