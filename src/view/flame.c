@@ -15,7 +15,8 @@
 const char *flame_kind_name(enum flame_kind k)
 {
 	static const char *const names[N_FLAME_KINDS] = {
-		"native", "inlined", "kernel", "generated", "nameless", "mark", "owner", "small",
+		"native", "inlined", "kernel", "generated", "nameless",
+		"mark",	  "wait",    "owner",  "small",
 	};
 
 	return names[k];
@@ -116,7 +117,9 @@ static enum flame_kind scope_flame_kind(const struct flame_maker *m, const struc
 	if (sc->kind == SCOPE_OWNER || sc->kind == SCOPE_ENTRY)
 		return FLAME_OWNER;
 	if (sc->kind == SCOPE_MARK)
-		return FLAME_MARK;
+		return str_starts(sc->name, "[waiting") || str_starts(sc->name, "[blocked")
+			       ? FLAME_WAIT
+			       : FLAME_MARK;
 	if (m->t->is_kernel(m->t, sc))
 		return FLAME_KERNEL;
 	if (sc->inlined)

@@ -23,6 +23,7 @@ enum flame_kind {
 	FLAME_GENERATED, /* code that a running program made */
 	FLAME_NAMELESS,	 /* code without a symbol */
 	FLAME_MARK,	 /* why a path has no outer part */
+	FLAME_WAIT,	 /* a thread's state that has no path: waiting for a CPU, blocked */
 	FLAME_OWNER,	 /* a process, thread, container, ... */
 	FLAME_SMALL,	 /* many boxes that are too small */
 	N_FLAME_KINDS,

@@ -19,7 +19,8 @@ static const struct {
 	[FLAME_NATIVE] = {"#f6c177", "native"},	     [FLAME_INLINED] = {"#f7e39a", "inlined"},
 	[FLAME_KERNEL] = {"#a3c4f3", "kernel"},	     [FLAME_GENERATED] = {"#a8dba8", "generated"},
 	[FLAME_NAMELESS] = {"#dcc7b0", "no symbol"}, [FLAME_MARK] = {"#e3b7d9", "path cut off"},
-	[FLAME_OWNER] = {"#d5d9e0", "owner"},	     [FLAME_SMALL] = {"#c4c4c4", "too small"},
+	[FLAME_WAIT] = {"#9ad7d4", "waiting"},	     [FLAME_OWNER] = {"#d5d9e0", "owner"},
+	[FLAME_SMALL] = {"#c4c4c4", "too small"},
 };
 
 /* Of two sets; src/web/ui/flame_kinds.mjs has the same colours. */

@@ -12,6 +12,7 @@ export const KINDS = {
   generated: { says: "generated code", light: ["#a8dba8", "#98d398", "#b9e3b9"], dark: ["#205c2c", "#276633", "#1b5226"] },
   nameless: { says: "no symbol", light: ["#dcc7b0", "#d5bda3", "#e3d1bd"], dark: ["#57483a", "#5f5041", "#4f4134"] },
   mark: { says: "path cut off", light: ["#e3b7d9"], dark: ["#6b2f5f"] },
+  wait: { says: "thread waits", light: ["#9ad7d4"], dark: ["#115a57"] },
   owner: { says: "process, thread, ...", light: ["#d5d9e0"], dark: ["#414856"] },
   small: { says: "too small to draw", light: ["#c4c4c4"], dark: ["#4a4a4a"] },
 };
