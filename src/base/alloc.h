@@ -17,7 +17,8 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Copies N_BYTES at P to the heap. */
 void *xmemdup(const void *p, size_t n_bytes);
 
-/* What the others do when memory runs out, for memory of another kind. */
+/* Calls the `oom` hook, as xmalloc does when memory runs out.  For code that allocates
+ * otherwise. */
 _Noreturn void alloc_fail(void);
 
 /* Sets the function called when memory runs out; it must not return.  NULL restores abort(). */

@@ -21,7 +21,7 @@ struct err {
  * `return err_set(err, -ENOENT, "%s: no such epoch", name);`. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Like err_set, with ": " and the text of errno CODE behind the message. */
+/* Formats the message, adds ": " and the text of errno CODE, and returns CODE. */
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -29,8 +29,9 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 int err_prefix(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Shows where in TEXT, one line that a user wrote, the error is that is already in ERR: TEXT, and
- * below it carets under the N bytes from AT on (one caret when N is 0).  A long text is cut. */
+/* Adds to ERR where the error is in TEXT, one line that a user wrote: TEXT, and below it carets
+ * under the N bytes from AT on (one caret when N is 0).  ERR already has its message.  A long text
+ * is cut. */
 void err_mark(struct err *err, const char *text, size_t at, size_t n);
 
 #endif

@@ -24,18 +24,18 @@ int file_map_open(struct file_map *m, int dirfd, const char *path, bool nofollow
 int file_map_fd(struct file_map *m, int fd, const char *name, struct err *err);
 void file_map_close(struct file_map *m);
 
-/* Reads all of PATH into fresh memory (free it), at most MAX bytes (-E2BIG above), with a NUL
- * behind it that *RET_N does not count.  Works on /proc and /sys files, whose size is not known. */
+/* Reads all of PATH into fresh memory (free it), at most MAX bytes (-E2BIG above).  A NUL follows
+ * the text; *RET_N does not count it.  Works on /proc and /sys files, whose size is not known. */
 int file_load(const char *path, size_t max, char **ret_text, size_t *ret_n, struct err *err);
 
-/* Makes the file NAME in directory DIRFD, which must not be there, open for reading and writing. It
- * takes its permissions from the directory, whatever the umask is: who may list the directory may
- * read the file, nobody but the owner may write it, and it belongs to the directory's group.
- * Returns a descriptor, or -errno. */
+/* Makes the file NAME in directory DIRFD and opens it for reading and writing; the file must not be
+ * there.  It takes its permissions from the directory, whatever the umask is: who may list the
+ * directory may read the file, only the owner may write it, and it belongs to the directory's
+ * group.  Returns a descriptor, or -errno. */
 int file_create(int dirfd, const char *name);
 
-/* The permissions of a file, or of a directory, that is made in directory DIRFD by file_create or
- * file_mkdirat; where DIRFD cannot be looked at, those that let only the owner in. */
+/* The permissions that file_create or file_mkdirat gives a file or directory made in directory
+ * DIRFD.  When DIRFD cannot be looked at: those that let only the owner in. */
 mode_t file_mode_in(int dirfd, bool directory);
 
 /* Makes directory NAME in directory DIRFD, with permissions as file_create gives.  Returns 1, 0
@@ -47,8 +47,9 @@ int file_mkdirat(int dirfd, const char *name);
  * left.  NAME is a plain file name; its permissions are those of file_create. */
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
-/* The same without the fsyncs, for what can be made again: after a power failure the file may be
- * the old one, the new one, or damaged, so its reader must check it. */
+/* Replaces NAME in directory DIRFD by the N bytes, without fsync: for files that can be made
+ * again.  After a power failure the file may be the old one, the new one, or damaged, so its reader
+ * must check it. */
 int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
 /* write(2) until all N bytes are out; 0 or -errno. */
@@ -62,11 +63,11 @@ int file_pread_all(int fd, void *bytes, size_t n, uint64_t off);
 int file_fsync(int fd);
 int file_rename(int dirfd, const char *from, const char *to);
 
-/* FROM and TO, which are both there, change places in one step (renameat2(2), RENAME_EXCHANGE). */
+/* Swaps FROM and TO in one step; both must be there (renameat2(2), RENAME_EXCHANGE). */
 int file_exchange(int dirfd, const char *from, const char *to);
 
-/* Opens a file without a name in directory PATH (relative to DIRFD), for reading and writing; where
- * the file system has none, one that loses its name at once. */
+/* Opens a file without a name in directory PATH (relative to DIRFD), for reading and writing.  A
+ * file system without such files gets one that loses its name at once. */
 int file_open_nameless(int dirfd, const char *path, struct err *err);
 
 /* Makes directory PATH and its parents, mode 0755 less umask; fine when it is there. */

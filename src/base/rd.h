@@ -42,7 +42,7 @@ static inline const uint8_t *rd_bytes(struct rd *r, size_t n)
 		r->p = r->end;
 		return NULL;
 	}
-	if (n) /* of nothing P may be NULL */
+	if (n) /* P may be NULL when N is 0 */
 		r->p += n;
 	return p;
 }
@@ -103,8 +103,8 @@ static inline int64_t rd_sleb(struct rd *r)
 	return (int64_t)(z >> 1) ^ -(int64_t)(z & 1);
 }
 
-/* A count of elements that need at least ELEM_BYTES (1 or more) each: bad unless they can fit in
- * what is left, so that no hostile size reaches an allocator. */
+/* Reads a count of elements that need at least ELEM_BYTES (1 or more) each.  The count is bad
+ * unless so many fit in what is left, so that no hostile size reaches an allocator. */
 static inline size_t rd_count(struct rd *r, size_t elem_bytes)
 {
 	uint64_t n = rd_uleb(r);

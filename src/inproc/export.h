@@ -19,8 +19,8 @@
 #error "which version has the C library's sprofil?"
 #endif
 
-/* EXPORT_AS(own, name) follows the declaration of own: it becomes NAME.  clang has no attribute for
- * versions and would leave NAME out without a word, so it gets the assembler's directive. */
+/* EXPORT_AS(own, name) follows the declaration of own, which becomes NAME.  clang has no attribute
+ * for versions and would silently leave NAME out, so it gets the assembler's directive. */
 #if defined(DWELL_STATIC)
 #define EXPORT_AS(own, name) __asm__(#name) EXPORT
 #elif __has_attribute(symver)

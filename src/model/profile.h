@@ -2,23 +2,24 @@
 /* The one model in the middle: every input becomes this, every output is written from it.
  *
  * A profile is resident *dictionaries* (strings, events, images, places, owners, vectors, contexts)
- * and *values*: (owner, context, vector, event) -> count and sum.  Dictionaries only grow; an id is
- * the element's number and stays valid until the profile is released.  Adding what is already there
- * gives the id it has ("intern").  Id 0 is special in four of them:
- *   string 0 = ""    owner 0 = nobody known    vector 0 = a plain sample    context 0 = the root
- * and trace 0 stands for the threads there was no room for.
+ * and *values*: (owner, context, vector, event) -> count and sum.  Dictionaries only grow.  An id
+ * is the element's number and stays valid until the profile is released.  Interning an element that
+ * is already there returns the id it has.  Id 0 is special in five dictionaries: string 0 is "",
+ * owner 0 is nobody known, vector 0 is a plain sample, context 0 is the root, trace 0 stands for
+ * the threads there was no room for.
  *
- * A flat sample's context is the node (parent 0, place); a call path is a longer chain of nodes,
- * outermost first: callers at their calls, the sampled address last.  A path whose outer part is
- * missing begins with a place (svma 0) of an IMAGE_MARK image that says why.  Stored values are
- * whole samples; a sample stands for `period` of its event, or for what it weighs where periods
- * vary (value_weight), and for 1/duty as much again where the event was time-multiplexed: scaling
- * happens when somebody reads.
+ * The context of a flat sample is the node (parent 0, place).  A call path is a longer chain of
+ * nodes, outermost first: callers at their calls, the sampled address last.  A path whose outer
+ * part is missing begins with a place (svma 0) of an IMAGE_MARK image that says why.
+ *
+ * Stored values are whole samples.  A sample stands for `period` of its event, or for its weight
+ * where periods vary (value_weight).  Where the event was time-multiplexed it stands for 1/duty
+ * times as much; readers do this scaling.
  *
  * Sum of all values of an event + its losses = samples that reached our program, exactly.
  *
- * Beside the values there may be traces: the same samples (or those there was room for) with their
- * times, one line per thread; see trace.h. */
+ * A profile may have traces beside its values: the same samples (or those there was room for) with
+ * their times, one line per thread; see trace.h. */
 #ifndef MODEL_PROFILE_H
 #define MODEL_PROFILE_H
 
@@ -82,8 +83,8 @@ enum owner_flags {
 	OWNER_EXCLUDED = 1u << 2, /* while recording: samples of it are the loss "excluded" */
 };
 
-/* What is known of a sample besides its place: bit I of VALUE counts only where bit I of KNOWN is
- * set. COUNTER says which counter the value's sum totals, 0 for none. */
+/* Facts of a sample beyond its place: bit I of VALUE counts only where bit I of KNOWN is set.
+ * COUNTER says which counter the value's sum totals; 0: none. */
 struct vector {
 	uint64_t known, value;
 	uint32_t counter;
@@ -103,15 +104,15 @@ struct value {
 	uint64_t sum;	/* the weight (value_weight), or total of the vector's counter; else 0 */
 };
 
-/* Jumps from one place to another, of processes of one owner, as a sampled branch stack tells them:
- * everything between two branches that follow each other was executed. */
+/* Jumps from one place to another by processes of one owner, out of sampled branch stacks.
+ * Everything between two successive branches was executed. */
 struct branch {
 	owner_id owner;
 	event_id event; /* whose samples brought the stacks */
 	place_id from, to;
 	uint64_t count;
-	uint64_t n_predicted, n_mispredicted; /* of COUNT; of the rest it is not known */
-	uint64_t cycles, n_cycles; /* cycles since the branch before; known of so many of COUNT */
+	uint64_t n_predicted, n_mispredicted; /* of COUNT; unknown for the rest */
+	uint64_t cycles, n_cycles; /* cycles since the branch before; n_cycles of COUNT know it */
 };
 
 /* A bit or counter that a recording named for itself (model/fact.h). */
@@ -161,8 +162,7 @@ struct profile_meta {
 	uint32_t n_cpus;
 };
 
-/* What hangs on a context: its callees and its values, each the first of a short list, 0 when there
- * is none, or KIN_MANY. */
+/* The callees and values of a context, each as the first of a short list; 0: none, or KIN_MANY. */
 #define KIN_MANY UINT32_MAX
 
 struct ctx_kin {
@@ -213,8 +213,8 @@ const char *profile_str(const struct profile *p, string_id id);
  * those already there; with freq_hz the period becomes total / n_reached. */
 event_id profile_intern_event(struct profile *p, const struct event *e);
 
-/* Identity: kind and build-id; without a build-id, kind and path.  The first path seen stays; flags
- * are joined, except that IMAGE_OFFSETS is part of the identity; text_start and text_bytes are
+/* Identity: kind and build-id; without a build-id, kind and path.  IMAGE_OFFSETS is part of the
+ * identity; other flags are joined.  The first path seen stays.  text_start and text_bytes are
  * taken when not known yet. */
 image_id profile_intern_image(struct profile *p, const struct image *i);
 
@@ -223,40 +223,41 @@ owner_id profile_intern_owner(struct profile *p, const struct owner *o);
 vector_id profile_intern_vector(struct profile *p, const struct vector *v);
 ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place);
 
-/* The number of the bit or counter that has this name, in the registry (model/fact.h) or in P,
- * where it is added when it is new.  -1: all numbers are taken. */
+/* Returns the number of the bit or counter called NAME, in the registry (model/fact.h) or in P.  A
+ * new name is added to P.  -1: all numbers are taken. */
 int profile_add_user_fact(struct profile *p, bool is_counter, const char *name,
 			  const char *meaning);
 
-/* Says that children of CTX will be asked for in a moment. */
+/* Prefetches CTX: the caller is about to look for its children. */
 static inline void profile_prefetch_ctx(const struct profile *p, ctx_id ctx)
 {
 	if (ctx < p->ctx_kin.n)
 		__builtin_prefetch(&p->ctx_kin.v[ctx]);
 }
 
-/* Two contents of one build-id.  Images whose digest is not known are not counted as a content, and
- * code of which only file offsets are known (IMAGE_OFFSETS) is left out.
+/* Two contents of one build-id.  An image whose digest is not known does not count as a content,
+ * nor does code of which only file offsets are known (IMAGE_OFFSETS).
  *
- * profile_each_shared calls FN for each build-id that images of P with different digests have (of one
- * kind), with all its images: N pointers, which live as long as P is not changed.
+ * profile_each_shared calls FN for each build-id that images of P with different digests have (of
+ * one kind), with all its images: N pointers, which live as long as P is not changed.
  * profile_shares_build_id tells whether IM's build-id is one of these. */
 void profile_each_shared(const struct profile *p,
 			 void (*fn)(void *ctx, const struct image *const *images, size_t n),
 			 void *ctx);
 bool profile_shares_build_id(const struct profile *p, const struct image *im);
 
-/* For readers, when all of P was loaded: gives what is known by build-id alone (older databases,
- * other tools' data) to the one image that has it.  Where two contents have it, it stays apart.
- * Nothing may be interned in P afterwards. */
+/* Joins images that are known by build-id alone (older databases, other tools' data) to the one
+ * image that has that build-id.  Where two contents have it, the image stays apart.  For readers,
+ * once all of P is loaded: nothing may be interned in P afterwards. */
 void profile_join_images(struct profile *p);
 
-/* The image of what nobody could attribute, and the place of run-time address AVMA in it. */
+/* The image of samples that nobody could attribute, and the place of run-time address AVMA in
+ * it. */
 image_id profile_unknown_image(struct profile *p);
 place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags);
 
-/* The place of a kernel address in no known image: address 0, because where the kernel lies is kept
- * from users (KASLR), and a database may be read by them. */
+/* The place of a kernel address in no known image.  It is address 0: users must not learn where the
+ * kernel lies (KASLR), and they may read a database. */
 place_id profile_unknown_kernel_place(struct profile *p);
 
 /* The context, under the root, of a mark that says TEXT. */
@@ -268,8 +269,8 @@ ctx_id profile_flat_ctx(struct profile *p, place_id place);
 /* The innermost place of a context other than 0. */
 const struct place *profile_leaf(const struct profile *p, ctx_id ctx);
 
-/* Adds V's count and sum to the value with its key and returns its number in P's values, which
- * stays good until profile_release; ids must be P's. */
+/* Adds V's count and sum to the value with its key.  V's ids must be P's.  Returns the value's
+ * number in P's values, which stays good until profile_release. */
 uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
@@ -277,15 +278,14 @@ void profile_add_loss(struct profile *p, const char *name, event_id event, uint6
 /* Adds B's sums to the branch of its owner, event, from and to. */
 void profile_add_branch(struct profile *p, const struct branch *b);
 
-/* Sets all values to zero and forgets losses and the events' sums: what a recorder does after a
- * flush.  Dictionaries and the keys of values stay, for they will be needed again; traces are
- * forgotten. */
+/* Sets all values to zero and forgets losses, traces and the events' sums: a recorder does so after
+ * a flush.  Dictionaries and the keys of values stay, because they will be needed again. */
 void profile_reset_values(struct profile *p);
 
 /* Somewhere values go, one at a time; their ids are those of the profile the sink belongs to. */
 struct value_sink {
 	void (*put)(struct value_sink *s, const struct value *v);
-	bool traces;   /* traces are wanted too, in that profile; else they are not even read */
+	bool traces;   /* traces are wanted in that profile; else they are not even read */
 	bool branches; /* branches are wanted in that profile; else they are not even read */
 };
 
@@ -304,15 +304,15 @@ struct profile_map {
 void profile_merge_branches(struct profile *dst, const struct profile *src,
 			    const struct profile_map *m);
 
-/* Interns all of SRC's dictionaries (with the events' sums, the losses and the meta) in DST and
- * says where each went.  Release the map with profile_map_release. */
+/* Interns all of SRC's dictionaries in DST, with the events' sums, the losses and the meta.
+ * Returns where each element went; release the map with profile_map_release. */
 struct profile_map profile_merge_dicts(struct profile *dst, const struct profile *src);
 void profile_map_release(struct profile_map *m);
 
 /* Adds all of SRC to DST: values with equal keys are summed, traces of one thread joined. */
 void profile_merge(struct profile *dst, const struct profile *src);
 
-/* Whether V counts samples; else it totals a counter over samples that another value counts. */
+/* Whether V counts samples.  If not, it totals a counter over samples that another value counts. */
 static inline bool value_is_samples(const struct profile *p, const struct value *v)
 {
 	return !p->vectors.v[v->vector].counter;
@@ -322,23 +322,24 @@ static inline bool value_is_samples(const struct profile *p, const struct value 
 uint64_t profile_n_samples(const struct profile *p, event_id event);
 uint64_t profile_n_lost(const struct profile *p, event_id event);
 
-/* Whether E counts time itself: its values' counts are intervals, their sums nanoseconds (the
- * events of off-CPU recordings).  That is so when its unit is "ns" and its period 1. */
+/* Whether E measures time (the events of off-CPU recordings): its values' counts are intervals,
+ * their sums nanoseconds.  Such an event has unit "ns" and period 1. */
 bool event_is_time(const struct profile *p, const struct event *e);
 
 /* Whether values of E have weights: their sums are nanoseconds, or the sums of their samples'
- * periods.  Of other events each sample stands for the period. */
+ * periods.  Each sample of another event stands for the period. */
 bool event_has_weights(const struct profile *p, const struct event *e);
 
-/* What the samples that V counts stand for, in units of its event, without its duty; V is no
+/* The weight of V: how much of its event V's samples stand for, before duty.  V must not be a
  * counter's (value_is_samples).  A value from before its event had weights stands for periods. */
 uint64_t value_weight(const struct profile *p, const struct value *v);
 
 /* running / enabled, 1 when neither is known. */
 double event_duty(const struct event *e);
 
-/* Samples that E's own count promises and that never reached our program.  N_IDLE of those that did
- * were an idle task's: the count leaves idle time out.  0 when the count is not known. */
+/* Number of samples that E's own count promises and that never reached our program.  N_IDLE is how
+ * many of those that did were an idle task's: the count leaves idle time out.  0 when the count is
+ * not known. */
 uint64_t event_not_delivered(const struct event *e, uint64_t n_idle);
 
 /* All of P as text, in an order and with names that do not depend on ids: equal texts mean equal

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Time lines of threads: when each was where.
  *
- * A line is found or added by profile_intern_trace and grows by trace_add_point.  Lines are kept
- * apart by thread even where owners are groups.  All lines of a profile together occupy at most its
- * trace_bytes_max (0: no bound): beyond that points are dropped and counted, in their line or, when
- * there is no room for the line either, in trace 0, which never has points.  Nothing of this
- * touches the values. */
+ * profile_intern_trace finds or adds a line; trace_add_point extends it.  Each thread has its own
+ * line, even where owners are groups.  All lines of a profile together occupy at most its
+ * trace_bytes_max (0: no bound).  Points beyond that are dropped and counted in their line; when
+ * the line has no room either, they are counted in trace 0, which never has points.  Traces never
+ * change the values. */
 #ifndef MODEL_TRACE_H
 #define MODEL_TRACE_H
 
 #include "model/profile.h"
 
-/* The line of (owner, pid, tid, start_ns) of KEY, added when it is not there; a line that was there
- * takes the later of the two ends and the sum of n_dropped.  KEY's points are not looked at.
- * Returns 0 when there is no room for another line.  The id is good until trace_reset. */
+/* Finds the line of KEY's (owner, pid, tid, start_ns), or adds it.  A line that was there takes the
+ * later of the two ends and the sum of n_dropped.  KEY's points are not looked at.  Returns 0 when
+ * there is no room for another line.  The id is good until trace_reset. */
 trace_id profile_intern_trace(struct profile *p, const struct trace *key);
 
 /* Appends a point to line T, or counts it as dropped; points may come in any order. */
@@ -29,7 +29,7 @@ uint64_t trace_n_dropped(const struct profile *p);
 /* Whether T, one of P's lines, says anything: all but an empty trace 0. */
 bool trace_says(const struct profile *p, const struct trace *t);
 
-/* Adds SRC's lines to DST under the ids of M; all that is left of DST's bound is theirs. */
+/* Adds SRC's lines to DST under the ids of M.  They may use all that is left of DST's bound. */
 void trace_merge(struct profile *dst, const struct profile *src, const struct profile_map *m);
 
 /* Forgets all lines but trace 0, which becomes empty. */

@@ -16,7 +16,8 @@
  * enough to tell such files apart. */
 int elf_probe(int fd, struct image_layout *ret, struct err *err);
 
-/* The same for an image of N bytes in memory, such as the vdso. */
+/* Reads the layout of an image of N bytes in memory, such as the vdso.  Results and errors are
+ * those of elf_probe. */
 int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, struct err *err);
 
 #endif

@@ -21,17 +21,18 @@
 #include "formats/journal.h"
 #include "model/profile.h"
 
-/* $DWELLDB, else $DCPIDB, else ~/.local/share/dwell; for root too (the system daemon is told
- * /var/lib/dwell by its unit).  Free it. */
+/* Returns $DWELLDB, else $DCPIDB, else ~/.local/share/dwell, also for root (the system daemon is
+ * told /var/lib/dwell by its unit).  Free it. */
 char *store_default_path(void);
 
-/* True when PATH is a dwell database of any version, or an empty directory that can become one; for
- * telling kinds of `--db` apart. */
+/* True when PATH is a dwell database of any version, or an empty directory that can become one.  It
+ * tells kinds of `--db` apart. */
 bool store_is_db(const char *path);
 
-/* The databases that PATH means: itself, or, when it is none, those right below it, for databases
- * of many machines side by side on a shared file system.  Paths in memory of their own, in order of
- * name; none when there are none.  -ENOENT, -ENOTDIR and the like when PATH cannot be read. */
+/* Lists the databases that PATH means: PATH itself, or, when it is none, those right below it
+ * (databases of many machines side by side on a shared file system).  RET's paths are its own
+ * memory, in order of name; RET may be empty.  -ENOENT, -ENOTDIR and the like when PATH cannot be
+ * read. */
 typedef VEC(char *) store_paths;
 int store_members(const char *path, store_paths *ret, struct err *err);
 void store_paths_release(store_paths *l);
@@ -48,10 +49,10 @@ char *store_images_dir(const char *db, bool create, struct err *err);
 
 /* Writing. */
 
-/* Makes PATH a database when it is not there or an empty directory.  A new database can be read by
- * its owner and by the members of GROUP (a name or a number; NULL: by nobody else), whatever the
- * umask is, and so can all that is ever written in it.  The permissions of a database that is there
- * stay.  -EINVAL there is no such group; else as store_create. */
+/* Makes PATH a database when it is not there or an empty directory.  Its owner and the members of
+ * GROUP (a name or a number; NULL: nobody else) may read a new database and all that is ever
+ * written in it, whatever the umask is.  The permissions of a database that is there stay.
+ * -EINVAL: there is no such group; other errors as store_create. */
 int store_make(const char *path, const char *group, struct err *err);
 
 struct store;
@@ -69,10 +70,10 @@ struct store_opts {
 	size_t n_ranges;
 };
 
-/* Makes a new epoch with one recording in it, and the database DB when it is not there. Interrupted
- * recordings of this host are recovered on the way.  The recording stays locked until store_close
- * or the end of the process.  Errors: -EPROTONOSUPPORT a newer database; -EPERM the directory is
- * not ours or is not safe to write to; any errno of making files. */
+/* Makes a new epoch with one recording in it, and the database DB when it is not there.  Recovers
+ * this host's interrupted recordings on the way.  The recording stays locked until store_close or
+ * the end of the process.  Errors: -EPROTONOSUPPORT: a newer database; -EPERM: the directory is not
+ * ours or is not safe to write to; any errno of making files. */
 int store_create(const char *db, const struct store_opts *o, struct store **ret, struct err *err);
 
 /* Takes over HOST's (NULL: this machine's) newest interrupted recording, so that a restarted daemon
@@ -88,17 +89,17 @@ bool store_last_seq(const struct store *s, uint32_t cpu, uint64_t *ret_seq);
 /* The log that is recorded into: the last one that was put or used; 0: none. */
 uint64_t store_log(const struct store *s);
 
-/* A recording knows what is stored of several logs: of the one that is recorded into, and of those
- * that dead recorders left.  Ranges of the journal are of the one that is recorded into. */
+/* A recording knows how far several logs are stored: the one it records into, and those that dead
+ * recorders left.  The journal's ranges are of the one it records into. */
 enum store_log_state {
 	STORE_LOG_OWN,	  /* somebody records into it */
 	STORE_LOG_TAKEN,  /* its recorder died; some of it may not be stored yet */
 	STORE_LOG_STORED, /* all of it is stored: it may be removed */
 };
 
-/* Sums of a log are told as if they were CPUs of it: the last "sequence number" of SOURCE_REACHED +
- * I is how many samples of event I are stored or lost by name, of SOURCE_DROPPED + I how many of
- * them were dropped.  SOURCE_DONE 1 is another word for STORE_LOG_STORED. */
+/* Sums of a log are stored as if they were CPUs of it.  The last "sequence number" of CPU
+ * SOURCE_REACHED + I is how many samples of event I are stored or lost by name; that of
+ * SOURCE_DROPPED + I is how many of them were dropped.  SOURCE_DONE 1 means STORE_LOG_STORED. */
 #define STORE_SOURCE_REACHED 0x10000u
 #define STORE_SOURCE_DROPPED 0x20000u
 #define STORE_SOURCE_DONE    0x30000u
@@ -110,78 +111,80 @@ struct store_log {
 	size_t n_ranges;
 };
 
-/* How many logs the recording knows, and the number and state of log I; the last one is recorded
- * into. */
+/* The number of logs that the recording knows, and the number and state of log I.  The last log is
+ * the one recorded into. */
 size_t store_n_logs(const struct store *s);
 struct store_log store_get_log(const struct store *s, size_t i);
 
-/* Puts LOGS in place of all logs that the recording knows, by one commit; the last of them is
- * recorded into from now on.  Flushes the journal first, whose ranges are of the one before. */
+/* Replaces all logs that the recording knows by LOGS, in one commit.  The last of them is recorded
+ * into from now on.  Flushes the journal first, because its ranges are of the log before. */
 int store_put_logs(struct store *s, const struct store_log *logs, size_t n_logs, struct err *err);
 
-/* Stores P, and that L is stored so far, by one commit.  L is not the log that is recorded into,
- * and is added when it is not known.  The journal goes on counting.  Failures as of store_flush. */
+/* Stores P, and how far L is stored, in one commit.  L must not be the log recorded into; it is
+ * added when it is not known.  The journal goes on counting.  Errors as of store_flush. */
 int store_flush_log(struct store *s, const struct profile *p, const struct store_log *l,
 		    struct err *err);
 
-/* Forgets log NUMBER, once nothing of it is left anywhere. */
+/* Forgets log NUMBER.  Call it when nothing of the log is left anywhere. */
 int store_drop_log(struct store *s, uint64_t number, struct err *err);
 
-/* From now on sequence numbers are of LOG, of which nothing is stored yet but RANGES; those of the
- * log before are forgotten.  Flushes the journal first. */
+/* Makes LOG the log that sequence numbers are of from now on; only RANGES of it are stored yet.
+ * Those of the log before are forgotten.  Flushes the journal first. */
 int store_use_log(struct store *s, uint64_t log, const struct seq_range *ranges, size_t n_ranges,
 		  struct err *err);
 
-/* What is stored of LOG by HOST (NULL: this machine): appended to RET.  Journals of recordings that
+/* Appends to RET how far HOST (NULL: this machine) has stored LOG.  Journals of recordings that
  * were not recovered do not count.  Looks at HOST's recordings from the newest on until one knows
- * the log, and so at all only for a log that none does.  Returns 1, or 0 for that, or an error. */
+ * the log, so only an unknown log costs a look at all.  Returns 1, or 0 when no recording knows the
+ * log, or an error. */
 typedef VEC(struct seq_range) seq_ranges;
 int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *ret,
 		   struct err *err);
 
-/* Appends what was collected since the last store_journal or store_flush to the journal and syncs
- * it: what is fresh in P (model/fresh.h), which is all of a profile that is not watched.  RANGES
+/* Appends to the journal what was collected since the last store_journal or store_flush, and syncs
+ * it.  That is what is fresh in P (model/fresh.h), or all of a profile that is not watched.  RANGES
  * (may be none) say which log entries it covers.  After a failure the journal is as before; -EIO
  * also when nothing can be appended any more before a flush. */
 int store_journal(struct store *s, const struct profile *p, const struct seq_range *ranges,
 		  size_t n_ranges, struct err *err);
 
 /* Stores P, which holds all that was collected since the last flush (journaled or not), and makes
- * the journal void.  After a failure (say, -ENOSPC) what was stored before is unharmed and P is not
- * stored: call again with it, or with more added.  The caller resets P's values after success. */
+ * the journal void.  After a failure (say, -ENOSPC) earlier data is unharmed and P is not stored:
+ * call again with it, or with more added.  The caller resets P's values after success. */
 int store_flush(struct store *s, const struct profile *p, const struct seq_range *ranges,
 		size_t n_ranges, struct err *err);
 
-/* Stores P, which holds all that was collected since the recording began, in place of all that was
- * stored of it before, and makes the journal void: for recorders that keep everything, and cheaper
- * than merging.  Failures as of store_flush. */
+/* Replaces all that was stored of the recording by P, which holds all that was collected since it
+ * began, and makes the journal void.  For recorders that keep everything; cheaper than merging.
+ * Errors as of store_flush. */
 int store_replace(struct store *s, const struct profile *p, struct err *err);
 
-/* Makes a segment of what the journal holds; nothing when that is nothing.  For recorders that
- * journal everything and keep nothing. */
+/* Makes a segment of the journal's counts; does nothing when the journal is empty.  For recorders
+ * that journal everything and keep nothing. */
 int store_flush_journal(struct store *s, struct err *err);
 
-/* From now on each merge of segments prunes contexts with less than SHARE (model/prune.h; 0: none)
- * of the samples that came since the last merge; the last merge of all, at store_close, of all. */
+/* Sets SHARE (model/prune.h; 0: no pruning).  From now on each merge of segments prunes contexts
+ * with less than SHARE of the samples that came since the last merge.  The last merge, at
+ * store_close, compares with all samples. */
 void store_set_prune(struct store *s, double share);
 
-/* Merges all segments into one, as when nothing is to come any more. */
+/* Merges all segments into one.  Call it when nothing more is to come. */
 int store_compact(struct store *s, struct err *err);
 
-/* Marks the recording finished, merged into one segment, and frees S whatever the result.  What the
- * journal holds and no flush covered is stored as well.  NULL is fine. */
+/* Marks the recording finished, merged into one segment, and frees S whatever the result.  Counts
+ * that only the journal holds are stored first.  NULL is fine. */
 int store_close(struct store *s, struct err *err);
 
-/* Lets go of the recording as a dying recorder does, writing nothing, so that store_resume can take
- * it over (a daemon being restarted).  Frees S; NULL is fine. */
+/* Frees S and writes nothing, as a dying recorder would, so that store_resume can take the
+ * recording over (a daemon being restarted).  NULL is fine. */
 void store_detach(struct store *s);
 
-/* Gives up a recording before anything was stored: removes it and frees S.  One that holds samples
- * already stays as it is, interrupted. */
+/* Removes a recording in which nothing was stored yet, and frees S.  A recording that holds samples
+ * stays as it is, interrupted. */
 void store_discard(struct store *s);
 
-/* Recovers every interrupted recording of HOST (NULL: all hosts): journals become segments, files a
- * killed writer left behind are removed.  Returns how many, or an error. */
+/* Recovers every interrupted recording of HOST (NULL: all hosts): turns journals into segments and
+ * removes files that a killed writer left behind.  Returns how many, or an error. */
 int store_recover(const char *db, const char *host, struct err *err);
 
 /* Reading. */
@@ -191,7 +194,7 @@ struct store_event {
 	uint64_t period, freq_hz;
 	uint64_t enabled_ns, running_ns, total, n_reached; /* as in struct event */
 	uint64_t n_samples;				   /* in values */
-	uint64_t n_pruned; /* of these, with rare callers pruned (model/prune.h) */
+	uint64_t n_pruned; /* how many of n_samples lost rare callers (model/prune.h) */
 };
 
 struct store_loss {
@@ -236,9 +239,10 @@ typedef int store_list_fn(void *ctx, const struct store_recording *r);
 int store_list(const char *db, const struct store_selection *sel, store_list_fn *fn, void *ctx,
 	       struct err *err);
 
-/* Adds the recordings selected to INTO; values go to SINK when there is one (a key may come several
- * times: once for each segment it is in), else into INTO's values.  Returns how many recordings
- * were read, or -ENOENT when none matches; after any failure INTO is only good for releasing. */
+/* Adds the recordings selected to INTO.  Values go to SINK when there is one (a key may come
+ * several times: once for each segment it is in), else into INTO's values.  Returns how many
+ * recordings were read, or -ENOENT when none matches.  After any failure INTO is only good for
+ * releasing. */
 int store_load(const char *db, const struct store_selection *sel, struct profile *into,
 	       struct value_sink *sink, struct err *err);
 

@@ -131,7 +131,7 @@ static inline void query_add_value(const struct query *q, const struct value *v,
  * N / duty; of an event that counts time, microseconds. */
 uint64_t query_scaled(const struct query_col *c, uint64_t n);
 
-/* Of how many samples in all it is not known whether they count for P. */
+/* Number of samples for which it is unknown whether they count for P. */
 uint64_t query_open(const struct query *q, const struct estimate_part *p);
 
 /* Whether some column is scaled. */
