@@ -63,7 +63,7 @@ struct command {
 int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
 	      opt_list *ret_operands);
 
-/* A notice that does not stop the command: one line on stderr, "dwell prof: MESSAGE". */
+/* Prints a notice on stderr, "dwell prof: MESSAGE".  The command goes on. */
 void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints TEXT to stdout through $DWELL_PAGER, $PAGER or `less -FRX` when it is longer than the

@@ -21,7 +21,7 @@ struct log_opts {
 	uint32_t n_spill;  /* per CPU, a power of two */
 	uint64_t pidns_dev,
 		pidns_ino; /* this process's pid namespace, 0 when it is the initial one */
-	bool times;	   /* of samples too */
+	bool times;	   /* slots hold the time of their sample */
 	uint64_t number;   /* it samples from log_go_live on; 0: from the start */
 	int live_fd;	   /* with NUMBER: which of several logs samples (log_make_live) */
 	/* Call paths; all zero without. */
@@ -30,7 +30,7 @@ struct log_opts {
 	size_t n_unwind_words;	/* for all tables together, of 4 bytes */
 	uint32_t n_image_keys;	/* a power of two */
 	bool map_tables;	/* all of them, for walks in this process; else in pieces */
-	bool check_walks;	/* each that takes frames over is done again without */
+	bool check_walks;	/* does each walk that takes frames over again, without */
 };
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
@@ -42,14 +42,14 @@ void log_close(struct log *l);
  * descriptor. */
 int log_make_live(struct err *err);
 
-/* The number of the log that samples by LIVE_FD, such an array; 0: none does. */
+/* Returns the number of the log that samples, as the array LIVE_FD says; 0: none does. */
 uint64_t log_get_live(int live_fd);
 
-/* L is the one that samples from now on, in place of the one that did: in one step, on all CPUs.
- * Without a number it samples already. */
+/* Makes L the log that samples from now on, in place of the one that did: in one step, on all
+ * CPUs.  A log without a number samples already. */
 void log_go_live(struct log *l);
 
-/* When log_go_live was called, CLOCK_MONOTONIC; 0: never, or nobody said. */
+/* Time of log_go_live, CLOCK_MONOTONIC; 0: never called, or nobody said. */
 uint64_t log_live_ns(const struct log *l);
 
 /* Runs the program at each overflow of the perf event PERF_FD, which stays the caller's; samples
@@ -60,13 +60,13 @@ int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err);
 int log_each_task(struct log *l, void (*fn)(void *ctx, const struct task_record *t), void *ctx,
 		  struct err *err);
 
-/* Calls FN for each piece of machine code of the loaded programs: they run in the kernel and are
- * sampled too.  NAME is as in kallsyms, "bpf_prog_TAG_NAME". */
+/* Calls FN for each piece of machine code of the loaded programs.  They run in the kernel, so
+ * samples fall into them.  NAME is as in kallsyms, "bpf_prog_TAG_NAME". */
 void log_each_program(const struct log *l,
 		      void (*fn)(void *ctx, uint64_t start, uint64_t end, const char *name),
 		      void *ctx);
 
-/* Descriptors of its arrays and links, which stay the log's: for pinning them (pinned.h). */
+/* Descriptors of the log's arrays and links, for pinning them (pinned.h).  They stay the log's. */
 struct log_fds {
 	int slots, cpus, spill;
 	int live;				  /* -1 without a number */
@@ -76,8 +76,8 @@ struct log_fds {
 };
 struct log_fds log_fds(const struct log *l);
 
-/* A log of which there is nothing but the arrays SLOTS, CPUS and SPILL, descriptors that stay the
- * caller's: it can be read, and its tails set.  -EBADMSG when they are not those of a log. */
+/* Opens a log of which only the arrays SLOTS, CPUS and SPILL are left; the descriptors stay the
+ * caller's.  It can be read, and its tails set.  -EBADMSG: they are not the arrays of a log. */
 int log_open_arrays(int slots, int cpus, int spill, struct log **ret, struct err *err);
 
 uint32_t log_n_cpus(const struct log *l);
@@ -89,7 +89,7 @@ struct log_sample {
 	uint64_t time_ns; /* CLOCK_MONOTONIC; 0: not asked for */
 };
 
-/* How many samples CPU's log holds in all since the start: a snapshot to drain up to. */
+/* The number of samples that CPU's log has taken since the start: a snapshot to drain up to. */
 uint64_t log_head(const struct log *l, uint32_t cpu);
 uint64_t log_tail(const struct log *l, uint32_t cpu);
 uint32_t log_n_slots(const struct log *l); /* of a CPU */
@@ -100,8 +100,8 @@ struct log_sample log_get(const struct log *l, uint32_t cpu, uint64_t at);
 /* Gives the slots before sample number AT back to the kernel side. */
 void log_set_tail(struct log *l, uint32_t cpu, uint64_t at);
 
-/* For whoever takes the log over: up to when the account of its events is stored, CLOCK_MONOTONIC
- * (0: nobody said), and which of them count, a bit each. */
+/* The account of the log's events, for whoever takes it over: the time up to which it is stored,
+ * CLOCK_MONOTONIC (0: nobody said), and which events count, a bit each. */
 struct log_account {
 	uint64_t time_ns;
 	uint64_t counting;
@@ -129,14 +129,14 @@ struct log_chain {
 	const uint64_t *frames; /* innermost caller first; until the call returns */
 };
 
-/* Calls FN for each chain sent since the last time, and gives their room back.  To be called after
- * log_head was noted and before the samples up to it are read. */
+/* Calls FN for each chain sent since the last call, and gives their room back.  Call it after
+ * noting log_head and before reading the samples up to it. */
 void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain *c), void *ctx);
 
-/* Chains that found their ring full. */
+/* Number of chains that found their ring full. */
 uint64_t log_chains_lost(const struct log *l);
 
-/* How the frames of user stacks were found, and what check_walks saw (bpf/record.h). */
+/* Counts of how frames of user stacks were found, and of what check_walks saw (bpf/record.h). */
 struct log_walks {
 	uint64_t n_walked, n_kept;
 	uint64_t n_checked, n_differing;
@@ -150,7 +150,8 @@ struct unwind_memory log_unwind_memory(const struct log *l);
 /* The table the programs find images in, and how many keys it has. */
 struct image_key *log_image_keys(const struct log *l, uint32_t *ret_n);
 
-/* To be called after keys or images changed: mappings the programs remember are looked up anew. */
+/* Makes the programs forget the mappings they remember and look them up anew.  Call it after keys
+ * or images changed. */
 void log_images_changed(struct log *l);
 
 /* A descriptor that polls readable when there are requests; -1 without call paths. */

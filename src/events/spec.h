@@ -24,12 +24,12 @@ enum event_kind {
 /* "software", "hardware", ...; never NULL. */
 const char *event_kind_name(enum event_kind kind);
 
-/* What samples tell of their instruction, by who can read it (fact_reader.h). */
+/* The facts that samples carry about their instruction, by who can read them (fact_reader.h). */
 enum event_facts {
 	EVENT_FACTS_NONE,
 	EVENT_FACTS_FIELDS,    /* fields of the sample */
-	EVENT_FACTS_IBS_OP,    /* AMD's registers, as raw data */
-	EVENT_FACTS_IBS_FETCH, /* likewise */
+	EVENT_FACTS_IBS_OP,    /* AMD's registers of an op, as raw data */
+	EVENT_FACTS_IBS_FETCH, /* AMD's registers of a fetch, as raw data */
 };
 
 struct event_spec {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who runs: processes, what they map, and whom their samples belong to.
+/* Running processes: what they map, and who owns their samples.
  *
  * A process here is one life of a tgid between two execs, known by (tgid, generation): see
- * GENERATION in bpf/record.h.  A FORK starts a new one with its parent's mappings (shared until
- * either changes them), an exec starts a new one with none.  Old lives stay findable for one whole
- * cycle after they ended, because samples of theirs may still be in the log. */
+ * GENERATION in bpf/record.h.  A FORK starts a new life with its parent's mappings (shared until
+ * either changes them); an exec starts a new one with none.  A life that ended stays findable for
+ * one whole cycle, because samples of it may still be in the log. */
 #ifndef MACHINE_PROCS_H
 #define MACHINE_PROCS_H
 
@@ -57,7 +57,7 @@ struct jit {
 	int fd; /* of the map, for when the process has ended; -1 when too many are open */
 };
 
-/* By what samples are kept apart besides the group. */
+/* What keeps samples apart within a group. */
 enum owner_split { OWNER_GROUP, OWNER_PID, OWNER_TID };
 
 struct procs {
@@ -79,10 +79,10 @@ struct procs {
 	size_t n_mappings;   /* kept, at most; counted in cycle n_recounted */
 	uint32_t n_recounted;
 	uint64_t n_left_out; /* mappings that there was no room for: samples there are unknown */
-	/* When the samples that are being folded were taken, CLOCK_MONOTONIC: the very time where
-	 * samples tell it, else the end of the cycle. */
+	/* Time of the samples being folded, CLOCK_MONOTONIC: exact where samples tell it, else the
+	 * end of the cycle. */
 	uint64_t time_ns;
-	/* Counts what lets a source say something else of an address than it said before. */
+	/* Counts changes after which a source may answer differently for an address. */
 	uint32_t n_changes;
 	uint64_t salt;
 	VEC(struct jit) jits;	      /* code of perf maps that has samples */
@@ -113,22 +113,22 @@ void procs_end_cycle(struct procs *ps);
 /* The life of TGID that GENERATION means, or PROC_NONE. */
 uint32_t procs_find(struct procs *ps, uint32_t tgid, uint32_t generation);
 
-/* As procs_find, but asks /proc when nobody told of the process: a record was lost, or it started
- * while the list was being read. */
+/* Returns the life of TGID that GENERATION means, or PROC_NONE.  Asks /proc when nobody told of the
+ * process: a record was lost, or the process started while the list was being read. */
 uint32_t procs_look_up(struct procs *ps, uint32_t tgid, uint32_t generation);
 
 /* The current life of TGID, or PROC_NONE. */
 uint32_t procs_current(const struct procs *ps, uint32_t tgid);
 
-/* Records were lost: lives and mappings are looked for in /proc when samples are
- * in unknown ones. */
+/* Notes that records were lost.  From now on lives and mappings are looked for in /proc when
+ * samples are in unknown ones. */
 void procs_note_lost(struct procs *ps);
 
-/* What AVMA is in process PROC; NULL when no executable mapping is known there.  After records were
- * lost /proc is asked, once for each process and loss. */
+/* The mapping at AVMA in process PROC; NULL when no executable mapping is known there.  After
+ * records were lost /proc is asked, once for each process and loss. */
 const struct mapping *procs_find_mapping(struct procs *ps, uint32_t proc, uint64_t avma);
 
-/* Whom samples of PROC (thread TID) belong to. */
+/* The owner of the samples of PROC (thread TID). */
 owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid);
 
 /* From now on samples of TGID, and of the processes it starts, have LABEL; false when there is no

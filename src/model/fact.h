@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What can be known of a sampled instruction: the registry of bits and counters.
+/* Facts of a sampled instruction: the registry of bits and counters.
  *
  * Hardware that picks an instruction and follows it (AMD IBS, Intel PEBS with LBR, Arm SPE) tells
- * what became of it.  Whatever the machine, it is said here in the same words: those of ProfileMe
+ * what became of it.  This registry says so in the same words for every machine: those of ProfileMe
  * (the first 25 bits and 5 counters) and those that newer hardware added.  A fact has a name, a
- * meaning, and for each machine where it comes from.
+ * meaning, and a source for each machine.
  *
  * What a machine cannot measure is *unknown*, never false: beside the value mask there is a known
- * mask.  Bits and counters are told apart by where their names stand: `replays` is a trap bit, and
- * `any:replays` a counter.
+ * mask.  The place of a name tells bits from counters: `replays` is a trap bit, `any:replays` a
+ * counter.
  *
- * Numbers are stored in segments (struct vector): they are only added to, never changed.  The
- * numbers from FACT_USER_BIT and FACT_USER_COUNTER on mean what the recording says
- * (profile.user_facts); equal names are given equal numbers when profiles are merged. */
+ * Numbers are stored in segments (struct vector): new ones are added, none is ever changed.  The
+ * meaning of a number from FACT_USER_BIT or FACT_USER_COUNTER on is the recording's own
+ * (profile.user_facts); merging profiles gives equal names equal numbers. */
 #ifndef MODEL_FACT_H
 #define MODEL_FACT_H
 
@@ -185,11 +185,10 @@ static inline bool facts_has(const struct sample_facts *f, unsigned bit)
  * Value bits that are not known become 0, as struct vector wants them. */
 void facts_settle(struct sample_facts *f);
 
-/* Adds COUNT samples with the facts F, which are settled, to P: one value that counts them, its
- * vector {known, value, 0}; and for each counter known one value with vector {known, value,
- * counter}, the same count and as sum COUNT times the counter.  So the samples of an event are its
- * values with counter 0 (value_is_samples).  Returns the first value's number, as
- * profile_add_value. */
+/* Adds COUNT samples with the settled facts F to P.  One value counts them; its vector is {known,
+ * value, 0}.  Each known counter adds one value with vector {known, value, counter}, the same
+ * count, and COUNT times the counter as sum.  So the samples of an event are its values with
+ * counter 0 (value_is_samples).  Returns the first value's number, as profile_add_value does. */
 uint32_t facts_add(struct profile *p, owner_id owner, ctx_id ctx, event_id event,
 		   const struct sample_facts *f, uint64_t count);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What of a recorder's profile is new, so that storing it takes time by what came, not by what was
+/* The new part of a recorder's profile, so that storing takes time by what came, not by what was
  * ever seen.
  *
- * A profile that is watched knows its *used* values, those that grew since they were reset (a
- * flush), and its *fresh* ones, those that grew since the last mark (a journal record), and how
- * large they and the events' sums and losses were at that mark.  A bit for each: they are found in
- * the order of their numbers, in which the contexts and places they lead to mostly stand, too. */
+ * A watched profile knows two sets of values: the *used* ones grew since the last reset (a flush),
+ * the *fresh* ones grew since the last mark (a journal record).  It also knows how large these, the
+ * events' sums and the losses were at that mark.  Each value has a bit, so values are found in
+ * order of their numbers; the contexts and places they lead to mostly stand in that order as
+ * well. */
 #ifndef MODEL_FRESH_H
 #define MODEL_FRESH_H
 
@@ -32,7 +33,7 @@ void fresh_release(struct profile *p);
 
 void fresh_grow(struct freshness *f, uint32_t i);
 
-/* Value I of a watched profile grows.  (profile_add_value and profile_grow say so.) */
+/* Notes that value I of a watched profile grows.  profile_add_value and profile_grow call it. */
 static inline void fresh_add(struct freshness *f, uint32_t i)
 {
 	if (i / 64 >= f->fresh.n)
@@ -48,14 +49,14 @@ static inline void profile_grow(struct profile *p, uint32_t i, uint64_t count)
 	p->values.v[i].count += count;
 }
 
-/* Nothing is fresh any more: it has been stored. */
+/* Sets the mark: all has been stored, nothing is fresh. */
 void profile_mark(struct profile *p);
 
-/* Forgets marks, when the profile's values were reset. */
+/* Forgets marks.  Call it when the profile's values are reset. */
 void fresh_reset(struct profile *p);
 
-/* The number of the first used value from I on, UINT32_MAX when there is none; and of the first
- * fresh one.  Of a profile that is not watched all values are both. */
+/* The number of the first used value, or of the first fresh one, from I on; UINT32_MAX when there
+ * is none.  In a profile that is not watched all values are both. */
 uint32_t profile_next_used(const struct profile *p, uint32_t i);
 uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
 

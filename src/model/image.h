@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What code is identified by.  A place in a program is stored as (image, svma): never a run-time
- * address, never a name.  HPCToolkit calls an image a load module. */
+/* The identity of code.  A place in a program is stored as (image, svma): never a run-time address,
+ * never a name.  HPCToolkit calls an image a load module. */
 #ifndef MODEL_IMAGE_H
 #define MODEL_IMAGE_H
 
@@ -70,7 +70,7 @@ struct image_layout {
 	} loads[IMAGE_MAX_LOADS];
 };
 
-/* Finds out the layout of the file open at FD.  The recorder is given one such function, so that it
+/* Reads the layout of the file open at FD.  The recorder is given one such function, so that it
  * knows no ELF.  0, or -EBADMSG when it is not an ELF file we can use, or -errno. */
 typedef int image_probe_fn(int fd, struct image_layout *ret, struct err *err);
 

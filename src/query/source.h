@@ -25,7 +25,7 @@
 #include "query/samples/tree.h"
 #include "query/select.h"
 
-/* What not every source has. */
+/* Features that some sources lack. */
 enum source_feature {
 	SOURCE_SAMPLES,	   /* samples as stored: exports and bundles of them */
 	SOURCE_RECORDINGS, /* epochs, hosts, times: what chooses among recordings */
@@ -38,7 +38,7 @@ enum source_feature {
 	SOURCE_TIMES,	   /* time lines of threads */
 };
 
-/* What a path can be. */
+/* What a path names. */
 enum source_kind {
 	SOURCE_STORE = 1 << 0,
 	SOURCE_STORES = 1 << 1, /* a directory of several dwell databases */
@@ -56,7 +56,7 @@ enum source_kind {
 
 struct source;
 
-/* What is said of a source above its tables, where it has no account of samples. */
+/* Text above the tables of a source that has no account of samples. */
 struct source_about {
 	const char *line; /* for people */
 	const char *more; /* what else could be shown; NULL: nothing */
@@ -67,12 +67,12 @@ struct source_about {
 	unsigned n_facts;
 };
 
-/* Each may be NULL where why_not gives the reason. */
+/* A function may be NULL where why_not gives the reason. */
 struct source_ops {
 	void (*close)(struct source *s);
 
-	/* Why S lacks F, as one sentence, which may begin with "is" for what asks; NULL: it has
-	 * it. */
+	/* Returns NULL when S has F, else one sentence that says why it lacks it.  The sentence may
+	 * begin with "is": the option that asks comes before it. */
 	const char *(*why_not)(const struct source *s, enum source_feature f);
 
 	/* Fills RET's rows and what is said of them; source_flat settles, sorts and keeps. */
@@ -83,10 +83,10 @@ struct source_ops {
 	/* Names the rows that were kept; NULL: they have their names. */
 	void (*name)(struct source *s, struct flat *f);
 
-	/* Orders rows that have equal numbers, by what they are; NULL: as they are. */
+	/* Orders rows that have equal numbers by what they are; NULL: keeps their order. */
 	int (*compare)(const struct flat *f, const struct flat_row *a, const struct flat_row *b);
 
-	/* What IMAGE is called, its kind and build-id, for data. */
+	/* Returns IMAGE's name, kind and build-id, for JSON and CSV. */
 	struct flat_image (*image)(struct source *s, image_id image);
 
 	/* A tree, to be released by tree_source_close. */
@@ -101,7 +101,8 @@ struct source_ops {
 	int (*thread_lines)(struct source *s, const struct thread_line_opts *o,
 			    struct thread_lines *ret, struct err *err);
 
-	/* What is said of S; NULL: header_emit's account of samples. */
+	/* Fills RET with the text above S's tables; NULL: header_emit gives an account of
+	 * samples. */
 	void (*about)(struct source *s, struct source_about *ret);
 };
 
@@ -126,30 +127,30 @@ struct source_opts {
 /* Refuses to read samples of PATH, and says what it is and what would help: -EINVAL. */
 int source_refuse_reading(const char *path, struct err *err);
 
-/* Opens what O's selection names and keeps columns as O says.  Writes nothing, but for symbols it
- * keeps.  Errors: -ENOENT nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG
- * damaged, -EINVAL for options that mean nothing there. */
+/* Opens what O's selection names and keeps columns as O says.  Writes nothing but symbols that it
+ * keeps.  Errors: -ENOENT: nothing there or nothing selected; -EPROTONOSUPPORT: newer; -EBADMSG:
+ * damaged; -EINVAL: an option means nothing there. */
 int source_open(struct source **ret, const struct source_opts *o, struct err *err);
 void source_close(struct source *s);
 
-/* Whether PATH is something that is opened, or refused by name. */
+/* Whether source_open would open PATH, or refuse it by name. */
 bool source_probe(const char *path);
 
-/* What PATH is: one of them. */
+/* Returns the one kind that PATH is. */
 enum source_kind source_kind_of(const char *path);
 
-/* 0 when PATH is one of KINDS, or cannot be looked at; else -EINVAL with one sentence that says
- * what it is and that COMMAND takes TAKES ("a dwell database or a DCPI tree"). */
+/* Returns 0 when PATH is one of KINDS or cannot be looked at.  Else -EINVAL with one sentence: what
+ * PATH is, and that COMMAND takes TAKES ("a dwell database or a DCPI tree"). */
 int source_check_kind(const char *path, unsigned kinds, const char *command, const char *takes,
 		      struct err *err);
 
 /* 0 when S has F; else -EINVAL with WHAT, the option that asks for it, and the reason. */
 int source_needs(const struct source *s, enum source_feature f, const char *what, struct err *err);
 
-/* Rows, sorted and named, those that O keeps.  RET is to be released in any case. */
+/* Fills RET with the rows that O keeps, sorted and named.  Release RET in any case. */
 int source_flat(struct source *s, const struct flat_opts *o, struct flat *ret, struct err *err);
 
-/* Who called a procedure or what it called, as rows.  -ENOENT when it is not there. */
+/* Fills RET with the callers or callees of a procedure, as rows.  -ENOENT: it is not there. */
 int source_neighbours(struct source *s, const struct neighbour_opts *o, struct flat *ret,
 		      struct err *err);
 
@@ -157,11 +158,11 @@ int source_tree(struct source *s, const struct tree_opts *o, enum tree_form form
 		struct tree_source **ret, struct err *err);
 void tree_source_close(struct tree_source *t);
 
-/* RET is to be closed by listing_close when it succeeded. */
+/* Annotates a procedure.  Close RET with listing_close after success. */
 int source_listing(struct source *s, const char *name, const char *image, struct sources *sources,
 		   struct listing *ret, struct err *err);
 
-/* RET is to be released in any case. */
+/* Fills RET with threads' lines over time.  Release RET in any case. */
 int source_thread_lines(struct source *s, const struct thread_line_opts *o,
 			struct thread_lines *ret, struct err *err);
 

@@ -29,7 +29,7 @@ struct sha256;
 
 struct elf_file {
 	int fd;		      /* borrowed; -1 when in memory */
-	struct sha256 *hash;  /* takes in all that is read, and where; NULL: nobody asks */
+	struct sha256 *hash;  /* of all that is read, and where; NULL: not wanted */
 	const uint8_t *bytes; /* borrowed; NULL when in a file */
 	uint64_t size;	      /* bytes of the whole file */
 	bool is_64;
@@ -47,12 +47,12 @@ struct elf_file {
  * as F is used.  -EBADMSG: not an ELF file this program reads; -ENODATA: truncated. */
 int elf_file_open(struct elf_file *f, int fd, struct err *err);
 
-/* Opens the file like elf_file_open.  HASH (borrowed while F is open) takes in the offset, number and
- * bytes of each piece that is read, so that two files of one hash are alike in all that was looked
- * at. */
+/* Opens the file like elf_file_open.  HASH (borrowed while F is open) takes in the offset, number
+ * and bytes of each piece that is read, so that two files of one hash are alike in all that was
+ * looked at. */
 int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct err *err);
 
-/* The same for a file of N bytes in memory, borrowed. */
+/* Opens an ELF file of N bytes in memory, which is borrowed.  Errors as elf_file_open. */
 int elf_file_open_bytes(struct elf_file *f, const uint8_t *bytes, size_t n, struct err *err);
 
 /* Frees what was read; not the descriptor. */
@@ -79,7 +79,7 @@ size_t elf_file_pread(const struct elf_file *f, uint64_t off, void *buf, size_t 
  * -ENOENT.  Longer ids count as none, as they do for the kernel. */
 int elf_file_build_id(struct elf_file *f, uint8_t ret[20]);
 
-/* Finds the build-id among N bytes of ELF notes, as in /sys/kernel/notes; like
+/* Finds the build-id among N bytes of ELF notes, as in /sys/kernel/notes.  Returns as
  * elf_file_build_id. */
 int elf_notes_build_id(const uint8_t *notes, size_t n, unsigned align, uint8_t ret[20]);
 

@@ -51,13 +51,13 @@ struct resolver;
 struct resolver *resolver_new(const struct resolver_opts *opts);
 void resolver_free(struct resolver *r);
 
-/* Finds the symbols of IM; the second time at once.  Never fails: see `status`.  The result lives
- * as long as the resolver. */
+/* Finds the symbols of IM; a second call returns at once.  Never fails: see `status`.  The result
+ * lives as long as the resolver. */
 const struct resolved *resolver_image(struct resolver *r, const struct image *im);
 
-/* Gives the memory behind IM's symbols back to the system until they are looked at again, as far as
- * they are cached, and that of its DWARF: for who goes through many images.  What was handed out
- * stays valid. */
+/* Gives the memory of IM's DWARF and of its cached symbols back to the system; symbols are loaded
+ * again when they are next looked at.  For callers that go through many images.  Pointers handed
+ * out stay valid. */
 void resolver_rest(struct resolver *r, const struct image *im);
 
 /* One line that says what is wrong with IM's symbols, for a reader to show once below its table;
@@ -83,12 +83,12 @@ struct resolved_frame {
 /* No place has more frames than these. */
 #define RESOLVER_MAX_FRAMES 64
 
-/* Finds the functions that the place SVMA of IM is in: first the procedure, then what was inlined
- * into it, the innermost last.  Returns how many there are, at least one; only the first MAX (1 or
- * more) are written to RET.  Names are with the types of arguments when ARGS; equal names of
- * inlined functions are equal pointers.  Without DWARF there is the procedure alone.  An image's
- * DWARF is opened when it is first asked for; a place that was asked for before costs a look into a
- * hash table.  The texts live as long as the resolver. */
+/* Finds the functions that the place SVMA of IM is in: first the procedure, then the functions
+ * inlined into it, the innermost last.  Returns how many there are, at least one; only the first
+ * MAX (1 or more) are written to RET.  Names include the types of arguments when ARGS; equal names
+ * of inlined functions are equal pointers.  Without DWARF there is only the procedure.  An image's
+ * DWARF is opened at the first question; a place asked for before costs one look into a hash
+ * table.  The texts live as long as the resolver. */
 size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct resolved_frame *ret, size_t max);
 

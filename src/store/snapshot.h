@@ -19,9 +19,9 @@ struct snapshot {
 /* Reads the MANIFEST of the recording in DIRFD.  -ENOENT when there is none. */
 int snapshot_manifest(int dirfd, struct manifest *ret, struct err *err);
 
-/* Opens the recording in DIRFD.  Writers go on meanwhile: what is seen is one committed state.
- * -ENOENT when there is no MANIFEST, or the recording is being removed, -EBADMSG when a file is not
- * what the MANIFEST says, -EAGAIN when the writer was faster a thousand times. */
+/* Opens the recording in DIRFD.  Writers go on meanwhile; the snapshot is one committed state.
+ * -ENOENT: there is no MANIFEST, or the recording is being removed; -EBADMSG: a file is not what
+ * the MANIFEST says; -EAGAIN: the writer was faster a thousand times. */
 int snapshot_open(struct snapshot *s, int dirfd, struct err *err);
 
 /* Adds all of the snapshot to INTO and SINK, as store_load does.  JOURNAL_ONLY leaves the segments
@@ -29,7 +29,7 @@ int snapshot_open(struct snapshot *s, int dirfd, struct err *err);
 int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *into,
 		  struct value_sink *sink, struct err *err);
 
-/* Adds segment I alone. */
+/* Adds segment I, and no other, to INTO and SINK. */
 int snapshot_load_segment(const struct snapshot *s, size_t i, struct profile *into,
 			  struct value_sink *sink, struct err *err);
 

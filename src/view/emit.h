@@ -25,7 +25,7 @@
 #include "base/vec.h"
 #include "view/text.h"
 
-/* The number of the JSON documents' form, their member "schema": it grows when a member changes its
+/* The form of the JSON documents, their member "schema".  It grows when a member changes its
  * meaning or goes away. */
 #define EMIT_SCHEMA 1
 
@@ -81,14 +81,14 @@ struct emit {
 void emit_begin(struct emit *e);
 void emit_end(struct emit *e); /* also frees what the emitter holds */
 
-/* Text for people, as it is: nothing from outside without text_show. */
+/* Adds text for people, unchanged: pass names from outside through text_show first. */
 void emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The JSON writer, positioned in the document's object, for parts that are no table; NULL for the
  * other formats. */
 struct json *emit_json(struct emit *e);
 
-/* Says in JSON what rows are one of: a level of code, or keys of owners with commas between. */
+/* Says in JSON what each row is: a level of code, or keys of owners with commas between. */
 void emit_rows_by(struct emit *e, const char *what);
 
 /* COLS must live until emit_table_end. */

@@ -38,7 +38,7 @@ const char *hpc_dump_quote(struct hpc_dump *d, const char *s);
 int hpc_meta_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,
 		  struct err *err);
 
-/* The same for the other files. */
+/* Dump a profile.db, cct.db or trace.db as far as it can be read. */
 int hpc_profile_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,
 		     struct err *err);
 int hpc_cct_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const char *name,

@@ -19,8 +19,8 @@ struct hpc_profile_block {
 /* Makes room for another value. */
 void hpc_profile_block_grow(struct hpc_profile_block *b);
 
-/* Adds a value.  They come by growing CTXID and, within a context, growing METRICID; a value of 0
- * is left out, as the format demands. */
+/* Adds a value.  Values must come by growing CTXID and, within a context, by growing METRICID.  A
+ * value of 0 is left out, as the format demands. */
 static inline void hpc_profile_block_add(struct hpc_profile_block *b, uint32_t ctxId,
 					 uint16_t metricId, double value)
 {
@@ -61,10 +61,11 @@ int hpc_profile_create(struct hpc_profile_writer **ret, int dirfd, const char *n
 		       enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids,
 		       struct err *err);
 
-/* The same for several processes (SHARE: out.h; NULL: one), all with the same arguments: each puts
- * the profiles I that hpc_profile_owner says are its own, the first one also the summary profile.
- * They are dealt some at a time, and wait in memory until these are together: handing on a place in
- * the file takes its time where processes are many. */
+/* Creates NAME like hpc_profile_create, for several processes (SHARE: out.h; NULL: one) that all
+ * give the same arguments.  Each process puts the profiles I that hpc_profile_owner says are its
+ * own; the first one also puts the summary profile.  Profiles are dealt some at a time and wait in
+ * memory until a deal is complete, because handing on a place in the file takes time where
+ * processes are many. */
 int hpc_profile_create_shared(struct hpc_profile_writer **ret, int dirfd, const char *name,
 			      enum hpc_layout layout, uint32_t n_profiles, uint64_t n_ids,
 			      const struct hpc_share *share, struct err *err);
@@ -83,12 +84,12 @@ unsigned hpc_profile_owner(const struct hpc_share *share, uint32_t index, uint32
 int hpc_profile_put(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
 		    size_t n_ids, struct hpc_profile_block *block, struct err *err);
 
-/* Makes all puts that wait or follow fail with -ECANCELED: for a thread that cannot put what is its
- * turn. */
+/* Makes all puts that wait or follow fail with -ECANCELED.  For a thread that cannot put the
+ * profile whose turn it is. */
 void hpc_profile_cancel(struct hpc_profile_writer *w);
 
-/* Makes a file that opens out of what is there when all but the summary profile were put; that one
- * is empty for now. It must be put afterwards. -EINVAL when others are missing. */
+/* Completes the file so that it opens, once all but the summary profile were put.  The summary
+ * profile is empty for now and must be put afterwards.  -EINVAL: others are missing. */
 int hpc_profile_settle(struct hpc_profile_writer *w, struct err *err);
 
 /* Writes what is left of the headers, then the footer, and closes the file; without this it has no

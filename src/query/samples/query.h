@@ -9,14 +9,14 @@
 #include "query/sets/estimates.h"
 #include "resolve/resolver.h"
 
-/* A column: samples of one event, or what is summed over them for sample sets.  Counts everywhere
- * are samples as stored; see query_scaled.  Of a sum only `event`, its period and duty, and
- * n_samples, which is all of it, mean anything. */
+/* A column: samples of one event, or a sum over them for sample sets.  All counts are samples as
+ * stored; query_scaled turns them into what tables show.  In a sum's column only `event`, its
+ * period and duty, and n_samples (the whole sum) mean anything. */
 struct query_col {
 	enum query_sum sum;
 	event_id event;
 	bool hidden;	  /* not shown: a sum, or an event of which only sample sets are */
-	const char *name; /* the event's, with ":PERIOD" where two columns would have one name */
+	const char *name; /* the event's; with ":PERIOD" where two columns would share a name */
 	uint64_t period, freq_hz;
 	const char
 		*title;	 /* of a column of its counts as query_scaled gives them: NAME, NAME(us) */
@@ -84,7 +84,7 @@ struct query {
 
 /* Fills Q from P, which must outlive it, as far as S wants it.  R names the kernel's procedures, to
  * tell idle time: samples of an idle task in a procedure the kernel idles in, or anywhere in the
- * kernel when its names are not to be had.  Returns -ENOENT when S names what is not there. */
+ * kernel when its names are not to be had.  -ENOENT: S names something that is not there. */
 int query_init(struct query *q, const struct profile *p, struct resolver *r, const struct select *s,
 	       struct err *err);
 void query_release(struct query *q);
@@ -98,11 +98,11 @@ static inline const uint64_t *query_counts(const struct query *q, const struct s
 	return q->counts + (size_t)s->place * q->n_cols;
 }
 
-/* Whether V counts samples that are in Q's counts (its event chosen, its owner wanted, not idle),
- * and in which column of events. */
+/* Whether V's samples are in Q's counts (its event is chosen, its owner wanted, it is not idle).
+ * *RET_COL is the event's column. */
 bool query_counts_value(const struct query *q, const struct value *v, unsigned *ret_col);
 
-/* What V adds to which columns, *RET_N of them: for who goes over the values again by owner or
+/* Returns what V adds to which columns, *RET_N shares.  For passes over the values by owner or
  * calling context. */
 const struct share *query_shares(const struct query *q, const struct value *v, unsigned *ret_n);
 
@@ -117,7 +117,7 @@ static inline uint64_t share_amount(const struct share *s, const struct value *v
 	return (uint64_t)((double)v->sum * (double)v->sum / (double)v->count);
 }
 
-/* Adds what V adds to SUMS, one number per column of Q. */
+/* Adds V's shares to SUMS, one number per column of Q. */
 static inline void query_add_value(const struct query *q, const struct value *v, uint64_t *sums)
 {
 	unsigned n;
@@ -127,8 +127,8 @@ static inline void query_add_value(const struct query *q, const struct value *v,
 		sums[s->col] += share_amount(s, v);
 }
 
-/* What a table shows of N: the samples there would have been had the event counted all the time,
- * N / duty; of an event that counts time, microseconds. */
+/* The number that a table shows for N samples: N / duty, the samples there would have been had the
+ * event counted all the time.  For an event that measures time: microseconds. */
 uint64_t query_scaled(const struct query_col *c, uint64_t n);
 
 /* Number of samples for which it is unknown whether they count for P. */
@@ -137,8 +137,8 @@ uint64_t query_open(const struct query *q, const struct estimate_part *p);
 /* Whether some column is scaled. */
 bool query_is_scaled(const struct query *q);
 
-/* What IM is called in tables: its path; with the start of its build-id behind it when several
- * images with samples share the path; "[unknown]" for samples in no image. */
+/* The name of IM in tables: its path.  The start of its build-id follows when several images with
+ * samples share the path.  "[unknown]" for samples in no image. */
 const char *query_image_name(struct query *q, image_id image);
 
 #endif

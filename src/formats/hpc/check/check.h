@@ -38,7 +38,8 @@ bool hpc_check_frame(struct hpc_check *c, const struct hpc_frame *f, const uint8
  * by the file's size. */
 void hpc_check_meta(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
 
-/* The same for the other files. */
+/* Check a profile.db, cct.db or trace.db against all that the format demands and report every break
+ * of it. */
 void hpc_check_profile(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
 void hpc_check_cct(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
 void hpc_check_trace(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name);
