@@ -42,8 +42,8 @@ int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_oper
 /* The options as aligned lines of text, to be freed by the caller. */
 char *opts_help(const struct opt *table);
 
-/* The number of WORD among WORDS, which end with NULL; 0, the default's, when WORD is NULL.
- * -EINVAL names OPTION ("--by") and all words. */
+/* Returns the number of WORD among WORDS, which end with NULL.  0, the default's, when WORD is
+ * NULL.  -EINVAL names OPTION ("--by") and all words. */
 int opts_choose(const char *word, const char *const *words, const char *option, struct err *err);
 
 #endif

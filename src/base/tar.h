@@ -12,7 +12,7 @@
  * of writing. */
 int tar_add(int fd, const char *path, const void *bytes, size_t n, struct err *err);
 
-/* The same of the file open at FROM. */
+/* Adds the bytes of the file open at FROM as PATH.  Errors as tar_add. */
 int tar_add_file(int fd, const char *path, int from, struct err *err);
 
 /* Ends the archive. */

@@ -6,10 +6,10 @@
 
 #include "cmd/cmd.h"
 
-/* Has the daemon of this host that records into DB, if there is one, store what it has.  Waits a
- * few seconds at most; when it did not, a notice says so, and reading goes on.  Nothing is asked
- * with --no-flush, nor of the same DB twice in a row.  CMD is a struct cmd, as select.h's
- * before_read wants it. */
+/* Asks the daemon of this host that records into DB, if there is one, to store what it has.  Waits
+ * a few seconds at most; after that a notice says so, and reading goes on.  Asks nothing with
+ * --no-flush, nor of the same DB twice in a row.  CMD is a struct cmd, as select.h's before_read
+ * wants it. */
 void cmd_flush_first(void *cmd, const char *db);
 
 /* The option. */

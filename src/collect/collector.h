@@ -89,7 +89,8 @@ const char *collector_why_not_pinned(const struct collector *c);
 /* True when an event had to be limited to user code to be allowed at all. */
 bool collector_user_only(const struct collector *c);
 
-/* Has S asked for addresses that are in no file (frame_source.h).  Before collector_start. */
+/* Registers S: it will be asked for each address that lies in no file (frame_source.h).  Before
+ * collector_start. */
 void collector_add_source(struct collector *c, struct frame_source *s);
 
 /* Learns of all processes there are, then starts sampling. */
@@ -191,7 +192,8 @@ bool collector_labels_changed(const struct collector *c, uint64_t *mark);
 void collector_list_labels(const struct collector *c, struct str *out);
 size_t collector_apply_labels(struct collector *c, const char *text, size_t n);
 
-/* As procs_set_label; the sideband is applied first. */
+/* Gives TGID, and the processes it starts, LABEL from now on, after applying the sideband; false
+ * when there is no such process. */
 bool collector_set_label(struct collector *c, uint32_t tgid, const char *label);
 
 /* Adds to the profile what a log holds whose recorder is dead and whose sampling was stopped: the

@@ -64,8 +64,8 @@ void fold_release(struct fold *f);
 /* Counts one sample.  The sideband must have been applied up to its time. */
 void fold_add(struct fold *f, const struct log_sample *s);
 
-/* Likewise, of a sample that tells F of its instruction.  It is placed and counted at once: there
- * are too many different ones for the table. */
+/* Counts one sample that carries FACTS about its instruction.  It is placed and counted at once:
+ * there are too many different ones for the table. */
 void fold_add_facts(struct fold *f, const struct log_sample *s, const struct sample_facts *facts);
 
 /* To be called before processes or mappings change: the last one need not be what it was. */

@@ -36,7 +36,8 @@ enum pin_trust {
  * message names the level and the remedy. */
 int pin_dir_open_fs(const char *path, enum pin_trust trust, struct pin_dir *ret, struct err *err);
 
-/* The same from an open descriptor of a file system's root, which is duplicated. */
+/* Opens the file system from a descriptor of its root, which is duplicated.  Errors as
+ * pin_dir_open_fs. */
 int pin_dir_from_fd(int fd, const char *path, enum pin_trust trust, struct pin_dir *ret,
 		    struct err *err);
 

@@ -5,7 +5,7 @@
 
 struct collector;
 
-/* Has the events count, with slots those of the first. */
+/* Starts counting; with slots, the events of the first one. */
 void schedule_start(struct collector *c);
 
 #endif

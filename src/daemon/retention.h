@@ -32,11 +32,11 @@ struct retention {
 bool retention_step(struct retention *r, const char *db, const struct gc_opts *o, uint64_t now_ns,
 		    char *text, size_t n);
 
-/* A run is due at once, as when what is kept was changed. */
+/* Makes a run due at once, for instance after a change of what is kept. */
 void retention_hurry(struct retention *r);
 
-/* Has what runs end after the recording it is at, to go on in a minute: for who wants the
- * database's lock now. */
+/* Stops the running pass after its current recording; it resumes a minute later.  Call it when
+ * somebody needs the database lock now. */
 void retention_pause(struct retention *r, uint64_t now_ns);
 
 /* Ends what runs, after the recording it is at. */

@@ -53,11 +53,11 @@ int service_check(struct service *v, struct err *err);
 /* Stores everything sampled up to now. */
 int service_flush(struct service *v, struct err *err);
 
-/* Has everything sampled up to now in the database's journal, which readers read; cheaper. */
+/* Puts everything sampled up to now in the database's journal, which readers read.  Cheaper than
+ * service_flush. */
 int service_make_safe(struct service *v, struct err *err);
 
-/* As service_flush, and begins a new epoch: samples up to now are in the old one, later ones in the
- * new one. */
+/* Stores everything sampled up to now in the old epoch and begins a new one for later samples. */
 int service_new_epoch(struct service *v, struct err *err);
 
 /* Brings the DCPI tree, if there is one, up to the last flush; else that happens at

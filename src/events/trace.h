@@ -10,7 +10,7 @@
  * Nothing is mounted. */
 char *event_trace_find(const struct event_env *env, char **ret_why, char **ret_remedy);
 
-/* The same, with why and remedy as one message. */
+/* Finds tracefs; after a failure ERR has why and remedy as one message. */
 char *event_trace_root(const struct event_env *env, struct err *err);
 
 /* Whether tracefs can be read and has events of group GROUP. */

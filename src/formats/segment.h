@@ -72,7 +72,7 @@ enum segment_codec { SEGMENT_RAW = 0, SEGMENT_ZSTD = 1 };
  * a dictionary has too many bytes for one column (4 GiB). */
 int segment_encode(struct wr *out, const struct profile *p, struct err *err);
 
-/* As segment_encode, and tells where the segment comes from. */
+/* Appends P as one segment to OUT that says it comes from O.  Errors as segment_encode. */
 int segment_encode_from(struct wr *out, const struct profile *p, const struct segment_origin *o,
 			struct err *err);
 

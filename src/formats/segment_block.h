@@ -90,7 +90,7 @@ static inline const uint8_t *column_bytes(struct block_column *c, size_t n)
 	return rd_bytes(&c->rd, n);
 }
 
-/* The same for a value that must fit 32 bits; larger ones make the column bad. */
+/* Reads the next value of a column, which must fit 32 bits; a larger one makes the column bad. */
 static inline uint32_t column_next_u32(struct block_column *c)
 {
 	uint64_t v = column_next(c);

@@ -50,7 +50,8 @@ struct database_target {
  * hpc_db_open; -E2BIG for too many scopes or metrics. */
 int database_open(struct database *ret, const char *path, uint32_t number,
 		  const struct database_target *t, struct err *err);
-/* The same without adding anything: for a process that is told what its things have become. */
+/* Opens input NUMBER, a database at PATH, and adds nothing.  For a process that is told the common
+ * numbers of its things.  Close RET; errors as hpc_db_open. */
 int database_open_only(struct database *ret, const char *path, uint32_t number, struct err *err);
 void database_close(struct database *d);
 

@@ -41,7 +41,7 @@ int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct loaded_
 		     const char *path, const struct dcpi_place *places, size_t n,
 		     const struct dcpi_loss *losses, size_t n_losses);
 
-/* The same for a process without a single tick in an image. */
+/* Writes the profile of a process without a single tick in an image. */
 int dcpi_write_nothing(int dirfd, const struct dcpi_facts *f, const struct dcpi_loss *losses,
 		       size_t n_losses);
 

@@ -47,7 +47,7 @@ struct frame_source {
 	struct frame_source *next; /* set by frame_source_add */
 };
 
-/* Has S asked before all sources that were added earlier. */
+/* Registers S: it is asked before all sources that were added earlier. */
 void frame_source_add(struct procs *ps, struct frame_source *s);
 
 /* Asks the sources for address AVMA of process PROC, in its mapping MAP (NULL: in none). */

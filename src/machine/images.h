@@ -83,7 +83,7 @@ void images_ask(struct images *im);
 /* Asks again for the layouts that are awaited; false when none has come. */
 bool images_take(struct images *im);
 
-/* How many awaited files, asked for since SINCE_NS (CLOCK_MONOTONIC), have samples. */
+/* Number of awaited files with samples that were asked for since SINCE_NS (CLOCK_MONOTONIC). */
 size_t images_n_awaited(const struct images *im, uint64_t since_ns);
 
 /* Where each place of the profile belongs, as far as that is known now: the place itself unless it
@@ -94,7 +94,7 @@ place_id *images_moves(struct images *im, bool awaited);
 /* Whether some file that came has samples in its stand-in. */
 bool images_any_came(const struct images *im);
 
-/* Says that nothing names the stand-ins of files that came any more. */
+/* Notes that nothing names the stand-ins of files that came any more. */
 void images_moved(struct images *im);
 
 /* The number of the code REF maps, added at first sight. */
@@ -108,12 +108,13 @@ uint32_t images_find_build_id(const struct images *im, const struct build_id *id
  * enum place_flags. */
 place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t flags);
 
-/* The same in a file that no living process maps: nobody knows where it is, but which it was. */
+/* The place of file offset OFF in a file that no living process maps.  Its path is unknown; its
+ * build-id ID says which file it was. */
 place_id images_unmapped_place(struct images *im, const struct build_id *id, uint64_t off,
 			       uint32_t flags);
 
-/* Is PATH called as the file is that a JIT compiler tells of its code in, jit-PID.dump?  Compilers
- * map a page of it executable, so that profilers hear of it. */
+/* Whether PATH has the name of a file in which a JIT compiler describes its code, jit-PID.dump.
+ * Compilers map a page of it executable, so that profilers hear of it. */
 bool images_is_dump(const char *path);
 
 /* Opens the file of CODE, which has a layout, once more, by its path and as process PID sees it (0:

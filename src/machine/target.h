@@ -61,11 +61,11 @@ bool opened_read(const struct opened *o, struct opened_count *ret);
 /* PERF_EVENT_IOC_ENABLE and DISABLE on all of LIST. */
 void opened_enable(const opened_list *list);
 void opened_disable(const opened_list *list);
-/* The same for one. */
+/* PERF_EVENT_IOC_ENABLE and DISABLE on O alone. */
 void opened_enable_one(const struct opened *o);
 void opened_disable_one(const struct opened *o);
 
-/* Has the next sample come PERIOD counts from now, and so on. */
+/* Sets the period: the next sample comes PERIOD counts from now, and so on. */
 void opened_set_period(const struct opened *o, uint64_t period);
 void opened_close(opened_list *list);
 

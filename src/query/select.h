@@ -60,8 +60,8 @@ struct name_list {
 };
 void name_list_add(struct name_list *l, const char *name);
 
-/* For each owner of P whether S wants its samples, as owners_select: NULL when all are.  Free it.
- * -ENOENT for what no owner has. */
+/* Says for each owner of P whether S wants its samples, as owners_select; NULL when all are
+ * wanted.  Free it.  -ENOENT: no owner has a name that S gives. */
 int select_owners(const struct profile *p, const struct select *s, bool **ret, struct err *err);
 
 /* Appends to RET the images of P that NAME means: a path, the last part of a path, or 6 or more

@@ -13,12 +13,13 @@
  * machine or a file of 32 bits; -EBADMSG, -ENODATA: not an ELF file, or truncated; -E2BIG. */
 int elf_unwind_load(int fd, struct unwind_table *ret, struct err *err);
 
-/* The same in a process that is to stay small: -E2BIG when sections, rows and what they are made of
- * would take more than ELF_UNWIND_SMALL_BYTES. */
+/* Loads the table of the file at FD in a process that must stay small.  -E2BIG when sections, rows
+ * and what they are made of would take more than ELF_UNWIND_SMALL_BYTES; other errors as
+ * elf_unwind_load. */
 #define ELF_UNWIND_SMALL_BYTES ((size_t)16 << 20)
 int elf_unwind_load_small(int fd, struct unwind_table *ret, struct err *err);
 
-/* The same for a file of N bytes in memory, such as the vdso. */
+/* Loads the table of a file of N bytes in memory, such as the vdso.  Errors as elf_unwind_load. */
 int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *ret,
 			  struct err *err);
 

@@ -26,7 +26,8 @@ bool file_symbols_add_debug(int fd, struct file_symbols *s);
  * system mounted nosuid, such as FUSE's of other users, proves nothing. */
 bool file_symbols_believed(int fd);
 
-/* The same without asking the file system, for who knows whether the mount is NOSUID. */
+/* Answers as file_symbols_believed for a file on a mount whose NOSUID the caller knows; the file
+ * system is not asked. */
 bool file_symbols_believed_on(int fd, bool nosuid);
 
 #endif

@@ -64,7 +64,7 @@ int image_symbols_read(int fd, struct wr *ret, struct err *err);
 int image_symbols_keep(struct symbol_sources *src, const struct image *im, bool believed,
 		       const uint8_t *bytes, size_t n, struct err *err);
 
-/* The same for a perf map: read by a child, kept as the symbols of the generated code IM. */
+/* Reads a perf map (in a child) and keeps it as the symbols of the generated code IM. */
 int image_symbols_read_map(int fd, struct wr *ret, struct err *err);
 int image_symbols_keep_map(struct symbol_sources *src, const struct image *im, const uint8_t *bytes,
 			   size_t n, struct err *err);

@@ -26,7 +26,8 @@ struct inline_scope {
  * in the last one.  The texts live as long as L. */
 size_t inlines_find(struct lines *l, uint64_t svma, struct inline_scope *ret, size_t max);
 
-/* The same, names only, which is much less work: no line table is read. */
+/* Finds only the names of the inlined functions.  No line table is read, which is much less
+ * work. */
 size_t inlines_names(struct lines *l, uint64_t svma, const char **ret, size_t max);
 
 /* How many scopes were read so far, in how many units. */

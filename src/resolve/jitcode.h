@@ -59,9 +59,9 @@ uint64_t jitcode_next_ns(const struct jitcode *j);
  * -errno of reading. */
 int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err);
 
-/* The same for a perf map, which tells no times: all whole lines are taken, with LAST also what may
- * be a part of one.  A map that was written anew instead of being continued is read anew, on top of
- * what it said before. */
+/* Feeds what was written to the perf map open at FD since the last time.  A map tells no times: all
+ * whole lines are taken, and with LAST also what may be part of one.  A map that was rewritten is
+ * read anew, on top of what it said before. */
 int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err);
 
 /* For who has the file read by a child (jitread.h): jitcode_question is the question about what was

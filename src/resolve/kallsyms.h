@@ -36,7 +36,7 @@ struct kallsyms {
 int kallsyms_load(struct kallsyms *k, const char *proc_dir, const char *sys_dir, struct err *err);
 void kallsyms_release(struct kallsyms *k);
 
-/* The same without any procedures (the symtabs are empty): where the kernel and its parts are, in a
+/* Loads where the kernel and its parts are, without procedures (the symtabs are empty), in a
  * fraction of the memory. */
 int kallsyms_load_layout(struct kallsyms *k, const char *proc_dir, const char *sys_dir,
 			 struct err *err);

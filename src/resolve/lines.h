@@ -42,7 +42,8 @@ struct lines;
 struct lines *lines_open(int fd, const char *path, int *ret_code, struct err *err);
 void lines_close(struct lines *l);
 
-/* The same for who asks for nothing but inlines_names: no line is found, and less is read. */
+/* Opens the lines of a file for inlines_names only: lines_find finds nothing, and less is read.
+ * Errors as lines_open. */
 struct lines *lines_open_scopes(int fd, const char *path, int *ret_code, struct err *err);
 
 /* Finds the line of the instruction at SVMA: 0, or -ENOENT. */

@@ -128,14 +128,15 @@ struct code_scope {
 size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct code_scope *ret, size_t max);
 
-/* The names of the functions inlined at SVMA into its procedure, the outermost first, as
- * resolver_frames has them behind the first; returns how many there are, at most MAX.  For who asks
- * about each place once and wants no lines: no line table is read, nothing is remembered. */
+/* Finds the names of the functions inlined at SVMA into its procedure, the outermost first: those
+ * that resolver_frames returns after the first.  Returns how many there are, at most MAX.  For
+ * callers that ask about each place once and want no lines: no line table is read, nothing is
+ * remembered. */
 size_t resolver_inlined(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 			const char **ret, size_t max);
 
-/* Where the procedure of IM whose code begins at START is defined; *RET_FILE lives until
- * resolver_rest. False when DWARF does not say. */
+/* Finds where the procedure of IM whose code begins at START is defined.  *RET_FILE lives until
+ * resolver_rest.  False when DWARF does not say. */
 bool resolver_declaration(struct resolver *r, const struct image *im, uint64_t start,
 			  const char **ret_file, uint32_t *ret_line);
 
@@ -156,9 +157,9 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
  * read from kallsyms.  For the recorder, at flush. */
 int resolver_save(struct resolver *r, const struct image *im, int fd, struct err *err);
 
-/* Keeps the perf map of process PID, while it lives, as the symbols of its JIT code IM; once it has
- * ended, the map that was opened at FD before (borrowed; -1: none).  A later map of the same image
- * replaces the earlier.  -ENOENT when there is none. */
+/* Keeps the perf map of process PID as the symbols of its JIT code IM, while the process lives.
+ * Once it has ended, keeps the map that was opened at FD before (borrowed; -1: none).  A later map
+ * of the same image replaces the earlier.  -ENOENT when there is none. */
 int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int fd,
 		      struct err *err);
 

@@ -92,7 +92,7 @@ int symcache_open_entry(struct symcache *c, const char *dir, const struct build_
 /* Removes that entry; 0 or -errno. */
 int symcache_remove(const char *dir, const struct build_id *id, const struct symcache_entry *entry);
 
-/* The codec alone, for whom the bytes are somewhere else: BYTES must outlive C. */
+/* The codec alone, for callers that have the bytes elsewhere: BYTES must outlive C. */
 void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret);
 int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err);
 

@@ -52,7 +52,8 @@ enum commit_how {
 int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err);
 
-/* As commit_profile; the segment says that it comes from O. */
+/* Commits P with a segment that says it comes from O.  Other arguments and errors as
+ * commit_profile. */
 int commit_profile_from(struct store *s, const struct profile *p, enum commit_how how,
 			bool void_journal, const struct segment_origin *o, struct manifest *new,
 			struct err *err);

@@ -68,7 +68,7 @@ void manifest_copy(struct manifest *to, const struct manifest *from);
 /* Adds P's events, samples and losses to M's sums. */
 void manifest_add_profile(struct manifest *m, const struct profile *p);
 
-/* Has M tell what is pruned in ALL, which is all that M's segments will hold. */
+/* Records in M what is pruned in ALL, which is all that M's segments will hold. */
 void manifest_set_pruned(struct manifest *m, const struct profile *all);
 
 /* Notes that the source CPU of the log that is recorded into, the last one, is stored up to

@@ -57,7 +57,7 @@ struct piece {
 	uint32_t item;	   /* the entry's number */
 };
 
-/* As there are many, from rows.base and in 32 bits: build.c's MAX_SPAN. */
+/* A piece in 32 bits, relative to rows.base, because there are many: see build.c's MAX_SPAN. */
 struct packed_piece {
 	uint32_t off, end, item;
 };

@@ -21,7 +21,7 @@ void header_add_recording(struct str *line, const struct profile *p);
  * nothing, or ", unknown of 3 more, 2 killed early are left out". */
 void header_add_unknown(struct str *line, const struct set_side *side);
 
-/* The same as members of the object J is in. */
+/* Writes the unknown samples of SIDE as members of the object J is in. */
 void header_json_unknown(struct json *j, const struct set_side *side);
 
 /* What is compared, as the members "event" and, of sample sets, "column" of the object J is in. */

@@ -84,7 +84,7 @@ bool chains_known(const struct chains *c, uint64_t hash);
  * counted; 0 when it has none. */
 ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event);
 
-/* The same for N samples of a spill slot. */
+/* The context of the callers of N samples of a spill slot of EVENT, which are counted. */
 ctx_id chains_count_spilled(struct chains *c, uint32_t event, uint64_t n);
 
 /* What CAUSE is called in "[truncated: ...]"; "complete" for CHAIN_COMPLETE. */

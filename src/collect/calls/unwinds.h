@@ -115,8 +115,8 @@ void unwinds_load_again(struct unwinds *u);
  * For walks in user space, whose images have no key. */
 uint32_t unwinds_number(struct unwinds *u, uint32_t code);
 
-/* Has the table of image NUMBER built if it is not there (any more); its file may be looked for in
- * what process PID sees. */
+/* Makes the table of image NUMBER be built if it is not there (any more).  Its file may be looked
+ * for in what process PID sees. */
 void unwinds_want(struct unwinds *u, uint32_t number, uint32_t pid);
 
 /* To be called once a cycle, after the sideband was applied: the clock goes on, memory given up a

@@ -13,7 +13,7 @@
 uint32_t *unwinds_open_words(const struct unwinds *u, size_t at, size_t n);
 void unwinds_close_words(const struct unwinds *u, uint32_t *words, size_t at, size_t n);
 
-/* Has T's table built, unless it is there or cannot be, from what process PID sees. */
+/* Makes T's table be built from what process PID sees, unless it is there or cannot be built. */
 void unwinds_want_table(struct unwinds *u, struct shared_table *t, uint32_t pid);
 
 #endif

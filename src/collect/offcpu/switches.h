@@ -48,8 +48,8 @@ int switches_tell(struct switches *s, void (*fn)(void *ctx, const struct switch_
 int switches_stop(struct switches *s, uint64_t *ret_ns,
 		  void (*fn)(void *ctx, const struct switch_end *e), void *ctx, struct err *err);
 
-/* As log_head and its like, but drained by one call: gives each slot before HEAD to FN, and their
- * room back. */
+/* switches_head: number of slots of CPU written since the start.  switches_drain: gives each slot
+ * before HEAD to FN, and their room back. */
 uint64_t switches_head(const struct switches *s, uint32_t cpu);
 void switches_drain(struct switches *s, uint32_t cpu, uint64_t head,
 		    void (*fn)(void *ctx, const struct switch_slot *slot), void *ctx);

@@ -111,7 +111,7 @@ void *cct_count(void *worker);
 /* Gathers the values of range R in W's runs; per_ctx then says where each context's end. */
 int cct_gather(struct cct_worker *w, const struct cct_range *r);
 
-/* Has values go through a file between, in directory DIRFD: N_BYTES of runs in ranges of
+/* Makes values go through a temporary file in directory DIRFD: N_BYTES of runs in ranges of
  * RANGE_BYTES. */
 int cct_parts_open(struct cct_build *b, int dirfd, uint64_t n_bytes, uint64_t range_bytes,
 		   struct err *err);

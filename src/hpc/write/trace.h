@@ -20,7 +20,9 @@ int hpc_trace_create(struct hpc_trace_writer **ret, int dirfd, const char *name,
 int hpc_trace_put(struct hpc_trace_writer *w, uint32_t profIndex,
 		  const struct hpc_trace_elem *elems, size_t n, struct err *err);
 
-/* As hpc_profile_cancel, hpc_profile_finish and hpc_profile_abandon. */
+/* Cancel: all puts that wait or follow fail with -ECANCELED.  Finish: writes the rest, then the
+ * footer, and closes the file.  Abandon: closes the file as it is.  Details as for
+ * hpc_profile_cancel, _finish and _abandon. */
 void hpc_trace_cancel(struct hpc_trace_writer *w);
 int hpc_trace_finish(struct hpc_trace_writer *w, struct err *err);
 void hpc_trace_abandon(struct hpc_trace_writer *w);

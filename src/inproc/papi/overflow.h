@@ -20,7 +20,7 @@ int papi_overflow_start(struct papi_set *s, struct papi_counter *c);
 void papi_overflow_enable(struct papi_counter *c);
 void papi_overflow_stop(struct papi_counter *c);
 
-/* The same for those of S that are told by software. */
+/* Start and stop the overflows of S that are told by software. */
 int papi_overflow_start_timer(struct papi_set *s);
 void papi_overflow_stop_timer(struct papi_set *s);
 

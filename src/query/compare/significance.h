@@ -14,8 +14,9 @@
  * Fisher's exact test of two proportions, its smaller tail doubled. */
 double two_shares_p(uint64_t n1, uint64_t total1, uint64_t n2, uint64_t total2);
 
-/* The same of N1 and N2 samples when each sample of both is one of the first set with probability
- * SHARE1 (0 < SHARE1 < 1) as long as nothing changed: the conditional test of two Poisson rates. */
+/* The probability that N1 and N2 samples are as far apart by chance, when each sample of both is
+ * one of the first set with probability SHARE1 (0 < SHARE1 < 1) as long as nothing changed: the
+ * conditional test of two Poisson rates. */
 double two_rates_p(uint64_t n1, uint64_t n2, double share1);
 
 /* The smallest two_shares_p or two_rates_p that N1 + N2 samples could come to, however they were

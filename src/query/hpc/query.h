@@ -104,7 +104,7 @@ unsigned hpc_query_add_col(struct hpc_query *q, const struct hpc_metric *m, enum
 int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amount amount,
 		     double *values, struct err *err);
 
-/* The same for AMOUNT_INCLUSIVE and AMOUNT_EXCLUSIVE, with each context looked up once. */
+/* Adds up AMOUNT_INCLUSIVE and AMOUNT_EXCLUSIVE at once; each context is looked up once. */
 int hpc_query_both(struct hpc_query *q, const uint32_t *ids, size_t n, double *inclusive,
 		   double *exclusive, struct err *err);
 

@@ -21,9 +21,9 @@ struct input {
  * nothing there or nothing selected, -EPROTONOSUPPORT newer, -EBADMSG damaged. */
 int input_open(struct input *in, const struct select *s, struct err *err);
 
-/* The same for who does not want all values in memory: those of a dwell database go to SINK as they
- * are stored instead of IN's values, so that the event "wall", which needs them all, is not to be
- * had.  Other inputs' values are IN's. */
+/* Opens what S wants without keeping all values in memory.  Values of a dwell database go to SINK
+ * as they are stored, instead of IN's values; so the event "wall", which needs them all, is
+ * missing.  Values of other inputs are IN's.  Errors as input_open. */
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err);
 void input_close(struct input *in);

@@ -74,8 +74,8 @@ static inline bool is_killed(const struct vector *w)
 /* Which events have samples of which vectors. */
 void bind_find_pairs(struct binder *b);
 
-/* That, and the events whose samples carry facts: those shown if any does, else all;
- * -ENOENT: none. */
+/* Finds the pairs, and the populations: the events whose samples carry facts, out of those shown if
+ * any of them does, else out of all.  -ENOENT: none. */
 int bind_find_populations(struct binder *b, struct err *err);
 
 /* All that is shown, in its order; *RET_SORT is the plan that is sorted by, if a set is. */
