@@ -80,6 +80,9 @@ static void test_open_row(const struct diff *d, const struct diff_opts *o, struc
 		r->p = 1;
 }
 
+/* A smaller change, as a share of all, is what adding up in another order makes. */
+#define ROUNDING 1e-9
+
 /* Values of metrics, and times, are no counts of samples: what chance does to them is unknown. */
 static bool has_no_test(const struct diff *d)
 {
@@ -115,7 +118,7 @@ static void test_rows(struct diff *d, const struct diff_opts *o)
 
 		/* Too few samples to tell anything are chance, not an open question. */
 		r->p = isnan(p[i]) && !has_no_test(d) ? 1 : p[i];
-		r->is_significant = has_no_test(d) ? r->change != 0 : r->p < o->alpha;
+		r->is_significant = has_no_test(d) ? fabs(r->change) > ROUNDING : r->p < o->alpha;
 		r->may_be_significant &= !r->is_significant;
 	}
 	free(p);

@@ -103,6 +103,15 @@ static int choose_column(struct set_rows *r, struct err *err)
 
 /* --- rows --- */
 
+/* Whether column C of Q, if there is one, is of an event whose periods are nanoseconds, which metrics
+ * have in seconds. */
+static bool is_clock(const struct query *q, unsigned c)
+{
+	return q && c < q->n_events && !q->cols[c].is_time &&
+	       strcmp(profile_str(q->profile, q->profile->events.v[q->cols[c].event].unit), "ns") ==
+		       0;
+}
+
 static int open_side(struct set_rows *r, unsigned k, bool mixed, struct side_rows *ret,
 		     struct err *err)
 {
@@ -121,6 +130,8 @@ static int open_side(struct set_rows *r, unsigned k, bool mixed, struct side_row
 	ret->column = cols_weight(cols, same);
 	/* Weights are counts of the event already. */
 	ret->unit = ret->column == same ? c->unit : 1;
+	if (is_clock(side->q, same))
+		ret->unit *= 1e-9;
 	side->amount = cols->cols.v[ret->column].total * ret->unit;
 	side->n_samples = side->q ? (uint64_t)c->total : 0;
 	if (!(side->amount > 0))
