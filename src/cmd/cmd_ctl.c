@@ -15,7 +15,7 @@
 #include "daemon/hold.h"
 #include "port/dcpi_note.h"
 #include "store/store.h"
-#include "view/text.h"
+#include "base/text.h"
 
 /* A flush of much data to a slow disk takes its time. */
 #define PATIENCE_S 120

@@ -9,7 +9,7 @@
 #include "cmd/source_cmd.h"
 #include "query/compare/sets.h"
 #include "view/about.h"
-#include "view/flame.h"
+#include "query/boxes/boxes.h"
 
 struct flame_args {
 	const char *output, *by, *title;

@@ -25,7 +25,7 @@
 #include "daemon/service.h"
 #include "daemon/shed.h"
 #include "daemon/status_text.h"
-#include "view/text.h"
+#include "base/text.h"
 #include "web/web.h"
 
 static volatile sig_atomic_t ending, reloading;

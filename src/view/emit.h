@@ -23,7 +23,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "view/text.h"
+#include "base/text.h"
 
 /* The form of the JSON documents, their member "schema".  It grows when a member changes its
  * meaning or goes away. */

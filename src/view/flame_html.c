@@ -19,7 +19,7 @@
  *
  *     was    for each box, what it had itself in the first
  *     change for each box, a number of "changes" */
-#include "view/flame.h"
+#include "query/boxes/boxes.h"
 
 #include <stdlib.h>
 #include <zlib.h>

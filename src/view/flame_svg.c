@@ -2,7 +2,7 @@
 /* A flame graph as a picture without scripts, for documents and for sites that show SVG.  What the
  * pointer is on is told by <title>.  A row's boxes under half a pixel become one grey box as wide
  * as they are together. */
-#include "view/flame.h"
+#include "query/boxes/boxes.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "view/text.h"
+#include "base/text.h"
 #include "t.h"
 
 static const char *show(const char *s)

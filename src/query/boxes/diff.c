@@ -2,7 +2,7 @@
 /* Two flame graphs as one: boxes of one path are one box, as wide as their shares together, so that
  * what is only in one of them has its place, too.  Chance is judged as `dwell diff` does it
  * (docs/design/comparing.md). */
-#include "view/flame.h"
+#include "query/boxes/boxes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See flame.h.  Rows come in preorder, so a box that is too small is left out by skipping the rows
  * below it, and what it had goes to the small box behind its siblings. */
-#include "view/flame.h"
+#include "query/boxes/boxes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/text.h"
+#include "base/text.h"
 
 /* Bytes kept of a name; a template's can have a hundred thousand. */
 #define NAME_BYTES 1000

@@ -7,8 +7,8 @@
  * characters, text direction overrides or malformed UTF-8.  A picture has a bound: the smallest
  * boxes beyond it become one box beside their larger siblings, which says how many it stands for.
  * No sample is ever missing from the sum. */
-#ifndef VIEW_FLAME_H
-#define VIEW_FLAME_H
+#ifndef QUERY_BOXES_BOXES_H
+#define QUERY_BOXES_BOXES_H
 
 #include "base/arena.h"
 #include "base/str.h"

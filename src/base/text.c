@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See text.h.  A character is one column: names are code, where wide characters are rare, and a
  * table a column off is better than a dependency on the locale. */
-#include "view/text.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names from outside made fit for a screen: nothing in them may drive the terminal, and a long one
  * is cut where it says least. */
-#ifndef VIEW_TEXT_H
-#define VIEW_TEXT_H
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
 
 #include <stddef.h>
 
