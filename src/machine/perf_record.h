@@ -17,14 +17,14 @@
 #define RECORD_SAMPLE_TYPE                                                                         \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
-/* What samples carry besides where call paths are wanted: the callers as the kernel finds them by
- * frame pointer (and the kernel's own), or, to walk the user's part later, its registers and the
- * top of its stack. */
+/* Further fields of samples for call paths: the callers as the kernel finds them by frame pointer
+ * (and the kernel's own), or, to walk the user's part later, its registers and the top of its
+ * stack. */
 #define RECORD_STACK_FP	  PERF_SAMPLE_CALLCHAIN
 #define RECORD_STACK_COPY (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define RECORD_COPY_BYTES 8192
 
-/* What they can carry for record_facts. */
+/* Further fields of samples for record_facts. */
 #define RECORD_FACTS                                                                               \
 	(PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT |                         \
 	 PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION |              \
@@ -71,8 +71,7 @@ struct perf_record {
 	struct build_id build_id;	   /* MMAP */
 	const char *name; /* MMAP: file; COMM; KSYMBOL.  NUL-terminated, in the bytes given */
 	struct rd rest;	  /* SAMPLE: what follows, for record_read_stack and _facts */
-	uint64_t extra;	  /* SAMPLE: what that is, the sample_type of its event; whoever knows the
-			     event   sets it */
+	uint64_t extra;	  /* SAMPLE: the sample_type of its event; set by whoever knows it */
 };
 
 /* What a sample tells of its instruction, as far as HAS says (PERF_SAMPLE_*). */
@@ -100,8 +99,8 @@ int record_time(struct rd *r, uint64_t *ret_ns);
 /* Decodes the record at R and steps over it.  0, or -EBADMSG when its size cannot be. */
 int record_read(struct rd *r, struct perf_record *ret);
 
-/* Decodes what a sample carries besides, by EXTRA: bits of PERF_SAMPLE_*, of those that
- * RECORD_STACK_* and RECORD_FACTS have.  -EBADMSG when it is not there. */
+/* Decode the further fields of a sample that EXTRA names: bits of PERF_SAMPLE_* among
+ * RECORD_STACK_* and RECORD_FACTS.  -EBADMSG when they are not there. */
 int record_read_facts(const struct perf_record *sample, uint64_t extra, struct record_facts *ret);
 int record_read_stack(const struct perf_record *sample, uint64_t extra, struct record_stack *ret);
 

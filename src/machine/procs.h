@@ -25,8 +25,7 @@
 struct proc {
 	uint32_t tgid;
 	uint32_t generation;
-	uint64_t since_ns; /* when it was read from a list: older records tell nothing new; 0: never
-			    */
+	uint64_t since_ns; /* when a list told of it: older records are old news; 0: never */
 	bool exact;	   /* generation's time is the kernel's, not that of the FORK record */
 	bool any_exec;	   /* the number of execs is not known */
 	bool exe_pending;  /* the next mapped file is the executable */
@@ -73,8 +72,7 @@ struct procs {
 	uint32_t cycle;	     /* counts from 1 */
 	bool has_labels;     /* a process was given one */
 	bool lost;	     /* records were lost: a life may be missing */
-	uint32_t lost_cycle; /* mappings read before this cycle may not be all; 0: nothing was lost
-			      */
+	uint32_t lost_cycle; /* mappings read before it may be incomplete; 0: nothing lost */
 	uint32_t n_rereads;  /* of this cycle */
 	size_t n_mappings;   /* kept, at most; counted in cycle n_recounted */
 	uint32_t n_recounted;

@@ -21,8 +21,7 @@ struct dcpi_select {
 	const char *host; /* directory name */
 	const opt_list *labels, *events;
 	unsigned stride; /* see dcpi_read */
-	/* Told of what cannot be read in a tree, which is then passed over; NULL: that is an error.
-	 */
+	/* Told of files of a tree that cannot be read and are passed over; NULL: an error. */
 	void (*problem)(void *ctx, const char *where, const char *why);
 	void *problem_ctx;
 	/* A second tree, whose files are read as though they were in the first; NULL: none. */

@@ -51,16 +51,16 @@ struct symcache {		   /* must stay where it was opened */
 	char *path;
 };
 
-/* Writes INFO and ST under DIR.  Makes the directory.  INFO must have a build-id.  Does nothing when
- * an entry from the same bytes is there; without a digest it replaces the older entry.  -ENOSPC:
- * SYMCACHE_MOST_CLAIMED are there already. */
+/* Writes INFO and ST under DIR.  Makes the directory.  INFO must have a build-id.  Does nothing
+ * when an entry from the same bytes is there; without a digest it replaces the older entry.
+ * -ENOSPC: SYMCACHE_MOST_CLAIMED are there already. */
 int symcache_save(const char *dir, const struct symcache_info *info, const struct symtab *st,
 		  struct err *err);
 
 /* Opens the best entry of IM; symcache_close it.  An image without a digest gets the entry without
  * one, else those of the only image with its build-id.  -ENOENT: none; -ENOTUNIQ: two images have
- * its build-id, and nobody knows which it is; -EBADMSG, -ENODATA: damaged; -EPROTONOSUPPORT: written
- * by a newer version; -ESTALE: it is of another image than its name says. */
+ * its build-id, and nobody knows which it is; -EBADMSG, -ENODATA: damaged; -EPROTONOSUPPORT:
+ * written by a newer version; -ESTALE: it is of another image than its name says. */
 int symcache_open(struct symcache *c, const char *dir, const struct image *im, struct err *err);
 void symcache_close(struct symcache *c);
 
@@ -81,7 +81,8 @@ struct symcache_entry {
 
 typedef VEC(struct symcache_entry) symcache_entries;
 
-/* Lists the entries of build-id ID, those that are believed first.  0 or -errno; vec_release them. */
+/* Lists the entries of build-id ID, those that are believed first.  0 or -errno; vec_release
+ * them. */
 int symcache_list(const char *dir, const struct build_id *id, symcache_entries *ret,
 		  struct err *err);
 

@@ -14,9 +14,10 @@
  * Fisher's exact test of two proportions, its smaller tail doubled. */
 double two_shares_p(uint64_t n1, uint64_t total1, uint64_t n2, uint64_t total2);
 
-/* The probability that N1 and N2 samples are as far apart by chance, when each sample of both is
- * one of the first set with probability SHARE1 (0 < SHARE1 < 1) as long as nothing changed: the
- * conditional test of two Poisson rates. */
+/* The probability that two sets come to counts at least as far apart as N1 and N2, in either
+ * direction, when each sample of both is one of the first set with probability SHARE1 (0 < SHARE1 <
+ * 1) as long as nothing changed: the conditional test of two Poisson rates, its smaller tail
+ * doubled. */
 double two_rates_p(uint64_t n1, uint64_t n2, double share1);
 
 /* The smallest two_shares_p or two_rates_p that N1 + N2 samples could come to, however they were

@@ -31,8 +31,7 @@ struct query_col {
 	uint64_t n_idle;	/* taken by idle CPUs */
 	uint64_t n_lost;	/* named losses */
 	uint64_t n_reached;	/* reached the recorder; 0 unknown */
-	uint64_t not_delivered; /* samples the event's own count promises and nobody got; 0 unknown
-				 */
+	uint64_t not_delivered; /* samples the event's count promises, nobody got; 0 unknown */
 };
 
 struct spot {
