@@ -144,8 +144,7 @@ static int write_blocks(struct cct_worker *w, uint32_t number, uint64_t at)
 
 	w->block.n = 0;
 	for (uint32_t c = r->from; c < r->to; c++) {
-		const uint8_t *ci = w->ci + (size_t)SZ_CI * (c - r->from);
-		const uint8_t *end = w->runs + w->per_ctx[c];
+		const uint8_t *ci = w->ci + (size_t)SZ_CI * (c - r->from), *end;
 		uint64_t n = hpc_le64(ci), rel = hpc_le64(ci + 0x08);
 		size_t sz_indices = (size_t)SZ_CIDX * hpc_le16(ci + 0x10);
 		size_t need = rel - done + SZ_CVAL * n + sz_indices;
@@ -166,6 +165,7 @@ static int write_blocks(struct cct_worker *w, uint32_t number, uint64_t at)
 		memset(w->block.v + w->block.n, 0, rel - done - w->block.n);
 		for (size_t i = 0; i < sz_indices; i += SZ_CIDX)
 			w->next[hpc_le16(idx + i)] = hpc_le64(idx + i + 2);
+		end = w->runs + w->per_ctx[c];
 		sort_ctx(runs, end, w->next, w->block.v + (rel - done));
 		for (size_t i = 0; i < sz_indices; i += SZ_CIDX)
 			w->next[hpc_le16(idx + i)] = 0;
