@@ -89,6 +89,16 @@ struct perf_in_event *perf_in_event_at(struct perf_in *in, uint32_t i)
 	return e;
 }
 
+/* What an event counted, had the samples that were lost weighed what the others do on average.  Of
+ * damaged files any number can come out. */
+static uint64_t total_with_lost(const struct perf_in_event *e)
+{
+	const double total =
+		(double)e->sum / (double)e->n_samples * ((double)e->n_samples + (double)e->n_lost);
+
+	return total < 0x1p64 ? (uint64_t)total : UINT64_MAX;
+}
+
 /* Gives the events their sums, and takes weights away where all are the period. */
 void perf_in_settle_events(struct perf_in *in)
 {
@@ -105,8 +115,7 @@ void perf_in_settle_events(struct perf_in *in)
 		key.n_reached = e->n_samples + e->n_lost;
 		key.total = key.freq_hz && !e->n_lost ? e->sum : 0;
 		if (key.freq_hz && e->n_lost && e->n_samples)
-			key.total = (uint64_t)((double)e->sum / (double)e->n_samples *
-					       (double)key.n_reached);
+			key.total = total_with_lost(e);
 		profile_intern_event(in->profile, &key);
 	}
 	vec_each (v, &in->profile->values)
