@@ -126,7 +126,8 @@ int build_metrics_finish(struct build_metrics *ms, uint32_t **ret, struct err *e
 		sorted[i] = ms->v.v[order[i].from];
 		number[order[i].from] = i;
 	}
-	memcpy(ms->v.v, sorted, ms->v.n * sizeof(*sorted));
+	if (ms->v.n)
+		memcpy(ms->v.v, sorted, ms->v.n * sizeof(*sorted));
 	for (uint32_t i = 0; i < ms->v.n; i++) {
 		tell_apart(ms, &ms->v.v[i], i);
 		if (ms->v.v[i].no_lex_aware && build_metric_has(&ms->v.v[i], IN_FUNCTION))
