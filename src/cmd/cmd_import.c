@@ -206,8 +206,10 @@ static int import(struct cmd *c, const struct import *im, const char *db, const 
 	opts.open_cache = im->dump ? NULL : begin_recording;
 	opts.ctx = &m;
 	rc = perf_in_load(file, &opts, &p, &r, &c->err);
-	if (rc >= 0 && m.store)
+	if (rc >= 0 && m.store) {
+		profile_forget_kernel_addresses(&p);
 		rc = store_replace(m.store, &p, &c->err);
+	}
 	if (rc >= 0 && m.store) {
 		epoch = xstrdup(store_epoch(m.store));
 		rc = store_close(m.store, &c->err);

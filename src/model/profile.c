@@ -679,6 +679,27 @@ void profile_map_release(struct profile_map *m)
 	memset(m, 0, sizeof(*m));
 }
 
+void profile_forget_kernel_addresses(struct profile *p)
+{
+	struct profile merged;
+	bool any = false;
+
+	vec_each (pl, &p->places) {
+		if (p->images.v[pl->image].kind != IMAGE_UNKNOWN || pl->svma >> 63 == 0)
+			continue;
+		pl->svma = 0;
+		any = true;
+	}
+	if (!any)
+		return;
+	/* Several places are one now, and so are their contexts and values. */
+	profile_init(&merged);
+	merged.trace_bytes_max = p->trace_bytes_max;
+	profile_merge(&merged, p);
+	profile_release(p);
+	*p = merged;
+}
+
 void profile_merge(struct profile *dst, const struct profile *src)
 {
 	struct profile_map m = profile_merge_dicts(dst, src);

@@ -260,6 +260,10 @@ place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags)
  * kernel lies (KASLR), and they may read a database. */
 place_id profile_unknown_kernel_place(struct profile *p);
 
+/* Takes kernel addresses in no known image for unknown ones, before P is stored for others to read:
+ * where the kernel lies is kept from users.  Counts stay.  Ids of P are other ones then. */
+void profile_forget_kernel_addresses(struct profile *p);
+
 /* The context, under the root, of a mark that says TEXT. */
 ctx_id profile_mark_ctx(struct profile *p, const char *text);
 

@@ -485,6 +485,9 @@ def into_a_database():
     sh(DWELL, "import", "--db", "db", "perf.data")
     for argv in (("prof", "--json", "--by", "procedure"), ("tree", "--json"), ("list", "--json", "burn", prog("calls_fp"))):
         a, b = (json.loads(sh(DWELL, argv[0], "--db", db, *argv[1:])) for db in ("db", "perf.data"))
+        for row in a["rows"] + b["rows"]:
+            if row.get("image") == "[unknown]":  # a kernel's addresses in no known image are not stored
+                row["svma"] = None
         check(a["rows"] == b["rows"] and a["rows"], "dwell %s shows something else" % argv[0])
     rows = {r["procedure"]: r["counts"]["cpu-clock"] for r in json.loads(sh(DWELL, "prof", "--json", "--by", "procedure",
                                                                                               "--db", "db"))["rows"]}
