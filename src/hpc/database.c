@@ -76,7 +76,8 @@ static int check_ctx(const struct database *d, uint32_t ctxId, struct err *err)
 {
 	const struct hpc_db *db = &d->db;
 
-	if (ctxId <= (db->meta.n_bytes + db->profiles.n_bytes) / 4 || ctxId < d->db.ccts.nCtxs)
+	if (ctxId < UINT32_MAX &&
+	    (ctxId <= (db->meta.n_bytes + db->profiles.n_bytes) / 4 || ctxId < d->db.ccts.nCtxs))
 		return 0;
 	return err_set(err, -EBADMSG, "%s: a ctxId of %" PRIu32, db->path, ctxId);
 }
@@ -85,19 +86,18 @@ static int add_contexts(struct database *d, struct contexts *c, struct err *err)
 {
 	struct file_source *sources;
 	struct hpc_meta_model m;
-	uint32_t *nodes;
+	uint32_t *nodes, last = 0;
 	int rc = hpc_meta_load(&m, &d->db.meta, err);
 
 	if (rc)
 		return rc;
 	sources = find_sources(d, &m);
 	nodes = contexts_merge(c, &m, sources);
-	d->n_ctxs = 1;
 	for (uint32_t i = 0; i < m.n_nodes; i++)
-		if (m.nodes[i].ctxId >= d->n_ctxs)
-			d->n_ctxs = m.nodes[i].ctxId + 1;
-	rc = check_ctx(d, d->n_ctxs - 1, err);
+		last = m.nodes[i].ctxId > last ? m.nodes[i].ctxId : last;
+	rc = check_ctx(d, last, err);
 	if (!rc) {
+		d->n_ctxs = last + 1;
 		d->ctxs = xcalloc(d->n_ctxs, sizeof(*d->ctxs));
 		memset(d->ctxs, 0xff, d->n_ctxs * sizeof(*d->ctxs));
 		for (uint32_t i = 0; i < m.n_nodes; i++)
@@ -113,7 +113,8 @@ static int add_contexts(struct database *d, struct contexts *c, struct err *err)
 static int note_ctx(struct database *d, uint32_t ctxId, struct err *err)
 {
 	if (ctxId >= d->n_ctxs) {
-		uint32_t n = ctxId + 1 + ctxId / 4;
+		const uint64_t room = (uint64_t)ctxId + 1 + ctxId / 4;
+		const uint32_t n = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
 		int rc = check_ctx(d, ctxId, err);
 
 		if (rc)

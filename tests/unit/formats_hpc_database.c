@@ -518,6 +518,33 @@ TEST(real_databases_are_sound_and_survive_rewriting)
 	EXPECT(n > 2);
 }
 
+/* 65536 values are the most that a context has; so many before the end of a range are none. */
+TEST(a_range_that_ends_before_it_begins)
+{
+	const struct hpc_cct_options o = {.n_threads = 1};
+	struct hpc_profile_db db;
+	struct hpc_profile p;
+	struct err err = {0};
+	struct tensor_dir d;
+	struct loaded f;
+	struct world w;
+	uint8_t *idx;
+
+	REQUIRE(tensor_dir_open(&d));
+	world_init(&w);
+	REQUIRE(tensor_write_profiles(&w.values, d.fd, "profile.db", HPC_RELEASED, 1, NULL) == 0);
+	f.bytes = tensor_load(&d, "profile.db", &f.n);
+	REQUIRE(hpc_profile_db_open(&db, f.bytes, f.n, "profile.db", NULL) == 0);
+	REQUIRE(hpc_profile_open(&p, &db, 1, NULL) == 0 && p.nCtxs > 1);
+	idx = f.bytes + p.pCtxIndices;
+	hpc_put64(idx + 4, hpc_le64(idx + 12 + 4) - 65536);
+	EXPECT_EQ(hpc_cct_build(d.fd, "cct.db", &db, N_CTXS, &o, &err), -EBADMSG);
+	EXPECT(strstr(err.msg, "{Idx} startIndex") != NULL);
+	free(f.bytes);
+	world_release(&w);
+	tensor_dir_close(&d);
+}
+
 /* The Nth write fails. */
 
 static _Atomic(int) writes_left; /* several threads write */

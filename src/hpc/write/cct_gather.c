@@ -126,7 +126,7 @@ static inline int look_at(struct cct_worker *w, struct entries *e, uint32_t k, s
 	ret->start = hpc_le64(idx + 4);
 	ret->n = end - ret->start;
 	if ((int64_t)ret->ctxId <= e->last || ret->ctxId >= w->b->n_ctxs || end > e->p->nValues ||
-	    ret->n > UINT16_MAX + 1u)
+	    ret->start > end || ret->n > UINT16_MAX + 1u)
 		return refuse_entry(w, e, k);
 	e->last = ret->ctxId;
 	return 0;
