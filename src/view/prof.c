@@ -191,14 +191,15 @@ static void emit_flat_row(struct emit *e, struct prof *p, const struct flat_row 
 static void emit_idle(struct emit *e, struct prof *p)
 {
 	const struct flat *f = p->f;
-	const char *named = p->by_procedure	      ? "procedure"
-			    : f->level == SCOPE_IMAGE ? "image"
-						      : owner_key_name(f->by.keys[0]);
+	const char *named;
 	double *none;
 	struct emit_cell *cell;
 
 	if (!f->idle)
 		return;
+	named = p->by_procedure		  ? "procedure"
+		: f->level == SCOPE_IMAGE ? "image"
+					  : owner_key_name(f->by.keys[0]);
 	none = flat_numbers(p->f);
 	cell = sheet_cells(e, &p->sheet, f->idle, none, true);
 	for (; cell < p->sheet.cells + p->sheet.n_cols; cell++) {

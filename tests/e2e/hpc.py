@@ -104,7 +104,7 @@ def ranks_are_named():
     del os.environ["OMPI_COMM_WORLD_RANK"]
     build("--db", "db", "--epoch", "all", "-o", "out")
     names = [opened("out").name_of(i) for i in range(1, len(opened("out").values))]
-    check([("RANK 3" in n) for n in names].count(True) == 1 and len(names) == 2, names)
+    check([("RANK 3 " in n) for n in names].count(True) == 1 and len(names) == 2, names)
 
 
 def loops_and_inlined_calls():

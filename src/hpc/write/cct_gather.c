@@ -52,8 +52,8 @@ static const uint8_t *read_piece(struct cct_worker *w, uint64_t off, size_t n, u
 	const struct cct_build *b = w->b;
 	int rc;
 
-	if (!b->o.fd)
-		return b->db->bytes + off;
+	if (!b->o.fd) /* where nothing is, OFF can be anything */
+		return b->db->bytes + (n ? off : 0);
 	rc = file_pread_all(b->o.fd, buffer, n, off);
 	if (!rc)
 		return buffer;
