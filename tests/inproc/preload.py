@@ -7,6 +7,7 @@ import glob
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import subprocess
