@@ -167,11 +167,19 @@ static bool world_compare(struct world *w, const struct diff_opts *o, struct dif
 	return rc == 0;
 }
 
-static void world_end(struct world *w)
+static void world_close(struct world *w)
 {
 	for (unsigned k = 0; k < 2; k++) {
 		source_close(w->s[k]);
+		w->s[k] = NULL;
 		query_release(&w->q[k]);
+	}
+}
+
+static void world_end(struct world *w)
+{
+	world_close(w);
+	for (unsigned k = 0; k < 2; k++) {
 		profile_release(&w->p[k]);
 	}
 	resolver_free(w->r);
@@ -411,11 +419,9 @@ TEST(what_cannot_be_tested_is_refused)
 	for (unsigned k = 0; k < 2; k++)
 		world_add_facts(&w, k, 1, 1, 1000);
 	EXPECT_EQ(compare_sets(&w, "retired::any", &by_image, &d), -EINVAL);
-	for (unsigned k = 0; k < 2; k++)
-		query_release(&w.q[k]);
+	world_close(&w);
 	EXPECT_EQ(compare_sets(&w, "retired:latency", &by_image, &d), -EINVAL);
-	for (unsigned k = 0; k < 2; k++)
-		query_release(&w.q[k]);
+	world_close(&w);
 	EXPECT_EQ(compare_sets(&w, "store", &by_image, &d), -ENOENT);
 	world_end(&w);
 }
