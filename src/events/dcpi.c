@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See event_dcpi.h.  The names are those of dcpid(1)'s events on Alpha processors up to the 21264A
+/* See dcpi.h.  The names are those of dcpid(1)'s events on Alpha processors up to the 21264A
  * (EV67): imiss, dmiss and bmiss count misses of the instruction, data and board caches. */
 #include "events/dcpi.h"
 

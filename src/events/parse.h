@@ -5,7 +5,7 @@
  *     event     = name [":" modifiers] [":" period]
  *               | pmu "/" terms "/" [[":"] modifiers] [":" period]
  *     name      = a software, hardware or cache event of the kernel | "r" hex digits
- *               | "pm", "pm0", "pm2", "pm3": what tells most of sampled instructions (event_pm.h)
+ *               | "pm", "pm0", "pm2", "pm3": what tells most of sampled instructions (pm.h)
  *               | an event of a PMU in sysfs | group ":" tracepoint | anything libpfm4 knows
  *     modifiers = letters of: u k h (user, kernel, hypervisor only), p pp ppp (precise),
  *                 G H (guest, host only)
@@ -18,8 +18,8 @@
 #include "events/spec.h"
 
 /* Parses TEXT, a list, and appends its events to SPECS, which the caller releases; on failure SPECS
- * is as before.  One event may become several (see event_split.h).  Each must work on this machine
- * (see event_check.h).  Errors, one line each that names the event, its place and where possible
+ * is as before.  One event may become several (see split.h).  Each must work on this machine
+ * (see check.h).  Errors, one line each that names the event, its place and where possible
  * the nearest that exists: -EINVAL malformed, -ENOENT unknown, -EOPNOTSUPP known but not supported
  * here, -EACCES tracefs closed to this user. */
 int event_list_parse(const struct event_env *env, const char *text, struct event_specs *specs,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See event_pm.h.  Only the machine's own description of its PMUs is asked; what is chosen must
+/* See pm.h.  Only the machine's own description of its PMUs is asked; what is chosen must
  * open.
  *
  * AMD: ibs_op, counting dispatched ops where it can (cnt_ctl; else cycles), and ibs_fetch, with the

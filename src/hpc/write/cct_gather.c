@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cct.db out of profile.db, first half: reading (see cct_write.c). */
+/* cct.db out of profile.db, first half: reading (see cct.c). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the parts of hpc_cct_build share: cct_gather.c reads profile.db, cct_parts.c has its values
- * in a file between, cct_write.c writes. */
+ * in a file between, cct.c writes. */
 #ifndef HPC_WRITE_CCT_IMPL_H
 #define HPC_WRITE_CCT_IMPL_H
 

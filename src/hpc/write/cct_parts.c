@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cct.db out of a profile.db of many small profiles (see cct_write.c): while contexts are counted,
+/* cct.db out of a profile.db of many small profiles (see cct.c): while contexts are counted,
  * values go to a nameless file, in parts of so many contexts each, so that a range of contexts is
  * gathered from its parts, which are read from their beginning to their end, instead of from some
  * few bytes of each profile.

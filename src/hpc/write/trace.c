@@ -6,7 +6,7 @@
  *         lines, each at a multiple of 8
  *         footer, at a multiple of 8
  *
- * As profile_write.c: lines and {TH}s come in one order; the header with the times of the whole is
+ * As profile.c: lines and {TH}s come in one order; the header with the times of the whole is
  * written at the end, the footer last.  Readers demand the footer and the times (docs/formats/
  * hpctoolkit.md), which FORMATS.md does not have. */
 #include "hpc/write/trace.h"

@@ -417,7 +417,7 @@ EXPORT int PAPI_write(int set, long long *values)
 /* Fork. */
 
 /* The new process has the thread that forked, and its sets go on with it; counters of the others
- * count threads of the parent.  Profiles come back by themselves (papi_profil.c). */
+ * count threads of the parent.  Profiles come back by themselves (profil.c). */
 static void go_on(struct papi_set *s)
 {
 	bool mine = s->owner == papi_thread_mark() && !s->attached && s->cpu < 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See papi_group.h.  Members are open as long as the set, or until one of them is closed. */
+/* See group.h.  Members are open as long as the set, or until one of them is closed. */
 #include "inproc/papi/group.h"
 
 #include <string.h>

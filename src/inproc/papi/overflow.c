@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See papi_overflow.h.
+/* See overflow.h.
  *
  * The descriptor that signals has no ring and, but for hardware counters, which are few, is not the
  * one that counts: what happens until the handler has returned is counted then, too.  It leads a

@@ -19,7 +19,7 @@ enum {
 struct papi_profile;
 struct papi_counter;
 
-/* Counters of a set that are one group; see papi_group.h. */
+/* Counters of a set that are one group; see group.h. */
 struct papi_group {
 	int n; /* 0: there is none */
 	struct papi_counter *members[PAPI_SET_EVENTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See flame.h.  Rows come in preorder, so a box that is too small is left out by skipping the rows
+/* See boxes.h.  Rows come in preorder, so a box that is too small is left out by skipping the rows
  * below it, and what it had goes to the small box behind its siblings. */
 #include "query/boxes/boxes.h"
 

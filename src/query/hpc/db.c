@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_db.h. */
+/* See db.h. */
 #include "query/hpc/db.h"
 
 #include <errno.h>

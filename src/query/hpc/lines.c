@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_lines.h. */
+/* See lines.h. */
 #include "query/hpc/lines.h"
 #include "query/hpc/paths.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_listing.h.  A listing is two trees of all contexts boiled down: of lines, whose own
+/* See listing.h.  A listing is two trees of all contexts boiled down: of lines, whose own
  * amounts are what is at each line with its instructions; and of instructions. */
 #include "query/hpc/listing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_neighbours.h.
+/* See neighbours.h.
  *
  * As in neighbours.c each node that is in or below the procedure charges its own amount to one
  * scope, which follows from the node above it; nodes are in preorder, so one pass does it.  Own

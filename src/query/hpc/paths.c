@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_paths.h. */
+/* See paths.h. */
 #include "query/hpc/paths.h"
 
 static bool same_id(const void *owner, uint32_t i, const void *key)

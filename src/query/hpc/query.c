@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_query.h. */
+/* See query.h. */
 #include "query/hpc/query.h"
 #include "query/hpc/taxonomy.h"
 

@@ -61,7 +61,7 @@ struct hpc_opts {
 	opt_list stats;		     /* names, several joined by ','; none: sum */
 	opt_list threads;	     /* see hpc_db_find_threads; none: all */
 	opt_list derived;	     /* see cols_derive */
-	const char *taxonomy;	     /* columns are what this file says (hpc_taxonomy.h); "own": the
+	const char *taxonomy;	     /* columns are what this file says (taxonomy.h); "own": the
 					database's own.  NULL: they are metrics */
 	bool all_metrics; /* all that are not 0, however many; else the most telling ones */
 };

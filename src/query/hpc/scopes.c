@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_scopes.h. */
+/* See scopes.h. */
 #include "query/hpc/scopes.h"
 
 #include <errno.h>

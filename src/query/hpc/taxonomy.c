@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_taxonomy.h.  A formula is written as the text of an expression whose names are numbers of
+/* See taxonomy.h.  A formula is written as the text of an expression whose names are numbers of
  * columns, "$3". */
 #include "query/hpc/taxonomy.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_threads.h. */
+/* See threads.h. */
 #include "query/hpc/threads.h"
 
 #include <errno.h>

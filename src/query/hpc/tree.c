@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See hpc_tree.h.
+/* See tree.h.
  *
  * A node is the contexts of one scope below another node: a procedure called from several lines is
  * several contexts of a database and one row.  Opening a node decodes the children of its contexts,

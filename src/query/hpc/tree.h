@@ -53,7 +53,7 @@ struct hpc_tree {
 int hpc_tree_open(struct hpc_tree **ret, struct hpc_query *q, const struct hpc_tree_opts *o,
 		  struct err *err);
 
-/* Makes T the tree of all contexts (hpc_tree_all.c); for hpc_tree_open. */
+/* Makes T the tree of all contexts (tree_all.c); for hpc_tree_open. */
 int hpc_tree_read_all(struct hpc_tree *t, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks a cct.db: FORMATS.md 4.0, "cct.db version 4.0", all that it says of the file by itself.
- * As check_profile.c. */
+ * As profile.c. */
 #include <inttypes.h>
 
 #include "formats/hpc/cct.h"

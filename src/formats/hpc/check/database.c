@@ -6,7 +6,7 @@
  *   for each metric of each context a cursor in cct.db says which value must come next;
  * - there is a line for each profile but the summary, and its contexts exist.
  *
- * What values mean is checked in check_values.c.  Memory is some bytes for each context and each
+ * What values mean is checked in values.c.  Memory is some bytes for each context and each
  * metric of a context. */
 #include <inttypes.h>
 #include <stdlib.h>

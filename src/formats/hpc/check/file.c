@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See check_file.h.  A file's extents are collected while it is gone through and sorted in the end,
+/* See file.h.  A file's extents are collected while it is gone through and sorted in the end,
  * so memory is some bytes for each structure of the file that was seen to lie in it. */
 #include "formats/hpc/check/file.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks a trace.db: FORMATS.md 4.0, "trace.db version 4.0", all that it says of the file by
- * itself, and the times of the whole that all files have.  As check_profile.c. */
+ * itself, and the times of the whole that all files have.  As profile.c. */
 #include <inttypes.h>
 #include <stdlib.h>
 
