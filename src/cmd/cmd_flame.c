@@ -23,25 +23,14 @@ struct flame_args {
 
 static int flame_parse(struct cmd *c, struct flame_args *a)
 {
-	struct scopes_opts *s = &a->tree.scopes;
 	const struct opt table[] = {
 		{"output o", OPT_STR, &a->output, "FILE",
 		 "NAME.html or NAME.svg (default flame.html); - for a page to stdout"},
 		{"diff", OPT_FLAG, &a->diff, NULL,
 		 "two sets laid over each other, coloured by what changed"},
-		{"callers", OPT_FLAG, &a->callers, NULL, "from procedures up to their callers"},
-		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
-		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or address"},
-		{"focus", OPT_STR, &s->focus, "REGEX",
-		 "only paths through procedures or images so called"},
-		{"ignore", OPT_STR, &s->ignore, "REGEX",
-		 "no paths through procedures or images so called"},
+		TREE_OPTIONS(&a->tree, &a->by, &a->callers),
 		{"percent-limit", OPT_DOUBLE, &a->least_pct, "P",
 		 "boxes with less than P percent are one (default 0; with --callers 0.01)"},
-		{"fold-recursion", OPT_FLAG, &a->tree.fold_recursion, NULL,
-		 "a procedure that calls itself is one box"},
-		{"no-inline", OPT_FLAG, &s->no_inline, NULL,
-		 "inlined calls belong to the procedure they are in"},
 		{"title", OPT_STR, &a->title, "TEXT", "what stands above the picture"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "the event shown (default: time)"},
 		SOURCE_OPTIONS(&a->source),

@@ -21,23 +21,12 @@ struct tree_args {
 
 static int tree_parse(struct cmd *c, struct tree_args *a)
 {
-	struct scopes_opts *s = &a->tree.scopes;
 	const struct opt table[] = {
-		{"callers", OPT_FLAG, &a->callers, NULL, "from procedures up to their callers"},
+		TREE_OPTIONS(&a->tree, &a->by, &a->callers),
 		{"flat", OPT_FLAG, &a->flat, NULL, "each procedure once"},
-		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
-		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or address"},
-		{"focus", OPT_STR, &s->focus, "REGEX",
-		 "only paths through procedures or images so called"},
-		{"ignore", OPT_STR, &s->ignore, "REGEX",
-		 "no paths through procedures or images so called"},
 		{"percent-limit", OPT_DOUBLE, &a->rows.least_pct, "P",
 		 "hide rows with less than P percent (default 0.5)"},
 		{"depth", OPT_U64, &a->depth, "N", "at most N levels"},
-		{"fold-recursion", OPT_FLAG, &a->tree.fold_recursion, NULL,
-		 "a procedure that calls itself is one row"},
-		{"no-inline", OPT_FLAG, &s->no_inline, NULL,
-		 "inlined calls belong to the procedure they are in"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT[,WHAT]",
 		 "sort and hide by this event (default: time), inclusive or exclusive"},
 		SOURCE_OPTIONS(&a->source),
@@ -75,7 +64,7 @@ static int tree_parse(struct cmd *c, struct tree_args *a)
 		return rc;
 	for (unsigned i = 0; i < a->tree.n_owners; i++)
 		str_addf(&a->rows_by, "%s,", owner_key_name(a->tree.owners[i]));
-	str_add(&a->rows_by, scope_kind_name(s->level));
+	str_add(&a->rows_by, scope_kind_name(a->tree.scopes.level));
 	a->emit.rows_by = a->rows_by.v;
 	return 0;
 }

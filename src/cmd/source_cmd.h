@@ -34,6 +34,23 @@ struct source_args {
 			"HPCToolkit databases: every metric that is not 0"                         \
 	}
 
+/* Options of commands that show a tree, T (struct tree_opts); BY is a const char *, CALLERS a bool. */
+#define TREE_OPTIONS(t, by_text, callers_flag)                                                     \
+	{"callers", OPT_FLAG, callers_flag, NULL, "from procedures up to their callers"},          \
+		{"by", OPT_STR, by_text, "KEY[,KEY...]",                                           \
+		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or "        \
+		 "address"},                                                                       \
+		{"focus", OPT_STR, &(t)->scopes.focus, "REGEX",                                    \
+		 "only paths through procedures or images so called"},                             \
+		{"ignore", OPT_STR, &(t)->scopes.ignore, "REGEX",                                  \
+		 "no paths through procedures or images so called"},                               \
+		{"fold-recursion", OPT_FLAG, &(t)->fold_recursion, NULL,                           \
+		 "a procedure that calls itself is taken for one"},                                \
+	{                                                                                          \
+		"no-inline", OPT_FLAG, &(t)->scopes.no_inline, NULL,                               \
+			"inlined calls belong to the procedure they are in"                        \
+	}
+
 void source_args_release(struct source_args *a);
 
 /* Takes the first of OPERANDS for --db when that is not given and it is something to read. */

@@ -220,7 +220,7 @@ static int start_helper(void)
 	return 0;
 }
 
-/* Has the helper look up from what it waits for, as soon as it gets there. */
+/* The helper looks up from what it waits for, as soon as it gets there. */
 static int wake_helper(void)
 {
 	struct epoll_event event = {.events = EPOLLIN};

@@ -129,8 +129,13 @@ static const struct format {
 	{SOURCE_HPCRUN, "measurement of hpcrun", is_measurement, NULL},
 };
 
+/* Pipes and devices are not asked what they are: opening one can wait, and reading takes from it. */
 static const struct format *find_format(const char *path)
 {
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return NULL;
 	for (size_t i = 0; i < n_elems(formats); i++)
 		if (formats[i].probe(path))
 			return &formats[i];

@@ -23,7 +23,7 @@ static const struct {
 	[FLAME_SMALL] = {"#c4c4c4", "too small"},
 };
 
-/* Of two sets; src/web/ui/flame_kinds.mjs has the same colours. */
+/* How a box of the second set differs; src/web/ui/flame_kinds.mjs has the same colours. */
 static const struct {
 	const char *fill, *what;
 } change_colours[N_FLAME_CHANGES] = {

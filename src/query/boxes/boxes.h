@@ -59,7 +59,7 @@ struct flame_box {
 	uint32_t frame;
 	uint32_t n_small; /* FLAME_SMALL: boxes it stands for */
 	uint64_t self, total;
-	/* Of two sets; SELF and TOTAL are then their sum, the first at the second's scale. */
+	/* Two sets: SELF and TOTAL are their sum, the first at the second's scale. */
 	uint64_t side_self[2], side_total[2];
 	enum flame_change change;
 };

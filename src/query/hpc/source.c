@@ -234,7 +234,7 @@ static void release_threads(void *p)
 	free(p);
 }
 
-/* Of whole threads nothing is exclusive. */
+/* Nothing is exclusive when rows are whole threads (OF_ALL). */
 static void add_moments(struct flat *f, const struct hpc_threads *t, bool of_all)
 {
 	for (size_t c = 0; c < f->source->columns.cols.n; c++)
