@@ -2,8 +2,8 @@
 #   make            build what is installed into build/; build/dwell runs there
 #   make check      the quick tests: suites unit, docs and cli, and lint
 #   make demo       install what is missing, build, record a real workload, show where its time went
-#   make test       install what is missing, build, run every suite but `services`
-#   make test-full  `make test`, then `services` and what sanitizers find
+#   make test       install what is missing (packages.tests too), build, run every suite but `services`
+#   make test-full  `make test`, then `services` (with packages.services) and what sanitizers find
 #   make fuzz       every parser of outside bytes for TIME seconds (60), with clang
 #   make bench      compare with perf, in one run
 #   make install    DESTDIR and PREFIX as usual
@@ -28,17 +28,26 @@ demo: setup all
 check: all
 	@tools/run-tests --quick $(BUILD)
 
-test: setup all
+# Meson looks for the programs that tests need when it is run.
+setup-tests: setup
+	@tools/install-packages packages.tests
+	@[ ! -e $(BUILD)/build.ninja ] || touch tests/unit
+
+test: setup-tests
+	@$(MAKE) --no-print-directory all
 	@tools/run-tests $(BUILD)
 
-test-full: setup all
+test-full: setup-tests
+	@tools/install-packages packages.services
+	@$(MAKE) --no-print-directory all
 	@tools/run-tests --full $(BUILD)
 
-fuzz: setup all
+fuzz: setup-tests all
 	@tools/fuzz $(BUILD) $(or $(TIME),60) $(TARGETS)
 
-bench: setup
+bench: setup-tests
 	@tools/install-packages packages.bench
+	@tools/install-packages packages.services
 	@$(MAKE) --no-print-directory all
 	@bench/run $(BUILD)
 
@@ -49,4 +58,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all setup demo check test test-full fuzz bench install clean
+.PHONY: all setup setup-tests demo check test test-full fuzz bench install clean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How fast the records of a perf.data file are read, put in order and decoded:  bench_perfdata FILE
- */
+/* How fast the records of a perf.data file are read, put in order and decoded:
+ * bench_perfdata FILE */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -40,7 +40,7 @@ def measure():
         pairs = []
         for i in range(ROUNDS):
             say(f"a year of epochs, {what}: {i + 1} of {ROUNDS}")
-            pairs.append([run_once(SPAWN, [DWELL, "prof", "--db", db, *argv], environment())[0] for db in (year, week)])
+            pairs.append([run_once(SPAWN, [DWELL, "prof", "--by", "image", "--db", db, *argv], environment())[0] for db in (year, week)])
         a, b = (sorted(p[k] for p in pairs)[ROUNDS // 2] for k in (0, 1))
         ratio = median_ratio(pairs)
         row(f"a year of hourly epochs: prof, {what}: CPU", "%.0f ms" % (1e3 * a), "%.0f ms" % (1e3 * b), ratio, "", None)

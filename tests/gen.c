@@ -102,23 +102,26 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 			p,
 			&(struct value){
 				.owner = profile_intern_owner(
-					p, &(struct owner){.exe = word(r, p),
-							   .comm = word(r, p),
-							   .cgroup = word(r, p),
-							   .label = word(r, p),
-							   .uid = t_below(r, 3) ? 1000
-										: OWNER_UID_UNKNOWN,
-							   .pid = (uint32_t)t_below(r, 3),
-							   .flags = (uint32_t)t_below(r, 2)}),
+					p,
+					&(struct owner){
+						.exe = word(r, p),
+						.comm = word(r, p),
+						.cgroup = word(r, p),
+						.label = word(r, p),
+						.thread_name = t_below(r, 4) ? 0 : word(r, p),
+						.uid = t_below(r, 3) ? 1000 : OWNER_UID_UNKNOWN,
+						.pid = (uint32_t)t_below(r, 3),
+						.flags = (uint32_t)t_below(r, 2)}),
 				.ctx = c,
-				.vector = t_below(r, 3) ? 0
-							: profile_intern_vector(
-								  p,
-								  &(struct vector){
-									  .known = number(r),
-									  .value = number(r),
-									  .counter = (uint32_t)
-										  t_below(r, 3)}),
+				.vector = t_below(r, 3)
+						  ? 0
+						  : profile_intern_vector(
+							    p,
+							    &(struct vector){
+								    .known = number(r),
+								    .value = number(r),
+								    .counter = (uint32_t)t_below(
+									    r, 3)}),
 				.event = (event_id)t_below(r, p->events.n),
 				.count = 1 + number(r) / 4096,
 				.sum = t_below(r, 2) ? number(r) / 4096 : 0});
@@ -136,6 +139,11 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 		b.n_cycles = b.cycles ? b.count : 0;
 		profile_add_branch(p, &b);
 	}
+	for (uint64_t n = t_below(r, 2) ? t_below(r, 20) : 0; n > 0; n--)
+		profile_add_moment(p, &(struct moment){.minute = 28000000 + (uint32_t)t_below(r, 5),
+						       .owner = (owner_id)t_below(r, p->owners.n),
+						       .event = (event_id)t_below(r, p->events.n),
+						       .count = 1 + number(r) / 4096});
 	if (t_below(r, 2))
 		profile_add_loss(p, "ring_full", (event_id)t_below(r, p->events.n),
 				 1 + number(r) / 4096);

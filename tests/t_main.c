@@ -49,6 +49,8 @@ int main(int argc, char **argv)
 		n_bad += t_failed > 0;
 		printf("%s %d %s%s%s\n", t_failed ? "not ok" : "ok", n, (*t)->name,
 		       t_skip_why ? " # SKIP " : "", t_skip_why ? t_skip_why : "");
+		if (t_failed)
+			printf("# run it alone: %s %s\n", argv[0], (*t)->name);
 	}
 	printf("1..%d\n", n);
 	return n_bad > 0;

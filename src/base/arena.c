@@ -49,6 +49,15 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
 	return arena_take(a, n_bytes, _Alignof(max_align_t));
 }
 
+void *arena_calloc(struct arena *a, size_t n, size_t elem_bytes)
+{
+	size_t n_bytes;
+
+	if (__builtin_mul_overflow(n, elem_bytes, &n_bytes))
+		alloc_fail();
+	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *p = arena_take(a, n + 1, 1);

@@ -17,6 +17,9 @@ struct arena {
 /* Returns N_BYTES of uninitialised memory aligned for any type; lives until arena_release. */
 void *arena_alloc(struct arena *a, size_t n_bytes);
 
+/* Returns room for N elements of ELEM_BYTES each, all zero; aborts when their product overflows. */
+void *arena_calloc(struct arena *a, size_t n, size_t elem_bytes);
+
 /* Copies N bytes of S and adds a NUL. */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_strdup(struct arena *a, const char *s);

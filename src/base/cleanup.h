@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Scope-owned things: `_fd_ int fd = open(...)`, `_mem_ char *s = xstrdup(...)`, `_file_ FILE *f`.
+/* Scope-owned things: `_fd_ int fd = open(...)`, `_mem_ char *s = xstrdup(...)`, `_file_ FILE *f`,
+ * `_str_ struct str text = {0}`, `_vec_ VEC(struct row) rows = {0}` (str.h, vec.h).
  * Hand one on with take_fd(&fd) or take_ptr(&s). */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -197,7 +198,7 @@ int file_create(int dirfd, const char *name)
 	int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int rc = fd < 0 ? -errno : settle_mode(dirfd, fd, false);
 
-	if (rc == 0)
+	if (rc >= 0)
 		return fd;
 	if (fd >= 0) {
 		close(fd);
@@ -219,9 +220,19 @@ int file_mkdirat(int dirfd, const char *name)
 	return rc < 0 ? rc : 1;
 }
 
-static int replace(int dirfd, const char *name, const void *bytes, size_t n, bool sync,
+static int create_hidden(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+enum replace_how { REPLACE_SYNCED, REPLACE_LAZILY, REPLACE_HIDDEN };
+
+static int replace(int dirfd, const char *name, const void *bytes, size_t n, enum replace_how how,
 		   struct err *err)
 {
+	const bool sync = how == REPLACE_SYNCED;
 	char tmp[300];
 	int rc;
 	int fd;
@@ -229,33 +240,38 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t n, boo
 	if (snprintf(tmp, sizeof(tmp), ".%s.%d.tmp", name, (int)getpid()) >= (int)sizeof(tmp))
 		return err_set(err, -ENAMETOOLONG, "%s: name too long", name);
 	unlinkat(dirfd, tmp, 0);
-	fd = file_create(dirfd, tmp);
+	fd = how == REPLACE_HIDDEN ? create_hidden(dirfd, tmp) : file_create(dirfd, tmp);
 	if (fd < 0)
 		return err_errno(err, fd, "%s: create", name);
 	flock(fd, LOCK_EX | LOCK_NB); /* tells out_file_sweep that its writer lives */
 	rc = file_write_all(fd, bytes, n);
-	if (!rc && sync)
+	if (rc >= 0 && sync)
 		rc = file_fsync(fd);
-	if (close(fd) < 0 && !rc)
+	if (close(fd) < 0 && rc >= 0)
 		rc = -errno;
-	if (!rc)
+	if (rc >= 0)
 		rc = file_rename(dirfd, tmp, name);
-	if (rc) {
+	if (rc < 0) {
 		unlinkat(dirfd, tmp, 0);
 		return err_errno(err, rc, "%s: write", name);
 	}
 	rc = sync ? file_fsync(dirfd) : 0;
-	return rc ? err_errno(err, rc, "%s: fsync of its directory", name) : 0;
+	return rc < 0 ? err_errno(err, rc, "%s: fsync of its directory", name) : 0;
 }
 
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
 {
-	return replace(dirfd, name, bytes, n, true, err);
+	return replace(dirfd, name, bytes, n, REPLACE_SYNCED, err);
 }
 
 int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
 {
-	return replace(dirfd, name, bytes, n, false, err);
+	return replace(dirfd, name, bytes, n, REPLACE_LAZILY, err);
+}
+
+int file_replace_hidden(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
+{
+	return replace(dirfd, name, bytes, n, REPLACE_HIDDEN, err);
 }
 
 int file_mkdirs(const char *path, struct err *err)
@@ -291,4 +307,14 @@ int file_open_nameless(int dirfd, const char *path, struct err *err)
 		unlinkat(dirfd, name, 0);
 	}
 	return fd;
+}
+
+void file_raise_limit(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) >= 0 && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
 }

@@ -52,6 +52,9 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n, struc
  * must check it. */
 int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
+/* Replaces NAME as file_replace_lazily does, by a file that only its owner may read. */
+int file_replace_hidden(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
+
 /* write(2) until all N bytes are out; 0 or -errno. */
 int file_write_all(int fd, const void *bytes, size_t n);
 
@@ -80,5 +83,9 @@ enum file_op { FILE_WRITE, FILE_FSYNC, FILE_RENAME };
  * others); returns 0 to go on, a negative errno to fail it, and for FILE_WRITE a positive number to
  * write only that many bytes and then fail with -ENOSPC.  NULL (the default): no faults. */
 extern int (*file_fault)(enum file_op op, size_t n_bytes);
+
+/* Lets this process open as many files as it may.  A recorder holds one descriptor per event and CPU
+ * or thread, and those of images: more than the usual 1024 on large machines. */
+void file_raise_limit(void);
 
 #endif

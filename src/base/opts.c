@@ -72,6 +72,8 @@ static int opts_set(const struct opt *o, const char *arg, const char *value, str
 	int rc = 0;
 
 	switch (o->kind) {
+	case OPT_SAY:
+		break; /* opts_parse refused it */
 	case OPT_FLAG:
 		*(bool *)o->to = true;
 		return 0;
@@ -95,14 +97,22 @@ static int opts_set(const struct opt *o, const char *arg, const char *value, str
 			*(double *)o->to = d;
 		break;
 	}
-	return rc ? err_set(err, -EINVAL, "%s: '%s' is not a valid %s", arg, value,
-			    o->kind == OPT_DURATION ? "duration (10, 2.5s, 500ms, 3m)" : "number")
-		  : 0;
+	return rc < 0 ? err_set(err, -EINVAL, "%s: '%s' is not a valid %s", arg, value,
+				o->kind == OPT_DURATION ? "duration (10, 2.5s, 500ms, 3m)"
+							: "number")
+		      : 0;
 }
 
 static bool takes_number(const struct opt *o)
 {
 	return o->kind == OPT_U64 || o->kind == OPT_DOUBLE || o->kind == OPT_DURATION;
+}
+
+static bool is_number(const char *text)
+{
+	uint64_t n;
+
+	return str_parse_u64(text, 0, &n) >= 0;
 }
 
 int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_operand,
@@ -135,6 +145,11 @@ int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_oper
 		}
 		if (!o)
 			return opts_unknown(table, arg, err);
+		if (o->kind == OPT_SAY)
+			return err_set(err, -EINVAL, "%s: %s", arg, o->arg);
+		if (o->no_number_needed && !eq && !value &&
+		    !(i + 1 < argc && is_number(argv[i + 1])))
+			continue;
 		if (o->kind == OPT_FLAG && eq)
 			return err_set(err, -EINVAL, "%s: takes no value", arg);
 		if (o->kind != OPT_FLAG && !value) {
@@ -143,7 +158,7 @@ int opts_parse(const struct opt *table, int argc, char **argv, bool stop_at_oper
 				return err_set(err, -EINVAL, "%s: needs a value (%s)", arg, o->arg);
 		}
 		rc = opts_set(o, arg, value, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	for (; i < argc; i++)
@@ -179,15 +194,12 @@ char *opts_help(const struct opt *table)
 
 int opts_choose(const char *word, const char *const *words, const char *option, struct err *err)
 {
-	struct str all = {0};
-	int rc;
+	_str_ struct str all = {0};
 
 	for (int i = 0; words[i]; i++)
 		if (!word || strcmp(word, words[i]) == 0)
 			return i;
 	for (int i = 0; words[i]; i++)
 		str_addf(&all, "%s%s", i ? ", " : "", words[i]);
-	rc = err_set(err, -EINVAL, "%s: '%s' is none of %s", option, word, str_get(&all));
-	str_release(&all);
-	return rc;
+	return err_set(err, -EINVAL, "%s: '%s' is none of %s", option, word, str_get(&all));
 }

@@ -23,14 +23,16 @@ enum opt_kind {
 	OPT_U64,      /* uint64_t *to; decimal or 0x */
 	OPT_DOUBLE,   /* double *to; finite */
 	OPT_DURATION, /* uint64_t *to, nanoseconds; see str_parse_duration_ns */
+	OPT_SAY,      /* no option: `arg` says what to type instead */
 };
 
 struct opt {
 	const char *names; /* without dashes; alternatives behind spaces: "o output" */
 	enum opt_kind kind;
 	void *to;
-	const char *arg;  /* what the value is called in the help; NULL for flags */
-	const char *help; /* one line; NULL keeps the option out of the help */
+	const char *arg;       /* what the value is called in the help; NULL for flags */
+	const char *help;      /* one line; NULL keeps the option out of the help */
+	bool no_number_needed; /* OPT_U64: an argument behind it that is no number is not its value */
 };
 
 /* Parses ARGV[1 .. ARGC) by TABLE (ended by names == NULL).  Operands go to OPERANDS in order. With

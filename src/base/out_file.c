@@ -29,7 +29,7 @@ static int own_descriptor(const char *path)
 		return STDERR_FILENO;
 	for (size_t i = 0; i < n_elems(dirs); i++)
 		if (str_starts(path, dirs[i]) &&
-		    str_parse_u64(path + strlen(dirs[i]), 10, &n) == 0 && n <= INT32_MAX)
+		    str_parse_u64(path + strlen(dirs[i]), 10, &n) >= 0 && n <= INT32_MAX)
 			return (int)n;
 	return -1;
 }
@@ -103,7 +103,7 @@ static int make_beside(struct out_file *o, struct err *err)
 			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 		if (o->fd < 0)
 			return err_errno(err, -errno, "%s", o->path);
-		if (flock(o->fd, LOCK_EX | LOCK_NB) == 0 && fstat(o->fd, &st) == 0 && st.st_nlink)
+		if (flock(o->fd, LOCK_EX | LOCK_NB) >= 0 && fstat(o->fd, &st) >= 0 && st.st_nlink)
 			return 0;
 		close(o->fd);
 		o->fd = -1;
@@ -128,7 +128,7 @@ int out_file_open(struct out_file *o, const char *path, struct err *err)
 	if (rc < 0)
 		return rc;
 	o->path = xstrdup(path);
-	if (rc) {
+	if (rc != 0) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 		return o->fd < 0 ? err_errno(err, -errno, "%s", path) : 0;
 	}
@@ -149,19 +149,19 @@ int out_file_commit(struct out_file *o, struct err *err)
 
 	if (o->dirfd < 0)
 		return 0;
-	if (fstatat(o->dirfd, str_basename(o->path), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (fstatat(o->dirfd, str_basename(o->path), &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
 	    S_ISREG(st.st_mode) && st.st_uid == geteuid() && fchmod(o->fd, st.st_mode & 0777) < 0)
 		rc = -errno;
-	if (!rc)
+	if (rc >= 0)
 		rc = file_fsync(o->fd);
-	if (!rc)
+	if (rc >= 0)
 		rc = file_rename(o->dirfd, o->beside, str_basename(o->path));
-	if (rc)
+	if (rc < 0)
 		return err_errno(err, rc, "%s", o->path);
 	free(o->beside);
 	o->beside = NULL;
 	rc = file_fsync(o->dirfd);
-	return rc ? err_errno(err, rc, "%s: fsync of its directory", o->path) : 0;
+	return rc < 0 ? err_errno(err, rc, "%s: fsync of its directory", o->path) : 0;
 }
 
 void out_file_close(struct out_file *o)
@@ -182,9 +182,9 @@ int out_file_save(const char *path, const void *bytes, size_t n, struct err *err
 	struct out_file o;
 	int rc = out_file_open(&o, path, err);
 
-	if (!rc && (rc = file_write_all(o.fd, bytes, n)) < 0)
+	if (rc >= 0 && (rc = file_write_all(o.fd, bytes, n)) < 0)
 		err_errno(err, rc, "%s", path);
-	if (!rc)
+	if (rc >= 0)
 		rc = out_file_commit(&o, err);
 	out_file_close(&o);
 	return rc;

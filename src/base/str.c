@@ -13,7 +13,8 @@
 void str_addn(struct str *s, const char *text, size_t n)
 {
 	vec_reserve(s, n + 1);
-	memcpy(s->v + s->n, text, n);
+	if (n) /* TEXT of no bytes may be NULL */
+		memcpy(s->v + s->n, text, n);
 	s->n += n;
 	s->v[s->n] = '\0';
 }

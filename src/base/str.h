@@ -19,6 +19,9 @@ void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf,
 void str_reset(struct str *s); /* empty, keeps the memory */
 void str_release(struct str *s);
 
+/* A text that is released at the end of its scope: `_str_ struct str line = {0};`. */
+#define _str_ __attribute__((cleanup(str_release)))
+
 /* The text, "" when nothing was added; lives until the next change of S. */
 const char *str_get(const struct str *s);
 

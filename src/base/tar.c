@@ -79,7 +79,7 @@ static int write_header(int fd, const char *path, uint64_t n, struct err *err)
 		sum += (unsigned char)h[i];
 	snprintf(h + CHECKSUM, 8, "%06o", sum);
 	rc = file_write_all(fd, h, sizeof(h));
-	return rc ? err_errno(err, rc, "writing the archive") : 0;
+	return rc < 0 ? err_errno(err, rc, "writing the archive") : 0;
 }
 
 static int write_padding(int fd, uint64_t n, struct err *err)
@@ -88,19 +88,19 @@ static int write_padding(int fd, uint64_t n, struct err *err)
 	size_t more = (size_t)(-n % BLOCK);
 	int rc = more ? file_write_all(fd, zeros, more) : 0;
 
-	return rc ? err_errno(err, rc, "writing the archive") : 0;
+	return rc < 0 ? err_errno(err, rc, "writing the archive") : 0;
 }
 
 int tar_add(int fd, const char *path, const void *bytes, size_t n, struct err *err)
 {
 	int rc = write_header(fd, path, n, err);
 
-	if (!rc && n) {
+	if (rc >= 0 && n) {
 		rc = file_write_all(fd, bytes, n);
-		if (rc)
+		if (rc < 0)
 			err_errno(err, rc, "writing the archive");
 	}
-	return rc ? rc : write_padding(fd, n, err);
+	return rc < 0 ? rc : write_padding(fd, n, err);
 }
 
 int tar_add_file(int fd, const char *path, int from, struct err *err)
@@ -108,7 +108,7 @@ int tar_add_file(int fd, const char *path, int from, struct err *err)
 	struct file_map map;
 	int rc = file_map_fd(&map, from, path, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = tar_add(fd, path, map.bytes, map.n_bytes, err);
 	file_map_close(&map);
@@ -120,5 +120,5 @@ int tar_end(int fd, struct err *err)
 	static const char zeros[2 * BLOCK];
 	int rc = file_write_all(fd, zeros, sizeof(zeros));
 
-	return rc ? err_errno(err, rc, "writing the archive") : 0;
+	return rc < 0 ? err_errno(err, rc, "writing the archive") : 0;
 }

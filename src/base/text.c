@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See text.h.  A character is one column: names are code, where wide characters are rare, and a
- * table a column off is better than a dependency on the locale. */
+/* See text.h.
+ *
+ *     bytes       A  ESC  combining acute x 4     U+6F22 (wide)
+ *     text_show   A  \x1b  \u{301} \u{301} ...   U+6F22
+ *
+ * The escape is written out; so is a mark that has no letter before it, and each mark behind the
+ * second of a letter: ten thousand of them would take no column and fill the screen. */
 #include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/char_width.h"
 
 /* Decodes the UTF-8 sequence at S into *RET (RFC 3629); returns its length, 0 when malformed. */
 static size_t decode(const unsigned char *s, uint32_t *ret)
@@ -32,40 +39,40 @@ static size_t decode(const unsigned char *s, uint32_t *ret)
 	return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
-/* Unicode "Cc", and the explicit direction characters of UAX #9, which can make a name look like
- * another one. */
-static bool is_harmful(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069);
-}
+#define MOST_MARKS 2 /* of a letter */
 
 size_t text_show(struct str *out, const char *s)
 {
 	size_t width = 0;
+	unsigned marks = MOST_MARKS; /* what comes first is behind no letter */
 
 	while (*s) {
 		const char *start = s;
-		size_t before;
+		size_t before = out->n, n;
+		unsigned takes;
 		uint32_t c;
-		size_t n;
 
 		while ((unsigned char)*s >= 0x20 && (unsigned char)*s < 0x7f)
 			s++;
 		if (s > start) {
 			str_addn(out, start, (size_t)(s - start));
 			width += (size_t)(s - start);
+			marks = s[-1] == ' ' ? MOST_MARKS : 0;
 			continue;
 		}
 		n = decode((const unsigned char *)s, &c);
-		before = out->n;
-		if (n == 0 || (n == 1 && is_harmful(c)))
+		takes = n > 1 ? char_width(c) : 1;
+		if (n <= 1) {
 			str_addf(out, "\\x%02x", (unsigned char)*s);
-		else if (is_harmful(c))
+		} else if (char_is_harmful(c) || (!takes && marks++ >= MOST_MARKS)) {
 			str_addf(out, "\\u{%x}", c);
-		else
+		} else {
 			str_addn(out, s, n);
-		width += n > 1 && !is_harmful(c) ? 1 : out->n - before;
+			width += takes;
+			before = out->n;
+			marks = takes ? 0 : marks;
+		}
+		width += out->n - before;
 		s += n ? n : 1;
 	}
 	return width;
@@ -73,110 +80,130 @@ size_t text_show(struct str *out, const char *s)
 
 size_t text_width(const char *s)
 {
-	struct str shown = {0};
+	_str_ struct str shown = {0};
 	const char *p = s;
-	size_t width;
 
 	while ((unsigned char)*p >= 0x20 && (unsigned char)*p < 0x7f)
 		p++;
 	if (!*p)
 		return (size_t)(p - s);
-	width = text_show(&shown, s);
-	str_release(&shown);
-	return width;
+	return text_show(&shown, s);
 }
 
-/* Characters of safe UTF-8 text. */
-static size_t n_chars(const char *s, size_t n)
+/* --- cutting text that was made safe --- */
+
+/* The bytes of the character at S and the columns it takes. */
+static size_t char_at(const char *s, unsigned *ret_width)
 {
-	size_t chars = 0;
+	uint32_t c;
+	size_t n;
 
-	for (size_t i = 0; i < n; i++)
-		chars += ((unsigned char)s[i] & 0xc0) != 0x80;
-	return chars;
+	*ret_width = 1;
+	if ((unsigned char)*s < 0x80)
+		return 1;
+	n = decode((const unsigned char *)s, &c);
+	if (n > 1)
+		*ret_width = char_width(c);
+	return n ? n : 1;
 }
 
-static size_t skip_chars(const char *s, size_t chars)
+/* Returns the bytes of the longest beginning of the N bytes at S that takes at most WIDTH columns,
+ * with the marks on its last letter; *RET_WIDTH: the columns it takes. */
+static size_t text_skip(const char *s, size_t n_bytes, size_t width, size_t *ret_width)
 {
 	size_t i = 0;
 
-	while (s[i] && chars > 0) {
-		i++;
-		while (((unsigned char)s[i] & 0xc0) == 0x80)
-			i++;
-		chars--;
+	*ret_width = 0;
+	while (i < n_bytes) {
+		unsigned takes;
+		size_t n = char_at(s + i, &takes);
+
+		if (*ret_width + takes > width)
+			break;
+		*ret_width += takes;
+		i += n;
 	}
 	return i;
 }
 
-/* Copies S with what stands between top-level OPEN and CLOSE written as "...".  An `operator` name
- * keeps its brackets. */
-static void collapse(struct str *out, const char *s, char open, char close)
+static size_t add_head(struct str *out, const char *s, size_t width)
 {
-	unsigned depth = 0;
+	size_t used, n = text_skip(s, strlen(s), width - 3, &used);
 
-	for (const char *p = s; *p; p++) {
-		bool is_operator =
-			p - s >= 8 && (memcmp(p - 8, "operator", 8) == 0 ||
-				       (p - s >= 9 && memcmp(p - 9, "operator", 8) == 0));
-
-		if (is_operator && depth == 0) {
-			str_addc(out, *p);
-			continue;
-		}
-		if (*p == close && depth > 0 && p[-1] != '-' && --depth == 0)
-			str_add(out, "...");
-		if (depth == 0)
-			str_addc(out, *p);
-		if (*p == open)
-			depth++;
-	}
-}
-
-static size_t add_tail(struct str *out, const char *s, size_t width)
-{
-	size_t chars = n_chars(s, strlen(s));
-
+	str_addn(out, s, n);
 	str_add(out, "...");
-	str_add(out, s + skip_chars(s, chars - (width - 3)));
-	return width;
+	return used + 3;
 }
 
-static size_t add_name(struct str *out, const char *s, size_t width)
+/* ALL is the width of S.  A wide character that fits by half goes whole. */
+static size_t add_tail(struct str *out, const char *s, size_t all, size_t width)
 {
-	struct str a = {0}, b = {0};
-	const char *best;
-	size_t used;
+	const size_t goes = all - (width - 3);
+	size_t cut, n = text_skip(s, strlen(s), goes, &cut);
+	unsigned takes;
 
-	collapse(&a, s, '(', ')');
-	best = str_get(&a);
-	if (n_chars(best, strlen(best)) > width) {
-		collapse(&b, str_get(&a), '<', '>');
-		best = str_get(&b);
+	if (cut < goes) {
+		n += char_at(s + n, &takes);
+		cut += takes;
 	}
-	used = n_chars(best, strlen(best));
-	if (used <= width)
-		str_add(out, best);
-	else
-		used = add_tail(out, best, width);
-	str_release(&a);
-	str_release(&b);
-	return used;
+	for (size_t bytes; (bytes = char_at(s + n, &takes)) && s[n] && !takes; n += bytes)
+		;
+	str_add(out, "...");
+	str_add(out, s + n);
+	return all - cut + 3;
 }
 
 size_t text_add_cut(struct str *out, const char *s, enum text_cut how, size_t width)
 {
-	size_t chars = n_chars(s, strlen(s));
+	size_t all = text_width(s);
 
-	if (how == TEXT_WHOLE || chars <= width) {
+	if (how == TEXT_WHOLE || all <= width) {
 		str_add(out, s);
-		return chars;
+		return all;
 	}
-	if (how == TEXT_NAME)
-		return add_name(out, s, width);
-	if (how == TEXT_PATH)
-		return add_tail(out, s, width);
-	str_addn(out, s, skip_chars(s, width - 3));
-	str_add(out, "...");
-	return width;
+	return how == TEXT_PATH ? add_tail(out, s, all, width) : add_head(out, s, width);
+}
+
+/* Folds the N bytes of one line at S. */
+static void fold_line(struct str *out, const char *s, size_t n, size_t width, size_t indent)
+{
+	const size_t lead = strspn(s, " ");
+	const size_t hang = lead + indent < width / 2 ? lead + indent : indent;
+	size_t at = 0, least = lead < n ? lead : n;
+
+	for (;;) {
+		size_t used, fits = text_skip(s, n, width - at, &used), cut = fits;
+
+		if (fits == n)
+			break;
+		while (cut > least && s[cut] != ' ')
+			cut--;
+		/* A word that is longer than a line is cut. */
+		if (cut <= least)
+			cut = fits;
+		str_addn(out, s, cut);
+		str_addc(out, '\n');
+		while (cut < n && s[cut] == ' ')
+			cut++;
+		s += cut;
+		n -= cut;
+		for (at = 0; at < hang; at++)
+			str_addc(out, ' ');
+		least = 0;
+	}
+	str_addn(out, s, n);
+}
+
+void text_fold(struct str *out, const char *text, size_t width, size_t indent)
+{
+	while (*text) {
+		const size_t n = strcspn(text, "\n");
+
+		fold_line(out, text, n, width, indent);
+		text += n;
+		if (*text) {
+			str_addc(out, '\n');
+			text++;
+		}
+	}
 }

@@ -44,12 +44,41 @@
 		&(vec)->v[(vec)->n++];                                                             \
 	})
 
+/* Element I.  What is missing up to I is added, zeroed. */
+#define vec_at(vec, i)                                                                             \
+	({                                                                                         \
+		size_t at_ = (i);                                                                  \
+		if (at_ >= (vec)->n) {                                                             \
+			vec_reserve(vec, at_ + 1 - (vec)->n);                                      \
+			memset(&(vec)->v[(vec)->n], 0, (at_ + 1 - (vec)->n) * sizeof(*(vec)->v));  \
+			(vec)->n = at_ + 1;                                                        \
+		}                                                                                  \
+		&(vec)->v[at_];                                                                    \
+	})
+
 #define vec_release(vec)                                                                           \
 	do {                                                                                       \
 		free((vec)->v);                                                                    \
 		(vec)->v = NULL;                                                                   \
 		(vec)->n = (vec)->cap = 0;                                                         \
 	} while (0)
+
+/* The array, which is left empty: its elements are the caller's now. */
+#define vec_take(vec)                                                                              \
+	({                                                                                         \
+		__typeof__(*(vec)) taken_ = *(vec);                                                \
+		(vec)->v = NULL;                                                                   \
+		(vec)->n = (vec)->cap = 0;                                                         \
+		taken_;                                                                            \
+	})
+
+/* An array that is released at the end of its scope: `_vec_ VEC(struct row) rows = {0};`.  It has .v
+ * first, whatever its type. */
+static inline void vec_cleanup_(void *vec)
+{
+	free(*(void **)vec);
+}
+#define _vec_ __attribute__((cleanup(vec_cleanup_)))
 
 #define vec_sort(vec, cmp)                                                                         \
 	do {                                                                                       \

@@ -57,7 +57,7 @@ static int put_line(void *user, const char *text)
 	if (c->out.n < KEEP)
 		return 0;
 	/* What is left goes out by write(2), too (pager_write): stdio would keep this behind it. */
-	if (file_write_all(STDOUT_FILENO, c->out.v, c->out.n) != 0)
+	if (file_write_all(STDOUT_FILENO, c->out.v, c->out.n) < 0)
 		return -EPIPE;
 	str_reset(&c->out);
 	return 0;
@@ -70,7 +70,7 @@ int cat_structures(struct cmd *c, const char *path)
 	int rc = file_map_open(&m, AT_FDCWD, path, false, &c->err);
 	int kind;
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	kind = kind_of(&m);
 	if (kind < 0)

@@ -18,7 +18,7 @@
 #include "view/emit.h"
 
 /* What a command returns besides 0 and negative errnos (whose message is in c->err;
- * exit status 2). */
+ * exit status `failure`); `dwell record` returns the status of what it ran. */
 #define CMD_NOTHING 1 /* found nothing, or found a difference: exit status 1 */
 
 struct command;
@@ -29,11 +29,16 @@ struct cmd {
 	const char *word;   /* the first operand that the name stands for (dcpiflush); else NULL */
 	int argc;
 	char **argv; /* argv[0] is the command's name */
+	int failure; /* the exit status when the command fails: 2 unless it says otherwise */
 	struct err err;
-	struct str out; /* printed when the command returns */
+	struct str out;	   /* printed when the command returns */
+	size_t first_line; /* of out, from 1, where a pager begins; 0: at its top */
 	struct emit emit;
+	bool dcpi;     /* called under one of DCPI's names: their options and defaults */
 	bool terminal; /* stdout is one */
 	bool no_pager;
+	bool full_names;
+	bool told_nothing; /* the command said why it found nothing */
 	bool json, csv;
 	bool no_flush; /* of a live daemon, before reading */
 	char *flushed; /* the database whose daemon was asked last; NULL: none was */
@@ -63,12 +68,19 @@ struct command {
 int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
 	      opt_list *ret_operands);
 
+/* Returns 0 when all of PATHS, values of --path, are there, else -ENOENT or the like. */
+int cmd_check_paths(const opt_list *paths, struct err *err);
+
 /* Prints a notice on stderr, "dwell prof: MESSAGE".  The command goes on. */
 void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints TEXT to stdout through $DWELL_PAGER, $PAGER or `less -FRX` when it is longer than the
- * screen and PAGED, else directly (pager.c). */
-int pager_write(const char *text, size_t n, bool paged, struct err *err);
+/* Prints TEXT to stdout through $DWELL_PAGER, $PAGER or `less -FRSX` when it is longer or wider
+ * than the screen and PAGED, else directly (pager.c).  less(1) begins at FIRST_LINE, from 1; 0: at the
+ * top. */
+int pager_write(const char *text, size_t n, bool paged, size_t first_line, struct err *err);
+
+/* Prints lines TEXT, safe ones, to stderr, folded to its screen. */
+void cmd_say(const char *text);
 
 int cmd_cat(struct cmd *c);
 int cmd_check(struct cmd *c);
@@ -92,5 +104,9 @@ int cmd_tar(struct cmd *c);
 int cmd_top(struct cmd *c);
 int cmd_tree(struct cmd *c);
 int cmd_trace(struct cmd *c);
+int cmd_web(struct cmd *c);
+
+/* Runs the command ARGV[0] as main does: prints, and returns the exit status. */
+int cmd_run(int argc, char **argv);
 
 #endif

@@ -33,7 +33,7 @@ struct cat_args {
 static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_filter *f,
 		     const struct dcpi_kept *kept)
 {
-	struct str text = {0};
+	_str_ struct str text = {0};
 	size_t n = dcpi_cat_format(p, f, kept, c->terminal ? &text : &c->out);
 
 	for (char *line = text.v, *end; line && *line; line = end + 1) {
@@ -42,7 +42,6 @@ static int show_text(struct cmd *c, const struct profile *p, const struct dcpi_f
 		text_show(&c->out, line);
 		str_addc(&c->out, '\n');
 	}
-	str_release(&text);
 	return n ? 0 : CMD_NOTHING;
 }
 
@@ -52,9 +51,9 @@ static int cat_show(struct cmd *c, const struct profile *p, const struct dcpi_ke
 	struct dcpi_filter f = {0};
 	int rc = filter_init(&f, p, &c->select, images, &c->err);
 
-	if (!rc && (c->json || c->csv))
+	if (rc == 0 && (c->json || c->csv))
 		rc = cat_emit(&c->emit, p, &f) ? 0 : CMD_NOTHING;
-	else if (!rc)
+	else if (rc == 0)
 		rc = show_text(c, p, &f, kept);
 	filter_release(&f);
 	return rc;
@@ -69,7 +68,7 @@ static void show_header(struct cmd *c, const char *path)
 
 	if (file_map_open(&map, AT_FDCWD, path, false, NULL) < 0)
 		return;
-	if (dcpi_read_header(&f, map.bytes, map.n_bytes, &body, NULL) == 0) {
+	if (dcpi_read_header(&f, map.bytes, map.n_bytes, &body, NULL) >= 0) {
 		vec_each (line, &f.lines) {
 			text_show(&c->out, line->text);
 			str_addc(&c->out, '\n');
@@ -95,9 +94,9 @@ static int show_files(struct cmd *c, const opt_list *files)
 		rc = dcpi_in_load(*path, &sel, &p, &c->err);
 		if (rc == -EPROTONOSUPPORT)
 			show_header(c, *path);
-		if (!rc && before)
+		if (rc == 0 && before)
 			str_addc(&c->out, '\n');
-		if (!rc)
+		if (rc == 0)
 			rc = cat_show(c, &p, &kept, &all);
 		dcpi_kept_release(&kept);
 		profile_release(&p);
@@ -120,10 +119,10 @@ static int show_files_as_one(struct cmd *c, const opt_list *files)
 	profile_init(&p);
 	vec_each (path, files) {
 		rc = dcpi_in_load(*path, &sel, &p, &c->err);
-		if (rc)
+		if (rc != 0)
 			break;
 	}
-	if (!rc)
+	if (rc == 0)
 		rc = cat_show(c, &p, NULL, &all);
 	profile_release(&p);
 	return rc;
@@ -160,7 +159,7 @@ static int show_sets(struct cmd *c, struct source *s, void *ctx)
 	struct flat f;
 	int rc = source_flat(s, &o, &f, &c->err);
 
-	if (!rc) {
+	if (rc == 0) {
 		cat_sets_emit(&c->emit, &f);
 		rc = f.rows.n ? 0 : CMD_NOTHING;
 	}
@@ -174,12 +173,12 @@ static int show_branches(struct cmd *c, struct source *s, void *ctx)
 	image_ids images = {0};
 	int rc = source_needs(s, SOURCE_SAMPLES, "--branches", &c->err);
 
-	if (!rc && !s->query->profile->branches.n)
+	if (rc == 0 && !s->query->profile->branches.n)
 		rc = err_set(&c->err, -ENOENT,
 			     "no branches were recorded; `perf record -b` records them");
-	for (size_t i = 0; i < names->n && !rc; i++)
+	for (size_t i = 0; i < names->n && rc == 0; i++)
 		rc = select_find_images(s->query->profile, names->v[i], &images, &c->err);
-	if (!rc && !cat_branches_emit(&c->emit, s->query, names->n ? &images : NULL))
+	if (rc == 0 && !cat_branches_emit(&c->emit, s->query, names->n ? &images : NULL))
 		rc = CMD_NOTHING;
 	vec_release(&images);
 	return rc;
@@ -195,7 +194,7 @@ static int show_database(struct cmd *c, const opt_list *images)
 	struct input in = {0};
 	int rc = input_open(&in, &c->select, &c->err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	rc = cat_show(c, &in.profile, &in.kept, images);
 	input_close(&in);
@@ -215,7 +214,7 @@ static int cat_parse(struct cmd *c, struct cat_args *a)
 	int rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]\n[OPTIONS] FILE...\n--write V -o OUT FILE",
 			   table, false, &a->names);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (a->write && strcmp(a->write, "0.06") != 0 && strcmp(a->write, "0.07") != 0)
 		return err_set(&c->err, -EINVAL, "--write %s: must be 0.06 or 0.07", a->write);
@@ -257,7 +256,7 @@ static int show_structures(struct cmd *c, const opt_list *names)
 		return err_set(&c->err, -EINVAL, "the structures of %s are printed as text only",
 			       names->v[0]);
 	vec_each (name, names) {
-		if (!rc)
+		if (rc >= 0)
 			rc = cat_structures(c, *name);
 	}
 	return rc;
@@ -270,17 +269,17 @@ int cmd_cat(struct cmd *c)
 	size_t n_files = 0;
 	int rc = cat_parse(c, &a);
 
-	if (!rc && !a.write && !a.branches)
+	if (rc == 0 && !a.write && !a.branches)
 		take_database(c, &a.names, &parts);
-	if (!rc && a.write) {
+	if (rc == 0 && a.write) {
 		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,
 				  strcmp(a.write, "0.06") == 0 ? 6 : 7, a.output, &c->err);
-	} else if (!rc && a.branches) {
+	} else if (rc == 0 && a.branches) {
 		c->select.branches = true;
 		rc = cmd_with_source(c, NULL, show_branches, &a.names);
-	} else if (!rc && a.names.n && cat_has_structures(a.names.v[0])) {
+	} else if (rc == 0 && a.names.n && cat_has_structures(a.names.v[0])) {
 		rc = show_structures(c, &a.names);
-	} else if (!rc) {
+	} else if (rc == 0) {
 		vec_each (name, &a.names)
 			n_files += is_file(c, *name);
 		if (n_files && n_files < a.names.n)

@@ -19,6 +19,7 @@
 #include "port/dcpi_in.h"
 #include "port/histograms.h"
 #include "query/source.h"
+#include "resolve/kept_dir.h"
 #include "resolve/symcache.h"
 #include "store/check.h"
 
@@ -93,16 +94,16 @@ static int check_together(struct hpc_check *check, const struct file_map *maps, 
 	struct hpc_meta meta;
 	int rc = hpc_meta_open(&meta, maps[META].bytes, maps[META].n_bytes, "meta.db", err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	rc = hpc_profile_db_open(&profiles, maps[PROFILE].bytes, maps[PROFILE].n_bytes,
 				 "profile.db", err);
-	if (!rc)
+	if (rc == 0)
 		rc = hpc_cct_db_open(&cct, maps[CCT].bytes, maps[CCT].n_bytes, "cct.db", err);
-	if (!rc && maps[TRACE].bytes)
+	if (rc == 0 && maps[TRACE].bytes)
 		rc = hpc_trace_db_open(&trace, maps[TRACE].bytes, maps[TRACE].n_bytes, "trace.db",
 				       err);
-	if (!rc)
+	if (rc == 0)
 		hpc_check_database(check, &(struct hpc_files){&meta, &profiles, &cct,
 							      maps[TRACE].bytes ? &trace : NULL});
 	hpc_meta_release(&meta);
@@ -117,20 +118,20 @@ static int check_metrics(struct check_run *r, const char *path, struct err *err)
 	bool whole = true; /* nothing is missing */
 	int rc = dirfd < 0 ? err_errno(err, -errno, "%s", path) : 0;
 
-	for (int i = 0; i < N_FILES && !rc; i++) {
+	for (int i = 0; i < N_FILES && rc == 0; i++) {
 		rc = file_map_open(&maps[i], dirfd, files[i].name, false, err);
 		if (rc == -ENOENT) {
 			if (!files[i].optional)
 				check_add(r, files[i].name, NULL, "is missing");
 			whole &= files[i].optional;
 			rc = 0;
-		} else if (!rc) {
+		} else if (rc == 0) {
 			files[i].check(&check, maps[i].bytes ? maps[i].bytes : (const void *)"",
 				       maps[i].n_bytes, files[i].name);
 		}
 	}
 	/* What files say of each other is told by those that can be trusted. */
-	if (!rc && whole && check.n_problems == 0)
+	if (rc == 0 && whole && check.n_problems == 0)
 		rc = check_together(&check, maps, err);
 	for (int i = 0; i < N_FILES; i++)
 		file_map_close(&maps[i]);
@@ -166,7 +167,7 @@ static bool is_build_id(const char *name)
 {
 	struct build_id id;
 
-	return build_id_parse(name, &id) == 0;
+	return build_id_parse(name, &id) >= 0;
 }
 
 /* Damaged symbols are no loss as long as the image's file is there. */
@@ -180,13 +181,34 @@ static void check_entry(struct check_run *r, const char *images, const char *hex
 
 	build_id_parse(hex, &id);
 	rc = symcache_open_entry(&c, images, &id, e, &why);
-	if (rc == 0) {
+	if (rc >= 0) {
 		rc = symcache_check(&c, &why);
 		symcache_close(&c);
 	}
 	if (rc < 0 && rc != -ENOENT && rc != -EPROTONOSUPPORT) {
 		_mem_ char *file = xasprintf("images/%s/%s", hex, e->name);
-		bool gone = r->repair && symcache_remove(images, &id, e) == 0;
+		bool gone = r->repair && symcache_remove(images, &id, e) >= 0;
+
+		report_store(r, &(struct store_problem){file, why.msg, gone ? "removed" : NULL});
+	}
+}
+
+/* Damaged kept code is a loss when the image's file is gone; nothing can be made of it. */
+static void check_kept(struct check_run *r, const char *images, const char *hex,
+		       const struct kept_entry *e)
+{
+	struct kept_code k;
+	struct build_id id;
+	struct err why = {""};
+	int rc;
+
+	build_id_parse(hex, &id);
+	rc = kept_open_entry(&k, images, &id, e, &why);
+	if (rc >= 0)
+		kept_code_release(&k);
+	if (rc < 0 && rc != -ENOENT && rc != -EPROTONOSUPPORT) {
+		_mem_ char *file = xasprintf("images/%s/%s", hex, e->name);
+		bool gone = r->repair && kept_remove(images, &id, e) >= 0;
 
 		report_store(r, &(struct store_problem){file, why.msg, gone ? "removed" : NULL});
 	}
@@ -212,7 +234,7 @@ static void note_shared(struct check_run *r, const char *hex, const symcache_ent
 				   hex, n));
 }
 
-/* The symbols that are kept with the database. */
+/* The symbols and the code that are kept with the database. */
 static void check_symbols(struct check_run *r, const char *db)
 {
 	_mem_ char *images = store_images_dir(db, false, NULL);
@@ -221,6 +243,7 @@ static void check_symbols(struct check_run *r, const char *db)
 
 	while (d && (e = readdir(d))) {
 		symcache_entries entries = {0};
+		kept_entries kept = {0};
 		struct build_id id;
 
 		if (!is_build_id(e->d_name))
@@ -231,6 +254,10 @@ static void check_symbols(struct check_run *r, const char *db)
 			check_entry(r, images, e->d_name, entry);
 		note_shared(r, e->d_name, &entries);
 		vec_release(&entries);
+		kept_list(images, &id, &kept, NULL);
+		vec_each (entry, &kept)
+			check_kept(r, images, e->d_name, entry);
+		vec_release(&kept);
 	}
 	if (d)
 		closedir(d);
@@ -286,7 +313,7 @@ static void show_rows(struct cmd *c, const struct check_run *r)
 
 static void show_text(struct cmd *c, const struct check_run *r, const char *path)
 {
-	struct str line = {0};
+	_str_ struct str line = {0};
 
 	vec_each (s, &r->shown) {
 		str_reset(&line);
@@ -308,7 +335,6 @@ static void show_text(struct cmd *c, const struct check_run *r, const char *path
 		text_show(&c->out, path);
 		str_add(&c->out, ": no problems\n");
 	}
-	str_release(&line);
 }
 
 /* DCPI trees: whatever readers would leave out. */
@@ -325,7 +351,7 @@ static int check_dcpi(struct check_run *r, const char *path, struct err *err)
 	struct profile p;
 	int rc = histograms_open(&left, path, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (left.fds.n)
 		vec_push(&r->notes,
@@ -401,20 +427,19 @@ int cmd_check(struct cmd *c)
 		 "keep what is whole, set aside what is not (dwell databases)"},
 		{0},
 	};
-	opt_list operands = {0};
+	_vec_ opt_list operands = {0};
 	int rc = cmd_parse(c, "[OPTIONS] DIR", table, false, &operands);
 
-	if (!rc && operands.n != 1)
+	if (rc == 0 && operands.n != 1)
 		rc = err_set(&c->err, -EINVAL, "needs one database");
-	if (!rc)
+	if (rc == 0)
 		rc = check_path(&r, operands.v[0], &c->err);
-	if (!rc && (c->json || c->csv))
+	if (rc == 0 && (c->json || c->csv))
 		show_rows(c, &r);
-	else if (!rc)
+	else if (rc == 0)
 		show_text(c, &r, operands.v[0]);
-	if (!rc && r.n && (!r.repair || r.n_left))
+	if (rc == 0 && r.n && (!r.repair || r.n_left))
 		rc = CMD_NOTHING;
 	check_release(&r);
-	vec_release(&operands);
 	return rc;
 }

@@ -87,7 +87,7 @@ static uint64_t n_unstored(const struct pin_dir *base, uint64_t number)
 /* Removes the logs in BASE; adds to *N_LOGS how many there were. */
 static int clean_base(struct cmd *c, const struct pin_dir *base, size_t *n_logs)
 {
-	pinned_list logs = {0};
+	_vec_ pinned_list logs = {0};
 	int rc = 0;
 
 	pinned_find(base, 0, &logs);
@@ -103,7 +103,6 @@ static int clean_base(struct cmd *c, const struct pin_dir *base, size_t *n_logs)
 			 n);
 	}
 	*n_logs += logs.n;
-	vec_release(&logs);
 	return rc;
 }
 
@@ -123,7 +122,7 @@ static bool is_of(const struct pinned_home *h, const char *path, const struct st
 /* What is left of databases that are not there any more, as nobody else would ever find it. */
 static void tell_others(struct cmd *c, const struct pinned_home *h)
 {
-	pinned_list logs = {0};
+	_vec_ pinned_list logs = {0};
 
 	if (!h->there && !h->held)
 		pinned_find(&h->base, 0, &logs);
@@ -137,7 +136,6 @@ static void tell_others(struct cmd *c, const struct pinned_home *h)
 			 "%s has the log of a dead daemon of version 0.1.0: start one on its "
 			 "database, or remove the directory\n",
 			 h->base.path);
-	vec_release(&logs);
 }
 
 static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *path,
@@ -194,7 +192,7 @@ static int ctl_clean(struct cmd *c, const char *db, const char *bpffs)
 	bool gone = stat(db, &st) < 0;
 	int rc = gone ? -ENOENT : hold_check(db, &c->err);
 
-	if (rc == 0)
+	if (rc >= 0)
 		return err_set(&c->err, -EBUSY, "%s: its daemon lives: `dwell ctl quit` ends it",
 			       db);
 	pin_places_open(&places, bpffs, false, &why);
@@ -262,8 +260,8 @@ int cmd_ctl(struct cmd *c)
 		{"bpffs", OPT_STR, &bpffs, "DIR", "clean: where it pinned, too"},
 		{0},
 	};
-	struct str answer = {0};
-	opt_list words = {0};
+	_str_ struct str answer = {0};
+	_vec_ opt_list words = {0};
 	_mem_ char *db = NULL;
 	_mem_ char *fed = NULL;
 	int rc;
@@ -276,8 +274,7 @@ int cmd_ctl(struct cmd *c)
 		       : strcmp(c->word, "label") == 0 ? "[--db DB] LABEL COMMAND [ARG...]"
 						       : "[--db DB]",
 		       table, true, &words);
-	if (rc) {
-		vec_release(&words);
+	if (rc != 0) {
 		return rc;
 	}
 	db = to ? xstrdup(to) : store_default_path();
@@ -296,7 +293,5 @@ int cmd_ctl(struct cmd *c)
 		rc = ctl_ask(c, db, &words, &answer);
 	if (rc >= 0)
 		ctl_show(c, &answer);
-	str_release(&answer);
-	vec_release(&words);
 	return rc;
 }

@@ -3,6 +3,7 @@
  * than chance. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -13,7 +14,7 @@ struct diff_args {
 	struct diff_opts opts;
 	struct diff_view view;
 	opt_list operands, images;
-	const char *by;
+	const char *by, *per;
 	double fail_above_pct; /* NaN: never */
 	double alpha;	       /* NaN: not given */
 };
@@ -25,6 +26,8 @@ static int diff_parse(struct cmd *c, struct diff_args *a)
 		 "rows are image, procedure (default), line or address"},
 		{"absolute", OPT_FLAG, &a->opts.absolute, NULL,
 		 "compare amounts, not shares of all samples"},
+		{"per", OPT_STR, &a->per, "UNIT",
+		 "compare amounts for the same work: an event that counts it, or NUMBER,NUMBER"},
 		{"all", OPT_FLAG, &a->view.all, NULL, "rows too that may differ by chance"},
 		{"alpha", OPT_DOUBLE, &a->alpha, "P",
 		 "the chance that any row shown did not change (default 0.05)"},
@@ -41,9 +44,9 @@ static int diff_parse(struct cmd *c, struct diff_args *a)
 	a->fail_above_pct = NAN;
 	a->by = "procedure";
 	rc = cmd_parse(c, "[OPTIONS] A B [IMAGE...]", table, false, &a->operands);
-	if (!rc)
+	if (rc == 0)
 		rc = set_rows_parse_by(a->by, &a->opts.level, &c->err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (a->operands.n < 2)
 		return err_set(&c->err, -EINVAL,
@@ -62,6 +65,38 @@ static int diff_parse(struct cmd *c, struct diff_args *a)
 	a->view.names[0] = a->operands.v[0];
 	a->view.names[1] = a->operands.v[1];
 	return 0;
+}
+
+/* Finds how much work each set did, as --per says. */
+static int find_work(struct cmd *c, struct diff_args *a, const struct compared_set *sets)
+{
+	const char *comma = strchr(a->per, ',');
+	char *end = NULL;
+	int rc = 0;
+
+	a->opts.per[0] = strtod(a->per, &end);
+	if (comma && end == comma) {
+		a->opts.per[1] = strtod(comma + 1, &end);
+		if (*end || !(a->opts.per[0] > 0) || !(a->opts.per[1] > 0) ||
+		    !isfinite(a->opts.per[0]) || !isfinite(a->opts.per[1]))
+			return err_set(&c->err, -EINVAL,
+				       "--per %s: two numbers above 0, of A and of B, such as "
+				       "1000,1250",
+				       a->per);
+		a->view.unit = "unit";
+	} else if (end != a->per && !*end) {
+		return err_set(&c->err, -EINVAL,
+			       "--per %s: a number for each set, such as %s,%s, or an event",
+			       a->per, a->per, a->per);
+	} else {
+		for (unsigned k = 0; k < 2 && rc >= 0; k++)
+			rc = compared_set_count(&sets[k], a->per, &a->opts.per[k], &c->err);
+		a->view.unit = a->per;
+	}
+	a->opts.absolute = a->view.absolute = true;
+	a->view.per[0] = a->opts.per[0];
+	a->view.per[1] = a->opts.per[1];
+	return rc;
 }
 
 /* CMD_NOTHING, with a notice, when a row grew by more than --fail-above. */
@@ -102,11 +137,16 @@ int cmd_diff(struct cmd *c)
 	struct diff d;
 	int rc = diff_parse(c, &a);
 
-	for (unsigned k = 0; k < 2 && !rc; k++)
+	for (unsigned k = 0; k < 2 && rc == 0; k++)
 		rc = compared_set_open(&sets[k], a.operands.v[k], &c->select, &c->err);
-	if (!rc) {
+	if (rc >= 0 && a.per)
+		rc = find_work(c, &a, sets);
+	if (rc >= 0) {
+		a.view.is_same = compared_sets_same(&sets[0], &sets[1]);
+		if (a.view.is_same)
+			cmd_notice(c, "A and B are the same recording");
 		rc = diff_init(&d, sets[0].source, sets[1].source, &a.opts, &c->err);
-		if (!rc) {
+		if (rc == 0) {
 			rc = diff_show(c, &d, &a);
 			diff_release(&d);
 		}

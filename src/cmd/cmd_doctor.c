@@ -3,13 +3,14 @@
 #include <errno.h>
 
 #include "cmd/cmd.h"
+#include "cmd/doctor_process.h"
 #include "collect/probe_machine.h"
 
 static const struct emit_col columns[] = {
 	{.key = "check", .type = EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 	{.key = "what", .title = "for", .type = EMIT_STR},
 	{.key = "state", .type = EMIT_STR},
-	{.key = "found", .type = EMIT_STR},
+	{.key = "found", .type = EMIT_STR, .cut = TEXT_FOLD},
 	{.key = "remedy", .type = EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 };
 
@@ -45,17 +46,23 @@ static void add_remedies(struct emit *e, const struct probe_report *r)
 
 int cmd_doctor(struct cmd *c)
 {
-	const struct opt none[] = {{0}};
+	uint64_t pid = UINT64_MAX;
+	const struct opt table[] = {
+		{"p pid", OPT_U64, &pid, "PID", "what call paths show of this process's runtimes"},
+		{0},
+	};
 	struct probe_report report;
 	struct probe_env env;
 	opt_list operands = {0};
-	int rc = cmd_parse(c, "[OPTIONS]", none, false, &operands);
+	int rc = cmd_parse(c, "[-p PID] [OPTIONS]", table, false, &operands);
 
 	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL, "unexpected operand '%s'", operands.v[0]);
 	vec_release(&operands);
 	if (rc != 0)
 		return rc;
+	if (pid != UINT64_MAX)
+		return doctor_process(c, pid);
 	probe_env_host(&env);
 	probe_machine(&env, &report);
 	emit_begin(&c->emit);

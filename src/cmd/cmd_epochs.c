@@ -12,21 +12,24 @@
 #include "cmd/flush_first.h"
 #include "port/dcpi_in.h"
 #include "port/histograms.h"
+#include "query/samples/minutes.h"
 #include "query/source.h"
 #include "store/store.h"
+#include "view/minutes.h"
 
 static const struct emit_col columns[] = {
 	{.key = "epoch", .type = EMIT_STR},
-	{.key = "host", .type = EMIT_STR},
+	{.key = "host", .type = EMIT_STR, .cut = TEXT_END},
 	{.key = "state", .type = EMIT_STR},
-	{.key = "start", .type = EMIT_STR},
+	{.key = "start", .type = EMIT_STR, .spare = 3},
 	{.key = "seconds", .type = EMIT_FIXED, .decimals = 1},
 	{.key = "samples", .type = EMIT_U64},
-	{.key = "lost", .type = EMIT_U64},
-	{.key = "pruned", .type = EMIT_U64},
+	{.key = "lost", .type = EMIT_U64, .spare = 1},
+	{.key = "pruned", .type = EMIT_U64, .spare = 2},
 	{.key = "bytes", .type = EMIT_U64},
-	{.key = "label", .type = EMIT_STR},
-	{.key = "events", .type = EMIT_STR},
+	{.key = "label", .type = EMIT_STR, .cut = TEXT_END},
+	{.key = "events", .type = EMIT_STR, .cut = TEXT_END},
+	{.key = "job", .type = EMIT_STR, .in = EMIT_IN_JSON},
 	{.key = "db", .type = EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 };
 
@@ -54,7 +57,7 @@ static int epochs_show(void *ctx, const struct store_recording *r)
 	struct epochs_run *run = ctx;
 	struct arena *a = &run->arena;
 	uint64_t n_samples = 0, n_lost = 0, n_pruned = 0;
-	struct str events = {0};
+	_str_ struct str events = {0};
 
 	for (size_t i = 0; i < r->n_events; i++) {
 		n_samples += r->events[i].n_samples;
@@ -78,9 +81,9 @@ static int epochs_show(void *ctx, const struct store_recording *r)
 			 {.u = r->n_bytes},
 			 {.s = *r->label ? arena_strdup(a, r->label) : NULL},
 			 {.s = arena_strdup(a, str_get(&events))},
+			 {.s = *r->job ? arena_strdup(a, r->job) : NULL},
 			 {.s = run->db},
 		 });
-	str_release(&events);
 	return 0;
 }
 
@@ -96,7 +99,7 @@ static int add_bytes(void *ctx, const struct dcpi_recording *r, const char *name
 	struct tree_run *t = ctx;
 	struct stat st;
 
-	if (fstatat(r->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(r->fd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0)
 		t->n_bytes += (uint64_t)st.st_size;
 	return 0;
 }
@@ -117,14 +120,14 @@ static int show_of_tree(void *ctx, const struct dcpi_recording *r)
 					.problem = tell_problem,
 					.problem_ctx = run->c};
 	uint64_t n_samples = 0, n_lost = 0;
-	struct str events = {0};
+	_str_ struct str events = {0};
 	struct profile p;
 	int rc;
 
 	profile_init(&p);
 	t->n_bytes = 0;
 	rc = dcpi_in_load(run->db, &sel, &p, &run->c->err);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = dcpi_in_each_file(r, add_bytes, t, &run->c->err);
 	vec_each (v, &p.values)
 		n_samples += value_is_samples(&p, v) ? v->count : 0;
@@ -132,8 +135,8 @@ static int show_of_tree(void *ctx, const struct dcpi_recording *r)
 		n_lost += l->n;
 	vec_each (e, &p.events)
 		str_addf(&events, "%s%s", events.n ? "+" : "", profile_str(&p, e->name));
-	run->n += rc == 0;
-	if (rc == 0)
+	run->n += rc >= 0;
+	if (rc >= 0)
 		emit_row(&run->c->emit,
 			 (struct emit_cell[]){
 				 {.s = arena_strdup(a, r->epoch)},
@@ -148,9 +151,9 @@ static int show_of_tree(void *ctx, const struct dcpi_recording *r)
 				 {.u = t->n_bytes},
 				 {.s = NULL},
 				 {.s = arena_strdup(a, str_get(&events))},
+				 {.s = NULL},
 				 {.s = run->db},
 			 });
-	str_release(&events);
 	profile_release(&p);
 	return rc;
 }
@@ -171,7 +174,7 @@ static int list_tree(struct epochs_run *run, const struct store_selection *sel)
 			run->db);
 	cmd_flush_first(run->c, run->db);
 	rc = histograms_open(&t.left, run->db, &run->c->err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	d.beside = t.left.tree;
 	rc = dcpi_in_each(run->db, &d, show_of_tree, &t, &run->c->err);
@@ -189,9 +192,9 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 			 : source_check_kind(path, SOURCE_STORE | SOURCE_STORES, "dwell epochs",
 					     "dwell databases and DCPI trees", &c->err);
 
-	if (!rc && !is_tree)
+	if (rc == 0 && !is_tree)
 		rc = store_members(path, &dbs, &c->err);
-	if (!rc && !dbs.n && !is_tree)
+	if (rc == 0 && !dbs.n && !is_tree)
 		rc = err_set(&c->err, -EINVAL, "%s: no dwell database", path);
 	emit_begin(&c->emit);
 	emit_rows_by(&c->emit, "recording");
@@ -200,7 +203,7 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 		run.db = path;
 		rc = list_tree(&run, sel);
 	}
-	for (size_t i = 0; i < dbs.n && !rc; i++) {
+	for (size_t i = 0; i < dbs.n && rc == 0; i++) {
 		run.db = dbs.v[i];
 		cmd_flush_first(c, run.db);
 		rc = store_list(dbs.v[i], sel, epochs_show, &run, &c->err);
@@ -209,10 +212,23 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 	emit_end(&c->emit);
 	arena_release(&run.arena);
 	store_paths_release(&dbs);
-	if (!rc && !run.n) {
+	if (rc == 0 && !run.n) {
 		cmd_notice(c, "no epochs in %s", path);
 		rc = CMD_NOTHING;
 	}
+	return rc;
+}
+
+static int show_minutes(struct cmd *c)
+{
+	struct minutes m;
+	int rc = minutes_open(&m, &c->select, &c->err);
+
+	if (rc < 0)
+		return rc;
+	minutes_show(&c->emit, &m);
+	rc = m.counts.n ? 0 : CMD_NOTHING;
+	minutes_close(&m);
 	return rc;
 }
 
@@ -220,8 +236,9 @@ int cmd_epochs(struct cmd *c)
 {
 	struct store_selection sel = {0};
 	const char *db = NULL, *since = NULL, *until = NULL;
+	bool by_minute = false;
 	const struct opt table[] = {
-		{"db", OPT_STR, &db, "DB",
+		{"db i input", OPT_STR, &db, "DB",
 		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
 		{"epoch", OPT_STR, &sel.epochs, "E[,E...]",
 		 "epochs: all (default), latest, NAME, FROM..TO"},
@@ -230,26 +247,32 @@ int cmd_epochs(struct cmd *c)
 		{"until", OPT_STR, &until, "TIME", "epochs that began by then"},
 		{"host", OPT_STR, &sel.host, "NAME",
 		 "only recordings of this host; patterns are allowed"},
+		{"minutes", OPT_FLAG, &by_minute, NULL,
+		 "how many samples each owner has in each minute"},
 		CMD_NO_FLUSH(c),
 		{0},
 	};
-	opt_list operands = {0};
+	_vec_ opt_list operands = {0};
 	int rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
 	char *path;
 
-	if (!rc && operands.n > (db ? 0 : 1))
+	if (rc == 0 && operands.n > (db ? 0 : 1))
 		rc = err_set(&c->err, -EINVAL, "needs one database");
-	if (!rc && since)
+	if (rc == 0 && since)
 		rc = select_parse_time(since, 0, &sel.since_wall_ns, &c->err);
-	if (!rc && until)
+	if (rc == 0 && until)
 		rc = select_parse_time(until, 0, &sel.until_wall_ns, &c->err);
-	if (!rc) {
+	if (rc == 0) {
 		db = operands.n ? operands.v[0] : db;
 		sel.epochs = sel.epochs ? sel.epochs : "all";
 		path = db ? xstrdup(db) : store_default_path();
-		rc = list(c, path, &sel);
+		c->select.db = path;
+		c->select.epochs = sel.epochs;
+		c->select.host = sel.host;
+		c->select.since = since;
+		c->select.until = until;
+		rc = by_minute ? show_minutes(c) : list(c, path, &sel);
 		free(path);
 	}
-	vec_release(&operands);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell export --FORMAT -o PATH`: a database's samples in another tool's format.
  *
- * A format is a row of the table below: its flag, and a function that writes what is wanted of the
- * input to PATH. */
+ * Most formats are rows of port/exporters.c, one file each.  The table below has two more: a tree of
+ * files, and lines of folded stacks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,8 +18,10 @@
 #include "cmd/filter.h"
 #include "cmd/source_cmd.h"
 #include "port/dcpi_out.h"
+#include "port/exporters.h"
 #include "query/samples/input.h"
 #include "query/samples/source.h"
+#include "query/stacks.h"
 #include "view/folded.h"
 
 struct export
@@ -27,6 +29,7 @@ struct export
 	const char *output, *version;
 	opt_list images;
 	bool no_inline;
+	const struct exporter *exporter; /* NULL: a row of the table below */
 };
 
 /* What the files do not say of the samples. */
@@ -68,12 +71,12 @@ static int write_dcpi(struct cmd *c, const struct export *x, const struct input 
 	else if (x->version && strcmp(x->version, "0.07") != 0)
 		return err_set(&c->err, -EINVAL, "--version %s: must be 0.06 or 0.07", x->version);
 	rc = filter_init(&filter, &in->profile, &c->select, &x->images, &c->err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	o.filter = &filter;
 	rc = dcpi_out_save(&in->profile, &o, x->output, &stats, &c->err);
 	filter_release(&filter);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	str_addf(&c->out, "%s: %zu profile file%s, %" PRIu64 " samples, %zu bytes\n", x->output,
 		 stats.n_files, stats.n_files == 1 ? "" : "s", stats.n_samples, stats.n_bytes);
@@ -85,7 +88,7 @@ static int show_dcpi(struct cmd *c, struct source *s, void *ctx)
 {
 	int rc = source_needs(s, SOURCE_SAMPLES, "--dcpi", &c->err);
 
-	return rc ? rc : write_dcpi(c, ctx, samples_source_input(s));
+	return rc < 0 ? rc : write_dcpi(c, ctx, samples_source_input(s));
 }
 
 static int export_dcpi(struct cmd *c, struct export *x)
@@ -93,6 +96,7 @@ static int export_dcpi(struct cmd *c, struct export *x)
 	if (c->select.columns.n || c->select.sort_set)
 		return err_set(&c->err, -EINVAL,
 			       "--pm and --sp go with --folded; DCPI's files have samples only");
+	c->select.runtime_frames = true; /* a profile file is one of a program */
 	return cmd_with_source(c, NULL, show_dcpi, x);
 }
 
@@ -121,21 +125,20 @@ static int write_folded(struct cmd *c, const struct export *x, struct source *s,
 		.images = images,
 	};
 	struct tree_source *t = NULL;
-	struct str text = {0};
+	_str_ struct str text = {0};
 	uint64_t n = 0;
 	int rc = source_tree(s, &o, TREE_DOWN, &t, &c->err);
 
-	if (!rc && s->columns.cols.n)
+	if (rc >= 0 && s->columns.cols.n)
 		rc = folded_write(x->output ? &text : &c->out, t, folded_scale(c, s), &n, &c->err);
-	if (!rc && n && x->output) {
+	if (rc >= 0 && n && x->output) {
 		rc = out_file_save(x->output, text.v, text.n, &c->err);
-		if (!rc)
+		if (rc >= 0)
 			str_addf(&c->out, "%s: %" PRIu64 " %s, %zu bytes\n", x->output, n,
 				 s->query ? "samples" : "in all", text.n);
 	}
 	tree_source_close(t);
-	str_release(&text);
-	return rc || n ? rc : CMD_NOTHING;
+	return rc < 0 || n ? rc : CMD_NOTHING;
 }
 
 /* Whether what is written can be whole numbers. */
@@ -162,11 +165,11 @@ static int show_folded(struct cmd *c, struct source *s, void *ctx)
 	image_ids images = {0};
 	int rc = s->query ? check_count(c, s->query) : 0;
 
-	if (!rc && !s->query && x->images.n)
+	if (rc == 0 && !s->query && x->images.n)
 		rc = source_needs(s, SOURCE_SAMPLES, "images of --folded", &c->err);
-	for (size_t i = 0; i < x->images.n && !rc; i++)
+	for (size_t i = 0; i < x->images.n && rc == 0; i++)
 		rc = select_find_images(s->query->profile, x->images.v[i], &images, &c->err);
-	if (!rc)
+	if (rc == 0)
 		rc = write_folded(c, x, s, x->images.n ? &images : NULL);
 	vec_release(&images);
 	return rc;
@@ -175,6 +178,78 @@ static int show_folded(struct cmd *c, struct source *s, void *ctx)
 static int export_folded(struct cmd *c, struct export *x)
 {
 	return cmd_with_source(c, NULL, show_folded, x);
+}
+
+static void show_notes(struct cmd *c, const struct exporter_result *r)
+{
+	const char *text = str_get(&r->notes);
+
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		cmd_notice(c, "%.*s", (int)n, text);
+	}
+}
+
+static int write_file(struct cmd *c, const struct export *x, const struct stacks *stacks)
+{
+	const struct stack_column *main = &stacks->columns.v[stacks->main_column];
+	struct exporter_result r = {.unit = main->amount == STACK_SAMPLES ? "samples" : main->unit};
+	struct out_stream out = {0};
+	struct out_file file;
+	int rc = out_file_open(&file, x->output, &c->err);
+
+	if (rc < 0)
+		return rc;
+	out.fd = file.fd;
+	rc = x->exporter->write(stacks, &out, &r, &c->err);
+	if (rc >= 0)
+		rc = out_stream_finish(&out, &c->err);
+	if (rc >= 0)
+		rc = out_file_commit(&file, &c->err);
+	if (rc >= 0) {
+		show_notes(c, &r);
+		if (strcmp(x->output, "-") != 0)
+			str_addf(&c->out, "%s: %" PRIu64 " %s, %" PRIu64 " bytes\n", x->output, r.n,
+				 r.unit, out_stream_size(&out));
+	}
+	str_release(&r.notes);
+	out_stream_release(&out);
+	out_file_close(&file);
+	return rc;
+}
+
+static int show_exporter(struct cmd *c, struct source *s, void *ctx)
+{
+	const struct export *x = ctx;
+	const struct stacks_opts o = {
+		.images = &x->images,
+		.lines = x->exporter->needs & EXPORTER_LINES,
+		.sites = x->exporter->needs & EXPORTER_SITES,
+		.threads = x->exporter->needs & EXPORTER_THREADS,
+		.branches = x->exporter->needs & EXPORTER_BRANCHES,
+		.no_inline = x->no_inline,
+	};
+	struct stacks stacks = {0};
+	_mem_ char *what = xasprintf("--%s", x->exporter->name);
+	int rc = 0;
+
+	if (x->exporter->needs & EXPORTER_ADDRESSES)
+		rc = source_needs(s, SOURCE_SAMPLES, what, &c->err);
+	if (rc == 0)
+		rc = source_stacks(s, &o, &stacks, &c->err);
+	if (rc == 0 && !stacks.values.n)
+		rc = CMD_NOTHING;
+	if (rc == 0)
+		rc = write_file(c, x, &stacks);
+	stacks_release(&stacks);
+	return rc;
+}
+
+static int export_file(struct cmd *c, struct export *x)
+{
+	c->select.traces = x->exporter->needs & EXPORTER_THREADS;
+	c->select.branches = x->exporter->needs & EXPORTER_BRANCHES;
+	return cmd_with_source(c, NULL, show_exporter, x);
 }
 
 static const struct format {
@@ -187,46 +262,80 @@ static const struct format {
 	{"folded", export_folded, "call paths as lines for flamegraph.pl and speedscope", true},
 };
 
+/* The formats of both tables by number. */
+static const char *format_flag(size_t i)
+{
+	return i < n_elems(formats) ? formats[i].flag : exporters[i - n_elems(formats)].name;
+}
+
+static const char *format_help(size_t i)
+{
+	return i < n_elems(formats) ? formats[i].help : exporters[i - n_elems(formats)].help;
+}
+
+static size_t n_formats(void)
+{
+	return n_elems(formats) + n_exporters;
+}
+
+static int choose_format(struct cmd *c, const bool *wanted, size_t *ret)
+{
+	_str_ struct str all = {0};
+	const size_t none = n_formats();
+	int rc = 0;
+
+	*ret = none;
+	for (size_t i = 0; i < none; i++) {
+		str_addf(&all, "%s--%s", !i ? "" : i + 1 < none ? ", " : " or ", format_flag(i));
+		if (wanted[i] && *ret != none && rc >= 0)
+			rc = err_set(&c->err, -EINVAL, "--%s and --%s exclude each other",
+				     format_flag(*ret), format_flag(i));
+		if (wanted[i] && *ret == none)
+			*ret = i;
+	}
+	if (*ret == none)
+		rc = err_set(&c->err, -EINVAL, "say which format: %s", all.v);
+	return rc;
+}
+
 static int export_parse(struct cmd *c, struct export *x, const struct format **ret)
 {
-	bool wanted[n_elems(formats)] = {false};
+	_mem_ bool *wanted = xcalloc(n_formats(), sizeof(*wanted));
 	VEC(struct opt) table = {0};
+	size_t which;
 	int rc;
 
 	*ret = NULL;
-	for (size_t i = 0; i < n_elems(formats); i++)
-		vec_push(&table, (struct opt){formats[i].flag, OPT_FLAG, &wanted[i], NULL,
-					      formats[i].help});
+	for (size_t i = 0; i < n_formats(); i++)
+		vec_push(&table,
+			 (struct opt){format_flag(i), OPT_FLAG, &wanted[i], NULL, format_help(i)});
 	vec_push(&table, (struct opt){"o output", OPT_STR, &x->output, "PATH", "where to write"});
 	vec_push(&table, (struct opt){"version", OPT_STR, &x->version, "V",
 				      "of DCPI's files: 0.06 or 0.07 (default)"});
-	vec_push(&table,
-		 (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
-			      "--folded: inlined calls belong to the procedure they are in"});
+	vec_push(&table, (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
+				      "inlined calls belong to the procedure they are in"});
 	vec_push(&table, (struct opt){0});
 	rc = cmd_parse(c,
 		       "--dcpi -o DIR [OPTIONS] [DB] [IMAGE...]\n"
-		       "--folded [-o FILE] [OPTIONS] [DB] [IMAGE...]",
+		       "--folded [-o FILE] [OPTIONS] [DB] [IMAGE...]\n"
+		       "--FORMAT -o FILE [OPTIONS] [DB] [IMAGE...]",
 		       table.v, false, &x->images);
 	vec_release(&table);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	cmd_take_source(c, &x->images);
-	for (size_t i = 0; i < n_elems(formats); i++) {
-		if (wanted[i] && *ret)
-			return err_set(&c->err, -EINVAL, "--%s and --%s exclude each other",
-				       (*ret)->flag, formats[i].flag);
-		if (wanted[i])
-			*ret = &formats[i];
-	}
-	if (!*ret)
-		return err_set(&c->err, -EINVAL, "say which format: --%s or --%s", formats[0].flag,
-			       formats[1].flag);
-	if ((*ret)->to_stdout && x->output && strcmp(x->output, "-") == 0)
+	rc = choose_format(c, wanted, &which);
+	if (rc != 0)
+		return rc;
+	if (which < n_elems(formats))
+		*ret = &formats[which];
+	else
+		x->exporter = &exporters[which - n_elems(formats)];
+	if (*ret && (*ret)->to_stdout && x->output && strcmp(x->output, "-") == 0)
 		x->output = NULL;
-	if (!x->output && !(*ret)->to_stdout)
-		return err_set(&c->err, -EINVAL, "say where to write: -o DIR");
-	return 0;
+	if (x->output || (*ret && (*ret)->to_stdout))
+		return 0;
+	return err_set(&c->err, -EINVAL, "say where to write: -o %s", *ret ? "DIR" : "FILE");
 }
 
 int cmd_export(struct cmd *c)
@@ -235,8 +344,8 @@ int cmd_export(struct cmd *c)
 	struct export x = {0};
 	int rc = export_parse(c, &x, &format);
 
-	if (!rc)
-		rc = format->write(c, &x);
+	if (rc == 0)
+		rc = format ? format->write(c, &x) : export_file(c, &x);
 	vec_release(&x.images);
 	return rc;
 }

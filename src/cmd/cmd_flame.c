@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/out_file.h"
+#include "base/wr.h"
 #include "cmd/source_cmd.h"
 #include "query/compare/sets.h"
 #include "view/about.h"
@@ -13,9 +14,11 @@
 
 struct flame_args {
 	const char *output, *by, *title;
-	bool callers, svg, diff;
+	bool callers, svg, diff, data;
+	bool again; /* it is opened once more, for what threads did in wall time */
 	opt_list operands;
 	double least_pct;
+	uint64_t depth;
 	char *sort; /* the event of --sort EVENT,WHAT */
 	struct source_args source;
 	struct tree_opts tree;
@@ -31,6 +34,8 @@ static int flame_parse(struct cmd *c, struct flame_args *a)
 		TREE_OPTIONS(&a->tree, &a->by, &a->callers),
 		{"percent-limit", OPT_DOUBLE, &a->least_pct, "P",
 		 "boxes with less than P percent are one (default 0; with --callers 0.01)"},
+		{"data", OPT_FLAG, &a->data, NULL, NULL}, /* for the page of dwell web */
+		{"depth", OPT_U64, &a->depth, "N", "only N levels of boxes (default 0: all)"},
 		{"title", OPT_STR, &a->title, "TEXT", "what stands above the picture"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "the event shown (default: time)"},
 		SOURCE_OPTIONS(&a->source),
@@ -41,17 +46,17 @@ static int flame_parse(struct cmd *c, struct flame_args *a)
 	a->least_pct = -1;
 	rc = cmd_parse(c, "[OPTIONS] [DB] [-o FILE]\n--diff [OPTIONS] A B [-o FILE]", table, false,
 		       &a->operands);
-	if (!rc && !a->diff)
+	if (rc == 0 && !a->diff)
 		cmd_take_source(c, &a->operands);
-	if (!rc && !a->diff && a->operands.n)
+	if (rc == 0 && !a->diff && a->operands.n)
 		rc = err_set(&c->err, -EINVAL,
 			     "takes no operands; --focus '%s' shows the paths through it",
 			     a->operands.v[0]);
-	if (!rc && a->diff && a->operands.n != 2)
+	if (rc == 0 && a->diff && a->operands.n != 2)
 		rc = err_set(&c->err, -EINVAL,
 			     "--diff needs two sets: databases, epochs, or words such as label=L; "
 			     "see dwell diff --help");
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (a->least_pct > 100)
 		return err_set(&c->err, -EINVAL, "--percent-limit: must be 0 to 100");
@@ -80,20 +85,39 @@ static void flame_account(struct str *ret, struct source *s, const struct tree_s
 	emit_end(&e);
 }
 
-static int flame_save(struct cmd *c, const struct flame_args *a, const struct flame *f)
+/* Appends F as a page; one that is too large for mail has fewer boxes. */
+static void flame_page(struct str *text, struct flame *f)
 {
-	struct str text = {0};
+	flame_html(text, f);
+	while (text->n > FLAME_PAGE_BYTES && f->boxes.n > 1000) {
+		flame_limit(
+			f, (size_t)((double)f->boxes.n * 0.9 * FLAME_PAGE_BYTES / (double)text->n));
+		text->n = 0;
+		flame_html(text, f);
+	}
+}
+
+static int flame_save(struct cmd *c, const struct flame_args *a, struct flame *f)
+{
+	_str_ struct str text = {0};
 	int rc;
 
+	if (a->data) {
+		struct wr w = {0};
+
+		flame_data(&w, f);
+		str_addn(&c->out, (const char *)w.v, w.n);
+		free(w.v);
+		return 0;
+	}
 	if (a->svg)
 		flame_svg(&text, f);
 	else
-		flame_html(&text, f);
+		flame_page(&text, f);
 	rc = out_file_save(a->output, text.v, text.n, &c->err);
-	if (!rc && strcmp(a->output, "-") != 0)
+	if (rc >= 0 && strcmp(a->output, "-") != 0)
 		str_addf(&c->out, "%s: %zu box%s, %zu bytes; open it in a browser\n", a->output,
 			 f->boxes.n, f->boxes.n == 1 ? "" : "es", text.n);
-	str_release(&text);
 	return rc;
 }
 
@@ -104,19 +128,20 @@ static int flame_of_source(struct cmd *c, const struct flame_args *a, struct sou
 	struct tree_rows_opts ro = {
 		.form = a->callers ? TREE_CALLERS : TREE_DOWN,
 		.by_inclusive = !a->callers,
+		.max_depth = a->depth > UINT32_MAX ? 0 : (uint32_t)a->depth,
 		.least_pct = a->least_pct >= 0 ? a->least_pct
 			     : a->callers      ? 0.01
 					       : 0,
 	};
-	struct flame_opts fo = {.form = ro.form};
+	struct flame_opts fo = {.form = ro.form, .max_depth = ro.max_depth};
 	struct str account = {0}, title = {0};
 	struct tree_source *t = NULL;
 	struct tree_rows rows = {0};
 	int rc = source_tree(s, &a->tree, ro.form, &t, &c->err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = tree_rows_init(&rows, t, &ro, &c->err);
-	if (!rc && t->columns.cols.n) {
+	if (rc >= 0 && t->columns.cols.n) {
 		flame_account(&account, s, t);
 		about_add_recording(&title, s);
 		fo.title = a->title && !a->diff ? a->title : str_get(&title);
@@ -130,13 +155,51 @@ static int flame_of_source(struct cmd *c, const struct flame_args *a, struct sou
 	return rc;
 }
 
+static bool columns_have(const struct columns *cols, const char *name)
+{
+	vec_each (col, &cols->cols)
+		if (strcmp(col->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Wall time is shown with its parts, and is what is shown of a recording that has them unless
+ * something else is asked for.  Returns whether S lacks a column for that. */
+static bool wants_states(const struct cmd *c, const struct source *s)
+{
+	const struct columns *cols = &s->columns;
+	const bool asked = c->select.events.n || c->select.columns.n || c->select.sort;
+	const bool wall = cols->cols.n && strcmp(cols->cols.v[cols->sort].name, "wall") == 0;
+
+	if (!s->query || s->query->has_sets)
+		return false;
+	if (wall)
+		return !columns_have(cols, "runnable") || !columns_have(cols, "blocked");
+	return !asked && columns_have(cols, "running") && columns_have(cols, "runnable") &&
+	       columns_have(cols, "blocked");
+}
+
+static void ask_for_states(struct cmd *c)
+{
+	vec_release(&c->select.events);
+	vec_push(&c->select.events, "wall+runnable+blocked");
+	c->select.sort = "wall";
+}
+
 static int flame_show(struct cmd *c, struct source *s, void *ctx)
 {
+	struct flame_args *a = ctx;
 	struct flame f = {0};
-	int rc = flame_of_source(c, ctx, s, &f);
+	int rc;
 
-	if (!rc)
-		rc = f.shown ? flame_save(c, ctx, &f) : CMD_NOTHING;
+	if (!a->again && wants_states(c, s)) {
+		a->again = true;
+		return 0;
+	}
+	rc = flame_of_source(c, a, s, &f);
+
+	if (rc == 0)
+		rc = f.shown ? flame_save(c, a, &f) : cmd_nothing_in_tree(c, s, &a->tree);
 	flame_release(&f);
 	return rc;
 }
@@ -170,16 +233,16 @@ static int flame_compare(struct cmd *c, const struct flame_args *a)
 	struct flame f[2] = {{0}};
 	int rc = 0;
 
-	for (unsigned k = 0; k < 2 && !rc; k++) {
+	for (unsigned k = 0; k < 2 && rc == 0; k++) {
 		rc = compared_set_open(&sets[k], a->operands.v[k], &c->select, &c->err);
-		if (!rc)
+		if (rc == 0)
 			rc = flame_of_source(c, a, sets[k].source, &f[k]);
-		if (!rc && !f[k].shown) {
+		if (rc == 0 && !f[k].shown) {
 			cmd_notice(c, "no samples in %s", a->operands.v[k]);
 			rc = CMD_NOTHING;
 		}
 	}
-	if (!rc)
+	if (rc == 0)
 		rc = flame_save_diff(c, a, f);
 	for (unsigned k = 0; k < 2; k++) {
 		flame_release(&f[k]);
@@ -193,10 +256,14 @@ int cmd_flame(struct cmd *c)
 	struct flame_args a = {0};
 	int rc = flame_parse(c, &a);
 
-	if (!rc && a.diff)
+	if (rc == 0 && a.diff)
 		rc = flame_compare(c, &a);
-	else if (!rc)
+	else if (rc == 0)
 		rc = cmd_with_source(c, &a.source, flame_show, &a);
+	if (rc == 0 && a.again) {
+		ask_for_states(c);
+		rc = cmd_with_source(c, &a.source, flame_show, &a);
+	}
 	source_args_release(&a.source);
 	vec_release(&a.operands);
 	free(a.sort);

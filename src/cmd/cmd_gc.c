@@ -116,10 +116,10 @@ static int cmd_gc_run(struct cmd *c, const char *db, const struct gc_opts *o)
 	rc = dcpi_in_probe(db) == 1 ? gc_tree(&r, db, o, &totals, &c->err)
 				    : store_gc(db, o, gc_show, &r, &totals, &c->err);
 	emit_table_end(&c->emit);
-	if (rc == 0)
+	if (rc >= 0)
 		show_totals(c, &totals, o->dry_run);
 	emit_end(&c->emit);
-	if (rc == 0 && totals.n_failed)
+	if (rc >= 0 && totals.n_failed)
 		rc = err_set(&c->err, -EIO, "%s: %" PRIu64 " could not be removed", db,
 			     totals.n_failed);
 	arena_release(&r.arena);
@@ -150,19 +150,19 @@ int cmd_gc(struct cmd *c)
 	int rc = cmd_parse(c, "[OPTIONS]", table, false, &operands);
 	char *path;
 
-	if (!rc && operands.n)
+	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL, "takes no operands; --db names the database");
-	if (!rc && max_size && str_parse_bytes(max_size, &o.max_bytes) < 0)
+	if (rc == 0 && max_size && str_parse_bytes(max_size, &o.max_bytes) < 0)
 		rc = err_set(&c->err, -EINVAL, "--max-size: '%s' is not a size such as 10G",
 			     max_size);
 	vec_release(&operands);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	o.keep = n_keep > UINT32_MAX ? UINT32_MAX : (unsigned)n_keep;
 	path = db ? xstrdup(db) : store_default_path();
 	rc = source_check_kind(path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_EMPTY, "dwell gc",
 			       "one dwell database or a DCPI tree", &c->err);
-	if (!rc)
+	if (rc == 0)
 		rc = cmd_gc_run(c, path, &o);
 	free(path);
 	return rc;

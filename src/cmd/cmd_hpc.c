@@ -123,7 +123,7 @@ static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 	};
 	int rc = cmd_parse(c, "[-o DIR] [OPTIONS] [DB...]", table, false, &a->inputs);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (a->layout && strcmp(a->layout, "released") != 0 && strcmp(a->layout, "page") != 0)
 		return err_set(&c->err, -EINVAL, "--layout %s: must be released or page",
@@ -192,10 +192,10 @@ static int add_input(struct cmd *c, struct build *b, const char *db, size_t n_sh
 			b, (unsigned)(r->rank / n_shared),
 			(unsigned)((r->size - r->rank % n_shared + n_shared - 1) / n_shared));
 	rc = input_open_into(&in, &s, wants_all(&s) ? &b->sink : NULL, &c->err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = build_add(b, in.resolver, in.path, &s, &c->err);
-	if (rc)
+	if (rc < 0)
 		err_prefix(&c->err, rc, "%s", in.path);
 	input_close(&in);
 	return rc;
@@ -221,10 +221,10 @@ static int build_all(struct cmd *c, const struct hpc_args *a, struct build *b)
 	size_t n = a->inputs.n ? a->inputs.n : 1;
 	int rc = 0;
 
-	for (size_t i = 0; i < n && !rc; i++)
+	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = interrupted ? err_set(&c->err, -EINTR, "interrupted")
 				 : add_own(c, b, i, n, a->inputs.n ? a->inputs.v[i] : c->select.db);
-	if (!rc)
+	if (rc == 0)
 		rc = build_save(b, &c->err);
 	return rc;
 }
@@ -280,7 +280,7 @@ static int hpc_begin(struct cmd *c, const struct hpc_args *a, const char *output
 	o->n_threads = a->n_jobs ? (unsigned)a->n_jobs : n_cpus(r ? r->n_here : 1);
 	if (!r || r->rank == 0)
 		rc = new_dir_begin(dir, output, "meta.db", a->force, &c->err);
-	if (rc || !r)
+	if (rc < 0 || !r)
 		return rc;
 	if (r->rank == 0) {
 		aside = dir->aside;
@@ -288,10 +288,10 @@ static int hpc_begin(struct cmd *c, const struct hpc_args *a, const char *output
 		n_jobs = o->n_threads;
 	}
 	rc = ranks_broadcast(r, 0, &aside, &n, &c->err);
-	if (!rc)
+	if (rc >= 0)
 		rc = ranks_sum(r, &n_jobs, 1, &c->err);
 	o->n_threads = (unsigned)n_jobs;
-	if (!rc && r->rank)
+	if (rc >= 0 && r->rank)
 		rc = new_dir_join(dir, aside, &c->err);
 	if (r->rank)
 		free(aside);
@@ -307,9 +307,9 @@ static int commit(struct cmd *c, struct new_dir *dir, const struct ranks *r)
 	/* The others do so while number 0 writes the rest. */
 	if (r && r->rank)
 		rc = new_dir_sync(dir, &c->err);
-	if (!rc && r)
+	if (rc >= 0 && r)
 		rc = ranks_sum(r, &n_interrupted, 1, &c->err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (n_interrupted)
 		return err_set(&c->err, -EINTR, "interrupted");
@@ -338,27 +338,27 @@ int cmd_hpc(struct cmd *c)
 	char *output = NULL;
 	int rc = hpc_parse(c, &a, &o);
 
-	if (!rc) {
+	if (rc == 0) {
 		catch_signals();
 		rc = ranks_join(&ranks, &c->err);
 	}
-	if (!rc) {
+	if (rc == 0) {
 		o.ranks = ranks.ops ? &ranks : NULL;
 		progress.shown &= ranks.rank == 0;
 		output = a.output ? xstrdup(a.output) : default_output(c, &a);
 		rc = hpc_begin(c, &a, output, &dir, &o);
-		if (!rc) {
+		if (rc == 0) {
 			build_init(&b, &o);
 			rc = build_all(c, &a, &b);
-			if (!rc)
+			if (rc == 0)
 				rc = commit(c, &dir, o.ranks);
 			clear_progress(&progress);
-			if (!rc && ranks.rank == 0)
+			if (rc == 0 && ranks.rank == 0)
 				say_result(c, output, &b);
 			build_release(&b);
 		}
 		new_dir_end(&dir);
-		if (rc && ranks.ops)
+		if (rc != 0 && ranks.ops)
 			end_all(c, &ranks);
 		ranks_leave(&ranks);
 	}

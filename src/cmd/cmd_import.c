@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dwell import: what Linux's perf recorded, as recordings of a database. */
+/* dwell import: what Linux's perf recorded, and profiles of other tools, as recordings of a database. */
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -11,8 +11,10 @@
 #include "cmd/cmd.h"
 #include "daemon/facts_file.h"
 #include "model/trace.h"
+#include "port/importers.h"
 #include "port/perf_in.h"
 #include "query/source.h"
+#include "resolve/resolver.h"
 #include "store/store.h"
 
 /* What --trace keeps at most. */
@@ -34,7 +36,7 @@ static int import_parse(struct cmd *c, struct import *im)
 		{"group", OPT_STR, &im->group, "GROUP",
 		 "let members of GROUP read a new database (default: nobody else)"},
 		{"symfs", OPT_STR, &im->symfs, "DIR", "look for images below DIR"},
-		{"p path", OPT_LIST, &im->paths, "PATH", "look for images here too"},
+		{"path", OPT_LIST, &im->paths, "PATH", "look for images here too"},
 		{"by", OPT_STR, &im->by, "pid|tid", "keep processes, or threads, apart"},
 		{"label", OPT_STR, &im->label, "L", "mark the samples with a label"},
 		{"facts", OPT_STR, &im->facts, "FILE",
@@ -42,11 +44,16 @@ static int import_parse(struct cmd *c, struct import *im)
 		{"trace", OPT_FLAG, &im->trace, NULL, "keep the time of each sample"},
 		{"force", OPT_FLAG, &im->force, NULL, "take what can be read of a damaged file"},
 		{"dump", OPT_FLAG, &im->dump, NULL, "print the files' records and import nothing"},
+		{"i input", OPT_LIST, &im->files, "FILE", NULL},
+		{"p", OPT_SAY, NULL, "--path PATH says where to look for images", NULL},
 		{0},
 	};
 	int rc = cmd_parse(c, "[--db DB] [OPTIONS] FILE...", table, false, &im->files);
 
-	if (rc)
+	if (rc != 0)
+		return rc;
+	rc = cmd_check_paths(&im->paths, &c->err);
+	if (rc != 0)
 		return rc;
 	if (!im->files.n)
 		return err_set(&c->err, -EINVAL, "say which files to import");
@@ -174,13 +181,63 @@ static int begin_recording(void *ctx, const struct perf_in_result *r, const char
 				      .clock_offset_ns = r->clock_offset_ns};
 	int rc = store_make(m->db, m->im->group, err);
 
-	if (rc == 0)
+	if (rc >= 0)
 		rc = store_create(m->db, &so, &m->store, err);
 	if (rc < 0)
 		return rc;
 	m->cache = store_images_dir(m->db, true, err);
 	*ret_dir = m->cache;
 	return m->cache ? 0 : -EIO;
+}
+
+/* Keeps the symbols that the profile itself has. */
+static int keep_symbols(const struct making *m, const struct profile *p,
+			const stacks_symbol_list *symbols, struct err *err)
+{
+	struct resolver *r = resolver_new(&(struct resolver_opts){.cache_dir = m->cache});
+	int rc = 0;
+
+	for (size_t i = 0; i < symbols->n && rc >= 0; i++)
+		rc = resolver_save_symtab(r, &p->images.v[symbols->v[i].image],
+					  &symbols->v[i].symtab, err);
+	resolver_free(r);
+	return rc;
+}
+
+/* A profile of another tool, the same way. */
+static int import_other(struct making *m, const char *file, struct profile *p,
+			struct perf_in_result *r, struct err *err)
+{
+	const struct import *im = m->im;
+	const struct importer_opts o = {
+		.label = im->label,
+		.paths = im->paths.v,
+		.n_paths = im->paths.n,
+		.keep_pids = im->opts.split == OWNER_PID || im->opts.split == OWNER_TID,
+		.keep_tids = im->opts.split == OWNER_TID,
+	};
+	stacks_symbol_list symbols = {0};
+	const char *dir;
+	int rc = 0;
+
+	if (im->dump || im->trace || im->force || im->facts || im->symfs)
+		return err_set(err, -EINVAL, "%s: --%s is for what perf recorded", file,
+			       im->dump	   ? "dump"
+			       : im->trace ? "trace"
+			       : im->force ? "force"
+			       : im->facts ? "facts"
+					   : "symfs");
+	rc = importer_load(file, &o, p, &symbols, &r->notes, err);
+	if (rc >= 0) {
+		r->host = xstrdup(profile_str(p, p->meta.host));
+		for (event_id e = 0; e < p->events.n; e++)
+			r->n_samples += profile_n_samples(p, e);
+		rc = begin_recording(m, r, &dir, err);
+	}
+	if (rc >= 0)
+		rc = keep_symbols(m, p, &symbols, err);
+	stacks_symbols_release(&symbols);
+	return rc;
 }
 
 /* One file, which becomes a recording of an epoch of its own. */
@@ -196,16 +253,19 @@ static int import(struct cmd *c, const struct import *im, const char *db, const 
 
 	/* What is damaged, or is none of them, is told by who reads it. */
 	if (source_kind_of(file) != SOURCE_NOTHING) {
-		rc = source_check_kind(file, SOURCE_PERF, "dwell import", "what perf recorded",
-				       &c->err);
-		if (rc)
+		rc = source_check_kind(file, SOURCE_PERF | SOURCE_OTHER, "dwell import",
+				       "what perf recorded, and profiles of other tools", &c->err);
+		if (rc != 0)
 			return rc;
 	}
 	profile_init(&p);
 	opts.dump = im->dump ? &c->out : NULL;
 	opts.open_cache = im->dump ? NULL : begin_recording;
 	opts.ctx = &m;
-	rc = perf_in_load(file, &opts, &p, &r, &c->err);
+	if (source_kind_of(file) == SOURCE_OTHER)
+		rc = import_other(&m, file, &p, &r, &c->err);
+	else
+		rc = perf_in_load(file, &opts, &p, &r, &c->err);
 	if (rc >= 0 && m.store) {
 		profile_forget_kernel_addresses(&p);
 		rc = store_replace(m.store, &p, &c->err);
@@ -239,14 +299,14 @@ int cmd_import(struct cmd *c)
 	 * what one symbol table was made in, which the next one is. */
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
-	if (!rc) {
+	if (rc == 0) {
 		db = im.db ? xstrdup(im.db) : store_default_path();
 		if (source_kind_of(db) != SOURCE_NOTHING)
 			rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell import --db",
 					       "a dwell database, or makes a new one", &c->err);
 		if (c->json && !im.dump)
 			json_begin(&j, '[');
-		for (size_t i = 0; i < im.files.n && !rc; i++)
+		for (size_t i = 0; i < im.files.n && rc == 0; i++)
 			rc = import(c, &im, db, im.files.v[i], &j);
 		if (c->json && !im.dump) {
 			json_end(&j, ']');

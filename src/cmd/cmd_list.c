@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell list PROCEDURE IMAGE`: samples at each source line and instruction of a procedure. */
+/* `dwell list PROCEDURE [IMAGE]`: samples at each source line and instruction of a procedure. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/out_file.h"
 #include "cmd/source_cmd.h"
+#include "view/about.h"
 #include "view/list.h"
+#include "view/list_html.h"
 
 struct list_args {
-	bool source, assembly, both, best, no_header;
+	bool source, assembly, both, best;
 	opt_list operands, source_maps;
-	enum list_mode mode;
+	const char *into, *output;
+	struct list_opts show;
 	struct source_args columns;
 };
 
@@ -23,50 +28,81 @@ static int list_parse(struct cmd *c, struct list_args *a)
 		{"best", OPT_FLAG, &a->best, NULL,
 		 "source lines if there are, else instructions (default)"},
 		{"sort s", OPT_STR, &c->select.sort, "EVENT", "show this event first"},
+		{"hot", OPT_FLAG, &a->show.hot, NULL, "only what is hot and what leads there"},
+		{"o output", OPT_STR, &a->output, "FILE",
+		 "write a page, source and code side by side, to FILE.html (-: stdout)"},
+		{"into", OPT_STR, &a->into, "PROCEDURE", "as inlined into this procedure"},
 		{"source-map", OPT_LIST, &a->source_maps, "FROM=TO",
 		 "source files below FROM are found below TO now"},
 		SOURCE_OPTIONS(&a->columns),
-		{"no-header", OPT_FLAG, &a->no_header, NULL, "the table alone"},
+		{"no-header", OPT_FLAG, &a->show.no_header, NULL, "the table alone"},
 		{0},
 	};
 	int rc = cmd_parse(c, "[OPTIONS] [DB] PROCEDURE [IMAGE]", table, false, &a->operands);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (a->source + a->assembly + a->both + a->best > 1)
 		return err_set(&c->err, -EINVAL,
 			       "--source, --asm, --both and --best exclude each other");
-	a->mode = a->source	? LIST_SOURCE
-		  : a->assembly ? LIST_ASM
-		  : a->both	? LIST_BOTH
-				: LIST_BEST;
+	a->show.mode = a->source     ? LIST_SOURCE
+		       : a->assembly ? LIST_ASM
+		       : a->both     ? LIST_BOTH
+				     : LIST_BEST;
+	if (a->output && strcmp(a->output, "-") != 0 && !str_ends(a->output, ".html"))
+		return err_set(&c->err, -EINVAL, "-o '%s': must end in .html, or be -", a->output);
 	cmd_take_source(c, &a->operands);
 	if (a->operands.n < 1 || a->operands.n > 2)
 		return err_set(&c->err, -EINVAL, "needs a procedure; see --help");
 	return 0;
 }
 
+/* Writes the page of L to the file that was asked for. */
+static int list_save(struct cmd *c, const struct list_args *a, struct source *s,
+		     const struct listing *l)
+{
+	_str_ struct str text = {0};
+	_str_ struct str account = {0};
+	struct emit e = {.out = &account, .format = EMIT_TABLE};
+	int rc;
+
+	emit_begin(&e);
+	about_emit(&e, s, false);
+	emit_end(&e);
+	list_page(&text, s, l, str_get(&account));
+	rc = out_file_save(a->output, text.v, text.n, &c->err);
+	if (rc >= 0 && strcmp(a->output, "-") != 0)
+		str_addf(&c->out,
+			 "%s: %zu lines, %zu instructions, %zu bytes; open it in a browser\n",
+			 a->output, l->lines.n, l->insns.n, text.n);
+	return rc;
+}
+
 static int list_show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct list_args *a = ctx;
+	const struct listing_opts o = {.name = a->operands.v[0],
+				       .image = a->operands.n > 1 ? a->operands.v[1] : NULL,
+				       .into = a->into};
 	struct sources *sources = sources_new();
 	struct listing l;
 	struct err notice;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < a->source_maps.n; i++)
+	for (size_t i = 0; rc >= 0 && i < a->source_maps.n; i++)
 		rc = sources_map(sources, a->source_maps.v[i], &c->err);
-	if (!rc)
-		rc = source_listing(s, a->operands.v[0],
-				    a->operands.n > 1 ? a->operands.v[1] : NULL, sources, &l,
-				    &c->err);
-	if (!rc) {
-		a->mode = list_mode_for(&l, a->mode, &notice);
+	if (rc >= 0)
+		rc = source_listing(s, &o, sources, &l, &c->err);
+	if (rc >= 0 && a->output) {
+		rc = list_save(c, a, s, &l);
+		listing_close(&l);
+	} else if (rc >= 0) {
+		a->show.mode = list_mode_for(&l, a->show.mode, &notice);
 		if (notice.msg[0])
 			cmd_notice(c, "%s", notice.msg);
-		if (!l.of_lines && !l.has_code && a->mode != LIST_SOURCE)
+		if (!l.of_lines && !l.has_code && a->show.mode != LIST_SOURCE)
 			cmd_notice(c, "no instructions, only addresses: %s", l.why_no_code.msg);
-		list_emit(&c->emit, s, &l, a->mode, a->no_header);
+		c->first_line = list_emit(&c->emit, s, &l, &a->show);
 		listing_close(&l);
 	}
 	sources_free(sources);
@@ -78,8 +114,11 @@ int cmd_list(struct cmd *c)
 	struct list_args a = {0};
 	int rc = list_parse(c, &a);
 
-	if (!rc)
+	if (rc == 0) {
+		if (!a.output)
+			cmd_want_one_event(c, &a.columns);
 		rc = cmd_with_source(c, &a.columns, list_show, &a);
+	}
 	source_args_release(&a.columns);
 	vec_release(&a.operands);
 	vec_release(&a.source_maps);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell prof [IMAGE...]`: by image, or by procedure for the images named, or by whose it is;
+/* `dwell prof [IMAGE...]`: by procedure, of all images or of those named, or by image, or by whose it
+ * is (dcpiprof: by image where none is named);
  * `dwell prof --callers PROCEDURE`: who called it. */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ struct prof_args {
 	struct flat_opts flat;
 	struct source_args source;
 	opt_list names;
-	bool by_image, inclusive, no_inclusive;
+	uint64_t most;
+	bool by_image, inclusive, no_inclusive, children;
 	const char *by, *callers, *callees;
 	char *sort; /* the event of --sort EVENT,WHAT */
 };
@@ -27,7 +29,7 @@ static int parse_rows(struct cmd *c, struct prof_args *a, const char *by)
 	f->threads = strcmp(by, "thread") == 0;
 	if (f->threads)
 		return 0;
-	if (!strchr(by, ',') && tree_parse_by(by, &o, NULL) == 0 && !o.n_owners &&
+	if (!strchr(by, ',') && tree_parse_by(by, &o, NULL) >= 0 && !o.n_owners &&
 	    o.scopes.level != SCOPE_LOOP) {
 		f->level = o.scopes.level;
 		f->by = (struct row_by){
@@ -43,6 +45,15 @@ static int parse_rows(struct cmd *c, struct prof_args *a, const char *by)
 	return 0;
 }
 
+/* Whether TEXT says what rows are, as --by would. */
+static bool is_rows_key(const char *text)
+{
+	struct tree_opts o = {0};
+	struct row_by by;
+
+	return rows_parse_by(text, &by, NULL) >= 0 || tree_parse_by(text, &o, NULL) >= 0;
+}
+
 static int prof_check(struct cmd *c, const struct prof_args *a)
 {
 	const struct flat_opts *f = &a->flat;
@@ -52,7 +63,7 @@ static int prof_check(struct cmd *c, const struct prof_args *a)
 	if (a->callers && a->callees)
 		return err_set(&c->err, -EINVAL, "--callers and --callees exclude each other");
 	if ((a->callers || a->callees) &&
-	    (a->by || a->by_image || a->inclusive || a->no_inclusive || f->contexts))
+	    (a->by || a->by_image || a->inclusive || a->children || a->no_inclusive || f->contexts))
 		return err_set(&c->err, -EINVAL,
 			       "--%s lists procedures; --by, -i, --inclusive and --context do not "
 			       "go with it",
@@ -75,9 +86,13 @@ static int prof_parse(struct cmd *c, struct prof_args *a)
 {
 	struct flat_opts *f = &a->flat;
 	const struct opt table[] = {
-		{"i", OPT_FLAG, &a->by_image, NULL, "by image, even when images are named"},
+		{c->dcpi ? "i" : "by-image", OPT_FLAG, &a->by_image, NULL,
+		 c->dcpi ? "by image, even when images are named" : NULL},
 		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
-		 "image, procedure, line, address, comm, pid, tid, cgroup, label, uid, exe"},
+		 "procedure (default), image, line, address, thread, comm, pid, tid, cgroup, "
+		 "label, uid, exe"},
+		{"n limit", OPT_U64, &a->most, "N", "only the first N rows",
+		 .no_number_needed = strcmp(c->argv[0], "report") == 0},
 		{"inclusive", OPT_FLAG, &a->inclusive, NULL,
 		 "also count what rows called (default with call paths)"},
 		{"no-inclusive", OPT_FLAG, &a->no_inclusive, NULL, "do not"},
@@ -92,23 +107,42 @@ static int prof_parse(struct cmd *c, struct prof_args *a)
 		{"context", OPT_STR, &f->contexts, "ID[+ID...]",
 		 "HPCToolkit databases: these calling contexts in each thread"},
 		{"no-header", OPT_FLAG, &a->view.no_header, NULL, "the table alone"},
+		{"children", OPT_FLAG, &a->children, NULL, NULL}, /* perf's words */
+		{"no-children", OPT_FLAG, &a->no_inclusive, NULL, NULL},
+		{"stdio", OPT_FLAG, &c->no_pager, NULL, NULL},
+		{"g call-graph G", OPT_SAY, NULL,
+		 "`dwell tree` shows call paths, `dwell flame` draws them", NULL},
+		{"percent-limit", OPT_SAY, NULL,
+		 "--keep P shows the rows that hold P percent, "
+		 "-n N the first N",
+		 NULL},
 		{0},
 	};
 	int rc;
 
 	f->keep_pct = 100;
+	a->most = UINT32_MAX;
 	rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]", table, false, &a->names);
-	if (rc)
+	if (rc != 0)
 		return rc;
+	if (a->most == 0)
+		return err_set(&c->err, -EINVAL, "-n: must be 1 or more");
+	f->most = a->most;
+	f->by_inclusive = a->children;
+	/* perf's --sort says what rows are. */
+	if (!a->by && c->select.sort && is_rows_key(c->select.sort)) {
+		a->by = c->select.sort;
+		c->select.sort = NULL;
+	}
 	cmd_parse_sort(c, &a->sort, &f->by_inclusive);
 	cmd_take_source(c, &a->names);
 	f->images = &a->names;
 	rc = parse_rows(c, a,
-			a->by			     ? a->by
-			: f->contexts		     ? "thread"
-			: a->names.n && !a->by_image ? "procedure"
-						     : "image");
-	if (rc)
+			a->by					  ? a->by
+			: f->contexts				  ? "thread"
+			: a->by_image || (c->dcpi && !a->names.n) ? "image"
+								  : "procedure");
+	if (rc != 0)
 		return rc;
 	a->inclusive |= f->by_inclusive;
 	f->inclusive = !a->no_inclusive && f->level != SCOPE_ROOT;
@@ -126,7 +160,7 @@ static int show_neighbours(struct cmd *c, struct source *s, const struct prof_ar
 	struct flat f;
 	int rc = source_neighbours(s, &o, &f, &c->err);
 
-	if (!rc)
+	if (rc >= 0)
 		prof_emit(&c->emit, &f, &a->view);
 	flat_release(&f);
 	return rc;
@@ -134,9 +168,14 @@ static int show_neighbours(struct cmd *c, struct source *s, const struct prof_ar
 
 static int prof_show(struct cmd *c, struct source *s, void *ctx)
 {
-	const struct prof_args *a = ctx;
+	struct prof_args *a = ctx;
 	struct flat f = {0};
 	int rc = 0;
+
+	if (s->query && a->flat.threads && !a->flat.contexts) {
+		a->flat.threads = false;
+		rows_parse_by("comm,tid", &a->flat.by, NULL);
+	}
 
 	if (a->callers || a->callees)
 		return show_neighbours(c, s, a);
@@ -146,10 +185,10 @@ static int prof_show(struct cmd *c, struct source *s, void *ctx)
 			&c->err, -EINVAL,
 			"--keep needs rows that add up; sorted by inclusive ones they do not");
 	rc = source_flat(s, &a->flat, &f, &c->err);
-	if (!rc && a->inclusive && !f.inclusive && !f.threads)
+	if (rc == 0 && a->inclusive && !f.inclusive && !f.threads)
 		rc = err_set(&c->err, -ENOENT,
 			     "no sample here has a caller; `dwell record -g` records call paths");
-	if (!rc) {
+	if (rc == 0) {
 		prof_emit(&c->emit, &f, &a->view);
 		rc = f.n_all ? 0 : CMD_NOTHING;
 	}
@@ -162,8 +201,10 @@ int cmd_prof(struct cmd *c)
 	struct prof_args a = {.by = NULL};
 	int rc = prof_parse(c, &a);
 
-	if (!rc)
+	if (rc == 0) {
+		cmd_want_one_event(c, &a.source);
 		rc = cmd_with_source(c, &a.source, prof_show, &a);
+	}
 	source_args_release(&a.source);
 	vec_release(&a.names);
 	free(a.sort);

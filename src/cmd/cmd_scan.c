@@ -62,11 +62,11 @@ static int copy(const struct wanted *w, int fd, struct err *err)
 	_fd_ int dirfd = -1;
 	int rc = dir ? file_mkdirs(dir, err) : -EINVAL;
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	rc = dirfd < 0 ? -errno : file_map_fd(&map, fd, dir, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = file_replace(dirfd, str_basename(path), map.bytes, map.n_bytes, err);
 	file_map_close(&map);
@@ -78,7 +78,7 @@ static void scan_keep(struct wanted *w, const char *path, int fd)
 	struct err why = {""};
 	int rc = resolver_save(scan.in.resolver, w->im, fd, &why);
 
-	if (!rc && scan.copy)
+	if (rc >= 0 && scan.copy)
 		rc = copy(w, fd, &why);
 	w->found = xstrdup(path);
 	w->error = rc < 0 ? arena_strdup(&scan.arena, why.msg) : NULL;
@@ -101,6 +101,7 @@ static int look_at(const char *path, const struct stat *st, int type, struct FTW
 		return 0;
 	vec_each (w, &scan.wanted)
 		if (!w->found && build_id_same(&w->im->build_id, &l.build_id) &&
+		    elf_probe_as(fd, w->im->digest, &l, NULL) >= 0 &&
 		    image_digest_fits(w->im->digest, l.digest))
 			scan_keep(w, path, fd);
 	return 0;
@@ -144,8 +145,8 @@ static void scan_show(void)
 	emit_end(e);
 }
 
-/* DIR, or where it leads: links below are not followed, but /bin may be one itself.  NULL, errno.
- */
+/* DIR, or where it leads: links below are not followed, but /bin may be one
+ * itself.  NULL, errno. */
 static char *behind_link(const char *dir)
 {
 	char some;
@@ -165,19 +166,19 @@ static int scan_run(const opt_list *dirs)
 		path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_EMPTY, "dwell scan",
 		"one dwell database or a DCPI tree, which have a place for symbols", &c->err);
 
-	if (!rc)
+	if (rc == 0)
 		rc = input_open(&scan.in, &c->select, &c->err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	rc = find_wanted();
-	for (size_t i = 0; i < dirs->n && !rc; i++) {
+	for (size_t i = 0; i < dirs->n && rc == 0; i++) {
 		_mem_ char *dir = behind_link(dirs->v[i]);
 
 		if (!dir || nftw(dir, look_at, 32, FTW_PHYS) < 0)
 			rc = err_errno(&c->err, -errno, "%s", dirs->v[i]);
 	}
-	if (!rc) {
+	if (rc == 0) {
 		scan_show();
 		rc = scan.n_found || !scan.wanted.n ? 0 : CMD_NOTHING;
 	}
@@ -204,16 +205,15 @@ int cmd_scan(struct cmd *c)
 		CMD_NO_FLUSH(c),
 		{0},
 	};
-	opt_list operands = {0};
+	_vec_ opt_list operands = {0};
 	int rc = cmd_parse(c, "[OPTIONS] DIR...", table, false, &operands);
 
-	if (!rc && !operands.n)
+	if (rc == 0 && !operands.n)
 		rc = err_set(&c->err, -EINVAL, "needs a directory to look in");
-	if (!rc) {
+	if (rc == 0) {
 		scan.c = c;
 		s->epochs = s->epochs ? s->epochs : "all";
 		rc = scan_run(&operands);
 	}
-	vec_release(&operands);
 	return rc;
 }

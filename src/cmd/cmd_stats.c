@@ -23,7 +23,8 @@ static int stats_parse(struct cmd *c, struct stats_args *a)
 	const struct opt table[] = {
 		{"by", OPT_STR, &a->by, "WHAT",
 		 "rows are image, procedure (default), line or address"},
-		{"i", OPT_FLAG, &a->by_image, NULL, "by image"},
+		{"i", c->dcpi ? OPT_FLAG : OPT_SAY, &a->by_image,
+		 c->dcpi ? NULL : "say --by image; sets are operands", c->dcpi ? "by image" : NULL},
 		{"each", OPT_FLAG, &a->each, NULL,
 		 "each epoch that is selected is a set of its own; no SETs are named"},
 		{"image", OPT_LIST, &a->images, "NAME[,...]", "only rows of these images"},
@@ -41,16 +42,16 @@ static int stats_parse(struct cmd *c, struct stats_args *a)
 	a->view.keep_pct = 100;
 	a->by = "procedure";
 	rc = cmd_parse(c, "[OPTIONS] SET SET...\n[OPTIONS] --each", table, false, &a->operands);
-	if (!rc)
+	if (rc == 0)
 		rc = set_rows_parse_by(a->by_image ? "image" : a->by, &a->level, &c->err);
-	if (!rc && a->each && a->operands.n)
+	if (rc == 0 && a->each && a->operands.n)
 		rc = err_set(&c->err, -EINVAL, "--each and sets exclude each other");
-	if (!rc && !a->each && a->operands.n < 2)
+	if (rc == 0 && !a->each && a->operands.n < 2)
 		rc = err_set(
 			&c->err, -EINVAL,
 			"needs two sets or more (databases, epochs, words such as label=L), or "
 			"--each");
-	if (!rc && (a->view.keep_pct < 0 || a->view.keep_pct > 100))
+	if (rc == 0 && (a->view.keep_pct < 0 || a->view.keep_pct > 100))
 		rc = err_set(&c->err, -EINVAL, "--keep: must be 0 to 100");
 	return rc;
 }
@@ -72,18 +73,18 @@ static int make_sets(struct cmd *c, struct stats_args *a)
 
 	if (c->select.since)
 		rc = select_parse_time(c->select.since, 0, &sel.since_wall_ns, &c->err);
-	if (!rc && c->select.until)
+	if (rc == 0 && c->select.until)
 		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
-	if (!rc && !sel.epochs)
+	if (rc == 0 && !sel.epochs)
 		sel.epochs = "all";
-	if (!rc)
+	if (rc == 0)
 		rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell stats --each",
 				       "the epochs of one dwell database", &c->err);
-	if (!rc) {
+	if (rc == 0) {
 		cmd_flush_first(c, db);
 		rc = store_list(db, &sel, add_set, a, &c->err);
 	}
-	if (!rc && a->made.n < 2)
+	if (rc == 0 && a->made.n < 2)
 		rc = err_set(&c->err, -ENOENT, "%s: --each needs two epochs or more; %zu selected",
 			     db, a->made.n);
 	vec_each (s, &a->made)
@@ -103,13 +104,13 @@ static int stats_run(struct cmd *c, struct stats_args *a)
 	size_t n_rows;
 	int rc = 0;
 
-	for (unsigned k = 0; k < n && !rc; k++) {
+	for (unsigned k = 0; k < n && rc == 0; k++) {
 		rc = compared_set_open(&sets[k], a->operands.v[k], &c->select, &c->err);
 		sources[k] = sets[k].source;
 	}
-	if (!rc)
+	if (rc == 0)
 		rc = spread_init(&s, sources, n, a->level, &a->images, a->shares, &c->err);
-	if (!rc) {
+	if (rc == 0) {
 		a->view.names = a->operands.v;
 		if (s.set.kind == ESTIMATE_RATIO && a->view.keep_pct < 100) {
 			rc = err_set(&c->err, -EINVAL,
@@ -133,9 +134,9 @@ int cmd_stats(struct cmd *c)
 	struct stats_args a = {.by_image = false};
 	int rc = stats_parse(c, &a);
 
-	if (!rc && a.each)
+	if (rc == 0 && a.each)
 		rc = make_sets(c, &a);
-	if (!rc)
+	if (rc == 0)
 		rc = stats_run(c, &a);
 	store_paths_release(&a.made);
 	vec_release(&a.operands);

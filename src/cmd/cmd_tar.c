@@ -17,6 +17,7 @@
 #include "query/samples/input.h"
 #include "query/source.h"
 #include "resolve/debug_file.h"
+#include "resolve/kept_dir.h"
 #include "resolve/symcache.h"
 #include "store/bundle.h"
 
@@ -50,35 +51,50 @@ static int put_found(struct tar_run *r, const struct image *im, bool shared, con
 	return tar_add_file(r->fd, path, from, err);
 }
 
-/* Adds what is kept of IM's symbols.  Of images that share a build-id each has its own. */
-static int put_symbols(struct tar_run *r, const char *images, const struct image *im, bool shared,
-		       struct err *err)
+/* Adds the file NAME of the images' directory HEX, which is of the image with DIGEST, when that is
+ * IM.  Returns 1 when it was added.  Of images that share a build-id each has its own. */
+static int put_kept_file(struct tar_run *r, const char *images, const struct image *im, bool shared,
+			 const uint8_t *digest, const char *name, struct err *err)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
-	symcache_entries entries = {0};
+	_mem_ char *file = NULL;
+	_mem_ char *to = NULL;
+	_fd_ int fd = -1;
+	int rc;
+
+	if ((shared || image_digest_known(im->digest)) && !image_digest_same(im->digest, digest))
+		return 0;
+	build_id_format(&im->build_id, hex);
+	file = xasprintf("%s/%s/%s", images, hex, name);
+	to = xasprintf("%s/images/%s/%s", r->top, hex, name);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	rc = fd < 0 ? 0 : tar_add_file(r->fd, to, fd, err);
+	return rc < 0 ? rc : fd >= 0;
+}
+
+/* Adds what is kept of IM's symbols and code. */
+static int put_kept(struct tar_run *r, const char *images, const struct image *im, bool shared,
+		    struct err *err)
+{
+	symcache_entries symbols = {0};
+	kept_entries codes = {0};
 	bool any = false;
 	int rc = 0;
 
-	build_id_format(&im->build_id, hex);
-	symcache_list(images, &im->build_id, &entries, NULL);
-	vec_each (e, &entries) {
-		_mem_ char *file = xasprintf("%s/%s/%s", images, hex, e->name);
-		_mem_ char *to = xasprintf("%s/images/%s/%s", r->top, hex, e->name);
-		_fd_ int fd = -1;
-
-		if (rc || (shared || image_digest_known(im->digest)
-				   ? !image_digest_same(im->digest, e->digest)
-				   : false))
-			continue;
-		fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		if (fd < 0)
-			continue;
-		any = true;
-		rc = tar_add_file(r->fd, to, fd, err);
+	symcache_list(images, &im->build_id, &symbols, NULL);
+	kept_list(images, &im->build_id, &codes, NULL);
+	for (size_t i = 0; rc >= 0 && i < symbols.n; i++) {
+		rc = put_kept_file(r, images, im, shared, symbols.v[i].digest, symbols.v[i].name,
+				   err);
+		any |= rc > 0;
 	}
-	vec_release(&entries);
+	for (size_t i = 0; rc >= 0 && i < codes.n; i++)
+		rc = put_kept_file(r, images, im, shared, codes.v[i].key.digest, codes.v[i].name,
+				   err);
+	vec_release(&symbols);
+	vec_release(&codes);
 	r->n_symbols += any;
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 static int put_image(struct tar_run *r, struct input *in, const char *images,
@@ -94,21 +110,21 @@ static int put_image(struct tar_run *r, struct input *in, const char *images,
 	r->n_images++;
 	resolver_image(resolver, im); /* keeps the symbols, as far as they can be found */
 	if (images)
-		rc = put_symbols(r, images, im, shared, err);
+		rc = put_kept(r, images, im, shared, err);
 	/* Which of two a file is whose content was not seen, nobody can say. */
-	if (rc || r->no_files || im->kind != IMAGE_FILE ||
+	if (rc < 0 || r->no_files || im->kind != IMAGE_FILE ||
 	    (shared && !image_digest_known(im->digest)))
 		return rc;
 	code = resolver_open_code(resolver, im, NULL, NULL);
 	rc = put_found(r, im, shared, "", code, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	debug = resolver_open_debug(resolver, im, NULL, NULL);
 	/* The image itself when there is no other. */
 	if (debug >= 0 && code >= 0) {
 		struct stat a, b;
 
-		if (fstat(code, &a) == 0 && fstat(debug, &b) == 0 && a.st_ino == b.st_ino &&
+		if (fstat(code, &a) >= 0 && fstat(debug, &b) >= 0 && a.st_ino == b.st_ino &&
 		    a.st_dev == b.st_dev)
 			return 0;
 	}
@@ -150,7 +166,7 @@ static int put_tree(struct tar_run *r, const char *path)
 			"%s: of a DCPI tree --epoch FROM..TO chooses, not --since and --until",
 			path);
 	rc = histograms_open(&left, path, &c->err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	sel.beside = left.tree;
 	rc = dcpi_in_each(path, &sel, put_tree_recording, r, &c->err);
@@ -170,15 +186,15 @@ static int write_all(struct tar_run *r)
 		path, SOURCE_STORE | SOURCE_DCPI_TREE | SOURCE_HISTOGRAMS | SOURCE_EMPTY,
 		"dwell tar", "one dwell database or a DCPI tree", &c->err);
 
-	if (!rc)
+	if (rc == 0)
 		rc = input_open(&in, &c->select, &c->err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (c->select.since)
 		rc = select_parse_time(c->select.since, 0, &sel.since_wall_ns, &c->err);
-	if (!rc && c->select.until)
+	if (rc == 0 && c->select.until)
 		rc = select_parse_time(c->select.until, 0, &sel.until_wall_ns, &c->err);
-	if (!rc)
+	if (rc == 0)
 		rc = kind & (SOURCE_DCPI_TREE | SOURCE_HISTOGRAMS)
 			     ? put_tree(r, in.path)
 			     : store_bundle(in.path, &sel, put, r, &c->err);
@@ -187,10 +203,10 @@ static int write_all(struct tar_run *r)
 		rc = 0;
 		images = input_images_dir(in.path, false, NULL);
 	}
-	for (size_t i = 0; i < in.profile.images.n && !rc; i++)
+	for (size_t i = 0; i < in.profile.images.n && rc == 0; i++)
 		rc = put_image(r, &in, images, &in.profile.images.v[i], &c->err);
 	input_close(&in);
-	return rc ? rc : tar_end(r->fd, &c->err);
+	return rc != 0 ? rc : tar_end(r->fd, &c->err);
 }
 
 /* The last part of the file's name without ".tar". */
@@ -212,12 +228,12 @@ static int cmd_tar_run(struct tar_run *r)
 
 	r->fd = o.fd;
 	r->top = top_of(r->output);
-	if (!rc)
+	if (rc == 0)
 		rc = write_all(r);
-	if (!rc)
+	if (rc == 0)
 		rc = out_file_commit(&o, &c->err);
 	out_file_close(&o);
-	if (!rc && strcmp(r->output, "-") != 0)
+	if (rc == 0 && strcmp(r->output, "-") != 0)
 		str_addf(&c->out,
 			 "%" PRIu64 " recording%s, %" PRIu64 " images: symbols of %" PRIu64
 			 ", %" PRIu64 " files; below %s/ in %s\n",
@@ -235,15 +251,14 @@ int cmd_tar(struct cmd *c)
 		{"no-files", OPT_FLAG, &r.no_files, NULL, "symbols only, not the images"},
 		{0},
 	};
-	opt_list operands = {0};
+	_vec_ opt_list operands = {0};
 	int rc = cmd_parse(c, "[OPTIONS] -o FILE [DB]", table, false, &operands);
 
-	if (!rc && operands.n == 1 && !c->select.db)
+	if (rc == 0 && operands.n == 1 && !c->select.db)
 		c->select.db = operands.v[--operands.n];
-	if (!rc && (operands.n || !r.output))
+	if (rc == 0 && (operands.n || !r.output))
 		rc = err_set(&c->err, -EINVAL, "needs -o FILE, and one database at most");
-	if (!rc)
+	if (rc == 0)
 		rc = cmd_tar_run(&r);
-	vec_release(&operands);
 	return rc;
 }

@@ -31,6 +31,9 @@ static int tree_parse(struct cmd *c, struct tree_args *a)
 		 "sort and hide by this event (default: time), inclusive or exclusive"},
 		SOURCE_OPTIONS(&a->source),
 		{"no-header", OPT_FLAG, &a->emit.no_header, NULL, "the table alone"},
+		{"n limit", OPT_SAY, NULL,
+		 "--percent-limit P hides small rows, --depth N deep ones; `dwell prof -n N` has N",
+		 NULL},
 		{0},
 	};
 	opt_list operands = {0};
@@ -38,14 +41,14 @@ static int tree_parse(struct cmd *c, struct tree_args *a)
 
 	a->rows.least_pct = 0.5;
 	rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
-	if (!rc)
+	if (rc == 0)
 		cmd_take_source(c, &operands);
-	if (!rc && operands.n)
+	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL,
 			     "takes no operands; --focus '%s' shows the paths through it",
 			     operands.v[0]);
 	vec_release(&operands);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	if (a->callers && a->flat)
 		return err_set(&c->err, -EINVAL, "--callers and --flat exclude each other");
@@ -60,7 +63,7 @@ static int tree_parse(struct cmd *c, struct tree_args *a)
 	a->rows.no_small_sums = c->emit.format == EMIT_TABLE;
 	cmd_parse_sort(c, &a->sort, &a->rows.by_inclusive);
 	rc = tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	for (unsigned i = 0; i < a->tree.n_owners; i++)
 		str_addf(&a->rows_by, "%s,", owner_key_name(a->tree.owners[i]));
@@ -76,11 +79,11 @@ static int tree_show(struct cmd *c, struct source *s, void *ctx)
 	struct tree_rows rows = {0};
 	int rc = source_tree(s, &a->tree, a->rows.form, &t, &c->err);
 
-	if (!rc)
+	if (rc == 0)
 		rc = tree_rows_init(&rows, t, &a->rows, &c->err);
-	if (!rc) {
+	if (rc == 0) {
 		tree_emit(&c->emit, t, &rows, &a->emit);
-		rc = rows.rows.n ? 0 : CMD_NOTHING;
+		rc = rows.rows.n ? 0 : cmd_nothing_in_tree(c, s, &a->tree);
 	}
 	tree_rows_release(&rows);
 	tree_source_close(t);
@@ -92,8 +95,10 @@ int cmd_tree(struct cmd *c)
 	struct tree_args a = {0};
 	int rc = tree_parse(c, &a);
 
-	if (!rc)
+	if (rc == 0) {
+		cmd_want_one_event(c, &a.source);
 		rc = cmd_with_source(c, &a.source, tree_show, &a);
+	}
 	source_args_release(&a.source);
 	str_release(&a.rows_by);
 	free(a.sort);

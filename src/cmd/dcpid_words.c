@@ -4,8 +4,8 @@
  *     dcpid -t imiss -merge 10 -verbose DIR     what was typed
  *     dcpid -event imiss -journal 10 DIR        what dwelld reads, with a note on -verbose
  *
- * `-epoch` is a flag of DCPI's and an option with a time of ours: it is ours when a time follows.
- */
+ * `-epoch` is a flag of DCPI's and an option with a time of ours: it is ours
+ * when a time follows. */
 #include "cmd/dcpid_words.h"
 
 #include <errno.h>
@@ -59,11 +59,11 @@ static const struct word *find(const char *name, size_t n)
 	return NULL;
 }
 
-static bool is_time(const char *s)
+static bool is_duration(const char *s)
 {
 	uint64_t ns;
 
-	return s && str_parse_duration_ns(s, &ns) == 0;
+	return s && str_parse_duration_ns(s, &ns) >= 0;
 }
 
 static int dcpid_words_take(struct dcpid_words *w, const struct word *word, const char *value,
@@ -106,14 +106,14 @@ int dcpid_words_read(struct dcpid_words *w, int argc, char **argv, struct err *e
 	int rc = 0;
 
 	*w = (struct dcpid_words){0};
-	for (int i = 0; i < argc && rc == 0; i++) {
+	for (int i = 0; i < argc && rc >= 0; i++) {
 		const char *name = argv[i] + strspn(argv[i], "-"), *eq = strchr(name, '=');
 		const struct word *word =
 			i && argv[i][0] == '-' ? find(name, eq ? (size_t)(eq - name) : strlen(name))
 					       : NULL;
 		const char *value = eq ? eq + 1 : i + 1 < argc ? argv[i + 1] : NULL;
 
-		if (!word || (word->kind == WORD_EPOCH && is_time(value))) {
+		if (!word || (word->kind == WORD_EPOCH && is_duration(value))) {
 			vec_push(&w->argv, xstrdup(argv[i]));
 			continue;
 		}

@@ -9,23 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "build_config.h"
 #include "cmd/dcpid_words.h"
 #include "daemon/config.h"
 #include "daemon/hold.h"
 #include "daemon/notify.h"
+#include "daemon/layouts.h"
 #include "daemon/readers.h"
 #include "daemon/server.h"
 #include "daemon/service.h"
 #include "daemon/shed.h"
 #include "daemon/status_text.h"
 #include "base/text.h"
+#include "web/listen.h"
 #include "web/web.h"
 
 static volatile sig_atomic_t ending, reloading;
@@ -44,11 +46,10 @@ static bool quiet; /* failures are said only */
 /* A message may quote names from outside: nothing in it may drive a terminal. */
 static void tell(const char *text)
 {
-	struct str shown = {0};
+	_str_ struct str shown = {0};
 
 	text_show(&shown, text);
 	fprintf(stderr, "%s: %s\n", called, str_get(&shown));
-	str_release(&shown);
 }
 
 static void dwelld_say(void *ctx, const char *text)
@@ -64,12 +65,11 @@ static void complain(struct err *err)
 
 	tell(err->msg);
 	while (*err->where && (line = strsep(&rest, "\n"))) {
-		struct str shown = {0};
+		_str_ struct str shown = {0};
 
 		str_add(&shown, "  ");
 		str_add(&shown, line);
 		tell(str_get(&shown));
-		str_release(&shown);
 	}
 }
 
@@ -81,17 +81,6 @@ static void show_help(const struct opt *table)
 	       "record all the time, into a database that grows slowly\n\noptions:\n%s",
 	       called, strcmp(called, "dcpid") == 0 ? "DIR" : "[DB]", options);
 	free(options);
-}
-
-/* One descriptor per event and CPU, and those of images. */
-static void raise_open_files(void)
-{
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur < l.rlim_max) {
-		l.rlim_cur = l.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &l);
-	}
 }
 
 static void catch_signals(void)
@@ -127,7 +116,7 @@ static const char *find_config(int argc, char **argv)
 	const char *file = NULL;
 
 	config_table(&c, table);
-	if (opts_parse(table, argc, argv, false, &c.operands, NULL) == 0)
+	if (opts_parse(table, argc, argv, false, &c.operands, NULL) >= 0)
 		file = c.file;
 	config_release(&c);
 	return file;
@@ -180,7 +169,7 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 	if (why)
 		dwelld_say(NULL, why);
 	t->plan.service.say = dwelld_say;
-	if (rc >= 0 && t->config.http && web_check(t->config.http, err) < 0)
+	if (rc >= 0 && t->config.http && listen_check(t->config.http, err) < 0)
 		rc = err_prefix(err, -EINVAL, "--http");
 	return rc;
 }
@@ -394,13 +383,13 @@ int main(int argc, char **argv)
 		called = "dcpid";
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what each flush takes and frees stays ours */
 	mallopt(M_TRIM_THRESHOLD, 2 << 20);
-	raise_open_files();
+	file_raise_limit();
 	catch_signals();
 	vec_push(&r.told, first);
 	rc = strcmp(called, "dcpid") == 0 ? dcpid_words_read(&dcpid, argc, argv, &err) : 0;
 	if (rc == 0 && dcpid.argv.n) {
 		rc = obey_words(&dcpid, &r);
-		if (rc) {
+		if (rc != 0) {
 			dcpid_words_release(&dcpid);
 			told_free(first);
 			vec_release(&r.told);
@@ -410,7 +399,7 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = listen_to(r.argc, r.argv, first, &err);
 	if (rc == 0)
-		rc = readers_start(true, &err);
+		rc = readers_start(false, &err);
 	if (rc == 0) {
 		readers_on_say(dwelld_say, NULL);
 		rc = dwelld_run(&r, &err);
@@ -423,6 +412,7 @@ int main(int argc, char **argv)
 		told_free(*t);
 	vec_release(&r.told);
 	readers_end();
+	layouts_end();
 	dcpid_words_release(&dcpid);
 	return r.gone ? 1 : rc < 0 ? 2 : 0;
 }

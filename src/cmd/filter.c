@@ -14,7 +14,7 @@ static int want_images(struct dcpi_filter *f, const struct profile *p, const opt
 
 	vec_each (name, names) {
 		rc = select_find_images(p, *name, &ids, err);
-		if (rc)
+		if (rc < 0)
 			break;
 	}
 	if (names->n)
@@ -28,7 +28,7 @@ static int want_images(struct dcpi_filter *f, const struct profile *p, const opt
 static int want_events(struct dcpi_filter *f, const struct profile *p, const opt_list *events,
 		       struct err *err)
 {
-	opt_list names = {0};
+	_vec_ opt_list names = {0};
 	_mem_ char *text = NULL;
 	event_ids ids = {0};
 	int rc = 0;
@@ -36,7 +36,7 @@ static int want_events(struct dcpi_filter *f, const struct profile *p, const opt
 	select_split_events(events, &names, &text);
 	vec_each (name, &names) {
 		rc = select_find_events(p, *name, &ids, err);
-		if (rc)
+		if (rc < 0)
 			break;
 	}
 	if (names.n)
@@ -44,7 +44,6 @@ static int want_events(struct dcpi_filter *f, const struct profile *p, const opt
 	vec_each (id, &ids)
 		f->events[*id] = true;
 	vec_release(&ids);
-	vec_release(&names);
 	return rc;
 }
 
@@ -54,11 +53,11 @@ int filter_init(struct dcpi_filter *ret, const struct profile *p, const struct s
 	struct dcpi_filter f = {0};
 	int rc = select_owners(p, s, &f.owners, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = want_events(&f, p, &s->events, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = want_images(&f, p, images, err);
-	if (rc)
+	if (rc < 0)
 		filter_release(&f);
 	else
 		*ret = f;

@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly"},
 	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is"},
 	{"prof", cmd_prof, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
-	 "show where samples fell, by image or procedure"},
+	 "show where samples fell, by procedure, image or owner"},
 	{"list", cmd_list, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure"},
 	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
@@ -40,6 +40,7 @@ static const struct command commands[] = {
 	 "show what changed between two sets of samples"},
 	{"stats", cmd_stats, CMD_SELECTS | CMD_SETS | CMD_EMITS,
 	 "show how far many sets of samples are apart"},
+	{"web", cmd_web, 0, "show all of it in a browser, from this machine"},
 	{"trace", cmd_trace, CMD_SELECTS | CMD_EMITS, "show when each thread was where"},
 	{"import", cmd_import, CMD_JSON, "take what perf recorded into a database"},
 	{"export", cmd_export, CMD_SELECTS | CMD_SETS, "write samples in other tools' formats"},
@@ -68,8 +69,46 @@ static const struct dcpi_name {
 	{"dcpitopcounts", "top", NULL}, {"dcpiversion", "version", NULL},
 };
 
+/* Words of other profilers: the command that does it here, or what to type instead. */
+static const struct alias {
+	const char *name, *command, *say;
+} aliases[] = {
+	{"report", "prof", NULL},
+	{"annotate", "list", NULL},
+	{"archive", "tar", NULL},
+	{"script", NULL,
+	 "dwell counts samples instead of storing them; `dwell cat` prints the counts by address, "
+	 "`dwell "
+	 "trace` each sample's time (recorded with --trace), `dwell export --folded` call paths"},
+	{"stat", NULL,
+	 "dwell samples and does not count; `dwell record -e EVENT -- COMMAND` ends with how many "
+	 "samples "
+	 "there were, `dwell prof` says where"},
+	{"evlist", NULL,
+	 "`dwell epochs` lists recordings, and `dwell prof` says above its rows which events"},
+	{"sched", NULL,
+	 "`dwell record --off-cpu` records waiting; then `dwell tree --event blocked`"},
+	{"timechart", NULL, "`dwell record --trace` keeps times; then `dwell trace`"},
+	{"lock", NULL,
+	 "`dwell record --off-cpu -g` records who waits where; then `dwell tree --event blocked`"},
+	{"mem", NULL,
+	 "`dwell record` keeps what the hardware says of loads; then `dwell prof --pm`"},
+};
+
+static const struct alias *find_alias(const char *name)
+{
+	for (size_t i = 0; i < n_elems(aliases); i++)
+		if (strcmp(aliases[i].name, name) == 0)
+			return &aliases[i];
+	return NULL;
+}
+
 static const struct command *find_command(const char *name)
 {
+	const struct alias *alias = find_alias(name);
+
+	if (alias && alias->command)
+		name = alias->command;
 	for (size_t i = 0; i < n_elems(commands); i++)
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
@@ -86,8 +125,26 @@ static const struct dcpi_name *find_dcpi_name(const char *name)
 
 /* --- for commands --- */
 
+/* The columns tables have to fit: those of the terminal, else what $COLUMNS says, as ps(1) takes
+ * it; 0 where tables may be as wide as they are. */
+static unsigned screen_width(int fd, bool terminal)
+{
+	struct winsize w = {0};
+	const char *columns = getenv("COLUMNS");
+	uint64_t n;
+
+	if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20)
+		return w.ws_col;
+	if (columns && str_parse_u64(columns, 10, &n) >= 0 && n >= 20 && n < 10000)
+		return (unsigned)n;
+	return terminal ? 80 : 0;
+}
+
+#define HELP_TEXT_AT 29 /* where the texts of options begin (opts_help) */
+
 static void show_help(struct cmd *c, const char *synopsis, const struct opt *table)
 {
+	const unsigned width = screen_width(STDOUT_FILENO, c->terminal);
 	char *options = opts_help(table);
 
 	for (const char *form = synopsis; form; form = strchr(form, '\n')) {
@@ -95,29 +152,28 @@ static void show_help(struct cmd *c, const char *synopsis, const struct opt *tab
 		str_addf(&c->out, "%s %s%s%.*s\n", form == synopsis ? "usage:" : "      ",
 			 c->called, *form ? " " : "", (int)strcspn(form, "\n"), form);
 	}
-	str_addf(&c->out, "%s\n\noptions:\n%s", c->command->summary, options);
+	str_addf(&c->out, "%s\n\noptions:\n", c->command->summary);
+	if (width)
+		text_fold(&c->out, options, width, HELP_TEXT_AT - 2);
+	else
+		str_add(&c->out, options);
 	free(options);
 }
 
-/* The columns tables have to fit: those of the terminal, else what $COLUMNS says, as ps(1) takes
- * it; 0 where tables may be as wide as they are. */
-static unsigned screen_width(bool terminal)
+void cmd_say(const char *text)
 {
-	struct winsize w = {0};
-	const char *columns = getenv("COLUMNS");
-	uint64_t n;
+	const unsigned width = screen_width(STDERR_FILENO, isatty(STDERR_FILENO));
+	_str_ struct str folded = {0};
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20)
-		return w.ws_col;
-	if (columns && str_parse_u64(columns, 10, &n) == 0 && n >= 20 && n < 10000)
-		return (unsigned)n;
-	return terminal ? 80 : 0;
+	if (width)
+		text_fold(&folded, text, width, 2);
+	fputs(width ? str_get(&folded) : text, stderr);
 }
 
-static void set_up_emitter(struct cmd *c)
+static void set_up_emitter(struct cmd *c, bool table_alone)
 {
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-	unsigned width = screen_width(c->terminal);
+	unsigned width = screen_width(STDOUT_FILENO, c->terminal);
 
 	c->emit = (struct emit){
 		.out = &c->out,
@@ -129,6 +185,8 @@ static void set_up_emitter(struct cmd *c)
 		.colour = c->terminal && !(no_colour && *no_colour) && term &&
 			  strcmp(term, "dumb") != 0,
 		.width = width,
+		.full_names = c->full_names,
+		.table_alone = table_alone,
 	};
 }
 
@@ -141,9 +199,25 @@ static bool has_option(const struct opt *table, const char *name)
 	return false;
 }
 
+static bool flag_is_set(const struct opt *table, const char *name)
+{
+	for (; table->names; table++)
+		if (strcmp(table->names, name) == 0)
+			return *(const bool *)table->to;
+	return false;
+}
+
 static void pass_notice(void *ctx, const char *line)
 {
 	cmd_notice(ctx, "%s", line);
+}
+
+int cmd_check_paths(const opt_list *paths, struct err *err)
+{
+	vec_each (path, paths)
+		if (access(*path, F_OK) != 0)
+			return err_errno(err, -errno, "--path %s", *path);
+	return 0;
 }
 
 int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool stop_at_operand,
@@ -151,16 +225,18 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 {
 	struct select *s = &c->select;
 	const struct opt epochs[] = {
-		{"db", OPT_STR, &s->db, "DB",
-		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{c->dcpi ? "db" : "db i input", OPT_STR, &s->db, "DB",
+		 "what to read (default $DWELLDB, $DCPIDB, ~/.local/share/dwell, then "
+		 "./perf.data)"},
 		{"epoch", OPT_STR, &s->epochs, "E[,E...]",
-		 "epochs: latest (default), all, NAME, FROM..TO"},
+		 "epochs: all, latest, NAME, FROM..TO (default: the newest and its job's)"},
 		{"since", OPT_STR, &s->since, "TIME",
 		 "epochs with samples since then: 2d (ago), or a date of UTC"},
 		{"until", OPT_STR, &s->until, "TIME", "epochs that began by then"},
 		{"host", OPT_STR, &s->host, "NAME",
 		 "only recordings of this host; patterns are allowed"},
-		{"p path", OPT_LIST, &s->paths, "PATH", "look for images here first"},
+		{c->dcpi ? "p path" : "path", OPT_LIST, &s->paths, "PATH",
+		 "look for images here first"},
 		CMD_NO_FLUSH(c),
 	};
 	const struct opt selects[] = {
@@ -168,7 +244,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		 "only samples of these commands; patterns are allowed"},
 		{"exe", OPT_LIST, &s->owners[OWNER_KEY_EXE], "PATH[,PATH...]",
 		 "only samples of processes that run these"},
-		{"pid", OPT_LIST, &s->owners[OWNER_KEY_PID], "N[,N...]",
+		{c->dcpi ? "pid" : "p pid", OPT_LIST, &s->owners[OWNER_KEY_PID], "N[,N...]",
 		 "only samples of these processes"},
 		{"tid", OPT_LIST, &s->owners[OWNER_KEY_TID], "N[,N...]",
 		 "only samples of these threads"},
@@ -179,6 +255,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{"label", OPT_LIST, &s->owners[OWNER_KEY_LABEL], "L[,L...]",
 		 "only samples with these labels"},
 		{"event", OPT_LIST, &s->events, "E[+E...]", "only these events, in this order"},
+		{"runtime-frames", OPT_FLAG, &s->runtime_frames, NULL,
+		 "an interpreter's own frames, too, between the functions it executes"},
 		{"stride", OPT_U64, &s->stride, "N",
 		 "DCPI files: bytes per count, 1, or 4 for Alpha's"},
 	};
@@ -199,6 +277,8 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	const struct opt emits[] = {
 		{"csv", OPT_FLAG, &c->csv, NULL, "print comma-separated values"},
 		{"no-pager", OPT_FLAG, &c->no_pager, NULL, "never run a pager"},
+		{"full-names", OPT_FLAG, &c->full_names, NULL,
+		 "names and lines as long as they are; the pager scrolls sideways"},
 	};
 	const struct {
 		unsigned flags; /* of commands that take them: one of these is enough */
@@ -213,7 +293,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		{CMD_JSON | CMD_EMITS, json, n_elems(json)},
 		{CMD_EMITS, emits, n_elems(emits)},
 	};
-	bool help = false;
+	bool help = false, version = false;
 	VEC(struct opt) all = {0};
 	int rc;
 
@@ -223,12 +303,19 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 		for (size_t i = 0; i < groups[g].n && c->command->flags & groups[g].flags; i++)
 			vec_push(&all, groups[g].table[i]);
 	vec_push(&all, (struct opt){"help h", OPT_FLAG, &help, NULL, "show this text"});
+	vec_push(&all, (struct opt){"V", OPT_FLAG, &version, NULL, NULL});
 	vec_push(&all, (struct opt){0});
 	rc = opts_parse(all.v, c->argc, c->argv, stop_at_operand, ret_operands, &c->err);
 	if (rc == 0 && help) {
 		show_help(c, synopsis, all.v);
 		rc = CMD_HELPED;
 	}
+	if (rc == 0 && version) {
+		str_add(&c->out, "dwell " DWELL_VERSION "\n");
+		rc = CMD_HELPED;
+	}
+	if (rc == 0)
+		rc = cmd_check_paths(&s->paths, &c->err);
 	if (rc == 0 && c->json && c->csv)
 		rc = err_set(&c->err, -EINVAL, "--json and --csv exclude each other");
 	if (rc == 0 && s->stride && s->stride != 1 && s->stride != 4)
@@ -238,7 +325,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	s->notice = pass_notice;
 	s->notice_ctx = c;
 	if (rc == 0)
-		set_up_emitter(c);
+		set_up_emitter(c, flag_is_set(table, "no-header"));
 	vec_release(&all);
 	return rc;
 }
@@ -282,18 +369,20 @@ static int run_cmd(const struct command *command, const char *called, const char
 		.command = command,
 		.called = called,
 		.word = word,
+		.dcpi = find_dcpi_name(called) != NULL,
 		.argc = argc,
 		.argv = argv,
 		.terminal = isatty(STDOUT_FILENO),
+		.failure = 2,
 	};
 	int rc = command->run(&c), out_rc = 0;
 
 	if (rc == CMD_HELPED)
 		rc = 0;
 	if (c.out.n)
-		out_rc = pager_write(c.out.v, c.out.n, c.terminal && !c.no_pager,
+		out_rc = pager_write(c.out.v, c.out.n, c.terminal && !c.no_pager, c.first_line,
 				     rc < 0 ? NULL : &c.err);
-	if (fflush(stdout) != 0 && errno != EPIPE && rc >= 0 && out_rc == 0)
+	if (fflush(stdout) < 0 && errno != EPIPE && rc >= 0 && out_rc >= 0)
 		out_rc = err_errno(&c.err, -errno, "cannot write the output");
 	if (rc >= 0 && out_rc < 0)
 		rc = out_rc;
@@ -302,7 +391,7 @@ static int run_cmd(const struct command *command, const char *called, const char
 	str_release(&c.out);
 	select_release(&c.select);
 	free(c.flushed);
-	return rc < 0 ? 2 : rc;
+	return rc < 0 ? c.failure : rc;
 }
 
 static void add_overview(struct str *out)
@@ -316,13 +405,17 @@ static void add_overview(struct str *out)
 		"commands:\n");
 	for (size_t i = 0; i < n_elems(commands); i++)
 		str_addf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	str_add(out, "\n`dwell COMMAND --help` lists the options of a command.\n");
+	str_add(out, "\n`report` and `annotate` are prof and list, as perf calls them.\n"
+		     "`dwell COMMAND --help` lists the options of a command.\n");
 }
 
 static int unknown_command(const char *name, struct err *err)
 {
 	struct near near = near_to(name, strlen(name) > 3 ? 3 : 2);
+	const struct alias *alias = find_alias(name);
 
+	if (alias)
+		return err_set(err, -EINVAL, "there is no command '%s': %s", name, alias->say);
 	for (size_t i = 0; i < n_elems(commands); i++)
 		near_try(&near, commands[i].name);
 	if (*near.found)
@@ -343,8 +436,13 @@ static int run_named(int argc, char **argv)
 		print_error("dwell", err.msg, err.where);
 		return 2;
 	}
-	snprintf(called, sizeof(called), "dwell %s", command->name);
+	snprintf(called, sizeof(called), "dwell %s", argv[0]);
 	return run_cmd(command, called, NULL, argc, argv);
+}
+
+int cmd_run(int argc, char **argv)
+{
+	return run_named(argc, argv);
 }
 
 /* `dwell help COMMAND` is `dwell COMMAND --help`. */
@@ -411,7 +509,8 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-help") == 0 ||
 	    strcmp(argv[1], "-h") == 0)
 		argv[1] = help;
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-version") == 0)
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-version") == 0 ||
+	    strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "-v") == 0)
 		argv[1] = version;
 	return run_named(argc - 1, argv + 1);
 }

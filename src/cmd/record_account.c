@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "view/emit.h"
+#include "cmd/cmd.h"
 #include "cmd/record_calls.h"
 #include "model/trace.h"
 
@@ -40,40 +42,42 @@ static double record_account_pct(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void show_event(const struct profile *t, const struct recorder_event *e, event_id id)
+static void show_event(struct str *out, const struct profile *t, const struct recorder_event *e,
+		       event_id id)
 {
 	char a[32], b[32], l[32], d[32];
 	uint64_t busy = e->event.n_reached - e->n_idle;
 
-	fprintf(stderr, "  %s: ", e->name);
-	if (e->is_time) {
-		fprintf(stderr, "%.6f s in %s intervals", (double)e->n_ns / 1e9,
-			thousands(e->n_stored, a));
-		fprintf(stderr, e->n_lost ? ", %s lost\n" : "\n", thousands(e->n_lost, l));
+	str_addf(out, "  %s: ", e->name);
+	if (*e->measures) {
+		str_addf(out, "%.6f s in %s intervals", (double)e->amount / 1e9,
+			 thousands(e->n_stored, a));
+		str_addf(out, e->n_lost ? ", %s lost\n" : "\n", thousands(e->n_lost, l));
 		return;
 	}
 	if (e->event.freq_hz)
-		fprintf(stderr, "%" PRIu64 " Hz", e->event.freq_hz);
+		str_addf(out, "%" PRIu64 " Hz", e->event.freq_hz);
 	else
-		fprintf(stderr, "every %s%s%s", thousands(e->event.period, a),
-			*profile_str(t, e->event.unit) ? " " : "", profile_str(t, e->event.unit));
+		str_addf(out, "every %s%s%s", thousands(e->event.period, a),
+			 *profile_str(t, e->event.unit) ? " " : "", profile_str(t, e->event.unit));
 	if (event_duty(&e->event) < 0.9995)
-		fprintf(stderr, ", counting %.1f %% of the time", 100 * event_duty(&e->event));
-	fprintf(stderr, "; %s samples reached = %s stored + %s lost\n",
-		thousands(e->event.n_reached, a), thousands(e->n_stored, b),
-		thousands(e->n_lost, l));
+		str_addf(out, ", counting %.1f %% of the time", 100 * event_duty(&e->event));
+	str_addf(out, "; %s samples reached = %s stored + %s lost\n",
+		 thousands(e->event.n_reached, a), thousands(e->n_stored, b),
+		 thousands(e->n_lost, l));
 	vec_each (loss, &t->losses)
 		if (loss->event == id)
-			fprintf(stderr, "    lost: %s %s\n", profile_str(t, loss->name),
-				thousands(loss->n, a));
-	fprintf(stderr,
+			str_addf(out, "    lost: %s %s\n", profile_str(t, loss->name),
+				 thousands(loss->n, a));
+	str_addf(
+		out,
 		"    idle %s, not_delivered %s (%.2f %% of busy), unknown addresses %s (%.2f %%)\n",
 		thousands(e->n_idle, a), thousands(e->n_not_delivered, b),
 		record_account_pct(e->n_not_delivered, busy + e->n_not_delivered),
 		thousands(e->n_unknown, d), record_account_pct(e->n_unknown, busy));
 }
 
-void record_account_show(struct recorder *r, const char *db)
+static void account_add(struct str *out, struct recorder *r, const char *db)
 {
 	const struct recorder_summary *s = recorder_summary(r);
 	const struct profile_meta *m = &s->profile->meta;
@@ -81,35 +85,43 @@ void record_account_show(struct recorder *r, const char *db)
 	char a[32], b[32];
 
 	vec_each (e, &s->events)
-		n += e->is_time ? 0 : e->n_stored;
-	fprintf(stderr,
-		"recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of "
-		"%s\n",
-		(double)(m->end_wall_ns - m->start_wall_ns) / 1e9,
-		profile_str(s->profile, m->engine), thousands(n, a), thousands(s->n_bytes, b),
-		n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
+		n += *e->measures ? 0 : e->n_stored;
+	str_addf(out,
+		 "recorded %.1f s, engine %s: %s samples, %s bytes (%.2f a sample), epoch %s of "
+		 "%s\n",
+		 (double)(m->end_wall_ns - m->start_wall_ns) / 1e9,
+		 profile_str(s->profile, m->engine), thousands(n, a), thousands(s->n_bytes, b),
+		 n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
 	for (event_id i = 0; i < s->events.n; i++)
-		show_event(s->profile, &s->events.v[i], i);
-	record_calls_show(r);
+		show_event(out, s->profile, &s->events.v[i], i);
+	record_calls_add(out, r);
 	if (s->profile->trace_bytes_max) {
-		fprintf(stderr, "  time lines: %s points of %s threads",
-			thousands(trace_n_points(s->profile), a),
-			thousands(s->profile->traces.n - 1, b));
+		str_addf(out, "  time lines: %s points of %s threads",
+			 thousands(trace_n_points(s->profile), a),
+			 thousands(s->profile->traces.n - 1, b));
 		n = trace_n_dropped(s->profile);
-		fprintf(stderr, n ? ", %s dropped (trace_full)\n" : "\n", thousands(n, a));
+		str_addf(out, n ? ", %s dropped (trace_full)\n" : "\n", thousands(n, a));
 	}
 	if (s->n_late_layouts)
-		fprintf(stderr, "  headers of %zu files were not read in time: no names there\n",
-			s->n_late_layouts);
+		str_addf(out, "  headers of %zu files were not read in time: no names there\n",
+			 s->n_late_layouts);
 	if (s->n_late_symbols)
-		fprintf(stderr, "  the symbols of %zu files were not read in time\n",
-			s->n_late_symbols);
+		str_addf(out, "  the symbols of %zu files were not read in time\n",
+			 s->n_late_symbols);
 	n = collector_stats(recorder_collector(r)).n_lost_records;
 	if (n)
-		fprintf(stderr,
-			"  the kernel's rings were full %s times: some mappings and processes may "
-			"be unknown\n",
-			thousands(n, a));
+		str_addf(out,
+			 "  the kernel's rings were full %s times: some mappings and processes may "
+			 "be unknown\n",
+			 thousands(n, a));
+}
+
+void record_account_show(struct recorder *r, const char *db)
+{
+	_str_ struct str text = {0};
+
+	account_add(&text, r, db);
+	cmd_say(str_get(&text));
 }
 
 void record_account_emit(struct str *out, const struct recorder *r, const char *db)
@@ -139,7 +151,7 @@ void record_account_emit(struct str *out, const struct recorder *r, const char *
 			      {"freq_hz", e->event.freq_hz},
 			      {"reached", e->event.n_reached},
 			      {"samples", e->n_stored},
-			      {"time_ns", e->n_ns},
+			      {"time_ns", *e->measures ? e->amount : 0},
 			      {"lost", e->n_lost},
 			      {"idle", e->n_idle},
 			      {"unknown", e->n_unknown},

@@ -48,27 +48,27 @@ static double record_calls_pct(uint64_t part, uint64_t whole)
 /* How much is too much without frame information, percent, not to mention what would help. */
 #define TOO_MANY_PCT 5
 
-static void show_event(const struct recorder_event *e, bool has_tables)
+static void show_event(struct str *out, const struct recorder_event *e, bool has_tables)
 {
 	uint64_t all = n_samples(&e->calls);
 
-	if (!all && e->is_time) /* only what is blocked has call paths */
+	if (!all && *e->measures) /* only what is blocked has call paths */
 		return;
-	fprintf(stderr, "  call paths of %s: complete %.2f %%, with guessed frames %.2f %%\n",
-		e->name, record_calls_pct(e->calls.by_cause[CHAIN_COMPLETE], all),
-		record_calls_pct(e->calls.n_guessed, all));
+	str_addf(out, "  call paths of %s: complete %.2f %%, with guessed frames %.2f %%\n",
+		 e->name, record_calls_pct(e->calls.by_cause[CHAIN_COMPLETE], all),
+		 record_calls_pct(e->calls.n_guessed, all));
 	for (int i = CHAIN_COMPLETE + 1; i < CHAIN_N_CAUSES; i++)
 		if (e->calls.by_cause[i])
-			fprintf(stderr, "    truncated: %s %" PRIu64 " (%.2f %%)\n",
-				chain_cause_name((enum chain_cause)i), e->calls.by_cause[i],
-				record_calls_pct(e->calls.by_cause[i], all));
+			str_addf(out, "    truncated: %s %" PRIu64 " (%.2f %%)\n",
+				 chain_cause_name((enum chain_cause)i), e->calls.by_cause[i],
+				 record_calls_pct(e->calls.by_cause[i], all));
 	if (!has_tables && record_calls_pct(e->calls.by_cause[CHAIN_NO_RULE], all) > TOO_MANY_PCT)
-		fputs("    programs without frame pointers: --call-graph dwarf follows their "
-		      "calls\n",
-		      stderr);
+		str_add(out,
+			"    programs without frame pointers: --call-graph dwarf follows their "
+			"calls\n");
 }
 
-void record_calls_show(const struct recorder *r)
+void record_calls_add(struct str *out, const struct recorder *r)
 {
 	const struct recorder_summary *s = recorder_summary(r);
 	struct collector_stats n = collector_stats(recorder_collector(r));
@@ -77,25 +77,26 @@ void record_calls_show(const struct recorder *r)
 	if (!s->has_calls)
 		return;
 	vec_each (e, &s->events)
-		show_event(e, t->limit_bytes > 0);
-	fprintf(stderr,
-		"    %" PRIu64 " contexts of %" PRIu64
-		" chains (%.1f callers each); unwind tables: %" PRIu64 " built in %.1f ms, %" PRIu64
-		" without, %.1f of %.0f MiB, %" PRIu64 " evicted\n",
-		n.n_contexts, n.n_chains,
-		n.n_chains ? (double)n.n_chain_frames / (double)n.n_chains : 0, t->n_built,
-		(double)t->build_ns / 1e6, t->n_failed, (double)t->most_bytes / (1 << 20),
-		(double)t->limit_bytes / (1 << 20), t->n_evicted);
+		show_event(out, e, t->limit_bytes > 0);
+	str_addf(out,
+		 "    %" PRIu64 " contexts of %" PRIu64
+		 " chains (%.1f callers each); unwind tables: %" PRIu64
+		 " built in %.1f ms, %" PRIu64 " without, %.1f of %.0f MiB, %" PRIu64 " evicted\n",
+		 n.n_contexts, n.n_chains,
+		 n.n_chains ? (double)n.n_chain_frames / (double)n.n_chains : 0, t->n_built,
+		 (double)t->build_ns / 1e6, t->n_failed, (double)t->most_bytes / (1 << 20),
+		 (double)t->limit_bytes / (1 << 20), t->n_evicted);
 	if (t->n_no_room)
-		fprintf(stderr,
-			"    %" PRIu64 " times a table found no room: --unwind-memory gives more\n",
-			t->n_no_room);
+		str_addf(out,
+			 "    %" PRIu64
+			 " times a table found no room: --unwind-memory gives more\n",
+			 t->n_no_room);
 	if (t->n_rules_lost || t->n_not_numbered || t->n_unknown)
-		fprintf(stderr,
-			"    requests for tables: %" PRIu64 " of files not found, %" PRIu64
-			" beyond the number of files there can be; %" PRIu64
-			" rows beyond that of rules\n",
-			t->n_unknown, t->n_not_numbered, t->n_rules_lost);
+		str_addf(out,
+			 "    requests for tables: %" PRIu64 " of files not found, %" PRIu64
+			 " beyond the number of files there can be; %" PRIu64
+			 " rows beyond that of rules\n",
+			 t->n_unknown, t->n_not_numbered, t->n_rules_lost);
 }
 
 void record_calls_emit_event(struct json *j, const struct recorder_event *e)

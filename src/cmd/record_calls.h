@@ -12,8 +12,8 @@
 /* Parses the size given with OPTION: bytes, or with K, M or G; -EINVAL unless it is 1M to 4G. */
 int record_calls_parse_bytes(const char *option, const char *text, uint64_t *ret, struct err *err);
 
-/* Lines of the account, on stderr; none without call paths. */
-void record_calls_show(const struct recorder *r);
+/* Appends lines of the account to OUT; none without call paths. */
+void record_calls_add(struct str *out, const struct recorder *r);
 
 /* Members "call_paths" of the account as JSON: of one event, and of all. */
 void record_calls_emit_event(struct json *j, const struct recorder_event *e);

@@ -29,6 +29,31 @@ void cmd_take_only_source(struct cmd *c, opt_list *operands)
 		c->select.db = operands->v[--operands->n];
 }
 
+int cmd_nothing_in_tree(struct cmd *c, const struct source *s, const struct tree_opts *o)
+{
+	const struct columns *cols = &s->columns;
+	const struct scopes_opts *scopes = &o->scopes;
+
+	if (!cols->cols.n || cols->cols.v[cols->hide].total == 0)
+		return CMD_NOTHING;
+	if (scopes->focus && scopes->ignore)
+		cmd_notice(c, "--focus '%s' and --ignore '%s' leave no path", scopes->focus,
+			   scopes->ignore);
+	else if (scopes->focus)
+		cmd_notice(c, "--focus '%s' matches no procedure and no image with samples",
+			   scopes->focus);
+	else if (scopes->ignore)
+		cmd_notice(c, "--ignore '%s' leaves out all samples", scopes->ignore);
+	c->told_nothing = scopes->focus || scopes->ignore;
+	return CMD_NOTHING;
+}
+
+void cmd_want_one_event(struct cmd *c, const struct source_args *a)
+{
+	c->select.one_event = c->emit.format == EMIT_TABLE && !c->select.events.n && !a->stats.n &&
+			      !a->derived.n && !a->all_metrics;
+}
+
 int cmd_with_source(struct cmd *c, const struct source_args *a,
 		    int (*show)(struct cmd *c, struct source *s, void *ctx), void *ctx)
 {
@@ -44,10 +69,10 @@ int cmd_with_source(struct cmd *c, const struct source_args *a,
 		o.all_metrics = a->all_metrics;
 	}
 	rc = source_open(&s, &o, &c->err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	rc = show(c, s, ctx);
-	if (rc == CMD_NOTHING)
+	if (rc == CMD_NOTHING && !c->told_nothing)
 		cmd_notice(c, "no %s in %s", s->query ? "samples" : "values", s->path);
 	source_close(s);
 	return rc;
@@ -59,8 +84,9 @@ bool cmd_parse_sort(struct cmd *c, char **ret_event, bool *ret_inclusive)
 		const char *name;
 		bool inclusive;
 	} words[] = {
-		{"inclusive", true}, {"exclusive", false}, {"execution", true},
-		{"function", false}, {"point", false},
+		{"inclusive", true}, {"exclusive", false}, {"execution", true}, {"function", false},
+		{"point", false},    {"self", false},	   {"flat", false},	{"overhead", false},
+		{"samples", false},  {"children", true},   {"cum", true},
 	};
 	const char *sort = c->select.sort, *comma = sort ? strrchr(sort, ',') : NULL,
 		   *word = comma ? comma + 1 : sort;

@@ -66,6 +66,12 @@ void cmd_take_only_source(struct cmd *c, opt_list *operands);
 int cmd_with_source(struct cmd *c, const struct source_args *a,
 		    int (*show)(struct cmd *c, struct source *s, void *ctx), void *ctx);
 
+/* Asks for one event, unless C's options name some or columns A made of several. */
+void cmd_want_one_event(struct cmd *c, const struct source_args *a);
+
+/* Says which pattern of O left nothing of S's samples, if it was one.  Returns CMD_NOTHING. */
+int cmd_nothing_in_tree(struct cmd *c, const struct source *s, const struct tree_opts *o);
+
 /* Takes WHAT, inclusive or exclusive, off the value of --sort, which is EVENT, WHAT or EVENT,WHAT:
  * sets *RET_INCLUSIVE and returns true when it was there, else changes nothing.  *RET_EVENT is
  * memory that c->select.sort needs then; free it at the end. */

@@ -51,8 +51,8 @@ void account_end_idle(struct collector *c)
 }
 
 /* The events' own counts: reads every descriptor.  An event on one thread and one CPU counts as
- * enabled while its thread runs on any CPU, so of each thread one CPU's descriptor tells that time.
- */
+ * enabled while its thread runs on any CPU, so of each thread one CPU's
+ * descriptor tells that time. */
 static void read_counts(const struct collector *c, struct account *now)
 {
 	bool tasks = c->opts.target.kind == TARGET_PIDS || c->opts.target.kind == TARGET_COMMAND;
@@ -64,15 +64,22 @@ static void read_counts(const struct collector *c, struct account *now)
 		if (!opened_read(o, &n))
 			continue;
 		a->total += n.value;
-		if (!tasks || o->cpu < 0 || o->cpu == c->cpus.v[0])
+		if (!tasks || collector_watches(c, o->event) || o->cpu < 0 ||
+		    o->cpu == c->cpus.v[0])
 			a->enabled_ns += n.enabled_ns;
 		a->running_ns += n.running_ns;
 		a->ring_lost += n.lost;
 	}
 }
 
+/* A - B where A may have fallen a little behind: idle time is counted in ticks. */
+static uint64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* A clock's count goes on while a CPU idles, but its samples do not come reliably then; and it goes
- * on in code the event excludes, so that it promises nothing there. */
+ * on in code the event excludes, so that it promises nothing there.  Where a command is watched it goes on in others. */
 static void leave_out_idle(const struct collector *c, uint32_t i, struct account *a)
 {
 	const struct event_spec *spec = &c->specs[i];
@@ -84,14 +91,10 @@ static void leave_out_idle(const struct collector *c, uint32_t i, struct account
 		idle = (uint64_t)((double)idle * (double)a->running_ns / (double)a->enabled_ns);
 	if (spec->attr.exclude_kernel || spec->attr.exclude_user)
 		a->total = 0;
-	else if (c->opts.target.kind == TARGET_ALL)
-		a->total -= idle < a->total ? idle : a->total;
-}
-
-/* A - B where A may have fallen a little behind: idle time is counted in ticks. */
-static uint64_t above(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
+	else if (c->opts.target.kind == TARGET_ALL || collector_watches(c, i))
+		a->total = above(a->total, idle);
+	if (collector_watches(c, i))
+		a->total = above(a->total, log_others(c->log, i) * spec->attr.sample_period);
 }
 
 static void tell_loss(struct collector *c, uint32_t i, const char *name, uint64_t now,

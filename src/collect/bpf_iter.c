@@ -22,7 +22,7 @@ int bpf_iter_run(struct bpf_program *prog, size_t n_bytes, void (*fn)(void *ctx,
 	_fd_ int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
 	if (fd < 0)
 		rc = err_errno(err, -errno, "cannot start the task iterator");
-	while (!rc && (n = read(fd, buf + have, sizeof(buf) - have)) != 0) {
+	while (rc >= 0 && (n = read(fd, buf + have, sizeof(buf) - have)) != 0) {
 		size_t whole;
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))

@@ -91,8 +91,8 @@ int collector_prepare(struct collector *c, struct err *err)
 {
 	int rc;
 
-	/* In this order every process that is sampled is known: from the list, or by its records.
-	 */
+	/* In this order every process that is sampled is known: from the
+	 * list, or by its records. */
 	opened_enable(&c->sideband);
 	rc = list_processes(c, err);
 	if (c->offcpu && rc >= 0)
@@ -103,8 +103,7 @@ int collector_prepare(struct collector *c, struct err *err)
 void collector_go(struct collector *c)
 {
 	account_begin(c);
-	if (c->opts.target.kind != TARGET_COMMAND)
-		schedule_start(c);
+	schedule_start(c);
 	if (c->log)
 		log_go_live(c->log);
 	c->profile->meta.start_wall_ns = clock_wall_ns();
@@ -225,8 +224,8 @@ static void collector_apply(struct collector *c, struct perf_record *r)
 }
 
 /* Applies everything in the rings that happened up to UNTIL_NS, in order of time over all CPUs.
- * What is newer waits: another CPU's ring may hold something older that came after it was drained.
- */
+ * What is newer waits: another CPU's ring may hold something older that came
+ * after it was drained. */
 static void apply_sideband(struct collector *c, uint64_t until_ns)
 {
 	struct wr later = c->spare;
@@ -251,7 +250,7 @@ static void apply_sideband(struct collector *c, uint64_t until_ns)
 		if (p->time_ns > until_ns) {
 			record_time(&rd, &rec.time_ns);
 			wr_bytes(&later, p->bytes, rd_off(&rd));
-		} else if (record_read(&rd, &rec) == 0) {
+		} else if (record_read(&rd, &rec) >= 0) {
 			collector_apply(c, &rec);
 		}
 	}
@@ -277,7 +276,7 @@ void collector_wait(struct collector *c, int timeout_ms)
 	const uint64_t wait_ms = (uint64_t)(timeout_ms < c->cycle_ms ? timeout_ms : c->cycle_ms);
 	const uint64_t end_ns = clock_mono_ns() + wait_ms * 1000000;
 	const int request_fd = call_paths_request_fd(&c->calls);
-	VEC(struct pollfd) fds = {0};
+	_vec_ VEC(struct pollfd) fds = {0};
 	uint64_t deaf_until_ns = 0;
 
 	/* The walker's requests are served on the way, and after each table those that came
@@ -310,7 +309,6 @@ void collector_wait(struct collector *c, int timeout_ms)
 			deaf_until_ns = clock_mono_ns() + DEAF_NS;
 		image_ids_note(&c->image_ids, &c->images);
 	}
-	vec_release(&fds);
 }
 
 /* Folds CPU's samples up to the noted head, some at a time, so that the memory their chains are
@@ -366,6 +364,7 @@ static void cycle(struct collector *c, uint64_t until_ns)
 void collector_cycle(struct collector *c)
 {
 	cycle(c, 0);
+	schedule_vary(c);
 }
 
 void collector_take_sums(struct collector *c)
@@ -462,9 +461,10 @@ void collector_stop(struct collector *c)
 	account_end_idle(c);
 	c->profile->meta.end_wall_ns = clock_wall_ns();
 	cycle(c, UINT64_MAX);
-	collector_await_layouts(c);
-	if (c->log)
+	if (c->log && log_any_spilled(c->log)) {
+		collector_await_layouts(c); /* images are looked for by build-id */
 		log_each_spilled(c->log, add_spilled, c);
+	}
 	if (c->offcpu)
 		offcpu_settle(c->offcpu);
 	collector_flush(c);

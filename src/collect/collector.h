@@ -131,7 +131,7 @@ void collector_take_sums(struct collector *c);
 #define COLLECTOR_LAYOUT_NS (2ull * 1000000000)
 size_t collector_flush(struct collector *c);
 
-/* Waits for all layouts that were asked for less than COLLECTOR_LAYOUT_NS ago. */
+/* Asks for the layouts of all files, and waits for them for COLLECTOR_LAYOUT_NS at most. */
 void collector_await_layouts(struct collector *c);
 
 /* Between collector_flush and the profile's being stored: adds what the events counted, and the
@@ -151,8 +151,8 @@ void collector_stop(struct collector *c);
 struct collector_stats {
 	uint64_t n_samples;	 /* in values so far */
 	uint64_t n_lost;	 /* samples */
-	uint64_t n_lost_records; /* of the rings: samples, mappings, births and deaths of processes
-				  */
+	uint64_t n_lost_records; /* of the rings: samples, mappings, births
+				  * and deaths of processes */
 	uint64_t n_left_out;	 /* mappings beyond what is kept: samples there are unknown */
 	uint64_t n_late_layouts; /* files that the last flush stored by offset */
 	uint64_t n_unknown;	 /* of n_samples: address or process not known */
@@ -179,10 +179,6 @@ const struct account *collector_account(const struct collector *c, uint32_t i);
 
 /* With slots: only the events of SLOT count from now on.  Those of slot 0 do at the start. */
 void collector_run_slot(struct collector *c, uint32_t slot);
-
-/* Draws new periods, around those asked for, for the events that have fixed ones: on each CPU its
- * own, so that no loop is in step with them for long.  The one that is under way begins anew. */
-void collector_vary_periods(struct collector *c);
 
 /* Gives C's processes the labels they have in FROM. */
 void collector_take_labels(struct collector *c, const struct collector *from);

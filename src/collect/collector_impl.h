@@ -24,6 +24,7 @@ struct collector {
 	char why_not_pinned[256], why_no_calls[256];
 	bool user_only;
 	bool inner_pidns; /* the kernel's own task list has other pids than ours */
+	bool watches;	  /* clocks of a command sample CPUs, and the log leaves others out */
 	cpu_list cpus;
 	struct log *log; /* engine bpf */
 	uint32_t n_log_cpus;
@@ -56,8 +57,10 @@ struct collector {
 	uint32_t slot;				 /* the one that counts */
 	uint64_t n_late_layouts;
 	int cycle_ms;
-	int wake_fd;	/* collector_wake_by */
-	uint64_t draws; /* state of the drawing of periods */
+	int wake_fd;	      /* collector_wake_by */
+	uint64_t draws;	      /* state of the drawing of periods */
+	uint64_t draw_due_ns; /* when the next ones are drawn */
+	uint64_t n_drawn;     /* descriptors that had their turn */
 };
 
 /* Takes the layouts that have come, and moves what was counted in their stand-ins. */
@@ -65,5 +68,12 @@ void collector_take_layouts(struct collector *c);
 
 /* The descriptor that owns the ring of CPU; NULL for none. */
 const struct opened *collector_ring_owner(const struct collector *c, int cpu);
+
+/* Whether event I samples CPUs for a command, see bpf/watch.bpf.h.  Other events than clocks cost an
+ * interrupt wherever they happen, and are sampled by task. */
+static inline bool collector_watches(const struct collector *c, uint32_t i)
+{
+	return c->watches && c->opts.events[i].is_clock;
+}
 
 #endif

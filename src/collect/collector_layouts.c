@@ -72,6 +72,7 @@ void collector_await_layouts(struct collector *c)
 {
 	const uint64_t end_ns = clock_mono_ns() + COLLECTOR_LAYOUT_NS;
 
+	images_want_all(&c->images);
 	while (c->images.asked.n && c->opts.wait_answers && clock_mono_ns() < end_ns) {
 		c->opts.wait_answers(end_ns);
 		collector_take_layouts(c);

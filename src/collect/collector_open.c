@@ -31,6 +31,16 @@ static uint32_t power_of_two(uint32_t n, uint32_t min)
 	return p;
 }
 
+/* The command of a recorder in an inner pid namespace has another pid in the kernel. */
+static bool can_watch(const struct collector *c)
+{
+	bool clocks = false;
+
+	for (uint32_t i = 0; i < c->opts.n_events; i++)
+		clocks |= c->opts.events[i].is_clock && !c->opts.events[i].facts;
+	return clocks && c->opts.target.kind == TARGET_COMMAND && !c->inner_pidns;
+}
+
 static int open_log(struct collector *c, struct err *err)
 {
 	struct log_opts o = {.n_events = c->opts.n_events, .n_cpus = cpus_possible()};
@@ -53,7 +63,15 @@ static int open_log(struct collector *c, struct err *err)
 	o.number = c->opts.live_fd > 0 ? c->opts.pin_number : 0;
 	o.live_fd = c->opts.live_fd;
 	call_paths_log_opts(&c->calls, &c->opts.tables, &o);
+	o.watch = can_watch(c);
 	rc = log_open(&o, &c->log, err);
+	if (rc < 0 && o.watch) { /* a kernel without the tracepoints */
+		o.watch = false;
+		rc = log_open(&o, &c->log, err);
+	}
+	if (rc >= 0 && o.watch)
+		rc = log_watch(c->log, c->opts.target.pids.v[0], err);
+	c->watches = o.watch && rc >= 0;
 	if (rc == -EPERM || rc == -EACCES)
 		return err_set(err, rc, "the bpf engine needs root, or CAP_BPF and CAP_PERFMON");
 	if (rc >= 0)
@@ -161,7 +179,9 @@ static int open_event(struct collector *c, uint32_t i, struct err *err)
 	*spec = c->opts.events[i];
 	c->in_log[i] =
 		c->engine == ENGINE_BPF && spec->attr.type != PERF_TYPE_TRACEPOINT && !spec->facts;
-	spread = !tasks ? SPREAD_CPUS : c->in_log[i] ? SPREAD_TASKS : SPREAD_TASK_CPUS;
+	spread = !tasks || collector_watches(c, i) ? SPREAD_CPUS
+		 : c->in_log[i]			   ? SPREAD_TASKS
+						   : SPREAD_TASK_CPUS;
 	spec->attr.sample_type = RECORD_SAMPLE_TYPE | (spec->facts ? spec->attr.sample_type : 0);
 	spec->attr.sample_id_all = 1;
 	spec->attr.use_clockid = 1;
@@ -174,7 +194,7 @@ static int open_event(struct collector *c, uint32_t i, struct err *err)
 		/* perf_event_paranoid 2: a user may sample the user code of her own processes. */
 		spec->attr.exclude_kernel = 1;
 		rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);
-		c->user_only = rc == 0;
+		c->user_only = rc >= 0;
 	}
 	return rc < 0 ? rc : connect_event(c, i, first, err);
 }

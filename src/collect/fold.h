@@ -45,8 +45,8 @@ struct fold {
 		uint32_t slot;
 	} batch[FOLD_BATCH];
 	unsigned n_batch;
-	bool forgot; /* nothing was counted since fold_forget: a program's loading moves code often
-		      */
+	bool forgot; /* nothing was counted since fold_forget: a program's
+		      * loading moves code often */
 	struct {     /* the last sample's process and mapping, when `known` */
 		bool known;
 		uint32_t tgid, tid, generation, proc;

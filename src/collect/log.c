@@ -36,6 +36,7 @@ struct log {
 	uint64_t number, *live; /* NULL: it samples by itself */
 	int spill_fd; /* n_cpus * n_spill; mostly empty, so it is mapped when it is read */
 	VEC(int) links;
+	struct bpf_link *watching[3]; /* as watch_programs */
 	bool with_chains;
 	struct log_chains *chains; /* NULL without */
 	uint64_t *slot_times;	   /* n_cpus * n_slots; NULL without */
@@ -50,6 +51,13 @@ static struct bpf_program *program_of(const struct log *l, unsigned event)
 	return bpf_object__find_program_by_name(l->skel->obj, name);
 }
 
+static const char *const watch_programs[] = {"watch_fork", "watch_exec", "watch_free"};
+
+static struct bpf_program *watch_program(const struct log *l, size_t i)
+{
+	return bpf_object__find_program_by_name(l->skel->obj, watch_programs[i]);
+}
+
 static int log_load(struct log *l, const struct log_opts *opts)
 {
 	struct sample_bpf *s = l->skel;
@@ -59,6 +67,11 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	for (unsigned i = 0; i < opts->n_events; i++)
 		bpf_program__set_autoload(program_of(l, i), true);
 	bpf_program__set_autoload(s->progs.tasks, true);
+	for (size_t i = 0; i < n_elems(watch_programs); i++)
+		bpf_program__set_autoload(watch_program(l, i), opts->watch);
+	s->rodata->with_watched = opts->watch;
+	if (opts->watch)
+		bpf_map__set_max_entries(s->maps.watched, LOG_MAX_WATCHED);
 
 	s->rodata->n_slots = opts->n_slots;
 	s->rodata->n_spill = opts->n_spill;
@@ -73,6 +86,7 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	s->rodata->n_chain_words = opts->n_chain_words;
 	s->rodata->n_image_keys = opts->n_image_keys;
 	s->rodata->check_walks = opts->check_walks;
+	s->rodata->script_seed = opts->script_seed;
 	s->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	bpf_map__set_max_entries(s->maps.slots, opts->n_cpus * opts->n_slots);
 	bpf_map__set_max_entries(s->maps.cpus, opts->n_cpus);
@@ -101,7 +115,7 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 		return err_errno(err, rc, "cannot open the BPF program (%s)", libbpf_said());
 	}
 	rc = log_load(l, opts);
-	if (rc) {
+	if (rc < 0) {
 		log_close(l);
 		return err_errno(err, rc, "cannot load the BPF program (%s)", libbpf_said());
 	}
@@ -125,9 +139,10 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 		rc = log_chains_open(
 			l->skel->obj, opts,
 			(struct log_chains_shared){&l->skel->bss->unwind_clock,
-						   (uint64_t *)&l->skel->bss->images_epoch},
+						   (uint64_t *)&l->skel->bss->images_epoch,
+						   &l->skel->bss->scripts_epoch},
 			&l->chains, err);
-		if (rc) {
+		if (rc < 0) {
 			log_close(l);
 			return rc;
 		}
@@ -218,6 +233,8 @@ void log_close(struct log *l)
 	vec_each (link, &l->links)
 		close(*link);
 	vec_release(&l->links);
+	for (size_t i = 0; i < n_elems(l->watching); i++)
+		bpf_link__destroy(l->watching[i]);
 	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
 	log_unmap_array(l->live, 8, 1);
@@ -275,6 +292,32 @@ int log_attach(struct log *l, int perf_fd, unsigned event, struct err *err)
 	return 0;
 }
 
+int log_watch(struct log *l, uint32_t pid, struct err *err)
+{
+	const uint64_t start = LOG_WATCH_FROM_EXEC;
+
+	if (bpf_map__update_elem(l->skel->maps.watched, &pid, sizeof(pid), &start, sizeof(start),
+				 BPF_ANY) < 0)
+		return err_errno(err, -errno, "cannot watch the command");
+	for (size_t i = 0; i < n_elems(watch_programs); i++) {
+		l->watching[i] = bpf_program__attach(watch_program(l, i));
+		if (!l->watching[i])
+			return err_errno(err, -errno, "cannot watch the command's processes (%s)",
+					 libbpf_said());
+	}
+	return 0;
+}
+
+uint64_t log_others(const struct log *l, uint32_t event)
+{
+	return l->skel->bss->n_others[event];
+}
+
+uint64_t log_unwatched(const struct log *l)
+{
+	return l->skel->bss->n_unwatched;
+}
+
 struct task_fn {
 	void (*fn)(void *ctx, const struct task_record *t);
 	void *ctx;
@@ -309,8 +352,8 @@ static void each_piece(const struct bpf_program *prog,
 	char tag[2 * BPF_TAG_SIZE + 1], name[64];
 
 	/* Where addresses are hidden (kernel.kptr_restrict) the kernel tells how many there are,
-	 * but writes none and clears the pointers: kernel/bpf/syscall.c, bpf_prog_get_info_by_fd.
-	 */
+	 * but writes none and clears the pointers: kernel/bpf/syscall.c,
+	 * bpf_prog_get_info_by_fd. */
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size) < 0 || !info.jited_ksyms ||
 	    !info.jited_func_lens)
 		return;
@@ -327,6 +370,9 @@ void log_each_program(const struct log *l,
 {
 	for (uint32_t i = 0; i < l->n_events; i++)
 		each_piece(program_of(l, i), fn, ctx);
+	for (size_t i = 0; i < n_elems(watch_programs); i++)
+		if (l->watching[i])
+			each_piece(watch_program(l, i), fn, ctx);
 }
 
 struct log_chains *log_chains_of(const struct log *l)
@@ -413,15 +459,27 @@ static void each_spilled_of(const struct log *l, uint32_t cpu,
 	munmap((void *)p, n_mapped);
 }
 
+static uint64_t log_n_spilled(const struct log *l, uint32_t cpu)
+{
+	uint64_t n = 0;
+
+	for (unsigned event = 0; event < LOG_MAX_EVENTS; event++)
+		n += l->cpus[cpu].spilled[event];
+	return n;
+}
+
+bool log_any_spilled(const struct log *l)
+{
+	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++)
+		if (log_n_spilled(l, cpu))
+			return true;
+	return false;
+}
+
 void log_each_spilled(const struct log *l, void (*fn)(void *ctx, const struct spill_slot *s),
 		      void *ctx)
 {
-	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++) {
-		uint64_t n = 0;
-
-		for (unsigned event = 0; event < LOG_MAX_EVENTS; event++)
-			n += l->cpus[cpu].spilled[event];
-		if (n)
+	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++)
+		if (log_n_spilled(l, cpu))
 			each_spilled_of(l, cpu, fn, ctx);
-	}
 }

@@ -24,6 +24,7 @@ struct log_opts {
 	bool times;	   /* slots hold the time of their sample */
 	uint64_t number;   /* it samples from log_go_live on; 0: from the start */
 	int live_fd;	   /* with NUMBER: which of several logs samples (log_make_live) */
+	bool watch;	   /* samples of processes that are watched (log_watch) count, no others */
 	/* Call paths; all zero without. */
 	bool chains;
 	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
@@ -31,6 +32,7 @@ struct log_opts {
 	uint32_t n_image_keys;	/* a power of two */
 	bool map_tables;	/* all of them, for walks in this process; else in pieces */
 	bool check_walks;	/* does each walk that takes frames over again, without */
+	uint64_t script_seed;	/* a secret of this recording */
 };
 
 /* Loads the program and maps its arrays.  Needs CAP_BPF and CAP_PERFMON, or root.  The message says
@@ -51,6 +53,15 @@ void log_go_live(struct log *l);
 
 /* Time of log_go_live, CLOCK_MONOTONIC; 0: never called, or nobody said. */
 uint64_t log_live_ns(const struct log *l);
+
+/* Watches PID, of the initial pid namespace, from its next exec on, and every process that it or its
+ * children start from then on.  Only with opts.watch; at most LOG_MAX_WATCHED live at once, and
+ * log_unwatched counts those that were one too many. */
+int log_watch(struct log *l, uint32_t pid, struct err *err);
+uint64_t log_unwatched(const struct log *l);
+
+/* Number of EVENT's samples in processes that are not watched; idle CPUs have none. */
+uint64_t log_others(const struct log *l, uint32_t event);
 
 /* Runs the program at each overflow of the perf event PERF_FD, which stays the caller's; samples
  * are numbered EVENT (below n_events).  Ends with log_close or when the fd is closed. */
@@ -115,6 +126,9 @@ struct log_counts {
 };
 struct log_counts log_counts(const struct log *l, unsigned event);
 
+/* Whether any sample went into the spill table. */
+bool log_any_spilled(const struct log *l);
+
 /* Calls FN for each used slot of the spill table.  Exact only while no event is enabled. */
 void log_each_spilled(const struct log *l, void (*fn)(void *ctx, const struct spill_slot *s),
 		      void *ctx);
@@ -154,9 +168,13 @@ struct image_key *log_image_keys(const struct log *l, uint32_t *ret_n);
  * or images changed. */
 void log_images_changed(struct log *l);
 
-/* A descriptor that polls readable when there are requests; -1 without call paths. */
+/* A descriptor that polls readable when there are requests; -1 without call paths.  SCRIPT is given
+ * what was told of interpreters' code (unwind/script_record.h), which is not checked. */
 int log_request_fd(const struct log *l);
 void log_each_request(struct log *l, void (*fn)(void *ctx, const struct image_request *r),
-		      void *ctx);
+		      void (*script)(void *ctx, const uint8_t *bytes, size_t n), void *ctx);
+
+/* Makes the programs tell again of code of interpreters that they told of. */
+void log_scripts_forgotten(struct log *l);
 
 #endif

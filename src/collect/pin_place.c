@@ -37,7 +37,7 @@ static bool is_bpffs(int fd)
 {
 	struct statfs fs;
 
-	return fstatfs(fd, &fs) == 0 && fs.f_type == BPF_FS_MAGIC;
+	return fstatfs(fd, &fs) >= 0 && fs.f_type == BPF_FS_MAGIC;
 }
 
 /* Two daemons that start at once must not mount over each other: the second would hide the first
@@ -122,12 +122,38 @@ static int first_namespace(void)
 	return best;
 }
 
+/* Whether the file open at FD, which may be O_PATH, is the one at PATH. */
+static bool is_at(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) >= 0 && stat(path, &b) >= 0 && a.st_ino == b.st_ino &&
+	       a.st_dev == b.st_dev;
+}
+
 static bool is_own_namespace(int fd)
 {
-	struct stat theirs, ours;
+	return is_at(fd, "/proc/self/ns/mnt");
+}
 
-	return fstat(fd, &theirs) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 &&
-	       theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev;
+/* This process's root as an ancestor in namespace NS has it, O_PATH; -1.  In a chroot the machine is
+ * the tree below: nothing is mounted outside of it. */
+static int open_root_in(int ns)
+{
+	char path[64];
+
+	for (int pid = getppid(); pid > 0; pid = parent_of(pid)) {
+		_fd_ int theirs = open_namespace(pid), root = -1;
+
+		snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+		if (theirs < 0 || !is_at(ns, path))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/root", pid);
+		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root >= 0 && is_at(root, "/"))
+			return take_fd(&root);
+	}
+	return -1;
 }
 
 /* --- the child --- */
@@ -178,14 +204,26 @@ static int receive_answer(int from, struct err *err)
 	return fd >= 0 ? fd : err_set(err, t.rc < 0 ? t.rc : -EIO, "%.199s", t.msg);
 }
 
+/* Enters namespace NS, below ROOT if that is a descriptor. */
+static int enter(int ns, int root, struct err *err)
+{
+	if (setns(ns, CLONE_NEWNS) < 0)
+		return err_errno(err, -errno, "cannot enter the machine's mount namespace");
+	if (root >= 0 && (fchdir(root) < 0 || chroot(".") < 0))
+		return err_errno(err, -errno,
+				 "cannot change the root in the machine's mount namespace");
+	return 0;
+}
+
 static void be_child(int ns, bool make, int answer)
 {
+	int root = open_root_in(ns);
 	struct err err = {0};
 	struct told t = {0};
-	int fd = setns(ns, CLONE_NEWNS) < 0
-			 ? err_errno(&err, -errno, "cannot enter the machine's mount namespace")
-			 : open_or_mount(make, &err);
+	int fd = enter(ns, root, &err);
 
+	if (fd >= 0)
+		fd = open_or_mount(make, &err);
 	t.rc = fd;
 	snprintf(t.msg, sizeof(t.msg), "%.199s", err.msg);
 	send_answer(answer, fd, &t);
@@ -238,7 +276,7 @@ static bool is_known(const struct pin_places *p, const struct pin_dir *d)
 	if (fstat(d->fd, &a) < 0)
 		return false;
 	vec_each (known, &p->all)
-		if (fstat(known->fd, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		if (fstat(known->fd, &b) >= 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			return true;
 	return false;
 }

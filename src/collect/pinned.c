@@ -31,7 +31,7 @@ static const char *const arrays[] = {"slots", "cpus", "spill"};
 
 void pinned_note_format(const struct pinned_note *n, char ret[PINNED_NOTE_BYTES])
 {
-	struct str s = {0};
+	_str_ struct str s = {0};
 
 	str_addf(&s, NOTE_HEAD " %u\n", n->calls);
 	for (uint32_t i = 0; i < n->n_events; i++)
@@ -40,7 +40,6 @@ void pinned_note_format(const struct pinned_note *n, char ret[PINNED_NOTE_BYTES]
 			 n->events[i].name);
 	memset(ret, 0, PINNED_NOTE_BYTES);
 	memcpy(ret, s.v, s.n < PINNED_NOTE_BYTES ? s.n : PINNED_NOTE_BYTES - 1);
-	str_release(&s);
 }
 
 /* Takes one line of at most MAX - 1 characters. */
@@ -187,7 +186,7 @@ static int note_log(void *ctx, const struct pin_dir *d, const char *name)
 	const struct search *s = ctx;
 	uint64_t number;
 
-	if (strlen(name) == 16 && str_parse_u64(name, 16, &number) == 0 && number != s->except)
+	if (strlen(name) == 16 && str_parse_u64(name, 16, &number) >= 0 && number != s->except)
 		vec_push(s->found, number);
 	return 0;
 }
@@ -516,7 +515,7 @@ static int add_home(void *ctx, const struct pin_dir *d, const char *name)
 		return 0; /* not ours: left alone */
 	if (get_text(&h.base, "db", &h.db, &n) < 0)
 		h.db = xstrdup("");
-	if (*h.db && stat(h.db, &st) == 0)
+	if (*h.db && stat(h.db, &st) >= 0)
 		base_name(&st, now);
 	h.there = strcmp(now, name) == 0 && !is_stale(&h.base, h.db);
 	h.held = flock(h.base.fd, LOCK_EX | LOCK_NB) < 0;

@@ -61,7 +61,7 @@ static char *find_bpffs(const struct probe *p)
 {
 	_mem_ char *text = NULL, *path = xasprintf("%s/self/mounts", p->env->proc);
 
-	if (file_load(path, 1 << 24, &text, NULL, NULL) == 0 && strstr(text, " " PIN_PLACE " bpf "))
+	if (file_load(path, 1 << 24, &text, NULL, NULL) >= 0 && strstr(text, " " PIN_PLACE " bpf "))
 		return xstrdup(PIN_PLACE);
 	return probe_mount(p, "bpf", NULL);
 }
@@ -340,8 +340,8 @@ void probe_calls(struct probe *p)
 	if (!p->report->bpf)
 		probe_add(p, id, what, p->report->own_programs ? PROBE_LIMITED : PROBE_MISSING,
 			  xstrdup(p->report->own_programs
-					  ? "by frame pointers, or from copies of stacks with "
-					    "--call-graph dwarf"
+					  ? "by unwind tables, from copies of stacks; the first "
+					    "8 KiB of each"
 					  : "nothing can be sampled"),
 			  xstrdup("what the engine bpf needs (see above)"));
 	else if (!has_mapping_tree(p))

@@ -8,4 +8,7 @@ struct collector;
 /* Starts counting; with slots, the events of the first one. */
 void schedule_start(struct collector *c);
 
+/* Draws new periods when they are due; called with each cycle. */
+void schedule_vary(struct collector *c);
+
 #endif

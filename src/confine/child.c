@@ -12,14 +12,36 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/statvfs.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "confine/filter.h"
 #include "confine/forker_impl.h"
 #include "confine/rights.h"
+
+/* A child takes only CPU time that nobody else wants.  It gets this niceness where it gives up its
+ * rights: what it does before, forking and opening, costs the same for every file.  A child that
+ * somebody waits for at a screen has the forker's until PROMPT_MS of CPU time have passed, more
+ * than honest files take: on a machine with more work than CPUs it would else be served after all of
+ * that work. */
+#define NICENESS  19
+#define PROMPT_MS 100
+
+static void be_nice(int sig)
+{
+	(void)sig;
+	setpriority(PRIO_PROCESS, 0, NICENESS);
+}
+
+static bool be_nice_later(void)
+{
+	const struct sigaction act = {.sa_handler = be_nice, .sa_flags = SA_RESTART};
+	const struct itimerval after = {.it_value = {.tv_usec = PROMPT_MS * 1000}};
+
+	return sigaction(SIGPROF, &act, NULL) >= 0 && setitimer(ITIMER_PROF, &after, NULL) >= 0;
+}
 
 static void limit(__rlimit_resource_t what, size_t most)
 {
@@ -39,28 +61,9 @@ static void offer_for_oom(void)
 		close(fd);
 }
 
-static void be_nice(int sig)
-{
-	(void)sig;
-	setpriority(PRIO_PROCESS, 0, 19);
-}
-
-/* A child that takes longer than honest files do goes on when nobody else wants the CPU. */
-static void be_nice_later(void)
-{
-	const struct sigaction act = {.sa_handler = be_nice, .sa_flags = SA_RESTART};
-	const struct itimerval after = {.it_value = {.tv_usec = CONFINE_PROMPT_MS * 1000}};
-
-	sigaction(SIGPROF, &act, NULL);
-	setitimer(ITIMER_PROF, &after, NULL);
-}
-
 static void set_limits(const struct confine_job *job, size_t base_bytes)
 {
 	offer_for_oom();
-	setpriority(PRIO_PROCESS, 0, job->niceness);
-	if (job->niceness < 19)
-		be_nice_later();
 	/* SIGXCPU says what it was; SIGKILL comes for who ignores that. */
 	setrlimit(RLIMIT_CPU, &(struct rlimit){job->cpu_s, job->cpu_s + 1});
 	limit(RLIMIT_FSIZE, job->most_answer + 4096);
@@ -90,6 +93,17 @@ static void open_given(const int *paths, unsigned n, struct confine_files *ret)
 	}
 }
 
+/* Reads a byte of each file, so that a file system that never answers is found out before the child
+ * waits for CPU time as well. */
+static void child_touch(const struct confine_files *files)
+{
+	char byte;
+
+	for (unsigned i = 0; i < files->n; i++)
+		if (files->fd[i] >= 0 && pread(files->fd[i], &byte, 1, 0) < 0)
+			errno = 0; /* whoever reads the file sees it, too */
+}
+
 /* Tells what the files' file systems say, which may be asked here and nowhere else. */
 static bool tell_facts(int sock, uint32_t id, const struct confine_files *files)
 {
@@ -111,8 +125,10 @@ static bool become_nobody(const struct confine_job *job, size_t base_bytes)
 
 	rights_reader(&uid, &gid);
 	set_limits(job, base_bytes);
-	return rights_give_up(uid, gid, NULL) >= 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
-	       prctl(PR_SET_DUMPABLE, 0) == 0 && filter_reader(NULL) >= 0;
+	return rights_give_up(uid, gid, NULL) >= 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) >= 0 &&
+	       prctl(PR_SET_DUMPABLE, 0) >= 0 &&
+	       (job->prompt ? be_nice_later() : setpriority(PRIO_PROCESS, 0, NICENESS) >= 0) &&
+	       filter_reader(NULL) >= 0;
 }
 
 _Noreturn void confine_child(const struct confine_job *job, const struct confine_request *q,
@@ -136,9 +152,11 @@ _Noreturn void confine_child(const struct confine_job *job, const struct confine
 		if (confine_send(sock, &reply, sizeof(reply), open_files.path, open_files.n, 0) < 0)
 			_exit(3);
 	}
+	child_touch(&open_files);
 	if (!tell_facts(sock, q->id, &open_files))
 		_exit(3);
 	close(sock);
+	alarm(job->wall_s * CONFINE_BUSY_TIMES);
 	if (!become_nobody(job, base_bytes))
 		_exit(3);
 	rc = job->run(&open_files, q->arg, q->n_arg, &answer, &err);

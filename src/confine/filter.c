@@ -38,6 +38,19 @@ static void filter_add(program *p, unsigned code, uint32_t k, unsigned char jt, 
 #define LOAD(member) BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member), 0, 0
 #define RETURN(what) BPF_RET | BPF_K, what, 0, 0
 
+/* libdw asks for the path of what it opens, and does without: that ends no child. */
+static void refuse_paths(program *p)
+{
+	static const int calls[] = {X86(readlink), SYS_readlinkat};
+
+	for (size_t i = 0; i < n_elems(calls); i++) {
+		if (calls[i] < 0)
+			continue;
+		filter_add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
+		filter_add(p, RETURN(SECCOMP_RET_ERRNO | EPERM));
+	}
+}
+
 /* Threads may be made, processes not.  clone3's flags are in memory, where a filter cannot look:
  * glibc goes on with clone when that is not there. */
 static void allow_threads(program *p)
@@ -72,6 +85,8 @@ int filter_install(const int *calls, size_t n, bool threads, bool kill, struct e
 	}
 	if (threads)
 		allow_threads(&p);
+	if (kill)
+		refuse_paths(&p);
 	filter_add(&p, RETURN(kill ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EPERM));
 	prog = (struct sock_fprog){.len = (unsigned short)p.n, .filter = p.v};
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||

@@ -366,7 +366,8 @@ static bool leave_stuck(struct forker *f)
 
 	for (size_t i = f->asks.n; i--;) {
 		struct confine_ask *a = f->asks.v[i];
-		uint64_t most_s = f->jobs[a->kind].wall_s + STUCK_S;
+		uint64_t times = a->has_facts ? CONFINE_BUSY_TIMES : 1;
+		uint64_t most_s = f->jobs[a->kind].wall_s * times + STUCK_S;
 
 		if (a->state != ASK_SENT || now - a->since_ns < most_s * 1000000000)
 			continue;

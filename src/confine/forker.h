@@ -34,7 +34,9 @@ struct confine_files {
 	int fd[CONFINE_MAX_FILES];   /* open for reading; -1: it could not be opened */
 };
 
-#define CONFINE_PROMPT_MS 100
+/* A child whose file system has answered gets so many times its job's wall_s: on a busy machine it
+ * waits for CPU time. */
+#define CONFINE_BUSY_TIMES 4
 
 struct confine_job {
 	/* In the child, with rights: opens what ARG means, up to CONFINE_MAX_FILES files, which are
@@ -46,11 +48,12 @@ struct confine_job {
 	size_t memory;	    /* bytes the child may take */
 	size_t most_answer; /* bytes its answer may have */
 	unsigned cpu_s;	    /* CPU time it may take */
-	unsigned wall_s;    /* after which it is ended whatever it waits for */
-	int niceness;	    /* of its first CONFINE_PROMPT_MS of CPU time; then it is 19 */
+	unsigned wall_s;    /* after which it is ended if its file system has not answered */
+	bool prompt;	    /* somebody waits for it: niceness 19 only after 100 ms of CPU time */
 	/* Jobs of one lane share its memory: none of another lane waits for them. */
 	enum confine_lane {
 		CONFINE_QUICK,
+		CONFINE_TWINS,
 		CONFINE_CODE,
 		CONFINE_TABLES,
 		CONFINE_SLOW,
@@ -63,7 +66,8 @@ struct confine_job {
  * kernel's memory included. */
 #define CONFINE_LANE_BYTES                                                                         \
 	{                                                                                          \
-		(size_t)24 << 20, (size_t)16 << 20, (size_t)40 << 20, (size_t)80 << 20             \
+		(size_t)24 << 20, (size_t)8 << 20, (size_t)16 << 20, (size_t)40 << 20,             \
+			(size_t)80 << 20                                                           \
 	}
 
 struct forker;
@@ -95,7 +99,7 @@ struct confine_ask {
 	int by_signal;	 /* DONE, -EPROTO: what ended it; 0: it ended without an answer */
 	int answer_fd;	 /* DONE, rc 0: four bytes that are its own, then the answer */
 	size_t n_answer; /* DONE: bytes of the answer */
-	bool has_facts;	 /* the files were opened, and `nosuid` is told */
+	bool has_facts;	 /* the files were opened and a byte was read, and `nosuid` is told */
 	uint32_t nosuid; /* bit I: file I is on a mount where set-user-id files mean nothing */
 	uint64_t since_ns;
 	unsigned n_files;

@@ -17,8 +17,8 @@ struct confine_reply {
 	uint32_t id;
 	enum { REPLY_FILES, REPLY_FACTS, REPLY_END } what;
 	int32_t status;	 /* END: waitpid(2)'s */
-	uint32_t nosuid; /* FACTS: bit I: file I is on a mount whose set-user-id files mean nothing
-			  */
+	uint32_t nosuid; /* FACTS: bit I: file I is on a mount whose
+			  * set-user-id files mean nothing */
 };
 
 /* Sends N bytes with the N_FDS descriptors of FDS; 0 or -errno. */

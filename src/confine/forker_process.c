@@ -21,6 +21,9 @@
 #include "confine/forker_impl.h"
 #include "confine/rights.h"
 
+/* That of recorders (dwell record). */
+#define PROMPT_NICENESS (-10)
+
 /* To open files: other users', mapped ones, those in other processes' roots.  To make children:
  * another identity. */
 #define RIGHTS                                                                                     \
@@ -134,7 +137,8 @@ _Noreturn void forker_process(const struct confine_job *jobs, unsigned n, int so
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	let_go(sock);
 	fds[1].fd = catch_signals();
-	setpriority(PRIO_PROCESS, 0, 0);
+	/* Before somebody waits at a screen, as the recorder; else children would inherit its urgency. */
+	setpriority(PRIO_PROCESS, 0, jobs[0].prompt ? PROMPT_NICENESS : 0);
 	rights_keep(RIGHTS, NULL);
 	p.base_bytes = own_bytes();
 	for (;;) {

@@ -60,7 +60,7 @@ static int send_all(int fd, const struct str *s, struct err *err)
 
 static int ask_receive(int fd, struct str *answer, struct err *err)
 {
-	struct str all = {0};
+	_str_ struct str all = {0};
 	const char *text = NULL;
 	char buf[8192];
 	size_t n_text = 0;
@@ -82,7 +82,6 @@ static int ask_receive(int fd, struct str *answer, struct err *err)
 	}
 	if (rc > 0)
 		str_addn(answer, text, n_text);
-	str_release(&all);
 	return rc < 0 ? rc : 0;
 }
 
@@ -90,13 +89,12 @@ int ask_daemon(const char *db, const struct control_request *r, int timeout_s, s
 	       struct err *err)
 {
 	_fd_ int fd = connect_to(db, timeout_s, err);
-	struct str line = {0};
+	_str_ struct str line = {0};
 	int rc;
 
 	if (fd < 0)
 		return fd;
 	control_format_request(r, &line);
 	rc = send_all(fd, &line, err);
-	str_release(&line);
 	return rc < 0 ? rc : ask_receive(fd, answer, err);
 }

@@ -11,10 +11,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "collect/bpf/record.h"
-#include "events/parse.h"
-#include "events/rate.h"
-#include "daemon/facts_file.h"
 #include "store/store.h"
 
 #define FILE_MAX (1u << 20)
@@ -31,8 +27,8 @@
 /* Callers below a hundred-thousandth of all samples: less than a second of a CPU's day. */
 #define PRUNE_PERCENT 0.001
 
-/* A CPU's log: a minute's samples, but no more than are 1.5 MiB with the hashes of their callers.
- */
+/* A CPU's log: a minute's samples, but no more than are 1.5 MiB with the
+ * hashes of their callers. */
 #define LOG_NS	   (60ull * 1000000000)
 #define MOST_SLOTS (1u << 16)
 
@@ -50,27 +46,28 @@
 
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 {
+	struct opt row[N_RECORD_OPTIONS];
+
+	record_options_rows(&c->record, row);
+	row[OPT_RECORD_FREQ].help = "samples per second and CPU (default 97)";
+	row[OPT_RECORD_CALLS].help = "record call paths, with any engine (default: with bpf)";
 	const struct opt table[] = {
-		{"e event", OPT_LIST, &c->events, "EVENT[:PERIOD][+EVENT...]",
-		 "what to sample (dwell events lists them)"},
-		{"facts", OPT_STR, &c->facts, "FILE",
-		 "with pm: the bits and counters of FILE besides those that have names"},
-		{"slot", OPT_LIST, &c->slots, "EVENT[:PERIOD][+EVENT...]",
+		row[OPT_RECORD_EVENT],
+		row[OPT_RECORD_FACTS],
+		{"slot", OPT_LIST, &c->record.slots, "EVENT[:PERIOD][+EVENT...]",
 		 "events that count together; several slots take turns"},
 		{"mux", OPT_DURATION, &c->mux_ns, "TIME", "a slot's turn (default 1s)"},
-		{"F freq", OPT_U64, &c->freq_hz, "HZ", "samples per second and CPU (default 97)"},
-		{"c count", OPT_U64, &c->period, "PERIOD", "one sample every PERIOD events"},
-		{"by", OPT_STR, &c->by, "group|pid|tid", "keep processes or threads apart"},
+		row[OPT_RECORD_FREQ],
+		row[OPT_RECORD_COUNT],
+		row[OPT_RECORD_BY],
 		{"bypid", OPT_LIST, &c->by_pid, "PROGRAM", "keep processes of this program apart"},
 		{"exclude", OPT_STR, &c->exclude, "FILE",
 		 "do not record what FILE lists: images, PID N, PID N-M"},
-		{"g calls", OPT_FLAG, &c->calls, NULL,
-		 "record call paths, with any engine (default: with bpf)"},
-		{"call-graph", OPT_STR, &c->call_graph, "auto|fp|dwarf|none",
-		 "record call paths, found so, or none"},
+		row[OPT_RECORD_CALLS],
+		row[OPT_RECORD_CALL_GRAPH],
 		{"dcpi", OPT_STR, &c->dcpi, "DIR", "keep a DCPI profile tree in DIR up to date"},
-		{"label", OPT_STR, &c->label, "LABEL", "mark all samples with LABEL"},
-		{"engine", OPT_STR, &c->engine, "auto|bpf|ring", "how samples are brought in"},
+		row[OPT_RECORD_LABEL],
+		row[OPT_RECORD_ENGINE],
 		{"epoch", OPT_DURATION, &c->epoch_ns, "TIME",
 		 "begin a new epoch so often (default 24h)"},
 		{"flush", OPT_DURATION, &c->flush_ns, "TIME",
@@ -93,12 +90,9 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "pin the log below DIR, a BPF file system that is root's alone (default " PIN_PLACE
 		 ", mounted when it is needed)"},
 		{"no-pin", OPT_FLAG, &c->no_pin, NULL, "let sampling end with this process"},
-		{"log-slots", OPT_U64, &c->log_slots, "N",
-		 "samples a CPU's log holds, 64 to 1048576"},
-		{"db", OPT_STR, &c->db, "DB",
-		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
-		{"group", OPT_STR, &c->group, "GROUP",
-		 "let members of GROUP read a new database (default: nobody else)"},
+		row[OPT_RECORD_LOG_SLOTS],
+		row[OPT_RECORD_DB],
+		row[OPT_RECORD_GROUP],
 		{"config", OPT_STR, &c->file, "FILE",
 		 "read options from FILE, one a line, without dashes"},
 		{"help h", OPT_FLAG, &c->help, NULL, "show this text"},
@@ -172,9 +166,11 @@ static void drop_first(opt_list *l, size_t n)
 /* What -g means, when call-graph was BEFORE until then. */
 static void mean_g(struct config *c, const char *before)
 {
-	if (c->calls && c->call_graph == before && (!before || strcmp(before, "none") == 0))
-		c->call_graph = "auto";
-	c->calls = false;
+	struct record_options *o = &c->record;
+
+	if (o->calls && o->call_graph == before && (!before || strcmp(before, "none") == 0))
+		o->call_graph = "auto";
+	o->calls = false;
 }
 
 int config_read(struct config *c, const char *file, int argc, char **argv, config_args *words,
@@ -205,25 +201,24 @@ int config_read(struct config *c, const char *file, int argc, char **argv, confi
 		return err_prefix(err, rc, "%s", file);
 	if (c->operands.n || c->file || c->help)
 		return err_set(err, -EINVAL, "%s: only options of a daemon may be there", file);
-	n_events = c->events.n;
-	n_slots = c->slots.n;
+	n_events = c->record.events.n;
+	n_slots = c->record.slots.n;
 	n_by_pid = c->by_pid.n;
 	mean_g(c, NULL);
-	call_graph = c->call_graph;
+	call_graph = c->record.call_graph;
 	rc = opts_parse(table, argc, argv, false, &c->operands, err);
 	if (rc < 0)
 		return rc;
 	mean_g(c, call_graph);
-	drop_first(&c->events, n_events);
-	drop_first(&c->slots, n_slots);
+	drop_first(&c->record.events, n_events);
+	drop_first(&c->record.slots, n_slots);
 	drop_first(&c->by_pid, n_by_pid);
 	return 0;
 }
 
 void config_release(struct config *c)
 {
-	vec_release(&c->events);
-	vec_release(&c->slots);
+	record_options_release(&c->record);
 	vec_release(&c->by_pid);
 	vec_release(&c->operands);
 }
@@ -233,12 +228,12 @@ void config_release(struct config *c)
 /* Slots for LOG_NS at the rates asked for, a power of two.  Beyond that the kernel side counts in
  * the spill table: samples there know their image by themselves, those in the log only as long as
  * their process lives. */
-static uint32_t choose_slots(const struct plan *p)
+static uint32_t choose_slots(const struct event_specs *specs)
 {
 	uint64_t n = 0, slots = 4096;
 
-	for (size_t i = 0; i < p->specs.n; i++) {
-		const struct event_spec *s = &p->specs.v[i];
+	for (size_t i = 0; i < specs->n; i++) {
+		const struct event_spec *s = &specs->v[i];
 
 		n += s->attr.freq  ? s->attr.sample_freq
 		     : s->is_clock ? 1000000000 / (s->attr.sample_period + 1) + 1
@@ -247,45 +242,6 @@ static uint32_t choose_slots(const struct plan *p)
 	while (slots < n * (LOG_NS / 1000000000) && slots < MOST_SLOTS)
 		slots *= 2;
 	return (uint32_t)slots;
-}
-
-/* Adds the events of LIST as of SLOT. */
-static int add_events(struct plan *p, const char *list, uint32_t slot, struct err *err)
-{
-	int rc = event_list_parse(&event_env_host, list, &p->specs, err);
-
-	while (rc >= 0 && p->slot.n < p->specs.n)
-		vec_push(&p->slot, slot);
-	return rc;
-}
-
-static int choose_events(const struct config *c, struct plan *p, const char **ret_why,
-			 struct err *err)
-{
-	struct event_rate rate = {.freq_hz = c->freq_hz, .period = c->period};
-	int rc = 0;
-
-	if (c->freq_hz && c->period)
-		return err_set(err, -EINVAL, "-F and -c exclude each other");
-	if (c->events.n && c->slots.n)
-		return err_set(err, -EINVAL, "-e and -slot exclude each other");
-	if (!c->freq_hz && !c->period)
-		rate.freq_hz = DEFAULT_HZ;
-	*ret_why = NULL;
-	for (size_t i = 0; i < c->events.n && rc >= 0; i++)
-		rc = add_events(p, c->events.v[i], 0, err);
-	for (size_t i = 0; i < c->slots.n && rc >= 0; i++)
-		rc = add_events(p, c->slots.v[i], (uint32_t)i, err);
-	if (rc >= 0 && !p->specs.n) {
-		rc = event_default(&event_env_host, &p->specs, ret_why, err);
-		vec_push(&p->slot, 0);
-	}
-	if (rc >= 0 && p->specs.n > LOG_MAX_EVENTS)
-		rc = err_set(err, -E2BIG, "%zu events: at most %d at once", p->specs.n,
-			     LOG_MAX_EVENTS);
-	for (size_t i = 0; i < p->specs.n && rc >= 0; i++)
-		rc = event_rate_set(&event_env_host, &p->specs.v[i], &rate, err);
-	return rc;
 }
 
 static int read_exclusions(const char *path, struct exclusions *e, struct err *err)
@@ -302,26 +258,17 @@ static int read_exclusions(const char *path, struct exclusions *e, struct err *e
 
 int config_plan(const struct config *c, struct plan *ret, const char **ret_why, struct err *err)
 {
-	static const char *const engines[] = {"auto", "bpf", "ring", NULL};
-	static const char *const splits[] = {"group", "pid", "tid", NULL};
-	static const char *const modes[] = {"auto", "fp", "dwarf", "none", NULL};
-	int calls = opts_choose(c->call_graph, modes, "--call-graph", err);
-	int engine = opts_choose(c->engine, engines, "--engine", err);
-	int split = opts_choose(c->by, splits, "--by", err), rc;
 	struct service_opts *s = &ret->service;
+	int rc;
 
 	*ret = (struct plan){0};
-	if (engine < 0 || split < 0 || calls < 0)
-		return -EINVAL;
-	if (c->operands.n > 1 || (c->operands.n && c->db))
+	*ret_why = NULL;
+	if (c->operands.n > 1 || (c->operands.n && c->record.db))
 		return err_set(err, -EINVAL, "more than one database");
 	if (c->journal_ns < 100000000 || c->flush_ns < 100000000 ||
 	    (c->epoch_ns && c->epoch_ns < 1000000000))
 		return err_set(err, -EINVAL,
 			       "--journal and --flush: at least 100ms; --epoch: at least 1s");
-	if (c->log_slots &&
-	    (c->log_slots < 64 || c->log_slots > 1 << 20 || c->log_slots & (c->log_slots - 1)))
-		return err_set(err, -EINVAL, "--log-slots: not a power of two from 64 to 1048576");
 	if (c->mux_ns < 10000000 || c->max_cpu < 0 || c->max_cpu > 100)
 		return err_set(err, -EINVAL, "--mux: at least 10ms; --max-cpu: 0 to 100");
 	if (!(c->prune >= 0 && c->prune <= 100))
@@ -329,42 +276,42 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->keep =
 		(struct gc_opts){.max_age_ns = c->max_age_ns,
 				 .max_bytes = GC_MAX_BYTES,
+				 .prune = c->prune / 100,
 				 .keep = c->n_keep > UINT32_MAX ? UINT32_MAX : (unsigned)c->n_keep};
 	if (c->max_size && str_parse_bytes(c->max_size, &s->keep.max_bytes) < 0)
 		return err_set(err, -EINVAL, "--max-size: '%s' is not a size such as 10G",
 			       c->max_size);
-	rc = choose_events(c, ret, ret_why, err);
+	rc = record_plan_init(&ret->record, &c->record, DEFAULT_HZ, ret_why, err);
 	if (rc >= 0 && c->exclude)
 		rc = read_exclusions(c->exclude, &ret->exclude, err);
-	if (rc >= 0)
-		rc = facts_file_load(c->facts, &ret->facts, err);
 	if (rc < 0) {
 		plan_release(ret);
 		return rc;
 	}
-	s->facts = c->facts ? &ret->facts : NULL;
-	ret->db = c->operands.n ? xstrdup(c->operands.v[0])
-		  : c->db	? xstrdup(c->db)
-				: store_default_path();
+	s->facts = c->record.facts ? &ret->record.facts : NULL;
+	ret->db = c->operands.n	 ? xstrdup(c->operands.v[0])
+		  : c->record.db ? xstrdup(c->record.db)
+				 : store_default_path();
 	s->db = ret->db;
-	s->group = c->group;
-	s->label = c->label ? c->label : "";
+	s->group = c->record.group;
+	record_plan_apply(&ret->record, &c->record, &s->collect);
+	s->label = s->collect.label;
 	s->journal_ns = c->journal_ns;
 	s->flush_ns = c->flush_ns;
 	s->epoch_ns = c->epoch_ns;
 	s->bpffs = c->bpffs;
 	s->pin = !c->no_pin;
-	s->collect.n_slots = c->log_slots ? (uint32_t)c->log_slots : choose_slots(ret);
+	if (!s->collect.n_slots)
+		s->collect.n_slots = choose_slots(&ret->record.specs);
 	s->collect.n_spill = sysconf(_SC_NPROCESSORS_CONF) > MANY_CPUS ? N_SPILL_MANY : N_SPILL;
 	s->collect.exclude = c->exclude ? &ret->exclude : NULL;
 	s->collect.by_pid = &c->by_pid;
-	if (strcmp(modes[calls], "none") != 0)
-		s->collect.calls = CALLS_AUTO + (enum call_graph)calls;
-	s->collect.calls_optional = !c->call_graph;
+	s->collect.calls = ret->record.calls;
+	s->collect.calls_optional = !c->record.call_graph;
 	s->collect.tables.n_bytes = TABLE_BYTES;
 	s->dcpi = c->dcpi;
-	if (c->slots.n > 1) {
-		s->collect.slot = ret->slot.v;
+	if (c->record.slots.n > 1) {
+		s->collect.slot = ret->record.slot.v;
 		s->mux_ns = c->mux_ns;
 	}
 	s->max_cpu = c->max_cpu / 100;
@@ -372,20 +319,13 @@ int config_plan(const struct config *c, struct plan *ret, const char **ret_why, 
 	s->max_bytes = MOST_BYTES;
 	s->collect.target.kind = TARGET_ALL;
 	s->collect.target.cgroup_fd = -1;
-	s->collect.events = ret->specs.v;
-	s->collect.n_events = (uint32_t)ret->specs.n;
-	s->collect.engine = (enum engine)engine;
-	s->collect.split = (enum owner_split)split;
-	s->collect.label = s->label;
 	return 0;
 }
 
 void plan_release(struct plan *p)
 {
-	event_specs_release(&p->specs);
-	vec_release(&p->slot);
+	record_plan_release(&p->record);
 	exclusions_release(&p->exclude);
-	fact_defs_release(&p->facts);
 	free(p->db);
 	*p = (struct plan){0};
 }

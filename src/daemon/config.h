@@ -12,20 +12,17 @@
 #define DAEMON_CONFIG_H
 
 #include "base/opts.h"
-#include "events/spec.h"
+#include "daemon/record_options.h"
 #include "daemon/service.h"
 
 struct config {
-	opt_list events, slots, by_pid, operands;
-	uint64_t freq_hz, period, journal_ns, flush_ns, epoch_ns;
-	const char *db, *label, *by, *engine, *file, *bpffs, *exclude, *dcpi, *call_graph, *http,
-		*group, *facts;
-	uint64_t log_slots, mux_ns;
-	const char *max_size;
+	struct record_options record; /* -g is in call_graph once options are read */
+	opt_list by_pid, operands;
+	uint64_t journal_ns, flush_ns, epoch_ns, mux_ns;
+	const char *file, *bpffs, *exclude, *dcpi, *http, *max_size;
 	uint64_t max_age_ns, n_keep; /* of retention */
 	double max_cpu, prune;	     /* percent */
 	bool no_pin, help;
-	bool calls; /* -g: while options are read, then in call_graph (NULL: where possible) */
 };
 
 #define CONFIG_N_OPTS 32
@@ -49,10 +46,8 @@ void config_release(struct config *c);
 /* What C means on this machine. */
 struct plan {
 	struct service_opts service; /* its strings are C's */
-	struct event_specs specs;
-	VEC(uint32_t) slot; /* of each event; used when there are several */
+	struct record_plan record;
 	struct exclusions exclude;
-	struct fact_defs facts;
 	char *db;
 };
 

@@ -19,11 +19,11 @@
 #define CONTROL_LABEL  128
 
 enum control_verb {
-	CONTROL_FLUSH, /* everything sampled so far is stored; "flush tree": in the DCPI tree, too
-			*/
-	CONTROL_EPOCH, /* ... and what comes goes into a new epoch */
-	CONTROL_LABEL_ME, /* "label L": samples of the asking process and its children to be have it
-			   */
+	CONTROL_FLUSH,	  /* everything sampled so far is stored; "flush tree":
+			* in the DCPI tree, too */
+	CONTROL_EPOCH,	  /* ... and what comes goes into a new epoch */
+	CONTROL_LABEL_ME, /* "label L": samples of the asking process and its
+			   * children to be have it */
 	CONTROL_STATUS,	  /* "status" or "status json" */
 	CONTROL_METRICS,  /* OpenMetrics */
 	CONTROL_QUIT,	  /* flush, then end */

@@ -8,9 +8,9 @@
 
 /* Begins zeroed: as often as asked for. */
 struct governor {
-	double slower;	  /* periods are so many times what was asked for; 0 is 1 */
-	uint64_t calm_ns; /* since when it would cost little enough at the next step, 0: it does not
-			   */
+	double slower;	      /* periods are so many times what was asked for; 0 is 1 */
+	uint64_t calm_ns;     /* since when it would cost little enough at the next
+			   * step, 0: it does not */
 	uint64_t faster_ns;   /* when it last went up; 0: never */
 	uint64_t patience_ns; /* how long it must be calm; 0: GOVERNOR_PATIENCE_NS */
 };

@@ -42,7 +42,7 @@ int hold_database(const char *db, const char *group, struct err *err)
 {
 	_fd_ int db_fd = -1, fd = -1;
 	char name[300], holder[128];
-	struct str text = {0};
+	_str_ struct str text = {0};
 	int rc = store_make(db, group, err);
 
 	if (rc < 0)
@@ -62,7 +62,6 @@ int hold_database(const char *db, const char *group, struct err *err)
 	holder_format((int)getpid(), &text);
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, text.v, text.n, 0) != (ssize_t)text.n)
 		lseek(fd, 0, SEEK_SET); /* a full disk is no reason not to run */
-	str_release(&text);
 	return take_fd(&fd);
 }
 

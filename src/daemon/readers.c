@@ -22,6 +22,8 @@
 #include "resolve/elf_unwind.h"
 #include "resolve/image_symbols.h"
 #include "resolve/jitread.h"
+#include "unwind/interpreter.h"
+#include "resolve/keep.h"
 
 /* Files that ended children are remembered, so many at a time. */
 #define MOST_BAD 4096
@@ -41,9 +43,6 @@
 /* With so many children held, only file systems are asked that have answered before. */
 #define MOST_STUCK 16
 
-/* Layouts of files are remembered, so many. */
-#define MOST_LAYOUTS 1024
-
 /* An answer that nobody asks for again in this time is forgotten. */
 #define STALE_NS (600ull * 1000000000)
 
@@ -53,13 +52,6 @@
 struct file_key {
 	struct file_stamp stamp;
 	enum reader_kind kind;
-};
-
-/* A layout that was read; RC says what was wrong. */
-struct known_layout {
-	struct file_stamp stamp;
-	int rc;
-	struct image_layout layout;
 };
 
 struct question {
@@ -79,8 +71,6 @@ static struct {
 	VEC(struct question) questions;
 	VEC(struct file_key) bad;
 	VEC(struct known_device) devices;
-	VEC(struct known_layout) layouts;
-	struct index layout_ix;
 	size_t n_bad;	 /* ever: the next one takes place n_bad % MOST_BAD */
 	uint64_t n_came; /* times that something came */
 	struct readers_stats stats;
@@ -103,6 +93,17 @@ static int run_layout(const struct confine_files *files, const uint8_t *arg, siz
 	return rc;
 }
 
+static int run_digest(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		      struct wr *ret, struct err *err)
+{
+	uint8_t digest[IMAGE_DIGEST_BYTES];
+	int rc = elf_probe_code(files->fd[0], digest, err);
+
+	if (rc >= 0)
+		wr_bytes(ret, digest, sizeof(digest));
+	return rc;
+}
+
 static int run_table(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
 		     struct wr *ret, struct err *err)
 {
@@ -117,7 +118,16 @@ static int run_table(const struct confine_files *files, const uint8_t *arg, size
 static int run_symbols(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
 		       struct wr *ret, struct err *err)
 {
-	return image_symbols_read(files->fd[0], ret, err);
+	uint8_t wanted[IMAGE_DIGEST_BYTES] = {0};
+
+	memcpy(wanted, arg, n_arg < sizeof(wanted) ? n_arg : sizeof(wanted));
+	return image_symbols_read(files->fd[0], wanted, ret, err);
+}
+
+static int run_kept(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+		    struct wr *ret, struct err *err)
+{
+	return keep_answer(files->fd[0], arg, n_arg, ret, err);
 }
 
 static int run_map(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
@@ -132,11 +142,6 @@ static int run_code(const struct confine_files *files, const uint8_t *arg, size_
 	return jitread(files->fd[0], arg, n_arg, ret, err);
 }
 
-/* For the first 100 ms of CPU time, which is more than honest files take; then it is 19.  At 19
- * from the start call paths would be truncated for as long as a busy machine is busy: a child
- * gets 1.5 % of what any other process gets. */
-#define NICENESS 5
-
 #define MIB ((size_t)1 << 20)
 
 static struct confine_job jobs[N_READER_KINDS] = {
@@ -145,45 +150,59 @@ static struct confine_job jobs[N_READER_KINDS] = {
 			 .memory = 8 * MIB,
 			 .most_answer = 4096,
 			 .cpu_s = 5,
-			 .wall_s = 10,
-			 .niceness = NICENESS},
+			 .wall_s = 10},
+	[READ_DIGEST] = {.run = run_digest,
+			 .lane = CONFINE_TWINS,
+			 .memory = 8 * MIB,
+			 .most_answer = 4096,
+			 .cpu_s = 5,
+			 .wall_s = 10},
 	[READ_TABLE] = {.run = run_table,
 			.lane = CONFINE_TABLES,
 			.memory = 40 * MIB,
 			.most_answer = 20 * MIB,
 			.cpu_s = 10,
-			.wall_s = 60,
-			.niceness = NICENESS},
+			.wall_s = 60},
 	[READ_SYMBOLS] = {.run = run_symbols,
 			  .lane = CONFINE_SLOW,
 			  .memory = 80 * MIB,
 			  .most_answer = 32 * MIB,
 			  .cpu_s = 20,
-			  .wall_s = 120,
-			  .niceness = NICENESS},
+			  .wall_s = 120},
+	[READ_KEPT] = {.run = run_kept,
+		       .lane = CONFINE_SLOW,
+		       .memory = 80 * MIB,
+		       .most_answer = 16 * MIB,
+		       .cpu_s = 20,
+		       .wall_s = 120},
+	[READ_KEPT_BARE] = {.run = run_kept,
+			    .lane = CONFINE_SLOW,
+			    .memory = 40 * MIB,
+			    .most_answer = 16 * MIB,
+			    .cpu_s = 10,
+			    .wall_s = 60},
 	[READ_CODE] = {.run = run_code,
 		       .lane = CONFINE_CODE,
 		       .memory = 8 * MIB,
 		       .most_answer = 4 * MIB,
 		       .cpu_s = 5,
-		       .wall_s = 10,
-		       .niceness = NICENESS},
+		       .wall_s = 10},
 	[READ_MAP] = {.run = run_map,
 		      .lane = CONFINE_SLOW,
 		      .memory = 80 * MIB,
 		      .most_answer = 16 * MIB,
 		      .cpu_s = 10,
-		      .wall_s = 60,
-		      .niceness = NICENESS},
+		      .wall_s = 60},
 };
 
 /* --- in this process --- */
 
-int readers_start(bool in_background, struct err *err)
+int readers_start(bool prompt, struct err *err)
 {
 	if (readers.forker || geteuid() != 0)
 		return 0;
-	jobs[READ_SYMBOLS].niceness = jobs[READ_MAP].niceness = in_background ? 19 : NICENESS;
+	for (unsigned i = 0; i < N_READER_KINDS; i++)
+		jobs[i].prompt = prompt;
 	return forker_start(jobs, N_READER_KINDS, &readers.forker, err);
 }
 
@@ -194,8 +213,6 @@ void readers_end(void)
 	vec_release(&readers.questions);
 	vec_release(&readers.bad);
 	vec_release(&readers.devices);
-	vec_release(&readers.layouts);
-	index_release(&readers.layout_ix);
 	forker_free(readers.forker);
 	memset(&readers, 0, sizeof(readers));
 }
@@ -276,6 +293,15 @@ uint64_t readers_step(void)
 	return readers.n_came;
 }
 
+size_t readers_n_waiting(void)
+{
+	size_t n = 0;
+
+	vec_each (q, &readers.questions)
+		n += q->ask->state != ASK_DONE;
+	return n;
+}
+
 static int get_key(enum reader_kind kind, int fd, struct file_key *ret)
 {
 	int rc;
@@ -336,11 +362,11 @@ static const char *why_ended(const struct confine_ask *a)
 /* FD's file ended its child: that is said once. */
 static void note_bad(const struct question *q, int fd)
 {
-	static const char *const what[] = {[READ_LAYOUT] = "headers",
-					   [READ_TABLE] = "unwind table",
-					   [READ_SYMBOLS] = "symbols",
-					   [READ_CODE] = "generated code",
-					   [READ_MAP] = "generated code"};
+	static const char *const what[] = {
+		[READ_LAYOUT] = "headers",	[READ_DIGEST] = "code",
+		[READ_TABLE] = "unwind table",	[READ_SYMBOLS] = "symbols",
+		[READ_KEPT] = "lines",		[READ_KEPT_BARE] = "code",
+		[READ_CODE] = "generated code", [READ_MAP] = "generated code"};
 	char path[300], text[500];
 
 	if (readers.bad.n < MOST_BAD)
@@ -408,6 +434,15 @@ static struct question *readers_find(const struct file_key *key)
 	return NULL;
 }
 
+/* Whether the child of A, about a file of DEV, may have lacked CPU time: its file was open, others
+ * of DEV are answered, and the machine had more to do for long.  It is asked again. */
+static bool is_starved(uint64_t dev, const struct confine_ask *a)
+{
+	const struct known_device *d = find_device(dev);
+
+	return a->by_signal == SIGALRM && a->has_facts && d && !d->silent_ns;
+}
+
 /* Takes the answer to Q, which is there. */
 static int readers_take(struct question *q, int fd, struct file_map *ret, struct err *err)
 {
@@ -415,7 +450,9 @@ static int readers_take(struct question *q, int fd, struct file_map *ret, struct
 	int rc = a->rc;
 
 	note_device(q->key.stamp.dev, a);
-	if (rc == -EPROTO)
+	if (rc == -EPROTO && is_starved(q->key.stamp.dev, a))
+		rc = -EAGAIN;
+	else if (rc == -EPROTO)
 		note_bad(q, fd);
 	if (rc < 0)
 		err_set(err, rc, "%s", rc == -EPROTO ? why_ended(a) : strerror(-rc));
@@ -468,76 +505,17 @@ const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n)
 	return m->n_bytes < 4 ? (const uint8_t *)"" : m->bytes + 4;
 }
 
-/* Layouts, by their files' stamps. */
-
-static bool layout_same(const void *owner, uint32_t i, const void *key)
+/* Says once, as its table is loaded once, that FD is an interpreter whose frames are not known. */
+static void say_refusal(int fd, const struct unwind_interpreter *i)
 {
-	return file_stamp_same(&readers.layouts.v[i].stamp, key);
-}
+	char path[300], version[24];
 
-static uint64_t stamp_hash(const struct file_stamp *s)
-{
-	return hash_pair(hash_pair(s->dev, s->ino), hash_pair(s->ctime_s, s->ctime_ns) + s->size);
-}
-
-static struct known_layout *find_layout(const struct file_stamp *s)
-{
-	uint32_t i = index_find(&readers.layout_ix, stamp_hash(s), layout_same, NULL, s);
-
-	return i == INDEX_NONE ? NULL : &readers.layouts.v[i];
-}
-
-/* Files come and go: when too many are known, all are forgotten. */
-static struct known_layout *add_layout(const struct file_stamp *s)
-{
-	if (readers.layouts.n == MOST_LAYOUTS) {
-		readers.layouts.n = 0;
-		index_clear(&readers.layout_ix);
-	}
-	vec_push(&readers.layouts, (struct known_layout){.stamp = *s});
-	index_add(&readers.layout_ix, stamp_hash(s), (uint32_t)readers.layouts.n - 1);
-	return &readers.layouts.v[readers.layouts.n - 1];
-}
-
-/* Asks a child for the layout of FD's file; -EAGAIN. */
-static int ask_layout(int fd, struct image_layout *ret, struct err *err)
-{
-	struct file_map m = {0};
-	struct rd r;
-	size_t n;
-	int rc = readers_ask(READ_LAYOUT, fd, NULL, 0, 0, &m, err);
-
-	if (rc < 0)
-		return rc;
-	r.p = readers_answer(&m, &n);
-	r = rd_init(r.p, n);
-	if (!answer_get_layout(&r, ret))
-		rc = err_set(err, -EBADMSG, "the answer about a file's headers is damaged");
-	file_map_close(&m);
-	return rc;
-}
-
-int readers_probe(int fd, struct image_layout *ret, struct err *err)
-{
-	struct known_layout *k;
-	struct file_stamp s;
-	int rc = file_stamp_get(fd, &s, NULL);
-
-	if (rc < 0)
-		return err_errno(err, rc, "statx");
-	k = find_layout(&s);
-	if (!k) {
-		rc = ask_layout(fd, ret, err);
-		if (rc == -EAGAIN || rc == -EPIPE || rc == -ETIMEDOUT)
-			return rc;
-		k = add_layout(&s);
-		k->rc = rc;
-		k->layout = *ret;
-	}
-	if (k->rc < 0)
-		return err_set(err, k->rc, "its headers could not be read");
-	*ret = k->layout;
-	return 0;
+	if (!i->refusal)
+		return;
+	name_of(fd, path, sizeof(path));
+	interpreter_version_text(i, version);
+	readers_say("%s: CPython%s%s: %s; its functions are not shown", path, *version ? " " : "",
+		    version, interpreter_refusal_text(i));
 }
 
 static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct err *err)
@@ -555,6 +533,8 @@ static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct 
 	bytes = readers_answer(&m, &n);
 	rc = answer_get_table(bytes, n, ret, err);
 	file_map_close(&m);
+	if (rc >= 0)
+		say_refusal(fd, &ret->interpreter);
 	return rc;
 }
 

@@ -18,18 +18,21 @@
 #include "unwind/build.h"
 
 enum reader_kind {
-	READ_LAYOUT,  /* its headers: answer_get_layout */
-	READ_TABLE,   /* its unwind table: answer_get_table */
-	READ_SYMBOLS, /* its symbols: image_symbols_keep */
-	READ_CODE,    /* what a jitdump or perf map tells since: resolve/jitread.h */
-	READ_MAP,     /* all of a perf map, in the same form: image_symbols_keep_jit */
+	READ_LAYOUT,	/* its headers: answer_get_layout */
+	READ_DIGEST,	/* its digest with its code: elf_probe_code */
+	READ_TABLE,	/* its unwind table: answer_get_table */
+	READ_SYMBOLS,	/* its symbols, ARG its image's digest: image_symbols_keep */
+	READ_KEPT,	/* code and lines of some procedures: keep_bytes */
+	READ_KEPT_BARE, /* their code alone */
+	READ_CODE,	/* what a jitdump or perf map tells since: resolve/jitread.h */
+	READ_MAP,	/* all of a perf map, in the same form: image_symbols_keep_jit */
 	N_READER_KINDS
 };
 
 /* Makes the readers, while this process has its rights; nothing is done for an ordinary user, who
- * can harm nobody but himself by his own files, and reads them in this process.  IN_BACKGROUND:
- * nobody waits for symbols, which are read when nobody else wants the CPU. */
-int readers_start(bool in_background, struct err *err);
+ * can harm nobody but himself by his own files, and reads them in this process.  PROMPT: somebody waits
+ * at a screen (confine_job). */
+int readers_start(bool prompt, struct err *err);
 void readers_end(void);
 
 /* Are there readers?  Else files are read in this process. */
@@ -47,6 +50,9 @@ uint64_t readers_step(void);
 /* readers_step, which waits until END_NS (CLOCK_MONOTONIC) for something to come. */
 bool readers_wait(uint64_t end_ns);
 
+/* Number of questions that are not answered yet. */
+size_t readers_n_waiting(void);
+
 /* Asks about the file FD (borrowed, O_PATH will do) and waits until END_NS (CLOCK_MONOTONIC) for
  * the answer; 0: not at all.  0: RET is the answer, file_map_close it.  -EAGAIN: not yet; ask
  * again. Else what is wrong with the file. */
@@ -58,10 +64,6 @@ bool readers_nosuid(void);
 
 /* The bytes of an answer, which are in M. */
 const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n);
-
-/* An image_probe_fn for O_PATH descriptors: -EAGAIN while a child is at it.  A file that was probed
- * before is not probed again until it changes, whatever its name. */
-int readers_probe(int fd, struct image_layout *ret, struct err *err);
 
 /* An unwind_load_fn: -EAGAIN while a child is at it. */
 int readers_load_table(int fd, struct unwind_table *ret, struct err *err);

@@ -5,7 +5,8 @@
  * while samples already collect in the log.  The profile keeps everything; a flush stores it whole
  * in place of the last one, after FIRST_FLUSH_NS and then at twice the time before, at least every
  * MOST_FLUSH_NS.  So all flushes together cost about as much as the last, and a crash no more than
- * half of the recording, or a minute. */
+ * half of the recording, or a minute.  A flush is due at each minute's end as well, because it tells
+ * by minute what came since the one before. */
 #include "daemon/recorder.h"
 
 #include <errno.h>
@@ -14,11 +15,14 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "daemon/job_name.h"
 #include "daemon/sampling.h"
+#include "model/fresh.h"
 #include "store/store.h"
 
 #define FIRST_FLUSH_NS (2ull * 1000000000)
 #define MOST_FLUSH_NS  (60ull * 1000000000)
+#define MINUTE_NS      (60ull * 1000000000)
 
 /* The end of a recording waits so long for children to have read symbols. */
 #define SYMBOLS_WAIT_NS (60ull * 1000000000)
@@ -29,19 +33,25 @@ struct recorder {
 	char *db, *epoch, *images_dir;
 	uint64_t flush_ns;    /* when the next flush is due, CLOCK_MONOTONIC */
 	uint64_t interval_ns; /* between the last one and that */
+	uint64_t minute;      /* since 1970, that samples come in; ends with a flush */
 	struct recorder_summary summary;
 };
 
 static int make_store(struct recorder *r, const struct recorder_opts *opts, struct err *err)
 {
+	struct job_name job;
 	struct store_opts o = {
 		.host = profile_str(&r->sampling.profile, r->sampling.profile.meta.host),
 		.label = opts->collect.label,
 		.clock_offset_ns = r->sampling.clock_offset_ns,
+		.job = job.name,
 	};
 	int rc = store_make(opts->db, opts->group, err);
 
-	if (rc == 0)
+	job_name_find(opts->job, opts->is_rank, &job);
+	o.job_is_series = job.is_series;
+	o.job_gap_ns = job.gap_ns;
+	if (rc >= 0)
 		rc = store_create(opts->db, &o, &r->store, err);
 	if (rc < 0)
 		return rc;
@@ -56,14 +66,17 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 	struct recorder *r = xcalloc(1, sizeof(*r));
 	int rc = sampling_open(&r->sampling, &opts->collect, opts->facts, opts->command, err);
 
-	if (rc >= 0)
+	if (rc >= 0) {
+		profile_watch(&r->sampling.profile);
 		rc = sampling_start(&r->sampling, err);
+	}
 	if (rc >= 0)
 		rc = make_store(r, opts, err);
 	if (rc < 0) {
 		recorder_free(r);
 		return rc;
 	}
+	r->minute = clock_wall_ns() / MINUTE_NS;
 	r->interval_ns = FIRST_FLUSH_NS;
 	r->flush_ns = clock_mono_ns() + r->interval_ns;
 	*ret = r;
@@ -75,6 +88,9 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 static int recorder_flush(struct recorder *r, bool end, struct err *err)
 {
 	sampling_settle(&r->sampling, r->images_dir);
+	profile_note_minute(&r->sampling.profile, (uint32_t)r->minute);
+	profile_mark(&r->sampling.profile);
+	r->minute = clock_wall_ns() / MINUTE_NS;
 	if (!end)
 		collector_take_account(r->sampling.collector);
 	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
@@ -87,7 +103,7 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 	bool due;
 
 	collector_wait(r->sampling.collector, timeout_ms);
-	due = clock_mono_ns() >= r->flush_ns;
+	due = clock_mono_ns() >= r->flush_ns || clock_wall_ns() / MINUTE_NS != r->minute;
 	if (due)
 		collector_take_sums(r->sampling.collector);
 	collector_cycle(r->sampling.collector);
@@ -103,7 +119,7 @@ static void summarise(struct recorder *r)
 			 (struct recorder_event){
 				 .event = p->events.v[i],
 				 .name = profile_str(p, p->events.v[i].name),
-				 .is_time = event_is_time(p, &p->events.v[i]),
+				 .measures = event_measures(p, &p->events.v[i]),
 				 .n_lost = profile_n_lost(p, i),
 				 .calls = collector_chain_counts(r->sampling.collector, i)});
 	vec_each (v, &p->values) {
@@ -112,7 +128,7 @@ static void summarise(struct recorder *r)
 		if (!value_is_samples(p, v))
 			continue;
 		e->n_stored += v->count;
-		e->n_ns += e->is_time ? v->sum : 0;
+		e->amount += value_amount(p, v);
 		if (p->owners.v[v->owner].flags & OWNER_IDLE)
 			e->n_idle += v->count;
 		if (p->images.v[profile_leaf(p, v->ctx)->image].kind == IMAGE_UNKNOWN)

@@ -9,6 +9,8 @@ struct recorder_opts {
 	struct collector_opts collect; /* probe, vdso and tables' loader are filled in here */
 	const char *db;		       /* made when it is not there */
 	const char *group;	 /* whose members may read a new database; NULL: nobody else */
+	const char *job;	 /* what the user says it is a part of; NULL: to be found */
+	bool is_rank;		 /* mpirun or srun started it as one of several */
 	const char *command;	 /* shown with the profile; "" for none */
 	struct fact_defs *facts; /* to be taken besides; they get their numbers.  NULL: none */
 };
@@ -27,8 +29,8 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err);
 struct recorder_event {
 	struct event event;
 	const char *name;
-	bool is_time; /* samples are intervals, which took N_NS together */
-	uint64_t n_ns;
+	const char *measures; /* "ns": samples are intervals, which took AMOUNT together; "" */
+	uint64_t amount;
 	uint64_t n_stored, n_idle, n_unknown, n_lost;
 	uint64_t n_not_delivered;  /* by the event's own count, outside idle; 0 when not known */
 	struct chain_counts calls; /* with call paths: how they came out */

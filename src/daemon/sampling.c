@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "daemon/layouts.h"
 #include "daemon/readers.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
@@ -112,7 +113,7 @@ static void add_kernel(struct sampling *s)
 {
 	uint64_t start;
 
-	if (kallsyms_find_text("/proc", &start) == 0)
+	if (kallsyms_find_text("/proc", &start) >= 0)
 		add_kernel_text(s, start, start + KERNEL_TEXT_BYTES, kallsyms_link_start(start));
 	collector_on_unknown_kernel(s->collector, learn_kernel, s);
 }
@@ -131,13 +132,12 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	add_meta(&s->profile, command);
 	s->clock_offset_ns = (int64_t)(clock_wall_ns() - clock_mono_ns());
 	co.clock_offset_ns = s->clock_offset_ns;
-	co.probe = elf_probe;
-	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &s->vdso, NULL) == 0)
+	co.probe = layouts_probe;
+	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &s->vdso, NULL) >= 0)
 		co.vdso = &s->vdso;
 	if (!co.tables.load)
 		co.tables.load = elf_unwind_load;
 	if (readers_live()) {
-		co.probe = readers_probe;
 		co.wait_answers = readers_wait;
 		co.tables.load = readers_load_table;
 		co.tables.load_now = readers_load_table_now;
@@ -146,7 +146,7 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	}
 	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL; /* docs/design/unwind.md */
 	s->has_calls = co.calls != CALLS_NONE;
-	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) == 0)
+	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) >= 0)
 		co.tables.vdso = &vdso_table;
 	co.facts = sample_facts_init(&s->facts, "/proc");
 	s->facts.defs = facts;
@@ -195,9 +195,7 @@ void sampling_settle(struct sampling *s, const char *images_dir)
 /* Whether number I was saved, or cannot be: it may be set. */
 static bool *is_saved(bool_list *saved, size_t i)
 {
-	while (saved->n <= i)
-		vec_push(saved, false);
-	return &saved->v[i];
+	return vec_at(saved, i);
 }
 
 /* Is this the first time number I is to be saved? */
@@ -231,7 +229,7 @@ static int save_by_reader(struct sampling *s, struct symbol_sources *symbols,
 
 	if (!image_symbols_wanted(symbols, im))
 		return 0;
-	rc = readers_ask(READ_SYMBOLS, c->fd, NULL, 0, 0, &m, NULL);
+	rc = readers_ask(READ_SYMBOLS, c->fd, im->digest, sizeof(im->digest), 0, &m, NULL);
 	if (rc < 0)
 		return rc;
 	bytes = readers_answer(&m, &n);
@@ -264,6 +262,19 @@ static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
 	return n_late;
 }
 
+/* Symbols come first, for they tell where procedures are. */
+static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
+{
+	const struct images *images = collector_images(s->collector);
+	size_t n_late = save_files(s, symbols);
+
+	if (!images->codes.n)
+		return n_late;
+	is_saved(&s->saved_files, images->codes.n - 1);
+	return n_late +
+	       keep_code(&s->kept, &s->profile, images, s->saved_files.v, symbols->cache_dir);
+}
+
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns)
 {
 	const struct images *images = collector_images(s->collector);
@@ -272,7 +283,7 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 	size_t n_late;
 
 	symbol_sources_init(&symbols, images_dir);
-	n_late = save_files(s, &symbols); /* asks for all */
+	n_late = save_all(s, &symbols); /* asks for all */
 	vec_each (c, &images->codes)
 		if (c->sampled && c->kind == CODE_VDSO)
 			save_vdso(s, &symbols, c);
@@ -284,7 +295,7 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 	end_ns = clock_mono_ns() + wait_ns;
 	while (n_late && clock_mono_ns() < end_ns) {
 		readers_wait(end_ns);
-		n_late = save_files(s, &symbols);
+		n_late = save_all(s, &symbols);
 	}
 	symbol_sources_release(&symbols);
 	return n_late;
@@ -297,5 +308,6 @@ void sampling_release(struct sampling *s)
 	generated_release(&s->generated);
 	vec_release(&s->saved);
 	vec_release(&s->saved_files);
+	keep_code_release(&s->kept);
 	profile_release(&s->profile);
 }

@@ -6,6 +6,7 @@
 
 #include "collect/collector.h"
 #include "daemon/generated.h"
+#include "daemon/keep_code.h"
 #include "daemon/sample_facts.h"
 
 typedef VEC(bool) bool_list;
@@ -21,6 +22,7 @@ struct sampling {
 	bool_list saved; /* by image: its symbols were kept already */
 	/* By code: several files may claim to be one image, and the best of them is believed. */
 	bool_list saved_files;
+	struct keep_code kept;
 };
 
 /* Opens everything OPTS asks for, which need not know probe, vdso, clock_offset_ns and tables'
@@ -41,8 +43,8 @@ void sampling_go(struct sampling *s);
  * names of generated code to IMAGES_DIR. */
 void sampling_settle(struct sampling *s, const char *images_dir);
 
-/* Keeps the symbols of all that was sampled in IMAGES_DIR, while the files are still open or there;
- * each file's once.  Where children read the files, waits WAIT_NS for them at most; returns of how
+/* Keeps the symbols of all that was sampled in IMAGES_DIR, and the code of procedures with samples,
+ * while the files are still open or there; each once.  Where children read the files, waits WAIT_NS for them at most; returns of how
  * many files they are not done.  These are saved by a later call. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns);
 

@@ -59,10 +59,10 @@ static int listen_at(struct server *s, const char *db, struct err *err)
 	unlink(path);
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	rc = s->fd < 0 ? -errno : 0;
-	if (!rc && bind(s->fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+	if (rc >= 0 && bind(s->fd, (struct sockaddr *)&a, sizeof(a)) < 0)
 		rc = -errno;
 	/* Everybody who can reach the directory may connect; what they may ask is another thing. */
-	if (!rc && (chmod(path, 0666) < 0 || listen(s->fd, WAITING) < 0))
+	if (rc >= 0 && (chmod(path, 0666) < 0 || listen(s->fd, WAITING) < 0))
 		rc = -errno;
 	return rc < 0 ? err_errno(err, rc, "%s: cannot listen for dwell ctl", db) : 0;
 }
@@ -209,7 +209,7 @@ static void put_status(struct service *v, const struct control_request *r, struc
 
 static void obey(struct service *v, struct client *c, const struct control_request *r)
 {
-	struct str text = {0};
+	_str_ struct str text = {0};
 	struct err err = {0};
 	int rc = 0;
 
@@ -235,7 +235,6 @@ static void obey(struct service *v, struct client *c, const struct control_reque
 		control_put_error(&c->answer, err.msg);
 	else if (c->answered)
 		control_put_ok(&c->answer, str_get(&text), text.n);
-	str_release(&text);
 }
 
 /* Takes what the client says; obeys when that is a line. */

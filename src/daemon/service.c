@@ -156,6 +156,20 @@ static void say_late_layouts(struct service *v, size_t n)
 	v->n_late_layouts = n;
 }
 
+#define MINUTE_NS 60000000000ull
+
+/* Tells by minute what came since the last time: a journal record at each minute's end sees to it
+ * that this is within one. */
+static void note_minute(struct service *v)
+{
+	const uint64_t now = clock_wall_ns();
+
+	if (!v->noted_wall_ns || v->noted_wall_ns > now)
+		v->noted_wall_ns = now;
+	profile_note_minute(&v->set->sampling.profile, (uint32_t)(v->noted_wall_ns / MINUTE_NS));
+	v->noted_wall_ns = now;
+}
+
 /* Has the profile hold all that was folded, and tells which entries of the log these are. */
 static void service_settle(struct service *v, bool done, seq_ranges *ret)
 {
@@ -163,6 +177,7 @@ static void service_settle(struct service *v, bool done, seq_ranges *ret)
 		say_late_layouts(v, collector_flush(v->set->sampling.collector));
 		collector_take_account(v->set->sampling.collector);
 	}
+	note_minute(v);
 	list_ranges(v, ret);
 	if (done)
 		add_range(ret, SOURCE_DONE, 0, 1);
@@ -449,6 +464,12 @@ static int until_due(const struct service *v, int ms)
 	return ms;
 }
 
+/* Whether a minute ended since samples were last told by minute. */
+static bool is_new_minute(const struct service *v)
+{
+	return v->noted_wall_ns && v->noted_wall_ns / MINUTE_NS != clock_wall_ns() / MINUTE_NS;
+}
+
 /* Does what is due NOW; -EAGAIN when nothing was. */
 static int do_due(struct service *v, uint64_t now, struct err *err)
 {
@@ -460,7 +481,7 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 	}
 	if (now >= v->flush_due_ns)
 		return daemon_service_flush(v, false, err);
-	if (now >= v->journal_due_ns ||
+	if (now >= v->journal_due_ns || is_new_minute(v) ||
 	    (collector_fill_pct(v->set->sampling.collector) >= FULL_PCT && !*v->problem))
 		return journal(v, err);
 	return -EAGAIN;
@@ -493,10 +514,8 @@ void service_step(struct service *v, int timeout_ms, int wake_fd)
 	if (v->dcpi_due)
 		service_update_tree(v, NULL);
 	rc = do_due(v, now, &err);
-	if (rc != -EAGAIN) {
+	if (rc != -EAGAIN)
 		note_result(v, rc, &err);
-		collector_vary_periods(v->set->sampling.collector);
-	}
 	service_turn_slots(v, now);
 	service_watch_cost(v, now);
 	keep_small(v, now);

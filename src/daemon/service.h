@@ -24,8 +24,8 @@ struct service_opts {
 	const char *bpffs; /* the BPF file system that was asked for; NULL: as pin_place.h has it */
 	bool pin;	   /* have the log outlive this process, there */
 	uint64_t journal_ns, flush_ns, epoch_ns; /* how often at least; epoch 0: only when asked */
-	double prune; /* share of samples below which contexts are pruned (model/prune.h); 0: none
-		       */
+	double prune;				 /* share of samples below which contexts are pruned
+		       * (model/prune.h); 0: none */
 	const char *dcpi; /* a DCPI tree that is kept up to date at each flush; NULL: none */
 	uint64_t mux_ns;  /* how long each slot of events counts; 0: there is one slot */
 	double max_cpu;	  /* share of all CPUs' time it may cost, 0 to 1; 0: any */

@@ -57,6 +57,7 @@ struct service {
 	struct service_pins pins;
 	int lock_fd;
 	uint64_t db_dev, db_ino; /* of the database's directory */
+	uint64_t noted_wall_ns;	 /* up to when samples are told by minute; 0: none are yet */
 	uint64_t start_ns, journal_due_ns, flush_due_ns, epoch_due_ns, last_flush_ns;
 	uint64_t n_flushes, n_epochs, n_samples, n_unknown, n_taken_over;
 	VEC(struct build_id) shared; /* build-ids that different files have; it was said */

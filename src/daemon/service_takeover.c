@@ -51,7 +51,7 @@ static int look_up(struct service *v, uint64_t number, const struct log *log, st
 
 void service_keep_labels(struct service *v, struct log_set *s)
 {
-	struct str text = {0};
+	_str_ struct str text = {0};
 	struct err err;
 
 	if (!s->pinned || !collector_labels_changed(s->sampling.collector, &s->labels_mark))
@@ -59,7 +59,6 @@ void service_keep_labels(struct service *v, struct log_set *s)
 	collector_list_labels(s->sampling.collector, &text);
 	if (pinned_put_labels(&v->pins.base, s->number, str_get(&text), text.n, &err) < 0)
 		service_say(v, "labels will not outlive this process: %s", err.msg);
-	str_release(&text);
 }
 
 /* Gives the processes that still live the labels that the daemon of log NUMBER knew of, and keeps
@@ -109,13 +108,12 @@ typedef VEC(struct dead_log) dead_logs;
 static void find_logs(const struct service *v, dead_logs *ret)
 {
 	vec_each (base, &v->pins.bases) {
-		pinned_list numbers = {0};
+		_vec_ pinned_list numbers = {0};
 
 		if (base->fd >= 0)
 			pinned_find(base, v->set->number, &numbers);
 		vec_each (number, &numbers)
 			vec_push(ret, ((struct dead_log){.base = base, .number = *number}));
-		vec_release(&numbers);
 	}
 }
 
@@ -186,7 +184,7 @@ static int know_all(struct service *v, dead_logs *logs, struct err *err)
 /* Writes LOGS and, behind them, our own log into the MANIFEST. */
 static int put_all(struct service *v, const dead_logs *logs, struct err *err)
 {
-	VEC(struct store_log) all = {0};
+	_vec_ VEC(struct store_log) all = {0};
 	int rc = 0;
 
 	vec_each (d, logs)
@@ -199,7 +197,6 @@ static int put_all(struct service *v, const dead_logs *logs, struct err *err)
 	vec_push(&all, ((struct store_log){.number = v->set->number, .state = STORE_LOG_OWN}));
 	if (all.n > 1 || store_n_logs(v->store) > 1 || store_log(v->store) != v->set->number)
 		rc = store_put_logs(v->store, all.v, all.n, err);
-	vec_release(&all);
 	return rc;
 }
 

@@ -34,7 +34,7 @@ static bool is_others(const char *dir)
 {
 	struct stat st;
 
-	return dir && stat(dir, &st) == 0 && st.st_uid != geteuid();
+	return dir && stat(dir, &st) >= 0 && st.st_uid != geteuid();
 }
 
 /* New files in DIR are given to its group, which takes a right to all files, or being a member. */

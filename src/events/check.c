@@ -3,8 +3,8 @@
  * reports the host's model and has no counters, a kernel may lack a driver.
  *
  * What perf_event_open(2) says: ENOENT no driver takes the event; EOPNOTSUPP it cannot interrupt,
- * or not so precisely; EINVAL the driver refuses the encoding; EACCES and EPERM the user may not.
- */
+ * or not so precisely; EINVAL the driver refuses the encoding; EACCES and
+ * EPERM the user may not. */
 #include "events/check.h"
 
 #include <errno.h>

@@ -175,7 +175,7 @@ static int parse_simple(const struct event_env *env, const char *name, const cha
 	size_t n = strlen(name);
 	int rc;
 
-	if (event_names_find(name, spec, &canonical) == 0)
+	if (event_names_find(name, spec, &canonical) >= 0)
 		return parse_finish(spec, canonical, modifiers, err);
 	if (*name == 'r' && n > 1 && strspn(name + 1, "0123456789abcdefABCDEF") == n - 1) {
 		uint64_t config;
@@ -203,7 +203,7 @@ static int parse_pfm(const char *text, struct event_spec *spec, struct err *err)
 		_mem_ char *name = xstrndup(text, (size_t)(colon - text));
 
 		rc = event_pfm_encode(name, spec, err);
-		if (rc == 0)
+		if (rc >= 0)
 			return parse_finish(spec, name, colon + 1, err);
 	}
 	/* or the letters are a unit mask */
@@ -211,8 +211,8 @@ static int parse_pfm(const char *text, struct event_spec *spec, struct err *err)
 	return rc < 0 ? rc : parse_finish(spec, text, NULL, err);
 }
 
-/* libpfm4 knows the event and says WHY the rest is wrong; the nearest unit mask is a guess at it.
- */
+/* libpfm4 knows the event and says WHY the rest is wrong; the nearest unit
+ * mask is a guess at it. */
 static int bad_pfm(const struct event_env *env, const char *text, int rc, const char *why,
 		   struct err *err)
 {
@@ -260,7 +260,7 @@ static int parse_name(const struct event_env *env, const char *text, struct even
 	if (rest && rest[1] != ':' && event_trace_has_group(env, head))
 		return parse_tracepoint(env, head, rest + 1, spec, err);
 	rc = parse_pfm(text, spec, &why);
-	if (rc == 0)
+	if (rc >= 0)
 		return 0;
 	if (rc != -ENOENT)
 		return bad_pfm(env, text, rc, why.msg, err);
@@ -308,13 +308,13 @@ int event_parse(const struct event_env *env, const char *text, struct event_spec
 	/* colons inside the terms are theirs */
 	if (!*body)
 		rc = err_set(err, -EINVAL, "an event is missing");
-	if (rc == 0)
+	if (rc >= 0)
 		rc = take_period(slash ? slash : body, &period, err);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = slash ? parse_pmu(env, body, &spec, err) : parse_name(env, body, &spec, err);
 	if (period)
 		spec.period = period;
-	if (rc == 0)
+	if (rc >= 0)
 		rc = event_check_supported(env, &spec, err);
 	if (rc < 0) {
 		event_spec_release(&spec);
@@ -365,7 +365,7 @@ int event_list_parse(const struct event_env *env, const char *text, struct event
 		int rc = is_pm ? event_pm_parse(env, one, specs, err)
 			       : event_parse(env, one, &spec, err);
 
-		if (rc == 0 && !is_pm && has_spec(specs, spec.name)) {
+		if (rc >= 0 && !is_pm && has_spec(specs, spec.name)) {
 			rc = err_set(err, -EINVAL, "named twice");
 			event_spec_release(&spec);
 		}

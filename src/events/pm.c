@@ -137,7 +137,7 @@ static int add_amd(struct chooser *c)
 {
 	int rc = add_ibs(c, "ibs_op", "cnt_ctl", EVENT_FACTS_IBS_OP);
 
-	if (rc == 0 && has(c, "ibs_fetch", "type"))
+	if (rc >= 0 && has(c, "ibs_fetch", "type"))
 		rc = add_ibs(c, "ibs_fetch", "rand_en", EVENT_FACTS_IBS_FETCH);
 	return rc;
 }
@@ -229,11 +229,11 @@ int event_pm_parse(const struct event_env *env, const char *text, struct event_s
 	size_t n_before = specs->n, n = strcspn(text, ":");
 	int rc = take_mode(&c, n == 3 ? text[2] : '\0');
 
-	if (rc == 0)
+	if (rc >= 0)
 		rc = take_rest(&c, text + n);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = pm_choose(&c);
-	for (size_t i = n_before; i < specs->n && rc == 0; i++) {
+	for (size_t i = n_before; i < specs->n && rc >= 0; i++) {
 		rc = event_check_supported(env, &specs->v[i], err);
 		if (rc < 0)
 			err_prefix(err, rc, "%s", specs->v[i].name);

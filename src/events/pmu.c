@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b)
 
 int event_dir_each(const char *path, event_pmu_each_fn *each, void *arg)
 {
-	VEC(char *) names = {0};
+	_vec_ VEC(char *) names = {0};
 	DIR *dir = opendir(path);
 	struct dirent *d;
 
@@ -74,7 +74,6 @@ int event_dir_each(const char *path, event_pmu_each_fn *each, void *arg)
 		each(*n, arg);
 		free(*n);
 	}
-	vec_release(&names);
 	return 0;
 }
 
@@ -256,7 +255,7 @@ static int builtin_term(struct encoder *e, const char *name, const char *value)
 
 	if (to && value) {
 		rc = parse_value(e, name, value, to);
-		if (rc == 0 && *to == 0)
+		if (rc >= 0 && *to == 0)
 			rc = err_set(e->err, -EINVAL, "%s must not be 0", name);
 		return rc < 0 ? rc : 1;
 	}
@@ -283,7 +282,7 @@ static int builtin_term(struct encoder *e, const char *name, const char *value)
 		if (!value)
 			return err_set(e->err, -EINVAL, "%s= needs a number", name);
 		rc = parse_value(e, name, value, &t.value);
-		if (rc == 0)
+		if (rc >= 0)
 			rc = add_term(e, &t);
 		return rc < 0 ? rc : 1;
 	}
@@ -331,9 +330,9 @@ static int parse_term(struct encoder *e, char *name, bool in_alias)
 	text = event_pmu_text(e->env, e->pmu, file);
 	if (!text) {
 		rc = builtin_term(e, name, value);
-		if (rc == 0 && !value && portable_event(e, name) == 0)
+		if (rc == 0 && !value && portable_event(e, name) >= 0)
 			return 0;
-		return rc < 0 ? rc : rc ? 0 : no_such_term(e, name);
+		return rc < 0 ? rc : rc > 0 ? 0 : no_such_term(e, name);
 	}
 	rc = parse_format(e, text, &t);
 	if (rc < 0)
@@ -420,7 +419,7 @@ int event_pmu_encode(const struct event_env *env, const char *pmu, const char *t
 	spec->kind = EVENT_PMU;
 	spec->attr.type = (uint32_t)number;
 	rc = parse_terms(&e, terms, false);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = compose(&e);
 	vec_each (t, &e.terms)
 		free(t->name);

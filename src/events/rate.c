@@ -127,12 +127,12 @@ int event_default(const struct event_env *env, struct event_specs *specs, const 
 {
 	int rc = event_list_parse(env, "cycles", specs, NULL);
 
-	if (rc == 0) {
+	if (rc >= 0) {
 		*ret_why = "event: cycles";
 		return 0;
 	}
 	rc = event_list_parse(env, "cpu-clock", specs, err);
-	if (rc == 0)
+	if (rc >= 0)
 		*ret_why = "event: cpu-clock (this machine offers no cycle counter)";
 	return rc;
 }

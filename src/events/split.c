@@ -36,7 +36,7 @@ static void add_part(const char *pmu, void *arg)
 	s->n_pmus++;
 	part.attr.config |= number << EVENT_PMU_TYPE_SHIFT;
 	part.name = xasprintf("%s/%.*s/%s", pmu, (int)n, name, name + n + (name[n] == ':'));
-	if (event_check_supported(s->env, &part, NULL) == 0)
+	if (event_check_supported(s->env, &part, NULL) >= 0)
 		vec_push(&s->parts, part);
 	else
 		event_spec_release(&part);

@@ -36,7 +36,7 @@ char *event_trace_find(const struct event_env *env, char **ret_why, char **ret_r
 					  : xasprintf("%s/kernel/%s", env->sysfs, places[i]);
 		int rc = root_state(root);
 
-		if (rc == 0)
+		if (rc >= 0)
 			return root;
 		denied = denied || rc == -EACCES;
 		free(root);

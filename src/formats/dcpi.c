@@ -151,9 +151,9 @@ int dcpi_read(struct dcpi_file *f, const void *bytes, size_t n_bytes, unsigned s
 	if (r < 0)
 		return r;
 	r = check_version(f, err);
-	if (r == 0)
+	if (r >= 0)
 		r = settle_stride(f, stride, err);
-	if (r == 0)
+	if (r >= 0)
 		r = read_counts(f, bytes, n_bytes, body, err);
 	if (r < 0)
 		dcpi_release(f);

@@ -167,7 +167,7 @@ static bool take_value(struct dcpi_file *f, const struct keyword *k, const char 
 
 	switch (k->form) {
 	case FORM_VERSION:
-		return parse_version(value, &f->major, &f->minor) == 0;
+		return parse_version(value, &f->major, &f->minor) >= 0;
 	case FORM_HEX:
 		if (!all_of(value, "0123456789abcdefABCDEF"))
 			return false;
@@ -329,7 +329,7 @@ int dcpi_read_header(struct dcpi_file *f, const void *bytes, size_t n_bytes, siz
 
 	reset(f);
 	r = read_lines(f, bytes, n_bytes, &body, err);
-	if (r == 0 && f->major == 0)
+	if (r >= 0 && f->major == 0)
 		r = check_required(f, err);
 	if (r < 0) {
 		dcpi_release(f);
@@ -349,7 +349,7 @@ bool dcpi_probe(const void *bytes, size_t n)
 	if (n > most)
 		n = most;
 	reset(&f);
-	known = read_lines(&f, bytes, n, &body, NULL) == 0;
+	known = read_lines(&f, bytes, n, &body, NULL) >= 0;
 	if (known) {
 		known = false;
 		vec_each (line, &f.lines)
@@ -379,7 +379,7 @@ void dcpi_add_line(struct dcpi_file *f, const char *word, const char *value)
 		if (text[i] == '\n' || (i == first && is_blank(text[i])))
 			text[i] = '?';
 	r = add_line(f, text, n, f->lines.n + 1, &err);
-	assert(r == 0);
+	assert(r >= 0);
 	(void)r;
 	f->keep_pad = false;
 }
@@ -410,7 +410,7 @@ void dcpi_set_line(struct dcpi_file *f, size_t i, const struct dcpi_line *l)
 {
 	int r = dcpi_copy_line(f, l->text, l->n);
 
-	assert(r == 0);
+	assert(r >= 0);
 	(void)r;
 	f->lines.v[i] = f->lines.v[f->lines.n - 1];
 	f->lines.n--;

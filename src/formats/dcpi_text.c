@@ -384,7 +384,7 @@ static int parse_header_line(const struct dcpi_text_reader *r, struct dcpi_text 
 		return set_once(r, t, l, &t->platform, err);
 	if (word_is(l, "epoch")) {
 		e = set_once(r, t, l, &t->epoch, err);
-		if (e == 0 && dcpi_parse_time(t->epoch, &s) < 0)
+		if (e >= 0 && dcpi_parse_time(t->epoch, &s) < 0)
 			return dcpi_text_bad(r, err, "epoch needs a time such as 199805191724");
 		return e;
 	}

@@ -71,7 +71,7 @@ int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t genera
 		rc = segment_encode(out, p, err);
 	else
 		journal_put_counts(w, out, p, kind == JOURNAL_COUNTS_3);
-	if (!rc && out->n - body > UINT32_MAX)
+	if (rc >= 0 && out->n - body > UINT32_MAX)
 		rc = err_set(err, -E2BIG, "a journal record of %zu bytes", out->n - body);
 	if (rc < 0) {
 		out->n = at;

@@ -11,6 +11,7 @@
 
 #include "model/fact.h"
 #include "model/fresh.h"
+#include "model/script.h"
 
 /* What a value says besides its context and count: */
 #define VALUE_KEY  1u /* owner, vector and event follow: they are not those of the value before */
@@ -19,7 +20,7 @@
 
 /* Sections behind the values.  A reader passes over one it does not know, unless its number is odd:
  * then it refuses the record. */
-enum { SECTION_BRANCHES = 2 };
+enum { SECTION_BRANCHES = 2, SECTION_MINUTES = 4, SECTION_SCRIPTS = 9, SECTION_THREAD_NAMES = 11 };
 
 static void names_reset(struct journal_names *n)
 {
@@ -46,16 +47,19 @@ void journal_writer_release(struct journal_writer *w)
 	vec_release(&w->chain);
 	wr_release(&w->values);
 	wr_release(&w->branches);
+	wr_release(&w->minutes);
+	wr_release(&w->thread_names);
+	wr_release(&w->scripts);
 	wr_release(&w->body);
 }
 
 /* The number of ID, from FIRST on; *RET_NEW: it has none yet, and gets one by names_add. */
 static inline bool names_find(struct journal_names *n, uint32_t id, uint32_t *ret)
 {
-	while (n->number.n <= id)
-		vec_push(&n->number, 0);
-	*ret = n->number.v[id] - 1;
-	return n->number.v[id];
+	uint32_t number = *vec_at(&n->number, id);
+
+	*ret = number - 1;
+	return number;
 }
 
 static uint32_t names_add(struct journal_names *n, uint32_t id, uint32_t first)
@@ -118,7 +122,13 @@ static uint32_t put_owner(struct journal_writer *w, const struct profile *p, own
 		wr_uleb(&w->owners.bytes, put_string(w, p, strings[i]));
 	for (unsigned i = 0; i < n_elems(others); i++)
 		wr_uleb(&w->owners.bytes, others[i]);
-	return names_add(&w->owners, id, 1);
+	number = names_add(&w->owners, id, 1);
+	if (w->sections && o->thread_name) {
+		wr_uleb(&w->thread_names, number);
+		wr_uleb(&w->thread_names, put_string(w, p, o->thread_name));
+		w->n_thread_names++;
+	}
+	return number;
 }
 
 static uint32_t put_vector(struct journal_writer *w, const struct profile *p, vector_id id)
@@ -134,6 +144,21 @@ static uint32_t put_vector(struct journal_writer *w, const struct profile *p, ve
 	return names_add(&w->vectors, id, 1);
 }
 
+/* Says what place ID, whose number is NUMBER, means in a script. */
+static void put_script(struct journal_writer *w, const struct profile *p, place_id id,
+		       uint32_t number)
+{
+	const struct script *s = p->scripts.n ? profile_find_script(p, id) : NULL;
+
+	if (!s || !w->sections)
+		return;
+	wr_uleb(&w->scripts, number);
+	wr_uleb(&w->scripts, put_string(w, p, s->language));
+	wr_uleb(&w->scripts, put_string(w, p, s->name));
+	wr_uleb(&w->scripts, s->line);
+	w->n_scripts++;
+}
+
 static uint32_t put_place(struct journal_writer *w, const struct profile *p, place_id id)
 {
 	const struct place *k = &p->places.v[id];
@@ -145,7 +170,9 @@ static uint32_t put_place(struct journal_writer *w, const struct profile *p, pla
 	wr_uleb(b, put_image(w, p, k->image));
 	wr_sleb(b, (int64_t)k->svma); /* a kernel's are small, too, then */
 	wr_uleb(b, k->flags);
-	return names_add(&w->places, id, 0);
+	number = names_add(&w->places, id, 0);
+	put_script(w, p, id, number);
+	return number;
 }
 
 static uint32_t put_ctx(struct journal_writer *w, const struct profile *p, ctx_id id)
@@ -225,12 +252,36 @@ static void put_branches(struct journal_writer *w, const struct profile *p)
 	}
 }
 
+/* Fills W's minutes: how many, and each. */
+static void put_minutes(struct journal_writer *w, const struct profile *p)
+{
+	size_t n = 0;
+
+	w->minutes.n = 0;
+	for (size_t i = 0; i < p->moments.n; i++)
+		n += profile_fresh_moment(p, i).count != 0;
+	wr_uleb(&w->minutes, n);
+	for (size_t i = 0; i < p->moments.n; i++) {
+		const struct moment m = profile_fresh_moment(p, i);
+
+		if (!m.count)
+			continue;
+		wr_uleb(&w->minutes, m.minute);
+		wr_uleb(&w->minutes, put_owner(w, p, m.owner));
+		wr_uleb(&w->minutes, m.event);
+		wr_uleb(&w->minutes, m.count);
+	}
+}
+
 bool journal_needs_sections(const struct profile *p)
 {
-	if (p->branches.n)
+	if (p->branches.n || p->moments.n || p->scripts.n)
 		return true;
 	vec_each (im, &p->images)
 		if (image_digest_known(im->digest))
+			return true;
+	vec_each (o, &p->owners)
+		if (o->thread_name)
 			return true;
 	return false;
 }
@@ -286,6 +337,21 @@ static void put_names(struct wr *out, const struct journal_names *n)
 	wr_bytes(out, n->bytes.v, n->bytes.n);
 }
 
+/* Appends section NUMBER, which is a count N and ITEMS, unless there are none. */
+static void put_section(struct wr *out, unsigned number, size_t n, const struct wr *items)
+{
+	struct wr count = {0};
+
+	if (!n)
+		return;
+	wr_uleb(&count, n);
+	wr_uleb(out, number);
+	wr_uleb(out, count.n + items->n);
+	wr_bytes(out, count.v, count.n);
+	wr_bytes(out, items->v, items->n);
+	wr_release(&count);
+}
+
 void journal_put_counts(struct journal_writer *w, struct wr *out, const struct profile *p,
 			bool sections)
 {
@@ -295,11 +361,14 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 
 	for (unsigned i = 0; i < n_elems(all); i++)
 		names_reset(all[i]);
-	w->values.n = w->body.n = 0;
+	w->values.n = w->body.n = w->thread_names.n = w->n_thread_names = 0;
+	w->scripts.n = w->n_scripts = 0;
 	w->sections = sections;
 	n_values = put_values(w, p);
-	if (sections)
+	if (sections) {
 		put_branches(w, p);
+		put_minutes(w, p);
+	}
 	put_meta(w, &w->body, p);
 	put_events(w, &w->body, p);
 	put_losses(w, &w->body, p);
@@ -314,6 +383,13 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 		wr_uleb(out, w->branches.n);
 		wr_bytes(out, w->branches.v, w->branches.n);
 	}
+	if (sections && p->moments.n) {
+		wr_uleb(out, SECTION_MINUTES);
+		wr_uleb(out, w->minutes.n);
+		wr_bytes(out, w->minutes.v, w->minutes.n);
+	}
+	put_section(out, SECTION_THREAD_NAMES, w->n_thread_names, &w->thread_names);
+	put_section(out, SECTION_SCRIPTS, w->n_scripts, &w->scripts);
 }
 
 /* Reading, into a scratch profile's arrays, whose ids are the record's numbers.  A failed read sets
@@ -570,6 +646,52 @@ static void get_branches(struct profile *p, struct rd *r)
 	r->bad |= rd_left(r) != 0;
 }
 
+static void get_minutes(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 4);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct moment m = {.minute = get_u32(r)};
+
+		m.owner = get_number(r, p->owners.n);
+		m.event = get_number(r, p->events.n);
+		m.count = rd_uleb(r);
+		r->bad |= !m.count;
+		vec_push(&p->moments, m);
+	}
+	r->bad |= rd_left(r) != 0;
+}
+
+static void get_thread_names(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 2);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		uint32_t owner = get_number(r, p->owners.n);
+
+		p->owners.v[owner].thread_name = get_number(r, p->strings.n);
+		r->bad |= !owner || !p->owners.v[owner].thread_name;
+	}
+	r->bad |= rd_left(r) != 0;
+}
+
+static void get_scripts(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 4);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct script s = {.place = get_number(r, p->places.n)};
+
+		s.language = get_number(r, p->strings.n);
+		s.name = get_number(r, p->strings.n);
+		s.line = get_u32(r);
+		r->bad |= !p->places.n ||
+			  p->images.v[p->places.v[s.place].image].kind != IMAGE_SCRIPT;
+		vec_push(&p->scripts, s);
+	}
+	r->bad |= rd_left(r) != 0;
+}
+
 /* Tells of a section that only a newer program knows and that is needed. */
 static bool get_sections(struct profile *p, struct rd *r)
 {
@@ -585,8 +707,18 @@ static bool get_sections(struct profile *p, struct rd *r)
 		if (number == SECTION_BRANCHES) {
 			get_branches(p, &body);
 			r->bad |= body.bad;
+		} else if (number == SECTION_MINUTES) {
+			get_minutes(p, &body);
+			r->bad |= body.bad;
+		} else if (number == SECTION_THREAD_NAMES) {
+			get_thread_names(p, &body);
+			r->bad |= body.bad;
+		} else if (number == SECTION_SCRIPTS) {
+			get_scripts(p, &body);
+			r->bad |= body.bad;
+		} else {
+			known &= !(number & 1);
 		}
-		known &= !(number & 1);
 	}
 	return known;
 }
@@ -635,6 +767,8 @@ static void add_values(const struct profile *from, struct profile *into, struct 
 	}
 	if (!sink || sink->branches)
 		profile_merge_branches(into, from, &map);
+	if (!sink || sink->moments)
+		profile_merge_moments(into, from, &map);
 	profile_map_release(&map);
 }
 
@@ -646,7 +780,7 @@ int journal_get_counts(struct rd *r, bool sections, struct profile *into, struct
 
 	profile_init(&p);
 	rc = get_all(&p, r, sections, err);
-	if (!rc && into)
+	if (rc >= 0 && into)
 		add_values(&p, into, sink);
 	profile_release(&p);
 	return rc;

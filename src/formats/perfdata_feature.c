@@ -135,7 +135,7 @@ static void read_total_mem(struct reader *f)
 
 static void read_command(struct reader *f)
 {
-	struct str s = {0};
+	_str_ struct str s = {0};
 
 	for (uint32_t i = 0, n = perfdata_feature_count(f, 4); i < n; i++) {
 		str_add(&s, i ? " " : "");
@@ -143,7 +143,6 @@ static void read_command(struct reader *f)
 	}
 	perfdata_feature_keep(&f->pd->command, str_get(&s));
 	say(f, "%s\n", f->pd->command);
-	str_release(&s);
 }
 
 /* The events again, with their names; that of number I is the file's Ith. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See perfdata.h: what a sample carries, in the order the kernel writes it (perf_output_sample,
- * kernel/events/core.c; the comment of PERF_RECORD_SAMPLE in linux/perf_event.h has AUX too early).
- */
+ * kernel/events/core.c; the comment of PERF_RECORD_SAMPLE in
+ * linux/perf_event.h has AUX too early). */
 #include "formats/perfdata_impl.h"
 
 #include <errno.h>

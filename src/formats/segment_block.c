@@ -19,13 +19,14 @@
 #define ZSTD_LEVEL 3
 
 static const char *const type_names[] = {
-	[SEGMENT_STRINGS] = "strings",	 [SEGMENT_META] = "meta",
-	[SEGMENT_EVENTS] = "events",	 [SEGMENT_IMAGES] = "images",
-	[SEGMENT_PLACES] = "places",	 [SEGMENT_OWNERS] = "owners",
-	[SEGMENT_VECTORS] = "vectors",	 [SEGMENT_CONTEXTS] = "contexts",
-	[SEGMENT_LOSSES] = "losses",	 [SEGMENT_VALUES] = "values",
-	[SEGMENT_TRACES] = "traces",	 [SEGMENT_POINTS] = "points",
-	[SEGMENT_BRANCHES] = "branches",
+	[SEGMENT_STRINGS] = "strings",	     [SEGMENT_META] = "meta",
+	[SEGMENT_EVENTS] = "events",	     [SEGMENT_IMAGES] = "images",
+	[SEGMENT_PLACES] = "places",	     [SEGMENT_OWNERS] = "owners",
+	[SEGMENT_VECTORS] = "vectors",	     [SEGMENT_CONTEXTS] = "contexts",
+	[SEGMENT_LOSSES] = "losses",	     [SEGMENT_VALUES] = "values",
+	[SEGMENT_TRACES] = "traces",	     [SEGMENT_POINTS] = "points",
+	[SEGMENT_BRANCHES] = "branches",     [SEGMENT_MINUTES] = "minutes",
+	[SEGMENT_SCRIPTS] = "script places",
 };
 
 uint64_t block_checksum(const void *p, size_t n, uint64_t seed)
@@ -259,8 +260,8 @@ static bool may_begin_at(const uint8_t *bytes, size_t n, size_t at)
 	n_columns = rd_u8(&r);
 	n_items = rd_le32(&r);
 	n_stored = rd_le32(&r);
-	return type && type <= SEGMENT_BRANCHES && n_columns && n_columns <= BLOCK_MAX_COLUMNS &&
-	       n_items && !r.bad && n_stored <= rd_left(&r);
+	return block_type_known(type) && n_columns && n_columns <= BLOCK_MAX_COLUMNS && n_items &&
+	       !r.bad && n_stored <= rd_left(&r);
 }
 
 void block_read_whole(const uint8_t *bytes, size_t n, struct block_list *ret)
@@ -274,8 +275,8 @@ void block_read_whole(const uint8_t *bytes, size_t n, struct block_list *ret)
 		struct block b = {.number = (unsigned)ret->blocks.n};
 		size_t cost = 1;
 
-		if (may_begin_at(bytes, n, at) && read_block_header(&r, &b, NULL) == 0 &&
-		    check_columns(&b, limit, &expanded, NULL) == 0) {
+		if (may_begin_at(bytes, n, at) && read_block_header(&r, &b, NULL) >= 0 &&
+		    check_columns(&b, limit, &expanded, NULL) >= 0) {
 			b.off = at;
 			vec_push(&ret->blocks, b);
 			at += SEGMENT_BLOCK_SZ + b.n_stored;
@@ -333,7 +334,7 @@ int block_read_all(const uint8_t *bytes, size_t n, struct block_list *ret, struc
 		struct block b = {.number = (unsigned)ret->blocks.n};
 
 		rc = read_block_header(&r, &b, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = check_columns(&b, limit, &expanded, err);
 		if (rc < 0)
 			return rc;

@@ -11,6 +11,20 @@
 
 #define BLOCK_MAX_COLUMNS 16
 
+/* Columns of owners behind those of version 1. */
+enum segment_owner_columns {
+	SEGMENT_OWNER_JOB = 8, /* from here to thread_name: reserved */
+	SEGMENT_OWNER_THREAD_NAME = 11,
+	SEGMENT_OWNER_COLUMNS
+};
+
+/* Whether this program knows what blocks of TYPE mean. */
+static inline bool block_type_known(unsigned type)
+{
+	return (type && type <= SEGMENT_BRANCHES) || type == SEGMENT_MINUTES ||
+	       type == SEGMENT_SCRIPTS;
+}
+
 /* XXH3-64 of N bytes; SEED 0 in segments. */
 uint64_t block_checksum(const void *p, size_t n, uint64_t seed);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "formats/segment_minutes.h"
 #include "model/fact.h"
 #include "model/trace.h"
 
@@ -24,7 +25,7 @@ static int end_columns(const struct block *b, struct block_column *c, unsigned n
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < n && !rc; i++)
+	for (unsigned i = 0; i < n && rc >= 0; i++)
 		if (c[i].rd.bad || rd_left(&c[i].rd))
 			rc = block_err(err, -EBADMSG, b, "column %u is %s than %u elements", i,
 				       c[i].rd.bad ? "shorter" : "longer", b->n_items);
@@ -220,6 +221,13 @@ static int get_owners(struct profile *p, const struct block *b, struct block_col
 			.flags = column_next_u32(&c[7]),
 		};
 
+		for (unsigned k = SEGMENT_OWNER_JOB; k < SEGMENT_OWNER_THREAD_NAME; k++)
+			if (column_next(&c[k]))
+				return block_err(err, -EPROTONOSUPPORT, b,
+						 "owner %u has a job, container or unit, which is "
+						 "newer than this program",
+						 i + 1);
+		o.thread_name = get_str(p, &c[SEGMENT_OWNER_THREAD_NAME]);
 		vec_push(&p->owners, o);
 	}
 	return 0;
@@ -249,7 +257,7 @@ static int get_ctxs(struct profile *p, const struct block *b, struct block_colum
 
 	for (uint32_t i = 0; i < p->places.n; i++)
 		follower[i] = i;
-	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+	for (uint32_t i = 0; i < b->n_items && rc >= 0; i++) {
 		uint32_t step = column_next_u32(&c[0]);
 		uint64_t x = column_next(&c[1]);
 
@@ -264,9 +272,9 @@ static int get_ctxs(struct profile *p, const struct block *b, struct block_colum
 		} else {
 			place = next + x;
 		}
-		if (!rc && place >= p->places.n)
+		if (rc >= 0 && place >= p->places.n)
 			rc = BAD("context %u names a place that is not there", i + 1);
-		if (!rc)
+		if (rc >= 0)
 			vec_push(&p->ctxs, (struct ctx){(ctx_id)parent, (place_id)place});
 		next = place + 1;
 	}
@@ -299,7 +307,7 @@ static int walk_values(const struct profile *p, const struct block *b,
 	uint64_t event = 0, vector = 0, owner = 0, ctx = 0, next_ctx = 0;
 	int rc = block_columns(b, c, n_elems(c), err);
 
-	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+	for (uint32_t i = 0; i < b->n_items && rc >= 0; i++) {
 		uint32_t d_event = column_next_u32(&c[0]), d_vector = column_next_u32(&c[1]);
 		uint32_t d_owner = column_next_u32(&c[2]);
 		struct value v;
@@ -324,7 +332,7 @@ static int walk_values(const struct profile *p, const struct block *b,
 		v.ctx = map->ctxs[ctx];
 		sink->put(sink, &v);
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = end_columns(b, c, n_elems(c), err);
 	columns_release(c, n_elems(c));
 	return rc;
@@ -372,7 +380,7 @@ static int walk_points(const struct profile *p, const struct block *b,
 	uint64_t line = 1, time = 0, ctx = 0, event;
 	int rc = block_columns(b, c, n_elems(c), err);
 
-	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+	for (uint32_t i = 0; i < b->n_items && rc >= 0; i++) {
 		uint32_t step = column_next_u32(&c[0]);
 		uint64_t d_time = column_next(&c[1]);
 
@@ -388,12 +396,12 @@ static int walk_points(const struct profile *p, const struct block *b,
 		} else {
 			time += d_time;
 		}
-		if (map && !rc)
+		if (map && rc >= 0)
 			trace_add_point(
 				into, traces[line],
 				&(struct trace_point){time, map->ctxs[ctx], map->events[event]});
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = end_columns(b, c, n_elems(c), err);
 	columns_release(c, n_elems(c));
 	return rc;
@@ -407,7 +415,7 @@ static int walk_branches(const struct profile *p, const struct block *b,
 	uint64_t event = 0, owner = 0, from = 0, to;
 	int rc = block_columns(b, c, n_elems(c), err);
 
-	for (uint32_t i = 0; i < b->n_items && !rc; i++) {
+	for (uint32_t i = 0; i < b->n_items && rc >= 0; i++) {
 		uint32_t d_event = column_next_u32(&c[0]), d_owner = column_next_u32(&c[1]);
 		struct branch x;
 
@@ -427,7 +435,7 @@ static int walk_branches(const struct profile *p, const struct block *b,
 			rc = BAD("branch %u names an element that is not there", i);
 		else if (!x.count)
 			rc = BAD("branch %u was never taken", i);
-		if (rc || !map)
+		if (rc < 0 || !map)
 			continue;
 		x.event = map->events[event];
 		x.owner = map->owners[owner];
@@ -435,10 +443,37 @@ static int walk_branches(const struct profile *p, const struct block *b,
 		x.to = map->places[to];
 		profile_add_branch(into, &x);
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = end_columns(b, c, n_elems(c), err);
 	columns_release(c, n_elems(c));
 	return rc;
+}
+
+static int get_scripts(struct profile *p, const struct block *b, struct block_column *c,
+		       struct err *err)
+{
+	uint64_t place = 0, line = 0;
+
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		uint32_t step = column_next_u32(&c[0]);
+		struct script s = {.language = get_str(p, &c[1])};
+		string_id file = get_str(p, &c[2]);
+
+		place += step;
+		s.name = get_str(p, &c[3]);
+		line += column_next_signed(&c[4]);
+		if ((i && !step) || place >= p->places.n ||
+		    p->images.v[p->places.v[place].image].kind != IMAGE_SCRIPT)
+			return BAD("script place %u names a place that is none", i);
+		if (strcmp(p->strings.v[file], p->images.v[p->places.v[place].image].path) != 0)
+			return BAD("script place %u is in another file than its image", i);
+		if (line > UINT32_MAX)
+			return BAD("script place %u has a malformed line", i);
+		s.place = (place_id)place;
+		s.line = (uint32_t)line;
+		vec_push(&p->scripts, s);
+	}
+	return 0;
 }
 
 /* The dictionary blocks, in the order they must come. */
@@ -447,22 +482,28 @@ static const struct {
 	int (*get)(struct profile *p, const struct block *b, struct block_column *c,
 		   struct err *err);
 } readers[] = {
-	[SEGMENT_STRINGS] = {2, get_strings}, [SEGMENT_META] = {1, get_meta},
-	[SEGMENT_EVENTS] = {10, get_events},  [SEGMENT_IMAGES] = {9, get_images},
-	[SEGMENT_PLACES] = {3, get_places},   [SEGMENT_OWNERS] = {8, get_owners},
-	[SEGMENT_VECTORS] = {3, get_vectors}, [SEGMENT_CONTEXTS] = {2, get_ctxs},
-	[SEGMENT_LOSSES] = {3, get_losses},   [SEGMENT_TRACES] = {6, get_traces},
+	[SEGMENT_STRINGS] = {2, get_strings},
+	[SEGMENT_META] = {1, get_meta},
+	[SEGMENT_EVENTS] = {10, get_events},
+	[SEGMENT_IMAGES] = {9, get_images},
+	[SEGMENT_PLACES] = {3, get_places},
+	[SEGMENT_OWNERS] = {SEGMENT_OWNER_COLUMNS, get_owners},
+	[SEGMENT_VECTORS] = {3, get_vectors},
+	[SEGMENT_CONTEXTS] = {2, get_ctxs},
+	[SEGMENT_LOSSES] = {3, get_losses},
+	[SEGMENT_TRACES] = {6, get_traces},
+	[SEGMENT_SCRIPTS] = {5, get_scripts},
 };
 
 static int read_dictionary(struct profile *p, const struct block *b, struct err *err)
 {
-	struct block_column c[10];
+	struct block_column c[BLOCK_MAX_COLUMNS];
 	unsigned n = readers[b->type].n_columns;
 	int rc = block_columns(b, c, n, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = readers[b->type].get(p, b, c, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = end_columns(b, c, n, err);
 	columns_release(c, n);
 	return rc;
@@ -488,6 +529,8 @@ static unsigned n_known_columns(unsigned type)
 		return 4;
 	case SEGMENT_BRANCHES:
 		return 9;
+	case SEGMENT_MINUTES:
+		return SEGMENT_MINUTES_COLUMNS;
 	default:
 		return readers[type].n_columns;
 	}
@@ -502,6 +545,8 @@ static int read_block(struct profile *p, const struct block *b, struct err *err)
 		return walk_points(p, b, NULL, NULL, NULL, err);
 	case SEGMENT_BRANCHES:
 		return walk_branches(p, b, NULL, NULL, err);
+	case SEGMENT_MINUTES:
+		return segment_walk_minutes(p, b, NULL, NULL, err);
 	default:
 		return read_dictionary(p, b, err);
 	}
@@ -518,7 +563,7 @@ static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool 
 		return rc;
 	profile_init(&d->p);
 	vec_each (b, &d->list.blocks) {
-		if (b->type == 0 || b->type > SEGMENT_BRANCHES) {
+		if (!block_type_known(b->type)) {
 			if (b->flags & SEGMENT_REQUIRED)
 				return block_err(err, -EPROTONOSUPPORT, b,
 						 "needed, and newer than this program");
@@ -575,10 +620,10 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 {
 	struct decoder d = {0};
 	struct profile_sink adder = {{.put = add_to_profile}, into};
-	const bool branches = !sink || sink->branches;
+	const bool branches = !sink || sink->branches, moments = !sink || sink->moments;
 	int rc = decoder_load(&d, bytes, n, !sink || sink->traces, branches, err);
 
-	if (!rc) {
+	if (rc >= 0) {
 		struct profile_map map = profile_merge_dicts(into, &d.p);
 		trace_id *traces = merge_lines(into, &d.p, &map);
 
@@ -589,6 +634,8 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 				walk_points(&d.p, b, &map, traces, into, err);
 			else if (b->type == SEGMENT_BRANCHES && branches)
 				walk_branches(&d.p, b, &map, into, err);
+			else if (b->type == SEGMENT_MINUTES && moments)
+				segment_walk_minutes(&d.p, b, &map, into, err);
 		}
 		free(traces);
 		profile_map_release(&map);
@@ -614,11 +661,11 @@ void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *r
 	uint64_t n_user = 0, x[8];
 
 	*ret = (struct segment_origin){0};
-	if (block_read_all(bytes, n, &list, NULL) == 0)
+	if (block_read_all(bytes, n, &list, NULL) >= 0)
 		vec_each (b, &list.blocks)
 			if (b->type == SEGMENT_META)
 				meta = b;
-	if (meta && meta->n_items > 8 && block_columns(meta, &c, 1, NULL) == 0) {
+	if (meta && meta->n_items > 8 && block_columns(meta, &c, 1, NULL) >= 0) {
 		for (unsigned i = 0; i < 8; i++)
 			column_next(&c);
 		n_user = column_next(&c);
@@ -641,8 +688,8 @@ void segment_get_origin(const uint8_t *bytes, size_t n, struct segment_origin *r
 	vec_release(&list.blocks);
 }
 
-/* Strings that are lost, as many as may be asked for: other blocks tell of build-ids and addresses.
- */
+/* Strings that are lost, as many as may be asked for: other blocks tell of
+ * build-ids and addresses. */
 static void put_lost_strings(struct profile *p)
 {
 	while (p->strings.n < 65536)
@@ -655,13 +702,14 @@ static bool salvage_block(struct profile *p, const struct block *b)
 {
 	const struct profile was = *p;
 
-	if (read_block(p, b, NULL) == 0)
+	if (read_block(p, b, NULL) >= 0)
 		return true;
 	p->meta = was.meta;
 	p->strings.n = was.strings.n;
 	p->events.n = was.events.n;
 	p->images.n = was.images.n;
 	p->places.n = was.places.n;
+	p->scripts.n = was.scripts.n;
 	p->owners.n = was.owners.n;
 	p->vectors.n = was.vectors.n;
 	p->user_facts.n = was.user_facts.n;
@@ -674,7 +722,7 @@ static bool salvage_block(struct profile *p, const struct block *b)
 unsigned segment_salvage(const uint8_t *bytes, size_t n, struct profile *into)
 {
 	struct decoder d = {0};
-	VEC(const struct block *) whole = {0};
+	_vec_ VEC(const struct block *) whole = {0};
 	struct profile_map map;
 	unsigned last = 0, n_kept;
 	trace_id *traces;
@@ -702,9 +750,10 @@ unsigned segment_salvage(const uint8_t *bytes, size_t n, struct profile *into)
 			walk_points(&d.p, *b, &map, traces, into, NULL);
 		else if ((*b)->type == SEGMENT_BRANCHES)
 			walk_branches(&d.p, *b, &map, into, NULL);
+		else if ((*b)->type == SEGMENT_MINUTES)
+			segment_walk_minutes(&d.p, *b, &map, into, NULL);
 	}
 	n_kept = (unsigned)whole.n;
-	vec_release(&whole);
 	free(traces);
 	profile_map_release(&map);
 	decoder_release(&d);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "formats/segment_minutes.h"
 #include "formats/segment_rank.h"
 
 /* Under way: the numbers and the bytes. */
@@ -41,6 +42,19 @@ static int put_strings(struct encoder *e, struct err *err)
 	return block_add(&e->w, SEGMENT_STRINGS, SEGMENT_REQUIRED, k->n, 2, err);
 }
 
+static unsigned fact_key(const struct user_fact *u)
+{
+	return (unsigned)u->is_counter << 8 | u->number;
+}
+
+static int by_fact_key(const void *x, const void *y)
+{
+	const struct user_fact *const *a = x, *const *b = y;
+
+	ORDER(fact_key(*a), fact_key(*b));
+	return 0;
+}
+
 static int put_meta(struct encoder *e, struct err *err)
 {
 	const struct profile_meta *m = &e->p->meta;
@@ -49,6 +63,7 @@ static int put_meta(struct encoder *e, struct err *err)
 				   str[m->engine], str[m->command],  m->start_wall_ns,
 				   m->end_wall_ns, m->n_cpus};
 
+	_vec_ VEC(const struct user_fact *) facts = {0};
 	uint32_t n = n_elems(fields);
 
 	for (unsigned i = 0; i < n_elems(fields); i++)
@@ -57,15 +72,15 @@ static int put_meta(struct encoder *e, struct err *err)
 		wr_uleb(COLUMN(0), e->p->user_facts.n);
 		n++;
 	}
-	for (unsigned key = 0; key < 512 && e->p->user_facts.n; key++)
-		vec_each (u, &e->p->user_facts) {
-			if ((u->is_counter << 8 | u->number) != (int)key)
-				continue;
-			wr_uleb(COLUMN(0), key);
-			wr_uleb(COLUMN(0), str[u->name]);
-			wr_uleb(COLUMN(0), str[u->meaning]);
-			n += 3;
-		}
+	vec_each (u, &e->p->user_facts)
+		vec_push(&facts, u);
+	vec_sort(&facts, by_fact_key);
+	vec_each (u, &facts) {
+		wr_uleb(COLUMN(0), fact_key(*u));
+		wr_uleb(COLUMN(0), str[(*u)->name]);
+		wr_uleb(COLUMN(0), str[(*u)->meaning]);
+		n += 3;
+	}
 	if (e->origin) {
 		const struct segment_origin *o = e->origin;
 		const uint64_t from[] = {o->recording,	     o->number,	      o->first_generation,
@@ -172,8 +187,16 @@ static int put_owners(struct encoder *e, struct err *err)
 
 		for (unsigned c = 0; c < n_elems(fields); c++)
 			wr_uleb(COLUMN(c), fields[c]);
+		if (e->k.thread_names) {
+			for (unsigned c = SEGMENT_OWNER_JOB; c < SEGMENT_OWNER_THREAD_NAME; c++)
+				wr_uleb(COLUMN(c), 0);
+			wr_uleb(COLUMN(SEGMENT_OWNER_THREAD_NAME), str[v->thread_name]);
+		}
 	}
-	return block_add(&e->w, SEGMENT_OWNERS, SEGMENT_REQUIRED, k->n, 8, err);
+	return e->k.thread_names
+		       ? block_add(&e->w, SEGMENT_OWNERS, SEGMENT_REQUIRED | SEGMENT_ALL_COLUMNS,
+				   k->n, SEGMENT_OWNER_COLUMNS, err)
+		       : block_add(&e->w, SEGMENT_OWNERS, SEGMENT_REQUIRED, k->n, 8, err);
 }
 
 static int put_vectors(struct encoder *e, struct err *err)
@@ -237,8 +260,7 @@ static int by_loss(const void *a, const void *b)
 
 static int put_losses(struct encoder *e, struct err *err)
 {
-	VEC(struct loss_row) rows = {0};
-	int rc;
+	_vec_ VEC(struct loss_row) rows = {0};
 
 	vec_each (l, &e->p->losses)
 		vec_push(&rows, (struct loss_row){e->k.strings.rank[l->name],
@@ -249,9 +271,7 @@ static int put_losses(struct encoder *e, struct err *err)
 		wr_uleb(COLUMN(1), row->event);
 		wr_uleb(COLUMN(2), row->n);
 	}
-	rc = block_add(&e->w, SEGMENT_LOSSES, SEGMENT_REQUIRED, (uint32_t)rows.n, 3, err);
-	vec_release(&rows);
-	return rc;
+	return block_add(&e->w, SEGMENT_LOSSES, SEGMENT_REQUIRED, (uint32_t)rows.n, 3, err);
 }
 
 /* One block of values [FROM, END) of the sorted ones.  A column's delta counts only while the
@@ -332,10 +352,10 @@ static int put_points(struct encoder *e, struct err *err)
 	uint32_t n = 0, line = 0;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < e->k.traces.n && !rc; i++) {
+	for (uint32_t i = 0; i < e->k.traces.n && rc >= 0; i++) {
 		const struct trace *t = &e->p->traces.v[e->k.traces.order[i]];
 		uint64_t time = t->start_ns;
-		VEC(struct point_row) rows = {0};
+		_vec_ VEC(struct point_row) rows = {0};
 		uint32_t ctx = 0;
 
 		vec_reserve(&rows, t->points.n);
@@ -360,7 +380,6 @@ static int put_points(struct encoder *e, struct err *err)
 			time = t->start_ns;
 			n = line = ctx = 0;
 		}
-		vec_release(&rows);
 	}
 	return rc < 0 ? rc : block_add(&e->w, SEGMENT_POINTS, 0, n, 4, err);
 }
@@ -395,15 +414,49 @@ static int put_some_branches(struct encoder *e, uint32_t from, uint32_t end, str
 	return block_add(&e->w, SEGMENT_BRANCHES, 0, end - from, 9, err);
 }
 
+static int put_scripts(struct encoder *e, struct err *err)
+{
+	const struct ranking *k = &e->k.scripts;
+	const uint32_t *str = e->k.strings.rank;
+	uint32_t place = 0, line = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct script *s = &e->p->scripts.v[k->order[i]];
+		uint32_t at = e->k.places.rank[s->place];
+		string_id file =
+			profile_intern_str((struct profile *)e->p,
+					   e->p->images.v[e->p->places.v[s->place].image].path);
+
+		wr_uleb(COLUMN(0), at - place);
+		wr_uleb(COLUMN(1), str[s->language]);
+		wr_uleb(COLUMN(2), str[file]);
+		wr_uleb(COLUMN(3), str[s->name]);
+		wr_sleb(COLUMN(4), (int64_t)s->line - line);
+		place = at;
+		line = s->line;
+	}
+	return block_add(&e->w, SEGMENT_SCRIPTS, SEGMENT_REQUIRED, k->n, 5, err);
+}
+
 static int put_branches(struct encoder *e, struct err *err)
 {
 	const uint32_t n = e->k.branches.n;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < n && !rc; i += SEGMENT_VALUES_MAX)
+	for (uint32_t i = 0; i < n && rc >= 0; i += SEGMENT_VALUES_MAX)
 		rc = put_some_branches(
 			e, i, n - i < SEGMENT_VALUES_MAX ? n : i + SEGMENT_VALUES_MAX, err);
 	return rc;
+}
+
+/* What minutes may take of a segment that is stored: a tenth of the rest. */
+static size_t minutes_limit(const struct encoder *e)
+{
+	const size_t tenth = (e->w.out->n - e->w.start) / 10;
+
+	if (!e->origin)
+		return SIZE_MAX;
+	return tenth > SEGMENT_MINUTES_LEAST ? tenth : SEGMENT_MINUTES_LEAST;
 }
 
 static int put_blocks(struct encoder *e, struct err *err)
@@ -413,35 +466,35 @@ static int put_blocks(struct encoder *e, struct err *err)
 		put_owners,  put_vectors, put_ctxs,   put_losses,
 	};
 	size_t n = e->k.n_values;
+	int rc;
 
 	for (size_t i = 0; i < n_elems(put); i++) {
-		int rc = put[i](e, err);
-
+		rc = put[i](e, err);
 		if (rc < 0)
 			return rc;
 	}
 	for (size_t i = 0; i < n; i += SEGMENT_VALUES_MAX) {
-		int rc = put_values(e, i, n - i < SEGMENT_VALUES_MAX ? n : i + SEGMENT_VALUES_MAX,
-				    err);
-
+		rc = put_values(e, i, n - i < SEGMENT_VALUES_MAX ? n : i + SEGMENT_VALUES_MAX, err);
 		if (rc < 0)
 			return rc;
 	}
 	if (e->k.traces.n) {
-		int rc = put_traces(e, err);
-
-		if (!rc)
+		rc = put_traces(e, err);
+		if (rc == 0)
 			rc = put_points(e, err);
 		if (rc < 0)
 			return rc;
 	}
-	return put_branches(e, err);
+	rc = put_branches(e, err);
+	if (rc >= 0)
+		rc = segment_put_minutes(&e->w, e->p, &e->k, minutes_limit(e), err);
+	return rc < 0 ? rc : put_scripts(e, err);
 }
 
 /* The lowest version that says what is to be said. */
 static void choose_version(const struct encoder *e, uint16_t *ret_major, uint16_t *ret_minor)
 {
-	const bool new = e->k.digests || e->k.branches.n;
+	const bool new = e->k.digests || e->k.branches.n || e->k.thread_names || e->k.scripts.n;
 
 	*ret_major = new ? 2 : 1;
 	*ret_minor = new ? 0 : e->origin ? 3 : e->p->user_facts.n ? 2 : e->k.traces.n ? 1 : 0;

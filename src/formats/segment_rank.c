@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model/fresh.h"
+#include "model/script.h"
 #include "model/trace.h"
 
 struct sort_item {
@@ -119,6 +120,8 @@ static void mark_owner(struct ranker *e, owner_id id)
 	mark_str(e, o->comm);
 	mark_str(e, o->cgroup);
 	mark_str(e, o->label);
+	mark_str(e, o->thread_name);
+	e->k->thread_names |= o->thread_name != 0;
 }
 
 static void mark_image(struct ranker *e, image_id id)
@@ -134,8 +137,17 @@ static void mark_image(struct ranker *e, image_id id)
 
 static void mark_place(struct ranker *e, place_id id)
 {
-	if (mark(&e->k->places, id))
-		mark_image(e, e->p->places.v[id].image);
+	const struct script *s;
+
+	if (!mark(&e->k->places, id))
+		return;
+	mark_image(e, e->p->places.v[id].image);
+	s = profile_find_script(e->p, id);
+	if (!s)
+		return;
+	mark(&e->k->scripts, (uint32_t)(s - e->p->scripts.v));
+	mark_str(e, s->language);
+	mark_str(e, s->name);
 }
 
 static void mark_ctx(struct ranker *e, ctx_id id)
@@ -195,6 +207,8 @@ static void mark_used(struct ranker *e)
 	}
 	mark_traces(e);
 	mark_branches(e);
+	vec_each (moment, &p->moments)
+		mark_owner(e, moment->owner);
 	vec_each (u, &p->user_facts) {
 		mark_str(e, u->name);
 		mark_str(e, u->meaning);
@@ -276,6 +290,7 @@ static int by_owner(const void *a, const void *b, void *ctx)
 	ORDER(x->pid, y->pid);
 	ORDER(x->tid, y->tid);
 	ORDER(x->flags, y->flags);
+	ORDER(str[x->thread_name], str[y->thread_name]);
 	return 0;
 }
 
@@ -315,6 +330,16 @@ static int by_branch(const void *a, const void *b, void *ctx)
 	ORDER(e->k->owners.rank[x->owner], e->k->owners.rank[y->owner]);
 	ORDER(place[x->from], place[y->from]);
 	ORDER(place[x->to], place[y->to]);
+	return 0;
+}
+
+static int by_script(const void *a, const void *b, void *ctx)
+{
+	const struct ranker *e = ctx;
+	const uint32_t *place = e->k->places.rank;
+
+	ORDER(place[e->p->scripts.v[*(const uint32_t *)a].place],
+	      place[e->p->scripts.v[*(const uint32_t *)b].place]);
 	return 0;
 }
 
@@ -393,8 +418,8 @@ static void rank_ctxs(struct ranker *e)
 {
 	struct ranking *k = &e->k->ctxs;
 	const struct ctx *v = e->p->ctxs.v;
-	struct family { /* by a context's place in the list + 1, which is its rank so far; 0: root
-			 */
+	struct family { /* by a context's place in the list + 1, which is its
+			 * rank so far; 0: root */
 		uint32_t child, next;
 	} *of = xcalloc(k->list.n + 1, sizeof(*of));
 	uint32_t *order = xcalloc(k->list.n + 1, sizeof(*order));
@@ -467,6 +492,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	ranking_init(&ret->ctxs, p->ctxs.n);
 	ranking_init(&ret->traces, p->traces.n);
 	ranking_init(&ret->branches, p->branches.n);
+	ranking_init(&ret->scripts, p->scripts.n);
 	mark_used(&e);
 	rank_small(&e, &ret->strings, 1, by_string);
 	rank_small(&e, &ret->events, 0, by_event);
@@ -476,6 +502,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	rank_small(&e, &ret->traces, 0, by_trace);
 	rank_places(&e);
 	rank_small(&e, &ret->branches, 0, by_branch);
+	rank_small(&e, &ret->scripts, 0, by_script);
 	rank_ctxs(&e);
 	rank_values(&e);
 	free(e.items);
@@ -493,5 +520,6 @@ void segment_ranks_release(struct segment_ranks *k)
 	ranking_release(&k->ctxs);
 	ranking_release(&k->traces);
 	ranking_release(&k->branches);
+	ranking_release(&k->scripts);
 	free(k->values);
 }

@@ -66,7 +66,7 @@ static void build_put(struct value_sink *sink, const struct value *v)
 	if (v->ctx >= in->used.n || v->owner >= in->owners.n || v->event >= in->n_samples.n)
 		incoming_grow(in);
 	count_value(in->profile, v, &r);
-	if (!r.n || !v->ctx || in->rc)
+	if (!r.n || !v->ctx || in->rc < 0)
 		return;
 	in->n_samples.v[v->event] += v->count;
 	in->used.v[v->ctx] = true;
@@ -207,13 +207,13 @@ static int add_values(struct adding *a, struct err *err)
 		struct query_col *col = &a->q.cols[c];
 
 		/* Those that came through the sink. */
-		*(col->is_time ? &col->n_intervals : &col->n_samples) +=
+		*(*col->measures ? &col->n_intervals : &col->n_samples) +=
 			in->n_samples.v[col->event];
 	}
 	vec_each (v, &a->p->values) {
 		int rc = add_value(a, v, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	return 0;
@@ -265,7 +265,7 @@ static int add_all(struct adding *a, const char *path, struct err *err)
 
 	add_events(a, &in);
 	rc = add_values(a, err);
-	if (rc) {
+	if (rc < 0) {
 		free(in.events);
 		return rc;
 	}
@@ -293,7 +293,7 @@ int build_add(struct build *b, struct resolver *r, const char *path, const struc
 	struct adding a = {.b = b, .p = p};
 	int rc;
 
-	if (b->incoming.rc) {
+	if (b->incoming.rc < 0) {
 		if (err)
 			*err = b->incoming.err;
 		return b->incoming.rc;
@@ -301,7 +301,7 @@ int build_add(struct build *b, struct resolver *r, const char *path, const struc
 	if (b->inputs.n == RECORD_NUMBERED || p->events.n > UINT16_MAX)
 		return err_set(err, -E2BIG, "more than %d inputs, or events in one", UINT16_MAX);
 	rc = query_init(&a.q, p, r, select, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	a.host = identities_host(&b->identities, profile_str(p, p->meta.host));
 	a.trace_identity = xcalloc(p->traces.n + 1, sizeof(*a.trace_identity));
@@ -320,7 +320,7 @@ int build_add_database(struct build *b, const char *path, struct err *err)
 
 	vec_push(&b->databases, d);
 	rc = database_open(d, path, b->n_inputs, &t, err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	b->has_traces |= d->db.has_traces;
 	vec_push(&b->extents, (struct build_extent){b->n_inputs, d->n_unlisted, d->n_ids});

@@ -73,7 +73,7 @@ static int number_inputs(struct build *b, const struct numbers *n, const struct 
 				in->events[e].metric = (uint16_t)n->metrics[in->events[e].metric];
 	}
 	timelines_number(&b->timelines, n->nodes, n->identities);
-	for (size_t i = 0; i < b->databases.n && !rc; i++)
+	for (size_t i = 0; i < b->databases.n && rc >= 0; i++)
 		rc = number_database(b, b->databases.v[i], n, totals->n_nodes + 1, err);
 	return rc;
 }
@@ -116,13 +116,13 @@ static int save_cct(struct build *b, uint32_t n_ctxs, struct statistics *statist
 	if (fd < 0)
 		return err_errno(err, -errno, "profile.db");
 	rc = file_map_fd(&map, fd, "profile.db", err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = hpc_profile_db_open(&db, map.bytes, map.n_bytes, "profile.db", err);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_cct_build(b->opts.dir->fd, "cct.db", &db, n_ctxs, &o, err);
 	file_map_close(&map);
-	if (progress.rc && err)
+	if (progress.rc < 0 && err)
 		*err = progress.err;
 	return rc;
 }
@@ -140,15 +140,15 @@ static int save_rest(struct build *b, uint32_t n_ctxs, struct hpc_profile_writer
 	struct hpc_profile_block block = {0};
 	int rc = save_cct(b, n_ctxs, &statistics, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = gather_statistics(b, &statistics, err);
-	if (!rc && is_first(b)) {
+	if (rc >= 0 && is_first(b)) {
 		statistics_join(&statistics, &block);
 		rc = hpc_profile_put(w, HPC_SUMMARY_PROFILE, NULL, 0, &block, err);
 	}
 	hpc_profile_block_release(&block);
 	statistics_release(&statistics);
-	if (rc) {
+	if (rc < 0) {
 		hpc_profile_abandon(w);
 		return rc;
 	}
@@ -187,7 +187,7 @@ static int save_taxonomy(struct build *b, const struct hpc_metrics *metrics, str
 	size_t n_own;
 	_mem_ char *own = only_taxonomy(b, metrics, &n_own);
 	struct hpc_metric_text *texts = xcalloc(b->metrics.v.n + 1, sizeof(*texts));
-	struct str yaml = {0};
+	_str_ struct str yaml = {0};
 	int rc;
 
 	if (own) {
@@ -196,12 +196,11 @@ static int save_taxonomy(struct build *b, const struct hpc_metrics *metrics, str
 	}
 	for (size_t i = 0; i < b->metrics.v.n; i++)
 		texts[i].description =
-			b->metrics.v.v[i].is_time
+			b->metrics.v.v[i].per > 1
 				? "Time in seconds: samples times the period of the clock."
 				: "Events: samples times the period.";
 	hpc_metrics_yaml_write(&yaml, metrics, texts, b->opts.variants);
 	rc = new_dir_write(b->opts.dir, "metrics/default.yaml", yaml.v, yaml.n, err);
-	str_release(&yaml);
 	free(texts);
 	return rc;
 }
@@ -212,9 +211,9 @@ static int save_texts(const struct build *b, struct err *err)
 	int rc = new_dir_write(b->opts.dir, "FORMATS.md", hpc_formats_md, strlen(hpc_formats_md),
 			       err);
 
-	return rc ? rc
-		  : new_dir_write(b->opts.dir, "metrics/METRICS.yaml.ex", hpc_metrics_yaml_ex,
-				  strlen(hpc_metrics_yaml_ex), err);
+	return rc < 0 ? rc
+		      : new_dir_write(b->opts.dir, "metrics/METRICS.yaml.ex", hpc_metrics_yaml_ex,
+				      strlen(hpc_metrics_yaml_ex), err);
 }
 
 /* What all inputs say of themselves, one behind the other. */
@@ -260,9 +259,9 @@ static int save_meta(struct build *b, struct err *err)
 		kinds[i] = identity_kind_name(i);
 	build_metrics_describe(&b->metrics, &model.metrics);
 	rc = hpc_meta_write(fd, "meta.db", &model, b->opts.layout, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = save_texts(b, err);
-	return rc ? rc : save_taxonomy(b, &model.metrics, err);
+	return rc < 0 ? rc : save_taxonomy(b, &model.metrics, err);
 }
 
 /* The line of profile I, which may be a database's. */
@@ -289,7 +288,7 @@ static int save_traces(struct build *b, const struct ctx_tree *tree, struct err 
 
 	int rc = gather_timelines(b, err);
 
-	return rc || !is_first(b) ? rc : timelines_save(&b->timelines, &to, err);
+	return rc < 0 || !is_first(b) ? rc : timelines_save(&b->timelines, &to, err);
 }
 
 static int save_sources(struct build *b, struct err *err)
@@ -313,17 +312,17 @@ static int save_all(struct build *b, const struct numbers *numbers, const struct
 	rc = save_profiles(b, tree, &groups, totals->n_ids, &writer, err);
 	free(groups.first);
 	free(groups.groups);
-	if (!rc)
+	if (rc >= 0)
 		rc = save_rest(b, n_ctxs, writer, err);
-	if (!rc && totals->has_traces)
+	if (rc >= 0 && totals->has_traces)
 		rc = save_traces(b, tree, err);
-	if (!rc && b->opts.ranks)
+	if (rc >= 0 && b->opts.ranks)
 		rc = ranks_sum(b->opts.ranks, &b->n_values, 1, err);
-	if (rc || !is_first(b))
+	if (rc < 0 || !is_first(b))
 		return rc;
 	if (!b->opts.no_sources)
 		rc = save_sources(b, err);
-	return rc ? rc : save_meta(b, err);
+	return rc < 0 ? rc : save_meta(b, err);
 }
 
 int build_save(struct build *b, struct err *err)
@@ -333,14 +332,14 @@ int build_save(struct build *b, struct err *err)
 	struct ctx_tree tree;
 	int rc = records_finish(&b->records, (uint32_t)b->identity_of.n, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = reduce_tables(b, &numbers, &tree, &totals, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = number_inputs(b, &numbers, &totals, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = distribute_records(b, &numbers, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = save_all(b, &numbers, &totals, &tree, err);
 	ctx_tree_release(&tree);
 	numbers_release(&numbers);

@@ -69,7 +69,7 @@ void call_sites_find(struct query *q, image_id image, const struct spot *spots, 
 		return;
 	code_open(&f.code, q, image);
 	f.st = resolver_image(q->resolver, &q->profile->images.v[image])->symtab;
-	if (f.code.disasm && f.code.elf.machine == EM_AARCH64)
+	if (f.code.disasm && f.code.file.elf.machine == EM_AARCH64)
 		for (size_t i = 0; i < n; i++)
 			ret[i] &= ~(uint64_t)3;
 	else if (f.code.disasm)

@@ -190,8 +190,8 @@ bool contexts_is_instruction(const struct hpc_node *n)
 struct hpc_node *contexts_listed(const struct contexts *c, uint32_t *n_nodes)
 {
 	struct hpc_node *listed = xcalloc(c->nodes.n + 1, sizeof(*listed));
-	/* By node: which listed one it is, or is in.  A parent has its number before its children.
-	 */
+	/* By node: which listed one it is, or is in.  A parent has its number
+	 * before its children. */
 	uint32_t *of = xcalloc(c->nodes.n + 1, sizeof(*of)), n = 0;
 
 	for (size_t i = 0; i < c->nodes.n; i++) {

@@ -159,7 +159,7 @@ static void sort_children(const struct contexts *c, uint32_t *first, uint32_t *l
 static void number_nodes(struct contexts *c, const uint32_t *first, const uint32_t *list,
 			 uint32_t *number)
 {
-	VEC(uint32_t) todo = {0};
+	_vec_ VEC(uint32_t) todo = {0};
 	uint32_t next = 0;
 
 	for (size_t e = c->entries.n; e-- > 0;)
@@ -171,7 +171,6 @@ static void number_nodes(struct contexts *c, const uint32_t *first, const uint32
 		for (uint32_t k = first[i + 1]; k-- > first[i];)
 			vec_push(&todo, list[k]);
 	}
-	vec_release(&todo);
 }
 
 uint32_t *contexts_finish(struct contexts *c)

@@ -105,7 +105,7 @@ int copies_save(struct contexts *c, const struct new_dir *dir, const char *const
 		rc = new_dir_write(dir, copy, bytes, n, err);
 		if (rc == -EEXIST) /* two paths of one file: the copy is there */
 			rc = 0;
-		if (rc)
+		if (rc < 0)
 			return rc;
 		file->path = arena_strdup(&c->text, copy);
 		file->flags |= HPC_FILE_COPIED;

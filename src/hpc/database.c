@@ -89,14 +89,14 @@ static int add_contexts(struct database *d, struct contexts *c, struct err *err)
 	uint32_t *nodes, last = 0;
 	int rc = hpc_meta_load(&m, &d->db.meta, err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	sources = find_sources(d, &m);
 	nodes = contexts_merge(c, &m, sources);
 	for (uint32_t i = 0; i < m.n_nodes; i++)
 		last = m.nodes[i].ctxId > last ? m.nodes[i].ctxId : last;
 	rc = check_ctx(d, last, err);
-	if (!rc) {
+	if (rc == 0) {
 		d->n_ctxs = last + 1;
 		d->ctxs = xcalloc(d->n_ctxs, sizeof(*d->ctxs));
 		memset(d->ctxs, 0xff, d->n_ctxs * sizeof(*d->ctxs));
@@ -117,7 +117,7 @@ static int note_ctx(struct database *d, uint32_t ctxId, struct err *err)
 		const uint32_t n = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
 		int rc = check_ctx(d, ctxId, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		d->ctxs = xrealloc(d->ctxs, n, sizeof(*d->ctxs));
 		memset(d->ctxs + d->n_ctxs, 0xff, (n - d->n_ctxs) * sizeof(*d->ctxs));
@@ -136,9 +136,9 @@ static int note_ctxs_of(struct database *d, uint32_t index, struct err *err)
 	struct hpc_profile p;
 	int rc = hpc_profile_open(&p, &d->db.profiles, index, err);
 
-	for (uint32_t i = 0; !rc && i < p.nCtxs; i++) {
+	for (uint32_t i = 0; rc >= 0 && i < p.nCtxs; i++) {
 		rc = hpc_profile_ctx(&p, i, &c, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = note_ctx(d, c.ctxId, err);
 	}
 	return rc;
@@ -149,20 +149,20 @@ static int note_ctxs(struct database *d, struct err *err)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !d->db.has_cct && !rc && i < d->db.profiles.nProfiles; i++)
+	for (uint32_t i = 0; !d->db.has_cct && rc >= 0 && i < d->db.profiles.nProfiles; i++)
 		rc = note_ctxs_of(d, i, err);
-	for (uint32_t c = 0; d->db.has_cct && !rc && c < d->db.ccts.nCtxs; c++) {
+	for (uint32_t c = 0; d->db.has_cct && rc >= 0 && c < d->db.ccts.nCtxs; c++) {
 		struct hpc_cct cct;
 
 		rc = hpc_cct_open(&cct, &d->db.ccts, c, err);
-		if (!rc && cct.nValues)
+		if (rc >= 0 && cct.nValues)
 			rc = note_ctx(d, c, err);
 	}
-	for (uint32_t i = 0; d->db.has_traces && !rc && i < d->db.traces.nTraces; i++) {
+	for (uint32_t i = 0; d->db.has_traces && rc >= 0 && i < d->db.traces.nTraces; i++) {
 		struct hpc_trace t;
 
 		rc = hpc_trace_open(&t, &d->db.traces, i, err);
-		for (uint64_t k = 0; !rc && k < t.n; k++)
+		for (uint64_t k = 0; rc >= 0 && k < t.n; k++)
 			rc = note_ctx(d, hpc_trace_elem(&t, k).ctxId, err);
 	}
 	return rc;
@@ -202,15 +202,15 @@ static int add_profiles(struct database *d, struct identities *ids, struct err *
 	struct database_reader r = {0};
 	int rc = 0;
 
-	for (uint32_t i = 0; i < d->db.profiles.nProfiles && !rc; i++) {
+	for (uint32_t i = 0; i < d->db.profiles.nProfiles && rc == 0; i++) {
 		struct identity key = {.db = d->number + 1, .profile = i, .rank = NO_RANK};
 		struct hpc_profile p;
 
 		rc = hpc_profile_open(&p, &d->db.profiles, i, err);
-		if (rc || p.isSummary)
+		if (rc != 0 || p.isSummary)
 			continue;
 		rc = database_tuple(d, i, &r, err);
-		if (rc)
+		if (rc != 0)
 			break;
 		read_tuple(d, r.ids.v, r.ids.n, &key);
 		identities_intern(ids, &key);
@@ -237,7 +237,7 @@ int database_open_only(struct database *d, const char *path, uint32_t number, st
 
 	*d = (struct database){.number = number};
 	rc = hpc_db_open(&d->db, path, err);
-	if (!rc)
+	if (rc == 0)
 		number_kinds(d);
 	return rc;
 }
@@ -247,14 +247,14 @@ int database_open(struct database *d, const char *path, uint32_t number,
 {
 	int rc = database_open_only(d, path, number, err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	rc = add_metrics(d, t->metrics, err);
-	if (!rc)
+	if (rc == 0)
 		rc = add_contexts(d, t->contexts, err);
-	if (!rc)
+	if (rc == 0)
 		rc = note_ctxs(d, err);
-	if (!rc)
+	if (rc == 0)
 		rc = add_profiles(d, t->identities, err);
 	return rc;
 }

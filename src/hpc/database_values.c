@@ -55,7 +55,7 @@ int database_new_tuple(const struct database *d, const struct identities *ids, u
 	size_t n_old;
 	int rc = database_tuple(d, ids->v.v[i].profile, r, err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	n_old = r->ids.n;
 	old = xmemdup(r->ids.v, n_old * sizeof(*old));
@@ -148,7 +148,7 @@ static int find_entries(const struct database *d, const struct hpc_profile *p,
 		struct hpc_ctx_values c;
 		int rc = hpc_profile_ctx(p, i, &c, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		if (c.ctxId >= d->n_ctxs || d->ctxs[c.ctxId] == HPC_NONE)
 			return database_values_unknown(d, p, "context", c.ctxId, err);
@@ -165,16 +165,16 @@ int database_values(const struct database *d, uint32_t index, struct database_re
 	struct hpc_profile p;
 	int rc = hpc_profile_open(&p, &d->db.profiles, index, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = find_entries(d, &p, r, err);
-	for (uint32_t i = 0; !rc && i < p.nCtxs; i++) {
+	for (uint32_t i = 0; rc >= 0 && i < p.nCtxs; i++) {
 		uint32_t ctxId = r->entries[i].ctxId;
 		struct hpc_ctx_values c;
 
 		rc = hpc_profile_ctx(&p, r->entries[i].i, &c, err);
-		for (uint64_t k = 0; !rc && k < c.n; k++)
+		for (uint64_t k = 0; rc >= 0 && k < c.n; k++)
 			rc = add_value(d, &p, r, hpc_ctx_value(&c, k), err);
-		if (rc || (i + 1 < p.nCtxs && r->entries[i + 1].ctxId == ctxId))
+		if (rc < 0 || (i + 1 < p.nCtxs && r->entries[i + 1].ctxId == ctxId))
 			continue;
 		vec_each (v, &r->values)
 			hpc_profile_block_add(block, ctxId, v->metricId, v->value);
@@ -194,7 +194,7 @@ int database_line(const struct database *d, uint32_t index, struct hpc_trace_ele
 	if (!d->db.has_traces)
 		return 0;
 	rc = hpc_trace_open_profile(&t, &d->db.traces, index, err);
-	if (rc)
+	if (rc < 0)
 		return rc == -ENOENT ? 0 : rc;
 	*ret = xcalloc(t.n + 1, sizeof(**ret));
 	for (uint64_t i = 0; i < t.n; i++) {

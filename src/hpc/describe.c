@@ -26,14 +26,13 @@ static void add_ascii(struct str *out, const char *text)
 /* `TEXT`, without what would end it. */
 static void add_code(struct str *out, const char *text)
 {
-	struct str ascii = {0};
+	_str_ struct str ascii = {0};
 
 	add_ascii(&ascii, text);
 	str_addc(out, '`');
 	for (const char *c = str_get(&ascii); *c; c++)
 		str_addc(out, *c == '`' ? '\'' : *c);
 	str_addc(out, '`');
-	str_release(&ascii);
 }
 
 char *describe_title(const struct profile *p, const char *path)
@@ -88,12 +87,12 @@ static void add_event(struct str *out, const struct query *q, const struct query
 
 	str_add(out, "| ");
 	add_code(out, c->name);
-	if (c->is_time)
+	if (*c->measures)
 		str_add(out, " | each nanosecond");
 	else
 		str_addf(out, " | %" PRIu64 "%s%s", c->period, *unit ? " " : "", unit);
 	str_addf(out, " | %.2f %% | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " |\n",
-		 100 * (c->duty > 0 ? c->duty : 1), c->is_time ? c->n_intervals : c->n_samples,
+		 100 * (c->duty > 0 ? c->duty : 1), *c->measures ? c->n_intervals : c->n_samples,
 		 c->n_idle, c->n_lost, c->not_delivered);
 }
 

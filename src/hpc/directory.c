@@ -65,12 +65,12 @@ static int sync_tree(int at, const char *name, struct err *err)
 	const struct dirent *e;
 	int rc = 0;
 
-	while (dir && !rc && (e = readdir(dir)))
+	while (dir && rc >= 0 && (e = readdir(dir)))
 		if (!is_dots(e->d_name))
 			rc = sync_tree(dirfd(dir), e->d_name, err);
 	if (dir)
 		closedir(dir);
-	return rc ? rc : sync_one(at, name, err);
+	return rc < 0 ? rc : sync_one(at, name, err);
 }
 
 /* --- the new one --- */
@@ -91,7 +91,7 @@ static int check_place(const char *path, const char *mark, bool replace, bool *r
 		return err_errno(err, -errno, "%s", path);
 	while ((e = readdir(dir)))
 		full |= !is_dots(e->d_name);
-	has_mark = fstatat(dirfd(dir), mark, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	has_mark = fstatat(dirfd(dir), mark, &st, AT_SYMLINK_NOFOLLOW) >= 0;
 	closedir(dir);
 	*ret_full = full;
 	if (!full)
@@ -129,11 +129,11 @@ int new_dir_begin(struct new_dir *d, const char *path, const char *mark, bool re
 		n--;
 	d->path = xstrndup(path, n);
 	rc = check_place(d->path, mark, replace, &d->replace, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	parent = xstrndup(d->path, (size_t)(str_basename(d->path) - d->path));
 	rc = *parent ? file_mkdirs(parent, err) : 0;
-	if (rc)
+	if (rc < 0)
 		return rc;
 	directory_sweep(d->path, *parent ? parent : ".");
 	d->aside = xasprintf("%s.tmp-%d", d->path, (int)getpid());
@@ -169,10 +169,10 @@ static int replace_in_steps(const struct new_dir *d)
 	_mem_ char *old = xasprintf("%s.old-%d", d->path, (int)getpid());
 	int rc = file_rename(AT_FDCWD, d->path, old);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = file_rename(AT_FDCWD, d->aside, d->path);
-	if (rc)
+	if (rc < 0)
 		renameat(AT_FDCWD, old, AT_FDCWD, d->path);
 	else
 		renameat(AT_FDCWD, old, AT_FDCWD, d->aside);
@@ -189,7 +189,7 @@ static int take_place(const struct new_dir *d, struct err *err)
 	if (d->replace && (rc == -EINVAL || rc == -ENOSYS))
 		rc = replace_in_steps(d);
 
-	if (rc)
+	if (rc < 0)
 		return err_errno(err, rc, "%s: cannot put the new one there", d->path);
 	if (d->replace)
 		remove_tree(AT_FDCWD, d->aside);
@@ -206,9 +206,9 @@ int new_dir_commit(struct new_dir *d, struct err *err)
 	_mem_ char *parent = xstrndup(d->path, (size_t)(str_basename(d->path) - d->path));
 	int rc = new_dir_sync(d, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = take_place(d, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	free(d->aside);
 	d->aside = NULL;
@@ -236,7 +236,7 @@ int new_dir_write(const struct new_dir *d, const char *name, const void *bytes, 
 	_fd_ int fd = -1;
 	int rc = file_mkdirs(parent, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)

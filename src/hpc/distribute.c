@@ -78,7 +78,7 @@ static int send_round(struct sender *s, struct records *to, struct err *err)
 		n_out[i] = s->out[i].v.n * sizeof(struct hpc_record);
 	}
 	rc = ranks_exchange(ranks, out, n_out, &in, &n, err);
-	for (size_t i = 0; !rc && i < n / sizeof(struct hpc_record); i++)
+	for (size_t i = 0; rc >= 0 && i < n / sizeof(struct hpc_record); i++)
 		rc = records_add(to, &((const struct hpc_record *)in)[i], err);
 	for (unsigned i = 0; i < ranks->size; i++)
 		s->out[i].v.n = 0;
@@ -99,11 +99,11 @@ static int send_all(struct sender *s, struct records *to, struct err *err)
 
 		rc = fill_out(s, &more, err);
 		n_more = more;
-		if (!rc)
+		if (rc >= 0)
 			rc = send_round(s, to, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = ranks_sum(s->b->opts.ranks, &n_more, 1, err);
-	} while (!rc && n_more);
+	} while (rc >= 0 && n_more);
 	return rc;
 }
 
@@ -127,7 +127,7 @@ int distribute_records(struct build *b, const struct numbers *n, struct err *err
 	records_reader_release(&s.reader);
 	records_release(&b->records);
 	b->records = own;
-	if (!rc)
+	if (rc >= 0)
 		rc = records_finish(&b->records, n_profiles, err);
 	b->identity_of.n = 0;
 	return rc;
@@ -152,7 +152,7 @@ int distribute_database(const struct build *b, struct database *d, unsigned owne
 	}
 	n = p.bytes.n;
 	rc = ranks_broadcast(r, owner, (void **)&p.bytes.v, &n, err);
-	if (!rc && r->rank != owner) {
+	if (rc >= 0 && r->rank != owner) {
 		u.at = p.bytes.v;
 		d->ctxs = unpack_array(&u, &n, sizeof(*d->ctxs));
 		d->n_ctxs = (uint32_t)n;
@@ -188,7 +188,7 @@ static int receive_timelines(struct build *b, unsigned from, struct err *err)
 	size_t n;
 	int rc = ranks_receive(b->opts.ranks, from, &bytes, &n, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	u.at = bytes;
 	for (uint64_t n_lines = unpack_number(&u); n_lines > 0; n_lines--) {
@@ -211,7 +211,7 @@ int gather_timelines(struct build *b, struct err *err)
 		return 0;
 	if (r->rank)
 		return send_timelines(b, err);
-	for (unsigned i = 1; i < r->size && !rc; i++)
+	for (unsigned i = 1; i < r->size && rc >= 0; i++)
 		rc = receive_timelines(b, i, err);
 	return rc;
 }
@@ -222,7 +222,7 @@ static int send_block(const struct ranks *r, struct hpc_profile_block *block, st
 {
 	int rc = ranks_send(r, 0, block->values, 10 * block->n_values, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = ranks_send(r, 0, block->ctxIndices, 12 * (size_t)block->n_ctxs, err);
 	hpc_profile_block_release(block);
 	return rc;
@@ -235,12 +235,12 @@ static int receive_block(const struct ranks *r, unsigned from, struct hpc_profil
 	size_t n;
 	int rc = ranks_receive(r, from, &values, &n, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	block->values = values;
 	block->n_values = n / 10;
 	rc = ranks_receive(r, from, &indices, &n, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	block->ctxIndices = indices;
 	block->n_ctxs = (uint32_t)(n / 12);
@@ -252,7 +252,7 @@ int gather_statistics(const struct build *b, struct statistics *s, struct err *e
 	const struct ranks *r = b->opts.ranks;
 	int rc = 0;
 
-	for (uint32_t i = 0; r && i < s->n_ranges && !rc; i++) {
+	for (uint32_t i = 0; r && i < s->n_ranges && rc >= 0; i++) {
 		unsigned owner = hpc_share_owner(&r->share, i, s->n_ranges, 1);
 
 		if (owner == 0)

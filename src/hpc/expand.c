@@ -218,7 +218,7 @@ static void expand_places(struct expander *x, const bool *used)
 {
 	const struct profile *p = x->q->profile;
 	bool *seen = xcalloc(p->places.n + 1, sizeof(*seen));
-	VEC(struct spot) spots = {0};
+	_vec_ VEC(struct spot) spots = {0};
 
 	for (ctx_id ctx = 1; ctx < p->ctxs.n; ctx++) {
 		place_id pl = p->ctxs.v[ctx].place;
@@ -235,7 +235,6 @@ static void expand_places(struct expander *x, const bool *used)
 			next++;
 		expand_image(x, spots.v[i].image, spots.v + i, next - i);
 	}
-	vec_release(&spots);
 }
 
 /* --- contexts --- */

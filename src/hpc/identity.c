@@ -198,7 +198,7 @@ static uint32_t host_id(const char *name)
 {
 	char own[256] = "";
 
-	if (gethostname(own, sizeof(own) - 1) == 0 && strcmp(own, name) == 0)
+	if (gethostname(own, sizeof(own) - 1) >= 0 && strcmp(own, name) == 0)
 		return (uint32_t)gethostid();
 	return (uint32_t)hash_str(name);
 }

@@ -47,6 +47,7 @@ uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t 
 		return (uint32_t)(m - ms->v.v);
 	}
 	vec_push(&ms->v, (struct build_metric){.name = arena_strdup(&ms->arena, name),
+					       .per = 1,
 					       .scopes = scopes,
 					       .no_lex_aware = !(scopes >> IN_LEX_AWARE & 1),
 					       .order = order});
@@ -56,12 +57,13 @@ uint32_t build_metrics_add(struct build_metrics *ms, const char *name, uint32_t 
 uint32_t build_metrics_intern(struct build_metrics *ms, const struct profile *p,
 			      const struct query_col *col, uint64_t order)
 {
-	bool is_time = strcmp(profile_str(p, p->events.v[col->event].unit), "ns") == 0;
+	bool in_ns = strcmp(profile_str(p, p->events.v[col->event].unit), "ns") == 0;
 	/* HPCToolkit puts the unit behind the name, and readers look for "(sec)". */
-	_mem_ char *name = xasprintf("%s%s", col->name, is_time ? " (sec)" : "");
+	_mem_ char *name = xasprintf("%s%s", col->name, in_ns ? " (sec)" : "");
 	uint32_t i = build_metrics_add(ms, name, (1u << N_METRIC_SCOPES) - 1, order);
 
-	ms->v.v[i].is_time |= is_time;
+	if (in_ns)
+		ms->v.v[i].per = 1e9;
 	return i;
 }
 
@@ -78,8 +80,8 @@ static int by_order(const void *a, const void *b)
 }
 
 /* hpcviewer looks for metrics without regard to case and fails when it finds two
- * (MetricYamlParser.java, parseInputs): of names that differ in nothing else the later is numbered.
- */
+ * (MetricYamlParser.java, parseInputs): of names that differ in nothing else
+ * the later is numbered. */
 static void tell_apart(struct build_metrics *ms, struct build_metric *of, uint32_t n)
 {
 	const char *own = of->name;

@@ -21,7 +21,7 @@
 
 struct build_metric {
 	const char *name;
-	bool is_time;	   /* counted in nanoseconds, written in seconds */
+	double per;	   /* counts in 1 of the file: 1e9 nanoseconds are a second; else 1 */
 	uint32_t scopes;   /* a bit for each that it has */
 	bool no_lex_aware; /* some input does not have it in that scope */
 	uint64_t order;	   /* metrics come by this: where it was met first */
@@ -93,7 +93,7 @@ static inline uint64_t build_event_count(const struct build_event *e, bool is_we
 /* The number that N stands for in the file. */
 static inline double build_metric_value(const struct build_metric *m, uint64_t n)
 {
-	return m->is_time ? (double)n / 1e9 : (double)n;
+	return (double)n / m->per;
 }
 
 enum metric_statistic { STAT_SUM, STAT_COUNT, STAT_SQUARES, STAT_MIN, STAT_MAX, N_STATISTICS };

@@ -20,7 +20,7 @@ static unsigned number_in(const char *name)
 	const char *text = getenv(name);
 	uint64_t n;
 
-	return text && str_parse_u64(text, 10, &n) == 0 && n < INT32_MAX ? (unsigned)n : 0;
+	return text && str_parse_u64(text, 10, &n) >= 0 && n < INT32_MAX ? (unsigned)n : 0;
 }
 
 unsigned ranks_announced(void)
@@ -71,7 +71,7 @@ static int receive_turn(void *user, unsigned from, uint64_t turn, uint64_t place
 	uint64_t token[3];
 	int rc = r->ops->receive(from, token, sizeof(token));
 
-	if (!rc && token[0] != turn)
+	if (rc >= 0 && token[0] != turn)
 		rc = -EIO;
 	place[0] = token[1];
 	place[1] = token[2];
@@ -115,7 +115,7 @@ void ranks_leave(struct ranks *r)
 
 static int failed(int rc, struct err *err)
 {
-	return rc ? err_set(err, rc, "another process cannot be reached") : 0;
+	return rc < 0 ? err_set(err, rc, "another process cannot be reached") : 0;
 }
 
 int ranks_send(const struct ranks *r, unsigned to, const void *bytes, size_t n, struct err *err)
@@ -123,7 +123,7 @@ int ranks_send(const struct ranks *r, unsigned to, const void *bytes, size_t n, 
 	const uint64_t size = n;
 	int rc = r->ops->send(to, &size, sizeof(size));
 
-	return failed(rc ? rc : r->ops->send(to, bytes, n), err);
+	return failed(rc < 0 ? rc : r->ops->send(to, bytes, n), err);
 }
 
 int ranks_receive(const struct ranks *r, unsigned from, void **ret, size_t *ret_n, struct err *err)
@@ -132,11 +132,11 @@ int ranks_receive(const struct ranks *r, unsigned from, void **ret, size_t *ret_
 	void *bytes;
 	int rc = r->ops->receive(from, &n, sizeof(n));
 
-	if (rc)
+	if (rc < 0)
 		return failed(rc, err);
 	bytes = xmalloc(n + 1);
 	rc = r->ops->receive(from, bytes, n);
-	if (rc) {
+	if (rc < 0) {
 		free(bytes);
 		return failed(rc, err);
 	}
@@ -150,11 +150,11 @@ int ranks_broadcast(const struct ranks *r, unsigned from, void **bytes, size_t *
 	uint64_t size = *n;
 	int rc = r->ops->broadcast(from, &size, sizeof(size));
 
-	if (!rc && r->rank != from) {
+	if (rc >= 0 && r->rank != from) {
 		*bytes = xmalloc(size + 1);
 		*n = size;
 	}
-	return failed(rc ? rc : r->ops->broadcast(from, *bytes, size), err);
+	return failed(rc < 0 ? rc : r->ops->broadcast(from, *bytes, size), err);
 }
 
 int ranks_exchange(const struct ranks *r, void *const *out, const size_t *n_out, void **ret,
@@ -172,13 +172,13 @@ int ranks_exchange(const struct ranks *r, void *const *out, const size_t *n_out,
 		sizes[i] = each;
 	}
 	rc = r->ops->exchange(announce, sizes, n_in, sizes);
-	if (rc)
+	if (rc < 0)
 		return failed(rc, err);
 	for (unsigned i = 0; i < r->size; i++)
 		n += n_in[i];
 	in = xmalloc(n + 1);
 	rc = r->ops->exchange(out, n_out, in, n_in);
-	if (rc) {
+	if (rc < 0) {
 		free(in);
 		return failed(rc, err);
 	}

@@ -121,7 +121,7 @@ int records_finish(struct records *r, uint32_t n_groups, struct err *err)
 
 	if (r->fd >= 0 && r->n_buffered)
 		rc = records_spill(r, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (r->fd >= 0) {
 		free(r->buffer);
@@ -168,7 +168,8 @@ static int read_some(struct records_reader *rd, uint64_t first, size_t n, struct
 	const size_t sz = sizeof(*rd->buffer);
 	int rc = file_pread_all(rd->records->fd, rd->buffer, n * sz, first * sz);
 
-	return rc ? err_errno(err, rc, "%s: cannot read a temporary file", rd->records->dir) : 0;
+	return rc < 0 ? err_errno(err, rc, "%s: cannot read a temporary file", rd->records->dir)
+		      : 0;
 }
 
 int records_next(struct records_reader *rd, const struct hpc_record **ret, struct err *err)
@@ -192,7 +193,7 @@ int records_next(struct records_reader *rd, const struct hpc_record **ret, struc
 		*ret = r->buffer + run->first + rd->done;
 	} else {
 		rc = read_some(rd, run->first + rd->done, n, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 		*ret = rd->buffer;
 	}

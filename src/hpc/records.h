@@ -51,7 +51,7 @@ static inline int records_add(struct records *r, const struct hpc_record *record
 	if (r->n_buffered == r->n_buffer) {
 		int rc = records_spill(r, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	r->buffer[r->n_buffered++] = *record;

@@ -4,6 +4,7 @@
 #include "hpc/reduce.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static int merge_metrics(struct build_metrics *ms, struct unpack *u, uint32_t **
 		for (unsigned s = 0; s < n_scopes; s++)
 			scopes |= build_metric_has(&m, s) ? 1u << scope_of[s] : 0;
 		(*ret)[i] = build_metrics_add(ms, m.name, scopes, m.order);
-		ms->v.v[(*ret)[i]].is_time |= m.is_time;
+		ms->v.v[(*ret)[i]].per = fmax(ms->v.v[(*ret)[i]].per, m.per);
 		ms->v.v[(*ret)[i]].no_lex_aware |= m.no_lex_aware;
 	}
 	return 0;
@@ -224,12 +225,12 @@ static int merge_tables(struct build *b, struct merged *m, struct err *err)
 	size_t n;
 	int rc = ranks_receive(b->opts.ranks, m->rank, &bytes, &n, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	u.at = bytes;
 	m->at.nodes = merge_contexts(&b->contexts, &u, &m->n_nodes);
 	rc = merge_metrics(&b->metrics, &u, &m->at.metrics, &m->n_metrics, err);
-	if (!rc) {
+	if (rc >= 0) {
 		m->at.identities = merge_identities(&b->identities, &u, &m->n_identities);
 		merge_rest(b, &u);
 	}
@@ -268,7 +269,7 @@ static int receive_numbers(const struct build *b, unsigned from, struct numbers 
 	size_t n;
 	int rc = ranks_receive(b->opts.ranks, from, &bytes, &n, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	u.at = bytes;
 	ret->nodes = unpack_array(&u, &n, sizeof(*ret->nodes));
@@ -308,7 +309,7 @@ static int unpack_whole(struct build *b, struct ctx_tree *tree, struct unpack *u
 	build_metrics_init(&b->metrics);
 	rc = merge_metrics(&b->metrics, u, &moved, &n, err);
 	free(moved);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	build_metrics_number(&b->metrics);
 	identities_release(ids);
@@ -332,7 +333,7 @@ static int share_whole(struct build *b, struct ctx_tree *tree, struct err *err)
 		pack_whole(&p, b, tree);
 	n = p.bytes.n;
 	rc = ranks_broadcast(r, 0, (void **)&p.bytes.v, &n, err);
-	if (!rc && r->rank)
+	if (rc >= 0 && r->rank)
 		rc = unpack_whole(b, tree, &(struct unpack){p.bytes.v}, err);
 	vec_release(&p.bytes);
 	return rc;
@@ -355,7 +356,7 @@ static int order_all(struct build *b, struct numbers *ret, struct ctx_tree *tree
 	if (!b->contexts.nodes.n)
 		return err_set(err, -ENODATA, "no samples");
 	rc = build_metrics_finish(&b->metrics, &ret->metrics, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	vec_sort(&b->texts, by_number);
 	ret->nodes = contexts_finish(&b->contexts);
@@ -372,17 +373,17 @@ static int reduce(struct build *b, struct merged *merged, struct numbers *ret,
 	unsigned n = 0, rank = r ? r->rank : 0, size = r ? r->size : 1, step = 1;
 	int rc = 0;
 
-	for (; step < size && !(rank & step) && !rc; step <<= 1)
+	for (; step < size && !(rank & step) && rc >= 0; step <<= 1)
 		if (rank + step < size) {
 			merged[n].rank = rank + step;
 			rc = merge_tables(b, &merged[n++], err);
 		}
-	if (!rc && rank)
+	if (rc >= 0 && rank)
 		rc = send_tables(b, rank - step, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = rank ? receive_numbers(b, rank - step, ret, err)
 			  : order_all(b, ret, tree, err);
-	while (n > 0 && !rc)
+	while (n > 0 && rc >= 0)
 		rc = send_numbers(b, &merged[--n], ret, err);
 	return rc;
 }
@@ -398,9 +399,9 @@ int reduce_tables(struct build *b, struct numbers *ret, struct ctx_tree *tree,
 	rc = reduce(b, merged, ret, tree, err);
 	for (unsigned i = 0; i < MOST_STEPS; i++)
 		numbers_release(&merged[i].at);
-	if (!rc && b->opts.ranks)
+	if (rc >= 0 && b->opts.ranks)
 		rc = share_whole(b, tree, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	*totals = (struct totals){.n_nodes = tree->n - 1, .has_traces = b->has_traces};
 	vec_each (extent, &b->extents) {

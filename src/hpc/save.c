@@ -107,9 +107,9 @@ static int fill_profile(struct worker *w, uint32_t i, struct err *err)
 	struct saving *s = w->s;
 	int rc = 0;
 
-	for (uint32_t g = s->groups->first[i]; g < s->groups->first[i + 1] && !rc; g++)
+	for (uint32_t g = s->groups->first[i]; g < s->groups->first[i + 1] && rc == 0; g++)
 		rc = add_group(w, s->groups->groups[g], err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	propagate_finish(&w->p);
 	fill_block(w);
@@ -133,19 +133,19 @@ static int save_profile(struct worker *w, uint32_t i, struct err *err)
 		rc = database_new_tuple(d, all, i, &w->database, err);
 		ids = w->database.ids.v;
 		n_ids = w->database.ids.n;
-		if (!rc)
+		if (rc == 0)
 			rc = database_values(d, id->profile, &w->database, &w->block, err);
 	} else {
 		n_ids = identities_tuple(all, i, own);
 		rc = fill_profile(w, i, err);
 	}
-	return rc ? rc : hpc_profile_put(s->writer, i + 1, ids, n_ids, &w->block, err);
+	return rc != 0 ? rc : hpc_profile_put(s->writer, i + 1, ids, n_ids, &w->block, err);
 }
 
 /* The first failure stops all. */
 static void save_fail(struct saving *s, int rc, const struct err *err)
 {
-	if (!s->rc) {
+	if (s->rc >= 0) {
 		s->rc = rc;
 		s->err = *err;
 	}
@@ -160,7 +160,7 @@ static void *work(void *arg)
 	struct err err = {0};
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->rc && s->next < s->groups->n) {
+	while (s->rc >= 0 && s->next < s->groups->n) {
 		uint32_t i = s->next++;
 		int rc;
 
@@ -171,10 +171,10 @@ static void *work(void *arg)
 		pthread_mutex_lock(&s->lock);
 		s->n_values += w->block.n_values;
 		s->n_done++;
-		if (!rc)
+		if (rc == 0)
 			rc = build_progress(s->b, "threads", share ? i + 1 : s->n_done,
 					    s->groups->n, &err);
-		if (rc)
+		if (rc != 0)
 			save_fail(s, rc, &err);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -220,18 +220,18 @@ int save_profiles(struct build *b, const struct ctx_tree *tree, const struct pro
 		n_ids += id->db ? 0 : BUILD_MAX_IDS - (id->core == NO_RANK);
 	rc = hpc_profile_create_shared(&s.writer, b->opts.dir->fd, "profile.db", b->opts.layout,
 				       groups->n + 1, n_ids, build_share(b), err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
 	run_workers(&s);
 	rc = s.rc;
-	if (rc && err)
+	if (rc < 0 && err)
 		*err = s.err;
 	pthread_mutex_destroy(&s.lock);
 	b->n_values = s.n_values;
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_profile_settle(s.writer, err);
-	if (rc)
+	if (rc < 0)
 		hpc_profile_abandon(s.writer);
 	else
 		*ret = s.writer;

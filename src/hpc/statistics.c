@@ -165,7 +165,7 @@ void statistics_values(void *statistics, uint32_t range, const struct hpc_cct *c
 		unsigned metric;
 
 		/* Indices of values that were just written are sound. */
-		if (hpc_cct_metric(c, i, &values[n], NULL))
+		if (hpc_cct_metric(c, i, &values[n], NULL) < 0)
 			continue;
 		metric = metric_of_prop(s->metrics, values[n].metricId);
 		n++;

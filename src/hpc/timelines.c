@@ -15,13 +15,13 @@ void timelines_release(struct timelines *t)
 
 static struct timeline *line_of(struct timelines *t, uint32_t identity)
 {
-	while (t->of.n <= identity)
-		vec_push(&t->of, 0);
-	if (!t->of.v[identity]) {
+	uint32_t *number = vec_at(&t->of, identity);
+
+	if (!*number) {
 		vec_push(&t->v, (struct timeline){.identity = identity});
-		t->of.v[identity] = (uint32_t)t->v.n;
+		*number = (uint32_t)t->v.n;
 	}
-	return &t->v.v[t->of.v[identity] - 1];
+	return &t->v.v[*number - 1];
 }
 
 void timelines_add(struct timelines *t, const struct query *q, const uint32_t *nodes,
@@ -54,9 +54,7 @@ void timelines_number(struct timelines *t, const uint32_t *number, const uint32_
 		struct timeline *line = &t->v.v[i];
 
 		line->identity = profile[line->identity];
-		while (t->of.n <= line->identity)
-			vec_push(&t->of, 0);
-		t->of.v[line->identity] = i + 1;
+		*vec_at(&t->of, line->identity) = i + 1;
 		vec_each (p, &line->points)
 			p->node = p->node == HPC_NONE ? HPC_ROOT_CTX : number[p->node] + 1;
 	}
@@ -118,7 +116,7 @@ static int put_lines(struct timelines *t, const struct timelines_target *to,
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < to->n_profiles && !rc; i++) {
+	for (uint32_t i = 0; i < to->n_profiles && rc >= 0; i++) {
 		struct hpc_trace_elem *elems = NULL;
 		size_t n = 0;
 
@@ -128,7 +126,7 @@ static int put_lines(struct timelines *t, const struct timelines_target *to,
 			rc = to->other(to->user, i, &elems, &n, err);
 		if (to->in)
 			leave_instructions(to->in, elems, n);
-		if (!rc)
+		if (rc >= 0)
 			rc = hpc_trace_put(w, i + 1, elems, n, err);
 		free(elems);
 	}
@@ -140,9 +138,9 @@ int timelines_save(struct timelines *t, const struct timelines_target *to, struc
 	struct hpc_trace_writer *w = NULL;
 	int rc = hpc_trace_create(&w, to->dirfd, "trace.db", to->layout, to->n_profiles, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = put_lines(t, to, w, err);
-	if (rc) {
+	if (rc < 0) {
 		hpc_trace_abandon(w);
 		return rc;
 	}

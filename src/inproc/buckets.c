@@ -44,8 +44,8 @@ static void put_range(struct buckets *b, uint64_t start, uint64_t end, uint32_t 
 		b->ranges[b->n_ranges++] = (struct buckets_range){start, end, region};
 }
 
-/* Ranges from *AT to END, or to where the stack of N_STACK ends; gives what is left of the stack.
- */
+/* Ranges from *AT to END, or to where the stack of N_STACK ends; gives what
+ * is left of the stack. */
 static uint32_t sweep_to(struct buckets *b, const struct start *starts, const uint32_t *stack,
 			 uint32_t n_stack, uint64_t *at, uint64_t end)
 {

@@ -256,7 +256,7 @@ int dcpi_write_image(int dirfd, const struct dcpi_facts *f, const struct loaded_
 	uint64_t skip = 0;
 	int e = 0;
 
-	for (unsigned part = 0; n && e == 0; part++) {
+	for (unsigned part = 0; n && e >= 0; part++) {
 		struct part p = next_part(code, places, n, skip);
 		uint64_t left = p.n_ticks;
 

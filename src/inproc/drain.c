@@ -30,14 +30,19 @@
 
 enum { EVERY_MS = 100, CHUNK_SOURCES = 256, ROUNDS_OF_LOOK = 10, LINGER_S = 1 };
 
+/* A quarter of what a user's rings may take by default: perf_event_mlock_kb. */
+#define PARKED_BYTES (128u << 10)
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sink *sinks;
+static struct sink *sinks, *parked;
+static size_t parked_bytes;		/* of their rings */
 static _Atomic(unsigned) n_all_threads; /* sinks that want threads begun later */
 static _Atomic(unsigned) n_timers;	/* sources there may be that are one */
 static struct tick_source *free_sources;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER; /* there is something to do */
 static int epoll_fd = -1;
 static pid_t helper_tid; /* 0: there is none */
+static pid_t user_pid;	 /* the process that has had sinks; a child of vfork(2) is another */
 static pthread_t helper;
 static bool is_held;					      /* no helper is wanted now */
 static pthread_mutex_t hold_lock = PTHREAD_MUTEX_INITIALIZER; /* who holds it */
@@ -143,9 +148,14 @@ static void wait_for_rings(void)
 {
 	const struct timespec every = {.tv_nsec = EVERY_MS * 1000000};
 	struct epoll_event events[64];
+	int n = epoll_wait(epoll_fd, events, 64, EVERY_MS);
 
-	if (epoll_wait(epoll_fd, events, 64, EVERY_MS) < 0 && errno != EINTR)
+	if (n < 0 && errno != EINTR)
 		nanosleep(&every, NULL);
+	/* A thread that has ended would be told of for ever: its source may be parked. */
+	for (int i = 0; i < n; i++)
+		if (events[i].events & EPOLLHUP)
+			epoll_ctl(epoll_fd, EPOLL_CTL_DEL, events[i].data.fd, NULL);
 }
 
 /* Waits until there are sinks; false: there have been none for a while.  Under the lock. */
@@ -237,7 +247,7 @@ bool drain_hold_helper(void)
 	bool is_there;
 	int fd = -1;
 
-	if (!lock_soon(&hold_lock))
+	if (user_pid != getpid() || !lock_soon(&hold_lock))
 		return false;
 	if (!drain_lock_soon()) {
 		pthread_mutex_unlock(&hold_lock);
@@ -267,10 +277,33 @@ void drain_let_helper_go(void)
 
 /* Fork. */
 
+static void forget_sources(struct sink *k)
+{
+	for (struct tick_source *s = k->sources, *t; s; s = t) {
+		t = s->next;
+		source_forget(s);
+		free_source(s);
+	}
+	k->sources = NULL;
+	k->next = NULL;
+	k->n_ticks = k->n_moved = k->n_unplaced = 0;
+}
+
+static void forget_parked(void)
+{
+	for (struct sink *k = parked, *next; k; k = next) {
+		next = k->next;
+		forget_sources(k);
+	}
+	parked = NULL;
+	parked_bytes = 0;
+}
+
 static void after_fork_in_child(void)
 {
 	struct sink *was = sinks;
 
+	user_pid = getpid();
 	sinks = NULL;
 	atomic_store(&n_all_threads, 0);
 	helper_tid = 0;
@@ -282,17 +315,11 @@ static void after_fork_in_child(void)
 	is_held = false;
 	for (struct sink *k = was, *next; k; k = next) {
 		next = k->next;
-		for (struct tick_source *s = k->sources, *t; s; s = t) {
-			t = s->next;
-			source_forget(s);
-			free_source(s);
-		}
-		k->sources = NULL;
-		k->next = NULL;
-		k->n_ticks = k->n_moved = k->n_unplaced = 0;
+		forget_sources(k);
 		if (k->reborn)
 			k->reborn(k);
 	}
+	forget_parked();
 	drain_unlock();
 }
 
@@ -306,6 +333,7 @@ static void before_fork(void)
 
 static void watch_forks(void)
 {
+	user_pid = getpid();
 	pthread_atfork(before_fork, drain_unlock, after_fork_in_child);
 }
 
@@ -328,7 +356,8 @@ int drain_add_thread(struct sink *k, pid_t tid)
 	k->sources = s;
 	if (s->fd < 0)
 		atomic_fetch_add(&n_timers, 1);
-	else
+	event.data.fd = s->fd;
+	if (s->fd >= 0)
 		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, s->fd, &event);
 	return 0;
 }
@@ -339,6 +368,13 @@ static void add_one(void *ctx, pid_t tid)
 
 	if (tid != helper_tid)
 		drain_add_thread(k, tid);
+}
+
+static void put_in(struct sink *k)
+{
+	k->next = sinks;
+	sinks = k;
+	pthread_cond_signal(&wake);
 }
 
 int drain_add(struct sink *k)
@@ -360,9 +396,7 @@ int drain_add(struct sink *k)
 			return k->error ? k->error : -ESRCH;
 		atomic_fetch_add(&n_all_threads, 1);
 	}
-	k->next = sinks;
-	sinks = k;
-	pthread_cond_signal(&wake);
+	put_in(k);
 	return 0;
 }
 
@@ -385,15 +419,63 @@ struct drain_totals drain_totals(const struct sink *k)
 	return t;
 }
 
+/* Takes K out of the list at *LIST; false when it is not in it. */
+static bool take_out(struct sink **list, const struct sink *k)
+{
+	while (*list && *list != k)
+		list = &(*list)->next;
+	if (!*list)
+		return false;
+	*list = k->next;
+	return true;
+}
+
+bool drain_park(struct sink *k, bool is_stopped)
+{
+	struct tick_source *s = k->sources;
+
+	if (!s || s->next || k->done || !source_can_pause(s) ||
+	    s->ring_bytes > PARKED_BYTES - parked_bytes || !take_out(&sinks, k)) {
+		drain_remove(k);
+		return false;
+	}
+	if (!is_stopped)
+		source_pause(s);
+	source_drain_last(s, k->tick, k);
+	if (k->after)
+		k->after(k);
+	k->next = parked;
+	parked = k;
+	parked_bytes += s->ring_bytes;
+	return true;
+}
+
+bool drain_go_on(struct sink *k)
+{
+	struct tick_source *s = k->sources;
+
+	if (!s || !take_out(&parked, k))
+		return false;
+	parked_bytes -= s->ring_bytes;
+	put_in(k);
+	k->n_ticks = k->n_moved = k->n_unplaced = 0;
+	s->n_ticks = s->n_moved = s->n_unplaced = 0;
+	if ((helper_tid || is_held || start_helper() >= 0) && source_go_on(s))
+		return true;
+	drain_remove(k);
+	return false;
+}
+
 void drain_remove(struct sink *k)
 {
-	struct sink **at = &sinks;
-
-	while (*at && *at != k)
-		at = &(*at)->next;
-	if (!*at)
+	if (take_out(&parked, k)) {
+		parked_bytes -= k->sources->ring_bytes;
+		while (k->sources)
+			end_source(k, &k->sources);
 		return;
-	*at = k->next;
+	}
+	if (!take_out(&sinks, k))
+		return;
 	if (k->all_threads)
 		atomic_fetch_sub(&n_all_threads, 1);
 	while (k->sources)

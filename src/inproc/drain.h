@@ -50,11 +50,22 @@ struct drain_totals {
 };
 struct drain_totals drain_totals(const struct sink *s);
 
-/* Hands all ticks so far to S and ends with it.  Nothing happens when S is not in use. */
+/* Hands all ticks so far to S and ends with it, parked or not.  Nothing happens when S is not in
+ * use. */
 void drain_remove(struct sink *s);
 
+/* Hands all ticks so far to S, which has one source, of the calling thread, and stops it, unless
+ * IS_STOPPED says that its event is switched off: no ticks come, but its event and
+ * its ring stay, for drain_go_on to begin again in a tenth of the time.  Of rings that wait so only
+ * some are kept (PARKED_BYTES).  False: S is ended as by drain_remove. */
+bool drain_park(struct sink *s, bool is_stopped);
+
+/* Goes on with S, whose totals begin at 0.  False: it was not parked, or the program has closed its
+ * event, and S is ended. */
+bool drain_go_on(struct sink *s);
+
 /* Ends the helper thread and lets none begin until drain_let_helper_go(), which starts one with the
- * calling thread's identity.  False: not now, as drain_lock_soon(). */
+ * calling thread's identity.  False: not now, as drain_lock_soon(), or there have been no sinks. */
 bool drain_hold_helper(void);
 void drain_let_helper_go(void);
 

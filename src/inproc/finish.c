@@ -58,7 +58,7 @@ static int write_images(const struct shared_view *v, int dirfd, const struct dcp
 
 	if (!n && (h->n_outside || h->n_no_room || h->n_unplaced))
 		return dcpi_write_nothing(dirfd, f, losses, n_losses);
-	for (size_t i = 0; i < n && e == 0; i = end) {
+	for (size_t i = 0; i < n && e >= 0; i = end) {
 		uint64_t image = p[i].svma >> SHARED_SVMA_BITS;
 
 		while (number < image && shared_next_image(&images, &im))

@@ -40,8 +40,8 @@ void histogram_add(struct histogram *h, uint64_t pc, uint64_t n)
 	h->batch[h->n++] = (struct histogram_tick){at, n};
 }
 
-/* Shell's sort: qsort(3) may allocate, which the program's own allocator need not stand from here.
- */
+/* Shell's sort: qsort(3) may allocate, which the program's own allocator need
+ * not stand from here. */
 static void sort_batch(struct histogram *h)
 {
 	static const uint32_t gaps[] = {132, 57, 23, 10, 4, 1};

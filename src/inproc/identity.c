@@ -13,16 +13,16 @@
 #include <grp.h>
 #include <unistd.h>
 
+#include "inproc/drain.h"
 #include "inproc/export.h"
-#include "inproc/preload.h"
 
 /* The C library's FN, called with ARGUMENTS. */
 #define WITHOUT_HELPER(fn, ...)                                                                    \
 	do {                                                                                       \
-		bool held = preload_hold_helper();                                                 \
+		bool held = drain_hold_helper();                                                   \
 		int r = ((__typeof__(fn) *)dlsym(RTLD_NEXT, #fn))(__VA_ARGS__);                    \
 		if (held)                                                                          \
-			preload_let_helper_go();                                                   \
+			drain_let_helper_go();                                                     \
 		return r;                                                                          \
 	} while (0)
 

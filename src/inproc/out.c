@@ -11,7 +11,7 @@
 
 void out_flush(struct out *o)
 {
-	for (size_t at = 0; at < o->n && !o->error;) {
+	for (size_t at = 0; at < o->n && o->error >= 0;) {
 		ssize_t n = write(o->fd, o->bytes + at, o->n - at);
 
 		if (n < 0 && errno != EINTR)
@@ -89,9 +89,9 @@ int out_close(struct profile_out *f)
 	out_flush(&f->out);
 	e = f->out.error;
 	close(f->out.fd);
-	if (e == 0 && renameat(f->dirfd, f->temporary, f->dirfd, f->name))
+	if (e >= 0 && renameat(f->dirfd, f->temporary, f->dirfd, f->name) < 0)
 		e = -errno;
-	if (e)
+	if (e < 0)
 		unlinkat(f->dirfd, f->temporary, 0);
 	return e;
 }

@@ -16,7 +16,7 @@ int own_fd_move_up(int fd)
 	struct rlimit most;
 	int moved = -1;
 
-	if (getrlimit(RLIMIT_NOFILE, &most) == 0) {
+	if (getrlimit(RLIMIT_NOFILE, &most) >= 0) {
 		unsigned long half = most.rlim_cur / 2;
 
 		moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)(half < HIGHEST ? half : HIGHEST));

@@ -215,7 +215,7 @@ static int settle_dir(void)
 
 	if (!dir || !*dir)
 		dir = "dwell-profiles";
-	if (mkdir(dir, 0777) && errno != EEXIST)
+	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
 		return -errno;
 	if (!realpath(dir, preload.dir))
 		return -errno;
@@ -231,7 +231,7 @@ static void settle_texts(const struct settings *s)
 	struct shared_header *f = &preload.facts;
 
 	snprintf(f->event, sizeof(f->event), "%s", s->event);
-	if (gethostname(f->host, sizeof(f->host) - 1))
+	if (gethostname(f->host, sizeof(f->host) - 1) < 0)
 		memcpy(f->host, "localhost", sizeof("localhost"));
 	snprintf(f->command, sizeof(f->command), "%s", program_invocation_name);
 }
@@ -241,9 +241,9 @@ static int preload_settle(struct settings *s)
 	uint64_t bucket_bytes;
 	int e = settings_from_environment(DEFAULT_HZ, s);
 
-	if (e == 0)
+	if (e >= 0)
 		e = settings_number("DWELL_PRELOAD_BUCKET", &bucket_bytes);
-	if (e == 0)
+	if (e >= 0)
 		e = settings_number("DWELL_PRELOAD_EPOCH", &preload.facts.epoch_s);
 	if (e < 0)
 		return e;
@@ -285,7 +285,7 @@ __attribute__((constructor)) static void start(void)
 
 	drain_lock();
 	e = preload_settle(&s);
-	if (e == 0) {
+	if (e >= 0) {
 		preload.sink = (struct sink){.spec = s.spec,
 					     .all_threads = true,
 					     .tick = count_tick,
@@ -307,8 +307,8 @@ static void preload_finish(void)
 	const char *why;
 
 	drain_remove(&preload.sink);
-	if (shared_view_open(&v, preload.file.header, preload.file.n_bytes, &why) == 0 &&
-	    finish_write(&v, preload.dir) == 0)
+	if (shared_view_open(&v, preload.file.header, preload.file.n_bytes, &why) >= 0 &&
+	    finish_write(&v, preload.dir) >= 0)
 		unlink(preload.file.path);
 	shared_close(&preload.file);
 	preload.pid = 0;
@@ -355,15 +355,4 @@ void preload_go_on(void)
 	drain_lock();
 	preload_begin();
 	drain_unlock();
-}
-
-bool preload_hold_helper(void)
-{
-	/* a child of vfork(2) has its parent's memory, and no thread but its own */
-	return preload.pid && preload.pid == getpid() && drain_hold_helper();
-}
-
-void preload_let_helper_go(void)
-{
-	drain_let_helper_go();
 }

@@ -19,8 +19,4 @@ bool preload_pause(void);
 /* It did not, so there is another one. */
 void preload_go_on(void);
 
-/* Until preload_let_helper_go() there is no thread of ours.  False: this is no time for it. */
-bool preload_hold_helper(void);
-void preload_let_helper_go(void);
-
 #endif

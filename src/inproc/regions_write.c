@@ -119,7 +119,7 @@ static int write_images(const struct dwell_regions *r, int dirfd, const struct d
 	struct dcpi_loss loss = {DCPI_LOSS_UNPLACED, n_unplaced};
 	int e = 0;
 
-	for (size_t i = 0; i < r->n_texts && e == 0; i++) {
+	for (size_t i = 0; i < r->n_texts && e >= 0; i++) {
 		size_t k = 0;
 
 		while (k < i && !same_image(&r->texts[k], &r->texts[i]))
@@ -127,7 +127,7 @@ static int write_images(const struct dwell_regions *r, int dirfd, const struct d
 		if (k == i)
 			e = write_image(r, i, dirfd, f, &loss);
 	}
-	return e == 0 && loss.n ? dcpi_write_nothing(dirfd, f, &loss, 1) : e;
+	return e >= 0 && loss.n ? dcpi_write_nothing(dirfd, f, &loss, 1) : e;
 }
 
 EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
@@ -141,7 +141,7 @@ EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
 
 	if (!get_settings(&s, &n_unplaced))
 		return -1;
-	if (gethostname(host, sizeof(host) - 1))
+	if (gethostname(host, sizeof(host) - 1) < 0)
 		memcpy(host, "localhost", sizeof("localhost"));
 	clock_gettime(CLOCK_REALTIME, &now);
 	f = (struct dcpi_facts){.host = host,
@@ -153,7 +153,7 @@ EXPORT int dwell_regions_write_dcpi(struct dwell_regions *r, const char *dir)
 				.start_ns = r->start_ns,
 				.end_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 				.who = hash_pair((uint64_t)getpid(), r->start_ns)};
-	if (mkdir(dir, 0777) && errno != EEXIST)
+	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
 		return -1;
 	dirfd = dcpi_open_dir(dir, &f);
 	if (dirfd < 0)
@@ -173,8 +173,8 @@ static bool is_object(const struct text *t, const char *object, const char *prog
 		      : strcmp(t->path, program) == 0;
 }
 
-/* gprof counts a bin of less than two bytes of text (its UNIT) twice: one-byte buckets go in pairs.
- */
+/* gprof counts a bin of less than two bytes of text (its UNIT) twice: one-byte
+ * buckets go in pairs. */
 static unsigned per_bin(const struct dwell_regions *r)
 {
 	return r->bucket_bytes < 2 ? 2 : 1;

@@ -60,10 +60,10 @@ int settings_from_environment(unsigned default_hz, struct settings *ret)
 	struct dwell_profil_settings p = {.size = sizeof(p), .event = getenv("DWELL_PROFIL_EVENT")};
 	uint64_t hz, strict, user_only;
 
-	if (settings_number("DWELL_PROFIL_HZ", &hz) ||
-	    settings_number("DWELL_PROFIL_PERIOD", &p.period) ||
-	    settings_number("DWELL_PROFIL_STRICT", &strict) ||
-	    settings_number("DWELL_PROFIL_USER_ONLY", &user_only) || hz > MAX_HZ)
+	if (settings_number("DWELL_PROFIL_HZ", &hz) < 0 ||
+	    settings_number("DWELL_PROFIL_PERIOD", &p.period) < 0 ||
+	    settings_number("DWELL_PROFIL_STRICT", &strict) < 0 ||
+	    settings_number("DWELL_PROFIL_USER_ONLY", &user_only) < 0 || hz > MAX_HZ)
 		return -EINVAL;
 	p.hz = hz ? (unsigned)hz : default_hz;
 	p.flags = (strict ? DWELL_PROFIL_STRICT : 0) | (user_only ? DWELL_PROFIL_USER_ONLY : 0);
@@ -93,10 +93,10 @@ __attribute__((visibility("default"))) int dwell_profil_configure(
 	}
 	memcpy(&known, s, s->size < sizeof(known) ? s->size : sizeof(known));
 	e = s->size ? from_public(&known, &made) : -EINVAL;
-	for (size_t i = sizeof(known); e == 0 && i < s->size; i++)
+	for (size_t i = sizeof(known); e >= 0 && i < s->size; i++)
 		if (((const char *)s)[i])
 			e = -EINVAL; /* of a later version of this interface */
-	if (e == 0) {
+	if (e >= 0) {
 		configured = made;
 		is_configured = true;
 	}

@@ -38,7 +38,7 @@ static int make_file(const char *path, const struct shared_header *h, void **ret
 	if (fd < 0)
 		return -errno;
 	/* The lock belongs to the open file, which the mapping keeps when the descriptor goes. */
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, (off_t)h->n_bytes) == 0)
+	if (flock(fd, LOCK_EX | LOCK_NB) >= 0 && ftruncate(fd, (off_t)h->n_bytes) >= 0)
 		bytes = mmap(NULL, h->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (bytes == MAP_FAILED) {
 		e = -errno;
@@ -72,7 +72,7 @@ int shared_create(struct shared *s, const char *dir, const struct shared_header 
 	madvise(bytes, h.n_bytes, MADV_RANDOM);
 	memcpy(bytes, &h, sizeof(h));
 	/* only now is it one that somebody may find */
-	if (rename(temporary, s->path)) {
+	if (rename(temporary, s->path) < 0) {
 		e = -errno;
 		unlink(temporary);
 		munmap(bytes, h.n_bytes);

@@ -171,8 +171,8 @@ int source_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec)
 				  .whole_only = spec->whole_only,
 				  .user_only = spec->user_only};
 	r = open_perf(s, tid, spec);
-	/* forbidden, or its memory is used up; ENOSYS and EPERM are also what seccomp filters say
-	 */
+	/* forbidden, or its memory is used up; ENOSYS and EPERM are also
+	 * what seccomp filters say */
 	if (spec->is_clock && (r == -EACCES || r == -EPERM || r == -ENOSYS || r == -EMFILE))
 		r = source_timer_open(s, tid, spec);
 	return r;
@@ -269,6 +269,22 @@ int source_read(const struct tick_source *s, uint64_t *ret_count)
 			       sizeof(*ret_count)
 		       ? 0
 		       : -errno;
+}
+
+bool source_can_pause(const struct tick_source *s)
+{
+	return s->fd >= 0 && !s->looks;
+}
+
+void source_pause(const struct tick_source *s)
+{
+	if (is_event(s->fd, s->id))
+		ioctl(s->fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+bool source_go_on(const struct tick_source *s)
+{
+	return is_event(s->fd, s->id) && ioctl(s->fd, PERF_EVENT_IOC_ENABLE, 0) >= 0;
 }
 
 bool source_has_ended(const struct tick_source *s)

@@ -67,6 +67,12 @@ int source_read(const struct tick_source *s, uint64_t *ret_count);
 void source_give(struct tick_source *s, uint64_t count, uint64_t pc, uint64_t n_most, tick_fn *tick,
 		 void *ctx);
 
+/* Stops ticks of S, which can go on where it stopped; source_go_on is false when the program has
+ * closed the event.  Only a source with a ring and without look_ns can be stopped. */
+bool source_can_pause(const struct tick_source *s);
+void source_pause(const struct tick_source *s);
+bool source_go_on(const struct tick_source *s);
+
 /* Whether the thread has ended. */
 bool source_has_ended(const struct tick_source *s);
 

@@ -76,8 +76,8 @@ static int take_signal(void)
 		return 0;
 	sigemptyset(&ours.sa_mask);
 	for (int n = SIGRTMAX - 1; n > SIGRTMIN; n--)
-		if (sigaction(n, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
-		    sigaction(n, &ours, NULL) == 0) {
+		if (sigaction(n, NULL, &now) >= 0 && now.sa_handler == SIG_DFL &&
+		    sigaction(n, &ours, NULL) >= 0) {
 			signal_number = n;
 			return 0;
 		}
@@ -114,7 +114,7 @@ int source_timer_read(const struct tick_source *s, uint64_t *ret_count)
 {
 	struct timespec t;
 
-	if (clock_gettime(cpu_clock_of(s), &t))
+	if (clock_gettime(cpu_clock_of(s), &t) < 0)
 		return -errno;
 	*ret_count = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - s->start_ns;
 	return 0;
@@ -137,7 +137,7 @@ static int source_timer_start(struct tick_source *s)
 		.it_interval = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 
 	every.it_value = every.it_interval;
-	return timer_settime(s->timer, 0, &every, NULL) ? -errno : 0;
+	return timer_settime(s->timer, 0, &every, NULL) < 0 ? -errno : 0;
 }
 
 int source_timer_open(struct tick_source *s, pid_t tid, const struct tick_spec *spec)
@@ -158,7 +158,7 @@ int source_timer_open(struct tick_source *s, pid_t tid, const struct tick_spec *
 	to.sigev_signo = signal_number;
 	to.sigev_value.sival_ptr = r;
 	to._sigev_un._tid = tid;
-	if (timer_create(cpu_clock_of(s), &to, &s->timer)) {
+	if (timer_create(cpu_clock_of(s), &to, &s->timer) < 0) {
 		e = -errno;
 		give_ring_back(r);
 		return e;
@@ -166,7 +166,7 @@ int source_timer_open(struct tick_source *s, pid_t tid, const struct tick_spec *
 	atomic_store(&r->tid, tid);
 	s->ring = r;
 	e = source_timer_read(s, &s->start_ns);
-	if (e == 0)
+	if (e >= 0)
 		e = source_timer_start(s);
 	if (e < 0)
 		source_timer_close(s);

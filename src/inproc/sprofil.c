@@ -148,7 +148,7 @@ static void end_profile(void)
 static void go_on_in_child(struct sink *s)
 {
 	profile.histogram.n = 0; /* these are the parent's */
-	profile.on = drain_add(s) == 0;
+	profile.on = drain_add(s) >= 0;
 }
 
 /* Replaces what is profiled; B is taken over. */
@@ -170,14 +170,14 @@ static int begin_profile(struct buckets *b, const struct settings *s)
 				     .reborn = go_on_in_child};
 	profile.on = true;
 	e = drain_add(&profile.sink);
-	if (e == 0) {
+	if (e >= 0) {
 		buckets_release(&was.histogram.buckets);
 		return 0;
 	}
 	buckets_release(b);
 	profile = was;
 	if (was.on)
-		profile.on = drain_add(&profile.sink) == 0;
+		profile.on = drain_add(&profile.sink) >= 0;
 	return e;
 }
 
@@ -223,7 +223,7 @@ int inproc_sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigne
 	drain_lock();
 	e = sprofil_begin(profp, profcnt, tvp, flags);
 	drain_unlock();
-	if (e == 0)
+	if (e >= 0)
 		return 0;
 	errno = -e;
 	return -1;

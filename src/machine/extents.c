@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See extents.h.  Invariant: sorted, disjoint, and joined wherever two pieces touch. */
 #include "machine/extents.h"
+#include "base/lower_bound.h"
 
 #include <assert.h>
 
 /* Number of pieces that begin at or before AT. */
 static size_t extents_upper(const struct extents *e, uint32_t at)
 {
-	size_t lo = 0, hi = e->v.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (e->v.v[mid].at <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(k, 0, e->v.n, e->v.v[k].at <= at);
 }
 
 static void extents_drop(struct extents *e, size_t i)

@@ -3,13 +3,7 @@
  *
  * Whatever address of a sample or of a call path lies in a mapped file is a place of that file's
  * image.  For every other address the sources are asked, the one added last first, until one knows
- * it: readers of what JIT compilers tell, and at the end the process's nameless memory (procs.c).
- *
- * An interpreter's frames join here.  A stack walker that comes to the loop of an interpreter it
- * knows can put, in place of the loop's own frame or above it, the addresses of the interpreter's
- * code objects, as it does with any run-time address (FRAME_IMAGE_SHIFT in unwind/chain.h: image
- * 0); these lie in no executable mapping, so no other source takes them, and the interpreter's
- * source says which procedure of which script they are. */
+ * it: readers of what JIT compilers tell, and at the end the process's nameless memory (procs.c). */
 #ifndef MACHINE_FRAME_SOURCE_H
 #define MACHINE_FRAME_SOURCE_H
 

@@ -163,9 +163,12 @@ static void open_code(struct images *im, struct mapped_code *c, const struct ima
 		if (c->is_dump) {
 			found = inode_matches(c, ref->ino);
 		} else {
-			rc = im->probe(fd, &c->layout, NULL);
+			/* A file that is not kept open is read now. */
+			c->unread = im->asks && im->n_open < IMAGES_MAX_OPEN;
+			rc = c->unread ? -EAGAIN : im->probe(fd, &c->layout, NULL);
 			c->has_layout = rc == 0 && layout_matches(c);
 			c->asked = im->asks && rc == -EAGAIN && inode_matches(c, ref->ino);
+			c->unread &= c->asked;
 			found = c->has_layout || c->asked;
 		}
 		keep_open(im, c, fd, found);
@@ -230,7 +233,7 @@ static bool is_anonymous(const struct images *im, const char *path)
 static void forget_file(struct images *im, struct mapped_code *c)
 {
 	c->kind = CODE_ANON;
-	c->asked = false;
+	c->asked = c->unread = false;
 	if (c->fd < 0)
 		return;
 	close(c->fd);
@@ -309,6 +312,7 @@ place_id images_place(struct images *im, uint32_t code, uint64_t off, uint32_t f
 	struct mapped_code *c = &im->codes.v[code];
 	uint64_t svma = off;
 
+	images_want(im, code);
 	c->sampled = true;
 	c->stood_in |= c->asked;
 	if (c->has_layout && !image_layout_svma(&c->layout, off, &svma)) {
@@ -343,6 +347,7 @@ uint32_t images_add_number(struct images *im, uint32_t code)
 	begin_numbers(im);
 	if (im->numbered.n > FRAME_MAX_IMAGES)
 		return 0;
+	images_want(im, code);
 	vec_push(&im->numbered, code);
 	return (uint32_t)im->numbered.n - 1;
 }

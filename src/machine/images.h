@@ -5,9 +5,10 @@
  * it may be deleted, replaced or in a mount namespace that is gone.  The open descriptor is kept
  * (up to a limit) so that its symbols can be saved at the next flush.
  *
- * Where somebody else reads the files (images_ask), a file's layout comes later.  Until then its
- * samples are counted in a stand-in image, at file offsets; images_take and images_moves tell where
- * they belong.  No file system is waited for: descriptors are O_PATH. */
+ * Where somebody else reads the files (images_ask), a file is read when its first sample or call
+ * path comes, and its layout is here later.  Until then its samples are counted in a stand-in
+ * image, at file offsets; images_take and images_moves tell where they belong.  No file system is
+ * waited for: descriptors are O_PATH. */
 #ifndef MACHINE_IMAGES_H
 #define MACHINE_IMAGES_H
 
@@ -41,7 +42,8 @@ struct mapped_code {
 	bool sampled;	 /* some sample fell into it */
 	bool is_dump;	 /* images_is_dump */
 	bool has_layout; /* else the file could not be read, and its svma are file offsets */
-	bool asked;	 /* its layout is awaited: `image` is a stand-in */
+	bool asked;	 /* its layout is not here yet: `image` is a stand-in */
+	bool unread;	 /* asked, and nobody is at it: images_want */
 	bool deleted;
 	bool stood_in;		 /* samples were put into the stand-in, and caches may name it */
 	uint64_t asked_ns;	 /* CLOCK_MONOTONIC */
@@ -64,7 +66,7 @@ struct images {
 	VEC(uint32_t) numbered;
 	struct mapped_code vdso; /* this process's own: all 64-bit processes share it */
 	bool asks;		 /* images_ask */
-	VEC(uint32_t) asked;	 /* codes whose layout is awaited */
+	VEC(uint32_t) asked;	 /* codes whose layout is awaited: somebody reads it */
 	uint32_t n_taken;	 /* layouts that came late, ever */
 	/* Where mappings are not of this machine's processes: opens the file that REF means, or
 	 * -1.  NULL: it is looked for as its process sees it. */
@@ -79,6 +81,10 @@ void images_release(struct images *im);
 
 /* From now on PROBE is given O_PATH descriptors and may say -EAGAIN: it will be asked again. */
 void images_ask(struct images *im);
+
+/* Asks for the layout of CODE, or of all codes, unless that is done. */
+void images_want(struct images *im, uint32_t code);
+void images_want_all(struct images *im);
 
 /* Asks again for the layouts that are awaited; false when none has come. */
 bool images_take(struct images *im);

@@ -34,7 +34,8 @@ void images_stand_in(struct images *im, uint32_t code)
 	memcpy(i.build_id.bytes, &code, sizeof(code));
 	c->stand_in = c->image = profile_intern_image(im->profile, &i);
 	c->asked_ns = clock_mono_ns();
-	vec_push(&im->asked, code);
+	if (!c->unread)
+		vec_push(&im->asked, code);
 }
 
 bool images_is_program(const struct mapped_code *c)
@@ -77,6 +78,28 @@ static void take_layout(struct images *im, struct mapped_code *c, int rc)
 	close(c->fd);
 	c->fd = -1;
 	im->n_open--;
+}
+
+void images_want(struct images *im, uint32_t code)
+{
+	struct mapped_code *c = &im->codes.v[code];
+	int rc;
+
+	if (!c->unread)
+		return;
+	c->unread = false;
+	c->asked_ns = clock_mono_ns();
+	rc = im->probe(c->fd, &c->layout, NULL);
+	if (rc == -EAGAIN)
+		vec_push(&im->asked, code);
+	else
+		take_layout(im, c, rc);
+}
+
+void images_want_all(struct images *im)
+{
+	for (uint32_t i = 0; i < im->codes.n; i++)
+		images_want(im, i);
 }
 
 bool images_take(struct images *im)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See kernel_map.h.  Ranges may nest (a BPF program inside the module area): the latest start wins.
- */
+/* See kernel_map.h.  Ranges may nest (a BPF program inside the module area):
+ * the latest start wins. */
 #include "machine/kernel_map.h"
+#include "base/lower_bound.h"
 
 #include <string.h>
 
@@ -18,17 +19,7 @@ void kernel_map_release(struct kernel_map *k)
 /* Number of pieces that start at or before IP. */
 static size_t kernel_map_upper(const struct kernel_map *k, uint64_t ip)
 {
-	size_t lo = 0, hi = k->v.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (k->v.v[mid].start <= ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(i, 0, k->v.n, k->v.v[i].start <= ip);
 }
 
 static void insert(struct kernel_map *k, const struct kernel_piece *piece)

@@ -113,7 +113,7 @@ size_t labels_apply(struct procs *ps, const char *text, size_t n)
 		uint32_t parent;
 		uint64_t start;
 
-		if (procfs_birth(l.pid, &parent, &start) == 0 && start == l.start_ticks)
+		if (procfs_birth(l.pid, &parent, &start) >= 0 && start == l.start_ticks)
 			n_set += procs_set_label(ps, l.pid, l.label);
 	}
 	if (!n_set)

@@ -2,6 +2,7 @@
 /* See maps.h.  The kernel hands out addresses downwards, /proc tells them upwards: so there is room
  * on both sides, and whichever side of a new mapping is shorter makes way. */
 #include "machine/maps.h"
+#include "base/lower_bound.h"
 
 void maps_unref(struct maps *m)
 {
@@ -73,17 +74,7 @@ struct maps *maps_own(struct maps **maps)
 /* Number of mappings that end at or before AVMA. */
 static size_t maps_lower(const struct maps *m, uint64_t avma)
 {
-	size_t lo = 0, hi = m->v.n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (m->v.v[mid].end <= avma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(k, 0, m->v.n, m->v.v[k].end <= avma);
 }
 
 void maps_add(struct maps *m, const struct mapping *map)

@@ -17,76 +17,12 @@
 #include "base/file_stamp.h"
 #include "base/root_file.h"
 #include "base/str.h"
+#include "machine/proc_text.h"
 
 #define MAX_PROC_FILE (64u << 20)
 
-/* The kernel prints a newline in a name as \012, and nothing else specially (seq_file_path with
- * "\n"). */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	while (*s) {
-		if (strncmp(s, "\\012", 4) == 0) {
-			*to++ = '\n';
-			s += 4;
-		} else {
-			*to++ = *s++;
-		}
-	}
-	*to = '\0';
-}
-
-/* One line of /proc/PID/maps, NUL-terminated: "start-end perms off maj:min inode   path". */
-static bool parse_map(char *line, struct procfs_map *ret)
-{
-	unsigned long long start, end, off, ino;
-	unsigned maj, min;
-	char perms[5];
-	int at = 0;
-
-	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end, perms, &off, &maj, &min,
-		   &ino, &at) < 7 ||
-	    !at)
-		return false;
-	unescape(line + at);
-	*ret = (struct procfs_map){.start = start,
-				   .end = end,
-				   .off = off,
-				   .ino = ino,
-				   .dev = (uint64_t)maj << 32 | min,
-				   .path = line + at};
-	return perms[2] == 'x';
-}
-
-/* The permissions stand after the first space; most lines are not executable and need no parsing.
- */
-static bool looks_executable(const char *line)
-{
-	const char *space = strchr(line, ' ');
-
-	return space && strnlen(space, 5) == 5 && space[3] == 'x';
-}
-
 /* More than a line has: a path has at most 4095 bytes, of which each may be written as four. */
 #define MAPS_PIECE 65536
-
-/* Hands out what the whole lines of TEXT say; returns how many bytes these are. */
-static size_t each_line(char *text, size_t n, void (*fn)(void *ctx, const struct procfs_map *m),
-			void *ctx)
-{
-	char *line = text, *end;
-
-	while ((end = memchr(line, '\n', n - (size_t)(line - text)))) {
-		struct procfs_map m;
-
-		*end = '\0';
-		if (looks_executable(line) && parse_map(line, &m))
-			fn(ctx, &m);
-		line = end + 1;
-	}
-	return (size_t)(line - text);
-}
 
 /* A process may have 65,530 mappings: they are read in pieces.  The kernel goes on behind the last
  * address it told, whatever has changed meanwhile (fs/proc/task_mmu.c: m_start). */
@@ -110,7 +46,7 @@ int procfs_each_map(uint32_t pid, void (*fn)(void *ctx, const struct procfs_map 
 		if (got <= 0)
 			return got < 0 ? -errno : 0;
 		n += (size_t)got;
-		done = each_line(text, n, fn, ctx);
+		done = proc_text_each_map(text, n, fn, ctx);
 		n -= done;
 		memmove(text, text + done, n);
 	}
@@ -126,7 +62,7 @@ static int each_number(const char *dir, void (*fn)(void *ctx, uint32_t n), void 
 	if (!d)
 		return -errno;
 	while ((e = readdir(d)))
-		if (str_parse_u64(e->d_name, 10, &n) == 0 && n <= UINT32_MAX)
+		if (str_parse_u64(e->d_name, 10, &n) >= 0 && n <= UINT32_MAX)
 			fn(ctx, (uint32_t)n);
 	closedir(d);
 	return 0;
@@ -145,36 +81,6 @@ int procfs_each_tid(uint32_t pid, void (*fn)(void *ctx, uint32_t tid), void *ctx
 	return each_number(path, fn, ctx);
 }
 
-/* The value of "KEY:\tVALUE\n" in TEXT, or NULL; the line is cut in place. */
-static char *status_value(char *text, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, key, n) == 0 && line[n] == ':') {
-			char *v = line + n + 1;
-
-			return v + strspn(v, "\t ");
-		}
-	}
-	return NULL;
-}
-
-/* In a Name: line a newline is "\n" and a backslash "\\" (fs/proc/array.c, proc_task_name). */
-static void unescape_name(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (*s == '\\' && s[1])
-			*to++ = *++s == 'n' ? '\n' : *s;
-		else
-			*to++ = *s;
-	}
-	*to = '\0';
-}
-
 int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_threads,
 		  bool *ret_kernel)
 {
@@ -185,19 +91,35 @@ int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_
 	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
-	name = status_value(text, "Name");
-	threads = status_value(text, "Threads");
+	name = proc_text_value(text, "Name");
+	threads = proc_text_value(text, "Threads");
 	if (!name || !threads) {
 		free(text);
 		return -EBADMSG;
 	}
 	*ret_threads = (uint32_t)strtoul(threads, NULL, 10);
-	*ret_kernel = !status_value(text, "VmSize"); /* tasks without an address space */
+	*ret_kernel = !proc_text_value(text, "VmSize"); /* tasks without an address space */
 	name[strcspn(name, "\n")] = '\0';
-	unescape_name(name);
+	proc_text_unescape(name);
 	snprintf(ret_comm, comm_size, "%s", name);
 	free(text);
 	return 0;
+}
+
+int procfs_thread_name(uint32_t pid, uint32_t tid, char *ret, size_t size)
+{
+	char path[64], *text;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
+	if (rc < 0)
+		return rc;
+	snprintf(ret, size, "%s", text);
+	if (*ret && ret[strlen(ret) - 1] == '\n')
+		ret[strlen(ret) - 1] = '\0';
+	free(text);
+	return *ret ? 0 : -ENOENT;
 }
 
 int procfs_exe(uint32_t pid, char *ret, size_t size)
@@ -227,66 +149,38 @@ int procfs_uid(uint32_t pid, uint32_t *ret_uid)
 	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
-	v = status_value(text, "Uid");
+	v = proc_text_value(text, "Uid");
 	rc = v && sscanf(v, "%u %u", &real, &effective) == 2 ? 0 : -EBADMSG;
-	if (rc == 0)
+	if (rc >= 0)
 		*ret_uid = effective;
 	free(text);
 	return rc;
 }
 
-/* proc(5), /proc/PID/stat: the name is in parentheses and may have any others in it; the 4th field
- * is the parent, the 22nd the start. */
 int procfs_birth(uint32_t pid, uint32_t *ret_parent, uint64_t *ret_start_ticks)
 {
-	unsigned long long start;
-	char path[40], *text, *at;
-	unsigned parent;
+	char path[40], *text;
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
-	at = strrchr(text, ')');
-	rc = at && sscanf(at + 1,
-			  " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			  "%*d %llu",
-			  &parent, &start) == 2
-		     ? 0
-		     : -EBADMSG;
+	rc = proc_text_birth(text, ret_parent, ret_start_ticks) ? 0 : -EBADMSG;
 	free(text);
-	if (rc == 0) {
-		*ret_parent = parent;
-		*ret_start_ticks = start;
-	}
 	return rc;
 }
 
 int procfs_cgroup(uint32_t pid, char *ret, size_t size)
 {
-	char path[40], *text, *next, *v1 = NULL, *v2 = NULL;
+	char path[40], *text;
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
 	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
-	for (char *line = text; line && *line; line = next) {
-		char *colon = strchr(line, ':'), *at; /* "hierarchy:controllers:path", cgroups(7) */
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		at = colon ? strchr(colon + 1, ':') : NULL;
-		if (!at || strcmp(at + 1, "/") == 0)
-			continue;
-		if (str_starts(line, "0::"))
-			v2 = at + 1;
-		else if (!v1)
-			v1 = at + 1;
-	}
-	snprintf(ret, size, "%s", v2 ? v2 : v1 ? v1 : "/");
+	snprintf(ret, size, "%s", proc_text_cgroup(text));
 	free(text);
 	return 0;
 }
@@ -315,7 +209,7 @@ int procfs_open_perf_map(uint32_t pid, bool cached)
 	rc = file_load(path, MAX_PROC_FILE, &text, NULL, NULL);
 	if (rc < 0)
 		return rc;
-	ns = status_value(text, "NSpid"); /* outermost first */
+	ns = proc_text_value(text, "NSpid"); /* outermost first */
 	if (ns) {
 		ns[strcspn(ns, "\n")] = '\0';
 		last = strrchr(ns, '\t');

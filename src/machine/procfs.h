@@ -23,6 +23,9 @@ int procfs_each_tid(uint32_t pid, void (*fn)(void *ctx, uint32_t tid), void *ctx
 int procfs_status(uint32_t pid, char *ret_comm, size_t comm_size, uint32_t *ret_threads,
 		  bool *ret_kernel);
 
+/* The name of one of its threads. */
+int procfs_thread_name(uint32_t pid, uint32_t tid, char *ret, size_t size);
+
 int procfs_exe(uint32_t pid, char *ret, size_t size);
 int procfs_uid(uint32_t pid, uint32_t *ret_uid); /* effective */
 

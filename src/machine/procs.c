@@ -62,6 +62,7 @@ void procs_release(struct procs *ps)
 			close(jit->fd);
 	vec_release(&ps->jits);
 	free(ps->newest);
+	free(ps->thread_names);
 	memset(ps, 0, sizeof(*ps));
 }
 
@@ -214,8 +215,38 @@ static void read_facts(struct procs *ps, struct proc *p)
 	if (!p->tgid)
 		return;
 	procfs_uid(p->tgid, &p->uid);
-	if (procfs_cgroup(p->tgid, cgroup, sizeof(cgroup)) == 0)
+	if (procfs_cgroup(p->tgid, cgroup, sizeof(cgroup)) >= 0)
 		p->cgroup = profile_intern_str(ps->profile, cgroup);
+}
+
+/* Names of threads. */
+
+/* Remembers the name of thread TID; 0: it is to be asked when it is needed. */
+static void set_thread_name(struct procs *ps, uint32_t tid, string_id name)
+{
+	if (ps->split != OWNER_TID || tid >= N_TGIDS)
+		return;
+	if (!ps->thread_names) /* an untouched mapping, as `newest` */
+		ps->thread_names = xcalloc(N_TGIDS, sizeof(*ps->thread_names));
+	ps->thread_names[tid] = name;
+}
+
+/* The name of thread TID of P, when it has one of its own; else 0. */
+static string_id thread_name(struct procs *ps, const struct proc *p, uint32_t tid)
+{
+	char text[64];
+	string_id name;
+
+	if (ps->split != OWNER_TID || tid == p->tgid || tid >= N_TGIDS)
+		return 0;
+	name = ps->thread_names ? ps->thread_names[tid] : 0;
+	if (!name) {
+		name = procfs_thread_name(p->tgid, tid, text, sizeof(text)) >= 0
+			       ? profile_intern_str(ps->profile, text)
+			       : p->comm;
+		set_thread_name(ps, tid, name);
+	}
+	return name == p->comm ? 0 : name;
 }
 
 /* Sideband. */
@@ -250,6 +281,7 @@ static void apply_fork(struct procs *ps, const struct perf_record *r)
 	struct proc *p;
 
 	if (r->pid == r->ppid) { /* a thread */
+		set_thread_name(ps, r->tid, 0);
 		parent = procs_current(ps, r->pid);
 		if (parent != PROC_NONE)
 			ps->v.v[parent].n_threads++;
@@ -304,6 +336,8 @@ void procs_apply(struct procs *ps, const struct perf_record *r)
 		} else if (i != PROC_NONE && r->pid == r->tid) {
 			ps->v.v[i].comm = profile_intern_str(ps->profile, r->name);
 			ps->v.v[i].has_owner = false;
+		} else if (r->pid != r->tid) {
+			set_thread_name(ps, r->tid, profile_intern_str(ps->profile, r->name));
 		}
 		break;
 	case RECORD_MMAP:
@@ -362,7 +396,7 @@ void procs_add_task(struct procs *ps, const struct task_record *t)
 	p->owner_flags = !t->tgid ? OWNER_IDLE | OWNER_KERNEL : t->is_kernel ? OWNER_KERNEL : 0;
 	if (t->is_kernel || !t->tgid)
 		return;
-	if (procfs_exe(t->tgid, exe, sizeof(exe)) == 0)
+	if (procfs_exe(t->tgid, exe, sizeof(exe)) >= 0)
 		p->exe = profile_intern_str(ps->profile, exe);
 	if (procfs_each_map(t->tgid, scan_mapping,
 			    &(struct scan_ctx){ps, procs_current(ps, t->tgid)}) < 0)
@@ -504,6 +538,7 @@ owner_id procs_owner(struct procs *ps, uint32_t proc, uint32_t tid)
 		.uid = p->uid,
 		.pid = is_apart(ps, p) ? p->tgid : 0,
 		.tid = ps->split == OWNER_TID ? tid : 0,
+		.thread_name = thread_name(ps, p, tid),
 		.flags = p->owner_flags | (is_excluded(ps, p) ? OWNER_EXCLUDED : 0),
 	};
 	p->owner = profile_intern_owner(ps->profile, &o);

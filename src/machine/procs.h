@@ -67,6 +67,7 @@ struct procs {
 	const struct exclusions *excluded; /* borrowed; NULL: none */
 	const opt_list *by_pid;		   /* borrowed; programs whose processes are kept apart */
 	VEC(struct proc) v;
+	string_id *thread_names; /* by tid: 0 not known; with OWNER_TID only, 2^22 elements */
 	uint32_t *newest;    /* by tgid: number in v + 1, 0 none; 2^22 elements, mostly untouched */
 	uint32_t free;	     /* first free element, or PROC_NONE */
 	uint32_t cycle;	     /* counts from 1 */

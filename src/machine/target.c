@@ -47,13 +47,12 @@ void cpus_online(cpu_list *ret)
 
 uint32_t cpus_possible(void)
 {
-	cpu_list all = {0};
+	_vec_ cpu_list all = {0};
 	int max = 0;
 
 	load_cpu_list("/sys/devices/system/cpu/possible", &all);
 	vec_each (c, &all)
 		max = *c > max ? *c : max;
-	vec_release(&all);
 	return (uint32_t)max + 1;
 }
 
@@ -161,10 +160,10 @@ int target_open(const struct target *t, const struct event_spec *spec, uint32_t 
 			if (procfs_each_tid(*pid, open_thread, &o) < 0)
 				o.rc = -ESRCH;
 			if (o.n_open == before)
-				return explain(t, spec, o.rc ? o.rc : -ESRCH, *pid, err);
+				return explain(t, spec, o.rc < 0 ? o.rc : -ESRCH, *pid, err);
 		}
 	}
-	return o.n_open ? 0 : explain(t, spec, o.rc ? o.rc : -ENODEV, 0, err);
+	return o.n_open ? 0 : explain(t, spec, o.rc < 0 ? o.rc : -ENODEV, 0, err);
 }
 
 bool opened_read(const struct opened *o, struct opened_count *ret)

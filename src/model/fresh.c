@@ -12,23 +12,23 @@ void profile_watch(struct profile *p)
 
 void fresh_grow(struct freshness *f, uint32_t i)
 {
-	while (f->fresh.n <= i / 64) {
-		vec_push(&f->fresh, 0);
-		vec_push(&f->told, 0);
-	}
+	vec_at(&f->fresh, i / 64);
+	vec_at(&f->told, i / 64);
 }
 
 static void mark_sums(struct profile *p)
 {
 	struct freshness *f = p->fresh;
 
-	f->events.n = f->losses.n = f->branches.n = 0;
+	f->events.n = f->losses.n = f->branches.n = f->moments.n = 0;
 	vec_each (e, &p->events)
 		vec_push(&f->events, *e);
 	vec_each (l, &p->losses)
 		vec_push(&f->losses, *l);
 	vec_each (b, &p->branches)
 		vec_push(&f->branches, *b);
+	vec_each (m, &p->moments)
+		vec_push(&f->moments, *m);
 }
 
 void profile_mark(struct profile *p)
@@ -36,9 +36,8 @@ void profile_mark(struct profile *p)
 	struct freshness *f = p->fresh;
 
 	profile_each_fresh (p, i) {
-		while (f->marked.n <= i)
-			vec_push(&f->marked, (struct value_sums){0});
-		f->marked.v[i] = (struct value_sums){p->values.v[i].count, p->values.v[i].sum};
+		*vec_at(&f->marked, i) =
+			(struct value_sums){p->values.v[i].count, p->values.v[i].sum};
 	}
 	for (size_t w = 0; w < f->fresh.n; w++) {
 		f->told.v[w] |= f->fresh.v[w];
@@ -51,9 +50,12 @@ void fresh_reset(struct profile *p)
 {
 	struct freshness *f = p->fresh;
 
-	profile_each_used (p, i)
+	profile_each_used (p, i) {
 		if (i < f->marked.n)
 			f->marked.v[i] = (struct value_sums){0};
+		if (i < f->noted.n)
+			f->noted.v[i] = 0;
+	}
 	for (size_t w = 0; w < f->fresh.n; w++)
 		f->fresh.v[w] = f->told.v[w] = 0;
 	mark_sums(p);
@@ -71,6 +73,8 @@ void fresh_release(struct profile *p)
 	vec_release(&f->events);
 	vec_release(&f->losses);
 	vec_release(&f->branches);
+	vec_release(&f->moments);
+	vec_release(&f->noted);
 	free(f);
 	p->fresh = NULL;
 }
@@ -150,4 +154,13 @@ struct branch profile_fresh_branch(const struct profile *p, size_t i)
 	b.cycles -= was->cycles;
 	b.n_cycles -= was->n_cycles;
 	return b;
+}
+
+struct moment profile_fresh_moment(const struct profile *p, size_t i)
+{
+	struct moment m = p->moments.v[i];
+
+	if (p->fresh && i < p->fresh->moments.n)
+		m.count -= p->fresh->moments.v[i].count;
+	return m;
 }

@@ -21,10 +21,12 @@ typedef VEC(uint64_t) value_bits; /* one for each value, as far as it was needed
 
 struct freshness {
 	value_bits fresh, told;	       /* used values are in one of them, or in both */
+	VEC(uint64_t) noted;	       /* by value: its count when minutes were noted last */
 	VEC(struct value_sums) marked; /* by value, at the last mark, as far as it was needed */
 	VEC(struct event) events;      /* at the last mark */
 	VEC(struct loss) losses;
 	VEC(struct branch) branches;
+	VEC(struct moment) moments;
 };
 
 /* Watches P, which has no values yet, until profile_release. */
@@ -49,6 +51,13 @@ static inline void profile_grow(struct profile *p, uint32_t i, uint64_t count)
 	p->values.v[i].count += count;
 }
 
+/* Notes that what P's values grew by since the last note came in MINUTE.  P is watched.  Call it at
+ * the end of a minute, and before each mark and flush. */
+void profile_note_minute(struct profile *p, uint32_t minute);
+
+/* What of value I is noted is noted of value TO from now on, which took its samples. */
+void fresh_move_noted(struct freshness *f, uint32_t i, uint32_t to);
+
 /* Sets the mark: all has been stored, nothing is fresh. */
 void profile_mark(struct profile *p);
 
@@ -67,10 +76,11 @@ uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
 	     i = profile_next_fresh(p, i + 1))
 
 /* Value I with what it grew by since the last mark; event I with its sums since then;
- * loss I; branch I. */
+ * loss I; branch I; moment I. */
 struct value profile_fresh(const struct profile *p, uint32_t i);
 struct event profile_fresh_event(const struct profile *p, event_id i);
 struct loss profile_fresh_loss(const struct profile *p, size_t i);
 struct branch profile_fresh_branch(const struct profile *p, size_t i);
+struct moment profile_fresh_moment(const struct profile *p, size_t i);
 
 #endif

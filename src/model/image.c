@@ -11,6 +11,7 @@ static const char *const kind_names[N_IMAGE_KINDS] = {
 	[IMAGE_UNKNOWN] = "unknown", [IMAGE_FILE] = "file", [IMAGE_KERNEL] = "kernel",
 	[IMAGE_MODULE] = "module",   [IMAGE_BPF] = "bpf",   [IMAGE_VDSO] = "vdso",
 	[IMAGE_JIT] = "jit",	     [IMAGE_ANON] = "anon", [IMAGE_MARK] = "mark",
+	[IMAGE_SCRIPT] = "script",
 };
 
 const char *image_kind_name(enum image_kind k)

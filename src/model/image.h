@@ -16,6 +16,9 @@ struct build_id {
 	uint8_t bytes[BUILD_ID_MAX];
 };
 
+/* How the name of a mark begins that stands for the missing part of a path. */
+#define IMAGE_TRUNCATED "[truncated"
+
 enum image_kind {
 	IMAGE_UNKNOWN, /* samples nobody could attribute; svma is the run-time address */
 	IMAGE_FILE,    /* a program or shared library; svma as its ELF file states */
@@ -28,6 +31,7 @@ enum image_kind {
 			  after another */
 	IMAGE_ANON,    /* executable memory without a file; svma is the run-time address */
 	IMAGE_MARK,    /* no code: what is known of a call path instead, "[truncated: CAUSE]" */
+	IMAGE_SCRIPT,  /* a file of source code that an interpreter executes; see model/script.h */
 	N_IMAGE_KINDS
 };
 

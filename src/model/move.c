@@ -8,12 +8,15 @@
 static void move_value(struct profile *p, uint32_t i, ctx_id ctx)
 {
 	struct value v = p->values.v[i];
+	uint32_t to;
 
 	if (!value_counts(&v))
 		return;
 	v.ctx = ctx;
 	p->values.v[i].count = p->values.v[i].sum = 0;
-	profile_add_value(p, &v);
+	to = profile_add_value(p, &v);
+	if (p->fresh)
+		fresh_move_noted(p->fresh, i, to);
 }
 
 ctx_id *profile_move_places(struct profile *p, const place_id *to)

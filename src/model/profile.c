@@ -12,6 +12,7 @@
 
 #include "model/fact.h"
 #include "model/fresh.h"
+#include "model/script.h"
 #include "model/trace.h"
 
 /* Strings. */
@@ -91,14 +92,21 @@ event_id profile_intern_event(struct profile *p, const struct event *e)
 	return (event_id)p->events.n - 1;
 }
 
-bool event_is_time(const struct profile *p, const struct event *e)
+const char *event_measures(const struct profile *p, const struct event *e)
 {
-	return e->period == 1 && !e->freq_hz && strcmp(profile_str(p, e->unit), "ns") == 0;
+	const char *unit = profile_str(p, e->unit);
+
+	return e->period == 1 && !e->freq_hz && strcmp(unit, "ns") == 0 ? unit : "";
+}
+
+uint64_t value_amount(const struct profile *p, const struct value *v)
+{
+	return *event_measures(p, &p->events.v[v->event]) ? v->sum : v->count;
 }
 
 bool event_has_weights(const struct profile *p, const struct event *e)
 {
-	return e->flags & EVENT_WEIGHTED || event_is_time(p, e);
+	return e->flags & EVENT_WEIGHTED || *event_measures(p, e);
 }
 
 uint64_t value_weight(const struct profile *p, const struct value *v)
@@ -183,14 +191,15 @@ static uint64_t owner_hash_of(const struct owner *k)
 	uint64_t h =
 		hash_pair((uint64_t)k->exe << 32 | k->comm, (uint64_t)k->cgroup << 32 | k->label);
 
-	return hash_pair(h + k->flags, hash_pair((uint64_t)k->uid << 32 | k->pid, k->tid));
+	return hash_pair(h + k->flags, hash_pair((uint64_t)k->uid << 32 | k->pid,
+						 (uint64_t)k->thread_name << 32 | k->tid));
 }
 
 static bool owner_eq(const struct owner *a, const struct owner *b)
 {
 	return a->exe == b->exe && a->comm == b->comm && a->cgroup == b->cgroup &&
 	       a->label == b->label && a->uid == b->uid && a->pid == b->pid && a->tid == b->tid &&
-	       a->flags == b->flags;
+	       a->thread_name == b->thread_name && a->flags == b->flags;
 }
 
 static uint64_t vector_hash_of(const struct vector *k)
@@ -352,14 +361,15 @@ ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place)
 
 ctx_id profile_flat_ctx(struct profile *p, place_id place)
 {
+	ctx_id *flat;
+
 	assert(place < p->places.n);
-	while (p->flats.n <= place)
-		vec_push(&p->flats, 0);
-	if (!p->flats.v[place]) {
+	flat = vec_at(&p->flats, place);
+	if (!*flat) {
 		vec_push(&p->ctxs, (struct ctx){.place = place});
-		p->flats.v[place] = (ctx_id)p->ctxs.n - 1;
+		*flat = (ctx_id)p->ctxs.n - 1;
 	}
-	return p->flats.v[place];
+	return *flat;
 }
 
 image_id profile_unknown_image(struct profile *p)
@@ -397,8 +407,7 @@ static uint32_t value_new(struct profile *p, const struct value *v, unsigned n_l
 	uint32_t *first = &kin_of(p, v->ctx)->value, new = (uint32_t)p->values.n;
 
 	vec_push(&p->values, *v);
-	while (p->value_kin.n <= new) /* values of who reads a profile are nobody's kin */
-		vec_push(&p->value_kin, 0);
+	vec_at(&p->value_kin, new); /* values of who reads a profile are nobody's kin */
 	if (*first != KIN_MANY && n_listed < LISTED) {
 		p->value_kin.v[new] = *first;
 		*first = new + 1;
@@ -489,8 +498,9 @@ void profile_reset_values(struct profile *p)
 {
 	profile_each_used (p, i)
 		p->values.v[i].count = p->values.v[i].sum = 0;
-	p->losses.n = p->branches.n = 0;
+	p->losses.n = p->branches.n = p->moments.n = 0;
 	index_release(&p->branch_ix);
+	index_release(&p->moment_ix);
 	vec_each (e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
 	trace_reset(p);
@@ -517,6 +527,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->events);
 	vec_release(&p->images);
 	vec_release(&p->places);
+	vec_release(&p->scripts);
 	vec_release(&p->owners);
 	vec_release(&p->vectors);
 	vec_release(&p->user_facts);
@@ -525,9 +536,12 @@ void profile_release(struct profile *p)
 	vec_release(&p->losses);
 	vec_release(&p->branches);
 	index_release(&p->branch_ix);
+	vec_release(&p->moments);
+	index_release(&p->moment_ix);
 	index_release(&p->string_ix);
 	index_release(&p->image_ix);
 	index_release(&p->place_ix);
+	index_release(&p->script_ix);
 	index_release(&p->owner_ix);
 	index_release(&p->vector_ix);
 	vec_release(&p->flats);
@@ -649,6 +663,11 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 
 		m.places[i] = profile_intern_place(dst, m.images[k->image], k->svma, k->flags);
 	}
+	vec_each (s, &src->scripts)
+		profile_add_script(dst, &(struct script){.place = m.places[s->place],
+							 .language = m.strings[s->language],
+							 .name = m.strings[s->name],
+							 .line = s->line});
 	for (size_t i = 0; i < src->owners.n; i++) {
 		struct owner o = src->owners.v[i];
 
@@ -656,6 +675,7 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 		o.comm = m.strings[o.comm];
 		o.cgroup = m.strings[o.cgroup];
 		o.label = m.strings[o.label];
+		o.thread_name = m.strings[o.thread_name];
 		m.owners[i] = profile_intern_owner(dst, &o);
 	}
 	merge_vectors(dst, src, m.vectors);
@@ -716,6 +736,7 @@ void profile_merge(struct profile *dst, const struct profile *src)
 		profile_add_value(dst, &w);
 	}
 	profile_merge_branches(dst, src, &m);
+	profile_merge_moments(dst, src, &m);
 	trace_merge(dst, src, &m);
 	profile_map_release(&m);
 }

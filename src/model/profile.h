@@ -70,7 +70,8 @@ struct owner {
 	string_id comm;
 	string_id cgroup; /* path below the cgroup mount, "" when not known */
 	string_id label;
-	uint32_t uid; /* OWNER_UID_UNKNOWN when not known */
+	string_id thread_name; /* 0: comm, or that of a group of threads */
+	uint32_t uid;	       /* OWNER_UID_UNKNOWN when not known */
 	uint32_t pid, tid;
 	uint32_t flags;
 };
@@ -100,8 +101,24 @@ struct value {
 	ctx_id ctx;
 	vector_id vector;
 	event_id event;
-	uint64_t count; /* samples; of events that count time (event_is_time), intervals */
+	uint64_t count; /* samples; of events that measure something (event_measures), intervals */
 	uint64_t sum;	/* the weight (value_weight), or total of the vector's counter; else 0 */
+};
+
+/* Samples of one owner and event that came in one minute. */
+struct moment {
+	uint32_t minute; /* since 1970 */
+	owner_id owner;	 /* 0: of several, too */
+	event_id event;
+	uint64_t count; /* not 0 */
+};
+
+/* What a place of an IMAGE_SCRIPT image means; see model/script.h. */
+struct script {
+	place_id place;
+	string_id language; /* "python" */
+	string_id name;	    /* of the function, qualified: "Shape.area.<locals>.inner" */
+	uint32_t line;	    /* from 1; 0: not known */
 };
 
 /* Jumps from one place to another by processes of one owner, out of sampled branch stacks.
@@ -179,15 +196,18 @@ struct profile {
 	VEC(struct event) events;
 	VEC(struct image) images;
 	VEC(struct place) places;
+	VEC(struct script) scripts; /* by profile_add_script */
 	VEC(struct owner) owners;
 	VEC(struct vector) vectors;
 	VEC(struct user_fact) user_facts;
 	VEC(struct ctx) ctxs;
 	VEC(struct value) values;
 	VEC(struct loss) losses;
+	VEC(struct moment) moments;  /* by profile_add_moment: of all samples, or of some */
 	VEC(struct branch) branches; /* by profile_add_branch; no part of the account */
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
-	struct index string_ix, image_ix, place_ix, owner_ix, vector_ix, branch_ix;
+	struct index string_ix, image_ix, place_ix, script_ix, owner_ix, vector_ix, branch_ix,
+		moment_ix;
 	/* Contexts and values are found from what they are of, see profile.c. */
 	VEC(struct ctx_kin) ctx_kin;   /* by context, as far as it was needed */
 	VEC(uint32_t) value_kin;       /* by value: the next of its context + 1; 0: none */
@@ -279,6 +299,15 @@ uint32_t profile_add_value(struct profile *p, const struct value *v);
 
 void profile_add_loss(struct profile *p, const char *name, event_id event, uint64_t n);
 
+/* Adds M's samples to those of its minute, owner and event. */
+void profile_add_moment(struct profile *p, const struct moment *m);
+
+/* Forgets when P's samples came. */
+void profile_forget_moments(struct profile *p);
+
+/* Number of samples of EVENT whose minute is known. */
+uint64_t profile_n_timed(const struct profile *p, event_id event);
+
 /* Adds B's sums to the branch of its owner, event, from and to. */
 void profile_add_branch(struct profile *p, const struct branch *b);
 
@@ -291,6 +320,7 @@ struct value_sink {
 	void (*put)(struct value_sink *s, const struct value *v);
 	bool traces;   /* traces are wanted in that profile; else they are not even read */
 	bool branches; /* branches are wanted in that profile; else they are not even read */
+	bool moments;  /* minutes of samples are wanted in that profile; else they are not read */
 };
 
 /* Ids of one profile (or segment) in another; arrays as long as the source's dictionaries. */
@@ -303,6 +333,10 @@ struct profile_map {
 	vector_id *vectors;
 	ctx_id *ctxs;
 };
+
+/* Adds SRC's moments to DST, whose ids M tells. */
+void profile_merge_moments(struct profile *dst, const struct profile *src,
+			   const struct profile_map *m);
 
 /* Adds SRC's branches to DST, whose ids M tells. */
 void profile_merge_branches(struct profile *dst, const struct profile *src,
@@ -326,9 +360,13 @@ static inline bool value_is_samples(const struct profile *p, const struct value 
 uint64_t profile_n_samples(const struct profile *p, event_id event);
 uint64_t profile_n_lost(const struct profile *p, event_id event);
 
-/* Whether E measures time (the events of off-CPU recordings): its values' counts are intervals,
- * their sums nanoseconds.  Such an event has unit "ns" and period 1. */
-bool event_is_time(const struct profile *p, const struct event *e);
+/* The unit in which E's values measure something in their sums: "ns" of the events of off-CPU
+ * recordings, whose counts are intervals.  Such an event has that unit and period 1.  "" where E
+ * counts samples. */
+const char *event_measures(const struct profile *p, const struct event *e);
+
+/* What tables show of V, before duty: what it measures, or its samples. */
+uint64_t value_amount(const struct profile *p, const struct value *v);
 
 /* Whether values of E have weights: their sums are nanoseconds, or the sums of their samples'
  * periods.  Each sample of another event stands for the period. */

@@ -44,6 +44,8 @@ static void add_owner(struct str *s, const struct profile *p, owner_id id)
 	str_addf(s, "%s|%s|%s|%s|%u|%u|%u|%u", profile_str(p, o->exe), profile_str(p, o->comm),
 		 profile_str(p, o->cgroup), profile_str(p, o->label), o->uid, o->pid, o->tid,
 		 o->flags);
+	if (o->thread_name)
+		str_addf(s, "|%s", profile_str(p, o->thread_name));
 }
 
 static void add_event(struct str *s, const struct profile *p, event_id id)
@@ -66,7 +68,7 @@ static int by_text(const void *a, const void *b)
 
 char *profile_dump(const struct profile *p)
 {
-	VEC(char *) lines = {0};
+	_vec_ VEC(char *) lines = {0};
 	struct str out = {0};
 
 	str_addf(&out, "meta %s %s %s %s %s %" PRIu64 " %" PRIu64 " %u\n",
@@ -104,6 +106,15 @@ char *profile_dump(const struct profile *p)
 		str_addf(&s, " %" PRIu64, l->n);
 		vec_push(&lines, s.v);
 	}
+	vec_each (x, &p->scripts) {
+		struct str s = {0};
+
+		str_add(&s, "script ");
+		add_place(&s, p, x->place);
+		str_addf(&s, " %s %s %u", profile_str(p, x->language), profile_str(p, x->name),
+			 x->line);
+		vec_push(&lines, s.v);
+	}
 	vec_each (v, &p->values) {
 		const struct vector *k = &p->vectors.v[v->vector];
 		struct str s = {0};
@@ -118,6 +129,16 @@ char *profile_dump(const struct profile *p)
 		add_ctx(&s, p, v->ctx);
 		str_addf(&s, " %" PRIx64 "/%" PRIx64 "/%u %" PRIu64 " %" PRIu64, k->known, k->value,
 			 k->counter, v->count, v->sum);
+		vec_push(&lines, s.v);
+	}
+	vec_each (m, &p->moments) {
+		struct str s = {0};
+
+		str_addf(&s, "minute %" PRIu32 " ", m->minute);
+		add_event(&s, p, m->event);
+		str_add(&s, " ");
+		add_owner(&s, p, m->owner);
+		str_addf(&s, " %" PRIu64, m->count);
 		vec_push(&lines, s.v);
 	}
 	vec_each (b, &p->branches) {
@@ -159,7 +180,6 @@ char *profile_dump(const struct profile *p)
 		str_addf(&out, "%s\n", *line);
 		free(*line);
 	}
-	vec_release(&lines);
 	return out.v;
 }
 
@@ -173,9 +193,13 @@ void profile_check(const struct profile *p)
 		assert(e->name < p->strings.n && e->unit < p->strings.n && e->period);
 	vec_each (k, &p->places)
 		assert(k->image < p->images.n);
+	vec_each (s, &p->scripts)
+		assert(s->place < p->places.n && s->language < p->strings.n &&
+		       s->name < p->strings.n);
 	vec_each (o, &p->owners)
 		assert(o->exe < p->strings.n && o->comm < p->strings.n &&
-		       o->cgroup < p->strings.n && o->label < p->strings.n);
+		       o->cgroup < p->strings.n && o->label < p->strings.n &&
+		       o->thread_name < p->strings.n);
 	for (size_t i = 1; i < p->ctxs.n; i++) {
 		const struct ctx *c = &p->ctxs.v[i];
 
@@ -204,7 +228,10 @@ void profile_check(const struct profile *p)
 	vec_each (b, &p->branches)
 		assert(b->owner < p->owners.n && b->event < p->events.n && b->count &&
 		       b->from < p->places.n && b->to < p->places.n);
+	vec_each (m, &p->moments)
+		assert(m->owner < p->owners.n && m->event < p->events.n && m->count);
 	trace_check(p);
+	assert(p->moment_ix.n == p->moments.n);
 	assert(p->branch_ix.n == p->branches.n);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&

@@ -35,9 +35,7 @@ static bool is_mark_ctx(const struct pruner *r, ctx_id ctx)
 
 static uint64_t prune_weight(const struct profile *p, const struct value *v)
 {
-	if (!value_is_samples(p, v))
-		return 0;
-	return event_is_time(p, &p->events.v[v->event]) ? v->sum : v->count;
+	return value_is_samples(p, v) ? value_amount(p, v) : 0;
 }
 
 void prune_sum(const struct profile *p, prune_sums *ret)

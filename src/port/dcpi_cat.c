@@ -131,7 +131,7 @@ static void port_dcpi_cat_format(const struct profile *p, const dcpi_rows *rows,
 size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f,
 		       const struct dcpi_kept *kept, struct str *out)
 {
-	VEC(struct block) blocks = {0};
+	_vec_ VEC(struct block) blocks = {0};
 	dcpi_rows rows = {0};
 	size_t end, n;
 
@@ -154,7 +154,6 @@ size_t dcpi_cat_format(const struct profile *p, const struct dcpi_filter *f,
 		port_dcpi_cat_format(p, &rows, b, kept, out);
 	}
 	n = blocks.n;
-	vec_release(&blocks);
 	vec_release(&rows);
 	return n;
 }

@@ -46,7 +46,7 @@ static int look_at(void *ctx, const struct dcpi_recording *r, const char *name)
 	to->n_bytes += (uint64_t)st.st_size;
 	if (file_map_open(&map, r->fd, name, true, NULL) < 0)
 		return 0;
-	if (dcpi_read_header(&f, map.bytes, map.n_bytes, &body, NULL) == 0) {
+	if (dcpi_read_header(&f, map.bytes, map.n_bytes, &body, NULL) >= 0) {
 		time = dcpi_find(&f, "dwell-time");
 		if (!time || sscanf(time, "%" SCNu64 " %" SCNu64, &start, &end) != 2)
 			end = (uint64_t)st.st_mtime * 1000000000;
@@ -91,7 +91,7 @@ static int empty_dir(int fd)
 
 	if (!d)
 		return -errno;
-	while (rc == 0 && (e = readdir(d)))
+	while (rc >= 0 && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
 		    unlinkat(fd, e->d_name, 0) < 0)
 			rc = -errno;
@@ -107,9 +107,9 @@ static int remove_recording(int root, const struct recording *r)
 			  : openat(epoch, r->host, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int rc = host < 0 ? -errno : empty_dir(host);
 
-	if (rc == 0 && unlinkat(epoch, r->host, AT_REMOVEDIR) < 0)
+	if (rc >= 0 && unlinkat(epoch, r->host, AT_REMOVEDIR) < 0)
 		rc = -errno;
-	if (rc == 0)
+	if (rc >= 0)
 		unlinkat(root, r->epoch, AT_REMOVEDIR); /* the last host's */
 	return rc;
 }
@@ -141,8 +141,8 @@ int dcpi_gc(const char *dir, const struct dcpi_gc_opts *o,
 		failed = o->dry_run ? 0 : remove_recording(root, r);
 		x.error = failed ? strerror(-failed) : NULL;
 		item(ctx, &x);
-		t.n_failed += failed != 0;
-		if (failed)
+		t.n_failed += failed < 0;
+		if (failed < 0)
 			continue;
 		t.n_removed++;
 		t.n_bytes_removed += r->n_bytes;

@@ -68,7 +68,7 @@ static bool is_dir(int dirfd, const char *name)
 {
 	struct stat st;
 
-	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) >= 0 && S_ISDIR(st.st_mode);
 }
 
 /* What lies beside profiles and is clearly none. */
@@ -137,7 +137,7 @@ static int take_host(struct tree *t, const struct dcpi_recording *r, struct err 
 	if (t->each)
 		return t->each(t->ctx, r);
 	t->in->facts.n = 0;
-	for (unsigned i = 0; i < n_elems(fds) && !rc; i++)
+	for (unsigned i = 0; i < n_elems(fds) && rc >= 0; i++)
 		if (fds[i] >= 0)
 			rc = load_files(t, fds[i], r->epoch, r->host, err);
 	dcpi_pieces_settle(&t->in->pieces, t->in->p);
@@ -168,7 +168,7 @@ static void expand_end(const char *name, const char *t, size_t n, char ret[24])
 	snprintf(ret, 24, "%.*s", (int)(n < 20 ? n : 20), t);
 	if (strspn(ret, "0123456789") != strlen(ret) || n < 2)
 		return;
-	if (n == 10 && strlen(name) == 10 && dcpi_parse_time(ret, &s) == 0)
+	if (n == 10 && strlen(name) == 10 && dcpi_parse_time(ret, &s) >= 0)
 		dcpi_format_time(s, 14, ret);
 	else if (n < 4 || memcmp(t, "19", 2) < 0 || memcmp(t, "21", 2) > 0)
 		snprintf(ret, 24, "%s%.*s", memcmp(t, "70", 2) < 0 ? "20" : "19",
@@ -283,13 +283,13 @@ static int load_epoch(struct tree *t, const int roots[2], const char *epoch, str
 	int fds[2];
 	int r = open_both(roots, epoch, fds, err);
 
-	for (unsigned i = 0; i < 2 && r == 0; i++)
+	for (unsigned i = 0; i < 2 && r >= 0; i++)
 		if (fds[i] >= 0)
 			r = list_names(fds[i], &hosts, err);
 	if (r < 0)
 		err_prefix(err, r, "%s", t->path);
 	unite_names(&hosts);
-	for (size_t i = 0; i < hosts.n && r == 0; i++) {
+	for (size_t i = 0; i < hosts.n && r >= 0; i++) {
 		const char *host = hosts.v[i];
 		bool latest = !host_done(t, host);
 
@@ -325,7 +325,7 @@ static int list_epochs(int rootfd, names *ret, struct err *err)
 	vec_each (name, &all) {
 		uint64_t s;
 
-		if (dcpi_parse_time(*name, &s) == 0 && is_dir(rootfd, *name))
+		if (dcpi_parse_time(*name, &s) >= 0 && is_dir(rootfd, *name))
 			vec_push(ret, xstrdup(*name));
 	}
 	names_release(&all);
@@ -340,11 +340,11 @@ static int load_epochs(struct tree *t, names *ret, struct err *err)
 	int roots[2] = {open_dir(AT_FDCWD, t->path, false, err), -1};
 	int r = roots[0] < 0 ? roots[0] : list_epochs(roots[0], ret, err);
 
-	if (r == 0 && t->in->sel.beside) {
+	if (r >= 0 && t->in->sel.beside) {
 		roots[1] = open_dir(AT_FDCWD, t->in->sel.beside, true, err);
 		r = roots[1] < 0 ? roots[1] : list_epochs(roots[1], ret, err);
 	}
-	for (size_t i = 0; i < ret->n && r == 0; i++)
+	for (size_t i = 0; i < ret->n && r >= 0; i++)
 		r = load_epoch(t, roots, ret->v[i], err);
 	close_both(roots);
 	return r;
@@ -368,10 +368,10 @@ static int load_tree(struct dcpi_load *in, const char *path, struct err *err)
 	names epochs = {0};
 	int r = load_epochs(&t, &epochs, err);
 
-	if (r == 0 && t.n_bad && t.n_bad == t.n_files)
+	if (r >= 0 && t.n_bad && t.n_bad == t.n_files)
 		r = err_set(err, -EBADMSG, "%s: none of the %zu files wanted can be read", path,
 			    t.n_bad);
-	else if (r == 0 && !t.n_read)
+	else if (r >= 0 && !t.n_read)
 		r = nothing_read(&t, &epochs, err);
 	names_release(&epochs);
 	names_release(&t.hosts_done);
@@ -414,7 +414,7 @@ int dcpi_in_each_file(const struct dcpi_recording *r,
 
 	beside.fd = r->beside_fd;
 	beside.beside_fd = -1;
-	return rc || beside.fd < 0 ? rc : each_file(&beside, each, ctx, err);
+	return rc != 0 || beside.fd < 0 ? rc : each_file(&beside, each, ctx, err);
 }
 
 int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile *p,
@@ -437,7 +437,7 @@ int dcpi_in_load(const char *path, const struct dcpi_select *sel, struct profile
 			err_set(err, r, "%s: %s", path, why.msg);
 		dcpi_pieces_settle(&in.pieces, p);
 	}
-	if (r == 0 && !in.n_taken && in.skipped.n) {
+	if (r >= 0 && !in.n_taken && in.skipped.n) {
 		_mem_ char *there = dcpi_some_of(in.skipped.v, in.skipped.n);
 
 		r = err_set(err, -ENOENT,

@@ -86,7 +86,7 @@ void dcpi_kept_put(const struct dcpi_kept *k, const struct profile *p, image_id 
 		    (event && strcmp(profile_str(p, l->event), event) != 0))
 			continue;
 		dcpi_init(&one, 7, 1);
-		if (dcpi_copy_line(&one, l->text, l->n_text) == 0 &&
+		if (dcpi_copy_line(&one, l->text, l->n_text) >= 0 &&
 		    is_kept(&one.lines.v[one.lines.n - 1]))
 			port_dcpi_kept_put(f, &one.lines.v[one.lines.n - 1]);
 		dcpi_release(&one);

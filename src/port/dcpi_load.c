@@ -51,10 +51,10 @@ static void parse_image_id(const char *hex, struct image *im)
 	uint64_t half[2];
 	_mem_ char *even = NULL;
 
-	if (build_id_parse(hex, &im->build_id) == 0)
+	if (build_id_parse(hex, &im->build_id) >= 0)
 		return;
 	even = xasprintf("0%s", hex);
-	if (build_id_parse(even, &im->build_id) == 0)
+	if (build_id_parse(even, &im->build_id) >= 0)
 		return;
 	half[0] = hash_str(hex);
 	half[1] = hash_str(even);
@@ -119,8 +119,8 @@ static uint64_t news(struct dcpi_load *l, event_id event, uint32_t what, uint64_
 	return n;
 }
 
-/* Takes the losses F states: once per epoch and host, or, from a file that speaks for itself, all.
- */
+/* Takes the losses F states: once per epoch and host, or, from a file that
+ * speaks for itself, all. */
 static int add_losses(struct dcpi_load *l, const struct dcpi_file *f, event_id event, bool for_all,
 		      struct err *err)
 {
@@ -396,8 +396,8 @@ static bool text_value(struct profile *p, const struct dcpi_text *t,
 	return value_counts(ret);
 }
 
-/* Keeps what the text says of column TE besides: further paths, and lines that mean nothing here.
- */
+/* Keeps what the text says of column TE besides: further paths, and lines
+ * that mean nothing here. */
 static void keep_lines(struct dcpi_load *l, const struct dcpi_text *t, image_id image,
 		       const struct dcpi_text_event *te)
 {
@@ -473,7 +473,7 @@ int dcpi_load_file(struct dcpi_load *l, int dirfd, const char *path, bool nofoll
 		r = load_text(l, (const char *)map.bytes, map.n_bytes, err);
 	} else {
 		r = dcpi_read(&f, map.bytes, map.n_bytes, l->sel.stride, err);
-		if (r == 0) {
+		if (r >= 0) {
 			r = add_file(l, &f, str_basename(path), epoch_s ? epoch_s : f.epoch_s, err);
 			dcpi_release(&f);
 		}

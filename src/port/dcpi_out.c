@@ -227,7 +227,7 @@ static void keep_old_lines(const struct out *o, const char *name, struct dcpi_fi
 
 	if (o->old < 0 || file_map_open(&map, o->old, name, true, NULL) < 0)
 		return;
-	if (dcpi_read_header(&old, map.bytes, map.n_bytes, &body, NULL) == 0) {
+	if (dcpi_read_header(&old, map.bytes, map.n_bytes, &body, NULL) >= 0) {
 		dcpi_kept_put_old(&old, f);
 		dcpi_release(&old);
 	}
@@ -248,7 +248,7 @@ static int make_file(struct out *o, const struct out_key *k, const struct dcpi_c
 	keep_old_lines(o, name, &f);
 	dcpi_kept_put(o->opts.kept, o->p, k->row->image, k->event, k->row->label, &f);
 	r = dcpi_add_counts(&f, counts, n, err);
-	if (r == 0) {
+	if (r >= 0) {
 		dcpi_write(&f, &bytes);
 		add_file(o, take_ptr(&name), bytes);
 	} else {
@@ -272,7 +272,7 @@ static uint64_t take_room(uint64_t sum, uint64_t *count)
  * 32 bits to hold the sum of each. */
 static int make_parts(struct out *o, struct out_key *k, uint64_t high, struct err *err)
 {
-	VEC(struct dcpi_count) part = {0};
+	_vec_ VEC(struct dcpi_count) part = {0};
 	uint64_t sum = 0;
 	int r = 0;
 
@@ -283,7 +283,7 @@ static int make_parts(struct out *o, struct out_key *k, uint64_t high, struct er
 				       ", too much for counts of 32 bits",
 				       dcpi_image_name(&o->p->images.v[k->row->image]), k->event,
 				       c->svma, c->n);
-	for (size_t i = 0; i < o->counts.n && r == 0;) {
+	for (size_t i = 0; i < o->counts.n && r >= 0;) {
 		struct dcpi_count c = {.svma = o->counts.v[i].svma};
 
 		c.n = take_room(sum, &o->counts.v[i].n);
@@ -298,9 +298,8 @@ static int make_parts(struct out *o, struct out_key *k, uint64_t high, struct er
 			i++;
 		}
 	}
-	if (r == 0)
+	if (r >= 0)
 		r = make_file(o, k, part.v, part.n, high, err);
-	vec_release(&part);
 	return r;
 }
 
@@ -314,7 +313,7 @@ static int make_column(struct out *o, const dcpi_rows *rows, const struct dcpi_c
 	size_t end;
 	int r = 0;
 
-	for (size_t i = c->first; i < c->end && r == 0; i = end) {
+	for (size_t i = c->first; i < c->end && r >= 0; i = end) {
 		struct out_key k = {.row = &rows->v[i], .event = event, .counter = counter};
 
 		o->counts.n = 0;
@@ -364,18 +363,18 @@ static int make_files(struct out *o, struct err *err)
 
 	dcpi_flatten(o->p, o->opts.filter, DCPI_SPLIT_IDLE | DCPI_SPLIT_VECTORS, &rows,
 		     o->n_placeless);
-	for (size_t i = 0; i < rows.n && r == 0; i = end) {
+	for (size_t i = 0; i < rows.n && r >= 0; i = end) {
 		dcpi_columns columns;
 
 		end = dcpi_rows_profile_end(&rows, i);
 		columns = dcpi_list_columns(o->p, &rows, i, end);
 		vec_each (c, &columns) {
 			seen[c->event] = true;
-			r = r == 0 ? make_column(o, &rows, c, err) : r;
+			r = r >= 0 ? make_column(o, &rows, c, err) : r;
 		}
 		vec_release(&columns);
 	}
-	for (event_id e = 0; e < o->p->events.n && r == 0; e++)
+	for (event_id e = 0; e < o->p->events.n && r >= 0; e++)
 		if (!seen[e] && dcpi_wants_event(o->opts.filter, e))
 			make_empty_file(o, e);
 	vec_release(&rows);
@@ -410,7 +409,7 @@ static bool is_there(int dirfd, const struct tree_file *f)
 static int open_old(const struct out *o, const char *dir)
 {
 	_fd_ int root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), epoch = -1;
-	struct str name = {0};
+	_str_ struct str name = {0};
 	char time[15];
 	int fd = -1;
 
@@ -420,7 +419,6 @@ static int open_old(const struct out *o, const char *dir)
 		epoch = openat(root, time, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (epoch >= 0)
 		fd = openat(epoch, name.v, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	str_release(&name);
 	return fd;
 }
 
@@ -490,7 +488,7 @@ int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, con
 	r = make_files(&o, err);
 	if (o.old >= 0)
 		close(o.old);
-	if (r == 0)
+	if (r >= 0)
 		r = write_files(&o, dir, err);
 	stats.n_files = o.files.n;
 	stats.n_samples = o.n_samples;
@@ -504,7 +502,7 @@ int dcpi_out_save(const struct profile *p, const struct dcpi_out_opts *opts, con
 	index_release(&o.name_ix);
 	vec_release(&o.counts);
 	free(o.n_placeless);
-	if (r == 0)
+	if (r >= 0)
 		*ret = stats;
 	return r;
 }

@@ -78,7 +78,7 @@ static int by_place(const void *x, const void *y)
 	const struct dcpi_piece *a = x, *b = y;
 	int c = by_set(a, b);
 
-	if (c)
+	if (c != 0)
 		return c;
 	ORDER(a->ctx, b->ctx);
 	return 0;

@@ -43,7 +43,7 @@ static int dcpi_rewrite_save(const char *path, const struct wr *bytes, struct er
 	struct stat st;
 
 	/* The file is replaced, not written into: never in place of a device or a link. */
-	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	if (lstat(path, &st) >= 0 && !S_ISREG(st.st_mode))
 		return err_set(err, -EINVAL, "%s is there and is no plain file", path);
 	if (slash)
 		slash[slash == dir] = '\0';
@@ -61,14 +61,14 @@ int dcpi_rewrite(const char *path, unsigned stride, unsigned minor, const char *
 	struct wr bytes = {0};
 	int rc = file_map_open(&map, AT_FDCWD, path, false, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (dcpi_text_probe((const char *)map.bytes, map.n_bytes))
 		rc = text_file(&map, minor, stride, &f, err);
 	else
 		rc = dcpi_read(&f, map.bytes, map.n_bytes, stride, err);
 	file_map_close(&map);
-	if (rc)
+	if (rc < 0)
 		return err_prefix(err, rc, "%s", path);
 	dcpi_set_version(&f, minor);
 	dcpi_write(&f, &bytes);

@@ -23,7 +23,7 @@ static bool is_there(int dirfd, const char *name, int fd)
 {
 	struct stat a, b;
 
-	return fstat(fd, &a) == 0 && fstatat(dirfd, name, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return fstat(fd, &a) >= 0 && fstatat(dirfd, name, &b, AT_SYMLINK_NOFOLLOW) >= 0 &&
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
@@ -32,7 +32,7 @@ static int take_file(int dirfd, const char *name, int lock)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd < 0 || (flock(fd, lock | LOCK_NB) == 0 && is_there(dirfd, name, fd)))
+	if (fd < 0 || (flock(fd, lock | LOCK_NB) >= 0 && is_there(dirfd, name, fd)))
 		return fd;
 	close(fd);
 	return -1;
@@ -69,7 +69,7 @@ static int finish_file(int dirfd, const char *dir, const char *name, struct err 
 	if (fd < 0)
 		return 0;
 	r = convert_file(fd, dir, name, dir, err);
-	if (r == 0 && unlinkat(dirfd, name, 0) < 0)
+	if (r >= 0 && unlinkat(dirfd, name, 0) < 0)
 		r = err_errno(err, -errno, "%s/%s: removing it", dir, name);
 	return r < 0 ? r : 1;
 }
@@ -136,7 +136,7 @@ int histograms_open(struct histograms *h, const char *dir, struct err *err)
 	int r = 0;
 
 	*h = (struct histograms){0};
-	while (d && r == 0 && (e = readdir(d))) {
+	while (d && r >= 0 && (e = readdir(d))) {
 		int fd =
 			str_ends(e->d_name, ".hist") ? take_file(dirfd(d), e->d_name, LOCK_SH) : -1;
 
@@ -144,7 +144,7 @@ int histograms_open(struct histograms *h, const char *dir, struct err *err)
 			continue;
 		vec_push(&h->fds, fd);
 		r = make_tree(h, err);
-		if (r == 0)
+		if (r >= 0)
 			r = convert_file(fd, dir, e->d_name, h->tree, err);
 	}
 	if (d)

@@ -240,11 +240,8 @@ struct walk_place {
 
 static uint32_t number_of(struct perf_chains *c, uint32_t code)
 {
-	uint32_t *n;
+	uint32_t *n = vec_at(&c->number_of, code);
 
-	while (c->number_of.n <= code)
-		vec_push(&c->number_of, 0);
-	n = &c->number_of.v[code];
 	if (!*n) {
 		uint32_t number = unwinds_number(c->unwinds, code);
 

@@ -48,7 +48,7 @@ static bool is_copy(const struct perf_date *d, const struct perfdata *pd, uint64
 
 	if (!d->is_file || d->made_ns > d->written_ns + SLACK_NS)
 		return false;
-	if (pd->host && uname(&u) == 0 && strcmp(u.nodename, pd->host) != 0)
+	if (pd->host && uname(&u) >= 0 && strcmp(u.nodename, pd->host) != 0)
 		return true;
 	return last_ns > first_ns && d->written_ns - d->made_ns + SLACK_NS < last_ns - first_ns &&
 	       d->made_ns <= d->written_ns;

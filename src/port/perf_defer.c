@@ -61,7 +61,7 @@ static void perf_defer_put(struct perf_defer *d, struct perfdata *pd, uint8_t *r
 	struct perfdata_head head;
 
 	perfdata_read_head(pd, record, &head);
-	if (perfdata_read_record(pd, &head, record, &r) == 0) {
+	if (perfdata_read_record(pd, &head, record, &r) >= 0) {
 		if (more)
 			port_perf_defer_join(d, &r.sample, more);
 		d->put(d->ctx, &r);

@@ -125,8 +125,7 @@ static void read_fields(struct perf_facts *f, const struct perfdata_record *r, u
 bool perf_facts_read(struct perf_facts *f, const struct perfdata_record *r, uint32_t event,
 		     struct sample_facts *ret)
 {
-	while (f->events.n <= event)
-		vec_add(&f->events);
+	vec_at(&f->events, event);
 	if (f->events.v[event].kind == PERF_FACTS_UNASKED) {
 		if (!f->asked)
 			ask_machine(f);

@@ -115,7 +115,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	struct perf_thread *t = perf_world_thread(&in->world, r->id.pid, r->id.tid);
 	unsigned mode = r->head.misc & PERFDATA_MISC_MODE;
 	uint32_t proc = t->proc;
-	uint64_t count = e->reads && !e->is_time ? period : 1;
+	uint64_t count = e->reads && !e->takes_ns ? period : 1;
 	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
 	struct sample_facts facts;
 	place_id place;
@@ -131,7 +131,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	if (in->profile->images.v[in->profile->places.v[place].image].kind == IMAGE_UNKNOWN)
 		in->ret->n_unknown += count;
 	if (e->reads)
-		add_value(in, owner, caller, place, e->id, 0, count, e->is_time ? period : 0);
+		add_value(in, owner, caller, place, e->id, 0, count, e->takes_ns ? period : 0);
 	else if (event == r->event && perf_facts_read(&in->facts, r, event, &facts))
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
@@ -149,7 +149,7 @@ static void count_read(struct perf_in *in, const struct perfdata_record *r)
 	for (uint32_t i = 0; i < c->n; i++) {
 		struct perfdata_count one = perfdata_count(c, i);
 		uint32_t id, event;
-		uint64_t period;
+		uint64_t period, *last;
 
 		if (!one.has_id) {
 			count_sample(in, r, r->event, r->sample.period);
@@ -160,13 +160,11 @@ static void count_read(struct perf_in *in, const struct perfdata_record *r)
 			in->n_unknown_event++;
 			continue;
 		}
-		while (in->last_counts.n <= id)
-			vec_push(&in->last_counts, 0);
+		last = vec_at(&in->last_counts, id);
 		event = in->pd.ids[id].event;
 		/* One that went back was begun anew. */
-		period =
-			one.value - (one.value < in->last_counts.v[id] ? 0 : in->last_counts.v[id]);
-		in->last_counts.v[id] = one.value;
+		period = one.value - (one.value < *last ? 0 : *last);
+		*last = one.value;
 		if (period)
 			count_sample(in, r, event, period);
 	}
@@ -300,8 +298,8 @@ static int open_at(const char *root, const char *path, const struct image_ref *r
 }
 
 /* Without a build-id a file is the one that was mapped if it is the same inode of the same device:
- * then this is the machine that the recording is of.  What lies below --symfs its user vouches for.
- */
+ * then this is the machine that the recording is of.  What lies below --symfs
+ * its user vouches for. */
 static int find_file(void *ctx, const struct image_ref *ref, const char *path)
 {
 	struct perf_in *in = ctx;
@@ -317,7 +315,7 @@ static int find_file(void *ctx, const struct image_ref *ref, const char *path)
 					  &(struct image){.path = path, .build_id = ref->build_id},
 					  NULL, NULL);
 	if (fd < 0 && !ref->build_id.n_bytes && !in->opts->symfs && ref->ino &&
-	    stat(path, &st) == 0 && st.st_ino == ref->ino &&
+	    stat(path, &st) >= 0 && st.st_ino == ref->ino &&
 	    ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)) == ref->dev)
 		fd = open_at("", path, ref);
 	return fd;
@@ -422,7 +420,7 @@ static int open_recording(const char *path, struct err *err)
 	if (strcmp(path, "-") == 0)
 		return dup(STDIN_FILENO);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+	if (fd >= 0 && fstat(fd, &st) >= 0 && S_ISDIR(st.st_mode)) {
 		int data = openat(fd, "data", O_RDONLY | O_CLOEXEC), e = errno;
 
 		in_folder = true;

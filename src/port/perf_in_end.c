@@ -5,7 +5,10 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "model/sampled.h"
 #include "port/perf_kernel.h"
+#include "resolve/file_symbols.h"
+#include "resolve/keep.h"
 #include "resolve/resolver.h"
 
 static string_id intern(struct profile *p, const char *s)
@@ -42,6 +45,37 @@ void perf_in_add_meta(struct perf_in *in)
 		m->end_wall_ns = end;
 }
 
+/* Keeps the code of the procedures with samples in C's file. */
+static void keep_code_of(const struct perf_in *in, const struct mapped_code *c,
+			 const sampled_places *places, const char *dir)
+{
+	const struct image *im = &in->profile->images.v[c->image];
+	VEC(uint64_t) svmas = {0};
+	kept_ranges ranges = {0};
+
+	vec_each (at, places)
+		if (at->image == c->image)
+			vec_push(&svmas, at->svma);
+	keep_wanted(dir, im, svmas.v, svmas.n, &ranges);
+	if (ranges.n)
+		keep_now(dir, im, c->fd, &ranges,
+			 (struct keep_file){file_symbols_believed(c->fd), keep_is_hidden(c->fd)},
+			 NULL);
+	vec_release(&ranges);
+	vec_release(&svmas);
+}
+
+static void keep_codes(const struct perf_in *in, const char *dir)
+{
+	sampled_places places = {0};
+
+	sampled_places_of(in->profile, &places);
+	vec_each (c, &in->world.images.codes)
+		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0)
+			keep_code_of(in, c, &places, dir);
+	vec_release(&places);
+}
+
 int perf_in_save_symbols(struct perf_in *in, struct err *err)
 {
 	struct resolver_opts o = {0};
@@ -62,6 +96,7 @@ int perf_in_save_symbols(struct perf_in *in, struct err *err)
 			resolver_save(resolver, i, -1, NULL);
 	perf_jits_save(&in->world.jits, resolver);
 	resolver_free(resolver);
+	keep_codes(in, o.cache_dir);
 	return 0;
 }
 

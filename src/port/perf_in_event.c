@@ -67,23 +67,21 @@ struct perf_in_event *perf_in_event_at(struct perf_in *in, uint32_t i)
 	_mem_ char *name = NULL;
 	struct event key = {0};
 
-	while (in->events.n <= i)
-		vec_push(&in->events, (struct perf_in_event){0});
-	e = &in->events.v[i];
+	e = vec_at(&in->events, i);
 	if (e->known)
 		return e;
 	name = pe->name && *pe->name ? xstrdup(pe->name) : make_name(&in->pd, &pe->attr);
 	key.name = profile_intern_str(in->profile, name);
 	e->reads = reads_group(&pe->attr);
-	e->is_time = e->reads && is_clock(&pe->attr);
+	e->takes_ns = e->reads && is_clock(&pe->attr);
 	if (perfdata_attr_has(&pe->attr, PERFDATA_A_FREQ) && !e->reads)
 		key.freq_hz = pe->attr.period;
 	e->varies = key.freq_hz != 0;
 	key.period = key.freq_hz || !pe->attr.period || e->reads ? 1 : pe->attr.period;
-	/* Nanoseconds one at a time are intervals: see event_is_time. */
+	/* Nanoseconds one at a time are intervals: see event_measures. */
 	key.unit = profile_intern_str(
 		in->profile,
-		is_clock(&pe->attr) && (key.freq_hz || key.period > 1 || e->is_time) ? "ns" : "");
+		is_clock(&pe->attr) && (key.freq_hz || key.period > 1 || e->takes_ns) ? "ns" : "");
 	e->id = profile_intern_event(in->profile, &key);
 	e->known = true;
 	return e;

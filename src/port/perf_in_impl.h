@@ -15,9 +15,9 @@
 #include "resolve/debug_file.h"
 
 struct perf_in_event {
-	bool known;   /* id is */
-	bool reads;   /* its counts are what its group's leader read of them */
-	bool is_time; /* these are nanoseconds */
+	bool known;    /* id is */
+	bool reads;    /* its counts are what its group's leader read of them */
+	bool takes_ns; /* these are nanoseconds, of one interval each */
 	event_id id;
 	uint64_t n_samples, n_lost, sum; /* of periods */
 	uint64_t first_period;

@@ -82,7 +82,7 @@ static bool is_of_this_host(const struct perf_jits *j)
 {
 	struct utsname u;
 
-	return j->pd->host && uname(&u) == 0 && strcmp(u.nodename, j->pd->host) == 0;
+	return j->pd->host && uname(&u) >= 0 && strcmp(u.nodename, j->pd->host) == 0;
 }
 
 /* Was the file at FD written by the process of Q, as far as times can tell? */
@@ -110,7 +110,7 @@ static int open_plain(const char *root, const char *path, struct stat *ret)
 	_mem_ char *whole = xasprintf("%s%s", root, path);
 	_fd_ int fd = open(whole, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 
-	return fd >= 0 && fstat(fd, ret) == 0 && S_ISREG(ret->st_mode) ? take_fd(&fd) : -1;
+	return fd >= 0 && fstat(fd, ret) >= 0 && S_ISREG(ret->st_mode) ? take_fd(&fd) : -1;
 }
 
 static int open_told(const struct perf_jits *j, const struct perf_jit_query *q, struct stat *ret)

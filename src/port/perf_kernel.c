@@ -37,7 +37,7 @@ bool perf_kernel_is_running(const struct perfdata *pd)
 {
 	struct utsname u;
 
-	return pd->host && pd->release && uname(&u) == 0 && strcmp(u.nodename, pd->host) == 0 &&
+	return pd->host && pd->release && uname(&u) >= 0 && strcmp(u.nodename, pd->host) == 0 &&
 	       strcmp(u.release, pd->release) == 0 &&
 	       (!pd->arch || strcmp(u.machine, pd->arch) == 0);
 }
@@ -46,7 +46,7 @@ struct build_id perf_kernel_own_id(const struct perfdata *pd, const char *what)
 {
 	const char *const parts[] = {pd->host, pd->release, pd->arch, what};
 	struct build_id id = {.n_bytes = 16};
-	struct str text = {0};
+	_str_ struct str text = {0};
 	uint64_t h;
 
 	for (size_t i = 0; i < n_elems(parts); i++)
@@ -54,7 +54,6 @@ struct build_id perf_kernel_own_id(const struct perfdata *pd, const char *what)
 	h = hash_str(str_get(&text));
 	for (unsigned i = 0; i < id.n_bytes; i++)
 		id.bytes[i] = (uint8_t)(hash_pair(h, i / 8) >> i % 8 * 8);
-	str_release(&text);
 	return id;
 }
 
@@ -156,14 +155,13 @@ static void map_module(struct perf_world *w, const struct perfdata_mmap *m)
 	struct kernel_range r = {.start = m->addr,
 				 .end = sum_or_max(m->addr, m->n_bytes),
 				 .image = {.kind = IMAGE_MODULE}};
-	struct str name = {0};
+	_str_ struct str name = {0};
 
 	module_name(m->path, &name);
 	r.image.path = str_get(&name);
 	r.image.text_bytes = r.end - r.start;
 	identify(w, &r, m->build_id.n_bytes ? &m->build_id : perf_world_build_id(w, m->path), true);
 	kernel_map_add(&w->kernel, &r);
-	str_release(&name);
 }
 
 void perf_kernel_map(struct perf_world *w, const struct perfdata_mmap *m)

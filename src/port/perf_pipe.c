@@ -43,7 +43,7 @@ static int put_all(struct perf_pipe *p, const struct batch *b, struct err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < b->n && rc == 0; i++)
+	for (size_t i = 0; i < b->n && rc >= 0; i++)
 		rc = p->put(p->ctx, b->v[i].p, b->v[i].off, err);
 	return rc;
 }
@@ -62,7 +62,7 @@ static void *perf_pipe_run(void *arg)
 		if (p->n_done == p->n_full)
 			break;
 		pthread_mutex_unlock(&p->lock);
-		if (rc == 0)
+		if (rc >= 0)
 			rc = put_all(p, &p->batches[p->n_done % N_BATCHES], &err);
 		pthread_mutex_lock(&p->lock);
 		if (rc < 0 && p->rc == 0) {

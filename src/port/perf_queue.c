@@ -2,8 +2,8 @@
 /* See perf_queue.h.
  *
  * Each CPU's records come in order, so what waits is a few ascending runs: they are merged, two by
- * two, when some of it goes out.  Merging is stable: records of the same time go out as they came.
- */
+ * two, when some of it goes out.  Merging is stable: records of the same time
+ * go out as they came. */
 #include "port/perf_queue.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ int perf_queue_flush(struct perf_queue *q, uint64_t limit, struct err *err)
 	int rc = 0;
 
 	perf_queue_sort(q);
-	while (n < q->v.n && q->v.v[n].time <= limit && rc == 0) {
+	while (n < q->v.n && q->v.v[n].time <= limit && rc >= 0) {
 		const struct perf_waiting w = q->v.v[n++];
 		struct perf_chunk *c = perf_chunk_of(w.p);
 

@@ -100,9 +100,9 @@ static int perf_source_take(struct perf_source *s, struct perf_lane *l,
 				      err);
 	}
 	rc = hold(s->reading, head->type, err);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = perfdata_take_record(s->reading->pd, head, p, err);
-	if (rc == 0 && s->reading->h->own)
+	if (rc >= 0 && s->reading->h->own)
 		rc = s->reading->h->own(s->reading->h, head, p, l->off, err);
 	if (rc < 0)
 		return rc;

@@ -98,9 +98,9 @@ static int load_events(struct stream *s, struct err *err)
 		return rc;
 	rc = perfdata_read_attrs(s->pd, b, (size_t)s->pd->attrs.n_bytes, &ids, err);
 	free(b);
-	for (uint32_t i = 0; rc == 0 && i < s->pd->events.n; i++) {
+	for (uint32_t i = 0; rc >= 0 && i < s->pd->events.n; i++) {
 		rc = load_section(s, &ids[i], "ids of events", &b, err);
-		if (rc == 0) {
+		if (rc >= 0) {
 			rc = perfdata_read_ids(s->pd, i, b, (size_t)ids[i].n_bytes, err);
 			free(b);
 		}
@@ -136,9 +136,9 @@ static int load_feature(struct stream *s, uint32_t feature, const struct perfdat
 	struct err damage = {0};
 	int rc = load_section(s, where, what, &b, err);
 
-	if (rc == 0)
+	if (rc >= 0)
 		rc = perfdata_read_feature(s->pd, feature, b, n, NULL, &damage);
-	if (rc == 0 && h->section)
+	if (rc >= 0 && h->section)
 		return h->section(h, feature, b, n, err);
 	if (damage.msg[0])
 		err_set(err, rc, "%s (at %#" PRIx64 ")", damage.msg, where->off);
@@ -164,7 +164,7 @@ static int load_sections(struct stream *s, struct err *err)
 		return forgive(s, rc, &damage, "nothing is known of its machine");
 	rc = perfdata_read_sections(s->pd, b, n, where, err);
 	free(b);
-	for (uint32_t i = 0; rc == 0 && i < PERFDATA_MAX_FEATURES; i++) {
+	for (uint32_t i = 0; rc >= 0 && i < PERFDATA_MAX_FEATURES; i++) {
 		damage = (struct err){0};
 		if (!where[i].n_bytes)
 			continue;
@@ -188,7 +188,7 @@ static int begin_file(struct stream *s, struct err *err)
 	s->reading.stats->begun = true;
 	if (left) {
 		rc = load_sections(s, err);
-	} else if (fstat(s->fd, &st) == 0 && (uint64_t)st.st_size > s->pd->data.off) {
+	} else if (fstat(s->fd, &st) >= 0 && (uint64_t)st.st_size > s->pd->data.off) {
 		/* perf writes the size when it ends. */
 		struct err damage = {0};
 
@@ -293,7 +293,7 @@ static int read_merged(struct stream *s, struct err *err)
 		vec_each (x, &s->sources)
 			if (!x->ended && x->newest < limit)
 				limit = x->newest;
-		if (rc == 0)
+		if (rc >= 0)
 			rc = perf_queue_flush(&s->reading.queue, limit, err);
 		if (rc < 0)
 			return rc;
@@ -306,7 +306,7 @@ static int read_records(struct stream *s, struct err *err)
 
 	if (s->sources.n > 1)
 		return read_merged(s, err);
-	while (rc == 0 && !s->sources.v[0].ended)
+	while (rc >= 0 && !s->sources.v[0].ended)
 		rc = perf_stream_step(s, 0, err);
 	return rc;
 }
@@ -332,12 +332,12 @@ int perf_stream_read(int fd, const char *path, struct perfdata *pd, struct perf_
 	s.reading = (struct perf_reading){.pd = pd, .h = h, .stats = ret};
 	perf_queue_init(queue, perf_reading_deliver, &s.reading);
 	rc = perf_stream_begin(&s, err);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = add_files(&s, err);
-	if (rc == 0) {
+	if (rc >= 0) {
 		rc = read_records(&s, err);
 		rc = perf_stream_settle(&s, rc, err);
-		if (rc == 0)
+		if (rc >= 0)
 			rc = perf_queue_end(queue, err);
 		rc = perf_stream_settle(&s, rc, err);
 	}

@@ -13,9 +13,11 @@
 #include "base/str.h"
 #include "port/dcpi_in.h"
 #include "port/histograms.h"
+#include "port/importers.h"
 #include "port/perf_in.h"
 #include "query/hpc/db.h"
 #include "query/hpc/source.h"
+#include "query/samples/input.h"
 #include "query/samples/source.h"
 #include "store/store.h"
 
@@ -28,7 +30,7 @@ static bool is_directory(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return stat(path, &st) >= 0 && S_ISDIR(st.st_mode);
 }
 
 static bool is_dcpi_tree(const char *path)
@@ -44,7 +46,7 @@ static bool is_dcpi_file(const char *path)
 static bool is_store_directory(const char *path)
 {
 	store_paths dbs = {0};
-	const bool is = store_members(path, &dbs, NULL) == 0 && dbs.n;
+	const bool is = store_members(path, &dbs, NULL) >= 0 && dbs.n;
 
 	store_paths_release(&dbs);
 	return is;
@@ -107,6 +109,11 @@ static bool is_measurement(const char *path)
 	return found;
 }
 
+static bool is_other(const char *path)
+{
+	return importer_find(path) != NULL;
+}
+
 typedef int open_fn(struct source **ret, const struct source_opts *o, const char *path,
 		    struct err *err);
 
@@ -127,6 +134,7 @@ static const struct format {
 	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_database_part, NULL},
 	{SOURCE_HISTOGRAM, "histogram file", is_histogram, NULL},
 	{SOURCE_HPCRUN, "measurement of hpcrun", is_measurement, NULL},
+	{SOURCE_OTHER, "profile of another tool", is_other, samples_source_open},
 };
 
 /* Pipes and devices are not asked what they are: opening one can wait, and reading takes from it. */
@@ -193,13 +201,15 @@ int source_refuse_reading(const char *path, struct err *err)
 			       path);
 	default:
 		return err_set(err, -EINVAL,
-			       "%s: neither a database, nor a DCPI profile, nor perf's data", path);
+			       "%s: neither a database, nor a DCPI profile, nor perf's data, nor "
+			       "another tool's profile",
+			       path);
 	}
 }
 
 int source_open(struct source **ret, const struct source_opts *o, struct err *err)
 {
-	_mem_ char *path = o->select->db ? xstrdup(o->select->db) : store_default_path();
+	_mem_ char *path = input_path(o->select);
 	const struct format *f = find_format(path);
 	open_fn *open = f && f->open ? f->open : samples_source_open;
 	int rc;
@@ -209,7 +219,7 @@ int source_open(struct source **ret, const struct source_opts *o, struct err *er
 		return source_refuse_reading(path, err);
 	/* What is not there, or is damaged, says so itself. */
 	rc = open(ret, o, path, err);
-	if (!rc && f) {
+	if (rc == 0 && f) {
 		(*ret)->format = f->name;
 		(*ret)->kind = f->kind;
 	}

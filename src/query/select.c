@@ -77,6 +77,18 @@ int select_parse_time(const char *text, uint64_t now_ns, uint64_t *ret_wall_ns, 
 	return 0;
 }
 
+static void add_event_name(opt_list *ret, const char *name)
+{
+	static const char *const states[] = {"wall", "running", "runnable", "blocked"};
+
+	if (strcmp(name, "states") != 0) {
+		vec_push(ret, name);
+		return;
+	}
+	for (size_t i = 0; i < n_elems(states); i++)
+		vec_push(ret, states[i]);
+}
+
 void select_split_events(const opt_list *events, opt_list *ret, char **ret_text)
 {
 	struct str text = {0};
@@ -96,11 +108,11 @@ void select_split_events(const opt_list *events, opt_list *ret, char **ret_text)
 				continue;
 			*s = '\0';
 			if (*start)
-				vec_push(ret, start);
+				add_event_name(ret, start);
 			start = s + 1;
 		}
 		if (*start)
-			vec_push(ret, start);
+			add_event_name(ret, start);
 	}
 	*ret_text = text.v;
 }

@@ -23,11 +23,13 @@ struct select {
 	bool errors;	      /* standard errors of all numbers */
 	bool no_killed;	  /* samples killed early count in no set that asks what is not reliable */
 	const char *sort; /* the event rows are sorted by; NULL: the first asked for, else time */
+	bool one_event; /* unless events or sets are named: that of time alone, wall time if it is there */
 	bool no_debuginfod;
-	bool branches;	 /* of branch stacks, too */
-	bool traces;	 /* time lines of threads too, sorted by time */
-	uint64_t stride; /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
-	bool force;	 /* of a damaged file of perf's: what can be read of it */
+	bool runtime_frames; /* an interpreter's own frames too, which runtime.h folds */
+	bool branches;	     /* of branch stacks, too */
+	bool traces;	     /* time lines of threads too, sorted by time */
+	uint64_t stride;     /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
+	bool force;	     /* of a damaged file of perf's: what can be read of it */
 	/* Told what should be known of what was read, a line at a time; NULL: nobody. */
 	void (*notice)(void *ctx, const char *line);
 	void *notice_ctx;
@@ -45,7 +47,7 @@ void select_release(struct select *s);
 int select_parse_time(const char *text, uint64_t now_ns, uint64_t *ret_wall_ns, struct err *err);
 
 /* The names in EVENTS, split at '+' outside of "pmu/.../"; fresh memory in *RET_TEXT that the list
- * points into (free both). */
+ * points into (free both).  The word "states" stands for wall+running+runnable+blocked. */
 void select_split_events(const opt_list *events, opt_list *ret, char **ret_text);
 
 /* Appends to RET the events of P called NAME: the whole name, or it without modifiers (cycles for

@@ -63,7 +63,7 @@ int source_flat(struct source *s, const struct flat_opts *o, struct flat *ret, s
 		.keep_col = s->columns.hide,
 	};
 	rc = s->ops->flat(s, o, ret, err);
-	if (!rc)
+	if (rc >= 0)
 		settle_rows(s, ret, o->keep_pct, o->most);
 	return rc;
 }
@@ -81,7 +81,7 @@ int source_neighbours(struct source *s, const struct neighbour_opts *o, struct f
 		.whose.kind = o->kind,
 	};
 	rc = s->ops->neighbours(s, o, ret, err);
-	if (!rc)
+	if (rc >= 0)
 		settle_rows(s, ret, o->keep_pct, 0);
 	return rc;
 }
@@ -98,10 +98,10 @@ void tree_source_close(struct tree_source *t)
 		t->close(t);
 }
 
-int source_listing(struct source *s, const char *name, const char *image, struct sources *sources,
+int source_listing(struct source *s, const struct listing_opts *o, struct sources *sources,
 		   struct listing *ret, struct err *err)
 {
-	return s->ops->listing(s, name, image, sources, ret, err);
+	return s->ops->listing(s, o, sources, ret, err);
 }
 
 int source_thread_lines(struct source *s, const struct thread_line_opts *o,
@@ -110,8 +110,10 @@ int source_thread_lines(struct source *s, const struct thread_line_opts *o,
 	int rc = source_needs(s, SOURCE_TIMES, "time lines", err);
 
 	*ret = (struct thread_lines){0};
-	if (!rc)
+	if (rc >= 0)
 		rc = s->ops->thread_lines(s, o, ret, err);
+	if (rc >= 0)
+		thread_lines_sort(ret);
 	ret->source = s;
 	return rc;
 }

@@ -51,7 +51,8 @@ enum source_kind {
 	SOURCE_HPC_FILE = 1 << 8,   /* part of an HPCToolkit database */
 	SOURCE_HPCRUN = 1 << 9,	    /* measurements that hpcprof makes a database of */
 	SOURCE_HISTOGRAM = 1 << 10, /* one of such files */
-	SOURCE_NOTHING = 1 << 11,   /* none of them, or not there */
+	SOURCE_OTHER = 1 << 11,	    /* a profile of another tool (port/importers.h) */
+	SOURCE_NOTHING = 1 << 12,   /* none of them, or not there */
 };
 
 struct source;
@@ -93,9 +94,9 @@ struct source_ops {
 	int (*tree)(struct source *s, const struct tree_opts *o, enum tree_form form,
 		    struct tree_source **ret, struct err *err);
 
-	/* The procedure NAME of IMAGE (NULL: any), annotated. */
-	int (*listing)(struct source *s, const char *name, const char *image,
-		       struct sources *sources, struct listing *ret, struct err *err);
+	/* The procedure that O names, annotated. */
+	int (*listing)(struct source *s, const struct listing_opts *o, struct sources *sources,
+		       struct listing *ret, struct err *err);
 
 	/* Lines of threads over time. */
 	int (*thread_lines)(struct source *s, const struct thread_line_opts *o,
@@ -158,8 +159,9 @@ int source_tree(struct source *s, const struct tree_opts *o, enum tree_form form
 		struct tree_source **ret, struct err *err);
 void tree_source_close(struct tree_source *t);
 
-/* Annotates a procedure.  Close RET with listing_close after success. */
-int source_listing(struct source *s, const char *name, const char *image, struct sources *sources,
+/* Annotates the procedure that O names, the hottest of several.  Close RET with listing_close after
+ * success. */
+int source_listing(struct source *s, const struct listing_opts *o, struct sources *sources,
 		   struct listing *ret, struct err *err);
 
 /* Fills RET with threads' lines over time.  Release RET in any case. */

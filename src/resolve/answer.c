@@ -97,7 +97,7 @@ static bool get_rule(struct rd *r, struct unwind_rule *ret)
 	ret->signed_ra = rd_u8(r);
 	ret->by_fp = rd_u8(r);
 	return ret->cfa <= UNWIND_CFA_SIGNAL && ret->ra <= UNWIND_RA_NONE &&
-	       ret->why <= UNWIND_DAMAGED && ret->signed_ra <= 1 &&
+	       ret->why <= UNWIND_LOOP && ret->signed_ra <= 1 &&
 	       ret->by_fp <= (UNWIND_FP_BY_FP | UNWIND_BX_BY_FP) &&
 	       (ret->cfa != UNWIND_CFA_REG || ret->cfa_reg <= MAX_REGISTER) &&
 	       (ret->ra != UNWIND_RA_REGISTER || (ret->ra_at >= 0 && ret->ra_at <= MAX_REGISTER));
@@ -107,6 +107,10 @@ void answer_put_table(const struct unwind_table *t, struct wr *ret)
 {
 	vec_reserve(ret, (size_t)t->n_rules * RULE_BYTES + (size_t)t->n_rows * ROW_BYTES +
 				 ((size_t)t->n_blocks + 1) * 4 + 100);
+	wr_uleb(ret, t->interpreter.number);
+	wr_uleb(ret, t->interpreter.version);
+	wr_uleb(ret, t->interpreter.refusal);
+	wr_uleb(ret, t->interpreter.anchor);
 	wr_uleb(ret, t->first_off);
 	wr_uleb(ret, t->n_fdes);
 	wr_uleb(ret, t->n_too_complex);
@@ -180,13 +184,18 @@ int answer_get_table(const uint8_t *bytes, size_t n, struct unwind_table *ret, s
 	struct unwind_table t = {0};
 	struct sha256 h;
 
+	t.interpreter.number = (uint32_t)rd_uleb(&r);
+	t.interpreter.version = (uint32_t)rd_uleb(&r);
+	t.interpreter.refusal = (uint32_t)rd_uleb(&r);
+	t.interpreter.anchor = rd_uleb(&r);
 	t.first_off = rd_uleb(&r);
 	t.n_fdes = (uint32_t)rd_uleb(&r);
 	t.n_too_complex = (uint32_t)rd_uleb(&r);
 	t.n_damaged = (uint32_t)rd_uleb(&r);
 	t.n_text_bytes = rd_uleb(&r);
 	if (!get_rules(&r, &t) || !get_rows(&r, &t) || !get_blocks(&r, &t) || r.bad ||
-	    rd_left(&r) || t.first_off % UNWIND_BLOCK) {
+	    rd_left(&r) || t.first_off % UNWIND_BLOCK || t.interpreter.number >= N_INTERPRETERS ||
+	    t.interpreter.refusal >= N_INTERPRETER_REFUSALS) {
 		unwind_table_release(&t);
 		return err_set(err, -EBADMSG, "the answer about an unwind table is damaged");
 	}

@@ -3,9 +3,11 @@
 #include "resolve/code_file.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/rd.h"
 
 #define MAX_RELOCS (1u << 22)
@@ -14,20 +16,37 @@ int code_file_open(struct code_file *c, int fd, struct err *err)
 {
 	int rc;
 
-	*c = (struct code_file){.fd = fd};
-	rc = elf_file_open(&c->elf, fd, err);
-	if (rc < 0) {
+	rc = code_file_borrow(c, fd, err);
+	c->is_borrowed = false;
+	if (rc < 0)
 		close(fd);
-		c->fd = -1;
-	}
 	return rc;
+}
+
+int code_file_borrow(struct code_file *c, int fd, struct err *err)
+{
+	int rc;
+
+	*c = (struct code_file){.fd = fd, .is_borrowed = true};
+	rc = elf_file_open(&c->elf, fd, err);
+	if (rc < 0)
+		c->fd = -1;
+	return rc;
+}
+
+void code_file_keep(struct code_file *c, const struct kept_code *kept)
+{
+	*c = (struct code_file){.fd = -1, .kept = kept};
+	c->elf.machine = kept->info.machine;
+	c->elf.type = kept->info.type;
 }
 
 void code_file_close(struct code_file *c)
 {
 	if (c->fd >= 0) {
 		elf_file_close(&c->elf);
-		close(c->fd);
+		if (!c->is_borrowed)
+			close(c->fd);
 	}
 	vec_release(&c->relocs);
 	c->fd = -1;
@@ -44,9 +63,33 @@ static const struct elf_segment *find_segment(const struct code_file *c, uint64_
 	return NULL;
 }
 
-uint8_t *code_file_load(struct code_file *c, uint64_t start, uint64_t end)
+uint64_t code_file_end(const struct code_file *c, uint64_t svma)
+{
+	const struct kept_proc *p = c->kept ? kept_code_find(c->kept, svma) : NULL;
+	const struct elf_segment *s = find_segment(c, svma);
+
+	return p ? p->end : s ? s->svma + s->filesz : svma;
+}
+
+static uint8_t *load_kept(const struct kept_code *kept, uint64_t start, uint64_t end)
+{
+	uint8_t *bytes;
+
+	if (end < start || end - start > KEPT_MOST_PROC)
+		return NULL;
+	bytes = xcalloc(end - start + 1, 1);
+	if (kept_code_bytes(kept, start, bytes, end - start))
+		return bytes;
+	free(bytes);
+	return NULL;
+}
+
+uint8_t *code_file_load(const struct code_file *c, uint64_t start, uint64_t end)
 {
 	const struct elf_segment *s = find_segment(c, start);
+
+	if (c->kept)
+		return load_kept(c->kept, start, end);
 
 	if (!s || end < start || end - s->svma > s->filesz)
 		return NULL;
@@ -72,7 +115,7 @@ static void read_relocs(struct code_file *c)
 	struct rd r;
 
 	c->has_relocs = true;
-	if (c->elf.is_64 && elf_file_read_sections(&c->elf, NULL) == 0)
+	if (c->elf.is_64 && elf_file_read_sections(&c->elf, NULL) >= 0)
 		s = elf_file_find_section(&c->elf, ".rela.dyn");
 	bytes = s ? elf_file_load_section(&c->elf, s) : NULL;
 	if (!bytes)
@@ -98,6 +141,8 @@ bool code_file_read(struct code_file *c, uint64_t svma, uint8_t *ret, size_t n)
 	struct code_reloc key = {.svma = svma};
 	uint64_t off;
 
+	if (c->kept)
+		return kept_code_bytes(c->kept, svma, ret, n);
 	if (!s || n > s->filesz - (svma - s->svma) || n > CODE_FILE_WINDOW)
 		return false;
 	if (n == 8 && c->elf.type == ET_DYN) {

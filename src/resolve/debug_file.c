@@ -77,6 +77,8 @@ static int check_fd(const struct search *s, int fd, bool check_id)
 		return -EBADMSG;
 	if (check_id && !build_id_same(&l.build_id, &s->im->build_id))
 		return -ESTALE;
+	if (elf_probe_as(fd, s->im->digest, &l, NULL) < 0)
+		return -EBADMSG;
 	if (!s->is_debug)
 		return image_digest_fits(l.digest, s->im->digest) ? 0 : -ESTALE;
 	rc = elf_file_open(&f, fd, NULL);
@@ -240,10 +242,10 @@ static int read_link(int code_fd, char **ret_name, uint32_t *ret_crc)
 	struct elf_file f;
 	int rc = elf_file_open(&f, code_fd, NULL);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = -ENOENT;
-	if (elf_file_read_sections(&f, NULL) == 0 &&
+	if (elf_file_read_sections(&f, NULL) >= 0 &&
 	    (s = elf_file_find_section(&f, ".gnu_debuglink")) != NULL &&
 	    (b = elf_file_load_section(&f, s)) != NULL) {
 		size_t n = strlen((char *)b);

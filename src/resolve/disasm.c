@@ -26,7 +26,7 @@ struct disasm *disasm_new(const struct disasm_opts *opts, struct err *err)
 	default:
 		rc = err_set(err, -ENOTSUP, "no disassembler for ELF machine %u", opts->machine);
 	}
-	if (rc == 0)
+	if (rc >= 0)
 		return d;
 	free(d);
 	return NULL;

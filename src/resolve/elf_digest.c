@@ -11,6 +11,9 @@
  *     of the first PT_GNU_EH_FRAME: p_vaddr, its bytes, their number
  *     .eh_frame: its svma, its bytes with the terminator, their number
  *
+ * The digest with the code hashes "dwell image 2", these 16 bytes, and of each executable PT_LOAD
+ * its bytes from 64 on in the file, and their number.
+ *
  * Each of the last two is left out when there is none.  .eh_frame's length stands nowhere but in a
  * section header, so its records are stepped over until the terminator or the segment's end. */
 #include "resolve/elf_digest.h"
@@ -25,6 +28,12 @@
 /* No more of either is hashed: five times the largest seen.  It bounds the time that a sparse file
  * can cost. */
 #define MAX_BYTES (64u << 20)
+
+/* No more code is hashed: four times the largest program seen. */
+#define MAX_CODE_BYTES (1ull << 30)
+
+/* The ELF header names the section table, which strip moves. */
+#define HEADER_BYTES 64
 
 #define PIECE_BYTES (64u << 10)
 
@@ -92,8 +101,8 @@ struct records {
 	bool is_wide, ended;
 };
 
-/* Returns how many of the N bytes at P belong to the records: all, or those up to the terminator.
- */
+/* Returns how many of the N bytes at P belong to the records: all, or those
+ * up to the terminator. */
 static size_t elf_digest_step(struct records *s, const uint8_t *p, size_t n)
 {
 	size_t i = 0;
@@ -185,6 +194,33 @@ void elf_digest(const struct elf_file *f, uint8_t ret[IMAGE_DIGEST_BYTES])
 		p.left = header->filesz < MAX_BYTES ? header->filesz : MAX_BYTES;
 		add_bytes(&h, &p);
 		add_eh_frame(&h, f, &p);
+	}
+	sha256_end(&h, ret, IMAGE_DIGEST_BYTES);
+	ret[0] += !image_digest_known(ret); /* one in 2^128 */
+}
+
+void elf_digest_code(const struct elf_file *f, uint8_t ret[IMAGE_DIGEST_BYTES])
+{
+	static const char tag[] = "dwell image 2";
+	_mem_ uint8_t *piece = xmalloc(PIECE_BYTES);
+	uint8_t base[IMAGE_DIGEST_BYTES];
+	uint64_t left = MAX_CODE_BYTES;
+	struct sha256 h;
+
+	elf_digest(f, base);
+	sha256_begin(&h);
+	sha256_add(&h, tag, sizeof(tag) - 1);
+	sha256_add(&h, base, sizeof(base));
+	for (uint32_t i = 0; i < f->n_segments; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		uint64_t skip = s->off < HEADER_BYTES ? HEADER_BYTES - s->off : 0;
+		struct pieces p = {.f = f, .off = s->off + skip, .v = piece};
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X) || s->filesz <= skip)
+			continue;
+		p.left = s->filesz - skip < left ? s->filesz - skip : left;
+		left -= p.left;
+		add_bytes(&h, &p);
 	}
 	sha256_end(&h, ret, IMAGE_DIGEST_BYTES);
 	ret[0] += !image_digest_known(ret); /* one in 2^128 */

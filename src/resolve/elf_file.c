@@ -161,7 +161,7 @@ int elf_file_open_hashed(struct elf_file *f, int fd, struct sha256 *hash, struct
 		return err_set(err, -EBADMSG, "not a regular file");
 	f->size = (uint64_t)st.st_size;
 	rc = read_headers(f, err);
-	if (rc)
+	if (rc < 0)
 		elf_file_close(f);
 	return rc;
 }
@@ -177,7 +177,7 @@ int elf_file_open_bytes(struct elf_file *f, const uint8_t *bytes, size_t n, stru
 
 	*f = (struct elf_file){.fd = -1, .bytes = bytes, .size = n};
 	rc = read_headers(f, err);
-	if (rc)
+	if (rc < 0)
 		elf_file_close(f);
 	return rc;
 }

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/hash.h"
@@ -58,7 +59,7 @@ static int probe(struct elf_file *f, int rc, struct image_layout *ret)
 	int n;
 
 	*ret = (struct image_layout){0};
-	n = rc ? rc : elf_file_build_id(f, id);
+	n = rc < 0 ? rc : elf_file_build_id(f, id);
 	if (n > 0) {
 		ret->build_id.n_bytes = (uint8_t)n;
 		memcpy(ret->build_id.bytes, id, BUILD_ID_MAX);
@@ -66,7 +67,7 @@ static int probe(struct elf_file *f, int rc, struct image_layout *ret)
 		hash_content(f, &ret->build_id);
 		ret->hashed = true;
 	}
-	if (!rc) {
+	if (rc >= 0) {
 		ret->machine = f->machine;
 		elf_digest(f, ret->digest);
 		read_loads(f, ret);
@@ -80,7 +81,7 @@ int elf_probe(int fd, struct image_layout *ret, struct err *err)
 	struct stat st;
 	int rc = elf_file_open(&f, fd, err);
 
-	if (rc) {
+	if (rc < 0) {
 		if (fstat(fd, &st) < 0)
 			return rc;
 		f = (struct elf_file){.fd = fd,
@@ -91,12 +92,36 @@ int elf_probe(int fd, struct image_layout *ret, struct err *err)
 	return rc;
 }
 
+int elf_probe_code(int fd, uint8_t ret[IMAGE_DIGEST_BYTES], struct err *err)
+{
+	struct elf_file f;
+	int rc = elf_file_open(&f, fd, err);
+
+	if (rc < 0)
+		return rc;
+	elf_digest_code(&f, ret);
+	elf_file_close(&f);
+	return 0;
+}
+
+int elf_probe_as(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct image_layout *ret,
+		 struct err *err)
+{
+	int rc = elf_probe(fd, ret, err);
+	uint8_t with_code[IMAGE_DIGEST_BYTES];
+
+	if (rc >= 0 && !image_digest_fits(ret->digest, wanted) &&
+	    elf_probe_code(fd, with_code, NULL) >= 0 && image_digest_same(with_code, wanted))
+		memcpy(ret->digest, wanted, IMAGE_DIGEST_BYTES);
+	return rc;
+}
+
 int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, struct err *err)
 {
 	struct elf_file f;
 	int rc = elf_file_open_bytes(&f, bytes, n, err);
 
-	if (rc)
+	if (rc < 0)
 		f = (struct elf_file){.fd = -1, .bytes = bytes, .size = n};
 	rc = probe(&f, rc, ret);
 	elf_file_close(&f);

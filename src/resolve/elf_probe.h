@@ -16,6 +16,14 @@
  * enough to tell such files apart. */
 int elf_probe(int fd, struct image_layout *ret, struct err *err);
 
+/* Reads the layout like elf_probe.  Where WANTED is the digest of the file with its code
+ * (elf_digest_code), RET has that one. */
+int elf_probe_as(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct image_layout *ret,
+		 struct err *err);
+
+/* The digest of the file at FD with its code; 0, or the errors of elf_file_open. */
+int elf_probe_code(int fd, uint8_t ret[IMAGE_DIGEST_BYTES], struct err *err);
+
 /* Reads the layout of an image of N bytes in memory, such as the vdso.  Results and errors are
  * those of elf_probe. */
 int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, struct err *err);

@@ -19,6 +19,7 @@
 #include "base/sha256.h"
 #include "resolve/elf_digest.h"
 #include "resolve/elf_file.h"
+#include "resolve/interpreter.h"
 
 #define MAX_BYTES (256u << 20) /* of a section: ten times the largest seen */
 
@@ -241,6 +242,13 @@ static void make_key(const struct unwind_input *in, uint8_t ret[UNWIND_KEY_BYTES
 	add_section(&h, &in->eh_frame);
 	add_section(&h, &in->debug_frame);
 	add_section(&h, &in->sframe);
+	sha256_add_u64(&h, in->interpreter.number);
+	sha256_add_u64(&h, in->interpreter.version);
+	sha256_add_u64(&h, in->interpreter.anchor);
+	for (uint32_t i = 0; i < in->n_loops; i++) {
+		sha256_add_u64(&h, in->loops[i].svma);
+		sha256_add_u64(&h, in->loops[i].n_bytes);
+	}
 	for (uint32_t i = 0; i < in->n_segments; i++) {
 		sha256_add_u64(&h, in->segments[i].svma);
 		sha256_add_u64(&h, in->segments[i].off);
@@ -259,7 +267,7 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 
 	if (!f->is_64)
 		return err_set(err, -ENOTSUP, "unwind tables of 32-bit files");
-	if (elf_file_read_sections(f, NULL) == 0)
+	if (elf_file_read_sections(f, NULL) >= 0)
 		load_sections(f, &in, &b);
 	if (!in.eh_frame.bytes)
 		load_by_header(f, &in, &b);
@@ -267,12 +275,13 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 		load_svma(f, s->svma, &b, &in.sframe);
 	find_code(f, &in);
 	find_sigreturn(f, &in);
+	interpreter_find(f, &in);
 	in.most_bytes = b.left;
 	if (b.ran_out)
 		rc = err_set(err, -E2BIG, "frame information of more than %zu bytes", most_bytes);
 	else
 		rc = unwind_build(&in, ret, err);
-	if (!rc)
+	if (rc >= 0)
 		make_key(&in, ret->key);
 	free((void *)in.eh_frame.bytes);
 	free((void *)in.debug_frame.bytes);
@@ -285,7 +294,7 @@ static int load_fd(int fd, size_t most_bytes, struct unwind_table *ret, struct e
 	struct elf_file f;
 	int rc = elf_file_open(&f, fd, err);
 
-	if (rc == 0) {
+	if (rc >= 0) {
 		rc = resolve_elf_unwind_load(&f, most_bytes, ret, err);
 		elf_file_close(&f);
 	}
@@ -307,7 +316,7 @@ int elf_unwind_load_bytes(const uint8_t *bytes, size_t n, struct unwind_table *r
 	struct elf_file f;
 	int rc = elf_file_open_bytes(&f, bytes, n, err);
 
-	if (rc == 0) {
+	if (rc >= 0) {
 		rc = resolve_elf_unwind_load(&f, SIZE_MAX, ret, err);
 		elf_file_close(&f);
 	}

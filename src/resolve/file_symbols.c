@@ -12,17 +12,18 @@
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
 
-int file_symbols_read(int fd, struct file_symbols *ret, struct err *err)
+int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct file_symbols *ret,
+		      struct err *err)
 {
 	struct file_symbols s = {.source = SYMTAB_NONE};
 	struct sha256 hash;
 	struct elf_file f;
-	int rc = elf_probe(fd, &s.layout, err);
+	int rc = elf_probe_as(fd, wanted, &s.layout, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	sha256_begin(&hash);
-	if (elf_file_open_hashed(&f, fd, &hash, NULL) == 0) {
+	if (elf_file_open_hashed(&f, fd, &hash, NULL) >= 0) {
 		s.source = symtab_elf_read(&f, &s.found);
 		symtab_elf_read_plt(&f, &s.found);
 		if (s.source < SYMTAB_FULL)

@@ -14,9 +14,10 @@ struct file_symbols {
 	struct symtab_builder found;		 /* symtab_builder_finish or _release it */
 };
 
-/* Reads the ELF file open at FD (borrowed).  Depends on its bytes alone.  0 or the errors of
- * elf_probe. */
-int file_symbols_read(int fd, struct file_symbols *ret, struct err *err);
+/* Reads the ELF file open at FD (borrowed), which may be the image of digest WANTED (elf_probe_as).
+ * Depends on its bytes alone.  0 or the errors of elf_probe. */
+int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct file_symbols *ret,
+		      struct err *err);
 
 /* Adds the symbols of the separate debug file open at FD to S, when there are more than S has;
  * tells whether there were. */

@@ -29,6 +29,7 @@
 #include <elf.h>
 #include <errno.h>
 
+#include "base/lower_bound.h"
 #include "resolve/flow_impl.h"
 
 #define MAX_ENTRIES 4096u      /* of one table */
@@ -37,7 +38,7 @@
 #define MAX_STEPS   (1u << 20)
 #define MAX_OPEN    1024u /* tables of unknown size */
 #define SHORT_WAY   64u	  /* instructions that most tables need */
-#define LONG_WAY    2048u /* a table's start may be kept in a register from the beginning on */
+#define LONG_WAY    1984u /* a table's start may be kept in a register from the beginning on */
 #define NO_INSN	    UINT32_MAX
 #define NO_POS	    UINT32_MAX
 
@@ -165,17 +166,7 @@ static bool is_inside(const struct walk *w, uint32_t pos)
 /* The lowest place in STARTS that is above SVMA. */
 static size_t find_start(const struct walk *w, uint64_t svma)
 {
-	size_t low = 0, high = w->starts.n;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (w->starts.v[mid] <= svma)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return lower_bound(k, 0, w->starts.n, w->starts.v[k] <= svma);
 }
 
 static bool has_start(const struct walk *w, uint64_t svma)
@@ -231,7 +222,8 @@ static bool read_table(struct walk *w, uint32_t i, const struct flow_value *targ
 	}
 	if (!n_found)
 		return false;
-	w->insns.v[i].flags ^= IS_UNKNOWN | HAS_TABLE;
+	w->insns.v[i].flags &= (uint8_t)~IS_UNKNOWN;
+	w->insns.v[i].flags |= HAS_TABLE;
 	vec_push(&w->tables, (struct table){.insn = i, .svma = target->table});
 	return true;
 }
@@ -255,10 +247,10 @@ static void resolve(struct walk *w, uint32_t i)
 	struct flow_value target, *sp;
 	struct flow_values v;
 	uint64_t bound = 0, svma;
-	uint32_t max = SHORT_WAY;
 	bool is_whole = false;
 
-	do {
+	/* More of the way may tell more: where the table is, or how long. */
+	for (uint32_t max = SHORT_WAY;; max = LONG_WAY) {
 		if (w->n_steps > MAX_STEPS)
 			return;
 		target = execute(w, i, max, &v);
@@ -268,10 +260,10 @@ static void resolve(struct walk *w, uint32_t i)
 			if (!bound && has_start(w, target.table))
 				break;
 		}
-		/* More of the way may tell more: where the table is, or how long. */
 		is_whole = w->way.n < max;
-		max = LONG_WAY - max;
-	} while (target.kind != FLOW_CONST && !bound && !is_whole && max > SHORT_WAY);
+		if (target.kind == FLOW_CONST || bound || is_whole || max == LONG_WAY)
+			break;
+	}
 	if (target.kind == FLOW_LINEAR) {
 		sp = &v.regs[w->machine->sp];
 		/* A pointer that is kept somewhere is one to a procedure; and who has given up his
@@ -543,16 +535,9 @@ static void connect(struct walk *w, struct insn **lasts, const uint32_t *of)
 			vec_push(&succ, of[insn_at(w, lasts[b]->target) - w->insns.v]);
 		if (lasts[b]->flags & HAS_TABLE) {
 			struct table_edge key = {.insn = i};
-			size_t low = 0, high = w->edges.n;
+			size_t low =
+				lower_bound(k, 0, w->edges.n, by_insn(&w->edges.v[k], &key) < 0);
 
-			while (low < high) {
-				size_t mid = (low + high) / 2;
-
-				if (by_insn(&w->edges.v[mid], &key) < 0)
-					low = mid + 1;
-				else
-					high = mid;
-			}
 			for (; low < w->edges.n && w->edges.v[low].insn == i; low++)
 				vec_push(&succ,
 					 of[insn_at(w, w->edges.v[low].target) - w->insns.v]);
@@ -641,7 +626,7 @@ int flow_init(struct flow *f, const struct flow_code *code)
 
 	*f = (struct flow){0};
 	rc = resolve_flow_init(&w);
-	if (rc == 0) {
+	if (rc >= 0) {
 		flow_follow(&w, 0);
 		follow_rest(&w);
 		rc = make_blocks(&w);

@@ -77,6 +77,28 @@ static uint32_t add_file(struct frames *f, const char *path)
 	return i;
 }
 
+/* Makes room for the frames of a place. */
+static void frames_reserve(struct frames *f)
+{
+	if (f->frames.n + INLINES_MAX <= MAX_FRAMES)
+		return;
+	f->places.n = f->frames.n = 0;
+	index_clear(&f->by_place);
+}
+
+/* Remembers that the frames from FIRST on are those of SVMA in IMAGE. */
+static size_t frames_note(struct frames *f, const void *image, uint64_t svma, uint32_t first,
+			  const struct frame **ret)
+{
+	index_add(&f->by_place, place_hash(image, svma), (uint32_t)f->places.n);
+	vec_push(&f->places, (struct frame_place){.image = image,
+						  .svma = svma,
+						  .first = first,
+						  .n = (uint32_t)(f->frames.n - first)});
+	*ret = &f->frames.v[first];
+	return f->frames.n - first;
+}
+
 size_t frames_add(struct frames *f, const void *image, uint64_t svma, struct lines *l,
 		  const struct frame **ret)
 {
@@ -85,10 +107,7 @@ size_t frames_add(struct frames *f, const void *image, uint64_t svma, struct lin
 	struct line at = {0};
 	uint32_t first;
 
-	if (f->frames.n + INLINES_MAX > MAX_FRAMES) {
-		f->places.n = f->frames.n = 0;
-		index_clear(&f->by_place);
-	}
+	frames_reserve(f);
 	if (l)
 		lines_find(l, svma, &at);
 	first = (uint32_t)f->frames.n;
@@ -104,13 +123,20 @@ size_t frames_add(struct frames *f, const void *image, uint64_t svma, struct lin
 				 .column = next ? next->column : at.column,
 			 });
 	}
-	index_add(&f->by_place, place_hash(image, svma), (uint32_t)f->places.n);
-	vec_push(&f->places, (struct frame_place){.image = image,
-						  .svma = svma,
-						  .first = first,
-						  .n = (uint32_t)(f->frames.n - first)});
-	*ret = &f->frames.v[first];
-	return f->frames.n - first;
+	return frames_note(f, image, svma, first, ret);
+}
+
+size_t frames_add_line(struct frames *f, const void *image, uint64_t svma, const char *file,
+		       uint32_t line, const struct frame **ret)
+{
+	uint32_t first;
+
+	frames_reserve(f);
+	first = (uint32_t)f->frames.n;
+	vec_push(&f->frames, (struct frame){.name = FRAME_NO_TEXT,
+					    .file = line ? add_file(f, file) : FRAME_NO_TEXT,
+					    .line = line});
+	return frames_note(f, image, svma, first, ret);
 }
 
 static const char *readable(struct frames *f, uint32_t i, bool args)

@@ -52,6 +52,10 @@ size_t frames_find(const struct frames *f, const void *image, uint64_t svma,
 size_t frames_add(struct frames *f, const void *image, uint64_t svma, struct lines *l,
 		  const struct frame **ret);
 
+/* Remembers that SVMA in IMAGE is LINE (0: not known) of FILE, and answers as frames_find would. */
+size_t frames_add_line(struct frames *f, const void *image, uint64_t svma, const char *file,
+		       uint32_t line, const struct frame **ret);
+
 /* The readable names of the functions inlined at SVMA into its procedure, the outermost first; how
  * many, at most MAX.  Equal names are equal pointers, as of frames_name; nothing is remembered of
  * the place. */

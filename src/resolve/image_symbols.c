@@ -28,10 +28,10 @@ static enum resolve_status status_of(enum symtab_source s)
 
 static bool open_cache(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
-	bool found = src->cache_dir && symcache_open(&s->cache, src->cache_dir, im, NULL) == 0;
+	bool found = src->cache_dir && symcache_open(&s->cache, src->cache_dir, im, NULL) >= 0;
 
 	for (size_t i = 0; i < src->n_more_caches && !found; i++)
-		found = symcache_open(&s->cache, src->more_caches[i], im, NULL) == 0;
+		found = symcache_open(&s->cache, src->more_caches[i], im, NULL) >= 0;
 	if (!found)
 		return false;
 	s->symtab = &s->cache.symtab;
@@ -49,7 +49,7 @@ static bool save_info(struct symbol_sources *src, const struct image *im,
 {
 	return src->cache_dir && !src->no_save && im->build_id.n_bytes &&
 	       build_id_same(&info->layout.build_id, &im->build_id) &&
-	       symcache_save(src->cache_dir, info, st, NULL) == 0;
+	       symcache_save(src->cache_dir, info, st, NULL) >= 0;
 }
 
 /* What is not made from a file that people can write. */
@@ -78,7 +78,7 @@ static int begin_file(struct symbol_sources *src, const struct image *im, struct
 		return -1;
 	}
 	fd = debug_file_open_code(&src->where, im, ret_path, NULL);
-	if (fd >= 0 && file_symbols_read(fd, ret, NULL) == 0) {
+	if (fd >= 0 && file_symbols_read(fd, im->digest, ret, NULL) >= 0) {
 		s->layout = ret->layout;
 		*ret_claimed = !file_symbols_believed(fd);
 	}
@@ -136,7 +136,7 @@ static void load_file(struct symbol_sources *src, const struct image *im, struct
 	memcpy(info.content, fs.content, sizeof(info.content));
 	/* From the cache it needs no memory of its own. */
 	if (save_info(src, im, &info, s->symtab) && !cached &&
-	    symcache_open(&s->cache, src->cache_dir, im, NULL) == 0) {
+	    symcache_open(&s->cache, src->cache_dir, im, NULL) >= 0) {
 		symtab_release(&s->own);
 		s->symtab = &s->cache.symtab;
 	}
@@ -172,7 +172,7 @@ static void load_vmlinux(struct symbol_sources *src, const struct image *im,
 
 	if (fd < 0)
 		return;
-	if (file_symbols_read(fd, &fs, NULL) < 0)
+	if (file_symbols_read(fd, im->digest, &fs, NULL) < 0)
 		return;
 	/* Whoever samples a kernel knows its build-id alone. */
 	memset(fs.layout.digest, 0, sizeof(fs.layout.digest));
@@ -246,8 +246,8 @@ static void load_module(struct symbol_sources *src, const struct image *im, stru
 	resolve_image_symbols_save(src, im, &s->layout, SYMTAB_FULL, s->symtab);
 }
 
-/* A BPF program is one procedure, called as the image: the last word of its path, without brackets.
- */
+/* A BPF program is one procedure, called as the image: the last word of its
+ * path, without brackets. */
 static void load_bpf(const struct image *im, struct image_symbols *s)
 {
 	const char *name = im->path ? im->path : "", *at = strrchr(name, ' ');
@@ -371,6 +371,8 @@ void image_symbols_load(struct symbol_sources *src, const struct image *im,
 	case IMAGE_VDSO:
 		load_vdso(src, im, ret);
 		break;
+	case IMAGE_SCRIPT: /* the recording has its names: resolver_add_script */
+		break;
 	case IMAGE_JIT:
 	case IMAGE_ANON:
 	case IMAGE_UNKNOWN:
@@ -400,7 +402,7 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	if (!src->cache_dir || im->build_id.n_bytes == 0)
 		return 0;
 	if (im->kind != IMAGE_FILE) {
-		if (im->kind == IMAGE_BPF || im->kind == IMAGE_JIT ||
+		if (im->kind == IMAGE_BPF || im->kind == IMAGE_JIT || im->kind == IMAGE_SCRIPT ||
 		    symcache_has(src->cache_dir, im))
 			return 0;
 		image_symbols_load(src, im, &s); /* saves what it finds */
@@ -409,9 +411,9 @@ int image_symbols_save(struct symbol_sources *src, const struct image *im, int f
 	}
 	if (!image_symbols_wanted(src, im))
 		return 0;
-	rc = image_symbols_read(fd, &bytes, err);
-	rc = rc ? err_prefix(err, rc, "%s", im->path)
-		: image_symbols_keep(src, im, file_symbols_believed(fd), bytes.v, bytes.n, err);
+	rc = image_symbols_read(fd, im->digest, &bytes, err);
+	rc = rc < 0 ? err_prefix(err, rc, "%s", im->path)
+		    : image_symbols_keep(src, im, file_symbols_believed(fd), bytes.v, bytes.n, err);
 	wr_release(&bytes);
 	return rc;
 }
@@ -421,14 +423,15 @@ bool image_symbols_wanted(const struct symbol_sources *src, const struct image *
 	return src->cache_dir && im->build_id.n_bytes && !symcache_has_believed(src->cache_dir, im);
 }
 
-int image_symbols_read(int fd, struct wr *ret, struct err *err)
+int image_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
+		       struct err *err)
 {
 	struct symcache_info info = {.kind = IMAGE_FILE, .path = ""};
 	struct file_symbols fs;
 	struct symtab st;
-	int rc = file_symbols_read(fd, &fs, err);
+	int rc = file_symbols_read(fd, wanted, &fs, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	info.layout = fs.layout;
 	info.source = fs.source;
@@ -445,7 +448,7 @@ int image_symbols_read_map(int fd, struct wr *ret, struct err *err)
 	struct symtab st;
 	int rc = perfmap_read(fd, &st, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	symcache_format(&info, &st, ret);
 	symtab_release(&st);
@@ -524,9 +527,9 @@ int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, p
 	if (!src->cache_dir || im->build_id.n_bytes == 0)
 		return 0;
 	rc = perfmap_load(src->proc_dir, pid, &st, err);
-	if (rc && fd >= 0)
+	if (rc < 0 && fd >= 0)
 		rc = perfmap_read(fd, &st, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = image_symbols_save_symtab(src, im, &st, err);
 	symtab_release(&st);

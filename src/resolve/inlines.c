@@ -13,6 +13,11 @@
 
 #include "resolve/lines_impl.h"
 
+/* include/dwarf2.def of gcc, where elfutils 0.188 has no name for it. */
+#ifndef DW_AT_GNU_discriminator
+#define DW_AT_GNU_discriminator 0x2136
+#endif
+
 #define MAX_NAME 16384 /* bytes; a longer one is not worth its memory */
 
 static const char *find_name(Dwarf_Die *die)
@@ -35,6 +40,17 @@ static uint32_t inlines_number(Dwarf_Die *die, unsigned attr, uint32_t max)
 	Dwarf_Word v;
 
 	return dwarf_formudata(dwarf_attr(die, attr, &mem), &v) == 0 && v <= max ? (uint32_t)v : 0;
+}
+
+/* A number that the entry has, or the one it is an instance of. */
+static uint32_t integrated_number(Dwarf_Die *die, unsigned attr)
+{
+	Dwarf_Attribute mem;
+	Dwarf_Word v;
+
+	return dwarf_formudata(dwarf_attr_integrate(die, attr, &mem), &v) == 0 && v <= INT32_MAX
+		       ? (uint32_t)v
+		       : 0;
 }
 
 static void find_scope_name(struct lines *l, struct lines_scope *s)
@@ -68,8 +84,12 @@ static void find_scope_call(struct lines *l, struct lines_unit *u, struct lines_
 	s->has_call = true;
 	s->file = LINES_NO_TEXT;
 	lines_renew(l);
-	if (s->parent == LINES_NO_SCOPE || !dwarf_offdie(l->dwarf, s->die, &die))
+	if (!dwarf_offdie(l->dwarf, s->die, &die))
 		return;
+	s->decl_line = integrated_number(&die, DW_AT_decl_line);
+	if (s->parent == LINES_NO_SCOPE)
+		return;
+	s->discriminator = inlines_number(&die, DW_AT_GNU_discriminator, UINT32_MAX);
 	s->line = inlines_number(&die, DW_AT_call_line, INT32_MAX);
 	s->column = (uint16_t)inlines_number(&die, DW_AT_call_column, UINT16_MAX);
 	lines_attr_file(l, u, dwarf_attr(&die, DW_AT_call_file, &mem), &s->file);
@@ -144,6 +164,8 @@ size_t inlines_find(struct lines *l, uint64_t svma, struct inline_scope *ret, si
 			.file = s->file == LINES_NO_TEXT ? NULL : l->texts.v[s->file],
 			.line = s->line,
 			.column = s->column,
+			.discriminator = s->discriminator,
+			.decl_line = s->decl_line,
 		};
 	}
 	return c.n;

@@ -17,6 +17,8 @@ struct inline_scope {
 	const char *file; /* where it was called from; NULL: not known */
 	uint32_t line;	  /* from 1; 0: not known */
 	uint16_t column;  /* from 1; 0: not known */
+	uint32_t discriminator; /* of the call; 0: none */
+	uint32_t decl_line;	/* where the function itself is defined; 0: not known */
 };
 
 /* Finds the procedure that the instruction at SVMA belongs to and the calls inlined into it that

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/lower_bound.h"
 #include "base/vec.h"
 #include "resolve/jitdump.h"
 #include "resolve/jitread.h"
@@ -130,17 +131,7 @@ uint32_t jitcode_n_replaced(const struct jitcode *j)
 /* Number of pieces that end at or before AVMA. */
 static size_t jitcode_lower(const piece_list *l, uint64_t avma)
 {
-	size_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (l->v[mid].end <= avma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(k, 0, l->n, l->v[k].end <= avma);
 }
 
 static const struct piece *find_in(const piece_list *l, uint64_t avma)
@@ -378,7 +369,7 @@ int jitcode_feed(struct jitcode *j, const uint8_t *bytes, size_t n, uint64_t unt
 	const uint64_t from = j->at;
 
 	j->next_ns = UINT64_MAX;
-	if (j->failed)
+	if (j->failed < 0)
 		return jitcode_fail(j, j->failed, err);
 	if (!j->has_header) {
 		int rc = jitdump_read_header(bytes, n, &j->dump, err);
@@ -419,10 +410,10 @@ int jitcode_read(struct jitcode *j, int fd, uint64_t until_ns, struct err *err)
 	ssize_t n;
 	int rc = 0;
 
-	if (j->failed)
+	if (j->failed < 0)
 		return jitcode_fail(j, j->failed, err);
 	window = xmalloc(WINDOW);
-	for (int i = 0; i < MOST_WINDOWS && rc == 0; i++) {
+	for (int i = 0; i < MOST_WINDOWS && rc >= 0; i++) {
 		before = j->at;
 		n = pread(fd, window, WINDOW, (off_t)j->at);
 		if (n < 0)
@@ -467,7 +458,7 @@ int jitcode_read_map(struct jitcode *j, int fd, bool last, struct err *err)
 {
 	_mem_ char *window = NULL;
 
-	if (j->failed)
+	if (j->failed < 0)
 		return jitcode_fail(j, j->failed, err);
 	if (!was_continued(j, fd))
 		j->at = j->n_tail = 0;
@@ -511,7 +502,7 @@ int jitcode_begin(struct jitcode *j, struct rd *r, bool *ret_more, struct err *e
 	size_t n_tail = rd_count(r, 1);
 	const uint8_t *tail = rd_bytes(r, n_tail);
 
-	if (j->failed)
+	if (j->failed < 0)
 		return jitcode_fail(j, j->failed, err);
 	if (r->bad || flags & ~JITREAD_MORE || n_tail > sizeof(j->tail) || n_tail > at)
 		return jitcode_fail(j, -EBADMSG, err);
@@ -541,7 +532,7 @@ static bool get_record(struct rd *r, struct jitdump_record *ret)
 int jitcode_take(struct jitcode *j, struct rd *r, uint64_t until_ns, struct err *err)
 {
 	j->next_ns = UINT64_MAX;
-	if (j->failed)
+	if (j->failed < 0)
 		return jitcode_fail(j, j->failed, err);
 	while (rd_left(r)) {
 		const struct rd before = *r;

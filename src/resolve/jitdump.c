@@ -122,7 +122,7 @@ int jitdump_read_record(const struct jitdump *d, const uint8_t *bytes, size_t n,
 		rc = read_load(d, &r, cut_name, &rec);
 	else if (rec.kind == JITDUMP_MOVE)
 		rc = read_move(d, &r, &rec);
-	if (rc == 0)
+	if (rc >= 0)
 		*ret = rec;
 	return rc;
 }

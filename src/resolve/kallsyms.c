@@ -118,8 +118,8 @@ static void add_line(struct loader *ld, const struct line *l)
 	struct draft *d;
 
 	if (l->n_module) {
-		/* kernel/bpf/core.c names the module of every BPF program "bpf"; each is an image.
-		 */
+		/* kernel/bpf/core.c names the module of every BPF program
+		 * "bpf"; each is an image. */
 		bool bpf = l->n_module == 3 && memcmp(l->module, "bpf", 3) == 0;
 
 		d = bpf ? intern_draft(ld, IMAGE_BPF, l->name, l->n_name)
@@ -348,7 +348,7 @@ static int resolve_kallsyms_load(struct kallsyms *k, const char *proc_dir, const
 	finish_parts(&ld, sys_dir);
 	vec_release(&ld.drafts);
 	index_release(&ld.by_name);
-	if (rc) {
+	if (rc < 0) {
 		kallsyms_release(k);
 		return rc;
 	}

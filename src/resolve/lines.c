@@ -15,11 +15,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/rd.h"
 #include "base/str.h"
 #include "resolve/elf_file.h"
@@ -194,6 +196,34 @@ struct lines *lines_open_scopes(int fd, const char *path, int *ret_code, struct 
 	return open_for(fd, path, true, ret_code, err);
 }
 
+/* Bytes of a file that is read into memory whole. */
+#define MOST_ALONE (48u << 20)
+
+struct lines *lines_open_alone(int fd)
+{
+	struct lines *l;
+	const char *name;
+	const void *id;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size > MOST_ALONE || check_file(fd, "", NULL) < 0)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->alt_fd = l->fd = -1;
+	l->image = malloc((size_t)st.st_size);
+	if (!l->image || file_pread_all(fd, l->image, (size_t)st.st_size, 0) < 0) {
+		lines_close(l);
+		return NULL;
+	}
+	elf_version(EV_CURRENT);
+	l->elf = elf_memory(l->image, (size_t)st.st_size);
+	l->dwarf = l->elf ? dwarf_begin_elf(l->elf, DWARF_C_READ, NULL) : NULL;
+	if (l->dwarf && dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &id) <= 0)
+		return l;
+	lines_close(l);
+	return NULL;
+}
+
 void lines_close(struct lines *l)
 {
 	if (!l)
@@ -201,6 +231,7 @@ void lines_close(struct lines *l)
 	dwarf_end(l->dwarf);
 	dwarf_end(l->alt);
 	elf_end(l->elf);
+	free(l->image);
 	if (l->fd >= 0)
 		close(l->fd);
 	if (l->alt_fd >= 0)
@@ -418,6 +449,20 @@ bool lines_declaration(struct lines *l, uint64_t start, const char **ret_file, u
 	*ret_file = l->texts.v[d->file];
 	*ret_line = d->line;
 	return true;
+}
+
+uint32_t lines_declared_above(struct lines *l, uint64_t svma, const char *file, uint32_t line)
+{
+	uint32_t best = 0;
+	struct found at;
+
+	if (!find_row(l, svma, &at))
+		return 0;
+	lines_read_decls(l, (uint32_t)(at.unit - l->units.v));
+	vec_each (d, &at.unit->decls)
+		if (d->line <= line && d->line > best && strcmp(l->texts.v[d->file], file) == 0)
+			best = d->line;
+	return best;
 }
 
 int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_extent *ret)

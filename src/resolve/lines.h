@@ -46,6 +46,10 @@ void lines_close(struct lines *l);
  * Errors as lines_open. */
 struct lines *lines_open_scopes(int fd, const char *path, int *ret_code, struct err *err);
 
+/* Reads the lines of the file at FD (borrowed) without opening any other file; nothing of it is
+ * mapped.  NULL: it has none, needs another file for them, or is too large. */
+struct lines *lines_open_alone(int fd);
+
 /* Finds the line of the instruction at SVMA: 0, or -ENOENT. */
 int lines_find(struct lines *l, uint64_t svma, struct line *ret);
 
@@ -61,6 +65,10 @@ int lines_procedure(struct lines *l, uint64_t start, uint64_t end, struct lines_
 /* Where the procedure whose code begins at START is defined, as DWARF has it: *RET_FILE (which
  * lives as long as L) and *RET_LINE.  False when it does not say. */
 bool lines_declaration(struct lines *l, uint64_t start, const char **ret_file, uint32_t *ret_line);
+
+/* Finds the last procedure that the unit of the code at SVMA defines in FILE at or above LINE: its
+ * line, or 0. */
+uint32_t lines_declared_above(struct lines *l, uint64_t svma, const char *file, uint32_t line);
 
 /* How much was decoded so far: compilation units and rows kept. */
 void lines_stats(const struct lines *l, size_t *ret_n_units, size_t *ret_n_rows);

@@ -32,7 +32,9 @@ struct lines_scope {
 	bool is_named, has_call; /* what follows was filled, when it was first asked for */
 	uint32_t name;		 /* as linked, in lines.texts; LINES_NO_TEXT: it has none */
 	uint16_t column;
-	uint32_t line, file; /* of the call; 0 and LINES_NO_TEXT: not known */
+	uint32_t line, file;	/* of the call; 0 and LINES_NO_TEXT: not known */
+	uint32_t discriminator; /* of the call; 0: none */
+	uint32_t decl_line;	/* where the function is defined; 0: not known */
 };
 
 #define LINES_NO_SCOPE UINT32_MAX
@@ -68,6 +70,7 @@ struct lines_span {
 struct lines {
 	int fd;
 	Elf *elf;
+	char *image;	    /* the file's bytes, by lines_open_alone; else NULL */
 	Dwarf *dwarf, *alt; /* alt: the file of .gnu_debugaltlink, or NULL */
 	int alt_fd;
 	bool is_indexed;

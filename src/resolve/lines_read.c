@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "resolve/lines_impl.h"
 
 #define MAX_LIBDW_ROWS (1u << 20)
@@ -60,18 +61,11 @@ static void add_aranges(struct lines *l, const bool *is_silent)
 		Dwarf_Addr start;
 		Dwarf_Word length;
 		Dwarf_Off die;
-		size_t low = 0, high = l->units.n;
+		size_t low;
 
 		if (!a || dwarf_getarangeinfo(a, &start, &length, &die) != 0)
 			continue;
-		while (low < high) {
-			size_t mid = low + (high - low) / 2;
-
-			if (l->units.v[mid].die < die)
-				low = mid + 1;
-			else
-				high = mid;
-		}
+		low = lower_bound(k, 0, l->units.n, l->units.v[k].die < die);
 		if (low < l->units.n && l->units.v[low].die == die && is_silent[low])
 			add_span(l, start, start + length, (uint32_t)low);
 	}
@@ -190,9 +184,7 @@ static uint32_t intern_in(struct lines *l, Dwarf_Die *unit, const char *path)
 /* Where the number (+ 1) of file I of U's line table in l->texts is kept; 0: not met yet. */
 static uint32_t *file_slot(struct lines_unit *u, size_t i)
 {
-	while (u->file_numbers.n <= i)
-		vec_push(&u->file_numbers, 0);
-	return &u->file_numbers.v[i];
+	return vec_at(&u->file_numbers, i);
 }
 
 static uint32_t file_number(struct lines *l, struct lines_unit *u, Dwarf_Die *unit,

@@ -3,6 +3,7 @@
  * instructions that say where in the source a loop is: the first of its header, and the jumps that
  * go back to it or out of it.  `for`, `while` and `until` are what those jumps test. */
 #include "resolve/loops.h"
+#include "base/lower_bound.h"
 
 #include <errno.h>
 
@@ -59,7 +60,7 @@ static int by_number(const void *a, const void *b)
 /* Finds the tables of several jumps.  OF: the node of the table that a block jumps through. */
 static void find_groups(struct merged *m, const struct flow *f, uint32_t *of)
 {
-	VEC(struct table_jump) all = {0};
+	_vec_ VEC(struct table_jump) all = {0};
 
 	for (uint32_t b = 0; b < f->blocks.n; b++)
 		if (f->blocks.v[b].how == FLOW_TABLE)
@@ -77,7 +78,6 @@ static void find_groups(struct merged *m, const struct flow *f, uint32_t *of)
 		}
 	}
 	vec_push(&m->groups, (uint32_t)m->jumps.n);
-	vec_release(&all);
 }
 
 static void merged_init(struct merged *m, const struct flow *f)
@@ -252,7 +252,7 @@ static int by_start(const void *a, const void *b)
 
 static void add_ranges(struct loops *l, const struct flow *f, const struct graph_loops *gl)
 {
-	VEC(const struct flow_block *) blocks = {0};
+	_vec_ VEC(const struct flow_block *) blocks = {0};
 	uint64_t end = 0;
 
 	vec_each (b, &f->blocks)
@@ -267,7 +267,6 @@ static void add_ranges(struct loops *l, const struct flow *f, const struct graph
 		end = (*b)->end > end ? (*b)->end : end;
 	}
 	add_range(l, end, LOOP_NONE);
-	vec_release(&blocks);
 }
 
 int loops_init(struct loops *l, const struct flow *f)
@@ -316,16 +315,8 @@ void loops_release(struct loops *l)
 
 uint32_t loops_find(const struct loops *l, uint64_t svma)
 {
-	size_t low = 0, high = l->ranges.n;
+	size_t low = lower_bound(k, 0, l->ranges.n, l->ranges.v[k].start <= svma);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (l->ranges.v[mid].start <= svma)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low ? l->ranges.v[low - 1].loop : LOOP_NONE;
 }
 

@@ -67,9 +67,12 @@ void resolver_free(struct resolver *r)
 		image_symbols_release(&(*e)->symbols);
 		lines_close((*e)->lines);
 		resolver_entry_close_code(*e);
+		kept_code_release(&(*e)->kept);
 		free((*e)->names[0]);
 		free((*e)->names[1]);
 		free((*e)->path);
+		vec_release(&(*e)->scripts);
+		symtab_builder_release(&(*e)->script_names);
 		free((*e)->note);
 		free(*e);
 	}
@@ -106,15 +109,10 @@ static bool entry_same(const void *owner, uint32_t i, const void *key)
 	       (im->build_id.n_bytes || strcmp(e->path, im->path ? im->path : "") == 0);
 }
 
-struct resolver_entry *resolver_entry_find(struct resolver *r, const struct image *im)
+static struct resolver_entry *entry_add(struct resolver *r, const struct image *im, uint64_t hash)
 {
-	uint64_t hash = identity_hash(im->kind, &im->build_id, im->path ? im->path : "");
-	uint32_t i = index_find(&r->by_identity, hash, entry_same, r, im);
-	struct resolver_entry *e;
+	struct resolver_entry *e = xcalloc(1, sizeof(*e));
 
-	if (i != INDEX_NONE)
-		return r->entries.v[i];
-	e = xcalloc(1, sizeof(*e));
 	e->kind = im->kind;
 	e->by_offset = im->flags & IMAGE_OFFSETS;
 	e->build_id = im->build_id;
@@ -122,12 +120,48 @@ struct resolver_entry *resolver_entry_find(struct resolver *r, const struct imag
 	e->path = xstrdup(im->path ? im->path : "");
 	vec_push(&r->entries, e);
 	index_add(&r->by_identity, hash, (uint32_t)r->entries.n - 1);
+	return e;
+}
+
+static uint64_t image_hash(const struct image *im)
+{
+	return identity_hash(im->kind, &im->build_id, im->path ? im->path : "");
+}
+
+void resolver_take_symtab(struct resolver *r, const struct image *im, const struct symtab *st)
+{
+	struct resolver_entry *e = entry_add(r, im, image_hash(im));
+
+	e->symbols.own = *st;
+	e->symbols.symtab = &e->symbols.own;
+	e->lines_tried = e->code_tried = true; /* there is no file */
+	e->result = (struct resolved){RESOLVE_OK, e->symbols.symtab, ""};
+}
+
+struct resolver_entry *resolver_entry_get(struct resolver *r, const struct image *im)
+{
+	const uint64_t hash = image_hash(im);
+	const uint32_t i = index_find(&r->by_identity, hash, entry_same, r, im);
+	struct resolver_entry *e;
+
+	if (i != INDEX_NONE)
+		return r->entries.v[i];
+	e = entry_add(r, im, hash);
 	image_symbols_load(&r->sources, im, &e->symbols);
 	e->result = (struct resolved){
 		.status = e->symbols.status,
 		.symtab = e->symbols.symtab,
 		.source = e->symbols.source ? e->symbols.source : "",
 	};
+	return e;
+}
+
+struct resolver_entry *resolver_entry_find(struct resolver *r, const struct image *im)
+{
+	struct resolver_entry *e = resolver_entry_get(r, im);
+
+	if (e->scripts_changed)
+		resolver_settle_scripts(e);
 	return e;
 }
 
@@ -166,7 +200,9 @@ static const char *entry_name(struct resolver *r, struct resolver_entry *e, uint
 		return *slot;
 	p = symtab_get(e->result.symtab, i);
 	linked = p.name;
-	if (p.flags & PROC_UNNAMED)
+	if (e->kind == IMAGE_SCRIPT) /* not linked, nor mangled */
+		plain = xstrdup(linked);
+	else if (p.flags & PROC_UNNAMED)
 		plain = xasprintf(SYMTAB_UNNAMED "%" PRIx64, p.start);
 	else
 		plain = demangle_name(linked, args);
@@ -197,7 +233,7 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 	struct resolver_entry *e = resolver_entry_find(r, im);
 
 	if (e->note || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN ||
-	    im->kind == IMAGE_MARK)
+	    im->kind == IMAGE_MARK || im->kind == IMAGE_SCRIPT)
 		return e->note;
 	switch (e->result.status) {
 	case RESOLVE_STALE:
@@ -276,10 +312,56 @@ int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_p
 	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
 }
 
+const struct kept_code *resolver_entry_kept(struct resolver *r, struct resolver_entry *e,
+					    const struct image *im)
+{
+	const struct symbol_sources *src = &r->sources;
+	bool found = false;
+
+	if (e->kept_tried || im->kind != IMAGE_FILE || im->flags & IMAGE_OFFSETS)
+		return e->kept.procs.n ? &e->kept : NULL;
+	e->kept_tried = true;
+	if (src->cache_dir)
+		found = kept_open(&e->kept, src->cache_dir, im, NULL) >= 0;
+	for (size_t i = 0; i < src->n_more_caches && !found; i++)
+		found = kept_open(&e->kept, src->more_caches[i], im, NULL) >= 0;
+	return found ? &e->kept : NULL;
+}
+
+int resolver_open_code_file(struct resolver *r, const struct image *im, struct code_file *ret,
+			    struct err *err)
+{
+	int fd = resolver_open_code(r, im, NULL, err);
+	const struct kept_code *kept;
+
+	if (fd >= 0)
+		return code_file_open(ret, fd, err);
+	kept = resolver_entry_kept(r, resolver_entry_find(r, im), im);
+	if (!kept)
+		return fd;
+	code_file_keep(ret, kept);
+	return 0;
+}
+
+struct lines *resolver_open_lines(struct resolver *r, const struct image *im, struct err *err)
+{
+	_mem_ char *path = NULL;
+	_fd_ int fd = resolver_open_debug(r, im, &path, err);
+	const struct kept_code *kept;
+	struct lines *l = NULL;
+	int rc;
+
+	if (fd >= 0)
+		l = lines_open(fd, path ? path : im->path, &rc, err);
+	kept = l ? NULL : resolver_entry_kept(r, resolver_entry_find(r, im), im);
+	return kept ? kept_lines(kept) : l;
+}
+
 /* The DWARF of E; SCOPES_ONLY when no lines will be asked for. */
 static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 				const struct image *im, bool scopes_only)
 {
+	const struct kept_code *kept;
 	_mem_ char *path = NULL;
 	_fd_ int fd = -1;
 	int rc;
@@ -295,12 +377,14 @@ static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 	if (im->flags & IMAGE_OFFSETS) /* not svmas */
 		return NULL;
 	fd = resolver_open_debug(r, im, &path, NULL);
-	if (fd < 0)
-		return NULL;
 	if (!path)
 		path = xstrdup(im->path);
-	e->lines = scopes_only ? lines_open_scopes(fd, path, &rc, NULL)
-			       : lines_open(fd, path, &rc, NULL);
+	if (fd >= 0)
+		e->lines = scopes_only ? lines_open_scopes(fd, path, &rc, NULL)
+				       : lines_open(fd, path, &rc, NULL);
+	kept = e->lines ? NULL : resolver_entry_kept(r, e, im);
+	if (kept)
+		e->lines = kept_lines(kept);
 	return e->lines;
 }
 
@@ -323,15 +407,26 @@ void resolver_name_procedure(struct resolver *r, struct resolver_entry *e, uint6
 		ret->name = entry_name(r, e, i, args);
 }
 
+size_t resolver_entry_frames(struct resolver *r, struct resolver_entry *e, const struct image *im,
+			     uint64_t svma, const struct frame **ret)
+{
+	size_t n = frames_find(&r->frames, e, svma, ret);
+
+	if (n)
+		return n;
+	if (e->kind == IMAGE_SCRIPT)
+		return frames_add_line(&r->frames, e, svma, e->path, resolver_script_line(e, svma),
+				       ret);
+	return frames_add(&r->frames, e, svma, resolver_entry_lines(r, e, im), ret);
+}
+
 size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct resolved_frame *ret, size_t max)
 {
 	struct resolver_entry *e = resolver_entry_find(r, im);
 	const struct frame *frames;
-	size_t n = frames_find(&r->frames, e, svma, &frames);
+	size_t n = resolver_entry_frames(r, e, im, svma, &frames);
 
-	if (n == 0)
-		n = frames_add(&r->frames, e, svma, resolver_entry_lines(r, e, im), &frames);
 	for (size_t i = 0; i < n && i < max; i++) {
 		const struct frame *f = &frames[i];
 

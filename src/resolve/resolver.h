@@ -51,6 +51,11 @@ struct resolver;
 struct resolver *resolver_new(const struct resolver_opts *opts);
 void resolver_free(struct resolver *r);
 
+/* Says what SVMA of script IM means: LINE (0: not known) of the function called NAME.  For whoever
+ * has loaded a recording, before the first question about IM. */
+void resolver_add_script(struct resolver *r, const struct image *im, uint64_t svma,
+			 const char *name, uint32_t line);
+
 /* Finds the symbols of IM; a second call returns at once.  Never fails: see `status`.  The result
  * lives as long as the resolver. */
 const struct resolved *resolver_image(struct resolver *r, const struct image *im);
@@ -91,6 +96,20 @@ struct resolved_frame {
  * table.  The texts live as long as the resolver. */
 size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 		       struct resolved_frame *ret, size_t max);
+
+/* A function that a place is in, as compilers know it. */
+struct resolved_site {
+	const char *linked;	/* "?": DWARF does not say */
+	uint32_t start_line;	/* where the function is defined; 0: not known */
+	uint32_t line;		/* in it: the place, or the call of the next one; 0: not known */
+	uint32_t discriminator; /* tells apart blocks of a line; 0: none */
+};
+
+/* Finds the functions that the place SVMA of IM is in as DWARF has them, the outermost first, at
+ * most MAX; 0 where it knows none.  For profiles that compilers read.  The texts live until
+ * resolver_rest. */
+size_t resolver_sites(struct resolver *r, const struct image *im, uint64_t svma,
+		      struct resolved_site *ret, size_t max);
 
 enum code_scope_kind {
 	CODE_FUNCTION, /* the procedure */
@@ -152,6 +171,17 @@ int resolver_open_code(struct resolver *r, const struct image *im, char **ret_pa
 int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_path,
 			struct err *err);
 
+struct code_file;
+struct lines;
+
+/* Opens IM's instructions: its file, else what the cache keeps of its code.  RET lives no longer
+ * than the resolver; code_file_close it.  Errors as resolver_open_code. */
+int resolver_open_code_file(struct resolver *r, const struct image *im, struct code_file *ret,
+			    struct err *err);
+
+/* Opens IM's lines: its DWARF, else those that the cache keeps; lines_close them.  NULL: none. */
+struct lines *resolver_open_lines(struct resolver *r, const struct image *im, struct err *err);
+
 /* Keeps IM's symbols in the cache, for when its file is gone; does nothing when they are there. FD:
  * the image's file, open (borrowed); -1 for the kernel, its modules and BPF programs, which are
  * read from kallsyms.  For the recorder, at flush. */
@@ -166,6 +196,10 @@ int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int
 /* Keeps ST as the symbols of IM, in place of those kept before. */
 int resolver_save_symtab(struct resolver *r, const struct image *im, const struct symtab *st,
 			 struct err *err);
+
+/* Makes ST, which R owns then, the symbols of IM for as long as R lives.  R must not have been asked
+ * for IM before. */
+void resolver_take_symtab(struct resolver *r, const struct image *im, const struct symtab *st);
 
 /* Tells whether NAME is one of the procedures the kernel idles in (x86-64 and arm64). */
 bool resolve_is_idle(const char *name);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "resolve/frames.h"
+#include "resolve/kept_dir.h"
 #include "resolve/image_symbols.h"
 #include "resolve/procedure_loops.h"
 #include "resolve/resolver.h"
@@ -39,6 +40,16 @@ struct resolver_entry {
 	bool scopes_only;	/* LINES have none */
 	struct code_file *code; /* its instructions, while open; NULL: none, or not looked for */
 	bool code_tried;
+	struct kept_code kept; /* of it, no procedures: nothing, or not looked for */
+	bool kept_tried;
+	/* What a script has: */
+	VEC(struct script_line {
+		uint64_t svma;
+		uint32_t line;
+	})
+	scripts; /* by svma, once they are settled */
+	struct symtab_builder script_names;
+	bool scripts_changed;
 };
 
 struct resolver {
@@ -54,9 +65,26 @@ struct resolver {
 
 struct resolver_entry *resolver_entry_find(struct resolver *r, const struct image *im);
 
+/* That without settling what was added of a script. */
+struct resolver_entry *resolver_entry_get(struct resolver *r, const struct image *im);
+
+/* Makes symbols of what was added to E. */
+void resolver_settle_scripts(struct resolver_entry *e);
+
+/* The line of SVMA in E, a script; 0: not known. */
+uint32_t resolver_script_line(const struct resolver_entry *e, uint64_t svma);
+
+/* The frames of SVMA in IM, whose entry is E, as frames_find gives them. */
+size_t resolver_entry_frames(struct resolver *r, struct resolver_entry *e, const struct image *im,
+			     uint64_t svma, const struct frame **ret);
+
 /* The DWARF of E, which is IM's; NULL: none. */
 struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
 				   const struct image *im);
+
+/* What a database keeps of the code of E, which is IM's; NULL: nothing. */
+const struct kept_code *resolver_entry_kept(struct resolver *r, struct resolver_entry *e,
+					    const struct image *im);
 
 /* Closes its instructions, which may be opened again. */
 void resolver_entry_close_code(struct resolver_entry *e);

@@ -58,18 +58,13 @@ void resolver_entry_close_code(struct resolver_entry *e)
 static struct code_file *entry_code(struct resolver *r, struct resolver_entry *e,
 				    const struct image *im)
 {
-	int fd;
-
 	if (e->code_tried)
 		return e->code;
 	e->code_tried = true;
 	if (im->flags & IMAGE_OFFSETS) /* not svmas */
 		return NULL;
-	fd = resolver_open_code(r, im, NULL, NULL);
-	if (fd < 0)
-		return NULL;
 	e->code = xmalloc(sizeof(*e->code));
-	if (code_file_open(e->code, fd, NULL) < 0) {
+	if (resolver_open_code_file(r, im, e->code, NULL) < 0) {
 		free(e->code);
 		e->code = NULL;
 	}
@@ -163,14 +158,13 @@ size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma
 	struct resolver_entry *e = resolver_entry_find(r, im);
 	struct writer w = {.r = r, .ret = ret, .max = max, .args = args};
 	uint32_t proc = symtab_find(e->result.symtab, svma), loops[MAX_LOOPS];
-	const struct procedure_loops *p = proc == PROC_NONE ? NULL : loops_of(r, e, im, proc);
+	const struct procedure_loops *p =
+		proc == PROC_NONE || e->kind == IMAGE_SCRIPT ? NULL : loops_of(r, e, im, proc);
 	struct resolved_frame first = {.proc = PROC_NONE};
 	struct frame_chain place;
 	size_t n;
 
-	place.n = frames_find(&r->frames, e, svma, &place.v);
-	if (!place.n)
-		place.n = frames_add(&r->frames, e, svma, resolver_entry_lines(r, e, im), &place.v);
+	place.n = resolver_entry_frames(r, e, im, svma, &place.v);
 	resolver_name_procedure(r, e, svma, args, &place.v[0], &first);
 	resolver_scopes_add(
 		&w,
@@ -191,6 +185,32 @@ size_t resolver_scopes(struct resolver *r, const struct image *im, uint64_t svma
 	resolver_scopes_enter(&w, place);
 	add_place(&w, CODE_LINE, &place.v[place.n - 1]);
 	return w.n;
+}
+
+size_t resolver_sites(struct resolver *r, const struct image *im, uint64_t svma,
+		      struct resolved_site *ret, size_t max)
+{
+	struct resolver_entry *e = resolver_entry_find(r, im);
+	struct lines *l = resolver_entry_lines(r, e, im);
+	struct inline_scope scopes[INLINES_MAX];
+	struct line at = {0};
+	size_t n = l ? inlines_find(l, svma, scopes, INLINES_MAX) : 0;
+
+	if (n > max)
+		n = max;
+	if (n)
+		lines_find(l, svma, &at);
+	for (size_t i = 0; i < n; i++) {
+		const struct inline_scope *next = i + 1 < n ? &scopes[i + 1] : NULL;
+
+		ret[i] = (struct resolved_site){
+			.linked = scopes[i].name,
+			.start_line = scopes[i].decl_line,
+			.line = next ? next->line : at.line,
+			.discriminator = next ? next->discriminator : at.discriminator,
+		};
+	}
+	return n;
 }
 
 bool resolver_declaration(struct resolver *r, const struct image *im, uint64_t start,

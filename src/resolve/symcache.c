@@ -263,7 +263,7 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 	if (st->pool[st->n_pool - 1] != '\0')
 		return err_set(err, -EBADMSG, "symbol cache: names without an end");
 	rc = parse_info(c, major, body, n_info, err);
-	if (rc) {
+	if (rc < 0) {
 		*st = (struct symtab){0};
 		return rc;
 	}
@@ -292,7 +292,7 @@ int symcache_check(struct symcache *c, struct err *err)
 {
 	int rc = check_ascending(&c->symtab, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	for (uint32_t off = 0; off < c->symtab.n_pool;) {
 		if (!check_block(c, off / BLOCK_BYTES))

@@ -22,12 +22,13 @@
 #include "base/vec.h"
 #include "base/wr.h"
 #include "model/image.h"
+#include "resolve/entry_name.h"
 #include "resolve/symtab.h"
 #include "resolve/symtab_elf.h"
 
 #define SYMCACHE_FILE "symbols"
 
-#define SYMCACHE_CONTENT_BYTES 16
+#define SYMCACHE_CONTENT_BYTES ENTRY_CONTENT_BYTES
 
 /* Entries from files of other users that are kept of one image; more are refused. */
 #define SYMCACHE_MOST_CLAIMED 8
@@ -50,6 +51,10 @@ struct symcache {		   /* must stay where it was opened */
 	const uint8_t *sums; /* le64 of each block */
 	char *path;
 };
+
+/* Opens the directory DIR/<build-id> of ID, which is made first when MAKE; no symbolic link in its
+ * place is followed.  Returns a descriptor. */
+int symcache_open_dir(const char *dir, const struct build_id *id, bool make, struct err *err);
 
 /* Writes INFO and ST under DIR.  Makes the directory.  INFO must have a build-id.  Does nothing
  * when an entry from the same bytes is there; without a digest it replaces the older entry.
@@ -74,7 +79,7 @@ bool symcache_has_believed(const char *dir, const struct image *im);
 
 /* An entry as its name tells. */
 struct symcache_entry {
-	char name[80];
+	char name[ENTRY_NAME_MAX];
 	bool is_claimed;
 	uint8_t digest[IMAGE_DIGEST_BYTES], content[SYMCACHE_CONTENT_BYTES]; /* zeros: "symbols" */
 };

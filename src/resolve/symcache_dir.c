@@ -10,9 +10,9 @@
  *     aa.../claimed-11...-34...   from one that has the program's frame information too
  *
  * The program's places are named by the first, the forged file's (with digest 22...) by the third. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,15 +23,14 @@
 
 static const char believed[] = SYMCACHE_FILE "-", claimed[] = "claimed-";
 
-/* Opens DIR/<build-id>; no symbolic link in its place is followed. */
-static int open_dir(const char *dir, const struct build_id *id, bool make, struct err *err)
+int symcache_open_dir(const char *dir, const struct build_id *id, bool make, struct err *err)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 	_fd_ int parent = -1;
 	int fd;
 
 	if (id->n_bytes == 0)
-		return err_set(err, -ENOENT, "symbol cache: image without identity");
+		return err_set(err, -ENOENT, "image without identity");
 	build_id_format(id, hex);
 	if (make && file_mkdirs(dir, err) < 0)
 		return -EIO;
@@ -49,42 +48,32 @@ static int open_dir(const char *dir, const struct build_id *id, bool make, struc
 static struct symcache_entry entry_of(const struct symcache_info *info)
 {
 	struct symcache_entry e = {.name = SYMCACHE_FILE};
-	char digest[2 * IMAGE_DIGEST_BYTES + 1], content[2 * SYMCACHE_CONTENT_BYTES + 1];
+	struct entry_key key;
 
 	if (!image_digest_known(info->layout.digest))
 		return e;
 	e.is_claimed = info->is_claimed;
-	memcpy(e.digest, info->layout.digest, sizeof(e.digest));
-	memcpy(e.content, info->content, sizeof(e.content));
-	str_hex(e.digest, sizeof(e.digest), digest);
-	str_hex(e.content, sizeof(e.content), content);
-	snprintf(e.name, sizeof(e.name), "%s%s-%s", e.is_claimed ? claimed : believed, digest,
-		 content);
+	memcpy(key.digest, info->layout.digest, sizeof(key.digest));
+	memcpy(key.content, info->content, sizeof(key.content));
+	memcpy(e.digest, key.digest, sizeof(e.digest));
+	memcpy(e.content, key.content, sizeof(e.content));
+	entry_name_format(e.is_claimed ? claimed : believed, &key, e.name);
 	return e;
 }
 
-/* Exactly what entry_of writes, since names are compared. */
-static bool parse_name(const char *name, struct symcache_entry *ret)
+static void symcache_dir_add(void *ctx, const char *name)
 {
-	struct symcache_info info = {.is_claimed = str_starts(name, claimed)};
-	char digest[2 * IMAGE_DIGEST_BYTES + 1] = "", content[2 * SYMCACHE_CONTENT_BYTES + 1] = "";
-	size_t n_prefix = strlen(info.is_claimed ? claimed : believed);
+	symcache_entries *ret = ctx;
+	struct symcache_entry e = {.is_claimed = str_starts(name, claimed)};
+	struct entry_key key = {{0}};
 
-	if (strcmp(name, SYMCACHE_FILE) == 0) {
-		*ret = (struct symcache_entry){.name = SYMCACHE_FILE};
-		return true;
-	}
-	if (strlen(name) != n_prefix + sizeof(digest) + sizeof(content) - 1)
-		return false;
-	memcpy(digest, name + n_prefix, sizeof(digest) - 1);
-	memcpy(content, name + n_prefix + sizeof(digest), sizeof(content) - 1);
-	if (str_unhex(digest, info.layout.digest, sizeof(info.layout.digest)) !=
-		    IMAGE_DIGEST_BYTES ||
-	    str_unhex(content, info.content, sizeof(info.content)) != SYMCACHE_CONTENT_BYTES ||
-	    !image_digest_known(info.layout.digest))
-		return false;
-	*ret = entry_of(&info);
-	return strcmp(ret->name, name) == 0;
+	if (strcmp(name, SYMCACHE_FILE) != 0 &&
+	    !entry_name_parse(name, e.is_claimed ? claimed : believed, &key))
+		return;
+	memcpy(e.digest, key.digest, sizeof(e.digest));
+	memcpy(e.content, key.content, sizeof(e.content));
+	snprintf(e.name, sizeof(e.name), "%s", name);
+	vec_push(ret, e);
 }
 
 static int by_belief(const void *a, const void *b)
@@ -97,30 +86,16 @@ static int by_belief(const void *a, const void *b)
 
 static int list_dir(int fd, symcache_entries *ret)
 {
-	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = again < 0 ? NULL : fdopendir(again);
-	struct symcache_entry e;
-	struct dirent *file;
+	int rc = entry_names_list(fd, symcache_dir_add, ret);
 
-	if (!d) {
-		int rc = -errno;
-
-		if (again >= 0)
-			close(again);
-		return rc;
-	}
-	while ((file = readdir(d)))
-		if (parse_name(file->d_name, &e))
-			vec_push(ret, e);
-	closedir(d);
 	vec_sort(ret, by_belief);
-	return 0;
+	return rc;
 }
 
 int symcache_list(const char *dir, const struct build_id *id, symcache_entries *ret,
 		  struct err *err)
 {
-	_fd_ int fd = open_dir(dir, id, false, err);
+	_fd_ int fd = symcache_open_dir(dir, id, false, err);
 	int rc = fd < 0 ? fd : list_dir(fd, ret);
 
 	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
@@ -159,18 +134,18 @@ static int symcache_dir_find(const char *dir, const struct image *im, bool plain
 {
 	int rc = symcache_list(dir, &im->build_id, ret, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = symcache_dir_choose(ret, im, plain);
 	if (rc == -ENOTUNIQ)
 		return err_set(err, rc, "symbol cache: two images have this build-id");
-	return rc ? err_set(err, rc, "symbol cache: no entry") : 0;
+	return rc < 0 ? err_set(err, rc, "symbol cache: no entry") : 0;
 }
 
 bool symcache_has(const char *dir, const struct image *im)
 {
 	symcache_entries entries = {0};
-	bool has = symcache_dir_find(dir, im, true, &entries, NULL) == 0;
+	bool has = symcache_dir_find(dir, im, true, &entries, NULL) >= 0;
 
 	vec_release(&entries);
 	return has;
@@ -180,7 +155,7 @@ bool symcache_has_believed(const char *dir, const struct image *im)
 {
 	symcache_entries entries = {0};
 	bool has =
-		symcache_dir_find(dir, im, true, &entries, NULL) == 0 && !entries.v[0].is_claimed;
+		symcache_dir_find(dir, im, true, &entries, NULL) >= 0 && !entries.v[0].is_claimed;
 
 	vec_release(&entries);
 	return has;
@@ -195,16 +170,16 @@ static int open_at(struct symcache *c, int fd, const struct build_id *id,
 	struct file_map map;
 	int rc = file_map_open(&map, fd, e->name, true, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = symcache_parse(c, map.bytes, map.n_bytes, err);
 	c->map = map;
-	if (!rc) {
+	if (rc >= 0) {
 		is = entry_of(&c->info);
 		if (!build_id_same(&c->info.layout.build_id, id) || strcmp(is.name, e->name) != 0)
 			rc = err_set(err, -ESTALE, "symbol cache: entry of another image");
 	}
-	if (rc)
+	if (rc < 0)
 		symcache_close(c);
 	return rc;
 }
@@ -213,7 +188,7 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 		  struct err *err)
 {
 	const struct symcache_entry e = entry_of(info);
-	_fd_ int fd = open_dir(dir, &info->layout.build_id, true, err);
+	_fd_ int fd = symcache_open_dir(dir, &info->layout.build_id, true, err);
 	symcache_entries there = {0};
 	unsigned n_claimed = 0;
 	struct symcache old;
@@ -232,7 +207,7 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 		vec_release(&there);
 		if (rc < 0)
 			return err_errno(err, rc, "%s", dir);
-		if (same && open_at(&old, fd, &info->layout.build_id, &e, NULL) == 0) {
+		if (same && open_at(&old, fd, &info->layout.build_id, &e, NULL) >= 0) {
 			symcache_close(&old);
 			return 0;
 		}
@@ -250,14 +225,14 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 int symcache_open_entry(struct symcache *c, const char *dir, const struct build_id *id,
 			const struct symcache_entry *entry, struct err *err)
 {
-	_fd_ int fd = open_dir(dir, id, false, err);
+	_fd_ int fd = symcache_open_dir(dir, id, false, err);
 
 	return fd < 0 ? fd : open_at(c, fd, id, entry, err);
 }
 
 int symcache_remove(const char *dir, const struct build_id *id, const struct symcache_entry *entry)
 {
-	_fd_ int fd = open_dir(dir, id, false, NULL);
+	_fd_ int fd = symcache_open_dir(dir, id, false, NULL);
 
 	return fd < 0 ? fd : unlinkat(fd, entry->name, 0) < 0 ? -errno : 0;
 }
@@ -274,7 +249,7 @@ static int find_best(int fd, const struct build_id *id, const symcache_entries *
 		struct symcache c;
 
 		rc = open_at(&c, fd, id, &entries->v[i], err);
-		if (rc)
+		if (rc < 0)
 			continue;
 		if (best >= 0 && c.info.source == most)
 			*ret_disputed = true;
@@ -291,7 +266,7 @@ static int find_best(int fd, const struct build_id *id, const symcache_entries *
 static int open_found(struct symcache *c, const char *dir, const struct image *im, bool plain,
 		      struct err *err)
 {
-	_fd_ int fd = open_dir(dir, &im->build_id, false, err);
+	_fd_ int fd = symcache_open_dir(dir, &im->build_id, false, err);
 	symcache_entries entries = {0};
 	size_t n_believed = 0;
 	bool disputed = false;
@@ -299,14 +274,14 @@ static int open_found(struct symcache *c, const char *dir, const struct image *i
 
 	vec_each (e, &entries)
 		n_believed += !e->is_claimed;
-	if (!rc && n_believed > 1)
+	if (rc >= 0 && n_believed > 1)
 		best = find_best(fd, &im->build_id, &entries, n_believed, &disputed, err);
-	else if (!rc && !n_believed && entries.n > 1)
+	else if (rc >= 0 && !n_believed && entries.n > 1)
 		best = find_best(fd, &im->build_id, &entries, entries.n, &disputed, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = best < 0 ? best : open_at(c, fd, &im->build_id, &entries.v[best], err);
 	/* What root's files say differently is a copy that was stripped in another way. */
-	if (!rc)
+	if (rc >= 0)
 		c->is_disputed = disputed && !n_believed;
 	vec_release(&entries);
 	return rc;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "resolve/demangle.h"
+#include "resolve/proc_name.h"
 
 static inline uint64_t le64_at(const uint8_t *p, uint32_t i)
 {
@@ -117,14 +118,34 @@ static bool is_called(const char *linked, const char *name, const char *hint)
 	return same;
 }
 
-void symtab_find_name(const struct symtab *st, const char *name, proc_list *ret)
+static bool is_meant(const char *linked, const char *name, const char *hint)
+{
+	char *plain;
+	bool means;
+
+	if (is_called(linked, name, hint))
+		return true;
+	if (!strstr(linked, hint))
+		return false;
+	if (!demangle_applies(linked))
+		return proc_name_means(linked, name);
+	plain = demangle_name(linked, true);
+	means = plain && proc_name_means(plain, name);
+	free(plain);
+	return means;
+}
+
+/* Which entries are named NAME. */
+static void find_names(const struct symtab *st, const char *name,
+		       bool (*is)(const char *linked, const char *name, const char *hint),
+		       proc_list *ret)
 {
 	char hint[128];
 	uint32_t last = PROC_NONE;
 	uint64_t svma;
 
 	if (str_starts(name, SYMTAB_UNNAMED) &&
-	    str_parse_u64(name + strlen(SYMTAB_UNNAMED), 16, &svma) == 0) {
+	    str_parse_u64(name + strlen(SYMTAB_UNNAMED), 16, &svma) >= 0) {
 		uint32_t i = symtab_find(st, svma);
 
 		if (i != PROC_NONE && st->flags[i] & PROC_UNNAMED && le64_at(st->starts, i) == svma)
@@ -135,13 +156,23 @@ void symtab_find_name(const struct symtab *st, const char *name, proc_list *ret)
 		uint32_t proc;
 
 		if (st->flags[i] & (PROC_REST | PROC_UNNAMED) ||
-		    !is_called(name_at(st, le32_at(st->names, i)), name, hint))
+		    !is(name_at(st, le32_at(st->names, i)), name, hint))
 			continue;
 		proc = canonical(st, i);
 		if (proc != last)
 			vec_push(ret, proc);
 		last = proc;
 	}
+}
+
+void symtab_find_name(const struct symtab *st, const char *name, proc_list *ret)
+{
+	find_names(st, name, is_called, ret);
+}
+
+void symtab_find_meant(const struct symtab *st, const char *name, proc_list *ret)
+{
+	find_names(st, name, is_meant, ret);
 }
 
 void symtab_release(struct symtab *st)

@@ -65,6 +65,10 @@ typedef VEC(uint32_t) proc_list;
  * as a name of its procedure; one without a symbol is called SYMTAB_UNNAMED and its start. */
 void symtab_find_name(const struct symtab *st, const char *name, proc_list *ret);
 
+/* Appends to RET every procedure that somebody who types NAME may mean: those that symtab_find_name
+ * finds, and those whose last parts are NAME (proc_name.h). */
+void symtab_find_meant(const struct symtab *st, const char *name, proc_list *ret);
+
 void symtab_release(struct symtab *st);
 
 struct symbol {

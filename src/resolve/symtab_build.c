@@ -11,6 +11,7 @@
  * L lies inside B and is dropped; the part of A behind B stays A's.  So entries never overlap, and
  * a look-up needs one binary search and one comparison. */
 #include "resolve/symtab.h"
+#include "base/lower_bound.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -154,16 +155,8 @@ static int by_start(const void *x, const void *y)
 /* The end of the range that holds SVMA, or 0. */
 static uint64_t range_end(const struct symtab_builder *b, uint64_t svma)
 {
-	size_t lo = 0, hi = b->ranges.n;
+	size_t lo = lower_bound(k, 0, b->ranges.n, b->ranges.v[k].start <= svma);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->ranges.v[mid].start <= svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && svma < b->ranges.v[lo - 1].end ? b->ranges.v[lo - 1].end : 0;
 }
 

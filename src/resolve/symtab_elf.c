@@ -162,7 +162,7 @@ static bool read_minidebug(const struct elf_file *f, struct symtab_builder *b)
 	if (!packed || xz_unpack(packed, (size_t)s->size, MAX_DEBUGDATA, &bytes, &n, NULL) < 0 ||
 	    elf_file_open_bytes(&mini, bytes, n, NULL) < 0)
 		return false;
-	found = elf_file_read_sections(&mini, NULL) == 0 && read_table(&mini, SHT_SYMTAB, b);
+	found = elf_file_read_sections(&mini, NULL) >= 0 && read_table(&mini, SHT_SYMTAB, b);
 	elf_file_close(&mini);
 	return found;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "base/rd.h"
 #include "resolve/symtab_elf.h"
 
@@ -127,16 +128,8 @@ static uint8_t read_cie(struct rd *r, bool is_64)
 
 static uint8_t find_encoding(const struct frame_reader *fr, uint64_t off)
 {
-	size_t lo = 0, hi = fr->cies.n;
+	size_t lo = lower_bound(k, 0, fr->cies.n, fr->cies.v[k].off < off);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (fr->cies.v[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < fr->cies.n && fr->cies.v[lo].off == off ? fr->cies.v[lo].encoding : PE_UNKNOWN;
 }
 

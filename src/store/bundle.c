@@ -28,19 +28,18 @@ static int put_recording(const struct bundler *b, const struct recording_name *r
 			 struct err *err)
 {
 	struct snapshot s;
-	struct str text = {0};
+	_str_ struct str text = {0};
 	int rc = snapshot_open(&s, dir, err);
 
 	if (rc < 0)
 		return rc;
 	manifest_format(&s.manifest, &text);
 	rc = put_file(b, r, MANIFEST_NAME, text.v, text.n, err);
-	for (size_t i = 0; i < s.maps.n && !rc; i++)
+	for (size_t i = 0; i < s.maps.n && rc >= 0; i++)
 		rc = put_file(b, r, s.manifest.segments.v[i].name, s.maps.v[i].bytes,
 			      s.maps.v[i].n_bytes, err);
-	if (!rc && s.journal)
+	if (rc >= 0 && s.journal)
 		rc = put_file(b, r, JOURNAL_NAME, s.journal, s.n_journal, err);
-	str_release(&text);
 	snapshot_close(&s);
 	return rc;
 }
@@ -58,9 +57,9 @@ int store_bundle(const char *db, const struct store_selection *sel, store_put_fn
 		return db_fd;
 	epochs_fd = db_open_dir(db_fd, "epochs", false, err);
 	rc = epochs_fd < 0 ? epochs_fd : choose_recordings(db_fd, epochs_fd, sel, &l, err);
-	if (!rc && db_read_version(db_fd, version))
+	if (rc == 0 && db_read_version(db_fd, version))
 		rc = put(ctx, "VERSION", version, strlen(version), err);
-	for (size_t i = 0; i < l.n && !rc; i++, n++) {
+	for (size_t i = 0; i < l.n && rc == 0; i++, n++) {
 		_fd_ int epoch = db_open_dir(epochs_fd, l.v[i].epoch, false, err), dir = -1;
 
 		dir = epoch < 0 ? epoch : db_open_dir(epoch, l.v[i].host, false, err);
@@ -68,7 +67,7 @@ int store_bundle(const char *db, const struct store_selection *sel, store_put_fn
 		if (rc < 0)
 			err_prefix(err, rc, "%s: epoch %s/%s", db, l.v[i].epoch, l.v[i].host);
 	}
-	if (!rc && !l.n)
+	if (rc == 0 && !l.n)
 		rc = err_set(err, -ENOENT, "%s: no epochs chosen", db);
 	recording_list_release(&l);
 	return rc < 0 ? rc : n;

@@ -129,6 +129,10 @@ static bool salvage(struct found *f, const struct file_map *map)
 
 	profile_init(&p);
 	any = segment_salvage(map->bytes, map->n_bytes, &p) > 0 && commit_has_content(&p);
+	for (event_id e = 0; e < p.events.n && any;
+	     e++) /* values were lost, and these count them */
+		if (profile_n_timed(&p, e) > profile_n_samples(&p, e))
+			profile_forget_moments(&p);
 	for (event_id e = 0; e < p.events.n && any; e++) {
 		uint64_t n = profile_n_samples(&p, e) + profile_n_lost(&p, e);
 
@@ -155,19 +159,19 @@ static void check_segment(struct found *f, const struct manifest_segment *s, boo
 	bool salvaged = false;
 
 	profile_init(&p);
-	if (!rc && named &&
+	if (rc >= 0 && named &&
 	    (map.n_bytes != s->n_bytes || segment_digest(map.bytes, map.n_bytes) != s->digest))
 		rc = err_set(&why, -EBADMSG, "is not the segment %s names", MANIFEST_NAME);
-	if (!rc || rc == -EBADMSG) {
+	if (rc >= 0 || rc == -EBADMSG) {
 		struct err decode = {""};
 		int bad = segment_decode(map.bytes, map.n_bytes, &p, NULL, &decode);
 
-		if (bad) {
+		if (bad < 0) {
 			rc = bad;
 			why = decode;
 		}
 	}
-	if (!rc) {
+	if (rc >= 0) {
 		segment_get_origin(map.bytes, map.n_bytes, &piece.origin);
 		piece.start_wall_ns = p.meta.start_wall_ns;
 		piece.end_wall_ns = p.meta.end_wall_ns;
@@ -181,7 +185,7 @@ static void check_segment(struct found *f, const struct manifest_segment *s, boo
 				    "is not named by the " MANIFEST_NAME ", though what it holds "
 				    "is nowhere else");
 	}
-	if (!rc) {
+	if (rc >= 0) {
 		vec_push(&f->pieces, piece);
 		manifest_add_profile(&f->whole, &p);
 		vec_push(&f->whole.segments,
@@ -305,7 +309,7 @@ static void read_records(struct found *f, struct journal_reader *r, struct profi
 
 		if (rc == 0 && !left)
 			break;
-		if (rc == 1 && (rc = journal_load(&rec, all, NULL, &why)) == 0) {
+		if (rc == 1 && (rc = journal_load(&rec, all, NULL, &why)) >= 0) {
 			for (size_t i = 0; i < rec.n_ranges; i++)
 				manifest_add_seq(seqs, rec.ranges[i].cpu, rec.ranges[i].last_seq);
 			continue;
@@ -342,7 +346,7 @@ static void check_journal(struct found *f)
 
 	if (rc == -ENOENT)
 		return;
-	if (!rc)
+	if (rc >= 0)
 		rc = journal_read_begin(&r, (uint8_t *)bytes, n, &why);
 	if (rc == -ENODATA && (f->live || !n)) /* torn before its first record */
 		return;
@@ -407,10 +411,13 @@ static int mend(struct found *f, struct err *err)
 	snprintf(s->epoch, sizeof(s->epoch), "%s", f->epoch);
 	manifest_copy(&s->m, &f->m);
 	manifest_copy(&new, &f->whole);
+	/* What cannot be kept would be removed by the commit. */
 	vec_each (name, &f->aside)
-		if (strcmp(*name, JOURNAL_NAME) != 0)
-			commit_set_aside(f->dir, *name);
-	if (f->has_journal) {
+		if (rc >= 0 && strcmp(*name, JOURNAL_NAME) != 0)
+			rc = commit_set_aside(f->dir, *name);
+	if (rc < 0)
+		err_errno(err, rc, "nothing was repaired: nothing can be moved to " LOST_NAME "/");
+	else if (f->has_journal) {
 		manifest_add_profile(&new, &f->journal);
 		const struct segment_origin o = {.recording = new.recording,
 						 .first_generation =
@@ -442,7 +449,7 @@ static bool is_data(const char *name)
 static bool has_data(int dir)
 {
 	name_list l = {0};
-	bool has = db_names(dir, is_data, &l, NULL) == 0 && l.n;
+	bool has = db_names(dir, is_data, &l, NULL) >= 0 && l.n;
 
 	name_list_release(&l);
 	return has;
@@ -477,7 +484,7 @@ static void check_manifest(struct found *f)
 	struct err why = {""};
 	int rc = snapshot_manifest(f->dir, &f->m, &why);
 
-	if (rc == 0) {
+	if (rc >= 0) {
 		manifest_copy(&f->whole, &f->m);
 		f->whole.segments.n = f->whole.events.n = f->whole.losses.n = 0;
 		vec_each (s, &f->m.segments)

@@ -25,7 +25,7 @@ static void remove_holder(int db_fd, const char *name)
 {
 	_fd_ int fd = openat(db_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) >= 0)
 		unlinkat(db_fd, name, 0);
 }
 
@@ -37,7 +37,7 @@ void check_notes(int db_fd, int epochs_fd, bool repair,
 	bool bad = false;
 
 	/* Notes are only hints; damaged ones make readers slow. */
-	if (host_notes_list(db_fd, &hosts) == 0)
+	if (host_notes_list(db_fd, &hosts) >= 0)
 		vec_each (h, &hosts) {
 			struct host_note n;
 			_mem_ char *path = xasprintf(HOSTS_NAME "/%s", *h);
@@ -49,7 +49,7 @@ void check_notes(int db_fd, int epochs_fd, bool repair,
 			host_note_release(&n);
 		}
 	name_list_release(&hosts);
-	if (bad && repair && host_notes_remove(db_fd) == 0)
+	if (bad && repair && host_notes_remove(db_fd) >= 0)
 		host_notes_make(db_fd, epochs_fd, NULL);
 
 	db_names(db_fd, is_holder, &holders, NULL);
@@ -57,7 +57,7 @@ void check_notes(int db_fd, int epochs_fd, bool repair,
 		_mem_ char *text = NULL;
 		size_t n;
 
-		if (db_load(db_fd, *name, HOLDER_MAX, &text, &n, NULL) == 0 &&
+		if (db_load(db_fd, *name, HOLDER_MAX, &text, &n, NULL) >= 0 &&
 		    holder_check(text, n))
 			continue;
 		report(ctx, *name, "removed unless a daemon holds it",

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "base/str.h"
 #include "store/hosts.h"
+#include "store/job.h"
 #include "store/snapshot.h"
 
 void recording_list_release(recording_list *l)
@@ -91,21 +93,11 @@ static void read_note(const struct chooser *c, const char *host, struct host_not
 /* How many of the epochs are before NAME. */
 static size_t n_before(const struct chooser *c, const char *name)
 {
-	size_t low = 0, high = c->epochs.n;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (strcmp(c->epochs.v[mid], name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return lower_bound(k, 0, c->epochs.n, strcmp(c->epochs.v[k], name) < 0);
 }
 
-/* Whether the recording, which began before the time samples are wanted since, went on behind it.
- */
+/* Whether the recording, which began before the time samples are wanted
+ * since, went on behind it. */
 static bool goes_on(const struct chooser *c, const char *epoch, const char *host)
 {
 	_fd_ int fd = db_open_dir(c->epochs_fd, epoch, false, NULL), dir = -1;
@@ -177,8 +169,11 @@ static void add_before(struct chooser *c, size_t n)
 
 /* --- terms --- */
 
-/* Is NAME within [FROM, TO], both beginnings of names of N_FROM and N_TO characters, "" for open?
- */
+/* DCPI calls an epoch YYMMDDHHMM, which is the beginning of no name YYYYMMDD... */
+#define DCPI_NAME_LEN 10
+
+/* Is NAME within [FROM, TO], both beginnings of names of N_FROM and N_TO
+ * characters, "" for open? */
 static bool in_range(const char *name, const char *from, size_t n_from, const char *to, size_t n_to)
 {
 	return strncmp(name, from, n_from) >= 0 && strncmp(name, to, n_to) <= 0;
@@ -190,7 +185,8 @@ static bool term_matches(const char *term, size_t n, const char *name)
 	const char *dots = memmem(term, n, "..", 2);
 
 	if (!dots)
-		return n && n <= EPOCH_NAME_LEN && strncmp(name, term, n) == 0;
+		return (n && n <= EPOCH_NAME_LEN && strncmp(name, term, n) == 0) ||
+		       (n == DCPI_NAME_LEN && strncmp(name + 2, term, n) == 0);
 	return in_range(name, term, (size_t)(dots - term), dots + 2, n - (size_t)(dots + 2 - term));
 }
 
@@ -317,6 +313,58 @@ static void add_named(struct chooser *c, const char *epochs)
 		add_latest_by_looking(c);
 }
 
+/* Keeps of the recordings chosen, each host's newest, only the newest of all when it is of a job,
+ * and adds the others of that job.  Looks at no more than JOB_MOST_BETWEEN recordings behind one
+ * another that are not of it. */
+static void add_job(struct chooser *c)
+{
+	recording_list *l = c->ret;
+	size_t i = c->epochs.n, left = JOB_MOST_BETWEEN;
+	char *job;
+
+	put_in_order(l);
+	if (!l->n)
+		return;
+	job = job_of(c->epochs_fd, l->v[l->n - 1].epoch, l->v[l->n - 1].host);
+	if (*job)
+		recording_list_release(l);
+	for (; *job && i-- > 0 && left-- > 0;) {
+		name_list hosts = {0};
+
+		hosts_of(c, c->epochs.v[i], &hosts);
+		vec_each (h, &hosts) {
+			_mem_ char *other = job_of(c->epochs_fd, c->epochs.v[i], *h);
+
+			if (strcmp(other, job) != 0)
+				continue;
+			choose_add(c, c->epochs.v[i], *h);
+			left = JOB_MOST_BETWEEN;
+		}
+		name_list_release(&hosts);
+		/* A series says which epoch is its first. */
+		if (str_starts(job, "series:") && str_ends(job, c->epochs.v[i]))
+			break;
+	}
+	free(job);
+}
+
+/* All recordings there are; where there are very many, one is taken for each epoch. */
+static size_t count_all(const struct chooser *c)
+{
+	size_t n = 0;
+
+	if (c->epochs.n > 256)
+		return c->epochs.n;
+	vec_each (e, &c->epochs) {
+		name_list hosts = {0};
+
+		hosts_of(c, *e, &hosts);
+		n += hosts.n;
+		name_list_release(&hosts);
+	}
+	return n;
+}
+
 int choose_recordings(int db_fd, int epochs_fd, const struct store_selection *sel,
 		      recording_list *ret, struct err *err)
 {
@@ -324,13 +372,18 @@ int choose_recordings(int db_fd, int epochs_fd, const struct store_selection *se
 	const bool timed = sel->since_wall_ns || sel->until_wall_ns;
 	int rc = db_names(epochs_fd, epoch_name_valid, &c.epochs, err);
 
-	if (!rc) {
-		c.has_notes = host_notes_list(db_fd, &c.hosts) == 0;
+	if (rc >= 0) {
+		c.has_notes = host_notes_list(db_fd, &c.hosts) >= 0;
 		if (sel->since_wall_ns)
 			epoch_name_of(sel->since_wall_ns, c.since);
 		if (sel->until_wall_ns)
 			epoch_name_of(sel->until_wall_ns, c.until);
 		add_named(&c, sel->epochs ? sel->epochs : timed ? "all" : "latest");
+		if (!sel->epochs && !timed) {
+			add_job(&c);
+			if (sel->left_out && ret->n && count_all(&c) > ret->n)
+				sel->left_out(sel->note_ctx, ret->n, count_all(&c));
+		}
 		put_in_order(ret);
 	}
 	name_list_release(&c.hosts);

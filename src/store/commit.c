@@ -22,10 +22,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "model/fresh.h"
-#include "model/prune.h"
+#include "store/merge.h"
 #include "store/snapshot.h"
+
+uint64_t store_now_ns(const struct store *s)
+{
+	return s->now_ns ? s->now_ns : clock_wall_ns();
+}
 
 static bool is_segment(const char *name)
 {
@@ -99,7 +105,7 @@ static void remove_garbage(int dir_fd, const struct manifest *m)
 {
 	name_list l = {0};
 
-	if (db_names(dir_fd, is_garbage_kind, &l, NULL) == 0)
+	if (db_names(dir_fd, is_garbage_kind, &l, NULL) >= 0)
 		vec_each (name, &l) {
 			if (commit_is_temp(*name))
 				unlinkat(dir_fd, *name, 0);
@@ -125,7 +131,7 @@ int commit_manifest(struct store *s, struct manifest *new, struct err *err)
 	rc = file_replace(s->dir_fd, MANIFEST_NAME, text.v, text.n, err);
 	str_release(&text);
 	if (rc < 0) {
-		bool there = snapshot_manifest(s->dir_fd, &now, NULL) == 0;
+		bool there = snapshot_manifest(s->dir_fd, &now, NULL) >= 0;
 		bool in_place = there && now.generation == new->generation;
 
 		if (there)
@@ -140,6 +146,13 @@ int commit_manifest(struct store *s, struct manifest *new, struct err *err)
 	*new = (struct manifest){0};
 	s->unsynced = rc == 1;
 	return rc;
+}
+
+void commit_remove_new(struct store *s, const struct manifest *new)
+{
+	vec_each (seg, &new->segments)
+		if (!is_named(&s->m, seg->name))
+			unlinkat(s->dir_fd, seg->name, 0);
 }
 
 int commit_settle(struct store *s, struct err *err)
@@ -189,9 +202,9 @@ static int write_file(int dir_fd, const char *name, const struct wr *w, struct e
 	if (fd < 0)
 		return err_errno(err, fd, "%s: create", name);
 	rc = file_write_all(fd, w->v, w->n);
-	if (!rc)
+	if (rc >= 0)
 		rc = file_fsync(fd);
-	if (!rc)
+	if (rc >= 0)
 		rc = file_fsync(dir_fd);
 	if (rc < 0) {
 		unlinkat(dir_fd, name, 0);
@@ -233,8 +246,7 @@ static struct segment_origin origin_of(const struct store *s, const struct manif
 	return o;
 }
 
-/* Writes P as a new segment and adds it to NEW. */
-static int add_segment(struct store *s, struct manifest *new, const struct profile *p,
+int commit_add_segment(struct store *s, struct manifest *new, const struct profile *p,
 		       const struct segment_origin *o, struct err *err)
 {
 	struct segment_origin from = *o;
@@ -251,9 +263,9 @@ static int add_segment(struct store *s, struct manifest *new, const struct profi
 	}
 	from.number = new->next_segment;
 	rc = segment_encode_from(&w, p, &from, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = write_file(s->dir_fd, name, &w, err);
-	if (!rc) {
+	if (rc >= 0) {
 		new->next_segment++;
 		vec_push(&new->segments,
 			 (struct manifest_segment){.name = arena_strdup(&new->arena, name),
@@ -276,31 +288,6 @@ void commit_drop_journal(struct store *s, bool remove)
 		unlinkat(s->dir_fd, JOURNAL_NAME, 0);
 }
 
-/* All segments and P (NULL: nothing) in ALL, pruned: until the LAST time by what has come since the
- * first segment, which is what the merge before this one made. */
-static int commit_merge(struct store *s, const struct profile *p, bool last, struct profile *all,
-			struct err *err)
-{
-	prune_sums before = {0};
-	struct snapshot snap;
-	int rc = snapshot_open(&snap, s->dir_fd, err);
-
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < snap.maps.n && !rc; i++) {
-		rc = snapshot_load_segment(&snap, i, all, NULL, err);
-		if (i == 0 && s->prune > 0 && !last)
-			prune_sum(all, &before);
-	}
-	snapshot_close(&snap);
-	if (!rc && p)
-		profile_merge(all, p);
-	if (!rc)
-		profile_prune(all, s->prune, &before);
-	vec_release(&before);
-	return rc;
-}
-
 int commit_profile(struct store *s, const struct profile *p, enum commit_how how, bool void_journal,
 		   struct manifest *new, struct err *err)
 {
@@ -313,28 +300,22 @@ int commit_profile_from(struct store *s, const struct profile *p, enum commit_ho
 			bool void_journal, const struct segment_origin *o, struct manifest *new,
 			struct err *err)
 {
-	struct profile all;
-	int rc = 0;
+	int rc;
 
-	profile_init(&all);
 	if (how == COMMIT_MERGE || how == COMMIT_LAST) {
-		rc = commit_merge(s, p, how == COMMIT_LAST, &all, err);
-		if (!rc)
-			manifest_set_pruned(new, &all);
-		p = &all;
+		rc = commit_merge(s, p, how == COMMIT_LAST, void_journal, new, err);
+	} else {
+		if (how != COMMIT_ADD)
+			new->segments.n = 0;
+		rc = commit_add_segment(s, new, p, o, err);
 	}
-	if (how != COMMIT_ADD)
-		new->segments.n = 0;
-	if (!rc)
-		rc = add_segment(s, new, p, o, err);
-	profile_release(&all);
 	if (rc < 0)
 		return rc;
 	if (void_journal)
 		new->journal = s->m.journal + 1;
 	rc = commit_manifest(s, new, err);
 	if (rc < 0) {
-		unlinkat(s->dir_fd, new->segments.v[new->segments.n - 1].name, 0);
+		commit_remove_new(s, new);
 		return rc;
 	}
 	if (void_journal)

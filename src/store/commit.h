@@ -20,8 +20,12 @@ struct store {
 	uint64_t journal_bytes; /* end of its last whole record */
 	struct journal_writer journal_writer;
 	struct wr journal_record; /* room for one */
+	uint64_t now_ns;	  /* the time, by which segments are merged; 0: the clock's */
 	bool journal_broken;	  /* a failed record could not be cut off: nothing may follow it */
 };
+
+/* The time, nanoseconds since 1970. */
+uint64_t store_now_ns(const struct store *s);
 
 /* Is NAME a file that file_replace left when it was killed? */
 bool commit_is_temp(const char *name);
@@ -42,8 +46,8 @@ void commit_drop_journal(struct store *s, bool remove);
 
 enum commit_how {
 	COMMIT_ADD,	/* a segment more */
-	COMMIT_MERGE,	/* one segment in place of all there are, with their content */
-	COMMIT_LAST,	/* the same, and nothing will come any more */
+	COMMIT_MERGE,	/* one segment for each run of them that edges.h tells, P among them */
+	COMMIT_LAST,	/* so, and nothing will come any more */
 	COMMIT_REPLACE, /* one segment in place of all there are, whose content P holds too */
 };
 
@@ -57,6 +61,17 @@ int commit_profile(struct store *s, const struct profile *p, enum commit_how how
 int commit_profile_from(struct store *s, const struct profile *p, enum commit_how how,
 			bool void_journal, const struct segment_origin *o, struct manifest *new,
 			struct err *err);
+
+/* Merges the segments of a finished recording that need not be told apart any more, and prunes them by
+ * PRUNE.  The caller holds the database's lock.  Returns whether there were any, or an error. */
+int life_age(int epochs_fd, const char *epoch, const char *host, double prune, uint64_t now_ns);
+
+/* Writes P as a new segment that comes from O, and adds it to NEW. */
+int commit_add_segment(struct store *s, struct manifest *new, const struct profile *p,
+		       const struct segment_origin *o, struct err *err);
+
+/* Removes the segments that NEW names and the MANIFEST in place does not. */
+void commit_remove_new(struct store *s, const struct manifest *new);
 
 /* The number of the segment called NAME. */
 uint64_t commit_segment_number(const char *name);

@@ -58,7 +58,7 @@ static bool foreign_name(const char *name)
 static bool dir_is_empty(int fd)
 {
 	name_list l = {0};
-	bool empty = db_names(fd, foreign_name, &l, NULL) == 0 && l.n == 0;
+	bool empty = db_names(fd, foreign_name, &l, NULL) >= 0 && l.n == 0;
 
 	name_list_release(&l);
 	return empty;
@@ -80,7 +80,7 @@ static int check_safe(const char *path, int fd, struct err *err)
 
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, -errno, "%s", path);
-	if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != me &&
+	if (lstat(path, &link) >= 0 && S_ISLNK(link.st_mode) && link.st_uid != me &&
 	    link.st_uid != 0)
 		return err_set(err, -EPERM,
 			       "%s: a symbolic link of user %u: not writing a database through it",
@@ -148,7 +148,7 @@ static int make_root(const char *path, struct err *err)
 	parent[n] = '\0';
 	if (n > 0)
 		rc = file_mkdirs(parent, err);
-	if (!rc && mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (rc >= 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
 		rc = err_errno(err, -errno, "%s: mkdir", path);
 	return rc;
 }
@@ -171,6 +171,28 @@ static int protect_root(const char *path, int fd, const gid_t *group, struct err
 	return 0;
 }
 
+/* Makes the directory FD a database; TEXT becomes its version.  Recorders that begin together make it
+ * one after the other. */
+static int make_database(const char *path, int fd, const gid_t *group, char text[64],
+			 struct err *err)
+{
+	int rc = 0;
+
+	flock(fd, LOCK_EX);
+	if (!db_read_version(fd, text)) {
+		if (dir_is_empty(fd))
+			rc = protect_root(path, fd, group, err);
+		if (rc >= 0)
+			rc = write_version(path, fd, err);
+		if (rc >= 0) {
+			remove_version_temps(fd);
+			db_read_version(fd, text);
+		}
+	}
+	flock(fd, LOCK_UN);
+	return rc;
+}
+
 /* A new database is GROUP's to read; NULL: nobody's but the owner's. */
 static int open_root(const char *path, bool write, const gid_t *group, struct err *err)
 {
@@ -190,17 +212,14 @@ static int open_root(const char *path, bool write, const gid_t *group, struct er
 	if (!db_read_version(fd, text)) {
 		if (!write)
 			return err_set(err, dir_is_empty(fd) ? -ENOENT : -EINVAL,
-				       dir_is_empty(fd) ? "%s: the database is empty"
-							: "%s: not a dwell database",
+				       dir_is_empty(fd)
+					       ? "%s: the database is empty; `dwell record "
+						 "-- COMMAND` or `dwell record -a` records into it"
+					       : "%s: not a dwell database",
 				       path);
-		if (dir_is_empty(fd))
-			rc = protect_root(path, fd, group, err);
-		if (!rc)
-			rc = write_version(path, fd, err);
+		rc = make_database(path, fd, group, text, err);
 		if (rc < 0)
 			return rc;
-		remove_version_temps(fd);
-		return take_fd(&fd);
 	}
 	version = strtoul(text + strlen(VERSION_PREFIX), &end, 10);
 	if (!version || strcmp(end, "\n") != 0)
@@ -359,7 +378,7 @@ void host_name_self(char *ret)
 	struct utsname u;
 
 	snprintf(ret, 256, "%s",
-		 uname(&u) == 0 && host_name_valid(u.nodename) ? u.nodename : "localhost");
+		 uname(&u) >= 0 && host_name_valid(u.nodename) ? u.nodename : "localhost");
 }
 
 void epoch_name_of(uint64_t wall_ns, char ret[EPOCH_NAME_LEN + 1])

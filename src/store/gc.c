@@ -21,9 +21,12 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "resolve/kept_dir.h"
 #include "resolve/symcache.h"
 #include "store/commit.h"
 #include "store/db.h"
+#include "store/edges.h"
+#include "store/job.h"
 #include "store/manifest.h"
 #include "store/snapshot.h"
 
@@ -32,10 +35,13 @@
 /* A recording that may be removed. */
 struct candidate {
 	char *epoch, *host;
+	char *job; /* "" for none: it is one by itself */
 	uint64_t n_bytes, end_wall_ns;
-	unsigned n_newer; /* recordings of its host */
-	bool is_gone;
+	unsigned n_newer; /* jobs of its host */
+	bool is_decided, is_gone;
 };
+
+typedef VEC(size_t) job_members;
 
 struct host_count {
 	char *host;
@@ -63,20 +69,24 @@ static uint64_t bytes_in(int dir)
 	uint64_t n = 0;
 	struct stat st;
 
-	if (db_names(dir, db_any_name, &l, NULL) == 0)
+	if (db_names(dir, db_any_name, &l, NULL) >= 0)
 		vec_each (name, &l)
-			if (fstatat(dir, *name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			if (fstatat(dir, *name, &st, AT_SYMLINK_NOFOLLOW) >= 0 &&
 			    S_ISREG(st.st_mode))
 				n += (uint64_t)st.st_size;
 	name_list_release(&l);
 	return n;
 }
 
-/* How many of HOST's recordings were found before this one. */
-static unsigned count_host(struct gc *g, const char *host)
+/* How many of HOST's jobs were found before this recording's. */
+static unsigned count_jobs(struct gc *g, const char *host, const char *job)
 {
 	struct host_count *c;
 
+	if (*job)
+		vec_each (k, &g->all)
+			if (strcmp(k->job, job) == 0 && strcmp(k->host, host) == 0)
+				return k->n_newer;
 	vec_each (h, &g->hosts)
 		if (strcmp(h->host, host) == 0)
 			return h->n++;
@@ -124,7 +134,8 @@ static void find_in_epoch(struct gc *g, const char *epoch)
 
 		if (dir < 0)
 			continue;
-		c.n_newer = count_host(g, *h);
+		c.job = job_of(g->epochs_fd, epoch, *h);
+		c.n_newer = count_jobs(g, *h, c.job);
 		c.epoch = xstrdup(epoch);
 		c.host = xstrdup(*h);
 		c.n_bytes = bytes_in(dir);
@@ -148,7 +159,7 @@ static int delete_dir(int dirfd, const char *name)
 
 	if (dir < 0)
 		return dir;
-	if (db_names(dir, db_any_name, &l, NULL) == 0)
+	if (db_names(dir, db_any_name, &l, NULL) >= 0)
 		vec_each (file, &l)
 			if (unlinkat(dir, *file, 0) < 0 && strcmp(*file, LOST_NAME) == 0 &&
 			    strcmp(name, LOST_NAME) != 0)
@@ -166,7 +177,7 @@ static void delete_left(const struct gc *g)
 {
 	name_list l = {0};
 
-	if (db_names(g->epochs_fd, is_removed_name, &l, NULL) == 0)
+	if (db_names(g->epochs_fd, is_removed_name, &l, NULL) >= 0)
 		vec_each (name, &l)
 			delete_dir(g->epochs_fd, *name);
 	name_list_release(&l);
@@ -193,7 +204,7 @@ static int remove_recording(const struct gc *g, const struct candidate *c)
 
 	dir = epoch_fd < 0 ? epoch_fd : db_open_dir(epoch_fd, c->host, false, NULL);
 	rc = dir < 0 ? dir : lock_out(dir, &lock);
-	if (rc || g->o->dry_run)
+	if (rc < 0 || g->o->dry_run)
 		return rc;
 	if (strlen(away) > 255)
 		away[255] = '\0';
@@ -201,8 +212,8 @@ static int remove_recording(const struct gc *g, const struct candidate *c)
 		return -errno;
 	/* Else a power failure might bring back what is half deleted. */
 	rc = file_fsync(epoch_fd);
-	rc = rc ? rc : file_fsync(g->epochs_fd);
-	if (!rc)
+	rc = rc < 0 ? rc : file_fsync(g->epochs_fd);
+	if (rc >= 0)
 		rc = delete_dir(g->epochs_fd, away);
 	unlinkat(g->epochs_fd, c->epoch, AT_REMOVEDIR); /* stays while another host is in it */
 	return rc;
@@ -244,19 +255,65 @@ static bool is_stopped(const struct gc_opts *o)
 	return o->stop && atomic_load(o->stop);
 }
 
-static void remove_recordings(struct gc *g)
+static bool is_of_host(const struct gc *g, const struct candidate *c)
+{
+	return !g->o->host || strcmp(g->o->host, c->host) == 0;
+}
+
+/* The recordings of C's job, newest first: numbers in g->all. */
+static void members_of(const struct gc *g, const struct candidate *c, job_members *ret)
+{
+	if (!*c->job) {
+		vec_push(ret, (size_t)(c - g->all.v));
+		return;
+	}
+	for (size_t i = 0; i < g->all.n; i++)
+		if (strcmp(g->all.v[i].job, c->job) == 0 && is_of_host(g, &g->all.v[i]))
+			vec_push(ret, i);
+}
+
+/* Removes all recordings of C's job, the oldest first, when none of them is to be kept. */
+static void remove_job(struct gc *g, const struct candidate *c)
 {
 	const unsigned keep = g->o->keep ? g->o->keep : 1;
+	const bool too_much = g->o->max_bytes && g->n_bytes > g->o->max_bytes;
+	bool too_old = g->o->max_age_ns, may_go = true;
+	job_members members = {0};
 
+	members_of(g, c, &members);
+	vec_each (i, &members) {
+		const struct candidate *k = &g->all.v[*i];
+
+		may_go &= k->n_newer >= keep;
+		too_old &= k->end_wall_ns + g->o->max_age_ns < g->now_ns;
+	}
+	for (size_t i = members.n; i-- > 0 && !is_stopped(g->o);) {
+		struct candidate *k = &g->all.v[members.v[i]];
+
+		k->is_decided = true;
+		if (may_go && (too_old || too_much))
+			try_remove(g, k, too_old ? GC_AGE : GC_SIZE);
+	}
+	vec_release(&members);
+}
+
+static void remove_recordings(struct gc *g)
+{
+	for (size_t k = g->all.n; k-- > 0 && !is_stopped(g->o);)
+		if (!g->all.v[k].is_decided && is_of_host(g, &g->all.v[k]))
+			remove_job(g, &g->all.v[k]);
+}
+
+/* Merges the segments of older recordings (edges.h).  One that cannot be is left as it is. */
+static void age_recordings(struct gc *g)
+{
 	for (size_t k = g->all.n; k-- > 0 && !is_stopped(g->o);) {
-		struct candidate *c = &g->all.v[k];
+		const struct candidate *c = &g->all.v[k];
 
-		if (c->n_newer < keep || (g->o->host && strcmp(g->o->host, c->host) != 0))
-			continue;
-		if (g->o->max_age_ns && c->end_wall_ns + g->o->max_age_ns < g->now_ns)
-			try_remove(g, c, GC_AGE);
-		else if (g->o->max_bytes && g->n_bytes > g->o->max_bytes)
-			try_remove(g, c, GC_SIZE);
+		if (!c->is_gone && is_of_host(g, c) &&
+		    began_ns(c->epoch) + EDGES_FLUSH_NS < g->now_ns &&
+		    life_age(g->epochs_fd, c->epoch, c->host, g->o->prune, g->now_ns) == 1)
+			g->totals->n_aged++;
 	}
 }
 
@@ -270,7 +327,28 @@ static bool is_build_id(const char *name)
 {
 	struct build_id id;
 
-	return build_id_parse(name, &id) == 0;
+	return build_id_parse(name, &id) >= 0;
+}
+
+static bool is_used(const struct profile *p, const struct build_id *id, const uint8_t *digest)
+{
+	vec_each (im, &p->images)
+		if (build_id_same(&im->build_id, id) && image_digest_fits(im->digest, digest))
+			return true;
+	return false;
+}
+
+/* Removes kept code of contents that no recording has. */
+static void remove_kept(struct gc *g, const char *images, const struct profile *p,
+			const struct build_id *id)
+{
+	kept_entries entries = {0};
+
+	kept_list(images, id, &entries, NULL);
+	vec_each (e, &entries)
+		if (!is_used(p, id, e->key.digest) && !g->o->dry_run)
+			kept_remove(images, id, e);
+	vec_release(&entries);
 }
 
 /* Of an image that is used, removes the symbols of contents that are not: files that had its
@@ -283,15 +361,13 @@ static void remove_contents(struct gc *g, const char *db, const struct profile *
 
 	symcache_list(images, id, &entries, NULL);
 	vec_each (e, &entries) {
-		bool used = !image_digest_known(e->digest);
+		bool used = !image_digest_known(e->digest) || is_used(p, id, e->digest);
 
-		vec_each (im, &p->images)
-			used |= build_id_same(&im->build_id, id) &&
-				image_digest_fits(im->digest, e->digest);
 		if (!used && !g->o->dry_run)
 			symcache_remove(images, id, e);
 	}
 	vec_release(&entries);
+	remove_kept(g, images, p, id);
 }
 
 /* Removes the symbols of images that none of the recordings left has. */
@@ -311,7 +387,7 @@ static int remove_images(struct gc *g, const char *db, struct err *err)
 	/* Removing symbols of what cannot be read would be a loss. */
 	if (rc >= 0 || rc == -ENOENT)
 		rc = db_names(images_fd, is_build_id, &names, err);
-	for (size_t i = 0; i < names.n && !rc; i++) {
+	for (size_t i = 0; i < names.n && rc >= 0; i++) {
 		_fd_ int dir = db_open_dir(images_fd, names.v[i], false, NULL);
 		struct gc_item item = {.image = names.v[i], .why = GC_UNUSED};
 		struct build_id id;
@@ -369,19 +445,22 @@ int store_gc(const char *db, const struct gc_opts *o,
 	rc = epochs_fd < 0 ? epochs_fd : db_names(epochs_fd, epoch_name_valid, &epochs, err);
 	g.db_fd = db_fd;
 	g.epochs_fd = epochs_fd;
-	if (!rc && !o->dry_run)
+	if (rc >= 0 && !o->dry_run)
 		delete_left(&g);
 	/* What is not found is not counted either, so that nothing is taken for too much. */
-	for (size_t i = epochs.n; i-- > 0 && !rc && !is_stopped(o);)
+	for (size_t i = epochs.n; i-- > 0 && rc >= 0 && !is_stopped(o);)
 		find_in_epoch(&g, epochs.v[i]);
-	if (!rc)
+	if (rc >= 0)
 		remove_recordings(&g);
-	if (!rc && o->images)
+	if (rc == 0 && !o->dry_run)
+		age_recordings(&g);
+	if (rc >= 0 && o->images)
 		rc = remove_images(&g, db, err);
 	vec_each (c, &g.all) {
 		ret->n_left += !c->is_gone;
 		free(c->epoch);
 		free(c->host);
+		free(c->job);
 	}
 	ret->n_bytes_left = g.n_bytes;
 	vec_each (h, &g.hosts)

@@ -13,10 +13,13 @@
 #define GC_KEEP	      24
 
 struct gc_opts {
-	uint64_t max_age_ns; /* recordings whose samples end longer ago are removed; 0: any age */
-	uint64_t max_bytes;  /* the oldest are removed until all take no more; 0: any size */
+	/* The recordings of one job (job.h) are kept or removed together; a recording of none is one
+	 * by itself.  Jobs whose samples end longer ago are removed; 0: any age. */
+	uint64_t max_age_ns;
+	uint64_t max_bytes; /* the oldest are removed until all take no more; 0: any size */
 	unsigned keep;	  /* so many of each host's newest are never removed; at least 1 is kept */
 	const char *host; /* only this host's recordings are removed; NULL: all */
+	double prune;	  /* as store_set_prune, for segments that are merged */
 	uint64_t now_wall_ns;	 /* 0: the clock */
 	bool images;		 /* also symbols of images no recording left has samples of */
 	bool dry_run;		 /* say what would be removed */
@@ -43,6 +46,7 @@ struct gc_totals {
 	uint64_t n_removed, n_bytes_removed; /* with dry_run: that would be */
 	uint64_t n_left, n_bytes_left;	     /* recordings, and what they take */
 	uint64_t n_in_use, n_failed;
+	uint64_t n_aged; /* recordings whose segments were merged because they are old */
 };
 
 /* Removes what O says from database DB, oldest first, telling ITEM (NULL: nobody) of each.  Never a

@@ -88,21 +88,20 @@ int host_note_read(int db_fd, const char *host, struct host_note *ret)
 
 	*ret = (struct host_note){0};
 	rc = dir < 0 ? -ENOENT : db_load(dir, host, NOTE_MAX, &text, &n, NULL);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = strlen(text) == n ? hosts_parse(text, n, ret) : -EBADMSG;
 	if (rc < 0)
 		host_note_release(ret);
-	return rc == 0 || rc == -ENOENT ? rc : -EBADMSG;
+	return rc >= 0 || rc == -ENOENT ? rc : -EBADMSG;
 }
 
 static int write_in(int dir, const char *host, const struct host_note *n, struct err *err)
 {
-	struct str text = {0};
+	_str_ struct str text = {0};
 	int rc;
 
 	hosts_format(n, &text);
 	rc = file_replace(dir, host, text.v, text.n, err);
-	str_release(&text);
 	return rc < 0 ? err_prefix(err, rc, HOSTS_NAME) : 0;
 }
 
@@ -153,12 +152,12 @@ static void note_epoch(struct notes *all, int epochs_fd, const char *epoch)
 			continue;
 		n = find_note(all, *h);
 		rc = snapshot_manifest(dir, &m, NULL);
-		if (rc == 0)
+		if (rc >= 0)
 			snprintf(n->newest, sizeof(n->newest), "%s", epoch);
 		/* What has no MANIFEST may be a stillborn one, to be removed. */
 		if (rc < 0 || strcmp(m.state, STATE_RECORDING) == 0)
 			vec_push(&n->open, xstrdup(epoch));
-		if (rc == 0)
+		if (rc >= 0)
 			manifest_release(&m);
 	}
 	name_list_release(&hosts);
@@ -169,7 +168,7 @@ static void remove_left(int dir, bool (*want)(const char *name))
 {
 	name_list left = {0};
 
-	if (dir >= 0 && db_names(dir, want, &left, NULL) == 0)
+	if (dir >= 0 && db_names(dir, want, &left, NULL) >= 0)
 		vec_each (name, &left)
 			unlinkat(dir, *name, 0);
 	name_list_release(&left);
@@ -197,12 +196,12 @@ int host_notes_make(int db_fd, int epochs_fd, struct err *err)
 	remove_unfinished(db_fd);
 	dir = db_open_dir(db_fd, BEING_MADE, true, err);
 	rc = dir < 0 ? dir : db_names(epochs_fd, epoch_name_valid, &epochs, err);
-	if (!rc)
+	if (rc >= 0)
 		vec_each (e, &epochs)
 			note_epoch(&all, epochs_fd, *e);
-	for (size_t i = 0; i < all.hosts.n && !rc; i++)
+	for (size_t i = 0; i < all.hosts.n && rc >= 0; i++)
 		rc = write_in(dir, all.hosts.v[i], &all.notes.v[i], err);
-	if (!rc) {
+	if (rc >= 0) {
 		rc = file_rename(db_fd, BEING_MADE, HOSTS_NAME);
 		rc = rc < 0 ? rc : file_fsync(db_fd);
 		if (rc < 0)

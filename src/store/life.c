@@ -16,7 +16,9 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "store/commit.h"
+#include "store/edges.h"
 #include "store/hosts.h"
+#include "store/job.h"
 #include "store/snapshot.h"
 
 void store_detach(struct store *s)
@@ -48,26 +50,26 @@ static int absorb_journal(struct store *s, size_t merge_at, struct err *err)
 	struct profile p;
 	int rc = commit_settle(s, err);
 
-	if (!rc)
+	if (rc == 0)
 		rc = snapshot_open(&snap, s->dir_fd, err);
 	if (rc < 0)
 		return rc;
 	profile_init(&p);
 	manifest_copy(&new, &s->m);
 	rc = snapshot_load(&snap, true, &p, NULL, err);
-	if (!rc)
+	if (rc == 0)
 		rc = snapshot_add_seqs(&snap, &new, err);
-	if (!rc && snap.journal && commit_has_content(&p)) {
+	if (rc == 0 && snap.journal && commit_has_content(&p)) {
 		manifest_add_profile(&new, &p);
 		rc = commit_profile(s, &p,
 				    s->m.segments.n + 1 >= merge_at ? COMMIT_MERGE : COMMIT_ADD,
 				    true, &new, err);
-	} else if (!rc && snap.journal) {
+	} else if (rc == 0 && snap.journal) {
 		new.journal = s->m.journal + 1; /* it may tell sequence numbers alone */
 		rc = commit_manifest(s, &new, err);
 		if (rc >= 0)
 			commit_drop_journal(s, rc == 0);
-	} else if (!rc) {
+	} else if (rc == 0) {
 		commit_drop_journal(s, true);
 	}
 	manifest_release(&new);
@@ -89,7 +91,7 @@ static void remove_stillborn(int epochs_fd, int epoch_fd, int dir_fd, const char
 {
 	name_list l = {0};
 
-	if (db_names(dir_fd, commit_is_temp, &l, NULL) == 0)
+	if (db_names(dir_fd, commit_is_temp, &l, NULL) >= 0)
 		vec_each (name, &l)
 			unlinkat(dir_fd, *name, 0);
 	name_list_release(&l);
@@ -128,18 +130,18 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 	snprintf(s->epoch, sizeof(s->epoch), "%s", epoch);
 	s->dir_fd = db_open_dir(epoch_fd, host, false, err);
 	rc = s->dir_fd < 0 ? s->dir_fd : lock_recording(s->dir_fd);
-	if (!rc) {
+	if (rc == 0) {
 		rc = snapshot_manifest(s->dir_fd, &s->m, err);
 		if (rc == -ENOENT)
 			remove_stillborn(epochs_fd, epoch_fd, s->dir_fd, epoch, host);
 	}
-	if (!rc && strcmp(s->m.state, STATE_RECORDING) != 0)
+	if (rc == 0 && strcmp(s->m.state, STATE_RECORDING) != 0)
 		rc = -EALREADY;
-	if (!rc)
+	if (rc == 0)
 		rc = db_upgrade(epochs_fd, err);
-	if (!rc && !s->m.recording)
+	if (rc == 0 && !s->m.recording)
 		s->m.recording = random_number();
-	if (!rc)
+	if (rc == 0)
 		rc = absorb_journal(s, SIZE_MAX, err);
 	if (rc < 0) {
 		store_detach(s);
@@ -147,6 +149,35 @@ static int store_open(int epochs_fd, const char *epoch, const char *host, struct
 	}
 	*ret = s;
 	return 0;
+}
+
+int life_age(int epochs_fd, const char *epoch, const char *host, double prune, uint64_t now_ns)
+{
+	_fd_ int epoch_fd = db_open_dir(epochs_fd, epoch, false, NULL);
+	struct store *s;
+	bool due;
+	int rc;
+
+	if (epoch_fd < 0)
+		return epoch_fd;
+	s = xcalloc(1, sizeof(*s));
+	s->journal_fd = -1;
+	s->prune = prune;
+	s->now_ns = now_ns;
+	snprintf(s->epoch, sizeof(s->epoch), "%s", epoch);
+	s->dir_fd = db_open_dir(epoch_fd, host, false, NULL);
+	rc = s->dir_fd < 0 ? s->dir_fd : snapshot_manifest(s->dir_fd, &s->m, NULL);
+	due = rc >= 0 && strcmp(s->m.state, STATE_RECORDING) != 0 && edges_any(&s->m, now_ns);
+	if (due)
+		rc = lock_recording(s->dir_fd);
+	if (due && rc >= 0) { /* nobody else writes now: what it was may have changed */
+		manifest_release(&s->m);
+		rc = snapshot_manifest(s->dir_fd, &s->m, NULL);
+	}
+	if (due && rc >= 0)
+		rc = store_compact(s, NULL);
+	store_detach(s);
+	return rc < 0 ? rc : due;
 }
 
 /* Ends the recording; its journal no longer counts. */
@@ -172,9 +203,9 @@ int store_close(struct store *s, struct err *err)
 	if (!s)
 		return 0;
 	rc = absorb_journal(s, SIZE_MAX, err);
-	if (!rc)
+	if (rc == 0)
 		rc = store_compact(s, err);
-	if (!rc)
+	if (rc == 0)
 		rc = life_finish(s, STATE_FINISHED, err);
 	store_detach(s);
 	return rc;
@@ -219,7 +250,7 @@ static int recover_all(int epochs_fd, const char *host, struct err *err)
 	name_list epochs = {0};
 	int n = 0, rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
 
-	for (size_t i = 0; i < epochs.n && !rc; i++) {
+	for (size_t i = 0; i < epochs.n && rc == 0; i++) {
 		name_list hosts = {0};
 		_fd_ int fd = db_open_dir(epochs_fd, epochs.v[i], false, NULL);
 
@@ -258,7 +289,7 @@ static void recover_noted(int db_fd, int epochs_fd, const char *host, struct hos
 		struct store *s;
 		int rc = store_open(epochs_fd, *e, host, &s, NULL);
 
-		if (!rc) {
+		if (rc == 0) {
 			rc = life_finish(s, STATE_INTERRUPTED, NULL);
 			store_detach(s);
 		}
@@ -278,7 +309,7 @@ int store_recover(const char *db, const char *host, struct err *err)
 	lock_fd = db_lock(db_fd, err);
 	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
 	rc = epochs_fd < 0 ? epochs_fd : host_notes_make(db_fd, epochs_fd, err);
-	if (!rc)
+	if (rc == 0)
 		rc = recover_all(epochs_fd, host, err);
 	return rc < 0 ? err_prefix(err, rc, "%s", db) : rc;
 }
@@ -297,7 +328,7 @@ int store_resume(const char *db, const char *host, struct store **ret, struct er
 	lock_fd = db_lock(db_fd, err);
 	epochs_fd = lock_fd < 0 ? lock_fd : db_open_dir(db_fd, "epochs", true, err);
 	rc = epochs_fd < 0 ? epochs_fd : host_notes_make(db_fd, epochs_fd, err);
-	if (!rc)
+	if (rc == 0)
 		rc = host_note_read(db_fd, host ? host : self, &note);
 	if (rc == -EBADMSG) { /* a damaged note is made anew, as the others */
 		rc = host_notes_remove(db_fd);
@@ -311,7 +342,7 @@ int store_resume(const char *db, const char *host, struct store **ret, struct er
 		if (rc == -EWOULDBLOCK || rc == -EALREADY)
 			rc = -ENOENT;
 	}
-	if (!note.open.n && !rc)
+	if (!note.open.n && rc == 0)
 		rc = -ENOENT;
 	host_note_release(&note);
 	if (rc == -ENOENT)
@@ -321,7 +352,7 @@ int store_resume(const char *db, const char *host, struct store **ret, struct er
 }
 
 /* Makes EPOCH/HOST with its first MANIFEST; leaves nothing behind after a failure. */
-static int create_recording(struct store *s, int epochs_fd, const char *host,
+static int create_recording(struct store *s, int epochs_fd, const char *host, const char *job,
 			    const struct store_opts *o, struct err *err)
 {
 	struct manifest first = {.clock_offset_ns = o->clock_offset_ns, .next_segment = 1};
@@ -332,9 +363,10 @@ static int create_recording(struct store *s, int epochs_fd, const char *host,
 		return epoch_fd;
 	s->dir_fd = db_open_dir(epoch_fd, host, true, err);
 	rc = s->dir_fd < 0 ? s->dir_fd : lock_recording(s->dir_fd);
-	if (!rc) {
+	if (rc == 0) {
 		first.host = arena_strdup(&first.arena, host);
 		first.label = arena_strdup(&first.arena, o->label ? o->label : "");
+		first.job = arena_strdup(&first.arena, job);
 		first.state = arena_strdup(&first.arena, STATE_RECORDING);
 		first.recording = random_number();
 		if (o->log)
@@ -383,21 +415,24 @@ int store_create(const char *db, const struct store_opts *o, struct store **ret,
 	s->compact_at = o->compact_at ? o->compact_at : COMPACT_AT;
 	host = host ? host : self;
 	rc = host_notes_make(db_fd, epochs_fd, err);
-	if (!rc)
+	if (rc == 0)
 		recover_noted(db_fd, epochs_fd, host, &note);
-	if (!rc)
+	if (rc == 0)
 		rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
-	if (!rc)
+	if (rc == 0)
 		rc = epoch_name_next(now_ns, epochs.n ? epochs.v[epochs.n - 1] : "", s->epoch, err);
-	if (!rc) {
+	if (rc == 0) {
 		memcpy(note.newest, s->epoch, sizeof(note.newest));
 		vec_push(&note.open, xstrdup(s->epoch));
 		rc = host_note_write(db_fd, host, &note, err);
 	}
-	if (!rc)
+	if (rc == 0)
 		rc = db_upgrade(epochs_fd, err);
-	if (!rc)
-		rc = create_recording(s, epochs_fd, host, o, err);
+	if (rc == 0) {
+		_mem_ char *job = job_choose(epochs_fd, &epochs, host, s->epoch, o);
+
+		rc = create_recording(s, epochs_fd, host, job, o, err);
+	}
 	host_note_release(&note);
 	name_list_release(&epochs);
 	if (rc < 0) {

@@ -140,6 +140,8 @@ void manifest_format(const struct manifest *m, struct str *out)
 	put_str(&j, "host", m->host);
 	put_str(&j, "label", m->label);
 	put_str(&j, "state", m->state);
+	if (m->job && *m->job)
+		put_str(&j, "job", m->job);
 	json_key(&j, "clock_offset_ns");
 	json_i64(&j, m->clock_offset_ns);
 	put_u64(&j, "journal", m->journal);
@@ -429,6 +431,7 @@ static int parse_root(struct manifest *m, const json_t *root, struct err *err)
 	m->host = get_str(&p, root, "host");
 	m->label = get_str(&p, root, "label");
 	m->state = get_str(&p, root, "state");
+	m->job = json_object_get(root, "job") ? get_str(&p, root, "job") : "";
 	offset = json_object_get(root, "clock_offset_ns");
 	m->clock_offset_ns = json_integer_value(offset);
 	m->journal = get_u64(&p, root, "journal");
@@ -457,7 +460,7 @@ int manifest_parse(struct manifest *ret, const char *text, size_t n, struct err 
 		return err_set(err, -EBADMSG, "line %d: %s", e.line, e.text);
 	rc = parse_root(&m, root, err);
 	m.sealed = digest_holds(text, n);
-	if (!rc && !m.sealed &&
+	if (rc >= 0 && !m.sealed &&
 	    (json_object_get(root, "digest") ||
 	     json_integer_value(json_object_get(root, "version")) > 1))
 		rc = err_set(err, -EBADMSG, "its digest does not match");
@@ -493,6 +496,7 @@ void manifest_copy(struct manifest *to, const struct manifest *from)
 	};
 	to->host = arena_strdup(&to->arena, from->host);
 	to->label = arena_strdup(&to->arena, from->label);
+	to->job = arena_strdup(&to->arena, from->job ? from->job : "");
 	to->state = arena_strdup(&to->arena, from->state);
 	vec_each (s, &from->segments) {
 		vec_push(&to->segments, *s);
@@ -560,19 +564,21 @@ static void add_pruned(struct manifest *m, const struct profile *p, const uint32
 	free(n);
 }
 
-void manifest_set_pruned(struct manifest *m, const struct profile *all)
+bool manifest_add_pruned(struct manifest *m, const struct profile *p, const uint64_t *was)
 {
-	uint32_t *ids = xcalloc(all->events.n + 1, sizeof(*ids));
+	uint64_t *n = xcalloc(p->events.n + 1, sizeof(*n));
+	bool any = false;
 
-	for (event_id i = 0; i < all->events.n; i++) {
-		const struct event *e = &all->events.v[i];
+	profile_n_pruned(p, n);
+	for (event_id i = 0; i < p->events.n; i++) {
+		const struct event *e = &p->events.v[i];
+		uint32_t id = intern_event(m, profile_str(p, e->name), profile_str(p, e->unit), e);
 
-		ids[i] = intern_event(m, profile_str(all, e->name), profile_str(all, e->unit), e);
+		m->events.v[id].n_pruned += n[i] - was[i];
+		any |= n[i] != was[i];
 	}
-	vec_each (e, &m->events)
-		e->n_pruned = 0;
-	add_pruned(m, all, ids);
-	free(ids);
+	free(n);
+	return any;
 }
 
 void manifest_add_profile(struct manifest *m, const struct profile *p)

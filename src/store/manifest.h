@@ -39,6 +39,7 @@ struct manifest_log {
 struct manifest {
 	struct arena arena; /* all strings */
 	const char *host, *label, *state;
+	const char *job; /* that the recording is a part of; "" for none */
 	int64_t clock_offset_ns;
 	uint64_t generation; /* one more with every MANIFEST of this recording */
 	uint64_t
@@ -68,8 +69,9 @@ void manifest_copy(struct manifest *to, const struct manifest *from);
 /* Adds P's events, samples and losses to M's sums. */
 void manifest_add_profile(struct manifest *m, const struct profile *p);
 
-/* Records in M what is pruned in ALL, which is all that M's segments will hold. */
-void manifest_set_pruned(struct manifest *m, const struct profile *all);
+/* Adds to what M says is pruned what is pruned in P, less what was, WAS: numbers of samples by P's
+ * events.  Tells whether that is anything. */
+bool manifest_add_pruned(struct manifest *m, const struct profile *p, const uint64_t *was);
 
 /* Notes that the source CPU of the log that is recorded into, the last one, is stored up to
  * LAST_SEQ. */

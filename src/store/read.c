@@ -116,7 +116,7 @@ static int read_visit(const char *db, const struct store_selection *sel, visit_f
 	if (epochs_fd == -ENOENT)
 		return 0;
 	rc = epochs_fd < 0 ? epochs_fd : choose_recordings(db_fd, epochs_fd, sel, &l, err);
-	for (size_t i = 0; i < l.n && !rc; i++) {
+	for (size_t i = 0; i < l.n && rc == 0; i++) {
 		_fd_ int fd = open_recording(epochs_fd, &l.v[i], err);
 
 		if (sel->note)
@@ -136,7 +136,7 @@ static int read_visit(const char *db, const struct store_selection *sel, visit_f
 			err_prefix(err, rc, "%s: epoch %s/%s", db, l.v[i].epoch, l.v[i].host);
 	}
 	recording_list_release(&l);
-	return rc ? rc : n;
+	return rc != 0 ? rc : n;
 }
 
 /* Listing. */
@@ -167,6 +167,7 @@ static int list_one(void *ctx, const struct recording_name *r, int dir_fd, struc
 		.state = s.manifest.state,
 		.live = flock(dir_fd, LOCK_SH | LOCK_NB) < 0,
 		.label = s.manifest.label,
+		.job = s.manifest.job,
 		.clock_offset_ns = s.manifest.clock_offset_ns,
 		.start_wall_ns = p.meta.start_wall_ns,
 		.end_wall_ns = p.meta.end_wall_ns,
@@ -244,7 +245,7 @@ int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *r
 	if (epochs_fd < 0)
 		return epochs_fd == -ENOENT ? 0 : err_prefix(err, epochs_fd, "%s", db);
 	rc = db_names(epochs_fd, epoch_name_valid, &epochs, err);
-	noted = host_note_read(db_fd, host, &note) == 0;
+	noted = host_note_read(db_fd, host, &note) >= 0;
 	/* A later recording has all that those before it had: the newest that knows the log will
 	 * do, and a daemon that dies leaves its log to its newest. */
 	for (size_t i = epochs.n; i-- > 0 && rc == 0;) {
@@ -268,9 +269,29 @@ int store_find_log(const char *db, const char *host, uint64_t log, seq_ranges *r
 /* Loading. */
 
 struct loader {
+	const struct store_selection *sel;
 	struct profile *into;
 	struct value_sink *sink;
 };
+
+/* Whether some of the samples of SEG came in the time that is wanted. */
+static bool is_segment_in_time(const struct store_selection *sel,
+			       const struct manifest_segment *seg)
+{
+	if (sel->since_wall_ns && seg->end_wall_ns && seg->end_wall_ns <= sel->since_wall_ns)
+		return false;
+	return !sel->until_wall_ns || seg->start_wall_ns < sel->until_wall_ns;
+}
+
+/* The journal holds what came after the newest segment. */
+static bool is_journal_in_time(const struct store_selection *sel, const struct manifest *m)
+{
+	uint64_t start_ns = 0;
+
+	vec_each (seg, &m->segments)
+		start_ns = seg->end_wall_ns > start_ns ? seg->end_wall_ns : start_ns;
+	return !sel->until_wall_ns || start_ns < sel->until_wall_ns;
+}
 
 static int load_one(void *ctx, const struct recording_name *r, int dir_fd, struct err *err)
 {
@@ -280,7 +301,11 @@ static int load_one(void *ctx, const struct recording_name *r, int dir_fd, struc
 
 	if (rc < 0)
 		return rc;
-	rc = snapshot_load(&s, false, l->into, l->sink, err);
+	for (size_t i = 0; i < s.maps.n && rc >= 0; i++)
+		if (is_segment_in_time(l->sel, &s.manifest.segments.v[i]))
+			rc = snapshot_load_segment(&s, i, l->into, l->sink, err);
+	if (rc >= 0 && is_journal_in_time(l->sel, &s.manifest))
+		rc = snapshot_load(&s, true, l->into, l->sink, err);
 	snapshot_close(&s);
 	return rc;
 }
@@ -296,13 +321,16 @@ static int nothing_selected(const char *db, const struct store_selection *sel, s
 			       sel->epochs ? sel->epochs : "latest", sel->host);
 	if (sel->epochs && strcmp(sel->epochs, "latest") != 0 && strcmp(sel->epochs, "all") != 0)
 		return err_set(err, -ENOENT, "%s: no epoch \"%s\"", db, sel->epochs);
-	return err_set(err, -ENOENT, "%s: nothing was recorded there", db);
+	return err_set(err, -ENOENT,
+		       "%s: nothing was recorded there; `dwell record -- COMMAND` or `dwell "
+		       "record -a` records",
+		       db);
 }
 
 int store_load(const char *db, const struct store_selection *sel, struct profile *into,
 	       struct value_sink *sink, struct err *err)
 {
-	struct loader l = {into, sink};
+	struct loader l = {sel, into, sink};
 	bool stop;
 	int n = read_visit(db, sel, load_one, &l, &stop, err);
 

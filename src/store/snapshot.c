@@ -59,7 +59,7 @@ static int read_journal(struct snapshot *s, int dirfd, struct err *err)
 	if (rc < 0)
 		return err_set(err, rc, "%s", why.msg);
 	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, &why);
-	if (rc == -ENODATA || (rc == 0 && r.generation <= s->manifest.journal)) {
+	if (rc == -ENODATA || (rc >= 0 && r.generation <= s->manifest.journal)) {
 		free(take_ptr(&s->journal));
 		s->n_journal = 0;
 		return 0;
@@ -93,9 +93,9 @@ static int try_open(struct snapshot *s, int dirfd, struct err *err)
 	if (opened < 0)
 		return opened;
 	opened = open_segments(s, dirfd, err);
-	if (!opened)
+	if (opened >= 0)
 		opened = read_journal(s, dirfd, err);
-	rc = snapshot_manifest(dirfd, &after, opened ? NULL : err);
+	rc = snapshot_manifest(dirfd, &after, opened < 0 ? NULL : err);
 	if (rc < 0)
 		return rc;
 	generation = after.generation;
@@ -156,7 +156,7 @@ int snapshot_load(const struct snapshot *s, bool journal_only, struct profile *i
 	if (!s->journal)
 		return 0;
 	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, err);
-	while (!rc && (rc = journal_next(&r, &rec, err)) == 1)
+	while (rc >= 0 && (rc = journal_next(&r, &rec, err)) == 1)
 		rc = journal_load(&rec, into, sink, err);
 	journal_reader_release(&r);
 	return rc < 0 ? err_prefix(err, rc, "%s", JOURNAL_NAME) : 0;
@@ -171,7 +171,7 @@ int snapshot_add_seqs(const struct snapshot *s, struct manifest *m, struct err *
 	if (!s->journal)
 		return 0;
 	rc = journal_read_begin(&r, (uint8_t *)s->journal, s->n_journal, err);
-	while (!rc && (rc = journal_next(&r, &rec, err)) == 1) {
+	while (rc >= 0 && (rc = journal_next(&r, &rec, err)) == 1) {
 		for (size_t i = 0; i < rec.n_ranges; i++)
 			manifest_add_seq(m, rec.ranges[i].cpu, rec.ranges[i].last_seq);
 		rc = 0;

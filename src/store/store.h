@@ -60,6 +60,9 @@ struct store;
 struct store_opts {
 	const char *host;	 /* NULL: this machine's name */
 	const char *label;	 /* NULL: none */
+	const char *job;	 /* that the recording is a part of (job.c); NULL: none */
+	bool job_is_series;	 /* it goes on with the last recordings called so, or begins anew */
+	uint64_t job_gap_ns;	 /* since their end, at most */
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	uint64_t now_wall_ns;	 /* what the epoch is named after; 0: the clock */
 	unsigned compact_at;	 /* segments that a flush merges into one; 0: 16 */
@@ -168,7 +171,8 @@ int store_flush_journal(struct store *s, struct err *err);
  * store_close, compares with all samples. */
 void store_set_prune(struct store *s, double share);
 
-/* Merges all segments into one.  Call it when nothing more is to come. */
+/* Merges segments whose times need not be told apart (edges.h).  Call it when nothing more is to
+ * come. */
 int store_compact(struct store *s, struct err *err);
 
 /* Marks the recording finished, merged into one segment, and frees S whatever the result.  Counts
@@ -209,6 +213,7 @@ struct store_recording {
 	const char *state; /* "recording", "finished", or "interrupted" (recovered) */
 	bool live;	   /* its recorder is running now */
 	const char *label; /* "" for none */
+	const char *job;   /* that it is a part of; "" for none */
 	int64_t clock_offset_ns;
 	uint64_t start_wall_ns, end_wall_ns; /* of the samples; 0 when there are none yet */
 	uint64_t n_bytes;		     /* of segments and journal */
@@ -219,14 +224,19 @@ struct store_recording {
 
 /* Which recordings. */
 struct store_selection {
-	/* Epochs, separated by commas: "latest" (each host's newest; also NULL), "all", a name or
-	 * the beginning of one ("20261121"), or a range of them, ends included
+	/* NULL: the newest recording and those of its job; where it has none, each host's newest.
+	 * Else epochs, separated by commas: "latest" (each host's newest), "all", a name or the
+	 * beginning of one ("20261121"), or a range of them, ends included
 	 * ("20261101..20261121", "..2026"). */
 	const char *epochs;
 	const char *host; /* a name, or a pattern as of fnmatch(3); NULL: all */
 	/* Only recordings that have samples from this time on (by their MANIFEST), and that began
-	 * by that one; 0: any.  EPOCHS NULL is "all" then. */
+	 * by that one; of these store_load takes the segments that have some of that time (which
+	 * are whole, so that INTO's meta tells what time it is).  0: any.  EPOCHS NULL is "all" then. */
 	uint64_t since_wall_ns, until_wall_ns;
+	/* With EPOCHS NULL: told how many of all recordings are chosen, when some are not; NULL:
+	 * nobody. */
+	void (*left_out)(void *ctx, size_t n_chosen, size_t n_all);
 	/* Told of each recording before it is read; NULL: nobody. */
 	void (*note)(void *ctx, const char *epoch, const char *host);
 	void *note_ctx;

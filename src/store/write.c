@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/commit.h"
+#include "store/edges.h"
 #include "store/snapshot.h"
 
 const char *store_epoch(const struct store *s)
@@ -78,7 +79,7 @@ int store_compact(struct store *s, struct err *err)
 	struct manifest new;
 	int rc;
 
-	if (s->m.segments.n < (s->prune > 0 ? 1 : 2))
+	if (!s->m.segments.n || (s->prune <= 0 && !edges_any(&s->m, store_now_ns(s))))
 		return 0;
 	manifest_copy(&new, &s->m);
 	rc = commit_profile(s, NULL, COMMIT_LAST, false, &new, err);
@@ -102,7 +103,7 @@ static int journal_start(struct store *s, struct err *err)
 	}
 	journal_put_header(&w, s->m.journal + 1);
 	rc = file_write_all(s->journal_fd, w.v, w.n);
-	if (!rc)
+	if (rc == 0)
 		rc = file_fsync(s->dir_fd);
 	wr_release(&w);
 	s->journal_bytes = JOURNAL_HEADER_SZ;
@@ -117,9 +118,9 @@ static int journal_append(struct store *s, const struct wr *w, struct err *err)
 {
 	int rc = file_write_all(s->journal_fd, w->v, w->n);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = file_fsync(s->journal_fd);
-	if (!rc) {
+	if (rc >= 0) {
 		s->journal_bytes += w->n;
 		return 0;
 	}
@@ -140,10 +141,10 @@ int store_journal(struct store *s, const struct profile *p, const struct seq_ran
 			       JOURNAL_NAME);
 	rc = s->journal_fd < 0 ? journal_start(s, err) : 0;
 	w->n = 0;
-	if (!rc)
+	if (rc >= 0)
 		rc = journal_put_record(&s->journal_writer, w, s->m.journal + 1, s->journal_bytes,
 					ranges, n_ranges, p, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = journal_append(s, w, err);
 	if (rc < 0)
 		return err_prefix(err, rc, "epoch %s", s->epoch);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "unwind/rows.h"
 
 #define MAX_SPAN (1ull << 30) /* of file offsets; some browsers' code comes to 200 MB */
@@ -142,6 +143,24 @@ static int find_span(const struct unwind_input *in, uint64_t *ret_base, struct e
 	return 0;
 }
 
+/* Marks the rows of the code at LOOP as an interpreter's. */
+static void mark_loop(struct frame_rows *rows, const struct unwind_loop *loop)
+{
+	uint64_t n_bytes = loop->n_bytes, off;
+
+	if (!rows_find_off(rows, loop->svma, &n_bytes, &off))
+		return;
+	vec_each (row, &rows->v) {
+		struct unwind_rule rule = rows->rules->rules.v[row->rule];
+
+		if (rows->base + row->off < off || rows->base + row->off >= off + n_bytes ||
+		    rule.cfa == UNWIND_CFA_NONE)
+			continue;
+		rule.why = UNWIND_LOOP;
+		row->rule = rule_set_intern(rows->rules, &rule);
+	}
+}
+
 static int build_check(const struct frame_rows *rows, struct err *err)
 {
 	if (*rows->ran_out)
@@ -169,7 +188,7 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 	if (in->machine != EM_X86_64 && in->machine != EM_AARCH64)
 		return err_set(err, -ENOTSUP, "unwind tables for ELF machine %u", in->machine);
 	rc = find_span(in, &base, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	eh.base = base;
 	rule_set_intern(&rules, &none);
@@ -192,9 +211,12 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 			lay_over(&eh, &more);
 		row_list_release(&more);
 	}
+	for (uint32_t i = 0; i < in->n_loops; i++)
+		mark_loop(&eh, &in->loops[i]);
 	rc = build_check(&eh, err);
-	if (rc == 0) {
-		*ret = (struct unwind_table){.n_fdes = eh.n_fdes,
+	if (rc >= 0) {
+		*ret = (struct unwind_table){.interpreter = in->interpreter,
+					     .n_fdes = eh.n_fdes,
 					     .n_too_complex = eh.n_too_complex,
 					     .n_damaged = eh.n_damaged,
 					     .n_rules = (uint32_t)rules.rules.n};
@@ -229,13 +251,6 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *t, uint64
 		return &t->rules[UNWIND_NO_RULE];
 	lo = t->blocks[block];
 	hi = t->blocks[block + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->rows[mid].start <= (uint16_t)off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = lower_bound(k, lo, hi, t->rows[k].start <= (uint16_t)off);
 	return &t->rules[t->rows[lo - 1].rule];
 }

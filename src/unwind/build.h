@@ -15,6 +15,7 @@
 #include "unwind/table.h"
 
 #define UNWIND_MAX_SEGMENTS 16
+#define UNWIND_MAX_LOOPS    8
 
 /* A section's bytes, decompressed, and the address its file states for them. */
 struct unwind_section {
@@ -31,8 +32,13 @@ struct unwind_input {
 		data_svma;	 /* bases of DW_EH_PE_textrel and datarel (.got) pointers; 0 none */
 	uint64_t sigreturn_svma; /* signal trampoline without frame information of its own, of 8
 				    bytes: that of AArch64's vdso; 0 none */
-	uint32_t n_segments;	 /* executable ones, by ascending svma */
-	size_t most_bytes;	 /* that building may take besides the sections; 0: any */
+	struct unwind_interpreter interpreter;
+	uint32_t n_loops; /* where its loop is: the procedure, and parts split off from it */
+	struct unwind_loop {
+		uint64_t svma, n_bytes;
+	} loops[UNWIND_MAX_LOOPS];
+	uint32_t n_segments; /* executable ones, by ascending svma */
+	size_t most_bytes;   /* that building may take besides the sections; 0: any */
 	struct unwind_segment {
 		uint64_t svma, off, n_bytes;
 	} segments[UNWIND_MAX_SEGMENTS];
@@ -42,6 +48,7 @@ struct unwind_input {
 
 struct unwind_table {
 	uint8_t key[UNWIND_KEY_BYTES]; /* hash of all that it was made from; zeros: not known */
+	struct unwind_interpreter interpreter;
 	uint64_t first_off;
 	uint32_t n_blocks, n_rows, n_rules;
 	uint32_t *blocks; /* n_blocks + 1 */

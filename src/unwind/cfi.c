@@ -7,6 +7,7 @@
  * CIEs, so the work stays linear.  What follows a damaged length is lost; a record whose inside is
  * damaged is left out and counted. */
 #include "unwind/cfi.h"
+#include "base/lower_bound.h"
 
 #include <string.h>
 
@@ -170,7 +171,7 @@ static bool read_cie(const struct cfi_frames *f, struct rd *r, struct cfi_cie *c
 	c->start.ra_reg = (uint8_t)ra;
 	c->program = r->p;
 	c->n_program = (uint32_t)rd_left(r);
-	return cfi_run_start(f, c) == 0;
+	return cfi_run_start(f, c) >= 0;
 }
 
 static void add_cie(struct cfi_frames *f, uint64_t off, struct rd *r)
@@ -186,18 +187,11 @@ static void add_cie(struct cfi_frames *f, uint64_t off, struct rd *r)
 /* The number of the CIE at OFF; UINT32_MAX when there is none. */
 static uint32_t find_cie(struct cfi_frames *f, uint64_t off)
 {
-	size_t lo = 0, hi = f->cies.n;
+	size_t lo;
 
 	if (f->last_cie < f->cies.n && f->cies.v[f->last_cie].off == off)
 		return f->last_cie;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->cies.v[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = lower_bound(k, 0, f->cies.n, f->cies.v[k].off < off);
 	if (lo == f->cies.n || f->cies.v[lo].off != off)
 		return UINT32_MAX;
 	return f->last_cie = (uint32_t)lo;

@@ -3,8 +3,8 @@
  * address of a stretch of code, row by row.
  *
  * Only the registers a stack walk needs are followed (enum cfi_column); instructions about others
- * are read and dropped.  A program is run once, from its start, so the work is linear in its bytes.
- */
+ * are read and dropped.  A program is run once, from its start, so the work is
+ * linear in its bytes. */
 #include "unwind/cfi.h"
 
 #include <errno.h>

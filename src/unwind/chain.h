@@ -11,12 +11,33 @@
  *   bit 63 set: an address in the kernel
  *   else bits 48-61 are 0: bits 0-47 are a run-time address of the process
  *   else bits 48-61 are a number in unwind_images, bits 0-47 the offset in its file
- * and bit 62 of the latter two: found by the frame pointer of what it called, without a table. */
+ * and bit 62 of the latter two: found by the frame pointer of what it called, without a table.
+ *
+ * Bit 63 without bit 62, which every address in the kernel has: a function of a script, which an
+ * interpreter executes.  Bits 18-61 are a number of its code, which a script_record tells of;
+ * bits 0-17 where in it: the instruction, in code units, SCRIPT_NO_OFF when that is not known. */
 #define FRAME_KERNEL	  (1ULL << 63)
 #define FRAME_GUESSED	  (1ULL << 62)
 #define FRAME_IMAGE_SHIFT 48
 #define FRAME_MAX_IMAGES  0x3fff
 #define FRAME_OFF_MASK	  ((1ULL << FRAME_IMAGE_SHIFT) - 1)
+
+#define FRAME_IS_SCRIPT(frame) ((frame) >> 62 == 2)
+#define SCRIPT_OFF_BITS	       18
+#define SCRIPT_NO_OFF	       ((1u << SCRIPT_OFF_BITS) - 1)
+#define SCRIPT_CODE_MASK       ((1ULL << (62 - SCRIPT_OFF_BITS)) - 1)
+#define FRAME_SCRIPT(code, off)                                                                    \
+	(FRAME_KERNEL | ((code)&SCRIPT_CODE_MASK) << SCRIPT_OFF_BITS | (off))
+#define SCRIPT_CODE(frame) ((frame) >> SCRIPT_OFF_BITS & SCRIPT_CODE_MASK)
+#define SCRIPT_OFF(frame)  ((unsigned int)(frame)&SCRIPT_NO_OFF)
+
+/* Numbers of code that say why there is no function. */
+enum script_mark {
+	SCRIPT_NO_STATE = 1, /* the loop of an interpreter whose own frames were not found */
+	SCRIPT_UNREADABLE,   /* its frames or their code are not in memory */
+	SCRIPT_UNMATCHED,    /* other frames were there than loops to execute them */
+	SCRIPT_N_MARKS
+};
 
 /* Why a chain ended.  Everything but CHAIN_COMPLETE is shown: "[truncated: ...]". */
 enum chain_cause {

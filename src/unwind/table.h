@@ -29,20 +29,21 @@ enum unwind_cfa {
 	UNWIND_CFA_FP,	     /* frame pointer (rbp, x29) + cfa_off */
 	UNWIND_CFA_REG,	     /* register cfa_reg + cfa_off: known in the innermost frame, in one
 				that a signal interrupted, and for rbx everywhere */
-	UNWIND_CFA_FP_DEREF, /* the word at frame pointer + cfa_off, plus cfa_add: realigned stacks
-			      */
+	UNWIND_CFA_FP_DEREF, /* the word at frame pointer + cfa_off, plus
+			      * cfa_add: realigned stacks */
 	UNWIND_CFA_SP_DEREF, /* the word at sp + cfa_off, plus cfa_add: hand-written code */
 	UNWIND_CFA_PLT,	     /* x86-64: sp + 8 + ((ip & 15) >= cfa_off) * 8: lazy binding stubs */
 	UNWIND_CFA_SIGNAL,   /* a signal's return trampoline: registers are in the frame at sp */
 };
 
-/* Why a rule is UNWIND_CFA_NONE. */
-enum unwind_none { UNWIND_NO_FDE, UNWIND_TOO_COMPLEX, UNWIND_DAMAGED };
+/* Why a rule is UNWIND_CFA_NONE.  In any other rule: UNWIND_LOOP where the code is the loop of an
+ * interpreter, else 0. */
+enum unwind_none { UNWIND_NO_FDE, UNWIND_TOO_COMPLEX, UNWIND_DAMAGED, UNWIND_LOOP };
 
 enum unwind_ra {
 	UNWIND_RA_SAVED,    /* the word at CFA + 8 * ra_at (x86-64: ra_at is -1) */
-	UNWIND_RA_REGISTER, /* in register ra_at, of the innermost frame: AArch64 leaf code, vfork
-			     */
+	UNWIND_RA_REGISTER, /* in register ra_at, of the innermost frame:
+			     * AArch64 leaf code, vfork */
 	UNWIND_RA_NONE,	    /* undefined: the outermost frame, where a walk is complete */
 };
 
@@ -83,7 +84,39 @@ struct unwind_image {
 	unsigned int rows_at;	      /* in units of 4 bytes */
 	unsigned int last_used;	      /* the walker's clock when it last used it */
 	unsigned int state;	      /* the publisher's own */
-	unsigned int spare;
+	unsigned int interpreter;     /* enum interpreter: whose loop the table's UNWIND_LOOP is */
+	unsigned long long anchor;    /* of the interpreter: see unwind_anchor */
+};
+
+/* The interpreters whose frames are known.  A version that is not here is refused. */
+enum interpreter {
+	INTERPRETER_NONE,
+	INTERPRETER_PYTHON_3_11,
+	INTERPRETER_PYTHON_3_12,
+	INTERPRETER_PYTHON_3_13,
+	N_INTERPRETERS
+};
+
+/* Why the frames of an interpreter are not known. */
+enum interpreter_refusal {
+	INTERPRETER_ACCEPTED,
+	INTERPRETER_OTHER_MACHINE,
+	INTERPRETER_WITHOUT_SYMBOLS,
+	INTERPRETER_TOO_OLD,
+	INTERPRETER_OTHER_VERSION,
+	INTERPRETER_OTHER_BUILD,
+	INTERPRETER_DAMAGED,
+	N_INTERPRETER_REFUSALS
+};
+
+/* An interpreter that an image holds.  `anchor` says where its state is, `_PyRuntime`, by what it
+ * adds to the file offset of the code: run-time address of the state = anchor - bias, where bias is
+ * file offset - run-time address of the mapping of its loop. */
+struct unwind_interpreter {
+	unsigned int number;  /* enum interpreter */
+	unsigned int version; /* CPython's PY_VERSION_HEX; 0: it does not say, or there is none */
+	unsigned int refusal; /* enum interpreter_refusal, when there is one without a number */
+	unsigned long long anchor;
 };
 
 #define UNWIND_NO_RULE 0 /* rule 0 of every set of rules: UNWIND_CFA_NONE, UNWIND_NO_FDE */

@@ -79,8 +79,8 @@ WALK_COLD __u64 walk_search(WALK_ENV *env, __u32 blocks_at, __u32 rows_at, __u32
 	}
 	if (n == 0 || n > UNWIND_BLOCK + 1)
 		return UNWIND_NO_RULE;
-	/* Row `first` starts at or before the offset; so does the one this ends at.  2^11 > 1025.
-	 */
+	/* Row `first` starts at or before the offset; so does the one this
+	 * ends at.  2^11 > 1025. */
 	for (int i = 0; i < 11; i++) {
 		if (n < 2)
 			break;
@@ -453,6 +453,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 
 	*ret_frame = 0;
 	w->step = 0;
+	w->loop = 0;
 	if (!walk_enter(env, w, pc))
 		return CHAIN_NO_MAPPING;
 	frame = w->region.image == WALK_ANONYMOUS || w->region.image == WALK_UNKNOWN_FILE
@@ -487,6 +488,10 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	if (rule->ra == UNWIND_RA_NONE) {
 		w->step = WALK_PLAIN;
 		return CHAIN_COMPLETE;
+	}
+	if (rule->why == UNWIND_LOOP) {
+		w->loop = w->region.image;
+		w->loop_bias = w->region.bias;
 	}
 	return walk_apply(env, w, rule);
 }

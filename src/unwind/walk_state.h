@@ -60,7 +60,10 @@ struct walk {
 	__u64 entry_sp; /* the stack pointer the process began with; 0 unknown */
 	__u32 flags;	/* enum walk_flag */
 	__u32 n_falls;
-	__u64 step;			/* WALK_PLAIN and its words, or 0: it depended on more */
+	__u64 step; /* WALK_PLAIN and its words, or 0: it depended on more */
+	__u32 loop; /* the frame stepped from was an interpreter's loop, in this image; 0: no */
+	__u32 spare;
+	__u64 loop_bias;		/* of that image's mapping */
 	struct walk_region region;	/* the last one met; empty in the beginning */
 	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
 };

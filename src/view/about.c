@@ -26,16 +26,13 @@ static void json_facts(struct json *j, const struct source_about *about)
 static const char *total_text(const struct column *c, struct arena *a)
 {
 	struct amounts one = {0};
-	struct str s = {0};
-	const char *kept;
+	_str_ struct str s = {0};
 
 	if (!isfinite(c->total))
 		return NULL;
 	amounts_note_one(&one, c->total);
 	str_addf(&s, "%.*f", amounts_decimals(&one), c->total);
-	kept = arena_strdup(a, str_get(&s));
-	str_release(&s);
-	return kept;
+	return arena_strdup(a, str_get(&s));
 }
 
 static void emit_metrics(struct emit *e, const struct columns *columns)
@@ -71,7 +68,7 @@ static void emit_metrics(struct emit *e, const struct columns *columns)
 static void emit_source(struct emit *e, const struct source_about *about, bool quiet)
 {
 	struct json *j = emit_json(e);
-	struct str line = {0};
+	_str_ struct str line = {0};
 
 	if (j) {
 		json_facts(j, about);
@@ -79,7 +76,6 @@ static void emit_source(struct emit *e, const struct source_about *about, bool q
 		text_show(&line, about->line);
 		emit_text(e, "%s\n", str_get(&line));
 	}
-	str_release(&line);
 }
 
 void about_source_emit(struct emit *e, struct source *s, bool quiet)

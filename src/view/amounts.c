@@ -37,15 +37,28 @@ uint8_t amounts_decimals(const struct amounts *a)
 	return (uint8_t)fmin(fmax(n, LEAST_DECIMALS), MOST_DECIMALS);
 }
 
+/* Five digits of the longest time. */
+static uint8_t time_decimals(const struct amounts *a)
+{
+	const double seconds = a ? a->largest / 1e9 : 0;
+
+	if (!(seconds > 0))
+		return 3;
+	return (uint8_t)fmin(fmax(4 - floor(log10(seconds)), 1), 6);
+}
+
 struct emit_col amount_col(const struct column *c, const struct amounts *a, const char *key,
 			   const char *title, const char *group, unsigned in)
 {
 	return (struct emit_col){key,
 				 title,
-				 c->kind == COLUMN_REAL ? EMIT_FIXED : EMIT_U64,
+				 c->kind == COLUMN_REAL	  ? EMIT_FIXED
+				 : c->kind == COLUMN_TIME ? EMIT_TIME
+							  : EMIT_U64,
 				 .group = group,
 				 .in = in,
-				 .decimals = amounts_decimals(a)};
+				 .decimals = c->kind == COLUMN_TIME ? time_decimals(a)
+								    : amounts_decimals(a)};
 }
 
 struct emit_cell amount_cell(const struct emit *e, const struct columns *columns, unsigned i,
@@ -53,7 +66,8 @@ struct emit_cell amount_cell(const struct emit *e, const struct columns *columns
 {
 	const struct column *c = &columns->cols.v[i];
 	const enum knowledge worth = cols_knowledge(columns, i, values);
-	double n = e->format == EMIT_TABLE ? column_shown(c, values[i]) : values[i];
+	const bool scales = e->format == EMIT_TABLE && c->kind == COLUMN_COUNT;
+	double n = scales ? column_shown(c, values[i]) : values[i];
 	struct emit_cell cell = {.u = 0};
 
 	if (worth == IS_UNKNOWN || worth == IS_NONE) {
@@ -97,7 +111,10 @@ unsigned amounts_more_cols(const struct columns *c, unsigned i, const struct amo
 	ret[0] = (struct emit_col){col->name, NULL, EMIT_FIXED,
 				   .group = inclusive ? "inclusive_errors" : "errors",
 				   .in = c->errors ? EMIT_IN_JSON : EMIT_IN_NONE};
-	ret[1] = (struct emit_col){amounts_join(arena, col->name, of, "_error"), "±", EMIT_FIXED,
+	ret[1] = (struct emit_col){amounts_join(arena, col->name, of, "_error"),
+				   "±",
+				   EMIT_FIXED,
+				   .spare = 1,
 				   .in = c->errors ? EMIT_IN_TABLE | EMIT_IN_CSV : EMIT_IN_NONE,
 				   .decimals = decimals};
 	ret[2] = (struct emit_col){col->name, NULL, EMIT_U64,

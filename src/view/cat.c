@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "query/samples/address_rows.h"
 
 struct table {
 	const struct profile *p;
@@ -19,22 +20,6 @@ struct table {
 };
 
 #define N_NAME_COLS 4
-
-/* Images by path, as they come out the same from any copy of a database. */
-static int by_place(const void *x, const void *y, void *profile)
-{
-	const struct dcpi_row *a = x, *b = y;
-	const struct profile *p = profile;
-
-	if (a->image != b->image) {
-		int c = strcmp(p->images.v[a->image].path, p->images.v[b->image].path);
-
-		return c ? c : a->image < b->image ? -1 : 1;
-	}
-	if (a->label != b->label)
-		return a->label < b->label ? -1 : 1;
-	return a->svma < b->svma ? -1 : a->svma > b->svma;
-}
 
 /* The event's name, with its period where another has the same. */
 static const char *column_name(struct table *t, event_id event)
@@ -151,9 +136,7 @@ bool cat_emit(struct emit *e, const struct profile *p, const struct dcpi_filter 
 	bool any;
 
 	make_cols(&t, f);
-	dcpi_flatten(p, f, 0, &rows, NULL);
-	if (rows.n)
-		qsort_r(rows.v, rows.n, sizeof(*rows.v), by_place, (void *)p);
+	address_rows_gather(p, f, &rows);
 	cells = xcalloc(N_NAME_COLS + t.n_counts, sizeof(*cells));
 	emit_begin(e);
 	if (emit_json(e)) {
@@ -163,9 +146,7 @@ bool cat_emit(struct emit *e, const struct profile *p, const struct dcpi_filter 
 	emit_rows_by(e, "address");
 	emit_table(e, "rows", t.cols, N_NAME_COLS + t.n_counts);
 	for (size_t i = 0, end; i < rows.n; i = end) {
-		for (end = i; end < rows.n && by_place(&rows.v[i], &rows.v[end], (void *)p) == 0;
-		     end++)
-			;
+		end = address_rows_end(&rows, i);
 		emit_place(e, &t, &rows, i, end, cells);
 	}
 	emit_table_end(e);

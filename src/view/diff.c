@@ -37,7 +37,7 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	const struct profile *p = side->q ? side->q->profile : NULL;
 	struct json *j = emit_json(e);
 	uint64_t n_lost = 0;
-	struct str line = {0};
+	_str_ struct str line = {0};
 
 	for (unsigned c = 0; p && c < side->q->n_cols; c++)
 		if (side->q->cols[c].sum == SUM_EVENT &&
@@ -67,7 +67,7 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	str_add(&line, line.n ? "; " : "");
 	if (d->set.is_metric)
 		str_addf(&line, "%.*f of ", side_decimals(side), side->amount);
-	else if (d->set.is_time)
+	else if (*d->set.measures)
 		str_addf(&line, "%.6f s of ", side->amount / 1e9);
 	else
 		str_addf(&line, "%" PRIu64 " samples of ", side->n_samples);
@@ -80,7 +80,6 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 	if (n_lost)
 		str_addf(&line, ", %" PRIu64 " lost", n_lost);
 	emit_text(e, "%c: %s\n", 'A' + k, line.v);
-	str_release(&line);
 }
 
 static void emit_header(struct emit *e, const struct diff *d, const struct diff_view *v)
@@ -91,6 +90,19 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 		header_json_column(j, &d->set);
 		json_key(j, "absolute");
 		json_bool(j, v->absolute);
+		if (v->unit) {
+			json_key(j, "per");
+			json_begin(j, '{');
+			json_key(j, "unit");
+			json_str(j, v->unit);
+			json_key(j, "a");
+			json_double(j, v->per[0]);
+			json_key(j, "b");
+			json_double(j, v->per[1]);
+			json_end(j, '}');
+		}
+		json_key(j, "same_recording");
+		json_bool(j, v->is_same);
 		json_key(j, "alpha");
 		json_double(j, v->alpha);
 		json_key(j, "tested");
@@ -102,6 +114,8 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 		emit_set(e, d, v, k);
 	if (j)
 		json_end(j, ']');
+	if (!v->no_header && v->unit)
+		emit_text(e, "per %s: A did %.6g, B did %.6g\n", v->unit, v->per[0], v->per[1]);
 	if (!v->no_header && d->set.is_metric)
 		emit_text(e, "chance is not known for metrics: every row that changed is shown\n");
 	if (!v->no_header && d->set.has_open)
@@ -140,7 +154,7 @@ static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_
 		return;
 	emit_text(e, "%s%zu row%s %s: %.2f%% of A, %.2f%% of B; --all shows %s\n",
 		  n < d->rows.n ? "\n" : "", n, n == 1 ? "" : "s",
-		  d->set.is_time || d->set.is_metric ? "did not change, or by too little"
+		  *d->set.measures || d->set.is_metric ? "did not change, or by too little"
 		  : v->min_pct > 0 ? "changed by no more than chance would, or by too little"
 				   : "changed by no more than chance would",
 		  pct[0], pct[1], n == 1 ? "it" : "them");
@@ -150,7 +164,7 @@ static void emit_note(struct emit *e, const struct diff *d, const struct diff_vi
 {
 	bool by_address = d->rows.n && d->set.level == SCOPE_ADDRESS;
 	struct json *j = emit_json(e);
-	struct str note = {0};
+	_str_ struct str note = {0};
 
 	if (by_address && d->set.n_rebuilt) {
 		text_show(&note, d->set.rebuilt);
@@ -173,7 +187,6 @@ static void emit_note(struct emit *e, const struct diff *d, const struct diff_vi
 	}
 	if (note.n && !v->no_header)
 		emit_text(e, "%s\n", note.v);
-	str_release(&note);
 }
 
 enum {
@@ -181,6 +194,8 @@ enum {
 	COL_A_PCT,
 	COL_B,
 	COL_B_PCT,
+	COL_A_PER,
+	COL_B_PER,
 	COL_CHANGE,
 	COL_P,
 	COL_A_AMOUNT,
@@ -236,22 +251,61 @@ static uint8_t amount_decimals(const struct diff *d, const struct diff_view *v)
 	return amounts_decimals(&a);
 }
 
+/* Whether amounts are nanoseconds. */
+static bool is_ns(const struct diff *d)
+{
+	const struct query *q = d->set.sides[0].q;
+	const struct profile *p = q ? q->profile : NULL;
+
+	for (unsigned c = 0; p && c < q->n_cols; c++) {
+		const struct event *ev = &p->events.v[q->cols[c].event];
+
+		if (q->cols[c].sum == SUM_EVENT &&
+		    strcmp(profile_str(p, ev->name), d->set.event) == 0)
+			return strcmp(profile_str(p, ev->unit), "ns") == 0;
+	}
+	return false;
+}
+
+/* What R has of set K for one unit of work. */
+static double per_unit(const struct diff_view *v, const struct diff_row *r, unsigned k, bool in_us)
+{
+	return v->unit ? r->row->amount[k] / v->per[k] / (in_us ? 1000 : 1) : 0;
+}
+
+static uint8_t per_decimals(const struct diff *d, const struct diff_view *v, bool in_us)
+{
+	struct amounts a = {0};
+
+	vec_each (r, &d->rows)
+		for (unsigned k = 0; k < 2 && diff_shows(v, r); k++)
+			amounts_note_one(&a, per_unit(v, r, k, in_us));
+	return amounts_decimals(&a);
+}
+
 static void emit_rows(struct emit *e, const struct diff *d, const struct diff_view *v)
 {
 	const enum scope_kind level = d->set.level;
-	const bool is_metric = d->set.is_metric;
+	const bool is_metric = d->set.is_metric, is_table = e->format == EMIT_TABLE;
+	const bool in_us = is_table && is_ns(d);
 	const enum emit_type amount = is_metric ? EMIT_FIXED : EMIT_U64;
 	const uint8_t decimals = amount_decimals(d, v);
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const struct emit_col cols[N_COLS] = {
-		[COL_A] = {"a", d->set.is_time ? "A(us)" : "A", amount, .decimals = decimals},
-		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT},
-		[COL_B] = {"b", d->set.is_time ? "B(us)" : "B", amount, .decimals = decimals},
-		[COL_B_PCT] = {"b_pct", "B%", EMIT_PERCENT},
+		[COL_A] = {"a", *d->set.measures ? "A(us)" : "A", amount, .decimals = decimals},
+		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT, .in = v->unit ? data : 0},
+		[COL_B] = {"b", *d->set.measures ? "B(us)" : "B", amount, .decimals = decimals},
+		[COL_B_PCT] = {"b_pct", "B%", EMIT_PERCENT, .in = v->unit ? data : 0},
+		[COL_A_PER] = {"a_per", in_us ? "A us/unit" : "A/unit", EMIT_FIXED,
+			       .decimals = per_decimals(d, v, in_us),
+			       .in = v->unit ? 0 : EMIT_IN_NONE},
+		[COL_B_PER] = {"b_per", in_us ? "B us/unit" : "B/unit", EMIT_FIXED,
+			       .decimals = per_decimals(d, v, in_us),
+			       .in = v->unit ? 0 : EMIT_IN_NONE},
 		[COL_CHANGE] = {"change_pct", "change%", EMIT_FIXED, .decimals = 2},
 		[COL_P] = {"p", NULL, EMIT_FIXED, .decimals = 4,
-			   .in = data | (d->set.is_time || is_metric ? 0 : EMIT_IN_TABLE)},
+			   .in = data | (*d->set.measures || is_metric ? 0 : EMIT_IN_TABLE)},
 		[COL_A_AMOUNT] = {"a_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_B_AMOUNT] = {"b_amount", NULL, EMIT_FIXED, .in = data},
 		[COL_A_OPEN] = {"a_unknown", NULL, EMIT_U64,
@@ -267,7 +321,6 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
 		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
 	};
-	const bool is_table = e->format == EMIT_TABLE;
 
 	emit_rows_by(e, scope_kind_name(level));
 	emit_table(e, "rows", cols, N_COLS);
@@ -275,6 +328,8 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 		struct emit_cell cells[N_COLS] = {
 			[COL_A_PCT].d = 100 * r->share[0],
 			[COL_B_PCT].d = 100 * r->share[1],
+			[COL_A_PER].d = per_unit(v, r, 0, in_us),
+			[COL_B_PER].d = per_unit(v, r, 1, in_us),
 			[COL_CHANGE].d = 100 * r->change,
 			[COL_P] = {.d = r->p, .none = isnan(r->p)},
 			[COL_A_AMOUNT].d = r->row->amount[0],

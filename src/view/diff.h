@@ -12,6 +12,9 @@ struct diff_view {
 	bool absolute, no_header;
 	double alpha;
 	const char *names[2]; /* what the user called the sets */
+	const char *unit;     /* amounts are shown for one of these; NULL: not */
+	double per[2];	      /* how many of them each set did */
+	bool is_same;	      /* both are the same samples */
 };
 
 /* Whether D's row R is among those shown. */

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_name.h"
+#include "view/fit.h"
+
 #define GAP	   1  /* blanks between columns, one more before a text */
 #define WIDEST_PAD 60 /* off a terminal a longer text pushes its own line only */
 
@@ -41,6 +44,12 @@ void emit_end(struct emit *e)
 	vec_release(&e->cells);
 }
 
+/* Whether lines have to fit. */
+static bool emit_on_screen(const struct emit *e)
+{
+	return e->terminal && !e->full_names;
+}
+
 void emit_text(struct emit *e, const char *fmt, ...)
 {
 	char *text;
@@ -54,8 +63,24 @@ void emit_text(struct emit *e, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		return;
-	str_addn(e->out, text, (size_t)n);
+	if (emit_on_screen(e))
+		text_fold(e->out, text, e->width, 2);
+	else
+		str_addn(e->out, text, (size_t)n);
 	free(text);
+}
+
+void emit_add_name(const struct emit *e, struct str *out, const char *name)
+{
+	struct str s = {0};
+
+	if (e->full_names) {
+		text_show(out, name);
+		return;
+	}
+	text_add_short_name(&s, name);
+	text_show(out, str_get(&s));
+	str_release(&s);
 }
 
 struct json *emit_json(struct emit *e)
@@ -112,6 +137,7 @@ static void csv_cell(struct emit *e, const struct emit_col *c, const struct emit
 		csv_field(e, cell->none || !cell->s ? "" : cell->s);
 		break;
 	case EMIT_U64:
+	case EMIT_TIME:
 		str_addf(e->out, "%" PRIu64, cell->u);
 		break;
 	case EMIT_HEX:
@@ -160,6 +186,7 @@ static void json_cell(struct emit *e, const struct emit_col *c, const struct emi
 		json_str(j, cell->none ? NULL : cell->s);
 		break;
 	case EMIT_U64:
+	case EMIT_TIME:
 		json_u64(j, cell->u);
 		break;
 	case EMIT_HEX:
@@ -247,6 +274,9 @@ static void plain_text(const struct emit_col *c, const struct emit_cell *cell, c
 	case EMIT_REAL:
 		snprintf(ret, NUMBER_MAX, "%.4g", cell->d);
 		break;
+	case EMIT_TIME:
+		snprintf(ret, NUMBER_MAX, "%.*f", c->decimals, (double)cell->u / 1e9);
+		break;
 	case EMIT_FIXED:
 		snprintf(ret, NUMBER_MAX, "%.*f", c->decimals, cell->d);
 		break;
@@ -264,16 +294,46 @@ static void number_text(const struct emit_col *c, const struct emit_cell *cell,
 		plain_text(c, cell, ret);
 }
 
-static size_t cell_width(const struct emit_col *c, const struct emit_cell *cell)
+/* Appends what a table shows of CELL, but for columns that are filled. */
+static void cell_text(const struct emit *e, const struct emit_col *c, const struct emit_cell *cell,
+		      struct str *ret)
 {
 	char number[NUMBER_MAX + 1];
 
+	if (c->type == EMIT_STR) {
+		const char *s = cell->none || !cell->s ? "" : cell->s;
+
+		if (c->cut == TEXT_NAME)
+			emit_add_name(e, ret, s);
+		else
+			text_show(ret, s);
+	} else if (!cell->none || cell->mark) {
+		number_text(c, cell, number);
+		str_add(ret, number);
+	}
+}
+
+static size_t cell_width(const struct emit *e, const struct emit_col *c,
+			 const struct emit_cell *cell)
+{
+	struct str text = {0};
+	char number[NUMBER_MAX + 1];
+	size_t width;
+
 	if (cell->none && !cell->mark)
 		return 0;
-	if (c->type == EMIT_STR)
-		return cell->none ? 0 : cell->s ? text_width(cell->s) : 0;
-	number_text(c, cell, number);
-	return strlen(number);
+	if (c->type != EMIT_STR) {
+		number_text(c, cell, number);
+		return strlen(number);
+	}
+	if (cell->none || !cell->s)
+		return 0;
+	if (c->cut != TEXT_NAME)
+		return text_width(cell->s);
+	cell_text(e, c, cell, &text);
+	width = text_width(str_get(&text));
+	str_release(&text);
+	return width;
 }
 
 static const char *emit_title(const struct emit_col *c)
@@ -286,68 +346,88 @@ static size_t gap_before(const struct emit_col *c, bool first)
 	return first ? 0 : GAP + (c->type == EMIT_STR);
 }
 
-/* Who gives way first when a line does not fit, and down to how many columns. */
-static const struct {
-	enum text_cut cut;
-	size_t least;
-} giving_way[] = {{TEXT_PATH, 24}, {TEXT_END, 24}, {TEXT_NAME, 24},
-		  {TEXT_PATH, 12}, {TEXT_END, 12}, {TEXT_NAME, 12}};
+/* --- columns on a screen --- */
 
-/* Narrows the columns that can be cut, of each kind always the widest, until the line fits. */
-static void fit(const struct emit *e, size_t *widths)
+/* Sets C's widths by its N cells, which stand N_COLS apart.  WIDER has room for LIMIT + 1. */
+static void measure_column(const struct emit *e, unsigned i, size_t limit, struct fit_col *ret,
+			   unsigned *wider)
 {
-	size_t total = 0, step = 0;
-	bool first = true;
+	const struct emit_col *c = &e->cols[i];
+	const bool is_text = c->type == EMIT_STR;
 
-	for (unsigned i = 0; i < e->n_cols; i++) {
-		if (!is_in(&e->cols[i], EMIT_IN_TABLE))
-			continue;
-		total += widths[i] + gap_before(&e->cols[i], first);
-		first = false;
-	}
-	while (total > e->width && step < n_elems(giving_way)) {
-		unsigned widest = e->n_cols;
+	*ret = (struct fit_col){.natural = text_width(emit_title(c)),
+				.gap = gap_before(c, false),
+				.cut = is_text ? c->cut : TEXT_WHOLE,
+				.spare = c->spare,
+				.wider = is_text ? wider : NULL,
+				.left_out = !is_in(c, EMIT_IN_TABLE)};
+	for (size_t k = i; k < e->cells.n && !ret->left_out; k += e->n_cols) {
+		size_t w = c->cut == TEXT_FILL ? limit : cell_width(e, c, &e->cells.v[k]);
 
-		for (unsigned i = 0; i < e->n_cols; i++)
-			if (e->cols[i].cut == giving_way[step].cut &&
-			    is_in(&e->cols[i], EMIT_IN_TABLE) &&
-			    widths[i] > giving_way[step].least &&
-			    (widest == e->n_cols || widths[i] > widths[widest]))
-				widest = i;
-		if (widest == e->n_cols) {
-			step++;
-			continue;
-		}
-		widths[widest]--;
-		total--;
+		ret->natural = w > ret->natural ? w : ret->natural;
+		ret->least = w > ret->least ? w : ret->least;
+		w = w < limit ? w : limit;
+		if (w)
+			wider[w - 1]++;
 	}
+	for (size_t w = limit; w-- > 0;)
+		wider[w] += wider[w + 1];
 }
 
-static void find_widths(const struct emit *e, size_t *widths)
+/* Says which columns there was no room for, but for the most spare ones. */
+static void name_left_out(struct emit *e, const struct fit_col *fits)
+{
+	struct str names = {0};
+
+	for (unsigned i = 0; i < e->n_cols && !e->table_alone; i++) {
+		if (!fits[i].left_out || !is_in(&e->cols[i], EMIT_IN_TABLE) ||
+		    e->cols[i].spare >= EMIT_SPARE_UNSAID)
+			continue;
+		str_add(&names, names.n ? ", " : "");
+		text_show(&names, emit_title(&e->cols[i]));
+	}
+	if (names.n)
+		emit_text(e, "no room for: %s\n", names.v);
+	str_release(&names);
+}
+
+static void fit_to_screen(const struct emit *e, struct fit_col *fits)
+{
+	const size_t limit = e->width;
+	unsigned *wider = xcalloc((limit + 2) * e->n_cols, sizeof(*wider));
+
+	for (unsigned i = 0; i < e->n_cols; i++)
+		measure_column(e, i, limit, &fits[i], wider + i * (limit + 2));
+	fit_columns(fits, e->n_cols, limit);
+	for (unsigned i = 0; i < e->n_cols; i++)
+		fits[i].wider = NULL;
+	free(wider);
+}
+
+/* Columns where lines may be as long as they are. */
+static void find_widths(const struct emit *e, struct fit_col *fits)
 {
 	unsigned last = 0;
 
 	for (unsigned i = 0; i < e->n_cols; i++) {
-		widths[i] = text_width(emit_title(&e->cols[i]));
-		if (is_in(&e->cols[i], EMIT_IN_TABLE))
+		fits[i].width = text_width(emit_title(&e->cols[i]));
+		fits[i].left_out = !is_in(&e->cols[i], EMIT_IN_TABLE);
+		if (!fits[i].left_out)
 			last = i;
 	}
 	for (size_t k = 0; k < e->cells.n; k += e->n_cols) {
 		for (unsigned i = 0; i < e->n_cols; i++) {
 			size_t w;
 
-			if (!is_in(&e->cols[i], EMIT_IN_TABLE))
+			if (fits[i].left_out || e->cols[i].cut == TEXT_FILL)
 				continue;
-			w = cell_width(&e->cols[i], &e->cells.v[k + i]);
-			if (!e->terminal && e->cols[i].type == EMIT_STR && i != last &&
-			    w > WIDEST_PAD)
+			w = cell_width(e, &e->cols[i], &e->cells.v[k + i]);
+			if (e->cols[i].type == EMIT_STR && i != last && w > WIDEST_PAD)
 				w = WIDEST_PAD;
-			if (w > widths[i])
-				widths[i] = w;
+			if (w > fits[i].width)
+				fits[i].width = w;
 		}
 	}
-	if (e->terminal)
-		fit(e, widths);
 }
 
 /* The colours perf's users know: red from 5 %, green from 0.5 %. */
@@ -362,46 +442,77 @@ static void add_blanks(struct str *out, size_t n)
 		str_addc(out, ' ');
 }
 
-static void table_line(struct emit *e, const size_t *widths, const struct emit_cell *cells)
+/* Appends TEXT folded to WIDTH columns, its lines behind the first indented by AT. */
+static void add_folded(struct emit *e, const char *text, size_t width, size_t at)
 {
+	struct str lines = {0};
+
+	text_fold(&lines, text, width, 0);
+	for (const char *s = str_get(&lines); *s; s++) {
+		str_addc(e->out, *s);
+		if (*s == '\n')
+			add_blanks(e->out, at);
+	}
+	str_release(&lines);
+}
+
+static void table_line(struct emit *e, const struct fit_col *fits, const struct emit_cell *cells)
+{
+	const bool cuts = emit_on_screen(e);
 	struct str text = {0};
 	bool first = true;
 	size_t owed = 0; /* blanks due before the next text; none are owed at the end */
+	size_t at = 0;	 /* where the column begins */
 
 	for (unsigned i = 0; i < e->n_cols; i++) {
 		const struct emit_col *c = &e->cols[i];
+		const size_t width = fits[i].width;
 		const char *colour = NULL;
-		char number[NUMBER_MAX + 1];
 		size_t used;
 
-		if (!is_in(c, EMIT_IN_TABLE))
+		if (fits[i].left_out)
 			continue;
 		owed += gap_before(c, first);
+		at += gap_before(c, first);
 		first = false;
 		str_reset(&text);
-		if (!cells) {
+		if (!cells)
 			str_add(&text, emit_title(c));
-		} else if (c->type == EMIT_STR) {
-			text_show(&text, cells[i].none || !cells[i].s ? "" : cells[i].s);
-		} else if (!cells[i].none || cells[i].mark) {
-			number_text(c, &cells[i], number);
-			str_add(&text, number);
-			if (e->colour && c->hot && !cells[i].none)
-				colour = percent_colour(cells[i].d);
-		}
+		else if (c->cut == TEXT_FILL)
+			e->fill(e->fill_ctx, cells[i].u, cuts ? width : SIZE_MAX, &text);
+		else
+			cell_text(e, c, &cells[i], &text);
+		if (cells && e->colour && c->hot && c->type != EMIT_STR && !cells[i].none)
+			colour = percent_colour(cells[i].d);
 		if (!text.n) {
-			owed += widths[i];
+			owed += width;
+			at += width;
 			continue;
 		}
-		if (c->type != EMIT_STR && text.n < widths[i])
-			owed += widths[i] - text.n;
+		used = c->type == EMIT_STR ? 0 : text_width(text.v);
+		if (c->type != EMIT_STR && used < width)
+			owed += width - used;
 		add_blanks(e->out, owed);
 		if (colour)
 			str_add(e->out, colour);
-		used = text_add_cut(e->out, text.v, e->terminal ? c->cut : TEXT_WHOLE, widths[i]);
+		if (c->cut == TEXT_FILL && cells) {
+			/* It is the last, and may have colours. */
+			str_add(e->out, text.v);
+			used = width;
+		} else if (cuts && c->cut == TEXT_FOLD && cells) {
+			add_folded(e, text.v, width, at);
+			used = width;
+		} else {
+			used = text_add_cut(e->out, text.v,
+					    !cuts			   ? TEXT_WHOLE
+					    : c->type == EMIT_STR && cells ? c->cut
+									   : TEXT_END,
+					    width);
+		}
 		if (colour)
 			str_add(e->out, "\033[m");
-		owed = c->type == EMIT_STR && used < widths[i] ? widths[i] - used : 0;
+		owed = c->type == EMIT_STR && used < width ? width - used : 0;
+		at += width;
 	}
 	str_addc(e->out, '\n');
 	str_release(&text);
@@ -437,21 +548,25 @@ void emit_row(struct emit *e, const struct emit_cell *cells)
 
 void emit_table_end(struct emit *e)
 {
-	size_t *widths;
+	struct fit_col *fits;
 
 	if (e->format == EMIT_JSON)
 		json_end(&e->json, ']');
 	if (e->format != EMIT_TABLE || !e->cells.n)
 		return;
-	widths = xcalloc(e->n_cols, sizeof(*widths));
-	find_widths(e, widths);
+	fits = xcalloc(e->n_cols, sizeof(*fits));
+	if (emit_on_screen(e))
+		fit_to_screen(e, fits);
+	else
+		find_widths(e, fits);
 	if (e->colour)
 		str_add(e->out, "\033[1m");
-	table_line(e, widths, NULL);
+	table_line(e, fits, NULL);
 	if (e->colour)
 		str_add(e->out, "\033[m");
 	for (size_t k = 0; k < e->cells.n; k += e->n_cols)
-		table_line(e, widths, e->cells.v + k);
-	free(widths);
+		table_line(e, fits, e->cells.v + k);
 	e->cells.n = 0;
+	name_left_out(e, fits);
+	free(fits);
 }

@@ -11,8 +11,9 @@
  *
  * The JSON output is one object; a table is an array of objects in it, under the table's key.
  * CSV (RFC 4180, lines end in CR LF) is the table with the key "rows" only: heading, then rows.
- * In tables, no byte of a name reaches a terminal raw (text.h); on a terminal long names are cut to
- * the screen, elsewhere everything is printed whole.  Nothing here prints: text goes to a struct
+ * In tables, no byte of a name reaches a terminal raw (text.h), and names of procedures are shortened
+ * (text_name.h).  On a screen, that is where a width is known, no line is longer than it: texts are
+ * cut, columns left out (fit.h), prose folded.  Elsewhere all columns are there.  Nothing here prints: text goes to a struct
  * str. */
 #ifndef VIEW_EMIT_H
 #define VIEW_EMIT_H
@@ -37,11 +38,14 @@ enum emit_type {
 	EMIT_HEX,     /* cell.u with 0x; a string in JSON, whose numbers lose bits above 2^53 */
 	EMIT_PERCENT, /* cell.d: 12.34%; a plain number in JSON and CSV */
 	EMIT_REAL,    /* cell.d */
+	EMIT_TIME,    /* cell.u in nanoseconds; seconds with the column's decimals in tables */
 	EMIT_FIXED,   /* cell.d with the column's decimals; exact in JSON and CSV */
 };
 
 /* Formats a column appears in. */
 enum { EMIT_IN_TABLE = 1, EMIT_IN_JSON = 2, EMIT_IN_CSV = 4, EMIT_IN_NONE = 8 };
+
+#define EMIT_SPARE_UNSAID 3 /* a column that spare is left out without a word */
 
 struct emit_col {
 	const char *key;   /* JSON key and CSV heading */
@@ -51,7 +55,8 @@ struct emit_col {
 	unsigned in;	   /* EMIT_IN_*; 0 is everywhere */
 	enum text_cut cut; /* how a text is shortened on a terminal */
 	bool hot;	   /* a percentage: coloured, the more the redder */
-	uint8_t decimals;  /* EMIT_FIXED */
+	uint8_t spare;	  /* left out of a screen that is too narrow, the highest first; 0: never */
+	uint8_t decimals; /* EMIT_FIXED, EMIT_TIME */
 };
 
 struct emit_cell {
@@ -69,7 +74,13 @@ struct emit {
 	enum emit_format format;
 	bool terminal; /* the text ends on a screen WIDTH columns wide */
 	bool colour;
+	bool full_names;  /* names are neither shortened nor cut, and columns not left out */
+	bool table_alone; /* nothing is said of columns that were left out */
 	unsigned width;
+	/* Appends the text of a cell of a TEXT_FILL column, its number U, in ROOM columns at most
+	 * (SIZE_MAX: whole).  Called in the order of rows. */
+	void (*fill)(void *ctx, uint64_t u, size_t room, struct str *ret);
+	void *fill_ctx;
 	/* The rest is the emitter's own. */
 	struct json json;
 	const struct emit_col *cols;
@@ -81,8 +92,12 @@ struct emit {
 void emit_begin(struct emit *e);
 void emit_end(struct emit *e); /* also frees what the emitter holds */
 
-/* Adds text for people, unchanged: pass names from outside through text_show first. */
+/* Adds whole lines for people, folded to the screen: pass names from outside through text_show
+ * first. */
 void emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends NAME, a procedure's, as tables show it: safe, and shortened unless names are full. */
+void emit_add_name(const struct emit *e, struct str *out, const char *name);
 
 /* The JSON writer, positioned in the document's object, for parts that are no table; NULL for the
  * other formats. */

@@ -5,6 +5,7 @@
 #include "query/boxes/boxes.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define WIDTH	    1200
 #define EDGE	    10	/* left and right of the boxes */
@@ -12,6 +13,17 @@
 #define CHAR_WIDTH  6.7 /* of the font at 11 pixels, the widest of those below */
 #define LEAST	    0.5 /* pixels */
 #define MOST_LEVELS 400
+
+/* Every fill in a dark document: CSS goes before a fill attribute (SVG 2, 6.6).  These are the fills
+ * of src/web/ui/flame_kinds.mjs. */
+static const char dark_style[] =
+	"<style>@media (prefers-color-scheme:dark){svg{fill:#f4f5f7}[fill='#ffffff']{fill:#16181d}"
+	"[fill='#f6c177']{fill:#7a4a10}[fill='#f7e39a']{fill:#5f5410}[fill='#a3c4f3']{fill:#24497f}"
+	"[fill='#a8dba8']{fill:#205c2c}[fill='#dcc7b0']{fill:#57483a}[fill='#e3b7d9']{fill:#6b2f5f}"
+	"[fill='#9ad7d4']{fill:#115a57}[fill='#d5d9e0']{fill:#414856}[fill='#c4c4c4']{fill:#4a4a4a}"
+	"[fill='#f28d7f']{fill:#8f2f22}[fill='#dfe2e7']{fill:#3b414c}[fill='#f7b9a8']{fill:#7d4033}"
+	"[fill='#ef8f78']{fill:#9c2f1c}[fill='#f0a040']{fill:#7a4a00}[fill='#b5d0f5']{fill:#33507c}"
+	"[fill='#84b0ee']{fill:#1f55a5}[fill='#5fc4c0']{fill:#0f5f5c}}</style>\n";
 
 static const struct {
 	const char *fill, *what;
@@ -36,10 +48,21 @@ static const struct {
 	[FLAME_GONE] = {"#5fc4c0", "gone"},
 };
 
+/* What threads did in wall time, from left to right in a box; src/web/ui/flame_kinds.mjs has the
+ * same colours. */
+static const struct {
+	const char *fill, *what;
+} state_colours[3] = {
+	{"#f6c177", "running"},
+	{"#f28d7f", "waiting for a CPU"},
+	{"#a3c4f3", "blocked"},
+};
+
 struct svg_writer {
 	const struct flame *f;
 	struct str *out;
-	double per_pixel; /* of a box's amount */
+	double per_pixel;	      /* of a box's amount */
+	uint64_t *runnable, *blocked; /* with has_states: by box, with what is below it */
 	uint32_t n_levels;
 	bool used[N_FLAME_KINDS];
 	bool used_change[N_FLAME_CHANGES];
@@ -142,6 +165,31 @@ static double level_y(const struct svg_writer *w, uint32_t depth)
 	return 40 + (double)(w->n_levels - 1 - depth) * ROW;
 }
 
+static void add_fill(struct svg_writer *w, double x, double y, double width, const char *fill)
+{
+	if (width > 0)
+		str_addf(w->out,
+			 "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>",
+			 x, y, width, ROW - 1, fill);
+}
+
+/* Fills box B in parts of what its threads did. */
+static void add_state_fills(struct svg_writer *w, const struct flame_box *b, double x, double y,
+			    double width)
+{
+	const size_t i = (size_t)(b - w->f->boxes.v);
+	const uint64_t waits = w->runnable[i], blocks = w->blocked[i];
+	const uint64_t part[3] = {b->total > waits + blocks ? b->total - waits - blocks : 0, waits,
+				  blocks};
+
+	for (unsigned k = 0; k < 3; k++) {
+		double share = width * (double)part[k] / (double)b->total;
+
+		add_fill(w, x, y, share, state_colours[k].fill);
+		x += share;
+	}
+}
+
 static void add_rect(struct svg_writer *w, const struct flame_frame *fr, const struct flame_box *b,
 		     uint64_t at)
 {
@@ -149,14 +197,17 @@ static void add_rect(struct svg_writer *w, const struct flame_frame *fr, const s
 		     width = (double)b->total * w->per_pixel;
 	const size_t room = width > 10 ? (size_t)((width - 6) / CHAR_WIDTH) : 0;
 	const bool by_change = w->f->is_diff && fr->kind != FLAME_SMALL;
+	const double drawn = width > 0.6 ? width - 0.3 : width;
 
 	w->used[fr->kind] = true;
 	w->used_change[b->change] = true;
 	str_add(w->out, "<g>");
 	add_title(w, fr, b);
-	str_addf(w->out, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"/>",
-		 x, y, width > 0.6 ? width - 0.3 : width, ROW - 1,
-		 by_change ? change_colours[b->change].fill : colours[fr->kind].fill);
+	if (w->f->has_states && fr->kind != FLAME_SMALL)
+		add_state_fills(w, b, x, y, drawn);
+	else
+		add_fill(w, x, y, drawn,
+			 by_change ? change_colours[b->change].fill : colours[fr->kind].fill);
 	if (room)
 		add_text(w->out, x + 3, y + 12, fr->kind == FLAME_SMALL ? "too small" : fr->name,
 			 room);
@@ -242,12 +293,37 @@ static void add_legend(struct svg_writer *w, double y)
 {
 	double x = EDGE;
 
+	const bool other = w->f->is_diff || w->f->has_states;
+
+	for (unsigned k = 0; w->f->has_states && k < n_elems(state_colours); k++)
+		x = add_key(w, x, y, state_colours[k].fill, state_colours[k].what);
 	for (unsigned k = 0; k < N_FLAME_KINDS; k++)
-		if (w->used[k] && (!w->f->is_diff || k == FLAME_SMALL))
+		if (w->used[k] && (!other || k == FLAME_SMALL))
 			x = add_key(w, x, y, colours[k].fill, colours[k].what);
 	for (unsigned k = 0; w->f->is_diff && k < N_FLAME_CHANGES; k++)
 		if (w->used_change[k])
 			x = add_key(w, x, y, change_colours[k].fill, change_colours[k].what);
+}
+
+/* Adds up what threads did in each box and below it. */
+static void sum_states(struct svg_writer *w)
+{
+	const size_t n = w->f->boxes.n;
+	VEC(size_t) path = {0};
+
+	w->runnable = xcalloc(n + 1, sizeof(*w->runnable));
+	w->blocked = xcalloc(n + 1, sizeof(*w->blocked));
+	for (size_t i = 0; i < n; i++) {
+		const struct flame_box *b = &w->f->boxes.v[i];
+
+		path.n = b->depth;
+		vec_push(&path, i);
+		vec_each (k, &path) {
+			w->runnable[*k] += b->runnable;
+			w->blocked[*k] += b->blocked;
+		}
+	}
+	vec_release(&path);
 }
 
 void flame_svg(struct str *out, const struct flame *f)
@@ -257,6 +333,8 @@ void flame_svg(struct str *out, const struct flame *f)
 	double height;
 
 	w.per_pixel = f->shown ? (WIDTH - 2 * EDGE) / (double)f->shown : 0;
+	if (f->has_states)
+		sum_states(&w);
 	vec_each (b, &f->boxes)
 		if ((double)b->total * w.per_pixel >= LEAST && b->depth > deepest)
 			deepest = b->depth;
@@ -267,6 +345,7 @@ void flame_svg(struct str *out, const struct flame *f)
 		 "viewBox=\"0 0 %d %.0f\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, "
 		 "monospace\" font-size=\"11\" fill=\"#1a1a1a\">\n",
 		 WIDTH, height, WIDTH, height);
+	str_add(out, dark_style);
 	str_add(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
 	add_text(out, EDGE, 16, f->title, (WIDTH - 2 * EDGE) / 7);
 	str_addf(out, "\n<text x=\"%d\" y=\"31\">", EDGE);
@@ -277,6 +356,8 @@ void flame_svg(struct str *out, const struct flame *f)
 	else
 		add_amount(out, f, f->shown);
 	str_add(out, f->callers ? "; above each procedure who called it" : "");
+	if (f->max_depth)
+		str_addf(out, "; at most %" PRIu32 " levels", f->max_depth);
 	if (deepest >= MOST_LEVELS)
 		str_addf(out, "; %" PRIu32 " deeper levels are not drawn",
 			 deepest + 1 - MOST_LEVELS);
@@ -287,4 +368,6 @@ void flame_svg(struct str *out, const struct flame *f)
 		 "<text x=\"%d\" y=\"%.0f\">Boxes under half a pixel are one grey box.</text>\n",
 		 EDGE, height - 10);
 	str_add(out, "</svg>\n");
+	free(w.runnable);
+	free(w.blocked);
 }

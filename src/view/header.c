@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "query/samples/name_notes.h"
+
 static void format_time(uint64_t wall_ns, char ret[40])
 {
 	time_t t = (time_t)(wall_ns / 1000000000);
@@ -109,53 +111,20 @@ void header_json_unknown(struct json *j, const struct set_side *side)
 
 static void text_recording(struct emit *e, const struct profile *p)
 {
-	struct str line = {0};
+	_str_ struct str line = {0};
 
 	header_add_recording(&line, p);
 	if (line.n)
 		emit_text(e, "%s\n", line.v);
-	str_release(&line);
-}
-
-/* Losses of the query's events by name, in order of name. */
-struct named_loss {
-	const char *name;
-	uint64_t n;
-};
-
-static int compare_losses(const void *a, const void *b)
-{
-	const struct named_loss *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
 }
 
 static void emit_losses(struct emit *e, const struct query *q, bool quiet)
 {
-	const struct profile *p = q->profile;
-	VEC(struct named_loss) sums = {0};
+	_vec_ named_losses sums = {0};
 	struct json *j = emit_json(e);
-	struct str line = {0};
+	_str_ struct str line = {0};
 
-	vec_each (l, &p->losses) {
-		const char *name = profile_str(p, l->name);
-		struct named_loss *sum = NULL;
-		bool selected = false;
-
-		for (unsigned c = 0; c < q->n_cols; c++)
-			selected |= q->cols[c].event == l->event;
-		if (!selected || !l->n)
-			continue;
-		vec_each (s, &sums)
-			if (strcmp(s->name, name) == 0)
-				sum = s;
-		if (!sum) {
-			sum = vec_add(&sums);
-			sum->name = name;
-		}
-		sum->n += l->n;
-	}
-	vec_sort(&sums, compare_losses);
+	query_losses(q, &sums);
 	if (j) {
 		json_key(j, "losses");
 		json_begin(j, '{');
@@ -173,15 +142,13 @@ static void emit_losses(struct emit *e, const struct query *q, bool quiet)
 		json_end(j, '}');
 	if (line.n && !quiet)
 		emit_text(e, "%s\n", line.v);
-	str_release(&line);
-	vec_release(&sums);
 }
 
 /* Of how many samples rare callers were pruned; nothing where that is none. */
 static void emit_pruned(struct emit *e, const struct query *q, bool quiet)
 {
 	struct json *j = emit_json(e);
-	struct str line = {0};
+	_str_ struct str line = {0};
 
 	for (unsigned i = 0; i < q->n_events; i++) {
 		const struct query_col *c = &q->cols[i];
@@ -204,7 +171,6 @@ static void emit_pruned(struct emit *e, const struct query *q, bool quiet)
 		json_end(j, '}');
 	if (line.n && !quiet)
 		emit_text(e, "%s\n", line.v);
-	str_release(&line);
 }
 
 static struct emit_cell header_share(uint64_t part, uint64_t whole)
@@ -240,7 +206,7 @@ static void emit_events(struct emit *e, const struct query *q)
 				    {.s = c->name},
 				    {.u = c->period},
 				    {.u = c->freq_hz},
-				    {.u = c->is_time ? c->n_intervals : c->n_samples + c->n_idle},
+				    {.u = *c->measures ? c->n_intervals : c->n_samples + c->n_idle},
 				    {.d = c->duty},
 				    {.u = c->n_lost},
 				    {.u = c->not_delivered},
@@ -252,6 +218,27 @@ static void emit_events(struct emit *e, const struct query *q)
 			    });
 	}
 	emit_table_end(e);
+}
+
+/* Names the events that are not shown because nobody named one. */
+static void emit_other_events(struct emit *e, const struct query *q)
+{
+	const struct profile *p = q->profile;
+	struct name_list l = {0};
+	struct str names = {0};
+
+	for (event_id k = 0; k < p->events.n && q->is_one_event; k++) {
+		bool shown = false;
+
+		for (unsigned i = 0; i < q->n_events; i++)
+			shown |= q->cols[i].event == k;
+		if (!shown)
+			name_list_add(&l, profile_str(p, p->events.v[k].name));
+	}
+	text_show(&names, l.text);
+	if (l.n)
+		emit_text(e, "also recorded: %s (--event NAME, or all)\n", str_get(&names));
+	str_release(&names);
 }
 
 /* What is to be said of one side of a sample set's column. */
@@ -428,13 +415,12 @@ static void emit_sets(struct emit *e, const struct query *q, bool quiet)
 		json_end(j, ']');
 	}
 	for (struct set_facts *f = sets.v; !quiet && f < sets.v + sets.n; f++) {
-		struct str s = {0};
+		_str_ struct str s = {0};
 
 		if (describe_open(&s, f)) {
 			emit_text(e, "%s\n", s.v);
 			open = true;
 		}
-		str_release(&s);
 	}
 	if (!quiet) {
 		emit_killed(e, &sets, false);
@@ -520,6 +506,8 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 		text_recording(e, q->profile);
 	if (j || !quiet)
 		emit_events(e, q);
+	if (!quiet)
+		emit_other_events(e, q);
 	emit_losses(e, q, quiet);
 	emit_pruned(e, q, quiet);
 	emit_shared_build_ids(e, q, quiet);
@@ -534,41 +522,29 @@ void header_emit(struct emit *e, const struct query *q, bool quiet)
 static void emit_note(struct emit *e, const char *note, bool *first)
 {
 	struct json *j = emit_json(e);
-	struct str shown = {0};
+	_str_ struct str shown = {0};
 
 	if (j)
 		json_str(j, note);
 	text_show(&shown, note);
 	emit_text(e, "%s%s\n", *first ? "\n" : "", shown.v);
 	*first = false;
-	str_release(&shown);
 }
 
 void notes_emit(struct emit *e, struct query *q, const image_ids *images)
 {
 	struct json *j = emit_json(e);
-	struct str partial = {0};
+	name_notes notes = {0};
 	bool first = true;
 
 	if (j) {
 		json_key(j, "notes");
 		json_begin(j, '[');
 	}
-	vec_each (i, images) {
-		const struct image *im = &q->profile->images.v[*i];
-		const char *note = resolver_note(q->resolver, im);
-
-		if (note)
-			emit_note(e, note, &first);
-		else if (resolver_image(q->resolver, im)->status == RESOLVE_PARTIAL)
-			str_addf(&partial, "%s%s", partial.n ? ", " : "", str_basename(im->path));
-	}
-	if (partial.n) {
-		str_add(&partial,
-			": only exported symbols; sub_ADDRESS is a procedure without a name");
-		emit_note(e, partial.v, &first);
-	}
+	name_notes_find(q, images, &notes);
+	vec_each (note, &notes)
+		emit_note(e, *note, &first);
+	name_notes_release(&notes);
 	if (j)
 		json_end(j, ']');
-	str_release(&partial);
 }

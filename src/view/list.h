@@ -17,8 +17,15 @@ enum list_mode {
  * is "". */
 enum list_mode list_mode_for(const struct listing *l, enum list_mode mode, struct err *ret_notice);
 
-/* Emits the document of L, which is S's.  MODE is not LIST_BEST. */
-void list_emit(struct emit *e, struct source *s, const struct listing *l, enum list_mode mode,
-	       bool no_header);
+struct list_opts {
+	enum list_mode mode; /* not LIST_BEST */
+	bool no_header;	     /* the table alone */
+	bool hot;	     /* only what is hot and what leads there */
+};
+
+/* Emits the document of L, which is S's.  Returns the number of the line of E's text, from 1, at
+ * which the hot part begins; 0: there is none. */
+size_t list_emit(struct emit *e, struct source *s, const struct listing *l,
+		 const struct list_opts *o);
 
 #endif

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/source.h"
 #include "view/about.h"
 #include "view/sheet.h"
 
 #define N_CODE_COLS 7 /* of an image, procedure or line */
-#define N_KEY_COLS  (2 * N_OWNER_KEYS + N_CODE_COLS)
+#define N_KEY_COLS  (2 * N_OWNER_KEYS + 1 + N_CODE_COLS)
 
 struct prof {
 	struct flat *f;
@@ -68,6 +69,8 @@ static void add_owner_cols(struct prof *p, enum owner_key k)
 	if (owner_key_is_number(k))
 		add_col(p,
 			(struct emit_col){c.key, NULL, EMIT_U64, .in = EMIT_IN_JSON | EMIT_IN_CSV});
+	if (k == OWNER_KEY_TID)
+		add_col(p, (struct emit_col){"thread_name", NULL, EMIT_STR, .in = EMIT_IN_JSON});
 }
 
 static void add_key_cols(struct prof *p)
@@ -154,20 +157,22 @@ static struct emit_cell *owner_cells(const struct emit *e, struct prof *p, struc
 	const struct profile *profile = p->f->source->query->profile;
 	const struct owner *o = &profile->owners.v[r->member];
 	const bool known = owner_is_known(o, k);
-	char *number;
 
 	if (!known) {
 		*cell++ = (struct emit_cell){.s = e->format == EMIT_TABLE ? owner_stand_in(o, k)
 									  : NULL};
 	} else if (owner_key_is_number(k)) {
-		number = arena_alloc(&p->f->arena, 12);
-		snprintf(number, 12, "%" PRIu32, owner_value(o, k));
-		*cell++ = (struct emit_cell){.s = number};
+		_mem_ char *number = owner_number_text(profile, o, k);
+
+		*cell++ = (struct emit_cell){.s = arena_strdup(&p->f->arena, number)};
 	} else {
 		*cell++ = (struct emit_cell){.s = owner_text(profile, o, k)};
 	}
 	if (owner_key_is_number(k))
 		*cell++ = (struct emit_cell){.u = owner_value(o, k), .none = !known};
+	if (k == OWNER_KEY_TID)
+		*cell++ = (struct emit_cell){
+			.s = *owner_thread_name(profile, o) ? owner_thread_name(profile, o) : NULL};
 	return cell;
 }
 
@@ -255,7 +260,7 @@ static void emit_whose(struct emit *e, struct flat *f, bool quiet)
 		str_addf(&name, " (%zu procedures)", w->n_procedures);
 	if (!quiet && c)
 		emit_text(e,
-			  c->kind == COLUMN_REAL
+			  c->kind != COLUMN_COUNT
 				  ? "%s of %s: %.6g of %s in or below it, %.2f%% of all; %.6g its "
 				    "own\n\n"
 				  : "%s of %s: %.0f samples of %s in or below it, %.2f%% of all; "

@@ -45,23 +45,29 @@ static void add_weight_col(struct sheet *s, unsigned k, const char *of)
 static void add_cols_of(struct sheet *s, unsigned k, const struct amounts *a, bool is_first)
 {
 	const struct column *c = &s->columns->cols.v[k];
-	const unsigned pct = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
+	/* The states of threads are one narrow column each beside another one. */
+	const bool is_narrow = !is_first && c->kind == COLUMN_TIME;
+	const unsigned pct = c->adds_up && !is_narrow ? EMIT_IN_TABLE : EMIT_IN_NONE;
+	const unsigned incl = is_narrow ? EMIT_IN_CSV : EMIT_IN_TABLE | EMIT_IN_CSV;
 
-	sheet_add_col(s, amount_col(c, a, c->name, c->title, "counts", 0));
+	sheet_add_col(s, amount_col(c, a, c->name, is_narrow ? c->name : c->title, "counts", 0));
+	s->cols[s->n_cols - 1].spare = is_first || is_narrow ? 0 : 1;
 	if (c->weight)
 		add_weight_col(s, k, "");
-	sheet_add_col(s, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = pct, .hot = true});
+	sheet_add_col(s, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = pct, .hot = true,
+					   .spare = is_first ? 0 : EMIT_SPARE_UNSAID});
 	if (is_first)
 		sheet_add_col(s, (struct emit_col){"cum_percent", "cum%", EMIT_PERCENT,
-						   .in = s->by_inclusive ? EMIT_IN_NONE : pct});
+						   .in = s->by_inclusive ? EMIT_IN_NONE : pct,
+						   .spare = EMIT_SPARE_UNSAID + 1});
 	add_more(s, k, a, "");
 	if (!s->inclusive)
 		return;
 	sheet_add_col(s, amount_col(c, a, c->name, NULL, "inclusive", EMIT_IN_JSON));
-	sheet_add_col(s, amount_col(c, a, inclusive_name(s, c->name), "incl", NULL,
-				    EMIT_IN_TABLE | EMIT_IN_CSV));
+	sheet_add_col(s, amount_col(c, a, inclusive_name(s, c->name), "incl", NULL, incl));
+	s->cols[s->n_cols - 1].spare = EMIT_SPARE_UNSAID;
 	sheet_add_col(s, (struct emit_col){"inclusive_percent", "incl%", EMIT_PERCENT, .in = pct,
-					   .hot = true});
+					   .hot = true, .spare = is_first ? 1 : EMIT_SPARE_UNSAID});
 	if (c->weight)
 		add_weight_col(s, k, "_inclusive");
 	add_more(s, k, a, "_inclusive");
@@ -82,7 +88,10 @@ void sheet_init(struct sheet *s, const struct columns *c, const struct amounts *
 	for (unsigned i = 0; i < s->n_shown; i++) {
 		unsigned k = s->order[i];
 
-		add_cols_of(s, k, amounts ? &amounts[k] : NULL, i == 0);
+		/* Times beside a time have its decimals. */
+		if (c->cols.v[k].kind == COLUMN_TIME && c->cols.v[s->order[0]].kind == COLUMN_TIME)
+			k = s->order[0];
+		add_cols_of(s, s->order[i], amounts ? &amounts[k] : NULL, i == 0);
 	}
 	s->cells = xcalloc(N_AMOUNT_COLS * n + n_more + 1, sizeof(*s->cells));
 }

@@ -30,7 +30,7 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
 	const uint8_t exact = metric_decimals(s);
 	struct json *j = emit_json(e);
-	struct str line = {0};
+	_str_ struct str line = {0};
 
 	if (j) {
 		header_json_column(j, &s->set);
@@ -76,37 +76,6 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 		emit_text(e, "\n");
 	else if (!v->no_header)
 		emit_text(e, "%.*f in all\n\n", exact, side_amount(s, s->sum));
-	str_release(&line);
-}
-
-static int by_sum(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x > *y ? -1 : *x < *y;
-}
-
-/* The sum from which on rows are kept. */
-static double least_sum(const struct spread *s, double keep_pct)
-{
-	VEC(double) sums = {0};
-	double so_far = 0, least = 0, all = 0;
-
-	if (keep_pct >= 100)
-		return 0;
-	vec_each (r, &s->rows) {
-		vec_push(&sums, r->sum);
-		all += r->sum;
-	}
-	vec_sort(&sums, by_sum);
-	vec_each (sum, &sums) {
-		if (so_far >= keep_pct / 100 * all)
-			break;
-		so_far += *sum;
-		least = *sum;
-	}
-	vec_release(&sums);
-	return keep_pct > 0 ? least : INFINITY;
 }
 
 enum {
@@ -181,7 +150,7 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
 		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
 	};
-	const double least = least_sum(s, v->keep_pct), u = s->set.unit;
+	const double least = spread_least_sum(s, v->keep_pct), u = s->set.unit;
 
 	*ret_n = 0;
 	emit_begin(e);

@@ -30,7 +30,8 @@ static void make_cols(struct top *t)
 	const unsigned not_table = EMIT_IN_JSON | EMIT_IN_CSV;
 	const struct emit_col places[] = {
 		{"percent", "%", EMIT_PERCENT, .in = EMIT_IN_TABLE, .hot = true},
-		{"cum_percent", "cum%", EMIT_PERCENT, .in = EMIT_IN_TABLE},
+		{"cum_percent", "cum%", EMIT_PERCENT, .in = EMIT_IN_TABLE,
+		 .spare = EMIT_SPARE_UNSAID + 1},
 		{"procedure", NULL, EMIT_STR, .cut = TEXT_NAME},
 		{"svma", "pc", EMIT_HEX},
 		{"instruction", NULL, EMIT_STR, .cut = TEXT_END},
@@ -39,7 +40,7 @@ static void make_cols(struct top *t)
 		{"short_image", "image", EMIT_STR, .in = EMIT_IN_TABLE, .cut = TEXT_PATH},
 		{"file", NULL, EMIT_STR, .in = not_table},
 		{"line", NULL, EMIT_U64, .in = not_table},
-		{"source", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .cut = TEXT_PATH},
+		{"source", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .cut = TEXT_PATH, .spare = 1},
 	};
 	const struct columns *c = t->columns;
 	struct amounts *amounts = xcalloc(c->cols.n + 1, sizeof(*amounts));
@@ -55,6 +56,7 @@ static void make_cols(struct top *t)
 
 		t->cols[t->n_cols++] =
 			amount_col(col, &amounts[k], col->name, col->title, "counts", 0);
+		t->cols[t->n_cols - 1].spare = i ? 2 : 0;
 		if (i == 0) {
 			memcpy(t->cols + t->n_cols, places, sizeof(places));
 			if (!col->adds_up)
@@ -99,11 +101,11 @@ static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 	struct image_code *code = code_of(t, r->image);
 	const struct flat_image im = s->ops->image(s, r->image);
 	struct line at = {.file = r->file, .line = r->line};
-	struct str text = {0};
+	_str_ struct str text = {0};
 	char id[2 * BUILD_ID_MAX + 1] = "";
 	bool has_line;
 
-	if (code && code->lines && lines_find(code->lines, r->svma, &at) != 0)
+	if (code && code->lines && lines_find(code->lines, r->svma, &at) < 0)
 		at.line = 0;
 	has_line = at.file && at.line;
 	*cell++ = (struct emit_cell){.s = r->procedure};
@@ -122,7 +124,6 @@ static struct emit_cell *place_cells(struct top *t, const struct flat_row *r,
 	if (has_line)
 		str_addf(&text, "%s:%u", str_basename(at.file), at.line);
 	*cell++ = text_cell(t, &text);
-	str_release(&text);
 	return cell;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See trace.h.  People see seconds since the first thing known of any thread; JSON and CSV have
- * nanoseconds since 1970.  CSV is one table: the points when they are asked for, else the threads.
- */
+ * nanoseconds since 1970.  CSV is one table: the points when they are asked
+ * for, else the threads. */
 #include "view/trace.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "query/source.h"
@@ -18,6 +20,10 @@ struct view {
 	struct thread_lines *t;
 	const struct trace_opts *opts;
 	struct arena arena; /* texts of rows */
+	unsigned bar_width; /* of the table's bars, from the first row on */
+	uint64_t most;	    /* points in the fullest stretch of any */
+	bool has_blocks;
+	struct thread_stretch *stretches; /* of a bar */
 };
 
 /* "12.345678", seconds since zero; TIME_NS 0: not known. */
@@ -43,13 +49,15 @@ static char bar_char(uint64_t n, uint64_t most, bool there)
 	return there ? '.' : ' ';
 }
 
+/* --- bars on paper: of all points, as data have them --- */
+
 static struct emit_cell bar(struct view *v, const struct thread_line *l, uint64_t most,
 			    uint64_t *counts)
 {
 	unsigned n = v->opts->width;
 	char *text;
 
-	if (!n)
+	if (!n || v->e->format != EMIT_JSON)
 		return (struct emit_cell){.none = true};
 	text = arena_alloc(&v->arena, n + 1);
 	thread_lines_density(v->t, l, n, counts);
@@ -75,34 +83,94 @@ static uint64_t find_most(struct view *v, uint64_t *counts)
 	return most;
 }
 
+/* --- bars on a screen: what threads did --- */
+
+/* Sets the width of all bars, once it is known. */
+static void measure_bars(struct view *v, size_t room)
+{
+	const unsigned wanted =
+		v->opts->width_is_given || room == SIZE_MAX ? v->opts->width : UINT_MAX;
+
+	v->bar_width = room < wanted ? (unsigned)room : wanted;
+	v->stretches = xcalloc(v->bar_width + 1, sizeof(*v->stretches));
+	vec_each (l, &v->t->lines) {
+		uint64_t n = thread_lines_stretches(v->t, l, v->bar_width, v->stretches);
+
+		v->most = n > v->most ? n : v->most;
+	}
+}
+
+static const char *stretch_colour(const struct thread_stretch *s)
+{
+	if (s->n_ran)
+		return "\033[32m"; /* green: ran */
+	return s->is_blocked ? "\033[34m" /* blue */ : "";
+}
+
+static void fill_bar(void *ctx, uint64_t number, size_t room, struct str *ret)
+{
+	struct view *v = ctx;
+	const struct thread_line *l = &v->t->lines.v[number];
+	const char *colour = "";
+
+	if (!v->stretches)
+		measure_bars(v, room);
+	thread_lines_stretches(v->t, l, v->bar_width, v->stretches);
+	for (unsigned i = 0; i < v->bar_width; i++) {
+		const struct thread_stretch *s = &v->stretches[i];
+		const char *now = v->e->colour ? stretch_colour(s) : "";
+
+		if (now != colour && strcmp(now, colour) != 0) {
+			str_add(ret, *colour ? "\033[m" : "");
+			str_add(ret, now);
+			colour = now;
+		}
+		v->has_blocks |= s->is_blocked;
+		str_addc(ret, s->is_blocked ? '_' : bar_char(s->n_ran, v->most, s->is_there));
+	}
+	str_add(ret, *colour ? "\033[m" : "");
+	while (ret->n && ret->v[ret->n - 1] == ' ')
+		ret->v[--ret->n] = '\0';
+}
+
+/* What the characters of bars mean. */
+static void emit_legend(struct view *v)
+{
+	if (!v->stretches || v->opts->no_header || !v->most)
+		return;
+	emit_text(v->e, "\nbars: %.6f s a character; # up to %llu points%s, . none\n",
+		  (double)(v->t->to_ns - v->t->from_ns) / 1e9 / v->bar_width,
+		  (unsigned long long)v->most, v->has_blocks ? ", _ blocked" : "");
+}
+
 static void emit_threads(struct view *v)
 {
 	const bool processes = v->t->by_process;
 	const unsigned pids = processes ? 0 : EMIT_IN_NONE, names = processes ? EMIT_IN_NONE : 0;
+	const bool has_bars = v->opts->width || !v->opts->width_is_given;
 	const struct emit_col cols[] = {
-		{"thread", NULL, EMIT_STR, .in = names},
-		{"profile", NULL, EMIT_U64, .in = names},
+		{"thread", NULL, EMIT_STR, .in = names, .cut = TEXT_END},
+		{"profile", NULL, EMIT_U64, .in = names, .spare = 4},
 		{"pid", NULL, EMIT_U64, .in = pids},
 		{"tid", NULL, EMIT_U64, .in = pids},
 		{"start_ns", NULL, EMIT_U64, .in = DATA},
 		{"end_ns", NULL, EMIT_U64, .in = DATA},
-		{"start", NULL, EMIT_STR, .in = EMIT_IN_TABLE},
-		{"end", NULL, EMIT_STR, .in = EMIT_IN_TABLE},
+		{"start", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .spare = 4},
+		{"end", NULL, EMIT_STR, .in = EMIT_IN_TABLE, .spare = 4},
 		{"points", NULL, EMIT_U64},
-		{"dropped", NULL, EMIT_U64,
+		{"dropped", NULL, EMIT_U64, .spare = 1,
 		 .in = !processes ? EMIT_IN_NONE : DATA | (v->t->n_dropped ? EMIT_IN_TABLE : 0)},
-		{"bar", "", EMIT_STR,
-		 .in = v->opts->width ? EMIT_IN_TABLE | EMIT_IN_JSON : EMIT_IN_NONE},
-		{"comm", NULL, EMIT_STR, .in = pids},
+		{"bar", "", EMIT_STR, .in = v->opts->width ? EMIT_IN_JSON : EMIT_IN_NONE},
+		{"comm", "name", EMIT_STR, .in = pids, .cut = TEXT_END},
+		{"line", "", EMIT_STR, .in = has_bars ? EMIT_IN_TABLE : EMIT_IN_NONE,
+		 .cut = TEXT_FILL},
 	};
 	uint64_t *counts = xcalloc(v->opts->width + 1, sizeof(*counts)), most = 0;
 
-	if (v->opts->width)
+	if (v->opts->width && v->e->format == EMIT_JSON)
 		most = find_most(v, counts);
-	if (most && !v->opts->no_header)
-		emit_text(v->e, "bars: %.6f s a character; # up to %llu points, . none\n\n",
-			  (double)(v->t->to_ns - v->t->from_ns) / 1e9 / v->opts->width,
-			  (unsigned long long)most);
+	v->e->fill = fill_bar;
+	v->e->fill_ctx = v;
 	emit_table(v->e, v->e->format == EMIT_CSV && !v->opts->points ? "rows" : "threads", cols,
 		   n_elems(cols));
 	vec_each (l, &v->t->lines)
@@ -119,25 +187,12 @@ static void emit_threads(struct view *v)
 				       {.u = l->n_dropped},
 				       bar(v, l, most, counts),
 				       {.s = l->name},
+				       {.u = (uint64_t)(l - v->t->lines.v)},
 			       });
 	emit_table_end(v->e);
+	emit_legend(v);
+	free(v->stretches);
 	free(counts);
-}
-
-struct point_row {
-	uint64_t time_ns, i;
-	const struct thread_line *line;
-};
-
-static int by_time(const void *a, const void *b)
-{
-	const struct point_row *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	return x->i < y->i ? -1 : x->i > y->i;
 }
 
 static void emit_points(struct view *v)
@@ -159,13 +214,9 @@ static void emit_points(struct view *v)
 		{"procedure", NULL, EMIT_STR, .in = names, .cut = TEXT_NAME},
 		{"path", NULL, EMIT_STR, .in = processes ? 0 : DATA, .cut = TEXT_END},
 	};
-	VEC(struct point_row) rows = {0};
+	_vec_ thread_line_points rows = {0};
 
-	vec_each (l, &t->lines)
-		for (uint64_t i = l->first; i < l->first + l->n; i++)
-			if (!t->ops->wants || t->ops->wants(t, l, i))
-				vec_push(&rows, (struct point_row){t->ops->time(l, i), i, l});
-	vec_sort(&rows, by_time);
+	thread_lines_points(t, &rows);
 	emit_text(v->e, "\n");
 	emit_table(v->e, v->e->format == EMIT_CSV ? "rows" : "points", cols, n_elems(cols));
 	vec_each (r, &rows) {
@@ -187,7 +238,6 @@ static void emit_points(struct view *v)
 			       });
 	}
 	emit_table_end(v->e);
-	vec_release(&rows);
 }
 
 /* When second 0 was, and what there was no room for. */

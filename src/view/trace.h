@@ -7,8 +7,9 @@
 #include "view/emit.h"
 
 struct trace_opts {
-	bool points;	/* list the points too */
-	unsigned width; /* of the bars; 0: none */
+	bool points;	     /* list the points too */
+	unsigned width;	     /* of the bars; 0: none */
+	bool width_is_given; /* else bars on a screen are as wide as there is room */
 	bool no_header;
 };
 

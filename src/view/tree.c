@@ -9,8 +9,8 @@
  *
  * The only row below another one stands straight beneath it, so that indentation grows with
  * branches, not with depth.  An image is named where it is another one than the row's before.  On a
- * terminal names are cut so that the guides in front of them stay; when these take more than half
- * of the room, the outer ones become their number. */
+ * screen names are cut so that the guides in front of them stay; when these take more than half of
+ * the room, the outer ones become their number. */
 #include "view/tree.h"
 
 #include <inttypes.h>
@@ -20,8 +20,6 @@
 
 #include "view/amounts.h"
 #include "view/about.h"
-
-#define NARROW 100 /* columns of a screen that has room for the most important numbers only */
 
 struct guides {
 	VEC(bool) more;	      /* by guide: another row follows below */
@@ -39,8 +37,7 @@ struct printer {
 	unsigned n_cols;
 	struct emit_cell *cells;
 	struct guides guides;
-	bool narrow, several_roots;
-	size_t room; /* columns for guides and name; SIZE_MAX: whole */
+	bool several_roots;
 	struct arena arena;
 };
 
@@ -51,41 +48,42 @@ static void add_col(struct printer *p, struct emit_col col)
 	p->cols[p->n_cols++] = col;
 }
 
+/* The states of threads are one narrow column each beside another one. */
+static bool is_narrow_column(const struct printer *p, const struct column *c)
+{
+	return c->kind == COLUMN_TIME && c != &p->t->columns.cols.v[p->order[0]];
+}
+
 /* Of the table's column that shows WHAT, "incl" or "excl", of C. */
 static const char *tree_title(struct printer *p, const struct column *c, const char *what)
 {
 	const bool is_only = p->n_shown == 1;
-	struct str s = {0};
-	const char *kept;
+	_str_ struct str s = {0};
 
 	if (is_only)
-		str_addf(&s, "%susive%s", what, c->kind == COLUMN_TIME ? "(us)" : "");
+		str_addf(&s, "%susive%s", what, c->kind == COLUMN_TIME ? "(s)" : "");
+	else if (is_narrow_column(p, c))
+		str_add(&s, c->name);
 	else
 		str_addf(&s, "%s %s", c->title, what);
-	kept = arena_strdup(&p->arena, str_get(&s));
-	str_release(&s);
-	return kept;
+	return arena_strdup(&p->arena, str_get(&s));
 }
 
 /* In CSV a heading says all; in JSON the group does a part. */
 static const char *key(struct printer *p, const char *group, const char *event)
 {
-	struct str s = {0};
-	const char *kept;
+	_str_ struct str s = {0};
 
 	if (p->e->format != EMIT_CSV)
 		return event;
 	str_addf(&s, "%s %s", group, event);
-	kept = arena_strdup(&p->arena, str_get(&s));
-	str_release(&s);
-	return kept;
+	return arena_strdup(&p->arena, str_get(&s));
 }
 
 static void make_cols(struct printer *p)
 {
 	const struct columns *cols = &p->t->columns;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
-	const unsigned wide = p->narrow ? EMIT_IN_NONE : EMIT_IN_TABLE;
 
 	p->amounts = xcalloc(cols->cols.n + 1, sizeof(*p->amounts));
 	vec_each (r, &p->rows->rows) {
@@ -100,22 +98,30 @@ static void make_cols(struct printer *p)
 	add_col(p, (struct emit_col){"depth", NULL, EMIT_U64, .in = data});
 	for (unsigned i = 0; i < p->n_shown; i++) {
 		const struct column *c = &cols->cols.v[p->order[i]];
-		const struct amounts *a = &p->amounts[p->order[i]];
-		const unsigned percent = c->adds_up ? EMIT_IN_TABLE : EMIT_IN_NONE;
+		const struct column *first = &cols->cols.v[p->order[0]];
+		const struct amounts *a =
+			&p->amounts[p->order[c->kind == COLUMN_TIME && first->kind == COLUMN_TIME
+						     ? 0
+						     : i]];
+		const bool is_narrow = is_narrow_column(p, c);
+		const unsigned percent = c->adds_up && !is_narrow ? EMIT_IN_TABLE : EMIT_IN_NONE;
 
 		add_col(p, amount_col(c, a, key(p, "inclusive", c->name), tree_title(p, c, "incl"),
 				      "inclusive", 0));
+		p->cols[p->n_cols - 1].spare = i && !is_narrow ? 1 : 0;
 		add_col(p, (struct emit_col){"percent", "%", EMIT_PERCENT, .in = percent,
-					     .hot = true});
+					     .hot = true, .spare = i ? EMIT_SPARE_UNSAID : 0});
 		if (i == 0 && p->o->form != TREE_FLAT)
-			add_col(p, (struct emit_col){"parent_percent", "parent%", EMIT_PERCENT,
-						     .in = percent & wide ? wide : EMIT_IN_NONE});
+			add_col(p,
+				(struct emit_col){"parent_percent", "parent%", EMIT_PERCENT,
+						  .in = percent, .spare = EMIT_SPARE_UNSAID + 1});
 		p->n_cols += amounts_more_cols(cols, p->order[i], a, "_inclusive", &p->arena,
 					       p->cols + p->n_cols);
 		add_col(p, amount_col(c, a, key(p, "exclusive", c->name), tree_title(p, c, "excl"),
-				      "exclusive", data | wide));
-		add_col(p, (struct emit_col){"exclusive_percent", p->narrow ? "excl%" : "%",
-					     EMIT_PERCENT, .in = percent, .hot = true});
+				      "exclusive", is_narrow ? data : 0));
+		p->cols[p->n_cols - 1].spare = EMIT_SPARE_UNSAID;
+		add_col(p, (struct emit_col){"exclusive_percent", "excl%", EMIT_PERCENT,
+					     .in = percent, .hot = true, .spare = i ? 3 : 2});
 		if (c->weight) {
 			const struct column *w = &cols->cols.v[c->weight - 1];
 
@@ -128,7 +134,7 @@ static void make_cols(struct printer *p)
 			amounts_more_cols(cols, p->order[i], a, "", &p->arena, p->cols + p->n_cols);
 	}
 	add_col(p, (struct emit_col){"text", scope_kind_name(p->t->level), EMIT_STR,
-				     .in = EMIT_IN_TABLE});
+				     .in = EMIT_IN_TABLE, .cut = TEXT_FILL});
 	add_col(p, (struct emit_col){"kind", NULL, EMIT_STR, .in = data});
 	add_col(p, (struct emit_col){"name", NULL, EMIT_STR, .in = data});
 	add_col(p, (struct emit_col){"image", NULL, EMIT_STR, .in = data});
@@ -141,45 +147,6 @@ static void make_cols(struct printer *p)
 	add_col(p, (struct emit_col){"contexts", NULL, EMIT_STR,
 				     .in = p->t->contexts ? data : EMIT_IN_NONE});
 	p->cells = xcalloc(p->n_cols, sizeof(*p->cells));
-}
-
-/* Characters of the longest number that a column of amounts like COL can have. */
-static size_t widest_number(const struct printer *p, const struct emit_col *col)
-{
-	size_t widest = 0;
-
-	for (unsigned c = 0; c < p->t->columns.cols.n; c++) {
-		char number[400];
-		size_t n = (size_t)snprintf(
-			number, sizeof(number), "%.*f", col->decimals,
-			column_shown(&p->t->columns.cols.v[c], p->amounts[c].largest));
-
-		widest = n > widest ? n : widest;
-	}
-	return widest;
-}
-
-/* The columns that are left on a screen beside the numbers. */
-static size_t find_room(const struct printer *p)
-{
-	size_t used = 0;
-
-	if (!p->e->terminal)
-		return SIZE_MAX;
-	for (unsigned i = 0; i < p->n_cols; i++) {
-		const struct emit_col *c = &p->cols[i];
-		size_t width = strlen(c->title ? c->title : c->key), n = 7;
-
-		if ((c->in && !(c->in & EMIT_IN_TABLE)) || c->type == EMIT_STR)
-			continue;
-		/* No count is larger than the largest, no percentage than 100. */
-		if (c->type != EMIT_PERCENT)
-			n = widest_number(p, c);
-		width = n > width ? n : width;
-		used += width + 1;
-	}
-	used++;
-	return p->e->width > used + 16 ? p->e->width - used : 16;
 }
 
 /* --- names --- */
@@ -285,7 +252,7 @@ static void add_name(struct str *s, const struct printer *p, const struct scope 
 	if (is_part_of_above(p, r, sc))
 		add_where(s, sc);
 	else
-		text_show(s, sc->name);
+		emit_add_name(p->e, s, sc->name);
 }
 
 /* --- guides --- */
@@ -303,7 +270,8 @@ static bool is_branch(const struct printer *p, const struct tree_row *r)
 }
 
 /* Appends the guides in front of R's name and returns their width. */
-static size_t add_guides(struct str *s, struct printer *p, const struct tree_row *r)
+static size_t add_guides(struct str *s, struct printer *p, const struct tree_row *r,
+			 size_t all_room)
 {
 	struct guides *g = &p->guides;
 	uint32_t n = r->depth ? g->n_upto.v[r->depth - 1] : 0, from = 0;
@@ -315,8 +283,8 @@ static size_t add_guides(struct str *s, struct printer *p, const struct tree_row
 	g->more.n = n;
 	if (branch)
 		vec_push(&g->more, !r->last);
-	if (p->room != SIZE_MAX && 2 * (size_t)(n + branch) > p->room / 2) {
-		from = n + branch - (uint32_t)(p->room / 8);
+	if (all_room != SIZE_MAX && 2 * (size_t)(n + branch) > all_room / 2) {
+		from = n + branch - (uint32_t)(all_room / 8);
 		before = s->n;
 		str_addf(s, "+%" PRIu32 " ", from);
 		width = s->n - before;
@@ -330,36 +298,34 @@ static size_t add_guides(struct str *s, struct printer *p, const struct tree_row
 	return width;
 }
 
-static const char *row_text(struct printer *p, const struct tree_row *r)
+/* The text of row NUMBER, in ALL_ROOM columns. */
+static void fill_row(void *ctx, uint64_t number, size_t all_room, struct str *ret)
 {
+	struct printer *p = ctx;
+	const struct tree_row *r = &p->rows->rows.v[number];
 	const struct scope *sc = scope_of(p, r);
-	struct str name = {0}, rest = {0}, s = {0};
-	size_t used = add_guides(&s, p, r), room;
-	const char *kept;
+	struct str name = {0}, rest = {0};
+	size_t used = add_guides(ret, p, r, all_room), room, rest_width;
 
 	add_name(&name, p, sc, r);
 	if (!r->n_hidden)
 		add_rest(&rest, p, r, sc);
-	if (p->room == SIZE_MAX) {
-		str_add(&s, str_get(&name));
-		str_add(&s, str_get(&rest));
+	if (all_room == SIZE_MAX) {
+		str_add(ret, str_get(&name));
+		str_add(ret, str_get(&rest));
 	} else {
-		size_t rest_width = text_width(str_get(&rest));
-
-		room = p->room > used ? p->room - used : 0;
+		rest_width = text_width(str_get(&rest));
+		room = all_room > used ? all_room - used : 0;
+		room = room < 12 ? 12 : room;
 		/* The name gives way before what is behind it, down to half of the room. */
 		if (rest_width > room / 2 && text_width(str_get(&name)) + rest_width > room)
 			rest_width = room / 2;
-		room -= rest_width;
-		text_add_cut(&s, str_get(&name), TEXT_NAME, room < 8 ? 8 : room);
+		text_add_cut(ret, str_get(&name), TEXT_NAME, room - rest_width);
 		if (rest.n)
-			text_add_cut(&s, rest.v, TEXT_END, rest_width < 4 ? 4 : rest_width);
+			text_add_cut(ret, rest.v, TEXT_END, rest_width);
 	}
-	kept = arena_strdup(&p->arena, str_get(&s));
 	str_release(&name);
 	str_release(&rest);
-	str_release(&s);
-	return kept;
 }
 
 /* --- rows --- */
@@ -401,15 +367,12 @@ static const char *kind_text(const struct tree_row *r, const struct scope *sc)
 
 static const char *contexts_text(struct printer *p, const struct tree_row *r)
 {
-	struct str s = {0};
-	const char *kept;
+	_str_ struct str s = {0};
 
 	if (!p->t->contexts || r->n_hidden || p->e->format == EMIT_TABLE)
 		return NULL;
 	p->t->contexts(p->t, r->node, &s);
-	kept = arena_strdup(&p->arena, str_get(&s));
-	str_release(&s);
-	return kept;
+	return arena_strdup(&p->arena, str_get(&s));
 }
 
 static void emit_tree_row(struct printer *p, const struct tree_row *r)
@@ -423,7 +386,7 @@ static void emit_tree_row(struct printer *p, const struct tree_row *r)
 	*cell++ = (struct emit_cell){.u = r->parent, .none = r->parent == TREE_ROW_NONE};
 	*cell++ = (struct emit_cell){.u = r->depth};
 	cell = count_cells(p, cell, r);
-	*cell++ = (struct emit_cell){.s = p->e->format == EMIT_TABLE ? row_text(p, r) : NULL};
+	*cell++ = (struct emit_cell){.u = (uint64_t)(r - p->rows->rows.v)};
 	*cell++ = (struct emit_cell){.s = kind_text(r, sc)};
 	*cell++ = (struct emit_cell){.s = r->n_hidden ? NULL : sc->name};
 	*cell++ = (struct emit_cell){.s = of_image ? p->t->image_name(p->t, sc->image) : NULL};
@@ -452,11 +415,11 @@ static void emit_rows(struct emit *e, struct tree_source *t, const struct tree_r
 {
 	struct printer p = {.e = e, .t = t, .rows = rows, .o = o};
 
-	p.narrow = e->terminal && e->width < NARROW;
+	e->fill = fill_row;
+	e->fill_ctx = &p;
 	vec_each (r, &rows->rows)
 		p.several_roots |= r->depth == 0 && !r->only;
 	make_cols(&p);
-	p.room = find_room(&p);
 	emit_rows_by(e, o->rows_by);
 	emit_table(e, "rows", p.cols, p.n_cols);
 	vec_each (r, &rows->rows)

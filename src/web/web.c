@@ -3,21 +3,18 @@
  * mode, by epoll), so that whoever has something better to do is never kept from it.  There are at
  * most MOST_CLIENTS, each with MEMORY bytes and PATIENCE_NS for one request and its answer: the
  * library's own time-out begins anew with each byte, so it is not enough.
- *
- * The library is opened with dlopen when it is asked for.  Linked, it and the TLS library it draws
- * in would be in a privileged process that nobody wants to reach by HTTP. */
+ */
 #include "web/web.h"
 
-#include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "web/listen.h"
+#include "web/mhd.h"
 
 #define MOST_CLIENTS 16
 #define MEMORY	     ((size_t)16384)
@@ -25,14 +22,6 @@
 #define PATIENCE_NS  (PATIENCE_S * 1000000000ull)
 #define MOST_ROUNDS  16		   /* of the library's at a time */
 #define FRESH_NS     1000000000ull /* as long as this a page is shown again, whoever asks */
-
-#define LIBRARY "libmicrohttpd.so.12"
-
-/* What of the library is used. */
-#define CALLS(use)                                                                                 \
-	use(start_daemon) use(stop_daemon) use(run) use(get_timeout) use(get_daemon_info)          \
-		use(get_connection_info) use(create_response_from_buffer) use(add_response_header) \
-			use(queue_response) use(destroy_response)
 
 struct client {
 	struct MHD_Connection *connection; /* NULL: free */
@@ -49,94 +38,26 @@ struct web {
 	struct str text;  /* the page, */
 	uint64_t text_ns; /* as it was then */
 	struct client clients[MOST_CLIENTS];
-#define DECLARE(name) __typeof__(&MHD_##name) name;
-	CALLS(DECLARE)
-#undef DECLARE
+	struct mhd lib;
 };
-
-/* --- where --- */
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static int parse(const char *where, union address *ret, struct err *err)
-{
-	const char *colon = strrchr(where, ':'), *digits = colon ? colon + 1 : where;
-	char host[64] = "127.0.0.1";
-	size_t n = colon ? (size_t)(colon - where) : 0;
-	uint64_t port;
-	bool is_v6;
-
-	*ret = (union address){.any = {0}};
-	if (str_parse_u64(digits, 10, &port) < 0 || port < 1 || port > UINT16_MAX)
-		return err_set(err, -EINVAL, "'%s': '%s' is no port, 1 to 65535", where, digits);
-	is_v6 = n > 2 && *where == '[' && where[n - 1] == ']';
-	if (colon && strncmp(where, "localhost:", n + 1) != 0) {
-		n -= is_v6 ? 2 : 0;
-		if (n >= sizeof(host))
-			n = 0;
-		memcpy(host, where + (is_v6 ? 1 : 0), n);
-		host[n] = '\0';
-	}
-	if (is_v6 && inet_pton(AF_INET6, host, &ret->v6.sin6_addr) == 1) {
-		ret->v6.sin6_family = AF_INET6;
-		ret->v6.sin6_port = htons((uint16_t)port);
-		return sizeof(ret->v6);
-	}
-	if (!is_v6 && inet_pton(AF_INET, host, &ret->v4.sin_addr) == 1) {
-		ret->v4.sin_family = AF_INET;
-		ret->v4.sin_port = htons((uint16_t)port);
-		return sizeof(ret->v4);
-	}
-	return err_set(err, -EINVAL,
-		       "'%s': no numeric address, such as 127.0.0.1 or [::1], before the port",
-		       where);
-}
-
-int web_check(const char *where, struct err *err)
-{
-	union address a;
-	int rc = parse(where, &a, err);
-
-	return rc < 0 ? rc : 0;
-}
-
-static int listen_at(const char *where, struct err *err)
-{
-	union address a;
-	int n = parse(where, &a, err), one = 1;
-	_fd_ int fd = -1;
-
-	if (n < 0)
-		return n;
-	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* A predecessor's connections that linger do not hold the port; its socket does. */
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
-	    bind(fd, &a.any, (socklen_t)n) < 0 || listen(fd, MOST_CLIENTS) < 0)
-		return err_errno(err, -errno, "cannot listen at %s for HTTP", where);
-	return take_fd(&fd);
-}
 
 /* --- answers --- */
 
 static enum MHD_Result say(struct web *w, struct MHD_Connection *c, unsigned status,
 			   const char *type, const char *text)
 {
-	struct MHD_Response *r = w->create_response_from_buffer(
+	struct MHD_Response *r = w->lib.create_response_from_buffer(
 		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result rc;
 
 	if (!r)
 		return MHD_NO;
-	w->add_response_header(r, "Content-Type", type);
-	w->add_response_header(r, "Connection", "close");
+	w->lib.add_response_header(r, "Content-Type", type);
+	w->lib.add_response_header(r, "Connection", "close");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		w->add_response_header(r, "Allow", "GET, HEAD");
-	rc = w->queue_response(c, status, r);
-	w->destroy_response(r);
+		w->lib.add_response_header(r, "Allow", "GET, HEAD");
+	rc = w->lib.queue_response(c, status, r);
+	w->lib.destroy_response(r);
 	return rc;
 }
 
@@ -182,7 +103,8 @@ static void note_client(void *ctx, struct MHD_Connection *c, void **of_socket,
 		if (x->connection != (begins ? NULL : c))
 			continue;
 		*x = (struct client){.fd = -1};
-		info = begins ? w->get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD) : NULL;
+		info = begins ? w->lib.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
+			      : NULL;
 		if (info)
 			*x = (struct client){c, info->connect_fd, w->now_ns};
 		return;
@@ -191,42 +113,26 @@ static void note_client(void *ctx, struct MHD_Connection *c, void **of_socket,
 
 /* --- the library --- */
 
-static int load(struct web *w, struct err *err)
-{
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	bool all = library;
-
-#define FIND(name)                                                                                 \
-	w->name = library ? (__typeof__(w->name))dlsym(library, "MHD_" #name) : NULL;              \
-	all = all && w->name;
-	CALLS(FIND)
-#undef FIND
-	/* It stays loaded: what it draws in leaves state behind that unloading loses. */
-	return all ? 0
-		   : err_set(err, -ENOTSUP,
-			     "HTTP needs the library " LIBRARY " (package libmicrohttpd12)");
-}
-
 static int start(struct web *w, int *listener, struct err *err)
 {
 	const union MHD_DaemonInfo *info;
 
-	w->mhd = w->start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, answer, w, MHD_OPTION_LISTEN_SOCKET,
-				 *listener, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CLIENTS,
-				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY,
-				 MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S,
-				 MHD_OPTION_NOTIFY_CONNECTION, note_client, w, MHD_OPTION_END);
+	w->mhd = w->lib.start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, answer, w, MHD_OPTION_LISTEN_SOCKET, *listener,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CLIENTS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+		PATIENCE_S, MHD_OPTION_NOTIFY_CONNECTION, note_client, w, MHD_OPTION_END);
 	if (!w->mhd)
-		return err_set(err, -EIO, LIBRARY " cannot serve HTTP");
+		return err_set(err, -EIO, MHD_LIBRARY " cannot serve HTTP");
 	*listener = -1; /* it is the library's now */
-	info = w->get_daemon_info(w->mhd, MHD_DAEMON_INFO_EPOLL_FD);
+	info = w->lib.get_daemon_info(w->mhd, MHD_DAEMON_INFO_EPOLL_FD);
 	w->fd = info ? info->epoll_fd : -1;
-	return w->fd < 0 ? err_set(err, -EIO, LIBRARY " cannot serve HTTP by epoll") : 0;
+	return w->fd < 0 ? err_set(err, -EIO, MHD_LIBRARY " cannot serve HTTP by epoll") : 0;
 }
 
 int web_open(const char *where, web_page_fn *page, void *ctx, struct web **ret, struct err *err)
 {
-	_fd_ int listener = listen_at(where, err);
+	_fd_ int listener = listen_at(where, MOST_CLIENTS, err);
 	struct web *w;
 	int rc;
 
@@ -235,7 +141,7 @@ int web_open(const char *where, web_page_fn *page, void *ctx, struct web **ret, 
 	w = xcalloc(1, sizeof(*w));
 	w->page = page;
 	w->ctx = ctx;
-	rc = load(w, err);
+	rc = mhd_load(&w->lib, err);
 	if (rc >= 0)
 		rc = start(w, &listener, err);
 	if (rc < 0) {
@@ -261,8 +167,8 @@ void web_serve(struct web *w, uint64_t now_ns)
 		if (w->clients[i].connection && now_ns - w->clients[i].since_ns > PATIENCE_NS)
 			shutdown(w->clients[i].fd, SHUT_RDWR);
 	for (int i = 0; i < MOST_ROUNDS; i++) {
-		w->run(w->mhd);
-		if (w->get_timeout(w->mhd, &wait_ms) != MHD_YES || wait_ms)
+		w->lib.run(w->mhd);
+		if (w->lib.get_timeout(w->mhd, &wait_ms) != MHD_YES || wait_ms)
 			return;
 	}
 }
@@ -272,7 +178,7 @@ void web_close(struct web *w)
 	if (!w)
 		return;
 	if (w->mhd)
-		w->stop_daemon(w->mhd);
+		w->lib.stop_daemon(w->mhd);
 	str_release(&w->text);
 	free(w);
 }

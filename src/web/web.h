@@ -13,11 +13,7 @@ struct web;
 /* Appends the page, OpenMetrics text, to OUT; CTX is the caller's.  Asked at most once a second. */
 typedef void web_page_fn(void *ctx, struct str *out);
 
-/* Whether WHERE, "[ADDRESS:]PORT", can be understood: ADDRESS is numeric ([::1] in brackets) or
- * localhost, which is 127.0.0.1 and the default.  -EINVAL says what is wrong. */
-int web_check(const char *where, struct err *err);
-
-/* Listens at WHERE; -EADDRINUSE and others say where.  Needs libmicrohttpd, which is opened here:
+/* Listens at WHERE (listen.h); -EADDRINUSE and others say where.  Needs libmicrohttpd, which is opened here:
  * -ENOTSUP without it.  CTX is to live as long as the web. */
 int web_open(const char *where, web_page_fn *page, void *ctx, struct web **ret, struct err *err);
 

@@ -3,11 +3,11 @@
 the project's code.  Fails when the page is not what view/flame_html.c describes."""
 import base64
 import hashlib
-import json
 import re
-import struct
 import sys
-import zlib
+
+sys.dont_write_bytecode = True
+from page_data import Block
 
 page = open(sys.argv[1], encoding="utf-8").read()
 policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
@@ -19,28 +19,13 @@ for text, what in (style, "style"), (scripts[1][1], "script"):
     assert f"{what}-src 'sha256-{digest}'" in policy, what
 assert "default-src 'none'" in policy and not re.search(r"https?://|//[a-z]+\.", style + scripts[1][1])
 
-data = zlib.decompress(base64.b64decode(scripts[0][1], validate=True))
-n_head, n = struct.unpack_from("<II", data)
-head = json.loads(data[8:8 + n_head])
-at = 8 + n_head
-
-
-def number():
-    global at
-    x = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        x |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return x
-
-
-up, frame, own = [[number() for _ in range(n)] for _ in range(3)]
-was, change = [[number() for _ in range(n)] if "sides" in head else [0] * n for _ in range(2)]
+block = Block(page, 1)
+head, (n,), number = block.head, block.counts, block.number
+up, frame, own = [block.column(n) for _ in range(3)]
+was, change = [block.column(n) if "sides" in head else [0] * n for _ in range(2)]
+waits, blocks = [block.column(n) if "states" in head else [0] * n for _ in range(2)]
 small = [number() if head["kinds"][head["kind"][f]] == "small" else 0 for f in frame]
-assert at == len(data)
+block.check_end()
 depth, path = -1, []
 for i in range(n):
     depth += 1 - up[i] if i else 1
@@ -51,7 +36,8 @@ for i in range(n):
         "native": "", "inlined": "_[i]", "kernel": "_[k]", "generated": "_[j]"}.get(kind, f"_[{kind}]"))
     if (own[i] or was[i] or change[i]) and len(sys.argv) < 3:
         print(";".join(path), *([was[i]] if "sides" in head else []), own[i],
-              *([head["changes"][change[i]]] if "sides" in head else []))
+              *([head["changes"][change[i]]] if "sides" in head else []),
+              *([f"({waits[i]} waiting, {blocks[i]} blocked)"] if "states" in head else []))
 if "sides" in head:
     print(f"{n} boxes, A {sum(was)} of {head['sides'][0]['total']}, B {sum(own)} of {head['sides'][1]['total']}")
 else:

@@ -5,9 +5,10 @@
  *     recording HOST SECONDS
  *                           of this host, in an epoch that began so many seconds after 1970
  *     event NAME PERIOD [ENABLED_NS RUNNING_NS TOTAL]
+ *     time NAME             an event of time, such as blocked: COUNT is nanoseconds
  *     image KIND PATH       the build-id is that of the file at PATH, none when it cannot be read
  *     owner FLAGS LABEL [KEY=VALUE]...
- *                           FLAGS: idle, kernel or -; LABEL or -; KEY: comm exe cgroup uid pid tid
+ *                           FLAGS: idle, kernel or -; LABEL or -; KEY: comm exe cgroup uid pid tid thread
  *     path                  the samples that follow have no callers
  *     frame SVMA [guessed]  one more caller in the last image, outermost first; of a mark: 0
  *     facts [FACT]...       what is known of the samples that follow: BIT, !BIT, COUNTER=VALUE;
@@ -63,6 +64,19 @@ static void add_event(const char *args)
 	event = profile_intern_event(&p, &e);
 }
 
+static void add_time(const char *args)
+{
+	struct event e = {.period = 1};
+
+	char name[100];
+
+	if (sscanf(args, "%99s", name) != 1)
+		die("time", args);
+	e.name = profile_intern_str(&p, name);
+	e.unit = profile_intern_str(&p, "ns");
+	event = profile_intern_event(&p, &e);
+}
+
 static void add_image(const char *args)
 {
 	struct image im = {0};
@@ -99,8 +113,10 @@ static void set_owner_key(struct owner *o, const char *key, const char *value)
 		const char *name;
 		uint32_t *to;
 		bool is_text;
-	} keys[] = {{"comm", &o->comm, true}, {"exe", &o->exe, true},  {"cgroup", &o->cgroup, true},
-		    {"uid", &o->uid, false},  {"pid", &o->pid, false}, {"tid", &o->tid, false}};
+	} keys[] = {{"comm", &o->comm, true},	      {"exe", &o->exe, true},
+		    {"cgroup", &o->cgroup, true},     {"uid", &o->uid, false},
+		    {"pid", &o->pid, false},	      {"tid", &o->tid, false},
+		    {"thread", &o->thread_name, true}};
 
 	for (size_t i = 0; i < n_elems(keys); i++) {
 		if (strcmp(keys[i].name, key) != 0)
@@ -184,6 +200,18 @@ static void set_facts(const char *args)
 	free(text);
 }
 
+/* Samples of the owner and event that came in a minute since 1970. */
+static void add_minute(const char *args)
+{
+	unsigned long long count;
+	struct moment m = {.owner = owner, .event = event};
+
+	if (sscanf(args, "%u %llu", &m.minute, &count) != 2)
+		die("minute", args);
+	m.count = count;
+	profile_add_moment(&p, &m);
+}
+
 static void add_sample(const char *args)
 {
 	unsigned long long svma, count;
@@ -192,6 +220,15 @@ static void add_sample(const char *args)
 	if (sscanf(args, "%llx %llu", &svma, &count) != 2)
 		die("sample", args);
 	ctx = profile_intern_ctx(&p, callers, profile_intern_place(&p, image, svma, 0));
+	if (*event_measures(&p, &p.events.v[event])) {
+		profile_add_value(&p, &(struct value){.owner = owner,
+						      .ctx = ctx,
+						      .event = event,
+						      .count = 1,
+						      .sum = count});
+		p.events.v[event].n_reached++;
+		return;
+	}
 	facts_add(&p, owner, ctx, event, &facts, count);
 	p.events.v[event].n_reached += count;
 }
@@ -262,10 +299,11 @@ static void set_recording(const char *args)
 static const struct {
 	const char *word;
 	void (*add)(const char *args);
-} words[] = {{"event", add_event},   {"image", add_image}, {"owner", add_owner},
-	     {"path", clear_path},   {"frame", add_frame}, {"facts", set_facts},
-	     {"sample", add_sample}, {"loss", add_loss},   {"meta", add_meta},
-	     {"thread", add_thread}, {"point", add_point}, {"recording", set_recording}};
+} words[] = {{"event", add_event},	   {"time", add_time},	   {"image", add_image},
+	     {"owner", add_owner},	   {"path", clear_path},   {"frame", add_frame},
+	     {"facts", set_facts},	   {"sample", add_sample}, {"loss", add_loss},
+	     {"meta", add_meta},	   {"thread", add_thread}, {"point", add_point},
+	     {"recording", set_recording}, {"minute", add_minute}};
 
 int main(int argc, char **argv)
 {

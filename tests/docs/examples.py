@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 build, man = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 PROGRAM = """
@@ -42,11 +43,12 @@ def set_up():
         f"image file {path}\nsample {svma} 7\n"
         for path, svma in ((libc, symbol(libc, "malloc", "-D")), ("/usr/bin/gzip", "4000"),
                            (os.path.abspath("program"), insert)))
-    events = f"event cpu-clock 1000000\n{samples}event cache-misses 1000\n{samples}"
+    events = f"event cpu-clock 1000000\n{samples}"
     events += (f"owner - - comm=program uid=0\nimage file {os.path.abspath('program')}\nframe {insert}\n"
                f"image file {libc}\nsample {symbol(libc, 'malloc', '-D')} 3\npath\n")
     events += f"thread 4321 4321 1000 0\npoint 1600000 {insert}\n"
-    subprocess.run([build / "tests/cli/mkdb", "db"], input=f"meta here 880000000 60 make\n{events}", text=True, check=True)
+    events += f"event cache-misses 1000\n{samples}"
+    subprocess.run([build / "tests/cli/mkdb", "db"], input=f"meta here {int(time.time()) - 3600} 60 make\n{events}", text=True, check=True)
     set_up_facts()
     return insert, os.listdir("db/epochs")[0][:8]
 
@@ -72,7 +74,9 @@ def examples(page):
 
 def fit(line, insert, day, pid):
     for said, meant in ((r"\b0x401136\b", "0x" + insert), (r"\b20261121\b", day), (r"\b1234\b", str(pid)),
-                        (r"(?<=-d )\d+\b", "0.3")):
+                        (r"(?<=-d )\d+\b", "0.3"),
+                        # it serves until it is ended
+                        (r"^dwell web\b", "timeout --preserve-status -s INT 1 dwell web --listen 0")):
         line = re.sub(said, meant, line)
     return line
 

@@ -49,7 +49,7 @@ def own_call_paths():
         if lib.startswith("libcalls_") and lib.endswith(".so"):
             shutil.copy(prog(lib), "open")
     with sysctl(PARANOID, 2):
-        p = as_nobody(where, "record", "--json", "--call-graph", "dwarf", *RATE, "--db", "home/db", "--",
+        p = as_nobody(where, "record", "--json", "-g", *RATE, "--db", "home/db", "--",
                       "env", "LD_LIBRARY_PATH=" + where, where + "/calls", longer(300))
     check(p.returncode == 0, p.stderr)
     a = account_of(p.stdout)

@@ -306,7 +306,7 @@ def without_a_drain_it_counts_on():
     reached = heads()
     with Daemon(*RATE) as d:
         note(d.said())
-    n = Prof("-epoch", "all", "-p", prog("burn")).n(procedure="burn_here")
+    n = Prof("-epoch", "all", "--path", prog("burn")).n(procedure="burn_here")
     check(n > 500, "%d of burn's" % n)
     got, stored, lost = sums()
     check(got >= reached, "%d reached it, %d are told of" % (reached, got))

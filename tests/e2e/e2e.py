@@ -34,6 +34,7 @@ attempt = 1  # of the test that runs
 os.environ.pop("DWELLDB", None)
 os.environ.pop("DCPIDB", None)
 os.environ.pop("DEBUGINFOD_URLS", None)
+os.environ["DWELL_JOB"] = ""  # recordings of one test are no series; a test of jobs says so
 
 
 class Failed(Exception):
@@ -265,10 +266,11 @@ def sysctl(path, value):
             f.write(old)
 
 
-def one_line(p, *words):
-    """Fails unless process P ended with 2 and one line on stderr that has all WORDS."""
+def one_line(p, *words, failed=None):
+    """Fails unless process P failed, with one line on stderr that has all WORDS."""
     lines = [s for s in p.stderr.splitlines() if not s.startswith("dwell record: event: ")]
-    check(p.returncode == 2, "exit %d, not 2; said: %s" % (p.returncode, p.stderr.strip()))
+    failed = failed or (125 if "record" in p.args else 2)
+    check(p.returncode == failed, "exit %d, not %d; said: %s" % (p.returncode, failed, p.stderr.strip()))
     check(len(lines) == 1, "%d lines: %s" % (len(lines), p.stderr.strip()))
     for w in words:
         check(w in lines[0], "no '%s' in: %s" % (w, lines[0]))

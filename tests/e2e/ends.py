@@ -36,7 +36,7 @@ def interrupted_with_its_command():
     time.sleep(longer(1))
     os.killpg(p.pid, signal.SIGINT)
     out, err = p.communicate(timeout=60)
-    check(p.returncode == 0, "exit %d: %s" % (p.returncode, err))
+    check(p.returncode == 128 + signal.SIGINT, "exit %d: %s" % (p.returncode, err))
     enough(account_of(out)["events"][0]["samples"], 100, "samples")
 
 
@@ -120,7 +120,7 @@ def fill(path):
 
 
 def disk_full():
-    """The file system fills up in the middle: one line, exit 2, and the epoch before stays whole."""
+    """The file system fills up in the middle: one line, exit 125, and the epoch before stays whole."""
     with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="small"):
         record(*RATE, "--", prog("burn"), longer(0.3), db="small/db")
         before = readable("small/db", 100)
@@ -130,7 +130,7 @@ def disk_full():
             time.sleep(0.3)
             r.stop()
         p = subprocess.CompletedProcess([], r.p.returncode, r.out, r.err)
-        one_line(p, "No space left")
+        one_line(p, "No space left", failed=125)
         p = dwell("prof", "--json", "--db", "small/db", "--epoch", "all")
         check(p.returncode == 0, "prof exits %d: %s" % (p.returncode, p.stderr))
         n = sum(sum(x["counts"].values()) for x in json.loads(p.stdout)["rows"])
@@ -170,7 +170,7 @@ def symbolic_links():
     os.rename("db/epochs", "epochs")
     os.symlink("../elsewhere", "db/epochs")
     p = dwell("record", *RATE, "--db", "db", "--", prog("burn"), 0.2)
-    check(p.returncode == 2, "exit %d" % p.returncode)
+    check(p.returncode == 125, "exit %d" % p.returncode)
     check(os.listdir("elsewhere") == [], "written through the link: %s" % os.listdir("elsewhere"))
     os.unlink("db/epochs")
     os.rename("epochs", "db/epochs")

@@ -22,8 +22,8 @@
 
 #include "spin.h"
 
-/* void f(uint64_t n, void (*next)(void)): counts n down to 0 and calls NEXT; with a frame pointer.
- */
+/* void f(uint64_t n, void (*next)(void)): counts n down to 0 and calls NEXT;
+ * with a frame pointer. */
 #if defined(__x86_64__)
 static const uint8_t code[] = {0x55,		 /*    push %rbp */
 			       0x48, 0x89, 0xe5, /*    mov %rsp,%rbp */

@@ -99,14 +99,53 @@ def forged_build_id():
         wait_for(lambda: d.do("flush") is not None and "have build-id" in d.said(), "the collision to be named: " + d.said())
         # Symbols are read when nobody else wants the CPU.
         wait_for(lambda: d.do("flush") is not None and Prof().n(image="prog_a", procedure="hot_of_a"), "the victim's names", 120)
+        # So are unwind tables: the victim runs until its own is there.
+        folded = lambda: dwell("export", "--folded", "--no-inline", "--db", "db").stdout
+        wait_for(lambda: sh(victim, 0.3) is not None and d.do("flush") is not None and re.search("main;hot_of_a ", folded()),
+                 "a call path of the victim", 120)
         p = Prof()
         forged = os.path.abspath("forged")
         check(p.procedures("prog_a").get("burn_here", 0) == 0, "the victim has the other's names: %s" % p.procedures("prog_a"))
         check(p.n(image=forged) > 0, "the forged one is not shown: %s" % p.images())
         check(p.n(image=forged, procedure="hot_of_a") == 0, "the forged one has the victim's names: %s" % p.procedures(forged))
         least(p.n(image="prog_a", procedure="hot_of_a"), p.n(image="prog_a"), 0.5, "named: %s" % p.procedures("prog_a"))
-        folded = dwell("export", "--folded", "--no-inline", "--db", "db").stdout
-        check(re.search(r"main;hot_of_a ", folded), "no call path of the victim: %s" % folded[:500])
+
+
+def patch(path, victim):
+    """A copy of VICTIM with one instruction changed, that does nothing, and other names of procedures."""
+    with open(victim, "rb") as f:
+        data = f.read()
+    nop = bytes.fromhex("0f1f840000000000")
+    at = data.find(nop)
+    if at < 0:
+        at, nop = data.find(bytes.fromhex("0f1f4400")), bytes.fromhex("0f1f4400")
+    if at < 0:
+        raise Skipped("no instruction to change")
+    data = data[: at + len(nop) - 1] + b"\1" + data[at + len(nop) :]
+    with open(path, "wb") as f:
+        f.write(data.replace(b"\0hot_of_a\0", b"\0hot_of_x\0"))
+    os.chmod(path, 0o755)
+
+
+def patched_code():
+    """A user's copy of a program, which differs in its code alone, runs first; each has its own names and code."""
+    victim = prog("prog_a")
+    os.chmod(".", 0o755)
+    patch("patched", victim)
+    patched = os.path.abspath("patched")
+    with Daemon() as d:
+        sh("./patched", longer(0.5), user=65534, group=65534, extra_groups=[])
+        d.do("flush")
+        names = lambda: (Prof().n(image="prog_a", procedure="hot_of_a"), Prof().n(image=patched, procedure="hot_of_x"))
+        wait_for(lambda: sh(victim, 0.3) is not None and d.do("flush") is not None and all(names()), "both with their names", 120)
+        p = Prof()
+        check(p.n(image="prog_a", procedure="hot_of_x") == 0, "the victim has the other's names: %s" % p.procedures("prog_a"))
+        check(p.n(image=patched, procedure="hot_of_a") == 0, "the patched one has the victim's names: %s" % p.procedures(patched))
+        check("have build-id" in d.said(), "the collision is not named: " + d.said())
+    for image, own, others in (victim, "hot_of_a", "hot_of_x"), (patched, "hot_of_x", "hot_of_a"):
+        listed = dwell("list", "--asm", "--db", "db", own, image)
+        check(listed.returncode == 0 and own in listed.stdout and others not in listed.stdout,
+              "the listing of %s: %s%s" % (image, listed.stdout[:500], listed.stderr))
 
 
 def only_what_it_needs():
@@ -181,4 +220,4 @@ def large_map():
 if os.geteuid() != 0:
     print("1..0 # SKIP needs root")
     sys.exit(0)
-run(elf_files, many_maps, large_map, forged_build_id, only_what_it_needs)
+run(elf_files, many_maps, large_map, forged_build_id, patched_code, only_what_it_needs)

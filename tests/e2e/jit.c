@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs code it wrote itself: jit SECONDS [map], with "map" after telling /tmp/perf-PID.map of it.
- */
+/* Runs code it wrote itself: jit SECONDS [map], with "map" after telling
+ * /tmp/perf-PID.map of it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -202,11 +202,11 @@ def the_whole_machine():
 
 def what_cannot_be_is_said():
     p = dwell("record", "--off-cpu", "--engine", "ring", "--db", "db", "--", "true")
-    check(p.returncode == 2 and "--off-cpu needs the bpf engine" in p.stderr, p.stderr)
+    check(p.returncode == 125 and "--off-cpu needs the bpf engine" in p.stderr, p.stderr)
     p = dwell("record", "--min-block", "5", "--db", "db", "--", "true")
-    check(p.returncode == 2 and "--min-block" in p.stderr, p.stderr)
+    check(p.returncode == 125 and "--min-block" in p.stderr, p.stderr)
     p = dwell("record", "--walk-at", "exit", "--db", "db", "--", "true")
-    check(p.returncode == 2 and "--walk-at" in p.stderr, p.stderr)
+    check(p.returncode == 125 and "--walk-at" in p.stderr, p.stderr)
 
 
 def walking_at(where, case):

@@ -41,9 +41,10 @@ def alternate_stack():
 
 
 def above_a_threads_stack():
-    # When on_thread has returned the C library frees what was the thread's.
+    # When on_thread has returned the C library frees what was the thread's: functions of its own,
+    # which begin with an underscore, and what these call.
     case("thread", "(__)?clone3?;start_thread;on_thread;", "handler;in_handler",
-         besides="(__)?clone3?;start_thread;(_[^;]+;)*")
+         besides=r"(__)?clone3?;start_thread;(_\w+;(\w+;)*)?")
 
 
 def nested():

@@ -152,10 +152,12 @@ def labels_and_pids():
 
 
 def commands_that_fail():
-    one_line(dwell("record", "--db", "db", "--", "/nonexistent/program"), "/nonexistent/program")
+    one_line(dwell("record", "--db", "db", "--", "/nonexistent/program"), "/nonexistent/program", failed=127)
     check(not has_manifest("db") or dwell("prof", "--db", "db").returncode in (0, 1), "a broken database")
-    # A command's own failure is not ours.
-    a = record(*RATE, "--", "sh", "-c", "%s %g; exit 3" % (prog("burn"), longer(0.1)))
+    # A command's own failure is not ours, and its status is passed on.
+    p = dwell("record", "--json", "--db", "db", *RATE, "--", "sh", "-c", "%s %g; exit 3" % (prog("burn"), longer(0.1)))
+    check(p.returncode == 3, "exit %d: %s" % (p.returncode, p.stderr.strip()))
+    a = account_of(p.stdout, p.stderr)
     enough(a["events"][0]["samples"], 50, "samples: %s" % a)
 
 

@@ -66,6 +66,10 @@ def blocks_are_points_too():
     # It may have waited for memory as well.
     likely(sleeps <= len(points) <= sleeps + 2, "%d blocks, slept %d times" % (len(points), sleeps))
     check(all(p["path"].startswith("hrtimer_nanosleep") for p in points), points[:3])
+    # When each block ended is a point, too, of the event that says what came then.
+    ready = [p["time_ns"] for p in trace("--tid", said["sleeper"][0], "--event", "runnable")["points"]]
+    check(len(ready) == len(points), "%d ends of %d blocks" % (len(ready), len(points)))
+    check(all(b - a["time_ns"] >= 50e6 for a, b in zip(points, ready)), "%s %s" % (points, ready))
     gaps = [(b["time_ns"] - a["time_ns"]) / 1e6 for a, b in zip(points, points[1:])]
     check(min(gaps) >= 50, "%s" % gaps)
 

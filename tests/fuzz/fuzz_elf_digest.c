@@ -15,6 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	elf_find_eh_frame(&f, &svma);
 	elf_digest(&f, again);
 	FUZZ_REQUIRE(image_digest_known(first) && image_digest_same(first, again));
+	elf_digest_code(&f, first);
+	elf_digest_code(&f, again);
+	FUZZ_REQUIRE(image_digest_known(first) && image_digest_same(first, again));
 	elf_file_close(&f);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cursor every other parser stands on: whatever it reads without `bad`, the writer writes back.
- */
+/* The cursor every other parser stands on: whatever it reads without `bad`,
+ * the writer writes back. */
 #include "base/rd.h"
 #include "base/wr.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs a program where perf_event_open(2) fails, as in containers:  deny ERRNO PROGRAM ARGUMENTS...
- */
+/* Runs a program where perf_event_open(2) fails, as in containers:  deny ERRNO
+ * PROGRAM ARGUMENTS... */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *   kernel none|sprofil|papi SECONDS
  * work_a computes, read(2) of zeros takes several ticks, work_b computes.  It says what each spent
  * ("in_kernel": the read), and, as "got_a", "got_b" and "unplaced" in ticks of a millisecond, what
- * its own profile says.  With "none" it has no profile of its own: it runs under another library.
- */
+ * its own profile says.  With "none" it has no profile of its own: it runs
+ * under another library. */
 #include <fcntl.h>
 #include <papi.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dwell/dwell.h"
+#include "identity_t.h"
 #include "t.h"
 
 extern char __executable_start, etext;
@@ -448,6 +449,29 @@ TEST(fork_keeps_profiling_on_in_both)
 	uint64_t n = whole_ticks(&w) - before;
 
 	EXPECT(n >= 95 && n <= most_ticks(&start));
+	free(w.v);
+}
+
+TEST(one_thread_changes_its_identity)
+{
+	struct whole w;
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	set(1000, 0);
+	whole_init(&w);
+	pid = fork();
+	if (pid == 0) {
+		int r = sprofil(w.p, 2, NULL, PROF_UINT) == 0 ? change_identity() : 10;
+
+		burn(0.1);
+		_exit(r || !off() || whole_ticks(&w) < 90 ? 100 + r : 0);
+	}
+	REQUIRE(waitpid(pid, &status, 0) == pid);
+	EXPECT(WIFEXITED(status)); /* and not by abort(3) */
+	EXPECT_EQ(WEXITSTATUS(status), 0);
 	free(w.v);
 }
 

@@ -5,8 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decode, unpack } from "../../src/web/ui/flame_data.mjs";
-import { CHANGES, INK, KINDS, MATCH } from "../../src/web/ui/flame_kinds.mjs";
-import { deepestBelow, eachShown, placeAt } from "../../src/web/ui/flame_layout.mjs";
+import { CHANGES, INK, KINDS, MATCH, STATES } from "../../src/web/ui/flame_kinds.mjs";
+import { eachShown, placeAt } from "../../src/web/ui/flame_layout.mjs";
+import { eachPixel, spanAt } from "../../src/web/ui/trace_data.mjs";
 import { matcher, search } from "../../src/web/ui/flame_search.mjs";
 
 const tests = [];
@@ -66,8 +67,8 @@ test("a block is decoded: shape, sums, places", () => {
   assert.deepEqual([...boxes.total], [2 ** 40 + 13, 2 ** 40 + 9, 2 ** 40 + 3, 3, 1, 4]);
   assert.deepEqual([...boxes.x], [0, 0, 0, 0, 2 ** 40 + 3, 2 ** 40 + 9]);
   assert.equal(boxes.small[5], 7);
-  assert.deepEqual(levels.map((l) => [...l]), [[0], [1, 5], [2, 4], [3]]);
-  assert.equal(deepestBelow(boxes, 1), 3);
+  assert.deepEqual(levels.map((l) => [...l.box]), [[0], [1, 5], [2, 4], [3]]);
+  assert.deepEqual([...boxes.deepest], [3, 3, 3, 3, 2, 1]);
 });
 
 test("every wide box is drawn, and every other one is in a run", () => {
@@ -78,21 +79,22 @@ test("every wide box is drawn, and every other one is in a run", () => {
       const from = random(2) ? 0 : random(whole), to = from + 1 + random(whole - from), least = 1 + random(whole / 200);
       const drawn = new Map();
       let right = -1;
-      eachShown(boxes, level, from, to, least,
-        (i) => {
+      eachShown(level, from, to, least,
+        (k) => {
+          const i = level.box[k];
           assert(boxes.x[i] >= right);
           right = boxes.x[i] + boxes.total[i];
           drawn.set(i, "box");
         },
-        (first, last, begin, end) => {
-          assert(begin >= right && end <= begin + boxes.total[0]);
+        (first, last) => {
+          assert(level.x[first] >= right && last >= first);
+          right = level.end[last];
           for (let k = first; k <= last; k++) {
-            assert(boxes.x[level[k]] >= begin && boxes.x[level[k]] + boxes.total[level[k]] <= end);
-            drawn.set(level[k], "run");
+            assert(k === first || level.x[k] < level.end[k - 1] + least, "neighbours");
+            drawn.set(level.box[k], "run");
           }
-          right = end;
         });
-      for (const i of level) {
+      for (const i of level.box) {
         const inside = boxes.x[i] < to && boxes.x[i] + boxes.total[i] > from;
         if (inside)
           assert.equal(drawn.get(i), boxes.total[i] >= least ? "box" : "run", `seed ${seed} box ${i}`);
@@ -106,21 +108,25 @@ test("work goes by pixels, not by boxes", () => {
   for (let i = 0; i < n; i++)
     boxes.push([i ? 1 : 0, 1, 1]);
   const flame = decode(block(boxes, ["a", "b"], [0, 0]));
-  let calls = 0, count = 0;
-  eachShown(flame.boxes, flame.levels[2], 0, n, n / 2000, () => calls++, (first, last) => {
+  let calls = 0, count = 0, looks = 0;
+  // Reads of the column of ends tell how many boxes are looked at.
+  const level = { ...flame.levels[2], end: new Proxy(flame.levels[2].end, { get: (v, k) => (looks++, v[k]) }) };
+  eachShown(level, 0, n, n / 2000, () => calls++, (first, last) => {
     calls++;
     count += last - first + 1;
   });
   assert.equal(count, n);
   assert(calls <= 2000, `${calls} calls`);
+  assert(looks <= 20000, `${looks} looks`);
 });
 
 test("the box at a place", () => {
   const { boxes, levels } = randomFlame(9, 500);
   for (const level of levels)
-    for (let k = 0; k < level.length; k++)
-      if (boxes.total[level[k]])
-        assert.equal(placeAt(boxes, level, boxes.x[level[k]] + boxes.total[level[k]] / 2), k);
+    level.box.forEach((i, k) => {
+      if (boxes.total[i])
+        assert.equal(placeAt(level, boxes.x[i] + boxes.total[i] / 2), k);
+    });
 });
 
 test("a search counts a sample once", () => {
@@ -134,6 +140,34 @@ test("a search counts a sample once", () => {
   assert.throws(() => search(flame, "/(/"));
 });
 
+test("pixels of a time line", () => {
+  for (let seed = 1; seed < 40; seed++) {
+    const random = numbers(seed), t = { begin: [], end: [], state: [], sums: [[0], [0], [0]] };
+    for (let k = 0, now = 0; k < 300; k++) {
+      t.begin.push(now + (random(3) ? 0 : random(20)));
+      now = t.begin[k] + 1 + random(random(5) ? 4 : 400);
+      t.end.push(now);
+      t.state.push(random(3));
+      t.sums.forEach((sum, s) => sum.push(sum[k] + (t.state[k] === s ? now - t.begin[k] : 0)));
+    }
+    const length = t.end[299], from = random(length / 2), to = from + 1 + random(length - from), width = 1 + random(700);
+    const per = (to - from) / width, seen = new Uint8Array(width);
+    const inState = (s, a, b) => t.begin.reduce((sum, x, k) => sum + (t.state[k] === s ? Math.max(0, Math.min(b, t.end[k]) - Math.max(a, x)) : 0), 0);
+    eachPixel(t, from, to, width, (x0, x1, k) => {
+      assert(t.begin[k] <= from + x0 * per + 1e-6 && t.end[k] >= from + x1 * per - 1e-6, "the span has all of these pixels");
+      seen.fill(1, x0, x1);
+    }, (x, shares) => {
+      shares.forEach((share, s) => assert(Math.abs(share - inState(s, from + x * per, from + (x + 1) * per) / per) < 1e-6, `seed ${seed} pixel ${x} state ${s}`));
+      seen[x] = 1;
+    });
+    for (let x = 0; x < width; x++)
+      if ([0, 1, 2].some((s) => inState(s, from + x * per, from + (x + 1) * per) > 1e-6))
+        assert(seen[x], `seed ${seed} pixel ${x}`);
+    for (let k = 0; k < 300; k++)
+      assert.equal(spanAt(t, t.begin[k]), k);
+  }
+});
+
 test("text on every colour has a contrast of 4.5 or more", () => {
   const light = (c) => {
     const [r, g, b] = [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16) / 255)
@@ -141,7 +175,7 @@ test("text on every colour has a contrast of 4.5 or more", () => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   for (const theme of ["light", "dark"])
-    for (const [name, fill] of [...Object.entries({ ...KINDS, ...CHANGES }).flatMap(([k, v]) => v[theme].map((c) => [k, c])), ["match", MATCH[theme]]]) {
+    for (const [name, fill] of [...Object.entries({ ...KINDS, ...CHANGES, ...STATES }).flatMap(([k, v]) => v[theme].map((c) => [k, c])), ["match", MATCH[theme]]]) {
       const [a, b] = [light(INK[theme]), light(fill)].sort((x, y) => y - x);
       assert((a + 0.05) / (b + 0.05) >= 4.5, `${theme} ${name} ${fill}`);
     }

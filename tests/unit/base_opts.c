@@ -16,6 +16,8 @@ static const struct opt table[] = {
 	{"n", OPT_U64, &n, "N", "number"},
 	{"no-header", OPT_FLAG, &no_header, NULL, "no header"},
 	{"d", OPT_DURATION, &dur, "T", "time"},
+	{"m", OPT_U64, &n, "N", "number or nothing", .no_number_needed = true},
+	{"old", OPT_SAY, NULL, "say --all", NULL},
 	{0},
 };
 
@@ -70,6 +72,21 @@ TEST(underscores_mean_dashes)
 	EXPECT_EQ(PARSE(&err, false, "--no-header"), 0);
 	EXPECT(no_header);
 	EXPECT_EQ(PARSE(&err, false, "--no.header"), -EINVAL);
+}
+
+TEST(what_is_no_option_says_what_to_type)
+{
+	struct err err;
+
+	EXPECT(PARSE(&err, false, "-old=3") == -EINVAL);
+	EXPECT_STR(err.msg, "-old=3: say --all");
+	EXPECT_EQ(PARSE(&err, false, "-m", "--all"), 0);
+	EXPECT_EQ(n, 0);
+	EXPECT(flag);
+	EXPECT_EQ(PARSE(&err, false, "-m"), 0);
+	EXPECT_EQ(PARSE(&err, false, "-m", "12"), 0);
+	EXPECT_EQ(n, 12);
+	EXPECT(PARSE(&err, false, "-m=x") == -EINVAL);
 }
 
 TEST(errors_name_the_option)

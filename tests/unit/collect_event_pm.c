@@ -86,8 +86,8 @@ static int probe(const struct event_spec *s)
 {
 	if (old_kernel && s->attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT)
 		return -EINVAL;
-	/* perf_ibs_init: periods are multiples of 16, and without the filter nothing is excluded.
-	 */
+	/* perf_ibs_init: periods are multiples of 16, and without the filter
+	 * nothing is excluded. */
 	if ((s->attr.type == 8 || s->attr.type == 9) && s->facts >= EVENT_FACTS_IBS_OP) {
 		if (s->attr.sample_period % 16)
 			return -EINVAL;

@@ -19,8 +19,8 @@ static struct {
 	char dir[64], path[128];
 } w;
 
-/* A "program" here is a file whose first byte is its build-id, repeated; byte 0 means it has none.
- */
+/* A "program" here is a file whose first byte is its build-id, repeated; byte
+ * 0 means it has none. */
 static int probe(int fd, struct image_layout *ret, struct err *err)
 {
 	uint8_t b;
@@ -120,8 +120,8 @@ TEST(a_replaced_file_is_not_taken_for_the_old_one)
 	EXPECT_EQ(new.flags, 0);
 	end();
 
-	/* Seen only after it was replaced: the kernel's word stands, addresses stay file offsets.
-	 */
+	/* Seen only after it was replaced: the kernel's word stands,
+	 * addresses stay file offsets. */
 	begin();
 	write_file(8);
 	old = image_of(w.path, 7, 0, NULL);
@@ -352,6 +352,57 @@ TEST(samples_do_not_wait_for_a_layout)
 	free(to);
 	images_moved(&w.images);
 	EXPECT(!images_any_came(&w.images) && images_moves(&w.images, false) == NULL);
+	end();
+}
+
+static unsigned n_probed;
+
+static int probe_counted(int fd, struct image_layout *ret, struct err *err)
+{
+	n_probed++;
+	return probe_later(fd, ret, err);
+}
+
+TEST(a_file_without_samples_is_not_read)
+{
+	for (unsigned paths = 0; paths < 2; paths++) {
+		uint32_t code = begin_later(7);
+
+		n_probed = 0;
+		w.images.probe = probe_counted;
+		EXPECT(!images_take(&w.images));
+		EXPECT_EQ(images_n_awaited(&w.images, 0), 0);
+		EXPECT_EQ(n_probed, 0);
+		if (paths)
+			images_add_number(&w.images, code);
+		else
+			images_place(&w.images, code, 0x1010, 0);
+		EXPECT_EQ(n_probed, 1);
+		EXPECT_EQ(w.images.asked.n, 1);
+		end();
+	}
+}
+
+TEST(a_file_that_is_known_needs_no_stand_in)
+{
+	uint32_t code = begin_later(7);
+
+	answered = true;
+	EXPECT_EQ(svma_of(code, 0x1010), 0x11010);
+	EXPECT(!w.images.asked.n && !images_any_came(&w.images));
+	end();
+}
+
+TEST(all_files_are_read_when_asked_for)
+{
+	uint32_t code = begin_later(7);
+
+	images_want_all(&w.images);
+	EXPECT_EQ(w.images.asked.n, 1);
+	answered = true;
+	EXPECT(images_take(&w.images));
+	EXPECT(w.images.codes.v[code].has_layout);
+	EXPECT_EQ(images_find_build_id(&w.images, &(struct build_id[]){id_of(7)}[0]), code);
 	end();
 }
 

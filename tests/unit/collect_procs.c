@@ -375,6 +375,39 @@ TEST(a_new_name_is_a_new_owner)
 	end();
 }
 
+static const char *name_of(uint32_t tid)
+{
+	owner_id o = procs_owner(&w.procs, procs_current(&w.procs, PID), tid);
+
+	return profile_str(&w.profile, w.profile.owners.v[o].thread_name);
+}
+
+TEST(threads_have_names)
+{
+	begin();
+	w.procs.split = OWNER_TID;
+	add_task(PID, 0, 3);
+	comm_at(PID, "main", false, TICK);
+	fork_at(PID, PID, PID + 1, TICK);
+	procs_apply(&w.procs, &(struct perf_record){.kind = RECORD_COMM,
+						    .pid = PID,
+						    .tid = PID + 1,
+						    .name = "worker",
+						    .time_ns = 2 * TICK});
+	fork_at(PID, PID, PID + 2, 2 * TICK);
+	EXPECT_STR(name_of(PID), "");
+	EXPECT_STR(name_of(PID + 1), "worker");
+	EXPECT_STR(name_of(PID + 2), ""); /* that of its process */
+	exit_at(PID, PID + 1, 3 * TICK);
+	EXPECT_STR(name_of(PID + 1), "worker"); /* its last samples come behind its end */
+	fork_at(PID, PID, PID + 1, 4 * TICK);	/* another thread of the same number */
+	EXPECT_STR(name_of(PID + 1), "");
+	comm_at(PID, "other", false, 5 * TICK); /* the main thread alone */
+	EXPECT_STR(name_of(PID), "");
+	EXPECT_STR(name_of(PID + 2), "main");
+	end();
+}
+
 TEST(owners_are_kept_apart_as_asked)
 {
 	uint32_t i, k;

@@ -44,8 +44,8 @@ TEST(a_thread_that_was_there_has_no_start)
 	profile_release(&p);
 }
 
-/* The sideband of a cycle is applied before its samples: the number may be another thread's then.
- */
+/* The sideband of a cycle is applied before its samples: the number may be
+ * another thread's then. */
 TEST(points_find_the_life_they_are_of)
 {
 	struct profile p;

@@ -21,7 +21,7 @@
 
 #define SECOND_NS 1000000000ull
 
-enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, PATIENT, N_JOBS };
+enum { COPY, OPEN, FORK, CRASH, EAT, ENDLESS, WRITE, STALL, FAIL, OPENER, N_JOBS };
 
 static int copy(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
 		struct err *err)
@@ -87,18 +87,6 @@ static int fail(const struct confine_files *f, const uint8_t *arg, size_t n_arg,
 	return err_set(err, -EBADMSG, "nothing in it");
 }
 
-/* Takes CPU time, and then reads the file. */
-static int work(const struct confine_files *f, const uint8_t *arg, size_t n_arg, struct wr *ret,
-		struct err *err)
-{
-	struct timespec t;
-
-	do
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	while (!t.tv_sec && t.tv_nsec < 3 * CONFINE_PROMPT_MS * 1000000l);
-	return copy(f, arg, n_arg, ret, err);
-}
-
 /* Opening it takes for ever, as on a file system that does not answer. */
 static void stall(const uint8_t *arg, size_t n_arg, struct confine_files *ret)
 {
@@ -125,8 +113,7 @@ static const struct confine_job jobs[N_JOBS] = {
 	[WRITE] = {JOB(write_much)},
 	[STALL] = {.open = stall, .run = copy, .wall_s = 1, .cpu_s = 1, .memory = 8 << 20},
 	[FAIL] = {JOB(fail)},
-	[OPENER] = {.open = open_named, JOB(copy), .niceness = 5},
-	[PATIENT] = {.open = open_named, JOB(work), .niceness = 5},
+	[OPENER] = {.open = open_named, JOB(copy)},
 };
 
 static struct forker *forker;
@@ -274,8 +261,7 @@ TEST(a_child_takes_little)
 	if (!begin())
 		SKIP("needs root, and no sanitizer");
 	EXPECT(atoi(own_proc_file(OPENER, "/proc/self/oom_score_adj")) == 1000);
-	EXPECT_EQ(niceness_in(own_proc_file(OPENER, "/proc/self/stat")), 5);
-	EXPECT_EQ(niceness_in(own_proc_file(PATIENT, "/proc/self/stat")), 19);
+	EXPECT_EQ(niceness_in(own_proc_file(OPENER, "/proc/self/stat")), 19);
 	limits = own_proc_file(OPENER, "/proc/self/limits");
 	EXPECT_EQ(limit_in(limits, "Max cpu time"), 1);
 	EXPECT_EQ(limit_in(limits, "Max open files"), 0);

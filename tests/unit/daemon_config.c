@@ -43,10 +43,10 @@ TEST(the_file_has_the_words_of_the_options)
 			  "label night shift\nepoch 1h\nmax-age 4w\nmax-size 2G\nkeep 7\nprune 0.5",
 			  1, argv, &err),
 		0);
-	EXPECT_EQ(c.freq_hz, 199);
-	EXPECT_EQ(c.events.n, 2);
-	EXPECT_STR(c.events.v[1], "page-faults:7");
-	EXPECT_STR(c.label, "night shift");
+	EXPECT_EQ(c.record.freq_hz, 199);
+	EXPECT_EQ(c.record.events.n, 2);
+	EXPECT_STR(c.record.events.v[1], "page-faults:7");
+	EXPECT_STR(c.record.label, "night shift");
 	EXPECT_EQ(c.epoch_ns, 3600000000000);
 	EXPECT_EQ(c.flush_ns, 300000000000); /* the default */
 	EXPECT_EQ(c.max_age_ns, 28 * 86400 * 1000000000ull);
@@ -64,11 +64,11 @@ TEST(the_command_line_counts_more)
 	EXPECT_EQ(
 		read_both("freq 199\nevent cpu-clock\nslot page-faults\nlabel x\n", 5, argv, &err),
 		0);
-	EXPECT_EQ(c.freq_hz, 50);
-	EXPECT_EQ(c.events.n, 1);
-	EXPECT_STR(c.events.v[0], "cycles");
-	EXPECT_EQ(c.slots.n, 1);
-	EXPECT_STR(c.label, "x");
+	EXPECT_EQ(c.record.freq_hz, 50);
+	EXPECT_EQ(c.record.events.n, 1);
+	EXPECT_STR(c.record.events.v[0], "cycles");
+	EXPECT_EQ(c.record.slots.n, 1);
+	EXPECT_STR(c.record.label, "x");
 	EXPECT_EQ(c.operands.n, 1);
 }
 
@@ -179,10 +179,10 @@ TEST(slots_number_their_events)
 	EXPECT_EQ(read_both("", 4, argv, &err), 0);
 	if (config_plan(&c, &plan, &why, &err) < 0)
 		SKIP("no software events here");
-	EXPECT_EQ(plan.specs.n, 3);
-	EXPECT_EQ(plan.slot.v[0], 0);
-	EXPECT_EQ(plan.slot.v[1], 0);
-	EXPECT_EQ(plan.slot.v[2], 1);
+	EXPECT_EQ(plan.record.specs.n, 3);
+	EXPECT_EQ(plan.record.slot.v[0], 0);
+	EXPECT_EQ(plan.record.slot.v[1], 0);
+	EXPECT_EQ(plan.record.slot.v[2], 1);
 	EXPECT_STR(plan.db, "db");
 	EXPECT(why == NULL);
 	plan_release(&plan);

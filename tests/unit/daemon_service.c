@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A service that really samples, on a disk that fails: every write, fsync and rename of a flush, of
- * a new epoch and of a reload fails once.  Whatever fails, each sample is stored once in the end.
- */
+ * a new epoch and of a reload fails once.  Whatever fails, each sample is
+ * stored once in the end. */
 #include "daemon/service.h"
 
 #include <errno.h>

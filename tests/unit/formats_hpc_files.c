@@ -119,8 +119,8 @@ TEST(hand_made_files_are_read)
 	read_cct(&later);
 }
 
-/* A trace.db exactly as FORMATS.md has it: the section's header ends at 0x0d, and headers follow.
- */
+/* A trace.db exactly as FORMATS.md has it: the section's header ends at
+ * 0x0d, and headers follow. */
 TEST(a_trace_without_times_is_read)
 {
 	struct wr w = hand_trace(HPC_RELEASED, &plain);

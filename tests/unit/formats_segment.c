@@ -202,17 +202,19 @@ TEST(unknown_blocks_and_columns_are_skipped)
 	vec_each (b,
 		  &l.blocks) { /* each block with one more column, and a strange block behind it */
 		struct block_column c[BLOCK_MAX_COLUMNS];
-		/* Images may be without the columns of digests, events without those of weights. */
+		/* Images may be without the columns of digests, events without those of weights,
+		 * owners without names of threads. */
 		unsigned n = b->type == SEGMENT_IMAGES	 ? 9
 			     : b->type == SEGMENT_EVENTS ? 10
+			     : b->type == SEGMENT_OWNERS ? SEGMENT_OWNER_COLUMNS
 							 : b->n_columns;
 
 		EXPECT_EQ(block_columns(b, c, n, &err), 0);
 		for (unsigned i = 0; i < n; i++)
 			wr_bytes(&bw.columns[i], c[i].rd.p, rd_left(&c[i].rd));
 		wr_bytes(&bw.columns[n], "whatever", 8);
-		EXPECT_EQ(block_add(&bw, (enum segment_block_type)b->type, b->flags, b->n_items,
-				    n + 1, &err),
+		EXPECT_EQ(block_add(&bw, (enum segment_block_type)b->type,
+				    b->flags & SEGMENT_REQUIRED, b->n_items, n + 1, &err),
 			  0);
 		wr_bytes(&bw.columns[0], "newer", 5);
 		EXPECT_EQ(block_add(&bw, (enum segment_block_type)99, 0, 5, 1, &err), 0);
@@ -276,6 +278,8 @@ TEST(the_origin_is_read_as_it_was_written)
 
 		gen_profile(&r, &p, 10);
 		profile_add_user_fact(&p, false, "mine", "what I say");
+		p.moments.n = 0; /* what is stored may tell less of them */
+		index_release(&p.moment_ix);
 		EXPECT_EQ(segment_encode_from(&w, &p, &o, &err), 0);
 		segment_get_origin(w.v, w.n, &got);
 		EXPECT(memcmp(&got, &o, sizeof(o)) == 0);
@@ -517,4 +521,52 @@ TEST(a_minute_of_samples_needs_half_a_byte_each)
 	EXPECT(w.n < n_samples / 2);
 	wr_release(&w);
 	profile_release(&p);
+}
+
+/* What is stored takes a tenth for the minutes, and less is told where that is not enough; the sum
+ * of an event stays as it is. */
+TEST(minutes_take_a_tenth)
+{
+	const struct segment_origin o = {.recording = 1, .number = 1};
+
+	for (unsigned n_owners = 1; n_owners <= 4096; n_owners *= 4) {
+		struct profile p, q;
+		struct err err = {0};
+		struct wr whole = {0}, without = {0};
+		struct t_rng r = {n_owners};
+		uint64_t n = 0;
+		event_id e;
+
+		profile_init(&p);
+		e = profile_intern_event(
+			&p, &(struct event){.name = profile_intern_str(&p, "x"), .period = 1});
+		for (unsigned i = 0; i < n_owners; i++) {
+			owner_id owner = profile_intern_owner(&p, &(struct owner){.pid = i + 1});
+
+			profile_add_value(&p,
+					  &(struct value){.owner = owner, .event = e, .count = 60});
+			for (uint32_t minute = 0; minute < 60; minute++) {
+				uint64_t k = 1 + t_below(&r, 1000);
+
+				profile_add_moment(&p, &(struct moment){.minute = 29000000 + minute,
+									.owner = owner,
+									.event = e,
+									.count = k});
+				n += k;
+			}
+		}
+		EXPECT_EQ(segment_encode_from(&whole, &p, &o, &err), 0);
+		profile_init(&q);
+		EXPECT_EQ(segment_decode(whole.v, whole.n, &q, NULL, &err), 0);
+		EXPECT_STR(err.msg, "");
+		EXPECT_EQ(profile_n_timed(&q, 0), n);
+		p.moments.n = 0;
+		index_release(&p.moment_ix);
+		EXPECT_EQ(segment_encode_from(&without, &p, &o, &err), 0);
+		EXPECT(whole.n - without.n <= (without.n / 10 > 64 ? without.n / 10 : 64));
+		wr_release(&whole);
+		wr_release(&without);
+		profile_release(&p);
+		profile_release(&q);
+	}
 }

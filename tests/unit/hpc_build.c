@@ -49,7 +49,7 @@ static int build(const struct profile *p, const char *name, struct build_opts *o
 		}
 		/* As readers have it (input.h). */
 		vec_each (v, &copy.values)
-			if (event_is_time(&copy, &copy.events.v[v->event]))
+			if (*event_measures(&copy, &copy.events.v[v->event]))
 				v->count = v->sum;
 		rc = build_add(&b, r, "generated", &everything, err);
 		if (!rc)
@@ -98,7 +98,7 @@ static double total(const char *database, unsigned metric)
 static double expected(const struct profile *p, event_id e)
 {
 	const struct event *event = &p->events.v[e];
-	const struct query_col col = {.is_time = event_is_time(p, event),
+	const struct query_col col = {.measures = event_measures(p, event),
 				      .period = event->period,
 				      .duty = event_duty(event)};
 	const struct build_event be = build_event_of(&col, 0);
@@ -106,7 +106,8 @@ static double expected(const struct profile *p, event_id e)
 
 	vec_each (v, &p->values)
 		if (v->event == e && v->ctx && !(p->owners.v[v->owner].flags & OWNER_IDLE))
-			n += build_event_count(&be, col.is_time, col.is_time ? v->sum : v->count);
+			n += build_event_count(&be, *col.measures,
+					       *col.measures ? v->sum : v->count);
 	return strcmp(profile_str(p, event->unit), "ns") == 0 ? (double)n / 1e9 : (double)n;
 }
 

@@ -325,8 +325,8 @@ TEST(several_processes_add_up)
 	remove_dir();
 }
 
-/* Whatever cuts the file or changes a byte of its header: an error with a reason, or still sense.
- */
+/* Whatever cuts the file or changes a byte of its header: an error with a
+ * reason, or still sense. */
 TEST(damage_is_noticed)
 {
 	struct shared_header f = facts();

@@ -42,12 +42,12 @@ static ctx_id path(struct profile *p, const char *path)
 	return c;
 }
 
-static event_id event(struct profile *p, const char *name, bool is_time)
+static event_id event(struct profile *p, const char *name, bool in_ns)
 {
 	return profile_intern_event(
 		p, &(struct event){.name = profile_intern_str(p, name),
-				   .unit = profile_intern_str(p, is_time ? "ns" : ""),
-				   .period = is_time ? 1 : 1000});
+				   .unit = profile_intern_str(p, in_ns ? "ns" : ""),
+				   .period = in_ns ? 1 : 1000});
 }
 
 struct given {

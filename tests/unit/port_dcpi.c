@@ -378,8 +378,8 @@ TEST(sample_sets_are_files)
 	b = text_of(&q);
 	EXPECT(strstr(a, "capped:m1count"));
 	EXPECT(strstr(a, "ibs_op@retired:mlatency.n"));
-	/* The paths, epochs and duties differ: a tree has no duty of an event that was not timed.
-	 */
+	/* The paths, epochs and duties differ: a tree has no duty of an
+	 * event that was not timed. */
 	EXPECT_STR(b, a);
 	free(a);
 	free(b);

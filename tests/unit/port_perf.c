@@ -363,7 +363,7 @@ TEST(counts_of_a_group)
 	EXPECT_EQ(l.rc, 0);
 	EXPECT_EQ(l.p.events.n, 3);
 	/* Intervals, whose sum is time. */
-	EXPECT(event_is_time(&l.p, &l.p.events.v[0]));
+	EXPECT_STR(event_measures(&l.p, &l.p.events.v[0]), "ns");
 	EXPECT(strstr(l.text, "unknown:[unknown]+0x2020/0 0/0/0 2 200\n"));
 	EXPECT(strstr(l.text, "unknown:[unknown]+0x3030/0 0/0/0 1 50\n"));
 	expect_value(&l, "value cycles:1:0 |:10|||4294967295|10|10|0 unknown:[unknown]+0x1010/0",

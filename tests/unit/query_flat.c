@@ -81,9 +81,11 @@ static void show_query(struct query *q, struct str *out)
 		found_list found = {0};
 		struct listing l;
 
-		if (listing_find(q, at, &one, &found, NULL) == 0) {
+		const struct listing_name name = {.name = at, .images = &one};
+
+		if (listing_find(q, &s->columns, &name, &found, NULL) == 0) {
 			listing_open(&l, q, &s->columns, &found.v[0], sources);
-			list_emit(&e, s, &l, (enum list_mode)mode, false);
+			list_emit(&e, s, &l, &(struct list_opts){.mode = (enum list_mode)mode});
 			listing_close(&l);
 		}
 		vec_release(&found);

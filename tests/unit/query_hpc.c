@@ -96,7 +96,7 @@ static int show_lists(struct hpc_query *q, struct err *err)
 			hpc_paths_release(&paths);
 	}
 	if (!rc) {
-		rc = hpc_listing_open(&l, q, "solve", NULL, sources, err);
+		rc = hpc_listing_open(&l, q, &(struct listing_opts){.name = "solve"}, sources, err);
 		if (!rc)
 			listing_close(&l);
 	}

@@ -69,7 +69,7 @@ TEST(running_time_is_where_the_samples_are)
 	add(&w, 0, 1, BLOCKED, 5);
 	add(&w, 1, 0, RUNNING, 9); /* never sampled */
 	add(&w, 2, 1, CLOCK, 8);   /* nobody's time: an idle task */
-	wall_add(&w.p);
+	wall_add(&w.p, false);
 	EXPECT_EQ(wall_ns(&w, 0, 0), 0);
 	EXPECT_EQ(wall_ns(&w, 0, 1), 3005);
 	EXPECT_EQ(wall_ns(&w, 0, 2), 1000);
@@ -77,6 +77,36 @@ TEST(running_time_is_where_the_samples_are)
 	EXPECT_EQ(wall_ns(&w, 0, 4), 100);
 	EXPECT_EQ(wall_ns(&w, 1, 0), 9);
 	EXPECT_EQ(wall_ns(&w, 2, N_CTXS), 0);
+	profile_release(&w.p);
+}
+
+/* Nanoseconds of RUNNING at context CTX of an owner. */
+static uint64_t running_ns(const struct world *w, unsigned o, unsigned ctx)
+{
+	uint64_t sum = 0;
+
+	vec_each (v, &w->p.values)
+		if (v->event == w->events[RUNNING] && v->owner == w->owners[o] &&
+		    v->ctx == w->ctxs[ctx])
+			sum += v->sum;
+	return sum;
+}
+
+TEST(running_time_goes_where_wall_time_does)
+{
+	struct world w;
+
+	world_init(&w);
+	add(&w, 0, 1, CLOCK, 30);
+	add(&w, 0, 2, CLOCK, 10);
+	add(&w, 0, 0, RUNNING, 4000);
+	add(&w, 1, 0, RUNNING, 9); /* never sampled */
+	wall_add(&w.p, true);
+	EXPECT_EQ(running_ns(&w, 0, 0), 0);
+	EXPECT_EQ(running_ns(&w, 0, 1), 3000);
+	EXPECT_EQ(running_ns(&w, 0, 2), 1000);
+	EXPECT_EQ(running_ns(&w, 1, 0), 9);
+	EXPECT_EQ(wall_ns(&w, 0, N_CTXS), 4000);
 	profile_release(&w.p);
 }
 
@@ -97,7 +127,7 @@ TEST(nothing_is_lost_by_rounding)
 			add(&w, o, (unsigned)t_below(&r, N_CTXS), e, n);
 			want[o] += e == CLOCK ? 0 : n;
 		}
-		wall_add(&w.p);
+		wall_add(&w.p, false);
 		for (unsigned o = 0; o < N_OWNERS; o++)
 			EXPECT_EQ(wall_ns(&w, o, N_CTXS), want[o]);
 		profile_release(&w.p);
@@ -111,7 +141,7 @@ TEST(without_states_there_is_no_wall_time)
 
 	profile_init(&w.p);
 	n = (event_id)w.p.events.n;
-	wall_add(&w.p);
+	wall_add(&w.p, false);
 	EXPECT_EQ(w.p.events.n, n);
 	profile_release(&w.p);
 }

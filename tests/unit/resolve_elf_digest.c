@@ -59,6 +59,46 @@ TEST(stripped_copies_are_one_image)
 	EXPECT(scratch_close());
 }
 
+/* The digest of NAME with its code. */
+static const uint8_t *code_of(const char *name)
+{
+	static uint8_t digests[4][IMAGE_DIGEST_BYTES];
+	static unsigned n;
+	_fd_ int fd = open(scratch_path(name), O_RDONLY | O_CLOEXEC);
+
+	n = (n + 1) % 4;
+	if (fd < 0 || elf_probe_code(fd, digests[n], NULL) < 0)
+		t_fail_("%s cannot be probed", name);
+	return digests[n];
+}
+
+TEST(code_alone_can_differ)
+{
+	struct image_layout l;
+
+	REQUIRE(scratch_open(a_c));
+	REQUIRE(scratch_run(
+		"gcc -g -O1 a.c -o a && strip -o stripped a && cp a patched && "
+		"at=$(objdump -h -j .text a | awk '$2 == \".text\" {print $6}') && "
+		"printf '\\314' | dd of=patched bs=1 seek=$((0x$at)) conv=notrunc 2>/dev/null "
+		"&& gcc -g -O1 -static-pie -Wl,-z,noseparate-code a.c -o one && "
+		"strip -o one_stripped one"));
+	EXPECT(same_image("a", "patched"));
+	EXPECT(image_digest_same(code_of("a"), code_of("stripped")));
+	EXPECT(image_digest_same(code_of("one"), code_of("one_stripped")));
+	EXPECT(!image_digest_same(code_of("a"), code_of("patched")));
+	/* A reader who wants the one or the other finds it. */
+	for (unsigned patched = 0; patched < 2; patched++) {
+		_fd_ int fd = open(scratch_path(patched ? "patched" : "a"), O_RDONLY | O_CLOEXEC);
+
+		EXPECT_EQ(elf_probe_as(fd, code_of("patched"), &l, NULL), 0);
+		EXPECT_EQ(image_digest_same(l.digest, code_of("patched")), patched);
+		EXPECT_EQ(elf_probe_as(fd, probe("a").digest, &l, NULL), 0);
+		EXPECT(image_digest_same(l.digest, probe("a").digest));
+	}
+	EXPECT(scratch_close());
+}
+
 TEST(a_copied_build_id_is_not_enough)
 {
 	REQUIRE(scratch_open(a_c));

@@ -102,8 +102,8 @@ static uint32_t draw_structured(struct drawn *d, struct t_rng *rng, uint32_t fro
 	return from;
 }
 
-/* Nodes of D that the roots before ROOT do not reach are its tree: edges into others do not count.
- */
+/* Nodes of D that the roots before ROOT do not reach are its tree: edges into
+ * others do not count. */
 static void find_trees(const struct drawn *d, uint32_t *ret)
 {
 	bool reached[MAX_NODES] = {0};

@@ -68,8 +68,8 @@ static const char *name_of(const struct symtab *st, uint64_t svma)
 	return i == PROC_NONE ? "-" : symtab_get(st, i).name;
 }
 
-/* A kernel moved by 0x2e000000, one module with two sections' worth of symbols, two BPF programs.
- */
+/* A kernel moved by 0x2e000000, one module with two sections' worth of
+ * symbols, two BPF programs. */
 static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
 			      "ffffffffaf000000 T _stext\n"
 			      "ffffffffaf000000 T _text\n"

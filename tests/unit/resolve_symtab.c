@@ -182,8 +182,8 @@ TEST(names_are_found_in_every_form)
 	symtab_release(&st);
 }
 
-/* Against the definition: the innermost sized symbol (latest start) that covers an address has it.
- */
+/* Against the definition: the innermost sized symbol (latest start) that
+ * covers an address has it. */
 TEST(random_nests_agree_with_the_definition)
 {
 	struct t_rng r = {7};

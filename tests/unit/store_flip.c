@@ -51,6 +51,7 @@ static struct scratch killed_recording(void)
 		struct profile p;
 
 		t_profile(&p, 5 + i);
+		profile_add_moment(&p, &(struct moment){.minute = 29000000 + i, .count = 5 + i});
 		EXPECT_EQ(i < 2 ? store_flush(s, &p, &range, 1, &err)
 				: store_journal(s, &p, &range, 1, &err),
 			  0);
@@ -177,8 +178,8 @@ TEST(repair_keeps_what_is_whole)
 			EXPECT(store_check(t.db, true, ignore, NULL, &err) >= 1);
 			EXPECT_EQ(store_check(t.db, false, ignore, NULL, &err), 0);
 			left = samples_of(&t);
-			/* All but one file's, or one record's; without a MANIFEST nothing is lost.
-			 */
+			/* All but one file's, or one record's; without a
+			 * MANIFEST nothing is lost. */
 			EXPECT(left >= (str_ends(found[i], "MANIFEST") ? 26 : 26 - 8));
 			EXPECT(left <= 26);
 			scratch_release(&t);

@@ -14,8 +14,8 @@
 #define DAY    (86400 * SECOND)
 #define BEGIN  (1700006400 * SECOND) /* 2023-11-15 00:00 */
 
-/* A finished recording of HOST that began DAYS after BEGIN, with N samples until half a day later.
- */
+/* A finished recording of HOST that began DAYS after BEGIN, with N samples
+ * until half a day later. */
 static void put(const struct scratch *t, const char *host, unsigned days, uint64_t n)
 {
 	struct store_opts o = {.host = host, .now_wall_ns = BEGIN + days * DAY};

@@ -14,8 +14,8 @@ static place_id place(struct profile *p, uint64_t svma)
 		svma, 0);
 }
 
-/* 90 samples at a usual place and 10 below callers that no other round has: 5 at each of 2 places.
- */
+/* 90 samples at a usual place and 10 below callers that no other round has: 5
+ * at each of 2 places. */
 static void make(struct profile *p, unsigned round)
 {
 	event_id e;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/text.h"
+#include "base/text_name.h"
+#include "base/vec.h"
 #include "t.h"
 
 static const char *show(const char *s)
@@ -35,19 +37,83 @@ static const char *cut(const char *s, enum text_cut how, size_t width)
 	return str_get(&out);
 }
 
+TEST(text_show_names_of_any_language)
+{
+	EXPECT_STR(show("\xe6\xbc\xa2\xe5\xad\x97"),
+		   "\xe6\xbc\xa2\xe5\xad\x97"); /* two CJK letters */
+	EXPECT_EQ(text_width("\xe6\xbc\xa2\xe5\xad\x97.so"), 7);
+	EXPECT_EQ(text_width("\xef\xbc\xa1"), 2);     /* fullwidth A */
+	EXPECT_EQ(text_width("\xf0\x9f\x98\x80"), 2); /* an emoji */
+	EXPECT_EQ(text_width("e\xcc\x81"), 1);	      /* e and a combining acute */
+	EXPECT_EQ(text_width("\xd7\xa9\xd7\x9c"), 2); /* Hebrew */
+	EXPECT_STR(show("\xe2\x80\x8f"
+			"x"),
+		   "\\u{200f}x"); /* right-to-left mark */
+	EXPECT_STR(show("a\xe2\x80\x8b"
+			"b"),
+		   "a\\u{200b}b"); /* zero width space */
+	EXPECT_STR(show("\xef\xbb\xbf"
+			"x"),
+		   "\\u{feff}x");
+	EXPECT_STR(show("\xe2\x80\xa8"), "\\u{2028}"); /* line separator */
+	/* A mark with no letter before it, and the third of a letter. */
+	EXPECT_STR(show("\xcc\x81"
+			"x"),
+		   "\\u{301}x");
+	EXPECT_STR(show("e\xcc\x81\xcc\x81\xcc\x81"), "e\xcc\x81\xcc\x81\\u{301}");
+}
+
+static const char *short_name(const char *s)
+{
+	static struct str out;
+
+	str_reset(&out);
+	text_add_short_name(&out, s);
+	return str_get(&out);
+}
+
+TEST(names_are_shortened)
+{
+	static const struct {
+		const char *name, *is;
+	} t[] = {
+		{"main", "main"},
+		{"main()", "main()"},
+		{"std::vector<int, std::allocator<int> >::push_back(int const&)",
+		 "std::vector<...>::push_back(...)"},
+		{"ostream& operator<< (ostream&, char const*)", "ostream& operator<< (...)"},
+		{"x::operator()(int, int)", "x::operator()(...)"},
+		{"bool operator< <int>(a<int> const&, a<int> const&)", "bool operator< <...>(...)"},
+		{"p<int>::operator->() const", "p<...>::operator->() const"},
+		{"(anonymous namespace)::run(char**)::{lambda(int)#1}::operator()(int) const",
+		 "(anonymous namespace)::run(...)::{lambda(...)#1}::operator()(...) const"},
+		{"core::ptr::drop_in_place<alloc::string::String>::h0123456789abcdef",
+		 "core::ptr::drop_in_place<...>"},
+		{"<alloc::vec::Vec<T,A> as core::ops::drop::Drop>::drop::hfedcba9876543210",
+		 "<alloc::vec::Vec<...> as core::ops::drop::Drop>::drop"},
+		{"core::iter::traits::iterator::Iterator::map::h1",
+		 "core::iter::traits::iterator::Iterator::map::h1"},
+		{"main.(*server).serve", "main.(*server).serve"},
+		{"main.map[go.shape.int]", "main.map[go.shape.int]"},
+		{"void (*pick<int>(int))(char)", "void (*pick<...>(...))(...)"},
+		{"f(", "f("},
+		{"a<b", "a<b"},
+		{"a>b)", "a>b)"},
+		{"f(a>b)", "f(a>b)"},
+		{"<script>", "<script>"},
+		{"sorter.<locals>.<listcomp>", "sorter.<locals>.<listcomp>"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < n_elems(t); i++)
+		EXPECT_STR(short_name(t[i].name), t[i].is);
+}
+
 TEST(text_cut_names)
 {
-	const char *name = "std::vector<int, std::allocator<int> >::push_back(int const&)";
-
-	EXPECT_STR(cut(name, TEXT_NAME, 100), name);
-	EXPECT_STR(cut(name, TEXT_NAME, 54),
-		   "std::vector<int, std::allocator<int> >::push_back(...)");
-	EXPECT_STR(cut(name, TEXT_NAME, 40), "std::vector<...>::push_back(...)");
-	EXPECT_STR(cut(name, TEXT_NAME, 20), "...>::push_back(...)");
-	EXPECT_STR(cut("ostream& operator<< (ostream&, char const*)", TEXT_NAME, 30),
-		   "ostream& operator<< (...)");
-	EXPECT_STR(cut("x::operator()(int, int)", TEXT_NAME, 18), "x::operator()(...)");
-	EXPECT_STR(cut("a_long_plain_c_name", TEXT_NAME, 10), "..._c_name");
+	EXPECT_STR(cut("std::vector<...>::push_back(...)", TEXT_NAME, 20), "std::vector<...>:...");
+	EXPECT_STR(cut("a_long_plain_c_name", TEXT_NAME, 10), "a_long_...");
+	EXPECT_STR(cut("short", TEXT_NAME, 5), "short");
 }
 
 TEST(text_cut_others)
@@ -56,4 +122,32 @@ TEST(text_cut_others)
 	EXPECT_STR(cut("for (int i = 0;", TEXT_END, 8), "for (...");
 	EXPECT_STR(cut("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", TEXT_END, 4), "\xc3\xa9...");
 	EXPECT_STR(cut("whole", TEXT_WHOLE, 1), "whole");
+	/* Half a wide letter is none. */
+	EXPECT_STR(cut("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", TEXT_END, 4), "...");
+	EXPECT_STR(cut("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", TEXT_END, 5), "\xe6\xbc\xa2...");
+	EXPECT_STR(cut("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", TEXT_PATH, 4), "...");
+	EXPECT_STR(cut("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2", TEXT_PATH, 5), "...\xe6\xbc\xa2");
+	/* A mark goes with its letter. */
+	EXPECT_STR(cut("abcde\xcc\x81xyz", TEXT_PATH, 6), "...xyz");
+	EXPECT_STR(cut("abe\xcc\x81xyz", TEXT_END, 5), "ab...");
+}
+
+static const char *fold(const char *s, size_t width, size_t indent)
+{
+	static struct str out;
+
+	str_reset(&out);
+	text_fold(&out, s, width, indent);
+	return str_get(&out);
+}
+
+TEST(lines_are_folded)
+{
+	EXPECT_STR(fold("short\n\n", 20, 2), "short\n\n");
+	EXPECT_STR(fold("one two three four five six", 20, 2), "one two three four\n  five six");
+	EXPECT_STR(fold("  one two three four five\nsix\n", 20, 2),
+		   "  one two three four\n    five\nsix\n");
+	EXPECT_STR(fold("aaaaaaaaaaaaaaaaaaaaaaaaa b", 20, 2), "aaaaaaaaaaaaaaaaaaaa\n  aaaaa b");
+	EXPECT_STR(fold("  aaaaaaaaaaaaaaaaaaaaaaaaa", 20, 0), "  aaaaaaaaaaaaaaaaaa\n  aaaaaaa");
+	EXPECT_STR(fold("", 20, 2), "");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The page over HTTP: what it answers, and that nobody can keep it from its other work. */
+#include "web/listen.h"
 #include "web/web.h"
 
 #include <arpa/inet.h>
@@ -266,9 +267,9 @@ TEST(places_to_listen_at)
 	struct err err;
 
 	for (size_t i = 0; i < n_elems(good); i++)
-		if (web_check(good[i], &err) < 0)
+		if (listen_check(good[i], &err) < 0)
 			t_fail_("%s", err.msg);
 	for (size_t i = 0; i < n_elems(bad); i++)
-		if (web_check(bad[i], &err) != -EINVAL || !strstr(err.msg, bad[i]))
+		if (listen_check(bad[i], &err) != -EINVAL || !strstr(err.msg, bad[i]))
 			t_fail_("'%s' is taken", bad[i]);
 }

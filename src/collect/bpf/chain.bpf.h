@@ -7,6 +7,7 @@
 #define COLLECT_BPF_CHAIN_H
 
 #include "last_walk.bpf.h"
+#include "script.bpf.h"
 
 MMAPABLE_ARRAY(chain_words, __u64);
 MMAPABLE_ARRAY(chain_cpus, struct chain_cpu);
@@ -19,13 +20,6 @@ static __always_inline void put_word(struct cpu_walk *w, __u64 at, __u64 word)
 
 	if (slot)
 		*slot = word;
-}
-
-static __always_inline void put_frame(struct cpu_walk *w, __u64 frame)
-{
-	if (w->n_frames < CHAIN_MAX_FRAMES)
-		w->frames[BELOW(w->n_frames, CHAIN_MAX_FRAMES)] = frame;
-	w->n_frames++;
 }
 
 /* bpf_loop: one user frame. */
@@ -43,6 +37,10 @@ static int walk_frame(__u32 i, struct path *p)
 	s->bx = w->walk.bx;
 	cause = walk_step(w, &w->walk, &frame);
 	s->step = w->walk.step | flags << FLAGS_SHIFT;
+	if (w->walk.loop) {
+		s->step = 0; /* what it executes is not on the stack: never taken over */
+		script_frames(w);
+	}
 	if (frame && !w->at_leaf) {
 		if (w->n_frames >= CHAIN_MAX_FRAMES) {
 			w->cause = CHAIN_TOO_DEEP;
@@ -163,6 +161,9 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	if (in_32_bit(w))
 		return CHAIN_32_BIT;
 	user_registers(w);
+	w->n_scripts = 0;
+	w->python.anchor = w->python.frame = 0;
+	w->python.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	w->walk.entry_sp = mm->start_stack;
 	walk_begin(w, &w->walk, exact);
 	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */
@@ -172,7 +173,10 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	w->cause = CHAIN_TOO_DEEP;
 	last_walk_open(w, p.last, LOG_TID(task));
 	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &p, 0);
-	w->keeps = w->cause == CHAIN_COMPLETE && (w->n_kept || w->walk.step);
+	if (w->cause == CHAIN_COMPLETE && w->python.frame &&
+	    w->n_frames + w->n_kept < CHAIN_MAX_FRAMES)
+		script_put(w, FRAME_SCRIPT(SCRIPT_UNMATCHED, SCRIPT_NO_OFF));
+	w->keeps = w->cause == CHAIN_COMPLETE && (w->n_kept || w->walk.step) && !w->python.frame;
 	return w->cause;
 }
 
@@ -205,7 +209,7 @@ static int keep_frame(__u32 i, struct path *p)
 	const __u32 at = w->n_frames - 1 - i, n = last->n;
 	const __u64 frame = w->frames[BELOW(at, CHAIN_MAX_FRAMES)];
 	const struct kept_state *s =
-		&w->fresh[BELOW(at - w->n_kernel + w->first_state, LAST_FRAMES)];
+		&w->fresh[BELOW(at - w->n_kernel - w->n_scripts + w->first_state, LAST_FRAMES)];
 	struct kept_state *to;
 	__u64 step;
 

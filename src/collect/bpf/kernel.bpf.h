@@ -78,7 +78,12 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* x86-64 */
+};
+
 struct task_struct {
+	struct thread_struct thread;
 	int on_cpu, on_rq;
 	unsigned int flags;
 	int pid, tgid;

@@ -54,6 +54,10 @@ struct log_cpu {
 	unsigned long long dropped[LOG_MAX_EVENTS];
 };
 
+/* In place of a process's start: it is watched from its next exec on. */
+#define LOG_WATCH_FROM_EXEC 1
+#define LOG_MAX_WATCHED	    32768 /* processes at once */
+
 /* One counted place of the spill table: open addressing per CPU, probed SPILL_PROBES slots far.  Of
  * 39,321 random places in 65,536 slots that turns none away (simulated; 16 probes: 102). */
 #define SPILL_PROBES 64
@@ -80,8 +84,8 @@ struct spill_slot {
 enum chain_head {
 	CHAIN_HASH, /* never 0 */
 	CHAIN_TASK, /* as log_slot.task: whose addresses the raw frames are */
-	CHAIN_INFO, /* n_frames | cause << 16 | n_kernel << 24: the first n_kernel are the kernel's
-		     */
+	CHAIN_INFO, /* n_frames | cause << 16 | n_kernel << 24: the first
+		     * n_kernel are the kernel's */
 	CHAIN_HEAD_WORDS
 };
 

@@ -31,6 +31,7 @@ const volatile __u32 n_chain_words = 1; /* per CPU */
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;
+const volatile __u64 script_seed = 0; /* so that nobody can foresee a number of code */
 
 /* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements; with_times n_cpus * n_slots. */
 MMAPABLE_ARRAY(slots, struct log_slot);
@@ -40,6 +41,7 @@ MMAPABLE_ARRAY(slot_times, __u64);
 MMAPABLE_ARRAY(live, __u64); /* one element: the number of the log that samples */
 
 #include "chain.bpf.h"
+#include "watch.bpf.h"
 
 static __always_inline bool is_live(void)
 {
@@ -124,6 +126,11 @@ static __always_inline int sample(struct sample_ctx *ctx, const __u32 event, con
 
 	if (!log || !is_live())
 		return 0;
+	if (!is_watched(t)) {
+		if (t->pid)
+			__sync_fetch_and_add(&n_others[event], 1);
+		return 0;
+	}
 	ip = ctx->words[IP];
 	log->reached[event]++;
 	head = log->head;

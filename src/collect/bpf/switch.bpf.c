@@ -52,6 +52,7 @@ const volatile __u32 n_chain_words = 1;
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;
+const volatile __u64 script_seed = 0; /* so that nobody can foresee a number of code */
 
 /* Set before the iterators run. */
 __u64 begin_ns = 0, end_ns = 0;

@@ -27,6 +27,11 @@
 
 #include "unwind/walk_state.h"
 
+#include "unwind/python_state.h"
+
+#define TOLD_SETS 1024
+#define TOLD_WAYS 4
+
 #define WINDOW_BYTES  512
 #define WINDOW_BEHIND 56 /* registers are saved below the return address, which is read first */
 
@@ -118,6 +123,11 @@ struct cpu_walk {
 	__u64 kernel[CHAIN_MAX_KERNEL + 1];
 	__u64 words[N_REGS];
 
+	__u32 n_scripts; /* of `frames`: an interpreter's */
+	__u32 spare2;
+	struct python_walk python;
+	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
+
 	struct vma vma;
 	struct vma_node node;
 	struct asked asked[ASKED_SLOTS];
@@ -145,9 +155,18 @@ struct {
 	__uint(max_entries, 65536);
 } requests SEC(".maps");
 
+/* What struct script_record tells.  Its reader is woken when it is half full. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} scripts SEC(".maps");
+
+#define SCRIPTS_WAKE_BYTES (1 << 18)
+
 /* Shared with user space. */
 __u32 unwind_clock;
 __u64 images_epoch;
+__u32 scripts_epoch; /* numbers of code told of in another one are told of again */
 
 static __always_inline __u64 mix(__u64 h, __u64 v)
 {

@@ -16,7 +16,7 @@
 /* How callers are found. */
 enum call_graph {
 	CALLS_NONE,
-	CALLS_AUTO,  /* bpf: unwind tables; ring: frame pointers */
+	CALLS_AUTO,  /* unwind tables: of stacks by bpf; without it CALLS_DWARF */
 	CALLS_FP,    /* frame pointers only, each caller of user code marked as guessed */
 	CALLS_DWARF, /* unwind tables */
 };

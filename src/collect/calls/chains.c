@@ -58,6 +58,7 @@ void chains_release(struct chains *c)
 		free((uint64_t *)chain->frames);
 	vec_release(&c->changing);
 	vec_release(&c->last);
+	scripts_release(&c->scripts);
 	*c = (struct chains){0};
 }
 
@@ -124,7 +125,8 @@ static place_id image_place(struct chains *c, uint32_t number, uint64_t off, uin
 /* Whether FRAME means the same in every process and at any time. */
 static bool has_number(uint64_t frame)
 {
-	return !(frame & FRAME_KERNEL) && frame >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES;
+	return FRAME_IS_SCRIPT(frame) ||
+	       (!(frame & FRAME_KERNEL) && frame >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES);
 }
 
 static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
@@ -132,6 +134,8 @@ static place_id frame_place(struct chains *c, uint32_t proc, uint64_t frame)
 	uint32_t flags = frame & FRAME_GUESSED ? PLACE_GUESSED : 0;
 	uint32_t number = (uint32_t)(frame >> FRAME_IMAGE_SHIFT) & FRAME_MAX_IMAGES;
 
+	if (FRAME_IS_SCRIPT(frame))
+		return scripts_place(&c->scripts, c->profile, frame);
 	if (frame & FRAME_KERNEL)
 		return kernel_place(c, frame);
 	if (number)
@@ -166,13 +170,47 @@ static uint32_t shared_with_last(struct chains *c, const struct log_chain *chain
 	return n;
 }
 
+/* Where an interpreter's frames are not those of the loops on the stack, nothing tells which are
+ * whose: CHAIN is taken without them.  Tells whether it is so. */
+static bool drop_unmatched(struct chains *c, struct log_chain *chain)
+{
+	bool unmatched = false;
+	uint32_t n = 0, n_kernel = 0;
+
+	for (uint32_t i = 0; i < chain->n_frames; i++)
+		unmatched |= FRAME_IS_SCRIPT(chain->frames[i]) &&
+			     SCRIPT_CODE(chain->frames[i]) == SCRIPT_UNMATCHED;
+	if (!unmatched)
+		return false;
+	for (uint32_t i = 0; i < chain->n_frames; i++) {
+		if (FRAME_IS_SCRIPT(chain->frames[i]))
+			continue;
+		c->own[n++] = chain->frames[i];
+		n_kernel += i < chain->n_kernel;
+	}
+	chain->frames = c->own;
+	chain->n_frames = n;
+	chain->n_kernel = n_kernel;
+	return true;
+}
+
 /* PROC: whose CHAIN is, PROC_NONE when that is not known or does not matter. */
-static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32_t proc,
+static ctx_id callers_of(struct chains *c, const struct log_chain *told, uint32_t proc,
 			 bool *ret_guessed)
 {
+	struct log_chain own = *told, *chain = &own;
+	const bool unmatched = drop_unmatched(c, chain);
 	ctx_id ctx = chain->cause == CHAIN_COMPLETE ? 0 : chains_mark(c, chain->cause);
-	uint32_t depth = shared_with_last(c, chain), n = chain->n_frames - depth;
+	uint32_t depth, n;
 	bool guessed = false;
+
+	if (unmatched) {
+		ctx = profile_intern_ctx(c->profile, ctx,
+					 scripts_mark(c->profile, SCRIPT_UNMATCHED));
+		c->last.n = 0;
+	}
+	depth = shared_with_last(c, chain);
+	n = chain->n_frames - depth;
 
 	for (uint32_t i = 0; i < chain->n_frames; i++)
 		guessed |= (chain->frames[i] & (FRAME_KERNEL | FRAME_GUESSED)) == FRAME_GUESSED;
@@ -189,6 +227,8 @@ static ctx_id callers_of(struct chains *c, const struct log_chain *chain, uint32
 		if (depth++ == c->last.n && has_number(chain->frames[n]))
 			vec_push(&c->last, (struct known_frame){chain->frames[n], ctx});
 	}
+	if (unmatched)
+		c->last.n = 0;
 	return ctx;
 }
 

@@ -12,6 +12,7 @@
 #include "machine/kernel_map.h"
 #include "collect/log.h"
 #include "machine/procs.h"
+#include "collect/calls/scripts.h"
 
 /* What a hash stands for. */
 struct chain_slot {
@@ -55,6 +56,8 @@ struct chains {
 	enum chain_cause last_cause;
 	place_id places[CHAIN_MAX_FRAMES]; /* of the chain being learned */
 	ctx_id marks[CHAIN_N_CAUSES];
+	struct scripts scripts;
+	uint64_t own[CHAIN_MAX_FRAMES]; /* the frames of a chain without those of a script */
 	/* Where the numbers are another recorder's: the place of offset OFF of image NUMBER.  NULL:
 	 * they are those of `images`. */
 	place_id (*find_place)(void *ctx, uint32_t number, uint64_t off, uint32_t flags);

@@ -19,6 +19,9 @@
 /* What is kept of a buffer for chains: 128 KiB. */
 #define MOST_KEPT_WORDS 16384
 
+/* Records of interpreters' code that wait: about a thousand. */
+#define SCRIPT_RING_BYTES (1u << 20)
+
 struct log_chains {
 	struct log_opts opts;
 	struct bpf_object *obj;
@@ -34,6 +37,7 @@ struct log_chains {
 	struct log_chains_shared shared;
 	struct ring_buffer *requests;
 	void (*on_request)(void *ctx, const struct image_request *r); /* while they are read */
+	void (*on_script)(void *ctx, const uint8_t *bytes, size_t n);
 	void *on_request_ctx;
 	VEC(uint64_t) unread; /* what is new of a CPU's ring */
 };
@@ -96,6 +100,7 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 		{"unwind_images", FRAME_MAX_IMAGES + 1},
 		{"image_keys", opts->n_image_keys},
 		{"requests", 65536},
+		{"scripts", SCRIPT_RING_BYTES},
 	};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
@@ -135,6 +140,19 @@ static int on_request(void *ctx, void *data, size_t n_bytes)
 	return 0;
 }
 
+static int on_script(void *ctx, void *data, size_t n_bytes)
+{
+	struct log_chains *c = ctx;
+
+	c->on_script(c->on_request_ctx, data, n_bytes);
+	return 0;
+}
+
+static int script_fd(struct bpf_object *obj)
+{
+	return bpf_map__fd(bpf_object__find_map_by_name(obj, "scripts"));
+}
+
 int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 		    struct log_chains_shared shared, struct log_chains **ret, struct err *err)
 {
@@ -152,7 +170,8 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
 	if (!rings || !c->slot_chains || (opts->map_tables && !c->table_words) || !c->rules ||
-	    !c->images || !c->keys || !c->requests) {
+	    !c->images || !c->keys || !c->requests ||
+	    ring_buffer__add(c->requests, script_fd(obj), on_script, c) < 0) {
 		int rc = -errno;
 
 		log_chains_close(c);
@@ -186,7 +205,7 @@ const struct log_opts *log_chains_opts(const struct log_chains *c)
 int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct err *err)
 {
 	static const char *const common[] = {"table_words", "unwind_rules", "unwind_images",
-					     "image_keys", "requests"};
+					     "image_keys",  "requests",	    "scripts"};
 
 	log_chains_prepare(guest, &c->opts);
 	bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, "slot_chains"), false);
@@ -195,7 +214,7 @@ int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct
 			bpf_object__find_map_by_name(guest, common[i]),
 			bpf_map__fd(bpf_object__find_map_by_name(c->obj, common[i])));
 
-		if (rc)
+		if (rc < 0)
 			return err_errno(err, rc, "cannot share the tables of call paths");
 	}
 	return 0;
@@ -373,14 +392,21 @@ int log_request_fd(const struct log *l)
 	return c ? ring_buffer__epoll_fd(c->requests) : -1;
 }
 
+void log_scripts_forgotten(struct log *l)
+{
+	for (struct log_chains *c = log_chains_of(l); c; c = c->guest)
+		__atomic_fetch_add(c->shared.scripts_epoch, 1, __ATOMIC_RELEASE);
+}
+
 void log_each_request(struct log *l, void (*fn)(void *ctx, const struct image_request *r),
-		      void *ctx)
+		      void (*script)(void *ctx, const uint8_t *bytes, size_t n), void *ctx)
 {
 	struct log_chains *c = log_chains_of(l);
 
 	if (!c)
 		return;
 	c->on_request = fn;
+	c->on_script = script;
 	c->on_request_ctx = ctx;
 	ring_buffer__consume(c->requests);
 }

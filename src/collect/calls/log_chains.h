@@ -17,6 +17,7 @@ struct log_chains;
 struct log_chains_shared {
 	uint32_t *clock;
 	uint64_t *images_epoch;
+	uint32_t *scripts_epoch;
 };
 
 /* Before loading: sizes the arrays of call paths, or without opts->chains leaves them out. */

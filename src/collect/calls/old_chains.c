@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/lower_bound.h"
 #include "base/vec.h"
 #include "collect/calls/log_chains.h"
 
@@ -178,18 +179,11 @@ struct wanted {
 
 static bool is_wanted(const struct wanted *w, uint64_t hash)
 {
-	size_t lo = 0, hi = w->n;
+	size_t lo;
 
 	if (!(w->bits[hash >> 54] >> (hash >> 48 & 63) & 1))
 		return false;
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (w->v[mid] < hash)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = lower_bound(k, 0, w->n, w->v[k] < hash);
 	return lo < w->n && w->v[lo] == hash;
 }
 

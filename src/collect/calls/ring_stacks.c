@@ -23,7 +23,7 @@ static uint32_t read_most_ips(void)
 	char *text;
 	uint32_t n = 0;
 
-	if (file_load("/proc/sys/kernel/perf_event_max_stack", 64, &text, NULL, NULL) == 0) {
+	if (file_load("/proc/sys/kernel/perf_event_max_stack", 64, &text, NULL, NULL) >= 0) {
 		n = (uint32_t)strtoul(text, NULL, 10);
 		free(text);
 	}

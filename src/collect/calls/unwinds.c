@@ -132,6 +132,8 @@ static void show_image(struct unwinds *u, const struct shared_table *t, uint32_t
 		im->first_off = t->first_off;
 		im->blocks_at = t->at;
 		im->rows_at = t->at + t->n_blocks + 1;
+		im->interpreter = t->interpreter.number;
+		im->anchor = t->interpreter.anchor;
 		n_blocks = t->n_blocks;
 	} else if (t->state == TABLE_FAILED) {
 		im->first_off = EMPTY_FIRST_OFF;
@@ -150,8 +152,8 @@ static void show_images(struct unwinds *u, const struct shared_table *t)
 		show_image(u, t, *number);
 }
 
-/* Word number I of BUILT as it is published: blocks, then rows, whose rules' numbers RULE_OF has.
- */
+/* Word number I of BUILT as it is published: blocks, then rows, whose rules'
+ * numbers RULE_OF has. */
 static uint32_t table_word(const struct unwind_table *built, const uint16_t *rule_of, uint32_t i)
 {
 	struct unwind_row row;
@@ -203,6 +205,7 @@ static bool copy_table(struct unwinds *u, struct shared_table *t, const struct u
 		u->stats.n_rules_lost += lost[built->rows[i].rule];
 	t->first_off = built->first_off;
 	t->n_blocks = built->n_blocks;
+	t->interpreter = built->interpreter;
 	return true;
 }
 

@@ -59,6 +59,7 @@ struct shared_table {
 	uint32_t wanted_by; /* somebody who maps it */
 	uint64_t first_off;
 	uint32_t n_blocks;
+	struct unwind_interpreter interpreter;
 	struct unwind_table built; /* WAITING */
 	VEC(uint32_t) numbers;	   /* of the images that use it */
 };

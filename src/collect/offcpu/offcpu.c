@@ -141,6 +141,28 @@ static ctx_id kernel_ctx(struct offcpu *o, ctx_id callers, uint64_t ip)
 	return profile_intern_ctx(o->profile, callers, place);
 }
 
+static void trace_moment(struct offcpu *o, const struct switch_slot *s, owner_id owner,
+			 uint64_t time_ns, enum switch_kind kind, ctx_id path)
+{
+	tracer_add(o->tracer, LOG_TGID(s->task), LOG_TID(s->task), owner, time_ns, path,
+		   o->events[kind]);
+}
+
+/* A block is two points: where it began, and when the thread was ready to run.  Who ended it has a
+ * point at that very moment, so that readers find the waker by the time. */
+static void trace_slot(struct offcpu *o, const struct switch_slot *s, owner_id owner,
+		       enum switch_kind kind, ctx_id path)
+{
+	const uint64_t end_ns = s->since_ns + s->ns;
+
+	if (kind == SWITCH_BLOCKED) {
+		trace_moment(o, s, owner, s->since_ns, kind, path);
+		trace_moment(o, s, owner, end_ns, SWITCH_RUNNABLE, o->marks[SWITCH_RUNNABLE]);
+	} else if (kind == SWITCH_WOKEN) {
+		trace_moment(o, s, owner, end_ns, kind, path);
+	}
+}
+
 static void add_slot(void *ctx, const struct switch_slot *s)
 {
 	struct offcpu *o = ctx;
@@ -158,9 +180,8 @@ static void add_slot(void *ctx, const struct switch_slot *s)
 	}
 	owner = s->task ? owner_of(o, s->task) : 0;
 	offcpu_add(o, owner, kind, path, s->kind_n >> 8, s->ns);
-	if (o->tracer && kind == SWITCH_BLOCKED)
-		tracer_add(o->tracer, LOG_TGID(s->task), LOG_TID(s->task), owner, s->since_ns, path,
-			   o->events[kind]);
+	if (o->tracer && s->task)
+		trace_slot(o, s, owner, kind, path);
 }
 
 static void add_told(struct offcpu *o, const struct switch_told *t, owner_id owner)

@@ -112,17 +112,19 @@ static int switches_load(struct switches *s, const struct switches_opts *o, stru
 	skel->rodata->n_chain_words = log_chains_opts(walker)->n_chain_words;
 	skel->rodata->n_image_keys = log_chains_opts(walker)->n_image_keys;
 	skel->rodata->check_walks = log_chains_opts(walker)->check_walks;
+	skel->rodata->script_seed = log_chains_opts(walker)->script_seed;
 	skel->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	rc = log_chains_lend(walker, skel->obj, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = switch_bpf__load(skel);
-	if (rc)
+	if (rc < 0)
 		return err_errno(err, rc, "cannot load the programs that watch the scheduler (%s)",
 				 libbpf_said());
 	return log_chains_adopt(walker, skel->obj,
 				(struct log_chains_shared){&skel->bss->unwind_clock,
-							   (uint64_t *)&skel->bss->images_epoch},
+							   (uint64_t *)&skel->bss->images_epoch,
+							   &skel->bss->scripts_epoch},
 				err);
 }
 
@@ -146,7 +148,7 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 	s->skel = switch_bpf__open();
 	rc = s->skel ? switches_load(s, o, err)
 		     : err_errno(err, -errno, "cannot open the BPF programs (%s)", libbpf_said());
-	if (!rc) {
+	if (rc >= 0) {
 		s->slots = log_map_array(s->skel->maps.switch_slots, sizeof(*s->slots),
 					 (size_t)s->n_cpus * s->n_slots, PROT_READ);
 		s->cpus = log_map_array(s->skel->maps.switch_cpus, sizeof(*s->cpus), s->n_cpus,
@@ -154,7 +156,7 @@ int switches_open(const struct switches_opts *o, struct switches **ret, struct e
 		if (!s->slots || !s->cpus)
 			rc = err_errno(err, -errno, "cannot map the log of switches");
 	}
-	if (rc) {
+	if (rc < 0) {
 		switches_close(s);
 		return rc;
 	}
@@ -214,7 +216,7 @@ int switches_start(struct switches *s, uint64_t *ret_ns, struct err *err)
 		return err_errno(err, -errno, "cannot watch the scheduler (%s)", libbpf_said());
 	*ret_ns = skel->bss->begin_ns = clock_mono_ns();
 	rc = bpf_iter_run(skel->progs.watch_threads, sizeof(struct switch_end), NULL, NULL, err);
-	s->started = rc == 0;
+	s->started = rc >= 0;
 	return rc;
 }
 

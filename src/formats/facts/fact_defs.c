@@ -184,14 +184,14 @@ static int take_definition(struct parser *s, struct fact_defs *d, struct fact_de
 	s->p += n;
 	skip_space(s);
 	rc = take_name(s, d, f);
-	if (rc == 0 && !fact_defs_take(s, '='))
+	if (rc >= 0 && !fact_defs_take(s, '='))
 		rc = wrong(s, s->p, "= is missing");
-	if (rc == 0)
+	if (rc >= 0)
 		rc = take_field(s, f);
-	if (rc == 0)
+	if (rc >= 0)
 		rc = take_meaning(s, f);
 	skip_space(s);
-	if (rc == 0 && s->p < s->end && *s->p != '#')
+	if (rc >= 0 && s->p < s->end && *s->p != '#')
 		rc = wrong(s, s->p, "nothing may follow here but a comment");
 	return rc;
 }
@@ -208,7 +208,7 @@ static int parse_line(struct parser *s, struct fact_defs *d)
 	rc = take_definition(s, d, &f);
 	vec_each (old, &d->v)
 		n += old->is_counter == f.is_counter;
-	if (rc == 0 && n > (f.is_counter ? FACT_N_USER_COUNTERS : FACT_N_USER_BITS))
+	if (rc >= 0 && n > (f.is_counter ? FACT_N_USER_COUNTERS : FACT_N_USER_BITS))
 		rc = err_set(s->err, -E2BIG, "%s:%u: more than %u %s", s->where, s->line_number,
 			     n - 1, f.is_counter ? "counters" : "bits");
 	if (rc < 0) {

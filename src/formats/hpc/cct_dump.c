@@ -29,7 +29,7 @@ static int dump_metric(struct hpc_dump *d, const struct hpc_cct *c, uint32_t i, 
 	struct hpc_metric_values m;
 	int rc = hpc_cct_metric(c, i, &m, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	hpc_dump_structure(d, at, "{Idx}", i);
 	hpc_dump_field(d, at, "metricId", "%u", m.metricId);
@@ -52,7 +52,7 @@ static int dump_ctx(struct hpc_dump *d, const struct hpc_cct_db *db, uint32_t ct
 
 	hpc_dump_structure(d, at, "{CI}", ctxId);
 	rc = hpc_cct_open(&c, db, ctxId, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	hpc_dump_field(d, at, "nValues", "%" PRIu64, c.nValues);
 	if (c.nValues == 0 && c.nMetrics == 0)
@@ -60,7 +60,7 @@ static int dump_ctx(struct hpc_dump *d, const struct hpc_cct_db *db, uint32_t ct
 	hpc_dump_field(d, at + 0x08, "pValues", "%#" PRIx64, c.pValues);
 	hpc_dump_field(d, at + 0x10, "nMetrics", "%u", c.nMetrics);
 	hpc_dump_field(d, at + 0x18, "pMetricIndices", "%#" PRIx64, c.pMetricIndices);
-	for (uint32_t i = 0; i < c.nMetrics && d->failed >= 0 && !rc; i++)
+	for (uint32_t i = 0; i < c.nMetrics && d->failed >= 0 && rc >= 0; i++)
 		rc = dump_metric(d, &c, i, err);
 	return rc;
 }
@@ -71,12 +71,12 @@ int hpc_cct_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const ch
 	struct hpc_cct_db db;
 	int rc = hpc_cct_db_open(&db, bytes, n_bytes, name, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	dump_header(d, &db);
 	for (uint32_t i = 0; i < db.nCtxs && d->failed >= 0; i++) {
 		rc = dump_ctx(d, &db, i, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	hpc_dump_structure(d, n_bytes - 8, "footer", HPC_NONE);

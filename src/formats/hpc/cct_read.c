@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/lower_bound.h"
 #include "formats/hpc/frame.h"
 
 /* FORMATS.md 4.0, "cct.db Context Info section". */
@@ -27,9 +28,9 @@ int hpc_cct_db_open(struct hpc_cct_db *ret, const void *bytes, size_t n_bytes, c
 	int rc = hpc_frame_check(&hpc_cct_frame, bytes, n_bytes, name, &db.majorVersion,
 				 &db.minorVersion, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_list_open(&ctx_info, bytes, n_bytes, name, &s, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	db.szCtxInfo = s.sz;
 	db.pCtxInfo = s.p;
@@ -96,43 +97,22 @@ int hpc_cct_metric(const struct hpc_cct *c, uint32_t i, struct hpc_metric_values
 int hpc_cct_find_metric(const struct hpc_cct *c, uint16_t metricId, struct hpc_metric_values *ret,
 			struct err *err)
 {
-	uint32_t from = 0, n = c->nMetrics;
+	uint32_t at = lower_bound(i, 0, c->nMetrics,
+				  hpc_le16(c->metricIndices + (size_t)SZ_IDX * i) < metricId);
 
-	while (n) {
-		uint32_t half = n / 2;
-		uint16_t id = hpc_le16(c->metricIndices + (size_t)SZ_IDX * (from + half));
-
-		if (id == metricId)
-			return hpc_cct_metric(c, from + half, ret, err);
-		if (id < metricId) {
-			from += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
+	if (at < c->nMetrics && hpc_le16(c->metricIndices + (size_t)SZ_IDX * at) == metricId)
+		return hpc_cct_metric(c, at, ret, err);
 	*ret = (struct hpc_metric_values){metricId, 0, c->values};
 	return 0;
 }
 
 double hpc_metric_values_find(const struct hpc_metric_values *m, uint32_t profIndex)
 {
-	uint64_t from = 0, n = m->n;
+	uint64_t at = lower_bound(i, 0, m->n, hpc_metric_value(m, i).profIndex < profIndex);
 
-	while (n) {
-		uint64_t half = n / 2;
-		struct hpc_profile_value v = hpc_metric_value(m, from + half);
-
-		if (v.profIndex == profIndex)
-			return v.value;
-		if (v.profIndex < profIndex) {
-			from += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return 0;
+	if (at == m->n || hpc_metric_value(m, at).profIndex != profIndex)
+		return 0;
+	return hpc_metric_value(m, at).value;
 }
 
 void hpc_metric_values_spread(const struct hpc_metric_values *m, double *values,
@@ -154,9 +134,9 @@ int hpc_cct_value(const struct hpc_cct_db *db, uint32_t ctxId, uint16_t metricId
 	struct hpc_cct c;
 	int rc = hpc_cct_open(&c, db, ctxId, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_cct_find_metric(&c, metricId, &m, err);
-	if (!rc)
+	if (rc >= 0)
 		*ret_value = hpc_metric_values_find(&m, profIndex);
 	return rc;
 }

@@ -105,14 +105,14 @@ static int read_flex(const struct hpc_meta *m, struct rd *r, uint64_t at, struct
 				     &ret->function, err);
 		at += 8;
 	}
-	if (!rc && ret->flags & HPC_HAS_SRC_LOC) {
+	if (rc >= 0 && ret->flags & HPC_HAS_SRC_LOC) {
 		rc = hpc_meta_number(m, &m->files, rd_le64(r), at, "{Ctx}", "pFile", &ret->file,
 				     err);
 		ret->line = rd_le32(r);
 		rd_le32(r);
 		at += 16;
 	}
-	if (!rc && ret->flags & HPC_HAS_POINT) {
+	if (rc >= 0 && ret->flags & HPC_HAS_POINT) {
 		rc = hpc_meta_number(m, &m->modules, rd_le64(r), at, "{Ctx}", "pModule",
 				     &ret->module, err);
 		ret->offset = rd_le64(r);
@@ -179,7 +179,7 @@ static int name_root(const struct hpc_meta *m, struct hpc_ctx *ctx, struct err *
 	if (ctx->function != HPC_NONE) {
 		int rc = hpc_meta_function(m, ctx->function, &f, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	ctx->isEntry = true;
@@ -203,11 +203,11 @@ int hpc_ctxs_next(struct hpc_ctxs *it, struct hpc_ctx *ret, struct err *err)
 		size = m->entries.stride;
 	} else {
 		rc = read_ctx(m, it->at, it->end, ret, &size, err);
-		if (!rc && it->roots)
+		if (rc >= 0 && it->roots)
 			rc = name_root(m, ret, err);
 	}
 	it->at += size;
-	return rc ? rc : 1;
+	return rc < 0 ? rc : 1;
 }
 
 void hpc_walk_begin(struct hpc_walk *w, const struct hpc_meta *m)
@@ -221,7 +221,7 @@ static int meta_ctx_enter(struct hpc_walk *w, const struct hpc_ctx *parent, stru
 	struct hpc_ctxs it;
 	int rc = hpc_ctxs_begin(&it, w->meta, parent, err);
 
-	if (rc || it.at == it.end)
+	if (rc < 0 || it.at == it.end)
 		return rc;
 	if (it.end - it.at > w->left)
 		return hpc_bad(err, w->meta->name, parent ? parent->at + 8 : it.at,
@@ -249,9 +249,9 @@ int hpc_walk_next(struct hpc_walk *w, struct hpc_ctx *ret, size_t *ret_depth, st
 		rc = meta_ctx_enter(w, &w->last, err);
 	}
 	w->descend = false;
-	while (!rc && w->depth) {
+	while (rc == 0 && w->depth) {
 		rc = hpc_ctxs_next(&w->stack[w->depth - 1], &w->last, err);
-		if (!rc)
+		if (rc == 0)
 			w->depth--;
 	}
 	if (rc > 0) {

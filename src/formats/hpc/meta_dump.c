@@ -217,7 +217,7 @@ static int dump_paths(struct meta_dump *md, enum hpc_meta_section i, const char 
 		int rc = i == HPC_META_MODULES ? hpc_meta_module(&md->m, k, &module, err)
 					       : hpc_meta_file(&md->m, k, &file, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		hpc_dump_structure(md->d, at, structure, k);
 		field_hex(md, at, "flags", meta_dump_u32(md, at));
@@ -235,7 +235,7 @@ static int dump_functions(struct meta_dump *md, struct err *err)
 		struct hpc_function f;
 		int rc = hpc_meta_function(&md->m, k, &f, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		hpc_dump_structure(md->d, at, "[FS]", k);
 		meta_dump_text(md, at, "pName");
@@ -259,12 +259,12 @@ static int dump_tables(struct meta_dump *md, struct err *err)
 			     &md->m.modules);
 		rc = dump_paths(md, HPC_META_MODULES, "[LMS]", &md->m.modules, err);
 	}
-	if (!rc && meta_dump_begin(md, HPC_META_FILES)) {
+	if (rc >= 0 && meta_dump_begin(md, HPC_META_FILES)) {
 		table_header(md, HPC_META_FILES,
 			     (const char *const[]){"pFiles", "nFiles", "szFile"}, &md->m.files);
 		rc = dump_paths(md, HPC_META_FILES, "[SFS]", &md->m.files, err);
 	}
-	if (!rc && meta_dump_begin(md, HPC_META_FUNCTIONS)) {
+	if (rc >= 0 && meta_dump_begin(md, HPC_META_FUNCTIONS)) {
 		table_header(md, HPC_META_FUNCTIONS,
 			     (const char *const[]){"pFunctions", "nFunctions", "szFunction"},
 			     &md->m.functions);
@@ -351,21 +351,21 @@ int hpc_meta_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const c
 	struct meta_dump md = {.d = d};
 	int rc = hpc_meta_open(&md.m, bytes, n_bytes, name, err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	dump_header(&md);
 	dump_general(&md);
 	dump_id_names(&md);
 	dump_metrics(&md);
 	rc = dump_tables(&md, err);
-	if (!rc)
+	if (rc == 0)
 		rc = dump_contexts(&md, err);
-	if (!rc) {
+	if (rc == 0) {
 		uint64_t at = n_bytes - META_FOOTER;
 
 		hpc_dump_structure(d, at, "footer", HPC_NONE);
 		hpc_dump_field(d, at, "footer", "%.8s", (const char *)bytes + at);
 	}
 	hpc_meta_release(&md.m);
-	return rc ? rc : d->failed < 0 ? d->failed : 0;
+	return rc != 0 ? rc : d->failed < 0 ? d->failed : 0;
 }

@@ -18,11 +18,11 @@ static int load_tables(struct hpc_meta_model *model, const struct hpc_meta *m, s
 	model->modules = arena_alloc(a, m->n_modules * sizeof(*model->modules));
 	model->files = arena_alloc(a, m->n_files * sizeof(*model->files));
 	model->functions = arena_alloc(a, m->n_functions * sizeof(*model->functions));
-	for (; model->n_modules < m->n_modules && !rc; model->n_modules++)
+	for (; model->n_modules < m->n_modules && rc == 0; model->n_modules++)
 		rc = hpc_meta_module(m, model->n_modules, &model->modules[model->n_modules], err);
-	for (; model->n_files < m->n_files && !rc; model->n_files++)
+	for (; model->n_files < m->n_files && rc == 0; model->n_files++)
 		rc = hpc_meta_file(m, model->n_files, &model->files[model->n_files], err);
-	for (; model->n_functions < m->n_functions && !rc; model->n_functions++)
+	for (; model->n_functions < m->n_functions && rc == 0; model->n_functions++)
 		rc = hpc_meta_function(m, model->n_functions, &model->functions[model->n_functions],
 				       err);
 	return rc;
@@ -82,9 +82,9 @@ int hpc_meta_load(struct hpc_meta_model *model, const struct hpc_meta *m, struct
 
 	*model = (struct hpc_meta_model){.title = m->title, .description = m->description};
 	rc = load_tables(model, m, err);
-	if (!rc)
+	if (rc == 0)
 		rc = load_contexts(model, m, err);
-	if (rc)
+	if (rc != 0)
 		hpc_meta_model_release(model);
 	return rc;
 }

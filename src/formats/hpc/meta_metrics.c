@@ -76,7 +76,7 @@ static int take_list(struct metrics_reader *mr, uint64_t p, uint32_t n, uint32_t
 	const struct hpc_array a = {.p = p, .n = n, .stride = stride};
 	int rc = hpc_meta_array(mr->m, HPC_META_METRICS, &a, least, at, structure, field, mr->err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if ((uint64_t)n * stride > mr->left)
 		return hpc_bad(mr->err, mr->m->name, at, structure, field,
@@ -98,7 +98,7 @@ static int scope_number(struct metrics_reader *mr, uint64_t p, uint64_t at, cons
 	uint32_t i = HPC_NONE;
 	int rc = hpc_meta_number(mr->m, &mr->scopes, p, at, structure, "pScope", &i, mr->err);
 
-	if (!rc && i == HPC_NONE)
+	if (rc >= 0 && i == HPC_NONE)
 		rc = hpc_bad(mr->err, mr->m->name, at, structure, "pScope", "points at no scope");
 	*ret = (uint16_t)i;
 	return rc;
@@ -114,7 +114,7 @@ static int read_scopes(struct metrics_reader *mr, struct hpc_metrics *ret)
 		struct hpc_scope *s = &ret->scopes[i];
 		int rc = meta_metrics_text(mr, rd_le64(&r), at, "{PS}", "pScopeName", &s->name);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		s->type = rd_u8(&r);
 		s->propagationIndex = rd_u8(&r);
@@ -130,30 +130,30 @@ static int read_metric(struct metrics_reader *mr, uint64_t at, struct hpc_metric
 
 	ret->n_scopes = rd_le16(&r);
 	ret->n_summaries = rd_le16(&r);
-	if (!rc)
+	if (rc >= 0)
 		rc = take_list(mr, p_scopes, ret->n_scopes, mr->sz_scope, SZ_SCOPE_INST, at + 0x08,
 			       "{MD}", "pScopeInsts");
-	if (!rc)
+	if (rc >= 0)
 		rc = take_list(mr, p_summaries, ret->n_summaries, mr->sz_summary, SZ_SUMMARY,
 			       at + 0x10, "{MD}", "pSummaries");
-	if (rc)
+	if (rc < 0)
 		return rc;
 	ret->scopes = arena_alloc(mr->arena, ret->n_scopes * sizeof(*ret->scopes));
 	ret->summaries = arena_alloc(mr->arena, ret->n_summaries * sizeof(*ret->summaries));
-	for (uint32_t i = 0; i < ret->n_scopes && !rc; i++) {
+	for (uint32_t i = 0; i < ret->n_scopes && rc >= 0; i++) {
 		uint64_t p = p_scopes + (uint64_t)i * mr->sz_scope;
 
 		r = hpc_meta_rd(mr->m, p, mr->sz_scope);
 		rc = scope_number(mr, rd_le64(&r), p, "{PSI}", &ret->scopes[i].scope);
 		ret->scopes[i].propMetricId = rd_le16(&r);
 	}
-	for (uint32_t i = 0; i < ret->n_summaries && !rc; i++) {
+	for (uint32_t i = 0; i < ret->n_summaries && rc >= 0; i++) {
 		uint64_t p = p_summaries + (uint64_t)i * mr->sz_summary;
 		struct hpc_summary *s = &ret->summaries[i];
 
 		r = hpc_meta_rd(mr->m, p, mr->sz_summary);
 		rc = scope_number(mr, rd_le64(&r), p, "{SS}", &s->scope);
-		if (!rc)
+		if (rc >= 0)
 			rc = meta_metrics_text(mr, rd_le64(&r), p + 8, "{SS}", "pFormula",
 					       &s->formula);
 		s->combine = rd_u8(&r);
@@ -212,9 +212,9 @@ static int read_page_scope(struct metrics_reader *mr, uint64_t at, struct hpc_sc
 	ret->propMetricId = rd_le16(&r);
 	rd_le32(&r);
 	p = rd_le64(&r);
-	if (!rc)
+	if (rc >= 0)
 		rc = intern_scope(mr, name, at, &ret->scope);
-	for (uint32_t i = 0; i < n && !rc; i++, p += mr->sz_summary) {
+	for (uint32_t i = 0; i < n && rc >= 0; i++, p += mr->sz_summary) {
 		struct hpc_summary *s = &summaries[i];
 
 		r = hpc_meta_rd(mr->m, p, mr->sz_summary);
@@ -237,11 +237,11 @@ static int read_page_metric(struct metrics_reader *mr, uint64_t at, struct hpc_m
 	ret->n_scopes = rd_le16(&r);
 	rd_bytes(&r, 6);
 	p_scopes = rd_le64(&r);
-	if (!rc)
+	if (rc >= 0)
 		rc = take_list(mr, p_scopes, ret->n_scopes, mr->sz_scope, SZ_SCOPE_PAGE, at + 0x10,
 			       "{MD}", "pScopes");
 	p = p_scopes;
-	for (uint32_t i = 0; i < ret->n_scopes && !rc; i++, p += mr->sz_scope) {
+	for (uint32_t i = 0; i < ret->n_scopes && rc >= 0; i++, p += mr->sz_scope) {
 		uint32_t n_summaries;
 
 		r = hpc_meta_rd(mr->m, p, mr->sz_scope);
@@ -252,11 +252,11 @@ static int read_page_metric(struct metrics_reader *mr, uint64_t at, struct hpc_m
 			       p + 0x10, "{PS}", "pSummaries");
 		n += n_summaries;
 	}
-	if (rc)
+	if (rc < 0)
 		return rc;
 	ret->scopes = arena_alloc(mr->arena, ret->n_scopes * sizeof(*ret->scopes));
 	ret->summaries = arena_alloc(mr->arena, n * sizeof(*ret->summaries));
-	for (uint32_t i = 0; i < ret->n_scopes && !rc; i++) {
+	for (uint32_t i = 0; i < ret->n_scopes && rc >= 0; i++) {
 		p = p_scopes + (uint64_t)i * mr->sz_scope;
 		rc = read_page_scope(mr, p, &ret->scopes[i], ret->summaries + ret->n_summaries);
 		r = hpc_meta_rd(mr->m, p + 8, 2);
@@ -282,7 +282,7 @@ static int read_header(struct metrics_reader *mr, bool page)
 	rc = hpc_meta_array(mr->m, HPC_META_METRICS, &mr->metrics,
 			    page ? SZ_METRIC_PAGE : SZ_METRIC, mr->s->p, metrics_name, "pMetrics",
 			    mr->err);
-	if (rc || page)
+	if (rc < 0 || page)
 		return rc;
 	rd_u8(&r);
 	mr->scopes.p = rd_le64(&r);
@@ -306,19 +306,19 @@ int hpc_meta_read_metrics(const struct hpc_meta *m, struct arena *a, struct hpc_
 		return 0;
 	}
 	rc = read_header(&mr, page);
-	if (!rc && !page)
+	if (rc == 0 && !page)
 		rc = read_scopes(&mr, &ms);
-	if (!rc) {
+	if (rc == 0) {
 		ms.n_metrics = mr.metrics.n;
 		ms.metrics = arena_alloc(a, ms.n_metrics * sizeof(*ms.metrics));
 	}
-	for (uint32_t i = 0; i < ms.n_metrics && !rc; i++) {
+	for (uint32_t i = 0; i < ms.n_metrics && rc == 0; i++) {
 		uint64_t at = mr.metrics.p + (uint64_t)i * mr.metrics.stride;
 
 		ms.metrics[i] = (struct hpc_metric){0};
 		rc = (page ? read_page_metric : read_metric)(&mr, at, &ms.metrics[i]);
 	}
-	if (!rc && page) {
+	if (rc == 0 && page) {
 		ms.n_scopes = (uint32_t)mr.found.n;
 		ms.scopes = arena_alloc(a, ms.n_scopes * sizeof(*ms.scopes));
 		if (ms.n_scopes)
@@ -326,7 +326,7 @@ int hpc_meta_read_metrics(const struct hpc_meta *m, struct arena *a, struct hpc_
 	}
 	vec_release(&mr.found);
 	index_release(&mr.names);
-	if (!rc)
+	if (rc == 0)
 		*ret = ms;
 	return rc;
 }

@@ -88,7 +88,7 @@ static int read_header(struct hpc_meta *m, struct err *err)
 	int rc = hpc_frame_check(&hpc_meta_frame, m->bytes, m->n_bytes, m->name, &m->majorVersion,
 				 &m->minorVersion, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rd_bytes(&r, 16);
 	for (int i = 0; i < HPC_META_N_SECTIONS; i++) {
@@ -128,9 +128,9 @@ static int read_general(struct hpc_meta *m, struct err *err)
 	p = rd_le64(&r);
 	rc = hpc_meta_text(m, HPC_META_GENERAL, p, s->p, name, "pTitle", &m->title, err);
 	p = rd_le64(&r);
-	return rc ? rc
-		  : hpc_meta_text(m, HPC_META_GENERAL, p, s->p + 8, name, "pDescription",
-				  &m->description, err);
+	return rc < 0 ? rc
+		      : hpc_meta_text(m, HPC_META_GENERAL, p, s->p + 8, name, "pDescription",
+				      &m->description, err);
 }
 
 static int read_id_names(struct hpc_meta *m, struct err *err)
@@ -149,11 +149,11 @@ static int read_id_names(struct hpc_meta *m, struct err *err)
 	a.p = rd_le64(&r);
 	a.n = rd_u8(&r);
 	rc = hpc_meta_array(m, HPC_META_ID_NAMES, &a, 8, s->p, name, "ppNames", err);
-	if (rc || !a.n)
+	if (rc < 0 || !a.n)
 		return rc;
 	m->id_names = arena_alloc(&m->arena, a.n * sizeof(*m->id_names));
 	r = hpc_meta_rd(m, a.p, (uint64_t)a.n * 8);
-	for (uint32_t i = 0; i < a.n && !rc; i++)
+	for (uint32_t i = 0; i < a.n && rc >= 0; i++)
 		rc = hpc_meta_text(m, HPC_META_ID_NAMES, rd_le64(&r), a.p + 8 * i, name,
 				   "ppNames[]", &m->id_names[i], err);
 	m->n_id_names = a.n;
@@ -187,26 +187,26 @@ int hpc_meta_open(struct hpc_meta *m, const void *bytes, size_t n_bytes, const c
 
 	*m = (struct hpc_meta){.bytes = bytes, .n_bytes = n_bytes, .name = name};
 	rc = read_header(m, err);
-	if (!rc)
+	if (rc == 0)
 		rc = read_general(m, err);
-	if (!rc)
+	if (rc == 0)
 		rc = read_id_names(m, err);
-	if (!rc) {
+	if (rc == 0) {
 		m->layout = hpc_meta_layout(m);
 		rc = hpc_meta_read_metrics(m, &m->arena, &m->metrics, err);
 	}
-	if (!rc)
+	if (rc == 0)
 		rc = read_table(m, HPC_META_MODULES, SZ_MODULE, &m->modules, err);
-	if (!rc)
+	if (rc == 0)
 		rc = read_table(m, HPC_META_FILES, SZ_FILE, &m->files, err);
-	if (!rc)
+	if (rc == 0)
 		rc = read_table(m, HPC_META_FUNCTIONS, SZ_FUNCTION, &m->functions, err);
-	if (!rc)
+	if (rc == 0)
 		rc = hpc_meta_read_contexts(m, err);
 	m->n_modules = m->modules.n;
 	m->n_files = m->files.n;
 	m->n_functions = m->functions.n;
-	if (rc)
+	if (rc != 0)
 		hpc_meta_release(m);
 	return rc;
 }
@@ -245,7 +245,7 @@ static int path_element(const struct hpc_meta *m, const struct hpc_array *a, uin
 	uint64_t at;
 	int rc = element(m, a, i, structure, &r, &at, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	*ret_flags = rd_le32(&r);
 	rd_le32(&r);
@@ -271,19 +271,19 @@ int hpc_meta_function(const struct hpc_meta *m, uint32_t i, struct hpc_function 
 	uint64_t at, p;
 	int rc = element(m, &m->functions, i, name, &r, &at, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	p = rd_le64(&r);
 	ret->name = "";
 	if (p)
 		rc = hpc_meta_text(m, HPC_META_STRINGS, p, at, name, "pName", &ret->name, err);
 	p = rd_le64(&r);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_meta_number(m, &m->modules, p, at + 0x08, name, "pModule", &ret->module,
 				     err);
 	ret->offset = rd_le64(&r);
 	p = rd_le64(&r);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_meta_number(m, &m->files, p, at + 0x18, name, "pFile", &ret->file, err);
 	ret->line = rd_le32(&r);
 	ret->flags = rd_le32(&r);

@@ -44,7 +44,7 @@ void meta_writer_refuse(struct meta_writer *w, int code, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (!w->rc)
+	if (w->rc >= 0)
 		w->rc = err_set(w->err, code, "%s: %s", w->name, text);
 }
 
@@ -54,8 +54,8 @@ void meta_writer_flush(struct meta_writer *w, bool all)
 
 	if (!all && w->buf.n < CHUNK)
 		return;
-	rc = w->rc ? 0 : file_write_all(w->fd, w->buf.v, w->buf.n);
-	if (rc)
+	rc = w->rc < 0 ? 0 : file_write_all(w->fd, w->buf.v, w->buf.n);
+	if (rc < 0)
 		w->rc = err_errno(w->err, rc, "%s: write", w->name);
 	w->at += w->buf.n;
 	w->buf.n = 0;
@@ -284,7 +284,7 @@ static void write_contexts(struct meta_writer *w, uint64_t *ret_roots, uint64_t 
 	meta_writer_begin(w, HPC_META_CONTEXT);
 	wr_le64(&w->buf, 0);
 	wr_le64(&w->buf, 0);
-	for (uint32_t i = 0; i < m->n_nodes && !w->rc; i++) {
+	for (uint32_t i = 0; i < m->n_nodes && w->rc >= 0; i++) {
 		while (top != m->nodes[i].parent && top != HPC_NONE) {
 			finish_subtree(w, places, top, i);
 			top = m->nodes[top].parent;
@@ -294,10 +294,10 @@ static void write_contexts(struct meta_writer *w, uint64_t *ret_roots, uint64_t 
 					   "node %" PRIu32 " does not follow its parent", i);
 		top = i;
 	}
-	for (; top != HPC_NONE && !w->rc; top = m->nodes[top].parent)
+	for (; top != HPC_NONE && w->rc >= 0; top = m->nodes[top].parent)
 		finish_subtree(w, places, top, m->n_nodes);
 	*ret_roots = meta_writer_at(w);
-	for (uint32_t i = 0, e = 0; i < m->n_nodes && !w->rc; i += places[i].n_nodes, e++) {
+	for (uint32_t i = 0, e = 0; i < m->n_nodes && w->rc >= 0; i += places[i].n_nodes, e++) {
 		if (w->page)
 			write_page_root(w, i, e, &places[i]);
 		else
@@ -315,10 +315,10 @@ static void write_at(struct meta_writer *w, uint64_t at, int whence, const struc
 {
 	int rc;
 
-	if (w->rc)
+	if (w->rc < 0)
 		return;
 	rc = lseek(w->fd, (off_t)at, whence) < 0 ? -errno : file_write_all(w->fd, b->v, b->n);
-	if (rc)
+	if (rc < 0)
 		w->rc = err_errno(w->err, rc, "%s: write", w->name);
 }
 
@@ -472,7 +472,7 @@ int hpc_meta_write(int fd, const char *name, const struct hpc_meta_model *model,
 	uint64_t roots = 0, sz_roots = 0;
 
 	check_model(&w);
-	if (!w.rc) {
+	if (w.rc >= 0) {
 		if (w.page)
 			find_entry_functions(&w);
 		for (int i = 0; i < META_HEADER; i++)

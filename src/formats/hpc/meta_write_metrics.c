@@ -224,7 +224,7 @@ static void check_metric(struct meta_writer *w, const struct hpc_metric *m, uint
 				   " summaries, the format takes 65535",
 				   m->name, m->n_scopes, m->n_summaries);
 	memset(has, 0, n_scopes);
-	for (uint32_t k = 0; k < m->n_scopes && !w->rc; k++) {
+	for (uint32_t k = 0; k < m->n_scopes && w->rc >= 0; k++) {
 		const struct hpc_scope_inst *s = &m->scopes[k];
 
 		if (s->scope >= n_scopes || has[s->scope]++)
@@ -235,7 +235,7 @@ static void check_metric(struct meta_writer *w, const struct hpc_metric *m, uint
 			meta_writer_refuse(w, -E2BIG, "metric %s: id %u, readers take at most %d",
 					   m->name, s->propMetricId, META_MAX_ID);
 	}
-	for (uint32_t k = 0; k < m->n_summaries && !w->rc; k++) {
+	for (uint32_t k = 0; k < m->n_summaries && w->rc >= 0; k++) {
 		const struct hpc_summary *s = &m->summaries[k];
 
 		if (s->scope >= n_scopes || (w->page && !has[s->scope]))
@@ -256,7 +256,7 @@ void meta_writer_check_metrics(struct meta_writer *w)
 	if (ms->n_scopes > UINT16_MAX)
 		meta_writer_refuse(w, -E2BIG, "%" PRIu32 " scopes, the format takes 65535",
 				   ms->n_scopes);
-	for (uint32_t i = 0; i < ms->n_metrics && !w->rc; i++)
+	for (uint32_t i = 0; i < ms->n_metrics && w->rc >= 0; i++)
 		check_metric(w, &ms->metrics[i], has);
 	free(has);
 }

@@ -124,7 +124,7 @@ static int read_inputs(struct yaml_reader *y, const yaml_node_t *list)
 	if (list->type != YAML_SEQUENCE_NODE)
 		return metrics_yaml_read_bad(y, list, "inputs is no list");
 	for (yaml_node_item_t *i = list->data.sequence.items.start;
-	     i < list->data.sequence.items.top && !rc; i++)
+	     i < list->data.sequence.items.top && rc >= 0; i++)
 		if (y->inputs[*i - 1] == HPC_NONE)
 			rc = add_input(y, *i);
 	return rc;
@@ -207,7 +207,7 @@ static const struct hpc_formula *make_map(struct yaml_reader *y, const yaml_node
 {
 	const yaml_node_pair_t *pair = n->data.mapping.pairs.start;
 	const char *name = pair < n->data.mapping.pairs.top ? text_of(node(y, pair->key)) : NULL;
-	VEC(const struct hpc_formula *) args = {0};
+	_vec_ VEC(const struct hpc_formula *) args = {0};
 	const struct function *fn = functions;
 	const struct hpc_formula *f = NULL;
 	const yaml_node_t *list;
@@ -236,7 +236,6 @@ static const struct hpc_formula *make_map(struct yaml_reader *y, const yaml_node
 	else
 		f = make_call(y, n, fn->op, args.v, args.n);
 out:
-	vec_release(&args);
 	return f;
 }
 
@@ -459,9 +458,9 @@ static int read_variant(struct yaml_reader *y, const yaml_node_pair_t *p,
 	v->source = HPC_VARIANT_FORMULAS;
 	rc = read_pair(y, metrics_yaml_read_find(y, formula, "inclusive", 0), &v->inclusive,
 		       &v->inclusive_standard);
-	return rc ? rc
-		  : read_pair(y, metrics_yaml_read_find(y, formula, "exclusive", 0), &v->exclusive,
-			      &v->exclusive_standard);
+	return rc < 0 ? rc
+		      : read_pair(y, metrics_yaml_read_find(y, formula, "exclusive", 0),
+				  &v->exclusive, &v->exclusive_standard);
 }
 
 static int read_variants(struct yaml_reader *y, const yaml_node_t *map, struct hpc_metric_node *m)
@@ -473,7 +472,7 @@ static int read_variants(struct yaml_reader *y, const yaml_node_t *map, struct h
 		return 0;
 	n = (size_t)(map->data.mapping.pairs.top - map->data.mapping.pairs.start);
 	m->variants = arena_alloc(&y->t->arena, n * sizeof(*m->variants));
-	for (size_t i = 0; i < n && !rc; i++, m->n_variants += !rc)
+	for (size_t i = 0; i < n && rc >= 0; i++, m->n_variants += rc >= 0)
 		rc = read_variant(y, &map->data.mapping.pairs.start[i], &m->variants[i]);
 	return rc;
 }
@@ -489,7 +488,7 @@ static int read_metrics(struct yaml_reader *y, const yaml_node_t *list, uint32_t
 		return metrics_yaml_read_bad(y, list,
 					     "roots or children is no list, or is too deep");
 	for (yaml_node_item_t *i = list->data.sequence.items.start;
-	     i < list->data.sequence.items.top && !rc; i++) {
+	     i < list->data.sequence.items.top && rc >= 0; i++) {
 		const yaml_node_t *n = node(y, *i);
 		const char *visible =
 			text_of(node(y, metrics_yaml_read_find(y, n, "visible by default", 0)));
@@ -511,7 +510,7 @@ static int read_metrics(struct yaml_reader *y, const yaml_node_t *list, uint32_t
 				       MAX_NODES);
 		rc = read_variants(y, node(y, metrics_yaml_read_find(y, n, "variants", 0)), &m);
 		vec_push(&y->nodes, m);
-		if (!rc)
+		if (rc >= 0)
 			rc = read_metrics(y, node(y, metrics_yaml_read_find(y, n, "children", 0)),
 					  (uint32_t)y->nodes.n - 1, depth + 1);
 	}
@@ -536,7 +535,7 @@ static int read_document(struct yaml_reader *y)
 	memset(y->inputs, 0xff, n * sizeof(*y->inputs));
 	y->formulas = xcalloc(n, sizeof(*y->formulas));
 	rc = read_inputs(y, node(y, metrics_yaml_read_find(y, root, "inputs", 0)));
-	if (!rc)
+	if (rc >= 0)
 		rc = read_metrics(y, node(y, metrics_yaml_read_find(y, root, "roots", 0)), HPC_NONE,
 				  0);
 	free(y->inputs);
@@ -585,7 +584,7 @@ int hpc_metric_tree_parse(struct hpc_metric_tree *t, const char *text, size_t n,
 	t->n_inputs = (uint32_t)y.found.n;
 	t->nodes = y.nodes.v;
 	t->n_nodes = (uint32_t)y.nodes.n;
-	if (rc)
+	if (rc < 0)
 		hpc_metric_tree_release(t);
 	return rc;
 }

@@ -154,7 +154,7 @@ static bool same_name(const void *owner, uint32_t i, const void *key)
 static void make_names(struct yaml_writer *w)
 {
 	struct index seen = {0};
-	struct str name = {0};
+	_str_ struct str name = {0};
 
 	w->names = arena_alloc(&w->arena, (w->ms->n_metrics + (size_t)1) * sizeof(*w->names));
 	for (uint32_t i = 0; i < w->ms->n_metrics; i++) {
@@ -171,7 +171,6 @@ static void make_names(struct yaml_writer *w)
 		index_add(&seen, hash, i);
 	}
 	index_release(&seen);
-	str_release(&name);
 }
 
 static void anchor(struct yaml_writer *w, char sign, enum statistic k, unsigned scope)

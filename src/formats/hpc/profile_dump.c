@@ -48,7 +48,7 @@ static int dump_values(struct hpc_dump *d, const struct hpc_profile *p, struct e
 		struct hpc_ctx_values c;
 		int rc = hpc_profile_ctx(p, i, &c, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		hpc_dump_structure(d, at, "{Idx}", i);
 		hpc_dump_field(d, at, "ctxId", "%u", c.ctxId);
@@ -73,7 +73,7 @@ static int dump_profile(struct hpc_dump *d, const struct hpc_profile_db *db, uin
 
 	hpc_dump_structure(d, at, "{PI}", i);
 	rc = hpc_profile_open(&p, db, i, err);
-	if (rc)
+	if (rc != 0)
 		return rc;
 	hpc_dump_field(d, at, "nValues", "%" PRIu64, p.nValues);
 	hpc_dump_field(d, at + 0x08, "pValues", "%#" PRIx64, p.pValues);
@@ -92,12 +92,12 @@ int hpc_profile_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, cons
 	struct hpc_profile_db db;
 	int rc = hpc_profile_db_open(&db, bytes, n_bytes, name, err);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	dump_header(d, &db);
 	for (uint32_t i = 0; i < db.nProfiles && d->failed >= 0; i++) {
 		rc = dump_profile(d, &db, i, err);
-		if (rc)
+		if (rc != 0)
 			return rc;
 	}
 	hpc_dump_structure(d, n_bytes - 8, "footer", HPC_NONE);

@@ -12,10 +12,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/lower_bound.h"
 #include "formats/hpc/frame.h"
 
-/* FORMATS.md 4.0, "profile.db Profile Info section"; the released {PI} has flags behind the page's.
- */
+/* FORMATS.md 4.0, "profile.db Profile Info section"; the released {PI} has
+ * flags behind the page's. */
 enum { SZ_PROF_INFO_HDR = 0x0d, SZ_PI_PAGE = 0x28, SZ_PI_RELEASED = 0x30 };
 enum { SZ_VAL = 10, SZ_IDX = 12, SZ_TUPLE_HDR = 8, SZ_ID = 16 };
 enum { PI_IS_SUMMARY = 1u << 0 };
@@ -37,9 +38,9 @@ int hpc_profile_db_open(struct hpc_profile_db *ret, const void *bytes, size_t n_
 	int rc = hpc_frame_check(&hpc_profile_frame, bytes, n_bytes, name, &db.majorVersion,
 				 &db.minorVersion, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_list_open(&profile_info, bytes, n_bytes, name, &s, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	db.szProfileInfos = s.sz;
 	db.pProfileInfos = s.p;
@@ -142,19 +143,7 @@ int hpc_profile_ctx(const struct hpc_profile *p, uint32_t i, struct hpc_ctx_valu
 
 uint32_t hpc_profile_ctx_from(const struct hpc_profile *p, uint32_t ctxId)
 {
-	uint32_t from = 0, n = p->nCtxs;
-
-	while (n) {
-		uint32_t half = n / 2;
-
-		if (hpc_le32(p->ctxIndices + (size_t)SZ_IDX * (from + half)) < ctxId) {
-			from += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return from;
+	return lower_bound(i, 0, p->nCtxs, hpc_le32(p->ctxIndices + (size_t)SZ_IDX * i) < ctxId);
 }
 
 int hpc_profile_find_ctx(const struct hpc_profile *p, uint32_t ctxId, struct hpc_ctx_values *ret,
@@ -170,22 +159,10 @@ int hpc_profile_find_ctx(const struct hpc_profile *p, uint32_t ctxId, struct hpc
 
 double hpc_ctx_values_find(const struct hpc_ctx_values *c, uint16_t metricId)
 {
-	uint64_t from = 0, n = c->n;
+	uint64_t at = lower_bound(i, 0, c->n, hpc_le16(c->values + SZ_VAL * i) < metricId);
+	const uint8_t *value = c->values + SZ_VAL * at;
 
-	while (n) {
-		uint64_t half = n / 2;
-		uint16_t id = hpc_le16(c->values + SZ_VAL * (from + half));
-
-		if (id == metricId)
-			return hpc_lef64(c->values + SZ_VAL * (from + half) + 2);
-		if (id < metricId) {
-			from += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return 0;
+	return at < c->n && hpc_le16(value) == metricId ? hpc_lef64(value + 2) : 0;
 }
 
 int hpc_profile_value(const struct hpc_profile *p, uint32_t ctxId, uint16_t metricId,
@@ -194,7 +171,7 @@ int hpc_profile_value(const struct hpc_profile *p, uint32_t ctxId, uint16_t metr
 	struct hpc_ctx_values c;
 	int rc = hpc_profile_find_ctx(p, ctxId, &c, err);
 
-	if (!rc)
+	if (rc >= 0)
 		*ret_value = hpc_ctx_values_find(&c, metricId);
 	return rc;
 }

@@ -36,7 +36,7 @@ static int dump_line(struct hpc_dump *d, const struct hpc_trace_db *db, uint32_t
 
 	hpc_dump_structure(d, at, "{TH}", i);
 	rc = hpc_trace_open(&t, db, i, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	hpc_dump_field(d, at, "profIndex", "%u", t.profIndex);
 	hpc_dump_field(d, at + 0x08, "pStart", "%#" PRIx64, t.pStart);
@@ -56,12 +56,12 @@ int hpc_trace_dump(struct hpc_dump *d, const void *bytes, size_t n_bytes, const 
 	struct hpc_trace_db db;
 	int rc = hpc_trace_db_open(&db, bytes, n_bytes, name, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	dump_header(d, &db);
 	for (uint32_t i = 0; i < db.nTraces && d->failed >= 0; i++) {
 		rc = dump_line(d, &db, i, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	hpc_dump_structure(d, n_bytes - 8, "footer", HPC_NONE);

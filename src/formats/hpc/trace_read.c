@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/lower_bound.h"
 #include "formats/hpc/frame.h"
 
 /* FORMATS.md 4.0, "trace.db Trace Headers section".  Its header ends at 0x0d there; files of both
@@ -28,9 +29,9 @@ int hpc_trace_db_open(struct hpc_trace_db *ret, const void *bytes, size_t n_byte
 	int rc = hpc_frame_check(&hpc_trace_frame, bytes, n_bytes, name, &db.majorVersion,
 				 &db.minorVersion, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_list_open(&headers, bytes, n_bytes, name, &s, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	db.szHeaders = s.sz;
 	db.pHeaders = s.p;
@@ -94,17 +95,5 @@ int hpc_trace_open_profile(struct hpc_trace *t, const struct hpc_trace_db *db, u
 
 uint64_t hpc_trace_find(const struct hpc_trace *t, uint64_t timestamp)
 {
-	uint64_t from = 0, n = t->n;
-
-	while (n) {
-		uint64_t half = n / 2;
-
-		if (hpc_trace_elem(t, from + half).timestamp < timestamp) {
-			from += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return from;
+	return lower_bound(i, 0, t->n, hpc_trace_elem(t, i).timestamp < timestamp);
 }

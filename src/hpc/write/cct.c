@@ -155,7 +155,7 @@ static int write_blocks(struct cct_worker *w, uint32_t number, uint64_t at)
 			int rc = hpc_out_write(&w->b->out, at + done, w->block.v, w->block.n,
 					       &w->err);
 
-			if (rc)
+			if (rc < 0)
 				return rc;
 			done += w->block.n;
 			w->block.n = 0;
@@ -199,7 +199,7 @@ static int do_range(struct cct_worker *w, uint32_t number)
 	uint64_t at;
 	int rc = cct_gather(w, r);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	w->indices.n = 0;
 	w->n_block_bytes = 0;
@@ -212,7 +212,7 @@ static int do_range(struct cct_worker *w, uint32_t number)
 		runs = end;
 	}
 	rc = hpc_out_begin_turn(out, number, &w->err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	/* An empty range must not even align what follows. */
 	at = hpc_out_take(out, w->n_block_bytes, w->n_block_bytes ? 4 : 1);
@@ -226,10 +226,10 @@ static int do_range(struct cct_worker *w, uint32_t number)
 			hpc_put64(ci + 0x18, hpc_le64(ci + 0x18) + at);
 		}
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_write(out, AT_CI + (uint64_t)SZ_CI * r->from, w->ci,
 				   (size_t)SZ_CI * (r->to - r->from), &w->err);
-	return rc ? rc : report_progress(w, r);
+	return rc < 0 ? rc : report_progress(w, r);
 }
 
 static void *transpose(void *arg)
@@ -248,7 +248,7 @@ static void *transpose(void *arg)
 		if (!hpc_out_is_mine(&b->out, number))
 			continue;
 		w->rc = do_range(w, number);
-		if (w->rc) {
+		if (w->rc < 0) {
 			hpc_out_fail(&b->out, w->rc, NULL, "%s", w->err.msg);
 			return NULL;
 		}
@@ -279,12 +279,12 @@ static int find_n_ctxs(const struct hpc_profile_db *db, uint32_t *ret, struct er
 		struct hpc_ctx_values c;
 		int rc = hpc_profile_open(&p, db, i, err);
 
-		if (!rc && !p.isSummary && p.nCtxs) {
+		if (rc >= 0 && !p.isSummary && p.nCtxs) {
 			rc = hpc_profile_ctx(&p, p.nCtxs - 1, &c, err);
-			if (!rc && c.ctxId >= n)
+			if (rc >= 0 && c.ctxId >= n)
 				n = (uint64_t)c.ctxId + 1;
 		}
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	*ret = n > N_CTXS_MAX ? N_CTXS_MAX + 1 : (uint32_t)n;
@@ -302,7 +302,7 @@ static int plan(struct cct_build *b, int dirfd, struct err *err)
 		struct hpc_profile p;
 		int rc = hpc_profile_open(&p, b->db, i, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		n_values += p.isSummary ? 0 : p.nValues;
 		n_bytes += p.isSummary ? 0 : CCT_RUN * p.nCtxs + CCT_PROFILE_VAL * p.nValues;
@@ -376,15 +376,15 @@ static int cct_finish(struct cct_build *b, struct err *err)
 	if (first) {
 		/* Where the last range ends is known when it is its turn. */
 		rc = hpc_out_begin_turn(&b->out, b->ranges.n, err);
-		if (!rc)
+		if (rc >= 0)
 			pthread_mutex_unlock(&b->out.lock);
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_meet(&b->out, err);
-	if (rc || !first)
+	if (rc < 0 || !first)
 		return rc;
 	rc = write_head(b, err);
-	return rc ? rc : hpc_out_finish(&b->out, hpc_cct_frame.footer, err);
+	return rc < 0 ? rc : hpc_out_finish(&b->out, hpc_cct_frame.footer, err);
 }
 
 static int write_cct_build(struct cct_build *b, struct cct_worker *workers, struct err *err)
@@ -396,16 +396,16 @@ static int write_cct_build(struct cct_build *b, struct cct_worker *workers, stru
 	b->workers = workers;
 	b->n_bytes = xcalloc(b->n_ctxs + 1u, sizeof(uint64_t));
 	rc = cct_run(b, workers, cct_count, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = add_counts(b, workers, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	cut_ranges(b);
 	b->out.n_turns = b->ranges.n;
 	if (b->o.ranges)
 		b->o.ranges(b->o.to, (uint32_t)b->ranges.n);
 	rc = cct_run(b, workers, transpose, err);
-	return rc ? rc : cct_finish(b, err);
+	return rc < 0 ? rc : cct_finish(b, err);
 }
 
 int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, uint32_t n_ctxs,
@@ -422,17 +422,17 @@ int hpc_cct_build(int dirfd, const char *name, const struct hpc_profile_db *db, 
 	b.n_threads = b.o.n_threads ? b.o.n_threads : 1;
 	if (!n_ctxs)
 		rc = find_n_ctxs(db, &b.n_ctxs, err);
-	if (!rc && b.n_ctxs > N_CTXS_MAX)
+	if (rc >= 0 && b.n_ctxs > N_CTXS_MAX)
 		rc = err_set(err, -E2BIG, "%s: more than %d contexts do not fit a section of 2 GB",
 			     name, N_CTXS_MAX);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_open(&b.out, dirfd, name, AT_CI + (uint64_t)SZ_CI * b.n_ctxs,
 				  b.o.share, UINT64_MAX, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	workers = xcalloc(b.n_threads, sizeof(*workers));
 	rc = plan(&b, dirfd, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = write_cct_build(&b, workers, err);
 	cct_parts_close(&b, workers);
 	hpc_out_close(&b.out);

@@ -55,7 +55,7 @@ static const uint8_t *read_piece(struct cct_worker *w, uint64_t off, size_t n, u
 	if (!b->o.fd) /* where nothing is, OFF can be anything */
 		return b->db->bytes + (n ? off : 0);
 	rc = file_pread_all(b->o.fd, buffer, n, off);
-	if (!rc)
+	if (rc >= 0)
 		return buffer;
 	err_errno(&w->err, rc, "%s: read", b->db->name);
 	return NULL;
@@ -144,7 +144,7 @@ static int look_at_some(struct cct_worker *w, struct entries *e, uint32_t k,
 		int64_t last = e->last;
 		int rc = look_at(w, e, k, &it);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		n += it.n;
 		if (it.ctxId >= r->to || CCT_PROFILE_VAL * n > VALUES_BYTES) {
@@ -181,7 +181,7 @@ static int count_some(struct cct_worker *w, const struct entries *e, uint32_t k,
 
 	if (w->b->n_parts && !values)
 		return -EIO;
-	for (; k < end && !rc; k++) {
+	for (; k < end && rc >= 0; k++) {
 		uint32_t ctxId = hpc_le32(e->idx + (size_t)CCT_PROFILE_IDX * k);
 		uint64_t start = next, n;
 
@@ -205,15 +205,15 @@ static int count_profile(struct cct_worker *w, uint32_t index)
 	struct entries e = {.p = &p, .last = -1};
 	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
 
-	if (rc || p.isSummary)
+	if (rc < 0 || p.isSummary)
 		return rc;
-	while (!rc && e.first + e.n < p.nCtxs) {
+	while (rc >= 0 && e.first + e.n < p.nCtxs) {
 		uint32_t end = 0;
 
 		rc = read_entries(w, &e, e.first + e.n, p.nCtxs);
-		for (uint32_t k = 0; !rc && k < e.n; k = end) {
+		for (uint32_t k = 0; rc >= 0 && k < e.n; k = end) {
 			rc = look_at_some(w, &e, k, &all, &end);
-			if (!rc)
+			if (rc >= 0)
 				rc = count_some(w, &e, k, end);
 		}
 	}
@@ -242,15 +242,15 @@ void *cct_count(void *arg)
 			continue;
 		for (uint32_t i = from; i < b->db->nProfiles && i < from + CCT_SHARE; i++) {
 			w->rc = count_profile(w, i);
-			if (w->rc)
+			if (w->rc < 0)
 				break;
 		}
-		if (w->rc)
+		if (w->rc < 0)
 			break;
 	}
-	if (!w->rc)
+	if (w->rc >= 0)
 		w->rc = cct_parts_flush(w);
-	if (w->rc)
+	if (w->rc < 0)
 		hpc_out_fail(&b->out, w->rc, NULL, "%s", w->err.msg);
 	give_back(b);
 	return NULL;
@@ -298,7 +298,7 @@ static int find_range(struct cct_worker *w, struct entries *e, const struct cct_
 	uint32_t k = 0, first;
 	int rc = 0;
 
-	for (unsigned n = 0; !rc; n++) {
+	for (unsigned n = 0; rc >= 0; n++) {
 		while (k < e->n && hpc_le32(e->idx + (size_t)CCT_PROFILE_IDX * k) < r->from)
 			k++;
 		first = e->first + e->n;
@@ -323,7 +323,7 @@ static int gather_some(struct cct_worker *w, const struct cct_range *r, const st
 	uint64_t next = start_of(e, k);
 	int rc = values ? 0 : -EIO;
 
-	for (; k < end && !rc; k++) {
+	for (; k < end && rc >= 0; k++) {
 		uint64_t start = next, n;
 
 		fetch_ahead(w, e, k, r->to);
@@ -345,16 +345,16 @@ static int gather_profile(struct cct_worker *w, const struct cct_range *r, uint3
 	uint32_t k = 0, end;
 	int rc = hpc_profile_open(&p, w->b->db, index, &w->err);
 
-	if (rc || p.isSummary || w->reached[index] >= p.nCtxs)
+	if (rc < 0 || p.isSummary || w->reached[index] >= p.nCtxs)
 		return rc;
 	rc = read_entries(w, &e, w->reached[index], w->n_expected);
-	if (!rc)
+	if (rc >= 0)
 		rc = find_range(w, &e, r, &k);
-	while (!rc && k < e.n) {
+	while (rc >= 0 && k < e.n) {
 		rc = look_at_some(w, &e, k, r, &end);
-		if (!rc && end > k)
+		if (rc >= 0 && end > k)
 			rc = gather_some(w, r, &e, k, end);
-		if (rc || end == k) /* the next one is another range's */
+		if (rc < 0 || end == k) /* the next one is another range's */
 			break;
 		k = end;
 		if (k == e.n && e.first + e.n < p.nCtxs) {
@@ -382,9 +382,9 @@ static int visit_profiles(struct cct_worker *w, const struct cct_range *r)
 	int rc = 0;
 
 	w->n_expected = n_expected(w->b);
-	for (uint32_t i = 0; i < w->b->db->nProfiles && !rc; i++) {
+	for (uint32_t i = 0; i < w->b->db->nProfiles && rc >= 0; i++) {
 		rc = gather_profile(w, r, i);
-		if (!rc && i % 1024 == 1023)
+		if (rc >= 0 && i % 1024 == 1023)
 			rc = hpc_out_failed(&w->b->out, &w->err);
 	}
 	give_back(w->b);
@@ -402,7 +402,7 @@ int cct_gather(struct cct_worker *w, const struct cct_range *r)
 		at += w->b->n_bytes[c];
 	}
 	rc = w->b->n_parts ? cct_parts_gather(w, r) : visit_profiles(w, r);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	at = 0;
 	for (uint32_t c = r->from; c < r->to; c++) {

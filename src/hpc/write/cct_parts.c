@@ -56,7 +56,7 @@ static int write_chunk(struct cct_worker *w, struct cct_part *part, const void *
 	uint64_t at = atomic_fetch_add(&w->b->parts_end, n);
 	int rc = file_pwrite_all(w->b->parts_fd, bytes, n, at);
 
-	if (rc)
+	if (rc < 0)
 		return err_errno(&w->err, rc, "temporary file of %s: write", w->b->out.name);
 	vec_push(&part->chunks, (struct cct_chunk){at, (uint32_t)n});
 	return 0;
@@ -84,7 +84,7 @@ int cct_parts_add(struct cct_worker *w, uint32_t profile, uint32_t ctxId, const 
 		rc = write_chunk(w, part, part->bytes, part->n);
 		part->n = 0;
 	}
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (size > CHUNK_BYTES) {
 		alone = xmalloc(size);
@@ -107,7 +107,7 @@ int cct_parts_flush(struct cct_worker *w)
 	for (unsigned q = 0; q < w->b->n_parts; q++) {
 		struct cct_part *part = &w->parts[q];
 
-		if (part->n && !rc)
+		if (part->n && rc >= 0)
 			rc = write_chunk(w, part, part->bytes, part->n);
 		free(part->bytes);
 		part->bytes = NULL;
@@ -144,7 +144,7 @@ static int cct_parts_fill(struct cct_worker *w, struct stream *s)
 		s->bytes = xrealloc(s->bytes, s->cap, 1);
 	}
 	rc = file_pread_all(w->b->parts_fd, s->bytes, c->n, c->at);
-	if (rc)
+	if (rc < 0)
 		return err_errno(&w->err, rc, "temporary file of %s: read", w->b->out.name);
 	s->at = s->ahead = s->bytes;
 	s->end = s->bytes + c->n;
@@ -178,9 +178,9 @@ static int take_all(struct cct_worker *w, const struct cct_range *r, struct stre
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < n && !rc; i++)
+	for (unsigned i = 0; i < n && rc >= 0; i++)
 		rc = cct_parts_fill(w, &streams[i]);
-	while (!rc) {
+	while (rc >= 0) {
 		struct stream *s = NULL;
 		uint32_t profile;
 
@@ -191,9 +191,9 @@ static int take_all(struct cct_worker *w, const struct cct_range *r, struct stre
 		if (!s)
 			return 0;
 		profile = hpc_le32(s->at);
-		while (!rc && s->at < s->end && hpc_le32(s->at) == profile) {
+		while (rc >= 0 && s->at < s->end && hpc_le32(s->at) == profile) {
 			rc = cct_parts_take(w, r, s);
-			if (!rc)
+			if (rc >= 0)
 				rc = cct_parts_fill(w, s);
 		}
 	}
@@ -206,14 +206,15 @@ int cct_parts_gather(struct cct_worker *w, const struct cct_range *r)
 	struct stream *streams = xcalloc(b->n_threads, sizeof(*streams));
 	int rc = 0;
 
-	for (uint32_t q = r->from >> b->part_shift; q <= (r->to - 1) >> b->part_shift && !rc; q++) {
+	for (uint32_t q = r->from >> b->part_shift; q <= (r->to - 1) >> b->part_shift && rc >= 0;
+	     q++) {
 		for (unsigned i = 0; i < b->n_threads; i++) {
 			streams[i].part = &b->workers[i].parts[q];
 			streams[i].chunk = 0;
 			streams[i].at = streams[i].end = streams[i].bytes;
 		}
 		rc = take_all(w, r, streams, b->n_threads);
-		if (!rc)
+		if (rc >= 0)
 			rc = hpc_out_failed(&b->out, &w->err);
 	}
 	for (unsigned i = 0; i < b->n_threads; i++)

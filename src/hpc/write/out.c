@@ -23,10 +23,10 @@ int hpc_out_open(struct hpc_out *o, int dirfd, const char *name, uint64_t end,
 	/* The others open what the first one made. */
 	if (!first)
 		rc = share->sum(share->user, &none, 1);
-	if (!rc)
+	if (rc >= 0)
 		fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0644);
-	if (rc || fd < 0)
-		return err_errno(err, rc ? rc : -errno, "%s: create", name);
+	if (rc < 0 || fd < 0)
+		return err_errno(err, rc < 0 ? rc : -errno, "%s: create", name);
 	*o = (struct hpc_out){.fd = fd,
 			      .name = xstrdup(name),
 			      .end = end,
@@ -43,13 +43,13 @@ int hpc_out_meet(struct hpc_out *o, struct err *err)
 	uint64_t none = 0;
 	int rc = o->share ? o->share->sum(o->share->user, &none, 1) : 0;
 
-	return rc ? hpc_out_fail(o, rc, err, "%s: another process failed", o->name) : 0;
+	return rc < 0 ? hpc_out_fail(o, rc, err, "%s: another process failed", o->name) : 0;
 }
 
 /* With the lock held. */
 static int failure(const struct hpc_out *o, struct err *err)
 {
-	if (o->failed && err)
+	if (o->failed < 0 && err)
 		*err = o->err;
 	return o->failed;
 }
@@ -57,7 +57,7 @@ static int failure(const struct hpc_out *o, struct err *err)
 /* With the lock held. */
 static int out_fail(struct hpc_out *o, int rc, struct err *err, const char *msg)
 {
-	if (!o->failed) {
+	if (o->failed >= 0) {
 		o->failed = err_set(&o->err, rc, "%s", msg);
 		pthread_cond_broadcast(&o->changed);
 	}
@@ -94,7 +94,7 @@ static void out_receive(struct hpc_out *o, uint64_t turn)
 	rc = s->receive(s->user, hpc_share_owner(s, turn - 1, o->n_turns, o->deal), turn, place);
 	pthread_mutex_lock(&o->lock);
 	o->receiving = false;
-	if (rc) {
+	if (rc < 0) {
 		out_fail(o, rc, NULL, "another process failed");
 	} else {
 		o->turn = turn;
@@ -109,13 +109,13 @@ int hpc_out_begin_turn(struct hpc_out *o, uint64_t turn, struct err *err)
 	int rc;
 
 	pthread_mutex_lock(&o->lock);
-	while (o->turn < turn && !o->failed)
+	while (o->turn < turn && o->failed >= 0)
 		if (is_next(o, turn))
 			out_receive(o, turn);
 		else
 			pthread_cond_wait(&o->changed, &o->lock);
 	rc = failure(o, err);
-	if (rc)
+	if (rc < 0)
 		pthread_mutex_unlock(&o->lock);
 	return rc;
 }
@@ -138,7 +138,7 @@ void hpc_out_end_turn(struct hpc_out *o)
 		int rc = s->send(s->user, hpc_share_owner(s, o->turn, o->n_turns, o->deal), o->turn,
 				 place);
 
-		if (rc)
+		if (rc < 0)
 			out_fail(o, rc, NULL, "another process failed");
 	}
 	pthread_cond_broadcast(&o->changed);
@@ -173,7 +173,7 @@ int hpc_out_write(struct hpc_out *o, uint64_t off, const void *bytes, size_t n, 
 {
 	int rc = n ? file_pwrite_all(o->fd, bytes, n, off) : 0;
 
-	if (rc)
+	if (rc < 0)
 		return hpc_out_fail(o, rc, err, "%s: write: %s", o->name, strerror(-rc));
 	return 0;
 }
@@ -183,7 +183,7 @@ int hpc_out_flush(struct hpc_out *o, struct hpc_out_run *run, struct err *err)
 	struct err why;
 	int rc = run->n ? file_pwrite_all(o->fd, run->bytes, run->n, run->at) : 0;
 
-	if (rc) {
+	if (rc < 0) {
 		err_errno(&why, rc, "%s: write", o->name);
 		return out_fail(o, rc, err, why.msg);
 	}
@@ -198,7 +198,7 @@ int hpc_out_gather(struct hpc_out *o, struct hpc_out_run *run, uint64_t at, cons
 	if (run->n + n > sizeof(run->bytes) || at != run->at + run->n) {
 		int rc = hpc_out_flush(o, run, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		run->at = at;
 	}
@@ -212,10 +212,10 @@ int hpc_out_finish(struct hpc_out *o, const char *footer, struct err *err)
 	int rc = hpc_out_failed(o, err);
 	int fd = o->fd;
 
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_write(o, o->end, footer, 8, err);
 	o->fd = -1;
-	if (close(fd) < 0 && !rc)
+	if (close(fd) < 0 && rc >= 0)
 		rc = err_errno(err, -errno, "%s: close", o->name);
 	hpc_out_close(o);
 	return rc;

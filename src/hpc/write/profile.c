@@ -140,7 +140,7 @@ int hpc_profile_create_shared(struct hpc_profile_writer **ret, int dirfd, const 
 	w->sz_tuples = sz_tuples;
 	rc = hpc_out_open(&w->out, dirfd, name, w->at_tuples + sz_tuples, share, n_profiles - 1,
 			  err);
-	if (rc) {
+	if (rc < 0) {
 		hpc_profile_abandon(w);
 		return rc;
 	}
@@ -197,7 +197,7 @@ static int put_ids(struct hpc_profile_writer *w, const struct hpc_id *ids, size_
 	hpc_put16(tuple, (uint16_t)n_ids);
 	rc = hpc_out_gather(&w->out, &w->tuples, at, tuple, sizeof(tuple), err);
 	at += sizeof(tuple);
-	for (size_t i = 0; i < n_ids && !rc; i++, at += sizeof(id)) {
+	for (size_t i = 0; i < n_ids && rc >= 0; i++, at += sizeof(id)) {
 		memset(id, 0, sizeof(id));
 		id[0] = ids[i].kind;
 		hpc_put16(id + 2, ids[i].flags);
@@ -219,7 +219,7 @@ static int put_now(struct hpc_profile_writer *w, uint32_t index, const struct hp
 
 	n = join_block(b, &gap);
 	rc = hpc_out_begin_turn(&w->out, turn, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (n_ids > UINT16_MAX ||
 	    (n_ids && w->out.also + SZ_TUPLE_HDR + n_ids * SZ_ID > w->at_tuples + w->sz_tuples)) {
@@ -232,11 +232,11 @@ static int put_now(struct hpc_profile_writer *w, uint32_t index, const struct hp
 	encode_info(pi, b, at, gap, pIdTuple, index == HPC_SUMMARY_PROFILE);
 	if (index == HPC_SUMMARY_PROFILE)
 		memcpy(w->summary, pi, sizeof(pi));
-	else if (!rc)
+	else if (rc >= 0)
 		rc = hpc_out_gather(&w->out, &w->infos, AT_PI + (uint64_t)index * w->szProfile, pi,
 				    w->szProfile, err);
 	hpc_out_end_turn(&w->out);
-	return rc ? rc : hpc_out_write(&w->out, at, b->values, n, err);
+	return rc < 0 ? rc : hpc_out_write(&w->out, at, b->values, n, err);
 }
 
 static int by_index(const void *a, const void *b)
@@ -246,8 +246,8 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Takes those of deal number DEAL out of what waits when they are all there: RET, which is empty.
- */
+/* Takes those of deal number DEAL out of what waits when they are all there:
+ * RET, which is empty. */
 static void take_deal(struct hpc_profile_writer *w, uint64_t deal, size_t size, struct pending *ret,
 		      size_t *ret_n)
 {
@@ -290,7 +290,7 @@ static int put_later(struct hpc_profile_writer *w, uint32_t index, const struct 
 	pthread_mutex_unlock(&w->out.lock);
 	qsort(all, n, sizeof(*all), by_index);
 	for (size_t i = 0; i < n; i++) {
-		if (!rc)
+		if (rc >= 0)
 			rc = put_now(w, all[i].index, all[i].ids, all[i].n_ids, &all[i].block, err);
 		pending_release(&all[i]);
 	}
@@ -343,48 +343,48 @@ static int wait_for_all(struct hpc_profile_writer *w, struct err *err)
 {
 	int rc = hpc_out_failed(&w->out, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_flush(&w->out, &w->infos, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_flush(&w->out, &w->tuples, err);
-	if (!rc && is_first(w) && w->out.share) {
+	if (rc >= 0 && is_first(w) && w->out.share) {
 		rc = hpc_out_begin_turn(&w->out, w->n_profiles - 1, err);
-		if (!rc)
+		if (rc >= 0)
 			pthread_mutex_unlock(&w->out.lock);
 	}
-	return rc ? rc : hpc_out_meet(&w->out, err);
+	return rc < 0 ? rc : hpc_out_meet(&w->out, err);
 }
 
 int hpc_profile_settle(struct hpc_profile_writer *w, struct err *err)
 {
 	int rc = wait_for_all(w, err);
 
-	if (!rc && w->out.turn + 1 < w->n_profiles && is_first(w))
+	if (rc >= 0 && w->out.turn + 1 < w->n_profiles && is_first(w))
 		rc = err_set(err, -EINVAL, "%s: %" PRIu64 " of %u profiles were put", w->out.name,
 			     w->out.turn, w->n_profiles);
-	if (!rc && is_first(w)) {
+	if (rc >= 0 && is_first(w)) {
 		encode_info(w->summary, &(struct hpc_profile_block){0}, 0, 0, 0, true);
 		rc = write_head(w, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = hpc_out_write(&w->out, w->out.end, hpc_profile_frame.footer, 8, err);
 	}
-	return rc ? rc : hpc_out_meet(&w->out, err);
+	return rc < 0 ? rc : hpc_out_meet(&w->out, err);
 }
 
 int hpc_profile_finish(struct hpc_profile_writer *w, struct err *err)
 {
 	int rc = hpc_out_failed(&w->out, err);
 
-	if (!rc && is_first(w) && w->out.turn != w->n_profiles)
+	if (rc >= 0 && is_first(w) && w->out.turn != w->n_profiles)
 		rc = err_set(err, -EINVAL, "%s: %" PRIu64 " of %u profiles were put", w->out.name,
 			     w->out.turn, w->n_profiles);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_flush(&w->out, &w->infos, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_flush(&w->out, &w->tuples, err);
-	if (!rc && is_first(w))
+	if (rc >= 0 && is_first(w))
 		rc = write_head(w, err);
-	if (!rc && is_first(w))
+	if (rc >= 0 && is_first(w))
 		rc = hpc_out_finish(&w->out, hpc_profile_frame.footer, err);
 	hpc_profile_abandon(w);
 	return rc;

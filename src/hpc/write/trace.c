@@ -45,7 +45,7 @@ int hpc_trace_create(struct hpc_trace_writer **ret, int dirfd, const char *name,
 	w->at_headers = at_headers;
 	w->min = UINT64_MAX;
 	rc = hpc_out_open(&w->out, dirfd, name, end, NULL, 0, err);
-	if (rc) {
+	if (rc < 0) {
 		free(w);
 		return rc;
 	}
@@ -60,7 +60,7 @@ static int write_elems(struct hpc_trace_writer *w, uint64_t at, const struct hpc
 	uint8_t buf[4096 * SZ_ELEM];
 	int rc = 0;
 
-	while (n && !rc) {
+	while (n && rc >= 0) {
 		size_t k = n < 4096 ? n : 4096;
 
 		for (size_t i = 0; i < k; i++) {
@@ -87,7 +87,7 @@ int hpc_trace_put(struct hpc_trace_writer *w, uint32_t profIndex,
 				    "%s: no place for the line of profile %u", w->out.name,
 				    profIndex);
 	rc = hpc_out_begin_turn(&w->out, profIndex - 1, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	at = hpc_out_take(&w->out, (uint64_t)n * SZ_ELEM, 8);
 	hpc_put32(th, profIndex);
@@ -101,7 +101,7 @@ int hpc_trace_put(struct hpc_trace_writer *w, uint32_t profIndex,
 	if (n && elems[n - 1].timestamp > w->max)
 		w->max = elems[n - 1].timestamp;
 	hpc_out_end_turn(&w->out);
-	return rc ? rc : write_elems(w, at, elems, n, err);
+	return rc < 0 ? rc : write_elems(w, at, elems, n, err);
 }
 
 void hpc_trace_cancel(struct hpc_trace_writer *w)
@@ -114,10 +114,10 @@ int hpc_trace_finish(struct hpc_trace_writer *w, struct err *err)
 	uint8_t head[0x30 + SZ_HEADERS_HDR] = {0}, *h = head + w->at_headers;
 	int rc = hpc_out_failed(&w->out, err);
 
-	if (!rc && w->out.turn != w->n_traces)
+	if (rc >= 0 && w->out.turn != w->n_traces)
 		rc = err_set(err, -EINVAL, "%s: %" PRIu64 " of %u lines were put", w->out.name,
 			     w->out.turn, w->n_traces);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_flush(&w->out, &w->headers, err);
 	memcpy(head, hpc_trace_frame.magic, 14);
 	head[0x0e] = HPC_MAJOR;
@@ -129,10 +129,10 @@ int hpc_trace_finish(struct hpc_trace_writer *w, struct err *err)
 	h[0x0c] = SZ_TH;
 	hpc_put64(h + 0x10, w->min > w->max ? 0 : w->min);
 	hpc_put64(h + 0x18, w->max);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_write(&w->out, 0, head, w->at_headers + SZ_HEADERS_HDR, err);
 	hpc_out_take(&w->out, 0, 8);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_out_finish(&w->out, hpc_trace_frame.footer, err);
 	hpc_trace_abandon(w);
 	return rc;

@@ -51,7 +51,7 @@ static uint64_t cpu_time_ns(pid_t tid)
 	struct timespec t;
 
 	/* the CPU clock of any thread: include/linux/posix-timers.h, MAKE_THREAD_CPUCLOCK */
-	if (clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &t))
+	if (clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &t) < 0)
 		return 0;
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
@@ -201,12 +201,12 @@ int papi_open_counter(const struct papi_set *s, struct papi_counter *c, pid_t ti
 }
 
 /* Closes what counts and samples, after what C has counted is noted. */
-static void end_counter(struct papi_set *s, struct papi_counter *c)
+static void end_counter(struct papi_set *s, struct papi_counter *c, bool is_stopped)
 {
-	const bool keep = !c->profile && !c->threshold && !c->is_clock && !s->inherit;
+	bool keep = !c->threshold && !c->is_clock && !s->inherit;
 
 	if (c->profile)
-		papi_profile_stop(c);
+		keep = papi_profile_stop(c, is_stopped);
 	papi_overflow_stop(c);
 	if (!keep)
 		papi_close_counter(c);
@@ -235,7 +235,7 @@ static int begin_all(struct papi_set *s)
 	if (r == PAPI_OK)
 		r = papi_overflow_start_timer(s);
 	while (r < 0 && n--)
-		end_counter(s, s->counters[n]);
+		end_counter(s, s->counters[n], false);
 	return r;
 }
 
@@ -263,7 +263,7 @@ static int count_start(struct papi_set *s)
 	if (r == PAPI_OK && !enable_all(s)) {
 		papi_overflow_stop_timer(s);
 		for (int i = 0; i < s->n; i++) {
-			end_counter(s, s->counters[i]);
+			end_counter(s, s->counters[i], false);
 			papi_close_counter(s->counters[i]);
 		}
 		r = begin_all(s);
@@ -316,7 +316,7 @@ EXPORT int PAPI_stop(int set, long long *values)
 	}
 	papi_overflow_stop_timer(s);
 	for (int i = 0; i < s->n; i++)
-		end_counter(s, s->counters[i]);
+		end_counter(s, s->counters[i], true);
 	s->state = (s->state & ~PAPI_RUNNING) | PAPI_STOPPED;
 	s->tid = 0;
 	papi_let_go(&h);

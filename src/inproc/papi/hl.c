@@ -328,7 +328,7 @@ __attribute__((destructor)) static void write_file(void)
 	n = threads ? snprintf(path, sizeof(path) - 32, "%s/papi_hl_output",
 			       dir && *dir ? dir : ".")
 		    : 0;
-	if (n > 0 && (size_t)n < sizeof(path) - 32 && (mkdir(path, 0777) == 0 || errno == EEXIST)) {
+	if (n > 0 && (size_t)n < sizeof(path) - 32 && (mkdir(path, 0777) >= 0 || errno == EEXIST)) {
 		snprintf(path + n, sizeof(path) - (size_t)n, "/rank_%06ld.json", rank());
 		f = fopen(path, "we");
 		if (f) {

@@ -99,7 +99,7 @@ EXPORT const PAPI_component_info_t *PAPI_get_component_info(int cidx)
 	snprintf(info.short_name, sizeof(info.short_name), "perf");
 	snprintf(info.description, sizeof(info.description), "Linux perf events");
 	snprintf(info.version, sizeof(info.version), "dwell %s", DWELL_VERSION);
-	if (uname(&kernel) == 0)
+	if (uname(&kernel) >= 0)
 		snprintf(info.kernel_version, sizeof(info.kernel_version), "%.63s", kernel.release);
 	info.initialized = papi_is_ready() && !is_disabled;
 	info.disabled = is_disabled ? PAPI_ECMP_DISABLED : PAPI_OK;

@@ -123,8 +123,8 @@ static int take_signal(void)
 	if (atomic_load(&signal_number))
 		r = PAPI_OK;
 	for (int n = SIGRTMIN + 2; n < SIGRTMAX && r < 0; n++)
-		if (sigaction(n, NULL, &now) == 0 && now.sa_handler == SIG_DFL &&
-		    sigaction(n, &ours, NULL) == 0) {
+		if (sigaction(n, NULL, &now) >= 0 && now.sa_handler == SIG_DFL &&
+		    sigaction(n, &ours, NULL) >= 0) {
 			atomic_store(&signal_number, n);
 			r = PAPI_OK;
 		}
@@ -212,7 +212,7 @@ int papi_overflow_start_timer(struct papi_set *s)
 		return PAPI_OK;
 	to._sigev_un._tid = s->tid;
 	every.it_value = every.it_interval;
-	if (timer_create(papi_look_clock(), &to, &s->timer))
+	if (timer_create(papi_look_clock(), &to, &s->timer) < 0)
 		return papi_of_errno(-errno);
 	timer_settime(s->timer, 0, &every, NULL);
 	return PAPI_OK;

@@ -37,7 +37,10 @@ struct papi_profile {
 	struct papi_set *set;
 	struct papi_counter *counter;
 	int flags;
-	bool on; /* the sink is in use */
+	bool on;	  /* the sink is in use */
+	bool parked;	  /* else it waits for the same thread to start the set again */
+	const void *mark; /* that thread, papi_thread_mark; a later one may have the same */
+	pid_t tid;
 };
 
 /* Arguments. */
@@ -202,7 +205,7 @@ static void begin_in_child(struct sink *k)
 	struct papi_profile *p = (struct papi_profile *)k;
 	struct papi_counter *c = p->counter;
 
-	p->on = false;
+	p->on = p->parked = false;
 	p->histogram.n = 0; /* these are the parent's */
 	if (p->set->owner != papi_thread_mark())
 		return;
@@ -231,6 +234,34 @@ static struct tick_spec spec_of(const struct papi_set *s, const struct papi_coun
 	return spec;
 }
 
+static bool is_same_spec(const struct tick_spec *a, const struct tick_spec *b)
+{
+	return a->type == b->type && a->config == b->config && a->config1 == b->config1 &&
+	       a->config2 == b->config2 && a->period == b->period && a->is_clock == b->is_clock &&
+	       a->user_only == b->user_only && a->rate_hz == b->rate_hz &&
+	       a->look_ns == b->look_ns && a->weighted == b->weighted &&
+	       a->whole_only == b->whole_only;
+}
+
+/* Goes on with a profile of C that waits; false: it is ended, or was. */
+static bool profil_go_on(struct papi_set *s, struct papi_counter *c)
+{
+	struct papi_profile *p = c->profile;
+	const struct tick_spec spec = spec_of(s, c, p->flags);
+
+	if (!p->parked)
+		return false;
+	p->parked = false;
+	if (s->attached || p->mark != papi_thread_mark() || p->tid != s->tid ||
+	    !is_same_spec(&spec, &p->sink.spec) || !drain_go_on(&p->sink)) {
+		drain_remove(&p->sink);
+		return false;
+	}
+	c->origin = c->last;
+	p->on = true;
+	return true;
+}
+
 int papi_profile_start(struct papi_set *s, struct papi_counter *c)
 {
 	struct papi_profile *p = c->profile;
@@ -238,6 +269,10 @@ int papi_profile_start(struct papi_set *s, struct papi_counter *c)
 
 	drain_lock();
 	p->histogram.broken = false;
+	if (profil_go_on(s, c)) {
+		drain_unlock();
+		return PAPI_OK;
+	}
 	p->sink = (struct sink){.spec = spec_of(s, c, p->flags),
 				.tick = count_tick,
 				.after = count_all,
@@ -247,19 +282,31 @@ int papi_profile_start(struct papi_set *s, struct papi_counter *c)
 	return papi_of_errno(e);
 }
 
-void papi_profile_stop(struct papi_counter *c)
+bool papi_profile_stop(struct papi_counter *c, bool is_stopped)
 {
+	struct papi_profile *p = c->profile;
+
 	drain_lock();
-	if (c->profile->on)
-		drain_remove(&c->profile->sink);
-	c->profile->on = false;
+	if (p->on && p->set->owner == papi_thread_mark() && !p->set->attached) {
+		p->mark = p->set->owner;
+		p->tid = p->set->tid;
+		p->parked = drain_park(&p->sink, is_stopped);
+	} else if (p->on) {
+		drain_remove(&p->sink);
+	}
+	p->on = false;
 	drain_unlock();
+	return p->parked;
 }
 
 /* The interface. */
 
 void papi_profile_end(struct papi_set *s, struct papi_counter *c)
 {
+	drain_lock();
+	drain_remove(&c->profile->sink);
+	drain_unlock();
+	papi_close_counter(c);
 	buckets_release(&c->profile->histogram.buckets);
 	free(c->profile);
 	c->profile = NULL;

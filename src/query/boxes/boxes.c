@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
-/* Bytes kept of a name; a template's can have a hundred thousand. */
-#define NAME_BYTES 1000
+#include "query/boxes/picture_text.h"
 
 const char *flame_kind_name(enum flame_kind k)
 {
@@ -36,6 +33,7 @@ struct flame_maker {
 	struct tree_source *t;
 	const struct tree_rows *rows;
 	unsigned column;
+	int runnable, blocked; /* columns of wall time's parts; -1: none */
 	bool callers;
 	size_t n_name_bytes, max_name_bytes;
 	uint32_t small; /* the frame of small boxes */
@@ -43,8 +41,8 @@ struct flame_maker {
 
 /* --- numbers --- */
 
-/* The column that boxes are as wide as: what rows are sorted by, or the nearest one that adds up.
- */
+/* The column that boxes are as wide as: what rows are sorted by, or the
+ * nearest one that adds up. */
 static unsigned flame_column(const struct columns *c)
 {
 	unsigned weight = cols_weight(c, c->sort);
@@ -84,29 +82,36 @@ static uint64_t row_amount(const struct flame_maker *m, const struct tree_row *r
 	return n > 0 && n < 9e15 ? (uint64_t)llround(n) : 0;
 }
 
+/* The column called NAME, or -1. */
+static int flame_column_named(const struct columns *c, const char *name)
+{
+	for (unsigned i = 0; i < c->cols.n; i++)
+		if (strcmp(c->cols.v[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Adds what threads did besides running in R's own time, which is all of it where the rows below R
+ * are not shown. */
+static void row_states(const struct flame_maker *m, const struct tree_row *r, uint64_t *runnable,
+		       uint64_t *blocked)
+{
+	const bool is_cut = r->n_hidden || r->depth + 1 == m->f->max_depth;
+	const double *own = is_cut && !m->callers && r->inclusive ? r->inclusive : r->exclusive;
+
+	if (!m->f->has_states || !own)
+		return;
+	*runnable += (uint64_t)llround(own[m->runnable] / m->f->scale);
+	*blocked += (uint64_t)llround(own[m->blocked] / m->f->scale);
+}
+
 /* --- frames --- */
 
-/* S fit for a picture, and not longer than a name should be. */
 static const char *safe_text(struct flame_maker *m, const char *s)
 {
-	struct str text = {0};
-	const char *kept;
+	const char *kept = picture_text(&m->f->arena, s);
 
-	if (!s || !*s)
-		return "";
-	text_show(&text, s);
-	if (text.n > NAME_BYTES) {
-		size_t n = NAME_BYTES;
-
-		while (n && ((unsigned char)text.v[n] & 0xc0) == 0x80)
-			n--;
-		text.n = n;
-		text.v[n] = 0;
-		str_add(&text, "...");
-	}
-	m->n_name_bytes += text.n;
-	kept = arena_strdup(&m->f->arena, str_get(&text));
-	str_release(&text);
+	m->n_name_bytes += strlen(kept);
 	return kept;
 }
 
@@ -195,8 +200,8 @@ static uint64_t least_amount(const struct flame_maker *m, size_t max)
 }
 
 struct open_box {
-	size_t box; /* its number */
-	uint64_t small;
+	size_t box;			   /* its number */
+	uint64_t small, runnable, blocked; /* of what is too small below it */
 	uint32_t n_small;
 };
 
@@ -211,7 +216,9 @@ static void close_box(struct flame_maker *m, open_boxes *open)
 		vec_push(&m->f->boxes, (struct flame_box){.depth = (uint32_t)open->n,
 							  .frame = m->small,
 							  .n_small = o->n_small,
-							  .total = o->small});
+							  .total = o->small,
+							  .runnable = o->runnable,
+							  .blocked = o->blocked});
 }
 
 static void add_box(struct flame_maker *m, open_boxes *open, const struct tree_row *r, uint64_t n,
@@ -226,8 +233,18 @@ static void add_box(struct flame_maker *m, open_boxes *open, const struct tree_r
 			frame_of[r->scope] = scope_frame(m, &m->t->scopes->scopes.v[r->scope]) + 1;
 		box.frame = frame_of[r->scope] - 1;
 	}
+	row_states(m, r, &box.runnable, &box.blocked);
 	vec_push(open, (struct open_box){.box = m->f->boxes.n});
 	vec_push(&m->f->boxes, box);
+}
+
+/* R lies below a row that is too small and has samples or not: COUNTS. */
+static void skip_row(const struct flame_maker *m, const struct tree_row *r, bool counts,
+		     struct open_box *parent)
+{
+	parent->n_small += counts && row_amount(m, r) ? 1 : 0;
+	if (!m->callers)
+		row_states(m, r, &parent->runnable, &parent->blocked);
 }
 
 /* Makes boxes of all rows with LEAST or more.  False: their names are more than there may be. */
@@ -255,9 +272,9 @@ static bool make_boxes(struct flame_maker *m, uint64_t least)
 		}
 		open.v[open.n - 1].small += n;
 		open.v[open.n - 1].n_small += r->n_hidden ? r->n_hidden : n != 0;
+		row_states(m, r, &open.v[open.n - 1].runnable, &open.v[open.n - 1].blocked);
 		for (i++; i < m->rows->rows.n && m->rows->rows.v[i].depth > r->depth; i++)
-			open.v[open.n - 1].n_small +=
-				n && row_amount(m, &m->rows->rows.v[i]) ? 1 : 0;
+			skip_row(m, &m->rows->rows.v[i], n != 0, &open.v[open.n - 1]);
 	}
 	while (open.n)
 		close_box(m, &open);
@@ -289,6 +306,34 @@ void flame_settle(struct flame *f)
 	vec_release(&below);
 }
 
+/* Where rows have the states of all that passed, boxes get those of their own. */
+static void settle_states(struct flame *f)
+{
+	VEC(struct flame_box *) path = {0};
+
+	vec_each (b, &f->boxes) {
+		path.n = b->depth;
+		vec_push(&path, b);
+		if (b->depth) {
+			struct flame_box *p = path.v[b->depth - 1];
+
+			p->runnable -= b->runnable < p->runnable ? b->runnable : p->runnable;
+			p->blocked -= b->blocked < p->blocked ? b->blocked : p->blocked;
+		}
+	}
+	vec_release(&path);
+}
+
+/* What threads did is part of their own time, whatever rounding did. */
+static void bound_states(struct flame *f)
+{
+	vec_each (b, &f->boxes) {
+		b->blocked = b->blocked < b->self ? b->blocked : b->self;
+		b->runnable =
+			b->runnable < b->self - b->blocked ? b->runnable : b->self - b->blocked;
+	}
+}
+
 void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *rows,
 		const struct flame_opts *o)
 {
@@ -298,19 +343,26 @@ void flame_init(struct flame *f, struct tree_source *t, const struct tree_rows *
 		.rows = rows,
 		.callers = o->form == TREE_CALLERS,
 		.column = flame_column(&t->columns),
+		.runnable = flame_column_named(&t->columns, "runnable"),
+		.blocked = flame_column_named(&t->columns, "blocked"),
 		.max_name_bytes = o->max_name_bytes ? o->max_name_bytes : FLAME_NAME_BYTES,
 	};
 	const struct column *c = &t->columns.cols.v[m.column];
 	size_t max = o->max_boxes ? o->max_boxes : FLAME_BOXES;
 
-	*f = (struct flame){.callers = m.callers, .scale = flame_scale(c)};
+	*f = (struct flame){
+		.callers = m.callers, .scale = flame_scale(c), .max_depth = o->max_depth};
+	f->has_states = strcmp(c->name, "wall") == 0 && m.runnable >= 0 && m.blocked >= 0;
 	f->least = least_amount(&m, max);
 	while (!make_boxes(&m, f->least)) {
 		uint64_t more = least_amount(&m, max /= 2);
 
 		f->least = more > f->least ? more : f->least + 1;
 	}
+	if (f->has_states && m.callers)
+		settle_states(f);
 	flame_settle(f);
+	bound_states(f);
 	f->unit = flame_unit(&t->columns, m.column);
 	f->event = safe_text(&m, t->columns.cols.v[t->columns.sort].name);
 	f->title = safe_text(&m, o->title && *o->title ? o->title : "flame graph");

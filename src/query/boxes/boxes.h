@@ -62,6 +62,7 @@ struct flame_box {
 	/* Two sets: SELF and TOTAL are their sum, the first at the second's scale. */
 	uint64_t side_self[2], side_total[2];
 	enum flame_change change;
+	uint64_t runnable, blocked; /* with has_states: parts of SELF */
 };
 
 struct flame {
@@ -73,7 +74,9 @@ struct flame {
 	uint64_t total;	     /* of all there is: 100 % */
 	uint64_t shown;	     /* of the boxes at the top */
 	uint64_t least;	     /* boxes with less are in FLAME_SMALL */
+	uint32_t max_depth;  /* levels that were made boxes of; 0: all */
 	bool callers;	     /* above a box who called it */
+	bool has_states;     /* of wall time: boxes say what threads did */
 	bool is_diff;	     /* of two sets, SIDES */
 	struct {
 		const char *name; /* safe text */
@@ -88,11 +91,11 @@ struct flame_opts {
 	const char *title;     /* NULL, "": "flame graph" */
 	const char *account;   /* made with the emitter */
 	enum tree_form form;   /* of the rows: TREE_DOWN or TREE_CALLERS */
+	uint32_t max_depth;    /* of the rows; 0: all */
 	size_t max_boxes;      /* 0: FLAME_BOXES */
 	size_t max_name_bytes; /* of all names together; 0: FLAME_NAME_BYTES */
 };
 
-/* A page of 400,000 boxes has about 1 MB. */
 #define FLAME_BOXES	 400000
 #define FLAME_NAME_BYTES ((size_t)8 << 20)
 
@@ -112,8 +115,19 @@ void flame_diff(struct flame *ret, const struct flame *a, const struct flame *b,
 /* Sets SELF of F's boxes from TOTAL or TOTAL from SELF, whichever is there, and what is shown. */
 void flame_settle(struct flame *f);
 
+/* Leaves F about MAX_BOXES boxes: the smallest of each parent become one, which says how many it
+ * stands for. */
+void flame_limit(struct flame *f, size_t max_boxes);
+
+/* A page that is larger has fewer boxes. */
+#define FLAME_PAGE_BYTES 1500000
+
 /* Appends F as one HTML page that needs nothing else. */
 void flame_html(struct str *out, const struct flame *f);
+
+/* Appends what such a page has of F, for one that asks for it: flame_html.c tells its layout. */
+struct wr;
+void flame_data(struct wr *out, const struct flame *f);
 
 /* Appends F as an SVG picture 1200 wide, without scripts. */
 void flame_svg(struct str *out, const struct flame *f);

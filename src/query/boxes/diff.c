@@ -64,7 +64,7 @@ static bool box_same(const void *owner, uint32_t i, const void *key)
 static void merge_boxes(struct merger *m, const struct flame *from, unsigned side)
 {
 	uint32_t *frame_of = xcalloc(from->frames.n + 1, sizeof(*frame_of));
-	VEC(uint32_t) path = {0};
+	_vec_ VEC(uint32_t) path = {0};
 
 	for (size_t i = 0; i < from->frames.n; i++)
 		frame_of[i] = merge_frame(m, &from->frames.v[i]);
@@ -86,7 +86,6 @@ static void merge_boxes(struct merger *m, const struct flame *from, unsigned sid
 		path.n = b->depth + 1;
 		vec_push(&path, at);
 	}
-	vec_release(&path);
 	free(frame_of);
 }
 
@@ -129,7 +128,7 @@ static void order_boxes(struct merger *m)
 {
 	const size_t n = m->boxes.n;
 	uint32_t *order = xcalloc(n, sizeof(*order)), *first = xcalloc(n + 1, sizeof(*first));
-	VEC(uint32_t) wait = {0};
+	_vec_ VEC(uint32_t) wait = {0};
 
 	for (uint32_t i = 1; i < n; i++) {
 		order[i - 1] = i;
@@ -147,7 +146,6 @@ static void order_boxes(struct merger *m)
 		for (uint32_t k = first[box + 1]; k-- > first[box];)
 			vec_push(&wait, order[k]);
 	}
-	vec_release(&wait);
 	free(order);
 	free(first);
 }
@@ -198,6 +196,7 @@ void flame_diff(struct flame *ret, const struct flame *a, const struct flame *b,
 
 	*ret = (struct flame){.is_diff = true,
 			      .callers = b->callers,
+			      .max_depth = b->max_depth,
 			      .scale = b->scale,
 			      .unit = b->unit,
 			      .least = a->least > b->least ? a->least : b->least};

@@ -143,24 +143,21 @@ static bool row_key_same(const void *owner, uint32_t i, const void *key)
 }
 
 /* What tells SC, whose image is entry number COMMON, from others. */
-static void add_row_key(const struct scope *sc, uint32_t common, const char *build, struct str *key)
+static void add_row_key(const struct scope *sc, uint32_t common, const char *build,
+			uint32_t declared, struct str *key)
 {
 	str_addf(key, "%" PRIu32, common);
 	if (sc->kind != SCOPE_IMAGE)
 		str_addf(key, "\n%s", sc->name);
 	if (sc->kind == SCOPE_LINE)
-		str_addf(key, "\n%s\n%" PRIu32, sc->file ? str_basename(sc->file) : "", sc->line);
+		str_addf(key, "\n%s\n%s%" PRIu32, sc->file ? str_basename(sc->file) : "",
+			 declared ? "+" : "", sc->line - declared);
 	if (sc->kind == SCOPE_ADDRESS)
 		str_addf(key, "\n%s\n%" PRIx64, build, sc->svma);
 }
 
-static void *row_zeros(struct arena *a, size_t n_bytes)
-{
-	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
-}
-
 struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct scope *sc,
-				uint32_t image, const char *build)
+				uint32_t image, const char *build, uint32_t declared)
 {
 	const struct common_image *entry = image_entry(c, k, image);
 	struct arena *a = &c->r->arena;
@@ -170,7 +167,7 @@ struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct 
 	uint64_t hash;
 	uint32_t i;
 
-	add_row_key(sc, (uint32_t)(entry - c->images.v), build, &key);
+	add_row_key(sc, (uint32_t)(entry - c->images.v), build, declared, &key);
 	hash = hash_str(key.v);
 	i = index_find(&c->index, hash, row_key_same, c, key.v);
 	if (i == INDEX_NONE) {
@@ -185,15 +182,16 @@ struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct 
 			.procedure = sc->kind == SCOPE_IMAGE ? NULL : arena_strdup(a, sc->name),
 			.line = sc->line,
 			.svma = sc->svma,
-			.n = row_zeros(a, n_sets * sizeof(*r->n)),
-			.amount = row_zeros(a, n_sets * sizeof(*r->amount)),
-			.open = row_zeros(a, n_sets * sizeof(*r->open)),
-			.worth = row_zeros(a, n_sets * sizeof(*r->worth)),
-			.sums = row_zeros(a, n_sets * sizeof(*r->sums)),
+			.n = arena_calloc(a, n_sets, sizeof(*r->n)),
+			.amount = arena_calloc(a, n_sets, sizeof(*r->amount)),
+			.open = arena_calloc(a, n_sets, sizeof(*r->open)),
+			.worth = arena_calloc(a, n_sets, sizeof(*r->worth)),
+			.sums = arena_calloc(a, n_sets, sizeof(*r->sums)),
 		};
 	}
 	str_release(&key);
 	r = &c->r->rows.v[i];
+	r->line = sc->line;
 	if (sc->file)
 		r->file = arena_strdup(a, sc->file);
 	return r;

@@ -46,8 +46,10 @@ void common_images_join(struct common_rows *c);
 bool common_image_is_wanted(const struct common_rows *c, unsigned k, uint32_t image);
 
 /* The row of SC, which is of number IMAGE in set K; made when it is not there yet.  BUILD keeps
- * addresses of different builds apart. */
+ * addresses of different builds apart.  DECLARED is the line of SC's file in which its procedure is
+ * declared: lines count from there, so that they are the same when others are added above; 0: not
+ * known, or another file. */
 struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct scope *sc,
-				uint32_t image, const char *build);
+				uint32_t image, const char *build, uint32_t declared);
 
 #endif

@@ -22,12 +22,19 @@ struct case_of {
 	double share1; /* of rates */
 };
 
+static double work_of(const struct diff_opts *o, unsigned k)
+{
+	return o->per[k] > 0 ? o->per[k] : 1;
+}
+
 /* The case that as much of a row's open samples count as OPEN says of each set. */
-static struct case_of case_of(const struct diff *d, const struct diff_row *r, const bool open[2])
+static struct case_of case_of(const struct diff *d, const struct diff_opts *o,
+			      const struct diff_row *r, const bool open[2])
 {
 	const double w[2] = {d->set.sides[0].amount / d->set.sides[0].n_effective,
 			     d->set.sides[1].amount / d->set.sides[1].n_effective};
-	struct case_of c = {.share1 = w[1] / (w[0] + w[1])};
+	const double rate[2] = {work_of(o, 0) / w[0], work_of(o, 1) / w[1]};
+	struct case_of c = {.share1 = rate[0] / (rate[0] + rate[1])};
 
 	for (unsigned k = 0; k < 2; k++) {
 		const double more = open[k] ? (double)r->row->open[k] : 0;
@@ -65,9 +72,9 @@ static bool has_grown(const struct case_of *c, const struct diff_opts *o)
  * would bring about most easily, and the opposite the least easily. */
 static void test_open_row(const struct diff *d, const struct diff_opts *o, struct diff_row *r)
 {
-	const struct case_of most_b = case_of(d, r, (const bool[2]){false, true}),
-			     most_a = case_of(d, r, (const bool[2]){true, false}),
-			     most = case_of(d, r, (const bool[2]){true, true});
+	const struct case_of most_b = case_of(d, o, r, (const bool[2]){false, true}),
+			     most_a = case_of(d, o, r, (const bool[2]){true, false}),
+			     most = case_of(d, o, r, (const bool[2]){true, true});
 
 	if (least_p_of(&most, o) >= o->alpha)
 		return;
@@ -86,13 +93,13 @@ static void test_open_row(const struct diff *d, const struct diff_opts *o, struc
 /* Values of metrics, and times, are no counts of samples: what chance does to them is unknown. */
 static bool has_no_test(const struct diff *d)
 {
-	return d->set.is_time || d->set.is_metric;
+	return *d->set.measures || d->set.is_metric;
 }
 
 /* Sets R->p, not yet adjusted; NaN when the row could not tell anything. */
 static void test_row(const struct diff *d, const struct diff_opts *o, struct diff_row *r)
 {
-	const struct case_of known = case_of(d, r, (const bool[2]){false, false});
+	const struct case_of known = case_of(d, o, r, (const bool[2]){false, false});
 
 	r->p = NAN;
 	if (has_no_test(d))
@@ -143,7 +150,8 @@ static void find_changes(struct diff *d, const struct diff_opts *o)
 		r->row = row;
 		for (unsigned k = 0; k < 2; k++)
 			r->share[k] = r->row->amount[k] / d->set.sides[k].amount;
-		r->change = o->absolute ? (r->row->amount[1] - r->row->amount[0]) /
+		r->change = o->absolute ? (r->row->amount[1] * work_of(o, 0) / work_of(o, 1) -
+					   r->row->amount[0]) /
 						  d->set.sides[0].amount
 					: r->share[1] - r->share[0];
 		r->least_growth = r->change - most_more_of_a(d, r, o);
@@ -185,10 +193,10 @@ int diff_init(struct diff *d, struct source *a, struct source *b, const struct d
 
 	*d = (struct diff){.n_tested = 0};
 	rc = set_rows_init(&d->set, (struct source *const[]){a, b}, 2, o->level, o->images, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = diff_check(d, err);
-	if (rc) {
+	if (rc < 0) {
 		set_rows_release(&d->set);
 		return rc;
 	}

@@ -9,18 +9,20 @@
 struct diff_opts {
 	enum scope_kind level; /* as of set_rows_init */
 	bool absolute;	       /* amounts are compared as they are, not shares of all samples */
+	double per[2];	       /* with ABSOLUTE: the work that each set did; 0: as if the same */
 	double alpha; /* the chance that any row taken for changed did not change: 0 to 1 */
 	const opt_list *images; /* names of those whose rows are wanted; NULL or none: all */
 };
 
 struct diff_row {
 	const struct set_row *row;
-	double share[2];     /* of all, 0 to 1 */
-	double change;	     /* B less A: of shares, or with absolute of amounts over all of A's */
-	double least_growth; /* the change should all that may be in A count, and nothing more in B
-			      */
-	double p;	     /* Holm's adjusted probability; NaN: there is no test */
-	bool is_significant; /* p is less than alpha; without a test: there is a change */
+	double share[2]; /* of all, 0 to 1 */
+	double change; /* B less A: of shares, or with absolute of amounts over all of A's (each for
+			  the same work) */
+	double least_growth;	 /* the change should all that may be in A count,
+			      * and nothing more in B */
+	double p;		 /* Holm's adjusted probability; NaN: there is no test */
+	bool is_significant;	 /* p is less than alpha; without a test: there is a change */
 	bool may_be_significant; /* p is not, but would be if some of the samples of which it is
 				    unknown whether they are in the sample set were */
 };

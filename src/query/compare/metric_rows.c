@@ -63,7 +63,7 @@ static bool is_in_all(const struct set_rows *r, const struct column *c)
 /* "the first set has metrics a, b; the second set has events c". */
 static int nothing_common(const struct set_rows *r, struct err *err)
 {
-	struct str text = {0};
+	_str_ struct str text = {0};
 	char nth[24];
 
 	for (unsigned k = 0; k < r->n_sets && k < 4; k++) {
@@ -78,7 +78,6 @@ static int nothing_common(const struct set_rows *r, struct err *err)
 			 s->query ? "events" : "metrics", there.n ? there.text : "none");
 	}
 	err_set(err, -ENOENT, "no event or metric is in all sets: %s", str_get(&text));
-	str_release(&text);
 	return -ENOENT;
 }
 
@@ -107,7 +106,7 @@ static int choose_column(struct set_rows *r, struct err *err)
  * have in seconds. */
 static bool is_clock(const struct query *q, unsigned c)
 {
-	return q && c < q->n_events && !q->cols[c].is_time &&
+	return q && c < q->n_events && !*q->cols[c].measures &&
 	       strcmp(profile_str(q->profile, q->profile->events.v[q->cols[c].event].unit), "ns") ==
 		       0;
 }
@@ -138,7 +137,7 @@ static int open_side(struct set_rows *r, unsigned k, bool mixed, struct side_row
 		return err_set(err, -ENOENT, "the %s set has nothing of %s", set_ordinal(k, nth),
 			       c->name);
 	rc = source_tree(side->source, &to, TREE_FLAT, &ret->tree, err);
-	return rc ? rc : tree_rows_init(&ret->rows, ret->tree, &ro, err);
+	return rc < 0 ? rc : tree_rows_init(&ret->rows, ret->tree, &ro, err);
 }
 
 static const struct scope *row_scope(const struct side_rows *s, const struct tree_row *row)
@@ -215,7 +214,7 @@ static void add_rows(struct common_rows *c, unsigned k, const struct side_rows *
 
 		if (amount == 0 || !common_image_is_wanted(c, k, im))
 			continue;
-		common_row_find(c, k, sc, im, "")->amount[k] += amount;
+		common_row_find(c, k, sc, im, "", 0)->amount[k] += amount;
 	}
 }
 
@@ -230,15 +229,15 @@ int metric_rows_init(struct set_rows *r, struct source *const *sets, const opt_l
 	common_rows_init(&c, r, images);
 	for (unsigned k = 0; k < r->n_sets; k++)
 		mixed |= sets[k]->query != NULL;
-	for (unsigned k = 0; k < r->n_sets && !rc; k++)
+	for (unsigned k = 0; k < r->n_sets && rc >= 0; k++)
 		rc = open_side(r, k, mixed, &sides[k], err);
-	for (unsigned k = 0; k < r->n_sets && !rc; k++)
+	for (unsigned k = 0; k < r->n_sets && rc >= 0; k++)
 		add_images(&c, k, &sides[k]);
-	if (!rc) {
+	if (rc >= 0) {
 		common_images_join(&c);
 		rc = find_wanted_images(&c, err);
 	}
-	for (unsigned k = 0; k < r->n_sets && !rc; k++)
+	for (unsigned k = 0; k < r->n_sets && rc >= 0; k++)
 		add_rows(&c, k, &sides[k]);
 	common_rows_release(&c);
 	for (unsigned k = 0; k < r->n_sets; k++) {

@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 #include "query/compare/common_rows.h"
+#include "query/compare/line_rows.h"
 #include "query/compare/metric_rows.h"
 
 /* --- events --- */
@@ -30,7 +31,7 @@ static double set_rows_weight(const struct query_col *c)
 {
 	double duty = c->duty > 0 && c->duty < 1 ? c->duty : 1;
 
-	return c->is_time ? 1 : (c->period ? (double)c->period : 1) / duty;
+	return *c->measures ? 1 : (c->period ? (double)c->period : 1) / duty;
 }
 
 const char *set_ordinal(unsigned k, char ret[24])
@@ -209,10 +210,10 @@ static int choose(struct set_rows *r, const struct query *q, struct err *err)
 	found = found ? found : sorted;
 	r->kind = found->kind;
 	r->event = r->name = event_name(q, found->part.event);
-	r->is_time = q->cols[found->part.event].is_time;
+	r->measures = q->cols[found->part.event].measures;
 	if (r->kind != ESTIMATE_EVENT)
 		r->name = arena_strndup(&r->arena, found->name, written_length(found->name));
-	r->unit = r->is_time			      ? 1000
+	r->unit = *r->measures			      ? 1000
 		  : r->kind == ESTIMATE_RATIO	      ? 1
 		  : q->cols[found->part.event].period ? (double)q->cols[found->part.event].period
 						      : 1;
@@ -249,7 +250,7 @@ static int find_wanted(struct common_rows *m, struct err *err)
 				if (c != INDEX_NONE)
 					m->images.v[m->images.v[c].same_as].is_wanted = true;
 			}
-			found |= rc == 0;
+			found |= rc >= 0;
 			vec_release(&ids);
 		}
 		if (!found)
@@ -287,13 +288,6 @@ static bool read_spot(const struct set_side *side, const struct spot *s, double 
 	return any;
 }
 
-static double *new_sums(struct arena *a, unsigned n)
-{
-	const size_t n_bytes = n * sizeof(double);
-
-	return memset(arena_alloc(a, n_bytes), 0, n_bytes);
-}
-
 /* Adds what is at a spot to row R of set K. */
 static void add_values(struct common_rows *m, struct set_row *r, unsigned k, const double *values)
 {
@@ -315,9 +309,36 @@ static void add_values(struct common_rows *m, struct set_row *r, unsigned k, con
 	if (m->r->kind != ESTIMATE_RATIO)
 		return;
 	if (!r->sums[k])
-		r->sums[k] = new_sums(&m->r->arena, q->n_cols);
+		r->sums[k] = arena_calloc(&m->r->arena, q->n_cols, sizeof(double));
 	for (unsigned c = 0; c < q->n_cols; c++)
 		r->sums[k][c] += values[c];
+}
+
+/* Where the procedure asked for last is declared. */
+struct declared {
+	image_id image;
+	uint32_t proc, line; /* 0: not known */
+	const char *file;
+};
+
+/* The line of SC's file that declares its procedure; 0: not known, or another file's. */
+static uint32_t declared_in(struct declared *d, const struct query *q, const struct scope *sc)
+{
+	const struct image *im;
+
+	if (sc->kind != SCOPE_LINE || !sc->file || sc->image == SCOPE_NO_IMAGE ||
+	    sc->proc == PROC_NONE)
+		return 0;
+	im = &q->profile->images.v[sc->image];
+	if (d->image != sc->image || d->proc != sc->proc) {
+		const struct symtab *st = resolver_image(q->resolver, im)->symtab;
+
+		*d = (struct declared){.image = sc->image, .proc = sc->proc};
+		if (!resolver_declaration(q->resolver, im, symtab_get(st, sc->proc).start, &d->file,
+					  &d->line))
+			d->line = 0;
+	}
+	return d->line && d->line <= sc->line && strcmp(d->file, sc->file) == 0 ? d->line : 0;
 }
 
 /* Adds the samples of set K. */
@@ -328,6 +349,7 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 	struct query *q = side->q;
 	bool *used = xcalloc(q->profile->places.n + 1, sizeof(*used));
 	double *values = xcalloc(q->n_cols, sizeof(*values));
+	struct declared decl = {.image = SCOPE_NO_IMAGE};
 	struct scopes scopes;
 	int rc;
 
@@ -335,9 +357,10 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 		used[q->spots[i].place] |= read_spot(side, &q->spots[i], values) &&
 					   common_image_is_wanted(m, k, q->spots[i].image);
 	rc = scopes_init(&scopes, q, &so, used, err);
-	for (size_t i = 0; !rc && i < q->n_spots; i++) {
+	for (size_t i = 0; rc >= 0 && i < q->n_spots; i++) {
 		const image_id im = q->spots[i].image;
 		char build[2 * BUILD_ID_MAX + 1] = "";
+		const struct scope *sc;
 		struct set_row *r;
 		uint32_t n;
 
@@ -345,13 +368,12 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 			continue;
 		if (m->r->level == SCOPE_ADDRESS)
 			build_id_format(&q->profile->images.v[im].build_id, build);
-		r = common_row_find(
-			m, k, &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)],
-			im, build);
+		sc = &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)];
+		r = common_row_find(m, k, sc, im, build, declared_in(&decl, q, sc));
 		read_spot(side, &q->spots[i], values);
 		add_values(m, r, k, values);
 	}
-	if (!rc)
+	if (rc >= 0)
 		scopes_release(&scopes);
 	free(values);
 	free(used);
@@ -386,16 +408,18 @@ static int sample_rows_init(struct set_rows *r, struct source *const *sets, cons
 	if (!sets[0]->query->n_cols)
 		return err_set(err, -ENOENT, "the first set has no samples");
 	rc = choose(r, sets[0]->query, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	common_rows_init(&m, r, images);
-	for (unsigned k = 0; k < r->n_sets && !rc; k++)
+	for (unsigned k = 0; k < r->n_sets && rc >= 0; k++)
 		rc = init_side(r, k, sets[k]->query, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = match_images(&m, err);
-	for (unsigned k = 0; k < r->n_sets && !rc; k++)
+	for (unsigned k = 0; k < r->n_sets && rc >= 0; k++)
 		rc = add_side(&m, k, err);
-	if (!rc)
+	if (rc >= 0 && r->level == SCOPE_LINE)
+		line_rows_join(r);
+	if (rc >= 0)
 		set_rows_settle(r);
 	common_rows_release(&m);
 	return rc;
@@ -407,7 +431,7 @@ int set_rows_init(struct set_rows *r, struct source *const *sets, unsigned n, en
 	bool all_samples = true;
 	int rc;
 
-	*r = (struct set_rows){.n_sets = n, .level = level};
+	*r = (struct set_rows){.n_sets = n, .level = level, .measures = ""};
 	r->sides = xcalloc(n, sizeof(*r->sides));
 	for (unsigned k = 0; k < n; k++) {
 		r->sides[k].source = sets[k];
@@ -415,7 +439,7 @@ int set_rows_init(struct set_rows *r, struct source *const *sets, unsigned n, en
 	}
 	rc = all_samples ? sample_rows_init(r, sets, images, err)
 			 : metric_rows_init(r, sets, images, err);
-	if (rc)
+	if (rc < 0)
 		set_rows_release(r);
 	return rc;
 }
@@ -454,7 +478,8 @@ int set_rows_parse_by(const char *text, enum scope_kind *ret, struct err *err)
 	} words[] = {
 		{"image", SCOPE_IMAGE},		{"dso", SCOPE_IMAGE},
 		{"procedure", SCOPE_PROCEDURE}, {"symbol", SCOPE_PROCEDURE},
-		{"sym", SCOPE_PROCEDURE},	{"line", SCOPE_LINE},
+		{"sym", SCOPE_PROCEDURE},	{"function", SCOPE_PROCEDURE},
+		{"line", SCOPE_LINE},		{"instruction", SCOPE_ADDRESS},
 		{"srcline", SCOPE_LINE},	{"address", SCOPE_ADDRESS},
 	};
 

@@ -14,9 +14,9 @@ struct set_side {
 	uint64_t n_samples; /* of the event, or in the sample set; idle time left out */
 	uint64_t n_open;    /* that may be in the sample set besides, or lack the counter */
 	uint64_t n_killed;  /* left out of the sample set as they were killed early */
-	double amount;	 /* what they stand for: counts of the event, nanoseconds; of a ratio itself
-			  */
-	bool is_unknown; /* the amount: no sample is known to count, and some may */
+	double amount;	    /* what they stand for: counts of the event,
+			  * nanoseconds; of a ratio itself */
+	bool is_unknown;    /* the amount: no sample is known to count, and some may */
 	double n_effective; /* as many samples of equal weight would tell as much */
 };
 
@@ -40,7 +40,7 @@ struct set_rows {
 	const char *name; /* of what is compared: the event's, or the column's as it was written */
 	enum estimate_kind kind;
 	enum scope_kind level; /* of rows */
-	bool is_time;	       /* the event counts time */
+	const char *measures;  /* the unit of what the event measures: "ns"; "": samples */
 	bool is_metric; /* some set has values of a metric: amounts alone are known of rows */
 	bool has_open;	/* some number may be unknown, or more */
 	double unit; /* what 1 in a table is: the first set's period, a microsecond, 1 of a ratio */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -71,7 +72,7 @@ static int sets_parse(struct compared_set *set, struct err *err)
 			continue;
 		}
 		rc = set_key(set, word, n, word + n + 1, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	return 0;
@@ -93,10 +94,10 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 	copy_list(&s->columns, &base->columns);
 	copy_list(&s->paths, &base->paths);
 	rc = sets_parse(set, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = source_open(&set->source,
 				 &(struct source_opts){.select = s, .threads = set->threads}, err);
-	if (rc) {
+	if (rc < 0) {
 		compared_set_close(set);
 		return err_prefix(err, rc, "set '%s'", text);
 	}
@@ -111,4 +112,89 @@ void compared_set_close(struct compared_set *set)
 	vec_release(&set->threads);
 	select_release(&set->select);
 	free(take_ptr(&set->words));
+}
+
+/* --- what two sets have in common --- */
+
+static bool lists_same(const opt_list *a, const opt_list *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = strcmp(a->v[i], b->v[i]) == 0;
+	return same;
+}
+
+static bool paths_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) >= 0 && stat(b, &y) >= 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Whether the samples are of one time on one machine. */
+static bool times_same(const struct profile *a, const struct profile *b)
+{
+	return a->meta.start_wall_ns == b->meta.start_wall_ns &&
+	       a->meta.end_wall_ns == b->meta.end_wall_ns &&
+	       strcmp(profile_str(a, a->meta.host), profile_str(b, b->meta.host)) == 0 &&
+	       strcmp(profile_str(a, a->meta.command), profile_str(b, b->meta.command)) == 0;
+}
+
+/* Whether A and B have as much of each of their events. */
+static bool amounts_same(const struct query *a, const struct query *b)
+{
+	bool same = a->n_events == b->n_events;
+
+	for (unsigned c = 0; same && c < a->n_events; c++)
+		same = strcmp(a->cols[c].name, b->cols[c].name) == 0 &&
+		       a->cols[c].n_samples == b->cols[c].n_samples;
+	return same;
+}
+
+bool compared_sets_same(const struct compared_set *a, const struct compared_set *b)
+{
+	const struct query *x = a->source->query, *y = b->source->query;
+	const bool one_path = paths_same(a->source->path, b->source->path);
+
+	for (enum owner_key k = 0; k < N_OWNER_KEYS; k++)
+		if (!lists_same(&a->select.owners[k], &b->select.owners[k]))
+			return false;
+	if (!lists_same(&a->threads, &b->threads))
+		return false;
+	if (!x || !y)
+		return !x && !y && one_path;
+	return times_same(x->profile, y->profile) && amounts_same(x, y) &&
+	       (one_path || x->profile->meta.start_wall_ns);
+}
+
+int compared_set_count(const struct compared_set *set, const char *name, double *ret,
+		       struct err *err)
+{
+	const struct query *q = set->source->query;
+	event_ids events = {0};
+	int rc;
+
+	*ret = 0;
+	if (!q)
+		return err_set(err, -EINVAL,
+			       "set '%s': --per takes numbers for an HPCToolkit database",
+			       set->text);
+	rc = select_find_events(q->profile, name, &events, err);
+	vec_each (e, &events) {
+		uint64_t sum = 0;
+
+		vec_each (v, &q->profile->values)
+			if (v->event == *e && value_is_samples(q->profile, v) &&
+			    (!q->wanted || q->wanted[v->owner]))
+				sum += value_weight(q->profile, v);
+		/* The event's own count knows what was lost, but not whose it was. */
+		if (!q->wanted && q->profile->events.v[*e].total)
+			sum = q->profile->events.v[*e].total;
+		*ret += (double)sum;
+	}
+	vec_release(&events);
+	if (rc < 0)
+		return err_prefix(err, rc, "set '%s'", set->text);
+	return *ret > 0 ? 0 : err_set(err, -ENOENT, "set '%s': %s never happened", set->text, name);
 }

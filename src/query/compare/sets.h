@@ -26,4 +26,12 @@ int compared_set_open(struct compared_set *set, const char *text, const struct s
 		      struct err *err);
 void compared_set_close(struct compared_set *set);
 
+/* Whether A and B are the same samples of the same recording, also in a copy of its database. */
+bool compared_sets_same(const struct compared_set *a, const struct compared_set *b);
+
+/* The work that SET did, as the event called NAME counted it: a tracepoint, a uprobe.  -ENOENT: it
+ * was not recorded there, or never happened. */
+int compared_set_count(const struct compared_set *set, const char *name, double *ret,
+		       struct err *err);
+
 #endif

@@ -134,11 +134,11 @@ static int by_p(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scand. J. Statistics 6, 1979.
- */
+/* S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scand.
+ * J. Statistics 6, 1979. */
 void holm_adjust(double *p, size_t n)
 {
-	VEC(double *) order = {0};
+	_vec_ VEC(double *) order = {0};
 	double largest = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -149,5 +149,4 @@ void holm_adjust(double *p, size_t n)
 		largest = fmax(largest, fmin(1, *order.v[i] * (double)(order.n - i)));
 		*order.v[i] = largest;
 	}
-	vec_release(&order);
 }

@@ -69,10 +69,10 @@ int spread_init(struct spread *s, struct source *const *sets, unsigned n, enum s
 
 	*s = (struct spread){.sum = 0};
 	rc = set_rows_init(&s->set, sets, n, level, images, err);
-	if (!rc && shares && s->set.kind == ESTIMATE_RATIO)
+	if (rc >= 0 && shares && s->set.kind == ESTIMATE_RATIO)
 		rc = err_set(err, -EINVAL, "--shares: '%s' is a ratio, and no share of anything",
 			     s->set.name);
-	if (rc) {
+	if (rc < 0) {
 		set_rows_release(&s->set);
 		return rc;
 	}
@@ -84,6 +84,34 @@ int spread_init(struct spread *s, struct source *const *sets, unsigned n, enum s
 		vec_push(&s->rows, spread_of(row, n));
 	vec_sort(&s->rows, by_range);
 	return 0;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x > *y ? -1 : *x < *y;
+}
+
+double spread_least_sum(const struct spread *s, double keep_pct)
+{
+	_vec_ VEC(double) sums = {0};
+	double so_far = 0, least = 0, all = 0;
+
+	if (keep_pct >= 100)
+		return 0;
+	vec_each (r, &s->rows) {
+		vec_push(&sums, r->sum);
+		all += r->sum;
+	}
+	vec_sort(&sums, by_sum);
+	vec_each (sum, &sums) {
+		if (so_far >= keep_pct / 100 * all)
+			break;
+		so_far += *sum;
+		least = *sum;
+	}
+	return keep_pct > 0 ? least : INFINITY;
 }
 
 void spread_release(struct spread *s)

@@ -28,4 +28,8 @@ int spread_init(struct spread *s, struct source *const *sets, unsigned n, enum s
 		const opt_list *images, bool shares, struct err *err);
 void spread_release(struct spread *s);
 
+/* The sum that a row must have to be among those that make KEEP_PCT of all; 0: all rows are kept,
+ * infinite: none. */
+double spread_least_sum(const struct spread *s, double keep_pct);
+
 #endif

@@ -53,7 +53,7 @@ static int map_if_there(struct hpc_db_file *f, const char *dir, const char *name
 {
 	int rc = map(f, dir, name, err);
 
-	*ret_there = rc == 0;
+	*ret_there = rc >= 0;
 	return rc == -ENOENT ? 0 : rc;
 }
 
@@ -63,20 +63,20 @@ static int open_files(struct hpc_db *db, struct err *err)
 			      *c = &db->cct_file.map, *t = &db->trace_file.map;
 	int rc = map(&db->meta_file, db->path, "meta.db", err);
 
-	if (!rc)
+	if (rc == 0)
 		rc = map(&db->profile_file, db->path, "profile.db", err);
-	if (!rc)
+	if (rc == 0)
 		rc = map_if_there(&db->cct_file, db->path, "cct.db", &db->has_cct, err);
-	if (!rc)
+	if (rc == 0)
 		rc = map_if_there(&db->trace_file, db->path, "trace.db", &db->has_traces, err);
-	if (!rc)
+	if (rc == 0)
 		rc = hpc_meta_open(&db->meta, m->bytes, m->n_bytes, db->meta_file.path, err);
-	if (!rc)
+	if (rc == 0)
 		rc = hpc_profile_db_open(&db->profiles, p->bytes, p->n_bytes, db->profile_file.path,
 					 err);
-	if (!rc && db->has_cct)
+	if (rc == 0 && db->has_cct)
 		rc = hpc_cct_db_open(&db->ccts, c->bytes, c->n_bytes, db->cct_file.path, err);
-	if (!rc && db->has_traces)
+	if (rc == 0 && db->has_traces)
 		rc = hpc_trace_db_open(&db->traces, t->bytes, t->n_bytes, db->trace_file.path, err);
 	return rc;
 }
@@ -87,7 +87,7 @@ int hpc_db_open(struct hpc_db *db, const char *path, struct err *err)
 
 	*db = (struct hpc_db){.path = xstrdup(path)};
 	rc = open_files(db, err);
-	if (rc)
+	if (rc != 0)
 		hpc_db_close(db);
 	return rc;
 }
@@ -218,7 +218,7 @@ static bool is_kind(const struct hpc_db *db, const struct condition *c, uint8_t 
 
 static int check_kinds(const struct hpc_db *db, const conditions *cs, struct err *err)
 {
-	struct str there = {0};
+	_str_ struct str there = {0};
 	int rc = 0;
 
 	vec_each (c, cs) {
@@ -226,7 +226,7 @@ static int check_kinds(const struct hpc_db *db, const conditions *cs, struct err
 
 		for (unsigned k = 0; k < db->meta.n_id_names && k <= UINT8_MAX; k++)
 			found |= is_kind(db, c, (uint8_t)k);
-		if (found || rc)
+		if (found || rc < 0)
 			continue;
 		for (unsigned k = 1; k < db->meta.n_id_names && k <= UINT8_MAX; k++)
 			str_addf(&there, "%s%s", k > 1 ? ", " : "",
@@ -234,7 +234,6 @@ static int check_kinds(const struct hpc_db *db, const conditions *cs, struct err
 		rc = err_set(err, -ENOENT, "--thread: no profile has an identifier '%.*s', but %s",
 			     (int)c->n_kind, c->kind, str_get(&there));
 	}
-	str_release(&there);
 	return rc;
 }
 
@@ -309,19 +308,19 @@ int hpc_db_find_threads(const struct hpc_db *db, const opt_list *list, profile_i
 	vec_each (text, list) {
 		cs.n = 0;
 		rc = parse_conditions(*text, &cs, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = check_kinds(db, &cs, err);
-		if (!rc && err)
+		if (rc >= 0 && err)
 			err->msg[0] = '\0';
-		if (!rc)
+		if (rc >= 0)
 			rc = add_fitting(db, &cs, wanted, err);
 		if (rc == -ENOENT && err && !err->msg[0])
 			err_set(err, rc, "--thread %s: no such profile; there are %" PRIu32, *text,
 				db->profiles.nProfiles ? db->profiles.nProfiles - 1 : 0);
-		if (rc)
+		if (rc < 0)
 			break;
 	}
-	for (uint32_t i = 1; !rc && i < db->profiles.nProfiles; i++)
+	for (uint32_t i = 1; rc >= 0 && i < db->profiles.nProfiles; i++)
 		if (wanted[i])
 			vec_push(ret, i);
 	vec_release(&cs);
@@ -349,8 +348,8 @@ bool hpc_db_taxonomy(const struct hpc_db *db, struct hpc_metric_tree *ret, char 
 		     size_t *ret_n)
 {
 	char *path = db_join(db->path, "metrics/default.yaml"), *text = NULL;
-	bool ok = file_load(path, MOST_YAML, &text, ret_n, NULL) == 0 &&
-		  hpc_metric_tree_parse(ret, text, *ret_n, path, NULL) == 0;
+	bool ok = file_load(path, MOST_YAML, &text, ret_n, NULL) >= 0 &&
+		  hpc_metric_tree_parse(ret, text, *ret_n, path, NULL) >= 0;
 
 	free(path);
 	*ret_text = ok ? text : NULL;

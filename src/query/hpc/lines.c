@@ -42,7 +42,7 @@ static int add_line(struct thread_lines *t, const struct hpc_query *q, uint32_t 
 	uint64_t start_ns;
 	int rc = hpc_trace_open(&trace, &q->db->traces, i, err);
 
-	if (rc || !trace.n)
+	if (rc < 0 || !trace.n)
 		return rc;
 	start_ns = hpc_trace_elem(&trace, 0).timestamp;
 	*zero_ns = start_ns < *zero_ns ? start_ns : *zero_ns;
@@ -66,9 +66,9 @@ static int open_lines(struct thread_lines *t, const struct hpc_query *q, struct 
 			rc = hpc_trace_open_profile(&trace, db, *p, err);
 			if (rc == -ENOENT)
 				continue;
-			if (!rc && trace.n)
+			if (rc >= 0 && trace.n)
 				rc = push_line(t, q, &trace, err);
-			if (rc)
+			if (rc < 0)
 				return rc;
 		}
 		rc = 0;
@@ -76,7 +76,7 @@ static int open_lines(struct thread_lines *t, const struct hpc_query *q, struct 
 		vec_each (line, &t->lines)
 			zero_ns = line->start_ns < zero_ns ? line->start_ns : zero_ns;
 	} else {
-		for (uint32_t i = 0; i < db->nTraces && !rc; i++)
+		for (uint32_t i = 0; i < db->nTraces && rc >= 0; i++)
 			rc = add_line(t, q, i, &zero_ns, err);
 		if (db->minTimestamp && db->minTimestamp < zero_ns)
 			zero_ns = db->minTimestamp;
@@ -169,7 +169,7 @@ int hpc_lines_find(struct thread_lines *t, const struct hpc_query *q,
 	k = t->kept = xcalloc(1, sizeof(*k));
 	k->q = q;
 	rc = open_lines(t, q, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	vec_each (line, &t->lines)
 		last = line->end_ns > last ? line->end_ns : last;
@@ -194,7 +194,7 @@ int hpc_lines_find(struct thread_lines *t, const struct hpc_query *q,
 	}
 	if (o->points) {
 		rc = hpc_paths_init(&k->paths, q->db, err);
-		k->has_paths = rc == 0;
+		k->has_paths = rc >= 0;
 	}
 	return rc;
 }

@@ -10,61 +10,47 @@
 
 #include "query/hpc/tree.h"
 #include "query/source.h"
+#include "resolve/proc_name.h"
 
 #define MOST_LINES 100000 /* of a procedure; more is not a procedure but a damaged file */
 
 struct finder {
 	struct listing *l;
 	struct hpc_query *q;
-	const char *name, *image;
+	const char *name, *image; /* as asked for, IMAGE may be NULL */
 	struct hpc_tree *t;
-	const char *found_image; /* of the procedure's first context */
-	bool found, several;
-	double *stray; /* what is at no line */
+	bool is_chosen; /* NAME and IMAGE are those of one procedure */
+	double *stray;	/* what is at no line */
 };
-
-/* Whether HAVE is called NAME: so, or with " [image]" or arguments behind. */
-static bool is_called(const char *have, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (strncmp(have, name, n) != 0)
-		return false;
-	return !have[n] || have[n] == '(' || (have[n] == ' ' && have[n + 1] == '[');
-}
 
 static bool is_image(const char *have, const char *image)
 {
 	return !image || strcmp(have, image) == 0 || strcmp(str_basename(have), image) == 0;
 }
 
-/* Whether SC is a part of the procedure wanted. */
+/* Whether SC is a part of a procedure that is asked for. */
 static bool is_wanted(struct finder *f, const struct scope *sc)
 {
-	const char *image = hpc_scopes_image(&f->t->scopes, sc->image);
+	const char *image;
 
-	if (sc->kind < SCOPE_PROCEDURE || !is_called(sc->name, f->name) ||
-	    !is_image(image, f->image))
+	if (sc->kind < SCOPE_PROCEDURE)
 		return false;
-	f->found = true;
-	if (!f->found_image)
-		f->found_image = image;
-	f->several |= strcmp(f->found_image, image) != 0;
-	return true;
+	image = hpc_scopes_image(&f->t->scopes, sc->image);
+	if (f->is_chosen)
+		return strcmp(sc->name, f->name) == 0 && strcmp(image, f->image) == 0;
+	return (strcmp(sc->name, f->name) == 0 || proc_name_means(sc->name, f->name)) &&
+	       is_image(image, f->image);
 }
 
 /* Where a file can be read: copies are below the database. */
 static const char *place_of(struct finder *f, const char *file)
 {
-	struct str s = {0};
-	const char *kept;
+	_str_ struct str s = {0};
 
 	if (!file || *file == '/' || *file == '[' || *file == '<')
 		return file;
 	str_addf(&s, "%s/%s", f->q->db->path, file);
-	kept = arena_strdup(&f->l->arena, str_get(&s));
-	str_release(&s);
-	return kept;
+	return arena_strdup(&f->l->arena, str_get(&s));
 }
 
 static const double *own_amounts(const struct hpc_tree *t, node_id n)
@@ -114,7 +100,7 @@ static void take_lines(struct finder *f)
 		if (!is_wanted(f, sc))
 			continue;
 		if (sc->kind == SCOPE_PROCEDURE && !l->procedure) {
-			l->procedure = arena_strdup(&l->arena, sc->name);
+			l->procedure = f->name;
 			l->file = place_of(f, sc->file);
 			l->start = l->end = sc->svma;
 		}
@@ -204,8 +190,10 @@ static void take_instructions(struct finder *f)
 			sum = (double *)l->insns.v[k - 1].counts;
 		} else {
 			sum = listing_new_counts(l);
-			l->insns.v[k++] = (struct listing_insn){
-				.svma = in.svma, .counts = sum, .line = in.line};
+			l->insns.v[k++] = (struct listing_insn){.svma = in.svma,
+								.counts = sum,
+								.line = in.line,
+								.jumps_to = INSN_NONE};
 		}
 		for (unsigned c = 0; c < l->n_cols; c++)
 			sum[c] += in.counts[c];
@@ -226,9 +214,56 @@ static void add_stray(struct finder *f)
 			continue;
 		vec_push(&l->insns, (struct listing_insn){.svma = l->start,
 							  .counts = f->stray,
-							  .line = LINE_NONE});
+							  .line = LINE_NONE,
+							  .jumps_to = INSN_NONE});
 		return;
 	}
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct listing_candidate *x = a, *y = b;
+	int d;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	d = strcmp(x->procedure, y->procedure);
+	return d ? d : strcmp(x->image, y->image);
+}
+
+/* Finds all that the name means, and takes the hottest. */
+static void choose_procedure(struct finder *f)
+{
+	struct listing *l = f->l;
+	const unsigned col = f->q->columns.hide;
+
+	for (node_id n = 1; n < n_nodes(f->t); n++) {
+		const struct scope *sc = &f->t->scopes.scopes.scopes.v[f->t->scope[n]];
+		struct listing_candidate *c = NULL;
+		const char *image;
+
+		if (!is_wanted(f, sc))
+			continue;
+		image = hpc_scopes_image(&f->t->scopes, sc->image);
+		vec_each (have, &l->candidates)
+			if (strcmp(have->procedure, sc->name) == 0 &&
+			    strcmp(have->image, image) == 0)
+				c = have;
+		if (!c) {
+			vec_push(&l->candidates,
+				 (struct listing_candidate){
+					 .procedure = arena_strdup(&l->arena, sc->name),
+					 .image = arena_strdup(&l->arena, image)});
+			c = &l->candidates.v[l->candidates.n - 1];
+		}
+		c->samples += own_amounts(f->t, n)[col];
+	}
+	if (!l->candidates.n)
+		return;
+	vec_sort(&l->candidates, compare_candidates);
+	f->is_chosen = true;
+	f->name = l->candidates.v[0].procedure;
+	f->image = l->image = l->candidates.v[0].image;
 }
 
 static int take_tree(struct finder *f, enum scope_kind level, struct err *err)
@@ -237,14 +272,15 @@ static int take_tree(struct finder *f, enum scope_kind level, struct err *err)
 	struct hpc_tree *t;
 	int rc = hpc_tree_open(&t, f->q, &o, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	f->t = t;
 	if (level == SCOPE_LINE) {
-		take_lines(f);
-		charge_lines(f);
-		if (f->found && !f->several && f->found_image)
-			f->l->image = arena_strdup(&f->l->arena, f->found_image);
+		choose_procedure(f);
+		if (f->is_chosen) {
+			take_lines(f);
+			charge_lines(f);
+		}
 	} else {
 		take_instructions(f);
 	}
@@ -252,36 +288,36 @@ static int take_tree(struct finder *f, enum scope_kind level, struct err *err)
 	return 0;
 }
 
-int hpc_listing_open(struct listing *l, struct hpc_query *q, const char *name, const char *image,
+int hpc_listing_open(struct listing *l, struct hpc_query *q, const struct listing_opts *o,
 		     struct sources *sources, struct err *err)
 {
-	struct finder f = {.l = l, .q = q, .name = name, .image = image};
+	struct finder f = {.l = l, .q = q, .name = o->name, .image = o->image};
 	int rc;
 
 	*l = (struct listing){.sources = sources, .n_cols = (unsigned)q->cols.n};
-	l->code.fd = -1;
+	l->code.file.fd = -1;
+	if (o->into)
+		return err_set(err, -EINVAL,
+			       "--into: a database of HPCToolkit has inlined calls as procedures");
 	l->total = listing_new_counts(l);
 	f.stray = listing_new_counts(l);
 	l->of_lines = true;
 	err_set(&l->why_no_code, 0, "the database has no instructions");
 	rc = take_tree(&f, SCOPE_LINE, err);
-	if (!rc && !f.found)
+	if (rc >= 0 && !f.is_chosen)
 		rc = err_set(err, -ENOENT,
 			     "no procedure '%s'%s%s; `dwell prof --by procedure` "
 			     "lists those that there are",
-			     name, image ? " in " : "", image ? image : "");
-	if (!rc && f.several)
-		rc = err_set(err, -EINVAL,
-			     "procedures called '%s' are in several images, such as %s; name one",
-			     name, l->image ? l->image : f.found_image);
-	if (!rc)
+			     o->name, o->image ? " in " : "", o->image ? o->image : "");
+	if (rc >= 0)
 		rc = take_tree(&f, SCOPE_ADDRESS, err);
-	if (!rc) {
+	if (rc >= 0) {
 		add_stray(&f);
 		listing_evaluate(l, &q->columns);
-		listing_load_texts(l, -1);
+		listing_load_texts(l, 0);
+		listing_find_heat(l, q->columns.hide);
 	}
-	if (rc)
+	if (rc < 0)
 		listing_close(l);
 	return rc;
 }

@@ -108,9 +108,7 @@ static int by_amount(const void *x, const void *y, void *sort)
 
 static double *new_values(struct hpc_neighbours *ret, const struct columns *c)
 {
-	const size_t n = (c->cols.n + 1) * sizeof(double);
-
-	return memset(arena_alloc(&ret->rows.arena, n), 0, n);
+	return arena_calloc(&ret->rows.arena, c->cols.n + 1, sizeof(double));
 }
 
 static void sum_up(struct hpc_tree *t, const bool *is_it, const scope_id *charged,
@@ -176,7 +174,7 @@ int hpc_neighbours_find(struct hpc_tree *t, enum neighbour_kind kind, const char
 				       hpc_stat_name(col->stat));
 	is_it = xcalloc(n_scopes + 1, sizeof(*is_it));
 	rc = find_it(t, name, images, is_it, ret, err);
-	if (!rc) {
+	if (rc >= 0) {
 		charged = xcalloc(t->end[0], sizeof(*charged));
 		charge(t, kind, is_it, scopes_intern(&t->scopes.scopes, &own), charged);
 		sum_up(t, is_it, charged, ret);

@@ -9,8 +9,8 @@
 
 struct hpc_neighbours {
 	/* The scopes that call it, or that it calls, by falling amount: what of the procedure's is
-	 * theirs stands in `exclusive`.  "[root]": nobody called it; "[self]": it was there itself.
-	 */
+	 * theirs stands in `exclusive`.  "[root]": nobody called it; "[self]":
+	 * it was there itself. */
 	struct tree_rows rows;
 	enum neighbour_kind kind;
 	const char *procedure; /* its name; lives as long as the tree */

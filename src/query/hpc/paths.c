@@ -33,7 +33,7 @@ static int paths_take(struct hpc_paths *p, const struct hpc_ctx *ctx, uint32_t u
 	if (kind != SCOPE_PROCEDURE && kind != SCOPE_ENTRY)
 		return 0;
 	rc = hpc_scopes_find(&p->scopes, ctx, SCOPE_PROCEDURE, &function, &f.scope, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	*ret = (uint32_t)p->frames.n;
 	vec_push(&p->frames, f);
@@ -50,7 +50,7 @@ int hpc_paths_init(struct hpc_paths *p, const struct hpc_db *db, struct err *err
 
 	*p = (struct hpc_paths){0};
 	rc = hpc_scopes_init(&p->scopes, db, NULL, NULL, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	vec_push(&stack, HPC_NONE);
 	hpc_walk_begin(&walk, &db->meta);
@@ -58,7 +58,7 @@ int hpc_paths_init(struct hpc_paths *p, const struct hpc_db *db, struct err *err
 		uint32_t frame;
 
 		rc = paths_take(p, &ctx, stack.v[depth], &frame, err);
-		if (rc)
+		if (rc < 0)
 			break;
 		add_id(p, ctx.ctxId, frame);
 		stack.n = depth + 1;
@@ -66,7 +66,7 @@ int hpc_paths_init(struct hpc_paths *p, const struct hpc_db *db, struct err *err
 	}
 	hpc_walk_release(&walk);
 	vec_release(&stack);
-	if (rc)
+	if (rc < 0)
 		hpc_paths_release(p);
 	return rc;
 }

@@ -58,7 +58,7 @@ static void find_ids(const struct hpc_db *db, const struct hpc_metric *m, const 
 	}
 }
 
-static bool is_time(const struct hpc_metric *m)
+static bool is_in_seconds(const struct hpc_metric *m)
 {
 	return str_ends(m->name, "(sec)");
 }
@@ -79,11 +79,10 @@ unsigned hpc_query_add_col(struct hpc_query *q, const struct hpc_metric *m, enum
 		for (unsigned k = 0; k < 2 && !col.ids[a].has_prop && scopes_of[a][k]; k++)
 			find_ids(q->db, m, scopes_of[a][k], &col.ids[a]);
 	if (stat != HPC_STAT_SUM) {
-		struct str s = {0};
+		_str_ struct str s = {0};
 
 		str_addf(&s, "%s:%s", name, stat_names[stat]);
 		name = arena_strdup(&q->arena, str_get(&s));
-		str_release(&s);
 	}
 	vec_push(&q->cols, col);
 	vec_push(&q->columns.cols, (struct column){.name = name,
@@ -143,8 +142,8 @@ static int compare_metrics(const void *a, const void *b)
 				*y = *(const struct hpc_metric *const *)b;
 
 	/* Times first, the most telling of a GPU's many metrics. */
-	if (is_time(x) != is_time(y))
-		return is_time(x) ? -1 : 1;
+	if (is_in_seconds(x) != is_in_seconds(y))
+		return is_in_seconds(x) ? -1 : 1;
 	return (int)first_id(x) - (int)first_id(y);
 }
 
@@ -158,25 +157,24 @@ static int find_totals(struct hpc_query *q, struct err *err)
 	double *values = xcalloc(q->cols.n + 1, sizeof(*values));
 	struct hpc_ctxs it;
 	struct hpc_ctx ctx;
-	VEC(uint32_t) roots = {0};
+	_vec_ VEC(uint32_t) roots = {0};
 	int rc = hpc_query_values(q, &root, 1, AMOUNT_INCLUSIVE, values, err);
 	bool any = false;
 
 	for (size_t i = 0; i < q->cols.n; i++)
 		any |= values[i] != 0;
-	if (!rc && !any) {
+	if (rc >= 0 && !any) {
 		rc = hpc_ctxs_begin(&it, &q->db->meta, NULL, err);
-		while (!rc && (rc = hpc_ctxs_next(&it, &ctx, err)) > 0) {
+		while (rc >= 0 && (rc = hpc_ctxs_next(&it, &ctx, err)) > 0) {
 			vec_push(&roots, ctx.ctxId);
 			rc = 0;
 		}
-		if (!rc)
+		if (rc >= 0)
 			rc = hpc_query_values(q, roots.v, roots.n, AMOUNT_INCLUSIVE, values, err);
 	}
 	cols_evaluate(&q->columns, values);
 	for (size_t i = 0; i < q->cols.n; i++)
 		q->columns.cols.v[i].total = values[i];
-	vec_release(&roots);
 	free(values);
 	return rc;
 }
@@ -231,7 +229,7 @@ static int add_of_taxonomy(struct hpc_query *q, const char *name, size_t n, cons
 	uint32_t node;
 	int rc = need_taxonomy(q, NULL, NULL);
 
-	if (rc)
+	if (rc != 0)
 		return rc;
 	node = hpc_taxonomy_find(q->taxonomy, name, n);
 	if (node == HPC_NONE)
@@ -286,11 +284,11 @@ static int add_taxonomy(struct hpc_query *q, const stat_list *stats, bool all, s
 	cols_release(&q->columns);
 	q->columns = (struct columns){0};
 	q->cols.n = 0;
-	for (size_t i = 0; i < chosen.n && !rc; i++)
+	for (size_t i = 0; i < chosen.n && rc >= 0; i++)
 		for (size_t k = 0; k < stats->n && chosen.v[i] != HPC_NONE; k++)
 			hpc_taxonomy_add(q, q->taxonomy, chosen.v[i], stats->v[k], NULL);
 	vec_release(&chosen);
-	if (!rc && !q->cols.n)
+	if (rc >= 0 && !q->cols.n)
 		return err_set(err, -ENOENT,
 			       "the taxonomy has no metric that is not 0 and can be a column");
 	return rc;
@@ -300,7 +298,7 @@ static int add_taxonomy(struct hpc_query *q, const stat_list *stats, bool all, s
 static int add_named(struct hpc_query *q, const opt_list *events, const stat_list *stats,
 		     struct err *err)
 {
-	opt_list names = {0};
+	_vec_ opt_list names = {0};
 	char *text;
 	int rc = 0;
 
@@ -320,7 +318,6 @@ static int add_named(struct hpc_query *q, const opt_list *events, const stat_lis
 			break;
 		rc = 0;
 	}
-	vec_release(&names);
 	free(text);
 	return rc;
 }
@@ -397,7 +394,7 @@ static int add_derived(struct hpc_query *q, const opt_list *texts, struct err *e
 	vec_each (text, texts) {
 		int rc = cols_derive(&q->columns, *text, find_term, q, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		vec_push(&q->cols, (struct hpc_col){0});
 	}
@@ -432,6 +429,17 @@ static int find_sort(struct hpc_query *q, const char *name, struct err *err)
 	return 0;
 }
 
+/* Nobody named a metric: the one that rows are sorted by is shown. */
+static void hide_all_but_one(struct hpc_query *q)
+{
+	vec_each (c, &q->columns.cols) {
+		if (c->hidden || c == &q->columns.cols.v[q->columns.sort])
+			continue;
+		c->hidden = true;
+		q->n_more++;
+	}
+}
+
 static int choose_threads(struct hpc_query *q, const opt_list *list, struct err *err)
 {
 	uint32_t n_profiles = q->db->profiles.nProfiles;
@@ -442,7 +450,7 @@ static int choose_threads(struct hpc_query *q, const opt_list *list, struct err 
 	if (q->all_threads)
 		return 0;
 	rc = hpc_db_find_threads(q->db, list, &q->threads, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	q->n_threads = (uint32_t)q->threads.n;
 	q->wanted = xcalloc((size_t)n_profiles + 1, sizeof(*q->wanted));
@@ -453,7 +461,7 @@ static int choose_threads(struct hpc_query *q, const opt_list *list, struct err 
 		if (q->db->has_cct && q->threads.n > FEW_THREADS)
 			continue;
 		rc = hpc_profile_open(&p, &q->db->profiles, *i, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 		vec_push(&q->selected, p);
 	}
@@ -469,27 +477,30 @@ int hpc_query_init(struct hpc_query *q, const struct hpc_db *db, const struct hp
 
 	*q = (struct hpc_query){.db = db};
 	rc = hpc_profile_open(&q->summary, &db->profiles, HPC_SUMMARY_PROFILE, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = choose_threads(q, &o->threads, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = parse_stats(&o->stats, &stats, err);
-	if (!rc && !db->meta.metrics.n_metrics)
+	if (rc >= 0 && !db->meta.metrics.n_metrics)
 		rc = err_set(err, -ENOENT, "%s: there are no metrics", db->path);
-	if (!rc && o->taxonomy)
+	if (rc >= 0 && o->taxonomy)
 		rc = need_taxonomy(q, o->taxonomy, err);
-	if (!rc && events->n)
+	if (rc >= 0 && events->n)
 		rc = add_named(q, events, &stats, err);
-	else if (!rc)
+	else if (rc >= 0)
 		rc = o->taxonomy ? add_taxonomy(q, &stats, o->all_metrics, err)
 				 : add_usual(q, &stats, o->all_metrics, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = add_derived(q, &o->derived, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = find_sort(q, o->select->sort, err);
-	if (!rc)
+	if (rc >= 0 && o->select->one_event && !events->n && !stats.n && !o->taxonomy &&
+	    !o->all_metrics && !o->derived.n)
+		hide_all_but_one(q);
+	if (rc >= 0)
 		rc = find_totals(q, err);
 	vec_release(&stats);
-	if (rc)
+	if (rc < 0)
 		hpc_query_release(q);
 	return rc;
 }

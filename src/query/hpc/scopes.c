@@ -13,12 +13,12 @@ int hpc_scopes_init(struct hpc_scopes *s, const struct hpc_db *db, const char *f
 
 	*s = (struct hpc_scopes){.db = db};
 	rc = scopes_pattern(&s->focus, "focus", focus, err);
-	s->has_focus = focus && !rc;
-	if (!rc) {
+	s->has_focus = focus && rc >= 0;
+	if (rc >= 0) {
 		rc = scopes_pattern(&s->ignore, "ignore", ignore, err);
-		s->has_ignore = ignore && !rc;
+		s->has_ignore = ignore && rc >= 0;
 	}
-	if (rc) {
+	if (rc < 0) {
 		hpc_scopes_release(s);
 		return rc;
 	}
@@ -90,9 +90,9 @@ static int find_function(struct hpc_scopes *s, uint32_t function, bool inlined, 
 			return 0;
 		}
 		rc = hpc_meta_function(&s->db->meta, function, &f, err);
-		if (!rc && f.file != HPC_NONE)
+		if (rc >= 0 && f.file != HPC_NONE)
 			rc = hpc_meta_file(&s->db->meta, f.file, &file, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 		/* Not its number: inlined ones can be several that differ in nothing. */
 		sc.proc = 0;
@@ -150,9 +150,9 @@ int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, enum scope_
 		*ret = of;
 		return rc;
 	}
-	if (!rc && ctx->file != HPC_NONE)
+	if (rc >= 0 && ctx->file != HPC_NONE)
 		rc = hpc_meta_file(&s->db->meta, ctx->file, &file, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	sc = s->scopes.scopes.v[of];
 	sc.kind = kind;
@@ -183,10 +183,10 @@ int hpc_scopes_find_whole(struct hpc_scopes *s, enum scope_kind kind, uint32_t n
 		sc.name = hpc_scopes_image(s, number);
 	} else if (number != HPC_NONE) {
 		rc = hpc_meta_file(&s->db->meta, number, &file, err);
-		if (!rc)
+		if (rc >= 0)
 			sc.name = sc.file = file.path;
 	}
-	if (!rc)
+	if (rc >= 0)
 		*ret = scopes_intern(&s->scopes, &sc);
 	return rc;
 }
@@ -213,7 +213,7 @@ const char *hpc_scopes_image(struct hpc_scopes *s, image_id image)
 	if (image >= s->db->meta.n_modules)
 		return "[unknown]";
 	if (!s->images[image])
-		s->images[image] = hpc_meta_module(&s->db->meta, image, &m, NULL) == 0 && *m.path
+		s->images[image] = hpc_meta_module(&s->db->meta, image, &m, NULL) >= 0 && *m.path
 					   ? m.path
 					   : "[unknown]";
 	return s->images[image];

@@ -181,14 +181,14 @@ static int flat_of_code(struct source *s, const struct flat_opts *o, struct flat
 	_mem_ bool *modules = NULL;
 	int rc = hpc_tree_open(&t, hpc_source_query(s), &to, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	k = keep_tree(ret);
 	k->tree = t;
 	rc = tree_rows_init(&k->rows, &t->source, &ro, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = find_modules(t, o->images, &modules, err);
-	if (!rc)
+	if (rc >= 0)
 		flat_add_tree_rows(ret, &t->source, &k->rows, modules);
 	return rc;
 }
@@ -203,13 +203,13 @@ static int hpc_neighbours_flat(struct source *s, const struct neighbour_opts *o,
 	struct tree_kept *k;
 	int rc = hpc_tree_open(&t, hpc_source_query(s), &to, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	k = keep_tree(ret);
 	k->tree = t;
 	n = &k->neighbours;
 	rc = hpc_neighbours_find(t, o->kind, o->procedure, o->images ? o->images : &all, n, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	flat_add_tree_rows(ret, &t->source, &n->rows, NULL);
 	ret->whose = (struct flat_whose){
@@ -258,7 +258,7 @@ static int flat_of_threads(struct source *s, const struct flat_opts *o, struct f
 	struct hpc_query *q = hpc_source_query(s);
 	struct hpc_threads *t = xcalloc(1, sizeof(*t));
 	const bool of_all = !o->contexts;
-	ctx_list ids = {0};
+	_vec_ ctx_list ids = {0};
 	int rc = 0;
 
 	ret->kept = t;
@@ -270,13 +270,13 @@ static int flat_of_threads(struct source *s, const struct flat_opts *o, struct f
 		vec_push(&ids, HPC_ROOT_CTX);
 	else
 		rc = hpc_parse_contexts(o->contexts, &ids, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_threads_find(t, q, ids.v, ids.n, err);
-	if (!rc && o->keep_pct > 0)
+	if (rc >= 0 && o->keep_pct > 0)
 		hpc_threads_sort(t, q);
-	for (size_t i = 0; i < t->rows.n && !rc; i++) {
+	for (size_t i = 0; i < t->rows.n && rc >= 0; i++) {
 		const struct hpc_thread_row *r = &t->rows.v[i];
-		struct str name = {0};
+		_str_ struct str name = {0};
 
 		rc = hpc_db_thread_name(q->db, r->profile, &name, err);
 		vec_push(&ret->rows, (struct flat_row){
@@ -287,13 +287,11 @@ static int flat_of_threads(struct source *s, const struct flat_opts *o, struct f
 					     .proc = PROC_NONE,
 					     .member = r->profile,
 				     });
-		str_release(&name);
 	}
-	if (!rc) {
+	if (rc >= 0) {
 		add_moments(ret, t, of_all);
 		ret->whole = t->inclusive[q->columns.sort].x;
 	}
-	vec_release(&ids);
 	return rc;
 }
 
@@ -326,17 +324,17 @@ static int hpc_source_tree(struct source *s, const struct tree_opts *o, enum tre
 			       "--by: rows of an HPCToolkit database are procedure, image, file, "
 			       "loop, line or address");
 	rc = hpc_tree_open(&t, hpc_source_query(s), &to, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	t->source.source = s;
 	*ret = &t->source;
 	return 0;
 }
 
-static int hpc_source_listing(struct source *s, const char *name, const char *image,
+static int hpc_source_listing(struct source *s, const struct listing_opts *o,
 			      struct sources *sources, struct listing *ret, struct err *err)
 {
-	return hpc_listing_open(ret, hpc_source_query(s), name, image, sources, err);
+	return hpc_listing_open(ret, hpc_source_query(s), o, sources, err);
 }
 
 static int hpc_thread_lines(struct source *s, const struct thread_line_opts *o,
@@ -416,15 +414,15 @@ int hpc_source_open(struct source **ret, const struct source_opts *o, const char
 	s->format = "HPCToolkit database";
 	s->path = xstrdup(path);
 	rc = check_select(s, o->select, err);
-	if (!rc) {
+	if (rc == 0) {
 		rc = hpc_db_open(&hs->db, path, err);
 		hs->has_db = rc == 0;
 	}
-	if (!rc) {
+	if (rc == 0) {
 		rc = hpc_query_init(&hs->query, &hs->db, &ho, err);
 		hs->has_query = rc == 0;
 	}
-	if (rc) {
+	if (rc != 0) {
 		hpc_close(s);
 		return rc;
 	}

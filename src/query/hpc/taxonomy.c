@@ -26,9 +26,9 @@ int hpc_taxonomy_open(struct hpc_taxonomy *t, const struct hpc_db *db, const cha
 		return 0;
 	}
 	rc = file_load(file, MOST_BYTES, &text, &n, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_metric_tree_parse(&t->tree, text, n, file, err);
-	t->is_there = rc == 0;
+	t->is_there = rc >= 0;
 	return rc;
 }
 
@@ -78,7 +78,7 @@ static int check_scopes(struct writer *w, const struct hpc_formula *f, bool excl
 
 	if (f->op == HPC_FORMULA_INPUT && !is_scope(w->t->inputs[f->input].scope, exclusive))
 		return cannot(w, "uses the scope ", w->t->inputs[f->input].scope);
-	for (uint32_t i = 0; i < f->n_args && !rc; i++)
+	for (uint32_t i = 0; i < f->n_args && rc >= 0; i++)
 		rc = check_scopes(w, f->args[i], exclusive);
 	return rc;
 }
@@ -151,7 +151,7 @@ static int write_args(struct writer *w, const struct hpc_formula *f, const char 
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < f->n_args && !rc; i++) {
+	for (uint32_t i = 0; i < f->n_args && rc >= 0; i++) {
 		str_add(&w->text, i ? operator : "");
 		rc = write_formula(w, f->args[i]);
 	}
@@ -222,11 +222,11 @@ static int write_forms(struct writer *w, const struct hpc_metric_variant *v)
 		return cannot(w, "is empty", "");
 	if (in)
 		rc = check_scopes(w, in, false);
-	if (!rc && ex)
+	if (rc >= 0 && ex)
 		rc = check_scopes(w, ex, true);
-	if (!rc && in && ex && !are_alike(w->t, in, ex))
+	if (rc >= 0 && in && ex && !are_alike(w->t, in, ex))
 		rc = cannot(w, "is another one for what is exclusive", "");
-	return rc ? rc : write_formula(w, in ? in : ex);
+	return rc < 0 ? rc : write_formula(w, in ? in : ex);
 }
 
 /* The metric of meta.db whose sum NODE is; NULL when it is something else. */
@@ -264,7 +264,7 @@ static int write_node(struct writer *w, uint32_t node)
 	if (v->source == HPC_VARIANT_FORMULAS)
 		return write_forms(w, v);
 	str_addc(&w->text, '(');
-	for (uint32_t i = node + 1; i < t->n_nodes && !rc; i++) {
+	for (uint32_t i = node + 1; i < t->n_nodes && rc >= 0; i++) {
 		const struct hpc_metric_variant *of_child = find_variant(&t->nodes[i], w->stat);
 
 		if (t->nodes[i].parent != node || !of_child ||
@@ -276,7 +276,7 @@ static int write_node(struct writer *w, uint32_t node)
 		first = false;
 	}
 	str_addc(&w->text, ')');
-	return !rc && first ? cannot(w, "has nothing to add up", "") : rc;
+	return rc >= 0 && first ? cannot(w, "has nothing to add up", "") : rc;
 }
 
 /* "$3" is column 3. */
@@ -311,9 +311,9 @@ int hpc_taxonomy_add(struct hpc_query *q, const struct hpc_taxonomy *t, uint32_t
 	struct str name = {0};
 	int rc = write_node(&w, node), alone;
 
-	if (!rc)
+	if (rc >= 0)
 		rc = expr_parse(&col.expr, str_get(&w.text), find_numbered, NULL, err);
-	if (rc) {
+	if (rc < 0) {
 		str_release(&w.text);
 		return rc;
 	}

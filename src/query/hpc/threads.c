@@ -15,7 +15,7 @@ static int fill(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc_amo
 	const double *values;
 	int rc = hpc_query_by_thread(q, ids, n, amount, col, &values, err);
 
-	for (uint32_t i = 1; !rc && i < q->db->profiles.nProfiles; i++) {
+	for (uint32_t i = 1; rc >= 0 && i < q->db->profiles.nProfiles; i++) {
 		amounts[2 * n_cols * i] = values[i];
 		any[i] |= values[i] != 0;
 	}
@@ -50,15 +50,15 @@ int hpc_threads_find(struct hpc_threads *t, struct hpc_query *q, const uint32_t 
 	t->amounts = xcalloc((n_profiles + 1) * 2 * n_cols, sizeof(double));
 	t->inclusive = xcalloc(n_cols + 1, sizeof(*t->inclusive));
 	t->exclusive = xcalloc(n_cols + 1, sizeof(*t->exclusive));
-	for (unsigned c = 0; c < n_cols && !rc; c++) {
+	for (unsigned c = 0; c < n_cols && rc >= 0; c++) {
 		if (!q->cols.v[c].metric)
 			continue;
 		rc = fill(q, ids, n, AMOUNT_INCLUSIVE, c, t->amounts + c, any, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = fill(q, ids, n, AMOUNT_EXCLUSIVE, c, t->amounts + n_cols + c, any,
 				  err);
 	}
-	for (uint32_t i = 1; !rc && i < n_profiles; i++) {
+	for (uint32_t i = 1; rc >= 0 && i < n_profiles; i++) {
 		double *inclusive = t->amounts + 2 * n_cols * i, *exclusive = inclusive + n_cols;
 
 		if (!any[i])

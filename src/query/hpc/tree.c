@@ -85,7 +85,7 @@ static int look_into(struct hpc_tree *t, const struct hpc_ctx *parent, uint32_t 
 	struct hpc_ctx ctx;
 	int rc = hpc_ctxs_begin(&it, &t->q->db->meta, parent, err);
 
-	while (!rc && (rc = hpc_ctxs_next(&it, &ctx, err)) > 0) {
+	while (rc >= 0 && (rc = hpc_ctxs_next(&it, &ctx, err)) > 0) {
 		enum scope_kind kind = hpc_ctx_kind(&ctx, so->level);
 		bool is_inlined = kind == SCOPE_PROCEDURE && ctx.relation == HPC_INLINED_CALL;
 		bool is_hidden =
@@ -98,17 +98,17 @@ static int look_into(struct hpc_tree *t, const struct hpc_ctx *parent, uint32_t 
 		};
 
 		rc = count_decoded(t, &ctx, err);
-		if (!rc && is_hidden) {
+		if (rc >= 0 && is_hidden) {
 			if (spot.szChildren)
 				vec_push(hidden, spot);
 			continue;
 		}
-		if (!rc) {
+		if (rc >= 0) {
 			scope_id scope = 0;
 
 			rc = hpc_scopes_find(&t->scopes, &ctx, so->level, &spot.function, &scope,
 					     err);
-			if (!rc)
+			if (rc >= 0)
 				vec_push(found, (struct found){scope, spot});
 		}
 	}
@@ -141,7 +141,7 @@ static int add_node(struct hpc_tree *t, const struct group *g, tree_children *re
 	free(ids);
 	for (size_t i = 0; i < 2 * n_cols; i++)
 		any |= t->amounts.v[at + i] != 0;
-	if (rc || !any)
+	if (rc < 0 || !any)
 		return rc;
 	t->amounts.n += 2 * n_cols;
 	vec_push(ret, (struct tree_child){(node_id)t->nodes.n, g->scope});
@@ -162,16 +162,16 @@ static int open_node(struct tree_source *s, node_id node, tree_children *ret, st
 
 	if (node == 0)
 		rc = look_into(t, NULL, HPC_NONE, &found, &hidden, err);
-	for (uint32_t i = 0; !rc && i < n->n; i++)
+	for (uint32_t i = 0; rc >= 0 && i < n->n; i++)
 		rc = look_below(t, &t->spots.v[n->first + i], &found, &hidden, err);
-	while (!rc && hidden.n) {
+	while (rc >= 0 && hidden.n) {
 		struct hpc_spot spot = hidden.v[--hidden.n];
 
 		rc = look_below(t, &spot, &found, &hidden, err);
 	}
-	if (!rc)
+	if (rc >= 0)
 		part(t, &found, &groups);
-	for (size_t i = 0; !rc && i < groups.n; i++)
+	for (size_t i = 0; rc >= 0 && i < groups.n; i++)
 		rc = add_node(t, &groups.v[i], ret, err);
 	vec_release(&groups);
 	vec_release(&found);
@@ -293,7 +293,7 @@ int hpc_tree_open(struct hpc_tree **ret, struct hpc_query *q, const struct hpc_t
 			   .columns = q->columns /* borrowed: they remain the query's */},
 	};
 	rc = hpc_scopes_init(&t->scopes, q->db, so->focus, so->ignore, err);
-	if (rc) {
+	if (rc < 0) {
 		free(t);
 		return rc;
 	}
@@ -302,7 +302,7 @@ int hpc_tree_open(struct hpc_tree **ret, struct hpc_query *q, const struct hpc_t
 		begin_lazily(t);
 	else
 		rc = hpc_tree_read_all(t, err);
-	if (rc) {
+	if (rc < 0) {
 		close_hpc_tree(&t->source);
 		return rc;
 	}

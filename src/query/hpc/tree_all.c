@@ -105,7 +105,7 @@ static int whole_of(const struct builder *b, const struct hpc_ctx *ctx, uint32_t
 	if (ctx->function == HPC_NONE)
 		return 0;
 	rc = hpc_meta_function(&b->t->q->db->meta, ctx->function, &f, err);
-	if (!rc)
+	if (rc >= 0)
 		*ret = images ? f.module : f.file;
 	return rc;
 }
@@ -126,7 +126,7 @@ static int find_whole(struct builder *b, const struct hpc_ctx *ctx, const struct
 		return rc;
 	}
 	*ret_is_shown = true;
-	if (!rc)
+	if (rc >= 0)
 		rc = hpc_scopes_find_whole(&b->t->scopes, b->t->o->scopes.level, s->whole, ret,
 					   err);
 	return rc;
@@ -153,7 +153,7 @@ static int find_flags(struct builder *b, const struct hpc_ctx *ctx, struct state
 	if (!b->has_patterns || (kind != SCOPE_PROCEDURE && kind != SCOPE_ENTRY))
 		return 0;
 	rc = hpc_scopes_find(&b->t->scopes, ctx, SCOPE_PROCEDURE, &function, &scope, err);
-	if (!rc)
+	if (rc >= 0)
 		s->flags |= tree_all_match(b, scope);
 	return rc;
 }
@@ -214,7 +214,7 @@ static int count(struct builder *b, const struct hpc_ctx *ctx, const struct stat
 	if (!is_called && (!is_shown || s->node == up->node))
 		return 0;
 	rc = look_up(b, ctx, AMOUNT_FUNCTION, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if (!is_kept(b, s)) {
 		if (is_called)
@@ -232,7 +232,7 @@ static int count(struct builder *b, const struct hpc_ctx *ctx, const struct stat
 		rc = look_up(b, ctx, AMOUNT_EXCLUSIVE, err);
 		tree_all_add(b, at_node(b->shown.v, b, s->node), 1);
 	}
-	if (!rc && s->node != up->node) {
+	if (rc >= 0 && s->node != up->node) {
 		rc = look_up(b, ctx, AMOUNT_INCLUSIVE, err);
 		tree_all_add(b, at_node(b->inclusive.v, b, s->node), 1);
 	}
@@ -251,17 +251,17 @@ static int tree_all_take(struct builder *b, const struct hpc_ctx *ctx, size_t de
 	bool is_shown = !(is_inlined && so->no_inline);
 	int rc = find_flags(b, ctx, &s, err);
 
-	if (!rc && is_shown && so->level < SCOPE_PROCEDURE) {
+	if (rc >= 0 && is_shown && so->level < SCOPE_PROCEDURE) {
 		rc = find_whole(b, ctx, &up, &s, &is_shown, &scope, err);
-	} else if (!rc && is_shown) {
+	} else if (rc >= 0 && is_shown) {
 		is_shown = hpc_kind_is_shown(kind, so->level);
 		if (is_shown)
 			rc = hpc_scopes_find(&b->t->scopes, ctx, so->level, &s.function, &scope,
 					     err);
 	}
-	if (!rc && is_shown)
+	if (rc >= 0 && is_shown)
 		s.node = intern_node(b, up.node, scope);
-	if (!rc)
+	if (rc >= 0)
 		rc = count(b, ctx, &up, &s, is_shown, err);
 	b->stack.n = depth + 1;
 	vec_push(&b->stack, s);
@@ -362,11 +362,11 @@ int hpc_tree_read_all(struct hpc_tree *t, struct err *err)
 	hpc_walk_begin(&walk, &t->q->db->meta);
 	while ((rc = hpc_walk_next(&walk, &ctx, &depth, err)) > 0) {
 		rc = tree_all_take(&b, &ctx, depth, err);
-		if (rc)
+		if (rc < 0)
 			break;
 	}
 	hpc_walk_release(&walk);
-	if (!rc)
+	if (rc >= 0)
 		tree_all_settle(&b);
 	vec_release(&b.stack);
 	vec_release(&b.parent);

@@ -15,7 +15,7 @@ static int add_from_profiles(struct hpc_query *q, const uint32_t *ids, size_t n,
 	uint32_t n_profiles = q->db->profiles.nProfiles;
 	int rc = 0;
 
-	for (uint32_t k = 0; !rc && k < (q->selected.n ? q->selected.n : n_profiles); k++) {
+	for (uint32_t k = 0; rc >= 0 && k < (q->selected.n ? q->selected.n : n_profiles); k++) {
 		struct hpc_profile opened, *p = q->selected.n ? &q->selected.v[k] : &opened;
 
 		if (!q->selected.n) {
@@ -23,11 +23,11 @@ static int add_from_profiles(struct hpc_query *q, const uint32_t *ids, size_t n,
 				continue;
 			rc = hpc_profile_open(&opened, &q->db->profiles, k, err);
 		}
-		for (size_t i = 0; !rc && i < n; i++) {
+		for (size_t i = 0; rc >= 0 && i < n; i++) {
 			double v;
 
 			rc = hpc_profile_value(p, ids[i], metric, &v, err);
-			if (!rc)
+			if (rc >= 0)
 				by_thread[p->index] += v;
 		}
 	}
@@ -47,9 +47,9 @@ static int add_from_cct(struct hpc_query *q, const uint32_t *ids, size_t n, uint
 		struct hpc_cct cct;
 		int rc = hpc_cct_open(&cct, &q->db->ccts, ids[i], err);
 
-		if (!rc)
+		if (rc >= 0)
 			rc = hpc_cct_find_metric(&cct, metric, &m, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 		for (uint64_t k = 0; k < m.n; k++) {
 			struct hpc_profile_value v = hpc_metric_value(&m, k);
@@ -194,9 +194,9 @@ static int add_up(struct hpc_query *q, const uint32_t *ids, size_t n, const stru
 		struct hpc_cct cct;
 		int rc = hpc_cct_open(&cct, &q->db->ccts, ids[i], err);
 
-		if (!rc)
+		if (rc >= 0)
 			rc = hpc_cct_find_metric(&cct, metric->prop, &m, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 		for (uint64_t k = 0; k < m.n; k++) {
 			struct hpc_profile_value v = hpc_metric_value(&m, k);
@@ -216,9 +216,9 @@ static int values_gather(struct hpc_query *q, const uint32_t *ids, size_t n,
 	int rc = find_by_thread(q, 0, ids, n, &col->ids[amount], err);
 
 	*ret = (struct hpc_moments){0};
-	if (!rc && amount != AMOUNT_INCLUSIVE)
+	if (rc >= 0 && amount != AMOUNT_INCLUSIVE)
 		rc = find_by_thread(q, 1, ids, n, &col->ids[AMOUNT_INCLUSIVE], err);
-	for (uint32_t i = 1; !rc && i < q->db->profiles.nProfiles; i++) {
+	for (uint32_t i = 1; rc >= 0 && i < q->db->profiles.nProfiles; i++) {
 		double v = q->by_thread[0][i];
 
 		if (v == 0 && (amount == AMOUNT_INCLUSIVE || q->by_thread[1][i] == 0))
@@ -239,9 +239,9 @@ static int add_summarized(struct hpc_query *q, uint32_t ctx, bool several, enum 
 		rc = hpc_profile_find_ctx(&q->summary, ctx, &c, err);
 		c.ctxId = ctx;
 		q->last = c;
-		q->has_last = rc == 0;
+		q->has_last = rc >= 0;
 	}
-	for (size_t i = 0; !rc && c.n && i < q->cols.n; i++) {
+	for (size_t i = 0; rc >= 0 && c.n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
 		const struct hpc_ids *ids = &col->ids[amount];
 		struct hpc_moments m;
@@ -267,7 +267,7 @@ static int add_selected(struct hpc_query *q, uint32_t ctx, enum hpc_amount amoun
 		struct hpc_ctx_values c;
 		int rc = hpc_profile_find_ctx(p, ctx, &c, err);
 
-		if (rc)
+		if (rc < 0)
 			return rc;
 		for (size_t i = 0; c.n && i < q->cols.n; i++) {
 			const struct hpc_col *col = &q->cols.v[i];
@@ -304,7 +304,7 @@ static int add_rest(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc
 {
 	int rc = 0;
 
-	for (size_t i = 0; !rc && n && i < q->cols.n; i++) {
+	for (size_t i = 0; rc >= 0 && n && i < q->cols.n; i++) {
 		const struct hpc_col *col = &q->cols.v[i];
 		struct hpc_moments m;
 
@@ -314,7 +314,7 @@ static int add_rest(struct hpc_query *q, const uint32_t *ids, size_t n, enum hpc
 			rc = add_up(q, ids, n, &col->ids[amount], &m.x, err);
 		else
 			rc = values_gather(q, ids, n, col, amount, &m, err);
-		if (!rc)
+		if (rc >= 0)
 			values[i] += hpc_moments_stat(&m, col->stat);
 	}
 	return rc;
@@ -325,9 +325,9 @@ int hpc_query_values(struct hpc_query *q, const uint32_t *ids, size_t n, enum hp
 {
 	int rc = 0;
 
-	for (size_t k = 0; !rc && k < n; k++)
+	for (size_t k = 0; rc >= 0 && k < n; k++)
 		rc = add_context(q, ids[k], n, amount, values, err);
-	return rc ? rc : add_rest(q, ids, n, amount, values, err);
+	return rc < 0 ? rc : add_rest(q, ids, n, amount, values, err);
 }
 
 int hpc_query_both(struct hpc_query *q, const uint32_t *ids, size_t n, double *inclusive,
@@ -335,12 +335,12 @@ int hpc_query_both(struct hpc_query *q, const uint32_t *ids, size_t n, double *i
 {
 	int rc = 0;
 
-	for (size_t k = 0; !rc && k < n; k++) {
+	for (size_t k = 0; rc >= 0 && k < n; k++) {
 		rc = add_context(q, ids[k], n, AMOUNT_INCLUSIVE, inclusive, err);
-		if (!rc)
+		if (rc >= 0)
 			rc = add_context(q, ids[k], n, AMOUNT_EXCLUSIVE, exclusive, err);
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = add_rest(q, ids, n, AMOUNT_INCLUSIVE, inclusive, err);
-	return rc ? rc : add_rest(q, ids, n, AMOUNT_EXCLUSIVE, exclusive, err);
+	return rc < 0 ? rc : add_rest(q, ids, n, AMOUNT_EXCLUSIVE, exclusive, err);
 }

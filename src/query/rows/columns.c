@@ -13,11 +13,11 @@ static struct column column_of(const struct query_col *col)
 
 	return (struct column){.name = col->name,
 			       .title = col->title,
-			       .kind = col->is_time ? COLUMN_TIME : COLUMN_COUNT,
+			       .kind = *col->measures ? COLUMN_TIME : COLUMN_COUNT,
 			       .hidden = col->hidden,
 			       .adds_up = true,
 			       .duty = duty,
-			       .unit = col->is_time ? 1e-9 : period / duty,
+			       .unit = *col->measures ? 1e-9 : period / duty,
 			       .total = (double)col->n_samples};
 }
 
@@ -116,7 +116,7 @@ int cols_derive(struct columns *c, const char *text, expr_find_fn *find, void *c
 	if (!eq || end == text)
 		return err_set(err, -EINVAL, "--derive '%s': must be NAME = EXPRESSION", text);
 	rc = expr_parse(&col.expr, eq + 1, find_column, &f, err);
-	if (rc)
+	if (rc < 0)
 		return err_prefix(err, rc, "--derive");
 	col.name = col.title = arena_strndup(&c->arena, text, (size_t)(end - text));
 	if (c->order.n)
@@ -163,7 +163,7 @@ void cols_evaluate(const struct columns *c, double *values)
 double column_shown(const struct column *c, double n)
 {
 	if (c->kind == COLUMN_TIME)
-		return floor(n / 1000);
+		return n / 1e9;
 	if (c->kind == COLUMN_REAL || c->duty >= 1)
 		return n;
 	return round(n / c->duty);

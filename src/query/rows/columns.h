@@ -11,7 +11,7 @@
 
 enum column_kind {
 	COLUMN_COUNT, /* whole numbers; tables show them over the duty */
-	COLUMN_TIME,  /* whole nanoseconds; tables show microseconds */
+	COLUMN_TIME,  /* whole nanoseconds; tables show seconds */
 	COLUMN_REAL,  /* what it says, in its own unit */
 };
 
@@ -75,7 +75,7 @@ double cols_open(const struct columns *c, unsigned i, const double *values);
 /* Whether a row has nothing in any column that is shown. */
 bool cols_is_empty(const struct columns *c, const double *values);
 
-/* What a table shows of N of C, as query_scaled does for samples. */
+/* What a table shows of N of C: samples over their duty, times in seconds. */
 double column_shown(const struct column *c, double n);
 
 /* The numbers of the columns that are shown, in that order, the sort column first; returns how

@@ -129,8 +129,8 @@ static int parse_call(struct parser *p, const struct function *f)
 	do {
 		rc = parse_sum(p);
 		n++;
-	} while (!rc && expr_take(p, ","));
-	if (rc)
+	} while (rc >= 0 && expr_take(p, ","));
+	if (rc < 0)
 		return rc;
 	if (!expr_take(p, ")"))
 		return expr_expected(p, "')'");
@@ -187,7 +187,7 @@ static int parse_primary(struct parser *p)
 	if (!expr_take(p, "("))
 		return expr_expected(p, "a number, a name or '('");
 	rc = parse_sum(p);
-	if (!rc && !expr_take(p, ")"))
+	if (rc >= 0 && !expr_take(p, ")"))
 		rc = expr_expected(p, "')'");
 	return rc;
 }
@@ -196,9 +196,9 @@ static int parse_power(struct parser *p)
 {
 	int rc = parse_primary(p);
 
-	if (!rc && (expr_take(p, "**") || expr_take(p, "^"))) {
+	if (rc >= 0 && (expr_take(p, "**") || expr_take(p, "^"))) {
 		rc = parse_signed(p);
-		if (!rc)
+		if (rc >= 0)
 			add_step(p, (struct step){.op = OP_POW}, 2);
 	}
 	return rc;
@@ -219,7 +219,7 @@ static int parse_signed(struct parser *p)
 			break;
 	}
 	rc = parse_power(p);
-	if (!rc && negative)
+	if (rc >= 0 && negative)
 		add_step(p, (struct step){.op = OP_NEG}, 1);
 	p->depth--;
 	return rc;
@@ -229,7 +229,7 @@ static int parse_product(struct parser *p)
 {
 	int rc = parse_signed(p);
 
-	while (!rc) {
+	while (rc >= 0) {
 		enum op op;
 
 		skip_blanks(p);
@@ -237,7 +237,7 @@ static int parse_product(struct parser *p)
 			break;
 		op = *p->at++ == '*' ? OP_MUL : OP_DIV;
 		rc = parse_signed(p);
-		if (!rc)
+		if (rc >= 0)
 			add_step(p, (struct step){.op = op}, 2);
 	}
 	return rc;
@@ -247,7 +247,7 @@ static int parse_sum(struct parser *p)
 {
 	int rc = parse_product(p);
 
-	while (!rc) {
+	while (rc >= 0) {
 		enum op op;
 
 		skip_blanks(p);
@@ -255,7 +255,7 @@ static int parse_sum(struct parser *p)
 			break;
 		op = *p->at++ == '+' ? OP_ADD : OP_SUB;
 		rc = parse_product(p);
-		if (!rc)
+		if (rc >= 0)
 			add_step(p, (struct step){.op = op}, 2);
 	}
 	return rc;
@@ -269,9 +269,9 @@ int expr_parse(struct expr **ret, const char *text, expr_find_fn *find, void *ct
 	p.x = xcalloc(1, sizeof(*p.x));
 	rc = parse_sum(&p);
 	skip_blanks(&p);
-	if (!rc && *p.at)
+	if (rc >= 0 && *p.at)
 		rc = expr_expected(&p, "an operator");
-	if (rc)
+	if (rc < 0)
 		expr_free(p.x);
 	else
 		*ret = p.x;

@@ -17,9 +17,7 @@ static const struct columns *flat_columns(const struct flat *f)
 
 double *flat_numbers(struct flat *f)
 {
-	const size_t n_bytes = (flat_columns(f)->cols.n + 1) * sizeof(double);
-
-	return memset(arena_alloc(&f->arena, n_bytes), 0, n_bytes);
+	return arena_calloc(&f->arena, flat_columns(f)->cols.n + 1, sizeof(double));
 }
 
 void flat_add_tree_rows(struct flat *f, struct tree_source *t, const struct tree_rows *rows,
@@ -89,6 +87,8 @@ static int compare_flat_rows(const void *a, const void *b, void *arg)
 
 	if (f->by_place)
 		return f->source->ops->compare(f, x, y);
+	if (x->truncated != y->truncated)
+		return x->truncated ? 1 : -1;
 	if (f->by_key && x->key != y->key)
 		return x->key > y->key ? -1 : 1;
 	if (f->by_inclusive)

@@ -24,6 +24,7 @@ struct flat_row {
 	enum scope_kind kind;
 	bool nameless; /* no symbol says what it is called */
 	bool inlined;
+	bool truncated; /* a path's missing part: behind all other rows */
 };
 
 struct flat_image {

@@ -10,19 +10,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/lower_bound.h"
 #include "base/str.h"
 #include "query/rows/columns.h"
 
 #define MOST_LINES 100000 /* of a procedure; more is not a procedure but a damaged file */
-#define BARE_BYTES 256	  /* listed from an address on that no symbol covers */
 
 double *listing_new_counts(struct listing *l)
 {
-	size_t n_bytes = (l->n_cols + 1) * sizeof(double);
-
-	return memset(arena_alloc(&l->arena, n_bytes), 0, n_bytes);
+	return arena_calloc(&l->arena, l->n_cols + 1, sizeof(double));
 }
 
 static void add_counts(const struct listing *l, double *to, const double *from)
@@ -31,140 +28,129 @@ static void add_counts(const struct listing *l, double *to, const double *from)
 		to[c] += from[c];
 }
 
-static void add_spot(const struct query *q, double *to, const struct spot *s)
-{
-	for (unsigned c = 0; c < q->n_cols; c++)
-		to[c] += (double)query_counts(q, s)[c];
-}
-
-/* --- finding --- */
-
-static void find_address(struct query *q, uint64_t svma, image_id image, found_list *ret)
-{
-	const struct symtab *st = resolver_image(q->resolver, &q->profile->images.v[image])->symtab;
-	struct found_proc f = {.image = image, .p = {.index = symtab_find(st, svma)}};
-
-	if (f.p.index != PROC_NONE) {
-		f.p = symtab_get(st, f.p.index);
-		vec_push(ret, f);
-		return;
-	}
-	for (size_t i = q->first[image]; i < q->first[image + 1]; i++) {
-		if (q->spots[i].svma != svma)
-			continue;
-		f.p.start = svma;
-		f.p.end = svma + BARE_BYTES;
-		for (uint64_t end = svma + 1; end < f.p.end; end++)
-			if (symtab_find(st, end) != PROC_NONE)
-				f.p.end = end;
-		vec_push(ret, f);
-		return;
-	}
-}
-
-int listing_find(struct query *q, const char *name, const image_ids *images, found_list *ret,
-		 struct err *err)
-{
-	uint64_t svma = 0;
-	bool is_address = str_starts(name, "0x") && str_parse_u64(name, 0, &svma) == 0;
-
-	vec_each (im, images) {
-		const struct symtab *st =
-			resolver_image(q->resolver, &q->profile->images.v[*im])->symtab;
-		proc_list found = {0};
-
-		if (is_address) {
-			find_address(q, svma, *im, ret);
-			continue;
-		}
-		symtab_find_name(st, name, &found);
-		vec_each (i, &found)
-			vec_push(ret, (struct found_proc){*im, symtab_get(st, *i)});
-		vec_release(&found);
-	}
-	if (ret->n)
-		return 0;
-	if (is_address)
-		return err_set(err, -ENOENT, "no procedure and no samples at %s in %s", name,
-			       query_image_name(q, images->v[0]));
-	return err_set(err, -ENOENT,
-		       "no procedure '%s' in %s; `dwell prof %s` lists those with samples", name,
-		       query_image_name(q, images->v[0]),
-		       str_basename(q->profile->images.v[images->v[0]].path));
-}
-
 /* --- instructions --- */
 
-struct range {
-	const struct spot *first, *end;
+/* What is listed. */
+struct listed {
+	struct query *q;
+	const struct found_proc *f;
+	struct spot_range spots;
 };
 
-static struct range spots_in(const struct query *q, image_id image, uint64_t start, uint64_t end)
+static bool is_listed(const struct listed *d, uint64_t svma)
 {
-	size_t lo = q->first[image], hi = q->first[image + 1];
-	struct range r;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (q->spots[mid].svma < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	r.first = r.end = q->spots + lo;
-	while (r.end < q->spots + q->first[image + 1] && r.end->svma < end)
-		r.end++;
-	return r;
+	return !d->f->inlined || listing_has_inlined(d->q, d->f->image, svma, d->f->inlined);
 }
 
-static void list_addresses(struct listing *l, const struct query *q, struct range spots)
+static void list_addresses(struct listing *l, const struct listed *d)
 {
-	for (const struct spot *s = spots.first; s < spots.end; s++) {
-		double *counts = listing_new_counts(l);
+	for (const struct spot *s = d->spots.first; s < d->spots.end; s++) {
+		double *counts;
 
-		add_spot(q, counts, s);
-		vec_push(&l->insns, (struct listing_insn){
-					    .svma = s->svma, .counts = counts, .line = LINE_NONE});
+		if (!is_listed(d, s->svma))
+			continue;
+		counts = listing_new_counts(l);
+		listing_add_spot(d->q, counts, s);
+		vec_push(&l->insns, (struct listing_insn){.svma = s->svma,
+							  .counts = counts,
+							  .line = LINE_NONE,
+							  .jumps_to = INSN_NONE});
 	}
 }
 
-static void list_instructions(struct listing *l, const struct query *q, const struct image_code *c,
-			      struct range spots)
+static int compare_insn_svma(const void *key, const void *element)
 {
-	size_t n = l->end - l->start, n_targets, next_target = 0;
+	const uint64_t *svma = key;
+	const struct listing_insn *in = element;
+
+	return *svma < in->svma ? -1 : *svma > in->svma;
+}
+
+static uint32_t listing_find_insn(const struct listing *l, uint64_t svma)
+{
+	const struct listing_insn *in =
+		bsearch(&svma, l->insns.v, l->insns.n, sizeof(*in), compare_insn_svma);
+
+	return in ? (uint32_t)(in - l->insns.v) : INSN_NONE;
+}
+
+/* Jumps within what is listed; TARGETS are those of all instructions. */
+static void connect_jumps(struct listing *l, const uint64_t *targets)
+{
+	for (size_t i = 0; i < l->insns.n; i++) {
+		uint32_t to = targets[i] ? listing_find_insn(l, targets[i]) : INSN_NONE;
+
+		l->insns.v[i].jumps_to = to;
+		if (to != INSN_NONE)
+			l->insns.v[to].is_target = true;
+	}
+}
+
+static void list_instructions(struct listing *l, const struct listed *d, struct image_code *c)
+{
 	uint8_t *bytes = code_load(c, l->start, l->end);
-	const struct spot *s = spots.first;
+	const struct spot *s = d->spots.first;
+	_vec_ VEC(uint64_t) targets = {0};
 	struct disasm_insn in;
-	uint64_t *targets;
 
 	if (!bytes) {
 		err_set(&l->why_no_code, -ENODATA, "the file does not hold the procedure's bytes");
-		list_addresses(l, q, spots);
+		list_addresses(l, d);
 		return;
 	}
-	n_targets = disasm_targets(c->disasm, bytes, n, l->start, &targets);
-	disasm_begin(c->disasm, bytes, n, l->start);
+	c->own_start = d->f->p.start;
+	c->own_end = d->f->p.end;
+	disasm_begin(c->disasm, bytes, l->end - l->start, l->start);
 	while (disasm_next(c->disasm, &in)) {
-		double *counts = listing_new_counts(l);
+		const bool jumps = in.kind == DISASM_JUMP || in.kind == DISASM_COND_JUMP;
+		const bool listed = is_listed(d, in.svma);
+		double *counts = listed ? listing_new_counts(l) : NULL;
 
-		for (; s < spots.end && s->svma < in.svma + in.n_bytes; s++)
-			add_spot(q, counts, s);
-		while (next_target < n_targets && targets[next_target] < in.svma)
-			next_target++;
+		for (; s < d->spots.end && s->svma < in.svma + in.n_bytes; s++)
+			if (listed)
+				listing_add_spot(d->q, counts, s);
+		if (!listed)
+			continue;
 		vec_push(&l->insns, (struct listing_insn){
 					    .svma = in.svma,
 					    .text = arena_strdup(&l->arena, in.text),
 					    .counts = counts,
 					    .line = LINE_NONE,
 					    .n_bytes = in.n_bytes,
-					    .is_target = next_target < n_targets &&
-							 targets[next_target] == in.svma,
 				    });
+		vec_push(&targets, jumps && in.has_target ? in.target : 0);
 	}
 	l->has_code = true;
-	free(targets);
+	connect_jumps(l, targets.v);
 	free(bytes);
+}
+
+/* Loops and inlined functions around each instruction. */
+static void find_scopes(struct listing *l, const struct listed *d)
+{
+	const struct image *im = &d->q->profile->images.v[d->f->image];
+	struct code_scope scopes[RESOLVER_MAX_FRAMES];
+
+	vec_each (in, &l->insns) {
+		uint64_t loops[RESOLVER_MAX_FRAMES];
+		size_t n = resolver_scopes(d->q->resolver, im, in->svma, false, scopes,
+					   RESOLVER_MAX_FRAMES);
+
+		for (size_t i = 0; i < n && i < RESOLVER_MAX_FRAMES; i++) {
+			if (scopes[i].kind == CODE_INLINED)
+				in->inlined = scopes[i].name;
+			if (scopes[i].kind != CODE_LOOP)
+				continue;
+			loops[in->n_loops++] = scopes[i].svma;
+		}
+		/* Neighbours share their loops. */
+		if (in->n_loops && in > l->insns.v && in[-1].n_loops == in->n_loops &&
+		    memcmp(in[-1].loops, loops, in->n_loops * sizeof(*loops)) == 0)
+			in->loops = in[-1].loops;
+		else if (in->n_loops)
+			in->loops = memcpy(arena_alloc(&l->arena, in->n_loops * sizeof(*loops)),
+					   loops, in->n_loops * sizeof(*loops));
+	}
 }
 
 /* --- lines --- */
@@ -201,37 +187,65 @@ void listing_sort_lines(struct listing *l)
 uint32_t listing_find_line(const struct listing *l, const char *file, uint32_t line)
 {
 	const struct listing_line key = {.file = file, .line = line};
-	size_t lo = 0, hi = l->lines.n;
+	size_t i = lower_bound(k, 0, l->lines.n,
+			       compare_lines(&l->lines.v[k], &key, (void *)l->file) < 0);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int d = compare_lines(&l->lines.v[mid], &key, (void *)l->file);
+	return i < l->lines.n && compare_lines(&l->lines.v[i], &key, (void *)l->file) == 0
+		       ? (uint32_t)i
+		       : LINE_NONE;
+}
 
-		if (d == 0)
-			return (uint32_t)mid;
-		if (d < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
+/* The lines of a function from the first to the last that its inlined code came from, and from its
+ * declaration on. */
+static bool inlined_extent(struct listing *l, const struct listed *d, struct lines *lines,
+			   struct lines_extent *ret)
+{
+	const struct image *im = &d->q->profile->images.v[d->f->image];
+	struct resolved_frame frames[RESOLVER_MAX_FRAMES];
+	uint32_t declared;
+
+	*ret = (struct lines_extent){.first = UINT32_MAX};
+	vec_each (in, &l->insns) {
+		size_t n = resolver_frames(d->q->resolver, im, in->svma, true, frames,
+					   RESOLVER_MAX_FRAMES);
+
+		for (size_t i = 1; i < n && i < RESOLVER_MAX_FRAMES; i++) {
+			const struct resolved_frame *f = &frames[i];
+
+			if (!f->name || strcmp(f->name, d->f->inlined) != 0 || !f->file || !f->line)
+				continue;
+			if (!ret->file)
+				ret->file = f->file;
+			if (strcmp(ret->file, f->file) != 0)
+				continue;
+			ret->first = f->line < ret->first ? f->line : ret->first;
+			ret->last = f->line > ret->last ? f->line : ret->last;
+		}
 	}
-	return LINE_NONE;
+	if (!ret->file)
+		return false;
+	declared = lines_declared_above(lines, l->insns.v[0].svma, ret->file, ret->first);
+	ret->first = declared ? declared : ret->first;
+	return true;
 }
 
 /* All lines of the procedure's own file, so that those without code are shown too, and every line
  * an instruction comes from. */
-static void collect_lines(struct listing *l, struct lines *lines)
+static void collect_lines(struct listing *l, const struct listed *d, struct lines *lines)
 {
 	struct lines_extent extent;
 	struct line at;
+	bool found;
 
-	if (lines_procedure(lines, l->start, l->end, &extent) == 0 &&
-	    extent.last - extent.first < MOST_LINES) {
+	found = d->f->inlined ? inlined_extent(l, d, lines, &extent)
+			      : lines_procedure(lines, l->start, l->end, &extent) >= 0;
+	if (found && extent.last - extent.first < MOST_LINES) {
 		l->file = extent.file;
 		for (uint64_t n = extent.first; n <= extent.last; n++)
 			vec_push(&l->lines, (struct listing_line){extent.file, (uint32_t)n});
 	}
 	vec_each (in, &l->insns)
-		if (lines_find(lines, in->svma, &at) == 0 && at.line)
+		if (lines_find(lines, in->svma, &at) >= 0 && at.line)
 			vec_push(&l->lines, (struct listing_line){at.file, at.line});
 	listing_sort_lines(l);
 }
@@ -243,7 +257,7 @@ static void charge_lines(struct listing *l, struct lines *lines)
 	vec_each (in, &l->insns) {
 		struct listing_line *line;
 
-		if (lines_find(lines, in->svma, &at) != 0 || !at.line)
+		if (lines_find(lines, in->svma, &at) < 0 || !at.line)
 			continue;
 		in->line = listing_find_line(l, at.file, at.line);
 		assert(in->line != LINE_NONE);
@@ -262,11 +276,8 @@ static char *line_text(struct listing *l, const struct source_text *f, uint32_t 
 	return text ? arena_strndup(&l->arena, text, n) : NULL;
 }
 
-void listing_load_texts(struct listing *l, int image_fd)
+void listing_load_texts(struct listing *l, uint64_t made_s)
 {
-	struct stat st;
-	bool have_time = image_fd >= 0 && fstat(image_fd, &st) == 0;
-
 	vec_each (line, &l->lines) {
 		const struct source_text *f =
 			sources_load(l->sources, line->file, NULL, &l->why_no_source);
@@ -275,8 +286,7 @@ void listing_load_texts(struct listing *l, int image_fd)
 		if (!line->text)
 			continue;
 		l->has_source = true;
-		l->is_source_newer |=
-			have_time && f->mtime_wall_ns / 1000000000 > (uint64_t)st.st_mtime;
+		l->is_source_newer |= made_s && f->mtime_wall_ns / 1000000000 > made_s;
 	}
 }
 
@@ -290,10 +300,29 @@ void listing_evaluate(struct listing *l, const struct columns *c)
 	cols_evaluate(c, l->total);
 }
 
+/* What is listed of a function that was inlined, and how many samples that has. */
+static void settle_inlined(struct listing *l)
+{
+	memset(l->total, 0, l->n_cols * sizeof(*l->total));
+	vec_each (in, &l->insns)
+		add_counts(l, l->total, in->counts);
+	if (!l->insns.n)
+		return;
+	l->start = l->insns.v[0].svma;
+	l->end = l->insns.v[l->insns.n - 1].svma + l->insns.v[l->insns.n - 1].n_bytes;
+}
+
+const char *listing_name_of(struct query *q, const struct found_proc *f)
+{
+	return f->p.index == PROC_NONE ? "[no symbol]"
+				       : resolver_name(q->resolver, &q->profile->images.v[f->image],
+						       f->p.index, true);
+}
+
 void listing_open(struct listing *l, struct query *q, const struct columns *columns,
 		  const struct found_proc *f, struct sources *sources)
 {
-	struct range spots = spots_in(q, f->image, f->p.start, f->p.end);
+	struct listed d = {.q = q, .f = f};
 	struct image_code *c = &l->code;
 
 	*l = (struct listing){
@@ -304,34 +333,44 @@ void listing_open(struct listing *l, struct query *q, const struct columns *colu
 		.sources = sources,
 	};
 	build_id_format(&q->profile->images.v[f->image].build_id, l->build_id);
-	l->procedure = f->p.index == PROC_NONE
-			       ? "[no symbol]"
-			       : resolver_name(q->resolver, &q->profile->images.v[f->image],
-					       f->p.index, true);
+	l->procedure = f->inlined ? f->inlined : listing_name_of(q, f);
+	l->into = f->inlined ? listing_name_of(q, f) : NULL;
 	l->total = listing_new_counts(l);
-	for (const struct spot *s = spots.first; s < spots.end; s++)
-		add_spot(q, l->total, s);
+	d.spots = listing_spots(q, f->image, f->p.start, f->p.end);
+	for (const struct spot *s = d.spots.first; s < d.spots.end; s++)
+		listing_add_spot(q, l->total, s);
 	code_open(c, q, f->image);
+	l->is_kept = c->is_kept;
 	l->why_no_code = c->why_no_code;
 	l->why_no_source = c->why_no_lines;
 	if (f->p.index == PROC_NONE && c->disasm && code_end(c, l->start) < l->end)
 		l->end = code_end(c, l->start);
 	if (c->disasm)
-		list_instructions(l, q, c, spots);
+		list_instructions(l, &d, c);
 	else
-		list_addresses(l, q, spots);
-	if (c->lines) {
-		collect_lines(l, c->lines);
+		list_addresses(l, &d);
+	if (f->inlined)
+		settle_inlined(l);
+	if (l->has_code)
+		find_scopes(l, &d);
+	if (q->profile->images.v[f->image].kind == IMAGE_SCRIPT) {
+		l->is_script = true;
+		l->why_no_source.msg[0] = '\0';
+		listing_of_script(l, q, f->image, d.spots);
+	} else if (c->lines) {
+		collect_lines(l, &d, c->lines);
 		charge_lines(l, c->lines);
-		listing_load_texts(l, c->fd);
+		listing_load_texts(l, c->made_s);
 	}
 	listing_evaluate(l, columns);
+	listing_find_heat(l, columns->hide);
 }
 
 void listing_close(struct listing *l)
 {
 	vec_release(&l->insns);
 	vec_release(&l->lines);
+	vec_release(&l->candidates);
 	code_close(&l->code);
 	arena_release(&l->arena);
 	*l = (struct listing){0};

@@ -26,6 +26,7 @@ struct thread_line {
 	uint64_t born_ns, ended_ns; /* since 1970; 0: not known */
 	uint64_t start_ns, end_ns;  /* in the range, as far as is known */
 	uint64_t n_points;	    /* wanted, in the range */
+	uint64_t n_ran;		    /* those of them that say it ran */
 	uint64_t n_dropped;	    /* points for which there was no room */
 	uint64_t first, n;	    /* its points in the range, wanted or not */
 	void *line;		    /* the source's */
@@ -39,13 +40,26 @@ struct thread_line_point {
 	uint32_t context, depth;
 };
 
+/* What a thread did in a stretch of its line, as far as its points tell. */
+struct thread_stretch {
+	uint64_t n_ran;	 /* points that say it ran */
+	bool is_blocked; /* it did not run, and a block ended in it or is the next that is known */
+	bool is_there;	 /* the thread was */
+};
+
 struct thread_lines;
 struct thread_line_ops {
 	uint64_t (*time)(const struct thread_line *l, uint64_t i);
 	bool (*wants)(const struct thread_lines *t, const struct thread_line *l,
 		      uint64_t i); /* or NULL */
+	/* Whether point I is the end of a block; NULL: none is. */
+	bool (*is_block)(const struct thread_lines *t, const struct thread_line *l, uint64_t i);
 	void (*point)(struct thread_lines *t, const struct thread_line *l, uint64_t i,
 		      struct thread_line_point *ret);
+	/* The innermost procedure of a point's context, and the context of its caller, 0 for none.
+	 * NULL: contexts are known by whole paths only. */
+	const char *(*frame)(struct thread_lines *t, uint32_t context);
+	uint32_t (*caller)(struct thread_lines *t, uint32_t context);
 	void (*release)(struct thread_lines *t);
 };
 
@@ -68,6 +82,24 @@ uint64_t thread_lines_stretch(const struct thread_lines *t, unsigned n, unsigned
 /* Counts L's points in N equal stretches of the range into RET; returns the largest. */
 uint64_t thread_lines_density(const struct thread_lines *t, const struct thread_line *l, unsigned n,
 			      uint64_t *ret);
+
+/* Tells what L did in N equal stretches of the range; returns the largest `n_ran`. */
+uint64_t thread_lines_stretches(const struct thread_lines *t, const struct thread_line *l,
+				unsigned n, struct thread_stretch *ret);
+
+/* Puts the threads that ran most first, by their points in the range; then those with most points,
+ * then by process and thread. */
+void thread_lines_sort(struct thread_lines *t);
+
+/* Where a point is: number I of LINE's. */
+struct thread_line_at {
+	uint64_t time_ns, i;
+	const struct thread_line *line;
+};
+typedef VEC(struct thread_line_at) thread_line_points;
+
+/* Adds to RET, which is empty, the points of all lines that are wanted, in order of time. */
+void thread_lines_points(const struct thread_lines *t, thread_line_points *ret);
 
 void thread_lines_release(struct thread_lines *t);
 

@@ -61,9 +61,7 @@ static double sort_key(const struct maker *m, const struct tree_row *r)
 
 static double *new_counts(struct maker *m)
 {
-	size_t n_bytes = (m->n_cols + 1) * sizeof(double);
-
-	return memset(arena_alloc(&m->ret->arena, n_bytes), 0, n_bytes);
+	return arena_calloc(&m->ret->arena, m->n_cols + 1, sizeof(double));
 }
 
 static void add_counts(const struct maker *m, double *to, const double *from)
@@ -121,13 +119,24 @@ static int compare_scopes(const struct maker *m, scope_id a, scope_id b)
 	return d ? d : (int)x->inlined - (int)y->inlined;
 }
 
+/* Whether R is the missing part of paths that could not be followed to their beginning. */
+static bool is_truncated(const struct maker *m, const struct tree_row *r)
+{
+	const struct scope *sc = scope_of(m, r->scope);
+
+	return sc->kind == SCOPE_MARK && str_starts(sc->name, IMAGE_TRUNCATED);
+}
+
 static int compare_candidates(const void *a, const void *b, void *arg)
 {
 	const struct maker *m = arg;
 	const struct tree_row *x = &((const struct candidate *)a)->row,
 			      *y = &((const struct candidate *)b)->row;
+	const bool tx = is_truncated(m, x), ty = is_truncated(m, y);
 	double wx = sort_key(m, x), wy = sort_key(m, y);
 
+	if (tx != ty)
+		return tx ? 1 : -1;
 	if (wx != wy)
 		return wx > wy ? -1 : 1;
 	for (unsigned c = 0; c < m->n_cols; c++)
@@ -339,7 +348,7 @@ static int open_row(struct maker *m, const struct candidate *c, uint32_t parent,
 		add_procedures(m, c->node, parent, depth);
 	else if (m->o->form == TREE_CALLERS)
 		add_callers(m, c->first, c->n, parent, depth);
-	if (rc == 0)
+	if (rc >= 0)
 		keep_children(m);
 	return rc;
 }
@@ -356,7 +365,7 @@ int tree_rows_init(struct tree_rows *ret, struct tree_source *s, const struct tr
 	if (s->end)
 		m.n_of = xcalloc(s->scopes->scopes.n + 1, sizeof(*m.n_of));
 	rc = open_row(&m, &(struct candidate){0}, TREE_ROW_NONE, 0);
-	while (m.stack.n && rc == 0) {
+	while (m.stack.n && rc >= 0) {
 		struct candidate c = m.stack.v[--m.stack.n];
 		uint32_t row = (uint32_t)ret->rows.n;
 

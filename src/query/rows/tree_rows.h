@@ -41,8 +41,8 @@ struct tree_source {
 	/* Appends what is below N, the root being node 0, to RET; for sources opened row by row. */
 	int (*open)(struct tree_source *s, node_id n, tree_children *ret, struct err *err);
 
-	/* What an image is called and its kind (NULL: not known), and whether SC is the kernel's.
-	 */
+	/* What an image is called and its kind (NULL: not known), and
+	 * whether SC is the kernel's. */
 	const char *(*image_name)(struct tree_source *s, image_id image);
 	const char *(*image_kind)(struct tree_source *s, image_id image);
 	bool (*is_kernel)(struct tree_source *s, const struct scope *sc);

@@ -2,12 +2,11 @@
 /* See code.h. */
 #include "query/samples/code.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "base/cleanup.h"
+#include "base/alloc.h"
 
 /* Names of branch targets: procedures of the same image. */
 static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
@@ -17,7 +16,7 @@ static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
 	const struct symtab *st = resolver_image(c->q->resolver, im)->symtab;
 	uint32_t i = symtab_find(st, svma);
 
-	if (i == PROC_NONE)
+	if (i == PROC_NONE || (svma > c->own_start && svma < c->own_end))
 		return NULL;
 	*ret_offset = svma - symtab_get(st, i).start;
 	return resolver_name(c->q->resolver, im, i, false);
@@ -26,78 +25,58 @@ static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
 static void open_instructions(struct image_code *c, const struct image *im)
 {
 	struct disasm_opts opts = {.name = target_name, .ctx = c};
+	struct stat st;
 
 	if (im->flags & IMAGE_OFFSETS) {
 		err_set(&c->why_no_code, -ENOTSUP, "there is no file with the instructions of %s",
 			im->path);
 		return;
 	}
-	c->fd = resolver_open_code(c->q->resolver, im, NULL, &c->why_no_code);
-	if (c->fd < 0)
+	if (resolver_open_code_file(c->q->resolver, im, &c->file, &c->why_no_code) < 0)
 		return;
-	if (elf_file_open(&c->elf, c->fd, &c->why_no_code) < 0) {
-		close(c->fd);
-		c->fd = -1;
+	opts.machine = c->file.elf.machine;
+	c->disasm = disasm_new(&opts, &c->why_no_code);
+	if (!c->disasm) {
+		code_file_close(&c->file);
 		return;
 	}
-	opts.machine = c->elf.machine;
-	c->disasm = disasm_new(&opts, &c->why_no_code);
+	c->is_kept = c->file.kept;
+	if (c->is_kept)
+		c->made_s = c->file.kept->info.made_s;
+	else if (fstat(c->file.fd, &st) >= 0)
+		c->made_s = (uint64_t)st.st_mtim.tv_sec;
 }
 
 void code_open(struct image_code *c, struct query *q, image_id image)
 {
 	const struct image *im = &q->profile->images.v[image];
-	_mem_ char *path = NULL;
-	_fd_ int debug_fd = -1;
-	int rc;
 
-	*c = (struct image_code){.q = q, .image = image, .fd = -1};
+	*c = (struct image_code){.q = q, .image = image, .file.fd = -1};
 	open_instructions(c, im);
 	if (im->flags & IMAGE_OFFSETS) {
 		err_set(&c->why_no_lines, -ENOTSUP, "%s could not be read while it ran", im->path);
 		return;
 	}
-	debug_fd = resolver_open_debug(q->resolver, im, &path, &c->why_no_lines);
-	if (debug_fd >= 0)
-		c->lines = lines_open(debug_fd, path ? path : im->path, &rc, &c->why_no_lines);
+	c->lines = resolver_open_lines(q->resolver, im, &c->why_no_lines);
 }
 
 void code_close(struct image_code *c)
 {
-	if (c->fd >= 0) {
-		elf_file_close(&c->elf);
-		close(c->fd);
-	}
+	if (c->disasm)
+		code_file_close(&c->file);
 	disasm_free(c->disasm);
 	lines_close(c->lines);
-	*c = (struct image_code){.fd = -1};
-}
-
-static const struct elf_segment *find_segment(const struct image_code *c, uint64_t svma)
-{
-	for (uint32_t i = 0; c->fd >= 0 && i < c->elf.n_segments; i++) {
-		const struct elf_segment *s = &c->elf.segments[i];
-
-		if (s->type == PT_LOAD && svma >= s->svma && svma - s->svma < s->filesz)
-			return s;
-	}
-	return NULL;
+	*c = (struct image_code){.file.fd = -1};
 }
 
 uint64_t code_end(const struct image_code *c, uint64_t svma)
 {
-	const struct elf_segment *s = find_segment(c, svma);
-
-	return s ? s->svma + s->filesz : svma;
+	return c->disasm ? code_file_end(&c->file, svma) : svma;
 }
 
 uint8_t *code_load(const struct image_code *c, uint64_t start, uint64_t end)
 {
-	const struct elf_segment *s = find_segment(c, start);
-
-	if (!s || end < start || end - s->svma > s->filesz)
-		return NULL;
-	return elf_file_load(&c->elf, s->off + (start - s->svma), end - start);
+	return c->disasm ? code_file_load(&c->file, start, end) : NULL;
 }
 
 #define INSN_MAX 15 /* bytes of the longest instruction, on x86 */

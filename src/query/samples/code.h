@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The instructions and source lines of one image, read from the very file that was profiled (or its
- * debug file): never from one that was rebuilt since. */
+ * debug file), else from what the database keeps of it: never from one that was rebuilt since. */
 #ifndef QUERY_SAMPLES_CODE_H
 #define QUERY_SAMPLES_CODE_H
 
 #include "query/samples/query.h"
+#include "resolve/code_file.h"
 #include "resolve/disasm.h"
-#include "resolve/elf_file.h"
 #include "resolve/lines.h"
 
 struct image_code {
 	struct query *q;
 	image_id image;
-	int fd; /* of the image's file; -1: no instructions */
-	struct elf_file elf;
+	struct code_file file; /* only with DISASM */
+	uint64_t made_s;       /* when the image's file was written; 0: not known */
+	bool is_kept;	       /* what the database keeps of it is shown, for its file is gone */
 	struct disasm *disasm; /* NULL: no instructions */
 	struct lines *lines;   /* NULL: no source lines */
+	/* Jumps within [own_start, own_end) are told by their targets alone. */
+	uint64_t own_start, own_end;
 	struct err why_no_code, why_no_lines;
 };
 

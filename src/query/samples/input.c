@@ -18,6 +18,7 @@
 #include "port/dcpi_in.h"
 #include "port/dcpi_note.h"
 #include "port/histograms.h"
+#include "port/importers.h"
 #include "port/perf_in.h"
 #include "query/samples/wall.h"
 #include "query/source.h"
@@ -55,7 +56,7 @@ static void say_what_there_is(const char *db, struct err *err)
 	const struct store_selection all = {.epochs = "all"};
 	size_t n = strlen(err->msg);
 	struct store_epochs there;
-	struct str text = {0};
+	_str_ struct str text = {0};
 
 	if (store_epochs(db, &there, NULL) < 0 || !there.n)
 		return;
@@ -65,7 +66,6 @@ static void say_what_there_is(const char *db, struct err *err)
 		store_list(db, &all, add_recording, &text, NULL);
 	if (text.n)
 		snprintf(err->msg + n, sizeof(err->msg) - n, "; there are: %s", str_get(&text));
-	str_release(&text);
 }
 
 /* The times of S in nanoseconds since 1970, 0 for none. */
@@ -77,17 +77,18 @@ static int parse_times(const struct select *s, uint64_t *ret_since, uint64_t *re
 	*ret_since = *ret_until = 0;
 	if (s->since)
 		rc = select_parse_time(s->since, 0, ret_since, err);
-	if (rc)
+	if (rc < 0)
 		return err_prefix(err, rc, "--since");
 	if (s->until)
 		rc = select_parse_time(s->until, 0, ret_until, err);
-	return rc ? err_prefix(err, rc, "--until") : 0;
+	return rc < 0 ? err_prefix(err, rc, "--until") : 0;
 }
 
 /* Counts the recordings that are read, and names their hosts. */
 struct recordings {
 	uint64_t n;
 	store_paths hosts;
+	const struct select *select;
 };
 
 static void note_recording(void *ctx, const char *epoch, const char *host)
@@ -111,7 +112,7 @@ static int by_text(const void *a, const void *b)
 /* A profile of several recordings is of all their hosts, and of no one command. */
 static void name_recordings(struct profile *p, struct recordings *r)
 {
-	struct str hosts = {0};
+	_str_ struct str hosts = {0};
 
 	if (r->n > 1)
 		p->meta.command = 0;
@@ -122,7 +123,44 @@ static void name_recordings(struct profile *p, struct recordings *r)
 		str_addf(&hosts, ", ... (%zu hosts)", r->hosts.n);
 	if (r->hosts.n > 1)
 		p->meta.host = profile_intern_str(p, hosts.v);
-	str_release(&hosts);
+}
+
+/* Says that the default leaves recordings out. */
+static void tell_left_out(void *ctx, size_t n_chosen, size_t n_all)
+{
+	const struct recordings *r = ctx;
+	char text[120];
+
+	if (!r->select->notice)
+		return;
+	snprintf(text, sizeof(text), "recordings: %zu of %zu shown; --epoch all", n_chosen, n_all);
+	r->select->notice(r->select->notice_ctx, text);
+}
+
+static void add_time(struct str *s, uint64_t wall_ns)
+{
+	time_t t = (time_t)(wall_ns / 1000000000);
+	char text[40];
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		str_add(s, text);
+}
+
+/* Says which time was read: segments are whole, so it begins before what was asked for. */
+static void tell_times(const struct select *s, const struct profile_meta *m)
+{
+	struct str text = {0};
+
+	if (!s->notice || (!s->since && !s->until) || !m->start_wall_ns)
+		return;
+	str_add(&text, "samples of ");
+	add_time(&text, m->start_wall_ns);
+	str_add(&text, " to ");
+	add_time(&text, m->end_wall_ns);
+	str_add(&text, " UTC: as far as times are kept apart");
+	s->notice(s->notice_ctx, str_get(&text));
+	str_release(&text);
 }
 
 static int load_store(struct input *in, const store_paths *dbs, const struct select *s,
@@ -131,13 +169,14 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 	struct store_selection sel = {.epochs = s->epochs, .host = s->host};
 	struct append_sink to = {{append_value, .traces = s->traces, .branches = s->branches},
 				 &in->profile};
-	struct recordings recordings = {.n = 0};
+	struct recordings recordings = {.select = s};
 	int rc = parse_times(s, &sel.since_wall_ns, &sel.until_wall_ns, err);
 	bool any = false;
 
 	sel.note = note_recording;
+	sel.left_out = tell_left_out;
 	sel.note_ctx = &recordings;
-	for (size_t i = 0; i < dbs->n && !rc; i++) {
+	for (size_t i = 0; i < dbs->n && rc == 0; i++) {
 		if (s->before_read)
 			s->before_read(s->before_read_ctx, dbs->v[i]);
 		rc = store_load(dbs->v[i], &sel, &in->profile, sink ? sink : &to.sink, err);
@@ -153,6 +192,7 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 		say_what_there_is(dbs->v[0], err);
 	if (rc == 0) {
 		name_recordings(&in->profile, &recordings);
+		tell_times(s, &in->profile.meta);
 		if (s->traces)
 			trace_sort(&in->profile);
 	}
@@ -160,8 +200,8 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 	return rc < 0 ? rc : 0;
 }
 
-/* The kernel shows its addresses to whom it shows those of its symbols (kptr_restrict, CAP_SYSLOG).
- */
+/* The kernel shows its addresses to whom it shows those of its symbols
+ * (kptr_restrict, CAP_SYSLOG). */
 static bool may_see_kernel_addresses(void)
 {
 	char line[64] = "";
@@ -191,16 +231,20 @@ static void hide_kernel_addresses(struct profile *p)
 	}
 }
 
-static bool wants_wall(const struct select *s)
+/* Whether S shows wall time; *RET_SPLIT: with the part that threads ran. */
+static bool wants_wall(const struct select *s, bool *ret_split)
 {
-	opt_list names = {0};
+	_vec_ opt_list names = {0};
 	char *text;
 	bool wants = s->sort && strcmp(s->sort, WALL_EVENT) == 0;
 
+	*ret_split = false;
 	select_split_events(&s->events, &names, &text);
-	vec_each (name, &names)
+	wants |= s->one_event && !names.n && !s->columns.n && !s->sort_set && !s->sort;
+	vec_each (name, &names) {
 		wants |= strcmp(*name, WALL_EVENT) == 0;
-	vec_release(&names);
+		*ret_split |= strcmp(*name, "running") == 0;
+	}
 	free(text);
 	return wants;
 }
@@ -244,7 +288,7 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 	char range[48];
 	int rc = parse_times(s, &since, &until, err);
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	if ((since || until) && s->epochs)
 		return err_set(err, -EINVAL, "--since and --until exclude --epoch in a DCPI tree");
@@ -255,7 +299,7 @@ static int load_dcpi(struct input *in, const struct select *s, struct err *err)
 	if (fed_by && s->before_read)
 		s->before_read(s->before_read_ctx, in->path);
 	rc = histograms_open(&left, in->path, err);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	sel.beside = left.tree;
 	rc = dcpi_in_load(in->path, &sel, &in->profile, err);
@@ -302,6 +346,32 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 	return rc;
 }
 
+/* A profile of another tool, read anew each time. */
+static int load_other(struct input *in, const struct select *s, struct err *err)
+{
+	const struct importer_opts o = {
+		.paths = s->paths.v, .n_paths = s->paths.n, .keep_pids = true, .keep_tids = true};
+	struct str notes = {0};
+	int rc;
+
+	if (s->since || s->until)
+		return err_set(err, -EINVAL, "--%s: %s has no epochs", s->since ? "since" : "until",
+			       in->path);
+	rc = importer_load(in->path, &o, &in->profile, &in->symbols, &notes, err);
+	if (rc >= 0)
+		pass_notes(in, s, str_get(&notes));
+	str_release(&notes);
+	return rc;
+}
+
+/* What the profile itself says of names. */
+static void take_symbols(struct input *in)
+{
+	vec_each (s, &in->symbols)
+		resolver_take_symtab(in->resolver, &in->profile.images.v[s->image], &s->symtab);
+	vec_release(&in->symbols);
+}
+
 int input_open(struct input *in, const struct select *s, struct err *err)
 {
 	return input_open_into(in, s, NULL, err);
@@ -320,7 +390,7 @@ char *input_images_dir(const char *path, bool create, struct err *err)
 	}
 	if (create && file_mkdirs(own, err) < 0)
 		return NULL;
-	return stat(own, &st) == 0 && S_ISDIR(st.st_mode) ? take_ptr(&own) : NULL;
+	return stat(own, &st) >= 0 && S_ISDIR(st.st_mode) ? take_ptr(&own) : NULL;
 }
 
 /* Adds where symbols of the DCPI tree's images are: beside its epochs, and with the daemon that
@@ -377,40 +447,93 @@ static struct resolver *new_resolver(const store_paths *dbs, const char *tree,
 	return r;
 }
 
+/* Whether PATH is there and more than an empty directory. */
+static bool input_has_something(const char *path)
+{
+	const enum source_kind kind = source_kind_of(path);
+
+	return kind != SOURCE_EMPTY && (kind != SOURCE_NOTHING || access(path, F_OK) == 0);
+}
+
+char *input_path(const struct select *s)
+{
+	static const char perf[] = "perf.data";
+	_mem_ char *path = s->db ? xstrdup(s->db) : store_default_path(), *line = NULL;
+
+	if (s->db || source_kind_of(perf) != SOURCE_PERF || input_has_something(path))
+		return take_ptr(&path);
+	line = xasprintf("reading ./%s, for there is no database %s", perf, path);
+	if (s->notice)
+		s->notice(s->notice_ctx, line);
+	return xstrdup(perf);
+}
+
+/* Sets the error of PATH, which cannot be looked at. */
+static int input_is_not_there(const char *path, struct err *err)
+{
+	const int rc = -errno;
+	_mem_ char *usual = store_default_path();
+
+	if (rc != -ENOENT || strcmp(path, usual) != 0)
+		return err_errno(err, rc, "%s", path);
+	return err_set(err, rc,
+		       "%s: nothing was recorded there yet; `dwell record -- COMMAND` or `dwell "
+		       "record -a` records, -i FILE reads something else",
+		       path);
+}
+
+/* Tells the resolver what a recording says of interpreted code. */
+static void add_scripts(struct input *in)
+{
+	const struct profile *p = &in->profile;
+
+	vec_each (s, &p->scripts) {
+		const struct place *pl = &p->places.v[s->place];
+
+		resolver_add_script(in->resolver, &p->images.v[pl->image], pl->svma,
+				    profile_str(p, s->name), s->line);
+	}
+}
+
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err)
 {
 	store_paths dbs = {0};
-	bool is_tree = false;
+	bool is_tree = false, split;
 	int rc;
 
-	*in = (struct input){.path = s->db ? xstrdup(s->db) : store_default_path()};
+	*in = (struct input){.path = input_path(s)};
 	profile_init(&in->profile);
 	if (access(in->path, F_OK) != 0) {
-		rc = err_errno(err, -errno, s->db ? "%s" : "%s: nothing was recorded there yet",
-			       in->path);
+		rc = input_is_not_there(in->path, err);
 	} else if (perf_in_probe(in->path) == 1) {
 		rc = load_perf(in, s, err);
 	} else if (dcpi_in_probe(in->path) == 1 || histograms_count(in->path)) {
 		is_tree = true;
 		rc = load_dcpi(in, s, err);
+	} else if (importer_find(in->path)) {
+		rc = load_other(in, s, err);
 	} else {
 		rc = store_members(in->path, &dbs, err);
-		if (rc == -ENOTDIR || (rc == 0 && !dbs.n && !store_is_db(in->path)))
+		if (rc == -ENOTDIR || (rc >= 0 && !dbs.n && !store_is_db(in->path)))
 			rc = source_refuse_reading(in->path, err);
-		if (rc == 0 && !dbs.n)
+		if (rc >= 0 && !dbs.n)
 			vec_push(&dbs, xstrdup(in->path));
-		if (rc == 0)
+		if (rc >= 0)
 			rc = load_store(in, &dbs, s, sink, err);
-		if (wants_wall(s))
-			wall_add(&in->profile);
+		if (wants_wall(s, &split))
+			wall_add(&in->profile, split);
 	}
 	hide_kernel_addresses(&in->profile);
 	profile_join_images(&in->profile);
-	if (rc == 0)
+	if (rc >= 0)
 		in->resolver = new_resolver(&dbs, is_tree ? in->path : NULL, s);
-	else
+	if (rc >= 0) {
+		take_symbols(in);
+		add_scripts(in);
+	} else {
 		input_close(in);
+	}
 	store_paths_release(&dbs);
 	return rc;
 }
@@ -420,6 +543,7 @@ void input_close(struct input *in)
 	profile_release(&in->profile);
 	resolver_free(in->resolver);
 	dcpi_kept_release(&in->kept);
+	stacks_symbols_release(&in->symbols);
 	free(in->path);
 	*in = (struct input){0};
 }

@@ -5,15 +5,21 @@
 #define QUERY_SAMPLES_INPUT_H
 
 #include "port/dcpi_kept.h"
+#include "port/stacks_in.h"
 #include "query/select.h"
 #include "resolve/resolver.h"
 
 struct input {
 	struct profile profile; /* its values may repeat a key: sum them; see there for time */
 	struct resolver *resolver;
-	char *path;	       /* what was opened */
-	struct dcpi_kept kept; /* of a DCPI tree or file: lines of its headers */
+	char *path;		    /* what was opened */
+	struct dcpi_kept kept;	    /* of a DCPI tree or file: lines of its headers */
+	stacks_symbol_list symbols; /* of another tool's profile, until the resolver has them */
 };
+
+/* Returns the path that S names, else the default database.  Where that is not there or an empty
+ * directory, ./perf.data is taken if perf wrote it, and S is told so.  Free it. */
+char *input_path(const struct select *s);
 
 /* The event "wall" (wall.h) is there when S names it.
  *

@@ -57,7 +57,7 @@ static bool is_alias(struct query *q, const struct spot_row *r, const char *name
 {
 	const struct symtab *st =
 		resolver_image(q->resolver, &q->profile->images.v[r->image])->symtab;
-	proc_list found = {0};
+	_vec_ proc_list found = {0};
 	bool is = false;
 
 	if (r->proc == PROC_NONE)
@@ -65,7 +65,6 @@ static bool is_alias(struct query *q, const struct spot_row *r, const char *name
 	symtab_find_name(st, name, &found);
 	vec_each (i, &found)
 		is |= *i == r->proc;
-	vec_release(&found);
 	return is;
 }
 
@@ -97,7 +96,7 @@ static int find_it(struct search *s, const char *name, const image_ids *images,
 		   struct neighbours *ret, struct err *err)
 {
 	uint64_t svma = 0;
-	bool is_address = str_starts(name, "0x") && str_parse_u64(name, 0, &svma) == 0;
+	bool is_address = str_starts(name, "0x") && str_parse_u64(name, 0, &svma) >= 0;
 
 	for (int aliases = 0; aliases < 2 && !ret->n_procedures; aliases++)
 		for (size_t i = 0; i < s->rows.rows.n; i++) {
@@ -206,7 +205,7 @@ int neighbours_find(struct query *q, enum neighbour_kind kind, const char *name,
 	rows_name(q, &s.rows);
 	s.is_it = xcalloc(s.rows.rows.n + 1, sizeof(*s.is_it));
 	rc = find_it(&s, name, images, ret, err);
-	if (!rc) {
+	if (rc >= 0) {
 		ret->inclusive = rows_new_counts(q);
 		ret->exclusive = rows_new_counts(q);
 		s.charge = xmalloc(p->ctxs.n * sizeof(*s.charge));

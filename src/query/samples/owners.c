@@ -29,6 +29,12 @@ enum owner_key owner_key_find(const char *name, size_t n)
 {
 	enum owner_key k = 0;
 
+	if (n == 7 && memcmp(name, "process", n) == 0)
+		return OWNER_KEY_PID;
+	if (n == 6 && memcmp(name, "thread", n) == 0)
+		return OWNER_KEY_TID;
+	if (n == 9 && memcmp(name, "container", n) == 0)
+		return OWNER_KEY_CGROUP;
 	while (k < N_OWNER_KEYS && (strlen(key_names[k]) != n || memcmp(key_names[k], name, n)))
 		k++;
 	return k;
@@ -54,6 +60,18 @@ uint32_t owner_value(const struct owner *o, enum owner_key k)
 const char *owner_text(const struct profile *p, const struct owner *o, enum owner_key k)
 {
 	return owner_key_is_number(k) ? "" : profile_str(p, owner_value(o, k));
+}
+
+const char *owner_thread_name(const struct profile *p, const struct owner *o)
+{
+	return o->tid ? profile_str(p, o->thread_name) : "";
+}
+
+char *owner_number_text(const struct profile *p, const struct owner *o, enum owner_key k)
+{
+	const char *name = k == OWNER_KEY_TID ? owner_thread_name(p, o) : "";
+
+	return xasprintf("%" PRIu32 "%s%s", owner_value(o, k), *name ? " " : "", name);
 }
 
 bool owner_is_known(const struct owner *o, enum owner_key k)
@@ -128,7 +146,7 @@ static int parse_number(const char *text, enum owner_key k, uint32_t *ret, struc
 	const struct passwd *user;
 	uint64_t n;
 
-	if (str_parse_u64(text, 10, &n) == 0 && n < UINT32_MAX) {
+	if (str_parse_u64(text, 10, &n) >= 0 && n < UINT32_MAX) {
 		*ret = (uint32_t)n;
 		return 0;
 	}
@@ -148,7 +166,7 @@ static int owners_mark(const struct profile *p, const char *pattern, enum owner_
 	uint32_t number = 0;
 	int n = 0, rc = owner_key_is_number(k) ? parse_number(pattern, k, &number, err) : 0;
 
-	if (rc)
+	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < p->owners.n; i++) {
 		const struct owner *o = &p->owners.v[i];
@@ -172,7 +190,7 @@ static int compare_values(const void *a, const void *b)
 static int nothing_fits(const struct profile *p, const char *pattern, enum owner_key k,
 			struct err *err)
 {
-	VEC(uint32_t) values = {0};
+	_vec_ VEC(uint32_t) values = {0};
 	struct name_list l = {0};
 	char number[12];
 
@@ -186,7 +204,6 @@ static int nothing_fits(const struct profile *p, const char *pattern, enum owner
 		snprintf(number, sizeof(number), "%" PRIu32, values.v[i]);
 		name_list_add(&l, owner_key_is_number(k) ? number : profile_str(p, values.v[i]));
 	}
-	vec_release(&values);
 	return err_set(err, -ENOENT, "no samples with %s '%s'; there are: %s", key_names[k],
 		       pattern, l.n ? l.text : "none");
 }
@@ -223,9 +240,9 @@ int owners_select(const struct profile *p, const opt_list lists[N_OWNER_KEYS], b
 		int rc = lists[k].n ? owner_key_check(p, k, err) : 0;
 
 		memset(fits, 0, p->owners.n * sizeof(*fits));
-		for (size_t i = 0; !rc && i < lists[k].n; i++)
+		for (size_t i = 0; rc >= 0 && i < lists[k].n; i++)
 			rc = mark_list(p, lists[k].v[i], k, fits, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 		if (!lists[k].n)
 			continue;

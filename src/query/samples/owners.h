@@ -22,7 +22,8 @@ enum owner_key {
 /* "comm", "pid", ...: the option, the word of --by, the JSON key. */
 const char *owner_key_name(enum owner_key k);
 
-/* The key called by the N bytes at NAME; N_OWNER_KEYS when there is none. */
+/* Returns the key called by the N bytes at NAME, N_OWNER_KEYS when there is none.  A process is its
+ * pid, a thread its tid. */
 enum owner_key owner_key_find(const char *name, size_t n);
 
 /* Whether its values are numbers: pid, tid, uid. */
@@ -34,6 +35,13 @@ uint32_t owner_value(const struct owner *o, enum owner_key k);
 
 /* O's value as text, for all but numbers; "" when there is none. */
 const char *owner_text(const struct profile *p, const struct owner *o, enum owner_key k);
+
+/* The name of thread O, with OWNER_KEY_TID where it has one of its own; else "". */
+const char *owner_thread_name(const struct profile *p, const struct owner *o);
+
+/* O's value of a key that is a number: "1234", and for a thread with a name of its own "1234
+ * NAME". Free it. */
+char *owner_number_text(const struct profile *p, const struct owner *o, enum owner_key k);
 
 /* Whether O's value is known: a label or text that is not empty, a number that was kept. */
 bool owner_is_known(const struct owner *o, enum owner_key k);

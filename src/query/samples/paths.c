@@ -329,7 +329,7 @@ static void add_inclusive(struct sums *s)
 {
 	const struct profile *p = s->q->profile;
 	struct by_group order = {p, s->group};
-	VEC(uint32_t) values = {0};
+	_vec_ VEC(uint32_t) values = {0};
 	size_t end;
 
 	for (uint32_t i = 0; i < p->values.n; i++)
@@ -350,7 +350,6 @@ static void add_inclusive(struct sums *s)
 		for (unsigned col = 0; col < s->q->n_cols; col++)
 			sum_up(s, group, col, values.v + i, end - i);
 	}
-	vec_release(&values);
 }
 
 /* Rows of owners only: every place of the images wanted is in the one code row. */

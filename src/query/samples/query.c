@@ -22,7 +22,7 @@ static bool is_kernel(const struct image *im)
 
 uint64_t query_scaled(const struct query_col *c, uint64_t n)
 {
-	if (c->is_time)
+	if (*c->measures)
 		return n / 1000;
 	return c->duty >= 1 || c->duty <= 0 ? n : (uint64_t)llround((double)n / c->duty);
 }
@@ -34,6 +34,38 @@ uint64_t query_open(const struct query *q, const struct estimate_part *p)
 	if (p->total != NO_COL)
 		n += q->cols[p->hits].n_samples - q->cols[p->measured].n_samples;
 	return n;
+}
+
+static int by_loss_name(const void *a, const void *b)
+{
+	const struct named_loss *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+void query_losses(const struct query *q, named_losses *ret)
+{
+	const struct profile *p = q->profile;
+
+	vec_each (l, &p->losses) {
+		const char *name = profile_str(p, l->name);
+		struct named_loss *sum = NULL;
+		bool selected = false;
+
+		for (unsigned c = 0; c < q->n_cols; c++)
+			selected |= q->is_one_event || q->cols[c].event == l->event;
+		if (!selected || !l->n)
+			continue;
+		vec_each (s, ret)
+			if (strcmp(s->name, name) == 0)
+				sum = s;
+		if (!sum) {
+			sum = vec_add(ret);
+			sum->name = name;
+		}
+		sum->n += l->n;
+	}
+	vec_sort(ret, by_loss_name);
 }
 
 bool query_is_scaled(const struct query *q)
@@ -74,8 +106,8 @@ static const struct share_span *span_of(const struct query *q, const struct valu
 	return &q->spans[q->row_of[v->event] * q->profile->vectors.n + v->vector];
 }
 
-/* Sums the values per place: q->counts, and what idle tasks have in fresh memory (NULL: nothing).
- */
+/* Sums the values per place: q->counts, and what idle tasks have in fresh
+ * memory (NULL: nothing). */
 static uint64_t *sum_places(struct query *q)
 {
 	const struct profile *p = q->profile;
@@ -104,8 +136,8 @@ static uint64_t *sum_places(struct query *q)
 		if (c == n_cols || v->ctx == 0)
 			continue;
 		if (is_idle && value_is_samples(p, v))
-			n_idle_tasks[c] += q->cols[c].is_time ? v->sum : v->count;
-		if (q->cols[c].is_time)
+			n_idle_tasks[c] += value_amount(p, v);
+		if (*q->cols[c].measures)
 			q->cols[c].n_intervals += v->count;
 		if (wanted && !wanted[v->owner])
 			continue;
@@ -227,9 +259,9 @@ int query_init(struct query *q, const struct profile *p, struct resolver *r, con
 
 	*q = (struct query){.profile = p, .resolver = r};
 	rc = query_bind(q, s, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = select_owners(p, s, &q->wanted, err);
-	if (rc) {
+	if (rc < 0) {
 		query_release(q);
 		return rc;
 	}

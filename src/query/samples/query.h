@@ -18,19 +18,18 @@ struct query_col {
 	bool hidden;	  /* not shown: a sum, or an event of which only sample sets are */
 	const char *name; /* the event's; with ":PERIOD" where two columns would share a name */
 	uint64_t period, freq_hz;
-	const char
-		*title;	 /* of a column of its counts as query_scaled gives them: NAME, NAME(us) */
-	bool is_time;	 /* counts are nanoseconds: event_is_time */
-	uint32_t weight; /* the column of what its samples weigh: its own, or another */
-	uint64_t n_intervals;	/* of time: how many */
-	double duty;		/* 1 when it was always counting */
-	uint64_t n_samples;	/* in spots, so without idle */
-	uint64_t n_kernel;	/* of these in the kernel, its modules and BPF programs */
-	uint64_t n_unknown;	/* of these in no known image */
-	uint64_t n_pruned;	/* of these with rare callers pruned */
-	uint64_t n_idle;	/* taken by idle CPUs */
-	uint64_t n_lost;	/* named losses */
-	uint64_t n_reached;	/* reached the recorder; 0 unknown */
+	const char *title; /* of a column of its counts as query_scaled gives them: NAME, NAME(s) */
+	const char *measures; /* unit of its counts: "ns"; "": they are samples (event_measures) */
+	uint32_t weight;      /* the column of what its samples weigh: its own, or another */
+	uint64_t n_intervals; /* of what measures: how many */
+	double duty;	      /* 1 when it was always counting */
+	uint64_t n_samples;   /* in spots, so without idle */
+	uint64_t n_kernel;    /* of these in the kernel, its modules and BPF programs */
+	uint64_t n_unknown;   /* of these in no known image */
+	uint64_t n_pruned;    /* of these with rare callers pruned */
+	uint64_t n_idle;      /* taken by idle CPUs */
+	uint64_t n_lost;      /* named losses */
+	uint64_t n_reached;   /* reached the recorder; 0 unknown */
 	uint64_t not_delivered; /* samples the event's count promises, nobody got; 0 unknown */
 };
 
@@ -65,6 +64,7 @@ struct query {
 	bool has_sets;	     /* not all that is shown is events */
 	bool is_by_set;	     /* it was said which of the sample sets it is sorted by */
 	bool errors;	     /* standard errors are wanted */
+	bool is_one_event;   /* there are others, and nobody named one */
 	pm_columns columns;  /* as asked for */
 	/* What a value adds to which columns follows from its event and vector alone. */
 	VEC(struct share) shares;
@@ -129,6 +129,16 @@ static inline void query_add_value(const struct query *q, const struct value *v,
 /* The number that a table shows for N samples: N / duty, the samples there would have been had the
  * event counted all the time.  For an event that measures time: microseconds. */
 uint64_t query_scaled(const struct query_col *c, uint64_t n);
+
+/* Losses of the query's events, those of one name added up. */
+struct named_loss {
+	const char *name;
+	uint64_t n;
+};
+typedef VEC(struct named_loss) named_losses;
+
+/* Adds to RET, which is empty, the losses of Q's events in order of name. */
+void query_losses(const struct query *q, named_losses *ret);
 
 /* Number of samples for which it is unknown whether they count for P. */
 uint64_t query_open(const struct query *q, const struct estimate_part *p);

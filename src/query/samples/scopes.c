@@ -264,7 +264,7 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 			f->s->flags[pl] |= SCOPES_GUESSED;
 		if (whole.kind == SCOPE_MARK)
 			f->s->flags[pl] |=
-				(str_starts(f->im->path, "[truncated") ? SCOPES_MARKED : 0) |
+				(str_starts(f->im->path, IMAGE_TRUNCATED) ? SCOPES_MARKED : 0) |
 				f->image_flags;
 		else if (by_name || f->o->level != SCOPE_IMAGE)
 			find_place(f, pl, spots[i].svma);
@@ -276,7 +276,7 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 static void find_places(struct finder *f, const bool *used)
 {
 	const struct profile *p = f->q->profile;
-	VEC(struct spot) spots = {0};
+	_vec_ VEC(struct spot) spots = {0};
 	bool sorted = true; /* as one segment's places are */
 
 	for (place_id pl = 0; pl < p->places.n; pl++) {
@@ -296,7 +296,6 @@ static void find_places(struct finder *f, const bool *used)
 		find_image_places(f, spots.v + i, next - i);
 		end_image(f);
 	}
-	vec_release(&spots);
 }
 
 int scopes_pattern(regex_t *re, const char *option, const char *pattern, struct err *err)
@@ -307,7 +306,7 @@ int scopes_pattern(regex_t *re, const char *option, const char *pattern, struct 
 	if (!pattern)
 		return 0;
 	rc = regcomp(re, pattern, REG_EXTENDED | REG_NOSUB);
-	if (!rc)
+	if (rc == 0)
 		return 0;
 	regerror(rc, re, why, sizeof(why));
 	return err_set(err, -EINVAL, "--%s '%s': %s", option, pattern, why);
@@ -320,10 +319,10 @@ int scopes_init(struct scopes *s, struct query *q, const struct scopes_opts *o, 
 	int rc = scopes_pattern(&f.focus, "focus", o->focus, err);
 
 	*s = (struct scopes){0};
-	if (rc)
+	if (rc < 0)
 		return rc;
 	rc = scopes_pattern(&f.ignore, "ignore", o->ignore, err);
-	if (!rc) {
+	if (rc >= 0) {
 		s->of_place = xcalloc(q->profile->places.n + 1, sizeof(*s->of_place));
 		s->flags = xcalloc(q->profile->places.n + 1, sizeof(*s->flags));
 		scopes_intern(s, &(struct scope){.kind = SCOPE_ROOT,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See source.h.  Samples are summed up as whole numbers; rows get them as doubles at the end. */
+#include "query/samples/runtime.h"
 #include "query/samples/source.h"
 
 #include <errno.h>
@@ -58,6 +59,14 @@ static double *as_numbers(struct flat *f, const struct query *q, const uint64_t 
 	return numbers;
 }
 
+/* Whether R is the missing part of paths that could not be followed to their beginning. */
+static bool is_truncated(const struct query *q, const struct spot_row *r)
+{
+	const struct image *im = r->image == ROW_NO_IMAGE ? NULL : &q->profile->images.v[r->image];
+
+	return im && im->kind == IMAGE_MARK && str_starts(im->path, IMAGE_TRUNCATED);
+}
+
 static void add_rows(struct flat *f, const struct query *q, const struct spot_rows *rows)
 {
 	vec_reserve(&f->rows, rows->rows.n);
@@ -73,6 +82,7 @@ static void add_rows(struct flat *f, const struct query *q, const struct spot_ro
 				 .member = r->owner,
 				 .kind = f->level,
 				 .nameless = r->nameless,
+				 .truncated = is_truncated(q, r),
 			 });
 	f->whole = (double)rows->total;
 }
@@ -114,7 +124,7 @@ static int find_images(const struct query *q, const opt_list *names, image_ids *
 {
 	int rc = 0;
 
-	for (size_t i = 0; names && i < names->n && !rc; i++)
+	for (size_t i = 0; names && i < names->n && rc >= 0; i++)
 		rc = select_find_images(q->profile, names->v[i], ret, err);
 	return rc;
 }
@@ -126,7 +136,7 @@ static int check_flat(struct source *s, const struct flat_opts *o, struct err *e
 	if (o->threads || o->contexts)
 		return source_needs(s, SOURCE_CONTEXTS, o->contexts ? "--context" : "--by thread",
 				    err);
-	for (unsigned i = 0; i < o->by.n && !rc; i++)
+	for (unsigned i = 0; i < o->by.n && rc >= 0; i++)
 		if (o->by.keys[i] < N_OWNER_KEYS)
 			rc = owner_key_check(s->query->profile, o->by.keys[i], err);
 	return rc;
@@ -160,9 +170,9 @@ static int flat_of_lines(struct source *s, const struct flat_opts *o, const imag
 	ret->release = release_lines;
 	ret->inclusive = o->inclusive && query_has_paths(s->query);
 	ret->is_ordered = true;
-	if (!rc)
+	if (rc >= 0)
 		rc = tree_rows_init(&k->rows, k->tree, &ro, err);
-	if (!rc)
+	if (rc >= 0)
 		flat_add_tree_rows(ret, k->tree, &k->rows, NULL);
 	return rc;
 }
@@ -176,14 +186,14 @@ static int samples_flat(struct source *s, const struct flat_opts *o, struct flat
 	struct spot_rows rows = {0};
 	int rc = check_flat(s, o, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = find_images(q, o->images, &images, err);
-	if (!rc && o->level == SCOPE_FILE)
+	if (rc >= 0 && o->level == SCOPE_FILE)
 		rc = source_needs(s, SOURCE_FILES, "--by file", err);
-	if (!rc && o->level == SCOPE_LINE) {
+	if (rc >= 0 && o->level == SCOPE_LINE) {
 		rc = flat_of_lines(s, o, wanted, ret, err);
 		settle_flat(ret, q);
-	} else if (!rc) {
+	} else if (rc >= 0) {
 		ret->inclusive = o->inclusive && rows_code_key(&o->by) && query_has_paths(q);
 		if (o->level == SCOPE_ADDRESS)
 			rows_by_spot(q, wanted, &rows);
@@ -212,10 +222,10 @@ static int samples_neighbours(struct source *s, const struct neighbour_opts *o, 
 	struct neighbours n = {0};
 	int rc = find_images(q, o->images, &images, err);
 
-	if (!rc)
+	if (rc >= 0)
 		rc = neighbours_find(q, o->kind, o->procedure,
 				     o->images && o->images->n ? &images : NULL, &n, err);
-	if (!rc) {
+	if (rc >= 0) {
 		add_rows(ret, q, &n.rows);
 		settle_flat(ret, q);
 		ret->whose = (struct flat_whose){
@@ -331,53 +341,47 @@ static int samples_tree(struct source *s, const struct tree_opts *o, enum tree_f
 	if (o->scopes.level == SCOPE_FILE || o->scopes.level == SCOPE_LOOP)
 		rc = source_needs(s, SOURCE_FILES,
 				  o->scopes.level == SCOPE_FILE ? "--by file" : "--by loop", err);
-	if (!rc)
+	if (rc >= 0)
 		rc = tree_source_open(ret, s->query, &s->columns, o, err);
-	if (!rc)
+	if (rc >= 0)
 		(*ret)->source = s;
 	return rc;
 }
 
-/* Several procedures have the name: says which, so that one can be chosen by its address. */
-static int refuse_ambiguous(struct query *q, const char *name, const found_list *found,
-			    struct err *err)
+static void add_candidates(struct listing *l, struct query *q, const found_list *found)
 {
-	struct str s = {0};
-
 	vec_each (f, found) {
-		if (f - found->v == 8) {
-			str_add(&s, ", ...");
-			break;
-		}
-		str_addf(&s, "%s%#" PRIx64, f == found->v ? "" : ", ", f->p.start);
-		if (found->v[0].image != found->v[found->n - 1].image)
-			str_addf(&s, " in %s", query_image_name(q, f->image));
+		const char *proc = listing_name_of(q, f);
+
+		vec_push(&l->candidates, (struct listing_candidate){
+						 .procedure = f->inlined ? f->inlined : proc,
+						 .image = query_image_name(q, f->image),
+						 .into = f->inlined ? proc : NULL,
+						 .start = f->p.start,
+						 .samples = f->samples,
+					 });
 	}
-	err_set(err, -EINVAL, "%zu procedures are called '%s'; name one by its address: %s",
-		found->n, name, str_get(&s));
-	str_release(&s);
-	return -EINVAL;
 }
 
-static int samples_listing(struct source *s, const char *name, const char *image,
-			   struct sources *sources, struct listing *ret, struct err *err)
+static int samples_listing(struct source *s, const struct listing_opts *o, struct sources *sources,
+			   struct listing *ret, struct err *err)
 {
+	struct listing_name n = {.name = o->name, .into = o->into};
 	image_ids images = {0};
-	found_list found = {0};
-	int rc;
+	_vec_ found_list found = {0};
+	int rc = 0;
 
-	if (!image)
-		return err_set(err, -EINVAL,
-			       "needs a procedure (name or 0xADDRESS) and an image; see --help");
-	rc = select_find_images(s->query->profile, image, &images, err);
-	if (!rc)
-		rc = listing_find(s->query, name, &images, &found, err);
-	if (!rc && found.n > 1)
-		rc = refuse_ambiguous(s->query, name, &found, err);
-	if (!rc)
+	if (o->image) {
+		rc = select_find_images(s->query->profile, o->image, &images, err);
+		n.images = &images;
+	}
+	if (rc >= 0)
+		rc = listing_find(s->query, &s->columns, &n, &found, err);
+	if (rc >= 0) {
 		listing_open(ret, s->query, &s->columns, &found.v[0], sources);
+		add_candidates(ret, s->query, &found);
+	}
 	vec_release(&images);
-	vec_release(&found);
 	return rc;
 }
 
@@ -423,7 +427,7 @@ static int make_columns(struct source *s, struct query *q, const opt_list *deriv
 	s->format = "recording";
 	s->query = q;
 	cols_of_query(&s->columns, q);
-	for (size_t i = 0; derived && i < derived->n && !rc; i++)
+	for (size_t i = 0; derived && i < derived->n && rc >= 0; i++)
 		rc = cols_derive(&s->columns, derived->v[i], NULL, NULL, err);
 	return rc;
 }
@@ -434,7 +438,7 @@ int samples_source_of(struct source **ret, struct query *q, const opt_list *deri
 	struct samples_source *ss = xcalloc(1, sizeof(*ss));
 	int rc = make_columns(&ss->source, q, derived, err);
 
-	if (rc)
+	if (rc < 0)
 		samples_close(&ss->source);
 	else
 		*ret = &ss->source;
@@ -458,22 +462,26 @@ int samples_source_open(struct source **ret, const struct source_opts *o, const 
 {
 	struct samples_source *ss = xcalloc(1, sizeof(*ss));
 	struct source *s = &ss->source;
+	struct select there = *o->select;
 	int rc;
 
+	there.db = path;
 	s->ops = &samples_ops;
 	s->path = xstrdup(path);
 	rc = check_opts(s, o, err);
-	if (!rc)
-		rc = input_open(&ss->input, o->select, err);
-	if (!rc) {
+	if (rc >= 0)
+		rc = input_open(&ss->input, &there, err);
+	if (rc >= 0 && !o->select->runtime_frames)
+		runtime_fold(&ss->input.profile);
+	if (rc >= 0) {
 		rc = query_init(&ss->own, &ss->input.profile, ss->input.resolver, o->select, err);
-		if (rc)
+		if (rc < 0)
 			input_close(&ss->input);
-		ss->has_input = rc == 0;
+		ss->has_input = rc >= 0;
 	}
-	if (!rc)
+	if (rc >= 0)
 		rc = make_columns(s, &ss->own, &o->derived, err);
-	if (rc)
+	if (rc < 0)
 		samples_close(s);
 	else
 		*ret = s;

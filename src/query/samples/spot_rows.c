@@ -31,7 +31,7 @@ static unsigned find_key(const char *name, size_t n)
 	} words[] = {
 		{"image", ROW_KEY_IMAGE},	  {"dso", ROW_KEY_IMAGE},
 		{"procedure", ROW_KEY_PROCEDURE}, {"symbol", ROW_KEY_PROCEDURE},
-		{"sym", ROW_KEY_PROCEDURE},
+		{"sym", ROW_KEY_PROCEDURE},	  {"function", ROW_KEY_PROCEDURE},
 	};
 	enum owner_key owner = owner_key_find(name, n);
 
@@ -91,9 +91,7 @@ unsigned rows_code_key(const struct row_by *by)
 
 uint64_t *rows_new_counts(struct query *q)
 {
-	size_t n_bytes = q->n_cols * sizeof(uint64_t);
-
-	return memset(arena_alloc(&q->arena, n_bytes), 0, n_bytes);
+	return arena_calloc(&q->arena, q->n_cols, sizeof(uint64_t));
 }
 
 static void add_counts(const struct query *q, uint64_t *to, const struct spot *s)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "base/str.h"
 
 struct threads_kept {
@@ -89,24 +90,19 @@ static void find_range(const struct profile *p, const struct thread_line_opts *o
 
 static size_t points_before(const struct trace *t, uint64_t time_ns)
 {
-	size_t lo = 0, hi = t->points.n;
+	return lower_bound(k, 0, t->points.n, t->points.v[k].time_ns < time_ns);
+}
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (t->points.v[mid].time_ns < time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+static string_id thread_name(const struct owner *o)
+{
+	return o->thread_name ? o->thread_name : o->comm;
 }
 
 static void add_thread(const struct query *q, const struct trace *t, struct thread_lines *ret)
 {
 	const struct profile *p = q->profile;
 	struct thread_line new = {
-		.name = profile_str(p, p->owners.v[t->owner].comm),
+		.name = profile_str(p, thread_name(&p->owners.v[t->owner])),
 		.pid = t->pid,
 		.tid = t->tid,
 		.number = (uint32_t)(t - p->traces.v),
@@ -126,19 +122,6 @@ static void add_thread(const struct query *q, const struct trace *t, struct thre
 		new.n_points += wants_point(q, &t->points.v[i]);
 	ret->n_points += new.n_points;
 	vec_push(&ret->lines, new);
-}
-
-static int by_thread(const void *a, const void *b)
-{
-	const struct thread_line *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->born_ns != y->born_ns)
-		return x->born_ns < y->born_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* A number that names nothing is most likely a mistake. */
@@ -225,6 +208,33 @@ static void thread_point(struct thread_lines *t, const struct thread_line *l, ui
 	};
 }
 
+static const char *thread_frame(struct thread_lines *t, uint32_t context)
+{
+	struct threads_kept *k = t->kept;
+	struct str s = {0};
+	const char *kept;
+
+	add_frame(k->q, k->q->profile->ctxs.v[context].place, &s);
+	kept = arena_strdup(&t->arena, str_get(&s));
+	str_release(&s);
+	return kept;
+}
+
+static uint32_t thread_caller(struct thread_lines *t, uint32_t context)
+{
+	const struct threads_kept *k = t->kept;
+
+	return k->q->profile->ctxs.v[context].parent;
+}
+
+static bool thread_is_block(const struct thread_lines *t, const struct thread_line *l, uint64_t i)
+{
+	const struct threads_kept *k = t->kept;
+	const struct event *e = &k->q->profile->events.v[trace_of(l)->points.v[i].event];
+
+	return *event_measures(k->q->profile, e);
+}
+
 static void threads_release(struct thread_lines *t)
 {
 	struct threads_kept *k = t->kept;
@@ -237,7 +247,10 @@ static void threads_release(struct thread_lines *t)
 static const struct thread_line_ops thread_ops = {
 	.time = thread_time,
 	.wants = thread_wants,
+	.is_block = thread_is_block,
 	.point = thread_point,
+	.frame = thread_frame,
+	.caller = thread_caller,
 	.release = threads_release,
 };
 
@@ -263,23 +276,22 @@ int threads_find(struct query *q, const struct thread_line_opts *opts, struct th
 	k = ret->kept = xcalloc(1, sizeof(*k));
 	k->q = q;
 	rc = parse_numbers(&opts->pids, &pids, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = parse_numbers(&opts->tids, &tids, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = check_listed(p, &pids, false, err);
-	if (!rc)
+	if (rc >= 0)
 		rc = check_listed(p, &tids, true, err);
 	find_range(p, opts, ret);
-	if (!rc && ret->from_ns >= ret->to_ns)
+	if (rc >= 0 && ret->from_ns >= ret->to_ns)
 		rc = err_set(err, -EINVAL, "--range: it ends before it begins");
-	for (size_t i = 1; i < p->traces.n && !rc; i++) {
+	for (size_t i = 1; i < p->traces.n && rc >= 0; i++) {
 		const struct trace *t = &p->traces.v[i];
 
 		if (listed(&pids, t->pid) && listed(&tids, t->tid) &&
 		    (!q->wanted || q->wanted[t->owner]))
 			add_thread(q, t, ret);
 	}
-	vec_sort(&ret->lines, by_thread);
 	vec_release(&pids);
 	vec_release(&tids);
 	return rc;

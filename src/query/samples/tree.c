@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "query/rows/preorder.h"
 
 /* --- what levels --- */
@@ -28,20 +29,10 @@ static const struct {
 	      {"line", SCOPE_LINE},	      {"srcline", SCOPE_LINE},
 	      {"address", SCOPE_ADDRESS},     {"instruction", SCOPE_ADDRESS}};
 
-/* The key of owners called so; N_OWNER_KEYS: none. */
-static enum owner_key find_owner_key(const char *name, size_t n)
-{
-	if (n == 7 && memcmp(name, "process", n) == 0)
-		return OWNER_KEY_PID;
-	if (n == 6 && memcmp(name, "thread", n) == 0)
-		return OWNER_KEY_TID;
-	return owner_key_find(name, n);
-}
-
 static int add_level(const char *name, size_t n, struct tree_opts *o, bool *have_code,
 		     struct err *err)
 {
-	enum owner_key k = find_owner_key(name, n);
+	enum owner_key k = owner_key_find(name, n);
 
 	if (k < N_OWNER_KEYS) {
 		for (unsigned i = 0; i < o->n_owners; i++)
@@ -75,11 +66,11 @@ int tree_parse_by(const char *text, struct tree_opts *ret, struct err *err)
 
 	o.n_owners = 0;
 	o.scopes.level = SCOPE_PROCEDURE;
-	for (const char *s = text, *end; s && !rc; s = *end ? end + 1 : NULL) {
+	for (const char *s = text, *end; s && rc >= 0; s = *end ? end + 1 : NULL) {
 		end = s + strcspn(s, ",");
 		rc = add_level(s, (size_t)(end - s), &o, &have_code, err);
 	}
-	if (!rc)
+	if (rc >= 0)
 		*ret = o;
 	return rc;
 }
@@ -228,9 +219,8 @@ static node_id owner_node(struct builder *b, const struct owner *o)
 		if (!owner_is_known(o, k)) {
 			sc.name = owner_stand_in(o, k);
 		} else if (owner_key_is_number(k)) {
-			char text[64];
+			_mem_ char *text = owner_number_text(b->p, o, k);
 
-			snprintf(text, sizeof(text), "%" PRIu32, owner_value(o, k));
 			sc.name = arena_strdup(&b->t->scopes.arena, text);
 		} else {
 			sc.name = owner_text(b->p, o, k);
@@ -245,7 +235,7 @@ static void add_values_by_owner(struct builder *b)
 {
 	const struct profile *p = b->p;
 	uint32_t *group_of = xcalloc(p->owners.n + 1, sizeof(*group_of)), *of_node, *sorted;
-	VEC(node_id) starts = {0};
+	_vec_ VEC(node_id) starts = {0};
 	size_t *at;
 
 	for (owner_id o = 0; o < p->owners.n; o++)
@@ -279,7 +269,6 @@ static void add_values_by_owner(struct builder *b)
 	free(group_of);
 	free(at);
 	free(sorted);
-	vec_release(&starts);
 }
 
 /* --- settling --- */
@@ -382,7 +371,7 @@ int tree_init(struct tree *t, struct query *q, const struct tree_opts *o, struct
 	used = find_used(&b);
 	rc = scopes_init(&t->scopes, q, &o->scopes, used, err);
 	free(used);
-	if (rc)
+	if (rc < 0)
 		return rc;
 	t->n_guessed = xcalloc(q->n_cols + 1, sizeof(*t->n_guessed));
 	t->n_truncated = xcalloc(q->n_cols + 1, sizeof(*t->n_truncated));

@@ -90,11 +90,11 @@ int tree_source_open(struct tree_source **ret, struct query *q, const struct col
 	struct tree *t = &st->tree;
 	int rc = 0;
 
-	for (unsigned i = 0; i < o->n_owners && !rc && !o->unknown_owners; i++)
+	for (unsigned i = 0; i < o->n_owners && rc >= 0 && !o->unknown_owners; i++)
 		rc = owner_key_check(q->profile, o->owners[i], err);
-	if (!rc)
+	if (rc >= 0)
 		rc = tree_init(t, q, o, err);
-	if (rc) {
+	if (rc < 0) {
 		tree_release(t);
 		free(st);
 		return rc;

@@ -14,7 +14,7 @@
 static event_id find_time(const struct profile *p, const char *name)
 {
 	for (event_id e = 0; e < p->events.n; e++)
-		if (event_is_time(p, &p->events.v[e]) &&
+		if (*event_measures(p, &p->events.v[e]) &&
 		    strcmp(profile_str(p, p->events.v[e].name), name) == 0)
 			return e;
 	return p->events.n;
@@ -50,7 +50,7 @@ static uint64_t next_share(struct share *s, uint64_t n_samples)
 	return due;
 }
 
-void wall_add(struct profile *p)
+void wall_add(struct profile *p, bool split)
 {
 	event_id running = find_time(p, "running"), runnable = find_time(p, "runnable"),
 		 blocked = find_time(p, "blocked"), clock = find_clock(p), wall;
@@ -80,8 +80,16 @@ void wall_add(struct profile *p)
 			   !(v.event == running && !s->n_samples)) {
 			continue;
 		}
+		if (split && v.event == clock) {
+			v.event = running;
+			vec_push(&p->values, v);
+		}
 		v.event = wall;
 		vec_push(&p->values, v);
 	}
+	/* What was given to samples is nowhere else. */
+	for (size_t i = 0; split && i < n; i++)
+		if (p->values.v[i].event == running && shares[p->values.v[i].owner].n_samples)
+			p->values.v[i].count = p->values.v[i].sum = 0;
 	free(shares);
 }

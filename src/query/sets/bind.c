@@ -46,7 +46,7 @@ static struct query_col event_col(const struct binder *b, event_id event, bool h
 		.period = e->period,
 		.freq_hz = e->freq_hz,
 		.duty = event_duty(e),
-		.is_time = event_is_time(b->p, e),
+		.measures = event_measures(b->p, e),
 		.n_reached = e->n_reached,
 		.n_lost = profile_n_lost(b->p, event),
 	};
@@ -107,34 +107,80 @@ static void name_events(struct binder *b)
 		if (again[c - b->cols.v])
 			c->name = arena_format(arena, c->name, c->period);
 		c->title = c->name;
-		if (!c->is_time)
+		if (!*c->measures)
 			continue;
 		n = strlen(c->name);
-		title = arena_alloc(arena, n + sizeof("(us)"));
+		title = arena_alloc(arena, n + sizeof("(s)"));
 		memcpy(title, c->name, n);
-		memcpy(title + n, "(us)", sizeof("(us)"));
+		memcpy(title + n, "(s)", sizeof("(s)"));
 		c->title = title;
 	}
 	free(again);
 }
 
-/* The events named by --event; none named: all. */
+/* Events that most people mean, the best one first. */
+static const char *const time_events[] = {"wall", "cycles", "cpu_core/cycles/", "cpu-clock",
+					  "task-clock"};
+
+/* Adds the one event that is shown where none is named: the one to sort by, else that of time, else
+ * the first with samples. */
+static int find_one_event(struct binder *b, event_ids *ret, struct err *err)
+{
+	const struct profile *p = b->p;
+
+	b->q->is_one_event = true;
+	if (b->s->sort)
+		return select_find_events(p, b->s->sort, ret, err);
+	for (size_t i = 0; i < n_elems(time_events); i++)
+		for (event_id e = 0; e < p->events.n; e++) {
+			const char *name = profile_str(p, p->events.v[e].name);
+
+			if (str_starts(name, time_events[i]) && profile_n_samples(p, e))
+				return select_find_events(p, name, ret, err);
+		}
+	for (event_id e = 0; e < p->events.n; e++)
+		if (profile_n_samples(p, e) || e + 1 == p->events.n) {
+			vec_push(ret, e);
+			break;
+		}
+	return 0;
+}
+
+static void find_all_events(const struct binder *b, event_ids *ret)
+{
+	for (event_id e = 0; e < b->p->events.n; e++)
+		vec_push(ret, e);
+}
+
+/* The events named by --event; none named: all, or the one that counts. */
 static int find_events(struct binder *b, struct err *err)
 {
-	opt_list names = {0};
+	_vec_ opt_list names = {0};
 	_mem_ char *text = NULL;
 	event_ids found = {0};
 	int rc = 0;
 
 	select_split_events(&b->s->events, &names, &text);
 	vec_each (name, &names) {
-		rc = select_find_events(b->p, *name, &found, err);
-		if (rc)
+		struct err why;
+
+		rc = select_find_events(b->p, *name, &found, &why);
+		if (rc < 0 && strcmp(*name, "all") == 0) {
+			find_all_events(b, &found);
+			b->all_events = true;
+			rc = 0;
+		}
+		if (rc < 0) {
+			if (err)
+				*err = why;
 			break;
+		}
 	}
-	if (!names.n)
-		for (event_id e = 0; e < b->p->events.n; e++)
-			vec_push(&found, e);
+	if (!names.n && b->s->one_event && !b->s->columns.n && !b->s->sort_set &&
+	    b->p->events.n > 1)
+		rc = find_one_event(b, &found, err);
+	else if (!names.n)
+		find_all_events(b, &found);
 	vec_each (e, &found) {
 		bool again = false;
 
@@ -144,7 +190,6 @@ static int find_events(struct binder *b, struct err *err)
 			vec_push(&b->events, *e);
 	}
 	vec_release(&found);
-	vec_release(&names);
 	return rc;
 }
 
@@ -272,7 +317,7 @@ static const char *name_in(struct binder *b, const struct column_plan *plan)
 {
 	const struct pm_column *c = plan->column;
 	const char *event = b->cols.v[intern_event(b, plan->event, true)].name, *kept;
-	struct str s = {0};
+	_str_ struct str s = {0};
 
 	if (!plan->named)
 		return arena_strdup(&b->q->arena, c->text);
@@ -282,7 +327,6 @@ static const char *name_in(struct binder *b, const struct column_plan *plan)
 		str_addf(&s, "%s@%s::%s@%s", c->item.text, event, c->per_item.text,
 			 b->cols.v[intern_event(b, plan->per_event, true)].name);
 	kept = arena_strdup(&b->q->arena, str_get(&s));
-	str_release(&s);
 	return kept;
 }
 
@@ -315,13 +359,18 @@ static struct estimate make_estimate(struct binder *b, const struct column_plan 
 	return e;
 }
 
-static bool is_shown(const struct query *q, const struct estimate *e)
+/* Where E is among those shown; their number when it is not. */
+static unsigned find_shown(const struct query *q, const struct estimate *e)
 {
-	vec_each (have, &q->shown)
+	unsigned i = 0;
+
+	vec_each (have, &q->shown) {
 		if (strcmp(have->name, e->name) == 0 && have->kind == e->kind &&
 		    have->part.event == e->part.event)
-			return true;
-	return false;
+			break;
+		i++;
+	}
+	return i;
 }
 
 static void make_cols(struct binder *b, size_t sort)
@@ -342,19 +391,14 @@ static void make_cols(struct binder *b, size_t sort)
 	add_weights(b);
 	vec_each (plan, &b->plans) {
 		struct estimate e = make_estimate(b, plan);
+		unsigned at = find_shown(q, &e);
 
-		if (plan == b->plans.v + sort)
-			q->sort_shown = (unsigned)q->shown.n;
-		if (!is_shown(q, &e)) {
+		if (at == q->shown.n) {
 			vec_push(&q->shown, e);
 			q->has_sets |= e.kind != ESTIMATE_EVENT;
-			continue;
 		}
-		if (plan != b->plans.v + sort)
-			continue;
-		for (q->sort_shown = 0; strcmp(q->shown.v[q->sort_shown].name, e.name) != 0;
-		     q->sort_shown++)
-			;
+		if (plan == b->plans.v + sort)
+			q->sort_shown = at;
 	}
 	q->cols = b->cols.v;
 	q->n_cols = (unsigned)b->cols.n;
@@ -385,7 +429,7 @@ static bool share_in(const struct binder *b, uint32_t c, const struct pair *pair
 		return false;
 	switch (m->sum) {
 	case SUM_EVENT:
-		*ret = b->cols.v[c].is_time ? SHARE_SUM : SHARE_COUNT;
+		*ret = *b->cols.v[c].measures ? SHARE_SUM : SHARE_COUNT;
 		return b->cols.v[c].event == pair->event && !counter;
 	case SUM_WEIGHT:
 		*ret = SHARE_WEIGHT;
@@ -453,13 +497,10 @@ static void make_shares(struct binder *b)
 /* The column of time, which most people mean; else the first shown. */
 static unsigned time_shown(const struct query *q)
 {
-	static const char *const events[] = {"cycles", "cpu_core/cycles/", "cpu-clock",
-					     "task-clock"};
-
-	for (size_t e = 0; e < n_elems(events); e++)
+	for (size_t e = 0; e < n_elems(time_events); e++)
 		for (unsigned i = 0; i < q->shown.n; i++)
 			if (q->shown.v[i].kind == ESTIMATE_EVENT &&
-			    str_starts(q->cols[q->shown.v[i].part.event].name, events[e]))
+			    str_starts(q->cols[q->shown.v[i].part.event].name, time_events[e]))
 				return i;
 	return 0;
 }
@@ -476,15 +517,15 @@ static int find_sort(struct query *q, const char *name, struct err *err)
 			return 0;
 		}
 	rc = select_find_events(q->profile, name, &events, err);
-	if (!rc) {
+	if (rc >= 0) {
 		rc = -ENOENT;
-		for (unsigned i = 0; i < q->shown.n && rc; i++)
+		for (unsigned i = 0; i < q->shown.n && rc < 0; i++)
 			if (q->shown.v[i].kind == ESTIMATE_EVENT &&
 			    q->cols[q->shown.v[i].part.event].event == events.v[0]) {
 				q->sort_shown = i;
 				rc = 0;
 			}
-		if (rc)
+		if (rc < 0)
 			err_set(err, rc, "cannot sort by '%s', which is not among the %s", name,
 				q->has_sets ? "columns" : "events chosen");
 	}
@@ -510,8 +551,8 @@ static int choose_sort(struct binder *b, struct err *err)
 	if (!s->sort_set && s->sort)
 		rc = find_sort(q, s->sort, err);
 	else if (!s->sort_set)
-		q->sort_shown = s->events.n ? 0 : time_shown(q);
-	if (!rc && q->shown.n)
+		q->sort_shown = s->events.n && !b->all_events ? 0 : time_shown(q);
+	if (rc >= 0 && q->shown.n)
 		q->sort = main_col(q, &q->shown.v[q->sort_shown]);
 	return rc;
 }
@@ -525,14 +566,14 @@ static int parse_columns(struct binder *b, struct err *err)
 
 	vec_each (text, &b->s->columns) {
 		rc = pm_columns_parse(columns, "--pm", *text, b->p, err);
-		if (rc)
+		if (rc < 0)
 			return rc;
 	}
 	b->n_asked = columns->n;
 	if (!b->s->sort_set)
 		return 0;
 	rc = pm_columns_parse(columns, "--sp", b->s->sort_set, b->p, err);
-	if (!rc && (columns->n != b->n_asked + 1 || columns->v[b->n_asked].is_default))
+	if (rc >= 0 && (columns->n != b->n_asked + 1 || columns->v[b->n_asked].is_default))
 		rc = err_set(err, -EINVAL, "--sp %s: rows are sorted by one sample set or ratio",
 			     b->s->sort_set);
 	return rc;
@@ -553,13 +594,13 @@ int query_bind(struct query *q, const struct select *s, struct err *err)
 	int rc = find_events(&b, err);
 
 	q->errors = s->errors;
-	if (!rc)
+	if (rc >= 0)
 		rc = parse_columns(&b, err);
-	if (!rc && needs_populations(&q->columns))
+	if (rc >= 0 && needs_populations(&q->columns))
 		rc = bind_find_populations(&b, err);
-	else if (!rc)
+	else if (rc >= 0)
 		bind_find_pairs(&b);
-	if (!rc) {
+	if (rc >= 0) {
 		bind_make_plans(&b, &sort);
 		make_cols(&b, sort);
 		make_shares(&b);

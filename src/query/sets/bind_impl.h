@@ -56,6 +56,7 @@ struct binder {
 	VEC(struct query_col) cols;
 	VEC(struct measure) measures; /* by column; of events nothing */
 	VEC(struct group) groups;
+	bool all_events; /* by the word "all" */
 };
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_OPEN, ANSWER_KILLED };

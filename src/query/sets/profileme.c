@@ -337,12 +337,12 @@ static int parse_one(struct parser *p)
 		p->depth++;
 		rc = parse_set(p);
 		p->depth--;
-		if (!rc && !profileme_take(p, ')'))
+		if (rc >= 0 && !profileme_take(p, ')'))
 			rc = profileme_expected(p, "')', '^' or '|'");
 	} else {
 		rc = name_length(p->at) ? parse_name(p) : profileme_expected(p, "a sample set");
 	}
-	if (!rc && negative)
+	if (rc >= 0 && negative)
 		add_step(p, SET_NOT, 0);
 	return rc;
 }
@@ -351,9 +351,9 @@ static int parse_all(struct parser *p)
 {
 	int rc = parse_one(p);
 
-	while (!rc && profileme_take(p, '^')) {
+	while (rc >= 0 && profileme_take(p, '^')) {
 		rc = parse_one(p);
-		if (!rc)
+		if (rc >= 0)
 			add_step(p, SET_AND, 0);
 	}
 	return rc;
@@ -363,9 +363,9 @@ static int parse_set(struct parser *p)
 {
 	int rc = parse_all(p);
 
-	while (!rc && profileme_take(p, '|')) {
+	while (rc >= 0 && profileme_take(p, '|')) {
 		rc = parse_all(p);
-		if (!rc)
+		if (rc >= 0)
 			add_step(p, SET_OR, 0);
 	}
 	return rc;
@@ -399,9 +399,9 @@ static int parse_item(struct parser *p, struct pm_item *ret)
 	start = p->at;
 	p->set = &ret->set;
 	rc = parse_set(p);
-	if (!rc)
+	if (rc >= 0)
 		ret->set.is_empty = is_empty(&ret->set);
-	if (!rc && profileme_take(p, ':')) {
+	if (rc >= 0 && profileme_take(p, ':')) {
 		const char *name;
 		size_t n;
 
@@ -416,7 +416,7 @@ static int parse_item(struct parser *p, struct pm_item *ret)
 		p->at += n;
 		ret->counter = (unsigned)counter;
 	}
-	if (!rc)
+	if (rc >= 0)
 		ret->text = text_from(p, start);
 	return rc;
 }
@@ -437,13 +437,13 @@ static int parse_column(struct parser *p, struct pm_column *ret)
 	} else {
 		rc = parse_item(p, &ret->item);
 		skip_blanks(p);
-		if (!rc && p->at[0] == ':' && p->at[1] == ':') {
+		if (rc >= 0 && p->at[0] == ':' && p->at[1] == ':') {
 			p->at += 2;
 			ret->is_ratio = true;
 			rc = parse_item(p, &ret->per_item);
 		}
 	}
-	if (!rc)
+	if (rc >= 0)
 		ret->text = text_from(p, start);
 	return rc;
 }
@@ -474,9 +474,9 @@ int pm_columns_parse(pm_columns *ret, const char *what, const char *text, const 
 
 		rc = parse_column(&parser, c);
 		skip_blanks(&parser);
-		if (!rc && *parser.at && *parser.at != '+')
+		if (rc >= 0 && *parser.at && *parser.at != '+')
 			rc = expected_more(&parser, c);
-	} while (!rc && profileme_take(&parser, '+'));
+	} while (rc >= 0 && profileme_take(&parser, '+'));
 	return rc;
 }
 

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page of one flame graph: reads the data that the page carries, and turns clicks, keys and the address into what
-// flame_draw.mjs paints.  Names reach the page as text only (textContent, fillText).
+// The page of one flame graph: reads the data that the page carries, shows it (flame_view.mjs), tells in words what is
+// chosen, searches, and keeps the address.  Names reach the page as text only (textContent, fillText).
 import { decode, unpack } from "./flame_data.mjs";
-import { ROW, draw, kindOf, lookOf, nameOf } from "./flame_draw.mjs";
-import { CHANGES, KINDS, fillOf } from "./flame_kinds.mjs";
-import { deepestBelow, eachShown, placeAt } from "./flame_layout.mjs";
+import { kindOf, nameOf } from "./flame_draw.mjs";
+import { CHANGES, KINDS, STATES, fillOf } from "./flame_kinds.mjs";
 import { search } from "./flame_search.mjs";
+import { flameView } from "./flame_view.mjs";
 
 const $ = (id) => document.getElementById(id);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
-const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-
-let flame;
-let zoomed = 0;      // the box that is as wide as the page
-let chosen = -1;     // the box that is told about
-let told = null;     // { depth, first, last }: small boxes that are told about instead
-let found = null;    // what search found
-let flipped = false; // the whole at the bottom
-let shown = { from: 0, to: 1 }, goal = null; // the amounts at the edges, and where they move to
-let nLevels = 1;
+let flame, picture;
+let chosen = {}; // what flame_view.mjs calls a choice
 
 // --- amounts as text ---
 
@@ -46,43 +38,6 @@ function shareText(amounts) {
   return `A: ${amountText(was)}, ${percentText(was, a)}. B: ${amountText(is)}, ${percentText(is, b)}, ${more < 0 ? "" : "+"}${more.toFixed(2)} points`;
 }
 
-// --- drawing ---
-
-let frameAsked = false;
-
-function redraw() {
-  if (frameAsked)
-    return;
-  frameAsked = true;
-  requestAnimationFrame(() => {
-    frameAsked = false;
-    paint();
-  });
-}
-
-function paint() {
-  const view = $("view"), canvas = $("canvas");
-  const width = view.clientWidth, height = view.clientHeight;
-  if (goal) {
-    const done = still.matches ? 1 : Math.min(1, (performance.now() - goal.start) / 160);
-    const ease = 1 - (1 - done) ** 3;
-    shown = {
-      from: goal.old.from + (goal.from - goal.old.from) * ease,
-      to: goal.old.to + (goal.to - goal.old.to) * ease,
-    };
-    if (done === 1)
-      goal = null;
-    else
-      redraw();
-  }
-  canvas.style.height = `${height}px`;
-  $("spacer").style.height = `${Math.max(0, nLevels * ROW - height)}px`;
-  draw(canvas, flame, {
-    theme: dark.matches ? "dark" : "light",
-    width, height, top: view.scrollTop, from: shown.from, to: shown.to, flipped, nLevels, found, chosen,
-  });
-}
-
 // --- telling ---
 
 // Puts PARTS, [element, text], into the line of details.
@@ -94,28 +49,38 @@ function say(parts) {
   }));
 }
 
+// What threads did in the time of box I.
+function statesText(i) {
+  const { boxes } = flame, waits = boxes.runnable[i], blocks = boxes.blocked[i];
+  const parts = [["running", boxes.total[i] - waits - blocks], ["runnable", waits], ["blocked", blocks]];
+  return `. ${parts.filter(([, n]) => n > 0).map(([state, n]) => `${STATES[state].says} ${percentText(n, boxes.total[i])}`).join(", ")}`;
+}
+
 function tell() {
   const { head, boxes, levels } = flame;
-  if (told) {
-    const run = levels[told.depth].subarray(told.first, told.last + 1);
+  if (chosen.run) {
+    const { depth, first, last } = chosen.run;
+    const run = levels[depth].box.subarray(first, last + 1);
     const count = run.reduce((n, i) => n + (boxes.small[i] || 1), 0);
     const share = shareText((column) => run.reduce((n, i) => n + column[i], 0));
-    say([["b", `${count} boxes too small to draw `], ["span", `${share} together; zoom in to see them`]]);
+    say([["b", `${count} ${count === 1 ? "box" : "boxes"} too small to draw `], ["span", `${share} together; zoom in to see them`]]);
     return;
   }
-  if (chosen < 0) {
+  if (!(chosen.i >= 0)) {
     say([["span", "Point at a box, or tap it, to see what it is."]]);
     return;
   }
-  const i = chosen, n = boxes.total[i];
+  const { i } = chosen, n = boxes.total[i], { zoomed } = picture.now;
   const parts = [["b", `${nameOf(head, boxes, i)} `]];
   let where = shareText((column) => column[i]);
   if (head.sides)
     where += `: ${CHANGES[head.changes[boxes.change[i]]].says}`;
   else if (zoomed)
     where += `, ${percentText(n, boxes.total[zoomed])} of what is shown`;
-  if (!head.sides && boxes.self[i] && boxes.self[i] !== n)
+  if (!head.sides && !head.depth && boxes.self[i] && boxes.self[i] !== n)
     where += `; itself ${amountText(boxes.self[i])}, ${percentText(boxes.self[i], head.total)}`;
+  if (boxes.blocked)
+    where += statesText(i);
   parts.push(["span", where]);
   if (i) {
     const f = boxes.frame[i], kind = kindOf(head, boxes, i);
@@ -128,64 +93,26 @@ function tell() {
     parts.push(["span", what]);
   }
   say(parts);
-  $("canvas").setAttribute("aria-label", `Flame graph, ${nameOf(head, boxes, i)}: ${where}`);
+  picture.canvas.setAttribute("aria-label", `Flame graph, ${nameOf(head, boxes, i)}: ${where}`);
 }
 
-function choose(i, run = null) {
-  if (i === chosen && !run && !told)
-    return;
-  chosen = i;
-  told = run;
-  tell();
-  redraw();
-}
-
-// --- zooming, searching, flipping ---
-
-function zoom(i, atOnce = false) {
-  const { boxes } = flame;
-  const from = boxes.x[i], to = from + Math.max(boxes.total[i], 1);
-  zoomed = i;
-  nLevels = deepestBelow(boxes, i) + 1;
-  if (atOnce || still.matches) {
-    shown = { from, to };
-    goal = null;
-  } else {
-    goal = { from, to, old: shown, start: performance.now() };
-  }
-  $("reset").disabled = i === 0;
-  redraw();
-  tell();
-}
-
-function rowOf(i) {
-  return flipped ? nLevels - 1 - flame.boxes.depth[i] : flame.boxes.depth[i];
-}
-
-function scrollTo(i) {
-  const view = $("view"), y = rowOf(i) * ROW;
-  if (y < view.scrollTop || y + ROW > view.scrollTop + view.clientHeight) {
-    paint(); // the room to scroll in may have changed
-    view.scrollTop = y - view.clientHeight / 3;
-  }
-}
+// --- searching ---
 
 function find(text) {
-  const { head } = flame;
+  let found = null;
   try {
     found = search(flame, text);
-    $("matched").textContent = found ? `${percentText(found.amount, head.total)} matched` : "";
+    $("matched").textContent = found ? `${percentText(found.amount, flame.head.total)} matched` : "";
   } catch (e) {
-    found = null;
     $("matched").textContent = "not a regular expression";
   }
-  redraw();
+  picture.find(found);
 }
 
 // --- the address: #z=BOX&q=SEARCH&flip=1 ---
 
 function address() {
-  const p = new URLSearchParams();
+  const p = new URLSearchParams(), { zoomed, flipped } = picture.now;
   if (zoomed)
     p.set("z", zoomed);
   if ($("search").value)
@@ -207,96 +134,32 @@ function takeAddress(atOnce) {
   const p = new URLSearchParams(location.hash.slice(1));
   const z = Number(p.get("z"));
   $("search").value = p.get("q") || "";
-  setFlipped(p.get("flip") === "1");
   find($("search").value);
-  zoom(Number.isInteger(z) && z > 0 && z < flame.boxes.n ? z : 0, atOnce);
-  paint();
-  $("view").scrollTop = flipped ? nLevels * ROW : 0;
+  picture.zoom(Number.isInteger(z) && z > 0 && z < flame.boxes.n ? z : 0, atOnce);
+  zoomed();
+  flip(p.get("flip") === "1");
+  picture.scrollToWhole();
 }
 
-function zoomByHand(i) {
-  if (i === zoomed)
-    return;
-  zoom(i);
-  keepAddress(true);
-  scrollTo(i);
+function zoomed() {
+  $("reset").disabled = picture.now.zoomed === 0;
+  tell();
 }
 
-function setFlipped(to) {
-  flipped = to;
-  $("flip").setAttribute("aria-pressed", String(flipped));
-}
-
-// --- pointer and keys ---
-
-function pick(event) {
-  const { boxes, levels } = flame, view = $("view");
-  const rect = $("canvas").getBoundingClientRect();
-  const row = Math.floor((event.clientY - rect.top + view.scrollTop) / ROW);
-  const depth = flipped ? nLevels - 1 - row : row;
-  const perPixel = (shown.to - shown.from) / view.clientWidth;
-  const at = shown.from + (event.clientX - rect.left) * perPixel;
-  let hit = { i: -1, run: null };
-  if (row < 0 || depth < 0 || depth >= levels.length)
-    return hit;
-  const k = placeAt(boxes, levels[depth], at);
-  if (k >= 0 && boxes.total[levels[depth][k]] >= perPixel / 2)
-    return { i: levels[depth][k], run: null };
-  eachShown(boxes, levels[depth], at - perPixel, at + perPixel, perPixel / 2, () => {}, (first, last, begin, end) => {
-    if (begin <= at + perPixel && end >= at - perPixel)
-      hit = { i: -1, run: { depth, first, last } };
-  });
-  return hit;
-}
-
-let byTouch = false; // the pointer that is or was down
-
-// A click on small boxes zooms into what they are called by, as far as that helps.
-function click(event) {
-  const { i, run } = pick(event);
-  const target = run ? flame.boxes.parent[flame.levels[run.depth][run.first]] : i;
-  if (byTouch && (run ? !told || told.first !== run.first || told.depth !== run.depth : i !== chosen))
-    choose(i, run);
-  else if (target >= 0)
-    zoomByHand(target);
-}
-
-function neighbour(i, step) {
-  const { boxes, levels } = flame;
-  const level = levels[boxes.depth[i]];
-  const k = placeAt(boxes, level, boxes.x[i] + boxes.total[i] / 2) + step;
-  const other = level[k];
-  return k >= 0 && k < level.length && boxes.x[other] < shown.to && boxes.x[other] + boxes.total[other] > shown.from ? other : i;
+function flip(to) {
+  picture.flip(to);
+  $("flip").setAttribute("aria-pressed", String(to));
+  tellFacts();
 }
 
 function key(event) {
-  const { boxes } = flame;
-  const i = chosen < 0 ? zoomed : chosen;
-  const child = boxes.end[i] > i + 1 ? i + 1 : i;
-  const parent = Math.max(0, boxes.parent[i]);
-  const go = {
-    ArrowDown: flipped ? parent : child,
-    ArrowUp: flipped ? child : parent,
-    ArrowLeft: neighbour(i, -1),
-    ArrowRight: neighbour(i, 1),
-  };
   if (event.ctrlKey || event.metaKey || event.altKey)
     return;
   if (event.key === "/" && event.target !== $("search")) {
     $("search").focus();
   } else if (event.key === "Escape") {
-    $("canvas").focus();
-    let up = zoomed;
-    while (up && boxes.total[up] === boxes.total[zoomed])
-      up = boxes.parent[up];
-    zoomByHand(up);
-  } else if (event.target !== $("canvas")) {
-    return;
-  } else if (event.key in go) {
-    choose(go[event.key]);
-    scrollTo(chosen);
-  } else if (event.key === "Enter" && chosen >= 0) {
-    zoomByHand(chosen);
+    picture.canvas.focus();
+    picture.zoomOut();
   } else {
     return;
   }
@@ -307,11 +170,19 @@ function key(event) {
 
 function legend() {
   const { head, boxes } = flame;
-  const used = new Set();
-  for (let i = 1; i < boxes.n; i++)
-    used.add(lookOf(head, boxes, i));
-  used.add("small");
-  const says = { ...KINDS, ...CHANGES };
+  const byStates = boxes.blocked && picture.now.states;
+  const used = new Set(["small"]);
+  if (byStates) {
+    Object.keys(STATES).forEach((k) => used.add(k));
+  } else if (head.sides) {
+    const seen = new Uint8Array(head.changes.length);
+    for (let i = 1; i < boxes.n; i++)
+      seen[boxes.change[i]] = 1;
+    head.changes.forEach((c, k) => seen[k] && used.add(c));
+  } else {
+    head.kind.forEach((k) => used.add(head.kinds[k]));
+  }
+  const says = { ...STATES, ...KINDS, ...CHANGES };
   $("legend").replaceChildren(...Object.keys(says).filter((k) => used.has(k)).map((k) => {
     const item = document.createElement("li"), patch = document.createElement("canvas");
     const ctx = patch.getContext("2d");
@@ -323,51 +194,57 @@ function legend() {
   }));
 }
 
-function begin() {
-  const { head, boxes } = flame;
-  $("title").textContent = $("title").title = head.title;
+// What the picture is of, and which way it stands.
+function tellFacts() {
+  const { head, boxes } = flame, side = picture.now.flipped ? "above" : "below";
   $("facts").textContent = `${head.event}: `
     + (head.sides ? `A ${amountText(boxes.was[0])}, B ${amountText(boxes.is[0])}; boxes are as wide as their shares together` : amountText(boxes.total[0]))
     + (!head.sides && boxes.total[0] < head.total ? `, ${percentText(boxes.total[0], head.total)} of all` : "")
-    + (head.callers ? "; below each procedure who called it" : "; below each procedure what it called")
+    + (head.callers ? `; ${side} each procedure who called it` : `; ${side} each procedure what it called`)
+    + (head.depth ? `; at most ${head.depth} levels` : "")
     + (head.least ? `; less than ${amountText(head.least)} is summed` : "");
-  $("account").textContent = head.account;
-  $("canvas").setAttribute("aria-label", "Flame graph");
-  legend();
-  takeAddress(true);
-  tell();
+}
 
-  const canvas = $("canvas");
-  canvas.addEventListener("pointerdown", (e) => {
-    byTouch = e.pointerType === "touch";
+function begin() {
+  const { head, boxes } = flame;
+  $("title").textContent = $("title").title = head.title;
+  $("account").textContent = head.account;
+  $("states").hidden = !boxes.blocked;
+  picture = flameView($("view"), {
+    chose(choice) {
+      chosen = choice;
+      tell();
+    },
+    zoomed(i, byHand) {
+      zoomed();
+      if (byHand)
+        keepAddress(true);
+    },
   });
-  canvas.addEventListener("pointermove", (e) => {
-    if (e.pointerType === "touch")
-      return; // it scrolls
-    const { i, run } = pick(e);
-    choose(i, run);
-  });
-  canvas.addEventListener("click", click);
+  picture.canvas.setAttribute("aria-label", "Flame graph");
+  picture.canvas.setAttribute("aria-describedby", "details");
+  legend();
+  picture.show(flame);
+  takeAddress(true);
+  performance.mark("first-picture");
+
   document.addEventListener("keydown", key);
-  $("view").addEventListener("scroll", redraw);
-  window.addEventListener("resize", redraw);
   window.addEventListener("popstate", () => takeAddress(false));
-  dark.addEventListener("change", () => {
-    legend();
-    redraw();
-  });
+  dark.addEventListener("change", legend);
   $("search").addEventListener("input", () => {
     find($("search").value);
     keepAddress(false);
   });
   $("tools").addEventListener("submit", (e) => e.preventDefault());
-  $("reset").addEventListener("click", () => zoomByHand(0));
+  $("reset").addEventListener("click", () => picture.zoomByHand(0));
   $("flip").addEventListener("click", () => {
-    setFlipped(!flipped);
+    flip(!picture.now.flipped);
     keepAddress(false);
-    paint();
-    $("view").scrollTop = flipped ? nLevels * ROW : 0;
-    redraw();
+  });
+  $("states").addEventListener("click", () => {
+    picture.colourByStates(!picture.now.states);
+    $("states").textContent = picture.now.states ? "Colour by code" : "Colour by state";
+    legend();
   });
 }
 

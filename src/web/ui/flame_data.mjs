@@ -1,104 +1,133 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads the data block of a flame graph (view/flame_html.c tells its layout).
+import { indexLevels } from "./flame_layout.mjs";
 
 // Unpacks base64 of zlib's format into bytes.
 export async function unpack(base64) {
-  const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const text = atob(base64), packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++)
+    packed[i] = text.charCodeAt(i);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The boxes, one column per property, in preorder.  Box 0 is the whole; the file's boxes stand below it.
+// Returns { head, boxes, levels }: HEAD is what the block's JSON says, LEVELS are those of flame_layout.mjs.  Boxes have
+// one column per property, in preorder.  Box 0 is the whole; the file's boxes stand below it.
 //   depth, parent, end   the boxes below I are those from I + 1 up to END[I]
+//   deepest              the greatest depth at or below I
 //   frame                number in HEAD's columns of frames; -1 for the whole
 //   self, total, x       amounts; X is the sum of what is left of it
 //   small                how many boxes a small one stands for
 // Of two sets self and total are what both have together, the first at the second's scale, and there are
 //   was, is              totals of the first and the second, as counted
 //   change               number in HEAD.changes
+// A picture of wall time has
+//   runnable, blocked    the part of total in which threads waited for a CPU, or for something else
 export function decode(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const headBytes = view.getUint32(0, true);
   const n = view.getUint32(4, true) + 1;
-  let at = 8 + headBytes;
-  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(8, at)));
-  const number = () => {
-    let x = 0, scale = 1, b;
-    do {
-      b = bytes[at++];
-      x += (b & 127) * scale;
-      scale *= 128;
-    } while (b & 128);
-    return x;
-  };
-  const boxes = {
-    n,
-    depth: new Uint32Array(n), parent: new Int32Array(n), end: new Uint32Array(n), frame: new Int32Array(n),
-    self: new Float64Array(n), total: new Float64Array(n), x: new Float64Array(n), small: new Uint32Array(n),
-  };
-  const { depth, parent, end, frame, self, total, x, small } = boxes;
-  const path = [0];
-  parent[0] = frame[0] = -1;
-  for (let i = 1; i < n; i++) {
-    depth[i] = depth[i - 1] + 1 - number();
-    path[depth[i]] = i;
-    parent[i] = path[depth[i] - 1];
-  }
-  for (let i = 1; i < n; i++)
-    frame[i] = number();
-  for (let i = 1; i < n; i++)
-    self[i] = number();
+  const reader = { bytes, at: 8 + headBytes };
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(8, reader.at)));
+  const depth = new Uint32Array(n), frame = new Int32Array(n), self = new Float64Array(n), small = new Uint32Array(n);
+  const parent = new Int32Array(n), total = new Float64Array(n);
+  const boxes = { n, depth, parent, end: new Uint32Array(n), deepest: new Uint32Array(n), frame, self, total, x: new Float64Array(n), small };
+  takeColumn(reader, depth);
+  takeColumn(reader, frame);
+  takeColumn(reader, self);
+  takeDepths(boxes);
+  frame[0] = -1;
   if (head.sides)
-    takeSides(head, boxes, number);
+    takeSides(head, boxes, reader);
+  if (head.states)
+    for (const state of ["runnable", "blocked"])
+      sumUp(boxes, takeColumn(reader, boxes[state] = new Float64Array(n)));
   const isSmall = head.kinds.indexOf("small");
   for (let i = 1; i < n; i++)
     if (head.kind[frame[i]] === isSmall)
-      small[i] = number();
+      small[i] = takeNumber(reader);
+  total.set(self);
+  sumUp(boxes, total);
+  takePlaces(boxes);
+  return { head, boxes, levels: indexLevels(boxes) };
+}
+
+function takeNumber(reader) {
+  const { bytes } = reader;
+  let b = bytes[reader.at++], x = b & 127;
+  for (let scale = 128; b & 128; scale *= 128) {
+    b = bytes[reader.at++];
+    x += (b & 127) * scale;
+  }
+  return x;
+}
+
+// Fills COLUMN from place 1 on.
+function takeColumn(reader, column) {
+  const { bytes } = reader;
+  let at = reader.at;
+  for (let i = 1; i < column.length; i++) {
+    let b = bytes[at++], x = b & 127;
+    for (let scale = 128; b & 128; scale *= 128) {
+      b = bytes[at++];
+      x += (b & 127) * scale;
+    }
+    column[i] = x;
+  }
+  reader.at = at;
+  return column;
+}
+
+// Makes depths and parents of how far each box goes up.
+function takeDepths({ n, depth, parent, end, deepest }) {
+  const path = [0];
+  parent[0] = -1;
+  for (let i = 1, d = 0; i < n; i++) {
+    d += 1 - depth[i];
+    depth[i] = d;
+    path[d] = i;
+    parent[i] = path[d - 1];
+  }
   for (let i = n - 1; i >= 0; i--) {
-    total[i] += self[i];
     if (!end[i])
       end[i] = i + 1;
-    if (i) {
-      total[parent[i]] += total[i];
-      if (end[parent[i]] < end[i])
-        end[parent[i]] = end[i];
-    }
+    if (deepest[i] < depth[i])
+      deepest[i] = depth[i];
+    const p = parent[i];
+    if (p < 0)
+      continue;
+    if (end[p] < end[i])
+      end[p] = end[i];
+    if (deepest[p] < deepest[i])
+      deepest[p] = deepest[i];
   }
-  // Children begin where their parent does, one behind the other.
+}
+
+// Adds what each box has to its parents.
+function sumUp({ n, parent }, column) {
+  for (let i = n - 1; i > 0; i--)
+    column[parent[i]] += column[i];
+}
+
+// Children begin where their parent does, one behind the other.
+function takePlaces({ n, parent, total, x }) {
   const next = new Float64Array(n);
   for (let i = 1; i < n; i++) {
     x[i] = next[parent[i]];
     next[parent[i]] += total[i];
     next[i] = x[i];
   }
-  return { head, boxes, levels: levelsOf(boxes) };
 }
 
-function takeSides(head, boxes, number) {
-  const { n, self, parent } = boxes;
+function takeSides(head, boxes, reader) {
+  const { n, self } = boxes;
   const scale = head.sides[1].total / head.sides[0].total;
   const was = new Float64Array(n), is = Float64Array.from(self), change = new Uint8Array(n);
-  for (let i = 1; i < n; i++) {
-    was[i] = number();
-    self[i] += was[i] * scale;
-  }
+  takeColumn(reader, was);
+  takeColumn(reader, change);
   for (let i = 1; i < n; i++)
-    change[i] = number();
-  for (let i = n - 1; i > 0; i--) {
-    was[parent[i]] += was[i];
-    is[parent[i]] += is[i];
-  }
+    self[i] += was[i] * scale;
+  sumUp(boxes, was);
+  sumUp(boxes, is);
   Object.assign(boxes, { was, is, change });
-}
-
-// For each depth its boxes, from left to right.
-function levelsOf({ n, depth }) {
-  const counts = [];
-  for (let i = 0; i < n; i++)
-    counts[depth[i]] = (counts[depth[i]] || 0) + 1;
-  const levels = counts.map((c) => new Uint32Array(c));
-  const filled = counts.map(() => 0);
-  for (let i = 0; i < n; i++)
-    levels[depth[i]][filled[depth[i]]++] = i;
-  return levels;
 }

@@ -1,117 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Paints boxes on a canvas.  Names are cut by counting characters of a font whose characters are equally wide.
-import { INK, MATCH, fillOf } from "./flame_kinds.mjs";
+// Paints the boxes of a flame graph on a canvas.
+import { INK, MATCH, STATES, fillOf } from "./flame_kinds.mjs";
 import { eachShown } from "./flame_layout.mjs";
+import { beginCanvas, labelList, pixelOf, pixelRows } from "./pixel_rows.mjs";
 
 export const ROW = 18;
-const FONT = '12px "DejaVu Sans Mono", Menlo, Consolas, monospace';
-
-// What LOOK says: theme, width and height of the canvas in CSS pixels, top (pixels scrolled away), from and to
-// (the amounts at the left and the right edge), flipped, nLevels, found (of search), chosen (a box).
-export function draw(canvas, flame, look) {
-  const { head, boxes, levels } = flame;
-  const dense = window.devicePixelRatio || 1;
-  const ctx = canvas.getContext("2d");
-  if (canvas.width !== Math.round(look.width * dense) || canvas.height !== Math.round(look.height * dense)) {
-    canvas.width = Math.round(look.width * dense);
-    canvas.height = Math.round(look.height * dense);
-  }
-  ctx.setTransform(dense, 0, 0, dense, 0, 0);
-  ctx.clearRect(0, 0, look.width, look.height);
-  ctx.font = FONT;
-  ctx.textBaseline = "middle";
-  const charWidth = ctx.measureText("m").width;
-  const perPixel = (look.to - look.from) / look.width;
-  const rects = rectsByFill(), texts = [];
-  const left = (amount) => (amount - look.from) / perPixel;
-  for (let row = Math.floor(look.top / ROW); row * ROW < look.top + look.height; row++) {
-    const depth = look.flipped ? look.nLevels - 1 - row : row;
-    if (depth < 0 || depth >= levels.length || row >= look.nLevels)
-      continue;
-    const y = row * ROW - look.top;
-    const paint = (x0, x1, fill, name) => {
-      rects.add(fill, x0, y, Math.max(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 0.7), ROW - 1);
-      const room = Math.floor((x1 - x0 - 7) / charWidth);
-      if (name && room >= 2)
-        texts.push([cut(name, room), x0 + 3, y + ROW / 2]);
-    };
-    // Runs of small boxes with less than a pixel between them are one rectangle.
-    let run = null;
-    const endRun = () => {
-      if (run)
-        paint(run.x0, run.x1, run.fill, "too small");
-      run = null;
-    };
-    eachShown(boxes, levels[depth], look.from, look.to, perPixel / 2,
-      (i) => {
-        endRun();
-        const begin = left(boxes.x[i]), end = left(boxes.x[i] + boxes.total[i]);
-        paint(Math.max(0, begin), Math.min(look.width, end), fillOfBox(head, boxes, i, look), nameOf(head, boxes, i));
-      },
-      (first, last, begin, end) => {
-        const hit = look.found && some(levels[depth], first, last, (i) => look.found.frames[boxes.frame[i]]);
-        const fill = hit ? MATCH[look.theme] : fillOf("small", 0, look.theme);
-        const x0 = Math.max(0, left(begin)), x1 = Math.min(look.width, left(end));
-        if (run && run.fill === fill && x0 < run.x1 + 1) {
-          run.x1 = x1;
-        } else {
-          endRun();
-          run = { x0, x1, fill };
-        }
-      });
-    endRun();
-  }
-  rects.paint(ctx);
-  ctx.fillStyle = INK[look.theme];
-  for (const t of texts)
-    ctx.fillText(...t);
-  const i = look.chosen;
-  if (i >= 0) {
-    const row = look.flipped ? look.nLevels - 1 - boxes.depth[i] : boxes.depth[i];
-    ctx.strokeStyle = INK[look.theme];
-    ctx.lineWidth = 2;
-    ctx.strokeRect(left(boxes.x[i]) + 1, row * ROW - look.top + 1, Math.max(boxes.total[i] / perPixel - 3, 1), ROW - 3);
-  }
-}
-
-// Rectangles wait until all of one colour can be painted: setting a colour costs more than a rectangle.
-function rectsByFill() {
-  const byFill = new Map();
-  return {
-    add(fill, ...rect) {
-      const list = byFill.get(fill);
-      if (list)
-        list.push(rect);
-      else
-        byFill.set(fill, [rect]);
-    },
-    paint(ctx) {
-      for (const [fill, list] of byFill) {
-        ctx.fillStyle = fill;
-        for (const rect of list)
-          ctx.fillRect(...rect);
-      }
-    },
-  };
-}
-
-function some(level, first, last, test) {
-  // A run can be long; what a pixel tells is the same after some thousand.
-  for (let k = first; k <= last && k < first + 5000; k++)
-    if (test(level[k]))
-      return true;
-  return false;
-}
-
-function cut(name, room) {
-  return name.length <= room ? name : name.slice(0, Math.max(room - 1, 1)) + "\u2026";
-}
+const SMALL_LABEL = -1;
+const LABELS_MS = 3; // of a frame
 
 export function kindOf(head, boxes, i) {
   return i ? head.kinds[head.kind[boxes.frame[i]]] : "owner";
 }
 
-// What decides the colour of box I.
+// What decides the colour of box I, unless it is coloured by states.
 export function lookOf(head, boxes, i) {
   const kind = kindOf(head, boxes, i);
   return head.sides && kind !== "small" ? head.changes[boxes.change[i]] : kind;
@@ -123,8 +24,124 @@ export function nameOf(head, boxes, i) {
   return boxes.small[i] ? `${boxes.small[i]} too small` : head.name[boxes.frame[i]];
 }
 
-function fillOfBox(head, boxes, i, look) {
-  if (i && look.found && look.found.frames[boxes.frame[i]])
-    return MATCH[look.theme];
-  return fillOf(lookOf(head, boxes, i), i ? boxes.frame[i] : 0, look.theme);
+// Makes a painter of FLAME on CANVAS.
+//
+//     painter.look({ theme, found, states })   what decides colours; call it when one of them changes
+//     painter.paint({ width, height, top, from, to, flipped, nLevels })
+//     painter.more()                           paints labels for which a frame had no time; true: all are there
+//
+// width and height are of the canvas in CSS pixels, top is how many are scrolled away, from and to are the amounts at
+// the left and the right edge.  FOUND is what search found, or null.
+export function flamePainter(canvas, flame) {
+  const { head, boxes, levels } = flame;
+  const rows = pixelRows(), labels = labelList();
+  let ofFrame, ofChange, states, small, match, whole, matched, theme, found = null;
+  let ctx, dense;
+
+  function look(how) {
+    ({ theme } = how);
+    const { found: f } = how;
+    small = pixelOf(fillOf("small", 0, theme));
+    match = pixelOf(MATCH[theme]);
+    whole = pixelOf(fillOf("owner", 0, theme));
+    states = how.states && boxes.blocked ? ["running", "runnable", "blocked"].map((s) => pixelOf(STATES[s][theme][0])) : null;
+    ofFrame = Uint32Array.from(head.kind, (kind, i) => f?.frames[i] ? match : pixelOf(fillOf(head.kinds[kind], i, theme)));
+    ofChange = head.sides ? Uint32Array.from(head.changes, (c) => pixelOf(fillOf(c, 0, theme))) : null;
+    if (f !== found)
+      matched = f && countMatched(f);
+    found = f;
+  }
+
+  // For each level how many boxes before each place match.
+  function countMatched(f) {
+    return levels.map((l) => {
+      const sums = new Uint32Array(l.n + 1);
+      for (let k = 0; k < l.n; k++)
+        sums[k + 1] = sums[k] + (l.box[k] && f.frames[boxes.frame[l.box[k]]] ? 1 : 0);
+      return sums;
+    });
+  }
+
+  function pixelOfBox(i) {
+    if (!i)
+      return whole;
+    const f = boxes.frame[i];
+    if (ofChange && ofFrame[f] !== match && !boxes.small[i])
+      return ofChange[boxes.change[i]];
+    return ofFrame[f];
+  }
+
+  // Fills LINE between X0 and X1 with box I, which lies between B0 and B1, in parts of what its threads did.
+  function fillStates(line, base, x0, x1, b0, b1, i) {
+    const run = boxes.total[i] - boxes.runnable[i] - boxes.blocked[i];
+    const e0 = Math.round(b0 + (b1 - b0) * run / boxes.total[i]);
+    const e1 = Math.round(b1 - (b1 - b0) * boxes.blocked[i] / boxes.total[i]);
+    const clip = (x) => base + Math.min(Math.max(x, x0), x1);
+    line.fill(states[0], clip(x0), clip(e0));
+    line.fill(states[1], clip(e0), clip(e1));
+    line.fill(states[2], clip(e1), clip(x1));
+  }
+
+  function paintRow(line, base, width, level, depth, y, from, to) {
+    const perPixel = (to - from) / width, { x, end, box } = level;
+    const counts = found && matched[depth];
+    let runEnd = -9, runBegin = 0;
+    const endRun = () => {
+      if (runEnd - runBegin > 2 * 7 * dense)
+        labels.add(runBegin + 3 * dense, y, runEnd - runBegin - 7 * dense, SMALL_LABEL);
+      runEnd = -9;
+    };
+    eachShown(level, from, to, perPixel / 2, (k) => {
+      const b0 = (x[k] - from) / perPixel, b1 = (end[k] - from) / perPixel, i = box[k];
+      const x0 = Math.max(0, Math.round(b0)), x1 = Math.min(width, Math.max(Math.round(b1), x0 + 1));
+      const edge = x1 - x0 > 3 * dense ? Math.round(dense) : 0;
+      if (runEnd >= 0)
+        endRun();
+      if (states && i && !(found && found.frames[boxes.frame[i]]) && !boxes.small[i])
+        fillStates(line, base, x0, x1 - edge, b0, b1, i);
+      else
+        line.fill(pixelOfBox(i), base + x0, base + x1 - edge);
+      if (x1 - x0 > 21 * dense)
+        labels.add(x0 + 3 * dense, y, x1 - x0 - 7 * dense, i);
+    }, (first, last) => {
+      const x0 = Math.max(0, Math.floor((x[first] - from) / perPixel + 0.25));
+      const x1 = Math.min(width, Math.max(Math.round((end[last] - from) / perPixel), x0 + 1));
+      const hit = counts && counts[last + 1] > counts[first];
+      line.fill(hit ? match : small, base + x0, base + x1);
+      if (runEnd >= 0 && x0 < runEnd + 2) {
+        runEnd = x1;
+      } else {
+        if (runEnd >= 0)
+          endRun();
+        runBegin = x0;
+        runEnd = x1;
+      }
+    });
+    if (runEnd >= 0)
+      endRun();
+  }
+
+  function paint({ width: cssWidth, height: cssHeight, top, from, to, flipped, nLevels }) {
+    const begun = beginCanvas(canvas, cssWidth, cssHeight), { width, height } = begun;
+    ({ ctx, dense } = begun);
+    const first = Math.max(0, Math.floor(top / ROW)), last = Math.min(nLevels, Math.ceil((top + cssHeight) / ROW));
+    const line = rows.begin(width, Math.max(0, last - first));
+    const high = ROW * dense, y0 = Math.round((first * ROW - top) * dense);
+    labels.clear();
+    for (let row = first; row < last; row++) {
+      const depth = flipped ? nLevels - 1 - row : row;
+      if (depth >= 0 && depth < levels.length)
+        paintRow(line, (row - first) * width, width, levels[depth], depth, y0 + (row - first + 0.5) * high, from, to);
+    }
+    rows.show(ctx, y0, high);
+    for (let row = first; row < last; row++)
+      ctx.clearRect(0, Math.round(y0 + (row - first + 1) * high - dense), width, Math.round(dense));
+    return more(height);
+  }
+
+  function more() {
+    return labels.paint(ctx, dense, INK[theme], (i) => i === SMALL_LABEL ? "too small" : nameOf(head, boxes, i), LABELS_MS);
+  }
+
+  return { look, paint, more };
 }

@@ -28,8 +28,15 @@ export const CHANGES = {
   gone: { says: "gone", light: ["#5fc4c0"], dark: ["#0f5f5c"] },
 };
 
+// What threads did in the time of a box.
+export const STATES = {
+  running: { says: "running", light: ["#f6c177"], dark: ["#7a4a10"] },
+  runnable: { says: "waiting for a CPU", light: ["#f28d7f"], dark: ["#8f2f22"] },
+  blocked: { says: "blocked", light: ["#a3c4f3"], dark: ["#24497f"] },
+};
+
 // The fill of a frame of KIND, or of a change: one of a few shades, always the same one for the same number.
 export function fillOf(kind, number, theme) {
-  const shades = (KINDS[kind] || CHANGES[kind])[theme];
+  const shades = (KINDS[kind] || CHANGES[kind] || STATES[kind])[theme];
   return shades[number % shades.length];
 }

@@ -1,18 +1,48 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which boxes of a level are drawn, and which one is at a place.  The cost is that of the pixels, not of
-// the boxes: many small ones are jumped over by binary search.
+// Which boxes of a level are drawn, and which one is at a place.  The cost is that of the pixels, not of the boxes: an
+// index over x jumps over those that are too small to draw.
 
-// The first place in LEVEL, from K on, whose box begins at AT or behind it.  It is mostly near: steps grow from one.
-function lowerBound(level, x, k, at) {
-  let step = 1;
-  while (k + step < level.length && x[level[k + step - 1]] < at) {
-    k += step;
-    step *= 2;
+// The boxes of each depth, from left to right: BOX are their numbers, X and END where they begin and end.  FIRST[B] is
+// the first of them that begins in or behind bucket B; buckets are equally wide, one per box.
+export function indexLevels({ n, depth, x, total }) {
+  const counts = [];
+  for (let i = 0; i < n; i++)
+    counts[depth[i]] = (counts[depth[i]] || 0) + 1;
+  const levels = counts.map((c) => ({ n: 0, box: new Uint32Array(c), x: new Float64Array(c), end: new Float64Array(c), first: null, low: 0, step: 1 }));
+  for (let i = 0; i < n; i++) {
+    const l = levels[depth[i]], k = l.n++;
+    l.box[k] = i;
+    l.x[k] = x[i];
+    l.end[k] = x[i] + total[i];
   }
-  let high = Math.min(k + step, level.length);
+  for (const l of levels) {
+    l.low = l.x[0];
+    l.step = (l.end[l.n - 1] - l.low) / l.n || 1;
+    l.first = new Uint32Array(l.n + 2).fill(l.n);
+    for (let k = l.n - 1; k >= 0; k--)
+      l.first[Math.min(l.n, Math.floor((l.x[k] - l.low) / l.step))] = k;
+    for (let b = l.n; b >= 0; b--)
+      if (l.first[b] > l.first[b + 1])
+        l.first[b] = l.first[b + 1];
+  }
+  return levels;
+}
+
+// The place in LEVEL of the first box that begins at AT or behind it.
+function seek(level, at) {
+  const { x, first, n } = level;
+  const b = (at - level.low) / level.step;
+  if (!(b > 0))
+    return 0;
+  // Rounding may have put a box into the bucket beside its own.
+  let k = b < n ? first[b | 0] : n, high = b < n ? Math.min(first[(b | 0) + 1] + 1, n) : n;
+  while (k && x[k - 1] >= at)
+    k--;
+  while (high < n && x[high - 1] < at)
+    high++;
   while (k < high) {
     const mid = (k + high) >> 1;
-    if (x[level[mid]] < at)
+    if (x[mid] < at)
       k = mid + 1;
     else
       high = mid;
@@ -20,54 +50,36 @@ function lowerBound(level, x, k, at) {
   return k;
 }
 
-// Goes through what LEVEL shows between the amounts FROM and TO.  Calls BOX(i) for a box of LEAST or more, and
-// RUN(first, last, begin, end) for neighbours that have less, by their places in LEVEL.
-export function eachShown(boxes, level, from, to, least, box, run) {
-  const { x, total } = boxes;
-  let k = lowerBound(level, x, 0, from);
-  if (k && x[level[k - 1]] + total[level[k - 1]] > from)
+// Goes through what LEVEL shows between the amounts FROM and TO.  Calls BOX(k) for a box of LEAST or more, by its place
+// in LEVEL, and RUN(first, last) for neighbours that have less.
+export function eachShown(level, from, to, least, box, run) {
+  const { x, end, n } = level;
+  let k = seek(level, from);
+  if (k && end[k - 1] > from)
     k--;
-  while (k < level.length && x[level[k]] < to) {
-    const i = level[k];
-    if (total[i] >= least) {
-      box(i);
-      k++;
+  while (k < n && x[k] < to) {
+    if (end[k] - x[k] >= least) {
+      box(k++);
       continue;
     }
-    const first = k++;
-    let end = x[i] + total[i];
-    for (;;) {
-      const j = lowerBound(level, x, k, end + least);
+    const first = k;
+    let reach = end[k++];
+    while (k < n && x[k] < reach + least && reach < to) {
+      const j = x[n - 1] < reach + least ? n : seek(level, reach + least);
       // Of the boxes that begin within LEAST only the last one can be wide.
-      const last = level[j - 1];
-      if (j === k)
-        break;
-      if (total[last] >= least) {
+      if (end[j - 1] - x[j - 1] >= least) {
         k = j - 1;
-        if (k > first + 1)
-          end = Math.max(end, x[level[k - 1]] + total[level[k - 1]]);
         break;
       }
-      end = x[last] + total[last];
+      reach = end[j - 1];
       k = j;
-      if (end >= to)
-        break;
     }
-    run(first, k - 1, x[i], end);
+    run(first, k - 1);
   }
 }
 
-// The place in LEVEL of the box at amount X, or -1.
-export function placeAt(boxes, level, at) {
-  const k = lowerBound(level, boxes.x, 0, at + 1e-9) - 1;
-  return k >= 0 && at <= boxes.x[level[k]] + boxes.total[level[k]] ? k : -1;
-}
-
-// The depth of the deepest box at or below I.
-export function deepestBelow(boxes, i) {
-  let deepest = boxes.depth[i];
-  for (let k = i + 1; k < boxes.end[i]; k++)
-    if (boxes.depth[k] > deepest)
-      deepest = boxes.depth[k];
-  return deepest;
+// The place in LEVEL of the box at amount AT, or -1.
+export function placeAt(level, at) {
+  const k = seek(level, at + 1e-9) - 1;
+  return k >= 0 && at <= level.end[k] ? k : -1;
 }

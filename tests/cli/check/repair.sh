@@ -11,13 +11,13 @@ echo "this is no journal, though it has its name and length" >"$(at 5 journal)"
 echo nonsense >db/hosts/web
 mkdir -p db/images/abcdef
 echo nonsense >db/images/abcdef/symbols
-try dwell prof --no-header --epoch all 2>&1
+try dwell prof --by image --no-header --epoch all 2>&1
 try dwell check db
 try dwell check --repair db
 try dwell check db
-try dwell prof --no-header --epoch all
+try dwell prof --by image --no-header --epoch all
 dwell epochs --csv
 (cd db && find epochs -path '*/lost/*' | sort)
 epoch_of db web 6 100
-try dwell prof --no-header
+try dwell prof --by image --no-header
 try dwell check --repair nowhere 2>&1

@@ -28,7 +28,7 @@ plays() {
 stored=$(printf 'ok 0\nx')
 stored=${stored%x}
 plays "$stored" "$stored" "$stored" "$stored" "$stored"
-dwell prof --db db --no-header
+dwell prof --by image --db db --no-header
 dwell top --db db >/dev/null
 dwell epochs db >/dev/null
 dwell diff db db >/dev/null # both sets are of one database
@@ -39,14 +39,14 @@ cat asked
 refused=$(printf 'error db: No space left on device\nx')
 strange=$(printf 'what?\nx')
 plays "${refused%x}" "${strange%x}" silent
-dwell prof --db db --no-header
-dwell prof --db db --no-header
-dwell prof --db db --no-header
+dwell prof --by image --db db --no-header
+dwell prof --by image --db db --no-header
+dwell prof --by image --db db --no-header
 wait
 cat asked
 # One that would be asked, but is not.
 plays "$stored"
-dwell prof --db db --no-header --no-flush
+dwell prof --by image --db db --no-header --no-flush
 dwell list --db db --no-flush hot prog >/dev/null
 dwell cat --db db --no-flush >/dev/null
 dwell epochs --no-flush db >/dev/null
@@ -56,6 +56,6 @@ dwell top --db db >/dev/null
 wait
 cat asked
 # Nobody there, and nobody any more.
-dwell prof --db db --no-header
+dwell prof --by image --db db --no-header
 python3 -c 'import os, socket; socket.socket(socket.AF_UNIX).bind("db/control." + os.uname().nodename)'
-dwell prof --db db --no-header
+dwell prof --by image --db db --no-header

@@ -1,7 +1,7 @@
 # Databases that are not as they should be, one line each; nothing that is stored is lost.
 epoch_of db web 5 50
 try() { echo "$ $*"; "$@" 2>&1; echo "= $?"; }
-prof() { try dwell prof --no-header "$@"; }
+prof() { try dwell prof --by image --no-header "$@"; }
 
 echo "dwell database 3" >newer_version
 cp -r db newer && mv newer_version newer/VERSION
@@ -34,7 +34,7 @@ export CLI
 read_only() {
 	unshare -m sh -c 'mount --bind db db && mount -o remount,ro,bind db && . "$CLI/lib.sh" && "$@"' sh "$@"
 }
-try read_only dwell prof --no-header --db db --epoch all
+try read_only dwell prof --by image --no-header --db db --epoch all
 try read_only dwell gc --db db --max-age 1 --keep 1
 try read_only dwell check --repair db
 try read_only epoch_of db web 9 1

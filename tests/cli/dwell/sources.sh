@@ -10,6 +10,24 @@ list_args() {
 	*) echo 0x$(sym hot) prog ;;
 	esac
 }
+# Asks `dwell web` of source $1 for its table, as a browser would.
+web() {
+	rm -f url
+	dwell web --listen 127.0.0.1:0 "$1" >url &
+	pid=$!
+	until grep -qs token url || ! kill -0 $pid; do sleep 0.05; done
+	python3 - "$(cat url)" <<-'END'
+		import sys, urllib.error, urllib.request
+		try:
+		    urllib.request.urlopen(sys.argv[1].split("#")[0] + "api/prof?by=image").read()
+		except urllib.error.HTTPError as e:
+		    sys.exit(e.read().decode())
+	END
+	rc=$?
+	kill $pid
+	wait $pid
+	return $rc
+}
 run() {
 	case $2 in
 	list) dwell list "$1" $(list_args "$1") ;;
@@ -26,6 +44,7 @@ run() {
 	import) dwell import --db out/new "$1" ;;
 	import--db) dwell import --db "$1" perf ;;
 	check--repair) dwell check --repair "$1" ;;
+	web) web "$1" ;;
 	*) dwell "$2" "$1" ;;
 	esac >stdout 2>stderr
 }
@@ -60,7 +79,7 @@ table() {
 	printf '%-15s' ''
 	printf '  %-4s' $sources
 	echo
-	for c in prof tree flame list top trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
+	for c in prof tree flame web list top trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
 	contents >after
 	table_of_none >none
 	for c in scan gc import--db check--repair; do row $c; done

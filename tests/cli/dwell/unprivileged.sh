@@ -20,11 +20,11 @@ as() {
 	HOME=/nonexistent setpriv --reuid 65534 --regid "$group" --clear-groups "$@"
 	echo "= $?"
 }
-as 60000 dwell prof --no-header --db db
+as 60000 dwell prof --by image --no-header --db db
 as 60000 dwell prof --no-header --db db prog
 as 60000 dwell epochs --csv db | cut -d, -f2,6
 as 60000 dwell diff --no-header --all --by image --db db latest all
 as 60000 dwell check db
 as 60000 dwell gc --db db --max-age 1 --keep 1 2>&1
-as 60001 dwell prof --db db 2>&1
+as 60001 dwell prof --by image --db db 2>&1
 as 60001 dwell gc --db db 2>&1

@@ -29,10 +29,10 @@ dwell tar --db tree -epoch all -o bundle.tar
 tar xf bundle.tar
 rm prog.c
 dwell prof --db bundle -no_header -epoch all prog
-dwell prof --db bundle -no_header -epoch all
+dwell prof --by image --db bundle -no_header -epoch all
 echo '- gc'
 dwell gc --db tree -max-age 1d -keep 2 -n
 dwell gc --db tree -max-age 1d -keep 2
 dwell gc --db tree -max-age 0 -max-size 1 -keep 1
 ls tree
-dwell prof --db tree -no_header
+dwell prof --by image --db tree -no_header

@@ -30,9 +30,9 @@ dwell export --db db --dcpi -o tree odd
 host=$(echo tree/*/*)
 echo x >$host/.hidden
 echo x >$host/dcpid.log
-try dwell prof --db tree -no_header
+try dwell prof --by image --db tree -no_header
 echo x >$host/core
-try dwell prof --db tree
+try dwell prof --by image --db tree
 rm $host/core
 for f in $host/odd*; do truncate -s -1 $f; done
-try dwell prof --db tree
+try dwell prof --by image --db tree

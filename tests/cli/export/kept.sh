@@ -28,4 +28,4 @@ dwell cat "$file" >text && dwell cat --write 0.07 -o from-text text
 echo '- from text'; lines from-text
 echo '- another tree'; dwell export --dcpi --db tree -o again >/dev/null; lines again/*/*/prog.*
 echo '- written again over it'; dwell export --dcpi --db db -o tree >/dev/null; lines "$file"
-dwell prof --db tree -no_header
+dwell prof --by image --db tree -no_header

@@ -12,3 +12,6 @@ ls out 2>&1
 mkhpc page page
 dwell export --folded page 2>/dev/null >a
 dwell export --folded db 2>/dev/null | diff - a && echo both layouts agree
+echo "-- as pprof's profile, in nanoseconds:"
+dwell export --pprof -o a.pb.gz db
+HOME=$PWD PPROF_TMPDIR=$PWD go tool pprof -symbolize=none -top a.pb.gz 2>/dev/null | sed -n "/Showing/,\$p"

@@ -1,8 +1,8 @@
 make_usual_db
 dwell export --dcpi --db db -o tree/deep
 find tree -type f | sed 's/[0-9a-f]\{16\}$/HASH/' | sort
-dwell prof --db tree/deep >a
-dwell prof --db db >b
+dwell prof --by image --db tree/deep >a
+dwell prof --by image --db db >b
 diff b a && cat a
 # All counts are there, for every version and from tree to tree.
 dwell cat --db db --csv >want

@@ -15,7 +15,7 @@ dwell import --db another perf.data >/dev/null && show another
 echo --symfs
 dwell import --db symfs --symfs root perf.data >/dev/null && show symfs
 echo -p
-dwell import --db path -p aside perf.data >/dev/null && show path
+dwell import --db path --path aside perf.data >/dev/null && show path
 # Names stay when all files go.
 rm -rf root aside
 echo kept

@@ -1,2 +1,2 @@
 make_usual_db
-dwell list --db db -asm hot prog
+dwell list --event all --db db -asm hot prog

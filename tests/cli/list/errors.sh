@@ -1,6 +1,6 @@
 make_usual_db
 try() { "$@"; echo "exit $?"; }
-try dwell list --db db hot
+try dwell list --db db hto
 try dwell list --db db hat prog
 try dwell list --db db -asm -source hot prog
 try dwell list --db db f gone.so

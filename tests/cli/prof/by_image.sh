@@ -1,2 +1,2 @@
 make_usual_db
-dwell prof --db db
+dwell prof --by image --event all --db db

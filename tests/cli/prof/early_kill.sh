@@ -14,10 +14,10 @@ cat >cat.txt <<-'END'
 	0x000000401000     100       5      80       6
 	0x000000401004      60      20     100      10
 END
-dwell prof --db cat.txt -pm retired+trap
-dwell prof --db cat.txt -pm retired+trap --no-early-kill
+dwell prof --by image --db cat.txt -pm retired+trap
+dwell prof --by image --db cat.txt -pm retired+trap --no-early-kill
 # The page's own way to leave them out.
-dwell prof --db cat.txt -no_header -pm 'retired^/early_kill+trap^/early_kill'
+dwell prof --by image --db cat.txt -no_header -pm 'retired^/early_kill+trap^/early_kill'
 # A bit that DCPI's page does not list; sets that contradict themselves are empty.
-dwell prof --db cat.txt -pm 'capped+twnzrd+dtbmiss^mispredict+retired^!retired+trap::notrap^trap'
-dwell prof --db cat.txt -no_header -pm '!(notrap^trap)' --json | grep -A4 '"counts"'
+dwell prof --by image --db cat.txt -pm 'capped+twnzrd+dtbmiss^mispredict+retired^!retired+trap::notrap^trap'
+dwell prof --by image --db cat.txt -no_header -pm '!(notrap^trap)' --json | grep -A4 '"counts"'

@@ -6,6 +6,6 @@ make_db <<-END
 	image file:fedcba9876543210 /usr/bin/twin
 	sample 10 3
 END
-dwell prof --db db -no_header
-dwell prof --db db -no_header -i 012345
-dwell prof --db db -no_header -i twin
+dwell prof --by image --db db -no_header
+dwell prof --db db -no_header --by image 012345
+dwell prof --db db -no_header --by image twin

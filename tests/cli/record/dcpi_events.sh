@@ -3,5 +3,5 @@ for event in imiss dmiss bmiss retires replaytrap; do
 	dwell record -e $event true
 done
 make_usual_db
-dwell prof --db db -event retires
-dwell prof --db db -event imiss -no_header
+dwell prof --by image --db db -event retires
+dwell prof --by image --db db -event imiss -no_header

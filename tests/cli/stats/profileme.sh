@@ -26,7 +26,7 @@ try dwell stats -pm retired:latency one two three
 try dwell stats --pm mispredict::retired one two three
 try dwell stats --pm mispredict::retired --json --by image one two three
 try dwell stats --pm retired:latency::retired --csv one two three | tr -d '\r'
-try dwell stats --pm retired+trap --sp trap -i --no-header one two three
+try dwell stats --pm retired+trap --sp trap --by image --no-header one two three
 try dwell stats --pm retired+trap one two 2>&1
 try dwell stats --shares --pm mispredict::retired one two 2>&1
 try dwell stats --keep 50 --pm mispredict::retired one two 2>&1

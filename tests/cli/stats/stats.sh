@@ -10,7 +10,7 @@ try() { echo "$ $*"; "$@"; echo "= $?"; }
 export DWELLDB=db
 try dwell stats --each
 try dwell stats --each --shares --no-header --range 1
-try dwell stats -i --no-header 2021010101 2021010102 epoch=2021010104
+try dwell stats --by image --no-header 2021010101 2021010102 epoch=2021010104
 try dwell stats --by line --image prog --keep 99 --csv --epoch all label=label1 label=label2
 try dwell stats --each --since 2021-01-01T03 --json --image gone.so
 try dwell stats 2021010101 2>&1

@@ -1,2 +1,2 @@
 make_usual_db
-dwell top --db db
+dwell top --event all --db db

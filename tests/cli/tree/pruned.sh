@@ -22,7 +22,7 @@ export DWELLDB=db
 dwell tree
 dwell tree --no-header --callers
 dwell tree --json | grep pruned
-dwell prof
+dwell prof --by image
 dwell prof --no-header --callers hot
 dwell epochs --csv | cut -d, -f3-8
 grep -o '"pruned":[^,]*' db/epochs/*/*/MANIFEST

@@ -44,7 +44,7 @@ static void check_metrics(struct hpc_file_check *x, uint64_t at, const struct hp
 		uint64_t start = hpc_le64(x->bytes + idx + 2);
 		struct hpc_metric_values m;
 
-		if (hpc_cct_metric(c, i, &m, NULL) || (i == 0 && start != 0) || m.n == 0) {
+		if (hpc_cct_metric(c, i, &m, NULL) < 0 || (i == 0 && start != 0) || m.n == 0) {
 			hpc_file_problem(x, idx + 2, "{Idx}", "startIndex",
 					 "%" PRIu64
 					 " does not begin the values of metric number %u "
@@ -76,7 +76,7 @@ static void check_ctx(struct hpc_file_check *x, const struct hpc_cct_db *db, uin
 
 	if (!hpc_file_check_block(x, at + 0x18, nMetrics, SZ_IDX, 2, "{CI}", "pMetricIndices"))
 		ok = false;
-	if (!ok || hpc_cct_open(&c, db, ctxId, NULL))
+	if (!ok || hpc_cct_open(&c, db, ctxId, NULL) < 0)
 		return;
 	end = c.pValues + SZ_VAL * nValues;
 	if (nValues && nMetrics &&
@@ -98,7 +98,7 @@ void hpc_check_cct(struct hpc_check *c, const void *bytes, size_t n_bytes, const
 	if (hpc_file_check_section(&x, 0x10, "szCtxInfo", "pCtxInfo", SZ_INFO_HDR)) {
 		uint32_t n = hpc_file_check_table(&x, "Context Info", "szCtx", "pCtxs", SZ_CI);
 
-		if (n && hpc_cct_db_open(&db, bytes, n_bytes, name, &err) == 0)
+		if (n && hpc_cct_db_open(&db, bytes, n_bytes, name, &err) >= 0)
 			for (uint32_t i = 0; i < n; i++)
 				check_ctx(&x, &db, i);
 	}

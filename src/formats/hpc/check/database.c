@@ -65,7 +65,7 @@ static void check_profile_ids(struct hpc_check *c, const struct hpc_files *f)
 	for (uint32_t i = 0; i < f->profiles->nProfiles; i++) {
 		struct hpc_profile p;
 
-		if (hpc_profile_open(&p, f->profiles, i, NULL))
+		if (hpc_profile_open(&p, f->profiles, i, NULL) < 0)
 			continue;
 		check_tuple(c, f, &p);
 		for (uint64_t k = 0; k < p.nValues; k++) {
@@ -110,8 +110,8 @@ static void transposed_release(struct transposed *t)
 	free(t->next);
 }
 
-/* Reports number NEXT of the values of a metric of context CTXID in cct.db, which no profile has.
- */
+/* Reports number NEXT of the values of a metric of context CTXID in cct.db,
+ * which no profile has. */
 static void report_extra(struct hpc_check *c, const struct transposed *t, uint32_t ctxId,
 			 const struct hpc_metric_values *mv, uint64_t next)
 {
@@ -130,7 +130,7 @@ static struct hpc_profile_value database_step(struct hpc_check *c, struct transp
 	struct hpc_profile_value v = {0};
 	struct hpc_metric_values mv;
 
-	if (hpc_cct_metric(cct, m, &mv, NULL))
+	if (hpc_cct_metric(cct, m, &mv, NULL) < 0)
 		return v;
 	for (; *next < mv.n; ++*next) {
 		v = hpc_metric_value(&mv, *next);
@@ -169,7 +169,7 @@ static void compare_ctx(struct hpc_check *c, struct transposed *t, const struct 
 	struct hpc_cct cct;
 	uint32_t m = 0;
 
-	if (hpc_cct_open(&cct, t->cct, cv->ctxId, NULL))
+	if (hpc_cct_open(&cct, t->cct, cv->ctxId, NULL) < 0)
 		return;
 	for (uint64_t i = 0; i < cv->n; i++) {
 		struct hpc_value v = hpc_ctx_value(cv, i);
@@ -195,12 +195,12 @@ static void check_rest(struct hpc_check *c, const struct transposed *t)
 		struct hpc_cct cct;
 		struct hpc_metric_values mv;
 
-		if (hpc_cct_open(&cct, t->cct, i, NULL))
+		if (hpc_cct_open(&cct, t->cct, i, NULL) < 0)
 			continue;
 		for (uint32_t m = 0; m < cct.nMetrics; m++) {
 			uint64_t next = t->next[t->first[i] + m];
 
-			if (hpc_cct_metric(&cct, m, &mv, NULL) || next >= mv.n)
+			if (hpc_cct_metric(&cct, m, &mv, NULL) < 0 || next >= mv.n)
 				continue;
 			report_extra(c, t, i, &mv, next);
 			break;
@@ -219,10 +219,10 @@ static void check_transposed(struct hpc_check *c, const struct hpc_files *f)
 		struct hpc_profile p;
 		bool reported = false;
 
-		if (hpc_profile_open(&p, f->profiles, i, NULL) || p.isSummary)
+		if (hpc_profile_open(&p, f->profiles, i, NULL) < 0 || p.isSummary)
 			continue;
 		for (uint32_t k = 0; k < p.nCtxs; k++)
-			if (hpc_profile_ctx(&p, k, &cv, NULL) == 0)
+			if (hpc_profile_ctx(&p, k, &cv, NULL) >= 0)
 				compare_ctx(c, &t, &p, &cv, &reported);
 	}
 	check_rest(c, &t);
@@ -241,7 +241,7 @@ static void check_traces(struct hpc_check *c, const struct hpc_files *f,
 	for (uint32_t i = 0; i < db->nTraces; i++) {
 		struct hpc_trace t;
 
-		if (hpc_trace_open(&t, db, i, NULL))
+		if (hpc_trace_open(&t, db, i, NULL) < 0)
 			continue;
 		if (t.profIndex == HPC_SUMMARY_PROFILE || t.profIndex >= f->profiles->nProfiles)
 			hpc_problem(c, db->name, db->pTraces + (uint64_t)i * db->szTrace, "{TH}",

@@ -159,7 +159,7 @@ static void check_sections(struct meta_check *mc)
 {
 	static const char *const fields[] = {"pGeneral", "pIdNames", "pMetrics", "pContext",
 					     "pStrings", "pModules", "pFiles",	 "pFunctions"};
-	VEC(struct extent) extents = {0};
+	_vec_ VEC(struct extent) extents = {0};
 
 	vec_push(&extents, (struct extent){.p = 0, .end = META_HEADER});
 	for (int i = 0; i < HPC_META_N_SECTIONS; i++) {
@@ -190,7 +190,6 @@ static void check_sections(struct meta_check *mc)
 			problem(mc, extents.v[i].at, "header", "",
 				"the section at 0x%" PRIx64 " begins in what ends at 0x%" PRIx64,
 				extents.v[i].p, extents.v[i - 1].end);
-	vec_release(&extents);
 }
 
 /* Whether section I is there and has room for its header of N bytes. */
@@ -491,7 +490,7 @@ static int check_ctx(struct meta_check *mc, struct extent *e, struct extent *ret
 /* All contexts in and below the array E. */
 static void check_tree(struct meta_check *mc, struct extent e)
 {
-	VEC(struct extent) stack = {0};
+	_vec_ VEC(struct extent) stack = {0};
 
 	vec_push(&stack, e);
 	while (stack.n) {
@@ -500,10 +499,9 @@ static void check_tree(struct meta_check *mc, struct extent e)
 
 		if (rc < 0)
 			stack.n--;
-		else if (rc)
+		else if (rc != 0)
 			vec_push(&stack, children);
 	}
-	vec_release(&stack);
 }
 
 static void check_entries(struct meta_check *mc, uint64_t s)

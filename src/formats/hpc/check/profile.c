@@ -84,7 +84,7 @@ static void check_ctxs(struct hpc_file_check *x, uint64_t at, const struct hpc_p
 		uint64_t start = hpc_le64(x->bytes + idx + 4);
 		struct hpc_ctx_values c;
 
-		if (hpc_profile_ctx(p, i, &c, NULL) || (i == 0 && start != 0) || c.n == 0) {
+		if (hpc_profile_ctx(p, i, &c, NULL) < 0 || (i == 0 && start != 0) || c.n == 0) {
 			hpc_file_problem(x, idx + 4, "{Idx}", "startIndex",
 					 "%" PRIu64
 					 " does not begin the values of context number %u "
@@ -125,7 +125,7 @@ static void check_profile(struct profile_check *pc, const struct hpc_profile_db 
 
 	if (!hpc_file_check_block(x, at + 0x18, nCtxs, SZ_IDX, 4, "{PI}", "pCtxIndices"))
 		ok = false;
-	if (!ok || hpc_profile_open(&p, db, i, NULL))
+	if (!ok || hpc_profile_open(&p, db, i, NULL) < 0)
 		return;
 	if (nValues && nCtxs)
 		check_gap(x, at + 0x18, "{PI}", "pCtxIndices", p.pValues, nValues * SZ_VAL,
@@ -162,7 +162,7 @@ void hpc_check_profile(struct hpc_check *c, const void *bytes, size_t n_bytes, c
 			hpc_file_problem(x, p + 0x08, "Profile Info", "nProfiles",
 					 "0: there is no summary profile");
 		n = hpc_file_check_table(x, "Profile Info", "szProfile", "pProfiles", SZ_PI);
-		if (n && tuples && hpc_profile_db_open(&db, bytes, n_bytes, name, &err) == 0)
+		if (n && tuples && hpc_profile_db_open(&db, bytes, n_bytes, name, &err) >= 0)
 			for (uint32_t i = 0; i < n; i++)
 				check_profile(&pc, &db, i);
 	}

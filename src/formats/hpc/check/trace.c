@@ -50,7 +50,7 @@ static void check_trace(struct hpc_file_check *x, const struct hpc_trace_db *db,
 	}
 	if (hpc_file_check_block(x, at + 0x08, (pEnd - pStart) / SZ_ELEM, SZ_ELEM, 8, "{TH}",
 				 "pStart") &&
-	    hpc_trace_open(&t, db, i, NULL) == 0)
+	    hpc_trace_open(&t, db, i, NULL) >= 0)
 		check_line(x, db, &t);
 }
 
@@ -69,7 +69,7 @@ static int by_profile(const void *a, const void *b)
 
 static void check_profiles(struct hpc_file_check *x, const struct hpc_trace_db *db)
 {
-	VEC(struct line_of) lines = {0};
+	_vec_ VEC(struct line_of) lines = {0};
 
 	for (uint32_t i = 0; i < db->nTraces; i++) {
 		uint64_t at = db->pTraces + (uint64_t)i * db->szTrace;
@@ -82,7 +82,6 @@ static void check_profiles(struct hpc_file_check *x, const struct hpc_trace_db *
 			hpc_file_problem(x, db->pTraces + (uint64_t)lines.v[k].i * db->szTrace,
 					 "{TH}", "profIndex", "%u has another line, number %u",
 					 lines.v[k].profIndex, lines.v[k - 1].i);
-	vec_release(&lines);
 }
 
 void hpc_check_trace(struct hpc_check *c, const void *bytes, size_t n_bytes, const char *name)
@@ -96,7 +95,7 @@ void hpc_check_trace(struct hpc_check *c, const void *bytes, size_t n_bytes, con
 	if (hpc_file_check_section(&x, 0x10, "szHeaders", "pHeaders", SZ_HEADERS_HDR)) {
 		uint32_t n = hpc_file_check_table(&x, "Trace Headers", "szTrace", "pTraces", SZ_TH);
 
-		if (n && hpc_trace_db_open(&db, bytes, n_bytes, name, &err) == 0) {
+		if (n && hpc_trace_db_open(&db, bytes, n_bytes, name, &err) >= 0) {
 			for (uint32_t i = 0; i < n; i++)
 				check_trace(&x, &db, i);
 			check_profiles(&x, &db);

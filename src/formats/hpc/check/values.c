@@ -63,7 +63,7 @@ static void load_inputs(struct inputs *in, const struct hpc_cct *c)
 {
 	for (unsigned s = 0; s < in->metric->n_scopes; s++)
 		if (hpc_cct_find_metric(c, in->metric->scopes[s].propMetricId, &in->scopes[s],
-					NULL))
+					NULL) < 0)
 			in->scopes[s].n = 0;
 	in->n_profiles = count_profiles(in);
 }
@@ -162,7 +162,7 @@ void check_summaries(struct hpc_check *c, const struct hpc_files *f, const struc
 	struct hpc_profile summary;
 	uint32_t n_ctxs = f->cct->nCtxs;
 
-	if (hpc_profile_open(&summary, f->profiles, HPC_SUMMARY_PROFILE, NULL) == 0) {
+	if (hpc_profile_open(&summary, f->profiles, HPC_SUMMARY_PROFILE, NULL) >= 0) {
 		uint32_t beyond = hpc_profile_ctx_from(&summary, n_ctxs);
 		struct hpc_ctx_values cv;
 
@@ -174,8 +174,9 @@ void check_summaries(struct hpc_check *c, const struct hpc_files *f, const struc
 			bool loop = tree->of[i].lexicalType == HPC_LOOP;
 			struct hpc_cct cct;
 
-			if (hpc_cct_open(&cct, f->cct, i, NULL) ||
-			    hpc_profile_find_ctx(&summary, i, &cv, NULL) || (!cct.nValues && !cv.n))
+			if (hpc_cct_open(&cct, f->cct, i, NULL) < 0 ||
+			    hpc_profile_find_ctx(&summary, i, &cv, NULL) < 0 ||
+			    (!cct.nValues && !cv.n))
 				continue;
 			for (uint32_t m = 0; m < ms->n_metrics; m++) {
 				load_inputs(&in[m], &cct);
@@ -219,7 +220,7 @@ static void add_up(struct hpc_check *c, struct sums *s, const struct hpc_profile
 		struct hpc_ctx_values cv;
 		double execution, function;
 
-		if (hpc_profile_ctx(p, i, &cv, NULL) || cv.ctxId >= tree->n)
+		if (hpc_profile_ctx(p, i, &cv, NULL) < 0 || cv.ctxId >= tree->n)
 			return;
 		place = &tree->of[cv.ctxId];
 		vec_push(&s->touched, cv.ctxId);
@@ -261,7 +262,7 @@ static void check_sums(struct hpc_check *c, const struct sums *s, const struct h
 		double point;
 		uint64_t at;
 
-		if (hpc_profile_find_ctx(p, *ctxId, &cv, NULL))
+		if (hpc_profile_find_ctx(p, *ctxId, &cv, NULL) < 0)
 			continue;
 		at = p->pValues + (uint64_t)(cv.values - p->values);
 		point = value_of(&cv, ids->point);
@@ -316,7 +317,7 @@ void check_scopes(struct hpc_check *c, const struct hpc_files *f, const struct c
 	for (uint32_t i = 0; i < f->profiles->nProfiles; i++) {
 		struct hpc_profile p;
 
-		if (hpc_profile_open(&p, f->profiles, i, NULL) || p.isSummary)
+		if (hpc_profile_open(&p, f->profiles, i, NULL) < 0 || p.isSummary)
 			continue;
 		for (uint32_t m = 0; m < ms->n_metrics; m++) {
 			const struct hpc_metric *metric = &ms->metrics[m];

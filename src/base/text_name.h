@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names of procedures as people want to read them. */
+#ifndef BASE_TEXT_NAME_H
+#define BASE_TEXT_NAME_H
+
+#include "base/str.h"
+
+/* Appends NAME without what says least: arguments and what templates are made with become "...", the
+ * hash behind a Rust path goes.
+ *
+ *     std::vector<int, std::allocator<int> >::push_back(int const&)   std::vector<...>::push_back(...)
+ *     <alloc::vec::Vec<T> as core::ops::Drop>::drop::h0123456789abcdef <alloc::vec::Vec<...> as
+ *                                                                       core::ops::Drop>::drop
+ *     main.(*server).serve, (anonymous namespace)::f(), operator()(int)   main.(*server).serve,
+ *                                                  (anonymous namespace)::f(), operator()(...)
+ *
+ * A name whose brackets do not match stays as it is. */
+void text_add_short_name(struct str *out, const char *name);
+
+#endif

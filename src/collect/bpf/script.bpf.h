@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* The frames of interpreters in a walk over the current task's stack: what unwind/python.h reads,
+ * and where its frames go.
+ *
+ * One global function handles one loop, so that the verifier looks at it once, not once for each
+ * way through a step of the native walk.  Native frames stay as they are: an interpreter's frames
+ * come before the frame of the loop that executes them. */
+#ifndef COLLECT_BPF_SCRIPT_H
+#define COLLECT_BPF_SCRIPT_H
+
+#include "walk.bpf.h"
+
+static __always_inline void put_frame(struct cpu_walk *w, __u64 frame)
+{
+	if (w->n_frames < CHAIN_MAX_FRAMES)
+		w->frames[BELOW(w->n_frames, CHAIN_MAX_FRAMES)] = frame;
+	w->n_frames++;
+}
+
+#define SCRIPT_ENV struct cpu_walk
+
+static __always_inline bool script_read(struct cpu_walk *w, __u64 avma, void *ret, __u32 n,
+					const __u32 most)
+{
+	/* The verifier must see the bound on the very register it is asked about. */
+	asm volatile("" : "+r"(n));
+	if (n > most)
+		return false;
+	return !bpf_probe_read_user(ret, n, (void *)avma);
+}
+
+static __always_inline __u64 script_thread(struct cpu_walk *w)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
+
+	return t->thread.fsbase;
+#else
+	return 0;
+#endif
+}
+
+static __always_inline __u64 script_mix(__u64 h, __u64 v)
+{
+	return mix(h, v);
+}
+
+static __always_inline void script_put(struct cpu_walk *w, __u64 frame)
+{
+	put_frame(w, frame);
+	w->n_scripts++;
+}
+
+static __always_inline __u64 *told_set(struct cpu_walk *w, __u64 number)
+{
+	return &w->told[BELOW(number, TOLD_SETS) * TOLD_WAYS];
+}
+
+static __always_inline bool script_is_told(struct cpu_walk *w, __u64 number)
+{
+	const __u64 *set = told_set(w, number), key = number | (__u64)scripts_epoch << 44;
+
+	return set[0] == key || set[1] == key || set[2] == key || set[3] == key;
+}
+
+static __always_inline bool script_tell(struct cpu_walk *w, struct python_walk *p)
+{
+	__u64 *set = told_set(w, p->record.number);
+	__u32 n = p->record.n_line_bytes;
+	__u64 flags = bpf_ringbuf_query(&scripts, BPF_RB_AVAIL_DATA) < SCRIPTS_WAKE_BYTES
+			      ? BPF_RB_NO_WAKEUP
+			      : BPF_RB_FORCE_WAKEUP;
+
+	asm volatile("" : "+r"(n));
+	if (n > SCRIPT_LINE_BYTES)
+		return false;
+	n += __builtin_offsetof(struct script_record, lines);
+	if (bpf_ringbuf_output(&scripts, &p->record, n, flags))
+		return false;
+	set[3] = set[2];
+	set[2] = set[1];
+	set[1] = set[0];
+	set[0] = p->record.number | (__u64)scripts_epoch << 44;
+	return true;
+}
+
+#include "unwind/python.h"
+
+/* bpf_loop: one frame of the interpreter's. */
+static int python_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	if (w->n_frames >= CHAIN_MAX_FRAMES)
+		return 1;
+	return !python_step(w, &w->python);
+}
+
+/* The interpreted frames of the loop in w->walk.loop. */
+__noinline int script_frames(struct cpu_walk *w)
+{
+	const struct unwind_image *image;
+	struct python_walk *p;
+	__u64 runtime;
+	__u32 number, before;
+
+	if (!w)
+		return 0;
+	p = &w->python;
+	number = w->walk.loop;
+	image = bpf_map_lookup_elem(&unwind_images, &number);
+	if (!image)
+		return 0;
+	p->interpreter = image->interpreter;
+	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= N_INTERPRETERS)
+		return 0;
+	runtime = image->anchor - w->walk.loop_bias;
+	if (p->anchor != runtime)
+		python_begin(w, p, &python_layouts[p->interpreter & 3], runtime);
+	before = w->n_scripts;
+	bpf_loop(CHAIN_MAX_FRAMES, python_frame, &w, 0);
+	if (w->n_scripts == before && w->n_frames < CHAIN_MAX_FRAMES)
+		script_put(w,
+			   FRAME_SCRIPT(p->failed ? p->failed : SCRIPT_UNMATCHED, SCRIPT_NO_OFF));
+	return 0;
+}
+
+#endif

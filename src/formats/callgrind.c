@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See callgrind.h. */
+#include "formats/callgrind.h"
+
+#include <errno.h>
+
+#define MOST_PROBED 40 /* lines of a header */
+
+void callgrind_begin(struct callgrind_reader *r, struct arena *arena)
+{
+	*r = (struct callgrind_reader){.arena = arena, .has_line = true};
+}
+
+static void names_release(struct callgrind_names *n)
+{
+	vec_release(&n->v);
+	index_release(&n->index);
+}
+
+void callgrind_end(struct callgrind_reader *r)
+{
+	names_release(&r->objects);
+	names_release(&r->files);
+	names_release(&r->functions);
+}
+
+static bool same_number(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct callgrind_names *)owner)->v.v[i].number == *(const uint64_t *)key;
+}
+
+/* "(12) name" sets number 12, "(12)" asks for it, "name" is only itself. */
+static int parse_name(struct callgrind_reader *r, struct callgrind_names *names, struct text_line l,
+		      const char **ret, struct err *err)
+{
+	struct text_line rest = l;
+	uint64_t number;
+	uint32_t i;
+
+	if (!l.n || *l.text != '(') {
+		*ret = arena_strndup(r->arena, l.text, l.n);
+		return 0;
+	}
+	rest.text++;
+	rest.n--;
+	if (!text_line_number(&rest, 10, &number) || !rest.n || *rest.text != ')') {
+		*ret = arena_strndup(r->arena, l.text, l.n); /* a name that begins so */
+		return 0;
+	}
+	rest.text++;
+	rest.n--;
+	text_line_skip(&rest, ' ');
+	i = index_find(&names->index, hash_u64(number), same_number, names, &number);
+	if (i == INDEX_NONE && !rest.n)
+		return err_set(err, -EBADMSG, "name (%llu) was not told before",
+			       (unsigned long long)number);
+	if (i == INDEX_NONE) {
+		i = (uint32_t)names->v.n;
+		vec_add(&names->v);
+		names->v.v[i].number = number;
+		index_add(&names->index, hash_u64(number), i);
+	}
+	if (rest.n)
+		names->v.v[i].name = arena_strndup(r->arena, rest.text, rest.n);
+	*ret = names->v.v[i].name;
+	return 0;
+}
+
+/* "0x40", "64", "+3", "-3", "*": the last one and what is added. */
+static bool parse_position(struct text_line *l, uint64_t *last)
+{
+	const char sign = l->n ? *l->text : 0;
+	uint64_t v;
+
+	if (sign == '*' || sign == '+' || sign == '-') {
+		l->text++;
+		l->n--;
+		if (sign == '*')
+			return true;
+	}
+	if (l->n > 2 && l->text[0] == '0' && (l->text[1] == 'x' || l->text[1] == 'X')) {
+		l->text += 2;
+		l->n -= 2;
+		if (!text_line_number(l, 16, &v))
+			return false;
+	} else if (!text_line_number(l, 10, &v)) {
+		return false;
+	}
+	*last = sign == '+' ? *last + v : sign == '-' ? *last - v : v;
+	return true;
+}
+
+static int parse_costs(struct callgrind_reader *r, struct text_line l, struct callgrind_line *ret,
+		       struct err *err)
+{
+	if (r->has_instr && !parse_position(&l, &r->instr))
+		return err_set(err, -EBADMSG, "'%.*s' is no address", (int)(l.n < 40 ? l.n : 40),
+			       l.text);
+	text_line_skip(&l, ' ');
+	if (r->has_line && !parse_position(&l, &r->line))
+		return err_set(err, -EBADMSG, "'%.*s' is no line", (int)(l.n < 40 ? l.n : 40),
+			       l.text);
+	ret->kind = CALLGRIND_COSTS;
+	ret->instr = r->has_instr ? r->instr : 0;
+	ret->line = r->has_line ? r->line : 0;
+	for (text_line_skip(&l, ' '); l.n; text_line_skip(&l, ' ')) {
+		uint64_t v;
+
+		if (!text_line_number(&l, 10, &v) || (l.n && *l.text != ' '))
+			return err_set(err, -EBADMSG, "'%.*s' is no cost",
+				       (int)(l.n < 40 ? l.n : 40), l.text);
+		if (ret->n_costs == CALLGRIND_MOST_EVENTS)
+			return err_set(err, -E2BIG, "more than %d costs on a line",
+				       CALLGRIND_MOST_EVENTS);
+		ret->costs[ret->n_costs++] = v;
+	}
+	return 0;
+}
+
+static bool cut_prefix(struct text_line *l, const char *prefix)
+{
+	const size_t n = strlen(prefix);
+
+	if (!text_line_starts(l, prefix))
+		return false;
+	l->text += n;
+	l->n -= n;
+	return true;
+}
+
+static bool has_word(const struct text_line *l, const char *word)
+{
+	return memmem(l->text, l->n, word, strlen(word)) != NULL;
+}
+
+static int parse_header(struct callgrind_reader *r, struct text_line l, struct callgrind_line *ret)
+{
+	if (cut_prefix(&l, "positions:")) {
+		r->has_instr = has_word(&l, "instr");
+		r->has_line = has_word(&l, "line");
+	} else if (cut_prefix(&l, "events:")) {
+		text_line_skip(&l, ' ');
+		ret->kind = CALLGRIND_EVENTS;
+		ret->name = arena_strndup(r->arena, l.text, l.n);
+	} else if (cut_prefix(&l, "cmd:")) {
+		text_line_skip(&l, ' ');
+		ret->kind = CALLGRIND_COMMAND;
+		ret->name = arena_strndup(r->arena, l.text, l.n);
+	} else if (cut_prefix(&l, "summary:") || cut_prefix(&l, "totals:")) {
+		ret->kind = CALLGRIND_TOTAL;
+	}
+	return 0;
+}
+
+int callgrind_parse(struct callgrind_reader *r, const struct text_line *line,
+		    struct callgrind_line *ret, struct err *err)
+{
+	static const struct {
+		const char *prefix;
+		enum callgrind_kind kind;
+	} names[] = {{"ob=", CALLGRIND_OB},   {"fl=", CALLGRIND_FL},   {"fi=", CALLGRIND_FI},
+		     {"fe=", CALLGRIND_FI},   {"fn=", CALLGRIND_FN},   {"cob=", CALLGRIND_COB},
+		     {"cfi=", CALLGRIND_CFI}, {"cfl=", CALLGRIND_CFI}, {"cfn=", CALLGRIND_CFN}};
+	struct text_line l = *line;
+
+	*ret = (struct callgrind_line){0};
+	text_line_skip(&l, ' ');
+	if (!l.n || *l.text == '#')
+		return 0;
+	if ((*l.text >= '0' && *l.text <= '9') || *l.text == '+' || *l.text == '-' ||
+	    *l.text == '*')
+		return parse_costs(r, l, ret, err);
+	if (cut_prefix(&l, "calls=")) {
+		ret->kind = CALLGRIND_CALLS;
+		return 0;
+	}
+	for (size_t i = 0; i < n_elems(names); i++)
+		if (cut_prefix(&l, names[i].prefix)) {
+			const enum callgrind_kind k = names[i].kind;
+
+			ret->kind = k;
+			text_line_skip(&l, ' ');
+			return parse_name(r,
+					  k == CALLGRIND_OB || k == CALLGRIND_COB   ? &r->objects
+					  : k == CALLGRIND_FN || k == CALLGRIND_CFN ? &r->functions
+										    : &r->files,
+					  l, &ret->name, err);
+		}
+	if (memchr(l.text, ':', l.n))
+		return parse_header(r, l, ret);
+	if (memchr(l.text, '=', l.n)) /* jump=, jcnd=, rec=, frfn= */
+		return 0;
+	return err_set(err, -EBADMSG, "'%.*s' is no line of callgrind's",
+		       (int)(l.n < 40 ? l.n : 40), l.text);
+}
+
+bool callgrind_probe(const uint8_t *bytes, size_t n)
+{
+	struct rd r = rd_init(bytes, n);
+	struct text_line l;
+
+	for (unsigned i = 0; i < MOST_PROBED && text_line_next(&r, &l); i++) {
+		if (text_line_starts(&l, "# callgrind format"))
+			return true;
+		if (text_line_starts(&l, "events:") || text_line_starts(&l, "positions:"))
+			return true;
+		if (l.n && *l.text != '#' && !memchr(l.text, ':', l.n))
+			return false;
+	}
+	return false;
+}

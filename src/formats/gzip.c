@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See gzip.h. */
+#include "formats/gzip.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+
+#define GZIP_BITS (15 + 16) /* zlib.h, inflateInit2: +16 is gzip, with no other format taken */
+#define PART	  ((size_t)1 << 16)
+
+bool gzip_probe(const uint8_t *bytes, size_t n)
+{
+	return n >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+void gzip_pack(struct str *out, const void *bytes, size_t n)
+{
+	z_stream z = {0};
+	const uint8_t *p = bytes;
+	char part[PART];
+	int rc = deflateInit2(&z, 1, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY);
+
+	if (rc != Z_OK)
+		alloc_fail();
+	do {
+		const size_t feed = n < (size_t)1 << 30 ? n : (size_t)1 << 30;
+
+		z.next_in = (Bytef *)p;
+		z.avail_in = (uInt)feed;
+		p += feed;
+		n -= feed;
+		do {
+			z.next_out = (Bytef *)part;
+			z.avail_out = sizeof(part);
+			rc = deflate(&z, n ? Z_NO_FLUSH : Z_FINISH);
+			str_addn(out, part, sizeof(part) - z.avail_out);
+		} while (z.avail_out == 0);
+	} while (n);
+	deflateEnd(&z);
+}
+
+static int inflate_member(z_stream *z, size_t most, struct wr *ret, struct err *err)
+{
+	int rc;
+
+	do {
+		size_t room = most - ret->n + 1; /* one byte more than is allowed */
+
+		if (room > 4 * PART)
+			room = 4 * PART;
+		vec_reserve(ret, room);
+		z->next_out = ret->v + ret->n;
+		z->avail_out = (uInt)room;
+		rc = inflate(z, Z_NO_FLUSH);
+		ret->n += room - z->avail_out;
+		if (ret->n > most)
+			return err_set(err, -E2BIG, "gzip: more than %zu bytes come out", most);
+		if (rc == Z_BUF_ERROR || (rc == Z_OK && !z->avail_in && z->avail_out))
+			return err_set(err, -ENODATA, "gzip: the file ends too early");
+		if (rc != Z_OK && rc != Z_STREAM_END)
+			return err_set(err, -EBADMSG, "gzip: damaged: %s",
+				       z->msg ? z->msg : "no such block");
+	} while (rc != Z_STREAM_END);
+	return 0;
+}
+
+int gzip_unpack(const uint8_t *bytes, size_t n, size_t most, struct wr *ret, struct err *err)
+{
+	z_stream z = {.next_in = (Bytef *)bytes, .avail_in = (uInt)n};
+	int rc = 0;
+
+	if (n > UINT_MAX)
+		return err_set(err, -E2BIG, "gzip: files of 4 GiB and more are not read");
+	if (inflateInit2(&z, GZIP_BITS) != Z_OK)
+		return err_set(err, -ENOMEM, "gzip: no memory");
+	do {
+		rc = inflate_member(&z, most, ret, err);
+		if (rc >= 0 && z.avail_in && inflateReset(&z) != Z_OK)
+			rc = err_set(err, -EBADMSG, "gzip: damaged");
+	} while (rc >= 0 && z.avail_in);
+	inflateEnd(&z);
+	if (rc < 0)
+		wr_release(ret);
+	return rc;
+}

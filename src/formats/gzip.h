@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* gzip files in memory (RFC 1952), by zlib. */
+#ifndef FORMATS_GZIP_H
+#define FORMATS_GZIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "base/wr.h"
+
+/* Whether the N bytes begin as a gzip file. */
+bool gzip_probe(const uint8_t *bytes, size_t n);
+
+/* Appends the N bytes, packed, to OUT.  The file has no name and no time: equal bytes give equal
+ * files. */
+void gzip_pack(struct str *out, const void *bytes, size_t n);
+
+/* Unpacks all members of the N bytes into RET, which the caller releases.  -E2BIG: more than MOST
+ * bytes come out; -EBADMSG: damaged; -ENODATA: it ends too early. */
+int gzip_unpack(const uint8_t *bytes, size_t n, size_t most, struct wr *ret, struct err *err);
+
+#endif

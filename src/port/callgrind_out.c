@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Samples in callgrind's format (docs/formats/callgrind.md): costs by function, instruction and
+ * line, and calls with what was below them.
+ *
+ * What a call has below it counts a sample once, however often the call is on the path; so an edge
+ * of the call graph is stamped with the last value that went through it. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "port/exporters.h"
+
+/* Something with costs: a line of a place by itself, or a call from it to CALLEE. */
+struct cost {
+	uint32_t function, line, callee; /* LINE: of struct stacks; CALLEE NO_CALLEE: its own */
+	uint64_t svma;
+	size_t stamp; /* the last value that was added, + 1 */
+};
+#define NO_CALLEE UINT32_MAX
+
+struct callgrind_out {
+	const struct stacks *s;
+	struct str *out;
+	VEC(struct cost) costs;
+	VEC(uint64_t) amounts; /* columns of each */
+	struct index index;
+	bool *named_function, *named_image;
+	struct index file_ix;
+	VEC(const char *) files;
+};
+
+static bool same_cost(const void *owner, uint32_t i, const void *key)
+{
+	const struct cost *a = &((const struct callgrind_out *)owner)->costs.v[i], *b = key;
+
+	return a->function == b->function && a->callee == b->callee && a->svma == b->svma &&
+	       a->line == b->line;
+}
+
+static uint32_t intern_cost(struct callgrind_out *o, const struct cost *key)
+{
+	const uint64_t hash = hash_pair(
+		hash_pair(key->svma, (uint64_t)key->function << 32 | key->line), key->callee);
+	uint32_t i = index_find(&o->index, hash, same_cost, o, key);
+	const size_t n = o->s->columns.n;
+
+	if (i != INDEX_NONE)
+		return i;
+	i = (uint32_t)o->costs.n;
+	vec_push(&o->costs, *key);
+	index_add(&o->index, hash, i);
+	vec_reserve(&o->amounts, n + 1);
+	memset(o->amounts.v + o->amounts.n, 0, n * sizeof(*o->amounts.v));
+	o->amounts.n += n;
+	return i;
+}
+
+static void add_cost(struct callgrind_out *o, uint32_t line, uint64_t svma, uint32_t callee,
+		     size_t value)
+{
+	const struct cost key = {o->s->lines.v[line].function, line, callee, svma, 0};
+	const uint32_t i = intern_cost(o, &key);
+	const size_t n = o->s->columns.n;
+
+	if (o->costs.v[i].stamp == value + 1)
+		return;
+	o->costs.v[i].stamp = value + 1;
+	for (size_t c = 0; c < n; c++)
+		o->amounts.v[i * n + c] += stacks_amounts(o->s, value)[c];
+}
+
+/* Goes up the path of a value: its own cost at the innermost line, then each call. */
+static void add_value(struct callgrind_out *o, size_t value)
+{
+	const struct stacks *s = o->s;
+	uint32_t callee = NO_CALLEE;
+
+	for (uint32_t n = s->values.v[value].node; n; n = s->nodes.v[n].parent) {
+		const struct stack_place *pl = &s->places.v[s->nodes.v[n].place];
+
+		for (uint32_t i = 0; i < pl->n_lines; i++) {
+			add_cost(o, pl->first_line + i, pl->svma, callee, value);
+			callee = s->lines.v[pl->first_line + i].function;
+		}
+	}
+}
+
+static int compare_costs(const void *a, const void *b, void *arg)
+{
+	const struct cost *v = arg, *x = v + *(const uint32_t *)a, *y = v + *(const uint32_t *)b;
+
+	if (x->function != y->function)
+		return x->function < y->function ? -1 : 1;
+	if (x->svma != y->svma)
+		return x->svma < y->svma ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	return x->callee > y->callee ? -1 : x->callee < y->callee; /* its own first */
+}
+
+static void add_safe(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		str_addc(out, *text == '\n' || *text == '\r' ? '?' : *text);
+}
+
+static bool same_file(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct callgrind_out *)owner)->files.v[i], key) == 0;
+}
+
+/* "KEY=(ID) NAME" the first time, "KEY=(ID)" later. */
+static void put_file(struct callgrind_out *o, const char *key, const char *file)
+{
+	const uint64_t hash = hash_str(file);
+	uint32_t i = index_find(&o->file_ix, hash, same_file, o, file);
+
+	if (i != INDEX_NONE) {
+		str_addf(o->out, "%s=(%" PRIu32 ")\n", key, i + 1);
+		return;
+	}
+	i = (uint32_t)o->files.n;
+	vec_push(&o->files, file);
+	index_add(&o->file_ix, hash, i);
+	str_addf(o->out, "%s=(%" PRIu32 ") ", key, i + 1);
+	add_safe(o->out, *file ? file : "???");
+	str_addc(o->out, '\n');
+}
+
+static void put_function(struct callgrind_out *o, uint32_t id, const char *ob, const char *fl,
+			 const char *fn)
+{
+	const struct stack_function *f = &o->s->functions.v[id];
+	const uint32_t im = f->image == STACK_NO_IMAGE ? (uint32_t)o->s->images.n : f->image;
+
+	str_addf(o->out, "%s=(%" PRIu32 ")", ob, im + 1);
+	if (!o->named_image[im]) {
+		str_addc(o->out, ' ');
+		add_safe(o->out, im < o->s->images.n ? o->s->images.v[im].path : "???");
+		o->named_image[im] = true;
+	}
+	str_addc(o->out, '\n');
+	put_file(o, fl, f->file);
+	str_addf(o->out, "%s=(%" PRIu32 ")", fn, id + 1);
+	if (!o->named_function[id]) {
+		str_addc(o->out, ' ');
+		add_safe(o->out, f->name);
+		o->named_function[id] = true;
+	}
+	str_addc(o->out, '\n');
+}
+
+static void put_position(struct callgrind_out *o, const struct cost *c, uint32_t i)
+{
+	const size_t n = o->s->columns.n;
+
+	str_addf(o->out, "0x%" PRIx64 " %" PRIu32, c->svma, o->s->lines.v[c->line].line);
+	for (size_t k = 0; k < n; k++)
+		str_addf(o->out, " %" PRIu64, o->amounts.v[i * n + k]);
+	str_addc(o->out, '\n');
+}
+
+static void put_costs(struct callgrind_out *o, struct out_stream *stream)
+{
+	_mem_ uint32_t *order = xmalloc(o->costs.n * sizeof(*order) + 1);
+	const char *file = NULL;
+	uint32_t function = NO_CALLEE;
+
+	for (uint32_t i = 0; i < o->costs.n; i++)
+		order[i] = i;
+	if (o->costs.n > 1)
+		qsort_r(order, o->costs.n, sizeof(*order), compare_costs, o->costs.v);
+	for (size_t i = 0; i < o->costs.n; i++) {
+		const struct cost *c = &o->costs.v[order[i]];
+		const char *at = o->s->lines.v[c->line].file;
+
+		if (c->function != function) {
+			str_addc(o->out, '\n');
+			put_function(o, c->function, "ob", "fl", "fn");
+			function = c->function;
+			file = o->s->functions.v[function].file;
+		}
+		if (*at && strcmp(at, file) != 0) {
+			put_file(o, "fi", at);
+			file = at;
+		}
+		if (c->callee != NO_CALLEE) {
+			const struct stack_function *to = &o->s->functions.v[c->callee];
+
+			put_function(o, c->callee, "cob", "cfi", "cfn");
+			str_addf(o->out, "calls=1 0x%" PRIx64 " %" PRIu32 "\n", to->svma, to->line);
+		}
+		put_position(o, c, order[i]);
+		out_stream_settle(stream);
+	}
+}
+
+/* Names of events have no blanks in this format. */
+static void put_events(struct callgrind_out *o)
+{
+	str_add(o->out, "events:");
+	vec_each (c, &o->s->columns) {
+		str_addc(o->out, ' ');
+		for (const char *p = c->name; *p; p++)
+			str_addc(o->out, (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+							 (*p >= 'A' && *p <= 'Z')
+						 ? *p
+						 : '_');
+	}
+	str_add(o->out, "\nsummary:");
+	vec_each (c, &o->s->columns)
+		str_addf(o->out, " %" PRIu64, c->total);
+	str_addc(o->out, '\n');
+}
+
+int callgrind_out_write(const struct stacks *s, struct out_stream *out, struct exporter_result *ret,
+			struct err *err)
+{
+	struct callgrind_out o = {.s = s, .out = &out->text};
+
+	(void)err;
+	o.named_function = xcalloc(s->functions.n + 1, sizeof(*o.named_function));
+	o.named_image = xcalloc(s->images.n + 2, sizeof(*o.named_image));
+	for (size_t i = 0; i < s->values.n; i++)
+		add_value(&o, i);
+	str_add(o.out, "# callgrind format\nversion: 1\ncreator: dwell\n");
+	if (*s->command) {
+		str_add(o.out, "cmd: ");
+		add_safe(o.out, s->command);
+		str_addc(o.out, '\n');
+	}
+	str_add(o.out, "positions: instr line\n");
+	put_events(&o);
+	put_costs(&o, out);
+	ret->n = s->columns.v[s->main_column].total;
+	vec_release(&o.costs);
+	vec_release(&o.amounts);
+	vec_release(&o.files);
+	index_release(&o.index);
+	index_release(&o.file_ix);
+	free(o.named_function);
+	free(o.named_image);
+	return 0;
+}

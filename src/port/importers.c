@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See importers.h. */
+#include "port/importers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "formats/callgrind.h"
+#include "formats/folded.h"
+#include "formats/gmon.h"
+#include "formats/gzip.h"
+#include "formats/perf_script.h"
+#include "formats/pprof.h"
+
+#define MOST_UNPACKED ((size_t)1 << 30) /* bytes that come out of a packed file */
+#define PROBED_BYTES  ((size_t)1 << 16)
+#define PROBED_JSON   ((size_t)4 << 20) /* keys may stand behind long tables */
+
+static bool has_key(const uint8_t *bytes, size_t n, const char *key)
+{
+	const size_t most = n < PROBED_JSON ? n : PROBED_JSON;
+	const size_t last = n - most;
+
+	return memmem(bytes, most, key, strlen(key)) ||
+	       memmem(bytes + last, most, key, strlen(key));
+}
+
+static bool is_json(const uint8_t *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && memchr(" \t\r\n", bytes[i], 4))
+		i++;
+	return i < n && bytes[i] == '{';
+}
+
+static bool is_speedscope(const uint8_t *bytes, size_t n)
+{
+	return is_json(bytes, n) && has_key(bytes, n, "speedscope.app/file-format-schema.json");
+}
+
+static bool is_firefox(const uint8_t *bytes, size_t n)
+{
+	return is_json(bytes, n) && has_key(bytes, n, "\"preprocessedProfileVersion\"");
+}
+
+static bool is_cpuprofile(const uint8_t *bytes, size_t n)
+{
+	return is_json(bytes, n) && has_key(bytes, n, "\"nodes\"") &&
+	       has_key(bytes, n, "\"callFrame\"") && has_key(bytes, n, "\"startTime\"");
+}
+
+/* A message of pprof's has no magic: it begins with any of its fields, and parses to its end. */
+static bool is_pprof(const uint8_t *bytes, size_t n)
+{
+	const unsigned field = n ? bytes[0] >> 3 : 0, type = n ? bytes[0] & 7 : 7;
+	struct pprof p;
+	bool is = field >= 1 && field <= 15 && (type == 0 || type == 2);
+
+	if (!is)
+		return false;
+	is = pprof_parse(bytes, n, &p, NULL) >= 0;
+	pprof_release(&p);
+	return is;
+}
+
+const struct importer importers[] = {
+	{"gmon.out", gmon_probe, gmon_in_read, false},
+	{"file of callgrind", callgrind_probe, callgrind_in_read, true},
+	{"file of speedscope", is_speedscope, speedscope_in_read, false},
+	{"profile of the Firefox Profiler", is_firefox, firefox_in_read, false},
+	{"profile of V8", is_cpuprofile, cpuprofile_in_read, false},
+	{"profile of pprof", is_pprof, pprof_in_read, false},
+	{"text of perf script", perf_script_probe, script_in_read, true},
+	{"file of folded stacks", folded_probe, folded_in_read, true},
+};
+
+const size_t n_importers = n_elems(importers);
+
+static const struct importer *probe_bytes(const uint8_t *bytes, size_t n, bool packed)
+{
+	for (size_t i = 0; i < n_importers; i++) {
+		const struct importer *im = &importers[i];
+		const size_t most = im->is_text && n > PROBED_BYTES ? PROBED_BYTES : n;
+
+		if (!(packed && im->is_text) && im->probe(bytes, most))
+			return im;
+	}
+	return NULL;
+}
+
+/* A file's bytes, unpacked. */
+struct importer_file {
+	struct file_map map;
+	struct wr room;
+	const uint8_t *bytes;
+	size_t n;
+	const struct importer *importer;
+	bool packed;
+};
+
+static const struct importer damaged = {.name = "packed profile"};
+
+static void close_file(struct importer_file *f)
+{
+	file_map_close(&f->map);
+	wr_release(&f->room);
+}
+
+static int open_file(struct importer_file *f, const char *path, struct err *err)
+{
+	struct stat st;
+	int rc;
+
+	*f = (struct importer_file){0};
+	if (stat(path, &st) < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: is no file", path);
+	rc = file_map_open(&f->map, AT_FDCWD, path, false, err);
+	if (rc < 0)
+		return rc;
+	f->bytes = f->map.bytes;
+	f->n = f->map.n_bytes;
+	f->packed = gzip_probe(f->bytes, f->n);
+	if (f->packed) {
+		rc = gzip_unpack(f->bytes, f->n, MOST_UNPACKED, &f->room, err);
+		if (rc < 0) {
+			close_file(f);
+			return err_prefix(err, rc, "%s", path);
+		}
+		f->bytes = f->room.v;
+		f->n = f->room.n;
+	}
+	f->importer = f->n ? probe_bytes(f->bytes, f->n, f->packed) : NULL;
+	return 0;
+}
+
+const struct importer *importer_find(const char *path)
+{
+	struct importer_file f;
+	const struct importer *ret;
+
+	/* What cannot be unpacked is told by who loads it. */
+	if (open_file(&f, path, NULL) < 0)
+		return f.packed ? &damaged : NULL;
+	ret = f.importer;
+	close_file(&f);
+	return ret;
+}
+
+int importer_read(const struct importer *i, const uint8_t *bytes, size_t n, struct stacks *s,
+		  const char *program, struct str *notes, struct err *err)
+{
+	struct importer_job job = {.program = program, .notes = notes};
+	int rc;
+
+	*s = (struct stacks){0};
+	stacks_make_begin(&job.make, s);
+	rc = i->read(bytes, n, &job, err);
+	if (rc < 0)
+		job.make.s = NULL; /* what is there is not whole */
+	stacks_make_end(&job.make);
+	return rc;
+}
+
+/* The first of the paths that is a file. */
+static const char *find_program(const struct importer_opts *o)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < o->n_paths; i++)
+		if (stat(o->paths[i], &st) >= 0 && S_ISREG(st.st_mode))
+			return o->paths[i];
+	return NULL;
+}
+
+int importer_load(const char *path, const struct importer_opts *o, struct profile *p,
+		  stacks_symbol_list *ret, struct str *notes, struct err *err)
+{
+	const struct stacks_in_opts so = {str_basename(path), o->label, o->keep_pids, o->keep_tids};
+	struct importer_file f;
+	struct stacks s = {0};
+	int rc = open_file(&f, path, err);
+
+	if (rc < 0)
+		return rc;
+	if (!f.importer)
+		rc = err_set(err, -EINVAL, "%s: is no profile that dwell knows", path);
+	else
+		rc = importer_read(f.importer, f.bytes, f.n, &s, find_program(o), notes, err);
+	if (rc < 0 && f.importer)
+		err_prefix(err, rc, "%s: as a %s", path, f.importer->name);
+	if (rc >= 0 && !s.values.n)
+		rc = err_set(err, -ENODATA, "%s: a %s without samples", path, f.importer->name);
+	if (rc >= 0)
+		stacks_to_profile(&s, &so, p, ret, notes);
+	stacks_release(&s);
+	close_file(&f);
+	return rc;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See runtime.h.
+ *
+ * An interpreter's image is known by what is recorded: the caller of the first of some functions of
+ * a script is the loop that executes them.  For example, of a sort with a key function in Python:
+ *
+ *     _start, ..., loop, <module>, list_sort, loop, key, loop      as recorded
+ *     <module>, key                                               folded: all time is key's
+ *
+ * Paths without functions of a script stay as they are. */
+#include "query/samples/runtime.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "model/trace.h"
+
+struct folder {
+	struct profile *p;
+	bool *is_runtime; /* by image */
+	bool *has_script; /* by context: it or one of its callers is a script's */
+	bool *leads;	  /* by context: one of its callees is */
+	ctx_id *to;	  /* by context */
+};
+
+static const struct image *runtime_image(const struct profile *p, ctx_id ctx)
+{
+	return &p->images.v[p->places.v[p->ctxs.v[ctx].place].image];
+}
+
+static void find_runtimes(struct folder *f)
+{
+	const struct profile *p = f->p;
+
+	for (ctx_id i = 1; i < p->ctxs.n; i++) {
+		ctx_id parent = p->ctxs.v[i].parent;
+
+		f->has_script[i] = f->has_script[parent];
+		if (runtime_image(p, i)->kind != IMAGE_SCRIPT)
+			continue;
+		f->has_script[i] = true;
+		if (parent && runtime_image(p, parent)->kind == IMAGE_FILE)
+			f->is_runtime[p->places.v[p->ctxs.v[parent].place].image] = true;
+	}
+	for (ctx_id i = (ctx_id)p->ctxs.n; i-- > 1;)
+		if (f->leads[i] || runtime_image(p, i)->kind == IMAGE_SCRIPT)
+			f->leads[p->ctxs.v[i].parent] = true;
+}
+
+static void fold_contexts(struct folder *f, ctx_id n)
+{
+	struct profile *p = f->p;
+
+	for (ctx_id i = 1; i < n; i++) {
+		const struct ctx c = p->ctxs.v[i];
+
+		if (!f->has_script[i] && !f->leads[i])
+			continue;
+		f->to[i] = f->is_runtime[p->places.v[c.place].image]
+				   ? f->to[c.parent]
+				   : profile_intern_ctx(p, f->to[c.parent], c.place);
+	}
+}
+
+static void fold_values(struct folder *f)
+{
+	struct profile *p = f->p;
+	const size_t n = p->values.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct value v = p->values.v[i];
+
+		if (!value_counts(&v) || !f->has_script[v.ctx] || f->to[v.ctx] == v.ctx)
+			continue;
+		p->values.v[i].count = p->values.v[i].sum = 0;
+		v.ctx = f->to[v.ctx];
+		profile_add_value(p, &v);
+	}
+	vec_each (t, &p->traces)
+		vec_each (point, &t->points)
+			if (f->has_script[point->ctx])
+				point->ctx = f->to[point->ctx];
+}
+
+void runtime_fold(struct profile *p)
+{
+	const size_t n = p->ctxs.n;
+	struct folder f = {.p = p};
+
+	if (!p->scripts.n)
+		return;
+	f.is_runtime = xcalloc(p->images.n + 1, sizeof(*f.is_runtime));
+	f.has_script = xcalloc(n, sizeof(*f.has_script));
+	f.leads = xcalloc(n, sizeof(*f.leads));
+	f.to = xcalloc(n, sizeof(*f.to));
+	find_runtimes(&f);
+	fold_contexts(&f, (ctx_id)n);
+	fold_values(&f);
+	free(f.is_runtime);
+	free(f.has_script);
+	free(f.leads);
+	free(f.to);
+}

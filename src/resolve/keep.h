@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which code is to be kept, and keeping it (kept_dir.h): at the end of a recording, at the flushes
+ * of a daemon, and by imports. */
+#ifndef RESOLVE_KEEP_H
+#define RESOLVE_KEEP_H
+
+#include "resolve/kept_dir.h"
+
+typedef VEC(struct kept_range) kept_ranges;
+
+/* What is known of the file that code is kept of. */
+struct keep_file {
+	bool is_believed; /* file_symbols_believed */
+	bool is_hidden;	  /* its owner hides it from some */
+};
+
+/* Appends to RET the procedures of IM around SVMAS (N of them, ascending) of which DIR keeps no
+ * code yet; their symbols must be kept there. */
+void keep_wanted(const char *dir, const struct image *im, const uint64_t *svmas, size_t n,
+		 kept_ranges *ret);
+
+/* Keeps RANGES of the file FD (borrowed), which is IM's, in this process. */
+int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges *ranges,
+	     struct keep_file file, struct err *err);
+
+/* Keeps code in two parts: a child makes bytes of the file's RANGES, as a question has them, and
+ * whoever asked keeps them.  LINES: as kept_code_read.  keep_question stops at MOST bytes and
+ * returns how many ranges it has. */
+size_t keep_question(const struct image *im, const kept_ranges *ranges, bool lines, size_t most,
+		     struct wr *ret);
+int keep_answer(int fd, const uint8_t *question, size_t n, struct wr *ret, struct err *err);
+int keep_bytes(const char *dir, const struct image *im, struct keep_file file, const uint8_t *bytes,
+	       size_t n, struct err *err);
+
+/* Tells whether the file at FD may be read by everybody: it, and each directory that leads to it.
+ * No file system is asked; what is not known is hidden. */
+bool keep_is_hidden(int fd);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See kept_dir.h. */
+#include "resolve/kept_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "resolve/symcache.h"
+
+static const char believed[] = "code-", claimed[] = "claimedcode-";
+
+/* --- names --- */
+
+static struct kept_entry entry_named(const struct kept_info *info)
+{
+	struct kept_entry e = {.is_claimed = info->is_claimed};
+
+	memcpy(e.key.digest, info->digest, sizeof(e.key.digest));
+	memcpy(e.key.content, info->content, sizeof(e.key.content));
+	entry_name_format(e.is_claimed ? claimed : believed, &e.key, e.name);
+	return e;
+}
+
+static void add_entry(void *ctx, const char *name)
+{
+	kept_entries *ret = ctx;
+	struct kept_entry e = {.is_claimed = str_starts(name, claimed)};
+
+	if (!entry_name_parse(name, e.is_claimed ? claimed : believed, &e.key))
+		return;
+	snprintf(e.name, sizeof(e.name), "%s", name);
+	vec_push(ret, e);
+}
+
+static int entry_by_belief(const void *a, const void *b)
+{
+	const struct kept_entry *x = a, *y = b;
+
+	return x->is_claimed != y->is_claimed ? x->is_claimed - y->is_claimed
+					      : strcmp(x->name, y->name);
+}
+
+static int list_entries(int fd, kept_entries *ret)
+{
+	int rc = entry_names_list(fd, add_entry, ret);
+
+	vec_sort(ret, entry_by_belief);
+	return rc;
+}
+
+int kept_list(const char *dir, const struct build_id *id, kept_entries *ret, struct err *err)
+{
+	_fd_ int fd = symcache_open_dir(dir, id, false, err);
+	int rc = fd < 0 ? fd : list_entries(fd, ret);
+
+	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
+}
+
+/* --- entries --- */
+
+static int open_entry_at(struct kept_code *k, int fd, const struct build_id *id,
+			 const struct kept_entry *e, struct err *err)
+{
+	struct file_map map;
+	int rc = file_map_open(&map, fd, e->name, true, err);
+
+	if (rc < 0)
+		return rc;
+	rc = kept_code_parse(k, map.bytes, map.n_bytes, err);
+	file_map_close(&map);
+	if (rc < 0)
+		return rc;
+	if (!build_id_same(&k->info.build_id, id) ||
+	    strcmp(entry_named(&k->info).name, e->name) != 0) {
+		kept_code_release(k);
+		return err_set(err, -ESTALE, "kept code: of another image");
+	}
+	return 0;
+}
+
+int kept_open_entry(struct kept_code *k, const char *dir, const struct build_id *id,
+		    const struct kept_entry *e, struct err *err)
+{
+	_fd_ int fd = symcache_open_dir(dir, id, false, err);
+
+	return fd < 0 ? fd : open_entry_at(k, fd, id, e, err);
+}
+
+int kept_remove(const char *dir, const struct build_id *id, const struct kept_entry *e)
+{
+	_fd_ int fd = symcache_open_dir(dir, id, false, NULL);
+
+	return fd < 0 ? fd : unlinkat(fd, e->name, 0) < 0 ? -errno : 0;
+}
+
+int kept_open(struct kept_code *k, const char *dir, const struct image *im, struct err *err)
+{
+	_fd_ int fd = symcache_open_dir(dir, &im->build_id, false, err);
+	const bool exact = image_digest_known(im->digest);
+	const struct kept_entry *only = NULL, *best = NULL;
+	kept_entries entries = {0};
+	size_t most = 0;
+	int rc = fd < 0 ? fd : list_entries(fd, &entries);
+
+	vec_each (e, &entries) {
+		struct kept_code one;
+
+		if (exact && !image_digest_same(e->key.digest, im->digest))
+			continue;
+		if (only && !image_digest_same(only->key.digest, e->key.digest)) {
+			rc = err_set(err, -ENOTUNIQ, "kept code: two images have this build-id");
+			break;
+		}
+		only = e;
+		if ((best && !best->is_claimed && e->is_claimed) ||
+		    open_entry_at(&one, fd, &im->build_id, e, NULL) < 0)
+			continue;
+		if (!best || one.procs.n > most) {
+			best = e;
+			most = one.procs.n;
+		}
+		kept_code_release(&one);
+	}
+	if (rc >= 0)
+		rc = best ? open_entry_at(k, fd, &im->build_id, best, err)
+			  : err_set(err, -ENOENT, "no code was kept");
+	vec_release(&entries);
+	return rc;
+}
+
+/* --- the bound --- */
+
+struct kept_file {
+	char path[400];
+	struct timespec written;
+	uint64_t n_bytes;
+};
+typedef VEC(struct kept_file) kept_files;
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct kept_file *x = a, *y = b;
+
+	if (x->written.tv_sec != y->written.tv_sec)
+		return x->written.tv_sec < y->written.tv_sec ? -1 : 1;
+	if (x->written.tv_nsec != y->written.tv_nsec)
+		return x->written.tv_nsec < y->written.tv_nsec ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* Adds the files of the image directory NAME. */
+static uint64_t add_files(int images_fd, const char *name, kept_files *ret)
+{
+	_fd_ int fd = openat(images_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	kept_entries entries = {0};
+	uint64_t sum = 0;
+	struct stat st;
+
+	if (fd >= 0)
+		list_entries(fd, &entries);
+	vec_each (e, &entries) {
+		struct kept_file f;
+
+		if (fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		f = (struct kept_file){.written = st.st_mtim, .n_bytes = (uint64_t)st.st_size};
+		snprintf(f.path, sizeof(f.path), "%s/%s", name, e->name);
+		sum += f.n_bytes;
+		vec_push(ret, f);
+	}
+	vec_release(&entries);
+	return sum;
+}
+
+/* Removes the oldest files below DIR until there are MOST_BYTES at most. */
+static void keep_bound(const char *dir, uint64_t most_bytes)
+{
+	_fd_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int again = fd < 0 ? -1 : openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = again < 0 ? NULL : fdopendir(again);
+	kept_files files = {0};
+	struct build_id id;
+	struct dirent *e;
+	uint64_t sum = 0;
+
+	while (d && (e = readdir(d)))
+		if (build_id_parse(e->d_name, &id) >= 0)
+			sum += add_files(fd, e->d_name, &files);
+	if (d)
+		closedir(d);
+	else if (again >= 0)
+		close(again);
+	if (sum > most_bytes)
+		vec_sort(&files, oldest_first);
+	for (size_t i = 0; i < files.n && sum > most_bytes; i++)
+		if (unlinkat(fd, files.v[i].path, 0) >= 0)
+			sum -= files.v[i].n_bytes;
+	vec_release(&files);
+}
+
+static int check_claims(int fd, const struct kept_entry *new, struct err *err)
+{
+	kept_entries there = {0};
+	unsigned n = 0;
+	int rc = list_entries(fd, &there);
+
+	vec_each (e, &there)
+		n += e->is_claimed && strcmp(e->name, new->name) != 0 &&
+		     image_digest_same(e->key.digest, new->key.digest);
+	vec_release(&there);
+	if (rc >= 0 && new->is_claimed && n >= KEPT_MOST_CLAIMED)
+		return err_set(err, -ENOSPC, "more than %u files claim to be this image",
+			       KEPT_MOST_CLAIMED);
+	return rc;
+}
+
+int kept_save(const char *dir, struct kept_code *k, uint64_t most_bytes, struct err *err)
+{
+	const struct kept_entry e = entry_named(&k->info);
+	_fd_ int fd = -1;
+	struct kept_code all;
+	struct wr w = {0};
+	int rc;
+
+	if (!k->procs.n)
+		return 0;
+	if (!image_digest_known(k->info.digest))
+		return err_set(err, -EINVAL, "kept code: image without a digest");
+	fd = symcache_open_dir(dir, &k->info.build_id, true, err);
+	rc = fd < 0 ? fd : check_claims(fd, &e, err);
+	if (rc < 0)
+		return rc;
+	if (open_entry_at(&all, fd, &k->info.build_id, &e, NULL) < 0) {
+		all = (struct kept_code){.info = k->info};
+		all.info.path = arena_strdup(&all.arena, k->info.path ? k->info.path : "");
+	}
+	if (kept_code_merge(&all, k)) {
+		kept_code_format(&all, &w);
+		rc = all.info.is_hidden ? file_replace_hidden(fd, e.name, w.v, w.n, err)
+					: file_replace_lazily(fd, e.name, w.v, w.n, err);
+		if (rc >= 0) {
+			keep_bound(dir, most_bytes);
+			rc = 1;
+		}
+	}
+	wr_release(&w);
+	kept_code_release(&all);
+	return rc;
+}

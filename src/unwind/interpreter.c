@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See interpreter.h. */
+#include "unwind/interpreter.h"
+
+#include <stdio.h>
+
+static const char *const refusals[N_INTERPRETER_REFUSALS] = {
+	[INTERPRETER_OTHER_MACHINE] = "its frames are known on x86-64 only",
+	[INTERPRETER_WITHOUT_SYMBOLS] =
+		"it exports neither _PyRuntime nor _PyEval_EvalFrameDefault",
+	[INTERPRETER_TOO_OLD] = "it has no Py_Version: it is older than 3.11",
+	[INTERPRETER_OTHER_VERSION] = "the frames of this version are not known",
+	[INTERPRETER_OTHER_BUILD] = "it is a build without the global lock, or not what it says",
+	[INTERPRETER_DAMAGED] = "its loop lies in no segment of code",
+};
+
+/* CPython, Include/patchlevel.h: a byte each of major, minor and micro. */
+void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
+{
+	ret[0] = 0;
+	if (i->version)
+		snprintf(ret, 24, "%u.%u.%u", i->version >> 24, i->version >> 16 & 255,
+			 i->version >> 8 & 255);
+}
+
+const char *interpreter_refusal_text(const struct unwind_interpreter *i)
+{
+	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* CPython's own frames: which functions one call of its loop executes, and where they are.  One
+ * source for two compilers, as walk.h is: the BPF program reads the interrupted thread with it, the
+ * host memory pictures in tests and under the fuzzer.  No libc; the includer bounds the steps.
+ *
+ * A thread's Python frames are a list, the innermost first.  _PyEval_EvalFrameDefault executes one
+ * that C called and all that Python called from there, which the interpreter marks itself, to know
+ * when to return to C.  So a walk that meets the loop takes frames off the list up to a mark:
+ *
+ *     native frames                     Python's list
+ *     _PyEval_EvalFrameDefault   <-     key, entered from C
+ *     list_sort
+ *     _PyEval_EvalFrameDefault   <-     work, then <module>, entered from C
+ *     main
+ *
+ * At the root the list is empty, or the frames were not those of these loops: SCRIPT_UNMATCHED.
+ *
+ * A function is known by what its code object says: its qualified name, file, first line, and where
+ * its table of lines is.  The memory of code objects is used again by others within microseconds,
+ * so both strings are read each time; only within one walk, in which nothing changes, are they
+ * remembered.
+ *
+ * An includer defines SCRIPT_ENV, a struct, and provides what the step reads and tells: the
+ * functions declared below. */
+#ifndef UNWIND_PYTHON_H
+#define UNWIND_PYTHON_H
+
+#include "unwind/python_state.h"
+
+#ifdef SCRIPT_ENV
+
+#ifdef __bpf__
+#define SCRIPT_STEP static inline __attribute__((always_inline))
+#else
+#define SCRIPT_STEP static inline
+#endif
+
+/* Provided by the includer. */
+
+/* Reads N bytes, at most MOST, of the process at AVMA. */
+static bool script_read(SCRIPT_ENV *env, __u64 avma, void *ret, __u32 n, const __u32 most);
+static __u64 script_thread(SCRIPT_ENV *env); /* the thread pointer */
+static __u64 script_mix(__u64 h, __u64 v);
+static void script_put(SCRIPT_ENV *env, __u64 frame);
+
+/* Whether the record of number NUMBER was told; tells P's record. */
+static bool script_is_told(SCRIPT_ENV *env, __u64 number);
+static bool script_tell(SCRIPT_ENV *env, struct python_walk *p);
+
+/* The word at AVMA; 0 when it cannot be read. */
+SCRIPT_STEP __u64 python_word(SCRIPT_ENV *env, __u64 avma)
+{
+	__u64 word = 0;
+
+	return script_read(env, avma, &word, sizeof(word), sizeof(word)) ? word : 0;
+}
+
+SCRIPT_STEP __u64 python_at(const struct python_walk *p, __u32 bytes)
+{
+	return p->words[bytes / 8 < PYTHON_STATE_WORDS ? bytes / 8 : PYTHON_STATE_WORDS];
+}
+
+/* pthread_getspecific of glibc on x86-64: nptl/pthread_getspecific.c, struct pthread (M, 2.36). */
+SCRIPT_STEP __u64 python_specific(SCRIPT_ENV *env, __u64 thread, __u32 key)
+{
+	__u64 level;
+
+	if (key < 32)
+		return python_word(env, thread + 0x310 + 16 * (__u64)key + 8);
+	if (key >= 1024)
+		return 0;
+	level = python_word(env, thread + 0x510 + 8 * (__u64)(key / 32));
+	return level ? python_word(env, level + 16 * (__u64)(key % 32) + 8) : 0;
+}
+
+/* Finds the thread's innermost frame.  The state is the one of this thread when it says so itself:
+ * its thread_id is pthread_self(), the thread pointer. */
+SCRIPT_STEP void python_begin(SCRIPT_ENV *env, struct python_walk *p, const struct python_layout *l,
+			      __u64 runtime)
+{
+	const __u64 thread = script_thread(env);
+	__u64 key, state, frame;
+
+	p->anchor = runtime;
+	p->frame = p->file = p->code = 0;
+	p->failed = SCRIPT_NO_STATE;
+	key = python_word(env, runtime + l->key);
+	if (!(__u32)key || !thread) /* _is_initialized */
+		return;
+	state = python_specific(env, thread, (__u32)(key >> 32));
+	if (!state ||
+	    !script_read(env, state, p->words, PYTHON_STATE_WORDS * 8, PYTHON_STATE_WORDS * 8) ||
+	    python_at(p, l->thread_id) != thread)
+		return;
+	frame = python_at(p, l->frame_at);
+	if (l->in_cframe)
+		frame = python_word(env, frame + l->in_cframe - 1);
+	p->frame = frame;
+	p->failed = 0;
+}
+
+/* Reads the string at AVMA into TO; returns a hash of it, 0 when it cannot be read. */
+SCRIPT_STEP __u64 python_text(SCRIPT_ENV *env, struct python_walk *p, const struct python_layout *l,
+			      __u64 avma, struct script_text *to)
+{
+	__u64 n, hash;
+	__u32 state, kind, n_bytes;
+
+	if (!script_read(env, avma, p->words, PYTHON_TEXT_WORDS * 8, PYTHON_TEXT_WORDS * 8))
+		return 0;
+	n = p->words[2];
+	state = (__u32)p->words[4]; /* unicodeobject.h: 2 bits interned, 3 kind, compact, ascii */
+	kind = state >> 2 & 7;
+	if (kind != 1 && kind != 2 && kind != 4)
+		return 0;
+	n *= kind;
+	n_bytes = n < SCRIPT_TEXT_BYTES ? (__u32)n : SCRIPT_TEXT_BYTES;
+	to->is_cut = n > SCRIPT_TEXT_BYTES;
+	to->kind = kind;
+	to->n_bytes = n_bytes;
+	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
+		to->words[i] = 0;
+	avma += state >> 6 & 1 ? l->ascii : l->compact;
+	if (!script_read(env, avma, to->words, n_bytes, SCRIPT_TEXT_BYTES))
+		return 0;
+	hash = script_mix(n, kind);
+	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
+		hash = script_mix(hash, to->words[i]);
+	return hash | 1;
+}
+
+/* Tells of the code in P->record, whose table of lines is the bytes object at AVMA. */
+SCRIPT_STEP bool python_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 avma)
+{
+	__u64 n;
+	__u32 n_bytes;
+
+	p->record.n_line_bytes = 0;
+	p->record.lines_cut = 1;
+	/* bytesobject.h: ob_size at 16, the bytes at 32 */
+	n = python_word(env, avma + 16);
+	n_bytes = n < SCRIPT_LINE_BYTES ? (__u32)n : SCRIPT_LINE_BYTES;
+	if (script_read(env, avma + 32, p->record.lines, n_bytes, SCRIPT_LINE_BYTES)) {
+		p->record.n_line_bytes = n_bytes;
+		p->record.lines_cut = n > SCRIPT_LINE_BYTES;
+	}
+	return script_tell(env, p);
+}
+
+/* The number of the code object at CODE, which has been told of; else an enum script_mark. */
+SCRIPT_STEP __u64 python_code(SCRIPT_ENV *env, struct python_walk *p, const struct python_layout *l,
+			      __u64 code)
+{
+	__u64 file, name, lines, number, name_hash;
+	__u32 first_line;
+
+	if (code == p->code)
+		return p->number;
+	if (!script_read(env, code, p->words, PYTHON_CODE_WORDS * 8, PYTHON_CODE_WORDS * 8))
+		return SCRIPT_UNREADABLE;
+	file = python_at(p, l->file);
+	name = python_at(p, l->name);
+	lines = python_at(p, l->lines);
+	first_line = (__u32)(python_at(p, l->first_line) >> l->first_line % 8 * 8);
+	number = script_mix(p->key, python_at(p, 16)); /* ob_size: how much bytecode */
+	number = script_mix(script_mix(number, lines), first_line);
+	if (file != p->file) {
+		p->file = 0;
+		p->file_hash = python_text(env, p, l, file, &p->record.file);
+		if (!p->file_hash)
+			return SCRIPT_UNREADABLE;
+		p->file = file;
+	}
+	name_hash = python_text(env, p, l, name, &p->record.name);
+	if (!name_hash)
+		return SCRIPT_UNREADABLE;
+	number = script_mix(script_mix(number, p->file_hash), name_hash) & SCRIPT_CODE_MASK;
+	if (number < SCRIPT_N_MARKS)
+		number = SCRIPT_N_MARKS;
+	if (!script_is_told(env, number)) {
+		p->record.number = number;
+		p->record.interpreter = p->interpreter;
+		p->record.first_line = first_line;
+		if (!python_tell(env, p, lines))
+			return SCRIPT_UNREADABLE;
+	}
+	p->code = code;
+	p->number = number;
+	return number;
+}
+
+/* Puts the next frame of P that is Python's.  Returns true when there may be more of the same
+ * loop. */
+SCRIPT_STEP bool python_step(SCRIPT_ENV *env, struct python_walk *p)
+{
+	const struct python_layout *l = &python_layouts[p->interpreter & 3];
+	__u64 code, instr, number, mark, off = SCRIPT_NO_OFF;
+
+	if (!p->frame)
+		return false;
+	if (!script_read(env, p->frame, p->words, PYTHON_FRAME_WORDS * 8, PYTHON_FRAME_WORDS * 8)) {
+		p->frame = 0;
+		p->failed = SCRIPT_UNREADABLE;
+		return false;
+	}
+	code = python_at(p, l->code);
+	instr = python_at(p, l->instr);
+	mark = python_at(p, l->mark) >> l->mark % 8 * 8 & 0xff;
+	p->frame = python_at(p, l->previous);
+	if (l->by_owner && mark == PYTHON_OWNER_C)
+		return false;
+	instr -= code + l->bytecode;
+	instr = instr == -2ULL ? 0 : instr / 2; /* it has not executed its first instruction */
+	number = python_code(env, p, l, code);
+	if (number >= SCRIPT_N_MARKS && instr < SCRIPT_NO_OFF)
+		off = instr;
+	script_put(env, FRAME_SCRIPT(number, off));
+	return l->by_owner || !mark;
+}
+
+#endif
+#endif

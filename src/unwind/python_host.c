@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See python_host.h. */
+#include "unwind/python_host.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "unwind/python_state.h"
+
+/* Numbers told, so that each is told once of those told last. */
+#define N_TOLD 256
+
+struct python_env {
+	const struct python_input *in;
+	struct python_frames *out;
+	uint64_t told[N_TOLD];
+	struct python_walk walk;
+};
+
+#define SCRIPT_ENV struct python_env
+#include "unwind/python.h"
+
+static bool script_read(struct python_env *env, __u64 avma, void *ret, __u32 n, const __u32 most)
+{
+	return n <= most && env->in->read(env->in->ctx, avma, ret, n);
+}
+
+static __u64 script_thread(struct python_env *env)
+{
+	return env->in->thread;
+}
+
+static __u64 script_mix(__u64 h, __u64 v)
+{
+	return hash_pair(h, v);
+}
+
+static void script_put(struct python_env *env, __u64 frame)
+{
+	if (env->out->n < env->out->max)
+		env->out->frames[env->out->n++] = frame;
+}
+
+static bool script_is_told(struct python_env *env, __u64 number)
+{
+	return env->told[number % N_TOLD] == number;
+}
+
+static bool script_tell(struct python_env *env, struct python_walk *p)
+{
+	env->told[p->record.number % N_TOLD] = p->record.number;
+	if (env->in->tell)
+		env->in->tell(env->in->ctx, &p->record,
+			      offsetof(struct script_record, lines) + p->record.n_line_bytes);
+	return true;
+}
+
+void python_walk_frames(const struct python_input *in, struct python_frames *ret)
+{
+	struct python_env *env = xcalloc(1, sizeof(*env));
+	struct python_walk *p = &env->walk;
+
+	env->in = in;
+	env->out = ret;
+	ret->n = ret->n_loops = 0;
+	p->interpreter = in->interpreter;
+	if (in->interpreter != INTERPRETER_NONE && in->interpreter < N_INTERPRETERS)
+		python_begin(env, p, &python_layouts[in->interpreter], in->runtime);
+	while (p->frame && ret->n_loops < ret->max && ret->n < ret->max) {
+		ret->n_loops++;
+		for (uint32_t i = 0; i < ret->max && python_step(env, p); i++)
+			;
+	}
+	ret->failed = p->failed;
+	free(env);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The walk over CPython's frames (python.h) outside of the kernel: over any memory that can be
+ * read. */
+#ifndef UNWIND_PYTHON_HOST_H
+#define UNWIND_PYTHON_HOST_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/script_record.h"
+
+struct python_input {
+	uint32_t interpreter; /* enum interpreter */
+	uint64_t runtime;     /* address of _PyRuntime */
+	uint64_t thread;      /* the thread pointer */
+	/* Reads N bytes at AVMA; false when they are not there. */
+	bool (*read)(void *ctx, uint64_t avma, void *ret, uint32_t n);
+	/* Takes R, of N bytes, before the first frame of its code; NULL: nobody. */
+	void (*tell)(void *ctx, const struct script_record *r, size_t n);
+	void *ctx;
+};
+
+struct python_frames {
+	uint64_t *frames; /* room for MAX: FRAME_SCRIPT, the innermost first */
+	uint32_t max, n;
+	uint32_t n_loops; /* how many calls of the loop execute them */
+	uint32_t failed;  /* enum script_mark; 0: the list was read to its end */
+};
+
+/* Walks the frames of IN's thread into RET, whose `frames` and `max` are set. */
+void python_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* CPython's tables of lines, since 3.11 (CPython, Objects/locations.md): for each stretch of
+ * bytecode the line it came from. */
+#ifndef UNWIND_PYTHON_LINES_H
+#define UNWIND_PYTHON_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Finds the line of code unit number UNIT in the table of N bytes, of code whose first line is
+ * FIRST; 0: the table does not say, or ends before.  */
+uint32_t python_line(const uint8_t *table, size_t n, uint32_t first, uint32_t unit);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the walker tells of an interpreter's code when it first meets it: everything a reader will
+ * be shown, taken at the time of the sample, since the object may be gone a moment later.  Included
+ * by both compilers; only fixed-size types. */
+#ifndef UNWIND_SCRIPT_RECORD_H
+#define UNWIND_SCRIPT_RECORD_H
+
+#define SCRIPT_TEXT_BYTES 256
+#define SCRIPT_LINE_BYTES 4096
+
+/* A string as the interpreter has it. */
+struct script_text {
+	unsigned int n_bytes;  /* of those in `words` */
+	unsigned short kind;   /* bytes a character: 1 (Latin-1), 2 or 4 */
+	unsigned short is_cut; /* it is longer */
+	unsigned long long words[SCRIPT_TEXT_BYTES / 8]; /* zeros behind it */
+};
+
+/* What is sent ends behind n_line_bytes of `lines`. */
+struct script_record {
+	unsigned long long number; /* as in FRAME_SCRIPT */
+	unsigned int interpreter;  /* enum interpreter */
+	unsigned int first_line;
+	unsigned int n_line_bytes;
+	unsigned int lines_cut; /* not all of the table is there */
+	struct script_text file, name;
+	unsigned char lines[SCRIPT_LINE_BYTES]; /* the table of lines: python_lines.h */
+};
+
+#endif

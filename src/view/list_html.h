@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A listing as one HTML page: source and code side by side. */
+#ifndef VIEW_LIST_HTML_H
+#define VIEW_LIST_HTML_H
+
+#include "base/str.h"
+#include "query/source.h"
+
+/* Appends the page of L, which is S's.  ACCOUNT is what was recorded and lost, as text. */
+void list_page(struct str *out, struct source *s, const struct listing *l, const char *account);
+
+#endif

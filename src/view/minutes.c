@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See minutes.h. */
+#include "view/minutes.h"
+
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+
+static const struct emit_col columns[] = {
+	{.key = "minute", .type = EMIT_STR},
+	{.key = "event", .type = EMIT_STR},
+	{.key = "samples", .type = EMIT_U64},
+	{.key = "comm", .type = EMIT_STR, .cut = TEXT_END},
+	{.key = "pid", .type = EMIT_U64, .in = EMIT_IN_JSON | EMIT_IN_CSV},
+	{.key = "tid", .type = EMIT_STR, .in = EMIT_IN_TABLE},
+	{.key = "tid", .type = EMIT_U64, .in = EMIT_IN_JSON | EMIT_IN_CSV},
+	{.key = "thread_name", .type = EMIT_STR, .in = EMIT_IN_JSON},
+	{.key = "exe", .type = EMIT_STR, .in = EMIT_IN_JSON},
+	{.key = "cgroup", .type = EMIT_STR, .in = EMIT_IN_JSON},
+	{.key = "uid", .type = EMIT_U64, .in = EMIT_IN_JSON},
+	{.key = "label", .type = EMIT_STR, .cut = TEXT_END},
+};
+
+static const char *minute_text(struct arena *a, uint32_t minute)
+{
+	time_t t = (time_t)minute * 60;
+	char text[40];
+	struct tm tm;
+
+	if (minute == MINUTE_UNKNOWN || !gmtime_r(&t, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%MZ", &tm))
+		return NULL;
+	return arena_strdup(a, text);
+}
+
+static const char *text_or_none(const struct profile *p, string_id id)
+{
+	return id ? profile_str(p, id) : NULL;
+}
+
+static const char *whose(const struct emit *e, const struct profile *p,
+			 const struct minute_count *c)
+{
+	const struct owner *o = &p->owners.v[c->owner];
+
+	if (o->comm)
+		return profile_str(p, o->comm);
+	if (e->format != EMIT_TABLE)
+		return NULL;
+	if (c->minute == MINUTE_UNKNOWN)
+		return "[time not known]";
+	return c->owner ? owner_stand_in(o, OWNER_KEY_COMM) : "[others]";
+}
+
+void minutes_show(struct emit *e, const struct minutes *m)
+{
+	const struct profile *p = &m->in.profile;
+	struct arena a = {0};
+
+	emit_begin(e);
+	emit_rows_by(e, "minute");
+	emit_table(e, "rows", columns, n_elems(columns));
+	vec_each (c, &m->counts) {
+		const struct owner *o = &p->owners.v[c->owner];
+		_mem_ char *tid = o->tid ? owner_number_text(p, o, OWNER_KEY_TID) : NULL;
+
+		emit_row(e, (struct emit_cell[]){
+				    {.s = minute_text(&a, c->minute)},
+				    {.s = profile_str(p, p->events.v[c->event].name)},
+				    {.u = c->n},
+				    {.s = whose(e, p, c)},
+				    {.u = o->pid, .none = !o->pid},
+				    {.s = tid ? arena_strdup(&a, tid) : NULL},
+				    {.u = o->tid, .none = !o->tid},
+				    {.s = text_or_none(p, o->thread_name)},
+				    {.s = text_or_none(p, o->exe)},
+				    {.s = text_or_none(p, o->cgroup)},
+				    {.u = o->uid, .none = o->uid == OWNER_UID_UNKNOWN},
+				    {.s = text_or_none(p, o->label)},
+			    });
+	}
+	emit_table_end(e);
+	emit_end(e);
+	arena_release(&a);
+}

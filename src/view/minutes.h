@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of when samples came. */
+#ifndef VIEW_MINUTES_H
+#define VIEW_MINUTES_H
+
+#include "query/samples/minutes.h"
+#include "view/emit.h"
+
+/* A row for each minute, event and owner. */
+void minutes_show(struct emit *e, const struct minutes *m);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Answers to questions of another process, each made by a child.
+ *
+ * `dwell web` is two processes.  The one that speaks HTTP (pages.h) has no rights.  The other one,
+ * which may read the database, never sees a byte from the network but a question's words, and lets
+ * a child answer each: a question can at worst end its own child.
+ *
+ * A question is one message of the socket between them: a number (4 bytes, of this machine's order),
+ * then words, each ended by NUL; with it come two descriptors, to which the child writes its answer
+ * and its message.  When the child has ended its number and exit status go back, 4 bytes each; 128 and
+ * a signal's number for one that was killed. */
+#ifndef WEB_ANSWERS_H
+#define WEB_ANSWERS_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define ANSWERS_MAX_WORDS 64
+#define ANSWERS_MAX_BYTES 8192
+
+struct answers_opts {
+	unsigned most;	 /* children at a time; further questions wait */
+	unsigned cpu_s;	 /* CPU time of one */
+	unsigned wall_s; /* after which one is ended whatever it does */
+	size_t memory;	 /* address space of one */
+};
+
+/* Answers one question: runs in a child whose stdout and stderr are the question's descriptors.
+ * Returns the exit status. */
+typedef int answers_fn(void *ctx, unsigned n_words, char **words);
+
+/* Answers what comes through the socket FD (SOCK_SEQPACKET), until the other side closes it or
+ * *STOP.  No other threads may run. */
+int answers_serve(int fd, const struct answers_opts *opts, answers_fn *answer, void *ctx,
+		  const volatile int *stop, struct err *err);
+
+#endif

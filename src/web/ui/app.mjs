@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page of `dwell web`: the views, and the form that chooses samples.  Each view asks a question and shows the answer.
+import { ask, useToken } from "./app_ask.mjs";
+import { codeTable } from "./app_code.mjs";
+import { barCell, count, el, percent, short, shown } from "./app_dom.mjs";
+import { flamePicture } from "./app_flame.mjs";
+import { heatMap } from "./app_heat.mjs";
+import * as app from "./app_state.mjs";
+import { sortedTable } from "./app_table.mjs";
+import { threadsPicture } from "./app_threads.mjs";
+import { callTree } from "./app_tree.mjs";
+
+const $ = (id) => document.getElementById(id);
+const KEYS = ["comm", "image", "cgroup", "label", "exe", "pid", "uid"]; // what time is split by
+let running = null; // the question under way: an AbortController
+let picture = null; // of the view that is shown, if it has one
+
+const VIEWS = {
+  overview: { name: "Overview", show: overview },
+  flame: { name: "Flame graph", show: flame },
+  table: { name: "Table", show: table },
+  around: { name: "Callers and callees", show: around },
+  tree: { name: "Tree", show: tree },
+  code: { name: "Code", show: code },
+  compare: { name: "Compare", show: compare },
+  threads: { name: "Threads", show: threads },
+};
+
+// --- parts ---
+
+function eventOf(answer) {
+  const names = (answer.events || []).map((e) => e.name);
+  if (app.state.event && names.includes(app.state.event))
+    return app.state.event;
+  const counted = Object.keys(answer.rows?.[0]?.counts || answer.rows?.[0]?.inclusive || {});
+  return counted[0] || names[0];
+}
+
+function wholeOf(answer, event) {
+  const e = (answer.events || []).find((x) => x.name === event);
+  return e ? e.samples - (e.idle || 0) : answer.rows.reduce((n, r) => n + (r.counts?.[event] || 0), 0);
+}
+
+function openCode(procedure, image) {
+  app.go({ view: "code", procedure, image: image || "" });
+}
+
+function procedureButton(r) {
+  const name = r.procedure || r.image || r.comm || "?";
+  return el("td", { class: "name" }, r.procedure ? el("button", { type: "button", class: "go", title: "Callers and callees",
+    onclick: () => app.go({ view: "around", procedure: r.procedure, image: r.image || "" }) }, short(name)) : short(name));
+}
+
+function rowsTable(answer, caption, key) {
+  const event = eventOf(answer), whole = wholeOf(answer, event);
+  const of = (r) => r.counts?.[event] || 0, incl = (r) => r.inclusive?.[event] ?? null;
+  const events = Object.keys(answer.rows[0]?.counts || {});
+  const columns = [
+    { name: "Share", number: true, value: of, cell: (r) => barCell(of(r) / (whole || 1), percent(of(r), whole)) },
+    ...events.map((e) => ({ name: e, number: true, value: (r) => r.counts[e] || 0, cell: (r) => typeof r.counts[e] === "number" ? count(r.counts[e]) : "" })),
+  ];
+  if (answer.rows.some((r) => r.inclusive))
+    columns.push({ name: "With callees", number: true, value: (r) => incl(r) || 0, cell: (r) => percent(incl(r) || 0, whole) });
+  columns.push(key
+    ? { name: key, class: "name", value: (r) => String(r[key] ?? ""), cell: (r) => el("td", { class: "name" }, el("button", { type: "button", class: "go", title: "Only this",
+      onclick: () => app.go({ view: "table", by: "procedure", only: key === "image" ? app.state.only : `${key}=${r[key]}` }) }, short(r[key] ?? "-"))) }
+    : { name: "Procedure", value: (r) => r.procedure || r.image || "", cell: procedureButton });
+  if (!key)
+    columns.push({ name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 70) });
+  return sortedTable(answer.rows, columns, { caption });
+}
+
+function accountOf(answer) {
+  const { recording = {}, events = [], losses = {} } = answer;
+  const parts = events.map((e) => el("tr", {}, el("td", { class: "name" }, shown(e.name)), el("td", { class: "n" }, count(e.samples)), el("td", { class: "n" }, e.freq_hz ? `${e.freq_hz} Hz` : count(e.period)),
+    el("td", { class: "n" }, count(e.lost)), el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n" }, percent(e.kernel || 0, e.samples))));
+  return [
+    el("p", { class: "soft" }, [recording.host, recording.kernel, recording.start && `${recording.start} to ${recording.end}`, recording.command].filter(Boolean).map((t) => short(t, 200)).join(" · ")),
+    el("table", {}, el("thead", {}, el("tr", {}, ...["Event", "Samples", "Period", "Lost", "Not delivered", "Kernel"].map((t, i) => el("th", { class: i ? "n" : "" }, t)))), el("tbody", {}, ...parts)),
+    Object.keys(losses).length ? el("p", {}, `Lost: ${Object.entries(losses).map(([k, v]) => `${k} ${typeof v === "number" ? count(v) : JSON.stringify(v)}`).join(", ")}`) : null,
+    ...(answer.notes || []).map((n) => el("p", { class: "soft" }, shown(n))),
+  ].filter(Boolean);
+}
+
+// --- views: each returns what main shows ---
+
+async function overview(signal) {
+  const by = KEYS.includes(app.state.by) ? app.state.by : "comm";
+  const [answer, epochs] = await Promise.all([
+    ask("prof", { ...app.selection(), by, limit: 200 }, signal),
+    ask("epochs", {}, signal).catch(() => null),
+  ]);
+  const minutes = epochs && await ask("minutes", { epoch: app.state.epoch || "latest" }, signal).catch(() => null);
+  const hot = minutes?.rows?.length && by !== "image" ? heatMap(minutes.rows, by, eventOf(answer), (since, until) => app.go({ since, until })) : null;
+  return [
+    ...(hot ? [el("h2", {}, "When"), hot] : []),
+    el("h2", {}, "What was recorded"), ...accountOf(answer),
+    el("div", { class: "sides" },
+      el("section", {}, el("h2", {}, "Who used it, by ", el("select", { "aria-label": "Split by", onchange: (e) => app.go({ by: e.target.value }) },
+        ...KEYS.map((k) => el("option", { value: k, selected: k === by }, k)))), rowsTable(answer, "", by)),
+      epochs ? el("section", {}, el("h2", {}, "Recordings"), epochTable(epochs.rows)) : null),
+  ];
+}
+
+function epochTable(rows) {
+  const most = Math.max(1, ...rows.map((r) => r.samples));
+  return sortedTable(rows, [
+    { name: "Recording", value: (r) => r.epoch, cell: (r) => el("td", { class: "name" }, el("button", { type: "button", class: "go", onclick: () => app.go({ epoch: r.epoch }) }, r.epoch)) },
+    { name: "Samples", number: true, value: (r) => r.samples, cell: (r) => barCell(r.samples / most, count(r.samples)) },
+    { name: "Seconds", number: true, value: (r) => r.seconds, cell: (r) => r.seconds.toFixed(1) },
+    { name: "Host", value: (r) => r.host, cell: (r) => short(r.host, 40) },
+    { name: "State", value: (r) => r.state, cell: (r) => r.state },
+    { name: "Label", value: (r) => r.label || "", cell: (r) => short(r.label || "", 40) },
+  ], { caption: "" });
+}
+
+function drawFlame(bytes) {
+  const place = el("div", { class: "picture" });
+  $("main").replaceChildren(place);
+  picture = flamePicture(place, bytes, app.state, (changes, isDecision) => app.note(changes, isDecision), openCode);
+}
+
+async function flame(signal) {
+  drawFlame(await ask("flame", { ...app.selection(), focus: app.state.focus }, signal));
+  return null;
+}
+
+async function table(signal) {
+  const by = app.state.by || "procedure";
+  const answer = await ask("prof", { ...app.selection(), by }, signal);
+  const choice = el("select", { "aria-label": "Rows are", onchange: (e) => app.go({ by: e.target.value }) },
+    ...["procedure", ...KEYS, "line", "address"].map((k) => el("option", { value: k, selected: k === by }, k)));
+  const rows = rowsTable(answer, `${count(answer.rows.length)} rows`, KEYS.includes(by) ? by : "");
+  setTimeout(() => rows.watch($("main")));
+  return [el("h2", {}, "By ", choice), rows];
+}
+
+async function around(signal) {
+  const { procedure, image } = app.state;
+  if (!procedure)
+    return [el("p", {}, "Choose a procedure in the table first.")];
+  const of = (name) => ask("prof", { ...app.selection(), [name]: procedure }, signal).catch((e) => {
+    if (e.name === "AbortError")
+      throw e;
+    return e;
+  });
+  const [callers, callees] = await Promise.all([of("callers"), of("callees")]);
+  const side = (title, answer) => el("section", {}, el("h2", {}, title), answer instanceof Error ? el("p", { class: "soft" }, answer.message)
+    : answer.rows.length ? rowsTable(answer, "") : el("p", { class: "soft" }, "none"));
+  return [
+    el("h2", {}, short(procedure), " ", el("span", { class: "soft" }, short(image || "", 80))),
+    el("p", {}, el("a", { href: app.href({ view: "code" }) }, "Code"), " · ", el("a", { href: app.href({ view: "flame", focus: `^${procedure.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` }) }, "Flame graph through it")),
+    el("div", { class: "sides" }, side("Called by", callers), side("Calls", callees)),
+  ];
+}
+
+async function tree(signal) {
+  const answer = await ask("tree", { ...app.selection(), focus: app.state.focus, "percent-limit": 0.1 }, signal);
+  const event = eventOf({ ...answer, rows: answer.rows.map((r) => ({ counts: r.inclusive })) });
+  return [callTree(answer.rows, event, wholeOf({ ...answer, rows: [] }, event) || 1, (r) => openCode(r.name, r.image))];
+}
+
+async function code(signal) {
+  const { procedure, image } = app.state;
+  if (!procedure)
+    return [el("p", {}, "Choose a procedure in the table, the tree or the flame graph first.")];
+  const which = { ...app.selection(), procedure, image };
+  const answer = await ask("list-both", which, signal).catch((e) => {
+    if (e.name === "AbortError")
+      throw e;
+    return ask("list", which, signal); // it has no source, or no code
+  });
+  const rows = codeTable(answer, eventOf(answer));
+  setTimeout(() => rows.showHot());
+  return [el("h2", {}, short(answer.procedure || procedure), " ", el("span", { class: "soft" }, short(answer.image || "", 90))),
+    ...(answer.notes || []).map((n) => el("p", { class: "soft" }, shown(n))), rows];
+}
+
+async function compare(signal) {
+  const epochs = (await ask("epochs", {}, signal)).rows.map((r) => r.epoch);
+  const a = app.state.a || epochs[epochs.length - 2] || "", b = app.state.b || epochs[epochs.length - 1] || "";
+  const field = (name, value) => el("label", {}, `${name.toUpperCase()} `, el("input", { id: `set-${name}`, value, list: "sets-of-samples", size: 24, spellcheck: "false" }));
+  const form = el("form", { onsubmit: (e) => {
+    e.preventDefault();
+    app.go({ a: $("set-a").value, b: $("set-b").value });
+  } }, field("a", a), field("b", b), el("datalist", { id: "sets-of-samples" }, ...epochs.map((e) => el("option", { value: e }))), el("button", {}, "Compare"),
+  el("a", { href: app.href({ picture: app.state.picture ? "" : "1", a, b }) }, app.state.picture ? "as a table" : "as a flame graph"));
+  if (!a || !b || a === b)
+    return [form, el("p", {}, "Two recordings, or words such as label=old, are compared; this database has fewer.")];
+  if (app.state.picture) {
+    const bytes = await ask("flame-diff", { ...app.selection(), a, b }, signal);
+    drawFlame(bytes);
+    $("main").prepend(form);
+    return null;
+  }
+  const answer = await ask("diff", { ...app.selection(), a, b }, signal);
+  const changed = (r) => r.change_pct || 0;
+  const rows = sortedTable(answer.rows, [
+    { name: "Change", number: true, value: (r) => Math.abs(changed(r)), cell: (r) => el("td", { class: `n ${changed(r) > 0 ? "more" : "less"}` }, `${changed(r) > 0 ? "+" : ""}${changed(r).toFixed(2)} points`) },
+    { name: "A", number: true, value: (r) => r.a_pct, cell: (r) => barCell(r.a_pct / 100, `${r.a_pct.toFixed(2)} %`) },
+    { name: "B", number: true, value: (r) => r.b_pct, cell: (r) => barCell(r.b_pct / 100, `${r.b_pct.toFixed(2)} %`) },
+    { name: "By chance", number: true, title: "How likely a change as large is by chance", value: (r) => -r.p, cell: (r) => r.p < 0.001 ? "< 0.001" : r.p.toFixed(3) },
+    { name: "Procedure", value: (r) => r.procedure || "", cell: procedureButton },
+    { name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 60) },
+  ], { caption: `${count(answer.rows.length)} procedures changed beyond chance${answer.hidden ? `; ${count(answer.hidden.rows)} did not` : ""}` });
+  return [form, rows];
+}
+
+async function threads(signal) {
+  const bytes = await ask("trace", app.selection(), signal);
+  const place = el("div", { class: "picture" });
+  $("main").replaceChildren(place);
+  picture = threadsPicture(place, bytes, app.state, (changes) => app.note(changes));
+  return null;
+}
+
+// --- the page ---
+
+function showTrouble(text) {
+  $("trouble").textContent = text;
+  $("trouble").hidden = !text;
+}
+
+async function show() {
+  const name = VIEWS[app.state.view] ? app.state.view : "overview";
+  running?.abort();
+  running = new AbortController();
+  const { signal } = running;
+  picture = null;
+  $("views").replaceChildren(...Object.entries(VIEWS).map(([k, v]) => el("a", { href: app.href({ view: k, z: "" }), "aria-current": k === name ? "page" : false }, v.name)));
+  for (const key of ["only", "pm"])
+    if (document.activeElement !== $(key))
+      $(key).value = app.state[key] || "";
+  for (const key of ["epoch", "event"])
+    $(key).value = app.state[key] || "";
+  const { since, until } = app.state;
+  $("time").hidden = !since && !until;
+  $("time").textContent = `${since || ""} to ${until || "now"} ✕`;
+  $("status").textContent = "asking …";
+  const start = performance.now();
+  try {
+    const parts = await VIEWS[name].show(signal);
+    if (signal.aborted)
+      return;
+    if (parts)
+      $("main").replaceChildren(...parts.filter(Boolean));
+    $("main").scrollTop = 0;
+    showTrouble("");
+    $("status").textContent = `${VIEWS[name].name}, ${(performance.now() - start).toFixed(0)} ms`;
+  } catch (e) {
+    if (e.name === "AbortError" || signal.aborted)
+      return;
+    showTrouble(e.message);
+    $("main").replaceChildren();
+    $("status").textContent = "";
+  }
+}
+
+// What can be chosen: recordings and events.
+async function fillForm() {
+  const option = (value, text) => el("option", { value }, text);
+  const epochs = await ask("epochs", {}).catch(() => ({ rows: [] }));
+  $("epoch").replaceChildren(option("", "latest"), option("all", "all"), ...epochs.rows.map((r) => option(r.epoch, `${r.epoch} ${short(r.label || "", 20)}`)));
+  $("epoch").value = app.state.epoch || "";
+  const answer = await ask("prof", { epoch: app.state.epoch, by: "image", limit: 1 }).catch(() => ({ events: [], recording: {} }));
+  $("event").replaceChildren(option("", "default"), ...answer.events.map((e) => option(e.name, e.name)));
+  $("event").value = app.state.event || "";
+  const sets = ["retired", "mispredict", "l1miss", "dtbmiss", "retired^!mispredict", "retired:latency", "retired:latency::retired", "mispredict::retired"];
+  $("sets").replaceChildren(...sets.map((s) => option(s)));
+  $("what").textContent = document.title = `dwell: ${[answer.recording.host, answer.recording.command].filter(Boolean).map((t) => short(t, 120)).join(", ")}`;
+}
+
+useToken(app.begin());
+app.onChange(show);
+$("query").addEventListener("submit", (e) => {
+  e.preventDefault();
+  app.go({ epoch: $("epoch").value, event: $("event").value, only: $("only").value.trim(), pm: $("pm").value.trim(), z: "" });
+});
+$("time").addEventListener("click", () => app.go({ since: "", until: "" }));
+for (const key of ["epoch", "event"])
+  $(key).addEventListener("change", () => $("query").requestSubmit());
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) && e.key !== "Escape")
+    return;
+  const i = Number(e.key);
+  const names = Object.keys(VIEWS);
+  if (i >= 1 && i <= names.length)
+    app.go({ view: names[i - 1], z: "" });
+  else
+    picture?.key(e);
+});
+document.addEventListener("click", (e) => {
+  const a = e.target.closest?.("a[href^='#']");
+  if (!a || e.ctrlKey || e.metaKey || e.shiftKey || e.button)
+    return;
+  e.preventDefault();
+  history.pushState(null, "", a.getAttribute("href"));
+  window.dispatchEvent(new PopStateEvent("popstate"));
+});
+show();
+fillForm();

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is shown.  All of it is in the address, so that a link is an answer:
+//
+//     #view=table&epoch=latest&event=cpu-clock&only=comm%3Dcc1&by=procedure
+//
+// The token of the address that dwell web printed is taken out of it at once.
+
+const listeners = [];
+export let state = {};
+
+function read() {
+  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+function tell() {
+  listeners.forEach((f) => f(state));
+}
+
+// Takes the address; returns the token in it, if there is one.
+export function begin() {
+  const { token, ...rest } = read();
+  state = rest;
+  if (token !== undefined) {
+    try {
+      sessionStorage.setItem("token", token);
+    } catch (e) {
+      // a browser without storage keeps it as long as the page lives
+    }
+    history.replaceState(null, "", href({}));
+  }
+  window.addEventListener("popstate", () => {
+    state = read();
+    tell();
+  });
+  try {
+    return token || sessionStorage.getItem("token") || "";
+  } catch (e) {
+    return token || "";
+  }
+}
+
+export function onChange(f) {
+  listeners.push(f);
+}
+
+// The address with CHANGES; a value of "" or undefined takes a key out.
+export function href(changes) {
+  const p = new URLSearchParams();
+  for (const [key, value] of Object.entries({ ...state, ...changes }))
+    if (value !== "" && value !== undefined && value !== null)
+      p.set(key, value);
+  return `#${p}`;
+}
+
+// Goes to CHANGES.  A DECISION is a step that Back undoes.
+export function go(changes, isDecision = true) {
+  history[isDecision ? "pushState" : "replaceState"](null, "", href(changes));
+  state = read();
+  tell();
+}
+
+// Keeps CHANGES in the address without showing anything anew.
+export function note(changes, isDecision = false) {
+  history[isDecision ? "pushState" : "replaceState"](null, "", href(changes));
+  state = read();
+}
+
+// The options that choose samples: those of the form, and `only`, whose words are KEY=VALUE.
+export function selection() {
+  const { epoch, event, pm, only, since, until } = state;
+  const chosen = { epoch, event, since, until };
+  if (pm)
+    Object.assign(chosen, { pm, event: undefined });
+  for (const word of (only || "").split(/\s+/).filter(Boolean)) {
+    const at = word.indexOf("=");
+    if (at > 0)
+      chosen[word.slice(0, at)] = word.slice(at + 1);
+    else
+      chosen.comm = word;
+  }
+  return chosen;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A table that is sorted by clicking its heads, and of which only what is on the screen is in the document.
+import { el } from "./app_dom.mjs";
+
+const ROW = 25, AHEAD = 20;
+
+// COLUMNS: { name, title, number, value(row), cell(row) }; VALUE is what is sorted by, CELL a td or text.
+export function sortedTable(rows, columns, { sort = 0, caption = "" }) {
+  let order = rows.map((_, i) => i), by = sort, down = columns[sort].number;
+  const body = el("tbody"), above = el("tr"), below = el("tr"), head = el("tr");
+  const table = el("table", {}, el("caption", { class: "soft" }, caption), el("thead", {}, head), body);
+  let first = -1, scroller = null;
+
+  function sortRows() {
+    const { value } = columns[by], sign = down ? -1 : 1;
+    order = rows.map((_, i) => i).sort((a, b) => {
+      const x = value(rows[a]), y = value(rows[b]);
+      return (x < y ? -sign : x > y ? sign : 0) || a - b;
+    });
+  }
+
+  function heads() {
+    head.replaceChildren(...columns.map((c, i) => el("th", { class: c.number ? "n" : "", scope: "col", "aria-sort": i === by ? (down ? "descending" : "ascending") : false },
+      el("button", { type: "button", title: c.title || false, onclick: () => {
+        down = i === by ? !down : !!c.number;
+        by = i;
+        sortRows();
+        heads();
+        first = -1;
+        fill();
+      } }, c.name + (i === by ? (down ? " ▾" : " ▴") : "")))));
+  }
+
+  function rowOf(i) {
+    return el("tr", {}, ...columns.map((c) => {
+      const cell = c.cell(rows[i]);
+      return cell instanceof HTMLTableCellElement ? cell : el("td", { class: c.number ? "n" : c.class || "" }, cell);
+    }));
+  }
+
+  function fill() {
+    const n = order.length;
+    const top = scroller ? scroller.scrollTop - table.offsetTop : 0, high = scroller ? scroller.clientHeight : 800;
+    const from = Math.max(0, Math.min(n, Math.floor(top / ROW) - AHEAD)), to = Math.min(n, from + Math.ceil(high / ROW) + 2 * AHEAD);
+    if (from === first)
+      return;
+    first = from;
+    above.style.height = `${from * ROW}px`;
+    below.style.height = `${(n - to) * ROW}px`;
+    body.replaceChildren(above, ...order.slice(from, to).map(rowOf), below);
+  }
+
+  sortRows();
+  heads();
+  fill();
+  table.watch = (element) => {
+    scroller = element;
+    element.addEventListener("scroll", fill, { passive: true });
+    first = -1;
+    fill();
+  };
+  return table;
+}

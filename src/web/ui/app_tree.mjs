@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A tree of calls: folded but for its hottest path, opened by click, Enter or arrow keys.
+import { el, barCell, count, percent, short } from "./app_dom.mjs";
+
+export function callTree(rows, event, whole, open) {
+  const below = new Map(), element = new Map();
+  for (const r of rows)
+    (below.get(r.parent) || below.set(r.parent, []).get(r.parent)).push(r);
+  const body = el("tbody");
+  const amount = (r) => r.inclusive[event] || 0;
+
+  function nameOf(r) {
+    if (r.kind === "hidden")
+      return `${count(r.hidden)} smaller`;
+    return short(r.name || r.image || "?") + (r.inlined ? " (inlined)" : "");
+  }
+
+  function line(r) {
+    const children = below.get(r.id) || [];
+    const toggle = el("button", { type: "button", class: "go", "aria-expanded": children.length ? "false" : false,
+      onclick: () => setOpen(r, row.dataset.open !== "1") }, `${children.length ? "▸ " : "  "}${nameOf(r)}`);
+    const name = el("td", { class: "name" }, toggle);
+    if (r.name && r.kind === "procedure")
+      name.append(" ", el("button", { type: "button", class: "go code-of", title: "Code", "aria-label": `Code of ${short(r.name, 60)}`, onclick: () => open(r) }, "≡"));
+    const row = el("tr", { role: "row", "aria-level": r.depth + 1 }, barCell(amount(r) / whole, percent(amount(r), whole)),
+      el("td", { class: "n" }, count(r.exclusive[event] || 0)), name, el("td", { class: "soft" }, r.image ? short(r.image, 60) : ""));
+    name.style.paddingLeft = `${Math.min(r.depth, 60) * 10}px`;
+    toggle.addEventListener("keydown", (e) => {
+      if (e.key === "ArrowRight" || e.key === "ArrowLeft")
+        setOpen(r, e.key === "ArrowRight");
+      else if (e.key === "ArrowDown" || e.key === "ArrowUp")
+        (e.key === "ArrowDown" ? row.nextElementSibling : row.previousElementSibling)?.querySelector("button").focus();
+      else
+        return;
+      e.preventDefault();
+    });
+    element.set(r.id, { row, toggle });
+    return row;
+  }
+
+  function setOpen(r, isOpen) {
+    const { row, toggle } = element.get(r.id), children = below.get(r.id) || [];
+    if (!children.length || (row.dataset.open === "1") === isOpen)
+      return;
+    row.dataset.open = isOpen ? "1" : "0";
+    toggle.setAttribute("aria-expanded", String(isOpen));
+    toggle.textContent = `${isOpen ? "▾ " : "▸ "}${nameOf(r)}`;
+    if (isOpen) {
+      row.after(...children.map(line));
+    } else {
+      for (const c of children) {
+        const e = element.get(c.id);
+        if (e) {
+          setOpen(c, false);
+          e.row.remove();
+        }
+      }
+    }
+  }
+
+  const tops = below.get(null) || [];
+  body.append(...tops.map(line));
+  for (let r = tops[0]; r; r = (below.get(r.id) || [])[0]) {
+    setOpen(r, true);
+    if (r.depth > 40)
+      break;
+  }
+  return el("table", { role: "treegrid" }, el("thead", {}, el("tr", {}, el("th", { class: "n" }, "With what it calls"), el("th", { class: "n" }, "Itself"), el("th", {}, "Procedure"), el("th", {}, "Image"))), body);
+}

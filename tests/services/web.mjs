@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `dwell web` in a browser: each view shows a real recording, obeys keys, is kept in its address, asks nobody else, and
+// takes no name for markup; who may not ask is refused.  Prints TAP.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Browser, findBrowser } from "./browser.mjs";
+
+const tests = [];
+const test = (name, run) => tests.push({ name, run });
+const dir = mkdtempSync(join(tmpdir(), "dwell-web."));
+const dwell = (...args) => execFileSync(process.env.DWELL, args, { cwd: dir, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+let browser, server;
+
+// Serves DB; { base, token, end }.
+async function serve(db, ...options) {
+  const child = spawn(process.env.DWELL, ["web", "--db", db, ...options], { cwd: dir, stdio: ["ignore", "pipe", "inherit"] });
+  let said = "";
+  child.stdout.on("data", (chunk) => { said += chunk; });
+  const ended = new Promise((done) => child.on("exit", done));
+  while (!said.includes("\n"))
+    await Promise.race([new Promise((done) => child.stdout.once("data", done)), ended.then(() => { throw new Error("dwell web ended"); })]);
+  const [base, token] = said.trim().split("/#token=");
+  return { base, token, end: () => { child.kill("SIGTERM"); return ended; } };
+}
+
+// Opens ADDRESS of the page and has RUN look at it.
+async function look(address, how, run, from = server) {
+  const page = await browser.open(`${from.base}/#${address}&token=${from.token}`, { height: 800, ...how });
+  try {
+    await page.until(`/ ms$/.test(document.getElementById("status").textContent) || !document.getElementById("trouble").hidden`);
+    await run(page);
+    const foreign = page.troubles.filter((t) => !t.startsWith(`request: ${from.base}/`) && !/^log: Failed to load resource.* 40[04] /.test(t));
+    assert.deepEqual(foreign, [], address);
+    const wide = await page.run("document.documentElement.scrollWidth");
+    assert(wide <= (how.width || 1280), `${address} is ${wide} wide in a window of ${how.width || 1280}`);
+    assert(!(await page.run("location.href")).includes(from.token), "the token left the address");
+  } finally {
+    await page.close();
+  }
+}
+
+const BOTH = [{ width: 1280 }, { width: 390, dark: true, touch: true }];
+const main = (page) => page.run(`document.getElementById("main").innerText`);
+const trouble = (page) => page.run(`document.getElementById("trouble").textContent`);
+
+// Status and body of PATH with HEADERS.
+const request = (path, headers = {}, base = server.base) => new Promise((done, fail) => get(`${base}${path}`, { headers }, (r) => {
+  let body = "";
+  r.on("data", (chunk) => { body += chunk; });
+  r.on("end", () => done({ status: r.statusCode, body, headers: r.headers }));
+}).on("error", fail));
+
+test("overview: what was recorded, and who used the time", async () => {
+  for (const how of BOTH)
+    await look("view=overview", how, async (page) => {
+      assert.match(await main(page), /cpu-clock/);
+      assert.match(await main(page), /cc1/);
+    });
+});
+
+test("table: rows are sorted by click, a procedure opens its callers", async () => {
+  for (const how of BOTH)
+    await look("view=table", how, async (page) => {
+      const first = () => page.run(`document.querySelector("tbody td.name").textContent`);
+      const hottest = await first();
+      await page.run(`document.querySelector("th button").click()`);
+      assert.notEqual(await first(), hottest, "sorted the other way round");
+      await page.run(`document.querySelector("tbody td.name button").click()`);
+      await page.until(`/Called by/.test(document.getElementById("main").innerText)`);
+      assert.match(await page.run("location.hash"), /view=around&.*procedure=|procedure=.*view=around/);
+      await page.run("history.back()");
+      await page.until(`/ rows/.test(document.getElementById("main").innerText)`);
+    });
+});
+
+test("flame graph: drawn, searched, zoomed by keys, and a link is the same view", async () => {
+  for (const how of BOTH)
+    await look("view=flame", how, async (page) => {
+      const colours = `(() => { const c = document.querySelector(".flame canvas");
+        return new Set(new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size; })()`;
+      await page.until(`${colours} > 5`);
+      await page.keys("/");
+      for (const c of "cc1")
+        await page.key(c);
+      await page.run(`document.querySelector(".flame canvas").focus()`);
+      await page.keys("ArrowDown", "ArrowDown", "Enter");
+      await page.until(`/z=\\d+/.test(location.hash)`);
+      const hash = await page.run("location.hash");
+      await look(hash.slice(1), how, async (other) => {
+        assert.equal(await other.run("location.hash"), hash);
+        assert.equal(await other.run(`document.querySelector(".tools button").disabled`), false, "it is zoomed");
+      });
+    });
+});
+
+test("tree: arrow keys open and close", async () => {
+  await look("view=tree", BOTH[0], async (page) => {
+    const rows = () => page.run(`document.querySelectorAll("tbody tr").length`);
+    const before = await rows();
+    await page.run(`document.querySelector("tbody button").focus()`);
+    await page.keys("ArrowLeft");
+    assert(await rows() < before, "closed");
+    await page.keys("ArrowRight");
+    assert(await rows() > 1, "open again");
+  });
+});
+
+test("code: instructions of a procedure with their samples", async () => {
+  for (const how of BOTH)
+    await look("view=code&procedure=hot_loop", how, async (page) => assert.match(await main(page), /%[\s\S]*0x[0-9a-f]+/));
+});
+
+test("compare: what changed, as a table and as a picture", async () => {
+  const epochs = JSON.parse(dwell("epochs", "--json", "--db", "real")).rows.map((r) => r.epoch);
+  await look(`view=compare&a=${epochs[0]}&b=${epochs[1]}`, BOTH[0], async (page) => assert.match(await main(page), /points/));
+  await look(`view=compare&picture=1&a=${epochs[0]}&b=${epochs[1]}`, BOTH[0], async (page) => page.until(`document.querySelector(".flame canvas")`));
+});
+
+test("threads: time lines with states, searched and zoomed; the address keeps both", async () => {
+  dwell("record", "-g", "--off-cpu", "--trace", "--db", "lines", "--", "sh", "-c", "./hot; sleep 0.2; ./hot");
+  const other = await serve("lines", "--listen", "127.0.0.1:0");
+  try {
+    for (const how of BOTH)
+      await look("view=threads", how, async (page) => {
+        const colours = `(() => { const c = document.querySelector(".flame canvas");
+          return new Set(new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size; })()`;
+        await page.until(`${colours} > 3`);
+        await page.run(`document.querySelector(".flame canvas").focus()`);
+        await page.keys("+", "ArrowDown", "ArrowRight");
+        await page.until(`/t=\\d+\\.\\.\\d+|t=\\d+/.test(decodeURIComponent(location.hash))`);
+        assert.match(await main(page), /for [\d.]+ (ms|us|s)/, "what a thread did is told");
+      }, other);
+  } finally {
+    await other.end();
+  }
+});
+
+test("errors of the query bar are those of the command, caret and all", async () => {
+  await look("view=table&pm=retired%5E%5E", BOTH[0], async (page) => assert.match(await trouble(page), /retired\^\^\n\s+\^/));
+  await look("view=table&event=nothing", BOTH[0], async (page) => assert.match(await trouble(page), /no samples of event/));
+});
+
+test("names are no markup", async () => {
+  const names = ["</script><script>window.hostile=1</script>", "<img/src=x/onerror=window.hostile=1>", "\u202egnp.exe", "\u0001\u001b[2J", "y".repeat(10000)];
+  execFileSync(process.env.MKDB, ["hostile"], { cwd: dir,
+    input: `event cycles 1\n${names.map((n, i) => `image file /${n}\nowner - - comm=${n.slice(0, 300)}\nsample ${16 + i} ${100 - i}`).join("\n")}\n` });
+  const other = await serve("hostile", "--listen", "127.0.0.1:0");
+  try {
+    for (const view of ["overview", "table", "flame", "tree"])
+      await look(`view=${view}`, BOTH[0], async (page) => {
+        assert.equal(await page.run("window.hostile"), undefined);
+        assert.equal(await page.run(`document.querySelectorAll("main script, main img").length`), 0);
+      }, other);
+  } finally {
+    await other.end();
+  }
+});
+
+test("who may not ask is refused", async () => {
+  const { port } = new URL(server.base);
+  assert.equal((await request("/api/prof")).status, 200);
+  assert.equal((await request("/api/prof", { Host: "evil.example" })).status, 403, "another name (DNS rebinding)");
+  assert.equal((await request("/api/prof", { Host: `evil.example:${port}` })).status, 403);
+  assert.equal((await request("/api/prof", { Origin: "http://evil.example" })).status, 403, "another site");
+  assert.equal((await request("/api/prof", { "X-Dwell-Token": "0".repeat(32) })).status, 401, "a wrong token");
+  assert.equal((await request("/api/prof", { "X-Dwell-Token": server.token })).status, 200);
+  for (const bad of ["/api/prof?db=/etc", "/api/list?path=/etc&procedure=x", "/api/flame?output=/tmp/x", "/api/diff?a=/etc&b=latest", "/api/flame-diff?a=latest&b=../x", "/api/record", "/api/prof?by"])
+    assert.equal((await request(bad)).status, 400, bad);
+  assert.equal((await request("/../../etc/passwd")).status, 404);
+  assert.match((await request("/")).headers["content-security-policy"], /^default-src 'none'; script-src 'self'/);
+  if (process.getuid() === 0) {
+    const code = `require("node:http").get("${server.base}/api/prof", (r) => process.exit(r.statusCode === 401 ? 0 : 1))`;
+    execFileSync(process.execPath, ["-e", code], { uid: 12345, gid: 12345, cwd: "/" });
+  }
+});
+
+test("crowds, halves and giants do not stop it", async () => {
+  const { port } = new URL(server.base);
+  const idle = Array.from({ length: 300 }, () => connect(Number(port), "127.0.0.1").on("error", () => {}));
+  await new Promise((done) => setTimeout(done, 300));
+  idle.forEach((s) => s.destroy());
+  const giant = connect(Number(port), "127.0.0.1").on("error", () => {});
+  giant.write(`GET /api/prof?only=${"x".repeat(1 << 20)} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  const gone = connect(Number(port), "127.0.0.1").on("error", () => {});
+  gone.write(`GET /api/flame HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  gone.destroy();
+  const many = await Promise.all(Array.from({ length: 40 }, () => request("/api/tree").catch((e) => ({ status: e.code }))));
+  assert(many.every((r) => r.status === 200 || r.status === 503), JSON.stringify(many.map((r) => r.status)));
+  assert(many.some((r) => r.status === 200));
+  giant.destroy();
+  assert.equal((await request("/api/prof")).status, 200);
+});
+
+test("a database that goes away is a sentence", async () => {
+  dwell("record", "--db", "short", "--", "sh", "-c", "for i in 1 2 3 4 5; do gcc -S -o /dev/null x.c; done");
+  const other = await serve("short", "--listen", "127.0.0.1:0");
+  rmSync(join(dir, "short"), { recursive: true });
+  await look("view=table", BOTH[0], async (page) => assert.match(await trouble(page), /short/), other);
+  await other.end();
+});
+
+function prepare() {
+  writeFileSync(join(dir, "x.c"), Array.from({ length: 300 }, (_, i) => `int f${i}(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * i % 7; return s; }\n`).join(""));
+  writeFileSync(join(dir, "hot.c"), "volatile unsigned s; __attribute__((noinline)) void hot_loop(void) { for (unsigned i = 0; i < 1000; i++) s += i; }\n"
+    + "int main(void) { for (int i = 0; i < 300000; i++) hot_loop(); return 0; }\n");
+  execFileSync("gcc", ["-g", "-O1", "-o", "hot", "hot.c"], { cwd: dir });
+  for (const n of [1, 2])
+    dwell("record", "-g", "--db", "real", "--", "sh", "-c", `./hot; for i in ${Array(3 - n).fill("1").join(" ")}; do gcc -O2 -S -o x.s x.c; done; ./hot`);
+}
+
+async function main_() {
+  console.log(`1..${tests.length}`);
+  if (!findBrowser()) {
+    tests.forEach((t, i) => console.log(`ok ${i + 1} ${t.name} # SKIP no browser`));
+    return;
+  }
+  prepare();
+  browser = await Browser.start();
+  server = await serve("real", "--listen", "127.0.0.1:0");
+  let failed = 0;
+  for (const [i, t] of tests.entries()) {
+    try {
+      await t.run();
+      console.log(`ok ${i + 1} ${t.name}`);
+    } catch (e) {
+      failed++;
+      console.log(`not ok ${i + 1} ${t.name}\n${String(e.stack).replace(/^/gm, "# ")}`);
+    }
+  }
+  await server.end();
+  await browser.close();
+  rmSync(dir, { recursive: true, force: true });
+  process.exitCode = failed ? 1 : 0;
+}
+
+await main_();

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Profiles of other tools: what was written is read back, and files that end anywhere are refused or
+ * taken whole, never in part by accident. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/perf_script.h"
+#include "formats/gzip.h"
+#include "stacks_t.h"
+#include "t.h"
+
+/* Reads format NAME back from the N bytes; the sums of the columns, and their number. */
+static int read_back(const char *name, const uint8_t *bytes, size_t n, uint64_t sums[8],
+		     size_t *ret_columns)
+{
+	const struct importer *im = stacks_t_importer(name);
+	struct str notes = {0};
+	struct stacks s;
+	int rc;
+
+	*ret_columns = 0;
+	rc = importer_read(im, bytes, n, &s, NULL, &notes, NULL);
+	for (size_t c = 0; rc >= 0 && c < s.columns.n && c < 8; c++)
+		sums[(*ret_columns)++] = s.columns.v[c].total;
+	stacks_release(&s);
+	str_release(&notes);
+	return rc;
+}
+
+static const struct {
+	const char *exporter, *importer;
+	uint64_t sums[3];
+	size_t n_columns;
+} formats[] = {
+	{"speedscope", "file of speedscope", {6000000, 7}, 2},
+	{"callgrind", "file of callgrind", {6, 6000000, 7}, 3},
+	{"firefox", "profile of the Firefox Profiler", {6}, 1},
+	{"perf-script", "text of perf script", {6, 6000000, 7}, 3},
+	{"gmon", "gmon.out", {3, 3000000}, 2},
+};
+
+TEST(what_is_written_is_read)
+{
+	for (size_t i = 0; i < n_elems(formats); i++) {
+		uint64_t sums[8] = {0};
+		size_t n, n_columns;
+		uint8_t *bytes = stacks_t_file(formats[i].exporter, &n);
+
+		printf("# %s\n", formats[i].exporter);
+		EXPECT(stacks_t_importer(formats[i].importer)->probe(bytes, n));
+		EXPECT(read_back(formats[i].importer, bytes, n, sums, &n_columns) == 0);
+		EXPECT_EQ(n_columns, formats[i].n_columns);
+		for (size_t c = 0; c < formats[i].n_columns; c++)
+			EXPECT_EQ(sums[c], formats[i].sums[c]);
+		free(bytes);
+	}
+}
+
+TEST(pprof_is_read)
+{
+	uint64_t sums[8] = {0};
+	size_t n, n_columns;
+	uint8_t *packed = stacks_t_file("pprof", &n);
+	struct wr bytes = {0};
+
+	REQUIRE(gzip_unpack(packed, n, 1 << 20, &bytes, NULL) == 0);
+	EXPECT(stacks_t_importer("profile of pprof")->probe(bytes.v, bytes.n));
+	EXPECT(read_back("profile of pprof", bytes.v, bytes.n, sums, &n_columns) == 0);
+	EXPECT_EQ(n_columns, 3);
+	EXPECT_EQ(sums[0], 6);
+	EXPECT_EQ(sums[1], 6000000);
+	EXPECT_EQ(sums[2], 7);
+	/* A bound on what comes out of a packed file. */
+	wr_release(&bytes);
+	EXPECT(gzip_unpack(packed, n, 100, &bytes, NULL) == -E2BIG);
+	for (size_t k = 0; k < n; k++) {
+		EXPECT(gzip_unpack(packed, k, 1 << 20, &bytes, NULL) < 0);
+		wr_release(&bytes);
+	}
+	free(packed);
+}
+
+TEST(texts_are_read)
+{
+	uint64_t sums[8] = {0};
+	size_t n_columns;
+
+	EXPECT(read_back("file of folded stacks", (const uint8_t *)stacks_t_folded,
+			 strlen(stacks_t_folded), sums, &n_columns) == 0);
+	EXPECT_EQ(sums[0], 3 + 2 + 1 + 4);
+	EXPECT(read_back("profile of V8", (const uint8_t *)stacks_t_cpuprofile,
+			 strlen(stacks_t_cpuprofile), sums, &n_columns) == 0);
+	EXPECT_EQ(sums[0], 3);
+	EXPECT_EQ(sums[1], 2200000);
+}
+
+/* JSON and messages are whole or refused; of lines, those that are there count. */
+TEST(files_end_anywhere)
+{
+	static const char *const whole[] = {"speedscope", "firefox"};
+	uint64_t sums[8];
+	size_t n, n_columns;
+	uint8_t *bytes;
+
+	for (size_t i = 0; i < n_elems(formats); i++) {
+		bytes = stacks_t_file(formats[i].exporter, &n);
+		for (size_t k = 0; k < n; k++) {
+			uint8_t *part = xmemdup(bytes, k + !k);
+			int rc = read_back(formats[i].importer, part, k, sums, &n_columns);
+
+			for (size_t w = 0; w < n_elems(whole); w++)
+				if (strcmp(whole[w], formats[i].exporter) == 0 && k + 1 < n)
+					EXPECT(rc < 0);
+			free(part);
+		}
+		free(bytes);
+	}
+	n = strlen(stacks_t_cpuprofile);
+	for (size_t k = 0; k < n; k++)
+		EXPECT(read_back("profile of V8", (const uint8_t *)stacks_t_cpuprofile, k, sums,
+				 &n_columns) < 0);
+}
+
+TEST(circles_are_refused)
+{
+	static const char circle[] = "{\"nodes\":[{\"id\":1,\"children\":[2]},{\"id\":2,"
+				     "\"children\":[1]}],\"samples\":[2],"
+				     "\"timeDeltas\":[1],\"startTime\":1,\"endTime\":2}";
+	uint64_t sums[8];
+	size_t n_columns;
+
+	EXPECT(read_back("profile of V8", (const uint8_t *)circle, strlen(circle), sums,
+			 &n_columns) == -EBADMSG);
+}
+
+TEST(a_frame_of_brackets_without_a_beginning_has_no_image)
+{
+	static const char *const lines[] = {"401007 )", "401007 a))", "401007 )("};
+
+	for (size_t i = 0; i < n_elems(lines); i++) {
+		const struct text_line l = {lines[i], strlen(lines[i])};
+		struct perf_script_frame f;
+
+		EXPECT(perf_script_parse_frame(&l, &f));
+		EXPECT_EQ(f.image.n, 0);
+	}
+}
