@@ -24,6 +24,7 @@
 
 #define MOST_ANSWER ((size_t)48 << 20)
 #define TOKEN_BYTES 16
+#define BACKLOG	    1024 /* a crowd is told so by us; those whom the kernel drops wait */
 
 /* What the page may ask: the command, its fixed words, the options whose values come with the question,
  * and which value is its operand.  No option that reads or writes another file is here. */
@@ -300,7 +301,8 @@ int cmd_web(struct cmd *c)
 		return err_errno(&c->err, -errno, "--db %s", a.db);
 	a.command_db = a.db ? xasprintf("--db=%s", a.db) : NULL;
 	is_path = strchr(a.listen, '/') != NULL;
-	listener = is_path ? listen_unix(a.listen, 64, &c->err) : listen_at(a.listen, 64, &c->err);
+	listener = is_path ? listen_unix(a.listen, BACKLOG, &c->err)
+			   : listen_at(a.listen, BACKLOG, &c->err);
 	rc = listener < 0 ? listener : make_token(token, &c->err);
 	if (rc >= 0 && !is_path) {
 		rc = listener_address(listener, host, &o.port);

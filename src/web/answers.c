@@ -19,6 +19,7 @@
 #include "base/clock.h"
 
 #define MOST_CHILDREN 16
+#define MOST_WAITING  64 /* questions that no child has room for yet */
 
 struct answering {
 	pid_t pid; /* 0: free */
@@ -29,13 +30,21 @@ struct answering {
 
 struct question {
 	uint32_t number;
+	bool taken_back;
 	int out, err;
 	unsigned n_words;
 	char *words[ANSWERS_MAX_WORDS + 1];
 	char bytes[ANSWERS_MAX_BYTES + 4];
 };
 
-/* Takes a question: 1; 0 when the other side is gone; -EAGAIN for one that is none. */
+struct answers {
+	struct answering children[MOST_CHILDREN];
+	struct question *waiting[MOST_WAITING]; /* the first came first */
+	unsigned n_waiting;
+};
+
+/* Takes a question, or which one is taken back: 1; 0 when the other side is gone; -EAGAIN for
+ * neither. */
 static int take_question(int fd, struct question *q)
 {
 	union {
@@ -53,6 +62,11 @@ static int take_question(int fd, struct question *q)
 
 	if (n == 0)
 		return 0;
+	q->taken_back = !c && n == (ssize_t)sizeof(q->number);
+	if (n >= (ssize_t)sizeof(q->number))
+		memcpy(&q->number, q->bytes, sizeof(q->number));
+	if (q->taken_back)
+		return 1;
 	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(fds)))
 		return n < 0 && errno != EINTR && errno != EAGAIN ? -errno : -EAGAIN;
 	memcpy(fds, CMSG_DATA(c), sizeof(fds));
@@ -64,12 +78,18 @@ static int take_question(int fd, struct question *q)
 		close(q->err);
 		return -EAGAIN;
 	}
-	memcpy(&q->number, q->bytes, 4);
 	for (char *s = q->bytes + 4; s < q->bytes + n && q->n_words < ANSWERS_MAX_WORDS;
 	     s += strlen(s) + 1)
 		q->words[q->n_words++] = s;
 	q->words[q->n_words] = NULL;
 	return 1;
+}
+
+static void tell_end(int fd, uint32_t number, uint32_t status)
+{
+	uint32_t reply[2] = {number, status};
+
+	(void)!send(fd, reply, sizeof(reply), MSG_NOSIGNAL);
 }
 
 static void limit_child(const struct answers_opts *o)
@@ -85,13 +105,26 @@ static void limit_child(const struct answers_opts *o)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-static void start_child(struct answering *a, const struct question *q, int fd,
+static void drop_question(struct question *q)
+{
+	close(q->out);
+	close(q->err);
+	free(q);
+}
+
+/* Starts a child for the first question that waits, at the free place X. */
+static void start_child(struct answers *a, struct answering *x, int fd,
 			const struct answers_opts *o, answers_fn *answer, void *ctx)
 {
+	struct question *q = a->waiting[0];
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		close(fd);
+		for (unsigned i = 1; i < a->n_waiting; i++) { /* else they end with this child */
+			close(a->waiting[i]->out);
+			close(a->waiting[i]->err);
+		}
 		limit_child(o);
 		signal(SIGINT, SIG_DFL);
 		signal(SIGTERM, SIG_DFL);
@@ -99,83 +132,112 @@ static void start_child(struct answering *a, const struct question *q, int fd,
 			_exit(2);
 		exit(answer(ctx, q->n_words, (char **)(uintptr_t)q->words));
 	}
-	close(q->out);
-	close(q->err);
-	*a = (struct answering){
+	*x = (struct answering){
 		.pid = pid < 0 ? 0 : pid,
 		.number = q->number,
 		.end_ns = clock_mono_ns() + o->wall_s * UINT64_C(1000000000),
 		.pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
 	};
-	if (pid < 0) {
-		uint32_t reply[2] = {q->number, 2};
-
-		(void)!send(fd, reply, sizeof(reply), MSG_NOSIGNAL);
-	}
+	drop_question(q);
+	memmove(a->waiting, a->waiting + 1, --a->n_waiting * sizeof(*a->waiting));
+	if (pid < 0)
+		tell_end(fd, x->number, 2);
 }
 
 /* Tells of A if it has ended. */
 static void end_child(struct answering *a, int fd)
 {
-	uint32_t reply[2] = {a->number, 0};
 	int status;
 
 	if (waitpid(a->pid, &status, WNOHANG) != a->pid)
 		return;
-	reply[1] = WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
-				     : 128 + (uint32_t)WTERMSIG(status);
-	(void)!send(fd, reply, sizeof(reply), MSG_NOSIGNAL);
+	tell_end(fd, a->number,
+		 WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
+				   : 128 + (uint32_t)WTERMSIG(status));
 	if (a->pidfd >= 0)
 		close(a->pidfd);
 	a->pid = 0;
 }
 
-/* Waits for a child's end or, where there is room for one, for a question. */
-static bool wait_for_work(const struct answering *children, unsigned n_free, int fd)
+/* Waits for a child's end or for a message. */
+static bool wait_for_work(const struct answers *a, int fd)
 {
-	struct pollfd p[MOST_CHILDREN + 1] = {{.fd = n_free ? fd : -1, .events = POLLIN}};
+	struct pollfd p[MOST_CHILDREN + 1] = {{.fd = fd, .events = POLLIN}};
 	nfds_t n = 1;
 
 	for (unsigned i = 0; i < MOST_CHILDREN; i++)
-		if (children[i].pid)
-			p[n++] = (struct pollfd){.fd = children[i].pidfd, .events = POLLIN};
+		if (a->children[i].pid)
+			p[n++] = (struct pollfd){.fd = a->children[i].pidfd, .events = POLLIN};
 	return poll(p, n, 500) > 0 && p[0].revents;
+}
+
+static void take_back(struct answers *a, uint32_t number)
+{
+	for (unsigned i = 0; i < MOST_CHILDREN; i++)
+		if (a->children[i].pid && a->children[i].number == number)
+			kill(a->children[i].pid, SIGKILL);
+	for (unsigned i = 0; i < a->n_waiting; i++) {
+		if (a->waiting[i]->number != number)
+			continue;
+		drop_question(a->waiting[i]);
+		memmove(a->waiting + i, a->waiting + i + 1,
+			(--a->n_waiting - i) * sizeof(*a->waiting));
+		return;
+	}
+}
+
+/* Takes a message: 1; 0 when the other side is gone; else -errno. */
+static int take_message(struct answers *a, int fd)
+{
+	struct question *q = malloc(sizeof(*q));
+	int rc = q ? take_question(fd, q) : -ENOMEM;
+
+	if (rc > 0 && !q->taken_back && a->n_waiting < MOST_WAITING) {
+		a->waiting[a->n_waiting++] = q;
+		return 1;
+	}
+	if (rc > 0 && q->taken_back) {
+		take_back(a, q->number);
+	} else if (rc > 0) {
+		tell_end(fd, q->number, 2);
+		drop_question(q);
+		return 1;
+	}
+	free(q);
+	return rc == -EAGAIN ? 1 : rc;
+}
+
+/* Ends what is late, tells of what has ended, starts what there is room for. */
+static void step_children(struct answers *a, int fd, const struct answers_opts *opts,
+			  answers_fn *answer, void *ctx)
+{
+	for (unsigned i = 0; i < opts->most && i < MOST_CHILDREN; i++) {
+		struct answering *x = &a->children[i];
+
+		if (x->pid && clock_mono_ns() > x->end_ns)
+			kill(x->pid, SIGKILL);
+		if (x->pid)
+			end_child(x, fd);
+		if (!x->pid && a->n_waiting)
+			start_child(a, x, fd, opts, answer, ctx);
+	}
 }
 
 int answers_serve(int fd, const struct answers_opts *opts, answers_fn *answer, void *ctx,
 		  const volatile int *stop, struct err *err)
 {
-	struct answering children[MOST_CHILDREN] = {{0}};
-	struct question *q = malloc(sizeof(*q));
-	int rc = q ? 1 : -ENOMEM;
+	struct answers a = {.n_waiting = 0};
+	int rc = 1;
 
 	while (rc > 0 && !*stop) {
-		unsigned n_free = opts->most < MOST_CHILDREN ? opts->most : MOST_CHILDREN;
-		struct answering *place = NULL;
-		bool asked;
-
-		for (unsigned i = 0; i < MOST_CHILDREN; i++) {
-			if (children[i].pid && clock_mono_ns() > children[i].end_ns)
-				kill(children[i].pid, SIGKILL);
-			if (children[i].pid)
-				end_child(&children[i], fd);
-			if (children[i].pid)
-				n_free -= n_free > 0;
-			else
-				place = &children[i];
-		}
-		asked = wait_for_work(children, n_free, fd);
-		if (!asked)
-			continue;
-		rc = take_question(fd, q);
-		if (rc > 0)
-			start_child(place, q, fd, opts, answer, ctx);
-		else if (rc == -EAGAIN)
-			rc = 1;
+		step_children(&a, fd, opts, answer, ctx);
+		if (wait_for_work(&a, fd))
+			rc = take_message(&a, fd);
 	}
 	for (unsigned i = 0; i < MOST_CHILDREN; i++)
-		if (children[i].pid)
-			kill(children[i].pid, SIGKILL);
-	free(q);
+		if (a.children[i].pid)
+			kill(a.children[i].pid, SIGKILL);
+	while (a.n_waiting)
+		drop_question(a.waiting[--a.n_waiting]);
 	return rc < 0 ? err_errno(err, rc, "cannot take questions") : 0;
 }

@@ -12,11 +12,12 @@
 
 /* What of the library is used. */
 #define MHD_CALLS(use)                                                                             \
-	use(start_daemon) use(stop_daemon) use(run) use(get_timeout) use(get_daemon_info)          \
-		use(get_connection_info) use(get_connection_values) use(lookup_connection_value)   \
-			use(suspend_connection) use(resume_connection)                             \
-				use(create_response_from_buffer) use(add_response_header)          \
-					use(queue_response) use(destroy_response)
+	use(start_daemon) use(stop_daemon) use(run) use(add_connection) use(get_timeout)           \
+		use(get_daemon_info) use(get_connection_info) use(get_connection_values)           \
+			use(lookup_connection_value) use(suspend_connection)                       \
+				use(resume_connection) use(create_response_from_buffer)            \
+					use(add_response_header) use(queue_response)               \
+						use(destroy_response)
 
 struct mhd {
 #define MHD_DECLARE(name) __typeof__(&MHD_##name) name;

@@ -24,19 +24,25 @@
 #include "web/answers.h"
 #include "web/mhd.h"
 #include "web/peer.h"
+#include "web/seats.h"
 
-#define MOST_CLIENTS   200u
+#define FDS_OF_ALL     3
+#define FDS_OF_ONE     3  /* of a question */
 #define MOST_QUESTIONS 32 /* that wait for answers; further ones are told to come again */
 #define MEMORY	       ((size_t)24576)
 #define PATIENCE_S     30u
 #define MOST_MESSAGE   ((size_t)4096)
+#define MOST_ARRIVALS  64 /* connections taken at a time, by one look at the kernel's lists */
 
 struct page_question {
 	struct MHD_Connection *connection; /* NULL: free */
 	uint32_t number;
+	int client;   /* the connection's, which the library does not look at while it waits */
 	int out, err; /* what the child writes; -1 at its end */
 	struct str answer, message;
-	bool has_status, too_long, is_json;
+	bool has_status; /* its child has ended, and nobody was told so far */
+	bool was_told;	 /* its child has ended */
+	bool too_long, is_json;
 	uint32_t status;
 };
 
@@ -44,9 +50,11 @@ struct pages {
 	const struct pages_opts *opts;
 	struct mhd lib;
 	struct MHD_Daemon *mhd;
-	int ask;
+	int ask, listener;
 	uint32_t n_asked;
-	size_t n_bytes; /* of all answers that wait */
+	struct seats seats;
+	struct seat *arriving; /* of the connection that the library is given just now */
+	size_t n_bytes;	       /* of all answers that wait */
 	struct page_question questions[MOST_QUESTIONS];
 };
 
@@ -104,8 +112,11 @@ static enum MHD_Result say_error(struct pages *p, struct MHD_Connection *c, unsi
 	return rc;
 }
 
+/* Lets go of Q.  A child that is at it, or would be, is not to go on. */
 static void free_question(struct pages *p, struct page_question *q)
 {
+	if (!q->was_told)
+		(void)!send(p->ask, &q->number, sizeof(q->number), MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (q->out >= 0)
 		close(q->out);
 	if (q->err >= 0)
@@ -113,7 +124,7 @@ static void free_question(struct pages *p, struct page_question *q)
 	p->n_bytes -= q->answer.n;
 	str_release(&q->answer);
 	str_release(&q->message);
-	*q = (struct page_question){.out = -1, .err = -1};
+	*q = (struct page_question){.client = -1, .out = -1, .err = -1};
 }
 
 static enum MHD_Result give_answer(struct pages *p, struct page_question *q,
@@ -184,24 +195,115 @@ static bool is_loopback(const struct sockaddr *a)
 		      sizeof(one)) == 0;
 }
 
-static bool may_ask(struct pages *p, struct MHD_Connection *c)
+/* A number of the address of A, whatever its port. */
+static uint32_t address_hash(const struct sockaddr *a)
 {
-	const char *token = p->lib.lookup_connection_value(c, MHD_HEADER_KIND, "X-Dwell-Token");
-	const union MHD_ConnectionInfo *client, *fd;
-	uint32_t uid;
+	const struct sockaddr_in6 *v6 = (const void *)a;
+	uint32_t words[4];
 
-	if (token)
-		return same_text(token, p->opts->token);
-	if (!p->opts->host)
+	if (a->sa_family != AF_INET6)
+		return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr;
+	memcpy(words, &v6->sin6_addr, sizeof(words)); /* a network's 64 bits are one guest's */
+	return words[0] * 0x9e3779b1u ^ words[1];
+}
+
+/* Whether whoever has the connection FD from PEER may ask without the token; *RET_WHO tells guests
+ * apart. */
+static bool is_owner(const struct pages *p, struct peer_lists *lists, int fd,
+		     const struct sockaddr *peer, uint64_t *ret_who)
+{
+	uint32_t uid = UINT32_MAX;
+
+	*ret_who = 0;
+	if (!p->opts->host) /* who can open the socket's path */
 		return true;
-	client = p->lib.get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	fd = p->lib.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	if (!client || !is_loopback(client->client_addr) || !fd || !peer_uid(fd->connect_fd, &uid))
+	if (!is_loopback(peer) || !peer_uid(lists, fd, &uid)) {
+		*ret_who = UINT64_C(1) << 63 | address_hash(peer);
 		return false;
+	}
+	*ret_who = uid;
 	for (unsigned i = 0; i < p->opts->n_uids; i++)
 		if (p->opts->uids[i] == uid)
 			return true;
 	return false;
+}
+
+static bool may_ask(struct pages *p, struct MHD_Connection *c)
+{
+	const char *token = p->lib.lookup_connection_value(c, MHD_HEADER_KIND, "X-Dwell-Token");
+	const union MHD_ConnectionInfo *info;
+	const struct seat *seat;
+
+	if (token)
+		return same_text(token, p->opts->token);
+	info = p->lib.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	seat = info ? info->socket_context : NULL;
+	return seat && seat->is_owner;
+}
+
+/* --- arrivals --- */
+
+/* Called when the library has taken a connection, and when it has closed it. */
+static void note_connection(void *ctx, struct MHD_Connection *c, void **of_socket,
+			    enum MHD_ConnectionNotificationCode what)
+{
+	struct pages *p = ctx;
+
+	(void)c;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		*of_socket = p->arriving;
+		p->arriving = NULL;
+	} else if (*of_socket) {
+		((struct seat *)*of_socket)->taken = false;
+		*of_socket = NULL;
+	}
+}
+
+/* Tells the owner, all of whose seats are taken, and lets go of FD.  What the other end has sent is
+ * read first: the kernel throws the answer away where something unread is left. */
+static void turn_away(int fd, bool says)
+{
+	static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
+				   "Content-Type: text/plain; charset=utf-8\r\n"
+				   "Connection: close\r\nContent-Length: 46\r\n\r\n"
+				   "too many connections; close some and try again";
+	char sent[4096];
+
+	if (says) {
+		(void)!recv(fd, sent, sizeof(sent), MSG_DONTWAIT);
+		(void)!send(fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	close(fd);
+}
+
+/* Takes connections that wait at the listener: the library gets those that have a seat. */
+static void take_arrivals(struct pages *p)
+{
+	struct peer_lists lists = {0};
+
+	for (unsigned i = 0; i < MOST_ARRIVALS; i++) {
+		struct sockaddr_storage peer = {0};
+		socklen_t n = sizeof(peer);
+		int fd = accept4(p->listener, (struct sockaddr *)&peer, &n,
+				 SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct seat *seat;
+		uint64_t who;
+		bool owner;
+
+		if (fd < 0)
+			break;
+		owner = is_owner(p, &lists, fd, (struct sockaddr *)&peer, &who);
+		p->arriving = seat = seats_take(&p->seats, who, owner);
+		if (!seat) {
+			turn_away(fd, owner);
+			continue;
+		}
+		p->lib.add_connection(p->mhd, fd, (struct sockaddr *)&peer, n);
+		if (p->arriving) /* the library has closed it */
+			seat->taken = false;
+	}
+	p->arriving = NULL;
+	peer_lists_release(&lists);
 }
 
 /* --- questions --- */
@@ -277,6 +379,7 @@ static int send_question(struct pages *p, struct page_question *q, const struct 
 static enum MHD_Result question_ask(struct pages *p, struct MHD_Connection *c, const char *name,
 				    void **request)
 {
+	const union MHD_ConnectionInfo *fd;
 	struct page_question *q = NULL;
 	struct words w = {.n = 0};
 
@@ -295,6 +398,8 @@ static enum MHD_Result question_ask(struct pages *p, struct MHD_Connection *c, c
 	if (send_question(p, q, &w) < 0)
 		return say_error(p, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				 "too many questions at once; ask again");
+	fd = p->lib.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	q->client = fd ? fd->connect_fd : -1;
 	q->connection = c;
 	*request = q;
 	p->lib.suspend_connection(c);
@@ -389,41 +494,71 @@ static bool take_status(struct pages *p)
 		return false;
 	for (unsigned i = 0; n == sizeof(reply) && i < MOST_QUESTIONS; i++)
 		if (p->questions[i].connection && p->questions[i].number == reply[0]) {
-			p->questions[i].has_status = true;
+			p->questions[i].has_status = p->questions[i].was_told = true;
 			p->questions[i].status = reply[1];
 		}
 	return true;
 }
 
+/* Its client is gone: nobody answers Q any more.  Resumed, the library closes the connection. */
+static void abandon_question(struct pages *p, struct page_question *q)
+{
+	struct MHD_Connection *c = q->connection;
+
+	free_question(p, q);
+	*q = (struct page_question){.connection = c, .client = -1, .out = -1, .err = -1};
+	q->was_told = true;
+	q->too_long = true;
+	p->lib.resume_connection(c);
+}
+
+/* Does what F, descriptors of Q as poll has filled them, say. */
+static void question_step(struct pages *p, struct page_question *q, const struct pollfd *f)
+{
+	bool cut; /* a message that is cut is one all the same */
+
+	if (f[0].revents && q->connection) {
+		abandon_question(p, q);
+		return;
+	}
+	if (f[1].revents)
+		read_answer(p, q);
+	if (f[2].revents)
+		read_pipe(&q->err, &q->message, MOST_MESSAGE, &cut);
+	if (q->connection && q->has_status && q->out < 0 && q->err < 0) {
+		q->has_status = false; /* resumed once */
+		q->client = -1;
+		p->lib.resume_connection(q->connection);
+	}
+}
+
 static bool pages_step(struct pages *p, int epoll_fd)
 {
-	struct pollfd f[2 + 2 * MOST_QUESTIONS] = {{.fd = epoll_fd, .events = POLLIN},
-						   {.fd = p->ask, .events = POLLIN}};
+	struct pollfd f[FDS_OF_ALL + FDS_OF_ONE * MOST_QUESTIONS] = {
+		{.fd = epoll_fd, .events = POLLIN},
+		{.fd = p->ask, .events = POLLIN},
+		{.fd = p->listener, .events = POLLIN}};
 	unsigned long long wait_ms;
 	int timeout = 1000;
-	bool lives = true, cut; /* a message that is cut is one all the same */
+	bool lives = true;
 
 	for (unsigned i = 0; i < MOST_QUESTIONS; i++) {
-		f[2 + 2 * i] = (struct pollfd){.fd = p->questions[i].out, .events = POLLIN};
-		f[3 + 2 * i] = (struct pollfd){.fd = p->questions[i].err, .events = POLLIN};
+		const struct page_question *q = &p->questions[i];
+		struct pollfd *own = f + FDS_OF_ALL + FDS_OF_ONE * i;
+
+		own[0] = (struct pollfd){.fd = q->client, .events = POLLRDHUP};
+		own[1] = (struct pollfd){.fd = q->out, .events = POLLIN};
+		own[2] = (struct pollfd){.fd = q->err, .events = POLLIN};
 	}
 	if (p->lib.get_timeout(p->mhd, &wait_ms) == MHD_YES && wait_ms < 1000)
 		timeout = (int)wait_ms;
 	if (poll(f, n_elems(f), timeout) > 0) {
 		if (f[1].revents)
 			lives = take_status(p);
-		for (unsigned i = 0; i < MOST_QUESTIONS; i++) {
-			struct page_question *q = &p->questions[i];
-
-			if (f[2 + 2 * i].revents)
-				read_answer(p, q);
-			if (f[3 + 2 * i].revents)
-				read_pipe(&q->err, &q->message, MOST_MESSAGE, &cut);
-			if (q->connection && q->has_status && q->out < 0 && q->err < 0) {
-				q->has_status = false; /* resumed once */
-				p->lib.resume_connection(q->connection);
-			}
-		}
+		if (f[2].revents)
+			take_arrivals(p);
+		for (unsigned i = 0; i < MOST_QUESTIONS; i++)
+			question_step(p, &p->questions[i], f + FDS_OF_ALL + FDS_OF_ONE * i);
 	}
 	p->lib.run(p->mhd);
 	return lives;
@@ -438,15 +573,16 @@ int pages_serve(int listener, int ask_fd, const struct pages_opts *opts, const v
 
 	p->opts = opts;
 	p->ask = ask_fd;
+	p->listener = listener;
 	for (unsigned i = 0; i < MOST_QUESTIONS; i++)
-		p->questions[i] = (struct page_question){.out = -1, .err = -1};
+		p->questions[i] = (struct page_question){.client = -1, .out = -1, .err = -1};
 	if (rc >= 0) {
 		p->mhd = p->lib.start_daemon(
-			MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, pages_answer, p,
-			MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-			MOST_CLIENTS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY,
-			MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE_S, MHD_OPTION_NOTIFY_COMPLETED,
-			pages_done, p, MHD_OPTION_END);
+			MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0,
+			NULL, NULL, pages_answer, p, MHD_OPTION_CONNECTION_LIMIT, SEATS_ALL,
+			MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+			PATIENCE_S, MHD_OPTION_NOTIFY_COMPLETED, pages_done, p,
+			MHD_OPTION_NOTIFY_CONNECTION, note_connection, p, MHD_OPTION_END);
 		if (!p->mhd)
 			rc = err_set(err, -EIO, MHD_LIBRARY " cannot serve HTTP");
 	}
@@ -458,6 +594,7 @@ int pages_serve(int listener, int ask_fd, const struct pages_opts *opts, const v
 			p->lib.resume_connection(p->questions[i].connection);
 	if (p->mhd)
 		p->lib.stop_daemon(p->mhd);
+	close(listener);
 	free(p);
 	return rc < 0 ? rc : 0;
 }

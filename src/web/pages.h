@@ -33,7 +33,7 @@ struct pages_opts {
 	size_t most_bytes; /* of one answer */
 };
 
-/* Serves clients of LISTENER, which becomes the library's, and asks through the socket ASK; returns
+/* Serves clients of LISTENER, which is closed at the end, and asks through the socket ASK; returns
  * when ASK is closed or *STOP.  No other threads may run. */
 int pages_serve(int listener, int ask, const struct pages_opts *opts, const volatile int *stop,
 		struct err *err);

@@ -32,37 +32,37 @@ static void print_address(const struct sockaddr *a, char text[48])
 bool peer_find(const char *text, const struct sockaddr *peer, const struct sockaddr *own,
 	       uint32_t *ret_uid)
 {
-	char wanted[48], wanted_remote[48], local[48], remote[48];
-	unsigned state;
+	char local[48], remote[48], wanted[112];
+	const char *line;
 
-	print_address(peer, wanted);
-	print_address(own, wanted_remote);
-	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		/* sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid */
-		if (sscanf(line, " %*u: %47s %47s %x %*s %*s %*s %" SCNu32, local, remote, &state,
-			   ret_uid) == 4 &&
-		    state == TCP_ESTABLISHED && strcmp(local, wanted) == 0 &&
-		    strcmp(remote, wanted_remote) == 0)
-			return true;
-	}
-	return false;
+	print_address(peer, local);
+	print_address(own, remote);
+	/* sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid */
+	snprintf(wanted, sizeof(wanted), ": %s %s %02X ", local, remote, TCP_ESTABLISHED);
+	line = text ? strstr(text, wanted) : NULL;
+	return line && sscanf(line + strlen(wanted), "%*s %*s %*s %" SCNu32, ret_uid) == 1;
 }
 
-bool peer_uid(int fd, uint32_t *ret_uid)
+bool peer_uid(struct peer_lists *lists, int fd, uint32_t *ret_uid)
 {
 	struct sockaddr_storage peer, own;
 	socklen_t n_peer = sizeof(peer), n_own = sizeof(own);
-	char *text;
-	bool found;
+	char **text;
 
 	if (getpeername(fd, (struct sockaddr *)&peer, &n_peer) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&own, &n_own) < 0 ||
-	    (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) ||
-	    file_load(peer.ss_family == AF_INET ? "/proc/net/tcp" : "/proc/net/tcp6", 1 << 26,
-		      &text, NULL, NULL) < 0)
+	    (peer.ss_family != AF_INET && peer.ss_family != AF_INET6))
 		return false;
-	found = peer_find(text, (struct sockaddr *)&peer, (struct sockaddr *)&own, ret_uid);
-	free(text);
-	return found;
+	text = peer.ss_family == AF_INET ? &lists->v4 : &lists->v6;
+	if (!*text && file_load(peer.ss_family == AF_INET ? "/proc/net/tcp" : "/proc/net/tcp6",
+				1 << 26, text, NULL, NULL) < 0)
+		return false;
+	return peer_find(*text, (struct sockaddr *)&peer, (struct sockaddr *)&own, ret_uid);
+}
+
+void peer_lists_release(struct peer_lists *lists)
+{
+	free(lists->v4);
+	free(lists->v6);
+	*lists = (struct peer_lists){0};
 }

@@ -7,8 +7,14 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+/* The kernel's lists of sockets, read once for several connections.  {0} at first. */
+struct peer_lists {
+	char *v4, *v6; /* NULL: not read yet */
+};
+
 /* Whether the other end of the connection FD is a socket of this machine, and whose. */
-bool peer_uid(int fd, uint32_t *ret_uid);
+bool peer_uid(struct peer_lists *lists, int fd, uint32_t *ret_uid);
+void peer_lists_release(struct peer_lists *lists);
 
 /* Finds the socket at PEER that is connected to OWN in TEXT, which has the form of /proc/net/tcp or
  * tcp6 (proc(5); kernel: net/ipv4/tcp_ipv4.c, get_tcp4_sock).  Both ends are compared: another user

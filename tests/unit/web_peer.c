@@ -62,14 +62,16 @@ TEST(knows_its_own_connections)
 	int l = socket(AF_INET, SOCK_STREAM, 0), c = socket(AF_INET, SOCK_STREAM, 0), s;
 	socklen_t n = sizeof(a);
 	uint32_t uid = UINT32_MAX;
+	struct peer_lists lists = {0};
 
 	EXPECT(bind(l, (struct sockaddr *)&a, n) == 0 && listen(l, 1) == 0);
 	EXPECT(getsockname(l, (struct sockaddr *)&a, &n) == 0);
 	EXPECT(connect(c, (struct sockaddr *)&a, n) == 0);
 	s = accept(l, NULL, NULL);
 	EXPECT(s >= 0);
-	EXPECT(peer_uid(s, &uid));
+	EXPECT(peer_uid(&lists, s, &uid));
 	EXPECT_EQ(uid, geteuid());
+	peer_lists_release(&lists);
 	close(s);
 	close(c);
 	close(l);
