@@ -90,7 +90,8 @@ static void doctor_look(void *ctx, const struct procfs_map *m)
 	interpreter_version_text(&t.interpreter, version);
 	why = interpreter_refusal_text(&t.interpreter);
 	if (rc >= 0 && t.interpreter.number)
-		show_runtime(d, "CPython", version, "ok",
+		show_runtime(d, "CPython", version,
+			     interpreter_is_verified(&t.interpreter) ? "ok" : "unverified",
 			     "functions, files and lines in call paths (-g, engine bpf)", m->path);
 	else if (rc >= 0 && why)
 		show_runtime(d, "CPython", version, "missing", why, m->path);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See interpreter.h.
  *
- * CPython since 3.10 has a section .PyRuntime, in stripped files too, whose one object is
- * _PyRuntime (CPython, Python/pylifecycle.c).  A file without that section costs nothing more.  Of
- * one that has it the exported symbols are read: the loop is _PyEval_EvalFrameDefault, the version
- * the number in Py_Version (since 3.11).
+ * CPython exports _PyRuntime, its state, since 3.7.  Another file costs two small reads, of the
+ * table by which the dynamic linker finds names.  Of one that has the name the exported symbols are
+ * read: the loop is _PyEval_EvalFrameDefault, the version the number in Py_Version since 3.11; an
+ * older one is known by the newest function of its interface.
  *
  * Compilers move a procedure's unlikely code elsewhere, where stripped files have no symbol for it:
  * a piece of frame information into whose middle the loop jumps.  Calls of other procedures' begins
@@ -19,12 +19,24 @@
 #include "base/vec.h"
 #include "resolve/disasm.h"
 #include "resolve/symtab_elf.h"
+#include "unwind/python_state.h"
 
 #define MOST_LOOP_BYTES (1u << 20)
 
 /* What is looked for among the exported symbols. */
 struct python_symbols {
 	uint64_t runtime, version, loop, n_loop_bytes; /* svma; 0: not there */
+	uint32_t at_least; /* the version, PY_VERSION_HEX's upper half, by its functions */
+};
+
+/* Functions that came with a version: CPython's Misc/stable_abi and "What's New". */
+static const struct {
+	const char *name;
+	uint32_t version;
+} newest[] = {
+	{"PyCode_NewWithPosOnlyArgs", 0x0308},
+	{"PyFrame_GetCode", 0x0309},
+	{"PyIter_Send", 0x030a},
 };
 
 static void take_symbol(struct python_symbols *p, const char *name, uint64_t svma, uint64_t size)
@@ -37,6 +49,35 @@ static void take_symbol(struct python_symbols *p, const char *name, uint64_t svm
 		p->loop = svma;
 		p->n_loop_bytes = size;
 	}
+	for (size_t i = 0; i < n_elems(newest); i++)
+		if (newest[i].version > p->at_least && strcmp(name, newest[i].name) == 0)
+			p->at_least = newest[i].version;
+}
+
+/* Whether the file's table of names may have NAME: gABI "GNU hash table", whose Bloom filter is
+ * asked. */
+static bool may_export(const struct elf_file *f, const char *name)
+{
+	const struct elf_section *s = elf_file_find_section(f, ".gnu.hash");
+	uint8_t head[16], word[8];
+	struct rd r = rd_init(head, sizeof(head));
+	uint32_t h = 5381, n_words, shift;
+	uint64_t bits;
+
+	if (!s || elf_file_pread(f, s->off, head, sizeof(head)) != sizeof(head))
+		return elf_file_find_section(f, ".PyRuntime") != NULL;
+	rd_le32(&r); /* nbuckets */
+	rd_le32(&r); /* symoffset */
+	n_words = rd_le32(&r);
+	shift = rd_le32(&r);
+	for (; *name; name++)
+		h = h * 33 + (uint8_t)*name;
+	if (!n_words || shift > 31 ||
+	    elf_file_pread(f, s->off + sizeof(head) + 8ull * (h / 64 % n_words), word, 8) != 8)
+		return false;
+	r = rd_init(word, sizeof(word));
+	bits = rd_le64(&r);
+	return bits >> h % 64 & bits >> (h >> shift) % 64 & 1;
 }
 
 /* gABI "Symbol Table", Elf64_Sym */
@@ -87,12 +128,20 @@ static bool read_svma(const struct elf_file *f, uint64_t svma, void *ret, size_t
 static enum interpreter python_number(uint32_t hex)
 {
 	switch (hex >> 16) {
+	case 0x0308:
+		return INTERPRETER_PYTHON_3_8;
+	case 0x0309:
+		return INTERPRETER_PYTHON_3_9;
+	case 0x030a:
+		return INTERPRETER_PYTHON_3_10;
 	case 0x030b:
 		return INTERPRETER_PYTHON_3_11;
 	case 0x030c:
 		return INTERPRETER_PYTHON_3_12;
 	case 0x030d:
 		return INTERPRETER_PYTHON_3_13;
+	case 0x030e:
+		return INTERPRETER_PYTHON_3_14;
 	default:
 		return INTERPRETER_NONE;
 	}
@@ -147,16 +196,38 @@ static bool find_anchor(const struct python_symbols *p, struct unwind_input *in)
 	return false;
 }
 
-/* Whether the state at RUNTIME describes itself as that of VERSION, with the global lock: CPython
- * since 3.13, Include/internal/pycore_debug_offsets.h: cookie, version, free_threaded. */
-static bool is_usual(const struct elf_file *f, uint64_t runtime, uint32_t version)
+/* Where what a version says of itself begins, in words behind free_threaded. */
+#define DEBUG_WORDS	 46
+#define DEBUG_HEAD_BYTES 24
+
+struct debug_groups {
+	unsigned thread, frame, code;
+};
+
+/* Whether the state at RUNTIME describes itself as that of VERSION, with the global lock, and as L
+ * has it: CPython since 3.13, Include/internal/pycore_debug_offsets.h: cookie, version,
+ * free_threaded, then groups of words. */
+static bool is_usual(const struct elf_file *f, uint64_t runtime, uint32_t version,
+		     const struct python_layout *l)
 {
-	uint8_t bytes[24];
+	const bool is_3_13 = version >> 16 == 0x030d;
+	const struct debug_groups g =
+		is_3_13 ? (struct debug_groups){16, 25, 31} : (struct debug_groups){19, 28, 36};
+	uint8_t bytes[DEBUG_HEAD_BYTES + 8 * DEBUG_WORDS];
+	uint64_t w[DEBUG_WORDS];
 	struct rd r = rd_init(bytes, sizeof(bytes));
 
-	return read_svma(f, runtime, bytes, sizeof(bytes)) &&
-	       memcmp(rd_bytes(&r, 8), "xdebugpy", 8) == 0 && rd_le64(&r) == version &&
-	       rd_le64(&r) == 0;
+	if (!read_svma(f, runtime, bytes, sizeof(bytes)) ||
+	    memcmp(rd_bytes(&r, 8), "xdebugpy", 8) != 0 || rd_le64(&r) != version ||
+	    rd_le64(&r) != 0)
+		return false;
+	for (unsigned i = 0; i < DEBUG_WORDS; i++)
+		w[i] = rd_le64(&r);
+	return w[g.thread + 4] == l->frame_at && w[g.thread + 5] == l->thread_id &&
+	       w[g.frame + 1] == l->previous && w[g.frame + 2] == l->code &&
+	       w[g.frame + 3] == l->instr && w[g.frame + 5] == l->mark &&
+	       w[g.code + 1] == l->file && w[g.code + 3] == l->name && w[g.code + 4] == l->lines &&
+	       w[g.code + 5] == l->first_line && w[g.code + 9] == l->bytecode;
 }
 
 /* Puts CPython's place into IN, whose version is set; else why not. */
@@ -172,12 +243,15 @@ static enum interpreter_refusal find_python(struct elf_file *f, struct unwind_in
 	read_symbols(f, &p);
 	if (!p.runtime || !p.loop || !p.n_loop_bytes || p.n_loop_bytes > MOST_LOOP_BYTES)
 		return INTERPRETER_WITHOUT_SYMBOLS;
-	if (!p.version || !read_svma(f, p.version, bytes, sizeof(bytes)))
+	if (!p.version && !p.at_least)
 		return INTERPRETER_TOO_OLD;
-	in->interpreter.version = version = rd_le32(&r);
+	if (p.version && !read_svma(f, p.version, bytes, sizeof(bytes)))
+		return INTERPRETER_DAMAGED;
+	in->interpreter.version = version = p.version ? rd_le32(&r) : p.at_least << 16;
 	if (python_number(version) == INTERPRETER_NONE)
 		return INTERPRETER_OTHER_VERSION;
-	if (version >= 0x030d0000 && !is_usual(f, p.runtime, version))
+	if (version >= 0x030d0000 &&
+	    !is_usual(f, p.runtime, version, PYTHON_LAYOUT(python_number(version))))
 		return INTERPRETER_OTHER_BUILD;
 	if (!find_anchor(&p, in))
 		return INTERPRETER_DAMAGED;
@@ -189,7 +263,6 @@ static enum interpreter_refusal find_python(struct elf_file *f, struct unwind_in
 
 void interpreter_find(struct elf_file *f, struct unwind_input *in)
 {
-	if (f->is_64 && elf_file_read_sections(f, NULL) >= 0 &&
-	    elf_file_find_section(f, ".PyRuntime"))
+	if (f->is_64 && elf_file_read_sections(f, NULL) >= 0 && may_export(f, "_PyRuntime"))
 		in->interpreter.refusal = find_python(f, in);
 }

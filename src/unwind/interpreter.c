@@ -8,7 +8,7 @@ static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 	[INTERPRETER_OTHER_MACHINE] = "its frames are known on x86-64 only",
 	[INTERPRETER_WITHOUT_SYMBOLS] =
 		"it exports neither _PyRuntime nor _PyEval_EvalFrameDefault",
-	[INTERPRETER_TOO_OLD] = "it has no Py_Version: it is older than 3.11",
+	[INTERPRETER_TOO_OLD] = "it is older than 3.8",
 	[INTERPRETER_OTHER_VERSION] = "the frames of this version are not known",
 	[INTERPRETER_OTHER_BUILD] = "it is a build without the global lock, or not what it says",
 	[INTERPRETER_DAMAGED] = "its loop lies in no segment of code",
@@ -18,7 +18,9 @@ static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 {
 	ret[0] = 0;
-	if (i->version)
+	if (i->version && !(i->version & 0xffff)) /* no release has such a number */
+		snprintf(ret, 24, "%u.%u", i->version >> 24, i->version >> 16 & 255);
+	else if (i->version)
 		snprintf(ret, 24, "%u.%u.%u", i->version >> 24, i->version >> 16 & 255,
 			 i->version >> 8 & 255);
 }
@@ -26,4 +28,11 @@ void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 {
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
+}
+
+/* tests/e2e/python.py and tests/services/rooms.py run these. */
+bool interpreter_is_verified(const struct unwind_interpreter *i)
+{
+	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||
+	       i->number == INTERPRETER_PYTHON_3_13 || i->number == INTERPRETER_PYTHON_3_14;
 }

@@ -3,12 +3,17 @@
 #ifndef UNWIND_INTERPRETER_H
 #define UNWIND_INTERPRETER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "unwind/table.h"
 
 /* "3.11.2", or "" when the version is not known, into RET. */
 void interpreter_version_text(const struct unwind_interpreter *i, char ret[24]);
+
+/* Whether whole recordings of this version are tested; others are believed for what they say of
+ * themselves, and by pictures of their memory. */
+bool interpreter_is_verified(const struct unwind_interpreter *i);
 
 /* Why its frames are not known; NULL when they are. */
 const char *interpreter_refusal_text(const struct unwind_interpreter *i);

@@ -13,6 +13,10 @@
  *     _PyEval_EvalFrameDefault   <-     work, then <module>, entered from C
  *     main
  *
+ * The mark tells whose frames these are as well: since 3.11 it lies on the stack of the very call of
+ * the loop.  So a loop in its prologue, whose frame is not on the list yet, or in its epilogue, has
+ * none, and the frames are left for the next one.  Before 3.11 each call executes one frame.
+ *
  * At the root the list is empty, or the frames were not those of these loops: SCRIPT_UNMATCHED.
  *
  * A function is known by what its code object says: its qualified name, file, first line, and where
@@ -82,19 +86,22 @@ SCRIPT_STEP void python_begin(SCRIPT_ENV *env, struct python_walk *p, const stru
 	__u64 key, state, frame;
 
 	p->anchor = runtime;
-	p->frame = p->file = p->code = 0;
+	p->frame = p->file = p->code = p->cframe = 0;
+	p->is_inner = 1;
 	p->failed = SCRIPT_NO_STATE;
 	key = python_word(env, runtime + l->key);
 	if (!(__u32)key || !thread) /* _is_initialized */
 		return;
 	state = python_specific(env, thread, (__u32)(key >> 32));
 	if (!state ||
-	    !script_read(env, state, p->words, PYTHON_STATE_WORDS * 8, PYTHON_STATE_WORDS * 8) ||
+	    !script_read(env, state, p->words, l->state_words * 8, PYTHON_STATE_WORDS * 8) ||
 	    python_at(p, l->thread_id) != thread)
 		return;
 	frame = python_at(p, l->frame_at);
-	if (l->in_cframe)
+	if (l->in_cframe) {
+		p->cframe = frame;
 		frame = python_word(env, frame + l->in_cframe - 1);
+	}
 	p->frame = frame;
 	p->failed = 0;
 }
@@ -156,7 +163,7 @@ SCRIPT_STEP __u64 python_code(SCRIPT_ENV *env, struct python_walk *p, const stru
 
 	if (code == p->code)
 		return p->number;
-	if (!script_read(env, code, p->words, PYTHON_CODE_WORDS * 8, PYTHON_CODE_WORDS * 8))
+	if (!script_read(env, code, p->words, l->code_words * 8, PYTHON_CODE_WORDS * 8))
 		return SCRIPT_UNREADABLE;
 	file = python_at(p, l->file);
 	name = python_at(p, l->name);
@@ -189,33 +196,71 @@ SCRIPT_STEP __u64 python_code(SCRIPT_ENV *env, struct python_walk *p, const stru
 	return number;
 }
 
+/* Which instruction of CODE the frame in P->words is at. */
+SCRIPT_STEP __u64 python_instr(const struct python_walk *p, const struct python_layout *l,
+			       __u64 code)
+{
+	__u64 instr = python_at(p, l->instr);
+
+	if (!l->index) {
+		instr -= code + l->bytecode;
+		return instr == -2ULL ? 0 : instr / 2; /* it has not executed its first one */
+	}
+	instr &= 0xffffffff;
+	return instr == 0xffffffff ? 0 : instr / l->index;
+}
+
+SCRIPT_STEP bool python_on_stack(const struct python_walk *p, __u64 avma)
+{
+	return avma >= p->sp && avma < p->end;
+}
+
+/* Begins with the loop that has the stack from SP to END; false when P's frames are not its. */
+SCRIPT_STEP bool python_enter(struct python_walk *p, const struct python_layout *l, __u64 sp,
+			      __u64 end)
+{
+	p->sp = sp;
+	p->end = end;
+	p->is_closed = 0;
+	if (l->marks != PYTHON_ENTRY || !p->cframe)
+		return true;
+	if (!python_on_stack(p, p->cframe))
+		return false;
+	p->cframe = 0; /* the others' are known by their marks */
+	return true;
+}
+
 /* Puts the next frame of P that is Python's.  Returns true when there may be more of the same
  * loop. */
 SCRIPT_STEP bool python_step(SCRIPT_ENV *env, struct python_walk *p)
 {
-	const struct python_layout *l = &python_layouts[p->interpreter & 3];
+	const struct python_layout *l = PYTHON_LAYOUT(p->interpreter);
+	const __u64 frame = p->frame;
 	__u64 code, instr, number, mark, off = SCRIPT_NO_OFF;
 
-	if (!p->frame)
+	if (!frame)
 		return false;
-	if (!script_read(env, p->frame, p->words, PYTHON_FRAME_WORDS * 8, PYTHON_FRAME_WORDS * 8)) {
+	if (!script_read(env, frame, p->words, l->frame_words * 8, PYTHON_FRAME_WORDS * 8)) {
 		p->frame = 0;
 		p->failed = SCRIPT_UNREADABLE;
 		return false;
 	}
-	code = python_at(p, l->code);
-	instr = python_at(p, l->instr);
+	code = python_at(p, l->code) & ~3ULL; /* 3.14: two bits of what holds it */
 	mark = python_at(p, l->mark) >> l->mark % 8 * 8 & 0xff;
 	p->frame = python_at(p, l->previous);
-	if (l->by_owner && mark == PYTHON_OWNER_C)
+	if (l->marks == PYTHON_SHIM && mark >= PYTHON_OWNER_C) {
+		p->is_closed = python_on_stack(p, frame);
 		return false;
-	instr -= code + l->bytecode;
-	instr = instr == -2ULL ? 0 : instr / 2; /* it has not executed its first instruction */
+	}
+	instr = python_instr(p, l, code);
 	number = python_code(env, p, l, code);
 	if (number >= SCRIPT_N_MARKS && instr < SCRIPT_NO_OFF)
 		off = instr;
 	script_put(env, FRAME_SCRIPT(number, off));
-	return l->by_owner || !mark;
+	if (l->marks == PYTHON_SHIM || (l->marks == PYTHON_ENTRY && !mark))
+		return true;
+	p->is_closed = 1;
+	return false;
 }
 
 #endif

@@ -60,15 +60,17 @@ void python_walk_frames(const struct python_input *in, struct python_frames *ret
 {
 	struct python_env *env = xcalloc(1, sizeof(*env));
 	struct python_walk *p = &env->walk;
+	const struct python_layout *l = PYTHON_LAYOUT(in->interpreter);
 
 	env->in = in;
 	env->out = ret;
 	ret->n = ret->n_loops = 0;
 	p->interpreter = in->interpreter;
 	if (in->interpreter != INTERPRETER_NONE && in->interpreter < N_INTERPRETERS)
-		python_begin(env, p, &python_layouts[in->interpreter], in->runtime);
+		python_begin(env, p, l, in->runtime);
 	while (p->frame && ret->n_loops < ret->max && ret->n < ret->max) {
 		ret->n_loops++;
+		python_enter(p, l, 0, UINT64_MAX);
 		for (uint32_t i = 0; i < ret->max && python_step(env, p); i++)
 			;
 	}

@@ -10,8 +10,8 @@
 #include "unwind/script_record.h"
 #include "unwind/table.h"
 
-/* Where things are, in bytes.  Checked by debug information of 3.11.7, 3.12.1 and 3.13.0; equal in
- * all releases of a version, whose structs do not change (M). */
+/* Where things are, in bytes.  Checked by debug information of 3.8.18, 3.9.18, 3.10.13, 3.11.7,
+ * 3.12.1 and 3.13.0, 3.14's by what 3.14.8 says of itself; equal in all releases of a version, whose structs do not change (M). */
 struct python_layout {
 	__u16 key;		/* _PyRuntime: autoTSSkey, the number behind 4 bytes */
 	__u16 thread_id;	/* of the thread state */
@@ -21,19 +21,44 @@ struct python_layout {
 	__u16 instr, mark;	/* of a frame: last instruction; what tells C's from Python's */
 	__u16 first_line, file; /* of a code object */
 	__u16 name, lines, bytecode;
-	__u16 ascii, compact; /* of a string: where its characters are */
-	__u16 by_owner;	      /* the mark is a frame of its own, of owner 3, behind the others */
+	__u16 ascii, compact;			   /* of a string: where its characters are */
+	__u8 state_words, frame_words, code_words; /* that are read of each */
+	__u8 marks;				   /* enum python_marks */
+	__u8 index; /* `instr` is no address, but how many such bytes an instruction is on */
 };
 
-/* Words that are read of each. */
-#define PYTHON_STATE_WORDS 21
-#define PYTHON_FRAME_WORDS 10
+/* What tells which frames a call of the loop executes. */
+enum python_marks {
+	PYTHON_ONE,   /* nothing: it executes one */
+	PYTHON_ENTRY, /* `mark` of the outermost one is not 0; the loop's stack holds the cframe */
+	PYTHON_SHIM,  /* behind the outermost one is a frame of owner 3, on the loop's stack */
+};
+
+/* The most words that are read of each. */
+#define PYTHON_STATE_WORDS 23
+#define PYTHON_FRAME_WORDS 14
 #define PYTHON_CODE_WORDS  18
 #define PYTHON_TEXT_WORDS  5
 
-#define PYTHON_OWNER_C 3 /* pycore_frame.h: FRAME_OWNED_BY_CSTACK */
+/* pycore_frame.h: FRAME_OWNED_BY_CSTACK, since 3.14 FRAME_OWNED_BY_INTERPRETER and more. */
+#define PYTHON_OWNER_C 3
 
-static const struct python_layout python_layouts[4] = {
+#define PYTHON_N_LAYOUTS 8
+
+#define PYTHON_BEFORE_3_11                                                                         \
+	.thread_id = 176, .frame_at = 24, .code = 32, .previous = 24, .first_line = 40,            \
+	.file = 104, .name = 112, .lines = 120, .bytecode = 48, .ascii = 48, .compact = 72,        \
+	.state_words = 23, .frame_words = 14, .code_words = 16, .marks = PYTHON_ONE
+
+#define PYTHON_SINCE_3_12                                                                          \
+	.code = 0, .previous = 8, .instr = 56, .first_line = 68, .file = 112, .name = 128,         \
+	.lines = 136, .ascii = 40, .compact = 56, .state_words = 20, .frame_words = 10,            \
+	.code_words = 18, .marks = PYTHON_SHIM
+
+static const struct python_layout python_layouts[PYTHON_N_LAYOUTS] = {
+	[INTERPRETER_PYTHON_3_8] = {PYTHON_BEFORE_3_11, .key = 1392, .instr = 104, .index = 2},
+	[INTERPRETER_PYTHON_3_9] = {PYTHON_BEFORE_3_11, .key = 584, .instr = 104, .index = 2},
+	[INTERPRETER_PYTHON_3_10] = {PYTHON_BEFORE_3_11, .key = 584, .instr = 96, .index = 1},
 	[INTERPRETER_PYTHON_3_11] = {.key = 592,
 				     .thread_id = 152,
 				     .frame_at = 56,
@@ -48,40 +73,21 @@ static const struct python_layout python_layouts[4] = {
 				     .lines = 136,
 				     .bytecode = 184,
 				     .ascii = 48,
-				     .compact = 72},
-	[INTERPRETER_PYTHON_3_12] = {.key = 1544,
-				     .thread_id = 136,
-				     .frame_at = 56,
-				     .in_cframe = 1,
-				     .code = 0,
-				     .previous = 8,
-				     .instr = 56,
-				     .mark = 70,
-				     .first_line = 68,
-				     .file = 112,
-				     .name = 128,
-				     .lines = 136,
-				     .bytecode = 192,
-				     .ascii = 40,
-				     .compact = 56,
-				     .by_owner = 1},
-	[INTERPRETER_PYTHON_3_13] = {.key = 2160,
-				     .thread_id = 152,
-				     .frame_at = 72,
-				     .code = 0,
-				     .previous = 8,
-				     .instr = 56,
-				     .mark = 70,
-				     .first_line = 68,
-				     .file = 112,
-				     .name = 128,
-				     .lines = 136,
-				     .bytecode = 200,
-				     .ascii = 40,
-				     .compact = 56,
-				     .by_owner = 1},
+				     .compact = 72,
+				     .state_words = 20,
+				     .frame_words = 9,
+				     .code_words = 18,
+				     .marks = PYTHON_ENTRY},
+	[INTERPRETER_PYTHON_3_12] = {PYTHON_SINCE_3_12, .key = 1544, .thread_id = 136,
+				     .frame_at = 56, .in_cframe = 1, .mark = 70, .bytecode = 192},
+	[INTERPRETER_PYTHON_3_13] = {PYTHON_SINCE_3_12, .key = 2160, .thread_id = 152,
+				     .frame_at = 72, .mark = 70, .bytecode = 200},
+	[INTERPRETER_PYTHON_3_14] = {PYTHON_SINCE_3_12, .key = 2336, .thread_id = 152,
+				     .frame_at = 72, .mark = 74, .bytecode = 208},
 };
-_Static_assert(N_INTERPRETERS == 4, "python_layouts has one for each, a power of two of them");
+
+/* The layout of INTERPRETER; of zeros when it has none. */
+#define PYTHON_LAYOUT(interpreter) (&python_layouts[(interpreter) & (PYTHON_N_LAYOUTS - 1)])
 
 /* What a walk knows of the interpreter. */
 struct python_walk {
@@ -89,6 +95,10 @@ struct python_walk {
 	__u64 frame;	   /* the next one; 0: none is left */
 	__u32 interpreter; /* of the loop that was met last */
 	__u32 failed;	   /* enum script_mark */
+	__u64 sp, end;	   /* the stack that the call of the loop has, which was met last */
+	__u64 cframe;	   /* of the state; 0: it has none */
+	__u32 is_closed;   /* the frames of that loop were found, to their mark */
+	__u32 is_inner;	   /* it is the first one met */
 	__u64 file, file_hash; /* the string that RECORD's file was read from */
 	__u64 code, number;    /* the code object met last */
 	__u64 key;	       /* of the process and its recording */

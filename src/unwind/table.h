@@ -91,9 +91,13 @@ struct unwind_image {
 /* The interpreters whose frames are known.  A version that is not here is refused. */
 enum interpreter {
 	INTERPRETER_NONE,
+	INTERPRETER_PYTHON_3_8,
+	INTERPRETER_PYTHON_3_9,
+	INTERPRETER_PYTHON_3_10,
 	INTERPRETER_PYTHON_3_11,
 	INTERPRETER_PYTHON_3_12,
 	INTERPRETER_PYTHON_3_13,
+	INTERPRETER_PYTHON_3_14,
 	N_INTERPRETERS
 };
 
@@ -114,7 +118,8 @@ enum interpreter_refusal {
  * file offset - run-time address of the mapping of its loop. */
 struct unwind_interpreter {
 	unsigned int number;  /* enum interpreter */
-	unsigned int version; /* CPython's PY_VERSION_HEX; 0: it does not say, or there is none */
+	unsigned int version; /* CPython's PY_VERSION_HEX, of those that do not say only major and
+			       * minor; 0: none */
 	unsigned int refusal; /* enum interpreter_refusal, when there is one without a number */
 	unsigned long long anchor;
 };

@@ -492,6 +492,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	if (rule->why == UNWIND_LOOP) {
 		w->loop = w->region.image;
 		w->loop_bias = w->region.bias;
+		w->loop_sp = w->sp;
 	}
 	return walk_apply(env, w, rule);
 }

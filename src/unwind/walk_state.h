@@ -64,6 +64,7 @@ struct walk {
 	__u32 loop; /* the frame stepped from was an interpreter's loop, in this image; 0: no */
 	__u32 spare;
 	__u64 loop_bias;		/* of that image's mapping */
+	__u64 loop_sp;			/* of that frame */
 	struct walk_region region;	/* the last one met; empty in the beginning */
 	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
 };

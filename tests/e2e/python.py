@@ -2,45 +2,14 @@
 """Frames of the CPython that Debian installs, stripped as it is, mixed with native ones: checked against the call
 graph of the program python_work.py, which is what runs."""
 from e2e import *
+from python_graph import *
 
 PYTHON = "/usr/bin/python3.11"
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_work.py")
-MARKS = ("[Python code not known]", "[no Python state]", "[Python frame unreadable]", "[Python frames unmatched]")
-
-
 def work(*argv, record_argv=("-e", "cpu-clock", "-c", 500009)):
     if not os.path.exists(PYTHON):
         raise Skipped("no " + PYTHON)
     return record("-g", *record_argv, "--", PYTHON, WORK, *argv)
-
-
-def paths(*argv):
-    """Call paths as lists of names, outermost first, without the command's, and their counts."""
-    ret = []
-    for line in sh(DWELL, "export", "--folded", "--no-inline", "--comm", "python3.11", "--db", "db", *argv).splitlines():
-        path, n = line.rsplit(" ", 1)
-        ret.append((path.split(";")[1:], int(n)))
-    return ret
-
-
-def edges():
-    sys.path.insert(0, os.path.dirname(WORK))
-    words = __import__("python_work").EDGES.split()
-    return set(zip(words[::2], words[1::2]))
-
-
-def against_the_graph(found, known, root):
-    """Each two of our functions that follow each other are an edge, and every path begins with ROOT."""
-    n_named = 0
-    for path, n in found:
-        ours = [f for f in path if f.startswith(("w_", "W_"))]
-        if any(f in MARKS or f.startswith("[truncated") for f in path):
-            continue
-        for edge in zip(ours, ours[1:]):
-            check(edge in known, "%s does not call %s: %s" % (*edge, path))
-        check(not ours or ours[0] == root, "begins with %s: %s" % (ours[:1], path))
-        n_named += n if ours else 0
-    return n_named
 
 
 def every_way_of_calling():

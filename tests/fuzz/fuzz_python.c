@@ -54,7 +54,7 @@ static void put_text(struct wr *w, const char *s)
 /* What a walk over one frame reads, in that order. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
-	const struct python_layout *l = &python_layouts[i + 1 < N_INTERPRETERS ? i + 1 : 0];
+	const struct python_layout *l = PYTHON_LAYOUT(i + 1);
 	uint64_t words[PYTHON_STATE_WORDS] = {0};
 	struct wr w = {0};
 
@@ -65,7 +65,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	wr_le64(&w, 0x1000);	     /* the state */
 	words[l->thread_id / 8] = THREAD;
 	words[l->frame_at / 8] = 0x2000;
-	for (int k = 0; k < PYTHON_STATE_WORDS; k++)
+	for (int k = 0; k < l->state_words; k++)
 		wr_le64(&w, words[k]);
 	if (l->in_cframe)
 		wr_le64(&w, 0x2000);
@@ -74,13 +74,13 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		words[l->code / 8] = 0x3000 + (unsigned)frame;
 		words[l->previous / 8] = frame < 2 ? 0x4000 : 0;
 		words[l->instr / 8] = 0x3000 + l->bytecode + 4;
-		for (int k = 0; k < PYTHON_FRAME_WORDS; k++)
+		for (int k = 0; k < l->frame_words; k++)
 			wr_le64(&w, words[k]);
 		memset(words, 0, sizeof(words));
 		words[l->file / 8] = 0x5000 + (unsigned)frame;
 		words[l->name / 8] = 0x6000;
 		words[l->lines / 8] = 0x7000;
-		for (int k = 0; k < PYTHON_CODE_WORDS; k++)
+		for (int k = 0; k < l->code_words; k++)
 			wr_le64(&w, words[k]);
 		put_text(&w, "/a/file.py");
 		put_text(&w, "name");
@@ -114,7 +114,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		FUZZ_REQUIRE(FRAME_IS_SCRIPT(out.frames[i]));
 		FUZZ_REQUIRE(scripts_place(&m.scripts, &p, out.frames[i]) < p.places.n);
 	}
-	python_line(data, n, 1, 100);
+	for (int i = INTERPRETER_NONE; i < N_INTERPRETERS; i++)
+		python_line((enum interpreter)i, data, n, 1, 100);
 	profile_check(&p);
 	profile_release(&p);
 	scripts_release(&m.scripts);

@@ -13,7 +13,7 @@ def tell():
     frame = sys._getframe()
     while frame:
         print(frame.f_lineno if frame is not sys._getframe() else 0, frame.f_code.co_firstlineno,
-              frame.f_code.co_qualname)
+              getattr(frame.f_code, "co_qualname", frame.f_code.co_name))  # since 3.11
         frame = frame.f_back
     print(flush=True)
     sys.stdin.read()

@@ -8,7 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/rd.h"
+#include "base/wr.h"
 #include "collect/calls/scripts.h"
 #include "machine/procfs.h"
 #include "model/script.h"
@@ -21,16 +25,39 @@
 
 #define PYTHON "/usr/bin/python3.11"
 
+/* A live interpreter, or a picture of one: what a walk over it has read, and what it says of its
+ * stack.  tests/unit/python_picture makes one. */
 struct live {
 	pid_t pid;
 	FILE *said;
 	int to; /* its stdin */
+	const char *image;
 	uint64_t runtime, thread;
 	struct unwind_table table;
 	struct scripts scripts;
 	uint32_t n_told, n_reads;
 	uint32_t fail_from; /* reads from this one on fail; 0: none */
+	struct wr *picture; /* being made; NULL: none */
+	struct rd shown;    /* the reads that a picture has; of no bytes: it is live */
 };
+
+/* Finds the read of N bytes at AVMA in the picture. */
+static bool picture_read(const struct live *l, uint64_t avma, void *ret, uint32_t n)
+{
+	struct rd r = l->shown;
+
+	while (rd_left(&r)) {
+		const uint64_t at = rd_le64(&r);
+		const uint32_t n_bytes = rd_le32(&r);
+		const uint8_t *bytes = rd_bytes(&r, n_bytes);
+
+		if (bytes && at == avma && n_bytes == n) {
+			memcpy(ret, bytes, n);
+			return true;
+		}
+	}
+	return false;
+}
 
 static bool live_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
 {
@@ -39,7 +66,16 @@ static bool live_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
 
 	if (l->fail_from && ++l->n_reads >= l->fail_from)
 		return false;
-	return process_vm_readv(l->pid, &to, 1, &from, 1, 0) == (ssize_t)n;
+	if (!l->pid)
+		return picture_read(l, avma, ret, n);
+	if (process_vm_readv(l->pid, &to, 1, &from, 1, 0) != (ssize_t)n)
+		return false;
+	if (l->picture) {
+		wr_le64(l->picture, avma);
+		wr_le32(l->picture, n);
+		wr_bytes(l->picture, ret, n);
+	}
+	return true;
 }
 
 static void live_tell(void *ctx, const struct script_record *r, size_t n)
@@ -54,15 +90,18 @@ static void find_runtime(void *ctx, const struct procfs_map *m)
 {
 	struct live *l = ctx;
 
-	if (strcmp(m->path, PYTHON) == 0)
+	if (strcmp(m->path, l->image) == 0)
 		l->runtime = l->table.interpreter.anchor - (m->off - m->start);
 }
 
-static bool live_start(struct live *l)
+/* Starts the interpreter COMMAND, whose loop is in IMAGE. */
+static bool live_start(struct live *l, const char *command, const char *image)
 {
-	int in[2], out[2], fd = open(PYTHON, O_RDONLY | O_CLOEXEC);
+	_mem_ char *line = xasprintf("exec %s", command);
+	int in[2], out[2], fd = open(image, O_RDONLY | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : elf_unwind_load(fd, &l->table, NULL);
 
+	l->image = image;
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0 || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
@@ -71,7 +110,7 @@ static bool live_start(struct live *l)
 	if (l->pid == 0) {
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		execl(PYTHON, PYTHON, T_GOLDEN "/../unit/python_stack.py", (char *)NULL);
+		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
 		_exit(127);
 	}
 	close(in[0]);
@@ -108,8 +147,11 @@ static void compare(struct live *l, const struct python_frames *found)
 	struct profile p;
 
 	profile_init(&p);
-	while (fgets(line, sizeof(line), l->said) &&
-	       sscanf(line, "%u %u %299[^\n]", &at, &first, name) == 3) {
+	while (fgets(line, sizeof(line), l->said)) {
+		if (l->picture)
+			wr_bytes(l->picture, line, strlen(line));
+		if (sscanf(line, "%u %u %299[^\n]", &at, &first, name) != 3)
+			break;
 		place_id place;
 		const struct script *s;
 
@@ -128,22 +170,109 @@ static void compare(struct live *l, const struct python_frames *found)
 	profile_release(&p);
 }
 
+/* Starts COMMAND, and finds out where its state is. */
+static void live_meet(struct live *l, const char *command, const char *image)
+{
+	unsigned long long thread;
+	unsigned version;
+
+	REQUIRE(live_start(l, command, image));
+	REQUIRE(fscanf(l->said, "%llx %x\n", &thread, &version) == 2);
+	l->thread = thread;
+	procfs_each_map((uint32_t)l->pid, find_runtime, l);
+}
+
+/* tests/unit/python_picture says how. */
+TEST(a_picture_is_made)
+{
+	const char *to = getenv("DWELL_PICTURE_TO");
+	struct live l = {0};
+	uint64_t frames[512];
+	struct python_frames found = {.frames = frames, .max = 512};
+	struct wr reads = {0}, text = {0}, all = {0};
+	struct python_input in;
+	FILE *f;
+
+	if (!to)
+		SKIP("none is asked for");
+	live_meet(&l, getenv("DWELL_PICTURE_OF"), getenv("DWELL_PICTURE_IMAGE"));
+	in = input_of(&l);
+	l.picture = &reads;
+	python_walk_frames(&in, &found);
+	l.picture = &text;
+	compare(&l, &found);
+	EXPECT_EQ(found.failed, 0);
+	wr_le32(&all, in.interpreter);
+	wr_le64(&all, in.runtime);
+	wr_le64(&all, in.thread);
+	wr_le32(&all, found.n_loops);
+	wr_le32(&all, (uint32_t)reads.n);
+	wr_bytes(&all, reads.v, reads.n);
+	wr_bytes(&all, text.v, text.n);
+	f = fopen(to, "we");
+	REQUIRE(f);
+	EXPECT_EQ(fwrite(all.v, 1, all.n, f), all.n);
+	fclose(f);
+	wr_release(&reads);
+	wr_release(&text);
+	wr_release(&all);
+	live_stop(&l);
+}
+
+static void look_at_picture(const char *version)
+{
+	_mem_ char *path = xasprintf("%s/python/%s", T_GOLDEN, version);
+	_mem_ char *bytes = NULL;
+	struct live l = {0};
+	uint64_t frames[512];
+	struct python_frames found = {.frames = frames, .max = 512};
+	struct python_input in;
+	struct rd r;
+	uint32_t n_loops, n_reads;
+	size_t n;
+
+	REQUIRE(file_load(path, 1 << 20, &bytes, &n, NULL) >= 0);
+	r = rd_init(bytes, n);
+	l.table.interpreter.number = rd_le32(&r);
+	l.runtime = rd_le64(&r);
+	l.thread = rd_le64(&r);
+	n_loops = rd_le32(&r);
+	n_reads = rd_le32(&r);
+	l.shown = rd_init(rd_bytes(&r, n_reads), n_reads);
+	REQUIRE(!r.bad);
+	in = input_of(&l);
+	python_walk_frames(&in, &found);
+	EXPECT_EQ(found.failed, 0);
+	EXPECT_EQ(found.n_loops, n_loops);
+	EXPECT(found.n > 30);
+	l.said = fmemopen(bytes + rd_off(&r), rd_left(&r), "r");
+	compare(&l, &found);
+	fclose(l.said);
+	scripts_release(&l.scripts);
+}
+
+TEST(pictures)
+{
+	static const char *const versions[] = {"3.8",  "3.9",  "3.10", "3.11",
+					       "3.12", "3.13", "3.14"};
+
+	for (size_t i = 0; i < n_elems(versions); i++)
+		look_at_picture(versions[i]);
+}
+
 TEST(a_live_stack)
 {
 	struct live l = {0};
 	uint64_t frames[512];
 	struct python_frames found = {.frames = frames, .max = 512};
 	struct python_input in;
-	unsigned long long thread;
-	unsigned version;
+	uint64_t thread;
 
 	if (access(PYTHON, X_OK) != 0)
 		SKIP("no " PYTHON);
-	REQUIRE(live_start(&l));
+	live_meet(&l, PYTHON " " T_GOLDEN "/../unit/python_stack.py", PYTHON);
 	EXPECT_EQ(l.table.interpreter.number, INTERPRETER_PYTHON_3_11);
-	REQUIRE(fscanf(l.said, "%llx %x\n", &thread, &version) == 2);
-	l.thread = thread;
-	procfs_each_map((uint32_t)l.pid, find_runtime, &l);
+	thread = l.thread;
 	in = input_of(&l); /* all is told at once, and nothing else of Python runs after that */
 	python_walk_frames(&in, &found);
 	EXPECT_EQ(found.failed, 0);
@@ -193,11 +322,32 @@ TEST(lines)
 	static const uint32_t want[] = {10, 10, 10, 10, 12, 77, 76, 76};
 
 	for (uint32_t i = 0; i < sizeof(want) / sizeof(*want); i++)
-		EXPECT_EQ(python_line(table, sizeof(table), 10, i), want[i]);
-	EXPECT_EQ(python_line(table, sizeof(table), 10, 13), 76);
-	EXPECT_EQ(python_line(table, sizeof(table), 10, 14), 0);
-	EXPECT_EQ(python_line(table, 1, 10, 1), 0);
-	EXPECT_EQ(python_line((const uint8_t[]){0x80 | 10 << 3, 0, 0, 0xf8}, 4, 10, 1), 0);
+		EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_11, table, sizeof(table), 10, i),
+			  want[i]);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_11, table, sizeof(table), 10, 13), 76);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_11, table, sizeof(table), 10, 14), 0);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_11, table, 1, 10, 1), 0);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_11,
+			      (const uint8_t[]){0x80 | 10 << 3, 0, 0, 0xf8}, 4, 10, 1),
+		  0);
 	for (size_t n = 0; n < sizeof(table); n++) /* cut anywhere */
-		python_line(table, n, 10, 100);
+		python_line(INTERPRETER_PYTHON_3_11, table, n, 10, 100);
+}
+
+/* CPython 3.9, Objects/lnotab_notes.txt: pairs of bytes of code and lines. */
+TEST(lines_of_older_versions)
+{
+	static const uint8_t table[] = {0, 1, 8, 1, 4, 0xff, 6, 2};
+	static const uint8_t table_3_10[] = {4, 0, 4, 1, 2, 0x80, 254, 2};
+	static const uint32_t want[] = {11, 11, 11, 11, 12, 12, 11, 11, 11, 13};
+
+	for (uint32_t i = 0; i < n_elems(want); i++)
+		EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_8, table, sizeof(table), 10, i),
+			  want[i]);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_9, NULL, 0, 10, 5), 10);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_10, table_3_10, sizeof(table_3_10), 10, 1), 10);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_10, table_3_10, sizeof(table_3_10), 10, 2), 11);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_10, table_3_10, sizeof(table_3_10), 10, 4), 0);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_10, table_3_10, sizeof(table_3_10), 10, 5), 13);
+	EXPECT_EQ(python_line(INTERPRETER_PYTHON_3_10, table_3_10, sizeof(table_3_10), 10, 132), 0);
 }

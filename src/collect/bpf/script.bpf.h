@@ -96,13 +96,20 @@ static int python_frame(__u32 i, struct cpu_walk **walk)
 	return !python_step(w, &w->python);
 }
 
+static __always_inline void put_mark(struct cpu_walk *w, __u32 mark)
+{
+	if (w->n_frames < CHAIN_MAX_FRAMES)
+		script_put(w, FRAME_SCRIPT(mark, SCRIPT_NO_OFF));
+}
+
 /* The interpreted frames of the loop in w->walk.loop. */
 __noinline int script_frames(struct cpu_walk *w)
 {
+	const struct python_layout *l;
 	const struct unwind_image *image;
 	struct python_walk *p;
-	__u64 runtime;
-	__u32 number, before;
+	__u64 runtime, frame;
+	__u32 number, n_frames, n_scripts;
 
 	if (!w)
 		return 0;
@@ -114,14 +121,25 @@ __noinline int script_frames(struct cpu_walk *w)
 	p->interpreter = image->interpreter;
 	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= N_INTERPRETERS)
 		return 0;
+	l = PYTHON_LAYOUT(p->interpreter);
 	runtime = image->anchor - w->walk.loop_bias;
 	if (p->anchor != runtime)
-		python_begin(w, p, &python_layouts[p->interpreter & 3], runtime);
-	before = w->n_scripts;
-	bpf_loop(CHAIN_MAX_FRAMES, python_frame, &w, 0);
-	if (w->n_scripts == before && w->n_frames < CHAIN_MAX_FRAMES)
-		script_put(w,
-			   FRAME_SCRIPT(p->failed ? p->failed : SCRIPT_UNMATCHED, SCRIPT_NO_OFF));
+		python_begin(w, p, l, runtime);
+	frame = p->frame;
+	n_frames = w->n_frames;
+	n_scripts = w->n_scripts;
+	if (python_enter(p, l, w->walk.loop_sp, w->walk.sp))
+		bpf_loop(CHAIN_MAX_FRAMES, python_frame, &w, 0);
+	if (p->failed) {
+		put_mark(w, p->failed);
+	} else if (!p->is_closed && w->n_frames < CHAIN_MAX_FRAMES) {
+		w->n_frames = n_frames;
+		w->n_scripts = n_scripts;
+		p->frame = p->is_inner ? frame : 0;
+		if (!p->is_inner) /* only the innermost may be in its prologue */
+			put_mark(w, SCRIPT_UNMATCHED);
+	}
+	p->is_inner = 0;
 	return 0;
 }
 

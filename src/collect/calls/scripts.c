@@ -23,6 +23,7 @@
 struct script_code {
 	uint64_t number;
 	char *file, *name;
+	uint32_t interpreter; /* enum interpreter */
 	uint32_t first_line;
 	uint32_t n_line_bytes;
 	uint8_t *lines;
@@ -112,7 +113,7 @@ static bool get_record(struct rd *r, struct script_code *c)
 	const uint8_t *lines;
 
 	c->number = rd_le64(r);
-	rd_le32(r); /* which interpreter: one form of lines is known */
+	c->interpreter = rd_le32(r);
 	c->first_line = rd_le32(r);
 	c->n_line_bytes = rd_le32(r);
 	rd_le32(r);
@@ -177,6 +178,7 @@ place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
 		c->is_placed = true;
 	}
 	if (SCRIPT_OFF(frame) != SCRIPT_NO_OFF)
-		line = python_line(c->lines, c->n_line_bytes, c->first_line, SCRIPT_OFF(frame));
+		line = python_line(c->interpreter, c->lines, c->n_line_bytes, c->first_line,
+				   SCRIPT_OFF(frame));
 	return profile_intern_script(p, c->image, c->start, &f, line);
 }

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What recorded call paths of the program python_work.py say, held against its own call graph."""
+from e2e import *
+
+WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_work.py")
+MARKS = ("[Python code not known]", "[no Python state]", "[Python frame unreadable]", "[Python frames unmatched]")
+
+
+def paths(*argv, comm="python3.11"):
+    """Call paths as lists of names, outermost first, without the command's, and their counts."""
+    ret = []
+    for line in sh(DWELL, "export", "--folded", "--no-inline", "--comm", comm, "--db", "db", *argv).splitlines():
+        path, n = line.rsplit(" ", 1)
+        ret.append((path.split(";")[1:], int(n)))
+    return ret
+
+
+def edges(qualified=True):
+    """Who calls whom.  Before 3.11 functions have no QUALIFIED names."""
+    words = __import__("python_work").EDGES.split()
+    if not qualified:
+        words = [word.split(".")[-1] for word in words]
+    return set(zip(words[::2], words[1::2]))
+
+
+def against_the_graph(found, known, root):
+    """Each two of our functions that follow each other are an edge, and every path begins with ROOT."""
+    n_named = 0
+    for path, n in found:
+        ours = [f for f in path if f.startswith(("w_", "W_", "__lt__"))]
+        if any(f in MARKS or f.startswith("[truncated") for f in path):
+            continue
+        for edge in zip(ours, ours[1:]):
+            check(edge in known, "%s does not call %s: %s" % (*edge, path))
+        check(not ours or ours[0] == root, "begins with %s: %s" % (ours[:1], path))
+        n_named += n if ours else 0
+    return n_named
