@@ -101,8 +101,7 @@ static int look_at(const char *path, const struct stat *st, int type, struct FTW
 		return 0;
 	vec_each (w, &scan.wanted)
 		if (!w->found && build_id_same(&w->im->build_id, &l.build_id) &&
-		    elf_probe_as(fd, w->im->digest, &l, NULL) >= 0 &&
-		    image_digest_fits(w->im->digest, l.digest))
+		    elf_probe_is(fd, w->im->digest, &l))
 			scan_keep(w, path, fd);
 	return 0;
 }

@@ -77,14 +77,12 @@ static int check_fd(const struct search *s, int fd, bool check_id)
 		return -EBADMSG;
 	if (check_id && !build_id_same(&l.build_id, &s->im->build_id))
 		return -ESTALE;
-	if (elf_probe_as(fd, s->im->digest, &l, NULL) < 0)
-		return -EBADMSG;
 	if (!s->is_debug)
-		return image_digest_fits(l.digest, s->im->digest) ? 0 : -ESTALE;
+		return elf_probe_is(fd, s->im->digest, &l) ? 0 : -ESTALE;
 	rc = elf_file_open(&f, fd, NULL);
 	if (rc < 0)
 		return -EBADMSG;
-	if (has_code(&f) && !image_digest_fits(l.digest, s->im->digest))
+	if (has_code(&f) && !elf_probe_is(fd, s->im->digest, &l))
 		rc = -ESTALE;
 	else if (s->code && s->code->n_loads && !debug_file_fits(&f, s->code))
 		rc = -ESTALE;

@@ -108,12 +108,18 @@ int elf_probe_as(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct image_
 		 struct err *err)
 {
 	int rc = elf_probe(fd, ret, err);
-	uint8_t with_code[IMAGE_DIGEST_BYTES];
 
-	if (rc >= 0 && !image_digest_fits(ret->digest, wanted) &&
-	    elf_probe_code(fd, with_code, NULL) >= 0 && image_digest_same(with_code, wanted))
+	if (rc >= 0 && !image_digest_fits(ret->digest, wanted) && elf_probe_is(fd, wanted, ret))
 		memcpy(ret->digest, wanted, IMAGE_DIGEST_BYTES);
 	return rc;
+}
+
+bool elf_probe_is(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], const struct image_layout *l)
+{
+	uint8_t with_code[IMAGE_DIGEST_BYTES];
+
+	return image_digest_fits(l->digest, wanted) ||
+	       (elf_probe_code(fd, with_code, NULL) >= 0 && image_digest_same(with_code, wanted));
 }
 
 int elf_probe_bytes(const uint8_t *bytes, size_t n, struct image_layout *ret, struct err *err)

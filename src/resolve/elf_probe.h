@@ -4,6 +4,7 @@
 #ifndef RESOLVE_ELF_PROBE_H
 #define RESOLVE_ELF_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,10 @@ int elf_probe(int fd, struct image_layout *ret, struct err *err);
  * (elf_digest_code), RET has that one. */
 int elf_probe_as(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct image_layout *ret,
 		 struct err *err);
+
+/* Whether the file at FD, whose layout L elf_probe read, has the digest WANTED: with its code or
+ * without.  A digest that is not known fits every file. */
+bool elf_probe_is(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], const struct image_layout *l);
 
 /* The digest of the file at FD with its code; 0, or the errors of elf_file_open. */
 int elf_probe_code(int fd, uint8_t ret[IMAGE_DIGEST_BYTES], struct err *err);

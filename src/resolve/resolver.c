@@ -300,16 +300,19 @@ int resolver_open_code(struct resolver *r, const struct image *im, char **ret_pa
 int resolver_open_debug(struct resolver *r, const struct image *im, char **ret_path,
 			struct err *err)
 {
-	const struct debug_paths *where = &r->sources.where;
-	_fd_ int code = -1;
-	int fd;
+	_mem_ char *code_path = NULL;
+	_fd_ int code = resolver_open_code(r, im, &code_path, err);
+	int fd = -ENOENT;
 
-	if (im->kind != IMAGE_FILE && im->kind != IMAGE_MODULE)
-		return resolver_open_code(r, im, ret_path, err);
-	code = debug_file_open_code(where, im, NULL, NULL);
-	fd = debug_file_open_debug(where, im, &resolver_entry_find(r, im)->symbols.layout, code,
-				   ret_path, NULL);
-	return fd >= 0 ? fd : resolver_open_code(r, im, ret_path, err);
+	if (im->kind == IMAGE_FILE || im->kind == IMAGE_MODULE)
+		fd = debug_file_open_debug(&r->sources.where, im,
+					   &resolver_entry_find(r, im)->symbols.layout, code,
+					   ret_path, NULL);
+	if (fd >= 0 || code < 0)
+		return fd >= 0 ? fd : code;
+	if (ret_path)
+		*ret_path = take_ptr(&code_path);
+	return take_fd(&code);
 }
 
 const struct kept_code *resolver_entry_kept(struct resolver *r, struct resolver_entry *e,
