@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See text_name.h.  One pass, with a stack of the brackets that are open: outside of them, and in
- * those that are part of the path, characters are copied; the others' contents are left out. */
+ * those that are part of the path, what lies between brackets is copied; the others' contents are
+ * left out.  An operator, "->" and "=>" have no brackets. */
 #include "base/text_name.h"
 
 #include <ctype.h>
@@ -107,21 +108,20 @@ void text_add_short_name(struct str *out, const char *name)
 		str_add(out, name);
 		return;
 	}
-	for (const char *s = name; s < end && matches; s++) {
-		const size_t n = strchr("()<>-", *s) ? operator_at(name, s) : 0;
+	for (const char *s = name; s < end && matches;) {
+		size_t n = strcspn(s, "()<>-");
 
-		if (n) {
-			if (!c.n_dropped)
-				str_addn(out, s, n);
-			s += n - 1;
-		} else if (*s == '>' && s > name && (s[-1] == '-' || s[-1] == '=')) {
-			if (!c.n_dropped) /* "->" and "=>" */
-				str_addc(out, *s);
-		} else if (strchr("()<>", *s)) {
+		if (n > (size_t)(end - s))
+			n = (size_t)(end - s);
+		if (!n)
+			n = operator_at(name, s);
+		if (!n)
+			n = *s == '-' || (*s == '>' && s > name && (s[-1] == '-' || s[-1] == '='));
+		if (!n)
 			matches = bracket_take(&c, s);
-		} else if (!c.n_dropped) {
-			str_addc(out, *s);
-		}
+		else if (!c.n_dropped)
+			str_addn(out, s, n);
+		s += n ? n : 1;
 	}
 	if (matches && !c.n)
 		return;
