@@ -43,6 +43,10 @@ struct cmd {
 	bool no_flush; /* of a live daemon, before reading */
 	char *flushed; /* the database whose daemon was asked last; NULL: none was */
 	struct select select;
+
+	/* cmd_parse hands the command's options to it and returns CMD_HELPED; NULL: it parses. */
+	void (*visit)(void *ctx, const struct command *command, const struct opt *options);
+	void *visit_ctx;
 };
 
 enum cmd_flags {

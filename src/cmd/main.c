@@ -13,6 +13,7 @@
 
 #include "build_config.h"
 #include "cmd/cmd.h"
+#include "cmd/completion.h"
 #include "cmd/flush_first.h"
 #include "base/near.h"
 
@@ -305,6 +306,11 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
 	vec_push(&all, (struct opt){"help h", OPT_FLAG, &help, NULL, "show this text"});
 	vec_push(&all, (struct opt){"V", OPT_FLAG, &version, NULL, NULL});
 	vec_push(&all, (struct opt){0});
+	if (c->visit) {
+		c->visit(c->visit_ctx, c->command, all.v);
+		vec_release(&all);
+		return CMD_HELPED;
+	}
 	rc = opts_parse(all.v, c->argc, c->argv, stop_at_operand, ret_operands, &c->err);
 	if (rc == 0 && help) {
 		show_help(c, synopsis, all.v);
@@ -445,16 +451,68 @@ int cmd_run(int argc, char **argv)
 	return run_named(argc, argv);
 }
 
+static void complete_command(void *ctx, const struct command *command, const struct opt *options)
+{
+	const char *alias = NULL;
+
+	for (size_t i = 0; i < n_elems(aliases); i++)
+		if (aliases[i].command && strcmp(aliases[i].command, command->name) == 0)
+			alias = aliases[i].name;
+	completion_add(ctx, &(struct completion_command){
+				    .name = command->name,
+				    .alias = alias,
+				    .summary = command->summary,
+				    .options = options,
+				    .runs = command->run == cmd_record,
+			    });
+}
+
+/* Each command hands over its options when it parses its line. */
+static void write_completion(struct cmd *c, enum completion_shell shell)
+{
+	struct completion completion;
+
+	completion_begin(&completion, shell, &c->out);
+	for (const struct command *of = commands; of < commands + n_elems(commands); of++) {
+		char *argv[2] = {(char *)of->name, NULL};
+		struct cmd asked = {.command = of,
+				    .called = of->name,
+				    .argc = 1,
+				    .argv = argv,
+				    .visit = complete_command,
+				    .visit_ctx = &completion};
+
+		if (of->run == cmd_daemon) /* another program parses its line */
+			complete_command(&completion, of, &(struct opt){0});
+		else
+			of->run(&asked);
+		str_release(&asked.out);
+		select_release(&asked.select);
+	}
+	completion_end(&completion);
+}
+
 /* `dwell help COMMAND` is `dwell COMMAND --help`. */
 static int cmd_help(struct cmd *c)
 {
-	const struct opt none[] = {{0}};
+	const char *shell_name = NULL;
+	const struct opt table[] = {
+		{"completion", OPT_STR, &shell_name, "bash|zsh|fish",
+		 "print what completes dwell's command lines in this shell"},
+		{0},
+	};
 	char help[] = "--help", *argv[3] = {NULL, help, NULL};
 	opt_list operands = {0};
 	char called[64];
-	int rc = cmd_parse(c, "[COMMAND]", none, false, &operands);
+	int rc = cmd_parse(c, "[COMMAND]\n--completion SHELL", table, false, &operands), shell = 0;
 
-	if (rc == 0 && operands.n == 0) {
+	if (rc == 0 && shell_name)
+		shell = opts_choose(shell_name, completion_shells, "--completion", &c->err);
+	if (shell < 0)
+		rc = shell;
+	if (rc == 0 && shell_name) {
+		write_completion(c, (enum completion_shell)shell);
+	} else if (rc == 0 && operands.n == 0) {
 		add_overview(&c->out);
 	} else if (rc == 0) {
 		argv[0] = (char *)operands.v[0];
