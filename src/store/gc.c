@@ -78,21 +78,21 @@ static uint64_t bytes_in(int dir)
 	return n;
 }
 
-/* How many of HOST's jobs were found before this recording's. */
-static unsigned count_jobs(struct gc *g, const char *host, const char *job)
+/* How many jobs C's host has that are newer than C's. */
+static unsigned count_jobs(struct gc *g, const struct candidate *c)
 {
-	struct host_count *c;
+	struct host_count *h;
 
-	if (*job)
-		vec_each (k, &g->all)
-			if (strcmp(k->job, job) == 0 && strcmp(k->host, host) == 0)
+	if (*c->job)
+		for (const struct candidate *k = g->all.v; k < c; k++)
+			if (strcmp(k->job, c->job) == 0 && strcmp(k->host, c->host) == 0)
 				return k->n_newer;
-	vec_each (h, &g->hosts)
-		if (strcmp(h->host, host) == 0)
-			return h->n++;
-	c = vec_add(&g->hosts);
-	c->host = xstrdup(host);
-	return c->n++;
+	vec_each (known, &g->hosts)
+		if (strcmp(known->host, c->host) == 0)
+			return known->n++;
+	h = vec_add(&g->hosts);
+	h->host = xstrdup(c->host);
+	return h->n++;
 }
 
 static uint64_t began_ns(const char *epoch)
@@ -135,7 +135,6 @@ static void find_in_epoch(struct gc *g, const char *epoch)
 		if (dir < 0)
 			continue;
 		c.job = job_of(g->epochs_fd, epoch, *h);
-		c.n_newer = count_jobs(g, *h, c.job);
 		c.epoch = xstrdup(epoch);
 		c.host = xstrdup(*h);
 		c.n_bytes = bytes_in(dir);
@@ -147,6 +146,61 @@ static void find_in_epoch(struct gc *g, const char *epoch)
 		vec_push(&g->all, c);
 	}
 	name_list_release(&hosts);
+}
+
+/* --- jobs --- */
+
+static bool is_of_host(const struct gc *g, const struct candidate *c)
+{
+	return !g->o->host || strcmp(g->o->host, c->host) == 0;
+}
+
+/* The recordings of C's job, newest first: numbers in g->all. */
+static void members_of(const struct gc *g, const struct candidate *c, job_members *ret)
+{
+	if (!*c->job) {
+		vec_push(ret, (size_t)(c - g->all.v));
+		return;
+	}
+	for (size_t i = 0; i < g->all.n; i++)
+		if (strcmp(g->all.v[i].job, c->job) == 0 && is_of_host(g, &g->all.v[i]))
+			vec_push(ret, i);
+}
+
+/* Whether the job may have no end: all that one shell records is one.  A job of ranks is as large as
+ * somebody made it. */
+static bool is_of_shell(const char *job)
+{
+	return str_starts(job, "shell:") || str_starts(job, "series:");
+}
+
+/* Whether no limit could be held with all of the job in the database. */
+static bool is_beyond_limits(const struct gc *g, const job_members *members)
+{
+	const uint64_t first_ns = began_ns(g->all.v[members->v[members->n - 1]].epoch);
+	const uint64_t last_ns = began_ns(g->all.v[members->v[0]].epoch);
+	uint64_t n_bytes = 0;
+
+	vec_each (i, members)
+		n_bytes += g->all.v[*i].n_bytes;
+	return (g->o->max_age_ns && first_ns + g->o->max_age_ns < last_ns) ||
+	       (g->o->max_bytes && n_bytes > g->o->max_bytes &&
+		is_of_shell(g->all.v[members->v[0]].job));
+}
+
+/* Makes each recording of a job that is beyond the limits one by itself.  A loop in a shell that
+ * records for months is one job, which is never old; kept whole, it would fill the disk. */
+static void take_jobs_apart(struct gc *g)
+{
+	vec_each (c, &g->all) {
+		job_members members = {0};
+
+		members_of(g, c, &members);
+		if (members.n > 1 && is_beyond_limits(g, &members))
+			vec_each (i, &members)
+				*g->all.v[*i].job = '\0';
+		vec_release(&members);
+	}
 }
 
 /* --- removing --- */
@@ -253,23 +307,6 @@ static void try_remove(struct gc *g, struct candidate *c, enum gc_why why)
 static bool is_stopped(const struct gc_opts *o)
 {
 	return o->stop && atomic_load(o->stop);
-}
-
-static bool is_of_host(const struct gc *g, const struct candidate *c)
-{
-	return !g->o->host || strcmp(g->o->host, c->host) == 0;
-}
-
-/* The recordings of C's job, newest first: numbers in g->all. */
-static void members_of(const struct gc *g, const struct candidate *c, job_members *ret)
-{
-	if (!*c->job) {
-		vec_push(ret, (size_t)(c - g->all.v));
-		return;
-	}
-	for (size_t i = 0; i < g->all.n; i++)
-		if (strcmp(g->all.v[i].job, c->job) == 0 && is_of_host(g, &g->all.v[i]))
-			vec_push(ret, i);
 }
 
 /* Removes all recordings of C's job, the oldest first, when none of them is to be kept. */
@@ -450,6 +487,9 @@ int store_gc(const char *db, const struct gc_opts *o,
 	/* What is not found is not counted either, so that nothing is taken for too much. */
 	for (size_t i = epochs.n; i-- > 0 && rc >= 0 && !is_stopped(o);)
 		find_in_epoch(&g, epochs.v[i]);
+	take_jobs_apart(&g);
+	vec_each (c, &g.all)
+		c->n_newer = count_jobs(&g, c);
 	if (rc >= 0)
 		remove_recordings(&g);
 	if (rc == 0 && !o->dry_run)

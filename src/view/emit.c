@@ -103,17 +103,14 @@ static bool looks_like_formula(const char *s)
 
 static void csv_field(struct emit *e, const char *s)
 {
-	struct str shown = {0}, inert = {0};
+	struct str shown = {0};
 
-	if (looks_like_formula(s)) {
-		str_addf(&inert, "'%s", s);
-		s = str_get(&inert);
-	}
-	if (e->terminal) {
-		text_show(&shown, s);
-		s = str_get(&shown);
-	}
-	if (strpbrk(s, ",\"\r\n")) {
+	if (looks_like_formula(s))
+		str_addc(&shown, '\'');
+	/* Somebody will show the file on a terminal. */
+	text_show(&shown, s);
+	s = str_get(&shown);
+	if (strpbrk(s, ",\"")) {
 		str_addc(e->out, '"');
 		for (; *s; s++) {
 			if (*s == '"')
@@ -125,7 +122,6 @@ static void csv_field(struct emit *e, const char *s)
 		str_add(e->out, s);
 	}
 	str_release(&shown);
-	str_release(&inert);
 }
 
 static void csv_cell(struct emit *e, const struct emit_col *c, const struct emit_cell *cell)

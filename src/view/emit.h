@@ -11,8 +11,8 @@
  *
  * The JSON output is one object; a table is an array of objects in it, under the table's key.
  * CSV (RFC 4180, lines end in CR LF) is the table with the key "rows" only: heading, then rows.
- * In tables, no byte of a name reaches a terminal raw (text.h), and names of procedures are shortened
- * (text_name.h).  On a screen, that is where a width is known, no line is longer than it: texts are
+ * In tables and CSV, no byte of a name reaches a terminal raw (text.h); names of procedures are
+ * shortened (text_name.h).  On a screen, that is where a width is known, no line is longer than it: texts are
  * cut, columns left out (fit.h), prose folded.  Elsewhere all columns are there.  Nothing here prints: text goes to a struct
  * str. */
 #ifndef VIEW_EMIT_H

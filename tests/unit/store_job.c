@@ -145,8 +145,8 @@ TEST(a_job_goes_as_a_whole)
 	struct err err = {0};
 
 	put(&t, "a", 0, "slurm:1", 1);
-	put(&t, "a", 86400, "slurm:2", 2);
 	put(&t, "a", 2 * 86400, "slurm:1", 4);
+	put(&t, "a", 8 * 86400, "slurm:2", 2);
 	put(&t, "a", 25 * 86400, "slurm:2", 8); /* keeps the older one of its job */
 	put(&t, "a", 26 * 86400, NULL, 16);
 	EXPECT_EQ(store_gc(t.db, &o, NULL, NULL, &totals, &err), 0);
@@ -166,4 +166,52 @@ TEST(a_job_goes_as_a_whole)
 	EXPECT_EQ(totals.n_removed, 1);
 	EXPECT_EQ(load(&t, "all", NULL), 32 + 64);
 	scratch_release(&t);
+}
+
+/* A loop in one shell: a recording a day, all of one job. */
+static void record_for_days(const struct scratch *t, const char *job)
+{
+	for (unsigned day = 0; day < 30; day++)
+		put(t, "a", day * 86400, job, day + 1);
+}
+
+TEST(a_job_that_is_older_than_any_may_be_goes_one_by_one)
+{
+	static const char *jobs[] = {"shell:x:1:2", "series:x:1:2:20231115000000", "job:nightly"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		const struct gc_opts o = {
+			.max_age_ns = 10 * DAY, .keep = 3, .now_wall_ns = BEGIN + 30 * DAY};
+		struct scratch t = scratch_new();
+		struct gc_totals totals;
+		struct err err = {0};
+
+		record_for_days(&t, jobs[i]);
+		EXPECT_EQ(store_gc(t.db, &o, NULL, NULL, &totals, &err), 0);
+		EXPECT_EQ(totals.n_removed, 20);
+		EXPECT_EQ(load(&t, "all", NULL), 30 * 31 / 2 - 20 * 21 / 2);
+		scratch_release(&t);
+	}
+}
+
+TEST(what_a_shell_records_keeps_to_the_size)
+{
+	struct gc_opts o = {.keep = 3, .now_wall_ns = BEGIN + 30 * DAY, .dry_run = true};
+	struct scratch t = scratch_new(), ranks = scratch_new();
+	struct gc_totals totals;
+	struct err err = {0};
+
+	record_for_days(&t, "shell:x:1:2");
+	EXPECT_EQ(store_gc(t.db, &o, NULL, NULL, &totals, &err), 0);
+	o = (struct gc_opts){
+		.keep = 3, .now_wall_ns = o.now_wall_ns, .max_bytes = totals.n_bytes_left / 2};
+	EXPECT_EQ(store_gc(t.db, &o, NULL, NULL, &totals, &err), 0);
+	EXPECT(totals.n_removed >= 15 && totals.n_removed <= 16);
+	EXPECT(totals.n_bytes_left <= o.max_bytes);
+	/* The newest job of ranks stays, however large it is. */
+	record_for_days(&ranks, "slurm:1");
+	EXPECT_EQ(store_gc(ranks.db, &o, NULL, NULL, &totals, &err), 0);
+	EXPECT_EQ(totals.n_removed, 0);
+	scratch_release(&t);
+	scratch_release(&ranks);
 }

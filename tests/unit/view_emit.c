@@ -142,7 +142,5 @@ TEST(emit_csv_quotes)
 	EXPECT_STR(emitted((struct emit){.format = EMIT_CSV}),
 		   "cycles,imiss,svma,procedure,image\r\n"
 		   "12345,0,0x401000,\"f(int, char)\",\"/bin/a,\"\"b\"\"\"\r\n"
-		   "5,,0x10,,x\033[1m\r\n");
-	EXPECT(strstr(emitted((struct emit){.format = EMIT_CSV, .terminal = true, .width = 80}),
-		      "x\\x1b[1m"));
+		   "5,,0x10,,x\\x1b[1m\r\n");
 }

@@ -259,7 +259,8 @@ static void next_token(struct infix *in)
 	for (;;) {
 		char *end;
 
-		in->rest += in->rest ? strspn(in->rest, " \t") : 0;
+		if (in->rest)
+			in->rest += strspn(in->rest, " \t");
 		if (in->rest && *in->rest) {
 			double v = isdigit((unsigned char)*in->rest) || *in->rest == '.'
 					   ? strtod(in->rest, &end)
