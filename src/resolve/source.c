@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -16,6 +18,7 @@
 struct file {
 	struct source_text public; /* first: source_line gets back from it */
 	char *wanted;		   /* the path it was asked for by */
+	uid_t named_by;
 	char *path, *text;
 	uint32_t *starts; /* n_lines + 1 of them: the last is the text's length */
 	int code;	  /* 0, or why there is no text */
@@ -135,14 +138,52 @@ static void source_split(struct file *f, size_t n_bytes)
 	f->starts = starts.v;
 }
 
-static int read_text(struct file *f, const char *path)
+/* The path may name a FIFO or a terminal. */
+#define SOURCE_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* Opens PATH, which is as F's binary has it. */
+static int source_open_named(struct file *f, const char *path)
 {
-	/* O_NONBLOCK and O_NOCTTY: the path may name a FIFO or a terminal. */
-	_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd;
+
+	if (!open_as_differs(f->named_by)) {
+		fd = open(path, SOURCE_FLAGS);
+		return fd < 0 ? err_errno(&f->err, -errno, "%s", path) : fd;
+	}
+	fd = open_as(f->named_by, path, SOURCE_FLAGS);
+	if (fd < 0 && fd != -ENOENT)
+		return err_set(&f->err, -EACCES,
+			       "%s: what names it is not root's, and its owner may not read it; "
+			       "--source-map DIR=DIR shows what is below DIR",
+			       path);
+	return fd < 0 ? err_errno(&f->err, fd, "%s", path) : fd;
+}
+
+/* Opens the file REST of directory DIR, which a rule names. */
+static int source_open_mapped(struct file *f, const char *dir, const char *rest, const char *path)
+{
+	const struct open_how how = {.flags = SOURCE_FLAGS, .resolve = RESOLVE_BENEATH};
+	_fd_ int at = -1;
+	int fd;
+
+	if (!open_as_differs(f->named_by)) {
+		fd = open(path, SOURCE_FLAGS);
+	} else {
+		at = open(*dir ? dir : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd = at < 0 ? at
+			    : (int)syscall(SYS_openat2, at, rest + strspn(rest, "/"), &how,
+					   sizeof(how));
+	}
+	return fd < 0 ? err_errno(&f->err, -errno, "%s", path) : fd;
+}
+
+/* Loads what FD holds, a file called PATH. */
+static int read_text(struct file *f, int fd, const char *path)
+{
 	struct stat st;
 	size_t n = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return err_errno(&f->err, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(&f->err, -EINVAL, "%s: not a regular file", path);
@@ -176,35 +217,43 @@ static void source_load(const struct sources *s, struct file *f)
 		const struct rule *r = &s->rules.v[i];
 		const char *rest = f->wanted + r->n_from;
 		_mem_ char *path = NULL;
+		_fd_ int fd = -1;
 
 		if (strncmp(f->wanted, r->from, r->n_from) != 0 ||
 		    (*rest != '/' && *rest != '\0' && strcmp(r->from, "/") != 0))
 			continue;
 		path = xasprintf("%s%s%s", r->to, strcmp(r->from, "/") ? "" : "/", rest);
-		f->code = read_text(f, path);
+		fd = source_open_mapped(f, r->to, rest, path);
+		f->code = fd < 0 ? fd : read_text(f, fd, path);
 	}
-	if (f->code == -ENOENT)
-		f->code = read_text(f, f->wanted);
+	if (f->code == -ENOENT) {
+		_fd_ int fd = source_open_named(f, f->wanted);
+
+		f->code = fd < 0 ? fd : read_text(f, fd, f->wanted);
+	}
 }
 
 static bool same_wanted(const void *owner, uint32_t i, const void *key)
 {
 	const struct sources *s = owner;
+	const struct file *f = key;
 
-	return !strcmp(s->files.v[i]->wanted, key);
+	return s->files.v[i]->named_by == f->named_by && !strcmp(s->files.v[i]->wanted, f->wanted);
 }
 
-const struct source_text *sources_load(struct sources *s, const char *path, int *ret_code,
-				       struct err *err)
+const struct source_text *sources_load(struct sources *s, const char *path, uid_t named_by,
+				       int *ret_code, struct err *err)
 {
+	const struct file key = {.wanted = (char *)path, .named_by = named_by};
 	uint64_t hash = hash_str(path);
-	uint32_t i = index_find(&s->by_wanted, hash, same_wanted, s, path);
+	uint32_t i = index_find(&s->by_wanted, hash, same_wanted, s, &key);
 	struct file *f;
 
 	if (i == INDEX_NONE) {
 		i = (uint32_t)s->files.n;
 		f = xcalloc(1, sizeof(*f));
 		f->wanted = xstrdup(path);
+		f->named_by = named_by;
 		source_load(s, f);
 		vec_push(&s->files, f);
 		index_add(&s->by_wanted, hash, i);

@@ -58,7 +58,7 @@ TEST(lines_are_cleaned_and_counted)
 	const struct source_text *f;
 	size_t n;
 
-	f = sources_load(s, put("a.c", text, sizeof(text) - 1), NULL, NULL);
+	f = sources_load(s, put("a.c", text, sizeof(text) - 1), 0, NULL, NULL);
 	REQUIRE(f);
 	EXPECT_EQ(f->n_lines, 5);
 	EXPECT(f->mtime_wall_ns > 1500000000000000000u);
@@ -69,8 +69,8 @@ TEST(lines_are_cleaned_and_counted)
 	expect_line(f, 5, "last");
 	EXPECT(!source_line(f, 0, &n));
 	EXPECT(!source_line(f, 6, &n));
-	EXPECT(sources_load(s, put("a.c", "changed", 7), NULL, NULL) == f);
-	f = sources_load(s, put("empty.c", "", 0), NULL, NULL);
+	EXPECT(sources_load(s, put("a.c", "changed", 7), 0, NULL, NULL) == f);
+	f = sources_load(s, put("empty.c", "", 0), 0, NULL, NULL);
 	REQUIRE(f);
 	EXPECT_EQ(f->n_lines, 0);
 	sources_free(s);
@@ -89,12 +89,12 @@ TEST(rules_replace_whole_components)
 	EXPECT_EQ(sources_map(s, rule, NULL), 0);
 	EXPECT_EQ(sources_map(s, "no rule", &err), -EINVAL);
 	EXPECT_EQ(sources_map(s, "=/to", &err), -EINVAL);
-	f = sources_load(s, "/build/dwell-0.1/b.c", NULL, NULL);
+	f = sources_load(s, "/build/dwell-0.1/b.c", 0, NULL, NULL);
 	REQUIRE(f);
 	snprintf(path, sizeof(path), "%s/b.c", dir);
 	EXPECT_STR(f->path, path);
-	EXPECT(!sources_load(s, "/build/dwell-0.10/b.c", NULL, NULL));
-	EXPECT(sources_load(s, path, NULL, NULL));
+	EXPECT(!sources_load(s, "/build/dwell-0.10/b.c", 0, NULL, NULL));
+	EXPECT(sources_load(s, path, 0, NULL, NULL));
 	sources_free(s);
 }
 
@@ -108,22 +108,70 @@ TEST(what_is_no_file_is_refused)
 	make_dir();
 	snprintf(path, sizeof(path), "%s/fifo", dir);
 	REQUIRE(mkfifo(path, 0600) == 0);
-	EXPECT(!sources_load(s, path, &code, &err));
+	EXPECT(!sources_load(s, path, 0, &code, &err));
 	EXPECT_EQ(code, -EINVAL);
-	EXPECT(!sources_load(s, dir, &code, &err));
+	EXPECT(!sources_load(s, dir, 0, &code, &err));
 	EXPECT_EQ(code, -EINVAL);
-	EXPECT(!sources_load(s, "/dev/zero", &code, &err));
+	EXPECT(!sources_load(s, "/dev/zero", 0, &code, &err));
 	EXPECT_EQ(code, -EINVAL);
 	snprintf(path, sizeof(path), "%s/huge", dir);
 	put("huge", "", 0);
 	REQUIRE(truncate(path, (off_t)SOURCE_MAX_BYTES + 1) == 0);
-	EXPECT(!sources_load(s, path, &code, &err));
+	EXPECT(!sources_load(s, path, 0, &code, &err));
 	EXPECT_EQ(code, -E2BIG);
-	EXPECT(!sources_load(s, "/nowhere/at/all.c", &code, &err));
+	EXPECT(!sources_load(s, "/nowhere/at/all.c", 0, &code, &err));
 	EXPECT_EQ(code, -ENOENT);
 	/* The second time from memory, with the same message. */
-	EXPECT(!sources_load(s, "/nowhere/at/all.c", &code, &err));
+	EXPECT(!sources_load(s, "/nowhere/at/all.c", 0, &code, &err));
 	EXPECT_EQ(code, -ENOENT);
 	EXPECT(strstr(err.msg, "/nowhere/at/all.c"));
 	sources_free(s);
+}
+
+/* A file of root's that another user's binary names: only that user's rights count. */
+TEST(root_does_not_lend_its_rights)
+{
+	const uid_t user = 12345;
+	struct sources *s = sources_new(), *mapped = sources_new();
+	struct err err = {0};
+	const char *path;
+	char rule[300], out[300];
+	int code = 0;
+
+	if (geteuid() != 0)
+		return;
+	path = put("secret.c", "secret\n", 7);
+	chmod(path, 0640);
+	chmod(dir, 0755);
+	EXPECT(!sources_load(s, path, user, &code, &err));
+	EXPECT_EQ(code, -EACCES);
+	EXPECT(strstr(err.msg, "--source-map"));
+	EXPECT(!sources_load(s, path, UID_ANYBODY, NULL, NULL));
+	EXPECT(sources_load(s, path, 0, NULL, NULL)); /* nobody else's word: it is shown */
+	EXPECT_EQ(geteuid(), 0);
+	EXPECT_EQ(access("/etc/shadow", R_OK), 0); /* root is root again */
+	sources_free(s);
+
+	/* What everybody may read is shown, but not behind a directory that is closed. */
+	s = sources_new();
+	chmod(path, 0644);
+	EXPECT(sources_load(s, path, user, NULL, NULL));
+	sources_free(s);
+	s = sources_new();
+	chmod(dir, 0700);
+	EXPECT(!sources_load(s, path, user, NULL, NULL));
+	sources_free(s);
+
+	/* What root names is shown, and nothing outside of it. */
+	snprintf(rule, sizeof(rule), "/b=%s", dir);
+	EXPECT_EQ(sources_map(mapped, rule, NULL), 0);
+	EXPECT(sources_load(mapped, "/b/secret.c", user, NULL, NULL));
+	snprintf(out, sizeof(out), "/b/../%s/secret.c", strrchr(dir, '/') + 1);
+	EXPECT(!sources_load(mapped, out, user, &code, NULL));
+	EXPECT_EQ(code, -EXDEV);
+	snprintf(out, sizeof(out), "%s/link.c", dir);
+	EXPECT_EQ(symlink("/etc/shadow", out), 0);
+	EXPECT(!sources_load(mapped, "/b/link.c", user, NULL, NULL));
+	sources_free(mapped);
+	chmod(dir, 0755);
 }

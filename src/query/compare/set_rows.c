@@ -225,12 +225,11 @@ static int choose(struct set_rows *r, const struct query *q, struct err *err)
 static void add_image(struct common_rows *m, unsigned k, image_id im)
 {
 	const struct image *image = &m->r->sides[k].q->profile->images.v[im];
-	const bool unknown = image->kind == IMAGE_UNKNOWN || !*image->path;
 	char id[2 * BUILD_ID_MAX + 1];
 
 	build_id_format(&image->build_id, id);
 	common_image_add(m, k, im, image_kind_name(image->kind),
-			 unknown ? "[unknown]" : image->path, id);
+			 *image->path ? image->path : "[unknown]", id);
 }
 
 static int find_wanted(struct common_rows *m, struct err *err)

@@ -289,12 +289,13 @@ static int take_tree(struct finder *f, enum scope_kind level, struct err *err)
 }
 
 int hpc_listing_open(struct listing *l, struct hpc_query *q, const struct listing_opts *o,
-		     struct sources *sources, struct err *err)
+		     struct sources *sources, uid_t named_by, struct err *err)
 {
 	struct finder f = {.l = l, .q = q, .name = o->name, .image = o->image};
 	int rc;
 
-	*l = (struct listing){.sources = sources, .n_cols = (unsigned)q->cols.n};
+	*l = (struct listing){
+		.sources = sources, .named_by = named_by, .n_cols = (unsigned)q->cols.n};
 	l->code.file.fd = -1;
 	if (o->into)
 		return err_set(err, -EINVAL,

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "query/hpc/lines.h"
@@ -334,7 +335,11 @@ static int hpc_source_tree(struct source *s, const struct tree_opts *o, enum tre
 static int hpc_source_listing(struct source *s, const struct listing_opts *o,
 			      struct sources *sources, struct listing *ret, struct err *err)
 {
-	return hpc_listing_open(ret, hpc_source_query(s), o, sources, err);
+	struct stat st;
+
+	/* The database says which files are sources. */
+	return hpc_listing_open(ret, hpc_source_query(s), o, sources,
+				stat(s->path, &st) < 0 ? UID_ANYBODY : st.st_uid, err);
 }
 
 static int hpc_thread_lines(struct source *s, const struct thread_line_opts *o,

@@ -280,7 +280,7 @@ void listing_load_texts(struct listing *l, uint64_t made_s)
 {
 	vec_each (line, &l->lines) {
 		const struct source_text *f =
-			sources_load(l->sources, line->file, NULL, &l->why_no_source);
+			sources_load(l->sources, line->file, l->named_by, NULL, &l->why_no_source);
 
 		line->text = f ? line_text(l, f, line->line) : NULL;
 		if (!line->text)
@@ -360,6 +360,7 @@ void listing_open(struct listing *l, struct query *q, const struct columns *colu
 	} else if (c->lines) {
 		collect_lines(l, &d, c->lines);
 		charge_lines(l, c->lines);
+		l->named_by = c->made_by;
 		listing_load_texts(l, c->made_s);
 	}
 	listing_evaluate(l, columns);

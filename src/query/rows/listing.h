@@ -76,6 +76,7 @@ struct listing {
 	bool is_kept;	      /* code that the database keeps: the image's file is gone */
 	bool has_source;      /* some line has its text */
 	bool is_source_newer; /* the source was changed after the image was made */
+	uid_t named_by;	      /* who said which files are the sources (open_as.h) */
 	struct err why_no_code, why_no_source;
 	struct arena arena;
 	struct image_code code; /* the file names of lines live in it */

@@ -13,6 +13,17 @@ static uint32_t script_spot_line(struct query *q, const struct image *im, const 
 	return frame.line;
 }
 
+/* Who ran the interpreter that said which file this is: one of those who ran anything. */
+static uid_t runner_of_all(const struct profile *p)
+{
+	uid_t uid = 0;
+
+	vec_each (o, &p->owners)
+		if (o->uid != 0 && !(o->flags & (OWNER_IDLE | OWNER_KERNEL)))
+			uid = uid == 0 || uid == o->uid ? o->uid : UID_ANYBODY;
+	return uid;
+}
+
 void listing_of_script(struct listing *l, struct query *q, image_id image, struct spot_range spots)
 {
 	const struct image *im = &q->profile->images.v[image];
@@ -42,5 +53,6 @@ void listing_of_script(struct listing *l, struct query *q, image_id image, struc
 			l->lines.v[i].counts = listing_new_counts(l);
 		listing_add_spot(q, l->lines.v[i].counts, s);
 	}
+	l->named_by = runner_of_all(q->profile);
 	listing_load_texts(l, made_s);
 }

@@ -22,6 +22,14 @@ static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
 	return resolver_name(c->q->resolver, im, i, false);
 }
 
+/* Whose word the contents of a file are. */
+static uid_t owner_of(const struct stat *st)
+{
+	const bool others_write = (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid);
+
+	return st->st_uid == 0 && others_write ? UID_ANYBODY : st->st_uid;
+}
+
 static void open_instructions(struct image_code *c, const struct image *im)
 {
 	struct disasm_opts opts = {.name = target_name, .ctx = c};
@@ -41,17 +49,20 @@ static void open_instructions(struct image_code *c, const struct image *im)
 		return;
 	}
 	c->is_kept = c->file.kept;
-	if (c->is_kept)
+	if (c->is_kept) {
 		c->made_s = c->file.kept->info.made_s;
-	else if (fstat(c->file.fd, &st) >= 0)
+		c->made_by = c->file.kept->info.is_claimed ? UID_ANYBODY : 0;
+	} else if (fstat(c->file.fd, &st) >= 0) {
 		c->made_s = (uint64_t)st.st_mtim.tv_sec;
+		c->made_by = owner_of(&st);
+	}
 }
 
 void code_open(struct image_code *c, struct query *q, image_id image)
 {
 	const struct image *im = &q->profile->images.v[image];
 
-	*c = (struct image_code){.q = q, .image = image, .file.fd = -1};
+	*c = (struct image_code){.q = q, .image = image, .file.fd = -1, .made_by = UID_ANYBODY};
 	open_instructions(c, im);
 	if (im->flags & IMAGE_OFFSETS) {
 		err_set(&c->why_no_lines, -ENOTSUP, "%s could not be read while it ran", im->path);

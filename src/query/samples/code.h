@@ -8,12 +8,14 @@
 #include "resolve/code_file.h"
 #include "resolve/disasm.h"
 #include "resolve/lines.h"
+#include "resolve/open_as.h"
 
 struct image_code {
 	struct query *q;
 	image_id image;
 	struct code_file file; /* only with DISASM */
 	uint64_t made_s;       /* when the image's file was written; 0: not known */
+	uid_t made_by;	       /* who may have written it (open_as.h) */
 	bool is_kept;	       /* what the database keeps of it is shown, for its file is gone */
 	struct disasm *disasm; /* NULL: no instructions */
 	struct lines *lines;   /* NULL: no source lines */
