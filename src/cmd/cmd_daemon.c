@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dwell daemon: runs dwelld, the daemon's own program, with the same options. */
+/* dwell daemon, and dwell called dcpid: runs dwelld, the daemon's own program, with the same
+ * options. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 int cmd_daemon(struct cmd *c)
 {
-	static char called[] = "dwell daemon";
+	static char called[] = "dwell daemon", as_dcpid[] = "dcpid";
 	char self[4096], *slash;
 	_mem_ char *beside = NULL;
 	char **argv = xcalloc((size_t)c->argc + 1, sizeof(*argv));
@@ -19,7 +20,7 @@ int cmd_daemon(struct cmd *c)
 	self[n > 0 ? n : 0] = '\0';
 	slash = strrchr(self, '/');
 	beside = xasprintf("%.*s/dwelld", slash ? (int)(slash - self) : 0, self);
-	argv[0] = called;
+	argv[0] = c->dcpi ? as_dcpid : called;
 	for (int i = 1; i < c->argc; i++)
 		argv[i] = c->argv[i];
 	execv(beside, argv);

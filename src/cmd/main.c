@@ -62,6 +62,7 @@ static const struct dcpi_name {
 	const char *name, *command, *word;
 } dcpi_names[] = {
 	{"dcpicat", "cat", NULL},	{"dcpictl", "ctl", NULL},
+	{"dcpid", "daemon", NULL}, /* installed as a link to dwelld */
 	{"dcpidiff", "diff", NULL},	{"dcpiepoch", "ctl", "epoch"},
 	{"dcpiflush", "ctl", "flush"},	{"dcpilabel", "ctl", "label"},
 	{"dcpilist", "list", NULL},	{"dcpiprof", "prof", NULL},

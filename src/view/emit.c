@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text_name.h"
 #include "view/fit.h"
 
@@ -98,7 +99,21 @@ static bool is_in(const struct emit_col *c, unsigned format_bit)
 /* What begins like a formula would be one to a spreadsheet: names come from anybody's programs. */
 static bool looks_like_formula(const char *s)
 {
+	s += strspn(s, "\t");
 	return *s && s[1] && strchr("=+-@", *s);
+}
+
+/* S as text_show has it, with the tabs of source lines. */
+static void csv_show(struct str *out, const char *s)
+{
+	_mem_ char *copy = xstrdup(s);
+	char *rest = copy;
+
+	for (char *part; (part = strsep(&rest, "\t"));) {
+		text_show(out, part);
+		if (rest)
+			str_addc(out, '\t');
+	}
 }
 
 static void csv_field(struct emit *e, const char *s)
@@ -108,7 +123,7 @@ static void csv_field(struct emit *e, const char *s)
 	if (looks_like_formula(s))
 		str_addc(&shown, '\'');
 	/* Somebody will show the file on a terminal. */
-	text_show(&shown, s);
+	csv_show(&shown, s);
 	s = str_get(&shown);
 	if (strpbrk(s, ",\"")) {
 		str_addc(e->out, '"');

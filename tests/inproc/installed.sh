@@ -35,8 +35,29 @@ for how in shared static; do
 done
 
 # a static program sees the names of the interface and no others
-names=$(nm -g --defined-only "$lib/libdwell.a" | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -vE '^(s?profil|dwell_[a-z_]*|__wrap_pthread_create)$' || true)
+names=$(nm -g --defined-only "$lib/libdwell.a" | sed -n 's/^[0-9a-f]* [A-Z] //p' | grep -vE '^(s?profil|dwell_[a-z_]*|__wrap_(pthread_create|setgroups|set[er]?[ug]id|setre[ug]id|setres[ug]id))$' || true)
 [ -z "$names" ] || { echo "# libdwell.a shows $names"; exit 1; }
+
+# the helper thread of a static library steps aside where a program changes its identity in one thread
+cat >identity.c <<-'END'
+	#include "identity_t.h"
+	#include <sys/profil.h>
+	#include <time.h>
+	int main(void)
+	{
+		static unsigned counts[64];
+		struct prof whole = {counts, sizeof(counts), (size_t)main, 65536};
+		int r = geteuid() ? 0 : sprofil(&whole, 1, 0, PROF_UINT) ? 10 : 0;
+		for (clock_t end = clock() + CLOCKS_PER_SEC / 20; clock() < end;)
+			;
+		return r || geteuid() ? r : change_identity();
+	}
+END
+for how in -static ''; do
+	gcc -O1 $how -D_GNU_SOURCE -I"$root/tests/inproc" identity.c -o identity $(pkg-config --static --cflags dwell) \
+		$lib/libdwell.a $(pkg-config --static --libs-only-other dwell) -ldl -lpthread 2>link.err || { cat link.err; exit 1; }
+	./identity || { echo "# identity.c ($how): exit $?"; exit 1; }
+done
 
 # each header stands alone, in C and C++, and preloading works from where it is installed
 for h in dwell.h sys/profil.h dwell/dwell.h dwell/sys/profil.h; do

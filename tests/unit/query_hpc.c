@@ -96,7 +96,8 @@ static int show_lists(struct hpc_query *q, struct err *err)
 			hpc_paths_release(&paths);
 	}
 	if (!rc) {
-		rc = hpc_listing_open(&l, q, &(struct listing_opts){.name = "solve"}, sources, 0, err);
+		rc = hpc_listing_open(&l, q, &(struct listing_opts){.name = "solve"}, sources, 0,
+				      err);
 		if (!rc)
 			listing_close(&l);
 	}

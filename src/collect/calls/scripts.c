@@ -77,15 +77,21 @@ static void add_char(struct str *out, uint32_t c)
 	if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
 		c = 0xfffd;
 	if (c < 0x80) {
-		str_addf(out, "%c", (char)c);
-	} else if (c < 0x800) {
-		str_addf(out, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 63));
-	} else if (c < 0x10000) {
-		str_addf(out, "%c%c%c", 0xe0 | c >> 12, 0x80 | (c >> 6 & 63), 0x80 | (c & 63));
-	} else {
-		str_addf(out, "%c%c%c%c", 0xf0 | c >> 18, 0x80 | (c >> 12 & 63),
-			 0x80 | (c >> 6 & 63), 0x80 | (c & 63));
+		str_addc(out, (char)c);
+		return;
 	}
+	if (c < 0x800) {
+		str_addc(out, (char)(0xc0 | c >> 6));
+	} else {
+		if (c < 0x10000) {
+			str_addc(out, (char)(0xe0 | c >> 12));
+		} else {
+			str_addc(out, (char)(0xf0 | c >> 18));
+			str_addc(out, (char)(0x80 | (c >> 12 & 63)));
+		}
+		str_addc(out, (char)(0x80 | (c >> 6 & 63)));
+	}
+	str_addc(out, (char)(0x80 | (c & 63)));
 }
 
 /* Reads a struct script_text; NULL when it is malformed. */
@@ -128,12 +134,16 @@ static bool get_record(struct rd *r, struct script_code *c)
 
 bool scripts_add(struct scripts *s, const uint8_t *bytes, size_t n)
 {
-	struct script_code *c = xcalloc(1, sizeof(*c));
-	struct rd r = rd_init(bytes, n);
+	struct rd r = rd_init(bytes, n), head = r;
+	struct script_code *c;
 	bool fits = true;
 
 	s->n_told++;
-	if (!get_record(&r, c) || scripts_find(s, c->number)) {
+	/* Each CPU tells it: its texts are read once. */
+	if (scripts_find(s, rd_le64(&head)))
+		return true;
+	c = xcalloc(1, sizeof(*c));
+	if (!get_record(&r, c)) {
 		s->n_damaged += r.bad;
 		free(c->file);
 		free(c->name);

@@ -25,7 +25,8 @@ static const char *target_name(void *ctx, uint64_t svma, uint64_t *ret_offset)
 /* Whose word the contents of a file are. */
 static uid_t owner_of(const struct stat *st)
 {
-	const bool others_write = (st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid);
+	const bool others_write =
+		(st->st_mode & S_IWOTH) || ((st->st_mode & S_IWGRP) && st->st_gid);
 
 	return st->st_uid == 0 && others_write ? UID_ANYBODY : st->st_uid;
 }
