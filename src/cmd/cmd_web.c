@@ -3,7 +3,9 @@
  * in a child of its own, so that the page and the command line always say the same. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +79,7 @@ static const struct question_kind {
 
 struct web_args {
 	const char *listen, *db;
-	bool no_flush;
+	bool while_stdin;
 	char *command_db; /* --db=DB, for commands; NULL: the default's */
 };
 
@@ -166,6 +168,22 @@ static volatile int web_ended;
 static void end_web(int sig)
 {
 	web_ended = sig;
+}
+
+/* Has SIGIO, which ends the server, come when the pipe that is standard input is closed. */
+static int watch_stdin(struct err *err)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	int flags;
+
+	signal(SIGIO, end_web);
+	flags = fcntl(STDIN_FILENO, F_GETFL);
+	if (flags < 0 || fcntl(STDIN_FILENO, F_SETOWN, getpid()) < 0 ||
+	    fcntl(STDIN_FILENO, F_SETFL, flags | O_ASYNC) < 0)
+		return err_errno(err, -errno, "--while-stdin: standard input");
+	if (poll(&p, 1, 0) > 0) /* before that */
+		web_ended = SIGIO;
+	return 0;
 }
 
 static int make_token(char token[2 * TOKEN_BYTES + 1], struct err *err)
@@ -279,6 +297,8 @@ int cmd_web(struct cmd *c)
 	const struct opt table[] = {
 		{"listen", OPT_STR, &a.listen, "WHERE",
 		 "[ADDRESS:]PORT, or the path of a socket (default 127.0.0.1:8571)"},
+		{"while-stdin", OPT_FLAG, &a.while_stdin, NULL,
+		 "end when standard input, a pipe, is closed"},
 		{"db i input", OPT_STR, &a.db, "DB",
 		 "what to show (default $DWELLDB, $DCPIDB, ~/.local/share/dwell, then "
 		 "./perf.data)"},
@@ -287,7 +307,8 @@ int cmd_web(struct cmd *c)
 	opt_list operands = {0};
 	uint32_t uids[3];
 	bool is_path;
-	int rc = cmd_parse(c, "[--listen WHERE] [DB]", table, false, &operands), listener;
+	int rc = cmd_parse(c, "[--listen WHERE] [--while-stdin] [DB]", table, false, &operands),
+	    listener;
 
 	if (rc != 0)
 		return rc;
@@ -314,6 +335,9 @@ int cmd_web(struct cmd *c)
 		signal(SIGINT, end_web);
 		signal(SIGTERM, end_web);
 		signal(SIGPIPE, SIG_IGN);
+		rc = a.while_stdin ? watch_stdin(&c->err) : 0;
+	}
+	if (rc >= 0) {
 		if (is_path)
 			printf("serving at the socket %s\n", a.listen);
 		else

@@ -21,6 +21,7 @@
 #include "daemon/hold.h"
 #include "daemon/notify.h"
 #include "daemon/layouts.h"
+#include "daemon/page_server.h"
 #include "daemon/readers.h"
 #include "daemon/server.h"
 #include "daemon/service.h"
@@ -171,6 +172,8 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 	t->plan.service.say = dwelld_say;
 	if (rc >= 0 && t->config.http && listen_check(t->config.http, err) < 0)
 		rc = err_prefix(err, -EINVAL, "--http");
+	if (rc >= 0 && t->config.web && listen_check(t->config.web, err) < 0)
+		rc = err_prefix(err, -EINVAL, "--web");
 	return rc;
 }
 
@@ -183,8 +186,9 @@ struct run {
 	struct service *service;
 	struct server *server;
 	struct web *web; /* NULL: not asked for */
-	int epoll_fd;	 /* readable when server or web is */
-	bool gone;	 /* the database, under it */
+	struct page_server page;
+	int epoll_fd; /* readable when server, web or page is */
+	bool gone;    /* the database, under it */
 };
 
 static void put_metrics(void *ctx, struct str *out)
@@ -227,11 +231,17 @@ static int show_metrics(struct run *r, const char *old, const char *where, struc
 	return 0;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* SIGHUP: the configuration file is read again.  What was told before is kept, for samples are
  * stored as what they were. */
 static void reload(struct run *r)
 {
 	const char *old = r->told.v[r->told.n - 1]->config.http;
+	const char *web = r->told.v[0]->config.web;
 	struct told *t = xcalloc(1, sizeof(*t));
 	struct err err = {0};
 	int rc;
@@ -252,6 +262,8 @@ static void reload(struct run *r)
 	} else {
 		vec_push(&r->told, t);
 		dwelld_say(NULL, "read the configuration again");
+		if (!is_same_text(web, t->config.web))
+			dwelld_say(NULL, "--web counts from the next start on");
 	}
 	notify_manager("READY=1");
 }
@@ -275,6 +287,10 @@ static int dwelld_begin(struct run *r, struct err *err)
 		rc = server_open(t->plan.db, &r->server, err);
 	if (rc >= 0)
 		rc = dwelld_watch(r, server_fd(r->server), err);
+	if (rc >= 0 && t->config.web)
+		rc = page_server_start(t->plan.db, t->config.web, &r->page, err);
+	if (rc >= 0 && t->config.web)
+		rc = dwelld_watch(r, r->page.said, err);
 	return rc;
 }
 
@@ -322,6 +338,7 @@ static int dwelld_run(struct run *r, struct err *err)
 				break;
 			if (server_serve(r->server, r->service))
 				break;
+			page_server_step(&r->page, dwelld_say, NULL);
 			if (r->web)
 				web_serve(r->web, clock_mono_ns());
 			if (reloading) {
@@ -371,7 +388,7 @@ static int obey_words(const struct dcpid_words *w, struct run *r)
 
 int main(int argc, char **argv)
 {
-	struct run r = {.argc = argc, .argv = argv, .epoll_fd = -1};
+	struct run r = {.argc = argc, .argv = argv, .page.said = -1, .epoll_fd = -1};
 	struct dcpid_words dcpid = {0};
 	struct told *first = xcalloc(1, sizeof(*first));
 	struct err err = {0};

@@ -86,6 +86,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		 "merge callers with less of all samples into theirs (default 0.001; 0: none)"},
 		{"http", OPT_STR, &c->http, "[ADDRESS:]PORT",
 		 "show the metrics by HTTP there (without ADDRESS: to this machine only)"},
+		{"web", OPT_STR, &c->web, "[ADDRESS:]PORT",
+		 "serve the page of dwell web there, by a process without rights"},
 		{"bpffs", OPT_STR, &c->bpffs, "DIR",
 		 "pin the log below DIR, a BPF file system that is root's alone (default " PIN_PLACE
 		 ", mounted when it is needed)"},

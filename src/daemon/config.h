@@ -19,7 +19,7 @@ struct config {
 	struct record_options record; /* -g is in call_graph once options are read */
 	opt_list by_pid, operands;
 	uint64_t journal_ns, flush_ns, epoch_ns, mux_ns;
-	const char *file, *bpffs, *exclude, *dcpi, *http, *max_size;
+	const char *file, *bpffs, *exclude, *dcpi, *http, *web, *max_size;
 	uint64_t max_age_ns, n_keep; /* of retention */
 	double max_cpu, prune;	     /* percent */
 	bool no_pin, help;

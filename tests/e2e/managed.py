@@ -315,10 +315,61 @@ def figures_by_http():
         check(dwell("ctl", "--db", "db", "quit").returncode == 0 and p.wait(60) == 0, said())
 
 
+def the_page():
+    """The page of a database that is being recorded: another process, without rights, whose end ends nothing, and which ends with the daemon."""
+    port = free_port()
+
+    def said():
+        return open("said", encoding="utf-8").read()
+
+    def line(pid, key):
+        return next(text.split()[1:] for text in open("/proc/%d/status" % pid, encoding="utf-8") if text.startswith(key))
+
+    def children(pid):
+        return [int(p) for p in open("/proc/%d/task/%d/children" % (pid, pid), encoding="utf-8").read().split()]
+
+    def comm(pid):
+        return open("/proc/%d/comm" % pid, encoding="utf-8").read().strip()
+
+    shutil.rmtree("db", ignore_errors=True)
+    os.chmod(".", 0o755)
+    argv = [DWELL, "daemon", "-e", "cpu-clock", "--no-pin", "--journal", "1s", "--group", "12345", "--web", str(port), "db"]
+    with open("said", "w", encoding="utf-8") as log, running(*argv, stderr=log) as p:
+        wait_for(lambda: "the page is at " in said() or p.poll() is not None, "the page")
+        check("http://127.0.0.1:%d/#token=" % port in said(), said())
+        token = said().split("#token=")[1][:32]
+
+        def asked():
+            with contextlib.suppress(urllib.error.HTTPError):  # nothing is journaled yet
+                return page(port, "/api/prof?by=image", headers={"X-Dwell-Token": token})
+
+        wait_for(asked, "samples on the page")
+        kind, text = asked()
+        check(kind == "application/json" and '"rows"' in text, text[:200])
+        (web,) = [c for c in children(p.pid) if comm(c) == "dwell"]
+        (http,) = [c for c in children(web) if comm(c) == "dwell-web"]
+        for pid in web, http:
+            check(line(pid, "CapEff")[0].strip("0") == "" and line(pid, "Uid")[0] != "0", "it has rights")
+        check(line(web, "Gid")[0] == "12345", "it has the database's group")
+        check(open("/proc/%d/oom_score_adj" % web, encoding="utf-8").read().strip() == "1000", "memory is taken from it first")
+        os.kill(web, signal.SIGKILL)
+        wait_for(lambda: "the page's server has ended (signal 9); recording goes on" in said(), "its end")
+        check(dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon lives")
+        check(dwell("ctl", "--db", "db", "quit").returncode == 0 and p.wait(60) == 0, said())
+    with open("said", "w", encoding="utf-8") as log, running(*argv, stderr=log) as p:
+        wait_for(lambda: "the page is at " in said(), "the page")
+        p.kill()
+        p.wait(60)
+        wait_for(lambda: refuses(port), "its end with the daemon")
+    shutil.rmtree("db")
+    with open("said", "w", encoding="utf-8") as log, running(DWELL, "daemon", "-e", "cpu-clock", "--no-pin", "--web", str(port), "db", stderr=log) as p:
+        check(p.wait(60) == 2 and "give a new database a group" in said(), said())
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-run(by_its_unit, killed_and_started_again, reloaded_by_its_manager, again_until_it_can, any_manager, figures_by_http)
+run(by_its_unit, killed_and_started_again, reloaded_by_its_manager, again_until_it_can, any_manager, figures_by_http, the_page)
