@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cct.db read: as profile_read.c does. */
+/* See cct.h.  Opening reads the headers.  Everything else is decoded where it lies when it is asked
+ * for, from bytes that were checked to lie in the file. */
 #include "formats/hpc/cct.h"
 
 #include <errno.h>
@@ -9,29 +10,19 @@
 #include "formats/hpc/frame.h"
 
 /* FORMATS.md 4.0, "cct.db Context Info section". */
-enum { SZ_CTX_INFO_HDR = 0x0d, SZ_CI = 0x20, SZ_VAL = 12, SZ_IDX = 10 };
-
-static const struct hpc_list_kind ctx_info = {.name = "Context Info",
-					      .sz = "szCtxInfo",
-					      .p = "pCtxInfo",
-					      .at = 0x10,
-					      .sz_header = SZ_CTX_INFO_HDR,
-					      .array = "pCtxs",
-					      .elem = "szCtx",
-					      .least_elem = SZ_CI};
+enum { SZ_VAL = 12, SZ_IDX = 10 };
 
 int hpc_cct_db_open(struct hpc_cct_db *ret, const void *bytes, size_t n_bytes, const char *name,
 		    struct err *err)
 {
 	struct hpc_cct_db db = {.bytes = bytes, .n_bytes = n_bytes, .name = name};
 	struct hpc_list s;
-	int rc = hpc_frame_check(&hpc_cct_frame, bytes, n_bytes, name, &db.majorVersion,
-				 &db.minorVersion, err);
+	int rc = hpc_list_open(&hpc_cct_frame, bytes, n_bytes, name, &s, err);
 
-	if (rc >= 0)
-		rc = hpc_list_open(&ctx_info, bytes, n_bytes, name, &s, err);
 	if (rc < 0)
 		return rc;
+	db.majorVersion = s.major;
+	db.minorVersion = s.minor;
 	db.szCtxInfo = s.sz;
 	db.pCtxInfo = s.p;
 	db.pCtxs = s.array;

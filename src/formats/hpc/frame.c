@@ -15,9 +15,21 @@
 /* FORMATS.md 4.0, "meta.db version 4.0" and so on; trace.db's footer is not in it, but in all
  * files (docs/formats/hpctoolkit.md). */
 const struct hpc_frame hpc_meta_frame = {"HPCTOOLKITmeta", "_meta.db", 0x90};
-const struct hpc_frame hpc_profile_frame = {"HPCTOOLKITprof", "_prof.db", 0x30};
-const struct hpc_frame hpc_cct_frame = {"HPCTOOLKITctxt", "__ctx.db", 0x20};
-const struct hpc_frame hpc_trace_frame = {"HPCTOOLKITtrce", "trace.db", 0x20};
+const struct hpc_frame hpc_profile_frame = {"HPCTOOLKITprof",
+					    "_prof.db",
+					    0x30,
+					    {"Profile Info", "szProfileInfos", "pProfileInfos",
+					     0x10, 0x0d, "pProfiles", "szProfile", 0x28}};
+const struct hpc_frame hpc_cct_frame = {
+	"HPCTOOLKITctxt",
+	"__ctx.db",
+	0x20,
+	{"Context Info", "szCtxInfo", "pCtxInfo", 0x10, 0x0d, "pCtxs", "szCtx", 0x20}};
+const struct hpc_frame hpc_trace_frame = {
+	"HPCTOOLKITtrce",
+	"trace.db",
+	0x20,
+	{"Trace Headers", "szHeaders", "pHeaders", 0x10, 0x0d, "pTraces", "szTrace", 0x18}};
 
 int hpc_frame_check(const struct hpc_frame *f, const uint8_t *bytes, size_t n, const char *name,
 		    uint8_t *ret_major, uint8_t *ret_minor, struct err *err)
@@ -63,12 +75,18 @@ int hpc_bad(struct err *err, const char *name, uint64_t offset, const char *stru
 		       *field ? " " : "", field, text);
 }
 
-int hpc_list_open(const struct hpc_list_kind *k, const uint8_t *bytes, size_t n, const char *name,
+int hpc_list_open(const struct hpc_frame *f, const uint8_t *bytes, size_t n, const char *name,
 		  struct hpc_list *ret, struct err *err)
 {
-	struct hpc_list s = {.sz = hpc_le64(bytes + k->at), .p = hpc_le64(bytes + k->at + 8)};
+	const struct hpc_list_kind *k = &f->list;
+	struct hpc_list s = {0};
 	const uint8_t *h;
+	int rc = hpc_frame_check(f, bytes, n, name, &s.major, &s.minor, err);
 
+	if (rc < 0)
+		return rc;
+	s.sz = hpc_le64(bytes + k->at);
+	s.p = hpc_le64(bytes + k->at + 8);
 	if (!hpc_lies_within(n, s.p, s.sz, 1))
 		return hpc_bad(err, name, k->at + 8, "header", k->p,
 			       "%#" PRIx64 " and %" PRIu64 " bytes do not lie in the file", s.p,

@@ -17,31 +17,21 @@
 
 /* FORMATS.md 4.0, "profile.db Profile Info section"; the released {PI} has
  * flags behind the page's. */
-enum { SZ_PROF_INFO_HDR = 0x0d, SZ_PI_PAGE = 0x28, SZ_PI_RELEASED = 0x30 };
+enum { SZ_PI_RELEASED = 0x30 };
 enum { SZ_VAL = 10, SZ_IDX = 12, SZ_TUPLE_HDR = 8, SZ_ID = 16 };
 enum { PI_IS_SUMMARY = 1u << 0 };
-
-static const struct hpc_list_kind profile_info = {.name = "Profile Info",
-						  .sz = "szProfileInfos",
-						  .p = "pProfileInfos",
-						  .at = 0x10,
-						  .sz_header = SZ_PROF_INFO_HDR,
-						  .array = "pProfiles",
-						  .elem = "szProfile",
-						  .least_elem = SZ_PI_PAGE};
 
 int hpc_profile_db_open(struct hpc_profile_db *ret, const void *bytes, size_t n_bytes,
 			const char *name, struct err *err)
 {
 	struct hpc_profile_db db = {.bytes = bytes, .n_bytes = n_bytes, .name = name};
 	struct hpc_list s;
-	int rc = hpc_frame_check(&hpc_profile_frame, bytes, n_bytes, name, &db.majorVersion,
-				 &db.minorVersion, err);
+	int rc = hpc_list_open(&hpc_profile_frame, bytes, n_bytes, name, &s, err);
 
-	if (rc >= 0)
-		rc = hpc_list_open(&profile_info, bytes, n_bytes, name, &s, err);
 	if (rc < 0)
 		return rc;
+	db.majorVersion = s.major;
+	db.minorVersion = s.minor;
 	db.szProfileInfos = s.sz;
 	db.pProfileInfos = s.p;
 	db.pProfiles = s.array;

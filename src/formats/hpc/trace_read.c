@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace.db read: as profile_read.c does. */
+/* See trace.h.  Opening reads the headers.  Everything else is decoded where it lies when it is asked
+ * for, from bytes that were checked to lie in the file. */
 #include "formats/hpc/trace.h"
 
 #include <errno.h>
@@ -10,29 +11,19 @@
 
 /* FORMATS.md 4.0, "trace.db Trace Headers section".  Its header ends at 0x0d there; files of both
  * layouts have minTimestamp and maxTimestamp at 0x10 and 0x18. */
-enum { SZ_HEADERS_HDR = 0x0d, SZ_HEADERS_HDR_TIMES = 0x20, SZ_TH = 0x18, SZ_ELEM = 12 };
-
-static const struct hpc_list_kind headers = {.name = "Trace Headers",
-					     .sz = "szHeaders",
-					     .p = "pHeaders",
-					     .at = 0x10,
-					     .sz_header = SZ_HEADERS_HDR,
-					     .array = "pTraces",
-					     .elem = "szTrace",
-					     .least_elem = SZ_TH};
+enum { SZ_HEADERS_HDR_TIMES = 0x20, SZ_ELEM = 12 };
 
 int hpc_trace_db_open(struct hpc_trace_db *ret, const void *bytes, size_t n_bytes, const char *name,
 		      struct err *err)
 {
 	struct hpc_trace_db db = {.bytes = bytes, .n_bytes = n_bytes, .name = name};
 	struct hpc_list s;
-	int rc = hpc_frame_check(&hpc_trace_frame, bytes, n_bytes, name, &db.majorVersion,
-				 &db.minorVersion, err);
+	int rc = hpc_list_open(&hpc_trace_frame, bytes, n_bytes, name, &s, err);
 
-	if (rc >= 0)
-		rc = hpc_list_open(&headers, bytes, n_bytes, name, &s, err);
 	if (rc < 0)
 		return rc;
+	db.majorVersion = s.major;
+	db.minorVersion = s.minor;
 	db.szHeaders = s.sz;
 	db.pHeaders = s.p;
 	db.pTraces = s.array;
