@@ -37,4 +37,10 @@ void json_double_text(double v, char ret[JSON_DOUBLE_MAX]);
 
 void json_bool(struct json *j, bool v);
 
+/* A key and its value. */
+void json_add_str(struct json *j, const char *key, const char *s);
+void json_add_u64(struct json *j, const char *key, uint64_t v);
+void json_add_double(struct json *j, const char *key, double v);
+void json_add_bool(struct json *j, const char *key, bool v);
+
 #endif

@@ -119,36 +119,24 @@ static void emit(struct json *j, const char *file, const char *epoch, const stru
 		 const struct perf_in_result *r)
 {
 	json_begin(j, '{');
-	json_key(j, "schema");
-	json_u64(j, EMIT_SCHEMA);
-	json_key(j, "file");
-	json_str(j, file);
-	json_key(j, "epoch");
-	json_str(j, epoch);
-	json_key(j, "host");
-	json_str(j, r->host);
-	json_key(j, "samples");
-	json_u64(j, r->n_samples);
-	json_key(j, "lost");
-	json_u64(j, r->n_lost);
-	json_key(j, "unknown");
-	json_u64(j, r->n_unknown);
-	json_key(j, "record_bytes");
-	json_u64(j, r->n_bytes);
+	json_add_u64(j, "schema", EMIT_SCHEMA);
+	json_add_str(j, "file", file);
+	json_add_str(j, "epoch", epoch);
+	json_add_str(j, "host", r->host);
+	json_add_u64(j, "samples", r->n_samples);
+	json_add_u64(j, "lost", r->n_lost);
+	json_add_u64(j, "unknown", r->n_unknown);
+	json_add_u64(j, "record_bytes", r->n_bytes);
 	json_key(j, "events");
 	json_begin(j, '[');
 	for (event_id i = 0; i < p->events.n; i++) {
 		const struct event *e = &p->events.v[i];
 
 		json_begin(j, '{');
-		json_key(j, "name");
-		json_str(j, profile_str(p, e->name));
-		json_key(j, "period");
-		json_u64(j, e->period);
-		json_key(j, "freq_hz");
-		json_u64(j, e->freq_hz);
-		json_key(j, "samples");
-		json_u64(j, profile_n_samples(p, i));
+		json_add_str(j, "name", profile_str(p, e->name));
+		json_add_u64(j, "period", e->period);
+		json_add_u64(j, "freq_hz", e->freq_hz);
+		json_add_u64(j, "samples", profile_n_samples(p, i));
 		json_key(j, "losses");
 		json_begin(j, '{');
 		vec_each (l, &p->losses) {

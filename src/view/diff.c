@@ -46,19 +46,15 @@ static void emit_set(struct emit *e, const struct diff *d, const struct diff_vie
 			n_lost += side->q->cols[c].n_lost;
 	if (j) {
 		json_begin(j, '{');
-		json_key(j, "set");
-		json_str(j, v->names[k]);
+		json_add_str(j, "set", v->names[k]);
 		about_json_recording(j, side->source);
 		if (side->q) {
-			json_key(j, "samples");
-			json_u64(j, side->n_samples);
+			json_add_u64(j, "samples", side->n_samples);
 		}
-		json_key(j, "amount");
-		json_double(j, side->amount);
+		json_add_double(j, "amount", side->amount);
 		if (d->set.kind != ESTIMATE_EVENT)
 			header_json_unknown(j, side);
-		json_key(j, "lost");
-		json_u64(j, n_lost);
+		json_add_u64(j, "lost", n_lost);
 		json_end(j, '}');
 	}
 	if (v->no_header)
@@ -88,25 +84,18 @@ static void emit_header(struct emit *e, const struct diff *d, const struct diff_
 
 	if (j) {
 		header_json_column(j, &d->set);
-		json_key(j, "absolute");
-		json_bool(j, v->absolute);
+		json_add_bool(j, "absolute", v->absolute);
 		if (v->unit) {
 			json_key(j, "per");
 			json_begin(j, '{');
-			json_key(j, "unit");
-			json_str(j, v->unit);
-			json_key(j, "a");
-			json_double(j, v->per[0]);
-			json_key(j, "b");
-			json_double(j, v->per[1]);
+			json_add_str(j, "unit", v->unit);
+			json_add_double(j, "a", v->per[0]);
+			json_add_double(j, "b", v->per[1]);
 			json_end(j, '}');
 		}
-		json_key(j, "same_recording");
-		json_bool(j, v->is_same);
-		json_key(j, "alpha");
-		json_double(j, v->alpha);
-		json_key(j, "tested");
-		json_u64(j, d->n_tested);
+		json_add_bool(j, "same_recording", v->is_same);
+		json_add_double(j, "alpha", v->alpha);
+		json_add_u64(j, "tested", d->n_tested);
 		json_key(j, "sets");
 		json_begin(j, '[');
 	}
@@ -142,12 +131,9 @@ static void emit_hidden(struct emit *e, const struct diff *d, const struct diff_
 	if (j) {
 		json_key(j, "hidden");
 		json_begin(j, '{');
-		json_key(j, "rows");
-		json_u64(j, n);
-		json_key(j, "a_pct");
-		json_double(j, pct[0]);
-		json_key(j, "b_pct");
-		json_double(j, pct[1]);
+		json_add_u64(j, "rows", n);
+		json_add_double(j, "a_pct", pct[0]);
+		json_add_double(j, "b_pct", pct[1]);
 		json_end(j, '}');
 	}
 	if (!n || v->no_header)

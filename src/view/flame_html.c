@@ -80,10 +80,8 @@ static void json_sides(struct json *j, const struct flame *f)
 	json_begin(j, '[');
 	for (unsigned k = 0; k < 2; k++) {
 		json_begin(j, '{');
-		json_key(j, "name");
-		json_str(j, f->sides[k].name);
-		json_key(j, "total");
-		json_u64(j, f->sides[k].total);
+		json_add_str(j, "name", f->sides[k].name);
+		json_add_u64(j, "total", f->sides[k].total);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -99,34 +97,23 @@ static void add_header(struct str *out, const struct flame *f)
 	struct json j = json_init(out, 0);
 
 	json_begin(&j, '{');
-	json_key(&j, "v");
-	json_u64(&j, 1);
-	json_key(&j, "title");
-	json_str(&j, f->title);
-	json_key(&j, "event");
-	json_str(&j, f->event);
-	json_key(&j, "unit");
-	json_str(&j, f->unit);
-	json_key(&j, "scale");
-	json_double(&j, f->scale);
-	json_key(&j, "total");
-	json_u64(&j, f->total);
-	json_key(&j, "least");
-	json_u64(&j, f->least);
-	json_key(&j, "depth");
-	json_u64(&j, f->max_depth);
-	json_key(&j, "callers");
-	json_bool(&j, f->callers);
-	json_key(&j, "account");
-	json_str(&j, f->account);
+	json_add_u64(&j, "v", 1);
+	json_add_str(&j, "title", f->title);
+	json_add_str(&j, "event", f->event);
+	json_add_str(&j, "unit", f->unit);
+	json_add_double(&j, "scale", f->scale);
+	json_add_u64(&j, "total", f->total);
+	json_add_u64(&j, "least", f->least);
+	json_add_u64(&j, "depth", f->max_depth);
+	json_add_bool(&j, "callers", f->callers);
+	json_add_str(&j, "account", f->account);
 	json_key(&j, "kinds");
 	json_begin(&j, '[');
 	for (unsigned k = 0; k < N_FLAME_KINDS; k++)
 		json_str(&j, flame_kind_name(k));
 	json_end(&j, ']');
 	if (f->has_states) {
-		json_key(&j, "states");
-		json_bool(&j, true);
+		json_add_bool(&j, "states", true);
 	}
 	if (f->is_diff)
 		json_sides(&j, f);

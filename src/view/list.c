@@ -419,24 +419,16 @@ static void emit_procedure(struct emit *e, const struct listing *l)
 	char hex[20];
 
 	if (j) {
-		json_key(j, "procedure");
-		json_str(j, l->procedure);
-		json_key(j, "inlined_into");
-		json_str(j, l->into);
-		json_key(j, "image");
-		json_str(j, l->image);
-		json_key(j, "build_id");
-		json_str(j, l->build_id);
+		json_add_str(j, "procedure", l->procedure);
+		json_add_str(j, "inlined_into", l->into);
+		json_add_str(j, "image", l->image);
+		json_add_str(j, "build_id", l->build_id);
 		snprintf(hex, sizeof(hex), "%#" PRIx64, l->start);
-		json_key(j, "start");
-		json_str(j, hex);
+		json_add_str(j, "start", hex);
 		snprintf(hex, sizeof(hex), "%#" PRIx64, l->end);
-		json_key(j, "end");
-		json_str(j, hex);
-		json_key(j, "code_is_kept");
-		json_bool(j, l->is_kept);
-		json_key(j, "source_is_newer");
-		json_bool(j, l->is_source_newer);
+		json_add_str(j, "end", hex);
+		json_add_bool(j, "code_is_kept", l->is_kept);
+		json_add_bool(j, "source_is_newer", l->is_source_newer);
 	}
 	text_show(&s, l->procedure);
 	if (l->into) {

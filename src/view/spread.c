@@ -42,15 +42,12 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 
 		if (j) {
 			json_begin(j, '{');
-			json_key(j, "set");
-			json_str(j, v->names[k]);
+			json_add_str(j, "set", v->names[k]);
 			about_json_recording(j, side->source);
 			if (side->q) {
-				json_key(j, "samples");
-				json_u64(j, side->n_samples);
+				json_add_u64(j, "samples", side->n_samples);
 			}
-			json_key(j, "amount");
-			json_double(j, side->is_unknown ? NAN : side->amount);
+			json_add_double(j, "amount", side->is_unknown ? NAN : side->amount);
 			if (s->set.kind != ESTIMATE_EVENT)
 				header_json_unknown(j, side);
 			json_end(j, '}');

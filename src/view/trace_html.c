@@ -28,28 +28,21 @@ static uint64_t micros(const struct time_lines *l, uint64_t ns)
 	return ns > l->from_ns ? (ns - l->from_ns) / 1000 : 0;
 }
 
-static void json_number(struct json *j, const char *key, uint64_t n)
-{
-	json_key(j, key);
-	json_u64(j, n);
-}
-
 static void json_threads(struct json *j, const struct time_lines *l)
 {
 	json_key(j, "threads");
 	json_begin(j, '[');
 	vec_each (th, &l->threads) {
 		json_begin(j, '{');
-		json_key(j, "name");
-		json_str(j, th->name);
-		json_number(j, "pid", th->pid);
-		json_number(j, "tid", th->tid);
+		json_add_str(j, "name", th->name);
+		json_add_u64(j, "pid", th->pid);
+		json_add_u64(j, "tid", th->tid);
 		json_key(j, "born");
 		json_i64(j, th->born_ns ? (int64_t)micros(l, th->born_ns) : -1);
 		json_key(j, "ended");
 		json_i64(j, th->ended_ns ? (int64_t)micros(l, th->ended_ns) : -1);
-		json_number(j, "dropped", th->n_dropped);
-		json_number(j, "spans", th->n);
+		json_add_u64(j, "dropped", th->n_dropped);
+		json_add_u64(j, "spans", th->n);
 		json_end(j, '}');
 	}
 	json_end(j, ']');
@@ -61,20 +54,16 @@ static void json_lines(struct str *out, const struct time_lines *l, const char *
 	struct json j = json_init(out, 0);
 
 	json_begin(&j, '{');
-	json_number(&j, "v", 1);
-	json_key(&j, "title");
-	json_str(&j, title);
-	json_key(&j, "account");
-	json_str(&j, account);
-	json_number(&j, "from", (l->from_ns - l->zero_ns) / 1000);
-	json_number(&j, "length", micros(l, l->to_ns));
-	json_number(&j, "least", l->least_ns / 1000);
-	json_number(&j, "points", l->n_points);
-	json_number(&j, "dropped", l->n_dropped);
-	json_key(&j, "byProcess");
-	json_bool(&j, l->by_process);
-	json_key(&j, "hasStates");
-	json_bool(&j, l->has_states);
+	json_add_u64(&j, "v", 1);
+	json_add_str(&j, "title", title);
+	json_add_str(&j, "account", account);
+	json_add_u64(&j, "from", (l->from_ns - l->zero_ns) / 1000);
+	json_add_u64(&j, "length", micros(l, l->to_ns));
+	json_add_u64(&j, "least", l->least_ns / 1000);
+	json_add_u64(&j, "points", l->n_points);
+	json_add_u64(&j, "dropped", l->n_dropped);
+	json_add_bool(&j, "byProcess", l->by_process);
+	json_add_bool(&j, "hasStates", l->has_states);
 	json_key(&j, "states");
 	json_begin(&j, '[');
 	for (unsigned s = 0; s < N_TIME_STATES; s++)
