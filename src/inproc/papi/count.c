@@ -337,10 +337,11 @@ static void set_value(struct papi_counter *c, uint64_t raw, long long value)
 			raw - (value ? papi_ns_of_cycles((uint64_t)value, c->what.clock_hz) : 0);
 }
 
-EXPORT int PAPI_read(int set, long long *values)
+/* Finds SET, whose values a program asks for at VALUES, and when it is running reads its counters. */
+static int counted_set(int set, const long long *values, struct papi_set **ret,
+		       uint64_t raw[PAPI_SET_EVENTS])
 {
 	struct papi_set *s = papi_set_find(set);
-	uint64_t raw[PAPI_SET_EVENTS];
 
 	if (!s)
 		return papi_result(PAPI_ENOEVST);
@@ -348,6 +349,18 @@ EXPORT int PAPI_read(int set, long long *values)
 		return papi_result(PAPI_EINVAL);
 	if (s->state & PAPI_RUNNING)
 		read_all(s, raw);
+	*ret = s;
+	return PAPI_OK;
+}
+
+EXPORT int PAPI_read(int set, long long *values)
+{
+	uint64_t raw[PAPI_SET_EVENTS];
+	struct papi_set *s;
+	int r = counted_set(set, values, &s, raw);
+
+	if (r != PAPI_OK)
+		return r;
 	for (int i = 0; i < s->n; i++)
 		values[i] = s->state & PAPI_RUNNING ? papi_shown(s->counters[i], raw[i])
 						    : s->counters[i]->stopped;
@@ -365,15 +378,12 @@ EXPORT int PAPI_read_ts(int set, long long *values, long long *cyc)
 
 EXPORT int PAPI_accum(int set, long long *values)
 {
-	struct papi_set *s = papi_set_find(set);
 	uint64_t raw[PAPI_SET_EVENTS];
+	struct papi_set *s;
+	int r = counted_set(set, values, &s, raw);
 
-	if (!s)
-		return papi_result(PAPI_ENOEVST);
-	if (!values)
-		return papi_result(PAPI_EINVAL);
-	if (s->state & PAPI_RUNNING)
-		read_all(s, raw);
+	if (r != PAPI_OK)
+		return r;
 	for (int i = 0; i < s->n; i++) {
 		struct papi_counter *c = s->counters[i];
 
@@ -397,15 +407,12 @@ EXPORT int PAPI_reset(int set)
 
 EXPORT int PAPI_write(int set, long long *values)
 {
-	struct papi_set *s = papi_set_find(set);
 	uint64_t raw[PAPI_SET_EVENTS];
+	struct papi_set *s;
+	int r = counted_set(set, values, &s, raw);
 
-	if (!s)
-		return papi_result(PAPI_ENOEVST);
-	if (!values)
-		return papi_result(PAPI_EINVAL);
-	if (s->state & PAPI_RUNNING)
-		read_all(s, raw);
+	if (r != PAPI_OK)
+		return r;
 	for (int i = 0; i < s->n; i++)
 		if (s->state & PAPI_RUNNING)
 			set_value(s->counters[i], raw[i], values[i]);
