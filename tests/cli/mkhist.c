@@ -6,19 +6,11 @@
 #include <sys/stat.h>
 
 #include "inproc/shared.h"
+#include "../shared_facts_t.h"
 
 int main(int argc, char **argv)
 {
-	const struct shared_header facts = {.period = 1000000,
-					    .start_ns = 1795301328637974932,
-					    .end_ns = 1795301329198863094,
-					    .epoch_s = 1795301328,
-					    .pid = 77,
-					    .bucket_bytes = 1,
-					    .is_clock = 1,
-					    .event = "task-clock",
-					    .host = "walnut",
-					    .command = "a program"};
+	const struct shared_header facts = made_up_facts();
 	const struct loaded_code code = {
 		.kind = CODE_FILE, .text_start = 0x1000, .text_bytes = 0x2000};
 	struct shared s = {0};

@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+from tap import check, finish
+
 root = pathlib.Path(sys.argv[1])
 man = root / "docs/man/libdwell"
 ORDER = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUE", "ERRORS", "ENVIRONMENT", "NOTES", "EXAMPLES", "SEE ALSO"]
@@ -15,16 +17,6 @@ MUST = {"1": {"NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "EXAMPLES", "SEE
 headers = {h: (root / "include/dwell" / h).read_text() for h in ("dwell.h", "sys/profil.h")}
 code = "".join(f.read_text() for f in (root / "src/inproc").glob("*.c"))
 read = set(re.findall(r'(?:getenv|settings_number)\(\s*"(DWELL_(?:PRELOAD|PROFIL)_\w+)"', code))
-n_tests = n_failed = 0
-
-
-def check(what, problems):
-    global n_tests, n_failed
-    n_tests += 1
-    n_failed += bool(problems)
-    print("not ok" if problems else "ok", n_tests, "-", what)
-    for problem in problems:
-        print("#", problem)
 
 
 def squeezed(text):
@@ -57,5 +49,4 @@ check("all variables are documented", sorted(read - documented))
 functions = set(re.findall(r"\b(dwell_\w+|s?profil)\(", " ".join(re.findall(r"^\w[^;{}]*\);", "".join(headers.values()), flags=re.M))))
 pages = "".join(p.read_text() for p in man.glob("*.scd"))
 check("all functions have a page", sorted(f for f in functions if f not in pages))
-print(f"1..{n_tests}")
-sys.exit(n_failed != 0)
+finish()

@@ -9,19 +9,11 @@ import re
 import subprocess
 import sys
 
+from tap import check_same, finish
+
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "OUTPUT", "EXAMPLES", "EXIT STATUS", "SEE ALSO"]
 MAY_COME = {"ENVIRONMENT", "FILES"}
 dwell, man = sys.argv[1], pathlib.Path(sys.argv[2])
-n_tests = n_failed = 0
-
-
-def check(what, got, want):
-    global n_tests, n_failed
-    n_tests += 1
-    n_failed += got != want
-    print("ok" if got == want else "not ok", n_tests, "-", what)
-    if got != want:
-        print(f"# got:  {got}\n# want: {want}")
 
 
 def output(*args):
@@ -54,7 +46,7 @@ for command in re.findall(r"^  (\w+)  ", output("help").split("commands:")[1], f
     text = output(command, "--help")
     usages[command] = [line[7:] for line in text.splitlines() if re.match(r"usage: |       dwell ", line)]
     helped[command] = options("\n".join(line.strip() for line in text.split("options:\n")[1].splitlines()))
-    check(f"{command}: has a page", (man / f"dwell-{command}.1.scd").exists(), True)
+    check_same(f"{command}: has a page", (man / f"dwell-{command}.1.scd").exists(), True)
 
 for path in sorted(man.glob("*.1.scd")):
     name = path.name.removesuffix(".1.scd")
@@ -62,20 +54,19 @@ for path in sorted(man.glob("*.1.scd")):
     text = path.read_text()
     part = sections(text)
     accepted = subprocess.run(["scdoc"], input=text, capture_output=True, text=True, check=False)
-    check(f"{name}: scdoc takes it", (accepted.returncode, accepted.stderr), (0, ""))
-    check(f"{name}: title", text.splitlines()[0], f"{name}(1)")
-    check(f"{name}: sections", [s for s in part if s not in MAY_COME], SECTIONS)
+    check_same(f"{name}: scdoc takes it", (accepted.returncode, accepted.stderr), (0, ""))
+    check_same(f"{name}: title", text.splitlines()[0], f"{name}(1)")
+    check_same(f"{name}: sections", [s for s in part if s not in MAY_COME], SECTIONS)
     for word in ("0", "125") if name == "dwell-record" else ("0", "2"):
-        check(f"{name}: exit status {word}", f"*{word}*" in part["EXIT STATUS"], True)
+        check_same(f"{name}: exit status {word}", f"*{word}*" in part["EXIT STATUS"], True)
     if name == "dwell":
-        check("dwell: options are those all readers share", options(plain(part["OPTIONS"])) - helped["prof"], set())
+        check_same("dwell: options are those all readers share", options(plain(part["OPTIONS"])) - helped["prof"], set())
         named = set(re.findall(r"\*(dwell-\w+)\*\(1\)", text))
-        check("dwell: names every page", named, {f"dwell-{c}" for c in helped})
+        check_same("dwell: names every page", named, {f"dwell-{c}" for c in helped})
         continue
-    check(f"{name}: is a page of a command", command in helped, True)
+    check_same(f"{name}: is a page of a command", command in helped, True)
     if command not in helped:
         continue
-    check(f"{name}: synopsis", plain(part["SYNOPSIS"]).strip().splitlines(), usages[command])
-    check(f"{name}: options", sorted(options(plain(part["OPTIONS"]))), sorted(helped[command]))
-print(f"1..{n_tests}")
-sys.exit(n_failed != 0)
+    check_same(f"{name}: synopsis", plain(part["SYNOPSIS"]).strip().splitlines(), usages[command])
+    check_same(f"{name}: options", sorted(options(plain(part["OPTIONS"]))), sorted(helped[command]))
+finish()

@@ -9,20 +9,12 @@ import pathlib
 import re
 import sys
 
+from tap import check, finish
+
 root = pathlib.Path(sys.argv[1])
 MOST_LINES = {"README.md": 120, "ARCHITECTURE.md": 250, "CONTRIBUTING.md": 200}
 FOLDERS = sorted(p.name for p in (root / "src").iterdir() if p.is_dir())
 PATH = re.compile(r"(?<![\w/.*$<-])((?:src|tests|docs|tools|bench|demo|" + "|".join(FOLDERS) + r")/[\w./*-]*\w)")
-n_tests = n_failed = 0
-
-
-def check(what, problems):
-    global n_tests, n_failed
-    n_tests += 1
-    n_failed += bool(problems)
-    print("not ok" if problems else "ok", n_tests, "-", what)
-    for problem in problems:
-        print("#", problem)
 
 
 def words(files):
@@ -87,5 +79,4 @@ for document in documents:
         check(f"{name}: fields are in the code it names", [] if code_files else ["names no code"])
         check(f"{name}: field names", [f"line {at}: {field}" for at, field, source in names_of_table(text)
                                        if field not in known and not known & set(source)])
-print(f"1..{n_tests}")
-sys.exit(n_failed != 0)
+finish()

@@ -1,8 +1,11 @@
 """A second reader of any HPCToolkit database, those that HPCToolkit made too; written from the format's
 description (docs/formats/hpctoolkit.md) and from nothing else of this project, to hold the first one against.
 Reads everything at once and is lenient."""
+import os
 import pathlib
 import struct
+import subprocess
+import sys
 
 FUNCTION, LOOP, LINE, INSTRUCTION = range(4)
 LEXICAL, CALL, INLINED = range(3)
@@ -170,3 +173,22 @@ class Database:
                     profile, value = struct.unpack_from("<Id", b, values + 12 * k)
                     found[ctx, metric, profile] = value
         return found
+
+
+def named(args, made):
+    """The databases that a test's arguments name: paths; after --make what that program writes, in both layouts, below
+    the directory MADE; else those of $DWELL_FIXTURES.  Without any the test is skipped."""
+    if args[:1] == ["--make"]:
+        made.mkdir(exist_ok=True)
+        databases = [made / layout for layout in ("released", "page")]
+        for database in databases:
+            subprocess.run([args[1], database, database.name], check=True)
+    else:
+        databases = [pathlib.Path(p) for p in args]
+    if not databases:
+        fixtures = pathlib.Path(os.environ.get("DWELL_FIXTURES", "/nonexistent")) / "hpctoolkit"
+        databases = sorted(p.parent for p in fixtures.rglob("meta.db") if (p.parent / "profile.db").exists())
+    if not databases:
+        print("1..0 # SKIP no databases ($DWELL_FIXTURES/hpctoolkit)")
+        sys.exit(0)
+    return databases

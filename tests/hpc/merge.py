@@ -9,7 +9,6 @@ MKHPC writes.  Without databases those below $DWELL_FIXTURES/hpctoolkit are take
 Prints TAP."""
 import collections
 import math
-import os
 import pathlib
 import random
 import shutil
@@ -245,19 +244,7 @@ def check_damaged(path, scratch):
 
 with tempfile.TemporaryDirectory() as scratch_name:
     scratch = pathlib.Path(scratch_name)
-    if sys.argv[2:3] == ["--make"]:
-        (scratch / "made").mkdir()
-        databases = [scratch / "made" / layout for layout in ("released", "page")]
-        for database in databases:
-            subprocess.run([sys.argv[3], database, database.name], check=True)
-    else:
-        databases = [pathlib.Path(p) for p in sys.argv[2:]]
-    if not databases:
-        fixtures = pathlib.Path(os.environ.get("DWELL_FIXTURES", "/nonexistent")) / "hpctoolkit"
-        databases = sorted(p.parent for p in fixtures.rglob("meta.db") if (p.parent / "profile.db").exists())
-    if not databases:
-        print("1..0 # SKIP no databases ($DWELL_FIXTURES/hpctoolkit)")
-        sys.exit(0)
+    databases = anydb.named(sys.argv[2:], scratch / "made")
     check_damaged(databases[0], scratch)
     check_merged([check_alone(database, scratch) for database in databases], databases, scratch)
 finish()

@@ -7,7 +7,6 @@ $DWELL_FIXTURES/hpctoolkit are taken (skipped when there are none).  Prints TAP.
 import collections
 import json
 import math
-import os
 import pathlib
 import re
 import subprocess
@@ -388,18 +387,7 @@ def check_database(path):
 
 
 scratch = tempfile.TemporaryDirectory()
-if sys.argv[2:3] == ["--make"]:
-    databases = [pathlib.Path(scratch.name) / layout for layout in ("released", "page")]
-    for database in databases:
-        subprocess.run([sys.argv[3], database, database.name], check=True)
-else:
-    databases = [pathlib.Path(p) for p in sys.argv[2:]]
-if not databases:
-    fixtures = pathlib.Path(os.environ.get("DWELL_FIXTURES", "/nonexistent")) / "hpctoolkit"
-    databases = sorted(p.parent for p in fixtures.rglob("meta.db") if (p.parent / "profile.db").exists())
-if not databases:
-    print("1..0 # SKIP no databases ($DWELL_FIXTURES/hpctoolkit)")
-    sys.exit(0)
+databases = anydb.named(sys.argv[2:], pathlib.Path(scratch.name))
 for database in databases:
     check_database(database)
 finish()

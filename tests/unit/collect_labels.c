@@ -8,32 +8,8 @@
 #include <unistd.h>
 
 #include "machine/procfs.h"
+#include "procs_t.h"
 #include "t.h"
-
-static struct {
-	struct profile profile;
-	struct images images;
-	struct procs procs;
-} w;
-
-static int no_file(int fd, struct image_layout *ret, struct err *err)
-{
-	return -EBADMSG;
-}
-
-static void begin(void)
-{
-	profile_init(&w.profile);
-	images_init(&w.images, &w.profile, no_file, NULL);
-	procs_init(&w.procs, &w.profile, &w.images, 1);
-}
-
-static void end(void)
-{
-	procs_release(&w.procs);
-	images_release(&w.images);
-	profile_release(&w.profile);
-}
 
 TEST(what_is_no_line_ends_it)
 {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collect/bpf/record.h"
+#include "procs_t.h"
 #include "t.h"
 
 #define PID  4194000u /* below LOG_PID_BITS, above any default kernel.pid_max */
@@ -19,32 +20,6 @@
 
 /* One unit of the generation's clock, a little over a millisecond. */
 #define TICK (1ull << 20)
-
-static struct {
-	struct profile profile;
-	struct images images;
-	struct procs procs;
-} w;
-
-static int no_file(int fd, struct image_layout *ret, struct err *err)
-{
-	return -EBADMSG;
-}
-
-static void begin(void)
-{
-	profile_init(&w.profile);
-	images_init(&w.images, &w.profile, no_file, NULL);
-	procs_init(&w.procs, &w.profile, &w.images, 1);
-}
-
-static void end(void)
-{
-	procs_release(&w.procs);
-	images_release(&w.images);
-	profile_check(&w.profile);
-	profile_release(&w.profile);
-}
 
 static void fork_at(uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time_ns)
 {

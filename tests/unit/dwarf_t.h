@@ -4,6 +4,7 @@
 #define TESTS_UNIT_DWARF_T_H
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -86,6 +87,20 @@ static bool text_range(const char *name, uint64_t *ret_start, uint64_t *ret_end)
 	elf_file_close(&f);
 	close(fd);
 	return s;
+}
+
+/* Writes each address of [START, END) to the file "addresses", a line each. */
+static inline void write_addresses(uint64_t start, uint64_t end)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/addresses", dir);
+	f = fopen(path, "w");
+	for (uint64_t svma = start; f && svma < end; svma++)
+		fprintf(f, "%#" PRIx64 "\n", svma);
+	if (f)
+		fclose(f);
 }
 
 #endif

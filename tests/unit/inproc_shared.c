@@ -16,6 +16,7 @@
 #include "inproc/shared.h"
 #include "port/dcpi_in.h"
 #include "port/histograms.h"
+#include "shared_facts_t.h"
 #include "t.h"
 
 static char dir[64];
@@ -34,20 +35,6 @@ static void remove_dir(void)
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command))
 		t_fail_("%s fails", command);
-}
-
-static struct shared_header facts(void)
-{
-	return (struct shared_header){.period = 1000000,
-				      .start_ns = 1795301328637974932,
-				      .end_ns = 1795301329198863094,
-				      .epoch_s = 1795301328,
-				      .pid = 77,
-				      .bucket_bytes = 1,
-				      .is_clock = 1,
-				      .event = "task-clock",
-				      .host = "walnut",
-				      .command = "a program"};
 }
 
 static struct loaded_code code_of(unsigned i)
@@ -73,7 +60,7 @@ static int view(const struct shared *s, struct shared_view *v)
 TEST(what_is_counted_is_read)
 {
 	enum { N = 3000 };
-	struct shared_header f = facts();
+	struct shared_header f = made_up_facts();
 	struct shared s = {0};
 	struct shared_view v;
 	struct shared_image im;
@@ -128,7 +115,7 @@ TEST(what_is_counted_is_read)
 
 TEST(a_full_table_says_so)
 {
-	struct shared_header f = facts();
+	struct shared_header f = made_up_facts();
 	struct loaded_code code = code_of(0);
 	struct shared s = {0};
 	uint64_t at = 0, sum = 0;
@@ -166,7 +153,7 @@ static int locked(const struct shared *s)
 
 TEST(the_mapping_is_the_lock)
 {
-	struct shared_header f = facts();
+	struct shared_header f = made_up_facts();
 	struct shared s = {0};
 	int fd;
 
@@ -196,7 +183,7 @@ static uint64_t count_at(const struct profile *p, const char *path, uint64_t svm
 TEST(it_becomes_profile_files_once)
 {
 	const uint64_t many = 3ull * UINT32_MAX + 17, high = 5ull << 32;
-	struct shared_header f = facts();
+	struct shared_header f = made_up_facts();
 	struct loaded_code a = code_of(0), b = {.kind = CODE_FILE, .flags = CODE_DELETED};
 	struct shared s = {0};
 	struct profile p;
@@ -241,7 +228,7 @@ TEST(it_becomes_profile_files_once)
 /* Readers see what a dead process left and change nothing. */
 TEST(it_is_read_where_it_is)
 {
-	struct shared_header f = facts();
+	struct shared_header f = made_up_facts();
 	struct loaded_code a = code_of(0);
 	struct dcpi_select sel = {.stride = 1};
 	struct histograms h = {0};
@@ -302,7 +289,7 @@ TEST(several_processes_add_up)
 
 	make_dir();
 	for (unsigned i = 0; i < 3; i++) {
-		struct shared_header f = facts();
+		struct shared_header f = made_up_facts();
 		struct loaded_code a = code_of(0);
 		struct shared s = {0};
 
@@ -329,7 +316,7 @@ TEST(several_processes_add_up)
  * reason, or still sense. */
 TEST(damage_is_noticed)
 {
-	struct shared_header f = facts();
+	struct shared_header f = made_up_facts();
 	struct loaded_code a = code_of(0);
 	struct shared s = {0};
 	struct shared_view v;
@@ -372,7 +359,7 @@ TEST(names_stay_in_their_directory)
 	struct err err = {""};
 
 	for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
-		struct shared_header f = facts();
+		struct shared_header f = made_up_facts();
 		struct loaded_code a = code_of(0);
 		struct shared s = {0};
 		struct profile p;

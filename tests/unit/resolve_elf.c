@@ -8,6 +8,7 @@
 #include "resolve/elf_probe.h"
 #include "resolve/resolver.h"
 #include "resolve/symtab_elf.h"
+#include "sh_t.h"
 #include "t.h"
 
 #include <errno.h>
@@ -15,20 +16,6 @@
 #include <lzma.h>
 #include <stdarg.h>
 #include <stdlib.h>
-
-static char dir[] = "/tmp/dwell-test-XXXXXX";
-
-__attribute__((format(printf, 1, 2))) static int sh(const char *fmt, ...)
-{
-	char cmd[2048], whole[2200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(cmd, sizeof(cmd), fmt, ap);
-	va_end(ap);
-	snprintf(whole, sizeof(whole), "cd %s && { %s; }", dir, cmd);
-	return system(whole);
-}
 
 static void put(const char *name, const void *bytes, size_t n)
 {

@@ -168,12 +168,7 @@ static unsigned compare(const char *name, const char *debug, const char *tool, b
 		lines_close(l);
 		return 0;
 	}
-	snprintf(path, sizeof(path), "%s/addresses", dir);
-	f = fopen(path, "w");
-	for (uint64_t svma = start; f && svma < end; svma++)
-		fprintf(f, "%#" PRIx64 "\n", svma);
-	if (f)
-		fclose(f);
+	write_addresses(start, end);
 	EXPECT(run("%s -a -i -f -e %s < addresses > answers", tool, debug));
 	snprintf(path, sizeof(path), "%s/answers", dir);
 	f = fopen(path, "r");

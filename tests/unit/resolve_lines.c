@@ -92,12 +92,7 @@ static unsigned compare(const char *name, const char *debug)
 		lines_close(l);
 		return 0;
 	}
-	snprintf(path, sizeof(path), "%s/addresses", dir);
-	f = fopen(path, "w");
-	for (uint64_t svma = start; f && svma < end; svma++)
-		fprintf(f, "%#" PRIx64 "\n", svma);
-	if (f)
-		fclose(f);
+	write_addresses(start, end);
 	EXPECT(run("addr2line -e %s < addresses > answers", debug));
 	snprintf(path, sizeof(path), "%s/answers", dir);
 	f = fopen(path, "r");

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "resolve/elf_probe.h"
 #include "resolve/resolver.h"
+#include "sh_t.h"
 #include "t.h"
 
 #include <errno.h>
@@ -11,20 +12,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-static char dir[] = "/tmp/dwell-test-XXXXXX";
-
-__attribute__((format(printf, 1, 2))) static int sh(const char *fmt, ...)
-{
-	char cmd[2048], whole[2200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(cmd, sizeof(cmd), fmt, ap);
-	va_end(ap);
-	snprintf(whole, sizeof(whole), "cd %s && { %s; }", dir, cmd);
-	return system(whole);
-}
 
 /* A fresh directory with prog (unstripped), and an image that describes it. */
 static bool set_up(struct image *im, char path[128])
