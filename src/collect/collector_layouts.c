@@ -74,7 +74,7 @@ void collector_await_layouts(struct collector *c)
 
 	images_want_all(&c->images);
 	while (c->images.asked.n && c->opts.wait_answers && clock_mono_ns() < end_ns) {
-		c->opts.wait_answers(end_ns);
+		c->opts.wait_answers(clock_mono_ns() + WAIT_STEP_NS);
 		collector_take_layouts(c);
 	}
 }

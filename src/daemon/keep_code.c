@@ -88,13 +88,13 @@ static int ask_reader(const struct keep_turn *t, const kept_ranges *ranges, bool
 	return rc;
 }
 
-/* Returns whether T has to wait for a child. */
-static bool keep_file(struct keep_turn *t)
+/* Asks for what is still wanted of T, as much as one question holds.  1: there is more to ask;
+ * -EAGAIN: T has to wait for a child. */
+static int keep_some(struct keep_turn *t)
 {
 	kept_ranges ranges = {0};
-	bool late = false;
 	size_t n;
-	int rc;
+	int rc = 0;
 
 	find_wanted(t, &ranges);
 	note_done(t, &ranges, 0, false);
@@ -108,12 +108,25 @@ static bool keep_file(struct keep_turn *t)
 		rc = ask_reader(t, &ranges, true, &n);
 		if (rc == -EPROTO)
 			rc = ask_reader(t, &ranges, false, &n);
-		late = rc == -EAGAIN || n < ranges.n;
-		n = rc == -EAGAIN ? 0 : n;
 	}
-	note_done(t, &ranges, n, true);
+	if (rc != -EAGAIN) {
+		note_done(t, &ranges, n, true);
+		rc = n && n < ranges.n;
+	}
 	vec_release(&ranges);
-	return late;
+	return rc;
+}
+
+/* Returns whether T has to wait for a child.  The next question is asked as soon as one is answered:
+ * only answers wake who waits. */
+static bool keep_file(struct keep_turn *t)
+{
+	int rc;
+
+	do
+		rc = keep_some(t);
+	while (rc > 0);
+	return rc == -EAGAIN;
 }
 
 size_t keep_code(struct keep_code *k, const struct profile *p, const struct images *images,

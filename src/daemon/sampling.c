@@ -275,14 +275,21 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
 	       keep_code(&s->kept, &s->profile, images, s->saved_files.v, symbols->cache_dir);
 }
 
+/* What cannot be asked yet is asked again after so long: its file system is slow, or its child lacked
+ * CPU time. */
+#define ASK_AGAIN_NS (uint64_t)500000000
+
+/* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME tells;
+ * nothing else would end the wait for it. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns)
 {
 	const struct images *images = collector_images(s->collector);
 	struct symbol_sources symbols;
-	uint64_t end_ns;
+	uint64_t end_ns, n_came;
 	size_t n_late;
 
 	symbol_sources_init(&symbols, images_dir);
+	n_came = readers_step();
 	n_late = save_all(s, &symbols); /* asks for all */
 	vec_each (c, &images->codes)
 		if (c->sampled && c->kind == CODE_VDSO)
@@ -294,7 +301,9 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 	generated_save(&s->generated, collector_procs(s->collector), &symbols);
 	end_ns = clock_mono_ns() + wait_ns;
 	while (n_late && clock_mono_ns() < end_ns) {
-		readers_wait(end_ns);
+		if (readers_step() == n_came)
+			readers_wait(clock_mono_ns() + ASK_AGAIN_NS);
+		n_came = readers_step();
 		n_late = save_all(s, &symbols);
 	}
 	symbol_sources_release(&symbols);
