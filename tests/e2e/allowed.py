@@ -45,7 +45,7 @@ def own_call_paths():
     """From copies of stacks, without frame pointers and privileges, the same tree as for root."""
     where = reachable()
     shutil.copy(prog("calls"), "open")
-    for lib in os.listdir(BIN):
+    for lib in os.listdir(os.path.dirname(prog("calls"))):
         if lib.startswith("libcalls_") and lib.endswith(".so"):
             shutil.copy(prog(lib), "open")
     with sysctl(PARANOID, 2):

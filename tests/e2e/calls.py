@@ -6,7 +6,7 @@ import filecmp
 from e2e import *
 
 RATE = ["-e", "cpu-clock", "-c", 500009]
-ROUNDS = 600  # about two seconds
+ROUNDS = 400  # more than a second
 # The path from where all threads' differ, without what the C library has between; and its share of its thread.
 TREE = {
     ("main", "outer", "inner", "burn"): 6 / 15,

@@ -277,13 +277,8 @@ def killed_at_random():
             time.sleep(rng.uniform(0, 0.5))
             check(pinned(), "nothing outlived it")
             before = heads()
-            time.sleep(0.2)
-            check(heads() > before, "the log does not go on")
-            # Freeze it, so that what reached it can be compared.
-            for f in [f for f in pinned() if "/link-" in f]:
-                os.unlink(f)
-            time.sleep(0.3)
-            total += heads()
+            wait_for(lambda: heads() > before, "the log to go on")
+            total += frozen()
         with Daemon(*RATE) as d:
             s = d.status()
             check(s["taken_over_samples"] > 0, str(s))
@@ -307,7 +302,7 @@ def without_a_drain_it_counts_on():
     with Daemon(*RATE) as d:
         note(d.said())
     n = Prof("-epoch", "all", "--path", prog("burn")).n(procedure="burn_here")
-    check(n > 500, "%d of burn's" % n)
+    enough(n, 500, "samples of burn")
     got, stored, lost = sums()
     check(got >= reached, "%d reached it, %d are told of" % (reached, got))
     note("%d stored, %d lost by name" % (stored, lost))
@@ -325,10 +320,17 @@ MOST_MEMORY = 60 * 10**6  # docs/design/daemon.md, "Bounds"
 
 def frozen():
     """Ends the sampling of the dead daemon's log; what had reached it."""
-    for f in [f for f in pinned() if "/link-" in f]:
+    links = [f for f in pinned() if "/link-" in f]
+    ids = {json.loads(sh("bpftool", "-j", "link", "show", "pinned", f))["id"] for f in links}
+    for f in links:
         os.unlink(f)
-    time.sleep(0.3)
-    return heads()
+    # The kernel ends them in its own time: it lets go of the number, then of the clock.
+    wait_for(lambda: not ids & {link["id"] for link in json.loads(sh("bpftool", "-j", "link", "show") or "[]")}, "the links to go")
+    reached = [-1]
+    while reached[-1] != heads():
+        reached.append(heads())
+        time.sleep(0.1)
+    return reached[-1]
 
 
 def own_reached():
@@ -376,7 +378,7 @@ def dead_for_an_hour():
     with on_each_cpu(prog("places"), "few", 120):
         end = time.monotonic() + 60
         while heads() < want and time.monotonic() < end:
-            time.sleep(1)
+            time.sleep(0.5)
         total = frozen()
         used, room = places_in_use()
         note("%d of %d places in use" % (used, room))
@@ -451,7 +453,7 @@ def crowd(n, mappings, burning):
 def a_crowd():
     """10,000 processes before it starts and 10,000 while it runs, 100,000 mappings likewise; a ring that overflows."""
     mappings = min(50000, int(open("/proc/sys/vm/max_map_count").read()) - 100)
-    with crowd(fits(10000, 1 << 20), 0, 1), crowd(2, mappings, 2):
+    with held("pid_max"), crowd(fits(10000, 1 << 20), 0, 1), crowd(2, mappings, 2):
         start = time.monotonic()
         with Daemon(*RATE, "--journal", "0.5", "--flush", "1h", "--epoch", 0) as d:
             first = high_water(d.p.pid)
@@ -467,7 +469,7 @@ def a_crowd():
             note("at most %d KiB resident" % (memory / 1024))
             # Each of 7,000 is at least a fork, an exec's name, four mappings of 100 bytes each and an end.
             if os.cpu_count() <= 4:
-                check(s["lost_records"] > 0, "no ring was full: %s" % s)
+                likely(s["lost_records"] > 0, "no ring was full: %s" % s)
             check(first < MOST_MEMORY and memory < MOST_MEMORY, "%d at the start, %d in all" % (first, memory))
     sums()
     p = Prof()
@@ -497,7 +499,7 @@ def reloaded():
     sums()
     for event, period in ("cpu-clock", 1000003), ("task-clock", 1500007):
         p = Prof("-label", "job", event=event)
-        check(p.n(image="burn", procedure="burn_here") > 10, "%s: %s" % (event, p.images()))
+        enough(p.n(image="burn", procedure="burn_here"), 10, "samples of %s: %s" % (event, p.images()))
         (e,) = [e for m in recordings() for e in m["events"] if e["name"] == event]
         check(e["period"] == period, str(e))
 
@@ -633,16 +635,16 @@ def rare_callers_are_pruned():
 def slots_take_turns():
     with Daemon("--slot", "cpu-clock:1000003+page-faults:1", "--slot", "task-clock:1000003", "--mux", "0.1") as d:
         with running(prog("burn"), 20):
-            time.sleep(4)
+            time.sleep(longer(3))
     sums()
     (m,) = recordings()
     duty = {e["name"]: e["running_ns"] / e["enabled_ns"] for e in m["events"]}
     note(duty)
-    check(abs(duty["cpu-clock"] - duty["page-faults"]) < 0.05, "events of one slot do not count together")
+    likely(abs(duty["cpu-clock"] - duty["page-faults"]) < 0.05, "events of one slot do not count together: %s" % duty)
     for name in "cpu-clock", "task-clock":
-        check(0.1 < duty[name] < 0.9, "%s counts %.2f of the time" % (name, duty[name]))
-        check(Prof(event=name).n(image="burn") > 20, name)
-    check(sum(duty[n] for n in ("cpu-clock", "task-clock")) < 1.05, "more than all of the time")
+        likely(0.1 < duty[name] < 0.9, "%s counts %.2f of the time" % (name, duty[name]))
+        enough(Prof(event=name).n(image="burn"), 20, "samples of " + name)
+    likely(sum(duty[n] for n in ("cpu-clock", "task-clock")) < 1.05, "more than all of the time: %s" % duty)
 
 
 def in_step_with_a_loop():
@@ -663,7 +665,7 @@ def in_step_with_a_loop():
             time.sleep(6)
     share("fixed")  # all in one half, where the machine's timers are exact; nothing to rely on
     got = share("varied")
-    check(0.2 < got < 0.8, "%.2f of the samples are in the first half" % got)
+    likely(0.2 < got < 0.8, "%.2f of the samples are in the first half" % got)
 
 
 def call_paths():
@@ -718,7 +720,7 @@ def what_is_not_wanted():
     check(losses.get("excluded", 0) > 0, str(losses))
     p = Prof()
     check(p.n(image="burn") > 0 and p.n(image="prog_a") == 0, str(p.images()))
-    check(not dwell("prof", "-comm", "shares", "--db", "db").stdout, "samples of the process that was excluded")
+    check(p.n(image="shares") == 0, "samples of the process that was excluded: %s" % p.images())
     check(Prof("-pid", burn.pid).n(image="burn") == p.n(image="burn"), "burn's process is not kept apart")
     reached, stored, lost = sums()
     check(lost >= losses["excluded"], "%d lost" % lost)

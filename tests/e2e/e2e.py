@@ -12,8 +12,16 @@ how much they record through longer(), which doubles with each attempt.  Each at
 Shares are compared within SIGMAS standard deviations of a binomial distribution, one false alarm in two
 million comparisons; whatever is allowed besides is named where it is given.
 
-Environment: DWELL is the program under test, E2E_BIN the directory of the workload programs."""
+Test programs run beside each other.  So each has copies of the workload programs with build-ids of its own
+(prog()): files of one build-id are one image, whose name would be the other test's.  Settings of the machine
+have a lock (sysctl(), held()).
+
+Environment: DWELL is the program under test, E2E_BIN the directory of the workload programs, E2E_COPIES says
+that tests take copies of them."""
+import atexit
 import contextlib
+import fcntl
+import hashlib
 import json
 import math
 import os
@@ -76,8 +84,52 @@ def note(text):
     sys.stdout.flush()
 
 
+OUR_READERS = ("perfvalues", "stackcmp")  # no workloads, and large
+BUILD_ID = bytes.fromhex("040000001400000003000000474e5500")  # its note's head, elf(5)
+copies = None
+
+
+def with_own_build_id(data, salt):
+    """An ELF file's bytes with a build-id that depends on SALT."""
+    at = data.find(BUILD_ID) + len(BUILD_ID)
+    if at < len(BUILD_ID):
+        return data
+    return data[:at] + hashlib.sha1(data[at:at + 20] + salt.encode()).digest() + data[at + 20:]
+
+
+def copy_program(source, path, salt):
+    """Copies a program as one of its own: see with_own_build_id()."""
+    with open(source, "rb") as f:
+        data = f.read()
+    with open(path, "wb") as f:
+        f.write(with_own_build_id(data, salt))
+    os.chmod(path, 0o755)
+
+
 def prog(name):
-    return os.path.join(BIN, name)
+    """The path of a workload program."""
+    global copies
+    if not os.environ.get("E2E_COPIES") or name in OUR_READERS:
+        return os.path.join(BIN, name)
+    if not copies:
+        copies = tempfile.mkdtemp(prefix="dwell-e2e-programs-")
+        atexit.register(shutil.rmtree, copies, ignore_errors=True)
+        os.chmod(copies, 0o755)
+        for f in os.listdir(BIN):
+            if f not in OUR_READERS and os.path.isfile(os.path.join(BIN, f)):
+                copy_program(os.path.join(BIN, f), os.path.join(copies, f), copies)
+    return os.path.join(copies, name)
+
+
+@contextlib.contextmanager
+def held(what):
+    """For the block, no other test program on this machine holds WHAT."""
+    fd = os.open("/tmp/dwell-e2e-%s.lock" % what, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 def sh(*argv, **kw):
@@ -160,6 +212,7 @@ class Prof:
 
     def __init__(self, *argv, db="db", by="procedure", event=None):
         p = dwell("prof", "--json", "--db", db, "--by", by, *argv)
+        likely(p.returncode != 2 or "no samples in" not in p.stderr, p.stderr.strip())
         check(p.returncode == 0, "prof exits %d: %s" % (p.returncode, p.stderr.strip()))
         self.stderr = p.stderr
         self.json = json.loads(p.stdout)
@@ -252,6 +305,12 @@ def mounted(*argv, at):
 @contextlib.contextmanager
 def sysctl(path, value):
     """Sets a file of /proc/sys for the block; skips when the kernel does not take it."""
+    with held(os.path.basename(path)), set_to(path, value):
+        yield
+
+
+@contextlib.contextmanager
+def set_to(path, value):
     with open(path) as f:
         old = f.read().strip()
     try:

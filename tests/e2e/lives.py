@@ -4,9 +4,9 @@ from e2e import *
 
 FAST = ["-a", "-e", "cpu-clock", "-c", 100003]
 LOOPS = 6000000  # about 6 ms
-ROUNDS = 120
+ROUNDS = 70
 # Each life is one slice: how fast the CPU was (others may share its core) differs from life to life.  Did half of them
-# run a third slower than the rest, by chance, the share of some hundred lives would be off by less than a hundredth.
+# run a third slower than the rest, by chance, the share of seventy lives would be off by one hundredth.
 UNLIKE = 0.01
 
 
@@ -32,7 +32,7 @@ def same_pid_again_and_again():
     """The kernel is told which pid to give, so each process has its predecessor's."""
     with open("/proc/sys/kernel/pid_max") as f:
         pid = int(f.read()) - 3
-    argv = [prog("samepid"), pid, longer(100), prog("prog_a"), LOOPS, prog("prog_b"), 2 * LOOPS]
+    argv = [prog("samepid"), pid, longer(70), prog("prog_a"), LOOPS, prog("prog_b"), 2 * LOOPS]
     p = subprocess.run([prog("samepid"), str(pid), "1", prog("prog_a"), "1", prog("prog_b"), "1"], check=False)
     if p.returncode == 77:
         raise Skipped("this kernel does not let anyone choose pids")
@@ -66,7 +66,7 @@ def recorded_from_the_middle():
     with running("sh", "-c", "while :; do %s -n %d; %s -n %d; done" %
                  (prog("prog_a"), LOOPS, prog("prog_b"), 2 * LOOPS)), \
             running(prog("burn"), 100):
-        for i in range(5):
+        for i in range(3):
             a = record(*FAST, "-d", longer(0.4), db="db%d" % i)
             e = a["events"][0]
             p = Prof(db="db%d" % i)

@@ -6,10 +6,10 @@ FAST = ["-e", "cpu-clock", "-c", 100003]  # 10 kHz per CPU
 
 
 def storm():
-    return [prog("forkstorm"), longer(1200), 2, "/bin/true"]
+    return [prog("forkstorm"), longer(600), 2, "/bin/true"]
 
 
-SOURCE = "".join("int f%d(int a) { return a * %d + (a >> 3); }\n" % (i, i) for i in range(4000))
+SOURCE = "".join("int f%d(int a) { return a * %d + (a >> 3); }\n" % (i, i) for i in range(2000))
 
 
 def totals(a, db="db"):

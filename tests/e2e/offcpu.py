@@ -59,7 +59,7 @@ def recorded_blocks(seconds, *argv, record_argv=()):
 
 def the_schedulers_own_account_agrees():
     stolen = stolen_ns()
-    said = recorded_blocks(1.5, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter")
+    said = recorded_blocks(1, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer", "holder", "waiter")
     stolen = stolen_ns() - stolen
     got = states_by_tid("db")
     check(len(said) == 8, said)
@@ -76,7 +76,7 @@ def the_schedulers_own_account_agrees():
 
 
 def shares_are_what_the_threads_do():
-    said = recorded_blocks(1.5, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer")
+    said = recorded_blocks(1, "sleeper", "spinner1", "spinner2", "spinner3", "reader", "writer")
     got = states_by_tid("db")
 
     def share(name, state):
@@ -101,7 +101,7 @@ def threads_that_live_on_are_whole():
             wait_for(lambda: len(os.listdir("/proc/%d/task" % p.pid)) == 11, "the threads")
             start = time.monotonic()
             with Recording("--off-cpu", "--walk-at", walk_at, "--by", "tid", "-p", p.pid) as r:
-                time.sleep(3)  # a flush comes after 2 s
+                time.sleep(2.5)  # a flush comes after 2 s
             most = time.monotonic() - start
             tids = [int(t) for t in os.listdir("/proc/%d/task" % p.pid)]
         finally:
@@ -110,13 +110,13 @@ def threads_that_live_on_are_whole():
     check(set(got) == set(tids), "%s, not %s" % (sorted(got), sorted(tids)))
     totals = {sum(g.values()) for g in got.values()}
     check(len(totals) == 1, "different times: %s" % sorted(totals))
-    check(3 <= totals.pop() / 1e9 <= most, "not the time of the recording")
+    check(2.5 <= totals.pop() / 1e9 <= most, "not the time of the recording")
     for e in r.account["events"]:
         likely(e["lost"] == 0, "%s lost" % e)
 
 
 def blocks_are_told_by_where_they_are():
-    said = recorded_blocks(1.5, "sleeper", "reader", "writer", "holder", "waiter")
+    said = recorded_blocks(1, "sleeper", "reader", "writer", "holder", "waiter")
     where = {"sleeper": "nanosleep", "reader": "pipe_read", "writer": "nanosleep", "holder": "nanosleep"}
     for name, procedure in where.items():
         tid = said[name][0]
@@ -134,7 +134,7 @@ def blocks_are_told_by_where_they_are():
 
 
 def wall_time_is_all_of_it():
-    said = recorded_blocks(1.5, "sleeper", "spinner1", "holder", "waiter")
+    said = recorded_blocks(1, "sleeper", "spinner1", "holder", "waiter")
     parts = {r["tid"]: sum(r["counts"].values()) for r in rows("db", "--by", "tid", "--event", "+".join(STATES))}
     wall = {r["tid"]: r["counts"]["wall"] for r in rows("db", "--by", "tid", "--event", "wall")}
     check(wall == parts, "%s, not %s" % (wall, parts))
@@ -144,7 +144,7 @@ def wall_time_is_all_of_it():
 
 
 def wakers_are_found():
-    said = recorded_blocks(1.5, "reader", "writer", "holder", "waiter", record_argv=("--wakers",))
+    said = recorded_blocks(1, "reader", "writer", "holder", "waiter", record_argv=("--wakers",))
     # Who else ran when the timer came did not wake the sleepers: interrupts are nobody's.
     paths = {name: folded("woken", said[name][0]) for name in ("writer", "holder", "reader")}
     wrote = sum(ns for path, ns in paths["writer"] if "run;writer;" in path and "pipe_write" in path)
@@ -159,9 +159,11 @@ def pages_from_the_disk_are_blocks():
     if "tmpfs" in sh("stat", "-f", "-c", "%T", "."):
         raise Skipped("no disk behind this directory")
     said = recorded_blocks(1, "pager", record_argv=("--min-block", "1us"))
-    faults = [path for path, _ in folded("blocked", said["pager"][0]) if "page_fault" in path]
-    likely(any(";run;pager;" in path for path in faults), folded("blocked", said["pager"][0]))
-    check(all("pager;" in path or "[truncated: " in path for path in faults), faults)
+    faults = [(path, ns) for path, ns in folded("blocked", said["pager"][0]) if "page_fault" in path]
+    ours = sum(ns for path, ns in faults if ";run;pager;" in path or "[truncated: " in path)
+    likely(any(";run;pager;" in path for path, _ in faults), folded("blocked", said["pager"][0]))
+    # While a thread begins or ends it may wait for a page, too.
+    likely(ours >= 0.9 * sum(ns for _, ns in faults), faults)
 
 
 def a_killed_recorder_loses_little():

@@ -13,10 +13,10 @@ def work(*argv, record_argv=("-e", "cpu-clock", "-c", 500009)):
 
 
 def every_way_of_calling():
-    work("w_main", longer(3))
+    work("w_main", longer(2))
     found = paths()
     total = sum(n for _, n in found)
-    enough(total, 2000, "samples")
+    enough(total, 1500, "samples")
     n_named = against_the_graph(found, edges(), "w_main")
     # The interpreter's start and its imports are not ours, and until its table is built paths are truncated.
     least(n_named, total, 0.85, "paths with functions of the program")
@@ -43,7 +43,7 @@ def native_frames_between():
 
 
 def code_that_is_made_and_gone():
-    work("w_made", longer(3))
+    work("w_made", longer(2))
     n = 0
     for r in Prof(by="line").rows:
         if not r["procedure"].startswith("made_"):
@@ -56,7 +56,7 @@ def code_that_is_made_and_gone():
 
 
 def shares_of_work():
-    work("w_shares", longer(3))
+    work("w_shares", longer(2))
     rows = {r["procedure"]: sum(r["inclusive"].values()) for r in Prof().rows if r["kind"] == "script"}
     one, two = rows.get("w_third", 0), rows.get("w_two_thirds", 0)
     enough(one + two, 1000, "samples")

@@ -40,7 +40,7 @@ def shares_at(freq):
         got[r["comm"]] = got.get(r["comm"], 0) + r["counts"]["cpu-clock"]
     for name, ns in used.items():
         want, n = ns / period, got.get(name, 0)
-        note("%d Hz %s: %d samples, %.0f wanted, %.3f" % (freq, name, n, want, n / want))
+        note("%d Hz %s: %d samples, %.0f wanted, %.3f" % (freq, name, n, want, n / max(want, 1)))
     for name, ns in used.items():
         want, n = ns / period, got.get(name, 0)
         likely(abs(n - want) <= SIGMAS * max(want, 1) ** 0.5 + SLACK * want,

@@ -97,7 +97,7 @@ def agrees_with_perf():
     for p, share in TRUTH.items():
         n = sum(n for (_, sym, dso), n in theirs.items() if dso == prog("shares") and sym == p)
         near(n, total, share, "perf " + p)
-        same_share(mine.get(p, 0), sum(mine[q] for q in TRUTH), n, total, p)
+        same_share(mine.get(p, 0), sum(mine.get(q, 0) for q in TRUTH), n, total, p)
 
     # Of the user code of the work's commands: each image with two percent or more.  What else runs does not
     # count: above all perf, which has much to do before its own samples begin.  Samples are not quite

@@ -5,20 +5,20 @@ from paths import *
 # The handlers' time goes through these; the C library calls its trampoline __restore_rt.
 TRAMPOLINE = r"(__restore_rt|\[libc\.so\.6\]);"
 VICTIMS = r"victims(;(pushes|with_pointer|with_pointer;leaf|realigns|realigns;leaf|stubs|" \
-          r"stubs;(\[signals\]|\w+@plt|abs|ffsl|__ffsll?)|\[signals\]|\w+@plt|abs|ffsl|clock_gettime|__vdso_clock_gettime|clock_gettime;__vdso_clock_gettime))?;"
+          r"stubs;(\[signals\]|\w+@plt|abs|ffsl|__ffsll?)|\[signals\]|\w+@plt|abs|ffsl|clock_gettime|__vdso_clock_gettime|clock_gettime;__vdso_clock_gettime|" \
+          r"(__GI_)?_*(pthread_)?sigmask\w*(;\w*sigmask\w*)?|(stubs;)?((\[signals\]|\w+@plt);)?_dl_runtime_resolve\w*(;[^;]+)*))?;"
 
 
 # While rt_sigreturn puts the registers back, one after the other, they are of no one frame.
 IN_SIGRETURN = {"no frame information", "no mapping", "stack unreadable", "stack does not rise"}
 
 
-def case(where, outer, handler, seconds=0.8, besides=""):
-    """BESIDES: where else a signal may come in, rarely."""
+def case(where, outer, handler, seconds=0.8):
     options = ["-Wl,-z,lazy"] if where == "alternate" else []
     compile_c("signals", "signals.c", *options)
     p, _ = calls("--", os.path.abspath("signals"), where, longer(seconds))
     inside = p.through("in_handler")
-    whole = "(" + outer + VICTIMS + ("|" + besides if besides else "") + ")" + TRAMPOLINE + handler
+    whole = outer + VICTIMS + TRAMPOLINE + handler
     inside.whole(whole, where, at_least=10, share=0.95)
     interrupted = collections.Counter()
     for q in inside:
@@ -41,10 +41,7 @@ def alternate_stack():
 
 
 def above_a_threads_stack():
-    # When on_thread has returned the C library frees what was the thread's: functions of its own,
-    # which begin with an underscore, and what these call.
-    case("thread", "(__)?clone3?;start_thread;on_thread;", "handler;in_handler",
-         besides=r"(__)?clone3?;start_thread;(_\w+;(\w+;)*)?")
+    case("thread", "(__)?clone3?;start_thread;on_thread;", "handler;in_handler")
 
 
 def nested():
