@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/screen.h"
 #include "base/str.h"
 #include "build_config.h"
 #include "cmd/dcpid_words.h"
@@ -76,12 +77,12 @@ static void complain(struct err *err)
 
 static void show_help(const struct opt *table)
 {
-	char *options = opts_help(table);
+	_str_ struct str options = {0};
 
+	screen_add_help(&options, table, screen_width(STDOUT_FILENO));
 	printf("usage: %s [OPTIONS] %s\n"
 	       "record all the time, into a database that grows slowly\n\noptions:\n%s",
-	       called, strcmp(called, "dcpid") == 0 ? "DIR" : "[DB]", options);
-	free(options);
+	       called, strcmp(called, "dcpid") == 0 ? "DIR" : "[DB]", str_get(&options));
 }
 
 static void catch_signals(void)

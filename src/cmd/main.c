@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "build_config.h"
@@ -16,6 +15,7 @@
 #include "cmd/completion.h"
 #include "cmd/flush_first.h"
 #include "base/near.h"
+#include "base/screen.h"
 
 static int cmd_help(struct cmd *c);
 static int cmd_version(struct cmd *c);
@@ -127,44 +127,20 @@ static const struct dcpi_name *find_dcpi_name(const char *name)
 
 /* --- for commands --- */
 
-/* The columns tables have to fit: those of the terminal, else what $COLUMNS says, as ps(1) takes
- * it; 0 where tables may be as wide as they are. */
-static unsigned screen_width(int fd, bool terminal)
-{
-	struct winsize w = {0};
-	const char *columns = getenv("COLUMNS");
-	uint64_t n;
-
-	if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 20)
-		return w.ws_col;
-	if (columns && str_parse_u64(columns, 10, &n) >= 0 && n >= 20 && n < 10000)
-		return (unsigned)n;
-	return terminal ? 80 : 0;
-}
-
-#define HELP_TEXT_AT 29 /* where the texts of options begin (opts_help) */
-
 static void show_help(struct cmd *c, const char *synopsis, const struct opt *table)
 {
-	const unsigned width = screen_width(STDOUT_FILENO, c->terminal);
-	char *options = opts_help(table);
-
 	for (const char *form = synopsis; form; form = strchr(form, '\n')) {
 		form += *form == '\n';
 		str_addf(&c->out, "%s %s%s%.*s\n", form == synopsis ? "usage:" : "      ",
 			 c->called, *form ? " " : "", (int)strcspn(form, "\n"), form);
 	}
 	str_addf(&c->out, "%s\n\noptions:\n", c->command->summary);
-	if (width)
-		text_fold(&c->out, options, width, HELP_TEXT_AT - 2);
-	else
-		str_add(&c->out, options);
-	free(options);
+	screen_add_help(&c->out, table, screen_width(STDOUT_FILENO));
 }
 
 void cmd_say(const char *text)
 {
-	const unsigned width = screen_width(STDERR_FILENO, isatty(STDERR_FILENO));
+	const unsigned width = screen_width(STDERR_FILENO);
 	_str_ struct str folded = {0};
 
 	if (width)
@@ -175,7 +151,7 @@ void cmd_say(const char *text)
 static void set_up_emitter(struct cmd *c, bool table_alone)
 {
 	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-	unsigned width = screen_width(STDOUT_FILENO, c->terminal);
+	unsigned width = screen_width(STDOUT_FILENO);
 
 	c->emit = (struct emit){
 		.out = &c->out,
@@ -341,7 +317,7 @@ int cmd_parse(struct cmd *c, const char *synopsis, const struct opt *table, bool
  * the place that err_mark marked. */
 static void print_error(const char *called, const char *msg, const char *where)
 {
-	struct str shown = {0};
+	_str_ struct str shown = {0}, all = {0};
 	char *line = xstrdup(where ? where : ""), *rest = line;
 
 	text_show(&shown, msg);
@@ -350,8 +326,12 @@ static void print_error(const char *called, const char *msg, const char *where)
 		text_show(&shown, part);
 	}
 	fflush(stdout);
-	fprintf(stderr, "%s: %s\n", called, str_get(&shown));
-	str_release(&shown);
+	str_addf(&all, "%s: %s\n", called, str_get(&shown));
+	/* One line for whoever reads it by a program. */
+	if (isatty(STDERR_FILENO))
+		cmd_say(str_get(&all));
+	else
+		fputs(str_get(&all), stderr);
 	free(line);
 }
 

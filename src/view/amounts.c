@@ -37,8 +37,7 @@ uint8_t amounts_decimals(const struct amounts *a)
 	return (uint8_t)fmin(fmax(n, LEAST_DECIMALS), MOST_DECIMALS);
 }
 
-/* Five digits of the longest time. */
-static uint8_t time_decimals(const struct amounts *a)
+uint8_t amounts_time_decimals(const struct amounts *a)
 {
 	const double seconds = a ? a->largest / 1e9 : 0;
 
@@ -57,7 +56,7 @@ struct emit_col amount_col(const struct column *c, const struct amounts *a, cons
 							  : EMIT_U64,
 				 .group = group,
 				 .in = in,
-				 .decimals = c->kind == COLUMN_TIME ? time_decimals(a)
+				 .decimals = c->kind == COLUMN_TIME ? amounts_time_decimals(a)
 								    : amounts_decimals(a)};
 }
 

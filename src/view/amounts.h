@@ -21,6 +21,10 @@ void amounts_note_one(struct amounts *a, double value);
 /* How many decimals they are shown with. */
 uint8_t amounts_decimals(const struct amounts *a);
 
+/* How many decimals of a second they are shown with when they are nanoseconds: five digits of the
+ * longest.  A may be NULL. */
+uint8_t amounts_time_decimals(const struct amounts *a);
+
 /* A column KEY of C's numbers; A is NULL for what is no table. */
 struct emit_col amount_col(const struct column *c, const struct amounts *a, const char *key,
 			   const char *title, const char *group, unsigned in);

@@ -226,15 +226,15 @@ static void mark_open(struct emit_cell *cells, const struct diff_row *r)
 		cells[COL_P] = (struct emit_cell){.none = true, .mark = '?'};
 }
 
-/* Metrics of both sets share their decimals. */
-static uint8_t amount_decimals(const struct diff *d, const struct diff_view *v)
+/* The decimals of amounts: both sets share them. */
+static uint8_t amount_decimals(const struct diff *d, const struct diff_view *v, bool in_seconds)
 {
 	struct amounts a = {0};
 
 	vec_each (r, &d->rows)
 		for (unsigned k = 0; k < 2 && diff_shows(v, r); k++)
 			amounts_note_one(&a, r->row->amount[k]);
-	return amounts_decimals(&a);
+	return in_seconds ? amounts_time_decimals(&a) : amounts_decimals(&a);
 }
 
 /* Whether amounts are nanoseconds. */
@@ -274,14 +274,16 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 	const enum scope_kind level = d->set.level;
 	const bool is_metric = d->set.is_metric, is_table = e->format == EMIT_TABLE;
 	const bool in_us = is_table && is_ns(d);
-	const enum emit_type amount = is_metric ? EMIT_FIXED : EMIT_U64;
-	const uint8_t decimals = amount_decimals(d, v);
+	const bool in_seconds = is_table && *d->set.measures;
+	const enum emit_type amount = is_metric ? EMIT_FIXED : in_seconds ? EMIT_TIME : EMIT_U64;
+	const uint8_t decimals = amount_decimals(d, v, in_seconds);
+	const double unit = in_seconds ? 1 : d->set.unit;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const struct emit_col cols[N_COLS] = {
-		[COL_A] = {"a", *d->set.measures ? "A(us)" : "A", amount, .decimals = decimals},
+		[COL_A] = {"a", in_seconds ? "A(s)" : "A", amount, .decimals = decimals},
 		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT, .in = v->unit ? data : 0},
-		[COL_B] = {"b", *d->set.measures ? "B(us)" : "B", amount, .decimals = decimals},
+		[COL_B] = {"b", in_seconds ? "B(s)" : "B", amount, .decimals = decimals},
 		[COL_B_PCT] = {"b_pct", "B%", EMIT_PERCENT, .in = v->unit ? data : 0},
 		[COL_A_PER] = {"a_per", in_us ? "A us/unit" : "A/unit", EMIT_FIXED,
 			       .decimals = per_decimals(d, v, in_us),
@@ -327,7 +329,7 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			[COL_FILE].s = r->row->file,
 			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
 			[COL_SVMA].u = r->row->svma,
-			[COL_IMAGE].s = r->row->image,
+			[COL_IMAGE].s = set_row_image(r->row, is_table),
 		};
 
 		if (!diff_shows(v, r))
@@ -338,9 +340,9 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			emit_row(e, cells);
 			continue;
 		}
-		cells[COL_A].u = is_table ? (uint64_t)llround(r->row->amount[0] / d->set.unit)
+		cells[COL_A].u = is_table ? (uint64_t)llround(r->row->amount[0] / unit)
 					  : r->row->n[0];
-		cells[COL_B].u = is_table ? (uint64_t)llround(r->row->amount[1] / d->set.unit)
+		cells[COL_B].u = is_table ? (uint64_t)llround(r->row->amount[1] / unit)
 					  : r->row->n[1];
 		mark_open(cells, r);
 		emit_row(e, cells);

@@ -20,9 +20,29 @@ static uint8_t metric_decimals(const struct spread *s)
 	return amounts_decimals(&a);
 }
 
-static double side_amount(const struct spread *s, double amount)
+static uint8_t time_decimals(const struct spread *s)
 {
-	return s->set.is_metric ? amount : round(amount / s->set.unit);
+	struct amounts a = {0};
+
+	vec_each (r, &s->rows)
+		amounts_note_one(&a, r->sum);
+	return amounts_time_decimals(&a);
+}
+
+/* What one of a column is in E: seconds in tables of what measures time. */
+static double shown_unit(const struct emit *e, const struct spread *s)
+{
+	return e->format == EMIT_TABLE && *s->set.measures ? 1e9 : s->set.unit;
+}
+
+/* Adds an amount of the events in all of a set, or of all sets, with EXACT decimals. */
+static void add_amount(struct str *line, const struct spread *s, double amount, uint8_t exact)
+{
+	if (*s->set.measures)
+		str_addf(line, "%.6f s", amount / 1e9);
+	else
+		str_addf(line, "%.*f", exact,
+			 s->set.is_metric ? amount : round(amount / s->set.unit));
 }
 
 static void emit_sets(struct emit *e, const struct spread *s, const struct spread_view *v)
@@ -54,12 +74,15 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 		}
 		str_reset(&line);
 		text_show(&line, s->set.name);
-		if (side->is_unknown)
+		if (side->is_unknown) {
 			str_add(&line, " ?: ");
-		else if (is_ratio)
+		} else if (is_ratio) {
 			str_addf(&line, " %.4f: ", side->amount);
-		else
-			str_addf(&line, " %.*f: ", exact, side_amount(s, side->amount));
+		} else {
+			str_add(&line, " ");
+			add_amount(&line, s, side->amount, exact);
+			str_add(&line, ": ");
+		}
 		text_show(&line, v->names[k]);
 		header_add_unknown(&line, side);
 		if (!v->no_header)
@@ -69,10 +92,15 @@ static void emit_sets(struct emit *e, const struct spread *s, const struct sprea
 		json_end(j, ']');
 	if (!v->no_header && s->set.has_open)
 		emit_text(e, "? is unknown, >N at least N, ~N about N\n");
-	if (!v->no_header && is_ratio)
+	if (v->no_header)
+		return;
+	if (is_ratio) {
 		emit_text(e, "\n");
-	else if (!v->no_header)
-		emit_text(e, "%.*f in all\n\n", exact, side_amount(s, s->sum));
+	} else {
+		str_reset(&line);
+		add_amount(&line, s, s->sum, exact);
+		emit_text(e, "%s in all\n\n", str_get(&line));
+	}
 }
 
 enum {
@@ -122,22 +150,24 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
 	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
-	const uint8_t exact = metric_decimals(s);
+	const double least = spread_least_sum(s, v->keep_pct), u = shown_unit(e, s);
+	const bool in_seconds = u == 1e9, is_table = e->format == EMIT_TABLE;
+	const uint8_t exact = in_seconds ? time_decimals(s) : metric_decimals(s);
 	const uint8_t decimals = is_ratio ? 4 : exact;
 	const uint8_t more = is_ratio ? 4 : exact ? exact : 2;
 	const struct emit_col cols[N_COLS] = {
 		[COL_RANGE] = {"range_pct", "range%", EMIT_PERCENT},
-		[COL_SUM] = {"sum", NULL, EMIT_FIXED, .decimals = exact,
+		[COL_SUM] = {"sum", in_seconds ? "sum(s)" : NULL, EMIT_FIXED, .decimals = exact,
 			     .in = is_ratio ? EMIT_IN_NONE : 0},
 		[COL_SUM_PCT] = {"sum_pct", "sum%", EMIT_PERCENT,
 				 .in = is_ratio ? EMIT_IN_NONE : 0},
 		[COL_N] = {"n", "N", EMIT_U64},
 		[COL_UNKNOWN] = {"unknown", NULL, EMIT_U64,
 				 .in = s->set.kind == ESTIMATE_EVENT ? EMIT_IN_NONE : 0},
-		[COL_MEAN] = {"mean", NULL, EMIT_FIXED, .decimals = more},
-		[COL_DEVIATION] = {"deviation", "std-dev", EMIT_FIXED, .decimals = more},
-		[COL_MIN] = {"min", NULL, EMIT_FIXED, .decimals = decimals},
-		[COL_MAX] = {"max", NULL, EMIT_FIXED, .decimals = decimals},
+		[COL_MEAN] = {"mean", in_seconds ? "mean(s)" : NULL, EMIT_FIXED, .decimals = more},
+		[COL_DEVIATION] = {"deviation", in_seconds ? "std-dev(s)" : "std-dev", EMIT_FIXED, .decimals = more},
+		[COL_MIN] = {"min", in_seconds ? "min(s)" : NULL, EMIT_FIXED, .decimals = decimals},
+		[COL_MAX] = {"max", in_seconds ? "max(s)" : NULL, EMIT_FIXED, .decimals = decimals},
 		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
 		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
 				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
@@ -147,7 +177,6 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
 		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
 	};
-	const double least = spread_least_sum(s, v->keep_pct), u = s->set.unit;
 
 	*ret_n = 0;
 	emit_begin(e);
@@ -170,7 +199,7 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 			[COL_FILE].s = r->row->file,
 			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
 			[COL_SVMA].u = r->row->svma,
-			[COL_IMAGE].s = r->row->image,
+			[COL_IMAGE].s = set_row_image(r->row, is_table),
 		};
 
 		if (r->sum < least || 100 * r->range < v->range_pct)

@@ -431,3 +431,15 @@ make_all_sources() {
 	mkdir empty
 	echo text >text
 }
+
+# Runs dwell with these arguments on screens of 80, 120 and 200 columns, and tells of lines that do not fit.
+on_screens() {
+	: >narrower
+	for columns in 80 120 200; do
+		echo "--- $columns: dwell $*"
+		COLUMNS=$columns dwell "$@" >seen 2>&1
+		if cmp -s seen narrower; then echo "the same"; else cat seen; fi
+		cp seen narrower
+		awk -v most=$columns 'length($0) > most { print "too wide: " length($0) }' seen
+	done
+}

@@ -119,6 +119,8 @@ static enum flame_kind scope_flame_kind(const struct flame_maker *m, const struc
 {
 	const char *image_kind;
 
+	if (sc->truncated)
+		return FLAME_MARK;
 	if (sc->kind == SCOPE_OWNER || sc->kind == SCOPE_ENTRY)
 		return FLAME_OWNER;
 	if (sc->kind == SCOPE_MARK)

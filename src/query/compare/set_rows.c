@@ -458,6 +458,13 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
+const char *set_row_image(const struct set_row *r, bool is_table)
+{
+	const bool is_mark = r->image_kind && strcmp(r->image_kind, image_kind_name(IMAGE_MARK)) == 0;
+
+	return is_table && is_mark && r->procedure ? "" : r->image;
+}
+
 int set_row_compare(const struct set_row *a, const struct set_row *b)
 {
 	int d = strcmp(a->image, b->image);

@@ -68,6 +68,9 @@ void set_rows_release(struct set_rows *r);
 /* Parses what rows are: image, procedure, line or address, with perf's names for them. */
 int set_rows_parse_by(const char *text, enum scope_kind *ret, struct err *err);
 
+/* The image of R, for a table: "" where R is no code ("[truncated: CAUSE]") and has that name. */
+const char *set_row_image(const struct set_row *r, bool is_table);
+
 /* "first", "second", ... of set K, in messages. */
 const char *set_ordinal(unsigned k, char ret[24]);
 

@@ -67,6 +67,15 @@ bool hpc_kind_is_shown(enum scope_kind kind, enum scope_kind level)
 	return kind == SCOPE_ENTRY || kind == SCOPE_PROCEDURE || kind <= level;
 }
 
+/* Whether NAME is a function's that stands for callers nobody knows: below a root of that name are
+ * paths that hpcrun could not follow to the program's entry, and "<truncated: CAUSE>" is what dwell
+ * hpc writes.  Source: hpctoolkit src/hpcprof/sources/hpcrun4.cpp, root_partial. */
+static bool is_partial(const char *name)
+{
+	return strcmp(name, HPC_UNKNOWN_ENTRY) == 0 || strcmp(name, "<partial call paths>") == 0 ||
+	       str_starts(name, "<truncated: ");
+}
+
 /* The function's scope as it is called, or inlined. */
 static int find_function(struct hpc_scopes *s, uint32_t function, bool inlined, scope_id *ret,
 			 struct err *err)
@@ -102,6 +111,7 @@ static int find_function(struct hpc_scopes *s, uint32_t function, bool inlined, 
 		sc.line = f.line;
 	}
 	sc.name = hpc_db_function_name(known ? &f : NULL, &s->scopes.arena, &sc.nameless);
+	sc.truncated = is_partial(sc.name);
 	*ret = scopes_intern(&s->scopes, &sc);
 	if (known)
 		*known = *ret;
@@ -135,7 +145,8 @@ int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, enum scope_
 		*ret = scopes_intern(&s->scopes, &(struct scope){.kind = SCOPE_ENTRY,
 								 .image = SCOPE_NO_IMAGE,
 								 .proc = PROC_NONE,
-								 .name = ctx->prettyName});
+								 .name = ctx->prettyName,
+								 .truncated = is_partial(ctx->prettyName)});
 		return 0;
 	}
 	if (is_called)

@@ -119,20 +119,12 @@ static int compare_scopes(const struct maker *m, scope_id a, scope_id b)
 	return d ? d : (int)x->inlined - (int)y->inlined;
 }
 
-/* Whether R is the missing part of paths that could not be followed to their beginning. */
-static bool is_truncated(const struct maker *m, const struct tree_row *r)
-{
-	const struct scope *sc = scope_of(m, r->scope);
-
-	return sc->kind == SCOPE_MARK && str_starts(sc->name, IMAGE_TRUNCATED);
-}
-
 static int compare_candidates(const void *a, const void *b, void *arg)
 {
 	const struct maker *m = arg;
 	const struct tree_row *x = &((const struct candidate *)a)->row,
 			      *y = &((const struct candidate *)b)->row;
-	const bool tx = is_truncated(m, x), ty = is_truncated(m, y);
+	const bool tx = scope_of(m, x->scope)->truncated, ty = scope_of(m, y->scope)->truncated;
 	double wx = sort_key(m, x), wy = sort_key(m, y);
 
 	if (tx != ty)

@@ -251,7 +251,9 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 			      .image = f->image,
 			      .proc = PROC_NONE,
 			      .name = f->im->path,
-			      .nameless = f->im->kind == IMAGE_UNKNOWN};
+			      .nameless = f->im->kind == IMAGE_UNKNOWN,
+			      .truncated = f->im->kind == IMAGE_MARK &&
+					   str_starts(f->im->path, IMAGE_TRUNCATED)};
 	/* Patterns mean procedures whatever the level is. */
 	bool by_name = f->o->focus || f->o->ignore;
 
@@ -264,8 +266,7 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 			f->s->flags[pl] |= SCOPES_GUESSED;
 		if (whole.kind == SCOPE_MARK)
 			f->s->flags[pl] |=
-				(str_starts(f->im->path, IMAGE_TRUNCATED) ? SCOPES_MARKED : 0) |
-				f->image_flags;
+				(whole.truncated ? SCOPES_MARKED : 0) | f->image_flags;
 		else if (by_name || f->o->level != SCOPE_IMAGE)
 			find_place(f, pl, spots[i].svma);
 		if (whole.kind == SCOPE_MARK || f->o->level == SCOPE_IMAGE)
