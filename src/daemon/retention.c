@@ -56,9 +56,16 @@ static void retention_begin(struct retention *r, const char *db, const struct gc
 {
 	r->removes = now_ns >= r->remove_due_ns && (o->max_age_ns || o->max_bytes);
 	r->opts = *o;
-	/* Nothing is too old or too much: it looks, and takes no lock. */
+	/* Nothing is too old or too much: it looks, merges what is older than an hour ago, and
+	 * takes no lock of the database. */
 	if (!r->removes)
-		r->opts = (struct gc_opts){.keep = 1, .dry_run = true};
+		r->opts = (struct gc_opts){
+			.keep = 1,
+			.age_only = true,
+			.host = o->host,
+			.prune = o->prune,
+			.now_wall_ns = o->now_wall_ns,
+		};
 	r->opts.stop = &r->stop;
 	r->err.msg[0] = r->first_failure.msg[0] = '\0';
 	atomic_store(&r->done, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Removes what is too old or too much from a database, once a day, and looks once an hour how much
- * there is, beside whatever else the process does. */
+/* Removes what is too old or too much from a database, once a day.  Once an hour it looks how much
+ * there is and merges segments as they age (store/edges.h).  Both run beside whatever else the
+ * process does. */
 #ifndef DAEMON_RETENTION_H
 #define DAEMON_RETENTION_H
 

@@ -487,13 +487,15 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 	return -EAGAIN;
 }
 
-/* Has what is too old or too much removed, in passing. */
+/* Has what is too old or too much removed, and what is old merged, in passing. */
 static void keep_small(struct service *v, uint64_t now)
 {
+	struct gc_opts keep = v->opts.keep;
 	char text[600];
 
-	if (!v->opts.keep_all &&
-	    retention_step(&v->retention, v->opts.db, &v->opts.keep, now, text, sizeof(text)))
+	if (v->opts.keep_all)
+		keep.max_age_ns = keep.max_bytes = 0;
+	if (retention_step(&v->retention, v->opts.db, &keep, now, text, sizeof(text)))
 		service_say(v, "%s", text);
 }
 

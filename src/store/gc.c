@@ -471,7 +471,7 @@ int store_gc(const char *db, const struct gc_opts *o,
 		clock_gettime(CLOCK_REALTIME, &t);
 		g.now_ns = (uint64_t)t.tv_sec * 1000000000;
 	}
-	if (!o->dry_run) {
+	if (!o->dry_run && !o->age_only) {
 		lock_fd = db_lock(db_fd, err);
 		if (lock_fd < 0)
 			return err_prefix(err, lock_fd, "%s", db);
@@ -482,7 +482,7 @@ int store_gc(const char *db, const struct gc_opts *o,
 	rc = epochs_fd < 0 ? epochs_fd : db_names(epochs_fd, epoch_name_valid, &epochs, err);
 	g.db_fd = db_fd;
 	g.epochs_fd = epochs_fd;
-	if (rc >= 0 && !o->dry_run)
+	if (rc >= 0 && !o->dry_run && !o->age_only)
 		delete_left(&g);
 	/* What is not found is not counted either, so that nothing is taken for too much. */
 	for (size_t i = epochs.n; i-- > 0 && rc >= 0 && !is_stopped(o);)
@@ -490,7 +490,7 @@ int store_gc(const char *db, const struct gc_opts *o,
 	take_jobs_apart(&g);
 	vec_each (c, &g.all)
 		c->n_newer = count_jobs(&g, c);
-	if (rc >= 0)
+	if (rc >= 0 && !o->age_only)
 		remove_recordings(&g);
 	if (rc == 0 && !o->dry_run)
 		age_recordings(&g);

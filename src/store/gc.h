@@ -21,9 +21,11 @@ struct gc_opts {
 	unsigned keep;	  /* so many of each host's newest are never removed; at least 1 is kept */
 	const char *host; /* only this host's recordings are removed; NULL: all */
 	double prune;	  /* as store_set_prune, for segments that are merged */
-	uint64_t now_wall_ns;	 /* 0: the clock */
-	bool images;		 /* also symbols of images no recording left has samples of */
-	bool dry_run;		 /* say what would be removed */
+	uint64_t now_wall_ns; /* 0: the clock */
+	bool images;	      /* also symbols of images no recording left has samples of */
+	bool dry_run;	      /* say what would be removed */
+	/* Nothing is removed and no lock of the database taken: segments are merged as they age. */
+	bool age_only;
 	const atomic_bool *stop; /* set by another thread: nothing more is removed; or NULL */
 };
 

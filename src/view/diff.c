@@ -340,10 +340,10 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			emit_row(e, cells);
 			continue;
 		}
-		cells[COL_A].u = is_table ? (uint64_t)llround(r->row->amount[0] / unit)
-					  : r->row->n[0];
-		cells[COL_B].u = is_table ? (uint64_t)llround(r->row->amount[1] / unit)
-					  : r->row->n[1];
+		cells[COL_A].u =
+			is_table ? (uint64_t)llround(r->row->amount[0] / unit) : r->row->n[0];
+		cells[COL_B].u =
+			is_table ? (uint64_t)llround(r->row->amount[1] / unit) : r->row->n[1];
 		mark_open(cells, r);
 		emit_row(e, cells);
 	}

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "store/db.h"
 #include "store_t.h"
 
 #define SECOND 1000000000ull
-#define DAY    (86400 * SECOND)
+#define HOUR   (3600 * SECOND)
+#define DAY    (24 * HOUR)
 #define BEGIN  (1700006400 * SECOND) /* 2023-11-15 00:00 */
 
 /* A finished recording that began DAYS after BEGIN and ended half a day later. */
@@ -51,6 +53,44 @@ static bool is_there(const struct scratch *t, const char *epoch)
 
 	snprintf(path, sizeof(path), "%s/epochs/%s/alpha", t->db, epoch);
 	return access(path, F_OK) == 0;
+}
+
+/* Segments become one per hour when they are a day old, also where nothing is ever removed. */
+TEST(old_segments_are_merged_hourly)
+{
+	const uint64_t begin = (clock_wall_ns() / HOUR - 23) * HOUR;
+	struct store_opts so = {.host = "alpha", .now_wall_ns = begin};
+	struct gc_opts o = {.keep = 1, .now_wall_ns = begin + DAY + HOUR - 1};
+	struct retention r = {.db = NULL};
+	struct scratch t = scratch_new();
+	struct store *s = NULL;
+	struct err err = {0};
+
+	if (store_create(t.db, &so, &s, &err) < 0)
+		t_fail_("%s", err.msg);
+	for (unsigned i = 0; i < 24; i++) {
+		struct profile p;
+
+		t_profile(&p, 10);
+		p.meta.start_wall_ns = begin + i * HOUR / 12;
+		p.meta.end_wall_ns = p.meta.start_wall_ns + HOUR / 12;
+		EXPECT_EQ(store_flush(s, &p, NULL, 0, &err), 0);
+		profile_release(&p);
+	}
+	EXPECT_EQ(store_close(s, &err), 0);
+	EXPECT_EQ(t_named_segments(&t), 24);
+	EXPECT_EQ(settle(&r, &t, &o, SECOND), 0);
+	EXPECT_EQ(t_named_segments(&t), 24);
+	o.now_wall_ns++;
+	EXPECT_EQ(settle(&r, &t, &o, 2 * SECOND), 0); /* not due */
+	EXPECT_EQ(t_named_segments(&t), 24);
+	EXPECT_EQ(settle(&r, &t, &o, 3700 * SECOND), 0);
+	EXPECT_EQ(t_named_segments(&t), 13);
+	o.now_wall_ns += HOUR;
+	EXPECT_EQ(settle(&r, &t, &o, 7400 * SECOND), 0);
+	EXPECT_EQ(t_named_segments(&t), 2);
+	retention_release(&r);
+	scratch_release(&t);
 }
 
 TEST(at_once_and_then_daily)

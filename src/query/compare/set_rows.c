@@ -460,7 +460,8 @@ static int compare_text(const char *a, const char *b)
 
 const char *set_row_image(const struct set_row *r, bool is_table)
 {
-	const bool is_mark = r->image_kind && strcmp(r->image_kind, image_kind_name(IMAGE_MARK)) == 0;
+	const bool is_mark =
+		r->image_kind && strcmp(r->image_kind, image_kind_name(IMAGE_MARK)) == 0;
 
 	return is_table && is_mark && r->procedure ? "" : r->image;
 }

@@ -69,7 +69,7 @@ bool hpc_kind_is_shown(enum scope_kind kind, enum scope_kind level)
 
 /* Whether NAME is a function's that stands for callers nobody knows: below a root of that name are
  * paths that hpcrun could not follow to the program's entry, and "<truncated: CAUSE>" is what dwell
- * hpc writes.  Source: hpctoolkit src/hpcprof/sources/hpcrun4.cpp, root_partial. */
+ * hpc writes.  */
 static bool is_partial(const char *name)
 {
 	return strcmp(name, HPC_UNKNOWN_ENTRY) == 0 || strcmp(name, "<partial call paths>") == 0 ||
@@ -142,11 +142,12 @@ int hpc_scopes_find(struct hpc_scopes *s, const struct hpc_ctx *ctx, enum scope_
 	int rc = 0;
 
 	if (kind == SCOPE_ENTRY) {
-		*ret = scopes_intern(&s->scopes, &(struct scope){.kind = SCOPE_ENTRY,
-								 .image = SCOPE_NO_IMAGE,
-								 .proc = PROC_NONE,
-								 .name = ctx->prettyName,
-								 .truncated = is_partial(ctx->prettyName)});
+		*ret = scopes_intern(&s->scopes,
+				     &(struct scope){.kind = SCOPE_ENTRY,
+						     .image = SCOPE_NO_IMAGE,
+						     .proc = PROC_NONE,
+						     .name = ctx->prettyName,
+						     .truncated = is_partial(ctx->prettyName)});
 		return 0;
 	}
 	if (is_called)

@@ -265,8 +265,7 @@ static void find_image_places(struct finder *f, const struct spot *spots, size_t
 		if (p->places.v[pl].flags & PLACE_GUESSED)
 			f->s->flags[pl] |= SCOPES_GUESSED;
 		if (whole.kind == SCOPE_MARK)
-			f->s->flags[pl] |=
-				(whole.truncated ? SCOPES_MARKED : 0) | f->image_flags;
+			f->s->flags[pl] |= (whole.truncated ? SCOPES_MARKED : 0) | f->image_flags;
 		else if (by_name || f->o->level != SCOPE_IMAGE)
 			find_place(f, pl, spots[i].svma);
 		if (whole.kind == SCOPE_MARK || f->o->level == SCOPE_IMAGE)

@@ -44,7 +44,7 @@ struct scope {
 	bool inlined;	      /* a procedure in the code of another one */
 	bool nameless;	      /* no symbol says so: "[no symbol]", "[unknown]", "sub_..." */
 	bool nested;	      /* part of the procedure above it, not called by it */
-	bool truncated;	      /* the missing part of paths that were not followed to their beginning */
+	bool truncated; /* the missing part of paths that were not followed to their beginning */
 };
 
 struct scopes_opts {
