@@ -79,11 +79,26 @@ const struct importer importers[] = {
 
 const size_t n_importers = n_elems(importers);
 
+/* How many of the N bytes tell whether they are a text: whole lines, of those that can be read
+ * quickly.  One line alone may be longer: a stack of thousands of frames. */
+static size_t probed_text(const uint8_t *bytes, size_t n)
+{
+	const size_t most = n < PROBED_JSON ? n : PROBED_JSON;
+	const uint8_t *end;
+
+	if (n <= PROBED_BYTES)
+		return n;
+	end = memrchr(bytes, '\n', PROBED_BYTES);
+	if (!end)
+		end = memchr(bytes + PROBED_BYTES, '\n', most - PROBED_BYTES);
+	return end ? (size_t)(end - bytes) + 1 : PROBED_BYTES;
+}
+
 static const struct importer *probe_bytes(const uint8_t *bytes, size_t n, bool packed)
 {
 	for (size_t i = 0; i < n_importers; i++) {
 		const struct importer *im = &importers[i];
-		const size_t most = im->is_text && n > PROBED_BYTES ? PROBED_BYTES : n;
+		const size_t most = im->is_text ? probed_text(bytes, n) : n;
 
 		if (!(packed && im->is_text) && im->probe(bytes, most))
 			return im;

@@ -180,6 +180,8 @@ int source_check_kind(const char *path, unsigned kinds, const char *command, con
 
 int source_refuse_reading(const char *path, struct err *err)
 {
+	struct stat st;
+
 	switch (source_kind_of(path)) {
 	case SOURCE_HPC:
 		return err_set(err, -EINVAL,
@@ -200,6 +202,8 @@ int source_refuse_reading(const char *path, struct err *err)
 			       "of them, which dwell reads",
 			       path);
 	default:
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && !st.st_size)
+			return err_set(err, -EINVAL, "%s: a file of 0 bytes", path);
 		return err_set(err, -EINVAL,
 			       "%s: neither a database, nor a DCPI profile, nor perf's data, nor "
 			       "another tool's profile",
