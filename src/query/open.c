@@ -202,7 +202,7 @@ int source_refuse_reading(const char *path, struct err *err)
 			       "of them, which dwell reads",
 			       path);
 	default:
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && !st.st_size)
+		if (stat(path, &st) >= 0 && S_ISREG(st.st_mode) && !st.st_size)
 			return err_set(err, -EINVAL, "%s: a file of 0 bytes", path);
 		return err_set(err, -EINVAL,
 			       "%s: neither a database, nor a DCPI profile, nor perf's data, nor "
