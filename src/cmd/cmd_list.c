@@ -14,20 +14,25 @@
 struct list_args {
 	bool source, assembly, both, best;
 	opt_list operands, source_maps;
-	const char *into, *output;
+	const char *into, *output, *symbol;
 	struct list_opts show;
 	struct source_args columns;
 };
 
 static int list_parse(struct cmd *c, struct list_args *a)
 {
+	/* In perf annotate -s names the procedure. */
+	const bool annotates = str_ends(c->called, "annotate");
 	const struct opt table[] = {
 		{"source", OPT_FLAG, &a->source, NULL, "source lines"},
 		{"asm", OPT_FLAG, &a->assembly, NULL, "instructions"},
 		{"both", OPT_FLAG, &a->both, NULL, "source lines with their instructions beneath"},
 		{"best", OPT_FLAG, &a->best, NULL,
 		 "source lines if there are, else instructions (default)"},
-		{"sort s", OPT_STR, &c->select.sort, "EVENT", "show this event first"},
+		{annotates ? "sort" : "sort s", OPT_STR, &c->select.sort, "EVENT",
+		 "show this event first"},
+		{annotates ? "symbol s" : "symbol", OPT_STR, &a->symbol, NULL, NULL}, /* perf's */
+		{"stdio", OPT_FLAG, &c->no_pager, NULL, NULL},
 		{"hot", OPT_FLAG, &a->show.hot, NULL, "only what is hot and what leads there"},
 		{"o output", OPT_STR, &a->output, "FILE",
 		 "write a page, source and code side by side, to FILE.html (-: stdout)"},
@@ -52,8 +57,16 @@ static int list_parse(struct cmd *c, struct list_args *a)
 	if (a->output && strcmp(a->output, "-") != 0 && !str_ends(a->output, ".html"))
 		return err_set(&c->err, -EINVAL, "-o '%s': must end in .html, or be -", a->output);
 	cmd_take_source(c, &a->operands);
-	if (a->operands.n < 1 || a->operands.n > 2)
-		return err_set(&c->err, -EINVAL, "needs a procedure; see --help");
+	if (a->symbol)
+		vec_push(&a->operands, NULL);
+	for (size_t i = a->operands.n; a->symbol && i-- > 0;)
+		a->operands.v[i] = i ? a->operands.v[i - 1] : a->symbol;
+	if (a->operands.n < 1)
+		return err_set(&c->err, -EINVAL,
+			       "needs a procedure; `dwell prof` lists them, the hottest first");
+	if (a->operands.n > 2)
+		return err_set(&c->err, -EINVAL, "needs one procedure, and at most one image; %s",
+			       "see --help");
 	return 0;
 }
 

@@ -12,6 +12,9 @@ for words in "report --sort dso" "prof --by dso" "prof --by-image"; do
 	dwell $words --no-header | diff images - && echo "$words: the same"
 done
 dwell annotate -no-header -asm hot prog | head -n 2
+dwell annotate --stdio --no-header --asm -s hot prog | head -n 2
+try list
+try annotate a b c
 try report --no-header -n 2
 try prof --no-header --limit 1 --sort comm,dso,sym
 try prof --no-header --limit=0
