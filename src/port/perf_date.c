@@ -74,7 +74,8 @@ bool perf_date_offset(const struct perf_date *d, const struct perfdata *pd, uint
 		*ret_ns = 0;
 	else if (pd->written_s && pd->written_s <= INT64_MAX / NS_PER_S)
 		*ret_ns = (int64_t)(pd->written_s * NS_PER_S - last);
-	else if (d->written_ns && !is_copy(d, pd, first, last))
+	else if (d->written_ns && !is_copy(d, pd, first_ns && first_ns < first ? first_ns : first,
+					   last_ns > last ? last_ns : last))
 		*ret_ns = (int64_t)(d->written_ns - last);
 	else
 		return false;

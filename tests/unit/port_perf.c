@@ -561,6 +561,9 @@ TEST(dates)
 	EXPECT_EQ(off, 90 * (int64_t)s);
 	EXPECT(perf_date_offset(&pipe, &pd, 2 * s, 10 * s, &off));
 	EXPECT(!perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off)); /* too fast */
+	pd.first_ns = pd.last_ns = 9 * s; /* one sample among records of 8 s */
+	EXPECT(!perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off));
+	pd.first_ns = pd.last_ns = 0;
 	pd.host = u.nodename;
 	EXPECT(perf_date_offset(&own, &pd, 2 * s, 10 * s, &off));
 	EXPECT(perf_date_offset(&copy, &pd, 10 * s, 10 * s, &off));

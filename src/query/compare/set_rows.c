@@ -229,7 +229,10 @@ static void add_image(struct common_rows *m, unsigned k, image_id im)
 
 	build_id_format(&image->build_id, id);
 	common_image_add(m, k, im, image_kind_name(image->kind),
-			 *image->path ? image->path : "[unknown]", id);
+			 image->kind == IMAGE_UNKNOWN ? query_image_name(m->r->sides[k].q, im)
+			 : *image->path		      ? image->path
+						      : "[unknown]",
+			 id);
 }
 
 static int find_wanted(struct common_rows *m, struct err *err)

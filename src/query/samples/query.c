@@ -353,8 +353,8 @@ const char *query_image_name(struct query *q, image_id image)
 
 	if (*name)
 		return *name;
-	/* Of what has no image the path says what is known: "[guest kernel]", else "[unknown]". */
-	if (!*im->path)
+	/* Of what has no image the path may say what is known: "[guest kernel]". */
+	if (!*im->path || (im->kind == IMAGE_UNKNOWN && *im->path != '['))
 		return *name = "[unknown]";
 	if (!im->build_id.n_bytes || !shares_path(q, image, &same_build_id))
 		return *name = im->path;

@@ -318,6 +318,13 @@ static int samples_compare(const struct flat *f, const struct flat_row *a, const
 	return d ? d : a->svma < b->svma ? -1 : a->svma > b->svma;
 }
 
+/* Of a kernel and a vdso without a build-id, whose number was made here: nobody could find them by
+ * it. */
+static bool has_own_number(const struct image *im)
+{
+	return (im->flags & IMAGE_HASHED) && (im->kind == IMAGE_KERNEL || im->kind == IMAGE_VDSO);
+}
+
 static struct flat_image samples_image(struct source *s, image_id image)
 {
 	const struct image *im = &s->query->profile->images.v[image];
@@ -326,7 +333,7 @@ static struct flat_image samples_image(struct source *s, image_id image)
 		.path = query_image_name(s->query, image),
 		.file = im->kind == IMAGE_UNKNOWN ? NULL : im->path,
 		.kind = image_kind_name(im->kind),
-		.id = im->build_id.n_bytes ? &im->build_id : NULL,
+		.id = im->build_id.n_bytes && !has_own_number(im) ? &im->build_id : NULL,
 		.is_mark = im->kind == IMAGE_MARK,
 	};
 }
