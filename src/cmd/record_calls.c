@@ -86,6 +86,12 @@ void record_calls_add(struct str *out, const struct recorder *r)
 		 n.n_chains ? (double)n.n_chain_frames / (double)n.n_chains : 0, t->n_built,
 		 (double)t->build_ns / 1e6, t->n_failed, (double)t->most_bytes / (1 << 20),
 		 (double)t->limit_bytes / (1 << 20), t->n_evicted);
+	if (n.copies.n_walked || n.copies.n_refused)
+		str_addf(out,
+			 "    %" PRIu64
+			 " stacks copied and walked when their table was there, %" PRIu64
+			 " not for want of room\n",
+			 n.copies.n_walked - n.copies.n_given_up, n.copies.n_refused);
 	if (t->n_no_room)
 		str_addf(out,
 			 "    %" PRIu64
@@ -134,6 +140,9 @@ void record_calls_emit(struct json *j, const struct recorder *r)
 		      {"frames_kept", n.walks.n_kept},
 		      {"walks_checked", n.walks.n_checked},
 		      {"walks_differing", n.walks.n_differing},
+		      {"copies_walked", n.copies.n_walked},
+		      {"copies_refused", n.copies.n_refused},
+		      {"copies_given_up", n.copies.n_given_up},
 		      {"tables_built", t->n_built},
 		      {"tables_failed", t->n_failed},
 		      {"tables_evicted", t->n_evicted},

@@ -294,6 +294,11 @@ void collector_wait(struct collector *c, int timeout_ms)
 		bool built = call_paths_build(&c->calls);
 		int n;
 
+		if (!built && call_paths_copies_wait(&c->calls)) {
+			apply_sideband(c, clock_mono_ns());
+			call_paths_walk_copies(&c->calls, false);
+		}
+
 		fds.v[0].fd = deaf ? -1 : request_fd;
 		n = poll(fds.v, fds.n, built ? 0 : (int)((left_ns + 999999) / 1000000));
 		if (n == 0 && (deaf || built))
@@ -347,6 +352,8 @@ static void cycle(struct collector *c, uint64_t until_ns)
 	c->procs.time_ns = now;
 	collector_take_layouts(c);
 	call_paths_learn(&c->calls);
+	call_paths_walk_copies(&c->calls, false);
+	fold_take_late(&c->fold);
 	image_ids_note(&c->image_ids, &c->images);
 	for (uint32_t cpu = 0; cpu < n; cpu++) {
 		fold_log(c, cpu);
@@ -509,6 +516,7 @@ struct collector_stats collector_stats(const struct collector *c)
 	if (c->log) {
 		s.n_chains_lost = log_chains_lost(c->log);
 		s.walks = log_walks(c->log);
+		s.copies = call_paths_count_copies(&c->calls);
 	}
 	if (c->calls.has_unwinds)
 		s.tables = unwinds_stats(&c->calls.unwinds);

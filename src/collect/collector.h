@@ -161,7 +161,8 @@ struct collector_stats {
 	uint64_t n_chains, n_chain_frames; /* distinct ones, and their frames together */
 	uint64_t n_chains_lost;		   /* found their ring full */
 	struct log_walks walks;		   /* zero without a log */
-	uint64_t n_contexts;		   /* of the profile */
+	struct call_paths_copies copies;
+	uint64_t n_contexts; /* of the profile */
 	struct unwinds_stats tables;
 };
 struct collector_stats collector_stats(const struct collector *c);

@@ -10,6 +10,9 @@
 /* An answer ends a wait; so does this, for some files become too old to be waited for. */
 #define WAIT_STEP_NS (100ull * 1000000)
 
+/* So long a recorder that runs for months waits for tables of copied stacks. */
+#define COPIES_DAEMON_NS (500ull * 1000000)
+
 /* Moves what was counted in stand-ins; of files that are still AWAITED caches go on naming them. */
 static void move(struct collector *c, bool awaited)
 {
@@ -53,11 +56,30 @@ static void wait_for_sampled(struct collector *c)
 	}
 }
 
+/* Walks the copies of stacks that are left.  Waits for their tables. */
+static void settle_copies(struct collector *c)
+{
+	const uint64_t wait_ns = c->opts.keep_folded ? COPIES_DAEMON_NS : COLLECTOR_LAYOUT_NS;
+	const uint64_t end_ns = clock_mono_ns() + wait_ns;
+
+	while (call_paths_walk_copies(&c->calls, false)) {
+		if (call_paths_build(&c->calls))
+			continue;
+		if (!c->opts.wait_answers || clock_mono_ns() >= end_ns)
+			break;
+		c->opts.wait_answers(clock_mono_ns() + WAIT_STEP_NS);
+		call_paths_take_answers(&c->calls);
+	}
+	call_paths_walk_copies(&c->calls, true);
+	fold_take_late(&c->fold);
+}
+
 size_t collector_flush(struct collector *c)
 {
 	size_t n;
 
 	fold_flush(&c->fold);
+	settle_copies(c);
 	if (c->opts.wait_answers)
 		wait_for_sampled(c);
 	fold_flush(&c->fold);

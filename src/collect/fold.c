@@ -41,6 +41,7 @@ void fold_release(struct fold *f)
 {
 	free(f->slots);
 	vec_release(&f->counting);
+	vec_release(&f->late);
 	f->slots = NULL;
 	f->n_slots = 0;
 }
@@ -216,7 +217,8 @@ static void trace(struct fold *f, const struct log_sample *s, const struct fold_
 	tracer_add(f->tracer, s->tgid, s->tid, key->owner, s->time_ns, ctx, f->events[s->event]);
 }
 
-static struct fold_key key_of(struct fold *f, const struct log_sample *s)
+/* Where S was and whose it is, without its callers. */
+static struct fold_key place_key(struct fold *f, const struct log_sample *s)
 {
 	struct fold_key key = {.at = s->ip, .code = CODE_KERNEL, .event = s->event + 1};
 
@@ -225,19 +227,52 @@ static struct fold_key key_of(struct fold *f, const struct log_sample *s)
 	key.owner = f->last.owner;
 	if ((int64_t)s->ip >= 0)
 		locate(f, s->ip, &key);
+	return key;
+}
+
+/* Adds the callers of S to KEY; the sample counts from here on. */
+static void add_callers(struct fold *f, const struct log_sample *s, struct fold_key *key)
+{
 	if (f->chains)
-		key.caller = chains_count(f->chains, s->chain, s->event);
+		key->caller = chains_count(f->chains, s->chain, s->event);
 	f->n_samples[s->event]++;
 	if (f->tracer)
-		trace(f, s, &key);
+		trace(f, s, key);
+}
+
+static struct fold_key key_of(struct fold *f, const struct log_sample *s)
+{
+	struct fold_key key = place_key(f, s);
+
+	add_callers(f, s, &key);
 	return key;
 }
 
 void fold_add(struct fold *f, const struct log_sample *s)
 {
-	struct fold_key key = key_of(f, s);
+	struct fold_key key = place_key(f, s);
 
+	if (f->chains && chains_awaits(f->chains, s->chain)) {
+		vec_push(&f->late, (struct late_sample){*s, key});
+		return;
+	}
+	add_callers(f, s, &key);
 	fold_count(f, &key);
+}
+
+void fold_take_late(struct fold *f)
+{
+	size_t n = 0;
+
+	vec_each (l, &f->late) {
+		if (chains_awaits(f->chains, l->sample.chain)) {
+			f->late.v[n++] = *l;
+			continue;
+		}
+		add_callers(f, &l->sample, &l->key);
+		fold_count(f, &l->key);
+	}
+	f->late.n = n;
 }
 
 void fold_pause(struct fold *f)

@@ -29,6 +29,12 @@ struct fold_key {
 	uint32_t caller; /* context of its callers; 0: none, or flat */
 };
 
+/* A sample whose callers are walked later (chains_awaits): its place is known already. */
+struct late_sample {
+	struct log_sample sample;
+	struct fold_key key;
+};
+
 struct fold {
 	struct profile *profile;
 	struct procs *procs;
@@ -45,9 +51,10 @@ struct fold {
 		uint32_t slot;
 	} batch[FOLD_BATCH];
 	unsigned n_batch;
-	bool forgot; /* nothing was counted since fold_forget: a program's
+	VEC(struct late_sample) late; /* whose callers are awaited */
+	bool forgot;		      /* nothing was counted since fold_forget: a program's
 		      * loading moves code often */
-	struct {     /* the last sample's process and mapping, when `known` */
+	struct {		      /* the last sample's process and mapping, when `known` */
 		bool known;
 		uint32_t tgid, tid, generation, proc;
 		owner_id owner;
@@ -61,8 +68,12 @@ void fold_init(struct fold *f, struct profile *p, struct procs *procs, struct im
 	       struct kernel_map *kernel, const event_id *events);
 void fold_release(struct fold *f);
 
-/* Counts one sample.  The sideband must have been applied up to its time. */
+/* Counts one sample.  The sideband must have been applied up to its time.  One whose callers are
+ * still awaited is counted by a later fold_take_late. */
 void fold_add(struct fold *f, const struct log_sample *s);
+
+/* Counts the samples whose callers have come since. */
+void fold_take_late(struct fold *f);
 
 /* Counts one sample that carries FACTS about its instruction.  It is placed and counted at once:
  * there are too many different ones for the table. */

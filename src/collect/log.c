@@ -85,6 +85,7 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	s->rodata->pidns_ino = opts->pidns_ino;
 	s->rodata->n_chain_words = opts->n_chain_words;
 	s->rodata->n_image_keys = opts->n_image_keys;
+	s->rodata->n_copy_chunks = opts->n_copy_chunks ? opts->n_copy_chunks : 1;
 	s->rodata->check_walks = opts->check_walks;
 	s->rodata->script_seed = opts->script_seed;
 	s->rodata->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));

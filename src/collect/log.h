@@ -30,6 +30,7 @@ struct log_opts {
 	uint32_t n_chain_words; /* per CPU, a power of two >= 4 * CHAIN_MAX_FRAMES */
 	size_t n_unwind_words;	/* for all tables together, of 4 bytes */
 	uint32_t n_image_keys;	/* a power of two */
+	uint32_t n_copy_chunks; /* per CPU, a power of two; 0: no stacks are copied */
 	bool map_tables;	/* all of them, for walks in this process; else in pieces */
 	bool check_walks;	/* does each walk that takes frames over again, without */
 	uint64_t script_seed;	/* a secret of this recording */
@@ -156,6 +157,20 @@ struct log_walks {
 	uint64_t n_checked, n_differing;
 };
 struct log_walks log_walks(const struct log *l);
+
+/* CPU's copies of stacks (bpf/record.h, "Copies of stacks"), in memory until log_close_copies. */
+struct log_copies {
+	struct copy_cpu *cpu;
+	uint8_t *chunks; /* n_chunks of COPY_CHUNK_BYTES */
+	uint32_t n_chunks;
+};
+
+/* False when CPU has none, or they cannot be had now. */
+bool log_open_copies(const struct log *l, uint32_t cpu, struct log_copies *ret);
+void log_close_copies(const struct log_copies *c);
+
+/* Number of stacks that found no room. */
+uint64_t log_copies_refused(const struct log *l);
 
 /* The memory that holds the unwind tables, for whoever publishes them: the tables' words, the rules
  * (65,536), the images (FRAME_MAX_IMAGES + 1) and the clock.  All zero without call paths. */

@@ -144,7 +144,9 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 		co.tables.answer_fd = readers_fd;
 		co.tables.take_answers = readers_step;
 	}
-	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL; /* docs/design/unwind.md */
+	/* docs/design/unwind.md */
+	co.tables.check_walks = getenv("DWELL_CHECK_WALKS") != NULL;
+	co.tables.no_copies = getenv("DWELL_NO_COPIES") != NULL;
 	s->has_calls = co.calls != CALLS_NONE;
 	if (s->has_calls && n_vdso && elf_unwind_load_bytes(vdso, n_vdso, &vdso_table, NULL) >= 0)
 		co.tables.vdso = &vdso_table;

@@ -77,6 +77,9 @@ static void say_no_calls(struct service *v, struct log_set *s)
 	snprintf(v->no_calls, sizeof(v->no_calls), "%s", why);
 }
 
+/* A CPU's copies of stacks: at 97 Hz two seconds of samples whose tables are missing. */
+#define COPY_BYTES ((size_t)512 << 10)
+
 int log_set_open(struct service *v, const struct service_opts *opts, double slower,
 		 struct log_set **ret, struct err *err)
 {
@@ -90,6 +93,7 @@ int log_set_open(struct service *v, const struct service_opts *opts, double slow
 	s->opts.events = s->events;
 	s->opts.keep_folded = true;
 	s->opts.tables.load = readers_load_table;
+	s->opts.tables.n_copy_bytes = COPY_BYTES;
 	s->opts.pin_base = v->pins.base.fd >= 0 ? &v->pins.base : NULL;
 	s->opts.pin_number = s->number;
 	s->opts.live_fd = v->pins.live_fd;

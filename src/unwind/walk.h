@@ -46,6 +46,10 @@ static void walk_remember(WALK_ENV *env, __u64 frame, __u32 n_before, __u32 n_fr
 /* Image number IMAGE, mapped at AVMA, has no table (any more). */
 static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
 
+/* Whether the walk is left, to be taken up later, where a table is missing.  Else it goes on by frame
+ * pointer. */
+static bool walk_is_left(WALK_ENV *env);
+
 /* What walk_step returns besides an enum chain_cause. */
 #define WALK_ON (-1)
 
@@ -483,6 +487,8 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 		*ret_frame = frame + 1;
 		return CHAIN_COMPLETE;
 	}
+	if (rc == CHAIN_NO_TABLE && walk_is_left(env))
+		return rc;
 	if (rc != WALK_ON)
 		return walk_guess(env, w, rc);
 	if (rule->ra == UNWIND_RA_NONE) {

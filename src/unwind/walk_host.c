@@ -16,6 +16,8 @@ static bool walk_word(const struct walk_input *in, __u64 avma, __u64 *ret)
 
 	if (in->n_bytes < 8 || at > in->n_bytes - 8)
 		return false;
+	if (in->hole_bytes && at / in->hole_bytes < 64 && in->holes >> at / in->hole_bytes & 1)
+		return false;
 	memcpy(ret, in->stack + at, 8);
 	return true;
 }
@@ -42,7 +44,11 @@ static bool walk_region(const struct walk_input *in, __u64 avma, struct walk_reg
 
 static __u32 walk_table_word(const struct walk_input *in, __u32 at)
 {
-	return at < in->memory->n_words ? in->memory->words[at] : 0;
+	if (at >= in->memory->n_words)
+		return 0;
+	if (in->memory->words)
+		return in->memory->words[at];
+	return in->table_word ? in->table_word(in->ctx, at) : 0;
 }
 
 static const struct unwind_image *walk_image(const struct walk_input *in, __u32 number)
@@ -78,6 +84,11 @@ static void walk_want(const struct walk_input *in, __u32 image, __u64 avma)
 		in->want(in->ctx, image, avma);
 }
 
+static bool walk_is_left(const struct walk_input *in)
+{
+	return in->leaves;
+}
+
 enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint32_t max,
 			    uint32_t *ret_n)
 {
@@ -87,6 +98,14 @@ enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint3
 
 	memcpy(w.regs, in->regs, sizeof(w.regs));
 	walk_begin(in, &w, !in->in_call);
+	if (in->is_taken_up) {
+		w.ip = in->ip;
+		w.sp = in->sp;
+		w.fp = in->fp;
+		w.bx = in->bx;
+		w.flags = in->flags;
+		w.n_falls = in->n_falls;
+	}
 	for (;;) {
 		__u64 frame;
 

@@ -16,12 +16,23 @@ struct walk_input {
 	uint64_t regs[WALK_MAX_REGISTERS]; /* by DWARF number; ip: WALK_X86_IP, WALK_ARM_IP */
 	uint64_t entry_sp;		   /* the stack pointer the process began with; 0 unknown */
 
+	/* A walk that was left where a table was missing is taken up there: what struct walk had. */
+	bool is_taken_up;
+	uint32_t flags, n_falls;
+	uint64_t ip, sp, fp, bx;
+	bool leaves; /* ends with CHAIN_NO_TABLE where a table is missing, not by frame pointer */
+
 	/* The stack: N_BYTES that were at run-time address STACK_AVMA. */
 	const uint8_t *stack;
 	size_t n_bytes;
 	uint64_t stack_avma;
+	/* Bit I: what is HOLE_BYTES long from I * HOLE_BYTES on could not be copied. */
+	uint64_t holes;
+	uint32_t hole_bytes; /* a multiple of 8, and so is stack_avma; 0: there are no holes */
 
 	const struct unwind_memory *memory; /* only `clock` is read, and last_used written */
+	/* Word AT of the tables, below n_words, where memory has no `words`; NULL: there are none. */
+	uint32_t (*table_word)(void *ctx, uint32_t at);
 	/* Sets *RET to the executable mapping around AVMA; false: there is none. */
 	bool (*find_region)(void *ctx, uint64_t avma, struct walk_region *ret);
 	/* Reads 8 bytes of code; NULL: none can be read, trampolines of signals without frame
@@ -29,7 +40,7 @@ struct walk_input {
 	bool (*read_code)(void *ctx, uint64_t avma, uint64_t *ret);
 	/* Told when an image on the stack has no table (any more); may be NULL. */
 	void (*want)(void *ctx, uint32_t image, uint64_t avma);
-	void *ctx; /* of all three */
+	void *ctx; /* of all four */
 };
 
 /* Walks IN's stack.  Writes at most MAX frames (chain.h), the innermost first, to FRAMES and their

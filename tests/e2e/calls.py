@@ -167,4 +167,5 @@ def little_memory():
     check(t["table_bytes_most"] <= 1 << 20, "more than was allowed: %s" % t)
 
 
-run(whole_trees, by_frame_pointers, kernel_and_user, flat_sums, deep_recursion, little_memory)
+if __name__ == "__main__":
+    run(whole_trees, by_frame_pointers, kernel_and_user, flat_sums, deep_recursion, little_memory)

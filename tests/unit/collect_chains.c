@@ -271,3 +271,49 @@ TEST(spilled_samples_have_a_mark_for_callers)
 	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_LOG_FULL], 6);
 	end();
 }
+
+static const struct log_sample late_sample = {.ip = CODE + 7, .tgid = PID, .tid = PID, .chain = 77};
+
+TEST(a_sample_waits_for_a_chain_that_comes_late)
+{
+	const uint64_t frames[] = {FRAME(IMAGE_NUMBER_VDSO, 0x10)};
+
+	begin();
+	chains_expect(&w.chains, 77);
+	chains_expect(&w.chains, 77);
+	EXPECT(chains_awaits(&w.chains, 77));
+	EXPECT(!chains_awaits(&w.chains, 78));
+	fold_add(&w.fold, &late_sample);
+	fold_take_late(&w.fold);
+	fold_flush(&w.fold);
+	EXPECT_EQ(w.world.profile.values.n, 0);
+	EXPECT_EQ(w.fold.n_samples[0], 0);
+
+	chains_add_late(&w.chains, &(struct log_chain){.hash = 77,
+						       .tgid = PID,
+						       .cause = CHAIN_NO_TABLE,
+						       .n_frames = 1,
+						       .frames = frames});
+	EXPECT(!chains_awaits(&w.chains, 77));
+	fold_take_late(&w.fold);
+	fold_flush(&w.fold);
+	REQUIRE(w.world.profile.values.n == 1);
+	EXPECT_EQ(w.fold.n_samples[0], 1);
+	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_NO_TABLE], 1);
+	EXPECT_EQ(w.chains.late.n, 0); /* one sample has it */
+	EXPECT_CTX(chains_count(&w.chains, 77, 0), "[truncated: chain lost]");
+	end();
+}
+
+TEST(a_chain_that_came_before_its_sample_waits_for_it)
+{
+	begin();
+	chains_expect(&w.chains, 77);
+	chains_add_late(&w.chains, &(struct log_chain){.hash = 77, .tgid = PID});
+	fold_add(&w.fold, &late_sample);
+	fold_flush(&w.fold);
+	REQUIRE(w.world.profile.values.n == 1);
+	EXPECT_EQ(w.chains.counts[0].by_cause[CHAIN_COMPLETE], 1);
+	EXPECT_EQ(w.chains.late.n, 0);
+	end();
+}

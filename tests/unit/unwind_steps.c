@@ -66,6 +66,11 @@ static const struct unwind_rule *walk_rule(struct env *e, __u32 number)
 	return &e->rules[number];
 }
 
+static bool walk_is_left(struct env *e)
+{
+	return false;
+}
+
 static const struct unwind_rule *walk_recall(struct env *e, __u64 frame)
 {
 	return NULL;

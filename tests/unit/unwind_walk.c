@@ -207,6 +207,36 @@ TEST(the_row_that_holds_is_the_last_one_before_the_address)
 	EXPECT_EQ(walk(), CHAIN_NO_RULE);
 }
 
+TEST(a_walk_that_is_left_for_want_of_a_table_is_taken_up_there)
+{
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	at(FUNCTION(1) + 0x10, 4, 20);
+	t.stack[4] = CALL(1);
+	t.stack[5] = CALL(0);
+	t.stack[20] = 0; /* looks like a frame, which a walk that goes on by guess takes */
+	t.stack[21] = CALL(0);
+	const uint32_t n_blocks = t.images[PROGRAM].n_blocks;
+
+	t.images[PROGRAM].n_blocks = 0;
+	t.in.want = NULL;
+	t.in.leaves = true;
+	EXPECT_WALK(CHAIN_NO_TABLE, LEAF(1));
+
+	t.images[PROGRAM].n_blocks = n_blocks;
+	t.in.is_taken_up = true;
+	t.in.flags = 0;
+	t.in.ip = CALL(1);
+	t.in.sp = word(5);
+	EXPECT_WALK(CHAIN_COMPLETE, FRAME(1), FRAME(0));
+	t.in.hole_bytes = 16;
+	t.in.holes = 1 << 2; /* words 4 and 5 */
+	EXPECT_WALK(CHAIN_UNREADABLE, FRAME(1));
+	t.in.holes = 1 << 3;
+	EXPECT_WALK(CHAIN_COMPLETE, FRAME(1), FRAME(0));
+}
+
 TEST(a_frame_pointer_saved_and_restored)
 {
 	begin(EM_X86_64);

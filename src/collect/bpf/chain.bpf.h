@@ -6,7 +6,7 @@
 #ifndef COLLECT_BPF_CHAIN_H
 #define COLLECT_BPF_CHAIN_H
 
-#include "last_walk.bpf.h"
+#include "copy.bpf.h"
 #include "script.bpf.h"
 
 MMAPABLE_ARRAY(chain_words, __u64);
@@ -37,6 +37,11 @@ static int walk_frame(__u32 i, struct path *p)
 	s->bx = w->walk.bx;
 	cause = walk_step(w, &w->walk, &frame);
 	s->step = w->walk.step | flags << FLAGS_SHIFT;
+	if (w->is_left) {
+		w->left_in = w->at_leaf ? 0 : frame;
+		w->cause = cause;
+		return 1;
+	}
 	if (w->walk.loop) {
 		s->step = 0; /* what it executes is not on the stack: never taken over */
 		script_frames(w);
@@ -319,7 +324,7 @@ static __always_inline void begin_path(struct cpu_walk *w, const struct chain_cp
 	w->room = n_chain_words - (ring->head - ring->tail);
 	w->ring_at = cpu * n_chain_words;
 	w->n_frames = w->n_kernel = w->n_kept = w->hash = w->has_raw = 0;
-	w->keeps = false;
+	w->keeps = w->copies = w->is_left = false;
 }
 
 /* The hash of the chain that ended for CAUSE, which is in the ring if it never was; 0 for one of no
@@ -377,6 +382,7 @@ static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx
 	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &cpu);
 	struct chain_cpu *ring = bpf_map_lookup_elem(&chain_cpus, &cpu);
 	bool whole = true;
+	__u64 hash;
 
 	if (!w || !ring)
 		return CHAIN_LOST;
@@ -384,8 +390,18 @@ static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx
 	if (!in_user_mode(ctx))
 		whole = kernel_callers(ctx, w);
 	w->n_kernel = w->n_frames;
+	w->copies = n_copy_chunks > 1;
 	if (whole)
 		cause = add_user(ctx, w, ring, task);
+	if (w->is_left) {
+		hash = copy_stack(w, task);
+		if (hash)
+			return hash;
+		if (w->left_in) {
+			w->has_raw |= !(w->left_in >> FRAME_IMAGE_SHIFT & FRAME_MAX_IMAGES);
+			put_frame(w, w->left_in);
+		}
+	}
 	return end_path(w, ring, task, cause);
 }
 

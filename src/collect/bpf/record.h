@@ -105,6 +105,50 @@ struct chain_cpu {
 /* A slot's chain when its callers could not be sent. */
 #define CHAIN_LOST (~0ULL)
 
+/* --- Copies of stacks ---
+ *
+ * A walk that comes to code whose table is not there is left there: the registers it has by then,
+ * the frames it found and the stack from there outward go to a ring of copies, from which user
+ * space walks on once it has the table.  The sample's slot has the copy's own hash, of no other
+ * sample.
+ *
+ * A CPU's ring is a power of two of chunks.  A copy is its head in one chunk and its stack in the
+ * next ones; it never wraps: what is left of the ring is skipped, by a head that says COPY_SKIP. */
+#define COPY_CHUNK_BYTES  1024
+#define COPY_MAX_BYTES	  32768 /* of a stack; at most 64 chunks */
+#define COPY_THREAD_BYTES 16384 /* of one whose beginning is not known */
+#define COPY_MAX_FRAMES	  64	/* found before: who has more is not copied */
+#define COPY_MAX_REGS	  33
+
+enum copy_state { COPY_NEW, COPY_SKIP, COPY_WALKED /* user space's */ };
+
+/* In a chunk. */
+struct stack_copy {
+	unsigned long long hash, task; /* as in the slot */
+	unsigned long long time_ns;    /* CLOCK_MONOTONIC */
+	unsigned int n_chunks;	       /* with this one */
+	unsigned int state;	       /* enum copy_state */
+	/* The walk as it stands (unwind/walk_state.h). */
+	unsigned int flags, n_falls;
+	unsigned int n_frames, n_kernel; /* of `frames` */
+	unsigned int at_leaf;		 /* it stands in the sample's own frame */
+	unsigned int spare;
+	unsigned long long
+		stack_at;	  /* where the chunks behind this one were; a multiple of theirs */
+	unsigned long long holes; /* bit I: chunk I of the stack could not be read */
+	unsigned long long ip, sp, fp, bx, entry_sp;
+	unsigned long long regs[COPY_MAX_REGS];
+	unsigned long long frames[COPY_MAX_FRAMES];
+};
+
+struct copy_cpu {
+	unsigned long long head;      /* chunks ever written: the kernel side's */
+	unsigned long long n_refused; /* walks that were not copied, for want of room or share */
+	unsigned long long pad0[6];
+	unsigned long long tail; /* chunks ever given back: user space's, on a line of its own */
+	unsigned long long pad1[7];
+};
+
 /* Identity of a mapped file in the table the programs look images up in: open addressing, a power
  * of two of slots, IMAGE_PROBES far; user space writes `number` last. */
 #define IMAGE_PROBES 16
@@ -130,13 +174,17 @@ static inline unsigned int image_key_hash(unsigned long long ino, unsigned int d
 
 #define IMAGE_NUMBER_VDSO 1 /* unwind_images[1] is the vdso's, [0] nobody's */
 
+#define REQUEST_COPIES (~0u)
+
 /* What the program asks for through the request ring buffer, waking its reader: a table of a file
  * that it met on a stack and has none for. */
 struct image_request {
 	unsigned long long ino;
 	unsigned int dev, generation;
-	unsigned int tgid;   /* somebody who maps it, in the recorder's pid namespace */
-	unsigned int number; /* 0: it has none yet; else its table was evicted and is wanted back */
+	unsigned int tgid; /* somebody who maps it, in the recorder's pid namespace */
+	/* 0: it has none yet; REQUEST_COPIES: nothing is asked for, but copies of stacks wait; else
+	 * its table was evicted and is wanted back. */
+	unsigned int number;
 	unsigned long long start; /* of the mapping */
 };
 

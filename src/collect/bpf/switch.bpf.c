@@ -49,6 +49,7 @@ const volatile __u64 irq_entry_start = 0, irq_entry_end = 0, fault_start = 0, fa
 
 /* Of the walk, as the sampling program has them. */
 const volatile __u32 n_chain_words = 1;
+const volatile __u32 n_copy_chunks = 1; /* stacks of blocks are not copied */
 const volatile __u32 n_image_keys = 1;
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;

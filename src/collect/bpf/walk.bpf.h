@@ -115,8 +115,15 @@ struct cpu_walk {
 	__u32 first_state;	       /* in `fresh`, of the first of the user's callers */
 	__u32 cursor;		       /* the kept state that may be met next; 0: none */
 	bool keeps, alone;
-	__u32 used;    /* of WALK_FP and WALK_BX, from the frame kept last */
-	__u32 last_at; /* of the thread, in `last` */
+	__u32 used;	      /* of WALK_FP and WALK_BX, from the frame kept last */
+	__u32 last_at;	      /* of the thread, in `last` */
+	bool copies, is_left; /* see copy.bpf.h */
+	__u64 copied_since_ns, copied_bytes;
+	struct copying {
+		__u64 from, holes;
+		__u32 at, spare;
+	} copying;     /* a stack on its way to the chunks from `at` on */
+	__u64 left_in; /* is_left: the frame it was left in; 0: the sample's own */
 	__u64 hash;
 	__u64 frames[CHAIN_MAX_FRAMES];	      /* walked, innermost first */
 	struct kept_state fresh[LAST_FRAMES]; /* before each step, over and over */

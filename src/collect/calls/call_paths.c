@@ -15,6 +15,8 @@
 #define ALL_CHAIN_WORDS	  (1u << 24)
 #define LEAST_CHAIN_WORDS (4u * CHAIN_MAX_FRAMES)
 
+#define LEAST_COPY_CHUNKS 64u /* whole pages of 64 KiB */
+
 /* Twice the images there can be. */
 #define N_IMAGE_KEYS (2u * (FRAME_MAX_IMAGES + 1))
 
@@ -36,6 +38,8 @@ void call_paths_release(struct call_paths *cp)
 {
 	if (cp->has_ring)
 		ring_stacks_release(&cp->ring);
+	if (cp->has_copies)
+		copies_release(&cp->copies);
 	if (cp->has_unwinds)
 		unwinds_release(&cp->unwinds);
 	if (cp->heap) {
@@ -48,6 +52,17 @@ void call_paths_release(struct call_paths *cp)
 		chains_release(&cp->chains);
 	vec_release(&cp->words);
 	*cp = (struct call_paths){0};
+}
+
+static uint32_t n_copy_chunks(const struct call_paths_tables *t, uint32_t n_cpus)
+{
+	const size_t most = t->n_copy_bytes ? t->n_copy_bytes : CALL_PATHS_COPY_BYTES;
+	const size_t each = CALL_PATHS_ALL_COPIES / n_cpus;
+	uint32_t n = LEAST_COPY_CHUNKS;
+
+	while ((size_t)n * 2 * COPY_CHUNK_BYTES <= (each < most ? each : most))
+		n *= 2;
+	return n;
 }
 
 void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_tables *t,
@@ -64,6 +79,8 @@ void call_paths_log_opts(const struct call_paths *cp, const struct call_paths_ta
 	o->n_image_keys = N_IMAGE_KEYS;
 	o->map_tables = cp->mode == CALLS_DWARF; /* copies of stacks are walked here */
 	o->check_walks = t->check_walks;
+	if (cp->mode != CALLS_FP && !t->no_copies)
+		o->n_copy_chunks = n_copy_chunks(t, o->n_cpus);
 	if (getrandom(&o->script_seed, sizeof(o->script_seed), 0) != sizeof(o->script_seed))
 		o->script_seed = clock_mono_ns();
 }
@@ -94,6 +111,8 @@ void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_
 		unwinds_add_vdso(&cp->unwinds, t->vdso);
 	if (unwinds_changed(&cp->unwinds))
 		log_images_changed(l);
+	copies_init(&cp->copies, l, &cp->chains, &cp->unwinds);
+	cp->has_copies = cp->mode != CALLS_FP && !t->no_copies;
 }
 
 /* Memory like the log's, of which only what is used is touched. */
@@ -172,6 +191,10 @@ static void serve_one(void *ctx, const struct image_request *r)
 {
 	struct call_paths *cp = ctx;
 
+	if (r->number == REQUEST_COPIES) {
+		cp->copies_wait = cp->served = true;
+		return;
+	}
 	cp->served |= unwinds_serve(&cp->unwinds, r);
 }
 
@@ -225,7 +248,28 @@ void call_paths_take_answers(struct call_paths *cp)
 
 bool call_paths_build(struct call_paths *cp)
 {
-	return cp->log && unwinds_build_next(&cp->unwinds);
+	const bool built = cp->log && unwinds_build_next(&cp->unwinds);
+
+	cp->copies_wait |= built && cp->has_copies && cp->copies.waiting.n;
+	return built;
+}
+
+size_t call_paths_walk_copies(struct call_paths *cp, bool force)
+{
+	cp->copies_wait = false;
+	return cp->has_copies ? copies_walk(&cp->copies, force) : 0;
+}
+
+struct call_paths_copies call_paths_count_copies(const struct call_paths *cp)
+{
+	return (struct call_paths_copies){.n_walked = cp->copies.n_walked,
+					  .n_given_up = cp->copies.n_given_up,
+					  .n_refused = cp->log ? log_copies_refused(cp->log) : 0};
+}
+
+bool call_paths_copies_wait(const struct call_paths *cp)
+{
+	return cp->copies_wait;
 }
 
 /* A chain as it is kept between fetching and learning: this head, then its frames. */

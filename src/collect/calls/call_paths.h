@@ -9,6 +9,7 @@
 #define COLLECT_CALLS_CALL_PATHS_H
 
 #include "collect/calls/chains.h"
+#include "collect/calls/copies.h"
 #include "collect/log.h"
 #include "collect/calls/ring_stacks.h"
 #include "collect/calls/unwinds.h"
@@ -23,6 +24,11 @@ enum call_graph {
 
 #define CALL_PATHS_TABLE_BYTES (32u << 20) /* unless told otherwise */
 
+/* What a CPU's copies of stacks take, and how much is copied a second, unless told otherwise; of all
+ * CPUs together never more than CALL_PATHS_ALL_COPIES. */
+#define CALL_PATHS_COPY_BYTES (4u << 20)
+#define CALL_PATHS_ALL_COPIES (32u << 20)
+
 struct call_paths {
 	enum call_graph mode;
 	struct chains chains;	/* mode other than CALLS_NONE */
@@ -33,7 +39,10 @@ struct call_paths {
 	int (*answer_fd)(void);
 	uint64_t (*take_answers)(void);
 	uint64_t n_answers; /* that came, when tables were last loaded again */
-	bool served;	    /* something changed by the requests being served */
+	bool has_copies;
+	struct copies copies; /* has_copies */
+	bool copies_wait;     /* the kernel side said so, or some were left */
+	bool served;	      /* something changed by the requests being served */
 	bool has_ring;
 	struct ring_stacks ring;    /* has_ring */
 	struct unwind_memory *heap; /* of tables where there is no log; NULL: none */
@@ -51,6 +60,8 @@ struct call_paths_tables {
 	uint64_t (*take_answers)(void);
 	const struct unwind_table *vdso; /* NULL: none; only during call_paths_use_log */
 	size_t n_bytes;			 /* that tables may take; 0: CALL_PATHS_TABLE_BYTES */
+	size_t n_copy_bytes;		 /* a CPU's copies of stacks; 0: CALL_PATHS_COPY_BYTES */
+	bool no_copies;			 /* a path without a table is truncated */
 	bool check_walks;		 /* log_opts.check_walks */
 };
 
@@ -98,6 +109,20 @@ void call_paths_take_answers(struct call_paths *cp);
 
 /* Builds one of the queued tables; false when there is none. */
 bool call_paths_build(struct call_paths *cp);
+
+/* Walks copies of stacks that wait for tables (copies.h), after the sideband was applied; with FORCE
+ * all, as far as they can be.  Returns how many are left. */
+size_t call_paths_walk_copies(struct call_paths *cp, bool force);
+
+/* Copies that were walked, of them those that ended for want of a table after all, and stacks that
+ * were not copied for want of room. */
+struct call_paths_copies {
+	uint64_t n_walked, n_given_up, n_refused;
+};
+struct call_paths_copies call_paths_count_copies(const struct call_paths *cp);
+
+/* Whether copies wait that could be walked now: the ring fills, or a table came for some. */
+bool call_paths_copies_wait(const struct call_paths *cp);
 
 /* The steps of a cycle, as above. */
 void call_paths_fetch(struct call_paths *cp);

@@ -57,6 +57,7 @@ void chains_release(struct chains *c)
 	vec_each (chain, &c->changing)
 		free((uint64_t *)chain->frames);
 	vec_release(&c->changing);
+	vec_release(&c->late);
 	vec_release(&c->last);
 	scripts_release(&c->scripts);
 	*c = (struct chains){0};
@@ -289,8 +290,60 @@ void chains_add(struct chains *c, const struct log_chain *chain)
 	chains_reserve(c);
 }
 
+static struct late_chain *find_late(const struct chains *c, uint64_t hash)
+{
+	vec_each (l, &c->late)
+		if (l->slot.hash == hash)
+			return l;
+	return NULL;
+}
+
+void chains_expect(struct chains *c, uint64_t hash)
+{
+	if (find_late(c, hash))
+		return;
+	vec_push(&c->late, (struct late_chain){.slot.hash = hash});
+	c->n_awaited++;
+}
+
+void chains_add_late(struct chains *c, const struct log_chain *chain)
+{
+	struct late_chain *l = find_late(c, chain->hash);
+	uint32_t proc;
+
+	if (!l || l->is_here)
+		return;
+	proc = procs_look_up(c->procs, chain->tgid, chain->generation);
+	l->slot.ctx = callers_of(c, chain, proc, &l->slot.guessed);
+	l->slot.cause = (uint8_t)chain->cause;
+	l->is_here = true;
+	c->n_awaited--;
+}
+
+bool chains_awaits(const struct chains *c, uint64_t hash)
+{
+	const struct late_chain *l =
+		c->n_awaited && hash && !chains_known(c, hash) ? find_late(c, hash) : NULL;
+
+	return l && !l->is_here;
+}
+
+/* Takes the chain HASH, which came late and is asked for once; false: there is none. */
+static bool take_late(struct chains *c, uint64_t hash, struct chain_slot *ret)
+{
+	struct late_chain *l = c->late.n ? find_late(c, hash) : NULL;
+
+	if (!l || !l->is_here)
+		return false;
+	*ret = l->slot;
+	*l = c->late.v[--c->late.n];
+	return true;
+}
+
 void chains_moved(struct chains *c, const ctx_id *to)
 {
+	vec_each (l, &c->late)
+		l->slot.ctx = to[l->slot.ctx];
 	for (uint32_t i = 0; i < c->n_slots; i++)
 		if (c->slots[i].hash)
 			c->slots[i].ctx = to[c->slots[i].ctx];
@@ -306,12 +359,15 @@ ctx_id chains_count(struct chains *c, uint64_t hash, uint32_t event)
 {
 	struct chain_counts *n = &c->counts[event];
 	const struct chain_slot *s;
+	struct chain_slot late;
 
 	if (!hash) {
 		n->by_cause[CHAIN_COMPLETE]++;
 		return 0;
 	}
 	s = find_slot(c, hash);
+	if (!s->hash && take_late(c, hash, &late))
+		s = &late;
 	if (!s->hash) { /* CHAIN_LOST, or its chain found the ring full */
 		n->by_cause[CHAIN_RING_FULL]++;
 		return chains_mark(c, CHAIN_RING_FULL);

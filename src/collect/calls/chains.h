@@ -29,6 +29,12 @@ struct known_frame {
 	ctx_id ctx;
 };
 
+/* A chain of which only the hash is known: it is walked later (copies.h).  One sample has it. */
+struct late_chain {
+	struct chain_slot slot;
+	bool is_here;
+};
+
 /* The number of an event that is not the log's: blocks (offcpu.h). */
 #define CHAINS_BLOCKED LOG_MAX_EVENTS
 
@@ -48,8 +54,10 @@ struct chains {
 	uint64_t n_frames; /* of the distinct chains together */
 	/* Chains with frames that a source (frame_source.h) spoke for, with frames of their own. */
 	VEC(struct log_chain) changing;
-	uint32_t n_changes; /* of procs, when these were last looked up */
-	bool asked;	    /* a source spoke since this was reset */
+	VEC(struct late_chain) late; /* until their samples are counted */
+	size_t n_awaited;	     /* of late: not here yet */
+	uint32_t n_changes;	     /* of procs, when these were last looked up */
+	bool asked;		     /* a source spoke since this was reset */
 	/* The outer part of the chain learned last, outermost first, as far as it is of numbered
 	 * images: most chains share much of it with the one before. */
 	VEC(struct known_frame) last;
@@ -71,6 +79,15 @@ void chains_release(struct chains *c);
 
 /* Learns CHAIN, unless its hash is known.  The sideband must have been applied up to its time. */
 void chains_add(struct chains *c, const struct log_chain *chain);
+
+/* Says that the chain HASH comes later, unless that is known. */
+void chains_expect(struct chains *c, uint64_t hash);
+
+/* Learns CHAIN, which was expected.  The sideband must have been applied up to its time. */
+void chains_add_late(struct chains *c, const struct log_chain *chain);
+
+/* Whether the chain HASH is still expected: its sample waits for it. */
+bool chains_awaits(const struct chains *c, uint64_t hash);
 
 /* Contexts moved: TO[I] is where context I went (profile_move_places). */
 void chains_moved(struct chains *c, const ctx_id *to);

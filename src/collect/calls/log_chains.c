@@ -33,7 +33,9 @@ struct log_chains {
 	int table_fd;
 	struct unwind_rule *rules;
 	struct unwind_image *images;
-	struct image_key *keys; /* n_image_keys */
+	struct image_key *keys;	    /* n_image_keys */
+	struct copy_cpu *copy_cpus; /* n_cpus */
+	int copies_fd;		    /* n_cpus * n_copy_chunks; mapped while they are walked */
 	struct log_chains_shared shared;
 	struct ring_buffer *requests;
 	void (*on_request)(void *ctx, const struct image_request *r); /* while they are read */
@@ -99,6 +101,8 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 		{"unwind_rules", UNWIND_N_RULES},
 		{"unwind_images", FRAME_MAX_IMAGES + 1},
 		{"image_keys", opts->n_image_keys},
+		{"copy_cpus", opts->n_cpus},
+		{"copy_chunks", opts->n_cpus * (opts->n_copy_chunks ? opts->n_copy_chunks : 1)},
 		{"requests", 65536},
 		{"scripts", SCRIPT_RING_BYTES},
 	};
@@ -167,10 +171,12 @@ int log_chains_open(struct bpf_object *obj, const struct log_opts *opts,
 	c->rules = map_named(obj, "unwind_rules", sizeof(*c->rules), UNWIND_N_RULES);
 	c->images = map_named(obj, "unwind_images", sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	c->keys = map_named(obj, "image_keys", sizeof(*c->keys), c->opts.n_image_keys);
+	c->copy_cpus = map_named(obj, "copy_cpus", sizeof(*c->copy_cpus), c->opts.n_cpus);
+	c->copies_fd = bpf_map__fd(bpf_object__find_map_by_name(obj, "copy_chunks"));
 	c->requests = ring_buffer__new(bpf_map__fd(bpf_object__find_map_by_name(obj, "requests")),
 				       on_request, c, NULL);
 	if (!rings || !c->slot_chains || (opts->map_tables && !c->table_words) || !c->rules ||
-	    !c->images || !c->keys || !c->requests ||
+	    !c->images || !c->keys || !c->copy_cpus || !c->requests ||
 	    ring_buffer__add(c->requests, script_fd(obj), on_script, c) < 0) {
 		int rc = -errno;
 
@@ -192,6 +198,7 @@ void log_chains_close(struct log_chains *c)
 	log_unmap_array(c->rules, sizeof(*c->rules), UNWIND_N_RULES);
 	log_unmap_array(c->images, sizeof(*c->images), FRAME_MAX_IMAGES + 1);
 	log_unmap_array(c->keys, sizeof(*c->keys), c->opts.n_image_keys);
+	log_unmap_array(c->copy_cpus, sizeof(*c->copy_cpus), c->opts.n_cpus);
 	ring_buffer__free(c->requests);
 	vec_release(&c->unread);
 	free(c);
@@ -206,9 +213,11 @@ int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct
 {
 	static const char *const common[] = {"table_words", "unwind_rules", "unwind_images",
 					     "image_keys",  "requests",	    "scripts"};
+	static const char *const own[] = {"slot_chains", "copy_cpus", "copy_chunks"};
 
 	log_chains_prepare(guest, &c->opts);
-	bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, "slot_chains"), false);
+	for (size_t i = 0; i < n_elems(own); i++)
+		bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, own[i]), false);
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
 		int rc = bpf_map__reuse_fd(
 			bpf_object__find_map_by_name(guest, common[i]),
@@ -307,6 +316,41 @@ void log_each_chain(struct log *l, void (*fn)(void *ctx, const struct log_chain 
 		if (c->guest) /* its walker's time is ours */
 			*c->guest->shared.clock = *c->shared.clock;
 	}
+}
+
+bool log_open_copies(const struct log *l, uint32_t cpu, struct log_copies *ret)
+{
+	const struct log_chains *c = log_chains_of(l);
+	size_t n_bytes;
+	struct pages e;
+	uint8_t *p;
+
+	if (!c || !c->opts.n_copy_chunks ||
+	    __atomic_load_n(&c->copy_cpus[cpu].head, __ATOMIC_ACQUIRE) == c->copy_cpus[cpu].tail)
+		return false;
+	n_bytes = (size_t)c->opts.n_copy_chunks * COPY_CHUNK_BYTES; /* whole pages */
+	e = pages_of(cpu * n_bytes, n_bytes);
+	p = mmap(NULL, e.n, PROT_READ | PROT_WRITE, MAP_SHARED, c->copies_fd, (off_t)e.at);
+	if (p == MAP_FAILED)
+		return false;
+	madvise(p, e.n, MADV_DONTDUMP); /* what others have on their stacks is in no core of ours */
+	*ret = (struct log_copies){&c->copy_cpus[cpu], p, c->opts.n_copy_chunks};
+	return true;
+}
+
+void log_close_copies(const struct log_copies *c)
+{
+	munmap(c->chunks, (size_t)c->n_chunks * COPY_CHUNK_BYTES);
+}
+
+uint64_t log_copies_refused(const struct log *l)
+{
+	const struct log_chains *c = log_chains_of(l);
+	uint64_t n = 0;
+
+	for (uint32_t cpu = 0; c && cpu < c->opts.n_cpus; cpu++)
+		n += c->copy_cpus[cpu].n_refused;
+	return n;
 }
 
 uint64_t log_chains_lost(const struct log *l)

@@ -40,27 +40,7 @@ void ring_stacks_init(struct ring_stacks *rs, struct chains *chains, struct unwi
 
 void ring_stacks_release(struct ring_stacks *rs)
 {
-	free(rs->number_of);
 	*rs = (struct ring_stacks){0};
-}
-
-/* The number under which CODE's table is, built when there is none. */
-static uint32_t number_of(struct ring_stacks *rs, uint32_t code, uint32_t pid)
-{
-	uint32_t n = rs->n_codes;
-
-	if (code >= n) {
-		rs->n_codes = code * 2 + 64;
-		rs->number_of = xrealloc(rs->number_of, rs->n_codes, sizeof(*rs->number_of));
-		memset(rs->number_of + n, 0, (rs->n_codes - n) * sizeof(*rs->number_of));
-	}
-	if (!rs->number_of[code])
-		rs->number_of[code] = rs->chains->images->codes.v[code].kind == CODE_VDSO
-					      ? IMAGE_NUMBER_VDSO
-					      : unwinds_number(rs->unwinds, code);
-	if (rs->number_of[code])
-		unwinds_want(rs->unwinds, rs->number_of[code], pid);
-	return rs->number_of[code];
 }
 
 /* What one walk looks for mappings in. */
@@ -75,19 +55,12 @@ static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
 	struct procs *ps = at->rs->chains->procs;
 	const struct mapping *m =
 		at->proc == PROC_NONE ? NULL : procs_find_mapping(ps, at->proc, avma);
-	const struct mapped_code *code;
-	uint32_t number;
 
 	if (!m)
 		return false;
-	*ret = (struct walk_region){.start = m->start, .end = m->end, .bias = m->off - m->start};
-	code = &ps->images->codes.v[m->code];
-	if (code->kind == CODE_ANON)
-		return true; /* .image is WALK_ANONYMOUS */
-	if (code->kind == CODE_VDSO)
-		ret->bias = -m->start;
-	number = number_of(at->rs, m->code, ps->v.v[at->proc].tgid);
-	ret->image = number ? number : WALK_UNKNOWN_FILE;
+	unwinds_region(at->rs->unwinds, m, ret);
+	if (ret->image != WALK_ANONYMOUS && ret->image != WALK_UNKNOWN_FILE)
+		unwinds_want(at->rs->unwinds, ret->image, ps->v.v[at->proc].tgid);
 	return true;
 }
 

@@ -13,8 +13,6 @@ struct ring_stacks {
 	struct unwinds *unwinds; /* tables to walk copied stacks with; NULL: frame pointers only */
 	uint64_t extra;		 /* RECORD_STACK_* */
 	uint32_t most_ips;	 /* the kernel writes no more of one stack */
-	uint32_t *number_of;	 /* by code: its image's number; 0: none yet */
-	uint32_t n_codes;
 	uint64_t frames[CHAIN_MAX_FRAMES], walked[CHAIN_MAX_FRAMES];
 };
 

@@ -112,6 +112,7 @@ void unwinds_release(struct unwinds *u)
 	extents_release(&u->free);
 	index_release(&u->rule_ix);
 	free(u->table_of);
+	vec_release(&u->number_of);
 	*u = (struct unwinds){0};
 }
 

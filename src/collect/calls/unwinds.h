@@ -18,8 +18,10 @@
 #include "collect/bpf/record.h"
 #include "machine/extents.h"
 #include "machine/images.h"
+#include "machine/maps.h"
 #include "unwind/build.h"
 #include "unwind/memory.h"
+#include "unwind/walk_state.h"
 
 /* Builds the table of the ELF file open at FD, which stays open.  The collector is given one such
  * function, so that it knows no ELF.  Errors as unwind_build; -EAGAIN: somebody else builds it, and
@@ -80,6 +82,7 @@ struct unwinds {
 	VEC(struct retired) retired;
 	VEC(struct shared_table) tables;
 	uint32_t *table_of;		 /* by image number: number of its table + 1 */
+	VEC(uint32_t) number_of;	 /* by code: unwinds_number_of; 0: not asked for yet */
 	struct index rule_ix;		 /* of mem.rules */
 	uint32_t n_rules;		 /* of mem.rules, with rule 0 and TOO_COMPLEX_RULE */
 	VEC(struct image_request) asked; /* of files not known yet */
@@ -115,6 +118,17 @@ void unwinds_load_again(struct unwinds *u);
 /* Gives code CODE a number, with the table of its like if there is one; 0 when numbers are used up.
  * For walks in user space, whose images have no key. */
 uint32_t unwinds_number(struct unwinds *u, uint32_t code);
+
+/* The number that CODE has, given now if it had none; 0: numbers are used up. */
+uint32_t unwinds_number_of(struct unwinds *u, uint32_t code);
+
+/* What mapping M is to a walk: sets *RET, whose image is the number of its code. */
+void unwinds_region(struct unwinds *u, const struct mapping *m, struct walk_region *ret);
+
+/* Queues the table of image NUMBER, which process PID maps, unless it is there.  Says whether there
+ * will be one. */
+enum table_hope { TABLE_IS_THERE, TABLE_IS_COMING, TABLE_IS_NOT_COMING };
+enum table_hope unwinds_ask(struct unwinds *u, uint32_t number, uint32_t pid);
 
 /* Makes the table of image NUMBER be built if it is not there (any more).  Its file may be looked
  * for in what process PID sees. */

@@ -132,3 +132,44 @@ size_t unwinds_serve_again(struct unwinds *u)
 			u->asked.v[n++] = *r;
 	return u->asked.n = n;
 }
+
+uint32_t unwinds_number_of(struct unwinds *u, uint32_t code)
+{
+	uint32_t *number = vec_at(&u->number_of, code);
+
+	if (*number)
+		return *number;
+	if (u->images->codes.v[code].kind == CODE_VDSO)
+		return *number = IMAGE_NUMBER_VDSO;
+	for (uint32_t n = IMAGE_NUMBER_VDSO + 1; n < u->images->numbered.n; n++)
+		if (u->images->numbered.v[n] == code && u->table_of[n])
+			return *number = n; /* the walker asked for it */
+	return *number = unwinds_number(u, code);
+}
+
+void unwinds_region(struct unwinds *u, const struct mapping *m, struct walk_region *ret)
+{
+	const enum mapped_kind kind = u->images->codes.v[m->code].kind;
+	uint32_t number;
+
+	*ret = (struct walk_region){.start = m->start, .end = m->end, .bias = m->off - m->start};
+	if (kind == CODE_ANON)
+		return; /* .image is WALK_ANONYMOUS */
+	if (kind == CODE_VDSO)
+		ret->bias = -m->start;
+	number = unwinds_number_of(u, m->code);
+	ret->image = number ? number : WALK_UNKNOWN_FILE;
+}
+
+enum table_hope unwinds_ask(struct unwinds *u, uint32_t number, uint32_t pid)
+{
+	struct shared_table *t;
+
+	if (!u->table_of[number])
+		return TABLE_IS_NOT_COMING;
+	t = &u->tables.v[u->table_of[number] - 1];
+	unwinds_want_table(u, t, pid);
+	if (t->state == TABLE_READY || t->state == TABLE_FAILED)
+		return TABLE_IS_THERE;
+	return t->wanted || t->state == TABLE_WAITING ? TABLE_IS_COMING : TABLE_IS_NOT_COMING;
+}

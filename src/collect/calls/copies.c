@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See copies.h.
+ *
+ * A CPU's ring is given back from its beginning: a copy that waits holds those behind it, which are
+ * walked and zeroed meanwhile.  What a copy says is the kernel side's word, but for the bytes of
+ * the stack, which are anybody's: the walk bounds every step by them (unwind/walk_host.h). */
+#include "collect/calls/copies.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "machine/perf_record.h"
+#include "unwind/walk_host.h"
+
+/* A piece of the tables: 64 KiB. */
+#define PIECE_SHIFT 14
+#define PIECE_WORDS (1u << PIECE_SHIFT)
+
+void copies_init(struct copies *c, struct log *log, struct chains *chains, struct unwinds *unwinds)
+{
+	*c = (struct copies){.log = log, .chains = chains, .unwinds = unwinds};
+}
+
+void copies_release(struct copies *c)
+{
+	vec_each (w, &c->waiting)
+		maps_unref(w->maps);
+	vec_release(&c->waiting);
+}
+
+/* Tables. */
+
+static void close_piece(struct copies *c, struct word_piece *p)
+{
+	if (p->words && !c->unwinds->mem.words)
+		c->unwinds->mem.close(c->unwinds->mem.ctx, p->words, p->at, p->n);
+	*p = (struct word_piece){0};
+}
+
+/* What one walk looks into. */
+struct copy_walk {
+	struct copies *c;
+	uint32_t proc; /* PROC_NONE: gone, and MAPS is what it had */
+	uint32_t tgid;
+	const struct maps *maps;
+	bool is_coming; /* a table that it met is being made */
+};
+
+/* Word AT of all tables. */
+static uint32_t copies_table_word(void *ctx, uint32_t at)
+{
+	struct copies *c = ((struct copy_walk *)ctx)->c;
+	const struct unwind_memory *mem = &c->unwinds->mem;
+	const uint32_t from = at & ~(PIECE_WORDS - 1);
+	struct word_piece *p = &c->pieces[at >> PIECE_SHIFT & (COPIES_PIECES - 1)];
+
+	if (!p->words || p->at != from) {
+		close_piece(c, p);
+		p->at = from;
+		p->n = mem->n_words - from < PIECE_WORDS ? (uint32_t)(mem->n_words - from)
+							 : PIECE_WORDS;
+		p->words = mem->open(mem->ctx, from, p->n);
+	}
+	return p->words ? p->words[at - from] : 0;
+}
+
+static bool copies_find_region(void *ctx, uint64_t avma, struct walk_region *ret)
+{
+	struct copy_walk *w = ctx;
+	const struct mapping *m = w->proc != PROC_NONE
+					  ? procs_find_mapping(w->c->chains->procs, w->proc, avma)
+					  : maps_find(w->maps, avma);
+
+	if (!m)
+		return false;
+	unwinds_region(w->c->unwinds, m, ret);
+	if (ret->image != WALK_ANONYMOUS && ret->image != WALK_UNKNOWN_FILE)
+		w->is_coming |= unwinds_ask(w->c->unwinds, ret->image, w->tgid) == TABLE_IS_COMING;
+	return true;
+}
+
+/* Copies. */
+
+static struct waiting_copy *copies_find(struct copies *c, uint64_t hash)
+{
+	vec_each (w, &c->waiting)
+		if (w->hash == hash)
+			return w;
+	return NULL;
+}
+
+static void copies_forget(struct copies *c, uint64_t hash)
+{
+	struct waiting_copy *w = copies_find(c, hash);
+
+	if (!w)
+		return;
+	maps_unref(w->maps);
+	*w = c->waiting.v[--c->waiting.n];
+}
+
+/* Whether S, with its chunks, is what the kernel side writes. */
+static bool copy_is_sound(const struct stack_copy *s)
+{
+	return s->n_chunks >= 1 && s->n_frames <= COPY_MAX_FRAMES && s->n_kernel <= s->n_frames &&
+	       s->n_chunks <= 1 + COPY_MAX_BYTES / COPY_CHUNK_BYTES;
+}
+
+/* Walks S on, whose stack is behind it.  False when it has to wait for a table. */
+static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
+{
+	struct procs *procs = c->chains->procs;
+	const struct waiting_copy *waiting = copies_find(c, s->hash);
+	struct copy_walk at = {
+		.c = c,
+		.proc = waiting ? procs_find(procs, LOG_TGID(s->task), LOG_GENERATION(s->task))
+				: procs_look_up(procs, LOG_TGID(s->task), LOG_GENERATION(s->task)),
+		.tgid = LOG_TGID(s->task),
+		.maps = waiting ? waiting->maps : NULL};
+	struct walk_input in = {.machine = RECORD_MACHINE,
+				.entry_sp = s->entry_sp,
+				.is_taken_up = true,
+				.flags = s->flags,
+				.n_falls = s->n_falls,
+				.ip = s->ip,
+				.sp = s->sp,
+				.fp = s->fp,
+				.bx = s->bx,
+				.leaves = !force,
+				.stack = (const uint8_t *)s + COPY_CHUNK_BYTES,
+				.n_bytes = (size_t)(s->n_chunks - 1) * COPY_CHUNK_BYTES,
+				.stack_avma = s->stack_at,
+				.holes = s->holes,
+				.hole_bytes = COPY_CHUNK_BYTES,
+				.memory = &c->unwinds->mem,
+				.table_word = copies_table_word,
+				.find_region = copies_find_region,
+				.ctx = &at};
+	struct log_chain chain = {.hash = s->hash,
+				  .tgid = at.tgid,
+				  .generation = LOG_GENERATION(s->task),
+				  .n_frames = s->n_frames,
+				  .n_kernel = s->n_kernel,
+				  .frames = c->frames};
+	uint32_t n = 0;
+
+	memcpy(in.regs, s->regs, sizeof(in.regs));
+	chain.cause = walk_stack(&in, c->walked, CHAIN_MAX_FRAMES, &n);
+	if (chain.cause == CHAIN_NO_TABLE && !force) {
+		if (at.is_coming) {
+			if (!waiting)
+				vec_push(&c->waiting,
+					 (struct waiting_copy){
+						 s->hash,
+						 at.proc == PROC_NONE
+							 ? NULL
+							 : maps_ref(procs->v.v[at.proc].maps)});
+			return false;
+		}
+		in.leaves = false; /* by frame pointer, or truncated */
+		chain.cause = walk_stack(&in, c->walked, CHAIN_MAX_FRAMES, &n);
+	}
+	memcpy(c->frames, s->frames, s->n_frames * sizeof(*c->frames));
+	for (uint32_t i = s->at_leaf; i < n; i++) {
+		if (chain.n_frames == CHAIN_MAX_FRAMES) {
+			chain.cause = CHAIN_TOO_DEEP;
+			break;
+		}
+		c->frames[chain.n_frames++] = c->walked[i];
+	}
+	c->n_walked++;
+	c->n_given_up += chain.cause == CHAIN_NO_TABLE;
+	chains_add_late(c->chains, &chain);
+	copies_forget(c, s->hash);
+	return true;
+}
+
+/* Walks CPU's copies; returns how many are left. */
+static size_t walk_ring(struct copies *c, uint32_t cpu, bool force, uint64_t now_ns)
+{
+	struct log_copies ring;
+	uint64_t at, head, tail;
+	size_t n_left = 0;
+
+	if (!log_open_copies(c->log, cpu, &ring))
+		return 0;
+	head = __atomic_load_n(&ring.cpu->head, __ATOMIC_ACQUIRE);
+	at = tail = ring.cpu->tail;
+	while (at != head) {
+		const uint32_t i = (uint32_t)at & (ring.n_chunks - 1);
+		struct stack_copy *s = (void *)(ring.chunks + (size_t)i * COPY_CHUNK_BYTES);
+		uint32_t n = s->n_chunks;
+
+		if (!n || n > ring.n_chunks - i || n > head - at) { /* not what is written */
+			at = tail = head;
+			break;
+		}
+		if (s->state == COPY_NEW && copy_is_sound(s)) {
+			chains_expect(c->chains, s->hash);
+			if (copy_walk(c, s, force || now_ns - s->time_ns > COPIES_KEPT_NS)) {
+				memset(s, 0, (size_t)n * COPY_CHUNK_BYTES);
+				s->n_chunks = n;
+				s->state = COPY_WALKED;
+			} else {
+				n_left++;
+			}
+		}
+		at += n;
+		if (!n_left)
+			tail = at;
+	}
+	__atomic_store_n(&ring.cpu->tail, tail, __ATOMIC_RELEASE);
+	log_close_copies(&ring);
+	return n_left;
+}
+
+size_t copies_walk(struct copies *c, bool force)
+{
+	const uint64_t now_ns = clock_mono_ns();
+	size_t n_left = 0;
+
+	for (uint32_t cpu = 0; cpu < log_n_cpus(c->log); cpu++)
+		n_left += walk_ring(c, cpu, force, now_ns);
+	for (unsigned i = 0; i < COPIES_PIECES; i++)
+		close_piece(c, &c->pieces[i]);
+	return n_left;
+}
