@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/table_cache.h"
+
 #define LEAST_BYTES (1ull << 20)
 #define MOST_BYTES  (4ull << 30)
 
@@ -143,6 +145,7 @@ void record_calls_emit(struct json *j, const struct recorder *r)
 		      {"copies_walked", n.copies.n_walked},
 		      {"copies_refused", n.copies.n_refused},
 		      {"copies_given_up", n.copies.n_given_up},
+		      {"tables_kept", table_cache_hits()},
 		      {"tables_built", t->n_built},
 		      {"tables_failed", t->n_failed},
 		      {"tables_evicted", t->n_evicted},

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "confine/forker.h"
+#include "daemon/table_cache.h"
 #include "resolve/answer.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
@@ -77,7 +78,10 @@ static struct {
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;
 	bool said_end;
-	bool nosuid; /* the file of the answer that was taken last is on such a mount */
+	bool is_large; /* as readers_start was told */
+	struct file_stamp
+		read; /* the file of the answer that was taken last, when it was asked about */
+	bool nosuid;  /* the file of the answer that was taken last is on such a mount */
 } readers;
 
 /* --- in the child --- */
@@ -199,6 +203,7 @@ static struct confine_job jobs[N_READER_KINDS] = {
 
 int readers_start(bool prompt, struct err *err)
 {
+	readers.is_large = prompt;
 	if (readers.forker || geteuid() != 0)
 		return 0;
 	for (unsigned i = 0; i < N_READER_KINDS; i++)
@@ -459,6 +464,7 @@ static int readers_take(struct question *q, int fd, struct file_map *ret, struct
 	else
 		rc = file_map_fd(ret, a->answer_fd, "answer", err);
 	readers.nosuid = a->nosuid & 1 || !a->has_facts;
+	readers.read = q->key.stamp;
 	readers_drop(q);
 	return rc;
 }
@@ -518,6 +524,24 @@ static void say_refusal(int fd, const struct unwind_interpreter *i)
 		    version, interpreter_refusal_text(i));
 }
 
+/* In this process, whose user's files these are. */
+static int load_here(int fd, struct unwind_table *ret, struct err *err)
+{
+	struct file_stamp stamp;
+	struct wr answer = {0};
+	int rc = file_stamp_get(fd, &stamp, NULL);
+
+	if (rc >= 0)
+		rc = readers.is_large ? elf_unwind_load(fd, ret, err)
+				      : elf_unwind_load_small(fd, ret, err);
+	if (rc < 0)
+		return rc;
+	answer_put_table(ret, &answer);
+	table_cache_save(fd, &stamp, false, answer.v, answer.n);
+	wr_release(&answer);
+	return rc;
+}
+
 static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct err *err)
 {
 	struct file_map m = {0};
@@ -525,13 +549,19 @@ static int load_table(int fd, uint64_t end_ns, struct unwind_table *ret, struct 
 	size_t n;
 	int rc;
 
+	if (table_cache_load(fd, ret) >= 0) {
+		say_refusal(fd, &ret->interpreter);
+		return 0;
+	}
 	if (!readers_live())
-		return elf_unwind_load_small(fd, ret, err);
+		return load_here(fd, ret, err);
 	rc = readers_ask(READ_TABLE, fd, NULL, 0, end_ns, &m, err);
 	if (rc < 0)
 		return rc;
 	bytes = readers_answer(&m, &n);
 	rc = answer_get_table(bytes, n, ret, err);
+	if (rc >= 0)
+		table_cache_save(fd, &readers.read, readers.nosuid, bytes, n);
 	file_map_close(&m);
 	if (rc >= 0)
 		say_refusal(fd, &ret->interpreter);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "daemon/job_name.h"
+#include "daemon/table_cache.h"
 #include "daemon/sampling.h"
 #include "model/fresh.h"
 #include "store/store.h"
@@ -64,7 +65,10 @@ static int make_store(struct recorder *r, const struct recorder_opts *opts, stru
 int recorder_start(const struct recorder_opts *opts, struct recorder **ret, struct err *err)
 {
 	struct recorder *r = xcalloc(1, sizeof(*r));
-	int rc = sampling_open(&r->sampling, &opts->collect, opts->facts, opts->command, err);
+	int rc;
+
+	table_cache_start(opts->db);
+	rc = sampling_open(&r->sampling, &opts->collect, opts->facts, opts->command, err);
 
 	if (rc >= 0) {
 		profile_watch(&r->sampling.profile);
@@ -76,6 +80,7 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
 		recorder_free(r);
 		return rc;
 	}
+	table_cache_keep();
 	r->minute = clock_wall_ns() / MINUTE_NS;
 	r->interval_ns = FIRST_FLUSH_NS;
 	r->flush_ns = clock_mono_ns() + r->interval_ns;
@@ -194,6 +199,7 @@ void recorder_free(struct recorder *r)
 	store_discard(r->store); /* still open: the recording did not get far */
 	vec_release(&r->summary.events);
 	sampling_release(&r->sampling);
+	table_cache_end();
 	free(r->images_dir);
 	free(r->db);
 	free(r->epoch);

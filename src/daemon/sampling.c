@@ -136,7 +136,7 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	if (n_vdso && elf_probe_bytes(vdso, n_vdso, &s->vdso, NULL) >= 0)
 		co.vdso = &s->vdso;
 	if (!co.tables.load)
-		co.tables.load = elf_unwind_load;
+		co.tables.load = readers_load_table;
 	if (readers_live()) {
 		co.wait_answers = readers_wait;
 		co.tables.load = readers_load_table;

@@ -9,6 +9,7 @@
  * growing, the log fills up, the kernel side counts into its spill table, and the next try stores
  * everything. */
 #include "daemon/service.h"
+#include "daemon/table_cache.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -415,6 +416,8 @@ static int service_begin(struct service *v, struct err *err)
 			return rc;
 	}
 	service_open_pins(v);
+	table_cache_start(v->opts.db);
+	table_cache_keep();
 	rc = log_set_open(v, &v->opts, 1, &v->set, err);
 	return rc < 0 ? rc : service_take_over(v, err);
 }
@@ -585,6 +588,7 @@ void service_free(struct service *v)
 		free(l->name);
 	}
 	vec_release(&v->losses);
+	table_cache_end();
 	free(v->images_dir);
 	service_close_pins(v);
 	free(v->epoch);

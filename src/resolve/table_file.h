@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An unwind table as it is kept on disk, for the next recorder that meets the same file.
+ *
+ * The bytes are those of an answer (answer.h) behind a head: which file the table was made of, by
+ * its stamp and owner, and a checksum of all that follows.  Whoever reads them checks both and then
+ * the table itself, like an answer, so that a damaged or forged file is refused.  Little-endian. */
+#ifndef RESOLVE_TABLE_FILE_H
+#define RESOLVE_TABLE_FILE_H
+
+#include "base/file_stamp.h"
+#include "resolve/answer.h"
+
+/* To be raised whenever tables are built in another way: older ones are then made again. */
+#define TABLE_FILE_VERSION 1
+
+/* Of which file a table is. */
+struct table_file_of {
+	struct file_stamp stamp;
+	uint32_t uid; /* who owns it */
+};
+
+/* Appends the table of file OF to RET: ANSWER are the N bytes that answer_put_table writes. */
+void table_file_put(const struct table_file_of *of, const uint8_t *answer, size_t n,
+		    struct wr *ret);
+
+/* Reads all N bytes as the table of file OF.  Release RET with unwind_table_release.  -EPROTONOSUPPORT:
+ * another version; -ESTALE: of another file; -EBADMSG: damaged. */
+int table_file_get(const uint8_t *bytes, size_t n, const struct table_file_of *of,
+		   struct unwind_table *ret, struct err *err);
+
+#endif

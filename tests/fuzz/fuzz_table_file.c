@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Unwind tables kept on disk: as they are, and with a checksum that is right again. */
+#include "fuzz.h"
+#include "resolve/table_file.h"
+
+static const struct table_file_of of = {.stamp = {1, 2, 3, 4, 5}, .uid = 6};
+
+#define HEAD_BYTES (8 + 8 + 40)
+
+uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
+{
+	struct unwind_rule rules[] = {{.cfa = UNWIND_CFA_NONE},
+				      {.cfa = UNWIND_CFA_SP, .cfa_off = 8, .ra_at = -1}};
+	struct unwind_row rows[] = {{4096, 0}, {4112, 1}, {5128, 1}};
+	uint32_t blocks[] = {0, 2, 3};
+	struct unwind_table t = {.first_off = 4096,
+				 .n_rules = 2,
+				 .rules = rules,
+				 .n_rows = 3,
+				 .rows = rows,
+				 .n_blocks = 2,
+				 .blocks = blocks};
+	struct wr answer = {0}, w = {0};
+
+	if (i == 0) {
+		answer_put_table(&t, &answer);
+		table_file_put(&of, answer.v, answer.n, &w);
+		wr_release(&answer);
+	}
+	*ret_n = w.n;
+	return w.v;
+}
+
+static void use(const uint8_t *data, size_t n)
+{
+	struct unwind_table t;
+
+	if (table_file_get(data, n, &of, &t, NULL) < 0)
+		return;
+	FUZZ_REQUIRE(t.n_rows && t.n_rules && t.blocks[t.n_blocks] == t.n_rows);
+	for (uint32_t i = 0; i < t.n_rows; i++)
+		FUZZ_REQUIRE(t.rows[i].rule < t.n_rules);
+	unwind_table_release(&t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct wr w = {0};
+
+	use(data, n);
+	if (n > HEAD_BYTES) {
+		table_file_put(&of, data + HEAD_BYTES, n - HEAD_BYTES, &w);
+		use(w.v, w.n);
+		wr_release(&w);
+	}
+	return 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Unwind tables kept on disk: found again by file, refused when damaged, forged or somebody else's. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "daemon/table_cache.h"
+#include "resolve/answer.h"
+#include "resolve/table_file.h"
+#include "t.h"
+
+static char dir[64], file[100], tables[100];
+static struct file_stamp stamp;
+static struct wr answer;
+static int fd;
+
+static void make_answer(void)
+{
+	struct unwind_rule rules[] = {{.cfa = UNWIND_CFA_NONE},
+				      {.cfa = UNWIND_CFA_SP, .cfa_off = 24, .ra_at = -1}};
+	struct unwind_row rows[] = {{4096, 0}, {4112, 1}};
+	uint32_t blocks[] = {0, 2};
+
+	answer.n = 0;
+	answer_put_table(&(struct unwind_table){.first_off = 4096,
+						.n_rules = 2,
+						.rules = rules,
+						.n_rows = 2,
+						.rows = rows,
+						.n_blocks = 1,
+						.blocks = blocks},
+			 &answer);
+}
+
+static void begin(void)
+{
+	snprintf(dir, sizeof(dir), "/tmp/table_cache.XXXXXX");
+	REQUIRE(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/program", dir);
+	snprintf(tables, sizeof(tables), "%s/tables", dir);
+	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	REQUIRE(fd >= 0 && file_write_all(fd, "program", 7) >= 0);
+	REQUIRE(file_stamp_get(fd, &stamp, NULL) >= 0);
+	make_answer();
+}
+
+static void end(void)
+{
+	char command[200];
+
+	table_cache_end();
+	close(fd);
+	wr_release(&answer);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	EXPECT_EQ(system(command), 0);
+}
+
+/* Whether the table is found, by a recorder that begins. */
+static bool is_kept(void)
+{
+	struct unwind_table t;
+	bool found;
+
+	table_cache_start(dir);
+	found = table_cache_load(fd, &t) >= 0;
+	if (found) {
+		EXPECT_EQ(unwind_table_find(&t, 4096 + 20)->cfa_off, 24);
+		unwind_table_release(&t);
+	}
+	table_cache_end();
+	return found;
+}
+
+static void keep(void)
+{
+	table_cache_start(dir);
+	table_cache_keep();
+	table_cache_save(fd, &stamp, false, answer.v, answer.n);
+	table_cache_end();
+}
+
+TEST(a_table_is_found_again_until_its_file_changes)
+{
+	struct stat st;
+
+	begin();
+	EXPECT(!is_kept());
+	keep();
+	EXPECT(is_kept());
+	REQUIRE(stat(tables, &st) >= 0);
+	EXPECT_EQ(st.st_mode & 0777, 0700);
+	REQUIRE(file_write_all(fd, "more", 4) >= 0);
+	EXPECT(!is_kept());
+	keep(); /* it was read before it changed */
+	EXPECT(!is_kept());
+	end();
+}
+
+TEST(what_comes_before_the_database_is_kept_when_that_is_there)
+{
+	begin();
+	table_cache_start(dir);
+	table_cache_save(fd, &stamp, false, answer.v, answer.n);
+	EXPECT(access(tables, F_OK) < 0);
+	table_cache_keep();
+	table_cache_end();
+	EXPECT(is_kept());
+	end();
+}
+
+TEST(a_directory_that_others_may_enter_is_not_used)
+{
+	begin();
+	keep();
+	REQUIRE(chmod(tables, 0750) >= 0);
+	EXPECT(!is_kept());
+	REQUIRE(chmod(tables, 0700) >= 0);
+	EXPECT(is_kept());
+	if (geteuid() == 0) { /* somebody else's */
+		REQUIRE(chown(tables, 12345, 12345) >= 0);
+		EXPECT(!is_kept());
+		keep(); /* nothing is put there */
+	}
+	end();
+}
+
+TEST(tables_of_files_that_others_may_write_are_not_kept_by_root)
+{
+	begin();
+	if (geteuid() == 0) {
+		REQUIRE(fchmod(fd, 0666) >= 0 && file_stamp_get(fd, &stamp, NULL) >= 0);
+		keep();
+		EXPECT(!is_kept());
+		REQUIRE(fchmod(fd, 0644) >= 0 && fchown(fd, 12345, 0) >= 0);
+		REQUIRE(file_stamp_get(fd, &stamp, NULL) >= 0);
+		keep();
+		EXPECT(!is_kept());
+	}
+	end();
+}
+
+TEST(damaged_and_forged_tables_are_refused)
+{
+	const struct table_file_of of = {.stamp = {1, 2, 3, 4, 5}, .uid = 6};
+	struct table_file_of other = of;
+	struct unwind_table t;
+	struct wr w = {0};
+
+	begin();
+	table_file_put(&of, answer.v, answer.n, &w);
+	REQUIRE(table_file_get(w.v, w.n, &of, &t, NULL) >= 0);
+	unwind_table_release(&t);
+	for (size_t i = 0; i < w.n; i++) {
+		w.v[i] ^= 4;
+		EXPECT(table_file_get(w.v, w.n, &of, &t, NULL) < 0);
+		w.v[i] ^= 4;
+	}
+	for (size_t n = 0; n < w.n; n++)
+		EXPECT(table_file_get(w.v, n, &of, &t, NULL) < 0);
+	other.stamp.ctime_ns++;
+	EXPECT_EQ(table_file_get(w.v, w.n, &other, &t, NULL), -ESTALE);
+	other = of;
+	other.uid = 0;
+	EXPECT_EQ(table_file_get(w.v, w.n, &other, &t, NULL), -ESTALE);
+	w.n = 0; /* a right checksum over a table that is none */
+	answer.v[answer.n - 1] ^= 1;
+	table_file_put(&of, answer.v, answer.n, &w);
+	EXPECT_EQ(table_file_get(w.v, w.n, &of, &t, NULL), -EBADMSG);
+	wr_release(&w);
+	end();
+}
