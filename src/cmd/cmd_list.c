@@ -12,6 +12,7 @@
 #include "view/list_html.h"
 
 struct list_args {
+	bool data; /* what the page shows, without the page */
 	bool source, assembly, both, best;
 	opt_list operands, source_maps;
 	const char *into, *output, *symbol;
@@ -36,6 +37,7 @@ static int list_parse(struct cmd *c, struct list_args *a)
 		{"hot", OPT_FLAG, &a->show.hot, NULL, "only what is hot and what leads there"},
 		{"o output", OPT_STR, &a->output, "FILE",
 		 "write a page, source and code side by side, to FILE.html (-: stdout)"},
+		{"data", OPT_FLAG, &a->data, NULL, NULL}, /* for the page of dwell web */
 		{"into", OPT_STR, &a->into, "PROCEDURE", "as inlined into this procedure"},
 		{"source-map", OPT_LIST, &a->source_maps, "FROM=TO",
 		 "source files below FROM are found below TO now"},
@@ -82,6 +84,10 @@ static int list_save(struct cmd *c, const struct list_args *a, struct source *s,
 	emit_begin(&e);
 	about_emit(&e, s, false);
 	emit_end(&e);
+	if (a->data) {
+		list_data(&c->out, s, l, str_get(&account));
+		return 0;
+	}
 	list_page(&text, s, l, str_get(&account));
 	rc = out_file_save(a->output, text.v, text.n, &c->err);
 	if (rc >= 0 && strcmp(a->output, "-") != 0)
@@ -106,7 +112,7 @@ static int list_show(struct cmd *c, struct source *s, void *ctx)
 		rc = sources_map(sources, a->source_maps.v[i], &c->err);
 	if (rc >= 0)
 		rc = source_listing(s, &o, sources, &l, &c->err);
-	if (rc >= 0 && a->output) {
+	if (rc >= 0 && (a->output || a->data)) {
 		rc = list_save(c, a, s, &l);
 		listing_close(&l);
 	} else if (rc >= 0) {
@@ -128,7 +134,7 @@ int cmd_list(struct cmd *c)
 	int rc = list_parse(c, &a);
 
 	if (rc == 0) {
-		if (!a.output)
+		if (!a.output && !a.data)
 			cmd_want_one_event(c, &a.columns);
 		rc = cmd_with_source(c, &a.columns, list_show, &a);
 	}

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "cmd/cmd.h"
 #include "confine/rights.h"
+#include "model/fact.h"
 #include "web/answers.h"
 #include "web/app_page.h"
 #include "web/listen.h"
@@ -68,10 +70,7 @@ static const struct question_kind {
 	 {"a", "b"},
 	 true},
 	{"list", {"list", "--json", "--no-flush"}, {"pm", "sp"}, {"procedure", "image"}},
-	{"list-both",
-	 {"list", "--both", "--json", "--no-flush"},
-	 {"pm", "sp"},
-	 {"procedure", "image"}},
+	{"listing", {"list", "--data", "--no-flush"}, {"pm", "sp"}, {"procedure", "image"}},
 	{"top", {"top", "--json", "--no-flush"}, {"pm", "sp", "sort", "limit"}, {NULL}},
 	{"diff", {"diff", "--json", "--no-flush"}, {"by", "sort"}, {"a", "b"}, true},
 	{"trace", {"trace", "--data", "-o", "-", "--no-flush"}, {"by"}, {NULL}},
@@ -159,6 +158,28 @@ static int answer_question(void *ctx, unsigned n, char **words)
 	for (unsigned i = 0; i < n_options; i++)
 		free(options[i]);
 	return rc;
+}
+
+/* --- what the query bar completes --- */
+
+static void put_facts(struct str *out)
+{
+	static const char *const kinds[] = {
+		[FACT_BIT] = "bit", [FACT_TRAP] = "trap", [FACT_COUNTER] = "counter"};
+	struct json j = json_init(out, 0);
+
+	json_begin(&j, '[');
+	for (size_t i = 0; i < n_facts; i++) {
+		json_begin(&j, '{');
+		json_key(&j, "kind");
+		json_str(&j, kinds[fact_table[i].kind]);
+		json_key(&j, "name");
+		json_str(&j, fact_table[i].name);
+		json_key(&j, "says");
+		json_str(&j, fact_table[i].meaning);
+		json_end(&j, '}');
+	}
+	json_end(&j, ']');
 }
 
 /* --- serving --- */
@@ -285,10 +306,13 @@ static unsigned who_may_ask(uint32_t uids[3])
 
 int cmd_web(struct cmd *c)
 {
-	static const struct page_file files[] = {
+	_str_ struct str facts = {0};
+	struct page_file files[] = {
 		{"/", "text/html; charset=utf-8", app_page_html},
 		{"/app.css", "text/css; charset=utf-8", app_page_style},
+		{"/list.css", "text/css; charset=utf-8", app_page_more},
 		{"/app.js", "text/javascript; charset=utf-8", app_page_script},
+		{"/facts.json", "application/json", NULL},
 		{0},
 	};
 	struct web_args a = {.listen = "127.0.0.1:8571"};
@@ -320,6 +344,8 @@ int cmd_web(struct cmd *c)
 	vec_release(&operands);
 	if (a.db && access(a.db, R_OK) < 0)
 		return err_errno(&c->err, -errno, "--db %s", a.db);
+	put_facts(&facts);
+	files[4].text = str_get(&facts);
 	a.command_db = a.db ? xasprintf("--db=%s", a.db) : NULL;
 	is_path = strchr(a.listen, '/') != NULL;
 	listener = is_path ? listen_unix(a.listen, BACKLOG, &c->err)

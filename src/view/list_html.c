@@ -212,16 +212,24 @@ static void json_listing(struct list_html *h, const char *account)
 	json_end(h->j, '}');
 }
 
-void list_page(struct str *out, struct source *s, const struct listing *l, const char *account)
+void list_data(struct str *out, struct source *s, const struct listing *l, const char *account)
 {
-	struct str text = {0}, title = {0}, style = {0};
-	struct json j = json_init(&text, 0);
+	struct json j = json_init(out, 0);
 	struct list_html h = {.j = &j, .columns = &s->columns, .l = l};
-	struct wr data = {0};
 
 	h.order = xcalloc(s->columns.cols.n + 1, sizeof(*h.order));
 	h.n_shown = cols_order(&s->columns, h.order);
 	json_listing(&h, account);
+	free(h.order);
+	vec_release(&h.texts);
+}
+
+void list_page(struct str *out, struct source *s, const struct listing *l, const char *account)
+{
+	struct str text = {0}, title = {0}, style = {0};
+	struct wr data = {0};
+
+	list_data(&text, s, l, account);
 	wr_bytes(&data, text.v, text.n);
 	text_show(&title, l->procedure);
 	str_addf(&style, "%s%s", list_page_style, list_page_more);
@@ -232,8 +240,6 @@ void list_page(struct str *out, struct source *s, const struct listing *l, const
 				.style = str_get(&style),
 				.script = list_page_script},
 		 &data);
-	free(h.order);
-	vec_release(&h.texts);
 	str_release(&text);
 	str_release(&title);
 	str_release(&style);

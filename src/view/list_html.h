@@ -9,4 +9,7 @@
 /* Appends the page of L, which is S's.  ACCOUNT is what was recorded and lost, as text. */
 void list_page(struct str *out, struct source *s, const struct listing *l, const char *account);
 
+/* Appends what that page shows, as JSON. */
+void list_data(struct str *out, struct source *s, const struct listing *l, const char *account);
+
 #endif

@@ -66,9 +66,11 @@ export class Browser {
     });
   }
 
-  // Opens URL in a page of its own.  HOW: width, height, dark, touch, density.
+  // Opens URL in a page of its own.  HOW: width, height, dark, touch, density; context: another browser's, as it were, which
+  // shares nothing with this one.
   async open(url, how = {}) {
-    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { browserContextId } = how.context ? await this.send("Target.createBrowserContext") : {};
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank", browserContextId });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
     const page = new Page(this, sessionId, targetId);
     this.pages.set(sessionId, page);

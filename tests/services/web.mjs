@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { Browser, findBrowser } from "./browser.mjs";
 
 const tests = [];
-const test = (name, how, run = how) => tests.push({ name, run, skip: how.skip });
+const only = process.argv[2] || ""; // of a test's name
+const test = (name, how, run = how) => name.includes(only) && tests.push({ name, run, skip: how.skip });
 const dir = mkdtempSync(join(tmpdir(), "dwell-web."));
 const dwell = (...args) => execFileSync(process.env.DWELL, args, { cwd: dir, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 let browser, server;
@@ -49,7 +50,7 @@ const main = (page) => page.run(`document.getElementById("main").innerText`);
 const trouble = (page) => page.run(`document.getElementById("trouble").textContent`);
 
 // Status and body of PATH with HEADERS.
-const request = (path, headers = {}, base = server.base) => new Promise((done, fail) => get(`${base}${path}`, { headers }, (r) => {
+const request = (path, headers = {}, base = server.base) => new Promise((done, fail) => get(`${base}${path}`, { headers, agent: false }, (r) => {
   let body = "";
   r.on("data", (chunk) => { body += chunk; });
   r.on("end", () => done({ status: r.statusCode, body, headers: r.headers }));
@@ -112,7 +113,14 @@ test("tree: arrow keys open and close", async () => {
 
 test("code: instructions of a procedure with their samples", async () => {
   for (const how of BOTH)
-    await look("view=code&procedure=hot_loop", how, async (page) => assert.match(await main(page), /%[\s\S]*0x[0-9a-f]+/));
+    await look("view=code&procedure=hot_loop", how, async (page) => {
+      assert.match(await main(page), /%[\s\S]*[0-9a-f]{4}/);
+      assert.match(await main(page), /volatile unsigned s/);
+      assert(await page.run(`document.querySelectorAll(".arrows path").length`) >= 2, "jumps have arrows");
+      await page.run(`document.getElementById("code").focus()`);
+      await page.keys("n", "ArrowDown");
+      await page.until(`/at=insn/.test(location.hash)`);
+    });
 });
 
 test("compare: what changed, as a table and as a picture", async () => {
@@ -140,9 +148,109 @@ test("threads: time lines with states, searched and zoomed; the address keeps bo
   }
 });
 
-test("errors of the query bar are those of the command, caret and all", async () => {
-  await look("view=table&pm=retired%5E%5E", BOTH[0], async (page) => assert.match(await trouble(page), /retired\^\^\n\s+\^/));
+test("errors of the query bar are those of the command, and stand under what is wrong", async () => {
+  for (const how of BOTH)
+    await look("view=table&pm=retired%5E%5E", how, async (page) => {
+      assert.match(await trouble(page), /retired\^\^\n\s+\^/);
+      assert.match(await page.until(`document.querySelector(".caret:not([hidden])")?.textContent`), /^ {9}\^ expected a sample set here$/);
+      assert.equal(await page.run(`document.getElementById("pm").selectionStart`), 9);
+    });
   await look("view=table&event=nothing", BOTH[0], async (page) => assert.match(await trouble(page), /no samples of event/));
+});
+
+test("the query bar completes keys, values, facts and operators at the caret", async () => {
+  const options = `[...document.querySelectorAll(".options:not([hidden]) b")].map((b) => b.textContent).join(" ")`;
+  const type = async (page, text) => {
+    for (const c of text)
+      await page.key(c);
+  };
+  await look("view=table", BOTH[0], async (page) => {
+    const value = (id) => page.run(`document.getElementById("${id}").value`);
+    await page.run(`document.getElementById("only").focus()`);
+    await type(page, "com");
+    await page.until(`${options} === "comm="`);
+    await page.key("Tab");
+    await page.until(`/\\bcc1\\b/.test(${options})`);
+    await type(page, "c");
+    await page.until(`/^cc1/.test(${options})`);
+    await page.keys("ArrowDown", "Enter");
+    assert.equal(await value("only"), "comm=cc1");
+    assert.equal(await page.run(`document.getElementById("only-options").hidden`), true);
+    await page.key("Enter");
+    await page.until(`/only=comm%3Dcc1/.test(location.hash)`);
+    await page.run(`document.getElementById("pm").focus()`);
+    await type(page, "reti");
+    await page.until(`/^retired/.test(${options})`);
+    await page.key("Tab");
+    assert.equal(await value("pm"), "retired");
+    await type(page, "^!misp");
+    await page.until(`/^mispredict/.test(${options})`);
+    await page.keys("Tab");
+    await type(page, ":lat");
+    await page.until(`/^latency/.test(${options})`);
+    await page.keys("ArrowDown", "Enter");
+    assert.equal(await value("pm"), "retired^!mispredict:latency");
+    await page.run(`document.getElementById("pm").value = "retired"; document.getElementById("pm").setSelectionRange(7, 7)`);
+    await page.key("ArrowDown");
+    await page.until(`${options} === "^ | : :: +"`);
+    await page.key("Escape");
+    assert.equal(await page.run(`document.getElementById("pm-options").hidden`), true);
+  });
+});
+
+const VIEWS = ["view=overview", "view=flame", "view=table", "view=around&procedure=hot_loop", "view=tree", "view=code&procedure=hot_loop", "view=compare", "view=threads"];
+
+// The least contrast of texts that are seen, as WCAG 2.2 reckons it, with the text that has it.
+const CONTRAST = `(() => {
+  const parse = (c) => { const [r, g, b, a = 1] = c.match(/[\\d.]+/g).map(Number); return { r, g, b, a }; };
+  const over = (x, y) => ({ r: x.r * x.a + y.r * (1 - x.a), g: x.g * x.a + y.g * (1 - x.a), b: x.b * x.a + y.b * (1 - x.a), a: 1 });
+  const part = (v) => v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4;
+  const light = ({ r, g, b }) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  const backOf = (e) => {
+    const backs = [];
+    for (; e; e = e.parentElement)
+      backs.push(parse(getComputedStyle(e).backgroundColor));
+    return backs.reverse().reduce((under, b) => over(b, under), parse(getComputedStyle(document.body).backgroundColor));
+  };
+  let least = { ratio: 99, n: 0 };
+  for (const e of document.querySelectorAll("body *")) {
+    const own = [...e.childNodes].some((c) => c.nodeType === 3 && c.data.trim()) || /^(INPUT|SELECT)$/.test(e.tagName);
+    if (!own || !e.getClientRects().length || e.disabled || e.closest("noscript, option"))
+      continue;
+    const backs = [backOf(e)], bar = e.parentElement.querySelector(":scope > i");
+    if (bar)
+      backs.push(over({ ...parse(getComputedStyle(bar).backgroundColor), a: Number(getComputedStyle(bar).opacity) }, backs[0]));
+    for (const back of backs) {
+      const [x, y] = [light(over(parse(getComputedStyle(e).color), back)), light(back)];
+      const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+      least = ratio < least.ratio ? { ratio, text: e.textContent.slice(0, 40), tag: e.tagName + "." + e.className, n: least.n + 1 } : { ...least, n: least.n + 1 };
+    }
+  }
+  return least;
+})()`;
+
+test("every view fits both widths, and its texts have a contrast of 4.5 or more, dark and light", async () => {
+  for (const width of [1280, 390])
+    for (const dark of [false, true])
+      for (const view of VIEWS)
+        await look(view, { width, dark }, async (page) => {
+          const { ratio, text, tag, n } = await page.run(CONTRAST);
+          assert(n > 10, `${view}: ${n} texts`);
+          assert(ratio >= 4.5, `${view}, ${width}, ${dark ? "dark" : "light"}: ${ratio.toFixed(2)} of ${tag} "${text}"`);
+        });
+});
+
+test("a link copied from one browser opens the same view in another", async () => {
+  const steps = { "view=table": `document.querySelectorAll("th button")[1].click()`, "view=tree": `document.querySelector("tbody button").click()`,
+    "view=code&procedure=hot_loop": `document.getElementById("next").click()`, "view=overview": "0", "view=compare": "0" };
+  for (const [view, step] of Object.entries(steps))
+    await look(view, BOTH[0], async (page) => {
+      await page.run(step);
+      const shown = await main(page), hash = await page.run("location.hash");
+      if (step !== "0")
+        assert.notEqual(hash, `#${view}`, "the address keeps the step");
+      await look(hash.slice(1), { ...BOTH[0], context: true }, async (other) => assert.equal(await main(other), shown, view));
+    });
 });
 
 test("names are no markup", async () => {

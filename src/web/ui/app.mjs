@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of `dwell web`: the views, and the form that chooses samples.  Each view asks a question and shows the answer.
 import { ask, useToken } from "./app_ask.mjs";
-import { codeTable } from "./app_code.mjs";
+import { completing, keyWords, setWords } from "./app_bar.mjs";
+import { codePicture } from "./app_code.mjs";
 import { barCell, count, el, percent, short, shown } from "./app_dom.mjs";
 import { flamePicture } from "./app_flame.mjs";
 import { heatMap } from "./app_heat.mjs";
@@ -11,7 +12,12 @@ import { threadsPicture } from "./app_threads.mjs";
 import { callTree } from "./app_tree.mjs";
 
 const $ = (id) => document.getElementById(id);
-const KEYS = ["comm", "image", "cgroup", "label", "exe", "pid", "uid"]; // what time is split by
+// What time is split by; those that are parts of a cgroup's path are summed up here.
+const KEYS = { comm: "command", image: "image", exe: "program", pid: "process", uid: "user", cgroup: "cgroup", unit: "unit", container: "container", label: "label" };
+const PARTS = {
+  unit: (cgroup) => /[^/]+\.(service|scope|socket|mount|slice)$/.exec(cgroup.replace(/(\.(service|scope|socket|mount|slice))\/.*?$/, "$1"))?.[0],
+  container: (cgroup) => /(?:docker|cri-containerd|crio|libpod|containerd|lxc|kubepods)[-/.:][^/]*(?:\/[^/]+)?|[0-9a-f]{32,64}/.exec(cgroup)?.[0],
+};
 let running = null; // the question under way: an AbortController
 let picture = null; // of the view that is shown, if it has one
 
@@ -25,6 +31,9 @@ const VIEWS = {
   compare: { name: "Compare", show: compare },
   threads: { name: "Threads", show: threads },
 };
+
+// What is one view's own in the address.
+const OWN = { z: "", s: "", o: "", at: "", col: "", hot: "", q: "", t: "" };
 
 // --- parts ---
 
@@ -42,19 +51,19 @@ function wholeOf(answer, event) {
 }
 
 function openCode(procedure, image) {
-  app.go({ view: "code", procedure, image: image || "" });
+  app.go({ ...OWN, view: "code", procedure, image: image || "" });
 }
 
 function procedureButton(r) {
   const name = r.procedure || r.image || r.comm || "?";
   return el("td", { class: "name" }, r.procedure ? el("button", { type: "button", class: "go", title: "Callers and callees",
-    onclick: () => app.go({ view: "around", procedure: r.procedure, image: r.image || "" }) }, short(name)) : short(name));
+    onclick: () => app.go({ ...OWN, view: "around", procedure: r.procedure, image: r.image || "" }) }, short(name)) : short(name));
 }
 
-function rowsTable(answer, caption, key) {
+function rowsTable(answer, caption, key, { brief = false, keep = false } = {}) {
   const event = eventOf(answer), whole = wholeOf(answer, event);
   const of = (r) => r.counts?.[event] || 0, incl = (r) => r.inclusive?.[event] ?? null;
-  const events = Object.keys(answer.rows[0]?.counts || {});
+  const events = Object.keys(answer.rows[0]?.counts || {}).filter((e) => !brief || e === event);
   const columns = [
     { name: "Share", number: true, value: of, cell: (r) => barCell(of(r) / (whole || 1), percent(of(r), whole)) },
     ...events.map((e) => ({ name: e, number: true, value: (r) => r.counts[e] || 0, cell: (r) => typeof r.counts[e] === "number" ? count(r.counts[e]) : "" })),
@@ -63,21 +72,41 @@ function rowsTable(answer, caption, key) {
     columns.push({ name: "With callees", number: true, value: (r) => incl(r) || 0, cell: (r) => percent(incl(r) || 0, whole) });
   columns.push(key
     ? { name: key, class: "name", value: (r) => String(r[key] ?? ""), cell: (r) => el("td", { class: "name" }, el("button", { type: "button", class: "go", title: "Only this",
-      onclick: () => app.go({ view: "table", by: "procedure", only: key === "image" ? app.state.only : `${key}=${r[key]}` }) }, short(r[key] ?? "-"))) }
+      onclick: () => app.go({ ...OWN, view: "table", by: "procedure", ...(key === "image" ? { q: r.image } : { only: `${key in PARTS ? "cgroup" : key}=${r.only ?? r[key]}` }) }) }, short(r[key] ?? "-"))) }
     : { name: "Procedure", value: (r) => r.procedure || r.image || "", cell: procedureButton });
   if (!key)
     columns.push({ name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 70) });
-  return sortedTable(answer.rows, columns, { caption });
+  return sortedTable(answer.rows, columns, { caption, kept: keep ? app.state : {}, note: keep ? app.note : () => {} });
 }
+
+// Rows of ANSWER, by cgroup, as rows of the part KEY of its path.
+function sumParts(answer, key) {
+  const sums = new Map();
+  for (const r of answer.rows) {
+    const name = r.cgroup ? PARTS[key](r.cgroup) || "(none)" : "(none)";
+    const sum = sums.get(name) || sums.set(name, { [key]: name, only: r.cgroup, counts: {} }).get(name);
+    for (const [event, n] of Object.entries(r.counts))
+      sum.counts[event] = (sum.counts[event] || 0) + (Number(n) || 0);
+  }
+  return { ...answer, rows: [...sums.values()] };
+}
+
+async function askBy(by, signal) {
+  const answer = await ask("prof", { ...app.selection(), by: by in PARTS ? "cgroup" : by, limit: by in PARTS ? "" : 200 }, signal);
+  return by in PARTS ? sumParts(answer, by) : answer;
+}
+
+const byChoice = (label, by, more = []) => el("select", { "aria-label": label, onchange: (e) => app.go({ by: e.target.value }) },
+  ...more.map((k) => el("option", { value: k, selected: k === by }, k)), ...Object.entries(KEYS).map(([k, name]) => el("option", { value: k, selected: k === by }, name)));
 
 function accountOf(answer) {
   const { recording = {}, events = [], losses = {} } = answer;
   const parts = events.map((e) => el("tr", {}, el("td", { class: "name" }, shown(e.name)), el("td", { class: "n" }, count(e.samples)), el("td", { class: "n" }, e.freq_hz ? `${e.freq_hz} Hz` : count(e.period)),
-    el("td", { class: "n" }, count(e.lost)), el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n" }, percent(e.kernel || 0, e.samples))));
+    el("td", { class: "n" }, count(e.lost)), el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n" }, e.kernel <= e.samples ? percent(e.kernel || 0, e.samples) : "")));
   return [
     el("p", { class: "soft" }, [recording.host, recording.kernel, recording.start && `${recording.start} to ${recording.end}`, recording.command].filter(Boolean).map((t) => short(t, 200)).join(" · ")),
     el("table", {}, el("thead", {}, el("tr", {}, ...["Event", "Samples", "Period", "Lost", "Not delivered", "Kernel"].map((t, i) => el("th", { class: i ? "n" : "" }, t)))), el("tbody", {}, ...parts)),
-    Object.keys(losses).length ? el("p", {}, `Lost: ${Object.entries(losses).map(([k, v]) => `${k} ${typeof v === "number" ? count(v) : JSON.stringify(v)}`).join(", ")}`) : null,
+    el("p", {}, Object.keys(losses).length ? `Lost: ${Object.entries(losses).map(([k, v]) => `${k} ${typeof v === "number" ? count(v) : JSON.stringify(v)}`).join(", ")}` : "Nothing was lost."),
     ...(answer.notes || []).map((n) => el("p", { class: "soft" }, shown(n))),
   ].filter(Boolean);
 }
@@ -85,20 +114,17 @@ function accountOf(answer) {
 // --- views: each returns what main shows ---
 
 async function overview(signal) {
-  const by = KEYS.includes(app.state.by) ? app.state.by : "comm";
-  const [answer, epochs] = await Promise.all([
-    ask("prof", { ...app.selection(), by, limit: 200 }, signal),
-    ask("epochs", {}, signal).catch(() => null),
-  ]);
+  const by = app.state.by in KEYS ? app.state.by : "comm";
+  const [answer, epochs] = await Promise.all([askBy(by, signal), ask("epochs", {}, signal).catch(() => null)]);
   const minutes = epochs && await ask("minutes", { epoch: app.state.epoch || "latest" }, signal).catch(() => null);
-  const hot = minutes?.rows?.length && by !== "image" ? heatMap(minutes.rows, by, eventOf(answer), (since, until) => app.go({ since, until })) : null;
+  const several = new Set((minutes?.rows || []).map((r) => r.minute)).size > 1, key = by in PARTS ? "cgroup" : by;
+  const hot = several && by !== "image" ? heatMap(minutes.rows, key, eventOf(answer), (since, until) => app.go({ since, until })) : null;
   return [
     ...(hot ? [el("h2", {}, "When"), hot] : []),
-    el("h2", {}, "What was recorded"), ...accountOf(answer),
     el("div", { class: "sides" },
-      el("section", {}, el("h2", {}, "Who used it, by ", el("select", { "aria-label": "Split by", onchange: (e) => app.go({ by: e.target.value }) },
-        ...KEYS.map((k) => el("option", { value: k, selected: k === by }, k)))), rowsTable(answer, "", by)),
+      el("section", {}, el("h2", {}, "Who used it, by ", byChoice("Split by", by)), rowsTable(answer, "", by, { brief: true })),
       epochs ? el("section", {}, el("h2", {}, "Recordings"), epochTable(epochs.rows)) : null),
+    el("h2", {}, "What was recorded and lost"), ...accountOf(answer),
   ];
 }
 
@@ -127,12 +153,24 @@ async function flame(signal) {
 
 async function table(signal) {
   const by = app.state.by || "procedure";
-  const answer = await ask("prof", { ...app.selection(), by }, signal);
-  const choice = el("select", { "aria-label": "Rows are", onchange: (e) => app.go({ by: e.target.value }) },
-    ...["procedure", ...KEYS, "line", "address"].map((k) => el("option", { value: k, selected: k === by }, k)));
-  const rows = rowsTable(answer, `${count(answer.rows.length)} rows`, KEYS.includes(by) ? by : "");
-  setTimeout(() => rows.watch($("main")));
-  return [el("h2", {}, "By ", choice), rows];
+  const answer = by in PARTS ? await askBy(by, signal) : await ask("prof", { ...app.selection(), by }, signal);
+  const all = answer.rows, texts = all.map((r) => `${r.procedure || ""} ${r.image || ""} ${r[by] ?? ""}`.toLowerCase());
+  const place = el("div"), matched = el("output");
+  const box = el("input", { type: "search", id: "filter", placeholder: "Search in rows", "aria-label": "Only rows with this text", spellcheck: "false", value: app.state.q || "",
+    oninput: () => {
+      app.note({ q: box.value });
+      fill();
+    } });
+  function fill() {
+    const text = box.value.toLowerCase(), rows = text ? all.filter((_, i) => texts[i].includes(text)) : all;
+    const event = eventOf(answer), whole = wholeOf(answer, event);
+    matched.textContent = text ? `${percent(rows.reduce((n, r) => n + (r.counts?.[event] || 0), 0), whole)} matched` : "";
+    const shownRows = rowsTable({ ...answer, rows }, `${count(rows.length)} rows`, by in KEYS ? by : "", { keep: true });
+    place.replaceChildren(rows.length ? shownRows : el("p", {}, "No row has this text."));
+    setTimeout(() => shownRows.watch($("main")));
+  }
+  fill();
+  return [el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, el("label", {}, "By ", byChoice("Rows are", by, ["procedure", "line", "address"])), box, matched), place];
 }
 
 async function around(signal) {
@@ -149,7 +187,7 @@ async function around(signal) {
     : answer.rows.length ? rowsTable(answer, "") : el("p", { class: "soft" }, "none"));
   return [
     el("h2", {}, short(procedure), " ", el("span", { class: "soft" }, short(image || "", 80))),
-    el("p", {}, el("a", { href: app.href({ view: "code" }) }, "Code"), " · ", el("a", { href: app.href({ view: "flame", focus: `^${procedure.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` }) }, "Flame graph through it")),
+    el("p", {}, el("a", { href: app.href({ ...OWN, view: "code" }) }, "Code"), " · ", el("a", { href: app.href({ ...OWN, view: "flame", focus: `^${procedure.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` }) }, "Flame graph through it")),
     el("div", { class: "sides" }, side("Called by", callers), side("Calls", callees)),
   ];
 }
@@ -157,23 +195,18 @@ async function around(signal) {
 async function tree(signal) {
   const answer = await ask("tree", { ...app.selection(), focus: app.state.focus, "percent-limit": 0.1 }, signal);
   const event = eventOf({ ...answer, rows: answer.rows.map((r) => ({ counts: r.inclusive })) });
-  return [callTree(answer.rows, event, wholeOf({ ...answer, rows: [] }, event) || 1, (r) => openCode(r.name, r.image))];
+  return [callTree(answer.rows, event, wholeOf({ ...answer, rows: [] }, event) || 1, (r) => openCode(r.name, r.image), app.state, app.note)];
 }
 
 async function code(signal) {
   const { procedure, image } = app.state;
   if (!procedure)
     return [el("p", {}, "Choose a procedure in the table, the tree or the flame graph first.")];
-  const which = { ...app.selection(), procedure, image };
-  const answer = await ask("list-both", which, signal).catch((e) => {
-    if (e.name === "AbortError")
-      throw e;
-    return ask("list", which, signal); // it has no source, or no code
-  });
-  const rows = codeTable(answer, eventOf(answer));
-  setTimeout(() => rows.showHot());
-  return [el("h2", {}, short(answer.procedure || procedure), " ", el("span", { class: "soft" }, short(answer.image || "", 90))),
-    ...(answer.notes || []).map((n) => el("p", { class: "soft" }, shown(n))), rows];
+  const listing = await ask("listing", { ...app.selection(), procedure, image }, signal);
+  const place = el("div", { class: "picture listing" });
+  $("main").replaceChildren(place);
+  picture = codePicture(place, listing, app.state, (changes) => app.note(changes));
+  return null;
 }
 
 async function compare(signal) {
@@ -227,7 +260,7 @@ async function show() {
   running = new AbortController();
   const { signal } = running;
   picture = null;
-  $("views").replaceChildren(...Object.entries(VIEWS).map(([k, v]) => el("a", { href: app.href({ view: k, z: "" }), "aria-current": k === name ? "page" : false }, v.name)));
+  $("views").replaceChildren(...Object.entries(VIEWS).map(([k, v]) => el("a", { href: app.href({ view: k, ...OWN }), "aria-current": k === name ? "page" : false }, v.name)));
   for (const key of ["only", "pm"])
     if (document.activeElement !== $(key))
       $(key).value = app.state[key] || "";
@@ -251,6 +284,8 @@ async function show() {
     if (e.name === "AbortError" || signal.aborted)
       return;
     showTrouble(e.message);
+    if (app.state.pm)
+      setBar.tell(e.message);
     $("main").replaceChildren();
     $("status").textContent = "";
   }
@@ -263,18 +298,44 @@ async function fillForm() {
   $("epoch").replaceChildren(option("", "latest"), option("all", "all"), ...epochs.rows.map((r) => option(r.epoch, `${r.epoch} ${short(r.label || "", 20)}`)));
   $("epoch").value = app.state.epoch || "";
   const answer = await ask("prof", { epoch: app.state.epoch, by: "image", limit: 1 }).catch(() => ({ events: [], recording: {} }));
+  events = answer.events.map((e) => ({ word: e.name, says: `${count(e.samples)} samples` }));
   $("event").replaceChildren(option("", "default"), ...answer.events.map((e) => option(e.name, e.name)));
   $("event").value = app.state.event || "";
-  const sets = ["retired", "mispredict", "l1miss", "dtbmiss", "retired^!mispredict", "retired:latency", "retired:latency::retired", "mispredict::retired"];
-  $("sets").replaceChildren(...sets.map((s) => option(s)));
   $("what").textContent = document.title = `dwell: ${[answer.recording.host, answer.recording.command].filter(Boolean).map((t) => short(t, 120)).join(", ")}`;
 }
+
+// --- completion ---
+
+let events = [], facts = null;
+const values = new Map();
+
+// What the samples of the recording have as KEY, most samples first.
+function valuesOf(key) {
+  const where = `${app.state.epoch || ""} ${key}`;
+  if (key === "event")
+    return events;
+  if (!/^(comm|exe|pid|uid|cgroup|label|image)$/.test(key))
+    return [];
+  if (!values.has(where))
+    values.set(where, ask("prof", { epoch: app.state.epoch, by: key, limit: 100 }).then((a) => a.rows.filter((r) => r[key] !== null && !/\s/.test(r[key]))
+      .map((r) => ({ word: String(r[key]), says: Object.entries(r.counts).map(([e, n]) => `${count(Number(n) || 0)} ${e}`)[0] || "" })), () => []));
+  return values.get(where);
+}
+
+const CHOICES = [["comm", "command"], ["pid", "process"], ["tid", "thread"], ["exe", "program"], ["uid", "user"], ["cgroup", "container, unit"], ["label", "label of a process"],
+  ["event", "what was counted"], ["host", "machine"], ["epoch", "recording"], ["since", "from this time on"], ["until", "up to this time"]].map(([k, says]) => ({ word: `${k}=`, says }));
+
+completing($("only"), keyWords(CHOICES, valuesOf));
+const setBar = completing($("pm"), async (text, caret) => {
+  facts ||= await fetch("/facts.json").then((r) => r.json()).then(setWords).catch(() => null);
+  return facts ? facts(text, caret) : { from: caret, to: caret, options: [] };
+});
 
 useToken(app.begin());
 app.onChange(show);
 $("query").addEventListener("submit", (e) => {
   e.preventDefault();
-  app.go({ epoch: $("epoch").value, event: $("event").value, only: $("only").value.trim(), pm: $("pm").value.trim(), z: "" });
+  app.go({ epoch: $("epoch").value, event: $("event").value, only: $("only").value.trim(), pm: $("pm").value.trim(), z: "", o: "", at: "" });
 });
 $("time").addEventListener("click", () => app.go({ since: "", until: "" }));
 for (const key of ["epoch", "event"])
@@ -285,7 +346,7 @@ document.addEventListener("keydown", (e) => {
   const i = Number(e.key);
   const names = Object.keys(VIEWS);
   if (i >= 1 && i <= names.length)
-    app.go({ view: names[i - 1], z: "" });
+    app.go({ view: names[i - 1], ...OWN });
   else
     picture?.key(e);
 });

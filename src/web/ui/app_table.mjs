@@ -4,9 +4,11 @@ import { el } from "./app_dom.mjs";
 
 const ROW = 25, AHEAD = 20;
 
-// COLUMNS: { name, title, number, value(row), cell(row) }; VALUE is what is sorted by, CELL a td or text.
-export function sortedTable(rows, columns, { sort = 0, caption = "" }) {
-  let order = rows.map((_, i) => i), by = sort, down = columns[sort].number;
+// COLUMNS: { name, title, number, value(row), cell(row) }; VALUE is what is sorted by, CELL a td or text.  KEPT has s of the
+// address: the column that is sorted by, with "-" before it from the largest down; NOTE(changes) keeps it.
+export function sortedTable(rows, columns, { sort = 0, caption = "", kept = {}, note = () => {} }) {
+  const asked = columns.findIndex((c) => c.name === (kept.s || "").replace(/^-/, ""));
+  let order = rows.map((_, i) => i), by = asked < 0 ? sort : asked, down = asked < 0 ? columns[sort].number : kept.s.startsWith("-");
   const body = el("tbody"), above = el("tr"), below = el("tr"), head = el("tr");
   const table = el("table", {}, el("caption", { class: "soft" }, caption), el("thead", {}, head), body);
   let first = -1, scroller = null;
@@ -25,7 +27,9 @@ export function sortedTable(rows, columns, { sort = 0, caption = "" }) {
         down = i === by ? !down : !!c.number;
         by = i;
         sortRows();
+        note({ s: `${down ? "-" : ""}${columns[by].name}` });
         heads();
+        head.children[i].firstChild.focus();
         first = -1;
         fill();
       } }, c.name + (i === by ? (down ? " ▾" : " ▴") : "")))));
@@ -49,6 +53,15 @@ export function sortedTable(rows, columns, { sort = 0, caption = "" }) {
     below.style.height = `${(n - to) * ROW}px`;
     body.replaceChildren(above, ...order.slice(from, to).map(rowOf), below);
   }
+
+  // Up and down go from row to row.
+  body.addEventListener("keydown", (e) => {
+    const row = e.target.closest("tr"), next = e.key === "ArrowDown" ? row?.nextElementSibling : e.key === "ArrowUp" ? row?.previousElementSibling : null;
+    if (!next?.querySelector("button"))
+      return;
+    e.preventDefault();
+    next.querySelector("button").focus();
+  });
 
   sortRows();
   heads();

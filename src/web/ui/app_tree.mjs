@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A tree of calls: folded but for its hottest path, opened by click, Enter or arrow keys.
+// A tree of calls: folded but for its hottest path, opened by click, Enter or arrow keys.  KEPT has o of the address: the
+// rows that stand otherwise than at first; NOTE(changes) keeps them.
 import { el, barCell, count, percent, short } from "./app_dom.mjs";
 
-export function callTree(rows, event, whole, open) {
+export function callTree(rows, event, whole, open, kept = {}, note = () => {}) {
   const below = new Map(), element = new Map();
   for (const r of rows)
     (below.get(r.parent) || below.set(r.parent, []).get(r.parent)).push(r);
-  const body = el("tbody");
+  const body = el("tbody"), changed = new Set();
+  let isBuilt = false;
   const amount = (r) => r.inclusive[event] || 0;
 
   function nameOf(r) {
@@ -43,19 +45,31 @@ export function callTree(rows, event, whole, open) {
     if (!children.length || (row.dataset.open === "1") === isOpen)
       return;
     row.dataset.open = isOpen ? "1" : "0";
+    if (isBuilt) {
+      if (!changed.delete(String(r.id)))
+        changed.add(String(r.id));
+      note({ o: [...changed].slice(0, 200).join(".") });
+    }
     toggle.setAttribute("aria-expanded", String(isOpen));
     toggle.textContent = `${isOpen ? "▾ " : "▸ "}${nameOf(r)}`;
     if (isOpen) {
       row.after(...children.map(line));
     } else {
-      for (const c of children) {
-        const e = element.get(c.id);
-        if (e) {
-          setOpen(c, false);
-          e.row.remove();
-        }
-      }
+      for (const c of children)
+        remove(c);
     }
+  }
+
+  // Takes R and what is below it out of the document.
+  function remove(r) {
+    const e = element.get(r.id);
+    if (!e)
+      return;
+    if (e.row.dataset.open === "1")
+      (below.get(r.id) || []).forEach(remove);
+    changed.delete(String(r.id));
+    element.delete(r.id);
+    e.row.remove();
   }
 
   const tops = below.get(null) || [];
@@ -64,6 +78,13 @@ export function callTree(rows, event, whole, open) {
     setOpen(r, true);
     if (r.depth > 40)
       break;
+  }
+  isBuilt = true;
+  const byId = new Map(rows.map((r) => [String(r.id), r]));
+  for (const id of (kept.o || "").split(".")) {
+    const e = element.get(byId.get(id)?.id);
+    if (e)
+      setOpen(byId.get(id), e.row.dataset.open !== "1");
   }
   return el("table", { role: "treegrid" }, el("thead", {}, el("tr", {}, el("th", { class: "n" }, "With what it calls"), el("th", { class: "n" }, "Itself"), el("th", {}, "Procedure"), el("th", {}, "Image"))), body);
 }
