@@ -26,15 +26,15 @@ struct seq_range {
 };
 
 enum journal_kind {
-	JOURNAL_SEGMENT = 0, /* as all are in journals of version 1 */
+	JOURNAL_SEGMENT = 0, /* journals of version 1 have no other */
 	JOURNAL_COUNTS = 1,
 	JOURNAL_COUNTS_3 = 2, /* with digests of images and with sections; since version 3 */
 };
 
 void journal_put_header(struct wr *out, uint64_t generation);
 
-/* Appends a record of what is fresh in P (model/fresh.h) that will stand at offset OFF of the
- * journal of GENERATION; with time lines of all P.  -E2BIG when it needs 4 GiB or more. */
+/* Appends a record of what is fresh in P (model/fresh.h), and of all P's time lines.  The record
+ * will stand at offset OFF of the journal of GENERATION.  -E2BIG when it needs 4 GiB or more. */
 int journal_put_record(struct journal_writer *w, struct wr *out, uint64_t generation, uint64_t off,
 		       const struct seq_range *ranges, size_t n_ranges, const struct profile *p,
 		       struct err *err);
@@ -55,21 +55,22 @@ struct journal_record {
 	struct rd rest; /* of the journal's bytes; not checked yet */
 };
 
-/* Starts on the N bytes of a journal.  -ENODATA when the header is torn: such a journal has no
- * records; -EBADMSG when it is no journal; -EPROTONOSUPPORT when it is newer. */
+/* Starts reading the N bytes of a journal.  -ENODATA when the header is torn: such a journal has no
+ * records.  -EBADMSG when it is no journal.  -EPROTONOSUPPORT when it is newer. */
 int journal_read_begin(struct journal_reader *r, const uint8_t *bytes, size_t n, struct err *err);
 
 /* The next whole record: 1, or 0 at the end or at a torn last record, or -EBADMSG when a damaged
  * record is followed by others, or -EPROTONOSUPPORT when it is newer. */
 int journal_next(struct journal_reader *r, struct journal_record *ret, struct err *err);
 
-/* Goes on behind what journal_next could not read, at the next record whose checksum holds; false
- * when there is none, or when it has looked at 64 times the journal's bytes: a journal made to be
- * slow has a record's beginning everywhere. */
+/* Skips what journal_next could not read and goes on at the next record whose checksum holds.
+ * False when there is none, or when 64 times the journal's bytes were looked at: a journal made to
+ * be slow has a record's beginning everywhere. */
 bool journal_skip(struct journal_reader *r);
 
-/* Adds what REC holds to INTO, its values to SINK instead when there is one; INTO NULL: only checks
- * it.  Errors as of segment_decode; then nothing has been added. */
+/* Adds what REC holds to INTO.  Values go to SINK instead when there is one.  Without INTO the
+ * record is only checked.  -ENODATA, -EBADMSG, -E2BIG or -EPROTONOSUPPORT: nothing has been
+ * added. */
 int journal_load(const struct journal_record *rec, struct profile *into, struct value_sink *sink,
 		 struct err *err);
 

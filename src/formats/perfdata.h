@@ -3,8 +3,8 @@
  *
  * A file is a header, the descriptions of its events, the records, and sections with facts about
  * the machine.  What perf writes to a pipe is records only; the descriptions are records too.
- * Nothing here reads files or knows what records mean: whoever does gives it bytes, of either byte
- * order, and the struct perfdata that was filled by what came before them.
+ * Nothing here reads files or knows what records mean.  The caller gives bytes, of either byte
+ * order, and the struct perfdata that the bytes before them filled.
  *
  * Everything comes from outside.  Decoded structs point into the bytes given; text is
  * NUL-terminated there.  Errors: -EBADMSG what cannot be, -ENODATA truncated. */
@@ -48,8 +48,8 @@ static inline bool perfdata_attr_has(const struct perfdata_attr *a, enum perfdat
 struct perfdata_event {
 	struct perfdata_attr attr;
 	char *name; /* as perf shows it; NULL: nobody told */
-	/* Where its records tell their time: in a sample's body, before the end of any other's; -1:
-	 * they do not. */
+	/* Where its records tell their time: in bytes of a sample's body, or before the end of another
+	 * record.  -1: they do not. */
 	int16_t sample_time_at, other_time_at;
 	uint8_t sample_id_bytes; /* at the end of other records */
 };
@@ -105,8 +105,8 @@ struct perfdata {
 	VEC(struct perfdata_pmu) pmus;
 	VEC(struct perfdata_tracepoint) tracepoints;	  /* of TRACING_DATA */
 	uint64_t has_feature[PERFDATA_MAX_FEATURES / 64]; /* those that were read */
-	/* Set from the events: where a record has its event's id, and its time unless that depends
-	 * on the event (-2); as in struct perfdata_event. */
+	/* Set from the events: where a record has its event's id and its time, in bytes of a sample's
+	 * body or before the end of another record.  -1: nowhere; -2: that depends on the event. */
 	bool sample_id_all;
 	int16_t sample_id_at, other_id_at;
 	int16_t sample_time_at, other_time_at;
@@ -128,12 +128,12 @@ int perfdata_read_attrs(struct perfdata *pd, const uint8_t *bytes, size_t n,
 int perfdata_read_ids(struct perfdata *pd, uint32_t event, const uint8_t *bytes, size_t n,
 		      struct err *err);
 
-/* To be called when all events of a file are read, and by the record readers below themselves:
- * finds out where records tell their time and event. */
+/* Finds out where records tell their time and event.  Call it when all events of a file are read;
+ * the readers of records call it themselves. */
 int perfdata_set_layout(struct perfdata *pd, struct err *err);
 
-/* The table of sections behind the data: one for each bit that is set in PD's features, in their
- * order.  N bytes at the data's end. */
+/* Reads the table of sections from the N bytes at the data's end.  It has one section for each bit
+ * that is set in PD's features, in the order of the bits. */
 int perfdata_read_sections(const struct perfdata *pd, const uint8_t *bytes, size_t n,
 			   struct perfdata_section ret[PERFDATA_MAX_FEATURES], struct err *err);
 size_t perfdata_n_sections(const struct perfdata *pd);
@@ -203,7 +203,8 @@ struct perfdata_bytes {
 	size_t n;
 };
 
-/* Who and when: of a sample, or of any other record when the file has sample_id_all. */
+/* Who a record is of, and when.  Samples have it; other records do when the file has
+ * sample_id_all. */
 struct perfdata_id {
 	uint64_t time, id, stream_id;
 	uint32_t pid, tid, cpu;

@@ -51,14 +51,15 @@ enum segment_block_type {
 
 enum segment_block_flags {
 	SEGMENT_REQUIRED = 1u << 0, /* a reader that does not know the type must refuse the file */
-	SEGMENT_ALL_COLUMNS = 1u << 1, /* one that does not know all columns must, too */
+	SEGMENT_ALL_COLUMNS = 1u << 1, /* a reader that lacks a column must refuse the file */
 };
 
-/* Where a segment comes from, so that it can be told which samples it holds without the MANIFEST.
+/* Where a segment comes from.  It tells without the MANIFEST which samples a segment holds.
  *
- * Samples come into segments by journals: all that a journal of generation G holds, or would hold
- * had it been written, is in the segment that makes it void, and then in those that replace that
- * one.  What was stored of a dead recorder's log is in a segment of its own. */
+ * Samples come into segments by journals.  All that a journal of generation G holds is in the
+ * segment that makes the journal void, and later in the segments that replace that one.  A journal
+ * that was not written counts as if it had been.  What was stored of a dead recorder's log is in a
+ * segment of its own. */
 struct segment_origin {
 	uint64_t recording;			    /* its MANIFEST's; 0: nothing is known */
 	uint64_t number;			    /* what its file is called */
@@ -74,7 +75,7 @@ enum segment_codec { SEGMENT_RAW = 0, SEGMENT_ZSTD = 1 };
  * a dictionary has too many bytes for one column (4 GiB). */
 int segment_encode(struct wr *out, const struct profile *p, struct err *err);
 
-/* Appends P as one segment to OUT that says it comes from O.  Errors as segment_encode. */
+/* Appends P as one segment to OUT.  The segment says that it comes from O.  Returns 0 or -E2BIG. */
 int segment_encode_from(struct wr *out, const struct profile *p, const struct segment_origin *o,
 			struct err *err);
 
@@ -97,8 +98,8 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 int segment_check(const uint8_t *bytes, size_t n, struct err *err);
 
 /* Adds to INTO what is whole of a damaged segment: each block whose own checksum holds, as far as
- * what it refers to is there.  Returns how many blocks that were; INTO has what they say of samples,
- * so an event may have reached more than are in values. */
+ * what it refers to is there.  Returns how many blocks were added.  The sums of INTO's events may
+ * count samples whose values were lost. */
 unsigned segment_salvage(const uint8_t *bytes, size_t n, struct profile *into);
 
 /* The digest in the footer: it covers the checksum of every block.  0 when there is no footer. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The container under segment.h: blocks of separately compressed columns, with checksums.  It knows
- * nothing of what the columns mean. */
+/* The container of segments: blocks of columns, each compressed by itself, with checksums.  It does
+ * not know what the columns mean. */
 #ifndef FORMATS_SEGMENT_BLOCK_H
 #define FORMATS_SEGMENT_BLOCK_H
 
@@ -72,8 +72,8 @@ struct block_list {
  * into BYTES.  Release with vec_release(&ret->blocks), after a failure too. */
 int block_read_all(const uint8_t *bytes, size_t n, struct block_list *ret, struct err *err);
 
-/* Lists the blocks of damaged bytes whose checksums hold, wherever they begin.  Release
- * the list as that of block_read_all. */
+/* Lists the blocks of damaged bytes whose checksums hold, wherever they begin.  Release with
+ * vec_release(&ret->blocks). */
 void block_read_whole(const uint8_t *bytes, size_t n, struct block_list *ret);
 
 /* One column being read: a cursor over its raw bytes, or endless zeros. */
@@ -94,7 +94,7 @@ static inline uint64_t column_next(struct block_column *c)
 	return c->zero ? 0 : rd_uleb(&c->rd);
 }
 
-/* The next N bytes, at most 32, of a column of bytes; NULL when there are less. */
+/* Returns the next N bytes of a column of bytes, N being 32 or less; NULL when there are fewer. */
 static inline const uint8_t *column_bytes(struct block_column *c, size_t n)
 {
 	static const uint8_t zeros[32];
@@ -116,7 +116,7 @@ static inline uint32_t column_next_u32(struct block_column *c)
 	return (uint32_t)v;
 }
 
-/* Zigzag, as rd_sleb; the result is meant modulo 2^64. */
+/* Reads a signed value, which is stored in zigzag.  The result counts modulo 2^64. */
 static inline uint64_t column_next_signed(struct block_column *c)
 {
 	uint64_t z = column_next(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Little-endian numbers at any address: the elements of arrays whose bounds were checked as a
- * whole, where a cursor would check each again.  memcpy becomes one instruction. */
+/* Little-endian numbers at any address.  They read the elements of arrays whose bounds were checked
+ * as a whole; a cursor would check each element again.  memcpy becomes one instruction. */
 #ifndef FORMATS_HPC_LE_H
 #define FORMATS_HPC_LE_H
 

@@ -56,10 +56,10 @@ struct hpc_ctx_values {
 	const uint8_t *values; /* n {Val} */
 };
 
-/* Opens the N_BYTES of a profile.db, which must stay as they are while DB and what was opened from
- * it are used.  NAME is the file's, for errors; it must live as long.  -EBADMSG for what is no
- * profile.db or is damaged in its headers or footer, -ENODATA when it is too short,
- * -EPROTONOSUPPORT for a larger major version.  Nothing is to be released. */
+/* Opens the N_BYTES of a profile.db.  The bytes must stay as they are while DB and what was opened
+ * from it are used.  NAME is the file's, for errors, and must live as long.  -EBADMSG when the
+ * bytes are no profile.db, or its headers or footer are damaged; -ENODATA when it is too short;
+ * -EPROTONOSUPPORT when its major version is larger.  Nothing is to be released. */
 int hpc_profile_db_open(struct hpc_profile_db *db, const void *bytes, size_t n_bytes,
 			const char *name, struct err *err);
 
@@ -68,21 +68,20 @@ int hpc_profile_db_open(struct hpc_profile_db *db, const void *bytes, size_t n_b
 int hpc_profile_open(struct hpc_profile *p, const struct hpc_profile_db *db, uint32_t index,
 		     struct err *err);
 
-/* Decodes the identifier tuple of P: at most MAX of it to IDS.  Returns how many there are (0
- * when it has none), or -EBADMSG. */
+/* Decodes at most MAX identifiers of P's tuple to IDS.  Returns how many the tuple has, or
+ * -EBADMSG. */
 int hpc_profile_ids(const struct hpc_profile *p, struct hpc_id *ids, size_t max, struct err *err);
 
-/* The I-th context that has values in P (below nCtxs); contexts come by growing ctxId.  -EBADMSG
- * when its {Idx} is damaged. */
+/* Gets the I-th context that has values in P; I is below nCtxs.  Contexts come by growing ctxId.
+ * -EBADMSG when its {Idx} is damaged. */
 int hpc_profile_ctx(const struct hpc_profile *p, uint32_t i, struct hpc_ctx_values *ret,
 		    struct err *err);
 
-/* The values of context CTXID in P, none when it has none there: binary search. */
+/* Finds the values of context CTXID in P by binary search; n is 0 when there are none. */
 int hpc_profile_find_ctx(const struct hpc_profile *p, uint32_t ctxId, struct hpc_ctx_values *ret,
 			 struct err *err);
 
-/* The smallest I for which the I-th context of P has an id of at least CTXID; nCtxs when none
- * has. */
+/* Returns the number of P's first context whose id is CTXID or larger; nCtxs when there is none. */
 uint32_t hpc_profile_ctx_from(const struct hpc_profile *p, uint32_t ctxId);
 
 /* The I-th value of a context. */
@@ -93,10 +92,10 @@ static inline struct hpc_value hpc_ctx_value(const struct hpc_ctx_values *c, uin
 	return (struct hpc_value){hpc_le16(v), hpc_lef64(v + 2)};
 }
 
-/* The value of METRICID in a context, 0 when it has none: binary search. */
+/* Finds the value of METRICID in a context by binary search; 0 when it has none. */
 double hpc_ctx_values_find(const struct hpc_ctx_values *c, uint16_t metricId);
 
-/* The value of METRICID in context CTXID of P, 0 when it has none: two binary searches. */
+/* Finds the value of METRICID in context CTXID of P by two binary searches; 0 when it has none. */
 int hpc_profile_value(const struct hpc_profile *p, uint32_t ctxId, uint16_t metricId,
 		      double *ret_value, struct err *err);
 

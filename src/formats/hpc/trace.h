@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* trace.db of an HPCToolkit database: for each profile a line of times and the contexts its thread
- * was in from then on (docs/formats/hpctoolkit.md).
+/* trace.db of an HPCToolkit database: a line for each profile (docs/formats/hpctoolkit.md).  A
+ * line's elements are times, each with the context that the thread was in from then on.
  *
  * Reading decodes nothing ahead:
  *
@@ -35,7 +35,10 @@ struct hpc_trace {
 	const uint8_t *elems;
 };
 
-/* Opens the N_BYTES of a trace.db; as hpc_profile_db_open. */
+/* Opens the N_BYTES of a trace.db.  The bytes must stay as they are while DB and what was opened
+ * from it are used.  NAME is the file's, for errors, and must live as long.  -EBADMSG when the
+ * bytes are no trace.db, or its headers or footer are damaged; -ENODATA when it is too short;
+ * -EPROTONOSUPPORT when its major version is larger.  Nothing is to be released. */
 int hpc_trace_db_open(struct hpc_trace_db *db, const void *bytes, size_t n_bytes, const char *name,
 		      struct err *err);
 
@@ -43,8 +46,8 @@ int hpc_trace_db_open(struct hpc_trace_db *db, const void *bytes, size_t n_bytes
  * damaged or it does not lie in the file. */
 int hpc_trace_open(struct hpc_trace *t, const struct hpc_trace_db *db, uint32_t i, struct err *err);
 
-/* Opens the line of profile PROFINDEX; -ENOENT when it has none.  At once where line I is that of
- * profile I + 1, as HPCToolkit has them, else all headers are looked at. */
+/* Opens the line of profile PROFINDEX; -ENOENT when it has none.  HPCToolkit makes line I that of
+ * profile I + 1: there it is found at once.  In other files all headers are looked at. */
 int hpc_trace_open_profile(struct hpc_trace *t, const struct hpc_trace_db *db, uint32_t profIndex,
 			   struct err *err);
 
@@ -56,7 +59,7 @@ static inline struct hpc_trace_elem hpc_trace_elem(const struct hpc_trace *t, ui
 	return (struct hpc_trace_elem){hpc_le64(e), hpc_le32(e + 8)};
 }
 
-/* The number of the first element at or after TIMESTAMP; n when there is none. */
+/* Returns the number of the first element at or after TIMESTAMP; n when there is none. */
 uint64_t hpc_trace_find(const struct hpc_trace *t, uint64_t timestamp);
 
 #endif
