@@ -63,11 +63,6 @@ static void read_all(const uint8_t *bytes, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	uint8_t *sealed = xmemdup(data, n);
-
-	read_all(data, n);
-	journal_seal(sealed, n);
-	read_all(sealed, n);
-	free(sealed);
+	fuzz_sealed(data, n, read_all, journal_seal);
 	return 0;
 }

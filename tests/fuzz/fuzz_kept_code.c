@@ -92,12 +92,6 @@ static void use(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct wr w = {0};
-
-	use(data, n);
-	wr_bytes(&w, data, n); /* and with the checksum right, to come further */
-	kept_code_seal(w.v, w.n);
-	use(w.v, w.n);
-	wr_release(&w);
+	fuzz_sealed(data, n, use, kept_code_seal);
 	return 0;
 }

@@ -52,11 +52,6 @@ static void decode(const uint8_t *bytes, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	uint8_t *sealed = xmemdup(data, n);
-
-	decode(data, n);
-	segment_seal(sealed, n);
-	decode(sealed, n);
-	free(sealed);
+	fuzz_sealed(data, n, decode, segment_seal);
 	return 0;
 }

@@ -52,12 +52,6 @@ static void use(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct wr w = {0};
-
-	use(data, n);
-	wr_bytes(&w, data, n); /* and with the checksums right, to come further */
-	symcache_seal(w.v, w.n);
-	use(w.v, w.n);
-	wr_release(&w);
+	fuzz_sealed(data, n, use, symcache_seal);
 	return 0;
 }
