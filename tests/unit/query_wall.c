@@ -56,19 +56,25 @@ static uint64_t wall_ns(const struct world *w, unsigned owner, unsigned ctx)
 	return ns;
 }
 
+/* Owner 0 ran 4000 ns, sampled in two contexts; owner 1 ran 9 ns and was never sampled. */
+static void world_running(struct world *w)
+{
+	world_init(w);
+	add(w, 0, 1, CLOCK, 30);
+	add(w, 0, 2, CLOCK, 10);
+	add(w, 0, 0, RUNNING, 4000);
+	add(w, 1, 0, RUNNING, 9);
+}
+
 TEST(running_time_is_where_the_samples_are)
 {
 	struct world w;
 
-	world_init(&w);
-	add(&w, 0, 1, CLOCK, 30);
-	add(&w, 0, 2, CLOCK, 10);
-	add(&w, 0, 0, RUNNING, 4000);
+	world_running(&w);
 	add(&w, 0, 3, RUNNABLE, 7);
 	add(&w, 0, 4, BLOCKED, 100);
 	add(&w, 0, 1, BLOCKED, 5);
-	add(&w, 1, 0, RUNNING, 9); /* never sampled */
-	add(&w, 2, 1, CLOCK, 8);   /* nobody's time: an idle task */
+	add(&w, 2, 1, CLOCK, 8); /* nobody's time: an idle task */
 	wall_add(&w.p, false);
 	EXPECT_EQ(wall_ns(&w, 0, 0), 0);
 	EXPECT_EQ(wall_ns(&w, 0, 1), 3005);
@@ -96,11 +102,7 @@ TEST(running_time_goes_where_wall_time_does)
 {
 	struct world w;
 
-	world_init(&w);
-	add(&w, 0, 1, CLOCK, 30);
-	add(&w, 0, 2, CLOCK, 10);
-	add(&w, 0, 0, RUNNING, 4000);
-	add(&w, 1, 0, RUNNING, 9); /* never sampled */
+	world_running(&w);
 	wall_add(&w.p, true);
 	EXPECT_EQ(running_ns(&w, 0, 0), 0);
 	EXPECT_EQ(running_ns(&w, 0, 1), 3000);
