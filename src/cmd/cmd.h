@@ -83,6 +83,9 @@ void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format
  * top. */
 int pager_write(const char *text, size_t n, bool paged, size_t first_line, struct err *err);
 
+/* Whether keys can be read and a screen be drawn: stdin and stdout are a terminal. */
+bool cmd_has_terminal(void);
+
 /* Prints lines TEXT, safe ones, to stderr, folded to its screen. */
 void cmd_say(const char *text);
 
@@ -97,6 +100,7 @@ int cmd_events(struct cmd *c);
 int cmd_export(struct cmd *c);
 int cmd_flame(struct cmd *c);
 int cmd_gc(struct cmd *c);
+int cmd_hot(struct cmd *c);
 int cmd_hpc(struct cmd *c);
 int cmd_import(struct cmd *c);
 int cmd_list(struct cmd *c);
@@ -108,6 +112,7 @@ int cmd_tar(struct cmd *c);
 int cmd_top(struct cmd *c);
 int cmd_tree(struct cmd *c);
 int cmd_trace(struct cmd *c);
+int cmd_tui(struct cmd *c);
 int cmd_web(struct cmd *c);
 
 /* Runs the command ARGV[0] as main does: prints, and returns the exit status. */

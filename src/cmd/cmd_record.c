@@ -23,6 +23,7 @@
 #include "cmd/record_account.h"
 #include "cmd/record_calls.h"
 #include "cmd/record_child.h"
+#include "cmd/record_target.h"
 #include "daemon/readers.h"
 #include "daemon/prepare.h"
 #include "daemon/record_options.h"
@@ -48,42 +49,6 @@ static void on_signal(int sig)
 
 /* --- options --- */
 
-static int parse_pids(const opt_list *lists, struct target *t, struct err *err)
-{
-	vec_each (list, lists) {
-		_mem_ char *copy = xstrdup(*list);
-		char *save = NULL;
-
-		for (char *s = strtok_r(copy, ",", &save); s; s = strtok_r(NULL, ",", &save)) {
-			uint64_t pid;
-
-			if (str_parse_u64(s, 10, &pid) < 0 || !pid || pid > INT32_MAX)
-				return err_set(err, -EINVAL, "-p: '%s' is not a process id", s);
-			vec_push(&t->pids, (uint32_t)pid);
-		}
-	}
-	return 0;
-}
-
-/* The directory of cgroup NAME: a path, or a path below a cgroup mount. */
-static int open_cgroup(const char *name, struct err *err)
-{
-	static const char *const below[] = {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
-					    "/sys/fs/cgroup/perf_event/"};
-
-	for (size_t i = name[0] == '/' ? 0 : 1; i < n_elems(below); i++) {
-		_mem_ char *path = xasprintf("%s%s", below[i], name);
-		_mem_ char *procs = xasprintf("%s/cgroup.procs", path);
-		int fd = access(procs, F_OK) == 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-						  : -1;
-
-		if (fd >= 0)
-			return fd;
-	}
-	return err_set(err, -ENOENT, "no cgroup %s: name a directory of a cgroup file system",
-		       name);
-}
-
 static int choose_target(const struct options *o, struct target *t, struct record_child *ch,
 			 struct err *err)
 {
@@ -103,11 +68,11 @@ static int choose_target(const struct options *o, struct target *t, struct recor
 	t->cgroup_fd = -1;
 	if (o->pids.n) {
 		t->kind = TARGET_PIDS;
-		return parse_pids(&o->pids, t, err);
+		return record_parse_pids(&o->pids, t, err);
 	}
 	if (o->cgroup) {
 		t->kind = TARGET_CGROUP;
-		t->cgroup_fd = open_cgroup(o->cgroup, err);
+		t->cgroup_fd = record_open_cgroup(o->cgroup, err);
 		return t->cgroup_fd < 0 ? t->cgroup_fd : 0;
 	}
 	t->kind = o->all ? TARGET_ALL : TARGET_COMMAND;

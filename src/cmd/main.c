@@ -33,8 +33,12 @@ static const struct command commands[] = {
 	 "show calling contexts: who called what, who was called by whom"},
 	{"flame", cmd_flame, CMD_SELECTS | CMD_SETS,
 	 "draw calling contexts into one file, a page or an SVG picture"},
-	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
+	{"hot", cmd_hot, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show the hottest instructions"},
+	{"top", cmd_top, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
+	 "show what this machine does now, second by second"},
+	{"tui", cmd_tui, CMD_SELECTS | CMD_SETS,
+	 "browse a recording in the terminal: tables, trees, code"},
 	{"cat", cmd_cat, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "print samples address by address, as dcpicat does"},
 	{"diff", cmd_diff, CMD_SELECTS | CMD_SETS | CMD_EMITS,
@@ -68,7 +72,7 @@ static const struct dcpi_name {
 	{"dcpilist", "list", NULL},	{"dcpiprof", "prof", NULL},
 	{"dcpiquit", "ctl", "quit"},	{"dcpiscan", "scan", NULL},
 	{"dcpistats", "stats", NULL},	{"dcpitar", "tar", NULL},
-	{"dcpitopcounts", "top", NULL}, {"dcpiversion", "version", NULL},
+	{"dcpitopcounts", "hot", NULL}, {"dcpiversion", "version", NULL},
 };
 
 /* Words of other profilers: the command that does it here, or what to type instead. */
@@ -136,6 +140,11 @@ static void show_help(struct cmd *c, const char *synopsis, const struct opt *tab
 	}
 	str_addf(&c->out, "%s\n\noptions:\n", c->command->summary);
 	screen_add_help(&c->out, table, screen_width(STDOUT_FILENO));
+}
+
+bool cmd_has_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
 void cmd_say(const char *text)

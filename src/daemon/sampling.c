@@ -270,7 +270,7 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
 	const struct images *images = collector_images(s->collector);
 	size_t n_late = save_files(s, symbols);
 
-	if (!images->codes.n)
+	if (!images->codes.n || s->names_only)
 		return n_late;
 	is_saved(&s->saved_files, images->codes.n - 1);
 	return n_late +

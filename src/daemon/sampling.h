@@ -19,6 +19,7 @@ struct sampling {
 	struct image_layout vdso;
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	bool has_calls;
+	bool names_only; /* procedures' code is not kept with their symbols */
 	bool_list saved; /* by image: its symbols were kept already */
 	/* By code: several files may claim to be one image, and the best of them is believed. */
 	bool_list saved_files;

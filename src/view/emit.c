@@ -534,7 +534,8 @@ void emit_table(struct emit *e, const char *key, const struct emit_col *cols, un
 	e->cols = cols;
 	e->n_cols = n_cols;
 	e->cells.n = 0;
-	e->skipped = e->format == EMIT_CSV && strcmp(key, "rows") != 0;
+	e->is_rows = strcmp(key, "rows") == 0;
+	e->skipped = e->format == EMIT_CSV && !e->is_rows;
 	if (e->format == EMIT_JSON) {
 		json_key(&e->json, key);
 		json_begin(&e->json, '[');
@@ -575,8 +576,12 @@ void emit_table_end(struct emit *e)
 	table_line(e, fits, NULL);
 	if (e->colour)
 		str_add(e->out, "\033[m");
+	if (e->is_rows)
+		e->rows_at = e->out->n;
 	for (size_t k = 0; k < e->cells.n; k += e->n_cols)
 		table_line(e, fits, e->cells.v + k);
+	if (e->is_rows)
+		e->rows_end = e->out->n;
 	e->cells.n = 0;
 	name_left_out(e, fits);
 	free(fits);

@@ -81,10 +81,13 @@ struct emit {
 	 * (SIZE_MAX: whole).  Called in the order of rows. */
 	void (*fill)(void *ctx, uint64_t u, size_t room, struct str *ret);
 	void *fill_ctx;
+	/* The answer: where in OUT the lines of the table "rows" begin and end; both 0: it has none. */
+	size_t rows_at, rows_end;
 	/* The rest is the emitter's own. */
 	struct json json;
 	const struct emit_col *cols;
 	unsigned n_cols;
+	bool is_rows; /* the open table is "rows" */
 	bool skipped; /* the open table is not part of this format */
 	VEC(struct emit_cell) cells;
 };

@@ -307,6 +307,8 @@ static void fill_row(void *ctx, uint64_t number, size_t all_room, struct str *re
 	struct str name = {0}, rest = {0};
 	size_t used = add_guides(ret, p, r, all_room), room, rest_width;
 
+	if (p->o->folded && p->o->folded[number])
+		str_add(&name, "+ ");
 	add_name(&name, p, sc, r);
 	if (!r->n_hidden)
 		add_rest(&rest, p, r, sc);

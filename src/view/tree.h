@@ -10,6 +10,7 @@ struct tree_emit_opts {
 	enum tree_form form;
 	bool no_header;
 	const char *rows_by; /* what rows are one of, for data */
+	const bool *folded;  /* by row: "+" stands before its name; NULL: before none */
 };
 
 /* Emits the document of ROWS, which are T's.  In JSON and CSV each row has an id and that of its

@@ -45,6 +45,7 @@ run() {
 	import--db) dwell import --db "$1" perf ;;
 	check--repair) dwell check --repair "$1" ;;
 	web) web "$1" ;;
+	tui) echo q | TERM=xterm script -qec "dwell tui '$1'" /dev/null ;;
 	*) dwell "$2" "$1" ;;
 	esac >stdout 2>stderr
 }
@@ -79,7 +80,7 @@ table() {
 	printf '%-15s' ''
 	printf '  %-4s' $sources
 	echo
-	for c in prof tree flame web list top trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
+	for c in prof tree flame web list hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
 	contents >after
 	table_of_none >none
 	for c in scan gc import--db check--repair; do row $c; done

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See live.h.
+ *
+ * A second is an excerpt of the recorder's profile (model/excerpt.h), so that it stays as it is
+ * while the recorder goes on, and costs what came in it.  It has a resolver of its own: generated
+ * code gets new names all the time, and what a resolver once looked at it does not look at again. */
+#include "daemon/live.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cleanup.h"
+#include "daemon/sampling.h"
+#include "model/excerpt.h"
+#include "model/fresh.h"
+#include "query/samples/query.h"
+#include "query/samples/runtime.h"
+#include "query/samples/source.h"
+
+/* The first second waits so long for children to have read symbols, the others not at all. */
+#define FIRST_WAIT_NS (500ull * 1000000)
+
+/* Memory of a context and a key, with what belongs to them (service_turn.c). */
+#define CONTEXT_BYTES 80
+#define KEY_BYTES     64
+
+struct live {
+	struct live_opts opts;
+	struct sampling sampling;
+	char *names_dir; /* NULL: there is none */
+	uint64_t taken_ns;
+	bool is_open, any;
+};
+
+struct live_own {
+	struct live_second second;
+	struct profile profile;
+	struct resolver *resolver;
+	struct query query;
+	struct select select;
+	bool has_query;
+};
+
+static int open_sampling(struct live *l, struct err *err)
+{
+	int rc = sampling_open(&l->sampling, &l->opts.collect, NULL, "", err);
+
+	l->is_open = true;
+	l->sampling.names_only = true;
+	if (rc >= 0) {
+		profile_watch(&l->sampling.profile);
+		rc = sampling_start(&l->sampling, err);
+	}
+	return rc;
+}
+
+static void close_sampling(struct live *l)
+{
+	if (l->is_open)
+		sampling_release(&l->sampling);
+	l->is_open = false;
+}
+
+static int make_names_dir(struct live *l, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	_mem_ char *dir = xasprintf("%s/dwell-live.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+
+	if (!mkdtemp(dir))
+		return err_errno(err, -errno, "%s: no room for names of procedures", dir);
+	l->names_dir = take_ptr(&dir);
+	return 0;
+}
+
+int live_start(const struct live_opts *o, struct live **ret, struct err *err)
+{
+	struct live *l = xcalloc(1, sizeof(*l));
+	int rc;
+
+	l->opts = *o;
+	rc = make_names_dir(l, err);
+	if (rc >= 0)
+		rc = open_sampling(l, err);
+	l->taken_ns = clock_mono_ns();
+	if (rc < 0)
+		live_stop(l);
+	else
+		*ret = l;
+	return rc;
+}
+
+void live_wait(struct live *l, int timeout_ms, int fd)
+{
+	collector_wake_by(l->sampling.collector, fd);
+	collector_wait(l->sampling.collector, timeout_ms);
+	if (collector_fill_pct(l->sampling.collector) >= 25)
+		collector_cycle(l->sampling.collector);
+}
+
+/* --- one second --- */
+
+static bool has_owners(const struct select *s)
+{
+	for (unsigned k = 0; k < N_OWNER_KEYS; k++)
+		if (s->owners[k].n)
+			return true;
+	return false;
+}
+
+/* Fills OWN's query.  Whoever the selection names may have no samples in this second. */
+static int query_second(struct live_own *own, const struct select *s, struct err *err)
+{
+	int rc = query_init(&own->query, &own->profile, own->resolver, s, err);
+
+	if (rc == -ENOENT && has_owners(s)) {
+		own->select = *s;
+		memset(own->select.owners, 0, sizeof(own->select.owners));
+		vec_each (v, &own->profile.values)
+			v->count = v->sum = 0;
+		rc = query_init(&own->query, &own->profile, own->resolver, &own->select, err);
+	}
+	own->has_query = rc >= 0;
+	return rc;
+}
+
+static void add_scripts(struct live_own *own)
+{
+	const struct profile *p = &own->profile;
+
+	vec_each (s, &p->scripts) {
+		const struct place *pl = &p->places.v[s->place];
+
+		resolver_add_script(own->resolver, &p->images.v[pl->image], pl->svma,
+				    profile_str(p, s->name), s->line);
+	}
+}
+
+static struct resolver *new_resolver(const struct live *l)
+{
+	const struct select *s = l->opts.select;
+	const struct resolver_opts o = {
+		.cache_dir = l->names_dir,
+		.paths = s->paths.v,
+		.n_paths = s->paths.n,
+		.no_save = true,
+	};
+
+	return resolver_new(&o);
+}
+
+/* Dictionaries that only grow are left behind with their recorder. */
+static int begin_anew(struct live *l, struct err *err)
+{
+	const struct collector_stats s = collector_stats(l->sampling.collector);
+
+	if (s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES < LIVE_MOST_BYTES)
+		return 0;
+	close_sampling(l);
+	return open_sampling(l, err);
+}
+
+int live_take(struct live *l, struct live_second **ret, struct err *err)
+{
+	struct live_own *own = xcalloc(1, sizeof(*own));
+	struct profile *p = &l->sampling.profile;
+	const uint64_t now = clock_mono_ns();
+	int rc;
+
+	collector_cycle(l->sampling.collector);
+	sampling_settle(&l->sampling, l->names_dir);
+	collector_take_account(l->sampling.collector);
+	sampling_save_symbols(&l->sampling, l->names_dir, l->any ? 0 : FIRST_WAIT_NS);
+	profile_init(&own->profile);
+	profile_excerpt(&own->profile, p);
+	p->meta.start_wall_ns = p->meta.end_wall_ns;
+	profile_reset_values(p);
+	if (!l->opts.select->runtime_frames)
+		runtime_fold(&own->profile);
+	own->resolver = new_resolver(l);
+	add_scripts(own);
+	own->second.seconds = (double)(now - l->taken_ns) / 1e9;
+	l->taken_ns = now;
+	l->any = true;
+	rc = query_second(own, l->opts.select, err);
+	if (rc >= 0)
+		rc = samples_source_of(&own->second.source, &own->query, NULL, err);
+	if (rc >= 0)
+		rc = begin_anew(l, err);
+	if (rc < 0)
+		live_second_free(&own->second);
+	else
+		*ret = &own->second;
+	return rc;
+}
+
+void live_second_free(struct live_second *s)
+{
+	struct live_own *own = (struct live_own *)s;
+
+	if (!s)
+		return;
+	source_close(s->source);
+	if (own->has_query)
+		query_release(&own->query);
+	resolver_free(own->resolver);
+	profile_release(&own->profile);
+	free(own);
+}
+
+const struct collector *live_collector(const struct live *l)
+{
+	return l->sampling.collector;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+void live_stop(struct live *l)
+{
+	if (!l)
+		return;
+	close_sampling(l);
+	if (l->names_dir)
+		nftw(l->names_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(l->names_dir);
+	free(l);
+}

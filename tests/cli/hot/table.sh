@@ -1,0 +1,2 @@
+make_usual_db
+dwell hot --event all --db db
