@@ -2,8 +2,10 @@
 /* See live.h.
  *
  * A second is an excerpt of the recorder's profile (model/excerpt.h), so that it stays as it is
- * while the recorder goes on, and costs what came in it.  It has a resolver of its own: generated
- * code gets new names all the time, and what a resolver once looked at it does not look at again. */
+ * while the recorder goes on, and costs what came in it.  Seconds share a resolver, since looking at
+ * a file anew costs more than all else.  A new resolver comes after NAMES_NS, so that its memory is
+ * bounded, and sooner where generated code has samples, whose names change; the old one stays while
+ * a second is shown that has names of it. */
 #include "daemon/live.h"
 
 #include <errno.h>
@@ -25,14 +27,25 @@
 /* The first second waits so long for children to have read symbols, the others not at all. */
 #define FIRST_WAIT_NS (500ull * 1000000)
 
+#define NAMES_NS     (120ull * 1000000000)
+#define JIT_NAMES_NS (5ull * 1000000000)
+
 /* Memory of a context and a key, with what belongs to them (service_turn.c). */
 #define CONTEXT_BYTES 80
 #define KEY_BYTES     64
 
+/* A resolver and how many seconds, and whether LIVE, have it. */
+struct live_names {
+	struct resolver *resolver;
+	unsigned n_users;
+	uint64_t since_ns;
+};
+
 struct live {
 	struct live_opts opts;
 	struct sampling sampling;
-	char *names_dir; /* NULL: there is none */
+	char *names_dir;	  /* NULL: there is none */
+	struct live_names *names; /* NULL: none yet */
 	uint64_t taken_ns;
 	bool is_open, any;
 };
@@ -40,7 +53,7 @@ struct live {
 struct live_own {
 	struct live_second second;
 	struct profile profile;
-	struct resolver *resolver;
+	struct live_names *names;
 	struct query query;
 	struct select select;
 	bool has_query;
@@ -115,14 +128,15 @@ static bool has_owners(const struct select *s)
 /* Fills OWN's query.  Whoever the selection names may have no samples in this second. */
 static int query_second(struct live_own *own, const struct select *s, struct err *err)
 {
-	int rc = query_init(&own->query, &own->profile, own->resolver, s, err);
+	int rc = query_init(&own->query, &own->profile, own->names->resolver, s, err);
 
 	if (rc == -ENOENT && has_owners(s)) {
 		own->select = *s;
 		memset(own->select.owners, 0, sizeof(own->select.owners));
 		vec_each (v, &own->profile.values)
 			v->count = v->sum = 0;
-		rc = query_init(&own->query, &own->profile, own->resolver, &own->select, err);
+		rc = query_init(&own->query, &own->profile, own->names->resolver, &own->select,
+				err);
 	}
 	own->has_query = rc >= 0;
 	return rc;
@@ -135,12 +149,29 @@ static void add_scripts(struct live_own *own)
 	vec_each (s, &p->scripts) {
 		const struct place *pl = &p->places.v[s->place];
 
-		resolver_add_script(own->resolver, &p->images.v[pl->image], pl->svma,
+		resolver_add_script(own->names->resolver, &p->images.v[pl->image], pl->svma,
 				    profile_str(p, s->name), s->line);
 	}
 }
 
-static struct resolver *new_resolver(const struct live *l)
+static void let_go_of_names(struct live_names *n)
+{
+	if (!n || --n->n_users)
+		return;
+	resolver_free(n->resolver);
+	free(n);
+}
+
+static bool has_generated_code(const struct profile *p)
+{
+	vec_each (im, &p->images)
+		if (im->kind == IMAGE_JIT)
+			return true;
+	return p->scripts.n;
+}
+
+/* Gives OWN the names of L, new ones when it is time. */
+static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 {
 	const struct select *s = l->opts.select;
 	const struct resolver_opts o = {
@@ -149,8 +180,18 @@ static struct resolver *new_resolver(const struct live *l)
 		.n_paths = s->paths.n,
 		.no_save = true,
 	};
+	const uint64_t most_ns = has_generated_code(&own->profile) ? JIT_NAMES_NS : NAMES_NS;
 
-	return resolver_new(&o);
+	if (l->names && now_ns - l->names->since_ns >= most_ns) {
+		let_go_of_names(l->names);
+		l->names = NULL;
+	}
+	if (!l->names) {
+		l->names = xcalloc(1, sizeof(*l->names));
+		*l->names = (struct live_names){resolver_new(&o), 1, now_ns};
+	}
+	own->names = l->names;
+	own->names->n_users++;
 }
 
 /* Dictionaries that only grow are left behind with their recorder. */
@@ -181,7 +222,7 @@ int live_take(struct live *l, struct live_second **ret, struct err *err)
 	profile_reset_values(p);
 	if (!l->opts.select->runtime_frames)
 		runtime_fold(&own->profile);
-	own->resolver = new_resolver(l);
+	take_names(l, own, now);
 	add_scripts(own);
 	own->second.seconds = (double)(now - l->taken_ns) / 1e9;
 	l->taken_ns = now;
@@ -207,7 +248,7 @@ void live_second_free(struct live_second *s)
 	source_close(s->source);
 	if (own->has_query)
 		query_release(&own->query);
-	resolver_free(own->resolver);
+	let_go_of_names(own->names);
 	profile_release(&own->profile);
 	free(own);
 }
@@ -227,6 +268,7 @@ void live_stop(struct live *l)
 	if (!l)
 		return;
 	close_sampling(l);
+	let_go_of_names(l->names);
 	if (l->names_dir)
 		nftw(l->names_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(l->names_dir);

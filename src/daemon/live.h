@@ -29,7 +29,8 @@ struct live_opts {
 
 struct live;
 
-/* One stretch of time: SOURCE has its samples.  Names and rows live as long as it. */
+/* One stretch of time: SOURCE has its samples.  Names and rows live as long as it. Free it before
+ * live_stop. */
 struct live_second {
 	struct source *source;
 	double seconds; /* how long it was */

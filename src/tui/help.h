@@ -11,7 +11,7 @@ static const char tui_help[] =
 	"\n"
 	"Views\n"
 	"  p   table of procedures; again: images, commands, cgroups, addresses\n"
-	"  t   tree, from the root down             u   tree, from procedures up to callers\n"
+	"  t   tree, from the root down             u   tree, up to callers\n"
 	"  c   callers of the procedure, then c: what it called\n"
 	"  Enter   source lines and instructions of the procedure; then a: which of them\n"
 	"  d   what changed: since the second before, or against another set\n"
@@ -19,7 +19,7 @@ static const char tui_help[] =
 	"\n"
 	"In a view\n"
 	"  s   sort by the next column, exclusive or inclusive\n"
-	"  right, +, Space   unfold the row         left, -   fold it, or go to its caller\n"
+	"  right, +, Space   unfold the row         left, -   fold it\n"
 	"  E   unfold all                           C   fold all\n"
 	"  z   hold still, and go on (live)         Ctrl-L   draw the screen anew\n"
 	"  ?   this text                            q   end\n";

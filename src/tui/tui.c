@@ -544,6 +544,8 @@ static void take_key(struct tui *t, int key)
 		return;
 	}
 	*t->notice = '\0';
+	if (t->stale) /* keys are for the rows that the keys before made */
+		fill_top(t);
 	if (t->prompt != PROMPT_NONE)
 		type_key(t, key);
 	else if (!move_key(t, key) && !view_key(t, key))

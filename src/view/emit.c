@@ -574,10 +574,10 @@ void emit_table_end(struct emit *e)
 	if (e->colour)
 		str_add(e->out, "\033[1m");
 	table_line(e, fits, NULL);
-	if (e->colour)
-		str_add(e->out, "\033[m");
 	if (e->is_rows)
 		e->rows_at = e->out->n;
+	if (e->colour)
+		str_add(e->out, "\033[m");
 	for (size_t k = 0; k < e->cells.n; k += e->n_cols)
 		table_line(e, fits, e->cells.v + k);
 	if (e->is_rows)

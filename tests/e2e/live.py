@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`dwell top` of programs that run: what it shows, and how it ends."""
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
+import screen
+from e2e import check, dwell, likely, longer, prog, run, DWELL
+
+
+class Burning:
+    def __enter__(self):
+        self.process = subprocess.Popen([prog("burn"), "300"])
+        return self.process.pid
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def left_behind():
+    return [f for f in os.listdir(".") if f.startswith("dwell-live")]
+
+
+def top(columns, rows, *argv):
+    os.environ["TMPDIR"] = os.getcwd()
+    return screen.Program(columns, rows, [DWELL, "top", *map(str, argv)])
+
+
+def first_row(p):
+    """The procedure of the first row below the heading."""
+    lines = p.terminal.lines()
+    for i, line in enumerate(lines[1:-1], 1):
+        if " procedure" in line:
+            return lines[i + 1]
+    return ""
+
+
+def end(p, wanted):
+    p.until(p.ended, "it did not end")
+    check(p.process.returncode == wanted, "it ends with %s" % p.process.returncode)
+    check(not p.restored(), "not restored: %s" % p.restored())
+    check(not p.terminal.odd, "it wrote %s" % p.terminal.odd)
+    check(not left_behind(), "it left %s" % left_behind())
+
+
+def shows_what_burns_first():
+    with Burning() as pid:
+        p = top(100, 30, "-g", "-p", pid)
+        p.until(lambda: "burn_here" in first_row(p), "burn_here is not the first row")
+        check("lost" in p.terminal.lines()[0], "no word of losses: " + p.terminal.lines()[0])
+        p.send("t")
+        p.wait("tree by")
+        p.wait("main")
+        p.send("\x1b")
+        p.send("p")
+        p.wait("procedures by")
+        p.until(lambda: "burn_here" in first_row(p), "burn_here is not the first row")
+        p.send("\r")
+        p.wait("a source")
+        p.send("\x1b")
+        p.wait("procedures by")
+        p.send("d")
+        p.wait("change%")
+        p.send("q")
+        end(p, 0)
+
+
+def gives_the_terminal_back():
+    for name, wanted in ("TERM", 143), ("INT", 130), ("HUP", 129), ("SEGV", -signal.SIGSEGV):
+        p = top(80, 24, "-p", os.getpid())
+        p.wait("procedures by")
+        check(p.terminal.alternate, "it took no screen of its own")
+        os.kill(p.process.pid, getattr(signal, "SIG" + name))
+        if name == "SEGV":
+            p.until(p.ended, "it did not end")
+            for f in left_behind():
+                subprocess.run(["rm", "-r", f], check=True)
+        end(p, wanted)
+
+
+def prints_text():
+    with Burning() as pid:
+        p = dwell("top", "--intervals", 2, "-d", "%dms" % longer(500), "-p", pid)
+        check(p.returncode == 0, "it exits %d: %s" % (p.returncode, p.stderr))
+        check(p.stdout.count("not_delivered") == 2, "not two tables: " + p.stdout)
+        likely(p.stdout.count("burn_here") == 2, "burn_here is missing: " + p.stdout)
+        check(not left_behind(), "it left %s" % left_behind())
+
+
+run(shows_what_burns_first, gives_the_terminal_back, prints_text)
