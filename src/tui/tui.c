@@ -141,6 +141,7 @@ static int take_set(struct tui *t, struct err *err)
 	t->before = t->now;
 	t->now = next;
 	t->stale = true;
+	*t->notice = '\0';
 	return 0;
 }
 
@@ -381,10 +382,7 @@ static void change_set(struct tui *t)
 			begin_prompt(t, PROMPT_SET);
 		return;
 	}
-	push_view(t, VIEW_CHANGES);
-	fill_top(t);
-	if (!top_view(t)->pane.text.n)
-		pop_view(t);
+	push_view(t, VIEW_CHANGES); /* the next second fills it, if this is the first */
 }
 
 /* Keys that put another view there. */

@@ -82,6 +82,7 @@ def gives_the_terminal_back():
 
 
 def prints_text():
+    os.environ["TMPDIR"] = os.getcwd()
     with Burning() as pid:
         p = dwell("top", "--intervals", 2, "-d", "%dms" % longer(500), "-p", pid)
         check(p.returncode == 0, "it exits %d: %s" % (p.returncode, p.stderr))
