@@ -59,6 +59,7 @@ static void fill_top(struct tui *t)
 		.names = {live ? "the second before" : t->other_text, live ? "now" : t->o->about},
 		.width = term_columns(),
 		.colour = term_has_colour(),
+		.live = live,
 	};
 	struct err err = {0};
 

@@ -341,6 +341,7 @@ int view_fill(struct view *v, const struct view_input *in, struct err *err)
 		.colour = in->colour,
 		.width = in->width < 20 ? 20 : in->width,
 		.table_alone = true,
+		.no_notes = in->live,
 	};
 	rc = fill_kind(&x, err);
 	if (rc < 0) {

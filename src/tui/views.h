@@ -39,6 +39,7 @@ struct view_input {
 	const char *names[2]; /* CHANGES: what the two are called, OTHER first */
 	unsigned width;
 	bool colour;
+	bool live; /* what would name images is not looked for */
 };
 
 /* Fills V's pane.  The cursor stays on the row it is on, unless nobody has put it there.  On failure

@@ -138,7 +138,7 @@ void about_images_emit(struct emit *e, struct source *s, const image_id *images,
 {
 	image_ids ids = {0};
 
-	if (!s->query)
+	if (e->no_notes || !s->query)
 		return;
 	for (size_t i = 0; i < n; i++)
 		vec_push(&ids, images[i]);

@@ -1,2 +1,0 @@
-make_usual_db
-dwell hot --event all --db db
