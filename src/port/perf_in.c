@@ -74,6 +74,16 @@ static void find_date(struct perf_in *in)
 					&in->clock_offset_ns);
 }
 
+/* Lines of time keep the offset they began with; whether the file is a copy is known now. */
+static void settle_date(struct perf_in *in)
+{
+	const int64_t began_with = in->clock_offset_ns;
+
+	find_date(in);
+	if (in->opts->trace_bytes)
+		in->clock_offset_ns = began_with;
+}
+
 static void see_time(struct perf_in *in, uint64_t time)
 {
 	bool first = !in->first_ns;
@@ -485,8 +495,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
 	perf_in_settle_events(&in);
-	if (!opts->trace_bytes)
-		find_date(&in);
+	settle_date(&in);
 	perf_in_add_meta(&in);
 	perf_in_add_notes(&in, &st);
 	ret->host = xstrdup(in.pd.host ? in.pd.host : "");
