@@ -47,15 +47,21 @@ bool peer_uid(struct peer_lists *lists, int fd, uint32_t *ret_uid)
 {
 	struct sockaddr_storage peer, own;
 	socklen_t n_peer = sizeof(peer), n_own = sizeof(own);
+	bool is_v4;
 	char **text;
 
 	if (getpeername(fd, (struct sockaddr *)&peer, &n_peer) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&own, &n_own) < 0 ||
 	    (peer.ss_family != AF_INET && peer.ss_family != AF_INET6))
 		return false;
-	text = peer.ss_family == AF_INET ? &lists->v4 : &lists->v6;
-	if (!*text && file_load(peer.ss_family == AF_INET ? "/proc/net/tcp" : "/proc/net/tcp6",
-				1 << 26, text, NULL, NULL) < 0)
+	is_v4 = peer.ss_family == AF_INET;
+	text = is_v4 ? &lists->v4 : &lists->v6;
+	if (*text && peer_find(*text, (struct sockaddr *)&peer, (struct sockaddr *)&own, ret_uid))
+		return true;
+	/* A list that was read for another connection may be older than this one. */
+	free(*text);
+	*text = NULL;
+	if (file_load(is_v4 ? "/proc/net/tcp" : "/proc/net/tcp6", 1 << 26, text, NULL, NULL) < 0)
 		return false;
 	return peer_find(*text, (struct sockaddr *)&peer, (struct sockaddr *)&own, ret_uid);
 }

@@ -152,8 +152,8 @@ test("errors of the query bar are those of the command, and stand under what is 
   for (const how of BOTH)
     await look("view=table&pm=retired%5E%5E", how, async (page) => {
       assert.match(await trouble(page), /retired\^\^\n\s+\^/);
-      assert.match(await page.until(`document.querySelector(".caret:not([hidden])")?.textContent`), /^ {9}\^ expected a sample set here$/);
-      assert.equal(await page.run(`document.getElementById("pm").selectionStart`), 9);
+      assert.match(await page.until(`document.querySelector(".caret:not([hidden])")?.textContent`), /^ {8}\^ expected a sample set here$/);
+      assert.equal(await page.run(`document.getElementById("pm").selectionStart`), 8);
     });
   await look("view=table&event=nothing", BOTH[0], async (page) => assert.match(await trouble(page), /no samples of event/));
 });
