@@ -148,7 +148,7 @@ static int name_tree(struct config *c, struct err *err)
 	return 0;
 }
 
-/* 0; 1 when help was asked for, and shown. */
+/* 0; 1 when help or the version was asked for, and shown. */
 static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 {
 	const char *file = find_config(argc, argv), *why = NULL;
@@ -160,6 +160,10 @@ static int listen_to(int argc, char **argv, struct told *t, struct err *err)
 	if (t->config.help) {
 		config_table(&t->config, table);
 		show_help(table);
+		return 1;
+	}
+	if (t->config.version) {
+		puts("dwell " DWELL_VERSION);
 		return 1;
 	}
 	if (strcmp(called, "dcpid") == 0) {

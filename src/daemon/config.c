@@ -98,6 +98,7 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		{"config", OPT_STR, &c->file, "FILE",
 		 "read options from FILE, one a line, without dashes"},
 		{"help h", OPT_FLAG, &c->help, NULL, "show this text"},
+		{"version V", OPT_FLAG, &c->version, NULL, "print the version"},
 		{0},
 	};
 
@@ -201,7 +202,7 @@ int config_read(struct config *c, const char *file, int argc, char **argv, confi
 		rc = opts_parse(table, (int)words->n, words->v, false, &c->operands, err);
 	if (rc < 0)
 		return err_prefix(err, rc, "%s", file);
-	if (c->operands.n || c->file || c->help)
+	if (c->operands.n || c->file || c->help || c->version)
 		return err_set(err, -EINVAL, "%s: only options of a daemon may be there", file);
 	n_events = c->record.events.n;
 	n_slots = c->record.slots.n;

@@ -22,10 +22,10 @@ struct config {
 	const char *file, *bpffs, *exclude, *dcpi, *http, *web, *max_size;
 	uint64_t max_age_ns, n_keep; /* of retention */
 	double max_cpu, prune;	     /* percent */
-	bool no_pin, help;
+	bool no_pin, help, version;
 };
 
-#define CONFIG_N_OPTS 32
+#define CONFIG_N_OPTS 33
 
 /* The table of options, which parses into C. */
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS]);
