@@ -90,11 +90,15 @@ static void doctor_look(void *ctx, const struct procfs_map *m)
 	interpreter_version_text(&t.interpreter, version);
 	why = interpreter_refusal_text(&t.interpreter);
 	if (rc >= 0 && t.interpreter.number)
-		show_runtime(d, "CPython", version,
+		show_runtime(d, interpreter_name(&t.interpreter), version,
 			     interpreter_is_verified(&t.interpreter) ? "ok" : "unverified",
-			     "functions, files and lines in call paths (-g, engine bpf)", m->path);
+			     t.interpreter.number >= INTERPRETER_V8_FIRST
+				     ? "functions, files and their first lines in call paths (-g, "
+				       "engine bpf)"
+				     : "functions, files and lines in call paths (-g, engine bpf)",
+			     m->path);
 	else if (rc >= 0 && why)
-		show_runtime(d, "CPython", version, "missing", why, m->path);
+		show_runtime(d, interpreter_name(&t.interpreter), version, "missing", why, m->path);
 	else
 		show_other(d, m->path);
 	if (rc >= 0)

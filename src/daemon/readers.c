@@ -520,8 +520,8 @@ static void say_refusal(int fd, const struct unwind_interpreter *i)
 		return;
 	name_of(fd, path, sizeof(path));
 	interpreter_version_text(i, version);
-	readers_say("%s: CPython%s%s: %s; its functions are not shown", path, *version ? " " : "",
-		    version, interpreter_refusal_text(i));
+	readers_say("%s: %s%s%s: %s; its functions are not shown", path, interpreter_name(i),
+		    *version ? " " : "", version, interpreter_refusal_text(i));
 }
 
 /* In this process, whose user's files these are. */

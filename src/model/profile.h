@@ -116,7 +116,7 @@ struct moment {
 /* What a place of an IMAGE_SCRIPT image means; see model/script.h. */
 struct script {
 	place_id place;
-	string_id language; /* "python" */
+	string_id language; /* "python", "javascript" */
 	string_id name;	    /* of the function, qualified: "Shape.area.<locals>.inner" */
 	uint32_t line;	    /* from 1; 0: not known */
 };

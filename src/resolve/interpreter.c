@@ -9,7 +9,7 @@
  * Compilers move a procedure's unlikely code elsewhere, where stripped files have no symbol for it:
  * a piece of frame information into whose middle the loop jumps.  Calls of other procedures' begins
  * that are written as jumps do not count. */
-#include "resolve/interpreter.h"
+#include "resolve/interpreter_impl.h"
 
 #include <elf.h>
 #include <string.h>
@@ -39,8 +39,10 @@ static const struct {
 	{"PyIter_Send", 0x030a},
 };
 
-static void take_symbol(struct python_symbols *p, const char *name, uint64_t svma, uint64_t size)
+static void take_symbol(void *ctx, const char *name, uint64_t svma, uint64_t size)
 {
+	struct python_symbols *p = ctx;
+
 	if (strcmp(name, "_PyRuntime") == 0)
 		p->runtime = svma;
 	else if (strcmp(name, "Py_Version") == 0)
@@ -56,7 +58,7 @@ static void take_symbol(struct python_symbols *p, const char *name, uint64_t svm
 
 /* Whether the file's table of names may have NAME: gABI "GNU hash table", whose Bloom filter is
  * asked. */
-static bool may_export(const struct elf_file *f, const char *name)
+bool interpreter_may_export(const struct elf_file *f, const char *name)
 {
 	const struct elf_section *s = elf_file_find_section(f, ".gnu.hash");
 	uint8_t head[16], word[8];
@@ -81,7 +83,7 @@ static bool may_export(const struct elf_file *f, const char *name)
 }
 
 /* gABI "Symbol Table", Elf64_Sym */
-static void read_symbols(const struct elf_file *f, struct python_symbols *ret)
+void interpreter_each_symbol(const struct elf_file *f, interpreter_symbol_fn *fn, void *ctx)
 {
 	const struct elf_section *s = elf_file_find_type(f, SHT_DYNSYM);
 	_mem_ uint8_t *table = NULL;
@@ -107,12 +109,12 @@ static void read_symbols(const struct elf_file *f, struct python_symbols *ret)
 		svma = rd_le64(&r);
 		size = rd_le64(&r);
 		if (section != SHN_UNDEF && name < n_names)
-			take_symbol(ret, (const char *)names + name, svma, size);
+			fn(ctx, (const char *)names + name, svma, size);
 	}
 }
 
 /* Reads N bytes of the file that are loaded at SVMA. */
-static bool read_svma(const struct elf_file *f, uint64_t svma, void *ret, size_t n)
+bool interpreter_read(const struct elf_file *f, uint64_t svma, void *ret, size_t n)
 {
 	for (uint32_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];
@@ -170,7 +172,7 @@ static void find_parts(struct elf_file *f, const struct python_symbols *p, struc
 	struct symtab_builder fdes = {0};
 	struct disasm_insn insn;
 
-	if (d && read_svma(f, p->loop, code, (size_t)p->n_loop_bytes)) {
+	if (d && interpreter_read(f, p->loop, code, (size_t)p->n_loop_bytes)) {
 		symtab_elf_read_frames(f, &fdes);
 		disasm_begin(d, code, (size_t)p->n_loop_bytes, p->loop);
 		while (disasm_next(d, &insn))
@@ -217,7 +219,7 @@ static bool is_usual(const struct elf_file *f, uint64_t runtime, uint32_t versio
 	uint64_t w[DEBUG_WORDS];
 	struct rd r = rd_init(bytes, sizeof(bytes));
 
-	if (!read_svma(f, runtime, bytes, sizeof(bytes)) ||
+	if (!interpreter_read(f, runtime, bytes, sizeof(bytes)) ||
 	    memcmp(rd_bytes(&r, 8), "xdebugpy", 8) != 0 || rd_le64(&r) != version ||
 	    rd_le64(&r) != 0)
 		return false;
@@ -240,12 +242,12 @@ static enum interpreter_refusal find_python(struct elf_file *f, struct unwind_in
 
 	if (f->machine != EM_X86_64)
 		return INTERPRETER_OTHER_MACHINE;
-	read_symbols(f, &p);
+	interpreter_each_symbol(f, take_symbol, &p);
 	if (!p.runtime || !p.loop || !p.n_loop_bytes || p.n_loop_bytes > MOST_LOOP_BYTES)
 		return INTERPRETER_WITHOUT_SYMBOLS;
 	if (!p.version && !p.at_least)
 		return INTERPRETER_TOO_OLD;
-	if (p.version && !read_svma(f, p.version, bytes, sizeof(bytes)))
+	if (p.version && !interpreter_read(f, p.version, bytes, sizeof(bytes)))
 		return INTERPRETER_DAMAGED;
 	in->interpreter.version = version = p.version ? rd_le32(&r) : p.at_least << 16;
 	if (python_number(version) == INTERPRETER_NONE)
@@ -263,6 +265,10 @@ static enum interpreter_refusal find_python(struct elf_file *f, struct unwind_in
 
 void interpreter_find(struct elf_file *f, struct unwind_input *in)
 {
-	if (f->is_64 && elf_file_read_sections(f, NULL) >= 0 && may_export(f, "_PyRuntime"))
+	if (!f->is_64 || elf_file_read_sections(f, NULL) < 0)
+		return;
+	if (interpreter_may_export(f, "_PyRuntime"))
 		in->interpreter.refusal = find_python(f, in);
+	if (interpreter_may_be_v8(f))
+		in->interpreter.refusal = interpreter_find_v8(f, in);
 }

@@ -11,6 +11,7 @@ static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 	[INTERPRETER_TOO_OLD] = "it is older than 3.8",
 	[INTERPRETER_OTHER_VERSION] = "the frames of this version are not known",
 	[INTERPRETER_OTHER_BUILD] = "it is a build without the global lock, or not what it says",
+	[INTERPRETER_OTHER_OBJECTS] = "its objects are not as those of its version",
 	[INTERPRETER_DAMAGED] = "its loop lies in no segment of code",
 };
 
@@ -18,6 +19,10 @@ static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 {
 	ret[0] = 0;
+	if (i->version & INTERPRETER_VERSION_V8) {
+		snprintf(ret, 24, "%u.%u", i->version >> 16 & 0x7fff, i->version & 0xffff);
+		return;
+	}
 	if (i->version && !(i->version & 0xffff)) /* no release has such a number */
 		snprintf(ret, 24, "%u.%u", i->version >> 24, i->version >> 16 & 255);
 	else if (i->version)
@@ -30,9 +35,15 @@ const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
 }
 
-/* tests/e2e/python.py and tests/services/rooms.py run these. */
+/* tests/e2e/{python,node}.py and tests/services/rooms.py run these. */
 bool interpreter_is_verified(const struct unwind_interpreter *i)
 {
 	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||
-	       i->number == INTERPRETER_PYTHON_3_13 || i->number == INTERPRETER_PYTHON_3_14;
+	       i->number == INTERPRETER_PYTHON_3_13 || i->number == INTERPRETER_PYTHON_3_14 ||
+	       i->number >= INTERPRETER_V8_FIRST;
+}
+
+const char *interpreter_name(const struct unwind_interpreter *i)
+{
+	return i->version & INTERPRETER_VERSION_V8 ? "V8" : "CPython";
 }

@@ -8,6 +8,9 @@
 
 #include "unwind/table.h"
 
+/* "CPython" or "V8". */
+const char *interpreter_name(const struct unwind_interpreter *i);
+
 /* "3.11.2", or "" when the version is not known, into RET. */
 void interpreter_version_text(const struct unwind_interpreter *i, char ret[24]);
 

@@ -47,9 +47,10 @@ static __u64 script_thread(SCRIPT_ENV *env); /* the thread pointer */
 static __u64 script_mix(__u64 h, __u64 v);
 static void script_put(SCRIPT_ENV *env, __u64 frame);
 
-/* Whether the record of number NUMBER was told; tells P's record. */
+/* Whether the record of number NUMBER was told; sends P's record; notes that NUMBER's was told. */
 static bool script_is_told(SCRIPT_ENV *env, __u64 number);
-static bool script_tell(SCRIPT_ENV *env, struct python_walk *p);
+static bool script_send(SCRIPT_ENV *env, struct python_walk *p);
+static void script_note(SCRIPT_ENV *env, __u64 number);
 
 /* The word at AVMA; 0 when it cannot be read. */
 SCRIPT_STEP __u64 python_word(SCRIPT_ENV *env, __u64 avma)
@@ -142,6 +143,10 @@ SCRIPT_STEP bool python_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 avma)
 	__u64 n;
 	__u32 n_bytes;
 
+	p->record.what = SCRIPT_FUNCTION;
+	p->record.source = 0;
+	p->record.more.n_bytes = p->record.more.is_cut = 0;
+	p->record.more.kind = 1;
 	p->record.n_line_bytes = 0;
 	p->record.lines_cut = 1;
 	/* bytesobject.h: ob_size at 16, the bytes at 32 */
@@ -151,7 +156,10 @@ SCRIPT_STEP bool python_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 avma)
 		p->record.n_line_bytes = n_bytes;
 		p->record.lines_cut = n > SCRIPT_LINE_BYTES;
 	}
-	return script_tell(env, p);
+	if (!script_send(env, p))
+		return false;
+	script_note(env, p->record.number);
+	return true;
 }
 
 /* The number of the code object at CODE, which has been told of; else an enum script_mark. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The walk over CPython's frames (python.h) outside of the kernel: over any memory that can be
- * read. */
+/* The walks over CPython's frames (python.h) and V8's (v8.h) outside of the kernel: over any memory
+ * that can be read. */
 #ifndef UNWIND_PYTHON_HOST_H
 #define UNWIND_PYTHON_HOST_H
 
@@ -14,7 +14,7 @@
 struct python_input {
 	uint32_t interpreter; /* enum interpreter */
 	uint64_t runtime;     /* address of _PyRuntime */
-	uint64_t thread;      /* the thread pointer */
+	uint64_t thread;      /* the thread pointer; V8: the frame pointer */
 	/* Reads N bytes at AVMA; false when they are not there. */
 	bool (*read)(void *ctx, uint64_t avma, void *ret, uint32_t n);
 	/* Takes R, of N bytes, before the first frame of its code; NULL: nobody. */
@@ -31,5 +31,8 @@ struct python_frames {
 
 /* Walks the frames of IN's thread into RET, whose `frames` and `max` are set. */
 void python_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+/* Walks V8's frames from IN's frame pointer on into RET. */
+void v8_walk_frames(const struct python_input *in, struct python_frames *ret);
 
 #endif

@@ -5,6 +5,11 @@
 #ifndef UNWIND_SCRIPT_RECORD_H
 #define UNWIND_SCRIPT_RECORD_H
 
+enum script_what {
+	SCRIPT_FUNCTION,
+	SCRIPT_SOURCE, /* a piece of a script's text is in `lines` */
+};
+
 #define SCRIPT_TEXT_BYTES 256
 #define SCRIPT_LINE_BYTES 4096
 
@@ -18,12 +23,17 @@ struct script_text {
 
 /* What is sent ends behind n_line_bytes of `lines`. */
 struct script_record {
-	unsigned long long number; /* as in FRAME_SCRIPT */
+	unsigned long long number; /* as in FRAME_SCRIPT; SCRIPT_SOURCE: the source's */
+	unsigned long long source; /* number of the source that it is in; 0: not known */
+	unsigned int what;	   /* enum script_what */
 	unsigned int interpreter;  /* enum interpreter */
-	unsigned int first_line;
+	unsigned int first_line;   /* V8: the character it begins at, and 1; SCRIPT_SOURCE: which
+				    * piece of SCRIPT_LINE_BYTES this is */
 	unsigned int n_line_bytes;
-	unsigned int lines_cut; /* not all of the table is there */
-	struct script_text file, name;
+	unsigned int
+		lines_cut; /* not all of the table is there; SCRIPT_SOURCE: bytes a character */
+	unsigned int spare;
+	struct script_text file, name, more;	/* the name goes on with `more` */
 	unsigned char lines[SCRIPT_LINE_BYTES]; /* the table of lines: python_lines.h */
 };
 

@@ -98,8 +98,18 @@ enum interpreter {
 	INTERPRETER_PYTHON_3_12,
 	INTERPRETER_PYTHON_3_13,
 	INTERPRETER_PYTHON_3_14,
+	INTERPRETER_V8_9_4, /* Node.js 16 */
+	INTERPRETER_V8_10_2,
+	INTERPRETER_V8_11_3,
+	INTERPRETER_V8_12_4,
+	INTERPRETER_V8_13_6, /* 24 */
 	N_INTERPRETERS
 };
+
+#define INTERPRETER_V8_FIRST INTERPRETER_V8_9_4
+
+/* Of a version: it is V8's, major and minor in 16 bits each. */
+#define INTERPRETER_VERSION_V8 (1u << 31)
 
 /* Why the frames of an interpreter are not known. */
 enum interpreter_refusal {
@@ -109,6 +119,7 @@ enum interpreter_refusal {
 	INTERPRETER_TOO_OLD,
 	INTERPRETER_OTHER_VERSION,
 	INTERPRETER_OTHER_BUILD,
+	INTERPRETER_OTHER_OBJECTS,
 	INTERPRETER_DAMAGED,
 	N_INTERPRETER_REFUSALS
 };
@@ -119,7 +130,7 @@ enum interpreter_refusal {
 struct unwind_interpreter {
 	unsigned int number;  /* enum interpreter */
 	unsigned int version; /* CPython's PY_VERSION_HEX, of those that do not say only major and
-			       * minor; 0: none */
+			       * minor; INTERPRETER_VERSION_V8; 0: none */
 	unsigned int refusal; /* enum interpreter_refusal, when there is one without a number */
 	unsigned long long anchor;
 };

@@ -458,6 +458,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	*ret_frame = 0;
 	w->step = 0;
 	w->loop = 0;
+	w->guessed_fp = 0;
 	if (!walk_enter(env, w, pc))
 		return CHAIN_NO_MAPPING;
 	frame = w->region.image == WALK_ANONYMOUS || w->region.image == WALK_UNKNOWN_FILE
@@ -489,8 +490,11 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	}
 	if (rc == CHAIN_NO_TABLE && walk_is_left(env))
 		return rc;
-	if (rc != WALK_ON)
+	if (rc != WALK_ON) {
+		w->guessed_fp = w->fp;
+		w->guessed_image = w->region.image;
 		return walk_guess(env, w, rc);
+	}
 	if (rule->ra == UNWIND_RA_NONE) {
 		w->step = WALK_PLAIN;
 		return CHAIN_COMPLETE;

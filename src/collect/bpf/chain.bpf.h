@@ -46,6 +46,10 @@ static int walk_frame(__u32 i, struct path *p)
 		s->step = 0; /* what it executes is not on the stack: never taken over */
 		script_frames(w);
 	}
+	if (w->walk.guessed_fp && (cause == WALK_ON || cause == CHAIN_COMPLETE) && v8_frames(w)) {
+		w->n_scripts -= !w->at_leaf; /* in place of the frame */
+		frame = 0;
+	}
 	if (frame && !w->at_leaf) {
 		if (w->n_frames >= CHAIN_MAX_FRAMES) {
 			w->cause = CHAIN_TOO_DEEP;
@@ -168,7 +172,8 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	user_registers(w);
 	w->n_scripts = 0;
 	w->python.anchor = w->python.frame = 0;
-	w->python.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
+	w->v8.shared_map = w->v8.script = w->v8.id = 0;
+	w->python.key = w->v8.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	w->walk.entry_sp = mm->start_stack;
 	walk_begin(w, &w->walk, exact);
 	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */

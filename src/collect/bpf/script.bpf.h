@@ -63,9 +63,8 @@ static __always_inline bool script_is_told(struct cpu_walk *w, __u64 number)
 	return set[0] == key || set[1] == key || set[2] == key || set[3] == key;
 }
 
-static __always_inline bool script_tell(struct cpu_walk *w, struct python_walk *p)
+static __always_inline bool script_send(struct cpu_walk *w, struct python_walk *p)
 {
-	__u64 *set = told_set(w, p->record.number);
 	__u32 n = p->record.n_line_bytes;
 	__u64 flags = bpf_ringbuf_query(&scripts, BPF_RB_AVAIL_DATA) < SCRIPTS_WAKE_BYTES
 			      ? BPF_RB_NO_WAKEUP
@@ -75,16 +74,21 @@ static __always_inline bool script_tell(struct cpu_walk *w, struct python_walk *
 	if (n > SCRIPT_LINE_BYTES)
 		return false;
 	n += __builtin_offsetof(struct script_record, lines);
-	if (bpf_ringbuf_output(&scripts, &p->record, n, flags))
-		return false;
+	return !bpf_ringbuf_output(&scripts, &p->record, n, flags);
+}
+
+static __always_inline void script_note(struct cpu_walk *w, __u64 number)
+{
+	__u64 *set = told_set(w, number);
+
 	set[3] = set[2];
 	set[2] = set[1];
 	set[1] = set[0];
-	set[0] = p->record.number | (__u64)scripts_epoch << 44;
-	return true;
+	set[0] = number | (__u64)scripts_epoch << 44;
 }
 
 #include "unwind/python.h"
+#include "unwind/v8.h"
 
 /* bpf_loop: one frame of the interpreter's. */
 static int python_frame(__u32 i, struct cpu_walk **walk)
@@ -119,7 +123,7 @@ __noinline int script_frames(struct cpu_walk *w)
 	if (!image)
 		return 0;
 	p->interpreter = image->interpreter;
-	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= N_INTERPRETERS)
+	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
 		return 0;
 	l = PYTHON_LAYOUT(p->interpreter);
 	runtime = image->anchor - w->walk.loop_bias;
@@ -141,6 +145,60 @@ __noinline int script_frames(struct cpu_walk *w)
 	}
 	p->is_inner = 0;
 	return 0;
+}
+
+/* --- V8 --- */
+
+static __always_inline __u64 v8_stack_word(struct cpu_walk *w, __u64 avma)
+{
+	__u64 word = 0;
+
+	return walk_word(w, avma, &word) ? word : 0;
+}
+
+/* bpf_loop: a piece of a source. */
+static int v8_next_chunk(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	w->v8.n_told += v8_chunk(w, &w->v8, &w->python, i);
+	return w->v8.n_told <= i;
+}
+
+static __always_inline bool v8_each_chunk(struct cpu_walk *w, struct v8_walk *v,
+					  struct python_walk *p, __u32 n_chunks)
+{
+	v->n_told = 0;
+	bpf_loop(n_chunks, v8_next_chunk, &w, 0);
+	return v->n_told == n_chunks;
+}
+
+/* The function of V8's frame that was stepped from, in place of its code; 1: it is there.  Code that
+ * V8 makes lies in no file: which processes have V8 is learnt from its own frames. */
+__noinline int v8_frames(struct cpu_walk *w)
+{
+	const struct unwind_image *image;
+	struct v8_process *known;
+	__u32 number, interpreter;
+
+	if (!w)
+		return 0;
+	known = &w->v8_processes[BELOW(w->python.key >> 32, V8_PROCESSES)];
+	number = w->walk.guessed_image;
+	if (number) {
+		image = bpf_map_lookup_elem(&unwind_images, &number);
+		interpreter = image ? image->interpreter : 0;
+		if (interpreter < INTERPRETER_V8_FIRST || interpreter >= N_INTERPRETERS)
+			return 0;
+		known->key = w->python.key;
+		known->interpreter = interpreter;
+	} else if (known->key != w->python.key) {
+		return 0;
+	}
+	w->v8.interpreter = known->interpreter;
+	if (w->n_frames >= CHAIN_MAX_FRAMES || !v8_frame(w, &w->v8, &w->python, w->walk.guessed_fp))
+		return 0;
+	return 1;
 }
 
 #endif

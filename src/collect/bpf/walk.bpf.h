@@ -28,6 +28,7 @@
 #include "unwind/walk_state.h"
 
 #include "unwind/python_state.h"
+#include "unwind/v8_state.h"
 
 #define TOLD_SETS 1024
 #define TOLD_WAYS 4
@@ -133,6 +134,8 @@ struct cpu_walk {
 	__u32 n_scripts; /* of `frames`: an interpreter's */
 	__u32 spare2;
 	struct python_walk python;
+	struct v8_walk v8;
+	struct v8_process v8_processes[V8_PROCESSES];
 	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
 
 	struct vma vma;

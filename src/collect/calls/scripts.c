@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "base/rd.h"
 #include "base/str.h"
 #include "model/script.h"
@@ -23,13 +25,21 @@
 struct script_code {
 	uint64_t number;
 	char *file, *name;
+	uint64_t source;      /* its number; 0: not known */
 	uint32_t interpreter; /* enum interpreter */
 	uint32_t first_line;
 	uint32_t n_line_bytes;
 	uint8_t *lines;
-	bool is_placed; /* these are known: */
+	bool is_placed; /* these are known, and first_line is one: */
 	image_id image;
 	uint64_t start; /* svma */
+};
+
+/* Where the lines of a source end, as far as pieces of it came one after another. */
+struct script_source {
+	uint64_t number;
+	uint32_t n_pieces, n_chars;
+	VEC(uint32_t) ends; /* characters before each */
 };
 
 static const char *const mark_names[SCRIPT_N_MARKS] = {
@@ -47,7 +57,11 @@ static void scripts_forget(struct scripts *s)
 		free((*c)->lines);
 		free(*c);
 	}
+	vec_each (source, &s->sources)
+		vec_release(&source->ends);
 	s->codes.n = 0;
+	s->sources.n = 0;
+	index_clear(&s->by_source);
 	s->n_bytes = 0;
 	index_clear(&s->by_number);
 }
@@ -56,6 +70,8 @@ void scripts_release(struct scripts *s)
 {
 	scripts_forget(s);
 	vec_release(&s->codes);
+	vec_release(&s->sources);
+	index_release(&s->by_source);
 	index_release(&s->by_number);
 }
 
@@ -114,50 +130,150 @@ static char *get_text(struct rd *r)
 	return out.v ? out.v : xstrdup("");
 }
 
-static bool get_record(struct rd *r, struct script_code *c)
+static bool source_same(const void *owner, uint32_t i, const void *key)
 {
+	return ((const struct scripts *)owner)->sources.v[i].number == *(const uint64_t *)key;
+}
+
+static struct script_source *scripts_source(const struct scripts *s, uint64_t number)
+{
+	uint32_t i = index_find(&s->by_source, number, source_same, s, &number);
+
+	return i == INDEX_NONE ? NULL : &s->sources.v[i];
+}
+
+/* Takes piece PIECE of source NUMBER, of N bytes, KIND a character. */
+static void scripts_add_piece(struct scripts *s, uint64_t number, uint32_t piece, uint32_t kind,
+			      const uint8_t *bytes, uint32_t n)
+{
+	struct script_source *source = scripts_source(s, number);
+	struct rd text = rd_init(bytes, n);
+
+	if (!source) {
+		index_add(&s->by_source, number, (uint32_t)s->sources.n);
+		vec_push(&s->sources, ((struct script_source){.number = number}));
+		source = &s->sources.v[s->sources.n - 1];
+		s->n_bytes += CODE_BYTES;
+	}
+	if (piece != source->n_pieces) /* another CPU told it, or one was lost */
+		return;
+	source->n_pieces++;
+	while (rd_left(&text) >= kind) {
+		uint32_t c = kind == 1 ? rd_u8(&text) : rd_le16(&text);
+
+		if (c == '\n') {
+			vec_push(&source->ends, source->n_chars);
+			s->n_bytes += sizeof(uint32_t);
+		}
+		source->n_chars++;
+	}
+}
+
+/* The line that character POSITION of source NUMBER is in, the first is 1; 0: not known. */
+static uint32_t scripts_line(const struct scripts *s, uint64_t number, uint32_t position)
+{
+	const struct script_source *source = number ? scripts_source(s, number) : NULL;
+
+	if (!source || position >= source->n_chars)
+		return 0;
+	return lower_bound(i, 0, (uint32_t)source->ends.n, source->ends.v[i] < position) + 1;
+}
+
+/* The first fields of a struct script_record. */
+struct record_head {
+	uint64_t number, source;
+	uint32_t what, interpreter, first_line, n_line_bytes, lines_cut;
+};
+
+static struct record_head get_head(struct rd *r)
+{
+	struct record_head h;
+
+	h.number = rd_le64(r);
+	h.source = rd_le64(r);
+	h.what = rd_le32(r);
+	h.interpreter = rd_le32(r);
+	h.first_line = rd_le32(r);
+	h.n_line_bytes = rd_le32(r);
+	h.lines_cut = rd_le32(r);
+	rd_le32(r);
+	return h;
+}
+
+static bool get_record(struct rd *r, const struct record_head *h, struct script_code *c)
+{
+	_mem_ char *more = NULL;
 	const uint8_t *lines;
 
-	c->number = rd_le64(r);
-	c->interpreter = rd_le32(r);
-	c->first_line = rd_le32(r);
-	c->n_line_bytes = rd_le32(r);
-	rd_le32(r);
+	c->number = h->number;
+	c->source = h->source;
+	c->interpreter = h->interpreter;
+	c->first_line = h->first_line;
+	c->n_line_bytes = h->n_line_bytes;
 	c->file = get_text(r);
 	c->name = get_text(r);
+	more = get_text(r);
 	lines = rd_bytes(r, c->n_line_bytes <= SCRIPT_LINE_BYTES ? c->n_line_bytes : 0);
-	if (r->bad || !c->file || !c->name || c->n_line_bytes > SCRIPT_LINE_BYTES)
+	if (r->bad || !c->file || !c->name || !more || c->n_line_bytes > SCRIPT_LINE_BYTES)
 		return false;
+	if (*more) {
+		char *whole = xasprintf("%s%s", c->name, more);
+
+		free(c->name);
+		c->name = whole;
+	}
 	c->lines = xmemdup(lines, c->n_line_bytes);
+	return true;
+}
+
+/* Takes a piece of a source. */
+static bool get_piece(struct scripts *s, struct rd *r, const struct record_head *h)
+{
+	const uint8_t *bytes;
+
+	rd_bytes(r, 3 * sizeof(struct script_text));
+	bytes = rd_bytes(r, h->n_line_bytes);
+	if (r->bad || h->n_line_bytes > SCRIPT_LINE_BYTES ||
+	    (h->lines_cut != 1 && h->lines_cut != 2))
+		return false;
+	scripts_add_piece(s, h->number, h->first_line, h->lines_cut, bytes, h->n_line_bytes);
+	return true;
+}
+
+static bool scripts_add_code(struct scripts *s, struct rd *r, const struct record_head *h)
+{
+	struct script_code *c;
+
+	/* Each CPU tells it: its texts are read once. */
+	if (scripts_find(s, h->number))
+		return true;
+	c = xcalloc(1, sizeof(*c));
+	if (!get_record(r, h, c)) {
+		free(c->file);
+		free(c->name);
+		free(c->lines);
+		free(c);
+		return !r->bad;
+	}
+	s->n_bytes += CODE_BYTES + strlen(c->file) + strlen(c->name) + c->n_line_bytes;
+	index_add(&s->by_number, c->number, (uint32_t)s->codes.n);
+	vec_push(&s->codes, c);
 	return true;
 }
 
 bool scripts_add(struct scripts *s, const uint8_t *bytes, size_t n)
 {
-	struct rd r = rd_init(bytes, n), head = r;
-	struct script_code *c;
+	struct rd r = rd_init(bytes, n);
+	struct record_head h = get_head(&r);
 	bool fits = true;
 
 	s->n_told++;
-	/* Each CPU tells it: its texts are read once. */
-	if (scripts_find(s, rd_le64(&head)))
-		return true;
-	c = xcalloc(1, sizeof(*c));
-	if (!get_record(&r, c)) {
-		s->n_damaged += r.bad;
-		free(c->file);
-		free(c->name);
-		free(c->lines);
-		free(c);
-		return true;
-	}
 	if (s->n_bytes > SCRIPTS_MOST_BYTES) {
 		scripts_forget(s);
 		fits = false;
 	}
-	s->n_bytes += CODE_BYTES + strlen(c->file) + strlen(c->name) + c->n_line_bytes;
-	index_add(&s->by_number, c->number, (uint32_t)s->codes.n);
-	vec_push(&s->codes, c);
+	if (h.what == SCRIPT_SOURCE ? !get_piece(s, &r, &h) : !scripts_add_code(s, &r, &h))
+		s->n_damaged++;
 	return fits;
 }
 
@@ -168,6 +284,18 @@ place_id scripts_mark(struct profile *p, uint32_t mark)
 
 	return profile_intern_script(p, profile_intern_script_image(p, &f), script_svma(name, 0),
 				     &f, 0);
+}
+
+static struct script_function code_function(const struct script_code *c)
+{
+	const bool is_v8 = c->interpreter >= INTERPRETER_V8_FIRST;
+
+	return (struct script_function){
+		.language = is_v8 ? "javascript" : "python",
+		.file = is_v8 && !*c->file ? "[javascript]" : c->file,
+		.name = is_v8 && !*c->name ? "(anonymous)" : c->name,
+		.first_line = c->first_line,
+	};
 }
 
 place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
@@ -181,10 +309,12 @@ place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
 		s->n_unknown += number >= SCRIPT_N_MARKS;
 		return scripts_mark(p, number < SCRIPT_N_MARKS ? (uint32_t)number : 0);
 	}
-	f = (struct script_function){"python", c->file, c->name, c->first_line};
+	if (!c->is_placed && c->interpreter >= INTERPRETER_V8_FIRST && c->first_line)
+		c->first_line = scripts_line(s, c->source, c->first_line - 1);
+	f = code_function(c);
 	if (!c->is_placed) {
 		c->image = profile_intern_script_image(p, &f);
-		c->start = script_svma(c->name, c->first_line);
+		c->start = script_svma(f.name, c->first_line);
 		c->is_placed = true;
 	}
 	if (SCRIPT_OFF(frame) != SCRIPT_NO_OFF)

@@ -12,10 +12,13 @@
 #define SCRIPTS_MOST_BYTES ((size_t)16 << 20)
 
 struct script_code;
+struct script_source;
 
 struct scripts {
 	VEC(struct script_code *) codes;
 	struct index by_number;
+	VEC(struct script_source) sources;
+	struct index by_source;
 	size_t n_bytes;
 	uint64_t n_told, n_damaged; /* records, ever */
 	uint64_t n_unknown;	    /* frames of code that was not told of */

@@ -7,13 +7,22 @@
  *     _start, ..., loop, <module>, list_sort, loop, key, loop      as recorded
  *     <module>, key                                               folded: all time is key's
  *
+ * V8's code is the frame of the function itself, in place of which the function is recorded; nothing
+ * comes between.  Only where a sample is innermost in code that V8 made, that code stands below its
+ * function:
+ *
+ *     w_main, w_spin, [anon] node   as recorded
+ *     w_main, w_spin                folded
+ *
  * Paths without functions of a script stay as they are. */
 #include "query/samples/runtime.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "model/script.h"
 #include "model/trace.h"
 
 struct folder {
@@ -21,12 +30,31 @@ struct folder {
 	bool *is_runtime; /* by image */
 	bool *has_script; /* by context: it or one of its callers is a script's */
 	bool *leads;	  /* by context: one of its callees is */
+	bool *calls;	  /* by context: it has callees */
 	ctx_id *to;	  /* by context */
 };
 
 static const struct image *runtime_image(const struct profile *p, ctx_id ctx)
 {
 	return &p->images.v[p->places.v[p->ctxs.v[ctx].place].image];
+}
+
+/* Whether context CTX is a function whose own code V8 made. */
+static bool is_of_v8(const struct profile *p, ctx_id ctx)
+{
+	const struct script *s = profile_find_script(p, p->ctxs.v[ctx].place);
+
+	return s && strcmp(profile_str(p, s->language), "javascript") == 0;
+}
+
+/* Whether context CTX is the code of the function that calls it. */
+static bool is_own_code(const struct folder *f, ctx_id ctx)
+{
+	const enum image_kind kind = runtime_image(f->p, ctx)->kind;
+	const ctx_id parent = f->p->ctxs.v[ctx].parent;
+
+	return (kind == IMAGE_ANON || kind == IMAGE_JIT) && !f->calls[ctx] && parent &&
+	       is_of_v8(f->p, parent);
 }
 
 static void find_runtimes(struct folder *f)
@@ -37,10 +65,11 @@ static void find_runtimes(struct folder *f)
 		ctx_id parent = p->ctxs.v[i].parent;
 
 		f->has_script[i] = f->has_script[parent];
+		f->calls[parent] = true;
 		if (runtime_image(p, i)->kind != IMAGE_SCRIPT)
 			continue;
 		f->has_script[i] = true;
-		if (parent && runtime_image(p, parent)->kind == IMAGE_FILE)
+		if (parent && runtime_image(p, parent)->kind == IMAGE_FILE && !is_of_v8(p, i))
 			f->is_runtime[p->places.v[p->ctxs.v[parent].place].image] = true;
 	}
 	for (ctx_id i = (ctx_id)p->ctxs.n; i-- > 1;)
@@ -57,7 +86,7 @@ static void fold_contexts(struct folder *f, ctx_id n)
 
 		if (!f->has_script[i] && !f->leads[i])
 			continue;
-		f->to[i] = f->is_runtime[p->places.v[c.place].image]
+		f->to[i] = f->is_runtime[p->places.v[c.place].image] || is_own_code(f, i)
 				   ? f->to[c.parent]
 				   : profile_intern_ctx(p, f->to[c.parent], c.place);
 	}
@@ -93,6 +122,7 @@ void runtime_fold(struct profile *p)
 	f.is_runtime = xcalloc(p->images.n + 1, sizeof(*f.is_runtime));
 	f.has_script = xcalloc(n, sizeof(*f.has_script));
 	f.leads = xcalloc(n, sizeof(*f.leads));
+	f.calls = xcalloc(n, sizeof(*f.calls));
 	f.to = xcalloc(n, sizeof(*f.to));
 	find_runtimes(&f);
 	fold_contexts(&f, (ctx_id)n);
@@ -100,5 +130,6 @@ void runtime_fold(struct profile *p)
 	free(f.is_runtime);
 	free(f.has_script);
 	free(f.leads);
+	free(f.calls);
 	free(f.to);
 }

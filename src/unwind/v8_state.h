@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where V8 keeps what its frames execute, and the state of a walk over them; see v8.h.  Included by
+ * both compilers. */
+#ifndef UNWIND_V8_STATE_H
+#define UNWIND_V8_STATE_H
+
+#include <linux/types.h>
+
+#include "unwind/chain.h"
+#include "unwind/script_record.h"
+#include "unwind/table.h"
+
+/* Where things are, in bytes from the object's begin, and instance types, by which V8 tells its
+ * objects apart.  They are those of the v8dbg_ variables of Node 16.20.2, 18.20.8, 20.20.2, 22.23.3
+ * and 24.21.0, where there are such; an image's own must agree (resolve/interpreter_v8.c).  The
+ * rest was read in live processes of these five (M). */
+struct v8_layout {
+	__u16 function_type, shared_type,
+		scope_type;	   /* JSFunction, SharedFunctionInfo, ScopeInfo */
+	__u8 shared;		   /* of a JSFunction */
+	__u8 name, script, cookie; /* of a SharedFunctionInfo */
+	__u8 first_local;	   /* of a ScopeInfo, in words behind the map */
+	__u8 positions;		   /* of a ScopeInfo, in words: where; 0: behind its names */
+};
+
+#define V8_N_LAYOUTS 8 /* a power of two */
+
+static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
+	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178, 24, 16, 32, 40, 3, 0},
+	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 24, 16, 32, 40, 3, 0},
+	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 24, 16, 32, 40, 3, 0},
+	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 32, 16, 32, 40, 3, 0},
+	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 32, 24, 40, 48, 5, 3},
+};
+
+#define V8_LAYOUT(interpreter)                                                                     \
+	(&v8_layouts[((interpreter)-INTERPRETER_V8_FIRST) & (V8_N_LAYOUTS - 1)])
+
+/* The same in all of them. */
+#define V8_MAP_TYPE	    12 /* of a map: u16 */
+#define V8_SCRIPT_SOURCE    8
+#define V8_SCRIPT_NAME	    16
+#define V8_SCRIPT_ID	    64
+#define V8_STRING_LENGTH    12 /* u32 */
+#define V8_STRING_DATA	    16 /* characters; or what another string is made of, and where: */
+#define V8_STRING_DATA_2    24
+#define V8_SCOPE_N_LOCALS   24
+#define V8_SCOPE_MOST_NAMES 75 /* with as many the names are in a table */
+
+#define V8_FIRST_NO_STRING 128
+#define V8_ONE_BYTE	   8
+#define V8_UNCACHED	   16 /* an external string whose characters are not told */
+enum v8_string { V8_SEQUENTIAL, V8_CONS, V8_EXTERNAL, V8_SLICED, V8_THIN = 5 };
+
+/* The longest source that is told of: 256 KiB. */
+#define V8_SOURCE_CHUNKS 64
+
+#define V8_FUNCTION_WORDS 5 /* that are read of each */
+#define V8_SHARED_WORDS	  8
+#define V8_SCRIPT_WORDS	  9
+#define V8_SCOPE_WORDS	  8 /* behind the locals */
+
+/* A process that has V8. */
+struct v8_process {
+	__u64 key; /* as v8_walk has it */
+	__u32 interpreter, spare;
+};
+
+#define V8_PROCESSES 64
+
+/* What a walk knows of V8's heap. */
+struct v8_walk {
+	__u64 key;	   /* of the process and its recording */
+	__u32 interpreter; /* of the process; 0: not known */
+	__u32 spare2;
+	__u64 shared_map; /* of each SharedFunctionInfo; 0: not known */
+	__u64 script, id; /* met last, and its number in its isolate */
+	__u64 words[V8_SCRIPT_WORDS + 1];
+	__u64 text, n_bytes; /* where a string's characters are */
+	__u32 kind, is_cut;
+	__u64 more;	     /* the string that it goes on with; 0: none */
+	__u32 n_told, spare; /* pieces of a source */
+};
+
+#endif

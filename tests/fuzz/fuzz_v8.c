@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A heap of V8's that says anything, and another thing each time it is read: the walk ends, what it
+ * tells is taken or refused, and every frame has a place. */
+#include <string.h>
+
+#include "base/rd.h"
+#include "base/wr.h"
+#include "collect/calls/scripts.h"
+#include "fuzz.h"
+#include "unwind/chain.h"
+#include "unwind/python_host.h"
+#include "unwind/v8_state.h"
+
+#define FP 0x7ffd00001000ull
+
+struct memory {
+	struct rd rd;
+	struct scripts scripts;
+};
+
+static bool memory_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
+{
+	struct memory *m = ctx;
+	const uint8_t *bytes = rd_bytes(&m->rd, n);
+
+	if (!bytes || m->rd.bad)
+		return false;
+	memcpy(ret, bytes, n);
+	return true;
+}
+
+static void memory_tell(void *ctx, const struct script_record *r, size_t n)
+{
+	struct memory *m = ctx;
+
+	FUZZ_REQUIRE(n <= sizeof(*r));
+	scripts_add(&m->scripts, (const uint8_t *)r, n);
+}
+
+static void put_words(struct wr *w, const uint64_t *words, int n)
+{
+	for (int i = 0; i < n; i++)
+		wr_le64(w, words[i]);
+}
+
+/* A string of one byte a character, as it is read: the object, its type, its characters. */
+static void put_text(struct wr *w, const char *s)
+{
+	const uint64_t words[4] = {0x101, (uint64_t)strlen(s) << 32};
+
+	put_words(w, words, 4);
+	wr_le16(w, V8_ONE_BYTE | V8_SEQUENTIAL);
+	wr_bytes(w, s, strlen(s));
+}
+
+/* What a walk over two frames of one function reads, in that order. */
+uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
+{
+	const uint32_t interpreter = INTERPRETER_V8_FIRST + i;
+	const struct v8_layout *l = V8_LAYOUT(interpreter);
+	uint64_t words[16] = {0};
+	struct wr w = {0};
+
+	if (interpreter >= N_INTERPRETERS)
+		return NULL;
+	wr_u8(&w, (uint8_t)interpreter);
+	for (int frame = 0; frame < 2; frame++) {
+		wr_le64(&w, 0x1001); /* the function */
+		wr_le64(&w, 0x1101); /* its context */
+		memset(words, 0, sizeof(words));
+		words[l->shared / 8] = 0x2001;
+		put_words(&w, words, V8_FUNCTION_WORDS);
+		memset(words, 0, sizeof(words));
+		words[0] = 0x2101;
+		words[l->name / 8] = 0x3001;
+		words[l->script / 8] = 0x4001;
+		put_words(&w, words, V8_SHARED_WORDS);
+		if (!frame) {
+			wr_le16(&w, l->shared_type);
+			wr_le64(&w, 7ull << 32); /* the script's number */
+			memset(words, 0, sizeof(words));
+			words[V8_SCRIPT_SOURCE / 8] = 0x5001;
+			words[V8_SCRIPT_NAME / 8] = 0x6001;
+			put_words(&w, words, V8_SCRIPT_WORDS);
+			put_text(&w, "\nfunction f() {\n}\n");
+			put_text(&w, "/a/file.js");
+			wr_le64(&w, 0x3101);
+			wr_le16(&w, l->scope_type);
+			wr_le64(&w, 1ull << 32); /* locals */
+			memset(words, 0, sizeof(words));
+			words[0] = words[2] = 0x7001;
+			words[3] = 1ull << 32;
+			words[4] = 17ull << 32;
+			put_words(&w, words, V8_SCOPE_WORDS);
+			if (l->positions)
+				put_words(&w, words + 3, 2);
+			put_text(&w, "f");
+		}
+		wr_le64(&w, FP + 64 * (1 + (unsigned)frame)); /* the caller's */
+	}
+	*ret_n = w.n;
+	return w.v;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct memory m = {.rd = rd_init(data, n)};
+	struct python_input in = {.interpreter = rd_u8(&m.rd),
+				  .thread = FP,
+				  .read = memory_read,
+				  .tell = memory_tell,
+				  .ctx = &m};
+	uint64_t frames[CHAIN_MAX_FRAMES];
+	struct python_frames out = {.frames = frames, .max = CHAIN_MAX_FRAMES};
+	struct profile p;
+
+	profile_init(&p);
+	v8_walk_frames(&in, &out);
+	FUZZ_REQUIRE(out.n <= CHAIN_MAX_FRAMES);
+	scripts_add(&m.scripts, data, n);
+	for (uint32_t i = 0; i < out.n; i++) {
+		FUZZ_REQUIRE(FRAME_IS_SCRIPT(out.frames[i]));
+		FUZZ_REQUIRE(scripts_place(&m.scripts, &p, out.frames[i]) < p.places.n);
+	}
+	profile_check(&p);
+	profile_release(&p);
+	scripts_release(&m.scripts);
+	return 0;
+}

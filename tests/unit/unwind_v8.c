@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The step over V8's frames, on heaps made here. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collect/calls/scripts.h"
+#include "model/script.h"
+#include "unwind/chain.h"
+#include "unwind/python_host.h"
+#include "unwind/v8_state.h"
+
+#include "t.h"
+
+#define HEAP	0x10000ull
+#define N_WORDS 512
+
+/* Objects lie 128 bytes apart; a pointer to one has bit 0 set. */
+#define OBJECT(i) (HEAP + 128 * (i) + 1)
+
+enum {
+	FUNCTION = 1,
+	SHARED,
+	SCRIPT,
+	SCOPE,
+	NAME,
+	MORE,
+	WHOLE,
+	FILE_NAME,
+	SOURCE,
+	MAPS = 12,
+	STACK = 20
+};
+
+struct heap {
+	const struct v8_layout *l;
+	uint64_t words[N_WORDS];
+	struct scripts scripts;
+	uint32_t n_told;
+};
+
+static bool heap_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
+{
+	struct heap *h = ctx;
+
+	if (avma < HEAP || avma + n > HEAP + sizeof(h->words))
+		return false;
+	memcpy(ret, (uint8_t *)h->words + (avma - HEAP), n);
+	return true;
+}
+
+static void heap_tell(void *ctx, const struct script_record *r, size_t n)
+{
+	struct heap *h = ctx;
+
+	h->n_told++;
+	EXPECT(scripts_add(&h->scripts, (const uint8_t *)r, n));
+}
+
+static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
+{
+	return &h->words[(128 * object + bytes) / 8];
+}
+
+/* Makes OBJECT one of TYPE. */
+static void heap_type(struct heap *h, unsigned object, unsigned map, unsigned type)
+{
+	*heap_at(h, object, 0) = OBJECT(MAPS + map);
+	*heap_at(h, MAPS + map, 8) = (uint64_t)type << 32;
+}
+
+static void heap_text(struct heap *h, unsigned object, const char *s)
+{
+	heap_type(h, object, 3, V8_ONE_BYTE | V8_SEQUENTIAL);
+	*heap_at(h, object, 8) = (uint64_t)strlen(s) << 32;
+	memcpy(heap_at(h, object, V8_STRING_DATA), s, strlen(s));
+}
+
+/* A function `f.g` in /a.js, whose name is made of two strings, and one frame of it. */
+static void heap_fill(struct heap *h, uint32_t interpreter)
+{
+	const struct v8_layout *l = h->l = V8_LAYOUT(interpreter);
+	uint64_t *scope;
+
+	*heap_at(h, FUNCTION, l->shared) = OBJECT(SHARED);
+	heap_type(h, SHARED, 0, l->shared_type);
+	*heap_at(h, SHARED, l->name) = OBJECT(SCOPE);
+	*heap_at(h, SHARED, l->script) = OBJECT(SCRIPT);
+	*heap_at(h, SCRIPT, V8_SCRIPT_NAME) = OBJECT(FILE_NAME);
+	*heap_at(h, SCRIPT, V8_SCRIPT_SOURCE) = OBJECT(SOURCE);
+	*heap_at(h, SCRIPT, V8_SCRIPT_ID) = 7ull << 32;
+	heap_type(h, SCOPE, 1, l->scope_type);
+	scope = heap_at(h, SCOPE, 8u * (1 + l->first_local));
+	scope[0] = OBJECT(WHOLE);
+	scope[2] = OBJECT(NAME);
+	scope[3] = 13ull << 32;
+	scope[4] = 20ull << 32;
+	if (l->positions) {
+		*heap_at(h, SCOPE, 8u * (1 + l->positions)) = 13ull << 32;
+		*heap_at(h, SCOPE, 8u * (2 + l->positions)) = 20ull << 32;
+	}
+	heap_type(h, WHOLE, 2, V8_ONE_BYTE | V8_CONS);
+	*heap_at(h, WHOLE, 8) = 3ull << 32;
+	*heap_at(h, WHOLE, V8_STRING_DATA) = OBJECT(NAME);
+	*heap_at(h, WHOLE, V8_STRING_DATA_2) = OBJECT(MORE);
+	heap_text(h, NAME, "f.");
+	heap_text(h, MORE, "g");
+	heap_text(h, FILE_NAME, "/a.js");
+	heap_text(h, SOURCE, "one();\ntwo();\nfunction\n");
+	*heap_at(h, STACK, 0) = OBJECT(FUNCTION); /* fp is 16 behind */
+	*heap_at(h, STACK, 8) = OBJECT(SCOPE);
+}
+
+static struct python_input input_of(struct heap *h, uint32_t interpreter)
+{
+	return (struct python_input){.interpreter = interpreter,
+				     .thread = HEAP + 128 * STACK + 16,
+				     .read = heap_read,
+				     .tell = heap_tell,
+				     .ctx = h};
+}
+
+TEST(a_function_of_each_version)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < N_INTERPRETERS; i++) {
+		struct heap h = {0};
+		struct python_input in;
+		uint64_t frames[4];
+		struct python_frames found = {.frames = frames, .max = 4};
+		const struct script *s;
+		struct profile p;
+		place_id place;
+
+		profile_init(&p);
+		heap_fill(&h, i);
+		in = input_of(&h, i);
+		v8_walk_frames(&in, &found);
+		REQUIRE(found.n == 1);
+		EXPECT_EQ(h.n_told, 2); /* the source, the function */
+		place = scripts_place(&h.scripts, &p, frames[0]);
+		s = profile_find_script(&p, place);
+		REQUIRE(s);
+		EXPECT_STR(profile_str(&p, s->name), "f.g");
+		EXPECT_STR(profile_str(&p, s->language), "javascript");
+		EXPECT_STR(p.images.v[p.places.v[place].image].path, "/a.js");
+		EXPECT_EQ(p.places.v[place].svma >> SCRIPT_PROCEDURE_BITS,
+			  script_svma("f.g", 2) >> SCRIPT_PROCEDURE_BITS);
+		profile_release(&p);
+		scripts_release(&h.scripts);
+	}
+}
+
+TEST(no_function)
+{
+	struct heap h = {0};
+	struct python_input in;
+	uint64_t frames[4];
+	struct python_frames found = {.frames = frames, .max = 4};
+
+	heap_fill(&h, INTERPRETER_V8_11_3);
+	in = input_of(&h, INTERPRETER_V8_11_3);
+	*heap_at(&h, STACK, 8) = 26; /* a frame's type in place of a context */
+	v8_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+	*heap_at(&h, STACK, 8) = OBJECT(SCOPE);
+	heap_type(&h, SHARED, 0, h.l->shared_type + 1u);
+	v8_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+	EXPECT_EQ(h.n_told, 0);
+	in.interpreter = N_INTERPRETERS;
+	v8_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+}
