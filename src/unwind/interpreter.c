@@ -35,7 +35,7 @@ const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
 }
 
-/* tests/e2e/{python,node}.py and tests/services/rooms.py run these. */
+/* tests/e2e/{python,node}.py and tests/services/{rooms,nodes}.py run these. */
 bool interpreter_is_verified(const struct unwind_interpreter *i)
 {
 	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||
