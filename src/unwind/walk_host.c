@@ -110,6 +110,10 @@ enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint3
 		__u64 frame;
 
 		cause = walk_step(in, &w, &frame);
+		if (w.loop && in->ends_at_loops) {
+			cause = CHAIN_NO_TABLE;
+			break;
+		}
 		if (frame && n == max) {
 			cause = CHAIN_TOO_DEEP;
 			break;

@@ -10,6 +10,18 @@
 
 #include "last_walk.bpf.h"
 
+#ifndef STACKS_ARE_COPIED /* by what includes this: its program knows no copies then */
+static __always_inline bool walk_is_left(struct cpu_walk *w)
+{
+	return false;
+}
+
+static __always_inline __u64 copy_stack(struct cpu_walk *w, __u64 task)
+{
+	return 0;
+}
+#else
+
 struct copy_chunk {
 	__u8 bytes[COPY_CHUNK_BYTES];
 };
@@ -37,9 +49,10 @@ __noinline int copy_has_share(struct cpu_walk *w)
 	return w->is_left;
 }
 
+/* A walk that has met an interpreter's functions goes on here: only here are they read. */
 static __always_inline bool walk_is_left(struct cpu_walk *w)
 {
-	return w->copies && copy_has_share(w);
+	return w->copies && !w->n_scripts && !w->v8.shared_map && copy_has_share(w);
 }
 
 /* bpf_loop: one chunk of the stack.  Chunks lie within pages; a page that is not in memory, such as
@@ -153,5 +166,7 @@ __noinline __u64 copy_stack(struct cpu_walk *w, __u64 task)
 	copy_ring_bell(n_used, n_used + skip + n_chunks);
 	return s->hash;
 }
+
+#endif /* STACKS_ARE_COPIED */
 
 #endif

@@ -41,6 +41,7 @@ MMAPABLE_ARRAY(spill, struct spill_slot);
 MMAPABLE_ARRAY(slot_times, __u64);
 MMAPABLE_ARRAY(live, __u64); /* one element: the number of the log that samples */
 
+#define STACKS_ARE_COPIED
 #include "chain.bpf.h"
 #include "watch.bpf.h"
 

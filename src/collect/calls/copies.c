@@ -127,6 +127,7 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 				.fp = s->fp,
 				.bx = s->bx,
 				.leaves = !force,
+				.ends_at_loops = true,
 				.stack = (const uint8_t *)s + COPY_CHUNK_BYTES,
 				.n_bytes = (size_t)(s->n_chunks - 1) * COPY_CHUNK_BYTES,
 				.stack_avma = s->stack_at,

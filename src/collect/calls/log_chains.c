@@ -110,6 +110,8 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		struct bpf_map *map = bpf_object__find_map_by_name(obj, maps[i].name);
 
+		if (!map)
+			continue; /* the object has no use for it */
 		if (opts->chains)
 			bpf_map__set_max_entries(map, maps[i].n);
 		else
@@ -213,11 +215,9 @@ int log_chains_lend(const struct log_chains *c, struct bpf_object *guest, struct
 {
 	static const char *const common[] = {"table_words", "unwind_rules", "unwind_images",
 					     "image_keys",  "requests",	    "scripts"};
-	static const char *const own[] = {"slot_chains", "copy_cpus", "copy_chunks"};
 
 	log_chains_prepare(guest, &c->opts);
-	for (size_t i = 0; i < n_elems(own); i++)
-		bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, own[i]), false);
+	bpf_map__set_autocreate(bpf_object__find_map_by_name(guest, "slot_chains"), false);
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
 		int rc = bpf_map__reuse_fd(
 			bpf_object__find_map_by_name(guest, common[i]),
