@@ -225,7 +225,7 @@ static int cat_parse(struct cmd *c, struct cat_args *a)
 	return 0;
 }
 
-/* The database may be the first operand, unless it is a file to print.  Of an HPCToolkit database
+/* The database may be an operand, unless the first is a file to print.  Of an HPCToolkit database
  * its files are the operands then; FILES keeps their names. */
 static void take_database(struct cmd *c, opt_list *names, store_paths *files)
 {

@@ -16,11 +16,14 @@ void source_args_release(struct source_args *a)
 
 void cmd_take_source(struct cmd *c, opt_list *operands)
 {
-	if (c->select.db || !operands->n || !source_probe(operands->v[0]))
-		return;
-	c->select.db = operands->v[0];
-	operands->n--;
-	memmove(operands->v, operands->v + 1, operands->n * sizeof(*operands->v));
+	for (size_t i = 0; i < operands->n && !c->select.db; i++) {
+		if (!source_probe(operands->v[i]))
+			continue;
+		c->select.db = operands->v[i];
+		operands->n--;
+		memmove(operands->v + i, operands->v + i + 1,
+			(operands->n - i) * sizeof(*operands->v));
+	}
 }
 
 void cmd_take_only_source(struct cmd *c, opt_list *operands)

@@ -53,7 +53,7 @@ struct source_args {
 
 void source_args_release(struct source_args *a);
 
-/* Takes the first of OPERANDS for --db when that is not given and it is something to read. */
+/* Takes out of OPERANDS, for --db when that is not given, the first that is something to read. */
 void cmd_take_source(struct cmd *c, opt_list *operands);
 
 /* Takes the only one of OPERANDS for --db when it is a path that is there: for commands without
