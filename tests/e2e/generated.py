@@ -65,6 +65,11 @@ def js(function):
     return r"^\w+:[*^~+]?%s /.*work\.js:" % function
 
 
+def js_path(function):
+    """A pattern for FUNCTION in a call path, where it has the name of its code, or the one that was read in V8."""
+    return js(function) + r".*_\[j\]$|^%s$" % function
+
+
 def share(p, function):
     """Samples in the JavaScript procedure FUNCTION, however often it was compiled."""
     return sum(r["counts"].get(p.event, 0) for r in p.rows
@@ -107,12 +112,12 @@ INTERPRETED = "--interpreted-frames-native-stack"
 
 def node_call_paths_with_a_map():
     node(HOT_JS, "--perf-basic-prof", INTERPRETED, rate=[*RATE, "-g"])
-    called_by(js("hot") + r".*_\[j\]$", js("both") + r".*_\[j\]$")
+    called_by(js_path("hot"), js_path("both"))
 
 
 def node_call_paths_with_a_dump():
     node(HOT_JS, "--perf-prof", INTERPRETED, rate=[*RATE, "-g"])
-    called_by(js("hot") + r".*_\[j\]$", js("both") + r".*_\[j\]$")
+    called_by(js_path("hot"), js_path("both"))
 
 
 def node_with_a_map():

@@ -91,6 +91,7 @@ NOINLINE void victims(void)
 		sink = x;
 	} while (cpu_seconds() < end);
 	pthread_sigmask(SIG_BLOCK, &alarm_set, NULL);
+	asm volatile(""); /* no tail call, so that what comes in there has this frame */
 }
 
 static void set_stack(void *at)

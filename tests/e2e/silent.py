@@ -171,7 +171,7 @@ def own_mounts():
 def daemon_goes_on_beside_a_perf_map():
     """A process whose /tmp is such a file system, and has a perf map for it."""
     with Daemon() as d, silent_mount() as fs:
-        p = subprocess.Popen(["sh", "-c", "mount --bind %s /tmp && cat /tmp/perf-$$.map >/dev/null && exec %s 300" % (fs.where, prog("jit"))],
+        p = subprocess.Popen(["sh", "-c", "mount --bind %s /tmp && cat /tmp/perf-$$.map >/dev/null && exec %s 300" % (fs.where, os.path.join(BIN, "jit"))],
                              stdout=subprocess.DEVNULL, preexec_fn=own_mounts)
         try:
             sh(prog("burn_rebuilt"), longer(1))
