@@ -112,6 +112,11 @@ def rows_of_all(db="db"):
     return json.loads(sh(DWELL, "prof", "--json", "--db", db, "-epoch", "all", "--by", "image", "--no-flush"), object_pairs_hook=added_up)["rows"]
 
 
+def stored_unknown():
+    """How many samples are stored by now whose address is not known."""
+    return sum(sum(r["counts"].values()) for r in rows_of_all() if r["kind"] == "unknown")
+
+
 def sums(db="db"):
     """What all epochs say came, is stored, and is lost by name: checked to be one account."""
     reached = stored = lost = 0
@@ -376,6 +381,7 @@ def dead_for_an_hour():
     want = HOUR * len(os.sched_getaffinity(0))
     d = Daemon("-e", "cpu-clock", "-c", 40000, "--log-slots", 4096, "--flush", "1h", "--epoch", 0)
     d.kill()
+    earlier = stored_unknown()  # of the one that died: the next one's status knows nothing of them
     with on_each_cpu(prog("places"), "few", 120):
         end = time.monotonic() + 60
         while heads() < want and time.monotonic() < end:
@@ -389,7 +395,7 @@ def dead_for_an_hour():
             taken, memory = d.status()["taken_over_samples"], high_water(d.p.pid)
             check(re.search("took over %d samples of a daemon that died" % taken, d.said()), d.said())
             before = d.status()["unknown_samples"]
-            unknown = sum(sum(r["counts"].values()) for r in rows_of_all() if r["kind"] == "unknown")
+            unknown = stored_unknown() - earlier
             after = d.status()["unknown_samples"]
     reached, stored, lost = sums()
     losses = [l["name"] for m in recordings() for l in m["losses"]]

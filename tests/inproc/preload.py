@@ -235,7 +235,8 @@ def rates_and_buckets():
     p = Prof("--by", "procedure", db="d")
     check(p.json["events"][0]["period"] == 100000, "period %s" % p.json["events"][0])
     n, want = p.n(prog("work")), ns_of(said, "work_a", "work_b") / 100000
-    likely(0.97 * want <= n <= 1.05 * want + 20, "%d ticks of %.1f" % (n, want))
+    # A timer that the machine serves late by a period of 0.1 ms or more ticks once for all of them.
+    likely(0.8 * want <= n <= 1.05 * want + 20, "%d ticks of %.1f" % (n, want))
     rows = json.loads(dwell("cat", "--json", "--db", "d").stdout)["rows"]
     likely(len(rows) > 1, "one address only")
     for r in rows:
