@@ -11,13 +11,15 @@
  *   N threads, each in code of its own: ticks of each, in ns, over its CPU time.  Prints least,
  *   median, most, all, ticks outside of that code.  Then how much of its CPU time the kernel's task
  *   clock counts for each thread, by an event that takes no samples: least, and of all what is
- *   missing in ns, and how often they were switched.
+ *   missing in ns, and how often they were switched.  Then the least of all threads with their ticks
+ *   of no place, which dwell_profil_threads() tells; 0 without it.
  *
  * bench_inproc startstop N
  *   With N threads that wait.  Prints us to begin, us to end, bytes of rings, resident bytes more.
  *
  * bench_inproc regions N
  *   Prints ns of a look-up among N regions (dwell's own code). */
+#include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
@@ -33,6 +35,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "dwell/dwell.h"
 #include "inproc/buckets.h"
 
 enum { MAX_THREADS = 64, CODE_BYTES = 4096, MAX_GAPS = 1 << 20, LEAST_GAP_NS = 2000 };
@@ -157,6 +160,7 @@ static int gaps(const char *mode, unsigned hz, double seconds)
 struct lived {
 	void (*fn)(void);
 	uint64_t cpu_ns, counted_ns, n_switches;
+	int tid;
 };
 
 static struct lived lived[MAX_THREADS];
@@ -201,6 +205,7 @@ static void *run_copy(void *which)
 	int fd = open_task_clock();
 	uint64_t switches, counted, cpu;
 
+	l->tid = (int)syscall(SYS_gettid);
 	pthread_barrier_wait(&barrier);
 	switches = n_switches();
 	counted = read_event(fd);
@@ -228,6 +233,21 @@ static unsigned count_loops(void)
 	return (unsigned)(run_seconds * 1e9 / (double)best) + 1;
 }
 
+/* The ticks of no place of thread TID; 0: nobody says. */
+static uint64_t unplaced_of(int tid)
+{
+	static struct dwell_profil_thread t[MAX_THREADS + 2];
+	int (*ask)(struct dwell_profil_thread *, int);
+	int n;
+
+	*(void **)&ask = dlsym(RTLD_DEFAULT, "dwell_profil_threads");
+	n = ask ? ask(t, MAX_THREADS + 2) : 0;
+	for (int i = 0; i < n && i < MAX_THREADS + 2; i++)
+		if (t[i].tid == tid)
+			return t[i].n_unplaced;
+	return 0;
+}
+
 static int threads(int n)
 {
 	static unsigned v[MAX_THREADS];
@@ -237,7 +257,7 @@ static int threads(int n)
 	pthread_t t[MAX_THREADS];
 	struct timeval tick;
 	uint64_t ratio[MAX_THREADS], all_ticks = 0, all_cpu = 0, switches = 0, missing = 0;
-	double least_counted = 1;
+	double least_counted = 1, least_told = 2;
 
 	n_loops = count_loops();
 	pthread_barrier_init(&barrier, NULL, (unsigned)n + 1);
@@ -260,9 +280,11 @@ static int threads(int n)
 	sprofil(NULL, 0, NULL, PROF_UINT);
 	for (int i = 0; i < n; i++) {
 		const struct lived *l = &lived[i];
-		uint64_t ticks =
-			v[i] * ((uint64_t)tick.tv_sec * 1000000 + (uint64_t)tick.tv_usec) * 1000;
+		uint64_t tick_ns =
+			((uint64_t)tick.tv_sec * 1000000 + (uint64_t)tick.tv_usec) * 1000;
+		uint64_t ticks = v[i] * tick_ns;
 		double counted = (double)l->counted_ns / (double)l->cpu_ns;
+		double told = (double)(ticks + unplaced_of(l->tid) * tick_ns) / (double)l->cpu_ns;
 
 		ratio[i] = ticks * 1000000 / l->cpu_ns;
 		all_ticks += ticks;
@@ -270,12 +292,14 @@ static int threads(int n)
 		switches += l->n_switches;
 		missing += l->cpu_ns > l->counted_ns ? l->cpu_ns - l->counted_ns : 0;
 		least_counted = counted < least_counted ? counted : least_counted;
+		least_told = told < least_told ? told : least_told;
 	}
 	qsort(ratio, (size_t)n, sizeof(*ratio), by_value);
-	printf("%.4f %.4f %.4f %.4f %u %.4f %llu %llu\n", (double)ratio[0] / 1e6,
+	printf("%.4f %.4f %.4f %.4f %u %.4f %llu %llu %.4f\n", (double)ratio[0] / 1e6,
 	       (double)ratio[n / 2] / 1e6, (double)ratio[n - 1] / 1e6,
 	       (double)all_ticks / (double)all_cpu, counts[0], least_counted,
-	       (unsigned long long)missing, (unsigned long long)switches);
+	       (unsigned long long)missing, (unsigned long long)switches,
+	       dlsym(RTLD_DEFAULT, "dwell_profil_threads") ? least_told : 0);
 	return 0;
 }
 

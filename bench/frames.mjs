@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What frames of a flame graph cost in a browser:
 //
-//     node frames.mjs ROUNDS NAME=dwell:PAGE.html... NAME=speedscope:INDEX.html:STACKS.txt...
+//     node frames.mjs ROUNDS NAME=dwell:PAGE.html... NAME=web:DWELL:DATABASE... NAME=speedscope:INDEX.html:STACKS.txt...
 //
-// Pages take turns.  Each round opens a page anew, waits for its first picture, then zooms in and out at the same
-// places while the browser traces itself.  Prints a line of JSON for each page: first paint, and for its frames
-// milliseconds of script and layout (as the clock went, and of CPU), of the main thread in all, and between frames.
+// Pages take turns; "web" is the page of `dwell web`.  Each round opens a page anew, waits for its first picture, then
+// zooms in and out, searches and hovers at the same places while the browser traces itself.  Prints a line of JSON for each
+// page: first paint, and for the frames of zooming, of searching and of hovering milliseconds of script and layout (as the
+// clock went, and of CPU), of the main thread in all, and between frames.
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, extname } from "node:path";
@@ -43,9 +45,10 @@ function covered(intervals, edges) {
   return [...sums];
 }
 
-// Frames of a trace: each goes from one commit of the main thread to the next.  Those that drew nothing are left out.
-function framesOf(events) {
-  const marks = events.filter((e) => e.name === "FireAnimationFrame");
+// Frames of a trace: each goes from one commit of the main thread to the next.  Those that drew nothing are left out, where the
+// picture is DRAWN anew, else those in which no script ran.
+function framesOf(events, drawn) {
+  const marks = events.filter((e) => e.name === "FireAnimationFrame" || e.name === "EventDispatch");
   const threads = new Map();
   for (const e of marks)
     threads.set(`${e.pid}.${e.tid}`, (threads.get(`${e.pid}.${e.tid}`) || 0) + 1);
@@ -56,7 +59,7 @@ function framesOf(events) {
   const script = spans((n) => SCRIPT_AND_LAYOUT.has(n)), clock = covered(script, edges), cpu = cpuOf(script, edges);
   const all = covered(spans((n) => n === "RunTask" || n === "ThreadControllerImpl::RunTask"), edges);
   const drew = covered(spans((n) => n === "FireAnimationFrame"), edges);
-  return edges.slice(1).map((e, i) => ({ clock: clock[i], cpu: cpu[i], all: all[i], drew: drew[i], gap: (e - edges[i]) / 1000 })).filter((f) => f.drew > 0);
+  return edges.slice(1).map((e, i) => ({ clock: clock[i], cpu: cpu[i], all: all[i], drew: drew[i], gap: (e - edges[i]) / 1000 })).filter((f) => drawn ? f.drew > 0 : f.clock > 0);
 }
 
 // Milliseconds of CPU of INTERVALS, [start, end, milliseconds], that lie in no other one, by where they end between EDGES.
@@ -89,20 +92,69 @@ async function trace(page, run) {
 // Where a zoom begins: fractions of the picture's width, and levels.
 const PLACES = [[0.1, 3], [0.5, 4], [0.3, 6], [0.8, 5], [0.62, 8], [0.05, 9], [0.45, 7], [0.93, 3], [0.2, 12], [0.7, 10]];
 
-const kinds = {
-  dwell: {
-    url: ([file]) => `file://${file}`,
-    drawn: `performance.getEntriesByName("first-picture")[0]?.startTime || 0`,
-    async zoom(page) {
-      const top = await page.run(`document.getElementById("view").getBoundingClientRect().top`);
+const WORDS = ["f1a", "a4", "main", "f2"]; // to search for, a letter at a time
+
+async function typeWords(page) {
+  for (const word of WORDS) {
+    for (const c of word) {
+      await page.key(c);
+      await pause(120);
+    }
+    for (let k = 0; k < word.length; k++)
+      await page.key("Backspace");
+    await pause(PAUSE_MS);
+  }
+}
+
+async function hoverFrom(page, top) {
+  for (const [x, level] of PLACES)
+    for (let k = 0; k < 12; k++) {
+      await page.move(Math.round(WIDTH * Math.min(0.98, x + 0.004 * k)), top + (level % 6 + k % 3) * 18 + 9);
+      await pause(16);
+    }
+}
+
+// A flame graph of ours, in the element FIND.
+const ours = (find, reset, search) => ({
+  drawn: `performance.getEntriesByName("first-picture")[0]?.startTime || 0`,
+  top: (page) => page.run(`${find}.getBoundingClientRect().top`),
+  async zoom(page) {
+    const top = await this.top(page);
       for (const [x, level] of PLACES) {
         for (let k = 0; k < 3; k++) { // further in, at one place
           await page.click(Math.round(WIDTH * x), top + (level + k) * 18 + 9);
           await pause(PAUSE_MS);
         }
-        await page.run(`document.getElementById("reset").click()`);
+        await page.run(`${reset}.click()`);
         await pause(PAUSE_MS);
       }
+  },
+  async search(page) {
+    await page.run(`${search}.focus()`);
+    await typeWords(page);
+  },
+  async hover(page) {
+    await hoverFrom(page, await this.top(page));
+  },
+});
+
+const byId = (id) => `document.getElementById("${id}")`;
+const kinds = {
+  dwell: { url: ([file]) => `file://${file}`, ...ours(byId("view"), byId("reset"), byId("search")) },
+  web: {
+    async url([program, db]) {
+      this.server?.kill();
+      this.server = spawn(program, ["web", "--db", db, "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+      let said = "";
+      while (!said.includes("\n"))
+        said += await new Promise((done) => this.server.stdout.once("data", done));
+      const [address, token] = said.trim().split("/#token=");
+      return `${address}/#view=flame&by=address&token=${token}`;
+    },
+    ...ours(`document.querySelector(".flame")`, `[...document.querySelectorAll(".tools button")].find((b) => b.textContent === "Show all")`,
+      `document.querySelector(".tools input[type=search]")`),
+    end() {
+      this.server?.kill();
     },
   },
   speedscope: {
@@ -127,6 +179,16 @@ const kinds = {
         await pause(PAUSE_MS);
       }
     },
+    async search(page) {
+      const what = { key: "f", windowsVirtualKeyCode: 70, modifiers: 2 };
+      for (const type of ["rawKeyDown", "keyUp"])
+        await page.send("Input.dispatchKeyEvent", { type, ...what });
+      await pause(PAUSE_MS);
+      await typeWords(page);
+      await page.key("Escape");
+      await pause(PAUSE_MS);
+    },
+    hover: (page) => hoverFrom(page, 133),
   },
 };
 
@@ -154,28 +216,31 @@ const [rounds, ...specs] = process.argv.slice(2);
 const server = await serve(), base = `http://127.0.0.1:${server.address().port}`;
 const pages = specs.map((s) => {
   const [, name, kind, rest] = /^([^=]+)=(\w+):(.*)$/.exec(s);
-  return { name, kind, parts: rest.split(":"), paint: [], frames: [] };
+  return { name, kind, parts: rest.split(":"), paint: [], frames: { zoom: [], search: [], hover: [] } };
 });
 for (let round = 0; round < Number(rounds); round++)
   for (const p of pages) {
     const kind = kinds[p.kind], browser = await Browser.start(...WEBGL);
     try {
-      const page = await browser.open(kind.url(p.parts, base), { width: WIDTH, height: HEIGHT });
+      const page = await browser.open(await kind.url(p.parts, base), { width: WIDTH, height: HEIGHT });
       p.paint.push(await page.until(kind.drawn, 120));
       await kind.prepare?.(page);
-      p.frames.push(...framesOf(await trace(page, () => kind.zoom(page))));
+      for (const action of Object.keys(p.frames))
+        p.frames[action].push(...framesOf(await trace(page, () => kind[action](page)), action !== "hover"));
     } finally {
+      kind.end?.();
       await browser.close();
     }
   }
 server.close();
-for (const { name, paint, frames } of pages) {
+function figures(frames) {
   const of = (key, most = Infinity) => {
     const v = frames.map((f) => f[key]).filter((n) => n < most);
     return { median: quantile(v, 0.5), p99: quantile(v, 0.99), most: Math.max(...v) };
   };
-  console.log(JSON.stringify({
-    name, first_paint_ms: quantile(paint, 0.5), frames: frames.length, script_and_layout_ms: of("clock"), script_and_layout_cpu_ms: of("cpu"),
-    main_thread_ms: of("all"), between_frames_ms: of("gap", PAUSE_MS / 3),
-  }));
+  return { frames: frames.length, script_and_layout_ms: of("clock"), script_and_layout_cpu_ms: of("cpu"), main_thread_ms: of("all"),
+    between_frames_ms: of("gap", PAUSE_MS / 3) };
 }
+
+for (const { name, paint, frames } of pages)
+  console.log(JSON.stringify({ name, first_paint_ms: quantile(paint, 0.5), ...figures(frames.zoom), search: figures(frames.search), hover: figures(frames.hover) }));

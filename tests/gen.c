@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gen.h"
 
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "model/container.h"
 #include "model/trace.h"
 
 uint64_t t_rand(struct t_rng *r)
@@ -37,6 +40,23 @@ static string_id word(struct t_rng *r, struct profile *p)
 static uint64_t number(struct t_rng *r)
 {
 	return t_rand(r) >> t_below(r, 64);
+}
+
+/* That of a container every fourth time; what is known of the container is added, or nothing is. */
+static string_id random_cgroup(struct t_rng *r, struct profile *p)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde";
+	const uint64_t n = t_below(r, 16);
+	struct container c = {{0}};
+	_mem_ char *cgroup = xasprintf("/docker/%s%x", id, (unsigned)n & 15);
+
+	if (t_below(r, 4))
+		return word(r, p);
+	c.text[CONTAINER_ID] = profile_intern_str(p, cgroup + strlen("/docker/"));
+	for (size_t i = CONTAINER_ID + 1; i < CONTAINER_N_TEXTS && n & 1; i++)
+		c.text[i] = word(r, p);
+	profile_add_container(p, &c);
+	return profile_intern_str(p, cgroup);
 }
 
 static image_id random_image(struct t_rng *r, struct profile *p)
@@ -99,32 +119,31 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 						     t_below(r, 2) ? t_below(r, 50) * 4 : number(r),
 						     (uint32_t)t_below(r, 2)));
 		profile_add_value(
-			p,
-			&(struct value){
-				.owner = profile_intern_owner(
-					p,
-					&(struct owner){
-						.exe = word(r, p),
-						.comm = word(r, p),
-						.cgroup = word(r, p),
-						.label = word(r, p),
-						.thread_name = t_below(r, 4) ? 0 : word(r, p),
-						.uid = t_below(r, 3) ? 1000 : OWNER_UID_UNKNOWN,
-						.pid = (uint32_t)t_below(r, 3),
-						.flags = (uint32_t)t_below(r, 2)}),
-				.ctx = c,
-				.vector = t_below(r, 3)
-						  ? 0
-						  : profile_intern_vector(
-							    p,
-							    &(struct vector){
-								    .known = number(r),
-								    .value = number(r),
-								    .counter = (uint32_t)t_below(
-									    r, 3)}),
-				.event = (event_id)t_below(r, p->events.n),
-				.count = 1 + number(r) / 4096,
-				.sum = t_below(r, 2) ? number(r) / 4096 : 0});
+			p, &(struct value){
+				   .owner = profile_intern_owner(
+					   p,
+					   &(struct owner){
+						   .exe = word(r, p),
+						   .comm = word(r, p),
+						   .cgroup = random_cgroup(r, p),
+						   .label = word(r, p),
+						   .thread_name = t_below(r, 4) ? 0 : word(r, p),
+						   .uid = t_below(r, 3) ? 1000 : OWNER_UID_UNKNOWN,
+						   .pid = (uint32_t)t_below(r, 3),
+						   .flags = (uint32_t)t_below(r, 2)}),
+				   .ctx = c,
+				   .vector = t_below(r, 3)
+						     ? 0
+						     : profile_intern_vector(
+							       p,
+							       &(struct vector){
+								       .known = number(r),
+								       .value = number(r),
+								       .counter = (uint32_t)t_below(
+									       r, 3)}),
+				   .event = (event_id)t_below(r, p->events.n),
+				   .count = 1 + number(r) / 4096,
+				   .sum = t_below(r, 2) ? number(r) / 4096 : 0});
 	}
 	for (uint64_t n = p->places.n && t_below(r, 2) ? t_below(r, 20) : 0; n > 0; n--) {
 		struct branch b = {.owner = (owner_id)t_below(r, p->owners.n),

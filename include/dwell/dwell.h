@@ -60,6 +60,20 @@ struct dwell_profil_status {
  * into s->size is filled.  EINVAL: size is 0. */
 int dwell_profil_status(struct dwell_profil_status *s);
 
+/* A thread that is profiled, or was and has ended, since the last sprofil(). */
+struct dwell_profil_thread {
+	int tid; /* 0: all those together for which there was no room in a list of 4,096 */
+	int has_ended;
+	uint64_t n_ticks;    /* that have a pc */
+	uint64_t n_unplaced; /* that have none: see struct dwell_profil_status */
+	uint64_t count;	     /* what its event counted: ns of a clock.  What the thread's own clock
+				(CLOCK_THREAD_CPUTIME_ID) says beyond it, the kernel did not count */
+};
+
+/* Brings the histograms up to date and fills in the first N threads at THREADS, those that have ended
+ * last.  How many there are. */
+int dwell_profil_threads(struct dwell_profil_thread *threads, int n);
+
 /* libdwell-papi: the status of the PAPI_profil() of event CODE in EVENT_SET since the last
  * PAPI_start().  EINVAL: size is 0; ENOENT: no such event set, or the event is not profiled. */
 int dwell_papi_profil_status(int event_set, int code, struct dwell_profil_status *s);

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -207,14 +208,38 @@ int file_create(int dirfd, const char *name)
 	return rc;
 }
 
+static int open_made(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Makes directory NAME anew, which a umask has taken the owner's permissions from.  That is rare:
+ * other threads see the umask change for a moment. */
+static int make_again(int dirfd, const char *name)
+{
+	mode_t old;
+	int rc = unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+
+	if (rc < 0)
+		return rc;
+	old = umask(077);
+	rc = mkdirat(dirfd, name, 0700) < 0 ? -errno : 0;
+	umask(old);
+	return rc < 0 ? rc : open_made(dirfd, name);
+}
+
 int file_mkdirat(int dirfd, const char *name)
 {
 	int fd = -1, rc;
 
 	if (mkdirat(dirfd, name, 0700) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = fd < 0 ? -errno : settle_mode(dirfd, fd, true);
+	fd = open_made(dirfd, name);
+	if (fd == -EACCES)
+		fd = make_again(dirfd, name);
+	rc = fd < 0 ? fd : settle_mode(dirfd, fd, true);
 	if (fd >= 0)
 		close(fd);
 	return rc < 0 ? rc : 1;
@@ -272,6 +297,13 @@ int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n
 int file_replace_hidden(int dirfd, const char *name, const void *bytes, size_t n, struct err *err)
 {
 	return replace(dirfd, name, bytes, n, REPLACE_HIDDEN, err);
+}
+
+bool file_has_room(int dirfd, uint64_t n_bytes)
+{
+	struct statvfs fs;
+
+	return fstatvfs(dirfd, &fs) >= 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= n_bytes;
 }
 
 int file_mkdirs(const char *path, struct err *err)

@@ -55,6 +55,9 @@ int file_replace_lazily(int dirfd, const char *name, const void *bytes, size_t n
 /* Replaces NAME as file_replace_lazily does, by a file that only its owner may read. */
 int file_replace_hidden(int dirfd, const char *name, const void *bytes, size_t n, struct err *err);
 
+/* Whether the file system of directory DIRFD has N_BYTES free for whoever is not root. */
+bool file_has_room(int dirfd, uint64_t n_bytes);
+
 /* write(2) until all N bytes are out; 0 or -errno. */
 int file_write_all(int fd, const void *bytes, size_t n);
 

@@ -39,6 +39,28 @@ static size_t decode(const unsigned char *s, uint32_t *ret)
 	return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
+/* Returns the bytes at the beginning of S that are printable ASCII, or the lines and arrows of
+ * listings: U+2180 to U+21BF, U+2500 to U+257F.  Each of these takes one column and harms nothing.
+ * *RET_WIDTH: their columns. */
+static size_t plain_run(const char *s, size_t *ret_width)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t n_lines = 0;
+
+	for (;;) {
+		if (*p >= 0x20 && *p < 0x7f) {
+			p++;
+		} else if (*p == 0xe2 && (p[1] == 0x94 || p[1] == 0x95 || p[1] == 0x86) &&
+			   (p[2] & 0xc0) == 0x80) {
+			p += 3;
+			n_lines++;
+		} else {
+			*ret_width = (size_t)(p - (const unsigned char *)s) - 2 * n_lines;
+			return (size_t)(p - (const unsigned char *)s);
+		}
+	}
+}
+
 #define MOST_MARKS 2 /* of a letter */
 
 size_t text_show(struct str *out, const char *s)
@@ -47,16 +69,14 @@ size_t text_show(struct str *out, const char *s)
 	unsigned marks = MOST_MARKS; /* what comes first is behind no letter */
 
 	while (*s) {
-		const char *start = s;
-		size_t before = out->n, n;
-		unsigned takes;
+		size_t before = out->n, n, takes;
 		uint32_t c;
 
-		while ((unsigned char)*s >= 0x20 && (unsigned char)*s < 0x7f)
-			s++;
-		if (s > start) {
-			str_addn(out, start, (size_t)(s - start));
-			width += (size_t)(s - start);
+		n = plain_run(s, &takes);
+		if (n) {
+			str_addn(out, s, n);
+			width += takes;
+			s += n;
 			marks = s[-1] == ' ' ? MOST_MARKS : 0;
 			continue;
 		}
@@ -81,13 +101,9 @@ size_t text_show(struct str *out, const char *s)
 size_t text_width(const char *s)
 {
 	_str_ struct str shown = {0};
-	const char *p = s;
+	size_t width;
 
-	while ((unsigned char)*p >= 0x20 && (unsigned char)*p < 0x7f)
-		p++;
-	if (!*p)
-		return (size_t)(p - s);
-	return text_show(&shown, s);
+	return s[plain_run(s, &width)] ? text_show(&shown, s) : width;
 }
 
 /* --- cutting text that was made safe --- */

@@ -25,10 +25,9 @@ struct name_cut {
 	unsigned n, n_dropped; /* open ones, and those of them whose contents are left out */
 };
 
-/* The bytes of NAME without "::h" and 16 hexadecimal digits at its end, as rustc's mangling has it. */
-static size_t without_hash(const char *name)
+/* The N bytes of NAME without "::h" and 16 hexadecimal digits at its end, as rustc's mangling has it. */
+static size_t without_hash(const char *name, size_t n)
 {
-	const size_t n = strlen(name);
 	const char *hash = name + n - HASH_DIGITS;
 
 	if (n <= HASH_DIGITS + 3 || memcmp(hash - 3, "::h", 3) != 0 ||
@@ -97,17 +96,22 @@ static bool bracket_take(struct name_cut *c, const char *s)
 	return true;
 }
 
+bool text_name_is_short(const char *name)
+{
+	const char *end = name;
+
+	while (*end && *end != '(' && *end != '<')
+		end++;
+	return !*end && !name[without_hash(name, (size_t)(end - name))];
+}
+
 void text_add_short_name(struct str *out, const char *name)
 {
 	struct name_cut c = {.out = out, .name = name};
 	const size_t start = out->n;
-	const char *end = name + without_hash(name);
+	const char *end = name + without_hash(name, strlen(name));
 	bool matches = true;
 
-	if (!strpbrk(name, "(<") && *end == '\0') {
-		str_add(out, name);
-		return;
-	}
 	for (const char *s = name; s < end && matches;) {
 		size_t n = strcspn(s, "()<>-");
 

@@ -3,6 +3,8 @@
 #ifndef BASE_TEXT_NAME_H
 #define BASE_TEXT_NAME_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 /* Appends NAME without what says least: arguments and what templates are made with become "...", the
@@ -16,5 +18,8 @@
  *
  * A name whose brackets do not match stays as it is. */
 void text_add_short_name(struct str *out, const char *name);
+
+/* Tells whether text_add_short_name leaves NAME as it is, for most names without brackets. */
+bool text_name_is_short(const char *name);
 
 #endif

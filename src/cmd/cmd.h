@@ -107,6 +107,8 @@ int cmd_list(struct cmd *c);
 int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);
 int cmd_scan(struct cmd *c);
+int cmd_ship(struct cmd *c);
+int cmd_stat(struct cmd *c);
 int cmd_stats(struct cmd *c);
 int cmd_tar(struct cmd *c);
 int cmd_top(struct cmd *c);

@@ -269,7 +269,9 @@ int cmd_cat(struct cmd *c)
 	size_t n_files = 0;
 	int rc = cat_parse(c, &a);
 
-	if (rc == 0 && !a.write && !a.branches)
+	if (rc == 0 && a.branches)
+		cmd_take_source(c, &a.names);
+	else if (rc == 0 && !a.write)
 		take_database(c, &a.names, &parts);
 	if (rc == 0 && a.write) {
 		rc = dcpi_rewrite(a.names.v[0], (unsigned)c->select.stride,

@@ -21,7 +21,9 @@
 #include "query/source.h"
 #include "resolve/kept_dir.h"
 #include "resolve/symcache.h"
+#include "resolve/table_file.h"
 #include "store/check.h"
+#include "store/db.h"
 
 /* A problem as it is shown. */
 struct shown {
@@ -172,7 +174,7 @@ static bool is_build_id(const char *name)
 
 /* Damaged symbols are no loss as long as the image's file is there. */
 static void check_entry(struct check_run *r, const char *images, const char *hex,
-			const struct symcache_entry *e)
+			const struct cache_entry *e)
 {
 	struct symcache c = {0};
 	struct build_id id;
@@ -195,7 +197,7 @@ static void check_entry(struct check_run *r, const char *images, const char *hex
 
 /* Damaged kept code is a loss when the image's file is gone; nothing can be made of it. */
 static void check_kept(struct check_run *r, const char *images, const char *hex,
-		       const struct kept_entry *e)
+		       const struct cache_entry *e)
 {
 	struct kept_code k;
 	struct build_id id;
@@ -216,15 +218,15 @@ static void check_kept(struct check_run *r, const char *images, const char *hex,
 
 /* Different files of one build-id are no damage, but somebody may have meant them to be taken for
  * one another. */
-static void note_shared(struct check_run *r, const char *hex, const symcache_entries *entries)
+static void note_shared(struct check_run *r, const char *hex, const cache_entries *entries)
 {
 	unsigned n = 0;
 
 	vec_each (e, entries) {
-		bool seen = !image_digest_known(e->digest);
+		bool seen = !image_digest_known(e->key.digest);
 
-		for (const struct symcache_entry *other = entries->v; other < e && !seen; other++)
-			seen = image_digest_same(other->digest, e->digest);
+		for (const struct cache_entry *other = entries->v; other < e && !seen; other++)
+			seen = image_digest_same(other->key.digest, e->key.digest);
 		n += !seen;
 	}
 	if (n > 1)
@@ -242,8 +244,8 @@ static void check_symbols(struct check_run *r, const char *db)
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
-		symcache_entries entries = {0};
-		kept_entries kept = {0};
+		cache_entries entries = {0};
+		cache_entries kept = {0};
 		struct build_id id;
 
 		if (!is_build_id(e->d_name))
@@ -263,14 +265,49 @@ static void check_symbols(struct check_run *r, const char *db)
 		closedir(d);
 }
 
+static bool is_table(const char *name)
+{
+	return *name != '.';
+}
+
+/* Damaged unwind tables are no loss: they are made again. */
+static void check_tables(struct check_run *r, const char *db)
+{
+	_mem_ char *path = xasprintf("%s/" TABLE_CACHE_DIR, db);
+	_fd_ int dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	name_list names = {0};
+
+	if (dir >= 0)
+		db_names(dir, is_table, &names, NULL);
+	vec_each (name, &names) {
+		struct file_map map = {0};
+		struct err why = {""};
+		int rc = file_map_open(&map, dir, *name, true, &why);
+
+		if (rc >= 0)
+			rc = table_file_check(map.bytes, map.n_bytes, &why);
+		file_map_close(&map);
+		if (rc < 0 && rc != -ENOENT && rc != -EPROTONOSUPPORT) {
+			_mem_ char *file = xasprintf(TABLE_CACHE_DIR "/%s", *name);
+			bool gone = r->repair && unlinkat(dir, *name, 0) >= 0;
+
+			report_store(
+				r, &(struct store_problem){file, why.msg, gone ? "removed" : NULL});
+		}
+	}
+	name_list_release(&names);
+}
+
 static int check_store(struct check_run *r, const char *path, struct err *err)
 {
 	int rc = store_check(path, r->repair, report_store, r, err);
 
 	if (rc == -ENOENT) /* empty: one without recordings is sound */
 		return 0;
-	if (rc >= 0)
+	if (rc >= 0) {
 		check_symbols(r, path);
+		check_tables(r, path);
+	}
 	return rc < 0 ? rc : 0;
 }
 
@@ -404,7 +441,7 @@ static const struct check_kind {
 
 static int check_path(struct check_run *r, const char *path, struct err *err)
 {
-	if (access(path, R_OK) < 0)
+	if (source_kind_of(path) != SOURCE_FLEET && access(path, R_OK) < 0)
 		return err_errno(err, -errno, "%s", path);
 	for (size_t i = 0; i < n_elems(kinds); i++) {
 		if (!kinds[i].is(path))
@@ -421,23 +458,31 @@ static int check_path(struct check_run *r, const char *path, struct err *err)
 int cmd_check(struct cmd *c)
 {
 	struct check_run r = {.max = 100};
+	const char *db = NULL;
 	const struct opt table[] = {
+		{"db", OPT_STR, &db, "DB",
+		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
 		{"max", OPT_U64, &r.max, "N", "show at most N problems (default 100)"},
 		{"repair", OPT_FLAG, &r.repair, NULL,
 		 "keep what is whole, set aside what is not (dwell databases)"},
 		{0},
 	};
 	_vec_ opt_list operands = {0};
-	int rc = cmd_parse(c, "[OPTIONS] DIR", table, false, &operands);
+	int rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
+	_mem_ char *path = NULL;
 
-	if (rc == 0 && operands.n != 1)
-		rc = err_set(&c->err, -EINVAL, "needs one database");
-	if (rc == 0)
-		rc = check_path(&r, operands.v[0], &c->err);
+	if (rc == 0 && operands.n + (db != NULL) > 1)
+		rc = err_set(&c->err, -EINVAL, "checks one database at a time");
+	if (rc == 0) {
+		path = operands.n ? xstrdup(operands.v[0])
+		       : db	  ? xstrdup(db)
+				  : store_default_path();
+		rc = check_path(&r, path, &c->err);
+	}
 	if (rc == 0 && (c->json || c->csv))
 		show_rows(c, &r);
 	else if (rc == 0)
-		show_text(c, &r, operands.v[0]);
+		show_text(c, &r, path);
 	if (rc == 0 && r.n && (!r.repair || r.n_left))
 		rc = CMD_NOTHING;
 	check_release(&r);

@@ -162,7 +162,8 @@ static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *path
 	return rc;
 }
 
-/* The path as daemons keep it, of a database that may be gone: its directory is there. */
+/* The path as daemons keep it, of a database that may be gone, also with directories above it: then a
+ * whole path is taken as it is typed. */
 static char *whole_path(const char *db)
 {
 	_mem_ char *copy = xstrdup(db), *above = NULL;
@@ -176,6 +177,10 @@ static char *whole_path(const char *db)
 	if (slash)
 		*slash = '\0';
 	above = realpath(slash ? (*copy ? copy : "/") : ".", NULL);
+	if (slash && !above && *db == '/') {
+		*slash = '/';
+		return take_ptr(&copy);
+	}
 	ret = xasprintf("%s/%s", above && strcmp(above, "/") != 0 ? above : "",
 			slash ? slash + 1 : copy);
 	return ret;

@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/flush_first.h"
+#include "fleet/load.h"
 #include "port/dcpi_in.h"
 #include "port/histograms.h"
 #include "query/samples/minutes.h"
@@ -182,27 +183,65 @@ static int list_tree(struct epochs_run *run, const struct store_selection *sel)
 	return rc < 0 ? rc : 0;
 }
 
+static void show_of_fleet(void *ctx, const struct fleet_recording *r)
+{
+	struct epochs_run *run = ctx;
+	struct arena *a = &run->arena;
+
+	run->n++;
+	emit_row(&run->c->emit, (struct emit_cell[]){
+					{.s = arena_strdup(a, r->epoch)},
+					{.s = arena_strdup(a, r->host)},
+					{.s = "shipped"},
+					{.s = start_of(run, r->start_ns)},
+					{.d = (double)(r->end_ns - r->start_ns) / 1e9,
+					 .none = r->end_ns < r->start_ns},
+					{.u = r->n_samples},
+					{.none = true},
+					{.none = true},
+					{.none = true},
+					{.s = NULL},
+					{.s = NULL},
+					{.s = NULL},
+					{.s = run->db},
+				});
+}
+
+static int list_fleet(struct epochs_run *run, const struct store_selection *sel)
+{
+	const struct fleet_selection f = {
+		.host = sel->host,
+		.epoch = strcmp(sel->epochs, "all") == 0 ? NULL : sel->epochs,
+		.since_ns = sel->since_wall_ns,
+		.until_ns = sel->until_wall_ns,
+	};
+
+	return fleet_list(run->db, &f, show_of_fleet, run, &run->c->err);
+}
+
 static int list(struct cmd *c, const char *path, const struct store_selection *sel)
 {
 	struct epochs_run run = {.c = c};
 	store_paths dbs = {0};
 	const enum source_kind kind = source_kind_of(path);
 	const bool is_tree = kind & (SOURCE_DCPI_TREE | SOURCE_HISTOGRAMS);
-	int rc = is_tree ? 0
+	int rc = is_tree || kind == SOURCE_FLEET
+			 ? 0
 			 : source_check_kind(path, SOURCE_STORE | SOURCE_STORES, "dwell epochs",
 					     "dwell databases and DCPI trees", &c->err);
 
-	if (rc == 0 && !is_tree)
+	if (rc == 0 && !is_tree && kind != SOURCE_FLEET)
 		rc = store_members(path, &dbs, &c->err);
-	if (rc == 0 && !dbs.n && !is_tree)
+	if (rc == 0 && !dbs.n && !is_tree && kind != SOURCE_FLEET)
 		rc = err_set(&c->err, -EINVAL, "%s: no dwell database", path);
 	emit_begin(&c->emit);
 	emit_rows_by(&c->emit, "recording");
 	emit_table(&c->emit, "rows", columns, n_elems(columns));
-	if (is_tree) {
-		run.db = path;
+	run.db = path;
+	if (is_tree)
 		rc = list_tree(&run, sel);
-	}
+	else if (rc == 0 && kind == SOURCE_FLEET)
+		rc = list_fleet(&run, sel);
 	for (size_t i = 0; i < dbs.n && rc == 0; i++) {
 		run.db = dbs.v[i];
 		cmd_flush_first(c, run.db);
@@ -219,14 +258,20 @@ static int list(struct cmd *c, const char *path, const struct store_selection *s
 	return rc;
 }
 
-static int show_minutes(struct cmd *c)
+static int show_minutes(struct cmd *c, uint64_t most_steps)
 {
 	struct minutes m;
-	int rc = minutes_open(&m, &c->select, &c->err);
+	int rc = source_kind_of(c->select.db) == SOURCE_FLEET
+			 ? err_set(&c->err, -EINVAL,
+				   "--minutes: a fleet's database has no minutes; without it "
+				   "epochs are listed")
+		 : most_steps > UINT32_MAX
+			 ? err_set(&c->err, -ERANGE, "--steps: at most %u", UINT32_MAX)
+			 : minutes_open(&m, &c->select, (uint32_t)most_steps, &c->err);
 
 	if (rc < 0)
 		return rc;
-	minutes_show(&c->emit, &m);
+	minutes_show(&c->emit, &m, most_steps > 0);
 	rc = m.counts.n ? 0 : CMD_NOTHING;
 	minutes_close(&m);
 	return rc;
@@ -237,6 +282,7 @@ int cmd_epochs(struct cmd *c)
 	struct store_selection sel = {0};
 	const char *db = NULL, *since = NULL, *until = NULL;
 	bool by_minute = false;
+	uint64_t most_steps = 0;
 	const struct opt table[] = {
 		{"db i input", OPT_STR, &db, "DB",
 		 "database (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
@@ -249,6 +295,8 @@ int cmd_epochs(struct cmd *c)
 		 "only recordings of this host; patterns are allowed"},
 		{"minutes", OPT_FLAG, &by_minute, NULL,
 		 "how many samples each owner has in each minute"},
+		{"steps", OPT_U64, &most_steps, "N",
+		 "with --minutes: join minutes, so that there are at most N times"},
 		CMD_NO_FLUSH(c),
 		{0},
 	};
@@ -256,6 +304,8 @@ int cmd_epochs(struct cmd *c)
 	int rc = cmd_parse(c, "[OPTIONS] [DB]", table, false, &operands);
 	char *path;
 
+	if (rc == 0 && most_steps && !by_minute)
+		rc = err_set(&c->err, -EINVAL, "--steps goes with --minutes");
 	if (rc == 0 && operands.n > (db ? 0 : 1))
 		rc = err_set(&c->err, -EINVAL, "needs one database");
 	if (rc == 0 && since)
@@ -271,7 +321,7 @@ int cmd_epochs(struct cmd *c)
 		c->select.host = sel.host;
 		c->select.since = since;
 		c->select.until = until;
-		rc = by_minute ? show_minutes(c) : list(c, path, &sel);
+		rc = by_minute ? show_minutes(c, most_steps) : list(c, path, &sel);
 		free(path);
 	}
 	return rc;

@@ -114,6 +114,13 @@ static double folded_scale(struct cmd *c, const struct source *s)
 	return 1;
 }
 
+/* Whether lines add samples up, not their weights. */
+static bool folded_counts(const struct query *q)
+{
+	return q && (q->has_sets ||
+		     !event_has_weights(q->profile, &q->profile->events.v[q->cols[q->sort].event]));
+}
+
 static int write_folded(struct cmd *c, const struct export *x, struct source *s,
 			const image_ids *images)
 {
@@ -135,7 +142,7 @@ static int write_folded(struct cmd *c, const struct export *x, struct source *s,
 		rc = out_file_save(x->output, text.v, text.n, &c->err);
 		if (rc >= 0)
 			str_addf(&c->out, "%s: %" PRIu64 " %s, %zu bytes\n", x->output, n,
-				 s->query ? "samples" : "in all", text.n);
+				 folded_counts(s->query) ? "samples" : "in all", text.n);
 	}
 	tree_source_close(t);
 	return rc < 0 || n ? rc : CMD_NOTHING;
@@ -225,6 +232,8 @@ static int show_exporter(struct cmd *c, struct source *s, void *ctx)
 		.images = &x->images,
 		.lines = x->exporter->needs & EXPORTER_LINES,
 		.sites = x->exporter->needs & EXPORTER_SITES,
+		.locals = x->exporter->needs & EXPORTER_LOCALS,
+		.runs = x->exporter->needs & EXPORTER_RUNS,
 		.threads = x->exporter->needs & EXPORTER_THREADS,
 		.branches = x->exporter->needs & EXPORTER_BRANCHES,
 		.no_inline = x->no_inline,

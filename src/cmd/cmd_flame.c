@@ -66,7 +66,9 @@ static int flame_parse(struct cmd *c, struct flame_args *a)
 		return err_set(&c->err, -EINVAL, "-o '%s': must end in .html or .svg, or be -",
 			       a->output);
 	cmd_parse_sort(c, &a->sort, &(bool){false});
-	return tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
+	rc = tree_parse_by(a->by ? a->by : "procedure", &a->tree, &c->err);
+	cmd_want_hosts(c, &a->tree);
+	return rc;
 }
 
 /* What stands above the tables of a tree, for the picture. */

@@ -19,9 +19,9 @@
 
 struct hpc_args {
 	const char *output, *layout, *title;
-	bool no_sources, instructions, force;
+	bool no_sources, no_traces, instructions, force;
 	uint64_t n_jobs;
-	opt_list stats, inputs;
+	opt_list stats, prefixes, structs, inputs;
 };
 
 /* --- interrupts --- */
@@ -85,6 +85,32 @@ static int on_progress(void *user, const char *what, uint64_t done, uint64_t all
 
 /* --- the command --- */
 
+/* What hpcprof's -M calls several statistics; sums are always there. */
+static const struct {
+	const char *name;
+	const char *variants[6];
+} stat_groups[] = {
+	{"none", {NULL}},
+	{"normal", {"mean", "stddev", "cfvar"}},
+	{"extrema", {"min", "max"}},
+	{"stats", {"sum", "mean", "stddev", "cfvar", "min", "max"}},
+};
+
+static bool is_stat_group(const char *s, size_t n, unsigned *ret)
+{
+	for (size_t i = 0; i < n_elems(stat_groups); i++) {
+		if (strlen(stat_groups[i].name) != n || memcmp(stat_groups[i].name, s, n) != 0)
+			continue;
+		for (size_t k = 0; k < n_elems(stat_groups[i].variants); k++) {
+			const char *v = stat_groups[i].variants[k];
+
+			*ret |= v ? hpc_metrics_yaml_variant(v, strlen(v)) : 0;
+		}
+		return true;
+	}
+	return false;
+}
+
 /* Adds the variants that the comma-separated lists NAMES name to RET. */
 static int parse_stats(const opt_list *names, unsigned *ret, struct err *err)
 {
@@ -93,14 +119,34 @@ static int parse_stats(const opt_list *names, unsigned *ret, struct err *err)
 			unsigned variant;
 
 			end = s + strcspn(s, ",");
+			if (is_stat_group(s, (size_t)(end - s), ret))
+				continue;
 			variant = hpc_metrics_yaml_variant(s, (size_t)(end - s));
 			if (!variant)
 				return err_set(
 					err, -EINVAL,
-					"--stat %.*s: must be sum, mean, stddev, cfvar, min or max",
+					"--stat %.*s: must be sum, mean, stddev, cfvar, min, "
+					"max, normal, extrema, stats or none",
 					(int)(end - s), s);
 			*ret |= variant;
 		}
+	return 0;
+}
+
+/* hpcprof's options that have no counterpart are refused with what to do instead. */
+static int refuse_others(const struct hpc_args *a, struct err *err)
+{
+	if (a->prefixes.n)
+		return err_set(err, -EINVAL,
+			       "-R %s: prefixes are not replaced; --path DIR is where programs and "
+			       "libraries are looked for first",
+			       a->prefixes.v[0]);
+	if (a->structs.n)
+		return err_set(
+			err, -EINVAL,
+			"-S %s: structure files are not read; leave -S out, functions, loops "
+			"and lines come from the programs themselves",
+			a->structs.v[0]);
 	return 0;
 }
 
@@ -111,12 +157,17 @@ static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 		 "where to write (default hpctoolkit-NAME-database)"},
 		{"layout", OPT_STR, &a->layout, "released|page",
 		 "which of the layouts called 4.0 (default: released)"},
-		{"title", OPT_STR, &a->title, "TEXT", "title (default: the command)"},
+		{"n title name", OPT_STR, &a->title, "TEXT", "title (default: the command)"},
 		{"instructions", OPT_FLAG, &a->instructions, NULL,
 		 "list the instructions in the tree of contexts"},
-		{"stat", OPT_LIST, &a->stats, "S[,S...]",
-		 "show beside sums: mean, stddev, cfvar, min, max over threads"},
-		{"no-sources", OPT_FLAG, &a->no_sources, NULL, "copy no source files"},
+		{"M stat", OPT_LIST, &a->stats, "S[,S...]",
+		 "show beside sums: mean, stddev, cfvar, min, max over threads; normal, extrema, "
+		 "stats"},
+		{"no-sources no-source", OPT_FLAG, &a->no_sources, NULL, "copy no source files"},
+		{"no-traces", OPT_FLAG, &a->no_traces, NULL, "write no time lines"},
+		{"R replace-prefix", OPT_LIST, &a->prefixes, "FROM=TO",
+		 "refused: hpcprof's way; use --path"},
+		{"S structure", OPT_LIST, &a->structs, "FILE", "refused: not needed"},
 		{"force", OPT_FLAG, &a->force, NULL, "replace a database that is there"},
 		{"jobs j", OPT_U64, &a->n_jobs, "N", "threads (default: as many as CPUs)"},
 		{0},
@@ -136,8 +187,10 @@ static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 	o->layout = a->layout && strcmp(a->layout, "page") == 0 ? HPC_PAGE : HPC_RELEASED;
 	o->title = a->title;
 	o->no_sources = a->no_sources;
+	o->no_traces = a->no_traces;
 	o->instructions = a->instructions;
-	return parse_stats(&a->stats, &o->variants, &c->err);
+	rc = refuse_others(a, &c->err);
+	return rc < 0 ? rc : parse_stats(&a->stats, &o->variants, &c->err);
 }
 
 /* The CPUs there are for this process, when others on this machine want as many. */
@@ -185,7 +238,7 @@ static int add_input(struct cmd *c, struct build *b, const char *db, size_t n_sh
 	s.db = db ? db : s.db;
 	if (s.db && hpc_db_probe(s.db))
 		return add_database(c, b, s.db);
-	s.traces = true;
+	s.traces = !b->opts.no_traces;
 	build_begin(b, &in.profile);
 	if (n_shared)
 		build_take_part(
@@ -364,6 +417,8 @@ int cmd_hpc(struct cmd *c)
 	}
 	vec_release(&a.inputs);
 	vec_release(&a.stats);
+	vec_release(&a.prefixes);
+	vec_release(&a.structs);
 	free(output);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "base/out_file.h"
 #include "cmd/source_cmd.h"
 #include "view/about.h"
+#include "view/blocks.h"
 #include "view/list.h"
 #include "view/list_html.h"
 
@@ -15,7 +16,8 @@ struct list_args {
 	bool data; /* what the page shows, without the page */
 	bool source, assembly, both, best;
 	opt_list operands, source_maps;
-	const char *into, *output, *symbol;
+	bool blocks;
+	const char *into, *output, *symbol, *counts;
 	struct list_opts show;
 	struct source_args columns;
 };
@@ -34,6 +36,10 @@ static int list_parse(struct cmd *c, struct list_args *a)
 		 "show this event first"},
 		{annotates ? "symbol s" : "symbol", OPT_STR, &a->symbol, NULL, NULL}, /* perf's */
 		{"stdio", OPT_FLAG, &c->no_pager, NULL, NULL},
+		{"blocks", OPT_FLAG, &a->blocks, NULL,
+		 "basic blocks, how often each ran, and how sure that is"},
+		{"counts", OPT_STR, &a->counts, "FILE",
+		 "how often instructions ran is in FILE, of callgrind --dump-instr=yes"},
 		{"hot", OPT_FLAG, &a->show.hot, NULL, "only what is hot and what leads there"},
 		{"o output", OPT_STR, &a->output, "FILE",
 		 "write a page, source and code side by side, to FILE.html (-: stdout)"},
@@ -52,6 +58,13 @@ static int list_parse(struct cmd *c, struct list_args *a)
 	if (a->source + a->assembly + a->both + a->best > 1)
 		return err_set(&c->err, -EINVAL,
 			       "--source, --asm, --both and --best exclude each other");
+	if (a->blocks &&
+	    (a->source || a->assembly || a->both || a->best || a->show.hot || a->output || a->data))
+		return err_set(&c->err, -EINVAL,
+			       "--blocks excludes --source, --asm, --both, --best, --hot and -o");
+	if (a->counts && !a->blocks)
+		return err_set(&c->err, -EINVAL, "--counts is for --blocks");
+	c->select.branches = a->blocks;
 	a->show.mode = a->source     ? LIST_SOURCE
 		       : a->assembly ? LIST_ASM
 		       : a->both     ? LIST_BOTH
@@ -97,6 +110,25 @@ static int list_save(struct cmd *c, const struct list_args *a, struct source *s,
 	return rc;
 }
 
+/* Shows the blocks of L's procedure. */
+static int list_blocks(struct cmd *c, const struct list_args *a, struct source *s,
+		       const struct listing *l)
+{
+	struct exact_counts exact = {0};
+	struct blocks blocks = {0};
+	int rc = 0;
+
+	if (a->counts)
+		rc = cmd_load_counts(c, a->counts, &exact);
+	if (rc >= 0)
+		rc = source_blocks(s, l, a->counts ? &exact : NULL, &blocks, &c->err);
+	if (rc >= 0)
+		blocks_emit(&c->emit, s, l, &blocks, a->show.no_header);
+	blocks_release(&blocks);
+	exact_counts_release(&exact);
+	return rc;
+}
+
 static int list_show(struct cmd *c, struct source *s, void *ctx)
 {
 	struct list_args *a = ctx;
@@ -112,7 +144,10 @@ static int list_show(struct cmd *c, struct source *s, void *ctx)
 		rc = sources_map(sources, a->source_maps.v[i], &c->err);
 	if (rc >= 0)
 		rc = source_listing(s, &o, sources, &l, &c->err);
-	if (rc >= 0 && (a->output || a->data)) {
+	if (rc >= 0 && a->blocks) {
+		rc = list_blocks(c, a, s, &l);
+		listing_close(&l);
+	} else if (rc >= 0 && (a->output || a->data)) {
 		rc = list_save(c, a, s, &l);
 		listing_close(&l);
 	} else if (rc >= 0) {
@@ -134,7 +169,7 @@ int cmd_list(struct cmd *c)
 	int rc = list_parse(c, &a);
 
 	if (rc == 0) {
-		if (!a.output && !a.data)
+		if ((!a.output && !a.data) || a.columns.one_event)
 			cmd_want_one_event(c, &a.columns);
 		rc = cmd_with_source(c, &a.columns, list_show, &a);
 	}

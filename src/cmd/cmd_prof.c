@@ -39,6 +39,8 @@ static int parse_rows(struct cmd *c, struct prof_args *a, const char *by)
 	}
 	if (rows_parse_by(by, &f->by, &c->err) < 0)
 		return -EINVAL;
+	for (unsigned i = 0; i < f->by.n; i++)
+		c->select.hosts |= f->by.keys[i] == OWNER_KEY_HOST;
 	f->level = rows_code_key(&f->by) == ROW_KEY_PROCEDURE ? SCOPE_PROCEDURE
 		   : rows_code_key(&f->by)		      ? SCOPE_IMAGE
 							      : SCOPE_ROOT;
@@ -90,7 +92,8 @@ static int prof_parse(struct cmd *c, struct prof_args *a)
 		 c->dcpi ? "by image, even when images are named" : NULL},
 		{"by", OPT_STR, &a->by, "KEY[,KEY...]",
 		 "procedure (default), image, line, address, thread, comm, pid, tid, cgroup, "
-		 "label, uid, exe"},
+		 "unit, container, pod, namespace, image-tag, version, tenant, label, uid, exe, "
+		 "host"},
 		{"n limit", OPT_U64, &a->most, "N", "only the first N rows",
 		 .no_number_needed = strcmp(c->argv[0], "report") == 0},
 		{"inclusive", OPT_FLAG, &a->inclusive, NULL,

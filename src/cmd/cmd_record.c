@@ -32,10 +32,9 @@
 #include "store/store.h"
 
 struct options {
-	bool all;
+	struct record_words target;
 	struct record_options record;
-	opt_list pids, operands;
-	const char *cgroup, *unwind_memory, *trace_memory, *walk_at, *job;
+	const char *unwind_memory, *trace_memory, *walk_at, *job;
 	uint64_t duration_ns, min_block_ns;
 	bool off_cpu, trace, wakers;
 };
@@ -48,38 +47,6 @@ static void on_signal(int sig)
 }
 
 /* --- options --- */
-
-static int choose_target(const struct options *o, struct target *t, struct record_child *ch,
-			 struct err *err)
-{
-	unsigned n = o->all + (o->pids.n > 0) + (o->cgroup != NULL);
-	int rc;
-
-	if (n > 1)
-		return err_set(err, -EINVAL, "-a, -p and -G exclude each other");
-	if (!n && !o->operands.n)
-		return err_set(err, -EINVAL,
-			       "nothing to record: -a, -p PID, -G CGROUP or a command");
-	if (o->operands.n) {
-		rc = record_child_prepare(ch, &o->operands, err);
-		if (rc < 0)
-			return rc;
-	}
-	t->cgroup_fd = -1;
-	if (o->pids.n) {
-		t->kind = TARGET_PIDS;
-		return record_parse_pids(&o->pids, t, err);
-	}
-	if (o->cgroup) {
-		t->kind = TARGET_CGROUP;
-		t->cgroup_fd = record_open_cgroup(o->cgroup, err);
-		return t->cgroup_fd < 0 ? t->cgroup_fd : 0;
-	}
-	t->kind = o->all ? TARGET_ALL : TARGET_COMMAND;
-	if (!o->all)
-		vec_push(&t->pids, (uint32_t)ch->pid);
-	return 0;
-}
 
 /* The label of a command that MPI or Slurm started as one of several: its rank, by which `dwell
  * hpc` tells profiles apart.  NULL when it was not. */
@@ -114,17 +81,6 @@ static void show_limits(const struct cmd *c, const struct recorder *r)
 			      "kernel.perf_event_paranoid below 2");
 }
 
-/* With -p: has every process gone that was asked for? */
-static bool all_gone(const struct target *t)
-{
-	if (t->kind != TARGET_PIDS)
-		return false;
-	vec_each (pid, &t->pids)
-		if (kill((pid_t)*pid, 0) >= 0 || errno != ESRCH)
-			return false;
-	return true;
-}
-
 /* Large buffers go back to the system when they are freed, instead of raising the size from which
  * on that happens: a recorder has to stay small between its flushes. */
 static void keep_small(void)
@@ -140,10 +96,10 @@ static int record_run(struct cmd *c, struct recorder *r, struct record_child *ch
 	bool progress = isatty(STDERR_FILENO);
 
 	while (!interrupted && clock_mono_ns() < end_ns && !record_child_ended(ch) &&
-	       !all_gone(t)) {
+	       !record_all_gone(t)) {
 		uint64_t left_ms = (end_ns - clock_mono_ns()) / 1000000;
-		int wait_ms = left_ms > 200 && (progress || ch->pid || o->pids.n) ? 200
-			      : left_ms > 1000					  ? 1000
+		int wait_ms = left_ms > 200 && (progress || ch->pid || o->target.pids.n) ? 200
+			      : left_ms > 1000						 ? 1000
 					       : (int)left_ms + 1;
 		int rc = recorder_step(r, wait_ms, &c->err);
 
@@ -201,13 +157,13 @@ static int record(struct cmd *c, const struct options *o, struct recorder_opts *
 	if (rc >= 0) {
 		readers_on_say(notice, c);
 		if (ch->pid && ro->collect.calls != CALLS_NONE)
-			prepare_command(o->operands.v[0]);
+			prepare_command(o->target.command.v[0]);
 		rc = recorder_start(ro, &r, &c->err);
 	}
 	if (rc >= 0 && ch->pid)
 		prepare_wait(clock_mono_ns() + PREPARE_NS);
 	if (rc >= 0 && ch->pid)
-		rc = record_child_start(ch, o->operands.v[0], &c->err);
+		rc = record_child_start(ch, o->target.command.v[0], &c->err);
 	if (rc >= 0) {
 		show_limits(c, r);
 		rc = record_run(c, r, ch, o, &ro->collect.target);
@@ -250,10 +206,11 @@ static int record_parse(struct cmd *c, struct options *o)
 	row[OPT_RECORD_BY].help = "keep processes or threads apart (default tid; with -a group)";
 
 	const struct opt table[] = {
-		{"a all", OPT_FLAG, &o->all, NULL, "record every process on every CPU"},
-		{"p pid", OPT_LIST, &o->pids, "PID[,PID]",
+		{"a all", OPT_FLAG, &o->target.all, NULL, "record every process on every CPU"},
+		{"p pid", OPT_LIST, &o->target.pids, "PID[,PID]",
 		 "record these processes and what they start"},
-		{"G cgroup", OPT_STR, &o->cgroup, "CGROUP", "record the processes of a cgroup"},
+		{"G cgroup", OPT_STR, &o->target.cgroup, "CGROUP",
+		 "record the processes of a cgroup"},
 		row[OPT_RECORD_EVENT],
 		row[OPT_RECORD_FREQ],
 		row[OPT_RECORD_COUNT],
@@ -281,13 +238,15 @@ static int record_parse(struct cmd *c, struct options *o)
 		{"wakers", OPT_FLAG, &o->wakers, NULL, "with --off-cpu: who ends blocks, too"},
 		row[OPT_RECORD_FACTS],
 		row[OPT_RECORD_GROUP],
+		row[OPT_RECORD_VERSION_FROM],
+		row[OPT_RECORD_TENANT_FROM],
 		row[OPT_RECORD_LOG_SLOTS],
 		row[OPT_RECORD_DB],
 		{0},
 	};
 
 	return cmd_parse(c, "[-a | -p PID | -G CGROUP] [OPTIONS] [--] [COMMAND ARG...]", table,
-			 true, &o->operands);
+			 true, &o->target.command);
 }
 
 int cmd_record(struct cmd *c)
@@ -307,7 +266,7 @@ int cmd_record(struct cmd *c)
 	if (rc != 0)
 		return rc;
 	/* Threads of what was named are told apart; of a whole machine only for time lines. */
-	if (!o.record.by && (!o.all || o.trace))
+	if (!o.record.by && (!o.target.all || o.trace))
 		o.record.by = "tid";
 	walk = opts_choose(o.walk_at, walks, "--walk-at", &c->err);
 	rc = walk < 0 ? walk : check_options(&o, &c->err);
@@ -324,9 +283,9 @@ int cmd_record(struct cmd *c)
 	if (rc >= 0 && why)
 		cmd_notice(c, "%s", why);
 	if (rc >= 0)
-		rc = choose_target(&o, &ro.collect.target, &ch, &c->err);
+		rc = record_choose_target(&o.target, "record", &ro.collect.target, &ch, &c->err);
 	if (rc >= 0) {
-		vec_each (word, &o.operands)
+		vec_each (word, &o.target.command)
 			str_addf(&command, "%s%s", command.n ? " " : "", *word);
 		db = o.record.db ? xstrdup(o.record.db) : store_default_path();
 		if (source_kind_of(db) != SOURCE_NOTHING)
@@ -338,7 +297,7 @@ int cmd_record(struct cmd *c)
 		ro.group = o.record.group;
 		ro.command = str_get(&command);
 		ro.facts = &plan.facts;
-		if (!o.record.label && o.operands.n)
+		if (!o.record.label && o.target.command.n)
 			o.record.label = rank_label();
 		record_plan_apply(&plan, &o.record, &ro.collect);
 		ro.collect.off_cpu = o.off_cpu;
@@ -347,7 +306,7 @@ int cmd_record(struct cmd *c)
 		ro.collect.trace = o.trace;
 		ro.collect.min_block_ns = o.min_block_ns;
 		ro.job = o.job;
-		ro.is_rank = o.operands.n && rank_label();
+		ro.is_rank = o.target.command.n && rank_label();
 		rc = record(c, &o, &ro, &ch);
 	}
 	status = record_child_finish(&ch);
@@ -355,12 +314,10 @@ int cmd_record(struct cmd *c)
 		rc = status;
 	else if (ch.failed_exec)
 		c->failure = rc == -ENOENT ? 127 : 126;
-	if (ro.collect.target.cgroup_fd > 0)
-		close(ro.collect.target.cgroup_fd);
-	vec_release(&ro.collect.target.pids);
-	vec_release(&o.pids);
+	record_target_release(&ro.collect.target);
+	vec_release(&o.target.pids);
 	record_options_release(&o.record);
-	vec_release(&o.operands);
+	vec_release(&o.target.command);
 	record_plan_release(&plan);
 	str_release(&command);
 	return rc;

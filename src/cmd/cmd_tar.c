@@ -76,16 +76,16 @@ static int put_kept_file(struct tar_run *r, const char *images, const struct ima
 static int put_kept(struct tar_run *r, const char *images, const struct image *im, bool shared,
 		    struct err *err)
 {
-	symcache_entries symbols = {0};
-	kept_entries codes = {0};
+	cache_entries symbols = {0};
+	cache_entries codes = {0};
 	bool any = false;
 	int rc = 0;
 
 	symcache_list(images, &im->build_id, &symbols, NULL);
 	kept_list(images, &im->build_id, &codes, NULL);
 	for (size_t i = 0; rc >= 0 && i < symbols.n; i++) {
-		rc = put_kept_file(r, images, im, shared, symbols.v[i].digest, symbols.v[i].name,
-				   err);
+		rc = put_kept_file(r, images, im, shared, symbols.v[i].key.digest,
+				   symbols.v[i].name, err);
 		any |= rc > 0;
 	}
 	for (size_t i = 0; rc >= 0 && i < codes.n; i++)

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cmd/cmd_hot.h"
 #include "cmd/record_target.h"
+#include "cmd/top_stored.h"
 #include "daemon/layouts.h"
 #include "daemon/live.h"
 #include "daemon/readers.h"
@@ -26,9 +27,10 @@ struct top_args {
 	struct record_options record;
 	const char *cgroup;
 	uint64_t delay_ns, intervals;
+	bool live; /* of a database: what its daemon samples */
 	/* What comes of it: */
 	struct record_plan plan;
-	struct live_opts live;
+	struct live_opts now;
 	struct str about;
 };
 
@@ -56,7 +58,7 @@ static bool wants_stored(const struct cmd *c, const struct top_args *a)
 /* What is sampled, in ABOUT's words. */
 static int choose_target(struct cmd *c, struct top_args *a)
 {
-	struct target *t = &a->live.collect.target;
+	struct target *t = &a->now.collect.target;
 	opt_list *pids = &c->select.owners[OWNER_KEY_PID];
 
 	if (pids->n && a->cgroup)
@@ -91,10 +93,10 @@ static int top_plan(struct cmd *c, struct top_args *a)
 	if (rc < 0)
 		return rc;
 	rc = choose_target(c, a);
-	record_plan_apply(&a->plan, &a->record, &a->live.collect);
+	record_plan_apply(&a->plan, &a->record, &a->now.collect);
 	if (a->record.calls || a->record.call_graph)
-		a->live.collect.calls = a->plan.calls;
-	a->live.select = &c->select;
+		a->now.collect.calls = a->plan.calls;
+	a->now.select = &c->select;
 	return rc;
 }
 
@@ -120,24 +122,16 @@ static void feed_let_go(void *ctx, struct tui_set *set)
 	live_second_free(set->own);
 }
 
-static int top_screen(struct cmd *c, const struct top_args *a, struct live *l)
+static int top_screen(struct cmd *c, const struct top_args *a, const struct tui_feed *feed)
 {
-	const struct tui_feed feed = {
-		.ctx = l,
-		.wait = feed_wait,
-		.take = feed_take,
-		.let_go = feed_let_go,
-		.refresh_ms = (unsigned)(a->delay_ns / 1000000),
-	};
-	const struct tui_opts o = {
-		.feed = &feed, .select = &c->select, .about = str_get(&a->about)};
+	const struct tui_opts o = {.feed = feed, .select = &c->select, .about = str_get(&a->about)};
 
 	return tui_run(&o, &c->err);
 }
 
 /* --- text --- */
 
-static int top_print(struct cmd *c, struct live_second *second)
+static int top_print(struct cmd *c, struct source *second)
 {
 	const struct flat_opts o = {
 		.by = {.keys = {ROW_KEY_PROCEDURE}, .n = 1},
@@ -148,7 +142,7 @@ static int top_print(struct cmd *c, struct live_second *second)
 	};
 	const struct prof_opts po = {0};
 	struct flat f;
-	int rc = source_flat(second->source, &o, &f, &c->err);
+	int rc = source_flat(second, &o, &f, &c->err);
 
 	if (rc >= 0)
 		prof_emit(&c->emit, &f, &po);
@@ -160,7 +154,7 @@ static int top_print(struct cmd *c, struct live_second *second)
 	return rc;
 }
 
-static int top_text(struct cmd *c, const struct top_args *a, struct live *l)
+static int top_text(struct cmd *c, const struct top_args *a, const struct tui_feed *feed)
 {
 	struct sigaction sa = {.sa_handler = top_on_signal}, dfl = {.sa_handler = SIG_DFL};
 	uint64_t due_ns = clock_mono_ns() + a->delay_ns;
@@ -170,23 +164,71 @@ static int top_text(struct cmd *c, const struct top_args *a, struct live *l)
 	sigaction(SIGTERM, &sa, NULL);
 	for (uint64_t n = 0; n < a->intervals && !interrupted && rc >= 0;) {
 		const uint64_t now = clock_mono_ns();
-		struct live_second *second;
+		struct tui_set second = {0};
 
 		if (now < due_ns) {
-			live_wait(l, (int)((due_ns - now + 999999) / 1000000), -1);
+			feed->wait(feed->ctx, (int)((due_ns - now + 999999) / 1000000), -1);
 			continue;
 		}
 		due_ns = now + a->delay_ns;
-		rc = live_take(l, &second, &c->err);
-		if (rc < 0)
-			break;
-		rc = top_print(c, second);
-		live_second_free(second);
+		rc = feed->take(feed->ctx, &second, &c->err);
+		if (rc != 0)
+			continue;
+		rc = top_print(c, second.source);
+		feed->let_go(feed->ctx, &second);
 		n++;
 	}
 	sigaction(SIGINT, &dfl, NULL);
 	sigaction(SIGTERM, &dfl, NULL);
 	return rc == -EPIPE ? 0 : rc < 0 ? rc : interrupted;
+}
+
+static int top_feed(struct cmd *c, const struct top_args *a, const struct tui_feed *feed)
+{
+	return a->intervals ? top_text(c, a, feed) : top_screen(c, a, feed);
+}
+
+/* --- a daemon's database --- */
+
+/* What is sampled, and how, is the daemon's affair. */
+static int refuse_recording(struct cmd *c, const struct top_args *a)
+{
+	const struct record_options *r = &a->record;
+
+	if (a->cgroup || r->events.n || r->freq_hz || r->period || r->engine || r->call_graph ||
+	    r->calls)
+		return err_set(
+			&c->err, -EINVAL,
+			"--live --db: -G, -e, -F, -c, -g, --call-graph and --engine say what "
+			"is sampled, which the daemon does; --cgroup and --event choose");
+	if (c->select.epochs || c->select.since || c->select.until || c->json || c->csv)
+		return err_set(&c->err, -EINVAL,
+			       "--live shows what is sampled now: it excludes --epoch, --since, "
+			       "--until, --json and --csv");
+	return 0;
+}
+
+static int top_follow(struct cmd *c, struct top_args *a)
+{
+	struct top_stored *t;
+	int rc = refuse_recording(c, a);
+
+	if (rc >= 0)
+		rc = top_stored_new(c, &t, &c->err);
+	if (rc >= 0) {
+		const struct tui_feed feed = {
+			.ctx = t,
+			.wait = top_stored_wait,
+			.take = top_stored_take,
+			.let_go = top_stored_let_go,
+			.refresh_ms = (unsigned)(a->delay_ns / 1000000),
+		};
+
+		str_addf(&a->about, "%s", c->select.db);
+		rc = top_feed(c, a, &feed);
+		top_stored_free(t);
+	}
+	return rc > 0 ? 128 + rc : rc;
 }
 
 /* --- all --- */
@@ -196,29 +238,62 @@ static int top_live(struct cmd *c, struct top_args *a)
 	struct live *l = NULL;
 	int rc;
 
+	file_raise_limit();
+	rc = top_plan(c, a);
+	if (rc >= 0)
+		rc = readers_start(true, &c->err);
+	if (rc >= 0)
+		rc = live_start(&a->now, &l, &c->err);
+	if (rc >= 0) {
+		const struct tui_feed feed = {
+			.ctx = l,
+			.wait = feed_wait,
+			.take = feed_take,
+			.let_go = feed_let_go,
+			.refresh_ms = (unsigned)(a->delay_ns / 1000000),
+		};
+
+		rc = top_feed(c, a, &feed);
+	}
+	live_stop(l);
+	readers_end();
+	layouts_end();
+	if (a->now.collect.target.cgroup_fd > 0)
+		close(a->now.collect.target.cgroup_fd);
+	vec_release(&a->now.collect.target.pids);
+	record_plan_release(&a->plan);
+	return rc > 0 ? 128 + rc : rc;
+}
+
+/* What both kinds of live tables ask for. */
+static int top_check(struct cmd *c, const struct top_args *a)
+{
+	if (a->live && a->hot.names.n)
+		return err_set(&c->err, -EINVAL, "--live takes no image: '%s'", a->hot.names.v[0]);
 	if (!a->intervals && !cmd_has_terminal())
 		return err_set(&c->err, -ENOTTY,
 			       "stdin and stdout must be a terminal; --intervals N prints N "
 			       "tables, and `dwell hot` what was recorded");
 	if (a->delay_ns < 100000000 || a->delay_ns > 3600ull * 1000000000)
 		return err_set(&c->err, -EINVAL, "-d: must be 100ms to 1h");
+	return 0;
+}
+
+static int top_show(struct cmd *c, struct top_args *a)
+{
+	int rc;
+
+	if (a->live)
+		cmd_take_source(c, &a->hot.names);
+	if (!a->live && wants_stored(c, a)) {
+		a->hot.n = a->hot.n == UINT64_MAX ? HOT_ROWS : a->hot.n;
+		return hot_run(c, &a->hot);
+	}
+	rc = top_check(c, a);
+	if (rc < 0)
+		return rc;
 	cmd_want_one_event(c, &a->hot.source);
-	file_raise_limit();
-	rc = top_plan(c, a);
-	if (rc >= 0)
-		rc = readers_start(true, &c->err);
-	if (rc >= 0)
-		rc = live_start(&a->live, &l, &c->err);
-	if (rc >= 0)
-		rc = a->intervals ? top_text(c, a, l) : top_screen(c, a, l);
-	live_stop(l);
-	readers_end();
-	layouts_end();
-	if (a->live.collect.target.cgroup_fd > 0)
-		close(a->live.collect.target.cgroup_fd);
-	vec_release(&a->live.collect.target.pids);
-	record_plan_release(&a->plan);
-	return rc > 0 ? 128 + rc : rc;
+	return a->live && c->select.db ? top_follow(c, a) : top_live(c, a);
 }
 
 int cmd_top(struct cmd *c)
@@ -239,18 +314,16 @@ int cmd_top(struct cmd *c)
 		row[OPT_RECORD_CALL_GRAPH],
 		row[OPT_RECORD_ENGINE],
 		{"d delay", OPT_DURATION, &a.delay_ns, "TIME", "a new table so often (default 1s)"},
+		{"live", OPT_FLAG, &a.live, NULL,
+		 "with --db: what the daemon that records into DB samples now"},
 		{"intervals", OPT_U64, &a.intervals, "N", "print N tables as text, then end"},
 		HOT_OPTIONS(c, &a.hot),
 		{0},
 	};
 
 	rc = cmd_parse(c, "[OPTIONS] [DB] [IMAGE...]", table, false, &a.hot.names);
-	if (rc == 0 && wants_stored(c, &a)) {
-		a.hot.n = a.hot.n == UINT64_MAX ? HOT_ROWS : a.hot.n;
-		rc = hot_run(c, &a.hot);
-	} else if (rc == 0) {
-		rc = top_live(c, &a);
-	}
+	if (rc == 0)
+		rc = top_show(c, &a);
 	hot_args_release(&a.hot);
 	record_options_release(&a.record);
 	str_release(&a.about);

@@ -69,6 +69,7 @@ static int tree_parse(struct cmd *c, struct tree_args *a)
 		str_addf(&a->rows_by, "%s,", owner_key_name(a->tree.owners[i]));
 	str_add(&a->rows_by, scope_kind_name(a->tree.scopes.level));
 	a->emit.rows_by = a->rows_by.v;
+	cmd_want_hosts(c, &a->tree);
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "cmd/cmd.h"
 #include "confine/rights.h"
 #include "model/fact.h"
+#include "query/source.h"
 #include "web/answers.h"
 #include "web/app_page.h"
 #include "web/listen.h"
@@ -37,23 +38,23 @@ static const char *const select_keys[] = {"epoch", "since", "until", "host", "co
 					  "label", "event", NULL};
 static const struct question_kind {
 	const char *name;
-	const char *words[5];
+	const char *words[6];
 	const char *keys[12];
 	const char *operands[3];
 	bool of_sets; /* operands are sets of samples */
 } question_kinds[] = {
 	{"epochs", {"epochs", "--json"}, {NULL}, {NULL}},
-	{"minutes", {"epochs", "--minutes", "--json", "--no-flush"}, {NULL}, {NULL}},
+	{"minutes", {"epochs", "--minutes", "--json", "--no-flush"}, {"steps"}, {NULL}},
 	{"prof",
-	 {"prof", "--json", "--no-flush"},
+	 {"prof", "--json", "--no-flush", "--one-event"},
 	 {"by", "pm", "sp", "sort", "callers", "callees", "limit", "image"},
 	 {NULL}},
 	{"tree",
-	 {"tree", "--json", "--no-flush"},
+	 {"tree", "--json", "--no-flush", "--one-event"},
 	 {"by", "pm", "sp", "sort", "focus", "percent-limit"},
 	 {NULL}},
 	{"callers",
-	 {"tree", "--callers", "--json", "--no-flush"},
+	 {"tree", "--callers", "--json", "--no-flush", "--one-event"},
 	 {"by", "pm", "sp", "sort", "focus", "percent-limit"},
 	 {NULL}},
 	{"flame",
@@ -69,10 +70,21 @@ static const struct question_kind {
 	 {"by", "sort", "focus"},
 	 {"a", "b"},
 	 true},
-	{"list", {"list", "--json", "--no-flush"}, {"pm", "sp"}, {"procedure", "image"}},
-	{"listing", {"list", "--data", "--no-flush"}, {"pm", "sp"}, {"procedure", "image"}},
+	{"list",
+	 {"list", "--json", "--no-flush", "--one-event"},
+	 {"pm", "sp"},
+	 {"procedure", "image"}},
+	{"listing",
+	 {"list", "--data", "--no-flush", "--one-event"},
+	 {"pm", "sp"},
+	 {"procedure", "image"}},
 	{"top", {"top", "--json", "--no-flush"}, {"pm", "sp", "sort", "limit"}, {NULL}},
 	{"diff", {"diff", "--json", "--no-flush"}, {"by", "sort"}, {"a", "b"}, true},
+	{"diff-absolute",
+	 {"diff", "--absolute", "--json", "--no-flush"},
+	 {"by", "sort"},
+	 {"a", "b"},
+	 true},
 	{"trace", {"trace", "--data", "-o", "-", "--no-flush"}, {"by"}, {NULL}},
 };
 
@@ -191,7 +203,7 @@ static void end_web(int sig)
 	web_ended = sig;
 }
 
-/* Has SIGIO, which ends the server, come when the pipe that is standard input is closed. */
+/* Asks for SIGIO, which ends the server, once the pipe that is standard input is closed. */
 static int watch_stdin(struct err *err)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -342,7 +354,7 @@ int cmd_web(struct cmd *c)
 	if (operands.n)
 		a.db = operands.v[0];
 	vec_release(&operands);
-	if (a.db && access(a.db, R_OK) < 0)
+	if (a.db && source_kind_of(a.db) != SOURCE_FLEET && access(a.db, R_OK) < 0)
 		return err_errno(&c->err, -errno, "--db %s", a.db);
 	put_facts(&facts);
 	files[4].text = str_get(&facts);

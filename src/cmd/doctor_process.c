@@ -68,6 +68,17 @@ static void show_other(struct doctor_process *d, const char *path)
 	}
 }
 
+/* What call paths show of interpreter NUMBER. */
+static const char *doctor_finds(unsigned number)
+{
+	if (INTERPRETER_IS_V8(number))
+		return "functions, files and their first lines in call paths (-g, engine bpf)";
+	if (INTERPRETER_IS_HOTSPOT(number))
+		return "methods and files in call paths, lines of interpreted methods (-g, engine "
+		       "bpf)";
+	return "functions, files and lines in call paths (-g, engine bpf)";
+}
+
 static void doctor_look(void *ctx, const struct procfs_map *m)
 {
 	struct doctor_process *d = ctx;
@@ -92,11 +103,7 @@ static void doctor_look(void *ctx, const struct procfs_map *m)
 	if (rc >= 0 && t.interpreter.number)
 		show_runtime(d, interpreter_name(&t.interpreter), version,
 			     interpreter_is_verified(&t.interpreter) ? "ok" : "unverified",
-			     t.interpreter.number >= INTERPRETER_V8_FIRST
-				     ? "functions, files and their first lines in call paths (-g, "
-				       "engine bpf)"
-				     : "functions, files and lines in call paths (-g, engine bpf)",
-			     m->path);
+			     doctor_finds(t.interpreter.number), m->path);
 	else if (rc >= 0 && why)
 		show_runtime(d, interpreter_name(&t.interpreter), version, "missing", why, m->path);
 	else

@@ -23,6 +23,7 @@ static int cmd_version(struct cmd *c);
 /* The only registry, in the order help shows it. */
 static const struct command commands[] = {
 	{"record", cmd_record, CMD_JSON, "record where time goes, into a new epoch"},
+	{"stat", cmd_stat, CMD_EMITS, "count events while a command runs, without samples"},
 	{"daemon", cmd_daemon, 0, "record all the time, into a database that grows slowly"},
 	{"ctl", cmd_ctl, CMD_JSON, "tell a daemon what to do, or ask how it is"},
 	{"prof", cmd_prof, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
@@ -54,6 +55,7 @@ static const struct command commands[] = {
 	{"gc", cmd_gc, CMD_EMITS, "remove old recordings"},
 	{"scan", cmd_scan, CMD_EMITS, "find images by build-id and keep their symbols"},
 	{"tar", cmd_tar, CMD_EPOCHS, "bundle epochs with their images for another machine"},
+	{"ship", cmd_ship, CMD_JSON, "send recordings to a fleet's database"},
 	{"check", cmd_check, CMD_EMITS, "say what is wrong in a database"},
 	{"events", cmd_events, CMD_EMITS, "list the events that can be recorded"},
 	{"doctor", cmd_doctor, CMD_EMITS, "say what this user on this machine can record"},
@@ -86,10 +88,6 @@ static const struct alias {
 	 "dwell counts samples instead of storing them; `dwell cat` prints the counts by address, "
 	 "`dwell "
 	 "trace` each sample's time (recorded with --trace), `dwell export --folded` call paths"},
-	{"stat", NULL,
-	 "dwell samples and does not count; `dwell record -e EVENT -- COMMAND` ends with how many "
-	 "samples "
-	 "there were, `dwell prof` says where"},
 	{"evlist", NULL,
 	 "`dwell epochs` lists recordings, and `dwell prof` says above its rows which events"},
 	{"sched", NULL,

@@ -3,9 +3,12 @@
 #include "cmd/source_cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 void source_args_release(struct source_args *a)
 {
@@ -53,8 +56,15 @@ int cmd_nothing_in_tree(struct cmd *c, const struct source *s, const struct tree
 
 void cmd_want_one_event(struct cmd *c, const struct source_args *a)
 {
-	c->select.one_event = c->emit.format == EMIT_TABLE && !c->select.events.n && !a->stats.n &&
-			      !a->derived.n && !a->all_metrics;
+	c->select.one_event = (c->emit.format == EMIT_TABLE || a->one_event) &&
+			      !c->select.events.n && !a->stats.n && !a->derived.n &&
+			      !a->all_metrics;
+}
+
+void cmd_want_hosts(struct cmd *c, const struct tree_opts *o)
+{
+	for (unsigned i = 0; i < o->n_owners; i++)
+		c->select.hosts |= o->owners[i] == OWNER_KEY_HOST;
 }
 
 int cmd_with_source(struct cmd *c, const struct source_args *a,
@@ -103,4 +113,16 @@ bool cmd_parse_sort(struct cmd *c, char **ret_event, bool *ret_inclusive)
 		return true;
 	}
 	return false;
+}
+
+int cmd_load_counts(struct cmd *c, const char *path, struct exact_counts *ret)
+{
+	struct file_map map;
+	int rc = file_map_open(&map, AT_FDCWD, path, false, &c->err);
+
+	if (rc < 0)
+		return rc;
+	rc = exact_counts_init(ret, map.bytes, map.n_bytes, &c->err);
+	file_map_close(&map);
+	return rc < 0 ? err_prefix(&c->err, rc, "%s", path) : 0;
 }

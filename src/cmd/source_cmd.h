@@ -9,7 +9,7 @@
 /* Options that choose among the columns of a source. */
 struct source_args {
 	opt_list stats, threads, derived;
-	bool all_metrics;
+	bool all_metrics, one_event;
 	const char *taxonomy;
 };
 
@@ -29,6 +29,8 @@ struct source_args {
 		{"taxonomy", OPT_STR, &(a)->taxonomy, "FILE",                                      \
 		 "HPCToolkit databases: metrics as this METRICS.yaml has them; 'own': the "        \
 		 "database's"},                                                                    \
+		{"one-event", OPT_FLAG, &(a)->one_event, NULL,                                     \
+		 NULL}, /* for the page of dwell web */                                            \
 	{                                                                                          \
 		"all-metrics", OPT_FLAG, &(a)->all_metrics, NULL,                                  \
 			"HPCToolkit databases: every metric that is not 0"                         \
@@ -38,8 +40,9 @@ struct source_args {
 #define TREE_OPTIONS(t, by_text, callers_flag)                                                     \
 	{"callers", OPT_FLAG, callers_flag, NULL, "from procedures up to their callers"},          \
 		{"by", OPT_STR, by_text, "KEY[,KEY...]",                                           \
-		 "comm, pid, tid, cgroup, label, uid, exe; then procedure, image, line or "        \
-		 "address"},                                                                       \
+		 "comm, pid, tid, cgroup, unit, container, pod, namespace, image-tag, "            \
+		 "version, tenant, label, uid, exe, host; then procedure, image, line "            \
+		 "or address"},                                                                    \
 		{"focus", OPT_STR, &(t)->scopes.focus, "REGEX",                                    \
 		 "only paths through procedures or images so called"},                             \
 		{"ignore", OPT_STR, &(t)->scopes.ignore, "REGEX",                                  \
@@ -66,8 +69,14 @@ void cmd_take_only_source(struct cmd *c, opt_list *operands);
 int cmd_with_source(struct cmd *c, const struct source_args *a,
 		    int (*show)(struct cmd *c, struct source *s, void *ctx), void *ctx);
 
+/* Asks for hosts apart when O has them among its owners. */
+void cmd_want_hosts(struct cmd *c, const struct tree_opts *o);
+
 /* Asks for one event, unless C's options name some or columns A made of several. */
 void cmd_want_one_event(struct cmd *c, const struct source_args *a);
+
+/* Reads the exact counts of instructions in the file PATH. */
+int cmd_load_counts(struct cmd *c, const char *path, struct exact_counts *ret);
 
 /* Says which pattern of O left nothing of S's samples, if it was one.  Returns CMD_NOTHING. */
 int cmd_nothing_in_tree(struct cmd *c, const struct source *s, const struct tree_opts *o);

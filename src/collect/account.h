@@ -9,7 +9,7 @@
 
 struct collector;
 
-/* Of one event, since sampling began. */
+/* The sums of one event since sampling began. */
 struct account {
 	uint64_t reached;     /* samples that reached our program and are settled */
 	uint64_t dropped;     /* of them: found log and spill table full */

@@ -18,6 +18,8 @@
 /* The share of a log one cycle may fill. */
 #define LOG_FILL_PART 4
 
+#define RING_MIN_PAGES 8
+
 /* In place of an event's number, for the descriptors that sample nothing. */
 #define SIDEBAND_EVENT UINT32_MAX
 
@@ -79,25 +81,14 @@ static int open_log(struct collector *c, struct err *err)
 	return rc;
 }
 
-/* A ring of N_PAGES, or of what kernel.perf_event_mlock_kb leaves of them. */
-static int add_ring(struct collector *c, int fd, size_t n_pages, struct err *err)
-{
-	int rc = -EPERM;
-
-	vec_add(&c->rings);
-	for (; rc == -EPERM && n_pages >= 8; n_pages /= 2)
-		rc = ring_open(&c->rings.v[c->rings.n - 1], fd, n_pages, err);
-	return rc;
-}
-
-/* Events that tell of mappings, names, births and deaths, into a ring per CPU. */
-static int open_sideband(struct collector *c, enum target_spread spread, struct err *err)
+/* Events that tell of mappings, names, births and deaths, into a ring of N_PAGES per CPU. */
+static int open_sideband_of(struct collector *c, enum target_spread spread, size_t n_pages,
+			    struct err *err)
 {
 	struct event_spec dummy = {.name = (char *)"events"};
 	struct perf_event_attr *a = &dummy.attr;
 	struct target all = {.kind = TARGET_ALL},
 		      *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
-	size_t n_pages = (geteuid() == 0 ? 256 : 128) * call_paths_ring_factor(&c->calls);
 	int rc;
 
 	a->size = sizeof(*a);
@@ -132,12 +123,37 @@ static int open_sideband(struct collector *c, enum target_spread spread, struct 
 				continue;
 			}
 			owner = o;
-			rc = add_ring(c, o->fd, n_pages, err);
+			vec_add(&c->rings);
+			rc = ring_open(&c->rings.v[c->rings.n - 1], o->fd, n_pages, err);
 			if (rc < 0)
 				return rc;
 		}
 	}
 	return 0;
+}
+
+static void close_sideband(struct collector *c)
+{
+	vec_each (r, &c->rings)
+		ring_close(r);
+	vec_release(&c->rings);
+	opened_close(&c->sideband);
+}
+
+/* Rings of one size, the largest that kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK leave for all
+ * CPUs: if the first took what it wanted, the last would get none.  The events are opened anew for
+ * each size, since the kernel is told when to wake us before it knows a ring's size. */
+static int open_sideband(struct collector *c, enum target_spread spread, struct err *err)
+{
+	size_t n_pages = (geteuid() == 0 ? 256 : 128) * call_paths_ring_factor(&c->calls);
+	int rc;
+
+	for (;; n_pages /= 2) {
+		rc = open_sideband_of(c, spread, n_pages, err);
+		if (rc != -EPERM || !c->rings.n || n_pages <= RING_MIN_PAGES)
+			return rc;
+		close_sideband(c);
+	}
 }
 
 const struct opened *collector_ring_owner(const struct collector *c, int cpu)
@@ -187,7 +203,7 @@ static int open_event(struct collector *c, uint32_t i, struct err *err)
 	spec->attr.use_clockid = 1;
 	spec->attr.clockid = CLOCK_MONOTONIC;
 	if (!c->in_log[i])
-		call_paths_event(&c->calls, &spec->attr);
+		call_paths_event(&c->calls, c->rings.v[0].n_bytes, &spec->attr);
 	rc = target_open(&c->opts.target, spec, i, spread, &c->cpus, &c->samplers, err);
 	if ((rc == -EACCES || rc == -EPERM) && tasks && !spec->attr.exclude_kernel &&
 	    spec->facts <= EVENT_FACTS_FIELDS) {
@@ -251,7 +267,8 @@ static int open_offcpu(struct collector *c, struct err *err)
 	return offcpu_open(&o, &c->calls.chains, &c->offcpu, err);
 }
 
-/* Of events whose samples come through rings nothing outlives the recorder. */
+/* Pins the log.  Events whose samples come through rings are not pinned: nothing of them outlives
+ * the recorder. */
 static void pin_log(struct collector *c)
 {
 	struct pinned_note note = {.n_events = c->opts.n_events,
@@ -383,10 +400,7 @@ void collector_close(struct collector *c)
 	image_ids_close(&c->image_ids);
 	call_paths_release(&c->calls); /* tables lie in the log's memory */
 	log_close(c->log);
-	vec_each (r, &c->rings)
-		ring_close(r);
-	vec_release(&c->rings);
-	opened_close(&c->sideband);
+	close_sideband(c);
 	wr_release(&c->pending);
 	wr_release(&c->spare);
 	vec_release(&c->order);

@@ -167,7 +167,7 @@ static bool in_mapping(const struct mapping *m, uint64_t ip)
 	return ip - m->start < m->end - m->start;
 }
 
-/* The same for one that is in no file's mapping. */
+/* Finds the place of IP in mapping M, which is no file's. */
 static void locate_generated(struct fold *f, uint64_t ip, const struct mapping *m,
 			     struct fold_key *key)
 {
@@ -322,6 +322,17 @@ static const char *name_of(const struct fold *f, const struct fold_slot *s, plac
 	return profile_str(p, f->images->codes.v[s->key.code].path);
 }
 
+/* An image is named by the first file of its content.  Where that name is excluded, a sample of a
+ * copy gives it the copy's. */
+static void name_by_sample(struct fold *f, const struct fold_slot *s, place_id place)
+{
+	struct image *im = &f->profile->images.v[f->profile->places.v[place].image];
+
+	if (f->procs->excluded && im->build_id.n_bytes &&
+	    excludes_image(f->procs->excluded, im->path))
+		im->path = name_of(f, s, place);
+}
+
 static bool is_excluded(const struct fold *f, const struct fold_slot *s, place_id place)
 {
 	return f->procs->excluded && (f->profile->owners.v[s->key.owner].flags & OWNER_EXCLUDED ||
@@ -343,6 +354,7 @@ static void settle_slot(struct fold *f, struct fold_slot *s)
 			s->count = 0;
 			return;
 		}
+		name_by_sample(f, s, place);
 		value = add_value(f, s->key.owner, s->key.caller, place, s->key.event - 1,
 				  s->count);
 		/* What is unknown is looked for again. */
@@ -357,15 +369,16 @@ void fold_add_facts(struct fold *f, const struct log_sample *s, const struct sam
 	const struct fold_slot one = {.key = key_of(f, s), .count = 1};
 	place_id place = place_of(f, &one);
 
-	if (is_excluded(f, &one, place))
+	if (is_excluded(f, &one, place)) {
 		profile_add_loss(f->profile, "excluded", f->events[s->event], 1);
-	else
-		facts_add(f->profile, one.key.owner,
-			  profile_intern_ctx(f->profile, one.key.caller, place),
-			  f->events[s->event], facts, 1);
+		return;
+	}
+	name_by_sample(f, &one, place);
+	facts_add(f->profile, one.key.owner, profile_intern_ctx(f->profile, one.key.caller, place),
+		  f->events[s->event], facts, 1);
 }
 
-/* Has memory come for what settle_slot will change. */
+/* Prefetches the memory that settle_slot will change. */
 static void fetch_value(const struct fold *f, const struct fold_slot *s)
 {
 	if (s->value == VALUE_NONE)

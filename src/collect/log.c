@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -37,6 +38,7 @@ struct log {
 	int spill_fd; /* n_cpus * n_spill; mostly empty, so it is mapped when it is read */
 	VEC(int) links;
 	struct bpf_link *watching[3]; /* as watch_programs */
+	struct bpf_link *ending[2];   /* as ends; NULL without */
 	bool with_chains;
 	struct log_chains *chains; /* NULL without */
 	uint64_t *slot_times;	   /* n_cpus * n_slots; NULL without */
@@ -58,6 +60,21 @@ static struct bpf_program *watch_program(const struct log *l, size_t i)
 	return bpf_object__find_program_by_name(l->skel->obj, watch_programs[i]);
 }
 
+/* Where a thread is about to give its memory up (bpf/exit.bpf.h), and since which Linux. */
+static const struct {
+	const char *tracepoint;
+	unsigned major, minor;
+} ends[] = {{"sched_prepare_exec", 6, 10}, {"sched_process_exit", 6, 16}};
+
+static bool kernel_tells(size_t i)
+{
+	unsigned major, minor;
+	struct utsname u;
+
+	return uname(&u) >= 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > ends[i].major || (major == ends[i].major && minor >= ends[i].minor));
+}
+
 static int log_load(struct log *l, const struct log_opts *opts)
 {
 	struct sample_bpf *s = l->skel;
@@ -69,6 +86,8 @@ static int log_load(struct log *l, const struct log_opts *opts)
 	bpf_program__set_autoload(s->progs.tasks, true);
 	for (size_t i = 0; i < n_elems(watch_programs); i++)
 		bpf_program__set_autoload(watch_program(l, i), opts->watch);
+	bpf_program__set_autoload(s->progs.walk_end, opts->chains && kernel_tells(0));
+	s->rodata->n_walk_cpus = opts->n_cpus;
 	s->rodata->with_watched = opts->watch;
 	if (opts->watch)
 		bpf_map__set_max_entries(s->maps.watched, LOG_MAX_WATCHED);
@@ -148,6 +167,11 @@ int log_open(const struct log_opts *opts, struct log **ret, struct err *err)
 			return rc;
 		}
 	}
+	/* Without them paths in exit and exec lack the user's callers. */
+	for (size_t i = 0; i < n_elems(ends); i++)
+		if (bpf_program__autoload(l->skel->progs.walk_end) && kernel_tells(i))
+			l->ending[i] = bpf_program__attach_raw_tracepoint(l->skel->progs.walk_end,
+									  ends[i].tracepoint);
 	malloc_trim(0); /* libbpf read all of the kernel's types and is done with them */
 	*ret = l;
 	return 0;
@@ -236,6 +260,8 @@ void log_close(struct log *l)
 	vec_release(&l->links);
 	for (size_t i = 0; i < n_elems(l->watching); i++)
 		bpf_link__destroy(l->watching[i]);
+	for (size_t i = 0; i < n_elems(l->ending); i++)
+		bpf_link__destroy(l->ending[i]);
 	log_unmap_array(l->slots, sizeof(*l->slots), (size_t)l->n_cpus * l->n_slots);
 	log_unmap_array(l->cpus, sizeof(*l->cpus), l->n_cpus);
 	log_unmap_array(l->live, 8, 1);

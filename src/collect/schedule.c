@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "collect/collector_impl.h"
-#include "events/drift.h"
+#include "base/drift.h"
 
 /* How long periods stay as they are: about so long, and about so many samples. */
 #define STAY_NS	     1000000000ull

@@ -29,7 +29,7 @@ static void takeover_settle(struct collector *c, const struct takeover *t, uint3
 	const struct log_account a = log_get_account(t->log);
 	struct event *e = &c->profile->events.v[id];
 	struct log_counts k = log_counts(t->log, i);
-	/* Of an event whose samples came through a ring the log knows nothing. */
+	/* The log knows nothing of an event whose samples came through a ring. */
 	uint64_t reached = k.reached > t->reached[i] ? k.reached - t->reached[i] : 0;
 	uint64_t dropped = k.dropped > t->dropped[i] ? k.dropped - t->dropped[i] : 0;
 	uint64_t kept = n_folded + dropped;

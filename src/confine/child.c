@@ -23,11 +23,9 @@
 
 /* A child takes only CPU time that nobody else wants.  It gets this niceness where it gives up its
  * rights: what it does before, forking and opening, costs the same for every file.  A child that
- * somebody waits for at a screen has the forker's until PROMPT_MS of CPU time have passed, more
- * than honest files take: on a machine with more work than CPUs it would else be served after all of
- * that work. */
-#define NICENESS  19
-#define PROMPT_MS 100
+ * somebody waits for at a screen has the forker's, 0, for some CPU time, more than honest files take:
+ * on a machine with more work than CPUs it would else be served after all of that work. */
+#define NICENESS 19
 
 static void be_nice(int sig)
 {
@@ -35,10 +33,10 @@ static void be_nice(int sig)
 	setpriority(PRIO_PROCESS, 0, NICENESS);
 }
 
-static bool be_nice_later(void)
+static bool be_nice_after(unsigned lent_ms)
 {
 	const struct sigaction act = {.sa_handler = be_nice, .sa_flags = SA_RESTART};
-	const struct itimerval after = {.it_value = {.tv_usec = PROMPT_MS * 1000}};
+	const struct itimerval after = {.it_value = {lent_ms / 1000, lent_ms % 1000 * 1000}};
 
 	return sigaction(SIGPROF, &act, NULL) >= 0 && setitimer(ITIMER_PROF, &after, NULL) >= 0;
 }
@@ -61,7 +59,7 @@ static void offer_for_oom(void)
 		close(fd);
 }
 
-static void set_limits(const struct confine_job *job, size_t base_bytes)
+static void set_limits(const struct confine_job *job, const struct confine_base *base)
 {
 	offer_for_oom();
 	/* SIGXCPU says what it was; SIGKILL comes for who ignores that. */
@@ -72,7 +70,8 @@ static void set_limits(const struct confine_job *job, size_t base_bytes)
 	limit(RLIMIT_MSGQUEUE, 0);
 	limit(RLIMIT_NOFILE, 0); /* those that are open stay so */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they map terabytes */
-	limit(RLIMIT_AS, base_bytes + job->memory);
+	limit(RLIMIT_AS, base->all_bytes + job->memory + job->mapped);
+	limit(RLIMIT_DATA, base->data_bytes + job->memory); /* pages of files are none */
 #endif
 }
 
@@ -118,21 +117,23 @@ static bool tell_facts(int sock, uint32_t id, const struct confine_files *files)
 	return confine_send(sock, &reply, sizeof(reply), NULL, 0, 0) >= 0;
 }
 
-static bool become_nobody(const struct confine_job *job, size_t base_bytes)
+static bool become_nobody(const struct confine_job *job, const struct confine_base *base,
+			  unsigned lent_ms)
 {
 	uid_t uid;
 	gid_t gid;
 
 	rights_reader(&uid, &gid);
-	set_limits(job, base_bytes);
+	set_limits(job, base);
 	return rights_give_up(uid, gid, NULL) >= 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) >= 0 &&
 	       prctl(PR_SET_DUMPABLE, 0) >= 0 &&
-	       (job->prompt ? be_nice_later() : setpriority(PRIO_PROCESS, 0, NICENESS) >= 0) &&
+	       (lent_ms ? be_nice_after(lent_ms) : setpriority(PRIO_PROCESS, 0, NICENESS) >= 0) &&
 	       filter_reader(NULL) >= 0;
 }
 
 _Noreturn void confine_child(const struct confine_job *job, const struct confine_request *q,
-			     int sock, int answer_fd, const int *files, size_t base_bytes)
+			     int sock, int answer_fd, const int *files,
+			     const struct confine_base *base, unsigned lent_ms)
 {
 	struct confine_files open_files = {0};
 	struct err err = {0};
@@ -146,6 +147,8 @@ _Noreturn void confine_child(const struct confine_job *job, const struct confine
 		job->open(q->arg, q->n_arg, &open_files);
 	else
 		open_given(files, q->n_files, &open_files);
+	if (job->open_beside && open_files.n < CONFINE_MAX_FILES)
+		job->open_beside(q->arg, q->n_arg, &open_files);
 	if (job->open && open_files.n) {
 		struct confine_reply reply = {.id = q->id, .what = REPLY_FILES};
 
@@ -157,7 +160,7 @@ _Noreturn void confine_child(const struct confine_job *job, const struct confine
 		_exit(3);
 	close(sock);
 	alarm(job->wall_s * CONFINE_BUSY_TIMES);
-	if (!become_nobody(job, base_bytes))
+	if (!become_nobody(job, base, lent_ms))
 		_exit(3);
 	rc = job->run(&open_files, q->arg, q->n_arg, &answer, &err);
 	wr_le32(&head, (uint32_t)rc);

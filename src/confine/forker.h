@@ -42,14 +42,20 @@ struct confine_job {
 	/* In the child, with rights: opens what ARG means, up to CONFINE_MAX_FILES files, which are
 	 * then sent to who asked.  NULL: the files were handed over. */
 	void (*open)(const uint8_t *arg, size_t n_arg, struct confine_files *ret);
+	/* In the child, with rights: adds files to those in RET that were handed over, as ARG says.
+	 * NULL: none.  Nobody is sent what it opens. */
+	void (*open_beside)(const uint8_t *arg, size_t n_arg, struct confine_files *ret);
 	/* In the child, without rights: reads FILES and writes the answer. */
 	int (*run)(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
 		   struct wr *ret, struct err *err);
 	size_t memory;	    /* bytes the child may take */
+	size_t mapped;	    /* bytes of files that it may map besides */
 	size_t most_answer; /* bytes its answer may have */
 	unsigned cpu_s;	    /* CPU time it may take */
 	unsigned wall_s;    /* after which it is ended if its file system has not answered */
-	bool prompt;	    /* somebody waits for it: niceness 19 only after 100 ms of CPU time */
+	/* Somebody waits for it: CPU time during which a child has niceness 0, then 19; and that all
+	 * children of such jobs may have so together.  0: niceness 19. */
+	unsigned lent_ms, lent_in_all_ms;
 	/* Jobs of one lane share its memory: none of another lane waits for them. */
 	enum confine_lane {
 		CONFINE_QUICK,

@@ -27,8 +27,15 @@ int confine_send(int sock, const void *bytes, size_t n, const int *fds, unsigned
 /* Receives up to N bytes, and up to *N_FDS descriptors, of which there are *N_FDS afterwards. */
 ssize_t confine_receive(int sock, void *bytes, size_t n, int *fds, unsigned *n_fds, int flags);
 
-/* What a child does, from its fork to its end.  BASE_BYTES: address space of the forker. */
+/* Address space of the forker, and its private memory. */
+struct confine_base {
+	size_t all_bytes, data_bytes;
+};
+
+/* What a child does, from its fork to its end.  BASE is what it starts with, LENT_MS the CPU time
+ * before it has niceness 19. */
 _Noreturn void confine_child(const struct confine_job *job, const struct confine_request *q,
-			     int sock, int answer_fd, const int *files, size_t base_bytes);
+			     int sock, int answer_fd, const int *files,
+			     const struct confine_base *base, unsigned lent_ms);
 
 #endif

@@ -21,9 +21,6 @@
 #include "confine/forker_impl.h"
 #include "confine/rights.h"
 
-/* That of recorders (dwell record). */
-#define PROMPT_NICENESS (-10)
-
 /* To open files: other users', mapped ones, those in other processes' roots.  To make children:
  * another identity. */
 #define RIGHTS                                                                                     \
@@ -33,27 +30,30 @@
 struct running {
 	pid_t pid;
 	uint32_t id;
+	unsigned lent_ms; /* 0: it has had niceness 19 all the time */
 };
 
 struct process {
 	const struct confine_job *jobs;
 	unsigned n_jobs;
 	int sock;
-	size_t base_bytes;
+	struct confine_base base;
 	VEC(struct running) running;
+	uint64_t lent_us; /* CPU time that children that have ended had with niceness 0 */
 };
 
-/* Address space in use, proc(5) /proc/PID/statm. */
-static size_t own_bytes(void)
+/* Address space in use, and data of it: the first and the sixth number of proc(5) /proc/PID/statm. */
+static struct confine_base own_base(void)
 {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	FILE *f = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
+	unsigned long all, data;
 
-	if (!f || fscanf(f, "%lu", &pages) != 1)
-		pages = 16384;
+	if (!f || fscanf(f, "%lu %*u %*u %*u %*u %lu", &all, &data) != 2)
+		all = data = 16384;
 	if (f)
 		fclose(f);
-	return pages * (size_t)sysconf(_SC_PAGESIZE);
+	return (struct confine_base){.all_bytes = all * page, .data_bytes = data * page};
 }
 
 static void tell_end(const struct process *p, uint32_t id, int status)
@@ -63,37 +63,58 @@ static void tell_end(const struct process *p, uint32_t id, int status)
 	confine_send(p->sock, &r, sizeof(r), NULL, 0, 0);
 }
 
+/* CPU time that a new child of JOB may have with niceness 0, in ms.  Whoever runs, the time that is
+ * lent to all of them is bounded: files that come again and again get niceness 19. */
+static unsigned lend(const struct process *p, const struct confine_job *job)
+{
+	uint64_t lent_us = p->lent_us;
+
+	vec_each (r, &p->running)
+		lent_us += r->lent_ms * 1000ull;
+	return lent_us < job->lent_in_all_ms * 1000ull ? job->lent_ms : 0;
+}
+
 static void forker_process_serve(struct process *p, const struct confine_request *q, const int *fds,
 				 unsigned n_fds)
 {
-	pid_t pid = -1;
+	bool is_known = q->kind < p->n_jobs && n_fds == q->n_files + 1;
+	unsigned lent_ms = is_known ? lend(p, &p->jobs[q->kind]) : 0;
+	pid_t pid = is_known ? fork() : -1;
 
-	if (q->kind < p->n_jobs && n_fds == q->n_files + 1)
-		pid = fork();
 	if (pid == 0) {
 		sigset_t none;
 
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		confine_child(&p->jobs[q->kind], q, p->sock, fds[0], fds + 1, p->base_bytes);
+		confine_child(&p->jobs[q->kind], q, p->sock, fds[0], fds + 1, &p->base, lent_ms);
 	}
 	for (unsigned i = 0; i < n_fds; i++)
 		close(fds[i]);
 	if (pid < 0)
 		tell_end(p, q->id, 1 << 8); /* as if it had ended with status 1 */
 	else
-		vec_push(&p->running, (struct running){pid, q->id});
+		vec_push(&p->running, (struct running){pid, q->id, lent_ms});
+}
+
+static uint64_t cpu_us(const struct rusage *u)
+{
+	return (uint64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000 +
+	       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec);
 }
 
 static void reap(struct process *p)
 {
+	struct rusage u;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = wait4(-1, &status, WNOHANG, &u)) > 0)
 		vec_each (r, &p->running) {
+			uint64_t lent_us = r->lent_ms * 1000ull;
+
 			if (r->pid != pid)
 				continue;
+			p->lent_us += cpu_us(&u) < lent_us ? cpu_us(&u) : lent_us;
 			tell_end(p, r->id, status);
 			*r = p->running.v[--p->running.n];
 			break;
@@ -137,10 +158,11 @@ _Noreturn void forker_process(const struct confine_job *jobs, unsigned n, int so
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	let_go(sock);
 	fds[1].fd = catch_signals();
-	/* Before somebody waits at a screen, as the recorder; else children would inherit its urgency. */
-	setpriority(PRIO_PROCESS, 0, jobs[0].prompt ? PROMPT_NICENESS : 0);
+	/* A user's file must never have more of the CPU than its user: no urgency is inherited. */
+	if (getpriority(PRIO_PROCESS, 0) < 0)
+		setpriority(PRIO_PROCESS, 0, 0);
 	rights_keep(RIGHTS, NULL);
-	p.base_bytes = own_bytes();
+	p.base = own_base();
 	for (;;) {
 		struct signalfd_siginfo info;
 

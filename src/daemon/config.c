@@ -95,6 +95,8 @@ void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS])
 		row[OPT_RECORD_LOG_SLOTS],
 		row[OPT_RECORD_DB],
 		row[OPT_RECORD_GROUP],
+		row[OPT_RECORD_VERSION_FROM],
+		row[OPT_RECORD_TENANT_FROM],
 		{"config", OPT_STR, &c->file, "FILE",
 		 "read options from FILE, one a line, without dashes"},
 		{"help h", OPT_FLAG, &c->help, NULL, "show this text"},

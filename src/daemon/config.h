@@ -25,7 +25,7 @@ struct config {
 	bool no_pin, help, version;
 };
 
-#define CONFIG_N_OPTS 33
+#define CONFIG_N_OPTS 35
 
 /* The table of options, which parses into C. */
 void config_table(struct config *c, struct opt ret[CONFIG_N_OPTS]);

@@ -46,7 +46,7 @@ struct teller {
 	struct rd rest;
 	bool under_way;	 /* a question is */
 	bool more;	 /* the file has more than ANSWER */
-	bool asked_last; /* the question under way is about the end, too */
+	bool asked_last; /* the question under way asks about the end as well */
 };
 
 /* A dump's identity is this recording's own, like that of code of perf maps. */
@@ -295,7 +295,7 @@ void generated_save(struct generated *g, const struct procs *ps, struct symbol_s
 	}
 }
 
-/* Answers that no sample comes for take memory, too. */
+/* Answers take memory even when no sample comes for them. */
 static void take_answer(struct teller *t)
 {
 	if (t && t->under_way && is_followed(t))

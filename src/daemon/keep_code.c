@@ -32,14 +32,14 @@ static bool *place_done(struct keep_code *k, place_id place)
 
 static void find_wanted(struct keep_turn *t, kept_ranges *ret)
 {
-	VEC(uint64_t) svmas = {0};
+	sampled_places open = {0};
 
 	for (size_t i = t->first; i < t->end; i++)
 		if (!*place_done(t->k, t->places->v[i].place))
-			vec_push(&svmas, t->places->v[i].svma);
-	if (svmas.n)
-		keep_wanted(t->dir, &t->p->images.v[t->code->image], svmas.v, svmas.n, ret);
-	vec_release(&svmas);
+			vec_push(&open, t->places->v[i]);
+	if (open.n)
+		keep_wanted(t->dir, &t->p->images.v[t->code->image], open.v, open.n, ret);
+	vec_release(&open);
 }
 
 /* Places outside of RANGES, or of the first N of them, are done. */
@@ -100,10 +100,7 @@ static int keep_some(struct keep_turn *t)
 	note_done(t, &ranges, 0, false);
 	n = ranges.n;
 	if (n && !readers_live()) {
-		keep_now(t->dir, &t->p->images.v[t->code->image], t->code->fd, &ranges,
-			 (struct keep_file){file_symbols_believed(t->code->fd),
-					    keep_is_hidden(t->code->fd)},
-			 NULL);
+		keep_now(t->dir, &t->p->images.v[t->code->image], t->code->fd, &ranges, NULL);
 	} else if (n) {
 		rc = ask_reader(t, &ranges, true, &n);
 		if (rc == -EPROTO)

@@ -9,10 +9,14 @@
 #include "daemon/live.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -45,6 +49,7 @@ struct live {
 	struct live_opts opts;
 	struct sampling sampling;
 	char *names_dir;	  /* NULL: there is none */
+	int names_fd;		  /* it, locked: somebody lives who needs it */
 	struct live_names *names; /* NULL: none yet */
 	uint64_t taken_ns;
 	bool is_open, any;
@@ -79,15 +84,71 @@ static void close_sampling(struct live *l)
 	l->is_open = false;
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+static void remove_dir(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Opens directory PATH of this user's and locks it.  -EAGAIN: somebody else has it. */
+static int lock_dir(const char *path)
+{
+	_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st, there;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != geteuid())
+		return -EPERM;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return -errno;
+	/* Who swept it before it was locked has removed it. */
+	if (lstat(path, &there) < 0 || there.st_ino != st.st_ino || there.st_dev != st.st_dev)
+		return -ENOENT;
+	return take_fd(&fd);
+}
+
+/* Removes the directories below TMP of programs that were killed. */
+static void sweep_names(const char *tmp)
+{
+	_mem_ char *pattern = xasprintf("%s/dwell-live.??????", tmp);
+	glob_t found;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		_fd_ int fd = lock_dir(found.gl_pathv[i]);
+
+		if (fd >= 0)
+			remove_dir(found.gl_pathv[i]);
+	}
+	globfree(&found);
+}
+
 static int make_names_dir(struct live *l, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	_mem_ char *dir = xasprintf("%s/dwell-live.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+	int fd = -ENOENT;
 
-	if (!mkdtemp(dir))
-		return err_errno(err, -errno, "%s: no room for names of procedures", dir);
-	l->names_dir = take_ptr(&dir);
-	return 0;
+	tmp = tmp && *tmp == '/' ? tmp : "/tmp";
+	sweep_names(tmp);
+	while (fd == -ENOENT || fd == -EAGAIN) { /* until nobody sweeps it away */
+		_mem_ char *dir = xasprintf("%s/dwell-live.XXXXXX", tmp);
+
+		if (!mkdtemp(dir))
+			return err_errno(err, -errno, "%s: no room for names of procedures", dir);
+		fd = lock_dir(dir);
+		if (fd < 0)
+			remove_dir(dir);
+		else
+			l->names_dir = take_ptr(&dir);
+	}
+	l->names_fd = fd;
+	return fd < 0 ? err_errno(err, fd, "%s: no room for names of procedures", tmp) : 0;
 }
 
 int live_start(const struct live_opts *o, struct live **ret, struct err *err)
@@ -111,8 +172,8 @@ void live_wait(struct live *l, int timeout_ms, int fd)
 {
 	collector_wake_by(l->sampling.collector, fd);
 	collector_wait(l->sampling.collector, timeout_ms);
-	if (collector_fill_pct(l->sampling.collector) >= 25)
-		collector_cycle(l->sampling.collector);
+	/* What woke it, such as a ring of mappings, would wake it again at once. */
+	sampling_cycle(&l->sampling);
 }
 
 /* --- one second --- */
@@ -128,8 +189,10 @@ static bool has_owners(const struct select *s)
 /* Fills OWN's query.  Whoever the selection names may have no samples in this second. */
 static int query_second(struct live_own *own, const struct select *s, struct err *err)
 {
-	int rc = query_init(&own->query, &own->profile, own->names->resolver, s, err);
+	int rc;
 
+	profile_name_parts(&own->profile);
+	rc = query_init(&own->query, &own->profile, own->names->resolver, s, err);
 	if (rc == -ENOENT && has_owners(s)) {
 		own->select = *s;
 		memset(own->select.owners, 0, sizeof(own->select.owners));
@@ -212,7 +275,7 @@ int live_take(struct live *l, struct live_second **ret, struct err *err)
 	const uint64_t now = clock_mono_ns();
 	int rc;
 
-	collector_cycle(l->sampling.collector);
+	sampling_cycle(&l->sampling);
 	sampling_settle(&l->sampling, l->names_dir);
 	collector_take_account(l->sampling.collector);
 	sampling_save_symbols(&l->sampling, l->names_dir, l->any ? 0 : FIRST_WAIT_NS);
@@ -258,19 +321,16 @@ const struct collector *live_collector(const struct live *l)
 	return l->sampling.collector;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
-}
-
 void live_stop(struct live *l)
 {
 	if (!l)
 		return;
 	close_sampling(l);
 	let_go_of_names(l->names);
-	if (l->names_dir)
-		nftw(l->names_dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	if (l->names_dir) {
+		remove_dir(l->names_dir);
+		close(l->names_fd);
+	}
 	free(l->names_dir);
 	free(l);
 }

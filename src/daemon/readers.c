@@ -12,11 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_stamp.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "confine/forker.h"
+#include "formats/container.h"
+#include "formats/json_in.h"
 #include "daemon/table_cache.h"
 #include "resolve/answer.h"
 #include "resolve/elf_probe.h"
@@ -25,6 +28,7 @@
 #include "resolve/jitread.h"
 #include "unwind/interpreter.h"
 #include "resolve/keep.h"
+#include "resolve/lines.h"
 
 /* Files that ended children are remembered, so many at a time. */
 #define MOST_BAD 4096
@@ -131,7 +135,21 @@ static int run_symbols(const struct confine_files *files, const uint8_t *arg, si
 static int run_kept(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
 		    struct wr *ret, struct err *err)
 {
-	return keep_answer(files->fd[0], arg, n_arg, ret, err);
+	const struct kept_files kept = {files->fd[0], files->n > 1 ? files->fd[1] : -1,
+					files->n > 2 ? files->fd[2] : -1};
+
+	return keep_answer(kept, arg, n_arg, ret, err);
+}
+
+static void open_debug(const uint8_t *arg, size_t n_arg, struct confine_files *ret)
+{
+	struct kept_files files;
+
+	keep_open_debug(arg, n_arg, &files);
+	if (files.debug >= 0)
+		ret->fd[ret->n++] = files.debug;
+	if (files.alt >= 0)
+		ret->fd[ret->n++] = files.alt;
 }
 
 static int run_map(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
@@ -146,7 +164,32 @@ static int run_code(const struct confine_files *files, const uint8_t *arg, size_
 	return jitread(files->fd[0], arg, n_arg, ret, err);
 }
 
+static int run_container(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
+			 struct wr *ret, struct err *err)
+{
+	_mem_ char *text = xmalloc(CONTAINER_MOST_FILE + 1);
+	struct container_wish w;
+	struct container_texts t;
+	size_t n = 0;
+	ssize_t k;
+	int rc = container_get_wish(arg, n_arg, &w);
+
+	while (rc >= 0 && n <= CONTAINER_MOST_FILE &&
+	       (k = read(files->fd[0], text + n, CONTAINER_MOST_FILE + 1 - n)) > 0)
+		n += (size_t)k;
+	if (rc >= 0)
+		rc = container_read(text, n, &w, &t, err);
+	if (rc >= 0)
+		container_put_texts(&t, ret);
+	return rc;
+}
+
 #define MIB ((size_t)1 << 20)
+
+/* What `record` lends its readers of CPU time with niceness 0: an honest file takes less than the
+ * first, and a hundred programs that nobody knows yet less than the second. */
+#define LENT_MS	       100
+#define LENT_IN_ALL_MS 5000
 
 static struct confine_job jobs[N_READER_KINDS] = {
 	[READ_LAYOUT] = {.run = run_layout,
@@ -173,9 +216,11 @@ static struct confine_job jobs[N_READER_KINDS] = {
 			  .most_answer = 32 * MIB,
 			  .cpu_s = 20,
 			  .wall_s = 120},
-	[READ_KEPT] = {.run = run_kept,
+	[READ_KEPT] = {.open_beside = open_debug,
+		       .run = run_kept,
 		       .lane = CONFINE_SLOW,
 		       .memory = 80 * MIB,
+		       .mapped = LINES_MOST_MAPPED,
 		       .most_answer = 16 * MIB,
 		       .cpu_s = 20,
 		       .wall_s = 120},
@@ -191,6 +236,12 @@ static struct confine_job jobs[N_READER_KINDS] = {
 		       .most_answer = 4 * MIB,
 		       .cpu_s = 5,
 		       .wall_s = 10},
+	[READ_CONTAINER] = {.run = run_container,
+			    .lane = CONFINE_CODE,
+			    .memory = 16 * MIB,
+			    .most_answer = 4096,
+			    .cpu_s = 5,
+			    .wall_s = 10},
 	[READ_MAP] = {.run = run_map,
 		      .lane = CONFINE_SLOW,
 		      .memory = 80 * MIB,
@@ -206,8 +257,11 @@ int readers_start(bool prompt, struct err *err)
 	readers.is_large = prompt;
 	if (readers.forker || geteuid() != 0)
 		return 0;
-	for (unsigned i = 0; i < N_READER_KINDS; i++)
-		jobs[i].prompt = prompt;
+	for (unsigned i = 0; i < N_READER_KINDS; i++) {
+		jobs[i].lent_ms = prompt ? LENT_MS : 0;
+		jobs[i].lent_in_all_ms = prompt ? LENT_IN_ALL_MS : 0;
+	}
+	json_in_seed();
 	return forker_start(jobs, N_READER_KINDS, &readers.forker, err);
 }
 
@@ -367,11 +421,15 @@ static const char *why_ended(const struct confine_ask *a)
 /* FD's file ended its child: that is said once. */
 static void note_bad(const struct question *q, int fd)
 {
-	static const char *const what[] = {
-		[READ_LAYOUT] = "headers",	[READ_DIGEST] = "code",
-		[READ_TABLE] = "unwind table",	[READ_SYMBOLS] = "symbols",
-		[READ_KEPT] = "lines",		[READ_KEPT_BARE] = "code",
-		[READ_CODE] = "generated code", [READ_MAP] = "generated code"};
+	static const char *const what[] = {[READ_LAYOUT] = "headers",
+					   [READ_DIGEST] = "code",
+					   [READ_TABLE] = "unwind table",
+					   [READ_SYMBOLS] = "symbols",
+					   [READ_KEPT] = "lines",
+					   [READ_KEPT_BARE] = "code",
+					   [READ_CODE] = "generated code",
+					   [READ_MAP] = "generated code",
+					   [READ_CONTAINER] = "names of containers"};
 	char path[300], text[500];
 
 	if (readers.bad.n < MOST_BAD)

@@ -26,6 +26,7 @@ enum reader_kind {
 	READ_KEPT_BARE, /* their code alone */
 	READ_CODE,	/* what a jitdump or perf map tells since: resolve/jitread.h */
 	READ_MAP,	/* all of a perf map, in the same form: image_symbols_keep_jit */
+	READ_CONTAINER, /* a runtime's file, ARG a wish: formats/container.h */
 	N_READER_KINDS
 };
 

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "collect/bpf/record.h"
+#include "daemon/containers.h"
 #include "daemon/facts_file.h"
 #include "events/parse.h"
+#include "formats/container.h"
 
 void record_options_rows(struct record_options *o, struct opt ret[N_RECORD_OPTIONS])
 {
@@ -40,6 +42,12 @@ void record_options_rows(struct record_options *o, struct opt ret[N_RECORD_OPTIO
 		[OPT_RECORD_GROUP] = {"group", OPT_STR, &o->group, "GROUP",
 				      "let members of GROUP read a new database (default: nobody "
 				      "else)"},
+		[OPT_RECORD_VERSION_FROM] = {"version-from", OPT_STR, &o->version_from,
+					     "env:NAME|annotation:KEY[,...]",
+					     "where a container's version stands"},
+		[OPT_RECORD_TENANT_FROM] = {"tenant-from", OPT_STR, &o->tenant_from,
+					    "env:NAME|annotation:KEY[,...]",
+					    "where a container's tenant stands"},
 	};
 
 	memcpy(ret, rows, sizeof(rows));
@@ -89,6 +97,13 @@ static int plan_events(struct record_plan *p, const struct record_options *o, ui
 	return rc;
 }
 
+static int check_wish(const char *option, const char *text, struct err *err)
+{
+	const int rc = text ? container_wish_check(text, err) : 0;
+
+	return rc < 0 ? err_prefix(err, rc, "%s", option) : 0;
+}
+
 int record_plan_init(struct record_plan *ret, const struct record_options *o, uint64_t default_hz,
 		     const char **ret_why, struct err *err)
 {
@@ -108,6 +123,11 @@ int record_plan_init(struct record_plan *ret, const struct record_options *o, ui
 		return err_set(err, -EINVAL,
 			       "--log-slots: %" PRIu64 " is not a power of two from 64 to 1048576",
 			       o->log_slots);
+	rc = check_wish("--version-from", o->version_from, err);
+	if (rc >= 0)
+		rc = check_wish("--tenant-from", o->tenant_from, err);
+	if (rc < 0)
+		return rc;
 	ret->engine = (enum engine)engine;
 	ret->split = (enum owner_split)split;
 	ret->calls = strcmp(modes[calls], "none") == 0 ? CALLS_NONE
@@ -133,4 +153,5 @@ void record_plan_apply(struct record_plan *p, const struct record_options *o,
 	co->split = p->split;
 	co->label = o->label ? o->label : "";
 	co->n_slots = (uint32_t)o->log_slots;
+	containers_wish(o->version_from, o->tenant_from);
 }

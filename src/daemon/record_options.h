@@ -21,7 +21,8 @@ struct record_options {
 	opt_list slots; /* events that take turns; of a daemon alone */
 	uint64_t freq_hz, period, log_slots;
 	const char *db, *group, *label, *by, *engine, *call_graph, *facts;
-	bool calls; /* -g */
+	const char *version_from, *tenant_from; /* of containers */
+	bool calls;				/* -g */
 };
 
 enum record_option {
@@ -37,6 +38,8 @@ enum record_option {
 	OPT_RECORD_LOG_SLOTS,
 	OPT_RECORD_DB,
 	OPT_RECORD_GROUP,
+	OPT_RECORD_VERSION_FROM,
+	OPT_RECORD_TENANT_FROM,
 	N_RECORD_OPTIONS,
 };
 

@@ -92,6 +92,8 @@ int recorder_start(const struct recorder_opts *opts, struct recorder **ret, stru
  * when this process is killed; at the END the collector's last account is in it already. */
 static int recorder_flush(struct recorder *r, bool end, struct err *err)
 {
+	int rc;
+
 	sampling_settle(&r->sampling, r->images_dir);
 	profile_note_minute(&r->sampling.profile, (uint32_t)r->minute);
 	profile_mark(&r->sampling.profile);
@@ -100,7 +102,10 @@ static int recorder_flush(struct recorder *r, bool end, struct err *err)
 		collector_take_account(r->sampling.collector);
 	r->interval_ns = r->interval_ns * 2 < MOST_FLUSH_NS ? r->interval_ns * 2 : MOST_FLUSH_NS;
 	r->flush_ns = clock_mono_ns() + r->interval_ns;
-	return store_replace(r->store, &r->sampling.profile, err);
+	rc = store_replace(r->store, &r->sampling.profile, err);
+	if (table_cache_give_way(rc))
+		rc = store_replace(r->store, &r->sampling.profile, err);
+	return rc;
 }
 
 int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
@@ -111,7 +116,7 @@ int recorder_step(struct recorder *r, int timeout_ms, struct err *err)
 	due = clock_mono_ns() >= r->flush_ns || clock_wall_ns() / MINUTE_NS != r->minute;
 	if (due)
 		collector_take_sums(r->sampling.collector);
-	collector_cycle(r->sampling.collector);
+	sampling_cycle(&r->sampling);
 	return due ? recorder_flush(r, false, err) : 0;
 }
 

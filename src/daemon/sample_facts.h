@@ -16,7 +16,7 @@ struct sample_facts_reader {
 	bool retdelay[LOG_MAX_EVENTS]; /* some sample of the event told it */
 };
 
-/* Of this machine, as PROC ("/proc") has it in its cpuinfo. */
+/* The reader of facts for this machine, which PROC's ("/proc") cpuinfo describes. */
 struct fact_reader *sample_facts_init(struct sample_facts_reader *r, const char *proc);
 
 #endif

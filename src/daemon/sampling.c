@@ -4,6 +4,7 @@
 #include "daemon/sampling.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,15 @@ int sampling_start(struct sampling *s, struct err *err)
 	return rc;
 }
 
+void sampling_cycle(struct sampling *s)
+{
+	collector_cycle(s->collector);
+	containers_look(&s->containers, &s->profile, 0);
+}
+
+/* Answers about containers are waited for so long. */
+#define CONTAINERS_WAIT_NS (uint64_t)1000000000
+
 void sampling_settle(struct sampling *s, const char *images_dir)
 {
 	struct symbol_sources symbols;
@@ -192,6 +202,7 @@ void sampling_settle(struct sampling *s, const char *images_dir)
 	generated_settle(&s->generated, collector_procs(s->collector), &symbols);
 	symbol_sources_release(&symbols);
 	collector_flush(s->collector);
+	containers_look(&s->containers, &s->profile, CONTAINERS_WAIT_NS);
 }
 
 /* Whether number I was saved, or cannot be: it may be set. */
@@ -283,6 +294,23 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
 
 /* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME tells;
  * nothing else would end the wait for it. */
+/* Names are kept while the disk has so much room: its last bytes are for samples. */
+#define NAMES_ROOM ((uint64_t)32 << 20)
+
+/* Whether there is room for names below IMAGES_DIR; says when there is none. */
+static bool has_room(struct sampling *s, const char *images_dir)
+{
+	_fd_ int dir = open(images_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const bool has = dir < 0 || file_has_room(dir, NAMES_ROOM);
+
+	if (!has && !s->said_room)
+		readers_say("%s: less than %u MiB are free: names of programs are not kept until "
+			    "there is more",
+			    images_dir, (unsigned)(NAMES_ROOM >> 20));
+	s->said_room = !has;
+	return has;
+}
+
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns)
 {
 	const struct images *images = collector_images(s->collector);
@@ -290,6 +318,8 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 	uint64_t end_ns, n_came;
 	size_t n_late;
 
+	if (!has_room(s, images_dir))
+		return 0;
 	symbol_sources_init(&symbols, images_dir);
 	n_came = readers_step();
 	n_late = save_all(s, &symbols); /* asks for all */
@@ -317,6 +347,7 @@ void sampling_release(struct sampling *s)
 	collector_close(s->collector);
 	s->collector = NULL;
 	generated_release(&s->generated);
+	containers_release(&s->containers);
 	vec_release(&s->saved);
 	vec_release(&s->saved_files);
 	keep_code_release(&s->kept);

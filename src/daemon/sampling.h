@@ -5,6 +5,7 @@
 #define DAEMON_SAMPLING_H
 
 #include "collect/collector.h"
+#include "daemon/containers.h"
 #include "daemon/generated.h"
 #include "daemon/keep_code.h"
 #include "daemon/sample_facts.h"
@@ -15,11 +16,13 @@ struct sampling {
 	struct collector *collector;
 	struct profile profile;
 	struct generated generated;
+	struct containers containers;
 	struct sample_facts_reader facts;
 	struct image_layout vdso;
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	bool has_calls;
 	bool names_only; /* procedures' code is not kept with their symbols */
+	bool said_room;	 /* that there is no room for names */
 	bool_list saved; /* by image: its symbols were kept already */
 	/* By code: several files may claim to be one image, and the best of them is believed. */
 	bool_list saved_files;
@@ -39,6 +42,9 @@ int sampling_start(struct sampling *s, struct err *err);
 /* The two halves of it: collector_prepare, collector_go. */
 int sampling_prepare(struct sampling *s, struct err *err);
 void sampling_go(struct sampling *s);
+
+/* Folds what came since the last time (collector_cycle), and asks about containers that are new. */
+void sampling_cycle(struct sampling *s);
 
 /* To be called when the profile is about to be stored: puts everything counted into it, and the
  * names of generated code to IMAGES_DIR. */

@@ -24,7 +24,7 @@
 
 #define MOST_CLIENTS 16
 #define KEPT_SLOTS   4	 /* of these, for root, the daemon's user and the database's group */
-#define WAITING	     128 /* to be accepted, all of which are at once */
+#define WAITING	     128 /* connections to be accepted; all are, at once */
 #define MOST_GROUPS  256
 #define PATIENCE_NS  (10ull * 1000000000)
 

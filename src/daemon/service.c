@@ -117,7 +117,7 @@ static void add_range(seq_ranges *ranges, uint32_t source, uint64_t first, uint6
 	vec_push(ranges, (struct seq_range){source, first, last});
 }
 
-/* What the profile holds of the log besides what is stored. */
+/* What the profile holds of the log and the database does not. */
 static void list_ranges(const struct service *v, seq_ranges *ret)
 {
 	const struct collector *c = v->set->sampling.collector;
@@ -171,7 +171,7 @@ static void note_minute(struct service *v)
 	v->noted_wall_ns = now;
 }
 
-/* Has the profile hold all that was folded, and tells which entries of the log these are. */
+/* Settles all that was folded into the profile.  RET says which entries of the log these are. */
 static void service_settle(struct service *v, bool done, seq_ranges *ret)
 {
 	if (!done) {
@@ -303,7 +303,7 @@ int service_make_safe(struct service *v, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	collector_cycle(v->set->sampling.collector);
+	sampling_cycle(&v->set->sampling);
 	return journal(v, err);
 }
 
@@ -319,7 +319,7 @@ int service_flush(struct service *v, struct err *err)
 	if (rc < 0)
 		return rc;
 	collector_take_sums(v->set->sampling.collector);
-	collector_cycle(v->set->sampling.collector);
+	sampling_cycle(&v->set->sampling);
 	return daemon_service_flush(v, false, err);
 }
 
@@ -447,6 +447,7 @@ int service_start(const struct service_opts *opts, struct service **ret, struct 
  * time.  The status has the last failure. */
 static void note_result(struct service *v, int rc, const struct err *err)
 {
+	table_cache_give_way(rc); /* the next try finds more room */
 	if (rc < 0 && !*v->problem)
 		service_say(v, "cannot store: %s; trying again", err->msg);
 	if (rc >= 0 && *v->problem)
@@ -490,7 +491,7 @@ static int do_due(struct service *v, uint64_t now, struct err *err)
 	return -EAGAIN;
 }
 
-/* Has what is too old or too much removed, and what is old merged, in passing. */
+/* Removes what is too old or too much and merges what is old, a little at each call. */
 static void keep_small(struct service *v, uint64_t now)
 {
 	struct gc_opts keep = v->opts.keep;
@@ -515,7 +516,7 @@ void service_step(struct service *v, int timeout_ms, int wake_fd)
 	now = clock_mono_ns();
 	if (now >= v->flush_due_ns)
 		collector_take_sums(c);
-	collector_cycle(c);
+	sampling_cycle(&v->set->sampling);
 	if (v->dcpi_due)
 		service_update_tree(v, NULL);
 	rc = do_due(v, now, &err);

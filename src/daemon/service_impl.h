@@ -131,7 +131,7 @@ int service_finish_turn(struct service *v, struct err *err);
 void service_turn_slots(struct service *v, uint64_t now_ns);
 void service_watch_cost(struct service *v, uint64_t now_ns);
 
-/* Of this process: resident memory, and CPU time, user and system. */
+/* This process's resident memory, and its CPU time, user and system. */
 size_t service_resident_bytes(void);
 double service_own_cpu_s(void);
 

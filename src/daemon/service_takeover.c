@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What dead daemons of this host left: a recording, when that was interrupted, and logs.
  *
- * Of all logs one samples on (collect/bpf/record.h); there are more when a daemon was killed while
+ * Only one log samples on (collect/bpf/record.h).  There are more when a daemon was killed while
  * it started, took over or turned.  Nothing is changed before everything is known:
  *
  *   1. Each log is opened, and the database is asked what of it is stored.
@@ -75,7 +75,7 @@ static void take_labels(struct service *v, const struct pin_dir *base, uint64_t 
 	free(text);
 }
 
-/* Says which events did not count while no daemon lived: their time enabled tells it, too. */
+/* Says which events did not count while no daemon lived.  Their time enabled tells the same. */
 static void note_gap(struct service *v, const struct takeover *t)
 {
 	const struct log_account a = log_get_account(t->log);
@@ -136,7 +136,7 @@ static bool resume(struct service *v, const dead_logs *logs)
 	return false;
 }
 
-/* A recording that was interrupted, of which no log went on: nobody counted since. */
+/* A recording that was interrupted.  None of its logs went on: nobody counted since. */
 static int note_interrupted(void *ctx, const struct store_recording *r)
 {
 	struct service *v = ctx;

@@ -270,8 +270,9 @@ static size_t dictionary_bytes(const struct service *v)
 	return s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES;
 }
 
-/* Has this set's memory, BYTES now, grown so much that the next one is to begin?  Not when it is
- * not what that would free: the mappings of ten thousand processes would be there twice. */
+/* Tells whether this set's memory, BYTES now, has grown so much that the next one must begin.  It
+ * must not when a new set would free little: the mappings of ten thousand processes would be there
+ * twice. */
 static bool is_too_large(const struct service *v, size_t bytes, uint64_t now_ns)
 {
 	const size_t most = v->opts.max_bytes;

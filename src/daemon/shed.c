@@ -61,7 +61,7 @@ int shed_rights(const char *db, const char *dcpi, struct err *err)
 
 	if (!knows_all())
 		keep |= RIGHT(CAP_SYS_ADMIN);
-	/* Buffers of events are locked memory, of which others than root have little. */
+	/* Buffers of events are locked memory.  Users other than root have little of it. */
 	if (getrlimit(RLIMIT_MEMLOCK, &lock) < 0 || lock.rlim_cur != RLIM_INFINITY)
 		keep |= RIGHT(CAP_IPC_LOCK);
 	if (is_others(db) || is_others(dcpi))

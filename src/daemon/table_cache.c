@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See table_cache.h.  A file is named by a hash of which file its table is of. */
+/* See table_cache.h.  A table's file is named by a hash of the identity of the file it describes. */
 #include "daemon/table_cache.h"
 
 #include <dirent.h>
@@ -44,7 +44,7 @@ static struct {
 /* The directory, if it is this user's alone; -1. */
 static int open_dir(const char *db)
 {
-	_mem_ char *path = xasprintf("%s/tables", db);
+	_mem_ char *path = xasprintf("%s/" TABLE_CACHE_DIR, db);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
@@ -62,21 +62,30 @@ void table_cache_start(const char *db)
 	cache.dir = open_dir(db);
 }
 
+/* Tables can be made again and samples cannot: the disk's last bytes are for samples. */
 static void write_table(const char *name, const struct wr *bytes)
 {
+	if (!file_has_room(cache.dir, TABLE_CACHE_BYTES + bytes->n))
+		return;
 	if (file_replace_hidden(cache.dir, name, bytes->v, bytes->n, NULL) >= 0)
 		cache.n_saved++;
 }
 
 void table_cache_keep(void)
 {
-	_mem_ char *path = cache.db ? xasprintf("%s/tables", cache.db) : NULL;
+	_mem_ char *path = cache.db ? xasprintf("%s/" TABLE_CACHE_DIR, cache.db) : NULL;
 
 	if (!path || cache.kept)
 		return;
 	cache.kept = true;
-	if (cache.dir < 0 && mkdir(path, 0700) >= 0)
-		cache.dir = open_dir(cache.db);
+	if (cache.dir < 0) {
+		mode_t old = umask(077);
+		int rc = mkdir(path, 0700);
+
+		umask(old);
+		if (rc >= 0)
+			cache.dir = open_dir(cache.db);
+	}
 	vec_each (w, &cache.waiting) {
 		if (cache.dir >= 0)
 			write_table(w->name, &w->bytes);
@@ -99,9 +108,11 @@ static int by_use(const void *a, const void *b)
 	return x->used_s != y->used_s ? (x->used_s < y->used_s ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Removes those that were not used for the longest time, a quarter more than must be. */
-static void table_cache_trim(void)
+/* When there are more than MOST bytes, removes those that were not used for the longest time, a
+ * quarter more than must be.  Returns the number of those removed. */
+static size_t table_cache_trim(uint64_t most)
 {
+	size_t n_removed = 0;
 	VEC(struct kept_table) all = {0};
 	uint64_t n_bytes = 0;
 	int fd = dup(cache.dir);
@@ -120,24 +131,32 @@ static void table_cache_trim(void)
 		k->n_bytes = (uint64_t)st.st_size;
 		n_bytes += k->n_bytes;
 	}
-	if (n_bytes > TABLE_CACHE_BYTES) {
+	if (n_bytes > most) {
 		vec_sort(&all, by_use);
 		vec_each (k, &all) {
-			if (n_bytes <= TABLE_CACHE_BYTES / 4 * 3)
+			if (n_bytes <= most / 4 * 3)
 				break;
-			if (unlinkat(cache.dir, k->name, 0) >= 0)
-				n_bytes -= k->n_bytes;
+			if (unlinkat(cache.dir, k->name, 0) < 0)
+				continue;
+			n_bytes -= k->n_bytes;
+			n_removed++;
 		}
 	}
 	vec_release(&all);
 	if (dir)
 		closedir(dir);
+	return n_removed;
+}
+
+bool table_cache_give_way(int rc)
+{
+	return (rc == -ENOSPC || rc == -EDQUOT) && cache.dir >= 0 && table_cache_trim(0) > 0;
 }
 
 void table_cache_end(void)
 {
 	if (cache.dir >= 0 && cache.n_saved)
-		table_cache_trim();
+		table_cache_trim(TABLE_CACHE_BYTES);
 	vec_each (w, &cache.waiting)
 		wr_release(&w->bytes);
 	vec_release(&cache.waiting);

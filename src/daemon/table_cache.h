@@ -6,7 +6,8 @@
  * others may enter, is not used.  Root keeps tables of files only that nobody else may write and
  * whose mount believes in root's files (file_symbols_believed_on), so that nobody can have a table
  * kept under a name that another file has later.  At most TABLE_CACHE_BYTES are kept: those that
- * were not used for the longest time go.
+ * were not used for the longest time go.  A disk with less room than that gets none, and on a full
+ * one they give way to samples.
  *
  * There is one in a process. */
 #ifndef DAEMON_TABLE_CACHE_H
@@ -36,6 +37,9 @@ int table_cache_load(int fd, struct unwind_table *ret);
  * since is not kept. */
 void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const uint8_t *answer,
 		      size_t n);
+
+/* Removes all kept tables when RC says that a disk is full; true when there is more room now. */
+bool table_cache_give_way(int rc);
 
 /* Number of tables that were there, since the start. */
 uint64_t table_cache_hits(void);

@@ -91,6 +91,27 @@ static int parse_finish(struct event_spec *spec, const char *canonical, const ch
 	return modifiers ? apply_modifiers(spec, modifiers, err) : 0;
 }
 
+void event_spec_user_only(struct event_spec *spec)
+{
+	char *letters = spec->name + strlen(spec->name), *kept, *name;
+	const char *between = str_ends(spec->name, "/") ? "" : ":";
+
+	while (letters > spec->name && !strchr(":/", letters[-1]))
+		letters--;
+	if (letters > spec->name && is_modifiers(letters)) {
+		between = "";
+		for (kept = letters; *letters; letters++)
+			if (!strchr("ukh", *letters))
+				*kept++ = *letters;
+		*kept = '\0';
+	}
+	name = xasprintf("%s%su", spec->name, between);
+	free(spec->name);
+	spec->name = name;
+	spec->attr.exclude_user = 0;
+	spec->attr.exclude_kernel = spec->attr.exclude_hv = 1;
+}
+
 static char *parse_lower(const char *s)
 {
 	char *copy = xstrdup(s);

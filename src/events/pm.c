@@ -142,7 +142,8 @@ static int add_amd(struct chooser *c)
 	return rc;
 }
 
-/* Of S the kernel may be too old for the three weights (5.12): then without. */
+/* Asks for FIELDS in S's samples.  A kernel before 5.12 does not know the three weights: without
+ * them then. */
 static void ask_fields(struct chooser *c, struct event_spec *s, uint64_t fields)
 {
 	struct event_spec probe = *s;

@@ -11,6 +11,7 @@
 
 #include "model/fact.h"
 #include "model/fresh.h"
+#include "model/container.h"
 #include "model/script.h"
 
 /* What a value says besides its context and count: */
@@ -20,7 +21,13 @@
 
 /* Sections behind the values.  A reader passes over one it does not know, unless its number is odd:
  * then it refuses the record. */
-enum { SECTION_BRANCHES = 2, SECTION_MINUTES = 4, SECTION_SCRIPTS = 9, SECTION_THREAD_NAMES = 11 };
+enum {
+	SECTION_BRANCHES = 2,
+	SECTION_MINUTES = 4,
+	SECTION_CONTAINERS = 8,
+	SECTION_SCRIPTS = 9,
+	SECTION_THREAD_NAMES = 11
+};
 
 static void names_reset(struct journal_names *n)
 {
@@ -50,6 +57,8 @@ void journal_writer_release(struct journal_writer *w)
 	wr_release(&w->minutes);
 	wr_release(&w->thread_names);
 	wr_release(&w->scripts);
+	wr_release(&w->containers);
+	vec_release(&w->put_containers);
 	wr_release(&w->body);
 }
 
@@ -109,6 +118,23 @@ static uint32_t put_image(struct journal_writer *w, const struct profile *p, ima
 	return names_add(&w->images, id, 0);
 }
 
+/* Says what is known of the container that CGROUP lies in, once in a record. */
+static void put_container(struct journal_writer *w, const struct profile *p, string_id cgroup)
+{
+	const struct container *c = w->sections ? profile_container_of(p, cgroup) : NULL;
+	uint32_t *is_put;
+
+	if (!c || !container_has_texts(c))
+		return;
+	is_put = vec_at(&w->put_containers, (size_t)(c - p->containers.v));
+	if (*is_put)
+		return;
+	*is_put = 1;
+	for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+		wr_uleb(&w->containers, put_string(w, p, c->text[i]));
+	w->n_containers++;
+}
+
 static uint32_t put_owner(struct journal_writer *w, const struct profile *p, owner_id id)
 {
 	const struct owner *o = &p->owners.v[id];
@@ -123,6 +149,7 @@ static uint32_t put_owner(struct journal_writer *w, const struct profile *p, own
 	for (unsigned i = 0; i < n_elems(others); i++)
 		wr_uleb(&w->owners.bytes, others[i]);
 	number = names_add(&w->owners, id, 1);
+	put_container(w, p, o->cgroup);
 	if (w->sections && o->thread_name) {
 		wr_uleb(&w->thread_names, number);
 		wr_uleb(&w->thread_names, put_string(w, p, o->thread_name));
@@ -275,7 +302,7 @@ static void put_minutes(struct journal_writer *w, const struct profile *p)
 
 bool journal_needs_sections(const struct profile *p)
 {
-	if (p->branches.n || p->moments.n || p->scripts.n)
+	if (p->branches.n || p->moments.n || p->scripts.n || p->containers.n)
 		return true;
 	vec_each (im, &p->images)
 		if (image_digest_known(im->digest))
@@ -363,6 +390,7 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 		names_reset(all[i]);
 	w->values.n = w->body.n = w->thread_names.n = w->n_thread_names = 0;
 	w->scripts.n = w->n_scripts = 0;
+	w->containers.n = w->n_containers = w->put_containers.n = 0;
 	w->sections = sections;
 	n_values = put_values(w, p);
 	if (sections) {
@@ -390,6 +418,7 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 	}
 	put_section(out, SECTION_THREAD_NAMES, w->n_thread_names, &w->thread_names);
 	put_section(out, SECTION_SCRIPTS, w->n_scripts, &w->scripts);
+	put_section(out, SECTION_CONTAINERS, w->n_containers, &w->containers);
 }
 
 /* Reading, into a scratch profile's arrays, whose ids are the record's numbers.  A failed read sets
@@ -692,6 +721,21 @@ static void get_scripts(struct profile *p, struct rd *r)
 	r->bad |= rd_left(r) != 0;
 }
 
+static void get_containers(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, CONTAINER_N_TEXTS);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct container c;
+
+		for (unsigned k = 0; k < CONTAINER_N_TEXTS; k++)
+			c.text[k] = get_number(r, p->strings.n);
+		r->bad |= !c.text[CONTAINER_ID];
+		vec_push(&p->containers, c);
+	}
+	r->bad |= rd_left(r) != 0;
+}
+
 /* Tells of a section that only a newer program knows and that is needed. */
 static bool get_sections(struct profile *p, struct rd *r)
 {
@@ -715,6 +759,9 @@ static bool get_sections(struct profile *p, struct rd *r)
 			r->bad |= body.bad;
 		} else if (number == SECTION_SCRIPTS) {
 			get_scripts(p, &body);
+			r->bad |= body.bad;
+		} else if (number == SECTION_CONTAINERS) {
+			get_containers(p, &body);
 			r->bad |= body.bad;
 		} else {
 			known &= !(number & 1);

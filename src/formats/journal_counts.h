@@ -26,7 +26,10 @@ struct journal_writer {
 	size_t n_thread_names;
 	struct wr scripts; /* place, language, name and line, n_scripts times */
 	size_t n_scripts;
-	bool sections; /* of the form that has them */
+	struct wr containers; /* CONTAINER_N_TEXTS strings, n_containers times */
+	size_t n_containers;
+	VEC(uint32_t) put_containers; /* by container: 1 when it is among them */
+	bool sections;		      /* of the form that has them */
 	struct wr values, body;
 };
 

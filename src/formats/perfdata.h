@@ -76,13 +76,13 @@ struct perfdata_build_id {
 };
 
 struct perfdata {
-	/* Of the file's header: */
+	/* From the file's header: */
 	bool big_endian, pipe;
 	bool old; /* the first generation, "PERFFILE" */
 	uint64_t attr_entry_bytes;
 	struct perfdata_section attrs, data; /* data.n_bytes 0: perf was killed */
 	uint64_t features[PERFDATA_MAX_FEATURES / 64];
-	/* Of descriptions: */
+	/* From descriptions: */
 	VEC(struct perfdata_event) events;
 	VEC(char *) names; /* of events to come: EVENT_DESC is before them in a pipe */
 	struct {
@@ -91,7 +91,7 @@ struct perfdata {
 	} * ids; /* n_ids, by id_ix */
 	size_t n_ids, ids_cap;
 	struct index id_ix;
-	/* Of features: */
+	/* From features: */
 	char *host, *release, *version, *arch, *cpu_desc, *cpu_id, *command;
 	uint32_t n_cpus;	    /* online */
 	uint64_t total_mem_kib;	    /* 0: not known */
@@ -303,7 +303,7 @@ struct perfdata_record {
 			uint64_t cookie;
 			struct perfdata_words ips;
 		} deferred;
-		/* Of perf itself: */
+		/* Written by perf itself: */
 		struct {
 			uint32_t type;
 			struct perfdata_words words;

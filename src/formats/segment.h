@@ -45,7 +45,8 @@ enum segment_block_type {
 	SEGMENT_TRACES = 11,
 	SEGMENT_POINTS = 12,
 	SEGMENT_BRANCHES = 13,
-	SEGMENT_MINUTES = 17, /* 14 to 16 are reserved */
+	SEGMENT_CONTAINERS = 15, /* 14 and 16 are reserved */
+	SEGMENT_MINUTES = 17,
 	SEGMENT_SCRIPTS = 18,
 };
 

@@ -26,7 +26,7 @@ static const char *const type_names[] = {
 	[SEGMENT_LOSSES] = "losses",	     [SEGMENT_VALUES] = "values",
 	[SEGMENT_TRACES] = "traces",	     [SEGMENT_POINTS] = "points",
 	[SEGMENT_BRANCHES] = "branches",     [SEGMENT_MINUTES] = "minutes",
-	[SEGMENT_SCRIPTS] = "script places",
+	[SEGMENT_CONTAINERS] = "containers", [SEGMENT_SCRIPTS] = "script places",
 };
 
 uint64_t block_checksum(const void *p, size_t n, uint64_t seed)

@@ -21,8 +21,8 @@ enum segment_owner_columns {
 /* Whether this program knows what blocks of TYPE mean. */
 static inline bool block_type_known(unsigned type)
 {
-	return (type && type <= SEGMENT_BRANCHES) || type == SEGMENT_MINUTES ||
-	       type == SEGMENT_SCRIPTS;
+	return (type && type <= SEGMENT_BRANCHES) || type == SEGMENT_CONTAINERS ||
+	       type == SEGMENT_MINUTES || type == SEGMENT_SCRIPTS;
 }
 
 /* XXH3-64 of N bytes; SEED 0 in segments. */

@@ -476,6 +476,24 @@ static int get_scripts(struct profile *p, const struct block *b, struct block_co
 	return 0;
 }
 
+static int get_containers(struct profile *p, const struct block *b, struct block_column *c,
+			  struct err *err)
+{
+	string_id last = 0;
+
+	for (uint32_t i = 0; i < b->n_items; i++) {
+		struct container new;
+
+		for (unsigned k = 0; k < CONTAINER_N_TEXTS; k++)
+			new.text[k] = get_str(p, &c[k]);
+		if (new.text[CONTAINER_ID] <= last)
+			return BAD("container %u has no id, or is out of order", i);
+		last = new.text[CONTAINER_ID];
+		vec_push(&p->containers, new);
+	}
+	return 0;
+}
+
 /* The dictionary blocks, in the order they must come. */
 static const struct {
 	unsigned n_columns;
@@ -492,6 +510,7 @@ static const struct {
 	[SEGMENT_CONTEXTS] = {2, get_ctxs},
 	[SEGMENT_LOSSES] = {3, get_losses},
 	[SEGMENT_TRACES] = {6, get_traces},
+	[SEGMENT_CONTAINERS] = {CONTAINER_N_TEXTS, get_containers},
 	[SEGMENT_SCRIPTS] = {5, get_scripts},
 };
 
@@ -711,6 +730,7 @@ static bool salvage_block(struct profile *p, const struct block *b)
 	p->places.n = was.places.n;
 	p->scripts.n = was.scripts.n;
 	p->owners.n = was.owners.n;
+	p->containers.n = was.containers.n;
 	p->vectors.n = was.vectors.n;
 	p->user_facts.n = was.user_facts.n;
 	p->ctxs.n = was.ctxs.n;

@@ -438,6 +438,17 @@ static int put_scripts(struct encoder *e, struct err *err)
 	return block_add(&e->w, SEGMENT_SCRIPTS, SEGMENT_REQUIRED, k->n, 5, err);
 }
 
+static int put_containers(struct encoder *e, struct err *err)
+{
+	const struct ranking *k = &e->k.containers;
+
+	for (uint32_t i = 0; i < k->n; i++)
+		for (unsigned c = 0; c < CONTAINER_N_TEXTS; c++)
+			wr_uleb(COLUMN(c),
+				e->k.strings.rank[e->p->containers.v[k->order[i]].text[c]]);
+	return block_add(&e->w, SEGMENT_CONTAINERS, 0, k->n, CONTAINER_N_TEXTS, err);
+}
+
 static int put_branches(struct encoder *e, struct err *err)
 {
 	const uint32_t n = e->k.branches.n;
@@ -487,6 +498,8 @@ static int put_blocks(struct encoder *e, struct err *err)
 	}
 	rc = put_branches(e, err);
 	if (rc >= 0)
+		rc = put_containers(e, err);
+	if (rc >= 0)
 		rc = segment_put_minutes(&e->w, e->p, &e->k, minutes_limit(e), err);
 	return rc < 0 ? rc : put_scripts(e, err);
 }
@@ -494,10 +507,16 @@ static int put_blocks(struct encoder *e, struct err *err)
 /* The lowest version that says what is to be said. */
 static void choose_version(const struct encoder *e, uint16_t *ret_major, uint16_t *ret_minor)
 {
-	const bool new = e->k.digests || e->k.branches.n || e->k.thread_names || e->k.scripts.n;
+	const bool containers = e->k.containers.n;
+	const bool new = e->k.digests || e->k.branches.n || e->k.thread_names || e->k.scripts.n ||
+			 containers;
 
 	*ret_major = new ? 2 : 1;
-	*ret_minor = new ? 0 : e->origin ? 3 : e->p->user_facts.n ? 2 : e->k.traces.n ? 1 : 0;
+	*ret_minor = new		  ? containers
+		     : e->origin	  ? 3
+		     : e->p->user_facts.n ? 2
+		     : e->k.traces.n	  ? 1
+					  : 0;
 }
 
 int segment_encode(struct wr *out, const struct profile *p, struct err *err)

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "model/container.h"
 #include "model/fresh.h"
 #include "model/script.h"
 #include "model/trace.h"
@@ -110,6 +111,17 @@ static void mark_str(struct ranker *e, string_id id)
 		mark(&e->k->strings, id);
 }
 
+static void mark_container(struct ranker *e, string_id cgroup)
+{
+	const struct container *c = profile_container_of(e->p, cgroup);
+
+	if (!c || !container_has_texts(c) ||
+	    !mark(&e->k->containers, (uint32_t)(c - e->p->containers.v)))
+		return;
+	for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+		mark_str(e, c->text[i]);
+}
+
 static void mark_owner(struct ranker *e, owner_id id)
 {
 	const struct owner *o = &e->p->owners.v[id];
@@ -119,6 +131,7 @@ static void mark_owner(struct ranker *e, owner_id id)
 	mark_str(e, o->exe);
 	mark_str(e, o->comm);
 	mark_str(e, o->cgroup);
+	mark_container(e, o->cgroup);
 	mark_str(e, o->label);
 	mark_str(e, o->thread_name);
 	e->k->thread_names |= o->thread_name != 0;
@@ -333,6 +346,16 @@ static int by_branch(const void *a, const void *b, void *ctx)
 	return 0;
 }
 
+static int by_container(const void *a, const void *b, void *ctx)
+{
+	const struct ranker *e = ctx;
+	const struct container *x = &e->p->containers.v[*(const uint32_t *)a];
+	const struct container *y = &e->p->containers.v[*(const uint32_t *)b];
+
+	ORDER(e->k->strings.rank[x->text[CONTAINER_ID]], e->k->strings.rank[y->text[CONTAINER_ID]]);
+	return 0;
+}
+
 static int by_script(const void *a, const void *b, void *ctx)
 {
 	const struct ranker *e = ctx;
@@ -493,6 +516,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	ranking_init(&ret->traces, p->traces.n);
 	ranking_init(&ret->branches, p->branches.n);
 	ranking_init(&ret->scripts, p->scripts.n);
+	ranking_init(&ret->containers, p->containers.n);
 	mark_used(&e);
 	rank_small(&e, &ret->strings, 1, by_string);
 	rank_small(&e, &ret->events, 0, by_event);
@@ -503,6 +527,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	rank_places(&e);
 	rank_small(&e, &ret->branches, 0, by_branch);
 	rank_small(&e, &ret->scripts, 0, by_script);
+	rank_small(&e, &ret->containers, 0, by_container);
 	rank_ctxs(&e);
 	rank_values(&e);
 	free(e.items);
@@ -521,5 +546,6 @@ void segment_ranks_release(struct segment_ranks *k)
 	ranking_release(&k->traces);
 	ranking_release(&k->branches);
 	ranking_release(&k->scripts);
+	ranking_release(&k->containers);
 	free(k->values);
 }

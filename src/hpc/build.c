@@ -252,7 +252,7 @@ static void add_traces(struct adding *a)
 			}
 		if (any && own)
 			a->trace_identity[i] = identity_of(a, t->owner, t->pid, t->tid);
-		a->b->has_traces |= any;
+		a->b->has_traces |= any && !a->b->opts.no_traces;
 	}
 }
 
@@ -322,7 +322,7 @@ int build_add_database(struct build *b, const char *path, struct err *err)
 	rc = database_open(d, path, b->n_inputs, &t, err);
 	if (rc != 0)
 		return rc;
-	b->has_traces |= d->db.has_traces;
+	b->has_traces |= d->db.has_traces && !b->opts.no_traces;
 	vec_push(&b->extents, (struct build_extent){b->n_inputs, d->n_unlisted, d->n_ids});
 	describe_database(&text, &d->db.meta, path);
 	vec_push(&b->texts, (struct build_text){b->n_inputs++, xstrdup(d->db.meta.title), text.v});

@@ -34,6 +34,7 @@ struct build_opts {
 	enum hpc_layout layout;
 	const char *title; /* NULL: the command that was recorded, else the first input's name */
 	bool no_sources;
+	bool no_traces;
 	unsigned variants;   /* of hpc_metrics_yaml_variant: shown beside sums */
 	bool instructions;   /* meta.db lists them; in the page layout it always does */
 	unsigned n_threads;  /* 0: 1 */
@@ -109,8 +110,8 @@ void build_release(struct build *b);
  * all wanted.  Those of idle tasks are left in P, whose symbols say which of them count. */
 void build_begin(struct build *b, struct profile *p);
 
-/* Of the input that is being added only number PART of N_PARTS is taken: other processes take the
- * rest. */
+/* Takes only part number PART of N_PARTS of the input that is being added.  Other processes take
+ * the rest. */
 void build_take_part(struct build *b, unsigned part, unsigned n_parts);
 
 /* The next input is another process's.  A database (PATH, else NULL) is opened nevertheless. */

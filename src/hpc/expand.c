@@ -23,7 +23,7 @@ struct chain {
 	bool nameless; /* no symbol says what it is */
 };
 
-/* Of a place: what is deeper is left out. */
+/* The most scopes of one place.  Deeper ones are left out. */
 #define MOST_SCOPES 256
 
 struct expander {
@@ -158,6 +158,12 @@ static void expand_mark(struct expander *x, struct chain *chain)
 		name = xasprintf("<%.*s>", (int)(n - 2), text + 1);
 	f.name = name ? name : text;
 	chain->first = (uint32_t)x->pool.n;
+	if (strcmp(text, IMAGE_MAIN_ROOT) == 0)
+		chain->entry = HPC_ENTRY_MAIN_THREAD;
+	else if (strcmp(text, IMAGE_THREAD_ROOT) == 0)
+		chain->entry = HPC_ENTRY_THREAD;
+	if (chain->entry != HPC_ENTRY_UNKNOWN)
+		return; /* the entry itself */
 	add_function(x, &f, HPC_CALL);
 	chain->n = 1;
 }
@@ -247,6 +253,8 @@ static enum hpc_entry_point entry_point(const struct expander *x, place_id pl, b
 	enum image_kind kind = x->q->profile->images.v[x->q->profile->places.v[pl].image].kind;
 	const struct chain *chain = &x->chains[pl];
 
+	if (kind == IMAGE_MARK)
+		return (enum hpc_entry_point)chain->entry;
 	if (kind != IMAGE_FILE)
 		return HPC_ENTRY_UNKNOWN;
 	return has_callees && chain->nameless ? HPC_ENTRY_MAIN_THREAD
@@ -267,8 +275,11 @@ static uint32_t descend(const struct expander *x, uint32_t node, const struct ch
 static uint32_t n_to_calls(const struct expander *x, const struct chain *chain,
 			   enum calls_from from)
 {
-	const struct lexical *last = &x->pool.v[chain->first + chain->n - 1];
+	const struct lexical *last;
 
+	if (!chain->n)
+		return 0;
+	last = &x->pool.v[chain->first + chain->n - 1];
 	return from == CALLS_FROM_LINE && last->lexicalType == HPC_INSTRUCTION ? chain->n - 1U
 									       : chain->n;
 }

@@ -198,6 +198,9 @@ static uint32_t host_id(const char *name)
 {
 	char own[256] = "";
 
+	/* What hpcrun calls a machine. */
+	if (strncmp(name, "hostid ", 7) == 0)
+		return (uint32_t)strtoul(name + 7, NULL, 16);
 	if (gethostname(own, sizeof(own) - 1) >= 0 && strcmp(own, name) == 0)
 		return (uint32_t)gethostid();
 	return (uint32_t)hash_str(name);

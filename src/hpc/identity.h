@@ -40,7 +40,7 @@ struct identity {
 	uint32_t owner;	   /* and the owner */
 	uint64_t start_ns; /* of the first recording with it, of the wall
 			    * clock; 0 for a database's */
-	/* Of a database's profile, whose pid is that of an identification PROCESS: */
+	/* For a database's profile, whose pid is that of an identification PROCESS: */
 	uint64_t node;	 /* NODE, physically */
 	uint64_t others; /* a hash of identifications of other kinds than HPCToolkit's */
 	uint64_t rank_physicalId;

@@ -92,7 +92,7 @@ static void tell_apart(struct build_metrics *ms, struct build_metric *of, uint32
 			_mem_ char *name = xasprintf("%s #%u", own, ++number);
 
 			of->name = arena_strdup(&ms->arena, name);
-			i = UINT32_MAX; /* from the beginning: the new name may be there, too */
+			i = UINT32_MAX; /* again from the beginning: the new name may be taken */
 		}
 }
 

@@ -42,7 +42,7 @@ static inline void sum_add(struct sum *s, double v)
 	s->high = high;
 }
 
-/* Of a metric in one scope. */
+/* The sums of a metric in one scope. */
 struct totals {
 	struct sum sum, squares;
 	double min, max;

@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -108,6 +110,8 @@ static void end_source(struct sink *k, struct tick_source **at)
 	struct tick_source *s = *at;
 
 	source_drain_last(s, k->tick, k);
+	if (k->ended)
+		k->ended(k, s);
 	k->n_ticks += s->n_ticks;
 	k->n_moved += s->n_moved;
 	k->n_unplaced += s->n_unplaced;
@@ -191,11 +195,25 @@ static bool do_round(unsigned number)
 	return !look || !threads_have_ended();
 }
 
+/* The helper says which thread it is; who waits for that sleeps, as a loaded machine may let the
+ * helper wait for its first turn. */
+static void tell_helper(void)
+{
+	__atomic_store_n(&helper_tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	syscall(SYS_futex, &helper_tid, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void await_helper(void)
+{
+	while (__atomic_load_n(&helper_tid, __ATOMIC_ACQUIRE) < 0)
+		syscall(SYS_futex, &helper_tid, FUTEX_WAIT_PRIVATE, -1, NULL, NULL, 0);
+}
+
 static void *help(void *unused)
 {
 	unsigned number = 0;
 
-	__atomic_store_n(&helper_tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	tell_helper();
 	prctl(PR_SET_NAME, HELPER_NAME);
 	do
 		wait_for_rings();
@@ -206,17 +224,24 @@ static void *help(void *unused)
 	return unused;
 }
 
+static int open_epoll(void)
+{
+	if (epoll_fd >= 0)
+		return 0;
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_fd < 0)
+		return -errno;
+	epoll_fd = own_fd_move_up(epoll_fd);
+	return 0;
+}
+
 static int start_helper(void)
 {
 	sigset_t all, before;
-	int e;
+	int e = open_epoll();
 
-	if (epoll_fd < 0) {
-		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-		if (epoll_fd < 0)
-			return -errno;
-		epoll_fd = own_fd_move_up(epoll_fd);
-	}
+	if (e < 0)
+		return e;
 	helper_tid = -1; /* until it says which it is */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -253,6 +278,9 @@ bool drain_hold_helper(void)
 		pthread_mutex_unlock(&hold_lock);
 		return false;
 	}
+	for (struct sink *k = sinks; k; k = k->next)
+		if (k->leaving)
+			k->leaving(k);
 	is_held = true;
 	is_there = helper_tid != 0;
 	if (is_there)
@@ -377,27 +405,38 @@ static void put_in(struct sink *k)
 	pthread_cond_signal(&wake);
 }
 
+/* A thread that begins meanwhile sees N_ALL_THREADS, and waits for the lock to add itself if the
+ * list did not have it. */
+static int add_threads(struct sink *k)
+{
+	if (helper_tid)
+		await_helper(); /* to know which thread is not the program's */
+	atomic_fetch_add(&n_all_threads, 1);
+	threads_each(add_one, k);
+	if (k->sources)
+		return 0;
+	atomic_fetch_sub(&n_all_threads, 1);
+	return k->error ? k->error : -ESRCH;
+}
+
 int drain_add(struct sink *k)
 {
 	int e = 0;
 
 	pthread_once(&at_fork_once, watch_forks);
+	k->error = 0;
+	k->n_missed = 0;
+	e = open_epoll();
+	if (e >= 0 && k->all_threads)
+		e = add_threads(k);
+	if (e < 0)
+		return e;
+	put_in(k);
 	if (!helper_tid && !is_held)
 		e = start_helper();
 	if (e < 0)
-		return e;
-	k->error = 0;
-	k->n_missed = 0;
-	if (k->all_threads) {
-		while (__atomic_load_n(&helper_tid, __ATOMIC_ACQUIRE) < 0)
-			sched_yield();
-		threads_each(add_one, k);
-		if (!k->sources)
-			return k->error ? k->error : -ESRCH;
-		atomic_fetch_add(&n_all_threads, 1);
-	}
-	put_in(k);
-	return 0;
+		drain_remove(k);
+	return e;
 }
 
 void drain_now(struct sink *k)

@@ -17,9 +17,13 @@ struct sink {
 	struct tick_spec spec;
 	bool all_threads; /* of this process, those begun later too; else those opened by hand */
 	tick_fn *tick;	  /* ctx is the sink */
-	void (*after)(struct sink *s);	/* some ticks have come; may be NULL */
-	void (*reborn)(struct sink *s); /* in a new process after fork(2), without sources; when
+	/* All ticks of one of its sources have come, which is closed now; may be NULL. */
+	void (*ended)(struct sink *s, const struct tick_source *source);
+	void (*after)(struct sink *s);	 /* some ticks have come; may be NULL */
+	void (*reborn)(struct sink *s);	 /* in a new process after fork(2), without sources; when
 					   NULL the sink is removed there */
+	void (*leaving)(struct sink *s); /* the process is about to change its identity; may be
+					    NULL */
 	uint64_t n_ticks, n_moved, n_unplaced; /* of sources that are closed */
 	unsigned n_missed;		       /* threads that could not be added */
 	int error;			       /* why the last of these could not; 0: none */
@@ -64,8 +68,8 @@ bool drain_park(struct sink *s, bool is_stopped);
  * event, and S is ended. */
 bool drain_go_on(struct sink *s);
 
-/* Ends the helper thread and lets none begin until drain_let_helper_go(), which starts one with the
- * calling thread's identity.  False: not now, as drain_lock_soon(), or there have been no sinks. */
+/* Before the identity changes: tells the sinks (leaving), ends the helper thread and lets none begin
+ * until drain_let_helper_go(), which starts one with the calling thread's identity.  False: not now, as drain_lock_soon(), or there have been no sinks. */
 bool drain_hold_helper(void);
 void drain_let_helper_go(void);
 

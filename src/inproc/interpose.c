@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions of the C library that a preloaded library stands in for, because no destructor runs
  * behind them: _exit(2) and exec(3) write the profile first, dlclose(3) has ticks counted while it
- * is known what they are of.  What the C library calls itself does not come by here. */
+ * is known what they are of, and before chroot(2) the file of counts is made.  What the C library calls itself does not come by here. */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -136,4 +136,11 @@ int inproc_dlclose(void *handle)
 	r = real ? real(handle) : -1;
 	preload_unloaded();
 	return r;
+}
+
+int inproc_chroot(const char *path) EXPORT_AS(inproc_chroot, chroot);
+int inproc_chroot(const char *path)
+{
+	preload_change_root();
+	return REAL(chroot)(path);
 }

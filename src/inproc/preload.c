@@ -3,7 +3,8 @@
  *
  * It begins before main(), counts places of images in a histogram file (shared.h), and turns that
  * into DCPI profile files when the program exits.  A program that ends otherwise leaves the file to
- * `dwell`.  A new process has a file of its own.
+ * `dwell`.  A new process has a file of its own.  The file is made when there is something to
+ * count: most processes end before their first tick, and files cost them more than all else.
  *
  * A pc in no mapping known so far makes it read the process's maps again, at most once for all
  * rings of a round: so libraries that are loaded later are noticed.  Before dlclose(3) what was
@@ -43,6 +44,7 @@ static struct {
 	struct range *ranges, *before; /* MAX_RANGES each; only what is used takes memory */
 	uint32_t n_ranges, n_before, last;
 	bool refreshed;	     /* in this round */
+	bool has_no_file;    /* it could not be made, which was said */
 	_Atomic(bool) stale; /* something was unloaded */
 } preload;
 
@@ -56,7 +58,7 @@ static uint64_t wall_ns(void)
 
 /* What is mapped. */
 
-/* The same mapping as before is the same image. */
+/* A mapping that is as it was before is still that image. */
 static bool same_as_before(const struct loaded_mapping *m, struct range *ret)
 {
 	uint32_t lo = 0, hi = preload.n_before;
@@ -132,14 +134,44 @@ static const struct range *find_range(uint64_t pc)
 	return &preload.ranges[lo];
 }
 
+/* As the dynamic linker does of what it cannot preload. */
+static void preload_complain(int e)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "dwell-preload: %s is not profiled: %s%s\n",
+			 program_invocation_short_name, strerror(-e),
+			 e == -EINVAL || e == -ENOENT ? " (see dwell-preload(1), ENVIRONMENT)"
+						      : "");
+
+	if (n > 0 && write(2, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1) < 0)
+		return; /* there is nobody to tell */
+}
+
 /* Counting. */
+
+/* The file's header; makes the file if there is none yet.  NULL: it cannot be made. */
+static struct shared_header *header(void)
+{
+	int e;
+
+	if (preload.file.header || preload.has_no_file)
+		return preload.file.header;
+	e = shared_create(&preload.file, preload.dir, &preload.facts, N_SLOTS);
+	if (e < 0) {
+		preload.has_no_file = true;
+		preload_complain(e);
+	}
+	return preload.file.header;
+}
 
 static void count_tick(void *ctx, uint64_t pc, uint64_t n_ticks)
 {
-	struct shared_header *h = preload.file.header;
+	struct shared_header *h = header();
 	const struct range *r;
 
 	(void)ctx;
+	if (!h)
+		return;
 	if (atomic_load_explicit(&preload.stale, memory_order_relaxed))
 		refresh();
 	r = find_range(pc);
@@ -154,11 +186,22 @@ static void count_tick(void *ctx, uint64_t pc, uint64_t n_ticks)
 		h->n_outside += n_ticks;
 }
 
+/* Where the file would be, and what is mapped, may be out of reach from now on. */
+static void make_file_now(struct sink *s)
+{
+	(void)s;
+	if (!preload.file.header && header())
+		refresh();
+}
+
 static void end_round(struct sink *s)
 {
-	struct shared_header *h = preload.file.header;
 	const struct drain_totals t = drain_totals(s);
+	struct shared_header *h =
+		t.n_ticks || t.n_unplaced || s->n_missed ? header() : preload.file.header;
 
+	if (!h)
+		return;
 	h->end_ns = wall_ns();
 	h->n_missed = s->n_missed;
 	h->n_moved = t.n_moved;
@@ -176,17 +219,11 @@ static int preload_begin(void)
 	preload.facts.start_ns = preload.facts.end_ns = wall_ns();
 	if (!preload.facts.epoch_s)
 		preload.facts.epoch_s = preload.facts.start_ns / 1000000000;
-	e = shared_create(&preload.file, preload.dir, &preload.facts, N_SLOTS);
+	preload.n_ranges = preload.n_before = 0;
+	preload.refreshed = preload.has_no_file = false;
+	e = drain_add(&preload.sink);
 	if (e < 0)
 		return e;
-	preload.n_ranges = preload.n_before = 0;
-	preload.refreshed = false;
-	e = drain_add(&preload.sink);
-	if (e < 0) {
-		unlink(preload.file.path);
-		shared_close(&preload.file);
-		return e;
-	}
 	preload.pid = getpid();
 	return 0;
 }
@@ -217,7 +254,7 @@ static int settle_dir(void)
 		dir = "dwell-profiles";
 	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
 		return -errno;
-	if (!realpath(dir, preload.dir))
+	if (!realpath(dir, preload.dir) || access(preload.dir, W_OK | X_OK) < 0)
 		return -errno;
 	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)preload.facts.epoch_s);
 	setenv("DWELL_PRELOAD_DIR", preload.dir, 1);
@@ -263,19 +300,6 @@ static int preload_settle(struct settings *s)
 	return preload.ranges && preload.before ? 0 : -ENOMEM;
 }
 
-/* As the dynamic linker does of what it cannot preload. */
-static void preload_complain(int e)
-{
-	char text[256];
-	int n = snprintf(text, sizeof(text), "dwell-preload: %s is not profiled: %s%s\n",
-			 program_invocation_short_name, strerror(-e),
-			 e == -EINVAL || e == -ENOENT ? " (see dwell-preload(1), ENVIRONMENT)"
-						      : "");
-
-	if (n > 0 && write(2, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1) < 0)
-		return; /* there is nobody to tell */
-}
-
 static void end(void);
 
 __attribute__((constructor)) static void start(void)
@@ -290,7 +314,8 @@ __attribute__((constructor)) static void start(void)
 					     .all_threads = true,
 					     .tick = count_tick,
 					     .after = end_round,
-					     .reborn = begin_in_child};
+					     .reborn = begin_in_child,
+					     .leaving = make_file_now};
 		e = preload_begin();
 	}
 	drain_unlock();
@@ -307,7 +332,8 @@ static void preload_finish(void)
 	const char *why;
 
 	drain_remove(&preload.sink);
-	if (shared_view_open(&v, preload.file.header, preload.file.n_bytes, &why) >= 0 &&
+	if (preload.file.header &&
+	    shared_view_open(&v, preload.file.header, preload.file.n_bytes, &why) >= 0 &&
 	    finish_write(&v, preload.dir) >= 0)
 		unlink(preload.file.path);
 	shared_close(&preload.file);
@@ -334,6 +360,15 @@ void preload_take_in(void)
 void preload_unloaded(void)
 {
 	atomic_store(&preload.stale, true);
+}
+
+void preload_change_root(void)
+{
+	if (!drain_lock_soon())
+		return;
+	if (preload.pid && preload.pid == getpid())
+		make_file_now(&preload.sink);
+	drain_unlock();
 }
 
 bool preload_pause(void)

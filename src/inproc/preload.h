@@ -13,6 +13,9 @@ void preload_take_in(void);
 /* Something was. */
 void preload_unloaded(void);
 
+/* The program is about to change its root directory: the file is made where it belongs. */
+void preload_change_root(void);
+
 /* The program is about to leave: its profile is written.  Whether there was one. */
 bool preload_pause(void);
 

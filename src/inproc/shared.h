@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Histogram files: the ticks of one process by place, in a file that is mapped from the start, so
+/* Histogram files: the ticks of one process by place, in a file that is mapped all the time, so
  * that whatever ends the process, what was counted is there.  docs/formats/histogram.md states the
  * format; shared_read.h reads it.
  *

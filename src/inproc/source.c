@@ -11,7 +11,11 @@
  * for 2 ms, is in read(2) for 5 ms and computes on.  The clock goes on in the kernel but writes no
  * record there, so the ring holds counts 1, 2 and 8.  The third record is one tick at its pc; ticks
  * 3 to 7 have no place (n_unplaced).  Records lost to a full ring, to throttling or to a late
- * interrupt show in the same way. */
+ * interrupt show in the same way.
+ *
+ * A clock's records are a little closer than its period, so that they wander through the rounds of
+ * a thread that does the same work over and over: of 10 ms at 100 Hz all would be in one phase of a
+ * round of 10 ms of CPU time, for as long as it runs.  The count decides which are ticks. */
 #include "inproc/source.h"
 
 #include <errno.h>
@@ -23,6 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/drift.h"
 #include "inproc/own_fd.h"
 #include "inproc/source_timer.h"
 
@@ -54,6 +59,25 @@ static size_t ring_pages(uint64_t rate_hz)
 	return n;
 }
 
+/* How far records of SPEC are apart: of clocks one thirty-second less than the period at the most,
+ * and drawn once for all threads.  Called under the lock of whoever opens sources. */
+static uint64_t record_period(const struct tick_spec *spec)
+{
+	static uint64_t period, drawn;
+	struct timespec t = {0};
+	uint64_t state;
+
+	if (!spec->is_clock || spec->weighted || spec->whole_only)
+		return spec->period;
+	if (period != spec->period) {
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		state = (uint64_t)t.tv_nsec ^ (uint64_t)getpid() << 32;
+		period = spec->period;
+		drawn = drift_draw(period - period / 64, &state);
+	}
+	return drawn < period ? drawn : period;
+}
+
 static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes)
 {
 	struct perf_event_attr attr = {
@@ -62,7 +86,7 @@ static int open_event(pid_t tid, const struct tick_spec *spec, size_t ring_bytes
 		.config = spec->look_ns ? PERF_COUNT_SW_TASK_CLOCK : spec->config,
 		.config1 = spec->look_ns ? 0 : spec->config1,
 		.config2 = spec->look_ns ? 0 : spec->config2,
-		.sample_period = spec->look_ns ? spec->look_ns : spec->period,
+		.sample_period = spec->look_ns ? spec->look_ns : record_period(spec),
 		.read_format = spec->look_ns ? PERF_FORMAT_GROUP : 0,
 		.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = 1ULL << REG_IP,

@@ -20,13 +20,20 @@
 #include "inproc/settings.h"
 #include "inproc/sprofil.h"
 
+/* Threads that have ended which are told one by one. */
+enum { MAX_ENDED = 4096 };
+
 static struct profile {
 	struct sink sink;
 	struct settings settings; /* what it goes by */
 	struct histogram histogram;
 	uint64_t n_unplaced_before; /* of the profiles before this one */
 	bool on;
+	unsigned n_ended; /* in ENDED */
 } profile;
+
+/* MAX_ENDED threads; only what is used takes memory. */
+static struct dwell_profil_thread *ended;
 
 /* Arguments. */
 
@@ -138,6 +145,43 @@ static void count_all(struct sink *s)
 	s->done = histogram_flush(&profile.histogram) < 0;
 }
 
+static struct dwell_profil_thread describe(const struct tick_source *s, bool has_ended)
+{
+	struct dwell_profil_thread t = {.tid = s->tid,
+					.has_ended = has_ended,
+					.n_ticks = s->n_ticks,
+					.n_unplaced = s->n_unplaced};
+
+	if (source_read(s, &t.count) < 0)
+		t.count =
+			s->n_counts; /* the program closed the event, or a timer's thread is gone */
+	return t;
+}
+
+static void note_ended(struct sink *sink, const struct tick_source *s)
+{
+	const struct dwell_profil_thread t = describe(s, true);
+	struct dwell_profil_thread *last;
+
+	(void)sink;
+	if (!ended)
+		ended = mmap(NULL, MAX_ENDED * sizeof(*ended), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ended == MAP_FAILED) {
+		ended = NULL;
+		return;
+	}
+	if (profile.n_ended < MAX_ENDED) {
+		ended[profile.n_ended++] = t;
+		return;
+	}
+	last = &ended[MAX_ENDED - 1];
+	last->tid = 0;
+	last->n_ticks += t.n_ticks;
+	last->n_unplaced += t.n_unplaced;
+	last->count += t.count;
+}
+
 static void end_profile(void)
 {
 	drain_remove(&profile.sink);
@@ -148,6 +192,7 @@ static void end_profile(void)
 static void go_on_in_child(struct sink *s)
 {
 	profile.histogram.n = 0; /* these are the parent's */
+	profile.n_ended = 0;
 	profile.on = drain_add(s) >= 0;
 }
 
@@ -167,7 +212,9 @@ static int begin_profile(struct buckets *b, const struct settings *s)
 				     .all_threads = true,
 				     .tick = count_tick,
 				     .after = count_all,
+				     .ended = note_ended,
 				     .reborn = go_on_in_child};
+	profile.n_ended = 0;
 	profile.on = true;
 	e = drain_add(&profile.sink);
 	if (e >= 0) {
@@ -181,7 +228,8 @@ static int begin_profile(struct buckets *b, const struct settings *s)
 	return e;
 }
 
-/* Of an event that is no clock: of as many nanoseconds as a tick has counts. */
+/* Tells how long a tick is.  An event that is no clock gets as many nanoseconds as a tick has
+ * counts. */
 static bool tell_tick(struct timeval *tvp, const struct tick_spec *spec)
 {
 	struct timeval tick = {.tv_sec = (time_t)(spec->period / 1000000000),
@@ -289,4 +337,20 @@ EXPORT int dwell_profil_status(struct dwell_profil_status *s)
 	drain_unlock();
 	memcpy(s, &now, s->size < sizeof(now) ? s->size : sizeof(now));
 	return 0;
+}
+
+EXPORT int dwell_profil_threads(struct dwell_profil_thread *threads, int n)
+{
+	unsigned n_all, i = 0, most = n > 0 ? (unsigned)n : 0;
+
+	drain_lock();
+	if (profile.on)
+		drain_now(&profile.sink);
+	for (const struct tick_source *s = profile.sink.sources; s; s = s->next, i++)
+		if (i < most)
+			threads[i] = describe(s, false);
+	for (n_all = i + profile.n_ended; i < n_all && i < most; i++)
+		threads[i] = ended[profile.n_ended - (n_all - i)];
+	drain_unlock();
+	return (int)n_all;
 }

@@ -45,7 +45,7 @@ void labels_format(const struct labelled *l, struct str *out)
 	str_addf(out, "%" PRIu32 " %" PRIu64 " %s\n", l->pid, l->start_ticks, l->label);
 }
 
-/* Of more processes than this most descend from one of these. */
+/* The most processes that are listed.  Where there are more, most descend from a listed one. */
 #define MOST_LISTED 1000
 
 static bool has_own_label(const struct proc *p)
@@ -76,7 +76,7 @@ bool labels_changed(const struct procs *ps, uint64_t *mark)
 {
 	uint64_t sum = 0;
 
-	/* Of any order: numbers of processes are used again. */
+	/* A sum does not depend on order, and numbers of processes are used again. */
 	vec_each (p, &ps->v)
 		if (has_own_label(p))
 			sum += hash_pair(p->tgid, (uint64_t)p->label << 32 | p->generation);

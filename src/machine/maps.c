@@ -112,3 +112,14 @@ const struct mapping *maps_find(const struct maps *m, uint64_t avma)
 	i = maps_lower(m, avma);
 	return i < m->v.n && m->v.v[i].start <= avma ? &m->v.v[i] : NULL;
 }
+
+const struct mapping *maps_around(const struct maps *m, uint64_t start, uint64_t end)
+{
+	const struct mapping *before = start ? maps_find(m, start - 1) : NULL;
+	const struct mapping *behind = maps_find(m, end);
+
+	return before && behind && before->code == behind->code &&
+			       before->start - before->off == behind->start - behind->off
+		       ? before
+		       : NULL;
+}

@@ -29,6 +29,10 @@ struct maps *maps_own(struct maps **maps);
 /* Puts MAP in place of whatever it overlaps; what sticks out of it on either side stays. */
 void maps_add(struct maps *m, const struct mapping *map);
 
+/* The mapping that ends at START and goes on at END, its file's offsets as if it had never been
+ * interrupted; or the one that START to END lies in the midst of.  NULL: there is none. */
+const struct mapping *maps_around(const struct maps *m, uint64_t start, uint64_t end);
+
 /* What AVMA is in; NULL: in nothing. */
 const struct mapping *maps_find(const struct maps *m, uint64_t avma);
 

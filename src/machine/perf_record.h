@@ -22,7 +22,8 @@
  * stack. */
 #define RECORD_STACK_FP	  PERF_SAMPLE_CALLCHAIN
 #define RECORD_STACK_COPY (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-#define RECORD_COPY_BYTES 8192
+#define RECORD_COPY_LEAST 8192
+#define RECORD_COPY_MOST  65528
 
 /* Further fields of samples for record_facts. */
 #define RECORD_FACTS                                                                               \

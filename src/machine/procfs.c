@@ -21,7 +21,7 @@
 
 #define MAX_PROC_FILE (64u << 20)
 
-/* More than a line has: a path has at most 4095 bytes, of which each may be written as four. */
+/* More than a line has: a path has at most 4095 bytes, and each may be written as four. */
 #define MAPS_PIECE 65536
 
 /* A process may have 65,530 mappings: they are read in pieces.  The kernel goes on behind the last

@@ -256,6 +256,37 @@ static bool is_kernel_address(uint64_t avma)
 	return (int64_t)avma < 0;
 }
 
+static bool is_nameless(const struct procs *ps, const struct mapping *m)
+{
+	return ps->images->codes.v[m->code].kind == CODE_ANON;
+}
+
+/* Nameless code in the midst of a file's text is a copy of it: `node --use-largepages=on`, and others
+ * that want large pages, move their own text there.  Makes nameless M that file's. */
+static void take_for_text(const struct procs *ps, const struct proc *p, struct mapping *m)
+{
+	const struct mapping *around = maps_around(p->maps, m->start, m->end);
+
+	if (!around || is_nameless(ps, around))
+		return;
+	m->off = around->off + (m->start - around->start);
+	m->code = around->code;
+}
+
+/* The mapping before M is nameless, and M may be what it interrupts: /proc tells mappings upwards. */
+static void take_before_for_text(const struct procs *ps, struct proc *p, const struct mapping *m)
+{
+	const struct mapping *before = m->start ? maps_find(p->maps, m->start - 1) : NULL;
+	struct mapping copy;
+
+	if (!before || !is_nameless(ps, before))
+		return;
+	copy = *before;
+	take_for_text(ps, p, &copy);
+	if (copy.code != before->code)
+		maps_add(maps_own(&p->maps), &copy);
+}
+
 static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref *ref, uint64_t off)
 {
 	struct mapping m = {.start = ref->start, .end = ref->end, .off = off};
@@ -271,8 +302,13 @@ static void add_mapping(struct procs *ps, struct proc *p, const struct image_ref
 		p->exe_pending = false;
 		p->has_owner = false;
 	}
-	if (has_room(ps, p))
-		maps_add(maps_own(&p->maps), &m);
+	if (!has_room(ps, p))
+		return;
+	if (is_nameless(ps, &m))
+		take_for_text(ps, p, &m);
+	maps_add(maps_own(&p->maps), &m);
+	if (!is_nameless(ps, &m))
+		take_before_for_text(ps, p, &m);
 }
 
 static void apply_fork(struct procs *ps, const struct perf_record *r)

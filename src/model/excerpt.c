@@ -4,6 +4,7 @@
 #include "model/excerpt.h"
 
 #include "base/hash.h"
+#include "model/container.h"
 #include "model/fresh.h"
 #include "model/script.h"
 
@@ -85,6 +86,18 @@ static place_id excerpt_place(struct excerpt *x, place_id id)
 	return excerpt_note(&x->places, id, to);
 }
 
+static void excerpt_container(struct excerpt *x, string_id cgroup)
+{
+	const struct container *c = profile_container_of(x->src, cgroup);
+	struct container new;
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+		new.text[i] = excerpt_str(x, c->text[i]);
+	profile_add_container(x->dst, &new);
+}
+
 static owner_id excerpt_owner(struct excerpt *x, owner_id id)
 {
 	const uint32_t known = excerpt_find(&x->owners, id);
@@ -94,9 +107,12 @@ static owner_id excerpt_owner(struct excerpt *x, owner_id id)
 		return known;
 	o.exe = excerpt_str(x, o.exe);
 	o.comm = excerpt_str(x, o.comm);
-	o.cgroup = excerpt_str(x, o.cgroup);
 	o.label = excerpt_str(x, o.label);
 	o.thread_name = excerpt_str(x, o.thread_name);
+	o.host = excerpt_str(x, o.host);
+	excerpt_container(x, o.cgroup);
+	o.cgroup = excerpt_str(x, o.cgroup);
+	owner_forget_parts(&o);
 	return excerpt_note(&x->owners, id, profile_intern_owner(x->dst, &o));
 }
 

@@ -19,6 +19,10 @@ struct build_id {
 /* How the name of a mark begins that stands for the missing part of a path. */
 #define IMAGE_TRUNCATED "[truncated"
 
+/* Names of marks where HPCToolkit says that a path begins; readers without it look at names. */
+#define IMAGE_MAIN_ROOT	  "[program root]"
+#define IMAGE_THREAD_ROOT "[thread root]"
+
 enum image_kind {
 	IMAGE_UNKNOWN, /* samples nobody could attribute; svma is the run-time address */
 	IMAGE_FILE,    /* a program or shared library; svma as its ELF file states */

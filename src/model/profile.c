@@ -4,6 +4,8 @@
  * Each dictionary is a plain array with a u32 open-addressing index beside it (base/hash.h), or
  * with lists. Events
  * and losses are few: they are searched.  A context's parent always has a smaller id. */
+#include "model/cgroup_parts.h"
+#include "model/container.h"
 #include "model/profile.h"
 
 #include <assert.h>
@@ -191,15 +193,16 @@ static uint64_t owner_hash_of(const struct owner *k)
 	uint64_t h =
 		hash_pair((uint64_t)k->exe << 32 | k->comm, (uint64_t)k->cgroup << 32 | k->label);
 
-	return hash_pair(h + k->flags, hash_pair((uint64_t)k->uid << 32 | k->pid,
-						 (uint64_t)k->thread_name << 32 | k->tid));
+	return hash_pair(h + k->flags + ((uint64_t)k->host << 32),
+			 hash_pair((uint64_t)k->uid << 32 | k->pid,
+				   (uint64_t)k->thread_name << 32 | k->tid));
 }
 
 static bool owner_eq(const struct owner *a, const struct owner *b)
 {
 	return a->exe == b->exe && a->comm == b->comm && a->cgroup == b->cgroup &&
 	       a->label == b->label && a->uid == b->uid && a->pid == b->pid && a->tid == b->tid &&
-	       a->thread_name == b->thread_name && a->flags == b->flags;
+	       a->thread_name == b->thread_name && a->host == b->host && a->flags == b->flags;
 }
 
 static uint64_t vector_hash_of(const struct vector *k)
@@ -528,6 +531,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->images);
 	vec_release(&p->places);
 	vec_release(&p->scripts);
+	vec_release(&p->containers);
 	vec_release(&p->owners);
 	vec_release(&p->vectors);
 	vec_release(&p->user_facts);
@@ -542,6 +546,7 @@ void profile_release(struct profile *p)
 	index_release(&p->image_ix);
 	index_release(&p->place_ix);
 	index_release(&p->script_ix);
+	index_release(&p->container_ix);
 	index_release(&p->owner_ix);
 	index_release(&p->vector_ix);
 	vec_release(&p->flats);
@@ -668,6 +673,13 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 							 .language = m.strings[s->language],
 							 .name = m.strings[s->name],
 							 .line = s->line});
+	vec_each (c, &src->containers) {
+		struct container new;
+
+		for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+			new.text[i] = m.strings[c->text[i]];
+		profile_add_container(dst, &new);
+	}
 	for (size_t i = 0; i < src->owners.n; i++) {
 		struct owner o = src->owners.v[i];
 
@@ -676,6 +688,8 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 		o.cgroup = m.strings[o.cgroup];
 		o.label = m.strings[o.label];
 		o.thread_name = m.strings[o.thread_name];
+		o.host = m.strings[o.host];
+		owner_forget_parts(&o);
 		m.owners[i] = profile_intern_owner(dst, &o);
 	}
 	merge_vectors(dst, src, m.vectors);
@@ -685,6 +699,26 @@ struct profile_map profile_merge_dicts(struct profile *dst, const struct profile
 		m.ctxs[i] = profile_intern_ctx(dst, m.ctxs[c->parent], m.places[c->place]);
 	}
 	return m;
+}
+
+void profile_name_parts(struct profile *p)
+{
+	struct str text = {0};
+
+	vec_each (o, &p->owners) {
+		const struct container *c = profile_container_of(p, o->cgroup);
+
+		str_reset(&text);
+		cgroup_add_unit(&text, profile_str(p, o->cgroup));
+		o->unit = profile_intern_str(p, str_get(&text));
+		o->container = c ? *c : (struct container){{0}};
+		if (o->container.text[CONTAINER_NAME])
+			continue;
+		str_reset(&text);
+		cgroup_add_container(&text, profile_str(p, o->cgroup));
+		o->container.text[CONTAINER_NAME] = profile_intern_str(p, str_get(&text));
+	}
+	str_release(&text);
 }
 
 void profile_map_release(struct profile_map *m)

@@ -63,6 +63,22 @@ enum place_flags {
 				    called, without frame information */
 };
 
+/* What is known of a container (model/container.h). */
+enum container_text {
+	CONTAINER_ID,	 /* as in cgroups' paths */
+	CONTAINER_NAME,	 /* "web" */
+	CONTAINER_IMAGE, /* "docker.io/library/nginx:1.27" */
+	CONTAINER_POD,
+	CONTAINER_NAMESPACE,
+	CONTAINER_VERSION, /* from where the recorder's configuration says */
+	CONTAINER_TENANT,
+	CONTAINER_N_TEXTS
+};
+
+struct container {
+	string_id text[CONTAINER_N_TEXTS]; /* 0: not known */
+};
+
 /* Whose samples.  By default the group of processes of one executable, comm, cgroup, label and uid;
  * pid and tid are 0 unless the recording was asked to keep them apart. */
 struct owner {
@@ -71,7 +87,11 @@ struct owner {
 	string_id cgroup; /* path below the cgroup mount, "" when not known */
 	string_id label;
 	string_id thread_name; /* 0: comm, or that of a group of threads */
-	uint32_t uid;	       /* OWNER_UID_UNKNOWN when not known */
+	string_id host; /* 0: the profile's; in memory only, where a source keeps hosts apart */
+	/* What cgroup means, for readers (profile_name_parts), else 0; not of the key: */
+	string_id unit;
+	struct container container;
+	uint32_t uid; /* OWNER_UID_UNKNOWN when not known */
 	uint32_t pid, tid;
 	uint32_t flags;
 };
@@ -196,7 +216,8 @@ struct profile {
 	VEC(struct event) events;
 	VEC(struct image) images;
 	VEC(struct place) places;
-	VEC(struct script) scripts; /* by profile_add_script */
+	VEC(struct script) scripts;	  /* by profile_add_script */
+	VEC(struct container) containers; /* by profile_add_container */
 	VEC(struct owner) owners;
 	VEC(struct vector) vectors;
 	VEC(struct user_fact) user_facts;
@@ -206,8 +227,8 @@ struct profile {
 	VEC(struct moment) moments;  /* by profile_add_moment: of all samples, or of some */
 	VEC(struct branch) branches; /* by profile_add_branch; no part of the account */
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
-	struct index string_ix, image_ix, place_ix, script_ix, owner_ix, vector_ix, branch_ix,
-		moment_ix;
+	struct index string_ix, image_ix, place_ix, script_ix, container_ix, owner_ix, vector_ix,
+		branch_ix, moment_ix;
 	/* Contexts and values are found from what they are of, see profile.c. */
 	VEC(struct ctx_kin) ctx_kin;   /* by context, as far as it was needed */
 	VEC(uint32_t) value_kin;       /* by value: the next of its context + 1; 0: none */
@@ -240,6 +261,17 @@ image_id profile_intern_image(struct profile *p, const struct image *i);
 
 place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags);
 owner_id profile_intern_owner(struct profile *p, const struct owner *o);
+
+/* Sets unit and container of P's owners from their cgroups and P's containers.  A container without a
+ * name is called by its id (cgroup_add_container). */
+void profile_name_parts(struct profile *p);
+
+/* Forgets them in O, which is about to become another profile's. */
+static inline void owner_forget_parts(struct owner *o)
+{
+	o->unit = 0;
+	o->container = (struct container){{0}};
+}
 vector_id profile_intern_vector(struct profile *p, const struct vector *v);
 ctx_id profile_intern_ctx(struct profile *p, ctx_id parent, place_id place);
 

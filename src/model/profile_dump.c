@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "model/container.h"
 #include "model/trace.h"
 
 static void add_place(struct str *s, const struct profile *p, place_id id)
@@ -40,12 +41,16 @@ static void add_ctx(struct str *s, const struct profile *p, ctx_id c)
 static void add_owner(struct str *s, const struct profile *p, owner_id id)
 {
 	const struct owner *o = &p->owners.v[id];
+	const struct container *c = profile_container_of(p, o->cgroup);
 
 	str_addf(s, "%s|%s|%s|%s|%u|%u|%u|%u", profile_str(p, o->exe), profile_str(p, o->comm),
 		 profile_str(p, o->cgroup), profile_str(p, o->label), o->uid, o->pid, o->tid,
 		 o->flags);
 	if (o->thread_name)
 		str_addf(s, "|%s", profile_str(p, o->thread_name));
+	for (size_t i = CONTAINER_ID + 1; c && container_has_texts(c) && i < CONTAINER_N_TEXTS; i++)
+		str_addf(s, "%s%s", i == CONTAINER_ID + 1 ? "|in " : " ",
+			 profile_str(p, c->text[i]));
 }
 
 static void add_event(struct str *s, const struct profile *p, event_id id)
@@ -196,6 +201,9 @@ void profile_check(const struct profile *p)
 	vec_each (s, &p->scripts)
 		assert(s->place < p->places.n && s->language < p->strings.n &&
 		       s->name < p->strings.n);
+	vec_each (c, &p->containers)
+		for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+			assert(c->text[i] < p->strings.n);
 	vec_each (o, &p->owners)
 		assert(o->exe < p->strings.n && o->comm < p->strings.n &&
 		       o->cgroup < p->strings.n && o->label < p->strings.n &&

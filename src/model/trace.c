@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line besides its points: itself and its slots in an index of load 3/8 to 3/4. */
+/* What a line takes beyond its points: itself and its slots in an index of load 3/8 to 3/4. */
 #define LINE_BYTES (sizeof(struct trace) + 2 * sizeof(struct index_slot))
 
 static bool trace_same(const void *owner, uint32_t i, const void *key)
@@ -89,6 +89,24 @@ void trace_sort(struct profile *p)
 {
 	vec_each (t, &p->traces)
 		vec_sort(&t->points, by_time);
+}
+
+void trace_move(struct profile *p, int64_t by_ns)
+{
+	const uint64_t by = (uint64_t)by_ns;
+
+	vec_each (t, &p->traces) {
+		/* 0 is unknown; nothing else comes to BY. */
+		if (t->start_ns)
+			t->start_ns = t->start_ns + by ? t->start_ns + by : by;
+		t->end_ns += t->end_ns ? by : 0;
+		vec_each (point, &t->points)
+			point->time_ns += by;
+	}
+	/* When a line starts is a part of its key. */
+	index_clear(&p->trace_ix);
+	vec_each (t, &p->traces)
+		index_add(&p->trace_ix, trace_hash_of(t), (trace_id)(t - p->traces.v));
 }
 
 uint64_t trace_n_points(const struct profile *p)

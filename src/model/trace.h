@@ -22,6 +22,9 @@ void trace_add_point(struct profile *p, trace_id t, const struct trace_point *po
 /* Sorts the points of all lines by time, then event, then context. */
 void trace_sort(struct profile *p);
 
+/* Adds BY_NS to every time of all lines; unknown times stay unknown. */
+void trace_move(struct profile *p, int64_t by_ns);
+
 /* Points in all lines, and those dropped. */
 uint64_t trace_n_points(const struct profile *p);
 uint64_t trace_n_dropped(const struct profile *p);

@@ -20,7 +20,7 @@
 struct fdo_node {
 	uint32_t parent; /* NO_FDO_NODE: a function */
 	uint32_t function, offset, discriminator;
-	uint64_t total;
+	uint64_t total, head;
 };
 #define NO_FDO_NODE UINT32_MAX
 
@@ -37,7 +37,7 @@ struct autofdo_out {
 	VEC(struct fdo_count) counts;
 	struct index node_ix, count_ix;
 	uint32_t *first_count, *first_child; /* by node, in the sorted order */
-	uint64_t n, n_elsewhere, n_lineless;
+	uint64_t n, n_elsewhere;
 };
 
 /* LLVM packs three numbers into a discriminator; the lowest, coded with a prefix, tells apart the
@@ -84,6 +84,7 @@ static bool same_fdo_count(const void *owner, uint32_t i, const void *key)
 	return a->node == b->node && a->offset == b->offset && a->discriminator == b->discriminator;
 }
 
+/* All instructions of a block of a line run equally often, so the most of them counts. */
 static void add_fdo_count(struct autofdo_out *o, const struct fdo_count *key)
 {
 	const uint64_t hash =
@@ -94,8 +95,8 @@ static void add_fdo_count(struct autofdo_out *o, const struct fdo_count *key)
 		i = (uint32_t)o->counts.n;
 		vec_push(&o->counts, *key);
 		index_add(&o->count_ix, hash, i);
-	} else {
-		o->counts.v[i].n += key->n;
+	} else if (o->counts.v[i].n < key->n) {
+		o->counts.v[i].n = key->n;
 	}
 }
 
@@ -108,38 +109,47 @@ static bool line_offset(const struct stacks *s, const struct stack_line *l, uint
 	return l->line && first;
 }
 
-static void add_fdo_value(struct autofdo_out *o, size_t value)
+static void add_fdo_run(struct autofdo_out *o, const struct stack_run *r)
 {
 	const struct stacks *s = o->s;
-	const uint64_t n = stacks_amounts(s, value)[s->main_column];
-	const struct stack_place *pl = &s->places.v[s->nodes.v[s->values.v[value].node].place];
+	const struct stack_place *pl = &s->places.v[r->place];
 	uint32_t node = NO_FDO_NODE, offset = 0, discriminator = 0;
 
-	if (pl->image != o->image) {
-		o->n_elsewhere += n;
-		return;
-	}
-	for (uint32_t k = pl->n_lines; n && k--;) {
+	for (uint32_t k = pl->n_lines; k--;) {
 		const struct stack_line *l = &s->lines.v[pl->first_line + k];
 
-		if (s->functions.v[l->function].nameless) {
-			o->n_lineless += n;
-			return;
-		}
 		node = intern_fdo_node(
-			o, &(struct fdo_node){node, l->function, offset, discriminator, 0});
-		if (!line_offset(s, l, &offset)) {
-			o->n_lineless += n;
+			o, &(struct fdo_node){node, l->function, offset, discriminator, 0, 0});
+		if (r->is_entry && k + 1 == pl->n_lines && o->nodes.v[node].head < r->n)
+			o->nodes.v[node].head = r->n;
+		if (!line_offset(s, l, &offset))
 			return;
-		}
 		discriminator = base_discriminator(l->discriminator);
 	}
-	if (!n)
-		return;
-	add_fdo_count(o, &(struct fdo_count){node, offset, discriminator, n});
-	o->n += n;
-	for (; node != NO_FDO_NODE; node = o->nodes.v[node].parent)
-		o->nodes.v[node].total += n;
+	if (r->n)
+		add_fdo_count(o, &(struct fdo_count){node, offset, discriminator, r->n});
+}
+
+/* What a function's lines, and those of what is inlined into it, have in all. */
+static void add_fdo_totals(struct autofdo_out *o)
+{
+	vec_each (c, &o->counts)
+		for (uint32_t n = c->node; n != NO_FDO_NODE; n = o->nodes.v[n].parent)
+			o->nodes.v[n].total += c->n;
+}
+
+static void count_fdo_samples(struct autofdo_out *o)
+{
+	const struct stacks *s = o->s;
+
+	for (size_t i = 0; i < s->values.n; i++) {
+		const uint64_t n = stacks_amounts(s, i)[s->main_column];
+
+		if (s->places.v[s->nodes.v[s->values.v[i].node].place].image == o->image)
+			o->n += n;
+		else
+			o->n_elsewhere += n;
+	}
 }
 
 static int compare_fdo_counts(const void *a, const void *b)
@@ -208,7 +218,10 @@ static void put_fdo_node(struct autofdo_out *o, const uint32_t *order, uint32_t 
 	if (depth)
 		put_offset(out, depth, node->offset, node->discriminator);
 	put_fdo_name(out, o->s->functions.v[node->function].linked);
-	str_addf(out, depth ? ":%" PRIu64 "\n" : ":%" PRIu64 ":0\n", node->total);
+	str_addf(out, ":%" PRIu64, node->total);
+	if (!depth)
+		str_addf(out, ":%" PRIu64, node->head);
+	str_addc(out, '\n');
 	for (uint32_t i = o->first_count[n]; i < o->counts.n && o->counts.v[i].node == n; i++) {
 		const struct fdo_count *c = &o->counts.v[i];
 
@@ -252,18 +265,17 @@ int autofdo_out_write(const struct stacks *s, struct out_stream *out, struct exp
 	const char *path = o.image < s->images.n ? s->images.v[o.image].path : "";
 	int rc = 0;
 
-	for (size_t i = 0; i < s->values.n; i++)
-		add_fdo_value(&o, i);
-	if (!o.n)
+	count_fdo_samples(&o);
+	vec_each (r, &s->runs)
+		add_fdo_run(&o, r);
+	add_fdo_totals(&o);
+	if (!o.counts.n)
 		rc = err_set(err, -ENOENT, "no sample in %s has a line: it needs DWARF (-g)", path);
 	else
 		put_fdo_nodes(&o);
 	if (rc >= 0 && o.n_elsewhere)
 		str_addf(&ret->notes, "%s: %" PRIu64 " samples are in other images and left out\n",
 			 path, o.n_elsewhere);
-	if (rc >= 0 && o.n_lineless)
-		str_addf(&ret->notes, "%s: %" PRIu64 " samples have no line and are left out\n",
-			 path, o.n_lineless);
 	ret->n = o.n;
 	vec_release(&o.nodes);
 	vec_release(&o.counts);

@@ -31,11 +31,14 @@ const struct exporter exporters[] = {
 	 EXPORTER_LINES | EXPORTER_THREADS | EXPORTER_ADDRESSES, perfetto_out_write},
 	{"autofdo", ".afdo.txt", "a profile of one program for clang -fprofile-sample-use",
 	 "Callers, threads, and samples outside of the program are left out.",
-	 EXPORTER_LINES | EXPORTER_SITES | EXPORTER_ADDRESSES | EXPORTER_BRANCHES,
+	 EXPORTER_LINES | EXPORTER_SITES | EXPORTER_RUNS | EXPORTER_ADDRESSES | EXPORTER_BRANCHES,
 	 autofdo_out_write},
 	{"bolt", ".fdata", "a profile of one program for llvm-bolt",
 	 "Callers, threads, and samples outside of the program are left out.",
-	 EXPORTER_ADDRESSES | EXPORTER_BRANCHES, bolt_out_write},
+	 EXPORTER_ADDRESSES | EXPORTER_BRANCHES | EXPORTER_LOCALS, bolt_out_write},
+	{"bolt-pre", ".preagg", "branch stacks of one program for perf2bolt -pa",
+	 "Callers, threads, and samples outside of the program are left out.",
+	 EXPORTER_ADDRESSES | EXPORTER_BRANCHES, bolt_pre_out_write},
 };
 
 const size_t n_exporters = n_elems(exporters);

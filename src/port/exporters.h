@@ -15,6 +15,8 @@ enum exporter_needs {
 	EXPORTER_THREADS = 1 << 1,   /* time lines, where there are any */
 	EXPORTER_BRANCHES = 1 << 2,  /* branch stacks, where there are any */
 	EXPORTER_SITES = 1 << 4,     /* what compilers ask for: stacks.h of query/ */
+	EXPORTER_RUNS = 1 << 5,	     /* how often the program's code ran */
+	EXPORTER_LOCALS = 1 << 6,    /* numbers of local symbols of one name */
 	EXPORTER_ADDRESSES = 1 << 3, /* of code: sources without them are refused */
 };
 
@@ -41,7 +43,7 @@ extern const struct exporter exporters[];
 extern const size_t n_exporters;
 
 exporter_write pprof_out_write, speedscope_out_write, callgrind_out_write, script_out_write,
-	gmon_out_write, firefox_out_write, autofdo_out_write, bolt_out_write, otlp_out_write,
-	perfetto_out_write;
+	gmon_out_write, firefox_out_write, autofdo_out_write, bolt_out_write, bolt_pre_out_write,
+	otlp_out_write, perfetto_out_write;
 
 #endif

@@ -84,6 +84,15 @@ static void key_bool(struct firefox_out *o, const char *key, bool v)
 	json_bool(&o->j, v);
 }
 
+/* N, or null for 0, which is not known. */
+static void put_known(struct firefox_out *o, uint64_t n)
+{
+	if (n)
+		json_u64(&o->j, n);
+	else
+		json_str(&o->j, NULL);
+}
+
 /* A column of N equal elements: null, or a number. */
 static void key_nulls(struct firefox_out *o, const char *key, size_t n)
 {
@@ -172,10 +181,7 @@ static void put_frames(struct firefox_out *o)
 	key_numbers(o, "innerWindowID", n, 0);
 	key_array(o, "line");
 	vec_each (l, &s->lines)
-		if (l->line)
-			json_u64(&o->j, l->line);
-		else
-			json_str(&o->j, NULL);
+		put_known(o, l->line);
 	end_array(o);
 	key_nulls(o, "column", n);
 	key_nulls(o, "originalLocation", n);
@@ -208,10 +214,7 @@ static void put_functions(struct firefox_out *o)
 	end_array(o);
 	key_array(o, "lineNumber");
 	vec_each (f, &s->functions)
-		if (f->line)
-			json_u64(&o->j, f->line);
-		else
-			json_str(&o->j, NULL);
+		put_known(o, f->line);
 	end_array(o);
 	key_nulls(o, "columnNumber", n);
 	key_nulls(o, "originalLocation", n);

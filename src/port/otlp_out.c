@@ -171,11 +171,17 @@ static void put_owner_attributes(struct otlp_out *o)
 		} texts[] = {{"thread.name", w->comm},
 			     {"process.executable.path", w->exe},
 			     {"linux.cgroup.path", w->cgroup},
-			     {"dwell.label", w->label}};
+			     {"dwell.label", w->label},
+			     {"container.name", w->container[CONTAINER_NAME]},
+			     {"container.image.name", w->container[CONTAINER_IMAGE]},
+			     {"k8s.pod.name", w->container[CONTAINER_POD]},
+			     {"k8s.namespace.name", w->container[CONTAINER_NAMESPACE]},
+			     {"service.version", w->container[CONTAINER_VERSION]},
+			     {"dwell.tenant", w->container[CONTAINER_TENANT]}};
 
 		vec_push(&o->of_owner, o->owner_numbers.n);
 		for (size_t i = 0; i < n_elems(texts); i++)
-			if (*texts[i].text)
+			if (texts[i].text && *texts[i].text)
 				vec_push(&o->owner_numbers,
 					 put_attribute(o, texts[i].key, texts[i].text, 0));
 		if (w->pid)

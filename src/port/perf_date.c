@@ -4,8 +4,9 @@
  * Perf writes to its file until the last sample was taken, so the file's time of writing is the
  * last sample's.  A copy has a time of its own.  It gives itself away: perf makes its file before
  * the first sample, so that a file which was written to for a shorter time than its samples lasted
- * was not written by perf; neither was one of another host.  A copy that is older than it exists
- * here has kept its original's time (cp -p, tar, rsync), which is the right one.
+ * was not written by perf; neither was one of another host.  A short one that names no host may be
+ * either, so its date is not known.  A copy that is older than it exists here has kept its
+ * original's time (cp -p, tar, rsync), which is the right one.
  *
  * Example: a file of host `web1` was made here at 10:00:00.0 and written at 10:00:00.1.  Its
  * samples lasted 60 s.  When they were taken is not known. */
@@ -49,6 +50,9 @@ static bool is_copy(const struct perf_date *d, const struct perfdata *pd, uint64
 	if (!d->is_file || d->made_ns > d->written_ns + SLACK_NS)
 		return false;
 	if (pd->host && uname(&u) >= 0 && strcmp(u.nodename, pd->host) != 0)
+		return true;
+	/* Nothing tells: no host, and no longer than a copy takes. */
+	if (!pd->host && last_ns <= first_ns + SLACK_NS)
 		return true;
 	return last_ns > first_ns && d->written_ns - d->made_ns + SLACK_NS < last_ns - first_ns &&
 	       d->made_ns <= d->written_ns;

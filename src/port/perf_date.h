@@ -12,7 +12,7 @@ struct perf_date {
 	uint64_t made_ns;
 };
 
-/* Of the file or pipe at FD. */
+/* When the file or pipe at FD was recorded. */
 struct perf_date perf_date_of(int fd);
 
 /* The time since 1970 at which the samples' clock was 0, into RET_NS; false when it is not known.

@@ -3,8 +3,8 @@
  * code (perf record --call-graph fp,defer; Linux 6.19).
  *
  * Such a sample's list ends in PERFDATA_CONTEXT_USER_DEFERRED and a cookie.  It waits for the
- * thread's next record CALLCHAIN_DEFERRED: of the same cookie its list goes on with that record's.
- * Of another cookie, or when no record comes, it stays without. */
+ * thread's next record CALLCHAIN_DEFERRED.  If that has the same cookie, the list goes on with the
+ * record's.  If it has another cookie, or when no record comes, the list stays as it is. */
 #ifndef PORT_PERF_DEFER_H
 #define PORT_PERF_DEFER_H
 

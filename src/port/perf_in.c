@@ -66,22 +66,14 @@ static void add_facts(struct perf_in *in, owner_id owner, ctx_id caller, place_i
 			  1, f->weight);
 }
 
-/* The date is that of the last sample, which is only known at the end: lines of time must do with
- * what can be told at their first sample. */
+/* The date is that of the last sample, which is only known at the end: until then lines of time are
+ * of the samples' clock. */
 static void find_date(struct perf_in *in)
 {
 	in->has_date = perf_date_offset(&in->date, &in->pd, in->first_ns, in->last_ns,
 					&in->clock_offset_ns);
-}
-
-/* Lines of time keep the offset they began with; whether the file is a copy is known now. */
-static void settle_date(struct perf_in *in)
-{
-	const int64_t began_with = in->clock_offset_ns;
-
-	find_date(in);
-	if (in->opts->trace_bytes)
-		in->clock_offset_ns = began_with;
+	if (in->has_date)
+		trace_move(in->profile, in->clock_offset_ns);
 }
 
 static void see_time(struct perf_in *in, uint64_t time)
@@ -94,10 +86,6 @@ static void see_time(struct perf_in *in, uint64_t time)
 		in->first_ns = time;
 	if (time > in->last_ns)
 		in->last_ns = time;
-	if (!first)
-		return;
-	find_date(in);
-	in->tracer.clock_offset_ns = in->clock_offset_ns;
 }
 
 /* Not the idle task, nor one that is gone: see perf_world_owner. */
@@ -495,7 +483,7 @@ int perf_in_load(const char *path, const struct perf_in_opts *opts, struct profi
 	perf_spe_end(&in.spe);
 	perf_defer_flush(&in.deferred, &in.pd);
 	perf_in_settle_events(&in);
-	settle_date(&in);
+	find_date(&in);
 	perf_in_add_meta(&in);
 	perf_in_add_notes(&in, &st);
 	ret->host = xstrdup(in.pd.host ? in.pd.host : "");

@@ -50,19 +50,17 @@ static void keep_code_of(const struct perf_in *in, const struct mapped_code *c,
 			 const sampled_places *places, const char *dir)
 {
 	const struct image *im = &in->profile->images.v[c->image];
-	VEC(uint64_t) svmas = {0};
+	sampled_places own = {0};
 	kept_ranges ranges = {0};
 
 	vec_each (at, places)
 		if (at->image == c->image)
-			vec_push(&svmas, at->svma);
-	keep_wanted(dir, im, svmas.v, svmas.n, &ranges);
+			vec_push(&own, *at);
+	keep_wanted(dir, im, own.v, own.n, &ranges);
 	if (ranges.n)
-		keep_now(dir, im, c->fd, &ranges,
-			 (struct keep_file){file_symbols_believed(c->fd), keep_is_hidden(c->fd)},
-			 NULL);
+		keep_now(dir, im, c->fd, &ranges, NULL);
 	vec_release(&ranges);
-	vec_release(&svmas);
+	vec_release(&own);
 }
 
 static void keep_codes(const struct perf_in *in, const char *dir)
@@ -179,7 +177,7 @@ void perf_in_add_notes(struct perf_in *in, const struct perf_stream_stats *st)
 			 " samples the hardware could not tell the address: nothing is known of "
 			 "the instructions there\n",
 			 in->facts.n_no_ip);
-	/* Of what is kept: who reads the file itself knows where it comes from. */
+	/* Only a database needs this: who reads the file itself knows where it comes from. */
 	if (in->first_ns && !in->has_date && in->opts->open_cache)
 		str_add(s, "when it was recorded is not known: it does not say, and the file is a "
 			   "copy\n");

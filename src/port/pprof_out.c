@@ -79,7 +79,7 @@ static void put_locations(struct pprof_out *o)
 
 static void add_text_label(struct pprof_out *o, const char *key, const char *text)
 {
-	if (*text)
+	if (text && *text)
 		vec_push(&o->labels, (struct pprof_label){pprof_put_string(&o->w, key),
 							  pprof_put_string(&o->w, text), 0, 0});
 }
@@ -93,6 +93,11 @@ static void add_number_label(struct pprof_out *o, const char *key, int64_t n)
 /* Labels are put together once for each owner. */
 static void find_labels(struct pprof_out *o)
 {
+	static const char *const keys[CONTAINER_N_TEXTS] = {
+		[CONTAINER_NAME] = "container",	 [CONTAINER_IMAGE] = "image-tag",
+		[CONTAINER_POD] = "pod",	 [CONTAINER_NAMESPACE] = "namespace",
+		[CONTAINER_VERSION] = "version", [CONTAINER_TENANT] = "tenant"};
+
 	vec_each (w, &o->s->owners) {
 		vec_push(&o->of_owner, o->labels.n);
 		add_text_label(o, "comm", w->comm);
@@ -100,6 +105,8 @@ static void find_labels(struct pprof_out *o)
 		add_text_label(o, "cgroup", w->cgroup);
 		add_text_label(o, "label", w->label);
 		add_text_label(o, "host", o->s->host);
+		for (size_t i = CONTAINER_NAME; i < CONTAINER_N_TEXTS; i++)
+			add_text_label(o, keys[i], w->container[i]);
 		add_number_label(o, "pid", w->pid);
 		add_number_label(o, "tid", w->tid);
 		add_number_label(o, "uid", w->uid);

@@ -21,6 +21,7 @@ void stacks_release(struct stacks *s)
 	vec_release(&s->threads);
 	vec_release(&s->points);
 	vec_release(&s->branches);
+	vec_release(&s->runs);
 	vec_release(&s->losses);
 	arena_release(&s->arena);
 	*s = (struct stacks){0};

@@ -24,6 +24,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "model/image.h"
+#include "model/profile.h"
 
 enum stack_amount {
 	STACK_SAMPLES, /* samples; of events that measure time, intervals */
@@ -56,6 +57,8 @@ struct stack_function {
 	uint32_t line;	    /* 0: not known */
 	uint32_t image;	    /* STACK_NO_IMAGE: of none */
 	uint64_t svma;	    /* of its first instruction; 0: not known, or it is inlined */
+	uint32_t local;	    /* which local symbol of that linked name it is in its image, from 1 by
+			       address; 0: a global one, or not asked for */
 	bool nameless;	    /* no symbol: NAME is the image's in brackets */
 	bool is_mark;	    /* no code: "[truncated: CAUSE]" */
 };
@@ -84,7 +87,8 @@ struct stack_node {
 struct stack_owner {
 	const char *comm, *exe, *cgroup, *label;
 	uint32_t pid, tid;
-	int64_t uid; /* -1: not known */
+	int64_t uid;				  /* -1: not known */
+	const char *container[CONTAINER_N_TEXTS]; /* NULL: not told */
 };
 
 /* The amounts of value I are amounts[I * n_columns ...]. */
@@ -110,6 +114,14 @@ struct stack_branch {
 	uint64_t count, n_mispredicted;
 };
 
+/* Instructions of PLACE's line that run one after the other: how often, in any unit that is the same
+ * for all. */
+struct stack_run {
+	uint32_t place;
+	uint64_t n;
+	bool is_entry; /* the function that PLACE is in begins here */
+};
+
 struct stack_loss {
 	const char *event, *name;
 	uint64_t n;
@@ -129,6 +141,7 @@ struct stacks {
 	VEC(struct stack_thread) threads;
 	VEC(struct stack_point) points;
 	VEC(struct stack_branch) branches;
+	VEC(struct stack_run) runs; /* of the program (stacks_program) */
 	VEC(struct stack_loss) losses;
 	const char *host, *command, *kernel, *input; /* "" when not known */
 	uint64_t start_ns, end_ns;		     /* since 1970; 0: not known */

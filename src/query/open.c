@@ -11,8 +11,10 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "fleet/server.h"
 #include "port/dcpi_in.h"
 #include "port/histograms.h"
+#include "port/measured_in.h"
 #include "port/importers.h"
 #include "port/perf_in.h"
 #include "query/hpc/db.h"
@@ -94,19 +96,9 @@ static bool is_histogram(const char *path)
 	return begins_with(path, "dwellhst");
 }
 
-/* Whether PATH is what HPCToolkit's hpcrun wrote, or a directory of such files.  (Observed:
- * hpctoolkit-PROG-measurements/PROG-000000-000-HOSTID-PID-0.hpcrun, which begins "HPCRUN".) */
 static bool is_measurement(const char *path)
 {
-	DIR *d = opendir(path);
-	const struct dirent *e;
-	bool found = !d && str_ends(path, ".hpcrun");
-
-	while (d && !found && (e = readdir(d)))
-		found = str_ends(e->d_name, ".hpcrun");
-	if (d)
-		closedir(d);
-	return found;
+	return measured_in_probe(path) == 1;
 }
 
 static bool is_other(const char *path)
@@ -133,15 +125,19 @@ static const struct format {
 	{SOURCE_HISTOGRAMS, "directory of histograms", has_histograms, samples_source_open},
 	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_database_part, NULL},
 	{SOURCE_HISTOGRAM, "histogram file", is_histogram, NULL},
-	{SOURCE_HPCRUN, "measurement of hpcrun", is_measurement, NULL},
+	{SOURCE_HPCRUN, "measurement of hpcrun", is_measurement, samples_source_open},
 	{SOURCE_OTHER, "profile of another tool", is_other, samples_source_open},
 };
 
 /* Pipes and devices are not asked what they are: opening one can wait, and reading takes from it. */
 static const struct format *find_format(const char *path)
 {
+	static const struct format fleet = {SOURCE_FLEET, "fleet's database", fleet_is_url,
+					    samples_source_open};
 	struct stat st;
 
+	if (fleet.probe(path))
+		return &fleet;
 	if (stat(path, &st) < 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return NULL;
 	for (size_t i = 0; i < n_elems(formats); i++)
@@ -167,7 +163,9 @@ int source_check_kind(const char *path, unsigned kinds, const char *command, con
 {
 	const struct format *f = find_format(path);
 
-	if (access(path, R_OK) != 0 || (f && (f->kind & kinds)))
+	if (f ? (f->kind & kinds) != 0 : access(path, R_OK) != 0)
+		return 0;
+	if (f && access(path, R_OK) != 0 && f->kind != SOURCE_FLEET)
 		return 0;
 	if (f && f->kind == SOURCE_HPCRUN)
 		return source_refuse_reading(path, err);
@@ -197,10 +195,11 @@ int source_refuse_reading(const char *path, struct err *err)
 		return err_set(err, -EINVAL,
 			       "%s: is what a process counts; name the directory it is in", path);
 	case SOURCE_HPCRUN:
-		return err_set(err, -EINVAL,
-			       "%s: measurements of hpcrun; HPCToolkit's hpcprof makes a database "
-			       "of them, which dwell reads",
-			       path);
+		return err_set(
+			err, -EINVAL,
+			"%s: measurements of hpcrun; `dwell hpc -o DB %s` makes a database of "
+			"them",
+			path, path);
 	default:
 		if (stat(path, &st) >= 0 && S_ISREG(st.st_mode) && !st.st_size)
 			return err_set(err, -EINVAL, "%s: a file of 0 bytes", path);

@@ -173,10 +173,31 @@ int select_owners(const struct profile *p, const struct select *s, bool **ret, s
 	return owners_select(p, s->owners, ret, err);
 }
 
+/* Whether NAME is as tables show one of several images of a path: "/lib/libc.so.6 (93ac61ec)", or
+ * "(93ac61ec/1f0e2d3c)" where the digests differ alone. */
+static bool is_image_shown(const struct image *im, const char *name)
+{
+	const char *path = strchr(name, '/') ? im->path : str_basename(im->path);
+	const size_t n = strlen(path), n_name = strlen(name);
+	char id[2 * BUILD_ID_MAX + 1], digest[2 * IMAGE_DIGEST_BYTES + 1], shown[24];
+
+	if (n_name < n || strncmp(name, path, n) != 0 || name[n] != ' ')
+		return false;
+	build_id_format(&im->build_id, id);
+	str_hex(im->digest, sizeof(im->digest), digest);
+	snprintf(shown, sizeof(shown), " (%.8s)", id);
+	if (strcmp(name + n, shown) == 0)
+		return true;
+	snprintf(shown, sizeof(shown), " (%.8s/%.8s)", id, digest);
+	return strcmp(name + n, shown) == 0;
+}
+
 static bool is_image(const struct image *im, const char *name, const char *real, const char *hex)
 {
 	char id[2 * BUILD_ID_MAX + 1];
 
+	if (is_image_shown(im, name))
+		return true;
 	if (strcmp(im->path, name) == 0 || (real && strcmp(im->path, real) == 0))
 		return true;
 	if (im->kind == IMAGE_KERNEL &&

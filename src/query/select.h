@@ -14,7 +14,8 @@ struct select {
 	const char
 		*epochs;  /* as store.h's selection: names, ranges; NULL: the latest of each host */
 	const char *host; /* a name or a pattern; NULL: all */
-	const char *since, *until;     /* see select_parse_time; NULL: any time */
+	const char *since, *until; /* see select_parse_time; NULL: any time */
+	uint64_t since_wall_ns;	   /* nanoseconds since 1970, instead of `since`; 0: not given */
 	opt_list owners[N_OWNER_KEYS]; /* whose; see owners_select; none: all */
 	opt_list events;	       /* names, several joined by '+'; none: all */
 	opt_list paths;		       /* files or directories to look for images in */
@@ -27,6 +28,7 @@ struct select {
 	bool no_debuginfod;
 	bool runtime_frames; /* an interpreter's own frames too, which runtime.h folds */
 	bool branches;	     /* of branch stacks, too */
+	bool hosts;	     /* owners of a fleet's database by host, too */
 	bool traces;	     /* time lines of threads too, sorted by time */
 	uint64_t stride;     /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 	bool force;	     /* of a damaged file of perf's: what can be read of it */

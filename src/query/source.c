@@ -104,6 +104,15 @@ int source_listing(struct source *s, const struct listing_opts *o, struct source
 	return s->ops->listing(s, o, sources, ret, err);
 }
 
+int source_blocks(struct source *s, const struct listing *l, const struct exact_counts *exact,
+		  struct blocks *ret, struct err *err)
+{
+	const int rc = source_needs(s, SOURCE_CODE, "--blocks", err);
+
+	*ret = (struct blocks){0};
+	return rc < 0 ? rc : blocks_gather(l, &s->columns, exact, ret, err);
+}
+
 int source_thread_lines(struct source *s, const struct thread_line_opts *o,
 			struct thread_lines *ret, struct err *err)
 {

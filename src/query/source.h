@@ -10,6 +10,7 @@
  *     rows    source_flat, source_neighbours ---> struct flat   (rows/flat.h)
  *     trees   source_tree ---> struct tree_source               (rows/tree_rows.h)
  *     code    source_listing ---> struct listing                (rows/listing.h)
+ *     blocks  source_blocks ---> struct blocks                  (rows/blocks.h)
  *     time    source_thread_lines ---> struct thread_lines            (rows/thread_lines.h)
  *
  * One thread at a time may use a source.  Whatever it fills must be released before the source is
@@ -17,6 +18,7 @@
 #ifndef QUERY_SOURCE_H
 #define QUERY_SOURCE_H
 
+#include "query/rows/blocks.h"
 #include "query/rows/columns.h"
 #include "query/rows/flat.h"
 #include "query/rows/listing.h"
@@ -49,10 +51,11 @@ enum source_kind {
 	SOURCE_HISTOGRAMS = 1 << 6, /* files that processes left behind, and no tree yet */
 	SOURCE_EMPTY = 1 << 7,	    /* a directory */
 	SOURCE_HPC_FILE = 1 << 8,   /* part of an HPCToolkit database */
-	SOURCE_HPCRUN = 1 << 9,	    /* measurements that hpcprof makes a database of */
+	SOURCE_HPCRUN = 1 << 9,	    /* what HPCToolkit's hpcrun left */
 	SOURCE_HISTOGRAM = 1 << 10, /* one of such files */
 	SOURCE_OTHER = 1 << 11,	    /* a profile of another tool (port/importers.h) */
 	SOURCE_NOTHING = 1 << 12,   /* none of them, or not there */
+	SOURCE_FLEET = 1 << 13,	    /* a fleet's database, by its address */
 };
 
 struct source;
@@ -163,6 +166,10 @@ void tree_source_close(struct tree_source *t);
  * success. */
 int source_listing(struct source *s, const struct listing_opts *o, struct sources *sources,
 		   struct listing *ret, struct err *err);
+
+/* Fills RET with the blocks of L, a listing of S; see blocks_gather. */
+int source_blocks(struct source *s, const struct listing *l, const struct exact_counts *exact,
+		  struct blocks *ret, struct err *err);
 
 /* Fills RET with threads' lines over time.  Release RET in any case. */
 int source_thread_lines(struct source *s, const struct thread_line_opts *o,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "query/samples/runs.h"
 #include "query/samples/stacks.h"
 
 struct tree_filler {
@@ -176,5 +177,7 @@ int source_stacks(struct source *s, const struct stacks_opts *o, struct stacks *
 		ret->input = s->path ? s->path : "";
 		stacks_settle(ret);
 	}
+	if (rc >= 0 && s->query && o->runs)
+		samples_runs(s->query, ret);
 	return rc;
 }

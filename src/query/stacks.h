@@ -12,6 +12,8 @@ struct stacks_opts {
 	bool no_inline;		/* inlined calls belong to the procedure they are in */
 	bool sites;		/* linked names, first lines and discriminators, also of inlined
 				    calls: what compilers ask for */
+	bool locals;		/* numbers of local symbols of one name */
+	bool runs;		/* how often the code of the program ran */
 	bool threads, branches; /* time lines; branch stacks: the source was opened for them */
 };
 

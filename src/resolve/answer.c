@@ -96,7 +96,7 @@ static bool get_rule(struct rd *r, struct unwind_rule *ret)
 	ret->ra_at = (short)rd_le16(r);
 	ret->signed_ra = rd_u8(r);
 	ret->by_fp = rd_u8(r);
-	return ret->cfa <= UNWIND_CFA_SIGNAL && ret->ra <= UNWIND_RA_NONE &&
+	return ret->cfa <= UNWIND_CFA_GOROUTINE && ret->ra <= UNWIND_RA_NONE &&
 	       ret->why <= UNWIND_LOOP && ret->signed_ra <= 1 &&
 	       ret->by_fp <= (UNWIND_FP_BY_FP | UNWIND_BX_BY_FP) &&
 	       (ret->cfa != UNWIND_CFA_REG || ret->cfa_reg <= MAX_REGISTER) &&

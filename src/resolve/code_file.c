@@ -148,10 +148,14 @@ bool code_file_read(struct code_file *c, uint64_t svma, uint8_t *ret, size_t n)
 	if (n == 8 && c->elf.type == ET_DYN) {
 		if (!c->has_relocs)
 			read_relocs(c);
-		if (c->relocs.n)
+		/* Tables are read in order. */
+		if (c->next_reloc < c->relocs.n && c->relocs.v[c->next_reloc].svma == svma)
+			found = &c->relocs.v[c->next_reloc];
+		else if (c->relocs.n)
 			found = bsearch(&key, c->relocs.v, c->relocs.n, sizeof(key), by_svma);
 	}
 	if (found) {
+		c->next_reloc = (size_t)(found - c->relocs.v) + 1;
 		for (unsigned i = 0; i < 8; i++)
 			ret[i] = (uint8_t)(found->value >> (8 * i));
 		return true;

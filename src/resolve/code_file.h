@@ -21,6 +21,7 @@ struct code_file {
 	const struct kept_code *kept;
 	VEC(struct code_reloc) relocs; /* by svma; pointers that the loader writes */
 	bool has_relocs;	       /* they were read */
+	size_t next_reloc;	       /* behind the one found last */
 	uint64_t window_off;	       /* what was read last */
 	size_t n_window;
 	uint8_t window[CODE_FILE_WINDOW];

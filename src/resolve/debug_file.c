@@ -6,12 +6,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -66,12 +68,55 @@ static bool has_code(const struct elf_file *f)
 	return false;
 }
 
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static const struct probed_file *probed_find(const struct probed_files *p, const struct stat *st)
+{
+	for (unsigned i = 0; i < p->n && i < PROBED_FILES; i++) {
+		const struct probed_file *f = &p->v[i];
+
+		if (f->inode == st->st_ino && f->device == st->st_dev &&
+		    f->n_bytes == (uint64_t)st->st_size && same_time(&f->changed, &st->st_ctim) &&
+		    same_time(&f->modified, &st->st_mtim))
+			return f;
+	}
+	return NULL;
+}
+
+/* Reads the layout of the file at FD, or has it from the last time. */
+static int probe_file(struct probed_files *p, int fd, struct image_layout *ret)
+{
+	const struct probed_file *found;
+	struct stat st;
+	int rc;
+
+	if (!p || fstat(fd, &st) < 0)
+		return elf_probe(fd, ret, NULL);
+	found = probed_find(p, &st);
+	if (found) {
+		*ret = found->layout;
+		return 0;
+	}
+	rc = elf_probe(fd, ret, NULL);
+	if (rc >= 0)
+		p->v[p->n++ % PROBED_FILES] = (struct probed_file){.device = st.st_dev,
+								   .inode = st.st_ino,
+								   .n_bytes = (uint64_t)st.st_size,
+								   .changed = st.st_ctim,
+								   .modified = st.st_mtim,
+								   .layout = *ret};
+	return rc;
+}
+
 /* Is the file at FD what is looked for?  0, -ESTALE when it is another, or another error. */
 static int check_fd(const struct search *s, int fd, bool check_id)
 {
 	struct image_layout l;
 	struct elf_file f;
-	int rc = elf_probe(fd, &l, NULL);
+	int rc = probe_file(s->where ? s->where->probed : NULL, fd, &l);
 
 	if (rc < 0)
 		return -EBADMSG;
@@ -101,6 +146,13 @@ static int open_same(const struct search *s, const char *path)
 	if (s->ret_path)
 		*s->ret_path = xstrdup(path);
 	return take_fd(&fd);
+}
+
+bool debug_file_is(int fd, const struct image *im, const struct image_layout *code)
+{
+	const struct search s = {.im = im, .is_debug = true, .code = code};
+
+	return im->build_id.n_bytes && check_fd(&s, fd, true) >= 0;
 }
 
 char *debug_file_name(const struct image *im, bool exact, const char *suffix)
@@ -340,4 +392,34 @@ int debug_file_open_vmlinux(const struct debug_paths *where, const struct build_
 	if (fd < 0)
 		fd = open_from_server(&debug);
 	return fd >= 0 ? fd : err_set(err, -ENOENT, "vmlinux of this kernel: not found");
+}
+
+int debug_file_open_alt(int fd, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const struct elf_section *section;
+	_mem_ uint8_t *bytes = NULL;
+	_fd_ int alt = -1;
+	struct elf_file f;
+	char full[PATH_MAX];
+	struct stat st;
+	int n = 0;
+
+	if (elf_file_open(&f, fd, NULL) < 0)
+		return -1;
+	section = elf_file_read_sections(&f, NULL) < 0
+			  ? NULL
+			  : elf_file_find_section(&f, ".gnu_debugaltlink");
+	if (section && section->size < sizeof(full))
+		bytes = elf_file_load_section(&f, section);
+	/* The path, a zero, the build-id of the file. */
+	if (bytes && memchr(bytes, 0, section->size))
+		n = snprintf(full, sizeof(full), "%.*s%s",
+			     bytes[0] == '/' || !slash ? 0 : (int)(slash + 1 - path), path,
+			     (const char *)bytes);
+	elf_file_close(&f);
+	if (n <= 0 || n >= (int)sizeof(full))
+		return -1;
+	alt = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return alt < 0 || fstat(alt, &st) < 0 || !S_ISREG(st.st_mode) ? -1 : take_fd(&alt);
 }

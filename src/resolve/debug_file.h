@@ -7,17 +7,32 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "model/image.h"
 
 struct debuginfod;
 
+#define PROBED_FILES 4
+
+/* The layouts of the files probed last, so that a file is not read again for each question about
+ * its image.  A file is the same while device, number, size and times are.  Zeroed when new. */
+struct probed_files {
+	struct probed_file {
+		uint64_t device, inode, n_bytes;
+		struct timespec changed, modified;
+		struct image_layout layout;
+	} v[PROBED_FILES];
+	unsigned n; /* ever added; the newest is at (n - 1) % PROBED_FILES */
+};
+
 struct debug_paths {
 	const char *const *extra; /* files and directories named by the user; borrowed */
 	size_t n_extra;
 	const char *debug_root;	       /* normally /usr/lib/debug */
 	struct debuginfod *debuginfod; /* NULL: not asked */
+	struct probed_files *probed;   /* NULL: none are remembered */
 };
 
 /* Opens a file that is IM: its path, the extra paths, the build-id directories, perf's cache in
@@ -33,6 +48,15 @@ int debug_file_open_code(const struct debug_paths *where, const struct image *im
 int debug_file_open_debug(const struct debug_paths *where, const struct image *im,
 			  const struct image_layout *code, int code_fd, char **ret_path,
 			  struct err *err);
+
+/* Opens the file that the .gnu_debugaltlink of the file at FD (borrowed), which is PATH, names: dwz
+ * moved parts of its DWARF there.  Whether it is the right one is not looked at.  -1: none is named,
+ * or it is no regular file. */
+int debug_file_open_alt(int fd, const char *path);
+
+/* Tells whether the file at FD (borrowed) is a debug file of IM by its build-id, and fits CODE as
+ * debug_file_open_debug demands.  It opens nothing. */
+bool debug_file_is(int fd, const struct image *im, const struct image_layout *code);
 
 /* The name, below a directory that is searched, of a file of IM: ".build-id/xx/yyyy" + SUFFIX, the
  * usual one, or ".build-id/xx/yyyy.DIGEST" + SUFFIX when EXACT, for two images of one build-id.

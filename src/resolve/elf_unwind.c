@@ -19,6 +19,7 @@
 #include "base/sha256.h"
 #include "resolve/elf_digest.h"
 #include "resolve/elf_file.h"
+#include "resolve/go_switches.h"
 #include "resolve/interpreter.h"
 
 #define MAX_BYTES (256u << 20) /* of a section: ten times the largest seen */
@@ -118,6 +119,9 @@ static void load_sections(struct elf_file *f, struct unwind_input *in, struct bu
 	if (!in->debug_frame.bytes)
 		load_section(f, ".zdebug_frame", b, &in->debug_frame);
 	load_section(f, ".sframe", b, &in->sframe);
+	load_section(f, ".gopclntab", b, &in->go);
+	if (!in->go.bytes)
+		load_section(f, ".data.rel.ro.gopclntab", b, &in->go);
 	s = elf_file_find_section(f, ".text");
 	in->text_svma = s ? s->svma : 0;
 	s = elf_file_find_section(f, ".got");
@@ -154,7 +158,7 @@ static void load_svma(const struct elf_file *f, uint64_t svma, struct budget *b,
 	}
 }
 
-/* Cuts .eh_frame, of which only the start is known, behind its terminator. */
+/* Cuts .eh_frame behind its terminator.  Only its start is known. */
 static void cut_eh_frame(struct unwind_section *s)
 {
 	struct rd r = rd_init(s->bytes, s->n_bytes);
@@ -242,6 +246,14 @@ static void make_key(const struct unwind_input *in, uint8_t ret[UNWIND_KEY_BYTES
 	add_section(&h, &in->eh_frame);
 	add_section(&h, &in->debug_frame);
 	add_section(&h, &in->sframe);
+	add_section(&h, &in->go);
+	for (uint32_t i = 0; i < in->n_switches; i++) {
+		sha256_add_u64(&h, in->switches[i].start);
+		sha256_add_u64(&h, in->switches[i].end);
+		sha256_add_u64(&h, in->switches[i].depth);
+		sha256_add_u64(&h,
+			       (uint64_t)in->switches[i].goroutine_at << 8 | in->switches[i].how);
+	}
 	sha256_add_u64(&h, in->interpreter.number);
 	sha256_add_u64(&h, in->interpreter.version);
 	sha256_add_u64(&h, in->interpreter.anchor);
@@ -276,6 +288,8 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 	find_code(f, &in);
 	find_sigreturn(f, &in);
 	interpreter_find(f, &in);
+	if (in.go.bytes)
+		go_switches_find(f, &in);
 	in.most_bytes = b.left;
 	if (b.ran_out)
 		rc = err_set(err, -E2BIG, "frame information of more than %zu bytes", most_bytes);
@@ -286,6 +300,7 @@ static int resolve_elf_unwind_load(struct elf_file *f, size_t most_bytes, struct
 	free((void *)in.eh_frame.bytes);
 	free((void *)in.debug_frame.bytes);
 	free((void *)in.sframe.bytes);
+	free((void *)in.go.bytes);
 	return rc;
 }
 

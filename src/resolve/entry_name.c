@@ -41,7 +41,36 @@ bool entry_name_parse(const char *name, const char *prefix, struct entry_key *re
 	return strcmp(again, name) == 0;
 }
 
-int entry_names_list(int fd, void (*add)(void *ctx, const char *name), void *ctx)
+struct cache_entry cache_entry_named(const struct cache_names *names, bool is_claimed,
+				     const struct entry_key *key)
+{
+	struct cache_entry e = {.is_claimed = is_claimed, .key = *key};
+
+	entry_name_format(is_claimed ? names->claimed : names->believed, key, e.name);
+	return e;
+}
+
+static void cache_entry_add(const struct cache_names *names, const char *name, cache_entries *ret)
+{
+	struct cache_entry e = {.is_claimed = str_starts(name, names->claimed)};
+	const char *prefix = e.is_claimed ? names->claimed : names->believed;
+
+	if (!(names->plain && strcmp(name, names->plain) == 0) &&
+	    !entry_name_parse(name, prefix, &e.key))
+		return;
+	snprintf(e.name, sizeof(e.name), "%.*s", ENTRY_NAME_MAX - 1, name);
+	vec_push(ret, e);
+}
+
+static int cache_entry_by_belief(const void *a, const void *b)
+{
+	const struct cache_entry *x = a, *y = b;
+
+	return x->is_claimed != y->is_claimed ? x->is_claimed - y->is_claimed
+					      : strcmp(x->name, y->name);
+}
+
+int cache_entries_list(int fd, const struct cache_names *names, cache_entries *ret)
 {
 	int again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = again < 0 ? NULL : fdopendir(again);
@@ -55,7 +84,8 @@ int entry_names_list(int fd, void (*add)(void *ctx, const char *name), void *ctx
 		return rc;
 	}
 	while ((file = readdir(d)))
-		add(ctx, file->d_name);
+		cache_entry_add(names, file->d_name, ret);
 	closedir(d);
+	vec_sort(ret, cache_entry_by_belief);
 	return 0;
 }

@@ -26,8 +26,10 @@ int file_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct f
 	if (elf_file_open_hashed(&f, fd, &hash, NULL) >= 0) {
 		s.source = symtab_elf_read(&f, &s.found);
 		symtab_elf_read_plt(&f, &s.found);
-		if (s.source < SYMTAB_FULL)
+		if (s.source < SYMTAB_FULL) {
+			symtab_elf_read_go(&f, &s.found);
 			symtab_elf_read_frames(&f, &s.found);
+		}
 		elf_file_close(&f);
 	}
 	sha256_end(&hash, s.content, sizeof(s.content));

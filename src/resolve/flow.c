@@ -467,6 +467,7 @@ static int cut(struct walk *w, struct insn ***ret_lasts)
 
 	for (uint32_t pos = 0; pos < end; pos++) {
 		struct insn *in = insn_at(w, pos), *next;
+		uint32_t n_insns = 1;
 
 		if (!in || !(in->flags & IS_LEADER))
 			continue;
@@ -474,8 +475,9 @@ static int cut(struct walk *w, struct insn ***ret_lasts)
 			vec_release(&lasts);
 			return -E2BIG;
 		}
-		while (in->kind != FLOW_INSN_BRANCH && (next = next_of(w, in)) &&
-		       !(next->flags & IS_LEADER))
+		for (; in->kind != FLOW_INSN_BRANCH && (next = next_of(w, in)) &&
+		       !(next->flags & IS_LEADER);
+		     n_insns++)
 			in = next;
 		vec_push(&lasts, in);
 		vec_push(&w->f->blocks, (struct flow_block){
@@ -483,6 +485,7 @@ static int cut(struct walk *w, struct insn ***ret_lasts)
 						.end = svma_of(w, in->pos) + in->n_bytes,
 						.last = svma_of(w, in->pos),
 						.how = end_of(w, in),
+						.n_insns = n_insns,
 					});
 	}
 	*ret_lasts = lasts.v;
@@ -492,6 +495,13 @@ static int cut(struct walk *w, struct insn ***ret_lasts)
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int compare_svma(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
@@ -576,9 +586,12 @@ static int make_blocks(struct walk *w)
 	connect(w, lasts, of);
 	name_tables(w, lasts);
 	vec_each (in, &w->insns) {
+		if (in->kind == FLOW_INSN_CALL)
+			vec_push(&w->f->calls, svma_of(w, in->pos) + in->n_bytes);
 		w->f->n_tables += !!(in->flags & HAS_TABLE);
 		w->f->n_unknown += !!(in->flags & IS_UNKNOWN);
 	}
+	vec_sort(&w->f->calls, compare_svma);
 	w->f->n_insns = (uint32_t)w->insns.n;
 	free(lasts);
 	free(of);
@@ -651,6 +664,7 @@ void flow_release(struct flow *f)
 	vec_release(&f->blocks);
 	vec_release(&f->roots);
 	vec_release(&f->exits);
+	vec_release(&f->calls);
 	free(f->first);
 	free(f->succ);
 	*f = (struct flow){0};

@@ -56,6 +56,7 @@ struct flow_block {
 	uint64_t start, end; /* svma */
 	uint64_t last;	     /* its last instruction */
 	uint64_t table;	     /* how == FLOW_TABLE: svma of the table's first entry */
+	uint32_t n_insns;
 	enum flow_end how;
 };
 
@@ -64,6 +65,7 @@ struct flow {
 	uint32_t *first, *succ;	       /* as in struct graph, by block */
 	VEC(uint32_t) roots;	       /* blocks; the first is the procedure's start */
 	VEC(uint64_t) exits;	       /* targets of direct jumps out of all parts, unsorted */
+	VEC(uint64_t) calls;	       /* svmas behind calls, ascending: where these return to */
 	uint32_t n_tables, n_unknown;  /* jumps through tables, and to unknown places */
 	uint32_t n_insns;
 };

@@ -63,7 +63,7 @@ static void resolve_image_symbols_save(struct symbol_sources *src, const struct 
 		  st);
 }
 
-/* Of IM's code file, which is opened, or of what the cache has of it. */
+/* Begins with the symbols of IM's code file, which is opened, or with the cache's copy of them. */
 static int begin_file(struct symbol_sources *src, const struct image *im, struct image_symbols *s,
 		      struct file_symbols *ret, bool *ret_claimed, char **ret_path)
 {
@@ -326,8 +326,11 @@ static void turn_into_offsets(struct image_symbols *s)
 {
 	struct symtab_builder b = {0};
 	struct symtab by_offset;
+	uint32_t names = 0, n = s->symtab->n;
 
-	for (uint32_t i = 0; i < s->symtab->n; i++) {
+	if (n && !symtab_builder_add_names(&b, s->symtab, &names))
+		n = 0;
+	for (uint32_t i = 0; i < n; i++) {
 		struct procedure p = symtab_get(s->symtab, i);
 
 		for (uint32_t l = 0; l < s->layout.n_loads; l++) {
@@ -338,9 +341,7 @@ static void turn_into_offsets(struct image_symbols *s)
 			p.start += load->off - load->svma;
 			p.end += load->off - load->svma;
 			symtab_builder_add_range(&b, p.start, p.end);
-			symtab_builder_add(
-				&b, p.start, p.end - p.start, p.name, strlen(p.name),
-				p.flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT | PROC_UNNAMED));
+			symtab_builder_add_entry(&b, s->symtab, names, &p, p.start);
 			break;
 		}
 	}

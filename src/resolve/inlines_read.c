@@ -441,6 +441,10 @@ void lines_read_scopes(struct lines *l, uint32_t i)
 	struct reader rd = {.l = l, .u = u};
 	Dwarf_Die die;
 
+	if (l->go) {
+		lines_go_read_scopes(l, i);
+		return;
+	}
 	if (u->has_scopes)
 		return;
 	u->has_scopes = true;

@@ -21,8 +21,6 @@
 #include "resolve/symtab_elf.h"
 #include "unwind/python_state.h"
 
-#define MOST_LOOP_BYTES (1u << 20)
-
 /* What is looked for among the exported symbols. */
 struct python_symbols {
 	uint64_t runtime, version, loop, n_loop_bytes; /* svma; 0: not there */
@@ -164,34 +162,35 @@ static void add_part(struct unwind_input *in, const struct symtab_builder *fdes,
 	}
 }
 
-static void find_parts(struct elf_file *f, const struct python_symbols *p, struct unwind_input *in)
+void interpreter_add_loop(struct elf_file *f, uint64_t loop, uint64_t n_bytes,
+			  struct unwind_input *in)
 {
 	const struct disasm_opts o = {.machine = f->machine};
-	_mem_ uint8_t *code = xmalloc((size_t)p->n_loop_bytes);
+	_mem_ uint8_t *code = xmalloc((size_t)n_bytes);
 	struct disasm *d = disasm_new(&o, NULL);
 	struct symtab_builder fdes = {0};
 	struct disasm_insn insn;
 
-	if (d && interpreter_read(f, p->loop, code, (size_t)p->n_loop_bytes)) {
+	in->loops[in->n_loops++] = (struct unwind_loop){loop, n_bytes};
+	if (d && interpreter_read(f, loop, code, (size_t)n_bytes)) {
 		symtab_elf_read_frames(f, &fdes);
-		disasm_begin(d, code, (size_t)p->n_loop_bytes, p->loop);
+		disasm_begin(d, code, (size_t)n_bytes, loop);
 		while (disasm_next(d, &insn))
 			if (insn.has_target && insn.kind != DISASM_CALL &&
-			    insn.target - p->loop >= p->n_loop_bytes)
+			    insn.target - loop >= n_bytes)
 				add_part(in, &fdes, insn.target);
 	}
 	symtab_builder_release(&fdes);
 	disasm_free(d);
 }
 
-/* Where the state is, as unwind_interpreter has it; false when the loop is in no segment. */
-static bool find_anchor(const struct python_symbols *p, struct unwind_input *in)
+bool interpreter_set_anchor(uint64_t variable, uint64_t loop, struct unwind_input *in)
 {
 	for (uint32_t i = 0; i < in->n_segments; i++) {
 		const struct unwind_segment *s = &in->segments[i];
 
-		if (p->loop - s->svma < s->n_bytes) {
-			in->interpreter.anchor = p->runtime - s->svma + s->off;
+		if (loop - s->svma < s->n_bytes) {
+			in->interpreter.anchor = variable - s->svma + s->off;
 			return true;
 		}
 	}
@@ -240,10 +239,13 @@ static enum interpreter_refusal find_python(struct elf_file *f, struct unwind_in
 	struct rd r = rd_init(bytes, sizeof(bytes));
 	uint32_t version;
 
+	interpreter_each_symbol(f, take_symbol, &p);
+	if (!p.runtime && !p.loop && !elf_file_find_section(f, ".PyRuntime"))
+		return INTERPRETER_ACCEPTED; /* none: the filter of names is right most of the time */
 	if (f->machine != EM_X86_64)
 		return INTERPRETER_OTHER_MACHINE;
-	interpreter_each_symbol(f, take_symbol, &p);
-	if (!p.runtime || !p.loop || !p.n_loop_bytes || p.n_loop_bytes > MOST_LOOP_BYTES)
+	if (!p.runtime || !p.loop || !p.n_loop_bytes ||
+	    p.n_loop_bytes > INTERPRETER_MOST_LOOP_BYTES)
 		return INTERPRETER_WITHOUT_SYMBOLS;
 	if (!p.version && !p.at_least)
 		return INTERPRETER_TOO_OLD;
@@ -255,11 +257,10 @@ static enum interpreter_refusal find_python(struct elf_file *f, struct unwind_in
 	if (version >= 0x030d0000 &&
 	    !is_usual(f, p.runtime, version, PYTHON_LAYOUT(python_number(version))))
 		return INTERPRETER_OTHER_BUILD;
-	if (!find_anchor(&p, in))
+	if (!interpreter_set_anchor(p.runtime, p.loop, in))
 		return INTERPRETER_DAMAGED;
 	in->interpreter.number = python_number(version);
-	in->loops[in->n_loops++] = (struct unwind_loop){p.loop, p.n_loop_bytes};
-	find_parts(f, &p, in);
+	interpreter_add_loop(f, p.loop, p.n_loop_bytes, in);
 	return INTERPRETER_ACCEPTED;
 }
 
@@ -267,8 +268,15 @@ void interpreter_find(struct elf_file *f, struct unwind_input *in)
 {
 	if (!f->is_64 || elf_file_read_sections(f, NULL) < 0)
 		return;
+	/* A file holds one at most; what the filter of names takes for another one is none. */
 	if (interpreter_may_export(f, "_PyRuntime"))
 		in->interpreter.refusal = find_python(f, in);
-	if (interpreter_may_be_v8(f))
+	if (!in->interpreter.number && !in->interpreter.refusal && interpreter_may_be_v8(f))
 		in->interpreter.refusal = interpreter_find_v8(f, in);
+	if (!in->interpreter.number && !in->interpreter.refusal && interpreter_may_be_hotspot(f))
+		in->interpreter.refusal = interpreter_find_hotspot(f, in);
+	if (!in->interpreter.number && !in->interpreter.refusal && interpreter_may_be_php(f))
+		in->interpreter.refusal = interpreter_find_php(f, in);
+	if (!in->interpreter.number && !in->interpreter.refusal && interpreter_may_be_perl(f))
+		in->interpreter.refusal = interpreter_find_perl(f, in);
 }

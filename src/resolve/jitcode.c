@@ -69,7 +69,7 @@ struct jitcode {
 	piece_list young, old;
 	uint32_t n_replaced;
 	uint64_t next_ns;
-	/* Of a map, what was before `at` when it was last read. */
+	/* The end of a map's text before `at` when it was last read. */
 	char tail[JITREAD_TAIL];
 	size_t n_tail;
 };
@@ -297,7 +297,7 @@ static void add_code(struct jitcode *j, uint64_t avma, uint64_t n_bytes, const c
 			     .name = (uint32_t)j->pool.n,
 			     .n_name = (uint32_t)n_name};
 	vec_push(&j->loads, load);
-	/* Of addresses that nobody had before, samples may have come already, as layer 0. */
+	/* Addresses that nobody had before may have samples already, in layer 0. */
 	for (uint64_t at = avma, next; below >= 0; at = next) {
 		at = find_gap(j, at, p.end, &next);
 		if (at == p.end)
@@ -564,8 +564,16 @@ uint64_t jitcode_svma(const struct jitcode *j, uint64_t avma)
 void jitcode_symbols(const struct jitcode *j, struct symtab *ret)
 {
 	struct symtab_builder b = {0};
+	const struct load *last = NULL;
+	struct symbol_name name;
 
-	vec_each (l, &j->loads)
-		symtab_builder_add(&b, l->svma, l->n_bytes, j->pool.v + l->name, l->n_name, 0);
+	/* A procedure's pieces follow each other and share its name. */
+	vec_each (l, &j->loads) {
+		if (!(last && last->name == l->name && last->n_name == l->n_name) &&
+		    !symtab_builder_name(&b, j->pool.v + l->name, l->n_name, &name))
+			break;
+		last = l;
+		symtab_builder_add_named(&b, l->svma, l->n_bytes, &name, 0);
+	}
 	symtab_builder_finish(&b, ret);
 }

@@ -8,9 +8,9 @@
  *
  *     svma = layer << 48 | address
  *
- * Of two procedures that ever shared an address the later one has the higher layer, so (layer,
- * address) means one procedure for ever.  An address nobody had yet is in layer 0 and means who has
- * it first: so the svma is right also before the compiler has told of the code.  Compilers write
+ * When two procedures ever shared an address, the later one has the higher layer.  So (layer,
+ * address) means one procedure for ever.  An address that nobody had yet is in layer 0 and means
+ * its first owner: the svma is right even before the compiler has told of the code.  Compilers write
  * through buffers, and what they compiled last may come only at their end.
  * docs/design/generated-code.md says what that leaves wrong. */
 #ifndef RESOLVE_JITCODE_H

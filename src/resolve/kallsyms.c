@@ -21,6 +21,10 @@
 #define MAX_NOTES    (1u << 20)
 #define PAGE	     4096u
 
+/* A BPF program is taken to reach to the next one, but not farther than this beyond its first page:
+ * what runs between two programs is the first one's. */
+#define BPF_MORE_BYTES (1u << 17)
+
 struct line {
 	uint64_t address;
 	char type;
@@ -88,8 +92,18 @@ static bool draft_same(const void *owner, uint32_t i, const void *key)
 	return strcmp(((const struct loader *)owner)->drafts.v[i].part.name, key) == 0;
 }
 
-static struct draft *intern_draft(struct loader *ld, enum image_kind kind, const char *name,
-				  size_t n_name)
+/* Takes NAME over. */
+static struct draft *draft_add(struct loader *ld, enum image_kind kind, char *name)
+{
+	struct draft *d = vec_add(&ld->drafts);
+
+	d->part.kind = kind;
+	d->part.name = name;
+	d->lowest = UINT64_MAX;
+	return d;
+}
+
+static struct draft *intern_module(struct loader *ld, const char *name, size_t n_name)
 {
 	_mem_ char *s = NULL;
 	struct draft *d;
@@ -103,10 +117,7 @@ static struct draft *intern_draft(struct loader *ld, enum image_kind kind, const
 	ld->last = index_find(&ld->by_name, hash_str(s), draft_same, ld, s);
 	if (ld->last == INDEX_NONE) {
 		ld->last = (uint32_t)ld->drafts.n;
-		d = vec_add(&ld->drafts);
-		d->part.kind = kind;
-		d->part.name = take_ptr(&s);
-		d->lowest = UINT64_MAX;
+		d = draft_add(ld, IMAGE_MODULE, take_ptr(&s));
 		index_add(&ld->by_name, hash_str(d->part.name), ld->last);
 	}
 	return &ld->drafts.v[ld->last];
@@ -119,11 +130,11 @@ static void add_line(struct loader *ld, const struct line *l)
 
 	if (l->n_module) {
 		/* kernel/bpf/core.c names the module of every BPF program
-		 * "bpf"; each is an image. */
+		 * "bpf"; each is an image.  Two programs may have a function of one name. */
 		bool bpf = l->n_module == 3 && memcmp(l->module, "bpf", 3) == 0;
 
-		d = bpf ? intern_draft(ld, IMAGE_BPF, l->name, l->n_name)
-			: intern_draft(ld, IMAGE_MODULE, l->module, l->n_module);
+		d = bpf ? draft_add(ld, IMAGE_BPF, xstrndup(l->name, l->n_name))
+			: intern_module(ld, l->module, l->n_module);
 		if (l->address < d->lowest)
 			d->lowest = l->address;
 		if (l->address > d->highest)
@@ -268,6 +279,8 @@ static void finish_parts(struct loader *ld, const char *sys_dir)
 		if (p->start == 0)
 			p->start = d->lowest;
 		p->end = page_end(d->highest);
+		if (p->kind == IMAGE_BPF) /* nothing says where it ends */
+			p->end += BPF_MORE_BYTES;
 		kallsyms_finish(&d->builder, p->start, p->start, p->end, &p->symtab);
 		if (p->kind == IMAGE_MODULE && !strchr(p->name, '/')) {
 			_mem_ char *notes = xasprintf("%s/module/%s/notes/.note.gnu.build-id",

@@ -10,14 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file_stamp.h"
 #include "base/rd.h"
 #include "base/root_file.h"
+#include "resolve/debug_file.h"
+#include "resolve/file_symbols.h"
+#include "resolve/image_symbols.h"
 #include "resolve/symcache.h"
 
-void keep_wanted(const char *dir, const struct image *im, const uint64_t *svmas, size_t n,
-		 kept_ranges *ret)
+void keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
+		 size_t n, kept_ranges *ret)
 {
 	struct symcache symbols;
 	struct kept_code kept;
@@ -29,16 +33,18 @@ void keep_wanted(const char *dir, const struct image *im, const uint64_t *svmas,
 		return;
 	has_kept = kept_open(&kept, dir, im, NULL) >= 0;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t at = symtab_find(&symbols.symtab, svmas[i]);
+		const uint64_t svma = places[i].svma;
+		uint32_t at = svma < end ? PROC_NONE : symtab_find(&symbols.symtab, svma);
 		struct procedure p;
 
-		if (svmas[i] < end || at == PROC_NONE ||
-		    (has_kept && kept_code_find(&kept, svmas[i])))
+		if (svma < end && ret->n)
+			ret->v[ret->n - 1].only_lines &= places[i].is_caller;
+		if (at == PROC_NONE || (has_kept && kept_code_find(&kept, svma)))
 			continue;
 		p = symtab_get(&symbols.symtab, at);
 		if (p.start < end)
 			continue;
-		vec_push(ret, (struct kept_range){p.start, p.end});
+		vec_push(ret, (struct kept_range){p.start, p.end, places[i].is_caller});
 		end = p.end;
 	}
 	if (has_kept)
@@ -60,11 +66,27 @@ static int save_kept(const char *dir, const struct image *im, struct keep_file f
 }
 
 int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges *ranges,
-	     struct keep_file file, struct err *err)
+	     struct err *err)
 {
+	const struct debug_paths where = {.debug_root = SYMBOLS_DEBUG_ROOT};
+	_mem_ char *path = NULL;
+	_fd_ int debug = debug_file_open_debug(&where, im, NULL, fd, &path, NULL);
+	_fd_ int alt =
+		debug >= 0 ? debug_file_open_alt(debug, path) : debug_file_open_alt(fd, im->path);
+	struct keep_file file = {file_symbols_believed(fd), keep_is_hidden(fd)};
 	struct kept_code k;
-	int rc = kept_code_read(fd, im->digest, ranges->v, ranges->n, true, &k, err);
+	int rc;
 
+	if (debug >= 0) {
+		file.is_believed &= file_symbols_believed(debug);
+		file.is_hidden |= keep_is_hidden(debug);
+	}
+	if (alt >= 0) {
+		file.is_believed &= file_symbols_believed(alt);
+		file.is_hidden |= keep_is_hidden(alt);
+	}
+	rc = kept_code_read((struct kept_files){fd, debug < 0 ? -1 : debug, alt}, im->digest,
+			    ranges->v, ranges->n, true, &k, err);
 	if (rc < 0)
 		return rc;
 	rc = save_kept(dir, im, file, &k, err);
@@ -80,22 +102,68 @@ size_t keep_question(const struct image *im, const kept_ranges *ranges, bool lin
 
 	wr_bytes(ret, im->digest, sizeof(im->digest));
 	wr_u8(ret, lines);
+	wr_u8(ret, im->build_id.n_bytes);
+	wr_bytes(ret, im->build_id.bytes, im->build_id.n_bytes);
 	vec_each (r, ranges) {
 		if (ret->n + 20 > most)
 			break;
 		wr_uleb(ret, r->start - end);
-		wr_uleb(ret, r->end - r->start);
+		wr_uleb(ret, (r->end - r->start) << 1 | r->only_lines);
 		end = r->end;
 		n++;
 	}
 	return n;
 }
 
-int keep_answer(int fd, const uint8_t *question, size_t n, struct wr *ret, struct err *err)
+/* The image that a question is about; RET_LINES: whether lines are wanted. */
+static struct image get_image(struct rd *r, bool *ret_lines)
+{
+	const uint8_t *digest = rd_bytes(r, IMAGE_DIGEST_BYTES);
+	struct image im = {.kind = IMAGE_FILE};
+	const uint8_t *id;
+
+	*ret_lines = rd_u8(r);
+	im.build_id.n_bytes = rd_u8(r);
+	if (im.build_id.n_bytes > BUILD_ID_MAX)
+		r->bad = true;
+	id = r->bad ? NULL : rd_bytes(r, im.build_id.n_bytes);
+	if (r->bad)
+		return (struct image){0};
+	memcpy(im.digest, digest, sizeof(im.digest));
+	memcpy(im.build_id.bytes, id, im.build_id.n_bytes);
+	return im;
+}
+
+/* Whether root installed the file at FD (-1: none) for everybody. */
+static bool is_installed(int fd)
+{
+	return fd >= 0 && file_symbols_believed(fd) && !keep_is_hidden(fd);
+}
+
+void keep_open_debug(const uint8_t *question, size_t n, struct kept_files *ret)
 {
 	struct rd r = rd_init(question, n);
-	const uint8_t *digest = rd_bytes(&r, IMAGE_DIGEST_BYTES);
-	const bool lines = rd_u8(&r);
+	bool lines;
+	const struct image im = get_image(&r, &lines);
+	_mem_ char *name = lines ? debug_file_name(&im, false, ".debug") : NULL;
+	_mem_ char *path = name ? xasprintf("%s/%s", SYMBOLS_DEBUG_ROOT, name) : NULL;
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	_fd_ int fd = path ? open(path, flags) : -1, alt = -1;
+
+	ret->debug = ret->alt = -1;
+	if (!is_installed(fd))
+		return;
+	alt = debug_file_open_alt(fd, path);
+	ret->alt = is_installed(alt) ? take_fd(&alt) : -1;
+	ret->debug = take_fd(&fd);
+}
+
+int keep_answer(struct kept_files files, const uint8_t *question, size_t n, struct wr *ret,
+		struct err *err)
+{
+	struct rd r = rd_init(question, n);
+	bool lines;
+	const struct image im = get_image(&r, &lines);
 	kept_ranges ranges = {0};
 	struct kept_code k;
 	uint64_t end = 0;
@@ -103,11 +171,14 @@ int keep_answer(int fd, const uint8_t *question, size_t n, struct wr *ret, struc
 
 	while (rd_left(&r) && !r.bad) {
 		struct kept_range range = {.start = end + rd_uleb(&r)};
+		uint64_t n_bytes;
 
-		range.end = end = range.start + rd_uleb(&r);
+		n_bytes = rd_uleb(&r);
+		range.only_lines = n_bytes & 1;
+		range.end = end = range.start + (n_bytes >> 1);
 		vec_push(&ranges, range);
 	}
-	rc = r.bad ? -EINVAL : kept_code_read(fd, digest, ranges.v, ranges.n, lines, &k, err);
+	rc = r.bad ? -EINVAL : kept_code_read(files, im.digest, ranges.v, ranges.n, lines, &k, err);
 	if (rc >= 0) {
 		kept_code_format(&k, ret);
 		kept_code_release(&k);

@@ -4,6 +4,7 @@
 #ifndef RESOLVE_KEEP_H
 #define RESOLVE_KEEP_H
 
+#include "model/sampled.h"
 #include "resolve/kept_dir.h"
 
 typedef VEC(struct kept_range) kept_ranges;
@@ -14,21 +15,29 @@ struct keep_file {
 	bool is_hidden;	  /* its owner hides it from some */
 };
 
-/* Appends to RET the procedures of IM around SVMAS (N of them, ascending) of which DIR keeps no
- * code yet; their symbols must be kept there. */
-void keep_wanted(const char *dir, const struct image *im, const uint64_t *svmas, size_t n,
-		 kept_ranges *ret);
+/* Appends to RET the procedures of IM around the N PLACES, which are IM's and ascend, of which DIR
+ * keeps no code yet; their symbols must be kept there. */
+void keep_wanted(const char *dir, const struct image *im, const struct sampled_place *places,
+		 size_t n, kept_ranges *ret);
 
-/* Keeps RANGES of the file FD (borrowed), which is IM's, in this process. */
+/* Keeps RANGES of the file FD (borrowed), which is IM's, in this process, which is its user's: with
+ * the lines of its separate debug file, wherever that lies. */
 int keep_now(const char *dir, const struct image *im, int fd, const kept_ranges *ranges,
-	     struct keep_file file, struct err *err);
+	     struct err *err);
+
+/* Opens, before a child gives up its rights, the debug file that a question may need, and the file
+ * that dwz moved parts of it to: those that root installed for everybody, the first of them below
+ * /usr/lib/debug.  -1: there is none.  Their lines are believed as the code is.  RET.code is not
+ * touched. */
+void keep_open_debug(const uint8_t *question, size_t n, struct kept_files *ret);
 
 /* Keeps code in two parts: a child makes bytes of the file's RANGES, as a question has them, and
  * whoever asked keeps them.  LINES: as kept_code_read.  keep_question stops at MOST bytes and
  * returns how many ranges it has. */
 size_t keep_question(const struct image *im, const kept_ranges *ranges, bool lines, size_t most,
 		     struct wr *ret);
-int keep_answer(int fd, const uint8_t *question, size_t n, struct wr *ret, struct err *err);
+int keep_answer(struct kept_files files, const uint8_t *question, size_t n, struct wr *ret,
+		struct err *err);
 int keep_bytes(const char *dir, const struct image *im, struct keep_file file, const uint8_t *bytes,
 	       size_t n, struct err *err);
 

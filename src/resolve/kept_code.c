@@ -474,13 +474,17 @@ static void get_proc(struct kept_code *k, struct rd *r, uint64_t last_end)
 	get_consts(k, r, p);
 }
 
+/* Whether the file's sum is that of its bytes, were it of this version. */
 static bool sum_is_right(const uint8_t *bytes, size_t n)
 {
+	const uint8_t version[] = {MAJOR & 255, MAJOR >> 8};
 	uint8_t sum[SUM_BYTES];
 	struct sha256 hash;
 
 	sha256_begin(&hash);
-	sha256_add(&hash, bytes, HEADER_BYTES - SUM_BYTES);
+	sha256_add(&hash, bytes, 8); /* the magic */
+	sha256_add(&hash, version, sizeof(version));
+	sha256_add(&hash, bytes + 10, HEADER_BYTES - SUM_BYTES - 10);
 	sha256_add(&hash, bytes + HEADER_BYTES, n - HEADER_BYTES);
 	sha256_end(&hash, sum, sizeof(sum));
 	return memcmp(sum, bytes + HEADER_BYTES - SUM_BYTES, sizeof(sum)) == 0;
@@ -497,9 +501,9 @@ int kept_code_parse(struct kept_code *k, const uint8_t *bytes, size_t n, struct 
 		return err_set(err, -EBADMSG, "not a file of kept code");
 	if (n < HEADER_BYTES)
 		return err_set(err, -ENODATA, "kept code: truncated");
-	if (major != MAJOR)
+	if (major != MAJOR && !sum_is_right(bytes, n))
 		return err_set(err, -EPROTONOSUPPORT, "kept code: version %u", major);
-	if (!sum_is_right(bytes, n))
+	if (major != MAJOR || !sum_is_right(bytes, n))
 		return err_set(err, -EBADMSG, "kept code: damaged");
 	rd_bytes(&r, HEADER_BYTES - 10);
 	get_info(k, &r);

@@ -118,12 +118,20 @@ void kept_code_seal(uint8_t *bytes, size_t n);
 /* A procedure that is to be kept. */
 struct kept_range {
 	uint64_t start, end;
+	bool only_lines; /* not without lines: it is a caller, of which nobody lists the instructions */
 };
 
-/* Reads RANGES, which ascend, of the ELF file at FD (borrowed), which may be the image of digest
- * WANTED (elf_probe_as); without lines unless LINES.  Opens
- * nothing.  RET has no path and is not claimed.  0, or the errors of elf_probe. */
-int kept_code_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES],
+/* The files that code is kept of; borrowed. */
+struct kept_files {
+	int code;
+	int debug; /* maybe its separate debug file, for lines that CODE has not; -1: none */
+	int alt;   /* maybe the file that dwz moved parts of their DWARF to; -1: none */
+};
+
+/* Reads RANGES, which ascend, of the ELF file FILES.code, which may be the image of digest WANTED
+ * (elf_probe_as); without lines unless LINES.  Opens nothing.  RET has no path and is not claimed.
+ * 0, or the errors of elf_probe. */
+int kept_code_read(struct kept_files files, const uint8_t wanted[IMAGE_DIGEST_BYTES],
 		   const struct kept_range *ranges, size_t n, bool lines, struct kept_code *ret,
 		   struct err *err);
 

@@ -15,51 +15,23 @@
 #include "base/str.h"
 #include "resolve/symcache.h"
 
-static const char believed[] = "code-", claimed[] = "claimedcode-";
+static const struct cache_names names = {.believed = "code-", .claimed = "claimedcode-"};
 
 /* --- names --- */
 
-static struct kept_entry entry_named(const struct kept_info *info)
+static struct cache_entry entry_named(const struct kept_info *info)
 {
-	struct kept_entry e = {.is_claimed = info->is_claimed};
+	struct entry_key key;
 
-	memcpy(e.key.digest, info->digest, sizeof(e.key.digest));
-	memcpy(e.key.content, info->content, sizeof(e.key.content));
-	entry_name_format(e.is_claimed ? claimed : believed, &e.key, e.name);
-	return e;
+	memcpy(key.digest, info->digest, sizeof(key.digest));
+	memcpy(key.content, info->content, sizeof(key.content));
+	return cache_entry_named(&names, info->is_claimed, &key);
 }
 
-static void add_entry(void *ctx, const char *name)
-{
-	kept_entries *ret = ctx;
-	struct kept_entry e = {.is_claimed = str_starts(name, claimed)};
-
-	if (!entry_name_parse(name, e.is_claimed ? claimed : believed, &e.key))
-		return;
-	snprintf(e.name, sizeof(e.name), "%s", name);
-	vec_push(ret, e);
-}
-
-static int entry_by_belief(const void *a, const void *b)
-{
-	const struct kept_entry *x = a, *y = b;
-
-	return x->is_claimed != y->is_claimed ? x->is_claimed - y->is_claimed
-					      : strcmp(x->name, y->name);
-}
-
-static int list_entries(int fd, kept_entries *ret)
-{
-	int rc = entry_names_list(fd, add_entry, ret);
-
-	vec_sort(ret, entry_by_belief);
-	return rc;
-}
-
-int kept_list(const char *dir, const struct build_id *id, kept_entries *ret, struct err *err)
+int kept_list(const char *dir, const struct build_id *id, cache_entries *ret, struct err *err)
 {
 	_fd_ int fd = symcache_open_dir(dir, id, false, err);
-	int rc = fd < 0 ? fd : list_entries(fd, ret);
+	int rc = fd < 0 ? fd : cache_entries_list(fd, &names, ret);
 
 	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
 }
@@ -67,7 +39,7 @@ int kept_list(const char *dir, const struct build_id *id, kept_entries *ret, str
 /* --- entries --- */
 
 static int open_entry_at(struct kept_code *k, int fd, const struct build_id *id,
-			 const struct kept_entry *e, struct err *err)
+			 const struct cache_entry *e, struct err *err)
 {
 	struct file_map map;
 	int rc = file_map_open(&map, fd, e->name, true, err);
@@ -87,14 +59,14 @@ static int open_entry_at(struct kept_code *k, int fd, const struct build_id *id,
 }
 
 int kept_open_entry(struct kept_code *k, const char *dir, const struct build_id *id,
-		    const struct kept_entry *e, struct err *err)
+		    const struct cache_entry *e, struct err *err)
 {
 	_fd_ int fd = symcache_open_dir(dir, id, false, err);
 
 	return fd < 0 ? fd : open_entry_at(k, fd, id, e, err);
 }
 
-int kept_remove(const char *dir, const struct build_id *id, const struct kept_entry *e)
+int kept_remove(const char *dir, const struct build_id *id, const struct cache_entry *e)
 {
 	_fd_ int fd = symcache_open_dir(dir, id, false, NULL);
 
@@ -105,10 +77,10 @@ int kept_open(struct kept_code *k, const char *dir, const struct image *im, stru
 {
 	_fd_ int fd = symcache_open_dir(dir, &im->build_id, false, err);
 	const bool exact = image_digest_known(im->digest);
-	const struct kept_entry *only = NULL, *best = NULL;
-	kept_entries entries = {0};
+	const struct cache_entry *only = NULL, *best = NULL;
+	cache_entries entries = {0};
 	size_t most = 0;
-	int rc = fd < 0 ? fd : list_entries(fd, &entries);
+	int rc = fd < 0 ? fd : cache_entries_list(fd, &names, &entries);
 
 	vec_each (e, &entries) {
 		struct kept_code one;
@@ -160,12 +132,12 @@ static int oldest_first(const void *a, const void *b)
 static uint64_t add_files(int images_fd, const char *name, kept_files *ret)
 {
 	_fd_ int fd = openat(images_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	kept_entries entries = {0};
+	cache_entries entries = {0};
 	uint64_t sum = 0;
 	struct stat st;
 
 	if (fd >= 0)
-		list_entries(fd, &entries);
+		cache_entries_list(fd, &names, &entries);
 	vec_each (e, &entries) {
 		struct kept_file f;
 
@@ -206,11 +178,11 @@ static void keep_bound(const char *dir, uint64_t most_bytes)
 	vec_release(&files);
 }
 
-static int check_claims(int fd, const struct kept_entry *new, struct err *err)
+static int check_claims(int fd, const struct cache_entry *new, struct err *err)
 {
-	kept_entries there = {0};
+	cache_entries there = {0};
 	unsigned n = 0;
-	int rc = list_entries(fd, &there);
+	int rc = cache_entries_list(fd, &names, &there);
 
 	vec_each (e, &there)
 		n += e->is_claimed && strcmp(e->name, new->name) != 0 &&
@@ -224,7 +196,7 @@ static int check_claims(int fd, const struct kept_entry *new, struct err *err)
 
 int kept_save(const char *dir, struct kept_code *k, uint64_t most_bytes, struct err *err)
 {
-	const struct kept_entry e = entry_named(&k->info);
+	const struct cache_entry e = entry_named(&k->info);
 	_fd_ int fd = -1;
 	struct kept_code all;
 	struct wr w = {0};

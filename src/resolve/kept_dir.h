@@ -18,13 +18,6 @@
 /* Files of other users that are kept of one image; more are refused. */
 #define KEPT_MOST_CLAIMED 4
 
-struct kept_entry {
-	char name[ENTRY_NAME_MAX];
-	bool is_claimed;
-	struct entry_key key;
-};
-typedef VEC(struct kept_entry) kept_entries;
-
 /* Adds K to what DIR has of its image and content.  K's info must have a build-id and a digest.  A
  * hidden one can be read by the owner of the database alone.  MOST_BYTES: KEPT_MOST_BYTES.  1: it
  * was written; 0: all of it was there; -ENOSPC: too many files claim to be the image. */
@@ -35,11 +28,11 @@ int kept_save(const char *dir, struct kept_code *k, uint64_t most_bytes, struct 
 int kept_open(struct kept_code *k, const char *dir, const struct image *im, struct err *err);
 
 /* Lists the files of build-id ID, those that are believed first; vec_release them. */
-int kept_list(const char *dir, const struct build_id *id, kept_entries *ret, struct err *err);
+int kept_list(const char *dir, const struct build_id *id, cache_entries *ret, struct err *err);
 
 /* Opens one of them, and checks all of it.  -ESTALE: it is of another image than its name says. */
 int kept_open_entry(struct kept_code *k, const char *dir, const struct build_id *id,
-		    const struct kept_entry *e, struct err *err);
-int kept_remove(const char *dir, const struct build_id *id, const struct kept_entry *e);
+		    const struct cache_entry *e, struct err *err);
+int kept_remove(const char *dir, const struct build_id *id, const struct cache_entry *e);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* kept_code_read: from an ELF file to what is kept of it.  It opens nothing, so that it can run in
- * a child without rights: lines are those in the file itself, not those of a
- * separate debug file. */
+ * a child without rights: whoever asks opens the separate debug file. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/sha256.h"
 #include "resolve/code_file.h"
+#include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/flow.h"
 #include "resolve/inlines.h"
@@ -279,8 +279,8 @@ static void hash_code(const struct elf_file *f, uint8_t ret[KEPT_CONTENT_BYTES])
 static void keep_proc(struct kept_code *k, struct code_file *code, struct lines *l,
 		      const struct kept_range *r)
 {
-	uint8_t *bytes = code_file_load(code, r->start, r->end);
-	const struct lines_unit *u;
+	const struct lines_unit *u = l ? unit_at(l, r->start) : NULL;
+	uint8_t *bytes = r->only_lines && !u ? NULL : code_file_load(code, r->start, r->end);
 	struct kept_proc *p;
 
 	if (!bytes)
@@ -288,7 +288,6 @@ static void keep_proc(struct kept_code *k, struct code_file *code, struct lines 
 	p = kept_code_add(k, r->start, r->end, bytes);
 	free(bytes);
 	keep_consts(k, p, code);
-	u = l ? unit_at(l, r->start) : NULL;
 	if (!u)
 		return;
 	keep_rows(k, p, l);
@@ -298,7 +297,19 @@ static void keep_proc(struct kept_code *k, struct code_file *code, struct lines 
 	keep_decls(k, p, l, u);
 }
 
-int kept_code_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES],
+/* The lines of the code that LAYOUT tells of: those in its own file, else those in its debug file. */
+static struct lines *open_lines(struct kept_files files, const struct image_layout *layout)
+{
+	struct image im = {.build_id = layout->build_id};
+	struct lines *l = lines_open_alone(files.code, files.alt);
+
+	memcpy(im.digest, layout->digest, sizeof(im.digest));
+	if (!l && files.debug >= 0 && debug_file_is(files.debug, &im, layout))
+		l = lines_open_alone(files.debug, files.alt);
+	return l;
+}
+
+int kept_code_read(struct kept_files files, const uint8_t wanted[IMAGE_DIGEST_BYTES],
 		   const struct kept_range *ranges, size_t n, bool lines, struct kept_code *ret,
 		   struct err *err)
 {
@@ -307,11 +318,11 @@ int kept_code_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES],
 	struct lines *l = NULL;
 	uint64_t end = 0;
 	struct stat st;
-	int rc = elf_probe_as(fd, wanted, &layout, err);
+	int rc = elf_probe_as(files.code, wanted, &layout, err);
 
 	*ret = (struct kept_code){0};
 	if (rc >= 0)
-		rc = code_file_borrow(code, fd, err);
+		rc = code_file_borrow(code, files.code, err);
 	if (rc < 0) {
 		free(code);
 		return rc;
@@ -321,11 +332,11 @@ int kept_code_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES],
 				       .type = code->elf.type,
 				       .path = ""};
 	memcpy(ret->info.digest, layout.digest, sizeof(layout.digest));
-	if (fstat(fd, &st) >= 0 && st.st_mtim.tv_sec > 0)
+	if (fstat(files.code, &st) >= 0 && st.st_mtim.tv_sec > 0)
 		ret->info.made_s = (uint64_t)st.st_mtim.tv_sec;
 	hash_code(&code->elf, ret->info.content);
 	if (lines)
-		l = lines_open_alone(fd);
+		l = open_lines(files, &layout);
 	for (size_t i = 0; i < n; i++) {
 		const struct kept_range *r = &ranges[i];
 

@@ -17,6 +17,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,6 +159,20 @@ static void hide_all_but_scopes(Elf *elf)
 	}
 }
 
+/* Opens the lines of a Go program that has no DWARF; NULL: it is none. */
+static struct lines *open_go(int fd)
+{
+	struct lines_go *go = lines_go_open(fd);
+	struct lines *l;
+
+	if (!go)
+		return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->fd = l->alt_fd = -1;
+	l->go = go;
+	return l;
+}
+
 static struct lines *open_for(int fd, const char *path, bool scopes_only, int *ret_code,
 			      struct err *err)
 {
@@ -165,6 +180,11 @@ static struct lines *open_for(int fd, const char *path, bool scopes_only, int *r
 	int rc = check_file(fd, path, err);
 
 	*ret_code = rc;
+	if (rc == -ENOENT) {
+		l = open_go(fd);
+		*ret_code = l ? 0 : rc;
+		return l;
+	}
 	if (rc < 0)
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
@@ -196,29 +216,96 @@ struct lines *lines_open_scopes(int fd, const char *path, int *ret_code, struct 
 	return open_for(fd, path, true, ret_code, err);
 }
 
-/* Bytes of a file that is read into memory whole. */
-#define MOST_ALONE (48u << 20)
+/* A file up to so many bytes is read into memory; a larger one is mapped, for its pages are no
+ * memory of this process's. */
+#define MOST_READ (48u << 20)
 
-struct lines *lines_open_alone(int fd)
+/* Lets libelf write to the headers of the mapped file IM: it notes there which sections it has
+ * inflated.  The mapping is private. */
+static bool open_headers(const struct lines_image *im, int fd)
 {
-	struct lines *l;
-	const char *name;
-	const void *id;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct elf_file f;
+	uint64_t start, n;
+
+	if (elf_file_open(&f, fd, NULL) < 0)
+		return false;
+	start = f.shoff_ / page * page;
+	n = f.shoff_ + f.shnum_ * (f.is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) - start;
+	elf_file_close(&f);
+	return start < im->n_mapped && n <= im->n_mapped - start &&
+	       mprotect(im->bytes, page, PROT_READ | PROT_WRITE) >= 0 &&
+	       mprotect(im->bytes + start, n, PROT_READ | PROT_WRITE) >= 0;
+}
+
+static bool load_image(struct lines_image *im, int fd, size_t n)
+{
+	void *at;
+
+	if (n <= MOST_READ) {
+		im->bytes = malloc(n);
+		return im->bytes && file_pread_all(fd, im->bytes, n, 0) >= 0;
+	}
+	at = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return false;
+	im->bytes = at;
+	im->n_mapped = n;
+	return open_headers(im, fd);
+}
+
+static void drop_image(struct lines_image *im)
+{
+	if (im->n_mapped)
+		munmap(im->bytes, im->n_mapped);
+	else
+		free(im->bytes);
+}
+
+/* Opens the DWARF in the file at FD, whose bytes become IM.  NULL: it has none, or is too large. */
+static Dwarf *open_image(int fd, struct lines_image *im, Elf **ret_elf)
+{
 	struct stat st;
 
-	if (fstat(fd, &st) < 0 || st.st_size > MOST_ALONE || check_file(fd, "", NULL) < 0)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size > LINES_MOST_MAPPED ||
+	    !load_image(im, fd, (size_t)st.st_size))
 		return NULL;
+	*ret_elf = elf_memory(im->bytes, (size_t)st.st_size);
+	return *ret_elf ? dwarf_begin_elf(*ret_elf, DWARF_C_READ, NULL) : NULL;
+}
+
+/* Takes the file at FD (-1: none) as the one that L's .gnu_debugaltlink names.  False: L needs one,
+ * and it is another. */
+static bool take_alt(struct lines *l, int fd)
+{
+	const void *id, *alt_id = NULL;
+	const char *name;
+	ssize_t n_id = dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &id);
+
+	if (n_id <= 0)
+		return true;
+	if (fd < 0 || check_file(fd, "", NULL) == -E2BIG)
+		return false;
+	l->alt = open_image(fd, &l->alt_image, &l->alt_elf);
+	if (!l->alt || dwelf_elf_gnu_build_id(l->alt_elf, &alt_id) != n_id ||
+	    memcmp(alt_id, id, (size_t)n_id) != 0)
+		return false;
+	dwarf_setalt(l->dwarf, l->alt);
+	return true;
+}
+
+struct lines *lines_open_alone(int fd, int alt_fd)
+{
+	struct lines *l;
+	int rc = check_file(fd, "", NULL);
+
+	if (rc < 0)
+		return rc == -ENOENT ? open_go(fd) : NULL;
 	l = xcalloc(1, sizeof(*l));
 	l->alt_fd = l->fd = -1;
-	l->image = malloc((size_t)st.st_size);
-	if (!l->image || file_pread_all(fd, l->image, (size_t)st.st_size, 0) < 0) {
-		lines_close(l);
-		return NULL;
-	}
 	elf_version(EV_CURRENT);
-	l->elf = elf_memory(l->image, (size_t)st.st_size);
-	l->dwarf = l->elf ? dwarf_begin_elf(l->elf, DWARF_C_READ, NULL) : NULL;
-	if (l->dwarf && dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &id) <= 0)
+	l->dwarf = open_image(fd, &l->image, &l->elf);
+	if (l->dwarf && take_alt(l, alt_fd))
 		return l;
 	lines_close(l);
 	return NULL;
@@ -231,7 +318,10 @@ void lines_close(struct lines *l)
 	dwarf_end(l->dwarf);
 	dwarf_end(l->alt);
 	elf_end(l->elf);
-	free(l->image);
+	lines_go_close(l->go);
+	elf_end(l->alt_elf);
+	drop_image(&l->image);
+	drop_image(&l->alt_image);
 	if (l->fd >= 0)
 		close(l->fd);
 	if (l->alt_fd >= 0)

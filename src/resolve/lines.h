@@ -46,9 +46,14 @@ void lines_close(struct lines *l);
  * Errors as lines_open. */
 struct lines *lines_open_scopes(int fd, const char *path, int *ret_code, struct err *err);
 
-/* Reads the lines of the file at FD (borrowed) without opening any other file; nothing of it is
- * mapped.  NULL: it has none, needs another file for them, or is too large. */
-struct lines *lines_open_alone(int fd);
+/* A larger file has no lines in lines_open_alone. */
+#define LINES_MOST_MAPPED ((size_t)1 << 30)
+
+/* Reads the lines of the file at FD without opening any other file.  ALT_FD is the one that dwz may
+ * have moved parts of its DWARF to; -1: it is not there.  Both are borrowed.  A large file is
+ * mapped: who cuts it meanwhile ends this process.  NULL: it has none, needs another file for them,
+ * or is too large. */
+struct lines *lines_open_alone(int fd, int alt_fd);
 
 /* Finds the line of the instruction at SVMA: 0, or -ENOENT. */
 int lines_find(struct lines *l, uint64_t svma, struct line *ret);

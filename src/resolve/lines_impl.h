@@ -10,6 +10,7 @@
 #include "base/rd.h"
 #include "base/vec.h"
 #include "resolve/lines.h"
+#include "unwind/gopclntab.h"
 
 struct lines_row {
 	uint64_t svma; /* first: searched for */
@@ -69,9 +70,13 @@ struct lines_span {
 
 struct lines {
 	int fd;
-	Elf *elf;
-	char *image;	    /* the file's bytes, by lines_open_alone; else NULL */
-	Dwarf *dwarf, *alt; /* alt: the file of .gnu_debugaltlink, or NULL */
+	Elf *elf, *alt_elf;
+	struct lines_image {
+		char *bytes;	 /* of the file, by lines_open_alone; else NULL */
+		size_t n_mapped; /* 0: they are in memory of their own */
+	} image, alt_image;
+	Dwarf *dwarf, *alt;  /* alt: the file of .gnu_debugaltlink, or NULL */
+	struct lines_go *go; /* instead of DWARF; NULL: DWARF */
 	int alt_fd;
 	bool is_indexed;
 	VEC(struct lines_unit) units;
@@ -113,6 +118,16 @@ struct lines_cursor {
 	size_t i; /* the span found last */
 };
 const struct lines_span *lines_covering(struct lines *l, uint64_t svma, struct lines_cursor *c);
+
+/* Opens the table of Go's functions of the file at FD, borrowed; NULL: it has none. */
+struct lines_go *lines_go_open(int fd);
+void lines_go_close(struct lines_go *g);
+
+/* What the functions of these names do, of a file with such a table. */
+void lines_go_index(struct lines *l);
+void lines_go_read_unit(struct lines *l, uint32_t i);
+void lines_go_read_decls(struct lines *l, uint32_t i);
+void lines_go_read_scopes(struct lines *l, uint32_t i);
 
 /* Counts those of the N ascending elements of N_BYTES at V that begin at or below SVMA; an
  * element's first member is its address. */

@@ -94,7 +94,9 @@ void lines_index(struct lines *l)
 	if (l->is_indexed)
 		return;
 	l->is_indexed = true;
-	for (; l->units.n < LINES_MAX_UNITS &&
+	if (l->go)
+		lines_go_index(l);
+	for (; !l->go && l->units.n < LINES_MAX_UNITS &&
 	       dwarf_nextcu(l->dwarf, off, &next, &header, NULL, NULL, NULL) == 0 && next > off;
 	     off = next) {
 		Dwarf_Die die;
@@ -262,6 +264,10 @@ void lines_read_unit(struct lines *l, uint32_t i)
 	Dwarf_Die die;
 	size_t n;
 
+	if (l->go) {
+		lines_go_read_unit(l, i);
+		return;
+	}
 	if (u->is_read)
 		return;
 	u->is_read = true;
@@ -379,6 +385,10 @@ void lines_read_decls(struct lines *l, uint32_t i)
 	unsigned left = LINES_MAX_DIES;
 	Dwarf_Die die;
 
+	if (l->go) {
+		lines_go_read_decls(l, i);
+		return;
+	}
 	if (u->has_decls)
 		return;
 	u->has_decls = true;

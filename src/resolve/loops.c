@@ -190,7 +190,7 @@ static void add_clues(struct loops *l, const struct flow *f, const struct merged
 	add_clue(l, loop, loop->header);
 	if (gl->n > MANY_LOOPS)
 		return;
-	/* Jumps back say more than jumps out, of which there may be many. */
+	/* Jumps back say more than jumps out.  There may be many jumps out. */
 	for (unsigned pass = 0; pass < 2; pass++) {
 		for (uint32_t k = m->first[i]; k < m->first[i + 1]; k++) {
 			uint32_t b = m->block[k];

@@ -22,6 +22,7 @@
 struct jit_entry {
 	struct perfmap_entry e;
 	uint32_t line;
+	uint32_t named; /* where its name is in the symtab, and 1; 0: nowhere yet */
 };
 
 typedef VEC(struct jit_entry) jit_list;
@@ -111,13 +112,21 @@ static void perfmap_sweep(jit_list *heap, uint64_t at, uint64_t limit, struct sy
 {
 	while (heap->n && at < limit) {
 		struct jit_entry top = heap->v[0];
+		struct symbol_name name;
 		uint64_t end = top.e.end < limit ? top.e.end : limit;
 
 		if (top.e.end <= at) {
 			heap_pop(heap);
 			continue;
 		}
-		symtab_builder_add(b, at, end - at, top.e.name, top.e.n_name, 0);
+		if (top.named) {
+			name = (struct symbol_name){top.named - 1, top.e.n_name};
+		} else {
+			if (!symtab_builder_name(b, top.e.name, top.e.n_name, &name))
+				return;
+			heap->v[0].named = name.off + 1;
+		}
+		symtab_builder_add_named(b, at, end - at, &name, 0);
 		at = end;
 	}
 }

@@ -176,10 +176,23 @@ static bool part_same(const struct name_part *have, const struct name_part *want
 	return n == wanted->n && memcmp(have->text, wanted->text, n) == 0;
 }
 
+/* Tells whether HAVE lacks the word that ends WANTED.  Most names do, and splitting them would cost
+ * ten times as much.  Where WANTED's last part may be something else, the answer is false. */
+static bool lacks_last_word(const char *have, const char *wanted)
+{
+	const char *word = wanted + strlen(wanted);
+
+	while (word > wanted && is_word(word[-1]))
+		word--;
+	return !strstr(have, word) && !strpbrk(wanted, "(. ") && !is_hash(word, strlen(word));
+}
+
 bool proc_name_means(const char *have, const char *wanted)
 {
 	struct name_parts h = {.n = 0}, w = {.n = 0};
 
+	if (lacks_last_word(have, wanted))
+		return false;
 	if (!strstr(have, "::") && !strpbrk(have, ".<( "))
 		return strcmp(have, wanted) == 0;
 	split_name(&h, have, have + strlen(have));

@@ -122,9 +122,8 @@ static bool find_parts(const struct loop_source *s, const struct flow *f, const 
 	return added;
 }
 
-/* Follows procedure P and its cold parts. */
-static int procedure_loops_follow(const struct loop_source *s, struct procedure p, struct flow *f,
-				  struct procedure *ret_whole)
+int procedure_flow_init(struct flow *f, const struct loop_source *s, struct procedure p,
+			struct procedure *ret_whole)
 {
 	struct flow_code code = {
 		.machine = s->code->elf.machine,
@@ -307,10 +306,10 @@ void procedure_loops_init(struct procedure_loops *p, const struct loop_source *s
 	int rc;
 
 	*p = (struct procedure_loops){0};
-	rc = s->code ? procedure_loops_follow(s, first, &f, &whole) : -1;
+	rc = s->code ? procedure_flow_init(&f, s, first, &whole) : -1;
 	if (rc == 0 && whole.index != first.index) {
 		flow_release(&f);
-		rc = procedure_loops_follow(s, whole, &f, &whole);
+		rc = procedure_flow_init(&f, s, whole, &whole);
 	}
 	if (rc == 0)
 		loops_init(&p->loops, &f);

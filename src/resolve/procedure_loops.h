@@ -4,6 +4,7 @@
 #define RESOLVE_PROCEDURE_LOOPS_H
 
 #include "resolve/code_file.h"
+#include "resolve/flow.h"
 #include "resolve/frames.h"
 #include "resolve/loops.h"
 #include "resolve/symtab.h"
@@ -33,6 +34,12 @@ struct loop_source {
 	struct lines *lines; /* NULL: no DWARF */
 	const void *image;   /* as FRAMES knows it */
 };
+
+/* Follows procedure P of S, whose code is there, and its cold parts: fills F; flow_release it.  Where
+ * P is itself a cold part of a procedure, *RET_WHOLE is that one, else it is left alone.  0, or
+ * negative where the code cannot be followed. */
+int procedure_flow_init(struct flow *f, const struct loop_source *s, struct procedure p,
+			struct procedure *ret_whole);
 
 /* Finds the loops of procedure PROC of S's symtab.  Unlikely code that the compiler moved away
  * (NAME.cold) belongs to it; *RET_PROC, when PROC is such, is then NAME.  Never fails: what is not

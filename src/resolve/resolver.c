@@ -48,7 +48,8 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 		.where = {.extra = (const char *const *)r->paths,
 			  .n_extra = opts->n_paths,
 			  .debug_root = r->debug_root,
-			  .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL},
+			  .debuginfod = opts->use_debuginfod ? debuginfod_new() : NULL,
+			  .probed = &r->probed},
 		.cache_dir = r->cache_dir,
 		.more_caches = (const char *const *)r->more_caches,
 		.n_more_caches = opts->n_more_caches,
@@ -183,7 +184,8 @@ void resolver_rest(struct resolver *r, const struct image *im)
 	struct resolver_entry *e = resolver_entry_find(r, im);
 
 	symcache_rest(&e->symbols.cache);
-	close_lines(e);
+	if (!e->n_lines_held)
+		close_lines(e);
 	resolver_entry_close_code(e);
 }
 
@@ -360,9 +362,9 @@ struct lines *resolver_open_lines(struct resolver *r, const struct image *im, st
 	return kept ? kept_lines(kept) : l;
 }
 
-/* The DWARF of E; SCOPES_ONLY when no lines will be asked for. */
+/* The DWARF of E; SCOPES_ONLY when no lines will be asked for.  ERR says why there is none. */
 static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
-				const struct image *im, bool scopes_only)
+				const struct image *im, bool scopes_only, struct err *err)
 {
 	const struct kept_code *kept;
 	_mem_ char *path = NULL;
@@ -373,18 +375,20 @@ static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 		close_lines(e);
 		e->lines_tried = false;
 	}
-	if (e->lines_tried)
+	if (e->lines_tried && (e->lines || !err))
 		return e->lines;
 	e->lines_tried = true;
 	e->scopes_only = scopes_only;
-	if (im->flags & IMAGE_OFFSETS) /* not svmas */
+	if (im->flags & IMAGE_OFFSETS) { /* not svmas */
+		err_set(err, -ENOTSUP, "%s could not be read while it ran", im->path);
 		return NULL;
-	fd = resolver_open_debug(r, im, &path, NULL);
+	}
+	fd = resolver_open_debug(r, im, &path, err);
 	if (!path)
 		path = xstrdup(im->path);
 	if (fd >= 0)
-		e->lines = scopes_only ? lines_open_scopes(fd, path, &rc, NULL)
-				       : lines_open(fd, path, &rc, NULL);
+		e->lines = scopes_only ? lines_open_scopes(fd, path, &rc, err)
+				       : lines_open(fd, path, &rc, err);
 	kept = e->lines ? NULL : resolver_entry_kept(r, e, im);
 	if (kept)
 		e->lines = kept_lines(kept);
@@ -394,7 +398,21 @@ static struct lines *open_lines(struct resolver *r, struct resolver_entry *e,
 struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
 				   const struct image *im)
 {
-	return open_lines(r, e, im, false);
+	return open_lines(r, e, im, false, NULL);
+}
+
+struct lines *resolver_lines_hold(struct resolver *r, const struct image *im, struct err *err)
+{
+	struct resolver_entry *e = resolver_entry_find(r, im);
+	struct lines *l = open_lines(r, e, im, false, err);
+
+	e->n_lines_held += l != NULL;
+	return l;
+}
+
+void resolver_lines_drop(struct resolver *r, const struct image *im)
+{
+	resolver_entry_find(r, im)->n_lines_held--;
 }
 
 void resolver_name_procedure(struct resolver *r, struct resolver_entry *e, uint64_t svma, bool args,
@@ -451,7 +469,7 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 size_t resolver_inlined(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 			const char **ret, size_t max)
 {
-	struct lines *l = open_lines(r, resolver_entry_find(r, im), im, true);
+	struct lines *l = open_lines(r, resolver_entry_find(r, im), im, true, NULL);
 
 	return l ? frames_inlined(&r->frames, svma, l, args, ret, max) : 0;
 }

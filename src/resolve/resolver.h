@@ -46,6 +46,7 @@ struct resolved {
 };
 
 struct resolver;
+struct flow;
 
 /* Copies OPTS. */
 struct resolver *resolver_new(const struct resolver_opts *opts);
@@ -110,6 +111,34 @@ struct resolved_site {
  * resolver_rest. */
 size_t resolver_sites(struct resolver *r, const struct image *im, uint64_t svma,
 		      struct resolved_site *ret, size_t max);
+
+/* Instructions that run one after the other: all of them as often as the first. */
+struct resolved_block {
+	uint64_t start, end; /* svma */
+	uint32_t n_insns;
+	bool is_entry; /* the procedure begins with it */
+};
+typedef VEC(struct resolved_block) resolved_blocks;
+
+/* Puts the blocks of the procedure that covers SVMA, and of its cold parts, into RET, which is empty,
+ * ascending; of a cold part those of the procedure it was moved away from.  0, or negative where no
+ * procedure covers SVMA or its instructions are not there. */
+int resolver_blocks(struct resolver *r, const struct image *im, uint64_t svma,
+		    resolved_blocks *ret);
+
+/* Follows the procedure that covers SVMA, with its cold parts, into RET (flow_release it); of a cold
+ * part the procedure it was moved away from.  *RET_START: where that begins.  0, or negative where no
+ * procedure covers SVMA, its instructions are not there, or they cannot be followed (flow_init); RET
+ * is empty then. */
+int resolver_flow(struct resolver *r, const struct image *im, uint64_t svma, struct flow *ret,
+		  uint64_t *ret_start);
+
+typedef VEC(uint64_t) resolved_starts;
+
+/* Adds to RET the addresses of [START, END) where another line or block of a line begins, as DWARF
+ * tells, ascending; always START itself. */
+void resolver_line_starts(struct resolver *r, const struct image *im, uint64_t start, uint64_t end,
+			  resolved_starts *ret);
 
 enum code_scope_kind {
 	CODE_FUNCTION, /* the procedure */
@@ -179,8 +208,14 @@ struct lines;
 int resolver_open_code_file(struct resolver *r, const struct image *im, struct code_file *ret,
 			    struct err *err);
 
-/* Opens IM's lines: its DWARF, else those that the cache keeps; lines_close them.  NULL: none. */
+/* Opens IM's lines for somebody who outlives the resolver's: lines_close them.  NULL: none. */
 struct lines *resolver_open_lines(struct resolver *r, const struct image *im, struct err *err);
+
+/* Returns IM's lines: its DWARF, else those that the cache keeps.  They are the resolver's and stay
+ * until they are dropped as often as they were held.  NULL: none, and nothing to drop; ERR says
+ * why. */
+struct lines *resolver_lines_hold(struct resolver *r, const struct image *im, struct err *err);
+void resolver_lines_drop(struct resolver *r, const struct image *im);
 
 /* Keeps IM's symbols in the cache, for when its file is gone; does nothing when they are there. FD:
  * the image's file, open (borrowed); -1 for the kernel, its modules and BPF programs, which are

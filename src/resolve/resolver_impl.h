@@ -38,6 +38,7 @@ struct resolver_entry {
 	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */
 	bool lines_tried;
 	bool scopes_only;	/* LINES have none */
+	unsigned n_lines_held;	/* LINES must stay open while it is not 0 */
 	struct code_file *code; /* its instructions, while open; NULL: none, or not looked for */
 	bool code_tried;
 	struct kept_code kept; /* of it, no procedures: nothing, or not looked for */
@@ -56,6 +57,7 @@ struct resolver {
 	char *cache_dir, *proc_dir, *sys_dir, *debug_root;
 	char **paths, **more_caches;
 	struct symbol_sources sources; /* borrows the strings above */
+	struct probed_files probed;
 	VEC(struct resolver_entry *) entries;
 	struct index by_identity;
 	struct arena arena; /* readable names */
@@ -85,6 +87,10 @@ struct lines *resolver_entry_lines(struct resolver *r, struct resolver_entry *e,
 /* What a database keeps of the code of E, which is IM's; NULL: nothing. */
 const struct kept_code *resolver_entry_kept(struct resolver *r, struct resolver_entry *e,
 					    const struct image *im);
+
+/* The instructions of E, which is IM's; NULL: they are not there. */
+struct code_file *resolver_entry_code(struct resolver *r, struct resolver_entry *e,
+				      const struct image *im);
 
 /* Closes its instructions, which may be opened again. */
 void resolver_entry_close_code(struct resolver_entry *e);

@@ -55,8 +55,8 @@ void resolver_entry_close_code(struct resolver_entry *e)
 	e->code_tried = false;
 }
 
-static struct code_file *entry_code(struct resolver *r, struct resolver_entry *e,
-				    const struct image *im)
+struct code_file *resolver_entry_code(struct resolver *r, struct resolver_entry *e,
+				      const struct image *im)
 {
 	if (e->code_tried)
 		return e->code;
@@ -85,7 +85,7 @@ static const struct loop_cache_entry *find_loops(struct resolver *r, struct reso
 		return &c->v.v[i];
 	if (c->n_bytes > MAX_CACHE_BYTES)
 		resolver_scopes_forget(c);
-	s = (struct loop_source){.code = entry_code(r, e, im),
+	s = (struct loop_source){.code = resolver_entry_code(r, e, im),
 				 .symtab = e->result.symtab,
 				 .frames = &r->frames,
 				 .lines = resolver_entry_lines(r, e, im),

@@ -219,6 +219,20 @@ static int parse_info(struct symcache *c, uint16_t major, const uint8_t *bytes, 
 	return 0;
 }
 
+/* Whether the header at BYTES had the checksum SUM with one of the versions that are known. */
+static bool was_known(const uint8_t *bytes, uint64_t sum)
+{
+	uint8_t header[HEADER_BYTES - 8];
+
+	memcpy(header, bytes, sizeof(header));
+	for (unsigned major = 1; major <= MAJOR; major++) {
+		put_le(header + 8, major, 2);
+		if (checksum(header, sizeof(header)) == sum)
+			return true;
+	}
+	return false;
+}
+
 int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct rd r = rd_init(bytes, n);
@@ -242,8 +256,11 @@ int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct er
 		return err_set(err, -EBADMSG, "not a symbol cache file");
 	if (r.bad)
 		return err_set(err, -ENODATA, "symbol cache: truncated");
-	if (major < 1 || major > MAJOR) /* whose header may be another altogether */
+	if (major < 1 || major > MAJOR) { /* whose header may be another altogether */
+		if (was_known(bytes, header_sum))
+			return err_set(err, -EBADMSG, "symbol cache: damaged version");
 		return err_set(err, -EPROTONOSUPPORT, "symbol cache: version %u", major);
+	}
 	if (header_sum != checksum(bytes, HEADER_BYTES - 8))
 		return err_set(err, -EBADMSG, "symbol cache: damaged header");
 	n_blocks = st->n_pool / BLOCK_BYTES + (st->n_pool % BLOCK_BYTES != 0);

@@ -77,26 +77,16 @@ void symcache_rest(const struct symcache *c);
 bool symcache_has(const char *dir, const struct image *im);
 bool symcache_has_believed(const char *dir, const struct image *im);
 
-/* An entry as its name tells. */
-struct symcache_entry {
-	char name[ENTRY_NAME_MAX];
-	bool is_claimed;
-	uint8_t digest[IMAGE_DIGEST_BYTES], content[SYMCACHE_CONTENT_BYTES]; /* zeros: "symbols" */
-};
-
-typedef VEC(struct symcache_entry) symcache_entries;
-
-/* Lists the entries of build-id ID, those that are believed first.  0 or -errno; vec_release
- * them. */
-int symcache_list(const char *dir, const struct build_id *id, symcache_entries *ret,
-		  struct err *err);
+/* Lists the entries of build-id ID, those that are believed first; "symbols" has a key of zeros.  0
+ * or -errno; vec_release them. */
+int symcache_list(const char *dir, const struct build_id *id, cache_entries *ret, struct err *err);
 
 /* Opens the entry of ID that is called NAME; errors as symcache_open. */
 int symcache_open_entry(struct symcache *c, const char *dir, const struct build_id *id,
-			const struct symcache_entry *entry, struct err *err);
+			const struct cache_entry *entry, struct err *err);
 
 /* Removes that entry; 0 or -errno. */
-int symcache_remove(const char *dir, const struct build_id *id, const struct symcache_entry *entry);
+int symcache_remove(const char *dir, const struct build_id *id, const struct cache_entry *entry);
 
 /* The codec alone, for callers that have the bytes elsewhere: BYTES must outlive C. */
 void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret);

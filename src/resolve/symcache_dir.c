@@ -21,7 +21,8 @@
 #include "base/str.h"
 #include "resolve/symcache.h"
 
-static const char believed[] = SYMCACHE_FILE "-", claimed[] = "claimed-";
+static const struct cache_names names = {
+	.believed = SYMCACHE_FILE "-", .claimed = "claimed-", .plain = SYMCACHE_FILE};
 
 int symcache_open_dir(const char *dir, const struct build_id *id, bool make, struct err *err)
 {
@@ -45,92 +46,55 @@ int symcache_open_dir(const char *dir, const struct build_id *id, bool make, str
 
 /* --- names --- */
 
-static struct symcache_entry entry_of(const struct symcache_info *info)
+static struct cache_entry entry_of(const struct symcache_info *info)
 {
-	struct symcache_entry e = {.name = SYMCACHE_FILE};
 	struct entry_key key;
 
 	if (!image_digest_known(info->layout.digest))
-		return e;
-	e.is_claimed = info->is_claimed;
+		return (struct cache_entry){.name = SYMCACHE_FILE};
 	memcpy(key.digest, info->layout.digest, sizeof(key.digest));
 	memcpy(key.content, info->content, sizeof(key.content));
-	memcpy(e.digest, key.digest, sizeof(e.digest));
-	memcpy(e.content, key.content, sizeof(e.content));
-	entry_name_format(e.is_claimed ? claimed : believed, &key, e.name);
-	return e;
+	return cache_entry_named(&names, info->is_claimed, &key);
 }
 
-static void symcache_dir_add(void *ctx, const char *name)
-{
-	symcache_entries *ret = ctx;
-	struct symcache_entry e = {.is_claimed = str_starts(name, claimed)};
-	struct entry_key key = {{0}};
-
-	if (strcmp(name, SYMCACHE_FILE) != 0 &&
-	    !entry_name_parse(name, e.is_claimed ? claimed : believed, &key))
-		return;
-	memcpy(e.digest, key.digest, sizeof(e.digest));
-	memcpy(e.content, key.content, sizeof(e.content));
-	snprintf(e.name, sizeof(e.name), "%s", name);
-	vec_push(ret, e);
-}
-
-static int by_belief(const void *a, const void *b)
-{
-	const struct symcache_entry *x = a, *y = b;
-
-	return x->is_claimed != y->is_claimed ? x->is_claimed - y->is_claimed
-					      : strcmp(x->name, y->name);
-}
-
-static int list_dir(int fd, symcache_entries *ret)
-{
-	int rc = entry_names_list(fd, symcache_dir_add, ret);
-
-	vec_sort(ret, by_belief);
-	return rc;
-}
-
-int symcache_list(const char *dir, const struct build_id *id, symcache_entries *ret,
-		  struct err *err)
+int symcache_list(const char *dir, const struct build_id *id, cache_entries *ret, struct err *err)
 {
 	_fd_ int fd = symcache_open_dir(dir, id, false, err);
-	int rc = fd < 0 ? fd : list_dir(fd, ret);
+	int rc = fd < 0 ? fd : cache_entries_list(fd, &names, ret);
 
 	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
 }
 
 /* Leaves only those that may be IM's: of an image without a digest the entry without one, if PLAIN.
  * -ENOTUNIQ when nobody knows. */
-static int symcache_dir_choose(symcache_entries *all, const struct image *im, bool plain)
+static int symcache_dir_choose(cache_entries *all, const struct image *im, bool plain)
 {
 	const bool exact = image_digest_known(im->digest);
 	const uint8_t *only = NULL;
 	size_t n = 0;
 
 	vec_each (e, all) {
-		if (!exact && plain && !image_digest_known(e->digest)) {
+		if (!exact && plain && !image_digest_known(e->key.digest)) {
 			all->v[0] = *e;
 			all->n = 1;
 			return 0;
 		}
 	}
 	vec_each (e, all) {
-		if (exact ? !image_digest_same(e->digest, im->digest)
-			  : !image_digest_known(e->digest))
+		if (exact ? !image_digest_same(e->key.digest, im->digest)
+			  : !image_digest_known(e->key.digest))
 			continue;
-		if (only && !image_digest_same(e->digest, only))
+		if (only && !image_digest_same(e->key.digest, only))
 			return -ENOTUNIQ;
 		all->v[n] = *e;
-		only = all->v[n++].digest;
+		only = all->v[n++].key.digest;
 	}
 	all->n = n;
 	return n ? 0 : -ENOENT;
 }
 
 static int symcache_dir_find(const char *dir, const struct image *im, bool plain,
-			     symcache_entries *ret, struct err *err)
+			     cache_entries *ret, struct err *err)
 {
 	int rc = symcache_list(dir, &im->build_id, ret, err);
 
@@ -144,7 +108,7 @@ static int symcache_dir_find(const char *dir, const struct image *im, bool plain
 
 bool symcache_has(const char *dir, const struct image *im)
 {
-	symcache_entries entries = {0};
+	cache_entries entries = {0};
 	bool has = symcache_dir_find(dir, im, true, &entries, NULL) >= 0;
 
 	vec_release(&entries);
@@ -153,7 +117,7 @@ bool symcache_has(const char *dir, const struct image *im)
 
 bool symcache_has_believed(const char *dir, const struct image *im)
 {
-	symcache_entries entries = {0};
+	cache_entries entries = {0};
 	bool has =
 		symcache_dir_find(dir, im, true, &entries, NULL) >= 0 && !entries.v[0].is_claimed;
 
@@ -164,9 +128,9 @@ bool symcache_has_believed(const char *dir, const struct image *im)
 /* --- entries --- */
 
 static int open_at(struct symcache *c, int fd, const struct build_id *id,
-		   const struct symcache_entry *e, struct err *err)
+		   const struct cache_entry *e, struct err *err)
 {
-	struct symcache_entry is;
+	struct cache_entry is;
 	struct file_map map;
 	int rc = file_map_open(&map, fd, e->name, true, err);
 
@@ -187,9 +151,9 @@ static int open_at(struct symcache *c, int fd, const struct build_id *id,
 int symcache_save(const char *dir, const struct symcache_info *info, const struct symtab *st,
 		  struct err *err)
 {
-	const struct symcache_entry e = entry_of(info);
+	const struct cache_entry e = entry_of(info);
 	_fd_ int fd = symcache_open_dir(dir, &info->layout.build_id, true, err);
-	symcache_entries there = {0};
+	cache_entries there = {0};
 	unsigned n_claimed = 0;
 	struct symcache old;
 	struct wr w = {0};
@@ -198,11 +162,12 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 
 	if (fd < 0)
 		return fd;
-	if (image_digest_known(e.digest)) {
-		rc = list_dir(fd, &there);
+	if (image_digest_known(e.key.digest)) {
+		rc = cache_entries_list(fd, &names, &there);
 		vec_each (t, &there) {
 			same |= strcmp(t->name, e.name) == 0;
-			n_claimed += t->is_claimed && image_digest_same(t->digest, e.digest);
+			n_claimed +=
+				t->is_claimed && image_digest_same(t->key.digest, e.key.digest);
 		}
 		vec_release(&there);
 		if (rc < 0)
@@ -223,14 +188,14 @@ int symcache_save(const char *dir, const struct symcache_info *info, const struc
 }
 
 int symcache_open_entry(struct symcache *c, const char *dir, const struct build_id *id,
-			const struct symcache_entry *entry, struct err *err)
+			const struct cache_entry *entry, struct err *err)
 {
 	_fd_ int fd = symcache_open_dir(dir, id, false, err);
 
 	return fd < 0 ? fd : open_at(c, fd, id, entry, err);
 }
 
-int symcache_remove(const char *dir, const struct build_id *id, const struct symcache_entry *entry)
+int symcache_remove(const char *dir, const struct build_id *id, const struct cache_entry *entry)
 {
 	_fd_ int fd = symcache_open_dir(dir, id, false, NULL);
 
@@ -238,7 +203,7 @@ int symcache_remove(const char *dir, const struct build_id *id, const struct sym
 }
 
 /* The one with the most complete symbols among the first N, which are believed alike. */
-static int find_best(int fd, const struct build_id *id, const symcache_entries *entries, size_t n,
+static int find_best(int fd, const struct build_id *id, const cache_entries *entries, size_t n,
 		     bool *ret_disputed, struct err *err)
 {
 	enum symtab_source most = SYMTAB_NONE;
@@ -267,7 +232,7 @@ static int open_found(struct symcache *c, const char *dir, const struct image *i
 		      struct err *err)
 {
 	_fd_ int fd = symcache_open_dir(dir, &im->build_id, false, err);
-	symcache_entries entries = {0};
+	cache_entries entries = {0};
 	size_t n_believed = 0;
 	bool disputed = false;
 	int rc = fd < 0 ? fd : symcache_dir_find(dir, im, plain, &entries, err), best = 0;

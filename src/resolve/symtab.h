@@ -34,6 +34,8 @@ struct procedure {
 
 #define PROC_NONE UINT32_MAX
 
+#define SYMTAB_MAX_NAME 32768u /* bytes; longer names are cut */
+
 /* What readers call a procedure without a symbol: this and its start in hex. */
 #define SYMTAB_UNNAMED "sub_"
 
@@ -88,7 +90,13 @@ struct symtab_builder {
 	VEC(struct symbol) symbols;
 	VEC(struct symbol_range) ranges;
 	VEC(char) pool;
-	bool full; /* some symbols were left out: the pool of names reached its limit */
+	uint64_t most_names; /* bytes that the pool may have; 0: 4 GiB */
+	bool full;	     /* some symbols were left out: the pool of names reached its limit */
+};
+
+/* A name in the builder's pool, which symbols may share. */
+struct symbol_name {
+	uint32_t off, n;
 };
 
 /* Adds a symbol of N_NAME bytes of name.  SIZE 0: not known.  FLAGS: PROC_LOCAL, PROC_WEAK,
@@ -96,8 +104,24 @@ struct symtab_builder {
 void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, const char *name,
 			size_t n_name, uint32_t flags);
 
+/* Adds a name alone; false when there is no room for it.  Several symbols with one long name take
+ * the memory of one name so, whatever a file says of them. */
+bool symtab_builder_name(struct symtab_builder *b, const char *name, size_t n_name,
+			 struct symbol_name *ret);
+
+/* Adds a symbol whose name is in the pool. */
+void symtab_builder_add_named(struct symtab_builder *b, uint64_t svma, uint64_t size,
+			      const struct symbol_name *name, uint32_t flags);
+
 /* Adds the symbols of a symtab that was settled before. */
 void symtab_builder_add_symtab(struct symtab_builder *b, const struct symtab *st);
+
+/* Adds all names of ST, each once: *RET is where they are.  False when there is no room. */
+bool symtab_builder_add_names(struct symtab_builder *b, const struct symtab *st, uint32_t *ret);
+
+/* Adds entry P of ST, whose names are at NAMES, as one that begins at SVMA. */
+void symtab_builder_add_entry(struct symtab_builder *b, const struct symtab *st, uint32_t names,
+			      const struct procedure *p, uint64_t svma);
 
 /* Says that code lies in [START, END): symbols without a size end where their range does, and are
  * dropped outside of all ranges. */

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAME 32768u /* longer ones are cut */
+#define MAX_NAME SYMTAB_MAX_NAME
 #define NO_SIZE	 (1u << 31)
 
 struct piece {
@@ -38,47 +38,124 @@ struct settler {
 	uint64_t cursor;
 };
 
-void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, const char *name,
-			size_t n_name, uint32_t flags)
+/* Whether N more bytes of names have room in B. */
+static bool has_room(struct symtab_builder *b, uint64_t n)
+{
+	const uint64_t most = b->most_names ? b->most_names : UINT32_MAX;
+	const bool has = b->pool.n + n <= (most < UINT32_MAX ? most : UINT32_MAX);
+
+	b->full |= !has;
+	return has;
+}
+
+/* The two functions that each symbol of a table goes through are inlined into what adds one. */
+
+static inline bool name_add(struct symtab_builder *b, const char *name, size_t n_name,
+			    struct symbol_name *ret)
+{
+	if (n_name > MAX_NAME)
+		n_name = MAX_NAME;
+	if (!n_name && b->pool.n) { /* the end of another name */
+		*ret = (struct symbol_name){(uint32_t)b->pool.n - 1, 0};
+		return true;
+	}
+	if (!has_room(b, n_name + 1))
+		return false;
+	*ret = (struct symbol_name){(uint32_t)b->pool.n, (uint32_t)n_name};
+	vec_reserve(&b->pool, n_name + 1);
+	memcpy(b->pool.v + b->pool.n, name, n_name);
+	b->pool.v[b->pool.n + n_name] = '\0';
+	b->pool.n += n_name + 1;
+	return true;
+}
+
+static inline void symbol_add(struct symtab_builder *b, uint64_t svma, uint64_t size,
+			      const struct symbol_name *name, uint32_t flags)
 {
 	uint32_t binding = flags & PROC_LOCAL ? 2 : flags & PROC_WEAK ? 1 : 0;
 	uint32_t n_under = 0;
 
+	while (n_under < 15 && n_under < name->n && b->pool.v[name->off + n_under] == '_')
+		n_under++;
 	if (size > UINT64_MAX - svma)
 		size = UINT64_MAX - svma;
 	if (size > UINT32_MAX)
 		size = UINT32_MAX;
-	if (n_name > MAX_NAME)
-		n_name = MAX_NAME;
-	if (b->pool.n + n_name + 1 > UINT32_MAX || b->symbols.n >= UINT32_MAX / 4) {
+	if (b->symbols.n >= UINT32_MAX / 4) {
 		b->full = true;
 		return;
 	}
-	while (n_under < 15 && n_under < n_name && name[n_under] == '_')
-		n_under++;
 	vec_push(&b->symbols,
 		 (struct symbol){.svma = svma,
 				 .size = (uint32_t)size,
-				 .name = (uint32_t)b->pool.n,
+				 .name = name->off,
 				 .flags = flags,
 				 .rank = flags & PROC_UNNAMED
 						 ? UINT32_MAX
 						 : (size ? 0 : NO_SIZE) | binding << 28 |
 							   (flags & PROC_PLT ? 1u << 27 : 0) |
-							   n_under << 20 | (uint32_t)n_name});
-	vec_reserve(&b->pool, n_name + 1);
-	memcpy(b->pool.v + b->pool.n, name, n_name);
-	b->pool.v[b->pool.n + n_name] = '\0';
-	b->pool.n += n_name + 1;
+							   n_under << 20 | name->n});
+}
+
+void symtab_builder_add(struct symtab_builder *b, uint64_t svma, uint64_t size, const char *name,
+			size_t n_name, uint32_t flags)
+{
+	struct symbol_name at;
+
+	if (name_add(b, name, n_name, &at))
+		symbol_add(b, svma, size, &at, flags);
+}
+
+bool symtab_builder_name(struct symtab_builder *b, const char *name, size_t n_name,
+			 struct symbol_name *ret)
+{
+	return name_add(b, name, n_name, ret);
+}
+
+void symtab_builder_add_named(struct symtab_builder *b, uint64_t svma, uint64_t size,
+			      const struct symbol_name *name, uint32_t flags)
+{
+	symbol_add(b, svma, size, name, flags);
+}
+
+bool symtab_builder_add_names(struct symtab_builder *b, const struct symtab *st, uint32_t *ret)
+{
+	if (b->most_names)
+		b->most_names += st->n_pool;
+	if (!has_room(b, st->n_pool))
+		return false;
+	*ret = (uint32_t)b->pool.n;
+	vec_reserve(&b->pool, st->n_pool);
+	memcpy(b->pool.v + b->pool.n, st->pool, st->n_pool);
+	b->pool.n += st->n_pool;
+	return true;
+}
+
+void symtab_builder_add_entry(struct symtab_builder *b, const struct symtab *st, uint32_t names,
+			      const struct procedure *p, uint64_t svma)
+{
+	const uint32_t flags = p->flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT | PROC_UNNAMED);
+	const size_t off = (size_t)(p->name - st->pool);
+	struct symbol_name name;
+
+	if (p->name < st->pool || off >= st->n_pool) { /* not readable: it has another one */
+		symtab_builder_add(b, svma, p->end - p->start, p->name, strlen(p->name), flags);
+		return;
+	}
+	name = (struct symbol_name){names + (uint32_t)off, (uint32_t)strnlen(p->name, MAX_NAME)};
+	symtab_builder_add_named(b, svma, p->end - p->start, &name, flags);
 }
 
 void symtab_builder_add_symtab(struct symtab_builder *b, const struct symtab *st)
 {
+	uint32_t names;
+
+	if (!st->n || !symtab_builder_add_names(b, st, &names))
+		return;
 	for (uint32_t i = 0; i < st->n; i++) {
 		struct procedure p = symtab_get(st, i);
 
-		symtab_builder_add(b, p.start, p.end - p.start, p.name, strlen(p.name),
-				   p.flags & (PROC_LOCAL | PROC_WEAK | PROC_PLT | PROC_UNNAMED));
+		symtab_builder_add_entry(b, st, names, &p, p.start);
 	}
 }
 
@@ -88,7 +165,7 @@ void symtab_builder_add_range(struct symtab_builder *b, uint64_t start, uint64_t
 		vec_push(&b->ranges, (struct symbol_range){start, end});
 }
 
-/* Of two symbols at one address, the better name comes last. */
+/* When two symbols have one address, the better name comes last. */
 static int by_rank(const void *x, const void *y, void *pool)
 {
 	const struct symbol *a = x, *b = y;
@@ -316,5 +393,6 @@ void symtab_builder_release(struct symtab_builder *b)
 	vec_release(&b->symbols);
 	vec_release(&b->ranges);
 	vec_release(&b->pool);
+	b->most_names = 0;
 	b->full = false;
 }

@@ -15,6 +15,10 @@
 #define MAX_DEBUGDATA (256u << 20) /* unpacked; Fedora's largest are some 10 MB */
 #define XZ_MEMORY     (128u << 20) /* what the decoder may use */
 
+/* The names of a table's symbols are 0.8 to 1.2 times as long as its strings (libLLVM, node, libc). */
+#define NAMES_OF_STRINGS 4
+#define NAMES_AT_LEAST	 65536
+
 struct symbol_reader {
 	const struct elf_file *f;
 	struct symtab_builder *b;
@@ -44,6 +48,7 @@ static void add_symbol(struct symbol_reader *sr, uint32_t name_off, uint8_t info
 	const struct elf_section *s = shndx < f->n_sections ? &f->sections[shndx] : NULL;
 	uint32_t type = ELF64_ST_TYPE(info), bind = ELF64_ST_BIND(info);
 	const char *name, *at;
+	size_t n;
 
 	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
 		return;
@@ -63,9 +68,10 @@ static void add_symbol(struct symbol_reader *sr, uint32_t name_off, uint8_t info
 	if (s && type == STT_NOTYPE && svma - s->svma >= s->size && f->type != ET_REL)
 		return; /* _etext and its like stand behind the code */
 	if (f->machine == EM_ARM)
-		svma &= ~1ull;	    /* AAELF32 5.5.3: the lowest bit says Thumb */
-	at = strchr(name + 1, '@'); /* memcpy@@GLIBC_2.14: ld writes versions into .symtab */
-	symtab_builder_add(sr->b, svma, size, name, at ? (size_t)(at - name) : strlen(name),
+		svma &= ~1ull; /* AAELF32 5.5.3: the lowest bit says Thumb */
+	n = strnlen(name, SYMTAB_MAX_NAME);
+	at = memchr(name + 1, '@', n - 1); /* memcpy@@GLIBC_2.14: ld writes versions into .symtab */
+	symtab_builder_add(sr->b, svma, size, name, at ? (size_t)(at - name) : n,
 			   bind == STB_LOCAL  ? PROC_LOCAL
 			   : bind == STB_WEAK ? PROC_WEAK
 					      : 0);
@@ -90,6 +96,8 @@ static bool read_table(const struct elf_file *f, uint32_t type, struct symtab_bu
 		return false;
 	sr.names = (char *)names; /* elf_file_load put a NUL behind */
 	sr.n_names = (size_t)strings->size;
+	/* Names may share their ends; but 30,000 symbols that share one string of 32 KiB are 1 GiB. */
+	b->most_names += NAMES_OF_STRINGS * strings->size + NAMES_AT_LEAST;
 	n = (size_t)s->size / entsize;
 	r = rd_init(table, n * entsize);
 	for (size_t i = 0; i < n; i++) {

@@ -24,6 +24,13 @@ void symtab_elf_read_plt(struct elf_file *f, struct symtab_builder *b);
 /* Adds what the unwind tables know of procedures without symbols, as PROC_UNNAMED. */
 void symtab_elf_read_frames(struct elf_file *f, struct symtab_builder *b);
 
+/* Adds the functions of a Go program, which stripped ones keep. */
+void symtab_elf_read_go(struct elf_file *f, struct symtab_builder *b);
+
+/* Loads the table of Go's functions of F, whose sections were read, and where its code begins: free
+ * it.  NULL: it has none. */
+uint8_t *elf_load_go(const struct elf_file *f, size_t *ret_n, uint64_t *ret_text);
+
 /* Unpacks N bytes of .xz into fresh memory (free it); -EBADMSG when damaged, -E2BIG above MAX. */
 int xz_unpack(const uint8_t *bytes, size_t n, size_t max, uint8_t **ret, size_t *ret_n,
 	      struct err *err);

@@ -2,7 +2,7 @@
 /* An unwind table as it is kept on disk, for the next recorder that meets the same file.
  *
  * The bytes are those of an answer (answer.h) behind a head: which file the table was made of, by
- * its stamp and owner, and a checksum of all that follows.  Whoever reads them checks both and then
+ * its stamp and owner, and a checksum of all.  Whoever reads them checks both and then
  * the table itself, like an answer, so that a damaged or forged file is refused.  Little-endian. */
 #ifndef RESOLVE_TABLE_FILE_H
 #define RESOLVE_TABLE_FILE_H
@@ -10,10 +10,13 @@
 #include "base/file_stamp.h"
 #include "resolve/answer.h"
 
-/* To be raised whenever tables are built in another way: older ones are then made again. */
-#define TABLE_FILE_VERSION 2
+/* The directory of a database where they are. */
+#define TABLE_CACHE_DIR "tables"
 
-/* Of which file a table is. */
+/* To be raised whenever tables are built in another way: older ones are then made again. */
+#define TABLE_FILE_VERSION 4
+
+/* The file that a table was made of. */
 struct table_file_of {
 	struct file_stamp stamp;
 	uint32_t uid; /* who owns it */
@@ -27,5 +30,9 @@ void table_file_put(const struct table_file_of *of, const uint8_t *answer, size_
  * another version; -ESTALE: of another file; -EBADMSG: damaged. */
 int table_file_get(const uint8_t *bytes, size_t n, const struct table_file_of *of,
 		   struct unwind_table *ret, struct err *err);
+
+/* Whether all N bytes are a whole table of some file.  -EPROTONOSUPPORT: of another version;
+ * -EBADMSG: damaged. */
+int table_file_check(const uint8_t *bytes, size_t n, struct err *err);
 
 #endif

@@ -479,11 +479,34 @@ static void check_sums(struct found *f)
 			    "its sums are not those of its segments");
 }
 
+/* Takes the MANIFEST as it was, when its digest proves that its version alone is damaged, and puts it
+ * back.  Nothing else of the recording changes. */
+static bool put_version_back(struct found *f)
+{
+	const bool damaged = f->damaged;
+	_mem_ char *text = NULL;
+	struct err why = {""};
+	size_t n = 0;
+
+	if (db_load(f->dir, MANIFEST_NAME, MANIFEST_MAX, &text, &n, NULL) < 0 ||
+	    !manifest_mend_version(text, n) || manifest_parse(&f->m, text, n, NULL) < 0)
+		return false;
+	if (f->c->repair && !f->live && file_replace(f->dir, MANIFEST_NAME, text, n, &why) < 0)
+		report_file(f, MANIFEST_NAME, NULL, why.msg);
+	else
+		report_file(f, MANIFEST_NAME, "put back",
+			    "its version is not the one that its digest covers");
+	f->damaged = damaged;
+	return true;
+}
+
 static void check_manifest(struct found *f)
 {
 	struct err why = {""};
 	int rc = snapshot_manifest(f->dir, &f->m, &why);
 
+	if (rc == -EBADMSG && put_version_back(f))
+		rc = 0;
 	if (rc >= 0) {
 		manifest_copy(&f->whole, &f->m);
 		f->whole.segments.n = f->whole.events.n = f->whole.losses.n = 0;
@@ -575,9 +598,13 @@ int store_check(const char *db, bool repair, void (*tell)(void *ctx, const struc
 		void *ctx, struct err *err)
 {
 	struct checker c = {.repair = repair, .report = tell, .ctx = ctx};
-	_fd_ int there = db_open(db, false, err), db_fd = -1, lock_fd = -1, epochs_fd = -1;
+	_fd_ int there = db_open_lost(db, repair, err), db_fd = -1, lock_fd = -1, epochs_fd = -1;
 
-	db_fd = there < 0 ? there : db_open(db, repair, err);
+	if (there >= 0)
+		check_report(&c, "VERSION", "made anew", "is damaged or missing");
+	else if (there == -ENOENT)
+		there = db_open(db, false, err);
+	db_fd = there < 0 ? there : repair ? db_open(db, true, err) : take_fd(&there);
 	if (db_fd < 0)
 		return db_fd;
 	if (repair) {

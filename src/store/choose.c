@@ -234,7 +234,7 @@ static void add_latest(struct chooser *c)
 	}
 }
 
-/* The same in a database without notes: all epochs are looked at. */
+/* Adds each host's latest epoch in a database without notes: it looks at all epochs. */
 static void add_latest_by_looking(struct chooser *c)
 {
 	name_list found = {0};

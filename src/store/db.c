@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "store/snapshot.h"
 #include "store/store.h"
 
 #define VERSION_PREFIX "dwell database "
@@ -64,12 +65,58 @@ static bool dir_is_empty(int fd)
 	return empty;
 }
 
+/* The number in VERSION's text; 0: it is damaged. */
+static unsigned long version_of(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text + strlen(VERSION_PREFIX), &end, 10);
+
+	return strcmp(end, "\n") == 0 ? n : 0;
+}
+
+/* Whether some recording below EPOCHS_FD has a MANIFEST that this program reads. */
+static bool has_manifest(int epochs_fd)
+{
+	name_list epochs = {0}, hosts = {0};
+	bool any = false;
+
+	db_names(epochs_fd, epoch_name_valid, &epochs, NULL);
+	for (size_t i = 0; i < epochs.n && !any; i++) {
+		_fd_ int epoch = db_open_dir(epochs_fd, epochs.v[i], false, NULL);
+
+		if (epoch >= 0)
+			db_names(epoch, host_name_valid, &hosts, NULL);
+		for (size_t k = 0; k < hosts.n && !any; k++) {
+			_fd_ int dir = db_open_dir(epoch, hosts.v[k], false, NULL);
+			struct manifest m;
+
+			any = dir >= 0 && snapshot_manifest(dir, &m, NULL) >= 0;
+			if (any)
+				manifest_release(&m);
+		}
+		name_list_release(&hosts);
+	}
+	name_list_release(&epochs);
+	return any;
+}
+
+bool db_lost_version(int db_fd)
+{
+	_fd_ int epochs = -1;
+	char text[64];
+
+	if (db_read_version(db_fd, text) && version_of(text))
+		return false;
+	epochs = db_open_dir(db_fd, "epochs", false, NULL);
+	return epochs >= 0 && has_manifest(epochs);
+}
+
 bool store_is_db(const char *path)
 {
 	char text[64];
 	_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return fd >= 0 && (db_read_version(fd, text) || dir_is_empty(fd));
+	return fd >= 0 && (db_read_version(fd, text) || dir_is_empty(fd) || db_lost_version(fd));
 }
 
 /* May we write below this directory? */
@@ -139,6 +186,7 @@ static int make_root(const char *path, struct err *err)
 {
 	_mem_ char *parent = xstrdup(path);
 	size_t n = strlen(parent);
+	mode_t old;
 	int rc = 0;
 
 	while (n > 1 && parent[n - 1] == '/')
@@ -148,8 +196,12 @@ static int make_root(const char *path, struct err *err)
 	parent[n] = '\0';
 	if (n > 0)
 		rc = file_mkdirs(parent, err);
-	if (rc >= 0 && mkdir(path, 0700) < 0 && errno != EEXIST)
+	if (rc < 0)
+		return rc;
+	old = umask(077); /* one that takes the owner's permissions would lock us out */
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		rc = err_errno(err, -errno, "%s: mkdir", path);
+	umask(old);
 	return rc;
 }
 
@@ -196,7 +248,7 @@ static int make_database(const char *path, int fd, const gid_t *group, char text
 /* A new database is GROUP's to read; NULL: nobody's but the owner's. */
 static int open_root(const char *path, bool write, const gid_t *group, struct err *err)
 {
-	char text[64], *end;
+	char text[64];
 	unsigned long version;
 	_fd_ int fd = -1;
 	int rc = write ? make_root(path, err) : 0;
@@ -209,6 +261,11 @@ static int open_root(const char *path, bool write, const gid_t *group, struct er
 	rc = write ? check_safe(path, fd, err) : 0;
 	if (rc < 0)
 		return rc;
+	if (db_lost_version(fd))
+		return err_set(err, -EINVAL,
+			       "%s: VERSION is damaged or missing; `dwell check --repair %s` makes "
+			       "it anew",
+			       path, path);
 	if (!db_read_version(fd, text)) {
 		if (!write)
 			return err_set(err, dir_is_empty(fd) ? -ENOENT : -EINVAL,
@@ -221,14 +278,30 @@ static int open_root(const char *path, bool write, const gid_t *group, struct er
 		if (rc < 0)
 			return rc;
 	}
-	version = strtoul(text + strlen(VERSION_PREFIX), &end, 10);
-	if (!version || strcmp(end, "\n") != 0)
+	version = version_of(text);
+	if (!version)
 		return err_set(err, -EINVAL, "%s: VERSION is damaged", path);
 	if (version > DB_VERSION)
 		return err_set(err, -EPROTONOSUPPORT,
 			       "%s: database version %lu is newer than this program's (%d)", path,
 			       version, DB_VERSION);
 	return take_fd(&fd);
+}
+
+int db_open_lost(const char *path, bool repair, struct err *err)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), VERSION_PREFIX "%d\n", DB_VERSION), rc;
+	_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || !db_lost_version(fd))
+		return -ENOENT;
+	if (!repair)
+		return take_fd(&fd);
+	rc = check_safe(path, fd, err);
+	if (rc >= 0)
+		rc = file_replace(fd, "VERSION", text, (size_t)n, err);
+	return rc < 0 ? rc : take_fd(&fd);
 }
 
 int db_open(const char *path, bool write, struct err *err)

@@ -23,6 +23,13 @@ int db_open(const char *path, bool write, struct err *err);
 /* Reads VERSION of the directory DB_FD; false when it is no database. */
 bool db_read_version(int db_fd, char text[64]);
 
+/* Whether DB_FD is a database whose VERSION says nothing: there is none, or it is damaged, and
+ * recordings of this program are below. */
+bool db_lost_version(int db_fd);
+
+/* Opens the root of such a database, after writing VERSION anew if REPAIR; -ENOENT when PATH is none. */
+int db_open_lost(const char *path, bool repair, struct err *err);
+
 /* Makes the database above its directory EPOCHS_FD one of this version, before anything of this
  * version is written there: a program of before refuses it then. */
 int db_upgrade(int epochs_fd, struct err *err);

@@ -379,7 +379,7 @@ static bool is_used(const struct profile *p, const struct build_id *id, const ui
 static void remove_kept(struct gc *g, const char *images, const struct profile *p,
 			const struct build_id *id)
 {
-	kept_entries entries = {0};
+	cache_entries entries = {0};
 
 	kept_list(images, id, &entries, NULL);
 	vec_each (e, &entries)
@@ -388,17 +388,16 @@ static void remove_kept(struct gc *g, const char *images, const struct profile *
 	vec_release(&entries);
 }
 
-/* Of an image that is used, removes the symbols of contents that are not: files that had its
- * build-id. */
+/* Removes unused symbols of an image that is used: those of other files that had its build-id. */
 static void remove_contents(struct gc *g, const char *db, const struct profile *p,
 			    const struct build_id *id)
 {
 	_mem_ char *images = xasprintf("%s/images", db);
-	symcache_entries entries = {0};
+	cache_entries entries = {0};
 
 	symcache_list(images, id, &entries, NULL);
 	vec_each (e, &entries) {
-		bool used = !image_digest_known(e->digest) || is_used(p, id, e->digest);
+		bool used = !image_digest_known(e->key.digest) || is_used(p, id, e->key.digest);
 
 		if (!used && !g->o->dry_run)
 			symcache_remove(images, id, e);

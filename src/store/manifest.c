@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "formats/segment_block.h"
 #include "model/fresh.h"
@@ -219,6 +220,22 @@ static bool digest_holds(const char *text, size_t n)
 		return false;
 	digest_format(text, (size_t)(digits - text), digest);
 	return memcmp(digits, digest, 16) == 0;
+}
+
+bool manifest_mend_version(char *text, size_t n)
+{
+	static const char key[] = "\"version\": ";
+	char *at = memmem(text, n, key, strlen(key)), was;
+
+	if (!at || digest_holds(text, n))
+		return false;
+	at += strlen(key);
+	was = *at; /* the digest stands behind it */
+	*at = '0' + MANIFEST_VERSION;
+	if (digest_holds(text, n))
+		return true;
+	*at = was;
+	return false;
 }
 
 /* Reading: fields that are not there are 0 or ""; of the wrong type are an error, kept in `bad`. */
@@ -459,6 +476,13 @@ int manifest_parse(struct manifest *ret, const char *text, size_t n, struct err 
 	if (!root)
 		return err_set(err, -EBADMSG, "line %d: %s", e.line, e.text);
 	rc = parse_root(&m, root, err);
+	if (rc == -EPROTONOSUPPORT) {
+		_mem_ char *copy = xmemdup(text, n);
+
+		if (manifest_mend_version(copy, n))
+			rc = err_set(err, -EBADMSG,
+				     "its version is not the one that its digest covers");
+	}
 	m.sealed = digest_holds(text, n);
 	if (rc >= 0 && !m.sealed &&
 	    (json_object_get(root, "digest") ||

@@ -15,6 +15,7 @@ static const char tui_help[] =
 	"  c   callers of the procedure, then c: what it called\n"
 	"  Enter   source lines and instructions of the procedure; then a: which of them\n"
 	"  d   what changed: since the second before, or against another set\n"
+	"  o   open what is stored: a recording, a database; Enter alone: the newest\n"
 	"  Escape, Backspace   back to the view before\n"
 	"\n"
 	"In a view\n"

@@ -3,11 +3,16 @@
  *
  * A crash cannot call ncurses, which may be what crashed.  So the sequences that give the terminal
  * back are asked for at the start, and the handler writes them and restores the line discipline:
- * write(2) and tcsetattr(3) are safe in a handler (signal-safety(7)). */
+ * write(2) and tcsetattr(3) are safe in a handler (signal-safety(7)).
+ *
+ * ncurses is opened when a terminal is taken.  Linked, it and its terminfo library would cost every
+ * other command a tenth of what a short one takes: the loader settles all their symbols at once. */
 #include "tui/term.h"
 
 #define NCURSES_WIDECHAR 1
+#define NCURSES_NOMACROS 1
 #include <curses.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -21,6 +26,25 @@
 #include <wchar.h>
 
 #include "base/char_width.h"
+
+#define NCURSES_LIBRARY "libncursesw.so.6"
+#define TINFO_LIBRARY	"libtinfo.so.6"
+
+/* What is used of the two libraries. */
+#define CURSES_CALLS(use)                                                                          \
+	use(newterm) use(delscreen) use(endwin) use(tigetstr) use(has_colors) use(start_color)     \
+		use(use_default_colors) use(init_pair) use(cbreak) use(noecho) use(nonl)           \
+			use(keypad) use(nodelay) use(leaveok) use(curs_set) use(wget_wch)          \
+				use(wmove) use(wattr_set) use(waddnwstr) use(waddch) use(wrefresh) \
+					use(clearok)
+
+static struct {
+#define CURSES_DECLARE(name) __typeof__(&name) name;
+	CURSES_CALLS(CURSES_DECLARE)
+#undef CURSES_DECLARE
+	WINDOW **stdscr;
+	int *lines, *cols;
+} curses;
 
 static struct {
 	SCREEN *screen; /* NULL: not taken */
@@ -61,10 +85,39 @@ static void watch_signals(void (*on_end)(int), void (*on_crash)(int))
 		sigaction(crashes[i], &sa, NULL);
 }
 
+static void *find_call(void *ncurses, void *tinfo, const char *name)
+{
+	void *found = ncurses ? dlsym(ncurses, name) : NULL;
+
+	return found || !tinfo ? found : dlsym(tinfo, name);
+}
+
+static int curses_load(struct err *err)
+{
+	void *tinfo = dlopen(TINFO_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *ncurses = dlopen(NCURSES_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	bool all = true;
+
+#define FIND(name)                                                                                 \
+	curses.name = (__typeof__(curses.name))find_call(ncurses, tinfo, #name);                   \
+	all = all && curses.name;
+	CURSES_CALLS(FIND)
+#undef FIND
+	curses.stdscr = find_call(ncurses, tinfo, "stdscr");
+	curses.lines = find_call(ncurses, tinfo, "LINES");
+	curses.cols = find_call(ncurses, tinfo, "COLS");
+	all = all && curses.stdscr && curses.lines && curses.cols;
+	/* They stay loaded: each process takes one terminal. */
+	return all ? 0
+		   : err_set(err, -ENOTSUP,
+			     "the terminal needs the library " NCURSES_LIBRARY
+			     " (package libncursesw6)");
+}
+
 /* Keeps what terminfo(5) has for CAPABILITY among what the terminal is given back with. */
 static void keep_for_crash(const char *capability)
 {
-	const char *s = tigetstr(capability);
+	const char *s = curses.tigetstr(capability);
 	const size_t n = s && s != (char *)-1 ? strlen(s) : 0;
 
 	if (n && n < sizeof(term.back) - term.n_back) {
@@ -77,12 +130,12 @@ static void start_colours(void)
 {
 	const char *no = getenv("NO_COLOR"); /* no-color.org: any value but the empty one */
 
-	term.colour = has_colors() && !(no && *no) && start_color() == OK;
+	term.colour = curses.has_colors() && !(no && *no) && curses.start_color() == OK;
 	if (!term.colour)
 		return;
-	use_default_colors();
+	curses.use_default_colors();
 	for (short c = COLOR_RED; c <= COLOR_WHITE; c++)
-		init_pair(c, c, -1);
+		curses.init_pair(c, c, -1);
 }
 
 int term_open(struct err *err)
@@ -91,16 +144,18 @@ int term_open(struct err *err)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return err_set(err, -ENOTTY, "stdin and stdout must be a terminal");
+	if (curses_load(err) < 0)
+		return -ENOTSUP;
 	tcgetattr(STDIN_FILENO, &term.before);
 	/* Texts are UTF-8 whatever the locale is, as in all other output. */
 	if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
 		setlocale(LC_CTYPE, "C.UTF-8");
 	setenv("ESCDELAY", "25", 0);
-	term.screen = name && *name ? newterm(NULL, stdout, stdin) : NULL;
+	term.screen = name && *name ? curses.newterm(NULL, stdout, stdin) : NULL;
 	if (!term.screen)
 		return err_set(err, -ENOTSUP, "$TERM '%s': is no terminal that terminfo knows",
 			       name ? name : "");
-	if (!tigetstr("cup") || tigetstr("cup") == (char *)-1) {
+	if (!curses.tigetstr("cup") || curses.tigetstr("cup") == (char *)-1) {
 		term_close();
 		return err_set(err, -ENOTSUP, "$TERM '%s': cannot place the cursor", name);
 	}
@@ -110,13 +165,13 @@ int term_open(struct err *err)
 	keep_for_crash("rmcup");
 	watch_signals(term_on_signal, term_on_crash);
 	start_colours();
-	cbreak();
-	noecho();
-	nonl();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	leaveok(stdscr, TRUE);
-	curs_set(0);
+	curses.cbreak();
+	curses.noecho();
+	curses.nonl();
+	curses.keypad(*curses.stdscr, TRUE);
+	curses.nodelay(*curses.stdscr, TRUE);
+	curses.leaveok(*curses.stdscr, TRUE);
+	curses.curs_set(0);
 	return 0;
 }
 
@@ -124,8 +179,8 @@ void term_close(void)
 {
 	if (!term.screen)
 		return;
-	endwin();
-	delscreen(term.screen);
+	curses.endwin();
+	curses.delscreen(term.screen);
 	term.screen = NULL;
 	term.n_back = 0;
 	watch_signals(SIG_DFL, SIG_DFL);
@@ -138,12 +193,12 @@ int term_signal(void)
 
 unsigned term_rows(void)
 {
-	return LINES > 0 ? (unsigned)LINES : 1;
+	return curses.lines && *curses.lines > 0 ? (unsigned)*curses.lines : 1;
 }
 
 unsigned term_columns(void)
 {
-	return COLS > 0 ? (unsigned)COLS : 1;
+	return curses.cols && *curses.cols > 0 ? (unsigned)*curses.cols : 1;
 }
 
 bool term_has_colour(void)
@@ -176,7 +231,7 @@ static int key_of_curses(wint_t c)
 int term_key(void)
 {
 	wint_t c;
-	const int rc = get_wch(&c);
+	const int rc = curses.wget_wch(*curses.stdscr, &c);
 
 	if (rc == KEY_CODE_YES)
 		return key_of_curses(c);
@@ -221,7 +276,8 @@ static void set_look(enum term_look look, short pair, bool bold)
 
 	if (look == TERM_BAR && term.colour)
 		a = A_BOLD;
-	attr_set(bold ? a | A_BOLD : a, look == TERM_CURSOR || !term.colour ? 0 : pair, NULL);
+	curses.wattr_set(*curses.stdscr, bold ? a | A_BOLD : a,
+			 look == TERM_CURSOR || !term.colour ? 0 : pair, NULL);
 }
 
 void term_line(unsigned row, const char *text, size_t n, unsigned skip, enum term_look look)
@@ -233,7 +289,7 @@ void term_line(unsigned row, const char *text, size_t n, unsigned skip, enum ter
 	bool bold = false;
 	mbstate_t state = {0};
 
-	if (row >= term_rows() || move((int)row, 0) == ERR)
+	if (row >= term_rows() || curses.wmove(*curses.stdscr, (int)row, 0) == ERR)
 		return;
 	set_look(look, pair, bold);
 	while (text < end) {
@@ -260,28 +316,29 @@ void term_line(unsigned row, const char *text, size_t n, unsigned skip, enum ter
 		if (at + width > skip + columns)
 			break;
 		if (at >= skip)
-			addnwstr(c, 1);
+			curses.waddnwstr(*curses.stdscr, c, 1);
 		at += width;
 	}
 	set_look(look, 0, false);
 	if (at < skip + columns) {
 		const int x = at > skip ? (int)(at - skip) : 0;
 
-		for (int i = x; i < (int)columns; i++)
-			mvaddch((int)row, i, ' ');
+		if (curses.wmove(*curses.stdscr, (int)row, x) != ERR)
+			for (int i = x; i < (int)columns; i++)
+				curses.waddch(*curses.stdscr, ' ');
 	}
 }
 
 void term_show(int cursor_column)
 {
-	curs_set(cursor_column >= 0);
-	leaveok(stdscr, cursor_column < 0);
+	curses.curs_set(cursor_column >= 0);
+	curses.leaveok(*curses.stdscr, cursor_column < 0);
 	if (cursor_column >= 0)
-		move((int)term_rows() - 1, cursor_column);
-	refresh();
+		curses.wmove(*curses.stdscr, (int)term_rows() - 1, cursor_column);
+	curses.wrefresh(*curses.stdscr);
 }
 
 void term_redraw(void)
 {
-	clearok(stdscr, TRUE);
+	curses.clearok(*curses.stdscr, TRUE);
 }

@@ -21,12 +21,13 @@
 #define MOST_TYPED 200
 
 /* What is typed in the last line. */
-enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_SET };
+enum prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_SET, PROMPT_OPEN };
 
 struct tui {
 	const struct tui_opts *o;
-	struct tui_set now, before; /* source NULL: not there */
-	struct compared_set other;  /* of a stored set, once somebody named it */
+	struct tui_set now, before;  /* source NULL: not there */
+	struct compared_set *opened; /* shown instead of `now`; NULL: nobody named one */
+	struct compared_set other;   /* of a stored set, once somebody named it */
 	char *other_text;
 	struct view views[MOST_VIEWS];
 	unsigned n_views;
@@ -48,15 +49,32 @@ static void tui_say(struct tui *t, const char *text)
 	snprintf(t->notice, sizeof(t->notice), "%s", text);
 }
 
+/* --- what is shown --- */
+
+static bool shows_live(const struct tui *t)
+{
+	return t->o->feed && !t->opened;
+}
+
+static struct tui_set shown_set(const struct tui *t)
+{
+	return t->opened ? (struct tui_set){.source = t->opened->source} : t->now;
+}
+
+static const char *shown_name(const struct tui *t)
+{
+	return t->opened ? t->opened->text : t->o->about;
+}
+
 /* --- views --- */
 
 static void fill_top(struct tui *t)
 {
-	const bool live = t->o->feed != NULL;
+	const bool live = shows_live(t);
 	const struct view_input in = {
-		.source = t->now.source,
+		.source = shown_set(t).source,
 		.other = live ? t->before.source : t->other.source,
-		.names = {live ? "the second before" : t->other_text, live ? "now" : t->o->about},
+		.names = {live ? "the second before" : t->other_text, live ? "now" : shown_name(t)},
 		.width = term_columns(),
 		.colour = term_has_colour(),
 		.live = live,
@@ -64,7 +82,7 @@ static void fill_top(struct tui *t)
 	struct err err = {0};
 
 	t->stale = false;
-	if (t->now.source && view_fill(top_view(t), &in, &err) < 0)
+	if (in.source && view_fill(top_view(t), &in, &err) < 0)
 		tui_say(t, err.msg);
 }
 
@@ -132,8 +150,8 @@ static int take_set(struct tui *t, struct err *err)
 	struct tui_set next = {0};
 	int rc = t->o->feed->take(t->o->feed->ctx, &next, err);
 
-	if (rc < 0)
-		return rc;
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
 	if (t->held) {
 		let_go(t, &next);
 		return 0;
@@ -141,9 +159,48 @@ static int take_set(struct tui *t, struct err *err)
 	let_go(t, &t->before);
 	t->before = t->now;
 	t->now = next;
+	if (!shows_live(t))
+		return 0;
 	t->stale = true;
 	*t->notice = '\0';
 	return 0;
+}
+
+static void free_set(struct compared_set *set)
+{
+	if (!set)
+		return;
+	free((char *)(uintptr_t)set->text);
+	set->text = NULL;
+	compared_set_close(set);
+	free(set);
+}
+
+/* Shows SET, or what was there before a stored one (NULL). */
+static void show_opened(struct tui *t, struct compared_set *set)
+{
+	only_view(t, VIEW_TABLE);
+	free_set(t->opened);
+	t->opened = set;
+}
+
+/* Shows the stored set that TEXT names, until Escape. */
+static void open_set(struct tui *t, const char *text)
+{
+	struct compared_set *set = xcalloc(1, sizeof(*set));
+	struct select base = *t->o->select;
+	char *copy = xstrdup(text);
+	struct err err = {0};
+
+	base.notice = NULL;
+	if (compared_set_open(set, copy, &base, &err) >= 0) {
+		show_opened(t, set);
+		return;
+	}
+	tui_say(t, err.msg);
+	compared_set_close(set);
+	free(set);
+	free(copy);
 }
 
 /* Opens the set that TEXT names and shows what changed from it to the one that is shown. */
@@ -209,25 +266,29 @@ static void add_account(struct str *s, const struct tui_set *set)
 static void draw_status(struct tui *t)
 {
 	_str_ struct str s = {0};
+	const struct tui_set set = shown_set(t);
 
-	text_show(&s, t->o->about);
-	if (t->now.source)
-		add_account(&s, &t->now);
+	text_show(&s, shown_name(t));
+	if (set.source)
+		add_account(&s, &set);
 	else
 		str_add(&s, ": waiting for the first samples");
-	if (t->held)
+	if (t->held && shows_live(t))
 		str_add(&s, "  [held]");
+	if (t->opened)
+		str_add(&s, "  [Esc: back]");
 	term_line(0, str_get(&s), s.n, 0, TERM_BAR);
 }
 
 static void add_hints(struct tui *t, struct str *s)
 {
 	const struct view *v = top_view(t);
+	struct source *source = shown_set(t).source;
 
 	view_add_title(v, s);
-	if (t->now.source && (v->kind == VIEW_TABLE || v->kind == VIEW_TREE)) {
+	if (source && (v->kind == VIEW_TABLE || v->kind == VIEW_TREE)) {
 		str_add(s, " by ");
-		view_add_sort(v, t->now.source, s);
+		view_add_sort(v, source, s);
 	}
 	str_add(s, v->kind == VIEW_CODE	   ? "  ? help  a source, code, both  / search  Esc back"
 		   : v->kind == VIEW_HELP  ? "  Esc back  q end"
@@ -244,8 +305,9 @@ static void draw_last(struct tui *t)
 
 	if (t->prompt != PROMPT_NONE) {
 		str_add(&s, t->prompt == PROMPT_SEARCH ? "/"
-						       : "changes from (epoch, database or "
-							 "label=L): ");
+			    : t->prompt == PROMPT_OPEN
+				    ? "open (epoch, database or label=L; Enter: latest): "
+				    : "changes from (epoch, database or label=L): ");
 		text_show(&s, str_get(&t->typed));
 		cursor = (int)text_width(str_get(&s));
 	} else if (*t->notice) {
@@ -292,6 +354,8 @@ static void end_prompt(struct tui *t)
 	}
 	if (p == PROMPT_SEARCH)
 		search(t, true, true);
+	else if (p == PROMPT_OPEN)
+		open_set(t, *text ? text : "latest");
 	else if (*text)
 		compare_with(t, text);
 }
@@ -378,7 +442,7 @@ static void scroll_sideways(struct tui *t, int n)
 
 static void change_set(struct tui *t)
 {
-	if (!t->o->feed) {
+	if (!shows_live(t)) {
 		if (t->o->select)
 			begin_prompt(t, PROMPT_SET);
 		return;
@@ -393,8 +457,8 @@ static bool view_key(struct tui *t, int key)
 
 	switch (key) {
 	case 'p':
-		if (v->kind == VIEW_TABLE && t->now.source)
-			view_next_by(v, t->now.source);
+		if (v->kind == VIEW_TABLE && shown_set(t).source)
+			view_next_by(v, shown_set(t).source);
 		else
 			v = only_view(t, VIEW_TABLE);
 		pane_go(&v->pane, 0);
@@ -424,6 +488,10 @@ static bool view_key(struct tui *t, int key)
 	case 'd':
 		change_set(t);
 		return true;
+	case 'o':
+		if (t->o->select)
+			begin_prompt(t, PROMPT_OPEN);
+		return true;
 	case '?':
 	case 'h':
 	case TERM_F1:
@@ -432,7 +500,10 @@ static bool view_key(struct tui *t, int key)
 		return true;
 	case TERM_ESCAPE:
 	case TERM_BACKSPACE:
-		pop_view(t);
+		if (t->n_views == 1 && t->opened)
+			show_opened(t, NULL);
+		else
+			pop_view(t);
 		return true;
 	default:
 		return false;
@@ -490,7 +561,7 @@ static void change_key(struct tui *t, int key)
 
 	switch (key) {
 	case 's':
-		if (t->now.source && view_next_sort(v, t->now.source))
+		if (shown_set(t).source && view_next_sort(v, shown_set(t).source))
 			t->stale = true;
 		break;
 	case 'a':
@@ -522,7 +593,8 @@ static void change_key(struct tui *t, int key)
 		search(t, key == 'n', false);
 		break;
 	case 'z':
-		t->held = t->o->feed && !t->held;
+		if (shows_live(t))
+			t->held = !t->held;
 		break;
 	case 'L' & 0x1f:
 		term_redraw();
@@ -569,18 +641,25 @@ static int tui_loop(struct tui *t, struct err *err)
 {
 	const uint64_t every_ns = t->o->feed ? t->o->feed->refresh_ms * 1000000ull : 0;
 	uint64_t due_ns = clock_mono_ns() + every_ns;
+	bool changed = true;
 	int rc = 0;
 
 	while (!t->done && !term_signal() && rc >= 0) {
 		int key;
 
-		tui_draw(t);
+		/* A feed wakes often, to empty its buffers. */
+		if (changed)
+			tui_draw(t);
+		changed = false;
 		tui_wait(t, due_ns);
-		while (!t->done && (key = term_key()) != TERM_NONE)
+		while (!t->done && (key = term_key()) != TERM_NONE) {
 			take_key(t, key);
+			changed = true;
+		}
 		if (t->o->feed && clock_mono_ns() >= due_ns) {
 			rc = take_set(t, err);
 			due_ns = clock_mono_ns() + every_ns;
+			changed = true;
 		}
 	}
 	return rc < 0 ? rc : term_signal();
@@ -602,6 +681,7 @@ int tui_run(const struct tui_opts *o, struct err *err)
 		let_go(&t, &t.before);
 		let_go(&t, &t.now);
 	}
+	free_set(t.opened);
 	compared_set_close(&t.other);
 	free(t.other_text);
 	free(t.search);

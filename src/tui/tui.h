@@ -30,7 +30,7 @@ struct tui_feed {
 	void *ctx;
 	/* Waits for TIMEOUT_MS at most, or until FD (-1: none) can be read or a signal arrives. */
 	void (*wait)(void *ctx, int timeout_ms, int fd);
-	/* Fills RET with what came since the last call. */
+	/* Fills RET with what came since the last call; 1: nothing came. */
 	int (*take)(void *ctx, struct tui_set *ret, struct err *err);
 	void (*let_go)(void *ctx, struct tui_set *set);
 	unsigned refresh_ms;

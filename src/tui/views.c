@@ -348,6 +348,9 @@ int view_fill(struct view *v, const struct view_input *in, struct err *err)
 		pane_release(&x.pane);
 		return rc;
 	}
+	if (!x.pane.text.n && (v->kind == VIEW_TABLE || v->kind == VIEW_TREE))
+		str_add(&x.pane.text, in->live ? "No samples: nothing that is shown here ran.\n"
+					       : "No samples.\n");
 	x.pane.cursor = v->pane.cursor;
 	x.pane.top = v->pane.top;
 	x.pane.skip = v->pane.skip;

@@ -18,7 +18,7 @@
 #define MAX_SPAN (1ull << 30) /* of file offsets; some browsers' code comes to 200 MB */
 #define MAX_ROWS (1u << 25)
 
-/* Of rows and what they are made of, unless there is less: some more than MAX_ROWS of them. */
+/* The most memory for rows and what they are made of: some more than MAX_ROWS of them. */
 #define MAX_BYTES ((size_t)MAX_ROWS * 3 * sizeof(struct frame_row))
 
 /* Fills OVER's gaps, and what it cannot tell, from UNDER; *OVER takes the result. */
@@ -194,18 +194,20 @@ int unwind_build(const struct unwind_input *in, struct unwind_table *ret, struct
 	rule_set_intern(&rules, &none);
 	if (in->eh_frame.bytes)
 		rows_read_cfi(&eh, &in->eh_frame, true);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct frame_rows more = {.in = in,
 					  .rules = &rules,
 					  .base = base,
 					  .left = &left,
 					  .ran_out = &ran_out};
 
-		if (i == 0 && in->debug_frame.bytes)
+		if (i == 0 && in->go.bytes)
+			rows_read_go(&more, &in->go);
+		else if (i == 1 && in->debug_frame.bytes)
 			rows_read_cfi(&more, &in->debug_frame, false);
-		else if (i == 1 && in->sframe.bytes)
+		else if (i == 2 && in->sframe.bytes)
 			rows_read_sframe(&more, &in->sframe);
-		else if (i == 2)
+		else if (i == 3)
 			add_sigreturn(&more, in->sigreturn_svma);
 		if (more.v.n || more.n_damaged)
 			lay_over(&eh, &more);

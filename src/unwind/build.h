@@ -16,6 +16,7 @@
 
 #define UNWIND_MAX_SEGMENTS 16
 #define UNWIND_MAX_LOOPS    8
+#define UNWIND_MAX_SWITCHES 8
 
 /* A section's bytes, decompressed, and the address its file states for them. */
 struct unwind_section {
@@ -28,6 +29,14 @@ struct unwind_section {
 struct unwind_input {
 	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
 	struct unwind_section eh_frame, debug_frame, sframe;
+	struct unwind_section go; /* .gopclntab */
+	uint32_t n_switches;	  /* code that runs on another stack than its caller */
+	struct unwind_switch {
+		uint64_t start, end; /* svma */
+		uint32_t depth;	     /* of the caller's stack when it was left */
+		uint8_t how;	     /* UNWIND_SWITCH_* */
+		short goroutine_at;  /* words from the thread's `m` to its goroutine */
+	} switches[UNWIND_MAX_SWITCHES];
 	uint64_t text_svma,
 		data_svma;	 /* bases of DW_EH_PE_textrel and datarel (.got) pointers; 0 none */
 	uint64_t sigreturn_svma; /* signal trampoline without frame information of its own, of 8
@@ -59,7 +68,8 @@ struct unwind_table {
 	uint64_t n_text_bytes; /* covered by frame information */
 };
 
-/* Builds RET from what IN has: .eh_frame first, then .debug_frame and .sframe where it has gaps.
+/* Builds RET from what IN has: .eh_frame first, then .gopclntab, .debug_frame and .sframe where it
+ * has gaps.
  * Release it with unwind_table_release.  -ENOENT when there is no frame information at all (a table
  * of gaps is of no use), -ENOTSUP for another machine, -E2BIG when it needs more than 65,535 rules
  * or 2^25 rows, or IN's most_bytes. */

@@ -284,8 +284,8 @@ void cfi_frames_each_fde(struct cfi_frames *f, cfi_fde_fn *fn, void *owner)
 			continue;
 		if (!read_fde(f, &record, &fde))
 			f->n_damaged++;
-		/* Of code the linker threw away, address or size are left 0; a wrapping range is
-		 * none. */
+		/* Code that the linker threw away has address or size 0, and a range that wraps
+		 * is none. */
 		else if (fde.svma != 0 && fde.n_bytes != 0 && fde.svma + fde.n_bytes >= fde.svma)
 			fn(owner, record.off, &fde);
 	}

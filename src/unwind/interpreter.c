@@ -12,6 +12,10 @@ static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 	[INTERPRETER_OTHER_VERSION] = "the frames of this version are not known",
 	[INTERPRETER_OTHER_BUILD] = "it is a build without the global lock, or not what it says",
 	[INTERPRETER_OTHER_OBJECTS] = "its objects are not as those of its version",
+	[INTERPRETER_WITHOUT_TABLES] = "its tables for debuggers do not tell where its code is",
+	[INTERPRETER_OTHER_THREADS] =
+		"its frames are known of builds for one thread in PHP, for many "
+		"in Perl",
 	[INTERPRETER_DAMAGED] = "its loop lies in no segment of code",
 };
 
@@ -21,6 +25,16 @@ void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 	ret[0] = 0;
 	if (i->version & INTERPRETER_VERSION_V8) {
 		snprintf(ret, 24, "%u.%u", i->version >> 16 & 0x7fff, i->version & 0xffff);
+		return;
+	}
+	if (i->version & INTERPRETER_VERSION_HOTSPOT) {
+		if (i->version & 0xffff)
+			snprintf(ret, 24, "%u", i->version & 0xffff);
+		return;
+	}
+	if (i->version & (INTERPRETER_VERSION_PHP | INTERPRETER_VERSION_PERL)) {
+		if (i->version & 0xffff)
+			snprintf(ret, 24, "%u.%u", i->version >> 8 & 0xff, i->version & 0xff);
 		return;
 	}
 	if (i->version && !(i->version & 0xffff)) /* no release has such a number */
@@ -35,15 +49,20 @@ const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
 }
 
-/* tests/e2e/{python,node}.py and tests/services/{rooms,nodes}.py run these. */
+/* tests/e2e/{python,node,java}.py and tests/services/{rooms,nodes}.py run these. */
 bool interpreter_is_verified(const struct unwind_interpreter *i)
 {
 	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||
 	       i->number == INTERPRETER_PYTHON_3_13 || i->number == INTERPRETER_PYTHON_3_14 ||
-	       i->number >= INTERPRETER_V8_FIRST;
+	       INTERPRETER_IS_V8(i->number) || INTERPRETER_IS_HOTSPOT(i->number) ||
+	       INTERPRETER_IS_PHP(i->number) || INTERPRETER_IS_PERL(i->number);
 }
 
 const char *interpreter_name(const struct unwind_interpreter *i)
 {
-	return i->version & INTERPRETER_VERSION_V8 ? "V8" : "CPython";
+	return i->version & INTERPRETER_VERSION_V8	  ? "V8"
+	       : i->version & INTERPRETER_VERSION_HOTSPOT ? "HotSpot"
+	       : i->version & INTERPRETER_VERSION_PHP	  ? "PHP"
+	       : i->version & INTERPRETER_VERSION_PERL	  ? "Perl"
+							  : "CPython";
 }

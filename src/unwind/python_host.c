@@ -6,6 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "unwind/hotspot_state.h"
+#include "unwind/perl_state.h"
+#include "unwind/php_state.h"
 #include "unwind/python_state.h"
 #include "unwind/v8_state.h"
 
@@ -18,11 +21,16 @@ struct python_env {
 	uint64_t told[N_TOLD];
 	struct python_walk walk;
 	struct v8_walk v8;
+	struct hotspot_process process;
+	struct hotspot_walk hotspot;
 };
 
 #define SCRIPT_ENV struct python_env
 #include "unwind/python.h"
 #include "unwind/v8.h"
+#include "unwind/hotspot.h"
+#include "unwind/perl.h"
+#include "unwind/php.h"
 
 static bool script_read(struct python_env *env, __u64 avma, void *ret, __u32 n, const __u32 most)
 {
@@ -108,7 +116,7 @@ void v8_walk_frames(const struct python_input *in, struct python_frames *ret)
 	env->out = ret;
 	ret->n = ret->n_loops = ret->failed = 0;
 	env->v8.interpreter = in->interpreter;
-	if (in->interpreter < INTERPRETER_V8_FIRST || in->interpreter >= N_INTERPRETERS)
+	if (!INTERPRETER_IS_V8(in->interpreter))
 		fp = 0;
 	while (fp && ret->n_loops < ret->max) {
 		ret->n_loops++;
@@ -116,5 +124,114 @@ void v8_walk_frames(const struct python_input *in, struct python_frames *ret)
 		next = python_word(env, fp);
 		fp = next > fp ? next : 0;
 	}
+	free(env);
+}
+
+static const struct hotspot_process *hotspot_process_of(struct python_env *env)
+{
+	return &env->process;
+}
+
+static struct hotspot_walk *hotspot_of(struct python_env *env)
+{
+	return &env->hotspot;
+}
+
+static struct python_walk *hotspot_python_of(struct python_env *env)
+{
+	return &env->walk;
+}
+
+static int hotspot_is_code(struct python_env *env, __u64 avma)
+{
+	return hotspot_holds(&env->hotspot, avma);
+}
+
+static void hotspot_meet(struct python_env *env, __u64 avma)
+{
+}
+
+void hotspot_walk_frames(const struct python_input *in, struct python_frames *ret)
+{
+	struct python_env *env = xcalloc(1, sizeof(*env));
+	struct hotspot_walk *h = &env->hotspot;
+
+	env->in = in;
+	env->out = ret;
+	ret->n = ret->n_loops = ret->failed = 0;
+	env->process.interpreter = in->interpreter;
+	if (INTERPRETER_IS_HOTSPOT(in->interpreter))
+		hotspot_open(env, &env->process, in->runtime);
+	hotspot_span(h, &env->process);
+	h->ip = in->ip;
+	h->sp = in->sp;
+	h->fp = in->thread;
+	h->r13 = in->r13;
+	h->rax = in->rax;
+	h->is_exact = h->has_fp = 1;
+	while (ret->n_loops < ret->max && hotspot_holds(h, h->ip) && hotspot_step(env)) {
+		ret->n_loops++;
+		h->is_exact = 0;
+	}
+	free(env);
+}
+
+static __u32 script_string(struct python_env *env, __u64 avma, void *ret, const __u32 most)
+{
+	char *to = ret;
+
+	for (__u32 i = 0; i < most; i++)
+		if (!env->in->read(env->in->ctx, avma + i, to + i, 1) || !to[i]) {
+			to[i] = 0;
+			return i;
+		}
+	return most;
+}
+
+static __u64 script_register(struct python_env *env, __u32 number)
+{
+	return number == 14 ? env->in->sp : number == 15 ? env->in->ip : 0;
+}
+
+/* Takes the frames of each loop off P's list by STEP. */
+static void each_loop(struct python_env *env, struct python_frames *ret,
+		      bool (*step)(struct python_env *, struct python_walk *))
+{
+	struct python_walk *p = &env->walk;
+	uint32_t n_steps = 0;
+
+	while (p->frame && !p->failed && ret->n < ret->max && n_steps < 8 * ret->max) {
+		ret->n_loops++;
+		while (n_steps++ < 8 * ret->max && step(env, p))
+			;
+	}
+	ret->failed = p->failed;
+}
+
+void php_walk_frames(const struct python_input *in, struct python_frames *ret)
+{
+	struct python_env *env = xcalloc(1, sizeof(*env));
+
+	env->in = in;
+	env->out = ret;
+	ret->n = ret->n_loops = ret->failed = 0;
+	env->walk.interpreter = in->interpreter;
+	if (INTERPRETER_IS_PHP(in->interpreter))
+		php_begin(env, &env->walk, PHP_LAYOUT(in->interpreter), in->runtime);
+	each_loop(env, ret, php_step);
+	free(env);
+}
+
+void perl_walk_frames(const struct python_input *in, struct python_frames *ret)
+{
+	struct python_env *env = xcalloc(1, sizeof(*env));
+
+	env->in = in;
+	env->out = ret;
+	ret->n = ret->n_loops = ret->failed = 0;
+	env->walk.interpreter = in->interpreter;
+	if (INTERPRETER_IS_PERL(in->interpreter))
+		perl_begin(env, &env->walk, PERL_LAYOUT(in->interpreter), in->runtime);
+	each_loop(env, ret, perl_step);
 	free(env);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The walks over CPython's frames (python.h) and V8's (v8.h) outside of the kernel: over any memory
- * that can be read. */
+/* The walks over CPython's frames (python.h), V8's (v8.h), HotSpot's (hotspot.h), PHP's (php.h) and
+ * Perl's (perl.h) outside of the kernel: over any memory that can be read. */
 #ifndef UNWIND_PYTHON_HOST_H
 #define UNWIND_PYTHON_HOST_H
 
@@ -13,8 +13,11 @@
 
 struct python_input {
 	uint32_t interpreter; /* enum interpreter */
-	uint64_t runtime;     /* address of _PyRuntime */
-	uint64_t thread;      /* the thread pointer; V8: the frame pointer */
+	uint64_t runtime;     /* address of _PyRuntime; HotSpot: of CodeCache::_heaps; PHP:
+			       * executor_globals; Perl: PL_thr_key */
+	uint64_t thread;      /* the thread pointer; V8, HotSpot: the frame pointer */
+	uint64_t ip, sp;      /* HotSpot: where it was interrupted; PHP: registers r15, r14 */
+	uint64_t r13, rax;
 	/* Reads N bytes at AVMA; false when they are not there. */
 	bool (*read)(void *ctx, uint64_t avma, void *ret, uint32_t n);
 	/* Takes R, of N bytes, before the first frame of its code; NULL: nobody. */
@@ -34,5 +37,14 @@ void python_walk_frames(const struct python_input *in, struct python_frames *ret
 
 /* Walks V8's frames from IN's frame pointer on into RET. */
 void v8_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+/* Walks HotSpot's frames from IN's registers on into RET, up to a frame that is none of them. */
+void hotspot_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+/* Walks PHP's frames into RET; n_loops: marks that were met. */
+void php_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+/* Walks Perl's frames into RET; n_loops: marks that were met. */
+void perl_walk_frames(const struct python_input *in, struct python_frames *ret);
 
 #endif

@@ -102,6 +102,11 @@ struct python_walk {
 	__u64 file, file_hash; /* the string that RECORD's file was read from */
 	__u64 code, number;    /* the code object met last */
 	__u64 key;	       /* of the process and its recording */
+	/* Perl: the statement being executed, the stack of contexts, how many of it are left, the
+	 * next stack, the file that the statement is in; what the stack is for, and 1 + the context
+	 * that ended the last loop's frames. */
+	__u64 cop, contexts, outer, cop_file, cop_file_hash;
+	__u32 index, stack_type, closed_at, is_first;
 	__u64 words[PYTHON_STATE_WORDS + 1];
 	struct script_record record;
 };

@@ -12,11 +12,12 @@ enum script_what {
 
 #define SCRIPT_TEXT_BYTES 256
 #define SCRIPT_LINE_BYTES 4096
+#define SCRIPT_TEXT_UTF8  3
 
 /* A string as the interpreter has it. */
 struct script_text {
 	unsigned int n_bytes;  /* of those in `words` */
-	unsigned short kind;   /* bytes a character: 1 (Latin-1), 2 or 4 */
+	unsigned short kind;   /* bytes a character: 1 (Latin-1), 2 or 4; SCRIPT_TEXT_UTF8 */
 	unsigned short is_cut; /* it is longer */
 	unsigned long long words[SCRIPT_TEXT_BYTES / 8]; /* zeros behind it */
 };
@@ -33,7 +34,8 @@ struct script_record {
 	unsigned int
 		lines_cut; /* not all of the table is there; SCRIPT_SOURCE: bytes a character */
 	unsigned int spare;
-	struct script_text file, name, more;	/* the name goes on with `more` */
+	/* The name goes on with `more`.  HotSpot: class, method, source file. */
+	struct script_text file, name, more;
 	unsigned char lines[SCRIPT_LINE_BYTES]; /* the table of lines: python_lines.h */
 };
 

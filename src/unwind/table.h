@@ -24,17 +24,25 @@ struct unwind_row {
 /* How the canonical frame address (the caller's stack pointer) is found.  Registers have their
  * DWARF numbers (x86-64 psABI figure 3.36; AArch64 DWARF: x0-x30, sp 31). */
 enum unwind_cfa {
-	UNWIND_CFA_NONE,     /* no frame information, or none that is understood: see why */
-	UNWIND_CFA_SP,	     /* sp + cfa_off */
-	UNWIND_CFA_FP,	     /* frame pointer (rbp, x29) + cfa_off */
-	UNWIND_CFA_REG,	     /* register cfa_reg + cfa_off: known in the innermost frame, in one
+	UNWIND_CFA_NONE,      /* no frame information, or none that is understood: see why */
+	UNWIND_CFA_SP,	      /* sp + cfa_off */
+	UNWIND_CFA_FP,	      /* frame pointer (rbp, x29) + cfa_off */
+	UNWIND_CFA_REG,	      /* register cfa_reg + cfa_off: known in the innermost frame, in one
 				that a signal interrupted, and for rbx everywhere */
-	UNWIND_CFA_FP_DEREF, /* the word at frame pointer + cfa_off, plus
+	UNWIND_CFA_FP_DEREF,  /* the word at frame pointer + cfa_off, plus
 			      * cfa_add: realigned stacks */
-	UNWIND_CFA_SP_DEREF, /* the word at sp + cfa_off, plus cfa_add: hand-written code */
-	UNWIND_CFA_PLT,	     /* x86-64: sp + 8 + ((ip & 15) >= cfa_off) * 8: lazy binding stubs */
-	UNWIND_CFA_SIGNAL,   /* a signal's return trampoline: registers are in the frame at sp */
+	UNWIND_CFA_SP_DEREF,  /* the word at sp + cfa_off, plus cfa_add: hand-written code */
+	UNWIND_CFA_PLT,	      /* x86-64: sp + 8 + ((ip & 15) >= cfa_off) * 8: lazy binding stubs */
+	UNWIND_CFA_SIGNAL,    /* a signal's return trampoline: registers are in the frame at sp */
+	UNWIND_CFA_GOROUTINE, /* x86-64: code of Go's runtime that left a goroutine's stack: what
+			       * the thread's goroutine keeps of its sp, + cfa_off.  cfa_reg:
+			       * UNWIND_SWITCH_*; bx_at: words from `m` to the goroutine */
 };
+
+/* LEAVES: the goroutine goes on where it keeps that it does, not where it called.  KEEPS: `m` keeps
+ * the CFA itself, bx_at words from its start, while the vdso is called. */
+#define UNWIND_SWITCH_LEAVES 1
+#define UNWIND_SWITCH_KEEPS  2
 
 /* Why a rule is UNWIND_CFA_NONE.  In any other rule: UNWIND_LOOP where the code is the loop of an
  * interpreter, else 0. */
@@ -103,13 +111,41 @@ enum interpreter {
 	INTERPRETER_V8_11_3,
 	INTERPRETER_V8_12_4,
 	INTERPRETER_V8_13_6, /* 24 */
+	INTERPRETER_HOTSPOT_11,
+	INTERPRETER_HOTSPOT_17,
+	INTERPRETER_HOTSPOT_21,
+	INTERPRETER_PHP_7_4 = 32,
+	INTERPRETER_PHP_8_2,
+	INTERPRETER_PHP_8_4,
+	INTERPRETER_PERL_5_32 = 36,
+	INTERPRETER_PERL_5_36,
+	INTERPRETER_PERL_5_40,
 	N_INTERPRETERS
 };
 
-#define INTERPRETER_V8_FIRST INTERPRETER_V8_9_4
+#define INTERPRETER_V8_FIRST	  INTERPRETER_V8_9_4
+#define INTERPRETER_HOTSPOT_FIRST INTERPRETER_HOTSPOT_11
+#define INTERPRETER_PHP_FIRST	  INTERPRETER_PHP_7_4
+#define INTERPRETER_PERL_FIRST	  INTERPRETER_PERL_5_32
 
-/* Of a version: it is V8's, major and minor in 16 bits each. */
+#define INTERPRETER_IS_V8(number)                                                                  \
+	((number) >= INTERPRETER_V8_FIRST && (number) < INTERPRETER_HOTSPOT_FIRST)
+#define INTERPRETER_IS_HOTSPOT(number)                                                             \
+	((number) >= INTERPRETER_HOTSPOT_FIRST && (number) < INTERPRETER_PHP_FIRST)
+#define INTERPRETER_IS_PHP(number)                                                                 \
+	((number) >= INTERPRETER_PHP_FIRST && (number) < INTERPRETER_PERL_FIRST)
+#define INTERPRETER_IS_PERL(number)                                                                \
+	((number) >= INTERPRETER_PERL_FIRST && (number) < N_INTERPRETERS)
+
+/* This bit of a version says that it is V8's, major and minor in 16 bits each. */
 #define INTERPRETER_VERSION_V8 (1u << 31)
+
+/* Set in a version that is HotSpot's; the rest is the number of the JDK. */
+#define INTERPRETER_VERSION_HOTSPOT (1u << 30)
+
+/* PHP's and Perl's: major and minor in 8 bits each. */
+#define INTERPRETER_VERSION_PHP	 (1u << 28)
+#define INTERPRETER_VERSION_PERL (1u << 27)
 
 /* Why the frames of an interpreter are not known. */
 enum interpreter_refusal {
@@ -121,16 +157,19 @@ enum interpreter_refusal {
 	INTERPRETER_OTHER_BUILD,
 	INTERPRETER_OTHER_OBJECTS,
 	INTERPRETER_DAMAGED,
+	INTERPRETER_WITHOUT_TABLES,
+	INTERPRETER_OTHER_THREADS,
 	N_INTERPRETER_REFUSALS
 };
 
 /* An interpreter that an image holds.  `anchor` says where its state is, `_PyRuntime`, by what it
  * adds to the file offset of the code: run-time address of the state = anchor - bias, where bias is
- * file offset - run-time address of the mapping of its loop. */
+ * file offset - run-time address of the mapping of its loop.  HotSpot: CodeCache::_heaps; PHP:
+ * executor_globals; Perl: PL_thr_key. */
 struct unwind_interpreter {
 	unsigned int number;  /* enum interpreter */
 	unsigned int version; /* CPython's PY_VERSION_HEX, of those that do not say only major and
-			       * minor; INTERPRETER_VERSION_V8; 0: none */
+			       * minor; INTERPRETER_VERSION_V8, _HOTSPOT; 0: none */
 	unsigned int refusal; /* enum interpreter_refusal, when there is one without a number */
 	unsigned long long anchor;
 };

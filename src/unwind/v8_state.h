@@ -23,6 +23,11 @@ struct v8_layout {
 	__u8 positions;		   /* of a ScopeInfo, in words: where; 0: behind its names */
 };
 
+/* Whether the frame with frame pointer FP, 0 for none, has what v8.h reads below it: the code's
+ * begin sets the frame pointer and then pushes the context and the function.  Where the stack
+ * pointer SP is still above them, an earlier frame's words are there. */
+#define V8_FRAME_IS_MADE(fp, sp) ((fp) && (sp) + 16 <= (fp))
+
 #define V8_N_LAYOUTS 8 /* a power of two */
 
 static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
@@ -36,7 +41,7 @@ static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
 #define V8_LAYOUT(interpreter)                                                                     \
 	(&v8_layouts[((interpreter)-INTERPRETER_V8_FIRST) & (V8_N_LAYOUTS - 1)])
 
-/* The same in all of them. */
+/* Offsets and numbers that all these versions share. */
 #define V8_MAP_TYPE	    12 /* of a map: u16 */
 #define V8_SCRIPT_SOURCE    8
 #define V8_SCRIPT_NAME	    16

@@ -29,6 +29,9 @@
 static bool walk_word(WALK_ENV *env, __u64 avma, __u64 *ret); /* of the stack */
 static bool walk_code(WALK_ENV *env, __u64 avma, __u64 *ret); /* a word of machine code */
 
+/* The thread's pointer, 0 when it is not known. */
+static __u64 walk_thread(WALK_ENV *env);
+
 /* What is mapped executable at AVMA. */
 static bool walk_region(WALK_ENV *env, __u64 avma, struct walk_region *ret);
 
@@ -62,8 +65,9 @@ WALK_HOT void walk_begin(WALK_ENV *env, struct walk *w, bool exact)
 	w->fp = w->regs[WALK_AARCH64 ? WALK_ARM_FP : WALK_X86_FP];
 	w->bx = w->regs[WALK_X86_BX];
 	w->flags = (exact ? WALK_EXACT : 0) | WALK_FULL | WALK_FP | WALK_BX;
-	w->n_falls = 0;
+	w->n_falls = w->n_switches = 0;
 	w->step = 0;
+	w->anonymous = 0;
 	w->region.start = w->region.end = 0;
 }
 
@@ -280,6 +284,7 @@ WALK_HOT int walk_cfa(WALK_ENV *env, const struct walk *w, const struct unwind_r
 	switch (r->cfa) {
 	case UNWIND_CFA_SP:
 	case UNWIND_CFA_SP_DEREF:
+	case UNWIND_CFA_GOROUTINE: /* whose sp is known by now */
 		base = w->sp;
 		break;
 	case UNWIND_CFA_FP:
@@ -345,7 +350,8 @@ WALK_HOT __u64 walk_plain(const struct walk *w, const struct unwind_rule *r)
 	__u64 step = WALK_PLAIN;
 
 	if (r->by_fp || r->ra != UNWIND_RA_SAVED || r->ra_at == 0 ||
-	    r->cfa == UNWIND_CFA_FP_DEREF || r->cfa == UNWIND_CFA_SP_DEREF)
+	    r->cfa == UNWIND_CFA_GOROUTINE || r->cfa == UNWIND_CFA_FP_DEREF ||
+	    r->cfa == UNWIND_CFA_SP_DEREF)
 		return 0;
 	if (r->cfa == UNWIND_CFA_FP)
 		step |= WALK_STEP_BY_FP;
@@ -404,7 +410,8 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 	if (by_fp & UNWIND_BX_BY_FP)
 		walk_restore(env, w, frame_fp, r->bx_at, WALK_BX, &w->bx);
 	else if (r->bx_at != UNWIND_SAME && !(r->by_fp & UNWIND_BX_BY_FP))
-		walk_restore(env, w, cfa, r->bx_at, WALK_BX, &w->bx);
+		walk_restore(env, w, cfa, r->cfa == UNWIND_CFA_GOROUTINE ? UNWIND_LOST : r->bx_at,
+			     WALK_BX, &w->bx);
 	if (by_fp & UNWIND_FP_BY_FP)
 		walk_restore(env, w, frame_fp, r->fp_at, WALK_FP, &w->fp);
 	else if (r->fp_at != UNWIND_SAME && !(r->by_fp & UNWIND_FP_BY_FP))
@@ -413,6 +420,45 @@ WALK_HOT int walk_apply(WALK_ENV *env, struct walk *w, const struct unwind_rule 
 	w->sp = cfa;
 	w->flags &= WALK_FP | WALK_BX;
 	w->step = walk_plain(w, r);
+	return WALK_ON;
+}
+
+/* Where a thread of Go's has its `g`, from its pointer on, and what that has where, in bytes:
+ * src/runtime/runtime2.go g.m, g.sched.sp, .pc, .bp; src/runtime/sys_linux_amd64.s settls. */
+#define WALK_GO_G	 (-8)
+#define WALK_GO_M	 0x30
+#define WALK_GO_SCHED_SP 0x38
+#define WALK_GO_SCHED_PC 0x40
+#define WALK_GO_SCHED_BP 0x68
+
+/* From the stack that Go's runtime went on with, by rule R, back to that of the goroutine. */
+WALK_COLD int walk_goroutine(WALK_ENV *env, struct walk *w, const struct unwind_rule *r)
+{
+	const __u64 thread = walk_thread(env);
+	__u64 g, m, sp, fp, ip = w->ip;
+
+	if (!thread || !walk_code(env, thread + WALK_GO_G, &g) ||
+	    !walk_code(env, g + WALK_GO_M, &m) ||
+	    !walk_code(env, m + (__u64)(8 * (long long)r->bx_at), &g))
+		return CHAIN_UNREADABLE;
+	if (r->cfa_reg & UNWIND_SWITCH_KEEPS) {
+		w->sp = g - (__u64)(long long)r->cfa_off;
+		return g ? WALK_ON : CHAIN_UNREADABLE;
+	}
+	if (w->n_switches) /* it has one place only to remember where it was */
+		return CHAIN_NOT_RISING;
+	if (!g) /* it parked its goroutine and looks for another one */
+		return CHAIN_COMPLETE;
+	if (!walk_code(env, g + WALK_GO_SCHED_SP, &sp) ||
+	    !walk_code(env, g + WALK_GO_SCHED_BP, &fp) ||
+	    (r->cfa_reg & UNWIND_SWITCH_LEAVES && !walk_code(env, g + WALK_GO_SCHED_PC, &ip)) ||
+	    !sp || sp & 7)
+		return CHAIN_UNREADABLE;
+	w->n_switches = 1;
+	w->ip = ip;
+	w->sp = sp;
+	w->fp = fp;
+	w->flags = WALK_FP;
 	return WALK_ON;
 }
 
@@ -465,6 +511,7 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 			? pc & FRAME_OFF_MASK
 			: (__u64)w->region.image << FRAME_IMAGE_SHIFT |
 				  ((pc + w->region.bias) & FRAME_OFF_MASK);
+	w->anonymous |= w->region.image == WALK_ANONYMOUS;
 	rule = walk_recall(env, frame);
 	if (!rule) {
 		rc = walk_find_rule(env, w, pc, frame, &rule);
@@ -498,6 +545,11 @@ WALK_HOT int walk_step(WALK_ENV *env, struct walk *w, __u64 *ret_frame)
 	if (rule->ra == UNWIND_RA_NONE) {
 		w->step = WALK_PLAIN;
 		return CHAIN_COMPLETE;
+	}
+	if (rule->cfa == UNWIND_CFA_GOROUTINE) {
+		rc = walk_goroutine(env, w, rule);
+		if (rc != WALK_ON || rule->cfa_reg & UNWIND_SWITCH_LEAVES)
+			return rc;
 	}
 	if (rule->why == UNWIND_LOOP) {
 		w->loop = w->region.image;

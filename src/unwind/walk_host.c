@@ -32,6 +32,11 @@ static bool walk_code(const struct walk_input *in, __u64 avma, __u64 *ret)
 	return true;
 }
 
+static __u64 walk_thread(const struct walk_input *in)
+{
+	return in->thread;
+}
+
 static bool walk_region(const struct walk_input *in, __u64 avma, struct walk_region *ret)
 {
 	struct walk_region r;

@@ -15,6 +15,7 @@ struct walk_input {
 	bool in_call;	  /* ip is behind a system call, not where it was interrupted */
 	uint64_t regs[WALK_MAX_REGISTERS]; /* by DWARF number; ip: WALK_X86_IP, WALK_ARM_IP */
 	uint64_t entry_sp;		   /* the stack pointer the process began with; 0 unknown */
+	uint64_t thread; /* the thread's pointer; 0: unknown, goroutines are not gone on with */
 
 	/* A walk that was left where a table was missing is taken up there: what struct walk had. */
 	bool is_taken_up;

@@ -62,13 +62,13 @@ struct walk {
 	__u32 n_falls;
 	__u64 step; /* WALK_PLAIN and its words, or 0: it depended on more */
 	__u32 loop; /* the frame stepped from was an interpreter's loop, in this image; 0: no */
-	__u32 spare;
-	__u64 loop_bias;     /* of that image's mapping */
-	__u64 loop_sp;	     /* of that frame */
-	__u64 guessed_fp;    /* it was stepped from by this frame pointer; 0: by a rule */
-	__u32 guessed_image; /* which is as in its region */
-	__u32 spare2;
-	struct walk_region region;	/* the last one met; empty in the beginning */
+	__u32 anonymous;	   /* some frame's code lies in no file */
+	__u64 loop_bias;	   /* of that image's mapping */
+	__u64 loop_sp;		   /* of that frame */
+	__u64 guessed_fp;	   /* it was stepped from by this frame pointer; 0: by a rule */
+	__u32 guessed_image;	   /* which is as in its region */
+	__u32 n_switches;	   /* how often it went on with a goroutine's stack */
+	struct walk_region region; /* the last one met; empty in the beginning */
 	__u64 regs[WALK_MAX_REGISTERS]; /* by DWARF number */
 };
 

@@ -8,6 +8,7 @@
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/header.h"
+#include "view/set_cols.h"
 
 /* Whether it is unknown what R has in one of the sets. */
 static bool is_unknown(const struct diff_row *r)
@@ -188,13 +189,8 @@ enum {
 	COL_B_AMOUNT,
 	COL_A_OPEN,
 	COL_B_OPEN,
-	COL_KIND,
-	COL_PROCEDURE,
-	COL_FILE,
-	COL_LINE,
-	COL_SVMA,
-	COL_IMAGE,
-	N_COLS
+	COL_ROW, /* what it is: N_SET_COLS columns */
+	N_COLS = COL_ROW + N_SET_COLS
 };
 
 /* CELL, of something of which set K has as much as R says. */
@@ -279,8 +275,7 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 	const uint8_t decimals = amount_decimals(d, v, in_seconds);
 	const double unit = in_seconds ? 1 : d->set.unit;
 	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
-	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
-	const struct emit_col cols[N_COLS] = {
+	struct emit_col cols[N_COLS] = {
 		[COL_A] = {"a", in_seconds ? "A(s)" : "A", amount, .decimals = decimals},
 		[COL_A_PCT] = {"a_pct", "A%", EMIT_PERCENT, .in = v->unit ? data : 0},
 		[COL_B] = {"b", in_seconds ? "B(s)" : "B", amount, .decimals = decimals},
@@ -300,17 +295,10 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 				.in = d->set.has_open ? data : EMIT_IN_NONE},
 		[COL_B_OPEN] = {"b_unknown", NULL, EMIT_U64,
 				.in = d->set.has_open ? data : EMIT_IN_NONE},
-		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
-		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
-				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
-		[COL_FILE] = {"file", NULL, EMIT_STR, .cut = TEXT_PATH, .in = at_line},
-		[COL_LINE] = {"line", NULL, EMIT_U64, .in = at_line},
-		[COL_SVMA] = {"svma", NULL, EMIT_HEX,
-			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
-		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
 	};
 
 	emit_rows_by(e, scope_kind_name(level));
+	set_cols(level, cols + COL_ROW);
 	emit_table(e, "rows", cols, N_COLS);
 	vec_each (r, &d->rows) {
 		struct emit_cell cells[N_COLS] = {
@@ -324,16 +312,11 @@ static void emit_rows(struct emit *e, const struct diff *d, const struct diff_vi
 			[COL_B_AMOUNT].d = r->row->amount[1],
 			[COL_A_OPEN].u = r->row->open[0],
 			[COL_B_OPEN].u = r->row->open[1],
-			[COL_KIND].s = r->row->image_kind,
-			[COL_PROCEDURE].s = r->row->procedure,
-			[COL_FILE].s = r->row->file,
-			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
-			[COL_SVMA].u = r->row->svma,
-			[COL_IMAGE].s = set_row_image(r->row, is_table),
 		};
 
 		if (!diff_shows(v, r))
 			continue;
+		set_cells(r->row, is_table, cells + COL_ROW);
 		if (is_metric) {
 			cells[COL_A].d = r->row->amount[0];
 			cells[COL_B].d = r->row->amount[1];

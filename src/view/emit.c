@@ -2,11 +2,12 @@
 /* See emit.h.
  *
  * JSON and CSV rows are written as they come.  A table's widths depend on all rows, so its cells
- * are kept (not their texts) until emit_table_end, which goes over them twice: once for the widths,
- * once to write.  Text columns stand left, numbers right, and no line ends in blanks. */
+ * are kept (of texts only shortened names) until emit_table_end, which goes over them twice: once
+ * for the widths, once to write.  Text columns stand left, numbers right, and no line ends in blanks. */
 #include "view/emit.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,7 @@ void emit_end(struct emit *e)
 		str_addc(e->out, '\n');
 	}
 	vec_release(&e->cells);
+	arena_release(&e->texts);
 }
 
 /* Whether lines have to fit. */
@@ -73,15 +75,25 @@ void emit_text(struct emit *e, const char *fmt, ...)
 
 void emit_add_name(const struct emit *e, struct str *out, const char *name)
 {
-	struct str s = {0};
+	_str_ struct str s = {0};
 
-	if (e->full_names) {
+	if (e->full_names || text_name_is_short(name)) {
 		text_show(out, name);
 		return;
 	}
 	text_add_short_name(&s, name);
 	text_show(out, str_get(&s));
-	str_release(&s);
+}
+
+/* NAME as tables show it, but for what text_show makes safe. */
+static const char *short_name(struct emit *e, const char *name)
+{
+	_str_ struct str s = {0};
+
+	if (e->full_names || text_name_is_short(name))
+		return name;
+	text_add_short_name(&s, name);
+	return arena_strdup(&e->texts, str_get(&s));
 }
 
 struct json *emit_json(struct emit *e)
@@ -254,17 +266,46 @@ static void json_row(struct emit *e, const struct emit_cell *cells)
 /* Room for any number a cell can hold: %.2f of the largest double has 309 digits; and a mark. */
 #define NUMBER_MAX 340
 
-/* "%.2f%%" without printf's exact arithmetic, which took a tenth of a large table's time. */
+/* Whole numbers and percents are written without printf, which took a sixth of a large table's
+ * time. */
+static char *put_whole(char *at, uint64_t n)
+{
+	char digits[20], *p = digits + sizeof(digits);
+	size_t n_digits;
+
+	do {
+		*--p = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	n_digits = (size_t)(digits + sizeof(digits) - p);
+	memcpy(at, p, n_digits);
+	at[n_digits] = '\0';
+	return at + n_digits;
+}
+
 static void percent_text(double pct, char ret[NUMBER_MAX])
 {
 	if (pct >= 0 && pct < 1e9) {
-		uint64_t hundredths = (uint64_t)(pct * 100 + 0.5);
+		const uint64_t hundredths = (uint64_t)(pct * 100 + 0.5);
+		char *at = put_whole(ret, hundredths / 100);
 
-		snprintf(ret, NUMBER_MAX, "%" PRIu64 ".%02u%%", hundredths / 100,
-			 (unsigned)(hundredths % 100));
+		*at++ = '.';
+		*at++ = (char)('0' + hundredths % 100 / 10);
+		*at++ = (char)('0' + hundredths % 10);
+		*at++ = '%';
+		*at = '\0';
 	} else {
 		snprintf(ret, NUMBER_MAX, "%.2f%%", pct);
 	}
+}
+
+/* "%.*f". */
+static void fixed_text(double d, unsigned decimals, char ret[NUMBER_MAX])
+{
+	if (!decimals && d >= 0 && d < 1e15 && d == (double)(uint64_t)d && !signbit(d))
+		put_whole(ret, (uint64_t)d);
+	else
+		snprintf(ret, NUMBER_MAX, "%.*f", decimals, d);
 }
 
 static void plain_text(const struct emit_col *c, const struct emit_cell *cell, char ret[NUMBER_MAX])
@@ -274,7 +315,7 @@ static void plain_text(const struct emit_col *c, const struct emit_cell *cell, c
 		ret[0] = '\0';
 		break;
 	case EMIT_U64:
-		snprintf(ret, NUMBER_MAX, "%" PRIu64, cell->u);
+		put_whole(ret, cell->u);
 		break;
 	case EMIT_HEX:
 		snprintf(ret, NUMBER_MAX, "%#" PRIx64, cell->u);
@@ -289,7 +330,7 @@ static void plain_text(const struct emit_col *c, const struct emit_cell *cell, c
 		snprintf(ret, NUMBER_MAX, "%.*f", c->decimals, (double)cell->u / 1e9);
 		break;
 	case EMIT_FIXED:
-		snprintf(ret, NUMBER_MAX, "%.*f", c->decimals, cell->d);
+		fixed_text(cell->d, c->decimals, ret);
 		break;
 	}
 }
@@ -306,30 +347,21 @@ static void number_text(const struct emit_col *c, const struct emit_cell *cell,
 }
 
 /* Appends what a table shows of CELL, but for columns that are filled. */
-static void cell_text(const struct emit *e, const struct emit_col *c, const struct emit_cell *cell,
-		      struct str *ret)
+static void cell_text(const struct emit_col *c, const struct emit_cell *cell, struct str *ret)
 {
 	char number[NUMBER_MAX + 1];
 
 	if (c->type == EMIT_STR) {
-		const char *s = cell->none || !cell->s ? "" : cell->s;
-
-		if (c->cut == TEXT_NAME)
-			emit_add_name(e, ret, s);
-		else
-			text_show(ret, s);
+		text_show(ret, cell->none || !cell->s ? "" : cell->s);
 	} else if (!cell->none || cell->mark) {
 		number_text(c, cell, number);
 		str_add(ret, number);
 	}
 }
 
-static size_t cell_width(const struct emit *e, const struct emit_col *c,
-			 const struct emit_cell *cell)
+static size_t cell_width(const struct emit_col *c, const struct emit_cell *cell)
 {
-	struct str text = {0};
 	char number[NUMBER_MAX + 1];
-	size_t width;
 
 	if (cell->none && !cell->mark)
 		return 0;
@@ -337,14 +369,7 @@ static size_t cell_width(const struct emit *e, const struct emit_col *c,
 		number_text(c, cell, number);
 		return strlen(number);
 	}
-	if (cell->none || !cell->s)
-		return 0;
-	if (c->cut != TEXT_NAME)
-		return text_width(cell->s);
-	cell_text(e, c, cell, &text);
-	width = text_width(str_get(&text));
-	str_release(&text);
-	return width;
+	return cell->none || !cell->s ? 0 : text_width(cell->s);
 }
 
 static const char *emit_title(const struct emit_col *c)
@@ -373,7 +398,7 @@ static void measure_column(const struct emit *e, unsigned i, size_t limit, struc
 				.wider = is_text ? wider : NULL,
 				.left_out = !is_in(c, EMIT_IN_TABLE)};
 	for (size_t k = i; k < e->cells.n && !ret->left_out; k += e->n_cols) {
-		size_t w = c->cut == TEXT_FILL ? limit : cell_width(e, c, &e->cells.v[k]);
+		size_t w = c->cut == TEXT_FILL ? limit : cell_width(c, &e->cells.v[k]);
 
 		ret->natural = w > ret->natural ? w : ret->natural;
 		ret->least = w > ret->least ? w : ret->least;
@@ -415,25 +440,36 @@ static void fit_to_screen(const struct emit *e, struct fit_col *fits)
 	free(wider);
 }
 
+/* The number of the last column that is shown. */
+static unsigned last_shown(const struct emit *e, const struct fit_col *fits)
+{
+	unsigned i = e->n_cols;
+
+	while (i > 1 && fits[i - 1].left_out)
+		i--;
+	return i - 1;
+}
+
 /* Columns where lines may be as long as they are. */
 static void find_widths(const struct emit *e, struct fit_col *fits)
 {
-	unsigned last = 0;
+	unsigned last;
 
 	for (unsigned i = 0; i < e->n_cols; i++) {
 		fits[i].width = text_width(emit_title(&e->cols[i]));
 		fits[i].left_out = !is_in(&e->cols[i], EMIT_IN_TABLE);
-		if (!fits[i].left_out)
-			last = i;
 	}
+	last = last_shown(e, fits);
 	for (size_t k = 0; k < e->cells.n; k += e->n_cols) {
 		for (unsigned i = 0; i < e->n_cols; i++) {
 			size_t w;
 
-			if (fits[i].left_out || e->cols[i].cut == TEXT_FILL)
+			/* Nothing is behind the last. */
+			if (fits[i].left_out || e->cols[i].cut == TEXT_FILL ||
+			    (i == last && e->cols[i].type == EMIT_STR))
 				continue;
-			w = cell_width(e, &e->cols[i], &e->cells.v[k + i]);
-			if (e->cols[i].type == EMIT_STR && i != last && w > WIDEST_PAD)
+			w = cell_width(&e->cols[i], &e->cells.v[k + i]);
+			if (e->cols[i].type == EMIT_STR && w > WIDEST_PAD)
 				w = WIDEST_PAD;
 			if (w > fits[i].width)
 				fits[i].width = w;
@@ -470,6 +506,7 @@ static void add_folded(struct emit *e, const char *text, size_t width, size_t at
 static void table_line(struct emit *e, const struct fit_col *fits, const struct emit_cell *cells)
 {
 	const bool cuts = emit_on_screen(e);
+	const unsigned last = last_shown(e, fits);
 	struct str text = {0};
 	bool first = true;
 	size_t owed = 0; /* blanks due before the next text; none are owed at the end */
@@ -492,7 +529,7 @@ static void table_line(struct emit *e, const struct fit_col *fits, const struct 
 		else if (c->cut == TEXT_FILL)
 			e->fill(e->fill_ctx, cells[i].u, cuts ? width : SIZE_MAX, &text);
 		else
-			cell_text(e, c, &cells[i], &text);
+			cell_text(c, &cells[i], &text);
 		if (cells && e->colour && c->hot && c->type != EMIT_STR && !cells[i].none)
 			colour = percent_colour(cells[i].d);
 		if (!text.n) {
@@ -512,6 +549,9 @@ static void table_line(struct emit *e, const struct fit_col *fits, const struct 
 			used = width;
 		} else if (cuts && c->cut == TEXT_FOLD && cells) {
 			add_folded(e, text.v, width, at);
+			used = width;
+		} else if (!cuts && i == last) {
+			str_add(e->out, text.v);
 			used = width;
 		} else {
 			used = text_add_cut(e->out, text.v,
@@ -553,8 +593,13 @@ void emit_row(struct emit *e, const struct emit_cell *cells)
 			csv_line(e, cells);
 	} else {
 		vec_reserve(&e->cells, e->n_cols);
-		memcpy(e->cells.v + e->cells.n, cells, e->n_cols * sizeof(*cells));
-		e->cells.n += e->n_cols;
+		for (unsigned i = 0; i < e->n_cols; i++) {
+			struct emit_cell cell = cells[i];
+
+			if (e->cols[i].cut == TEXT_NAME && !cell.none && cell.s)
+				cell.s = short_name(e, cell.s);
+			e->cells.v[e->cells.n++] = cell;
+		}
 	}
 }
 
@@ -583,6 +628,7 @@ void emit_table_end(struct emit *e)
 	if (e->is_rows)
 		e->rows_end = e->out->n;
 	e->cells.n = 0;
+	arena_release(&e->texts);
 	name_left_out(e, fits);
 	free(fits);
 }

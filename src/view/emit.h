@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -91,6 +92,7 @@ struct emit {
 	bool is_rows; /* the open table is "rows" */
 	bool skipped; /* the open table is not part of this format */
 	VEC(struct emit_cell) cells;
+	struct arena texts; /* of CELLS */
 };
 
 void emit_begin(struct emit *e);

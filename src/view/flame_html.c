@@ -11,7 +11,8 @@
  *     self  for each box
  *     small for each box whose frame's kind is "small", how many it stands for
  *
- * Of two sets (the JSON has "sides") self is the second's, and between self and small stand
+ * When two sets are compared (the JSON has "sides"), self is the second's, and between self and
+ * small stand
  *
  *     was    for each box, what it had itself in the first
  *     change for each box, a number of "changes"

@@ -144,7 +144,7 @@ static void emit_losses(struct emit *e, const struct query *q, bool quiet)
 		emit_text(e, "%s\n", line.v);
 }
 
-/* Of how many samples rare callers were pruned; nothing where that is none. */
+/* Prints how many samples had rare callers that were pruned, unless there are none. */
 static void emit_pruned(struct emit *e, const struct query *q, bool quiet)
 {
 	struct json *j = emit_json(e);
@@ -180,22 +180,46 @@ static struct emit_cell header_share(uint64_t part, uint64_t whole)
 	return (struct emit_cell){.d = 100 * (double)part / (double)whole};
 }
 
+static bool has_guests(const struct query *q)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < q->n_events; i++)
+		any |= q->cols[i].n_guest != 0;
+	return any;
+}
+
+static bool has_times(const struct query *q)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < q->n_events; i++)
+		any |= *q->cols[i].measures != '\0';
+	return any;
+}
+
 static void emit_events(struct emit *e, const struct query *q)
 {
 	const bool idle = q->n_cols && q->cols[0].n_idle, scaled = query_is_scaled(q);
+	const bool guest = has_guests(q);
+	const int timed = has_times(q) ? EMIT_IN_JSON : EMIT_IN_NONE;
 	const struct emit_col cols[] = {
 		{"name", "event", EMIT_STR},
 		{"period", NULL, EMIT_U64},
 		{"freq_hz", NULL, EMIT_U64, .in = EMIT_IN_JSON},
+		{"unit", NULL, EMIT_STR, .in = timed},
+		{"amount", NULL, EMIT_U64, .in = timed},
 		{"samples", NULL, EMIT_U64},
 		{"duty", NULL, EMIT_REAL, .in = EMIT_IN_JSON | (scaled ? EMIT_IN_TABLE : 0)},
 		{"lost", NULL, EMIT_U64},
 		{"not_delivered", NULL, EMIT_U64},
 		{"idle", NULL, EMIT_U64, .in = EMIT_IN_JSON | (idle ? EMIT_IN_TABLE : 0)},
 		{"kernel", NULL, EMIT_U64, .in = EMIT_IN_JSON},
+		{"guest", NULL, EMIT_U64, .in = guest ? EMIT_IN_JSON : EMIT_IN_NONE},
 		{"unknown", NULL, EMIT_U64, .in = EMIT_IN_JSON},
 		{"user_pct", "user", EMIT_PERCENT, .in = EMIT_IN_TABLE},
 		{"kernel_pct", "kernel", EMIT_PERCENT, .in = EMIT_IN_TABLE},
+		{"guest_pct", "guest", EMIT_PERCENT, .in = guest ? EMIT_IN_TABLE : EMIT_IN_NONE},
 	};
 
 	emit_table(e, "events", cols, n_elems(cols));
@@ -206,15 +230,20 @@ static void emit_events(struct emit *e, const struct query *q)
 				    {.s = c->name},
 				    {.u = c->period},
 				    {.u = c->freq_hz},
+				    {.s = *c->measures ? c->measures : NULL},
+				    {.u = w->n_samples, .none = !*c->measures},
 				    {.u = *c->measures ? c->n_intervals : c->n_samples + c->n_idle},
 				    {.d = c->duty},
 				    {.u = c->n_lost},
 				    {.u = c->not_delivered},
 				    {.u = c->n_idle},
 				    {.u = c->n_kernel},
+				    {.u = c->n_guest},
 				    {.u = c->n_unknown},
-				    header_share(w->n_samples - w->n_kernel, w->n_samples),
+				    header_share(w->n_samples - w->n_kernel - w->n_guest,
+						 w->n_samples),
 				    header_share(w->n_kernel, w->n_samples),
+				    header_share(w->n_guest, w->n_samples),
 			    });
 	}
 	emit_table_end(e);

@@ -505,6 +505,15 @@ static void emit_candidates(struct emit *e, const struct columns *columns, const
 	emit_text(e, "\n");
 }
 
+void list_emit_procedure(struct emit *e, const struct columns *columns, const struct listing *l,
+			 bool no_header)
+{
+	if (no_header && e->format != EMIT_JSON)
+		return;
+	emit_candidates(e, columns, l);
+	emit_procedure(e, l);
+}
+
 static size_t count_lines(const struct str *s)
 {
 	size_t n = 0;
@@ -523,10 +532,7 @@ static size_t emit_rows(struct emit *e, const struct columns *columns, const str
 
 	arrows_init(&v.arrows, l, most_lanes(e));
 	make_cols(&v, mode);
-	if (!o->no_header || e->format == EMIT_JSON) {
-		emit_candidates(e, columns, l);
-		emit_procedure(e, l);
-	}
+	list_emit_procedure(e, columns, l, o->no_header);
 	emit_rows_by(e, mode == LIST_ASM      ? "address"
 			: mode == LIST_SOURCE ? "line"
 					      : "line,address");

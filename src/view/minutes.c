@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 
 static const struct emit_col columns[] = {
 	{.key = "minute", .type = EMIT_STR},
@@ -53,13 +54,15 @@ static const char *whose(const struct emit *e, const struct profile *p,
 	return c->owner ? owner_stand_in(o, OWNER_KEY_COMM) : "[others]";
 }
 
-void minutes_show(struct emit *e, const struct minutes *m)
+void minutes_show(struct emit *e, const struct minutes *m, bool with_step)
 {
 	const struct profile *p = &m->in.profile;
 	struct arena a = {0};
 
 	emit_begin(e);
 	emit_rows_by(e, "minute");
+	if (with_step && emit_json(e))
+		json_add_u64(emit_json(e), "step_minutes", m->step);
 	emit_table(e, "rows", columns, n_elems(columns));
 	vec_each (c, &m->counts) {
 		const struct owner *o = &p->owners.v[c->owner];

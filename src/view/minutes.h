@@ -6,7 +6,7 @@
 #include "query/samples/minutes.h"
 #include "view/emit.h"
 
-/* A row for each minute, event and owner. */
-void minutes_show(struct emit *e, const struct minutes *m);
+/* A row for each minute, event and owner; WITH_STEP: JSON says how many minutes stand together. */
+void minutes_show(struct emit *e, const struct minutes *m, bool with_step);
 
 #endif

@@ -9,6 +9,7 @@
 #include "view/about.h"
 #include "view/amounts.h"
 #include "view/header.h"
+#include "view/set_cols.h"
 
 /* As many decimals as the largest amount needs: none of samples. */
 static uint8_t metric_decimals(const struct spread *s)
@@ -113,13 +114,8 @@ enum {
 	COL_DEVIATION,
 	COL_MIN,
 	COL_MAX,
-	COL_KIND,
-	COL_PROCEDURE,
-	COL_FILE,
-	COL_LINE,
-	COL_SVMA,
-	COL_IMAGE,
-	N_COLS
+	COL_ROW, /* what it is: N_SET_COLS columns */
+	N_COLS = COL_ROW + N_SET_COLS
 };
 
 /* Marks the cells of R that are not known; IS_RATIO: it is no sum. */
@@ -147,15 +143,13 @@ static void mark_open(struct emit_cell *cells, const struct spread_row *r, unsig
 void spread_emit(struct emit *e, const struct spread *s, const struct spread_view *v, size_t *ret_n)
 {
 	const enum scope_kind level = s->set.level;
-	const unsigned data = EMIT_IN_JSON | EMIT_IN_CSV;
-	const unsigned at_line = level == SCOPE_LINE ? 0 : EMIT_IN_NONE;
 	const bool is_ratio = s->set.kind == ESTIMATE_RATIO;
 	const double least = spread_least_sum(s, v->keep_pct), u = shown_unit(e, s);
 	const bool in_seconds = u == 1e9, is_table = e->format == EMIT_TABLE;
 	const uint8_t exact = in_seconds ? time_decimals(s) : metric_decimals(s);
 	const uint8_t decimals = is_ratio ? 4 : exact;
 	const uint8_t more = is_ratio ? 4 : exact ? exact : 2;
-	const struct emit_col cols[N_COLS] = {
+	struct emit_col cols[N_COLS] = {
 		[COL_RANGE] = {"range_pct", "range%", EMIT_PERCENT},
 		[COL_SUM] = {"sum", in_seconds ? "sum(s)" : NULL, EMIT_FIXED, .decimals = exact,
 			     .in = is_ratio ? EMIT_IN_NONE : 0},
@@ -169,20 +163,13 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 				   .decimals = more},
 		[COL_MIN] = {"min", in_seconds ? "min(s)" : NULL, EMIT_FIXED, .decimals = decimals},
 		[COL_MAX] = {"max", in_seconds ? "max(s)" : NULL, EMIT_FIXED, .decimals = decimals},
-		[COL_KIND] = {"kind", NULL, EMIT_STR, .in = data},
-		[COL_PROCEDURE] = {"procedure", NULL, EMIT_STR, .cut = TEXT_NAME,
-				   .in = level == SCOPE_IMAGE ? EMIT_IN_NONE : 0},
-		[COL_FILE] = {"file", NULL, EMIT_STR, .cut = TEXT_PATH, .in = at_line},
-		[COL_LINE] = {"line", NULL, EMIT_U64, .in = at_line},
-		[COL_SVMA] = {"svma", NULL, EMIT_HEX,
-			      .in = level == SCOPE_ADDRESS ? 0 : EMIT_IN_NONE},
-		[COL_IMAGE] = {"image", NULL, EMIT_STR, .cut = TEXT_PATH},
 	};
 
 	*ret_n = 0;
 	emit_begin(e);
 	emit_sets(e, s, v);
 	emit_rows_by(e, scope_kind_name(level));
+	set_cols(level, cols + COL_ROW);
 	emit_table(e, "rows", cols, N_COLS);
 	vec_each (r, &s->rows) {
 		struct emit_cell cells[N_COLS] = {
@@ -195,16 +182,11 @@ void spread_emit(struct emit *e, const struct spread *s, const struct spread_vie
 			[COL_DEVIATION].d = r->deviation / u,
 			[COL_MIN].d = r->least / u,
 			[COL_MAX].d = r->most / u,
-			[COL_KIND].s = r->row->image_kind,
-			[COL_PROCEDURE].s = r->row->procedure,
-			[COL_FILE].s = r->row->file,
-			[COL_LINE] = {.u = r->row->line, .none = !r->row->line},
-			[COL_SVMA].u = r->row->svma,
-			[COL_IMAGE].s = set_row_image(r->row, is_table),
 		};
 
 		if (r->sum < least || 100 * r->range < v->range_pct)
 			continue;
+		set_cells(r->row, is_table, cells + COL_ROW);
 		mark_open(cells, r, s->set.n_sets, is_ratio);
 		emit_row(e, cells);
 		(*ret_n)++;

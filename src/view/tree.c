@@ -54,7 +54,7 @@ static bool is_narrow_column(const struct printer *p, const struct column *c)
 	return c->kind == COLUMN_TIME && c != &p->t->columns.cols.v[p->order[0]];
 }
 
-/* Of the table's column that shows WHAT, "incl" or "excl", of C. */
+/* The title of the table's column that shows WHAT, "incl" or "excl", of C. */
 static const char *tree_title(struct printer *p, const struct column *c, const char *what)
 {
 	const bool is_only = p->n_shown == 1;

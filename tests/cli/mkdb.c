@@ -9,6 +9,8 @@
  *     image KIND PATH       the build-id is that of the file at PATH, none when it cannot be read
  *     owner FLAGS LABEL [KEY=VALUE]...
  *                           FLAGS: idle, kernel or -; LABEL or -; KEY: comm exe cgroup uid pid tid thread
+ *     container ID [KEY=VALUE]...
+ *                           of a cgroup; KEY: name image pod namespace version tenant
  *     path                  the samples that follow have no callers
  *     frame SVMA [guessed]  one more caller in the last image, outermost first; of a mark: 0
  *     facts [FACT]...       what is known of the samples that follow: BIT, !BIT, COUNTER=VALUE;
@@ -26,6 +28,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "model/container.h"
 #include "model/fact.h"
 #include "model/trace.h"
 #include "resolve/elf_probe.h"
@@ -126,6 +130,28 @@ static void set_owner_key(struct owner *o, const char *key, const char *value)
 		return;
 	}
 	die("owner", key);
+}
+
+static void add_container(const char *args)
+{
+	static const char *const keys[CONTAINER_N_TEXTS] = {"id",	 "name",    "image", "pod",
+							    "namespace", "version", "tenant"};
+	_mem_ char *text = xasprintf("id=%s", args + strspn(args, " "));
+	char *rest = NULL;
+	struct container c = {{0}};
+
+	for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
+		char *value = strchr(word, '=');
+		size_t i = 0;
+
+		while (value && i < CONTAINER_N_TEXTS &&
+		       strncmp(keys[i], word, (size_t)(value - word)))
+			i++;
+		if (!value || i == CONTAINER_N_TEXTS)
+			die("container", word);
+		c.text[i] = profile_intern_str(&p, value + 1);
+	}
+	profile_add_container(&p, &c);
 }
 
 static void add_owner(const char *args)
@@ -299,11 +325,11 @@ static void set_recording(const char *args)
 static const struct {
 	const char *word;
 	void (*add)(const char *args);
-} words[] = {{"event", add_event},	   {"time", add_time},	   {"image", add_image},
-	     {"owner", add_owner},	   {"path", clear_path},   {"frame", add_frame},
-	     {"facts", set_facts},	   {"sample", add_sample}, {"loss", add_loss},
-	     {"meta", add_meta},	   {"thread", add_thread}, {"point", add_point},
-	     {"recording", set_recording}, {"minute", add_minute}};
+} words[] = {{"event", add_event}, {"time", add_time},		 {"image", add_image},
+	     {"owner", add_owner}, {"container", add_container}, {"path", clear_path},
+	     {"frame", add_frame}, {"facts", set_facts},	 {"sample", add_sample},
+	     {"loss", add_loss},   {"meta", add_meta},		 {"thread", add_thread},
+	     {"point", add_point}, {"recording", set_recording}, {"minute", add_minute}};
 
 int main(int argc, char **argv)
 {

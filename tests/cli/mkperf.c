@@ -9,7 +9,8 @@
  *   comm PID TID NAME, exec PID NAME          at time 1
  *   mmap PID ADDR BYTES OFFSET PATH [ID]      at time 1
  *   fork PID TID PPID TIME
- *   sample PID TID TIME u|k IP [CALLER...]    k: in the kernel; marks are `user`, `kernel`
+ *   sample PID TID TIME MODE IP [CALLER...]   MODE is u (user), k (kernel), h (hypervisor), gk or gu
+ *                                             (guest's); marks are `user`, `kernel`
  *   branches PID TID TIME IP FROM:TO:H[:C]... a sample with its branches, newest first; H is m
  *                                             (mispredicted), p (predicted) or - ; C is cycles
  *   lost N                                    records that found no room
@@ -67,9 +68,25 @@ static void put_mmap(char **words, int n)
 		 word(words, 4, 16), words[5], id.n_bytes ? &id : NULL, 1);
 }
 
+static unsigned mode_of(const char *word)
+{
+	static const struct {
+		const char *word;
+		unsigned mode;
+	} modes[] = {{"u", PERFDATA_MODE_USER},
+		     {"h", PERFDATA_MODE_HYPERVISOR},
+		     {"gk", PERFDATA_MODE_GUEST_KERNEL},
+		     {"gu", PERFDATA_MODE_GUEST_USER}};
+
+	for (size_t i = 0; i < n_elems(modes); i++)
+		if (strcmp(word, modes[i].word) == 0)
+			return modes[i].mode;
+	return PERFDATA_MODE_KERNEL;
+}
+
 static void put_sample(char **words, int n)
 {
-	unsigned mode = *words[4] == 'u' ? PERFDATA_MODE_USER : PERFDATA_MODE_KERNEL;
+	unsigned mode = mode_of(words[4]);
 	uint64_t ips[64];
 	size_t n_ips = 0;
 

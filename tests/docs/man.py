@@ -57,7 +57,7 @@ for path in sorted(man.glob("*.1.scd")):
     check_same(f"{name}: scdoc takes it", (accepted.returncode, accepted.stderr), (0, ""))
     check_same(f"{name}: title", text.splitlines()[0], f"{name}(1)")
     check_same(f"{name}: sections", [s for s in part if s not in MAY_COME], SECTIONS)
-    for word in ("0", "125") if name == "dwell-record" else ("0", "2"):
+    for word in ("0", "125") if name in ("dwell-record", "dwell-stat") else ("0", "2"):
         check_same(f"{name}: exit status {word}", f"*{word}*" in part["EXIT STATUS"], True)
     if name == "dwell":
         check_same("dwell: options are those all readers share", options(plain(part["OPTIONS"])) - helped["prof"], set())

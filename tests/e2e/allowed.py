@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who may record what, and how a refusal is said: one line, exit 2."""
-from e2e import *
+import resource
+
+from paths import *
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
@@ -18,9 +20,9 @@ def reachable():
     return os.path.abspath("open")
 
 
-def as_nobody(where, *argv):
-    p = subprocess.run([*NOBODY, where + "/dwell", *map(str, argv)], capture_output=True, text=True, timeout=300)
-    return p
+def as_nobody(where, *argv, prefix=()):
+    return subprocess.run([*prefix, *NOBODY, where + "/dwell", *map(str, argv)], capture_output=True, text=True,
+                          timeout=300)
 
 
 def own_command():
@@ -63,6 +65,69 @@ def own_call_paths():
     near(outer, sum(n for _, n in in_main), 6 / 15, "outer")
 
 
+WIDE = """
+#include <stdlib.h>
+static volatile unsigned long sink;
+__attribute__((noinline)) void wide(int n, unsigned long loops)
+{
+	volatile char room[500];
+
+	room[0] = 1;
+	if (n)
+		wide(n - 1, loops);
+	else
+		while (loops--)
+			sink += loops;
+	sink += (unsigned long)room[0];
+}
+int main(int argc, char **argv)
+{
+	wide(48, strtoul(argv[1], NULL, 0));
+	return argc - 2;
+}
+"""
+
+
+def users_room():
+    """KiB of rings that a user may have, besides what RLIMIT_MEMLOCK lets her lock."""
+    with open("/proc/sys/kernel/perf_event_mlock_kb") as f:
+        return int(f.read()) * os.cpu_count()
+
+
+def deep_stacks():
+    """Where rings have room, copies reach the callers of a stack of 24 KiB."""
+    limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+    if limit != resource.RLIM_INFINITY and users_room() + limit // 1024 < os.cpu_count() * (2 * 1024 + 4):
+        raise Skipped("RLIMIT_MEMLOCK leaves too little room")
+    where = reachable()
+    shutil.copy(compile_c("wide", "wide.c", text=WIDE), "open")
+    with sysctl(PARANOID, 2):
+        p = as_nobody(where, "record", "--json", "-g", *RATE, "--db", "home/db", "--", where + "/wide", longer(400000000))
+    check(p.returncode == 0, p.stderr)
+    a = account_of(p.stdout)
+    enough(a["events"][0]["samples"], 100, "samples")
+    rows = [r for r in sh(DWELL, "export", "--folded", "--no-inline", "--db", "home/db").splitlines() if ";wide " in r]
+    whole = [int(r.rsplit(" ", 1)[1]) for r in rows if r.count(";wide") == 49 and ";main;" in r]
+    least(sum(whole), sum(int(r.rsplit(" ", 1)[1]) for r in rows), 0.95, "%s" % a["events"][0]["call_paths"])
+
+
+def little_room():
+    """Rings are of one size: where the first takes nearly all that may be locked, none is left for the last."""
+    where = reachable()
+    large = (4 << 10) + 4
+    n = max(1, -(-(users_room() - 24) // large))  # rings that have room, and 24 KiB more
+    if n >= os.cpu_count():
+        raise Skipped("kernel.perf_event_mlock_kb leaves room for all CPUs")
+    with sysctl(PARANOID, 2):
+        for kib in n * large + 24 - users_room(), 0:
+            p = as_nobody(where, "record", "--json", "-g", *RATE, "--db", "home/db", "--", where + "/burn", longer(0.7),
+                          prefix=["prlimit", "--memlock=%d:%d" % (kib << 10, kib << 10)])
+            check(p.returncode == 0, p.stderr)
+            e = account_of(p.stdout)["events"][0]
+            enough(e["samples"], 100, "samples")
+            most(e["lost"], e["reached"], 0.2, "lost: %s" % e)
+
+
 def own_processes():
     """A command that starts others; a process that already runs."""
     where = reachable()
@@ -76,6 +141,7 @@ def own_processes():
         least(q.n(image=where + "/burn", procedure="burn_here"), e["samples"], 0.8, "%s" % q.rows[:3])
         most(e["unknown"], e["samples"], 0.005, "unknown")
         with running(*NOBODY, where + "/burn", "20") as b:
+            wait_for(lambda: os.readlink("/proc/%d/exe" % b.pid) == where + "/burn", "its own user and program")
             p = as_nobody(where, "record", "--json", *RATE, "--db", "home/db2", "-p", b.pid, "-d", longer(0.6))
         check(p.returncode == 0, p.stderr)
         enough(Prof(db="home/db2").n(image=where + "/burn", procedure="burn_here"), 50, "samples: " + p.stdout)
@@ -127,4 +193,4 @@ def too_few_files():
     one_line(p)
 
 
-run(own_command, own_call_paths, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)
+run(own_command, own_call_paths, deep_stacks, little_room, own_processes, the_whole_machine_is_refused, everything_is_refused, refusals, too_few_files)

@@ -22,10 +22,8 @@ OURS = {"main", "outer", "inner", "burn", "to_library", "burn_for", "recurse", "
 def folded(db, comm):
     """Paths of procedures, outermost first, and their samples."""
     paths = {}
-    for line in sh(DWELL, "export", "--folded", "--no-inline", "--db", db, "--comm", comm).splitlines():
-        path, n = line.rsplit(" ", 1)
-        path = tuple(path.split(";")[1:])
-        paths[path] = paths.get(path, 0) + int(n)
+    for path, n in folded_paths("--no-inline", "--comm", comm, db=db):
+        paths[tuple(path)] = paths.get(tuple(path), 0) + n
     return paths
 
 

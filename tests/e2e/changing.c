@@ -79,7 +79,8 @@ NOINLINE static uint64_t wander(uint64_t depth)
 	return x;
 }
 
-/* The same, found by a register or by the frame pointer, and passed on in registers. */
+/* Goes down DEPTH calls.  A register or the frame pointer finds the frame, and arguments are passed
+ * on in registers. */
 NOINLINE static uint64_t kept(uint64_t depth, uint64_t a, uint64_t b, uint64_t c)
 {
 	if (depth)

@@ -819,6 +819,20 @@ def read_only_for_a_while():
         sums("ro/db")
 
 
+def a_small_disk_is_for_samples():
+    """What can be made again, unwind tables and names, leaves the last bytes to samples."""
+    with mounted("-t", "tmpfs", "-o", "size=1m", "none", at="small"):
+        with Daemon(*RATE, "-g", "--journal", "0.1", "--flush", "0.5", db="small/db") as d, running(prog("burn"), 60):
+            time.sleep(2)
+            for _ in range(3):
+                d.do("flush")
+            kept = [f for _, _, files in os.walk("small/db/tables") for f in files]
+            kept += [f for _, _, files in os.walk("small/db/images") for f in files]
+            check(not kept, "kept: %s" % kept)
+            check("cannot store" not in d.said() and d.said().count("are free") == 1, d.said())
+        sums("small/db")
+
+
 def the_clock_set_back():
     """Epochs of the future: the next one comes after them all the same."""
     with Daemon(*RATE) as d:
@@ -922,7 +936,8 @@ def slots_are_kept():
 def its_database_removed():
     """It says so, lets go of its log and ends with 1; one that was moved is gone on with where it is."""
     d = Daemon(*RATE)
-    shutil.rmtree("db")
+    while os.path.exists("db"):
+        shutil.rmtree("db", ignore_errors=True)  # the daemon may write meanwhile
     check(d.p.wait(60) == 1, "exit %s: %s" % (d.p.returncode, d.said()))
     check(d.said().count("db was removed: nothing is recorded any more") == 1, d.said())
     check(pinned() == [], "left: %s" % pinned())
@@ -934,6 +949,21 @@ def its_database_removed():
     with Daemon(*RATE, db="moved") as d:
         check(d.status()["taken_over_samples"] > 0, d.said())
     sums("moved")
+
+
+def pins_below_a_removed_directory():
+    """The directory above the database is gone, too: the command that is told removes the log all the same."""
+    os.mkdir("other")  # before the database goes: its inode could be taken for the other's
+    os.mkdir("above")
+    d = Daemon(*RATE, db="above/db")
+    where = os.path.abspath("above/db")
+    d.kill()
+    shutil.rmtree("above")
+    out = sh(DWELL, "ctl", "--db", "other", "clean")
+    check("--db %s clean" % where in out and pinned(), out)
+    out = sh(DWELL, "ctl", "--db", where, "clean")
+    check(out.startswith("removed the log of a dead daemon"), out)
+    check(where not in sh(DWELL, "ctl", "--db", "other", "clean"), "still there")
 
 
 def pins_of_removed_databases():
@@ -995,6 +1025,6 @@ in_own_namespace()
 run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
                 more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, rare_callers_are_pruned, start_and_length_have_the_dead_time, time_goes_on_without_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, call_paths, one_that_is_gone,
-    no_room_left, read_only_for_a_while, the_clock_set_back,
-                somebody_elses_database, only_so_many_rights, hostile_messages, slots_are_kept, its_database_removed, pins_of_removed_databases,
+    no_room_left, a_small_disk_is_for_samples, read_only_for_a_while, the_clock_set_back,
+                somebody_elses_database, only_so_many_rights, hostile_messages, slots_are_kept, its_database_removed, pins_of_removed_databases, pins_below_a_removed_directory,
                 another_database_has_its_number]))

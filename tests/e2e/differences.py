@@ -42,7 +42,7 @@ def the_same_twice():
     kernel does meanwhile is another run's."""
     work = build("old", 20)
     for db in "one", "two":
-        record(*RATE, "--", work, longer(400), db=db)
+        record(*RATE, "--", work, longer(2500), db=db)
     d, status = compare("--fail-above", 0, "one", "two", "work")
     enough(min(s["samples"] for s in d["sets"]), 500, "samples")
     likely(d["hidden"]["rows"] + len(d["rows"]) >= 3, "rows are missing: %s" % d)
@@ -53,8 +53,8 @@ def the_same_twice():
 
 def a_changed_procedure():
     """spin_one takes 20 of 50, then 40 of 70; two builds, in two directories."""
-    record(*RATE, "--", build("old", 20), longer(400), db="before")
-    record(*RATE, "--", build("new", 40), longer(400), db="after")
+    record(*RATE, "--", build("old", 20), longer(2500), db="before")
+    record(*RATE, "--", build("new", 40), longer(2500), db="after")
     d, status = compare("--fail-above", 5, "before", "after", "work")
     rows = {r["procedure"]: r for r in d["rows"]}
     note({name: (r["change_pct"], r["p"]) for name, r in rows.items()})

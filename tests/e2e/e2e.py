@@ -25,6 +25,8 @@ import hashlib
 import json
 import math
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -87,6 +89,8 @@ def note(text):
 OUR_READERS = ("perfvalues", "stackcmp")  # no workloads, and large
 BUILD_ID = bytes.fromhex("040000001400000003000000474e5500")  # its note's head, elf(5)
 copies = None
+# Of all programs, which have homes of their own (run()).
+os.environ.setdefault("DWELL_ROOMS", os.path.expanduser("~/.cache/dwell/rooms"))
 
 
 def with_own_build_id(data, salt):
@@ -245,6 +249,27 @@ class Prof:
         return ret
 
 
+def folded_paths(*options, db="db"):
+    """The call paths of a recording as lists of names, outermost first, below their commands; and their samples."""
+    lines = [line.rsplit(" ", 1) for line in sh(DWELL, "export", "--folded", "--db", db, *options).splitlines()]
+    return [(path.split(";")[1:], int(n)) for path, n in lines]
+
+
+def call_graph(source):
+    """Who calls whom in the program SOURCE, as pairs: what it says itself between EDGES and END, or in the text EDGES."""
+    with open(source, encoding="utf-8") as f:
+        words = re.search("EDGES[ =\"']*\n(.*?)\n(END|[\"'])", f.read(), re.S).group(1).split()
+    return set(zip(words[::2], words[1::2]))
+
+
+def a_third(rows, prefix=""):
+    """Misses unless w_third has half the samples of w_two_thirds, each with what it calls; ROWS are Prof's."""
+    one, two = (sum(sum(r["inclusive"].values()) for r in rows if r["procedure"] == prefix + name)
+                for name in ("w_third", "w_two_thirds"))
+    enough(one + two, 1000, "samples")
+    near(one, one + two, 1 / 3, "w_third", 0.02)  # a call costs both the same, some per cent of the shorter loop
+
+
 def near(got, total, want, what, slack=0.0):
     """Misses unless share got/total is WANT within SIGMAS, plus SLACK of systematic difference."""
     likely(total > 0, what + ": no samples")
@@ -290,6 +315,34 @@ def running(*argv, **kw):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(p.pid, signal.SIGKILL)
         p.wait()
+
+
+def cgroup2_mount():
+    with open("/proc/mounts") as f:
+        for line in f:
+            if line.split()[2] == "cgroup2":
+                return line.split()[1]
+    raise Skipped("no cgroup2 file system is mounted")
+
+
+@contextlib.contextmanager
+def cgroup(name):
+    path = os.path.join(cgroup2_mount(), name)
+    os.mkdir(path)
+    try:
+        yield path
+    finally:
+        for _ in range(100):
+            try:
+                os.rmdir(path)
+                break
+            except OSError:
+                time.sleep(0.02)
+
+
+def join(path, pid):
+    with open(os.path.join(path, "cgroup.procs"), "w") as f:
+        f.write(str(pid))
 
 
 @contextlib.contextmanager
@@ -362,6 +415,11 @@ def again(test):
                 raise
 
 
+def cpu_seconds():
+    """CPU time of this program, and of the programs it started that have ended."""
+    return sum(resource.getrusage(who)[i] for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN) for i in (0, 1))
+
+
 def run(*tests):
     if os.geteuid() != 0:
         print("1..0 # SKIP needs root")
@@ -373,7 +431,7 @@ def run(*tests):
         name = t.__name__
         if only and name not in only:
             continue
-        start = time.monotonic()
+        start = time.monotonic(), cpu_seconds()
         result = "ok"
         tail = ""
         try:
@@ -388,5 +446,5 @@ def run(*tests):
             note(traceback.format_exc())
         bad += result != "ok"
         print("%s %d %s%s" % (result, i, name, tail))
-        note("%.1f s" % (time.monotonic() - start))
+        note("%.1f s, %.1f s of CPU" % (time.monotonic() - start[0], cpu_seconds() - start[1]))
     sys.exit(bad > 0)

@@ -44,7 +44,7 @@ static const uint8_t code[] = {0xfd, 0x7b, 0xbf, 0xa9,	/*    stp x29, x30, [sp, 
 #define MACHINE EM_AARCH64
 #endif
 
-/* The same without a frame pointer. */
+/* A loop that calls, without a frame pointer. */
 #if defined(__x86_64__)
 static const uint8_t bare[] = {0x48, 0x83, 0xec, 0x08, /*    sub $8,%rsp */
 			       0x48, 0xff, 0xcf,       /* 0: dec %rdi */

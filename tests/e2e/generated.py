@@ -85,17 +85,11 @@ def hot_and_warm():
     near(hot, hot + warm, 0.75, "hot() beside warm()", slack=0.03)
 
 
-def folded():
-    """The call paths: lists of frames, the process first, and their samples."""
-    lines = sh(DWELL, "export", "--folded", "--db", "db").splitlines()
-    return [(line.rpartition(" ")[0].split(";"), int(line.rpartition(" ")[2])) for line in lines]
-
-
 def called_by(frame, caller, at_least=0.97, share=0.9):
     """AT_LEAST so many samples of FRAME, a pattern, are below CALLER, directly or at some remove, and below the
     process's entry; those apart that met an image before its unwind table was there, which SHARE have not."""
-    mine = [(path, n) for path, n in folded() if re.search(frame, path[-1])]
-    early = sum(n for path, n in mine if path[1] == "[truncated: no unwind table]")
+    mine = [(path, n) for path, n in folded_paths() if re.search(frame, path[-1])]
+    early = sum(n for path, n in mine if path[0] == "[truncated: no unwind table]")
     below = [(path, n) for path, n in mine if any(re.search(caller, f) for f in path[:-1])
              and "__libc_start_main" in path]
     n, n_below = sum(n for _, n in mine), sum(n for _, n in below)

@@ -206,6 +206,28 @@ def many_maps():
         names_of_others()
 
 
+def map_of_gaps(path):
+    """200,000 procedures, and one with a long name that fills what is between them."""
+    with open(path, encoding="utf-8") as f:
+        start, size = (int(x, 16) for x in f.read().split()[:2])
+    at = start + size + 64
+    small = "".join("%x 1 s\n" % (at + 4 * i) for i in range(200000))
+    return small + "%x %x %s\n" % (at, 4 * 200000, "g" * 32000)
+
+
+def shared_name():
+    with Daemon() as d:
+        with Generated(1, "") as g:
+            with open(g.maps[0], "a", encoding="utf-8") as f:
+                f.write(map_of_gaps(g.maps[0]))
+            time.sleep(longer(2))
+            d.do("flush")
+            sh(prog("burn_rebuilt"), 0.3)
+            d.do("flush")
+        names_of_others()
+        check(Prof().n(procedure="made_up_on_the_fly") > 0, "the map's own name")
+
+
 def large_map():
     with Daemon() as d:
         with Generated(1, lines_of_map(60 << 20)):
@@ -220,4 +242,4 @@ def large_map():
 if os.geteuid() != 0:
     print("1..0 # SKIP needs root")
     sys.exit(0)
-run(elf_files, many_maps, large_map, forged_build_id, patched_code, only_what_it_needs)
+run(elf_files, many_maps, large_map, shared_name, forged_build_id, patched_code, only_what_it_needs)

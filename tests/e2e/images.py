@@ -73,6 +73,46 @@ def replaced_by_a_rebuilt_one():
     hot(Prof(path, db="db2"), path, "burn_rebuilt_here")
 
 
+def lines_of(path, forget=None):
+    """Records the program at PATH, removes all that has its lines, and looks for the line of its loop."""
+    record(*RATE, "--", path, longer(0.7))
+    shutil.move(path, path + ".away")
+    if forget:
+        forget()
+    rows = json.loads(sh(DWELL, "prof", path, "--by", "line", "--json", "--db", "db"))["rows"]
+    found = {os.path.basename(r.get("file") or "?"): r for r in rows}
+    note("%s: %s" % (path, sorted(found)))
+    likely("burn.c" in found, "no line of burn.c: %s" % rows[:3])
+
+
+def lines_of_a_large_program():
+    """A child maps what it may not read into its memory."""
+    copy_program(prog("burn"), "large", os.getcwd())
+    os.truncate("large", 300 << 20)
+    lines_of(os.path.abspath("large"))
+
+
+def lines_of_a_debug_package():
+    """The child that reads a stripped program opens what root installed for everybody."""
+    copy_program(prog("burn"), "whole", os.getcwd())
+    build_id = sh("readelf", "-n", "whole").split("Build ID: ")[1].split()[0]
+    debug = "/usr/lib/debug/.build-id/%s/%s.debug" % (build_id[:2], build_id[2:])
+    made = [d for d in (os.path.dirname(debug), "/usr/lib/debug/.build-id") if not os.path.exists(d)]
+    os.makedirs(os.path.dirname(debug), exist_ok=True)
+    try:
+        sh("objcopy", "--only-keep-debug", "whole", debug)
+        os.chmod(debug, 0o644)
+        sh("objcopy", "--strip-all", "whole", "stripped")
+        path = os.path.abspath("stripped")
+        lines_of(path, lambda: os.unlink(debug))
+    finally:
+        if os.path.exists(debug):
+            os.unlink(debug)
+        for d in made:
+            if not os.listdir(d):
+                os.rmdir(d)
+
+
 def vdso():
     record(*RATE, "--", prog("vdso"), longer(0.7))
     p = Prof()
@@ -217,7 +257,8 @@ def script_is_its_interpreter():
     enough(p.n(image="burn", procedure="burn_here"), 100, "samples: %s" % p.procedures("burn"))
 
 
-run(deleted_while_running, deleted_before, replaced_by_a_rebuilt_one, vdso, generated_code_with_a_map,
+run(deleted_while_running, deleted_before, replaced_by_a_rebuilt_one, lines_of_a_large_program,
+    lines_of_a_debug_package, vdso, generated_code_with_a_map,
     generated_code_without_a_map, other_mount_namespace, other_mount_namespace_from_the_start, change_of_root,
     from_memory, without_build_id, static_pie, fixed_addresses, library_that_comes_late, other_users_program,
     names_that_are_hard_to_print, script_is_its_interpreter)

@@ -7,7 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
 import screen
-from e2e import check, dwell, likely, longer, prog, run, DWELL
+from e2e import check, dwell, likely, longer, prog, run, wait_for, DWELL
 
 
 class Burning:
@@ -76,8 +76,8 @@ def gives_the_terminal_back():
         os.kill(p.process.pid, getattr(signal, "SIG" + name))
         if name == "SEGV":
             p.until(p.ended, "it did not end")
-            for f in left_behind():
-                subprocess.run(["rm", "-r", f], check=True)
+            check(left_behind(), "a crash removed its names")
+            dwell("top", "--intervals", 1, "-d", "100ms", "-p", os.getpid())
         end(p, wanted)
 
 
@@ -91,4 +91,25 @@ def prints_text():
         check(not left_behind(), "it left %s" % left_behind())
 
 
-run(shows_what_burns_first, gives_the_terminal_back, prints_text)
+def follows_a_daemon():
+    """Of a database without a daemon there is nothing live."""
+    p = dwell("top", "--live", "--db", "db", "--intervals", 1)
+    check(p.returncode == 2 and p.stderr, "without a database: %d, %s" % (p.returncode, p.stderr))
+    with subprocess.Popen([DWELL, "daemon", "db"], stderr=subprocess.DEVNULL) as daemon:
+        try:
+            wait_for(lambda: dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
+            with Burning():
+                p = top(100, 30, "--live", "--db", "db")
+                p.until(lambda: "burn_here" in first_row(p), "burn_here is not the first row")
+                check(p.terminal.lines()[0].startswith("db: "), "the first line: " + p.terminal.lines()[0])
+                p.send("d")
+                p.wait("change%")
+                p.send("q")
+                end(p, 0)
+        finally:
+            daemon.send_signal(signal.SIGTERM)
+    p = dwell("top", "--live", "--db", "db", "--intervals", 1)
+    check(p.returncode == 2 and "no daemon" in p.stderr, "without a daemon: %d, %s" % (p.returncode, p.stderr))
+
+
+run(shows_what_burns_first, gives_the_terminal_back, prints_text, follows_a_daemon)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from e2e import (DWELL, Recording, Skipped, check, dwell, enough, least, likely, longer, note, prog, record, run, running, sh,
+from e2e import (DWELL, Recording, Skipped, check, dwell, folded_paths, likely, longer, note, prog, record, run, running, sh,
                  wait_for)
 
 STATES = ("running", "runnable", "blocked")
@@ -34,8 +34,7 @@ def states_by_tid(db):
 
 def folded(event, tid):
     """The call paths of a thread, outermost first, and their counts."""
-    out = dwell("export", "--folded", "--db", "db", "--event", event, "--tid", tid, "-o", "-").stdout
-    return [(line.rsplit(" ", 1)[0], int(line.rsplit(" ", 1)[1])) for line in out.splitlines()]
+    return [(";".join(path), n) for path, n in folded_paths("--event", event, "--tid", tid)]
 
 
 def threads_of(text):

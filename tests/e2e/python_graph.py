@@ -6,21 +6,9 @@ WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_work.py"
 MARKS = ("[Python code not known]", "[no Python state]", "[Python frame unreadable]", "[Python frames unmatched]")
 
 
-def paths(*argv, comm="python3.11"):
-    """Call paths as lists of names, outermost first, without the command's, and their counts."""
-    ret = []
-    for line in sh(DWELL, "export", "--folded", "--no-inline", "--comm", comm, "--db", "db", *argv).splitlines():
-        path, n = line.rsplit(" ", 1)
-        ret.append((path.split(";")[1:], int(n)))
-    return ret
-
-
 def edges(qualified=True):
     """Who calls whom.  Before 3.11 functions have no QUALIFIED names."""
-    words = __import__("python_work").EDGES.split()
-    if not qualified:
-        words = [word.split(".")[-1] for word in words]
-    return set(zip(words[::2], words[1::2]))
+    return {pair if qualified else tuple(f.rsplit(".", 1)[-1] for f in pair) for pair in call_graph(WORK)}
 
 
 def against_the_graph(found, known, root):

@@ -44,34 +44,6 @@ def process_that_ends():
     enough(Prof().n(image="burn"), 50, "samples: %s" % r.account)
 
 
-def cgroup2_mount():
-    with open("/proc/mounts") as f:
-        for line in f:
-            if line.split()[2] == "cgroup2":
-                return line.split()[1]
-    raise Skipped("no cgroup2 file system is mounted")
-
-
-@contextlib.contextmanager
-def cgroup(name):
-    path = os.path.join(cgroup2_mount(), name)
-    os.mkdir(path)
-    try:
-        yield path
-    finally:
-        for _ in range(100):
-            try:
-                os.rmdir(path)
-                break
-            except OSError:
-                time.sleep(0.02)
-
-
-def join(path, pid):
-    with open(os.path.join(path, "cgroup.procs"), "w") as f:
-        f.write(str(pid))
-
-
 def one_cgroup():
     name = "dwell-e2e-%d" % os.getpid()
     for engine in "bpf", "ring":

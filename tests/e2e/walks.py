@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Known call paths through optimised code without frame pointers: executable, library, threads, signals, contexts."""
+import re
+
 from e2e import *
+from paths import compile_c
 
 MAIN = "_start;__libc_start_main;__libc_start_call_main;main"
+
+
+def user_part(path):
+    return ";".join(f for f in path if not f.endswith("_[k]"))
 
 
 def paths(what):
     """The user part of each sample's path below the process, and the number of samples with it."""
     record("-g", "-e", "cpu-clock", "-c", 500009, "--", prog("walks"), what, longer(1.5))
     ret = {}
-    for line in sh(DWELL, "export", "--folded", "--no-inline", "--comm", "walks", "--db", "db").splitlines():
-        path, n = line.rsplit(" ", 1)
-        user = ";".join(f for f in path.split(";")[1:] if not f.endswith("_[k]"))
-        ret[user] = ret.get(user, 0) + int(n)
+    for path, n in folded_paths("--no-inline", "--comm", "walks"):
+        user = user_part(path)
+        ret[user] = ret.get(user, 0) + n
     return ret
 
 
@@ -61,4 +67,55 @@ def from_the_kernel():
     ends(paths("kernel"), MAIN + ";in_kernel;read")
 
 
-run(executable_and_library, deep, too_deep, a_signal_on_a_stack_of_its_own, a_thread, a_context, from_the_kernel)
+ENDS = """
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char memory[24 << 20];
+__attribute__((noinline, noclone)) static void leave(int how, char **argv)
+{
+	memset(memory, 1, sizeof(memory));
+	if (how)
+		execv(argv[0], (char *[]){argv[0], 0});
+	_exit(0);
+}
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return 0;
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		int pid = fork();
+		if (pid == 0)
+			leave(i % 2, argv);
+		waitpid(pid, 0, 0);
+	}
+	return 0;
+}
+"""
+
+
+def memory_given_up():
+    """A process that frees its memory, in exit and in exec, still says who called for that."""
+    if tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", os.uname().release).groups()) < (6, 16):
+        raise Skipped("this Linux tells of exits when their memory is gone")
+    program = compile_c("ender", "ender.c", text=ENDS)
+    record("-g", "-e", "cpu-clock", "-c", 500009, "--", program, longer(100))
+    found, n, lost = {}, 0, 0
+    for path, count in folded_paths("--no-inline", "--comm", "ender"):
+        user = user_part(path)
+        if "exit_mmap_[k]" not in path or "exit;__run_exit_handlers" in user: # those end by themselves
+            continue
+        n += count
+        lost += count * ("[truncated: process exiting]" in path)
+        way = "execv" if any(f.endswith("execve_[k]") for f in path) else "_exit"
+        if way in user:
+            found[way] = found.get(way, 0) + count
+            check(user.startswith(MAIN) and "leave;" in user, "a wrong path: %s" % path)
+    for way in "execv", "_exit":
+        enough(found.get(way, 0), 50, "samples in %s: %s" % (way, found))
+    # The first of them may come before their tables.
+    most(lost, n, 0.05, "without their callers")
+
+
+run(memory_given_up, executable_and_library, deep, too_deep, a_signal_on_a_stack_of_its_own, a_thread, a_context, from_the_kernel)

@@ -7,6 +7,7 @@
 
 #include "base/rd.h"
 #include "fuzz.h"
+#include "resolve/block_counts.h"
 #include "resolve/loops.h"
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
@@ -87,6 +88,30 @@ static bool is_in_part(const struct flow_code *code, uint64_t start, uint64_t en
 	return false;
 }
 
+/* Any jumps, at any addresses: counts are no less than 0, and there when some are known. */
+static void check_counts(const struct flow *f)
+{
+	struct block_count *counts = xcalloc(f->blocks.n, sizeof(*counts));
+	VEC(struct run_end) ends = {0};
+
+	for (size_t b = 0; b < f->blocks.n; b++) {
+		const struct flow_block *k = &f->blocks.v[b];
+
+		vec_push(&ends, (struct run_end){k->start + b % 3, (int64_t)(k->end % 97)});
+		vec_push(&ends, (struct run_end){k->last - b % 2 + 1, -(int64_t)(k->start % 89)});
+	}
+	block_counts_of_branches(f, ends.v, ends.n, counts);
+	for (size_t b = 0; b < f->blocks.n; b++)
+		FUZZ_REQUIRE(counts[b].confidence != COUNT_UNKNOWN && counts[b].n >= 0);
+	for (size_t b = 1; b < f->blocks.n; b += 2)
+		counts[b] = (struct block_count){0};
+	block_counts_fill(f, counts);
+	for (size_t b = 0; b < f->blocks.n; b++)
+		FUZZ_REQUIRE(counts[b].n >= 0 && (b % 2 || counts[b].confidence));
+	vec_release(&ends);
+	free(counts);
+}
+
 static void check(const struct flow_code *code)
 {
 	struct flow f;
@@ -107,6 +132,7 @@ static void check(const struct flow_code *code)
 		FUZZ_REQUIRE(f.first[b] <= f.first[b + 1]);
 	for (uint32_t e = 0; e < f.first[f.blocks.n]; e++)
 		FUZZ_REQUIRE(f.succ[e] < f.blocks.n);
+	check_counts(&f);
 	rc = loops_init(&l, &f);
 	FUZZ_REQUIRE(rc == 0 || rc == -E2BIG);
 	for (uint32_t i = 0; i < l.v.n; i++) {

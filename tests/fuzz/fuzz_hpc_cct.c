@@ -34,19 +34,11 @@ static void read_ctx(const struct hpc_cct_db *db, uint32_t ctxId)
 
 static void run(const uint8_t *bytes, size_t n)
 {
-	unsigned n_lines = 0;
-	struct hpc_dump d = {.line = hpc_fuzz_line, .user = &n_lines};
-	struct hpc_check c = {0};
 	struct hpc_cct_db db;
 	struct err err = {0};
 	int rc = hpc_cct_db_open(&db, bytes, n, "x", &err);
 
-	FUZZ_REQUIRE(rc == 0 || *err.msg);
-	hpc_check_cct(&c, bytes, n, "x");
-	FUZZ_REQUIRE(rc == 0 || c.n_problems > 0);
-	rc = hpc_cct_dump(&d, bytes, n, "x", &err);
-	FUZZ_REQUIRE(rc <= 0 && (rc == 0 || c.n_problems > 0 || n_lines > 100000));
-	hpc_dump_release(&d);
+	hpc_fuzz_look(bytes, n, rc, &err, hpc_check_cct, hpc_cct_dump);
 	for (uint32_t i = 0; rc == 0 && i < 8; i++)
 		read_ctx(&db, i);
 }

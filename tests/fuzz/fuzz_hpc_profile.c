@@ -62,18 +62,11 @@ static void transpose(const struct hpc_profile_db *db, bool sound)
 
 static void run(const uint8_t *bytes, size_t n)
 {
-	unsigned n_lines = 0;
-	struct hpc_dump d = {.line = hpc_fuzz_line, .user = &n_lines};
-	struct hpc_check c = {0};
 	struct hpc_profile_db db;
 	struct err err = {0};
 	int rc = hpc_profile_db_open(&db, bytes, n, "x", &err);
+	bool sound = hpc_fuzz_look(bytes, n, rc, &err, hpc_check_profile, hpc_profile_dump);
 
-	FUZZ_REQUIRE(rc == 0 || *err.msg);
-	hpc_check_profile(&c, bytes, n, "x");
-	FUZZ_REQUIRE(rc == 0 || c.n_problems > 0);
-	hpc_profile_dump(&d, bytes, n, "x", &err);
-	hpc_dump_release(&d);
 	if (rc)
 		return;
 	for (uint32_t i = 0; i < db.nProfiles && i < 100; i++) {
@@ -84,7 +77,7 @@ static void run(const uint8_t *bytes, size_t n)
 			for (uint32_t ctxId = 0; ctxId < 8; ctxId++)
 				hpc_profile_value(&p, ctxId, 1, &v, NULL);
 	}
-	transpose(&db, c.n_problems == 0);
+	transpose(&db, sound);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

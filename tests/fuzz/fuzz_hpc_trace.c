@@ -28,20 +28,13 @@ static void find(const struct hpc_trace_db *db, uint32_t profIndex, bool sound)
 
 static void run(const uint8_t *bytes, size_t n)
 {
-	unsigned n_lines = 0;
-	struct hpc_dump d = {.line = hpc_fuzz_line, .user = &n_lines};
-	struct hpc_check c = {0};
 	struct hpc_trace_db db;
 	struct err err = {0};
 	int rc = hpc_trace_db_open(&db, bytes, n, "x", &err);
+	bool sound = hpc_fuzz_look(bytes, n, rc, &err, hpc_check_trace, hpc_trace_dump);
 
-	FUZZ_REQUIRE(rc == 0 || *err.msg);
-	hpc_check_trace(&c, bytes, n, "x");
-	FUZZ_REQUIRE(rc == 0 || c.n_problems > 0);
-	hpc_trace_dump(&d, bytes, n, "x", &err);
-	hpc_dump_release(&d);
 	for (uint32_t i = 0; rc == 0 && i < 4; i++)
-		find(&db, i, c.n_problems == 0);
+		find(&db, i, sound);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -48,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	/* Damage comes as far as it would with a digest that was made for it. */
 	memcpy(text, data, n);
+	if (manifest_mend_version(text, n))
+		FUZZ_REQUIRE(!manifest_mend_version(text, n));
 	manifest_seal(text, n);
 	rc = manifest_parse(&m, text, n, NULL);
 	free(text);

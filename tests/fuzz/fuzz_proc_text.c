@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "fuzz.h"
 #include "machine/proc_text.h"
+#include "model/cgroup_parts.h"
 
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
@@ -55,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static const char *const keys[] = {"Name", "Uid", "NSpid", "Threads"};
 	char *text = n ? xmalloc(n) : NULL; /* no NUL behind it */
 	struct maps maps = {.text = text, .n = n};
+	struct str part = {0};
 	const char *cgroup;
 	uint64_t ticks;
 	uint32_t parent;
@@ -79,6 +81,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	proc_text_birth(text, &parent, &ticks);
 	cgroup = proc_text_cgroup(text);
 	FUZZ_REQUIRE(strlen(cgroup) <= n || strcmp(cgroup, "/") == 0);
+	cgroup_add_unit(&part, cgroup);
+	FUZZ_REQUIRE(part.n <= n && !strchr(str_get(&part), '/'));
+	str_reset(&part);
+	cgroup_add_container(&part, cgroup);
+	FUZZ_REQUIRE(part.n <= n && !strchr(str_get(&part), '/'));
+	str_release(&part);
 	free(text);
 	return 0;
 }

@@ -3,40 +3,12 @@
  * ends, what it tells is taken or refused, and every frame has a place. */
 #include <string.h>
 
-#include "base/rd.h"
 #include "base/wr.h"
-#include "collect/calls/scripts.h"
-#include "fuzz.h"
-#include "unwind/chain.h"
-#include "unwind/python_host.h"
+#include "script_fuzz.h"
 #include "unwind/python_lines.h"
 #include "unwind/python_state.h"
 
 #define THREAD 0x7f0011223344ull
-
-struct memory {
-	struct rd rd;
-	struct scripts scripts;
-};
-
-static bool memory_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
-{
-	struct memory *m = ctx;
-	const uint8_t *bytes = rd_bytes(&m->rd, n);
-
-	if (!bytes || m->rd.bad)
-		return false;
-	memcpy(ret, bytes, n);
-	return true;
-}
-
-static void memory_tell(void *ctx, const struct script_record *r, size_t n)
-{
-	struct memory *m = ctx;
-
-	FUZZ_REQUIRE(n <= sizeof(*r));
-	scripts_add(&m->scripts, (const uint8_t *)r, n);
-}
 
 /* Reads a string of N characters, as 3.11 and 3.12 have them. */
 static void put_text(struct wr *w, const char *s)
@@ -95,29 +67,20 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct memory m = {.rd = rd_init(data, n)};
+	struct fuzz_memory m = {.rd = rd_init(data, n)};
 	struct python_input in = {.interpreter = rd_u8(&m.rd),
 				  .runtime = 0x500000,
 				  .thread = THREAD,
-				  .read = memory_read,
-				  .tell = memory_tell,
+				  .read = fuzz_memory_read,
+				  .tell = fuzz_memory_tell,
 				  .ctx = &m};
 	uint64_t frames[CHAIN_MAX_FRAMES];
 	struct python_frames out = {.frames = frames, .max = CHAIN_MAX_FRAMES};
-	struct profile p;
 
-	profile_init(&p);
 	python_walk_frames(&in, &out);
 	FUZZ_REQUIRE(out.n <= CHAIN_MAX_FRAMES && out.n_loops <= CHAIN_MAX_FRAMES);
-	scripts_add(&m.scripts, data, n);
-	for (uint32_t i = 0; i < out.n; i++) {
-		FUZZ_REQUIRE(FRAME_IS_SCRIPT(out.frames[i]));
-		FUZZ_REQUIRE(scripts_place(&m.scripts, &p, out.frames[i]) < p.places.n);
-	}
+	fuzz_memory_place(&m, &out, data, n);
 	for (int i = INTERPRETER_NONE; i < N_INTERPRETERS; i++)
 		python_line((enum interpreter)i, data, n, 1, 100);
-	profile_check(&p);
-	profile_release(&p);
-	scripts_release(&m.scripts);
 	return 0;
 }

@@ -3,39 +3,11 @@
  * tells is taken or refused, and every frame has a place. */
 #include <string.h>
 
-#include "base/rd.h"
 #include "base/wr.h"
-#include "collect/calls/scripts.h"
-#include "fuzz.h"
-#include "unwind/chain.h"
-#include "unwind/python_host.h"
+#include "script_fuzz.h"
 #include "unwind/v8_state.h"
 
 #define FP 0x7ffd00001000ull
-
-struct memory {
-	struct rd rd;
-	struct scripts scripts;
-};
-
-static bool memory_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
-{
-	struct memory *m = ctx;
-	const uint8_t *bytes = rd_bytes(&m->rd, n);
-
-	if (!bytes || m->rd.bad)
-		return false;
-	memcpy(ret, bytes, n);
-	return true;
-}
-
-static void memory_tell(void *ctx, const struct script_record *r, size_t n)
-{
-	struct memory *m = ctx;
-
-	FUZZ_REQUIRE(n <= sizeof(*r));
-	scripts_add(&m->scripts, (const uint8_t *)r, n);
-}
 
 static void put_words(struct wr *w, const uint64_t *words, int n)
 {
@@ -61,7 +33,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	uint64_t words[16] = {0};
 	struct wr w = {0};
 
-	if (interpreter >= N_INTERPRETERS)
+	if (interpreter >= INTERPRETER_HOTSPOT_FIRST)
 		return NULL;
 	wr_u8(&w, (uint8_t)interpreter);
 	for (int frame = 0; frame < 2; frame++) {
@@ -104,26 +76,17 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct memory m = {.rd = rd_init(data, n)};
+	struct fuzz_memory m = {.rd = rd_init(data, n)};
 	struct python_input in = {.interpreter = rd_u8(&m.rd),
 				  .thread = FP,
-				  .read = memory_read,
-				  .tell = memory_tell,
+				  .read = fuzz_memory_read,
+				  .tell = fuzz_memory_tell,
 				  .ctx = &m};
 	uint64_t frames[CHAIN_MAX_FRAMES];
 	struct python_frames out = {.frames = frames, .max = CHAIN_MAX_FRAMES};
-	struct profile p;
 
-	profile_init(&p);
 	v8_walk_frames(&in, &out);
 	FUZZ_REQUIRE(out.n <= CHAIN_MAX_FRAMES);
-	scripts_add(&m.scripts, data, n);
-	for (uint32_t i = 0; i < out.n; i++) {
-		FUZZ_REQUIRE(FRAME_IS_SCRIPT(out.frames[i]));
-		FUZZ_REQUIRE(scripts_place(&m.scripts, &p, out.frames[i]) < p.places.n);
-	}
-	profile_check(&p);
-	profile_release(&p);
-	scripts_release(&m.scripts);
+	fuzz_memory_place(&m, &out, data, n);
 	return 0;
 }

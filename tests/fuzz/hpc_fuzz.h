@@ -6,6 +6,7 @@
 #ifndef TESTS_FUZZ_HPC_FUZZ_H
 #define TESTS_FUZZ_HPC_FUZZ_H
 
+#include "formats/hpc/check/check.h"
 #include "formats/hpc/dump.h"
 #include "formats/hpc/le.h"
 #include "fuzz.h"
@@ -53,6 +54,27 @@ static inline void hpc_fuzz_follow(struct wr *file, const uint8_t *recipe, size_
 		for (size_t i = 0; i < width && at + i < file->n; i++)
 			file->v[at + i] = (uint8_t)(v >> 8 * i);
 	}
+}
+
+/* Checks and dumps a file that opening answered with RC and ERR.  Returns whether the check found
+ * nothing. */
+static inline bool hpc_fuzz_look(const uint8_t *bytes, size_t n, int rc, const struct err *err,
+				 void (*check)(struct hpc_check *, const void *, size_t,
+					       const char *),
+				 int (*dump)(struct hpc_dump *, const void *, size_t, const char *,
+					     struct err *))
+{
+	unsigned n_lines = 0;
+	struct hpc_dump d = {.line = hpc_fuzz_line, .user = &n_lines};
+	struct hpc_check c = {0};
+
+	FUZZ_REQUIRE(rc == 0 || *err->msg);
+	check(&c, bytes, n, "x");
+	FUZZ_REQUIRE(rc == 0 || c.n_problems > 0);
+	rc = dump(&d, bytes, n, "x", NULL);
+	FUZZ_REQUIRE(rc <= 0 && (rc == 0 || c.n_problems > 0 || n_lines > 100000));
+	hpc_dump_release(&d);
+	return c.n_problems == 0;
 }
 
 static inline void hpc_fuzz(const uint8_t *data, size_t n,

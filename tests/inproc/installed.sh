@@ -70,7 +70,7 @@ LD_PRELOAD=libdwell-preload.so DWELL_PRELOAD_DIR=preloaded ./hottest
 
 # built with clang it has the same names with the same versions
 if command -v clang >/dev/null; then
-	sources=$(sed -n "/^\(inproc\|identity\|preload\)_sources/,/)/p" "$root/src/inproc/meson.build" | grep -oE "'[a-z_]+\.c'" | sed "s,',,g; s,^,$root/src/inproc/,")
+	sources=$(sed -n "/^\(inproc\|identity\|preload\)_sources/,/)/p" "$root/src/inproc/meson.build" | grep -oE "'[a-z_./]+\.c'" | sed "s,',,g; s,^,$root/src/inproc/,")
 	clang -shared -fPIC -fvisibility=hidden -D_GNU_SOURCE -std=gnu17 -Wall -Wextra -Wno-unused-parameter -Werror -I"$root/src" -I"$root/include" \
 		-I"$root/include/dwell" -Wl,--version-script="$build/src/inproc/libdwell-preload.map" $sources -o clang.so
 	names_of() {

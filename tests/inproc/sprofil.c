@@ -149,6 +149,51 @@ TEST(ticks_are_counted_where_the_pc_is)
 	free(w.v);
 }
 
+static volatile unsigned sink;
+
+__attribute__((noinline, section(".text.halves"))) static void first_half(void)
+{
+	for (unsigned i = 0; i < 20000; i++)
+		sink += i;
+}
+
+__attribute__((noinline, section(".text.halves"))) static void second_half(void)
+{
+	for (unsigned i = 0; i < 20000; i++)
+		sink ^= i;
+}
+
+static double part_of_10_ms(void)
+{
+	double t = cpu_s(CLOCK_THREAD_CPUTIME_ID) * 100;
+
+	return t - (double)(unsigned long)t;
+}
+
+/* A thread whose work repeats in step with the ticks: each of 10 ms would be in its first half. */
+TEST(rounds_as_long_as_a_tick_are_seen_whole)
+{
+	struct whole w;
+	uint64_t n[2];
+
+	set(100, 0);
+	whole_init(&w);
+	while (part_of_10_ms() < 0.24 || part_of_10_ms() > 0.26)
+		;
+	REQUIRE(sprofil(w.p, 2, NULL, PROF_UINT) == 0);
+	for (double end = cpu_s(CLOCK_THREAD_CPUTIME_ID) + 2.5;
+	     cpu_s(CLOCK_THREAD_CPUTIME_ID) < end;)
+		(part_of_10_ms() < 0.5 ? first_half : second_half)();
+	EXPECT(off());
+	n[0] = ticks_of(&w.v[((size_t)first_half - TEXT) / 4], 40);
+	n[1] = ticks_of(&w.v[((size_t)second_half - TEXT) / 4], 40);
+	printf("# %llu and %llu ticks\n", (unsigned long long)n[0], (unsigned long long)n[1]);
+	/* of 150 ticks and more a half, within 6 standard deviations of a binomial distribution */
+	EXPECT(n[0] + n[1] > 120);
+	EXPECT(n[0] * 4 > n[0] + n[1] && n[1] * 4 > n[0] + n[1]);
+	free(w.v);
+}
+
 /* "tvp points to a struct timeval which on return contains the time value corresponding to one
  * clock tick" */
 TEST(tvp_is_the_tick)
@@ -384,6 +429,32 @@ static void *burn_thread(void *seconds)
 	return NULL;
 }
 
+/* N threads are told of, each of whose ticks are what its event counted. */
+static void threads_add_up(int n)
+{
+	struct dwell_profil_status s = {.size = sizeof(s)};
+	struct dwell_profil_thread t[16];
+	uint64_t n_ticks = 0, n_unplaced = 0;
+
+	EXPECT(dwell_profil_status(&s) == 0);
+	EXPECT(dwell_profil_threads(t, 16) == n);
+	for (int i = 0; i < n; i++) {
+		uint64_t ticks = t[i].n_ticks + t[i].n_unplaced;
+
+		n_ticks += t[i].n_ticks;
+		n_unplaced += t[i].n_unplaced;
+		EXPECT(t[i].tid > 0 && t[i].has_ended);
+		for (int k = 0; k < i; k++)
+			EXPECT(t[k].tid != t[i].tid);
+		if (t[i].n_ticks) /* of less than half a tick there is none */
+			EXPECT(ticks * s.tick <= t[i].count + s.tick &&
+			       t[i].count <= (ticks + 1) * s.tick);
+	}
+	EXPECT(n_ticks == s.n_ticks && n_unplaced == s.n_unplaced);
+	t[2].tid = -1;
+	EXPECT(dwell_profil_threads(t, 2) == n && t[2].tid == -1);
+}
+
 TEST(every_thread_by_its_own_clock)
 {
 	struct whole w;
@@ -408,6 +479,7 @@ TEST(every_thread_by_its_own_clock)
 	/* seven full threads, but for the last tick of each; the early one's from when profiling
 	 * began, with two CPUs most of it */
 	EXPECT(n >= 693 && n <= most_ticks(&start));
+	threads_add_up(9);
 	free(w.v);
 }
 

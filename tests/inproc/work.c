@@ -13,6 +13,8 @@
  *   plugins    code of plugin_a, then of plugin_b, at the same address if that can be had
  *   signals    all signals blocked; another thread has SIGPROF and ITIMER_PROF, and counts them
  *   memory     code in nameless memory
+ *   jail       at once with another root directory
+ *   drop       at once as another user
  *   closes     closes all descriptors it did not open
  *   sprofil    glibc's header and names: profiles itself, says what it counted as "own PID NS" */
 #include <dlfcn.h>
@@ -201,6 +203,14 @@ int main(int argc, char **argv)
 		work_in_memory();
 	} else if (strcmp(what, "sprofil") == 0) {
 		profile_itself();
+	} else if (strcmp(what, "jail") == 0) {
+		if (chroot("."))
+			return 1;
+		work();
+	} else if (strcmp(what, "drop") == 0) {
+		if (setgid(65534) || setuid(65534))
+			return 1;
+		work();
 	} else if (strcmp(what, "closes") == 0) {
 		for (int fd = 3; fd < 4096; fd++)
 			close(fd);

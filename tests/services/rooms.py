@@ -28,7 +28,7 @@ def record_in(room, *argv):
 
 def every_way_of_calling(suite, version, most_marked, callees):
     record_in(python_of(suite, version), "w_main", longer(3))
-    found = paths(comm="python3")
+    found = folded_paths("--no-inline", "--comm", "python3")
     total = sum(n for _, n in found)
     enough(total, 1000, "samples")
     n_named = against_the_graph(found, edges("W_Number.__lt__" in callees), "w_main")

@@ -123,10 +123,19 @@ test("code: instructions of a procedure with their samples", async () => {
     });
 });
 
-test("compare: what changed, as a table and as a picture", async () => {
-  const epochs = JSON.parse(dwell("epochs", "--json", "--db", "real")).rows.map((r) => r.epoch);
-  await look(`view=compare&a=${epochs[0]}&b=${epochs[1]}`, BOTH[0], async (page) => assert.match(await main(page), /points/));
-  await look(`view=compare&picture=1&a=${epochs[0]}&b=${epochs[1]}`, BOTH[0], async (page) => page.until(`document.querySelector(".flame canvas")`));
+test("compare: what changed, in shares and in amounts, as a table and as a picture", async () => {
+  for (const [start, n] of [[1700000000, 900], [1700001000, 300]])
+    execFileSync(process.env.MKDB, ["changed"], { cwd: dir,
+      input: `recording h ${start}\nevent cycles 1000\nowner - - comm=x\nimage file /bin/x\nsample 16 ${n}\nimage file /bin/y\nsample 16 1000\n` });
+  const other = await serve("changed", "--listen", "127.0.0.1:0");
+  const [a, b] = JSON.parse(dwell("epochs", "--json", "--db", "changed")).rows.map((r) => r.epoch);
+  try {
+    await look(`view=compare&a=${a}&b=${b}`, BOTH[0], async (page) => assert.match(await main(page), /2 procedures changed[\s\S]*-24.29 points[\s\S]*\+24.29 points|\+24.29 points[\s\S]*-24.29 points/), other);
+    await look(`view=compare&abs=1&a=${a}&b=${b}`, BOTH[1], async (page) => assert.match(await main(page), /A \d{14}[\s\S]*B \d{14}[\s\S]*1 procedure changed[\s\S]*-31.58 % of A/), other);
+    await look(`view=compare&picture=1&a=${a}&b=${b}`, BOTH[0], async (page) => page.until(`document.querySelector(".flame canvas")`), other);
+  } finally {
+    await other.end();
+  }
 });
 
 test("threads: time lines with states, searched and zoomed; the address keeps both", async () => {
@@ -143,6 +152,29 @@ test("threads: time lines with states, searched and zoomed; the address keeps bo
         await page.until(`/t=\\d+\\.\\.\\d+|t=\\d+/.test(decodeURIComponent(location.hash))`);
         assert.match(await main(page), /for [\d.]+ (ms|us|s)/, "what a thread did is told");
       }, other);
+  } finally {
+    await other.end();
+  }
+});
+
+test("a recording with waits: every view is of wall time, as the commands are; other events can be chosen", async () => {
+  dwell("record", "-g", "--off-cpu", "--db", "waits", "--", "sh", "-c", "./hot; sleep 0.3");
+  const other = await serve("waits", "--listen", "127.0.0.1:0");
+  const heads = (page) => page.run(`[...document.querySelectorAll("thead th")].filter((e) => e.getClientRects().length).map((e) => e.innerText.replace(/ .$/, "")).join("|")`);
+  try {
+    for (const how of BOTH) {
+      await look("view=table", how, async (page) => {
+        assert.match(await heads(page), how.touch ? /^Share\|With callees\|Procedure/ : /^Share\|wall\|With callees\|Procedure\|Image$/);
+        await page.until(`document.getElementById("event").selectedOptions[0]?.textContent === "wall"`);
+        assert.match(await main(page), how.touch ? /%/ : /\d (s|ms)\b/);
+      }, other);
+      await look("view=overview", how, async (page) => assert.match(await main(page), /What was recorded and lost[\s\S]*blocked\s+[\d.]+ m?s[\s\S]*cpu-clock\s+\d/), other);
+      await look("view=flame", how, async (page) => assert.match(await main(page), /wall: [\d.]+ m?s;[\s\S]*running[\s\S]*waiting for a CPU[\s\S]*blocked/), other);
+      await look("view=tree", how, async (page) => assert.match(await main(page), /\d (s|ms)\b/), other);
+      await look("view=code&procedure=hot_loop", how, async (page) => assert.match(await main(page), /wall/), other);
+    }
+    await look("view=table&event=states", BOTH[0], async (page) => assert.match(await heads(page), /^Share\|wall\|running\|runnable\|blocked\|/), other);
+    await look("view=table&event=cpu-clock", BOTH[0], async (page) => assert.match(await heads(page), /^Share\|cpu-clock\|With/), other);
   } finally {
     await other.end();
   }
@@ -358,6 +390,14 @@ test("requests of a megabyte, and paths with ..", async () => {
 const children = () => execFileSync("ps", ["--no-headers", "-o", "comm", "--ppid", String(server.pid)], { encoding: "utf8" })
   .split("\n").filter((c) => c && c.trim() !== "dwell-web").length;
 
+test("clients that read nothing hold up nobody", async () => {
+  const slow = crowd(20, `GET /api/tree HTTP/1.1\r\nHost: 127.0.0.1:${port()}\r\n\r\n`);
+  slow.forEach((c) => c.socket.pause());
+  for (let i = 0; i < 5; i++)
+    assert.equal((await request("/api/prof")).status, 200);
+  slow.forEach((c) => c.socket.destroy());
+});
+
 test("a browser that closes in the middle leaves nobody at work", async () => {
   for (let i = 0; i < 3; i++) {
     const gone = crowd(20, `GET /api/flame HTTP/1.1\r\nHost: 127.0.0.1:${port()}\r\n\r\n`);
@@ -385,11 +425,11 @@ test("a database that changes under the page", async () => {
   work();
   const other = await serve("growing", "--listen", "127.0.0.1:0");
   await look("view=overview&by=comm", BOTH[0], async (page) => {
-    const rows = () => page.run(`document.querySelectorAll("section:last-of-type tbody tr").length`);
-    await page.until(`document.querySelectorAll("section:last-of-type tbody tr td.name").length === 1`);
+    const rows = () => page.run(`document.querySelectorAll(".recordings tbody tr").length`);
+    await page.until(`document.querySelectorAll(".recordings tbody tr td.name").length === 1`);
     work();
     await page.run(`document.getElementById("query").requestSubmit()`);
-    await page.until(`document.querySelectorAll("section:last-of-type tbody tr td.name").length === 2`);
+    await page.until(`document.querySelectorAll(".recordings tbody tr td.name").length === 2`);
     const epochs = JSON.parse(dwell("epochs", "--json", "--db", "growing")).rows.map((r) => r.epoch);
     rmSync(join(dir, "growing", "epochs", epochs[0]), { recursive: true });
     await page.run(`location.hash = "view=table&epoch=${epochs[0]}"`);

@@ -13,7 +13,7 @@ import { matcher, search } from "../../src/web/ui/flame_search.mjs";
 const tests = [];
 const test = (name, run) => tests.push({ name, run });
 
-// The same numbers in every run.
+// Random numbers that are equal in every run.
 function numbers(seed) {
   let x = seed;
   return (n) => {

@@ -214,7 +214,7 @@ TEST(random_chains)
 	end();
 }
 
-/* The same samples with and without callers: equal sums at every place. */
+/* Samples counted with callers and without them have equal sums at every place. */
 TEST(the_flat_profile_is_the_same)
 {
 	enum { N_PLACES = 300 };

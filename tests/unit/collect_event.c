@@ -83,21 +83,13 @@ static int probe_denied(const struct event_spec *spec)
 	return -EACCES;
 }
 
-static void remove_tree(void)
-{
-	tree_remove(sysfs);
-}
-
 /* Makes the tree once. */
 static bool set_up(void)
 {
-	static bool made;
+	bool is_new;
 
-	if (made)
-		return true;
-	if (!mkdtemp(sysfs))
-		return false;
-	atexit(remove_tree);
+	if (!tree_make_once(sysfs, &is_new) || !is_new)
+		return tree_made_;
 	for (size_t i = 0; i < n_elems(tree); i++) {
 		_mem_ char *line = xasprintf("%s\n", tree[i].text);
 
@@ -107,7 +99,7 @@ static bool set_up(void)
 	snprintf(proc, sizeof(proc), "%s/proc", sysfs);
 	env = (struct event_env){.sysfs = sysfs, .proc = proc, .probe = fake_probe};
 	setenv("LIBPFM_FORCE_PMU", "skl", 1);
-	return made = true;
+	return true;
 }
 
 struct good {
@@ -227,6 +219,37 @@ TEST(legal_events)
 	REQUIRE(set_up());
 	for (size_t i = 0; i < n_elems(table); i++)
 		expect_good(&table[i]);
+}
+
+/* What is restricted to user code is what the new name says. */
+TEST(user_code_alone)
+{
+	static const char *const table[][2] = {
+		{"cycles", "cycles:u"},
+		{"cycles:uk", "cycles:u"},
+		{"cycles:pp", "cycles:ppu"},
+		{"cycles:kpu", "cycles:pu"},
+		{"cycles:GH", "cycles:GHu"},
+		{"page-faults", "page-faults:u"},
+		{"cpu/event=0x3c,umask=0x0/", "cpu/event=0x3c,umask=0x0/u"},
+		{"cpu/event=0x3c/p", "cpu/event=0x3c/pu"},
+		{"INST_RETIRED:ANY_P", "INST_RETIRED:ANY_P:u"},
+		{"INST_RETIRED:ANY_P:p", "INST_RETIRED:ANY_P:pu"},
+	};
+
+	REQUIRE(set_up());
+	for (size_t i = 0; i < n_elems(table); i++) {
+		struct event_spec s, named;
+
+		REQUIRE(event_parse(&env, table[i][0], &s, NULL) == 0);
+		event_spec_user_only(&s);
+		EXPECT_STR(s.name, table[i][1]);
+		REQUIRE(event_parse(&env, s.name, &named, NULL) == 0);
+		EXPECT_STR(named.name, s.name);
+		EXPECT(memcmp(&named.attr, &s.attr, sizeof(s.attr)) == 0);
+		event_spec_release(&named);
+		event_spec_release(&s);
+	}
 }
 
 TEST(config_words)

@@ -55,20 +55,12 @@ static const struct {
 
 static char top[] = "/tmp/dwell-pm-XXXXXX";
 
-static void remove_tree(void)
-{
-	tree_remove(top);
-}
-
 static bool set_up(void)
 {
-	static bool made;
+	bool is_new;
 
-	if (made)
-		return true;
-	if (!mkdtemp(top))
-		return false;
-	atexit(remove_tree);
+	if (!tree_make_once(top, &is_new) || !is_new)
+		return tree_made_;
 	for (size_t i = 0; i < n_elems(tree); i++) {
 		_mem_ char *name =
 			xasprintf("%s/bus/event_source/devices/%s", tree[i].machine, tree[i].path);
@@ -77,7 +69,7 @@ static bool set_up(void)
 		if (!tree_put(top, name, line))
 			return false;
 	}
-	return made = true;
+	return true;
 }
 
 static bool old_kernel; /* without PERF_SAMPLE_WEIGHT_STRUCT */

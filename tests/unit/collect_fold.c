@@ -95,6 +95,28 @@ TEST(what_nobody_knows_is_named_so)
 	end();
 }
 
+/* A copy with the same content is the same image; it has no name that is excluded. */
+TEST(an_excluded_name_names_nothing)
+{
+	struct build_id id = {.n_bytes = BUILD_ID_MAX, .bytes = {1, 2, 3}};
+	struct exclusions e = {0};
+
+	begin(OWNER_GROUP);
+	REQUIRE(exclusions_parse(&e, "dropped\n", 8, NULL) == 0);
+	w.world.procs.excluded = &e;
+	world_map(&w.world, CODE + 200 * PAGE, 1, 0, &id, "/bin/dropped");
+	world_map(&w.world, CODE + 300 * PAGE, 1, 0, &id, "/bin/kept");
+	add(CODE + 200 * PAGE + 5, PID, PID, 0, 3);
+	fold_flush(&w.fold);
+	EXPECT_EQ(w.world.profile.values.n, 0);
+	add(CODE + 300 * PAGE + 5, PID, PID, 0, 4);
+	fold_flush(&w.fold);
+	EXPECT_EQ(count_at("/bin/kept", 5, w.events[0]), 4);
+	EXPECT_EQ(count_at("/bin/dropped", 5, w.events[0]), 0);
+	exclusions_release(&e);
+	end();
+}
+
 TEST(threads_are_kept_apart_when_asked)
 {
 	begin(OWNER_TID);

@@ -190,7 +190,7 @@ TEST(only_so_many_mappings_are_kept)
 	self = procs_current(&w.procs, PID);
 	EXPECT_EQ(w.procs.v.v[self].maps->v.n + w.procs.n_left_out, N);
 	EXPECT(w.procs.n_left_out > 0);
-	/* Of all together, too: each of these has them all for itself. */
+	/* There is a limit for all processes together: each of these has its mappings for itself. */
 	for (uint32_t i = 1; i <= 20; i++) {
 		fork_at(PID + i, PID, PID + i, 10 * TICK);
 		map(PID + i, CODE, PAGE, PAGE, "/nonexistent/own");
@@ -239,7 +239,7 @@ TEST(exec_counts_wrap_at_256)
 	end();
 }
 
-/* The same pid and the same number of execs twice within a cycle: only the start differs. */
+/* One pid with one number of execs occurs twice within a cycle: only the start differs. */
 TEST(a_reused_pid_is_another_process)
 {
 	uint32_t a, b;
@@ -424,6 +424,45 @@ TEST(anonymous_code_is_named_after_its_process)
 	im = procs_anon_image(&w.procs, procs_current(&w.procs, PID));
 	EXPECT_EQ(w.profile.images.v[im].kind, IMAGE_ANON);
 	EXPECT_STR(w.profile.images.v[im].path, "[anon] task");
+	end();
+}
+
+static uint64_t off_at(uint32_t proc, uint64_t avma)
+{
+	const struct mapping *m = procs_find_mapping(&w.procs, proc, avma);
+
+	return m ? m->off + (avma - m->start) : UINT64_MAX;
+}
+
+/* `node --use-largepages=on` copies its text to nameless memory at the same addresses. */
+TEST(moved_text_is_its_files)
+{
+	uint32_t p;
+
+	begin();
+	add_task(PID, 0, 3);
+	p = procs_current(&w.procs, PID);
+	/* As it happens: from the midst of the file's mapping. */
+	map(PID, CODE, 8 * PAGE, PAGE, "/bin/node");
+	map(PID, CODE + 2 * PAGE, 4 * PAGE, 0, "//anon");
+	EXPECT_STR(path_at(p, CODE + 3 * PAGE), "/bin/node");
+	EXPECT_EQ(off_at(p, CODE + 3 * PAGE), 4 * PAGE);
+	/* As /proc tells it, upwards. */
+	map(PID, 2 * CODE, 2 * PAGE, PAGE, "/bin/node");
+	map(PID, 2 * CODE + 2 * PAGE, 4 * PAGE, 0, "");
+	EXPECT_STR(path_at(p, 2 * CODE + 3 * PAGE), "");
+	map(PID, 2 * CODE + 6 * PAGE, 2 * PAGE, 7 * PAGE, "/bin/node");
+	EXPECT_STR(path_at(p, 2 * CODE + 3 * PAGE), "/bin/node");
+	EXPECT_EQ(off_at(p, 2 * CODE + 3 * PAGE), 4 * PAGE);
+	/* Beside a file, between two files, and between parts that do not belong together. */
+	map(PID, 3 * CODE, 2 * PAGE, 0, "//anon");
+	map(PID, 3 * CODE + 2 * PAGE, PAGE, 0, "/bin/node");
+	map(PID, 3 * CODE + 3 * PAGE, PAGE, 0, "//anon");
+	map(PID, 3 * CODE + 4 * PAGE, PAGE, 5 * PAGE, "/bin/node");
+	map(PID, 3 * CODE + 5 * PAGE, PAGE, 0, "//anon");
+	map(PID, 3 * CODE + 6 * PAGE, PAGE, 7 * PAGE, "/lib/x.so");
+	for (uint64_t page = 1; page < 6; page += 2)
+		EXPECT_STR(path_at(p, 3 * CODE + page * PAGE), "");
 	end();
 }
 

@@ -103,7 +103,7 @@ static void open_named(const uint8_t *arg, size_t n_arg, struct confine_files *r
 
 #define JOB(what) .run = what, .memory = 8 << 20, .most_answer = 4096, .cpu_s = 1, .wall_s = 60
 
-static const struct confine_job jobs[N_JOBS] = {
+static struct confine_job jobs[N_JOBS] = {
 	[COPY] = {JOB(copy)},
 	[OPEN] = {JOB(open_more)},
 	[FORK] = {JOB(fork_more)},
@@ -269,6 +269,28 @@ TEST(a_child_takes_little)
 	EXPECT(limit_in(limits, "Max address space") > (8 << 20));
 	EXPECT(limit_in(limits, "Max file size") <= 8192);
 	end();
+}
+
+static void lend(unsigned ms)
+{
+	jobs[ENDLESS].lent_ms = jobs[OPENER].lent_ms = ms;
+	jobs[ENDLESS].lent_in_all_ms = jobs[OPENER].lent_in_all_ms = ms;
+}
+
+/* Where somebody waits at a screen a file's reader is no more urgent than any other process, and less
+ * so when readers together have had what is lent to them. */
+TEST(what_is_lent_to_children_ends)
+{
+	lend(50);
+	if (!begin()) {
+		lend(0);
+		SKIP("needs root, and no sanitizer");
+	}
+	EXPECT(niceness_in(own_proc_file(OPENER, "/proc/self/stat")) >= 0);
+	EXPECT_EQ(signal_of(ENDLESS), SIGXCPU); /* after a second */
+	EXPECT_EQ(niceness_in(own_proc_file(OPENER, "/proc/self/stat")), 19);
+	end();
+	lend(0);
 }
 
 /* The packaged unit's MemoryMax, in bytes. */

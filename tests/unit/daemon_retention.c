@@ -127,7 +127,7 @@ TEST(at_once_and_then_daily)
 	retention_hurry(&r);
 	EXPECT_EQ(settle(&r, &t, &(struct gc_opts){.max_bytes = 1, .keep = 2}, now + DAY + 1), 1);
 	EXPECT_EQ(r.n_removed, 9);
-	/* Of any age and size. */
+	/* Epochs of any age and size go. */
 	retention_hurry(&r);
 	EXPECT_EQ(settle(&r, &t, &(struct gc_opts){.keep = 1}, now + DAY + 2), 0);
 	EXPECT_EQ(r.n_removed, 9);

@@ -84,7 +84,8 @@ static void check_sums(struct service *v, const struct scratch *t)
 	service_status_release(&s);
 }
 
-/* Has step AT of DO fail, then of its repetitions none; returns false when DO has fewer steps. */
+/* Makes step AT of ACT fail, then repeats ACT without a failure; returns false when ACT has fewer
+ * steps. */
 static bool fail_once(struct service *v, const struct scratch *t,
 		      int (*act)(struct service *v, struct err *err), unsigned at)
 {

@@ -113,6 +113,24 @@ TEST(what_comes_before_the_database_is_kept_when_that_is_there)
 	end();
 }
 
+TEST(a_full_disk_is_for_samples)
+{
+	struct unwind_table t;
+
+	begin();
+	keep();
+	table_cache_start(dir);
+	EXPECT(!table_cache_give_way(-EIO));
+	REQUIRE(table_cache_load(fd, &t) >= 0);
+	unwind_table_release(&t);
+	EXPECT(table_cache_give_way(-ENOSPC));
+	EXPECT_EQ(table_cache_load(fd, &t), -ENOENT);
+	EXPECT(!table_cache_give_way(-ENOSPC)); /* nothing is left */
+	table_cache_end();
+	EXPECT(!is_kept());
+	end();
+}
+
 TEST(a_directory_that_others_may_enter_is_not_used)
 {
 	begin();
@@ -153,11 +171,13 @@ TEST(damaged_and_forged_tables_are_refused)
 
 	begin();
 	table_file_put(&of, answer.v, answer.n, &w);
+	EXPECT_EQ(table_file_check(w.v, w.n, NULL), 0);
 	REQUIRE(table_file_get(w.v, w.n, &of, &t, NULL) >= 0);
 	unwind_table_release(&t);
 	for (size_t i = 0; i < w.n; i++) {
 		w.v[i] ^= 4;
 		EXPECT(table_file_get(w.v, w.n, &of, &t, NULL) < 0);
+		EXPECT_EQ(table_file_check(w.v, w.n, NULL), -EBADMSG);
 		w.v[i] ^= 4;
 	}
 	for (size_t n = 0; n < w.n; n++)

@@ -181,7 +181,7 @@ static void transpose(const struct tensor *t, const struct tensor_dir *d,
 	free(cct);
 }
 
-/* The same of a mapped file, whose values are read and not looked at where they are mapped. */
+/* Transposes a mapped file whose values are read, not looked at where they are mapped. */
 static void transpose_mapped(const struct tensor *t, const struct tensor_dir *d)
 {
 	int fd = openat(d->fd, "profile.db", O_RDONLY);

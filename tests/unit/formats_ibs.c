@@ -158,7 +158,7 @@ TEST(where_loads_got_their_data)
 		f.counters_known = 0;
 		EXPECT_FACTS(&f, LEVELS, cases[i].levels);
 	}
-	/* Of stores OP_DATA2 says nothing. */
+	/* OP_DATA2 says nothing of stores. */
 	f = op(ZEN4, &zen4, 0, 3, B(1) | B(17) | miss | l2miss);
 	f.counters_known = 0;
 	EXPECT_FACTS(&f, LEVELS, "!l1hit !l2hit");

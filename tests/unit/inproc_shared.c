@@ -225,15 +225,28 @@ TEST(it_becomes_profile_files_once)
 	remove_dir();
 }
 
+/* Reads the directory with H beside it: it has N samples at 0x1000 of /a, and N_LOST are lost. */
+static void expect_read(const struct histograms *h, uint64_t n, uint64_t n_lost)
+{
+	const struct dcpi_select sel = {.stride = 1, .beside = h->tree};
+	struct err err = {""};
+	struct profile p;
+
+	profile_init(&p);
+	if (dcpi_in_load(dir, &sel, &p, &err) < 0)
+		t_fail_("%s", err.msg);
+	EXPECT_EQ(count_at(&p, "/a", 0x1000), n);
+	EXPECT_EQ(profile_n_lost(&p, 0), n_lost);
+	profile_release(&p);
+}
+
 /* Readers see what a dead process left and change nothing. */
 TEST(it_is_read_where_it_is)
 {
 	struct shared_header f = made_up_facts();
 	struct loaded_code a = code_of(0);
-	struct dcpi_select sel = {.stride = 1};
 	struct histograms h = {0};
 	struct shared s = {0};
-	struct profile p;
 	struct err err = {""};
 
 	make_dir();
@@ -250,13 +263,7 @@ TEST(it_is_read_where_it_is)
 		EXPECT_EQ(histograms_count(dir), 1);
 		REQUIRE(histograms_open(&h, dir, &err) == 0);
 		EXPECT_EQ(histograms_finish(dir, &err), 0); /* somebody reads it */
-		sel.beside = h.tree;
-		profile_init(&p);
-		if (dcpi_in_load(dir, &sel, &p, &err) < 0)
-			t_fail_("%s", err.msg);
-		EXPECT_EQ(count_at(&p, "/a", 0x1000), 7);
-		EXPECT_EQ(profile_n_lost(&p, 0), 5);
-		profile_release(&p);
+		expect_read(&h, 7, 5);
 		histograms_close(&h);
 	}
 	EXPECT_EQ(dcpi_in_probe(dir), 0);
@@ -269,13 +276,7 @@ TEST(it_is_read_where_it_is)
 	s.header->n_outside = 1;
 	shared_close(&s);
 	REQUIRE(histograms_open(&h, dir, &err) == 0);
-	sel.beside = h.tree;
-	profile_init(&p);
-	if (dcpi_in_load(dir, &sel, &p, &err) < 0)
-		t_fail_("%s", err.msg);
-	EXPECT_EQ(count_at(&p, "/a", 0x1000), 17);
-	EXPECT_EQ(profile_n_lost(&p, 0), 6);
-	profile_release(&p);
+	expect_read(&h, 17, 6);
 	histograms_close(&h);
 	EXPECT_EQ(histograms_finish(dir, &err), 1);
 	remove_dir();

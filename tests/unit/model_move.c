@@ -61,7 +61,7 @@ TEST(values_join_those_that_are_there)
 	profile_add_value(&p, &(struct value){.ctx = path, .event = e, .count = 5});
 	profile_add_value(
 		&p, &(struct value){.ctx = profile_flat_ctx(&p, caller), .event = e, .count = 3});
-	/* The same place, known from the start. */
+	/* That place, known from the start. */
 	profile_add_value(
 		&p, &(struct value){
 			    .ctx = profile_flat_ctx(&p, profile_intern_place(&p, real, 0x1010, 0)),

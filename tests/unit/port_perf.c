@@ -561,6 +561,10 @@ TEST(dates)
 	EXPECT_EQ(off, 90 * (int64_t)s);
 	EXPECT(perf_date_offset(&pipe, &pd, 2 * s, 10 * s, &off));
 	EXPECT(!perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off)); /* too fast */
+	EXPECT(!perf_date_offset(&copy, &pd, 10 * s, 10 * s,
+				 &off)); /* no host, too short to tell */
+	EXPECT(!perf_date_offset(&copy, &pd, 0, 0, &off));
+	EXPECT(perf_date_offset(&kept, &pd, 10 * s, 10 * s, &off));
 	pd.first_ns = pd.last_ns = 9 * s; /* one sample among records of 8 s */
 	EXPECT(!perf_date_offset(&copy, &pd, 2 * s, 10 * s, &off));
 	pd.first_ns = pd.last_ns = 0;
@@ -672,8 +676,8 @@ static void put_many(struct pd_file *f, bool is_short)
 	pd_sample(f, 0, PERFDATA_MODE_USER, 10, 10, time + 1, 0x1010, chain, 4);
 }
 
-/* Of many records, which are decoded by a thread of their own, comes what comes of them one by one,
- * as they are where their text is wanted; errors too. */
+/* Many records are decoded by a thread of their own.  The result and the errors are those of
+ * decoding one by one, which is done where their text is wanted. */
 TEST(many_records)
 {
 	for (int is_short = 0; is_short < 2; is_short++) {

@@ -150,7 +150,7 @@ TEST(registers)
 	unload(&l);
 }
 
-/* The same bytes of another PMU mean nothing. */
+/* These bytes mean nothing when they are another PMU's. */
 TEST(raw_parts_of_others)
 {
 	struct perfdata_attr a = {

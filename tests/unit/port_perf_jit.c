@@ -207,7 +207,7 @@ TEST(dump_that_is_another_file)
 	map_memory(&s, 10, "//anon", NULL);
 	map_memory(&s, 10, s.path, &st);
 	expect_name(&s, place(&s, 10, 3 * S, SHARED), "[anon] ", "?");
-	/* The same inode, but no dump. */
+	/* A file with that inode that is no dump. */
 	write_file(s.path, "0123456789012345678901234567890123456789", 40);
 	st.st_ino--;
 	map_memory(&s, 10, s.path, &st);

@@ -143,7 +143,7 @@ static void show_dcpi(const struct profile *p, struct str *out)
 	tree_remove(dir);
 }
 
-static char *show(const struct profile *p)
+static char *show(const struct profile *p, bool dcpi)
 {
 	struct resolver *r = resolver_new(
 		&(struct resolver_opts){.no_save = true, .proc_dir = "/none", .sys_dir = "/none"});
@@ -160,7 +160,8 @@ static char *show(const struct profile *p)
 	e.out = &out;
 	cat_emit(&e, p, NULL);
 	dcpi_cat_format(p, NULL, NULL, &out);
-	show_dcpi(p, &out);
+	if (dcpi)
+		show_dcpi(p, &out);
 	resolver_free(r);
 	ret = xstrdup(str_get(&out));
 	str_release(&out);
@@ -186,8 +187,9 @@ TEST(views_of_call_paths_are_flat_ones)
 			EXPECT_EQ(c->parent, 0);
 		for (event_id e = 0; e < p.events.n; e++)
 			EXPECT_EQ(profile_n_samples(&p, e), profile_n_samples(&flat, e));
-		a = show(&p);
-		b = show(&flat);
+		/* A tree is hundreds of files: every fifth profile has its own. */
+		a = show(&p, i % 5 == 0);
+		b = show(&flat, i % 5 == 0);
 		EXPECT(strlen(a) > 100);
 		if (strcmp(a, b) != 0) {
 			size_t at = 0;

@@ -44,7 +44,7 @@ static void add(struct world *w, unsigned owner, unsigned ctx, unsigned event, u
 					       .sum = event == CLOCK ? 0 : count}));
 }
 
-/* Of wall time in CTX, or everywhere with N_CTXS. */
+/* The wall time of OWNER in CTX, or everywhere with N_CTXS. */
 static uint64_t wall_ns(const struct world *w, unsigned owner, unsigned ctx)
 {
 	uint64_t ns = 0;

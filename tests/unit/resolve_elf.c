@@ -11,6 +11,7 @@
 #include "sh_t.h"
 #include "t.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <lzma.h>
@@ -317,6 +318,58 @@ TEST(xz_is_bounded)
 	EXPECT_EQ(xz_unpack(packed, n_packed / 2, 1 << 20, &out, &n, &err), -EBADMSG);
 	packed[n_packed / 2] ^= 1;
 	EXPECT_EQ(xz_unpack(packed, n_packed, 1 << 20, &out, &n, &err), -EBADMSG);
+}
+
+/* Symbols whose names are the ends of one long string: their names take no more than a few strings'
+ * room. */
+TEST(names_that_share_one_string_are_bounded)
+{
+	_mem_ char *elf = NULL;
+	char path[128];
+	uint64_t shoff, off, bytes;
+	uint16_t n_sections, strndx;
+	uint8_t *at, *head = NULL, *strtab = NULL;
+	struct symtab st;
+	struct err err;
+	size_t n;
+
+	REQUIRE(make_sources());
+	REQUIRE(sh("( echo .text; i=0; while [ $i -lt 3000 ]; do printf '.globl f%%d\\n.type f%%d, "
+		   "@function\\nf%%d: nop\\n.size f%%d, 1\\n' $i $i $i $i; i=$((i + 1)); done; "
+		   "printf '.globl '; head -c 30000 /dev/zero | tr '\\0' n; echo ) >many.s && "
+		   "gcc -c many.s -o many.o && ld -shared many.o -o many 2>/dev/null") == 0);
+	snprintf(path, sizeof(path), "%s/many", dir);
+	REQUIRE(file_load(path, 1 << 24, &elf, &n, &err) == 0);
+	memcpy(&shoff, elf + 40, 8);
+	memcpy(&n_sections, elf + 60, 2);
+	memcpy(&strndx, elf + 62, 2);
+	for (unsigned i = 0; i < n_sections;
+	     i++) { /* gABI "Section Header": sh_type at 4, sh_offset at 24 */
+		uint32_t type;
+
+		at = (uint8_t *)elf + shoff + 64 * i;
+		memcpy(&type, at + 4, 4);
+		if (type == SHT_SYMTAB)
+			head = at;
+		else if (type == SHT_STRTAB && i != strndx && !(at[8] & SHF_ALLOC))
+			strtab = at;
+	}
+	REQUIRE(head && strtab);
+	memcpy(&off, strtab + 24, 8);
+	memcpy(&bytes, strtab + 32, 8);
+	memset(elf + off, 'n', bytes - 1);
+	memcpy(&off, head + 24, 8);
+	memcpy(&bytes, head + 32, 8);
+	for (uint64_t i = 0; i < bytes / 24; i++) { /* st_name */
+		uint32_t name = 1 + (uint32_t)i % 100;
+
+		memcpy(elf + off + 24 * i, &name, 4);
+	}
+	put("many", elf, n);
+	EXPECT_EQ(load("many", &st), SYMTAB_FULL);
+	EXPECT(st.n > 4);
+	EXPECT(st.n_pool < 1 << 20); /* 3,000 times 20 KiB are 60 MiB */
+	symtab_release(&st);
 }
 
 /* A stripped program's unwind tables know the functions that its symbols named. */

@@ -213,8 +213,8 @@ static bool read_words(void *ctx, uint64_t svma, uint8_t *ret, size_t n)
 	return true;
 }
 
-/* The same machine without its compiler: words of the Arm Architecture Reference Manual, C6.2.  The
- * table behind them can be read or not. */
+/* Arm without its compiler: words of the Arm Architecture Reference Manual, C6.2.  The table behind
+ * them can be read or not. */
 TEST(arm64_words_flow)
 {
 	static const uint32_t words[] = {

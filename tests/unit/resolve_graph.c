@@ -390,7 +390,7 @@ TEST(loops_drawn_by_hand)
 	expect_loops("ab bb bc cc", "b c", ".bc");
 	/* Entered at two places. */
 	expect_loops("ab ac bc cb cd", "b!", ".bb.");
-	/* The same inside a natural one. */
+	/* A loop with two entries inside a natural one. */
 	expect_loops("ab bc bd cd dc ce eb ef", "b b>c!", ".bccb.");
 	/* The first node may be a header. */
 	expect_loops("ab ba", "a", "aa");
@@ -442,7 +442,7 @@ TEST(deep_graphs_take_no_stack)
 	EXPECT(!l.v && !l.n);
 	free(idom);
 	graph_order_release(&o);
-	/* The same with all going back to the start is one loop. */
+	/* If all nodes go back to the start, there is one loop. */
 	for (uint32_t i = N / 2; i < N; i++)
 		succ[first[i + 1] - 1] = 0;
 	graph_order_init(&o, &g);

@@ -381,7 +381,7 @@ TEST(frames_begin_with_the_procedure)
 	REQUIRE(make_sources());
 	REQUIRE(run("gcc -g -O2 -Wl,--build-id main.c work.c -o prog"));
 	check_frames("prog", "first");
-	/* Of a procedure without a symbol DWARF has the name. */
+	/* DWARF has the name of a procedure without a symbol. */
 	REQUIRE(run("strip --strip-symbol=first prog"));
 	check_frames("prog", "first");
 }

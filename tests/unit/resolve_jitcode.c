@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "jitdumps.h"
 #include "resolve/jitcode.h"
 #include "resolve/jitdump.h"
@@ -444,6 +445,32 @@ TEST(random_loads)
 		else
 			EXPECT_STR(symtab_get(&st, at).name, names[first[a]]);
 	}
+	symtab_release(&st);
+	jitcode_free(j);
+	wr_release(&w);
+}
+
+/* A procedure told of last that fills the gaps between many others has a piece in each. */
+TEST(pieces_share_a_long_name)
+{
+	enum { N = 20000, LONG = 32000 };
+	_mem_ char *name = malloc(LONG + 1);
+	struct wr w = {0};
+	struct symtab st;
+	struct jitcode *j;
+
+	memset(name, 'n', LONG);
+	name[LONG] = '\0';
+	jd_header(&w);
+	for (unsigned i = 0; i < N; i++)
+		jd_load(&w, 0x1000 + 4 * i, 1, "s");
+	jd_load(&w, 0x1000, 4 * N, name);
+	j = fed(&w, 0);
+	jitcode_symbols(j, &st);
+	EXPECT(st.n > N);
+	EXPECT(st.n_pool < 10 * N + LONG);
+	EXPECT_STR(symtab_get(&st, symtab_find(&st, 0x1002)).name, name);
+	EXPECT_STR(symtab_get(&st, symtab_find(&st, 0x1000 + 4 * N - 1)).name, name);
 	symtab_release(&st);
 	jitcode_free(j);
 	wr_release(&w);

@@ -86,9 +86,9 @@ static void expect_same_extent(struct lines *a, struct lines *b, const struct ke
 	EXPECT_EQ(y.last, x.last);
 }
 
-TEST(kept_code_answers_as_its_file)
+/* What is kept of FILES, which are this program's, answers as the program at FD does. */
+static void expect_kept(int fd, struct kept_files files)
 {
-	_fd_ int fd = open(SELF, O_RDONLY | O_CLOEXEC);
 	struct kept_code made, k;
 	struct code_file file, kept_file;
 	kept_ranges ranges = {0};
@@ -99,7 +99,7 @@ TEST(kept_code_answers_as_its_file)
 
 	some_ranges(fd, &ranges);
 	REQUIRE(ranges.n >= MOST_PROCS / 2);
-	REQUIRE(kept_code_read(fd, none, ranges.v, ranges.n, true, &made, NULL) >= 0);
+	REQUIRE(kept_code_read(files, none, ranges.v, ranges.n, true, &made, NULL) >= 0);
 	kept_code_format(&made, &w);
 	REQUIRE(kept_code_parse(&k, w.v, w.n, NULL) >= 0);
 	EXPECT_EQ(k.procs.n, ranges.n);
@@ -133,6 +133,13 @@ TEST(kept_code_answers_as_its_file)
 	wr_release(&w);
 }
 
+TEST(kept_code_answers_as_its_file)
+{
+	_fd_ int fd = open(SELF, O_RDONLY | O_CLOEXEC);
+
+	expect_kept(fd, (struct kept_files){fd, -1, -1});
+}
+
 /* A directory that is removed at the end of the test, with what kept code makes in it. */
 struct scratch {
 	char dir[40];
@@ -149,6 +156,104 @@ static void scratch_remove(struct scratch *s)
 	_mem_ char *command = xasprintf("rm -r %s", s->dir);
 
 	EXPECT_EQ(system(command), 0);
+}
+
+/* Runs FORMAT, in which %1$s is S's directory and %2$s this program. */
+static void scratch_run(const struct scratch *s, const char *format)
+{
+	char self[4096];
+	ssize_t n = readlink(SELF, self, sizeof(self) - 1);
+	_mem_ char *command = NULL;
+
+	REQUIRE(n > 0);
+	self[n] = '\0';
+	REQUIRE(asprintf(&command, format, s->dir, self) > 0);
+	REQUIRE(system(command) == 0);
+}
+
+static int scratch_open(const struct scratch *s, const char *name)
+{
+	_mem_ char *path = xasprintf("%s/%s", s->dir, name);
+
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+TEST(lines_of_a_separate_debug_file_are_kept)
+{
+	_fd_ int fd = open(SELF, O_RDONLY | O_CLOEXEC), code = -1, debug = -1, other = -1;
+	kept_ranges ranges = {0};
+	struct kept_code k;
+	struct scratch s;
+
+	scratch_make(&s);
+	scratch_run(&s, "cd %1$s && objcopy --only-keep-debug %2$s debug &&"
+			" objcopy --strip-debug %2$s code &&"
+			" objcopy --remove-section .note.gnu.build-id debug other");
+	code = scratch_open(&s, "code");
+	debug = scratch_open(&s, "debug");
+	other = scratch_open(&s, "other");
+	expect_kept(fd, (struct kept_files){code, debug, -1});
+	/* Another program's are not: here one without a build-id. */
+	REQUIRE(other >= 0);
+	some_ranges(fd, &ranges);
+	REQUIRE(kept_code_read((struct kept_files){code, other, -1}, none, ranges.v, ranges.n, true,
+			       &k, NULL) >= 0);
+	EXPECT_EQ(k.procs.n, ranges.n);
+	EXPECT(kept_lines(&k) == NULL);
+	vec_release(&ranges);
+	kept_code_release(&k);
+	scratch_remove(&s);
+}
+
+TEST(lines_of_a_debug_file_that_dwz_split_are_kept)
+{
+	_fd_ int fd = open(SELF, O_RDONLY | O_CLOEXEC), code = -1, debug = -1, alt = -1, wrong = -1;
+	_mem_ char *path = NULL;
+	kept_ranges ranges = {0};
+	struct kept_code k;
+	struct scratch s;
+
+	scratch_make(&s);
+	/* dwz leaves compressed sections and DWARF 5's alone on some systems: what it did is looked at. */
+	scratch_run(&s,
+		    "cd %1$s && objcopy --decompress-debug-sections %2$s whole && cp whole twin &&"
+		    " dwz -m %1$s/alt -M %1$s/alt whole twin &&"
+		    " objcopy --only-keep-debug whole debug && objcopy --strip-debug whole code &&"
+		    " objcopy --remove-section .gnu_debugaltlink code");
+	code = scratch_open(&s, "code");
+	debug = scratch_open(&s, "debug");
+	wrong = scratch_open(&s, "code");
+	path = xasprintf("%s/debug", s.dir);
+	alt = debug_file_open_alt(debug, path);
+	REQUIRE(code >= 0 && debug >= 0 && alt >= 0);
+	expect_kept(fd, (struct kept_files){code, debug, alt});
+	some_ranges(fd, &ranges);
+	for (unsigned i = 0; i < 2; i++) { /* none, and another than the one that is named */
+		REQUIRE(kept_code_read((struct kept_files){code, debug, i ? wrong : -1}, none,
+				       ranges.v, ranges.n, true, &k, NULL) >= 0);
+		EXPECT_EQ(k.procs.n, ranges.n);
+		EXPECT(kept_lines(&k) == NULL);
+		kept_code_release(&k);
+	}
+	EXPECT_EQ(debug_file_open_alt(code, path), -1);
+	vec_release(&ranges);
+	scratch_remove(&s);
+}
+
+TEST(lines_of_a_large_file_are_kept)
+{
+	_fd_ int fd = open(SELF, O_RDONLY | O_CLOEXEC), large = -1, packed = -1;
+	struct scratch s;
+
+	scratch_make(&s);
+	scratch_run(&s,
+		    "cd %1$s && cp %2$s large && truncate -s 100M large &&"
+		    " objcopy --compress-debug-sections %2$s packed && truncate -s 100M packed");
+	large = scratch_open(&s, "large");
+	packed = scratch_open(&s, "packed");
+	expect_kept(fd, (struct kept_files){large, -1, -1});
+	expect_kept(fd, (struct kept_files){packed, -1, -1});
+	scratch_remove(&s);
 }
 
 static struct kept_code small(uint64_t start, unsigned n_lines, uint8_t content)
@@ -177,7 +282,7 @@ static struct image image_of_small(void)
 static size_t n_kept(const char *dir, uint64_t *ret_bytes)
 {
 	const struct image im = image_of_small();
-	kept_entries entries = {0};
+	cache_entries entries = {0};
 	size_t n;
 
 	*ret_bytes = 0;
@@ -252,7 +357,7 @@ TEST(hidden_files_stay_hidden)
 	const char *dir = s.dir;
 	struct kept_code a = small(0x1000, 0, 7), b = small(0x2000, 0, 7);
 	_mem_ char *path = NULL;
-	kept_entries entries = {0};
+	cache_entries entries = {0};
 	struct stat st;
 
 	scratch_make(&s);
@@ -332,9 +437,14 @@ TEST(damage_is_noticed)
 	kept_code_format(&a, &w);
 	for (size_t i = 0; i < w.n; i++) {
 		w.v[i] ^= 0x10;
-		EXPECT(kept_code_parse(&k, w.v, w.n, NULL) < 0);
+		EXPECT_EQ(kept_code_parse(&k, w.v, w.n, NULL), -EBADMSG);
 		w.v[i] ^= 0x10;
 	}
+	w.v[8] ^= 0x10; /* another version, which has other bytes */
+	w.v[w.n - 1] ^= 0x10;
+	EXPECT_EQ(kept_code_parse(&k, w.v, w.n, NULL), -EPROTONOSUPPORT);
+	w.v[8] ^= 0x10;
+	w.v[w.n - 1] ^= 0x10;
 	for (size_t n = 0; n < w.n; n++)
 		EXPECT(kept_code_parse(&k, w.v, n, NULL) < 0);
 	wr_release(&w);

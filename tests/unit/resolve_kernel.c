@@ -84,6 +84,7 @@ static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
 			      "ffffffffc0403000 d ext4_data\t[ext4]\n"
 			      "ffffffffc0501000 t bpf_prog_1111111111111111_one\t[bpf]\n"
 			      "ffffffffc0501080 t bpf_prog_2222222222222222_two\t[bpf]\n"
+			      "ffffffffc0503000 t bpf_prog_1111111111111111_one\t[bpf]\n"
 			      "ffffffffc0201000 t ftrace_trampoline\t[__builtin__ftrace]\n";
 
 TEST(kernel_modules_and_programs)
@@ -110,7 +111,7 @@ TEST(kernel_modules_and_programs)
 	EXPECT_STR(name_of(&k.symtab, 0xffffffff810002ff), "weak_one"); /* data does not count */
 	EXPECT_STR(name_of(&k.symtab, 0xffffffff81000fff), "last_one");
 	EXPECT_STR(name_of(&k.symtab, 0xffffffff80ffffff), "-");
-	EXPECT_EQ(k.parts.n, 4);
+	EXPECT_EQ(k.parts.n, 5);
 	p = kallsyms_find_part(&k, "ext4");
 	REQUIRE(p);
 	EXPECT_EQ(p->kind, IMAGE_MODULE);
@@ -126,6 +127,12 @@ TEST(kernel_modules_and_programs)
 	EXPECT_EQ(p->kind, IMAGE_BPF);
 	EXPECT_EQ(p->end, 0xffffffffc0501080); /* where the next begins */
 	EXPECT_STR(name_of(&p->symtab, 0), "bpf_prog_1111111111111111_one");
+	/* What begins on a page may end on a later one; a function of two programs is there twice. */
+	EXPECT_STR(k.parts.v[3].name, "bpf_prog_2222222222222222_two");
+	EXPECT_EQ(k.parts.v[3].end, 0xffffffffc0503000);
+	EXPECT_STR(k.parts.v[4].name, "bpf_prog_1111111111111111_one");
+	EXPECT_EQ(k.parts.v[4].start, 0xffffffffc0503000);
+	EXPECT(k.parts.v[4].end > 0xffffffffc0504000);
 	EXPECT(kallsyms_find_part(&k, "__builtin__ftrace") != NULL);
 	for (size_t i = 1; i < k.parts.n; i++)
 		EXPECT(k.parts.v[i - 1].end <= k.parts.v[i].start);

@@ -253,7 +253,7 @@ TEST(rows_of_a_range_are_what_single_questions_say)
 	}
 	EXPECT_EQ(svma, end);
 	free(rows);
-	/* Of the two units only the one asked for was decoded. */
+	/* Only the unit that was asked for was decoded, not the other. */
 	lines_stats(l, &n_units, &n_rows);
 	EXPECT_EQ(n_units, 1);
 	EXPECT(n_rows >= n);

@@ -186,7 +186,7 @@ TEST(files)
 {
 	char dir[] = "/tmp/dwell-test-XXXXXX";
 	const struct image im = {.build_id = {4, {1}}}, other = {.build_id = {4, {2}}};
-	symcache_entries entries = {0};
+	cache_entries entries = {0};
 	struct symcache c;
 	struct err err;
 
@@ -230,7 +230,7 @@ TEST(a_copied_build_id_names_nothing_else)
 		EXPECT_STR(name_of(9, NULL), "forged");
 		EXPECT_STR(name_of(5, NULL), "");
 		EXPECT_EQ(symcache_open(&c, images, &unknown, &err), -ENOTUNIQ);
-		/* Of a database of 0.1.0. */
+		/* Written by 0.1.0. */
 		EXPECT_EQ(save(0, 0, false, SYMTAB_FULL, "older"), 0);
 		EXPECT_STR(name_of(0, NULL), "older");
 		EXPECT_STR(name_of(7, NULL), "right");
@@ -243,7 +243,7 @@ TEST(whose_file_is_believed)
 {
 	char dir[] = "/tmp/dwell-test-XXXXXX";
 	const struct image im = {.build_id = {4, {1}}, .digest = {7}};
-	symcache_entries entries = {0};
+	cache_entries entries = {0};
 	bool disputed = true;
 	struct err err;
 
@@ -302,7 +302,13 @@ TEST(a_newer_version_is_refused_by_name)
 
 	make(&r, &st, &info);
 	symcache_format(&info, &st, &w);
+	for (unsigned bit = 0; bit < 16; bit++) { /* damage is no version */
+		w.v[8 + bit / 8] ^= (uint8_t)(1u << bit % 8);
+		EXPECT_EQ(symcache_parse(&c, w.v, w.n, &err), -EBADMSG);
+		w.v[8 + bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
 	w.v[8] = 3;
+	symcache_seal(w.v, w.n);
 	EXPECT_EQ(symcache_parse(&c, w.v, w.n, &err), -EPROTONOSUPPORT);
 	EXPECT_EQ(symcache_parse(&c, (const uint8_t *)"something else", 14, &err), -EBADMSG);
 	EXPECT_EQ(symcache_parse(&c, w.v, 0, &err), -ENODATA);

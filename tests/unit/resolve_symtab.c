@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The settling rules, on symbols made up here; real files are in resolve_elf.c. */
 #include "base/alloc.h"
+#include "base/str.h"
 #include "resolve/demangle.h"
+#include "resolve/perfmap.h"
 #include "resolve/symtab.h"
 #include "t.h"
 
@@ -232,6 +234,54 @@ TEST(random_nests_agree_with_the_definition)
 		}
 		symtab_release(&st);
 	}
+}
+
+/* What a map or a table says of one long name for many pieces takes no more than it says. */
+TEST(pieces_of_a_map_share_a_long_name)
+{
+	enum { N = 20000, LONG = 32000 };
+	struct symtab_builder b = {0};
+	struct str map = {0};
+	struct symtab st, copy;
+
+	str_addf(&map, "1000 %x ", 4 * N);
+	for (unsigned i = 0; i < LONG; i++)
+		str_addc(&map, 'n');
+	str_addc(&map, '\n');
+	for (unsigned i = 0; i < N; i++)
+		str_addf(&map, "%x 1 s\n", 0x1000 + 4 * i);
+	perfmap_parse(map.v, map.n, &st);
+	EXPECT_EQ(st.n, 2 * N);
+	EXPECT(st.n_pool < 10 * N + LONG);
+	EXPECT_EQ(strlen(name_of(&st, 0x1002)), LONG);
+	EXPECT_EQ(strlen(name_of(&st, 0x1000 + 4 * N - 1)), LONG);
+	symtab_builder_add_symtab(&b, &st);
+	symtab_builder_finish(&b, &copy);
+	EXPECT_EQ(copy.n, st.n);
+	EXPECT(copy.n_pool < 10 * N + LONG);
+	EXPECT_EQ(strlen(name_of(&copy, 0x1002)), LONG);
+	EXPECT_STR(name_of(&copy, 0x1004), "s");
+	symtab_release(&copy);
+	symtab_release(&st);
+	str_release(&map);
+}
+
+TEST(names_have_the_room_that_was_said)
+{
+	struct symtab_builder b = {.most_names = 20};
+	struct symtab st;
+
+	add(&b, 0x10, 4, "nine_long", 0);
+	add(&b, 0x20, 4, "nine_more", 0);
+	add(&b, 0x30, 4, "no_room", 0);
+	add(&b, 0x40, 4, "", PROC_UNNAMED);
+	EXPECT(b.full);
+	symtab_builder_add_range(&b, 0, 0x100);
+	symtab_builder_finish(&b, &st);
+	EXPECT_STR(name_of(&st, 0x20), "nine_more");
+	EXPECT_STR(name_of(&st, 0x30), "-");
+	EXPECT_STR(name_of(&st, 0x40), "");
+	symtab_release(&st);
 }
 
 TEST(demangling)

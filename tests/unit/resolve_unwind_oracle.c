@@ -512,7 +512,7 @@ TEST(compiled_programs)
 			printf("# %s %s\n", compilers[i], options[k]);
 			REQUIRE(scratch_run("%s -w %s a.c b.c -o prog", compilers[i], options[k]));
 			EXPECT(check_file(path, false, &t));
-			/* The same in .debug_frame alone, packed in two ways. */
+			/* All rules in .debug_frame alone, packed in two ways. */
 			REQUIRE(scratch_run(
 				"%s -w -g -gz=none -ffreestanding -nostdlib -static -e main "
 				"-fno-asynchronous-unwind-tables %s a.c b.c -o prog",

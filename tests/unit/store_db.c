@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -337,6 +338,43 @@ TEST(unsafe_roots_are_refused)
 	expect_refused(&t, -EPERM, "everybody may write there");
 	EXPECT_EQ(chmod(real, 0755), 0);
 	expect_refused(&t, 0, ""); /* a link of our own is fine */
+	scratch_release(&t);
+}
+
+/* An ordinary user, whom a directory without permissions locks out. */
+static int make_with_umask(const char *path, mode_t mask)
+{
+	struct err err;
+
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		return 1;
+	umask(mask);
+	return store_make(path, NULL, &err) < 0;
+}
+
+TEST(a_umask_does_not_matter)
+{
+	static const mode_t masks[] = {0, 0077, 0777};
+	struct scratch t = scratch_new();
+	char path[300];
+
+	REQUIRE(chmod(t.dir, 0777) == 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct stat st;
+		int status = -1;
+		pid_t pid = fork();
+
+		snprintf(path, sizeof(path), "%s/db%u", t.dir, i);
+		if (pid == 0)
+			_exit(make_with_umask(path, masks[i]));
+		waitpid(pid, &status, 0);
+		EXPECT_EQ(status, 0);
+		EXPECT_EQ(stat(path, &st), 0);
+		EXPECT_EQ(st.st_mode & 0777, 0700);
+		snprintf(path, sizeof(path), "%s/db%u/VERSION", t.dir, i);
+		EXPECT_EQ(stat(path, &st), 0);
+		EXPECT_EQ(st.st_mode & 0777, 0600);
+	}
 	scratch_release(&t);
 }
 

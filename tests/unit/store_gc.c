@@ -18,18 +18,7 @@
  * until half a day later. */
 static void put(const struct scratch *t, const char *host, unsigned days, uint64_t n)
 {
-	struct store_opts o = {.host = host, .now_wall_ns = BEGIN + days * DAY};
-	struct store *s = NULL;
-	struct err err = {0};
-	struct profile p;
-
-	t_profile(&p, n);
-	p.meta.start_wall_ns = o.now_wall_ns;
-	p.meta.end_wall_ns = o.now_wall_ns + DAY / 2;
-	if (store_create(t->db, &o, &s, &err) < 0 || store_flush(s, &p, NULL, 0, &err) < 0 ||
-	    store_close(s, &err) < 0)
-		t_fail_("%s", err.msg);
-	profile_release(&p);
+	t_put_recording(t, host, BEGIN + days * DAY, DAY / 2, n);
 }
 
 struct told {
@@ -65,7 +54,7 @@ TEST(by_age)
 
 	for (unsigned day = 0; day < 20; day++)
 		put(&t, "alpha", day, 1ull << day);
-	/* Of day 9 samples end 10 days and a half ago, of day 10 nine and a half. */
+	/* Day 9's samples end 10 days and a half ago, day 10's nine and a half. */
 	o.dry_run = true;
 	got = gc(&t, &o, &told);
 	EXPECT_EQ(got.n_removed, 10);

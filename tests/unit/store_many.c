@@ -52,18 +52,7 @@ static void name_of(uint64_t wall_ns, char ret[15])
  * later. */
 static void put(const struct scratch *t, const char *host, unsigned hours, uint64_t n)
 {
-	struct store_opts o = {.host = host, .now_wall_ns = BEGIN + hours * HOUR};
-	struct store *s = NULL;
-	struct err err = {0};
-	struct profile p;
-
-	t_profile(&p, n);
-	p.meta.start_wall_ns = o.now_wall_ns;
-	p.meta.end_wall_ns = o.now_wall_ns + HOUR / 2;
-	if (store_create(t->db, &o, &s, &err) < 0 || store_flush(s, &p, NULL, 0, &err) < 0 ||
-	    store_close(s, &err) < 0)
-		t_fail_("%s", err.msg);
-	profile_release(&p);
+	t_put_recording(t, host, BEGIN + hours * HOUR, HOUR / 2, n);
 }
 
 /* Copies epoch FROM of HOST to each hour before TO, down to BEGIN, without writing samples anew. */

@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -21,6 +22,24 @@ static inline int tree_remove_one_(const char *path, const struct stat *st, int 
 static inline void tree_remove(const char *path)
 {
 	nftw(path, tree_remove_one_, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *tree_made_;
+
+static inline void tree_unmake_(void)
+{
+	tree_remove(tree_made_);
+}
+
+/* Makes the directory NAME (of mkdtemp) when first called, and removes it with all below it when the
+ * program ends.  One for a program.  *RET_NEW: it was made now.  Returns false when it could not be. */
+static inline bool tree_make_once(char *name, bool *ret_new)
+{
+	*ret_new = !tree_made_;
+	if (tree_made_)
+		return true;
+	tree_made_ = mkdtemp(name);
+	return tree_made_ && atexit(tree_unmake_) == 0;
 }
 
 /* Writes TEXT to the file NAME below ROOT, and makes the directories it is in. */

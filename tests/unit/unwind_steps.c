@@ -40,6 +40,11 @@ static bool walk_code(struct env *e, __u64 avma, __u64 *ret)
 	return false;
 }
 
+static __u64 walk_thread(struct env *e)
+{
+	return 0;
+}
+
 static bool walk_region(struct env *e, __u64 avma, struct walk_region *ret)
 {
 	if (avma - CODE_AVMA >= N_BLOCKS * UNWIND_BLOCK)

@@ -121,7 +121,7 @@ static struct python_input input_of(struct heap *h, uint32_t interpreter)
 
 TEST(a_function_of_each_version)
 {
-	for (uint32_t i = INTERPRETER_V8_FIRST; i < N_INTERPRETERS; i++) {
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
 		struct heap h = {0};
 		struct python_input in;
 		uint64_t frames[4];

@@ -62,12 +62,37 @@ static bool find_region(void *ctx, uint64_t avma, struct walk_region *ret)
 	return false;
 }
 
+/* Where a thread of Go's has its pointer, and the state it leads to: g, m, the goroutine. */
+#define THREAD_AVMA 0x7f5000000000
+#define GO_WORDS    64
+#define GO_AT(word) (THREAD_AVMA + 8 * (uint64_t)(word))
+
+static uint64_t go_words[GO_WORDS];
+
 static bool read_code(void *ctx, uint64_t avma, uint64_t *ret)
 {
+	if (avma >= GO_AT(-1) && avma < GO_AT(GO_WORDS - 1)) {
+		*ret = go_words[(avma - GO_AT(-1)) / 8];
+		return true;
+	}
 	if (avma < t.code_avma || avma > t.code_avma + 8)
 		return false;
 	memcpy(ret, (const char *)t.code + (avma - t.code_avma), 8);
 	return true;
+}
+
+/* The goroutine's sp, ip and fp; G 0: the thread has none. */
+static void put_goroutine(bool has_one, uint64_t sp, uint64_t ip, uint64_t fp)
+{
+	uint64_t *at = go_words + 1; /* of the thread's pointer */
+
+	memset(go_words, 0, sizeof(go_words));
+	at[-1] = GO_AT(4);		      /* g0 */
+	at[4 + 0x30 / 8] = GO_AT(20);	      /* its m */
+	at[20 + 3] = has_one ? GO_AT(30) : 0; /* what that runs */
+	at[30 + 0x38 / 8] = sp;
+	at[30 + 0x40 / 8] = ip;
+	at[30 + 0x68 / 8] = fp;
 }
 
 static void want(void *ctx, uint32_t image, uint64_t avma)
@@ -424,6 +449,53 @@ TEST(through_a_signal)
 	t.words[2] = 3;
 	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), IN_FILE(PROGRAM, FUNCTION(2)),
 		    IN_FILE(PROGRAM, FUNCTION(3)), FRAME(0));
+}
+
+/* Function 2 went on with the thread's stack, which lies above the goroutine's. */
+TEST(from_the_stack_of_a_thread_to_that_of_its_goroutine)
+{
+	struct unwind_rule *r;
+
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	r = rule(2, UNWIND_CFA_GOROUTINE, 16);
+	r->bx_at = 3;
+	r->fp_at = -2;
+	rule(3, UNWIND_CFA_FP, 16)->fp_at = -2;
+	at(FUNCTION(1) + 0x10, 100, 0);
+	t.stack[100] = CALL(2);
+	t.stack[10] = word(40);
+	t.stack[11] = CALL(3);
+	t.stack[41] = CALL(0);
+	t.in.thread = THREAD_AVMA;
+	put_goroutine(true, word(10), 0, 0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
+
+	/* It goes on elsewhere. */
+	r->cfa_reg = UNWIND_SWITCH_LEAVES;
+	put_goroutine(true, word(20), CALL(3), word(40));
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
+
+	/* It parked its goroutine. */
+	put_goroutine(false, 0, 0, 0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2));
+
+	/* There is one place only for where the goroutine was. */
+	put_goroutine(true, word(20), CALL(2), word(40));
+	EXPECT_WALK(CHAIN_NOT_RISING, LEAF(1), FRAME(2), FRAME(2));
+
+	/* Where it was called is kept while it calls the vdso, on whichever stack. */
+	r->cfa_reg = UNWIND_SWITCH_KEEPS;
+	put_goroutine(false, 0, 0, 0);
+	go_words[1 + 20 + 3] = word(12); /* m's */
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(3), FRAME(0));
+	r->cfa_reg = UNWIND_SWITCH_LEAVES;
+
+	put_goroutine(true, 0, CALL(3), 0);
+	EXPECT_WALK(CHAIN_UNREADABLE, LEAF(1), FRAME(2));
+	t.in.thread = 0;
+	EXPECT_WALK(CHAIN_UNREADABLE, LEAF(1), FRAME(2));
 }
 
 TEST(from_an_alternate_stack_down)

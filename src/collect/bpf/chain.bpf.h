@@ -7,6 +7,7 @@
 #define COLLECT_BPF_CHAIN_H
 
 #include "copy.bpf.h"
+#include "exit.bpf.h"
 #include "script.bpf.h"
 
 MMAPABLE_ARRAY(chain_words, __u64);
@@ -35,7 +36,17 @@ static int walk_frame(__u32 i, struct path *p)
 	s->sp = w->walk.sp;
 	s->fp = w->walk.fp;
 	s->bx = w->walk.bx;
-	cause = walk_step(w, &w->walk, &frame);
+	w->walk.step = w->walk.loop = w->walk.guessed_fp = 0;
+	if (w->walk.ip - w->hotspot.low < w->hotspot.high - w->hotspot.low) {
+		frame = 0;
+		cause = CHAIN_NO_RULE;
+		if (hotspot_frames(w)) {
+			cause = WALK_ON;
+			w->n_scripts -= !w->at_leaf; /* in place of the frame */
+		}
+	} else {
+		cause = walk_step(w, &w->walk, &frame);
+	}
 	s->step = w->walk.step | flags << FLAGS_SHIFT;
 	if (w->is_left) {
 		w->left_in = w->at_leaf ? 0 : frame;
@@ -46,7 +57,8 @@ static int walk_frame(__u32 i, struct path *p)
 		s->step = 0; /* what it executes is not on the stack: never taken over */
 		script_frames(w);
 	}
-	if (w->walk.guessed_fp && (cause == WALK_ON || cause == CHAIN_COMPLETE) && v8_frames(w)) {
+	if ((cause == WALK_ON || cause == CHAIN_COMPLETE) &&
+	    V8_FRAME_IS_MADE(w->walk.guessed_fp, s->sp) && v8_frames(w)) {
 		w->n_scripts -= !w->at_leaf; /* in place of the frame */
 		frame = 0;
 	}
@@ -70,9 +82,6 @@ static int walk_frame(__u32 i, struct path *p)
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* The order of struct pt_regs: arch/x86/include/asm/ptrace.h. */
-enum { CX = 11, ORIG_AX = 15, IP = 16, CS = 17 };
-
 static __always_inline bool in_user_mode(const struct sample_ctx *ctx)
 {
 	return ctx->words[CS] & 3;
@@ -115,9 +124,6 @@ static __always_inline bool in_system_call(const struct cpu_walk *w, struct pt_r
 	return (__s64)w->words[ORIG_AX] >= 0 && w->words[CX] == w->words[IP];
 }
 #else
-/* struct user_pt_regs: arch/arm64/include/uapi/asm/ptrace.h. */
-enum { IP = 32, PSTATE = 33 };
-
 static __always_inline bool in_user_mode(const struct sample_ctx *ctx)
 {
 	return !(ctx->words[PSTATE] & 0xf); /* PSR_MODE_EL0t */
@@ -152,8 +158,12 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 
 	if (t->flags & PF_KTHREAD)
 		return CHAIN_COMPLETE;
-	if (!mm)
-		return CHAIN_EXITING;
+	if (!mm) {
+		regs = (struct pt_regs *)bpf_task_pt_regs(t);
+		if (bpf_probe_read_kernel(w->words, sizeof(w->words), regs))
+			return CHAIN_EXITING;
+		return exit_callers(w, t, false);
+	}
 	w->mm = (__u64)mm;
 	w->mm_key = mix(mix(mix(*(volatile __u64 *)&w->mm, mm->start_stack),
 			    mm->start_code ^ (__u64)LOG_GENERATION(task) << 44),
@@ -173,7 +183,9 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	w->n_scripts = 0;
 	w->python.anchor = w->python.frame = 0;
 	w->v8.shared_map = w->v8.script = w->v8.id = 0;
+	w->hotspot.met = 0;
 	w->python.key = w->v8.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
+	hotspot_begin(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	w->walk.entry_sp = mm->start_stack;
 	walk_begin(w, &w->walk, exact);
 	if (!w->walk.ip) /* a worker of io_uring or vhost never was in user mode */
@@ -183,9 +195,13 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	w->cause = CHAIN_TOO_DEEP;
 	last_walk_open(w, p.last, LOG_TID(task));
 	bpf_loop(CHAIN_MAX_FRAMES + 2, walk_frame, &p, 0);
-	if (w->cause == CHAIN_COMPLETE && w->python.frame &&
-	    w->n_frames + w->n_kept < CHAIN_MAX_FRAMES)
-		script_put(w, FRAME_SCRIPT(SCRIPT_UNMATCHED, SCRIPT_NO_OFF));
+	if (w->walk.anonymous)
+		hotspot_ask(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
+	if (w->cause == CHAIN_COMPLETE && w->python.frame)
+		script_rest(w);
+	/* In exec the memory that the registers speak of goes first. */
+	if (w->cause == CHAIN_NO_MAPPING && w->n_kernel && w->n_frames == w->n_kernel)
+		return exit_callers(w, t, true);
 	w->keeps = w->cause == CHAIN_COMPLETE && (w->n_kept || w->walk.step) && !w->python.frame;
 	return w->cause;
 }
@@ -345,9 +361,6 @@ static __always_inline __u64 end_path(struct cpu_walk *w, struct chain_cpu *ring
 		return 0;
 	fold_path(w);
 
-	/* In exec the memory that the registers speak of goes first. */
-	if (cause == CHAIN_NO_MAPPING && w->n_kernel && n_frames == w->n_kernel)
-		cause = CHAIN_EXITING;
 	info = n_frames | cause << 16 | w->n_kernel << 24;
 	hash = mix(w->hash, info);
 	if (w->has_raw) /* of this process, whichever of its threads */
@@ -409,5 +422,46 @@ static __noinline __attribute__((unused)) __u64 call_path(struct sample_ctx *ctx
 	}
 	return end_path(w, ring, task, cause);
 }
+
+#ifdef EXITS_ARE_WALKED
+/* bpf_loop */
+static int exit_frame_keep(__u32 i, struct exit_copy *c)
+{
+	c->path->frames[BELOW(i, EXIT_FRAMES)] = c->w->frames[BELOW(i, CHAIN_MAX_FRAMES)];
+	return 0;
+}
+
+/* Keeps the user's callers of the current thread T, which is about to give its memory up. */
+static __noinline void exit_walk(struct task_struct *t, __u64 task, __u32 tgid)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), at = n_walk_cpus + cpu % EXIT_WALKS, pid = t->pid;
+	struct cpu_walk *w = bpf_map_lookup_elem(&walks, &at);
+	struct exit_copy c = {w};
+	int cause;
+
+	if (!w || __sync_val_compare_and_swap(&w->is_taken, 0, 1))
+		return;
+	c.path = &w->exit;
+	w->tgid = tgid;
+	w->last_at = 0;
+	w->n_frames = w->n_kernel = w->n_kept = w->has_raw = 0;
+	w->keeps = w->copies = w->is_left = false;
+	w->alone = true;
+	cause = user_callers(NULL, w, task);
+	if (w->n_frames <= EXIT_FRAMES && cause != CHAIN_NO_TABLE) {
+		w->exit.start = t->start_time;
+		w->exit.ip = w->words[IP];
+		w->exit.sp = w->words[SP];
+		w->exit.n_frames = w->n_frames;
+		w->exit.cause = cause;
+		w->exit.has_raw = w->has_raw;
+		bpf_loop(w->n_frames, exit_frame_keep, &c, 0);
+		bpf_map_update_elem(&exit_paths, &pid, &w->exit, BPF_ANY);
+	} else {
+		bpf_map_delete_elem(&exit_paths, &pid);
+	}
+	__sync_fetch_and_and(&w->is_taken, 0);
+}
+#endif
 
 #endif

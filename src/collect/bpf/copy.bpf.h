@@ -52,7 +52,8 @@ __noinline int copy_has_share(struct cpu_walk *w)
 /* A walk that has met an interpreter's functions goes on here: only here are they read. */
 static __always_inline bool walk_is_left(struct cpu_walk *w)
 {
-	return w->copies && !w->n_scripts && !w->v8.shared_map && copy_has_share(w);
+	return w->copies && !w->n_scripts && !w->v8.shared_map && !w->hotspot.met &&
+	       copy_has_share(w);
 }
 
 /* bpf_loop: one chunk of the stack.  Chunks lie within pages; a page that is not in memory, such as

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* A thread's last walk, and how the next one joins it.
  *
- * Of two samples of a thread most outer frames are the same calls.  A walk is a function of the
- * registers it begins with, the words of the stack it reads, and what is mapped where; so when a
- * new walk comes to a frame with the very registers that the last one had there, and every word
- * that the last one read from there outward is still the same, the rest is the same, too, without a
- * look at mappings and tables.  Reading those words again is what remains.
+ * Two samples of a thread share most outer frames.  A walk depends on the registers it begins
+ * with, the words of the stack it reads, and what is mapped where.  So a new walk is done when it
+ * comes to a frame with the very registers that the last walk had there, and when every word that
+ * the last walk read from there outward still has its value: the remaining frames are known without
+ * a look at mappings and tables.  Only those words are read again.
  *
  * - Only walks that were complete are kept, and of them the outer frames that were left by plain
  *   steps (walk_state.h): by a rule whose reads are the saved registers.  Rules mean the same for

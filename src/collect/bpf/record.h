@@ -9,9 +9,10 @@
  * `slot_times` when times are wanted: CLOCK_MONOTONIC.  reached = logged + spilled + dropped,
  * always.
  *
- * Of several logs of a database one samples, whoever attached the others: the one whose number is
- * in the array `live`, which they share.  So one store makes another log the one that samples, on
- * all CPUs, and no death can come between the end of the old one and the begin of the new one. */
+ * A database may have several logs, but only one samples: the one whose number is in the array
+ * `live`, which they share, whoever attached the others.  So one store makes another log the one
+ * that samples, on all CPUs, and no death can come between the end of the old one and the begin of
+ * the new one. */
 #ifndef COLLECT_BPF_RECORD_H
 #define COLLECT_BPF_RECORD_H
 
@@ -42,11 +43,11 @@ struct log_cpu {
 	unsigned long long head;
 	unsigned long long pad0[7];
 	unsigned long long tail; /* on a cache line of its own: user space writes it */
-	/* Of CPU 0, for whoever takes the log over: up to when the events' account is stored,
-	 * CLOCK_MONOTONIC, and which events count since, a bit each.  0: not told. */
+	/* CPU 0 only, for whoever takes the log over: the time (CLOCK_MONOTONIC) up to which the
+	 * events' account is stored, and the events that count since, a bit each.  0: not told. */
 	unsigned long long account_ns, counting;
-	/* Of CPU 0: when this log was made the one that samples, CLOCK_MONOTONIC.  0: never, or by
-	 * version 0.1.0, which did not say. */
+	/* CPU 0 only: when this log became the one that samples, CLOCK_MONOTONIC.  0: never, or
+	 * by version 0.1.0, which did not say. */
 	unsigned long long live_ns;
 	unsigned long long pad1[4];
 	unsigned long long reached[LOG_MAX_EVENTS];
@@ -104,6 +105,10 @@ struct chain_cpu {
 
 /* A slot's chain when its callers could not be sent. */
 #define CHAIN_LOST (~0ULL)
+
+/* Walks of threads that end (exit.bpf.h): memory for so many at a time, and paths kept. */
+#define EXIT_WALKS 4
+#define EXIT_PATHS 1024
 
 /* --- Copies of stacks ---
  *
@@ -175,6 +180,13 @@ static inline unsigned int image_key_hash(unsigned long long ino, unsigned int d
 #define IMAGE_NUMBER_VDSO 1 /* unwind_images[1] is the vdso's, [0] nobody's */
 
 #define REQUEST_COPIES (~0u)
+
+/* Code that lies in no file was met, in the process that `ino` tells as a log's slot does, of no
+ * known runtime.  When it has HotSpot, a key says so: RUNTIME_DEV in place of a device, that in place
+ * of the inode; `generation` and `spare` are the bias of the library's code (walk_state.h), the upper
+ * half first. */
+#define REQUEST_RUNTIME (~1u)
+#define RUNTIME_DEV	(~0u)
 
 /* What the program asks for through the request ring buffer, waking its reader: a table of a file
  * that it met on a stack and has none for. */

@@ -32,6 +32,7 @@ const volatile __u32 n_image_keys = 1;
 const volatile __u32 n_copy_chunks = 1; /* per CPU, a power of two; 1: nothing is copied */
 const volatile __u32 page_shift = 12;
 const volatile bool check_walks = false;
+const volatile __u32 n_walk_cpus = 1; /* CPUs; walks of exits lie behind theirs */
 const volatile __u64 script_seed = 0; /* so that nobody can foresee a number of code */
 
 /* n_cpus * n_slots, n_cpus, n_cpus * n_spill elements; with_times n_cpus * n_slots. */
@@ -42,6 +43,7 @@ MMAPABLE_ARRAY(slot_times, __u64);
 MMAPABLE_ARRAY(live, __u64); /* one element: the number of the log that samples */
 
 #define STACKS_ARE_COPIED
+#define EXITS_ARE_WALKED
 #include "chain.bpf.h"
 #include "watch.bpf.h"
 
@@ -193,6 +195,21 @@ SAMPLE(12)
 SAMPLE(13)
 SAMPLE(14)
 SAMPLE(15)
+
+/* Where threads give their memory up: exit.bpf.h.  One program for both tracepoints. */
+SEC("raw_tp")
+int walk_end(void *ctx)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
+	__u64 pid_tgid = recorder_pid_tgid();
+
+	if (t->mm && is_live() && is_watched(t))
+		exit_walk(t,
+			  LOG_TASK(pid_tgid >> 32, pid_tgid,
+				   GENERATION(t->group_leader->start_time, t->self_exec_id)),
+			  pid_tgid >> 32);
+	return 0;
+}
 
 /* Writes one task_record for each process. */
 SEC("iter/task")

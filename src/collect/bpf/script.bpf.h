@@ -31,13 +31,7 @@ static __always_inline bool script_read(struct cpu_walk *w, __u64 avma, void *re
 
 static __always_inline __u64 script_thread(struct cpu_walk *w)
 {
-#if defined(__TARGET_ARCH_x86)
-	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
-
-	return t->thread.fsbase;
-#else
-	return 0;
-#endif
+	return walk_thread(w);
 }
 
 static __always_inline __u64 script_mix(__u64 h, __u64 v)
@@ -90,6 +84,50 @@ static __always_inline void script_note(struct cpu_walk *w, __u64 number)
 #include "unwind/python.h"
 #include "unwind/v8.h"
 
+static __always_inline struct hotspot_process *hotspot_slot(struct cpu_walk *w)
+{
+	return &w->hotspot_processes[BELOW(w->python.key >> 40, HOTSPOT_PROCESSES)];
+}
+
+static __always_inline const struct hotspot_process *hotspot_process_of(struct cpu_walk *w)
+{
+	return hotspot_slot(w);
+}
+
+static __always_inline struct hotspot_walk *hotspot_of(struct cpu_walk *w)
+{
+	return &w->hotspot;
+}
+
+static __always_inline struct python_walk *hotspot_python_of(struct cpu_walk *w)
+{
+	return &w->python;
+}
+
+#include "unwind/hotspot.h"
+
+__noinline int hotspot_is_code(struct cpu_walk *w, __u64 avma)
+{
+	const struct last_walk *last;
+
+	if (!w)
+		return 0;
+	if (hotspot_holds(&w->hotspot, avma))
+		return 1;
+	last = &w->last[BELOW(w->last_at, LAST_WALKS)];
+	for (int i = 0; i < LAST_REGIONS; i++)
+		if (avma - last->regions[i].start < (last->regions[i].len_image & FRAME_OFF_MASK))
+			return 1;
+	return region_cached(w, avma) != NULL;
+}
+
+static __always_inline void hotspot_meet(struct cpu_walk *w, __u64 avma)
+{
+	struct walk_region region;
+
+	walk_region(w, avma, &region);
+}
+
 /* bpf_loop: one frame of the interpreter's. */
 static int python_frame(__u32 i, struct cpu_walk **walk)
 {
@@ -100,10 +138,96 @@ static int python_frame(__u32 i, struct cpu_walk **walk)
 	return !python_step(w, &w->python);
 }
 
+#include "unwind/php.h"
+#include "unwind/perl.h"
+
+static __always_inline __u32 script_string(struct cpu_walk *w, __u64 avma, void *ret,
+					   const __u32 most)
+{
+	long n = bpf_probe_read_user_str(ret, most, (void *)avma);
+
+	return n > 1 ? (__u32)n - 1 : 0;
+}
+
+static __always_inline __u64 script_register(struct cpu_walk *w, __u32 number)
+{
+	return w->walk.regs[BELOW(number, 16)];
+}
+
 static __always_inline void put_mark(struct cpu_walk *w, __u32 mark)
 {
 	if (w->n_frames < CHAIN_MAX_FRAMES)
 		script_put(w, FRAME_SCRIPT(mark, SCRIPT_NO_OFF));
+}
+
+/* bpf_loop: one frame of PHP's. */
+static int php_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	return w->n_frames >= CHAIN_MAX_FRAMES || !php_step(w, &w->python);
+}
+
+/* The functions that one call of PHP's loop executes; its globals are at GLOBALS. */
+__noinline int php_frames(struct cpu_walk *w, __u64 globals)
+{
+	if (!w)
+		return 0;
+	if (w->python.anchor != globals)
+		php_begin(w, &w->python, PHP_LAYOUT(w->python.interpreter), globals);
+	bpf_loop(CHAIN_MAX_FRAMES, php_frame, &w, 0);
+	if (w->python.failed)
+		put_mark(w, w->python.failed + SCRIPT_PHP);
+	return 0;
+}
+
+/* bpf_loop: one context of Perl's. */
+static int perl_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	return w->n_frames >= CHAIN_MAX_FRAMES || !perl_step(w, &w->python);
+}
+
+/* The subs that one call of Perl's loop executes; PL_thr_key is at KEY. */
+__noinline int perl_frames(struct cpu_walk *w, __u64 key)
+{
+	if (!w)
+		return 0;
+	if (w->python.anchor != key)
+		perl_begin(w, &w->python, PERL_LAYOUT(w->python.interpreter), key);
+	bpf_loop(PERL_MOST_STEPS, perl_frame, &w, 0);
+	if (w->python.failed)
+		put_mark(w, w->python.failed + SCRIPT_PERL);
+	return 0;
+}
+
+/* bpf_loop: one frame or context more, whichever loop executes it. */
+static int rest_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	if (w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES || !w->python.frame)
+		return 1;
+	if (INTERPRETER_IS_PHP(w->python.interpreter))
+		php_step(w, &w->python);
+	else
+		perl_step(w, &w->python);
+	return 0;
+}
+
+/* What is left on the list of an interpreter at the root of the walk: of CPython's a mark.  PHP's
+ * and Perl's own lists are always in order, so there the rest is put. */
+__noinline int script_rest(struct cpu_walk *w)
+{
+	if (!w || w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES)
+		return 0;
+	if (w->python.interpreter >= INTERPRETER_PHP_FIRST)
+		bpf_loop(PERL_MOST_STEPS, rest_frame, &w, 0);
+	else
+		put_mark(w, SCRIPT_UNMATCHED);
+	w->python.frame = 1; /* such a walk is not kept */
+	return 0;
 }
 
 /* The interpreted frames of the loop in w->walk.loop. */
@@ -123,10 +247,14 @@ __noinline int script_frames(struct cpu_walk *w)
 	if (!image)
 		return 0;
 	p->interpreter = image->interpreter;
+	runtime = image->anchor - w->walk.loop_bias;
+	if (INTERPRETER_IS_PHP(p->interpreter))
+		return php_frames(w, runtime);
+	if (INTERPRETER_IS_PERL(p->interpreter))
+		return perl_frames(w, runtime);
 	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
 		return 0;
 	l = PYTHON_LAYOUT(p->interpreter);
-	runtime = image->anchor - w->walk.loop_bias;
 	if (p->anchor != runtime)
 		python_begin(w, p, l, runtime);
 	frame = p->frame;
@@ -188,7 +316,7 @@ __noinline int v8_frames(struct cpu_walk *w)
 	if (number) {
 		image = bpf_map_lookup_elem(&unwind_images, &number);
 		interpreter = image ? image->interpreter : 0;
-		if (interpreter < INTERPRETER_V8_FIRST || interpreter >= N_INTERPRETERS)
+		if (!INTERPRETER_IS_V8(interpreter))
 			return 0;
 		known->key = w->python.key;
 		known->interpreter = interpreter;
@@ -199,6 +327,89 @@ __noinline int v8_frames(struct cpu_walk *w)
 	if (w->n_frames >= CHAIN_MAX_FRAMES || !v8_frame(w, &w->v8, &w->python, w->walk.guessed_fp))
 		return 0;
 	return 1;
+}
+
+/* --- HotSpot --- */
+
+/* Puts what user space said of the process TASK, as in a log's slot, into its place. */
+static __always_inline void hotspot_learn(struct cpu_walk *w, struct hotspot_process *p, __u64 task)
+{
+	const __u32 hash = image_key_hash(task, RUNTIME_DEV, 0);
+	const struct unwind_image *image;
+	struct image_key *k;
+	__u32 at, number;
+
+	p->n_heaps = p->interpreter = 0;
+	for (__u32 i = 0; i < IMAGE_PROBES; i++) {
+		at = (hash + i) & (n_image_keys - 1);
+		k = bpf_map_lookup_elem(&image_keys, &at);
+		if (!k || !k->number)
+			return;
+		if (k->dev != RUNTIME_DEV || k->ino != task)
+			continue;
+		number = k->number;
+		image = bpf_map_lookup_elem(&unwind_images, &number);
+		if (!image || !INTERPRETER_IS_HOTSPOT(image->interpreter))
+			return;
+		p->interpreter = image->interpreter;
+		hotspot_open(w, p, image->anchor - ((__u64)k->generation << 32 | k->spare));
+		return;
+	}
+}
+
+/* Begins with process TASK, as in a log's slot, without its thread.  What is known of a process is
+ * read again each cycle. */
+__noinline int hotspot_begin(struct cpu_walk *w, __u64 task)
+{
+	const __u64 stamp = (__u64)unwind_clock << 32 | (__u32)images_epoch;
+	struct hotspot_process *p;
+
+	if (!w)
+		return 0;
+	p = hotspot_slot(w);
+	if (p->key != w->python.key || p->stamp != stamp) {
+		hotspot_learn(w, p, task);
+		p->key = w->python.key;
+		p->stamp = stamp;
+	}
+	hotspot_span(&w->hotspot, p);
+	return 0;
+}
+
+/* Asks user space whether this process, which runs code that lies in no file, has HotSpot. */
+__noinline int hotspot_ask(struct cpu_walk *w, __u64 task)
+{
+	struct image_request r = {.number = REQUEST_RUNTIME, .ino = task};
+
+	if (!w || w->hotspot.low != w->hotspot.high ||
+	    w->v8_processes[BELOW(w->python.key >> 32, V8_PROCESSES)].key == w->python.key ||
+	    asked_lately(w, w->python.key, w->python.key >> 40))
+		return 0;
+	r.tgid = w->tgid;
+	bpf_ringbuf_output(&requests, &r, sizeof(r), BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+/* A step from a frame of code that HotSpot made; false: the frame is none that is known. */
+static __always_inline bool hotspot_frames(struct cpu_walk *w)
+{
+	struct hotspot_walk *h = &w->hotspot;
+
+	h->ip = w->walk.ip;
+	h->sp = w->walk.sp;
+	h->fp = w->walk.fp;
+	h->has_fp = w->walk.flags & WALK_FP;
+	h->is_exact = w->walk.flags & WALK_EXACT;
+	h->r13 = w->walk.regs[13];
+	h->rax = w->walk.regs[0];
+	h->met = 1;
+	if (w->n_frames >= CHAIN_MAX_FRAMES || !hotspot_step(w))
+		return false;
+	w->walk.ip = h->ip;
+	w->walk.sp = h->sp;
+	w->walk.fp = h->fp;
+	w->walk.flags = h->has_fp ? WALK_FP : 0;
+	return true;
 }
 
 #endif

@@ -47,7 +47,7 @@ const volatile __u64 wake_up_start = 0, wake_up_end = 0;
 /* Where interrupts and exceptions enter, and of that page faults. */
 const volatile __u64 irq_entry_start = 0, irq_entry_end = 0, fault_start = 0, fault_end = 0;
 
-/* Of the walk, as the sampling program has them. */
+/* The walk's constants, the ones that the sampling program has. */
 const volatile __u32 n_chain_words = 1;
 const volatile __u32 n_copy_chunks = 1; /* stacks of blocks are not copied */
 const volatile __u32 n_image_keys = 1;

@@ -81,7 +81,7 @@ struct switch_told {
 	struct switch_sum sums[SWITCH_N_SUMS];
 };
 
-/* The same at the end, and where the thread is blocked. */
+/* A thread's sums when the recording ends, and where the thread is blocked then. */
 struct switch_end {
 	struct switch_told told;
 	unsigned long long block_ns, block_since_ns;  /* still blocked, or just not any more */

@@ -18,9 +18,11 @@
 #if defined(__TARGET_ARCH_x86)
 #define WALK_AARCH64 0
 #define N_REGS	     21 /* struct pt_regs: arch/x86/include/asm/ptrace.h */
+enum { CX = 11, ORIG_AX = 15, IP = 16, CS = 17, SP = 19 };
 #elif defined(__TARGET_ARCH_arm64)
 #define WALK_AARCH64 1
 #define N_REGS	     34 /* struct user_pt_regs: arch/arm64/include/uapi/asm/ptrace.h */
+enum { SP = 31, IP = 32, PSTATE = 33 };
 #else
 #error "which registers does a walk need?"
 #endif
@@ -29,6 +31,10 @@
 
 #include "unwind/python_state.h"
 #include "unwind/v8_state.h"
+
+#include "unwind/hotspot_state.h"
+#include "unwind/perl_state.h"
+#include "unwind/php_state.h"
 
 #define TOLD_SETS 1024
 #define TOLD_WAYS 4
@@ -95,6 +101,16 @@ struct last_walk {
 	__u64 frames[LAST_FRAMES];
 };
 
+/* What a thread's memory said last: exit.bpf.h. */
+#define EXIT_FRAMES 64
+
+struct exit_path {
+	__u64 start;  /* of the thread, as a number may be used again */
+	__u64 ip, sp; /* the user's, where it called the kernel */
+	__u32 n_frames, cause, has_raw, spare;
+	__u64 frames[EXIT_FRAMES]; /* innermost first */
+};
+
 /* A CPU's memory. */
 struct cpu_walk {
 	struct walk walk;
@@ -136,6 +152,8 @@ struct cpu_walk {
 	struct python_walk python;
 	struct v8_walk v8;
 	struct v8_process v8_processes[V8_PROCESSES];
+	struct hotspot_walk hotspot;
+	struct hotspot_process hotspot_processes[HOTSPOT_PROCESSES];
 	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
 
 	struct vma vma;
@@ -145,6 +163,9 @@ struct cpu_walk {
 	__u64 known[KNOWN_SETS * KNOWN_WAYS]; /* hashes of chains sent */
 	struct recalled recalled[RECALL_SETS * RECALL_WAYS];
 	struct last_walk last[LAST_WALKS];
+
+	__u64 is_taken; /* a walk of exits: while one is made */
+	struct exit_path exit;
 };
 
 struct {
@@ -225,6 +246,17 @@ static __always_inline bool walk_word(struct cpu_walk *w, __u64 avma, __u64 *ret
 static __always_inline bool walk_code(struct cpu_walk *w, __u64 avma, __u64 *ret)
 {
 	return !bpf_probe_read_user(ret, sizeof(*ret), (void *)avma);
+}
+
+static __always_inline __u64 walk_thread(struct cpu_walk *w)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task_btf();
+
+	return t->thread.fsbase;
+#else
+	return 0;
+#endif
 }
 
 /* --- Tables --- */
@@ -352,6 +384,25 @@ static __always_inline void touch(__u32 number)
 		image->last_used = unwind_clock;
 }
 
+static __always_inline __u64 region_tag(const struct cpu_walk *w, __u64 avma)
+{
+	return mix(w->mm_key, avma >> REGION_GRANULE_SHIFT) | 1;
+}
+
+/* The region of this CPU's cache that AVMA lies in; NULL: it has none. */
+static __always_inline struct cached_region *region_cached(struct cpu_walk *w, __u64 avma)
+{
+	const __u64 tag = region_tag(w, avma), set = BELOW(tag >> 40, REGION_SETS) * REGION_WAYS;
+
+	for (__u32 i = 0; i < REGION_WAYS; i++) {
+		struct cached_region *r = &w->regions[BELOW(set + i, REGION_SETS * REGION_WAYS)];
+
+		if (r->tag == tag && avma - r->start < (r->len_image & FRAME_OFF_MASK))
+			return r;
+	}
+	return NULL;
+}
+
 /* A region out of the cache of this CPU, or of the process's mappings. */
 static __noinline bool region_get(struct cpu_walk *w, __u64 avma, struct walk_region *ret)
 {
@@ -364,20 +415,18 @@ static __noinline bool region_get(struct cpu_walk *w, __u64 avma, struct walk_re
 		ret->image = WALK_ANONYMOUS;
 		return avma >= ret->start && avma < ret->end;
 	}
-	tag = mix(w->mm_key, avma >> REGION_GRANULE_SHIFT) | 1;
-	set = BELOW(tag >> 40, REGION_SETS) * REGION_WAYS;
-	for (__u32 i = 0; i < REGION_WAYS; i++) {
-		r = &w->regions[BELOW(set + i, REGION_SETS * REGION_WAYS)];
-		if (r->tag == tag && avma - r->start < (r->len_image & FRAME_OFF_MASK)) {
-			ret->start = r->start;
-			ret->end = r->start + (r->len_image & FRAME_OFF_MASK);
-			ret->bias = r->bias;
-			ret->image = r->len_image >> 48;
-			return true;
-		}
+	r = region_cached(w, avma);
+	if (r) {
+		ret->start = r->start;
+		ret->end = r->start + (r->len_image & FRAME_OFF_MASK);
+		ret->bias = r->bias;
+		ret->image = r->len_image >> 48;
+		return true;
 	}
 	if (!region_find(w, avma, ret))
 		return false;
+	tag = region_tag(w, avma);
+	set = BELOW(tag >> 40, REGION_SETS) * REGION_WAYS;
 	r = &w->regions[BELOW(set + BELOW(tag >> 32 ^ ret->start >> 12, REGION_WAYS),
 			      REGION_SETS * REGION_WAYS)];
 	r->tag = tag;

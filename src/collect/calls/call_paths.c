@@ -151,7 +151,24 @@ void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables 
 	cp->has_ring = true;
 }
 
-void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a)
+/* Bytes of the stack that a sample carries, of a ring of RING_BYTES: as many as let the ring hold
+ * the samples of 64 ms, of rates above 2 kHz 32 ms, since the recorder has to come by before it is
+ * full.  A record is below 64 KiB: the kernel cuts what does not fit (kernel/events/core.c,
+ * perf_sample_ustack_size). */
+static uint32_t copy_bytes(size_t ring_bytes, const struct perf_event_attr *a)
+{
+	uint64_t hz = a->freq ? a->sample_freq
+		      : a->type == PERF_TYPE_SOFTWARE && a->sample_period
+			      ? 1000000000 / a->sample_period
+			      : 1000;
+	uint64_t n_held = hz < 256 ? 16 : hz < 1024 ? hz / 16 : hz < 2048 ? 64 : hz / 32;
+	size_t n = (size_t)(ring_bytes / n_held);
+
+	n = n < RECORD_COPY_LEAST ? RECORD_COPY_LEAST : n > RECORD_COPY_MOST ? RECORD_COPY_MOST : n;
+	return (uint32_t)n & ~7u;
+}
+
+void call_paths_event(const struct call_paths *cp, size_t ring_bytes, struct perf_event_attr *a)
 {
 	if (!cp->has_ring)
 		return;
@@ -160,7 +177,7 @@ void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a)
 		return;
 	a->exclude_callchain_user = 1;
 	a->sample_regs_user = RECORD_REGS;
-	a->sample_stack_user = RECORD_COPY_BYTES;
+	a->sample_stack_user = copy_bytes(ring_bytes, a);
 }
 
 size_t call_paths_ring_factor(const struct call_paths *cp)
@@ -195,7 +212,8 @@ static void serve_one(void *ctx, const struct image_request *r)
 		cp->copies_wait = cp->served = true;
 		return;
 	}
-	cp->served |= unwinds_serve(&cp->unwinds, r);
+	cp->served |= r->number == REQUEST_RUNTIME ? unwinds_serve_runtime(&cp->unwinds, r)
+						   : unwinds_serve(&cp->unwinds, r);
 }
 
 static void take_script(void *ctx, const uint8_t *bytes, size_t n)

@@ -80,8 +80,8 @@ void call_paths_use_log(struct call_paths *cp, struct log *l, const struct call_
 /* Prepares for samples that come through rings. */
 void call_paths_use_rings(struct call_paths *cp, const struct call_paths_tables *t);
 
-/* Sets in A, an event whose samples come through rings, what they have to carry. */
-void call_paths_event(const struct call_paths *cp, struct perf_event_attr *a);
+/* Sets in A, an event whose samples come through rings of RING_BYTES, what they have to carry. */
+void call_paths_event(const struct call_paths *cp, size_t ring_bytes, struct perf_event_attr *a);
 
 /* How many times larger rings have to be than without: samples with copies of stacks are large. */
 size_t call_paths_ring_factor(const struct call_paths *cp);

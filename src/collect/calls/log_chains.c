@@ -93,7 +93,7 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 		const char *name;
 		uint32_t n;
 	} maps[] = {
-		{"walks", opts->n_cpus},
+		{"walks", opts->n_cpus + (opts->n_cpus < EXIT_WALKS ? opts->n_cpus : EXIT_WALKS)},
 		{"chain_cpus", opts->n_cpus},
 		{"chain_words", opts->n_cpus * opts->n_chain_words},
 		{"slot_chains", opts->n_cpus * opts->n_slots},
@@ -103,6 +103,7 @@ void log_chains_prepare(struct bpf_object *obj, const struct log_opts *opts)
 		{"image_keys", opts->n_image_keys},
 		{"copy_cpus", opts->n_cpus},
 		{"copy_chunks", opts->n_cpus * (opts->n_copy_chunks ? opts->n_copy_chunks : 1)},
+		{"exit_paths", EXIT_PATHS},
 		{"requests", 65536},
 		{"scripts", SCRIPT_RING_BYTES},
 	};

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "model/script.h"
 #include "unwind/chain.h"
+#include "unwind/hotspot_lines.h"
 #include "unwind/python_lines.h"
 #include "unwind/script_record.h"
 
@@ -47,6 +48,10 @@ static const char *const mark_names[SCRIPT_N_MARKS] = {
 	[SCRIPT_NO_STATE] = "[no Python state]",
 	[SCRIPT_UNREADABLE] = "[Python frame unreadable]",
 	[SCRIPT_UNMATCHED] = "[Python frames unmatched]",
+	[SCRIPT_PHP + SCRIPT_NO_STATE] = "[no PHP state]",
+	[SCRIPT_PHP + SCRIPT_UNREADABLE] = "[PHP frame unreadable]",
+	[SCRIPT_PERL + SCRIPT_NO_STATE] = "[no Perl state]",
+	[SCRIPT_PERL + SCRIPT_UNREADABLE] = "[Perl frame unreadable]",
 };
 
 static void scripts_forget(struct scripts *s)
@@ -110,6 +115,27 @@ static void add_char(struct str *out, uint32_t c)
 	str_addc(out, (char)(0x80 | (c & 63)));
 }
 
+/* Appends the characters of TEXT, UTF-8 as Java writes it, up to a zero; what is no character as a
+ * replacement. */
+static void add_utf8(struct str *out, struct rd *text)
+{
+	while (rd_left(text)) {
+		uint32_t c = rd_u8(text);
+		const unsigned n = c < 0x80 ? 0 : c < 0xc0 ? 4 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 4;
+
+		if (!c)
+			return;
+		if (n == 4 || rd_left(text) < n) {
+			add_char(out, 0xfffd);
+			continue;
+		}
+		c &= n ? 0x7fu >> (n + 1) : 0x7f;
+		for (unsigned i = 0; i < n; i++)
+			c = c << 6 | (rd_u8(text) & 63);
+		add_char(out, c);
+	}
+}
+
 /* Reads a struct script_text; NULL when it is malformed. */
 static char *get_text(struct rd *r)
 {
@@ -119,9 +145,11 @@ static char *get_text(struct rd *r)
 	struct rd text = rd_init(bytes, bytes && n <= SCRIPT_TEXT_BYTES ? n : 0);
 	struct str out = {0};
 
-	if (r->bad || n > SCRIPT_TEXT_BYTES || (kind != 1 && kind != 2 && kind != 4))
+	if (r->bad || n > SCRIPT_TEXT_BYTES || kind < 1 || kind > 4)
 		return NULL;
-	while (rd_left(&text) >= kind)
+	if (kind == SCRIPT_TEXT_UTF8)
+		add_utf8(&out, &text);
+	while (kind != SCRIPT_TEXT_UTF8 && rd_left(&text) >= kind)
 		add_char(&out, kind == 1   ? rd_u8(&text)
 			       : kind == 2 ? rd_le16(&text)
 					   : rd_le32(&text));
@@ -200,6 +228,40 @@ static struct record_head get_head(struct rd *r)
 	return h;
 }
 
+/* Makes of class, method and source file what a reader is shown: the file beside its package, and
+ * the method behind its class.  Classes without a name of their own have an address behind it. */
+static void name_method(struct script_code *c, const char *source)
+{
+	char *class = c->file, *method = c->name, *slash;
+
+	for (char *p = class; *p; p++)
+		if ((*p == '+' || *p == '/') && p[1] == '0' && p[2] == 'x')
+			*p = 0;
+	slash = strrchr(class, '/');
+	if (!*class)
+		c->file = xstrdup("[java]");
+	else if (*source)
+		c->file = xasprintf("%.*s%s", slash ? (int)(slash - class + 1) : 0, class, source);
+	else
+		c->file = xstrdup(class);
+	for (char *p = class; *p; p++)
+		if (*p == '/')
+			*p = '.';
+	c->name = *class ? xasprintf("%s.%s", class, method) : xasprintf("[%s]", method);
+	c->first_line = hotspot_first_line(c->interpreter, c->lines, c->n_line_bytes);
+	free(class);
+	free(method);
+}
+
+/* Puts the class or package IN before the name. */
+static void name_in(struct script_code *c, const char *in)
+{
+	char *name = c->name;
+
+	c->name = *in ? xasprintf("%s::%s", in, name) : xstrdup(*name ? name : "{main}");
+	free(name);
+}
+
 static bool get_record(struct rd *r, const struct record_head *h, struct script_code *c)
 {
 	_mem_ char *more = NULL;
@@ -216,13 +278,17 @@ static bool get_record(struct rd *r, const struct record_head *h, struct script_
 	lines = rd_bytes(r, c->n_line_bytes <= SCRIPT_LINE_BYTES ? c->n_line_bytes : 0);
 	if (r->bad || !c->file || !c->name || !more || c->n_line_bytes > SCRIPT_LINE_BYTES)
 		return false;
-	if (*more) {
+	c->lines = xmemdup(lines, c->n_line_bytes);
+	if (INTERPRETER_IS_HOTSPOT(c->interpreter)) {
+		name_method(c, more);
+	} else if (INTERPRETER_IS_PHP(c->interpreter) || INTERPRETER_IS_PERL(c->interpreter)) {
+		name_in(c, more);
+	} else if (*more) {
 		char *whole = xasprintf("%s%s", c->name, more);
 
 		free(c->name);
 		c->name = whole;
 	}
-	c->lines = xmemdup(lines, c->n_line_bytes);
 	return true;
 }
 
@@ -277,25 +343,61 @@ bool scripts_add(struct scripts *s, const uint8_t *bytes, size_t n)
 	return fits;
 }
 
+/* What is said of the language of an interpreter. */
+struct script_language {
+	const char *language, *no_file, *no_name;
+};
+
+static const struct script_language *language_of(uint32_t interpreter)
+{
+	static const struct script_language python = {"python", "[python]", "[python]"},
+					    javascript = {"javascript", "[javascript]",
+							  "(anonymous)"},
+					    java = {"java", "[java]", "[java]"},
+					    php = {"php", "[php]", "{main}"},
+					    perl = {"perl", "[perl]", "{main}"};
+
+	return INTERPRETER_IS_V8(interpreter)	     ? &javascript
+	       : INTERPRETER_IS_HOTSPOT(interpreter) ? &java
+	       : INTERPRETER_IS_PHP(interpreter)     ? &php
+	       : INTERPRETER_IS_PERL(interpreter)    ? &perl
+						     : &python;
+}
+
 place_id scripts_mark(struct profile *p, uint32_t mark)
 {
-	const char *name = mark_names[mark < SCRIPT_N_MARKS ? mark : 0];
-	const struct script_function f = {.language = "python", .file = "[python]", .name = name};
+	const char *name = mark < SCRIPT_N_MARKS ? mark_names[mark] : NULL;
+	const uint32_t kind = mark - mark % SCRIPT_N_KINDS;
+	const struct script_language *l = language_of(kind == SCRIPT_PHP    ? INTERPRETER_PHP_FIRST
+						      : kind == SCRIPT_PERL ? INTERPRETER_PERL_FIRST
+									    : INTERPRETER_NONE);
+	const struct script_function f = {
+		.language = l->language, .file = l->no_file, .name = name ? name : mark_names[0]};
 
-	return profile_intern_script(p, profile_intern_script_image(p, &f), script_svma(name, 0),
+	return profile_intern_script(p, profile_intern_script_image(p, &f), script_svma(f.name, 0),
 				     &f, 0);
 }
 
 static struct script_function code_function(const struct script_code *c)
 {
-	const bool is_v8 = c->interpreter >= INTERPRETER_V8_FIRST;
+	const struct script_language *l = language_of(c->interpreter);
 
 	return (struct script_function){
-		.language = is_v8 ? "javascript" : "python",
-		.file = is_v8 && !*c->file ? "[javascript]" : c->file,
-		.name = is_v8 && !*c->name ? "(anonymous)" : c->name,
+		.language = l->language,
+		.file = *c->file ? c->file : l->no_file,
+		.name = *c->name ? c->name : l->no_name,
 		.first_line = c->first_line,
 	};
+}
+
+/* The line that offset OFF of C, as in a frame, is in. */
+static uint32_t code_line(const struct script_code *c, uint32_t off)
+{
+	if (INTERPRETER_IS_PHP(c->interpreter) || INTERPRETER_IS_PERL(c->interpreter))
+		return off;
+	if (INTERPRETER_IS_HOTSPOT(c->interpreter))
+		return hotspot_line(c->interpreter, c->lines, c->n_line_bytes, off);
+	return python_line(c->interpreter, c->lines, c->n_line_bytes, c->first_line, off);
 }
 
 place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
@@ -309,7 +411,7 @@ place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
 		s->n_unknown += number >= SCRIPT_N_MARKS;
 		return scripts_mark(p, number < SCRIPT_N_MARKS ? (uint32_t)number : 0);
 	}
-	if (!c->is_placed && c->interpreter >= INTERPRETER_V8_FIRST && c->first_line)
+	if (!c->is_placed && INTERPRETER_IS_V8(c->interpreter) && c->first_line)
 		c->first_line = scripts_line(s, c->source, c->first_line - 1);
 	f = code_function(c);
 	if (!c->is_placed) {
@@ -318,7 +420,6 @@ place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
 		c->is_placed = true;
 	}
 	if (SCRIPT_OFF(frame) != SCRIPT_NO_OFF)
-		line = python_line(c->interpreter, c->lines, c->n_line_bytes, c->first_line,
-				   SCRIPT_OFF(frame));
+		line = code_line(c, SCRIPT_OFF(frame));
 	return profile_intern_script(p, c->image, c->start, &f, line);
 }

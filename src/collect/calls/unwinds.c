@@ -109,6 +109,7 @@ void unwinds_release(struct unwinds *u)
 	vec_release(&u->tables);
 	vec_release(&u->retired);
 	vec_release(&u->asked);
+	vec_release(&u->runtimes);
 	extents_release(&u->free);
 	index_release(&u->rule_ix);
 	free(u->table_of);
@@ -229,6 +230,7 @@ static bool publish(struct unwinds *u, struct shared_table *t, const struct unwi
 	if (u->stats.n_bytes > u->stats.most_bytes)
 		u->stats.most_bytes = u->stats.n_bytes;
 	show_images(u, t);
+	unwinds_show_runtimes(u);
 	return true;
 }
 

@@ -72,6 +72,16 @@ struct retired {
 	uint32_t since; /* the clock */
 };
 
+/* A process that may have HotSpot: see unwinds_runtimes.c. */
+struct runtime_process {
+	uint64_t task; /* as a log's slot has it, without its thread */
+	uint64_t bias; /* of the code of its libjvm.so */
+	uint32_t tgid;
+	uint32_t number;   /* of that image; 0: it has none mapped */
+	uint32_t slot;	   /* of its key; INDEX_NONE: none yet */
+	uint32_t asked_at; /* the clock */
+};
+
 struct unwinds {
 	struct unwind_memory mem;
 	struct image_key *keys; /* n_keys, open addressing */
@@ -86,7 +96,8 @@ struct unwinds {
 	struct index rule_ix;		 /* of mem.rules */
 	uint32_t n_rules;		 /* of mem.rules, with rule 0 and TOO_COMPLEX_RULE */
 	VEC(struct image_request) asked; /* of files not known yet */
-	bool changed;			 /* see unwinds_changed */
+	VEC(struct runtime_process) runtimes;
+	bool changed; /* see unwinds_changed */
 	struct unwinds_stats stats;
 };
 
@@ -103,6 +114,9 @@ void unwinds_add_vdso(struct unwinds *u, const struct unwind_table *table);
  * is kept for unwinds_serve_again.  False when nothing came of it: it may be asked for again and
  * again. */
 bool unwinds_serve(struct unwinds *u, const struct image_request *r);
+
+/* Takes a REQUEST_RUNTIME.  False when nothing came of it. */
+bool unwinds_serve_runtime(struct unwinds *u, const struct image_request *r);
 
 /* To be called when more of the sideband was applied: looks for the files that were not known.
  * Returns how many still are not. */

@@ -8,7 +8,8 @@
 
 #include "base/cleanup.h"
 
-/* Of a CPU's log: at OFFCPU_CYCLE_MS 140,000 blocks a second; and of all together, 96 MiB. */
+/* The slots of one CPU's log hold 140,000 blocks a second at OFFCPU_CYCLE_MS.  All logs together
+ * take 96 MiB at the most. */
 #define N_SLOTS	    32768u
 #define ALL_N_SLOTS (2u << 20)
 

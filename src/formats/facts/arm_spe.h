@@ -67,7 +67,7 @@ struct arm_spe_machine {
 	bool v1p1;    /* event 11 is there */
 };
 
-/* Of MIDR_EL1; 0: it is not known. */
+/* The machine whose MIDR_EL1 is MIDR; 0: it is not known. */
 struct arm_spe_machine arm_spe_machine_from_midr(uint64_t midr);
 
 /* What the record tells, not settled yet. */

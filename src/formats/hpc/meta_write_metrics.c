@@ -14,7 +14,19 @@
  * scopes, text. */
 struct metrics_places {
 	uint64_t metrics, insts, summaries, scopes, text;
+	uint64_t metrics_text; /* behind the names of scopes */
 };
+
+/* The text of the section: names of scopes, then of each metric its name and its formulas.  The
+ * places of strings are found by adding up sizes in this order. */
+static uint64_t scopes_text(const struct hpc_metrics *ms, uint32_t n_scopes)
+{
+	uint64_t sz = 0;
+
+	for (uint32_t i = 0; i < n_scopes; i++)
+		sz += meta_text_size(ms->scopes[i].name);
+	return sz;
+}
 
 static struct metrics_places place_metrics(const struct meta_writer *w)
 {
@@ -31,18 +43,8 @@ static struct metrics_places place_metrics(const struct meta_writer *w)
 	at.summaries = p += n_insts * (w->page ? SZ_SCOPE_PAGE : SZ_SCOPE_INST);
 	at.scopes = p += n_summaries * (w->page ? SZ_SUMMARY_PAGE : SZ_SUMMARY);
 	at.text = p + (w->page ? 0 : (uint64_t)ms->n_scopes * SZ_SCOPE);
+	at.metrics_text = at.text + scopes_text(ms, ms->n_scopes);
 	return at;
-}
-
-/* The text of the section: names of scopes, then of each metric its name and its formulas.  The
- * places of strings are found by adding up sizes in this order. */
-static uint64_t scopes_text(const struct hpc_metrics *ms, uint32_t n_scopes)
-{
-	uint64_t sz = 0;
-
-	for (uint32_t i = 0; i < n_scopes; i++)
-		sz += meta_text_size(ms->scopes[i].name);
-	return sz;
 }
 
 static void write_metrics_text(struct meta_writer *w)
@@ -67,24 +69,30 @@ static uint64_t metric_text_size(const struct hpc_metric *m)
 	return sz;
 }
 
-static void write_released_metrics(struct meta_writer *w)
+static void write_metrics_header(struct meta_writer *w, const struct metrics_places *at)
 {
 	const struct hpc_metrics *ms = &w->model->metrics;
-	struct metrics_places at = place_metrics(w);
-	uint64_t p_insts = at.insts, p_summaries = at.summaries, p;
-	uint64_t p_text = at.text + scopes_text(ms, ms->n_scopes);
 
-	wr_le64(&w->buf, at.metrics);
+	wr_le64(&w->buf, at->metrics);
 	wr_le32(&w->buf, ms->n_metrics);
-	wr_u8(&w->buf, SZ_METRIC);
-	wr_u8(&w->buf, SZ_SCOPE_INST);
-	wr_u8(&w->buf, SZ_SUMMARY);
-	wr_u8(&w->buf, 0);
-	wr_le64(&w->buf, at.scopes);
-	wr_le16(&w->buf, (uint16_t)ms->n_scopes);
-	wr_u8(&w->buf, SZ_SCOPE);
+	wr_u8(&w->buf, w->page ? SZ_METRIC_PAGE : SZ_METRIC);
+	wr_u8(&w->buf, w->page ? SZ_SCOPE_PAGE : SZ_SCOPE_INST);
+	wr_u8(&w->buf, w->page ? SZ_SUMMARY_PAGE : SZ_SUMMARY);
+	if (!w->page) {
+		wr_u8(&w->buf, 0);
+		wr_le64(&w->buf, at->scopes);
+		wr_le16(&w->buf, (uint16_t)ms->n_scopes);
+		wr_u8(&w->buf, SZ_SCOPE);
+	}
 	meta_writer_pad(w, 8);
-	p = p_text;
+}
+
+static void write_released_metrics(struct meta_writer *w, struct metrics_places at)
+{
+	const struct hpc_metrics *ms = &w->model->metrics;
+	uint64_t p_insts = at.insts, p_summaries = at.summaries, p;
+
+	p = at.metrics_text;
 	for (uint32_t i = 0; i < ms->n_metrics; i++) {
 		const struct hpc_metric *m = &ms->metrics[i];
 
@@ -106,7 +114,7 @@ static void write_released_metrics(struct meta_writer *w)
 			wr_le16(&w->buf, s->propMetricId);
 			meta_writer_pad(w, 8);
 		}
-	p = p_text;
+	p = at.metrics_text;
 	for (uint32_t i = 0; i < ms->n_metrics; i++) {
 		p += meta_text_size(ms->metrics[i].name);
 		for (uint32_t k = 0; k < ms->metrics[i].n_summaries; k++) {
@@ -158,20 +166,12 @@ static void write_page_summaries(struct meta_writer *w, const struct hpc_metric 
 	}
 }
 
-static void write_page_metrics(struct meta_writer *w)
+static void write_page_metrics(struct meta_writer *w, struct metrics_places at)
 {
 	const struct hpc_metrics *ms = &w->model->metrics;
-	struct metrics_places at = place_metrics(w);
 	uint64_t p_insts = at.insts, p_summaries = at.summaries, p;
-	uint64_t p_text = at.text + scopes_text(ms, ms->n_scopes);
 
-	wr_le64(&w->buf, at.metrics);
-	wr_le32(&w->buf, ms->n_metrics);
-	wr_u8(&w->buf, SZ_METRIC_PAGE);
-	wr_u8(&w->buf, SZ_SCOPE_PAGE);
-	wr_u8(&w->buf, SZ_SUMMARY_PAGE);
-	meta_writer_pad(w, 8);
-	p = p_text;
+	p = at.metrics_text;
 	for (uint32_t i = 0; i < ms->n_metrics; i++) {
 		wr_le64(&w->buf, p);
 		wr_le16(&w->buf, (uint16_t)ms->metrics[i].n_scopes);
@@ -192,7 +192,7 @@ static void write_page_metrics(struct meta_writer *w)
 			wr_le64(&w->buf, p_summaries);
 			p_summaries += (uint64_t)n * SZ_SUMMARY_PAGE;
 		}
-	p = p_text;
+	p = at.metrics_text;
 	for (uint32_t i = 0; i < ms->n_metrics; i++) {
 		for (uint32_t k = 0; k < ms->metrics[i].n_scopes; k++)
 			write_page_summaries(w, &ms->metrics[i], ms->metrics[i].scopes[k].scope, p);
@@ -203,11 +203,15 @@ static void write_page_metrics(struct meta_writer *w)
 /* FORMATS.md "Performance Metrics section". */
 void meta_writer_put_metrics(struct meta_writer *w)
 {
+	struct metrics_places at;
+
 	meta_writer_begin(w, HPC_META_METRICS);
+	at = place_metrics(w);
+	write_metrics_header(w, &at);
 	if (w->page)
-		write_page_metrics(w);
+		write_page_metrics(w, at);
 	else
-		write_released_metrics(w);
+		write_released_metrics(w, at);
 	write_metrics_text(w);
 	meta_writer_end(w, HPC_META_METRICS);
 }

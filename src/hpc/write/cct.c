@@ -38,7 +38,7 @@ enum { SZ_CVAL = 12, SZ_CIDX = 10 }; /* and of cct.db */
 enum { AT_INFO = 0x30, AT_CI = 0x40, SZ_CI = 0x20 };
 
 enum {
-	RANGE_CTXS_MAX = 1 << 16, /* bounds what a thread keeps besides the gathered values */
+	RANGE_CTXS_MAX = 1 << 16, /* bounds what a thread keeps beyond the gathered values */
 	OUT_BYTES = 1 << 20,
 	RANGE_BYTES = 32 << 20, /* a range has, if there is memory, */
 	RANGE_BYTES_MIN = 1 << 16,

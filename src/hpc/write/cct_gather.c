@@ -276,7 +276,7 @@ int cct_changed(struct cct_worker *w)
 	return err_set(&w->err, -EBADMSG, "%s: changes while it is read", w->b->db->name);
 }
 
-/* Has the memory fetched that contexts some steps behind entry K will be gathered to. */
+/* Prefetches the memory that contexts some steps behind entry K will be gathered to. */
 static inline void fetch_ahead(const struct cct_worker *w, const struct entries *e, uint32_t k,
 			       uint32_t to)
 {

@@ -74,7 +74,7 @@ static bool is_next(const struct hpc_out *o, uint64_t turn)
 {
 	uint64_t before = o->turn;
 
-	/* Of as many deals as there are processes one is ours. */
+	/* One deal in as many as there are processes is ours. */
 	if (!o->share || o->receiving || turn - before > (uint64_t)o->share->size * o->deal)
 		return false;
 	while (before < turn && !hpc_out_is_mine(o, before))

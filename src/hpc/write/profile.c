@@ -272,7 +272,7 @@ static void pending_release(struct pending *p)
 	hpc_profile_block_release(&p->block);
 }
 
-/* Has the profile wait for the rest of its deal; the last one puts all. */
+/* Keeps the profile until the rest of its deal is there; the last one puts all. */
 static int put_later(struct hpc_profile_writer *w, uint32_t index, const struct hpc_id *ids,
 		     size_t n_ids, struct hpc_profile_block *b, struct err *err)
 {

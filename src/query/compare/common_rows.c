@@ -135,6 +135,16 @@ bool common_image_is_wanted(const struct common_rows *c, unsigned k, uint32_t im
 	return !c->names || !c->names->n || image_entry(c, k, image)->is_wanted;
 }
 
+uint32_t common_image_in(const struct common_rows *c, unsigned k, uint32_t image, unsigned to)
+{
+	const struct common_image *entry = image_entry(c, k, image);
+
+	for (uint32_t im = 0; im < c->n_images[to]; im++)
+		if (c->image_of[to][im] != INDEX_NONE && image_entry(c, to, im) == entry)
+			return im;
+	return INDEX_NONE;
+}
+
 /* --- rows --- */
 
 static bool row_key_same(const void *owner, uint32_t i, const void *key)
@@ -144,20 +154,21 @@ static bool row_key_same(const void *owner, uint32_t i, const void *key)
 
 /* What tells SC, whose image is entry number COMMON, from others. */
 static void add_row_key(const struct scope *sc, uint32_t common, const char *build,
-			uint32_t declared, struct str *key)
+			const struct line_key *line, struct str *key)
 {
 	str_addf(key, "%" PRIu32, common);
 	if (sc->kind != SCOPE_IMAGE)
 		str_addf(key, "\n%s", sc->name);
-	if (sc->kind == SCOPE_LINE)
-		str_addf(key, "\n%s\n%s%" PRIu32, sc->file ? str_basename(sc->file) : "",
-			 declared ? "+" : "", sc->line - declared);
+	if (line)
+		str_addf(key, "\n%s\n%s%s%" PRIu32, line->file ? str_basename(line->file) : "",
+			 line->is_new ? "new " : "", line->declared ? "+" : "",
+			 line->line - line->declared);
 	if (sc->kind == SCOPE_ADDRESS)
 		str_addf(key, "\n%s\n%" PRIx64, build, sc->svma);
 }
 
 struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct scope *sc,
-				uint32_t image, const char *build, uint32_t declared)
+				uint32_t image, const char *build, const struct line_key *line)
 {
 	const struct common_image *entry = image_entry(c, k, image);
 	struct arena *a = &c->r->arena;
@@ -167,7 +178,7 @@ struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct 
 	uint64_t hash;
 	uint32_t i;
 
-	add_row_key(sc, (uint32_t)(entry - c->images.v), build, declared, &key);
+	add_row_key(sc, (uint32_t)(entry - c->images.v), build, line, &key);
 	hash = hash_str(key.v);
 	i = index_find(&c->index, hash, row_key_same, c, key.v);
 	if (i == INDEX_NONE) {

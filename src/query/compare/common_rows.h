@@ -45,11 +45,23 @@ void common_images_join(struct common_rows *c);
 /* Whether rows of image IMAGE of set K are wanted. */
 bool common_image_is_wanted(const struct common_rows *c, unsigned k, uint32_t image);
 
+/* What line a row is one of. */
+struct line_key {
+	const char *file;
+	uint32_t line;
+	uint32_t
+		declared; /* the line of FILE that declares the procedure: lines count from there, so
+			    * that they are the same when others are added above; 0: not known, or
+			    * another file's */
+	bool is_new;	  /* no line of the first set */
+};
+
 /* The row of SC, which is of number IMAGE in set K; made when it is not there yet.  BUILD keeps
- * addresses of different builds apart.  DECLARED is the line of SC's file in which its procedure is
- * declared: lines count from there, so that they are the same when others are added above; 0: not
- * known, or another file. */
+ * addresses of different builds apart.  LINE is what a line is known by; NULL of what is no line. */
 struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct scope *sc,
-				uint32_t image, const char *build, uint32_t declared);
+				uint32_t image, const char *build, const struct line_key *line);
+
+/* Finds the image of set TO that is IMAGE of set K; INDEX_NONE: it has none. */
+uint32_t common_image_in(const struct common_rows *c, unsigned k, uint32_t image, unsigned to);
 
 #endif

@@ -67,9 +67,9 @@ static bool has_grown(const struct case_of *c, const struct diff_opts *o)
 	return (double)c->n[1] * (double)c->totals[0] > (double)c->n[0] * (double)c->totals[1];
 }
 
-/* Of samples that may count the row may have none or all, in each set.  The tests are monotonic:
- * the most that a set with less can have beside the least that one with more can is what chance
- * would bring about most easily, and the opposite the least easily. */
+/* Tests a row some of whose samples may or may not count: each set may have none or all of them.
+ * The tests are monotonic.  Chance explains the difference most easily when the set with less has
+ * all of its open samples and the other has none, and least easily the other way round. */
 static void test_open_row(const struct diff *d, const struct diff_opts *o, struct diff_row *r)
 {
 	const struct case_of most_b = case_of(d, o, r, (const bool[2]){false, true}),

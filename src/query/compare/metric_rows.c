@@ -211,10 +211,12 @@ static void add_rows(struct common_rows *c, unsigned k, const struct side_rows *
 		const struct scope *sc = row_scope(s, row);
 		const double amount = row_amount(s, row);
 		const uint32_t im = row_image(s, sc);
+		const struct line_key line = {.file = sc->file, .line = sc->line};
 
 		if (amount == 0 || !common_image_is_wanted(c, k, im))
 			continue;
-		common_row_find(c, k, sc, im, "", 0)->amount[k] += amount;
+		common_row_find(c, k, sc, im, "", sc->kind == SCOPE_LINE ? &line : NULL)
+			->amount[k] += amount;
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sets of which some have values of metrics, on common rows. */
+/* Sets on common rows, when some of them have values of metrics. */
 #ifndef QUERY_COMPARE_METRIC_ROWS_H
 #define QUERY_COMPARE_METRIC_ROWS_H
 

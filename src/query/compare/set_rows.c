@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 #include "query/compare/common_rows.h"
+#include "query/compare/edited_lines.h"
 #include "query/compare/line_rows.h"
 #include "query/compare/metric_rows.h"
 
@@ -316,31 +317,66 @@ static void add_values(struct common_rows *m, struct set_row *r, unsigned k, con
 		r->sums[k][c] += values[c];
 }
 
-/* Where the procedure asked for last is declared. */
-struct declared {
+/* What was found out about lines last. */
+struct line_finder {
+	struct edited_lines edited;
+	const struct query *q; /* whose procedure at START of IMAGE is declared in FILE, LINE */
 	image_id image;
-	uint32_t proc, line; /* 0: not known */
+	uint64_t start;
 	const char *file;
+	uint32_t line; /* 0: not known */
 };
 
-/* The line of SC's file that declares its procedure; 0: not known, or another file's. */
-static uint32_t declared_in(struct declared *d, const struct query *q, const struct scope *sc)
+/* The line of FILE that declares the procedure at START of IMAGE, whose line LINE is; 0: not known,
+ * or another file's. */
+static uint32_t declared_in(struct line_finder *f, const struct query *q, image_id image,
+			    uint64_t start, const char *file, uint32_t line)
 {
-	const struct image *im;
-
-	if (sc->kind != SCOPE_LINE || !sc->file || sc->image == SCOPE_NO_IMAGE ||
-	    sc->proc == PROC_NONE)
-		return 0;
-	im = &q->profile->images.v[sc->image];
-	if (d->image != sc->image || d->proc != sc->proc) {
-		const struct symtab *st = resolver_image(q->resolver, im)->symtab;
-
-		*d = (struct declared){.image = sc->image, .proc = sc->proc};
-		if (!resolver_declaration(q->resolver, im, symtab_get(st, sc->proc).start, &d->file,
-					  &d->line))
-			d->line = 0;
+	if (f->q != q || f->image != image || f->start != start) {
+		f->q = q;
+		f->image = image;
+		f->start = start;
+		if (!resolver_declaration(q->resolver, &q->profile->images.v[image], start,
+					  &f->file, &f->line))
+			f->line = 0;
 	}
-	return d->line && d->line <= sc->line && strcmp(d->file, sc->file) == 0 ? d->line : 0;
+	return f->line && f->line <= line && strcmp(f->file, file) == 0 ? f->line : 0;
+}
+
+static bool same_build(const struct query *a, image_id x, const struct query *b, image_id y)
+{
+	const struct image *i = &a->profile->images.v[x], *j = &b->profile->images.v[y];
+
+	return build_id_same(&i->build_id, &j->build_id) && image_digest_fits(i->digest, j->digest);
+}
+
+/* What line SC of set K is: that of the first set which it was before somebody edited the source. */
+static struct line_key key_of_line(struct common_rows *m, struct line_finder *f, unsigned k,
+				   const struct scope *sc)
+{
+	struct query *q = m->r->sides[k].q, *first = m->r->sides[0].q;
+	struct line_key key = {.file = sc->file, .line = sc->line};
+	uint32_t before;
+	uint64_t start;
+
+	if (!sc->file || sc->image == SCOPE_NO_IMAGE || sc->proc == PROC_NONE)
+		return key;
+	start = symtab_get(resolver_image(q->resolver, &q->profile->images.v[sc->image])->symtab,
+			   sc->proc)
+			.start;
+	before = k ? common_image_in(m, k, sc->image, 0) : INDEX_NONE;
+	if (before != INDEX_NONE && !same_build(q, sc->image, first, before)) {
+		enum edited_kind is = edited_lines_find(&f->edited, first, before, q, sc, &key.file,
+							&key.line, &start);
+
+		key.is_new = is == EDITED_NEW;
+		if (is == EDITED_SAME) {
+			key.declared = declared_in(f, first, before, start, key.file, key.line);
+			return key;
+		}
+	}
+	key.declared = declared_in(f, q, sc->image, start, sc->file, sc->line);
+	return key;
 }
 
 /* Adds the samples of set K. */
@@ -351,7 +387,7 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 	struct query *q = side->q;
 	bool *used = xcalloc(q->profile->places.n + 1, sizeof(*used));
 	double *values = xcalloc(q->n_cols, sizeof(*values));
-	struct declared decl = {.image = SCOPE_NO_IMAGE};
+	struct line_finder finder = {0};
 	struct scopes scopes;
 	int rc;
 
@@ -363,6 +399,7 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 		const image_id im = q->spots[i].image;
 		char build[2 * BUILD_ID_MAX + 1] = "";
 		const struct scope *sc;
+		struct line_key line;
 		struct set_row *r;
 		uint32_t n;
 
@@ -371,10 +408,13 @@ static int add_side(struct common_rows *m, unsigned k, struct err *err)
 		if (m->r->level == SCOPE_ADDRESS)
 			build_id_format(&q->profile->images.v[im].build_id, build);
 		sc = &scopes.scopes.v[*scopes_of_place(&scopes, q->spots[i].place, &n)];
-		r = common_row_find(m, k, sc, im, build, declared_in(&decl, q, sc));
+		if (sc->kind == SCOPE_LINE)
+			line = key_of_line(m, &finder, k, sc);
+		r = common_row_find(m, k, sc, im, build, sc->kind == SCOPE_LINE ? &line : NULL);
 		read_spot(side, &q->spots[i], values);
 		add_values(m, r, k, values);
 	}
+	edited_lines_release(&finder.edited);
 	if (rc >= 0)
 		scopes_release(&scopes);
 	free(values);

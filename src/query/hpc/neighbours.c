@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See neighbours.h.
  *
- * As in neighbours.c each node that is in or below the procedure charges its own amount to one
- * scope, which follows from the node above it; nodes are in preorder, so one pass does it.  Own
- * amounts are sums over threads that add up to the whole; other statistics do not. */
+ * Each node that is in or below the procedure charges its own amount to one scope, which follows from
+ * the node above it.  Nodes are in preorder, so one pass is enough.  Own amounts are sums over
+ * threads, and add up to the whole; other statistics do not. */
 #include "query/hpc/neighbours.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static bool in_images(struct hpc_tree *t, const opt_list *names, image_id image)
 	return false;
 }
 
-/* HPCToolkit writes the image behind names of procedures of which it has no source. */
+/* HPCToolkit writes the image behind the name of a procedure without source. */
 static bool is_called(const struct scope *sc, const char *name)
 {
 	size_t n = strlen(name);

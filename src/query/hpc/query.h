@@ -2,7 +2,7 @@
 /* What a reader asked of an HPCToolkit database: which metrics, which statistic over which threads;
  * and the numbers that contexts have then.
  *
- * Of all threads together the summary profile tells sums at once; of some, their own values are
+ * The summary profile has the sums of all threads at once.  For some threads, their own values are
  * added.  Where rows stand for several contexts at once, a statistic other than the sum is made
  * anew from the values of all threads (cct.db), for means and extremes of sums are not sums of
  * them. */

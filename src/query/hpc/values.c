@@ -287,7 +287,7 @@ static int add_context(struct hpc_query *q, uint32_t ctx, size_t n, enum hpc_amo
 			      : add_selected(q, ctx, amount, values, err);
 }
 
-/* Whether add_context has added column COL of N contexts, the last of which it was asked of. */
+/* Whether add_context has added column COL of N contexts.  It was asked for the last one. */
 static bool is_added(const struct hpc_query *q, const struct hpc_col *col, enum hpc_amount amount,
 		     size_t n)
 {

@@ -71,7 +71,7 @@ static int compare_numbers(const struct columns *c, const double *x, const doubl
 	if (x[c->hide] != y[c->hide])
 		return x[c->hide] > y[c->hide] ? -1 : 1;
 	for (size_t i = 0; i < c->cols.n; i++) {
-		if (c->cols.v[i].expr || c->cols.v[i].estimate || x[i] == y[i])
+		if (x[i] == y[i] || c->cols.v[i].expr || c->cols.v[i].estimate)
 			continue;
 		return x[i] > y[i] ? -1 : 1;
 	}

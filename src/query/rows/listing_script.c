@@ -28,7 +28,7 @@ void listing_of_script(struct listing *l, struct query *q, image_id image, struc
 {
 	const struct image *im = &q->profile->images.v[image];
 	const uint64_t made_s = q->profile->meta.start_wall_ns / 1000000000;
-	uint32_t first = 0, last = 0, i;
+	uint32_t first = 0, least = UINT32_MAX, last = 0, i;
 
 	l->of_lines = true;
 	l->file = im->path;
@@ -38,7 +38,10 @@ void listing_of_script(struct listing *l, struct query *q, image_id image, struc
 		if (line)
 			first = line - (uint32_t)(s->svma & (SCRIPT_LINE_UNKNOWN - 1));
 		last = line > last ? line : last;
+		least = line && line < least ? line : least;
 	}
+	if (!first && last) /* Perl does not say where a sub begins */
+		first = least;
 	for (uint32_t line = first; line && line <= last; line++)
 		vec_push(&l->lines, (struct listing_line){im->path, line});
 	for (const struct spot *s = spots.first; s < spots.end && first; s++) {

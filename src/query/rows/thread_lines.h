@@ -68,6 +68,7 @@ struct thread_lines {
 	struct source *source;
 	VEC(struct thread_line) lines;
 	bool by_process;  /* lines have pids; points have events, and paths cut at the depth */
+	bool has_no_date; /* times are of a clock that began nobody knows when, not since 1970 */
 	uint64_t zero_ns; /* the first thing known of any thread, since 1970 */
 	uint64_t from_ns, to_ns; /* the range, since 1970: [from, to) */
 	uint64_t n_points, n_dropped;

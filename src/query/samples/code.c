@@ -65,11 +65,7 @@ void code_open(struct image_code *c, struct query *q, image_id image)
 
 	*c = (struct image_code){.q = q, .image = image, .file.fd = -1, .made_by = UID_ANYBODY};
 	open_instructions(c, im);
-	if (im->flags & IMAGE_OFFSETS) {
-		err_set(&c->why_no_lines, -ENOTSUP, "%s could not be read while it ran", im->path);
-		return;
-	}
-	c->lines = resolver_open_lines(q->resolver, im, &c->why_no_lines);
+	c->lines = resolver_lines_hold(q->resolver, im, &c->why_no_lines);
 }
 
 void code_close(struct image_code *c)
@@ -77,7 +73,8 @@ void code_close(struct image_code *c)
 	if (c->disasm)
 		code_file_close(&c->file);
 	disasm_free(c->disasm);
-	lines_close(c->lines);
+	if (c->lines)
+		resolver_lines_drop(c->q->resolver, &c->q->profile->images.v[c->image]);
 	*c = (struct image_code){.file.fd = -1};
 }
 

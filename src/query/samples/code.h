@@ -18,7 +18,7 @@ struct image_code {
 	uid_t made_by;	       /* who may have written it (open_as.h) */
 	bool is_kept;	       /* what the database keeps of it is shown, for its file is gone */
 	struct disasm *disasm; /* NULL: no instructions */
-	struct lines *lines;   /* NULL: no source lines */
+	struct lines *lines;   /* the resolver's; NULL: no source lines */
 	/* Jumps within [own_start, own_end) are told by their targets alone. */
 	uint64_t own_start, own_end;
 	struct err why_no_code, why_no_lines;

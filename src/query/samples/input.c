@@ -14,10 +14,13 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "fleet/load.h"
+#include "fleet/server.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
 #include "port/dcpi_note.h"
 #include "port/histograms.h"
+#include "port/measured_in.h"
 #include "port/importers.h"
 #include "port/perf_in.h"
 #include "query/samples/wall.h"
@@ -74,7 +77,8 @@ static int parse_times(const struct select *s, uint64_t *ret_since, uint64_t *re
 {
 	int rc = 0;
 
-	*ret_since = *ret_until = 0;
+	*ret_until = 0;
+	*ret_since = s->since_wall_ns;
 	if (s->since)
 		rc = select_parse_time(s->since, 0, ret_since, err);
 	if (rc < 0)
@@ -346,6 +350,35 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 	return rc;
 }
 
+/* A fleet's database: without times what ended within a day of the newest, since all of it may be
+ * years of many machines. */
+static int load_fleet(struct input *in, const struct select *s, struct err *err)
+{
+	const bool all = s->epochs && strcmp(s->epochs, "all") == 0;
+	struct recordings recordings = {.select = s};
+	struct fleet_selection sel = {
+		.host = s->host,
+		.epoch = all ? NULL : s->epochs,
+		.by_host = s->hosts,
+		.newest_day = !s->since && !s->until && !s->epochs,
+		.note = note_recording,
+		.note_ctx = &recordings,
+	};
+	int rc = parse_times(s, &sel.since_ns, &sel.until_ns, err);
+
+	if (rc >= 0)
+		rc = fleet_load(in->path, &sel, &in->profile, &in->symbols, err);
+	if (rc >= 0) {
+		name_recordings(&in->profile, &recordings);
+		tell_times(s, &in->profile.meta);
+		if (sel.newest_day && s->notice)
+			s->notice(s->notice_ctx, "the last day of samples; --since TIME or --epoch "
+						 "all reads more");
+	}
+	store_paths_release(&recordings.hosts);
+	return rc;
+}
+
 /* A profile of another tool, read anew each time. */
 static int load_other(struct input *in, const struct select *s, struct err *err)
 {
@@ -361,6 +394,24 @@ static int load_other(struct input *in, const struct select *s, struct err *err)
 	if (rc >= 0)
 		pass_notes(in, s, str_get(&notes));
 	str_release(&notes);
+	return rc;
+}
+
+/* What hpcrun measured, read anew each time. */
+static int load_measured(struct input *in, const struct select *s, struct err *err)
+{
+	const struct measured_in_opts o = {.traces = s->traces};
+	_str_ struct str notes = {0};
+	int rc;
+
+	if (s->since || s->until)
+		return err_set(err, -EINVAL, "--%s: %s has no epochs", s->since ? "since" : "until",
+			       in->path);
+	rc = measured_in_load(in->path, &o, &in->profile, &in->symbols, &notes, err);
+	if (rc >= 0)
+		pass_notes(in, s, str_get(&notes));
+	if (rc >= 0 && s->traces)
+		trace_sort(&in->profile);
 	return rc;
 }
 
@@ -504,13 +555,19 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 
 	*in = (struct input){.path = input_path(s)};
 	profile_init(&in->profile);
-	if (access(in->path, F_OK) != 0) {
+	if (fleet_is_url(in->path)) {
+		rc = load_fleet(in, s, err);
+		if (wants_wall(s, &split))
+			wall_add(&in->profile, split);
+	} else if (access(in->path, F_OK) != 0) {
 		rc = input_is_not_there(in->path, err);
 	} else if (perf_in_probe(in->path) == 1) {
 		rc = load_perf(in, s, err);
 	} else if (dcpi_in_probe(in->path) == 1 || histograms_count(in->path)) {
 		is_tree = true;
 		rc = load_dcpi(in, s, err);
+	} else if (measured_in_probe(in->path) == 1) {
+		rc = load_measured(in, s, err);
 	} else if (importer_find(in->path)) {
 		rc = load_other(in, s, err);
 	} else {
@@ -526,6 +583,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 	}
 	hide_kernel_addresses(&in->profile);
 	profile_join_images(&in->profile);
+	profile_name_parts(&in->profile);
 	if (rc >= 0)
 		in->resolver = new_resolver(&dbs, is_tree ? in->path : NULL, s);
 	if (rc >= 0) {

@@ -82,14 +82,23 @@ static void find_address(struct query *q, uint64_t svma, image_id image, found_l
 
 /* --- names --- */
 
-static void find_symbols(struct query *q, const char *name, image_id image, found_list *ret)
+/* Returns whether one of the procedures has samples. */
+static bool find_symbols(struct query *q, const struct columns *columns, const char *name,
+			 image_id image, found_list *ret)
 {
 	const struct symtab *st = symtab_of(q, image);
 	_vec_ proc_list found = {0};
+	bool any = false;
 
 	symtab_find_meant(st, name, &found);
-	vec_each (i, &found)
-		vec_push(ret, (struct found_proc){.image = image, .p = symtab_get(st, *i)});
+	vec_each (i, &found) {
+		struct found_proc f = {.image = image, .p = symtab_get(st, *i)};
+
+		f.samples = range_samples(q, columns, listing_spots(q, image, f.p.start, f.p.end));
+		any |= f.samples > 0;
+		vec_push(ret, f);
+	}
+	return any;
 }
 
 static bool name_is(const char *have, const char *wanted)
@@ -220,18 +229,23 @@ int listing_find(struct query *q, const struct columns *columns, const struct li
 	size_t n_hot = 0;
 
 	for (image_id im = 0; im < q->profile->images.n; im++) {
+		struct lines *held = NULL;
+
 		if (n->images ? !image_ids_want(n->images, im) : q->first[im] == q->first[im + 1])
 			continue;
 		if (is_address) {
 			find_address(q, svma, im, ret);
 			continue;
 		}
-		if (!n->into)
-			find_symbols(q, n->name, im, ret);
+		/* Its lines will be listed: they are opened once, for inlined functions too. */
+		if (!n->into && find_symbols(q, columns, n->name, im, ret))
+			held = resolver_lines_hold(q->resolver, &q->profile->images.v[im], NULL);
 		find_inlined(q, columns, n, im, ret);
+		if (held)
+			resolver_lines_drop(q->resolver, &q->profile->images.v[im]);
 	}
-	vec_each (f, ret)
-		if (!f->inlined)
+	if (is_address)
+		vec_each (f, ret)
 			f->samples = range_samples(
 				q, columns, listing_spots(q, f->image, f->p.start, f->p.end));
 	vec_sort(ret, compare_found);

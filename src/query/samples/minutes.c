@@ -80,7 +80,46 @@ static int wanted_events(const struct profile *p, const struct select *s, bool *
 	return rc;
 }
 
-int minutes_open(struct minutes *m, const struct select *s, struct err *err)
+static int compare_owners(const void *a, const void *b)
+{
+	const struct minute_count *x = a, *y = b;
+
+	if (x->minute != y->minute)
+		return x->minute < y->minute ? -1 : 1;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	return x->owner < y->owner ? -1 : x->owner > y->owner;
+}
+
+/* Joins so many minutes that at most MOST_STEPS different times are left. */
+static void join_minutes(struct minutes *m, uint32_t most_steps)
+{
+	uint32_t first = UINT32_MAX, last = 0;
+	size_t n = 0;
+
+	m->step = 1;
+	vec_each (c, &m->counts)
+		if (c->minute != MINUTE_UNKNOWN) {
+			first = c->minute < first ? c->minute : first;
+			last = c->minute > last ? c->minute : last;
+		}
+	if (!most_steps || first > last || last - first < most_steps)
+		return;
+	m->step = (last - first) / most_steps + 1;
+	vec_each (c, &m->counts)
+		if (c->minute != MINUTE_UNKNOWN)
+			c->minute -= (c->minute - first) % m->step;
+	vec_sort(&m->counts, compare_owners);
+	vec_each (c, &m->counts) {
+		if (n && compare_owners(&m->counts.v[n - 1], c) == 0)
+			m->counts.v[n - 1].n += c->n;
+		else
+			m->counts.v[n++] = *c;
+	}
+	m->counts.n = n;
+}
+
+int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps, struct err *err)
 {
 	struct counting_sink c = {{.put = count_value, .moments = true}, &m->in.profile};
 	struct profile *p = &m->in.profile;
@@ -115,6 +154,7 @@ int minutes_open(struct minutes *m, const struct select *s, struct err *err)
 			vec_push(&m->counts,
 				 (struct minute_count){MINUTE_UNKNOWN, i, 0, c.n.v[i] - known});
 	}
+	join_minutes(m, most_steps);
 	vec_sort(&m->counts, compare_counts);
 	free(owners);
 	free(events);

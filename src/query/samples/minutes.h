@@ -18,12 +18,14 @@ struct minute_count {
 struct minutes {
 	struct input in;		 /* its profile has the dictionaries, and no values */
 	VEC(struct minute_count) counts; /* by minute, then event, the largest first */
+	uint32_t step;			 /* minutes that stand together, under the first of them */
 };
 
 /* Reads what S selects; S's times cut at minutes, its owners and events are wanted alone.  The
  * counts of an event add up to its samples when S selects neither time nor owner.  Errors as
- * input_open; minutes_close it after success. */
-int minutes_open(struct minutes *m, const struct select *s, struct err *err);
+ * input_open; minutes_close it after success.  At most MOST_STEPS (0: any number) different times:
+ * as many minutes stand together as that needs. */
+int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps, struct err *err);
 void minutes_close(struct minutes *m);
 
 #endif

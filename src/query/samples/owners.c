@@ -15,9 +15,21 @@
 #include "query/select.h"
 
 static const char *const key_names[N_OWNER_KEYS] = {
-	[OWNER_KEY_COMM] = "comm",     [OWNER_KEY_PID] = "pid",	    [OWNER_KEY_TID] = "tid",
-	[OWNER_KEY_CGROUP] = "cgroup", [OWNER_KEY_LABEL] = "label", [OWNER_KEY_UID] = "uid",
+	[OWNER_KEY_COMM] = "comm",
+	[OWNER_KEY_PID] = "pid",
+	[OWNER_KEY_TID] = "tid",
+	[OWNER_KEY_CGROUP] = "cgroup",
+	[OWNER_KEY_LABEL] = "label",
+	[OWNER_KEY_UID] = "uid",
 	[OWNER_KEY_EXE] = "exe",
+	[OWNER_KEY_HOST] = "host",
+	[OWNER_KEY_UNIT] = "unit",
+	[OWNER_KEY_CONTAINER] = "container",
+	[OWNER_KEY_IMAGE_TAG] = "image-tag",
+	[OWNER_KEY_POD] = "pod",
+	[OWNER_KEY_NAMESPACE] = "namespace",
+	[OWNER_KEY_VERSION] = "version",
+	[OWNER_KEY_TENANT] = "tenant",
 };
 
 const char *owner_key_name(enum owner_key k)
@@ -33,8 +45,6 @@ enum owner_key owner_key_find(const char *name, size_t n)
 		return OWNER_KEY_PID;
 	if (n == 6 && memcmp(name, "thread", n) == 0)
 		return OWNER_KEY_TID;
-	if (n == 9 && memcmp(name, "container", n) == 0)
-		return OWNER_KEY_CGROUP;
 	while (k < N_OWNER_KEYS && (strlen(key_names[k]) != n || memcmp(key_names[k], name, n)))
 		k++;
 	return k;
@@ -45,16 +55,23 @@ bool owner_key_is_number(enum owner_key k)
 	return k == OWNER_KEY_PID || k == OWNER_KEY_TID || k == OWNER_KEY_UID;
 }
 
+static bool is_of_container(enum owner_key k)
+{
+	return k >= OWNER_KEY_CONTAINER && k <= OWNER_KEY_TENANT;
+}
+
 uint32_t owner_value(const struct owner *o, enum owner_key k)
 {
 	const uint32_t values[N_OWNER_KEYS] = {
 		[OWNER_KEY_COMM] = o->comm,   [OWNER_KEY_PID] = o->pid,
 		[OWNER_KEY_TID] = o->tid,     [OWNER_KEY_CGROUP] = o->cgroup,
 		[OWNER_KEY_LABEL] = o->label, [OWNER_KEY_UID] = o->uid,
-		[OWNER_KEY_EXE] = o->exe,
+		[OWNER_KEY_EXE] = o->exe,     [OWNER_KEY_HOST] = o->host,
+		[OWNER_KEY_UNIT] = o->unit,
 	};
 
-	return values[k];
+	return is_of_container(k) ? o->container.text[CONTAINER_NAME + (k - OWNER_KEY_CONTAINER)]
+				  : values[k];
 }
 
 const char *owner_text(const struct profile *p, const struct owner *o, enum owner_key k)
@@ -79,10 +96,17 @@ bool owner_is_known(const struct owner *o, enum owner_key k)
 	return owner_value(o, k) != (k == OWNER_KEY_UID ? OWNER_UID_UNKNOWN : 0);
 }
 
+static const char *const no_container_texts[] = {"[no container]", "[no image tag]", "[no pod]",
+						 "[no namespace]", "[no version]",   "[no tenant]"};
+
 const char *owner_stand_in(const struct owner *o, enum owner_key k)
 {
 	if (k == OWNER_KEY_LABEL)
 		return "[no label]";
+	if (o->cgroup && k == OWNER_KEY_UNIT)
+		return "[no unit]";
+	if (o->cgroup && is_of_container(k))
+		return no_container_texts[k - OWNER_KEY_CONTAINER];
 	if (o->flags & OWNER_IDLE)
 		return "[idle]";
 	if (o->flags & OWNER_KERNEL)
@@ -101,11 +125,20 @@ int owner_key_check(const struct profile *p, enum owner_key k, struct err *err)
 			return 0;
 		any |= o->comm != 0;
 	}
+	if (k == OWNER_KEY_HOST)
+		return err_set(err, -ENOENT,
+			       "only a fleet's database (clickhouse://HOST/DATABASE) tells samples "
+			       "apart by host; elsewhere --host NAME chooses one");
 	if (any && (k == OWNER_KEY_PID || k == OWNER_KEY_TID))
 		return err_set(err, -ENOENT,
 			       "the recording did not keep %s apart; record with --by %s to have "
 			       "their %ss",
 			       k == OWNER_KEY_PID ? "processes" : "threads", key_names[k],
+			       key_names[k]);
+	if (k > OWNER_KEY_CONTAINER && k <= OWNER_KEY_TENANT)
+		return err_set(err, -ENOENT,
+			       "no sample here says its %s; a recorder that runs as root asks the "
+			       "files of containers' runtimes, dwell-daemon(1)",
 			       key_names[k]);
 	return err_set(err, -ENOENT, "no sample here says its %s; DCPI profiles keep labels only",
 		       key_names[k]);

@@ -16,6 +16,14 @@ enum owner_key {
 	OWNER_KEY_LABEL,
 	OWNER_KEY_UID,
 	OWNER_KEY_EXE,
+	OWNER_KEY_HOST, /* no option: select.host chooses recordings */
+	OWNER_KEY_UNIT,
+	OWNER_KEY_CONTAINER, /* from here to tenant: enum container_text, in its order */
+	OWNER_KEY_IMAGE_TAG,
+	OWNER_KEY_POD,
+	OWNER_KEY_NAMESPACE,
+	OWNER_KEY_VERSION,
+	OWNER_KEY_TENANT,
 	N_OWNER_KEYS
 };
 

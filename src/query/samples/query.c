@@ -20,6 +20,14 @@ static bool is_kernel(const struct image *im)
 	return im->kind == IMAGE_KERNEL || im->kind == IMAGE_MODULE || im->kind == IMAGE_BPF;
 }
 
+/* Code of virtual machines and below the kernel is in no image; only what stands for its path is
+ * known, as "[guest kernel]". */
+static bool is_guest(const struct image *im)
+{
+	return im->kind == IMAGE_UNKNOWN &&
+	       (str_starts(im->path, "[guest ") || strcmp(im->path, "[hypervisor]") == 0);
+}
+
 uint64_t query_scaled(const struct query_col *c, uint64_t n)
 {
 	if (*c->measures)
@@ -218,7 +226,9 @@ static bool add_to_totals(struct query *q, const struct spot *s)
 		q->cols[c].n_samples += n[c];
 		if (is_kernel(im))
 			q->cols[c].n_kernel += n[c];
-		if (im->kind == IMAGE_UNKNOWN)
+		else if (is_guest(im))
+			q->cols[c].n_guest += n[c];
+		else if (im->kind == IMAGE_UNKNOWN)
 			q->cols[c].n_unknown += n[c];
 	}
 	return any;
@@ -353,7 +363,7 @@ const char *query_image_name(struct query *q, image_id image)
 
 	if (*name)
 		return *name;
-	/* Of what has no image the path may say what is known: "[guest kernel]". */
+	/* Where there is no image, the path may say what is known: "[guest kernel]". */
 	if (!*im->path || (im->kind == IMAGE_UNKNOWN && *im->path != '['))
 		return *name = "[unknown]";
 	if (!im->build_id.n_bytes || !shares_path(q, image, &same_build_id))

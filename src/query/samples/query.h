@@ -25,11 +25,13 @@ struct query_col {
 	double duty;	      /* 1 when it was always counting */
 	uint64_t n_samples;   /* in spots, so without idle */
 	uint64_t n_kernel;    /* of these in the kernel, its modules and BPF programs */
-	uint64_t n_unknown;   /* of these in no known image */
-	uint64_t n_pruned;    /* of these with rare callers pruned */
-	uint64_t n_idle;      /* taken by idle CPUs */
-	uint64_t n_lost;      /* named losses */
-	uint64_t n_reached;   /* reached the recorder; 0 unknown */
+	uint64_t
+		n_guest; /* of these in virtual machines or below the kernel: not the host's user code */
+	uint64_t n_unknown;	/* of these in no known image, without n_guest */
+	uint64_t n_pruned;	/* of these with rare callers pruned */
+	uint64_t n_idle;	/* taken by idle CPUs */
+	uint64_t n_lost;	/* named losses */
+	uint64_t n_reached;	/* reached the recorder; 0 unknown */
 	uint64_t not_delivered; /* samples the event's count promises, nobody got; 0 unknown */
 };
 

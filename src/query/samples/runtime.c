@@ -14,6 +14,9 @@
  *     w_main, w_spin, [anon] node   as recorded
  *     w_main, w_spin                folded
  *
+ * HotSpot's own frames are taken out where they lead to Java methods; below the innermost one, where
+ * they collect garbage, compile or throw, they stay.
+ *
  * Paths without functions of a script stay as they are. */
 #include "query/samples/runtime.h"
 
@@ -28,6 +31,7 @@
 struct folder {
 	struct profile *p;
 	bool *is_runtime; /* by image */
+	bool *is_jvm;	  /* by image: HotSpot */
 	bool *has_script; /* by context: it or one of its callers is a script's */
 	bool *leads;	  /* by context: one of its callees is */
 	bool *calls;	  /* by context: it has callees */
@@ -39,12 +43,18 @@ static const struct image *runtime_image(const struct profile *p, ctx_id ctx)
 	return &p->images.v[p->places.v[p->ctxs.v[ctx].place].image];
 }
 
-/* Whether context CTX is a function whose own code V8 made. */
-static bool is_of_v8(const struct profile *p, ctx_id ctx)
+/* Whether context CTX is a function in LANGUAGE. */
+static bool is_in(const struct profile *p, ctx_id ctx, const char *language)
 {
 	const struct script *s = profile_find_script(p, p->ctxs.v[ctx].place);
 
-	return s && strcmp(profile_str(p, s->language), "javascript") == 0;
+	return s && strcmp(profile_str(p, s->language), language) == 0;
+}
+
+/* Whether context CTX is a function whose own code a compiler made. */
+static bool is_compiled(const struct profile *p, ctx_id ctx)
+{
+	return is_in(p, ctx, "javascript") || is_in(p, ctx, "java");
 }
 
 /* Whether context CTX is the code of the function that calls it. */
@@ -54,7 +64,7 @@ static bool is_own_code(const struct folder *f, ctx_id ctx)
 	const ctx_id parent = f->p->ctxs.v[ctx].parent;
 
 	return (kind == IMAGE_ANON || kind == IMAGE_JIT) && !f->calls[ctx] && parent &&
-	       is_of_v8(f->p, parent);
+	       is_compiled(f->p, parent);
 }
 
 static void find_runtimes(struct folder *f)
@@ -69,12 +79,27 @@ static void find_runtimes(struct folder *f)
 		if (runtime_image(p, i)->kind != IMAGE_SCRIPT)
 			continue;
 		f->has_script[i] = true;
-		if (parent && runtime_image(p, parent)->kind == IMAGE_FILE && !is_of_v8(p, i))
+		if (!parent || runtime_image(p, parent)->kind != IMAGE_FILE ||
+		    is_in(p, i, "javascript"))
+			continue;
+		if (is_in(p, i, "java"))
+			f->is_jvm[p->places.v[p->ctxs.v[parent].place].image] = true;
+		else
 			f->is_runtime[p->places.v[p->ctxs.v[parent].place].image] = true;
 	}
 	for (ctx_id i = (ctx_id)p->ctxs.n; i-- > 1;)
 		if (f->leads[i] || runtime_image(p, i)->kind == IMAGE_SCRIPT)
 			f->leads[p->ctxs.v[i].parent] = true;
+}
+
+/* Whether context CTX is HotSpot's own way from one Java method to another. */
+static bool is_between(const struct folder *f, ctx_id ctx)
+{
+	const struct image *im = runtime_image(f->p, ctx);
+
+	return f->leads[ctx] &&
+	       (f->is_jvm[f->p->places.v[f->p->ctxs.v[ctx].place].image] ||
+		(im->kind == IMAGE_SCRIPT && is_in(f->p, ctx, "java") && *im->path == '['));
 }
 
 static void fold_contexts(struct folder *f, ctx_id n)
@@ -86,7 +111,8 @@ static void fold_contexts(struct folder *f, ctx_id n)
 
 		if (!f->has_script[i] && !f->leads[i])
 			continue;
-		f->to[i] = f->is_runtime[p->places.v[c.place].image] || is_own_code(f, i)
+		f->to[i] = f->is_runtime[p->places.v[c.place].image] || is_own_code(f, i) ||
+					   is_between(f, i)
 				   ? f->to[c.parent]
 				   : profile_intern_ctx(p, f->to[c.parent], c.place);
 	}
@@ -120,6 +146,7 @@ void runtime_fold(struct profile *p)
 	if (!p->scripts.n)
 		return;
 	f.is_runtime = xcalloc(p->images.n + 1, sizeof(*f.is_runtime));
+	f.is_jvm = xcalloc(p->images.n + 1, sizeof(*f.is_jvm));
 	f.has_script = xcalloc(n, sizeof(*f.has_script));
 	f.leads = xcalloc(n, sizeof(*f.leads));
 	f.calls = xcalloc(n, sizeof(*f.calls));
@@ -128,6 +155,7 @@ void runtime_fold(struct profile *p)
 	fold_contexts(&f, (ctx_id)n);
 	fold_values(&f);
 	free(f.is_runtime);
+	free(f.is_jvm);
 	free(f.has_script);
 	free(f.leads);
 	free(f.calls);

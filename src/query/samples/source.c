@@ -305,21 +305,22 @@ static int compare_owners(const struct profile *p, const struct row_by *by, owne
 static int samples_compare(const struct flat *f, const struct flat_row *a, const struct flat_row *b)
 {
 	const struct profile *p = f->source->query->profile;
-	int d = compare_owners(p, &f->by, a->member, b->member);
+	int d = f->by.n ? compare_owners(p, &f->by, a->member, b->member) : 0;
 
 	if (d)
 		return d;
+	if (a->image == b->image)
+		return a->svma < b->svma ? -1 : a->svma > b->svma;
 	if (a->image == ROW_NO_IMAGE || b->image == ROW_NO_IMAGE)
 		return (a->image == ROW_NO_IMAGE) - (b->image == ROW_NO_IMAGE);
-	if (a->image != b->image)
-		d = strcmp(p->images.v[a->image].path, p->images.v[b->image].path);
-	if (!d && f->by_place && a->image != b->image)
+	d = strcmp(p->images.v[a->image].path, p->images.v[b->image].path);
+	if (!d && f->by_place)
 		return a->image < b->image ? -1 : 1;
 	return d ? d : a->svma < b->svma ? -1 : a->svma > b->svma;
 }
 
-/* Of a kernel and a vdso without a build-id, whose number was made here: nobody could find them by
- * it. */
+/* Tells whether IM is a kernel or a vdso without a build-id: its number was made here, and nobody
+ * could find it by that number. */
 static bool has_own_number(const struct image *im)
 {
 	return (im->flags & IMAGE_HASHED) && (im->kind == IMAGE_KERNEL || im->kind == IMAGE_VDSO);

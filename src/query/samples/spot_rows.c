@@ -64,7 +64,9 @@ int rows_parse_by(const char *text, struct row_by *ret, struct err *err)
 		if (key == N_ROW_KEYS)
 			return err_set(err, -EINVAL,
 				       "--by %.*s: must be image, procedure, comm, pid, tid, "
-				       "cgroup, label, uid, exe, or several with commas",
+				       "cgroup, unit, container, pod, namespace, image-tag, "
+				       "version, tenant, label, uid, exe, host, or several with "
+				       "commas",
 				       (int)n, s);
 		for (unsigned i = 0; i < by.n; i++)
 			again |= by.keys[i] == key;

@@ -327,6 +327,61 @@ static void fill_all_sites(struct filler *f)
 	}
 }
 
+static bool same_local(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(symtab_get(owner, i).name, key) == 0;
+}
+
+/* By entry of ST: which local one of its name it is; in fresh memory. */
+static uint32_t *number_locals(const struct symtab *st)
+{
+	uint32_t *ret = xcalloc((size_t)st->n + 1, sizeof(*ret));
+	uint32_t *last = xcalloc((size_t)st->n + 1, sizeof(*last)); /* by the first of its name */
+	struct index by_name = {0};
+
+	for (uint32_t i = 0; i < st->n; i++) {
+		const struct procedure p = symtab_get(st, i);
+		uint64_t hash;
+		uint32_t first;
+
+		if (!(p.flags & PROC_LOCAL) || p.flags & PROC_REST)
+			continue;
+		hash = hash_str(p.name);
+		first = index_find(&by_name, hash, same_local, st, p.name);
+		if (first == INDEX_NONE) {
+			first = i;
+			index_add(&by_name, hash, i);
+		}
+		ret[i] = ++last[first];
+	}
+	index_release(&by_name);
+	free(last);
+	return ret;
+}
+
+static void fill_locals(struct filler *f)
+{
+	for (image_id im = 0; im < f->p->images.n; im++) {
+		const struct symtab *st;
+		uint32_t *number;
+
+		if (!f->image_of[im] || f->p->images.v[im].kind != IMAGE_FILE)
+			continue;
+		st = resolver_image(f->q->resolver, &f->p->images.v[im])->symtab;
+		number = number_locals(st);
+		vec_each (fn, &f->to->functions) {
+			uint32_t i;
+
+			if (fn->image != f->image_of[im] - 1 || !fn->svma)
+				continue;
+			i = symtab_find(st, fn->svma);
+			if (i != PROC_NONE)
+				fn->local = number[i];
+		}
+		free(number);
+	}
+}
+
 static int fill_code(struct filler *f, struct err *err)
 {
 	const struct scopes_opts so = {.level = f->o->lines ? SCOPE_LINE : SCOPE_PROCEDURE,
@@ -343,6 +398,8 @@ static int fill_code(struct filler *f, struct err *err)
 		declare_functions(f);
 	if (rc >= 0 && f->o->sites)
 		fill_all_sites(f);
+	if (rc >= 0 && f->o->locals)
+		fill_locals(f);
 	for (ctx_id ctx = 1; ctx < f->p->ctxs.n && rc >= 0; ctx++) {
 		const struct ctx *x = &f->p->ctxs.v[ctx];
 
@@ -372,6 +429,9 @@ static uint32_t fill_owner(struct filler *f, owner_id id)
 					 .tid = o->tid,
 					 .uid = o->uid == OWNER_UID_UNKNOWN ? -1 : (int64_t)o->uid,
 				 });
+	for (size_t i = CONTAINER_ID + 1; i < CONTAINER_N_TEXTS; i++)
+		f->to->owners.v[f->to->owners.n - 1].container[i] =
+			profile_str(f->p, o->container.text[i]);
 	f->owner_of[id] = (uint32_t)f->to->owners.n;
 	return f->owner_of[id] - 1;
 }

@@ -84,6 +84,7 @@ static void find_range(const struct profile *p, const struct thread_line_opts *o
 		if (last > end)
 			end = last;
 	}
+	ret->has_no_date = !p->meta.start_wall_ns;
 	ret->from_ns = ret->zero_ns + (o->has_from ? o->from_ns : 0);
 	ret->to_ns = o->has_to ? ret->zero_ns + o->to_ns : end + 1;
 }

@@ -54,7 +54,8 @@ static int add_level(const char *name, size_t n, struct tree_opts *o, bool *have
 	}
 	return err_set(err, -EINVAL,
 		       "--by %.*s: must be procedure, image, line or address, behind any of comm, "
-		       "pid, tid, cgroup, label, uid, exe",
+		       "pid, tid, cgroup, unit, container, pod, namespace, image-tag, version, "
+		       "tenant, label, uid, exe, host",
 		       (int)n, name);
 }
 

@@ -33,7 +33,7 @@ static event_id find_clock(const struct profile *p)
 	return p->events.n;
 }
 
-/* Of an owner. */
+/* What one owner's samples share out. */
 struct share {
 	uint64_t running_ns, n_samples; /* all */
 	uint64_t given_ns, n_done;	/* so far */

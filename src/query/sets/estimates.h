@@ -12,8 +12,9 @@
  * known, and some may be.  A row where the population has no samples has 0, known, unless the set
  * can be told in no population at all.
  *
- * Of samples that were killed early some bits are not reliable (dcpiprofileme(1)).  They count as
- * their bits say all the same, as in DCPI; where the bits do not say, they are left out, not open.
+ * Samples that were killed early have some bits that are not reliable (dcpiprofileme(1)).  Such a
+ * sample still counts as its bits say, as in DCPI.  Where the bits do not say, it is left out, not
+ * open.
  * With --no-early-kill they are left out of every set and counter that asks for what is not
  * reliable, unless the set itself asks for early_kill.
  *

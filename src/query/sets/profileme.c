@@ -111,7 +111,7 @@ struct search {
 	unsigned tries; /* left */
 };
 
-/* Whether some sample of which this is known has the set as is wanted; gives up saying yes. */
+/* Whether some sample of which this is known is in the set as wanted.  Gives up with yes. */
 static bool can_be(struct search *x, uint64_t known, uint64_t value)
 {
 	uint64_t bit;

@@ -3,9 +3,10 @@
 import { ask, useToken } from "./app_ask.mjs";
 import { completing, keyWords, setWords } from "./app_bar.mjs";
 import { codePicture } from "./app_code.mjs";
-import { barCell, count, el, percent, short, shown } from "./app_dom.mjs";
+import { amount, barCell, count, el, percent, short, shown } from "./app_dom.mjs";
 import { flamePicture } from "./app_flame.mjs";
 import { heatMap } from "./app_heat.mjs";
+import { containerOf, unitOf as systemdUnitOf, wordOf } from "./app_parts.mjs";
 import * as app from "./app_state.mjs";
 import { sortedTable } from "./app_table.mjs";
 import { threadsPicture } from "./app_threads.mjs";
@@ -14,10 +15,9 @@ import { callTree } from "./app_tree.mjs";
 const $ = (id) => document.getElementById(id);
 // What time is split by; those that are parts of a cgroup's path are summed up here.
 const KEYS = { comm: "command", image: "image", exe: "program", pid: "process", uid: "user", cgroup: "cgroup", unit: "unit", container: "container", label: "label" };
-const PARTS = {
-  unit: (cgroup) => /[^/]+\.(service|scope|socket|mount|slice)$/.exec(cgroup.replace(/(\.(service|scope|socket|mount|slice))\/.*?$/, "$1"))?.[0],
-  container: (cgroup) => /(?:docker|cri-containerd|crio|libpod|containerd|lxc|kubepods)[-/.:][^/]*(?:\/[^/]+)?|[0-9a-f]{32,64}/.exec(cgroup)?.[0],
-};
+const FLAME_BY = ["procedure", "line", "address", "comm", "exe", "pid", "tid", "uid", "cgroup", "label"]; // the first three: the boxes; else above them
+const MOST_PARTS = 20; // cgroups of one unit that a click can choose: a question has its limits
+const PARTS = { unit: systemdUnitOf, container: containerOf };
 let running = null; // the question under way: an AbortController
 let picture = null; // of the view that is shown, if it has one
 
@@ -47,7 +47,15 @@ function eventOf(answer) {
 
 function wholeOf(answer, event) {
   const e = (answer.events || []).find((x) => x.name === event);
-  return e ? e.samples - (e.idle || 0) : answer.rows.reduce((n, r) => n + (r.counts?.[event] || 0), 0);
+  return e ? e.amount ?? e.samples - (e.idle || 0) : answer.rows.reduce((n, r) => n + (r.counts?.[event] || 0), 0);
+}
+
+const unitOf = (answer, event) => (answer.events || []).find((e) => e.name === event)?.unit;
+
+// What the command says below its table: what is not named, not shown, not known.
+function notesOf(answer) {
+  const notes = (answer.notes || []).map((n) => el("li", {}, shown(n)));
+  return notes.length ? el("details", { class: "soft" }, el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"}: rows without names, and what would name them`), el("ul", {}, ...notes)) : null;
 }
 
 function openCode(procedure, image) {
@@ -60,19 +68,28 @@ function procedureButton(r) {
     onclick: () => app.go({ ...OWN, view: "around", procedure: r.procedure, image: r.image || "" }) }, short(name)) : short(name));
 }
 
+// The name of who used the time, which chooses that alone, where that can be said.
+function ownerCell(r, key) {
+  const chosen = r.only || (r[key] === null ? [] : [r[key]]), name = short(r[key] ?? "-");
+  if (!chosen.length || chosen.length > MOST_PARTS)
+    return el("td", { class: "name" }, name);
+  const only = chosen.map((v) => wordOf(key in PARTS ? "cgroup" : key, String(v))).join(" ");
+  return el("td", { class: "name" }, el("button", { type: "button", class: "go", title: "Only this",
+    onclick: () => app.go({ ...OWN, view: "table", by: "procedure", ...(key === "image" ? { q: r.image } : { only }) }) }, name));
+}
+
 function rowsTable(answer, caption, key, { brief = false, keep = false } = {}) {
   const event = eventOf(answer), whole = wholeOf(answer, event);
   const of = (r) => r.counts?.[event] || 0, incl = (r) => r.inclusive?.[event] ?? null;
   const events = Object.keys(answer.rows[0]?.counts || {}).filter((e) => !brief || e === event);
   const columns = [
     { name: "Share", number: true, value: of, cell: (r) => barCell(of(r) / (whole || 1), percent(of(r), whole)) },
-    ...events.map((e) => ({ name: e, number: true, value: (r) => r.counts[e] || 0, cell: (r) => typeof r.counts[e] === "number" ? count(r.counts[e]) : "" })),
+    ...events.map((e) => ({ name: e, number: true, class: brief ? "" : "extra", value: (r) => r.counts[e] || 0, cell: (r) => typeof r.counts[e] === "number" ? amount(r.counts[e], unitOf(answer, e)) : "" })),
   ];
   if (answer.rows.some((r) => r.inclusive))
     columns.push({ name: "With callees", number: true, value: (r) => incl(r) || 0, cell: (r) => percent(incl(r) || 0, whole) });
   columns.push(key
-    ? { name: key, class: "name", value: (r) => String(r[key] ?? ""), cell: (r) => el("td", { class: "name" }, el("button", { type: "button", class: "go", title: "Only this",
-      onclick: () => app.go({ ...OWN, view: "table", by: "procedure", ...(key === "image" ? { q: r.image } : { only: `${key in PARTS ? "cgroup" : key}=${r.only ?? r[key]}` }) }) }, short(r[key] ?? "-"))) }
+    ? { name: key, class: "name", value: (r) => String(r[key] ?? ""), cell: (r) => ownerCell(r, key) }
     : { name: "Procedure", value: (r) => r.procedure || r.image || "", cell: procedureButton });
   if (!key)
     columns.push({ name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 70) });
@@ -84,7 +101,9 @@ function sumParts(answer, key) {
   const sums = new Map();
   for (const r of answer.rows) {
     const name = r.cgroup ? PARTS[key](r.cgroup) || "(none)" : "(none)";
-    const sum = sums.get(name) || sums.set(name, { [key]: name, only: r.cgroup, counts: {} }).get(name);
+    const sum = sums.get(name) || sums.set(name, { [key]: name, only: [], counts: {} }).get(name);
+    if (r.cgroup)
+      sum.only.push(r.cgroup);
     for (const [event, n] of Object.entries(r.counts))
       sum.counts[event] = (sum.counts[event] || 0) + (Number(n) || 0);
   }
@@ -101,30 +120,31 @@ const byChoice = (label, by, more = []) => el("select", { "aria-label": label, o
 
 function accountOf(answer) {
   const { recording = {}, events = [], losses = {} } = answer;
-  const parts = events.map((e) => el("tr", {}, el("td", { class: "name" }, shown(e.name)), el("td", { class: "n" }, count(e.samples)), el("td", { class: "n" }, e.freq_hz ? `${e.freq_hz} Hz` : count(e.period)),
-    el("td", { class: "n" }, count(e.lost)), el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n" }, e.kernel <= e.samples ? percent(e.kernel || 0, e.samples) : "")));
+  const rows = events.map((e) => el("tr", {}, el("td", { class: "name" }, shown(e.name)), el("td", { class: "n" }, e.unit ? `${amount(e.amount, e.unit)}` : count(e.samples)),
+    el("td", { class: "n" }, e.unit ? "" : e.freq_hz ? `${e.freq_hz} Hz` : count(e.period)), el("td", { class: "n" }, count(e.lost)),
+    el("td", { class: "n" }, count(e.not_delivered || 0)), el("td", { class: "n" }, percent(e.kernel || 0, e.amount ?? e.samples))));
   return [
     el("p", { class: "soft" }, [recording.host, recording.kernel, recording.start && `${recording.start} to ${recording.end}`, recording.command].filter(Boolean).map((t) => short(t, 200)).join(" · ")),
-    el("table", {}, el("thead", {}, el("tr", {}, ...["Event", "Samples", "Period", "Lost", "Not delivered", "Kernel"].map((t, i) => el("th", { class: i ? "n" : "" }, t)))), el("tbody", {}, ...parts)),
+    el("table", {}, el("thead", {}, el("tr", {}, ...["Event", "Samples", "Period", "Lost", "Not delivered", "Kernel"].map((t, i) => el("th", { class: i ? "n" : "" }, t)))), el("tbody", {}, ...rows)),
     el("p", {}, Object.keys(losses).length ? `Lost: ${Object.entries(losses).map(([k, v]) => `${k} ${typeof v === "number" ? count(v) : JSON.stringify(v)}`).join(", ")}` : "Nothing was lost."),
-    ...(answer.notes || []).map((n) => el("p", { class: "soft" }, shown(n))),
-  ].filter(Boolean);
+  ];
 }
 
 // --- views: each returns what main shows ---
 
 async function overview(signal) {
   const by = app.state.by in KEYS ? app.state.by : "comm";
-  const [answer, epochs] = await Promise.all([askBy(by, signal), ask("epochs", {}, signal).catch(() => null)]);
-  const minutes = epochs && await ask("minutes", { epoch: app.state.epoch || "latest" }, signal).catch(() => null);
+  const [answer, epochs, all] = await Promise.all([askBy(by, signal), ask("epochs", {}, signal).catch(() => null),
+    ask("prof", { ...app.selection(), event: app.state.pm ? undefined : "all", by: "image", limit: 1 }, signal)]);
+  const minutes = epochs && await ask("minutes", { epoch: app.state.epoch || "latest", steps: 600 }, signal).catch(() => null);
   const several = new Set((minutes?.rows || []).map((r) => r.minute)).size > 1, key = by in PARTS ? "cgroup" : by;
-  const hot = several && by !== "image" ? heatMap(minutes.rows, key, eventOf(answer), (since, until) => app.go({ since, until })) : null;
+  const hot = several && by !== "image" ? heatMap(minutes.rows, minutes.step_minutes || 1, key, eventOf(answer), (since, until) => app.go({ since, until })) : null;
   return [
     ...(hot ? [el("h2", {}, "When"), hot] : []),
     el("div", { class: "sides" },
       el("section", {}, el("h2", {}, "Who used it, by ", byChoice("Split by", by)), rowsTable(answer, "", by, { brief: true })),
-      epochs ? el("section", {}, el("h2", {}, "Recordings"), epochTable(epochs.rows)) : null),
-    el("h2", {}, "What was recorded and lost"), ...accountOf(answer),
+      el("div", {}, el("section", {}, el("h2", {}, "What was recorded and lost"), ...accountOf(all)),
+        epochs ? el("section", { class: "recordings" }, el("h2", {}, "Recordings"), epochTable(epochs.rows)) : null)),
   ];
 }
 
@@ -140,14 +160,17 @@ function epochTable(rows) {
   ], { caption: "" });
 }
 
-function drawFlame(bytes) {
+function drawFlame(bytes, ...tools) {
   const place = el("div", { class: "picture" });
   $("main").replaceChildren(place);
-  picture = flamePicture(place, bytes, app.state, (changes, isDecision) => app.note(changes, isDecision), openCode);
+  picture = flamePicture(place, bytes, app.state, (changes, isDecision) => app.note(changes, isDecision), openCode, ...tools);
 }
 
 async function flame(signal) {
-  drawFlame(await ask("flame", { ...app.selection(), focus: app.state.focus }, signal));
+  const by = FLAME_BY.includes(app.state.by) ? app.state.by : "procedure";
+  const choice = el("select", { "aria-label": "Boxes are", onchange: (e) => app.go({ ...OWN, by: e.target.value }) },
+    ...FLAME_BY.map((k) => el("option", { value: k, selected: k === by }, { tid: "thread", ...KEYS }[k] || k)));
+  drawFlame(await ask("flame", { ...app.selection(), focus: app.state.focus, by }, signal), el("label", {}, "By ", choice));
   return null;
 }
 
@@ -170,7 +193,7 @@ async function table(signal) {
     setTimeout(() => shownRows.watch($("main")));
   }
   fill();
-  return [el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, el("label", {}, "By ", byChoice("Rows are", by, ["procedure", "line", "address"])), box, matched), place];
+  return [el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, el("label", {}, "By ", byChoice("Rows are", by, ["procedure", "line", "address"])), box, matched), notesOf(answer), place];
 }
 
 async function around(signal) {
@@ -195,7 +218,7 @@ async function around(signal) {
 async function tree(signal) {
   const answer = await ask("tree", { ...app.selection(), focus: app.state.focus, "percent-limit": 0.1 }, signal);
   const event = eventOf({ ...answer, rows: answer.rows.map((r) => ({ counts: r.inclusive })) });
-  return [callTree(answer.rows, event, wholeOf({ ...answer, rows: [] }, event) || 1, (r) => openCode(r.name, r.image), app.state, app.note)];
+  return [notesOf(answer), callTree(answer.rows, event, wholeOf({ ...answer, rows: [] }, event) || 1, unitOf(answer, event), (r) => openCode(r.name, r.image), app.state, app.note)];
 }
 
 async function code(signal) {
@@ -217,7 +240,9 @@ async function compare(signal) {
     e.preventDefault();
     app.go({ a: $("set-a").value, b: $("set-b").value });
   } }, field("a", a), field("b", b), el("datalist", { id: "sets-of-samples" }, ...epochs.map((e) => el("option", { value: e }))), el("button", {}, "Compare"),
-  el("a", { href: app.href({ picture: app.state.picture ? "" : "1", a, b }) }, app.state.picture ? "as a table" : "as a flame graph"));
+  el("a", { href: app.href({ picture: app.state.picture ? "" : "1", a, b }) }, app.state.picture ? "as a table" : "as a flame graph"),
+  app.state.picture ? null : el("a", { href: app.href({ abs: app.state.abs ? "" : "1", a, b }),
+    title: "Shares: recordings of different length are comparable. Amounts: what shrank does not make the rest grow." }, app.state.abs ? "compare shares" : "compare amounts"));
   if (!a || !b || a === b)
     return [form, el("p", {}, "Two recordings, or words such as label=old, are compared; this database has fewer.")];
   if (app.state.picture) {
@@ -226,17 +251,18 @@ async function compare(signal) {
     $("main").prepend(form);
     return null;
   }
-  const answer = await ask("diff", { ...app.selection(), a, b }, signal);
-  const changed = (r) => r.change_pct || 0;
+  const answer = await ask(app.state.abs ? "diff-absolute" : "diff", { ...app.selection(), a, b }, signal);
+  const changed = (r) => r.change_pct || 0, unit = app.state.abs ? "% of A" : "points";
+  const sets = answer.sets.map(({ set, recording, samples }, i) => el("li", {}, el("b", {}, "AB"[i]), ` ${[set, recording?.command, recording?.start, `${count(samples)} samples`].filter(Boolean).map((t) => short(t, 80)).join(" · ")}`));
   const rows = sortedTable(answer.rows, [
-    { name: "Change", number: true, value: (r) => Math.abs(changed(r)), cell: (r) => el("td", { class: `n ${changed(r) > 0 ? "more" : "less"}` }, `${changed(r) > 0 ? "+" : ""}${changed(r).toFixed(2)} points`) },
-    { name: "A", number: true, value: (r) => r.a_pct, cell: (r) => barCell(r.a_pct / 100, `${r.a_pct.toFixed(2)} %`) },
-    { name: "B", number: true, value: (r) => r.b_pct, cell: (r) => barCell(r.b_pct / 100, `${r.b_pct.toFixed(2)} %`) },
-    { name: "By chance", number: true, title: "How likely a change as large is by chance", value: (r) => -r.p, cell: (r) => r.p < 0.001 ? "< 0.001" : r.p.toFixed(3) },
+    { name: "Change", number: true, value: (r) => Math.abs(changed(r)), cell: (r) => el("td", { class: `n ${changed(r) > 0 ? "more" : "less"}` }, `${changed(r) > 0 ? "+" : ""}${changed(r).toFixed(2)} ${unit}`) },
+    { name: "A", number: true, class: "extra", value: (r) => r.a_pct, cell: (r) => barCell(r.a_pct / 100, `${r.a_pct.toFixed(2)} %, ${count(r.a)}`) },
+    { name: "B", number: true, value: (r) => r.b_pct, cell: (r) => barCell(r.b_pct / 100, `${r.b_pct.toFixed(2)} %, ${count(r.b)}`) },
+    { name: "By chance", number: true, class: "extra", title: "How likely a change as large is by chance", value: (r) => -r.p, cell: (r) => r.p < 0.001 ? "< 0.001" : r.p.toFixed(3) },
     { name: "Procedure", value: (r) => r.procedure || "", cell: procedureButton },
     { name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 60) },
-  ], { caption: `${count(answer.rows.length)} procedures changed beyond chance${answer.hidden ? `; ${count(answer.hidden.rows)} did not` : ""}` });
-  return [form, rows];
+  ], { caption: `${count(answer.rows.length)} ${answer.rows.length === 1 ? "procedure" : "procedures"} changed beyond chance${answer.hidden ? `; ${count(answer.hidden.rows)} did not` : ""}` });
+  return [form, el("ul", { class: "plain soft" }, ...sets), rows];
 }
 
 async function threads(signal) {
@@ -261,6 +287,7 @@ async function show() {
   const { signal } = running;
   picture = null;
   $("views").replaceChildren(...Object.entries(VIEWS).map(([k, v]) => el("a", { href: app.href({ view: k, ...OWN }), "aria-current": k === name ? "page" : false }, v.name)));
+  $("views").querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
   for (const key of ["only", "pm"])
     if (document.activeElement !== $(key))
       $(key).value = app.state[key] || "";
@@ -297,9 +324,10 @@ async function fillForm() {
   const epochs = await ask("epochs", {}).catch(() => ({ rows: [] }));
   $("epoch").replaceChildren(option("", "latest"), option("all", "all"), ...epochs.rows.map((r) => option(r.epoch, `${r.epoch} ${short(r.label || "", 20)}`)));
   $("epoch").value = app.state.epoch || "";
-  const answer = await ask("prof", { epoch: app.state.epoch, by: "image", limit: 1 }).catch(() => ({ events: [], recording: {} }));
+  const answer = await ask("prof", { epoch: app.state.epoch, event: "all", by: "image", limit: 1 }).catch(() => ({ events: [], recording: {} }));
   events = answer.events.map((e) => ({ word: e.name, says: `${count(e.samples)} samples` }));
-  $("event").replaceChildren(option("", "default"), ...answer.events.map((e) => option(e.name, e.name)));
+  const names = answer.events.map((e) => e.name), timed = names.includes("blocked") ? ["wall", "states"] : [];
+  $("event").replaceChildren(option("", timed[0] || "default"), ...timed.slice(1).map((e) => option(e, "running, runnable, blocked")), ...names.map((e) => option(e, e)));
   $("event").value = app.state.event || "";
   $("what").textContent = document.title = `dwell: ${[answer.recording.host, answer.recording.command].filter(Boolean).map((t) => short(t, 120)).join(", ")}`;
 }

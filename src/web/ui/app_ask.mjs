@@ -12,8 +12,9 @@ export function useToken(text) {
 export async function ask(name, params, signal) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params))
-    if (value !== undefined && value !== null && value !== "")
-      query.append(key, value);
+    for (const one of [value].flat())
+      if (one !== undefined && one !== null && one !== "")
+        query.append(key, one);
   let response;
   try {
     response = await fetch(`/api/${name}?${query}`, { signal, headers: token ? { "X-Dwell-Token": token } : {} });

@@ -27,6 +27,13 @@ export function percent(n, whole) {
   return whole ? `${((100 * n) / whole).toFixed(2)} %` : "";
 }
 
+// N of an event; UNIT "ns": it is time.
+export function amount(n, unit) {
+  if (unit !== "ns")
+    return count(n);
+  return n >= 1e9 ? `${(n / 1e9).toFixed(2)} s` : n >= 1e6 ? `${(n / 1e6).toFixed(1)} ms` : n ? `${(n / 1e3).toFixed(0)} us` : "0";
+}
+
 export function count(n) {
   return n.toLocaleString("en");
 }

@@ -1,45 +1,52 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A flame graph of the samples chosen, with the same parts as the page of `dwell flame`.
 import { decode } from "./flame_data.mjs";
-import { kindOf, nameOf } from "./flame_draw.mjs";
-import { KINDS } from "./flame_kinds.mjs";
 import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
-import { el, percent, shown } from "./app_dom.mjs";
+import { factsText, legendItems, percentText, tellChoice } from "./flame_words.mjs";
+import { el, shown } from "./app_dom.mjs";
 
 // Shows BYTES in PARENT.  KEPT has q, z and flip of the address; NOTE(changes, isDecision) keeps them; OPEN(procedure,
-// image) shows code.
-export function flamePicture(parent, bytes, kept, note, open) {
+// image) shows code; MORE: further tools.
+export function flamePicture(parent, bytes, kept, note, open, ...more) {
   const flame = decode(bytes), { head, boxes } = flame;
   const place = el("div", { class: "flame" }), details = el("p", { class: "details", "aria-live": "polite" });
   const box = el("input", { type: "search", placeholder: "Search: name or /regex/", "aria-label": "Search for a name or /regex/", spellcheck: "false" });
-  const matched = el("output");
+  const matched = el("output"), facts = el("span"), legend = el("ul", { class: "legend tools", "aria-label": "Colours" });
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const reset = el("button", { type: "button", onclick: () => picture.zoomByHand(0) }, "Show all");
   const flip = el("button", { type: "button", onclick: () => {
     picture.flip(!picture.now.flipped);
     note({ flip: picture.now.flipped ? "1" : "" });
+    tellWhole();
   } }, "Flip");
+  const states = el("button", { type: "button", hidden: !boxes.blocked, onclick: () => {
+    picture.colourByStates(!picture.now.states);
+    tellWhole();
+  } });
   const code = el("button", { type: "button", hidden: true, onclick: () => open(head.name[boxes.frame[chosen]], head.images[head.image[boxes.frame[chosen]]]) }, "Code");
-  parent.append(el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, box, matched, reset, flip, code), place, details);
-  let chosen = 0;
+  parent.append(el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, box, matched, reset, flip, states, code, ...more), el("p", { class: "tools soft" }, facts), legend, place, details);
+  let chosen = 0, now = {};
 
-  function tell(choice) {
+  function tell(choice = now) {
+    now = choice;
     chosen = choice.i > 0 ? choice.i : 0;
     code.hidden = !chosen;
-    if (choice.run)
-      details.replaceChildren(`${choice.run.last - choice.run.first + 1} boxes too small to draw; zoom in to see them`);
-    else if (choice.i >= 0)
-      details.replaceChildren(el("b", {}, shown(nameOf(head, boxes, choice.i))), ` ${percent(boxes.total[choice.i], head.total || boxes.total[0])} of all`
-        + (choice.i ? `; itself ${percent(boxes.self[choice.i], head.total || boxes.total[0])}. ${KINDS[kindOf(head, boxes, choice.i)]?.says || ""}, ${shown(head.images[head.image[boxes.frame[choice.i]]] || "")}` : ""));
-    else
-      details.replaceChildren("Point at a box to see what it is; click or Enter zooms in, Esc out, / searches.");
+    details.replaceChildren(...tellChoice(flame, choice, picture.now.zoomed).map(([tag, text]) => el(tag, {}, shown(text))));
+  }
+
+  // What stands above the picture.
+  function tellWhole() {
+    facts.textContent = factsText(flame, picture.now.flipped);
+    states.textContent = picture.now.states ? "Colour by code" : "Colour by state";
+    legend.replaceChildren(...legendItems(flame, picture.now.states, dark.matches ? "dark" : "light"));
   }
 
   function find() {
     let found = null;
     try {
       found = search(flame, box.value);
-      matched.textContent = found ? `${percent(found.amount, head.total)} matched` : "";
+      matched.textContent = found ? `${percentText(found.amount, head.total)} matched` : "";
     } catch (e) {
       matched.textContent = "not a regular expression";
     }
@@ -50,6 +57,7 @@ export function flamePicture(parent, bytes, kept, note, open) {
     chose: tell,
     zoomed(i, byHand) {
       reset.disabled = i === 0;
+      tell();
       if (byHand)
         note({ z: i || "" }, true);
     },
@@ -61,8 +69,10 @@ export function flamePicture(parent, bytes, kept, note, open) {
   find();
   const z = Number(kept.z);
   picture.zoom(Number.isInteger(z) && z > 0 && z < boxes.n ? z : 0, true);
+  reset.disabled = !picture.now.zoomed;
   picture.scrollToWhole();
   tell({});
+  tellWhole();
   box.addEventListener("input", () => {
     find();
     note({ q: box.value });

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Time as a heat map: a column for each minute, a row for each of those who used most of it.  Dragging, or Shift with the
+// Time as a heat map: a column for each minute, or for some of them, a row for each of those who used most of it.  Dragging, or Shift with the
 // arrow keys, chooses a time.
 import { el, count, short } from "./app_dom.mjs";
 
 const ROW = 18, NAMES = 150, MOST_ROWS = 16;
 
-// ROWS as of `dwell epochs --minutes`; KEY says whose samples stand together; CHOOSE(since, until) is told a choice.
-export function heatMap(rows, key, event, choose) {
-  const of = rows.filter((r) => r.event === event);
+// ROWS as of `dwell epochs --minutes`, of STEP minutes each; KEY says whose samples stand together; CHOOSE(since, until) is told a choice.
+export function heatMap(rows, step, key, event, choose) {
+  const of = rows.filter((r) => r.event === event && r.minute); // of some samples nobody knows when
   const minutes = [...new Set(of.map((r) => r.minute))].sort();
-  const first = Date.parse(minutes[0]) / 60000, n = minutes.length ? Date.parse(minutes[minutes.length - 1]) / 60000 - first + 1 : 0;
+  const first = Date.parse(minutes[0]) / 60000, n = minutes.length ? (Date.parse(minutes[minutes.length - 1]) / 60000 - first) / step + 1 : 0;
   const owners = new Map();
   for (const r of of) {
     const name = r[key] === null || r[key] === undefined ? "-" : String(r[key]);
     const o = owners.get(name) || owners.set(name, { name, total: 0, at: new Map() }).get(name);
-    const m = Date.parse(r.minute) / 60000 - first;
+    const m = (Date.parse(r.minute) / 60000 - first) / step;
     o.total += r.samples;
     o.at.set(m, (o.at.get(m) || 0) + r.samples);
   }
   const all = [...owners.values()].sort((a, b) => b.total - a.total), shown = all.slice(0, MOST_ROWS), rest = all.slice(MOST_ROWS);
+  const most = shown.reduce((x, o) => Math.max(x, ...o.at.values()), 1); // the others together may have more
   if (rest.length) {
     const o = { name: `${rest.length} others`, total: 0, at: new Map() };
     for (const x of rest)
@@ -26,12 +27,11 @@ export function heatMap(rows, key, event, choose) {
         o.at.set(m, (o.at.get(m) || 0) + s);
     shown.push(o);
   }
-  const most = shown.reduce((x, o) => Math.max(x, ...o.at.values()), 1);
-  const canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `${n} minutes, ${shown.length} rows; drag or Shift with arrows chooses a time` });
+  const canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `${n * step} minutes, ${shown.length} rows; drag or Shift with arrows chooses a time` });
   const says = el("p", { class: "soft", "aria-live": "polite" }, n > 1 ? "Drag to choose a time." : "");
   let width = 0, drag = null, key0 = 0;
 
-  const timeOf = (m) => new Date((first + m) * 60000).toISOString().slice(0, 16) + "Z";
+  const timeOf = (m) => new Date((first + m * step) * 60000).toISOString().slice(0, 16) + "Z";
   const left = () => Math.min(NAMES, width / 3);
   const minuteAt = (x) => Math.max(0, Math.min(n - 1, Math.floor((x - left()) / (width - left()) * n)));
 
@@ -51,14 +51,14 @@ export function heatMap(rows, key, event, choose) {
       c.fillText(short(o.name, 26), 0, y * ROW + ROW / 2, left() - 6);
       c.fillStyle = style.getPropertyValue("--more");
       for (const [m, s] of o.at) {
-        c.globalAlpha = 0.08 + 0.92 * (s / most);
+        c.globalAlpha = 0.08 + 0.92 * Math.min(1, s / most);
         c.fillRect(left() + m * wide, y * ROW + 1, Math.max(wide - (wide > 3 ? 1 : 0), 0.5), ROW - 2);
       }
       c.globalAlpha = 1;
     });
     c.fillStyle = style.getPropertyValue("--soft");
-    const step = Math.max(1, Math.ceil(n / Math.max(1, Math.floor((width - left()) / 110))));
-    for (let m = 0; m < n; m += step)
+    const every = Math.max(1, Math.ceil(n / Math.max(1, Math.floor((width - left()) / 110))));
+    for (let m = 0; m < n; m += every)
       c.fillText(timeOf(m).slice(5, 16).replace("T", " "), left() + m * wide, shown.length * ROW + ROW / 2);
     if (drag) {
       const [a, b] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to) + 1];
@@ -73,7 +73,7 @@ export function heatMap(rows, key, event, choose) {
     if (drag)
       says.textContent = `${timeOf(Math.min(drag.from, drag.to))} to ${timeOf(Math.max(drag.from, drag.to) + 1)}`;
     else if (o && x >= left())
-      says.textContent = `${short(o.name)}: ${count(o.at.get(m) || 0)} samples in the minute of ${timeOf(m)}`;
+      says.textContent = `${short(o.name)}: ${count(o.at.get(m) || 0)} samples in ${step === 1 ? "the minute" : `the ${step} minutes`} of ${timeOf(m)}`;
   }
 
   function finish() {

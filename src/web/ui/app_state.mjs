@@ -5,6 +5,8 @@
 //
 // The token of the address that dwell web printed is taken out of it at once.
 
+import { wordsOf } from "./app_parts.mjs";
+
 const listeners = [];
 export let state = {};
 
@@ -65,18 +67,16 @@ export function note(changes, isDecision = false) {
   state = read();
 }
 
-// The options that choose samples: those of the form, and `only`, whose words are KEY=VALUE.
+// The options that choose samples: those of the form, and `only`, whose words are KEY=VALUE.  Several values of a key are
+// alternatives.
 export function selection() {
   const { epoch, event, pm, only, since, until } = state;
   const chosen = { epoch, event, since, until };
   if (pm)
     Object.assign(chosen, { pm, event: undefined });
-  for (const word of (only || "").split(/\s+/).filter(Boolean)) {
-    const at = word.indexOf("=");
-    if (at > 0)
-      chosen[word.slice(0, at)] = word.slice(at + 1);
-    else
-      chosen.comm = word;
+  for (const word of wordsOf(only || "")) {
+    const at = word.indexOf("="), key = at > 0 ? word.slice(0, at) : "comm";
+    chosen[key] = [chosen[key] ?? [], at > 0 ? word.slice(at + 1) : word].flat();
   }
   return chosen;
 }

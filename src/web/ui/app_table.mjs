@@ -4,7 +4,7 @@ import { el } from "./app_dom.mjs";
 
 const ROW = 25, AHEAD = 20;
 
-// COLUMNS: { name, title, number, value(row), cell(row) }; VALUE is what is sorted by, CELL a td or text.  KEPT has s of the
+// COLUMNS: { name, title, number, class, value(row), cell(row) }; CLASS "extra": not on narrow screens; VALUE is what is sorted by, CELL a td or text.  KEPT has s of the
 // address: the column that is sorted by, with "-" before it from the largest down; NOTE(changes) keeps it.
 export function sortedTable(rows, columns, { sort = 0, caption = "", kept = {}, note = () => {} }) {
   const asked = columns.findIndex((c) => c.name === (kept.s || "").replace(/^-/, ""));
@@ -22,7 +22,7 @@ export function sortedTable(rows, columns, { sort = 0, caption = "", kept = {}, 
   }
 
   function heads() {
-    head.replaceChildren(...columns.map((c, i) => el("th", { class: c.number ? "n" : "", scope: "col", "aria-sort": i === by ? (down ? "descending" : "ascending") : false },
+    head.replaceChildren(...columns.map((c, i) => el("th", { class: `${c.number ? "n" : ""} ${c.class || ""}`.trim(), scope: "col", "aria-sort": i === by ? (down ? "descending" : "ascending") : false },
       el("button", { type: "button", title: c.title || false, onclick: () => {
         down = i === by ? !down : !!c.number;
         by = i;
@@ -38,7 +38,9 @@ export function sortedTable(rows, columns, { sort = 0, caption = "", kept = {}, 
   function rowOf(i) {
     return el("tr", {}, ...columns.map((c) => {
       const cell = c.cell(rows[i]);
-      return cell instanceof HTMLTableCellElement ? cell : el("td", { class: c.number ? "n" : c.class || "" }, cell);
+      if (cell instanceof HTMLTableCellElement && c.class)
+        cell.classList.add(c.class);
+      return cell instanceof HTMLTableCellElement ? cell : el("td", { class: `${c.number ? "n" : ""} ${c.class || ""}`.trim() }, cell);
     }));
   }
 

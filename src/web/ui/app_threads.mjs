@@ -16,7 +16,7 @@ export function threadsPicture(parent, bytes, kept, note) {
     zoomIn: button("+", "Zoom in"), zoomOut: button("\u2212", "Zoom out"), reset: button("Show all", "Show all"),
   };
   parent.append(
-    el("p", { class: "tools soft" }, `${threads.length} threads, ${timeText(head.length)}, the hottest first${head.hasStates ? "" : "; waiting and blocking were not recorded (dwell record --off-cpu)"}`),
+    el("p", { class: "tools soft" }, `${threads.length} threads, ${timeText(Number(head.length.toPrecision(3)))}, the hottest first${head.hasStates ? "" : "; waiting and blocking were not recorded (dwell record --off-cpu)"}`),
     el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, ui.search, ui.matched, ui.zoomIn, ui.zoomOut, ui.reset, ui.legend),
     ui.view, ui.details);
   const view = traceView(ui, trace, kept, note);

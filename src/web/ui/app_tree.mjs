@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tree of calls: folded but for its hottest path, opened by click, Enter or arrow keys.  KEPT has o of the address: the
 // rows that stand otherwise than at first; NOTE(changes) keeps them.
-import { el, barCell, count, percent, short } from "./app_dom.mjs";
+import { amount, el, barCell, count, percent, short } from "./app_dom.mjs";
 
-export function callTree(rows, event, whole, open, kept = {}, note = () => {}) {
+export function callTree(rows, event, whole, unit, open, kept = {}, note = () => {}) {
   const below = new Map(), element = new Map();
   for (const r of rows)
     (below.get(r.parent) || below.set(r.parent, []).get(r.parent)).push(r);
   const body = el("tbody"), changed = new Set();
+  const byId = new Map(rows.map((r) => [String(r.id), r])), insets = new Map();
   let isBuilt = false;
-  const amount = (r) => r.inclusive[event] || 0;
+  const of = (r) => r.inclusive[event] || 0;
 
   function nameOf(r) {
     if (r.kind === "hidden")
       return `${count(r.hidden)} smaller`;
     return short(r.name || r.image || "?") + (r.inlined ? " (inlined)" : "");
+  }
+
+  // A row that is its parent's only one stands no further in than the parent.
+  function insetOf(r) {
+    if (!insets.has(r.id))
+      insets.set(r.id, r.parent === null ? 0 : insetOf(byId.get(String(r.parent))) + (below.get(r.parent).length > 1 ? 1 : 0));
+    return insets.get(r.id);
   }
 
   function line(r) {
@@ -24,9 +32,9 @@ export function callTree(rows, event, whole, open, kept = {}, note = () => {}) {
     const name = el("td", { class: "name" }, toggle);
     if (r.name && r.kind === "procedure")
       name.append(" ", el("button", { type: "button", class: "go code-of", title: "Code", "aria-label": `Code of ${short(r.name, 60)}`, onclick: () => open(r) }, "≡"));
-    const row = el("tr", { role: "row", "aria-level": r.depth + 1 }, barCell(amount(r) / whole, percent(amount(r), whole)),
-      el("td", { class: "n" }, count(r.exclusive[event] || 0)), name, el("td", { class: "soft" }, r.image ? short(r.image, 60) : ""));
-    name.style.paddingLeft = `${Math.min(r.depth, 60) * 10}px`;
+    const row = el("tr", { role: "row", "aria-level": r.depth + 1 }, barCell(of(r) / whole, percent(of(r), whole)),
+      el("td", { class: "n" }, amount(r.exclusive[event] || 0, unit)), name, el("td", { class: "soft" }, r.image ? short(r.image, 60) : ""));
+    name.style.paddingLeft = `${Math.min(insetOf(r), 40) * 10}px`;
     toggle.addEventListener("keydown", (e) => {
       if (e.key === "ArrowRight" || e.key === "ArrowLeft")
         setOpen(r, e.key === "ArrowRight");
@@ -80,7 +88,6 @@ export function callTree(rows, event, whole, open, kept = {}, note = () => {}) {
       break;
   }
   isBuilt = true;
-  const byId = new Map(rows.map((r) => [String(r.id), r]));
   for (const id of (kept.o || "").split(".")) {
     const e = element.get(byId.get(id)?.id);
     if (e)

@@ -18,7 +18,8 @@ export async function unpack(base64) {
 //   frame                number in HEAD's columns of frames; -1 for the whole
 //   self, total, x       amounts; X is the sum of what is left of it
 //   small                how many boxes a small one stands for
-// Of two sets self and total are what both have together, the first at the second's scale, and there are
+// When two sets are compared, self and total are what both have together, the first at the second's scale, and there
+// are
 //   was, is              totals of the first and the second, as counted
 //   change               number in HEAD.changes
 // A picture of wall time has

@@ -35,31 +35,33 @@ export function nameOf(head, boxes, i) {
 export function flamePainter(canvas, flame) {
   const { head, boxes, levels } = flame;
   const rows = pixelRows(), labels = labelList();
-  let ofFrame, ofChange, states, small, match, whole, matched, theme, found = null;
+  let plain, ofFrame, ofChange, states, small, match, whole, matched, theme, found = null;
   let ctx, dense;
 
   function look(how) {
-    ({ theme } = how);
     const { found: f } = how;
+    if (how.theme !== theme)
+      plain = Uint32Array.from(head.kind, (kind, i) => pixelOf(fillOf(head.kinds[kind], i, how.theme)));
+    ({ theme } = how);
     small = pixelOf(fillOf("small", 0, theme));
     match = pixelOf(MATCH[theme]);
     whole = pixelOf(fillOf("owner", 0, theme));
     states = how.states && boxes.blocked ? ["running", "runnable", "blocked"].map((s) => pixelOf(STATES[s][theme][0])) : null;
-    ofFrame = Uint32Array.from(head.kind, (kind, i) => f?.frames[i] ? match : pixelOf(fillOf(head.kinds[kind], i, theme)));
+    ofFrame = f ? plain.map((pixel, i) => f.frames[i] ? match : pixel) : plain;
     ofChange = head.sides ? Uint32Array.from(head.changes, (c) => pixelOf(fillOf(c, 0, theme))) : null;
     if (f !== found)
-      matched = f && countMatched(f);
+      matched = [];
     found = f;
   }
 
-  // For each level how many boxes before each place match.
-  function countMatched(f) {
-    return levels.map((l) => {
-      const sums = new Uint32Array(l.n + 1);
-      for (let k = 0; k < l.n; k++)
-        sums[k + 1] = sums[k] + (l.box[k] && f.frames[boxes.frame[l.box[k]]] ? 1 : 0);
-      return sums;
-    });
+  // How many boxes of the level at DEPTH that match stand before each of its places.  Levels that are not seen are not counted.
+  function matchedAt(depth) {
+    if (matched[depth])
+      return matched[depth];
+    const l = levels[depth], sums = matched[depth] = new Uint32Array(l.n + 1);
+    for (let k = 0; k < l.n; k++)
+      sums[k + 1] = sums[k] + (l.box[k] && found.frames[boxes.frame[l.box[k]]] ? 1 : 0);
+    return sums;
   }
 
   function pixelOfBox(i) {
@@ -84,7 +86,7 @@ export function flamePainter(canvas, flame) {
 
   function paintRow(line, base, width, level, depth, y, from, to) {
     const perPixel = (to - from) / width, { x, end, box } = level;
-    const counts = found && matched[depth];
+    const counts = found && matchedAt(depth);
     let runEnd = -9, runBegin = 0;
     const endRun = () => {
       if (runEnd - runBegin > 2 * 7 * dense)

@@ -17,7 +17,7 @@ export const KINDS = {
   small: { says: "too small to draw", light: ["#c4c4c4"], dark: ["#4a4a4a"] },
 };
 
-// Of two sets: how a box's share changed.
+// How a box's share changed when two sets are compared.
 export const CHANGES = {
   same: { says: "no change beyond chance", light: ["#dfe2e7"], dark: ["#3b414c"] },
   grew: { says: "grew", light: ["#f7b9a8"], dark: ["#7d4033"] },

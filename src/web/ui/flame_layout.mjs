@@ -66,7 +66,7 @@ export function eachShown(level, from, to, least, box, run) {
     let reach = end[k++];
     while (k < n && x[k] < reach + least && reach < to) {
       const j = x[n - 1] < reach + least ? n : seek(level, reach + least);
-      // Of the boxes that begin within LEAST only the last one can be wide.
+      // Only the last of the boxes that begin within LEAST can be wide.
       if (end[j - 1] - x[j - 1] >= least) {
         k = j - 1;
         break;

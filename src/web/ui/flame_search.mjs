@@ -20,7 +20,8 @@ export function search({ head, boxes }, text) {
   const matches = matcher(text);
   if (!matches)
     return null;
-  const frames = head.name.map((name, i) => matches(name) || (head.image[i] >= 0 && matches(head.images[head.image[i]])));
+  const images = head.images.map(matches);
+  const frames = head.name.map((name, i) => images[head.image[i]] || matches(name));
   let amount = 0;
   for (let i = 1; i < boxes.n; ) {
     if (frames[boxes.frame[i]]) {

@@ -6,12 +6,14 @@ mkperf >perf.data <<-END
 	exec 10 make
 	mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')
 	mmap 10 7f0000000000 2000 0 /usr/lib/gone.so 0123456789abcdef0123456789abcdef01234567
-	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3
+	branches 10 10 10 401035 40102e:401035:m:7 401007:401020:p:3 0:0:-
 	branches 10 10 20 401035 40102e:401035:p:5 40102e:401035:p 7f0000001234:401007:-
 END
 dwell import --db db perf.data >log 2>&1
 dwell cat --branches --db db
 dwell cat --branches --db perf.data --csv
+dwell cat --branches perf.data gone.so --csv
+dwell cat --branches db gone.so --csv
 dwell cat --branches --db db --json gone.so
 dwell cat --branches --db db nonesuch.so || echo "exit $?"
 rm -r db

@@ -11,3 +11,4 @@ try dwell check none 2>&1
 try dwell check nowhere 2>&1
 try dwell check 2>&1
 try dwell check db none 2>&1
+try dwell check --db db 2>&1

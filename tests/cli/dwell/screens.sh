@@ -13,5 +13,5 @@ for columns in 80 120 200; do
 done
 COLUMNS=80 dwell daemon --help | head -n 8
 # One line for programs; on a terminal it is folded.
-COLUMNS=80 dwell stat 2>&1
-TERM=xterm script -qec "stty rows 24 cols 80; dwell stat" /dev/null </dev/null | tr -d '\r'
+COLUMNS=80 dwell script 2>&1
+TERM=xterm script -qec "stty rows 24 cols 80; dwell script" /dev/null </dev/null | tr -d '\r'

@@ -18,6 +18,9 @@ mkdb db <<-DB
 dwell epochs --minutes db
 dwell epochs --minutes --csv db
 dwell epochs --minutes --json db
+# Minutes that stand together.
+dwell epochs --minutes --steps 2 db
+dwell epochs --minutes --steps 1 --json db | grep -o '"step_minutes": *[0-9]*'
 dwell epochs --minutes --since 2021-01-01T00:01:30 --until 2021-01-01T00:02 db
 mkdb old <<-DB
 		meta vax 1609459200 180 server

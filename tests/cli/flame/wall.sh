@@ -11,4 +11,4 @@ for args in '' '--event wall' '--sort wall' '--callers' '--event blocked' '--eve
 done
 dwell flame --db db --by address -o x.svg >/dev/null
 grep -o 'fill="#[0-9a-f]*"' x.svg | sort | uniq -c
-dwell flame --db db --by container,address >/dev/null && "$CLI/flame_data.py" flame.html | sed -n 1p
+dwell flame --db db --by cgroup,address >/dev/null && "$CLI/flame_data.py" flame.html | sed -n 1p

@@ -29,7 +29,7 @@ mkperf <even >even.data
 dwell import --db kept varied.data >/dev/null
 for db in varied.data kept; do
 	echo "$db:"
-	dwell prof --db $db --by procedure --no-inclusive | sed 1d
+	dwell prof --db $db --by procedure --no-inclusive
 	dwell tree --db $db --no-header
 	dwell top --db $db --no-header
 	dwell export --db $db --folded

@@ -7,6 +7,9 @@ try dwell prof -no_header --by comm,pid
 try dwell prof -no_header --by tid,comm,label --comm cc1,make
 try dwell prof -no_header --by exe,uid
 try dwell prof -no_header --by cgroup,label
+try dwell prof -no_header --by unit
+try dwell prof -no_header --by container,comm
+try dwell prof --by host
 try dwell prof -no_header --by comm prog
 try dwell prof -no_header --by comm,procedure --keep 80
 try dwell prof -no_header --by procedure,comm prog

@@ -9,3 +9,6 @@ END
 dwell prof --by image --db db -no_header
 dwell prof --db db -no_header --by image 012345
 dwell prof --db db -no_header --by image twin
+# A name as tables show it means that one of them.
+dwell prof --db db -no_header --by image '/usr/bin/twin (fedcba98)'
+dwell prof --db db -no_header --by image 'twin (01234567)'

@@ -28,7 +28,7 @@ try top --limit 1 --no-header
 try tree -n 3
 try report -g
 try script
-try stat make
+try script make
 try stats -i
 try -V
 try report -V

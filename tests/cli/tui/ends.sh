@@ -48,9 +48,26 @@ wait changes from
 type db=db\r
 wait change%
 show
-type \x1bq
+type \x1bo
+wait open (
+type db=nowhere\r
+wait nowhere
+type odb=db\r
+wait [Esc: back]
+type t
+wait tree by
+type o
+wait open (
+type db=db comm=none\r
+wait none
+type \x1b\x1b
+gone [Esc: back]
+show
+type q
 end
 END
+# What script's terminal shows; it echoes the end of script's input where the program has not ended before.
+alone() { script -qec "dwell tui --db db" /dev/null | tr -d '\r\b' | sed 's/\^D//'; }
 # ncurses (newterm, 6.4) does not free what it made for a terminal that it does not know.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 TERM=nonsense script -qec "dwell tui --db db" /dev/null | tr -d '\r'
-TERM=dumb script -qec "dwell tui --db db" /dev/null | tr -d '\r'
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 TERM=nonsense alone
+TERM=dumb alone

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checks a cct.db: FORMATS.md 4.0, "cct.db version 4.0", all that it says of the file by itself.
- * As profile.c. */
+/* Checks a cct.db: FORMATS.md 4.0, "cct.db version 4.0", all that it says of the file by itself.  Of
+ * each array the first break of its order is reported: what follows could be its consequence. */
 #include <inttypes.h>
 
 #include "formats/hpc/cct.h"
@@ -9,56 +9,35 @@
 enum { SZ_INFO_HDR = 0x0d, SZ_CI = 0x20, SZ_VAL = 12, SZ_IDX = 10 };
 enum { BLOCK_GAP_MAX = 8 }; /* padding between values and metric indices */
 
-/* The values of one metric: profiles rise and are no summary, none is zero. */
+/* The values of one metric: no profile is the summary. */
 static bool check_values(struct hpc_file_check *x, const struct hpc_metric_values *m)
 {
-	uint32_t last = HPC_SUMMARY_PROFILE;
+	struct hpc_file_check_list l = {
+		.structure = "{Val}", .field = "profIndex", .last = HPC_SUMMARY_PROFILE};
 
 	for (uint64_t i = 0; i < m->n; i++) {
 		struct hpc_profile_value v = hpc_metric_value(m, i);
 		uint64_t at = (uint64_t)(m->values - x->bytes) + SZ_VAL * i;
 
-		if (v.profIndex <= last) {
-			hpc_file_problem(x, at, "{Val}", "profIndex", "%u comes after %u",
-					 v.profIndex, last);
+		if (!hpc_file_check_value(x, &l, at, v.profIndex, at + 4, v.value))
 			return false;
-		}
-		if (v.value == 0) {
-			hpc_file_problem(x, at + 4, "{Val}", "value", "is zero");
-			return false;
-		}
-		last = v.profIndex;
 	}
 	return true;
 }
 
 static void check_metrics(struct hpc_file_check *x, uint64_t at, const struct hpc_cct *c)
 {
-	int last = -1;
+	struct hpc_file_check_list l = {
+		.structure = "{Idx}", .field = "metricId", .noun = "metric", .last = -1};
 
-	if (c->nMetrics == 0 && c->nValues)
-		hpc_file_problem(x, at + 0x10, "{CI}", "nMetrics",
-				 "0, but there are %" PRIu64 " values", c->nValues);
+	hpc_file_check_no_index(x, at + 0x10, "{CI}", "nMetrics", c->nMetrics, c->nValues);
 	for (uint32_t i = 0; i < c->nMetrics; i++) {
 		uint64_t idx = c->pMetricIndices + (uint64_t)SZ_IDX * i;
-		uint64_t start = hpc_le64(x->bytes + idx + 2);
 		struct hpc_metric_values m;
+		bool is_sound = hpc_cct_metric(c, i, &m, NULL) >= 0 && m.n;
 
-		if (hpc_cct_metric(c, i, &m, NULL) < 0 || (i == 0 && start != 0) || m.n == 0) {
-			hpc_file_problem(x, idx + 2, "{Idx}", "startIndex",
-					 "%" PRIu64
-					 " does not begin the values of metric number %u "
-					 "of %" PRIu64 " values",
-					 start, i, c->nValues);
-			return;
-		}
-		if (m.metricId <= last) {
-			hpc_file_problem(x, idx, "{Idx}", "metricId", "%u comes after %d",
-					 m.metricId, last);
-			return;
-		}
-		last = m.metricId;
-		if (!check_values(x, &m))
+		if (!hpc_file_check_index(x, &l, i, idx + 2, is_sound, c->nValues) ||
+		    !hpc_file_check_rises(x, &l, idx, m.metricId) || !check_values(x, &m))
 			return;
 	}
 }
@@ -67,7 +46,7 @@ static void check_ctx(struct hpc_file_check *x, const struct hpc_cct_db *db, uin
 {
 	uint64_t at = db->pCtxs + (uint64_t)ctxId * db->szCtx;
 	const uint8_t *ci = x->bytes + at;
-	uint64_t nValues = hpc_le64(ci), end;
+	uint64_t nValues = hpc_le64(ci);
 	uint16_t nMetrics = hpc_le16(ci + 0x10);
 	struct hpc_cct c;
 	/* The page's alignments of the two, (2) and (4), are those of profile.db; a u32 comes first
@@ -78,12 +57,9 @@ static void check_ctx(struct hpc_file_check *x, const struct hpc_cct_db *db, uin
 		ok = false;
 	if (!ok || hpc_cct_open(&c, db, ctxId, NULL) < 0)
 		return;
-	end = c.pValues + SZ_VAL * nValues;
-	if (nValues && nMetrics &&
-	    (c.pMetricIndices < end || c.pMetricIndices - end >= BLOCK_GAP_MAX))
-		hpc_file_problem(x, at + 0x18, "{CI}", "pMetricIndices",
-				 "%#" PRIx64 " does not follow the values, which end at %#" PRIx64,
-				 c.pMetricIndices, end);
+	if (nValues && nMetrics)
+		hpc_file_check_gap(x, at + 0x18, "{CI}", "pMetricIndices",
+				   c.pValues + SZ_VAL * nValues, c.pMetricIndices, BLOCK_GAP_MAX);
 	check_metrics(x, at, &c);
 }
 

@@ -208,7 +208,7 @@ static void check_rest(struct hpc_check *c, const struct transposed *t)
 	}
 }
 
-/* Of each profile the first value that differs is reported. */
+/* Reports the first value of each profile that differs. */
 static void check_transposed(struct hpc_check *c, const struct hpc_files *f)
 {
 	struct transposed t;

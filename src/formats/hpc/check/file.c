@@ -126,6 +126,60 @@ static int by_place(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end; /* what holds others comes first */
 }
 
+void hpc_file_check_gap(struct hpc_file_check *x, uint64_t at, const char *structure,
+			const char *field, uint64_t end, uint64_t p_indices, uint64_t most)
+{
+	if (p_indices < end || p_indices - end >= most)
+		hpc_file_problem(x, at, structure, field,
+				 "%#" PRIx64 " does not follow the values, which end at %#" PRIx64,
+				 p_indices, end);
+}
+
+bool hpc_file_check_rises(struct hpc_file_check *x, struct hpc_file_check_list *l, uint64_t at,
+			  int64_t id)
+{
+	if (id <= l->last) {
+		hpc_file_problem(x, at, l->structure, l->field,
+				 "%" PRId64 " comes after %" PRId64 "%s", id, l->last,
+				 l->in ? l->in : "");
+		return false;
+	}
+	l->last = id;
+	return true;
+}
+
+bool hpc_file_check_value(struct hpc_file_check *x, struct hpc_file_check_list *l, uint64_t at,
+			  int64_t id, uint64_t at_value, double v)
+{
+	if (!hpc_file_check_rises(x, l, at, id))
+		return false;
+	if (v == 0)
+		hpc_file_problem(x, at_value, l->structure, "value", "is zero");
+	return v != 0;
+}
+
+bool hpc_file_check_index(struct hpc_file_check *x, const struct hpc_file_check_list *l, uint32_t i,
+			  uint64_t at_start, bool is_sound, uint64_t n_values)
+{
+	const uint64_t start = hpc_le64(x->bytes + at_start);
+
+	if (is_sound && (i || start == 0))
+		return true;
+	hpc_file_problem(x, at_start, l->structure, "startIndex",
+			 "%" PRIu64 " does not begin the values of %s number %u of %" PRIu64
+			 " values",
+			 start, l->noun, i, n_values);
+	return false;
+}
+
+void hpc_file_check_no_index(struct hpc_file_check *x, uint64_t at, const char *structure,
+			     const char *field, uint64_t n, uint64_t n_values)
+{
+	if (n == 0 && n_values)
+		hpc_file_problem(x, at, structure, field, "0, but there are %" PRIu64 " values",
+				 n_values);
+}
+
 void hpc_file_check_end(struct hpc_file_check *x)
 {
 	const struct hpc_extent *last = NULL; /* of those seen the one that reaches farthest */

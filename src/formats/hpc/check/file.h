@@ -50,6 +50,37 @@ uint32_t hpc_file_check_table(struct hpc_file_check *x, const char *structure,
 bool hpc_file_check_block(struct hpc_file_check *x, uint64_t at, uint64_t n, uint64_t stride,
 			  unsigned align, const char *structure, const char *field);
 
+/* The padding between the values that end at END and the indices at P_INDICES, which the pointer at
+ * AT names: less than MOST bytes. */
+void hpc_file_check_gap(struct hpc_file_check *x, uint64_t at, const char *structure,
+			const char *field, uint64_t end, uint64_t p_indices, uint64_t most);
+
+/* A list of values ({Val}) or of indices ({Idx}): ids rise, no value is zero, each index begins at
+ * least one value. */
+struct hpc_file_check_list {
+	const char *structure; /* of an element */
+	const char *field;     /* its id */
+	const char *noun;      /* of indices: what has values, "metric" */
+	const char *in;	       /* where the list is, " in context 5"; NULL: that is not said */
+	int64_t last;	       /* the id before; -1: none */
+};
+
+/* Takes the element at AT, whose id is ID.  False when it does not rise, which is reported. */
+bool hpc_file_check_rises(struct hpc_file_check *x, struct hpc_file_check_list *l, uint64_t at,
+			  int64_t id);
+
+/* Takes the value at AT; V must not be 0.  False when it is wrong, which is reported. */
+bool hpc_file_check_value(struct hpc_file_check *x, struct hpc_file_check_list *l, uint64_t at,
+			  int64_t id, uint64_t at_value, double v);
+
+/* Takes index I at AT, whose start at AT_START is good when IS_SOUND and, of the first one, 0. */
+bool hpc_file_check_index(struct hpc_file_check *x, const struct hpc_file_check_list *l, uint32_t i,
+			  uint64_t at_start, bool is_sound, uint64_t n_values);
+
+/* Reports N indices, at AT, when it is 0 and there are values. */
+void hpc_file_check_no_index(struct hpc_file_check *x, uint64_t at, const char *structure,
+			     const char *field, uint64_t n, uint64_t n_values);
+
 /* Reports extents that overlap, and frees what X holds. */
 void hpc_file_check_end(struct hpc_file_check *x);
 

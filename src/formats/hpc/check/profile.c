@@ -3,6 +3,7 @@
  * itself.  Of each array the first break of its order is reported; what follows it could not be
  * told from its consequences. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "formats/hpc/check/file.h"
 #include "formats/hpc/profile.h"
@@ -48,69 +49,38 @@ static void check_tuple(struct profile_check *pc, uint64_t at)
 	}
 }
 
-/* The values of one context: metrics rise, none is zero. */
 static bool check_values(struct hpc_file_check *x, const struct hpc_ctx_values *c)
 {
-	int last = -1;
+	char in[32];
+	struct hpc_file_check_list l = {
+		.structure = "{Val}", .field = "metricId", .in = in, .last = -1};
 
+	snprintf(in, sizeof(in), " in context %u", c->ctxId);
 	for (uint64_t i = 0; i < c->n; i++) {
 		struct hpc_value v = hpc_ctx_value(c, i);
 		uint64_t at = (uint64_t)(c->values - x->bytes) + SZ_VAL * i;
 
-		if (v.metricId <= last) {
-			hpc_file_problem(x, at, "{Val}", "metricId",
-					 "%u comes after %d in context %u", v.metricId, last,
-					 c->ctxId);
+		if (!hpc_file_check_value(x, &l, at, v.metricId, at + 2, v.value))
 			return false;
-		}
-		if (v.value == 0) {
-			hpc_file_problem(x, at + 2, "{Val}", "value", "is zero");
-			return false;
-		}
-		last = v.metricId;
 	}
 	return true;
 }
 
 static void check_ctxs(struct hpc_file_check *x, uint64_t at, const struct hpc_profile *p)
 {
-	int64_t last = -1;
+	struct hpc_file_check_list l = {
+		.structure = "{Idx}", .field = "ctxId", .noun = "context", .last = -1};
 
-	if (p->nCtxs == 0 && p->nValues)
-		hpc_file_problem(x, at + 0x10, "{PI}", "nCtxs",
-				 "0, but there are %" PRIu64 " values", p->nValues);
+	hpc_file_check_no_index(x, at + 0x10, "{PI}", "nCtxs", p->nCtxs, p->nValues);
 	for (uint32_t i = 0; i < p->nCtxs; i++) {
 		uint64_t idx = p->pCtxIndices + (uint64_t)SZ_IDX * i;
-		uint64_t start = hpc_le64(x->bytes + idx + 4);
 		struct hpc_ctx_values c;
+		bool is_sound = hpc_profile_ctx(p, i, &c, NULL) >= 0 && c.n;
 
-		if (hpc_profile_ctx(p, i, &c, NULL) < 0 || (i == 0 && start != 0) || c.n == 0) {
-			hpc_file_problem(x, idx + 4, "{Idx}", "startIndex",
-					 "%" PRIu64
-					 " does not begin the values of context number %u "
-					 "of %" PRIu64 " values",
-					 start, i, p->nValues);
-			return;
-		}
-		if ((int64_t)c.ctxId <= last) {
-			hpc_file_problem(x, idx, "{Idx}", "ctxId", "%u comes after %" PRId64,
-					 c.ctxId, last);
-			return;
-		}
-		last = c.ctxId;
-		if (!check_values(x, &c))
+		if (!hpc_file_check_index(x, &l, i, idx + 4, is_sound, p->nValues) ||
+		    !hpc_file_check_rises(x, &l, idx, c.ctxId) || !check_values(x, &c))
 			return;
 	}
-}
-
-/* The padding between the values at P and the indices at P_INDICES, both in the file. */
-static void check_gap(struct hpc_file_check *x, uint64_t at, const char *structure,
-		      const char *field, uint64_t p, uint64_t sz, uint64_t p_indices)
-{
-	if (p_indices < p + sz || p_indices - (p + sz) >= BLOCK_GAP_MAX)
-		hpc_file_problem(x, at, structure, field,
-				 "%#" PRIx64 " does not follow the values, which end at %#" PRIx64,
-				 p_indices, p + sz);
 }
 
 static void check_profile(struct profile_check *pc, const struct hpc_profile_db *db, uint32_t i)
@@ -128,8 +98,8 @@ static void check_profile(struct profile_check *pc, const struct hpc_profile_db 
 	if (!ok || hpc_profile_open(&p, db, i, NULL) < 0)
 		return;
 	if (nValues && nCtxs)
-		check_gap(x, at + 0x18, "{PI}", "pCtxIndices", p.pValues, nValues * SZ_VAL,
-			  p.pCtxIndices);
+		hpc_file_check_gap(x, at + 0x18, "{PI}", "pCtxIndices",
+				   p.pValues + nValues * SZ_VAL, p.pCtxIndices, BLOCK_GAP_MAX);
 	if (p.isSummary != (i == HPC_SUMMARY_PROFILE))
 		hpc_file_problem(x, at + 0x28, "{PI}", "flags",
 				 "%#x: isSummary must be set in the first profile and no other",

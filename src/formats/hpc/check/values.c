@@ -306,7 +306,7 @@ static bool all_listed(const struct hpc_cct_db *db, const struct check_tree *tre
 	return true;
 }
 
-/* Of each profile and metric the first context whose sums are wrong is reported. */
+/* Reports the first context of each profile and metric whose sums are wrong. */
 void check_scopes(struct hpc_check *c, const struct hpc_files *f, const struct check_tree *tree)
 {
 	const struct hpc_metrics *ms = &f->meta->metrics;

@@ -5,8 +5,8 @@
  * with them.  A sampling clock whose period is a simple ratio of the timer's meets a few phases for
  * ever: at 250 Hz beside a tick of 4 ms it sees such programs always or never (docs/design/sampling.md).
  * One whose period is a little off wanders through all phases; how long that takes is what counts. */
-#ifndef EVENTS_DRIFT_H
-#define EVENTS_DRIFT_H
+#ifndef BASE_DRIFT_H
+#define BASE_DRIFT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Periods of sampling clocks wander through the phases of timers. */
 #include "base/vec.h"
-#include "events/drift.h"
+#include "base/drift.h"
 #include "t.h"
 
 /* By hand: 1.01 ms moves on by 0.01 ms a sample beside 1 ms, so that 100 samples are a round. */

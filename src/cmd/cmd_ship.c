@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `dwell ship`: sends what a database has to a fleet's ClickHouse. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "cmd/cmd.h"
+#include "fleet/ship.h"
+#include "query/source.h"
+#include "store/store.h"
+
+struct ship_args {
+	const char *to, *to_db, *db, *state;
+	struct fleet_login login;
+	bool schema, create, again, no_names;
+};
+
+static void say_notice(void *ctx, const char *line)
+{
+	cmd_notice(ctx, "%s", line);
+}
+
+/* Makes the tables that are not there.  One statement a request: servers take no more. */
+static int create_tables(struct fleet_server *s, struct err *err)
+{
+	_str_ struct str all = {0};
+	int rc = 0;
+
+	fleet_schema_format(&all);
+	for (char *at = all.v, *end; rc >= 0 && (end = strstr(at, ";\n")); at = end + 2) {
+		*end = 0;
+		rc = fleet_run(s, at, err);
+	}
+	return rc;
+}
+
+static void show_totals(struct cmd *c, const struct ship_totals *t)
+{
+	const struct {
+		const char *key;
+		uint64_t n;
+	} members[] = {{"recordings", t->n_recordings}, {"known", t->n_known},
+		       {"segments", t->n_segments},	{"values", t->n_rows},
+		       {"samples", t->n_samples},	{"superseded", t->n_superseded},
+		       {"failed", t->n_failed},		{"bytes", t->n_bytes}};
+	struct json j = json_init(&c->out, 1);
+
+	if (c->json) {
+		json_begin(&j, '{');
+		for (size_t i = 0; i < n_elems(members); i++)
+			json_add_u64(&j, members[i].key, members[i].n);
+		json_end(&j, '}');
+		str_addc(&c->out, '\n');
+		return;
+	}
+	str_addf(&c->out,
+		 "shipped %" PRIu64 " segment%s: %" PRIu64 " samples in %" PRIu64
+		 " values, %" PRIu64 " bytes sent\n",
+		 t->n_segments, t->n_segments == 1 ? "" : "s", t->n_samples, t->n_rows, t->n_bytes);
+	if (t->n_superseded)
+		str_addf(&c->out, "%" PRIu64 " segments were merged since, and count no more\n",
+			 t->n_superseded);
+	if (t->n_left_out)
+		str_addf(&c->out,
+			 "%" PRIu64 " values lost bits or counters that their recording named for "
+			 "itself\n",
+			 t->n_left_out);
+}
+
+static int ship_once(struct cmd *c, const struct ship_args *a)
+{
+	struct ship_totals totals = {0};
+	struct fleet_server *s;
+	_mem_ char *db = a->db ? xstrdup(a->db) : store_default_path();
+	const struct ship_opts o = {.db = db,
+				    .state = a->state,
+				    .again = a->again,
+				    .no_names = a->no_names,
+				    .notice = say_notice,
+				    .notice_ctx = c};
+	int rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell ship",
+				   "one dwell database", &c->err);
+
+	if (rc >= 0)
+		rc = fleet_server_open(&s, a->to, a->to_db, &a->login, &c->err);
+	if (rc < 0)
+		return rc;
+	if (a->create)
+		rc = create_tables(s, &c->err);
+	if (rc >= 0)
+		rc = fleet_ship(s, &o, &totals, &c->err);
+	fleet_server_close(s);
+	if (rc >= 0)
+		show_totals(c, &totals);
+	if (rc >= 0 && totals.n_failed)
+		rc = err_set(&c->err, -EIO,
+			     "%" PRIu64 " of %" PRIu64 " recordings were not shipped; the others "
+			     "were",
+			     totals.n_failed, totals.n_recordings);
+	return rc;
+}
+
+int cmd_ship(struct cmd *c)
+{
+	struct ship_args a = {0};
+	const struct opt table[] = {
+		{"to", OPT_STR, &a.to, "URL", "ClickHouse: http://HOST:8123/DATABASE, or https://"},
+		{"to-db", OPT_STR, &a.to_db, "NAME", "its database, where URL does not name one"},
+		{"login", OPT_STR, &a.login.file, "FILE",
+		 "a user and a password, a line each (default $DWELL_LOGIN)"},
+		{"schema", OPT_FLAG, &a.schema, NULL, "print the statements that make the tables"},
+		{"create", OPT_FLAG, &a.create, NULL,
+		 "make the tables first, or bring older ones to this version"},
+		{"db", OPT_STR, &a.db, "DB",
+		 "what to ship (default $DWELLDB, $DCPIDB, ~/.local/share/dwell)"},
+		{"state", OPT_STR, &a.state, "FILE",
+		 "where to remember what was shipped (default ~/.local/state/dwell/ship-*)"},
+		{"again", OPT_FLAG, &a.again, NULL,
+		 "ask the server about everything: it was restored or emptied"},
+		{"no-names", OPT_FLAG, &a.no_names, NULL, "send no names of procedures"},
+		{"timeout", OPT_DURATION, &a.login.timeout_ns, "TIME",
+		 "wait so long for an answer (default 5m)"},
+		{0},
+	};
+	opt_list operands = {0};
+	int rc = cmd_parse(c, "--to URL [OPTIONS]\n--schema", table, false, &operands);
+
+	if (rc == 0 && operands.n)
+		rc = err_set(&c->err, -EINVAL, "takes no operands; --db names the database");
+	if (rc == 0 && !a.to && !a.schema)
+		rc = err_set(&c->err, -EINVAL,
+			     "--to URL says where to, --schema prints the tables");
+	vec_release(&operands);
+	if (rc != 0)
+		return rc;
+	if (a.schema)
+		fleet_schema_format(&c->out);
+	return a.to ? ship_once(c, &a) : 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The tables of a fleet's database, once for all: the statements that make them, and the blocks that
+ * are sent, come from the same rows.  docs/design/fleet.md says why they are so. */
+#ifndef FLEET_SCHEMA_H
+#define FLEET_SCHEMA_H
+
+#include "base/str.h"
+#include "formats/native.h"
+#include "model/profile.h"
+
+#define FLEET_SCHEMA_VERSION 2
+
+enum fleet_table_id {
+	FLEET_BATCHES, /* a row makes a batch count */
+	FLEET_COUNTS,
+	FLEET_EVENTS,
+	FLEET_LOSSES,
+	FLEET_CONTEXTS,
+	FLEET_PLACES,
+	FLEET_IMAGES,
+	FLEET_OWNERS,
+	FLEET_CONTAINERS,
+	FLEET_VECTORS,
+	FLEET_VERSION,
+	FLEET_N_TABLES
+};
+
+struct fleet_table {
+	const char *name;
+	const struct native_col *cols;
+	size_t n_cols;
+	const char *engine; /* what follows the columns */
+};
+extern const struct fleet_table fleet_tables[FLEET_N_TABLES];
+
+/* Columns of the tables, in their order. */
+enum {
+	BATCH_DAY,
+	BATCH_HOST,
+	BATCH_EPOCH,
+	BATCH_RECORDING,
+	BATCH_SEGMENT,
+	BATCH_GENERATION,
+	BATCH_ID,
+	BATCH_ROWS,
+	BATCH_SAMPLES,
+	BATCH_START,
+	BATCH_END,
+	BATCH_N
+};
+enum {
+	COUNT_DAY,
+	COUNT_T,
+	COUNT_EVENT,
+	COUNT_SERVICE,
+	COUNT_HOST,
+	COUNT_EVENT_ID,
+	COUNT_OWNER,
+	COUNT_CTX,
+	COUNT_IMAGE,
+	COUNT_SVMA,
+	COUNT_VECTOR,
+	COUNT_SAMPLES,
+	COUNT_TOTAL,
+	COUNT_BATCH,
+	COUNT_N
+};
+enum {
+	EVENT_DAY,
+	EVENT_BATCH,
+	EVENT_ID,
+	EVENT_NAME,
+	EVENT_UNIT,
+	EVENT_PERIOD,
+	EVENT_FREQ,
+	EVENT_FLAGS,
+	EVENT_ENABLED,
+	EVENT_RUNNING,
+	EVENT_TOTAL,
+	EVENT_REACHED,
+	EVENT_SQUARES,
+	EVENT_N
+};
+enum { LOSS_DAY, LOSS_BATCH, LOSS_EVENT, LOSS_NAME, LOSS_SAMPLES, LOSS_N };
+enum { CONTEXT_ID, CONTEXT_IMAGES, CONTEXT_SVMAS, CONTEXT_N };
+enum {
+	PLACE_IMAGE,
+	PLACE_SVMA,
+	PLACE_START,
+	PLACE_END,
+	PLACE_NAME,
+	PLACE_FLAGS,
+	PLACE_LINE,
+	PLACE_LANGUAGE,
+	PLACE_VERSION,
+	PLACE_N
+};
+enum {
+	IMAGE_ID,
+	IMAGE_KIND,
+	IMAGE_FLAGS,
+	IMAGE_BUILD_ID,
+	IMAGE_DIGEST,
+	IMAGE_PATH,
+	IMAGE_TEXT_START,
+	IMAGE_TEXT_BYTES,
+	IMAGE_N
+};
+enum {
+	OWNER_ID,
+	OWNER_SERVICE,
+	OWNER_EXE,
+	OWNER_COMM,
+	OWNER_CGROUP,
+	OWNER_LABEL,
+	OWNER_THREAD,
+	OWNER_UID_COL,
+	OWNER_PID_COL,
+	OWNER_TID_COL,
+	OWNER_FLAGS_COL,
+	OWNER_N
+};
+/* Behind the columns of enum container_text. */
+enum { CONTAINER_COL_VERSION = CONTAINER_N_TEXTS, CONTAINER_N_COLS };
+enum { VECTOR_ID, VECTOR_KNOWN, VECTOR_VALUE, VECTOR_COUNTER, VECTOR_N };
+
+/* Appends the statement that makes table T where it is not there. */
+void fleet_schema_table(struct str *s, enum fleet_table_id t);
+
+/* Appends all statements that make a database ready, each ended by ";\n". */
+void fleet_schema_format(struct str *s);
+
+/* Appends the N bytes of TEXT as an expression of SQL.  It holds nothing but hex digits of them, so
+ * that no text from outside is ever a part of a statement. */
+void fleet_sql_text(struct str *s, const char *text, size_t n);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See send.h.
+ *
+ * Example: 40 samples of "cpu-clock" at prog 0x401035, called from prog 0x401007.
+ *
+ *     images    7, file, build-id ab.., /usr/bin/prog
+ *     places    7, 0x401007, 0x401000, 0x401020, main      7, 0x401035, 0x401030, 0x401060, hot
+ *     contexts  9, [7, 7], [0x401007, 0x401035]            outermost first
+ *     counts    ..., ctx 9, image 7, svma 0x401035, n 40   the leaf again: `by image` needs no join */
+#include "fleet/send.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "model/container.h"
+#include "model/fact.h"
+#include "model/script.h"
+
+#define MOST_ROWS  ((size_t)1000000) /* one INSERT stores such a block whole or not at all */
+#define MOST_BYTES ((size_t)64 << 20)
+
+struct fleet_sender {
+	struct fleet_server *s;
+	const struct profile *p;
+	struct resolver *r;
+	struct fleet_batch *b;
+	struct fleet_told *told;
+	struct native_block block;
+	enum fleet_table_id table;
+	uint64_t *events, *images, *owners, *vectors, *ctxs; /* ids by number */
+	uint32_t *line_of;				     /* by place: a script's number + 1 */
+};
+
+void fleet_told_release(struct fleet_told *t)
+{
+	for (size_t i = 0; i < FLEET_N_TABLES; i++)
+		fleet_ids_release(&t->ids[i]);
+}
+
+static void begin_table(struct fleet_sender *f, enum fleet_table_id t)
+{
+	native_release(&f->block);
+	native_init(&f->block, fleet_tables[t].cols, fleet_tables[t].n_cols);
+	f->table = t;
+}
+
+static int flush_rows(struct fleet_sender *f, struct err *err)
+{
+	const int rc = fleet_insert(f->s, f->table, &f->block, err);
+
+	native_reset(&f->block);
+	return rc < 0 ? err_prefix(err, rc, "table %s", fleet_tables[f->table].name) : 0;
+}
+
+static int end_row(struct fleet_sender *f, struct err *err)
+{
+	native_end_row(&f->block);
+	return f->block.n_rows < MOST_ROWS && f->block.n_bytes < MOST_BYTES ? 0
+									    : flush_rows(f, err);
+}
+
+static bool is_news(struct fleet_sender *f, uint64_t id)
+{
+	return fleet_ids_add(&f->told->ids[f->table], id, 0);
+}
+
+static void put_number(struct fleet_sender *f, size_t col, uint64_t x)
+{
+	native_add_u64(&f->block, col, x);
+}
+
+static void put_text(struct fleet_sender *f, size_t col, const char *text)
+{
+	native_add_text(&f->block, col, text);
+}
+
+/* --- dictionaries --- */
+
+static int send_images(struct fleet_sender *f, struct err *err)
+{
+	int rc = 0;
+
+	begin_table(f, FLEET_IMAGES);
+	for (image_id i = 0; i < f->p->images.n && rc >= 0; i++) {
+		const struct image *im = &f->p->images.v[i];
+		char hex[2 * BUILD_ID_MAX + 1], digest[2 * IMAGE_DIGEST_BYTES + 1];
+
+		if (!is_news(f, f->images[i]))
+			continue;
+		build_id_format(&im->build_id, hex);
+		str_hex(im->digest, IMAGE_DIGEST_BYTES, digest);
+		put_number(f, IMAGE_ID, f->images[i]);
+		put_number(f, IMAGE_KIND, im->kind);
+		put_number(f, IMAGE_FLAGS, im->flags);
+		put_text(f, IMAGE_BUILD_ID, hex);
+		put_text(f, IMAGE_DIGEST, digest);
+		put_text(f, IMAGE_PATH, im->path);
+		put_number(f, IMAGE_TEXT_START, im->text_start);
+		put_number(f, IMAGE_TEXT_BYTES, im->text_bytes);
+		rc = end_row(f, err);
+	}
+	return rc < 0 ? rc : flush_rows(f, err);
+}
+
+/* What a service is called: its label, else its container, else its unit, else its command. */
+static char *service_of(const struct profile *p, const struct owner *o)
+{
+	const char *label = profile_str(p, o->label), *cgroup = profile_str(p, o->cgroup);
+	const char *end = strstr(cgroup, ".service"), *start = end;
+	const struct container *c = profile_container_of(p, o->cgroup);
+
+	if (*label)
+		return xstrdup(label);
+	if (c && c->text[CONTAINER_NAME])
+		return xstrdup(profile_str(p, c->text[CONTAINER_NAME]));
+	while (start && start > cgroup && start[-1] != '/')
+		start--;
+	if (end)
+		return xstrndup(start, (size_t)(end - start));
+	return xstrdup(profile_str(p, o->comm));
+}
+
+static int send_owners(struct fleet_sender *f, struct err *err)
+{
+	const struct profile *p = f->p;
+	int rc = 0;
+
+	begin_table(f, FLEET_OWNERS);
+	for (owner_id i = 0; i < p->owners.n && rc >= 0; i++) {
+		const struct owner *o = &p->owners.v[i];
+		_mem_ char *service = service_of(p, o);
+
+		if (!is_news(f, f->owners[i]))
+			continue;
+		put_number(f, OWNER_ID, f->owners[i]);
+		put_text(f, OWNER_SERVICE, service);
+		put_text(f, OWNER_EXE, profile_str(p, o->exe));
+		put_text(f, OWNER_COMM, profile_str(p, o->comm));
+		put_text(f, OWNER_CGROUP, profile_str(p, o->cgroup));
+		put_text(f, OWNER_LABEL, profile_str(p, o->label));
+		put_text(f, OWNER_THREAD, profile_str(p, o->thread_name));
+		put_number(f, OWNER_UID_COL, o->uid);
+		put_number(f, OWNER_PID_COL, o->pid);
+		put_number(f, OWNER_TID_COL, o->tid);
+		put_number(f, OWNER_FLAGS_COL, o->flags);
+		rc = end_row(f, err);
+	}
+	return rc < 0 ? rc : flush_rows(f, err);
+}
+
+static int send_containers(struct fleet_sender *f, struct err *err)
+{
+	const uint64_t told = (uint64_t)time(NULL);
+	int rc = 0;
+
+	begin_table(f, FLEET_CONTAINERS);
+	vec_each (c, &f->p->containers) {
+		if (!container_has_texts(c) || !is_news(f, fleet_container_id(f->p, c)))
+			continue;
+		for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
+			put_text(f, i, profile_str(f->p, c->text[i]));
+		put_number(f, CONTAINER_COL_VERSION, told);
+		rc = end_row(f, err);
+		if (rc < 0)
+			return rc;
+	}
+	return flush_rows(f, err);
+}
+
+/* V without what only its recording has names for: another's numbers mean something else. */
+static struct vector common_vector(const struct vector *v)
+{
+	const uint64_t own = ((1ull << FACT_N_USER_BITS) - 1) << FACT_USER_BIT;
+	struct vector ret = *v;
+
+	ret.known &= ~own;
+	ret.value &= ~own;
+	return ret;
+}
+
+static bool is_own_counter(const struct vector *v)
+{
+	return v->counter >= FACT_USER_COUNTER;
+}
+
+static int send_vectors(struct fleet_sender *f, struct err *err)
+{
+	int rc = 0;
+
+	begin_table(f, FLEET_VECTORS);
+	for (vector_id i = 0; i < f->p->vectors.n && rc >= 0; i++) {
+		const struct vector common = common_vector(&f->p->vectors.v[i]), *v = &common;
+
+		if (!f->vectors[i] || is_own_counter(v) || !is_news(f, f->vectors[i]))
+			continue;
+		put_number(f, VECTOR_ID, f->vectors[i]);
+		put_number(f, VECTOR_KNOWN, v->known);
+		put_number(f, VECTOR_VALUE, v->value);
+		put_number(f, VECTOR_COUNTER, v->counter);
+		rc = end_row(f, err);
+	}
+	return rc < 0 ? rc : flush_rows(f, err);
+}
+
+/* What a place is called, as far as it is known. */
+static bool name_place(struct fleet_sender *f, place_id id, struct procedure *ret,
+		       const struct script **ret_script)
+{
+	const struct place *pl = &f->p->places.v[id];
+	const struct image *im = &f->p->images.v[pl->image];
+	const struct resolved *names;
+	uint32_t i;
+
+	*ret_script = f->line_of[id] ? &f->p->scripts.v[f->line_of[id] - 1] : NULL;
+	if (*ret_script) {
+		*ret = (struct procedure){.start = pl->svma,
+					  .end = pl->svma + 1,
+					  .name = profile_str(f->p, (*ret_script)->name)};
+		return true;
+	}
+	if (!f->r || im->kind == IMAGE_MARK || im->kind == IMAGE_UNKNOWN)
+		return false;
+	names = resolver_image(f->r, im);
+	i = symtab_find(names->symtab, pl->svma);
+	if (i == PROC_NONE)
+		return false;
+	*ret = symtab_get(names->symtab, i);
+	return true;
+}
+
+static int send_places(struct fleet_sender *f, struct err *err)
+{
+	const uint64_t version = (uint64_t)time(NULL);
+	const struct profile *p = f->p;
+	int rc = 0;
+
+	begin_table(f, FLEET_PLACES);
+	for (place_id i = 0; i < p->places.n && rc >= 0; i++) {
+		const struct place *pl = &p->places.v[i];
+		const struct script *script;
+		struct procedure proc;
+
+		if (!is_news(f, fleet_context_id(0, f->images[pl->image], pl->svma)) ||
+		    !name_place(f, i, &proc, &script))
+			continue;
+		put_number(f, PLACE_IMAGE, f->images[pl->image]);
+		put_number(f, PLACE_SVMA, pl->svma);
+		put_number(f, PLACE_START, proc.start);
+		put_number(f, PLACE_END, proc.end);
+		put_text(f, PLACE_NAME, proc.name);
+		put_number(f, PLACE_FLAGS, proc.flags);
+		put_number(f, PLACE_LINE, script ? script->line : 0);
+		put_text(f, PLACE_LANGUAGE, script ? profile_str(p, script->language) : "");
+		put_number(f, PLACE_VERSION, version);
+		rc = end_row(f, err);
+	}
+	return rc < 0 ? rc : flush_rows(f, err);
+}
+
+static int send_contexts(struct fleet_sender *f, struct err *err)
+{
+	_vec_ VEC(uint64_t) images = {0}, svmas = {0};
+	const struct profile *p = f->p;
+	int rc = 0;
+
+	begin_table(f, FLEET_CONTEXTS);
+	vec_each (v, &p->values) {
+		size_t n = 0;
+
+		if (!v->ctx || !value_counts(v) || !is_news(f, f->ctxs[v->ctx]))
+			continue;
+		for (ctx_id c = v->ctx; c; c = p->ctxs.v[c].parent)
+			n++;
+		images.n = svmas.n = 0;
+		vec_at(&images, n);
+		vec_at(&svmas, n);
+		images.n = svmas.n = n;
+		for (ctx_id c = v->ctx; c; c = p->ctxs.v[c].parent) {
+			const struct place *pl = &p->places.v[p->ctxs.v[c].place];
+
+			images.v[--n] = f->images[pl->image];
+			svmas.v[n] = pl->svma;
+		}
+		put_number(f, CONTEXT_ID, f->ctxs[v->ctx]);
+		native_add_list(&f->block, CONTEXT_IMAGES, images.v, images.n);
+		native_add_list(&f->block, CONTEXT_SVMAS, svmas.v, svmas.n);
+		rc = end_row(f, err);
+		if (rc < 0)
+			return rc;
+	}
+	return flush_rows(f, err);
+}
+
+/* --- the batch --- */
+
+static int send_counts(struct fleet_sender *f, struct err *err)
+{
+	const struct profile *p = f->p;
+	_mem_ char **services = xcalloc(p->owners.n + 1, sizeof(*services));
+	int rc = 0;
+
+	for (owner_id i = 0; i < p->owners.n; i++)
+		services[i] = service_of(p, &p->owners.v[i]);
+	begin_table(f, FLEET_COUNTS);
+	for (size_t i = 0; i < p->values.n && rc >= 0; i++) {
+		const struct value *v = &p->values.v[i];
+		const struct place *leaf = v->ctx ? profile_leaf(p, v->ctx) : NULL;
+
+		if (!value_counts(v))
+			continue;
+		f->b->n_left_out += p->vectors.v[v->vector].known >> FACT_USER_BIT != 0;
+		if (is_own_counter(&p->vectors.v[v->vector]))
+			continue;
+		put_number(f, COUNT_DAY, f->b->day);
+		put_number(f, COUNT_T, f->b->start);
+		put_text(f, COUNT_EVENT, profile_str(p, p->events.v[v->event].name));
+		put_text(f, COUNT_SERVICE, services[v->owner]);
+		put_text(f, COUNT_HOST, f->b->host);
+		put_number(f, COUNT_EVENT_ID, f->events[v->event]);
+		put_number(f, COUNT_OWNER, f->owners[v->owner]);
+		put_number(f, COUNT_CTX, f->ctxs[v->ctx]);
+		put_number(f, COUNT_IMAGE, leaf ? f->images[leaf->image] : 0);
+		put_number(f, COUNT_SVMA, leaf ? leaf->svma : 0);
+		put_number(f, COUNT_VECTOR, f->vectors[v->vector]);
+		put_number(f, COUNT_SAMPLES, v->count);
+		put_number(f, COUNT_TOTAL, v->sum);
+		put_number(f, COUNT_BATCH, f->b->id);
+		f->b->n_rows++;
+		if (value_is_samples(p, v))
+			f->b->n_samples += v->count;
+		rc = end_row(f, err);
+	}
+	for (owner_id i = 0; i < p->owners.n; i++)
+		free(services[i]);
+	return rc < 0 ? rc : flush_rows(f, err);
+}
+
+static int send_events(struct fleet_sender *f, struct err *err)
+{
+	const struct profile *p = f->p;
+	int rc = 0;
+
+	begin_table(f, FLEET_EVENTS);
+	for (event_id i = 0; i < p->events.n && rc >= 0; i++) {
+		const struct event *e = &p->events.v[i];
+		uint64_t squares;
+
+		memcpy(&squares, &e->weight_squares, sizeof(squares));
+		put_number(f, EVENT_DAY, f->b->day);
+		put_number(f, EVENT_BATCH, f->b->id);
+		put_number(f, EVENT_ID, f->events[i]);
+		put_text(f, EVENT_NAME, profile_str(p, e->name));
+		put_text(f, EVENT_UNIT, profile_str(p, e->unit));
+		put_number(f, EVENT_PERIOD, e->period);
+		put_number(f, EVENT_FREQ, e->freq_hz);
+		put_number(f, EVENT_FLAGS, e->flags);
+		put_number(f, EVENT_ENABLED, e->enabled_ns);
+		put_number(f, EVENT_RUNNING, e->running_ns);
+		put_number(f, EVENT_TOTAL, e->total);
+		put_number(f, EVENT_REACHED, e->n_reached);
+		put_number(f, EVENT_SQUARES, squares);
+		rc = end_row(f, err);
+	}
+	return rc < 0 ? rc : flush_rows(f, err);
+}
+
+static int send_losses(struct fleet_sender *f, struct err *err)
+{
+	int rc = 0;
+
+	begin_table(f, FLEET_LOSSES);
+	vec_each (l, &f->p->losses) {
+		put_number(f, LOSS_DAY, f->b->day);
+		put_number(f, LOSS_BATCH, f->b->id);
+		put_number(f, LOSS_EVENT, f->events[l->event]);
+		put_text(f, LOSS_NAME, profile_str(f->p, l->name));
+		put_number(f, LOSS_SAMPLES, l->n);
+		rc = end_row(f, err);
+		if (rc < 0)
+			return rc;
+	}
+	return flush_rows(f, err);
+}
+
+/* --- */
+
+static void make_ids(struct fleet_sender *f)
+{
+	const struct profile *p = f->p;
+
+	f->events = xcalloc(p->events.n + 1, sizeof(uint64_t));
+	f->images = xcalloc(p->images.n + 1, sizeof(uint64_t));
+	f->owners = xcalloc(p->owners.n + 1, sizeof(uint64_t));
+	f->vectors = xcalloc(p->vectors.n + 1, sizeof(uint64_t));
+	f->ctxs = xcalloc(p->ctxs.n + 1, sizeof(uint64_t));
+	f->line_of = xcalloc(p->places.n + 1, sizeof(uint32_t));
+	for (size_t i = 0; i < p->events.n; i++)
+		f->events[i] = fleet_event_id(p, &p->events.v[i]);
+	for (size_t i = 0; i < p->images.n; i++)
+		f->images[i] = fleet_image_id(&p->images.v[i]);
+	for (size_t i = 0; i < p->owners.n; i++)
+		f->owners[i] = fleet_owner_id(p, &p->owners.v[i]);
+	for (size_t i = 0; i < p->vectors.n; i++)
+		f->vectors[i] =
+			fleet_vector_id(&(struct vector[]){common_vector(&p->vectors.v[i])}[0]);
+	for (size_t i = 1; i < p->ctxs.n; i++) { /* parents come first */
+		const struct ctx *c = &p->ctxs.v[i];
+		const struct place *pl = &p->places.v[c->place];
+
+		f->ctxs[i] = fleet_context_id(f->ctxs[c->parent], f->images[pl->image], pl->svma);
+	}
+	for (size_t i = 0; i < p->scripts.n; i++)
+		f->line_of[p->scripts.v[i].place] = (uint32_t)i + 1;
+}
+
+int fleet_send(struct fleet_server *s, const struct profile *p, struct resolver *r,
+	       struct fleet_batch *b, struct fleet_told *t, struct err *err)
+{
+	static int (*const steps[])(struct fleet_sender * f, struct err * err) = {
+		send_images,   send_owners, send_containers, send_vectors, send_places,
+		send_contexts, send_counts, send_events,     send_losses,
+	};
+	struct fleet_sender f = {.s = s, .p = p, .r = r, .b = b, .told = t};
+	int rc = 0;
+
+	make_ids(&f);
+	for (size_t i = 0; i < n_elems(steps) && rc >= 0; i++)
+		rc = steps[i](&f, err);
+	native_release(&f.block);
+	free(f.events);
+	free(f.images);
+	free(f.owners);
+	free(f.vectors);
+	free(f.ctxs);
+	free(f.line_of);
+	return rc;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See ship.h.
+ *
+ * The database is the outbox: it keeps what is not shipped for as long as it keeps recordings.  Of
+ * each recording the server is asked which segments it has, and the answer is made equal to the
+ * MANIFEST:
+ *
+ *     server has 1 2 3,  MANIFEST has 4 5       (1 2 3 were merged into 4, and 5 is new)
+ *     values of 4 go as batch 0xa1.., those of 5 as batch 0x7c..; nobody counts them yet
+ *     one INSERT of rows into `batches`:   4 -> 0xa1..   5 -> 0x7c..   1 -> 0   2 -> 0   3 -> 0
+ *
+ * A segment's batch is the smallest that `batches` names for it; 0 is none.  That last INSERT is one
+ * block in a table without partitions, which the server stores whole or not at all, so it is what
+ * makes the recording's new state count.  Whatever dies before leaves rows of batches that nobody
+ * names.  An id is never used twice: whoever does not know how an INSERT ended asks again, and sends
+ * under new ids.  Should the first one arrive after all, a segment has two batches of the same
+ * samples, and the smaller id counts.
+ *
+ * A MANIFEST's generation is stored with its rows.  A copy of the database that is older than what
+ * the server knows is refused, for it would take newer samples away. */
+#include "fleet/ship.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "fleet/send.h"
+#include "store/commit.h"
+#include "store/db.h"
+#include "store/snapshot.h"
+
+#define STATE_HEAD "dwell-ship 1\n"
+#define STATE_MAX  ((size_t)64 << 20)
+#define DAY_NS	   (86400ull * 1000000000)
+
+/* A segment of which the server knows. */
+struct ship_known {
+	uint64_t segment, batch, generation, day, start_ns, end_ns;
+};
+
+static const struct native_col known_cols[] = {
+	{"c0", "UInt64"}, {"c1", "UInt64"}, {"c2", "UInt64"},
+	{"c3", "UInt16"}, {"c4", "UInt64"}, {"c5", "UInt64"},
+};
+
+struct shipper {
+	struct fleet_server *s;
+	const struct ship_opts *o;
+	struct ship_totals *totals;
+	struct resolver *resolver;
+	struct fleet_told told;
+	struct fleet_ids shipped; /* marks of recordings whose state the server has */
+	struct str state;	  /* of those that are still there */
+	char *path;		  /* of the state file */
+};
+
+typedef VEC(struct ship_known) ship_known_list;
+
+static void ship_notice(const struct shipper *h, const char *epoch, const char *host,
+			const char *what)
+{
+	_mem_ char *line = xasprintf("%s/%s: %s", epoch, host, what);
+
+	if (h->o->notice)
+		h->o->notice(h->o->notice_ctx, line);
+}
+
+/* --- what was shipped --- */
+
+/* A mark for the state of a recording that MANIFEST M says. */
+static uint64_t mark_of(const char *epoch, const struct manifest *m)
+{
+	struct sha256 s;
+	uint8_t bytes[8];
+	uint64_t mark = 0;
+
+	sha256_begin(&s);
+	sha256_add(&s, epoch, strlen(epoch) + 1);
+	sha256_add(&s, m->host, strlen(m->host) + 1);
+	sha256_add_u64(&s, m->recording);
+	sha256_add_u64(&s, m->generation);
+	sha256_end(&s, bytes, sizeof(bytes));
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		mark |= (uint64_t)bytes[i] << 8 * i;
+	return mark;
+}
+
+/* The user's own file for this database and this server. */
+static char *default_state(const struct shipper *h, struct err *err)
+{
+	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	_mem_ char *dir = NULL, *db = realpath(h->o->db, NULL);
+	char hex[17];
+	uint8_t bytes[8];
+	struct sha256 s;
+
+	if (base && *base == '/')
+		dir = xasprintf("%s/dwell", base);
+	else if (home && *home == '/')
+		dir = xasprintf("%s/.local/state/dwell", home);
+	if (!dir) {
+		err_set(err, -EINVAL,
+			"there is no home directory; --state FILE names the file that "
+			"remembers what was shipped");
+		return NULL;
+	}
+	if (file_mkdirs(dir, err) < 0)
+		return NULL;
+	sha256_begin(&s);
+	sha256_add(&s, db ? db : h->o->db, strlen(db ? db : h->o->db) + 1);
+	sha256_add(&s, fleet_server_name(h->s), strlen(fleet_server_name(h->s)) + 1);
+	sha256_end(&s, bytes, sizeof(bytes));
+	str_hex(bytes, sizeof(bytes), hex);
+	return xasprintf("%s/ship-%s", dir, hex);
+}
+
+/* A file that is damaged costs questions, nothing else. */
+static void load_state(struct shipper *h)
+{
+	_mem_ char *text = NULL;
+	size_t n;
+
+	if (file_load(h->path, STATE_MAX, &text, &n, NULL) < 0 || !str_starts(text, STATE_HEAD))
+		return;
+	for (char *save = NULL, *l = strtok_r(text + strlen(STATE_HEAD), "\n", &save); l;
+	     l = strtok_r(NULL, "\n", &save)) {
+		uint64_t mark;
+
+		if (strlen(l) == 16 && str_parse_u64(l, 16, &mark) >= 0)
+			fleet_ids_add(&h->shipped, mark, 0);
+	}
+}
+
+static int save_state(struct shipper *h, struct err *err)
+{
+	char *slash = strrchr(h->path, '/');
+	_mem_ char *dir = slash ? xstrndup(h->path, (size_t)(slash - h->path) + 1) : xstrdup(".");
+	_fd_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_mem_ char *text = xasprintf(STATE_HEAD "%s", str_get(&h->state));
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", dir);
+	return file_replace_hidden(fd, slash ? slash + 1 : h->path, text, strlen(text), err);
+}
+
+/* --- one recording --- */
+
+/* An error of this recording's own files: the others go on. */
+static int of_recording(int rc)
+{
+	return rc < 0 ? -EIO : rc;
+}
+
+static int take_known(void *ctx, const struct native_value *v, struct err *err)
+{
+	ship_known_list *l = ctx;
+
+	(void)err;
+	vec_push(l, (struct ship_known){v[0].u, v[1].u, v[2].u, v[3].u, v[4].u, v[5].u});
+	return 0;
+}
+
+static int ask_known(struct shipper *h, const char *epoch, const struct manifest *m,
+		     ship_known_list *ret, struct err *err)
+{
+	_str_ struct str sql = {0};
+
+	str_add(&sql, "SELECT segment AS c0, min(batch) AS c1, max(generation) AS c2, "
+		      "toUInt16(any(day)) AS c3, any(start_ns) AS c4, any(end_ns) AS c5 "
+		      "FROM batches WHERE host = ");
+	fleet_sql_text(&sql, m->host, strlen(m->host));
+	str_add(&sql, " AND epoch = ");
+	fleet_sql_text(&sql, epoch, strlen(epoch));
+	str_addf(&sql, " AND recording = %" PRIu64 " GROUP BY segment", m->recording);
+	return fleet_ask(h->s, str_get(&sql), known_cols, n_elems(known_cols), take_known, ret,
+			 err);
+}
+
+static int new_batch_id(uint64_t *ret, struct err *err)
+{
+	do
+		if (getrandom(ret, sizeof(*ret), 0) != sizeof(*ret))
+			return err_errno(err, -errno, "getrandom");
+	while (!*ret);
+	return 0;
+}
+
+static const struct ship_known *find_known(const ship_known_list *l, uint64_t segment)
+{
+	vec_each (k, l)
+		if (k->segment == segment)
+			return k;
+	return NULL;
+}
+
+static void add_commit(struct native_block *b, const char *epoch, const struct manifest *m,
+		       const struct ship_known *k, const struct fleet_batch *sent)
+{
+	native_add_u64(b, BATCH_DAY, k->day);
+	native_add_text(b, BATCH_HOST, m->host);
+	native_add_text(b, BATCH_EPOCH, epoch);
+	native_add_u64(b, BATCH_RECORDING, m->recording);
+	native_add_u64(b, BATCH_SEGMENT, k->segment);
+	native_add_u64(b, BATCH_GENERATION, m->generation);
+	native_add_u64(b, BATCH_ID, k->batch);
+	native_add_u64(b, BATCH_ROWS, sent ? sent->n_rows : 0);
+	native_add_u64(b, BATCH_SAMPLES, sent ? sent->n_samples : 0);
+	native_add_u64(b, BATCH_START, k->start_ns);
+	native_add_u64(b, BATCH_END, k->end_ns);
+	native_end_row(b);
+}
+
+/* Sends segment I, and adds to COMMIT the row that will make it count. */
+static int send_segment(struct shipper *h, const char *epoch, const struct snapshot *snap, size_t i,
+			struct native_block *commit, struct ship_totals *sum, struct err *err)
+{
+	const struct manifest_segment *seg = &snap->manifest.segments.v[i];
+	struct fleet_batch b = {.host = snap->manifest.host,
+				.day = seg->start_wall_ns / DAY_NS,
+				.start = seg->start_wall_ns / 1000000000};
+	struct profile p;
+	int rc = new_batch_id(&b.id, err);
+
+	profile_init(&p);
+	if (rc >= 0)
+		rc = of_recording(snapshot_load_segment(snap, i, &p, NULL, err));
+	if (rc >= 0)
+		rc = fleet_send(h->s, &p, h->resolver, &b, &h->told, err);
+	profile_release(&p);
+	if (rc < 0)
+		return rc;
+	add_commit(commit, epoch, &snap->manifest,
+		   &(struct ship_known){.segment = commit_segment_number(seg->name),
+					.batch = b.id,
+					.day = b.day,
+					.start_ns = seg->start_wall_ns,
+					.end_ns = seg->end_wall_ns},
+		   &b);
+	sum->n_segments++;
+	sum->n_rows += b.n_rows;
+	sum->n_samples += b.n_samples;
+	sum->n_left_out += b.n_left_out;
+	return 0;
+}
+
+/* Makes what the server has of the recording what SNAP says. */
+static int make_equal(struct shipper *h, const char *epoch, const struct snapshot *snap,
+		      struct err *err)
+{
+	const struct manifest *m = &snap->manifest;
+	_vec_ ship_known_list known = {0};
+	struct native_block commit = {0};
+	struct ship_totals sum = {0};
+	int rc = ask_known(h, epoch, m, &known, err);
+
+	vec_each (k, &known)
+		if (k->generation > m->generation)
+			return err_set(err, -ESTALE,
+				       "the server has a later state of it; is this an "
+				       "older copy of the database?");
+	native_init(&commit, fleet_tables[FLEET_BATCHES].cols, BATCH_N);
+	for (size_t i = 0; i < m->segments.n && rc >= 0; i++) {
+		const uint64_t number = commit_segment_number(m->segments.v[i].name);
+		const struct ship_known *k = find_known(&known, number);
+
+		if (k && !k->batch)
+			rc = err_set(err, -ESTALE, "the server knows that %s was merged",
+				     m->segments.v[i].name);
+		else if (!k)
+			rc = send_segment(h, epoch, snap, i, &commit, &sum, err);
+	}
+	vec_each (k, &known) {
+		bool is_there = !k->batch;
+
+		vec_each (seg, &m->segments)
+			is_there |= commit_segment_number(seg->name) == k->segment;
+		if (is_there)
+			continue;
+		k->batch = 0;
+		add_commit(&commit, epoch, m, k, NULL);
+		sum.n_superseded++;
+	}
+	if (rc >= 0)
+		rc = fleet_insert(h->s, FLEET_BATCHES, &commit, err);
+	native_release(&commit);
+	if (rc < 0)
+		return rc;
+	h->totals->n_segments += sum.n_segments;
+	h->totals->n_rows += sum.n_rows;
+	h->totals->n_samples += sum.n_samples;
+	h->totals->n_superseded += sum.n_superseded;
+	h->totals->n_left_out += sum.n_left_out;
+	return 0;
+}
+
+static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struct err *err)
+{
+	struct snapshot snap;
+	struct manifest m;
+	uint64_t mark;
+	int rc = of_recording(snapshot_manifest(dirfd, &m, err));
+
+	if (rc < 0)
+		return rc;
+	mark = mark_of(epoch, &m);
+	manifest_release(&m);
+	if (!h->o->again && fleet_ids_find(&h->shipped, mark) != FLEET_NO_NUMBER) {
+		h->totals->n_known++;
+	} else {
+		rc = of_recording(snapshot_open(&snap, dirfd, err));
+		if (rc >= 0) {
+			mark = mark_of(epoch, &snap.manifest);
+			rc = make_equal(h, epoch, &snap, err);
+			snapshot_close(&snap);
+		}
+	}
+	if (rc >= 0)
+		str_addf(&h->state, "%016" PRIx64 "\n", mark);
+	return rc;
+}
+
+/* Whether an error is the server's as a whole, not one recording's. */
+static bool ends_all(int rc)
+{
+	return rc == -ECONNREFUSED || rc == -EACCES || rc == -ETIMEDOUT || rc == -EBADMSG;
+}
+
+static int ship_host(struct shipper *h, int epoch_fd, const char *epoch, const char *host,
+		     struct err *err)
+{
+	_fd_ int fd = db_open_dir(epoch_fd, host, false, NULL);
+	struct err why = {0};
+	int rc;
+
+	if (fd < 0 || faccessat(fd, MANIFEST_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0; /* removed meanwhile, or not there yet */
+	h->totals->n_recordings++;
+	rc = ship_recording(h, fd, epoch, &why);
+	if (rc >= 0)
+		return 0;
+	/* What the server was told just now it may not have. */
+	fleet_told_release(&h->told);
+	h->totals->n_failed++;
+	if (ends_all(rc))
+		return err_set(err, rc, "%s", why.msg);
+	ship_notice(h, epoch, host, why.msg);
+	return 0;
+}
+
+static int ship_epoch(struct shipper *h, int epochs_fd, const char *epoch, struct err *err)
+{
+	_fd_ int fd = db_open_dir(epochs_fd, epoch, false, NULL);
+	name_list hosts = {0};
+	int rc = 0;
+
+	if (fd >= 0)
+		rc = db_names(fd, host_name_valid, &hosts, err);
+	for (size_t i = 0; i < hosts.n && rc >= 0; i++)
+		rc = ship_host(h, fd, epoch, hosts.v[i], err);
+	name_list_release(&hosts);
+	return rc;
+}
+
+static int ship_all(struct shipper *h, int db_fd, struct err *err)
+{
+	_fd_ int fd = db_open_dir(db_fd, "epochs", false, err);
+	name_list epochs = {0};
+	int rc = fd < 0 ? fd : 0;
+
+	if (rc >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		rc = err_set(err, -EBUSY, "somebody else ships this database now");
+	if (rc >= 0)
+		rc = db_names(fd, epoch_name_valid, &epochs, err);
+	for (size_t i = 0; i < epochs.n && rc >= 0; i++)
+		rc = ship_epoch(h, fd, epochs.v[i], err);
+	name_list_release(&epochs);
+	return rc;
+}
+
+int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_totals *ret,
+	       struct err *err)
+{
+	struct resolver_opts ro = {.no_save = true};
+	_mem_ char *images = store_images_dir(o->db, false, NULL);
+	struct shipper h = {.s = s, .o = o, .totals = ret};
+	_fd_ int fd = db_open(o->db, false, err);
+	uint64_t sent = fleet_server_sent(s);
+	int rc = fd < 0 ? fd : 0, saved;
+
+	*ret = (struct ship_totals){0};
+	if (rc >= 0)
+		rc = fleet_check_schema(s, err);
+	if (rc >= 0)
+		h.path = o->state ? xstrdup(o->state) : default_state(&h, err);
+	if (rc >= 0 && !h.path)
+		rc = -EINVAL;
+	if (rc >= 0) {
+		load_state(&h);
+		ro.cache_dir = images;
+		h.resolver = o->no_names ? NULL : resolver_new(&ro);
+		rc = ship_all(&h, fd, err);
+		/* A pass that ended early asks for the rest again. */
+		saved = save_state(&h, rc < 0 ? NULL : err);
+		rc = rc < 0 ? rc : saved;
+	}
+	resolver_free(h.resolver);
+	fleet_told_release(&h.told);
+	fleet_ids_release(&h.shipped);
+	str_release(&h.state);
+	free(h.path);
+	ret->n_bytes = fleet_server_sent(s) - sent;
+	return rc;
+}

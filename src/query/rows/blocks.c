@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See blocks.h.
+ *
+ * Samples of retired instructions: of an event that samples each instruction alike, so a block that
+ * ran n times with a period p has n * n_insns / p samples.  Samples of time say nothing of how often
+ * code ran, and are not used. */
+#include "query/rows/blocks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/lower_bound.h"
+#include "model/fact.h"
+#include "query/samples/branch_rows.h"
+
+struct blocks_maker {
+	struct query *q;
+	const struct image *im;
+	image_id image;
+	struct flow flow;
+	struct block_count *counts;
+	struct blocks *ret;
+};
+
+/* The last block that begins at SVMA or before it and covers it; SIZE_MAX: none. */
+static size_t block_at(const struct flow *f, uint64_t svma)
+{
+	const size_t i = lower_bound(k, 0, f->blocks.n, f->blocks.v[k].start <= svma);
+
+	return i && svma < f->blocks.v[i - 1].end ? i - 1 : SIZE_MAX;
+}
+
+/* --- exact counts --- */
+
+static bool count_exactly(struct blocks_maker *m, const struct exact_counts *exact)
+{
+	const struct exact_range r = exact_counts_of(exact, m->im->path);
+
+	for (size_t b = 0; b < m->flow.blocks.n; b++) {
+		const struct flow_block *k = &m->flow.blocks.v[b];
+		const size_t n = (size_t)(r.end - r.first);
+
+		m->counts[b].confidence = COUNT_EXACT;
+		for (size_t i = lower_bound(k2, 0, n, r.first[k2].svma < k->start);
+		     i < n && r.first[i].svma < k->end; i++) {
+			m->ret->n_basis += r.first[i].n;
+			if (r.first[i].svma == k->start)
+				m->counts[b].n = (double)r.first[i].n;
+		}
+	}
+	return m->ret->n_basis > 0;
+}
+
+/* --- branches --- */
+
+static void add_end(const struct blocks_maker *m, place_id place, int64_t n, run_ends *ends)
+{
+	const struct place *pl = &m->q->profile->places.v[place];
+
+	if (pl->image == m->image && block_at(&m->flow, pl->svma) != SIZE_MAX)
+		vec_push(ends, (struct run_end){pl->svma + (n < 0), n});
+}
+
+static bool count_branches(struct blocks_maker *m)
+{
+	_vec_ branch_rows rows = {0};
+	_vec_ run_ends ends = {0};
+	image_ids images = {0};
+
+	vec_push(&images, m->image);
+	branch_rows_gather(m->q, &images, &rows);
+	vec_release(&images);
+	vec_each (b, &rows) {
+		const size_t n = ends.n;
+
+		add_end(m, b->to, (int64_t)b->count, &ends);
+		add_end(m, b->from, -(int64_t)b->count, &ends);
+		m->ret->n_basis += ends.n > n ? b->count : 0;
+	}
+	if (ends.n)
+		block_counts_of_branches(&m->flow, ends.v, ends.n, m->counts);
+	return ends.n > 0;
+}
+
+/* --- retired instructions --- */
+
+/* Samples of E pick one instruction as likely as another, by ProfileMe, by Arm's SPE or by counting
+ * retired instructions precisely. */
+static bool samples_instructions(const struct profile *p, event_id e)
+{
+	static const char *const begins[] = {"pm", "arm_spe", "inst_retired", "instructions"};
+	const char *name = profile_str(p, p->events.v[e].name);
+
+	for (size_t i = 0; i < n_elems(begins); i++)
+		if (strncasecmp(name, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool is_retired(const struct query *q, const struct value *v)
+{
+	const struct profile *p = q->profile;
+	const struct vector *k = &p->vectors.v[v->vector];
+
+	return value_is_samples(p, v) && k->known & k->value & FACT_MASK(FACT_RETIRED) &&
+	       (!q->wanted || q->wanted[v->owner]) && q->col_of[v->event] < q->n_cols &&
+	       samples_instructions(p, v->event);
+}
+
+static struct block_count retired_count(double samples, double executions)
+{
+	const double error = samples > 0 ? 2 / sqrt(samples) : INFINITY;
+
+	if (samples <= 0)
+		return (struct block_count){0, COUNT_UNKNOWN};
+	return (struct block_count){executions, error <= 0.05  ? COUNT_HIGH
+						: error <= 0.2 ? COUNT_MEDIUM
+							       : COUNT_LOW};
+}
+
+static bool count_retired(struct blocks_maker *m)
+{
+	const struct profile *p = m->q->profile;
+	_mem_ double *weights = xcalloc(m->flow.blocks.n, sizeof(*weights));
+	_mem_ double *samples = xcalloc(m->flow.blocks.n, sizeof(*samples));
+
+	vec_each (v, &p->values) {
+		const struct place *pl = &p->places.v[p->ctxs.v[v->ctx].place];
+		size_t b;
+
+		if (pl->image != m->image || !is_retired(m->q, v))
+			continue;
+		b = block_at(&m->flow, pl->svma);
+		if (b == SIZE_MAX)
+			continue;
+		weights[b] += (double)value_weight(p, v) / event_duty(&p->events.v[v->event]);
+		samples[b] += (double)v->count;
+		m->ret->n_basis += v->count;
+	}
+	if (!m->ret->n_basis)
+		return false;
+	for (size_t b = 0; b < m->flow.blocks.n; b++)
+		m->counts[b] = retired_count(samples[b], weights[b] / m->flow.blocks.v[b].n_insns);
+	block_counts_fill(&m->flow, m->counts);
+	return true;
+}
+
+/* --- all --- */
+
+static uint32_t loops_around(const struct blocks_maker *m, uint64_t svma)
+{
+	struct code_scope scopes[RESOLVER_MAX_FRAMES];
+	const size_t n =
+		resolver_scopes(m->q->resolver, m->im, svma, false, scopes, RESOLVER_MAX_FRAMES);
+	uint32_t loops = 0;
+
+	for (size_t i = 0; i < n && i < RESOLVER_MAX_FRAMES; i++)
+		loops += scopes[i].kind == CODE_LOOP;
+	return loops;
+}
+
+static void add_rows(struct blocks_maker *m, const struct columns *columns)
+{
+	for (size_t b = 0; b < m->flow.blocks.n; b++) {
+		const struct flow_block *k = &m->flow.blocks.v[b];
+		const struct spot_range r = listing_spots(m->q, m->image, k->start, k->end);
+		double *samples =
+			arena_calloc(&m->ret->arena, columns->cols.n + 1, sizeof(*samples));
+
+		for (const struct spot *s = r.first; s < r.end; s++)
+			if (block_at(&m->flow, s->svma) == b)
+				listing_add_spot(m->q, samples, s);
+		cols_evaluate(columns, samples);
+		m->ret->n_unknown += m->counts[b].confidence == COUNT_UNKNOWN;
+		vec_push(&m->ret->v, (struct block_row){.start = k->start,
+							.end = k->end,
+							.n_insns = k->n_insns,
+							.n_loops = loops_around(m, k->start),
+							.count = m->counts[b],
+							.samples = samples});
+	}
+	m->ret->n_unknown_jumps = m->flow.n_unknown;
+}
+
+static int count_blocks(struct blocks_maker *m, const struct exact_counts *exact, struct err *err)
+{
+	if (exact) {
+		m->ret->basis = BLOCKS_EXACT;
+		m->ret->basis_text = "exact counts";
+		return count_exactly(m, exact)
+			       ? 0
+			       : err_set(err, -ENODATA,
+					 "no instruction of the procedure is counted; "
+					 "is it of %s, and did it run?",
+					 str_basename(m->im->path));
+	}
+	if (count_branches(m)) {
+		m->ret->basis = BLOCKS_OF_BRANCHES;
+		m->ret->basis_text = "branch stacks";
+		return 0;
+	}
+	if (count_retired(m)) {
+		m->ret->basis = BLOCKS_OF_RETIRED;
+		m->ret->basis_text = "samples of retired instructions";
+		return 0;
+	}
+	return err_set(err, -ENODATA,
+		       "no retired samples, no branches: block counts cannot be known; "
+		       "--counts FILE takes callgrind's");
+}
+
+int blocks_gather(const struct listing *l, const struct columns *columns,
+		  const struct exact_counts *exact, struct blocks *ret, struct err *err)
+{
+	struct blocks_maker m = {.q = l->code.q, .image = l->code.image, .ret = ret};
+	uint64_t start;
+	int rc;
+
+	*ret = (struct blocks){0};
+	if (!l->has_code || l->is_script)
+		return err_set(err, -ENOTSUP, "%s",
+			       l->why_no_code.msg[0] ? l->why_no_code.msg : "no instructions");
+	m.im = &m.q->profile->images.v[m.image];
+	rc = resolver_flow(m.q->resolver, m.im, l->start, &m.flow, &start);
+	if (rc < 0)
+		return err_set(err, -ENOTSUP, "%s: %s", l->procedure,
+			       rc == -E2BIG ? "too large to be followed"
+					    : "its code cannot be followed");
+	m.counts = xcalloc(m.flow.blocks.n, sizeof(*m.counts));
+	rc = count_blocks(&m, exact, err);
+	if (rc >= 0)
+		add_rows(&m, columns);
+	free(m.counts);
+	flow_release(&m.flow);
+	return rc;
+}
+
+void blocks_release(struct blocks *b)
+{
+	vec_release(&b->v);
+	arena_release(&b->arena);
+	*b = (struct blocks){0};
+}

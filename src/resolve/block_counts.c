@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See block_counts.h.
+ *
+ * Branches.  Code runs straight from the target of a jump to the next jump.  So an address ran as
+ * often as jumps went to it or before it, less the jumps from before it (forward), and as often as
+ * jumps left from it or behind it, less the jumps to behind it (backward), both counted in its
+ * chain: code that control enters and leaves by jumps alone.  A chain ends behind a return, a jump
+ * that is always taken, and a call, for a call is a jump to elsewhere, and its return one to here.
+ *
+ * Of each stack the newest jump's target has no end, and the oldest jump's source no beginning.  They
+ * are where any other ends are, so forward and backward are right on average, but both err by what
+ * they add up.  The one that adds up less errs less: the mean weighs each by the inverse of the
+ * jumps it took.
+ *
+ * Example: a loop of 1000 turns, then a block that returns.  Jumps: 10 to the loop's start from
+ * outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the loop forward
+ * says 10 + 990 - 990 = 10, of 1990 jumps; backward says 9, of 9 jumps.  The mean is 9.005.
+ *
+ * Filling.  Edges and blocks are unknowns of equations, two for each block: what comes in, and what
+ * goes out.  An equation with one unknown left gives it; each unknown is found once.  Equations of
+ * which not all edges are known (ways in from elsewhere, ways out of the procedure) are left out.
+ * Irreducible loops are no special case. */
+#include "resolve/block_counts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/lower_bound.h"
+
+/* Of 16 jumps in a stack, or more, two have no partner. */
+#define ENDS_PER_ODD 16
+
+const char *count_confidence_name(enum count_confidence c)
+{
+	static const char *const names[] = {"unknown", "low", "medium", "high", "exact"};
+
+	return names[c];
+}
+
+/* --- branches --- */
+
+static int compare_run_ends(const void *a, const void *b)
+{
+	const struct run_end *x = a, *y = b;
+
+	if (x->svma != y->svma)
+		return x->svma < y->svma ? -1 : 1;
+	return (x->n > y->n) - (x->n < y->n);
+}
+
+/* Sums over sorted ends: those before number i. */
+struct end_sums {
+	const struct run_end *ends;
+	size_t n;
+	int64_t *sum; /* n + 1 */
+	uint64_t *jumps;
+};
+
+struct estimate {
+	double n, variance; /* not of N itself, but of what errs */
+};
+
+/* The first jump to SVMA, or end behind it.  Jumps that end at SVMA began in the byte before. */
+static size_t first_to(const struct end_sums *s, uint64_t svma)
+{
+	return lower_bound(k, 0, s->n,
+			   s->ends[k].svma < svma || (s->ends[k].svma == svma && s->ends[k].n < 0));
+}
+
+/* How often [SVMA, ...) ran, in a chain [START, END). */
+static struct estimate estimate_at(const struct end_sums *s, uint64_t start, uint64_t end,
+				   uint64_t svma)
+{
+	const size_t from = first_to(s, start), to = first_to(s, end);
+	size_t here = lower_bound(k, 0, s->n, s->ends[k].svma <= svma);
+	double forward, backward, n_forward, n_backward;
+
+	here = here < from ? from : here > to ? to : here;
+	forward = (double)(s->sum[here] - s->sum[from]);
+	backward = -(double)(s->sum[to] - s->sum[here]);
+	n_forward = 1 + (double)(s->jumps[here] - s->jumps[from]);
+	n_backward = 1 + (double)(s->jumps[to] - s->jumps[here]);
+	return (struct estimate){
+		.n = (forward / n_forward + backward / n_backward) /
+		     (1 / n_forward + 1 / n_backward),
+		.variance = 1 / (1 / n_forward + 1 / n_backward),
+	};
+}
+
+static struct block_count count_of(struct estimate e)
+{
+	const double n = e.n > 0 ? e.n : 0;
+	const double error = 2 * sqrt(n + e.variance / ENDS_PER_ODD);
+
+	return (struct block_count){n, error <= 0.05 * n  ? COUNT_HIGH
+				       : error <= 0.2 * n ? COUNT_MEDIUM
+							  : COUNT_LOW};
+}
+
+/* Control does not run on from block B into what follows it. */
+static bool ends_chain(const struct flow *f, size_t b)
+{
+	const struct flow_block *k = &f->blocks.v[b];
+
+	return (k->how != FLOW_FALLS && k->how != FLOW_BRANCHES) || b + 1 == f->blocks.n ||
+	       f->blocks.v[b + 1].start != k->end;
+}
+
+/* The blocks [FIRST, LAST], which run on into each other, but for calls. */
+static void count_chain(const struct flow *f, const struct end_sums *s, size_t first, size_t last,
+			struct block_count *counts)
+{
+	const uint64_t end = f->blocks.v[last].end;
+	uint64_t start = f->blocks.v[first].start;
+	size_t call = lower_bound(k, 0, f->calls.n, f->calls.v[k] <= start);
+	struct estimate sum = {0};
+
+	for (size_t b = first; b <= last;) {
+		const struct flow_block *k = &f->blocks.v[b];
+		const uint64_t stop =
+			call < f->calls.n && f->calls.v[call] < end ? f->calls.v[call] : end;
+		const uint64_t at = start > k->start ? start : k->start;
+
+		if (at < k->end && at < stop) {
+			struct estimate e = estimate_at(s, start, stop, at);
+
+			sum.n += e.n / e.variance;
+			sum.variance += 1 / e.variance;
+		}
+		if (stop < k->end) { /* behind a call, in the same block */
+			start = stop;
+			call++;
+			continue;
+		}
+		counts[b] = sum.variance > 0 ? count_of((struct estimate){sum.n / sum.variance,
+									  1 / sum.variance})
+					     : (struct block_count){0, COUNT_LOW};
+		sum = (struct estimate){0};
+		if (stop == k->end && b++ < last) { /* a call ends the block */
+			start = stop;
+			call++;
+		} else if (stop > k->end) {
+			b++;
+		}
+	}
+}
+
+void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
+			      struct block_count *counts)
+{
+	struct end_sums s = {.ends = ends, .n = n};
+
+	if (n > 1)
+		qsort(ends, n, sizeof(*ends), compare_run_ends);
+	s.sum = xcalloc(n + 1, sizeof(*s.sum));
+	s.jumps = xcalloc(n + 1, sizeof(*s.jumps));
+	for (size_t i = 0; i < n; i++) {
+		s.sum[i + 1] = s.sum[i] + ends[i].n;
+		s.jumps[i + 1] = s.jumps[i] + (uint64_t)llabs(ends[i].n);
+	}
+	for (size_t first = 0, b = 0; b < f->blocks.n; b++) {
+		if (!ends_chain(f, b))
+			continue;
+		count_chain(f, &s, first, b, counts);
+		first = b + 1;
+	}
+	free(s.sum);
+	free(s.jumps);
+}
+
+/* --- filling --- */
+
+/* Equation 2 * b: block b is the sum of the edges to it; 2 * b + 1: of those from it. */
+struct filler {
+	const struct flow *f;
+	struct block_count *blocks, *edges;
+	uint32_t *first_in, *in; /* edges to each block */
+	uint32_t *from;		 /* of each edge */
+	uint32_t *n_open;	 /* unknowns of each equation; UINT32_MAX: it does not hold */
+	VEC(uint32_t) ready;	 /* equations with one unknown */
+};
+
+static bool all_go_on(const struct flow *f, uint32_t b)
+{
+	const struct flow_block *k = &f->blocks.v[b];
+	const uint32_t n = f->first[b + 1] - f->first[b];
+
+	switch (k->how) {
+	case FLOW_FALLS:
+	case FLOW_JUMPS:
+		return n == 1;
+	case FLOW_BRANCHES:
+		return n == 2;
+	case FLOW_TABLE:
+		return n > 0;
+	default:
+		return false;
+	}
+}
+
+static void connect_filler(struct filler *l)
+{
+	const struct flow *f = l->f;
+	const uint32_t n = (uint32_t)f->blocks.n, n_edges = f->first[n];
+
+	l->first_in = xcalloc(n + 2, sizeof(*l->first_in));
+	l->in = xcalloc(n_edges + 1, sizeof(*l->in));
+	l->from = xcalloc(n_edges + 1, sizeof(*l->from));
+	l->edges = xcalloc(n_edges + 1, sizeof(*l->edges));
+	for (uint32_t e = 0; e < n_edges; e++)
+		l->first_in[f->succ[e] + 2]++;
+	for (uint32_t b = 0; b < n; b++)
+		l->first_in[b + 2] += l->first_in[b + 1];
+	for (uint32_t b = 0; b < n; b++)
+		for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++) {
+			l->from[e] = b;
+			l->in[l->first_in[f->succ[e] + 1]++] = e;
+		}
+}
+
+static void close_one(struct filler *l, uint32_t equation)
+{
+	if (l->n_open[equation] != UINT32_MAX && --l->n_open[equation] == 1)
+		vec_push(&l->ready, equation);
+}
+
+static void start_filler(struct filler *l)
+{
+	const struct flow *f = l->f;
+	const uint32_t n = (uint32_t)f->blocks.n;
+
+	l->n_open = xcalloc(2 * (size_t)n + 1, sizeof(*l->n_open));
+	for (uint32_t b = 0; b < n; b++) {
+		const uint32_t unknown = l->blocks[b].confidence == COUNT_UNKNOWN;
+
+		l->n_open[2 * b] =
+			f->n_unknown ? UINT32_MAX : l->first_in[b + 1] - l->first_in[b] + unknown;
+		l->n_open[2 * b + 1] =
+			all_go_on(f, b) ? f->first[b + 1] - f->first[b] + unknown : UINT32_MAX;
+	}
+	vec_each (r, &f->roots)
+		l->n_open[2 * *r] = UINT32_MAX;
+	for (uint32_t i = 0; i < 2 * n; i++)
+		if (l->n_open[i] == 1)
+			vec_push(&l->ready, i);
+}
+
+static void lower_confidence(enum count_confidence *c, enum count_confidence other)
+{
+	*c = other < *c ? other : *c;
+}
+
+/* The one unknown of equation I. */
+static void solve_one(struct filler *l, uint32_t i)
+{
+	const struct flow *f = l->f;
+	const uint32_t b = i / 2;
+	const bool outward = i % 2;
+	const uint32_t first = outward ? f->first[b] : l->first_in[b];
+	const uint32_t end = outward ? f->first[b + 1] : l->first_in[b + 1];
+	struct block_count sum = {0, COUNT_EXACT};
+	uint32_t open = UINT32_MAX;
+
+	for (uint32_t k = first; k < end; k++) {
+		const uint32_t e = outward ? k : l->in[k];
+
+		if (l->edges[e].confidence == COUNT_UNKNOWN) {
+			open = e;
+			continue;
+		}
+		sum.n += l->edges[e].n;
+		lower_confidence(&sum.confidence, l->edges[e].confidence);
+	}
+	if (l->blocks[b].confidence == COUNT_UNKNOWN) {
+		l->blocks[b] = sum;
+		close_one(l, i ^ 1);
+		return;
+	}
+	lower_confidence(&sum.confidence, l->blocks[b].confidence);
+	if (end - first > 1 && sum.confidence != COUNT_EXACT)
+		lower_confidence(&sum.confidence,
+				 sum.confidence == COUNT_HIGH ? COUNT_MEDIUM : COUNT_LOW);
+	sum.n = l->blocks[b].n > sum.n ? l->blocks[b].n - sum.n : 0;
+	l->edges[open] = sum;
+	close_one(l, outward ? 2 * f->succ[open] : 2 * l->from[open] + 1);
+}
+
+size_t block_counts_fill(const struct flow *f, struct block_count *counts)
+{
+	struct filler l = {.f = f, .blocks = counts};
+	size_t n_unknown = 0;
+
+	connect_filler(&l);
+	start_filler(&l);
+	while (l.ready.n) {
+		const uint32_t i = l.ready.v[--l.ready.n];
+
+		if (l.n_open[i] != 1)
+			continue;
+		l.n_open[i] = 0;
+		solve_one(&l, i);
+	}
+	for (size_t b = 0; b < f->blocks.n; b++)
+		n_unknown += counts[b].confidence == COUNT_UNKNOWN;
+	free(l.first_in);
+	free(l.in);
+	free(l.from);
+	free(l.edges);
+	free(l.n_open);
+	vec_release(&l.ready);
+	return n_unknown;
+}

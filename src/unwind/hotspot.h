@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* HotSpot's frames: from one to its caller, and which Java method it executes.  One source for two
+ * compilers, as python.h is, by the same functions of an includer.
+ *
+ * Code that HotSpot makes lies in one to three heaps, whose segment maps lead from an address to
+ * the blob it is in: a byte for each segment, 0 where a blob begins, else how many to go back.  A
+ * blob says what it is.  Java code comes as
+ *
+ *     compiled, an nmethod: it knows its method and how many words its frames have; the return
+ *     address is the last of them, the caller's frame pointer the one before.  The frame pointer is
+ *     a register like any other;
+ *     interpreted, where the frame pointer leads:
+ *         fp + 8   return address
+ *         fp       the caller's frame pointer
+ *         fp - 8   the caller's stack pointer: what a compiled caller has pushed lies beyond it
+ *         fp - 24  the Method
+ *         fp - 64  the next bytecode; the innermost frame has it in r13.
+ *
+ * Everything else is a stub: with a size of its frames, or entered with a frame pointer, or without
+ * any frame.  Of the last ones the return address is the first word of the stack, or the next one
+ * that is an address in the heaps.
+ *
+ * For example, a key function that C2 compiled, called by the interpreter:
+ *
+ *     Key.compare      compiled, 6 words: return address at sp + 40
+ *     Sort.sort        interpreted, its frame pointer was saved at sp + 32
+ *     call_stub        a stub with a frame pointer
+ *     JavaCalls::call_helper, in libjvm.so: the native walk goes on
+ *
+ * A method is known by its own address and those of its ConstMethod, constant pool and class's
+ * name, by the hash and begin of that name, and by the sizes in its ConstMethod.  Its names and
+ * table of lines are told once (script_record.h): `file` is the class, `more` the source file.
+ *
+ * Sources: OpenJDK 17, src/hotspot: share/code/{codeBlob,nmethod,codeCache}.hpp, share/memory/
+ * heap.cpp, share/oops/{method,constMethod,constantPool,symbol}.hpp, cpu/x86/frame_x86.hpp. */
+#ifndef UNWIND_HOTSPOT_H
+#define UNWIND_HOTSPOT_H
+
+#include "unwind/hotspot_state.h"
+
+#ifdef SCRIPT_ENV
+
+/* A part of a step that the verifier looks at once: it has all it needs from its environment. */
+#ifdef __bpf__
+#define HOTSPOT_PART __noinline
+#else
+#define HOTSPOT_PART static
+#endif
+
+/* Provided by the includer, besides what python.h and v8.h want: what is known of the process, and
+ * the walk. */
+static const struct hotspot_process *hotspot_process_of(SCRIPT_ENV *env);
+static struct hotspot_walk *hotspot_of(SCRIPT_ENV *env);
+static struct python_walk *hotspot_python_of(SCRIPT_ENV *env);
+
+/* Whether what is at AVMA can be executed, as far as that was met. */
+HOTSPOT_PART int hotspot_is_code(SCRIPT_ENV *env, __u64 avma);
+
+/* Looks up what is at AVMA, so that hotspot_is_code() can tell. */
+static void hotspot_meet(SCRIPT_ENV *env, __u64 avma);
+
+SCRIPT_STEP __u32 hotspot_u16(const __u64 *words, __u32 at)
+{
+	return (__u16)(words[at / 8 & (HOTSPOT_WORDS - 1)] >> at % 8 * 8);
+}
+
+SCRIPT_STEP __u64 hotspot_blob_word(const struct hotspot_walk *h, __u32 at)
+{
+	return h->blob[at / 8 & (HOTSPOT_BLOB_WORDS - 1)];
+}
+
+SCRIPT_STEP __u32 hotspot_blob_u32(const struct hotspot_walk *h, __u32 at)
+{
+	return (__u32)(hotspot_blob_word(h, at) >> at % 8 * 8);
+}
+
+SCRIPT_STEP bool hotspot_holds(const struct hotspot_walk *h, __u64 avma)
+{
+	return avma - h->low < h->high - h->low;
+}
+
+/* Reads what P is to know of the process whose CodeCache::_heaps is at ANCHOR. */
+SCRIPT_STEP void hotspot_open(SCRIPT_ENV *env, struct hotspot_process *p, __u64 anchor)
+{
+	const struct hotspot_layout *l = HOTSPOT_LAYOUT(p->interpreter);
+	const __u64 array = python_word(env, anchor),
+		    data = array ? python_word(env, array + l->array_data) : 0;
+	__u32 n = array ? (__u32)python_word(env, array) : 0;
+
+	p->n_heaps = p->log2_segment = 0;
+	if (!data || n > HOTSPOT_HEAPS)
+		return;
+	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
+		struct hotspot_heap *heap = &p->heaps[i];
+		__u64 at;
+
+		if (i >= n)
+			break;
+		at = python_word(env, data + 8 * i);
+		heap->low = python_word(env, at + l->memory + HOTSPOT_SPACE_LOW);
+		heap->high = python_word(env, at + l->memory + HOTSPOT_SPACE_HIGH);
+		heap->segments = python_word(env, at + l->segments + HOTSPOT_SPACE_BEGIN);
+		p->log2_segment = (__u32)python_word(env, at + l->log2_segment);
+		if (!heap->low || heap->high <= heap->low || heap->high - heap->low > 1ULL << 32 ||
+		    p->log2_segment < 4 || p->log2_segment > 16)
+			return;
+	}
+	p->n_heaps = n;
+}
+
+/* Where the heaps of P are in all, into H. */
+SCRIPT_STEP void hotspot_span(struct hotspot_walk *h, const struct hotspot_process *p)
+{
+	h->low = h->high = h->met = 0;
+	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
+		if (i >= p->n_heaps)
+			break;
+		if (!i || p->heaps[i].low < h->low)
+			h->low = p->heaps[i].low;
+		if (!i || p->heaps[i].high > h->high)
+			h->high = p->heaps[i].high;
+	}
+}
+
+/* Puts into h->at the blob that h->ip is in; 0: it is in none. */
+HOTSPOT_PART int hotspot_find_blob(SCRIPT_ENV *env)
+{
+	const struct hotspot_process *p;
+	struct hotspot_walk *h;
+	__u64 avma, low = 0, segments = 0, segment;
+	__u8 back;
+
+	if (!env)
+		return 0;
+	p = hotspot_process_of(env);
+	h = hotspot_of(env);
+	h->at = 0;
+	avma = h->ip - !h->is_exact;
+	for (__u32 i = 0; i < HOTSPOT_HEAPS; i++) {
+		if (i >= p->n_heaps)
+			break;
+		if (avma - p->heaps[i].low < p->heaps[i].high - p->heaps[i].low) {
+			low = p->heaps[i].low;
+			segments = p->heaps[i].segments;
+		}
+	}
+	if (!low)
+		return 0;
+	segment = (avma - low) >> (p->log2_segment & 31);
+	for (int i = 0; i < HOTSPOT_HOPS; i++) {
+		if (!script_read(env, segments + segment, &back, 1, 1) || back == HOTSPOT_FREE ||
+		    back > segment)
+			return 0;
+		if (!back) {
+			h->at = low + (segment << (p->log2_segment & 31)) + HOTSPOT_HEADER_BYTES;
+			return 1;
+		}
+		segment -= back;
+	}
+	return 0;
+}
+
+/* What the blob in H is. */
+SCRIPT_STEP __u32 hotspot_kind(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 name)
+{
+	__u64 text[2] = {0};
+
+	if (!script_read(env, name, text, 16, 16) && !script_read(env, name, text, 8, 8))
+		return HOTSPOT_STUB;
+	if (text[0] == 0x00646f6874656d6eULL || /* "nmethod", "native nmethod" */
+	    (text[0] == 0x6e2065766974616eULL &&
+	     (text[1] & 0xffffffffffffffULL) == 0x00646f6874656dULL))
+		return HOTSPOT_COMPILED;
+	if (text[0] == 0x6572707265746e49ULL &&
+	    (text[1] & 0xffffffff) == 0x00726574) /* "Interpreter" */
+		return HOTSPOT_INTERPRETED;
+	if (text[0] == 0x204932432f433249ULL && text[1] == 0x7372657470616461ULL)
+		return HOTSPOT_ADAPTER;		/* "I2C/C2I adapters" */
+	if (text[1] == 0x6e6f697470656378ULL && /* "handle_exception", "unwind_exception" */
+	    (text[0] == 0x655f656c646e6168ULL || text[0] == 0x655f646e69776e75ULL))
+		return HOTSPOT_THROWER;
+	return HOTSPOT_STUB;
+}
+
+/* Puts SYMBOL into TO. */
+SCRIPT_STEP bool hotspot_text(SCRIPT_ENV *env, const struct hotspot_layout *l, __u64 symbol,
+			      struct script_text *to)
+{
+	const __u64 head = symbol ? python_word(env, symbol) : 0;
+	const __u32 n = (__u16)(head >> 8 * l->symbol_length);
+	const __u32 n_bytes = n < SCRIPT_TEXT_BYTES ? n : SCRIPT_TEXT_BYTES;
+
+	to->n_bytes = to->is_cut = 0;
+	to->kind = SCRIPT_TEXT_UTF8;
+	if (!n ||
+	    !script_read(env, symbol + HOTSPOT_SYMBOL_TEXT, to->words, n_bytes, SCRIPT_TEXT_BYTES))
+		return false;
+	to->n_bytes = n_bytes;
+	to->is_cut = n > SCRIPT_TEXT_BYTES;
+	return true;
+}
+
+/* Sends P's record, whose strings are set, under NUMBER. */
+SCRIPT_STEP bool hotspot_send(SCRIPT_ENV *env, struct python_walk *p, __u64 number,
+			      __u32 interpreter)
+{
+	p->record.what = SCRIPT_FUNCTION;
+	p->record.number = number;
+	p->record.interpreter = interpreter;
+	p->record.first_line = 0;
+	p->record.source = 0;
+	p->file = 0; /* the record's text is another one now */
+	if (!script_send(env, p))
+		return false;
+	script_note(env, number);
+	return true;
+}
+
+/* Tells of the method whose ConstMethod's first words are in H. */
+SCRIPT_STEP bool hotspot_tell(SCRIPT_ENV *env, struct hotspot_walk *h, struct python_walk *p,
+			      const struct hotspot_layout *l, __u32 interpreter, __u64 number,
+			      __u64 class_name)
+{
+	const __u64 pool = h->words[l->pool / 8 & (HOTSPOT_WORDS - 1)];
+	const __u64 holder = python_word(env, pool + l->holder);
+	const __u64 lines = h->bytecode + h->n_code;
+	const __u64 end = h->bytecode - l->const_bytes +
+			  8 * (h->words[l->const_words / 8 & (HOTSPOT_WORDS - 1)] & 0xffffff);
+	const __u64 left = end > lines ? end - lines : 0;
+	const __u32 n_bytes = left < SCRIPT_LINE_BYTES ? (__u32)left : SCRIPT_LINE_BYTES;
+	const __u32 source =
+		(__u16)python_word(env, (l->in_holder ? holder : pool) + l->source_index);
+	const __u32 name = hotspot_u16(h->words, l->name_index);
+
+	if (!hotspot_text(env, l, class_name, &p->record.file) ||
+	    !hotspot_text(env, l, python_word(env, pool + l->pool_bytes + 8 * (__u64)name),
+			  &p->record.name))
+		return false;
+	hotspot_text(env, l,
+		     source ? python_word(env, pool + l->pool_bytes + 8 * (__u64)source) : 0,
+		     &p->record.more);
+	p->record.n_line_bytes = 0;
+	p->record.lines_cut = left > SCRIPT_LINE_BYTES;
+	if (hotspot_u16(h->words, l->flags) & HOTSPOT_HAS_LINES &&
+	    script_read(env, lines, p->record.lines, n_bytes, SCRIPT_LINE_BYTES))
+		p->record.n_line_bytes = n_bytes;
+	return hotspot_send(env, p, number, interpreter);
+}
+
+/* Puts the number of h->method into h->number, and tells of it; 0: it is none. */
+HOTSPOT_PART int hotspot_method(SCRIPT_ENV *env)
+{
+	const struct hotspot_layout *l;
+	struct hotspot_walk *h;
+	struct python_walk *p;
+	__u64 constants, pool, holder, name, number;
+	__u32 interpreter;
+
+	if (!env)
+		return 0;
+	h = hotspot_of(env);
+	p = hotspot_python_of(env);
+	interpreter = hotspot_process_of(env)->interpreter;
+	l = HOTSPOT_LAYOUT(interpreter);
+	h->number = 0;
+	if (!h->method || h->method & 7)
+		return 0;
+	constants = python_word(env, h->method + l->const_method);
+	if (!constants || !script_read(env, constants, h->words, 7 * 8, HOTSPOT_WORDS * 8))
+		return 0;
+	pool = h->words[l->pool / 8 & (HOTSPOT_WORDS - 1)];
+	h->bytecode = constants + l->const_bytes;
+	h->n_code = hotspot_u16(h->words, l->code_size);
+	h->max_stack = hotspot_u16(h->words, l->max_stack);
+	holder = python_word(env, pool + l->holder);
+	name = holder ? python_word(env, holder + l->klass_name) : 0;
+	if (!name)
+		return 0;
+	number = script_mix(script_mix(p->key, h->method), constants);
+	number = script_mix(script_mix(number, pool), name);
+	/* Its size, and the numbers of its names. */
+	number = script_mix(number, h->words[l->code_size / 8 & (HOTSPOT_WORDS - 1)]);
+	/* The name's hash, length and begin, not how often it is referred to. */
+	number = script_mix(number, python_word(env, name) & ~(0xffffULL << 8 * l->symbol_count)) &
+		 SCRIPT_CODE_MASK;
+	if (number < SCRIPT_N_MARKS)
+		number = SCRIPT_N_MARKS;
+	if (!script_is_told(env, number) && !hotspot_tell(env, h, p, l, interpreter, number, name))
+		return 0;
+	h->number = number;
+	return 1;
+}
+
+/* Puts the number of the stub called what is at h->name into h->number, and tells of it. */
+HOTSPOT_PART int hotspot_stub(SCRIPT_ENV *env)
+{
+	struct hotspot_walk *h;
+	struct python_walk *p;
+	struct script_text *to;
+	__u64 number, name;
+	const __u32 n_bytes = 64;
+
+	if (!env)
+		return 0;
+	h = hotspot_of(env);
+	p = hotspot_python_of(env);
+	to = &p->record.name;
+	name = h->name;
+	number = script_mix(script_mix(p->key, name), 2) & SCRIPT_CODE_MASK;
+	if (number < SCRIPT_N_MARKS)
+		number = SCRIPT_N_MARKS;
+	h->number = number;
+	if (script_is_told(env, number))
+		return 1;
+	h->number = 0;
+	for (int i = 0; i < 8; i++)
+		to->words[i] = 0;
+	if (!script_read(env, name, to->words, n_bytes, SCRIPT_TEXT_BYTES) &&
+	    !script_read(env, name, to->words, 16, SCRIPT_TEXT_BYTES))
+		return 0;
+	to->kind = SCRIPT_TEXT_UTF8;
+	to->n_bytes = n_bytes; /* its end is a zero */
+	to->is_cut = 0;
+	p->record.file.n_bytes = p->record.file.is_cut = 0;
+	p->record.more.n_bytes = p->record.more.is_cut = 0;
+	p->record.file.kind = p->record.more.kind = SCRIPT_TEXT_UTF8;
+	p->record.n_line_bytes = p->record.lines_cut = 0;
+	if (!hotspot_send(env, p, number, hotspot_process_of(env)->interpreter))
+		return 0;
+	h->number = number;
+	return 1;
+}
+
+/* To the caller: its frame begins at SP, the return address is the word before. */
+SCRIPT_STEP bool hotspot_return(SCRIPT_ENV *env, struct hotspot_walk *h, __u64 sp)
+{
+	const __u64 ip = v8_stack_word(env, sp - 8);
+
+	if (!ip || sp <= h->sp)
+		return false;
+	h->ip = ip;
+	h->sp = sp;
+	return true;
+}
+
+/* To the caller by frame pointer. */
+SCRIPT_STEP bool hotspot_by_fp(SCRIPT_ENV *env, struct hotspot_walk *h)
+{
+	const __u64 fp = h->fp;
+
+	if (!h->has_fp || fp < h->sp || fp & 7)
+		return false;
+	if (!hotspot_return(env, h, fp + 16))
+		return false;
+	h->fp = v8_stack_word(env, fp);
+	return true;
+}
+
+/* Where the innermost frame of a compiled method is being made or is gone already: how many words
+ * are left of it, return address and all; 0: it is whole.  Its last instructions are
+ *
+ *     add $n, %rsp; pop %rbp; a look at whether to stop; ret */
+SCRIPT_STEP __u32 hotspot_words_left(SCRIPT_ENV *env, struct hotspot_walk *h,
+				     const struct hotspot_layout *l)
+{
+	const __u64 begin = hotspot_blob_word(h, l->code_begin);
+	const __u32 complete = hotspot_blob_u32(h, l->frame_complete);
+	__u64 a, b;
+
+	if (!script_read(env, h->ip - 8, h->code, 16, 16))
+		return 0;
+	a = h->code[1];
+	if (complete < 1u << 24 && h->ip < begin + complete) {
+		if (h->code[0] >> 56 == 0x55) /* push %rbp */
+			return 2;
+		/* mov %rbp, n(%rsp): the rest of the frame is there. */
+		return (a & 0xffffff) == 0x6c8948 ? 0 : 1;
+	}
+	if ((a & 0xff) == 0x5d) /* pop %rbp */
+		return 2;
+	if (!script_read(env, h->ip + 8, &b, 8, 8))
+		b = 0;
+	if ((a & 0xff) == 0xc3)
+		return 1;
+	if ((a & 0xffff) == 0x870f && (a >> 48 & 0xff) == 0xc3) /* ja; ret */
+		return 1;
+	if ((a & 0xffffff) == 0xa73b49 && a >> 56 == 0x0f && (b >> 40 & 0xff) == 0xc3)
+		return 1; /* cmp n(%r15), %rsp; ja; ret */
+	if ((a & 0xffff) == 0x8541 && (a >> 24 & 0xff) == 0xc3)
+		return 1; /* test %eax, (%r10); ret */
+	if ((a & 0xffff) == 0x8b4d && a >> 56 == 0x41 && (b & 0xff) == 0x85 &&
+	    (b >> 16 & 0xff) == 0xc3)
+		return 1; /* mov n(%r15), %r10; test %eax, (%r10); ret */
+	return 0;
+}
+
+/* From a frame of WORDS words to its caller; what is left of it is N_LEFT words, 0: all.  SURE: its
+ * code tells when its frame is complete. */
+SCRIPT_STEP bool hotspot_by_size(SCRIPT_ENV *env, struct hotspot_walk *h, __u32 words, __u32 n_left,
+				 bool sure)
+{
+	const __u64 n = n_left ? n_left : words;
+	const __u64 saved = h->sp + 8 * (n - 2);
+
+	if (n == 0 || n > 1 << 20 ||
+	    (!sure && !hotspot_is_code(env, v8_stack_word(env, h->sp + 8 * n - 8))) ||
+	    !hotspot_return(env, h, h->sp + 8 * n))
+		return false;
+	if (n > 1) {
+		h->fp = v8_stack_word(env, saved);
+		h->has_fp = 1;
+	}
+	return true;
+}
+
+/* From a stub that says nothing of its frames. */
+SCRIPT_STEP bool hotspot_from_stub(SCRIPT_ENV *env, struct hotspot_walk *h)
+{
+	const __u64 sp = h->sp;
+	__u64 word;
+
+	if (h->is_exact)
+		for (__u32 i = 0; i < HOTSPOT_SLOTS; i++) {
+			word = v8_stack_word(env, sp + 8 * i);
+			if (!i && !h->is_met && !hotspot_is_code(env, word)) {
+				h->unmet = word;
+				return false;
+			}
+			if (i && h->fp == sp + 8 * (i - 1) && hotspot_is_code(env, word))
+				break;
+			if (i ? hotspot_holds(h, word) : hotspot_is_code(env, word)) {
+				h->ip = word;
+				h->sp = sp + 8 * (i + 1);
+				return true;
+			}
+		}
+	return hotspot_by_fp(env, h);
+}
+
+/* The caller's stack pointer, as r13 has it where methods are entered; else what is above SP. */
+SCRIPT_STEP __u64 hotspot_sender(const struct hotspot_walk *h, __u64 sp)
+{
+	return h->r13 > sp && h->r13 - sp < HOTSPOT_MOST_ARGS && !(h->r13 & 7) ? h->r13 : sp + 8;
+}
+
+/* From the code that moves arguments between compiled and interpreted methods.  It has no frame,
+ * but takes the return address off the stack into rax, makes room, and puts it back:
+ *
+ *     pop %rax; mov %rsp, %r13; sub $n, %rsp; mov %rax, (%rsp)    to the interpreter
+ *     mov (%rsp), %rax; ...; and $-16, %rsp; push %rax            to compiled code
+ *
+ * cpu/x86/sharedRuntime_x86_64.cpp: gen_c2i_adapter, gen_i2c_adapter. */
+SCRIPT_STEP bool hotspot_from_adapter(SCRIPT_ENV *env, struct hotspot_walk *h)
+{
+	const __u64 sp = h->sp;
+	__u64 ip, code;
+	__u32 popped, moved;
+
+	if (!h->is_exact || !script_read(env, h->ip, h->code, 8, 16))
+		return false;
+	code = h->code[0];
+	popped = (code & 0xffffff) == 0xe5894c || (code & 0xffffff) == 0xec8b4c || /* mov */
+		 (code & 0xfffdff) == 0xec8148; /* sub, of one byte or four */
+	moved = (code & 0xffffffff) == 0x24048948 || (code & 0xffffffff) == 0xf0e48348 ||
+		(code & 0xff) == 0x50; /* mov, and, push */
+	ip = popped || moved ? h->rax : v8_stack_word(env, sp);
+	if (!hotspot_holds(h, ip))
+		return false;
+	h->ip = ip;
+	h->sp = popped ? sp : hotspot_sender(h, sp);
+	return true;
+}
+
+/* Whether h->method is what the interpreter executes where it was interrupted: its bytecode is. */
+SCRIPT_STEP bool hotspot_is_inside(const struct hotspot_walk *h)
+{
+	return h->r13 - h->bytecode < h->n_code;
+}
+
+/* From an interpreted frame to its caller; it may be in the making.  h->number is its method's, and
+ * becomes 0 when it is of no method yet, or any more. */
+SCRIPT_STEP bool hotspot_from_interpreter(SCRIPT_ENV *env, struct hotspot_walk *h,
+					  const struct hotspot_layout *l)
+{
+	const __u64 fp = h->fp, sp = h->sp;
+	__u64 sender, bcp, word;
+
+	if (h->is_exact && !(h->number && hotspot_is_inside(h))) {
+		word = v8_stack_word(env, sp);
+		if (!hotspot_holds(h, word) && h->r13 >= sp)
+			word = h->rax; /* taken off the stack, to be put behind the locals */
+		if (hotspot_holds(h, word)) {
+			h->number = 0;
+			h->ip = word;
+			h->sp = hotspot_sender(h, sp);
+			return true;
+		}
+		if (!h->number || fp - sp > 8 * (h->max_stack + 64))
+			return false;
+	}
+	if (!h->number)
+		return false;
+	bcp = h->is_exact ? h->r13 : v8_stack_word(env, fp - 8 * (__u64)l->bcp);
+	h->off = bcp - h->bytecode < h->n_code ? (__u32)(bcp - h->bytecode) : SCRIPT_NO_OFF;
+	sender = v8_stack_word(env, fp - HOTSPOT_SENDER_SP);
+	if (!hotspot_by_fp(env, h))
+		return false;
+	if (sender > h->sp && sender - h->sp < HOTSPOT_MOST_ARGS && !(sender & 7))
+		h->sp = sender;
+	return true;
+}
+
+/* Reads the blob at h->at: what it is, and what it executes. */
+HOTSPOT_PART int hotspot_look(SCRIPT_ENV *env)
+{
+	const struct hotspot_layout *l;
+	struct hotspot_walk *h;
+
+	if (!env)
+		return 0;
+	h = hotspot_of(env);
+	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
+	if (!script_read(env, h->at, h->blob, HOTSPOT_BLOB_WORDS * 8, HOTSPOT_BLOB_WORDS * 8))
+		return 0;
+	h->name = hotspot_blob_word(h, l->name);
+	h->kind = hotspot_kind(env, h, h->name);
+	h->method = 0;
+	h->off = SCRIPT_NO_OFF;
+	if (h->kind == HOTSPOT_COMPILED)
+		h->method = hotspot_blob_word(h, l->method);
+	else if (h->kind == HOTSPOT_INTERPRETED && h->has_fp)
+		h->method = v8_stack_word(env, h->fp - HOTSPOT_METHOD);
+	return 1;
+}
+
+/* From the frame in H, whose blob was read, to its caller. */
+HOTSPOT_PART int hotspot_move(SCRIPT_ENV *env)
+{
+	const struct hotspot_layout *l;
+	struct hotspot_walk *h;
+	__u32 words;
+
+	if (!env)
+		return 0;
+	h = hotspot_of(env);
+	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
+	if (h->kind == HOTSPOT_INTERPRETED)
+		return hotspot_from_interpreter(env, h, l);
+	if (h->kind == HOTSPOT_ADAPTER)
+		return hotspot_from_adapter(env, h);
+	/* C1's stubs take their caller's frame off, too, and nothing tells where. */
+	if (h->kind == HOTSPOT_THROWER && h->is_exact)
+		return 0;
+	words = hotspot_blob_u32(h, l->frame_size);
+	if (words && words < 1 << 20 &&
+	    hotspot_by_size(env, h, words, h->is_exact ? hotspot_words_left(env, h, l) : 0,
+			    h->kind == HOTSPOT_COMPILED))
+		return 1;
+	return (h->kind == HOTSPOT_STUB || h->kind == HOTSPOT_THROWER) && hotspot_from_stub(env, h);
+}
+
+/* Puts what the frame in the walk executes, and goes on to its caller; false: it cannot. */
+SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
+{
+	struct hotspot_walk *h = hotspot_of(env);
+
+	if (!hotspot_find_blob(env) || !hotspot_look(env))
+		return false;
+	hotspot_method(env);
+	h->unmet = h->is_met = 0;
+	if (!hotspot_move(env)) {
+		if (!h->unmet)
+			return false;
+		hotspot_meet(env, h->unmet);
+		h->is_met = 1;
+		if (!hotspot_move(env))
+			return false;
+	}
+	if (!h->number && !hotspot_stub(env))
+		return false;
+	script_put(env, FRAME_SCRIPT(h->number, h->off));
+	return true;
+}
+
+#endif
+#endif

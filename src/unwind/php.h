@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* PHP's frames: which functions one call of its loop executes, and in which lines.  One source for
+ * two compilers, as python.h is, by the same functions of an includer.
+ *
+ * A process's frames are a list, the innermost first, from executor_globals on.  execute_ex
+ * executes the frame that it was called for and all that PHP called from there; that first one is
+ * marked, ZEND_CALL_TOP.  For example, of a sort with a function of the script:
+ *
+ *     native frames                PHP's list
+ *     execute_ex              <-   compare, marked
+ *     zend_call_function
+ *     zif_usort
+ *     execute_ex              <-   usort, then {main}, marked
+ *     zend_execute_scripts
+ *
+ * Functions that PHP brings along are on the list as well.  They call no loop for themselves, so
+ * their mark does not count.
+ *
+ * A function is known by the texts of its file, its class and its name, and by its first line: the
+ * memory of code is used again with each request.
+ *
+ * Sources: PHP 8.2, Zend/zend_compile.h (zend_execute_data, zend_op_array), zend_globals.h,
+ * zend_vm_execute.h (global registers: r14 the frame, r15 the instruction). */
+#ifndef UNWIND_PHP_H
+#define UNWIND_PHP_H
+
+#include "unwind/php_state.h"
+#include "unwind/text.h"
+
+#ifdef SCRIPT_ENV
+
+/* Provided by the includer: a register of the innermost frame, by its DWARF number. */
+static __u64 script_register(SCRIPT_ENV *env, __u32 number);
+
+/* Finds the innermost frame of the process whose executor_globals are at GLOBALS. */
+SCRIPT_STEP void php_begin(SCRIPT_ENV *env, struct python_walk *p, const struct php_layout *l,
+			   __u64 globals)
+{
+	p->anchor = globals;
+	p->file = p->code = 0;
+	p->frame = 0;
+	p->failed = 0;
+	if (!script_read(env, globals + l->current, &p->frame, 8, 8))
+		p->failed = SCRIPT_NO_STATE;
+}
+
+/* Reads the zend_string at AVMA into TO; a hash of it, 0 when it cannot be read. */
+SCRIPT_STEP __u64 php_text(SCRIPT_ENV *env, __u64 avma, struct script_text *to)
+{
+	__u64 n = 0;
+
+	if (!script_read(env, avma + PHP_STRING_TEXT - 8, &n, 8, 8))
+		return 0;
+	return text_read(env, avma + PHP_STRING_TEXT, n, to);
+}
+
+/* The number of the function in P->words, which has been told of; else an enum script_mark. */
+SCRIPT_STEP __u64 php_function(SCRIPT_ENV *env, struct python_walk *p, const struct php_layout *l,
+			       __u64 func)
+{
+	const bool is_internal = (__u8)p->words[0] == PHP_INTERNAL;
+	const __u64 name = p->words[PHP_NAME], scope = p->words[PHP_SCOPE];
+	const __u64 file = is_internal ? 0 : python_at(p, l->file);
+	const __u32 first_line = is_internal ? 0 : (__u32)python_at(p, l->first_line);
+	__u64 hash = first_line, part;
+
+	if (func == p->code)
+		return p->number;
+	if (!file) {
+		text_clear(&p->record.file);
+		p->file = 0;
+	} else if (file != p->file) {
+		p->file = 0;
+		p->file_hash = php_text(env, file, &p->record.file);
+		if (!p->file_hash)
+			return SCRIPT_UNREADABLE;
+		p->file = file;
+	}
+	if (file)
+		hash = script_mix(hash, p->file_hash);
+	text_clear(&p->record.name);
+	text_clear(&p->record.more);
+	if (name) {
+		part = php_text(env, name, &p->record.name);
+		if (!part)
+			return SCRIPT_UNREADABLE;
+		hash = script_mix(hash, part);
+	}
+	if (name && scope) {
+		part = php_text(env, python_word(env, scope + PHP_CLASS_NAME), &p->record.more);
+		if (!part)
+			return SCRIPT_UNREADABLE;
+		hash = script_mix(hash, part);
+	}
+	p->number = text_number(p, hash);
+	if (!text_tell(env, p, p->number, first_line))
+		return SCRIPT_UNREADABLE;
+	p->code = func;
+	return p->number;
+}
+
+/* Puts the next frame of P.  Returns true when there may be more of the same loop. */
+SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
+{
+	const struct php_layout *l = PHP_LAYOUT(p->interpreter);
+	const __u64 frame = p->frame;
+	__u64 opline, func, number, at, off = SCRIPT_NO_OFF;
+	__u32 info, line = 0;
+	bool is_internal;
+
+	if (!frame)
+		return false;
+	p->frame = 0;
+	if (!script_read(env, frame, p->words, PHP_FRAME_WORDS * 8, PYTHON_STATE_WORDS * 8)) {
+		p->failed = SCRIPT_UNREADABLE;
+		return false;
+	}
+	opline = p->words[PHP_FRAME_OPLINE];
+	func = p->words[PHP_FRAME_FUNC];
+	info = (__u32)p->words[PHP_FRAME_INFO];
+	p->frame = p->words[PHP_FRAME_PREV];
+	if (!func) /* of a generator that is delegated to */
+		return true;
+	if (!script_read(env, func, p->words, l->function_words * 8, PYTHON_STATE_WORDS * 8)) {
+		p->failed = SCRIPT_UNREADABLE;
+		return false;
+	}
+	is_internal = (__u8)p->words[0] == PHP_INTERNAL;
+	at = script_register(env, 15) - python_at(p, l->opcodes);
+	if (script_register(env, 14) == frame && at < PHP_OPLINE_BYTES << 16 &&
+	    at % PHP_OPLINE_BYTES == 0) /* what the frame says may be older */
+		opline = script_register(env, 15);
+	number = php_function(env, p, l, func);
+	if (number < SCRIPT_N_MARKS)
+		number += SCRIPT_PHP;
+	if (!is_internal && number >= SCRIPT_N_MARKS &&
+	    script_read(env, opline + PHP_OPLINE_LINE, &line, 4, 4) && line < SCRIPT_NO_OFF)
+		off = line;
+	script_put(env, FRAME_SCRIPT(number, off));
+	return is_internal || !(info & PHP_CALL_TOP);
+}
+
+#endif
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Strings of interpreters, as php.h and perl.h read them.  One source for two compilers, by the
+ * same functions of an includer as python.h. */
+#ifndef UNWIND_TEXT_H
+#define UNWIND_TEXT_H
+
+#include "unwind/python_state.h"
+
+#ifdef SCRIPT_ENV
+
+/* Provided by the includer: reads the string at AVMA up to its zero, or MOST bytes of it, into RET;
+ * how many bytes that are, 0 when it cannot be read. */
+static __u32 script_string(SCRIPT_ENV *env, __u64 avma, void *ret, const __u32 most);
+
+SCRIPT_STEP void text_clear(struct script_text *to)
+{
+	to->n_bytes = 0;
+	to->kind = SCRIPT_TEXT_UTF8;
+	to->is_cut = 0;
+	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
+		to->words[i] = 0;
+}
+
+SCRIPT_STEP __u64 text_hash(const struct script_text *to, __u64 n)
+{
+	__u64 hash = script_mix(n, 1);
+
+	for (int i = 0; i < SCRIPT_TEXT_BYTES / 8; i++)
+		hash = script_mix(hash, to->words[i]);
+	return hash | 1;
+}
+
+/* Reads the string of N bytes at AVMA into TO; a hash of it, 0 when it cannot be read. */
+SCRIPT_STEP __u64 text_read(SCRIPT_ENV *env, __u64 avma, __u64 n, struct script_text *to)
+{
+	__u32 n_bytes = n < SCRIPT_TEXT_BYTES ? (__u32)n : SCRIPT_TEXT_BYTES;
+
+	text_clear(to);
+	if (!script_read(env, avma, to->words, n_bytes, SCRIPT_TEXT_BYTES))
+		return 0;
+	to->n_bytes = n_bytes;
+	to->is_cut = n > SCRIPT_TEXT_BYTES;
+	return text_hash(to, n);
+}
+
+/* Reads the string that ends with a zero. */
+SCRIPT_STEP __u64 text_read_string(SCRIPT_ENV *env, __u64 avma, struct script_text *to)
+{
+	__u32 n;
+
+	text_clear(to);
+	n = script_string(env, avma, to->words, SCRIPT_TEXT_BYTES);
+	if (!n)
+		return 0;
+	to->n_bytes = n < SCRIPT_TEXT_BYTES ? n : SCRIPT_TEXT_BYTES;
+	to->is_cut = n >= SCRIPT_TEXT_BYTES - 1;
+	return text_hash(to, n);
+}
+
+/* Tells of the function in P's record, of NUMBER, unless that was told; false: it cannot be. */
+SCRIPT_STEP bool text_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 number, __u32 first_line)
+{
+	if (script_is_told(env, number))
+		return true;
+	p->record.what = SCRIPT_FUNCTION;
+	p->record.number = number;
+	p->record.interpreter = p->interpreter;
+	p->record.first_line = first_line;
+	p->record.source = 0;
+	p->record.n_line_bytes = p->record.lines_cut = 0;
+	if (!script_send(env, p))
+		return false;
+	script_note(env, number);
+	return true;
+}
+
+/* The number of code of which HASH is made. */
+SCRIPT_STEP __u64 text_number(const struct python_walk *p, __u64 hash)
+{
+	const __u64 number = script_mix(p->key, hash) & SCRIPT_CODE_MASK;
+
+	return number < SCRIPT_N_MARKS ? SCRIPT_N_MARKS : number;
+}
+
+#endif
+#endif

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Go programs of the Go that is installed, with symbols and without: checked against the call graph of go_work.go."""
+import go_graph
+from e2e import *
+
+
+def installed():
+    if not shutil.which("go"):
+        raise Skipped("no go")
+    return [shutil.which("go")]
+
+
+def every_way_of_calling():
+    go_graph.every_way_of_calling(go_graph.build(installed(), at=os.getcwd()))
+
+
+def stripped():
+    go_graph.every_way_of_calling(go_graph.build(installed(), *go_graph.STRIPPED, at=os.getcwd()))
+
+
+def shares_of_work():
+    go_graph.shares_of_work(go_graph.build(installed(), *go_graph.STRIPPED, at=os.getcwd()))
+
+
+run(every_way_of_calling, stripped, shares_of_work)

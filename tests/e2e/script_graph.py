@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What recorded call paths of php_work.php and perl_work.pl say, held against their own call graphs.  COMMAND is what
+runs the program, whose path it is told as PROGRAM; `suffix` is which of them it is."""
+from e2e import *
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS = ("w_", "W_", "main::w_")
+# PHP's generators: while one is resumed it is the running function before it has a caller.
+GENERATORS = ("W_Numbers::w_inner", "W_Numbers::w_outer")
+
+
+def work_file(suffix):
+    return os.path.join(HERE, {"php": "php_work.php", "pl": "perl_work.pl"}[suffix])
+
+
+def record_work(command, program, *argv):
+    return record("-g", "-e", "cpu-clock", "-c", 500009, "--", *command, program, *argv)
+
+
+def is_marked(path):
+    return any(f.startswith("[no ") or f.endswith((" unreadable]", " code not known]", " unmatched]")) for f in path)
+
+
+def against_the_graph(found, known, root):
+    """Each two of our functions that follow each other are an edge, and every path begins with ROOT."""
+    n_named = n_begun = 0
+    for path, n in found:
+        if is_marked(path) or any(f.startswith("[truncated") for f in path):
+            continue
+        ours = [f for f in path if f.startswith(OURS) and not f.endswith("::BEGIN")]
+        for edge in zip(ours, ours[1:]):
+            check(edge in known, "%s does not call %s: %s" % (*edge, path))
+        begun = bool(ours) and ours[0] in GENERATORS
+        check(not ours or ours[0] == root or begun, "begins with %s: %s" % (ours[:1], path))
+        n_begun += n if begun else 0
+        n_named += n if ours else 0
+    most(n_begun, n_named, 0.002, "paths that begin with a generator")
+    return n_named
+
+
+def every_way_of_calling(command, suffix, program, root, callees, deep):
+    record_work(command, program, "w_main", longer(2))
+    found = folded_paths("--no-inline")
+    total = sum(n for _, n in found)
+    enough(total, 1500, "samples")
+    n_named = against_the_graph(found, call_graph(work_file(suffix)), root)
+    # The interpreter's start is not ours, and until its table is built paths are truncated.
+    least(n_named, total, 0.85, "paths with functions of the program")
+    marked = sum(n for path, n in found if is_marked(path))
+    note("%d of %d marked, %d named" % (marked, total, n_named))
+    most(marked, total, 0.005, "paths with a mark")
+    for callee in callees:
+        likely(any(callee in path for path, _ in found), "no path with " + callee)
+    deepest = max(path.count(deep) for path, _ in found)
+    likely(deepest == 201, "%s %d deep, not 201" % (deep, deepest))
+
+
+def shares_of_work(command, suffix, program, prefix):
+    record_work(command, program, "w_shares", longer(2))
+    a_third([r for r in Prof().rows if r["kind"] == "script"], prefix)
+    n_lines = {r["line"]: sum(r["counts"].values()) for r in Prof(by="line").rows if r["procedure"] == prefix + "w_spin"}
+    with open(work_file(suffix), encoding="utf-8") as f:
+        text = f.read().split("\n")
+    first = next(i for i, line in enumerate(text) if line.startswith(("function w_spin(", "sub w_spin "))) + 1
+    check(set(n_lines) <= {*range(first, first + 8), None}, "lines of w_spin: %s" % n_lines)
+    most(n_lines.get(None, 0), sum(n_lines.values()), 0.001, "w_spin without a line")
+    loop = [i for i in range(first, first + 8) if "for " in text[i - 1] or "$x +=" in text[i - 1]]
+    least(sum(n_lines.get(i, 0) for i in loop), sum(n_lines.values()), 0.9, "lines of w_spin in its loop")
+
+
+def one_place_in_all_processes(command, program, prefix):
+    for _ in range(2):
+        record_work(command, program, "w_shares", longer(1))
+    rows = [r for r in Prof("--epoch", "all").rows if r["kind"] == "script" and r["procedure"] == prefix + "w_spin"]
+    check(len(rows) == 1, "w_spin has %d rows" % len(rows))
+
+
+def php_calls(command, program):
+    every_way_of_calling(command, "php", program, "w_main", (
+        "w_compare", "w_mapped", "w_replaced", "W_Numbers::w_inner", "w_raising", "W_Numbers::__toString",
+        "W_Numbers::__destruct", "W_Numbers::offsetGet", "W_Numbers::w_static", "w_evaluated"), "w_recurse")
+
+
+def perl_calls(command, program):
+    every_way_of_calling(command, "pl", program, "main::w_main", (
+        "main::w_compare", "main::w_compared", "main::w_replaced", "main::w_chosen", "main::w_reduced", "main::w_raising",
+        "W_Numbers::w_string", "W_Numbers::DESTROY", "W_Tied::FETCH", "main::w_trying", "main::w_evaluated"), "main::w_recurse")

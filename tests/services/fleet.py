@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A fleet's database in Debian's clickhouse-server (packages.services): what is shipped is read back as it
+was, each sample once, whatever is killed.
+
+The server runs on loopback, on ports that were free, below a test's scratch directory and without rights."""
+import atexit
+import os
+import pathlib
+import random
+import socket
+import sys
+import threading
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
+from e2e import *
+
+MKDB = os.environ.get("MKDB", "build/tests/cli/mkdb")
+SERVER = "/usr/sbin/clickhouse-server"
+HOSTILE = "x');DROP/**/TABLE/**/counts;--\\'\"%_"
+
+CONFIG = """<?xml version="1.0"?><yandex>
+<logger><level>warning</level><log>{dir}/log</log><errorlog>{dir}/err</errorlog></logger>
+<http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
+<path>{dir}/data/</path><tmp_path>{dir}/tmp/</tmp_path><users_config>users.xml</users_config>
+<default_profile>default</default_profile><default_database>default</default_database>
+<mark_cache_size>5368709</mark_cache_size></yandex>"""
+USERS = """<?xml version="1.0"?><yandex><profiles><default/><reader><readonly>2</readonly></reader></profiles>
+<users><fleet><password>geheim</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+<quota>default</quota></fleet><looker><password>leise</password><networks><ip>127.0.0.1</ip></networks>
+<profile>reader</profile><quota>default</quota></looker></users><quotas><default/></quotas></yandex>"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    def __init__(self):
+        if not os.path.exists(SERVER):
+            raise Skipped("package clickhouse-server is not installed")
+        self.dir = tempfile.mkdtemp(prefix="dwell-clickhouse-")
+        atexit.register(shutil.rmtree, self.dir, True)
+        self.http = free_port()
+        for name, text in (("config.xml", CONFIG), ("users.xml", USERS)):
+            with open(f"{self.dir}/{name}", "w") as f:
+                f.write(text.format(dir=self.dir, http=self.http, tcp=free_port()))
+        for name in ("data", "tmp"):
+            os.mkdir(f"{self.dir}/{name}")
+        for path in (self.dir, *(f"{self.dir}/{n}" for n in os.listdir(self.dir))):
+            os.chown(path, 65534, 65534)
+        for name, text in (("login", "fleet\ngeheim\n"), ("wrong", "fleet\nfalsch\n"), ("looker", "looker\nleise\n")):
+            with open(f"{self.dir}/{name}", "w", opener=lambda p, f: os.open(p, f, 0o600)) as f:
+                f.write(text)
+        os.environ["DWELL_LOGIN"] = f"{self.dir}/login"
+        self.url, self.db = f"http://127.0.0.1:{self.http}/fleet", f"clickhouse://127.0.0.1:{self.http}/fleet"
+        self.start()
+        self.ask("CREATE DATABASE fleet", database="default")
+
+    def start(self):
+        self.process = subprocess.Popen([SERVER, f"--config-file={self.dir}/config.xml"], user=65534, group=65534, extra_groups=[],
+                                        cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)
+        for _ in range(600):
+            try:
+                return self.ask("SELECT 1", database="default")
+            except (urllib.error.URLError, ConnectionError):
+                check(self.process.poll() is None, "the server runs")
+                time.sleep(0.1)
+        check(False, "the server answers")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, sql, database="fleet"):
+        r = urllib.request.Request(f"http://127.0.0.1:{self.http}/?database={database}", sql.encode(),
+                                   {"X-ClickHouse-User": "fleet", "X-ClickHouse-Key": "geheim"})
+        return urllib.request.urlopen(r, timeout=60).read().decode().strip()
+
+    def visible(self):
+        """Samples that count, as readers count them."""
+        return int(self.ask("SELECT sum(n) FROM counts WHERE batch IN (SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment)"))
+
+
+def epoch(n, host="web1", owner="-  - comm=server", db="db"):
+    """An epoch N hours after the first one, with 10 procedures' samples."""
+    text = f"recording {host} {1609459200 + n * 3600}\nmeta {host} {1609459200 + n * 3600} 3600 server\nevent cycles 1000\n"
+    text += f"image file /usr/bin/server\nowner {owner}\n"
+    text += "".join(f"frame {0x1000 + i * 16:x}\nsample {0x2000 + i * 16:x} {n + i + 1}\n" for i in range(10)) + "loss ring_full 3\n"
+    subprocess.run([MKDB, db], input=text, text=True, check=True)
+    return sum(n + i + 1 for i in range(10))
+
+
+def ship(server, *options, fails=False):
+    p = dwell("ship", "--json", "--db", "db", "--state", "state", "--to", server.url, *options)
+    check(p.returncode == (2 if fails else 0), "ship exits %d: %s" % (p.returncode, p.stderr.strip()))
+    return p.stderr if fails else json.loads(p.stdout)
+
+
+def stacks(db, *options):
+    p = dwell("export", "--folded", "--db", db, *options)
+    check(p.returncode == 0, p.stderr)
+    return sorted(p.stdout.splitlines())
+
+
+def n_samples(db, *options):
+    return sum(int(line.rsplit(" ", 1)[1]) for line in stacks(db, *options))
+
+
+def comes_back_as_it_was():
+    """Two hosts; a second pass sends nothing, one without memory neither; readers see what the database has."""
+    s = Server()
+    epoch(1)
+    said = ship(s, fails=True)
+    check("no tables of dwell" in said and "--create" in said, said)
+    total = 65 + epoch(2, "web2")
+    first = ship(s, "--create")
+    check(first["samples"] == total and first["segments"] == 2, first)
+    check(ship(s)["known"] == 2 and ship(s, "--again")["samples"] == 0, "a second pass sends nothing")
+    os.remove("state")
+    check(ship(s)["segments"] == 0, "without its memory it asks")
+    check(stacks(s.db, "--epoch", "all") == stacks("db", "--epoch", "all"), "stacks")
+    for by in "procedure", "image", "comm", "label":
+        mine, theirs = (json.loads(sh(DWELL, "prof", "--json", "--by", by, "--epoch", "all", "--db", db)) for db in ("db", s.db))
+        check(mine["rows"] == theirs["rows"] and mine["events"] == theirs["events"], (mine, theirs))
+    check(n_samples(s.db, "--epoch", "all", "--host", "web[2-9]") == total - 65, "of one host")
+    check(n_samples(s.db, "--since", "2021-01-01 02:30") == total - 65, "since a time")
+    for words in (["prof"], ["tree"], ["hot"], ["diff", s.db]):
+        check(dwell(*words, s.db).returncode in (0, 1), words)
+    check(dwell("flame", "-o", "x.svg", s.db).returncode == 0, "flame")
+    os.environ["DWELL_LOGIN"] = s.dir + "/looker"
+    check(n_samples(s.db, "--epoch", "all") == total, "a user who may only read")
+    s.kill()
+
+
+def rows(db, by, *options):
+    p = dwell("prof", "--json", "--by", by, "--epoch", "all", "--db", db, *options)
+    check(p.returncode == 0, p.stderr)
+    keys = by.split(",")
+    return {tuple(r[k] for k in keys) if len(keys) > 1 else r[by]: r["counts"]["cycles"] for r in json.loads(p.stdout)["rows"]}
+
+
+POD = "/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod7d1f.slice/cri-containerd-%064x.scope"
+
+
+def each_command_asks_a_fleet():
+    """Rows by host, unit and container; times and hosts compared; what there is; the page; and what a fleet's database lacks."""
+    s = Server()
+    web1 = epoch(1, "web1", "- - comm=server cgroup=/system.slice/nginx.service/worker")
+    web2 = epoch(2, "web2", "- - comm=server cgroup=/system.slice/nginx.service/worker") + epoch(30, "web2", "- - comm=server cgroup=" + POD % 0x1234)
+    later = sum(30 + i + 1 for i in range(10))
+    ship(s, "--create")
+    check(rows(s.db, "host") == {"web1": web1, "web2": web2}, rows(s.db, "host"))
+    unit, container = "nginx.service", "cri-containerd-000000000000"
+    check(rows(s.db, "unit") == {unit: web1 + web2 - later, "cri-containerd-%064x.scope" % 0x1234: later}, rows(s.db, "unit"))
+    check(rows(s.db, "container") == {container: later, None: web1 + web2 - later} == rows("db", "container"), rows(s.db, "container"))
+    check(rows(s.db, "host,unit")["web2", unit] == web2 - later, rows(s.db, "host,unit"))
+    check(rows(s.db, "host", "--since", "2021-01-02") == {"web2": later}, "since a time")
+    check(rows(s.db, "host", "--host", "web1") == {"web1": web1}, "of one host")
+    p = dwell("tree", "--json", "--by", "host,procedure", "--epoch", "all", s.db)
+    check(p.returncode == 0 and {r["name"] for r in json.loads(p.stdout)["rows"] if r["depth"] == 0} == {"web1", "web2"}, p.stdout[:400])
+    p = dwell("flame", "--by", "host", "--epoch", "all", "-o", "x.svg", s.db)
+    check(p.returncode == 0 and "web2" in open("x.svg").read(), p.stderr)
+    for sets in (["host=web1 epoch=all", "host=web2 epoch=all"], ["until=20210101023000", "since=20210102"]):
+        p = dwell("diff", "--all", "--json", "--db", s.db, *sets)
+        check(p.returncode in (0, 1) and json.loads(p.stdout)["rows"], (sets, p.stdout[:900], p.stderr))
+        check(dwell("stats", "--db", s.db, *sets).returncode == 0, ("stats", sets))
+    p = dwell("epochs", "--json", s.db)
+    check([(r["host"], r["samples"], r["state"]) for r in json.loads(p.stdout)["rows"]]
+          == [("web1", web1, "shipped"), ("web2", web2 - later, "shipped"), ("web2", later, "shipped")], p.stdout)
+    check("web1" not in dwell("epochs", "--host", "web2", s.db).stdout, "epochs of one host")
+    for words, says in ((["prof", "--by", "host", "--epoch", "all", "--db", "db"], "only a fleet's database"), (["stats", "--each", "--db", s.db], "fleet's database"),
+                        (["epochs", "--minutes", s.db], "fleet's database"), (["prof", "--db", s.db, "--stat", "mean"], "HPCToolkit"), (["check", s.db], "fleet's database"),
+                        (["tar", "-o", "x.tar", "--db", s.db], "fleet's database"), (["gc", "--db", s.db], "fleet's database")):
+        p = dwell(*words)
+        check(p.returncode == 2 and says in p.stderr and p.stderr.count("\n") == 1, (words, p.returncode, p.stderr))
+    page = subprocess.Popen([DWELL, "web", "--listen", "127.0.0.1:0", s.db], stdout=subprocess.PIPE, text=True)
+    try:
+        address, token = page.stdout.readline().strip().split("#token=")
+        for question in ("prof?by=host&epoch=all", "epochs"):
+            r = urllib.request.Request(address + "api/" + question, headers={"X-Dwell-Token": token})
+            answer = urllib.request.urlopen(r, timeout=60).read().decode()
+            check("web2" in answer, answer[:400])
+    finally:
+        page.send_signal(signal.SIGTERM)
+        check(page.wait(60) == 0, "the page's server ends")
+    s.kill()
+
+
+def containers_have_names():
+    """What runtimes said of containers goes with samples; tables of version 1 are brought to this one."""
+    s = Server()
+    epoch(1)
+    for statement in dwell("ship", "--schema").stdout.split(";\n")[:-1]:
+        if "containers" not in statement:
+            s.ask(statement.replace("VALUES (2)", "VALUES (1)"))
+    said = ship(s, fails=True)
+    check("version 1" in said and "--create" in said, said)
+    ids = ["%064x" % i for i in range(3)]
+    lines = ["recording web1 1609480000", "meta web1 1609480000 60 server", "event cycles 1000", "image file /usr/bin/server"]
+    for i, name in enumerate(("web", HOSTILE)):
+        lines += ["container %s name=%s pod=p%d namespace=shop version=7" % (ids[i], name, i)]
+    for i, id in enumerate(ids):
+        lines += ["owner - - comm=server cgroup=/docker/" + id, "sample 2000 %d" % (i + 1)]
+    subprocess.run([MKDB, "db"], input="\n".join(lines) + "\n", text=True, check=True)
+    ship(s, "--create")
+    check(s.ask("SELECT count() FROM containers") == "2", "rows of containers")
+    for key in "container", "pod", "namespace", "container,version":
+        got = rows(s.db, key)
+        check(got == rows("db", key), "by %s: %s" % (key, got))
+    check(rows(s.db, "container")["web"] == 1 and rows(s.db, "container")[HOSTILE] == 2, rows(s.db, "container"))
+
+
+def merged_segments_count_once():
+    """What a daemon flushes is shipped, and again when it is merged: the later state replaces the earlier."""
+    s = Server()
+    d = subprocess.Popen([DWELL, "daemon", "--no-pin", "-e", "cpu-clock", "-c", "1000003", "db"], stderr=open("log", "w"))
+    wait_for(lambda: d.poll() is not None or dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
+    superseded, options = 0, ["--create"]
+    for _ in range(3):
+        with running("sh", "-c", "while :; do :; done"):
+            time.sleep(longer(1))
+        check(dwell("ctl", "--db", "db", "flush").returncode == 0, open("log").read())
+        superseded += ship(s, *options)["superseded"]
+        options = []
+    d.send_signal(signal.SIGTERM)
+    check(d.wait(60) == 0, open("log").read())
+    superseded += ship(s)["superseded"]
+    check(superseded > 0, "segments were merged between passes")
+    # Idle CPUs' samples are in no folded path.
+    found = [s.visible()] + [json.loads(sh(DWELL, "prof", "--json", "--epoch", "all", "--db", db))["events"][0]["samples"] for db in (s.db, "db")]
+    check(found[0] == found[1] == found[2], "each sample once: rows, read from there, here: %s" % found)
+    check(n_samples(s.db, "--epoch", "all") == n_samples("db", "--epoch", "all"), "and each path")
+    s.kill()
+
+
+def once_whatever_is_killed():
+    """The client and the server, killed at random moments."""
+    s = Server()
+    total, n_kills = 0, {"client": 0, "server": 0}
+    for i in range(16):
+        total += sum(epoch(12 * i + n) for n in range(12))
+        p = subprocess.Popen([DWELL, "ship", "--again", "--db", "db", "--state", "state", "--to", s.url, "--create"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0.02, 0.25))
+        if p.poll() is None:
+            n_kills["server" if i % 3 == 2 else "client"] += 1
+            (s if i % 3 == 2 else p).kill()
+        p.wait(120)
+        if s.process.poll() is not None:
+            s.start()
+        if s.ask("EXISTS TABLE schema_version") == "1":  # it is made last
+            check(s.visible() <= total, "never too many")
+    ship(s, "--create", "--again")
+    attempts = int(s.ask("SELECT uniqExact(batch) FROM counts"))
+    note("%s, %d batches, %d rows" % (n_kills, attempts, int(s.ask("SELECT count() FROM counts"))))
+    enough(sum(n_kills.values()), 5, "kills while it ships")
+    check(s.visible() == total, "%d samples of %d" % (s.visible(), total))
+    check(stacks(s.db, "--epoch", "all") == stacks("db", "--epoch", "all"), "stacks")
+    s.kill()
+
+
+def what_is_refused():
+    """A wrong password, an older copy of the database, another schema, a server that is down, slow or cuts its answer."""
+    s = Server()
+    epoch(1)
+    check("user or password refused" in ship(s, "--login", s.dir + "/wrong", fails=True), "a wrong password")
+    check("database" in ship(s, "--to-db", "nowhere", fails=True).lower(), "no such database")
+    ship(s, "--create")
+    s.ask("INSERT INTO schema_version VALUES (99)")
+    check("version 99" in ship(s, fails=True), "a newer schema")
+    p = dwell("prof", "--db", s.db)
+    check(p.returncode == 2 and "version 99" in p.stderr, p.stderr)
+    s.ask("DROP TABLE schema_version")
+    check("no tables of dwell" in ship(s, fails=True), "no schema")
+    ship(s, "--create")
+    shutil.copytree("db", "older")
+    s.ask("INSERT INTO batches SELECT day, host, epoch, recording, segment, generation + 1, batch, n_values, samples, start_ns, end_ns FROM batches")
+    check("later state" in ship(s, "--again", fails=True), "an older copy")
+    check(s.visible() == 65, "nothing was taken away")
+    s.kill()
+    check("connect" in ship(s, "--again", fails=True).lower(), "a server that is down")
+    with socket.socket() as silent:
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        silent.bind(("127.0.0.1", s.http))
+        silent.listen(5)
+        check("no answer within" in ship(s, "--again", "--timeout", "1s", fails=True), "a server that is slow")
+        silent.accept()[0].close()
+        for answer in (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\1\1", b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\1\1", b"", b"junk\r\n"):
+            cutter = threading.Thread(target=cut, args=(silent, answer))
+            cutter.start()
+            ship(s, "--again", "--timeout", "20s", fails=True)
+            cutter.join()
+
+
+def cut(listening, answer):
+    c, _ = listening.accept()
+    c.recv(65536)
+    c.sendall(answer)
+    c.close()
+
+
+def a_full_server_takes_it_later():
+    """A table that refuses rows: the recording is named, the others go on, and it comes when there is room."""
+    s = Server()
+    epoch(1)
+    ship(s, "--create")
+    total = 65 + epoch(2)
+    s.ask("RENAME TABLE losses TO away")
+    said = ship(s, fails=True)
+    check("losses" in said and "1 of 2 recordings were not shipped" in said, said)
+    check(s.visible() == 65, "nothing of it counts")
+    s.ask("RENAME TABLE away TO losses")
+    ship(s)
+    check(s.visible() == total, "later it does")
+    s.kill()
+
+
+def a_damaged_recording_is_set_aside():
+    """A segment that is damaged here: its recording is named, the others go on."""
+    s = Server()
+    epoch(1)
+    segment = next(pathlib.Path("db/epochs").glob("*/*/*.seg"))
+    total = epoch(2)
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[:-40] + bytes(40))
+    said = ship(s, "--create", fails=True)
+    check("1 of 2 recordings were not shipped" in said and segment.parent.name in said, said)
+    check(s.visible() == total, "the other one counts")
+    segment.write_bytes(whole)
+    ship(s)
+    check(s.visible() == total + 65, "and this one, made whole")
+    s.kill()
+
+
+def names_are_no_sql():
+    """Names made to be statements come back as they are."""
+    s = Server()
+    host = HOSTILE.replace("/", "_")
+    total = epoch(1, host, "- %s comm=%s exe=%s cgroup=/%s" % (HOSTILE, HOSTILE, HOSTILE, HOSTILE))
+    ship(s, "--create")
+    check(s.visible() == total, "it counts")
+    p = json.loads(sh(DWELL, "prof", "--json", "--by", "label", "--epoch", "all", "--db", s.db))
+    check([r["label"] for r in p["rows"]] == [HOSTILE], p["rows"])
+    check(n_samples(s.db, "--epoch", "all", "--host", host.replace("\\", "\\\\")) == total, "chosen by name")
+    p = dwell("prof", "--db", s.db, "--host", "' OR 1=1 --")
+    check(p.returncode == 2 and "no host is called" in p.stderr, p.stderr)
+    s.kill()
+
+
+run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
+    names_are_no_sql)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Counts of blocks: from branch stacks of programs that are walked here, so that the truth is known,
+ * and from some blocks by what comes in and goes out. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "resolve/block_counts.h"
+#include "t.h"
+
+#define INSN  4 /* bytes; a block has INSNS of them */
+#define INSNS 4
+#define BYTES (INSN * INSNS)
+#define BASE  0x1000
+
+/* One procedure, in order of address; blocks end as HOW says and jump to TO. */
+struct made {
+	enum flow_end how;
+	uint32_t to;
+	unsigned odds; /* of 1000: that the branch is taken */
+};
+
+static void make_flow(struct flow *f, const struct made *m, uint32_t n)
+{
+	*f = (struct flow){0};
+	f->first = xcalloc(n + 1, sizeof(*f->first));
+	f->succ = xcalloc(2 * n + 1, sizeof(*f->succ));
+	vec_push(&f->roots, 0);
+	for (uint32_t b = 0, e = 0; b < n; b++) {
+		const uint64_t start = BASE + (uint64_t)b * BYTES;
+
+		vec_push(&f->blocks, (struct flow_block){.start = start,
+							 .end = start + BYTES,
+							 .last = start + BYTES - INSN,
+							 .n_insns = INSNS,
+							 .how = m[b].how});
+		if (m[b].how == FLOW_FALLS || m[b].how == FLOW_BRANCHES)
+			f->succ[e++] = b + 1;
+		if (m[b].how == FLOW_JUMPS || m[b].how == FLOW_BRANCHES)
+			f->succ[e++] = m[b].to;
+		f->first[b + 1] = e;
+	}
+}
+
+static uint64_t random_seed;
+
+static uint32_t random_below(uint32_t n)
+{
+	random_seed = random_seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(random_seed >> 33) % n;
+}
+
+/* A walk over a made procedure, which is called again and again. */
+struct walk_of {
+	const struct made *m;
+	uint32_t at, n;
+	uint64_t *ran; /* of each block */
+};
+
+struct jump {
+	uint64_t from, to;
+};
+
+/* Runs on to the next jump that is taken. */
+static struct jump walk_on(struct walk_of *w)
+{
+	for (;;) {
+		const struct made *m = &w->m[w->at];
+		const uint64_t from = BASE + (uint64_t)w->at * BYTES + BYTES - INSN;
+		uint32_t to = w->at + 1;
+		bool taken = m->how != FLOW_FALLS;
+
+		w->ran[w->at]++;
+		if (m->how == FLOW_LEAVES)
+			to = 0;
+		else if (m->how == FLOW_JUMPS)
+			to = m->to;
+		else if (m->how == FLOW_BRANCHES && (taken = random_below(1000) < m->odds))
+			to = m->to;
+		w->at = to;
+		if (taken)
+			return (struct jump){from, BASE + (uint64_t)to * BYTES};
+	}
+}
+
+#define STACK 32
+
+static void add_jump(struct run_end *ends, size_t i, struct jump j)
+{
+	ends[2 * i] = (struct run_end){j.to, 1};
+	ends[2 * i + 1] = (struct run_end){j.from + 1, -1};
+}
+
+/* Takes stacks of 32 jumps until there are N jumps; between two pass up to 100 others. */
+static void take_stacks(struct walk_of *w, struct run_end *ends, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		for (uint32_t skip = random_below(100); skip--;)
+			walk_on(w);
+		for (unsigned k = 0; k < STACK && i < n; k++)
+			add_jump(ends, i++, walk_on(w));
+	}
+}
+
+/* Share of executions in blocks whose count is within 5 % of the truth; *RET_SURE: of those called
+ * high. */
+static double share_right(const struct walk_of *w, const struct block_count *c, double *ret_sure)
+{
+	double total = 0, right = 0, sum = 0, sure = 0, sure_right = 0;
+
+	for (uint32_t b = 0; b < w->n; b++) {
+		total += (double)w->ran[b];
+		sum += c[b].n;
+	}
+	for (uint32_t b = 0; b < w->n; b++) {
+		const double truth = (double)w->ran[b];
+		const bool is_right = fabs(c[b].n * total / sum - truth) <= 0.05 * truth;
+
+		right += is_right ? truth : 0;
+		sure += c[b].confidence == COUNT_HIGH ? truth : 0;
+		sure_right += c[b].confidence == COUNT_HIGH && is_right ? truth : 0;
+	}
+	*ret_sure = sure > 0 ? sure_right / sure : 1;
+	return right / total;
+}
+
+static void run_walk(const struct made *m, uint32_t n, size_t n_jumps, double *ret_share,
+		     double *ret_sure)
+{
+	struct walk_of w = {.m = m, .n = n, .ran = xcalloc(n, sizeof(*w.ran))};
+	struct run_end *ends = xcalloc(2 * n_jumps, sizeof(*ends));
+	struct block_count *counts = xcalloc(n, sizeof(*counts));
+	struct flow f;
+
+	make_flow(&f, m, n);
+	take_stacks(&w, ends, n_jumps);
+	block_counts_of_branches(&f, ends, 2 * n_jumps, counts);
+	*ret_share = share_right(&w, counts, ret_sure);
+	flow_release(&f);
+	free(counts);
+	free(ends);
+	free(w.ran);
+}
+
+TEST(the_example)
+{
+	static const struct made loop[] = {{FLOW_BRANCHES, 0, 0}, {FLOW_LEAVES, 0, 0}};
+	struct run_end ends[] = {{BASE, 10},
+				 {BASE, 990},
+				 {BASE + BYTES - INSN + 1, -990},
+				 {BASE + 2 * BYTES - INSN + 1, -9}};
+	struct block_count c[2];
+	struct flow f;
+
+	make_flow(&f, loop, 2);
+	block_counts_of_branches(&f, ends, 4, c);
+	REQUIRE(fabs(c[1].n - 9.005) < 0.001);
+	REQUIRE(c[0].n > 999 && c[0].n <= 1000);
+	REQUIRE(c[0].confidence == COUNT_MEDIUM && c[1].confidence == COUNT_LOW);
+	flow_release(&f);
+}
+
+TEST(calls_end_a_chain)
+{
+	static const struct made two[] = {{FLOW_FALLS, 0, 0}, {FLOW_LEAVES, 0, 0}};
+	/* The second instruction of block 0 calls; a stack ended in what is called. */
+	struct run_end ends[] = {{BASE, 100},
+				 {BASE + INSN + 1, -100},
+				 {BASE + 2 * INSN, 80},
+				 {BASE + 2 * BYTES - INSN + 1, -80}};
+	struct block_count c[2];
+	struct flow f;
+
+	make_flow(&f, two, 2);
+	vec_push(&f.calls, BASE + 2 * INSN);
+	block_counts_of_branches(&f, ends, 4, c);
+	REQUIRE(c[0].n > 80 && c[0].n < 100);
+	REQUIRE(fabs(c[1].n - 80) < 0.001);
+	flow_release(&f);
+}
+
+/* Two loops with hardly executed code between and behind, which the loops' noise must not reach. */
+TEST(branches_of_a_walk)
+{
+	static const struct made m[] = {
+		{FLOW_BRANCHES, 2, 10},	 {FLOW_BRANCHES, 1, 990}, {FLOW_FALLS, 0, 0},
+		{FLOW_BRANCHES, 3, 950}, {FLOW_BRANCHES, 7, 500}, {FLOW_FALLS, 0, 0},
+		{FLOW_JUMPS, 8, 0},	 {FLOW_BRANCHES, 3, 200}, {FLOW_LEAVES, 0, 0},
+	};
+	double share, sure;
+
+	random_seed = 1;
+	run_walk(m, n_elems(m), 1000000, &share, &sure);
+	printf("# %.4f of executions within 5 %%, %.4f of those called high\n", share, sure);
+	REQUIRE(share > 0.99);
+	REQUIRE(sure > 0.99);
+}
+
+/* Any procedures: branches lead anywhere, so that loops are irreducible. */
+TEST(branches_of_tangled_walks)
+{
+	double least = 1, share, sure, all = 0, all_sure = 0;
+
+	for (unsigned i = 0; i < 20; i++) {
+		struct made m[40];
+
+		random_seed = 100 + i;
+		for (uint32_t b = 0; b < n_elems(m); b++)
+			m[b] = (struct made){b + 1 == n_elems(m)    ? FLOW_LEAVES
+					     : random_below(8) == 0 ? FLOW_FALLS
+								    : FLOW_BRANCHES,
+					     random_below(n_elems(m)), 10 + random_below(800)};
+		run_walk(m, n_elems(m), 1000000, &share, &sure);
+		least = share < least ? share : least;
+		all += share / 20;
+		all_sure += sure / 20;
+	}
+	printf("# mean %.4f, least %.4f of executions within 5 %%; high %.4f\n", all, least,
+	       all_sure);
+	REQUIRE(all > 0.99);
+	REQUIRE(all_sure > 0.99);
+}
+
+TEST(filling)
+{
+	/* A diamond in a loop: 0 -> 1 | 2 -> 3 -> 0 | 4. */
+	static const struct made m[] = {{FLOW_BRANCHES, 2, 0},
+					{FLOW_JUMPS, 3, 0},
+					{FLOW_FALLS, 0, 0},
+					{FLOW_BRANCHES, 0, 0},
+					{FLOW_LEAVES, 0, 0}};
+	struct block_count c[5] = {{100, COUNT_EXACT}, {30, COUNT_EXACT}, {0}, {0}, {0}};
+	struct block_count guess[5] = {
+		{100, COUNT_HIGH}, {30, COUNT_HIGH}, {0}, {0}, {5, COUNT_HIGH}};
+	struct flow f;
+
+	make_flow(&f, m, 5);
+	REQUIRE(block_counts_fill(&f, c) == 1);
+	REQUIRE(c[2].n == 70 && c[2].confidence == COUNT_EXACT);
+	REQUIRE(c[3].n == 100 && c[3].confidence == COUNT_EXACT);
+	REQUIRE(c[4].confidence ==
+		COUNT_UNKNOWN); /* how often the procedure was left is not known */
+	REQUIRE(block_counts_fill(&f, guess) == 0);
+	REQUIRE(guess[2].n == 70 && guess[2].confidence == COUNT_MEDIUM);
+	REQUIRE(guess[3].n == 100 && guess[3].confidence == COUNT_MEDIUM);
+	f.n_unknown = 1; /* a jump to an unknown place may come in anywhere */
+	c[2] = c[3] = c[4] = (struct block_count){0};
+	REQUIRE(block_counts_fill(&f, c) == 3);
+	REQUIRE(c[3].confidence == COUNT_UNKNOWN);
+	flow_release(&f);
+}
+
+/* 10^5 blocks, of which the last is known: each comes from the next. */
+TEST(filling_is_linear)
+{
+	const uint32_t n = 100000;
+	struct made *m = xcalloc(n, sizeof(*m));
+	struct block_count *c = xcalloc(n, sizeof(*c));
+	struct flow f;
+
+	for (uint32_t b = 0; b < n; b++)
+		m[b].how = b + 1 < n ? FLOW_FALLS : FLOW_LEAVES;
+	make_flow(&f, m, n);
+	c[n - 1] = (struct block_count){7, COUNT_EXACT};
+	REQUIRE(block_counts_fill(&f, c) == 0);
+	REQUIRE(c[0].n == 7 && c[0].confidence == COUNT_EXACT);
+	flow_release(&f);
+	free(c);
+	free(m);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The step over HotSpot's frames, on memory made here: a compiled method, called by an interpreted
+ * one, called by a stub with a frame pointer. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "collect/calls/scripts.h"
+#include "model/script.h"
+#include "unwind/chain.h"
+#include "unwind/hotspot_lines.h"
+#include "unwind/hotspot_state.h"
+#include "unwind/python_host.h"
+
+#include "t.h"
+
+#define BASE	0x100000ull
+#define N_BYTES 0x8000u
+#define AT(off) (BASE + (off))
+
+/* Where things are. */
+enum {
+	HEAPS = 0,
+	ARRAY = 0x10,
+	DATA = 0x30,
+	HEAP = 0x40,
+	SEGMENTS = 0x200,
+	CODE = 0x1000, /* the heap: 32 segments of 128 bytes */
+	NAMES = 0x2000,
+	METHOD = 0x3000, /* two, with all they need, 0x800 apart */
+	STACK = 0x5000,
+	CODE_BYTES = 0x1000
+};
+
+/* Blobs in the heap, by segment. */
+enum { COMPILED = 0, INTERPRETER = 8, STUB = 16, PIECES = 24 };
+
+struct memory {
+	const struct hotspot_layout *l;
+	uint8_t bytes[N_BYTES];
+	struct scripts scripts;
+	uint32_t n_told;
+};
+
+static bool memory_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
+{
+	struct memory *m = ctx;
+
+	if (avma < BASE || avma - BASE > N_BYTES || n > N_BYTES - (avma - BASE))
+		return false;
+	memcpy(ret, m->bytes + (avma - BASE), n);
+	return true;
+}
+
+static void memory_tell(void *ctx, const struct script_record *r, size_t n)
+{
+	struct memory *m = ctx;
+
+	m->n_told++;
+	EXPECT(scripts_add(&m->scripts, (const uint8_t *)r, n));
+}
+
+static void put(struct memory *m, uint32_t at, uint64_t v, uint32_t n)
+{
+	memcpy(m->bytes + at, &v, n);
+}
+
+static void put_symbol(struct memory *m, uint32_t at, const char *s)
+{
+	put(m, at + m->l->symbol_length, strlen(s), 2);
+	memcpy(m->bytes + at + HOTSPOT_SYMBOL_TEXT, s, strlen(s));
+}
+
+/* Method I, called NAME of class a/b/C, in C.java: its bytecode 0 is of line 7, bytecode 5 of 9. */
+static void put_method(struct memory *m, uint32_t i, const char *name)
+{
+	const struct hotspot_layout *l = m->l;
+	const uint32_t method = METHOD + 0x800 * i, constants = method + 0x100,
+		       pool = method + 0x200, klass = method + 0x300, texts = method + 0x500;
+
+	put(m, method + l->const_method, AT(constants), 8);
+	put(m, constants + l->pool, AT(pool), 8);
+	put(m, constants + l->const_words, 10, 4);
+	put(m, constants + l->flags, HOTSPOT_HAS_LINES, 2);
+	put(m, constants + l->code_size, 8, 2);
+	put(m, constants + l->name_index, 1, 2);
+	put(m, constants + l->max_stack, 4, 2);
+	put(m, constants + l->const_bytes + 8, 0x002a07, 3); /* 0 and 7; 5 and 2 */
+	put(m, pool + l->holder, AT(klass), 8);
+	put(m, (l->in_holder ? klass : pool) + l->source_index, 2, 2);
+	put(m, klass + l->klass_name, AT(texts), 8);
+	put(m, pool + l->pool_bytes + 8, AT(texts + 64), 8);
+	put(m, pool + l->pool_bytes + 16, AT(texts + 128), 8);
+	put_symbol(m, texts, "a/b/C");
+	put_symbol(m, texts + 64, name);
+	put_symbol(m, texts + 128, "C.java");
+}
+
+static void put_blob(struct memory *m, uint32_t segment, const char *name, uint32_t frame_words)
+{
+	const struct hotspot_layout *l = m->l;
+	const uint32_t at = CODE + 128 * segment + HOTSPOT_HEADER_BYTES,
+		       name_at = NAMES + 32 * segment;
+
+	put(m, at + l->code_begin, AT(at + 256), 8);
+	put(m, at + l->frame_size, frame_words, 4);
+	put(m, at + l->frame_complete, 8, 4);
+	put(m, at + l->name, AT(name_at), 8);
+	memcpy(m->bytes + name_at, name, strlen(name));
+	for (uint32_t i = 0; i < 8; i++)
+		m->bytes[SEGMENTS + segment + i] = (uint8_t)i;
+}
+
+/* An address in the code of the blob at SEGMENT. */
+static uint64_t code_at(uint32_t segment)
+{
+	return AT(CODE + 128 * segment + HOTSPOT_HEADER_BYTES + 256 + 32);
+}
+
+#define FP AT(STACK + 0x200)
+
+static void memory_fill(struct memory *m, uint32_t interpreter)
+{
+	const struct hotspot_layout *l = m->l = HOTSPOT_LAYOUT(interpreter);
+
+	put(m, HEAPS, AT(ARRAY), 8);
+	put(m, ARRAY, 1, 4);
+	put(m, ARRAY + m->l->array_data, AT(DATA), 8);
+	put(m, DATA, AT(HEAP), 8);
+	put(m, HEAP + l->memory + HOTSPOT_SPACE_LOW, AT(CODE), 8);
+	put(m, HEAP + l->memory + HOTSPOT_SPACE_HIGH, AT(CODE + CODE_BYTES), 8);
+	put(m, HEAP + l->segments + HOTSPOT_SPACE_BEGIN, AT(SEGMENTS), 8);
+	put(m, HEAP + l->log2_segment, 7, 4);
+	memset(m->bytes + SEGMENTS, HOTSPOT_FREE, 32);
+	put_blob(m, COMPILED, "nmethod", 4);
+	put_blob(m, INTERPRETER, "Interpreter", 0);
+	put_blob(m, STUB, "StubRoutines (1)", 0);
+	put_method(m, 0, "inner");
+	put_method(m, 1, "outer");
+	put(m, CODE + HOTSPOT_HEADER_BYTES + l->method, AT(METHOD), 8);
+	/* The stack: inner's frame of four words; outer's, by frame pointer; the stub's. */
+	put(m, STACK + 16, FP, 8);
+	put(m, STACK + 24, code_at(INTERPRETER), 8);
+	put(m, STACK + 0x200 - HOTSPOT_METHOD, AT(METHOD + 0x800), 8);
+	put(m, STACK + 0x200 - 8u * l->bcp, AT(METHOD + 0x800 + 0x100 + l->const_bytes + 6), 8);
+	put(m, STACK + 0x200 - HOTSPOT_SENDER_SP, FP + 32, 8);
+	put(m, STACK + 0x200, FP + 0x100, 8);
+	put(m, STACK + 0x208, code_at(STUB), 8);
+	put(m, STACK + 0x300, 0, 8);
+	put(m, STACK + 0x308, 0x1234, 8);
+}
+
+static struct python_input input_of(struct memory *m, uint32_t interpreter)
+{
+	return (struct python_input){
+		.interpreter = interpreter,
+		.runtime = AT(HEAPS),
+		.ip = code_at(COMPILED),
+		.sp = AT(STACK),
+		.thread = 17, /* the compiler uses the register for something else */
+		.read = memory_read,
+		.tell = memory_tell,
+		.ctx = m};
+}
+
+static void expect_place(struct memory *m, struct profile *p, uint64_t frame, const char *name,
+			 const char *file, uint32_t line)
+{
+	place_id place = scripts_place(&m->scripts, p, frame);
+	const struct script *s = profile_find_script(p, place);
+
+	REQUIRE(s);
+	EXPECT_STR(profile_str(p, s->name), name);
+	EXPECT_STR(profile_str(p, s->language), "java");
+	EXPECT_STR(p->images.v[p->places.v[place].image].path, file);
+	EXPECT_EQ(s->line, line);
+}
+
+TEST(frames_of_each_version)
+{
+	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_21; i++) {
+		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+		uint64_t frames[8];
+		struct python_frames found = {.frames = frames, .max = 8};
+		struct python_input in;
+		struct profile p;
+
+		profile_init(&p);
+		memory_fill(m, i);
+		in = input_of(m, i);
+		hotspot_walk_frames(&in, &found);
+		REQUIRE(found.n == 3);
+		EXPECT_EQ(m->n_told, 3);
+		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 0);
+		expect_place(m, &p, frames[1], "a.b.C.outer", "a/b/C.java", 9);
+		expect_place(m, &p, frames[2], "[StubRoutines (1)]", "[java]", 0);
+		profile_release(&p);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* In the prologue and epilogue of a compiled method its frame is not whole. */
+TEST(parts_of_a_frame)
+{
+	static const struct {
+		uint8_t code[16]; /* from 8 bytes before where it was interrupted */
+		uint32_t off;	  /* in the code */
+		uint32_t n_words; /* that are left of its frame */
+	} cases[] = {
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x89, 0x84}, 0, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0x55, 0x48, 0x83, 0xec}, 7, 2},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x5d, 0xc3}, 40, 2},
+		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0xc3}, 40, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0x0f, 0x87, 1, 0, 0, 0, 0xc3}, 40, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0x5d, 0x41, 0x85, 0x02, 0xc3}, 40, 1},
+		{{0, 0, 0, 0, 0, 0, 0, 0, 0x48, 0x8b, 0x04, 0x24}, 40, 4},
+	};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+		uint64_t frames[8];
+		struct python_frames found = {.frames = frames, .max = 8};
+		const uint32_t code = CODE + HOTSPOT_HEADER_BYTES + 256 + cases[i].off;
+		struct python_input in;
+
+		memory_fill(m, INTERPRETER_HOTSPOT_17);
+		in = input_of(m, INTERPRETER_HOTSPOT_17);
+		memcpy(m->bytes + code - 8, cases[i].code, 16);
+		in.ip = AT(code);
+		in.sp = AT(STACK) + 8 * (4 - cases[i].n_words);
+		in.thread = cases[i].n_words == 1 ? FP : 17;
+		hotspot_walk_frames(&in, &found);
+		EXPECT_EQ(found.n, 3);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* The interpreter enters a method: its frame is not there, the return address is on the stack. */
+TEST(interpreter_enters)
+{
+	_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+	uint64_t frames[8];
+	struct python_frames found = {.frames = frames, .max = 8};
+	struct python_input in;
+
+	memory_fill(m, INTERPRETER_HOTSPOT_17);
+	in = input_of(m, INTERPRETER_HOTSPOT_17);
+	in.ip = code_at(INTERPRETER) + 8;
+	in.thread = FP;
+	in.r13 = in.sp + 32;
+	put(m, STACK, code_at(INTERPRETER), 8);
+	hotspot_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 3); /* the interpreter, outer, the stub */
+	in.r13 = AT(METHOD + 0x800 + 0x100 + m->l->const_bytes + 2);
+	hotspot_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 2); /* it is in outer's bytecode */
+	scripts_release(&m->scripts);
+}
+
+/* Where an adapter has the return address depends on the instruction; what else is on the stack may
+ * be a return address of old. */
+TEST(adapters)
+{
+	static const struct {
+		uint8_t code[8];
+		bool in_rax;
+		uint64_t r13; /* from sp on */
+		uint32_t n;
+	} cases[] = {
+		{{0x58}, false, 8, 3},				/* pop %rax */
+		{{0x4c, 0x8b, 0xec}, true, 0, 3},		/* mov %rsp, %r13 */
+		{{0x48, 0x83, 0xec, 0x10}, true, 0, 3},		/* sub $16, %rsp */
+		{{0x48, 0x81, 0xec, 0x00, 0x01}, true, 0, 3},	/* sub $256, %rsp */
+		{{0x48, 0x89, 0x04, 0x24}, true, 24, 3},	/* mov %rax, (%rsp) */
+		{{0x48, 0x83, 0xe4, 0xf0}, true, 8, 3},		/* and $-16, %rsp */
+		{{0x50}, true, 16, 3},				/* push %rax */
+		{{0x48, 0x89, 0x74, 0x24, 0x08}, false, 24, 3}, /* mov %rsi, 8(%rsp) */
+		{{0x48, 0x89, 0x74, 0x24, 0x08}, true, 24, 0},	/* there is none */
+	};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+		uint64_t frames[8];
+		struct python_frames found = {.frames = frames, .max = 8};
+		struct python_input in;
+
+		memory_fill(m, INTERPRETER_HOTSPOT_17);
+		put_blob(m, PIECES, "I2C/C2I adapters", 0);
+		in = input_of(m, INTERPRETER_HOTSPOT_17);
+		in.ip = code_at(PIECES);
+		in.thread = FP;
+		in.r13 = in.sp + cases[i].r13;
+		memcpy(m->bytes + (in.ip - BASE), cases[i].code, 8);
+		put(m, STACK, cases[i].in_rax ? 0x1234 : code_at(INTERPRETER), 8);
+		put(m, STACK + 16, code_at(STUB), 8);
+		in.rax = cases[i].in_rax ? code_at(INTERPRETER) : 5;
+		hotspot_walk_frames(&in, &found);
+		EXPECT_EQ(found.n, cases[i].n);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* A stub that takes frames off says nothing of where it was interrupted. */
+TEST(exceptions)
+{
+	_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+	uint64_t frames[8];
+	struct python_frames found = {.frames = frames, .max = 8};
+	struct python_input in;
+
+	memory_fill(m, INTERPRETER_HOTSPOT_17);
+	put_blob(m, PIECES, "unwind_exception Runtime1 stub", 2);
+	in = input_of(m, INTERPRETER_HOTSPOT_17);
+	in.ip = code_at(PIECES);
+	in.thread = FP;
+	put(m, STACK, code_at(INTERPRETER), 8);
+	hotspot_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+	scripts_release(&m->scripts);
+}
+
+TEST(nothing_known)
+{
+	_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+	uint64_t frames[8];
+	struct python_frames found = {.frames = frames, .max = 8};
+	struct python_input in;
+
+	memory_fill(m, INTERPRETER_HOTSPOT_17);
+	in = input_of(m, INTERPRETER_HOTSPOT_17);
+	in.ip = code_at(PIECES);
+	hotspot_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+	in.ip = code_at(COMPILED);
+	in.interpreter = N_INTERPRETERS;
+	hotspot_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+	in.interpreter = INTERPRETER_HOTSPOT_17;
+	put(m, ARRAY, HOTSPOT_HEAPS + 1, 4);
+	hotspot_walk_frames(&in, &found);
+	EXPECT_EQ(found.n, 0);
+	EXPECT_EQ(m->n_told, 0);
+}
+
+TEST(lines)
+{
+	/* 0 of 300, by numbers: the sign is the lowest bit; 4 of 302; 9 of 301, by numbers again. */
+	const uint8_t table[] = {0xff, 0, 0xd8, 0x06, 0x22, 0xff, 0x0a, 0x01, 0};
+
+	EXPECT_EQ(hotspot_first_line(INTERPRETER_HOTSPOT_17, table, sizeof(table)), 300);
+	EXPECT_EQ(hotspot_line(INTERPRETER_HOTSPOT_17, table, sizeof(table), 3), 300);
+	EXPECT_EQ(hotspot_line(INTERPRETER_HOTSPOT_17, table, sizeof(table), 4), 302);
+	EXPECT_EQ(hotspot_line(INTERPRETER_HOTSPOT_17, table, sizeof(table), 99), 301);
+	EXPECT_EQ(hotspot_line(INTERPRETER_HOTSPOT_17, table, 0, 4), 0);
+	EXPECT_EQ(hotspot_line(INTERPRETER_HOTSPOT_17, table, 2, 4), 0);
+	/* Since 20 each byte is 1 more. */
+	EXPECT_EQ(hotspot_line(INTERPRETER_HOTSPOT_21, (const uint8_t[]){0xff, 1, 0xd9, 0x07, 0}, 5,
+			       0),
+		  300);
+}
