@@ -74,8 +74,7 @@ static const char *doctor_finds(unsigned number)
 	if (INTERPRETER_IS_V8(number))
 		return "functions, files and their first lines in call paths (-g, engine bpf)";
 	if (INTERPRETER_IS_HOTSPOT(number))
-		return "methods and files in call paths, lines of interpreted methods (-g, engine "
-		       "bpf)";
+		return "methods, files and lines in call paths, inlined methods (-g, engine bpf)";
 	return "functions, files and lines in call paths (-g, engine bpf)";
 }
 

@@ -520,12 +520,17 @@ HOTSPOT_PART int hotspot_look(SCRIPT_ENV *env)
 		return 0;
 	h = hotspot_of(env);
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
-	if (!script_read(env, h->at, h->blob, HOTSPOT_BLOB_WORDS * 8, HOTSPOT_BLOB_WORDS * 8))
+	h->is_full =
+		script_read(env, h->at, h->blob, HOTSPOT_FULL_WORDS * 8, HOTSPOT_BLOB_WORDS * 8);
+	if (!h->is_full &&
+	    !script_read(env, h->at, h->blob, HOTSPOT_HEAD_WORDS * 8, HOTSPOT_BLOB_WORDS * 8))
 		return 0;
 	h->name = hotspot_blob_word(h, l->name);
 	h->kind = hotspot_kind(env, h, h->name);
-	h->method = 0;
+	h->method = h->n_left = 0;
 	h->off = SCRIPT_NO_OFF;
+	if (h->is_exact && h->kind != HOTSPOT_INTERPRETED && h->kind != HOTSPOT_ADAPTER)
+		h->n_left = hotspot_words_left(env, h, l);
 	if (h->kind == HOTSPOT_COMPILED)
 		h->method = hotspot_blob_word(h, l->method);
 	else if (h->kind == HOTSPOT_INTERPRETED && h->has_fp)
@@ -553,10 +558,24 @@ HOTSPOT_PART int hotspot_move(SCRIPT_ENV *env)
 		return 0;
 	words = hotspot_blob_u32(h, l->frame_size);
 	if (words && words < 1 << 20 &&
-	    hotspot_by_size(env, h, words, h->is_exact ? hotspot_words_left(env, h, l) : 0,
-			    h->kind == HOTSPOT_COMPILED))
+	    hotspot_by_size(env, h, words, h->n_left, h->kind == HOTSPOT_COMPILED))
 		return 1;
 	return (h->kind == HOTSPOT_STUB || h->kind == HOTSPOT_THROWER) && hotspot_from_stub(env, h);
+}
+
+#include "unwind/hotspot_scopes.h"
+
+/* Finds what the frame in the walk is of. */
+SCRIPT_STEP bool hotspot_know(SCRIPT_ENV *env, struct hotspot_walk *h)
+{
+	if (hotspot_recall(env))
+		return true;
+	if (!hotspot_find_blob(env) || !hotspot_look(env))
+		return false;
+	hotspot_method(env);
+	if (h->kind == HOTSPOT_COMPILED)
+		hotspot_inline(env);
+	return true;
 }
 
 /* Puts what the frame in the walk executes, and goes on to its caller; false: it cannot. */
@@ -564,9 +583,8 @@ SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
 {
 	struct hotspot_walk *h = hotspot_of(env);
 
-	if (!hotspot_find_blob(env) || !hotspot_look(env))
+	if (!hotspot_know(env, h))
 		return false;
-	hotspot_method(env);
 	h->unmet = h->is_met = 0;
 	if (!hotspot_move(env)) {
 		if (!h->unmet)
@@ -578,7 +596,10 @@ SCRIPT_STEP bool hotspot_step(SCRIPT_ENV *env)
 	}
 	if (!h->number && !hotspot_stub(env))
 		return false;
-	script_put(env, FRAME_SCRIPT(h->number, h->off));
+	if (h->is_inlined)
+		hotspot_put_inlined(env, h);
+	else
+		script_put(env, FRAME_SCRIPT(h->number, h->off));
 	return true;
 }
 

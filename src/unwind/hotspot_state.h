@@ -17,9 +17,10 @@ struct hotspot_layout {
 	__u16 nmethod_bytes, blob_bytes, method_bytes, const_bytes, pool_bytes, klass_bytes;
 	__u16 array_data; /* of a GrowableArray; how many it has is its first int */
 	__u16 memory, segments, log2_segment; /* of a CodeHeap: VirtualSpace, VirtualSpace, int */
-	__u16 frame_complete, frame_size, code_begin, code_end, name;	  /* of a CodeBlob */
-	__u16 method, compile_id;					  /* of an nmethod */
-	__u16 const_method;						  /* of a Method */
+	__u16 frame_complete, frame_size, code_begin, code_end, name; /* of a CodeBlob */
+	__u16 method, compile_id;				      /* of an nmethod */
+	__u16 scopes, metadata, pcs, pcs_end; /* of an nmethod: address, and three ints, how far */
+	__u16 const_method;		      /* of a Method */
 	__u16 pool, const_words, flags, code_size, name_index, max_stack; /* of a ConstMethod */
 	__u16 holder, source_index; /* of a ConstantPool; of its holder when in_holder */
 	__u16 klass_name;	    /* of a Klass */
@@ -48,6 +49,10 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 								.name = 96,
 								.method = 112,
 								.compile_id = 324,
+								.scopes = 120,
+								.metadata = 280,
+								.pcs = 288,
+								.pcs_end = 292,
 								.const_method = 8,
 								.pool = 8,
 								.const_words = 32,
@@ -79,6 +84,10 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 								.name = 96,
 								.method = 112,
 								.compile_id = 304,
+								.scopes = 120,
+								.metadata = 260,
+								.pcs = 268,
+								.pcs_end = 272,
 								.const_method = 8,
 								.pool = 8,
 								.const_words = 24,
@@ -109,6 +118,10 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 								.name = 64,
 								.method = 112,
 								.compile_id = 308,
+								.scopes = 120,
+								.metadata = 260,
+								.pcs = 268,
+								.pcs_end = 272,
 								.const_method = 8,
 								.pool = 8,
 								.const_words = 24,
@@ -138,10 +151,13 @@ static const struct hotspot_layout hotspot_layouts[HOTSPOT_N_LAYOUTS] = {
 #define HOTSPOT_FREE	     0xff
 #define HOTSPOT_SENDER_SP    8 /* of an interpreted frame, below the frame pointer */
 #define HOTSPOT_METHOD	     24
+#define HOTSPOT_PC_BYTES     16 /* of a PcDesc: int where, int its scope */
 
 #define HOTSPOT_HEAPS	   3
 #define HOTSPOT_HOPS	   32 /* from a segment to its blob's first */
-#define HOTSPOT_BLOB_WORDS 16 /* that are read of each */
+#define HOTSPOT_BLOB_WORDS 64 /* of which each has: */
+#define HOTSPOT_HEAD_WORDS 16
+#define HOTSPOT_FULL_WORDS 44 /* of an nmethod */
 #define HOTSPOT_WORDS	   8
 #define HOTSPOT_SLOTS	   8	 /* of a stub's stack that are looked at */
 #define HOTSPOT_MOST_ARGS  65536 /* bytes */
@@ -161,6 +177,18 @@ struct hotspot_process {
 };
 
 #define HOTSPOT_PROCESSES 16
+
+/* What a frame of compiled code executes, as its scopes tell (hotspot_scopes.h). */
+#define HOTSPOT_MOST_SCOPES 32
+
+struct hotspot_inlined {
+	__u64 key;	/* of process, address and recording */
+	__u64 at, type; /* the blob, and its first word, which is another one when it is freed */
+	__u32 compile_id, n;
+	__u64 frames[HOTSPOT_MOST_SCOPES]; /* the innermost first */
+};
+
+#define HOTSPOT_INLINED 256
 
 /* Kinds of code. */
 enum hotspot_kind {
@@ -188,6 +216,15 @@ struct hotspot_walk {
 	__u64 is_met;	  /* that was looked up */
 	__u64 bytecode, max_stack;
 	__u32 n_code, off;
+	__u32 n_left;	  /* is_exact: words of its frame that are left; 0: all */
+	__u32 is_full;	  /* all of an nmethod was read */
+	__u32 is_inlined; /* what it executes is in the entry of `key` */
+	__u64 key;
+	__u32 pc;	       /* what is looked for, from the code's begin on */
+	__u32 from, to;	       /* among its PcDescs */
+	__u32 scope, n_scopes; /* where the next one is; 0: there is none; that were met */
+	__u32 n_taken;	       /* bytes of `scope_bytes` */
+	__u8 scope_bytes[16];
 	__u64 blob[HOTSPOT_BLOB_WORDS];
 	__u64 words[HOTSPOT_WORDS];
 	__u64 code[2];

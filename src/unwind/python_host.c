@@ -23,6 +23,7 @@ struct python_env {
 	struct v8_walk v8;
 	struct hotspot_process process;
 	struct hotspot_walk hotspot;
+	struct hotspot_inlined inlined[HOTSPOT_INLINED];
 };
 
 #define SCRIPT_ENV struct python_env
@@ -140,6 +141,22 @@ static struct hotspot_walk *hotspot_of(struct python_env *env)
 static struct python_walk *hotspot_python_of(struct python_env *env)
 {
 	return &env->walk;
+}
+
+static __u64 script_told_key(struct python_env *env, __u64 key)
+{
+	return hash_pair(key, 0);
+}
+
+static struct hotspot_inlined *hotspot_inlined_of(struct python_env *env, __u64 key)
+{
+	return &env->inlined[key % HOTSPOT_INLINED];
+}
+
+static void hotspot_each_scope(struct python_env *env)
+{
+	for (uint32_t i = 0; i <= HOTSPOT_MOST_SCOPES && hotspot_scope(env); i++)
+		;
 }
 
 static int hotspot_is_code(struct python_env *env, __u64 avma)

@@ -27,6 +27,14 @@ def second_compiler_only():
     java_graph.every_way_of_calling(installed() + ["-XX:-TieredCompilation"])
 
 
+def inlined():
+    java_graph.inlined(installed())
+
+
+def lines_of_compiled_code():
+    java_graph.lines_of_compiled_code(installed())
+
+
 def ran_before():
     java_graph.ran_before(installed())
 
@@ -39,5 +47,5 @@ def shares_of_work():
     java_graph.shares_of_work(installed())
 
 
-run(every_way_of_calling, interpreted_only, first_compiler_only, second_compiler_only, ran_before, waiting,
-    shares_of_work)
+run(every_way_of_calling, interpreted_only, first_compiler_only, second_compiler_only, inlined,
+    lines_of_compiled_code, ran_before, waiting, shares_of_work)

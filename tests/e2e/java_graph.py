@@ -5,6 +5,8 @@ from e2e import *
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "JavaWork.java")
 # Compiled methods as they are called.
 CALLED = ["-XX:-Inline"]
+# As they are inlined, with a place of the source for each instruction.
+DETAILED = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"]
 path_of_classes = None  # where the program sees them; None: they are compiled here
 
 
@@ -25,6 +27,38 @@ def ours_of(path):
 def every_way_of_calling(java, options=CALLED):
     work(java, "w_main", longer(4), options=options)
     is_known()
+
+
+def inlined(java):
+    """Methods that the compilers inlined, first as a JVM is started: where a loop never stops its time is the method's
+    that it was inlined into."""
+    work(java, "w_main", longer(4))
+    is_known()
+    work(java, "w_main", longer(4), options=DETAILED)
+    is_known()
+    found = folded_paths("--no-inline")
+    spins = sum(n for path, n in found if path[-1] == "JavaWork.w_spin")
+    least(spins, sum(n for path, n in found if ours_of(path)), 0.6, "samples in w_spin")
+    sorts = [path for path, _ in found if ours_of(path)[-2:] == ["w_compared", "w_spin"]]
+    likely(sorts, "no path with w_compared")
+
+
+def lines_of_compiled_code(java):
+    """Of w_spin, two lines of a loop; where they are called."""
+    work(java, "w_shares", longer(3), options=DETAILED)
+    a_third([r for r in Prof().rows if r["kind"] == "script"], "JavaWork.")
+    with open(SOURCE) as source:
+        text = source.read().split("\n")
+    rows = [r for r in Prof("--by", "line").rows if r["kind"] == "script" and r["procedure"].startswith("JavaWork.w_")]
+    total = sum(r["counts"].get("cpu-clock", 0) for r in rows)
+    enough(total, 1000, "samples")
+    right = sum(r["counts"].get("cpu-clock", 0) for r in rows
+                if r["procedure"] == "JavaWork.w_spin" and r["line"] and re.search("for|x = x", text[r["line"] - 1]))
+    least(right, total, 0.97, "samples in the lines of the loop")
+    for name, call in ("w_third", "w_spin(4000)"), ("w_two_thirds", "w_spin(8000)"):
+        for r in Prof("--by", "line").rows:
+            if r["procedure"] == "JavaWork." + name and r["line"]:
+                check(call in text[r["line"] - 1], "%s is at line %d" % (name, r["line"]))
 
 
 def ran_before(java):

@@ -63,15 +63,20 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	wr_le64(&w, 0x4000);
 	wr_le64(&w, 7);
 	for (int frame = 0; frame < 2; frame++) {
-		uint8_t blob[HOTSPOT_BLOB_WORDS * 8] = {0}, constants[56] = {0};
+		uint8_t blob[HOTSPOT_FULL_WORDS * 8] = {0}, constants[56] = {0};
 
 		wr_u8(&w, 1); /* segments */
 		wr_u8(&w, 0);
 		blob[l->frame_size] = 4;
 		blob[l->name + 1] = 0x50;
 		blob[l->method + 1] = 0x60;
+		blob[l->pcs_end] = HOTSPOT_PC_BYTES;
 		wr_bytes(&w, blob, sizeof(blob));
 		wr_bytes(&w, "nmethod\0CodeBlo", 16);
+		if (!frame) {
+			wr_bytes(&w, "0123456789abcdef", 16); /* code */
+			wr_bytes(&w, "01234567", 8);
+		}
 		wr_le64(&w, 0x7000); /* its ConstMethod */
 		constants[l->pool + 1] = 0x80;
 		constants[l->const_words] = 8;
@@ -91,9 +96,19 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 			wr_le64(&w, 0xc000);
 			put_symbol(&w, l, "C.java");
 			wr_bytes(&w, "\x0a\x2b\0\0\0\0\0\0\0\0\0", 11);
-			wr_bytes(&w, "0123456789abcdef", 16); /* code */
-			wr_bytes(&w, "01234567", 8);
 		}
+		wr_le32(&w, 0x1000); /* a PcDesc, its scope, its method, once more */
+		wr_le32(&w, 1);
+		wr_bytes(&w,
+			 "\1\2\3\4\5\6\7\x08"
+			 "01234567",
+			 16);
+		wr_le64(&w, 0x6000);
+		wr_le64(&w, 0x7000);
+		wr_bytes(&w, constants, sizeof(constants));
+		wr_le64(&w, 0x9000);
+		wr_le64(&w, 0xa000);
+		wr_le64(&w, 3ull << 32);
 		wr_le64(&w, HEAP + 0x100); /* return address, frame pointer */
 		wr_le64(&w, STACK + 0x1000);
 	}

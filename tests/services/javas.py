@@ -26,6 +26,8 @@ def of_suite(suite):
     with mounted("-t", "proc", "proc", at=room + "/proc"):
         for options in [], ["-Xint"], ["-XX:TieredStopAtLevel=1"], ["-XX:-TieredCompilation"]:
             java_graph.every_way_of_calling(["chroot", room, "java", *options])
+        java_graph.inlined(["chroot", room, "java"])
+        java_graph.lines_of_compiled_code(["chroot", room, "java"])
         java_graph.shares_of_work(["chroot", room, "java"])
 
 

@@ -30,7 +30,10 @@ enum {
 	NAMES = 0x2000,
 	METHOD = 0x3000, /* two, with all they need, 0x800 apart */
 	STACK = 0x5000,
-	CODE_BYTES = 0x1000
+	CODE_BYTES = 0x1000,
+	CODE_OFF = 384, /* of a blob's code, from its begin on */
+	PCS_OFF = 640,
+	METADATA_OFF = 720
 };
 
 /* Blobs in the heap, by segment. */
@@ -103,7 +106,8 @@ static void put_blob(struct memory *m, uint32_t segment, const char *name, uint3
 	const uint32_t at = CODE + 128 * segment + HOTSPOT_HEADER_BYTES,
 		       name_at = NAMES + 32 * segment;
 
-	put(m, at + l->code_begin, AT(at + 256), 8);
+	put(m, at + l->code_begin, AT(at + CODE_OFF), 8);
+	put(m, at + l->code_end, AT(at + CODE_OFF + 200), 8);
 	put(m, at + l->frame_size, frame_words, 4);
 	put(m, at + l->frame_complete, 8, 4);
 	put(m, at + l->name, AT(name_at), 8);
@@ -115,7 +119,7 @@ static void put_blob(struct memory *m, uint32_t segment, const char *name, uint3
 /* An address in the code of the blob at SEGMENT. */
 static uint64_t code_at(uint32_t segment)
 {
-	return AT(CODE + 128 * segment + HOTSPOT_HEADER_BYTES + 256 + 32);
+	return AT(CODE + 128 * segment + HOTSPOT_HEADER_BYTES + CODE_OFF + 32);
 }
 
 #define FP AT(STACK + 0x200)
@@ -200,6 +204,93 @@ TEST(frames_of_each_version)
 	}
 }
 
+/* Two scopes: the compiler inlined `outer` into `inner`, from the code's byte 20 to 36. */
+static void put_scopes(struct memory *m)
+{
+	const struct hotspot_layout *l = m->l;
+	const uint32_t at = CODE + HOTSPOT_HEADER_BYTES, scopes = NAMES + 0x800,
+		       extra = l == HOTSPOT_LAYOUT(INTERPRETER_HOTSPOT_21);
+	static const struct {
+		uint32_t pc, scope;
+	} pcs[] = {{UINT32_MAX, 0}, {20, 3}, {36, 10}, {60, 3}, {INT32_MAX, 0}};
+
+	put(m, at + l->scopes, AT(scopes), 8);
+	put(m, at + l->metadata, METADATA_OFF, 4);
+	put(m, at + l->pcs, PCS_OFF, 4);
+	put(m, at + l->pcs_end, PCS_OFF + 16 * (uint32_t)n_elems(pcs), 4);
+	put(m, at + l->compile_id, 7, 4);
+	put(m, at + METADATA_OFF, AT(METHOD), 8);
+	put(m, at + METADATA_OFF + 8, AT(METHOD + 0x800), 8);
+	for (uint32_t i = 0; i < n_elems(pcs); i++) {
+		put(m, at + PCS_OFF + 16 * i, pcs[i].pc, 4);
+		put(m, at + PCS_OFF + 16 * i + 4, pcs[i].scope, 4);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		put(m, scopes + 3 + i, "\0\1\1"[i] + extra, 1);	 /* by nobody, inner, 0 */
+		put(m, scopes + 10 + i, "\3\2\6"[i] + extra, 1); /* by 3, outer, 5 */
+	}
+}
+
+TEST(inlined)
+{
+	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_21; i++) {
+		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+		uint64_t frames[8];
+		struct python_frames found = {.frames = frames, .max = 8};
+		struct python_input in;
+		struct profile p;
+
+		profile_init(&p);
+		memory_fill(m, i);
+		put_scopes(m);
+		in = input_of(m, i);
+		hotspot_walk_frames(&in, &found);
+		REQUIRE(found.n == 4);
+		EXPECT_EQ(m->n_told, 3);
+		expect_place(m, &p, frames[0], "a.b.C.outer", "a/b/C.java", 9);
+		expect_place(m, &p, frames[1], "a.b.C.inner", "a/b/C.java", 7);
+		expect_place(m, &p, frames[2], "a.b.C.outer", "a/b/C.java", 9);
+		in.ip += 4; /* behind it */
+		hotspot_walk_frames(&in, &found);
+		REQUIRE(found.n == 3);
+		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 7);
+		in.ip += 40; /* nothing stops there */
+		hotspot_walk_frames(&in, &found);
+		REQUIRE(found.n == 3);
+		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 0);
+		profile_release(&p);
+		scripts_release(&m->scripts);
+	}
+}
+
+/* Scopes that contradict themselves are not believed: the method is the nmethod's, without a line. */
+TEST(damaged_scopes)
+{
+	static const struct {
+		uint32_t at; /* in the scopes' bytes */
+		uint8_t byte;
+	} cases[] = {{10, 10}, {10, 12}, {11, 0}, {11, 3}, {3, 2}, {4, 2}, {4, 0}};
+
+	for (size_t i = 0; i < n_elems(cases); i++) {
+		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
+		uint64_t frames[8];
+		struct python_frames found = {.frames = frames, .max = 8};
+		struct python_input in;
+		struct profile p;
+
+		profile_init(&p);
+		memory_fill(m, INTERPRETER_HOTSPOT_17);
+		put_scopes(m);
+		m->bytes[NAMES + 0x800 + cases[i].at] = cases[i].byte;
+		in = input_of(m, INTERPRETER_HOTSPOT_17);
+		hotspot_walk_frames(&in, &found);
+		REQUIRE(found.n == 3);
+		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 0);
+		profile_release(&p);
+		scripts_release(&m->scripts);
+	}
+}
+
 /* In the prologue and epilogue of a compiled method its frame is not whole. */
 TEST(parts_of_a_frame)
 {
@@ -221,7 +312,7 @@ TEST(parts_of_a_frame)
 		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
 		uint64_t frames[8];
 		struct python_frames found = {.frames = frames, .max = 8};
-		const uint32_t code = CODE + HOTSPOT_HEADER_BYTES + 256 + cases[i].off;
+		const uint32_t code = CODE + HOTSPOT_HEADER_BYTES + CODE_OFF + cases[i].off;
 		struct python_input in;
 
 		memory_fill(m, INTERPRETER_HOTSPOT_17);

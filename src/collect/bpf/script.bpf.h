@@ -104,6 +104,29 @@ static __always_inline struct python_walk *hotspot_python_of(struct cpu_walk *w)
 	return &w->python;
 }
 
+static __always_inline __u64 script_told_key(struct cpu_walk *w, __u64 key)
+{
+	return mix(key, scripts_epoch);
+}
+
+static __always_inline struct hotspot_inlined *hotspot_inlined_of(struct cpu_walk *w, __u64 key)
+{
+	return &w->inlined[BELOW(key, HOTSPOT_INLINED)];
+}
+
+int hotspot_scope(struct cpu_walk *w);
+
+/* bpf_loop: one scope. */
+static int hotspot_next_scope(__u32 i, struct cpu_walk **walk)
+{
+	return !hotspot_scope(*walk);
+}
+
+static __always_inline void hotspot_each_scope(struct cpu_walk *w)
+{
+	bpf_loop(HOTSPOT_MOST_SCOPES + 1, hotspot_next_scope, &w, 0);
+}
+
 #include "unwind/hotspot.h"
 
 __noinline int hotspot_is_code(struct cpu_walk *w, __u64 avma)

@@ -154,6 +154,7 @@ struct cpu_walk {
 	struct v8_process v8_processes[V8_PROCESSES];
 	struct hotspot_walk hotspot;
 	struct hotspot_process hotspot_processes[HOTSPOT_PROCESSES];
+	struct hotspot_inlined inlined[HOTSPOT_INLINED];
 	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
 
 	struct vma vma;
