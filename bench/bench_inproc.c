@@ -11,8 +11,8 @@
  *   N threads, each in code of its own: ticks of each, in ns, over its CPU time.  Prints least,
  *   median, most, all, ticks outside of that code.  Then how much of its CPU time the kernel's task
  *   clock counts for each thread, by an event that takes no samples: least, and of all what is
- *   missing in ns, and how often they were switched.  Then the least of all threads with their ticks
- *   of no place, which dwell_profil_threads() tells; 0 without it.
+ *   missing in ns, and how often they were switched.  Then the least of all threads with their
+ *   ticks of no place, which dwell_profil_threads() tells; 0 without it.
  *
  * bench_inproc startstop N
  *   With N threads that wait.  Prints us to begin, us to end, bytes of rings, resident bytes more.

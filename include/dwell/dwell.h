@@ -70,8 +70,8 @@ struct dwell_profil_thread {
 				(CLOCK_THREAD_CPUTIME_ID) says beyond it, the kernel did not count */
 };
 
-/* Brings the histograms up to date and fills in the first N threads at THREADS, those that have ended
- * last.  How many there are. */
+/* Brings the histograms up to date and fills in the first N threads at THREADS, those that have
+ * ended last.  How many there are. */
 int dwell_profil_threads(struct dwell_profil_thread *threads, int n);
 
 /* libdwell-papi: the status of the PAPI_profil() of event CODE in EVENT_SET since the last

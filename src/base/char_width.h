@@ -11,7 +11,8 @@
 unsigned char_width(uint32_t c);
 
 /* Whether C draws nothing of its own but changes what stands around it: controls (Cc), formats (Cf:
- * directions, joiners, tags), line and paragraph separators, variation selectors and blank letters. */
+ * directions, joiners, tags), line and paragraph separators, variation selectors and blank
+ * letters. */
 bool char_is_harmful(uint32_t c);
 
 #endif

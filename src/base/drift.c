@@ -2,9 +2,10 @@
 /* See drift.h.
  *
  * After Q samples a clock of period P stands D = |Q P mod T| beside a phase of the timer T that it
- * met before.  By then its samples have cut T into Q parts; in steps of D, each of them Q P long, it
- * crosses such a part in (T / Q) / D * Q P = T P / D.  With D of T / Q or more there is no such part.
- * Example: P = T = 1 ms has D = 0 at Q = 1, for ever; P = 1.01 ms crosses T in 100 steps, 101 ms. */
+ * met before.  By then its samples have cut T into Q parts; in steps of D, each of them Q P long,
+ * it crosses such a part in (T / Q) / D * Q P = T P / D.  With D of T / Q or more there is no such
+ * part.  Example: P = T = 1 ms has D = 0 at Q = 1, for ever; P = 1.01 ms crosses T in 100 steps,
+ * 101 ms. */
 #include "base/drift.h"
 
 #include "base/hash.h"

@@ -3,8 +3,9 @@
  *
  * Programs that a timer wakes run at certain phases of that timer, and so do those that share a CPU
  * with them.  A sampling clock whose period is a simple ratio of the timer's meets a few phases for
- * ever: at 250 Hz beside a tick of 4 ms it sees such programs always or never (docs/design/sampling.md).
- * One whose period is a little off wanders through all phases; how long that takes is what counts. */
+ * ever: at 250 Hz beside a tick of 4 ms it sees such programs always or never
+ * (docs/design/sampling.md).  One whose period is a little off wanders through all phases; how long
+ * that takes is what counts. */
 #ifndef BASE_DRIFT_H
 #define BASE_DRIFT_H
 

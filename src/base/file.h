@@ -87,8 +87,8 @@ enum file_op { FILE_WRITE, FILE_FSYNC, FILE_RENAME };
  * write only that many bytes and then fail with -ENOSPC.  NULL (the default): no faults. */
 extern int (*file_fault)(enum file_op op, size_t n_bytes);
 
-/* Lets this process open as many files as it may.  A recorder holds one descriptor per event and CPU
- * or thread, and those of images: more than the usual 1024 on large machines. */
+/* Lets this process open as many files as it may.  A recorder holds one descriptor per event and
+ * CPU or thread, and those of images: more than the usual 1024 on large machines. */
 void file_raise_limit(void);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef BASE_LOWER_BOUND_H
 #define BASE_LOWER_BOUND_H
 
-/* The lowest number I in [FROM, END) for which the expression BELOW does not hold; END when it holds
- * for all.  BELOW must hold for the first numbers of the range and for none after them.
+/* The lowest number I in [FROM, END) for which the expression BELOW does not hold; END when it
+ * holds for all.  BELOW must hold for the first numbers of the range and for none after them.
  *
  *     size_t i = lower_bound(k, 0, names->n, strcmp(names->v[k], name) < 0);
  *     if (i < names->n && strcmp(names->v[i], name) == 0)

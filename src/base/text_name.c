@@ -25,7 +25,8 @@ struct name_cut {
 	unsigned n, n_dropped; /* open ones, and those of them whose contents are left out */
 };
 
-/* The N bytes of NAME without "::h" and 16 hexadecimal digits at its end, as rustc's mangling has it. */
+/* The N bytes of NAME without "::h" and 16 hexadecimal digits at its end, as rustc's mangling has
+ * it. */
 static size_t without_hash(const char *name, size_t n)
 {
 	const char *hash = name + n - HASH_DIGITS;

@@ -72,8 +72,8 @@
 		taken_;                                                                            \
 	})
 
-/* An array that is released at the end of its scope: `_vec_ VEC(struct row) rows = {0};`.  It has .v
- * first, whatever its type. */
+/* An array that is released at the end of its scope: `_vec_ VEC(struct row) rows = {0};`.  It has
+ * .v first, whatever its type. */
 static inline void vec_cleanup_(void *vec)
 {
 	free(*(void **)vec);

@@ -79,8 +79,8 @@ int cmd_check_paths(const opt_list *paths, struct err *err);
 void cmd_notice(const struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints TEXT to stdout through $DWELL_PAGER, $PAGER or `less -FRSX` when it is longer or wider
- * than the screen and PAGED, else directly (pager.c).  less(1) begins at FIRST_LINE, from 1; 0: at the
- * top. */
+ * than the screen and PAGED, else directly (pager.c).  less(1) begins at FIRST_LINE, from 1; 0: at
+ * the top. */
 int pager_write(const char *text, size_t n, bool paged, size_t first_line, struct err *err);
 
 /* Whether keys can be read and a screen be drawn: stdin and stdout are a terminal. */

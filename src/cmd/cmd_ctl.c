@@ -162,8 +162,8 @@ static int clean_place(struct cmd *c, const struct pin_dir *fs, const char *path
 	return rc;
 }
 
-/* The path as daemons keep it, of a database that may be gone, also with directories above it: then a
- * whole path is taken as it is typed. */
+/* The path as daemons keep it, of a database that may be gone, also with directories above it: then
+ * a whole path is taken as it is typed. */
 static char *whole_path(const char *db)
 {
 	_mem_ char *copy = xstrdup(db), *above = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell export --FORMAT -o PATH`: a database's samples in another tool's format.
  *
- * Most formats are rows of port/exporters.c, one file each.  The table below has two more: a tree of
- * files, and lines of folded stacks. */
+ * Most formats are rows of port/exporters.c, one file each.  The table below has two more: a tree
+ * of files, and lines of folded stacks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

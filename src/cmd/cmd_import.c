@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dwell import: what Linux's perf recorded, and profiles of other tools, as recordings of a database. */
+/* dwell import: what Linux's perf recorded, and profiles of other tools, as recordings of a
+ * database. */
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>

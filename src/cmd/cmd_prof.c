@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell prof [IMAGE...]`: by procedure, of all images or of those named, or by image, or by whose it
- * is (dcpiprof: by image where none is named);
- * `dwell prof --callers PROCEDURE`: who called it. */
+/* `dwell prof [IMAGE...]`: by procedure, of all images or of those named, or by image, or by whose
+ * it is (dcpiprof: by image where none is named); `dwell prof --callers PROCEDURE`: who called
+ * it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell web`: everything in a browser.  A question of the page is a command of dwell with --json, run
- * in a child of its own, so that the page and the command line always say the same. */
+/* `dwell web`: everything in a browser.  A question of the page is a command of dwell with --json,
+ * run in a child of its own, so that the page and the command line always say the same. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +31,9 @@
 #define TOKEN_BYTES 16
 #define BACKLOG	    1024 /* a crowd is told so by us; those whom the kernel drops wait */
 
-/* What the page may ask: the command, its fixed words, the options whose values come with the question,
- * and which value is its operand.  No option that reads or writes another file is here. */
+/* What the page may ask: the command, its fixed words, the options whose values come with the
+ * question, and which value is its operand.  No option that reads or writes another file is
+ * here. */
 static const char *const select_keys[] = {"epoch", "since", "until", "host", "comm",
 					  "exe",   "pid",   "tid",   "uid",  "cgroup",
 					  "label", "event", NULL};

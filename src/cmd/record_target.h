@@ -15,8 +15,8 @@ struct record_words {
 	opt_list command;   /* and its arguments; empty: none */
 };
 
-/* Fills T from W; a command is forked into CH, to wait.  WHAT, "record", is for messages.  The caller
- * releases T with record_target_release, and ends CH. */
+/* Fills T from W; a command is forked into CH, to wait.  WHAT, "record", is for messages.  The
+ * caller releases T with record_target_release, and ends CH. */
 int record_choose_target(const struct record_words *w, const char *what, struct target *t,
 			 struct record_child *ch, struct err *err);
 void record_target_release(struct target *t);
@@ -27,8 +27,8 @@ bool record_all_gone(const struct target *t);
 /* Adds the process ids in LISTS, "12,13", to T.  -EINVAL for what is none. */
 int record_parse_pids(const opt_list *lists, struct target *t, struct err *err);
 
-/* Opens the directory of cgroup NAME: a path, or a path below a cgroup mount.  Returns a descriptor,
- * or -ENOENT. */
+/* Opens the directory of cgroup NAME: a path, or a path below a cgroup mount.  Returns a
+ * descriptor, or -ENOENT. */
 int record_open_cgroup(const char *name, struct err *err);
 
 #endif

@@ -36,7 +36,8 @@ struct source_args {
 			"HPCToolkit databases: every metric that is not 0"                         \
 	}
 
-/* Options of commands that show a tree, T (struct tree_opts); BY is a const char *, CALLERS a bool. */
+/* Options of commands that show a tree, T (struct tree_opts); BY is a const char *, CALLERS a
+ * bool. */
 #define TREE_OPTIONS(t, by_text, callers_flag)                                                     \
 	{"callers", OPT_FLAG, callers_flag, NULL, "from procedures up to their callers"},          \
 		{"by", OPT_STR, by_text, "KEY[,KEY...]",                                           \

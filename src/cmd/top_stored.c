@@ -3,7 +3,7 @@
  *
  * The daemon is asked to store what it has, as before every reading, which makes a segment with its
  * own start and end.  Then what began after the end that was read last is read, that segment alone.
- * The daemon makes one of a minute's segments later, as of its own. */
+ * The daemon merges a minute's segments later, as it does its own. */
 #include "cmd/top_stored.h"
 
 #include <errno.h>

@@ -79,7 +79,8 @@ static uint64_t above(uint64_t a, uint64_t b)
 }
 
 /* A clock's count goes on while a CPU idles, but its samples do not come reliably then; and it goes
- * on in code the event excludes, so that it promises nothing there.  Where a command is watched it goes on in others. */
+ * on in code the event excludes, so that it promises nothing there.  Where a command is watched it
+ * goes on in others. */
 static void leave_out_idle(const struct collector *c, uint32_t i, struct account *a)
 {
 	const struct event_spec *spec = &c->specs[i];

@@ -69,8 +69,8 @@ void collector_take_layouts(struct collector *c);
 /* The descriptor that owns the ring of CPU; NULL for none. */
 const struct opened *collector_ring_owner(const struct collector *c, int cpu);
 
-/* Whether event I samples CPUs for a command, see bpf/watch.bpf.h.  Other events than clocks cost an
- * interrupt wherever they happen, and are sampled by task. */
+/* Whether event I samples CPUs for a command, see bpf/watch.bpf.h.  Other events than clocks cost
+ * an interrupt wherever they happen, and are sampled by task. */
 static inline bool collector_watches(const struct collector *c, uint32_t i)
 {
 	return c->watches && c->opts.events[i].is_clock;

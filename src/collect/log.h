@@ -55,8 +55,8 @@ void log_go_live(struct log *l);
 /* Time of log_go_live, CLOCK_MONOTONIC; 0: never called, or nobody said. */
 uint64_t log_live_ns(const struct log *l);
 
-/* Watches PID, of the initial pid namespace, from its next exec on, and every process that it or its
- * children start from then on.  Only with opts.watch; at most LOG_MAX_WATCHED live at once, and
+/* Watches PID, of the initial pid namespace, from its next exec on, and every process that it or
+ * its children start from then on.  Only with opts.watch; at most LOG_MAX_WATCHED live at once, and
  * log_unwatched counts those that were one too many. */
 int log_watch(struct log *l, uint32_t pid, struct err *err);
 uint64_t log_unwatched(const struct log *l);

@@ -136,8 +136,8 @@ static bool is_own_namespace(int fd)
 	return is_at(fd, "/proc/self/ns/mnt");
 }
 
-/* This process's root as an ancestor in namespace NS has it, O_PATH; -1.  In a chroot the machine is
- * the tree below: nothing is mounted outside of it. */
+/* This process's root as an ancestor in namespace NS has it, O_PATH; -1.  In a chroot the machine
+ * is the tree below: nothing is mounted outside of it. */
 static int open_root_in(int ns)
 {
 	char path[64];

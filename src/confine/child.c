@@ -23,8 +23,8 @@
 
 /* A child takes only CPU time that nobody else wants.  It gets this niceness where it gives up its
  * rights: what it does before, forking and opening, costs the same for every file.  A child that
- * somebody waits for at a screen has the forker's, 0, for some CPU time, more than honest files take:
- * on a machine with more work than CPUs it would else be served after all of that work. */
+ * somebody waits for at a screen has the forker's, 0, for some CPU time, more than honest files
+ * take: on a machine with more work than CPUs it would else be served after all of that work. */
 #define NICENESS 19
 
 static void be_nice(int sig)

@@ -53,8 +53,8 @@ struct confine_job {
 	size_t most_answer; /* bytes its answer may have */
 	unsigned cpu_s;	    /* CPU time it may take */
 	unsigned wall_s;    /* after which it is ended if its file system has not answered */
-	/* Somebody waits for it: CPU time during which a child has niceness 0, then 19; and that all
-	 * children of such jobs may have so together.  0: niceness 19. */
+	/* Somebody waits for it: CPU time during which a child has niceness 0, then 19; and that
+	 * all children of such jobs may have so together.  0: niceness 19. */
 	unsigned lent_ms, lent_in_all_ms;
 	/* Jobs of one lane share its memory: none of another lane waits for them. */
 	enum confine_lane {

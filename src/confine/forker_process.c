@@ -42,7 +42,8 @@ struct process {
 	uint64_t lent_us; /* CPU time that children that have ended had with niceness 0 */
 };
 
-/* Address space in use, and data of it: the first and the sixth number of proc(5) /proc/PID/statm. */
+/* Address space in use, and data of it: the first and the sixth number of proc(5)
+ * /proc/PID/statm. */
 static struct confine_base own_base(void)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);

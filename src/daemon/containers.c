@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See containers.h.  Directories of runtimes are root's.  A container is added to the profile without
- * names when it has no file, so that it is looked for once. */
+/* See containers.h.  Directories of runtimes are root's.  A container is added to the profile
+ * without names when it has no file, so that it is looked for once. */
 #include "daemon/containers.h"
 
 #include <errno.h>
@@ -92,7 +92,8 @@ static bool is_busy(const struct containers *c, const struct container_question 
 	return false;
 }
 
-/* Asks for Q's file.  -EAGAIN: no answer yet; 1: the container's name is known; else what is wrong. */
+/* Asks for Q's file.  -EAGAIN: no answer yet; 1: the container's name is known; else what is
+ * wrong. */
 static int ask_file(struct containers *c, struct profile *p, struct container_question *q,
 		    uint64_t end_ns)
 {

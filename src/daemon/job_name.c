@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See job_name.h.
  *
- * A job's own name comes first: what the user says, $DWELL_JOB, the ids of Slurm and PMIx.  Else the
- * process that started this one tells which recordings belong together, known by its number and
+ * A job's own name comes first: what the user says, $DWELL_JOB, the ids of Slurm and PMIx.  Else
+ * the process that started this one tells which recordings belong together, known by its number and
  * when it started:
  *
  *     mpirun, hydra         all ranks below it
@@ -44,8 +44,8 @@ static bool is_shell(uint32_t pid)
 	return comm_is_one_of(pid, names, n_elems(names));
 }
 
-/* The process that started this one, and CHILD, which leads to it: through programs that run another
- * and wait for it. */
+/* The process that started this one, and CHILD, which leads to it: through programs that run
+ * another and wait for it. */
 static uint32_t find_starter(uint32_t *ret_child)
 {
 	static const char *const between[] = {"sudo", "doas", "su", "runuser", "timeout", "time"};

@@ -114,8 +114,8 @@ static int keep_some(struct keep_turn *t)
 	return rc;
 }
 
-/* Returns whether T has to wait for a child.  The next question is asked as soon as one is answered:
- * only answers wake who waits. */
+/* Returns whether T has to wait for a child.  The next question is asked as soon as one is
+ * answered: only answers wake who waits. */
 static bool keep_file(struct keep_turn *t)
 {
 	int rc;

@@ -11,8 +11,8 @@ struct keep_code {
 };
 
 /* Keeps what is not yet kept of IMAGES' code with samples in P, in IMAGES_DIR, of those codes whose
- * symbols are there: HAS_SYMBOLS, by code.  Returns of how many files it is not done: a child reads them, and a later call keeps what
- * it answers. */
+ * symbols are there: HAS_SYMBOLS, by code.  Returns of how many files it is not done: a child reads
+ * them, and a later call keeps what it answers. */
 size_t keep_code(struct keep_code *k, const struct profile *p, const struct images *images,
 		 const bool *has_symbols, const char *images_dir);
 

@@ -17,8 +17,9 @@
 #include "base/err.h"
 #include "model/image.h"
 
-/* An image_probe_fn.  With readers (daemon/readers.h) FD may be O_PATH, and -EAGAIN says that a child
- * is at it.  A file that was probed before is not read again until it changes, whatever its name. */
+/* An image_probe_fn.  With readers (daemon/readers.h) FD may be O_PATH, and -EAGAIN says that a
+ * child is at it.  A file that was probed before is not read again until it changes, whatever its
+ * name. */
 int layouts_probe(int fd, struct image_layout *ret, struct err *err);
 
 /* Forgets all files. */

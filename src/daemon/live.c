@@ -2,10 +2,10 @@
 /* See live.h.
  *
  * A second is an excerpt of the recorder's profile (model/excerpt.h), so that it stays as it is
- * while the recorder goes on, and costs what came in it.  Seconds share a resolver, since looking at
- * a file anew costs more than all else.  A new resolver comes after NAMES_NS, so that its memory is
- * bounded, and sooner where generated code has samples, whose names change; the old one stays while
- * a second is shown that has names of it. */
+ * while the recorder goes on, and costs what came in it.  Seconds share a resolver, since looking
+ * at a file anew costs more than all else.  A new resolver comes after NAMES_NS, so that its memory
+ * is bounded, and sooner where generated code has samples, whose names change; the old one stays
+ * while a second is shown that has names of it. */
 #include "daemon/live.h"
 
 #include <errno.h>

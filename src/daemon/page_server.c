@@ -61,8 +61,9 @@ static int become(const char *db, struct err *err)
 	return rc < 0 ? rc : rights_give_up(uid, gid, err);
 }
 
-/* In the child, whose stdin is LIFE and whose stdout is OUT: never returns.  A signal at the parent's
- * death would not come: a daemon that has let go of its rights may send none to another user. */
+/* In the child, whose stdin is LIFE and whose stdout is OUT: never returns.  A signal at the
+ * parent's death would not come: a daemon that has let go of its rights may send none to another
+ * user. */
 static void run_page(const char *db, const char *where, int life, int out)
 {
 	char *const argv[] = {"dwell",

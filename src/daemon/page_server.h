@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The page (`dwell web`) of a database that is being recorded: a process of its own, of which this one
- * knows no more than that it runs.
+/* The page (`dwell web`) of a database that is being recorded: a process of its own, of which this
+ * one knows no more than that it runs.
  *
  * Where root records, it is the user that reads files for us (rights_reader) with the group of the
- * database's directory, without capabilities, and the first that the kernel ends when memory is short.
- * It ends when this process does. */
+ * database's directory, without capabilities, and the first that the kernel ends when memory is
+ * short.  It ends when this process does. */
 #ifndef DAEMON_PAGE_SERVER_H
 #define DAEMON_PAGE_SERVER_H
 

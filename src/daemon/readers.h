@@ -31,24 +31,24 @@ enum reader_kind {
 };
 
 /* Makes the readers, while this process has its rights; nothing is done for an ordinary user, who
- * can harm nobody but himself by his own files, and reads them in this process.  PROMPT: somebody waits
- * at a screen (confine_job). */
+ * can harm nobody but himself by his own files, and reads them in this process.  PROMPT: somebody
+ * waits at a screen (confine_job). */
 int readers_start(bool prompt, struct err *err);
 void readers_end(void);
 
-/* Are there readers?  Else files are read in this process. */
+/* True when there are readers.  Otherwise this process reads the files itself. */
 bool readers_live(void);
 
-/* What is to be told to people goes to SAY. */
+/* From now on SAY gets what people should know. */
 void readers_on_say(void (*say)(void *ctx, const char *text), void *ctx);
 void readers_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Becomes readable when answers have come, of which readers_step takes note; -1.  What that returns
- * is another number when something came since the last time. */
+/* The descriptor that becomes readable when answers have come; -1: there are no readers.
+ * readers_step takes the answers in.  It returns another number than last time when one came. */
 int readers_fd(void);
 uint64_t readers_step(void);
 
-/* readers_step, which waits until END_NS (CLOCK_MONOTONIC) for something to come. */
+/* Takes answers in, and waits for one until END_NS (CLOCK_MONOTONIC).  False: none came. */
 bool readers_wait(uint64_t end_ns);
 
 /* Number of questions that are not answered yet. */

@@ -5,8 +5,8 @@
  * while samples already collect in the log.  The profile keeps everything; a flush stores it whole
  * in place of the last one, after FIRST_FLUSH_NS and then at twice the time before, at least every
  * MOST_FLUSH_NS.  So all flushes together cost about as much as the last, and a crash no more than
- * half of the recording, or a minute.  A flush is due at each minute's end as well, because it tells
- * by minute what came since the one before. */
+ * half of the recording, or a minute.  A flush is due at each minute's end as well, because it
+ * tells by minute what came since the one before. */
 #include "daemon/recorder.h"
 
 #include <errno.h>

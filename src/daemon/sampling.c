@@ -288,12 +288,12 @@ static size_t save_all(struct sampling *s, struct symbol_sources *symbols)
 	       keep_code(&s->kept, &s->profile, images, s->saved_files.v, symbols->cache_dir);
 }
 
-/* What cannot be asked yet is asked again after so long: its file system is slow, or its child lacked
- * CPU time. */
+/* What cannot be asked yet is asked again after so long: its file system is slow, or its child
+ * lacked CPU time. */
 #define ASK_AGAIN_NS (uint64_t)500000000
 
-/* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME tells;
- * nothing else would end the wait for it. */
+/* An answer may come while save_all asks about other files, after its own file's turn.  N_CAME
+ * tells; nothing else would end the wait for it. */
 /* Names are kept while the disk has so much room: its last bytes are for samples. */
 #define NAMES_ROOM ((uint64_t)32 << 20)
 

@@ -51,8 +51,9 @@ void sampling_cycle(struct sampling *s);
 void sampling_settle(struct sampling *s, const char *images_dir);
 
 /* Keeps the symbols of all that was sampled in IMAGES_DIR, and the code of procedures with samples,
- * while the files are still open or there; each once.  Where children read the files, waits WAIT_NS for them at most; returns of how
- * many files they are not done.  These are saved by a later call. */
+ * while the files are still open or there; each once.  Where children read the files, waits WAIT_NS
+ * for them at most; returns of how many files they are not done.  These are saved by a later
+ * call. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns);
 
 void sampling_release(struct sampling *s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See table_cache.h.  A table's file is named by a hash of the identity of the file it describes. */
+/* See table_cache.h.  A table's file is named by a hash of the identity of the file it
+ * describes. */
 #include "daemon/table_cache.h"
 
 #include <dirent.h>

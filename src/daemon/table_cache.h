@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwind tables kept beside a database, in its directory `tables`: a file that a recorder met before
- * costs one mapping instead of a child that reads it.
+/* Unwind tables kept beside a database, in its directory `tables`: a file that a recorder met
+ * before costs one mapping instead of a child that reads it.
  *
- * The directory is the recorder's user's alone, mode 0700; one that belongs to somebody else, or that
- * others may enter, is not used.  Root keeps tables of files only that nobody else may write and
- * whose mount believes in root's files (file_symbols_believed_on), so that nobody can have a table
- * kept under a name that another file has later.  At most TABLE_CACHE_BYTES are kept: those that
- * were not used for the longest time go.  A disk with less room than that gets none, and on a full
- * one they give way to samples.
+ * The directory is the recorder's user's alone, mode 0700; one that belongs to somebody else, or
+ * that others may enter, is not used.  Root keeps tables of files only that nobody else may write
+ * and whose mount believes in root's files (file_symbols_believed_on), so that nobody can have a
+ * table kept under a name that another file has later.  At most TABLE_CACHE_BYTES are kept: those
+ * that were not used for the longest time go.  A disk with less room than that gets none, and on a
+ * full one they give way to samples.
  *
  * There is one in a process. */
 #ifndef DAEMON_TABLE_CACHE_H
@@ -28,13 +28,13 @@ void table_cache_keep(void);
 /* Makes room, and lets go of everything. */
 void table_cache_end(void);
 
-/* The table of the file at FD (O_PATH will do), if it is kept; -ENOENT: it is not.  Release RET with
- * unwind_table_release. */
+/* The table of the file at FD (O_PATH will do), if it is kept; -ENOENT: it is not.  Release RET
+ * with unwind_table_release. */
 int table_cache_load(int fd, struct unwind_table *ret);
 
 /* Keeps the table of the file at FD, which was READ before it was read: the N bytes of ANSWER
- * (answer_put_table).  NOSUID: set-user-id files on its mount mean nothing.  A file that has changed
- * since is not kept. */
+ * (answer_put_table).  NOSUID: set-user-id files on its mount mean nothing.  A file that has
+ * changed since is not kept. */
 void table_cache_save(int fd, const struct file_stamp *read, bool nosuid, const uint8_t *answer,
 		      size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a count means beside others of the same time: instructions per cycle, misses of all branches,
- * how often a second.  And what several runs say of it. */
+/* What a count means beside others of the same time: instructions per cycle, misses of all
+ * branches, how often a second.  And what several runs say of it. */
 #ifndef EVENTS_RATIO_H
 #define EVENTS_RATIO_H
 
@@ -20,9 +20,9 @@ struct ratio {
 	char unit[64]; /* "per cycle", "% of branches", "a second" */
 };
 
-/* Sets RET to what number I of the N counts ALL, taken in ELAPSED_NS, means beside those that have the
- * same modifiers.  "A second" is one of task-clock or cpu-clock where that was counted, else one of
- * ELAPSED_NS.  False: nothing, since something is not known or zero. */
+/* Sets RET to what number I of the N counts ALL, taken in ELAPSED_NS, means beside those that have
+ * the same modifiers.  "A second" is one of task-clock or cpu-clock where that was counted, else
+ * one of ELAPSED_NS.  False: nothing, since something is not known or zero. */
 bool ratio_of(const struct counted *all, size_t n, size_t i, double elapsed_ns, struct ratio *ret);
 
 /* Values of several runs, added one by one.  A zeroed struct is empty. */

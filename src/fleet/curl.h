@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libcurl, opened with dlopen when a fleet's database is named: nobody else pays for it and for the TLS
- * library that it draws in. */
+/* libcurl, opened with dlopen when a fleet's database is named: nobody else pays for it and for the
+ * TLS library that it draws in. */
 #ifndef FLEET_CURL_H
 #define FLEET_CURL_H
 

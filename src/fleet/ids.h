@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names that hosts agree about without talking: 64 bits of the SHA-256 of what a thing is.  A number
- * that anybody can make for other contents would let one host rename another's code; SHA-256 leaves
- * only chance, one in 2^64 for a pair. */
+/* Names that hosts agree about without talking: 64 bits of the SHA-256 of what a thing is.  A
+ * number that anybody can make for other contents would let one host rename another's code; SHA-256
+ * leaves only chance, one in 2^64 for a pair. */
 #ifndef FLEET_IDS_H
 #define FLEET_IDS_H
 

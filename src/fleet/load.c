@@ -389,8 +389,8 @@ static void take_names(struct fleet_loader *l)
 
 /* --- */
 
-/* Asks for SQL, in which each %R stands for the condition of rows, and %H for the host or a text that
- * is the same for all. */
+/* Asks for SQL, in which each %R stands for the condition of rows, and %H for the host or a text
+ * that is the same for all. */
 static int ask_rows(struct fleet_loader *l, const char *sql, const struct native_col *cols,
 		    size_t n_cols, native_row_fn *fn, struct err *err)
 {

@@ -17,9 +17,9 @@ struct fleet_selection {
 	void *note_ctx;
 };
 
-/* Adds to P, which is empty, the samples that SEL wants of the fleet's database at URL; the server adds
- * up equal ones of several hosts.  RET gets names that the senders knew.  -ENOENT: there are none;
- * else errors of server.h. */
+/* Adds to P, which is empty, the samples that SEL wants of the fleet's database at URL; the server
+ * adds up equal ones of several hosts.  RET gets names that the senders knew.  -ENOENT: there are
+ * none; else errors of server.h. */
 int fleet_load(const char *url, const struct fleet_selection *sel, struct profile *p,
 	       stacks_symbol_list *ret, struct err *err);
 
@@ -30,7 +30,8 @@ struct fleet_recording {
 	uint64_t n_samples;
 };
 
-/* Calls FN for each that SEL wants of the fleet's database at URL, oldest first.  Errors as fleet_load. */
+/* Calls FN for each that SEL wants of the fleet's database at URL, oldest first.  Errors as
+ * fleet_load. */
 int fleet_list(const char *url, const struct fleet_selection *sel,
 	       void (*fn)(void *ctx, const struct fleet_recording *r), void *ctx, struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tables of a fleet's database, once for all: the statements that make them, and the blocks that
- * are sent, come from the same rows.  docs/design/fleet.md says why they are so. */
+/* The tables of a fleet's database, once for all: the statements that make them, and the blocks
+ * that are sent, come from the same rows.  docs/design/fleet.md says why they are so. */
 #ifndef FLEET_SCHEMA_H
 #define FLEET_SCHEMA_H
 

@@ -6,7 +6,8 @@
  *     images    7, file, build-id ab.., /usr/bin/prog
  *     places    7, 0x401007, 0x401000, 0x401020, main      7, 0x401035, 0x401030, 0x401060, hot
  *     contexts  9, [7, 7], [0x401007, 0x401035]            outermost first
- *     counts    ..., ctx 9, image 7, svma 0x401035, n 40   the leaf again: `by image` needs no join */
+ *     counts    ..., ctx 9, image 7, svma 0x401035, n 40   the leaf again: `by image` needs no
+ * join */
 #include "fleet/send.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See server.h.  Protocol: ClickHouse's documentation, "HTTP interface".  Settings in an address that a
- * server does not know are an error of its own, so only such are used that version 18.16 has. */
+/* See server.h.  Protocol: ClickHouse's documentation, "HTTP interface".  Settings in an address
+ * that a server does not know are an error of its own, so only such are used that version 18.16
+ * has. */
 #define CURL_DISABLE_TYPECHECK
 #include "fleet/server.h"
 
@@ -252,7 +253,8 @@ static int server_failed(struct fleet_server *s, long status, struct err *err)
 		text[n++] = c >= ' ' && c < 127 ? (char)c : '?';
 	}
 	text[n] = 0;
-	/* 401 and 403; older servers send 500 with codes 192 to 194: no such user, wrong password. */
+	/* 401 and 403; older servers send 500 with codes 192 to 194: no such user, wrong
+	 * password. */
 	if (status == 401 || status == 403 || str_starts(text, "Code: 192,") ||
 	    str_starts(text, "Code: 193,") || str_starts(text, "Code: 194,"))
 		return err_set(err, -EACCES,
@@ -311,8 +313,8 @@ int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *
 	      native_row_fn *fn, void *ctx, struct err *err)
 {
 	_mem_ char *text = xasprintf("%s FORMAT Native", sql);
-	/* A server goes on with what nobody waits for, so it is told when to stop; it answers when it
-	 * is done, so that an error is not behind half of an answer. */
+	/* A server goes on with what nobody waits for, so it is told when to stop; it answers when
+	 * it is done, so that an error is not behind half of an answer. */
 	_mem_ char *parameters = xasprintf("&wait_end_of_query=1&enable_http_compression=1"
 					   "&http_zlib_compression_level=1&max_execution_time=%ld",
 					   s->timeout_s);

@@ -11,7 +11,8 @@
 
 struct fleet_server;
 
-/* Whether PATH names a fleet's database: clickhouse://HOST[:PORT]/DATABASE, or clickhouses:// for TLS. */
+/* Whether PATH names a fleet's database: clickhouse://HOST[:PORT]/DATABASE, or clickhouses:// for
+ * TLS. */
 bool fleet_is_url(const char *path);
 
 struct fleet_login {
@@ -19,9 +20,10 @@ struct fleet_login {
 	uint64_t timeout_ns; /* for an answer; 0: 5 minutes */
 };
 
-/* Makes RET for the server that URL names (clickhouse://, clickhouses://, http://, https://), whose path
- * is the database unless DB is given.  Nothing is sent yet.  A user or password in URL is refused,
- * because command lines are no secret.  -EINVAL, -ENOTSUP without libcurl, or of reading the login. */
+/* Makes RET for the server that URL names (clickhouse://, clickhouses://, http://, https://), whose
+ * path is the database unless DB is given.  Nothing is sent yet.  A user or password in URL is
+ * refused, because command lines are no secret.  -EINVAL, -ENOTSUP without libcurl, or of reading
+ * the login. */
 int fleet_server_open(struct fleet_server **ret, const char *url, const char *db,
 		      const struct fleet_login *login, struct err *err);
 void fleet_server_close(struct fleet_server *s);
@@ -41,8 +43,8 @@ int fleet_run(struct fleet_server *s, const char *sql, struct err *err);
 int fleet_insert(struct fleet_server *s, enum fleet_table_id t, const struct native_block *b,
 		 struct err *err);
 
-/* Asks SQL, without a format, and gives FN each row of the answer, which must have columns COLS.  No
- * answer is larger than 2 GiB.  Errors as fleet_run and native_read. */
+/* Asks SQL, without a format, and gives FN each row of the answer, which must have columns COLS.
+ * No answer is larger than 2 GiB.  Errors as fleet_run and native_read. */
 int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *cols, size_t n_cols,
 	      native_row_fn *fn, void *ctx, struct err *err);
 

@@ -9,12 +9,12 @@
  *     values of 4 go as batch 0xa1.., those of 5 as batch 0x7c..; nobody counts them yet
  *     one INSERT of rows into `batches`:   4 -> 0xa1..   5 -> 0x7c..   1 -> 0   2 -> 0   3 -> 0
  *
- * A segment's batch is the smallest that `batches` names for it; 0 is none.  That last INSERT is one
- * block in a table without partitions, which the server stores whole or not at all, so it is what
- * makes the recording's new state count.  Whatever dies before leaves rows of batches that nobody
- * names.  An id is never used twice: whoever does not know how an INSERT ended asks again, and sends
- * under new ids.  Should the first one arrive after all, a segment has two batches of the same
- * samples, and the smaller id counts.
+ * A segment's batch is the smallest that `batches` names for it; 0 is none.  That last INSERT is
+ * one block in a table without partitions, which the server stores whole or not at all, so it is
+ * what makes the recording's new state count.  Whatever dies before leaves rows of batches that
+ * nobody names.  An id is never used twice: whoever does not know how an INSERT ended asks again,
+ * and sends under new ids.  Should the first one arrive after all, a segment has two batches of the
+ * same samples, and the smaller id counts.
  *
  * A MANIFEST's generation is stored with its rows.  A copy of the database that is older than what
  * the server knows is refused, for it would take newer samples away. */

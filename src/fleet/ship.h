@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shipping: what a database has and a fleet's server has not.  See ship.c for how each sample is there
- * once whatever dies. */
+/* Shipping: what a database has and a fleet's server has not.  See ship.c for how each sample is
+ * there once whatever dies. */
 #ifndef FLEET_SHIP_H
 #define FLEET_SHIP_H
 

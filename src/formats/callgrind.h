@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines of "Callgrind Format, version 1" (valgrind.org/docs/manual/cl-format.html).  Positions may be
- * relative to those before, and names may be numbers: struct callgrind_reader remembers both. */
+/* Lines of "Callgrind Format, version 1" (valgrind.org/docs/manual/cl-format.html).  Positions may
+ * be relative to those before, and names may be numbers: struct callgrind_reader remembers both. */
 #ifndef FORMATS_CALLGRIND_H
 #define FORMATS_CALLGRIND_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What runtimes write of a container into files on its host, docs/formats/container.md.  These files are
- * as hostile as whoever starts containers: a reader without rights parses them and sends a few texts. */
+/* What runtimes write of a container into files on its host, docs/formats/container.md.  These
+ * files are as hostile as whoever starts containers: a reader without rights parses them and sends
+ * a few texts. */
 #ifndef FORMATS_CONTAINER_H
 #define FORMATS_CONTAINER_H
 
@@ -20,8 +21,8 @@ enum container_file {
 #define CONTAINER_MOST_TEXT 255		      /* bytes of a text; longer ones are cut */
 
 /* What is wanted of a container.  VERSION and TENANT say where these stand: "env:NAME" or
- * "annotation:KEY" (annotations, and labels of docker), several with commas, the first that is there
- * counts; "" for nowhere. */
+ * "annotation:KEY" (annotations, and labels of docker), several with commas, the first that is
+ * there counts; "" for nowhere. */
 struct container_wish {
 	enum container_file file;
 	const char *id;
@@ -36,13 +37,13 @@ struct container_texts {
 	char v[CONTAINER_N_TEXTS][CONTAINER_MOST_TEXT + 1];
 };
 
-/* Reads the container that W wishes from the N bytes of a file.  -EBADMSG for what is not such a file,
- * -ENOENT for one that has not that container. */
+/* Reads the container that W wishes from the N bytes of a file.  -EBADMSG for what is not such a
+ * file, -ENOENT for one that has not that container. */
 int container_read(const void *bytes, size_t n, const struct container_wish *w,
 		   struct container_texts *ret, struct err *err);
 
-/* A wish, and texts, as bytes between processes.  Getting a wish, or texts, checks them; a wish's texts
- * live as long as the bytes. */
+/* A wish, and texts, as bytes between processes.  Getting a wish, or texts, checks them; a wish's
+ * texts live as long as the bytes. */
 void container_put_wish(const struct container_wish *w, struct wr *out);
 int container_get_wish(const uint8_t *bytes, size_t n, struct container_wish *ret);
 void container_put_texts(const struct container_texts *t, struct wr *out);

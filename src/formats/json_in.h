@@ -16,8 +16,8 @@
 
 struct json_in; /* a value in the tree */
 
-/* Chooses what hashes of keys begin with, once for this process and its children.  Without it the first
- * json_in_parse opens a file of random numbers, which a reader without rights may not. */
+/* Chooses what hashes of keys begin with, once for this process and its children.  Without it the
+ * first json_in_parse opens a file of random numbers, which a reader without rights may not. */
 void json_in_seed(void);
 
 /* Parses the N bytes.  -EBADMSG with the line; -E2BIG.  Free *RET with json_in_free. */

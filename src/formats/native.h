@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows as ClickHouse's format Native has them: blocks of columns, each with its name and type.  Source:
- * ClickHouse's documentation, "Formats", Native; observed with 18.16 over HTTP, whose blocks have no
- * further header.
+/* Rows as ClickHouse's format Native has them: blocks of columns, each with its name and type.
+ * Source: ClickHouse's documentation, "Formats", Native; observed with 18.16 over HTTP, whose
+ * blocks have no further header.
  *
  *     block    uleb columns, uleb rows, then each column: text name, text type, values
  *     text     uleb length, bytes
- *     UIntN    N/8 bytes of each row, the lowest first; Date is a UInt16 of days, DateTime a UInt32 of
- *              seconds since 1970, Float64 its bits
+ *     UIntN    N/8 bytes of each row, the lowest first; Date is a UInt16 of days since 1970,
+ *              DateTime a UInt32 of seconds, Float64 its bits
  *     String   a text of each row
  *     Array(T) a UInt64 of each row, where its elements end; then the elements of all rows
  *
@@ -20,8 +20,8 @@
 #include "base/rd.h"
 #include "base/wr.h"
 
-/* A column as both sides must call it.  Types: UInt8, UInt16, UInt32, UInt64, Date, DateTime('UTC'),
- * Float64, String, Array(UInt64). */
+/* A column as both sides must call it.  Types: UInt8, UInt16, UInt32, UInt64, Date,
+ * DateTime('UTC'), Float64, String, Array(UInt64). */
 struct native_col {
 	const char *name, *type;
 };
@@ -66,8 +66,8 @@ struct native_value {
 /* Told each row; its values live until it returns.  Returns 0, or -errno to end reading. */
 typedef int native_row_fn(void *ctx, const struct native_value *row, struct err *err);
 
-/* Reads the N bytes, whose blocks must have the columns COLS.  A block is checked whole before FN sees
- * its rows.  -ENODATA: cut; -EBADMSG: malformed; -EPROTONOSUPPORT: other columns. */
+/* Reads the N bytes, whose blocks must have the columns COLS.  A block is checked whole before FN
+ * sees its rows.  -ENODATA: cut; -EBADMSG: malformed; -EPROTONOSUPPORT: other columns. */
 int native_read(const uint8_t *bytes, size_t n, const struct native_col *cols, size_t n_cols,
 		native_row_fn *fn, void *ctx, struct err *err);
 

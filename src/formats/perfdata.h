@@ -48,8 +48,8 @@ static inline bool perfdata_attr_has(const struct perfdata_attr *a, enum perfdat
 struct perfdata_event {
 	struct perfdata_attr attr;
 	char *name; /* as perf shows it; NULL: nobody told */
-	/* Where its records tell their time: in bytes of a sample's body, or before the end of another
-	 * record.  -1: they do not. */
+	/* Where its records tell their time: in bytes of a sample's body, or before the end of
+	 * another record.  -1: they do not. */
 	int16_t sample_time_at, other_time_at;
 	uint8_t sample_id_bytes; /* at the end of other records */
 };
@@ -105,8 +105,9 @@ struct perfdata {
 	VEC(struct perfdata_pmu) pmus;
 	VEC(struct perfdata_tracepoint) tracepoints;	  /* of TRACING_DATA */
 	uint64_t has_feature[PERFDATA_MAX_FEATURES / 64]; /* those that were read */
-	/* Set from the events: where a record has its event's id and its time, in bytes of a sample's
-	 * body or before the end of another record.  -1: nowhere; -2: that depends on the event. */
+	/* Set from the events: where a record has its event's id and its time, in bytes of a
+	 * sample's body or before the end of another record.  -1: nowhere; -2: that depends on the
+	 * event. */
 	bool sample_id_all;
 	int16_t sample_id_at, other_id_at;
 	int16_t sample_time_at, other_time_at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers of fields of Perfetto's traces (protos/perfetto/trace of google/perfetto): the part of its
- * public interface that sampled call paths need. */
+/* Numbers of fields of Perfetto's traces (protos/perfetto/trace of google/perfetto): the part of
+ * its public interface that sampled call paths need. */
 #ifndef FORMATS_PERFETTO_FIELDS_H
 #define FORMATS_PERFETTO_FIELDS_H
 

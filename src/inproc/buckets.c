@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/lower_bound.h"
+
 uint64_t region_span(enum buckets_rule rule, unsigned elem_bytes, const struct region *r)
 {
 	/* sprofil.2 "(pc - pr_offset) * pr_scale / 65536 < pr_size"; PAPI: >> 17 and elements. */
@@ -113,20 +115,13 @@ void buckets_release(struct buckets *b)
 
 uint64_t buckets_find(const struct buckets *b, uint64_t pc)
 {
-	uint32_t lo = 0, hi = b->n_ranges;
+	/* the first range that ends behind pc */
+	const uint32_t n = lower_bound(i, 0, b->n_ranges, b->ranges[i].end <= pc);
 
-	while (lo < hi) { /* the first range that ends behind pc */
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (b->ranges[mid].end <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == b->n_ranges || b->ranges[lo].start > pc)
+	if (n == b->n_ranges || b->ranges[n].start > pc)
 		return b->outside;
 
-	const struct region *r = &b->regions[b->ranges[lo].region];
+	const struct region *r = &b->regions[b->ranges[n].region];
 	unsigned __int128 scaled = (unsigned __int128)(pc - r->offset) * r->scale;
 
 	if (b->rule == BUCKETS_SPROFIL)

@@ -68,8 +68,9 @@ bool drain_park(struct sink *s, bool is_stopped);
  * event, and S is ended. */
 bool drain_go_on(struct sink *s);
 
-/* Before the identity changes: tells the sinks (leaving), ends the helper thread and lets none begin
- * until drain_let_helper_go(), which starts one with the calling thread's identity.  False: not now, as drain_lock_soon(), or there have been no sinks. */
+/* Before the identity changes: tells the sinks (leaving), ends the helper thread and lets none
+ * begin until drain_let_helper_go(), which starts one with the calling thread's identity.  False:
+ * not now, as drain_lock_soon(), or there have been no sinks. */
 bool drain_hold_helper(void);
 void drain_let_helper_go(void);
 

@@ -3,8 +3,7 @@
  *
  * Defined as `inproc_NAME` so that what the C library's headers say of NAME (that an argument is
  * never NULL, for instance) is not believed here.  In the shared libraries NAME carries the
- * versions the C library's own has, or programs that were linked with that one would
- * not find ours. */
+ * versions that the C library's own has: programs linked with that one find ours by them. */
 #ifndef INPROC_EXPORT_H
 #define INPROC_EXPORT_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions of the C library that a preloaded library stands in for, because no destructor runs
  * behind them: _exit(2) and exec(3) write the profile first, dlclose(3) has ticks counted while it
- * is known what they are of, and before chroot(2) the file of counts is made.  What the C library calls itself does not come by here. */
+ * is known what they are of, and before chroot(2) the file of counts is made.  What the C library
+ * calls itself does not come by here. */
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/lower_bound.h"
 #include "inproc/drain.h"
 #include "inproc/finish.h"
 #include "inproc/mapped.h"
@@ -61,19 +62,11 @@ static uint64_t wall_ns(void)
 /* A mapping that is as it was before is still that image. */
 static bool same_as_before(const struct loaded_mapping *m, struct range *ret)
 {
-	uint32_t lo = 0, hi = preload.n_before;
+	uint32_t n = lower_bound(i, 0, preload.n_before, preload.before[i].start < m->start);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (preload.before[mid].start < m->start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == preload.n_before || preload.before[lo].start != m->start)
+	if (n == preload.n_before || preload.before[n].start != m->start)
 		return false;
-	*ret = preload.before[lo];
+	*ret = preload.before[n];
 	ret->end = m->end;
 	return ret->off == m->off && ret->ino == m->ino && ret->dev == m->dev;
 }
@@ -115,23 +108,17 @@ static void refresh(void)
 
 static const struct range *find_range(uint64_t pc)
 {
-	uint32_t lo = 0, hi = preload.n_ranges;
+	uint32_t n;
 
-	if (preload.last < hi && preload.ranges[preload.last].start <= pc &&
+	if (preload.last < preload.n_ranges && preload.ranges[preload.last].start <= pc &&
 	    pc < preload.ranges[preload.last].end)
 		return &preload.ranges[preload.last];
-	while (lo < hi) { /* the first range that ends behind pc */
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (preload.ranges[mid].end <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == preload.n_ranges || pc < preload.ranges[lo].start)
+	/* the first range that ends behind pc */
+	n = lower_bound(i, 0, preload.n_ranges, preload.ranges[i].end <= pc);
+	if (n == preload.n_ranges || pc < preload.ranges[n].start)
 		return NULL;
-	preload.last = lo;
-	return &preload.ranges[lo];
+	preload.last = n;
+	return &preload.ranges[n];
 }
 
 /* As the dynamic linker does of what it cannot preload. */

@@ -3,7 +3,8 @@
  *
  * Whatever address of a sample or of a call path lies in a mapped file is a place of that file's
  * image.  For every other address the sources are asked, the one added last first, until one knows
- * it: readers of what JIT compilers tell, and at the end the process's nameless memory (procs.c). */
+ * it: readers of what JIT compilers tell, and at the end the process's nameless memory
+ * (procs.c). */
 #ifndef MACHINE_FRAME_SOURCE_H
 #define MACHINE_FRAME_SOURCE_H
 

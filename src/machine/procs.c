@@ -261,8 +261,8 @@ static bool is_nameless(const struct procs *ps, const struct mapping *m)
 	return ps->images->codes.v[m->code].kind == CODE_ANON;
 }
 
-/* Nameless code in the midst of a file's text is a copy of it: `node --use-largepages=on`, and others
- * that want large pages, move their own text there.  Makes nameless M that file's. */
+/* Nameless code in the midst of a file's text is a copy of it: `node --use-largepages=on`, and
+ * others that want large pages, move their own text there.  Makes nameless M that file's. */
 static void take_for_text(const struct procs *ps, const struct proc *p, struct mapping *m)
 {
 	const struct mapping *around = maps_around(p->maps, m->start, m->end);
@@ -273,7 +273,8 @@ static void take_for_text(const struct procs *ps, const struct proc *p, struct m
 	m->code = around->code;
 }
 
-/* The mapping before M is nameless, and M may be what it interrupts: /proc tells mappings upwards. */
+/* The mapping before M is nameless, and M may be what it interrupts: /proc tells mappings
+ * upwards. */
 static void take_before_for_text(const struct procs *ps, struct proc *p, const struct mapping *m)
 {
 	const struct mapping *before = m->start ? maps_find(p->maps, m->start - 1) : NULL;

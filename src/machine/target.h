@@ -28,8 +28,8 @@ struct opened {
 	int cpu;	/* -1: wherever the task runs */
 	uint32_t event; /* number of the event it belongs to */
 	uint64_t id;	/* PERF_EVENT_IOC_ID */
-	/* For periods that are drawn (collect/schedule.c): the one there is; whether it is the second
-	 * of two that have the mean asked for; the event's count when it was drawn. */
+	/* For periods that are drawn (collect/schedule.c): the one there is; whether it is the
+	 * second of two that have the mean asked for; the event's count when it was drawn. */
 	uint64_t period;
 	bool mirrored;
 	uint64_t drawn_at;

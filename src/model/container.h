@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What runtimes say of the containers that owners ran in: a dictionary of profiles, by the id that is in
- * the path of the owner's cgroup.  Names may come later than the samples: an owner stays what it is.
+/* What runtimes say of the containers that owners ran in: a dictionary of profiles, by the id that
+ * is in the path of the owner's cgroup.  Names may come later than the samples: an owner stays what
+ * it is.
  *
- *     owner's cgroup   /kubepods.slice/kubepods-pod7d1f.slice/cri-containerd-0123456789abcdef....scope
- *     container        0123456789abcdef...: web, nginx:1.27, pod front-5d9f7, namespace shop */
+ *     owner's cgroup   /kubepods.slice/kubepods-pod7d1f.slice/cri-containerd-0123456789ab....scope
+ *     container        0123456789ab...: web, nginx:1.27, pod front-5d9f7, namespace shop */
 #ifndef MODEL_CONTAINER_H
 #define MODEL_CONTAINER_H
 

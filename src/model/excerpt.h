@@ -9,9 +9,9 @@
 
 #include "model/profile.h"
 
-/* Adds to DST, an empty profile, the values of SRC that count, the events, losses and meta, and what
- * these name.  SRC is watched (fresh.h) and its values were reset before they counted; time lines,
- * branches and minutes are left out. */
+/* Adds to DST, an empty profile, the values of SRC that count, the events, losses and meta, and
+ * what these name.  SRC is watched (fresh.h) and its values were reset before they counted; time
+ * lines, branches and minutes are left out. */
 void profile_excerpt(struct profile *dst, const struct profile *src);
 
 #endif

@@ -55,7 +55,7 @@ static inline void profile_grow(struct profile *p, uint32_t i, uint64_t count)
  * the end of a minute, and before each mark and flush. */
 void profile_note_minute(struct profile *p, uint32_t minute);
 
-/* What of value I is noted is noted of value TO from now on, which took its samples. */
+/* Moves what is noted of value I to value TO, which took I's samples. */
 void fresh_move_noted(struct freshness *f, uint32_t i, uint32_t to);
 
 /* Sets the mark: all has been stored, nothing is fresh. */
@@ -75,8 +75,7 @@ uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
 	for (uint32_t i = profile_next_fresh(p, 0); i != UINT32_MAX;                               \
 	     i = profile_next_fresh(p, i + 1))
 
-/* Value I with what it grew by since the last mark; event I with its sums since then;
- * loss I; branch I; moment I. */
+/* These return value, event, loss, branch or moment I with what it grew by since the last mark. */
 struct value profile_fresh(const struct profile *p, uint32_t i);
 struct event profile_fresh_event(const struct profile *p, event_id i);
 struct loss profile_fresh_loss(const struct profile *p, size_t i);

@@ -262,8 +262,8 @@ image_id profile_intern_image(struct profile *p, const struct image *i);
 place_id profile_intern_place(struct profile *p, image_id image, uint64_t svma, uint32_t flags);
 owner_id profile_intern_owner(struct profile *p, const struct owner *o);
 
-/* Sets unit and container of P's owners from their cgroups and P's containers.  A container without a
- * name is called by its id (cgroup_add_container). */
+/* Sets unit and container of P's owners from their cgroups and P's containers.  A container without
+ * a name is called by its id (cgroup_add_container). */
 void profile_name_parts(struct profile *p);
 
 /* Forgets them in O, which is about to become another profile's. */
@@ -312,8 +312,8 @@ place_id profile_unknown_place(struct profile *p, uint64_t avma, uint32_t flags)
  * kernel lies (KASLR), and they may read a database. */
 place_id profile_unknown_kernel_place(struct profile *p);
 
-/* Takes kernel addresses in no known image for unknown ones, before P is stored for others to read:
- * where the kernel lies is kept from users.  Counts stay.  Ids of P are other ones then. */
+/* Replaces kernel addresses in no known image by the unknown one.  Call it before P is stored for
+ * others to read: users must not learn where the kernel lies.  Counts stay; ids of P change. */
 void profile_forget_kernel_addresses(struct profile *p);
 
 /* The context, under the root, of a mark that says TEXT. */

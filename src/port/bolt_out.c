@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples of one program as BOLT's fdata (docs/formats/bolt.md): of branch stacks, each jump with how
- * often it was taken; without them ("no_lbr") each place with its samples.  And as what perf2bolt
- * reads when it need not ask perf ("pre-aggregated"): jumps, and the code that ran between two of
- * them.
+/* Samples of one program as BOLT's fdata (docs/formats/bolt.md): of branch stacks, each jump with
+ * how often it was taken; without them ("no_lbr") each place with its samples.  And as what
+ * perf2bolt reads when it need not ask perf ("pre-aggregated"): jumps, and the code that ran
+ * between two of them.
  *
  * Jumps are kept as sums, so which jump ended the code that another one led to is not known.  In a
  * procedure each jump from somewhere ends what jumps before it led to, the nearest first: every
@@ -38,7 +38,8 @@ struct bolt_out {
 	uint64_t n_elsewhere;
 };
 
-/* The procedure that place I is in, and how far; false: it is not in the program, or has no name. */
+/* The procedure that place I is in, and how far; false: it is not in the program, or has no
+ * name. */
 static bool bolt_place(const struct bolt_out *o, uint32_t i, const char **ret, uint32_t *ret_local,
 		       uint64_t *ret_off)
 {

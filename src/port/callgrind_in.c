@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* callgrind's files as profiles.  They have each function's own costs, and what its calls have below
- * them, but not which calls came before a call: so paths have one place. */
+/* callgrind's files as profiles.  They have each function's own costs, and what its calls have
+ * below them, but not which calls came before a call: so paths have one place. */
 #include <errno.h>
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* V8's .cpuprofile (the Profiler.Profile of Chrome DevTools' protocol) as call paths: a tree of nodes
- * with ids, and the node of each sample. */
+/* V8's .cpuprofile (the Profiler.Profile of Chrome DevTools' protocol) as call paths: a tree of
+ * nodes with ids, and the node of each sample. */
 #include <errno.h>
 
 #include "base/cleanup.h"

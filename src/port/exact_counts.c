@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See exact_counts.h.  callgrind states an instruction once for each function and line that it counts
- * for, so counts are added up.  What a call has below it is left out: it was counted there. */
+/* See exact_counts.h.  callgrind states an instruction once for each function and line that it
+ * counts for, so counts are added up.  What a call has below it is left out: it was counted
+ * there. */
 #include "port/exact_counts.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Processed profiles of the Firefox Profiler as call paths.
  *
- * Versions differ in where tables are: with each thread, or (from 60 on) in "shared"; a thread's own
- * comes first.  Stacks name their callers by number, or (from 66 on) by how far before them these
- * stand. */
+ * Versions differ in where tables are: with each thread, or (from 60 on) in "shared"; a thread's
+ * own comes first.  Stacks name their callers by number, or (from 66 on) by how far before them
+ * these stand. */
 #include <errno.h>
 #include <math.h>
 

@@ -354,7 +354,8 @@ static void put_libraries(struct firefox_out *o)
 
 /* --- threads --- */
 
-/* Opens a thread up to its samples; START and END in ms since the profile's start, END < 0: none. */
+/* Opens a thread up to its samples; START and END in ms since the profile's start, END < 0:
+ * none. */
 static void begin_thread(struct firefox_out *o, const char *name, uint32_t owner, uint32_t pid,
 			 uint32_t tid, double start, double end)
 {

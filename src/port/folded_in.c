@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Folded stacks as call paths.  Suffixes are those of FlameGraph's stackcollapse-perf.pl: _[k] in the
- * kernel, _[j] in generated code, _[i] inlined. */
+/* Folded stacks as call paths.  Suffixes are those of FlameGraph's stackcollapse-perf.pl: _[k] in
+ * the kernel, _[j] in generated code, _[i] inlined. */
 #include <errno.h>
 
 #include "formats/folded.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Samples of one program as gmon.out for gprof (docs/formats/gmon.md).
  *
- * A histogram has a bin for each two bytes, the smallest that gprof counts, so that it shares no bin
- * between procedures, and lies where samples are.  A bin has
- * 16 bits: what does not fit goes into another histogram of the same place, which gprof adds. */
+ * A histogram has a bin for each two bytes, the smallest that gprof counts, so that it shares no
+ * bin between procedures, and lies where samples are.  A bin has 16 bits: what does not fit goes
+ * into another histogram of the same place, which gprof adds. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

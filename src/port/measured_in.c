@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See measured_in.h.
  *
- * A node becomes a context: hpcrun's addresses are those that files state.  Where threads begin is a
- * mark, as are states without code; "primary root" is the root, a partial path hangs below a mark
- * that says so.  Values are no samples but what these stood for: seconds become nanoseconds, so that
- * all are whole numbers.
+ * A node becomes a context: hpcrun's addresses are those that files state.  Where threads begin is
+ * a mark, as are states without code; "primary root" is the root, a partial path hangs below a mark
+ * that says so.  Values are no samples but what these stood for: seconds become nanoseconds, so
+ * that all are whole numbers.
  *
- * Example: the nodes ^Primary, "| Main", prog 0x119c, prog 0x1154 with 0.201114 s of "CPUTIME (sec)"
+ * Example: the nodes ^Primary, "| Main", prog 0x119c, prog 0x1154 with 0.201114 s of "CPUTIME
+ * (sec)"
  *     context   <program root> > prog 0x119c > prog 0x1154
  *     value     one of CPUTIME that measures 201114000 ns */
 #include "port/measured_in.h"

@@ -13,8 +13,9 @@ struct measured_in_opts {
 	bool traces; /* time lines as well */
 };
 
-/* Adds what is at PATH to P, which is empty, and names of the kernel's code to SYMBOLS; what is lost on the way is appended to NOTES, a line
- * each.  -EBADMSG, -EPROTONOSUPPORT, or of reading: the message names the file. */
+/* Adds what is at PATH to P, which is empty, and names of the kernel's code to SYMBOLS; what is
+ * lost on the way is appended to NOTES, a line each.  -EBADMSG, -EPROTONOSUPPORT, or of reading:
+ * the message names the file. */
 int measured_in_load(const char *path, const struct measured_in_opts *o, struct profile *p,
 		     stacks_symbol_list *symbols, struct str *notes, struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples with their times as a trace of Perfetto (docs/formats/perfetto.md): a packet with all names,
- * a packet of processes and threads, and a packet for each sample. */
+/* Samples with their times as a trace of Perfetto (docs/formats/perfetto.md): a packet with all
+ * names, a packet of processes and threads, and a packet for each sample. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The text of `perf script` as call paths.  It is gone through twice: which events there are must be
- * known before the first sample is counted. */
+/* The text of `perf script` as call paths.  It is gone through twice: which events there are must
+ * be known before the first sample is counted. */
 #include <errno.h>
 
 #include "formats/perf_script.h"

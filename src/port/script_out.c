@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples as `perf script` prints them (docs/formats/perf-script.md): a block of lines for each, its
- * call path from the innermost place out.
+/* Samples as `perf script` prints them (docs/formats/perf-script.md): a block of lines for each,
+ * its call path from the innermost place out.
  *
  * Where each sample of the column has its time, blocks are in order of time; else a call path's
  * blocks follow each other and have no time, as with `perf script -F -time`. */

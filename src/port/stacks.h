@@ -114,8 +114,8 @@ struct stack_branch {
 	uint64_t count, n_mispredicted;
 };
 
-/* Instructions of PLACE's line that run one after the other: how often, in any unit that is the same
- * for all. */
+/* Instructions of PLACE's line that run one after the other: how often, in any unit that is the
+ * same for all. */
 struct stack_run {
 	uint32_t place;
 	uint64_t n;
@@ -167,7 +167,8 @@ static inline const struct stack_function *stacks_leaf(const struct stacks *s, u
 	return &s->functions.v[s->lines.v[pl->first_line].function];
 }
 
-/* Fills RET with the lines of NODE's path, outermost first: inlined calls are lines of their own. */
+/* Fills RET with the lines of NODE's path, outermost first: inlined calls are lines of their
+ * own. */
 typedef VEC(uint32_t) stack_frames;
 void stacks_frames(const struct stacks *s, uint32_t node, stack_frames *ret);
 

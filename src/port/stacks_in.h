@@ -8,8 +8,8 @@
  *     svma 0x1000, 0x1001  hot      (one for each line)
  *     svma 0x1010          main
  *
- * An image is known by a hash of its path and its symbols: the same file is the same image each time
- * it is read. */
+ * An image is known by a hash of its path and its symbols: the same file is the same image each
+ * time it is read. */
 #ifndef PORT_STACKS_IN_H
 #define PORT_STACKS_IN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fills a struct stacks from what another tool wrote: each distinct thing once, in whatever order it
- * comes. */
+/* Fills a struct stacks from what another tool wrote: each distinct thing once, in whatever order
+ * it comes. */
 #ifndef PORT_STACKS_MAKE_H
 #define PORT_STACKS_MAKE_H
 

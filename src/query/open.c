@@ -129,7 +129,8 @@ static const struct format {
 	{SOURCE_OTHER, "profile of another tool", is_other, samples_source_open},
 };
 
-/* Pipes and devices are not asked what they are: opening one can wait, and reading takes from it. */
+/* Pipes and devices are not asked what they are: opening one can wait, and reading takes from
+ * it. */
 static const struct format *find_format(const char *path)
 {
 	static const struct format fleet = {SOURCE_FLEET, "fleet's database", fleet_is_url,

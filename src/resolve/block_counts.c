@@ -7,19 +7,19 @@
  * chain: code that control enters and leaves by jumps alone.  A chain ends behind a return, a jump
  * that is always taken, and a call, for a call is a jump to elsewhere, and its return one to here.
  *
- * Of each stack the newest jump's target has no end, and the oldest jump's source no beginning.  They
- * are where any other ends are, so forward and backward are right on average, but both err by what
- * they add up.  The one that adds up less errs less: the mean weighs each by the inverse of the
- * jumps it took.
+ * Of each stack the newest jump's target has no end, and the oldest jump's source no beginning.
+ * They are where any other ends are, so forward and backward are right on average, but both err by
+ * what they add up.  The one that adds up less errs less: the mean weighs each by the inverse of
+ * the jumps it took.
  *
  * Example: a loop of 1000 turns, then a block that returns.  Jumps: 10 to the loop's start from
- * outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the loop forward
- * says 10 + 990 - 990 = 10, of 1990 jumps; backward says 9, of 9 jumps.  The mean is 9.005.
+ * outside, 990 back to it, 9 from the return (one stack ended in the loop).  Behind the loop
+ * forward says 10 + 990 - 990 = 10, of 1990 jumps; backward says 9, of 9 jumps.  The mean is 9.005.
  *
  * Filling.  Edges and blocks are unknowns of equations, two for each block: what comes in, and what
- * goes out.  An equation with one unknown left gives it; each unknown is found once.  Equations of
- * which not all edges are known (ways in from elsewhere, ways out of the procedure) are left out.
- * Irreducible loops are no special case. */
+ * goes out.  An equation with one unknown left gives it; each unknown is found once.  An
+ * equation is left out where some of its edges are not known: ways in from elsewhere, ways out of
+ * the procedure.  Irreducible loops are no special case. */
 #include "resolve/block_counts.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How often each block of a procedure ran, from what is known of some of its code, and how sure that
- * is. */
+/* How often each block of a procedure ran, from what is known of some of its code, and how sure
+ * that is. */
 #ifndef RESOLVE_BLOCK_COUNTS_H
 #define RESOLVE_BLOCK_COUNTS_H
 
@@ -26,14 +26,14 @@ struct run_end {
 };
 typedef VEC(struct run_end) run_ends;
 
-/* Fills COUNTS, one for each block of F, from the N jumps ENDS of sampled branch stacks, in any order;
- * sorts ENDS.  None is COUNT_UNKNOWN or COUNT_EXACT then.  Time: O((blocks + N) log N). */
+/* Fills COUNTS, one for each block of F, from the N jumps ENDS of sampled branch stacks, in any
+ * order; sorts ENDS.  None is COUNT_UNKNOWN or COUNT_EXACT then.  Time: O((blocks + N) log N). */
 void block_counts_of_branches(const struct flow *f, struct run_end *ends, size_t n,
 			      struct block_count *counts);
 
-/* Fills the blocks of F that are COUNT_UNKNOWN, as far as others tell: as often as control comes to a
- * block, it goes on.  What is a sum is as sure as its parts, what is a difference less so, unless all
- * is exact.  Returns how many remain unknown.  Time: O(blocks + edges). */
+/* Fills the blocks of F that are COUNT_UNKNOWN, as far as others tell: as often as control comes to
+ * a block, it goes on.  What is a sum is as sure as its parts, what is a difference less so, unless
+ * all is exact.  Returns how many remain unknown.  Time: O(blocks + edges). */
 size_t block_counts_fill(const struct flow *f, struct block_count *counts);
 
 /* Returns "exact", "high", ... */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See debian_package.h.  All lists together are some megabytes: one pass looks for all paths.  A list
- * may have /lib/x for what is /usr/lib/x today (merged /usr), so the end that both have is searched
- * for, and looking ends with the last path found.
+/* See debian_package.h.  All lists together are some megabytes: one pass looks for all paths.  A
+ * list may have /lib/x for what is /usr/lib/x today (merged /usr), so the end that both have is
+ * searched for, and looking ends with the last path found.
  *
  * Most packages are named after their files: libLLVM-14.so.1 is libllvm14's, perf is linux-perf's.
  * So the lists that are named like a path's last part are looked at first, for that path alone, and
- * the other lists only for what is left: the large ones last.  Ten lists of a thousand have more than
- * half of all bytes, and are of sources, icons and the like. */
+ * the other lists only for what is left: the large ones last.  Ten lists of a thousand have more
+ * than half of all bytes, and are of sources, icons and the like. */
 #include "resolve/debian_package.h"
 
 #include <dirent.h>

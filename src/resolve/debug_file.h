@@ -50,8 +50,8 @@ int debug_file_open_debug(const struct debug_paths *where, const struct image *i
 			  struct err *err);
 
 /* Opens the file that the .gnu_debugaltlink of the file at FD (borrowed), which is PATH, names: dwz
- * moved parts of its DWARF there.  Whether it is the right one is not looked at.  -1: none is named,
- * or it is no regular file. */
+ * moved parts of its DWARF there.  Whether it is the right one is not looked at.  -1: none is
+ * named, or it is no regular file. */
 int debug_file_open_alt(int fd, const char *path);
 
 /* Tells whether the file at FD (borrowed) is a debug file of IM by its build-id, and fits CODE as

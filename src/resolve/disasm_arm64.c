@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "resolve/arm64.h"
 #include "resolve/disasm_impl.h"
 
 struct engine {
@@ -30,67 +31,35 @@ struct engine {
 	__typeof__(&cs_disasm_iter) disasm_iter;
 };
 
-static int64_t sign_extend(uint32_t field, unsigned n_bits)
-{
-	return (int64_t)((uint64_t)field << (64 - n_bits)) >> (64 - n_bits);
-}
-
-static uint32_t disasm_arm64_bits(uint32_t word, unsigned low, unsigned n_bits)
-{
-	return word >> low & ((1u << n_bits) - 1);
-}
-
-static void disasm_arm64_jump(struct disasm_insn *ret, enum disasm_kind kind, int64_t n_words)
-{
-	ret->kind = kind;
-	ret->has_target = true;
-	ret->target = ret->svma + (uint64_t)n_words * 4;
-}
-
-/* Fills kind and target.  C4.1.65 "Branches, Exception Generating and System instructions". */
+/* Fills kind and target. */
 static void classify(uint32_t w, struct disasm_insn *ret)
 {
-	if ((w & 0xfc000000) == 0x14000000) /* B */
-		disasm_arm64_jump(ret, DISASM_JUMP, sign_extend(disasm_arm64_bits(w, 0, 26), 26));
-	else if ((w & 0xfc000000) == 0x94000000) /* BL */
-		disasm_arm64_jump(ret, DISASM_CALL, sign_extend(disasm_arm64_bits(w, 0, 26), 26));
-	else if ((w & 0xff000000) == 0x54000000) /* B.cond, BC.cond */
-		disasm_arm64_jump(ret,
-				  disasm_arm64_bits(w, 0, 4) >= 14 ? DISASM_JUMP : DISASM_COND_JUMP,
-				  sign_extend(disasm_arm64_bits(w, 5, 19), 19));
-	else if ((w & 0x7e000000) == 0x34000000) /* CBZ, CBNZ */
-		disasm_arm64_jump(ret, DISASM_COND_JUMP,
-				  sign_extend(disasm_arm64_bits(w, 5, 19), 19));
-	else if ((w & 0x7e000000) == 0x36000000) /* TBZ, TBNZ */
-		disasm_arm64_jump(ret, DISASM_COND_JUMP,
-				  sign_extend(disasm_arm64_bits(w, 5, 14), 14));
-	else if ((w & 0xfe1f0000) == 0xd61f0000) /* through a register; bit 24: with a modifier */
-		switch (disasm_arm64_bits(w, 21, 3)) { /* opc, less its highest bit */
-		case 0:				       /* BR, BRAA, BRAB */
-			ret->kind = DISASM_JUMP;
-			break;
-		case 1: /* BLR, BLRAA, BLRAB */
-			ret->kind = DISASM_CALL;
-			break;
-		case 2: /* RET, RETAA, RETAB */
-		case 4: /* ERET */
-			ret->kind = DISASM_RETURN;
-			break;
-		}
+	static const enum disasm_kind kinds[] = {
+		[ARM64_JUMP] = DISASM_JUMP,
+		[ARM64_BRANCH] = DISASM_COND_JUMP,
+		[ARM64_CALL] = DISASM_CALL,
+		[ARM64_RETURN] = DISASM_RETURN,
+	};
+	const struct arm64_branch b = arm64_branch_of(w, ret->svma);
+
+	if (b.kind == ARM64_PLAIN)
+		return;
+	ret->kind = kinds[b.kind];
+	ret->has_target = b.has_target;
+	ret->target = b.target;
 }
 
 /* The address an instruction other than a branch names relative to itself. */
 static bool pc_relative(uint32_t w, uint64_t svma, uint64_t *ret)
 {
-	int64_t imm21 =
-		sign_extend(disasm_arm64_bits(w, 5, 19) << 2 | disasm_arm64_bits(w, 29, 2), 21);
+	uint64_t imm21 = arm64_sign_extend(arm64_bits(w, 5, 19) << 2 | arm64_bits(w, 29, 2), 21);
 
 	if ((w & 0x9f000000) == 0x10000000) /* ADR */
-		*ret = svma + (uint64_t)imm21;
+		*ret = svma + imm21;
 	else if ((w & 0x9f000000) == 0x90000000) /* ADRP */
-		*ret = (svma & ~(uint64_t)4095) + ((uint64_t)imm21 << 12);
+		*ret = (svma & ~(uint64_t)4095) + (imm21 << 12);
 	else if ((w & 0x3b000000) == 0x18000000) /* LDR, LDRSW, PRFM (literal) */
-		*ret = svma + (uint64_t)(sign_extend(disasm_arm64_bits(w, 5, 19), 19) * 4);
+		*ret = svma + arm64_sign_extend(arm64_bits(w, 5, 19), 19) * 4;
 	else
 		return false;
 	return true;

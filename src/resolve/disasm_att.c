@@ -368,45 +368,25 @@ static void add_prefixes(struct str *s, const ZydisDecodedInstruction *in)
 		{ZYDIS_ATTRIB_HAS_REPE, "repz "},	  {ZYDIS_ATTRIB_HAS_REPNE, "repnz "},
 		{ZYDIS_ATTRIB_HAS_BND, "bnd "},		  {ZYDIS_ATTRIB_HAS_NOTRACK, "notrack "},
 	};
+	static const struct {
+		uint8_t byte;
+		const char *name;
+	} ignored[] = {
+		{0x66, "data16 "}, {0x26, "es "}, {0x2e, "cs "},    {0x36, "ss "},   {0x3e, "ds "},
+		{0x64, "fs "},	   {0x65, "gs "}, {0xf2, "repnz "}, {0xf3, "repz "},
+	};
 
 	for (unsigned i = 0; i < in->raw.prefix_count; i++) {
 		uint8_t byte = in->raw.prefixes[i].value;
 
 		if (in->raw.prefixes[i].type != ZYDIS_PREFIX_TYPE_IGNORED)
 			continue;
-		switch (byte) {
-		case 0x66:
-			str_add(s, "data16 ");
-			break;
-		case 0x67:
+		if (byte == 0x67)
 			str_add(s, in->machine_mode == ZYDIS_MACHINE_MODE_LONG_64 ? "addr32 "
 										  : "addr16 ");
-			break;
-		case 0x26:
-			str_add(s, "es ");
-			break;
-		case 0x2e:
-			str_add(s, "cs ");
-			break;
-		case 0x36:
-			str_add(s, "ss ");
-			break;
-		case 0x3e:
-			str_add(s, "ds ");
-			break;
-		case 0x64:
-			str_add(s, "fs ");
-			break;
-		case 0x65:
-			str_add(s, "gs ");
-			break;
-		case 0xf2:
-			str_add(s, "repnz ");
-			break;
-		case 0xf3:
-			str_add(s, "repz ");
-			break;
-		}
+		for (size_t k = 0; k < n_elems(ignored); k++)
+			if (ignored[k].byte == byte)
+				str_add(s, ignored[k].name);
 	}
 	for (size_t i = 0; i < n_elems(named); i++)
 		if (in->attributes & named[i].attribute)

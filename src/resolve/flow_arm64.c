@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arm64: where instructions go, and what the few that lead to a jump table compute.  Encodings are
- * the Arm Architecture Reference Manual's (DDI 0487), C4.1 "A64 instruction set encoding"; they are
- * read from the words, for which no disassembler is needed. */
+ * those of arm64.h. */
+#include "resolve/arm64.h"
 #include "resolve/flow_impl.h"
 
 enum { ZERO = 31, SP = 32 };
@@ -11,30 +11,15 @@ static uint32_t word_at(const uint8_t *p)
 	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static uint32_t flow_arm64_bits(uint32_t word, unsigned low, unsigned n_bits)
-{
-	return word >> low & ((1u << n_bits) - 1);
-}
-
-static uint64_t sign_extend(uint32_t field, unsigned n_bits)
-{
-	uint64_t sign = 1ull << (n_bits - 1);
-
-	return (field ^ sign) - sign;
-}
-
-static void flow_arm64_jump(struct flow_insn *ret, enum flow_kind kind, uint64_t svma,
-			    uint64_t n_words)
-{
-	ret->kind = kind;
-	ret->has_target = true;
-	ret->target = svma + n_words * 4;
-}
-
-/* C4.1.65 "Branches, Exception Generating and System instructions" */
 static void flow_arm64_decode(const void *engine, const uint8_t *p, size_t n, uint64_t svma,
 			      struct flow_insn *ret)
 {
+	static const enum flow_kind kinds[] = {
+		[ARM64_PLAIN] = FLOW_INSN_PLAIN,   [ARM64_JUMP] = FLOW_INSN_JUMP,
+		[ARM64_BRANCH] = FLOW_INSN_BRANCH, [ARM64_CALL] = FLOW_INSN_CALL,
+		[ARM64_RETURN] = FLOW_INSN_RETURN,
+	};
+	struct arm64_branch b;
 	uint32_t w;
 
 	(void)engine;
@@ -42,42 +27,17 @@ static void flow_arm64_decode(const void *engine, const uint8_t *p, size_t n, ui
 	if (n < 4)
 		return;
 	w = word_at(p);
-	ret->kind = FLOW_INSN_PLAIN;
 	ret->is_padding = w == 0xd503201f || w == 0; /* NOP, or nothing */
 	if ((w & 0xffff0000) == 0 ||		     /* UDF */
 	    (w & 0xffe0001f) == 0xd4200000 ||	     /* BRK */
 	    (w & 0xffe0001f) == 0xd4400000) {	     /* HLT */
 		ret->kind = FLOW_INSN_TRAP;
-	} else if ((w & 0xfc000000) == 0x14000000) { /* B */
-		flow_arm64_jump(ret, FLOW_INSN_JUMP, svma,
-				sign_extend(flow_arm64_bits(w, 0, 26), 26));
-	} else if ((w & 0xfc000000) == 0x94000000) { /* BL */
-		flow_arm64_jump(ret, FLOW_INSN_CALL, svma,
-				sign_extend(flow_arm64_bits(w, 0, 26), 26));
-	} else if ((w & 0xff000000) == 0x54000000) { /* B.cond, BC.cond; 14 and 15: always */
-		flow_arm64_jump(ret,
-				flow_arm64_bits(w, 0, 4) >= 14 ? FLOW_INSN_JUMP : FLOW_INSN_BRANCH,
-				svma, sign_extend(flow_arm64_bits(w, 5, 19), 19));
-	} else if ((w & 0x7e000000) == 0x34000000) { /* CBZ, CBNZ */
-		flow_arm64_jump(ret, FLOW_INSN_BRANCH, svma,
-				sign_extend(flow_arm64_bits(w, 5, 19), 19));
-	} else if ((w & 0x7e000000) == 0x36000000) { /* TBZ, TBNZ */
-		flow_arm64_jump(ret, FLOW_INSN_BRANCH, svma,
-				sign_extend(flow_arm64_bits(w, 5, 14), 14));
-	} else if ((w & 0xfe1f0000) == 0xd61f0000) { /* through a register */
-		switch (flow_arm64_bits(w, 21, 3)) {
-		case 0: /* BR, BRAA, BRAB */
-			ret->kind = FLOW_INSN_JUMP;
-			break;
-		case 1: /* BLR, BLRAA, BLRAB */
-			ret->kind = FLOW_INSN_CALL;
-			break;
-		case 2: /* RET, RETAA, RETAB */
-		case 4: /* ERET */
-			ret->kind = FLOW_INSN_RETURN;
-			break;
-		}
+		return;
 	}
+	b = arm64_branch_of(w, svma);
+	ret->kind = kinds[b.kind];
+	ret->has_target = b.has_target;
+	ret->target = b.target;
 }
 
 static void flow_arm64_set(struct flow_values *v, unsigned r, struct flow_value value)
@@ -109,13 +69,10 @@ static struct flow_value extended(struct flow_values *v, unsigned r, unsigned op
 /* C4.1.63 "Data Processing -- Immediate" */
 static void step_immediate(struct flow_values *v, uint32_t w, uint64_t svma)
 {
-	unsigned rd = flow_arm64_bits(w, 0, 5), rn = flow_arm64_bits(w, 5, 5),
-		 immr = flow_arm64_bits(w, 16, 6), imms = flow_arm64_bits(w, 10, 6),
-		 width = w >> 31 ? 63 : 31;
-	uint64_t imm21 =
-		sign_extend(flow_arm64_bits(w, 5, 19) << 2 | flow_arm64_bits(w, 29, 2), 21);
-	uint64_t imm12 = (uint64_t)flow_arm64_bits(w, 10, 12)
-			 << (flow_arm64_bits(w, 22, 1) ? 12 : 0);
+	unsigned rd = arm64_bits(w, 0, 5), rn = arm64_bits(w, 5, 5), immr = arm64_bits(w, 16, 6),
+		 imms = arm64_bits(w, 10, 6), width = w >> 31 ? 63 : 31;
+	uint64_t imm21 = arm64_sign_extend(arm64_bits(w, 5, 19) << 2 | arm64_bits(w, 29, 2), 21);
+	uint64_t imm12 = (uint64_t)arm64_bits(w, 10, 12) << (arm64_bits(w, 22, 1) ? 12 : 0);
 	struct flow_value a = get(v, rn);
 
 	if ((w & 0x9f000000) == 0x10000000) { /* ADR */
@@ -137,17 +94,16 @@ static void step_immediate(struct flow_values *v, uint32_t w, uint64_t svma)
 			v->regs[SP] = flow_value_add(v, a, b);
 	} else if ((w & 0x7f800000) == 0x52800000) { /* MOVZ */
 		flow_arm64_set(v, rd,
-			       flow_value_const((uint64_t)flow_arm64_bits(w, 5, 16)
-						<< (16 * flow_arm64_bits(w, 21, 2))));
+			       flow_value_const((uint64_t)arm64_bits(w, 5, 16)
+						<< (16 * arm64_bits(w, 21, 2))));
 	} else if ((w & 0x7f800000) == 0x12000000) { /* AND (immediate): low bits only */
-		bool low = flow_arm64_bits(w, 22, 1) == w >> 31 && !immr && imms < width;
+		bool low = arm64_bits(w, 22, 1) == w >> 31 && !immr && imms < width;
 
 		flow_arm64_set(v, rd,
 			       low && imms < 16 ? flow_value_mask(v, a, (1ull << (imms + 1)) - 1)
 						: flow_value_fresh(v));
-	} else if ((w & 0x1f800000) == 0x13000000 &&
-		   flow_arm64_bits(w, 29, 2) != 1) { /* SBFM, UBFM */
-		bool is_signed = flow_arm64_bits(w, 29, 2) == 0;
+	} else if ((w & 0x1f800000) == 0x13000000 && arm64_bits(w, 29, 2) != 1) { /* SBFM, UBFM */
+		bool is_signed = arm64_bits(w, 29, 2) == 0;
 
 		if (!immr && (imms == 7 || imms == 15 || imms == 31)) /* SXTB, UXTB, .. */
 			a = flow_value_extend(a, (imms + 1) / 8, is_signed);
@@ -166,14 +122,13 @@ static void step_immediate(struct flow_values *v, uint32_t w, uint64_t svma)
 /* C4.1.67 "Data Processing -- Register" */
 static void step_register(struct flow_values *v, uint32_t w)
 {
-	unsigned rd = flow_arm64_bits(w, 0, 5), rn = flow_arm64_bits(w, 5, 5),
-		 rm = flow_arm64_bits(w, 16, 5);
+	unsigned rd = arm64_bits(w, 0, 5), rn = arm64_bits(w, 5, 5), rm = arm64_bits(w, 16, 5);
 	struct flow_value a = get(v, rn), b;
 
 	if ((w & 0x7fe0ffe0) == 0x2a0003e0) { /* MOV (register) */
 		flow_arm64_set(v, rd, get(v, rm));
 	} else if ((w & 0x1fe00000) == 0x0b200000) { /* ADD, SUB (extended register) */
-		b = extended(v, rm, flow_arm64_bits(w, 13, 3), flow_arm64_bits(w, 10, 3));
+		b = extended(v, rm, arm64_bits(w, 13, 3), arm64_bits(w, 10, 3));
 		a = rn == ZERO ? v->regs[SP] : a;
 		if (w >> 30 & 1)
 			b = negate(v, b);
@@ -186,9 +141,8 @@ static void step_register(struct flow_values *v, uint32_t w)
 		bool subtract = w >> 30 & 1, sets_flags = w >> 29 & 1;
 
 		b = get(v, rm);
-		b = flow_arm64_bits(w, 22, 2) == 0
-			    ? flow_value_shift(v, b, flow_arm64_bits(w, 10, 6))
-			    : flow_value_fresh(v);
+		b = arm64_bits(w, 22, 2) == 0 ? flow_value_shift(v, b, arm64_bits(w, 10, 6))
+					      : flow_value_fresh(v);
 		if (sets_flags && subtract && b.kind == FLOW_CONST)
 			flow_value_compare(v, a, b.addend);
 		else if (sets_flags)
@@ -206,14 +160,14 @@ static void step_register(struct flow_values *v, uint32_t w)
 /* C4.1.66 "Loads and Stores" of general registers */
 static void step_memory(struct flow_values *v, uint32_t w, uint64_t svma)
 {
-	unsigned rt = flow_arm64_bits(w, 0, 5), rn = flow_arm64_bits(w, 5, 5),
-		 size = flow_arm64_bits(w, 30, 2), opc = flow_arm64_bits(w, 22, 2);
+	unsigned rt = arm64_bits(w, 0, 5), rn = arm64_bits(w, 5, 5), size = arm64_bits(w, 30, 2),
+		 opc = arm64_bits(w, 22, 2);
 	struct flow_value *base = &v->regs[rn == ZERO ? SP : rn], at = flow_value_named(*base);
 	bool is_vector = w >> 26 & 1, writes_back = false;
 	uint64_t offset = 0; /* what is added to the base */
 
 	if ((w & 0x3b000000) == 0x18000000) { /* LDR, LDRSW (literal) */
-		uint64_t imm = sign_extend(flow_arm64_bits(w, 5, 19), 19) * 4;
+		uint64_t imm = arm64_sign_extend(arm64_bits(w, 5, 19), 19) * 4;
 
 		at = flow_value_const(svma + imm);
 		if (!is_vector)
@@ -225,24 +179,24 @@ static void step_memory(struct flow_values *v, uint32_t w, uint64_t svma)
 
 		if (!is_vector && is_load) {
 			flow_arm64_set(v, rt, flow_value_fresh(v));
-			flow_arm64_set(v, flow_arm64_bits(w, 10, 5), flow_value_fresh(v));
+			flow_arm64_set(v, arm64_bits(w, 10, 5), flow_value_fresh(v));
 		}
 		writes_back = w >> 23 & 1;
-		offset = sign_extend(flow_arm64_bits(w, 15, 7), 7)
+		offset = arm64_sign_extend(arm64_bits(w, 15, 7), 7)
 			 << (is_vector ? 2 + size : 2 + (size >> 1));
 	} else if ((w & 0x3b200c00) == 0x38200800) { /* register offset */
-		struct flow_value index = flow_value_named(get(v, flow_arm64_bits(w, 16, 5)));
+		struct flow_value index = flow_value_named(get(v, arm64_bits(w, 16, 5)));
 
 		index = flow_value_shift(v, index, w >> 12 & 1 ? size : 0);
 		index.addend += at.addend;
 		index.is_indexed = true;
 		at = at.kind == FLOW_CONST ? index : flow_value_fresh(v);
 	} else if ((w & 0x3b000000) == 0x39000000) { /* unsigned offset */
-		at.addend += (uint64_t)flow_arm64_bits(w, 10, 12) << size;
+		at.addend += (uint64_t)arm64_bits(w, 10, 12) << size;
 	} else if ((w & 0x3b200000) == 0x38000000) { /* unscaled, pre- and post-indexed */
 		writes_back = w >> 10 & 1;
-		offset = sign_extend(flow_arm64_bits(w, 12, 9), 9);
-		if (flow_arm64_bits(w, 10, 2) != 1)
+		offset = arm64_sign_extend(arm64_bits(w, 12, 9), 9);
+		if (arm64_bits(w, 10, 2) != 1)
 			at.addend += offset;
 	} else {
 		at = flow_value_fresh(v);
@@ -278,7 +232,7 @@ static void flow_arm64_step(const void *engine, struct flow_values *v, const uin
 		return;
 	}
 	if (in.kind == FLOW_INSN_BRANCH && (w & 0xff000010) == 0x54000000) {
-		switch (flow_arm64_bits(w, 0, 4)) {
+		switch (arm64_bits(w, 0, 4)) {
 		case 2: /* HS */
 			if (!taken)
 				flow_value_at_most(v, true);
@@ -306,7 +260,7 @@ static void flow_arm64_step(const void *engine, struct flow_values *v, const uin
 	else if ((w & 0x0a000000) == 0x08000000)
 		step_memory(v, w, svma);
 	else if ((w & 0x0e000000) == 0x0e000000) /* vectors; some write a general register */
-		flow_arm64_set(v, flow_arm64_bits(w, 0, 5), flow_value_fresh(v));
+		flow_arm64_set(v, arm64_bits(w, 0, 5), flow_value_fresh(v));
 }
 
 static struct flow_value flow_arm64_target(const void *engine, struct flow_values *v,
@@ -314,7 +268,7 @@ static struct flow_value flow_arm64_target(const void *engine, struct flow_value
 {
 	(void)engine;
 	(void)svma;
-	return n < 4 ? flow_value_fresh(v) : get(v, flow_arm64_bits(word_at(p), 5, 5));
+	return n < 4 ? flow_value_fresh(v) : get(v, arm64_bits(word_at(p), 5, 5));
 }
 
 const struct flow_machine flow_arm64 = {

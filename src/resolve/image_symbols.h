@@ -54,9 +54,9 @@ int image_symbols_save_jit(struct symbol_sources *src, const struct image *im, p
  * that other users can write? */
 bool image_symbols_wanted(const struct symbol_sources *src, const struct image *im);
 
-/* Reads the symbols of the file FD (borrowed), which may be the image of digest WANTED, for somebody
- * else to keep: the bytes of a symbols file without the image's path.  They depend on the file's bytes alone.  For children; needs no
- * rights. */
+/* Reads the symbols of the file FD (borrowed), which may be the image of digest WANTED, for
+ * somebody else to keep: the bytes of a symbols file without the image's path.  They depend on the
+ * file's bytes alone.  For children; needs no rights. */
 int image_symbols_read(int fd, const uint8_t wanted[IMAGE_DIGEST_BYTES], struct wr *ret,
 		       struct err *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The inlined calls an address lies in, from DWARF 2 to 5.
  *
- * A compilation unit is read into a sorted array when one of its addresses is first asked for.  Names
- * and places of calls are looked up for the scopes that answer.  The .dwo files of gcc and clang
- * (-gsplit-dwarf) are not read. */
+ * A compilation unit is read into a sorted array when one of its addresses is first asked for.
+ * Names and places of calls are looked up for the scopes that answer.  The .dwo files of gcc and
+ * clang (-gsplit-dwarf) are not read. */
 #ifndef RESOLVE_INLINES_H
 #define RESOLVE_INLINES_H
 

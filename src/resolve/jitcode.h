@@ -10,8 +10,8 @@
  *
  * When two procedures ever shared an address, the later one has the higher layer.  So (layer,
  * address) means one procedure for ever.  An address that nobody had yet is in layer 0 and means
- * its first owner: the svma is right even before the compiler has told of the code.  Compilers write
- * through buffers, and what they compiled last may come only at their end.
+ * its first owner: the svma is right even before the compiler has told of the code.  Compilers
+ * write through buffers, and what they compiled last may come only at their end.
  * docs/design/generated-code.md says what that leaves wrong. */
 #ifndef RESOLVE_JITCODE_H
 #define RESOLVE_JITCODE_H

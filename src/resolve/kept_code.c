@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "base/rd.h"
 #include "base/sha256.h"
 #include "base/str.h"
@@ -38,17 +39,7 @@ uint32_t kept_text(struct kept_code *k, const char *text)
 
 static size_t proc_above(const struct kept_code *k, uint64_t svma)
 {
-	size_t lo = 0, hi = k->procs.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->procs.v[mid].start <= svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(i, 0, k->procs.n, k->procs.v[i].start <= svma);
 }
 
 const struct kept_proc *kept_code_find(const struct kept_code *k, uint64_t svma)

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/lower_bound.h"
 #include "base/sha256.h"
 #include "resolve/code_file.h"
 #include "resolve/debug_file.h"
@@ -122,23 +123,15 @@ static int compare_kept_decls(const void *a, const void *b)
 static void keep_decl_above(struct kept_code *k, struct kept_proc *p, const struct lines *l,
 			    const struct lines_unit *u, uint32_t file, uint32_t line)
 {
-	size_t lo = 0, hi = u->decls.n;
+	const struct lines_decl *d = u->decls.v;
+	size_t n = lower_bound(i, 0, u->decls.n,
+			       d[i].file < file || (d[i].file == file && d[i].line <= line));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct lines_decl *d = &u->decls.v[mid];
-
-		if (d->file < file || (d->file == file && d->line <= line))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo && u->decls.v[lo - 1].file == file)
+	if (n && d[n - 1].file == file)
 		vec_push(&p->decls,
-			 (struct kept_decl){.svma = u->decls.v[lo - 1].svma == p->start ? p->start
-											: 0,
+			 (struct kept_decl){.svma = d[n - 1].svma == p->start ? p->start : 0,
 					    .file = kept_text(k, l->texts.v[file]),
-					    .line = u->decls.v[lo - 1].line});
+					    .line = d[n - 1].line});
 }
 
 /* Where the procedure is declared, where the next one of its file is, and where the functions are
@@ -297,7 +290,8 @@ static void keep_proc(struct kept_code *k, struct code_file *code, struct lines 
 	keep_decls(k, p, l, u);
 }
 
-/* The lines of the code that LAYOUT tells of: those in its own file, else those in its debug file. */
+/* The lines of the code that LAYOUT tells of: those in its own file, else those in its debug
+ * file. */
 static struct lines *open_lines(struct kept_files files, const struct image_layout *layout)
 {
 	struct image im = {.build_id = layout->build_id};

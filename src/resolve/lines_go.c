@@ -28,7 +28,8 @@
 #define MOST_BYTES (256u << 20) /* of the table, and of the program's constants */
 #define MOST_CALLS 65536u	/* inlined into one function */
 
-/* moduledata: the table's address, that of the code, of what trees count from since 1.18 and 1.20. */
+/* moduledata: the table's address, that of the code, of what trees count from since 1.18 and
+ * 1.20. */
 #define MODULE_TEXT	  176
 #define MODULE_TREES_1_18 304
 #define MODULE_TREES_1_20 320

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See proc_name.h.
  *
- * A name is cut at each "::" and, for Java and Go, each "." that is in no bracket.  Of each part its words before template
- * arguments and before arguments remain:
+ * A name is cut at each "::" and, for Java and Go, each "." that is in no bracket.  Of each part
+ * its words before template arguments and before arguments remain:
  *
  *     void ns::Table<int>::insert<char>(char) const
  *     ns | Table | insert

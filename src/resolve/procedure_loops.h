@@ -35,9 +35,9 @@ struct loop_source {
 	const void *image;   /* as FRAMES knows it */
 };
 
-/* Follows procedure P of S, whose code is there, and its cold parts: fills F; flow_release it.  Where
- * P is itself a cold part of a procedure, *RET_WHOLE is that one, else it is left alone.  0, or
- * negative where the code cannot be followed. */
+/* Follows procedure P of S, whose code is there, and its cold parts: fills F; flow_release it.
+ * Where P is itself a cold part of a procedure, *RET_WHOLE is that one, else it is left alone.  0,
+ * or negative where the code cannot be followed. */
 int procedure_flow_init(struct flow *f, const struct loop_source *s, struct procedure p,
 			struct procedure *ret_whole);
 

@@ -120,16 +120,16 @@ struct resolved_block {
 };
 typedef VEC(struct resolved_block) resolved_blocks;
 
-/* Puts the blocks of the procedure that covers SVMA, and of its cold parts, into RET, which is empty,
- * ascending; of a cold part those of the procedure it was moved away from.  0, or negative where no
- * procedure covers SVMA or its instructions are not there. */
+/* Puts the blocks of the procedure that covers SVMA, and of its cold parts, into RET, which is
+ * empty, ascending; of a cold part those of the procedure it was moved away from.  0, or negative
+ * where no procedure covers SVMA or its instructions are not there. */
 int resolver_blocks(struct resolver *r, const struct image *im, uint64_t svma,
 		    resolved_blocks *ret);
 
-/* Follows the procedure that covers SVMA, with its cold parts, into RET (flow_release it); of a cold
- * part the procedure it was moved away from.  *RET_START: where that begins.  0, or negative where no
- * procedure covers SVMA, its instructions are not there, or they cannot be followed (flow_init); RET
- * is empty then. */
+/* Follows the procedure that covers SVMA, with its cold parts, into RET (flow_release it); of a
+ * cold part the procedure it was moved away from.  *RET_START: where that begins.  0, or negative
+ * where no procedure covers SVMA, its instructions are not there, or they cannot be followed
+ * (flow_init); RET is empty then. */
 int resolver_flow(struct resolver *r, const struct image *im, uint64_t svma, struct flow *ret,
 		  uint64_t *ret_start);
 
@@ -232,8 +232,8 @@ int resolver_save_jit(struct resolver *r, const struct image *im, pid_t pid, int
 int resolver_save_symtab(struct resolver *r, const struct image *im, const struct symtab *st,
 			 struct err *err);
 
-/* Makes ST, which R owns then, the symbols of IM for as long as R lives.  R must not have been asked
- * for IM before. */
+/* Makes ST, which R owns then, the symbols of IM for as long as R lives.  R must not have been
+ * asked for IM before. */
 void resolver_take_symtab(struct resolver *r, const struct image *im, const struct symtab *st);
 
 /* Tells whether NAME is one of the procedures the kernel idles in (x86-64 and arm64). */

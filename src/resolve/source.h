@@ -33,10 +33,10 @@ void sources_free(struct sources *s);
  * nothing before it. */
 int sources_map(struct sources *s, const char *rule, struct err *err);
 
-/* Finds file PATH, which NAMED_BY said is a source (open_as.h), loading it the first time; a failure
- * is remembered too.  Returns a borrowed pointer that lives as long as S, or NULL: -ENOENT, -EACCES
- * ..., -EINVAL for what is not a regular file, -E2BIG above SOURCE_MAX_BYTES, as *RET_CODE (may be
- * NULL) and ERR say. */
+/* Finds file PATH, which NAMED_BY said is a source (open_as.h), loading it the first time; a
+ * failure is remembered too.  Returns a borrowed pointer that lives as long as S, or NULL: -ENOENT,
+ * -EACCES ..., -EINVAL for what is not a regular file, -E2BIG above SOURCE_MAX_BYTES, as *RET_CODE
+ * (may be NULL) and ERR say. */
 const struct source_text *sources_load(struct sources *s, const char *path, uid_t named_by,
 				       int *ret_code, struct err *err);
 

@@ -9,7 +9,8 @@
  *     aa.../claimed-22...-33...   from the forged file, which has another digest
  *     aa.../claimed-11...-34...   from one that has the program's frame information too
  *
- * The program's places are named by the first, the forged file's (with digest 22...) by the third. */
+ * The program's places are named by the first, the forged file's (with digest 22...) by the
+ * third. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

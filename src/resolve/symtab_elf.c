@@ -15,7 +15,8 @@
 #define MAX_DEBUGDATA (256u << 20) /* unpacked; Fedora's largest are some 10 MB */
 #define XZ_MEMORY     (128u << 20) /* what the decoder may use */
 
-/* The names of a table's symbols are 0.8 to 1.2 times as long as its strings (libLLVM, node, libc). */
+/* The names of a table's symbols are 0.8 to 1.2 times as long as its strings (libLLVM, node,
+ * libc). */
 #define NAMES_OF_STRINGS 4
 #define NAMES_AT_LEAST	 65536
 
@@ -96,7 +97,8 @@ static bool read_table(const struct elf_file *f, uint32_t type, struct symtab_bu
 		return false;
 	sr.names = (char *)names; /* elf_file_load put a NUL behind */
 	sr.n_names = (size_t)strings->size;
-	/* Names may share their ends; but 30,000 symbols that share one string of 32 KiB are 1 GiB. */
+	/* Names may share their ends; but 30,000 symbols that share one string of 32 KiB are 1
+	 * GiB. */
 	b->most_names += NAMES_OF_STRINGS * strings->size + NAMES_AT_LEAST;
 	n = (size_t)s->size / entsize;
 	r = rd_init(table, n * entsize);

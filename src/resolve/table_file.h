@@ -26,8 +26,8 @@ struct table_file_of {
 void table_file_put(const struct table_file_of *of, const uint8_t *answer, size_t n,
 		    struct wr *ret);
 
-/* Reads all N bytes as the table of file OF.  Release RET with unwind_table_release.  -EPROTONOSUPPORT:
- * another version; -ESTALE: of another file; -EBADMSG: damaged. */
+/* Reads all N bytes as the table of file OF.  Release RET with unwind_table_release.
+ * -EPROTONOSUPPORT: another version; -ESTALE: of another file; -EBADMSG: damaged. */
 int table_file_get(const uint8_t *bytes, size_t n, const struct table_file_of *of,
 		   struct unwind_table *ret, struct err *err);
 

@@ -479,8 +479,8 @@ static void check_sums(struct found *f)
 			    "its sums are not those of its segments");
 }
 
-/* Takes the MANIFEST as it was, when its digest proves that its version alone is damaged, and puts it
- * back.  Nothing else of the recording changes. */
+/* Takes the MANIFEST as it was, when its digest proves that its version alone is damaged, and puts
+ * it back.  Nothing else of the recording changes. */
 static bool put_version_back(struct found *f)
 {
 	const bool damaged = f->damaged;

@@ -15,8 +15,8 @@ struct store_problem {
  * problem.  With REPAIR recordings that nobody writes are made sound: each segment, each block of a
  * damaged segment and each record of a journal counts whose own checksum proves it whole, unless
  * something that counts may hold the same samples; sums are made anew from that; what is left is
- * moved to the recording's directory "lost".  Returns how many problems there were, or the errors of
- * db_open. */
+ * moved to the recording's directory "lost".  Returns how many problems there were, or the errors
+ * of db_open. */
 int store_check(const char *db, bool repair,
 		void (*report)(void *ctx, const struct store_problem *p), void *ctx,
 		struct err *err);

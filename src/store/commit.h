@@ -62,8 +62,8 @@ int commit_profile_from(struct store *s, const struct profile *p, enum commit_ho
 			bool void_journal, const struct segment_origin *o, struct manifest *new,
 			struct err *err);
 
-/* Merges the segments of a finished recording that need not be told apart any more, and prunes them by
- * PRUNE.  The caller holds the database's lock.  Returns whether there were any, or an error. */
+/* Merges the segments of a finished recording that need not be told apart any more, and prunes them
+ * by PRUNE.  The caller holds the database's lock.  Returns whether there were any, or an error. */
 int life_age(int epochs_fd, const char *epoch, const char *host, double prune, uint64_t now_ns);
 
 /* Writes P as a new segment that comes from O, and adds it to NEW. */

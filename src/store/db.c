@@ -223,8 +223,8 @@ static int protect_root(const char *path, int fd, const gid_t *group, struct err
 	return 0;
 }
 
-/* Makes the directory FD a database; TEXT becomes its version.  Recorders that begin together make it
- * one after the other. */
+/* Makes the directory FD a database; TEXT becomes its version.  Recorders that begin together make
+ * it one after the other. */
 static int make_database(const char *path, int fd, const gid_t *group, char text[64],
 			 struct err *err)
 {

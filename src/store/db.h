@@ -27,7 +27,8 @@ bool db_read_version(int db_fd, char text[64]);
  * recordings of this program are below. */
 bool db_lost_version(int db_fd);
 
-/* Opens the root of such a database, after writing VERSION anew if REPAIR; -ENOENT when PATH is none. */
+/* Opens the root of such a database, after writing VERSION anew if REPAIR; -ENOENT when PATH is
+ * none. */
 int db_open_lost(const char *path, bool repair, struct err *err);
 
 /* Makes the database above its directory EPOCHS_FD one of this version, before anything of this

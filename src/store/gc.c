@@ -167,8 +167,8 @@ static void members_of(const struct gc *g, const struct candidate *c, job_member
 			vec_push(ret, i);
 }
 
-/* Whether the job may have no end: all that one shell records is one.  A job of ranks is as large as
- * somebody made it. */
+/* Whether the job may have no end: all that one shell records is one.  A job of ranks is as large
+ * as somebody made it. */
 static bool is_of_shell(const char *job)
 {
 	return str_starts(job, "shell:") || str_starts(job, "series:");

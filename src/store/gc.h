@@ -13,9 +13,10 @@
 #define GC_KEEP	      24
 
 struct gc_opts {
-	/* The recordings of one job (job.h) are kept or removed together; a recording of none is one
-	 * by itself.  A job that is longer than max_age_ns is taken apart, and a shell's that is larger
-	 * than max_bytes: its recordings go one by one.  Jobs whose samples end longer ago are removed; 0: any age. */
+	/* The recordings of one job (job.h) are kept or removed together; a recording of none is
+	 * one by itself.  A job that is longer than max_age_ns is taken apart, and a shell's that
+	 * is larger than max_bytes: its recordings go one by one.  Jobs whose samples end longer
+	 * ago are removed; 0: any age. */
 	uint64_t max_age_ns;
 	uint64_t max_bytes; /* the oldest are removed until all take no more; 0: any size */
 	unsigned keep;	  /* so many of each host's newest are never removed; at least 1 is kept */

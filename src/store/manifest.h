@@ -63,9 +63,9 @@ void manifest_release(struct manifest *m);
  * what the digest would otherwise protect. */
 void manifest_seal(char *text, size_t n);
 
-/* Puts this program's version in place of the one that TEXT, which may be anything, says.  True: the
- * digest holds now and did not before, which proves that nothing but the version was damaged.  False:
- * TEXT is as it was. */
+/* Puts this program's version in place of the one that TEXT, which may be anything, says.  True:
+ * the digest holds now and did not before, which proves that nothing but the version was damaged.
+ * False: TEXT is as it was. */
 bool manifest_mend_version(char *text, size_t n);
 
 /* A copy with an arena of its own. */

@@ -66,8 +66,8 @@ struct store_opts {
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	uint64_t now_wall_ns;	 /* what the epoch is named after; 0: the clock */
 	unsigned compact_at;	 /* segments that a flush merges into one; 0: 16 */
-	/* With LOG: sequence numbers are of that log (a number nobody else has), and what of it is
-	 * stored elsewhere already. */
+	/* A log's number, which no other log has: sequence numbers count that log's samples.
+	 * RANGES of it are stored elsewhere already. */
 	uint64_t log;
 	const struct seq_range *ranges;
 	size_t n_ranges;
@@ -131,8 +131,8 @@ int store_flush_log(struct store *s, const struct profile *p, const struct store
 /* Forgets log NUMBER.  Call it when nothing of the log is left anywhere. */
 int store_drop_log(struct store *s, uint64_t number, struct err *err);
 
-/* Makes LOG the log that sequence numbers are of from now on; only RANGES of it are stored yet.
- * Those of the log before are forgotten.  Flushes the journal first. */
+/* From now on sequence numbers count LOG's samples.  Only RANGES of it are stored so far; the
+ * ranges of the log before are forgotten.  Flushes the journal first. */
 int store_use_log(struct store *s, uint64_t log, const struct seq_range *ranges, size_t n_ranges,
 		  struct err *err);
 
@@ -232,7 +232,8 @@ struct store_selection {
 	const char *host; /* a name, or a pattern as of fnmatch(3); NULL: all */
 	/* Only recordings that have samples from this time on (by their MANIFEST), and that began
 	 * by that one; of these store_load takes the segments that have some of that time (which
-	 * are whole, so that INTO's meta tells what time it is).  0: any.  EPOCHS NULL is "all" then. */
+	 * are whole, so that INTO's meta tells what time it is).  0: any.  EPOCHS NULL is "all"
+	 * then. */
 	uint64_t since_wall_ns, until_wall_ns;
 	/* With EPOCHS NULL: told how many of all recordings are chosen, when some are not; NULL:
 	 * nobody. */

@@ -52,7 +52,8 @@ void pane_find_row(struct pane *p, uint64_t id);
 /* The row under the cursor; NULL: it is none that is known. */
 const struct pane_row *pane_row(const struct pane *p);
 
-/* Moves by N lines, or to line AT, as far as there are lines; HEIGHT is that of the screen's part. */
+/* Moves by N lines, or to line AT, as far as there are lines; HEIGHT is that of the screen's
+ * part. */
 void pane_move(struct pane *p, long n);
 void pane_go(struct pane *p, size_t at);
 

@@ -253,7 +253,8 @@ int term_key(void)
 
 /* --- writing --- */
 
-/* Returns the length of a colour at S, ESC [ N m, and sets *RET_PAIR and *RET_BOLD; 0: it is none. */
+/* Returns the length of a colour at S, ESC [ N m, and sets *RET_PAIR and *RET_BOLD; 0: it is
+ * none. */
 static size_t take_colour(const char *s, const char *end, short *ret_pair, bool *ret_bold)
 {
 	const char *p = s + 2;

@@ -54,11 +54,12 @@ bool term_has_colour(void);
 /* The next key or character that waits, TERM_NONE when none does.  Never blocks. */
 int term_key(void);
 
-/* Writes the N bytes of TEXT in line ROW, and blanks up to its end.  Characters beyond the width are
- * left out, after SKIP columns that are not shown. */
+/* Writes the N bytes of TEXT in line ROW, and blanks up to its end.  Characters beyond the width
+ * are left out, after SKIP columns that are not shown. */
 void term_line(unsigned row, const char *text, size_t n, unsigned skip, enum term_look look);
 
-/* Shows what was written.  CURSOR_COLUMN: where in the last line something is typed; -1: nowhere. */
+/* Shows what was written.  CURSOR_COLUMN: where in the last line something is typed; -1:
+ * nowhere. */
 void term_show(int cursor_column);
 
 /* Writes all anew, as after something else wrote to the terminal. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See tui.h.  Views stand on a stack: Enter puts one on top, Escape takes it off again.  A view is
- * filled when it comes to the top, when a key changed it, when the screen has another width and when
- * a new set came; keys that only move draw what is there. */
+ * filled when it comes to the top, when a key changed it, when the screen has another width and
+ * when a new set came; keys that only move draw what is there. */
 #include "tui/tui.h"
 
 #include <errno.h>

@@ -42,8 +42,8 @@ struct view_input {
 	bool live; /* what would name images is not looked for */
 };
 
-/* Fills V's pane.  The cursor stays on the row it is on, unless nobody has put it there.  On failure
- * the pane is as it was, and ERR says why in one line. */
+/* Fills V's pane.  The cursor stays on the row it is on, unless nobody has put it there.  On
+ * failure the pane is as it was, and ERR says why in one line. */
 int view_fill(struct view *v, const struct view_input *in, struct err *err);
 
 /* What V shows, for the status line: "procedures", "callers of inner". */

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
+
 #define HEAD_BYTES 8
 
 /* Numbers of tables that functions have: src/runtime/symtab.go. */
@@ -192,20 +194,18 @@ bool go_table_find_name(const struct go_table *t, const char *name, struct go_fu
 	return false;
 }
 
+static uint64_t func_start(const struct go_table *t, uint32_t i)
+{
+	struct rd r = at(t, t->funcs + 2ull * entry_bytes(t) * i);
+
+	return t->text + read_entry(t, &r);
+}
+
 bool go_table_find(const struct go_table *t, uint64_t svma, struct go_func *ret)
 {
-	uint32_t lo = 0, hi = t->n_funcs;
+	uint32_t above = lower_bound(i, 0, t->n_funcs, func_start(t, i) <= svma);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		struct rd r = at(t, t->funcs + 2ull * entry_bytes(t) * mid);
-
-		if (t->text + read_entry(t, &r) <= svma)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && go_table_func(t, lo - 1, ret) && svma >= ret->start && svma < ret->end;
+	return above && go_table_func(t, above - 1, ret) && svma >= ret->start && svma < ret->end;
 }
 
 struct go_values go_values_begin(const struct go_table *t, const struct go_func *f, uint32_t off)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* HotSpot's frames: from one to its caller, and which Java method it executes.  One source for two
- * compilers, as python.h is, by the same functions of an includer.
+ * compilers, like python.h, with the same functions from whoever includes it.
  *
  * Code that HotSpot makes lies in one to three heaps, whose segment maps lead from an address to
  * the blob it is in: a byte for each segment, 0 where a blob begins, else how many to go back.  A

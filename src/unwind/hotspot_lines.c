@@ -10,8 +10,8 @@
 
 #include "base/rd.h"
 
-/* UNSIGNED5: bytes from 192 on have another one behind them, each counts 64 times as much.  Since JDK
- * 20 no byte is 0: each is EXTRA, 1, more (share/utilities/unsigned5.hpp). */
+/* UNSIGNED5: bytes from 192 on have another one behind them, each counts 64 times as much.  Since
+ * JDK 20 no byte is 0: each is EXTRA, 1, more (share/utilities/unsigned5.hpp). */
 static uint32_t hotspot_lines_number(struct rd *r, uint32_t extra)
 {
 	uint32_t sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which line a bytecode of a Java method is of. */
+/* From a bytecode of a Java method to its source line. */
 #ifndef UNWIND_HOTSPOT_LINES_H
 #define UNWIND_HOTSPOT_LINES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Perl's frames: which subs one call of its loop executes, and in which lines.  One source for two
- * compilers, as python.h is, by the same functions of an includer.
+ * compilers, like python.h, with the same functions from whoever includes it.
  *
  * A thread's interpreter has stacks of contexts, one inside the other: blocks, loops, evals, subs.
  * Perl_runops_standard executes what C called and all that Perl called from there; the sub that C

@@ -22,8 +22,8 @@ static const struct perl_layout perl_layouts[PERL_N_LAYOUTS] = {
 #define PERL_LAYOUT(interpreter)                                                                   \
 	(&perl_layouts[((interpreter)-INTERPRETER_PERL_FIRST) & (PERL_N_LAYOUTS - 1)])
 
-/* What all these versions share: cop.h, cv.h, gv.h, hv.h, sv.h; words of a PERL_SI, of a PERL_CONTEXT
- * and of bodies, bytes of others. */
+/* What all these versions share: cop.h, cv.h, gv.h, hv.h, sv.h; words of a PERL_SI, of a
+ * PERL_CONTEXT and of bodies, bytes of others. */
 #define PERL_STACK_WORDS   6
 #define PERL_STACK_FIRST   1 /* si_cxstack */
 #define PERL_STACK_PREV	   2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* PHP's frames: which functions one call of its loop executes, and in which lines.  One source for
- * two compilers, as python.h is, by the same functions of an includer.
+ * two compilers, like python.h, with the same functions from whoever includes it.
  *
  * A process's frames are a list, the innermost first, from executor_globals on.  execute_ex
  * executes the frame that it was called for and all that PHP called from there; that first one is

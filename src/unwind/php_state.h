@@ -5,8 +5,8 @@
 
 #include "unwind/python_state.h"
 
-/* Where things are, in bytes.  The size of executor_globals, which a file tells, must be near this one
- * (resolve/interpreter_php.c). */
+/* Where things are, in bytes.  The size of executor_globals, which a file tells, must be near this
+ * one (resolve/interpreter_php.c). */
 struct php_layout {
 	__u16 globals_bytes; /* of executor_globals */
 	__u16 current;	     /* of them: current_execute_data */

@@ -13,9 +13,9 @@
  *     _PyEval_EvalFrameDefault   <-     work, then <module>, entered from C
  *     main
  *
- * The mark tells whose frames these are as well: since 3.11 it lies on the stack of the very call of
- * the loop.  So a loop in its prologue, whose frame is not on the list yet, or in its epilogue, has
- * none, and the frames are left for the next one.  Before 3.11 each call executes one frame.
+ * The mark tells whose frames these are as well: since 3.11 it lies on the stack of the very call
+ * of the loop.  So a loop in its prologue, whose frame is not on the list yet, or in its epilogue,
+ * has none, and the frames are left for the next one.  Before 3.11 each call executes one frame.
  *
  * At the root the list is empty, or the frames were not those of these loops: SCRIPT_UNMATCHED.
  *

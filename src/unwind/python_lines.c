@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See python_lines.h.
  *
- * Since 3.11 (CPython, Objects/locations.md) an entry's first byte has bit 7 set, in bits 3-6 its form, in
- * bits 0-2 how many code units it is for, less one.  Lines are told as differences from the entry before.
+ * Since 3.11 (CPython, Objects/locations.md) an entry's first byte has bit 7 set, in bits 3-6 its
+ * form, in bits 0-2 how many code units it is for, less one.  Lines are told as differences from
+ * the entry before.
  *
  *     form   0-9   same line; one byte of columns
  *            10-12 0, 1 or 2 lines on; two bytes of columns

@@ -11,7 +11,8 @@
 #include "unwind/table.h"
 
 /* Where things are, in bytes.  Checked by debug information of 3.8.18, 3.9.18, 3.10.13, 3.11.7,
- * 3.12.1 and 3.13.0, 3.14's by what 3.14.8 says of itself; equal in all releases of a version, whose structs do not change (M). */
+ * 3.12.1 and 3.13.0, 3.14's by what 3.14.8 says of itself; equal in all releases of a version,
+ * whose structs do not change (M). */
 struct python_layout {
 	__u16 key;		/* _PyRuntime: autoTSSkey, the number behind 4 bytes */
 	__u16 thread_id;	/* of the thread state */

@@ -47,7 +47,8 @@ uint32_t rule_set_intern(struct rule_set *s, const struct unwind_rule *rule);
  * offset counts. */
 void rows_add(struct frame_rows *rows, uint64_t off, uint32_t rule);
 
-/* Adds what section S says: .eh_frame when IS_EH, .debug_frame, .sframe, .gopclntab.  ROWS is empty before. */
+/* Adds what section S says: .eh_frame when IS_EH, .debug_frame, .sframe, .gopclntab.  ROWS is empty
+ * before. */
 void rows_read_cfi(struct frame_rows *rows, const struct unwind_section *s, bool is_eh);
 void rows_read_sframe(struct frame_rows *rows, const struct unwind_section *s);
 void rows_read_go(struct frame_rows *rows, const struct unwind_section *s);

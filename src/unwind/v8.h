@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* V8's JavaScript functions: which one a frame executes.  One source for two compilers, as python.h
- * is, by the same functions of an includer.
+/* V8's JavaScript functions: which one a frame executes.  One source for two compilers, like
+ * python.h, with the same functions from whoever includes it.
  *
  * V8's code keeps frame pointers, interpreted, baseline and optimised alike.  Below the frame
  * pointer lies what a frame is of:

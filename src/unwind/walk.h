@@ -49,8 +49,8 @@ static void walk_remember(WALK_ENV *env, __u64 frame, __u32 n_before, __u32 n_fr
 /* Image number IMAGE, mapped at AVMA, has no table (any more). */
 static void walk_want(WALK_ENV *env, __u32 image, __u64 avma);
 
-/* Whether the walk is left, to be taken up later, where a table is missing.  Else it goes on by frame
- * pointer. */
+/* Whether the walk is left, to be taken up later, where a table is missing.  Else it goes on by
+ * frame pointer. */
 static bool walk_is_left(WALK_ENV *env);
 
 /* What walk_step returns besides an enum chain_cause. */

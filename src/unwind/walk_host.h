@@ -17,12 +17,14 @@ struct walk_input {
 	uint64_t entry_sp;		   /* the stack pointer the process began with; 0 unknown */
 	uint64_t thread; /* the thread's pointer; 0: unknown, goroutines are not gone on with */
 
-	/* A walk that was left where a table was missing is taken up there: what struct walk had. */
+	/* A walk that was left where a table was missing is taken up there: what struct walk
+	 * had. */
 	bool is_taken_up;
 	uint32_t flags, n_falls;
 	uint64_t ip, sp, fp, bx;
 	bool leaves; /* ends with CHAIN_NO_TABLE where a table is missing, not by frame pointer */
-	/* Ends with CHAIN_NO_TABLE before an interpreter's loop: what it executed was not copied. */
+	/* Ends with CHAIN_NO_TABLE before an interpreter's loop: what it executed was not
+	 * copied. */
 	bool ends_at_loops;
 
 	/* The stack: N_BYTES that were at run-time address STACK_AVMA. */
@@ -34,7 +36,8 @@ struct walk_input {
 	uint32_t hole_bytes; /* a multiple of 8, and so is stack_avma; 0: there are no holes */
 
 	const struct unwind_memory *memory; /* only `clock` is read, and last_used written */
-	/* Word AT of the tables, below n_words, where memory has no `words`; NULL: there are none. */
+	/* Word AT of the tables, below n_words, where memory has no `words`; NULL: there are
+	 * none. */
 	uint32_t (*table_word)(void *ctx, uint32_t at);
 	/* Sets *RET to the executable mapping around AVMA; false: there is none. */
 	bool (*find_region)(void *ctx, uint64_t avma, struct walk_region *ret);

@@ -3,7 +3,8 @@
  *
  * JSON and CSV rows are written as they come.  A table's widths depend on all rows, so its cells
  * are kept (of texts only shortened names) until emit_table_end, which goes over them twice: once
- * for the widths, once to write.  Text columns stand left, numbers right, and no line ends in blanks. */
+ * for the widths, once to write.  Text columns stand left, numbers right, and no line ends in
+ * blanks. */
 #include "view/emit.h"
 
 #include <inttypes.h>

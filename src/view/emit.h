@@ -9,12 +9,12 @@
  *     emit_table_end(&e);
  *     emit_end(&e);
  *
- * The JSON output is one object; a table is an array of objects in it, under the table's key.
- * CSV (RFC 4180, lines end in CR LF) is the table with the key "rows" only: heading, then rows.
- * In tables and CSV, no byte of a name reaches a terminal raw (text.h); names of procedures are
- * shortened (text_name.h).  On a screen, that is where a width is known, no line is longer than it: texts are
- * cut, columns left out (fit.h), prose folded.  Elsewhere all columns are there.  Nothing here prints: text goes to a struct
- * str. */
+ * The JSON output is one object; a table is an array of objects in it, under the table's key.  CSV
+ * (RFC 4180, lines end in CR LF) is the table with the key "rows" only: heading, then rows.  In
+ * tables and CSV, no byte of a name reaches a terminal raw (text.h); names of procedures are
+ * shortened (text_name.h).  Where a width is known, on a screen, no line is longer than it: texts
+ * are cut, columns left out (fit.h), prose folded.  Elsewhere all columns are there.  Nothing here
+ * prints: text goes to a struct str. */
 #ifndef VIEW_EMIT_H
 #define VIEW_EMIT_H
 
@@ -83,7 +83,8 @@ struct emit {
 	 * (SIZE_MAX: whole).  Called in the order of rows. */
 	void (*fill)(void *ctx, uint64_t u, size_t room, struct str *ret);
 	void *fill_ctx;
-	/* The answer: where in OUT the lines of the table "rows" begin and end; both 0: it has none. */
+	/* The answer: where in OUT the lines of the table "rows" begin and end; both 0: it has
+	 * none. */
 	size_t rows_at, rows_end;
 	/* The rest is the emitter's own. */
 	struct json json;

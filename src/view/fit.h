@@ -4,8 +4,8 @@
  * The column gives way that loses the fewest characters by it, a name's counted twice, so that the
  * width goes to what is cut.  Example: names of 20, one of 300, beside paths of 30, in 60 columns.
  * Cutting names to 21 cuts one row, cutting paths to 29 cuts all: names become 20 wide, paths keep
- * 30.  When texts are at their least, columns that can be spared go, the most spare first, and texts
- * are widened again. */
+ * 30.  When texts are at their least, columns that can be spared go, the most spare first, and
+ * texts are widened again. */
 #ifndef VIEW_FIT_H
 #define VIEW_FIT_H
 

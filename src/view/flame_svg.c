@@ -14,8 +14,8 @@
 #define LEAST	    0.5 /* pixels */
 #define MOST_LEVELS 400
 
-/* Every fill in a dark document: CSS goes before a fill attribute (SVG 2, 6.6).  These are the fills
- * of src/web/ui/flame_kinds.mjs. */
+/* Every fill in a dark document: CSS goes before a fill attribute (SVG 2, 6.6).  These are the
+ * fills of src/web/ui/flame_kinds.mjs. */
 static const char dark_style[] =
 	"<style>@media (prefers-color-scheme:dark){svg{fill:#f4f5f7}[fill='#ffffff']{fill:#16181d}"
 	"[fill='#f6c177']{fill:#7a4a10}[fill='#f7e39a']{fill:#5f5410}[fill='#a3c4f3']{fill:#24497f}"

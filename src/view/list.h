@@ -28,7 +28,8 @@ struct list_opts {
 size_t list_emit(struct emit *e, struct source *s, const struct listing *l,
 		 const struct list_opts *o);
 
-/* Emits what the name of L's procedure may mean, and the procedure; with NO_HEADER in JSON alone. */
+/* Emits what the name of L's procedure may mean, and the procedure; with NO_HEADER in JSON
+ * alone. */
 void list_emit_procedure(struct emit *e, const struct columns *columns, const struct listing *l,
 			 bool no_header);
 

@@ -4,7 +4,7 @@
  * The data block is JSON:
  *
  *     procedure, into, image, file, kept, newer, account    what is listed
- *     columns   [{title, total, all, adds, decimals}]        what rows have numbers of, the first shown first
+ *     columns   [{title, total, all, adds, decimals}]        what rows have numbers of
  *     candidates [{procedure, into, image, samples}]
  *     files, names                                           texts that rows refer to by number
  *     lines     [file, line, text, heat, [numbers]]          text and numbers may be null

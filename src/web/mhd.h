@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* libmicrohttpd, opened with dlopen when it is asked for.  Linked, it and the TLS library it draws in
- * would be in privileged processes that nobody wants to reach by HTTP. */
+/* libmicrohttpd, opened with dlopen when it is asked for.  Linked, it and the TLS library it draws
+ * in would be in privileged processes that nobody wants to reach by HTTP. */
 #ifndef WEB_MHD_H
 #define WEB_MHD_H
 

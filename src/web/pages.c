@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See pages.h.  libmicrohttpd speaks HTTP in this thread, by epoll.  A question's connection is
- * suspended until its answer is here as a whole: then its length and status are known, and no client
- * that reads slowly holds up a child. */
+ * suspended until its answer is here as a whole: then its length and status are known, and no
+ * client that reads slowly holds up a child. */
 #include "web/pages.h"
 
 #include <arpa/inet.h>
@@ -454,8 +454,8 @@ static void pages_done(void *ctx, struct MHD_Connection *c, void **request,
 
 /* --- the loop --- */
 
-/* Reads what *FD has into TO, of which MOST bytes are kept.  Returns how many; closes *FD at its end.
- * *RET_TOO_LONG: there were more. */
+/* Reads what *FD has into TO, of which MOST bytes are kept.  Returns how many; closes *FD at its
+ * end. *RET_TOO_LONG: there were more. */
 static size_t read_pipe(int *fd, struct str *to, size_t most, bool *ret_too_long)
 {
 	static char bytes[1 << 16];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages and their questions over HTTP, in a process without rights.
  *
- * GET of a page's path gives the page.  GET of /api/NAME?KEY=VALUE&... asks the process that may read
- * (answers.h): its words are NAME, then each KEY=VALUE.  An exit status of 0 is 200, 1 (nothing
- * found) 404, others 400; those have {"error": MESSAGE} as their body.
+ * GET of a page's path gives the page.  GET of /api/NAME?KEY=VALUE&... asks the process that may
+ * read (answers.h): its words are NAME, then each KEY=VALUE.  An exit status of 0 is 200, 1
+ * (nothing found) 404, others 400; those have {"error": MESSAGE} as their body.
  *
- * Who may ask: whoever has the token (header X-Dwell-Token); without one, over loopback, a process of
- * a user in `uids`, and over a unix socket who can open it.  Host must be one of this server's names
- * and Origin, where there is one, this server, so that no other site's page can ask by this user's
- * browser.  Nothing but GET and HEAD is answered. */
+ * Who may ask: whoever has the token (header X-Dwell-Token); without one, over loopback, a process
+ * of a user in `uids`, and over a unix socket who can open it.  Host must be one of this server's
+ * names and Origin, where there is one, this server, so that no other site's page can ask by this
+ * user's browser.  Nothing but GET and HEAD is answered. */
 #ifndef WEB_PAGES_H
 #define WEB_PAGES_H
 

@@ -2,8 +2,7 @@
 /* See web.h.  libmicrohttpd speaks HTTP, in our thread and only when it is called (its "external"
  * mode, by epoll), so that whoever has something better to do is never kept from it.  There are at
  * most MOST_CLIENTS, each with MEMORY bytes and PATIENCE_NS for one request and its answer: the
- * library's own time-out begins anew with each byte, so it is not enough.
- */
+ * library's own time-out begins anew with each byte, so it is not enough. */
 #include "web/web.h"
 
 #include <errno.h>

@@ -13,8 +13,8 @@ struct web;
 /* Appends the page, OpenMetrics text, to OUT; CTX is the caller's.  Asked at most once a second. */
 typedef void web_page_fn(void *ctx, struct str *out);
 
-/* Listens at WHERE (listen.h); -EADDRINUSE and others say where.  Needs libmicrohttpd, which is opened here:
- * -ENOTSUP without it.  CTX is to live as long as the web. */
+/* Listens at WHERE (listen.h); -EADDRINUSE and others say where.  Needs libmicrohttpd, which is
+ * opened here: -ENOTSUP without it.  CTX is to live as long as the web. */
 int web_open(const char *where, web_page_fn *page, void *ctx, struct web **ret, struct err *err);
 
 /* Polls readable when web_serve has something to do. */

@@ -427,7 +427,9 @@ make_all_sources() {
 	perf_records | sed "s/401000 1000 1000/401000 1000 0/" | mkperf >perf
 	perf_records | mkperf pipe >pipe
 	mkhpc hpc released
+	mkhpc runs measured
 	mkhist hist "$PWD/prog" "$(sym hot)"
+	dwell export --pprof -o pprof --db db >/dev/null
 	mkdir empty
 	echo text >text
 }

@@ -8,7 +8,8 @@
  *     time NAME             an event of time, such as blocked: COUNT is nanoseconds
  *     image KIND PATH       the build-id is that of the file at PATH, none when it cannot be read
  *     owner FLAGS LABEL [KEY=VALUE]...
- *                           FLAGS: idle, kernel or -; LABEL or -; KEY: comm exe cgroup uid pid tid thread
+ *                           FLAGS: idle, kernel or -; LABEL or -;
+ *                           KEY: comm exe cgroup uid pid tid thread
  *     container ID [KEY=VALUE]...
  *                           of a cgroup; KEY: name image pod namespace version tenant
  *     path                  the samples that follow have no callers

@@ -9,8 +9,8 @@
  *   comm PID TID NAME, exec PID NAME          at time 1
  *   mmap PID ADDR BYTES OFFSET PATH [ID]      at time 1
  *   fork PID TID PPID TIME
- *   sample PID TID TIME MODE IP [CALLER...]   MODE is u (user), k (kernel), h (hypervisor), gk or gu
- *                                             (guest's); marks are `user`, `kernel`
+ *   sample PID TID TIME MODE IP [CALLER...]   MODE is u (user), k (kernel), h (hypervisor), gk
+ *                                             or gu (guest's); marks are `user`, `kernel`
  *   branches PID TID TIME IP FROM:TO:H[:C]... a sample with its branches, newest first; H is m
  *                                             (mispredicted), p (predicted) or - ; C is cycles
  *   lost N                                    records that found no room

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* rhythm KIND SECONDS [N]: programs that run in step with timers, or in short bursts.  Its name is KIND,
- * and it ends by itself.
+/* rhythm KIND SECONDS [N]: programs that run in step with timers, or in short bursts.  Its name is
+ * KIND, and it ends by itself.
  *
  *   aligned N   1 ms of work each 4 ms of CLOCK_MONOTONIC, N us behind the whole 4 ms
  *   nap         3 ms asleep, 1 ms of work

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
  * NULL when there are no more. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n) __attribute__((weak));
 
-/* Gives USE the N bytes as they are, and then with their checksums right (SEAL), to come further. */
+/* Gives USE the N bytes as they are, and then with their checksums right (SEAL), to come
+ * further. */
 static inline void fuzz_sealed(const uint8_t *data, size_t n, void (*use)(const uint8_t *, size_t),
 			       void (*seal)(uint8_t *, size_t))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files of runtimes about containers: what is read is printable, bounded and the same when it was sent from one
- * process to another; a wish and texts from another process are as foreign. */
+/* Files of runtimes about containers: what is read is printable, bounded and the same when it was
+ * sent from one process to another; a wish and texts from another process are as foreign. */
 #include "formats/container.h"
 
 #include <string.h>

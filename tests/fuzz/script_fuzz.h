@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the fuzz targets of interpreters share: the interpreter's memory is the input, read from front
- * to back whatever address is asked for, and what the walk tells of must have places. */
+/* What the fuzz targets of interpreters share: the interpreter's memory is the input, read from
+ * front to back whatever address is asked for, and what the walk tells of must have places. */
 #ifndef TESTS_FUZZ_SCRIPT_FUZZ_H
 #define TESTS_FUZZ_SCRIPT_FUZZ_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What setpriv --reuid --regid does: capabilities of one thread are kept by a system call that the C
- * library knows nothing of.  glibc aborts the program in setresgid(3) when another thread has lost
- * them. */
+/* What setpriv --reuid --regid does: capabilities of one thread are kept by a system call that the
+ * C library knows nothing of.  glibc aborts the program in setresgid(3) when another thread has
+ * lost them. */
 #ifndef TESTS_INPROC_IDENTITY_T_H
 #define TESTS_INPROC_IDENTITY_T_H
 

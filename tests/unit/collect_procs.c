@@ -190,7 +190,8 @@ TEST(only_so_many_mappings_are_kept)
 	self = procs_current(&w.procs, PID);
 	EXPECT_EQ(w.procs.v.v[self].maps->v.n + w.procs.n_left_out, N);
 	EXPECT(w.procs.n_left_out > 0);
-	/* There is a limit for all processes together: each of these has its mappings for itself. */
+	/* There is a limit for all processes together: each of these has its mappings for
+	 * itself. */
 	for (uint32_t i = 1; i <= 20; i++) {
 		fork_at(PID + i, PID, PID + i, 10 * TICK);
 		map(PID + i, CODE, PAGE, PAGE, "/nonexistent/own");

@@ -339,8 +339,8 @@ TEST(equal_frame_information_shares_a_table)
 	end();
 }
 
-/* A build-id is what a file says of itself: whoever copies one, first or second, gets nobody's table
- * but his own. */
+/* A build-id is what a file says of itself: whoever copies one, first or second, gets nobody's
+ * table but his own. */
 TEST(equal_build_ids_do_not_share_a_table)
 {
 	struct file f = {.build_id = 5, .n_blocks = 3, .n_rows = 40, .first_rule = 7, .n_rules = 9};

@@ -277,8 +277,8 @@ static void lend(unsigned ms)
 	jobs[ENDLESS].lent_in_all_ms = jobs[OPENER].lent_in_all_ms = ms;
 }
 
-/* Where somebody waits at a screen a file's reader is no more urgent than any other process, and less
- * so when readers together have had what is lent to them. */
+/* Where somebody waits at a screen a file's reader is no more urgent than any other process, and
+ * less so when readers together have had what is lent to them. */
 TEST(what_is_lent_to_children_ends)
 {
 	lend(50);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwind tables kept on disk: found again by file, refused when damaged, forged or somebody else's. */
+/* Unwind tables kept on disk: found again by file, refused when damaged, forged or somebody
+ * else's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

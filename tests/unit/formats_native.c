@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ClickHouse's Native: bytes by hand, what is written is read, and what is cut or of other columns is
- * refused. */
+/* ClickHouse's Native: bytes by hand, what is written is read, and what is cut or of other columns
+ * is refused. */
 #include "formats/native.h"
 
 #include <errno.h>

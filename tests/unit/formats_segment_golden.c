@@ -199,8 +199,7 @@ static struct wr bytes_of(void (*make)(struct profile *p))
 }
 
 /* How each malformed file is made, mostly from basic.seg: a change, and whether checksums are made
- * to fit.
- */
+ * to fit. */
 
 /* The offset of the first block of TYPE. */
 static size_t find_block(const struct wr *w, unsigned type)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A table of Go's functions made byte for byte: main.outer of 0x40 bytes, then main.leaf of 0x10. */
+/* A table of Go's functions made byte for byte: main.outer of 0x40 bytes, then main.leaf of
+ * 0x10. */
 #ifndef TESTS_UNIT_GOPCLNTAB_T_H
 #define TESTS_UNIT_GOPCLNTAB_T_H
 

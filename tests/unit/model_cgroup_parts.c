@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Units and containers out of the paths of cgroups, as systemd and engines of containers make them; the
- * same cases as tests/ui/parts.mjs. */
+/* Units and containers out of the paths of cgroups, as systemd and engines of containers make them;
+ * the same cases as tests/ui/parts.mjs. */
 #include "model/cgroup_parts.h"
 
 #include <string.h>

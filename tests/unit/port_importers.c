@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Profiles of other tools: what was written is read back, and files that end anywhere are refused or
- * taken whole, never in part by accident. */
+/* Profiles of other tools: what was written is read back, and files that end anywhere are refused
+ * or taken whole, never in part by accident. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counts of blocks: from branch stacks of programs that are walked here, so that the truth is known,
- * and from some blocks by what comes in and goes out. */
+/* Counts of blocks: from branch stacks of programs that are walked here, so that the truth is
+ * known, and from some blocks by what comes in and goes out. */
 #include <math.h>
 #include <stdlib.h>
 

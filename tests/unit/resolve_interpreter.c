@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which files hold an interpreter.  This program exports _PyRuntinD, which the filter of the table of
- * names takes for _PyRuntime: of two neighbours the hash, 33 a + b, is one with a + 1 and b - 33. */
+/* Which files hold an interpreter.  This program exports _PyRuntinD, which the filter of the table
+ * of names takes for _PyRuntime: of two neighbours the hash, 33 a + b, is one with a + 1 and b -
+ * 33. */
 #include "resolve/interpreter.h"
 
 #include <fcntl.h>

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "resolve/code_file.h"
+#include "resolve/debug_file.h"
 #include "resolve/file_symbols.h"
 #include "resolve/inlines.h"
 #include "resolve/keep.h"
@@ -214,7 +215,8 @@ TEST(lines_of_a_debug_file_that_dwz_split_are_kept)
 	struct scratch s;
 
 	scratch_make(&s);
-	/* dwz leaves compressed sections and DWARF 5's alone on some systems: what it did is looked at. */
+	/* dwz leaves compressed sections and DWARF 5's alone on some systems: what it did is looked
+	 * at. */
 	scratch_run(&s,
 		    "cd %1$s && objcopy --decompress-debug-sections %2$s whole && cp whole twin &&"
 		    " dwz -m %1$s/alt -M %1$s/alt whole twin &&"

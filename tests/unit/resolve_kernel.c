@@ -127,7 +127,8 @@ TEST(kernel_modules_and_programs)
 	EXPECT_EQ(p->kind, IMAGE_BPF);
 	EXPECT_EQ(p->end, 0xffffffffc0501080); /* where the next begins */
 	EXPECT_STR(name_of(&p->symtab, 0), "bpf_prog_1111111111111111_one");
-	/* What begins on a page may end on a later one; a function of two programs is there twice. */
+	/* What begins on a page may end on a later one; a function of two programs is there
+	 * twice. */
 	EXPECT_STR(k.parts.v[3].name, "bpf_prog_2222222222222222_two");
 	EXPECT_EQ(k.parts.v[3].end, 0xffffffffc0503000);
 	EXPECT_STR(k.parts.v[4].name, "bpf_prog_1111111111111111_one");

@@ -31,8 +31,9 @@ static inline void tree_unmake_(void)
 	tree_remove(tree_made_);
 }
 
-/* Makes the directory NAME (of mkdtemp) when first called, and removes it with all below it when the
- * program ends.  One for a program.  *RET_NEW: it was made now.  Returns false when it could not be. */
+/* Makes the directory NAME (of mkdtemp) when first called, and removes it with all below it when
+ * the program ends.  One for a program.  *RET_NEW: it was made now.  Returns false when it could
+ * not be. */
 static inline bool tree_make_once(char *name, bool *ret_new)
 {
 	*ret_new = !tree_made_;

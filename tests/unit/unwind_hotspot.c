@@ -436,7 +436,8 @@ TEST(nothing_known)
 
 TEST(lines)
 {
-	/* 0 of 300, by numbers: the sign is the lowest bit; 4 of 302; 9 of 301, by numbers again. */
+	/* 0 of 300, by numbers: the sign is the lowest bit; 4 of 302; 9 of 301, by numbers
+	 * again. */
 	const uint8_t table[] = {0xff, 0, 0xd8, 0x06, 0x22, 0xff, 0x0a, 0x01, 0};
 
 	EXPECT_EQ(hotspot_first_line(INTERPRETER_HOTSPOT_17, table, sizeof(table)), 300);

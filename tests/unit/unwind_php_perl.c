@@ -4,45 +4,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "collect/calls/scripts.h"
 #include "model/script.h"
 #include "unwind/chain.h"
 #include "unwind/perl_state.h"
 #include "unwind/php_state.h"
 #include "unwind/python_host.h"
 
-#include "t.h"
+#define HEAP_WORDS 4096
+#include "script_heap_t.h"
 
-#define HEAP	  0x10000ull
-#define N_WORDS	  4096
 #define OBJECT(i) (HEAP + 256 * (i))
-
-struct heap {
-	uint64_t words[N_WORDS];
-	struct scripts scripts;
-	struct profile p;
-	uint32_t n_told;
-	uint64_t hole; /* an address that cannot be read; 0: none */
-};
-
-static bool heap_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
-{
-	struct heap *h = ctx;
-
-	if (avma < HEAP || avma + n > HEAP + sizeof(h->words) ||
-	    (h->hole >= avma && h->hole < avma + n))
-		return false;
-	memcpy(ret, (uint8_t *)h->words + (avma - HEAP), n);
-	return true;
-}
-
-static void heap_tell(void *ctx, const struct script_record *r, size_t n)
-{
-	struct heap *h = ctx;
-
-	h->n_told++;
-	EXPECT(scripts_add(&h->scripts, (const uint8_t *)r, n));
-}
 
 static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
 {

@@ -3,16 +3,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collect/calls/scripts.h"
 #include "model/script.h"
 #include "unwind/chain.h"
 #include "unwind/python_host.h"
 #include "unwind/v8_state.h"
 
-#include "t.h"
-
-#define HEAP	0x10000ull
-#define N_WORDS 512
+#define HEAP_WORDS 512
+#include "script_heap_t.h"
 
 /* Objects lie 128 bytes apart; a pointer to one has bit 0 set. */
 #define OBJECT(i) (HEAP + 128 * (i) + 1)
@@ -30,31 +27,6 @@ enum {
 	MAPS = 12,
 	STACK = 20
 };
-
-struct heap {
-	const struct v8_layout *l;
-	uint64_t words[N_WORDS];
-	struct scripts scripts;
-	uint32_t n_told;
-};
-
-static bool heap_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
-{
-	struct heap *h = ctx;
-
-	if (avma < HEAP || avma + n > HEAP + sizeof(h->words))
-		return false;
-	memcpy(ret, (uint8_t *)h->words + (avma - HEAP), n);
-	return true;
-}
-
-static void heap_tell(void *ctx, const struct script_record *r, size_t n)
-{
-	struct heap *h = ctx;
-
-	h->n_told++;
-	EXPECT(scripts_add(&h->scripts, (const uint8_t *)r, n));
-}
 
 static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
 {
@@ -78,7 +50,7 @@ static void heap_text(struct heap *h, unsigned object, const char *s)
 /* A function `f.g` in /a.js, whose name is made of two strings, and one frame of it. */
 static void heap_fill(struct heap *h, uint32_t interpreter)
 {
-	const struct v8_layout *l = h->l = V8_LAYOUT(interpreter);
+	const struct v8_layout *l = V8_LAYOUT(interpreter);
 	uint64_t *scope;
 
 	*heap_at(h, FUNCTION, l->shared) = OBJECT(SHARED);
@@ -162,7 +134,7 @@ TEST(no_function)
 	v8_walk_frames(&in, &found);
 	EXPECT_EQ(found.n, 0);
 	*heap_at(&h, STACK, 8) = OBJECT(SCOPE);
-	heap_type(&h, SHARED, 0, h.l->shared_type + 1u);
+	heap_type(&h, SHARED, 0, V8_LAYOUT(INTERPRETER_V8_11_3)->shared_type + 1u);
 	v8_walk_frames(&in, &found);
 	EXPECT_EQ(found.n, 0);
 	EXPECT_EQ(h.n_told, 0);

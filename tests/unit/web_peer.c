@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whose the other end of a connection is: lines of /proc/net/tcp, as a machine of x86-64 wrote them. */
+/* Whose the other end of a connection is: lines of /proc/net/tcp, as a machine of x86-64 wrote
+ * them. */
 #include "web/peer.h"
 
 #include <arpa/inet.h>

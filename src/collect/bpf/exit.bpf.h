@@ -2,10 +2,10 @@
 /* The user's callers of exit and exec, for the samples that follow without the caller's memory.
  *
  * A thread gives its memory up early in both, and most of their time follows: freeing it, mapping a
- * new program.  Samples there would have the kernel's callers alone.  Two tracepoints run before the
- * memory goes: sched_process_exit (since Linux 6.16, kernel/exit.c; it ran behind before) and
- * sched_prepare_exec (since Linux 6.10, fs/exec.c).  There the stack is walked, by a walk of its
- * own: a sample may interrupt it on the same CPU. */
+ * new program.  Samples there would have the kernel's callers alone.  Two tracepoints run before
+ * the memory goes: sched_process_exit (since Linux 6.16, kernel/exit.c; older kernels run it
+ * afterwards) and sched_prepare_exec (since Linux 6.10, fs/exec.c).  There the stack is walked, by
+ * a walk of its own: a sample may interrupt it on the same CPU. */
 #ifndef COLLECT_BPF_EXIT_H
 #define COLLECT_BPF_EXIT_H
 

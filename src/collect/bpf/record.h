@@ -182,9 +182,9 @@ static inline unsigned int image_key_hash(unsigned long long ino, unsigned int d
 #define REQUEST_COPIES (~0u)
 
 /* Code that lies in no file was met, in the process that `ino` tells as a log's slot does, of no
- * known runtime.  When it has HotSpot, a key says so: RUNTIME_DEV in place of a device, that in place
- * of the inode; `generation` and `spare` are the bias of the library's code (walk_state.h), the upper
- * half first. */
+ * known runtime.  When it has HotSpot, a key says so: RUNTIME_DEV in place of a device, that in
+ * place of the inode; `generation` and `spare` are the bias of the library's code (walk_state.h),
+ * the upper half first. */
 #define REQUEST_RUNTIME (~1u)
 #define RUNTIME_DEV	(~0u)
 

@@ -324,8 +324,8 @@ static __always_inline bool v8_each_chunk(struct cpu_walk *w, struct v8_walk *v,
 	return v->n_told == n_chunks;
 }
 
-/* The function of V8's frame that was stepped from, in place of its code; 1: it is there.  Code that
- * V8 makes lies in no file: which processes have V8 is learnt from its own frames. */
+/* The function of V8's frame that was stepped from, in place of its code; 1: it is there.  Code
+ * that V8 makes lies in no file: which processes have V8 is learnt from its own frames. */
 __noinline int v8_frames(struct cpu_walk *w)
 {
 	const struct unwind_image *image;

@@ -24,8 +24,8 @@ enum call_graph {
 
 #define CALL_PATHS_TABLE_BYTES (32u << 20) /* unless told otherwise */
 
-/* What a CPU's copies of stacks take, and how much is copied a second, unless told otherwise; of all
- * CPUs together never more than CALL_PATHS_ALL_COPIES. */
+/* What a CPU's copies of stacks take, and how much is copied a second, unless told otherwise; of
+ * all CPUs together never more than CALL_PATHS_ALL_COPIES. */
 #define CALL_PATHS_COPY_BYTES (4u << 20)
 #define CALL_PATHS_ALL_COPIES (32u << 20)
 
@@ -110,8 +110,8 @@ void call_paths_take_answers(struct call_paths *cp);
 /* Builds one of the queued tables; false when there is none. */
 bool call_paths_build(struct call_paths *cp);
 
-/* Walks copies of stacks that wait for tables (copies.h), after the sideband was applied; with FORCE
- * all, as far as they can be.  Returns how many are left. */
+/* Walks copies of stacks that wait for tables (copies.h), after the sideband was applied; with
+ * FORCE all, as far as they can be.  Returns how many are left. */
 size_t call_paths_walk_copies(struct call_paths *cp, bool force);
 
 /* Copies that were walked, of them those that ended for want of a table after all, and stacks that

@@ -161,7 +161,8 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 		in.leaves = false; /* by frame pointer, or truncated */
 		chain.cause = walk_stack(&in, c->walked, CHAIN_MAX_FRAMES, &n);
 	}
-	/* Memory and code that were not copied could have been read then, had there been a table. */
+	/* Memory and code that were not copied could have been read then, had there been a
+	 * table. */
 	if (chain.cause != CHAIN_COMPLETE && chain.cause != CHAIN_TOO_DEEP)
 		chain.cause = CHAIN_NO_TABLE;
 	memcpy(c->frames, s->frames, s->n_frames * sizeof(*c->frames));

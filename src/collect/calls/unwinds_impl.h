@@ -16,7 +16,8 @@ void unwinds_close_words(const struct unwinds *u, uint32_t *words, size_t at, si
 /* Makes T's table be built from what process PID sees, unless it is there or cannot be built. */
 void unwinds_want_table(struct unwinds *u, struct shared_table *t, uint32_t pid);
 
-/* Tells the walker which processes have HotSpot, as far as the tables of their libraries are there. */
+/* Tells the walker which processes have HotSpot, as far as the tables of their libraries are
+ * there. */
 void unwinds_show_runtimes(struct unwinds *u);
 
 #endif

@@ -46,8 +46,8 @@ struct hpc_list {
 	uint8_t major, minor;
 };
 
-/* Checks the frame F of the N bytes at BYTES (hpc_frame_check), then reads the header of F's section
- * and checks that section and array lie in the file; -EBADMSG when not. */
+/* Checks the frame F of the N bytes at BYTES (hpc_frame_check), then reads the header of F's
+ * section and checks that section and array lie in the file; -EBADMSG when not. */
 int hpc_list_open(const struct hpc_frame *f, const uint8_t *bytes, size_t n, const char *name,
 		  struct hpc_list *ret, struct err *err);
 

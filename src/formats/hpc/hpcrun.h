@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What HPCToolkit's hpcrun leaves of a thread: its profile (hpcrun) and its time line (hpctrace), as
- * docs/formats/hpcrun.md has them. */
+/* What HPCToolkit's hpcrun leaves of a thread: its profile (hpcrun) and its time line (hpctrace),
+ * as docs/formats/hpcrun.md has them. */
 #ifndef FORMATS_HPC_HPCRUN_H
 #define FORMATS_HPC_HPCRUN_H
 

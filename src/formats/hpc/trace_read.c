@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See trace.h.  Opening reads the headers.  Everything else is decoded where it lies when it is asked
- * for, from bytes that were checked to lie in the file. */
+/* See trace.h.  Opening reads the headers.  Everything else is decoded where it lies when it is
+ * asked for, from bytes that were checked to lie in the file. */
 #include "formats/hpc/trace.h"
 
 #include <errno.h>

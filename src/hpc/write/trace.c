@@ -6,8 +6,8 @@
  *         lines, each at a multiple of 8
  *         footer, at a multiple of 8
  *
- * Lines and {TH}s come in one order.  The header, which has the times of the whole, is written at the
- * end, and the footer last.  Readers demand the footer and the times (docs/formats/
+ * Lines and {TH}s come in one order.  The header, which has the times of the whole, is written at
+ * the end, and the footer last.  Readers demand the footer and the times (docs/formats/
  * hpctoolkit.md), which FORMATS.md does not have. */
 #include "hpc/write/trace.h"
 

@@ -337,7 +337,8 @@ static void set_value(struct papi_counter *c, uint64_t raw, long long value)
 			raw - (value ? papi_ns_of_cycles((uint64_t)value, c->what.clock_hz) : 0);
 }
 
-/* Finds SET, whose values a program asks for at VALUES, and when it is running reads its counters. */
+/* Finds SET, whose values a program asks for at VALUES, and when it is running reads its
+ * counters. */
 static int counted_set(int set, const long long *values, struct papi_set **ret,
 		       uint64_t raw[PAPI_SET_EVENTS])
 {

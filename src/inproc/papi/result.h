@@ -7,7 +7,7 @@
 
 #include "dwell/papi.h"
 
-/* CODE, which the program hears of as PAPI_set_debug() says when it is an error. */
+/* Returns CODE.  An error is told to the program in the way that PAPI_set_debug() chose. */
 int papi_result(int code);
 
 /* A code for -errno. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lower_bound.h"
 #include "query/source.h"
 
 /* Clocks of other kinds than the kernel's say nothing of the time between samples. */
@@ -313,21 +314,15 @@ static void find_wakers(struct line_maker *m)
 {
 	vec_sort(&m->wakes, by_wake);
 	vec_each (s, &m->l->spans) {
-		size_t lo = 0, hi = m->wakes.n;
+		const struct wake *w = m->wakes.v;
+		size_t n;
 
 		if (s->state != TIME_BLOCKED)
 			continue;
-		while (lo < hi) {
-			size_t mid = (lo + hi) / 2;
-
-			if (m->wakes.v[mid].time_ns < s->end_ns)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		if (lo < m->wakes.n && m->wakes.v[lo].time_ns == s->end_ns) {
-			s->waker = m->wakes.v[lo].thread + 1;
-			s->waker_node = m->wakes.v[lo].node;
+		n = lower_bound(i, 0, m->wakes.n, w[i].time_ns < s->end_ns);
+		if (n < m->wakes.n && w[n].time_ns == s->end_ns) {
+			s->waker = w[n].thread + 1;
+			s->waker_node = w[n].node;
 		}
 	}
 }

@@ -71,12 +71,13 @@ struct time_lines {
 /* A page that is larger has fewer spans. */
 #define TIME_PAGE_BYTES 1500000
 
-/* Makes spans of T's points, at most MAX_SPANS (0: TIME_SPANS): beyond that short ones are joined. RET
- * is to be released.  ALL: of all events, whatever T wants. */
+/* Makes spans of T's points, at most MAX_SPANS (0: TIME_SPANS): beyond that short ones are joined.
+ * RET is to be released.  ALL: of all events, whatever T wants. */
 void time_lines_init(struct time_lines *ret, struct thread_lines *t, bool all, size_t max_spans);
 void time_lines_release(struct time_lines *l);
 
-/* Appends what such a page has of L, for one that asks for it: view/trace_html.c tells its layout. */
+/* Appends what such a page has of L, for one that asks for it: view/trace_html.c tells its
+ * layout. */
 struct wr;
 void time_lines_data(struct wr *out, const struct time_lines *l, const char *title,
 		     const char *account);

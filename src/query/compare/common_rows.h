@@ -57,7 +57,8 @@ struct line_key {
 };
 
 /* The row of SC, which is of number IMAGE in set K; made when it is not there yet.  BUILD keeps
- * addresses of different builds apart.  LINE is what a line is known by; NULL of what is no line. */
+ * addresses of different builds apart.  LINE is what a line is known by; NULL of what is no
+ * line. */
 struct set_row *common_row_find(struct common_rows *c, unsigned k, const struct scope *sc,
 				uint32_t image, const char *build, const struct line_key *line);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See edited_lines.h.
  *
- * Sources of the older build are gone as a rule, but its code and its line table are kept.  So lines
- * are known again by their instructions: by the mnemonics alone, for registers and distances differ
- * from build to build.  For example, where a line was added before a loop and the loop's body changed:
+ * Sources of the older build are gone as a rule, but its code and its line table are kept.  So
+ * lines are known again by their instructions: by the mnemonics alone, for registers and distances
+ * differ from build to build.  For example, where a line was added before a loop and the loop's
+ * body changed:
  *
  *     old                              new
  *     3  for (...)      cmp add jne    3  check(n);         mov call
@@ -11,11 +12,11 @@
  *     5  return s;      ret            5          s += a[i] * 3;  lea add   <- 4
  *                                      6  return s;      ret               <- 5
  *
- * The two lists of lines are aligned so that as much code as possible is common, in order (Needleman
- * and Wunsch, 1970).  Two lines may be one when at least half of the longer one's mnemonics are the
- * other's.  Lines between two that were found again are one, in order, when both builds have equally
- * many of them there: the new line 5 is the old line 4, although too little of it is common.  What is
- * left is one by its distance from the procedure's declaration. */
+ * The two lists of lines are aligned so that as much code as possible is common, in order
+ * (Needleman and Wunsch, 1970).  Two lines may be one when at least half of the longer one's
+ * mnemonics are the other's.  Lines between two that were found again are one, in order, when both
+ * builds have equally many of them there: the new line 5 is the old line 4, although too little of
+ * it is common.  What is left is one by its distance from the procedure's declaration. */
 #include "query/compare/edited_lines.h"
 
 #include <stdlib.h>

@@ -46,7 +46,8 @@ enum edited_kind { EDITED_UNKNOWN, EDITED_SAME, EDITED_NEW };
 
 /* Finds the line of build OLD_IMAGE of OLD that became SC, a line of build SC->image of Q.
  * EDITED_SAME: *RET_FILE, which lives as long as E, and *RET_LINE are it, and *RET_START its
- * procedure's start.  EDITED_NEW: it was not there.  EDITED_UNKNOWN: a build lacks lines or code. */
+ * procedure's start.  EDITED_NEW: it was not there.  EDITED_UNKNOWN: a build lacks lines or
+ * code. */
 enum edited_kind edited_lines_find(struct edited_lines *e, struct query *old, image_id old_image,
 				   struct query *q, const struct scope *sc, const char **ret_file,
 				   uint32_t *ret_line, uint64_t *ret_start);

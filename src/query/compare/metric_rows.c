@@ -102,8 +102,8 @@ static int choose_column(struct set_rows *r, struct err *err)
 
 /* --- rows --- */
 
-/* Whether column C of Q, if there is one, is of an event whose periods are nanoseconds, which metrics
- * have in seconds. */
+/* Whether column C of Q, if there is one, is of an event whose periods are nanoseconds, which
+ * metrics have in seconds. */
 static bool is_clock(const struct query *q, unsigned c)
 {
 	return q && c < q->n_events && !*q->cols[c].measures &&

@@ -59,8 +59,8 @@ static size_t written_length(const char *name)
 	return strcspn(name, "@");
 }
 
-/* What the N samples of E's event stand for that weigh WEIGHT (in units of the event), as the columns
- * of Q have them: where periods vary, what they weigh. */
+/* What the N samples of E's event stand for that weigh WEIGHT (in units of the event), as the
+ * columns of Q have them: where periods vary, what they weigh. */
 static double amount_of(const struct query *q, uint32_t event, double n, double weighs)
 {
 	const struct query_col *c = &q->cols[event];
@@ -350,7 +350,8 @@ static bool same_build(const struct query *a, image_id x, const struct query *b,
 	return build_id_same(&i->build_id, &j->build_id) && image_digest_fits(i->digest, j->digest);
 }
 
-/* What line SC of set K is: that of the first set which it was before somebody edited the source. */
+/* What line SC of set K is: that of the first set which it was before somebody edited the
+ * source. */
 static struct line_key key_of_line(struct common_rows *m, struct line_finder *f, unsigned k,
 				   const struct scope *sc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Trace lines of an HPCToolkit database.  Where a part of the time begins is found by binary search;
- * what lies outside is not read. */
+/* Trace lines of an HPCToolkit database.  Where a part of the time begins is found by binary
+ * search; what lies outside is not read. */
 #ifndef QUERY_HPC_LINES_H
 #define QUERY_HPC_LINES_H
 

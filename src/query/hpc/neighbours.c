@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See neighbours.h.
  *
- * Each node that is in or below the procedure charges its own amount to one scope, which follows from
- * the node above it.  Nodes are in preorder, so one pass is enough.  Own amounts are sums over
+ * Each node that is in or below the procedure charges its own amount to one scope, which follows
+ * from the node above it.  Nodes are in preorder, so one pass is enough.  Own amounts are sums over
  * threads, and add up to the whole; other statistics do not. */
 #include "query/hpc/neighbours.h"
 

@@ -2,8 +2,8 @@
 /* See blocks.h.
  *
  * Samples of retired instructions: of an event that samples each instruction alike, so a block that
- * ran n times with a period p has n * n_insns / p samples.  Samples of time say nothing of how often
- * code ran, and are not used. */
+ * ran n times with a period p has n * n_insns / p samples.  Samples of time say nothing of how
+ * often code ran, and are not used. */
 #include "query/rows/blocks.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The basic blocks of one procedure: how often each ran, how sure that is, and the samples in it. */
+/* The basic blocks of one procedure: how often each ran, how sure that is, and the samples in
+ * it. */
 #ifndef QUERY_ROWS_BLOCKS_H
 #define QUERY_ROWS_BLOCKS_H
 

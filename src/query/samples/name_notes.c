@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See name_notes.h.  Examples:
  *
- *     a stripped library     "libx.so.1: only exported symbols; ... Names: apt install libx1-dbgsym, ..."
+ *     a stripped library     "libx.so.1: only exported symbols; ... Names: apt install x-dbgsym"
  *     node's generated code  "[anon] of node: ... record `node --perf-basic-prof ...`" */
 #include "query/samples/name_notes.h"
 

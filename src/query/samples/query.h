@@ -149,8 +149,8 @@ uint64_t query_open(const struct query *q, const struct estimate_part *p);
 bool query_is_scaled(const struct query *q);
 
 /* The name of IM in tables: its path.  The start of its build-id follows when several images with
- * samples share the path.  "[unknown]" or what else is known, as "[guest kernel]", for samples in no
- * image. */
+ * samples share the path.  "[unknown]" or what else is known, as "[guest kernel]", for samples in
+ * no image. */
 const char *query_image_name(struct query *q, image_id image);
 
 #endif

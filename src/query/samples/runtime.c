@@ -7,15 +7,15 @@
  *     _start, ..., loop, <module>, list_sort, loop, key, loop      as recorded
  *     <module>, key                                               folded: all time is key's
  *
- * V8's code is the frame of the function itself, in place of which the function is recorded; nothing
- * comes between.  Only where a sample is innermost in code that V8 made, that code stands below its
- * function:
+ * V8's code is the frame of the function itself, in place of which the function is recorded;
+ * nothing comes between.  Only where a sample is innermost in code that V8 made, that code stands
+ * below its function:
  *
  *     w_main, w_spin, [anon] node   as recorded
  *     w_main, w_spin                folded
  *
- * HotSpot's own frames are taken out where they lead to Java methods; below the innermost one, where
- * they collect garbage, compile or throw, they stay.
+ * HotSpot's own frames are taken out where they lead to Java methods; below the innermost one,
+ * where they collect garbage, compile or throw, they stay.
  *
  * Paths without functions of a script stay as they are. */
 #include "query/samples/runtime.h"

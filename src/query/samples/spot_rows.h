@@ -70,8 +70,8 @@ void rows_find_total(const struct query *q, struct spot_rows *r);
  * what is known of the path for a mark.  Rows of no image keep theirs. */
 void rows_name(struct query *q, struct spot_rows *r);
 
-/* What procedure PROC of IMAGE is called in tables; *RET_NAMELESS: no symbol says so.  Lives as long
- * as Q. */
+/* What procedure PROC of IMAGE is called in tables; *RET_NAMELESS: no symbol says so.  Lives as
+ * long as Q. */
 const char *rows_procedure_name(struct query *q, image_id image, uint32_t proc, bool *ret_nameless);
 
 #endif

@@ -11,8 +11,8 @@
 /* Adds the event to P; nothing when P has no event "running".  Runnable and blocked time is where
  * it was recorded.  Running time is where the owner's samples of a clock are, in proportion; an
  * owner that ran without being sampled keeps it under its mark.  For each owner the sum is exactly
- * running + runnable + blocked.  SPLIT: the event "running" is moved to the same places, so that the
- * sum is exact at each place too. */
+ * running + runnable + blocked.  SPLIT: the event "running" is moved to the same places, so that
+ * the sum is exact at each place too. */
 void wall_add(struct profile *p, bool split);
 
 #endif

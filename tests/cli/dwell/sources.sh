@@ -1,12 +1,14 @@
 # Each command with each kind of source: it works, or says in one sentence what that is and why not.  The table is dwell(1)'s.
 make_all_sources
-sources="db many tree file perf pipe hpc hist"
+sources="db many tree file perf pipe hpc runs hist pprof"
 
 # Runs COMMAND as one is written for source $1.
 list_args() {
 	case $1 in
 	many) echo 0x1000 server ;;
 	hpc) echo solve prog ;;
+	runs) echo 0x1010 prog ;;
+	pprof) echo hot prog ;;
 	*) echo 0x$(sym hot) prog ;;
 	esac
 }
@@ -28,9 +30,19 @@ web() {
 	wait $pid
 	return $rc
 }
+# Ships source $1 to where nobody listens: what it has to say of the source comes before that.
+ship() {
+	dwell ship --to http://127.0.0.1:1/fleet --db "$1" 2>refusal
+	rc=$?
+	grep -q 'connect to' refusal && return
+	cat refusal >&2
+	return $rc
+}
 run() {
 	case $2 in
 	list) dwell list "$1" $(list_args "$1") ;;
+	list--blocks) dwell list --blocks --counts counts --db "$1" $(list_args "$1") ;;
+	ship) ship "$1" ;;
 	diff) dwell diff "$1" "$1" ;;
 	stats) dwell stats "$1" "$1" ;;
 	stats--each) dwell stats --each --db "$1" ;;
@@ -80,12 +92,13 @@ table() {
 	printf '%-15s' ''
 	printf '  %-4s' $sources
 	echo
-	for c in prof tree flame web list hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc tar epochs check import; do row $c; done
+	for c in prof tree flame web list list--blocks hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc ship tar epochs check import; do row $c; done
 	contents >after
 	table_of_none >none
 	for c in scan gc import--db check--repair; do row $c; done
 }
 mkdir out
+printf '# callgrind format\npositions: instr\nevents: Ir\nob=%s/prog\nfn=hot\n0x%s 3\n' "$PWD" "$(sym hot)" >counts
 contents >before
 table | sed 's/ *$//' >seen
 cat seen
