@@ -3,9 +3,9 @@
  * inlined into it, each with its bytecode.  A part of hotspot.h.
  *
  * An nmethod has a list of PcDescs, by ascending pc, for each place where the thread may stop or
- * call.  Each leads to a scope in scopes_data: three numbers in UNSIGNED5, which are where the scope
- * that inlined this one is (0: none), the method's place among the nmethod's metadata (the first is
- * 1), and the bytecode plus 1.  For example, where C2 inlined next() into sum():
+ * call.  Each leads to a scope in scopes_data: three numbers in UNSIGNED5, which are where the
+ * scope that inlined this one is (0: none), the method's place among the nmethod's metadata (the
+ * first is 1), and the bytecode plus 1.  For example, where C2 inlined next() into sum():
  *
  *     pc 0x68   scope 41
  *     scope 41  17, 2, 9 : next(), bytecode 8, inlined by scope 17
@@ -15,8 +15,9 @@
  * address is taken for the next place that has one, as debuggers of Java do: the method is one that
  * was inlined there, the line may be a later one.  In prologue and epilogue nothing is inlined.
  *
- * To read scopes takes a microsecond or two, so what they said is remembered by address, for as long
- * as the nmethod is the same: its number is never given twice, and a freed one's first word changes.
+ * To read scopes takes a microsecond or two, so what they said is remembered by address, for as
+ * long as the nmethod is the same: its number is never given twice, and a freed one's first word
+ * changes.
  *
  * Sources: OpenJDK 17, src/hotspot/share/code: pcDesc.hpp, scopeDesc.cpp (decode_body),
  * compressedStream.cpp, nmethod.cpp (find_pc_desc_internal); OpenJDK 21,
@@ -28,8 +29,8 @@
 
 #ifdef SCRIPT_ENV
 
-/* Provided by the includer: KEY, and another one when numbers are told again; the entry for KEY; and hotspot_scope() until that returns 0, at the most
- * HOTSPOT_MOST_SCOPES + 1 times. */
+/* Provided by the includer: KEY, and another one when numbers are told again; the entry for KEY;
+ * and hotspot_scope() until that returns 0, at the most HOTSPOT_MOST_SCOPES + 1 times. */
 static __u64 script_told_key(SCRIPT_ENV *env, __u64 key);
 static struct hotspot_inlined *hotspot_inlined_of(SCRIPT_ENV *env, __u64 key);
 static void hotspot_each_scope(SCRIPT_ENV *env);

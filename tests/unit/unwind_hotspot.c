@@ -263,7 +263,8 @@ TEST(inlined)
 	}
 }
 
-/* Scopes that contradict themselves are not believed: the method is the nmethod's, without a line. */
+/* Scopes that contradict themselves are not believed: the method is the nmethod's, without a
+ * line. */
 TEST(damaged_scopes)
 {
 	static const struct {
