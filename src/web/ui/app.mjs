@@ -12,6 +12,7 @@ import { sortedTable } from "./app_table.mjs";
 import { threadsPicture } from "./app_threads.mjs";
 import { callTree } from "./app_tree.mjs";
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 // What time is split by; those that are parts of a cgroup's path are summed up here.
 const KEYS = { comm: "command", image: "image", exe: "program", pid: "process", uid: "user", cgroup: "cgroup", unit: "unit", container: "container", label: "label" };
@@ -82,6 +83,7 @@ function rowsTable(answer, caption, key, { brief = false, keep = false } = {}) {
   const event = eventOf(answer), whole = wholeOf(answer, event);
   const of = (r) => r.counts?.[event] || 0, incl = (r) => r.inclusive?.[event] ?? null;
   const events = Object.keys(answer.rows[0]?.counts || {}).filter((e) => !brief || e === event);
+  /** @type {import("./app_table.mjs").Column[]} */
   const columns = [
     { name: "Share", number: true, value: of, cell: (r) => barCell(of(r) / (whole || 1), percent(of(r), whole)) },
     ...events.map((e) => ({ name: e, number: true, class: brief ? "" : "extra", value: (r) => r.counts[e] || 0, cell: (r) => typeof r.counts[e] === "number" ? amount(r.counts[e], unitOf(answer, e)) : "" })),
@@ -369,7 +371,8 @@ $("time").addEventListener("click", () => app.go({ since: "", until: "" }));
 for (const key of ["epoch", "event"])
   $(key).addEventListener("change", () => $("query").requestSubmit());
 document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) && e.key !== "Escape")
+  const at = /** @type {Element} */ (e.target);
+  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && e.key !== "Escape")
     return;
   const i = Number(e.key);
   const names = Object.keys(VIEWS);
@@ -379,7 +382,7 @@ document.addEventListener("keydown", (e) => {
     picture?.key(e);
 });
 document.addEventListener("click", (e) => {
-  const a = e.target.closest?.("a[href^='#']");
+  const a = /** @type {Element} */ (e.target).closest?.("a[href^='#']");
   if (!a || e.ctrlKey || e.metaKey || e.shiftKey || e.button)
     return;
   e.preventDefault();

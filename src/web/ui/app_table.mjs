@@ -4,8 +4,17 @@ import { el } from "./app_dom.mjs";
 
 const ROW = 25, AHEAD = 20;
 
-// COLUMNS: { name, title, number, class, value(row), cell(row) }; CLASS "extra": not on narrow screens; VALUE is what is sorted by, CELL a td or text.  KEPT has s of the
-// address: the column that is sorted by, with "-" before it from the largest down; NOTE(changes) keeps it.
+/**
+ * VALUE is what is sorted by, CELL a td or text; CLASS "extra": not on narrow screens.
+ * @typedef {{ name: string, title?: string, number?: boolean, class?: string, value: (row: any) => any, cell: (row: any) => any }} Column
+ */
+
+/**
+ * KEPT has s of the address: the column that is sorted by, with "-" before it from the largest down; NOTE(changes) keeps it.
+ * @param {any[]} rows
+ * @param {Column[]} columns
+ * @param {{ sort?: number, caption?: string, kept?: { s?: string }, note?: (changes: object) => void }} how
+ */
 export function sortedTable(rows, columns, { sort = 0, caption = "", kept = {}, note = () => {} }) {
   const asked = columns.findIndex((c) => c.name === (kept.s || "").replace(/^-/, ""));
   let order = rows.map((_, i) => i), by = asked < 0 ? sort : asked, down = asked < 0 ? columns[sort].number : kept.s.startsWith("-");

@@ -3,6 +3,7 @@
 // rows that stand otherwise than at first; NOTE(changes) keeps them.
 import { amount, el, barCell, count, percent, short } from "./app_dom.mjs";
 
+/** @type {(rows: any[], event: string, whole: number, unit: string, open: (row: any) => void, kept?: { o?: string }, note?: (changes: object) => void) => HTMLElement} */
 export function callTree(rows, event, whole, unit, open, kept = {}, note = () => {}) {
   const below = new Map(), element = new Map();
   for (const r of rows)

@@ -7,6 +7,7 @@ import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
 import { factsText, legendItems, percentText, tellChoice } from "./flame_words.mjs";
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 let flame, picture;
@@ -147,7 +148,7 @@ function begin() {
 }
 
 async function start() {
-  if (!window.DecompressionStream) {
+  if (!("DecompressionStream" in window)) {
     $("details").textContent = "This browser cannot unpack the data (no DecompressionStream); one of 2023 or later can.";
     return;
   }

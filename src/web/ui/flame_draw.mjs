@@ -138,7 +138,7 @@ export function flamePainter(canvas, flame) {
     rows.show(ctx, y0, high);
     for (let row = first; row < last; row++)
       ctx.clearRect(0, Math.round(y0 + (row - first + 1) * high - dense), width, Math.round(dense));
-    return more(height);
+    return more();
   }
 
   function more() {

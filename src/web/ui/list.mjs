@@ -3,6 +3,7 @@
 import { unpack } from "./flame_data.mjs";
 import { showListing } from "./list_view.mjs";
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 
 async function start() {

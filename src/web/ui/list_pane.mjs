@@ -10,7 +10,9 @@ const BESIDE = 10;    // rows outside of what is seen
 const SVG = "http://www.w3.org/2000/svg";
 
 export function makePane(root, kind, choose) {
-  let rows = [], about = null, column = 0, marked = new Set(), first = -1, last = -1, gutter = 0, bars = 0;
+  /** @type {any[] & { arrows?: any[] }} */
+  let rows = [];
+  let about = null, column = 0, marked = new Set(), first = -1, last = -1, gutter = 0, bars = 0;
   const holder = document.createElement("div");
   holder.className = "rows";
   root.append(holder);
@@ -48,8 +50,8 @@ export function makePane(root, kind, choose) {
     svg.setAttribute("class", "arrows");
     svg.style.left = `${left}px`;
     svg.style.top = "0";
-    svg.setAttribute("width", gutter);
-    svg.setAttribute("height", rows.length * ROW);
+    svg.setAttribute("width", String(gutter));
+    svg.setAttribute("height", String(rows.length * ROW));
     const shape = (tag, attributes, colour, property) => {
       const node = document.createElementNS(SVG, tag);
       for (const [name, value] of Object.entries(attributes))
@@ -95,8 +97,8 @@ export function makePane(root, kind, choose) {
       nodes.push(rowNode(rows[i], i));
     holder.replaceChildren(...nodes);
     if (gutter && nodes.length) {
-      const at = nodes.find((node) => node.querySelector(".gutter"));
-      holder.append(drawing(first, last, at.querySelector(".gutter").offsetLeft));
+      const at = /** @type {HTMLElement} */ (nodes.map((node) => node.querySelector(".gutter")).find(Boolean));
+      holder.append(drawing(first, last, at.offsetLeft));
     }
   }
 

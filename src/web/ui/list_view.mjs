@@ -4,12 +4,14 @@
 import { makePane } from "./list_pane.mjs";
 import { rowsOfCode, rowsOfSource } from "./list_rows.mjs";
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 
 let listing, source, code;
 let column = 0;       // whose numbers are shown
 let onlyHot = false;
 let chosen = null;    // { kind: "line" or "insn", at }
+/** @type {(changes: object) => void} */
 let note = () => {};  // told what of this the address is to keep
 
 // --- words ---

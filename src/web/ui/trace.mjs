@@ -5,6 +5,7 @@ import { decodeTrace } from "./trace_data.mjs";
 import { timeText } from "./trace_draw.mjs";
 import { traceView } from "./trace_view.mjs";
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 
 function keepAddress({ t, q }) {
@@ -37,7 +38,7 @@ function begin(trace) {
 }
 
 async function start() {
-  if (!window.DecompressionStream) {
+  if (!("DecompressionStream" in window)) {
     $("details").textContent = "This browser cannot unpack the data (no DecompressionStream); one of 2023 or later can.";
     return;
   }
