@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 #define MINUTE_NS 60000000000ull
 
 /* Counts the samples of each event as they are read, instead of keeping them. */
@@ -80,43 +82,60 @@ static int wanted_events(const struct profile *p, const struct select *s, bool *
 	return rc;
 }
 
-static int compare_owners(const void *a, const void *b)
-{
-	const struct minute_count *x = a, *y = b;
+/* Which moments are wanted. */
+struct wanted_moments {
+	bool *owners, *events; /* by number; NULL: all */
+	uint64_t from, to;
+};
 
-	if (x->minute != y->minute)
-		return x->minute < y->minute ? -1 : 1;
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
-	return x->owner < y->owner ? -1 : x->owner > y->owner;
+static bool is_wanted(const struct wanted_moments *w, const struct moment *k)
+{
+	return k->minute >= w->from && k->minute < w->to && (!w->owners || w->owners[k->owner]) &&
+	       (!w->events || w->events[k->event]);
 }
 
-/* Joins so many minutes that at most MOST_STEPS different times are left. */
-static void join_minutes(struct minutes *m, uint32_t most_steps)
+static bool is_same_count(const void *owner, uint32_t i, const void *key)
 {
+	const struct minute_count *a = &((const struct minutes *)owner)->counts.v[i], *b = key;
+
+	return a->minute == b->minute && a->event == b->event && a->owner == b->owner;
+}
+
+static void add_count(struct minutes *m, struct index *ix, const struct minute_count *c)
+{
+	const uint64_t h = hash_pair((uint64_t)c->owner << 32 | c->event, c->minute);
+	const uint32_t i = index_find(ix, h, is_same_count, m, c);
+
+	if (i != INDEX_NONE) {
+		m->counts.v[i].n += c->n;
+		return;
+	}
+	index_add(ix, h, (uint32_t)m->counts.n);
+	vec_push(&m->counts, *c);
+}
+
+/* Adds the wanted moments of M's profile up.  So many minutes stand together that at most MOST_STEPS
+ * different times are left: a month of minutes needs no memory beyond the profile's. */
+static void join_moments(struct minutes *m, const struct wanted_moments *w, uint32_t most_steps)
+{
+	const struct profile *p = &m->in.profile;
 	uint32_t first = UINT32_MAX, last = 0;
-	size_t n = 0;
+	struct index ix = {0};
 
 	m->step = 1;
-	vec_each (c, &m->counts)
-		if (c->minute != MINUTE_UNKNOWN) {
-			first = c->minute < first ? c->minute : first;
-			last = c->minute > last ? c->minute : last;
+	vec_each (k, &p->moments)
+		if (is_wanted(w, k)) {
+			first = k->minute < first ? k->minute : first;
+			last = k->minute > last ? k->minute : last;
 		}
-	if (!most_steps || first > last || last - first < most_steps)
-		return;
-	m->step = (last - first) / most_steps + 1;
-	vec_each (c, &m->counts)
-		if (c->minute != MINUTE_UNKNOWN)
-			c->minute -= (c->minute - first) % m->step;
-	vec_sort(&m->counts, compare_owners);
-	vec_each (c, &m->counts) {
-		if (n && compare_owners(&m->counts.v[n - 1], c) == 0)
-			m->counts.v[n - 1].n += c->n;
-		else
-			m->counts.v[n++] = *c;
-	}
-	m->counts.n = n;
+	if (most_steps && first <= last && last - first >= most_steps)
+		m->step = (last - first) / most_steps + 1;
+	vec_each (k, &p->moments)
+		if (is_wanted(w, k))
+			add_count(m, &ix,
+				  &(struct minute_count){k->minute - (k->minute - first) % m->step,
+							 k->event, k->owner, k->count});
+	index_release(&ix);
 }
 
 int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps, struct err *err)
@@ -124,13 +143,12 @@ int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps,
 	struct counting_sink c = {{.put = count_value, .moments = true}, &m->in.profile};
 	struct profile *p = &m->in.profile;
 	struct select quiet = *s; /* what is cut here is cut at minutes, whatever was read */
-	bool *owners = NULL, *events = NULL;
-	uint64_t from, to;
+	struct wanted_moments w = {.owners = NULL};
 	int rc;
 
 	*m = (struct minutes){.counts = {0}};
 	quiet.notice = NULL;
-	rc = parse_minutes(s, &from, &to, err);
+	rc = parse_minutes(s, &w.from, &w.to, err);
 	if (rc >= 0)
 		rc = input_open_into(&m->in, &quiet, &c.sink, err);
 	if (rc < 0) {
@@ -139,25 +157,21 @@ int minutes_open(struct minutes *m, const struct select *s, uint32_t most_steps,
 	}
 	vec_each (v, &p->values) /* of inputs that do not use the sink */
 		count_value(&c.sink, v);
-	rc = owners_select(p, s->owners, &owners, err);
+	rc = owners_select(p, s->owners, &w.owners, err);
 	if (rc >= 0)
-		rc = wanted_events(p, s, &events, err);
-	vec_each (k, &p->moments)
-		if (rc >= 0 && k->minute >= from && k->minute < to &&
-		    (!owners || owners[k->owner]) && (!events || events[k->event]))
-			vec_push(&m->counts,
-				 (struct minute_count){k->minute, k->event, k->owner, k->count});
-	for (event_id i = 0; i < c.n.n && rc >= 0 && !s->since && !s->until && !owners; i++) {
+		rc = wanted_events(p, s, &w.events, err);
+	if (rc >= 0)
+		join_moments(m, &w, most_steps);
+	for (event_id i = 0; i < c.n.n && rc >= 0 && !s->since && !s->until && !w.owners; i++) {
 		const uint64_t known = profile_n_timed(p, i);
 
-		if (c.n.v[i] > known && (!events || events[i]))
+		if (c.n.v[i] > known && (!w.events || w.events[i]))
 			vec_push(&m->counts,
 				 (struct minute_count){MINUTE_UNKNOWN, i, 0, c.n.v[i] - known});
 	}
-	join_minutes(m, most_steps);
 	vec_sort(&m->counts, compare_counts);
-	free(owners);
-	free(events);
+	free(w.owners);
+	free(w.events);
 	vec_release(&c.n);
 	if (rc < 0)
 		minutes_close(m);
