@@ -279,7 +279,12 @@ static int speak_http(int listener, int ask, const struct pages_opts *o)
 static int serve(struct cmd *c, struct web_args *a, int listener, const struct pages_opts *o)
 {
 	static const struct answers_opts limits = {
-		.most = 4, .cpu_s = 60, .wall_s = 120, .memory = (size_t)4 << 30};
+		.most = 4,
+		.cpu_s = 60,
+		.wall_s = 120,
+		.memory = (size_t)4 << 30,
+		.together = (size_t)80 << 20,
+	};
 	int pair[2], status = 0, rc;
 	pid_t http;
 

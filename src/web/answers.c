@@ -17,15 +17,26 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 #define MOST_CHILDREN 16
 #define MOST_WAITING  64 /* questions that no child has room for yet */
+#define MOST_NAMES    24 /* of questions, whose memory is remembered */
+#define LONG_NS	      5000000000ull
 
 struct answering {
 	pid_t pid; /* 0: free */
 	int pidfd;
 	uint32_t number;
-	uint64_t end_ns;
+	uint64_t start_ns;
+	uint64_t name;	 /* its question's, hashed */
+	size_t expected; /* bytes that it will take */
+};
+
+/* What questions of one name took. */
+struct appetite {
+	uint64_t name; /* hashed */
+	size_t bytes;
 };
 
 struct question {
@@ -41,7 +52,64 @@ struct answers {
 	struct answering children[MOST_CHILDREN];
 	struct question *waiting[MOST_WAITING]; /* the first came first */
 	unsigned n_waiting;
+	struct appetite appetites[MOST_NAMES];
+	unsigned n_appetites;
 };
+
+/* --- how much memory they take --- */
+
+/* What is expected of a question called NAME; the first one has all of O to itself. */
+static size_t expected_bytes(const struct answers *a, const struct answers_opts *o, uint64_t name)
+{
+	size_t most = 0;
+
+	for (unsigned i = 0; i < a->n_appetites; i++) {
+		const struct appetite *x = &a->appetites[i];
+
+		if (x->name == name)
+			return x->bytes;
+		most = x->bytes > most ? x->bytes : most;
+	}
+	return most ? most : o->together;
+}
+
+/* Notes that a child of a question called NAME took BYTES.  What is remembered falls slowly: the next
+ * one may be for all recordings again. */
+static void note_bytes(struct answers *a, uint64_t name, size_t bytes)
+{
+	for (unsigned i = 0; i < a->n_appetites; i++) {
+		struct appetite *x = &a->appetites[i];
+		const size_t faded = x->bytes - x->bytes / 4;
+
+		if (x->name == name) {
+			x->bytes = bytes > faded ? bytes : faded;
+			return;
+		}
+	}
+	if (a->n_appetites < MOST_NAMES)
+		a->appetites[a->n_appetites++] = (struct appetite){name, bytes};
+}
+
+static uint64_t question_name(const struct question *q)
+{
+	return hash_str(q->n_words ? q->words[0] : "");
+}
+
+/* Whether the first question that waits has room beside the children that run.  One that takes long
+ * holds up nobody. */
+static bool has_room(const struct answers *a, const struct answers_opts *o)
+{
+	const size_t wanted = expected_bytes(a, o, question_name(a->waiting[0]));
+	const uint64_t now_ns = clock_mono_ns();
+	size_t taken = 0;
+
+	for (unsigned i = 0; i < MOST_CHILDREN; i++)
+		if (a->children[i].pid && now_ns - a->children[i].start_ns < LONG_NS)
+			taken += a->children[i].expected;
+	return !taken || (wanted <= o->together && taken <= o->together - wanted);
+}
+
+/* --- questions --- */
 
 /* Takes a question, or which one is taken back: 1; 0 when the other side is gone; -EAGAIN for
  * neither. */
@@ -135,7 +203,9 @@ static void start_child(struct answers *a, struct answering *x, int fd,
 	*x = (struct answering){
 		.pid = pid < 0 ? 0 : pid,
 		.number = q->number,
-		.end_ns = clock_mono_ns() + o->wall_s * UINT64_C(1000000000),
+		.name = question_name(q),
+		.expected = expected_bytes(a, o, question_name(q)),
+		.start_ns = clock_mono_ns(),
 		.pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1,
 	};
 	drop_question(q);
@@ -144,19 +214,21 @@ static void start_child(struct answers *a, struct answering *x, int fd,
 		tell_end(fd, x->number, 2);
 }
 
-/* Tells of A if it has ended. */
-static void end_child(struct answering *a, int fd)
+/* Tells of X if it has ended. */
+static void end_child(struct answers *a, struct answering *x, int fd)
 {
+	struct rusage used;
 	int status;
 
-	if (waitpid(a->pid, &status, WNOHANG) != a->pid)
+	if (wait4(x->pid, &status, WNOHANG, &used) != x->pid)
 		return;
-	tell_end(fd, a->number,
+	note_bytes(a, x->name, (size_t)used.ru_maxrss * 1024); /* kilobytes: getrusage(2) */
+	tell_end(fd, x->number,
 		 WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
 				   : 128 + (uint32_t)WTERMSIG(status));
-	if (a->pidfd >= 0)
-		close(a->pidfd);
-	a->pid = 0;
+	if (x->pidfd >= 0)
+		close(x->pidfd);
+	x->pid = 0;
 }
 
 /* Waits for a child's end or for a message. */
@@ -214,11 +286,11 @@ static void step_children(struct answers *a, int fd, const struct answers_opts *
 	for (unsigned i = 0; i < opts->most && i < MOST_CHILDREN; i++) {
 		struct answering *x = &a->children[i];
 
-		if (x->pid && clock_mono_ns() > x->end_ns)
+		if (x->pid && clock_mono_ns() - x->start_ns > opts->wall_s * UINT64_C(1000000000))
 			kill(x->pid, SIGKILL);
 		if (x->pid)
-			end_child(x, fd);
-		if (!x->pid && a->n_waiting)
+			end_child(a, x, fd);
+		if (!x->pid && a->n_waiting && has_room(a, opts))
 			start_child(a, x, fd, opts, answer, ctx);
 	}
 }

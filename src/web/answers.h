@@ -11,7 +11,12 @@
  * each; 128 and a signal's number for one that was killed.
  *
  * A message that is a number alone, without descriptors, takes that question back: its child is
- * killed, or never made.  So a browser that closes in the middle costs nothing from then on. */
+ * killed, or never made.  So a browser that closes in the middle costs nothing from then on.
+ *
+ * How much memory a question takes is known from the last ones of its name.  A child is started
+ * beside others while all together are expected to stay within a bound: questions of a small database
+ * run side by side, those of a month one after the other.  A question whose name is new is expected
+ * to take what the largest took, the very first one all there is. */
 #ifndef WEB_ANSWERS_H
 #define WEB_ANSWERS_H
 
@@ -27,6 +32,7 @@ struct answers_opts {
 	unsigned cpu_s;	 /* CPU time of one */
 	unsigned wall_s; /* after which one is ended whatever it does */
 	size_t memory;	 /* address space of one */
+	size_t together; /* memory of all that run, as far as it can be told beforehand */
 };
 
 /* Answers one question: runs in a child whose stdout and stderr are the question's descriptors.
