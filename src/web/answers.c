@@ -73,8 +73,8 @@ static size_t expected_bytes(const struct answers *a, const struct answers_opts 
 	return most ? most : o->together;
 }
 
-/* Notes that a child of a question called NAME took BYTES.  What is remembered falls slowly: the next
- * one may be for all recordings again. */
+/* Notes that a child of a question called NAME took BYTES.  What is remembered falls slowly: the
+ * next one may be for all recordings again. */
 static void note_bytes(struct answers *a, uint64_t name, size_t bytes)
 {
 	for (unsigned i = 0; i < a->n_appetites; i++) {

@@ -114,8 +114,8 @@ static void add_count(struct minutes *m, struct index *ix, const struct minute_c
 	vec_push(&m->counts, *c);
 }
 
-/* Adds the wanted moments of M's profile up.  So many minutes stand together that at most MOST_STEPS
- * different times are left: a month of minutes needs no memory beyond the profile's. */
+/* Adds the wanted moments of M's profile up.  So many minutes stand together that at most
+ * MOST_STEPS different times are left: a month of minutes needs no memory beyond the profile's. */
 static void join_moments(struct minutes *m, const struct wanted_moments *w, uint32_t most_steps)
 {
 	const struct profile *p = &m->in.profile;
