@@ -15,8 +15,8 @@
  *
  * How much memory a question takes is known from the last ones of its name.  A child is started
  * beside others while all together are expected to stay within a bound: questions of a small
- * database run side by side, those of a month one after the other.  A question whose name is new is expected
- * to take what the largest took, the very first one all there is. */
+ * database run side by side, those of a month one after the other.  A question whose name is new is
+ * expected to take what the largest took, the very first one all there is. */
 #ifndef WEB_ANSWERS_H
 #define WEB_ANSWERS_H
 
