@@ -445,3 +445,15 @@ on_screens() {
 		awk -v most=$columns 'length($0) > most { print "too wide: " length($0) }' seen
 	done
 }
+
+# Runs COMMAND ($2) on a terminal on which KEYS ($1) are typed.  script(1) waits for two seconds when its input ends;
+# a pipe that this shell holds open as well does not end.
+type_into() {
+	[ -p .keys ] || mkfifo .keys
+	exec 7<>.keys
+	printf %s "$1" >&7
+	script -qec "$2" /dev/null <&7
+	type_into_rc=$?
+	exec 7>&-
+	return $type_into_rc
+}

@@ -14,4 +14,4 @@ done
 COLUMNS=80 dwell daemon --help | head -n 8
 # One line for programs; on a terminal it is folded.
 COLUMNS=80 dwell script 2>&1
-TERM=xterm script -qec "stty rows 24 cols 80; dwell script" /dev/null </dev/null | tr -d '\r'
+TERM=xterm type_into '' "stty rows 24 cols 80; dwell script" | tr -d '\r'

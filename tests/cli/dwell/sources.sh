@@ -18,13 +18,11 @@ web() {
 	dwell web --listen 127.0.0.1:0 "$1" >url &
 	pid=$!
 	until grep -qs token url || ! kill -0 $pid; do sleep 0.05; done
-	python3 - "$(cat url)" <<-'END'
-		import sys, urllib.error, urllib.request
-		try:
-		    urllib.request.urlopen(sys.argv[1].split("#")[0] + "api/prof?by=image").read()
-		except urllib.error.HTTPError as e:
-		    sys.exit(e.read().decode())
-	END
+	host=$(sed 's|http://||; s|/.*||' url)
+	printf 'GET /api/prof?by=image HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$host" >question
+	bash -c 'exec 3<>"$0" && cat question >&3 && cat <&3' "/dev/tcp/${host%:*}/${host#*:}" >answer
+	sed '1,/^\r*$/d' answer >&2
+	grep -q '^HTTP/1.1 200' answer
 	rc=$?
 	kill $pid
 	wait $pid
@@ -57,7 +55,7 @@ run() {
 	import--db) dwell import --db "$1" perf ;;
 	check--repair) dwell check --repair "$1" ;;
 	web) web "$1" ;;
-	tui) echo q | TERM=xterm script -qec "dwell tui '$1'" /dev/null ;;
+	tui) TERM=xterm type_into q "dwell tui '$1'" ;;
 	*) dwell "$2" "$1" ;;
 	esac >stdout 2>stderr
 }

@@ -3,7 +3,7 @@ command -v script >/dev/null || { echo "no script(1)"; exit 77; }
 make_usual_db
 export DWELLDB=db TERM=xterm
 on_terminal() {
-	script -qec "stty rows $1 cols $2; $3" /dev/null | tr -d '\r\b' | sed "s|$(printf '\033')|ESC|g; s|\^D||"
+	type_into '' "stty rows $1 cols $2; $3" | tr -d '\r\b' | sed "s|$(printf '\033')|ESC|g"
 }
 on_terminal 50 46 "dwell prof -no_header -event cycles --by procedure --path /"
 NO_COLOR=1 on_terminal 50 60 "dwell prof --by image -no_header -event cycles"

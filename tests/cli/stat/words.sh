@@ -12,7 +12,7 @@ try dwell stat -e page-faults -- ./nosuch
 try dwell stat -e page-faults -o dir/file -- true
 dwell stat -e task-clock -- true 2>/dev/null || { echo "cannot count here"; exit 77; }
 for columns in 40 60 80; do
-	TERM=xterm script -qec "stty rows 24 cols $columns; dwell stat -r 2 -- true" /dev/null </dev/null | tr -d '\r' >seen
+	TERM=xterm type_into '' "stty rows 24 cols $columns; dwell stat -r 2 -- true" | tr -d '\r' >seen
 	grep -c '^task-clock' seen
 	awk -v most=$columns 'length($0) > most { print "too wide: " $0 }' seen
 done

@@ -29,7 +29,7 @@ for columns in 80 120 200; do
 done
 COLUMNS=120 dwell trace --db db --width 30 --no-header
 dwell trace --db db --no-header
-TERM=xterm DWELL_PAGER= script -qec "stty rows 50 cols 80; dwell trace --db db --no-header" /dev/null |
+TERM=xterm DWELL_PAGER= type_into '' "stty rows 50 cols 80; dwell trace --db db --no-header" |
 	tr -d '\r' | sed "s|$(printf '\033')|ESC|g"
 # JSON has the bars it had.
 COLUMNS=200 dwell trace --db db --json | grep bar

@@ -9,7 +9,7 @@ END
 make_tree_db
 export DWELLDB=db TERM=xterm DWELL_PAGER=
 on_terminal() {
-	script -qec "stty rows 100 cols $1; $2" /dev/null | tr -d '\r\b' | sed "s|$(printf '\033')|ESC|g; s|\^D||"
+	type_into '' "stty rows 100 cols $1; $2" | tr -d '\r\b' | sed "s|$(printf '\033')|ESC|g"
 }
 on_terminal 80 "dwell tree --no-header --event cycles --callers"
 NO_COLOR=1 on_terminal 40 "dwell tree --no-header --event cycles --by address"

@@ -66,8 +66,8 @@ show
 type q
 end
 END
-# What script's terminal shows; it echoes the end of script's input where the program has not ended before.
-alone() { script -qec "dwell tui --db db" /dev/null | tr -d '\r\b' | sed 's/\^D//'; }
+# What the terminal shows.
+alone() { type_into '' "dwell tui --db db" | tr -d '\r\b'; }
 # ncurses (newterm, 6.4) does not free what it made for a terminal that it does not know.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 TERM=nonsense alone
 TERM=dumb alone
