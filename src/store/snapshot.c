@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -19,16 +20,20 @@
 #define MAX_TRIES   1000
 #define JOURNAL_MAX (1u << 30)
 
+static int parse_manifest(struct manifest *ret, const char *text, size_t n, struct err *err)
+{
+	int rc = manifest_parse(ret, text, n, err);
+
+	return rc < 0 ? err_prefix(err, rc, "%s", MANIFEST_NAME) : 0;
+}
+
 int snapshot_manifest(int dirfd, struct manifest *ret, struct err *err)
 {
 	_mem_ char *text = NULL;
 	size_t n = 0;
 	int rc = db_load(dirfd, MANIFEST_NAME, MANIFEST_MAX, &text, &n, err);
 
-	if (rc < 0)
-		return rc;
-	rc = manifest_parse(ret, text, n, err);
-	return rc < 0 ? err_prefix(err, rc, "%s", MANIFEST_NAME) : 0;
+	return rc < 0 ? rc : parse_manifest(ret, text, n, err);
 }
 
 static int open_segments(struct snapshot *s, int dirfd, struct err *err)
@@ -79,14 +84,37 @@ static int lock_against_removal(struct snapshot *s, int dirfd, struct err *err)
 	return 0;
 }
 
+/* 1: the MANIFEST still has the generation of S's, which was made of the N bytes of TEXT; 0: not. */
+static int is_unchanged(const struct snapshot *s, int dirfd, const char *text, size_t n,
+			struct err *err)
+{
+	_mem_ char *now = NULL;
+	struct manifest after;
+	size_t n_now = 0;
+	bool same;
+	int rc = db_load(dirfd, MANIFEST_NAME, MANIFEST_MAX, &now, &n_now, err);
+
+	if (rc < 0)
+		return rc;
+	if (n_now == n && memcmp(now, text, n) == 0)
+		return 1; /* nearly always: it need not be parsed again */
+	rc = parse_manifest(&after, now, n_now, err);
+	if (rc < 0)
+		return rc;
+	same = after.generation == s->manifest.generation;
+	manifest_release(&after);
+	return same;
+}
+
 /* 1: a consistent snapshot; 0: the writer was faster. */
 static int try_open(struct snapshot *s, int dirfd, struct err *err)
 {
-	struct manifest after;
-	int rc, opened;
-	uint64_t generation;
+	_mem_ char *text = NULL;
+	size_t n = 0;
+	int opened, rc = db_load(dirfd, MANIFEST_NAME, MANIFEST_MAX, &text, &n, err);
 
-	rc = snapshot_manifest(dirfd, &s->manifest, err);
+	if (rc >= 0)
+		rc = parse_manifest(&s->manifest, text, n, err);
 	if (rc < 0)
 		return rc;
 	opened = lock_against_removal(s, dirfd, err);
@@ -95,13 +123,9 @@ static int try_open(struct snapshot *s, int dirfd, struct err *err)
 	opened = open_segments(s, dirfd, err);
 	if (opened >= 0)
 		opened = read_journal(s, dirfd, err);
-	rc = snapshot_manifest(dirfd, &after, opened < 0 ? NULL : err);
-	if (rc < 0)
+	rc = is_unchanged(s, dirfd, text, n, opened < 0 ? NULL : err);
+	if (rc <= 0)
 		return rc;
-	generation = after.generation;
-	manifest_release(&after);
-	if (generation != s->manifest.generation)
-		return 0;
 	return opened < 0 ? opened : 1;
 }
 
