@@ -101,13 +101,13 @@ static void find_hint(const char *name, char *ret, size_t max)
 			ret[0] = '\0';
 }
 
-static bool is_called(const char *linked, const char *name, const char *hint)
+static bool is_called(const char *linked, const char *name)
 {
 	bool same = false;
 
 	if (strcmp(linked, name) == 0)
 		return true;
-	if (!demangle_applies(linked) || !strstr(linked, hint))
+	if (!demangle_applies(linked))
 		return false;
 	for (int args = 0; args < 2 && !same; args++) {
 		char *plain = demangle_name(linked, args);
@@ -118,15 +118,13 @@ static bool is_called(const char *linked, const char *name, const char *hint)
 	return same;
 }
 
-static bool is_meant(const char *linked, const char *name, const char *hint)
+static bool is_meant(const char *linked, const char *name)
 {
 	char *plain;
 	bool means;
 
-	if (is_called(linked, name, hint))
+	if (is_called(linked, name))
 		return true;
-	if (!strstr(linked, hint))
-		return false;
 	if (!demangle_applies(linked))
 		return proc_name_means(linked, name);
 	plain = demangle_name(linked, true);
@@ -137,8 +135,7 @@ static bool is_meant(const char *linked, const char *name, const char *hint)
 
 /* Which entries are named NAME. */
 static void find_names(const struct symtab *st, const char *name,
-		       bool (*is)(const char *linked, const char *name, const char *hint),
-		       proc_list *ret)
+		       bool (*is)(const char *linked, const char *name), proc_list *ret)
 {
 	char hint[128];
 	uint32_t last = PROC_NONE;
@@ -153,10 +150,11 @@ static void find_names(const struct symtab *st, const char *name,
 	}
 	find_hint(name, hint, sizeof(hint));
 	for (uint32_t i = 0; i < st->n; i++) {
+		const char *linked = name_at(st, le32_at(st->names, i));
 		uint32_t proc;
 
-		if (st->flags[i] & (PROC_REST | PROC_UNNAMED) ||
-		    !is(name_at(st, le32_at(st->names, i)), name, hint))
+		if (st->flags[i] & (PROC_REST | PROC_UNNAMED) || !strstr(linked, hint) ||
+		    !is(linked, name))
 			continue;
 		proc = canonical(st, i);
 		if (proc != last)
