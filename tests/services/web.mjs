@@ -90,7 +90,7 @@ test("flame graph: drawn, searched, zoomed by keys, and a link is the same view"
         await page.key(c);
       await page.run(`document.querySelector(".flame canvas").focus()`);
       await page.keys("ArrowDown", "ArrowDown", "Enter");
-      await page.until(`/z=\\d+/.test(location.hash)`);
+      await page.until(`/z=[0-9a-f]{8}/.test(location.hash)`);
       const hash = await page.run("location.hash");
       await look(hash.slice(1), how, async (other) => {
         assert.equal(await other.run("location.hash"), hash);
@@ -169,7 +169,12 @@ test("a recording with waits: every view is of wall time, as the commands are; o
         assert.match(await main(page), how.touch ? /%/ : /\d (s|ms)\b/);
       }, other);
       await look("view=overview", how, async (page) => assert.match(await main(page), /What was recorded and lost[\s\S]*blocked\s+[\d.]+ m?s[\s\S]*cpu-clock\s+\d/), other);
-      await look("view=flame", how, async (page) => assert.match(await main(page), /wall: [\d.]+ m?s;[\s\S]*running[\s\S]*waiting for a CPU[\s\S]*blocked/), other);
+      await look("view=flame", how, async (page) => {
+        assert.match(await main(page), /wall: [\d.]+ m?s;[\s\S]*running[\s\S]*waiting for a CPU[\s\S]*blocked/);
+        await page.run(`[...document.querySelectorAll(".tools button")].find((b) => b.textContent === "Colour by code").click()`);
+        assert.match(await page.run("location.hash"), /colour=code/);
+      }, other);
+      await look("view=flame&colour=code", how, async (page) => assert.match(await main(page), /Colour by state/), other);
       await look("view=tree", how, async (page) => assert.match(await main(page), /\d (s|ms)\b/), other);
       await look("view=code&procedure=hot_loop", how, async (page) => assert.match(await main(page), /wall/), other);
     }
@@ -282,6 +287,44 @@ test("a link copied from one browser opens the same view in another", async () =
       if (step !== "0")
         assert.notEqual(hash, `#${view}`, "the address keeps the step");
       await look(hash.slice(1), { ...BOTH[0], context: true }, async (other) => assert.equal(await main(other), shown, view));
+    });
+});
+
+test("a link means the same box, order, colour and sets when there are other samples", async () => {
+  const make = (name, ...commands) => execFileSync(process.env.MKDB, [name], { cwd: dir, input: `event cycles 1000
+${commands.map(([comm, n]) => `owner - - comm=${comm}\nimage file /bin/${comm}\nsample 16 ${n}\n`).join("")}` });
+  make("few", ["aa", 100], ["bb", 50]);
+  make("more", ["zz", 900], ["aa", 10], ["bb", 500], ["cc", 70]);
+  const [few, more] = [await serve("few", "--listen", "127.0.0.1:0"), await serve("more", "--listen", "127.0.0.1:0")];
+  const details = (page) => page.run(`document.querySelector(".details").textContent`);
+  let link = "";
+  try {
+    await look("view=flame&by=comm", BOTH[0], async (page) => {
+      await page.run(`document.querySelector(".flame canvas").focus()`);
+      await page.keys("ArrowDown", "ArrowRight", "Enter");
+      await page.until(`/z=/.test(location.hash)`);
+      assert.match(await details(page), /bb/);
+      link = (await page.run("location.hash")).slice(1);
+    }, few);
+    await look(link, BOTH[0], async (page) => {
+      await page.until(`document.querySelector(".tools button").disabled === false`);
+      await page.run(`document.querySelector(".flame canvas").focus()`);
+      await page.key("ArrowDown");
+      assert.match(await details(page), /bb/, "the box that is as wide as the picture");
+    }, more);
+    await look(link.replace(/z=[0-9a-f]+/, "z=12345678"), BOTH[1], async (page) => assert.match(await details(page), /is not in the picture/), more);
+  } finally {
+    await few.end();
+    await more.end();
+  }
+  await look("view=compare", BOTH[0], async (page) => assert.match(await page.run("location.hash"), /a=\d{14}&b=\d{14}/));
+  for (const [view, at, key] of [["view=overview", ".sides", "s"], ["view=around&procedure=hot_loop", ".sides section:last-of-type", "s2?"]])
+    await look(view, BOTH[0], async (page) => {
+      await page.until(`document.querySelectorAll("${at} th button").length > 1`);
+      await page.run(`document.querySelectorAll("${at} th button")[1].click()`);
+      assert.match(await page.run("location.hash"), new RegExp(`[#&]${key}=`));
+      const hash = await page.run("location.hash"), sorted = await page.run(`document.querySelectorAll("${at} th")[1].getAttribute("aria-sort")`);
+      await look(hash.slice(1), { ...BOTH[0], context: true }, async (other) => assert.equal(await other.run(`document.querySelectorAll("${at} th")[1].getAttribute("aria-sort")`), sorted));
     });
 });
 

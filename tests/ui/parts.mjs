@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Units and containers out of the paths of cgroups, as systemd and engines of containers make them.
+// Units and containers out of the paths of cgroups, as systemd and engines of containers make them; words of the query bar;
+// names of boxes in the address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { containerOf, unitOf, wordOf, wordsOf } from "../../src/web/ui/app_parts.mjs";
+import { idOf, pathHashes, placeOf } from "../../src/web/ui/path_ids.mjs";
 
 const ID = "0123456789abcdef".repeat(4);
 
@@ -34,4 +36,25 @@ test("words", () => {
   assert.deepEqual(wordsOf(""), []);
   for (const value of ["cc1", "Web Content", "a=b", "=", "tab\there"])
     assert.deepEqual(wordsOf(wordOf("comm", value)), [`comm=${value}`]);
+});
+
+// Trees as [parent, name] of each place.
+const hashesOf = (tree) => pathHashes(tree.length, (i) => tree[i][0], (i) => tree[i][1]);
+
+test("ids of boxes mean the same path in another tree", () => {
+  const before = [[-1, "all"], [0, "main"], [1, "work"], [2, "sort"], [1, "sort"], [0, "sort"]];
+  const after = [[-1, "all"], [0, "init"], [1, "sort"], [0, "main"], [3, "sort"], [3, "idle"], [3, "work"], [6, "sort"], [0, "sort"]];
+  const [was, is] = [hashesOf(before), hashesOf(after)];
+  for (const [old, now] of [[0, 0], [1, 3], [2, 6], [3, 7], [4, 4], [5, 8]])
+    assert.equal(placeOf(is, idOf(was, old)), now);
+  assert.equal(placeOf(was, idOf(is, 1)), -1, "init was not there");
+  assert.notEqual(idOf(hashesOf([[-1, "ab"], [0, "c"]]), 1), idOf(hashesOf([[-1, "a"], [0, "bc"]]), 1));
+});
+
+test("boxes of one path have ids of their own", () => {
+  const hashes = hashesOf([[-1, "all"], [0, "f"], [0, "g"], [0, "f"], [3, "x"], [0, "f"]]);
+  for (let i = 0; i < hashes.length; i++)
+    assert.equal(placeOf(hashes, idOf(hashes, i)), i);
+  for (const bad of ["", "3", "xyz", "00000000", `${idOf(hashes, 1)}-9`, "../..", `${idOf(hashes, 1)}-`])
+    assert.equal(placeOf(hashes, bad), -1, bad);
 });

@@ -34,7 +34,7 @@ const VIEWS = {
 };
 
 // What is one view's own in the address.
-const OWN = { z: "", s: "", o: "", at: "", col: "", hot: "", q: "", t: "" };
+const OWN = { z: "", s: "", s2: "", colour: "", o: "", at: "", col: "", hot: "", q: "", t: "" };
 
 // --- parts ---
 
@@ -52,6 +52,9 @@ function wholeOf(answer, event) {
 }
 
 const unitOf = (answer, event) => (answer.events || []).find((e) => e.name === event)?.unit;
+
+// What a table keeps in the address, as NAME.
+const keptAs = (name) => ({ kept: { s: app.state[name] }, note: ({ s }) => app.note({ [name]: s }) });
 
 // What the command says below its table: what is not named, not shown, not known.
 function notesOf(answer) {
@@ -79,7 +82,8 @@ function ownerCell(r, key) {
     onclick: () => app.go({ ...OWN, view: "table", by: "procedure", ...(key === "image" ? { q: r.image } : { only }) }) }, name));
 }
 
-function rowsTable(answer, caption, key, { brief = false, keep = false } = {}) {
+// KEEP: the name in the address of what rows are sorted by; none: it is not kept.
+function rowsTable(answer, caption, key, { brief = false, keep = "" } = {}) {
   const event = eventOf(answer), whole = wholeOf(answer, event);
   const of = (r) => r.counts?.[event] || 0, incl = (r) => r.inclusive?.[event] ?? null;
   const events = Object.keys(answer.rows[0]?.counts || {}).filter((e) => !brief || e === event);
@@ -95,7 +99,7 @@ function rowsTable(answer, caption, key, { brief = false, keep = false } = {}) {
     : { name: "Procedure", value: (r) => r.procedure || r.image || "", cell: procedureButton });
   if (!key)
     columns.push({ name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 70) });
-  return sortedTable(answer.rows, columns, { caption, kept: keep ? app.state : {}, note: keep ? app.note : () => {} });
+  return sortedTable(answer.rows, columns, { caption, ...(keep ? keptAs(keep) : {}) });
 }
 
 // Rows of ANSWER, by cgroup, as rows of the part KEY of its path.
@@ -144,7 +148,7 @@ async function overview(signal) {
   return [
     ...(hot ? [el("h2", {}, "When"), hot] : []),
     el("div", { class: "sides" },
-      el("section", {}, el("h2", {}, "Who used it, by ", byChoice("Split by", by)), rowsTable(answer, "", by, { brief: true })),
+      el("section", {}, el("h2", {}, "Who used it, by ", byChoice("Split by", by)), rowsTable(answer, "", by, { brief: true, keep: "s" })),
       el("div", {}, el("section", {}, el("h2", {}, "What was recorded and lost"), ...accountOf(all)),
         epochs ? el("section", { class: "recordings" }, el("h2", {}, "Recordings"), epochTable(epochs.rows)) : null)),
   ];
@@ -159,7 +163,7 @@ function epochTable(rows) {
     { name: "Host", value: (r) => r.host, cell: (r) => short(r.host, 40) },
     { name: "State", value: (r) => r.state, cell: (r) => r.state },
     { name: "Label", value: (r) => r.label || "", cell: (r) => short(r.label || "", 40) },
-  ], { caption: "" });
+  ], { caption: "", ...keptAs("s2") });
 }
 
 function drawFlame(bytes, ...tools) {
@@ -190,7 +194,7 @@ async function table(signal) {
     const text = box.value.toLowerCase(), rows = text ? all.filter((_, i) => texts[i].includes(text)) : all;
     const event = eventOf(answer), whole = wholeOf(answer, event);
     matched.textContent = text ? `${percent(rows.reduce((n, r) => n + (r.counts?.[event] || 0), 0), whole)} matched` : "";
-    const shownRows = rowsTable({ ...answer, rows }, `${count(rows.length)} rows`, by in KEYS ? by : "", { keep: true });
+    const shownRows = rowsTable({ ...answer, rows }, `${count(rows.length)} rows`, by in KEYS ? by : "", { keep: "s" });
     place.replaceChildren(rows.length ? shownRows : el("p", {}, "No row has this text."));
     setTimeout(() => shownRows.watch($("main")));
   }
@@ -208,12 +212,12 @@ async function around(signal) {
     return e;
   });
   const [callers, callees] = await Promise.all([of("callers"), of("callees")]);
-  const side = (title, answer) => el("section", {}, el("h2", {}, title), answer instanceof Error ? el("p", { class: "soft" }, answer.message)
-    : answer.rows.length ? rowsTable(answer, "") : el("p", { class: "soft" }, "none"));
+  const side = (title, answer, keep) => el("section", {}, el("h2", {}, title), answer instanceof Error ? el("p", { class: "soft" }, answer.message)
+    : answer.rows.length ? rowsTable(answer, "", "", { keep }) : el("p", { class: "soft" }, "none"));
   return [
     el("h2", {}, short(procedure), " ", el("span", { class: "soft" }, short(image || "", 80))),
     el("p", {}, el("a", { href: app.href({ ...OWN, view: "code" }) }, "Code"), " · ", el("a", { href: app.href({ ...OWN, view: "flame", focus: `^${procedure.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` }) }, "Flame graph through it")),
-    el("div", { class: "sides" }, side("Called by", callers), side("Calls", callees)),
+    el("div", { class: "sides" }, side("Called by", callers, "s"), side("Calls", callees, "s2")),
   ];
 }
 
@@ -247,6 +251,7 @@ async function compare(signal) {
     title: "Shares: recordings of different length are comparable. Amounts: what shrank does not make the rest grow." }, app.state.abs ? "compare shares" : "compare amounts"));
   if (!a || !b || a === b)
     return [form, el("p", {}, "Two recordings, or words such as label=old, are compared; this database has fewer.")];
+  app.note({ a, b }); // other recordings will be the newest
   if (app.state.picture) {
     const bytes = await ask("flame-diff", { ...app.selection(), a, b }, signal);
     drawFlame(bytes);
@@ -263,7 +268,7 @@ async function compare(signal) {
     { name: "By chance", number: true, class: "extra", title: "How likely a change as large is by chance", value: (r) => -r.p, cell: (r) => r.p < 0.001 ? "< 0.001" : r.p.toFixed(3) },
     { name: "Procedure", value: (r) => r.procedure || "", cell: procedureButton },
     { name: "Image", class: "soft", value: (r) => r.image || "", cell: (r) => short(r.image || "", 60) },
-  ], { caption: `${count(answer.rows.length)} ${answer.rows.length === 1 ? "procedure" : "procedures"} changed beyond chance${answer.hidden ? `; ${count(answer.hidden.rows)} did not` : ""}` });
+  ], { caption: `${count(answer.rows.length)} ${answer.rows.length === 1 ? "procedure" : "procedures"} changed beyond chance${answer.hidden ? `; ${count(answer.hidden.rows)} did not` : ""}`, ...keptAs("s") });
   return [form, el("ul", { class: "plain soft" }, ...sets), rows];
 }
 

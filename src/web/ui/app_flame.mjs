@@ -5,8 +5,9 @@ import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
 import { factsText, legendItems, percentText, tellChoice } from "./flame_words.mjs";
 import { el, shown } from "./app_dom.mjs";
+import { idOf, pathHashes, placeOf } from "./path_ids.mjs";
 
-// Shows BYTES in PARENT.  KEPT has q, z and flip of the address; NOTE(changes, isDecision) keeps them; OPEN(procedure,
+// Shows BYTES in PARENT.  KEPT has q, z (path_ids.mjs), flip and colour of the address; NOTE(changes, isDecision) keeps them; OPEN(procedure,
 // image) shows code; MORE: further tools.
 export function flamePicture(parent, bytes, kept, note, open, ...more) {
   const flame = decode(bytes), { head, boxes } = flame;
@@ -22,11 +23,18 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
   } }, "Flip");
   const states = el("button", { type: "button", hidden: !boxes.blocked, onclick: () => {
     picture.colourByStates(!picture.now.states);
+    note({ colour: picture.now.states ? "" : "code" });
     tellWhole();
   } });
   const code = el("button", { type: "button", hidden: true, onclick: () => open(head.name[boxes.frame[chosen]], head.images[head.image[boxes.frame[chosen]]]) }, "Code");
   parent.append(el("form", { class: "tools", onsubmit: (e) => e.preventDefault() }, box, matched, reset, flip, states, code, ...more), el("p", { class: "tools soft" }, facts), legend, place, details);
-  let chosen = 0, now = {};
+  let chosen = 0, now = {}, paths = null;
+
+  function hashes() {
+    const frames = head.name.map((name, f) => [name, head.images[head.image[f]], head.files[head.file[f]], head.line[f]].join("\n"));
+    paths ||= pathHashes(boxes.n, (i) => i ? boxes.parent[i] : -1, (i) => i ? frames[boxes.frame[i]] : "");
+    return paths;
+  }
 
   function tell(choice = now) {
     now = choice;
@@ -59,20 +67,24 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
       reset.disabled = i === 0;
       tell();
       if (byHand)
-        note({ z: i || "" }, true);
+        note({ z: i ? idOf(hashes(), i) : "" }, true);
     },
   });
   picture.canvas.setAttribute("aria-label", "Flame graph");
   picture.show(flame);
   picture.flip(kept.flip === "1");
+  if (kept.colour === "code")
+    picture.colourByStates(false);
   box.value = kept.q || "";
   find();
-  const z = Number(kept.z);
-  picture.zoom(Number.isInteger(z) && z > 0 && z < boxes.n ? z : 0, true);
+  const z = kept.z ? placeOf(hashes(), kept.z) : 0;
+  picture.zoom(Math.max(0, z), true);
   reset.disabled = !picture.now.zoomed;
   picture.scrollToWhole();
   tell({});
   tellWhole();
+  if (z < 0)
+    details.textContent = "What this address is zoomed to is not in the picture: other samples are chosen, or it is too small.";
   box.addEventListener("input", () => {
     find();
     note({ q: box.value });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tree of calls: folded but for its hottest path, opened by click, Enter or arrow keys.  KEPT has o of the address: the
 // rows that stand otherwise than at first; NOTE(changes) keeps them.
+import { idOf, pathHashes, placeOf } from "./path_ids.mjs";
 import { amount, el, barCell, count, percent, short } from "./app_dom.mjs";
 
 /** @type {(rows: any[], event: string, whole: number, unit: string, open: (row: any) => void, kept?: { o?: string }, note?: (changes: object) => void) => HTMLElement} */
@@ -10,6 +11,8 @@ export function callTree(rows, event, whole, unit, open, kept = {}, note = () =>
     (below.get(r.parent) || below.set(r.parent, []).get(r.parent)).push(r);
   const body = el("tbody"), changed = new Set();
   const byId = new Map(rows.map((r) => [String(r.id), r])), insets = new Map();
+  const numbers = new Map(rows.map((r, i) => [r.id, i]));
+  const paths = pathHashes(rows.length, (i) => rows[i].parent === null ? -1 : numbers.get(rows[i].parent), (i) => [rows[i].kind, rows[i].name, rows[i].image].join("\n"));
   let isBuilt = false;
   const of = (r) => r.inclusive[event] || 0;
 
@@ -55,8 +58,9 @@ export function callTree(rows, event, whole, unit, open, kept = {}, note = () =>
       return;
     row.dataset.open = isOpen ? "1" : "0";
     if (isBuilt) {
-      if (!changed.delete(String(r.id)))
-        changed.add(String(r.id));
+      const id = idOf(paths, numbers.get(r.id));
+      if (!changed.delete(id))
+        changed.add(id);
       note({ o: [...changed].slice(0, 200).join(".") });
     }
     toggle.setAttribute("aria-expanded", String(isOpen));
@@ -76,7 +80,7 @@ export function callTree(rows, event, whole, unit, open, kept = {}, note = () =>
       return;
     if (e.row.dataset.open === "1")
       (below.get(r.id) || []).forEach(remove);
-    changed.delete(String(r.id));
+    changed.delete(idOf(paths, numbers.get(r.id)));
     element.delete(r.id);
     e.row.remove();
   }
@@ -90,9 +94,9 @@ export function callTree(rows, event, whole, unit, open, kept = {}, note = () =>
   }
   isBuilt = true;
   for (const id of (kept.o || "").split(".")) {
-    const e = element.get(byId.get(id)?.id);
+    const r = rows[placeOf(paths, id)], e = element.get(r?.id);
     if (e)
-      setOpen(byId.get(id), e.row.dataset.open !== "1");
+      setOpen(r, e.row.dataset.open !== "1");
   }
   return el("table", { role: "treegrid" }, el("thead", {}, el("tr", {}, el("th", { class: "n" }, "With what it calls"), el("th", { class: "n" }, "Itself"), el("th", {}, "Procedure"), el("th", {}, "Image"))), body);
 }
