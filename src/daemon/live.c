@@ -283,9 +283,9 @@ int live_take(struct live *l, struct live_second **ret, struct err *err)
 	profile_excerpt(&own->profile, p);
 	p->meta.start_wall_ns = p->meta.end_wall_ns;
 	profile_reset_values(p);
-	if (!l->opts.select->runtime_frames)
-		runtime_fold(&own->profile);
 	take_names(l, own, now);
+	if (!l->opts.select->runtime_frames)
+		runtime_fold(&own->profile, own->names->resolver);
 	add_scripts(own);
 	own->second.seconds = (double)(now - l->taken_ns) / 1e9;
 	l->taken_ns = now;

@@ -128,6 +128,7 @@ static void path_of(const struct profile *p, char *ret, size_t size)
 
 TEST(an_interpreters_own_frames_are_folded)
 {
+	struct resolver *r = resolver_new(&(struct resolver_opts){.no_save = true});
 	char path[300];
 	struct profile p;
 	uint64_t n;
@@ -135,7 +136,7 @@ TEST(an_interpreters_own_frames_are_folded)
 	profile_init(&p);
 	fill(&p);
 	n = profile_n_samples(&p, 0);
-	runtime_fold(&p);
+	runtime_fold(&p, r);
 	path_of(&p, path, sizeof(path));
 	EXPECT_STR(path, "Shape.area;/lib/libffi.so;<module>;");
 	EXPECT_EQ(profile_n_samples(&p, 0), n);
@@ -143,4 +144,56 @@ TEST(an_interpreters_own_frames_are_folded)
 	EXPECT_EQ(p.values.v[1].count, 1);
 	profile_check(&p);
 	profile_release(&p);
+	resolver_free(r);
+}
+
+/* HotSpot's procedures, as it links them. */
+static struct resolver *resolver_of_jvm(const struct profile *p, place_id of, struct symtab *st)
+{
+	static const char *const names[] = {"_ZN6Thread8call_runEv", "_ZN10GangWorker3runEv",
+					    "_ZN13G1EvacuateAll4workEv"};
+	struct resolver *r = resolver_new(&(struct resolver_opts){.no_save = true});
+	struct symtab_builder b = {0};
+
+	symtab_builder_add_range(&b, 0, 0x1000);
+	for (size_t i = 0; i < n_elems(names); i++)
+		symtab_builder_add(&b, 0x100 * (i + 1), 0x100, names[i], strlen(names[i]), 0);
+	symtab_builder_finish(&b, st);
+	resolver_take_symtab(r, &p->images.v[p->places.v[of].image], st);
+	return r;
+}
+
+/* What a runtime does by itself is one frame; others' code below it stays. */
+TEST(a_runtimes_own_work_is_one_frame)
+{
+	static const char jvm[] = "/lib/jvm/libjvm.so";
+	struct event e = {.period = 1, .n_reached = 6};
+	struct resolver *r;
+	struct symtab st;
+	struct profile p;
+	char path[300];
+	struct value v = {.count = 5};
+
+	profile_init(&p);
+	e.name = profile_intern_str(&p, "cycles");
+	v.event = profile_intern_event(&p, &e);
+	const place_id frames[] = {native(&p, "/lib/libc.so", 0x10), native(&p, jvm, 0x110),
+				   native(&p, jvm, 0x210), native(&p, jvm, 0x310),
+				   native(&p, "/lib/libc.so", 0x20)};
+
+	for (size_t i = 0; i < n_elems(frames); i++)
+		v.ctx = profile_intern_ctx(&p, v.ctx, frames[i]);
+	profile_add_value(&p, &v);
+	v.ctx = p.ctxs.v[p.ctxs.v[p.ctxs.v[v.ctx].parent].parent].parent; /* before it begins */
+	v.count = 1;
+	profile_add_value(&p, &v);
+	r = resolver_of_jvm(&p, frames[1], &st);
+	runtime_fold(&p, r);
+	path_of(&p, path, sizeof(path));
+	EXPECT_STR(path, "/lib/libc.so;[garbage collection];/lib/jvm/libjvm.so;/lib/libc.so;");
+	EXPECT_EQ(p.values.v[1].count, 1);
+	EXPECT_EQ(profile_n_samples(&p, 0), 6);
+	profile_check(&p);
+	profile_release(&p);
+	resolver_free(r);
 }

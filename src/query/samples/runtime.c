@@ -17,7 +17,12 @@
  * HotSpot's own frames are taken out where they lead to Java methods; below the innermost one,
  * where they collect garbage, compile or throw, they stay.
  *
- * Paths without functions of a script stay as they are. */
+ * Where a runtime collects garbage or compiles, one frame says so in place of its own:
+ *
+ *     start_thread, thread_native_entry, ..., GangWorker::run, ..., memcpy   as recorded
+ *     start_thread, thread_native_entry, ..., [garbage collection], memcpy   folded
+ *
+ * Paths without functions of a script and without such a phase stay as they are. */
 #include "query/samples/runtime.h"
 
 #include <stdlib.h>
@@ -27,6 +32,7 @@
 #include "base/cleanup.h"
 #include "model/script.h"
 #include "model/trace.h"
+#include "query/samples/phases.h"
 
 struct folder {
 	struct profile *p;
@@ -36,6 +42,10 @@ struct folder {
 	bool *leads;	  /* by context: one of its callees is */
 	bool *calls;	  /* by context: it has callees */
 	ctx_id *to;	  /* by context */
+	struct phases phases;
+	phase_id *phase;       /* by context: that it is a part of */
+	image_id *phase_image; /* by context: the runtime's, whose frames are the phase's */
+	struct resolver *resolver;
 };
 
 static const struct image *runtime_image(const struct profile *p, ctx_id ctx)
@@ -102,6 +112,43 @@ static bool is_between(const struct folder *f, ctx_id ctx)
 		(im->kind == IMAGE_SCRIPT && is_in(f->p, ctx, "java") && *im->path == '['));
 }
 
+/* In which phase each context is: one begins where none is yet, and goes on below it. */
+static void find_phases(struct folder *f)
+{
+	const struct profile *p = f->p;
+
+	for (ctx_id i = 1; i < p->ctxs.n; i++) {
+		const ctx_id parent = p->ctxs.v[i].parent;
+
+		f->phase[i] = f->phase[parent] ? f->phase[parent]
+					       : f->phases.of_place[p->ctxs.v[i].place];
+	}
+}
+
+static bool folder_changes(const struct folder *f, ctx_id ctx)
+{
+	return f->has_script[ctx] || f->phase[ctx];
+}
+
+/* Folds context CTX, which is in a phase: its first frame says so, those of the same image are that,
+ * and others stay below it. */
+static void fold_phase(struct folder *f, ctx_id ctx)
+{
+	struct profile *p = f->p;
+	const struct ctx c = p->ctxs.v[ctx];
+	const ctx_id to = folder_changes(f, c.parent) ? f->to[c.parent] : c.parent;
+	const image_id image = p->places.v[c.place].image;
+	const bool first = !f->phase[c.parent];
+
+	f->phase_image[ctx] = first ? image : f->phase_image[c.parent];
+	if (first)
+		f->to[ctx] = profile_intern_ctx(p, to, phases_place(p, f->resolver, f->phase[ctx]));
+	else if (image == f->phase_image[ctx])
+		f->to[ctx] = to;
+	else
+		f->to[ctx] = profile_intern_ctx(p, to, c.place);
+}
+
 static void fold_contexts(struct folder *f, ctx_id n)
 {
 	struct profile *p = f->p;
@@ -109,6 +156,10 @@ static void fold_contexts(struct folder *f, ctx_id n)
 	for (ctx_id i = 1; i < n; i++) {
 		const struct ctx c = p->ctxs.v[i];
 
+		if (f->phase[i]) {
+			fold_phase(f, i);
+			continue;
+		}
 		if (!f->has_script[i] && !f->leads[i])
 			continue;
 		f->to[i] = f->is_runtime[p->places.v[c.place].image] || is_own_code(f, i) ||
@@ -126,7 +177,7 @@ static void fold_values(struct folder *f)
 	for (size_t i = 0; i < n; i++) {
 		struct value v = p->values.v[i];
 
-		if (!value_counts(&v) || !f->has_script[v.ctx] || f->to[v.ctx] == v.ctx)
+		if (!value_counts(&v) || !folder_changes(f, v.ctx) || f->to[v.ctx] == v.ctx)
 			continue;
 		p->values.v[i].count = p->values.v[i].sum = 0;
 		v.ctx = f->to[v.ctx];
@@ -134,24 +185,30 @@ static void fold_values(struct folder *f)
 	}
 	vec_each (t, &p->traces)
 		vec_each (point, &t->points)
-			if (f->has_script[point->ctx])
+			if (folder_changes(f, point->ctx))
 				point->ctx = f->to[point->ctx];
 }
 
-void runtime_fold(struct profile *p)
+void runtime_fold(struct profile *p, struct resolver *r)
 {
 	const size_t n = p->ctxs.n;
-	struct folder f = {.p = p};
+	struct folder f = {.p = p, .resolver = r};
 
-	if (!p->scripts.n)
+	phases_init(&f.phases, p, r);
+	if (!p->scripts.n && !f.phases.any) {
+		phases_release(&f.phases);
 		return;
+	}
 	f.is_runtime = xcalloc(p->images.n + 1, sizeof(*f.is_runtime));
 	f.is_jvm = xcalloc(p->images.n + 1, sizeof(*f.is_jvm));
 	f.has_script = xcalloc(n, sizeof(*f.has_script));
 	f.leads = xcalloc(n, sizeof(*f.leads));
 	f.calls = xcalloc(n, sizeof(*f.calls));
 	f.to = xcalloc(n, sizeof(*f.to));
+	f.phase = xcalloc(n, sizeof(*f.phase));
+	f.phase_image = xcalloc(n, sizeof(*f.phase_image));
 	find_runtimes(&f);
+	find_phases(&f);
 	fold_contexts(&f, (ctx_id)n);
 	fold_values(&f);
 	free(f.is_runtime);
@@ -160,4 +217,7 @@ void runtime_fold(struct profile *p)
 	free(f.leads);
 	free(f.calls);
 	free(f.to);
+	free(f.phase);
+	free(f.phase_image);
+	phases_release(&f.phases);
 }

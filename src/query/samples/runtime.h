@@ -4,10 +4,11 @@
 #define QUERY_SAMPLES_RUNTIME_H
 
 #include "model/profile.h"
+#include "resolve/resolver.h"
 
 /* Takes the frames of an interpreter's program or library out of all paths with functions of a
  * script; samples in them become the function's, at its line.  Libraries that the interpreter calls
- * stay. */
-void runtime_fold(struct profile *p);
+ * stay.  What a runtime does by itself is one frame of its own (phases.h); R has P's symbols. */
+void runtime_fold(struct profile *p, struct resolver *r);
 
 #endif

@@ -480,7 +480,7 @@ int samples_source_open(struct source **ret, const struct source_opts *o, const 
 	if (rc >= 0)
 		rc = input_open(&ss->input, &there, err);
 	if (rc >= 0 && !o->select->runtime_frames)
-		runtime_fold(&ss->input.profile);
+		runtime_fold(&ss->input.profile, ss->input.resolver);
 	if (rc >= 0) {
 		rc = query_init(&ss->own, &ss->input.profile, ss->input.resolver, o->select, err);
 		if (rc < 0)

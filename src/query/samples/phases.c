@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See phases.h.
+ *
+ * A phase begins with a procedure whose linked name has a known beginning, in a file whose name
+ * tells the runtime; Go's runtime is in the program itself, which is the outermost image of its
+ * paths.  For example _ZN10GangWorker3runEv in libjvm.so, of which all of a thread that collects
+ * HotSpot's garbage is called. */
+#include "query/samples/phases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/vec.h"
+#include "model/script.h"
+
+enum phase_kind { COLLECTS, COMPILES };
+
+static const char *const kind_names[] = {
+	[COLLECTS] = "[garbage collection]",
+	[COMPILES] = "[JIT compiling]",
+};
+
+/* Sources: HotSpot 11 to 21, src/hotspot/share: gc/shared, gc/g1, compiler/compileBroker.cpp; V8,
+ * src/heap, src/codegen/compiler.cc, src/compiler, src/maglev, src/baseline; CPython,
+ * Modules/gcmodule.c, since 3.13 Python/gc.c; PHP, Zend/zend_gc.c, ext/opcache/jit; Go,
+ * src/runtime/mgc*.go; CRuby, gc.c. */
+static const struct phase_row {
+	const char *file; /* how its name begins; "": any that is outermost */
+	const char *language;
+	const char *begin; /* of the procedure's linked name */
+	enum phase_kind kind;
+} rows[] = {
+	{"libjvm.so", "java", "_ZN10GangWorker3run", COLLECTS},
+	{"libjvm.so", "java", "_ZN12WorkerThread3run", COLLECTS},
+	{"libjvm.so", "java", "_ZN18ConcurrentGCThread3run", COLLECTS},
+	{"libjvm.so", "java", "_ZN8GCTaskThread3run", COLLECTS},
+	{"libjvm.so", "java", "_ZN16VM_G1CollectFull4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN25VM_G1CollectForAllocation4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN24VM_G1TryInitiateConcMark4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN20VM_G1PauseConcurrent4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN15VM_G1Concurrent4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN17VM_GenCollectFull4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN26VM_GenCollectForAllocation4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN21VM_ParallelGCSystemGC4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN29VM_ParallelGCFailedAllocation4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN31VM_CollectForMetadataAllocation4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN12VM_ZOperation4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN13VM_ZOperation4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN19VM_ShenandoahFullGC4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN21VM_ShenandoahInitMark4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN31VM_ShenandoahFinalMarkStartEvac4doit", COLLECTS},
+	{"libjvm.so", "java", "_ZN13CompileBroker20compiler_thread_loop", COMPILES},
+	{"node", "javascript", "_ZN2v88internal4Heap14CollectGarbage", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal4Heap17CollectAllGarbage", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal18ScavengerCollector", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal9Scavenger", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal20MarkCompactCollector", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal25MinorMarkCompactCollector", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal17ConcurrentMarking", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal18IncrementalMarking", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal17PageEvacuationJob", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal7Sweeper", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal18ArrayBufferSweeper", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal14MemoryReducer", COLLECTS},
+	{"node", "javascript", "_ZN2v88internal8Compiler", COMPILES},
+	{"node", "javascript", "_ZN2v88internal8compiler", COMPILES},
+	{"node", "javascript", "_ZN2v88internal26OptimizingCompileDispatcher", COMPILES},
+	{"node", "javascript", "_ZN2v88internal6maglev", COMPILES},
+	{"node", "javascript", "_ZN2v88internal8baseline", COMPILES},
+	{"libpython", "python", "gc_collect_main", COLLECTS},
+	{"libpython", "python", "PyGC_Collect", COLLECTS},
+	{"libpython", "python", "_PyGC_Collect", COLLECTS},
+	{"python", "python", "gc_collect_main", COLLECTS},
+	{"python", "python", "PyGC_Collect", COLLECTS},
+	{"python", "python", "_PyGC_Collect", COLLECTS},
+	{"php", "php", "zend_gc_collect_cycles", COLLECTS},
+	{"libphp", "php", "zend_gc_collect_cycles", COLLECTS},
+	{"opcache.so", "php", "zend_jit_hot_", COMPILES},
+	{"opcache.so", "php", "zend_jit_trace_hot_", COMPILES},
+	{"libruby", "ruby", "gc_start", COLLECTS},
+	{"libruby", "ruby", "gc_marks", COLLECTS},
+	{"libruby", "ruby", "gc_sweep", COLLECTS},
+	{"", "go", "runtime.gcBgMarkWorker", COLLECTS},
+	{"", "go", "runtime.gcAssistAlloc", COLLECTS},
+	{"", "go", "runtime.gcStart", COLLECTS},
+	{"", "go", "runtime.gcMarkDone", COLLECTS},
+	{"", "go", "runtime.bgsweep", COLLECTS},
+	{"", "go", "runtime.bgscavenge", COLLECTS},
+};
+
+struct phase_range {
+	uint64_t start, end; /* svma */
+	phase_id phase;	     /* 1 and a row's number */
+};
+
+/* By image: where its phases begin. */
+struct phase_image {
+	bool is_met, is_outermost;
+	VEC(struct phase_range) ranges;
+};
+
+static bool begins_with(const char *s, const char *begin)
+{
+	return strncmp(s, begin, strlen(begin)) == 0;
+}
+
+static const char *file_name(const struct image *im)
+{
+	const char *slash = im->path ? strrchr(im->path, '/') : NULL;
+
+	return slash ? slash + 1 : im->path ? im->path : "";
+}
+
+/* The rows that may be of IM, as a set of bits by number. */
+static uint64_t phase_rows(const struct image *im, bool is_outermost)
+{
+	const char *name = file_name(im);
+	uint64_t set = 0;
+
+	_Static_assert(n_elems(rows) <= 64, "a bit each");
+	if (im->kind != IMAGE_FILE)
+		return 0;
+	for (size_t i = 0; i < n_elems(rows); i++)
+		if (*rows[i].file ? begins_with(name, rows[i].file) : is_outermost)
+			set |= 1ull << i;
+	return set;
+}
+
+static void find_ranges(struct phase_image *pi, const struct symtab *st, uint64_t set)
+{
+	for (uint32_t s = 0; s < st->n; s++) {
+		const struct procedure pr = symtab_get(st, s);
+
+		for (size_t i = 0; i < n_elems(rows); i++) {
+			if (!(set >> i & 1) || !begins_with(pr.name, rows[i].begin))
+				continue;
+			vec_push(&pi->ranges,
+				 ((struct phase_range){pr.start, pr.end, (phase_id)(i + 1)}));
+			break;
+		}
+	}
+}
+
+static phase_id phase_at(const struct phase_image *pi, uint64_t svma)
+{
+	vec_each (r, &pi->ranges)
+		if (svma >= r->start && svma < r->end)
+			return r->phase;
+	return PHASE_NONE;
+}
+
+void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
+{
+	struct phase_image *images = xcalloc(p->images.n + 1, sizeof(*images));
+
+	*ph = (struct phases){.of_place = xcalloc(p->places.n + 1, sizeof(*ph->of_place))};
+	for (ctx_id i = 1; i < p->ctxs.n; i++) {
+		struct phase_image *pi = &images[p->places.v[p->ctxs.v[i].place].image];
+
+		pi->is_met = true;
+		pi->is_outermost |= !p->ctxs.v[i].parent;
+	}
+	for (image_id i = 0; i < p->images.n; i++) {
+		const uint64_t set =
+			images[i].is_met ? phase_rows(&p->images.v[i], images[i].is_outermost) : 0;
+
+		if (set)
+			find_ranges(&images[i], resolver_image(r, &p->images.v[i])->symtab, set);
+	}
+	for (place_id i = 0; i < p->places.n; i++) {
+		ph->of_place[i] = phase_at(&images[p->places.v[i].image], p->places.v[i].svma);
+		ph->any |= ph->of_place[i] != PHASE_NONE;
+	}
+	for (image_id i = 0; i < p->images.n; i++)
+		vec_release(&images[i].ranges);
+	free(images);
+}
+
+void phases_release(struct phases *ph)
+{
+	free(ph->of_place);
+}
+
+place_id phases_place(struct profile *p, struct resolver *r, phase_id phase)
+{
+	const struct phase_row *row = &rows[phase - 1];
+	char file[32];
+	struct script_function f = {
+		.language = row->language, .file = file, .name = kind_names[row->kind]};
+	place_id place;
+
+	snprintf(file, sizeof(file), "[%s]", row->language);
+	place = profile_intern_script(p, profile_intern_script_image(p, &f), script_svma(f.name, 0),
+				      &f, 0);
+	resolver_add_script(r, &p->images.v[p->places.v[place].image], p->places.v[place].svma,
+			    f.name, 0);
+	return place;
+}
