@@ -67,7 +67,7 @@ def python_collects():
     if not share(COLLECTS, found) and "gc_collect_main" not in sh("sh", "-c", "nm $(ldd %s | grep -o '/[^ ]*libpython[^ ]*') %s 2>/dev/null || :" % (python, python)):
         raise Skipped("%s has no names of its own procedures" % python)
     total = sum(n for _, n in found)
-    enough(total, 1000, "samples")
+    enough(total, 500, "samples")
     # What it measures has a part of its own callback in it.
     near(share(COLLECTS, found), total, spent / ran, COLLECTS, 0.04)
 
@@ -79,7 +79,7 @@ def node_collects():
     record("-g", "-e", "cpu-clock", "-c", 500009, "--", "node", "garbage.js")
     found = folded_paths("--no-inline")
     main = [(path, n) for path, n in found if "make" in path]
-    enough(sum(n for _, n in main), 500, "samples")
+    enough(sum(n for _, n in main), 200, "samples")
     least(share(COLLECTS, main), sum(n for _, n in main), 0.1, COLLECTS)
     for path, _ in found:
         check(sum(f in (COLLECTS, COMPILES) for f in path) <= 1, "two at once: %s" % path)
