@@ -213,6 +213,8 @@ SCRIPT_STEP bool v8_tell(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk 
 			v8_tell_source(env, v, p, source_number, source);
 	}
 	v8_text(env, v, file, &p->record.file);
+	if (v->more) /* only its begin is read of one made of others */
+		p->record.file.is_cut = 1;
 	v8_name(env, v, p, l, name);
 	p->record.what = SCRIPT_FUNCTION;
 	p->record.number = number;

@@ -80,6 +80,7 @@ struct runtime_process {
 	uint32_t number;   /* of that image; 0: it has none mapped */
 	uint32_t slot;	   /* of its key; INDEX_NONE: none yet */
 	uint32_t asked_at; /* the clock */
+	uint32_t n_asked;
 };
 
 struct unwinds {

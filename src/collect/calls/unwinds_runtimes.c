@@ -13,7 +13,8 @@
 
 #define MOST_RUNTIMES 1024
 
-/* A process without the library is looked at again after so many cycles. */
+/* A process without the library is looked at again: after a cycle at first, as it may be about to
+ * load it or its file is being read, later after this many. */
 #define LOOK_AGAIN_CYCLES 8
 
 #define LIBRARY "/libjvm.so"
@@ -106,6 +107,14 @@ static struct runtime_process *find_runtime(struct unwinds *u, uint64_t task)
 	return NULL;
 }
 
+/* Whether P was looked at a moment ago. */
+static bool looked_lately(const struct unwinds *u, const struct runtime_process *p)
+{
+	const uint32_t wait = p->n_asked < LOOK_AGAIN_CYCLES ? p->n_asked : LOOK_AGAIN_CYCLES;
+
+	return p->asked_at + wait > *u->mem.clock;
+}
+
 bool unwinds_serve_runtime(struct unwinds *u, const struct image_request *r)
 {
 	struct runtime_process *p = find_runtime(u, r->ino);
@@ -115,7 +124,7 @@ bool unwinds_serve_runtime(struct unwinds *u, const struct image_request *r)
 		forget_dead(u);
 	if (!p && u->runtimes.n >= MOST_RUNTIMES)
 		return false;
-	if (p && (p->number || p->asked_at + LOOK_AGAIN_CYCLES > *u->mem.clock))
+	if (p && (p->number || looked_lately(u, p)))
 		return false;
 	if (!p) {
 		vec_push(&u->runtimes,
@@ -124,6 +133,7 @@ bool unwinds_serve_runtime(struct unwinds *u, const struct image_request *r)
 		p = &u->runtimes.v[u->runtimes.n - 1];
 	}
 	p->asked_at = *u->mem.clock;
+	p->n_asked++;
 	s.p = p;
 	procfs_each_map(r->tgid, match_library, &s);
 	if (!p->number)
