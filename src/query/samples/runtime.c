@@ -130,8 +130,8 @@ static bool folder_changes(const struct folder *f, ctx_id ctx)
 	return f->has_script[ctx] || f->phase[ctx];
 }
 
-/* Folds context CTX, which is in a phase: its first frame says so, those of the same image are that,
- * and others stay below it. */
+/* Folds context CTX, which is in a phase: its first frame says so, those of the same image are part
+ * of that one, and others stay below it. */
 static void fold_phase(struct folder *f, ctx_id ctx)
 {
 	struct profile *p = f->p;
