@@ -115,12 +115,12 @@ static const struct format {
 	bool (*probe)(const char *path);
 	open_fn *open; /* NULL: it cannot be read */
 } formats[] = {
+	{SOURCE_EMPTY, "empty directory", is_empty, NULL},
+	{SOURCE_STORE, "dwell database", store_is_db, samples_source_open},
 	{SOURCE_HPC, "HPCToolkit database", hpc_db_probe, hpc_source_open},
 	{SOURCE_PERF, "recording of perf", is_perf, samples_source_open},
 	{SOURCE_DCPI_TREE, "DCPI tree", is_dcpi_tree, samples_source_open},
 	{SOURCE_DCPI_FILE, "DCPI profile", is_dcpi_file, samples_source_open},
-	{SOURCE_EMPTY, "empty directory", is_empty, NULL},
-	{SOURCE_STORE, "dwell database", store_is_db, samples_source_open},
 	{SOURCE_STORES, "directory of dwell databases", is_store_directory, samples_source_open},
 	{SOURCE_HISTOGRAMS, "directory of histograms", has_histograms, samples_source_open},
 	{SOURCE_HPC_FILE, "file of an HPCToolkit database", is_database_part, NULL},

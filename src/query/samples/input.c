@@ -15,7 +15,6 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "fleet/load.h"
-#include "fleet/server.h"
 #include "model/trace.h"
 #include "port/dcpi_in.h"
 #include "port/dcpi_note.h"
@@ -546,41 +545,57 @@ static void add_scripts(struct input *in)
 	}
 }
 
+/* Loads the dwell databases that IN's path means.  DBS: their paths. */
+static int load_stores(struct input *in, const struct select *s, struct value_sink *sink,
+		       store_paths *dbs, struct err *err)
+{
+	int rc = access(in->path, F_OK) != 0 ? input_is_not_there(in->path, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	rc = store_members(in->path, dbs, err);
+	if (rc == -ENOTDIR || (rc >= 0 && !dbs->n && !store_is_db(in->path)))
+		rc = source_refuse_reading(in->path, err);
+	if (rc >= 0 && !dbs->n)
+		vec_push(dbs, xstrdup(in->path));
+	return rc < 0 ? rc : load_store(in, dbs, s, sink, err);
+}
+
 int input_open_into(struct input *in, const struct select *s, struct value_sink *sink,
 		    struct err *err)
 {
+	bool has_times = false, is_tree = false, split;
 	store_paths dbs = {0};
-	bool is_tree = false, split;
 	int rc;
 
 	*in = (struct input){.path = input_path(s)};
 	profile_init(&in->profile);
-	if (fleet_is_url(in->path)) {
-		rc = load_fleet(in, s, err);
-		if (wants_wall(s, &split))
-			wall_add(&in->profile, split);
-	} else if (access(in->path, F_OK) != 0) {
-		rc = input_is_not_there(in->path, err);
-	} else if (perf_in_probe(in->path) == 1) {
+	switch (source_kind_of(in->path)) {
+	case SOURCE_PERF:
 		rc = load_perf(in, s, err);
-	} else if (dcpi_in_probe(in->path) == 1 || histograms_count(in->path)) {
+		break;
+	case SOURCE_DCPI_TREE:
+	case SOURCE_DCPI_FILE:
+	case SOURCE_HISTOGRAMS:
 		is_tree = true;
 		rc = load_dcpi(in, s, err);
-	} else if (measured_in_probe(in->path) == 1) {
+		break;
+	case SOURCE_HPCRUN:
 		rc = load_measured(in, s, err);
-	} else if (importer_find(in->path)) {
+		break;
+	case SOURCE_OTHER:
 		rc = load_other(in, s, err);
-	} else {
-		rc = store_members(in->path, &dbs, err);
-		if (rc == -ENOTDIR || (rc >= 0 && !dbs.n && !store_is_db(in->path)))
-			rc = source_refuse_reading(in->path, err);
-		if (rc >= 0 && !dbs.n)
-			vec_push(&dbs, xstrdup(in->path));
-		if (rc >= 0)
-			rc = load_store(in, &dbs, s, sink, err);
-		if (wants_wall(s, &split))
-			wall_add(&in->profile, split);
+		break;
+	case SOURCE_FLEET:
+		has_times = true;
+		rc = load_fleet(in, s, err);
+		break;
+	default:
+		has_times = true;
+		rc = load_stores(in, s, sink, &dbs, err);
 	}
+	if (has_times && wants_wall(s, &split))
+		wall_add(&in->profile, split);
 	hide_kernel_addresses(&in->profile);
 	profile_join_images(&in->profile);
 	profile_name_parts(&in->profile);
