@@ -8,10 +8,11 @@
 #include "base/str.h"
 
 /* Appends NAME without what says least: arguments and what templates are made with become "...",
- * the hash behind a Rust path goes.
+ * the hash behind a Rust path goes, and so does the type that a template's function returns.
  *
  *     std::vector<int, std::allocator<int>>::push_back(int const&)
  *                                                         std::vector<...>::push_back(...)
+ *     unsigned long ns::count<char, int>(char const*)     ns::count<...>(...)
  *     <alloc::vec::Vec<T> as core::ops::Drop>::drop::h0123456789abcdef <alloc::vec::Vec<...> as
  *                                                                       core::ops::Drop>::drop
  *     main.(*server).serve, (anonymous namespace)::f(), operator()(int)   main.(*server).serve,

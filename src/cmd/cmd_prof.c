@@ -115,6 +115,10 @@ static int prof_parse(struct cmd *c, struct prof_args *a)
 		{"stdio", OPT_FLAG, &c->no_pager, NULL, NULL},
 		{"g call-graph G", OPT_SAY, NULL,
 		 "`dwell tree` shows call paths, `dwell flame` draws them", NULL},
+		{"S symbols", OPT_SAY, NULL,
+		 "`dwell list NAME` shows a procedure, --callers NAME who called it, --callees "
+		 "NAME what it called",
+		 NULL},
 		{"percent-limit", OPT_SAY, NULL,
 		 "--keep P shows the rows that hold P percent, "
 		 "-n N the first N",

@@ -242,6 +242,7 @@ static int record_parse(struct cmd *c, struct options *o)
 		row[OPT_RECORD_TENANT_FROM],
 		row[OPT_RECORD_LOG_SLOTS],
 		row[OPT_RECORD_DB],
+		{"o output", OPT_SAY, NULL, "--db DIR says where the recording is kept", NULL},
 		{0},
 	};
 

@@ -85,9 +85,9 @@ static const struct alias {
 	{"annotate", "list", NULL},
 	{"archive", "tar", NULL},
 	{"script", NULL,
-	 "dwell counts samples instead of storing them; `dwell cat` prints the counts by address, "
-	 "`dwell "
-	 "trace` each sample's time (recorded with --trace), `dwell export --folded` call paths"},
+	 "dwell counts samples instead of storing them; `dwell export --perf-script` writes such "
+	 "text, `dwell cat` the counts by address, `dwell trace` each sample's time (recorded with "
+	 "--trace)"},
 	{"evlist", NULL,
 	 "`dwell epochs` lists recordings, and `dwell prof` says above its rows which events"},
 	{"sched", NULL,

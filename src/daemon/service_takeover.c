@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "daemon/service_impl.h"
+#include "model/fresh.h"
 
 /* What the database says of a log. */
 struct known {
@@ -253,6 +254,19 @@ static int take_their_place(struct service *v, dead_logs *logs, struct err *err)
 	return rc;
 }
 
+#define MINUTE_NS	60000000000ull
+#define SAME_MINUTE_NS	2000000000ull /* as much as a daemon's own counts may be off */
+
+/* A log does not say when its samples came.  All of them came from START_NS to END_NS, since 1970:
+ * where that is one minute, or next to no time, they are told as of it. */
+static void note_dead_minute(struct profile *p, uint64_t start_ns, uint64_t end_ns)
+{
+	const uint64_t middle_ns = start_ns + (end_ns - start_ns) / 2;
+
+	if (start_ns / MINUTE_NS == end_ns / MINUTE_NS || end_ns - start_ns <= SAME_MINUTE_NS)
+		profile_note_minute(p, (uint32_t)(middle_ns / MINUTE_NS));
+}
+
 /* Stores what was just folded of D, as all there is of it.  It begins when the dead daemon last
  * stored something, and so has the time that nobody lived. */
 static int store_taken(struct service *v, const struct dead_log *d, struct err *err)
@@ -270,6 +284,7 @@ static int store_taken(struct service *v, const struct dead_log *d, struct err *
 	if (a.time_ns && a.time_ns < stopped_ns) {
 		p->meta.start_wall_ns = (uint64_t)((int64_t)a.time_ns + offset_ns);
 		p->meta.end_wall_ns = (uint64_t)((int64_t)stopped_ns + offset_ns);
+		note_dead_minute(p, p->meta.start_wall_ns, p->meta.end_wall_ns);
 	} else {
 		p->meta.end_wall_ns = clock_wall_ns();
 	}

@@ -16,23 +16,31 @@ int source_needs(const struct source *s, enum source_feature f, const char *what
 		       reason);
 }
 
-/* Images with at least one percent of the whole in rows that have no names. */
+/* Images with at least one percent of the whole in rows that have no names, or in what one of
+ * these called. */
 static void find_nameless(struct flat *f)
 {
 	const unsigned col = f->source->columns.hide;
 	image_id n_images = 0;
-	double *sums;
+	double *sums, *below;
 
 	if (f->level < SCOPE_PROCEDURE || !f->source->query || !f->source->columns.cols.n)
 		return;
 	n_images = (image_id)f->source->query->profile->images.n;
 	sums = xcalloc((size_t)n_images + 1, sizeof(*sums));
-	vec_each (r, &f->rows)
-		if (r->nameless && r->image != SCOPE_NO_IMAGE)
-			sums[r->image] += r->own[col];
+	below = xcalloc((size_t)n_images + 1, sizeof(*below));
+	vec_each (r, &f->rows) {
+		if (!r->nameless || r->image == SCOPE_NO_IMAGE)
+			continue;
+		sums[r->image] += r->own[col];
+		if (r->inclusive && r->inclusive[col] > below[r->image])
+			below[r->image] = r->inclusive[col];
+	}
 	for (image_id im = 0; im < n_images; im++)
-		if (sums[im] != 0 && sums[im] >= floor(f->whole / 100))
+		if ((sums[im] != 0 && sums[im] >= floor(f->whole / 100)) ||
+		    (below[im] != 0 && below[im] >= floor(f->whole / 100)))
 			vec_push(&f->images, im);
+	free(below);
 	free(sums);
 }
 

@@ -504,6 +504,15 @@ static void add_folded(struct emit *e, const char *text, size_t width, size_t at
 	str_release(&lines);
 }
 
+/* Appends S, "[path]", cut to WIDTH columns: the end of a path says most.  Returns the columns used. */
+static size_t add_bracketed_path(struct str *out, const char *s, size_t width)
+{
+	if (*s != '[' || width < 5 || text_width(s) <= width)
+		return text_add_cut(out, s, TEXT_PATH, width);
+	str_addc(out, *s);
+	return 1 + text_add_cut(out, s + 1, TEXT_PATH, width - 1);
+}
+
 static void table_line(struct emit *e, const struct fit_col *fits, const struct emit_cell *cells)
 {
 	const bool cuts = emit_on_screen(e);
@@ -554,6 +563,8 @@ static void table_line(struct emit *e, const struct fit_col *fits, const struct 
 		} else if (!cuts && i == last) {
 			str_add(e->out, text.v);
 			used = width;
+		} else if (cuts && cells && cells[i].is_path) {
+			used = add_bracketed_path(e->out, text.v, width);
 		} else {
 			used = text_add_cut(e->out, text.v,
 					    !cuts			   ? TEXT_WHOLE

@@ -68,6 +68,7 @@ struct emit_cell {
 	};
 	bool none; /* nothing known: blank, null, empty */
 	char mark; /* in tables: stands before the number, or in its place when there is none */
+	bool is_path; /* a text in brackets that gives up its beginning, whatever its column does */
 };
 
 struct emit {

@@ -23,7 +23,9 @@
  *     blocked  for each box, the part of self in which they were blocked */
 #include "query/boxes/boxes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "query/boxes/picture_text.h"
@@ -39,6 +41,23 @@ static void json_list(struct json *j, const char *key, const struct text_list *l
 	json_end(j, ']');
 }
 
+/* Short names by frame, of those that have one. */
+static void json_labels(struct json *j, const struct flame *f)
+{
+	json_key(j, "label");
+	json_begin(j, '{');
+	vec_each (fr, &f->frames) {
+		char number[24];
+
+		if (strcmp(fr->label, fr->name) == 0)
+			continue;
+		snprintf(number, sizeof(number), "%zu", (size_t)(fr - f->frames.v));
+		json_key(j, number);
+		json_str(j, fr->label);
+	}
+	json_end(j, '}');
+}
+
 static void json_frames(struct json *j, const struct flame *f)
 {
 	struct text_list images = {0}, files = {0};
@@ -48,6 +67,7 @@ static void json_frames(struct json *j, const struct flame *f)
 	vec_each (fr, &f->frames)
 		json_str(j, fr->name);
 	json_end(j, ']');
+	json_labels(j, f);
 	json_key(j, "kind");
 	json_begin(j, '[');
 	vec_each (fr, &f->frames)

@@ -209,7 +209,7 @@ static void add_rect(struct svg_writer *w, const struct flame_frame *fr, const s
 		add_fill(w, x, y, drawn,
 			 by_change ? change_colours[b->change].fill : colours[fr->kind].fill);
 	if (room)
-		add_text(w->out, x + 3, y + 12, fr->kind == FLAME_SMALL ? "too small" : fr->name,
+		add_text(w->out, x + 3, y + 12, fr->kind == FLAME_SMALL ? "too small" : fr->label,
 			 room);
 	str_add(w->out, "</g>\n");
 }
@@ -224,7 +224,7 @@ struct svg_run {
 
 static void end_run(struct svg_writer *w, struct svg_run *r)
 {
-	static const struct flame_frame small = {FLAME_SMALL, "", "", "", 0};
+	static const struct flame_frame small = {FLAME_SMALL, "", "", "", "", 0};
 
 	if (r->sum.n_small && (double)r->sum.total * w->per_pixel >= LEAST)
 		add_rect(w, &small, &r->sum, r->at);

@@ -353,8 +353,13 @@ static void emit_file(struct list *v, const char *file)
 {
 	_str_ struct str s = {0};
 
+	struct emit_cell *cell = count_cells(v, NULL);
+
+	if (v->e->format != EMIT_TABLE)
+		return;
 	str_addf(&s, "[%s]", file);
-	emit_mark(v, keep_text(v, &s), NULL);
+	cell[CELL_TEXT] = (struct emit_cell){.s = keep_text(v, &s), .is_path = true};
+	list_row(v);
 }
 
 static void emit_lines(struct list *v)

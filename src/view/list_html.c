@@ -4,6 +4,7 @@
  * The data block is JSON:
  *
  *     procedure, into, image, file, kept, newer, account    what is listed
+ *     short     procedure and into, shortened as in tables; so are names
  *     columns   [{title, total, all, adds, decimals}]        what rows have numbers of
  *     candidates [{procedure, into, image, samples}]
  *     files, names                                           texts that rows refer to by number
@@ -18,7 +19,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
+#include "base/text_name.h"
 #include "query/rows/listing_arrows.h"
 #include "view/amounts.h"
 #include "view/list_page.h"
@@ -80,6 +83,33 @@ static void json_counts(struct list_html *h, const double *counts)
 
 		json_double(h->j, isfinite(n) ? n : 0);
 	}
+	json_end(h->j, ']');
+}
+
+static void json_short(struct list_html *h, const char *name)
+{
+	_str_ struct str s = {0};
+
+	text_add_short_name(&s, name);
+	json_str(h->j, str_get(&s));
+}
+
+static void json_shorts(struct list_html *h)
+{
+	json_key(h->j, "short");
+	json_begin(h->j, '[');
+	json_short(h, h->l->procedure);
+	if (h->l->into)
+		json_short(h, h->l->into);
+	json_end(h->j, ']');
+}
+
+static void json_names(struct list_html *h, size_t from)
+{
+	json_key(h->j, "names");
+	json_begin(h->j, '[');
+	for (size_t i = from; i < h->texts.n; i++)
+		json_short(h, h->texts.v[i]);
 	json_end(h->j, ']');
 }
 
@@ -193,6 +223,7 @@ static void json_listing(struct list_html *h, const char *account)
 	json_begin(h->j, '{');
 	json_member(h->j, "procedure", l->procedure);
 	json_member(h->j, "into", l->into);
+	json_shorts(h);
 	json_member(h->j, "image", l->image);
 	json_member(h->j, "file", l->file);
 	json_key(h->j, "kept");
@@ -205,7 +236,7 @@ static void json_listing(struct list_html *h, const char *account)
 	json_columns(h);
 	json_candidates(h);
 	json_texts(h, "files", 0, n_files);
-	json_texts(h, "names", n_files, h->texts.n);
+	json_names(h, n_files);
 	json_lines(h);
 	json_insns(h, n_files);
 	json_arrows(h);

@@ -2,12 +2,14 @@
 /* See minutes.h. */
 #include "view/minutes.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 
+/* On tables the last two are there when an owner has them. */
 static const struct emit_col columns[] = {
 	{.key = "minute", .type = EMIT_STR},
 	{.key = "event", .type = EMIT_STR},
@@ -54,16 +56,35 @@ static const char *whose(const struct emit *e, const struct profile *p,
 	return c->owner ? owner_stand_in(o, OWNER_KEY_COMM) : "[others]";
 }
 
+static void choose_columns(struct emit_col *ret, const struct minutes *m)
+{
+	bool has_tid = false, has_label = false;
+
+	vec_each (c, &m->counts) {
+		const struct owner *o = &m->in.profile.owners.v[c->owner];
+
+		has_tid |= o->tid != 0;
+		has_label |= o->label != 0;
+	}
+	memcpy(ret, columns, sizeof(columns));
+	for (unsigned i = 0; i < n_elems(columns); i++)
+		if ((strcmp(ret[i].key, "tid") == 0 && !has_tid) ||
+		    (strcmp(ret[i].key, "label") == 0 && !has_label))
+			ret[i].in = ret[i].in ? EMIT_IN_NONE : EMIT_IN_JSON | EMIT_IN_CSV;
+}
+
 void minutes_show(struct emit *e, const struct minutes *m, bool with_step)
 {
 	const struct profile *p = &m->in.profile;
+	struct emit_col shown[n_elems(columns)];
 	struct arena a = {0};
 
+	choose_columns(shown, m);
 	emit_begin(e);
 	emit_rows_by(e, "minute");
 	if (with_step && emit_json(e))
 		json_add_u64(emit_json(e), "step_minutes", m->step);
-	emit_table(e, "rows", columns, n_elems(columns));
+	emit_table(e, "rows", shown, n_elems(shown));
 	vec_each (c, &m->counts) {
 		const struct owner *o = &p->owners.v[c->owner];
 		_mem_ char *tid = o->tid ? owner_number_text(p, o, OWNER_KEY_TID) : NULL;

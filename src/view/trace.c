@@ -256,7 +256,7 @@ static void emit_head(struct view *v)
 	if (!t->n_points)
 		emit_text(v->e, "0 points of %zu threads\n", t->lines.n);
 	else if (t->has_no_date)
-		emit_text(v->e, "when second 0 was is not known; %llu points of %zu threads\n",
+		emit_text(v->e, "second 0 has no date; %llu points of %zu threads\n",
 			  (unsigned long long)t->n_points, t->lines.n);
 	else if (gmtime_r(&zero, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
 		emit_text(v->e, "second 0 is %s.%06u UTC; %llu points of %zu threads\n", text,

@@ -303,6 +303,23 @@ def killed_at_random():
     check(own + total == reached, "%d + %d of the last one, %d in all" % (total, own, reached))
 
 
+def minutes_outlive_it():
+    """What came while a daemon was dead for a moment has its minute."""
+    with running(prog("burn"), 60):
+        d = Daemon(*RATE, "--journal", "60s", "--flush", "1h", "--epoch", 0)
+        time.sleep(longer(1))
+        d.kill()
+        with Daemon(*RATE) as d:
+            taken = d.status()["taken_over_samples"]
+            d.do("flush")
+    rows = json.loads(sh(DWELL, "epochs", "--minutes", "--json", "--no-flush", "db"))["rows"]
+    unknown = sum(r["samples"] for r in rows if r["minute"] is None)
+    note("%d samples taken over, %d of all have no minute" % (taken, unknown))
+    enough(taken, 20, "samples of the dead daemon's log")
+    # A minute may have ended meanwhile.
+    likely(unknown == 0, "%d samples have no minute" % unknown)
+
+
 def without_a_drain_it_counts_on():
     """A log that is full while its daemon is dead goes on in the spill table, by image and place."""
     d = Daemon(*RATE, "--log-slots", "64")
@@ -1022,7 +1039,7 @@ def alone(test):
 
 
 in_own_namespace()
-run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, without_a_drain_it_counts_on, dead_for_an_hour,
+run(*map(alone, [told_what_to_do, readers_see_it_up_to_now, what_is_old_goes, two_daemons, signals_end_it_well, killed_at_random, minutes_outlive_it, without_a_drain_it_counts_on, dead_for_an_hour,
                 more_places_than_there_is_room_for, a_crowd, reloaded, labels_outlive_it, callers_outlive_it, rare_callers_are_pruned, start_and_length_have_the_dead_time, time_goes_on_without_it, slots_take_turns,
                 in_step_with_a_loop, too_dear, what_is_not_wanted, call_paths, one_that_is_gone,
     no_room_left, a_small_disk_is_for_samples, read_only_for_a_while, the_clock_set_back,

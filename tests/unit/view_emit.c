@@ -84,6 +84,26 @@ TEST(emit_table_cuts_on_a_terminal)
 	str_release(&out);
 }
 
+TEST(paths_among_texts_keep_their_end)
+{
+	static const struct emit_col text[] = {{"source", NULL, EMIT_STR, .cut = TEXT_END}};
+	struct str out = {0};
+	struct emit e = {.out = &out, .terminal = true, .width = 20};
+
+	emit_begin(&e);
+	emit_table(&e, "rows", text, 1);
+	emit_row(&e, (struct emit_cell[]){{.s = "[/usr/include/c++/12/bits/map.h]", .is_path = true}});
+	emit_row(&e, (struct emit_cell[]){{.s = "[short.h]", .is_path = true}});
+	emit_row(&e, (struct emit_cell[]){{.s = "for (int i = 0; i < n; i++)"}});
+	emit_table_end(&e);
+	emit_end(&e);
+	EXPECT_STR(str_get(&out), "source\n"
+				  "[...12/bits/map.h]\n"
+				  "[short.h]\n"
+				  "for (int i = 0; ...\n");
+	str_release(&out);
+}
+
 TEST(emit_table_colours)
 {
 	struct str out = {0};

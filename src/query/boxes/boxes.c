@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/text_name.h"
 #include "query/boxes/picture_text.h"
 
 const char *flame_kind_name(enum flame_kind k)
@@ -137,15 +139,28 @@ static enum flame_kind scope_flame_kind(const struct flame_maker *m, const struc
 	return sc->nameless ? FLAME_NAMELESS : FLAME_NATIVE;
 }
 
-/* What a box says; a nameless piece of code is called after its image. */
-static const char *frame_name(struct flame_maker *m, const struct scope *sc, const char *image)
+/* Appends the name of SC's procedure or owner, or a short one. */
+static void add_scope_name(struct str *out, const struct scope *sc, bool is_short)
 {
-	struct str s = {0};
-	const char *kept;
+	const bool is_procedure = sc->kind != SCOPE_OWNER && sc->kind != SCOPE_MARK;
+
+	if (!sc->name || !*sc->name)
+		str_add(out, "[unknown]");
+	else if (is_short && is_procedure && !text_name_is_short(sc->name))
+		text_add_short_name(out, sc->name);
+	else
+		str_add(out, sc->name);
+}
+
+/* What a box says; a nameless piece of code is called after its image. */
+static const char *frame_name(struct flame_maker *m, const struct scope *sc, const char *image,
+			      bool is_short)
+{
+	_str_ struct str s = {0};
 
 	if (sc->kind == SCOPE_OWNER && owner_key_is_number(sc->owner))
 		str_addf(&s, "%s ", owner_key_name(sc->owner));
-	str_add(&s, sc->name && *sc->name ? sc->name : "[unknown]");
+	add_scope_name(&s, sc, is_short);
 	if (sc->kind == SCOPE_PROCEDURE && *str_get(&s) == '[' && *image && *image != '[')
 		str_addf(&s, " in %s", str_basename(image));
 	if (sc->kind == SCOPE_LINE || sc->kind == SCOPE_LOOP) {
@@ -154,18 +169,30 @@ static const char *frame_name(struct flame_maker *m, const struct scope *sc, con
 	} else if (sc->kind == SCOPE_ADDRESS) {
 		str_addf(&s, " %#llx", (unsigned long long)sc->svma);
 	}
-	kept = safe_text(m, str_get(&s));
-	str_release(&s);
-	return kept;
+	return safe_text(m, str_get(&s));
+}
+
+/* The short name of SC, whose name is FULL; FULL itself when that is short. */
+static const char *frame_label(struct flame_maker *m, const struct scope *sc, const char *image,
+			       const char *full)
+{
+	const char *label;
+
+	if (!sc->name || text_name_is_short(sc->name))
+		return full;
+	label = frame_name(m, sc, image, true);
+	return strcmp(label, full) == 0 ? full : label;
 }
 
 static uint32_t scope_frame(struct flame_maker *m, const struct scope *sc)
 {
 	const bool of_image = sc->image != SCOPE_NO_IMAGE && sc->kind != SCOPE_MARK;
 	const char *image = of_image ? m->t->image_name(m->t, sc->image) : "";
+	const char *name = frame_name(m, sc, image, false);
 	struct flame_frame frame = {
 		.kind = scope_flame_kind(m, sc),
-		.name = frame_name(m, sc, image),
+		.name = name,
+		.label = frame_label(m, sc, image, name),
 		.image = safe_text(m, image),
 		.file = safe_text(m, sc->file),
 		.line = sc->line,
@@ -259,7 +286,7 @@ static bool make_boxes(struct flame_maker *m, uint64_t least)
 	m->f->frames.n = m->f->boxes.n = m->n_name_bytes = 0;
 	arena_release(&m->f->arena);
 	vec_push(&m->f->frames,
-		 (struct flame_frame){.kind = FLAME_SMALL, .name = "", .image = "", .file = ""});
+		 (struct flame_frame){.kind = FLAME_SMALL, .name = "", .label = "", .image = "", .file = ""});
 	vec_push(&open, (struct open_box){0});
 	while (i < m->rows->rows.n && m->n_name_bytes <= m->max_name_bytes) {
 		const struct tree_row *r = &m->rows->rows.v[i];

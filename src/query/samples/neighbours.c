@@ -17,6 +17,7 @@
 #include "base/near.h"
 #include "base/str.h"
 #include "query/samples/paths.h"
+#include "resolve/proc_name.h"
 
 struct search {
 	struct query *q;
@@ -52,7 +53,7 @@ static bool is_called(struct query *q, const struct spot_row *r, const char *nam
 	       strcmp(resolver_name(q->resolver, im, r->proc, false), name) == 0;
 }
 
-/* Whether NAME is another name of R's procedure. */
+/* Whether NAME is another name of R's procedure, or part of its name (proc_name_means). */
 static bool is_alias(struct query *q, const struct spot_row *r, const char *name)
 {
 	const struct symtab *st =
@@ -60,6 +61,8 @@ static bool is_alias(struct query *q, const struct spot_row *r, const char *name
 	_vec_ proc_list found = {0};
 	bool is = false;
 
+	if (proc_name_means(r->procedure, name))
+		return true;
 	if (r->proc == PROC_NONE)
 		return false;
 	symtab_find_name(st, name, &found);

@@ -99,18 +99,73 @@ static string_id thread_name(const struct owner *o)
 	return o->thread_name ? o->thread_name : o->comm;
 }
 
-static void add_thread(const struct query *q, const struct trace *t, struct thread_lines *ret)
+/* A thread that takes another name, as exec does, has a trace for each; an old number may be a new
+ * thread's. */
+struct thread_life {
+	uint32_t pid, tid, number;
+	uint64_t begin_ns;
+};
+
+static int compare_lives(const void *a, const void *b)
+{
+	const struct thread_life *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Returns for each trace of P when the next of the same pid and tid begins; UINT64_MAX: none does. */
+static uint64_t *find_next_lives(const struct profile *p)
+{
+	struct thread_life *lives = xcalloc(p->traces.n, sizeof(*lives));
+	uint64_t *next = xcalloc(p->traces.n, sizeof(*next)), last;
+
+	for (uint32_t i = 0; i < p->traces.n; i++) {
+		const struct trace *t = &p->traces.v[i];
+
+		lives[i] = (struct thread_life){.pid = t->pid, .tid = t->tid, .number = i};
+		extent(t, &lives[i].begin_ns, &last);
+		next[i] = UINT64_MAX;
+	}
+	qsort(lives, p->traces.n, sizeof(*lives), compare_lives);
+	for (size_t i = 1; i < p->traces.n; i++)
+		if (lives[i].pid == lives[i - 1].pid && lives[i].tid == lives[i - 1].tid)
+			next[lives[i - 1].number] = lives[i].begin_ns;
+	free(lives);
+	return next;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Adds the line of T, whose next begins at NEXT_NS. */
+static void add_thread(const struct query *q, const struct trace *t, uint64_t next_ns,
+		       struct thread_lines *ret)
 {
 	const struct profile *p = q->profile;
+	const uint64_t last = t->points.n ? t->points.v[t->points.n - 1].time_ns : 0;
+	const uint64_t end_ns = next_ns == UINT64_MAX ? t->end_ns : most(next_ns, last);
 	struct thread_line new = {
 		.name = profile_str(p, thread_name(&p->owners.v[t->owner])),
 		.pid = t->pid,
 		.tid = t->tid,
 		.number = (uint32_t)(t - p->traces.v),
 		.born_ns = t->start_ns,
-		.ended_ns = t->end_ns,
+		.ended_ns = end_ns,
 		.start_ns = t->start_ns > ret->from_ns ? t->start_ns : ret->from_ns,
-		.end_ns = t->end_ns && t->end_ns < ret->to_ns ? t->end_ns : ret->to_ns,
+		.end_ns = end_ns ? least(end_ns, ret->to_ns) : ret->to_ns,
 		.n_dropped = t->n_dropped,
 		.first = points_before(t, ret->from_ns),
 		.line = (void *)t,
@@ -264,6 +319,7 @@ int threads_find(struct query *q, const struct thread_line_opts *opts, struct th
 	const struct profile *p = q->profile;
 	number_list pids = {0}, tids = {0};
 	struct threads_kept *k;
+	uint64_t *next;
 	int rc;
 
 	*ret = (struct thread_lines){
@@ -286,13 +342,15 @@ int threads_find(struct query *q, const struct thread_line_opts *opts, struct th
 	find_range(p, opts, ret);
 	if (rc >= 0 && ret->from_ns >= ret->to_ns)
 		rc = err_set(err, -EINVAL, "--range: it ends before it begins");
+	next = find_next_lives(p);
 	for (size_t i = 1; i < p->traces.n && rc >= 0; i++) {
 		const struct trace *t = &p->traces.v[i];
 
 		if (listed(&pids, t->pid) && listed(&tids, t->tid) &&
 		    (!q->wanted || q->wanted[t->owner]))
-			add_thread(q, t, ret);
+			add_thread(q, t, next[i], ret);
 	}
+	free(next);
 	vec_release(&pids);
 	vec_release(&tids);
 	return rc;

@@ -53,22 +53,28 @@ static void add_share(struct sample_tree *st, const char *key, const char *text,
 	vec_push(&st->source.shares, (struct tree_share){key, text, numbers, st->tree.q->n_events});
 }
 
-/* Images with at least one percent of the samples in nameless scopes. */
+/* Images with at least one percent of the samples in nameless scopes, or below one of these. */
 static void find_nameless(struct sample_tree *st)
 {
 	const struct tree *t = &st->tree;
 	const struct query *q = t->q;
 	uint64_t *sums = xcalloc(q->profile->images.n + 1, sizeof(*sums));
+	uint64_t *below = xcalloc(q->profile->images.n + 1, sizeof(*below));
+	const uint64_t least = q->n_cols ? q->cols[q->sort].n_samples / 100 : 0;
 
 	for (node_id i = 0; q->n_cols && i < t->n; i++) {
 		const struct scope *sc = tree_scope(t, i);
 
 		if (sc->nameless && sc->image != SCOPE_NO_IMAGE)
 			sums[sc->image] += tree_exclusive(t, i)[q->sort];
+		if (sc->nameless && sc->image != SCOPE_NO_IMAGE &&
+		    tree_inclusive(t, i)[q->sort] > below[sc->image])
+			below[sc->image] = tree_inclusive(t, i)[q->sort];
 	}
 	for (image_id im = 0; im < q->profile->images.n; im++)
-		if (sums[im] && sums[im] >= q->cols[q->sort].n_samples / 100)
+		if (below[im] && (sums[im] >= least || below[im] >= least))
 			vec_push(&st->source.images, im);
+	free(below);
 	free(sums);
 }
 

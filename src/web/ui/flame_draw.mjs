@@ -5,7 +5,7 @@ import { eachShown } from "./flame_layout.mjs";
 import { beginCanvas, labelList, pixelOf, pixelRows } from "./pixel_rows.mjs";
 
 export const ROW = 18;
-const SMALL_LABEL = -1;
+const SMALL_LABEL = -1, SMALL_TEXT = "too small";
 const LABELS_MS = 3; // of a frame
 
 export function kindOf(head, boxes, i) {
@@ -22,6 +22,14 @@ export function nameOf(head, boxes, i) {
   if (!i)
     return "all";
   return boxes.small[i] ? `${boxes.small[i]} too small` : head.name[boxes.frame[i]];
+}
+
+// The name of box I as a box has room for it: without arguments, and without what templates are made with.  What is too
+// small is called so where ROOM has all of that.
+function labelOf(head, boxes, i, room) {
+  if (i === SMALL_LABEL || boxes.small[i])
+    return room < SMALL_TEXT.length ? "" : i === SMALL_LABEL ? SMALL_TEXT : nameOf(head, boxes, i);
+  return (i && head.label[boxes.frame[i]]) || nameOf(head, boxes, i);
 }
 
 // Makes a painter of FLAME on CANVAS.
@@ -142,7 +150,7 @@ export function flamePainter(canvas, flame) {
   }
 
   function more() {
-    return labels.paint(ctx, dense, INK[theme], (i) => i === SMALL_LABEL ? "too small" : nameOf(head, boxes, i), LABELS_MS);
+    return labels.paint(ctx, dense, INK[theme], (i, room) => labelOf(head, boxes, i, room), LABELS_MS);
   }
 
   return { look, paint, more };

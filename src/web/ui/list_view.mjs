@@ -28,7 +28,8 @@ function put(parent, tag, text) {
 
 function tellFacts() {
   const about = listing.columns[column];
-  $("title").textContent = listing.procedure + (listing.into ? `, inlined into ${listing.into}` : "");
+  $("title").textContent = listing.short.join(", inlined into ");
+  $("title").title = [listing.procedure, listing.into].filter(Boolean).join(", inlined into ");
   $("facts").textContent = "";
   if (about) {
     put($("facts"), "b", `${numberText(about.total)} ${about.title}`);

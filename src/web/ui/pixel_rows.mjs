@@ -60,7 +60,7 @@ const FONT = '"DejaVu Sans Mono", Menlo, Consolas, monospace';
 // counting characters of a font whose characters are equally wide.
 //
 //     labels.add(x, y, room, number)      from X on, around Y; ROOM pixels wide
-//     labels.paint(ctx, dense, ink, nameOf, budget)
+//     labels.paint(ctx, dense, ink, nameOf, budget)     nameOf(number, room in characters) is a text, which is cut
 //
 // paint goes on where it ended and returns whether all are painted.
 export function labelList() {
@@ -97,7 +97,7 @@ export function labelList() {
           return false;
         const k = order[at], chars = Math.floor(rooms[k] / charWidth);
         if (chars >= 2)
-          ctx.fillText(cut(nameOf(numbers[k]), chars), xs[k], ys[k]);
+          ctx.fillText(cut(nameOf(numbers[k], chars), chars), xs[k], ys[k]);
       }
       return true;
     },

@@ -43,7 +43,7 @@ mmap 10 401000 1000 1000 $PWD/words $(readelf -n words | awk '/Build ID/ { print
 	for i in 1 2 3; do echo "sample 10 10 6$i u $(at 'Table<int>::insert') user $(at 'Table<int>::insert')"; done
 	echo "sample 10 10 70 u $(at 'Table<long>::insert') user $(at 'Table<long>::insert')"
 	echo round
-} | mkperf >perf.data && dwell import --db db perf.data >/dev/null 2>&1
+} >recording && mkperf <recording >perf.data && dwell import --db db perf.data >/dev/null 2>&1
 try() { echo "$ dwell list $*"; dwell list --db db "$@"; echo "= $?"; }
 try insert
 try 'Table<long>::insert' --no-header
@@ -54,3 +54,10 @@ try grow --into run --no-header --asm
 try grow --into insert
 try table
 try --json insert | grep -A4 candidates
+echo '$ other commands take such names, too'
+sed "s/^\\(sample.*user\\) \\(.*\\)/\\1 \\2 $loop/" recording | mkperf >calls.data
+dwell import --db calls calls.data >/dev/null 2>&1
+dwell prof --db calls --no-header --callers insert
+dwell prof --db calls --no-header --callers 'Table<long>::insert'
+dwell flame --db db -o x.svg >/dev/null && grep -o '>text::[^<]*<' x.svg
+dwell flame --db db -o x.html >/dev/null && "$CLI/flame_data.py" x.html | grep insert

@@ -17,6 +17,12 @@ done
 echo '$ a range'
 dwell trace --db db --range 0.018..0.022 -o - >y.html && "$CLI/trace_data.py" y.html
 grep -c '<script>' x.html
+echo '$ a thread that takes another name'
+rm -rf db
+printf 'time blocked\nowner - - comm=sh\nimage file /usr/lib/x.so\nsample 1000 1\ntime runnable\nsample 4000 1\n
+thread 11 11 0 60000\ntime blocked\npoint 1000 2000\ntime runnable\npoint 4000 2000\n
+owner - - comm=worker\nthread 11 11 0 60000\ntime blocked\npoint 20000 4000\n' | grep . | make_db
+dwell trace --db db -o x.html >/dev/null && "$CLI/trace_data.py" x.html
 echo '$ HPCToolkit'
 mkhpc hpc released
 dwell trace hpc -o h.html | sed 's/, [0-9]* bytes/, N bytes/' && "$CLI/trace_data.py" h.html | sed -n 1,6p
