@@ -106,10 +106,10 @@ static void plain_take(struct name_cut *c, const char *s, size_t n)
 	for (size_t i = 0; i < n && !c->is_operator; i++) {
 		if (s[i] == ' ')
 			c->name_at = at + i + 1;
-		c->is_operator = n - i >= sizeof(word) - 1 &&
-				 memcmp(s + i, word, sizeof(word) - 1) == 0 &&
-				 (i == 0 || !is_name_char(s[i - 1])) &&
-				 (n - i == sizeof(word) - 1 || !is_name_char(s[i + sizeof(word) - 1]));
+		c->is_operator =
+			n - i >= sizeof(word) - 1 && memcmp(s + i, word, sizeof(word) - 1) == 0 &&
+			(i == 0 || !is_name_char(s[i - 1])) &&
+			(n - i == sizeof(word) - 1 || !is_name_char(s[i + sizeof(word) - 1]));
 	}
 }
 

@@ -90,8 +90,8 @@ static void account_add(struct str *out, struct recorder *r, const char *db)
 		 "recorded %.1f s, engine %s: %s sample%s, %s bytes (%.2f a sample), epoch %s of "
 		 "%s\n",
 		 (double)(m->end_wall_ns - m->start_wall_ns) / 1e9,
-		 profile_str(s->profile, m->engine), thousands(n, a), n == 1 ? "" : "s", thousands(s->n_bytes, b),
-		 n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
+		 profile_str(s->profile, m->engine), thousands(n, a), n == 1 ? "" : "s",
+		 thousands(s->n_bytes, b), n ? (double)s->n_bytes / (double)n : 0, s->epoch, db);
 	for (event_id i = 0; i < s->events.n; i++)
 		show_event(out, s->profile, &s->events.v[i], i);
 	record_calls_add(out, r);

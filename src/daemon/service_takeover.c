@@ -254,8 +254,8 @@ static int take_their_place(struct service *v, dead_logs *logs, struct err *err)
 	return rc;
 }
 
-#define MINUTE_NS	60000000000ull
-#define SAME_MINUTE_NS	2000000000ull /* as much as a daemon's own counts may be off */
+#define MINUTE_NS      60000000000ull
+#define SAME_MINUTE_NS 2000000000ull /* as much as a daemon's own counts may be off */
 
 /* A log does not say when its samples came.  All of them came from START_NS to END_NS, since 1970:
  * where that is one minute, or next to no time, they are told as of it. */

@@ -504,7 +504,8 @@ static void add_folded(struct emit *e, const char *text, size_t width, size_t at
 	str_release(&lines);
 }
 
-/* Appends S, "[path]", cut to WIDTH columns: the end of a path says most.  Returns the columns used. */
+/* Appends S, "[path]", cut to WIDTH columns: the end of a path says most.  Returns the columns
+ * used. */
 static size_t add_bracketed_path(struct str *out, const char *s, size_t width)
 {
 	if (*s != '[' || width < 5 || text_width(s) <= width)

@@ -66,8 +66,8 @@ struct emit_cell {
 		uint64_t u;
 		double d;
 	};
-	bool none; /* nothing known: blank, null, empty */
-	char mark; /* in tables: stands before the number, or in its place when there is none */
+	bool none;    /* nothing known: blank, null, empty */
+	char mark;    /* in tables: stands before the number, or in its place when there is none */
 	bool is_path; /* a text in brackets that gives up its beginning, whatever its column does */
 };
 

@@ -92,15 +92,16 @@ TEST(paths_among_texts_keep_their_end)
 
 	emit_begin(&e);
 	emit_table(&e, "rows", text, 1);
-	emit_row(&e, (struct emit_cell[]){{.s = "[/usr/include/c++/12/bits/map.h]", .is_path = true}});
+	emit_row(&e,
+		 (struct emit_cell[]){{.s = "[/usr/include/c++/12/bits/map.h]", .is_path = true}});
 	emit_row(&e, (struct emit_cell[]){{.s = "[short.h]", .is_path = true}});
 	emit_row(&e, (struct emit_cell[]){{.s = "for (int i = 0; i < n; i++)"}});
 	emit_table_end(&e);
 	emit_end(&e);
 	EXPECT_STR(str_get(&out), "source\n"
-				  "[...12/bits/map.h]\n"
+				  "[...+/12/bits/map.h]\n"
 				  "[short.h]\n"
-				  "for (int i = 0; ...\n");
+				  "for (int i = 0; i...\n");
 	str_release(&out);
 }
 

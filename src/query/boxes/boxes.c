@@ -286,7 +286,8 @@ static bool make_boxes(struct flame_maker *m, uint64_t least)
 	m->f->frames.n = m->f->boxes.n = m->n_name_bytes = 0;
 	arena_release(&m->f->arena);
 	vec_push(&m->f->frames,
-		 (struct flame_frame){.kind = FLAME_SMALL, .name = "", .label = "", .image = "", .file = ""});
+		 (struct flame_frame){
+			 .kind = FLAME_SMALL, .name = "", .label = "", .image = "", .file = ""});
 	vec_push(&open, (struct open_box){0});
 	while (i < m->rows->rows.n && m->n_name_bytes <= m->max_name_bytes) {
 		const struct tree_row *r = &m->rows->rows.v[i];

@@ -50,10 +50,10 @@ const char *flame_change_name(enum flame_change c);
 /* What boxes of one procedure share. */
 struct flame_frame {
 	enum flame_kind kind;
-	/* Safe text: the name in full, and as boxes have room for it (text_name.h); IMAGE and FILE are
-	 * "" when they are not known. */
+	/* Safe text: the name in full, and as boxes have room for it (text_name.h); IMAGE and FILE
+	 * are "" when they are not known. */
 	const char *name, *label, *image, *file;
-	uint32_t line;			 /* 0 when not known */
+	uint32_t line; /* 0 when not known */
 };
 
 struct flame_box {

@@ -46,8 +46,8 @@ static uint32_t merge_frame(struct merger *m, const struct flame_frame *from)
 	if (i != INDEX_NONE)
 		return i;
 	copy.name = arena_strdup(&m->f->arena, from->name);
-	copy.label = from->label == from->name ? copy.name
-					       : arena_strdup(&m->f->arena, from->label);
+	copy.label =
+		from->label == from->name ? copy.name : arena_strdup(&m->f->arena, from->label);
 	copy.image = arena_strdup(&m->f->arena, from->image);
 	copy.file = arena_strdup(&m->f->arena, from->file);
 	i = (uint32_t)m->f->frames.n;

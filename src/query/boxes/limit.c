@@ -71,7 +71,8 @@ static uint32_t small_frame(struct flame *f)
 		if (f->frames.v[i].kind == FLAME_SMALL)
 			return (uint32_t)i;
 	vec_push(&f->frames,
-		 (struct flame_frame){.kind = FLAME_SMALL, .name = "", .label = "", .image = "", .file = ""});
+		 (struct flame_frame){
+			 .kind = FLAME_SMALL, .name = "", .label = "", .image = "", .file = ""});
 	return (uint32_t)f->frames.n - 1;
 }
 

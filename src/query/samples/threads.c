@@ -99,8 +99,8 @@ static string_id thread_name(const struct owner *o)
 	return o->thread_name ? o->thread_name : o->comm;
 }
 
-/* A thread that takes another name, as exec does, has a trace for each; an old number may be a new
- * thread's. */
+/* A thread that takes another name, as exec does, has a trace for each; an old number may be that
+ * of a new thread. */
 struct thread_life {
 	uint32_t pid, tid, number;
 	uint64_t begin_ns;
@@ -119,7 +119,8 @@ static int compare_lives(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Returns for each trace of P when the next of the same pid and tid begins; UINT64_MAX: none does. */
+/* Returns for each trace of P when the next of the same pid and tid begins, UINT64_MAX where none
+ * does. */
 static uint64_t *find_next_lives(const struct profile *p)
 {
 	struct thread_life *lives = xcalloc(p->traces.n, sizeof(*lives));
