@@ -26,7 +26,7 @@ static const struct {
 } others[] = {
 	{"pypy", "PyPy"},	   {"libpypy", "PyPy"},	 {"node", "Node.js"},
 	{"libnode.so", "Node.js"}, {"libjvm.so", "JVM"}, {"libruby", "Ruby"},
-	{"ruby", "Ruby"},	   {"php", "PHP"},	 {"libphp", "PHP"},
+	{"php", "PHP"},	 {"libphp", "PHP"},
 	{"libperl", "Perl"},	   {"perl", "Perl"},	 {"libcoreclr.so", ".NET"},
 	{"beam.smp", "BEAM"},	   {"luajit", "LuaJIT"}, {"libluajit", "LuaJIT"},
 };

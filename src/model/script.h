@@ -21,7 +21,7 @@
 
 /* A function of a script. */
 struct script_function {
-	const char *language; /* "python", "javascript", "java", "php", "perl" */
+	const char *language; /* "python", "javascript", "java", "php", "perl", "ruby" */
 	const char *file, *name;
 	uint32_t first_line;
 };

@@ -279,4 +279,6 @@ void interpreter_find(struct elf_file *f, struct unwind_input *in)
 		in->interpreter.refusal = interpreter_find_php(f, in);
 	if (!in->interpreter.number && !in->interpreter.refusal && interpreter_may_be_perl(f))
 		in->interpreter.refusal = interpreter_find_perl(f, in);
+	if (!in->interpreter.number && !in->interpreter.refusal && interpreter_may_be_ruby(f))
+		in->interpreter.refusal = interpreter_find_ruby(f, in);
 }

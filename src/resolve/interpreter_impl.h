@@ -48,4 +48,9 @@ bool interpreter_may_be_perl(const struct elf_file *f);
 /* Puts Perl's number, version, anchor and loop into IN; else why it is refused. */
 enum interpreter_refusal interpreter_find_perl(struct elf_file *f, struct unwind_input *in);
 
+bool interpreter_may_be_ruby(const struct elf_file *f);
+
+/* Puts Ruby's number, version, anchors and loop into IN; else why it is refused. */
+enum interpreter_refusal interpreter_find_ruby(struct elf_file *f, struct unwind_input *in);
+
 #endif

@@ -39,6 +39,7 @@ enum script_mark {
 	SCRIPT_N_KINDS, /* of marks, Python's; the other languages' are that many further on: */
 	SCRIPT_PHP = SCRIPT_N_KINDS,
 	SCRIPT_PERL = 2 * SCRIPT_N_KINDS,
+	SCRIPT_RUBY = 3 * SCRIPT_N_KINDS,
 	SCRIPT_N_MARKS = 4 * SCRIPT_N_KINDS
 };
 

@@ -16,6 +16,8 @@ static const char *const refusals[N_INTERPRETER_REFUSALS] = {
 	[INTERPRETER_OTHER_THREADS] =
 		"its frames are known of builds for one thread in PHP, for many "
 		"in Perl",
+	[INTERPRETER_WITHOUT_LOOP] =
+		"its loop or its threads are not found: a library as libruby.so is expected",
 	[INTERPRETER_DAMAGED] = "its loop lies in no segment of code",
 };
 
@@ -32,7 +34,8 @@ void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 			snprintf(ret, 24, "%u", i->version & 0xffff);
 		return;
 	}
-	if (i->version & (INTERPRETER_VERSION_PHP | INTERPRETER_VERSION_PERL)) {
+	if (i->version & (INTERPRETER_VERSION_PHP | INTERPRETER_VERSION_PERL |
+			  INTERPRETER_VERSION_RUBY)) {
 		if (i->version & 0xffff)
 			snprintf(ret, 24, "%u.%u", i->version >> 8 & 0xff, i->version & 0xff);
 		return;
@@ -49,13 +52,16 @@ const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
 }
 
-/* tests/e2e/{python,node,java}.py and tests/services/{rooms,nodes}.py run these. */
+/* tests/e2e/{python,node,java,php,perl,ruby}.py and tests/services/{rooms,nodes,javas,scripts}.py run
+ * these. */
 bool interpreter_is_verified(const struct unwind_interpreter *i)
 {
 	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||
 	       i->number == INTERPRETER_PYTHON_3_13 || i->number == INTERPRETER_PYTHON_3_14 ||
 	       INTERPRETER_IS_V8(i->number) || INTERPRETER_IS_HOTSPOT(i->number) ||
-	       INTERPRETER_IS_PHP(i->number) || INTERPRETER_IS_PERL(i->number);
+	       INTERPRETER_IS_PHP(i->number) || INTERPRETER_IS_PERL(i->number) ||
+	       i->number == INTERPRETER_RUBY_2_7 || i->number == INTERPRETER_RUBY_3_1 ||
+	       i->number == INTERPRETER_RUBY_3_3;
 }
 
 const char *interpreter_name(const struct unwind_interpreter *i)
@@ -64,5 +70,6 @@ const char *interpreter_name(const struct unwind_interpreter *i)
 	       : i->version & INTERPRETER_VERSION_HOTSPOT ? "HotSpot"
 	       : i->version & INTERPRETER_VERSION_PHP	  ? "PHP"
 	       : i->version & INTERPRETER_VERSION_PERL	  ? "Perl"
+	       : i->version & INTERPRETER_VERSION_RUBY	  ? "Ruby"
 							  : "CPython";
 }

@@ -8,7 +8,7 @@
 
 #include "unwind/table.h"
 
-/* "CPython", "V8", "HotSpot", "PHP" or "Perl". */
+/* "CPython", "V8", "HotSpot", "PHP", "Perl" or "Ruby". */
 const char *interpreter_name(const struct unwind_interpreter *i);
 
 /* "3.11.2", or "" when the version is not known, into RET. */

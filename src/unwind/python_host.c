@@ -10,6 +10,7 @@
 #include "unwind/perl_state.h"
 #include "unwind/php_state.h"
 #include "unwind/python_state.h"
+#include "unwind/ruby_state.h"
 #include "unwind/v8_state.h"
 
 /* Numbers told, so that each is told once of those told last. */
@@ -32,6 +33,7 @@ struct python_env {
 #include "unwind/hotspot.h"
 #include "unwind/perl.h"
 #include "unwind/php.h"
+#include "unwind/ruby.h"
 
 static bool script_read(struct python_env *env, __u64 avma, void *ret, __u32 n, const __u32 most)
 {
@@ -250,5 +252,20 @@ void perl_walk_frames(const struct python_input *in, struct python_frames *ret)
 	if (INTERPRETER_IS_PERL(in->interpreter))
 		perl_begin(env, &env->walk, PERL_LAYOUT(in->interpreter), in->runtime);
 	each_loop(env, ret, perl_step);
+	free(env);
+}
+
+void ruby_walk_frames(const struct python_input *in, struct python_frames *ret)
+{
+	struct python_env *env = xcalloc(1, sizeof(*env));
+
+	env->in = in;
+	env->out = ret;
+	ret->n = ret->n_loops = ret->failed = 0;
+	env->walk.interpreter = in->interpreter;
+	if (INTERPRETER_IS_RUBY(in->interpreter))
+		ruby_begin(env, &env->walk, RUBY_LAYOUT(in->interpreter), in->runtime,
+			   in->symbols);
+	each_loop(env, ret, ruby_step);
 	free(env);
 }

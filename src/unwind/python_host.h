@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The walks over CPython's frames (python.h), V8's (v8.h), HotSpot's (hotspot.h), PHP's (php.h) and
- * Perl's (perl.h) outside of the kernel: over any memory that can be read. */
+/* The walks over CPython's frames (python.h), V8's (v8.h), HotSpot's (hotspot.h), PHP's (php.h),
+ * Perl's (perl.h) and Ruby's (ruby.h) outside of the kernel: over any memory that can be read. */
 #ifndef UNWIND_PYTHON_HOST_H
 #define UNWIND_PYTHON_HOST_H
 
@@ -14,7 +14,9 @@
 struct python_input {
 	uint32_t interpreter; /* enum interpreter */
 	uint64_t runtime;     /* address of _PyRuntime; HotSpot: of CodeCache::_heaps; PHP:
-			       * executor_globals; Perl: PL_thr_key */
+			       * executor_globals; Perl: PL_thr_key; Ruby: what finds its
+			       * threads */
+	uint64_t symbols;     /* Ruby: its table of names; 0: not known */
 	uint64_t thread;      /* the thread pointer; V8, HotSpot: the frame pointer */
 	uint64_t ip, sp;      /* HotSpot: where it was interrupted; PHP: registers r15, r14 */
 	uint64_t r13, rax;
@@ -46,5 +48,8 @@ void php_walk_frames(const struct python_input *in, struct python_frames *ret);
 
 /* Walks Perl's frames into RET; n_loops: marks that were met. */
 void perl_walk_frames(const struct python_input *in, struct python_frames *ret);
+
+/* Walks Ruby's frames into RET; n_loops: marks that were met. */
+void ruby_walk_frames(const struct python_input *in, struct python_frames *ret);
 
 #endif

@@ -120,6 +120,12 @@ enum interpreter {
 	INTERPRETER_PERL_5_32 = 36,
 	INTERPRETER_PERL_5_36,
 	INTERPRETER_PERL_5_40,
+	INTERPRETER_RUBY_2_7 = 40,
+	INTERPRETER_RUBY_3_0,
+	INTERPRETER_RUBY_3_1,
+	INTERPRETER_RUBY_3_2,
+	INTERPRETER_RUBY_3_3,
+	INTERPRETER_RUBY_3_4,
 	N_INTERPRETERS
 };
 
@@ -127,6 +133,7 @@ enum interpreter {
 #define INTERPRETER_HOTSPOT_FIRST INTERPRETER_HOTSPOT_11
 #define INTERPRETER_PHP_FIRST	  INTERPRETER_PHP_7_4
 #define INTERPRETER_PERL_FIRST	  INTERPRETER_PERL_5_32
+#define INTERPRETER_RUBY_FIRST	  INTERPRETER_RUBY_2_7
 
 #define INTERPRETER_IS_V8(number)                                                                  \
 	((number) >= INTERPRETER_V8_FIRST && (number) < INTERPRETER_HOTSPOT_FIRST)
@@ -135,7 +142,9 @@ enum interpreter {
 #define INTERPRETER_IS_PHP(number)                                                                 \
 	((number) >= INTERPRETER_PHP_FIRST && (number) < INTERPRETER_PERL_FIRST)
 #define INTERPRETER_IS_PERL(number)                                                                \
-	((number) >= INTERPRETER_PERL_FIRST && (number) < N_INTERPRETERS)
+	((number) >= INTERPRETER_PERL_FIRST && (number) < INTERPRETER_RUBY_FIRST)
+#define INTERPRETER_IS_RUBY(number)                                                                \
+	((number) >= INTERPRETER_RUBY_FIRST && (number) < N_INTERPRETERS)
 
 /* This bit of a version says that it is V8's, major and minor in 16 bits each. */
 #define INTERPRETER_VERSION_V8 (1u << 31)
@@ -143,9 +152,10 @@ enum interpreter {
 /* Set in a version that is HotSpot's; the rest is the number of the JDK. */
 #define INTERPRETER_VERSION_HOTSPOT (1u << 30)
 
-/* PHP's and Perl's: major and minor in 8 bits each. */
+/* PHP's, Perl's and Ruby's: major and minor in 8 bits each. */
 #define INTERPRETER_VERSION_PHP	 (1u << 28)
 #define INTERPRETER_VERSION_PERL (1u << 27)
+#define INTERPRETER_VERSION_RUBY (1u << 26)
 
 /* Why the frames of an interpreter are not known. */
 enum interpreter_refusal {
@@ -159,13 +169,14 @@ enum interpreter_refusal {
 	INTERPRETER_DAMAGED,
 	INTERPRETER_WITHOUT_TABLES,
 	INTERPRETER_OTHER_THREADS,
+	INTERPRETER_WITHOUT_LOOP,
 	N_INTERPRETER_REFUSALS
 };
 
 /* An interpreter that an image holds.  `anchor` says where its state is, `_PyRuntime`, by what it
  * adds to the file offset of the code: run-time address of the state = anchor - bias, where bias is
  * file offset - run-time address of the mapping of its loop.  HotSpot: CodeCache::_heaps; PHP:
- * executor_globals; Perl: PL_thr_key. */
+ * executor_globals; Perl: PL_thr_key; Ruby: ruby_state.h says which two. */
 struct unwind_interpreter {
 	unsigned int number;  /* enum interpreter */
 	unsigned int version; /* CPython's PY_VERSION_HEX, of those that do not say only major and

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What recorded call paths of php_work.php and perl_work.pl say, held against their own call graphs.  COMMAND is what
+"""What recorded call paths of php_work.php, perl_work.pl and ruby_work.rb say, held against their own call graphs.  COMMAND is what
 runs the program, whose path it is told as PROGRAM; `suffix` is which of them it is."""
 from e2e import *
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OURS = ("w_", "W_", "main::w_")
+OURS = ("w_", "W_", "main::w_", "block~in~w_", "block~in~<class:W_", "block~(2~levels)~in~w_", "rescue~in~w_", "ensure~in~block~in~w_")
 # PHP's generators: while one is resumed it is the running function before it has a caller.
 GENERATORS = ("W_Numbers::w_inner", "W_Numbers::w_outer")
 
 
 def work_file(suffix):
-    return os.path.join(HERE, {"php": "php_work.php", "pl": "perl_work.pl"}[suffix])
+    return os.path.join(HERE, {"php": "php_work.php", "pl": "perl_work.pl", "rb": "ruby_work.rb"}[suffix])
 
 
 def record_work(command, program, *argv):
@@ -21,29 +21,34 @@ def is_marked(path):
     return any(f.startswith("[no ") or f.endswith((" unreadable]", " code not known]", " unmatched]")) for f in path)
 
 
-def against_the_graph(found, known, root):
-    """Each two of our functions that follow each other are an edge, and every path begins with ROOT."""
+def plain(name):
+    """A name as the graphs have it: of Ruby's without spaces and without the class of all."""
+    return name.replace("Object#", "").replace(" ", "~")
+
+
+def against_the_graph(found, known, roots):
+    """Each two of our functions that follow each other are an edge, and every path begins with one of ROOTS."""
     n_named = n_begun = 0
     for path, n in found:
         if is_marked(path) or any(f.startswith("[truncated") for f in path):
             continue
-        ours = [f for f in path if f.startswith(OURS) and not f.endswith("::BEGIN")]
+        ours = [f for f in map(plain, path) if f.startswith(OURS) and not f.endswith("::BEGIN")]
         for edge in zip(ours, ours[1:]):
             check(edge in known, "%s does not call %s: %s" % (*edge, path))
         begun = bool(ours) and ours[0] in GENERATORS
-        check(not ours or ours[0] == root or begun, "begins with %s: %s" % (ours[:1], path))
+        check(not ours or ours[0] in roots or begun, "begins with %s: %s" % (ours[:1], path))
         n_begun += n if begun else 0
         n_named += n if ours else 0
     most(n_begun, n_named, 0.002, "paths that begin with a generator")
     return n_named
 
 
-def every_way_of_calling(command, suffix, program, root, callees, deep):
+def every_way_of_calling(command, suffix, program, roots, callees, deep):
     record_work(command, program, "w_main", longer(2))
     found = folded_paths("--no-inline")
     total = sum(n for _, n in found)
     enough(total, 1500, "samples")
-    n_named = against_the_graph(found, call_graph(work_file(suffix)), root)
+    n_named = against_the_graph(found, call_graph(work_file(suffix)), roots)
     # The interpreter's start is not ours, and until its table is built paths are truncated.
     least(n_named, total, 0.85, "paths with functions of the program")
     marked = sum(n for path, n in found if is_marked(path))
@@ -61,10 +66,10 @@ def shares_of_work(command, suffix, program, prefix):
     n_lines = {r["line"]: sum(r["counts"].values()) for r in Prof(by="line").rows if r["procedure"] == prefix + "w_spin"}
     with open(work_file(suffix), encoding="utf-8") as f:
         text = f.read().split("\n")
-    first = next(i for i, line in enumerate(text) if line.startswith(("function w_spin(", "sub w_spin "))) + 1
-    check(set(n_lines) <= {*range(first, first + 8), None}, "lines of w_spin: %s" % n_lines)
+    first = next(i for i, line in enumerate(text) if line.startswith(("function w_spin(", "sub w_spin ", "def w_spin("))) + 1
+    check(set(n_lines) <= {*range(first, first + 9), None}, "lines of w_spin: %s" % n_lines)
     most(n_lines.get(None, 0), sum(n_lines.values()), 0.001, "w_spin without a line")
-    loop = [i for i in range(first, first + 8) if "for " in text[i - 1] or "$x +=" in text[i - 1]]
+    loop = [i for i in range(first, first + 9) if "for " in text[i - 1] or "while " in text[i - 1] or " += " in text[i - 1]]
     least(sum(n_lines.get(i, 0) for i in loop), sum(n_lines.values()), 0.9, "lines of w_spin in its loop")
 
 
@@ -76,12 +81,20 @@ def one_place_in_all_processes(command, program, prefix):
 
 
 def php_calls(command, program):
-    every_way_of_calling(command, "php", program, "w_main", (
+    every_way_of_calling(command, "php", program, ("w_main",), (
         "w_compare", "w_mapped", "w_replaced", "W_Numbers::w_inner", "w_raising", "W_Numbers::__toString",
         "W_Numbers::__destruct", "W_Numbers::offsetGet", "W_Numbers::w_static", "w_evaluated"), "w_recurse")
 
 
 def perl_calls(command, program):
-    every_way_of_calling(command, "pl", program, "main::w_main", (
+    every_way_of_calling(command, "pl", program, ("main::w_main",), (
         "main::w_compare", "main::w_compared", "main::w_replaced", "main::w_chosen", "main::w_reduced", "main::w_raising",
         "W_Numbers::w_string", "W_Numbers::DESTROY", "W_Tied::FETCH", "main::w_trying", "main::w_evaluated"), "main::w_recurse")
+
+
+def ruby_calls(command, program):
+    every_way_of_calling(command, "rb", program, ("w_main", "block~in~w_fiber", "block~in~w_enumerate", "block~in~w_thread"), (
+        "Object#w_compared", "Object#w_key", "Object#w_replaced", "Object#w_injected", "Object#w_raising", "Object#w_rescued",
+        "W_Numbers#<=>", "W_Numbers#method_missing", "block in <class:W_Numbers>", "W_Numbers.w_class", "W_Numbers#w_super",
+        "Object#w_fibered", "block in Object#w_enumerate", "Object#w_threaded", "Object#w_evaluated", "Object#w_throwing"),
+        "Object#w_recurse")

@@ -102,7 +102,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	const uint32_t interpreter = INTERPRETER_PHP_FIRST + i;
 	struct wr w = {0};
 
-	if (interpreter >= N_INTERPRETERS)
+	if (interpreter >= INTERPRETER_RUBY_FIRST)
 		return NULL;
 	wr_u8(&w, (uint8_t)interpreter);
 	if (INTERPRETER_IS_PHP(interpreter))

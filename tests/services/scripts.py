@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""PHP and Perl of other Debians, stripped as they are (tools/room)."""
+"""PHP, Perl and Ruby of other Debians, stripped as they are (tools/room)."""
 import os
 import sys
 
@@ -17,7 +17,7 @@ def room_with(suite, program):
         raise Skipped(p.stderr.strip())
     room = p.stdout.strip()
     check(os.path.exists(room + program), "%s has no %s" % (suite, program))
-    for suffix in "php", "pl":
+    for suffix in "php", "pl", "rb":
         shutil.copy(script_graph.work_file(suffix), room + "/root/")
     return room
 
@@ -37,6 +37,14 @@ def perl_of(suite, version):
     script_graph.shares_of_work(command, "pl", "/root/perl_work.pl", "main::")
 
 
+def ruby_of(suite, version):
+    room = room_with(suite, "/usr/bin/ruby")
+    command = ["chroot", room, "/usr/bin/ruby"]
+    check(sh(*command, "-e", "print RUBY_VERSION").startswith(version + "."), "%s has no Ruby %s" % (suite, version))
+    script_graph.ruby_calls(command, "/root/ruby_work.rb")
+    script_graph.shares_of_work(command, "rb", "/root/ruby_work.rb", "Object#")
+
+
 def php_7_4():
     php_of("bullseye", "7.4")
 
@@ -53,4 +61,12 @@ def perl_5_40():
     perl_of("trixie", "5.40")
 
 
-run(php_7_4, php_8_4, perl_5_32, perl_5_40)
+def ruby_2_7():
+    ruby_of("bullseye", "2.7")
+
+
+def ruby_3_3():
+    ruby_of("trixie", "3.3")
+
+
+run(php_7_4, php_8_4, perl_5_32, perl_5_40, ruby_2_7, ruby_3_3)

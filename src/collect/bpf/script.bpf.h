@@ -163,6 +163,7 @@ static int python_frame(__u32 i, struct cpu_walk **walk)
 
 #include "unwind/php.h"
 #include "unwind/perl.h"
+#include "unwind/ruby.h"
 
 static __always_inline __u32 script_string(struct cpu_walk *w, __u64 avma, void *ret,
 					   const __u32 most)
@@ -225,6 +226,30 @@ __noinline int perl_frames(struct cpu_walk *w, __u64 key)
 	return 0;
 }
 
+/* bpf_loop: one frame of Ruby's. */
+static int ruby_frame(__u32 i, struct cpu_walk **walk)
+{
+	struct cpu_walk *w = *walk;
+
+	if (w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES)
+		return 1;
+	return !ruby_step(w, &w->python) && (!w->python.is_rest || !w->python.frame);
+}
+
+/* The methods and blocks that one call of Ruby's loop executes; its threads are found by ANCHOR, its
+ * names by SYMBOLS. */
+__noinline int ruby_frames(struct cpu_walk *w, __u64 anchor, __u64 symbols)
+{
+	if (!w)
+		return 0;
+	if (w->python.anchor != anchor)
+		ruby_begin(w, &w->python, RUBY_LAYOUT(w->python.interpreter), anchor, symbols);
+	bpf_loop(RUBY_MOST_STEPS, ruby_frame, &w, 0);
+	if (w->python.failed)
+		put_mark(w, w->python.failed + SCRIPT_RUBY);
+	return 0;
+}
+
 /* bpf_loop: one frame or context more, whichever loop executes it. */
 static int rest_frame(__u32 i, struct cpu_walk **walk)
 {
@@ -239,13 +264,16 @@ static int rest_frame(__u32 i, struct cpu_walk **walk)
 	return 0;
 }
 
-/* What is left on the list of an interpreter at the root of the walk: of CPython's a mark.  PHP's
- * and Perl's own lists are always in order, so there the rest is put. */
+/* What is left on the list of an interpreter at the root of the walk: of CPython's a mark.  PHP's,
+ * Perl's and Ruby's own lists are always in order, so there the rest is put. */
 __noinline int script_rest(struct cpu_walk *w)
 {
 	if (!w || w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES)
 		return 0;
-	if (w->python.interpreter >= INTERPRETER_PHP_FIRST)
+	if (INTERPRETER_IS_RUBY(w->python.interpreter)) {
+		w->python.is_rest = 1;
+		ruby_frames(w, w->python.anchor, w->python.symbols);
+	} else if (w->python.interpreter >= INTERPRETER_PHP_FIRST)
 		bpf_loop(PERL_MOST_STEPS, rest_frame, &w, 0);
 	else
 		put_mark(w, SCRIPT_UNMATCHED);
@@ -275,6 +303,11 @@ __noinline int script_frames(struct cpu_walk *w)
 		return php_frames(w, runtime);
 	if (INTERPRETER_IS_PERL(p->interpreter))
 		return perl_frames(w, runtime);
+	if (INTERPRETER_IS_RUBY(p->interpreter))
+		return ruby_frames(w, (__u32)image->anchor - w->walk.loop_bias,
+				   image->anchor >> RUBY_SYMBOLS_SHIFT
+					   ? (image->anchor >> RUBY_SYMBOLS_SHIFT) - w->walk.loop_bias
+					   : 0);
 	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
 		return 0;
 	l = PYTHON_LAYOUT(p->interpreter);

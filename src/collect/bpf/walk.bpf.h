@@ -35,6 +35,7 @@ enum { SP = 31, IP = 32, PSTATE = 33 };
 #include "unwind/hotspot_state.h"
 #include "unwind/perl_state.h"
 #include "unwind/php_state.h"
+#include "unwind/ruby_state.h"
 
 #define TOLD_SETS 1024
 #define TOLD_WAYS 4

@@ -6,6 +6,7 @@
  * code is believed of its own frames alone. */
 #include "collect/calls/scripts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,8 @@ static const char *const mark_names[SCRIPT_N_MARKS] = {
 	[SCRIPT_PHP + SCRIPT_UNREADABLE] = "[PHP frame unreadable]",
 	[SCRIPT_PERL + SCRIPT_NO_STATE] = "[no Perl state]",
 	[SCRIPT_PERL + SCRIPT_UNREADABLE] = "[Perl frame unreadable]",
+	[SCRIPT_RUBY + SCRIPT_NO_STATE] = "[no Ruby state]",
+	[SCRIPT_RUBY + SCRIPT_UNREADABLE] = "[Ruby frame unreadable]",
 };
 
 static void scripts_forget(struct scripts *s)
@@ -262,6 +265,20 @@ static void name_in(struct script_code *c, const char *in)
 	free(name);
 }
 
+/* Puts the class IN, which ends with # or a dot, before the method's name: "block in C#m".  What is no
+ * method has a name such as "<main>", unlike the operators "<" and "<=>". */
+static void name_in_class(struct script_code *c, const char *in)
+{
+	char *name = c->name, *method = name, *next;
+
+	while ((next = strstr(method, " in ")))
+		method = next + strlen(" in ");
+	c->name = *method == '<' && isalpha((unsigned char)method[1])
+			  ? xstrdup(name)
+			  : xasprintf("%.*s%s%s", (int)(method - name), name, in, method);
+	free(name);
+}
+
 static bool get_record(struct rd *r, const struct record_head *h, struct script_code *c)
 {
 	_mem_ char *more = NULL;
@@ -283,6 +300,8 @@ static bool get_record(struct rd *r, const struct record_head *h, struct script_
 		name_method(c, more);
 	} else if (INTERPRETER_IS_PHP(c->interpreter) || INTERPRETER_IS_PERL(c->interpreter)) {
 		name_in(c, more);
+	} else if (INTERPRETER_IS_RUBY(c->interpreter)) {
+		name_in_class(c, more);
 	} else if (*more) {
 		char *whole = xasprintf("%s%s", c->name, more);
 
@@ -355,12 +374,14 @@ static const struct script_language *language_of(uint32_t interpreter)
 							  "(anonymous)"},
 					    java = {"java", "[java]", "[java]"},
 					    php = {"php", "[php]", "{main}"},
-					    perl = {"perl", "[perl]", "{main}"};
+					    perl = {"perl", "[perl]", "{main}"},
+					    ruby = {"ruby", "[ruby]", "[ruby]"};
 
 	return INTERPRETER_IS_V8(interpreter)	     ? &javascript
 	       : INTERPRETER_IS_HOTSPOT(interpreter) ? &java
 	       : INTERPRETER_IS_PHP(interpreter)     ? &php
 	       : INTERPRETER_IS_PERL(interpreter)    ? &perl
+	       : INTERPRETER_IS_RUBY(interpreter)    ? &ruby
 						     : &python;
 }
 
@@ -370,6 +391,7 @@ place_id scripts_mark(struct profile *p, uint32_t mark)
 	const uint32_t kind = mark - mark % SCRIPT_N_KINDS;
 	const struct script_language *l = language_of(kind == SCRIPT_PHP    ? INTERPRETER_PHP_FIRST
 						      : kind == SCRIPT_PERL ? INTERPRETER_PERL_FIRST
+						      : kind == SCRIPT_RUBY ? INTERPRETER_RUBY_FIRST
 									    : INTERPRETER_NONE);
 	const struct script_function f = {
 		.language = l->language, .file = l->no_file, .name = name ? name : mark_names[0]};
@@ -393,7 +415,8 @@ static struct script_function code_function(const struct script_code *c)
 /* The line that offset OFF of C, as in a frame, is in. */
 static uint32_t code_line(const struct script_code *c, uint32_t off)
 {
-	if (INTERPRETER_IS_PHP(c->interpreter) || INTERPRETER_IS_PERL(c->interpreter))
+	if (INTERPRETER_IS_PHP(c->interpreter) || INTERPRETER_IS_PERL(c->interpreter) ||
+	    INTERPRETER_IS_RUBY(c->interpreter))
 		return off;
 	if (INTERPRETER_IS_HOTSPOT(c->interpreter))
 		return hotspot_line(c->interpreter, c->lines, c->n_line_bytes, off);

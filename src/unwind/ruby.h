@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Ruby's frames: which methods and blocks one call of its loop executes, and in which lines.  One source
+ * for two compilers, as python.h is, by the same functions of an includer.
+ *
+ * Each fiber, and each thread's first one, has a stack of frames that grows down.  rb_vm_exec executes
+ * the frame that C called and all that Ruby called from there; that first one is marked, FINISH.  For
+ * example, of a block that is given to Array#each:
+ *
+ *     native frames             Ruby's frames, the innermost first
+ *     rb_vm_exec           <-   block in work, marked
+ *     rb_ary_each
+ *     rb_vm_exec           <-   each, work, then <main>, marked
+ *     rb_ec_exec_node
+ *
+ * Functions that C wrote have a frame as well.  They call no loop for themselves.
+ *
+ * A thread is found by its own variable, which is set with and without the lock of Ruby's; it knows
+ * what it executes, and that knows the thread.
+ *
+ * A method is known by the texts of its file, its class and its label, and by its first line.  All are
+ * read each time, since the garbage collector gives memory to others.  Within one walk, in which
+ * nothing changes, the last one is remembered.
+ *
+ * The innermost frame may be half made.  It counts when its code is its method's and its next
+ * instruction the code's.
+ *
+ * The line is read here: a frame has its next instruction, and a table which instructions begin an
+ * entry, of which each has a line.
+ *
+ * Sources: Ruby 2.7 to 3.3, vm_core.h, vm_insnhelper.c, vm_backtrace.c, iseq.c, symbol.c, variable.c. */
+#ifndef UNWIND_RUBY_H
+#define UNWIND_RUBY_H
+
+#include "unwind/ruby_state.h"
+#include "unwind/text.h"
+
+#ifdef SCRIPT_ENV
+
+/* The rb_thread_t of the thread, by what is at ANCHOR: a key, or module and offset of a thread-local
+ * variable, as __tls_get_addr takes them (glibc on x86-64: sysdeps/x86_64/dl-tls.h). */
+SCRIPT_STEP __u64 ruby_thread(SCRIPT_ENV *env, const struct ruby_layout *l, __u64 anchor)
+{
+	const __u64 thread = script_thread(env);
+	__u64 module, off, block;
+
+	if (!thread)
+		return 0;
+	if (l->is_key)
+		return python_specific(env, thread, (__u32)python_word(env, anchor));
+	module = python_word(env, anchor);
+	off = python_word(env, anchor + 8);
+	block = python_word(env, python_word(env, thread + 8) + 16 * module);
+	if (!module || !block || block == -1ULL) /* the thread never had the variable */
+		return 0;
+	return python_word(env, block + off);
+}
+
+/* Finds the innermost frame of the thread.  SYMBOLS is the table of names, 0: not known. */
+SCRIPT_STEP void ruby_begin(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			    __u64 anchor, __u64 symbols)
+{
+	__u64 thread, ec;
+
+	p->anchor = anchor;
+	p->symbols = symbols;
+	p->file = p->code = p->frame = 0;
+	p->is_rest = 0;
+	p->is_first = 1;
+	p->failed = SCRIPT_NO_STATE;
+	thread = ruby_thread(env, l, anchor);
+	ec = thread ? python_word(env, thread + l->thread_ec) : 0;
+	if (!ec || python_word(env, ec + l->thread) != thread ||
+	    !script_read(env, ec, p->words, 3 * 8, PYTHON_STATE_WORDS * 8))
+		return;
+	p->end = p->words[RUBY_EC_STACK] + 8 * p->words[RUBY_EC_STACK + 1];
+	if (p->words[RUBY_EC_STACK + 2] - p->words[RUBY_EC_STACK] >=
+	    p->end - p->words[RUBY_EC_STACK])
+		return;
+	p->frame = p->words[RUBY_EC_STACK + 2];
+	p->failed = 0;
+}
+
+/* Reads the String at AVMA into TO; a hash of it, 0 when it is none or cannot be read. */
+SCRIPT_STEP __u64 ruby_text(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			    __u64 avma, struct script_text *to)
+{
+	__u64 flags, n, at;
+
+	if (!avma || avma & 7 || !script_read(env, avma, p->words, 4 * 8, PYTHON_STATE_WORDS * 8))
+		return 0;
+	flags = p->words[0];
+	n = p->words[2];
+	at = p->words[3];
+	if ((flags & RUBY_TYPE_MASK) != RUBY_T_STRING)
+		return 0;
+	if (!(flags & RUBY_STRING_IS_APART)) {
+		at = avma + (l->has_length ? 24 : 16);
+		n = l->has_length ? n : flags >> 14 & 31;
+	}
+	return text_read(env, at, n, to);
+}
+
+/* The first element of the Array at AVMA, number I; 0: it has none, or is no Array. */
+SCRIPT_STEP __u64 ruby_element(SCRIPT_ENV *env, __u64 avma, __u64 i)
+{
+	const __u64 flags = avma && !(avma & 7) ? python_word(env, avma) : 0;
+
+	if ((flags & RUBY_TYPE_MASK) != RUBY_T_ARRAY)
+		return 0;
+	if (!(flags & RUBY_ARRAY_EMBEDDED)) {
+		if (i >= python_word(env, avma + 16))
+			return 0;
+		return python_word(env, python_word(env, avma + 32) + 8 * i);
+	}
+	return python_word(env, avma + 16 + 8 * i);
+}
+
+/* Reads the name of identifier ID into TO; a hash of it, 0: not known. */
+SCRIPT_STEP __u64 ruby_symbol(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			      __u64 id, struct script_text *to)
+{
+	const __u64 serial = id < RUBY_MOST_OPERATORS ? id : id >> 4;
+	__u64 names;
+
+	if (!p->symbols)
+		return 0;
+	names = ruby_element(env, python_word(env, p->symbols + RUBY_SYMBOLS_IDS),
+			     serial / RUBY_IDS_UNIT);
+	return ruby_text(env, p, l, ruby_element(env, names, serial % RUBY_IDS_UNIT * 2), to);
+}
+
+/* The first of the internal variables of the class in P->words: its name, or whose singleton class
+ * it is.  Those of scripts begin with @, which an identifier's kind tells. */
+SCRIPT_STEP __u64 ruby_class_variable(SCRIPT_ENV *env, struct python_walk *p)
+{
+	__u64 table = python_word(env, p->words[RUBY_CLASS_EXT / 8] + RUBY_EXT_VARIABLES), at;
+
+	if (!table)
+		return 0;
+	at = python_word(env, table + RUBY_TABLE_ENTRIES) +
+	     24 * python_word(env, table + RUBY_TABLE_FIRST);
+	if (!script_read(env, at, p->words, 3 * 8, PYTHON_STATE_WORDS * 8) ||
+	    p->words[1] >> 1 & 7)
+		return 0;
+	return p->words[2];
+}
+
+/* Reads the name of the class at CLASS into TO, and behind it what stands before a method's; a hash
+ * of it, 0: it has none. */
+SCRIPT_STEP __u64 ruby_class(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			     __u64 class, struct script_text *to)
+{
+	__u8 separator = '#';
+	__u64 name;
+
+	for (int i = 0; i < 2; i++) {
+		if (!class || class & 7 ||
+		    !script_read(env, class, p->words, 4 * 8, PYTHON_STATE_WORDS * 8))
+			return 0;
+		if ((p->words[0] & RUBY_TYPE_MASK) != RUBY_T_CLASS &&
+		    (p->words[0] & RUBY_TYPE_MASK) != RUBY_T_MODULE)
+			return 0;
+		if (!(p->words[0] & RUBY_CLASS_IS_SINGLE) ||
+		    (p->words[0] & RUBY_TYPE_MASK) == RUBY_T_MODULE)
+			break;
+		separator = '.';
+		class = l->attached ? python_word(env, class + l->attached)
+				    : l->class_path ? 0 : ruby_class_variable(env, p);
+	}
+	name = l->class_path ? python_word(env, class + l->class_path)
+			     : ruby_class_variable(env, p);
+	if (!ruby_text(env, p, l, name, to) || !to->n_bytes)
+		return 0;
+	if (to->n_bytes < SCRIPT_TEXT_BYTES) {
+		((__u8 *)to->words)[to->n_bytes & (SCRIPT_TEXT_BYTES - 1)] = separator;
+		to->n_bytes++;
+	}
+	return text_hash(to, to->n_bytes);
+}
+
+/* The method entry at AVMA, or the one that the variables of a method at AVMA have beside them; its
+ * words are in P's then.  0: there is none. */
+SCRIPT_STEP __u64 ruby_method(SCRIPT_ENV *env, struct python_walk *p, __u64 avma)
+{
+	for (int i = 0; i < 2; i++) {
+		if (!avma || avma & 7 ||
+		    !script_read(env, avma, p->words, 5 * 8, PYTHON_STATE_WORDS * 8) ||
+		    (p->words[0] & RUBY_TYPE_MASK) != RUBY_T_IMEMO)
+			return 0;
+		if ((p->words[0] >> 12 & 15) == RUBY_IMEMO_METHOD)
+			return avma;
+		if ((p->words[0] >> 12 & 15) != RUBY_IMEMO_SVAR)
+			return 0;
+		avma = p->words[1];
+	}
+	return 0;
+}
+
+/* The method entry of the frame whose environment is at EP, in P->words as well: its own, or that of
+ * what a block stands in. */
+SCRIPT_STEP __u64 ruby_method_of(SCRIPT_ENV *env, struct python_walk *p, __u64 ep)
+{
+	__u64 method, outer, flags;
+
+	for (int i = 0; i < RUBY_MOST_OUTER; i++) {
+		outer = p->words[RUBY_ENV_OUTER];
+		flags = p->words[RUBY_ENV_FLAGS];
+		method = ruby_method(env, p, p->words[RUBY_ENV_METHOD]);
+		if (method || flags & RUBY_FLAG_LOCAL)
+			return method;
+		ep = outer & ~3ULL;
+		if (!script_read(env, ep - 16, p->words, 3 * 8, PYTHON_STATE_WORDS * 8))
+			return 0;
+	}
+	return 0;
+}
+
+/* Puts the class of the method entry in P->words into P's record; a hash of its name. */
+SCRIPT_STEP __u64 ruby_owner(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			     __u64 method)
+{
+	const __u64 owner = p->words[RUBY_METHOD_OWNER];
+	__u64 hash = 0;
+
+	if (method && l->names_classes)
+		hash = ruby_class(env, p, l, owner, &p->record.more);
+	if (!hash)
+		text_clear(&p->record.more);
+	return hash;
+}
+
+/* The number of the method that C wrote, of the method entry in P->words; else an enum script_mark,
+ * or 0: it has no name. */
+SCRIPT_STEP __u64 ruby_c_method(SCRIPT_ENV *env, struct python_walk *p,
+				const struct ruby_layout *l, __u64 method)
+{
+	const __u64 def = p->words[RUBY_METHOD_DEF];
+	__u64 hash, name, number;
+
+	if (!method)
+		return 0;
+	if (method == p->code)
+		return p->number;
+	hash = ruby_owner(env, p, l, method);
+	name = ruby_symbol(env, p, l, python_word(env, def + RUBY_DEF_ID), &p->record.name);
+	if (!name)
+		return 0;
+	hash = script_mix(hash, name);
+	text_clear(&p->record.file);
+	p->file = 0;
+	number = text_number(p, hash);
+	if (!text_tell(env, p, number, 0))
+		return SCRIPT_UNREADABLE;
+	p->code = method;
+	p->number = number;
+	return number;
+}
+
+/* Reads the path in PATHOBJ, a String or an Array of it and the real one, into P's record. */
+SCRIPT_STEP bool ruby_path(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			   __u64 path)
+{
+	__u64 real;
+
+	if (path == p->file)
+		return true;
+	p->file = 0;
+	real = ruby_element(env, path, 1);
+	p->file_hash = ruby_text(env, p, l, real, &p->record.file);
+	if (!p->file_hash) {
+		real = ruby_element(env, path, 0);
+		p->file_hash = ruby_text(env, p, l, real ? real : path, &p->record.file);
+	}
+	p->file = p->file_hash ? path : 0;
+	return p->file_hash != 0;
+}
+
+/* The number of the code at ISEQ in METHOD, which is in P->words; else an enum script_mark.  Where it
+ * has its instructions and lines is in P then. */
+SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			    __u64 iseq, __u64 method)
+{
+	const __u64 code = script_mix(iseq, method);
+	__u64 hash, part, label, path, number, info = l->info / 8;
+	__u32 first_line;
+
+	if (code == p->code)
+		return p->number;
+	p->code = 0;
+	p->def = method ? p->words[RUBY_METHOD_DEF] : 0;
+	hash = ruby_owner(env, p, l, method);
+	if (!script_read(env, python_word(env, iseq + RUBY_ISEQ_BODY), p->words,
+			 RUBY_BODY_WORDS * 8, PYTHON_STATE_WORDS * 8))
+		return SCRIPT_UNREADABLE;
+	p->instructions = p->words[RUBY_BODY_CODE];
+	p->n_instructions = p->words[RUBY_BODY_SIZE] >> 32;
+	p->local = p->words[(info & 15) + RUBY_INFO_TO_LOCAL];
+	path = p->words[RUBY_BODY_PATH];
+	label = p->words[RUBY_BODY_LABEL];
+	first_line = (__u32)p->words[RUBY_BODY_LINE];
+	if (!l->is_line_plain)
+		first_line >>= 1;
+	p->entries = p->words[info & 15];
+	p->n_entries = (__u32)p->words[(info & 15) + 2];
+	p->starts = p->words[(info & 15) + 3];
+	if (!ruby_path(env, p, l, path))
+		return SCRIPT_UNREADABLE;
+	part = ruby_text(env, p, l, label, &p->record.name);
+	if (!part)
+		return SCRIPT_UNREADABLE;
+	hash = script_mix(script_mix(script_mix(hash, p->file_hash), part), first_line);
+	number = text_number(p, hash);
+	if (!text_tell(env, p, number, first_line))
+		return SCRIPT_UNREADABLE;
+	p->code = code;
+	p->number = number;
+	return number;
+}
+
+/* Whether the innermost frame, of the code in P, is made: PC is in that, and the method is its own. */
+SCRIPT_STEP bool ruby_is_made(SCRIPT_ENV *env, const struct python_walk *p, __u64 pc)
+{
+	__u64 words[2];
+
+	if (pc - p->instructions > 8 * p->n_instructions)
+		return false;
+	if (!p->def || !script_read(env, p->def, words, sizeof(words), sizeof(words)) ||
+	    (words[0] & 15) != RUBY_DEF_CODE)
+		return true;
+	return words[1] == p->local;
+}
+
+SCRIPT_STEP __u32 ruby_bits(__u64 v)
+{
+	v -= v >> 1 & 0x5555555555555555ULL;
+	v = (v & 0x3333333333333333ULL) + (v >> 2 & 0x3333333333333333ULL);
+	v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return (__u32)(v * 0x0101010101010101ULL >> 56);
+}
+
+/* How many entries begin at or before instruction AT of the code in P. */
+SCRIPT_STEP __u64 ruby_entry(SCRIPT_ENV *env, struct python_walk *p, __u64 at)
+{
+	__u64 block, bits;
+
+	if (p->n_entries < 2)
+		return p->n_entries;
+	if (at < RUBY_NEAR)
+		return python_word(env, p->starts + at / 9 * 8) >> at % 9 * 7 & 127;
+	at -= RUBY_NEAR;
+	block = p->starts + RUBY_NEAR_BYTES + at / RUBY_BLOCK * RUBY_BLOCK_BYTES;
+	at %= RUBY_BLOCK;
+	if (!script_read(env, block, p->words, 2 * 8, PYTHON_STATE_WORDS * 8))
+		return 0;
+	bits = python_word(env, block + 16 + at / 64 * 8) << (63 - at % 64);
+	block = (__u32)p->words[0];
+	if (at >= 64)
+		block += p->words[1] >> (at / 64 - 1) * 9 & 511;
+	return block + ruby_bits(bits);
+}
+
+/* The line of the instruction before PC in the code in P; SCRIPT_NO_OFF: not known. */
+SCRIPT_STEP __u64 ruby_line(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+			    __u64 pc)
+{
+	__u64 at = (pc - p->instructions) / 8, entry;
+	__u32 line = 0;
+
+	if (at > SCRIPT_NO_OFF)
+		return SCRIPT_NO_OFF;
+	entry = ruby_entry(env, p, at ? at - 1 : 0);
+	if (!entry || entry > p->n_entries ||
+	    !script_read(env, p->entries + (entry - 1) * l->entry_bytes, &line, 4, 4) || !line ||
+	    line >= SCRIPT_NO_OFF)
+		return SCRIPT_NO_OFF;
+	return line;
+}
+
+/* Puts the next frame of P.  Returns true when there may be more of the same loop. */
+SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
+{
+	const struct ruby_layout *l = RUBY_LAYOUT(p->interpreter);
+	const __u64 frame = p->frame, next = frame + l->frame_words * 8;
+	__u64 pc, iseq, ep, method, number, off = SCRIPT_NO_OFF;
+	const bool is_first = p->is_first;
+	__u32 flags, magic;
+
+	if (!frame)
+		return false;
+	p->frame = p->is_first = 0;
+	if (!script_read(env, frame, p->words, 5 * 8, PYTHON_STATE_WORDS * 8)) {
+		p->failed = SCRIPT_UNREADABLE;
+		return false;
+	}
+	pc = p->words[RUBY_FRAME_PC];
+	iseq = p->words[RUBY_FRAME_ISEQ];
+	ep = p->words[RUBY_FRAME_EP];
+	if (!script_read(env, ep - 16, p->words, 3 * 8, PYTHON_STATE_WORDS * 8)) {
+		p->failed = SCRIPT_UNREADABLE;
+		return false;
+	}
+	if (next + l->frame_words * 8 < p->end) /* the outermost one is nobody's */
+		p->frame = next;
+	flags = (__u32)p->words[RUBY_ENV_FLAGS];
+	magic = flags & RUBY_MAGIC_MASK;
+	if (magic == RUBY_MAGIC_DUMMY || magic == RUBY_MAGIC_IFUNC)
+		return true;
+	if ((magic == RUBY_MAGIC_CFUNC) != !iseq || (iseq && flags & RUBY_FLAG_CFRAME))
+		return true;
+	method = ruby_method_of(env, p, ep);
+	number = magic == RUBY_MAGIC_CFUNC ? ruby_c_method(env, p, l, method)
+					   : ruby_code(env, p, l, iseq, method);
+	if (!number || (is_first && iseq && number >= SCRIPT_N_MARKS && !ruby_is_made(env, p, pc)))
+		return true;
+	if (number < SCRIPT_N_MARKS)
+		number += SCRIPT_RUBY;
+	else if (magic != RUBY_MAGIC_CFUNC)
+		off = ruby_line(env, p, l, pc);
+	script_put(env, FRAME_SCRIPT(number, off));
+	return !(flags & RUBY_FLAG_FINISH);
+}
+
+#endif
+#endif
