@@ -67,17 +67,19 @@ static size_t operator_at(const char *name, const char *s)
 	return 0;
 }
 
-/* Whether what the bracket at S holds is part of the path: a type in front of "::" or ".", "(*T)",
- * "(anonymous namespace)", "<T as Trait>", Python's "f.<locals>.<lambda>", Ruby's "block (2 levels) in
- * f" and "<top (required)>". */
+/* Whether what the bracket at S holds is part of the path: a type in front of "::" or ".",
+ * "(*T)", "(anonymous namespace)", "<T as Trait>", Python's "f.<locals>.<lambda>", Ruby's "block
+ * (2 levels) in f" and "<top (required)>". */
 static bool is_path_bracket(const char *name, const char *s)
 {
-	static const char anonymous[] = "(anonymous", required[] = "(required)>", levels[] = " levels) in ";
+	static const char anonymous[] = "(anonymous", required[] = "(required)>",
+			  levels[] = " levels) in ";
 
 	if (strncmp(s, anonymous, sizeof(anonymous) - 1) == 0 ||
 	    strncmp(s, required, sizeof(required) - 1) == 0)
 		return true;
-	if (*s == '(' && strncmp(s + 1 + strspn(s + 1, "0123456789"), levels, sizeof(levels) - 1) == 0)
+	if (*s == '(' &&
+	    strncmp(s + 1 + strspn(s + 1, "0123456789"), levels, sizeof(levels) - 1) == 0)
 		return true;
 	if (s == name)
 		return true;

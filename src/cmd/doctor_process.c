@@ -24,11 +24,20 @@ static const struct emit_col columns[] = {
 static const struct {
 	const char *begin, *runtime;
 } others[] = {
-	{"pypy", "PyPy"},	   {"libpypy", "PyPy"},	 {"node", "Node.js"},
-	{"libnode.so", "Node.js"}, {"libjvm.so", "JVM"}, {"libruby", "Ruby"},
-	{"php", "PHP"},	 {"libphp", "PHP"},
-	{"libperl", "Perl"},	   {"perl", "Perl"},	 {"libcoreclr.so", ".NET"},
-	{"beam.smp", "BEAM"},	   {"luajit", "LuaJIT"}, {"libluajit", "LuaJIT"},
+	{"pypy", "PyPy"},
+	{"libpypy", "PyPy"},
+	{"node", "Node.js"},
+	{"libnode.so", "Node.js"},
+	{"libjvm.so", "JVM"},
+	{"libruby", "Ruby"},
+	{"php", "PHP"},
+	{"libphp", "PHP"},
+	{"libperl", "Perl"},
+	{"perl", "Perl"},
+	{"libcoreclr.so", ".NET"},
+	{"beam.smp", "BEAM"},
+	{"luajit", "LuaJIT"},
+	{"libluajit", "LuaJIT"},
 };
 
 struct doctor_process {

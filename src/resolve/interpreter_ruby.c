@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Ruby in an ELF file: libruby.so.
  *
- * It exports the numbers of its version, `ruby_api_version`.  What a thread's own variable is, tells
- * the code of ruby_native_thread_p(), which asks whether it is set; in 2.7 that is a key of
- * thread-specific data:
+ * It exports the numbers of its version, `ruby_api_version`.  What a thread's own variable is,
+ * tells the code of ruby_native_thread_p(), which asks whether it is set; in 2.7 that is a key
+ * of thread-specific data:
  *
  *     lea  module(%rip),%rdi          mov  key(%rip),%edi
  *     call __tls_get_addr             call pthread_getspecific
  *     cmpq $0,(%rax)                  test %rax,%rax
  *
- * The table of names is a variable that rb_id2str(), or what it jumps to, compares its argument with;
- * two words further on is the array that it reads next.
+ * The table of names is a variable that rb_id2str(), or what it jumps to, compares its argument
+ * with; two words further on is the array that it reads next.
  *
- * Since 3.3 the loop is not exported.  The procedure that it calls has the instructions, each of which
- * jumps to the next one through the register that Ruby reserves for it, r14 (vm_exec.c): no other has
- * so many jumps by that register.  The loop is the one that calls it; what jumps there asks for a table. */
+ * Since 3.3 the loop is not exported.  The procedure that it calls has the instructions, each of
+ * which jumps to the next one through the register that Ruby reserves for it, r14 (vm_exec.c):
+ * no other has so many jumps by that register.  The loop is the one that calls it; what jumps
+ * there asks for a table. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,10 @@
 #include "resolve/symtab_elf.h"
 #include "unwind/ruby_state.h"
 
-#define MOST_CODE_BYTES	   (64u << 20)
-#define MOST_NAMES_BYTES   512u /* of rb_id2str, or of what it jumps to */
-#define MOST_REFERENCES	   64u
-#define LEAST_DISPATCHES   4u
+#define MOST_CODE_BYTES	 (64u << 20)
+#define MOST_NAMES_BYTES 512u /* of rb_id2str, or of what it jumps to */
+#define MOST_REFERENCES	 64u
+#define LEAST_DISPATCHES 4u
 
 struct ruby_symbols {
 	uint64_t version, thread, names, loop, n_loop_bytes; /* svma; 0: not there */
@@ -93,12 +94,13 @@ static enum interpreter ruby_interpreter(uint32_t version)
 	}
 }
 
-/* Where the key or the module and offset are that the code at SVMA, ruby_native_thread_p, takes; 0: it
- * is other code.  Instruction formats: Intel SDM volume 2. */
+/* Where the key or the module and offset are that the code at SVMA, ruby_native_thread_p, takes;
+ * 0: it is other code.  Instruction formats: Intel SDM volume 2. */
 static uint64_t ruby_find_thread(const struct elf_file *f, uint64_t svma, bool is_key)
 {
 	static const uint8_t lea[] = {0x48, 0x8d, 0x3d}, mov[] = {0x8b, 0x3d},
-			     cmp[] = {0x48, 0x83, 0x38, 0}, cmp_far[] = {0x48, 0x83, 0xb8, 0, 0, 0, 0, 0};
+			     cmp[] = {0x48, 0x83, 0x38, 0},
+			     cmp_far[] = {0x48, 0x83, 0xb8, 0, 0, 0, 0, 0};
 	const uint8_t *load = is_key ? mov : lea;
 	const size_t n_load = is_key ? sizeof(mov) : sizeof(lea);
 	uint8_t code[48];
@@ -110,7 +112,8 @@ static uint64_t ruby_find_thread(const struct elf_file *f, uint64_t svma, bool i
 	at = memmem(code, 24, load, n_load);
 	if (!at)
 		return 0;
-	if (!is_key && !memmem(at, 24, cmp, sizeof(cmp)) && !memmem(at, 24, cmp_far, sizeof(cmp_far)))
+	if (!is_key && !memmem(at, 24, cmp, sizeof(cmp)) &&
+	    !memmem(at, 24, cmp_far, sizeof(cmp_far)))
 		return 0;
 	r = rd_init(at + n_load, 4);
 	return svma + (uint64_t)(at - code) + n_load + 4 + (uint64_t)(int64_t)(int32_t)rd_le32(&r);
@@ -189,8 +192,8 @@ static int compare_svma(const void *a, const void *b)
 	return x->svma < y->svma ? -1 : x->svma > y->svma;
 }
 
-/* The piece that has most jumps by r14 among the N bytes of CODE, which are at SVMA; NULL: there is none,
- * or two have as many. */
+/* The piece that has most jumps by r14 among the N bytes of CODE, which are at SVMA; NULL: there
+ * is none, or two have as many. */
 static const struct symbol *find_instructions(const struct symtab_builder *b, uint64_t svma,
 					      const uint8_t *code, size_t n)
 {
@@ -218,8 +221,8 @@ static const struct symbol *find_instructions(const struct symtab_builder *b, ui
 	return &b->symbols.v[most];
 }
 
-/* The only piece among the N bytes of CODE, which are at SVMA, that calls TARGET; NULL: none does, or
- * several do. */
+/* The only piece among the N bytes of CODE, which are at SVMA, that calls TARGET; NULL: none
+ * does, or several do. */
 static const struct symbol *find_caller(const struct symtab_builder *b, uint64_t svma,
 					const uint8_t *code, size_t n, uint64_t target)
 {

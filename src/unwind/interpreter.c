@@ -34,8 +34,8 @@ void interpreter_version_text(const struct unwind_interpreter *i, char ret[24])
 			snprintf(ret, 24, "%u", i->version & 0xffff);
 		return;
 	}
-	if (i->version & (INTERPRETER_VERSION_PHP | INTERPRETER_VERSION_PERL |
-			  INTERPRETER_VERSION_RUBY)) {
+	if (i->version &
+	    (INTERPRETER_VERSION_PHP | INTERPRETER_VERSION_PERL | INTERPRETER_VERSION_RUBY)) {
 		if (i->version & 0xffff)
 			snprintf(ret, 24, "%u.%u", i->version >> 8 & 0xff, i->version & 0xff);
 		return;
@@ -52,8 +52,8 @@ const char *interpreter_refusal_text(const struct unwind_interpreter *i)
 	return i->refusal < N_INTERPRETER_REFUSALS ? refusals[i->refusal] : NULL;
 }
 
-/* tests/e2e/{python,node,java,php,perl,ruby}.py and tests/services/{rooms,nodes,javas,scripts}.py run
- * these. */
+/* tests/e2e/{python,node,java,php,perl,ruby}.py and
+ * tests/services/{rooms,nodes,javas,scripts}.py run these. */
 bool interpreter_is_verified(const struct unwind_interpreter *i)
 {
 	return i->number == INTERPRETER_PYTHON_3_9 || i->number == INTERPRETER_PYTHON_3_11 ||

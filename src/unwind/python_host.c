@@ -264,8 +264,7 @@ void ruby_walk_frames(const struct python_input *in, struct python_frames *ret)
 	ret->n = ret->n_loops = ret->failed = 0;
 	env->walk.interpreter = in->interpreter;
 	if (INTERPRETER_IS_RUBY(in->interpreter))
-		ruby_begin(env, &env->walk, RUBY_LAYOUT(in->interpreter), in->runtime,
-			   in->symbols);
+		ruby_begin(env, &env->walk, RUBY_LAYOUT(in->interpreter), in->runtime, in->symbols);
 	each_loop(env, ret, ruby_step);
 	free(env);
 }

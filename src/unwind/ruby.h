@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ruby's frames: which methods and blocks one call of its loop executes, and in which lines.  One source
- * for two compilers, as python.h is, by the same functions of an includer.
+/* Ruby's frames: which methods and blocks one call of its loop executes, and in which lines.
+ * One source for two compilers, as python.h is, by the same functions of an includer.
  *
- * Each fiber, and each thread's first one, has a stack of frames that grows down.  rb_vm_exec executes
- * the frame that C called and all that Ruby called from there; that first one is marked, FINISH.  For
- * example, of a block that is given to Array#each:
+ * Each fiber, and each thread's first one, has a stack of frames that grows down.  rb_vm_exec
+ * executes the frame that C called and all that Ruby called from there; that first one is
+ * marked, FINISH.  For example, of a block that is given to Array#each:
  *
  *     native frames             Ruby's frames, the innermost first
  *     rb_vm_exec           <-   block in work, marked
@@ -14,20 +14,21 @@
  *
  * Functions that C wrote have a frame as well.  They call no loop for themselves.
  *
- * A thread is found by its own variable, which is set with and without the lock of Ruby's; it knows
- * what it executes, and that knows the thread.
+ * A thread is found by its own variable, which is set with and without the lock of Ruby's; it
+ * knows what it executes, and that knows the thread.
  *
- * A method is known by the texts of its file, its class and its label, and by its first line.  All are
- * read each time, since the garbage collector gives memory to others.  Within one walk, in which
- * nothing changes, the last one is remembered.
+ * A method is known by the texts of its file, its class and its label, and by its first line.
+ * All are read each time, since the garbage collector gives memory to others.  Within one walk,
+ * in which nothing changes, the last one is remembered.
  *
  * The innermost frame may be half made.  It counts when its code is its method's and its next
  * instruction the code's.
  *
- * The line is read here: a frame has its next instruction, and a table which instructions begin an
- * entry, of which each has a line.
+ * The line is read here: a frame has its next instruction, and a table which instructions begin
+ * an entry, of which each has a line.
  *
- * Sources: Ruby 2.7 to 3.3, vm_core.h, vm_insnhelper.c, vm_backtrace.c, iseq.c, symbol.c, variable.c. */
+ * Sources: Ruby 2.7 to 3.3, vm_core.h, vm_insnhelper.c, vm_backtrace.c, iseq.c, symbol.c,
+ * variable.c. */
 #ifndef UNWIND_RUBY_H
 #define UNWIND_RUBY_H
 
@@ -36,8 +37,9 @@
 
 #ifdef SCRIPT_ENV
 
-/* The rb_thread_t of the thread, by what is at ANCHOR: a key, or module and offset of a thread-local
- * variable, as __tls_get_addr takes them (glibc on x86-64: sysdeps/x86_64/dl-tls.h). */
+/* The rb_thread_t of the thread, by what is at ANCHOR: a key, or module and offset of a
+ * thread-local variable, as __tls_get_addr takes them (glibc on x86-64:
+ * sysdeps/x86_64/dl-tls.h). */
 SCRIPT_STEP __u64 ruby_thread(SCRIPT_ENV *env, const struct ruby_layout *l, __u64 anchor)
 {
 	const __u64 thread = script_thread(env);
@@ -139,8 +141,7 @@ SCRIPT_STEP __u64 ruby_class_variable(SCRIPT_ENV *env, struct python_walk *p)
 		return 0;
 	at = python_word(env, table + RUBY_TABLE_ENTRIES) +
 	     24 * python_word(env, table + RUBY_TABLE_FIRST);
-	if (!script_read(env, at, p->words, 3 * 8, PYTHON_STATE_WORDS * 8) ||
-	    p->words[1] >> 1 & 7)
+	if (!script_read(env, at, p->words, 3 * 8, PYTHON_STATE_WORDS * 8) || p->words[1] >> 1 & 7)
 		return 0;
 	return p->words[2];
 }
@@ -164,8 +165,9 @@ SCRIPT_STEP __u64 ruby_class(SCRIPT_ENV *env, struct python_walk *p, const struc
 		    (p->words[0] & RUBY_TYPE_MASK) == RUBY_T_MODULE)
 			break;
 		separator = '.';
-		class = l->attached ? python_word(env, class + l->attached)
-				    : l->class_path ? 0 : ruby_class_variable(env, p);
+		class = l->attached	? python_word(env, class + l->attached)
+			: l->class_path ? 0
+					: ruby_class_variable(env, p);
 	}
 	name = l->class_path ? python_word(env, class + l->class_path)
 			     : ruby_class_variable(env, p);
@@ -196,8 +198,8 @@ SCRIPT_STEP __u64 ruby_method(SCRIPT_ENV *env, struct python_walk *p, __u64 avma
 	return 0;
 }
 
-/* The method entry of the frame whose environment is at EP, in P->words as well: its own, or that of
- * what a block stands in. */
+/* The method entry of the frame whose environment is at EP, in P->words as well: its own, or
+ * that of what a block stands in. */
 SCRIPT_STEP __u64 ruby_method_of(SCRIPT_ENV *env, struct python_walk *p, __u64 ep)
 {
 	__u64 method, outer, flags;
@@ -231,8 +233,8 @@ SCRIPT_STEP __u64 ruby_owner(SCRIPT_ENV *env, struct python_walk *p, const struc
 
 /* The number of the method that C wrote, of the method entry in P->words; else an enum script_mark,
  * or 0: it has no name. */
-SCRIPT_STEP __u64 ruby_c_method(SCRIPT_ENV *env, struct python_walk *p,
-				const struct ruby_layout *l, __u64 method)
+SCRIPT_STEP __u64 ruby_c_method(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
+				__u64 method)
 {
 	const __u64 def = p->words[RUBY_METHOD_DEF];
 	__u64 hash, name, number;
@@ -275,8 +277,8 @@ SCRIPT_STEP bool ruby_path(SCRIPT_ENV *env, struct python_walk *p, const struct 
 	return p->file_hash != 0;
 }
 
-/* The number of the code at ISEQ in METHOD, which is in P->words; else an enum script_mark.  Where it
- * has its instructions and lines is in P then. */
+/* The number of the code at ISEQ in METHOD, which is in P->words; else an enum script_mark.
+ * Where it has its instructions and lines is in P then. */
 SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
 			    __u64 iseq, __u64 method)
 {
@@ -317,7 +319,8 @@ SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct
 	return number;
 }
 
-/* Whether the innermost frame, of the code in P, is made: PC is in that, and the method is its own. */
+/* Whether the innermost frame, of the code in P, is made: PC is in that, and the method is its
+ * own. */
 SCRIPT_STEP bool ruby_is_made(SCRIPT_ENV *env, const struct python_walk *p, __u64 pc)
 {
 	__u64 words[2];

@@ -24,8 +24,9 @@ struct ruby_layout {
 #define RUBY_N_LAYOUTS 8 /* a power of two */
 
 #define RUBY_BEFORE_3_2 .info = 120, .names_classes = 1
-#define RUBY_SINCE_3_2	.entry_bytes = 12, .info = 112, .thread = 48, .thread_ec = 48,              \
-			.is_line_plain = 1, .has_length = 1
+#define RUBY_SINCE_3_2                                                                             \
+	.entry_bytes = 12, .info = 112, .thread = 48, .thread_ec = 48, .is_line_plain = 1,         \
+	.has_length = 1
 
 static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 	[INTERPRETER_RUBY_2_7 - INTERPRETER_RUBY_FIRST] = {RUBY_BEFORE_3_2, .frame_words = 7,
@@ -47,8 +48,8 @@ static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 #define RUBY_LAYOUT(interpreter)                                                                   \
 	(&ruby_layouts[((interpreter)-INTERPRETER_RUBY_FIRST) & (RUBY_N_LAYOUTS - 1)])
 
-/* An image's anchor is two: in the lower half that of where its thread's rb_thread_t is found, in the
- * upper one that of `ruby_global_symbols`, 0: not known. */
+/* An image's anchor is two: in the lower half that of where its thread's rb_thread_t is found,
+ * in the upper one that of `ruby_global_symbols`, 0: not known. */
 #define RUBY_SYMBOLS_SHIFT 32
 
 /* What all these versions share: vm_core.h, iseq.h, method.h, internal/imemo.h, id.h, st.h,
@@ -99,13 +100,13 @@ static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 #define RUBY_T_IMEMO	     0x1a
 #define RUBY_IMEMO_SVAR	     2
 #define RUBY_IMEMO_METHOD    6
-#define RUBY_MOST_OUTER	     8 /* blocks within blocks, to a method */
+#define RUBY_MOST_OUTER	     8	  /* blocks within blocks, to a method */
 #define RUBY_MOST_STEPS	     4096 /* frames of one stack, those of C included */
 
 /* The positions of instructions that begin a line: iseq.c, succ_index_lookup. */
-#define RUBY_NEAR	   54 /* positions in the first table, 9 a word */
-#define RUBY_NEAR_BYTES	   48
-#define RUBY_BLOCK	   512 /* of the others, a block */
-#define RUBY_BLOCK_BYTES   80
+#define RUBY_NEAR	 54 /* positions in the first table, 9 a word */
+#define RUBY_NEAR_BYTES	 48
+#define RUBY_BLOCK	 512 /* of the others, a block */
+#define RUBY_BLOCK_BYTES 80
 
 #endif

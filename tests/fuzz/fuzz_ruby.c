@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory of Ruby's that says anything, and another thing each time it is read: the walk ends, what it
- * tells is taken or refused, and every frame has a place. */
+/* Memory of Ruby's that says anything, and another thing each time it is read: the walk ends,
+ * what it tells is taken or refused, and every frame has a place. */
 #include <string.h>
 
 #include "base/wr.h"

@@ -135,8 +135,8 @@ static uint64_t method(struct heap *h, unsigned i, uint64_t owner, uint64_t code
 	return OBJECT(METHODS + 2 * i);
 }
 
-/* Code of 600 instructions: entries of lines FIRST at 0, FIRST + 1 at 3, FIRST + 2 at 60 and FIRST + 3
- * at 200. */
+/* Code of 600 instructions: entries of lines FIRST at 0, FIRST + 1 at 3, FIRST + 2 at 60 and
+ * FIRST + 3 at 200. */
 static uint64_t code(struct heap *h, const struct ruby_layout *l, unsigned at, uint64_t path,
 		     uint64_t label, uint32_t first, uint64_t local)
 {
@@ -188,12 +188,14 @@ static uint64_t frame(struct heap *h, const struct ruby_layout *l, unsigned i, u
 /* A block in C.work, which Array#each calls, which C.work calls, which <main> calls. */
 static void fill(struct heap *h, const struct ruby_layout *l)
 {
-	const uint64_t path = OBJECT(TEXTS + 14), c = text(h, l, 0, "C"), array = text(h, l, 1, "Array");
+	const uint64_t path = OBJECT(TEXTS + 14), c = text(h, l, 0, "C"),
+		       array = text(h, l, 1, "Array");
 	const uint64_t single = class(h, l, 1, 0, class(h, l, 0, c, 0));
 	const uint64_t work_code = code(h, l, WORK_CODE, path, text(h, l, 2, "work"), 10, 0);
 	const uint64_t block_code =
 		code(h, l, BLOCK_CODE, path, text(h, l, 3, "block in work"), 12, work_code);
-	const uint64_t main_code = code(h, l, MAIN_CODE, text(h, l, 4, "a.rb"), text(h, l, 5, "<main>"), 1, 0);
+	const uint64_t main_code =
+		code(h, l, MAIN_CODE, text(h, l, 4, "a.rb"), text(h, l, 5, "<main>"), 1, 0);
 	const uint64_t work = method(h, 0, single, work_code, 0),
 		       each = method(h, 1, class(h, l, 2, array, 0), 0, 513ull << 4);
 	uint64_t *w = heap_at(h, TEXTS + 14, 0), work_env;

@@ -236,8 +236,8 @@ static int ruby_frame(__u32 i, struct cpu_walk **walk)
 	return !ruby_step(w, &w->python) && (!w->python.is_rest || !w->python.frame);
 }
 
-/* The methods and blocks that one call of Ruby's loop executes; its threads are found by ANCHOR, its
- * names by SYMBOLS. */
+/* The methods and blocks that one call of Ruby's loop executes; its threads are found by ANCHOR,
+ * its names by SYMBOLS. */
 __noinline int ruby_frames(struct cpu_walk *w, __u64 anchor, __u64 symbols)
 {
 	if (!w)
@@ -306,7 +306,8 @@ __noinline int script_frames(struct cpu_walk *w)
 	if (INTERPRETER_IS_RUBY(p->interpreter))
 		return ruby_frames(w, (__u32)image->anchor - w->walk.loop_bias,
 				   image->anchor >> RUBY_SYMBOLS_SHIFT
-					   ? (image->anchor >> RUBY_SYMBOLS_SHIFT) - w->walk.loop_bias
+					   ? (image->anchor >> RUBY_SYMBOLS_SHIFT) -
+						     w->walk.loop_bias
 					   : 0);
 	if (p->interpreter == INTERPRETER_NONE || p->interpreter >= INTERPRETER_V8_FIRST)
 		return 0;

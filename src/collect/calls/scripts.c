@@ -265,8 +265,8 @@ static void name_in(struct script_code *c, const char *in)
 	free(name);
 }
 
-/* Puts the class IN, which ends with # or a dot, before the method's name: "block in C#m".  What is no
- * method has a name such as "<main>", unlike the operators "<" and "<=>". */
+/* Puts the class IN, which ends with # or a dot, before the method's name: "block in C#m".  What
+ * is no method has a name such as "<main>", unlike the operators "<" and "<=>". */
 static void name_in_class(struct script_code *c, const char *in)
 {
 	char *name = c->name, *method = name, *next;
