@@ -82,7 +82,8 @@ static struct {
 	void (*say)(void *ctx, const char *text);
 	void *say_ctx;
 	bool said_end;
-	bool is_large; /* as readers_start was told */
+	bool is_large;	      /* as readers_start was told */
+	bool without_scripts; /* as readers_without_scripts was told */
 	struct file_stamp
 		read; /* the file of the answer that was taken last, when it was asked about */
 	bool nosuid;  /* the file of the answer that was taken last is on such a mount */
@@ -569,17 +570,26 @@ const uint8_t *readers_answer(const struct file_map *m, size_t *ret_n)
 	return m->n_bytes < 4 ? (const uint8_t *)"" : m->bytes + 4;
 }
 
-/* Says once, as its table is loaded once, that FD is an interpreter whose frames are not known. */
+/* Says once, as its table is loaded once, that FD is an interpreter whose frames are not known, or
+ * not by this engine. */
 static void say_refusal(int fd, const struct unwind_interpreter *i)
 {
 	char path[300], version[24];
 
-	if (!i->refusal)
+	if (!i->refusal && !(i->number && readers.without_scripts))
 		return;
 	name_of(fd, path, sizeof(path));
 	interpreter_version_text(i, version);
 	readers_say("%s: %s%s%s: %s; its functions are not shown", path, interpreter_name(i),
-		    *version ? " " : "", version, interpreter_refusal_text(i));
+		    *version ? " " : "", version,
+		    i->refusal ? interpreter_refusal_text(i)
+			       : "its frames are read by engine bpf alone, which needs root, or "
+				 "CAP_BPF and CAP_PERFMON");
+}
+
+void readers_without_scripts(bool without)
+{
+	readers.without_scripts = without;
 }
 
 /* In this process, whose user's files these are. */
@@ -597,6 +607,7 @@ static int load_here(int fd, struct unwind_table *ret, struct err *err)
 	answer_put_table(ret, &answer);
 	table_cache_save(fd, &stamp, false, answer.v, answer.n);
 	wr_release(&answer);
+	say_refusal(fd, &ret->interpreter);
 	return rc;
 }
 

@@ -43,6 +43,10 @@ bool readers_live(void);
 void readers_on_say(void (*say)(void *ctx, const char *text), void *ctx);
 void readers_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says whether functions of interpreters are not shown by what records (WITHOUT): each interpreter
+ * whose table is loaded from then on is named as such. */
+void readers_without_scripts(bool without);
+
 /* The descriptor that becomes readable when answers have come; -1: there are no readers.
  * readers_step takes the answers in.  It returns another number than last time when one came. */
 int readers_fd(void);

@@ -156,6 +156,9 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 	rc = facts ? fact_defs_name(facts, &s->profile, err) : 0;
 	if (rc >= 0)
 		rc = collector_open(&co, &s->profile, &s->collector, err);
+	if (rc >= 0)
+		readers_without_scripts(co.engine == ENGINE_RING ||
+					*collector_why_not_bpf(s->collector));
 	unwind_table_release(&vdso_table);
 	if (rc >= 0)
 		collector_add_source(s->collector, generated_init(&s->generated));

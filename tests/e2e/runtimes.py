@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Interpreters where they are not expected: in another pid namespace, in a virtual environment, in a C program, several
+in one process; programs that pretend to be one; a recorder that cannot read their frames."""
+from e2e import *
+
+DEBIANS = "/usr/bin/python3.11"
+
+SPIN = '''
+import time
+def w_spin(n):
+    x = 0
+    for i in range(n): x += i & 3
+    return x
+def w_main(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: w_spin(1000)
+'''
+
+
+def written(name, text):
+    with open(name, "w") as f:
+        f.write(text)
+    return os.path.abspath(name)
+
+
+def program(seconds=1.5):
+    return written("spin.py", SPIN + "w_main(%g)\n" % longer(seconds))
+
+
+def debians():
+    if not os.path.exists(DEBIANS):
+        raise Skipped("no " + DEBIANS)
+    return DEBIANS
+
+
+def work(*argv, options=("-e", "cpu-clock", "-c", 500009)):
+    return record("-g", *options, "--", *argv)
+
+
+def is_spinning(callers=("w_main",), share=0.8):
+    found = folded_paths("--no-inline")
+    total = sum(n for _, n in found)
+    enough(total, 500, "samples")
+    spins = sum(n for path, n in found if "w_spin" in path and path[path.index("w_spin") - 1] in callers)
+    least(spins, total, share, "w_spin below %s" % (callers,))
+    return found
+
+
+def another_pid_namespace():
+    work("unshare", "-pf", "--mount-proc", debians(), program())
+    is_spinning()
+
+
+def virtual_environment():
+    sh(debians(), "-m", "venv", "--without-pip", "venv")
+    work("venv/bin/python", program())
+    is_spinning()
+
+
+EMBEDDED = r'''
+#include <Python.h>
+int main(int argc, char **argv)
+{
+	FILE *f = fopen(argv[1], "r");
+	Py_Initialize();
+	return PyRun_SimpleFile(f, argv[1]) + Py_FinalizeEx();
+}
+'''
+
+
+def embedded():
+    """libpython in a program of one's own."""
+    config = os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "python3-config")
+    if not os.path.exists(config):
+        raise Skipped("no python3-config")
+    written("embedded.c", EMBEDDED)
+    flags = sh(config, "--includes", "--ldflags", "--embed").split()
+    libs = [f[2:] for f in flags if f.startswith("-L")]
+    if subprocess.run(["cc", "embedded.c", "-o", "embedded", *flags, *["-Wl,-rpath," + d for d in libs]],
+                      stderr=subprocess.DEVNULL).returncode:
+        raise Skipped("no libpython to link with")
+    work("./embedded", program())
+    is_spinning(share=0.7)
+
+
+SUBINTERPRETERS = '''
+import threading
+import _xxsubinterpreters as interpreters
+def w_thread(text):
+    interpreters.run_string(interpreters.create(), text)
+text = open("part.py").read()
+threads = [threading.Thread(target=w_thread, args=(text,)) for i in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+'''
+
+
+def several_interpreters():
+    written("part.py", SPIN + "w_main(%g)\n" % longer(1.5))
+    work(debians(), written("several.py", SUBINTERPRETERS))
+    found = is_spinning()
+    whole = sum(n for path, n in found if "w_spin" in path and "w_thread" in path)
+    note("%d of %d below the function that runs the interpreter" % (whole, sum(n for _, n in found)))
+    least(whole, sum(n for path, n in found if "w_spin" in path), 0.99, "w_spin below w_thread")
+
+
+# Its loop is an ordinary function, its state and its thread's key lead wherever the bytes say.
+FORGED = r'''
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+unsigned char _PyRuntime[4096] = {1};
+unsigned long Py_Version = 0x030b02f0;
+volatile unsigned sink;
+__attribute__((noinline)) void forged_spin(void) { for (int i = 0; i < 100000; i++) sink += i; }
+__attribute__((noinline)) void *_PyEval_EvalFrameDefault(void *state, void *frame, int flag)
+{
+	forged_spin();
+	if (flag > 0)
+		_PyEval_EvalFrameDefault(state, frame, flag - 1);
+	sink++;
+	return state;
+}
+void *PyGILState_GetThisThreadState(void) { return _PyRuntime; }
+int PyTraceBack_Here(void *f) { return 0; }
+int main(int argc, char **argv)
+{
+	pthread_key_t key;
+	double seconds = atof(argv[1]);
+	struct timespec t;
+	unsigned seed = 1;
+
+	pthread_key_create(&key, NULL);
+	pthread_setspecific(key, _PyRuntime);
+	do {
+		for (unsigned long i = 0; i < sizeof(_PyRuntime) / 8; i++)
+			((unsigned long *)_PyRuntime)[i] = (seed = seed * 1103515245 + 12345) % 3
+				? (unsigned long)_PyRuntime + seed % sizeof(_PyRuntime) / 8 * 8 : seed % 64;
+		_PyEval_EvalFrameDefault(_PyRuntime, NULL, 8);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	} while (t.tv_sec + t.tv_nsec / 1e9 < seconds);
+	return 0;
+}
+'''
+
+
+def forged():
+    """A program that exports what CPython does, and whose state is a maze: its native frames are as they are."""
+    written("forged.c", FORGED)
+    sh("cc", "-g", "-O1", "-fno-optimize-sibling-calls", "-rdynamic", "-o", "forged", "forged.c")
+    work("./forged", longer(1.5))
+    found = folded_paths("--no-inline", "--runtime-frames")
+    total = sum(n for _, n in found)
+    enough(total, 500, "samples")
+    spins = sum(n for path, n in found if "forged_spin" in path and "main" in path)
+    least(spins, total, 0.9, "forged_spin below main")
+    for path, _ in found:
+        whole = [f for f in path if f.startswith("[") and f.endswith("]")]
+        native = [f for f in path if f not in whole]
+        check(path.count("_PyEval_EvalFrameDefault") <= 9, "a loop too many: %s" % path)
+        check("forged_spin" not in path or native[-1] == "forged_spin" or "forged_spin" in path[:-1], "order: %s" % path)
+
+
+def without_bpf():
+    """The frames are missing, and it is said whose."""
+    p = dwell("record", "--json", "--db", "db", "-g", "--engine", "ring", "--", debians(), program(0.5))
+    check(p.returncode == 0, p.stderr)
+    check(re.search(r"python3\.11: CPython 3\.11\.\d+: its frames are read by engine bpf alone", p.stderr),
+          "nothing is said of Python: " + p.stderr)
+    check(not any("w_spin" in path for path, _ in folded_paths()), "its functions are there")
+
+
+def ends_while_it_is_walked():
+    """Processes of a hundredth of a second each: whole, or named as what they are."""
+    script = written("short.py", SPIN + "w_main(0.01)\n")
+    loop = "i=0; while [ $i -lt %d ]; do %s -S -E %s; i=$((i+1)); done" % (longer(30), debians(), script)
+    work("sh", "-c", loop)
+    found = [(path, n) for path, n in folded_paths("--no-inline", "--comm", "python3.11")]
+    total = sum(n for _, n in found)
+    enough(total, 300, "samples")
+    named = sum(n for path, n in found if "w_spin" in path)
+    enough(named, 100, "samples in w_spin")
+    for path, _ in found:
+        if "w_spin" in path:
+            check(path[path.index("w_spin") - 1] == "w_main" or path[0].startswith("[truncated"), "a wrong caller: %s" % path)
+
+
+run(another_pid_namespace, virtual_environment, embedded, several_interpreters, forged, without_bpf, ends_while_it_is_walked)
