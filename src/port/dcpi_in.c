@@ -152,10 +152,12 @@ static bool host_done(const struct tree *t, const char *host)
 	return false;
 }
 
-/* Whether NAME, or the same time written with 14 digits (FULL), begins with the N bytes at T. */
+/* Whether NAME, or the same time written with 14 digits (FULL) or with 10, as DCPI's first editions
+ * did, begins with the N bytes at T. */
 static bool begins(const char *name, const char *full, const char *t, size_t n)
 {
-	return strncmp(name, t, n) == 0 || strncmp(full, t, n) == 0;
+	return strncmp(name, t, n) == 0 || strncmp(full, t, n) == 0 ||
+	       (n == 10 && strncmp(full + 2, t, n) == 0);
 }
 
 /* Writes the end T[0 .. N) of a range as a time of four-digit years, or the beginning of one.  It

@@ -172,11 +172,21 @@ static void add_before(struct chooser *c, size_t n)
 /* DCPI calls an epoch YYMMDDHHMM, which is the beginning of no name YYYYMMDD... */
 #define DCPI_NAME_LEN 10
 
+/* Where epoch NAME is compared with END of N characters, an end of a range: behind its century when
+ * END is one of DCPI's names.  Ten characters that begin with 19, 20 or 21 are a year's. */
+static const char *comparable(const char *name, const char *end, size_t n)
+{
+	if (n != DCPI_NAME_LEN || (memcmp(end, "19", 2) >= 0 && memcmp(end, "21", 2) <= 0))
+		return name;
+	return name + 2;
+}
+
 /* Is NAME within [FROM, TO], both beginnings of names of N_FROM and N_TO
  * characters, "" for open? */
 static bool in_range(const char *name, const char *from, size_t n_from, const char *to, size_t n_to)
 {
-	return strncmp(name, from, n_from) >= 0 && strncmp(name, to, n_to) <= 0;
+	return strncmp(comparable(name, from, n_from), from, n_from) >= 0 &&
+	       strncmp(comparable(name, to, n_to), to, n_to) <= 0;
 }
 
 /* Does TERM of N characters, which is neither "latest" nor "all", mean epoch NAME? */

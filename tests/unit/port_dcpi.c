@@ -570,6 +570,23 @@ TEST(ranges_of_two_digit_years)
 	scratch_remove();
 }
 
+/* An epoch of fourteen digits by the name that DCPI's first editions gave it. */
+TEST(ten_digits_name_an_epoch_of_fourteen)
+{
+	struct err err = {""};
+
+	scratch_new();
+	save("a", 1000000000, 1); /* 20010909014640 */
+	save("a", 1000000060, 2); /* 20010909014740 */
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "0109090146"}, &err) % 1000, 1);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "0109090147"}, &err) % 1000, 2);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "0109090146..0109090147"}, &err) %
+			  1000,
+		  3);
+	EXPECT_EQ(load_total(&(struct dcpi_select){.epochs = "0109090148"}, &err), -ENOENT);
+	scratch_remove();
+}
+
 static void count_problem(void *ctx, const char *where, const char *why)
 {
 	unsigned *n = ctx;

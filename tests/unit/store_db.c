@@ -83,6 +83,10 @@ TEST(selecting_epochs_and_hosts)
 	EXPECT_EQ(total(&t, "2001..2004", NULL, &err), 7);
 	EXPECT_EQ(total(&t, "20041109..", NULL, &err), 12);
 	EXPECT_EQ(total(&t, "..2001", "alpha", &err), 1);
+	EXPECT_EQ(total(&t, "0411091133", NULL, &err), 4); /* DCPI's names: YYMMDDHHMM */
+	EXPECT_EQ(total(&t, "0411091133..0801102119", NULL, &err), 4);
+	EXPECT_EQ(total(&t, "0411091134..0801102120", NULL, &err), 8);
+	EXPECT_EQ(total(&t, "..0109090146", NULL, &err), 3);
 	EXPECT_EQ(total(&t, "20041109,latest", NULL, &err), 14);
 	EXPECT_STR(err.msg, "");
 	EXPECT_EQ(total(&t, "1999", NULL, &err), -ENOENT);
