@@ -89,6 +89,7 @@ bool cmd_has_terminal(void);
 /* Prints lines TEXT, safe ones, to stderr, folded to its screen. */
 void cmd_say(const char *text);
 
+int cmd_calc(struct cmd *c);
 int cmd_cat(struct cmd *c);
 int cmd_check(struct cmd *c);
 int cmd_ctl(struct cmd *c);
@@ -108,6 +109,7 @@ int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);
 int cmd_scan(struct cmd *c);
 int cmd_ship(struct cmd *c);
+int cmd_stalls(struct cmd *c);
 int cmd_stat(struct cmd *c);
 int cmd_stats(struct cmd *c);
 int cmd_tar(struct cmd *c);
@@ -116,6 +118,7 @@ int cmd_tree(struct cmd *c);
 int cmd_trace(struct cmd *c);
 int cmd_tui(struct cmd *c);
 int cmd_web(struct cmd *c);
+int cmd_why(struct cmd *c);
 
 /* Runs the command ARGV[0] as main does: prints, and returns the exit status. */
 int cmd_run(int argc, char **argv);

@@ -30,6 +30,12 @@ static const struct command commands[] = {
 	 "show where samples fell, by procedure, image or owner"},
 	{"list", cmd_list, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show samples at each source line and instruction of a procedure"},
+	{"calc", cmd_calc, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	 "show cycles per instruction of a procedure, and what stalled it"},
+	{"stalls", cmd_stalls, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	 "show the instructions that stall most"},
+	{"why", cmd_why, CMD_SELECTS | CMD_SETS | CMD_EMITS,
+	 "show what images wait for: caches, branches, units"},
 	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show calling contexts: who called what, who was called by whom"},
 	{"flame", cmd_flame, CMD_SELECTS | CMD_SETS,
@@ -67,14 +73,24 @@ static const struct command commands[] = {
 static const struct dcpi_name {
 	const char *name, *command, *word;
 } dcpi_names[] = {
-	{"dcpicat", "cat", NULL},	{"dcpictl", "ctl", NULL},
+	{"dcpicalc", "calc", NULL},
+	{"dcpicat", "cat", NULL},
+	{"dcpictl", "ctl", NULL},
 	{"dcpid", "daemon", NULL}, /* installed as a link to dwelld */
-	{"dcpidiff", "diff", NULL},	{"dcpiepoch", "ctl", "epoch"},
-	{"dcpiflush", "ctl", "flush"},	{"dcpilabel", "ctl", "label"},
-	{"dcpilist", "list", NULL},	{"dcpiprof", "prof", NULL},
-	{"dcpiquit", "ctl", "quit"},	{"dcpiscan", "scan", NULL},
-	{"dcpistats", "stats", NULL},	{"dcpitar", "tar", NULL},
-	{"dcpitopcounts", "hot", NULL}, {"dcpiversion", "version", NULL},
+	{"dcpidiff", "diff", NULL},
+	{"dcpiepoch", "ctl", "epoch"},
+	{"dcpiflush", "ctl", "flush"},
+	{"dcpilabel", "ctl", "label"},
+	{"dcpilist", "list", NULL},
+	{"dcpiprof", "prof", NULL},
+	{"dcpiquit", "ctl", "quit"},
+	{"dcpiscan", "scan", NULL},
+	{"dcpistats", "stats", NULL},
+	{"dcpitar", "tar", NULL},
+	{"dcpitopcounts", "hot", NULL},
+	{"dcpitopstalls", "stalls", NULL},
+	{"dcpiversion", "version", NULL},
+	{"dcpiwhatcg", "why", NULL},
 };
 
 /* Words of other profilers: the command that does it here, or what to type instead. */

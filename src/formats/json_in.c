@@ -77,6 +77,11 @@ bool json_in_u32(const struct json_in *j, uint32_t *ret)
 	return true;
 }
 
+bool json_in_is_true(const struct json_in *j)
+{
+	return json_is_true(json_of(j));
+}
+
 bool json_in_is_object(const struct json_in *j)
 {
 	return json_is_object(json_of(j));

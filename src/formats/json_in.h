@@ -40,6 +40,9 @@ bool json_in_number(const struct json_in *j, double *ret);
 /* A whole number of 0 or more below 2^32; false: it is none. */
 bool json_in_u32(const struct json_in *j, uint32_t *ret);
 
+/* Whether it is `true`; false is all else. */
+bool json_in_is_true(const struct json_in *j);
+
 bool json_in_is_object(const struct json_in *j);
 
 #endif

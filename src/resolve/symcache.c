@@ -2,10 +2,10 @@
 /* See symcache.h; the layout is docs/formats/symbols.md, section by section in the order written
  * here.
  *
- * Invariant after symcache_parse: the four tables lie inside the bytes and the pool ends in NUL; so
- * symtab_find needs no checks, and a name only the check of its offset.  That addresses ascend is
- * left to symcache_check: it would touch every entry, and a file that lies there only gets its own
- * names wrong. */
+ * Invariant after symcache_parse: the four tables lie inside the bytes and the pool ends in NUL;
+ * so symtab_find needs no checks, and a name only the check of its offset.  That addresses ascend
+ * is left to symcache_check: it would touch every entry, and a file that lies there only gets its
+ * own names wrong. */
 #include "resolve/symcache.h"
 
 #include <endian.h>

@@ -77,8 +77,8 @@ void symcache_rest(const struct symcache *c);
 bool symcache_has(const char *dir, const struct image *im);
 bool symcache_has_believed(const char *dir, const struct image *im);
 
-/* Lists the entries of build-id ID, those that are believed first; "symbols" has a key of zeros.  0
- * or -errno; vec_release them. */
+/* Lists the entries of build-id ID, those that are believed first; "symbols" has a key of zeros.
+ * 0 or -errno; vec_release them. */
 int symcache_list(const char *dir, const struct build_id *id, cache_entries *ret, struct err *err);
 
 /* Opens the entry of ID that is called NAME; errors as symcache_open. */
@@ -92,8 +92,8 @@ int symcache_remove(const char *dir, const struct build_id *id, const struct cac
 void symcache_format(const struct symcache_info *info, const struct symtab *st, struct wr *ret);
 int symcache_parse(struct symcache *c, const uint8_t *bytes, size_t n, struct err *err);
 
-/* Puts the right checksums into the file of N bytes at BYTES, as far as its header makes sense; for
- * tests that damage what lies behind them. */
+/* Puts the right checksums into the file of N bytes at BYTES, as far as its header makes sense;
+ * for tests that damage what lies behind them. */
 void symcache_seal(uint8_t *bytes, size_t n);
 
 /* Checks what opening does not: every name, and that addresses ascend.  0 or -EBADMSG. */

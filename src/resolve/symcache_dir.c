@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The directories of the symbol cache: which entry is kept under which name, and which is believed.
- * See symcache.h.
+/* The directories of the symbol cache: which entry is kept under which name, and which is
+ * believed. See symcache.h.
  *
  * For example, of a program with build-id aa..., its stripped copy and a forged file of user 1000:
  *
@@ -66,8 +66,8 @@ int symcache_list(const char *dir, const struct build_id *id, cache_entries *ret
 	return rc < 0 && fd >= 0 ? err_errno(err, rc, "%s", dir) : rc;
 }
 
-/* Leaves only those that may be IM's: of an image without a digest the entry without one, if PLAIN.
- * -ENOTUNIQ when nobody knows. */
+/* Leaves only those that may be IM's: of an image without a digest the entry without one, if
+ * PLAIN. -ENOTUNIQ when nobody knows. */
 static int symcache_dir_choose(cache_entries *all, const struct image *im, bool plain)
 {
 	const bool exact = image_digest_known(im->digest);

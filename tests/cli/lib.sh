@@ -457,3 +457,54 @@ type_into() {
 	exec 7>&-
 	return $type_into_rc
 }
+
+# A program of one loop that reads memory and divides, a database with its cycles, and how often it ran, as callgrind
+# counts it.  With FACTS what the hardware told of its loads.
+make_calc_db() {
+	cat >calc.s <<-'END'
+			.text
+			.globl _start
+			.type _start, @function
+		_start:	call walk
+			hlt
+			.size _start, .-_start
+			.type walk, @function
+		walk:	mov $100, %esi
+		1:	mov (%rdi,%rax,8), %rax
+			test $1, %al
+			je 2f
+			div %rcx
+		2:	dec %esi
+			jne 1b
+			ret
+			.size walk, .-walk
+			.section .note.GNU-stack, "", @progbits
+	END
+	gcc -c -g calc.s && ld -Ttext=0x401000 --build-id -o calc calc.o
+	at=$(($(nm calc | awk '$3 == "walk" { print "0x" $1 }')))
+	at() { printf '%x' $((at + $1)); }
+	{
+		printf '# callgrind format\npositions: instr line\nevents: Ir\nob=%s/calc\nfn=walk\n' "$PWD"
+		printf '0x%s 1 10\n0x%s 1 1000\n0x%s 1 1000\n' "$(at 0)" "$(at 5)" "$(at 9)"
+		printf '0x%s 1 1000\n0x%s 1 400\n0x%s 1 1000\n0x%s 1 1000\n0x%s 1 10\n' "$(at 11)" "$(at 13)" "$(at 16)" "$(at 18)" "$(at 20)"
+	} >counts
+	{
+		cat <<-END
+			meta vax 880000000 60 calc
+			event cycles 1000
+			image file $PWD/calc
+			sample $(at 5) 1
+			sample $(at 9) 90
+			sample $(at 13) 6
+			sample $(at 16) 40
+			sample $(at 18) 2
+		END
+		[ "${1:-}" != facts ] || cat <<-END
+			event mem-loads 10
+			facts load !l1hit dram !l1tlbmiss !l2tlbmiss retired
+			sample $(at 5) 60
+			facts load l1hit !l2hit !l3hit !dram !l1tlbmiss !l2tlbmiss retired
+			sample $(at 5) 40
+		END
+	} | make_db
+}

@@ -78,6 +78,8 @@ def examples(page):
 def fit(line, insert, day, pid):
     for said, meant in ((r"\b0x401136\b", "0x" + insert), (r"\b20261121\b", day), (r"\b1234\b", str(pid)),
                         (r"(?<=-d )\d+\b", "0.3"),
+                        # a busy machine's daemon takes longer to start
+                        (r"& sleep 2;", "& for i in $(seq 600); do dwell ctl --db recorded status >/dev/null 2>&1 && break; sleep 0.1; done;"),
                         # it serves until it is ended
                         (r"^dwell web\b", "timeout --preserve-status -s INT 1 dwell web --listen 0")):
         line = re.sub(said, meant, line)

@@ -12,6 +12,8 @@ list_args() {
 	*) echo 0x$(sym hot) prog ;;
 	esac
 }
+# A source like $1 whose samples are where the program's code is.
+of_code() { [ "$1" = perf ] && echo perf.data || echo "$1"; }
 # Asks `dwell web` of source $1 for its table, as a browser would.
 web() {
 	rm -f url
@@ -40,6 +42,8 @@ run() {
 	case $2 in
 	list) dwell list "$1" $(list_args "$1") ;;
 	list--blocks) dwell list --blocks --counts counts --db "$1" $(list_args "$1") ;;
+	calc) dwell calc --counts counts --mhz 2000 --db "$1" $(list_args "$1") ;;
+	stalls | why) dwell "$2" --counts counts --mhz 2000 --db "$(of_code "$1")" prog ;;
 	ship) ship "$1" ;;
 	diff) dwell diff "$1" "$1" ;;
 	stats) dwell stats "$1" "$1" ;;
@@ -90,12 +94,13 @@ table() {
 	printf '%-15s' ''
 	printf '  %-4s' $sources
 	echo
-	for c in prof tree flame web list list--blocks hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc ship tar epochs check import; do row $c; done
+	for c in prof tree flame web list list--blocks calc stalls why hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc ship tar epochs check import; do row $c; done
 	contents >after
 	table_of_none >none
 	for c in scan gc import--db check--repair; do row $c; done
 }
 mkdir out
+perf_records | mkperf >perf.data
 printf '# callgrind format\npositions: instr\nevents: Ir\nob=%s/prog\nfn=hot\n0x%s 3\n' "$PWD" "$(sym hot)" >counts
 contents >before
 table | sed 's/ *$//' >seen

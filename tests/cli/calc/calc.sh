@@ -1,0 +1,15 @@
+# Cycles per instruction of a loop, its best case, and what stalled it: of time alone, and with what the hardware told.
+make_calc_db
+dwell calc walk --db db --counts counts --mcpu skylake
+ls .cache/dwell/models | grep -c .
+dwell calc walk --db db --counts counts --mcpu skylake --no-header --cutoff 20 | head -n 3
+ls .cache/dwell/models | grep -c .
+# A damaged model is made again.
+for f in .cache/dwell/models/*; do printf x >"$f"; done
+dwell calc walk --db db --counts counts --mcpu skylake --csv | head -n 3
+dwell calc walk --db db --counts counts --mcpu skylake --json | jq -c '{unit,model,executions_are_of,best_cpi,cpi,blocks:.blocks[1]}'
+rm -r db
+make_calc_db facts
+dwell calc walk --db db --counts counts --mcpu skylake --event cycles --no-header
+ln -s "$BUILD/dwell" dcpicalc
+./dcpicalc -db db -event cycles -counts counts -mcpu skylake -no_header -cutoff 50 walk "$PWD/calc" | head -n 2
