@@ -45,7 +45,9 @@ TEST(kept_and_cut_anywhere)
 	struct wr w = {0};
 
 	EXPECT_EQ(mca_read(mca_t_json, strlen(mca_t_json), 1, &m, NULL), 0);
-	EXPECT_EQ(mca_append(&m, &m), 0);
+	EXPECT_EQ(mca_read(mca_t_json, strlen(mca_t_json), 1, &back, NULL), 0);
+	EXPECT_EQ(mca_append(&m, &back), 0);
+	mca_release(&back);
 	mca_format(&m, &w);
 	EXPECT_EQ(mca_parse(w.v, w.n, &back, NULL), 0);
 	EXPECT_EQ(back.blocks.n, 2);
