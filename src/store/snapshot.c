@@ -84,7 +84,8 @@ static int lock_against_removal(struct snapshot *s, int dirfd, struct err *err)
 	return 0;
 }
 
-/* 1: the MANIFEST still has the generation of S's, which was made of the N bytes of TEXT; 0: not. */
+/* Returns 1 when the MANIFEST still has the generation of S, which was made of the N bytes of
+ * TEXT; else 0. */
 static int is_unchanged(const struct snapshot *s, int dirfd, const char *text, size_t n,
 			struct err *err)
 {
