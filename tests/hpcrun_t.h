@@ -54,9 +54,9 @@ static inline uint64_t hpcrun_t_bits(double x)
 	return bits;
 }
 
-/* A thread of prog: 1.5 s in 0x1010 called from 0x1100, 7 faults there, 0.25 s in a path that
- * nobody could follow, 0.5 s in a GPU's code. */
-static inline void hpcrun_t_make(struct wr *w)
+/* A thread of the program at PATH: 1.5 s in 0x1010 called from 0x1100, 7 faults there, 0.25 s in a
+ * path that nobody could follow, 0.5 s in a GPU's code. */
+static inline void hpcrun_t_make_of(struct wr *w, const char *path)
 {
 	size_t at[14], n = 0;
 
@@ -75,7 +75,7 @@ static inline void hpcrun_t_make(struct wr *w)
 	at[n++] = w->n;
 	hpcrun_t_put(w, 2, 4);
 	hpcrun_t_put(w, 1, 2);
-	hpcrun_t_text(w, "/bin/prog");
+	hpcrun_t_text(w, path);
 	hpcrun_t_put(w, 1, 8);
 	hpcrun_t_put(w, 2, 2);
 	hpcrun_t_text(w, "kernel_symbols/vmlinux.11ac0300");
@@ -134,6 +134,11 @@ static inline void hpcrun_t_make(struct wr *w)
 	for (size_t i = 0; i < n; i++)
 		hpcrun_t_put(w, at[i], 8);
 	hpcrun_t_put(w, 0x48504352554e736d, 8);
+}
+
+static inline void hpcrun_t_make(struct wr *w)
+{
+	hpcrun_t_make_of(w, "/bin/prog");
 }
 
 /* It was idle, then at the call, then in what it called, then in a node that is not there. */

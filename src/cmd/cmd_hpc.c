@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/path_rules.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "formats/hpc/metrics_yaml.h"
@@ -19,7 +20,7 @@
 
 struct hpc_args {
 	const char *output, *layout, *title;
-	bool no_sources, no_traces, instructions, force;
+	bool no_sources, no_traces, instructions, force, foreign;
 	uint64_t n_jobs;
 	opt_list stats, prefixes, structs, inputs;
 };
@@ -133,20 +134,32 @@ static int parse_stats(const opt_list *names, unsigned *ret, struct err *err)
 	return 0;
 }
 
-/* hpcprof's options that have no counterpart are refused with what to do instead. */
+/* hpcprof's option that has no counterpart is refused with what to do instead. */
 static int refuse_others(const struct hpc_args *a, struct err *err)
 {
-	if (a->prefixes.n)
-		return err_set(err, -EINVAL,
-			       "-R %s: prefixes are not replaced; --path DIR is where programs and "
-			       "libraries are looked for first",
-			       a->prefixes.v[0]);
 	if (a->structs.n)
 		return err_set(
 			err, -EINVAL,
 			"-S %s: structure files are not read; leave -S out, functions, loops "
 			"and lines come from the programs themselves",
 			a->structs.v[0]);
+	return 0;
+}
+
+/* Has images and source files looked for by the rules of -R. */
+static int parse_rules(struct cmd *c, struct hpc_args *a, struct build_opts *o)
+{
+	vec_each (text, &a->prefixes) {
+		int rc = path_rule_check(*text, &c->err);
+
+		if (rc < 0)
+			return err_prefix(&c->err, rc, "-R");
+		vec_push(&c->select.paths, *text);
+	}
+	if (a->foreign)
+		vec_push(&c->select.paths, "/=");
+	o->rules = a->prefixes.v;
+	o->n_rules = a->prefixes.n;
 	return 0;
 }
 
@@ -166,7 +179,9 @@ static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 		{"no-sources no-source", OPT_FLAG, &a->no_sources, NULL, "copy no source files"},
 		{"no-traces", OPT_FLAG, &a->no_traces, NULL, "write no time lines"},
 		{"R replace-prefix", OPT_LIST, &a->prefixes, "FROM=TO",
-		 "refused: hpcprof's way; use --path"},
+		 "look for programs and source files at TO whose path begins with FROM"},
+		{"foreign", OPT_FLAG, &a->foreign, NULL,
+		 "measured elsewhere: programs at the same paths here are others"},
 		{"S structure", OPT_LIST, &a->structs, "FILE", "refused: not needed"},
 		{"force", OPT_FLAG, &a->force, NULL, "replace a database that is there"},
 		{"jobs j", OPT_U64, &a->n_jobs, "N", "threads (default: as many as CPUs)"},
@@ -190,6 +205,8 @@ static int hpc_parse(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 	o->no_traces = a->no_traces;
 	o->instructions = a->instructions;
 	rc = refuse_others(a, &c->err);
+	if (rc >= 0)
+		rc = parse_rules(c, a, o);
 	return rc < 0 ? rc : parse_stats(&a->stats, &o->variants, &c->err);
 }
 

@@ -34,6 +34,8 @@ struct build_opts {
 	enum hpc_layout layout;
 	const char *title; /* NULL: the command that was recorded, else the first input's name */
 	bool no_sources;
+	const char *const *rules; /* where source files lie (base/path_rules.h); borrowed */
+	size_t n_rules;
 	bool no_traces;
 	unsigned variants;   /* of hpc_metrics_yaml_variant: shown beside sums */
 	bool instructions;   /* meta.db lists them; in the page layout it always does */

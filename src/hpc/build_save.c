@@ -294,10 +294,11 @@ static int save_traces(struct build *b, const struct ctx_tree *tree, struct err 
 static int save_sources(struct build *b, struct err *err)
 {
 	_mem_ const char **databases = xcalloc((size_t)b->n_inputs + 1, sizeof(*databases));
+	const struct copies_rules rules = {b->opts.rules, b->opts.n_rules};
 
 	vec_each (d, &b->databases)
 		databases[(*d)->number] = (*d)->db.path;
-	return copies_save(&b->contexts, b->opts.dir, databases, &b->n_copied, err);
+	return copies_save(&b->contexts, b->opts.dir, databases, &rules, &b->n_copied, err);
 }
 
 static int save_all(struct build *b, const struct numbers *numbers, const struct totals *totals,

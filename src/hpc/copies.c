@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/path_rules.h"
 #include "base/str.h"
 
 /* PATH without ".", ".." and double slashes, and without the first slash; NULL when it is not
@@ -72,8 +73,10 @@ static char *copies_load(const char *path, size_t *ret_n)
 
 /* The bytes of a source file, whose PATH is a normal one, from where they may be had. */
 static char *copies_find(const char *path, const struct file_source *from,
-			 const char *const *databases, size_t *ret_n)
+			 const char *const *databases, const struct copies_rules *rules,
+			 size_t *ret_n)
 {
+	_mem_ char *moved = NULL;
 	char *bytes = NULL;
 
 	if (from->copy) {
@@ -81,11 +84,14 @@ static char *copies_find(const char *path, const struct file_source *from,
 
 		bytes = copies_load(copy, ret_n);
 	}
+	moved = bytes ? NULL : path_rules_find(rules->texts, rules->n, path);
+	if (moved && *moved)
+		bytes = copies_load(moved, ret_n);
 	return bytes || !from->local ? bytes : copies_load(path, ret_n);
 }
 
 int copies_save(struct contexts *c, const struct new_dir *dir, const char *const *databases,
-		uint32_t *ret_n, struct err *err)
+		const struct copies_rules *rules, uint32_t *ret_n, struct err *err)
 {
 	size_t left = COPIES_MAX_ALL;
 
@@ -95,7 +101,7 @@ int copies_save(struct contexts *c, const struct new_dir *dir, const char *const
 		_mem_ char *path = normal_path(file->path);
 		size_t n = 0;
 		_mem_ char *bytes =
-			path ? copies_find(path, &c->sources.v[i], databases, &n) : NULL;
+			path ? copies_find(path, &c->sources.v[i], databases, rules, &n) : NULL;
 		_mem_ char *copy = path ? xasprintf("src%s", path) : NULL;
 		int rc;
 

@@ -10,6 +10,12 @@
 #define COPIES_MAX_FILE (8u << 20)
 #define COPIES_MAX_ALL	(256u << 20)
 
+/* Where files lie that are copied under the path they had: see base/path_rules.h. */
+struct copies_rules {
+	const char *const *texts;
+	size_t n;
+};
+
 /* Copies each file of C that can be read to src/ below DIR, under its own absolute path, and marks
  * it as copied under its new path.  Files that a database has come from there, DATABASES being the
  * directories by number of the input; those that only databases without a copy name are not looked
@@ -17,6 +23,6 @@
  * file, what no text is, and for root what not everybody may read: the paths come from binaries.
  * Errors are those of writing.  RET_N says how many were copied. */
 int copies_save(struct contexts *c, const struct new_dir *dir, const char *const *databases,
-		uint32_t *ret_n, struct err *err);
+		const struct copies_rules *rules, uint32_t *ret_n, struct err *err);
 
 #endif

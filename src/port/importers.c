@@ -10,6 +10,7 @@
 #include "formats/callgrind.h"
 #include "formats/folded.h"
 #include "formats/gmon.h"
+#include "formats/gperf.h"
 #include "formats/gzip.h"
 #include "formats/perf_script.h"
 #include "formats/pprof.h"
@@ -68,6 +69,7 @@ static bool is_pprof(const uint8_t *bytes, size_t n)
 
 const struct importer importers[] = {
 	{"gmon.out", gmon_probe, gmon_in_read, false},
+	{"CPU profile of gperftools", gperf_probe, gperf_in_read, false},
 	{"file of callgrind", callgrind_probe, callgrind_in_read, true},
 	{"file of speedscope", is_speedscope, speedscope_in_read, false},
 	{"profile of the Firefox Profiler", is_firefox, firefox_in_read, false},

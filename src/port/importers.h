@@ -49,6 +49,7 @@ int pprof_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, stru
 int folded_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);
 int script_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);
 int callgrind_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);
+int gperf_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);
 int gmon_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);
 int speedscope_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);
 int firefox_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err);

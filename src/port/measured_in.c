@@ -22,8 +22,10 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/path_rules.h"
 #include "formats/hpc/hpcrun.h"
 #include "model/trace.h"
+#include "resolve/elf_probe.h"
 #include "resolve/symtab_elf.h"
 
 #define SUFFIX		   ".hpcrun"
@@ -32,11 +34,18 @@
 #define MAX_KERNEL_SYMBOLS (256u << 20) /* bytes of text */
 #define NOT_FOLLOWED	   UINT32_MAX	/* a context of code that is not a CPU's */
 
+struct measured_module {
+	char *path;
+	image_id image;
+};
+
 struct measured_loader {
 	struct profile *p;
 	stacks_symbol_list *symbols;
 	const char *dir; /* that paths of modules are below */
-	bool traces;
+	const struct measured_in_opts *o;
+	struct index by_path; /* of modules' paths to `found` */
+	VEC(struct measured_module) found;
 	uint64_t n_other, n_traceless;
 	uint32_t hostid;
 	bool many_hosts;
@@ -123,15 +132,55 @@ static void take_kernel_symbols(struct measured_loader *l, image_id image, const
 	file_map_close(&map);
 }
 
+/* Says in IM what the file of its path is, which is taken for what was measured: hpcrun keeps no
+ * build-ids. */
+static void identify_module(const struct measured_loader *l, struct image *im)
+{
+	const size_t n = strlen(l->dir);
+	const bool is_below = strncmp(im->path, l->dir, n) == 0 && im->path[n] == '/';
+	_mem_ char *moved = is_below ? NULL : path_rules_find(l->o->paths, l->o->n_paths, im->path);
+	_fd_ int fd = open(moved ? moved : im->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct image_layout layout;
+
+	if (fd < 0 || elf_probe(fd, &layout, NULL) < 0)
+		return;
+	im->flags = layout.hashed ? IMAGE_HASHED : 0;
+	im->build_id = layout.build_id;
+	memcpy(im->digest, layout.digest, sizeof(im->digest));
+	im->text_start = layout.text_start;
+	im->text_bytes = layout.text_bytes;
+}
+
+static bool same_module(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct measured_loader *)owner)->found.v[i].path, key) == 0;
+}
+
+/* The image of the file at PATH, which is looked at once for all threads. */
+static image_id module_image(struct measured_loader *l, const char *path)
+{
+	const uint64_t hash = hash_str(path);
+	const uint32_t i = index_find(&l->by_path, hash, same_module, l, path);
+	struct image im = {.kind = IMAGE_FILE, .path = path};
+	struct measured_module new;
+
+	if (i != INDEX_NONE)
+		return l->found.v[i].image;
+	identify_module(l, &im);
+	new = (struct measured_module){xstrdup(path), profile_intern_image(l->p, &im)};
+	index_add(&l->by_path, hash, (uint32_t)l->found.n);
+	vec_push(&l->found, new);
+	if (str_starts(path, l->dir) && strstr(path, "/" KERNEL_DIR))
+		take_kernel_symbols(l, new.image, path);
+	return new.image;
+}
+
 static void note_modules(struct measured_loader *l)
 {
 	vec_each (m, &l->h.modules) {
 		_mem_ char *below = *m->path == '/' ? NULL : xasprintf("%s/%s", l->dir, m->path);
 
-		l->images[m->id] = profile_intern_image(
-			l->p, &(struct image){.kind = IMAGE_FILE, .path = below ? below : m->path});
-		if (str_starts(m->path, KERNEL_DIR))
-			take_kernel_symbols(l, l->images[m->id], below);
+		l->images[m->id] = module_image(l, below ? below : m->path);
 	}
 }
 
@@ -298,7 +347,7 @@ static int load_measured_thread(struct measured_loader *l, const char *path, str
 		for (size_t i = 0; i < l->h.nodes.n; i++)
 			l->ctxs[i] = node_ctx(l, &l->h.nodes.v[i]);
 		add_measured_values(l);
-		if (l->traces)
+		if (l->o->traces)
 			rc = add_measured_trace(l, path, err);
 		free(l->images);
 		free(l->events);
@@ -337,23 +386,30 @@ static int load_directory(struct measured_loader *l, const char *path, struct er
 	return rc;
 }
 
+static void forget_modules(struct measured_loader *l)
+{
+	vec_each (m, &l->found)
+		free(m->path);
+	vec_release(&l->found);
+	index_release(&l->by_path);
+}
+
 int measured_in_load(const char *path, const struct measured_in_opts *o, struct profile *p,
 		     stacks_symbol_list *symbols, struct str *notes, struct err *err)
 {
-	_mem_ char *dir = NULL, *host = NULL;
-	struct measured_loader l = {.p = p, .symbols = symbols, .dir = path, .traces = o->traces};
-	const char *slash = strrchr(path, '/');
+	struct measured_loader l = {.p = p, .symbols = symbols, .o = o};
+	_mem_ char *dir = realpath(path, NULL), *host = NULL;
 	struct stat st;
 	int rc;
 
-	if (stat(path, &st) < 0)
+	if (!dir || stat(path, &st) < 0)
 		return err_errno(err, -errno, "%s", path);
-	if (!S_ISDIR(st.st_mode)) {
-		dir = slash ? xasprintf("%.*s", (int)(slash - path), path) : xstrdup(".");
-		l.dir = dir;
-	}
+	if (!S_ISDIR(st.st_mode))
+		*strrchr(dir, '/') = '\0';
+	l.dir = dir;
 	rc = S_ISDIR(st.st_mode) ? load_directory(&l, path, err)
 				 : load_measured_thread(&l, path, err);
+	forget_modules(&l);
 	if (rc < 0)
 		return rc;
 	host = xasprintf("hostid %08" PRIx32, l.hostid);

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/path_rules.h"
 #include "base/rd.h"
 #include "base/str.h"
 #include "resolve/elf_file.h"
@@ -234,11 +235,14 @@ int debug_file_open_code(const struct debug_paths *where, const struct image *im
 	const struct search s = {.where = where, .im = im, .ret_path = ret_path};
 	const char *path = im->path;
 	bool is_path = path && path[0] == '/', stale;
+	_mem_ char *moved = path ? path_rules_find(where->extra, where->n_extra, path) : NULL;
 	int fd;
 
 	if (im->build_id.n_bytes == 0)
 		return err_set(err, -ENOENT, "%s: its identity is not known", path);
-	fd = is_path ? open_same(&s, path) : -ENOENT;
+	fd = moved && *moved ? open_same(&s, moved) : -ENOENT;
+	if (fd < 0 && is_path && !(moved && !*moved))
+		fd = open_same(&s, path);
 	stale = fd == -ESTALE;
 	if (fd < 0)
 		fd = open_extra(&s, path ? path : "");
@@ -317,7 +321,9 @@ static int read_link(int code_fd, char **ret_name, uint32_t *ret_crc)
 static int open_by_link(const struct search *s, int code_fd)
 {
 	const struct debug_paths *where = s->where;
-	const char *path = s->im->path;
+	_mem_ char *moved =
+		s->im->path ? path_rules_find(where->extra, where->n_extra, s->im->path) : NULL;
+	const char *path = moved ? moved : s->im->path;
 	_mem_ char *name = NULL;
 	uint32_t crc = 0;
 	int n_dir, fd;

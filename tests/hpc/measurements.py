@@ -44,7 +44,7 @@ def main():
         for name in NAMES:
             own = os.path.join(work, name)
             theirs = os.path.join(top, "tests/data/dbase", name + ".nostruct.d")
-            run(dwell, "hpc", "--no-sources", "-o", own, os.path.join(top, "tests/data/meas", name + ".m"))
+            run(dwell, "hpc", "--no-sources", "--foreign", "-o", own, os.path.join(top, "tests/data/meas", name + ".m"))
             for metric in (["perf::cpu-clock", "perf::task-clock"] if "perf" in name else ["CPUTIME (sec)"]):
                 for command in ("tree", "prof"):
                     n += 1

@@ -106,6 +106,55 @@ TEST(a_directory)
 	wr_release(&t);
 }
 
+/* Puts the build-id that the program at PATH has into RET, when measurements of it are loaded with
+ * O. */
+static void identify(const char *path, const struct measured_in_opts *o, struct build_id *ret)
+{
+	char dir[] = "/tmp/dwell-hpcrun.XXXXXX";
+	stacks_symbol_list symbols = {0};
+	struct str notes = {0};
+	struct wr w = {0};
+	struct profile p;
+
+	REQUIRE(mkdtemp(dir));
+	hpcrun_t_make_of(&w, path);
+	save(dir, "prog-000003-002-11ac0300-5560-0.hpcrun", &w);
+	profile_init(&p);
+	REQUIRE(measured_in_load(dir, o, &p, &symbols, &notes, NULL) == 0);
+	vec_each (im, &p.images)
+		if (im->kind == IMAGE_FILE && strcmp(im->path, path) == 0)
+			*ret = im->build_id;
+	profile_release(&p);
+	stacks_symbols_release(&symbols);
+	str_release(&notes);
+	forget(dir, "prog-000003-002-11ac0300-5560-0.hpcrun");
+	rmdir(dir);
+	wr_release(&w);
+}
+
+/* A module is the file at its path, or where a rule leads; of foreign ones only the latter. */
+TEST(programs_are_identified)
+{
+	char self[256], rule[300];
+	const char *rules[2] = {rule, "/="};
+	const struct measured_in_opts here = {0}, foreign = {.paths = rules + 1, .n_paths = 1},
+				      ruled = {.paths = rules, .n_paths = 2};
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct build_id a = {0}, b = {0};
+
+	REQUIRE(n > 0);
+	self[n] = '\0';
+	snprintf(rule, sizeof(rule), "/gone/prog=%s", self);
+	identify("/gone/prog", &here, &a);
+	EXPECT_EQ(a.n_bytes, 0);
+	identify(self, &foreign, &a);
+	EXPECT_EQ(a.n_bytes, 0);
+	identify(self, &here, &a);
+	EXPECT(a.n_bytes > 0);
+	identify("/gone/prog", &ruled, &b);
+	EXPECT(build_id_same(&a, &b));
+}
+
 TEST(cut_off)
 {
 	struct wr w = {0}, t = {0};

@@ -399,7 +399,8 @@ static int load_other(struct input *in, const struct select *s, struct err *err)
 /* What hpcrun measured, read anew each time. */
 static int load_measured(struct input *in, const struct select *s, struct err *err)
 {
-	const struct measured_in_opts o = {.traces = s->traces};
+	const struct measured_in_opts o = {
+		.traces = s->traces, .paths = s->paths.v, .n_paths = s->paths.n};
 	_str_ struct str notes = {0};
 	int rc;
 

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a compiler and a binary optimiser make of dwell's profiles: sqlite3's speedtest1, closed loops.
+
+    bench/loops.py pgo|bolt BUILD DIR
+
+DIR has sqlite3.c and sqlite3.h, the amalgamation, and speedtest1.c (`apt-get source sqlite3`; configure; make
+sqlite3.c); what is made stays there, and is not made again.
+
+pgo: clang -O2 beside -fprofile-sample-use of `dwell record`'s samples (the clock's) and of branch stacks made by
+single-stepping (step_branches.c), and beside instrumented PGO.  CPU time of interleaved rounds, median of ratios with
+95 % interval, and instructions that callgrind counts.
+bolt: the program, linked with --emit-relocs, beside what llvm-bolt makes of it by branch stacks (`--bolt-pre`, read by
+perf2bolt -pa) and by the clock's samples (`--bolt`); callgrind counts instructions, misses of the first instruction
+cache, and taken jumps."""
+import os
+import re
+import resource
+import subprocess
+import sys
+
+ROUNDS = int(os.environ.get("LOOPS_ROUNDS", "15"))
+TRAIN = os.environ.get("LOOPS_TRAIN", "60")  # speedtest1's --size
+JUDGE = os.environ.get("LOOPS_JUDGE", "25")
+COUNT = os.environ.get("LOOPS_COUNT", "2")  # under callgrind
+STEP_US = os.environ.get("LOOPS_STEP_US", "1000")
+FLAGS = ["-O2", "-g", "-fdebug-info-for-profiling", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"]
+FILES = ["sqlite3.c", "speedtest1.c", "-Wl,--build-id", "-Wl,--emit-relocs", "-lm"]
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode:
+        sys.exit("%s: exit %d\n%s" % (" ".join(command), done.returncode, done.stderr[-2000:]))
+    return done.stdout
+
+
+def there(*names):
+    return all(os.path.exists(n) for n in names)
+
+
+def compile_all(programs):
+    """Those of {name: flags} that are not there, beside each other."""
+    started = []
+    for name, flags in programs.items():
+        if not there(name):
+            started.append((name, subprocess.Popen(["clang", *FLAGS, *flags, *FILES, "-o", name + ".new"])))
+    for name, compiler in started:
+        if compiler.wait():
+            sys.exit("%s was not compiled" % name)
+        os.rename(name + ".new", name)
+
+
+def speed(program, size, *before):
+    return [*before, "./" + program, "--memdb", "--size", size]
+
+
+def record(build):
+    """Samples and branch stacks of the program as -O2 makes it."""
+    if not there("samples"):
+        run(os.path.join(build, "dwell"), "record", "-F", "4000", "--db", "samples.new", "--", *speed("base", TRAIN))
+        os.rename("samples.new", "samples")
+    if not there("branches.data"):
+        with open("branches.data.new", "wb") as f:
+            subprocess.run(speed("base", TRAIN, os.path.join(build, "bench/step_branches"), STEP_US, "32"), stdout=f,
+                           check=True, stderr=subprocess.DEVNULL)
+        os.rename("branches.data.new", "branches.data")
+
+
+def export(build, what, source, to):
+    run(os.path.join(build, "dwell"), "export", "--" + what, "-o", to, source, "base")
+
+
+def cpu_s(program):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(*speed(program, JUDGE))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def callgrind(program):
+    """Instructions, misses of the first instruction cache, and jumps taken, of a run that is always the same."""
+    run(*speed(program, COUNT, "valgrind", "--tool=callgrind", "--cache-sim=yes", "--collect-jumps=yes",
+               "--callgrind-out-file=%s.callgrind" % program))
+    jumps, names, amounts = 0, [], {}
+    with open(program + ".callgrind") as f:
+        for line in f:
+            said = re.match(r"events: (.*)", line)
+            names = said[1].split() if said else names
+            totals = re.match(r"(?:totals|summary): (.*)", line)
+            if totals:
+                amounts = dict(zip(names, map(int, totals[1].split())))
+            taken = re.match(r"jump=(\d+)|jcnd=(\d+)/", line)
+            if taken:
+                jumps += int(taken[1] or taken[2])
+    return amounts["Ir"], amounts["I1mr"], jumps
+
+
+def median(values):
+    values = sorted(values)
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+
+def interval(ratios):
+    """The median with its 95 % interval by order statistics."""
+    ratios, n = sorted(ratios), len(ratios)
+    k = max(0, int(n / 2 - 0.98 * n ** 0.5) - 1)
+    return median(ratios), ratios[k], ratios[n - 1 - k]
+
+
+def say(name, ratios):
+    print("%-28s %.3f [%.3f, %.3f]" % (name, *interval(ratios)), flush=True)
+
+
+def pgo(build):
+    compile_all({"base": [], "instrumented": ["-fprofile-instr-generate"]})
+    record(build)
+    if not there("instr.prof"):
+        run(*speed("instrumented", TRAIN), env=dict(os.environ, LLVM_PROFILE_FILE="instr.profraw"))
+        run("llvm-profdata", "merge", "-o", "instr.prof", "instr.profraw")
+    export(build, "autofdo", "samples", "samples.afdo")
+    export(build, "autofdo", "branches.data", "branches.afdo")
+    profi = ["-mllvm", "-sample-profile-use-profi"]
+    programs = {"of-samples": ["-fprofile-sample-use=samples.afdo", *profi],
+                "of-branches": ["-fprofile-sample-use=branches.afdo", *profi],
+                "of-instruments": ["-fprofile-instr-use=instr.prof"]}
+    compile_all(programs)
+    names = ["base", *programs]
+    seen = {name: [] for name in names}
+    for i in range(ROUNDS):
+        for k in range(len(names)):
+            name = names[(i + k) % len(names)]
+            seen[name].append(cpu_s(name))
+    print("CPU time beside -O2, %d rounds, load %.0f" % (ROUNDS, os.getloadavg()[0]))
+    for name in programs:
+        say(name, [a / b for a, b in zip(seen[name], seen["base"])])
+    for name in list(programs)[:2]:
+        gains = [((b - a) / (b - c)) for a, b, c in zip(seen[name], seen["base"], seen["of-instruments"]) if b > c]
+        say(name + ": share of gain", gains)
+    counted = {name: callgrind(name) for name in names}
+    print("callgrind, beside -O2: instructions, I1 misses, jumps taken")
+    for name in programs:
+        print("%-28s %.4f %.4f %.4f" % (name, *(a / b for a, b in zip(counted[name], counted["base"]))), flush=True)
+
+
+def bolt(build):
+    compile_all({"base": []})
+    record(build)
+    export(build, "bolt-pre", "branches.data", "branches.preagg")
+    run("perf2bolt-16", "-pa", "-p", "branches.preagg", "-o", "branches.fdata", "base")
+    export(build, "bolt", "branches.data", "jumps.fdata")
+    export(build, "bolt", "samples", "samples.fdata")
+    programs = []
+    for name in ("branches", "jumps", "samples"):
+        out = "bolt-" + name
+        said = run("llvm-bolt-16", "base", "-o", out, "-data=%s.fdata" % name, "-reorder-blocks=ext-tsp",
+                   "-reorder-functions=hfsort", "-split-functions", "-split-all-cold", "-dyno-stats")
+        print(name, *re.findall(r"BOLT-INFO: (.*functions.*profile.*)", said)[:2], sep="; ", flush=True)
+        programs.append(out)
+    counted = {name: callgrind(name) for name in ["base", *programs]}
+    print("callgrind, beside the program: instructions, I1 misses, jumps taken")
+    for name in programs:
+        print("%-28s %.4f %.4f %.4f" % (name, *(a / b for a, b in zip(counted[name], counted["base"]))), flush=True)
+
+
+def main():
+    what, build, directory = sys.argv[1:]
+    build = os.path.abspath(build)
+    subprocess.run(["ninja", "-C", build, "dwell", "bench/step_branches"], stdout=subprocess.DEVNULL, check=True)
+    os.chdir(directory)
+    {"pgo": pgo, "bolt": bolt}[what](build)
+
+
+main()

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Branch stacks of a program on a machine whose CPU tells none: from time to time the program is
+ * stopped and single-stepped until it has jumped often enough, as a sample with its last branches.
+ *
+ *     step_branches PERIOD_US DEPTH COMMAND ARG... >FILE
+ *
+ * FILE is what perf would have recorded of it with `perf record -b -e cpu-clock:u`: the mappings of
+ * code, and samples with DEPTH branches, newest first.  Jumps are known by their instructions, so
+ * that a jump to the next instruction counts and a repeated string instruction does not.  One
+ * process, x86-64; what it forks is left alone. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "perfdata_t.h"
+#include "resolve/disasm.h"
+#include "resolve/elf_probe.h"
+
+#define MAX_DEPTH 64
+#define MAX_STEPS 20000 /* of one sample */
+#define MAX_INSN  15
+
+struct insn {
+	uint64_t ip;
+	uint8_t n_bytes;
+	bool jumps;
+};
+
+static struct pd_file out;
+static struct disasm *disasm;
+static VEC(struct insn) insns;
+static struct index by_ip;
+static VEC(uint64_t) mapped; /* where what is written was mapped to */
+
+static bool same_ip(const void *owner, uint32_t i, const void *key)
+{
+	(void)owner;
+	return insns.v[i].ip == *(const uint64_t *)key;
+}
+
+static const struct insn *insn_at(pid_t pid, uint64_t ip)
+{
+	uint8_t bytes[MAX_INSN];
+	const struct iovec to = {bytes, sizeof(bytes)}, from = {(void *)ip, sizeof(bytes)};
+	const uint64_t hash = hash_u64(ip);
+	uint32_t i = index_find(&by_ip, hash, same_ip, NULL, &ip);
+	struct disasm_insn d;
+	struct insn new = {.ip = ip};
+	ssize_t n;
+
+	if (i != INDEX_NONE)
+		return &insns.v[i];
+	n = process_vm_readv(pid, &to, 1, &from, 1, 0);
+	if (n > 0) {
+		disasm_begin(disasm, bytes, (size_t)n, ip);
+		if (disasm_next(disasm, &d) && !d.bad) {
+			new.n_bytes = d.n_bytes;
+			new.jumps = d.kind != DISASM_OTHER;
+		}
+	}
+	i = (uint32_t)insns.n;
+	vec_push(&insns, new);
+	index_add(&by_ip, hash, i);
+	return &insns.v[i];
+}
+
+/* The build-id of the file at PATH; none when it has none. */
+static struct build_id id_of(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct image_layout l = {0};
+
+	if (fd < 0 || elf_probe(fd, &l, NULL) < 0 || l.hashed)
+		l.build_id.n_bytes = 0;
+	if (fd >= 0)
+		close(fd);
+	return l.build_id;
+}
+
+/* Writes the mappings of files' code that are not written yet. */
+static void note_maps(pid_t pid)
+{
+	char name[64], line[1024];
+	struct build_id id;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	f = fopen(name, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long long start, end, off;
+		char perms[8], path[512] = "";
+		bool known = false;
+
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %511s", &start, &end, perms, &off,
+			   path) < 5 ||
+		    perms[2] != 'x' || path[0] != '/')
+			continue;
+		vec_each (m, &mapped)
+			known |= *m == start;
+		if (known)
+			continue;
+		id = id_of(path);
+		vec_push(&mapped, start);
+		pd_mmap2(&out, 10, start, end - start, off, path, id.n_bytes ? &id : NULL, 1);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void put_sample(uint64_t ip, uint64_t time, uint64_t (*branches)[2], size_t n)
+{
+	struct wr *w = pd_begin(&out, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+
+	pd_64(&out, w, ip);
+	pd_32(&out, w, 10);
+	pd_32(&out, w, 10);
+	pd_64(&out, w, time);
+	pd_64(&out, w, 0);
+	pd_64(&out, w, n);
+	while (n--) {
+		pd_64(&out, w, branches[n][0]);
+		pd_64(&out, w, branches[n][1]);
+		pd_64(&out, w, 2); /* predicted: nobody knows better */
+	}
+	pd_end(&out);
+}
+
+/* Steps the stopped process through DEPTH jumps; false when it ended. */
+static bool take_sample(pid_t pid, size_t depth, uint64_t time)
+{
+	uint64_t branches[MAX_DEPTH][2];
+	struct user_regs_struct regs;
+	size_t n = 0;
+	int status;
+
+	if (ptrace(PTRACE_GETREGS, pid, NULL, &regs) < 0)
+		return false;
+	for (unsigned i = 0; i < MAX_STEPS && n < depth; i++) {
+		const struct insn at = *insn_at(pid, regs.rip);
+
+		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) < 0 ||
+		    waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
+		    ptrace(PTRACE_GETREGS, pid, NULL, &regs) < 0)
+			return false;
+		if (at.jumps && regs.rip != at.ip + at.n_bytes) {
+			branches[n][0] = at.ip;
+			branches[n++][1] = regs.rip;
+		}
+	}
+	if (n)
+		put_sample(regs.rip, time, branches, n);
+	return true;
+}
+
+/* Lets it run for US microseconds and stops it; false when it ended. */
+static bool run_on(pid_t pid, unsigned us)
+{
+	const struct timespec t = {us / 1000000, us % 1000000 * 1000};
+	int status, sig = 0;
+
+	for (;;) {
+		if (ptrace(PTRACE_CONT, pid, NULL, sig) < 0)
+			return false;
+		nanosleep(&t, NULL);
+		ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+		if (waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status))
+			return false;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			return true;
+		sig = WSTOPSIG(status);
+	}
+}
+
+static pid_t start(char **argv)
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		personality(ADDR_NO_RANDOMIZE);
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		raise(SIGSTOP);
+		execvp(argv[0], argv);
+		perror(argv[0]);
+		_exit(127);
+	}
+	waitpid(pid, &status, WUNTRACED);
+	ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC);
+	kill(pid, SIGCONT);
+	while (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
+		if (status >> 16 == PTRACE_EVENT_EXEC)
+			return pid;
+		ptrace(PTRACE_CONT, pid, NULL, 0);
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	const struct disasm_opts o = {.machine = EM_X86_64};
+	const struct perfdata_attr a = {.type = 1,
+					.period = 1000000,
+					.sample_type = PERFDATA_S_IP | PERFDATA_S_TID |
+						       PERFDATA_S_TIME | PERFDATA_S_ID |
+						       PERFDATA_S_BRANCH_STACK,
+					.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
+	const unsigned us = argc > 3 ? (unsigned)atoi(argv[1]) : 0;
+	const size_t depth = argc > 3 ? (size_t)atoi(argv[2]) : 0;
+	uint64_t time = 1000;
+	size_t n = 0;
+	pid_t pid;
+
+	disasm = disasm_new(&o, NULL);
+	if (!us || !depth || depth > MAX_DEPTH || !disasm) {
+		fprintf(stderr, "usage: step_branches PERIOD_US DEPTH COMMAND ARG... >FILE\n");
+		return 2;
+	}
+	pd_event(&out, &a, 0);
+	pd_comm(&out, 10, 10, str_basename(argv[3]), true, 1);
+	pid = start(argv + 3);
+	while (pid > 0 && run_on(pid, us)) {
+		if (n++ % 100 == 0 || n < 20) /* libraries come at the beginning */
+			note_maps(pid);
+		time += 1000000;
+		if (!take_sample(pid, depth, time))
+			break;
+	}
+	pd_finish(&out);
+	fprintf(stderr, "step_branches: %zu samples\n", n);
+	return file_write_all(STDOUT_FILENO, out.out.v, out.out.n) < 0;
+}
