@@ -126,7 +126,9 @@ bool pane_search(struct pane *p, const char *text, bool forward, bool with_this)
 
 void pane_draw(struct pane *p, unsigned first, unsigned height)
 {
-	const unsigned head = p->head < height ? (unsigned)p->head : height;
+	/* On a low screen the end of the head stays, which has the columns' names. */
+	const unsigned most = height / 2 ? height / 2 : height;
+	const unsigned head = p->head < most ? (unsigned)p->head : most;
 	const unsigned room = height - head;
 	unsigned row = first;
 	size_t n;
@@ -137,7 +139,7 @@ void pane_draw(struct pane *p, unsigned first, unsigned height)
 	if (room && p->cursor >= p->top + room)
 		p->top = p->cursor - room + 1;
 	for (unsigned i = 0; i < head; i++) {
-		const char *s = line_text(p, i, &n);
+		const char *s = line_text(p, p->head - head + i, &n);
 
 		term_line(row++, s, n, p->skip, TERM_PLAIN);
 	}

@@ -28,7 +28,7 @@ struct pane_row {
 struct pane {
 	struct str text;
 	VEC(size_t) lines;	   /* where each begins */
-	size_t head;		   /* that many lines are fixed */
+	size_t head;		   /* that many lines are fixed, as far as half of the screen */
 	size_t n_rows;		   /* lines behind them that are rows; the others are notes */
 	VEC(struct pane_row) rows; /* of the first rows; may be fewer */
 	struct arena arena;	   /* texts of rows */
