@@ -3,7 +3,8 @@
  *
  * The daemon is asked to store what it has, as before every reading, which makes a segment with its
  * own start and end.  Then what began after the end that was read last is read, that segment alone.
- * The daemon merges a minute's segments later, as it does its own. */
+ * The daemon merges a minute's segments, as it does its own.  What it has merged begins before the
+ * end that was read last: most of it was shown, so that it is left out. */
 #include "cmd/top_stored.h"
 
 #include <errno.h>
@@ -17,10 +18,12 @@
 #include "query/source.h"
 
 #define PATIENCE_S 3
+#define OVERLAP_NS 50000000ull /* a clock that was set a little */
 
 struct top_stored {
 	struct cmd *cmd;
 	uint64_t end_ns; /* since 1970: all before was shown */
+	bool any;	 /* end_ns is the end of a segment */
 };
 
 /* -ECONNREFUSED: there is no daemon. */
@@ -82,6 +85,7 @@ int top_stored_take(void *ctx, struct tui_set *ret, struct err *err)
 	struct top_stored *t = ctx;
 	const struct source_opts o = {.select = &t->cmd->select};
 	int rc = ask_flush(t->cmd, err);
+	uint64_t was_ns;
 
 	if (rc < 0)
 		return rc;
@@ -96,7 +100,14 @@ int top_stored_take(void *ctx, struct tui_set *ret, struct err *err)
 		return err_set(err, -EINVAL, "%s: no database that a daemon records into",
 			       t->cmd->select.db);
 	}
+	was_ns = t->end_ns;
 	note_times(t, ret);
+	if (t->any && ret->source->query->profile->meta.start_wall_ns + OVERLAP_NS < was_ns) {
+		source_close(ret->source);
+		*ret = (struct tui_set){0};
+		return 1;
+	}
+	t->any = true;
 	return 0;
 }
 

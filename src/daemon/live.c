@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "daemon/sampling.h"
+#include "daemon/table_cache.h"
 #include "model/excerpt.h"
 #include "model/fresh.h"
 #include "query/samples/query.h"
@@ -158,8 +159,11 @@ int live_start(const struct live_opts *o, struct live **ret, struct err *err)
 
 	l->opts = *o;
 	rc = make_names_dir(l, err);
-	if (rc >= 0)
+	if (rc >= 0) { /* a recorder that is begun anew has its unwind tables at once */
+		table_cache_start(l->names_dir);
+		table_cache_keep();
 		rc = open_sampling(l, err);
+	}
 	l->taken_ns = clock_mono_ns();
 	if (rc < 0)
 		live_stop(l);
@@ -328,6 +332,7 @@ void live_stop(struct live *l)
 	close_sampling(l);
 	let_go_of_names(l->names);
 	if (l->names_dir) {
+		table_cache_end();
 		remove_dir(l->names_dir);
 		close(l->names_fd);
 	}

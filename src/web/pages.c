@@ -160,14 +160,47 @@ static bool same_text(const char *a, const char *b)
 	return !differ;
 }
 
-/* Whether HOST, "NAME[:PORT]", is this server. */
-static bool is_own_host(const struct pages *p, const char *host)
+/* Writes the address at this machine's end of connection C, as it stands in URLs; false: it has
+ * none. */
+static bool own_address(const struct pages *p, struct MHD_Connection *c, char text[64])
 {
-	const char *names[] = {p->opts->host, "localhost", "127.0.0.1", "[::1]"};
-	char own[96];
+	const union MHD_ConnectionInfo *info =
+		p->lib.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} a;
+	socklen_t n = sizeof(a);
+	char address[INET6_ADDRSTRLEN];
+
+	if (!info || getsockname(info->connect_fd, &a.any, &n) < 0)
+		return false;
+	if (a.any.sa_family == AF_INET)
+		snprintf(text, 64, "%s",
+			 inet_ntop(AF_INET, &a.v4.sin_addr, address, sizeof(address)));
+	else if (a.any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a.v6.sin6_addr))
+		snprintf(text, 64, "%s",
+			 inet_ntop(AF_INET, &a.v6.sin6_addr.s6_addr[12], address, sizeof(address)));
+	else if (a.any.sa_family == AF_INET6)
+		snprintf(text, 64, "[%s]",
+			 inet_ntop(AF_INET6, &a.v6.sin6_addr, address, sizeof(address)));
+	else
+		return false;
+	return true;
+}
+
+/* Whether HOST, "NAME[:PORT]", is this server: the address that C came to is, when it listens at
+ * all of them.  A site that turns its own name into that address still has another name. */
+static bool is_own_host(const struct pages *p, struct MHD_Connection *c, const char *host)
+{
+	char address[64], own[96];
+	const char *names[] = {p->opts->host, "localhost", "127.0.0.1", "[::1]", address};
 
 	if (!p->opts->host) /* a unix socket's client may say anything that no site is called */
 		return host && (strcmp(host, "localhost") == 0 || str_starts(host, "localhost:"));
+	if (!own_address(p, c, address))
+		names[4] = "localhost";
 	for (size_t i = 0; host && i < n_elems(names); i++) {
 		snprintf(own, sizeof(own), "%s:%u", names[i], p->opts->port);
 		if (strcasecmp(host, own) == 0 ||
@@ -177,9 +210,9 @@ static bool is_own_host(const struct pages *p, const char *host)
 	return false;
 }
 
-static bool is_own_origin(const struct pages *p, const char *origin)
+static bool is_own_origin(const struct pages *p, struct MHD_Connection *c, const char *origin)
 {
-	return !origin || (str_starts(origin, "http://") && is_own_host(p, origin + 7));
+	return !origin || (str_starts(origin, "http://") && is_own_host(p, c, origin + 7));
 }
 
 static bool is_loopback(const struct sockaddr *a)
@@ -423,11 +456,11 @@ static enum MHD_Result pages_answer(void *ctx, struct MHD_Connection *c, const c
 		return give_answer(p, q, c);
 	}
 	value = p->lib.lookup_connection_value(c, MHD_HEADER_KIND, "Host");
-	if (!is_own_host(p, value))
+	if (!is_own_host(p, c, value))
 		return pages_refuse(p, c, MHD_HTTP_FORBIDDEN,
 				    "this server has another name; use the address it printed\n");
 	value = p->lib.lookup_connection_value(c, MHD_HEADER_KIND, "Origin");
-	if (!is_own_origin(p, value))
+	if (!is_own_origin(p, c, value))
 		return pages_refuse(p, c, MHD_HTTP_FORBIDDEN, "other sites may not ask here\n");
 	if (!reads)
 		return pages_refuse(p, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`dwell top` of programs that run: what it shows, and how it ends."""
+import calendar
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
 import screen
@@ -44,6 +47,12 @@ def end(p, wanted):
     check(not p.restored(), "not restored: %s" % p.restored())
     check(not p.terminal.odd, "it wrote %s" % p.terminal.odd)
     check(not left_behind(), "it left %s" % left_behind())
+
+
+def times_of(text):
+    """When each table of TEXT begins, to the second, and how long it is: "vm, 2026-11-26 11:57:08 UTC, 2.1 s"."""
+    found = re.findall(r"^\S+, (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC, ([\d.]+) s", text, re.M)
+    return [(calendar.timegm(time.strptime(start, "%Y-%m-%d %H:%M:%S")), float(s)) for start, s in found]
 
 
 def shows_what_burns_first():
@@ -99,13 +108,19 @@ def follows_a_daemon():
         try:
             wait_for(lambda: dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
             with Burning():
-                p = top(100, 30, "--live", "--db", "db")
+                p = top(100, 30, "--live", "--db", "db", "--comm", "burn") # other programs run, too
                 p.until(lambda: "burn_here" in first_row(p), "burn_here is not the first row")
                 check(p.terminal.lines()[0].startswith("db: "), "the first line: " + p.terminal.lines()[0])
                 p.send("d")
                 p.wait("change%")
                 p.send("q")
                 end(p, 0)
+                # The daemon merges what it stored for the tables, which is not shown again.
+                p = dwell("top", "--live", "--db", "db", "--intervals", 20, "-d", "100ms")
+                times = times_of(p.stdout)
+                check(len(times) == 20, "%d tables: %s" % (len(times), p.stderr))
+                for (start, s), (later, _) in zip(times, times[1:]):
+                    check(start + s < later + 2, "a table begins %.1f s before the end of the last: %s" % (start + s - later, times))
         finally:
             daemon.send_signal(signal.SIGTERM)
     p = dwell("top", "--live", "--db", "db", "--intervals", 1)

@@ -6,7 +6,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser, findBrowser } from "./browser.mjs";
 
@@ -359,6 +359,20 @@ test("who may not ask is refused", async () => {
   if (process.getuid() === 0) {
     const code = `require("node:http").get("${server.base}/api/prof", (r) => process.exit(r.statusCode === 401 ? 0 : 1))`;
     execFileSync(process.execPath, ["-e", code], { uid: 12345, gid: 12345, cwd: "/" });
+  }
+});
+
+test("at all addresses: this machine's own with the token, no other name", async () => {
+  const own = Object.values(networkInterfaces()).flat().find((a) => a.family === "IPv4" && !a.internal)?.address;
+  const other = await serve("real", "--listen", "0.0.0.0:0");
+  const { port } = new URL(other.base), token = { "X-Dwell-Token": other.token };
+  try {
+    for (const [address, given, status] of [["127.0.0.1", {}, 200], ["127.0.0.1", { ...token, Host: `10.1.2.3:${port}` }, 403], ["127.0.0.1", { ...token, Host: `evil.example:${port}` }, 403],
+      ...own ? [[own, token, 200], [own, { ...token, Host: `evil.example:${port}` }, 403], [own, { ...token, Origin: "http://evil.example" }, 403],
+        [own, { ...token, Origin: `http://${own}:${port}` }, 200], [own, { "X-Dwell-Token": "0" }, 401], [own, {}, 401]] : []])
+      assert.equal((await request("/api/epochs", given, `http://${address}:${port}`)).status, status, `${address} ${JSON.stringify(given)}`);
+  } finally {
+    await other.end();
   }
 });
 
