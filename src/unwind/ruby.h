@@ -57,6 +57,38 @@ SCRIPT_STEP __u64 ruby_thread(SCRIPT_ENV *env, const struct ruby_layout *l, __u6
 	return python_word(env, block + off);
 }
 
+/* Whether THREAD, which executes EC, collects garbage: somebody does, and it is the one that
+ * runs. */
+SCRIPT_STEP bool ruby_collects(SCRIPT_ENV *env, const struct ruby_layout *l, __u64 thread, __u64 ec)
+{
+	__u64 lock, vm;
+
+	if (!l->objects)
+		return false;
+	lock = vm = python_word(env, thread + RUBY_THREAD_LOCK);
+	if (!l->is_key)
+		vm = python_word(env, thread + RUBY_THREAD_LOCK + 8);
+	return python_word(env, python_word(env, vm + l->objects) + RUBY_OBJECTS_FLAGS) &
+		       RUBY_COLLECTS &&
+	       python_word(env, lock + l->running) == (l->is_key ? thread : ec);
+}
+
+/* Puts what the thread does in place of the method that it was in. */
+SCRIPT_STEP void ruby_put_collector(SCRIPT_ENV *env, struct python_walk *p)
+{
+	static const char name[24] = "[garbage collection]";
+	__u64 number;
+
+	text_clear(&p->record.file);
+	text_clear(&p->record.more);
+	text_clear(&p->record.name);
+	__builtin_memcpy(p->record.name.words, name, sizeof(name));
+	p->record.name.n_bytes = 20;
+	number = text_number(p, text_hash(&p->record.name, 20));
+	if (text_tell(env, p, number, 0))
+		script_put(env, FRAME_SCRIPT(number, SCRIPT_NO_OFF));
+}
+
 /* Finds the innermost frame of the thread.  SYMBOLS is the table of names, 0: not known. */
 SCRIPT_STEP void ruby_begin(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
 			    __u64 anchor, __u64 symbols)
@@ -80,6 +112,8 @@ SCRIPT_STEP void ruby_begin(SCRIPT_ENV *env, struct python_walk *p, const struct
 		return;
 	p->frame = p->words[RUBY_EC_STACK + 2];
 	p->failed = 0;
+	if (ruby_collects(env, l, thread, ec))
+		ruby_put_collector(env, p);
 }
 
 /* Reads the String at AVMA into TO; a hash of it, 0 when it is none or cannot be read. */

@@ -7,6 +7,8 @@
 
 /* Where things are, in bytes.  Equal in all releases of a version. */
 struct ruby_layout {
+	__u16 objects; /* of a rb_vm_t: objspace; 0: not known */
+	__u16 running; /* of a rb_ractor_t: threads.running_ec; 2.7, of a rb_vm_t: running_thread */
 	__u8 frame_words;   /* of a rb_control_frame_t */
 	__u8 entry_bytes;   /* of an iseq_insn_info_entry, which begins with the line */
 	__u8 info;	    /* of a rb_iseq_constant_body: insns_info */
@@ -31,17 +33,20 @@ struct ruby_layout {
 static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 	[INTERPRETER_RUBY_2_7 - INTERPRETER_RUBY_FIRST] = {RUBY_BEFORE_3_2, .frame_words = 7,
 							   .entry_bytes = 8, .thread = 56,
-							   .thread_ec = 32, .is_key = 1},
+							   .thread_ec = 32, .is_key = 1,
+							   .objects = 0x480, .running = 200},
 	[INTERPRETER_RUBY_3_0 - INTERPRETER_RUBY_FIRST] = {RUBY_BEFORE_3_2, .frame_words = 7,
 							   .entry_bytes = 8, .thread = 56,
 							   .thread_ec = 40},
 	[INTERPRETER_RUBY_3_1 - INTERPRETER_RUBY_FIRST] = {RUBY_BEFORE_3_2, .frame_words = 8,
 							   .entry_bytes = 12, .thread = 48,
-							   .thread_ec = 40},
+							   .thread_ec = 40, .objects = 0x450,
+							   .running = 520},
 	[INTERPRETER_RUBY_3_2 - INTERPRETER_RUBY_FIRST] = {RUBY_SINCE_3_2, .frame_words = 8},
 	[INTERPRETER_RUBY_3_3 - INTERPRETER_RUBY_FIRST] = {RUBY_SINCE_3_2, .frame_words = 7,
 							   .class_path = 152, .attached = 128,
-							   .names_classes = 1},
+							   .names_classes = 1, .objects = 0x518,
+							   .running = 384},
 	[INTERPRETER_RUBY_3_4 - INTERPRETER_RUBY_FIRST] = {RUBY_SINCE_3_2, .frame_words = 7},
 };
 
@@ -55,6 +60,9 @@ static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 /* What all these versions share: vm_core.h, iseq.h, method.h, internal/imemo.h, id.h, st.h,
  * ruby/internal/core; words of a rb_execution_context_t, a rb_control_frame_t, an environment from
  * two words before it on, a rb_iseq_constant_body, a rb_method_entry_t; bytes of others. */
+#define RUBY_THREAD_LOCK     24 /* of a rb_thread_t: what knows who runs */
+#define RUBY_OBJECTS_FLAGS   16 /* of a rb_objspace_t */
+#define RUBY_COLLECTS	     0x20
 #define RUBY_EC_STACK	     0 /* and its size, in words, and the innermost frame */
 #define RUBY_FRAME_PC	     0
 #define RUBY_FRAME_ISEQ	     2

@@ -49,6 +49,10 @@ def native_frames_between():
     most(shifted, total, 0.05, "paths without a native sort")
 
 
+def garbage_collection():
+    script_graph.ruby_garbage(installed(), PROGRAM)
+
+
 def where_threads_wait():
     record("-g", "--off-cpu", "--", *installed(), PROGRAM, "w_wait", "0.5")
     found = [(p, n) for p, n in folded_paths("--no-inline", "--event", "blocked") if "Object#w_waiting" in p]
@@ -62,4 +66,4 @@ def one_place_in_all_processes():
 
 
 run(every_way_of_calling, shares_of_work, code_that_is_made_and_gone, native_frames_between, where_threads_wait,
-    one_place_in_all_processes)
+    garbage_collection, one_place_in_all_processes)

@@ -98,3 +98,20 @@ def ruby_calls(command, program):
         "W_Numbers#<=>", "W_Numbers#method_missing", "block in <class:W_Numbers>", "W_Numbers.w_class", "W_Numbers#w_super",
         "Object#w_fibered", "block in Object#w_enumerate", "Object#w_threaded", "Object#w_evaluated", "Object#w_throwing"),
         "Object#w_recurse")
+
+
+def ruby_garbage(command, program):
+    """What is shown as garbage collection is what the program measured of GC.start, and none of a thread's without the lock."""
+    p = dwell("record", "-g", "-e", "cpu-clock", "-c", 500009, "--db", "db", "--", *command, program, "w_garbage", longer(3))
+    said = re.search(r"collected: (\S+)", p.stderr)
+    check(said, "the program says nothing: " + p.stderr)
+    found = folded_paths("--no-inline")
+    mine = [(path, n) for path, n in found if "Object#w_garbage" in path]
+    collects = sum(n for path, n in mine if "[garbage collection]" in path)
+    total = sum(n for path, n in mine if "Array#initialize" not in path)
+    enough(total, 1000, "samples in w_garbage")
+    near(collects, total, float(said.group(1)), "garbage collection", 0.05)
+    packing = [(path, n) for path, n in found if "Object#w_packing" in path]
+    enough(sum(n for _, n in packing), 500, "samples in w_packing")
+    most(sum(n for path, n in packing if "[garbage collection]" in path), sum(n for _, n in packing), 0.02,
+         "garbage collection in a thread that compresses")

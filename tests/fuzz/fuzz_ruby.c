@@ -38,6 +38,14 @@ static void put_thread(struct wr *w, const struct ruby_layout *l)
 	wr_le64(w, 0x10000); /* stack, and its size, and the frame */
 	wr_le64(w, 0x1000);
 	wr_le64(w, 0x10000);
+	if (!l->objects)
+		return;
+	wr_le64(w, 0x5100); /* what knows who runs, the machine, its objects: they are collected */
+	if (!l->is_key)
+		wr_le64(w, 0x5200);
+	wr_le64(w, 0x5300);
+	wr_le64(w, RUBY_COLLECTS);
+	wr_le64(w, l->is_key ? 0x3000 : 0x4000);
 }
 
 /* What a walk over a block, which C called, reads of its frame, its method and that one's class. */

@@ -43,6 +43,7 @@ def ruby_of(suite, version):
     check(sh(*command, "-e", "print RUBY_VERSION").startswith(version + "."), "%s has no Ruby %s" % (suite, version))
     script_graph.ruby_calls(command, "/root/ruby_work.rb")
     script_graph.shares_of_work(command, "rb", "/root/ruby_work.rb", "Object#")
+    script_graph.ruby_garbage(command, "/root/ruby_work.rb")
 
 
 def php_7_4():

@@ -13,7 +13,7 @@
 #include "t.h"
 
 #define HEAP	  0x10000ull
-#define N_WORDS	  4096
+#define N_WORDS	  4096 /* 128 objects */
 #define OBJECT(i) (HEAP + 256 * (i))
 
 struct heap {
@@ -79,7 +79,9 @@ enum {
 	CLASSES = 26, /* and what they have besides, their tables: three objects each */
 	NAMES = 35,   /* the table, its array, that array's */
 	TEXTS = 40,
-	THREAD = 55 /* and its table of modules */
+	VM = 55, /* six of them; where the threads' owner is too */
+	OBJECTS = 61,
+	THREAD = 62 /* and its table of modules, or its keys: to 0x360 */
 };
 
 static uint64_t text(struct heap *h, const struct ruby_layout *l, unsigned i, const char *s)
@@ -259,6 +261,7 @@ static void ruby(uint32_t interpreter)
 				    "%swork /a/path/of/many/characters/b.rb:11\n"
 				    "<main> a.rb:3\n",
 				    c, array, c);
+	_mem_ char *more = NULL;
 	uint64_t *innermost;
 
 	profile_init(&h->p);
@@ -268,6 +271,24 @@ static void ruby(uint32_t interpreter)
 	EXPECT_EQ(out.n_loops, 2);
 	EXPECT_EQ(h->n_told, 4);
 	expect_frames(h, &out, all);
+
+	/* The thread that runs collects garbage; another one that is met meanwhile does not. */
+	if (l->objects) {
+		const uint64_t self = l->is_key ? OBJECT(RUBY_THREAD) : OBJECT(EC);
+		uint64_t *thread = heap_at(h, RUBY_THREAD, RUBY_THREAD_LOCK);
+
+		thread[0] = OBJECT(VM);
+		thread[1] = l->is_key ? thread[1] : OBJECT(VM);
+		*heap_at(h, VM, l->objects) = OBJECT(OBJECTS);
+		*heap_at(h, VM, l->running) = self;
+		*heap_at(h, OBJECTS, RUBY_OBJECTS_FLAGS) = RUBY_COLLECTS;
+		ruby_walk_frames(&in, &out);
+		more = xasprintf("[garbage collection] [ruby]:0\n%s", all);
+		expect_frames(h, &out, more);
+		*heap_at(h, VM, l->running) = self + 8;
+		ruby_walk_frames(&in, &out);
+		expect_frames(h, &out, all);
+	}
 
 	/* A frame that is half made: its code is not that of its method, or its instruction no
 	 * one of its code. */

@@ -141,9 +141,13 @@ static void fold_phase(struct folder *f, ctx_id ctx)
 	const bool first = !f->phase[c.parent];
 
 	f->phase_image[ctx] = first ? image : f->phase_image[c.parent];
-	if (first)
-		f->to[ctx] = profile_intern_ctx(p, to, phases_place(p, f->resolver, f->phase[ctx]));
-	else if (image == f->phase_image[ctx])
+	if (first) {
+		const place_id place = phases_place(p, f->resolver, f->phase[ctx]);
+
+		/* Of Ruby the kernel's side says it too. */
+		f->to[ctx] =
+			to && p->ctxs.v[to].place == place ? to : profile_intern_ctx(p, to, place);
+	} else if (image == f->phase_image[ctx])
 		f->to[ctx] = to;
 	else
 		f->to[ctx] = profile_intern_ctx(p, to, c.place);
