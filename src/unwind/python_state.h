@@ -108,10 +108,11 @@ struct python_walk {
 	 * that ended the last loop's frames. */
 	__u64 cop, contexts, outer, cop_file, cop_file_hash;
 	__u32 index, stack_type, closed_at, is_first;
-	/* Ruby: the table of names; of the last code its instructions, what tells their lines,
-	 * the code of the method that it stands in, and what that method is; all that is left is
-	 * put, whichever loop executes it.  `end` is that of the stack of frames. */
-	__u64 symbols, instructions, n_instructions, entries, starts, local, def;
+	/* Ruby: the table of names; of the last code its method, its instructions, what tells
+	 * their lines, the code of the method that it stands in, and what that method is; all
+	 * that is left is put, whichever loop executes it.  `end` is that of the stack of
+	 * frames. */
+	__u64 symbols, method, instructions, n_instructions, entries, starts, local, def;
 	__u32 n_entries, is_rest;
 	__u64 words[PYTHON_STATE_WORDS + 1];
 	struct script_record record;

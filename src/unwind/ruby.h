@@ -316,11 +316,10 @@ SCRIPT_STEP bool ruby_path(SCRIPT_ENV *env, struct python_walk *p, const struct 
 SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct ruby_layout *l,
 			    __u64 iseq, __u64 method)
 {
-	const __u64 code = script_mix(iseq, method);
 	__u64 hash, part, label, path, number, info = l->info / 8;
 	__u32 first_line;
 
-	if (code == p->code)
+	if (iseq == p->code && method == p->method)
 		return p->number;
 	p->code = 0;
 	p->def = method ? p->words[RUBY_METHOD_DEF] : 0;
@@ -348,7 +347,8 @@ SCRIPT_STEP __u64 ruby_code(SCRIPT_ENV *env, struct python_walk *p, const struct
 	number = text_number(p, hash);
 	if (!text_tell(env, p, number, first_line))
 		return SCRIPT_UNREADABLE;
-	p->code = code;
+	p->code = iseq;
+	p->method = method;
 	p->number = number;
 	return number;
 }
