@@ -93,7 +93,8 @@ static const struct dcpi_name {
 	{"dcpiwhatcg", "why", NULL},
 };
 
-/* Words of other profilers: the command that does it here, or what to type instead. */
+/* Words of other profilers, DCPI's programs among them: the command that does it here, or what to
+ * type instead. */
 static const struct alias {
 	const char *name, *command, *say;
 } aliases[] = {
@@ -113,6 +114,17 @@ static const struct alias {
 	 "`dwell record --off-cpu -g` records who waits where; then `dwell tree --event blocked`"},
 	{"mem", NULL,
 	 "`dwell record` keeps what the hardware says of loads; then `dwell prof --pm`"},
+	{"dcpi2bb", NULL, "`dwell export --autofdo` and `--bolt` write counts for compilers"},
+	{"dcpi2pix", NULL, "`dwell list --blocks` counts basic blocks"},
+	{"dcpi2ps", NULL, "`dwell list PROCEDURE -o FILE.html` draws code, `dwell flame` calls"},
+	{"dcpidis", NULL, "`dwell list --asm` shows instructions"},
+	{"dcpildlatency", NULL, "`dwell prof --pm any:latency` adds up what loads waited"},
+	{"dcpisource", NULL, "`dwell list --both` shows source with instructions"},
+	{"dcpisumxct", NULL, "`dwell list --blocks --counts FILE` reads callgrind's counts"},
+	{"dcpix", NULL, "`dwell list --blocks --counts FILE` reads callgrind's counts"},
+	{"dcpivcat", NULL, "values are not sampled"},
+	{"dcpivlst", NULL, "values are not sampled"},
+	{"dcpivprofiler", NULL, "values are not sampled"},
 };
 
 static const struct alias *find_alias(const char *name)
@@ -435,6 +447,16 @@ static int unknown_command(const char *name, struct err *err)
 		       name);
 }
 
+/* Says what to use in place of PROGRAM, a program of DCPI's that is none of ours. */
+static int refuse_program(const char *program)
+{
+	const struct alias *alias = find_alias(program);
+
+	fprintf(stderr, "%s: dwell has no such program: %s\n", program,
+		alias ? alias->say : "`dwell help` lists what it does");
+	return 2;
+}
+
 static int run_named(int argc, char **argv)
 {
 	const struct command *command = find_command(argv[0]);
@@ -562,6 +584,8 @@ int main(int argc, char **argv)
 	guard_standard_fds();
 	if (name)
 		return run_cmd(find_command(name->command), name->name, name->word, argc, argv);
+	if (strncmp(program, "dcpi", 4) == 0)
+		return refuse_program(program);
 	if (argc < 2) {
 		add_overview(&overview);
 		fputs(str_get(&overview), stderr);
