@@ -755,7 +755,9 @@ TEST(a_stopped_profile_goes_on)
 	REQUIRE(PAPI_profil(buf, n_bytes, TEXT, 65536, set, code, MS, 0) == PAPI_OK);
 	for (int i = 0; i < 20; i++) {
 		count = run_at_one_place(set, 0.0107);
-		EXPECT(count > 10 * MS);
+		/* the kernel stops the clock a little before it stops charging CPU time, about
+		 * 20 us at each switch to another thread */
+		EXPECT(count > 8 * MS);
 		all += count;
 		if (i == 0)
 			n_open = n_events();
