@@ -73,7 +73,7 @@ for document in documents:
                                    not files_of(re.sub(r"FORMAT|NAME", "*", p))])
     code = set(re.findall(r"`(?:struct |enum )?(\w+)\(\)`", prose)) | set(re.findall(r"`(?:struct |enum )?(\w+_\w+)`", prose))
     check(f"{name}: symbols exist", sorted(s for s in code if s not in everything and not re.match(r"FORMAT|NAME|noun_|n_things", s)))
-    if document.parent.name == "formats":
+    if document.parent == root / "docs/formats":
         code_files = list(code_of(text))
         known = words(code_files + list(root.glob("src/model/*.h")))
         check(f"{name}: fields are in the code it names", [] if code_files else ["names no code"])
