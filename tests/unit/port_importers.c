@@ -121,6 +121,30 @@ TEST(files_end_anywhere)
 				 &n_columns) < 0);
 }
 
+/* A message of pprof's that ends between two fields is a smaller one; of lines, those before count. */
+TEST(messages_and_folded_lines_end_anywhere)
+{
+	size_t n, n_columns, n_taken = 0;
+	uint8_t *packed = stacks_t_file("pprof", &n), *part;
+	struct wr bytes = {0};
+	uint64_t sums[8];
+
+	REQUIRE(gzip_unpack(packed, n, 1 << 20, &bytes, NULL) == 0);
+	for (size_t k = 0; k < bytes.n; k++) {
+		part = xmemdup(bytes.v, k + !k);
+		n_taken += read_back("profile of pprof", part, k, sums, &n_columns) >= 0;
+		free(part);
+	}
+	EXPECT(n_taken < bytes.n / 4);
+	for (size_t k = 0; k < strlen(stacks_t_folded); k++) {
+		part = xmemdup(stacks_t_folded, k + !k);
+		read_back("file of folded stacks", part, k, sums, &n_columns);
+		free(part);
+	}
+	wr_release(&bytes);
+	free(packed);
+}
+
 TEST(circles_are_refused)
 {
 	static const char circle[] = "{\"nodes\":[{\"id\":1,\"children\":[2]},{\"id\":2,"
