@@ -90,15 +90,11 @@ static const struct phase_row {
 	{"", "go", "runtime.bgscavenge", COLLECTS},
 };
 
-struct phase_range {
-	uint64_t start, end; /* svma */
-	phase_id phase;	     /* 1 and a row's number */
-};
-
-/* By image: where its phases begin. */
+/* By image: which rows its procedures may be of, and their names. */
 struct phase_image {
 	bool is_met, is_outermost;
-	VEC(struct phase_range) ranges;
+	uint64_t set;
+	const struct symtab *symtab; /* when there is a row */
 };
 
 static bool begins_with(const char *s, const char *begin)
@@ -128,27 +124,36 @@ static uint64_t phase_rows(const struct image *im, bool is_outermost)
 	return set;
 }
 
-static void find_ranges(struct phase_image *pi, const struct symtab *st, uint64_t set)
+/* The row of SET that entry I of ST is of, as a phase. */
+static phase_id phase_of_entry(const struct symtab *st, uint32_t entry, uint64_t set)
 {
-	for (uint32_t s = 0; s < st->n; s++) {
-		const struct procedure pr = symtab_get(st, s);
+	const char *name = symtab_get(st, entry).name;
 
-		for (size_t i = 0; i < n_elems(rows); i++) {
-			if (!(set >> i & 1) || !begins_with(pr.name, rows[i].begin))
-				continue;
-			vec_push(&pi->ranges,
-				 ((struct phase_range){pr.start, pr.end, (phase_id)(i + 1)}));
-			break;
-		}
-	}
+	for (size_t i = 0; i < n_elems(rows); i++)
+		if (set >> i & 1 && *name == *rows[i].begin && begins_with(name, rows[i].begin))
+			return (phase_id)(i + 1);
+	return PHASE_NONE;
 }
 
+/* The phase of the procedure at SVMA, by any of its names.  Only procedures that were met are
+ * looked at: a runtime has a hundred thousand. */
 static phase_id phase_at(const struct phase_image *pi, uint64_t svma)
 {
-	vec_each (r, &pi->ranges)
-		if (svma >= r->start && svma < r->end)
-			return r->phase;
-	return PHASE_NONE;
+	const struct symtab *st = pi->symtab;
+	const uint32_t found = symtab_find(st, svma);
+	uint64_t start;
+	uint32_t first;
+	phase_id phase = PHASE_NONE;
+
+	if (found == PROC_NONE)
+		return PHASE_NONE;
+	start = symtab_get(st, found).start;
+	first = found;
+	while (first > 0 && symtab_get(st, first - 1).start == start)
+		first--;
+	for (uint32_t i = first; !phase && i < st->n && symtab_get(st, i).start == start; i++)
+		phase = phase_of_entry(st, i, pi->set);
+	return phase;
 }
 
 void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
@@ -163,18 +168,20 @@ void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 		pi->is_outermost |= !p->ctxs.v[i].parent;
 	}
 	for (image_id i = 0; i < p->images.n; i++) {
-		const uint64_t set =
-			images[i].is_met ? phase_rows(&p->images.v[i], images[i].is_outermost) : 0;
+		struct phase_image *pi = &images[i];
 
-		if (set)
-			find_ranges(&images[i], resolver_image(r, &p->images.v[i])->symtab, set);
+		if (pi->is_met)
+			pi->set = phase_rows(&p->images.v[i], pi->is_outermost);
+		if (pi->set)
+			pi->symtab = resolver_image(r, &p->images.v[i])->symtab;
 	}
 	for (place_id i = 0; i < p->places.n; i++) {
-		ph->of_place[i] = phase_at(&images[p->places.v[i].image], p->places.v[i].svma);
+		const struct phase_image *pi = &images[p->places.v[i].image];
+
+		if (pi->set)
+			ph->of_place[i] = phase_at(pi, p->places.v[i].svma);
 		ph->any |= ph->of_place[i] != PHASE_NONE;
 	}
-	for (image_id i = 0; i < p->images.n; i++)
-		vec_release(&images[i].ranges);
 	free(images);
 }
 
