@@ -41,7 +41,8 @@ enum term_look {
  * gives the terminal back before it ends the process. */
 int term_open(struct err *err);
 
-/* Gives it back; may be called twice. */
+/* Gives it back; may be called twice.  Signals that want the program to end are noted on: a
+ * terminal that goes away sends several, and there is something to clean up. */
 void term_close(void);
 
 /* The signal that wants the program to end; 0: none. */

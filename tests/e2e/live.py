@@ -79,7 +79,7 @@ def shows_what_burns_first():
 
 def gives_the_terminal_back():
     for name, wanted in ("TERM", 143), ("INT", 130), ("HUP", 129), ("SEGV", -signal.SIGSEGV):
-        p = top(80, 24, "-p", os.getpid())
+        p = top(80, 24)
         p.wait("procedures by")
         check(p.terminal.alternate, "it took no screen of its own")
         os.kill(p.process.pid, getattr(signal, "SIG" + name))
@@ -87,6 +87,9 @@ def gives_the_terminal_back():
             p.until(p.ended, "it did not end")
             check(left_behind(), "a crash removed its names")
             dwell("top", "--intervals", 1, "-d", "100ms", "-p", os.getpid())
+        else:
+            p.until(lambda: p.ended() or not p.terminal.alternate, "the terminal is not given back")
+            p.process.send_signal(getattr(signal, "SIG" + name))  # while it cleans up
         end(p, wanted)
 
 
