@@ -183,7 +183,7 @@ void term_close(void)
 	curses.delscreen(term.screen);
 	term.screen = NULL;
 	term.n_back = 0;
-	/* A terminal that goes away sends several signals: what is left to do is done all the same. */
+	/* A terminal that goes away sends several: what is left to do is done all the same. */
 	watch_signals(term_on_signal, SIG_DFL);
 }
 
