@@ -121,7 +121,8 @@ TEST(files_end_anywhere)
 				 &n_columns) < 0);
 }
 
-/* A message of pprof's that ends between two fields is a smaller one; of lines, those before count. */
+/* A message of pprof's that ends between two fields is a smaller one; of lines, those before
+ * count. */
 TEST(messages_and_folded_lines_end_anywhere)
 {
 	size_t n, n_columns, n_taken = 0;
