@@ -259,7 +259,7 @@ static uint32_t procedure_at(const struct query *q, image_id image, uint64_t svm
 static void samples_name(struct source *s, struct flat *f)
 {
 	const size_t n_images = s->query->profile->images.n;
-	bool *has_rows;
+	uint32_t *first, *next; /* rows of each image, + 1: a list */
 
 	if (f->level == SCOPE_ADDRESS)
 		vec_each (row, &f->rows)
@@ -267,20 +267,29 @@ static void samples_name(struct source *s, struct flat *f)
 
 	if (f->level < SCOPE_PROCEDURE || f->level == SCOPE_LINE || f->whose.procedure)
 		return;
-	has_rows = xcalloc(n_images + 1, sizeof(*has_rows));
-	vec_each (row, &f->rows)
-		if (row->image != ROW_NO_IMAGE)
-			has_rows[row->image] = true;
-	for (image_id im = 0; im < n_images; im++) {
-		if (!has_rows[im])
+	first = xcalloc(n_images + 1, sizeof(*first));
+	next = xcalloc(f->rows.n + 1, sizeof(*next));
+	for (uint32_t i = (uint32_t)f->rows.n; i-- > 0;) {
+		const image_id im = f->rows.v[i].image;
+
+		if (im == ROW_NO_IMAGE)
 			continue;
-		vec_each (row, &f->rows)
-			if (row->image == im)
-				row->procedure = rows_procedure_name(s->query, im, row->proc,
-								     &row->nameless);
+		next[i] = first[im];
+		first[im] = i + 1;
+	}
+	for (image_id im = 0; im < n_images; im++) {
+		if (!first[im])
+			continue;
+		for (uint32_t i = first[im]; i; i = next[i - 1]) {
+			struct flat_row *row = &f->rows.v[i - 1];
+
+			row->procedure =
+				rows_procedure_name(s->query, im, row->proc, &row->nameless);
+		}
 		resolver_rest(s->query->resolver, &s->query->profile->images.v[im]);
 	}
-	free(has_rows);
+	free(next);
+	free(first);
 }
 
 static int compare_owners(const struct profile *p, const struct row_by *by, owner_id x, owner_id y)
