@@ -17,6 +17,7 @@ struct heap {
 	struct scripts scripts;
 	struct profile p;
 	uint32_t n_told;
+	uint32_t n_reads;
 	uint64_t hole; /* an address that cannot be read; 0: none */
 };
 
@@ -24,6 +25,7 @@ static bool heap_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
 {
 	struct heap *h = ctx;
 
+	h->n_reads++;
 	if (avma < HEAP || avma + n > HEAP + sizeof(h->words) ||
 	    (h->hole >= avma && h->hole < avma + n))
 		return false;

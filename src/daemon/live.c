@@ -266,7 +266,9 @@ static int begin_anew(struct live *l, struct err *err)
 {
 	const struct collector_stats s = collector_stats(l->sampling.collector);
 
-	if (s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES < LIVE_MOST_BYTES)
+	if (s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES +
+		    profile_dictionary_bytes(&l->sampling.profile) <
+	    LIVE_MOST_BYTES)
 		return 0;
 	close_sampling(l);
 	return open_sampling(l, err);

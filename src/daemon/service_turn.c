@@ -261,13 +261,14 @@ static bool turn_rate(struct service *v, double cost, uint64_t now_ns)
 	return true;
 }
 
-/* What a new set would begin without, roughly: a context with its value, its place's share, and
- * its chain's; and a key. */
+/* What a new set would begin without, roughly: a context with its value and its chain's share; a
+ * key; and texts, images and places. */
 static size_t dictionary_bytes(const struct service *v)
 {
 	const struct collector_stats s = collector_stats(v->set->sampling.collector);
 
-	return s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES;
+	return s.n_contexts * CONTEXT_BYTES + s.n_keys * KEY_BYTES +
+	       profile_dictionary_bytes(&v->set->sampling.profile);
 }
 
 /* Tells whether this set's memory, BYTES now, has grown so much that the next one must begin.  It

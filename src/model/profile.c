@@ -50,6 +50,18 @@ string_id profile_intern_str(struct profile *p, const char *s)
 	return profile_intern_strn(p, s, strlen(s));
 }
 
+/* What finds an element, and what vectors and indexes have in store. */
+#define FOUND_BYTES 24
+
+size_t profile_dictionary_bytes(const struct profile *p)
+{
+	return p->arena.n_bytes + p->strings.n * (sizeof(*p->strings.v) + FOUND_BYTES) +
+	       p->images.n * (sizeof(*p->images.v) + FOUND_BYTES) +
+	       p->places.n * (sizeof(*p->places.v) + FOUND_BYTES) +
+	       p->scripts.n * (sizeof(*p->scripts.v) + FOUND_BYTES) +
+	       p->owners.n * (sizeof(*p->owners.v) + FOUND_BYTES);
+}
+
 const char *profile_str(const struct profile *p, string_id id)
 {
 	assert(id < p->strings.n);

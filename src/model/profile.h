@@ -247,6 +247,9 @@ void profile_release(struct profile *p);
 string_id profile_intern_str(struct profile *p, const char *s);
 string_id profile_intern_strn(struct profile *p, const char *s, size_t n);
 
+/* Memory that P's texts, images and places take, about. */
+size_t profile_dictionary_bytes(const struct profile *p);
+
 /* The text of ID; lives as long as the profile. */
 const char *profile_str(const struct profile *p, string_id id);
 

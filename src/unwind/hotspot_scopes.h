@@ -96,7 +96,7 @@ HOTSPOT_PART int hotspot_scope(SCRIPT_ENV *env)
 	l = HOTSPOT_LAYOUT(hotspot_process_of(env)->interpreter);
 	extra = hotspot_process_of(env)->interpreter >= INTERPRETER_HOTSPOT_21;
 	h->n_taken = 0;
-	if (h->n_scopes >= HOTSPOT_MOST_SCOPES ||
+	if (h->n_scopes >= HOTSPOT_MOST_SCOPES || !script_may_step(hotspot_python_of(env)) ||
 	    !script_read(env, hotspot_blob_word(h, l->scopes) + h->scope, h->scope_bytes, 16, 16))
 		return 0;
 	sender = hotspot_number(h, extra);

@@ -207,7 +207,7 @@ SCRIPT_STEP bool perl_step(SCRIPT_ENV *env, struct python_walk *p)
 	const struct perl_layout *l = PERL_LAYOUT(p->interpreter);
 	__u64 context, cop, cv, retop, depth;
 
-	if (!p->frame)
+	if (!p->frame || !script_may_step(p))
 		return false;
 	if (!p->index)
 		return perl_leave(env, p, l);

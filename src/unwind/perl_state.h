@@ -38,7 +38,6 @@ static const struct perl_layout perl_layouts[PERL_N_LAYOUTS] = {
 #define PERL_CONTEXT_DEPTH 10 /* its lower half */
 #define PERL_CONTEXT_SUB   9  /* of its type */
 #define PERL_MOST_CONTEXTS 0x100000
-#define PERL_MOST_STEPS	   4096 /* contexts that one loop executes */
 #define PERL_COP_LINE	   0x24
 #define PERL_COP_FILE	   0x30
 #define PERL_CV_STASH	   4

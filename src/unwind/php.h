@@ -108,7 +108,7 @@ SCRIPT_STEP bool php_step(SCRIPT_ENV *env, struct python_walk *p)
 	__u32 info, line = 0;
 	bool is_internal;
 
-	if (!frame)
+	if (!frame || !script_may_step(p))
 		return false;
 	p->frame = 0;
 	if (!script_read(env, frame, p->words, PHP_FRAME_WORDS * 8, PYTHON_STATE_WORDS * 8)) {

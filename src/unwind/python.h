@@ -137,6 +137,20 @@ SCRIPT_STEP __u64 python_text(SCRIPT_ENV *env, struct python_walk *p, const stru
 	return hash | 1;
 }
 
+/* Whether P may look at one more of PHP's or Ruby's frames, Perl's contexts or HotSpot's scopes.
+ * Not each of these is a frame of the walk, which has a bound; a process may make an endless list,
+ * and lead to it from each of its native frames, while interrupts wait. */
+SCRIPT_STEP bool script_may_step(struct python_walk *p)
+{
+	if (p->n_steps < SCRIPT_MOST_STEPS) {
+		p->n_steps++;
+		return true;
+	}
+	p->frame = 0;
+	p->failed = SCRIPT_UNREADABLE;
+	return false;
+}
+
 /* Tells of the code in P->record, whose table of lines is the bytes object at AVMA. */
 SCRIPT_STEP bool python_tell(SCRIPT_ENV *env, struct python_walk *p, __u64 avma)
 {

@@ -217,11 +217,10 @@ static void each_loop(struct python_env *env, struct python_frames *ret,
 		      bool (*step)(struct python_env *, struct python_walk *))
 {
 	struct python_walk *p = &env->walk;
-	uint32_t n_steps = 0;
 
-	while (p->frame && !p->failed && ret->n < ret->max && n_steps < 8 * ret->max) {
+	while (p->frame && !p->failed && ret->n < ret->max) {
 		ret->n_loops++;
-		while (n_steps++ < 8 * ret->max && step(env, p))
+		while (ret->n < ret->max && step(env, p))
 			;
 	}
 	ret->failed = p->failed;

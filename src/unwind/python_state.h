@@ -90,6 +90,10 @@ static const struct python_layout python_layouts[PYTHON_N_LAYOUTS] = {
 /* The layout of INTERPRETER; of zeros when it has none. */
 #define PYTHON_LAYOUT(interpreter) (&python_layouts[(interpreter) & (PYTHON_N_LAYOUTS - 1)])
 
+/* PHP's and Ruby's frames, Perl's contexts and HotSpot's scopes that one walk looks at.  Perl's are
+ * blocks and loops as well. */
+#define SCRIPT_MOST_STEPS 4096
+
 /* What a walk knows of the interpreter. */
 struct python_walk {
 	__u64 anchor;	   /* whose frames these are: address of _PyRuntime; 0: none looked for */
@@ -114,6 +118,7 @@ struct python_walk {
 	 * frames. */
 	__u64 symbols, method, instructions, n_instructions, entries, starts, local, def;
 	__u32 n_entries, is_rest;
+	__u32 n_steps, spare; /* SCRIPT_MOST_STEPS: of all loops */
 	__u64 words[PYTHON_STATE_WORDS + 1];
 	struct script_record record;
 };

@@ -422,7 +422,7 @@ SCRIPT_STEP bool ruby_step(SCRIPT_ENV *env, struct python_walk *p)
 	const bool is_first = p->is_first;
 	__u32 flags, magic;
 
-	if (!frame)
+	if (!frame || !script_may_step(p))
 		return false;
 	p->frame = p->is_first = 0;
 	if (!script_read(env, frame, p->words, 5 * 8, PYTHON_STATE_WORDS * 8)) {

@@ -108,8 +108,7 @@ static const struct ruby_layout ruby_layouts[RUBY_N_LAYOUTS] = {
 #define RUBY_T_IMEMO	     0x1a
 #define RUBY_IMEMO_SVAR	     2
 #define RUBY_IMEMO_METHOD    6
-#define RUBY_MOST_OUTER	     8	  /* blocks within blocks, to a method */
-#define RUBY_MOST_STEPS	     4096 /* frames of one stack, those of C included */
+#define RUBY_MOST_OUTER	     8 /* blocks within blocks, to a method */
 
 /* The positions of instructions that begin a line: iseq.c, succ_index_lookup. */
 #define RUBY_NEAR	 54 /* positions in the first table, 9 a word */

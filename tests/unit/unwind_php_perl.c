@@ -317,3 +317,41 @@ TEST(perl_5_40)
 {
 	perl(INTERPRETER_PERL_5_40);
 }
+
+/* --- lists without an end --- */
+
+static void endless(struct heap *h, uint32_t interpreter, uint64_t runtime,
+		    void (*walk)(const struct python_input *, struct python_frames *))
+{
+	uint64_t frames[8];
+	struct python_frames out = {.frames = frames, .max = 8};
+	const struct python_input in = {.interpreter = interpreter,
+					.runtime = runtime,
+					.thread = OBJECT(THREAD),
+					.read = heap_read,
+					.tell = heap_tell,
+					.ctx = h};
+
+	walk(&in, &out);
+	EXPECT_EQ(out.failed, SCRIPT_UNREADABLE);
+	EXPECT(h->n_reads > SCRIPT_MOST_STEPS);
+	EXPECT(h->n_reads < 3 * SCRIPT_MOST_STEPS);
+	EXPECT_EQ(out.n, 0);
+}
+
+/* A process decides what its list leads to; nothing in it need be a frame. */
+TEST(endless_lists_end)
+{
+	_mem_ struct heap *h = xcalloc(1, sizeof(*h));
+
+	php_fill(h, PHP_LAYOUT(INTERPRETER_PHP_8_2));
+	heap_at(h, COMPARE_FRAME, 0)[PHP_FRAME_FUNC] = 0;
+	heap_at(h, COMPARE_FRAME, 0)[PHP_FRAME_PREV] = OBJECT(COMPARE_FRAME);
+	endless(h, INTERPRETER_PHP_8_2, OBJECT(GLOBALS), php_walk_frames);
+
+	memset(h, 0, sizeof(*h));
+	perl_fill(h, PERL_LAYOUT(INTERPRETER_PERL_5_36));
+	perl_context(h, SORT_CONTEXTS, 1, 0, 0, 1);
+	heap_at(h, SORT_STACK, 0)[PERL_STACK_PREV] = OBJECT(SORT_STACK);
+	endless(h, INTERPRETER_PERL_5_36, OBJECT(KEY), perl_walk_frames);
+}

@@ -220,7 +220,7 @@ __noinline int perl_frames(struct cpu_walk *w, __u64 key)
 		return 0;
 	if (w->python.anchor != key)
 		perl_begin(w, &w->python, PERL_LAYOUT(w->python.interpreter), key);
-	bpf_loop(PERL_MOST_STEPS, perl_frame, &w, 0);
+	bpf_loop(SCRIPT_MOST_STEPS, perl_frame, &w, 0);
 	if (w->python.failed)
 		put_mark(w, w->python.failed + SCRIPT_PERL);
 	return 0;
@@ -244,7 +244,7 @@ __noinline int ruby_frames(struct cpu_walk *w, __u64 anchor, __u64 symbols)
 		return 0;
 	if (w->python.anchor != anchor)
 		ruby_begin(w, &w->python, RUBY_LAYOUT(w->python.interpreter), anchor, symbols);
-	bpf_loop(RUBY_MOST_STEPS, ruby_frame, &w, 0);
+	bpf_loop(SCRIPT_MOST_STEPS, ruby_frame, &w, 0);
 	if (w->python.failed)
 		put_mark(w, w->python.failed + SCRIPT_RUBY);
 	return 0;
@@ -265,7 +265,8 @@ static int rest_frame(__u32 i, struct cpu_walk **walk)
 }
 
 /* What is left on the list of an interpreter at the root of the walk: of CPython's a mark.  PHP's,
- * Perl's and Ruby's own lists are always in order, so there the rest is put. */
+ * Perl's and Ruby's own lists are always in order, so there the rest is put, and a mark where that
+ * fails. */
 __noinline int script_rest(struct cpu_walk *w)
 {
 	if (!w || w->n_frames + w->n_kept >= CHAIN_MAX_FRAMES)
@@ -273,10 +274,15 @@ __noinline int script_rest(struct cpu_walk *w)
 	if (INTERPRETER_IS_RUBY(w->python.interpreter)) {
 		w->python.is_rest = 1;
 		ruby_frames(w, w->python.anchor, w->python.symbols);
-	} else if (w->python.interpreter >= INTERPRETER_PHP_FIRST)
-		bpf_loop(PERL_MOST_STEPS, rest_frame, &w, 0);
-	else
+	} else if (w->python.interpreter < INTERPRETER_PHP_FIRST) {
 		put_mark(w, SCRIPT_UNMATCHED);
+	} else {
+		bpf_loop(SCRIPT_MOST_STEPS, rest_frame, &w, 0);
+		if (w->python.failed)
+			put_mark(w, w->python.failed + (INTERPRETER_IS_PHP(w->python.interpreter)
+								? SCRIPT_PHP
+								: SCRIPT_PERL));
+	}
 	w->python.frame = 1; /* such a walk is not kept */
 	return 0;
 }

@@ -24,6 +24,10 @@
 /* What every piece of code takes besides its strings. */
 #define CODE_BYTES 160
 
+/* What an image or a place takes of the profile besides its texts, with what finds it. */
+#define IMAGE_BYTES (sizeof(struct image) + 32)
+#define PLACE_BYTES (sizeof(struct place) + sizeof(struct script) + 32)
+
 struct script_code {
 	uint64_t number;
 	char *file, *name;
@@ -423,17 +427,35 @@ static uint32_t code_line(const struct script_code *c, uint32_t off)
 	return python_line(c->interpreter, c->lines, c->n_line_bytes, c->first_line, off);
 }
 
-place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
+static bool has_room(const struct scripts *s)
 {
-	const uint64_t number = SCRIPT_CODE(frame);
-	struct script_code *c = number < SCRIPT_N_MARKS ? NULL : scripts_find(s, number);
+	return s->n_placed_bytes < SCRIPTS_MOST_PLACED;
+}
+
+/* The place in P of code like C that there is no room for. */
+static place_id place_beyond(struct profile *p, const struct script_code *c)
+{
+	const struct script_language *l = language_of(c->interpreter);
+	const struct script_function f = {
+		.language = l->language, .file = l->no_file, .name = "[more code than is kept]"};
+
+	return profile_intern_script(p, profile_intern_script_image(p, &f), script_svma(f.name, 0),
+				     &f, 0);
+}
+
+/* What P has in texts, images and places of scripts. */
+static size_t placed_bytes(const struct profile *p)
+{
+	return p->arena.n_bytes + p->images.n * IMAGE_BYTES + p->scripts.n * PLACE_BYTES;
+}
+
+/* The place in P of code C, at OFF. */
+static place_id place_code(struct scripts *s, struct profile *p, struct script_code *c,
+			   uint32_t off)
+{
 	struct script_function f;
 	uint32_t line = 0;
 
-	if (!c) {
-		s->n_unknown += number >= SCRIPT_N_MARKS;
-		return scripts_mark(p, number < SCRIPT_N_MARKS ? (uint32_t)number : 0);
-	}
 	if (!c->is_placed && INTERPRETER_IS_V8(c->interpreter) && c->first_line)
 		c->first_line = scripts_line(s, c->source, c->first_line - 1);
 	f = code_function(c);
@@ -442,7 +464,25 @@ place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
 		c->start = script_svma(f.name, c->first_line);
 		c->is_placed = true;
 	}
-	if (SCRIPT_OFF(frame) != SCRIPT_NO_OFF)
-		line = code_line(c, SCRIPT_OFF(frame));
+	if (off != SCRIPT_NO_OFF && has_room(s))
+		line = code_line(c, off);
 	return profile_intern_script(p, c->image, c->start, &f, line);
+}
+
+place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame)
+{
+	const uint64_t number = SCRIPT_CODE(frame);
+	struct script_code *c = number < SCRIPT_N_MARKS ? NULL : scripts_find(s, number);
+	const size_t n_before = placed_bytes(p);
+	place_id place;
+
+	if (!c) {
+		s->n_unknown += number >= SCRIPT_N_MARKS;
+		return scripts_mark(p, number < SCRIPT_N_MARKS ? (uint32_t)number : 0);
+	}
+	if (!c->is_placed && !has_room(s))
+		return place_beyond(p, c);
+	place = place_code(s, p, c, SCRIPT_OFF(frame));
+	s->n_placed_bytes += placed_bytes(p) - n_before;
+	return place;
 }

@@ -11,6 +11,10 @@
 /* What is kept of code in all; when there is more, everything is forgotten and told again. */
 #define SCRIPTS_MOST_BYTES ((size_t)16 << 20)
 
+/* What the profile keeps of code with samples, all processes together: texts may be as long as a
+ * process likes, and there may be new ones in every sample. */
+#define SCRIPTS_MOST_PLACED ((size_t)16 << 20)
+
 struct script_code;
 struct script_source;
 
@@ -20,6 +24,7 @@ struct scripts {
 	VEC(struct script_source) sources;
 	struct index by_source;
 	size_t n_bytes;
+	size_t n_placed_bytes;	    /* of the profile */
 	uint64_t n_told, n_damaged; /* records, ever */
 	uint64_t n_unknown;	    /* frames of code that was not told of */
 };
@@ -30,7 +35,8 @@ void scripts_release(struct scripts *s);
  * forgotten: numbers must then be told again. */
 bool scripts_add(struct scripts *s, const uint8_t *bytes, size_t n);
 
-/* The place in P of FRAME, a FRAME_IS_SCRIPT.  Of code that is not known it is one that says so. */
+/* The place in P of FRAME, a FRAME_IS_SCRIPT.  Of code that is not known, or that comes after
+ * SCRIPTS_MOST_PLACED bytes, it is one that says so. */
 place_id scripts_place(struct scripts *s, struct profile *p, uint64_t frame);
 
 /* The place in P that says what MARK (enum script_mark) does. */
