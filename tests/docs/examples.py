@@ -70,28 +70,6 @@ def set_up_facts():
                          f"{samples}event cycles 1000\nfacts\nsample {main_at} 9\n")
 
 
-# What dwell calc and its like analyse: counts of a loop, and branch stacks of it with cycles (tests/cli/lib.sh).
-CALC = """
-mkdir calc && cd calc && . "$CLI/lib.sh" && make_calc_db
-{
-	echo "host vax"
-	echo "event 1000000 branches"
-	echo "exec 10 calc"
-	echo "mmap 10 401000 1000 1000 $PWD/calc $(readelf -n calc | awk '/Build ID/ { print $3 }')"
-	turn=$(at 18):$(at 5):p:20
-	for i in $(seq 300); do
-		echo "branches 10 10 $i $(at 9) $turn $turn $(at 11):$(at 16):p:20 $turn $(at 11):$(at 16):m:20 $turn"
-	done
-} | mkperf >perf.data
-"""
-
-
-def set_up_calc():
-    cli = build / "tests/cli"
-    subprocess.run(["sh", "-c", CALC], check=True, env=dict(
-        os.environ, CLI=str(man.parent.parent / "tests/cli"), PATH=f"{build}:{cli}:{os.environ['PATH']}"))
-
-
 def examples(page):
     section = page.read_text(encoding="utf-8").split("# EXAMPLES\n")[1].split("\n# ")[0]
     return [line for block in section.split("```\n")[1::2] for line in block.splitlines()]
@@ -114,7 +92,6 @@ def main():
     for name in ("DCPIDB", "DEBUGINFOD_URLS"):
         environment.pop(name, None)
     insert, day = set_up()
-    set_up_calc()
     can_record = subprocess.run([build / "dwell", "doctor", "--json"], capture_output=True, check=False).returncode == 0
     sleeper = subprocess.Popen(["sleep", "600"])
     for page in sorted(man.glob("*.scd")):
@@ -129,13 +106,7 @@ def main():
                 continue
             environment["DWELLDB"] = ("recorded" if re.search("dwell (record|import)", line) else
                                       "facts" if "profileme" in page.name else "db")
-            directory, run = ".", line
-            if re.match("dwell (calc|stalls|why)", line):
-                directory, environment["DWELLDB"] = "calc", "db"
-                for said, meant in (("spmv", "walk"), ("insert,find program", "walk calc"), ("program$", "calc"), (r"callgrind\.out\.4711", "counts"),
-                                    (r"(stalls|why) -i perf.data", r"\1 -i perf.data --mhz 2000 --conf low")): # the file does not tell the clock
-                    run = re.sub(said, meant, run)
-            ran = subprocess.run(["bash", "-o", "pipefail", "-c", fit(run, insert, day, sleeper.pid)], env=environment, cwd=directory,
+            ran = subprocess.run(["bash", "-o", "pipefail", "-c", fit(line, insert, day, sleeper.pid)], env=environment,
                                  capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
             good = ran.returncode == 0 and (ran.stdout or ran.stderr or ">" in line or "-o" in line.split())
             n_failed += not good
