@@ -146,7 +146,7 @@ static int refuse_others(const struct hpc_args *a, struct err *err)
 	return 0;
 }
 
-/* Has images and source files looked for by the rules of -R. */
+/* Takes the rules of -R, by which images and source files are looked for. */
 static int parse_rules(struct cmd *c, struct hpc_args *a, struct build_opts *o)
 {
 	vec_each (text, &a->prefixes) {

@@ -29,7 +29,7 @@ int event_list_parse(const struct event_env *env, const char *text, struct event
 int event_parse(const struct event_env *env, const char *text, struct event_spec *ret,
 		struct err *err);
 
-/* Has SPEC, which counts user code and more, count user code alone.  Its name says so: "cycles"
+/* Makes SPEC, which counts user code and more, count user code alone.  Its name says so: "cycles"
  * becomes "cycles:u", "cycles:kup" "cycles:pu", "cpu/event=0x3c/" "cpu/event=0x3c/u". */
 void event_spec_user_only(struct event_spec *spec);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of an event beside its base: how much of it there is for one of the base, or for a hundred. */
+/* How much of an event there is for one of its base, or for a hundred. */
 static const struct {
 	const char *name, *base, *unit;
 	double scale;

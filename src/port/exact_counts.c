@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "formats/callgrind.h"
 
-/* Of callgrind's events: instructions executed (cl-format.html, "Ir"). */
+/* callgrind's event for instructions executed (cl-format.html, "Ir"). */
 #define EXECUTED "Ir"
 
 struct counts_reader {

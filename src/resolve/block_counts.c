@@ -27,7 +27,7 @@
 
 #include "base/lower_bound.h"
 
-/* Of 16 jumps in a stack, or more, two have no partner. */
+/* A stack has 16 jumps or more, and two of them have no partner. */
 #define ENDS_PER_ODD 16
 
 const char *count_confidence_name(enum count_confidence c)

@@ -141,7 +141,7 @@ static double scale_of_branches(const struct calc_maker *m)
 	return NAN;
 }
 
-/* The same by samples of retired instructions in the procedure. */
+/* How many jumps one in a branch stack stands for, by samples of retired instructions. */
 static double scale_of_instructions(const struct calc_maker *m)
 {
 	const struct blocks *b = &m->ret->counts;

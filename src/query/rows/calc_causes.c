@@ -17,7 +17,7 @@
 #include "query/samples/branch_rows.h"
 #include "resolve/insn_uses.h"
 
-/* Of how few samples nothing follows, and of how small a share. */
+/* Fewer samples tell nothing, and a cause of a smaller share is none. */
 #define ENOUGH	   8.0
 #define RARE_SHARE 0.01
 

@@ -15,7 +15,7 @@ struct stall_row {
 	uint32_t line;
 };
 
-/* Of one procedure. */
+/* The cycles of one procedure. */
 struct stall_proc {
 	const char *procedure, *image;
 	struct calc_tally tally;

@@ -144,7 +144,7 @@ static void fold_phase(struct folder *f, ctx_id ctx)
 	if (first) {
 		const place_id place = phases_place(p, f->resolver, f->phase[ctx]);
 
-		/* Of Ruby the kernel's side says it too. */
+		/* The kernel's side says it of Ruby. */
 		f->to[ctx] =
 			to && p->ctxs.v[to].place == place ? to : profile_intern_ctx(p, to, place);
 	} else if (image == f->phase_image[ctx])
