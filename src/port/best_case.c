@@ -178,7 +178,7 @@ static int model_blocks(struct best_maker *m, size_t first, size_t n, struct mca
 		mca_release(&some);
 		return rc < 0 ? err_set(err, rc, "llvm-mca models two CPUs") : 0;
 	}
-	if (rc == -ENOENT || rc == -ENOMEM) {
+	if (rc == -ENOENT || rc == -ENOMEM || rc == -ETIMEDOUT) {
 		*err = why;
 		return rc;
 	}
@@ -323,6 +323,9 @@ int best_case_find(const struct best_case_code *code, const struct best_case_opt
 		return err_set(err, -ENOTSUP, "no model of this machine's code");
 	if (!code->ends.n)
 		return err_set(err, -ENOTSUP, "no blocks");
+	if (code->insns.n > BEST_CASE_MOST)
+		return err_set(err, -E2BIG, "%zu instructions are too many for a model",
+			       code->insns.n);
 	name_of(&m, name);
 	if (load_kept(&m, dir, name, ret))
 		return 0;

@@ -17,6 +17,8 @@
 #include "base/vec.h"
 #include "formats/mca.h"
 
+#define BEST_CASE_MOST 20000u
+
 struct best_case_insn {
 	const uint8_t *bytes; /* borrowed */
 	uint8_t n_bytes;
@@ -35,8 +37,9 @@ struct best_case_opts {
 };
 
 /* Fills RET with a model of each block of CODE.  Blocks that LLVM cannot model on that CPU have no
- * instructions there.  -ENOENT: llvm-mca is not installed; -ENOTSUP: no model for this machine or
- * CPU.  RET is empty after an error; mca_release it in any case. */
+ * instructions there.  -ENOENT: llvm-mca is not installed; -E2BIG: more than BEST_CASE_MOST
+ * instructions; -ETIMEDOUT: LLVM took a minute; -ENOTSUP: no model for this machine or CPU.  RET is
+ * empty after an error; mca_release it in any case. */
 int best_case_find(const struct best_case_code *code, const struct best_case_opts *o,
 		   struct mca *ret, struct err *err);
 void best_case_code_release(struct best_case_code *code);

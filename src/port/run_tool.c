@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -51,6 +52,8 @@ static int say_failed(const char *name, int status, int fd, struct err *err)
 
 	line[n > 0 ? n : 0] = '\0';
 	line[strcspn(line, "\n")] = '\0';
+	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
+		return err_set(err, -ETIMEDOUT, "%s: took longer than it may", name);
 	if (WIFSIGNALED(status))
 		return err_set(err, -EBADMSG, "%s: ended by signal %d (%s)", name, WTERMSIG(status),
 			       strsignal(WTERMSIG(status)));

@@ -245,13 +245,14 @@ static bool is_call(const struct calc_maker *m, const struct calc_insn *in)
 	return i < m->flow.calls.n && m->flow.calls.v[i] == end;
 }
 
-/* Puts the blocks that have instructions into CODE, and their numbers into NUMBERS. */
+/* Puts the blocks that have instructions into CODE, and their numbers into NUMBERS; of a procedure
+ * too large for a model those with samples. */
 static void list_code(struct calc_maker *m, struct best_case_code *code, block_numbers *numbers)
 {
 	for (size_t i = 0; i < m->ret->blocks.n; i++) {
 		const struct calc_block *b = &m->ret->blocks.v[i];
 
-		if (!b->n_insns)
+		if (!b->n_insns || (m->ret->insns.n > BEST_CASE_MOST && b->cycles <= 0))
 			continue;
 		for (uint32_t k = b->first; k < b->first + b->n_insns; k++) {
 			const struct calc_insn *in = &m->ret->insns.v[k];

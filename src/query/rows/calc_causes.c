@@ -62,6 +62,7 @@ struct cause_finder {
 	struct calc_maker *m;
 	struct calc_facts *facts; /* of each instruction */
 	struct insn_uses *uses;	  /* of each instruction */
+	uint32_t *first_in, *in;  /* blocks that lead to block I: in[first_in[I]] .. */
 };
 
 static size_t insn_at(const struct calc *c, uint64_t svma)
@@ -243,15 +244,13 @@ static void consider_entry(struct cause_finder *f, size_t at)
 	const bool is_start = c->blocks.v[in->block].start == f->m->l->start;
 	double from_afar = is_start ? c->blocks.v[in->block].executions : 0;
 
-	for (uint32_t b = 0; b < f->m->flow.blocks.n; b++) {
+	for (uint32_t i = f->first_in[in->block]; i < f->first_in[in->block + 1]; i++) {
+		const uint32_t b = f->in[i];
 		const struct flow_block *k = &f->m->flow.blocks.v[b];
-		bool leads = false;
-		size_t jump;
+		const size_t jump = insn_at(c, k->last);
 
-		for (uint32_t s = f->m->flow.first[b]; s < f->m->flow.first[b + 1]; s++)
-			leads |= f->m->flow.succ[s] == in->block;
-		jump = leads ? insn_at(c, k->last) : SIZE_MAX;
-		if (jump == SIZE_MAX)
+		/* Both ways of a jump may lead here. */
+		if (jump == SIZE_MAX || (i > f->first_in[in->block] && f->in[i - 1] == b))
 			continue;
 		/* What a block that repeats has just run is still there. */
 		if (b != in->block && k->last / LINE_BYTES != in->insn->svma / LINE_BYTES)
@@ -266,6 +265,26 @@ static void consider_entry(struct cause_finder *f, size_t at)
 	}
 }
 
+/* Turns the edges between blocks round. */
+static void find_ways_in(struct cause_finder *f)
+{
+	const struct flow *w = &f->m->flow;
+	const size_t n = w->blocks.n;
+	_mem_ uint32_t *next = xcalloc(n + 1, sizeof(*next));
+
+	f->first_in = xcalloc(n + 2, sizeof(*f->first_in));
+	f->in = xcalloc(w->first[n] + 1, sizeof(*f->in));
+	for (uint32_t s = 0; s < w->first[n]; s++)
+		f->first_in[w->succ[s] + 1]++;
+	for (size_t b = 0; b < n; b++)
+		f->first_in[b + 1] += f->first_in[b];
+	for (size_t b = 0; b < n; b++)
+		next[b] = f->first_in[b];
+	for (uint32_t b = 0; b < n; b++)
+		for (uint32_t s = w->first[b]; s < w->first[b + 1]; s++)
+			f->in[next[w->succ[s]]++] = b;
+}
+
 void calc_find_causes(struct calc_maker *m)
 {
 	struct calc *c = m->ret;
@@ -276,6 +295,7 @@ void calc_find_causes(struct calc_maker *m)
 	for (size_t i = 0; i < c->insns.n; i++)
 		f.uses[i] = insn_uses_of(m->machine, calc_bytes(m, &c->insns.v[i]),
 					 c->insns.v[i].insn->n_bytes);
+	find_ways_in(&f);
 	gather_facts(&f);
 	gather_branches(&f);
 	for (size_t i = 0; i < c->insns.n; i++) {
@@ -290,4 +310,6 @@ void calc_find_causes(struct calc_maker *m)
 	}
 	free(f.facts);
 	free(f.uses);
+	free(f.first_in);
+	free(f.in);
 }
