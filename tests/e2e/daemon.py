@@ -566,10 +566,15 @@ def labels_outlive_it():
 
 def callers_outlive_it():
     """Samples of the dead time have the callers they had: paths that were known before, and new ones; what has none says why."""
+    def callers_of(what, db):
+        p = dwell("prof", "--json", "--callers", what, "--db", db)
+        rows = json.loads(p.stdout)["rows"] if p.returncode == 0 else []
+        return {r["procedure"] or r["image"]: sum(r["counts"].values()) for r in rows}
     for name, slots in ("held", 65536), ("spilled", 64):
         with running(prog("burn"), 60):
             d = Daemon(*RATE, "-g", "--log-slots", slots, "--journal", "0.2", "--epoch", 0, db=name)
-            time.sleep(1)  # tables are made, the path is sent
+            wait_for(lambda: callers_of("burn_here", name).get("main"), "a table for burn", 60)
+            time.sleep(0.5)  # the path is sent
             d.do("epoch")  # all samples before that are in another one
             d.kill()
             with running(prog("burn_rebuilt"), 60):  # its file was never seen by the dead daemon
@@ -579,8 +584,7 @@ def callers_outlive_it():
                     note(d.said())
         callers = {}
         for what in "burn_here", "burn_rebuilt_here":
-            rows = json.loads(sh(DWELL, "prof", "--json", "--callers", what, "--db", name))["rows"]
-            callers[what] = {r["procedure"] or r["image"]: sum(r["counts"].values()) for r in rows}
+            callers[what] = callers_of(what, name)
             note("%s: %s" % (name, callers[what]))
             check(not callers[what].get("[root]"), "%s without a caller and without a reason: %s" % (what, callers[what]))
         total = sum(callers["burn_here"].values())

@@ -251,7 +251,9 @@ class Prof:
 
 def folded_paths(*options, db="db"):
     """The call paths of a recording as lists of names, outermost first, below their commands; and their samples."""
-    lines = [line.rsplit(" ", 1) for line in sh(DWELL, "export", "--folded", "--db", db, *options).splitlines()]
+    p = dwell("export", "--folded", "--db", db, *options)
+    check(p.returncode in (0, 1), p.stderr)  # 1: there are none
+    lines = [line.rsplit(" ", 1) for line in p.stdout.splitlines()]
     return [(path.split(";")[1:], int(n)) for path, n in lines]
 
 
