@@ -27,7 +27,7 @@ static const char *const kind_names[] = {
  * Modules/gcmodule.c, since 3.13 Python/gc.c; PHP, Zend/zend_gc.c, ext/opcache/jit; Go,
  * src/runtime/mgc*.go; CRuby, gc.c. */
 static const struct phase_row {
-	const char *file; /* how its name begins; "": any that is outermost */
+	const char *file; /* how its name begins, maybe behind "lib"; "": any that is outermost */
 	const char *language;
 	const char *begin; /* of the procedure's linked name */
 	enum phase_kind kind;
@@ -69,14 +69,10 @@ static const struct phase_row {
 	{"node", "javascript", "_ZN2v88internal26OptimizingCompileDispatcher", COMPILES},
 	{"node", "javascript", "_ZN2v88internal6maglev", COMPILES},
 	{"node", "javascript", "_ZN2v88internal8baseline", COMPILES},
-	{"libpython", "python", "gc_collect_main", COLLECTS},
-	{"libpython", "python", "PyGC_Collect", COLLECTS},
-	{"libpython", "python", "_PyGC_Collect", COLLECTS},
 	{"python", "python", "gc_collect_main", COLLECTS},
 	{"python", "python", "PyGC_Collect", COLLECTS},
 	{"python", "python", "_PyGC_Collect", COLLECTS},
 	{"php", "php", "zend_gc_collect_cycles", COLLECTS},
-	{"libphp", "php", "zend_gc_collect_cycles", COLLECTS},
 	{"opcache.so", "php", "zend_jit_hot_", COMPILES},
 	{"opcache.so", "php", "zend_jit_trace_hot_", COMPILES},
 	{"libruby", "ruby", "gc_start", COLLECTS},
@@ -112,14 +108,16 @@ static const char *file_name(const struct image *im)
 /* The rows that may be of IM, as a set of bits by number. */
 static uint64_t phase_rows(const struct image *im, bool is_outermost)
 {
-	const char *name = file_name(im);
+	const char *name = file_name(im), *bare = begins_with(name, "lib") ? name + 3 : name;
 	uint64_t set = 0;
 
 	_Static_assert(n_elems(rows) <= 64, "a bit each");
 	if (im->kind != IMAGE_FILE)
 		return 0;
 	for (size_t i = 0; i < n_elems(rows); i++)
-		if (*rows[i].file ? begins_with(name, rows[i].file) : is_outermost)
+		if (*rows[i].file
+			    ? begins_with(name, rows[i].file) || begins_with(bare, rows[i].file)
+			    : is_outermost)
 			set |= 1ull << i;
 	return set;
 }
