@@ -166,7 +166,7 @@ static void limit_child(const struct answers_opts *o)
 			    none = {0, 0};
 
 	setrlimit(RLIMIT_CPU, &cpu);
-#ifndef __SANITIZE_ADDRESS__ /* its shadow alone is larger */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadows are larger */
 	setrlimit(RLIMIT_AS, &memory);
 #endif
 	setrlimit(RLIMIT_CORE, &none);
