@@ -272,10 +272,16 @@ static int open_cache(const char *path)
 {
 	if (!path || file_mkdirs(path, NULL) < 0)
 		return -1;
-	return open(path, O_DIRECTORY | O_CLOEXEC);
+	return open(path, O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
-/* Models are made again at need: where too many are kept, all go. */
+static bool is_model_name(const char *name)
+{
+	return strlen(name) == 2 * (size_t)SHA256_BYTES &&
+	       strspn(name, "0123456789abcdef") == 2 * (size_t)SHA256_BYTES;
+}
+
+/* Models are made again at need: where too many are kept, all go, and nothing else. */
 static void make_room(int dir)
 {
 	const int copy = dup(dir);
@@ -288,11 +294,11 @@ static void make_room(int dir)
 		return;
 	}
 	rewinddir(d);
-	while (readdir(d))
-		n++;
+	for (struct dirent *e; (e = readdir(d)) != NULL;)
+		n += is_model_name(e->d_name);
 	rewinddir(d);
 	for (struct dirent *e; n > MOST_KEPT && (e = readdir(d)) != NULL;)
-		if (e->d_name[0] != '.')
+		if (is_model_name(e->d_name))
 			unlinkat(dir, e->d_name, 0);
 	closedir(d);
 }
