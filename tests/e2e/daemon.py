@@ -985,7 +985,7 @@ def pins_below_a_removed_directory():
     out = sh(DWELL, "ctl", "--db", "other", "clean")
     check("--db %s clean" % where in out and pinned(), out)
     out = sh(DWELL, "ctl", "--db", where, "clean")
-    check(out.startswith("removed the log of a dead daemon"), out)
+    check("removed the log of a dead daemon" in out, out)
     check(where not in sh(DWELL, "ctl", "--db", "other", "clean"), "still there")
 
 
@@ -1001,7 +1001,7 @@ def pins_of_removed_databases():
     p = dwell("ctl", "--db", "never", "clean")
     check(p.returncode == 2 and "no such database" in p.stderr and pinned(), p.stderr)
     out = sh(DWELL, "ctl", "--db", "db", "clean")
-    check(out.startswith("removed the log of a dead daemon") and pinned() == [], out)
+    check("removed the log of a dead daemon" in out and pinned() == [], out)
     check(os.listdir(BPFFS + "/dwell") == [], "left: %s" % os.listdir(BPFFS + "/dwell"))
 
 
