@@ -17,7 +17,7 @@ static bool is_own(const char *folder)
 {
 	struct stat st;
 
-	return folder && folder[0] == '/' && stat(folder, &st) == 0 && st.st_uid == geteuid() &&
+	return folder && folder[0] == '/' && stat(folder, &st) >= 0 && st.st_uid == geteuid() &&
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
