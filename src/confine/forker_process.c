@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/vec.h"
 #include "confine/forker_impl.h"
 #include "confine/rights.h"
@@ -39,7 +40,9 @@ struct process {
 	int sock;
 	struct confine_base base;
 	VEC(struct running) running;
-	uint64_t lent_us; /* CPU time that children that have ended had with niceness 0 */
+	uint64_t
+		lent_us; /* CPU time that ended children had with niceness 0, less what came back */
+	uint64_t back_ns; /* when some of it came back last, CLOCK_MONOTONIC */
 };
 
 /* Address space in use, and data of it: the first and the sixth number of proc(5)
@@ -64,15 +67,28 @@ static void tell_end(const struct process *p, uint32_t id, int status)
 	confine_send(p->sock, &r, sizeof(r), NULL, 0, 0);
 }
 
+/* What was lent comes back in time, CONFINE_LENT_BACK of each second. */
+static void lent_comes_back(struct process *p)
+{
+	const uint64_t now = clock_mono_ns(), us = (now - p->back_ns) / 1000 / CONFINE_LENT_BACK;
+
+	if (!us)
+		return;
+	p->back_ns = now;
+	p->lent_us -= us < p->lent_us ? us : p->lent_us;
+}
+
 /* CPU time that a new child of JOB may have with niceness 0, in ms.  Whoever runs, the time that is
  * lent to all of them is bounded: files that come again and again get niceness 19. */
-static unsigned lend(const struct process *p, const struct confine_job *job)
+static unsigned lend(struct process *p, const struct confine_job *job)
 {
-	uint64_t lent_us = p->lent_us;
+	uint64_t lent_us;
 
+	lent_comes_back(p);
+	lent_us = p->lent_us;
 	vec_each (r, &p->running)
 		lent_us += r->lent_ms * 1000ull;
-	return lent_us < job->lent_in_all_ms * 1000ull ? job->lent_ms : 0;
+	return lent_us + job->lent_ms * 1000ull <= job->lent_in_all_ms * 1000ull ? job->lent_ms : 0;
 }
 
 static void forker_process_serve(struct process *p, const struct confine_request *q, const int *fds,

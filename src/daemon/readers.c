@@ -187,10 +187,12 @@ static int run_container(const struct confine_files *files, const uint8_t *arg, 
 
 #define MIB ((size_t)1 << 20)
 
-/* What `record` lends its readers of CPU time with niceness 0: an honest file takes less than the
- * first, and a hundred programs that nobody knows yet less than the second. */
-#define LENT_MS	       100
-#define LENT_IN_ALL_MS 5000
+/* CPU time with niceness 0 that readers are lent: an honest file takes less than the first, and a
+ * hundred programs that nobody knows yet less than the second, which is for `record`.  The daemon
+ * lends less, and only for what call paths wait for. */
+#define LENT_MS		      100
+#define LENT_IN_ALL_MS	      5000
+#define LENT_IN_ALL_DAEMON_MS 1000
 
 static struct confine_job jobs[N_READER_KINDS] = {
 	[READ_LAYOUT] = {.run = run_layout,
@@ -259,8 +261,8 @@ int readers_start(bool prompt, struct err *err)
 	if (readers.forker || geteuid() != 0)
 		return 0;
 	for (unsigned i = 0; i < N_READER_KINDS; i++) {
-		jobs[i].lent_ms = prompt ? LENT_MS : 0;
-		jobs[i].lent_in_all_ms = prompt ? LENT_IN_ALL_MS : 0;
+		jobs[i].lent_ms = prompt || jobs[i].lane != CONFINE_SLOW ? LENT_MS : 0;
+		jobs[i].lent_in_all_ms = prompt ? LENT_IN_ALL_MS : LENT_IN_ALL_DAEMON_MS;
 	}
 	json_in_seed();
 	return forker_start(jobs, N_READER_KINDS, &readers.forker, err);

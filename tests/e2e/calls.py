@@ -127,8 +127,10 @@ def kernel_and_user():
                  and p.index("main") < p.index("reads") < len(p) - 1
                  and not any(q.endswith("_[k]") for q in p[:p.index("reads")]))
     note("%d of %d samples joined; %s" % (joined, total, a["events"][0]["call_paths"]))
-    enough(total, 500, "samples")
-    least(joined, total, 0.85, "joined: %s" % sorted(paths.items())[:5])
+    # On a busy machine the program's table may be late; such paths say so, and have no callers to join.
+    early = sum(n for p, n in paths.items() if p[0] == "[truncated: no unwind table]")
+    enough(total - early, 500, "samples")
+    least(joined, total - early, 0.85, "joined: %s" % sorted(paths.items())[:5])
 
 
 def flat_sums():
