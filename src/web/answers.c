@@ -162,14 +162,11 @@ static void tell_end(int fd, uint32_t number, uint32_t status)
 
 static void limit_child(const struct answers_opts *o)
 {
-	const struct rlimit cpu = {o->cpu_s, o->cpu_s}, memory = {o->memory, o->memory},
-			    none = {0, 0};
-
-	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_CPU, &(struct rlimit){o->cpu_s, o->cpu_s});
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadows are larger */
-	setrlimit(RLIMIT_AS, &memory);
+	setrlimit(RLIMIT_AS, &(struct rlimit){o->memory, o->memory});
 #endif
-	setrlimit(RLIMIT_CORE, &none);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0});
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
