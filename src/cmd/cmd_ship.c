@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell ship`: sends what a database has to a fleet's ClickHouse. */
+/* `dwell ship`: sends what a database has to ClickHouse, to Pyroscope or to a collector. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,12 +7,14 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "fleet/push.h"
 #include "fleet/ship.h"
+#include "query/samples/stacks.h"
 #include "query/source.h"
 #include "store/store.h"
 
 struct ship_args {
-	const char *to, *to_db, *db, *state;
+	const char *to, *to_db, *db, *state, *tenant;
 	struct fleet_login login;
 	bool schema, create, again, no_names;
 };
@@ -36,23 +38,32 @@ static int create_tables(struct fleet_server *s, struct err *err)
 	return rc;
 }
 
-static void show_totals(struct cmd *c, const struct ship_totals *t)
+struct ship_member {
+	const char *key;
+	uint64_t n;
+};
+
+static void show_json(struct cmd *c, const struct ship_member *members, size_t n)
 {
-	const struct {
-		const char *key;
-		uint64_t n;
-	} members[] = {{"recordings", t->n_recordings}, {"known", t->n_known},
-		       {"segments", t->n_segments},	{"values", t->n_rows},
-		       {"samples", t->n_samples},	{"superseded", t->n_superseded},
-		       {"failed", t->n_failed},		{"bytes", t->n_bytes}};
 	struct json j = json_init(&c->out, 1);
 
+	json_begin(&j, '{');
+	for (size_t i = 0; i < n; i++)
+		json_add_u64(&j, members[i].key, members[i].n);
+	json_end(&j, '}');
+	str_addc(&c->out, '\n');
+}
+
+static void show_totals(struct cmd *c, const struct ship_totals *t)
+{
+	const struct ship_member members[] = {
+		{"recordings", t->n_recordings}, {"known", t->n_known},
+		{"segments", t->n_segments},	 {"values", t->n_rows},
+		{"samples", t->n_samples},	 {"superseded", t->n_superseded},
+		{"failed", t->n_failed},	 {"bytes", t->n_bytes}};
+
 	if (c->json) {
-		json_begin(&j, '{');
-		for (size_t i = 0; i < n_elems(members); i++)
-			json_add_u64(&j, members[i].key, members[i].n);
-		json_end(&j, '}');
-		str_addc(&c->out, '\n');
+		show_json(c, members, n_elems(members));
 		return;
 	}
 	str_addf(&c->out,
@@ -69,6 +80,62 @@ static void show_totals(struct cmd *c, const struct ship_totals *t)
 			 t->n_left_out);
 }
 
+static void show_pushed(struct cmd *c, const struct push_totals *t)
+{
+	const struct ship_member members[] = {{"recordings", t->n_recordings},
+					      {"segments", t->n_segments},
+					      {"samples", t->n_samples},
+					      {"repeated", t->n_repeated},
+					      {"waiting", t->n_waiting},
+					      {"refused", t->n_refused},
+					      {"set_aside", t->n_set_aside},
+					      {"left_out", t->n_left_out},
+					      {"bytes", t->n_bytes}};
+
+	if (c->json) {
+		show_json(c, members, n_elems(members));
+		return;
+	}
+	str_addf(&c->out,
+		 "pushed %" PRIu64 " segment%s: %" PRIu64 " samples, %" PRIu64 " bytes sent\n",
+		 t->n_segments, t->n_segments == 1 ? "" : "s", t->n_samples, t->n_bytes);
+	if (t->n_repeated)
+		str_addf(&c->out,
+			 "%" PRIu64 " of these samples were pushed before without an answer: the "
+			 "server may count them twice\n",
+			 t->n_repeated);
+	if (t->n_left_out)
+		str_addf(&c->out,
+			 "%" PRIu64 " samples are left out: they were merged with pushed ones\n",
+			 t->n_left_out);
+	if (t->n_set_aside)
+		str_addf(&c->out,
+			 "%" PRIu64
+			 " segments are set aside: the server refused them three times\n",
+			 t->n_set_aside);
+}
+
+/* Pushes once to a server that cannot be asked. */
+static int push_once(struct cmd *c, const struct ship_args *a, const char *db)
+{
+	struct push_totals totals = {0};
+	const struct push_opts o = {.db = db,
+				    .state = a->state,
+				    .tenant = a->tenant,
+				    .with_stacks = samples_with_stacks,
+				    .notice = say_notice,
+				    .notice_ctx = c};
+	int rc = fleet_push(a->to, &a->login, &o, &totals, &c->err);
+
+	if (rc < 0)
+		return rc;
+	show_pushed(c, &totals);
+	return totals.n_refused ? err_set(&c->err, -EIO,
+					  "%" PRIu64 " segments were not pushed; the others were",
+					  totals.n_refused)
+				: 0;
+}
+
 static int ship_once(struct cmd *c, const struct ship_args *a)
 {
 	struct ship_totals totals = {0};
@@ -83,6 +150,8 @@ static int ship_once(struct cmd *c, const struct ship_args *a)
 	int rc = source_check_kind(db, SOURCE_STORE | SOURCE_EMPTY, "dwell ship",
 				   "one dwell database", &c->err);
 
+	if (rc >= 0 && push_is_url(a->to))
+		return push_once(c, a, db);
 	if (rc >= 0)
 		rc = fleet_server_open(&s, a->to, a->to_db, &a->login, &c->err);
 	if (rc < 0)
@@ -106,10 +175,15 @@ int cmd_ship(struct cmd *c)
 {
 	struct ship_args a = {0};
 	const struct opt table[] = {
-		{"to", OPT_STR, &a.to, "URL", "ClickHouse: http://HOST:8123/DATABASE, or https://"},
+		{"to", OPT_STR, &a.to, "URL",
+		 "ClickHouse: http://HOST:8123/DATABASE, or https://; pyroscope+http://HOST; "
+		 "otlp+http://HOST"},
 		{"to-db", OPT_STR, &a.to_db, "NAME", "its database, where URL does not name one"},
 		{"login", OPT_STR, &a.login.file, "FILE",
 		 "a user and a password, a line each (default $DWELL_LOGIN)"},
+		{"ca", OPT_STR, &a.login.ca, "FILE",
+		 "certificates that vouch for the server's (default $DWELL_CA, the system's)"},
+		{"tenant", OPT_STR, &a.tenant, "NAME", "whose profiles these are, for Pyroscope"},
 		{"schema", OPT_FLAG, &a.schema, NULL, "print the statements that make the tables"},
 		{"create", OPT_FLAG, &a.create, NULL,
 		 "make the tables first, or bring older ones to this version"},
@@ -129,6 +203,9 @@ int cmd_ship(struct cmd *c)
 
 	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL, "takes no operands; --db names the database");
+	if (rc == 0 && a.to && push_is_url(a.to) && (a.create || a.again || a.to_db || a.no_names))
+		rc = err_set(&c->err, -EINVAL,
+			     "--create, --again, --to-db and --no-names go with ClickHouse");
 	if (rc == 0 && !a.to && !a.schema)
 		rc = err_set(&c->err, -EINVAL,
 			     "--to URL says where to, --schema prints the tables");

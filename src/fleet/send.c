@@ -104,22 +104,13 @@ static int send_images(struct fleet_sender *f, struct err *err)
 	return rc < 0 ? rc : flush_rows(f, err);
 }
 
-/* What a service is called: its label, else its container, else its unit, else its command. */
 static char *service_of(const struct profile *p, const struct owner *o)
 {
-	const char *label = profile_str(p, o->label), *cgroup = profile_str(p, o->cgroup);
-	const char *end = strstr(cgroup, ".service"), *start = end;
 	const struct container *c = profile_container_of(p, o->cgroup);
 
-	if (*label)
-		return xstrdup(label);
-	if (c && c->text[CONTAINER_NAME])
-		return xstrdup(profile_str(p, c->text[CONTAINER_NAME]));
-	while (start && start > cgroup && start[-1] != '/')
-		start--;
-	if (end)
-		return xstrndup(start, (size_t)(end - start));
-	return xstrdup(profile_str(p, o->comm));
+	return container_service(profile_str(p, o->label),
+				 c ? profile_str(p, c->text[CONTAINER_NAME]) : "",
+				 profile_str(p, o->cgroup), profile_str(p, o->comm));
 }
 
 static int send_owners(struct fleet_sender *f, struct err *err)

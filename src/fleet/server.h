@@ -7,6 +7,7 @@
 #define FLEET_SERVER_H
 
 #include "base/str.h"
+#include "fleet/http.h"
 #include "fleet/schema.h"
 
 struct fleet_server;
@@ -14,11 +15,6 @@ struct fleet_server;
 /* Whether PATH names a fleet's database: clickhouse://HOST[:PORT]/DATABASE, or clickhouses:// for
  * TLS. */
 bool fleet_is_url(const char *path);
-
-struct fleet_login {
-	const char *file;    /* two lines, user and password; NULL: $DWELL_LOGIN, else nobody's */
-	uint64_t timeout_ns; /* for an answer; 0: 5 minutes */
-};
 
 /* Makes RET for the server that URL names (clickhouse://, clickhouses://, http://, https://), whose
  * path is the database unless DB is given.  Nothing is sent yet.  A user or password in URL is

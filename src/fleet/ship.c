@@ -25,16 +25,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "fleet/push_state.h"
 #include "fleet/send.h"
+#include "fleet/walk.h"
 #include "store/commit.h"
-#include "store/db.h"
+#include "store/store.h"
 #include "store/snapshot.h"
 
 #define STATE_HEAD "dwell-ship 1\n"
@@ -93,35 +94,6 @@ static uint64_t mark_of(const char *epoch, const struct manifest *m)
 	return mark;
 }
 
-/* The user's own file for this database and this server. */
-static char *default_state(const struct shipper *h, struct err *err)
-{
-	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	_mem_ char *dir = NULL, *db = realpath(h->o->db, NULL);
-	char hex[17];
-	uint8_t bytes[8];
-	struct sha256 s;
-
-	if (base && *base == '/')
-		dir = xasprintf("%s/dwell", base);
-	else if (home && *home == '/')
-		dir = xasprintf("%s/.local/state/dwell", home);
-	if (!dir) {
-		err_set(err, -EINVAL,
-			"there is no home directory; --state FILE names the file that "
-			"remembers what was shipped");
-		return NULL;
-	}
-	if (file_mkdirs(dir, err) < 0)
-		return NULL;
-	sha256_begin(&s);
-	sha256_add(&s, db ? db : h->o->db, strlen(db ? db : h->o->db) + 1);
-	sha256_add(&s, fleet_server_name(h->s), strlen(fleet_server_name(h->s)) + 1);
-	sha256_end(&s, bytes, sizeof(bytes));
-	str_hex(bytes, sizeof(bytes), hex);
-	return xasprintf("%s/ship-%s", dir, hex);
-}
-
 /* A file that is damaged costs questions, nothing else. */
 static void load_state(struct shipper *h)
 {
@@ -141,14 +113,9 @@ static void load_state(struct shipper *h)
 
 static int save_state(struct shipper *h, struct err *err)
 {
-	char *slash = strrchr(h->path, '/');
-	_mem_ char *dir = slash ? xstrndup(h->path, (size_t)(slash - h->path) + 1) : xstrdup(".");
-	_fd_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_mem_ char *text = xasprintf(STATE_HEAD "%s", str_get(&h->state));
 
-	if (fd < 0)
-		return err_errno(err, -errno, "%s", dir);
-	return file_replace_hidden(fd, slash ? slash + 1 : h->path, text, strlen(text), err);
+	return fleet_state_save(h->path, text, strlen(text), err);
 }
 
 /* --- one recording --- */
@@ -333,17 +300,14 @@ static bool ends_all(int rc)
 	return rc == -ECONNREFUSED || rc == -EACCES || rc == -ETIMEDOUT || rc == -EBADMSG;
 }
 
-static int ship_host(struct shipper *h, int epoch_fd, const char *epoch, const char *host,
-		     struct err *err)
+static int ship_one(void *ctx, int dirfd, const char *epoch, const char *host, struct err *err)
 {
-	_fd_ int fd = db_open_dir(epoch_fd, host, false, NULL);
+	struct shipper *h = ctx;
 	struct err why = {0};
 	int rc;
 
-	if (fd < 0 || faccessat(fd, MANIFEST_NAME, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0; /* removed meanwhile, or not there yet */
 	h->totals->n_recordings++;
-	rc = ship_recording(h, fd, epoch, &why);
+	rc = ship_recording(h, dirfd, epoch, &why);
 	if (rc >= 0)
 		return 0;
 	/* What the server was told just now it may not have. */
@@ -355,58 +319,27 @@ static int ship_host(struct shipper *h, int epoch_fd, const char *epoch, const c
 	return 0;
 }
 
-static int ship_epoch(struct shipper *h, int epochs_fd, const char *epoch, struct err *err)
-{
-	_fd_ int fd = db_open_dir(epochs_fd, epoch, false, NULL);
-	name_list hosts = {0};
-	int rc = 0;
-
-	if (fd >= 0)
-		rc = db_names(fd, host_name_valid, &hosts, err);
-	for (size_t i = 0; i < hosts.n && rc >= 0; i++)
-		rc = ship_host(h, fd, epoch, hosts.v[i], err);
-	name_list_release(&hosts);
-	return rc;
-}
-
-static int ship_all(struct shipper *h, int db_fd, struct err *err)
-{
-	_fd_ int fd = db_open_dir(db_fd, "epochs", false, err);
-	name_list epochs = {0};
-	int rc = fd < 0 ? fd : 0;
-
-	if (rc >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
-		rc = err_set(err, -EBUSY, "somebody else ships this database now");
-	if (rc >= 0)
-		rc = db_names(fd, epoch_name_valid, &epochs, err);
-	for (size_t i = 0; i < epochs.n && rc >= 0; i++)
-		rc = ship_epoch(h, fd, epochs.v[i], err);
-	name_list_release(&epochs);
-	return rc;
-}
-
 int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_totals *ret,
 	       struct err *err)
 {
 	struct resolver_opts ro = {.no_save = true};
 	_mem_ char *images = store_images_dir(o->db, false, NULL);
 	struct shipper h = {.s = s, .o = o, .totals = ret};
-	_fd_ int fd = db_open(o->db, false, err);
 	uint64_t sent = fleet_server_sent(s);
-	int rc = fd < 0 ? fd : 0, saved;
+	int rc, saved;
 
 	*ret = (struct ship_totals){0};
+	rc = fleet_check_schema(s, err);
 	if (rc >= 0)
-		rc = fleet_check_schema(s, err);
-	if (rc >= 0)
-		h.path = o->state ? xstrdup(o->state) : default_state(&h, err);
+		h.path = o->state ? xstrdup(o->state)
+				  : fleet_state_path(o->db, fleet_server_name(s), err);
 	if (rc >= 0 && !h.path)
 		rc = -EINVAL;
 	if (rc >= 0) {
 		load_state(&h);
 		ro.cache_dir = images;
 		h.resolver = o->no_names ? NULL : resolver_new(&ro);
-		rc = ship_all(&h, fd, err);
+		rc = walk_recordings(o->db, ship_one, &h, err);
 		/* A pass that ended early asks for the rest again. */
 		saved = save_state(&h, rc < 0 ? NULL : err);
 		rc = rc < 0 ? rc : saved;

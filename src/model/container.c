@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "model/cgroup_parts.h"
 
 /* Ids are looked for by their text: a path's is no string of its own. */
@@ -68,4 +69,17 @@ bool container_has_texts(const struct container *c)
 		if (c->text[i])
 			return true;
 	return false;
+}
+
+char *container_service(const char *label, const char *name, const char *cgroup, const char *comm)
+{
+	const char *end = strstr(cgroup, ".service"), *start = end;
+
+	if (*label)
+		return xstrdup(label);
+	if (name && *name)
+		return xstrdup(name);
+	while (start && start > cgroup && start[-1] != '/')
+		start--;
+	return end ? xstrndup(start, (size_t)(end - start)) : xstrdup(comm);
 }

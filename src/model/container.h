@@ -20,6 +20,10 @@ const struct container *profile_container_of(const struct profile *p, string_id 
  * container the greater stays, so that profiles may be merged in any order. */
 void profile_add_container(struct profile *p, const struct container *c);
 
+/* What an owner is a part of, to be freed: its label, else its container's name, else the unit that
+ * its cgroup names, else its command.  NAME may be NULL. */
+char *container_service(const char *label, const char *name, const char *cgroup, const char *comm);
+
 /* Whether C says more than its id. */
 bool container_has_texts(const struct container *c);
 

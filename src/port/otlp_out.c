@@ -18,6 +18,7 @@ struct otlp_out {
 	const struct stacks *s;
 	struct wr out, message, inner, value, dictionary;
 	struct text_table strings;
+	struct arena arena;
 	uint32_t *mapping_of, *location_of, *stack_of; /* 0: not made */
 	VEC(uint64_t) numbers;
 	VEC(struct otlp_attribute) attributes;
@@ -176,6 +177,7 @@ static void put_owner_attributes(struct otlp_out *o)
 			     {"container.image.name", w->container[CONTAINER_IMAGE]},
 			     {"k8s.pod.name", w->container[CONTAINER_POD]},
 			     {"k8s.namespace.name", w->container[CONTAINER_NAMESPACE]},
+			     {"service.name", stacks_service(w, &o->arena)},
 			     {"service.version", w->container[CONTAINER_VERSION]},
 			     {"dwell.tenant", w->container[CONTAINER_TENANT]}};
 
@@ -310,6 +312,7 @@ int otlp_out_write(const struct stacks *s, struct out_stream *out, struct export
 	vec_release(&o.owner_numbers);
 	vec_release(&o.attributes);
 	index_release(&o.attribute_ix);
+	arena_release(&o.arena);
 	free(o.mapping_of);
 	free(o.location_of);
 	free(o.stack_of);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "model/container.h"
 
 void stacks_release(struct stacks *s)
 {
@@ -62,6 +63,14 @@ void stacks_name_owner(const struct stack_owner *o, struct str *ret)
 		str_addf(ret, " %" PRIu32 "/%" PRIu32, o->pid, o->tid);
 	else if (o->pid)
 		str_addf(ret, " %" PRIu32, o->pid);
+}
+
+const char *stacks_service(const struct stack_owner *o, struct arena *arena)
+{
+	_mem_ char *name =
+		container_service(o->label, o->container[CONTAINER_NAME], o->cgroup, o->comm);
+
+	return arena_strdup(arena, name);
 }
 
 /* The number of the largest of N numbers; MANY is set when two are not 0. */

@@ -186,6 +186,9 @@ size_t stacks_program(const struct stacks *s);
 /* Appends "comm pid/tid", as far as it is known, to RET. */
 void stacks_name_owner(const struct stack_owner *o, struct str *ret);
 
+/* What service O is a part of (container_service); lives as long as ARENA. */
+const char *stacks_service(const struct stack_owner *o, struct arena *arena);
+
 /* Whether samples in F are the kernel's. */
 static inline bool stacks_is_kernel(const struct stacks *s, const struct stack_function *f)
 {
