@@ -35,6 +35,7 @@
 #include "fleet/send.h"
 #include "fleet/walk.h"
 #include "store/commit.h"
+#include "store/db.h"
 #include "store/store.h"
 #include "store/snapshot.h"
 
@@ -325,11 +326,13 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 	struct resolver_opts ro = {.no_save = true};
 	_mem_ char *images = store_images_dir(o->db, false, NULL);
 	struct shipper h = {.s = s, .o = o, .totals = ret};
+	_fd_ int fd = db_open(o->db, false, err);
 	uint64_t sent = fleet_server_sent(s);
-	int rc, saved;
+	int rc = fd < 0 ? fd : 0, saved;
 
 	*ret = (struct ship_totals){0};
-	rc = fleet_check_schema(s, err);
+	if (rc >= 0)
+		rc = fleet_check_schema(s, err);
 	if (rc >= 0)
 		h.path = o->state ? xstrdup(o->state)
 				  : fleet_state_path(o->db, fleet_server_name(s), err);

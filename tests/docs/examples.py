@@ -100,9 +100,9 @@ def main():
             if re.match("dwell (record|doctor)", line) and not can_record:
                 print(f"ok {n} - {line} # SKIP this user cannot record the whole machine")
                 continue
-            needs = re.search("clickhouse:|top --live", line)
+            needs = re.search(r"clickhouse:|pyroscope\+http|top --live", line)
             if needs:
-                print(f"ok {n} - {line} # SKIP needs a {'server' if 'click' in needs.group() else 'daemon and a terminal'}")
+                print(f"ok {n} - {line} # SKIP needs a {'daemon and a terminal' if 'top' in needs.group() else 'server'}")
                 continue
             environment["DWELLDB"] = ("recorded" if re.search("dwell (record|import)", line) else
                                       "facts" if "profileme" in page.name else "db")
