@@ -63,6 +63,12 @@ struct collector {
 	uint64_t n_drawn;     /* descriptors that had their turn */
 };
 
+/* Steps of collector_open, which a replay (bench/bench_replay.c) does alone: a collector that has
+ * no descriptors, its log for N_CPUS CPUs, and how often it has to be drained. */
+struct collector *collector_new(const struct collector_opts *opts, struct profile *p);
+int collector_open_log(struct collector *c, uint32_t n_cpus, struct err *err);
+void collector_set_cycle(struct collector *c);
+
 /* Takes the layouts that have come, and moves what was counted in their stand-ins. */
 void collector_take_layouts(struct collector *c);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collect/calls/log_chains.h"
 #include "collect/collector_impl.h"
 #include "machine/procfs.h"
 #include "machine/perf_record.h"
@@ -17,6 +18,8 @@
 
 /* The share of a log one cycle may fill. */
 #define LOG_FILL_PART 4
+
+#define WORDS_OF_CHAIN 32 /* with its head */
 
 #define RING_MIN_PAGES 8
 
@@ -43,9 +46,9 @@ static bool can_watch(const struct collector *c)
 	return clocks && c->opts.target.kind == TARGET_COMMAND && !c->inner_pidns;
 }
 
-static int open_log(struct collector *c, struct err *err)
+int collector_open_log(struct collector *c, uint32_t n_cpus, struct err *err)
 {
-	struct log_opts o = {.n_events = c->opts.n_events, .n_cpus = cpus_possible()};
+	struct log_opts o = {.n_events = c->opts.n_events, .n_cpus = n_cpus};
 	int rc;
 
 	/* 64 Ki slots (1 MiB) a CPU on small machines, never more than 64 MiB in all. */
@@ -57,6 +60,7 @@ static int open_log(struct collector *c, struct err *err)
 	o.n_spill = c->opts.n_spill ? c->opts.n_spill : power_of_two(o.n_slots / 16, 64);
 	c->inner_pidns = procfs_inner_pidns(&o.pidns_dev, &o.pidns_ino);
 	c->n_log_cpus = o.n_cpus;
+	procs_expect_cpus(&c->procs, o.n_cpus);
 	if (!c->heads) { /* the first time */
 		c->heads = xcalloc(o.n_cpus, sizeof(*c->heads));
 		c->folded = xcalloc(o.n_cpus, sizeof(*c->folded));
@@ -230,11 +234,20 @@ static void add_events(struct collector *c)
 	}
 }
 
-/* How often to drain: a log must never be more than a part full at the rates asked for. */
-static int choose_cycle_ms(const struct collector *c, uint32_t n_slots)
+/* How often to drain: a log must never be more than a part full at the rates asked for, nor a ring
+ * of chains, if each sample had a new one. */
+static int choose_cycle_ms(const struct collector *c)
 {
+	double n_samples = c->opts.n_slots ? c->opts.n_slots : c->log ? log_n_slots(c->log) : 16384;
 	double hz = 0, ms;
 
+	n_samples /= LOG_FILL_PART;
+	if (c->log && log_chains_of(c->log)) {
+		double n = (double)log_chains_opts(log_chains_of(c->log))->n_chain_words /
+			   WORDS_OF_CHAIN;
+
+		n_samples = n < n_samples ? n : n_samples;
+	}
 	for (uint32_t i = 0; i < c->opts.n_events; i++) {
 		const struct event_spec *s = &c->opts.events[i];
 
@@ -242,8 +255,15 @@ static int choose_cycle_ms(const struct collector *c, uint32_t n_slots)
 		      : s->is_clock && s->attr.sample_period ? 1e9 / (double)s->attr.sample_period
 							     : 10000;
 	}
-	ms = hz > 0 ? n_slots / hz * 1000 / LOG_FILL_PART : CYCLE_MS;
+	ms = hz > 0 ? n_samples / hz * 1000 : CYCLE_MS;
 	return ms < 10 ? 10 : ms > CYCLE_MS ? CYCLE_MS : (int)ms;
+}
+
+void collector_set_cycle(struct collector *c)
+{
+	c->cycle_ms = choose_cycle_ms(c);
+	if (c->offcpu && c->cycle_ms > OFFCPU_CYCLE_MS)
+		c->cycle_ms = OFFCPU_CYCLE_MS;
 }
 
 static int open_offcpu(struct collector *c, struct err *err)
@@ -310,11 +330,11 @@ static void give_up_calls(struct collector *c, const char *why)
 /* The log, without call paths where it cannot be had with them. */
 static int open_some_log(struct collector *c, struct err *err)
 {
-	int rc = open_log(c, err);
+	int rc = collector_open_log(c, cpus_possible(), err);
 
 	if (rc < 0 && gives_up_calls(c)) {
 		give_up_calls(c, err->msg);
-		rc = open_log(c, err);
+		rc = collector_open_log(c, cpus_possible(), err);
 	}
 	return rc;
 }
@@ -349,11 +369,9 @@ static int open_all(struct collector *c, struct err *err)
 	return rc;
 }
 
-int collector_open(const struct collector_opts *opts, struct profile *p, struct collector **ret,
-		   struct err *err)
+struct collector *collector_new(const struct collector_opts *opts, struct profile *p)
 {
 	struct collector *c = xcalloc(1, sizeof(*c));
-	int rc;
 
 	c->opts = *opts;
 	c->profile = p;
@@ -378,15 +396,22 @@ int collector_open(const struct collector_opts *opts, struct profile *p, struct 
 			    opts->clock_offset_ns);
 		c->fold.tracer = &c->tracer;
 	}
+	return c;
+}
+
+int collector_open(const struct collector_opts *opts, struct profile *p, struct collector **ret,
+		   struct err *err)
+{
+	struct collector *c = collector_new(opts, p);
+	int rc;
+
 	cpus_online(&c->cpus);
 	rc = open_all(c, err);
 	if (rc < 0) {
 		collector_close(c);
 		return rc;
 	}
-	c->cycle_ms = choose_cycle_ms(c, c->opts.n_slots ? c->opts.n_slots : 16384);
-	if (c->offcpu && c->cycle_ms > OFFCPU_CYCLE_MS)
-		c->cycle_ms = OFFCPU_CYCLE_MS;
+	collector_set_cycle(c);
 	*ret = c;
 	return 0;
 }

@@ -22,9 +22,10 @@
 #define MAX_OPEN_MAPS 128
 
 /* Executable mappings kept: of one process, and of all together, of which those that share a list
- * have it once.  32 bytes each. */
-#define MOST_MAPPINGS	  65536
-#define MOST_MAPPINGS_ALL (1u << 19)
+ * have it once, with a machine's CPUs.  32 bytes each. */
+#define MOST_MAPPINGS	   65536
+#define LEAST_MAPPINGS_ALL (1u << 19)
+#define MAPPINGS_PER_CPU   4096
 
 /* Processes whose mappings are read anew in one cycle, after records were lost. */
 #define MOST_REREADS 64
@@ -42,10 +43,18 @@ static bool find_nameless(struct frame_source *s, const struct frame_query *q,
 	return true;
 }
 
+void procs_expect_cpus(struct procs *ps, uint32_t n_cpus)
+{
+	ps->most_mappings = (size_t)n_cpus * MAPPINGS_PER_CPU;
+	if (ps->most_mappings < LEAST_MAPPINGS_ALL)
+		ps->most_mappings = LEAST_MAPPINGS_ALL;
+}
+
 void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt)
 {
 	*ps = (struct procs){.profile = p, .images = im, .free = PROC_NONE, .cycle = 1};
 	ps->salt = salt;
+	procs_expect_cpus(ps, 1);
 	ps->nameless.find = find_nameless;
 	frame_source_add(ps, &ps->nameless);
 	/* Calloc of so much is an untouched mapping: pages come when a tgid is first seen. */
@@ -179,11 +188,11 @@ static bool has_room(struct procs *ps, const struct proc *p)
 	size_t n = p->maps ? p->maps->v.n : 0;
 
 	ps->n_mappings += p->maps && p->maps->n_refs > 1 ? n + 1 : 1; /* a copy is made */
-	if (ps->n_mappings > MOST_MAPPINGS_ALL && ps->n_recounted != ps->cycle) {
+	if (ps->n_mappings > ps->most_mappings && ps->n_recounted != ps->cycle) {
 		ps->n_mappings = count_mappings(ps);
 		ps->n_recounted = ps->cycle;
 	}
-	if (n < MOST_MAPPINGS && ps->n_mappings <= MOST_MAPPINGS_ALL)
+	if (n < MOST_MAPPINGS && ps->n_mappings <= ps->most_mappings)
 		return true;
 	ps->n_left_out++;
 	return false;

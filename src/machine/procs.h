@@ -75,7 +75,8 @@ struct procs {
 	bool lost;	     /* records were lost: a life may be missing */
 	uint32_t lost_cycle; /* mappings read before it may be incomplete; 0: nothing lost */
 	uint32_t n_rereads;  /* of this cycle */
-	size_t n_mappings;   /* kept, at most; counted in cycle n_recounted */
+	size_t most_mappings; /* that may be kept */
+	size_t n_mappings;    /* kept, at most; counted in cycle n_recounted */
 	uint32_t n_recounted;
 	uint64_t n_left_out; /* mappings that there was no room for: samples there are unknown */
 	/* Time of the samples being folded, CLOCK_MONOTONIC: exact where samples tell it, else the
@@ -92,6 +93,9 @@ struct procs {
 /* SALT makes the identities of generated code this recording's own: its start in wall time. */
 void procs_init(struct procs *ps, struct profile *p, struct images *im, uint64_t salt);
 void procs_release(struct procs *ps);
+
+/* Makes room for the mappings that a machine of N_CPUS may have. */
+void procs_expect_cpus(struct procs *ps, uint32_t n_cpus);
 
 /* Adds a process from the kernel's own task list and reads its mappings from /proc.  Records from
  * before T->now_ns are then old news and change nothing. */
