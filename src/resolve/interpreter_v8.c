@@ -15,7 +15,15 @@
 #define MAJOR "_ZN2v88internal7Version6major_E"
 #define MINOR "_ZN2v88internal7Version6minor_E"
 
-enum v8_fact { FACT_FUNCTION, FACT_SHARED_TYPE, FACT_SCOPE, FACT_SHARED, FACT_LOCALS, N_FACTS };
+enum v8_fact {
+	FACT_FUNCTION,
+	FACT_SHARED_TYPE,
+	FACT_SCOPE,
+	FACT_SHARED,
+	FACT_LOCALS,
+	FACT_CODE,
+	N_FACTS
+};
 
 static const char *const fact_names[N_FACTS] = {
 	[FACT_FUNCTION] = "v8dbg_type_JSFunction__JS_FUNCTION_TYPE",
@@ -23,6 +31,7 @@ static const char *const fact_names[N_FACTS] = {
 	[FACT_SCOPE] = "v8dbg_type_ScopeInfo__SCOPE_INFO_TYPE",
 	[FACT_SHARED] = "v8dbg_class_JSFunction__shared__SharedFunctionInfo",
 	[FACT_LOCALS] = "v8dbg_scopeinfo_idx_first_vars",
+	[FACT_CODE] = "v8dbg_type_Code__CODE_TYPE",
 };
 
 struct v8_symbols {
@@ -79,7 +88,7 @@ static bool v8_is_usual(const struct elf_file *f, const struct v8_symbols *v,
 	const uint32_t want[N_FACTS] = {
 		[FACT_FUNCTION] = l->function_type, [FACT_SHARED_TYPE] = l->shared_type,
 		[FACT_SCOPE] = l->scope_type,	    [FACT_SHARED] = l->shared,
-		[FACT_LOCALS] = l->first_local,
+		[FACT_LOCALS] = l->first_local,	    [FACT_CODE] = l->code_type,
 	};
 	uint32_t found;
 

@@ -25,6 +25,7 @@ struct python_env {
 	struct hotspot_process process;
 	struct hotspot_walk hotspot;
 	struct hotspot_inlined inlined[HOTSPOT_INLINED];
+	struct v8_inlined v8_inlined[V8_INLINED];
 };
 
 #define SCRIPT_ENV struct python_env
@@ -96,6 +97,33 @@ void python_walk_frames(const struct python_input *in, struct python_frames *ret
 	free(env);
 }
 
+static struct v8_walk *v8_of(struct python_env *env)
+{
+	return &env->v8;
+}
+
+static struct python_walk *v8_python_of(struct python_env *env)
+{
+	return &env->walk;
+}
+
+static struct v8_inlined *v8_inlined_of(struct python_env *env, __u64 key)
+{
+	return &env->v8_inlined[key % V8_INLINED];
+}
+
+static void v8_each_byte(struct python_env *env, __u32 n_bytes)
+{
+	for (__u32 i = 0; i < n_bytes && v8_byte(env, i); i++)
+		;
+}
+
+static void v8_each_inlined(struct python_env *env)
+{
+	for (__u32 i = 0; i < V8_MOST_INLINED && v8_inlined(env); i++)
+		;
+}
+
 static __u64 v8_stack_word(struct python_env *env, __u64 avma)
 {
 	return python_word(env, avma);
@@ -119,11 +147,15 @@ void v8_walk_frames(const struct python_input *in, struct python_frames *ret)
 	env->out = ret;
 	ret->n = ret->n_loops = ret->failed = 0;
 	env->v8.interpreter = in->interpreter;
+	env->v8.pc = in->ip;
+	env->v8.is_exact = !in->ip;
 	if (!INTERPRETER_IS_V8(in->interpreter))
 		fp = 0;
 	while (fp && ret->n_loops < ret->max) {
 		ret->n_loops++;
-		v8_frame(env, &env->v8, &env->walk, fp);
+		v8_frame(env, fp);
+		env->v8.pc = python_word(env, fp + 8);
+		env->v8.is_exact = 0;
 		next = python_word(env, fp);
 		fp = next > fp ? next : 0;
 	}

@@ -239,36 +239,57 @@ SCRIPT_STEP void v8_enter_script(SCRIPT_ENV *env, struct v8_walk *v, __u64 scrip
 		v->id = 0;
 }
 
-/* Puts the function that the frame with frame pointer FP executes; false when it executes none of a
- * script, or none that is known. */
-SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, struct v8_walk *v, struct python_walk *p, __u64 fp)
-{
-	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
-	const __u64 function = v8_stack_word(env, fp - 16), context = v8_stack_word(env, fp - 8);
-	__u64 shared, name, number;
+#include "unwind/v8_code.h"
 
-	if (!v8_is_object(function) || !v8_is_object(context) ||
-	    !script_read(env, function - 1, v->words, V8_FUNCTION_WORDS * 8, V8_SCRIPT_WORDS * 8))
-		return false;
-	shared = v->words[l->shared / 8 & 7];
-	if (!v8_is_object(shared) ||
-	    !script_read(env, shared - 1, v->words, V8_SHARED_WORDS * 8, V8_SCRIPT_WORDS * 8))
-		return false;
+V8_PART int v8_function(SCRIPT_ENV *env)
+{
+	const struct v8_layout *l;
+	struct v8_walk *v;
+	__u64 name, number;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	l = V8_LAYOUT(v->interpreter);
+	if (!v8_is_object(v->shared) ||
+	    !script_read(env, v->shared - 1, v->words, V8_SHARED_WORDS * 8, V8_SCRIPT_WORDS * 8))
+		return 0;
 	if (!v->shared_map && v8_map_type(env, v->words[0]) == l->shared_type)
 		v->shared_map = v->words[0];
 	if (!v->shared_map || v->words[0] != v->shared_map)
-		return false;
+		return 0;
 	name = v->words[l->name / 8 & 7];
-	number = script_mix(script_mix(v->key, shared), name);
+	number = script_mix(script_mix(v->key, v->shared), name);
 	number = script_mix(script_mix(number, v->words[(l->cookie / 8) & 7]),
 			    v->words[(l->cookie / 8 + 1) & 7]);
 	v8_enter_script(env, v, v->words[l->script / 8 & 7]);
 	number = script_mix(script_mix(number, v->script), v->id) & SCRIPT_CODE_MASK;
 	if (number < SCRIPT_N_MARKS)
 		number = SCRIPT_N_MARKS;
-	if (!script_is_told(env, number) && !v8_tell(env, v, p, l, number, name))
+	if (!script_is_told(env, number) && !v8_tell(env, v, v8_python_of(env), l, number, name))
+		return 0;
+	v->number = number;
+	return 1;
+}
+
+/* Puts the function that the frame with frame pointer FP executes, with those that were inlined
+ * there; false when it executes none of a script, or none that is known. */
+SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
+{
+	struct v8_walk *v = v8_of(env);
+	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
+	const __u64 function = v8_stack_word(env, fp - 16), context = v8_stack_word(env, fp - 8);
+
+	if (!v8_is_object(function) || !v8_is_object(context) ||
+	    !script_read(env, function - 1, v->words, V8_FUNCTION_WORDS * 8, V8_SCRIPT_WORDS * 8))
 		return false;
-	script_put(env, FRAME_SCRIPT(number, SCRIPT_NO_OFF));
+	v->shared = v->words[l->shared / 8 & 7];
+	v->code = v->words[l->code / 8 & 7];
+	if (!v8_function(env))
+		return false;
+	v->own = v->number;
+	if (v->is_exact || !v8_put_inlined(env))
+		script_put(env, FRAME_SCRIPT(v->own, SCRIPT_NO_OFF));
 	return true;
 }
 

@@ -16,11 +16,16 @@
  * rest was read in live processes of these five (M). */
 struct v8_layout {
 	__u16 function_type, shared_type,
-		scope_type;	   /* JSFunction, SharedFunctionInfo, ScopeInfo */
-	__u8 shared;		   /* of a JSFunction */
-	__u8 name, script, cookie; /* of a SharedFunctionInfo */
-	__u8 first_local;	   /* of a ScopeInfo, in words behind the map */
-	__u8 positions;		   /* of a ScopeInfo, in words: where; 0: behind its names */
+		scope_type;	    /* JSFunction, SharedFunctionInfo, ScopeInfo */
+	__u16 code_type, data_type; /* Code, what DeoptimizationData is */
+	__u8 shared;		    /* of a JSFunction */
+	__u8 name, script, cookie;  /* of a SharedFunctionInfo */
+	__u8 first_local;	    /* of a ScopeInfo, in words behind the map */
+	__u8 positions;		    /* of a ScopeInfo, in words: where; 0: behind its names */
+	__u8 code;		    /* of a JSFunction; 0: it has a number in its place */
+	/* Of a Code: its DeoptimizationData, its positions, where its instructions begin, how many
+	 * bytes they are; they are in the Code itself; its safepoints have numbers of 4 bytes. */
+	__u8 data, table, start, size, is_inline, is_old;
 };
 
 /* Whether the frame with frame pointer FP, 0 for none, has what v8.h reads below it: the code's
@@ -31,11 +36,16 @@ struct v8_layout {
 #define V8_N_LAYOUTS 8 /* a power of two */
 
 static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
-	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178, 24, 16, 32, 40, 3, 0},
-	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 24, 16, 32, 40, 3, 0},
-	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 24, 16, 32, 40, 3, 0},
-	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 32, 16, 32, 40, 3, 0},
-	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 32, 24, 40, 48, 5, 3},
+	[INTERPRETER_V8_9_4 - INTERPRETER_V8_FIRST] = {1059, 179, 178, 162, 119, 24, 16, 32, 40, 3,
+						       0, 48, 16, 24, 96, 40, 1, 1},
+	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 240, 179, 24, 16, 32, 40, 3,
+							0, 48, 16, 24, 128, 40, 1, 0},
+	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 245, 175, 24, 16, 32, 40, 3,
+							0, 48, 16, 24, 40, 56, 0, 0},
+	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 206, 213, 32, 16, 32, 40, 3,
+							0, 24, 8, 16, 40, 52, 0, 0},
+	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 187, 0, 32, 24, 40, 48, 5,
+							3, 0, 0, 0, 0, 0, 0, 0},
 };
 
 #define V8_LAYOUT(interpreter)                                                                     \
@@ -60,9 +70,10 @@ enum v8_string { V8_SEQUENTIAL, V8_CONS, V8_EXTERNAL, V8_SLICED, V8_THIN = 5 };
 /* The longest source that is told of: 256 KiB. */
 #define V8_SOURCE_CHUNKS 64
 
-#define V8_FUNCTION_WORDS 5 /* that are read of each */
+#define V8_FUNCTION_WORDS 7 /* that are read of each */
 #define V8_SHARED_WORDS	  8
 #define V8_SCRIPT_WORDS	  9
+#define V8_CODE_WORDS	  8
 #define V8_SCOPE_WORDS	  8 /* behind the locals */
 
 /* A process that has V8. */
@@ -72,6 +83,17 @@ struct v8_process {
 };
 
 #define V8_PROCESSES 64
+
+/* What the code at a return address executes (v8_code.h). */
+#define V8_MOST_INLINED 32
+
+struct v8_inlined {
+	__u64 key;		       /* of process, address, code and recording */
+	__u64 n;		       /* 0: it is not known */
+	__u64 frames[V8_MOST_INLINED]; /* the innermost first */
+};
+
+#define V8_INLINED 256
 
 /* What a walk knows of V8's heap. */
 struct v8_walk {
@@ -83,8 +105,18 @@ struct v8_walk {
 	__u64 words[V8_SCRIPT_WORDS + 1];
 	__u64 text, n_bytes; /* where a string's characters are */
 	__u32 kind, is_cut;
-	__u64 more;	     /* the string that it goes on with; 0: none */
-	__u32 n_told, spare; /* pieces of a source */
+	__u64 more;	   /* the string that it goes on with; 0: none */
+	__u32 n_told;	   /* pieces of a source */
+	__u32 is_exact;	   /* the frame was interrupted at pc, and is no caller */
+	__u64 pc;	   /* of the frame */
+	__u64 shared;	   /* a SharedFunctionInfo */
+	__u64 number, own; /* of its function; of the frame's */
+	__u64 code;	   /* the function's, and what that leads to: */
+	__u64 data, table, safepoints, literals, positions, code_number;
+	__u64 inlined;		  /* the entry's key */
+	__u64 part, position, at; /* of the table of positions, as far as it is read */
+	__u32 shift, is_second, n_found, off;
+	__u32 is_whole, spare; /* the entry was read to its end */
 };
 
 #endif

@@ -19,4 +19,8 @@ def shares_of_work():
     node_graph.shares_of_work(installed())
 
 
-run(every_way_of_calling, shares_of_work)
+def inlined_functions():
+    node_graph.inlined_functions(installed())
+
+
+run(every_way_of_calling, inlined_functions, shares_of_work)

@@ -2,6 +2,7 @@
 """What recorded call paths of the program node_work.js say, held against its own call graph."""
 from e2e import *
 
+INLINE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_inline.js")
 WORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_work.js")
 
 
@@ -46,3 +47,32 @@ def shares_of_work(node):
     rows = {r["procedure"]: r for r in Prof().rows if r["kind"] == "script"}
     a_third(rows.values())
     check(rows["w_spin"]["image"] == WORK, "w_spin is in %s" % rows["w_spin"]["image"])
+
+
+def inlined_functions(node):
+    """Functions that the compiler inlined, in the lines where they are called."""
+    record("-g", "-e", "cpu-clock", "-c", 500009, "--", node, INLINE, longer(3))
+    known = call_graph(INLINE)
+    with open(INLINE, encoding="utf-8") as f:
+        text = f.read().splitlines()
+    rows = json.loads(dwell("tree", "--by", "line", "--percent-limit", 0, "--json", "--db", "db").stdout)["rows"]
+    by_id = {r["id"]: r for r in rows}
+    n_lines = total = 0
+    for r in rows:
+        caller = by_id.get(r["parent"])
+        if not caller or not (r["name"].startswith("w_") and caller["name"].startswith("w_")):
+            continue
+        n = sum(r["inclusive"].values())
+        check((caller["name"], r["name"]) in known or not caller["line"], "%s does not call %s" % (caller["name"], r["name"]))
+        if caller["line"]:
+            check(r["name"] + "(" in text[caller["line"] - 1], "%s calls %s in line %d" % (caller["name"], r["name"], caller["line"]))
+            n_lines += n
+        total += n
+    below = [([f for f in path if f.startswith("w_")], n) for path, n in folded_paths("--no-inline") if "join" in path]
+    n_join = sum(n for ours, n in below if ours)
+    n_whole = sum(n for ours, n in below if ours in (["w_tick", "w_round", "w_outer", "w_first", "w_second", "w_leaf"],
+                                                     ["w_tick", "w_round", "w_outer", "w_second", "w_leaf"]))
+    enough(n_join, 1000, "samples below join")
+    note("%d of %d whole, %d of %d with a line" % (n_whole, n_join, n_lines, total))
+    least(n_whole, n_join, 0.9, "paths with all inlined functions")
+    least(n_lines, total, 0.5, "callers with a line")

@@ -25,6 +25,36 @@ static void put_text(struct wr *w, const char *s)
 	wr_bytes(w, s, strlen(s));
 }
 
+/* What the walk reads of the second frame's code, in that order: optimised code that calls at 0x28
+ * in the function itself. */
+static void put_code(struct wr *w, const struct v8_layout *l)
+{
+	uint64_t words[9] = {0};
+	const uint8_t table[] = {0x22, 0x24}; /* offset 17, character 17 */
+
+	words[0] = 0x8101;
+	words[l->data / 8] = 0x8201;
+	words[l->table / 8] = 0x8301;
+	words[l->size / 8] |= 0x80ull << 8 * (l->size & 4);
+	if (!l->is_inline)
+		words[l->start / 8] = 0x9000;
+	put_words(w, words, V8_CODE_WORDS);
+	wr_le16(w, l->code_type);
+	wr_le64(w, 0x8401);
+	wr_le16(w, l->data_type);
+	memset(words, 0, sizeof(words));
+	words[0] = 9ull << 32;
+	words[3] = 0x8501;
+	words[8] = 0x8601;
+	put_words(w, words, 9);
+	wr_le32(w, 1);
+	wr_le32(w, 0x491);
+	wr_u8(w, 0x28);
+	wr_u8(w, 0x81);
+	wr_le64(w, sizeof(table) * (1ull << 32));
+	wr_bytes(w, table, sizeof(table));
+}
+
 /* What a walk over two frames of one function reads, in that order. */
 uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 {
@@ -41,6 +71,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		wr_le64(&w, 0x1101); /* its context */
 		memset(words, 0, sizeof(words));
 		words[l->shared / 8] = 0x2001;
+		words[l->code / 8] |= l->code ? 0x8001 : 0;
 		put_words(&w, words, V8_FUNCTION_WORDS);
 		memset(words, 0, sizeof(words));
 		words[0] = 0x2101;
@@ -68,6 +99,9 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 				put_words(&w, words + 3, 2);
 			put_text(&w, "f");
 		}
+		if (frame && l->code)
+			put_code(&w, l);
+		wr_le64(&w, l->is_inline ? 0x8000 + l->start + 0x28u : 0x9028);
 		wr_le64(&w, FP + 64 * (1 + (unsigned)frame)); /* the caller's */
 	}
 	*ret_n = w.n;

@@ -25,7 +25,13 @@ enum {
 	FILE_NAME,
 	SOURCE,
 	MAPS = 12,
-	STACK = 20
+	STACK = 20,
+	CODE = 22,
+	DATA,
+	TABLE,
+	LITERALS,
+	POSITIONS,
+	SAFEPOINTS
 };
 
 static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
@@ -118,6 +124,112 @@ TEST(a_function_of_each_version)
 			  script_svma("f.g", 2) >> SCRIPT_PROCEDURE_BITS);
 		profile_release(&p);
 		scripts_release(&h.scripts);
+	}
+}
+
+/* Appends N as V8's tables have it. */
+static uint8_t *put_number(uint8_t *to, int64_t n)
+{
+	uint64_t left = (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
+
+	for (; left > 0x7f; left >>= 7)
+		*to++ = (uint8_t)(left | 0x80);
+	*to++ = (uint8_t)left;
+	return to;
+}
+
+#define POSITION(character, inlined) ((int64_t)((character) + 1) << 1 | (int64_t)(inlined) << 31)
+
+/* Gives the function optimised code that calls at 0x28 and 0x48, into which it was inlined itself:
+ * at 0x28 runs character 8 of that, called from 15.  Returns where the code begins. */
+static uint64_t heap_optimise(struct heap *h, uint32_t interpreter)
+{
+	const struct v8_layout *l = V8_LAYOUT(interpreter);
+	const uint64_t start = HEAP + 128 * CODE + (l->is_inline ? l->start : 100u);
+	const uint32_t size = (uint32_t)(HEAP + 128 * SAFEPOINTS - start);
+	uint8_t *bytes = (uint8_t *)heap_at(h, TABLE, 16), *at = bytes;
+	uint8_t *safepoints = (uint8_t *)heap_at(h, SAFEPOINTS, 0);
+
+	*heap_at(h, FUNCTION, l->code) = OBJECT(CODE);
+	heap_type(h, CODE, 4, l->code_type);
+	*heap_at(h, CODE, l->data) = OBJECT(DATA);
+	*heap_at(h, CODE, l->table) = OBJECT(TABLE);
+	if (!l->is_inline)
+		*heap_at(h, CODE, l->start) = start;
+	memcpy((uint8_t *)heap_at(h, CODE, 0) + l->size, &size, 4);
+	heap_type(h, DATA, 5, l->data_type);
+	*heap_at(h, DATA, 8) = 9ull << 32;
+	*heap_at(h, DATA, 16 + 8 * 2) = OBJECT(LITERALS);
+	*heap_at(h, DATA, 16 + 8 * 5) = 1ull << 32;
+	*heap_at(h, DATA, 16 + 8 * 7) = OBJECT(POSITIONS);
+	*heap_at(h, LITERALS, 16 + 8 * 3) = OBJECT(SHARED);
+	*heap_at(h, POSITIONS, 8) = 16ull << 32;
+	*heap_at(h, POSITIONS, 16) = POSITION(15, 0);
+	*heap_at(h, POSITIONS, 24) = 3;
+	at = put_number(at, -1 - 0x10); /* no statement begins there */
+	at = put_number(at, POSITION(8, 1));
+	at = put_number(at, 0x28 - 0x10);
+	at = put_number(at, POSITION(1, 0) - POSITION(8, 1));
+	*heap_at(h, TABLE, 8) = (uint64_t)(at - bytes) << 32;
+	if (l->is_old) {
+		const uint32_t words[] = {2, 1, 0x28, 1, 0x80, 0x48, 0, 0xffffffff};
+
+		memcpy(safepoints, words, sizeof(words));
+	} else { /* entries of pc, index, where to go */
+		const uint8_t three[] = {2, 0, 0, 0, 0x91, 4, 0, 0, 0x28, 1, 0x81, 0x48, 0, 0};
+
+		memcpy(safepoints, three, sizeof(three));
+	}
+	return start;
+}
+
+/* Walks to the call that returns to AVMA; the lines of the two innermost frames. */
+static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, uint64_t lines[2])
+{
+	struct python_input in = input_of(h, interpreter);
+	uint64_t frames[4];
+	struct python_frames found = {.frames = frames, .max = 4};
+	struct profile p;
+
+	profile_init(&p);
+	in.ip = avma;
+	v8_walk_frames(&in, &found);
+	for (uint32_t i = 0; i < found.n && i < 2; i++) {
+		const place_id place = scripts_place(&h->scripts, &p, frames[i]);
+
+		lines[i] = profile_find_script(&p, place)->line;
+	}
+	profile_release(&p);
+	scripts_release(&h->scripts);
+	memset(&h->scripts, 0, sizeof(h->scripts));
+	return found.n;
+}
+
+TEST(inlined_functions_of_optimised_code)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		const uint32_t n_inlined = V8_LAYOUT(i)->code ? 2 : 1;
+		struct heap h = {0};
+		uint64_t start, lines[2];
+
+		heap_fill(&h, i);
+		if (n_inlined == 1) { /* its code is not found */
+			EXPECT_EQ(walk_lines(&h, i, HEAP, lines), 1);
+			continue;
+		}
+		start = heap_optimise(&h, i);
+		EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), n_inlined);
+		EXPECT_EQ(lines[0], 2);
+		EXPECT_EQ(lines[1], 3);
+		/* The compiler's own call, no call, what was interrupted, other code. */
+		EXPECT_EQ(walk_lines(&h, i, start + 0x48, lines), 1);
+		EXPECT_EQ(walk_lines(&h, i, start + 0x27, lines), 1);
+		EXPECT_EQ(walk_lines(&h, i, 0, lines), 1);
+		EXPECT_EQ(walk_lines(&h, i, HEAP + 128 * SAFEPOINTS, lines), 1);
+		EXPECT_EQ(walk_lines(&h, i, start - 1, lines), 1);
+		/* An inlined function that there is none of: nothing is believed. */
+		*heap_at(&h, POSITIONS, 8) = 0;
+		EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), 1);
 	}
 }
 

@@ -36,6 +36,8 @@ static int walk_frame(__u32 i, struct path *p)
 	s->sp = w->walk.sp;
 	s->fp = w->walk.fp;
 	s->bx = w->walk.bx;
+	w->v8.pc = s->ip;
+	w->v8.is_exact = (flags & WALK_EXACT) != 0;
 	w->walk.step = w->walk.loop = w->walk.guessed_fp = 0;
 	if (w->walk.ip - w->hotspot.low < w->hotspot.high - w->hotspot.low) {
 		frame = 0;

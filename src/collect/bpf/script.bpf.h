@@ -81,6 +81,11 @@ static __always_inline void script_note(struct cpu_walk *w, __u64 number)
 	set[0] = number | (__u64)scripts_epoch << 44;
 }
 
+static __always_inline __u64 script_told_key(struct cpu_walk *w, __u64 key)
+{
+	return mix(key, scripts_epoch);
+}
+
 #include "unwind/python.h"
 #include "unwind/v8.h"
 
@@ -102,11 +107,6 @@ static __always_inline struct hotspot_walk *hotspot_of(struct cpu_walk *w)
 static __always_inline struct python_walk *hotspot_python_of(struct cpu_walk *w)
 {
 	return &w->python;
-}
-
-static __always_inline __u64 script_told_key(struct cpu_walk *w, __u64 key)
-{
-	return mix(key, scripts_epoch);
 }
 
 static __always_inline struct hotspot_inlined *hotspot_inlined_of(struct cpu_walk *w, __u64 key)
@@ -347,6 +347,43 @@ static __always_inline __u64 v8_stack_word(struct cpu_walk *w, __u64 avma)
 	return walk_word(w, avma, &word) ? word : 0;
 }
 
+static __always_inline struct v8_walk *v8_of(struct cpu_walk *w)
+{
+	return &w->v8;
+}
+
+static __always_inline struct python_walk *v8_python_of(struct cpu_walk *w)
+{
+	return &w->python;
+}
+
+static __always_inline struct v8_inlined *v8_inlined_of(struct cpu_walk *w, __u64 key)
+{
+	return &w->v8_inlined[BELOW(key, V8_INLINED)];
+}
+
+/* bpf_loop: a byte of a table of positions. */
+static int v8_next_byte(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_byte(*walk, i);
+}
+
+static __always_inline void v8_each_byte(struct cpu_walk *w, __u32 n_bytes)
+{
+	bpf_loop(n_bytes, v8_next_byte, &w, 0);
+}
+
+/* bpf_loop: an inlined function. */
+static int v8_next_inlined(__u32 i, struct cpu_walk **walk)
+{
+	return !v8_inlined(*walk);
+}
+
+static __always_inline void v8_each_inlined(struct cpu_walk *w)
+{
+	bpf_loop(V8_MOST_INLINED, v8_next_inlined, &w, 0);
+}
+
 /* bpf_loop: a piece of a source. */
 static int v8_next_chunk(__u32 i, struct cpu_walk **walk)
 {
@@ -387,7 +424,7 @@ __noinline int v8_frames(struct cpu_walk *w)
 		return 0;
 	}
 	w->v8.interpreter = known->interpreter;
-	if (w->n_frames >= CHAIN_MAX_FRAMES || !v8_frame(w, &w->v8, &w->python, w->walk.guessed_fp))
+	if (w->n_frames >= CHAIN_MAX_FRAMES || !v8_frame(w, w->walk.guessed_fp))
 		return 0;
 	return 1;
 }

@@ -156,6 +156,7 @@ struct cpu_walk {
 	struct hotspot_walk hotspot;
 	struct hotspot_process hotspot_processes[HOTSPOT_PROCESSES];
 	struct hotspot_inlined inlined[HOTSPOT_INLINED];
+	struct v8_inlined v8_inlined[V8_INLINED];
 	__u64 told[TOLD_SETS * TOLD_WAYS]; /* numbers of code that was told of */
 
 	struct vma vma;

@@ -417,11 +417,13 @@ static struct script_function code_function(const struct script_code *c)
 }
 
 /* The line that offset OFF of C, as in a frame, is in. */
-static uint32_t code_line(const struct script_code *c, uint32_t off)
+static uint32_t code_line(const struct scripts *s, const struct script_code *c, uint32_t off)
 {
 	if (INTERPRETER_IS_PHP(c->interpreter) || INTERPRETER_IS_PERL(c->interpreter) ||
 	    INTERPRETER_IS_RUBY(c->interpreter))
 		return off;
+	if (INTERPRETER_IS_V8(c->interpreter))
+		return scripts_line(s, c->source, off);
 	if (INTERPRETER_IS_HOTSPOT(c->interpreter))
 		return hotspot_line(c->interpreter, c->lines, c->n_line_bytes, off);
 	return python_line(c->interpreter, c->lines, c->n_line_bytes, c->first_line, off);
@@ -465,7 +467,7 @@ static place_id place_code(struct scripts *s, struct profile *p, struct script_c
 		c->is_placed = true;
 	}
 	if (off != SCRIPT_NO_OFF && has_room(s))
-		line = code_line(c, off);
+		line = code_line(s, c, off);
 	return profile_intern_script(p, c->image, c->start, &f, line);
 }
 

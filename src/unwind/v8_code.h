@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which functions a frame of V8's optimised code executes: its own and those that the compiler
+ * inlined into it, each with the character of its script that is being called.  A part of v8.h.
+ *
+ * A Code object leads to a table of positions, by ascending offset in the code: pairs of numbers
+ * in bytes of 7 bits, the lowest first, the sign in the lowest bit.  The first of a pair is how far
+ * the offset goes on (-1 - that where no statement begins), the second what is added to the
+ * position:
+ *
+ *     bits 1-30   1 + the character in the script
+ *     bits 31-46  1 + the number of the inlined function that it is in; 0: the code's own
+ *
+ * The code's DeoptimizationData has, by that number, which of its literals the function is and the
+ * position that it was called from, in another inlined function, say.  For example, where next()
+ * was inlined into sum(), which has 100 characters before that call:
+ *
+ *     offset 0x30    character 20, inlined function 0
+ *     function 0     literal 3 (next), called from: character 100, no inlined function
+ *
+ * V8 keeps positions of calls alone, and each holds up to the next one.  So it is asked for return
+ * addresses only, and for those where a script goes on: they have an entry in the table of
+ * safepoints that says where to go if the code is thrown away meanwhile.  Calls that the compiler
+ * added for itself (to allocate, a barrier of the garbage collector) have none, and may have
+ * another call's position.  What is interrupted between calls counts for the code's own function.
+ *
+ * To read a table takes microseconds, so what it said is remembered by address, for as long as the
+ * function's code is the same: its number is never given twice in an isolate.
+ *
+ * Sources: V8's src/codegen/source-position-table.cc, source-position.h, safepoint-table.{h,cc};
+ * src/objects/deoptimization-data.h, code.h; src/compiler/backend/code-generator.cc. */
+#ifndef UNWIND_V8_CODE_H
+#define UNWIND_V8_CODE_H
+
+#include "unwind/v8_state.h"
+
+#ifdef SCRIPT_ENV
+
+#ifdef __bpf__
+#define V8_PART __noinline
+#else
+#define V8_PART static
+#endif
+
+/* Provided by the includer: the walk, the entry for KEY; v8_byte() for each byte of the table, and
+ * v8_inlined(), until they return 0. */
+static struct v8_walk *v8_of(SCRIPT_ENV *env);
+static struct python_walk *v8_python_of(SCRIPT_ENV *env);
+static struct v8_inlined *v8_inlined_of(SCRIPT_ENV *env, __u64 key);
+static __u64 script_told_key(SCRIPT_ENV *env, __u64 key);
+static void v8_each_byte(SCRIPT_ENV *env, __u32 n_bytes);
+static void v8_each_inlined(SCRIPT_ENV *env);
+
+/* Puts the number of the function whose SharedFunctionInfo is v->shared, which was told of, into
+ * v->number; 0: it is none. */
+V8_PART int v8_function(SCRIPT_ENV *env);
+
+#define V8_DATA_LENGTH	  0 /* words read of DeoptimizationData, from its length on */
+#define V8_DATA_LITERALS  3
+#define V8_DATA_NUMBER	  6
+#define V8_DATA_POSITIONS 8
+
+/* Finds what v->code, at v->pc, leads to; 0: it is no optimised code, or another one runs. */
+V8_PART int v8_open_code(SCRIPT_ENV *env)
+{
+	const struct v8_layout *l;
+	struct v8_walk *v;
+	__u64 start;
+	__u32 size;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	l = V8_LAYOUT(v->interpreter);
+	if (!l->code || !v8_is_object(v->code) ||
+	    !script_read(env, v->code - 1, v->words, V8_CODE_WORDS * 8, V8_SCRIPT_WORDS * 8) ||
+	    v8_map_type(env, v->words[0]) != l->code_type)
+		return 0;
+	v->data = v->words[l->data / 8 & 7];
+	v->table = v->words[l->table / 8 & 7];
+	start = l->is_inline ? v->code - 1 + l->start : v->words[l->start / 8 & 7];
+	size = (__u32)(v->words[l->size / 8 & 7] >> 8 * (l->size & 4));
+	v->off = (__u32)(v->pc - start);
+	v->safepoints = start + size;
+	if (v->pc - start >= size || !v8_is_object(v->data) || !v8_is_object(v->table) ||
+	    v8_map_type(env, v8_object_word(env, v->data, 0)) != l->data_type ||
+	    !script_read(env, v->data - 1 + 8, v->words, V8_SCRIPT_WORDS * 8, V8_SCRIPT_WORDS * 8))
+		return 0;
+	v->literals = v->words[V8_DATA_LITERALS];
+	v->positions = v->words[V8_DATA_POSITIONS];
+	v->code_number = v->words[V8_DATA_NUMBER];
+	return v->words[V8_DATA_LENGTH] >> 32 >= V8_DATA_POSITIONS;
+}
+
+/* Whether a script goes on at v->off: its safepoint says where to go when the code is thrown
+ * away. */
+V8_PART int v8_is_call(SCRIPT_ENV *env)
+{
+	__u32 from = 0, to, n_pc = 4, n_index = 4, n_entry = 12, head[2];
+	__u64 word, none = 0xffffffff;
+	struct v8_walk *v;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	if (!script_read(env, v->safepoints, head, 8, 8))
+		return 0;
+	if (!V8_LAYOUT(v->interpreter)->is_old) {
+		/* How long an entry's numbers are: pc, index, 1 + where to go, registers. */
+		n_pc = head[1] >> 4 & 7;
+		n_index = head[1] >> 7 & 7;
+		n_entry = 2 * n_pc + n_index + (head[1] >> 1 & 7);
+		none = 0;
+		if (!(head[1] & 1) || n_pc > 4)
+			return 0;
+	}
+	to = head[0];
+	for (int i = 0; i < 20 && from < to; i++) {
+		const __u32 middle = (from + to) / 2;
+		const __u64 at = v->safepoints + 8 + (__u64)n_entry * middle;
+
+		word = 0;
+		if (!script_read(env, at, &word, n_pc, 8))
+			return 0;
+		if (word == v->off) {
+			word = 0;
+			return script_read(env, at + n_pc + n_index, &word, n_pc, 8) &&
+			       word != none;
+		}
+		if (word < v->off)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return 0;
+}
+
+/* Takes byte I of the table; 0: the position of v->off is found. */
+SCRIPT_STEP int v8_byte(SCRIPT_ENV *env, __u32 i)
+{
+	struct v8_walk *v = v8_of(env);
+	const __u8 b = v8_python_of(env)->record.lines[i & (SCRIPT_LINE_BYTES - 1)];
+	__s64 n;
+
+	v->part |= (__u64)(b & 0x7f) << (v->shift & 63);
+	v->shift += 7;
+	if (b & 0x80)
+		return v->shift < 63;
+	n = (__s64)(v->part >> 1) ^ -(__s64)(v->part & 1);
+	v->part = 0;
+	v->shift = 0;
+	v->is_second = !v->is_second;
+	if (v->is_second) {
+		v->at += n < 0 ? -1 - n : n;
+		return v->at < v->off;
+	}
+	v->position += (__u64)n;
+	v->n_found++;
+	return 1;
+}
+
+/* Puts the position of the call that returns to v->off into v->position. */
+V8_PART int v8_find_position(SCRIPT_ENV *env)
+{
+	struct v8_walk *v;
+	__u64 n;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	n = v8_object_word(env, v->table, 8) >> 32;
+	v->part = v->position = v->at = 0;
+	v->shift = v->is_second = v->n_found = 0;
+	if (!n || n > SCRIPT_LINE_BYTES ||
+	    !script_read(env, v->table - 1 + 16, v8_python_of(env)->record.lines, (__u32)n,
+			 SCRIPT_LINE_BYTES))
+		return 0;
+	v8_each_byte(env, (__u32)n);
+	return v->n_found && !(v->position & 1);
+}
+
+/* What a frame has of POSITION. */
+SCRIPT_STEP __u32 v8_off(__u64 position)
+{
+	const __u32 at = (__u32)(position >> 1 & 0x3fffffff) - 1;
+
+	return at < SCRIPT_NO_OFF ? at : SCRIPT_NO_OFF;
+}
+
+/* Puts the function that v->position is in behind those of v->inlined's entry, and makes the
+ * position that which it was called from; 0: it is the code's own, or not known. */
+SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
+{
+	struct v8_inlined *e;
+	struct v8_walk *v;
+	__u64 words[2], number;
+	__u32 id, off;
+
+	v = v8_of(env);
+	e = v8_inlined_of(env, v->inlined);
+	id = (__u32)(v->position >> 31) & 0xffff;
+	off = v8_off(v->position);
+	number = v->own;
+	if (e->n >= V8_MOST_INLINED || v->position & 1)
+		return 0;
+	if (id) {
+		if (v8_object_word(env, v->positions, 8) >> 32 < 16 * (__u64)id ||
+		    !script_read(env, v->positions - 1 + 16 * (__u64)id, words, 16, 16))
+			return 0;
+		v->shared = v8_object_word(env, v->literals, 16 + 8 * (__u32)words[1]);
+		v->position = words[0];
+		if (!v8_is_object(v->literals) || !v8_function(env))
+			return 0;
+		number = v->number;
+	} else {
+		v->is_whole = 1;
+	}
+	e->frames[e->n & (V8_MOST_INLINED - 1)] = FRAME_SCRIPT(number, off);
+	e->n++;
+	return id != 0;
+}
+
+/* Puts what the optimised code that v->code is executes, of function v->own, whose call returns to
+ * v->pc; 0: that is not known. */
+SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
+{
+	struct v8_inlined *e;
+	struct v8_walk *v;
+
+	v = v8_of(env);
+	if (!v8_open_code(env))
+		return 0;
+	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->pc), v->code);
+	v->inlined = script_mix(script_mix(v->inlined, v->own), v->code_number);
+	e = v8_inlined_of(env, v->inlined);
+	if (e->key != v->inlined) {
+		e->key = 0;
+		e->n = 0;
+		v->is_whole = 0;
+		if (v8_is_call(env) && v8_find_position(env))
+			v8_each_inlined(env);
+		if (!v->is_whole) /* that is remembered, too */
+			e->n = 0;
+		e->key = v->inlined;
+	}
+	for (__u32 i = 0; i < V8_MOST_INLINED; i++) {
+		if (i >= e->n)
+			break;
+		script_put(env, e->frames[i]);
+	}
+	return e->n != 0;
+}
+
+#endif
+#endif
