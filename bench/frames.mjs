@@ -5,7 +5,7 @@
 //
 // Pages take turns; "web" is the page of `dwell web`.  Each round opens a page anew, waits for its first picture, then
 // zooms in and out, searches and hovers at the same places while the browser traces itself.  Prints a line of JSON for each
-// page: first paint, and for the frames of zooming, of searching and of hovering milliseconds of script and layout (as the
+// page: first paint, when all boxes are there, and for the frames of zooming, of searching and of hovering milliseconds of script and layout (as the
 // clock went, and of CPU), of the main thread in all, and between frames.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -116,7 +116,8 @@ async function hoverFrom(page, top) {
 
 // A flame graph of ours, in the element FIND.
 const ours = (find, reset, search) => ({
-  drawn: `performance.getEntriesByName("first-picture")[0]?.startTime || 0`,
+  drawn: `performance.getEntriesByName("whole-picture").length ? performance.getEntriesByName("first-picture")[0].startTime : 0`,
+  whole: `performance.getEntriesByName("whole-picture")[0].startTime`,
   top: (page) => page.run(`${find}.getBoundingClientRect().top`),
   async zoom(page) {
     const top = await this.top(page);
@@ -216,7 +217,7 @@ const [rounds, ...specs] = process.argv.slice(2);
 const server = await serve(), base = `http://127.0.0.1:${server.address().port}`;
 const pages = specs.map((s) => {
   const [, name, kind, rest] = /^([^=]+)=(\w+):(.*)$/.exec(s);
-  return { name, kind, parts: rest.split(":"), paint: [], frames: { zoom: [], search: [], hover: [] } };
+  return { name, kind, parts: rest.split(":"), paint: [], whole: [], frames: { zoom: [], search: [], hover: [] } };
 });
 for (let round = 0; round < Number(rounds); round++)
   for (const p of pages) {
@@ -224,6 +225,8 @@ for (let round = 0; round < Number(rounds); round++)
     try {
       const page = await browser.open(await kind.url(p.parts, base), { width: WIDTH, height: HEIGHT });
       p.paint.push(await page.until(kind.drawn, 120));
+      if (kind.whole)
+        p.whole.push(await page.run(kind.whole));
       await kind.prepare?.(page);
       for (const action of Object.keys(p.frames))
         p.frames[action].push(...framesOf(await trace(page, () => kind[action](page)), action !== "hover"));
@@ -242,5 +245,5 @@ function figures(frames) {
     between_frames_ms: of("gap", PAUSE_MS / 3) };
 }
 
-for (const { name, paint, frames } of pages)
-  console.log(JSON.stringify({ name, first_paint_ms: quantile(paint, 0.5), ...figures(frames.zoom), search: figures(frames.search), hover: figures(frames.hover) }));
+for (const { name, paint, whole, frames } of pages)
+  console.log(JSON.stringify({ name, first_paint_ms: quantile(paint, 0.5), whole_ms: quantile(whole, 0.5), ...figures(frames.zoom), search: figures(frames.search), hover: figures(frames.hover) }));

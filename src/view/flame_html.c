@@ -20,7 +20,12 @@
  * A picture of wall time (the JSON has "states") has instead
  *
  *     runnable for each box, the part of self in which threads waited for a CPU
- *     blocked  for each box, the part of self in which they were blocked */
+ *     blocked  for each box, the part of self in which they were blocked
+ *
+ * A picture of more than OUTLINE_BOXES (the JSON has "outline") has an outline in that place, so
+ * that something is drawn before all is read: the larger boxes, and what is small below each as
+ * one.  Behind it stands the whole: how many boxes it has (u32), and "up", "frame" and so on.  A
+ * page has it as a data block of its own. */
 #include "query/boxes/boxes.h"
 
 #include <stdio.h>
@@ -113,7 +118,7 @@ static void json_sides(struct json *j, const struct flame *f)
 	json_end(j, ']');
 }
 
-static void add_header(struct str *out, const struct flame *f)
+static void add_header(struct str *out, const struct flame *f, bool is_outline)
 {
 	struct json j = json_init(out, 0);
 
@@ -128,14 +133,15 @@ static void add_header(struct str *out, const struct flame *f)
 	json_add_u64(&j, "depth", f->max_depth);
 	json_add_bool(&j, "callers", f->callers);
 	json_add_str(&j, "account", f->account);
+	if (is_outline)
+		json_add_bool(&j, "outline", true);
 	json_key(&j, "kinds");
 	json_begin(&j, '[');
 	for (unsigned k = 0; k < N_FLAME_KINDS; k++)
 		json_str(&j, flame_kind_name(k));
 	json_end(&j, ']');
-	if (f->has_states) {
+	if (f->has_states)
 		json_add_bool(&j, "states", true);
-	}
 	if (f->is_diff)
 		json_sides(&j, f);
 	json_frames(&j, f);
@@ -167,19 +173,42 @@ static void add_boxes(struct wr *w, const struct flame *f)
 			wr_uleb(w, b->n_small);
 }
 
-void flame_data(struct wr *out, const struct flame *f)
+#define OUTLINE_BOXES 20000
+
+/* Adds the header and the boxes of F, or of its outline. */
+static void add_first(struct wr *out, struct flame *f)
 {
 	struct str header = {0};
+	struct flame outline = {0};
+	const bool is_large = f->boxes.n > OUTLINE_BOXES;
 
-	add_header(&header, f);
+	if (is_large)
+		flame_outline(f, OUTLINE_BOXES, &outline);
+	add_header(&header, f, is_large);
 	wr_le32(out, (uint32_t)header.n);
-	wr_le32(out, (uint32_t)f->boxes.n);
+	wr_le32(out, (uint32_t)(is_large ? outline.boxes.n : f->boxes.n));
 	wr_bytes(out, header.v, header.n);
-	add_boxes(out, f);
+	add_boxes(out, is_large ? &outline : f);
 	str_release(&header);
+	vec_release(&outline.boxes);
 }
 
-void flame_html(struct str *out, const struct flame *f)
+/* Adds all boxes of F where add_first added an outline. */
+static void add_whole(struct wr *out, const struct flame *f)
+{
+	if (f->boxes.n <= OUTLINE_BOXES)
+		return;
+	wr_le32(out, (uint32_t)f->boxes.n);
+	add_boxes(out, f);
+}
+
+void flame_data(struct wr *out, struct flame *f)
+{
+	add_first(out, f);
+	add_whole(out, f);
+}
+
+void flame_html(struct str *out, struct flame *f)
 {
 	const struct page page = {
 		.title = f->title,
@@ -188,9 +217,11 @@ void flame_html(struct str *out, const struct flame *f)
 		.style = flame_page_style,
 		.script = flame_page_script,
 	};
-	struct wr w = {0};
+	struct wr first = {0}, whole = {0};
 
-	flame_data(&w, f);
-	page_add(out, &page, &w);
-	free(w.v);
+	add_first(&first, f);
+	add_whole(&whole, f);
+	page_add(out, &page, &first, &whole);
+	free(first.v);
+	free(whole.v);
 }

@@ -270,7 +270,7 @@ void list_page(struct str *out, struct source *s, const struct listing *l, const
 				.body = list_page_body,
 				.style = str_get(&style),
 				.script = list_page_script},
-		 &data);
+		 &data, NULL);
 	str_release(&text);
 	str_release(&title);
 	str_release(&style);

@@ -25,7 +25,8 @@ static void add_base64(struct str *out, const uint8_t *v, size_t n)
 	}
 }
 
-static void add_data(struct str *out, const struct wr *data)
+/* Adds DATA as the element ID. */
+static void add_data(struct str *out, const char *id, const struct wr *data)
 {
 	uLongf n = compressBound(data->n);
 	uint8_t *packed = xcalloc(n, 1);
@@ -33,7 +34,9 @@ static void add_data(struct str *out, const struct wr *data)
 	/* It fails only where there is no memory or no room, and there is room. */
 	if (compress2(packed, &n, data->v, data->n, 6) != Z_OK)
 		abort();
+	str_addf(out, "<script type=\"text/plain\" id=\"%s\">", id);
 	add_base64(out, packed, n);
+	str_add(out, "</script>\n");
 	free(packed);
 }
 
@@ -62,7 +65,7 @@ static void add_escaped(struct str *out, const char *s)
 	}
 }
 
-void page_add(struct str *out, const struct page *p, const struct wr *data)
+void page_add(struct str *out, const struct page *p, const struct wr *data, const struct wr *whole)
 {
 	str_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -80,9 +83,11 @@ void page_add(struct str *out, const struct page *p, const struct wr *data)
 	str_add(out, p->style);
 	str_add(out, "</style>\n</head>\n");
 	str_add(out, p->body);
-	str_add(out, "<script type=\"text/plain\" id=\"data\">");
-	add_data(out, data);
-	str_add(out, "</script>\n<script>");
+	add_data(out, "data", data);
+	str_add(out, "<script>");
 	str_add(out, p->script);
-	str_add(out, "</script>\n</body>\n</html>\n");
+	str_add(out, "</script>\n");
+	if (whole && whole->n)
+		add_data(out, "whole", whole);
+	str_add(out, "</body>\n</html>\n");
 }

@@ -16,7 +16,8 @@ struct page {
 	const char *body, *style, *script;
 };
 
-/* Appends P with the data block DATA. */
-void page_add(struct str *out, const struct page *p, const struct wr *data);
+/* Appends P with the data block DATA, and with WHOLE behind the script unless it is NULL or empty:
+ * what the script can do without at first. */
+void page_add(struct str *out, const struct page *p, const struct wr *data, const struct wr *whole);
 
 #endif

@@ -143,6 +143,6 @@ void time_lines_html(struct str *out, const struct time_lines *l, const char *ti
 	struct wr w = {0};
 
 	time_lines_data(&w, l, title, account);
-	page_add(out, &page, &w);
+	page_add(out, &page, &w, NULL);
 	free(w.v);
 }

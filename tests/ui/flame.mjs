@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { decode, unpack } from "../../src/web/ui/flame_data.mjs";
+import { decode, decodeWhole, unpack } from "../../src/web/ui/flame_data.mjs";
 import { CHANGES, INK, KINDS, MATCH, STATES } from "../../src/web/ui/flame_kinds.mjs";
 import { eachShown, placeAt } from "../../src/web/ui/flame_layout.mjs";
 import { eachPixel, spanAt } from "../../src/web/ui/trace_data.mjs";
@@ -179,6 +179,32 @@ test("text on every colour has a contrast of 4.5 or more", () => {
       const [a, b] = [light(INK[theme]), light(fill)].sort((x, y) => y - x);
       assert((a + 0.05) / (b + 0.05) >= 4.5, `${theme} ${name} ${fill}`);
     }
+});
+
+test("a large page has an outline, then the whole", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "dwell-ui."));
+  const n = 30000, paths = Array.from({ length: n }, (_, i) => `path\nframe ${(16 * (1 + i % 7)).toString(16)}\nsample ${(4096 + 16 * i).toString(16)} ${1 + i % 90}\n`);
+  try {
+    execFileSync(process.env.MKDB, ["db"], { cwd: dir, input: `event cycles 1\nimage file /x\nowner - - comm=a\n${paths.join("")}` });
+    execFileSync(process.env.DWELL, ["flame", "--db", "db", "--by", "address", "-o", "x.html"], { cwd: dir });
+    const page = readFileSync(join(dir, "x.html"), "utf8"), of = async (id) => unpack(new RegExp(`id="${id}">([^<]*)<`).exec(page)[1]);
+    const outline = decode(await of("data")), whole = decodeWhole(outline.head, await of("whole"));
+    assert.equal(outline.head.outline, true);
+    assert(outline.boxes.n < 20100 && outline.boxes.n > 15000, String(outline.boxes.n));
+    assert.equal(whole.boxes.n, 1 + 7 + n);
+    assert.equal(whole.boxes.total[0], outline.boxes.total[0]);
+    assert.deepEqual([...outline.boxes.small].reduce((a, b) => a + b, 0) + outline.boxes.small.filter((k) => !k).length, whole.boxes.n);
+    // what the outline has of its own stands where the whole has it
+    const places = (f) => new Map([...f.boxes.frame].map((frame, i) => [`${f.boxes.depth[i]} ${frame} ${f.boxes.total[i]}`, f.boxes.x[i]]));
+    const there = places(whole);
+    for (const [key, x] of places({ boxes: outline.boxes }))
+      if (there.has(key))
+        assert.equal(x, there.get(key), key);
+    const both = decode(new Uint8Array(execFileSync(process.env.DWELL, ["flame", "--db", "db", "--by", "address", "--data"], { cwd: dir, maxBuffer: 1 << 28 })));
+    assert.deepEqual(decodeWhole(both.head, both.rest).boxes.total, whole.boxes.total);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 test("a page that dwell wrote", async () => {

@@ -121,15 +121,19 @@ void flame_settle(struct flame *f);
  * stands for. */
 void flame_limit(struct flame *f, size_t max_boxes);
 
+/* Makes RET what F would be with about MAX_BOXES boxes.  RET's boxes are the caller's, all else is
+ * F's, which gets a frame for small boxes if it has none. */
+void flame_outline(struct flame *f, size_t max_boxes, struct flame *ret);
+
 /* A page that is larger has fewer boxes. */
 #define FLAME_PAGE_BYTES 1500000
 
 /* Appends F as one HTML page that needs nothing else. */
-void flame_html(struct str *out, const struct flame *f);
+void flame_html(struct str *out, struct flame *f);
 
 /* Appends what such a page has of F, for one that asks for it: flame_html.c tells its layout. */
 struct wr;
-void flame_data(struct wr *out, const struct flame *f);
+void flame_data(struct wr *out, struct flame *f);
 
 /* Appends F as an SVG picture 1200 wide, without scripts. */
 void flame_svg(struct str *out, const struct flame *f);

@@ -96,33 +96,51 @@ static void drop_frames(struct flame *f)
 	free(place);
 }
 
-void flame_limit(struct flame *f, size_t max_boxes)
+/* Gives L's boxes what is left of those of its flame graph when boxes below LEAST are summed. */
+static void sum_small(struct limiter *l, uint64_t least)
 {
-	const uint64_t least = least_total(f, max_boxes);
-	struct limiter l = {.f = f, .small = small_frame(f)};
+	const struct flame *f = l->f;
 	size_t i = 0;
 
-	if (f->boxes.n <= max_boxes)
-		return;
-	vec_push(&l.too_few, (struct flame_box){.frame = l.small});
+	l->small = small_frame(l->f);
+	vec_push(&l->too_few, (struct flame_box){.frame = l->small});
 	while (i < f->boxes.n) {
 		const struct flame_box *b = &f->boxes.v[i];
 
-		while (l.too_few.n > (size_t)b->depth + 1)
-			end_box(&l);
+		while (l->too_few.n > (size_t)b->depth + 1)
+			end_box(l);
 		if (b->total < least || f->frames.v[b->frame].kind == FLAME_SMALL) {
-			i += add_too_small(&l, i);
+			i += add_too_small(l, i);
 			continue;
 		}
-		vec_push(&l.boxes, *b);
-		vec_push(&l.too_few, (struct flame_box){.frame = l.small, .depth = b->depth + 1});
+		vec_push(&l->boxes, *b);
+		vec_push(&l->too_few, (struct flame_box){.frame = l->small, .depth = b->depth + 1});
 		i++;
 	}
-	while (l.too_few.n)
-		end_box(&l);
+	while (l->too_few.n)
+		end_box(l);
+	vec_release(&l->too_few);
+}
+
+void flame_limit(struct flame *f, size_t max_boxes)
+{
+	const uint64_t least = least_total(f, max_boxes);
+	struct limiter l = {.f = f};
+
+	if (f->boxes.n <= max_boxes)
+		return;
+	sum_small(&l, least);
 	vec_release(&f->boxes);
-	vec_release(&l.too_few);
 	memcpy(&f->boxes, &l.boxes, sizeof(l.boxes));
 	f->least = least > f->least ? least : f->least;
 	drop_frames(f);
+}
+
+void flame_outline(struct flame *f, size_t max_boxes, struct flame *ret)
+{
+	struct limiter l = {.f = f};
+
+	sum_small(&l, least_total(f, max_boxes));
+	*ret = *f;
+	memcpy(&ret->boxes, &l.boxes, sizeof(l.boxes));
 }

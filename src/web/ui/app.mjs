@@ -394,5 +394,4 @@ document.addEventListener("click", (e) => {
   history.pushState(null, "", a.getAttribute("href"));
   window.dispatchEvent(new PopStateEvent("popstate"));
 });
-show();
-fillForm();
+show().then(fillForm); // the picture comes first

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A flame graph of the samples chosen, with the same parts as the page of `dwell flame`.
-import { decode } from "./flame_data.mjs";
+import { decode, decodeWhole } from "./flame_data.mjs";
 import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
 import { factsText, legendItems, percentText, tellChoice } from "./flame_words.mjs";
@@ -10,7 +10,8 @@ import { idOf, pathHashes, placeOf } from "./path_ids.mjs";
 // Shows BYTES in PARENT.  KEPT has q, z (path_ids.mjs), flip and colour of the address; NOTE(changes, isDecision) keeps them; OPEN(procedure,
 // image) shows code; MORE: further tools.
 export function flamePicture(parent, bytes, kept, note, open, ...more) {
-  const flame = decode(bytes), { head, boxes } = flame;
+  const outline = decode(bytes), { head } = outline;
+  let flame = outline, { boxes } = flame;
   const place = el("div", { class: "flame" }), details = el("p", { class: "details", "aria-live": "polite" });
   const box = el("input", { type: "search", placeholder: "Search: name or /regex/", "aria-label": "Search for a name or /regex/", spellcheck: "false" });
   const matched = el("output"), facts = el("span"), legend = el("ul", { class: "legend tools", "aria-label": "Colours" });
@@ -76,20 +77,49 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
   if (kept.colour === "code")
     picture.colourByStates(false);
   box.value = kept.q || "";
-  find();
-  const z = kept.z ? placeOf(hashes(), kept.z) : 0;
-  picture.zoom(Math.max(0, z), true);
-  reset.disabled = !picture.now.zoomed;
-  picture.scrollToWhole();
-  tell({});
   tellWhole();
-  if (z < 0)
-    details.textContent = "What this address is zoomed to is not in the picture: other samples are chosen, or it is too small.";
-  box.addEventListener("input", () => {
+  if (head.outline && !kept.z && !kept.q)
+    showOutline();
+  else
+    showWhole();
+
+  // Shows the outline for as long as the whole is not read.
+  function showOutline() {
+    place.inert = true;
+    picture.scrollToWhole();
+    performance.mark("first-picture");
+    requestAnimationFrame(() => setTimeout(showWhole));
+  }
+
+  function showWhole() {
+    place.inert = false;
+    if (head.outline) {
+      flame = decodeWhole(head, outline.rest);
+      ({ boxes } = flame);
+      picture.show(flame);
+    }
     find();
-    note({ q: box.value });
-  });
-  performance.mark("first-picture");
+    const z = kept.z ? placeOf(hashes(), kept.z) : 0;
+    picture.zoom(Math.max(0, z), true);
+    reset.disabled = !picture.now.zoomed;
+    picture.scrollToWhole();
+    tell({});
+    tellWhole();
+    if (z < 0)
+      details.textContent = "What this address is zoomed to is not in the picture: other samples are chosen, or it is too small.";
+    if (!performance.getEntriesByName("first-picture").length)
+      performance.mark("first-picture");
+    performance.mark("whole-picture");
+    listen();
+  }
+
+  function listen() {
+    box.addEventListener("input", () => {
+      find();
+      note({ q: box.value });
+    });
+  }
+
   return {
     key(event) {
       if (event.key === "/" && event.target !== box)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page of one flame graph: reads the data that the page carries, shows it (flame_view.mjs), tells in words what is
 // chosen, searches, and keeps the address.  Names reach the page as text only (textContent, fillText).
-import { decode, unpack } from "./flame_data.mjs";
+import { decode, decodeWhole, unpack } from "./flame_data.mjs";
 import { nameOf } from "./flame_draw.mjs";
 import { search } from "./flame_search.mjs";
 import { flameView } from "./flame_view.mjs";
@@ -104,7 +104,8 @@ function tellFacts() {
   $("facts").textContent = factsText(flame, picture.now.flipped);
 }
 
-function begin() {
+// Makes the page around FLAME, which may be the outline of what comes.
+function makePage() {
   const { head, boxes } = flame;
   $("title").textContent = $("title").title = head.title;
   $("account").textContent = head.account;
@@ -124,8 +125,39 @@ function begin() {
   picture.canvas.setAttribute("aria-describedby", "details");
   legend();
   picture.show(flame);
-  takeAddress(true);
+}
+
+// Shows the outline, which has no box that somebody could choose, for as long as the whole is not read.
+async function showOutline() {
+  $("view").inert = true;
+  tellFacts();
+  picture.scrollToWhole();
   performance.mark("first-picture");
+  await seen();
+}
+
+async function showWhole() {
+  if (document.readyState === "loading")
+    await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+  flame = decodeWhole(flame.head, await unpack($("whole").textContent));
+  picture.show(flame);
+  $("view").inert = false;
+}
+
+// Waits until what was drawn is on the screen.  A page that nobody sees draws nothing.
+function seen() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 100);
+  });
+}
+
+// Begins to listen, with all of the picture.
+function begin() {
+  takeAddress(true);
+  if (!performance.getEntriesByName("first-picture").length)
+    performance.mark("first-picture");
+  performance.mark("whole-picture");
 
   document.addEventListener("keydown", key);
   window.addEventListener("popstate", () => takeAddress(false));
@@ -153,6 +185,11 @@ async function start() {
     return;
   }
   flame = decode(await unpack($("data").textContent));
+  makePage();
+  if (flame.head.outline && !location.hash)
+    await showOutline();
+  if (flame.head.outline)
+    await showWhole();
   begin();
 }
 

@@ -2,34 +2,45 @@
 // Which boxes of a level are drawn, and which one is at a place.  The cost is that of the pixels, not of the boxes: an
 // index over x jumps over those that are too small to draw.
 
-// The boxes of each depth, from left to right: BOX are their numbers, X and END where they begin and end.  FIRST[B] is
-// the first of them that begins in or behind bucket B; buckets are equally wide, one per box.
-export function indexLevels({ n, depth, x, total }) {
-  const counts = [];
+// Fills X: children begin where their parent does, one behind the other.  Returns the boxes of each depth, from left to
+// right: BOX are their numbers, X and END where they begin and end.  FIRST[B] is the first of them that begins in or behind
+// bucket B; buckets are equally wide, one per box.  Levels that nobody looks at have no FIRST.
+export function indexLevels({ n, depth, x, total, deepest }) {
+  const nLevels = deepest[0] + 1, begins = new Uint32Array(nLevels + 1), next = new Float64Array(nLevels + 1);
+  const box = new Uint32Array(n), left = new Float64Array(n), right = new Float64Array(n);
   for (let i = 0; i < n; i++)
-    counts[depth[i]] = (counts[depth[i]] || 0) + 1;
-  const levels = counts.map((c) => ({ n: 0, box: new Uint32Array(c), x: new Float64Array(c), end: new Float64Array(c), first: null, low: 0, step: 1 }));
+    begins[depth[i] + 1]++;
+  for (let d = 0; d < nLevels; d++)
+    begins[d + 1] += begins[d];
+  const at = begins.slice();
   for (let i = 0; i < n; i++) {
-    const l = levels[depth[i]], k = l.n++;
-    l.box[k] = i;
-    l.x[k] = x[i];
-    l.end[k] = x[i] + total[i];
+    const d = depth[i], k = at[d]++, from = next[d], to = from + total[i];
+    next[d] = to;
+    next[d + 1] = from;
+    box[k] = i;
+    x[i] = left[k] = from;
+    right[k] = to;
   }
-  for (const l of levels) {
-    l.low = l.x[0];
-    l.step = (l.end[l.n - 1] - l.low) / l.n || 1;
-    l.first = new Uint32Array(l.n + 2).fill(l.n);
-    for (let k = l.n - 1; k >= 0; k--)
-      l.first[Math.min(l.n, Math.floor((l.x[k] - l.low) / l.step))] = k;
-    for (let b = l.n; b >= 0; b--)
-      if (l.first[b] > l.first[b + 1])
-        l.first[b] = l.first[b + 1];
-  }
-  return levels;
+  return Array.from({ length: nLevels }, (_, d) => {
+    const from = begins[d], to = begins[d + 1];
+    return { n: to - from, box: box.subarray(from, to), x: left.subarray(from, to), end: right.subarray(from, to), first: null, low: 0, step: 1 };
+  });
+}
+
+function makeBuckets(l) {
+  const { n, x } = l, low = l.low = x[0], step = l.step = (l.end[n - 1] - low) / n || 1;
+  const first = l.first = new Uint32Array(n + 2).fill(n);
+  for (let k = n - 1; k >= 0; k--)
+    first[Math.min(n, Math.floor((x[k] - low) / step))] = k;
+  for (let b = n; b >= 0; b--)
+    if (first[b] > first[b + 1])
+      first[b] = first[b + 1];
 }
 
 // The place in LEVEL of the first box that begins at AT or behind it.
 function seek(level, at) {
+  if (!level.first)
+    makeBuckets(level);
   const { x, first, n } = level;
   const b = (at - level.low) / level.step;
   if (!(b > 0))

@@ -2,7 +2,7 @@
 // A flame graph inside an element: draws it, zooms, and tells what the pointer or the keys are on.
 //
 //     const v = flameView(element, { chose(choice) {}, zoomed(i, byHand) {} });
-//     v.show(flame);               of flame_data.mjs
+//     v.show(flame);               of flame_data.mjs, all of it
 //     v.zoom(i, atOnce);           box I becomes as wide as the element
 //     v.zoomOut();                 by one step
 //     v.find(found);               marks what flame_search.mjs found; null: nothing
@@ -258,6 +258,7 @@ export function flameView(element, on) {
       width = element.clientWidth;
       height = element.clientHeight;
       canvas.style.height = `${height}px`;
+      zoom(0, true);
       restyle();
     },
     find(f) {
