@@ -237,6 +237,14 @@ static bool has_generated_code(const struct profile *p)
 	return p->scripts.n;
 }
 
+/* Children read symbols of new files; the second after has them. */
+static bool names_are_late(void *ctx, const struct image *im)
+{
+	const struct live *l = ctx;
+
+	return sampling_is_late(&l->sampling, im);
+}
+
 /* Gives OWN the names of L, new ones when it is time. */
 static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 {
@@ -246,6 +254,8 @@ static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 		.paths = s->paths.v,
 		.n_paths = s->paths.n,
 		.no_save = true,
+		.is_late = names_are_late,
+		.late_ctx = l,
 	};
 	const uint64_t most_ns = has_generated_code(&own->profile) ? JIT_NAMES_NS : NAMES_NS;
 
@@ -259,6 +269,7 @@ static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 	}
 	own->names = l->names;
 	own->names->n_users++;
+	resolver_look_again(own->names->resolver);
 }
 
 /* Dictionaries that only grow are left behind with their recorder. */

@@ -227,7 +227,7 @@ static bool take_turn(bool_list *saved, size_t i)
 static void save_vdso(struct sampling *s, struct symbol_sources *symbols,
 		      const struct mapped_code *c)
 {
-	_fd_ int fd = vdso_fd();
+	_fd_ int fd = *is_saved(&s->saved, c->image) ? -1 : vdso_fd();
 
 	if (fd >= 0 && take_turn(&s->saved, c->image))
 		image_symbols_save(symbols, &s->profile.images.v[c->image], fd, NULL);
@@ -255,6 +255,15 @@ static int save_by_reader(struct sampling *s, struct symbol_sources *symbols,
 	return rc;
 }
 
+/* Whether the symbols of code NUMBER are not saved yet and can be. */
+static bool waits_for_symbols(const struct sampling *s, size_t number)
+{
+	const struct mapped_code *c = &collector_images(s->collector)->codes.v[number];
+
+	return c->sampled && c->kind == CODE_FILE && c->fd >= 0 && !c->asked &&
+	       !(number < s->saved_files.n && s->saved_files.v[number]);
+}
+
 /* Saves the symbols of files as far as they are read; returns of how many they are not yet. */
 static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
 {
@@ -264,8 +273,7 @@ static size_t save_files(struct sampling *s, struct symbol_sources *symbols)
 	vec_each (c, &images->codes) {
 		const size_t number = (size_t)(c - images->codes.v);
 
-		if (!c->sampled || c->kind != CODE_FILE || c->fd < 0 || c->asked ||
-		    *is_saved(&s->saved_files, number))
+		if (!waits_for_symbols(s, number))
 			continue;
 		if (!readers_live())
 			image_symbols_save(symbols, &s->profile.images.v[c->image], c->fd, NULL);
@@ -342,7 +350,22 @@ size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_
 		n_late = save_all(s, &symbols);
 	}
 	symbol_sources_release(&symbols);
-	return n_late;
+	return s->n_late = n_late;
+}
+
+bool sampling_is_late(const struct sampling *s, const struct image *im)
+{
+	const struct images *images = collector_images(s->collector);
+
+	for (size_t i = 0; s->n_late && i < images->codes.n; i++) {
+		const struct mapped_code *c = &images->codes.v[i];
+		const struct image *of = &s->profile.images.v[c->image];
+
+		if (waits_for_symbols(s, i) && build_id_same(&of->build_id, &im->build_id) &&
+		    image_digest_same(of->digest, im->digest))
+			return true;
+	}
+	return false;
 }
 
 void sampling_release(struct sampling *s)

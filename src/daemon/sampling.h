@@ -21,6 +21,7 @@ struct sampling {
 	struct image_layout vdso;
 	int64_t clock_offset_ns; /* wall clock minus CLOCK_MONOTONIC at the start */
 	bool has_calls;
+	size_t n_late;	 /* files that sampling_save_symbols waits for */
 	bool names_only; /* procedures' code is not kept with their symbols */
 	bool said_room;	 /* that there is no room for names */
 	bool_list saved; /* by image: its symbols were kept already */
@@ -55,6 +56,9 @@ void sampling_settle(struct sampling *s, const char *images_dir);
  * for them at most; returns of how many files they are not done.  These are saved by a later
  * call. */
 size_t sampling_save_symbols(struct sampling *s, const char *images_dir, uint64_t wait_ns);
+
+/* Whether the last sampling_save_symbols waited in vain for the symbols of IM, a file. */
+bool sampling_is_late(const struct sampling *s, const struct image *im);
 
 void sampling_release(struct sampling *s);
 

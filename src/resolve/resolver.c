@@ -17,6 +17,8 @@
 #include "resolve/elf_probe.h"
 #include "resolve/resolver_impl.h"
 
+static const struct symtab no_symbols;
+
 static char **copy_texts(const char *const *texts, size_t n)
 {
 	char **copies = xcalloc(n + 1, sizeof(*copies));
@@ -38,6 +40,9 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 {
 	struct resolver *r = xcalloc(1, sizeof(*r));
 
+	r->is_late = opts->is_late;
+	r->late_ctx = opts->late_ctx;
+	r->n_looks = 1;
 	r->cache_dir = opts->cache_dir ? xstrdup(opts->cache_dir) : NULL;
 	r->proc_dir = xstrdup(opts->proc_dir ? opts->proc_dir : "/proc");
 	r->sys_dir = xstrdup(opts->sys_dir ? opts->sys_dir : "/sys");
@@ -139,21 +144,37 @@ void resolver_take_symtab(struct resolver *r, const struct image *im, const stru
 	e->result = (struct resolved){RESOLVE_OK, e->symbols.symtab, ""};
 }
 
-struct resolver_entry *resolver_entry_get(struct resolver *r, const struct image *im)
+/* Gives E, which is IM's, its symbols, unless they are late. */
+static void load_symbols(struct resolver *r, struct resolver_entry *e, const struct image *im)
 {
-	const uint64_t hash = image_hash(im);
-	const uint32_t i = index_find(&r->by_identity, hash, entry_same, r, im);
-	struct resolver_entry *e;
-
-	if (i != INDEX_NONE)
-		return r->entries.v[i];
-	e = entry_add(r, im, hash);
-	image_symbols_load(&r->sources, im, &e->symbols);
+	if (r->is_late && im->kind == IMAGE_FILE && r->is_late(r->late_ctx, im)) {
+		e->late_since = r->n_looks;
+		e->symbols =
+			(struct image_symbols){.status = RESOLVE_MISSING, .symtab = &no_symbols};
+	} else {
+		e->late_since = 0;
+		image_symbols_load(&r->sources, im, &e->symbols);
+	}
 	e->result = (struct resolved){
 		.status = e->symbols.status,
 		.symtab = e->symbols.symtab,
 		.source = e->symbols.source ? e->symbols.source : "",
 	};
+}
+
+void resolver_look_again(struct resolver *r)
+{
+	r->n_looks++;
+}
+
+struct resolver_entry *resolver_entry_get(struct resolver *r, const struct image *im)
+{
+	const uint64_t hash = image_hash(im);
+	const uint32_t i = index_find(&r->by_identity, hash, entry_same, r, im);
+	struct resolver_entry *e = i == INDEX_NONE ? entry_add(r, im, hash) : r->entries.v[i];
+
+	if (i == INDEX_NONE || (e->late_since && e->late_since != r->n_looks))
+		load_symbols(r, e, im);
 	return e;
 }
 

@@ -28,6 +28,10 @@ struct resolver_opts {
 	const char *debug_root; /* NULL: /usr/lib/debug */
 	const char *proc_dir;	/* NULL: /proc */
 	const char *sys_dir;	/* NULL: /sys */
+	/* Whether somebody is about to put the symbols of IM into the cache, so that nobody else
+	 * reads its file meanwhile: it has none, until resolver_look_again.  NULL: nobody is. */
+	bool (*is_late)(void *ctx, const struct image *im);
+	void *late_ctx;
 };
 
 enum resolve_status {
@@ -60,6 +64,9 @@ void resolver_add_script(struct resolver *r, const struct image *im, uint64_t sv
 /* Finds the symbols of IM; a second call returns at once.  Never fails: see `status`.  The result
  * lives as long as the resolver. */
 const struct resolved *resolver_image(struct resolver *r, const struct image *im);
+
+/* Asks is_late anew of images whose symbols were late. */
+void resolver_look_again(struct resolver *r);
 
 /* Gives the memory of IM's DWARF and of its cached symbols back to the system; symbols are loaded
  * again when they are next looked at.  For callers that go through many images.  Pointers handed

@@ -29,6 +29,7 @@ void loop_cache_release(struct loop_cache *c);
 struct resolver_entry {
 	struct resolved result;
 	struct image_symbols symbols;
+	unsigned late_since; /* number of the look at which they were late; 0: they are not */
 	enum image_kind kind;
 	bool by_offset; /* IMAGE_OFFSETS */
 	struct build_id build_id;
@@ -60,6 +61,9 @@ struct resolver {
 	struct probed_files probed;
 	VEC(struct resolver_entry *) entries;
 	struct index by_identity;
+	bool (*is_late)(void *ctx, const struct image *im);
+	void *late_ctx;
+	unsigned n_looks;   /* resolver_look_again's */
 	struct arena arena; /* readable names */
 	struct frames frames;
 	struct loop_cache loops;

@@ -3,7 +3,7 @@
 // names of boxes in the address.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { containerOf, unitOf, wordOf, wordsOf } from "../../src/web/ui/app_parts.mjs";
+import { containerOf, newestOf, unitOf, wordOf, wordsOf } from "../../src/web/ui/app_parts.mjs";
 import { idOf, pathHashes, placeOf } from "../../src/web/ui/path_ids.mjs";
 
 const ID = "0123456789abcdef".repeat(4);
@@ -36,6 +36,15 @@ test("words", () => {
   assert.deepEqual(wordsOf(""), []);
   for (const value of ["cc1", "Web Content", "a=b", "=", "tab\there"])
     assert.deepEqual(wordsOf(wordOf("comm", value)), [`comm=${value}`]);
+});
+
+test("the newest recordings have names", () => {
+  const rows = (...each) => each.map(([epoch, host, job]) => ({ epoch, host, job: job || null }));
+  assert.equal(newestOf([]), "");
+  assert.equal(newestOf(rows(["1", "a"], ["2", "a"])), "2");
+  assert.equal(newestOf(rows(["1", "a"], ["2", "b"], ["3", "a"])), "2,3");
+  assert.equal(newestOf(rows(["1", "a"], ["2", "a", "j"], ["3", "a"], ["4", "a", "j"])), "2,4");
+  assert.equal(newestOf(rows(["1", "a"], ["2", "a", "j"], ["3", "a", "j"], ["4", "a", "j"])), "2..4");
 });
 
 // Trees as [parent, name] of each place.

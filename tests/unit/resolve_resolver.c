@@ -94,6 +94,41 @@ TEST(cached_symbols_outlive_the_file)
 	clean();
 }
 
+static bool is_still_late(void *ctx, const struct image *im)
+{
+	unsigned *n_asked = ctx;
+
+	return ++*n_asked < 2;
+}
+
+TEST(symbols_that_are_late)
+{
+	unsigned n_asked = 0;
+	struct resolver *r =
+		resolver_new(&(struct resolver_opts){.is_late = is_still_late, .late_ctx = &n_asked});
+	struct image im;
+	char path[128];
+	proc_list l = {0};
+
+	REQUIRE(set_up(&im, path));
+	for (int i = 0; i < 3; i++) {
+		const struct resolved *res = resolver_image(r, &im);
+
+		EXPECT_EQ(res->status, RESOLVE_MISSING);
+		EXPECT_EQ(res->symtab->n, 0);
+	}
+	EXPECT_EQ(n_asked, 1); /* once a look */
+	resolver_look_again(r);
+	EXPECT_EQ(resolver_image(r, &im)->status, RESOLVE_OK);
+	symtab_find_name(resolver_image(r, &im)->symtab, "hot", &l);
+	EXPECT_EQ(l.n, 1);
+	resolver_look_again(r);
+	EXPECT_EQ(resolver_image(r, &im)->status, RESOLVE_OK);
+	EXPECT_EQ(n_asked, 2);
+	vec_release(&l);
+	resolver_free(r);
+}
+
 TEST(a_rebuilt_file_is_not_used)
 {
 	struct image im;

@@ -6,7 +6,7 @@ import { codePicture } from "./app_code.mjs";
 import { amount, barCell, count, el, percent, short, shown } from "./app_dom.mjs";
 import { flamePicture } from "./app_flame.mjs";
 import { heatMap } from "./app_heat.mjs";
-import { containerOf, unitOf as systemdUnitOf, wordOf } from "./app_parts.mjs";
+import { containerOf, newestOf, unitOf as systemdUnitOf, wordOf } from "./app_parts.mjs";
 import * as app from "./app_state.mjs";
 import { sortedTable } from "./app_table.mjs";
 import { threadsPicture } from "./app_threads.mjs";
@@ -34,7 +34,7 @@ const VIEWS = {
 };
 
 // What is one view's own in the address.
-const OWN = { z: "", s: "", s2: "", colour: "", o: "", at: "", col: "", hot: "", q: "", t: "" };
+const OWN = { y: "", z: "", s: "", s2: "", colour: "", o: "", at: "", col: "", hot: "", q: "", t: "" };
 
 // --- parts ---
 
@@ -252,13 +252,14 @@ async function compare(signal) {
   if (!a || !b || a === b)
     return [form, el("p", {}, "Two recordings, or words such as label=old, are compared; this database has fewer.")];
   app.note({ a, b }); // other recordings will be the newest
+  const epoch = [a, b].some((set) => /^\d|epoch=/.test(set)) ? "" : app.state.epoch; // what names none is of the one chosen
   if (app.state.picture) {
-    const bytes = await ask("flame-diff", { ...app.selection(), a, b }, signal);
+    const bytes = await ask("flame-diff", { ...app.selection(), epoch, a, b }, signal);
     drawFlame(bytes);
     $("main").prepend(form);
     return null;
   }
-  const answer = await ask(app.state.abs ? "diff-absolute" : "diff", { ...app.selection(), a, b }, signal);
+  const answer = await ask(app.state.abs ? "diff-absolute" : "diff", { ...app.selection(), epoch, a, b }, signal);
   const changed = (r) => r.change_pct || 0, unit = app.state.abs ? "% of A" : "points";
   const sets = answer.sets.map(({ set, recording, samples }, i) => el("li", {}, el("b", {}, "AB"[i]), ` ${[set, recording?.command, recording?.start, `${count(samples)} samples`].filter(Boolean).map((t) => short(t, 80)).join(" · ")}`));
   const rows = sortedTable(answer.rows, [
@@ -287,13 +288,37 @@ function showTrouble(text) {
   $("trouble").hidden = !text;
 }
 
+function fillViews(name) {
+  $("views").replaceChildren(...Object.entries(VIEWS).map(([k, v]) => el("a", { href: app.href({ view: k, ...OWN }), "aria-current": k === name ? "page" : false }, v.name)));
+}
+
+// What can be scrolled in the view that is shown.
+const scrollers = () => [$("main"), ...$("main").querySelectorAll(".flame, .pane")];
+
+// How far it is scrolled goes to the address when it rests.
+let resting = 0;
+function keepScroll() {
+  clearTimeout(resting);
+  resting = running ? 0 : setTimeout(() => {
+    const at = scrollers().map((e) => Math.round(e.scrollTop));
+    app.note({ y: at.some(Boolean) ? at.join(".") : "" });
+  }, 200);
+}
+
+function takeScroll() {
+  const { y } = app.state, at = (y || "0").split(".");
+  scrollers().slice(0, at.length).forEach((e, i) => {
+    e.scrollTop = Number(at[i]) || 0;
+  });
+}
+
 async function show() {
   const name = VIEWS[app.state.view] ? app.state.view : "overview";
   running?.abort();
-  running = new AbortController();
-  const { signal } = running;
+  clearTimeout(resting);
+  const asked = running = new AbortController(), { signal } = asked;
   picture = null;
-  $("views").replaceChildren(...Object.entries(VIEWS).map(([k, v]) => el("a", { href: app.href({ view: k, ...OWN }), "aria-current": k === name ? "page" : false }, v.name)));
+  fillViews(name);
   $("views").querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
   for (const key of ["only", "pm"])
     if (document.activeElement !== $(key))
@@ -311,7 +336,7 @@ async function show() {
       return;
     if (parts)
       $("main").replaceChildren(...parts.filter(Boolean));
-    $("main").scrollTop = 0;
+    takeScroll();
     showTrouble("");
     $("status").textContent = `${VIEWS[name].name}, ${(performance.now() - start).toFixed(0)} ms`;
   } catch (e) {
@@ -322,15 +347,29 @@ async function show() {
       setBar.tell(e.message);
     $("main").replaceChildren();
     $("status").textContent = "";
+  } finally {
+    if (running === asked)
+      running = null;
   }
+}
+
+// Names the recordings in the address: others will be the newest.
+function nameNewest(rows) {
+  if (app.state.epoch || app.state.since || app.state.until || !rows.length)
+    return;
+  app.note({ epoch: newestOf(rows) });
+  fillViews(VIEWS[app.state.view] ? app.state.view : "overview");
 }
 
 // What can be chosen: recordings and events.
 async function fillForm() {
   const option = (value, text) => el("option", { value }, text);
   const epochs = await ask("epochs", {}).catch(() => ({ rows: [] }));
-  $("epoch").replaceChildren(option("", "latest"), option("all", "all"), ...epochs.rows.map((r) => option(r.epoch, `${r.epoch} ${short(r.label || "", 20)}`)));
-  $("epoch").value = app.state.epoch || "";
+  const named = epochs.rows.map((r) => option(r.epoch, `${r.epoch} ${short(r.label || "", 20)}`));
+  nameNewest(epochs.rows);
+  const { epoch } = app.state, isNamed = !epoch || epoch === "all" || epochs.rows.some((r) => r.epoch === epoch);
+  $("epoch").replaceChildren(option("", "latest"), option("all", "all"), ...(isNamed ? [] : [option(epoch, short(epoch, 40))]), ...named);
+  $("epoch").value = epoch || "";
   const answer = await ask("prof", { epoch: app.state.epoch, event: "all", by: "image", limit: 1 }).catch(() => ({ events: [], recording: {} }));
   events = answer.events.map((e) => ({ word: e.name, says: `${count(e.samples)} samples` }));
   const names = answer.events.map((e) => e.name), timed = names.includes("blocked") ? ["wall", "states"] : [];
@@ -367,7 +406,8 @@ const setBar = completing($("pm"), async (text, caret) => {
 });
 
 useToken(app.begin());
-app.onChange(show);
+app.onChange(() => show().then(() => app.state.epoch || fillForm()));
+$("main").addEventListener("scroll", keepScroll, { capture: true, passive: true });
 $("query").addEventListener("submit", (e) => {
   e.preventDefault();
   app.go({ epoch: $("epoch").value, event: $("event").value, only: $("only").value.trim(), pm: $("pm").value.trim(), z: "", o: "", at: "" });

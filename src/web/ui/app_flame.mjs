@@ -78,7 +78,7 @@ export function flamePicture(parent, bytes, kept, note, open, ...more) {
     picture.colourByStates(false);
   box.value = kept.q || "";
   tellWhole();
-  if (head.outline && !kept.z && !kept.q)
+  if (head.outline && !kept.z && !kept.q && !kept.y)
     showOutline();
   else
     showWhole();

@@ -35,3 +35,14 @@ export function wordOf(key, value) {
   const plain = value.replaceAll('"', "");
   return /\s/.test(plain) ? `${key}="${plain}"` : `${key}=${plain}`;
 }
+
+// The recordings that are read when none is named, of ROWS of `dwell epochs`, as --epoch takes them: the newest and those of
+// its job; where it has none, each host's newest.
+export function newestOf(rows) {
+  const newest = rows[rows.length - 1], latest = new Map(rows.map((r) => [r.host, r.epoch]));
+  const chosen = new Set(newest?.job ? rows.filter((r) => r.job === newest.job).map((r) => r.epoch) : latest.values());
+  const first = rows.findIndex((r) => chosen.has(r.epoch)), between = rows.slice(first);
+  if (chosen.size > 2 && between.every((r) => chosen.has(r.epoch)))
+    return `${rows[first].epoch}..${newest.epoch}`;
+  return [...chosen].sort().join(",");
+}

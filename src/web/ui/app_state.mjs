@@ -28,7 +28,7 @@ export function begin() {
     } catch (e) {
       // a browser without storage keeps it as long as the page lives
     }
-    history.replaceState(null, "", href({}));
+    history.replaceState(null, "", href({ y: state.y }));
   }
   window.addEventListener("popstate", () => {
     state = read();
@@ -45,10 +45,10 @@ export function onChange(f) {
   listeners.push(f);
 }
 
-// The address with CHANGES; a value of "" or undefined takes a key out.
+// The address with CHANGES; a value of "" or undefined takes a key out.  What is shown anew is not scrolled (y).
 export function href(changes) {
   const p = new URLSearchParams();
-  for (const [key, value] of Object.entries({ ...state, ...changes }))
+  for (const [key, value] of Object.entries({ ...state, y: "", ...changes }))
     if (value !== "" && value !== undefined && value !== null)
       p.set(key, value);
   return `#${p}`;
@@ -63,7 +63,7 @@ export function go(changes, isDecision = true) {
 
 // Keeps CHANGES in the address without showing anything anew.
 export function note(changes, isDecision = false) {
-  history[isDecision ? "pushState" : "replaceState"](null, "", href(changes));
+  history[isDecision ? "pushState" : "replaceState"](null, "", href({ y: state.y, ...changes }));
   state = read();
 }
 
