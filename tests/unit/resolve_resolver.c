@@ -104,8 +104,8 @@ static bool is_still_late(void *ctx, const struct image *im)
 TEST(symbols_that_are_late)
 {
 	unsigned n_asked = 0;
-	struct resolver *r =
-		resolver_new(&(struct resolver_opts){.is_late = is_still_late, .late_ctx = &n_asked});
+	struct resolver *r = resolver_new(
+		&(struct resolver_opts){.is_late = is_still_late, .late_ctx = &n_asked});
 	struct image im;
 	char path[128];
 	proc_list l = {0};
