@@ -1,89 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A fleet's database in Debian's clickhouse-server (packages.services): what is shipped is read back as it
-was, each sample once, whatever is killed.
-
-The server runs on loopback, on ports that were free, below a test's scratch directory and without rights."""
-import atexit
+was, each sample once, whatever is killed."""
 import os
 import pathlib
 import random
 import socket
 import sys
 import threading
-import urllib.error
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
-from e2e import *
+from clickhouse import *
 
 MKDB = os.environ.get("MKDB", "build/tests/cli/mkdb")
-SERVER = "/usr/sbin/clickhouse-server"
 HOSTILE = "x');DROP/**/TABLE/**/counts;--\\'\"%_"
-
-CONFIG = """<?xml version="1.0"?><yandex>
-<logger><level>warning</level><log>{dir}/log</log><errorlog>{dir}/err</errorlog></logger>
-<http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
-<path>{dir}/data/</path><tmp_path>{dir}/tmp/</tmp_path><users_config>users.xml</users_config>
-<default_profile>default</default_profile><default_database>default</default_database>
-<mark_cache_size>5368709</mark_cache_size></yandex>"""
-USERS = """<?xml version="1.0"?><yandex><profiles><default/><reader><readonly>2</readonly></reader></profiles>
-<users><fleet><password>geheim</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
-<quota>default</quota></fleet><looker><password>leise</password><networks><ip>127.0.0.1</ip></networks>
-<profile>reader</profile><quota>default</quota></looker></users><quotas><default/></quotas></yandex>"""
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-class Server:
-    def __init__(self):
-        if not os.path.exists(SERVER):
-            raise Skipped("package clickhouse-server is not installed")
-        self.dir = tempfile.mkdtemp(prefix="dwell-clickhouse-")
-        atexit.register(shutil.rmtree, self.dir, True)
-        self.http = free_port()
-        for name, text in (("config.xml", CONFIG), ("users.xml", USERS)):
-            with open(f"{self.dir}/{name}", "w") as f:
-                f.write(text.format(dir=self.dir, http=self.http, tcp=free_port()))
-        for name in ("data", "tmp"):
-            os.mkdir(f"{self.dir}/{name}")
-        for path in (self.dir, *(f"{self.dir}/{n}" for n in os.listdir(self.dir))):
-            os.chown(path, 65534, 65534)
-        for name, text in (("login", "fleet\ngeheim\n"), ("wrong", "fleet\nfalsch\n"), ("looker", "looker\nleise\n")):
-            with open(f"{self.dir}/{name}", "w", opener=lambda p, f: os.open(p, f, 0o600)) as f:
-                f.write(text)
-        os.environ["DWELL_LOGIN"] = f"{self.dir}/login"
-        self.url, self.db = f"http://127.0.0.1:{self.http}/fleet", f"clickhouse://127.0.0.1:{self.http}/fleet"
-        self.start()
-        self.ask("CREATE DATABASE fleet", database="default")
-
-    def start(self):
-        self.process = subprocess.Popen([SERVER, f"--config-file={self.dir}/config.xml"], user=65534, group=65534, extra_groups=[],
-                                        cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        for _ in range(600):
-            try:
-                return self.ask("SELECT 1", database="default")
-            except (urllib.error.URLError, ConnectionError):
-                check(self.process.poll() is None, "the server runs")
-                time.sleep(0.1)
-        check(False, "the server answers")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def ask(self, sql, database="fleet"):
-        r = urllib.request.Request(f"http://127.0.0.1:{self.http}/?database={database}", sql.encode(),
-                                   {"X-ClickHouse-User": "fleet", "X-ClickHouse-Key": "geheim"})
-        return urllib.request.urlopen(r, timeout=60).read().decode().strip()
-
-    def visible(self):
-        """Samples that count, as readers count them."""
-        return int(self.ask("SELECT sum(n) FROM counts WHERE batch IN (SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment)"))
 
 
 def epoch(n, host="web1", owner="-  - comm=server", db="db"):
