@@ -2,22 +2,40 @@
 /* `dwell ship`: sends what a database has to ClickHouse, to Pyroscope or to a collector. */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
+#include "daemon/config.h"
 #include "fleet/push.h"
 #include "fleet/ship.h"
 #include "query/samples/stacks.h"
 #include "query/source.h"
 #include "store/store.h"
 
+#define MOST_APART_NS (3600ull * 1000000000)
+
 struct ship_args {
 	const char *to, *to_db, *db, *state, *tenant;
 	struct fleet_login login;
+	const char *config;
+	uint64_t every_ns, retain_ns;
 	bool schema, create, again, no_names;
 };
+
+static volatile sig_atomic_t ship_ended;
+
+static void end_ship(int sig)
+{
+	ship_ended = sig;
+}
 
 static void say_notice(void *ctx, const char *line)
 {
@@ -60,7 +78,8 @@ static void show_totals(struct cmd *c, const struct ship_totals *t)
 		{"recordings", t->n_recordings}, {"known", t->n_known},
 		{"segments", t->n_segments},	 {"values", t->n_rows},
 		{"samples", t->n_samples},	 {"superseded", t->n_superseded},
-		{"failed", t->n_failed},	 {"bytes", t->n_bytes}};
+		{"failed", t->n_failed},	 {"set_aside", t->n_set_aside},
+		{"overflowed", t->n_overflowed}, {"bytes", t->n_bytes}};
 
 	if (c->json) {
 		show_json(c, members, n_elems(members));
@@ -73,6 +92,11 @@ static void show_totals(struct cmd *c, const struct ship_totals *t)
 	if (t->n_superseded)
 		str_addf(&c->out, "%" PRIu64 " segments were merged since, and count no more\n",
 			 t->n_superseded);
+	if (t->n_set_aside)
+		str_addf(&c->out,
+			 "%" PRIu64
+			 " segments are set aside: the server refused them three times\n",
+			 t->n_set_aside);
 	if (t->n_left_out)
 		str_addf(&c->out,
 			 "%" PRIu64 " values lost bits or counters that their recording named for "
@@ -160,6 +184,8 @@ static int ship_once(struct cmd *c, const struct ship_args *a)
 		rc = create_tables(s, &c->err);
 	if (rc >= 0)
 		rc = fleet_ship(s, &o, &totals, &c->err);
+	if (rc >= 0 && a->retain_ns)
+		rc = fleet_retain(s, a->retain_ns, &c->err);
 	fleet_server_close(s);
 	if (rc >= 0)
 		show_totals(c, &totals);
@@ -169,6 +195,77 @@ static int ship_once(struct cmd *c, const struct ship_args *a)
 			     "were",
 			     totals.n_failed, totals.n_recordings);
 	return rc;
+}
+
+/* Prints what a pass said, and its error. */
+static void show_pass(struct cmd *c, int rc)
+{
+	fwrite(str_get(&c->out), 1, c->out.n, stdout);
+	fflush(stdout);
+	str_reset(&c->out);
+	if (rc < 0)
+		cmd_notice(c, "%s", c->err.msg);
+	c->err = (struct err){0};
+}
+
+/* A number that hosts have different ones of. */
+static uint64_t own_number(uint64_t below)
+{
+	struct utsname u = {0};
+
+	uname(&u);
+	return hash_str(u.nodename) % below;
+}
+
+/* Sleeps until a signal or for NS. */
+static void wait_ns(uint64_t ns)
+{
+	const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	if (!ship_ended)
+		nanosleep(&t, NULL);
+}
+
+/* Passes without end.  Hosts take turns within the time; after failures passes are twice as far
+ * apart each time, up to an hour. */
+static int ship_always(struct cmd *c, const struct ship_args *a)
+{
+	uint64_t apart_ns = a->every_ns;
+
+	signal(SIGTERM, end_ship);
+	signal(SIGINT, end_ship);
+	while (!ship_ended) {
+		const int rc = ship_once(c, a);
+
+		show_pass(c, rc);
+		if (rc >= 0)
+			apart_ns = a->every_ns;
+		else if (apart_ns < MOST_APART_NS)
+			apart_ns = apart_ns * 2 < MOST_APART_NS ? apart_ns * 2 : MOST_APART_NS;
+		if (apart_ns < a->every_ns)
+			apart_ns = a->every_ns;
+		wait_ns(apart_ns - own_number(apart_ns / 8 + 1));
+	}
+	return 0;
+}
+
+/* Takes options from FILE, a line each, which ARGV's own count more than. */
+static int read_config(struct cmd *c, const struct opt *table, const char *file, config_args *words)
+{
+	_mem_ char *text = NULL;
+	opt_list rest = {0};
+	size_t n;
+	int rc = file_load(file, 65536, &text, &n, &c->err);
+
+	vec_push(words, xstrdup("ship"));
+	if (rc >= 0)
+		rc = config_split(text, n, words, &c->err);
+	if (rc >= 0)
+		rc = opts_parse(table, (int)words->n, words->v, false, &rest, &c->err);
+	if (rc >= 0 && rest.n)
+		rc = err_set(&c->err, -EINVAL, "'%s' is no option", rest.v[0]);
+	vec_release(&rest);
+	return rc < 0 ? err_prefix(&c->err, rc, "%s", file) : 0;
 }
 
 int cmd_ship(struct cmd *c)
@@ -196,10 +293,23 @@ int cmd_ship(struct cmd *c)
 		{"no-names", OPT_FLAG, &a.no_names, NULL, "send no names of procedures"},
 		{"timeout", OPT_DURATION, &a.login.timeout_ns, "TIME",
 		 "wait so long for an answer (default 5m)"},
+		{"every", OPT_DURATION, &a.every_ns, "TIME", "go on, with a pass so often"},
+		{"retain", OPT_DURATION, &a.retain_ns, "TIME",
+		 "let the server drop days that ended longer ago, of all hosts"},
+		{"config", OPT_STR, &a.config, "FILE",
+		 "read options from FILE, one a line, without dashes"},
 		{0},
 	};
 	opt_list operands = {0};
+	config_args words = {0};
 	int rc = cmd_parse(c, "--to URL [OPTIONS]\n--schema", table, false, &operands);
+
+	if (rc == 0 && a.config) {
+		rc = read_config(c, table, a.config, &words);
+		operands.n = 0;
+		if (rc >= 0) /* the command line counts more */
+			rc = cmd_parse(c, "", table, false, &operands);
+	}
 
 	if (rc == 0 && operands.n)
 		rc = err_set(&c->err, -EINVAL, "takes no operands; --db names the database");
@@ -210,9 +320,13 @@ int cmd_ship(struct cmd *c)
 		rc = err_set(&c->err, -EINVAL,
 			     "--to URL says where to, --schema prints the tables");
 	vec_release(&operands);
-	if (rc != 0)
+	if (rc != 0) {
+		config_args_release(&words);
 		return rc;
+	}
 	if (a.schema)
 		fleet_schema_format(&c->out);
-	return a.to ? ship_once(c, &a) : 0;
+	rc = !a.to ? 0 : a.every_ns ? ship_always(c, &a) : ship_once(c, &a);
+	config_args_release(&words);
+	return rc;
 }

@@ -557,7 +557,8 @@ int fleet_list(const char *url, const struct fleet_selection *sel,
 	str_addf(&sql,
 		 "SELECT h AS c0, e AS c1, toUInt64(min(s)) AS c2, toUInt64(max(u)) AS c3, "
 		 "toUInt64(sum(n)) AS c4 FROM (SELECT host AS h, epoch AS e, any(start_ns) AS s, "
-		 "any(end_ns) AS u, any(samples) AS n FROM batches WHERE %s GROUP BY host, epoch, "
+		 "any(end_ns) AS u, any(samples) AS n FROM batches WHERE %s AND day >= (SELECT "
+		 "min(day) FROM events) GROUP BY host, epoch, "
 		 "recording, segment HAVING min(batch) > 0) GROUP BY h, e ORDER BY e, h",
 		 str_get(&l.batches));
 	if (rc >= 0)

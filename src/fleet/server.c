@@ -123,6 +123,23 @@ uint64_t fleet_server_sent(const struct fleet_server *s)
 	return http_sent(s->http);
 }
 
+/* Whether TEXT tells that the server is short of something, whatever it was sent: memory (241),
+ * disk (243), merges (252), time (159), connections (202, 209, 210), or that it only reads (164,
+ * 242).  ClickHouse's src/Common/ErrorCodes.cpp */
+static bool is_short(const char *text)
+{
+	static const char *const codes[] = {"159", "164", "202", "209", "210",
+					    "241", "242", "243", "252"};
+	const char *code = text + strlen("Code: ");
+
+	if (!str_starts(text, "Code: "))
+		return false;
+	for (size_t i = 0; i < n_elems(codes); i++)
+		if (str_starts(code, codes[i]) && code[3] == ',')
+			return true;
+	return false;
+}
+
 /* The error that the server tells. */
 static int server_failed(struct fleet_server *s, struct err *err)
 {
@@ -137,7 +154,8 @@ static int server_failed(struct fleet_server *s, struct err *err)
 		return err_set(err, -EACCES,
 			       "%s: user or password refused; --login FILE has both, a line each",
 			       s->base);
-	return err_set(err, -EREMOTEIO, "%s: HTTP status %ld: %s", s->base, status, text);
+	return err_set(err, is_short(text) ? -ENOSPC : -EREMOTEIO, "%s: HTTP status %ld: %s",
+		       s->base, status, text);
 }
 
 /* Sends BODY to the address with PARAMETERS; the answer is in S then. */

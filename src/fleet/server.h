@@ -32,7 +32,8 @@ uint64_t fleet_server_sent(const struct fleet_server *s);
 
 /* Runs statement SQL that answers nothing of interest.  Errors: -ECONNREFUSED and the like when the
  * server cannot be reached, -EACCES user or password, -ETIMEDOUT, -EREMOTEIO the server's own
- * message, -EBADMSG half an answer.  Unless it is 0 nobody knows whether the statement was run. */
+ * message, -ENOSPC when that says that the server is short of something, -EBADMSG half an answer.
+ * Unless it is 0 nobody knows whether the statement was run. */
 int fleet_run(struct fleet_server *s, const char *sql, struct err *err);
 
 /* Inserts block B into table T, packed.  Errors as fleet_run. */
@@ -43,6 +44,9 @@ int fleet_insert(struct fleet_server *s, enum fleet_table_id t, const struct nat
  * No answer is larger than 2 GiB.  Errors as fleet_run and native_read. */
 int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *cols, size_t n_cols,
 	      native_row_fn *fn, void *ctx, struct err *err);
+
+/* Drops the days of tables with values that ended longer than AGE_NS ago.  Errors as fleet_run. */
+int fleet_retain(struct fleet_server *s, uint64_t age_ns, struct err *err);
 
 /* 0 when the database has the schema of this program.  -ENOENT: none, -EPROTONOSUPPORT: another. */
 int fleet_check_schema(struct fleet_server *s, struct err *err);

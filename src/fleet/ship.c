@@ -43,6 +43,10 @@
 #define STATE_MAX  ((size_t)64 << 20)
 #define DAY_NS	   (86400ull * 1000000000)
 
+/* So often a segment is sent in vain before it is set aside, and so many are remembered. */
+#define MOST_REFUSALS	3
+#define MOST_REMEMBERED 10000
+
 /* A segment of which the server knows. */
 struct ship_known {
 	uint64_t segment, batch, generation, day, start_ns, end_ns;
@@ -53,6 +57,17 @@ static const struct native_col known_cols[] = {
 	{"c3", "UInt16"}, {"c4", "UInt64"}, {"c5", "UInt64"},
 };
 
+/* A segment that the server refused, by its mark. */
+struct ship_refusal {
+	uint64_t mark, n;
+};
+
+/* A recording that was not shipped by the last pass. */
+struct ship_pending {
+	char *epoch, *host;
+	uint64_t n_samples;
+};
+
 struct shipper {
 	struct fleet_server *s;
 	const struct ship_opts *o;
@@ -61,7 +76,9 @@ struct shipper {
 	struct fleet_told told;
 	struct fleet_ids shipped; /* marks of recordings whose state the server has */
 	struct str state;	  /* of those that are still there */
-	char *path;		  /* of the state file */
+	VEC(struct ship_refusal) refused;
+	VEC(struct ship_pending) pending; /* of the last pass */
+	char *path;			  /* of the state file */
 };
 
 typedef VEC(struct ship_known) ship_known_list;
@@ -77,8 +94,8 @@ static void ship_notice(const struct shipper *h, const char *epoch, const char *
 
 /* --- what was shipped --- */
 
-/* A mark for the state of a recording that MANIFEST M says. */
-static uint64_t mark_of(const char *epoch, const struct manifest *m)
+/* A mark for NUMBER of the recording of MANIFEST M: a generation, or a segment. */
+static uint64_t mark_of(const char *epoch, const struct manifest *m, uint64_t number)
 {
 	struct sha256 s;
 	uint8_t bytes[8];
@@ -88,11 +105,33 @@ static uint64_t mark_of(const char *epoch, const struct manifest *m)
 	sha256_add(&s, epoch, strlen(epoch) + 1);
 	sha256_add(&s, m->host, strlen(m->host) + 1);
 	sha256_add_u64(&s, m->recording);
-	sha256_add_u64(&s, m->generation);
+	sha256_add_u64(&s, number);
 	sha256_end(&s, bytes, sizeof(bytes));
 	for (unsigned i = 0; i < sizeof(bytes); i++)
 		mark |= (uint64_t)bytes[i] << 8 * i;
 	return mark;
+}
+
+/* "refused MARK N", "pending SAMPLES EPOCH HOST"; else what is not shipped is asked about. */
+static void load_line(struct shipper *h, char *line)
+{
+	char *save = NULL, *word = strtok_r(line, " ", &save), *first = strtok_r(NULL, " ", &save);
+	uint64_t x, n;
+
+	if (!first) {
+		if (strlen(line) == 16 && str_parse_u64(line, 16, &x) >= 0)
+			fleet_ids_add(&h->shipped, x, 0);
+	} else if (strcmp(word, "refused") == 0) {
+		if (!h->o->again && str_parse_u64(first, 16, &x) >= 0 &&
+		    str_parse_u64(save, 10, &n) >= 0)
+			vec_push(&h->refused, (struct ship_refusal){x, n});
+	} else if (strcmp(word, "pending") == 0 && str_parse_u64(first, 10, &n) >= 0) {
+		const char *epoch = strtok_r(NULL, " ", &save);
+
+		if (epoch && epoch_name_valid(epoch) && host_name_valid(save))
+			vec_push(&h->pending,
+				 (struct ship_pending){xstrdup(epoch), xstrdup(save), n});
+	}
 }
 
 /* A file that is damaged costs questions, nothing else. */
@@ -104,11 +143,58 @@ static void load_state(struct shipper *h)
 	if (file_load(h->path, STATE_MAX, &text, &n, NULL) < 0 || !str_starts(text, STATE_HEAD))
 		return;
 	for (char *save = NULL, *l = strtok_r(text + strlen(STATE_HEAD), "\n", &save); l;
-	     l = strtok_r(NULL, "\n", &save)) {
-		uint64_t mark;
+	     l = strtok_r(NULL, "\n", &save))
+		load_line(h, l);
+}
 
-		if (strlen(l) == 16 && str_parse_u64(l, 16, &mark) >= 0)
-			fleet_ids_add(&h->shipped, mark, 0);
+/* The database is the outbox, and keeps what its retention lets it.  Tells what was removed before
+ * it could be shipped. */
+static void tell_overflow(struct shipper *h)
+{
+	vec_each (p, &h->pending) {
+		_mem_ char *path =
+			xasprintf("%s/epochs/%s/%s/" MANIFEST_NAME, h->o->db, p->epoch, p->host);
+		_mem_ char *text = NULL;
+
+		if (access(path, F_OK) == 0 || errno != ENOENT)
+			continue;
+		text = xasprintf("was removed before all of its %" PRIu64 " samples were shipped",
+				 p->n_samples);
+		h->totals->n_overflowed += p->n_samples;
+		ship_notice(h, p->epoch, p->host, text);
+	}
+}
+
+/* Notes a recording that the server does not have. */
+static int note_pending(void *ctx, int dirfd, const char *epoch, const char *host, struct err *err)
+{
+	struct shipper *h = ctx;
+	struct manifest m;
+	uint64_t n = 0;
+	_mem_ char *mark = NULL;
+
+	(void)err;
+	if (strchr(host, '\n') || snapshot_manifest(dirfd, &m, NULL) < 0)
+		return 0;
+	mark = xasprintf("%016" PRIx64 "\n", mark_of(epoch, &m, m.generation));
+	vec_each (e, &m.events)
+		n += e->n_samples;
+	if (strstr(str_get(&h->state), mark))
+		;
+	else if (!h->o->again && fleet_ids_find(&h->shipped, strtoull(mark, NULL, 16)) !=
+					 FLEET_NO_NUMBER) /* it was not looked at */
+		str_add(&h->state, mark);
+	else
+		str_addf(&h->state, "pending %" PRIu64 " %s %s\n", n, epoch, host);
+	manifest_release(&m);
+	return 0;
+}
+
+static void add_refusals(struct shipper *h)
+{
+	vec_each (r, &h->refused) {
+		str_addf(&h->state, "refused %016" PRIx64 " %" PRIu64 "\n", r->mark, r->n);
+		h->totals->n_set_aside += r->n >= MOST_REFUSALS;
 	}
 }
 
@@ -219,6 +305,46 @@ static int send_segment(struct shipper *h, const char *epoch, const struct snaps
 	return 0;
 }
 
+static struct ship_refusal *find_refusal(struct shipper *h, uint64_t mark)
+{
+	vec_each (r, &h->refused)
+		if (r->mark == mark)
+			return r;
+	return NULL;
+}
+
+/* Sends segment I unless it is set aside.  What the server refuses of it leaves the recording's
+ * other segments as they are: N_FAILED counts it, and the third time it is set aside. */
+static int try_segment(struct shipper *h, const char *epoch, const struct snapshot *snap, size_t i,
+		       struct native_block *commit, struct ship_totals *sum, struct err *err)
+{
+	const struct manifest *m = &snap->manifest;
+	const char *name = m->segments.v[i].name;
+	const uint64_t mark = mark_of(epoch, m, ~commit_segment_number(name));
+	struct ship_refusal *r = find_refusal(h, mark);
+	_mem_ char *text = NULL;
+	int rc;
+
+	if (r && r->n >= MOST_REFUSALS)
+		return 0;
+	rc = send_segment(h, epoch, snap, i, commit, sum, err);
+	if (rc != -EREMOTEIO)
+		return rc;
+	/* What the server was told just now it may not have. */
+	fleet_told_release(&h->told);
+	if (!r && h->refused.n < MOST_REMEMBERED) {
+		vec_push(&h->refused, (struct ship_refusal){mark, 0});
+		r = &h->refused.v[h->refused.n - 1];
+	}
+	if (r)
+		r->n++;
+	sum->n_failed += !r || r->n < MOST_REFUSALS;
+	text = xasprintf("%s: %s%s", name, err->msg,
+			 r && r->n >= MOST_REFUSALS ? "; set aside: --again tries it again" : "");
+	ship_notice(h, epoch, m->host, text);
+	return 0;
+}
+
 /* Makes what the server has of the recording what SNAP says. */
 static int make_equal(struct shipper *h, const char *epoch, const struct snapshot *snap,
 		      struct err *err)
@@ -243,7 +369,7 @@ static int make_equal(struct shipper *h, const char *epoch, const struct snapsho
 			rc = err_set(err, -ESTALE, "the server knows that %s was merged",
 				     m->segments.v[i].name);
 		else if (!k)
-			rc = send_segment(h, epoch, snap, i, &commit, &sum, err);
+			rc = try_segment(h, epoch, snap, i, &commit, &sum, err);
 	}
 	vec_each (k, &known) {
 		bool is_there = !k->batch;
@@ -266,7 +392,9 @@ static int make_equal(struct shipper *h, const char *epoch, const struct snapsho
 	h->totals->n_samples += sum.n_samples;
 	h->totals->n_superseded += sum.n_superseded;
 	h->totals->n_left_out += sum.n_left_out;
-	return 0;
+	return sum.n_failed ? err_set(err, -EIO, "%" PRIu64 " of its segments were refused",
+				      sum.n_failed)
+			    : 0;
 }
 
 static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struct err *err)
@@ -278,14 +406,14 @@ static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struc
 
 	if (rc < 0)
 		return rc;
-	mark = mark_of(epoch, &m);
+	mark = mark_of(epoch, &m, m.generation);
 	manifest_release(&m);
 	if (!h->o->again && fleet_ids_find(&h->shipped, mark) != FLEET_NO_NUMBER) {
 		h->totals->n_known++;
 	} else {
 		rc = of_recording(snapshot_open(&snap, dirfd, err));
 		if (rc >= 0) {
-			mark = mark_of(epoch, &snap.manifest);
+			mark = mark_of(epoch, &snap.manifest, snap.manifest.generation);
 			rc = make_equal(h, epoch, &snap, err);
 			snapshot_close(&snap);
 		}
@@ -298,7 +426,8 @@ static int ship_recording(struct shipper *h, int dirfd, const char *epoch, struc
 /* Whether an error is the server's as a whole, not one recording's. */
 static bool ends_all(int rc)
 {
-	return rc == -ECONNREFUSED || rc == -EACCES || rc == -ETIMEDOUT || rc == -EBADMSG;
+	return rc == -ECONNREFUSED || rc == -EACCES || rc == -ETIMEDOUT || rc == -EBADMSG ||
+	       rc == -ENOSPC;
 }
 
 static int ship_one(void *ctx, int dirfd, const char *epoch, const char *host, struct err *err)
@@ -320,19 +449,46 @@ static int ship_one(void *ctx, int dirfd, const char *epoch, const char *host, s
 	return 0;
 }
 
+/* Whatever happened, what is shipped and what is not is remembered. */
+static int end_pass(struct shipper *h, int rc, struct err *err)
+{
+	int saved;
+
+	if (rc == -EBUSY)
+		return rc;
+	if (rc < 0 || h->totals->n_failed)
+		walk_recordings(h->o->db, note_pending, h, NULL);
+	add_refusals(h);
+	saved = save_state(h, rc < 0 ? NULL : err);
+	return rc < 0 ? rc : saved;
+}
+
+static void shipper_release(struct shipper *h)
+{
+	vec_each (p, &h->pending) {
+		free(p->epoch);
+		free(p->host);
+	}
+	vec_release(&h->pending);
+	vec_release(&h->refused);
+	resolver_free(h->resolver);
+	fleet_told_release(&h->told);
+	fleet_ids_release(&h->shipped);
+	str_release(&h->state);
+	free(h->path);
+}
+
 int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_totals *ret,
 	       struct err *err)
 {
-	struct resolver_opts ro = {.no_save = true};
 	_mem_ char *images = store_images_dir(o->db, false, NULL);
+	const struct resolver_opts ro = {.no_save = true, .cache_dir = images};
 	struct shipper h = {.s = s, .o = o, .totals = ret};
 	_fd_ int fd = db_open(o->db, false, err);
 	uint64_t sent = fleet_server_sent(s);
-	int rc = fd < 0 ? fd : 0, saved;
+	int rc = fd < 0 ? fd : 0;
 
 	*ret = (struct ship_totals){0};
-	if (rc >= 0)
-		rc = fleet_check_schema(s, err);
 	if (rc >= 0)
 		h.path = o->state ? xstrdup(o->state)
 				  : fleet_state_path(o->db, fleet_server_name(s), err);
@@ -340,18 +496,15 @@ int fleet_ship(struct fleet_server *s, const struct ship_opts *o, struct ship_to
 		rc = -EINVAL;
 	if (rc >= 0) {
 		load_state(&h);
-		ro.cache_dir = images;
-		h.resolver = o->no_names ? NULL : resolver_new(&ro);
-		rc = walk_recordings(o->db, ship_one, &h, err);
-		/* A pass that ended early asks for the rest again. */
-		saved = save_state(&h, rc < 0 ? NULL : err);
-		rc = rc < 0 ? rc : saved;
+		tell_overflow(&h);
+		rc = fleet_check_schema(s, err);
+		if (rc >= 0) {
+			h.resolver = o->no_names ? NULL : resolver_new(&ro);
+			rc = walk_recordings(o->db, ship_one, &h, err);
+		}
+		rc = end_pass(&h, rc, err);
 	}
-	resolver_free(h.resolver);
-	fleet_told_release(&h.told);
-	fleet_ids_release(&h.shipped);
-	str_release(&h.state);
-	free(h.path);
+	shipper_release(&h);
 	ret->n_bytes = fleet_server_sent(s) - sent;
 	return rc;
 }

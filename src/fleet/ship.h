@@ -22,8 +22,11 @@ struct ship_totals {
 	uint64_t n_segments, n_rows, n_samples; /* shipped now */
 	uint64_t n_superseded; /* segments that were merged since, and count no more */
 	uint64_t n_failed;     /* recordings that were refused; the others went on */
-	uint64_t n_left_out;   /* as in struct fleet_batch */
-	uint64_t n_bytes;      /* of bodies on the wire */
+	uint64_t n_set_aside;  /* segments: refused three times, and tried no more */
+	uint64_t
+		n_overflowed; /* samples of recordings that were removed before they were shipped */
+	uint64_t n_left_out;  /* as in struct fleet_batch */
+	uint64_t n_bytes;     /* of bodies on the wire */
 };
 
 /* Ships once.  What is refused is told and left for the next time.  Errors: the server cannot be

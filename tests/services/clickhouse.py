@@ -2,9 +2,13 @@
 """Debian's clickhouse-server (packages.services) on loopback, on ports that were free, below a scratch directory and
 without rights."""
 import atexit
+import gzip
+import http.server
 import os
 import socket
+import ssl
 import sys
+import threading
 import urllib.error
 import urllib.request
 
@@ -77,3 +81,43 @@ class Server:
     def visible(self):
         """Samples that count, as readers count them."""
         return int(self.ask("SELECT sum(n) FROM counts WHERE batch IN (SELECT min(batch) FROM batches GROUP BY host, epoch, recording, segment)"))
+
+
+class Proxy:
+    """Passes requests on to SERVER, but for those that REFUSES says: it is given a path and a body, and returns an answer or None."""
+
+    def __init__(self, server, refuses=lambda path, body: None, tls=False):
+        proxy = self
+        self.refuses = refuses
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                said = proxy.refuses(self.path, gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body)
+                headers, status = {}, 500
+                if said is None:
+                    keep = {k: v for k, v in self.headers.items() if k in ("X-ClickHouse-User", "X-ClickHouse-Key", "Content-Encoding", "Accept-Encoding")}
+                    try:
+                        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{server.http}{self.path}", body, keep), timeout=60) as r:
+                            said, status, headers = r.read(), r.status, r.headers
+                    except urllib.error.HTTPError as e:
+                        said, status = e.read(), e.code
+                self.send_response(status)
+                if headers and headers["Content-Encoding"]:
+                    self.send_header("Content-Encoding", headers["Content-Encoding"])
+                self.send_header("Content-Length", str(len(said)))
+                self.end_headers()
+                self.wfile.write(said)
+
+            def log_message(self, *args):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain("cert.pem", "key.pem")
+            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        self.port = self.http.server_address[1]
+        self.url = f"http{'s' * tls}://localhost:{self.port}/fleet"
+        self.db = f"clickhouse{'s' * tls}://localhost:{self.port}/fleet"

@@ -281,5 +281,120 @@ def names_are_no_sql():
     s.kill()
 
 
+def refused_for_ever():
+    """A segment that the server never takes is set aside and named; what comes with it and after it goes on.  A server that is short of memory or disk sets nothing aside."""
+    s = Server()
+    p = Proxy(s, lambda path, body: b"Code: 117, e.displayText() = DB::Exception: no\n" if b"counts" in path.encode() and b"web2" in body else None)
+    total = epoch(1) + epoch(3)
+    epoch(2, "web2")
+    for i in range(3):
+        said = ship(p, *["--create"][i:], fails=i < 2)
+        check(i == 2 or "000001.seg" in said and "Code: 117" in said, said)
+        check(s.visible() == total, "the others count")
+    check(said["set_aside"] == 1, said)
+    total += epoch(4)
+    check(ship(p)["set_aside"] == 1, "it is still named")
+    check(s.visible() == total, "what came later counts")
+    p.refuses = lambda path, body: b"Code: 243, e.displayText() = DB::Exception: Cannot reserve 1 MiB, not enough space\n" if "counts" in path else None
+    total += epoch(5)
+    for _ in range(4):
+        check("not enough space" in ship(p, fails=True), "a full disk")
+    p.refuses = lambda path, body: None
+    check(ship(p)["segments"] == 1 and s.visible() == total, "there is room again")
+    check(ship(p, "--again")["segments"] == 1 and s.visible() == total + 75, "what was set aside is tried when asked")
+
+
+def the_outbox_is_bounded():
+    """The database is what keeps things; what its retention removes unshipped is named with its samples."""
+    s = Server()
+    total = epoch(1)
+    ship(s, "--create")
+    s.kill()
+    epoch(2, "web2")
+    epoch(3)
+    ship(s, fails=True)
+    ship(s, fails=True)
+    shutil.rmtree(next(pathlib.Path("db/epochs").glob("*/web2")))
+    said = ship(s, fails=True)
+    check("web2: was removed before all of its 75 samples were shipped" in said and "web1" not in said, said)
+    s.start()
+    check(ship(s)["overflowed"] == 0 and s.visible() == total + 85, "the rest is there")
+
+
+def ends_with_tls():
+    """A certificate that nobody vouches for is refused, by readers too; with its authority all works."""
+    s = Server()
+    sh("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=localhost",
+       "-addext", "subjectAltName=DNS:localhost")
+    p = Proxy(s, tls=True)
+    total = epoch(1)
+    check("certificate" in ship(p, "--create", fails=True).lower(), "not verified")
+    ship(p, "--create", "--ca", "cert.pem")
+    check("certificate" in dwell("prof", "--db", p.db).stderr.lower(), "a reader")
+    os.environ["DWELL_CA"] = os.path.abspath("cert.pem")
+    try:
+        check(n_samples(p.db, "--epoch", "all") == total, "a reader with the authority")
+    finally:
+        del os.environ["DWELL_CA"]
+
+
+def old_days_are_dropped():
+    """--retain drops days as a whole, and nothing of them comes again."""
+    s = Server()
+    epoch(1)
+    now = int((time.time() - 1609459200) / 3600) - 30
+    text = epoch(now)
+    ship(s, "--create", "--retain", "30d")
+    check(s.visible() == text, "%d of %d" % (s.visible(), text))
+    check([r["samples"] for r in json.loads(sh(DWELL, "epochs", "--json", s.db))["rows"]] == [text], "epochs")
+    os.remove("state")
+    check(ship(s, "--retain", "30d")["segments"] == 0 and s.visible() == text, "again")
+
+
+def a_pass_every_second():
+    """Options of a file; passes that go on over a server's death, and end by a signal."""
+    s = Server()
+    ship_file = "to %s\nevery 1s\ncreate\nstate state\nlogin %s\n" % (s.url, os.environ["DWELL_LOGIN"])
+    open("ship.conf", "w").write("# three lines are enough\n" + ship_file)
+    total = epoch(1)
+    p = subprocess.Popen([DWELL, "ship", "--config", "ship.conf", "--db", "db"], stdout=subprocess.DEVNULL, stderr=open("said", "w"))
+    def arrived():
+        try:
+            return s.ask("EXISTS TABLE schema_version") == "1" and s.visible() == total
+        except (urllib.error.URLError, ConnectionError):
+            return False
+    wait_for(arrived, "the first pass")
+    s.kill()
+    wait_for(lambda: "onnect" in open("said").read(), "a pass in vain")
+    total += epoch(2)
+    s.start()
+    wait_for(arrived, "a later pass", 120)
+    p.send_signal(signal.SIGTERM)
+    check(p.wait(60) == 0, open("said").read())
+    open("ship.conf", "w").write("nonsense 1\n")
+    p = dwell("ship", "--config", "ship.conf")
+    check(p.returncode == 2 and "nonsense" in p.stderr and p.stderr.count("\n") == 1, p.stderr)
+
+
+def hosts_that_are_odd():
+    """Two shippers of one database at once, hosts with the same name, and clocks years apart."""
+    s = Server()
+    total = epoch(1)
+    ship(s, "--create")
+    shutil.copytree("db", "copy")
+    total += epoch(2)
+    subprocess.run(["cp", "-a", "db/.", "copy"], check=True)
+    both = [subprocess.Popen([DWELL, "ship", "--db", db, "--state", "state-" + db, "--again", "--to", s.url]) for db in ("db", "copy")]
+    check([p.wait(120) for p in both] == [0, 0], "both end well")
+    check(s.visible() == total, "each sample once: %d of %d" % (s.visible(), total))
+    total += epoch(2, "web1", db="other")
+    check(dwell("ship", "--db", "other", "--state", "o", "--to", s.url).returncode == 0, "another host of that name")
+    check(s.visible() == total, "both count: %d of %d" % (s.visible(), total))
+    total += epoch(24 * 365 * 30, "late")
+    ship(s)
+    check(s.visible() == total and n_samples(s.db, "--epoch", "all") == total, "a clock 30 years ahead")
+    check(n_samples(s.db, "--epoch", "all", "--host", "web1") == total - n_samples(s.db, "--epoch", "all", "--host", "late"), "the others")
+
+
 run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
-    names_are_no_sql)
+    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd)

@@ -39,8 +39,11 @@ def samples(db):
     return {e["name"]: e["samples"] for e in json.loads(p.stdout)["events"]}
 
 
-def stacks(db):
-    return sorted(sh(DWELL, "export", "--folded", "--no-inline", "--epoch", "all", "--db", db).splitlines())
+def rows(db):
+    """By what names do not change when they become known."""
+    p = dwell("prof", "--json", "--by", "comm,image", "--epoch", "all", "--db", db)
+    check(p.returncode == 0, p.stderr)
+    return sorted((str(r["comm"]), str(r["image"]), json.dumps(r["counts"], sort_keys=True)) for r in json.loads(p.stdout)["rows"])
 
 
 def killed_at_random():
@@ -76,8 +79,8 @@ def killed_at_random():
         d.n_kills, shipping.n_kills, shipping.n_ends, n_server, visible, int(s.ask("SELECT uniqExact(batch) FROM batches WHERE batch > 0")),
         int(s.ask("SELECT uniqExact(batch) FROM counts WHERE batch NOT IN (SELECT batch FROM batches)"))))
     check(mine == theirs and sum(mine.values()) == visible, "samples here %s, there %s, visible %d (%s)" % (mine, theirs, visible, said))
-    left, right = stacks("db"), stacks(s.db)
-    check(left == right, "call paths: %s" % [x for x in left if x not in right][:3] + str([x for x in right if x not in left][:3]))
+    left, right = rows("db"), rows(s.db)
+    check(left == right, "rows: %s" % [x for x in left if x not in right][:3] + str([x for x in right if x not in left][:3]))
     s.kill()
     dwell("ctl", "--db", "db", "clean")
 

@@ -14,7 +14,7 @@ WANTED = {
     "dwell": ["/usr/bin/dwell", "/usr/bin/dcpiprof", "/usr/share/man/man1/dwell-diff.1.gz",
               "/usr/share/bash-completion/completions/dwell", "/usr/share/zsh/site-functions/_dwell",
               "/usr/share/fish/vendor_completions.d/dwell.fish"],
-    "dwelld": ["/usr/bin/dwelld", "/lib/systemd/system/dwelld.service", "/etc/dwell/dwelld.conf",
+    "dwelld": ["/usr/bin/dwelld", "/lib/systemd/system/dwelld.service", "/lib/systemd/system/dwell-ship.service", "/etc/dwell/dwelld.conf",
                "/usr/lib/sysusers.d/dwell.conf", "/usr/lib/tmpfiles.d/dwelld.conf", "/usr/share/man/man1/dwell-daemon.1.gz"],
     "libdwell0": ["/libdwell.so.0"],
     "libdwell-papi0": ["/libdwell-papi.so.0"],
