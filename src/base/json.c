@@ -2,7 +2,6 @@
 /* See json.h. */
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,13 +122,15 @@ void json_str(struct json *j, const char *s)
 void json_u64(struct json *j, uint64_t v)
 {
 	separate(j);
-	str_addf(j->out, "%" PRIu64, v);
+	str_addu(j->out, v);
 }
 
 void json_i64(struct json *j, int64_t v)
 {
 	separate(j);
-	str_addf(j->out, "%" PRId64, v);
+	if (v < 0)
+		str_addc(j->out, '-');
+	str_addu(j->out, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
 void json_double_text(double v, char ret[JSON_DOUBLE_MAX])
@@ -142,6 +143,28 @@ void json_double_text(double v, char ret[JSON_DOUBLE_MAX])
 		snprintf(ret, JSON_DOUBLE_MAX, "%.*g", digits, v);
 		if (strtod(ret, NULL) == v)
 			break;
+	}
+}
+
+void json_thousandths(struct json *j, uint64_t v)
+{
+	char digits[4] = {'.', (char)('0' + v / 100 % 10), (char)('0' + v / 10 % 10),
+			  (char)('0' + v % 10)};
+	size_t n = 4;
+
+	separate(j);
+	str_addu(j->out, v / 1000);
+	while (n > 1 && digits[n - 1] == '0')
+		n--;
+	if (n > 1)
+		str_addn(j->out, digits, n);
+}
+
+void json_copies(struct json *j, const char *text, size_t n)
+{
+	while (n--) {
+		separate(j);
+		str_add(j->out, text);
 	}
 }
 

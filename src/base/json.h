@@ -31,6 +31,12 @@ void json_i64(struct json *j, int64_t v);
 void json_double(struct json *j,
 		 double v); /* shortest text that reads back the same; NaN as null */
 
+/* V / 1000, exact: 1500 is "1.5". */
+void json_thousandths(struct json *j, uint64_t v);
+
+/* N values of one TEXT, which is JSON. */
+void json_copies(struct json *j, const char *text, size_t n);
+
 /* The text of json_double for a finite V. */
 #define JSON_DOUBLE_MAX 40
 void json_double_text(double v, char ret[JSON_DOUBLE_MAX]);

@@ -46,6 +46,28 @@ void str_addf(struct str *s, const char *fmt, ...)
 	s->n += (size_t)n;
 }
 
+void str_addu(struct str *s, uint64_t v)
+{
+	char digits[20]; /* of 2^64 - 1 */
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + v % 10);
+	while (v /= 10);
+	str_addn(s, digits + at, sizeof(digits) - at);
+}
+
+void str_addx(struct str *s, uint64_t v)
+{
+	char digits[16];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = "0123456789abcdef"[v & 15];
+	while (v >>= 4);
+	str_addn(s, digits + at, sizeof(digits) - at);
+}
+
 void str_reset(struct str *s)
 {
 	s->n = 0;

@@ -2,8 +2,12 @@
 /* Samples in callgrind's format (docs/formats/callgrind.md): costs by function, instruction and
  * line, and calls with what was below them.
  *
- * What a call has below it counts a sample once, however often the call is on the path; so an edge
- * of the call graph is stamped with the last value that went through it. */
+ * What a call has below it counts a sample once, however often the call is on the path.  So the tree
+ * of call paths is walked once, from the root down, and a call adds all that is below a node only
+ * where it is not on the path to that node already:
+ *
+ *     main -> f -> g -> f -> g: 5 samples      f -> g has 5 below the first g, and none below the
+ *                                              second */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -14,9 +18,10 @@
 struct cost {
 	uint32_t function, line, callee; /* LINE: of struct stacks; CALLEE NO_CALLEE: its own */
 	uint64_t svma;
-	size_t stamp; /* the last value that was added, + 1 */
+	uint32_t on_path; /* how often it is on the path to the node that is walked */
 };
 #define NO_CALLEE UINT32_MAX
+#define NO_COST	  UINT32_MAX
 
 struct callgrind_out {
 	const struct stacks *s;
@@ -24,6 +29,10 @@ struct callgrind_out {
 	VEC(struct cost) costs;
 	VEC(uint64_t) amounts; /* columns of each */
 	struct index index;
+	uint64_t *below;	   /* by node: columns of it and of all below it */
+	uint32_t *child, *sibling; /* by node: the first below it, the next beside it; 0: none */
+	uint32_t *calls;	   /* by node: the call to it, NO_COST of nodes below the root */
+	uint32_t *inlined;	   /* by line: its call of the line inside it; NO_COST: none yet */
 	bool *named_function, *named_image;
 	struct index file_ix;
 	VEC(const char *) files;
@@ -55,34 +64,131 @@ static uint32_t intern_cost(struct callgrind_out *o, const struct cost *key)
 	return i;
 }
 
-static void add_cost(struct callgrind_out *o, uint32_t line, uint64_t svma, uint32_t callee,
-		     size_t value)
+static uint32_t line_cost(struct callgrind_out *o, uint32_t line, uint64_t svma, uint32_t callee)
 {
-	const struct cost key = {o->s->lines.v[line].function, line, callee, svma, 0};
-	const uint32_t i = intern_cost(o, &key);
-	const size_t n = o->s->columns.n;
-
-	if (o->costs.v[i].stamp == value + 1)
-		return;
-	o->costs.v[i].stamp = value + 1;
-	for (size_t c = 0; c < n; c++)
-		o->amounts.v[i * n + c] += stacks_amounts(o->s, value)[c];
+	return intern_cost(o, &(struct cost){o->s->lines.v[line].function, line, callee, svma, 0});
 }
 
-/* Goes up the path of a value: its own cost at the innermost line, then each call. */
-static void add_value(struct callgrind_out *o, size_t value)
+static void add_amounts(struct callgrind_out *o, uint32_t cost, const uint64_t *amounts)
+{
+	const size_t n = o->s->columns.n;
+
+	for (size_t c = 0; c < n; c++)
+		o->amounts.v[cost * n + c] += amounts[c];
+}
+
+static void enter_call(struct callgrind_out *o, uint32_t cost, uint32_t node)
+{
+	if (!o->costs.v[cost].on_path++)
+		add_amounts(o, cost, o->below + (size_t)node * o->s->columns.n);
+}
+
+/* The calls that lead to NODE from the one above it, outermost first: of its function, and of those
+ * that are inlined there. */
+static void enter_node(struct callgrind_out *o, uint32_t node)
 {
 	const struct stacks *s = o->s;
-	uint32_t callee = NO_CALLEE;
+	const struct stack_place *pl = &s->places.v[s->nodes.v[node].place], *up;
+	const uint32_t parent = s->nodes.v[node].parent;
 
-	for (uint32_t n = s->values.v[value].node; n; n = s->nodes.v[n].parent) {
-		const struct stack_place *pl = &s->places.v[s->nodes.v[n].place];
-
-		for (uint32_t i = 0; i < pl->n_lines; i++) {
-			add_cost(o, pl->first_line + i, pl->svma, callee, value);
-			callee = s->lines.v[pl->first_line + i].function;
-		}
+	if (parent) {
+		up = &s->places.v[s->nodes.v[parent].place];
+		o->calls[node] = line_cost(o, up->first_line, up->svma,
+					   s->lines.v[pl->first_line + pl->n_lines - 1].function);
+		enter_call(o, o->calls[node], node);
 	}
+	for (uint32_t i = pl->first_line + pl->n_lines; --i > pl->first_line;) {
+		if (o->inlined[i] == NO_COST)
+			o->inlined[i] = line_cost(o, i, pl->svma, s->lines.v[i - 1].function);
+		enter_call(o, o->inlined[i], node);
+	}
+}
+
+static void leave_node(struct callgrind_out *o, uint32_t node)
+{
+	const struct stack_place *pl = &o->s->places.v[o->s->nodes.v[node].place];
+
+	if (o->calls[node] != NO_COST)
+		o->costs.v[o->calls[node]].on_path--;
+	for (uint32_t i = pl->first_line + pl->n_lines; --i > pl->first_line;)
+		o->costs.v[o->inlined[i]].on_path--;
+}
+
+/* Samples of a node itself: at its innermost line. */
+static void add_own(struct callgrind_out *o, size_t value)
+{
+	const struct stacks *s = o->s;
+	const uint32_t node = s->values.v[value].node;
+	const struct stack_place *pl = &s->places.v[s->nodes.v[node].place];
+	const uint64_t *amounts = stacks_amounts(s, value);
+
+	if (node)
+		add_amounts(o, line_cost(o, pl->first_line, pl->svma, NO_CALLEE), amounts);
+	for (size_t c = 0; c < s->columns.n; c++)
+		o->below[node * s->columns.n + c] += amounts[c];
+}
+
+/* Sums up the tree, and its children's lists; nodes have their parents before them. */
+static void make_tree(struct callgrind_out *o)
+{
+	const struct stacks *s = o->s;
+
+	for (uint32_t n = (uint32_t)s->nodes.n; n-- > 1;) {
+		const uint32_t parent = s->nodes.v[n].parent;
+
+		for (size_t c = 0; c < s->columns.n; c++)
+			o->below[parent * s->columns.n + c] += o->below[n * s->columns.n + c];
+		o->sibling[n] = o->child[parent];
+		o->child[parent] = n;
+	}
+}
+
+static void walk_tree(struct callgrind_out *o)
+{
+	const struct stacks *s = o->s;
+	uint32_t at = o->child[0];
+
+	while (at) {
+		enter_node(o, at);
+		if (o->child[at]) {
+			at = o->child[at];
+			continue;
+		}
+		for (; at; at = s->nodes.v[at].parent) {
+			leave_node(o, at);
+			if (o->sibling[at])
+				break;
+		}
+		at = o->sibling[at];
+	}
+}
+
+static uint32_t *no_costs(size_t n)
+{
+	uint32_t *ret = xmalloc((n + 1) * sizeof(*ret));
+
+	memset(ret, 0xff, (n + 1) * sizeof(*ret));
+	return ret;
+}
+
+static void find_costs(struct callgrind_out *o)
+{
+	const struct stacks *s = o->s;
+
+	o->below = xcalloc(s->nodes.n * s->columns.n + 1, sizeof(*o->below));
+	o->child = xcalloc(s->nodes.n + 1, sizeof(*o->child));
+	o->sibling = xcalloc(s->nodes.n + 1, sizeof(*o->sibling));
+	o->calls = no_costs(s->nodes.n);
+	o->inlined = no_costs(s->lines.n);
+	for (size_t i = 0; i < s->values.n; i++)
+		add_own(o, i);
+	make_tree(o);
+	walk_tree(o);
+	free(o->below);
+	free(o->child);
+	free(o->sibling);
+	free(o->calls);
+	free(o->inlined);
 }
 
 static int compare_costs(const void *a, const void *b, void *arg)
@@ -109,6 +215,14 @@ static bool same_file(const void *owner, uint32_t i, const void *key)
 	return strcmp(((const struct callgrind_out *)owner)->files.v[i], key) == 0;
 }
 
+static void put_id(struct callgrind_out *o, const char *key, uint32_t id)
+{
+	str_add(o->out, key);
+	str_add(o->out, "=(");
+	str_addu(o->out, id);
+	str_addc(o->out, ')');
+}
+
 /* "KEY=(ID) NAME" the first time, "KEY=(ID)" later. */
 static void put_file(struct callgrind_out *o, const char *key, const char *file)
 {
@@ -116,13 +230,15 @@ static void put_file(struct callgrind_out *o, const char *key, const char *file)
 	uint32_t i = index_find(&o->file_ix, hash, same_file, o, file);
 
 	if (i != INDEX_NONE) {
-		str_addf(o->out, "%s=(%" PRIu32 ")\n", key, i + 1);
+		put_id(o, key, i + 1);
+		str_addc(o->out, '\n');
 		return;
 	}
 	i = (uint32_t)o->files.n;
 	vec_push(&o->files, file);
 	index_add(&o->file_ix, hash, i);
-	str_addf(o->out, "%s=(%" PRIu32 ") ", key, i + 1);
+	put_id(o, key, i + 1);
+	str_addc(o->out, ' ');
 	add_safe(o->out, *file ? file : "???");
 	str_addc(o->out, '\n');
 }
@@ -133,7 +249,7 @@ static void put_function(struct callgrind_out *o, uint32_t id, const char *ob, c
 	const struct stack_function *f = &o->s->functions.v[id];
 	const uint32_t im = f->image == STACK_NO_IMAGE ? (uint32_t)o->s->images.n : f->image;
 
-	str_addf(o->out, "%s=(%" PRIu32 ")", ob, im + 1);
+	put_id(o, ob, im + 1);
 	if (!o->named_image[im]) {
 		str_addc(o->out, ' ');
 		add_safe(o->out, im < o->s->images.n ? o->s->images.v[im].path : "???");
@@ -141,7 +257,7 @@ static void put_function(struct callgrind_out *o, uint32_t id, const char *ob, c
 	}
 	str_addc(o->out, '\n');
 	put_file(o, fl, f->file);
-	str_addf(o->out, "%s=(%" PRIu32 ")", fn, id + 1);
+	put_id(o, fn, id + 1);
 	if (!o->named_function[id]) {
 		str_addc(o->out, ' ');
 		add_safe(o->out, f->name);
@@ -154,9 +270,14 @@ static void put_position(struct callgrind_out *o, const struct cost *c, uint32_t
 {
 	const size_t n = o->s->columns.n;
 
-	str_addf(o->out, "0x%" PRIx64 " %" PRIu32, c->svma, o->s->lines.v[c->line].line);
-	for (size_t k = 0; k < n; k++)
-		str_addf(o->out, " %" PRIu64, o->amounts.v[i * n + k]);
+	str_add(o->out, "0x");
+	str_addx(o->out, c->svma);
+	str_addc(o->out, ' ');
+	str_addu(o->out, o->s->lines.v[c->line].line);
+	for (size_t k = 0; k < n; k++) {
+		str_addc(o->out, ' ');
+		str_addu(o->out, o->amounts.v[i * n + k]);
+	}
 	str_addc(o->out, '\n');
 }
 
@@ -188,7 +309,11 @@ static void put_costs(struct callgrind_out *o, struct out_stream *stream)
 			const struct stack_function *to = &o->s->functions.v[c->callee];
 
 			put_function(o, c->callee, "cob", "cfi", "cfn");
-			str_addf(o->out, "calls=1 0x%" PRIx64 " %" PRIu32 "\n", to->svma, to->line);
+			str_add(o->out, "calls=1 0x");
+			str_addx(o->out, to->svma);
+			str_addc(o->out, ' ');
+			str_addu(o->out, to->line);
+			str_addc(o->out, '\n');
 		}
 		put_position(o, c, order[i]);
 		out_stream_settle(stream);
@@ -221,8 +346,7 @@ int callgrind_out_write(const struct stacks *s, struct out_stream *out, struct e
 	(void)err;
 	o.named_function = xcalloc(s->functions.n + 1, sizeof(*o.named_function));
 	o.named_image = xcalloc(s->images.n + 2, sizeof(*o.named_image));
-	for (size_t i = 0; i < s->values.n; i++)
-		add_value(&o, i);
+	find_costs(&o);
 	str_add(o.out, "# callgrind format\nversion: 1\ncreator: dwell\n");
 	if (*s->command) {
 		str_add(o.out, "cmd: ");

@@ -4,6 +4,7 @@
  * A line of a place is a frame, so frames have the numbers of struct stacks' lines; a node is as
  * many stacks as its place has lines, one behind the other.  Threads are the time lines, where the
  * recording has those; else each owner is one, and its samples stand one interval apart. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -29,15 +30,22 @@ struct firefox_out {
 	VEC(uint32_t) sources; /* strings */
 	struct index source_ix;
 	uint32_t *stack_of; /* by node: its innermost stack */
+	struct stacks_owned owned;
 	unsigned column;
 	double interval_ms;
 	uint64_t start_ns; /* of the profile, whole milliseconds */
 };
 
+/* Microseconds since the profile's start. */
+static uint64_t since_start_us(const struct firefox_out *o, uint64_t time_ns)
+{
+	return time_ns > o->start_ns ? (time_ns - o->start_ns) / 1000 : 0;
+}
+
 /* Milliseconds since the profile's start, in whole microseconds. */
 static double since_start(const struct firefox_out *o, uint64_t time_ns)
 {
-	return time_ns > o->start_ns ? (double)((time_ns - o->start_ns) / 1000) / 1e3 : 0;
+	return (double)since_start_us(o, time_ns) / 1e3;
 }
 
 /* --- pieces of JSON --- */
@@ -97,24 +105,24 @@ static void put_known(struct firefox_out *o, uint64_t n)
 static void key_nulls(struct firefox_out *o, const char *key, size_t n)
 {
 	key_array(o, key);
-	while (n--)
-		json_str(&o->j, NULL);
+	json_copies(&o->j, "null", n);
 	end_array(o);
 }
 
 static void key_numbers(struct firefox_out *o, const char *key, size_t n, int64_t v)
 {
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)v);
 	key_array(o, key);
-	while (n--)
-		json_i64(&o->j, v);
+	json_copies(&o->j, text, n);
 	end_array(o);
 }
 
 static void key_bools(struct firefox_out *o, const char *key, size_t n)
 {
 	key_array(o, key);
-	while (n--)
-		json_bool(&o->j, false);
+	json_copies(&o->j, "false", n);
 	end_array(o);
 }
 
@@ -431,7 +439,7 @@ static void put_markers(struct firefox_out *o, const struct stack_thread *t)
 	key_array(o, "startTime");
 	for (size_t i = 0; i < n; i++)
 		if (is_interval(o->s, &points[i]))
-			json_double(&o->j, since_start(o, points[i].time_ns));
+			json_thousandths(&o->j, since_start_us(o, points[i].time_ns));
 	end_array(o);
 	json_end(&o->j, '}');
 	json_end(&o->j, '}');
@@ -458,7 +466,7 @@ static void put_time_line(struct firefox_out *o, const struct stack_thread *t)
 		if (points[i].column == o->column) {
 			const uint64_t at = points[i].time_ns / 1000 * 1000;
 
-			json_double(&o->j, at > last ? (double)((at - last) / 1000) / 1e3 : 0);
+			json_thousandths(&o->j, at > last ? (at - last) / 1000 : 0);
 			last = at > last ? at : last;
 		}
 	end_array(o);
@@ -472,24 +480,32 @@ static void put_owner(struct firefox_out *o, uint32_t owner)
 {
 	const struct stacks *s = o->s;
 	const struct stack_owner *w = &s->owners.v[owner];
+	const size_t first = o->owned.first[owner], end = o->owned.first[owner + 1];
+	char interval[JSON_DOUBLE_MAX];
 	size_t n = 0;
 
 	begin_thread(o, *w->comm ? w->comm : "thread", owner, w->pid, w->tid, 0, -1);
 	key_array(o, "stack");
-	for (size_t i = 0; i < s->values.n; i++)
-		if (s->values.v[i].owner == owner && stacks_amounts(s, i)[o->column]) {
-			json_u64(&o->j, o->stack_of[s->values.v[i].node]);
+	for (size_t i = first; i < end; i++) {
+		const uint32_t v = o->owned.order[i];
+
+		if (stacks_amounts(s, v)[o->column]) {
+			json_u64(&o->j, o->stack_of[s->values.v[v].node]);
 			n++;
 		}
+	}
 	end_array(o);
+	json_double_text(o->interval_ms, interval);
 	key_array(o, "timeDeltas");
-	for (size_t i = 0; i < n; i++)
-		json_double(&o->j, o->interval_ms);
+	json_copies(&o->j, interval, n);
 	end_array(o);
 	key_array(o, "weight");
-	for (size_t i = 0; i < s->values.n; i++)
-		if (s->values.v[i].owner == owner && stacks_amounts(s, i)[o->column])
-			json_u64(&o->j, stacks_amounts(s, i)[o->column]);
+	for (size_t i = first; i < end; i++) {
+		const uint64_t amount = stacks_amounts(s, o->owned.order[i])[o->column];
+
+		if (amount)
+			json_u64(&o->j, amount);
+	}
 	end_array(o);
 	key_u64(o, "length", n);
 	put_markers(o, NULL);
@@ -606,6 +622,7 @@ int firefox_out_write(const struct stacks *s, struct out_stream *out, struct exp
 	}
 	o.start_ns = start_ns / 1000000 * 1000000;
 	o.stack_of = xcalloc(s->nodes.n + 1, sizeof(*o.stack_of));
+	o.owned = stacks_by_owner(s);
 	json_begin(&o.j, '{');
 	put_meta(&o);
 	put_libraries(&o);
@@ -631,6 +648,7 @@ int firefox_out_write(const struct stacks *s, struct out_stream *out, struct exp
 			 (unsigned long long)ret->n,
 			 (unsigned long long)s->columns.v[o.column].total);
 	free(o.stack_of);
+	stacks_owned_release(&o.owned);
 	text_table_release(&o.strings);
 	vec_release(&o.sources);
 	index_release(&o.source_ix);

@@ -15,6 +15,10 @@ struct script_out {
 	struct out_stream *out;
 	struct str path; /* of the node that was printed last */
 	uint32_t node;
+	struct str texts; /* of places */
+	struct script_place {
+		size_t at, n; /* in TEXTS; N 0: not made */
+	} * of_place;
 };
 
 static void add_dso(struct str *to, const struct stacks *s, uint32_t image)
@@ -38,18 +42,29 @@ static void add_place(struct script_out *o, const struct stack_place *pl)
 			&s->functions.v[s->lines.v[pl->first_line + i].function];
 		const bool inlined = i + 1 < pl->n_lines;
 
-		str_addf(&o->path, "\t%16" PRIx64 " ", pl->svma);
+		str_addf(&o->texts, "\t%16" PRIx64 " ", pl->svma);
 		if (f->nameless && !f->is_mark)
-			str_add(&o->path, "[unknown]");
+			str_add(&o->texts, "[unknown]");
 		else
-			str_add(&o->path, f->name);
+			str_add(&o->texts, f->name);
 		if (!inlined && f->svma && pl->svma >= f->svma)
-			str_addf(&o->path, "+0x%" PRIx64, pl->svma - f->svma);
+			str_addf(&o->texts, "+0x%" PRIx64, pl->svma - f->svma);
 		if (inlined)
-			str_add(&o->path, " (inlined)\n");
+			str_add(&o->texts, " (inlined)\n");
 		else
-			add_dso(&o->path, s, pl->image);
+			add_dso(&o->texts, s, pl->image);
 	}
+}
+
+/* The lines of a place are made once. */
+static void put_place(struct script_out *o, uint32_t place)
+{
+	if (!o->of_place[place].n) {
+		o->of_place[place].at = o->texts.n;
+		add_place(o, &o->s->places.v[place]);
+		o->of_place[place].n = o->texts.n - o->of_place[place].at;
+	}
+	str_addn(&o->path, o->texts.v + o->of_place[place].at, o->of_place[place].n);
 }
 
 static void find_path(struct script_out *o, uint32_t node)
@@ -59,7 +74,21 @@ static void find_path(struct script_out *o, uint32_t node)
 	o->node = node;
 	str_reset(&o->path);
 	for (uint32_t n = node; n; n = o->s->nodes.v[n].parent)
-		add_place(o, &o->s->places.v[o->s->nodes.v[n].place]);
+		put_place(o, o->s->nodes.v[n].place);
+}
+
+/* As "%*lu" with WIDTH, which is 20 at the most. */
+static void add_number(struct str *to, size_t width, uint64_t v, char fill)
+{
+	char digits[20]; /* of 2^64 - 1 */
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + v % 10);
+	while (v /= 10);
+	while (sizeof(digits) - at < width)
+		digits[--at] = fill;
+	str_addn(to, digits + at, sizeof(digits) - at);
 }
 
 static void put_sample(struct script_out *o, const struct stack_owner *w, uint32_t pid,
@@ -69,11 +98,23 @@ static void put_sample(struct script_out *o, const struct stack_owner *w, uint32
 	struct str *to = &o->out->text;
 
 	find_path(o, node);
-	str_addf(to, "%s %5" PRIu32 "/%" PRIu32, *w->comm ? w->comm : ":-1", pid, tid);
-	if (time_ns)
-		str_addf(to, " %5" PRIu64 ".%06" PRIu64 ":", time_ns / 1000000000,
-			 time_ns / 1000 % 1000000);
-	str_addf(to, " %10" PRIu64 " %s: \n", weight, event);
+	str_add(to, *w->comm ? w->comm : ":-1");
+	str_addc(to, ' ');
+	add_number(to, 5, pid, ' ');
+	str_addc(to, '/');
+	str_addu(to, tid);
+	if (time_ns) {
+		str_addc(to, ' ');
+		add_number(to, 5, time_ns / 1000000000, ' ');
+		str_addc(to, '.');
+		add_number(to, 6, time_ns / 1000 % 1000000, '0');
+		str_addc(to, ':');
+	}
+	str_addc(to, ' ');
+	add_number(to, 10, weight, ' ');
+	str_addc(to, ' ');
+	str_add(to, event);
+	str_add(to, ": \n");
 	str_addn(to, str_get(&o->path), o->path.n);
 	str_addc(to, '\n');
 	out_stream_settle(o->out);
@@ -144,6 +185,7 @@ int script_out_write(const struct stacks *s, struct out_stream *out, struct expo
 	uint64_t n_samples = 0;
 
 	(void)err;
+	o.of_place = xcalloc(s->places.n + 1, sizeof(*o.of_place));
 	vec_each (c, &s->columns)
 		n_samples += c->amount == STACK_SAMPLES ? c->total : 0;
 	if (s->points.n && s->points.n == n_samples) {
@@ -161,5 +203,7 @@ int script_out_write(const struct stacks *s, struct out_stream *out, struct expo
 	}
 	ret->n = n_samples;
 	str_release(&o.path);
+	str_release(&o.texts);
+	free(o.of_place);
 	return 0;
 }

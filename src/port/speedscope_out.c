@@ -14,6 +14,10 @@ struct speedscope_out {
 	struct out_stream *out;
 	struct json j;
 	uint64_t *sums; /* by owner, of the column being written */
+	struct stacks_owned owned;
+	struct str texts;
+	VEC(size_t) text_at; /* by place: where its text begins, and where the last one ends */
+	VEC(uint32_t) path;  /* places, innermost first */
 };
 
 static void put_frames(struct speedscope_out *o)
@@ -41,32 +45,61 @@ static void put_frames(struct speedscope_out *o)
 	json_end(&o->j, '}');
 }
 
+/* "3, 7, ": the functions of each place, outermost first. */
+static void make_place_texts(struct speedscope_out *o)
+{
+	const struct stacks *s = o->s;
+
+	vec_each (pl, &s->places) {
+		vec_push(&o->text_at, o->texts.n);
+		for (uint32_t i = pl->n_lines; i--;) {
+			str_addu(&o->texts, s->lines.v[pl->first_line + i].function);
+			str_add(&o->texts, ", ");
+		}
+	}
+	vec_push(&o->text_at, o->texts.n);
+}
+
+static void put_path(struct speedscope_out *o, uint32_t node)
+{
+	struct str *to = o->j.out;
+
+	o->path.n = 0;
+	for (; node; node = o->s->nodes.v[node].parent)
+		vec_push(&o->path, o->s->nodes.v[node].place);
+	json_begin(&o->j, '[');
+	for (size_t i = o->path.n; i--;) {
+		const size_t *at = o->text_at.v + o->path.v[i];
+
+		str_addn(to, o->texts.v + at[0], at[1] - at[0]);
+	}
+	if (o->path.n)
+		to->n -= 2; /* the last ", " */
+	json_end(&o->j, ']');
+	out_stream_settle(o->out);
+}
+
 /* Values of OWNER in column C: their paths, then their weights. */
 static void put_samples(struct speedscope_out *o, unsigned c, uint32_t owner)
 {
 	const struct stacks *s = o->s;
-	stack_frames frames = {0};
+	const size_t first = o->owned.first[owner], end = o->owned.first[owner + 1];
 
 	json_key(&o->j, "samples");
 	json_begin(&o->j, '[');
-	for (size_t i = 0; i < s->values.n; i++) {
-		if (s->values.v[i].owner != owner || !stacks_amounts(s, i)[c])
-			continue;
-		stacks_frames(s, s->values.v[i].node, &frames);
-		json_begin(&o->j, '[');
-		vec_each (l, &frames)
-			json_u64(&o->j, s->lines.v[*l].function);
-		json_end(&o->j, ']');
-		out_stream_settle(o->out);
-	}
+	for (size_t i = first; i < end; i++)
+		if (stacks_amounts(s, o->owned.order[i])[c])
+			put_path(o, s->values.v[o->owned.order[i]].node);
 	json_end(&o->j, ']');
 	json_key(&o->j, "weights");
 	json_begin(&o->j, '[');
-	for (size_t i = 0; i < s->values.n; i++)
-		if (s->values.v[i].owner == owner && stacks_amounts(s, i)[c])
-			json_u64(&o->j, stacks_amounts(s, i)[c]);
+	for (size_t i = first; i < end; i++) {
+		const uint64_t n = stacks_amounts(s, o->owned.order[i])[c];
+
+		if (n)
+			json_u64(&o->j, n);
+	}
 	json_end(&o->j, ']');
-	vec_release(&frames);
 }
 
 static void put_profile(struct speedscope_out *o, unsigned c, uint32_t owner, bool name_event)
@@ -114,6 +147,8 @@ int speedscope_out_write(const struct stacks *s, struct out_stream *out,
 
 	(void)err;
 	o.sums = xcalloc(s->owners.n + 1, sizeof(*o.sums));
+	o.owned = stacks_by_owner(s);
+	make_place_texts(&o);
 	for (unsigned c = 0; c < s->columns.n; c++)
 		n_told += stacks_tells(s, c);
 	json_begin(&o.j, '{');
@@ -137,5 +172,9 @@ int speedscope_out_write(const struct stacks *s, struct out_stream *out,
 	str_addc(&out->text, '\n');
 	ret->n = s->columns.v[s->main_column].total;
 	free(o.sums);
+	stacks_owned_release(&o.owned);
+	str_release(&o.texts);
+	vec_release(&o.text_at);
+	vec_release(&o.path);
 	return 0;
 }

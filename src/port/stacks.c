@@ -45,6 +45,27 @@ void stacks_frames(const struct stacks *s, uint32_t node, stack_frames *ret)
 	}
 }
 
+struct stacks_owned stacks_by_owner(const struct stacks *s)
+{
+	struct stacks_owned ret = {xcalloc(s->values.n + 1, sizeof(*ret.order)),
+				   xcalloc(s->owners.n + 2, sizeof(*ret.first))};
+
+	/* first[W + 2] counts, then first[W + 1] is where the next value of W goes. */
+	vec_each (v, &s->values)
+		ret.first[v->owner + 2]++;
+	for (size_t w = 2; w < s->owners.n + 2; w++)
+		ret.first[w] += ret.first[w - 1];
+	for (size_t i = 0; i < s->values.n; i++)
+		ret.order[ret.first[s->values.v[i].owner + 1]++] = (uint32_t)i;
+	return ret;
+}
+
+void stacks_owned_release(struct stacks_owned *o)
+{
+	free(o->order);
+	free(o->first);
+}
+
 bool stacks_tells(const struct stacks *s, unsigned c)
 {
 	return c + 1 == s->columns.n || s->columns.v[c].amount == STACK_WEIGHT ||
@@ -87,25 +108,60 @@ static size_t largest(const uint64_t *v, size_t n, bool *many)
 	return most;
 }
 
+static bool same_path(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct stacks *)owner)->images.v[i].path, key) == 0;
+}
+
+/* Adds to RUN, by image, the amounts of processes that run its file, of which N is by owner.  Images
+ * that have one path have the same amount. */
+static void add_run(const struct stacks *s, const uint64_t *n, uint64_t *run)
+{
+	struct index paths = {0};
+
+	for (uint32_t k = 0; k < s->images.n; k++) {
+		const char *path = s->images.v[k].path;
+
+		if (index_find(&paths, hash_str(path), same_path, s, path) == INDEX_NONE)
+			index_add(&paths, hash_str(path), k);
+	}
+	for (uint32_t w = 0; w < s->owners.n; w++) {
+		const char *exe = s->owners.v[w].exe;
+		const uint32_t k =
+			*exe ? index_find(&paths, hash_str(exe), same_path, s, exe) : INDEX_NONE;
+
+		if (k != INDEX_NONE)
+			run[k] += n[w];
+	}
+	for (uint32_t k = 0; k < s->images.n; k++) {
+		const char *path = s->images.v[k].path;
+
+		run[k] = run[index_find(&paths, hash_str(path), same_path, s, path)];
+	}
+	for (uint32_t k = 0; k < s->images.n; k++)
+		if (!s->images.v[k].is_used)
+			run[k] = 0;
+	index_release(&paths);
+}
+
 size_t stacks_program(const struct stacks *s)
 {
 	_mem_ uint64_t *run = xcalloc(s->images.n + 1, sizeof(*run));
 	_mem_ uint64_t *own = xcalloc(s->images.n + 1, sizeof(*own));
+	_mem_ uint64_t *by_owner = xcalloc(s->owners.n + 1, sizeof(*by_owner));
 	size_t most_run, most_own;
 	bool many;
 
 	for (size_t i = 0; i < s->values.n; i++) {
 		const struct stack_value *v = &s->values.v[i];
 		const uint32_t leaf = s->places.v[s->nodes.v[v->node].place].image;
-		const char *exe = s->owners.v[v->owner].exe;
 		const uint64_t n = stacks_amounts(s, i)[s->main_column];
 
 		if (leaf != STACK_NO_IMAGE)
 			own[leaf] += n;
-		for (size_t k = 0; k < s->images.n && *exe; k++)
-			if (s->images.v[k].is_used && strcmp(s->images.v[k].path, exe) == 0)
-				run[k] += n;
+		by_owner[v->owner] += n;
 	}
+	add_run(s, by_owner, run);
 	most_own = largest(own, s->images.n, &many);
 	if (!many)
 		return most_own;

@@ -159,6 +159,14 @@ static inline const uint64_t *stacks_amounts(const struct stacks *s, size_t valu
 	return s->amounts.v + value * s->columns.n;
 }
 
+/* Values by owner.  Those of owner W are order[first[W]] to order[first[W + 1] - 1], by node. */
+struct stacks_owned {
+	uint32_t *order;
+	size_t *first;
+};
+struct stacks_owned stacks_by_owner(const struct stacks *s);
+void stacks_owned_release(struct stacks_owned *o);
+
 /* The innermost function of a node other than 0. */
 static inline const struct stack_function *stacks_leaf(const struct stacks *s, uint32_t node)
 {

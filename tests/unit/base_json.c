@@ -43,6 +43,25 @@ TEST(json_numbers)
 	str_release(&s);
 }
 
+TEST(json_writes_thousandths_and_copies)
+{
+	struct str s = {0};
+	struct json j = json_init(&s, 0);
+
+	json_begin(&j, '[');
+	json_thousandths(&j, 0);
+	json_thousandths(&j, 5);
+	json_thousandths(&j, 1500);
+	json_thousandths(&j, 2040);
+	json_thousandths(&j, 3000);
+	json_copies(&j, "null", 2);
+	json_copies(&j, "7", 0);
+	json_i64(&j, INT64_MIN);
+	json_end(&j, ']');
+	EXPECT_STR(str_get(&s), "[0, 0.005, 1.5, 2.04, 3, null, null, -9223372036854775808]");
+	str_release(&s);
+}
+
 TEST(json_c1_controls)
 {
 	struct str s = {0};

@@ -18,6 +18,24 @@ TEST(str_builds_text)
 	str_release(&s);
 }
 
+TEST(str_writes_numbers)
+{
+	struct str s = {0};
+
+	str_addu(&s, 0);
+	str_addc(&s, ' ');
+	str_addu(&s, 1234567890);
+	str_addc(&s, ' ');
+	str_addu(&s, UINT64_MAX);
+	EXPECT_STR(str_get(&s), "0 1234567890 18446744073709551615");
+	str_reset(&s);
+	str_addx(&s, 0);
+	str_addc(&s, ' ');
+	str_addx(&s, 0xffffffff81000020);
+	EXPECT_STR(str_get(&s), "0 ffffffff81000020");
+	str_release(&s);
+}
+
 TEST(distance_counts_edits_and_swaps)
 {
 	EXPECT_EQ(str_distance("cycles", "cycles"), 0);
