@@ -142,6 +142,23 @@ static uint32_t skip_rest(const struct symtab *st, uint32_t i)
 	return i;
 }
 
+/* Notes where F's procedure is declared, unless it is the last that was noted. */
+static void find_declared(struct finder *f)
+{
+	struct scopes *s = f->s;
+	struct scope_declared new = {.image = f->image, .svma = f->of_proc.svma};
+	const struct scope_declared *last =
+		s->declared.n ? &s->declared.v[s->declared.n - 1] : NULL;
+
+	if (last && last->image == new.image && last->svma == new.svma)
+		return;
+	if (!resolver_declaration(f->q->resolver, f->im, new.svma, &new.file, &new.line))
+		return;
+	if (new.file)
+		new.file = arena_strdup(&s->arena, new.file);
+	vec_push(&s->declared, new);
+}
+
 /* Makes F's procedure that of SVMA. */
 static void find_procedure(struct finder *f, uint64_t svma)
 {
@@ -167,6 +184,8 @@ static void find_procedure(struct finder *f, uint64_t svma)
 		f->of_proc.nameless = f->proc.flags & PROC_UNNAMED;
 		f->of_proc.name = arena_strdup(
 			&f->s->arena, resolver_name(f->q->resolver, f->im, i, !f->o->no_args));
+		if (f->o->declared)
+			find_declared(f);
 	}
 	f->proc_flags |= scopes_match(f, f->of_proc.name);
 }
@@ -342,6 +361,7 @@ void scopes_release(struct scopes *s)
 {
 	vec_release(&s->scopes);
 	vec_release(&s->pool);
+	vec_release(&s->declared);
 	free(s->of_place);
 	free(s->flags);
 	index_release(&s->index);

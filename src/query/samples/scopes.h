@@ -51,16 +51,26 @@ struct scopes_opts {
 	enum scope_kind level;	    /* SCOPE_IMAGE .. SCOPE_ADDRESS */
 	bool no_inline;		    /* inlined calls belong to the procedure they are in */
 	bool no_args;		    /* names without the types of arguments */
+	bool declared;		    /* fill .declared: what opening an image's DWARF once gives */
 	const char *focus, *ignore; /* extended regular expressions (regex(7)); NULL: none */
 };
 
 enum { SCOPES_FOCUS = 1, SCOPES_IGNORE = 2, SCOPES_GUESSED = 4, SCOPES_MARKED = 8 };
 
+/* Where DWARF says that the procedure at SVMA is declared. */
+struct scope_declared {
+	image_id image;
+	uint64_t svma;
+	const char *file; /* NULL: it does not say */
+	uint32_t line;
+};
+
 struct scopes {
-	VEC(struct scope) scopes; /* [0] is the root */
-	uint32_t *of_place;	  /* a scope_id, or with the top bit set where in POOL they are */
-	VEC(uint32_t) pool;	  /* how many, then the scopes, outermost first */
-	uint8_t *flags;		  /* by place: SCOPES_* */
+	VEC(struct scope) scopes;	     /* [0] is the root */
+	VEC(struct scope_declared) declared; /* each once */
+	uint32_t *of_place; /* a scope_id, or with the top bit set where in POOL they are */
+	VEC(uint32_t) pool; /* how many, then the scopes, outermost first */
+	uint8_t *flags;	    /* by place: SCOPES_* */
 	struct index index;
 	struct arena arena; /* texts */
 };

@@ -23,6 +23,7 @@ struct filler {
 	uint32_t *place_of; /* by place + 1; 0: not needed */
 	uint32_t *image_of, *owner_of;
 	unsigned *first_col; /* by column of Q: the exported one of its samples, + 1; 0: none */
+	VEC(image_id) profile_image; /* by image of TO */
 	struct index values, functions;
 	VEC(double) sums; /* with sets: by value, the columns of Q */
 	struct scopes scopes;
@@ -255,30 +256,45 @@ static void fill_place(struct filler *f, place_id id)
 	f->place_of[id] = (uint32_t)to->places.n;
 }
 
-/* Where functions that are not inlined are defined, image by image. */
+static bool same_declared(const void *owner, uint32_t i, const void *key)
+{
+	const struct scope_declared *a = &((const struct scopes *)owner)->declared.v[i], *b = key;
+
+	return a->image == b->image && a->svma == b->svma;
+}
+
+/* Where functions that are not inlined are defined. */
 static void declare_functions(struct filler *f)
 {
 	struct stacks *to = f->to;
+	struct index by_start = {0};
 
-	for (image_id im = 0; im < f->p->images.n; im++) {
-		bool any = false;
+	for (uint32_t i = 0; i < f->scopes.declared.n; i++) {
+		const struct scope_declared *d = &f->scopes.declared.v[i];
+		const uint64_t hash = hash_pair(d->image, d->svma);
 
-		if (!f->image_of[im])
-			continue;
-		vec_each (fn, &to->functions) {
-			const char *file = NULL;
-
-			if (fn->image != f->image_of[im] - 1 || !fn->svma)
-				continue;
-			any = true;
-			if (resolver_declaration(f->q->resolver, &f->p->images.v[im], fn->svma,
-						 &file, &fn->line) &&
-			    file)
-				fn->file = arena_strdup(&to->arena, file);
-		}
-		if (any)
-			resolver_rest(f->q->resolver, &f->p->images.v[im]);
+		if (index_find(&by_start, hash, same_declared, &f->scopes, d) == INDEX_NONE)
+			index_add(&by_start, hash, i);
 	}
+	for (image_id im = 0; im < f->p->images.n; im++)
+		if (f->image_of[im])
+			*vec_at(&f->profile_image, f->image_of[im] - 1) = im;
+	vec_each (fn, &to->functions) {
+		struct scope_declared key = {.svma = fn->svma};
+		uint32_t i;
+
+		if (fn->image == STACK_NO_IMAGE || !fn->svma)
+			continue;
+		key.image = f->profile_image.v[fn->image];
+		i = index_find(&by_start, hash_pair(key.image, key.svma), same_declared, &f->scopes,
+			       &key);
+		if (i == INDEX_NONE)
+			continue;
+		fn->line = f->scopes.declared.v[i].line;
+		if (f->scopes.declared.v[i].file)
+			fn->file = arena_strdup(&to->arena, f->scopes.declared.v[i].file);
+	}
+	index_release(&by_start);
 	/* A declaration may have the name as the compiler was given it, lines the whole path. */
 	vec_each (l, &to->lines) {
 		struct stack_function *fn = &to->functions.v[l->function];
@@ -386,7 +402,8 @@ static int fill_code(struct filler *f, struct err *err)
 {
 	const struct scopes_opts so = {.level = f->o->lines ? SCOPE_LINE : SCOPE_PROCEDURE,
 				       .no_inline = f->o->no_inline,
-				       .no_args = true};
+				       .no_args = true,
+				       .declared = f->o->lines};
 	bool *used = find_needed(f);
 	int rc = scopes_init(&f->scopes, f->q, &so, used, err);
 
@@ -591,6 +608,7 @@ int samples_stacks(struct query *q, const struct columns *columns, const struct 
 	index_release(&f.values);
 	index_release(&f.functions);
 	vec_release(&f.images);
+	vec_release(&f.profile_image);
 	vec_release(&f.sums);
 	free(f.first_col);
 	free(f.node_of);
