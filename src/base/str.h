@@ -18,7 +18,7 @@ void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_addu(struct str *s, uint64_t v); /* as "%lu", some ten times faster */
 void str_addx(struct str *s, uint64_t v); /* as "%lx" */
-void str_reset(struct str *s); /* empty, keeps the memory */
+void str_reset(struct str *s);		  /* empty, keeps the memory */
 void str_release(struct str *s);
 
 /* A text that is released at the end of its scope: `_str_ struct str line = {0};`. */

@@ -2,9 +2,9 @@
 /* Samples in callgrind's format (docs/formats/callgrind.md): costs by function, instruction and
  * line, and calls with what was below them.
  *
- * What a call has below it counts a sample once, however often the call is on the path.  So the tree
- * of call paths is walked once, from the root down, and a call adds all that is below a node only
- * where it is not on the path to that node already:
+ * What a call has below it counts a sample once, however often the call is on the path.  So the
+ * tree of call paths is walked once, from the root down, and a call adds all that is below a node
+ * only where it is not on the path to that node already:
  *
  *     main -> f -> g -> f -> g: 5 samples      f -> g has 5 below the first g, and none below the
  *                                              second */

@@ -113,8 +113,8 @@ static bool same_path(const void *owner, uint32_t i, const void *key)
 	return strcmp(((const struct stacks *)owner)->images.v[i].path, key) == 0;
 }
 
-/* Adds to RUN, by image, the amounts of processes that run its file, of which N is by owner.  Images
- * that have one path have the same amount. */
+/* Adds to RUN, by image, the amounts of processes that run its file.  N is by owner.  Images of one
+ * path have the same amount. */
 static void add_run(const struct stacks *s, const uint64_t *n, uint64_t *run)
 {
 	struct index paths = {0};
