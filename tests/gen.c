@@ -172,3 +172,26 @@ void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values)
 		profile_intern_trace(p, &(struct trace){.n_dropped = 1 + t_below(r, 100)});
 	profile_check(p);
 }
+
+void gen_accesses(struct t_rng *r, struct profile *p, unsigned n)
+{
+	while (p->places.n && n--) {
+		struct access a = {.owner = (owner_id)t_below(r, p->owners.n),
+				   .event = (event_id)t_below(r, p->events.n),
+				   .place = (place_id)t_below(r, p->places.n),
+				   .data = (place_id)t_below(r, p->places.n),
+				   .pid = t_below(r, 2) ? (uint32_t)t_below(r, 3) : 0,
+				   .tid = (uint32_t)t_below(r, 3),
+				   .node = (uint32_t)t_below(r, 2),
+				   .cpu_node = (uint32_t)t_below(r, 2),
+				   .source = (uint32_t)t_below(r, ACCESS_N_SOURCES),
+				   .count = 1 + number(r) / 4096};
+		const vector_id v = (vector_id)t_below(r, p->vectors.n);
+
+		a.vector = p->vectors.v[v].counter ? 0 : v;
+		a.latency = t_below(r, 2) ? number(r) / 4096 : 0;
+		a.latency_of = a.latency ? latency_class(a.latency) : 0;
+		profile_add_access(p, &a);
+	}
+	profile_check(p);
+}

@@ -11,4 +11,7 @@
  * may coincide). */
 void gen_profile(struct t_rng *r, struct profile *p, unsigned n_values);
 
+/* Adds up to N accesses to memory to P. */
+void gen_accesses(struct t_rng *r, struct profile *p, unsigned n);
+
 #endif

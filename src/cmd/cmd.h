@@ -105,6 +105,7 @@ int cmd_hot(struct cmd *c);
 int cmd_hpc(struct cmd *c);
 int cmd_import(struct cmd *c);
 int cmd_list(struct cmd *c);
+int cmd_mem(struct cmd *c);
 int cmd_prof(struct cmd *c);
 int cmd_record(struct cmd *c);
 int cmd_scan(struct cmd *c);

@@ -73,6 +73,7 @@ static int import_parse(struct cmd *c, struct import *im)
 	im->opts.n_paths = im->paths.n;
 	im->opts.use_debuginfod = true;
 	im->opts.force = im->force;
+	im->opts.accesses = true;
 	im->opts.label = im->label;
 	im->opts.trace_bytes = im->trace ? TRACE_BYTES : 0;
 	return 0;

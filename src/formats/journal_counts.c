@@ -24,6 +24,7 @@
 enum {
 	SECTION_BRANCHES = 2,
 	SECTION_MINUTES = 4,
+	SECTION_ACCESSES = 6,
 	SECTION_CONTAINERS = 8,
 	SECTION_SCRIPTS = 9,
 	SECTION_THREAD_NAMES = 11
@@ -55,6 +56,7 @@ void journal_writer_release(struct journal_writer *w)
 	wr_release(&w->values);
 	wr_release(&w->branches);
 	wr_release(&w->minutes);
+	wr_release(&w->accesses);
 	wr_release(&w->thread_names);
 	wr_release(&w->scripts);
 	wr_release(&w->containers);
@@ -279,6 +281,32 @@ static void put_branches(struct journal_writer *w, const struct profile *p)
 	}
 }
 
+/* Fills W's accesses: how many, and each. */
+static void put_accesses(struct journal_writer *w, const struct profile *p)
+{
+	size_t n = 0;
+
+	w->accesses.n = 0;
+	for (size_t i = 0; i < p->accesses.n; i++)
+		n += profile_fresh_access(p, i).count != 0;
+	wr_uleb(&w->accesses, n);
+	for (size_t i = 0; i < p->accesses.n; i++) {
+		const struct access a = profile_fresh_access(p, i);
+		const uint64_t rest[] = {a.pid,	       a.tid,	 a.node,  a.cpu_node,
+					 a.latency_of, a.source, a.count, a.latency};
+
+		if (!a.count)
+			continue;
+		wr_uleb(&w->accesses, put_owner(w, p, a.owner));
+		wr_uleb(&w->accesses, a.event);
+		wr_uleb(&w->accesses, put_place(w, p, a.place));
+		wr_uleb(&w->accesses, put_place(w, p, a.data));
+		wr_uleb(&w->accesses, put_vector(w, p, a.vector));
+		for (unsigned k = 0; k < n_elems(rest); k++)
+			wr_uleb(&w->accesses, rest[k]);
+	}
+}
+
 /* Fills W's minutes: how many, and each. */
 static void put_minutes(struct journal_writer *w, const struct profile *p)
 {
@@ -302,7 +330,7 @@ static void put_minutes(struct journal_writer *w, const struct profile *p)
 
 bool journal_needs_sections(const struct profile *p)
 {
-	if (p->branches.n || p->moments.n || p->scripts.n || p->containers.n)
+	if (p->branches.n || p->accesses.n || p->moments.n || p->scripts.n || p->containers.n)
 		return true;
 	vec_each (im, &p->images)
 		if (image_digest_known(im->digest))
@@ -396,6 +424,7 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 	if (sections) {
 		put_branches(w, p);
 		put_minutes(w, p);
+		put_accesses(w, p);
 	}
 	put_meta(w, &w->body, p);
 	put_events(w, &w->body, p);
@@ -415,6 +444,11 @@ void journal_put_counts(struct journal_writer *w, struct wr *out, const struct p
 		wr_uleb(out, SECTION_MINUTES);
 		wr_uleb(out, w->minutes.n);
 		wr_bytes(out, w->minutes.v, w->minutes.n);
+	}
+	if (sections && p->accesses.n) {
+		wr_uleb(out, SECTION_ACCESSES);
+		wr_uleb(out, w->accesses.n);
+		wr_bytes(out, w->accesses.v, w->accesses.n);
 	}
 	put_section(out, SECTION_THREAD_NAMES, w->n_thread_names, &w->thread_names);
 	put_section(out, SECTION_SCRIPTS, w->n_scripts, &w->scripts);
@@ -675,6 +709,31 @@ static void get_branches(struct profile *p, struct rd *r)
 	r->bad |= rd_left(r) != 0;
 }
 
+static void get_accesses(struct profile *p, struct rd *r)
+{
+	size_t n = rd_count(r, 13);
+
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		struct access a = {.owner = get_number(r, p->owners.n)};
+
+		a.event = get_number(r, p->events.n);
+		a.place = get_number(r, p->places.n);
+		a.data = get_number(r, p->places.n);
+		a.vector = get_number(r, p->vectors.n);
+		a.pid = get_u32(r);
+		a.tid = get_u32(r);
+		a.node = get_u32(r);
+		a.cpu_node = get_u32(r);
+		a.latency_of = get_u32(r);
+		a.source = get_u32(r);
+		a.count = rd_uleb(r);
+		a.latency = rd_uleb(r);
+		r->bad |= !a.count || a.latency_of > 64 || p->vectors.v[a.vector].counter;
+		vec_push(&p->accesses, a);
+	}
+	r->bad |= rd_left(r) != 0;
+}
+
 static void get_minutes(struct profile *p, struct rd *r)
 {
 	size_t n = rd_count(r, 4);
@@ -754,6 +813,9 @@ static bool get_sections(struct profile *p, struct rd *r)
 		} else if (number == SECTION_MINUTES) {
 			get_minutes(p, &body);
 			r->bad |= body.bad;
+		} else if (number == SECTION_ACCESSES) {
+			get_accesses(p, &body);
+			r->bad |= body.bad;
 		} else if (number == SECTION_THREAD_NAMES) {
 			get_thread_names(p, &body);
 			r->bad |= body.bad;
@@ -814,6 +876,8 @@ static void add_values(const struct profile *from, struct profile *into, struct 
 	}
 	if (!sink || sink->branches)
 		profile_merge_branches(into, from, &map);
+	if (!sink || sink->accesses)
+		profile_merge_accesses(into, from, &map);
 	if (!sink || sink->moments)
 		profile_merge_moments(into, from, &map);
 	profile_map_release(&map);

@@ -21,7 +21,7 @@ struct journal_names {
 struct journal_writer {
 	struct journal_names strings, images, owners, vectors, places, ctxs;
 	VEC(ctx_id) chain;
-	struct wr branches, minutes;
+	struct wr branches, minutes, accesses;
 	struct wr thread_names; /* owner and string, n_thread_names times */
 	size_t n_thread_names;
 	struct wr scripts; /* place, language, name and line, n_scripts times */

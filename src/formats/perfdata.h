@@ -63,6 +63,13 @@ struct perfdata_pmu {
 	char *name;
 };
 
+/* Which blocks of physical memory a NUMA node has: bit I of WORDS is block I. */
+struct perfdata_node {
+	uint32_t node;
+	uint64_t *words;
+	size_t n_words;
+};
+
 struct perfdata_tracepoint {
 	uint64_t id; /* its events' config */
 	char *name;  /* "sched:sched_switch" */
@@ -103,6 +110,9 @@ struct perfdata {
 	uint64_t dir_version;	    /* not 0: records are in files beside this one */
 	VEC(struct perfdata_build_id) build_ids;
 	VEC(struct perfdata_pmu) pmus;
+	VEC(uint32_t) cpu_nodes; /* by CPU: its NUMA node + 1; 0: not told */
+	uint64_t memory_block;	 /* bytes of a block of memory; 0: not told */
+	VEC(struct perfdata_node) nodes;
 	VEC(struct perfdata_tracepoint) tracepoints;	  /* of TRACING_DATA */
 	uint64_t has_feature[PERFDATA_MAX_FEATURES / 64]; /* those that were read */
 	/* Set from the events: where a record has its event's id and its time, in bytes of a
@@ -147,6 +157,10 @@ int perfdata_read_feature(struct perfdata *pd, uint32_t feature, const uint8_t *
 /* Takes the names of tracepoints from N bytes of tracing data: a section, or what follows a record
  * TRACING_DATA.  -EBADMSG: damaged, and PD has what came before. */
 int perfdata_read_tracing(struct perfdata *pd, const uint8_t *bytes, size_t n, struct err *err);
+
+/* The NUMA node of the physical address PHYS, and that of a CPU, + 1; 0: the file does not tell. */
+uint32_t perfdata_node_of(const struct perfdata *pd, uint64_t phys);
+uint32_t perfdata_cpu_node(const struct perfdata *pd, uint32_t cpu);
 
 /* "HOSTNAME", ...; NULL when it is not known. */
 const char *perfdata_feature_name(uint32_t feature);

@@ -192,15 +192,44 @@ static void read_cpu_topology(struct reader *f)
 	rd_bytes(&f->r, rd_left(&f->r));
 }
 
+#define MOST_CPUS 65536u
+
+/* Notes that the CPUs of LIST, "0-3,8", are NODE's. */
+static void keep_cpus(struct perfdata *pd, uint32_t node, const char *list)
+{
+	for (const char *s = list; *s;) {
+		char *end;
+		unsigned long first = strtoul(s, &end, 10), last = first;
+
+		if (end == s || first >= MOST_CPUS)
+			return;
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long cpu = first; cpu <= last && cpu < MOST_CPUS; cpu++)
+			*vec_at(&pd->cpu_nodes, cpu) = node + 1;
+		if (*end != ',')
+			return;
+		s = end + 1;
+	}
+}
+
 static void read_numa(struct reader *f)
 {
 	for (uint32_t i = 0, n = perfdata_feature_count(f, 24); i < n; i++) {
 		uint32_t node = perfdata_feature_u32(f);
 		uint64_t total = perfdata_feature_u64(f), left = perfdata_feature_u64(f);
+		const char *cpus = perfdata_feature_string(f);
 
 		say(f, "node %" PRIu32 ": %" PRIu64 " kB, %" PRIu64 " kB free, CPUs %s\n", node,
-		    total, left, perfdata_feature_string(f));
+		    total, left, cpus);
+		if (!f->r.bad)
+			keep_cpus(f->pd, node, cpus);
 	}
+}
+
+uint32_t perfdata_cpu_node(const struct perfdata *pd, uint32_t cpu)
+{
+	return cpu < pd->cpu_nodes.n ? pd->cpu_nodes.v[cpu] : 0;
 }
 
 static void read_pmus(struct reader *f)
@@ -268,6 +297,31 @@ static void read_sample_time(struct reader *f)
 	say(f, "%" PRIu64 " to %" PRIu64 " ns\n", f->pd->first_ns, f->pd->last_ns);
 }
 
+static void keep_blocks(struct perfdata *pd, uint32_t node, const struct perfdata_words *w)
+{
+	struct perfdata_node *n;
+
+	if (!w->n)
+		return;
+	n = vec_add(&pd->nodes);
+	*n = (struct perfdata_node){.node = node, .n_words = w->n};
+	n->words = xcalloc(w->n, sizeof(*n->words));
+	for (uint32_t i = 0; i < w->n; i++)
+		n->words[i] = perfdata_word(w, i);
+}
+
+uint32_t perfdata_node_of(const struct perfdata *pd, uint64_t phys)
+{
+	const uint64_t block = pd->memory_block ? phys / pd->memory_block : 0;
+
+	if (!phys || !pd->memory_block)
+		return 0;
+	vec_each (n, &pd->nodes)
+		if (block / 64 < n->n_words && n->words[block / 64] >> block % 64 & 1)
+			return n->node + 1;
+	return 0;
+}
+
 static void read_memory(struct reader *f)
 {
 	uint64_t version = perfdata_feature_u64(f), block = perfdata_feature_u64(f),
@@ -276,12 +330,17 @@ static void read_memory(struct reader *f)
 	if (version != 1)
 		f->r.bad = true;
 	say(f, "blocks of %" PRIu64 " bytes\n", block);
+	f->pd->memory_block = block;
 	for (uint64_t i = 0; i < n && !f->r.bad; i++) {
 		uint64_t node = perfdata_feature_u64(f), blocks = perfdata_feature_u64(f),
 			 bits = perfdata_feature_u64(f);
 
-		rd_words(&f->r, bits / 64 + !!(bits % 64), false);
+		const struct perfdata_words words =
+			rd_words(&f->r, bits / 64 + !!(bits % 64), f->pd->big_endian);
+
 		say(f, "node %" PRIu64 ": %" PRIu64 " blocks\n", node, blocks);
+		if (!f->r.bad && node < UINT32_MAX)
+			keep_blocks(f->pd, (uint32_t)node, &words);
 	}
 }
 

@@ -194,6 +194,10 @@ void perfdata_release(struct perfdata *pd)
 	vec_release(&pd->build_ids);
 	vec_each (p, &pd->pmus)
 		free(p->name);
+	vec_each (n, &pd->nodes)
+		free(n->words);
+	vec_release(&pd->nodes);
+	vec_release(&pd->cpu_nodes);
 	vec_release(&pd->pmus);
 	vec_each (t, &pd->tracepoints)
 		free(t->name);

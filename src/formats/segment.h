@@ -48,6 +48,7 @@ enum segment_block_type {
 	SEGMENT_CONTAINERS = 15, /* 14 and 16 are reserved */
 	SEGMENT_MINUTES = 17,
 	SEGMENT_SCRIPTS = 18,
+	SEGMENT_ACCESSES = 19,
 };
 
 enum segment_block_flags {

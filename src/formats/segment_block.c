@@ -27,6 +27,7 @@ static const char *const type_names[] = {
 	[SEGMENT_TRACES] = "traces",	     [SEGMENT_POINTS] = "points",
 	[SEGMENT_BRANCHES] = "branches",     [SEGMENT_MINUTES] = "minutes",
 	[SEGMENT_CONTAINERS] = "containers", [SEGMENT_SCRIPTS] = "script places",
+	[SEGMENT_ACCESSES] = "accesses",
 };
 
 uint64_t block_checksum(const void *p, size_t n, uint64_t seed)

@@ -22,7 +22,7 @@ enum segment_owner_columns {
 static inline bool block_type_known(unsigned type)
 {
 	return (type && type <= SEGMENT_BRANCHES) || type == SEGMENT_CONTAINERS ||
-	       type == SEGMENT_MINUTES || type == SEGMENT_SCRIPTS;
+	       type == SEGMENT_MINUTES || type == SEGMENT_SCRIPTS || type == SEGMENT_ACCESSES;
 }
 
 /* XXH3-64 of N bytes; SEED 0 in segments. */

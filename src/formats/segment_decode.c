@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "formats/segment_accesses.h"
 #include "formats/segment_minutes.h"
 #include "model/fact.h"
 #include "model/trace.h"
@@ -535,7 +536,8 @@ static bool is_trace_block(const struct block *b)
 
 static bool may_repeat(unsigned type)
 {
-	return type == SEGMENT_VALUES || type == SEGMENT_POINTS || type == SEGMENT_BRANCHES;
+	return type == SEGMENT_VALUES || type == SEGMENT_POINTS || type == SEGMENT_BRANCHES ||
+	       type == SEGMENT_ACCESSES;
 }
 
 /* Columns of blocks that this program knows. */
@@ -550,6 +552,8 @@ static unsigned n_known_columns(unsigned type)
 		return 9;
 	case SEGMENT_MINUTES:
 		return SEGMENT_MINUTES_COLUMNS;
+	case SEGMENT_ACCESSES:
+		return SEGMENT_ACCESS_COLUMNS;
 	default:
 		return readers[type].n_columns;
 	}
@@ -566,6 +570,8 @@ static int read_block(struct profile *p, const struct block *b, struct err *err)
 		return walk_branches(p, b, NULL, NULL, err);
 	case SEGMENT_MINUTES:
 		return segment_walk_minutes(p, b, NULL, NULL, err);
+	case SEGMENT_ACCESSES:
+		return segment_walk_accesses(p, b, NULL, NULL, err);
 	default:
 		return read_dictionary(p, b, err);
 	}
@@ -573,7 +579,7 @@ static int read_block(struct profile *p, const struct block *b, struct err *err)
 
 /* Reads and checks all of the segment, or all but traces; nothing outside D changes. */
 static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool traces,
-			bool branches, struct err *err)
+			bool branches, bool accesses, struct err *err)
 {
 	unsigned last = 0;
 	int rc = block_read_all(bytes, n, &d->list, err);
@@ -594,7 +600,8 @@ static int decoder_load(struct decoder *d, const uint8_t *bytes, size_t n, bool 
 			return block_err(err, -EPROTONOSUPPORT, b,
 					 "a column is needed, and newer than this program");
 		last = b->type;
-		if ((!traces && is_trace_block(b)) || (!branches && b->type == SEGMENT_BRANCHES))
+		if ((!traces && is_trace_block(b)) || (!branches && b->type == SEGMENT_BRANCHES) ||
+		    (!accesses && b->type == SEGMENT_ACCESSES))
 			continue;
 		rc = read_block(&d->p, b, err);
 		if (rc < 0)
@@ -640,7 +647,8 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 	struct decoder d = {0};
 	struct profile_sink adder = {{.put = add_to_profile}, into};
 	const bool branches = !sink || sink->branches, moments = !sink || sink->moments;
-	int rc = decoder_load(&d, bytes, n, !sink || sink->traces, branches, err);
+	const bool accesses = !sink || sink->accesses;
+	int rc = decoder_load(&d, bytes, n, !sink || sink->traces, branches, accesses, err);
 
 	if (rc >= 0) {
 		struct profile_map map = profile_merge_dicts(into, &d.p);
@@ -655,6 +663,8 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 				walk_branches(&d.p, b, &map, into, err);
 			else if (b->type == SEGMENT_MINUTES && moments)
 				segment_walk_minutes(&d.p, b, &map, into, err);
+			else if (b->type == SEGMENT_ACCESSES && accesses)
+				segment_walk_accesses(&d.p, b, &map, into, err);
 		}
 		free(traces);
 		profile_map_release(&map);
@@ -666,7 +676,7 @@ int segment_decode(const uint8_t *bytes, size_t n, struct profile *into, struct 
 int segment_check(const uint8_t *bytes, size_t n, struct err *err)
 {
 	struct decoder d = {0};
-	int rc = decoder_load(&d, bytes, n, true, true, err);
+	int rc = decoder_load(&d, bytes, n, true, true, true, err);
 
 	decoder_release(&d);
 	return rc;
@@ -772,6 +782,8 @@ unsigned segment_salvage(const uint8_t *bytes, size_t n, struct profile *into)
 			walk_branches(&d.p, *b, &map, into, NULL);
 		else if ((*b)->type == SEGMENT_MINUTES)
 			segment_walk_minutes(&d.p, *b, &map, into, NULL);
+		else if ((*b)->type == SEGMENT_ACCESSES)
+			segment_walk_accesses(&d.p, *b, &map, into, NULL);
 	}
 	n_kept = (unsigned)whole.n;
 	free(traces);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/segment_block.h"
+#include "formats/segment_accesses.h"
 #include "formats/segment_minutes.h"
 #include "formats/segment_rank.h"
 
@@ -501,18 +502,20 @@ static int put_blocks(struct encoder *e, struct err *err)
 		rc = put_containers(e, err);
 	if (rc >= 0)
 		rc = segment_put_minutes(&e->w, e->p, &e->k, minutes_limit(e), err);
-	return rc < 0 ? rc : put_scripts(e, err);
+	if (rc >= 0)
+		rc = put_scripts(e, err);
+	return rc < 0 ? rc : segment_put_accesses(&e->w, e->p, &e->k, err);
 }
 
 /* The lowest version that says what is to be said. */
 static void choose_version(const struct encoder *e, uint16_t *ret_major, uint16_t *ret_minor)
 {
-	const bool containers = e->k.containers.n;
+	const bool containers = e->k.containers.n, accesses = e->k.accesses.n;
 	const bool new = e->k.digests || e->k.branches.n || e->k.thread_names || e->k.scripts.n ||
-			 containers;
+			 containers || accesses;
 
 	*ret_major = new ? 2 : 1;
-	*ret_minor = new		  ? containers
+	*ret_minor = new		  ? (accesses ? 2 : containers)
 		     : e->origin	  ? 3
 		     : e->p->user_facts.n ? 2
 		     : e->k.traces.n	  ? 1

@@ -185,6 +185,22 @@ static void mark_branches(struct ranker *e)
 	}
 }
 
+static void mark_accesses(struct ranker *e)
+{
+	const struct profile *p = e->p;
+
+	for (size_t i = 0; i < p->accesses.n; i++) {
+		const struct access *a = &p->accesses.v[i];
+
+		mark(&e->k->accesses, (uint32_t)i);
+		mark_owner(e, a->owner);
+		mark_place(e, a->place);
+		mark_place(e, a->data);
+		if (a->vector)
+			mark(&e->k->vectors, a->vector);
+	}
+}
+
 static void mark_traces(struct ranker *e)
 {
 	const struct profile *p = e->p;
@@ -220,6 +236,7 @@ static void mark_used(struct ranker *e)
 	}
 	mark_traces(e);
 	mark_branches(e);
+	mark_accesses(e);
 	vec_each (moment, &p->moments)
 		mark_owner(e, moment->owner);
 	vec_each (u, &p->user_facts) {
@@ -343,6 +360,27 @@ static int by_branch(const void *a, const void *b, void *ctx)
 	ORDER(e->k->owners.rank[x->owner], e->k->owners.rank[y->owner]);
 	ORDER(place[x->from], place[y->from]);
 	ORDER(place[x->to], place[y->to]);
+	return 0;
+}
+
+static int by_access(const void *a, const void *b, void *ctx)
+{
+	const struct ranker *e = ctx;
+	const struct access *x = &e->p->accesses.v[*(const uint32_t *)a];
+	const struct access *y = &e->p->accesses.v[*(const uint32_t *)b];
+	const uint32_t *place = e->k->places.rank;
+
+	ORDER(e->k->events.rank[x->event], e->k->events.rank[y->event]);
+	ORDER(e->k->owners.rank[x->owner], e->k->owners.rank[y->owner]);
+	ORDER(x->pid, y->pid);
+	ORDER(place[x->place], place[y->place]);
+	ORDER(place[x->data], place[y->data]);
+	ORDER(x->tid, y->tid);
+	ORDER(e->k->vectors.rank[x->vector], e->k->vectors.rank[y->vector]);
+	ORDER(x->node, y->node);
+	ORDER(x->cpu_node, y->cpu_node);
+	ORDER(x->latency_of, y->latency_of);
+	ORDER(x->source, y->source);
 	return 0;
 }
 
@@ -515,6 +553,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	ranking_init(&ret->ctxs, p->ctxs.n);
 	ranking_init(&ret->traces, p->traces.n);
 	ranking_init(&ret->branches, p->branches.n);
+	ranking_init(&ret->accesses, p->accesses.n);
 	ranking_init(&ret->scripts, p->scripts.n);
 	ranking_init(&ret->containers, p->containers.n);
 	mark_used(&e);
@@ -526,6 +565,7 @@ void segment_rank(const struct profile *p, struct segment_ranks *ret)
 	rank_small(&e, &ret->traces, 0, by_trace);
 	rank_places(&e);
 	rank_small(&e, &ret->branches, 0, by_branch);
+	rank_small(&e, &ret->accesses, 0, by_access);
 	rank_small(&e, &ret->scripts, 0, by_script);
 	rank_small(&e, &ret->containers, 0, by_container);
 	rank_ctxs(&e);
@@ -545,6 +585,7 @@ void segment_ranks_release(struct segment_ranks *k)
 	ranking_release(&k->ctxs);
 	ranking_release(&k->traces);
 	ranking_release(&k->branches);
+	ranking_release(&k->accesses);
 	ranking_release(&k->scripts);
 	ranking_release(&k->containers);
 	free(k->values);

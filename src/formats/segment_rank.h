@@ -18,9 +18,9 @@ struct ranking {
 
 struct segment_ranks {
 	struct ranking strings, events, images, places, owners, vectors, ctxs, traces, branches,
-		scripts,    /* by their places */
-		containers; /* by their ids */
-	uint32_t *values;   /* numbers of those that count, by (event, vector, owner, context) */
+		accesses, scripts, /* by their places */
+		containers;	   /* by their ids */
+	uint32_t *values; /* numbers of those that count, by (event, vector, owner, context) */
 	size_t n_values;
 	bool digests;	   /* some image has one */
 	bool thread_names; /* some owner has one */

@@ -20,13 +20,15 @@ static void mark_sums(struct profile *p)
 {
 	struct freshness *f = p->fresh;
 
-	f->events.n = f->losses.n = f->branches.n = f->moments.n = 0;
+	f->events.n = f->losses.n = f->branches.n = f->accesses.n = f->moments.n = 0;
 	vec_each (e, &p->events)
 		vec_push(&f->events, *e);
 	vec_each (l, &p->losses)
 		vec_push(&f->losses, *l);
 	vec_each (b, &p->branches)
 		vec_push(&f->branches, *b);
+	vec_each (a, &p->accesses)
+		vec_push(&f->accesses, *a);
 	vec_each (m, &p->moments)
 		vec_push(&f->moments, *m);
 }
@@ -73,6 +75,7 @@ void fresh_release(struct profile *p)
 	vec_release(&f->events);
 	vec_release(&f->losses);
 	vec_release(&f->branches);
+	vec_release(&f->accesses);
 	vec_release(&f->moments);
 	vec_release(&f->noted);
 	free(f);
@@ -154,6 +157,17 @@ struct branch profile_fresh_branch(const struct profile *p, size_t i)
 	b.cycles -= was->cycles;
 	b.n_cycles -= was->n_cycles;
 	return b;
+}
+
+struct access profile_fresh_access(const struct profile *p, size_t i)
+{
+	struct access a = p->accesses.v[i];
+
+	if (p->fresh && i < p->fresh->accesses.n) {
+		a.count -= p->fresh->accesses.v[i].count;
+		a.latency -= p->fresh->accesses.v[i].latency;
+	}
+	return a;
 }
 
 struct moment profile_fresh_moment(const struct profile *p, size_t i)

@@ -26,6 +26,7 @@ struct freshness {
 	VEC(struct event) events;      /* at the last mark */
 	VEC(struct loss) losses;
 	VEC(struct branch) branches;
+	VEC(struct access) accesses;
 	VEC(struct moment) moments;
 };
 
@@ -75,11 +76,13 @@ uint32_t profile_next_fresh(const struct profile *p, uint32_t i);
 	for (uint32_t i = profile_next_fresh(p, 0); i != UINT32_MAX;                               \
 	     i = profile_next_fresh(p, i + 1))
 
-/* These return value, event, loss, branch or moment I with what it grew by since the last mark. */
+/* These return value, event, loss, branch, access or moment I with what it grew by since the last
+ * mark. */
 struct value profile_fresh(const struct profile *p, uint32_t i);
 struct event profile_fresh_event(const struct profile *p, event_id i);
 struct loss profile_fresh_loss(const struct profile *p, size_t i);
 struct branch profile_fresh_branch(const struct profile *p, size_t i);
+struct access profile_fresh_access(const struct profile *p, size_t i);
 struct moment profile_fresh_moment(const struct profile *p, size_t i);
 
 #endif

@@ -72,7 +72,8 @@ struct image_layout {
 	uint8_t digest[IMAGE_DIGEST_BYTES]; /* zeros: not an ELF file */
 	uint16_t machine;		    /* EM_* */
 	uint64_t text_start, text_bytes;
-	uint32_t n_loads; /* executable PT_LOAD segments, in file order */
+	uint64_t memory_end; /* svma behind all that the file maps, data and .bss; 0: not known */
+	uint32_t n_loads;    /* executable PT_LOAD segments, in file order */
 	struct image_load {
 		uint64_t off, svma, n_bytes; /* file offset, stated address, file size */
 	} loads[IMAGE_MAX_LOADS];

@@ -513,8 +513,9 @@ void profile_reset_values(struct profile *p)
 {
 	profile_each_used (p, i)
 		p->values.v[i].count = p->values.v[i].sum = 0;
-	p->losses.n = p->branches.n = p->moments.n = 0;
+	p->losses.n = p->branches.n = p->accesses.n = p->moments.n = 0;
 	index_release(&p->branch_ix);
+	index_release(&p->access_ix);
 	index_release(&p->moment_ix);
 	vec_each (e, &p->events)
 		e->enabled_ns = e->running_ns = e->total = e->n_reached = 0;
@@ -552,6 +553,8 @@ void profile_release(struct profile *p)
 	vec_release(&p->losses);
 	vec_release(&p->branches);
 	index_release(&p->branch_ix);
+	vec_release(&p->accesses);
+	index_release(&p->access_ix);
 	vec_release(&p->moments);
 	index_release(&p->moment_ix);
 	index_release(&p->string_ix);
@@ -782,6 +785,7 @@ void profile_merge(struct profile *dst, const struct profile *src)
 		profile_add_value(dst, &w);
 	}
 	profile_merge_branches(dst, src, &m);
+	profile_merge_accesses(dst, src, &m);
 	profile_merge_moments(dst, src, &m);
 	trace_merge(dst, src, &m);
 	profile_map_release(&m);

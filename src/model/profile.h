@@ -152,6 +152,39 @@ struct branch {
 	uint64_t cycles, n_cycles; /* cycles since the branch before; n_cycles of COUNT know it */
 };
 
+/* Accesses to memory by instructions at one place, out of samples that tell the address of their
+ * data.  DATA is where: for memory that a file lies behind a place of its image; else a place in an
+ * image of memory, named after its mapping: "[stack]", "[heap]", "[anon]", "[kernel memory]". */
+struct access {
+	owner_id owner;
+	event_id event;
+	place_id place, data;
+	vector_id vector;    /* what the hardware told: level, TLB, ...; no counter */
+	uint32_t pid;	     /* whose memory it is; 0: that of all who map it, or the kernel's */
+	uint32_t tid;	     /* who accessed it; 0: not known */
+	uint32_t node;	     /* NUMA node of the memory + 1; 0: not known */
+	uint32_t cpu_node;   /* of the CPU + 1; 0: not known */
+	uint32_t latency_of; /* latency_class of each of these; 0: not known */
+	uint32_t source;     /* enum access_source */
+	uint64_t count;
+	uint64_t latency; /* cycles, added up */
+};
+
+/* Where data came from that no bit of the vector tells. */
+enum access_source {
+	ACCESS_AS_TOLD,	 /* by the vector's bits, or not known */
+	ACCESS_BUFFER,	 /* a line buffer: another access had asked for the line already */
+	ACCESS_UNCACHED, /* a device, or memory that is not cached */
+	ACCESS_N_SOURCES
+};
+
+/* The class of a latency: one more than the number of its highest bit: 1 is 1 (and 0), 2 is 2 to 3,
+ * 3 is 4 to 7. */
+static inline uint32_t latency_class(uint64_t cycles)
+{
+	return cycles ? 64 - (uint32_t)__builtin_clzll(cycles) : 1;
+}
+
 /* A bit or counter that a recording named for itself (model/fact.h). */
 struct user_fact {
 	string_id name, meaning;
@@ -226,9 +259,10 @@ struct profile {
 	VEC(struct loss) losses;
 	VEC(struct moment) moments;  /* by profile_add_moment: of all samples, or of some */
 	VEC(struct branch) branches; /* by profile_add_branch; no part of the account */
+	VEC(struct access) accesses; /* by profile_add_access; no part of the account */
 	VEC(ctx_id) flats; /* by place: its context under the root, 0 none (and where it ends) */
 	struct index string_ix, image_ix, place_ix, script_ix, container_ix, owner_ix, vector_ix,
-		branch_ix, moment_ix;
+		branch_ix, access_ix, moment_ix;
 	/* Contexts and values are found from what they are of, see profile.c. */
 	VEC(struct ctx_kin) ctx_kin;   /* by context, as far as it was needed */
 	VEC(uint32_t) value_kin;       /* by value: the next of its context + 1; 0: none */
@@ -346,6 +380,9 @@ uint64_t profile_n_timed(const struct profile *p, event_id event);
 /* Adds B's sums to the branch of its owner, event, from and to. */
 void profile_add_branch(struct profile *p, const struct branch *b);
 
+/* Adds A's sums to the accesses that are equal in all else. */
+void profile_add_access(struct profile *p, const struct access *a);
+
 /* Sets all values to zero and forgets losses, traces and the events' sums: a recorder does so after
  * a flush.  Dictionaries and the keys of values stay, because they will be needed again. */
 void profile_reset_values(struct profile *p);
@@ -355,6 +392,7 @@ struct value_sink {
 	void (*put)(struct value_sink *s, const struct value *v);
 	bool traces;   /* traces are wanted in that profile; else they are not even read */
 	bool branches; /* branches are wanted in that profile; else they are not even read */
+	bool accesses; /* accesses to memory are wanted in that profile; else they are not read */
 	bool moments;  /* minutes of samples are wanted in that profile; else they are not read */
 };
 
@@ -375,6 +413,10 @@ void profile_merge_moments(struct profile *dst, const struct profile *src,
 
 /* Adds SRC's branches to DST, whose ids M tells. */
 void profile_merge_branches(struct profile *dst, const struct profile *src,
+			    const struct profile_map *m);
+
+/* Adds SRC's accesses to DST, whose ids M tells. */
+void profile_merge_accesses(struct profile *dst, const struct profile *src,
 			    const struct profile_map *m);
 
 /* Interns all of SRC's dictionaries in DST, with the events' sums, the losses and the meta.

@@ -159,6 +159,24 @@ char *profile_dump(const struct profile *p)
 			 b->n_predicted, b->n_mispredicted, b->cycles, b->n_cycles);
 		vec_push(&lines, s.v);
 	}
+	vec_each (a, &p->accesses) {
+		struct str s = {0};
+
+		str_add(&s, "access ");
+		add_event(&s, p, a->event);
+		str_add(&s, " ");
+		add_owner(&s, p, a->owner);
+		add_place(&s, p, a->place);
+		add_place(&s, p, a->data);
+		str_addf(&s, " %" PRIx64 "/%" PRIx64 " pid=%" PRIu32 " tid=%" PRIu32,
+			 p->vectors.v[a->vector].value, p->vectors.v[a->vector].known, a->pid,
+			 a->tid);
+		str_addf(&s, " node=%" PRIu32 " cpu_node=%" PRIu32 " latency_of=%" PRIu32, a->node,
+			 a->cpu_node, a->latency_of);
+		str_addf(&s, " source=%" PRIu32 " %" PRIu64 " %" PRIu64, a->source, a->count,
+			 a->latency);
+		vec_push(&lines, s.v);
+	}
 	vec_each (t, &p->traces) {
 		struct str s = {0};
 
@@ -236,11 +254,16 @@ void profile_check(const struct profile *p)
 	vec_each (b, &p->branches)
 		assert(b->owner < p->owners.n && b->event < p->events.n && b->count &&
 		       b->from < p->places.n && b->to < p->places.n);
+	vec_each (a, &p->accesses)
+		assert(a->owner < p->owners.n && a->event < p->events.n && a->count &&
+		       a->place < p->places.n && a->data < p->places.n &&
+		       a->vector < p->vectors.n && !p->vectors.v[a->vector].counter);
 	vec_each (m, &p->moments)
 		assert(m->owner < p->owners.n && m->event < p->events.n && m->count);
 	trace_check(p);
 	assert(p->moment_ix.n == p->moments.n);
 	assert(p->branch_ix.n == p->branches.n);
+	assert(p->access_ix.n == p->accesses.n);
 	assert(p->string_ix.n == p->strings.n && p->image_ix.n == p->images.n &&
 	       p->place_ix.n == p->places.n && p->owner_ix.n == p->owners.n &&
 	       p->vector_ix.n == p->vectors.n &&

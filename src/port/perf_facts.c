@@ -76,6 +76,7 @@ static bool read_registers(struct perf_facts *f, const struct perfdata_sample *s
 	struct ibs_regs regs;
 	int rc = (fetch ? ibs_read_fetch : ibs_read_op)(s->raw.p, s->raw.n, &regs);
 
+	f->addr = f->phys = 0;
 	if (rc < 0) {
 		f->n_damaged++;
 		return false;
@@ -84,6 +85,10 @@ static bool read_registers(struct perf_facts *f, const struct perfdata_sample *s
 		f->n_no_ip++;
 		return false;
 	}
+	if (!fetch && regs.reg[IBS_OP_DATA3] & IBS_LINADDR_VALID)
+		f->addr = regs.reg[IBS_OP_LINADDR];
+	if (!fetch && regs.reg[IBS_OP_DATA3] & IBS_PHYSADDR_VALID)
+		f->phys = regs.reg[IBS_OP_PHYSADDR];
 	fact_defs_apply(f->defs, fetch ? FACT_SOURCE_IBS_FETCH : FACT_SOURCE_IBS_OP, regs.reg, ret);
 	return true;
 }

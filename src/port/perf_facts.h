@@ -28,8 +28,9 @@ struct perf_facts {
 	events;
 	bool asked, x86;
 	struct ibs_machine amd;
-	uint64_t n_damaged; /* raw parts that are too short */
-	uint64_t n_no_ip;   /* IBS ops whose address the hardware could not tell */
+	uint64_t addr, phys; /* of its data, in the registers of the op read last; 0: not told */
+	uint64_t n_damaged;  /* raw parts that are too short */
+	uint64_t n_no_ip;    /* IBS ops whose address the hardware could not tell */
 };
 
 void perf_facts_init(struct perf_facts *f, const struct perfdata *pd, const struct fact_defs *defs);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "formats/facts/precise.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
 #include "resolve/elf_unwind.h"
@@ -106,6 +107,30 @@ static void note_period(struct perf_in_event *e, uint64_t period)
 	e->squares += (double)period * (double)period;
 }
 
+/* Adds what sample R tells of its data to A.  FACTS NULL: nothing beyond the address. */
+static void add_access(struct perf_in *in, const struct perfdata_record *r, struct access *a,
+		       const struct sample_facts *facts)
+{
+	const struct perfdata_sample *s = &r->sample;
+	struct perf_access k = {
+		.facts = facts,
+		.pid = r->id.pid,
+		.tid = r->id.tid,
+		.addr = s->has & PERFDATA_S_ADDR ? s->addr : 0,
+		.phys = s->has & PERFDATA_S_PHYS_ADDR ? s->phys_addr : 0,
+		.cpu_node = r->id.has & PERFDATA_S_CPU ? perfdata_cpu_node(&in->pd, r->id.cpu) : 0,
+	};
+
+	if (!k.addr && facts && s->has & PERFDATA_S_RAW)
+		k.addr = in->facts.addr;
+	if (!k.phys && facts && s->has & PERFDATA_S_RAW)
+		k.phys = in->facts.phys;
+	if (s->has & PERFDATA_S_DATA_SRC)
+		a->source = precise_source(s->data_src);
+	if (k.addr)
+		perf_access_add(&in->world, a, &k);
+}
+
 static void count_sample(struct perf_in *in, const struct perfdata_record *r, uint32_t event,
 			 uint64_t period)
 {
@@ -116,6 +141,7 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 	uint64_t count = e->reads && !e->takes_ns ? period : 1;
 	owner_id owner = perf_world_owner(&in->world, t, r->sample.cgroup);
 	struct sample_facts facts;
+	bool told = false;
 	place_id place;
 	ctx_id caller;
 
@@ -130,10 +156,13 @@ static void count_sample(struct perf_in *in, const struct perfdata_record *r, ui
 		in->ret->n_unknown += count;
 	if (e->reads)
 		add_value(in, owner, caller, place, e->id, 0, count, e->takes_ns ? period : 0);
-	else if (event == r->event && perf_facts_read(&in->facts, r, event, &facts))
+	else if (event == r->event && (told = perf_facts_read(&in->facts, r, event, &facts)))
 		add_facts(in, owner, caller, place, e->id, &facts);
 	else
 		add_value(in, owner, caller, place, e->id, 0, 1, period);
+	if (in->opts->accesses && !e->reads && event == r->event)
+		add_access(in, r, &(struct access){.owner = owner, .event = e->id, .place = place},
+			   told ? &facts : NULL);
 	if (in->opts->trace_bytes && is_thread(r->id.tid) && r->id.time)
 		tracer_add(&in->tracer, r->id.pid, r->id.tid, owner, r->id.time,
 			   profile_intern_ctx(in->profile, caller, place), e->id);
@@ -278,6 +307,14 @@ static void count_spe(void *ctx, const struct perf_spe_sample *s)
 		tracer_add(&in->tracer, t->pid, s->tid, owner, s->time,
 			   profile_intern_ctx(in->profile, 0, place), e->id);
 	add_facts(in, owner, 0, place, e->id, &s->facts);
+	if (in->opts->accesses && s->addr)
+		perf_access_add(&in->world,
+				&(struct access){.owner = owner, .event = e->id, .place = place},
+				&(struct perf_access){.facts = &s->facts,
+						      .pid = t->pid,
+						      .tid = s->tid,
+						      .addr = s->addr,
+						      .phys = s->phys});
 }
 
 /* Files. */

@@ -74,6 +74,19 @@ static void keep_codes(const struct perf_in *in, const char *dir)
 	vec_release(&places);
 }
 
+/* Keeps the names of variables of images whose data was accessed. */
+static void save_data(const struct perf_in *in, struct resolver *r)
+{
+	const struct profile *p = in->profile;
+	_mem_ bool *wanted = p->accesses.n ? xcalloc(p->images.n, sizeof(*wanted)) : NULL;
+
+	vec_each (a, &p->accesses)
+		wanted[p->places.v[a->data].image] = true;
+	vec_each (c, &in->world.images.codes)
+		if (wanted && c->sampled && c->kind == CODE_FILE && c->fd >= 0 && wanted[c->image])
+			resolver_save_data(r, &p->images.v[c->image], c->fd, NULL);
+}
+
 int perf_in_save_symbols(struct perf_in *in, struct err *err)
 {
 	struct resolver_opts o = {0};
@@ -89,6 +102,7 @@ int perf_in_save_symbols(struct perf_in *in, struct err *err)
 	vec_each (c, &in->world.images.codes)
 		if (c->sampled && c->kind == CODE_FILE && c->fd >= 0)
 			resolver_save(resolver, &in->profile->images.v[c->image], c->fd, NULL);
+	save_data(in, resolver);
 	vec_each (i, &in->profile->images)
 		if (i->kind == IMAGE_KERNEL)
 			resolver_save(resolver, i, -1, NULL);

@@ -4,6 +4,7 @@
 #define PORT_PERF_IN_IMPL_H
 
 #include "collect/tracer.h"
+#include "port/perf_access.h"
 #include "port/perf_branch.h"
 #include "port/perf_chain.h"
 #include "port/perf_date.h"

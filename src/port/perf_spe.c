@@ -105,6 +105,8 @@ static void count_range(struct perf_spe *s, struct perf_spe_data *d, size_t to,
 		struct perf_spe_sample p = {
 			.event = event,
 			.ip = one.pc,
+			.addr = one.has & ARM_SPE_VA ? one.va : 0,
+			.phys = one.has & ARM_SPE_PA ? one.pa : 0,
 			.mode = one.el ? PERFDATA_MODE_KERNEL : PERFDATA_MODE_USER,
 			.time = aux ? aux->id.time : 0,
 		};

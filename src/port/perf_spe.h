@@ -18,6 +18,7 @@ struct perf_spe_sample {
 	uint32_t pid, tid;
 	unsigned mode; /* PERFDATA_MODE_* */
 	uint64_t ip, time;
+	uint64_t addr, phys;	   /* of its data; 0: not told */
 	struct sample_facts facts; /* settled */
 };
 

@@ -312,7 +312,10 @@ static void map_user(struct perf_world *w, const struct perfdata_mmap *m)
 {
 	struct perf_thread *t = perf_world_thread(w, m->pid, m->tid);
 	struct perf_proc *p = &w->procs.v[t->proc];
-	struct mapping map = {.start = m->addr, .end = m->addr + m->n_bytes, .off = m->off};
+	struct mapping map = {.start = m->addr,
+			      .end = m->addr + m->n_bytes,
+			      .off = m->off,
+			      .shared = m->flags & 1}; /* MAP_SHARED */
 
 	if (map.end <= map.start)
 		return;
@@ -535,6 +538,8 @@ void perf_world_release(struct perf_world *w)
 	vec_release(&w->procs);
 	vec_release(&w->threads);
 	vec_release(&w->cgroups);
+	vec_release(&w->kernel_pages);
+	index_release(&w->kernel_page_ix);
 	index_release(&w->proc_ix);
 	index_release(&w->thread_ix);
 	index_release(&w->cgroup_ix);

@@ -79,6 +79,10 @@ struct perf_world {
 	uint32_t *gone;
 	size_t n_gone;
 	struct index proc_ix, thread_ix, cgroup_ix, build_id_ix, file_ix;
+	/* Pages of the kernel's memory that lie in no image, in order of appearance. */
+	VEC(uint64_t) kernel_pages;
+	struct index kernel_page_ix;
+	uint64_t kernel_pages_from;
 	size_t n_build_ids; /* in build_id_ix */
 	uint64_t n_versions;
 	struct perf_place_slot *places;

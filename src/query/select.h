@@ -28,6 +28,7 @@ struct select {
 	bool no_debuginfod;
 	bool runtime_frames; /* an interpreter's own frames too, which runtime.h folds */
 	bool branches;	     /* of branch stacks, too */
+	bool accesses;	     /* accesses to memory, too */
 	bool hosts;	     /* owners of a fleet's database by host, too */
 	bool traces;	     /* time lines of threads too, sorted by time */
 	uint64_t stride;     /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */

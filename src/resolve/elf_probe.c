@@ -36,6 +36,12 @@ static void read_loads(const struct elf_file *f, struct image_layout *l)
 {
 	uint64_t end = 0;
 
+	for (uint32_t i = 0; i < f->n_segments; i++) {
+		const struct elf_segment *s = &f->segments[i];
+
+		if (s->type == PT_LOAD && s->svma + s->memsz > l->memory_end)
+			l->memory_end = s->svma + s->memsz;
+	}
 	for (uint32_t i = 0; i < f->n_segments && l->n_loads < IMAGE_MAX_LOADS; i++) {
 		const struct elf_segment *s = &f->segments[i];
 

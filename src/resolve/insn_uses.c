@@ -39,6 +39,8 @@ static void add_operand(struct insn_uses *u, const ZydisDecodedOperand *op, bool
 	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
 	    (is_jump && op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN))
 		return;
+	u->tls |= op->mem.segment == ZYDIS_REGISTER_FS || op->mem.segment == ZYDIS_REGISTER_GS;
+	u->stack |= op->mem.base == ZYDIS_REGISTER_RSP || op->mem.base == ZYDIS_REGISTER_ESP;
 	u->loads |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
 	u->stores |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 }

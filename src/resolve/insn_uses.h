@@ -13,6 +13,8 @@ struct insn_uses {
 	 * A part of a register counts for all of it. */
 	uint64_t reads, writes;
 	bool loads, stores; /* memory, but for stack pushes and pops of calls and returns */
+	bool tls;	    /* addressed from the thread's own base (a segment of x86) */
+	bool stack;	    /* addressed from the stack pointer */
 	bool divides;	    /* or takes a square root */
 	bool locks;	    /* an atomic access, or a fence */
 	bool is_known;	    /* false: nothing is known, and nothing above means anything */

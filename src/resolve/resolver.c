@@ -71,6 +71,7 @@ void resolver_free(struct resolver *r)
 		return;
 	vec_each (e, &r->entries) {
 		image_symbols_release(&(*e)->symbols);
+		data_symbols_release(&(*e)->data);
 		lines_close((*e)->lines);
 		resolver_entry_close_code(*e);
 		kept_code_release(&(*e)->kept);
@@ -249,6 +250,71 @@ bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, st
 	*ret = symtab_get(e->result.symtab, i);
 	ret->name = entry_name(r, e, i, true);
 	return true;
+}
+
+/* The variables of E: of its file or debug file, whichever knows more, else those that were kept. */
+static void load_data(struct resolver *r, struct resolver_entry *e, const struct image *im)
+{
+	const struct symbol_sources *src = &r->sources;
+	_fd_ int code = -1, debug = -1;
+
+	e->data_tried = true;
+	if (im->kind != IMAGE_FILE || im->flags & IMAGE_OFFSETS)
+		return;
+	code = resolver_open_code(r, im, NULL, NULL);
+	debug = code < 0 ? -1 : resolver_open_debug(r, im, NULL, NULL);
+	if (debug >= 0 && data_symbols_read(&e->data, debug) >= SYMTAB_FULL)
+		return;
+	if (code >= 0 && data_symbols_read(&e->data, code) > SYMTAB_NONE)
+		return;
+	if (src->cache_dir && data_symbols_open(&e->data, src->cache_dir, im) >= 0)
+		return;
+	for (size_t i = 0; i < src->n_more_caches; i++)
+		if (data_symbols_open(&e->data, src->more_caches[i], im) >= 0)
+			return;
+}
+
+bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma,
+			struct procedure *ret)
+{
+	struct resolver_entry *e = resolver_entry_find(r, im);
+	struct symtab *st = &e->data.symtab;
+	char *plain;
+	uint32_t i;
+
+	if (!e->data_tried)
+		load_data(r, e, im);
+	i = st->n ? symtab_find(st, svma) : PROC_NONE;
+	if (i == PROC_NONE)
+		return false;
+	*ret = symtab_get(st, i);
+	if (!e->data.names)
+		e->data.names = xcalloc(st->n, sizeof(*e->data.names));
+	if (!e->data.names[i]) {
+		plain = demangle_name(ret->name, true);
+		e->data.names[i] = arena_strdup(&r->arena, plain ? plain : ret->name);
+		free(plain);
+	}
+	ret->name = e->data.names[i];
+	return true;
+}
+
+size_t resolver_code_at(struct resolver *r, const struct image *im, uint64_t svma, uint8_t *ret,
+			size_t max, uint16_t *ret_machine)
+{
+	struct code_file *c = resolver_entry_code(r, resolver_entry_find(r, im), im);
+	const uint64_t end = c ? code_file_end(c, svma) : svma;
+	const size_t n = end - svma < max ? (size_t)(end - svma) : max;
+
+	if (!n || !code_file_read(c, svma, ret, n))
+		return 0;
+	*ret_machine = c->elf.machine;
+	return n;
+}
+
+int resolver_save_data(struct resolver *r, const struct image *im, int fd, struct err *err)
+{
+	return r->cache_dir ? data_symbols_save(r->cache_dir, im, fd, err) : 0;
 }
 
 const char *resolver_note(struct resolver *r, const struct image *im)

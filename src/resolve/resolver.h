@@ -73,6 +73,20 @@ void resolver_look_again(struct resolver *r);
  * out stay valid. */
 void resolver_rest(struct resolver *r, const struct image *im);
 
+/* Finds the variable of IM that covers SVMA and its readable name; false when none is known.
+ * RET->name lives as long as the resolver. */
+bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma,
+			struct procedure *ret);
+
+/* Copies the bytes at SVMA of IM's code to RET, at most MAX.  Returns how many; 0 where they cannot
+ * be had.  *RET_MACHINE: elf.h EM_*. */
+size_t resolver_code_at(struct resolver *r, const struct image *im, uint64_t svma, uint8_t *ret,
+			size_t max, uint16_t *ret_machine);
+
+/* Keeps the names of IM's variables in the cache, for when its file, open at FD (borrowed), is
+ * gone. */
+int resolver_save_data(struct resolver *r, const struct image *im, int fd, struct err *err);
+
 /* One line that says what is wrong with IM's symbols, for a reader to show once below its table;
  * NULL when nothing is. */
 const char *resolver_note(struct resolver *r, const struct image *im);

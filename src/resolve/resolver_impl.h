@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "resolve/data_symbols.h"
 #include "resolve/frames.h"
 #include "resolve/kept_dir.h"
 #include "resolve/image_symbols.h"
@@ -36,7 +37,9 @@ struct resolver_entry {
 	uint8_t digest[IMAGE_DIGEST_BYTES];
 	char *path, *note;
 	const char **names[2]; /* by args: readable names asked for so far; NULL before the first */
-	struct lines *lines;   /* its DWARF, while open; NULL: none, or not looked for */
+	struct data_symbols data;
+	bool data_tried;
+	struct lines *lines; /* its DWARF, while open; NULL: none, or not looked for */
 	bool lines_tried;
 	bool scopes_only;	/* LINES have none */
 	unsigned n_lines_held;	/* LINES must stay open while it is not 0 */

@@ -25,6 +25,7 @@ struct symbol_reader {
 	struct symtab_builder *b;
 	const char *names;
 	size_t n_names;
+	bool data; /* of variables, not of code */
 };
 
 static bool is_code(const struct elf_section *s)
@@ -40,6 +41,31 @@ static bool is_label(const char *name)
 	       (name[0] == '$' &&
 		(name[1] == 'x' || name[1] == 'd' || name[1] == 'a' || name[1] == 't') &&
 		(name[2] == '\0' || name[2] == '.'));
+}
+
+/* Adds the symbol of a variable. */
+static void add_variable(struct symbol_reader *sr, uint32_t name_off, uint8_t info, uint16_t shndx,
+			 uint64_t svma, uint64_t size)
+{
+	const struct elf_file *f = sr->f;
+	const uint32_t bind = ELF64_ST_BIND(info);
+	const char *name, *at;
+	size_t n;
+
+	if (ELF64_ST_TYPE(info) != STT_OBJECT || shndx == SHN_UNDEF || !size || !name_off ||
+	    name_off >= sr->n_names || f->type == ET_REL)
+		return;
+	if (shndx < f->n_sections && is_code(&f->sections[shndx]))
+		return;
+	name = sr->names + name_off;
+	n = strnlen(name, SYMTAB_MAX_NAME);
+	if (!n)
+		return;
+	at = memchr(name + 1, '@', n - 1); /* environ@@GLIBC_2.2.5 */
+	symtab_builder_add(sr->b, svma, size, name, at ? (size_t)(at - name) : n,
+			   bind == STB_LOCAL  ? PROC_LOCAL
+			   : bind == STB_WEAK ? PROC_WEAK
+					      : 0);
 }
 
 static void add_symbol(struct symbol_reader *sr, uint32_t name_off, uint8_t info, uint16_t shndx,
@@ -79,11 +105,11 @@ static void add_symbol(struct symbol_reader *sr, uint32_t name_off, uint8_t info
 }
 
 /* Reads one symbol table; tells whether there was one. */
-static bool read_table(const struct elf_file *f, uint32_t type, struct symtab_builder *b)
+static bool read_table(const struct elf_file *f, uint32_t type, struct symtab_builder *b, bool data)
 {
 	const struct elf_section *s = elf_file_find_type(f, type), *strings;
 	size_t entsize = f->is_64 ? 24 : 16, n;
-	struct symbol_reader sr = {.f = f, .b = b};
+	struct symbol_reader sr = {.f = f, .b = b, .data = data};
 	_mem_ uint8_t *table = NULL;
 	_mem_ uint8_t *names = NULL;
 	struct rd r;
@@ -123,7 +149,7 @@ static bool read_table(const struct elf_file *f, uint32_t type, struct symtab_bu
 			svma = value32;
 			size = size32;
 		}
-		add_symbol(&sr, name, info, shndx, svma, size);
+		(data ? add_variable : add_symbol)(&sr, name, info, shndx, svma, size);
 	}
 	return n > 1;
 }
@@ -172,7 +198,7 @@ static bool read_minidebug(const struct elf_file *f, struct symtab_builder *b)
 	if (!packed || xz_unpack(packed, (size_t)s->size, MAX_DEBUGDATA, &bytes, &n, NULL) < 0 ||
 	    elf_file_open_bytes(&mini, bytes, n, NULL) < 0)
 		return false;
-	found = elf_file_read_sections(&mini, NULL) >= 0 && read_table(&mini, SHT_SYMTAB, b);
+	found = elf_file_read_sections(&mini, NULL) >= 0 && read_table(&mini, SHT_SYMTAB, b, false);
 	elf_file_close(&mini);
 	return found;
 }
@@ -190,10 +216,25 @@ enum symtab_source symtab_elf_read(struct elf_file *f, struct symtab_builder *b)
 		    (f->type != ET_REL || strcmp(s->name, ".text") == 0))
 			symtab_builder_add_range(b, s->svma, s->svma + s->size);
 	}
-	if (read_table(f, SHT_SYMTAB, b))
+	if (read_table(f, SHT_SYMTAB, b, false))
 		return SYMTAB_FULL;
-	dynsym = read_table(f, SHT_DYNSYM, b);
+	dynsym = read_table(f, SHT_DYNSYM, b, false);
 	if (read_minidebug(f, b))
 		return SYMTAB_MINIDEBUG;
 	return dynsym ? SYMTAB_DYNSYM : SYMTAB_NONE;
+}
+
+enum symtab_source symtab_elf_read_data(struct elf_file *f, struct symtab_builder *b)
+{
+	if (elf_file_read_sections(f, NULL) < 0)
+		return SYMTAB_NONE;
+	for (uint32_t i = 0; i < f->n_sections; i++) {
+		const struct elf_section *s = &f->sections[i];
+
+		if (s->flags & SHF_ALLOC && !is_code(s) && s->svma + s->size > s->svma)
+			symtab_builder_add_range(b, s->svma, s->svma + s->size);
+	}
+	if (read_table(f, SHT_SYMTAB, b, true))
+		return SYMTAB_FULL;
+	return read_table(f, SHT_DYNSYM, b, true) ? SYMTAB_DYNSYM : SYMTAB_NONE;
 }

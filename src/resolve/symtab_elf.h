@@ -18,6 +18,10 @@ enum symtab_source {
  * Adds the ranges of its code sections too.  Damaged tables give what can be read of them. */
 enum symtab_source symtab_elf_read(struct elf_file *f, struct symtab_builder *b);
 
+/* Adds the variables of F to B, and the ranges of its sections of data: from .symtab, else from
+ * .dynsym; says which. */
+enum symtab_source symtab_elf_read_data(struct elf_file *f, struct symtab_builder *b);
+
 /* Adds the stubs of the procedure linkage table, named NAME@plt (x86-64 and aarch64). */
 void symtab_elf_read_plt(struct elf_file *f, struct symtab_builder *b);
 

@@ -508,3 +508,77 @@ make_calc_db() {
 		END
 	} | make_db
 }
+
+# What perf mem recorded of two threads in ./a.out, whose data lie at 0x404000: `counters`, of which each thread has one, in
+# one line; `table`, read by both; the stack; the kernel's memory; memory of two nodes.
+make_memory_data() {
+	cat >data.s <<-'END2'
+			.text
+			.globl _start
+			.type _start, @function
+		_start:	mov %rax, counters(%rip)
+			mov counters+8(%rip), %rbx
+			mov table(%rip), %rcx
+			mov %fs:0x10, %rdx
+			mov 8(%rsp), %rdx
+			ret
+			.size _start, .-_start
+			.data
+			.balign 64
+			.type counters, @object
+		counters: .skip 64
+			.size counters, .-counters
+			.type table, @object
+		table:	.skip 192
+			.size table, .-table
+			.bss
+			.balign 4096
+			.type big, @object
+		big:	.skip 8192
+			.size big, .-big
+			.section .note.GNU-stack, "", @progbits
+	END2
+	gcc -c -g data.s && ld -Ttext=0x401000 -Tdata=0x404000 -Tbss=0x405000 --build-id -o a.out data.o
+	{
+		cat <<-END2
+			host vax
+			numa 0-1 2-3
+			blocks 134217728 5 a
+			event 100 memory
+			exec 10 a.out
+			mmap 10 401000 1000 1000 $PWD/a.out $(readelf -n a.out | awk '/Build ID/ { print $3 }')
+			mmap 10 404000 1000 4000 $PWD/a.out $(readelf -n a.out | awk '/Build ID/ { print $3 }')
+			mmap 10 405000 2000 0 //anon
+			mmap 10 7ffd00000000 21000 0 [stack]
+			mmap 10 7f0000000000 21000 0 //anon
+			mmap 10 900000 21000 0 [heap]
+			comm 10 11 worker
+		END2
+		$1
+	} | mkperf ${2:-} >perf.data
+}
+
+# The samples of that: false sharing of `counters`, and some of everything.
+memory_samples() {
+	cat <<-END2
+		access 10 10 10 401000 404000 store,l1,tlb1 0 1000 0
+		access 10 10 11 401000 404000 store,l1,tlb1 0 1000 0
+		access 10 11 12 401007 404008 load,l3,hitm,tlb1 300 1000 2
+		access 10 11 13 401007 404008 load,far,hitm,remote,tlb2 500 1000 2
+		access 10 11 14 401007 404008 load,l1,nosnoop,tlb1 4 1000 2
+		access 10 10 20 40100e 404040 load,l2,nosnoop,tlb1 14 8000000 0
+		access 10 11 21 40100e 404048 load,lfb,nosnoop,tlb1 20 8000000 2
+		access 10 10 22 40100e 405010 load,ram,nosnoop,walk 250 10000000 0
+		access 10 10 23 40100e 406010 load,ram,remote,nosnoop,walk 700 8000040 0
+		access 10 10 30 401015 7f0000000010 load,l1,tlb1 4
+		access 10 10 31 40101e 7f0000000810 load,l1,tlb1 4
+		access 10 10 32 40101e 7ffd00000810 load,l1,tlb1 4
+		access 10 10 33 40100e 900010 load,io 900
+		access 10 10 34 40100e 900020 store,miss 0
+		access 10 10 35 40100e ffff888000001040 load,l3,nosnoop,tlb1 40
+		access 10 10 36 40100e ffff888000002040 load,l3,nosnoop,tlb1 41
+		access 10 10 37 40100e 1234 load 0
+		access 10 10 38 40100e 0 load,l1 7
+		round
+	END2
+}

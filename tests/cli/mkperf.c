@@ -3,7 +3,7 @@
  *
  * One line a record; numbers are decimal but for addresses and build-ids.
  *   host NAME                                 a section; before `finish` of a file
- *   event PERIOD [chains|branches]            a software clock; the first line
+ *   event PERIOD [chains|branches|memory]            a software clock; the first line
  *   freq HZ [chains]                          the same, with periods that vary
  *   period N                                  of the samples that follow
  *   comm PID TID NAME, exec PID NAME          at time 1
@@ -13,6 +13,10 @@
  *                                             or gu (guest's); marks are `user`, `kernel`
  *   branches PID TID TIME IP FROM:TO:H[:C]... a sample with its branches, newest first; H is m
  *                                             (mispredicted), p (predicted) or - ; C is cycles
+ *   access PID TID TIME IP ADDR WORD,WORD... WEIGHT [PHYS [CPU]]   a sample with the address of its
+ *                                             data, of `event PERIOD memory`; see source_words
+ *   numa CPUS...                              a section: CPUs of node 0, of node 1, ...
+ *   blocks BYTES BITS...                      a section: blocks of memory of node 0, of node 1, ...
  *   lost N                                    records that found no room
  *   odd TYPE                                  a record nobody knows
  *   round                                     the end of one of perf's rounds */
@@ -49,7 +53,10 @@ static void put_event(char **words, int n)
 		a.flags |= 1ull << PERFDATA_A_FREQ;
 		a.sample_type |= PERFDATA_S_PERIOD;
 	}
-	if (n > 2)
+	if (n > 2 && strcmp(words[2], "memory") == 0)
+		a.sample_type |= PERFDATA_S_ADDR | PERFDATA_S_CPU | PERFDATA_S_WEIGHT |
+				 PERFDATA_S_DATA_SRC | PERFDATA_S_PHYS_ADDR;
+	else if (n > 2)
 		a.sample_type |= strcmp(words[2], "branches") == 0 ? PERFDATA_S_BRANCH_STACK
 								   : PERFDATA_S_CALLCHAIN;
 	pd_event(&f, &a, EVENT_ID);
@@ -121,6 +128,87 @@ static void put_branches(char **words, int n)
 	pd_end(&f);
 }
 
+/* perf_event.h: union perf_mem_data_src, PERF_MEM_*. */
+static uint64_t data_source(char *text)
+{
+	static const struct {
+		const char *word;
+		uint64_t bits;
+	} source_words[] = {{"load", 2},
+			    {"store", 4},
+			    {"l1", 0xaull << 5},
+			    {"lfb", 0x12ull << 5},
+			    {"l2", 0x22ull << 5},
+			    {"l3", 0x42ull << 5},
+			    {"ram", 0x82ull << 5},
+			    {"far", 0x102ull << 5 | 1ull << 37},
+			    {"io", 0x1002ull << 5},
+			    {"miss", 0xcull << 5},
+			    {"nosnoop", 2ull << 19},
+			    {"hitm", 0x10ull << 19},
+			    {"tlb1", 0xaull << 26},
+			    {"tlb2", 0x12ull << 26},
+			    {"walk", 0x24ull << 26},
+			    {"locked", 2ull << 24},
+			    {"remote", 1ull << 37}};
+	uint64_t bits = 0;
+	char *save = NULL;
+
+	for (char *s = strtok_r(text, ",", &save); s; s = strtok_r(NULL, ",", &save))
+		for (size_t i = 0; i < n_elems(source_words); i++)
+			if (strcmp(s, source_words[i].word) == 0)
+				bits |= source_words[i].bits;
+	return bits;
+}
+
+static void put_access(char **words)
+{
+	struct wr *w = pd_begin(&f, PERFDATA_SAMPLE, PERFDATA_MODE_USER);
+
+	pd_64(&f, w, word(words, 4, 16));
+	pd_32(&f, w, (uint32_t)word(words, 1, 10));
+	pd_32(&f, w, (uint32_t)word(words, 2, 10));
+	pd_64(&f, w, word(words, 3, 10));
+	pd_64(&f, w, word(words, 5, 16));
+	pd_64(&f, w, EVENT_ID);
+	pd_32(&f, w, words[8] ? (uint32_t)word(words, 9, 10) : 0);
+	pd_32(&f, w, 0);
+	pd_64(&f, w, word(words, 7, 10));
+	pd_64(&f, w, data_source(words[6]));
+	pd_64(&f, w, word(words, 8, 16));
+	pd_end(&f);
+}
+
+static void put_nodes(char **words, int n)
+{
+	struct wr *w = &f.sections[PERFDATA_F_NUMA_TOPOLOGY];
+
+	pd_32(&f, &f.sections[PERFDATA_F_NRCPUS], 4 * (uint32_t)(n - 1));
+	pd_32(&f, &f.sections[PERFDATA_F_NRCPUS], 4 * (uint32_t)(n - 1));
+	pd_32(&f, w, (uint32_t)n - 1);
+	for (int i = 1; i < n; i++) {
+		pd_32(&f, w, (uint32_t)i - 1);
+		pd_64(&f, w, 1 << 20);
+		pd_64(&f, w, 1 << 20);
+		pd_string(&f, w, words[i]);
+	}
+}
+
+static void put_blocks(char **words, int n)
+{
+	struct wr *w = &f.sections[PERFDATA_F_MEM_TOPOLOGY];
+
+	pd_64(&f, w, 1);
+	pd_64(&f, w, word(words, 1, 10));
+	pd_64(&f, w, (uint64_t)n - 2);
+	for (int i = 2; i < n; i++) {
+		pd_64(&f, w, (uint64_t)i - 2);
+		pd_64(&f, w, 1);
+		pd_64(&f, w, 64);
+		pd_64(&f, w, word(words, i, 16));
+	}
+}
+
 static void put(char **words, int n)
 {
 	const char *what = words[0];
@@ -148,6 +236,12 @@ static void put(char **words, int n)
 		put_sample(words, n);
 	} else if (strcmp(what, "branches") == 0 && n > 5) {
 		put_branches(words, n);
+	} else if (strcmp(what, "access") == 0 && n > 7) {
+		put_access(words);
+	} else if (strcmp(what, "numa") == 0) {
+		put_nodes(words, n);
+	} else if (strcmp(what, "blocks") == 0) {
+		put_blocks(words, n);
 	} else if (strcmp(what, "lost") == 0) {
 		w = pd_begin(&f, PERFDATA_LOST, 0);
 		pd_64(&f, w, EVENT_ID);

@@ -53,6 +53,7 @@ def set_up():
         "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npositions: instr\nevents: Ir\n"
         f"ob={os.path.abspath('program')}\nfn=Table::insert(int)\n0x{insert} 1000\n", encoding="utf-8")
     set_up_facts()
+    set_up_memory()
     return insert, os.listdir("db/epochs")[0][:8]
 
 
@@ -68,6 +69,16 @@ def set_up_facts():
     subprocess.run([build / "tests/cli/mkdb", "facts"], text=True, check=True,
                    input=f"meta here 880000000 60 a.out\nevent ibs_op 1000\nimage file {os.path.abspath('a.out')}\n"
                          f"{samples}event cycles 1000\nfacts\nsample {main_at} 9\n")
+
+
+def set_up_memory():
+    """File `mem.data`: what perf mem would record of two threads that share a cache line of a.out."""
+    main_at = symbol("a.out", "main")
+    records = "event 100 memory\nexec 10 a.out\nmmap 10 600000 2000 0 //anon\n"
+    records += "".join(f"access 10 {tid} {10 + tid} {main_at} {0x600000 + 8 * (tid - 10):x} {what} 30\n"
+                       for tid in (10, 11) for what in ("load,l3,hitm", "store,l1"))
+    with open("mem.data", "wb") as f:
+        subprocess.run([build / "tests/cli/mkperf"], input=(records + "round\n").encode(), stdout=f, check=True)
 
 
 def examples(page):

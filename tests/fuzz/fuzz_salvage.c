@@ -24,6 +24,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		return NULL;
 	if (i < N_SEGMENTS) {
 		gen_profile(&r, &p, sizes[i]);
+		gen_accesses(&r, &p, sizes[i] / 8);
 		segment_encode(&w, &p, NULL);
 		profile_release(&p);
 	} else {

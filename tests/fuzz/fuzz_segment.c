@@ -18,6 +18,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 	if (i >= n_elems(sizes))
 		return NULL;
 	gen_profile(&r, &p, sizes[i]);
+	gen_accesses(&r, &p, sizes[i] / 8);
 	segment_encode(&w, &p, NULL);
 	profile_release(&p);
 	*ret_n = w.n;

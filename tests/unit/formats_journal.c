@@ -146,6 +146,7 @@ TEST(counts_come_back_as_they_were)
 		uint8_t kind;
 
 		gen_profile(&r, &p, n);
+		gen_accesses(&r, &p, n / 4);
 		profile_init(&q);
 		if (n % 2)
 			trace_reset(&p);

@@ -48,6 +48,7 @@ TEST(decoding_gives_back_what_was_encoded)
 		struct profile a, b;
 
 		gen_profile(&r, &a, (unsigned)t_below(&r, i % 20 ? 60 : 2000));
+		gen_accesses(&r, &a, (unsigned)t_below(&r, 20));
 		profile_init(&b);
 		through_bytes(&b, &a);
 		profile_check(&b);
@@ -73,6 +74,7 @@ TEST(merging_segments_is_associative_and_commutative)
 
 		for (int k = 0; k < 3; k++) {
 			gen_profile(&r, &p[k], (unsigned)t_below(&r, 40));
+			gen_accesses(&r, &p[k], (unsigned)t_below(&r, 10));
 			plain_meta(&p[k]);
 		}
 		profile_init(&left);  /* (0 + 1) + 2 */
@@ -130,6 +132,7 @@ TEST(equal_profiles_give_equal_bytes)
 		struct wr x, y;
 
 		gen_profile(&r, &a, (unsigned)t_below(&r, 80));
+		gen_accesses(&r, &a, (unsigned)t_below(&r, 20));
 		profile_init(&b);
 		add_backwards(&b, &a);
 		x = encode(&a);

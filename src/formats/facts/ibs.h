@@ -34,6 +34,11 @@ enum ibs_op_reg {
 	IBS_OP_N_REGS,
 };
 
+/* Of IBS_OP_DATA3: the registers of addresses hold some (PPR 55898, IbsOpData3: IbsDcLinAddrValid,
+ * IbsDcPhyAddrValid). */
+#define IBS_LINADDR_VALID  (1u << 17)
+#define IBS_PHYSADDR_VALID (1u << 18)
+
 enum ibs_fetch_reg {
 	IBS_FETCH_CTL,
 	IBS_FETCH_LINADDR,

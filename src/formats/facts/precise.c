@@ -36,10 +36,13 @@ enum {
 	LVL_RAM = 0x80 | 0x100 | 0x200,
 	LVL_REMOTE_RAM = 0x100 | 0x200,
 	LVL_REMOTE_CACHE = 0x400 | 0x800,
+	LVL_UNCACHED = 0x1000 | 0x2000, /* I/O, uncached memory */
 	NUM_L1 = 1,
 	NUM_L2 = 2,
 	NUM_L3 = 3,
 	NUM_CXL = 9,
+	NUM_UNCACHED = 8,
+	NUM_IO = 0xa,
 	NUM_ANY_CACHE = 0xb,
 	NUM_LFB = 0xc,
 	NUM_RAM = 0xd,
@@ -90,6 +93,18 @@ static int level_of(uint64_t d)
 	       : lvl & LVL_L3  ? FACT_L3HIT
 	       : lvl & LVL_RAM ? FACT_DRAM
 			       : 0;
+}
+
+enum access_source precise_source(uint64_t d)
+{
+	const unsigned lvl = FIELD(d, AT_LVL, 14), num = FIELD(d, AT_LVL_NUM, 4);
+
+	if (level_of(d) > 0)
+		return ACCESS_AS_TOLD;
+	if (lvl & LVL_LFB || num == NUM_LFB)
+		return ACCESS_BUFFER;
+	return lvl & LVL_UNCACHED || num == NUM_UNCACHED || num == NUM_IO ? ACCESS_UNCACHED
+									  : ACCESS_AS_TOLD;
 }
 
 static void level_facts(uint64_t d, struct sample_facts *f)

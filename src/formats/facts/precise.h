@@ -25,6 +25,9 @@ struct precise_sample {
 	uint64_t branch_from, branch_flags; /* struct perf_branch_entry, little-endian */
 };
 
+/* Where the data of DATA_SRC came from, as far as no bit of a vector tells it. */
+enum access_source precise_source(uint64_t data_src);
+
 /* What S tells, not settled yet. */
 void precise_facts(const struct precise_sample *s, struct sample_facts *ret);
 

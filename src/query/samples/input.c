@@ -170,7 +170,8 @@ static int load_store(struct input *in, const store_paths *dbs, const struct sel
 		      struct value_sink *sink, struct err *err)
 {
 	struct store_selection sel = {.epochs = s->epochs, .host = s->host};
-	struct append_sink to = {{append_value, .traces = s->traces, .branches = s->branches},
+	struct append_sink to = {{append_value, .traces = s->traces, .branches = s->branches,
+				  .accesses = s->accesses},
 				 &in->profile};
 	struct recordings recordings = {.select = s};
 	int rc = parse_times(s, &sel.since_wall_ns, &sel.until_wall_ns, err);
@@ -332,6 +333,7 @@ static int load_perf(struct input *in, const struct select *s, struct err *err)
 		.n_paths = s->paths.n,
 		.use_debuginfod = true,
 		.force = s->force,
+		.accesses = s->accesses,
 		.trace_bytes = s->traces ? TRACE_BYTES : 0,
 	};
 	struct perf_in_result r;

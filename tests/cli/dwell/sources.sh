@@ -14,6 +14,8 @@ list_args() {
 }
 # A source like $1 whose samples are where the program's code is.
 of_code() { [ "$1" = perf ] && echo perf.data || echo "$1"; }
+# A source like $1 with data addresses, where there is such.
+of_memory() { [ -e "memory/$1" ] && echo "memory/$1" || echo "$1"; }
 # Asks `dwell web` of source $1 for its table, as a browser would.
 web() {
 	rm -f url
@@ -43,6 +45,7 @@ run() {
 	list) dwell list "$1" $(list_args "$1") ;;
 	list--blocks) dwell list --blocks --counts counts --db "$1" $(list_args "$1") ;;
 	calc) dwell calc --counts counts --mhz 2000 --db "$1" $(list_args "$1") ;;
+	mem) dwell mem --db "$(of_memory "$1")" ;;
 	stalls | why) dwell "$2" --counts counts --mhz 2000 --db "$(of_code "$1")" prog ;;
 	ship) ship "$1" ;;
 	diff) dwell diff "$1" "$1" ;;
@@ -94,7 +97,7 @@ table() {
 	printf '%-15s' ''
 	printf '  %-4s' $sources
 	echo
-	for c in prof tree flame web list list--blocks calc stalls why hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc ship tar epochs check import; do row $c; done
+	for c in prof tree flame web list list--blocks calc stalls why mem hot top tui trace cat diff stats stats--each export--folded export--dcpi hpc ship tar epochs check import; do row $c; done
 	contents >after
 	table_of_none >none
 	for c in scan gc import--db check--repair; do row $c; done
@@ -102,6 +105,14 @@ table() {
 mkdir out
 perf_records | mkperf >perf.data
 printf '# callgrind format\npositions: instr\nevents: Ir\nob=%s/prog\nfn=hot\n0x%s 3\n' "$PWD" "$(sym hot)" >counts
+make_memory_data memory_samples
+mkdir -p memory/many
+mv perf.data memory/perf
+make_memory_data memory_samples pipe
+mv perf.data memory/pipe
+dwell import --db memory/db memory/perf >/dev/null 2>&1
+cp -r memory/db memory/many/one
+perf_records | mkperf >perf.data
 contents >before
 table | sed 's/ *$//' >seen
 cat seen

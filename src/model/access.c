@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Accesses to memory: found by all that they are of, added up. */
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "model/profile.h"
+
+/* Where the part of struct access ends that is its key. */
+#define KEY_BYTES (offsetof(struct access, source) + sizeof(uint32_t))
+
+static uint64_t hash_of(const struct access *a)
+{
+	const uint64_t who =
+		hash_pair((uint64_t)a->owner << 32 | a->event, (uint64_t)a->pid << 32 | a->tid);
+	const uint64_t what = hash_pair((uint64_t)a->node << 32 | a->cpu_node,
+					(uint64_t)a->vector << 32 | a->source << 8 | a->latency_of);
+
+	return hash_pair(hash_pair((uint64_t)a->place << 32 | a->data, who), what);
+}
+
+static bool is_same(const void *owner, uint32_t i, const void *key)
+{
+	return memcmp(&((const struct profile *)owner)->accesses.v[i], key, KEY_BYTES) == 0;
+}
+
+void profile_add_access(struct profile *p, const struct access *a)
+{
+	const uint64_t h = hash_of(a);
+	const uint32_t i = index_find(&p->access_ix, h, is_same, p, a);
+
+	assert(a->owner < p->owners.n && a->event < p->events.n && a->place < p->places.n &&
+	       a->data < p->places.n && a->vector < p->vectors.n);
+	if (i == INDEX_NONE) {
+		vec_push(&p->accesses, *a);
+		index_add(&p->access_ix, h, (uint32_t)p->accesses.n - 1);
+		return;
+	}
+	p->accesses.v[i].count += a->count;
+	p->accesses.v[i].latency += a->latency;
+}
+
+void profile_merge_accesses(struct profile *dst, const struct profile *src,
+			    const struct profile_map *m)
+{
+	vec_each (a, &src->accesses) {
+		struct access k = *a;
+
+		k.owner = m->owners[a->owner];
+		k.event = m->events[a->event];
+		k.place = m->places[a->place];
+		k.data = m->places[a->data];
+		k.vector = m->vectors[a->vector];
+		profile_add_access(dst, &k);
+	}
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See perf_access.h.
+ *
+ * Data lie where code does, in files that are mapped: the file's image and the address that its ELF
+ * headers state for them, so that variables have names later.  A mapping of data starts at another
+ * offset than the code's, and .bss has no file behind it at all.  But all of a file is moved by one
+ * distance, which the mapping of its code tells:
+ *
+ *     code   7f00 0000 1000, offset 1000, stated 1000      distance 7f00 0000 0000
+ *     data   7f00 0000 4000, offset 3000                   stated 4000
+ *     //anon 7f00 0000 5000, right behind it               stated 5000: .bss, if the file has it
+ *
+ * Other memory keeps its run-time address, in an image that is called after the mapping. Kernel
+ * memory outside the kernel's images must not tell where the kernel lies: its pages are numbered. */
+#include "port/perf_access.h"
+
+#include <string.h>
+
+#define PAGE_BITS 12
+
+static place_id memory_place(struct perf_world *w, const char *what, uint64_t avma)
+{
+	struct image im = {.kind = IMAGE_ANON, .path = what};
+
+	return profile_intern_place(w->profile, profile_intern_image(w->profile, &im), avma, 0);
+}
+
+static bool same_page(const void *owner, uint32_t i, const void *key)
+{
+	return ((const struct perf_world *)owner)->kernel_pages.v[i] == *(const uint64_t *)key;
+}
+
+/* Pages of different recordings are different ones: they begin at a number of their own. */
+static place_id kernel_memory(struct perf_world *w, uint64_t avma)
+{
+	const uint64_t page = avma >> PAGE_BITS, h = hash_u64(page);
+	uint32_t i = index_find(&w->kernel_page_ix, h, same_page, w, &page);
+
+	if (i == INDEX_NONE) {
+		i = (uint32_t)w->kernel_pages.n;
+		if (!i)
+			w->kernel_pages_from = hash_u64(w->now_ns) >> 32 & 0x7fffff;
+		vec_push(&w->kernel_pages, page);
+		index_add(&w->kernel_page_ix, h, i);
+	}
+	return memory_place(w, "[kernel memory]",
+			    w->kernel_pages_from << 40 | (uint64_t)i << PAGE_BITS |
+				    (avma & ((1u << PAGE_BITS) - 1)));
+}
+
+/* Finds how far the file of code CODE was moved where it is mapped by MAPS. */
+static bool find_distance(struct perf_world *w, const struct maps *maps, uint32_t code,
+			  uint64_t *ret)
+{
+	vec_each (m, &maps->v) {
+		uint64_t svma;
+
+		if (w->files.v[m->code].code != code + 1 ||
+		    !image_layout_svma(&w->images.codes.v[code].layout, m->off, &svma))
+			continue;
+		*ret = m->start - svma;
+		return true;
+	}
+	return false;
+}
+
+/* The place of AVMA in the file that M maps; false when it lies in none of its segments. */
+static bool file_place(struct perf_world *w, const struct maps *maps, const struct mapping *m,
+		       uint64_t avma, place_id *ret)
+{
+	const uint32_t code = perf_world_code(w, m);
+	struct mapped_code *c = &w->images.codes.v[code];
+	uint64_t distance;
+
+	if (c->kind != CODE_FILE || !c->has_layout || !c->layout.memory_end ||
+	    !find_distance(w, maps, code, &distance) || avma - distance >= c->layout.memory_end)
+		return false;
+	c->sampled = true;
+	*ret = profile_intern_place(w->profile, c->image, avma - distance, 0);
+	return true;
+}
+
+/* Memory without a file, by the kernel's names (kernel/events/core.c, perf_event_mmap_event). */
+static place_id nameless_place(struct perf_world *w, const struct mapping *m, uint64_t avma)
+{
+	const char *path = w->files.v[m->code].ref.path;
+
+	if (str_starts(path, "[stack") || strcmp(path, "[heap]") == 0)
+		return memory_place(w, path[1] == 's' ? "[stack]" : path, avma);
+	return memory_place(w, m->shared ? "[shared memory]" : "[anon]", avma);
+}
+
+static place_id user_place(struct perf_world *w, const struct maps *maps, const struct mapping *m,
+			   uint64_t avma)
+{
+	const struct mapping *before;
+	uint32_t code;
+	place_id place;
+
+	if (file_place(w, maps, m, avma, &place))
+		return place;
+	code = perf_world_code(w, m);
+	if (w->images.codes.v[code].kind != CODE_ANON)
+		return images_place(&w->images, code, avma - m->start + m->off, 0);
+	before = m->start ? maps_find(maps, m->start - 1) : NULL;
+	if (before && !m->shared && file_place(w, maps, before, avma, &place))
+		return place;
+	return nameless_place(w, m, avma);
+}
+
+static place_id data_place(struct perf_world *w, uint32_t proc, uint64_t avma, bool *ret_own)
+{
+	const struct maps *maps = w->procs.v[proc].maps;
+	const struct mapping *m;
+	place_id place;
+
+	*ret_own = false;
+	if (avma >> 63)
+		return kernel_map_place(&w->kernel, avma, &place) ? place : kernel_memory(w, avma);
+	m = maps_find(maps, avma);
+	*ret_own = !m || !m->shared;
+	return m ? user_place(w, maps, m, avma) : memory_place(w, "[not mapped]", avma);
+}
+
+/* Where perf tells one weight and no more, a load's is its latency. */
+static uint64_t latency_of(const struct sample_facts *f)
+{
+	if (f->counters_known & 1u << FACT_LATENCY)
+		return f->counters[FACT_LATENCY];
+	return f->counters_known & 1u << FACT_WEIGHT && facts_has(f, FACT_LOAD)
+		       ? f->counters[FACT_WEIGHT]
+		       : 0;
+}
+
+void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k)
+{
+	const struct sample_facts *f = k->facts;
+	bool own;
+
+	a->data = data_place(w, perf_world_thread(w, k->pid, k->tid)->proc, k->addr, &own);
+	a->pid = own ? k->pid : 0;
+	a->tid = k->tid;
+	a->node = perfdata_node_of(w->pd, k->phys);
+	a->cpu_node = k->cpu_node;
+	a->count = 1;
+	if (f) {
+		a->vector = profile_intern_vector(
+			w->profile, &(struct vector){.known = f->known, .value = f->value});
+		a->latency = latency_of(f);
+		a->latency_of = a->latency ? latency_class(a->latency) : 0;
+	}
+	profile_add_access(w->profile, a);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Accesses to memory of a perf.data file's samples, in the model. */
+#ifndef PORT_PERF_ACCESS_H
+#define PORT_PERF_ACCESS_H
+
+#include "model/fact.h"
+#include "port/perf_world.h"
+
+struct perf_access {
+	const struct sample_facts *facts; /* settled; NULL: nothing is told */
+	uint32_t pid, tid;
+	uint64_t addr, phys; /* of the data; phys 0: not told */
+	uint32_t cpu_node;   /* + 1; 0: not told */
+};
+
+/* Adds what K tells to A, which has owner, event, place and source, and A to W's profile.  Call it
+ * when W is as it was at the time of the sample. */
+void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k);
+
+#endif

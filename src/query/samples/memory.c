@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See memory.h.  Each access gets the number of its row, found by two words that rows of its kind
+ * are told apart by; names are made for the rows that are kept. */
+#include "query/samples/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "query/samples/memory_names.h"
+
+#define PAGE_BITS 12
+#define NO_ROW	  UINT32_MAX
+
+struct memory_maker {
+	struct query *q;
+	const struct profile *p;
+	const struct memory_opts *o;
+	struct memory *ret;
+	struct memory_namer namer;
+	struct index ix;
+	uint32_t *row_of; /* by access; NO_ROW: it is not wanted */
+};
+
+static bool is_wanted(const struct query *q, const struct access *a)
+{
+	return q->col_of[a->event] != q->n_cols && (!q->wanted || q->wanted[a->owner]);
+}
+
+static bool access_has(const struct profile *p, const struct access *a, unsigned bit)
+{
+	const struct vector *v = &p->vectors.v[a->vector];
+
+	return v->known & v->value & FACT_MASK(bit);
+}
+
+static void sums_add(struct memory_sums *s, const struct profile *p, const struct access *a)
+{
+	s->samples += a->count;
+	s->loads += access_has(p, a, FACT_LOAD) ? a->count : 0;
+	s->stores += access_has(p, a, FACT_STORE) ? a->count : 0;
+	s->modified += access_has(p, a, FACT_SNOOPHITM) ? a->count : 0;
+	s->remote += access_has(p, a, FACT_REMOTE) ? a->count : 0;
+	s->latency += a->latency;
+	s->n_latency += a->latency_of ? a->count : 0;
+}
+
+/* What tells A's row from others. */
+static void key_of(struct memory_maker *m, const struct access *a, uint64_t key[2])
+{
+	const struct place *data = &m->p->places.v[a->data];
+
+	key[0] = (uint64_t)data->image << 32 | a->pid;
+	switch (m->o->by) {
+	case MEMORY_LEVEL:
+		key[0] = 0;
+		key[1] = memory_level(m->p, a);
+		break;
+	case MEMORY_TLB:
+		key[0] = 0;
+		key[1] = memory_tlb(m->p, a);
+		break;
+	case MEMORY_LATENCY:
+		key[0] = 0;
+		key[1] = a->latency_of;
+		break;
+	case MEMORY_OBJECT:
+		key[0] = data->image;
+		key[1] = memory_object(&m->namer, a);
+		break;
+	case MEMORY_PAGE:
+		key[1] = data->svma >> PAGE_BITS;
+		break;
+	case MEMORY_NODE:
+		key[0] = a->node;
+		key[1] = a->cpu_node;
+		break;
+	case MEMORY_PROCEDURE:
+		key[0] = m->p->places.v[a->place].image;
+		key[1] = memory_procedure(&m->namer, a->place);
+		break;
+	default:
+		key[1] = data->svma / m->o->line_bytes;
+		break;
+	}
+}
+
+static bool same_row(const void *owner, uint32_t i, const void *key)
+{
+	return memcmp(((const struct memory *)owner)->rows.v[i].key, key, 2 * sizeof(uint64_t)) ==
+	       0;
+}
+
+static uint32_t intern_row(struct memory_maker *m, const struct access *a)
+{
+	uint64_t key[2], h;
+	uint32_t i;
+
+	key_of(m, a, key);
+	h = hash_pair(key[0], key[1]);
+	i = index_find(&m->ix, h, same_row, m->ret, key);
+	if (i == INDEX_NONE) {
+		i = (uint32_t)m->ret->rows.n;
+		vec_push(&m->ret->rows,
+			 (struct memory_row){.key = {key[0], key[1]}, .pid = a->pid});
+		index_add(&m->ix, h, i);
+	}
+	return i;
+}
+
+static void sort_into_rows(struct memory_maker *m)
+{
+	m->row_of = xcalloc(m->p->accesses.n + 1, sizeof(*m->row_of));
+	for (size_t i = 0; i < m->p->accesses.n; i++) {
+		const struct access *a = &m->p->accesses.v[i];
+
+		m->row_of[i] = NO_ROW;
+		if (!is_wanted(m->q, a))
+			continue;
+		sums_add(&m->ret->all, m->p, a);
+		m->row_of[i] = intern_row(m, a);
+		sums_add(&m->ret->rows.v[m->row_of[i]].sums, m->p, a);
+	}
+}
+
+/* --- threads --- */
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Counts the distinct threads of each row; with WRITERS those that store. */
+static void count_threads(struct memory_maker *m, bool writers)
+{
+	VEC(uint64_t) pairs = {0};
+
+	for (size_t i = 0; i < m->p->accesses.n; i++) {
+		const struct access *a = &m->p->accesses.v[i];
+
+		if (m->row_of[i] != NO_ROW && (!writers || access_has(m->p, a, FACT_STORE)))
+			vec_push(&pairs, (uint64_t)m->row_of[i] << 32 | a->tid);
+	}
+	vec_sort(&pairs, by_number);
+	for (size_t i = 0; i < pairs.n; i++) {
+		struct memory_row *r = &m->ret->rows.v[pairs.v[i] >> 32];
+
+		if (!i || pairs.v[i] != pairs.v[i - 1])
+			(*(writers ? &r->n_writers : &r->n_threads))++;
+	}
+	vec_release(&pairs);
+}
+
+static bool is_contended(const struct memory_row *r)
+{
+	return r->sums.modified || (r->n_writers && r->n_threads > 1);
+}
+
+/* --- order --- */
+
+struct row_order {
+	struct memory_row row;
+	const char *where; /* the path of its image; "" where there is none */
+	uint32_t was;	   /* its number before */
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct row_order *x = a, *y = b;
+
+	if (x->row.sums.modified != y->row.sums.modified && (x->row.n_threads || y->row.n_threads))
+		return x->row.sums.modified < y->row.sums.modified ? 1 : -1;
+	if (x->row.sums.samples != y->row.sums.samples)
+		return x->row.sums.samples < y->row.sums.samples ? 1 : -1;
+	if (strcmp(x->where, y->where) != 0)
+		return strcmp(x->where, y->where);
+	for (unsigned i = 2; i-- > 0;)
+		if (x->row.key[i] != y->row.key[i])
+			return x->row.key[i] < y->row.key[i] ? -1 : 1;
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct row_order *x = a, *y = b;
+
+	return x->row.key[1] < y->row.key[1] ? -1 : x->row.key[1] > y->row.key[1];
+}
+
+/* Returns the path of the image that R's key begins with. */
+static const char *where_is(const struct memory_maker *m, const struct memory_row *r)
+{
+	const enum memory_by by = m->o->by;
+
+	if (by == MEMORY_OBJECT || by == MEMORY_PROCEDURE)
+		return m->p->images.v[r->key[0]].path;
+	return by == MEMORY_LINE || by == MEMORY_PAGE ? m->p->images.v[r->key[0] >> 32].path : "";
+}
+
+/* Keeps the first N rows in order; accesses of others have none then. */
+static void keep_rows(struct memory_maker *m)
+{
+	const bool lines = m->o->by == MEMORY_LINE;
+	VEC(struct row_order) order = {0};
+	uint32_t *now = xcalloc(m->ret->rows.n + 1, sizeof(*now));
+
+	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
+		now[i] = NO_ROW;
+		if (!lines || m->o->all_lines || is_contended(&m->ret->rows.v[i]))
+			vec_push(&order, (struct row_order){m->ret->rows.v[i],
+							    where_is(m, &m->ret->rows.v[i]), i});
+	}
+	vec_sort(&order, m->o->by == MEMORY_LATENCY ? by_key : by_weight);
+	/* Of levels and latencies there are few, and all of them matter. */
+	if (m->o->by > MEMORY_LATENCY && order.n > m->o->n)
+		m->ret->n_left_out = order.n - m->o->n;
+	m->ret->rows.n = order.n - m->ret->n_left_out;
+	for (uint32_t i = 0; i < m->ret->rows.n; i++) {
+		m->ret->rows.v[i] = order.v[i].row;
+		now[order.v[i].was] = i;
+	}
+	for (size_t i = 0; i < m->p->accesses.n; i++)
+		if (m->row_of[i] != NO_ROW)
+			m->row_of[i] = now[m->row_of[i]];
+	free(now);
+	vec_release(&order);
+}
+
+/* --- lines --- */
+
+static int by_use(const void *a, const void *b)
+{
+	const struct memory_use *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int by_use_weight(const void *a, const void *b)
+{
+	const struct memory_use *x = a, *y = b;
+
+	if (x->row != y->row || x->offset != y->offset)
+		return by_use(a, b);
+	if (x->sums.samples != y->sums.samples)
+		return x->sums.samples < y->sums.samples ? 1 : -1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void sums_join(struct memory_sums *to, const struct memory_sums *s)
+{
+	to->samples += s->samples;
+	to->loads += s->loads;
+	to->stores += s->stores;
+	to->modified += s->modified;
+	to->remote += s->remote;
+	to->latency += s->latency;
+	to->n_latency += s->n_latency;
+}
+
+static void find_uses(struct memory_maker *m)
+{
+	const uint64_t mask = m->o->line_bytes - 1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->p->accesses.n; i++) {
+		const struct access *a = &m->p->accesses.v[i];
+		struct memory_use *u;
+
+		if (m->row_of[i] == NO_ROW)
+			continue;
+		u = vec_add(&m->ret->uses);
+		*u = (struct memory_use){.row = m->row_of[i],
+					 .offset = (uint32_t)(m->p->places.v[a->data].svma & mask),
+					 .place = a->place};
+		sums_add(&u->sums, m->p, a);
+	}
+	vec_sort(&m->ret->uses, by_use);
+	for (size_t i = 0; i < m->ret->uses.n; i++) {
+		struct memory_use *u = m->ret->uses.v;
+
+		if (n && by_use(&u[n - 1], &u[i]) == 0)
+			sums_join(&u[n - 1].sums, &u[i].sums);
+		else
+			u[n++] = u[i];
+	}
+	m->ret->uses.n = n;
+	vec_sort(&m->ret->uses, by_use_weight);
+	vec_each (u, &m->ret->uses)
+		memory_name_use(&m->namer, u);
+}
+
+/* --- names --- */
+
+static void name_line(struct memory_maker *m, struct memory_row *r, uint64_t bytes)
+{
+	r->start = r->key[1] * bytes;
+	memory_name_data(&m->namer, (image_id)(r->key[0] >> 32), r->start, bytes, r);
+}
+
+static void name_row(struct memory_maker *m, struct memory_row *r)
+{
+	switch (m->o->by) {
+	case MEMORY_LEVEL:
+		r->name = memory_level_name((unsigned)r->key[1]);
+		break;
+	case MEMORY_TLB:
+		r->name = memory_tlb_name((unsigned)r->key[1]);
+		break;
+	case MEMORY_LATENCY:
+		r->name = memory_latency_name(&m->namer, (uint32_t)r->key[1]);
+		break;
+	case MEMORY_OBJECT:
+		memory_name_object(&m->namer, (image_id)r->key[0], r->key[1], r);
+		break;
+	case MEMORY_NODE:
+		r->name = memory_node_name(&m->namer, r->key[0], r->key[1]);
+		break;
+	case MEMORY_PROCEDURE:
+		memory_name_procedure(&m->namer, (image_id)r->key[0], r->key[1], r);
+		break;
+	case MEMORY_PAGE:
+		name_line(m, r, 1u << PAGE_BITS);
+		break;
+	default:
+		name_line(m, r, m->o->line_bytes);
+		break;
+	}
+}
+
+void memory_gather(struct query *q, const struct memory_opts *o, struct memory *ret)
+{
+	struct memory_maker m = {.q = q, .p = q->profile, .o = o, .ret = ret};
+
+	*ret = (struct memory){0};
+	m.namer = (struct memory_namer){.q = q, .arena = &ret->arena};
+	for (unsigned i = 0; i < q->n_events; i++)
+		ret->n_samples += q->cols[i].n_samples;
+	sort_into_rows(&m);
+	if (o->by == MEMORY_LINE) {
+		count_threads(&m, false);
+		count_threads(&m, true);
+	}
+	keep_rows(&m);
+	vec_each (r, &ret->rows)
+		name_row(&m, r);
+	if (o->by == MEMORY_LINE)
+		find_uses(&m);
+	index_release(&m.ix);
+	memory_namer_release(&m.namer);
+	free(m.row_of);
+}
+
+void memory_release(struct memory *m)
+{
+	vec_release(&m->rows);
+	vec_release(&m->uses);
+	arena_release(&m->arena);
+}
