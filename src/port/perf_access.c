@@ -10,8 +10,8 @@
  *     data   7f00 0000 4000, offset 3000                   stated 4000
  *     //anon 7f00 0000 5000, right behind it               stated 5000: .bss, if the file has it
  *
- * Other memory keeps its run-time address, in an image that is called after the mapping. Kernel
- * memory outside the kernel's images must not tell where the kernel lies: its pages are numbered. */
+ * Other memory keeps its run-time address, in an image that is called after the mapping.  Memory
+ * of the kernel outside its images must not tell where the kernel lies: its pages are numbered. */
 #include "port/perf_access.h"
 
 #include <string.h>

@@ -252,7 +252,7 @@ bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, st
 	return true;
 }
 
-/* The variables of E: of its file or debug file, whichever knows more, else those that were kept. */
+/* Finds the variables of E, which is IM: in its debug file or file, else those that were kept. */
 static void load_data(struct resolver *r, struct resolver_entry *e, const struct image *im)
 {
 	const struct symbol_sources *src = &r->sources;
