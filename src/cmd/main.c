@@ -37,7 +37,7 @@ static const struct command commands[] = {
 	{"why", cmd_why, CMD_SELECTS | CMD_SETS | CMD_EMITS,
 	 "show what images wait for: caches, branches, units"},
 	{"mem", cmd_mem, CMD_SELECTS | CMD_EMITS,
-	 "show what memory was accessed, and which cache lines are contended for"},
+	 "show what memory was accessed, and contended cache lines"},
 	{"tree", cmd_tree, CMD_SELECTS | CMD_SETS | CMD_ERRORS | CMD_EMITS,
 	 "show calling contexts: who called what, who was called by whom"},
 	{"flame", cmd_flame, CMD_SELECTS | CMD_SETS,
