@@ -108,6 +108,7 @@ void service_count_stored(struct service *v, const struct profile *p)
 				 profile_str(p, l.name), l.n);
 	}
 	free(n_stored);
+	shares_add(&v->shares, p);
 }
 
 /* --- storing --- */
@@ -589,6 +590,7 @@ void service_free(struct service *v)
 		free(l->name);
 	}
 	vec_release(&v->losses);
+	shares_release(&v->shares);
 	table_cache_end();
 	free(v->images_dir);
 	service_close_pins(v);

@@ -95,6 +95,8 @@ struct service_loss {
 	uint64_t n;
 };
 
+struct shares;
+
 struct service_status {
 	const char *version, *db, *epoch, *engine;
 	const char *problem; /* why nothing can be stored just now; "" when it can */
@@ -119,6 +121,7 @@ struct service_status {
 	bool pinned, calls; /* it outlives this process; call paths are recorded */
 	VEC(struct service_event) events;
 	VEC(struct service_loss) losses;
+	const struct shares *shares; /* the service's own */
 };
 
 /* Names in it live until the next service_step. */

@@ -7,6 +7,7 @@
 #include "daemon/retention.h"
 #include "daemon/sampling.h"
 #include "daemon/service.h"
+#include "daemon/shares.h"
 #include "store/store.h"
 
 /* What sequence numbers are of, besides CPUs' logs, which have their CPU's number: counts that only
@@ -66,6 +67,7 @@ struct service {
 	uint64_t n_lost_records, n_left_out; /* of sets before this one */
 	VEC(struct service_sum) sums;
 	VEC(struct service_loss_sum) losses;
+	struct shares shares;
 	struct governor governor; /* of the rate, to stay below max_cpu */
 	uint32_t slot;		  /* the one that counts now */
 	uint64_t slot_due_ns;

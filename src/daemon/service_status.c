@@ -83,6 +83,7 @@ void service_status(struct service *v, struct service_status *ret)
 		.log_fill_pct = collector_fill_pct(c),
 		.pinned = v->set->pinned,
 		.calls = v->set->opts.calls != CALLS_NONE,
+		.shares = &v->shares,
 	};
 	store_list(v->opts.db, &(struct store_selection){.epochs = v->epoch}, add_recording, ret,
 		   NULL);

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "base/cleanup.h"
+#include "daemon/shares.h"
 #include "view/emit.h"
 #include "base/json.h"
 
@@ -215,6 +217,26 @@ static void put_event_metrics(const struct service_status *s, struct str *out)
 	}
 }
 
+/* A series for each name of K: dwell_unit_samples_total{unit="nginx.service"} 900. */
+static void put_share_metrics(const struct shares *shares, enum share_key k, struct str *out)
+{
+	const char *key = share_key_name(k);
+	_mem_ char *samples = xasprintf("%s_samples", key), *cpu = xasprintf("%s_cpu_seconds", key);
+
+	put_family(out, samples, true, "samples, without idle CPUs");
+	vec_each (s, &shares->series[k]) {
+		str_addf(out, "dwell_%s_total", samples);
+		put_label(out, key, s->name, "{");
+		str_addf(out, "} %" PRIu64 "\n", s->n_samples);
+	}
+	put_family(out, cpu, true, "CPU time that samples of a clock stand for");
+	vec_each (s, &shares->series[k]) {
+		str_addf(out, "dwell_%s_total", cpu);
+		put_label(out, key, s->name, "{");
+		str_addf(out, "} %.3f\n", s->cpu_s);
+	}
+}
+
 void status_put_metrics(const struct service_status *s, struct str *out)
 {
 	struct figure figures[N_FIGURES];
@@ -230,5 +252,7 @@ void status_put_metrics(const struct service_status *s, struct str *out)
 			str_addf(out, "%.0f\n", figures[i].value);
 	}
 	put_event_metrics(s, out);
+	for (enum share_key k = 0; s->shares && k < N_SHARE_KEYS; k++)
+		put_share_metrics(s->shares, k, out);
 	str_add(out, "# EOF\n");
 }

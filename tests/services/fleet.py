@@ -4,6 +4,7 @@ was, each sample once, whatever is killed."""
 import os
 import pathlib
 import random
+import re
 import socket
 import sys
 import threading
@@ -396,5 +397,43 @@ def hosts_that_are_odd():
     check(n_samples(s.db, "--epoch", "all", "--host", "web1") == total - n_samples(s.db, "--epoch", "all", "--host", "late"), "the others")
 
 
+def dashboards_ask_what_there_is():
+    """Grafana's dashboards: the SQL runs, and each series of Prometheus is one that a daemon shows, with who used the CPUs."""
+    s = Server()
+    epoch(1)
+    total = 65 + epoch(2, "web2", "- - comm=server cgroup=/system.slice/nginx.service/worker")
+    ship(s, "--create")
+    examples = pathlib.Path(__file__).parent / "../../examples/grafana"
+    samples = {}
+    for panel in json.loads((examples / "clickhouse.json").read_text())["panels"]:
+        sql = panel["targets"][0]["rawSql"]
+        for macro, value in (("$__timeFilter(t)", "t >= toDateTime('2020-01-01 00:00:00')"), ("${host:singlequote}", "'web1','web2'"), ("$event", "cycles")):
+            sql = sql.replace(macro, value)
+        check("$" not in sql, sql)
+        samples[panel["title"]] = s.ask(sql).splitlines()
+    check(samples["Services"] == ["nginx\t1\t75", "server\t1\t65"] and samples["Programs and libraries"] == ["/usr/bin/server\t%d" % total], samples)
+    check(sum(int(line.split("\t")[-1]) for line in samples["Procedures"]) == total and len(samples["Samples by host"]) == 2, samples)
+    d = subprocess.Popen([DWELL, "daemon", "--no-pin", "-F", "997", "--journal", "1s", "--http", str(free_port()), "live"], stderr=open("log", "w"))
+    try:
+        port = d.args[d.args.index("--http") + 1]
+        def metrics():
+            try:
+                return urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
+            except (urllib.error.URLError, ConnectionError):
+                return ""
+        with running("sh", "-c", "while :; do :; done"):
+            wait_for(lambda: d.poll() is not None or re.search(r'^dwell_image_cpu_seconds_total\{image=".*sh"\} ', metrics(), re.M), "samples of the shell")
+        text = metrics()
+        for panel in json.loads((examples / "prometheus.json").read_text())["panels"]:
+            name = re.search(r"dwell_\w+", panel["targets"][0]["expr"])[0]
+            check("# TYPE %s " % name.removesuffix("_total") in text, (name, text[:2000]))
+        for key in "unit", "container", "image":
+            series = re.findall(r'^dwell_%s_samples_total\{%s="(.*)"\} \d+$' % (key, key), text, re.M)
+            check(len(series) <= 51 and len(set(series)) == len(series), series)
+    finally:
+        d.send_signal(signal.SIGTERM)
+        check(d.wait(60) == 0, open("log").read())
+
+
 run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
-    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd)
+    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd, dashboards_ask_what_there_is)

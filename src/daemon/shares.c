@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* See shares.h.
+ *
+ * Example: a flush has 900 samples of nginx.service and 3 of cron.service.
+ *
+ *     nginx.service   99.7 %   a counter of its own, 900
+ *     (other)                  3, also when cron.service has a counter later */
+#include "daemon/shares.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "model/cgroup_parts.h"
+#include "model/container.h"
+#include "model/fresh.h"
+
+#define OTHER "(other)"
+
+/* Sums of one flush, by name. */
+struct share_sums {
+	struct index ix;
+	VEC(struct share_series) all;
+	uint64_t n_samples;
+};
+
+const char *share_key_name(enum share_key k)
+{
+	static const char *const names[N_SHARE_KEYS] = {"unit", "container", "image"};
+
+	return names[k];
+}
+
+static bool same_name(const void *owner, uint32_t i, const void *key)
+{
+	return strcmp(((const struct share_sums *)owner)->all.v[i].name, key) == 0;
+}
+
+static struct share_series *sum_named(struct share_sums *s, const char *name)
+{
+	uint32_t i = index_find(&s->ix, hash_str(name), same_name, s, name);
+
+	if (i != INDEX_NONE)
+		return &s->all.v[i];
+	index_add(&s->ix, hash_str(name), (uint32_t)s->all.n);
+	vec_push(&s->all, (struct share_series){.name = xstrdup(name)});
+	return &s->all.v[s->all.n - 1];
+}
+
+static void add_container(struct str *ret, const struct profile *p, string_id cgroup)
+{
+	const struct container *c = profile_container_of(p, cgroup);
+
+	if (c && c->text[CONTAINER_NAME])
+		str_add(ret, profile_str(p, c->text[CONTAINER_NAME]));
+	else
+		cgroup_add_container(ret, profile_str(p, cgroup));
+}
+
+/* What is counted under K for OWNER and IMAGE, fit to be shown; "" when there is none. */
+static void add_name(struct str *ret, enum share_key k, const struct profile *p,
+		     const struct owner *o, const struct image *im)
+{
+	_str_ struct str raw = {0};
+
+	if (k == SHARE_IMAGE)
+		str_add(&raw, im->path);
+	else if (k == SHARE_UNIT)
+		cgroup_add_unit(&raw, profile_str(p, o->cgroup));
+	else
+		add_container(&raw, p, o->cgroup);
+	if (raw.n > SHARES_MOST_NAME)
+		raw.v[SHARES_MOST_NAME] = '\0';
+	text_show(ret, str_get(&raw));
+}
+
+static void add_value(struct share_sums *s, const char *name, const struct profile *p,
+		      const struct value *v)
+{
+	const struct event *e = &p->events.v[v->event];
+	struct share_series *to = sum_named(s, name);
+
+	to->n_samples += v->count;
+	s->n_samples += v->count;
+	if (strcmp(profile_str(p, e->unit), "ns") == 0)
+		to->cpu_s += (double)(v->sum ? v->sum : v->count * e->period) / 1e9;
+}
+
+static bool is_clock(const char *event)
+{
+	return str_starts(event, "cpu-clock") || str_starts(event, "task-clock");
+}
+
+/* Whether V is among the samples that are counted: of the CPUs' clock where there is one, else of
+ * the first event. */
+static bool counts_here(const struct profile *p, const struct value *v)
+{
+	const char *name = profile_str(p, p->events.v[v->event].name);
+
+	return v->ctx && v->count && value_is_samples(p, v) &&
+	       !(p->owners.v[v->owner].flags & OWNER_IDLE) && (v->event == 0 || is_clock(name));
+}
+
+static struct share_series *find_series(struct shares *s, enum share_key k, const char *name)
+{
+	vec_each (t, &s->series[k])
+		if (strcmp(t->name, name) == 0)
+			return t;
+	return NULL;
+}
+
+static struct share_series *make_series(struct shares *s, enum share_key k, const char *name)
+{
+	vec_push(&s->series[k], (struct share_series){.name = xstrdup(name)});
+	return &s->series[k].v[s->series[k].n - 1];
+}
+
+/* Adds SUMS to the counters, and gives names that have enough one of their own. */
+static void settle_sums(struct shares *s, enum share_key k, const struct share_sums *sums)
+{
+	vec_each (t, &sums->all) {
+		struct share_series *to = find_series(s, k, t->name);
+		const bool is_large =
+			(double)t->n_samples * 100 >= SHARES_LEAST_PCT * (double)sums->n_samples;
+
+		if (!to && is_large && s->series[k].n < SHARES_MOST)
+			to = make_series(s, k, t->name);
+		if (!to)
+			to = find_series(s, k, OTHER);
+		if (!to)
+			to = make_series(s, k, OTHER);
+		to->n_samples += t->n_samples;
+		to->cpu_s += t->cpu_s;
+	}
+}
+
+static void add_by(struct shares *s, enum share_key k, const struct profile *p)
+{
+	struct share_sums sums = {0};
+
+	profile_each_fresh (p, i) {
+		const struct value v = profile_fresh(p, i);
+		_str_ struct str name = {0};
+
+		if (!counts_here(p, &v))
+			continue;
+		add_name(&name, k, p, &p->owners.v[v.owner],
+			 &p->images.v[profile_leaf(p, v.ctx)->image]);
+		if (name.n)
+			add_value(&sums, name.v, p, &v);
+	}
+	settle_sums(s, k, &sums);
+	vec_each (t, &sums.all)
+		free(t->name);
+	vec_release(&sums.all);
+	index_release(&sums.ix);
+}
+
+void shares_add(struct shares *s, const struct profile *p)
+{
+	for (enum share_key k = 0; k < N_SHARE_KEYS; k++)
+		add_by(s, k, p);
+}
+
+void shares_release(struct shares *s)
+{
+	for (enum share_key k = 0; k < N_SHARE_KEYS; k++) {
+		vec_each (t, &s->series[k])
+			free(t->name);
+		vec_release(&s->series[k]);
+	}
+}
