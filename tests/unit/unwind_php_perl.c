@@ -11,31 +11,7 @@
 #include "unwind/python_host.h"
 
 #define HEAP_WORDS 4096
-#include "script_heap_t.h"
-
-#define OBJECT(i) (HEAP + 256 * (i))
-
-static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
-{
-	return &h->words[(256 * object + bytes) / 8];
-}
-
-/* What each of FRAMES is: "name file:line", one a line. */
-static void expect_frames(struct heap *h, const struct python_frames *f, const char *wanted)
-{
-	_mem_ char *text = xstrdup("");
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		const place_id place = scripts_place(&h->scripts, &h->p, f->frames[i]);
-		const struct script *s = profile_find_script(&h->p, place);
-		char *more = xasprintf("%s%s %s:%u\n", text, profile_str(&h->p, s->name),
-				       h->p.images.v[h->p.places.v[place].image].path, s->line);
-
-		free(text);
-		text = more;
-	}
-	EXPECT_STR(text, wanted);
-}
+#include "script_objects_t.h"
 
 /* --- PHP --- */
 

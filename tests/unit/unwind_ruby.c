@@ -4,66 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "collect/calls/scripts.h"
 #include "model/script.h"
 #include "unwind/chain.h"
 #include "unwind/python_host.h"
 #include "unwind/ruby_state.h"
 
-#include "t.h"
-
-#define HEAP	  0x10000ull
-#define N_WORDS	  4096 /* 128 objects */
-#define OBJECT(i) (HEAP + 256 * (i))
-
-struct heap {
-	uint64_t words[N_WORDS];
-	struct scripts scripts;
-	struct profile p;
-	uint32_t n_told;
-	uint64_t hole; /* an address that cannot be read; 0: none */
-};
-
-static bool heap_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
-{
-	struct heap *h = ctx;
-
-	if (avma < HEAP || avma + n > HEAP + sizeof(h->words) ||
-	    (h->hole >= avma && h->hole < avma + n))
-		return false;
-	memcpy(ret, (uint8_t *)h->words + (avma - HEAP), n);
-	return true;
-}
-
-static void heap_tell(void *ctx, const struct script_record *r, size_t n)
-{
-	struct heap *h = ctx;
-
-	h->n_told++;
-	EXPECT(scripts_add(&h->scripts, (const uint8_t *)r, n));
-}
-
-static uint64_t *heap_at(struct heap *h, unsigned object, unsigned bytes)
-{
-	return &h->words[(256 * object + bytes) / 8];
-}
-
-/* What each of FRAMES is: "name file:line", one a line. */
-static void expect_frames(struct heap *h, const struct python_frames *f, const char *wanted)
-{
-	_mem_ char *text = xstrdup("");
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		const place_id place = scripts_place(&h->scripts, &h->p, f->frames[i]);
-		const struct script *s = profile_find_script(&h->p, place);
-		char *more = xasprintf("%s%s %s:%u\n", text, profile_str(&h->p, s->name),
-				       h->p.images.v[h->p.places.v[place].image].path, s->line);
-
-		free(text);
-		text = more;
-	}
-	EXPECT_STR(text, wanted);
-}
+#define HEAP_WORDS 4096 /* 128 objects */
+#include "script_objects_t.h"
 
 enum {
 	ANCHOR = 1,
