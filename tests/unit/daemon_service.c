@@ -25,6 +25,7 @@ static int fault_hook(enum file_op op, size_t n)
 }
 
 static struct event_specs specs;
+static uint32_t self;
 
 static void set_up(struct service_opts *o, const struct scratch *t)
 {
@@ -39,7 +40,11 @@ static void set_up(struct service_opts *o, const struct scratch *t)
 				   .prune = 0.01,
 				   .journal_ns = UINT64_MAX / 4,
 				   .flush_ns = UINT64_MAX / 4};
-	o->collect.target.kind = TARGET_ALL;
+	/* This process alone: what else runs here would be read and stored with each step. */
+	o->collect.target.kind = TARGET_PIDS;
+	self = (uint32_t)getpid();
+	o->collect.target.pids.v = &self;
+	o->collect.target.pids.n = 1;
 	o->collect.target.cgroup_fd = -1;
 	o->collect.events = specs.v;
 	o->collect.n_events = 1;
