@@ -174,10 +174,10 @@ TEST(long_frame_information)
 	uint64_t first = 0;
 
 	REQUIRE(scratch_open(a_c));
-	REQUIRE(scratch_run(
-		"awk 'BEGIN {for (i = 0; i < 6000; i++) print \"int f\" i "
-		"\"(int n) { return n + \" i \"; }\"; print \"int main(void) { return 0; "
-		"}\"}' > long.c && gcc -O1 long.c -o a && strip a -o stripped"));
+	REQUIRE(scratch_write("long.s", ".section .note.GNU-stack,\"\"\n.text\n.rept "
+					"6000\n.cfi_startproc\nnop\n.cfi_endproc\n.endr\n"));
+	REQUIRE(scratch_write("main.c", "int main(void) { return 0; }\n"));
+	REQUIRE(scratch_run("gcc long.s main.c -o a && strip a -o stripped"));
 	EXPECT(same_image("a", "stripped"));
 	for (unsigned i = 0; i < 2; i++) {
 		_fd_ int fd = open(scratch_path("a"), O_RDONLY | O_CLOEXEC);
