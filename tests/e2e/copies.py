@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A sample in code whose unwind table is not there yet has its path all the same: its stack is copied, and walked when
 the table is there, to the path that a walk in the kernel finds."""
+import random
 import shutil
 
 from calls import RATE, TREE, check_account, folded, ours
@@ -51,5 +52,41 @@ def truncated_without():
     enough(cut, 20, "truncated paths")
 
 
+def bytes_of(path):
+    return open(path, "rb").read() if os.path.exists(path) else b""
+
+
+def flip_each(path, r):
+    """Flips a bit of each kept table; returns their bytes by name."""
+    flipped = {}
+    for name in os.listdir(path):
+        file = os.path.join(path, name)
+        data = bytearray(bytes_of(file))
+        data[r.randrange(len(data))] ^= 1 << r.randrange(8)
+        with open(file, "r+b") as f:
+            f.write(data)
+        flipped[name] = bytes(data)
+    return flipped
+
+
+def damaged_tables_are_made_again():
+    """A flipped bit in each kept table leads to no wrong path: the tables are refused and made anew."""
+    script = "for k in 1 2 3 4 5; do %s; done" % fresh_programs(1)
+    record("-g", *RATE, "--", "sh", "-c", script)
+    flipped = flip_each("db/tables", random.Random(18))
+    check(len(flipped) > 1, "%d tables were kept" % len(flipped))
+    a = record("-g", *RATE, "--", "sh", "-c", script)
+    check_account(a, "damaged tables")
+    tree, cut = ours(folded("db", "calls0"))
+    burning = {p: n for p, n in tree.items() if p and p[-1] == "burn"}
+    other = {p: n for p, n in burning.items() if p not in TREE}
+    left = [name for name, data in flipped.items() if bytes_of(os.path.join("db/tables", name)) == data]
+    note("%d tables flipped, %d not asked for; %d samples, %d not whole" %
+         (len(flipped), len(left), sum(tree.values()), cut))
+    enough(sum(burning.values()), 50, "samples")
+    check(len(left) < len(flipped), "no damaged table was made again")
+    most(sum(other.values()), sum(burning.values()), 0.01, "paths that do not exist: %s" % other)
+
+
 if __name__ == "__main__":
-    run(whole_from_the_first_sample, truncated_without)
+    run(whole_from_the_first_sample, truncated_without, damaged_tables_are_made_again)
