@@ -96,13 +96,13 @@ static size_t probed_text(const uint8_t *bytes, size_t n)
 	return end ? (size_t)(end - bytes) + 1 : PROBED_BYTES;
 }
 
-static const struct importer *probe_bytes(const uint8_t *bytes, size_t n, bool packed)
+static const struct importer *probe_bytes(const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n_importers; i++) {
 		const struct importer *im = &importers[i];
 		const size_t most = im->is_text ? probed_text(bytes, n) : n;
 
-		if (!(packed && im->is_text) && im->probe(bytes, most))
+		if (im->probe(bytes, most))
 			return im;
 	}
 	return NULL;
@@ -151,7 +151,7 @@ static int open_file(struct importer_file *f, const char *path, struct err *err)
 		f->bytes = f->room.v;
 		f->n = f->room.n;
 	}
-	f->importer = f->n ? probe_bytes(f->bytes, f->n, f->packed) : NULL;
+	f->importer = f->n ? probe_bytes(f->bytes, f->n) : NULL;
 	return 0;
 }
 
