@@ -18,6 +18,7 @@ const $ = (id) => document.getElementById(id);
 const KEYS = { comm: "command", image: "image", exe: "program", pid: "process", uid: "user", cgroup: "cgroup", unit: "unit", container: "container", label: "label" };
 const FLAME_BY = ["procedure", "line", "address", "comm", "exe", "pid", "tid", "uid", "cgroup", "label"]; // the first three: the boxes; else above them
 const MOST_PARTS = 20; // cgroups of one unit that a click can choose: a question has its limits
+const MOST_ROWS = 20000; // of a table
 const PARTS = { unit: systemdUnitOf, container: containerOf };
 let running = null; // the question under way: an AbortController
 let picture = null; // of the view that is shown, if it has one
@@ -182,8 +183,8 @@ async function flame(signal) {
 
 async function table(signal) {
   const by = app.state.by || "procedure";
-  const answer = by in PARTS ? await askBy(by, signal) : await ask("prof", { ...app.selection(), by }, signal);
-  const all = answer.rows, texts = all.map((r) => `${r.procedure || ""} ${r.image || ""} ${r[by] ?? ""}`.toLowerCase());
+  const answer = by in PARTS ? await askBy(by, signal) : await ask("prof", { ...app.selection(), by, limit: MOST_ROWS }, signal);
+  const all = answer.rows, isCut = all.length === MOST_ROWS, texts = all.map((r) => `${r.procedure || ""} ${r.image || ""} ${r[by] ?? ""}`.toLowerCase());
   const place = el("div"), matched = el("output");
   const box = el("input", { type: "search", id: "filter", placeholder: "Search in rows", "aria-label": "Only rows with this text", spellcheck: "false", value: app.state.q || "",
     oninput: () => {
@@ -194,7 +195,7 @@ async function table(signal) {
     const text = box.value.toLowerCase(), rows = text ? all.filter((_, i) => texts[i].includes(text)) : all;
     const event = eventOf(answer), whole = wholeOf(answer, event);
     matched.textContent = text ? `${percent(rows.reduce((n, r) => n + (r.counts?.[event] || 0), 0), whole)} matched` : "";
-    const shownRows = rowsTable({ ...answer, rows }, `${count(rows.length)} rows`, by in KEYS ? by : "", { keep: "s" });
+    const shownRows = rowsTable({ ...answer, rows }, `${count(rows.length)} rows${isCut ? ` of the ${count(MOST_ROWS)} with most samples; there may be more` : ""}`, by in KEYS ? by : "", { keep: "s" });
     place.replaceChildren(rows.length ? shownRows : el("p", {}, "No row has this text."));
     setTimeout(() => shownRows.watch($("main")));
   }
