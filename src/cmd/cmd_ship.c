@@ -25,7 +25,7 @@
 struct ship_args {
 	const char *to, *to_db, *db, *state, *tenant;
 	struct fleet_login login;
-	const char *config;
+	const char *config, *cluster;
 	uint64_t every_ns, retain_ns;
 	bool schema, create, again, no_names;
 };
@@ -282,6 +282,8 @@ int cmd_ship(struct cmd *c)
 		 "certificates that vouch for the server's (default $DWELL_CA, the system's)"},
 		{"tenant", OPT_STR, &a.tenant, "NAME", "whose profiles these are, for Pyroscope"},
 		{"schema", OPT_FLAG, &a.schema, NULL, "print the statements that make the tables"},
+		{"cluster", OPT_STR, &a.cluster, "NAME",
+		 "with --schema: tables to read from, over all shards of this cluster"},
 		{"create", OPT_FLAG, &a.create, NULL,
 		 "make the tables first, or bring older ones to this version"},
 		{"db", OPT_STR, &a.db, "DB",
@@ -316,6 +318,11 @@ int cmd_ship(struct cmd *c)
 	if (rc == 0 && a.to && push_is_url(a.to) && (a.create || a.again || a.to_db || a.no_names))
 		rc = err_set(&c->err, -EINVAL,
 			     "--create, --again, --to-db and --no-names go with ClickHouse");
+	if (rc == 0 && a.cluster &&
+	    (!a.schema || !fleet_schema_is_name(a.cluster) ||
+	     (a.to_db && !fleet_schema_is_name(a.to_db))))
+		rc = err_set(&c->err, -EINVAL,
+			     "--cluster goes with --schema; names are letters, digits and _");
 	if (rc == 0 && !a.to && !a.schema)
 		rc = err_set(&c->err, -EINVAL,
 			     "--to URL says where to, --schema prints the tables");
@@ -324,7 +331,9 @@ int cmd_ship(struct cmd *c)
 		config_args_release(&words);
 		return rc;
 	}
-	if (a.schema)
+	if (a.schema && a.cluster)
+		fleet_schema_shards(&c->out, a.cluster, a.to_db ? a.to_db : "default");
+	else if (a.schema)
 		fleet_schema_format(&c->out);
 	rc = !a.to ? 0 : a.every_ns ? ship_always(c, &a) : ship_once(c, &a);
 	config_args_release(&words);

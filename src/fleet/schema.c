@@ -2,6 +2,8 @@
 /* See schema.h. */
 #include "fleet/schema.h"
 
+#include <ctype.h>
+
 static const struct native_col batches[BATCH_N] = {
 	{"day", "Date"},	 {"host", "String"},	 {"epoch", "String"},
 	{"recording", "UInt64"}, {"segment", "UInt64"},	 {"generation", "UInt64"},
@@ -103,6 +105,26 @@ void fleet_schema_format(struct str *s)
 		str_add(s, ";\n");
 	}
 	str_addf(s, "INSERT INTO schema_version VALUES (%u);\n", FLEET_SCHEMA_VERSION);
+}
+
+bool fleet_schema_is_name(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_')
+			return false;
+	return *text;
+}
+
+void fleet_schema_shards(struct str *s, const char *cluster, const char *db)
+{
+	for (enum fleet_table_id t = 0; t < FLEET_N_TABLES; t++) {
+		const char *name = fleet_tables[t].name;
+
+		str_addf(s,
+			 "CREATE TABLE IF NOT EXISTS %s AS %s.%s ENGINE = Distributed(%s, %s, "
+			 "%s);\n",
+			 name, db, name, cluster, db, name);
+	}
 }
 
 void fleet_sql_text(struct str *s, const char *text, size_t n)

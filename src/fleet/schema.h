@@ -130,6 +130,11 @@ void fleet_schema_table(struct str *s, enum fleet_table_id t);
 /* Appends all statements that make a database ready, each ended by ";\n". */
 void fleet_schema_format(struct str *s);
 
+/* Appends statements that make tables to read from, in a database of their own, over all shards of
+ * CLUSTER, which have the tables in database DB.  Both are names: fleet_schema_is_name. */
+void fleet_schema_shards(struct str *s, const char *cluster, const char *db);
+bool fleet_schema_is_name(const char *text);
+
 /* Appends the N bytes of TEXT as an expression of SQL.  It holds nothing but hex digits of them, so
  * that no text from outside is ever a part of a statement. */
 void fleet_sql_text(struct str *s, const char *text, size_t n);

@@ -4,7 +4,6 @@
  * has. */
 #include "fleet/server.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,14 +36,6 @@ bool fleet_is_url(const char *path)
 	return str_starts(path, schemes[0].prefix) || str_starts(path, schemes[1].prefix);
 }
 
-static bool is_name(const char *text)
-{
-	for (const char *c = text; *c; c++)
-		if (!isalnum((unsigned char)*c) && *c != '_')
-			return false;
-	return *text;
-}
-
 static int parse_url(struct fleet_server *s, const char *url, const char *db, struct err *err)
 {
 	for (size_t i = 0; i < n_elems(schemes); i++) {
@@ -65,7 +56,7 @@ static int parse_url(struct fleet_server *s, const char *url, const char *db, st
 			return err_set(err, -EINVAL, "%s: names no host", url);
 		slash += *slash == '/';
 		db = db ? db : *slash ? slash : "default";
-		if (!is_name(db))
+		if (!fleet_schema_is_name(db))
 			return err_set(err, -EINVAL,
 				       "'%s' is no name of a database: letters, digits and _", db);
 		has_port = strchr(*host == '[' ? strchrnul(host, ']') : host, ':');
@@ -196,10 +187,13 @@ int fleet_ask(struct fleet_server *s, const char *sql, const struct native_col *
 {
 	_mem_ char *text = xasprintf("%s FORMAT Native", sql);
 	/* A server goes on with what nobody waits for, so it is told when to stop; it answers when
-	 * it is done, so that an error is not behind half of an answer. */
-	_mem_ char *parameters = xasprintf("&wait_end_of_query=1&enable_http_compression=1"
-					   "&http_zlib_compression_level=1&max_execution_time=%ld",
-					   http_timeout_s(s->http));
+	 * it is done, so that an error is not behind half of an answer.  A host's batches, values
+	 * and dictionaries are on one shard, so that shards need not ask each other. */
+	_mem_ char *parameters =
+		xasprintf("&wait_end_of_query=1&enable_http_compression=1"
+			  "&http_zlib_compression_level=1&distributed_product_mode=local"
+			  "&max_execution_time=%ld",
+			  http_timeout_s(s->http));
 	int rc = send_request(s, parameters, text, strlen(text), false, err);
 
 	if (rc >= 0)

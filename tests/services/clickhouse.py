@@ -22,7 +22,7 @@ CONFIG = """<?xml version="1.0"?><yandex>
 <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
 <path>{dir}/data/</path><tmp_path>{dir}/tmp/</tmp_path><users_config>users.xml</users_config>
 <default_profile>default</default_profile><default_database>default</default_database>
-<mark_cache_size>5368709</mark_cache_size></yandex>"""
+<mark_cache_size>5368709</mark_cache_size>{more}</yandex>"""
 USERS = """<?xml version="1.0"?><yandex><profiles><default/><reader><readonly>2</readonly></reader></profiles>
 <users><fleet><password>geheim</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
 <quota>default</quota></fleet><looker><password>leise</password><networks><ip>127.0.0.1</ip></networks>
@@ -36,15 +36,18 @@ def free_port():
 
 
 class Server:
-    def __init__(self):
+    def __init__(self, shards=()):
+        """SHARDS: servers that are a cluster with this one, "shards"."""
         if not os.path.exists(SERVER):
             raise Skipped("package clickhouse-server is not installed")
         self.dir = tempfile.mkdtemp(prefix="dwell-clickhouse-")
         atexit.register(shutil.rmtree, self.dir, True)
-        self.http = free_port()
+        self.http, self.tcp = free_port(), free_port()
+        more = "".join("<shard><replica><host>127.0.0.1</host><port>%d</port><user>fleet</user><password>geheim</password></replica></shard>" % p
+                       for p in (self.tcp, *(s.tcp for s in shards)))
         for name, text in (("config.xml", CONFIG), ("users.xml", USERS)):
             with open(f"{self.dir}/{name}", "w") as f:
-                f.write(text.format(dir=self.dir, http=self.http, tcp=free_port()))
+                f.write(text.format(dir=self.dir, http=self.http, tcp=self.tcp, more=f"<remote_servers><shards>{more}</shards></remote_servers>"))
         for name in ("data", "tmp"):
             os.mkdir(f"{self.dir}/{name}")
         for path in (self.dir, *(f"{self.dir}/{n}" for n in os.listdir(self.dir))):

@@ -397,6 +397,30 @@ def hosts_that_are_odd():
     check(n_samples(s.db, "--epoch", "all", "--host", "web1") == total - n_samples(s.db, "--epoch", "all", "--host", "late"), "the others")
 
 
+def two_shards_are_one_fleet():
+    """Hosts ship to a shard each; a database over both shards answers as one database with all of them does."""
+    other = Server()
+    s = Server([other])
+    hosts = {"web1": s, "web2": other}
+    for n, host in enumerate(hosts):
+        for db in "db-" + host, "both":
+            epoch(n, host, "- - comm=server cgroup=/system.slice/%s.service" % host, db=db)
+        for again in range(2):
+            check(dwell("ship", "--create", "--db", "db-" + host, "--state", "s" + host, "--again", "--to", hosts[host].url).returncode == 0, host)
+    s.ask("CREATE DATABASE whole", database="default")
+    for statement in sh(DWELL, "ship", "--schema", "--cluster", "shards", "--to-db", "fleet").split(";\n")[:-1]:
+        s.ask(statement, database="whole")
+    whole = s.db.replace("/fleet", "/whole")
+    check(stacks(whole, "--epoch", "all") == stacks("both", "--epoch", "all"), "stacks")
+    for by in "procedure", "image", "unit", "comm":
+        check(rows(whole, by) == rows("both", by), by)
+    check(rows(whole, "host") == {"web1": 55, "web2": 65}, rows(whole, "host"))
+    check(n_samples(whole, "--epoch", "all", "--host", "web2") == 65, "one host")
+    check(dwell("ship", "--schema", "--cluster", "a;b").returncode == 2, "a name that is none")
+    s.kill()
+    other.kill()
+
+
 def dashboards_ask_what_there_is():
     """Grafana's dashboards: the SQL runs, and each series of Prometheus is one that a daemon shows, with who used the CPUs."""
     s = Server()
@@ -436,4 +460,4 @@ def dashboards_ask_what_there_is():
 
 
 run(comes_back_as_it_was, each_command_asks_a_fleet, containers_have_names, merged_segments_count_once, once_whatever_is_killed, what_is_refused, a_full_server_takes_it_later, a_damaged_recording_is_set_aside,
-    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd, dashboards_ask_what_there_is)
+    names_are_no_sql, refused_for_ever, the_outbox_is_bounded, ends_with_tls, old_days_are_dropped, a_pass_every_second, hosts_that_are_odd, two_shards_are_one_fleet, dashboards_ask_what_there_is)
