@@ -15,8 +15,9 @@ build = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 hosts, hours, seconds = (int(a) for a in (sys.argv[2:5] + ["100", "168", "10"][len(sys.argv[2:5]):]))
 os.environ["DWELL"] = os.path.join(build, "dwell")
 sys.argv = sys.argv[:1]
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/services"))
-from clickhouse import *
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests", d) for d in ("services", "e2e")]
+import clickhouse
+from e2e import DWELL, check, sh, wait_for
 
 COLUMNS = "event, service, event_id, owner, ctx, image, svma, vector"
 
@@ -78,11 +79,10 @@ def pathlib_read(path):
 
 
 def main():
-    import clickhouse
     clickhouse.CONFIG = clickhouse.CONFIG.replace("<level>warning</level>", "<level>information</level>")
     with tempfile.TemporaryDirectory(prefix="dwell-fleet-") as room:
         os.chdir(room)
-        s = Server()
+        s = clickhouse.Server()
         ship_one(s)
         start = time.monotonic()
         multiply(s)
