@@ -8,8 +8,14 @@ Records the whole machine for SECONDS, ships that to a ClickHouse on loopback (p
 its values for HOSTS times HOURS hours, each host and hour with amounts of its own (0 to 3 times as many, by a hash) and a
 part of the contexts.  Prints rows, bytes, and of each question seconds by the clock, rows and bytes that the server read,
 and what `dwell` itself took.  Needs root.  As all benches: say how busy the machine was."""
+import json
 import os
+import re
+import resource
+import subprocess
 import sys
+import tempfile
+import time
 
 build = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 hosts, hours, seconds = (int(a) for a in (sys.argv[2:5] + ["100", "168", "10"][len(sys.argv[2:5]):]))
@@ -40,7 +46,7 @@ def multiply(s):
     """An INSERT for each day, of one block for each host-hour and its batch: batch = hash(host, hour)."""
     begin = int(s.ask("SELECT toUInt32(toStartOfHour(max(t))) FROM counts")) - 3600 * hours
     s.ask("CREATE TABLE seed ENGINE = MergeTree ORDER BY ctx AS SELECT %s, n, total FROM counts" % COLUMNS)
-    s.ask("CREATE TABLE seed_events ENGINE = MergeTree ORDER BY id AS SELECT * FROM events")
+    s.ask("CREATE TABLE seed_events ENGINE = MergeTree ORDER BY id AS SELECT id, name, unit, period, freq_hz, flags, enabled_ns, running_ns, total, n_reached, squares FROM events")
     for table in "counts", "events", "losses":
         s.ask("TRUNCATE TABLE " + table)
     s.ask("ALTER TABLE batches DELETE WHERE 1")
