@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rows about `dwell export`: each format of a million samples with call paths, beside `perf script` of the same
-samples, which is the first half of the usual way to such a file; and profiles of pprof, read beside Go's own tool."""
+samples, which is the first half of the usual way to such a file, and beside `perf script report stackcollapse`, which
+is perf with a converter; and profiles of pprof, read and written beside Go's own tool."""
 import os
 import shutil
 import subprocess
@@ -28,7 +29,11 @@ def measure():
     said = subprocess.run([DWELL, "import", "--db", DB, data], capture_output=True, text=True, check=True).stdout
     notes.append("exports: " + said.splitlines()[0])
     pairs = {name: [] for name in FORMATS}
+    whole = []  # perf with its converter, once a round
     for i in range(ROUNDS):
+        say(f"perf script report stackcollapse: {i + 1} of {ROUNDS}")
+        whole.append(run_once(SPAWN, ["perf", "script", "report", "stackcollapse", "--no-inline", "-i", data],
+                              environment()))
         for name in FORMATS:
             say(f"export, {name}: {i + 1} of {ROUNDS}")
             pairs[name].append([run_once(SPAWN, c, environment())
@@ -37,11 +42,16 @@ def measure():
         for k, (what, unit, scale, most) in enumerate((("CPU", "ms", 1e3, 0.1), ("peak memory", "MB", 1, 1))):
             add_median_row(f"export --{name}: {what}, perf script", [(a[k], b[k]) for a, b in pairs[name]], unit,
                            scale, most)
+        add_median_row(f"export --{name}: CPU, perf script report stackcollapse",
+                       [(a[0], w[0]) for (a, _), w in zip(pairs[name], whole)], "ms", 1e3, 0.1)
     if shutil.which("go"):
         profile = os.path.join(WORK, "export.pprof")
         done = [[run_once(SPAWN, c, environment())
                  for c in ([DWELL, "prof", "--db", profile],
                            ["go", "tool", "pprof", "-symbolize=none", "-top", profile])] for _ in range(ROUNDS)]
+        made = [(a[0], run_once(SPAWN, ["go", "tool", "pprof", "-symbolize=none", "-proto", "-output",
+                                        profile + ".go", profile], environment())[0]) for a, _ in pairs["pprof"]]
+        add_median_row("export --pprof: CPU, go tool pprof -proto", made, "ms", 1e3, 0.1)
         for k, (what, unit, scale) in enumerate((("CPU", "ms", 1e3), ("peak memory", "MB", 1))):
             add_median_row(f"pprof read: {what}, go tool pprof -top", [(a[k], b[k]) for a, b in done], unit, scale, 1)
     os.remove(data)
