@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell export --FORMAT -o PATH`: a database's samples in another tool's format.
  *
- * Most formats are rows of port/exporters.c, one file each.  The table below has two more: a tree
- * of files, and lines of folded stacks. */
+ * Most formats are rows of port/exporters.c, one file each.  The table below has three more: a tree
+ * of files, lines of folded stacks, and counts of basic blocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/out_file.h"
 #include "cmd/cmd.h"
+#include "cmd/export_blocks.h"
 #include "cmd/filter.h"
 #include "cmd/source_cmd.h"
 #include "port/dcpi_out.h"
@@ -26,7 +27,7 @@
 
 struct export
 {
-	const char *output, *version;
+	const char *output, *version, *counts;
 	opt_list images;
 	bool no_inline;
 	const struct exporter *exporter; /* NULL: a row of the table below */
@@ -187,6 +188,13 @@ static int export_folded(struct cmd *c, struct export *x)
 	return cmd_with_source(c, NULL, show_folded, x);
 }
 
+static int export_bb(struct cmd *c, struct export *x)
+{
+	return export_blocks_write(c, &(struct export_blocks){.output = x->output,
+							      .counts = x->counts,
+							      .images = &x->images});
+}
+
 static void show_notes(struct cmd *c, const struct exporter_result *r)
 {
 	const char *text = str_get(&r->notes);
@@ -269,6 +277,7 @@ static const struct format {
 } formats[] = {
 	{"dcpi", export_dcpi, "DCPI profile files, as DIR/EPOCH/HOST/FILE", false},
 	{"folded", export_folded, "call paths as lines for flamegraph.pl and speedscope", true},
+	{"bb", export_bb, "how often each basic block ran, and how sure that is", true},
 };
 
 /* The formats of both tables by number. */
@@ -321,12 +330,16 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 	vec_push(&table, (struct opt){"o output", OPT_STR, &x->output, "PATH", "where to write"});
 	vec_push(&table, (struct opt){"version", OPT_STR, &x->version, "V",
 				      "of DCPI's files: 0.06 or 0.07 (default)"});
+	vec_push(&table, (struct opt){"counts", OPT_STR, &x->counts, "FILE",
+				      "--bb: how often instructions ran, of callgrind "
+				      "--dump-instr=yes"});
 	vec_push(&table, (struct opt){"no-inline", OPT_FLAG, &x->no_inline, NULL,
 				      "inlined calls belong to the procedure they are in"});
 	vec_push(&table, (struct opt){0});
 	rc = cmd_parse(c,
 		       "--dcpi -o DIR [OPTIONS] [DB] [IMAGE...]\n"
 		       "--folded [-o FILE] [OPTIONS] [DB] [IMAGE...]\n"
+		       "--bb [-o FILE] [--counts FILE] [OPTIONS] [DB] [IMAGE...]\n"
 		       "--FORMAT -o FILE [OPTIONS] [DB] [IMAGE...]",
 		       table.v, false, &x->images);
 	vec_release(&table);
@@ -336,6 +349,8 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 	rc = choose_format(c, wanted, &which);
 	if (rc != 0)
 		return rc;
+	if (x->counts && (which >= n_elems(formats) || formats[which].write != export_bb))
+		return err_set(&c->err, -EINVAL, "--counts is for --bb");
 	if (which < n_elems(formats))
 		*ret = &formats[which];
 	else

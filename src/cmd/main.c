@@ -114,7 +114,9 @@ static const struct alias {
 	{"timechart", NULL, "`dwell record --trace` keeps times; then `dwell trace`"},
 	{"lock", NULL,
 	 "`dwell record --off-cpu -g` records who waits where; then `dwell tree --event blocked`"},
-	{"dcpi2bb", NULL, "`dwell export --autofdo` and `--bolt` write counts for compilers"},
+	{"dcpi2bb", NULL,
+	 "`dwell export --bb` writes counts of basic blocks; `--autofdo` and `--bolt` those for "
+	 "compilers"},
 	{"dcpi2pix", NULL, "`dwell list --blocks` counts basic blocks"},
 	{"dcpi2ps", NULL, "`dwell list PROCEDURE -o FILE.html` draws code, `dwell flame` calls"},
 	{"dcpidis", NULL, "`dwell list --asm` shows instructions"},
