@@ -118,6 +118,12 @@ static void v8_each_byte(struct python_env *env, __u32 n_bytes)
 		;
 }
 
+static void v8_each_begin(struct python_env *env)
+{
+	for (__u32 i = 0; i < V8_SEARCH_STEPS && !v8_begins(env, i); i++)
+		;
+}
+
 static void v8_each_inlined(struct python_env *env)
 {
 	for (__u32 i = 0; i < V8_MOST_INLINED && v8_inlined(env); i++)
@@ -149,6 +155,7 @@ void v8_walk_frames(const struct python_input *in, struct python_frames *ret)
 	env->v8.interpreter = in->interpreter;
 	env->v8.pc = in->ip;
 	env->v8.is_exact = !in->ip;
+	env->v8.may_search = 1;
 	if (!INTERPRETER_IS_V8(in->interpreter))
 		fp = 0;
 	while (fp && ret->n_loops < ret->max) {

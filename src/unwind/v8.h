@@ -284,7 +284,7 @@ SCRIPT_STEP bool v8_frame(SCRIPT_ENV *env, __u64 fp)
 	    !script_read(env, function - 1, v->words, V8_FUNCTION_WORDS * 8, V8_SCRIPT_WORDS * 8))
 		return false;
 	v->shared = v->words[l->shared / 8 & 7];
-	v->code = v->words[l->code / 8 & 7];
+	v->own_code = l->code ? v->words[l->code / 8 & 7] : 0;
 	if (!v8_function(env))
 		return false;
 	v->own = v->number;

@@ -23,6 +23,10 @@
  * added for itself (to allocate, a barrier of the garbage collector) have none, and may have
  * another call's position.  What is interrupted between calls counts for the code's own function.
  *
+ * The function has its code, but for code that was entered in the midst of a loop, and since 13 it
+ * has a number in its place.  Then the code is looked for before the address: what begins there is
+ * believed when its Code object says so.
+ *
  * To read a table takes microseconds, so what it said is remembered by address, for as long as the
  * function's code is the same: its number is never given twice in an isolate.
  *
@@ -49,10 +53,13 @@ static struct v8_inlined *v8_inlined_of(SCRIPT_ENV *env, __u64 key);
 static __u64 script_told_key(SCRIPT_ENV *env, __u64 key);
 static void v8_each_byte(SCRIPT_ENV *env, __u32 n_bytes);
 static void v8_each_inlined(SCRIPT_ENV *env);
+static void v8_each_begin(SCRIPT_ENV *env); /* v8_begins(), until that returns 1 */
 
 /* Puts the number of the function whose SharedFunctionInfo is v->shared, which was told of, into
  * v->number; 0: it is none. */
 V8_PART int v8_function(SCRIPT_ENV *env);
+
+#define V8_SEARCH_STEPS 512 /* places where code may begin that are looked at */
 
 #define V8_DATA_LENGTH	  0 /* words read of DeoptimizationData, from its length on */
 #define V8_DATA_LITERALS  3
@@ -71,7 +78,7 @@ V8_PART int v8_open_code(SCRIPT_ENV *env)
 		return 0;
 	v = v8_of(env);
 	l = V8_LAYOUT(v->interpreter);
-	if (!l->code || !v8_is_object(v->code) ||
+	if (!v8_is_object(v->code) ||
 	    !script_read(env, v->code - 1, v->words, V8_CODE_WORDS * 8, V8_SCRIPT_WORDS * 8) ||
 	    v8_map_type(env, v->words[0]) != l->code_type)
 		return 0;
@@ -80,15 +87,60 @@ V8_PART int v8_open_code(SCRIPT_ENV *env)
 	start = l->is_inline ? v->code - 1 + l->start : v->words[l->start / 8 & 7];
 	size = (__u32)(v->words[l->size / 8 & 7] >> 8 * (l->size & 4));
 	v->off = (__u32)(v->pc - start);
-	v->safepoints = start + size;
+	v->safepoints = start + size + 4 * (l->is_new & 1);
 	if (v->pc - start >= size || !v8_is_object(v->data) || !v8_is_object(v->table) ||
 	    v8_map_type(env, v8_object_word(env, v->data, 0)) != l->data_type ||
-	    !script_read(env, v->data - 1 + 8, v->words, V8_SCRIPT_WORDS * 8, V8_SCRIPT_WORDS * 8))
+	    !script_read(env, v->data - 1 + 8, v->words, V8_DATA_WORDS * 8, V8_DATA_WORDS * 8))
 		return 0;
-	v->literals = v->words[V8_DATA_LITERALS];
-	v->positions = v->words[V8_DATA_POSITIONS];
-	v->code_number = v->words[V8_DATA_NUMBER];
+	v->literals = v->words[V8_DATA_LITERALS + (l->is_new & 1)];
+	v->positions = v->words[V8_DATA_POSITIONS + (l->is_new & 1)];
+	v->code_number = v->words[V8_DATA_NUMBER + (l->is_new & 1)];
 	return v->words[V8_DATA_LENGTH] >> 32 >= V8_DATA_POSITIONS;
+}
+
+/* Whether code that v->pc may be in begins at place I before it, which is v->code then; 0: go on,
+ * 1: yes, or there is nothing to read. */
+SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
+{
+	struct v8_walk *v = v8_of(env);
+	const struct v8_layout *l = V8_LAYOUT(v->interpreter);
+	const __u64 align = l->is_old ? 32 : 64, start = (v->pc & -align) - i * align;
+	const __u64 object = start - (l->is_inline ? l->start : l->header);
+	__u64 words[2], begin;
+
+	if (!script_read(env, object, words, 16, 16))
+		return 1;
+	if (!v8_is_object(words[0]) || !v8_is_object(words[1]))
+		return 0;
+	if (l->is_inline) {
+		if (v8_map_type(env, words[0]) != l->code_type)
+			return 0;
+		v->code = object + 1;
+		return 1;
+	}
+	if (!script_read(env, words[1] - 1 + l->start, &begin, 8, 8) || begin != start)
+		return 0;
+	v->code = words[1];
+	return 1;
+}
+
+/* Finds the code that v->pc is in: the function's; or the one that lies there, where that was
+ * entered in the midst of a loop, or the function does not tell; 0: it is not found. */
+V8_PART int v8_find_code(SCRIPT_ENV *env)
+{
+	struct v8_walk *v;
+
+	if (!env)
+		return 0;
+	v = v8_of(env);
+	v->code = v->own_code;
+	if (v8_open_code(env))
+		return 1;
+	v->code = 0;
+	if (!v->may_search)
+		return 0;
+	v8_each_begin(env);
+	return v->code && v8_open_code(env);
 }
 
 /* Whether a script goes on at v->off: its safepoint says where to go when the code is thrown
@@ -219,27 +271,37 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 	return id != 0;
 }
 
-/* Puts what the optimised code that v->code is executes, of function v->own, whose call returns to
- * v->pc; 0: that is not known. */
+/* Whether the entry E tells what v->pc executes. */
+SCRIPT_STEP bool v8_recall(SCRIPT_ENV *env, struct v8_walk *v, const struct v8_inlined *e)
+{
+	if (e->key != v->inlined || e->own_code != v->own_code)
+		return false;
+	if (!e->n)
+		return true;
+	v->code = e->code;
+	return v8_open_code(env) && v->code_number == e->number;
+}
+
+/* Puts what the optimised code at v->pc executes, where its call returns to; the frame's function
+ * is v->own; 0: that is not known. */
 SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 {
 	struct v8_inlined *e;
 	struct v8_walk *v;
 
 	v = v8_of(env);
-	if (!v8_open_code(env))
-		return 0;
-	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->pc), v->code);
-	v->inlined = script_mix(script_mix(v->inlined, v->own), v->code_number);
+	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->pc), v->own);
 	e = v8_inlined_of(env, v->inlined);
-	if (e->key != v->inlined) {
-		e->key = 0;
-		e->n = 0;
+	if (!v8_recall(env, v, e)) {
+		e->key = e->n = 0;
 		v->is_whole = 0;
-		if (v8_is_call(env) && v8_find_position(env))
+		if (v8_find_code(env) && v8_is_call(env) && v8_find_position(env))
 			v8_each_inlined(env);
 		if (!v->is_whole) /* that is remembered, too */
 			e->n = 0;
+		e->code = v->code;
+		e->number = v->code_number;
+		e->own_code = v->own_code;
 		e->key = v->inlined;
 	}
 	for (__u32 i = 0; i < V8_MOST_INLINED; i++) {

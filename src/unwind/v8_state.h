@@ -26,6 +26,10 @@ struct v8_layout {
 	/* Of a Code: its DeoptimizationData, its positions, where its instructions begin, how many
 	 * bytes they are; they are in the Code itself; its safepoints have numbers of 4 bytes. */
 	__u8 data, table, start, size, is_inline, is_old;
+	__u8 header; /* bytes of an InstructionStream before its instructions */
+	/* DeoptimizationData has a word more before its literals, the table of safepoints a number
+	 * before its length. */
+	__u8 is_new;
 };
 
 /* Whether the frame with frame pointer FP, 0 for none, has what v8.h reads below it: the code's
@@ -40,12 +44,15 @@ static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
 						       0, 48, 16, 24, 96, 40, 1, 1},
 	[INTERPRETER_V8_10_2 - INTERPRETER_V8_FIRST] = {2065, 257, 256, 240, 179, 24, 16, 32, 40, 3,
 							0, 48, 16, 24, 128, 40, 1, 0},
-	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 245, 175, 24, 16, 32, 40, 3,
-							0, 48, 16, 24, 40, 56, 0, 0},
-	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 206, 213, 32, 16, 32, 40, 3,
-							0, 24, 8, 16, 40, 52, 0, 0},
-	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 187, 0, 32, 24, 40, 48, 5,
-							3, 0, 0, 0, 0, 0, 0, 0},
+	[INTERPRETER_V8_11_3 - INTERPRETER_V8_FIRST] = {2066, 262, 261, 245, 175, 24, 16,
+							32,   40,  3,	0,   48,  16, 24,
+							40,   56,  0,	0,   16,  0},
+	[INTERPRETER_V8_12_4 - INTERPRETER_V8_FIRST] = {2066, 274, 272, 206, 213, 32, 16,
+							32,   40,  3,	0,   24,  8,  16,
+							40,   52,  0,	0,   32,  0},
+	[INTERPRETER_V8_13_6 - INTERPRETER_V8_FIRST] = {2065, 282, 280, 187, 193, 32, 24,
+							40,   48,  5,	3,   0,	  8,  16,
+							40,   56,  0,	0,   32,  1},
 };
 
 #define V8_LAYOUT(interpreter)                                                                     \
@@ -74,6 +81,7 @@ enum v8_string { V8_SEQUENTIAL, V8_CONS, V8_EXTERNAL, V8_SLICED, V8_THIN = 5 };
 #define V8_SHARED_WORDS	  8
 #define V8_SCRIPT_WORDS	  9
 #define V8_CODE_WORDS	  8
+#define V8_DATA_WORDS	  10
 #define V8_SCOPE_WORDS	  8 /* behind the locals */
 
 /* A process that has V8. */
@@ -88,7 +96,9 @@ struct v8_process {
 #define V8_MOST_INLINED 32
 
 struct v8_inlined {
-	__u64 key;		       /* of process, address, code and recording */
+	__u64 key;		       /* of process, address, function and recording */
+	__u64 code, number;	       /* which code that is, and its own number */
+	__u64 own_code;		       /* what the function had as its code */
 	__u64 n;		       /* 0: it is not known */
 	__u64 frames[V8_MOST_INLINED]; /* the innermost first */
 };
@@ -102,7 +112,7 @@ struct v8_walk {
 	__u32 spare2;
 	__u64 shared_map; /* of each SharedFunctionInfo; 0: not known */
 	__u64 script, id; /* met last, and its number in its isolate */
-	__u64 words[V8_SCRIPT_WORDS + 1];
+	__u64 words[V8_DATA_WORDS + 1];
 	__u64 text, n_bytes; /* where a string's characters are */
 	__u32 kind, is_cut;
 	__u64 more;	   /* the string that it goes on with; 0: none */
@@ -111,12 +121,14 @@ struct v8_walk {
 	__u64 pc;	   /* of the frame */
 	__u64 shared;	   /* a SharedFunctionInfo */
 	__u64 number, own; /* of its function; of the frame's */
-	__u64 code;	   /* the function's, and what that leads to: */
+	__u64 own_code;	   /* the function's code; 0: not told */
+	__u64 code;	   /* that which runs, and what it leads to: */
 	__u64 data, table, safepoints, literals, positions, code_number;
 	__u64 inlined;		  /* the entry's key */
 	__u64 part, position, at; /* of the table of positions, as far as it is read */
 	__u32 shift, is_second, n_found, off;
-	__u32 is_whole, spare; /* the entry was read to its end */
+	__u32 is_whole;	  /* the entry was read to its end */
+	__u32 may_search; /* the frame's code lies in no file */
 };
 
 #endif

@@ -74,5 +74,6 @@ def inlined_functions(node):
                                                      ["w_tick", "w_round", "w_outer", "w_second", "w_leaf"]))
     enough(n_join, 1000, "samples below join")
     note("%d of %d whole, %d of %d with a line" % (n_whole, n_join, n_lines, total))
-    least(n_whole, n_join, 0.9, "paths with all inlined functions")
+    # Code of the first, faster compiler tells less; how soon it is compiled again depends on the machine.
+    least(n_whole, n_join, 0.5, "paths with all inlined functions")
     least(n_lines, total, 0.5, "callers with a line")

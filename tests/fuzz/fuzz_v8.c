@@ -29,7 +29,7 @@ static void put_text(struct wr *w, const char *s)
  * in the function itself. */
 static void put_code(struct wr *w, const struct v8_layout *l)
 {
-	uint64_t words[9] = {0};
+	uint64_t words[V8_DATA_WORDS] = {0};
 	const uint8_t table[] = {0x22, 0x24}; /* offset 17, character 17 */
 
 	words[0] = 0x8101;
@@ -46,7 +46,7 @@ static void put_code(struct wr *w, const struct v8_layout *l)
 	words[0] = 9ull << 32;
 	words[3] = 0x8501;
 	words[8] = 0x8601;
-	put_words(w, words, 9);
+	put_words(w, words, V8_DATA_WORDS);
 	wr_le32(w, 1);
 	wr_le32(w, 0x491);
 	wr_u8(w, 0x28);

@@ -17,8 +17,7 @@ def of_version(name):
     node = p.stdout.strip() + "/package/bin/node"
     node_graph.every_way_of_calling(node)
     node_graph.shares_of_work(node)
-    if name != "node24":  # where a function's code is not found: docs/design/scripts.md
-        node_graph.inlined_functions(node)
+    node_graph.inlined_functions(node)
 
 
 def of_node_16():

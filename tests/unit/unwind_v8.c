@@ -31,6 +31,7 @@ enum {
 	TABLE,
 	LITERALS,
 	POSITIONS,
+	START = 29,
 	SAFEPOINTS
 };
 
@@ -141,27 +142,38 @@ static uint8_t *put_number(uint8_t *to, int64_t n)
 #define POSITION(character, inlined) ((int64_t)((character) + 1) << 1 | (int64_t)(inlined) << 31)
 
 /* Gives the function optimised code that calls at 0x28 and 0x48, into which it was inlined itself:
- * at 0x28 runs character 8 of that, called from 15.  Returns where the code begins. */
-static uint64_t heap_optimise(struct heap *h, uint32_t interpreter)
+ * at 0x28 runs character 8 of that, called from 15.  Unless IS_OWN, the function does not tell of
+ * it.  Returns where the code begins. */
+static uint64_t heap_optimise(struct heap *h, uint32_t interpreter, bool is_own)
 {
 	const struct v8_layout *l = V8_LAYOUT(interpreter);
-	const uint64_t start = HEAP + 128 * CODE + (l->is_inline ? l->start : 100u);
+	const uint64_t start = HEAP + 128 * START;
+	const uint64_t code = l->is_inline ? start - l->start : HEAP + 128 * CODE;
 	const uint32_t size = (uint32_t)(HEAP + 128 * SAFEPOINTS - start);
 	uint8_t *bytes = (uint8_t *)heap_at(h, TABLE, 16), *at = bytes;
-	uint8_t *safepoints = (uint8_t *)heap_at(h, SAFEPOINTS, 0);
+	uint8_t *safepoints = (uint8_t *)heap_at(h, SAFEPOINTS, 0) + 4 * l->is_new;
 
-	*heap_at(h, FUNCTION, l->code) = OBJECT(CODE);
-	heap_type(h, CODE, 4, l->code_type);
-	*heap_at(h, CODE, l->data) = OBJECT(DATA);
-	*heap_at(h, CODE, l->table) = OBJECT(TABLE);
-	if (!l->is_inline)
-		*heap_at(h, CODE, l->start) = start;
-	memcpy((uint8_t *)heap_at(h, CODE, 0) + l->size, &size, 4);
+	uint64_t *words = &h->words[(code - HEAP) / 8];
+
+	if (is_own)
+		*heap_at(h, FUNCTION, l->code) = code + 1;
+	words[0] = OBJECT(MAPS + 4);
+	*heap_at(h, MAPS + 4, 8) = (uint64_t)l->code_type << 32;
+	words[l->data / 8] = OBJECT(DATA);
+	words[l->table / 8] = OBJECT(TABLE);
+	if (!l->is_inline) {
+		words[l->start / 8] = start;
+		h->words[(start - l->header - HEAP) / 8] = OBJECT(MAPS);
+		h->words[(start - l->header - HEAP) / 8 + 1] = code + 1;
+	} else {
+		words[1] = OBJECT(MAPS); /* its relocation */
+	}
+	memcpy((uint8_t *)words + l->size, &size, 4);
 	heap_type(h, DATA, 5, l->data_type);
 	*heap_at(h, DATA, 8) = 9ull << 32;
-	*heap_at(h, DATA, 16 + 8 * 2) = OBJECT(LITERALS);
-	*heap_at(h, DATA, 16 + 8 * 5) = 1ull << 32;
-	*heap_at(h, DATA, 16 + 8 * 7) = OBJECT(POSITIONS);
+	*heap_at(h, DATA, 16 + 8 * (2u + l->is_new)) = OBJECT(LITERALS);
+	*heap_at(h, DATA, 16 + 8 * (5u + l->is_new)) = 1ull << 32;
+	*heap_at(h, DATA, 16 + 8 * (7u + l->is_new)) = OBJECT(POSITIONS);
 	*heap_at(h, LITERALS, 16 + 8 * 3) = OBJECT(SHARED);
 	*heap_at(h, POSITIONS, 8) = 16ull << 32;
 	*heap_at(h, POSITIONS, 16) = POSITION(15, 0);
@@ -172,9 +184,9 @@ static uint64_t heap_optimise(struct heap *h, uint32_t interpreter)
 	at = put_number(at, POSITION(1, 0) - POSITION(8, 1));
 	*heap_at(h, TABLE, 8) = (uint64_t)(at - bytes) << 32;
 	if (l->is_old) {
-		const uint32_t words[] = {2, 1, 0x28, 1, 0x80, 0x48, 0, 0xffffffff};
+		const uint32_t old[] = {2, 1, 0x28, 1, 0x80, 0x48, 0, 0xffffffff};
 
-		memcpy(safepoints, words, sizeof(words));
+		memcpy(safepoints, old, sizeof(old));
 	} else { /* entries of pc, index, where to go */
 		const uint8_t three[] = {2, 0, 0, 0, 0x91, 4, 0, 0, 0x28, 1, 0x81, 0x48, 0, 0};
 
@@ -205,31 +217,33 @@ static uint32_t walk_lines(struct heap *h, uint32_t interpreter, uint64_t avma, 
 	return found.n;
 }
 
+static void inlined_functions(uint32_t i, bool is_own)
+{
+	struct heap h = {0};
+	uint64_t start, lines[2];
+
+	heap_fill(&h, i);
+	start = heap_optimise(&h, i, is_own);
+	EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), 2);
+	EXPECT_EQ(lines[0], 2);
+	EXPECT_EQ(lines[1], 3);
+	/* The compiler's own call, no call, what was interrupted, other code. */
+	EXPECT_EQ(walk_lines(&h, i, start + 0x48, lines), 1);
+	EXPECT_EQ(walk_lines(&h, i, start + 0x27, lines), 1);
+	EXPECT_EQ(walk_lines(&h, i, 0, lines), 1);
+	EXPECT_EQ(walk_lines(&h, i, HEAP + 128 * SAFEPOINTS, lines), 1);
+	EXPECT_EQ(walk_lines(&h, i, start - 1, lines), 1);
+	/* An inlined function that there is none of: nothing is believed. */
+	*heap_at(&h, POSITIONS, 8) = 0;
+	EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), 1);
+}
+
 TEST(inlined_functions_of_optimised_code)
 {
 	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
-		const uint32_t n_inlined = V8_LAYOUT(i)->code ? 2 : 1;
-		struct heap h = {0};
-		uint64_t start, lines[2];
-
-		heap_fill(&h, i);
-		if (n_inlined == 1) { /* its code is not found */
-			EXPECT_EQ(walk_lines(&h, i, HEAP, lines), 1);
-			continue;
-		}
-		start = heap_optimise(&h, i);
-		EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), n_inlined);
-		EXPECT_EQ(lines[0], 2);
-		EXPECT_EQ(lines[1], 3);
-		/* The compiler's own call, no call, what was interrupted, other code. */
-		EXPECT_EQ(walk_lines(&h, i, start + 0x48, lines), 1);
-		EXPECT_EQ(walk_lines(&h, i, start + 0x27, lines), 1);
-		EXPECT_EQ(walk_lines(&h, i, 0, lines), 1);
-		EXPECT_EQ(walk_lines(&h, i, HEAP + 128 * SAFEPOINTS, lines), 1);
-		EXPECT_EQ(walk_lines(&h, i, start - 1, lines), 1);
-		/* An inlined function that there is none of: nothing is believed. */
-		*heap_at(&h, POSITIONS, 8) = 0;
-		EXPECT_EQ(walk_lines(&h, i, start + 0x28, lines), 1);
+		if (V8_LAYOUT(i)->code)
+			inlined_functions(i, true);
+		inlined_functions(i, false);
 	}
 }
 

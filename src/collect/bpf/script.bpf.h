@@ -373,6 +373,17 @@ static __always_inline void v8_each_byte(struct cpu_walk *w, __u32 n_bytes)
 	bpf_loop(n_bytes, v8_next_byte, &w, 0);
 }
 
+/* bpf_loop: a place where code may begin. */
+static int v8_next_begin(__u32 i, struct cpu_walk **walk)
+{
+	return v8_begins(*walk, i);
+}
+
+static __always_inline void v8_each_begin(struct cpu_walk *w)
+{
+	bpf_loop(V8_SEARCH_STEPS, v8_next_begin, &w, 0);
+}
+
 /* bpf_loop: an inlined function. */
 static int v8_next_inlined(__u32 i, struct cpu_walk **walk)
 {
@@ -424,6 +435,7 @@ __noinline int v8_frames(struct cpu_walk *w)
 		return 0;
 	}
 	w->v8.interpreter = known->interpreter;
+	w->v8.may_search = !number;
 	if (w->n_frames >= CHAIN_MAX_FRAMES || !v8_frame(w, w->walk.guessed_fp))
 		return 0;
 	return 1;
