@@ -194,8 +194,9 @@ static void read_cpu_topology(struct reader *f)
 
 #define MOST_CPUS 65536u
 
-/* Notes that the CPUs of LIST, "0-3,8", are NODE's. */
-static void keep_cpus(struct perfdata *pd, uint32_t node, const char *list)
+/* Notes that the CPUs of LIST, "0-3,8", are NODE's.  A CPU is of one node: *BUDGET is how many more
+ * there can be in all lists. */
+static void keep_cpus(struct perfdata *pd, uint32_t node, const char *list, uint32_t *budget)
 {
 	for (const char *s = list; *s;) {
 		char *end;
@@ -205,7 +206,8 @@ static void keep_cpus(struct perfdata *pd, uint32_t node, const char *list)
 			return;
 		if (*end == '-')
 			last = strtoul(end + 1, &end, 10);
-		for (unsigned long cpu = first; cpu <= last && cpu < MOST_CPUS; cpu++)
+		for (unsigned long cpu = first; cpu <= last && cpu < MOST_CPUS && *budget;
+		     cpu++, (*budget)--)
 			*vec_at(&pd->cpu_nodes, cpu) = node + 1;
 		if (*end != ',')
 			return;
@@ -215,6 +217,8 @@ static void keep_cpus(struct perfdata *pd, uint32_t node, const char *list)
 
 static void read_numa(struct reader *f)
 {
+	uint32_t budget = MOST_CPUS;
+
 	for (uint32_t i = 0, n = perfdata_feature_count(f, 24); i < n; i++) {
 		uint32_t node = perfdata_feature_u32(f);
 		uint64_t total = perfdata_feature_u64(f), left = perfdata_feature_u64(f);
@@ -223,7 +227,7 @@ static void read_numa(struct reader *f)
 		say(f, "node %" PRIu32 ": %" PRIu64 " kB, %" PRIu64 " kB free, CPUs %s\n", node,
 		    total, left, cpus);
 		if (!f->r.bad)
-			keep_cpus(f->pd, node, cpus);
+			keep_cpus(f->pd, node, cpus, &budget);
 	}
 }
 
