@@ -90,11 +90,12 @@ def levels_beside_perf_mem():
 
 def lines_beside_perf_c2c():
     synthesize()
-    p = subprocess.run(["perf", "c2c", "report", "-i", "perf.data", "--stdio"], capture_output=True, text=True, check=False)
+    p = subprocess.run(["perf", "c2c", "report", "--no-source", "-i", "perf.data", "--stdio"], capture_output=True, text=True,
+                       check=False)
     # Index, address, node, PA cnt, share, total HITM, local, remote, records, loads, stores
     theirs = [(int(m[1], 16), *(int(x) for x in m[2].split()))
               for m in re.finditer(r"^ +\d+ +(0x[0-9a-f]+) +\S+ +\d+ +[\d.]+% +(\d+ +\d+ +\d+ +\d+ +\d+ +\d+) ", p.stdout, re.M)]
-    if not theirs:
+    if p.returncode or not theirs:
         raise Skipped("perf c2c reports nothing: " + p.stderr.strip()[-100:])
     got = json.loads(sh(DWELL, "mem", "--json", "--by", "line", "-n", "0", "perf.data"))
     ours = {int(r["start"], 16): r for r in got["rows"]}
