@@ -111,9 +111,10 @@ def main():
             if re.match("dwell (record|doctor)", line) and not can_record:
                 print(f"ok {n} - {line} # SKIP this user cannot record the whole machine")
                 continue
-            needs = re.search(r"clickhouse:|pyroscope\+http|top --live", line)
+            needs = [what for form, what in (("clickhouse:|pyroscope\\+http", "a server"), ("top --live", "a daemon and a terminal"),
+                                             ("^systemctl", "the packaged unit")) if re.search(form, line)]
             if needs:
-                print(f"ok {n} - {line} # SKIP needs a {'daemon and a terminal' if 'top' in needs.group() else 'server'}")
+                print(f"ok {n} - {line} # SKIP needs {needs[0]}")
                 continue
             environment["DWELLDB"] = ("recorded" if re.search("dwell (record|import)", line) else
                                       "facts" if "profileme" in page.name else "db")
