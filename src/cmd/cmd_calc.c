@@ -10,6 +10,7 @@ struct calc_cmd {
 	struct calc_args args;
 	opt_list operands, procedures;
 	double cutoff;
+	bool several; /* dcpicalc -procedures P1 P2 -- IMAGE */
 	const char *image;
 };
 
@@ -41,19 +42,36 @@ static int calc_show(struct cmd *c, struct source *s, void *ctx)
 	if (rc >= 0)
 		rc = source_needs(s, SOURCE_SAMPLES, "calc", &c->err);
 	calc_args_fit(&a->args, s);
-	for (size_t i = 0; rc >= 0 && i < a->procedures.n; i++)
+	for (size_t i = 0; rc >= 0 && i < a->procedures.n; i++) {
+		if (a->several)
+			str_addf(&c->out, "; PROC %s\n", a->procedures.v[i]);
 		rc = calc_one(c, a, s, a->procedures.v[i]);
+	}
 	return rc;
+}
+
+/* dcpicalc(1): the last operand is the image, all others are procedures. */
+static int calc_take_several(struct cmd *c, struct calc_cmd *a)
+{
+	if (a->operands.n < 2)
+		return err_set(&c->err, -EINVAL,
+			       "-procedures needs procedures and behind -- an image");
+	a->image = a->operands.v[--a->operands.n];
+	vec_each (p, &a->operands)
+		vec_push(&a->procedures, *p);
+	return 0;
 }
 
 /* Sorts operands into procedures and an image. */
 static int calc_take_operands(struct cmd *c, struct calc_cmd *a, const char *more)
 {
 	cmd_take_source(c, &a->operands);
-	if (more && c->emit.format != EMIT_TABLE)
+	if ((more || a->several) && c->emit.format != EMIT_TABLE)
 		return err_set(
 			&c->err, -EINVAL,
 			"--procedures: several tables are for people; without --json and --csv");
+	if (a->several)
+		return calc_take_several(c, a);
 	if (more) {
 		for (char *word, *rest = (char *)more; (word = strsep(&rest, ",")) != NULL;)
 			if (*word)
@@ -78,8 +96,9 @@ int cmd_calc(struct cmd *c)
 	const struct opt table[] = {
 		{"cutoff", OPT_DOUBLE, &a.cutoff, "P",
 		 "leave out blocks with less than P percent of the time"},
-		{"procedures", OPT_STR, &more, "P[,P...]",
-		 "several procedures, one after the other"},
+		{"procedures", c->dcpi ? OPT_FLAG : OPT_STR, c->dcpi ? (void *)&a.several : &more,
+		 c->dcpi ? NULL : "P[,P...]", "several procedures, one after the other"},
+		{"print-opcode", OPT_SAY, NULL, "instructions are shown without their bytes", NULL},
 		CALC_OPTIONS(&a.args),
 		{0},
 	};

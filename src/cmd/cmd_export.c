@@ -316,6 +316,28 @@ static int choose_format(struct cmd *c, const bool *wanted, size_t *ret)
 	return rc;
 }
 
+/* dcpi2bb's own options, from its man page; its name has chosen the format. */
+static int parse_dcpi2bb(struct cmd *c, struct export *x)
+{
+	bool counts = false; /* that is what there is */
+	const struct opt table[] = {
+		{"o output", OPT_STR, &x->output, "PATH", "where to write"},
+		{"counts", OPT_FLAG, &counts, NULL, "write how often blocks ran, as without it"},
+		{"make-bbdb", OPT_SAY, NULL, "there is no database of blocks; -o FILE keeps counts",
+		 NULL},
+		{"pm load-lat trace", OPT_SAY, NULL,
+		 "counts alone are written; `dwell prof --pm` shows what else samples tell", NULL},
+		{"scale", OPT_SAY, NULL,
+		 "counts of retired instructions are scaled, those of branches cannot be", NULL},
+		{0},
+	};
+	const int rc = cmd_parse(c, "[-o FILE] [OPTIONS] [IMAGE...]", table, false, &x->images);
+
+	if (rc == 0)
+		cmd_take_source(c, &x->images);
+	return rc;
+}
+
 static int export_parse(struct cmd *c, struct export *x, const struct format **ret)
 {
 	_mem_ bool *wanted = xcalloc(n_formats(), sizeof(*wanted));
@@ -364,11 +386,13 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 
 int cmd_export(struct cmd *c)
 {
-	const struct format *format;
+	const struct format *format = NULL;
 	struct export x = {0};
-	int rc = export_parse(c, &x, &format);
+	int rc = c->word ? parse_dcpi2bb(c, &x) : export_parse(c, &x, &format);
 
-	if (rc == 0)
+	if (rc == 0 && c->word)
+		rc = export_bb(c, &x);
+	else if (rc == 0)
 		rc = format ? format->write(c, &x) : export_file(c, &x);
 	vec_release(&x.images);
 	return rc;

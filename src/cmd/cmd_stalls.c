@@ -128,6 +128,7 @@ int cmd_why(struct cmd *c)
 {
 	struct stalls_cmd a = {.n = STALL_ROWS, .n_procs = STALL_PROCS, .why = true};
 	const struct opt table[] = {
+		{"pr", OPT_SAY, NULL, "it shows no progress", NULL}, /* dcpiwhatcg's */
 		{"stall", OPT_STR, &a.stall, "KIND",
 		 "list the procedures that may have suffered from KIND"},
 		{"procedures", OPT_U64, &a.n_procs, "N",

@@ -75,6 +75,7 @@ static const struct command commands[] = {
 static const struct dcpi_name {
 	const char *name, *command, *word;
 } dcpi_names[] = {
+	{"dcpi2bb", "export", "bb"}, /* the format that it asks for */
 	{"dcpicalc", "calc", NULL},
 	{"dcpicat", "cat", NULL},
 	{"dcpictl", "ctl", NULL},
@@ -114,17 +115,29 @@ static const struct alias {
 	{"timechart", NULL, "`dwell record --trace` keeps times; then `dwell trace`"},
 	{"lock", NULL,
 	 "`dwell record --off-cpu -g` records who waits where; then `dwell tree --event blocked`"},
+	{"dcpi", NULL, "`dwell help` lists the commands"},
 	{"dcpi2bb", NULL,
 	 "`dwell export --bb` writes counts of basic blocks; `--autofdo` and `--bolt` those for "
 	 "compilers"},
-	{"dcpi2pix", NULL, "`dwell list --blocks` counts basic blocks"},
+	{"dcpi2pix", NULL, "`dwell export --bb` writes counts of basic blocks"},
 	{"dcpi2ps", NULL, "`dwell list PROCEDURE -o FILE.html` draws code, `dwell flame` calls"},
+	{"dcpicc", NULL, "columns of source lines are not told apart; `dwell list` counts by line"},
+	{"dcpicoverage", NULL,
+	 "samples do not tell what never ran; `dwell list --blocks --counts FILE` shows the blocks "
+	 "that callgrind counted 0 times"},
 	{"dcpidis", NULL, "`dwell list --asm` shows instructions"},
+	{"dcpiflow", NULL,
+	 "`dwell list --blocks` and `dwell calc` show the blocks and loops of a procedure"},
+	{"dcpikdiff", NULL, "the running kernel's code is not compared with its file's"},
 	{"c2c", NULL, "`dwell mem --by line` shows cache lines that threads contend for"},
 	{"dcpildlatency", NULL, "`dwell prof --pm any:latency` adds up what loads waited"},
 	{"dcpisource", NULL, "`dwell list --both` shows source with instructions"},
 	{"dcpisumxct", NULL, "`dwell list --blocks --counts FILE` reads callgrind's counts"},
 	{"dcpix", NULL, "`dwell list --blocks --counts FILE` reads callgrind's counts"},
+	{"dcpiuninstall", NULL, "`apt-get remove dwell dwelld`, or what installed it"},
+	{"dcpiupcalls", NULL,
+	 "no user code runs on samples; `dwell record --trace` keeps each one"},
+	{"dcpivarg", NULL, "values are not sampled; `dwell record -g` records callers"},
 	{"dcpivcat", NULL, "values are not sampled"},
 	{"dcpivlst", NULL, "values are not sampled"},
 	{"dcpivprofiler", NULL, "values are not sampled"},

@@ -3,7 +3,9 @@ ln -s "$BUILD/dwell" dcpiprof
 DCPIDB=db ./dcpiprof -no_header -event cycles prog
 ./dcpiprof -x
 # Programs of DCPI's that dwell does not have.
-for name in dcpi2bb dcpicoverage; do
+for name in dcpi dcpi2pix dcpi2ps dcpicc dcpicoverage dcpidis dcpiflow dcpikdiff dcpildlatency dcpisource dcpisumxct \
+	dcpiuninstall dcpiupcalls dcpivarg dcpivcat dcpivlst dcpivprofiler dcpix; do
 	ln -s "$BUILD/dwell" $name
-	./$name prog
+	./$name prog || [ $? = 2 ] || echo "exit $?"
 done
+dwell dcpicoverage prog || echo "exit $?"
