@@ -6,6 +6,15 @@
 
 #define MOST_PROBED 40 /* lines of a header */
 
+/* The format's space is a blank or a tab. */
+static void skip_space(struct text_line *l)
+{
+	while (l->n && (*l->text == ' ' || *l->text == '\t')) {
+		l->text++;
+		l->n--;
+	}
+}
+
 void callgrind_begin(struct callgrind_reader *r, struct arena *arena)
 {
 	*r = (struct callgrind_reader){.arena = arena, .has_line = true};
@@ -49,7 +58,7 @@ static int parse_name(struct callgrind_reader *r, struct callgrind_names *names,
 	}
 	rest.text++;
 	rest.n--;
-	text_line_skip(&rest, ' ');
+	skip_space(&rest);
 	i = index_find(&names->index, hash_u64(number), same_number, names, &number);
 	if (i == INDEX_NONE && !rest.n)
 		return err_set(err, -EBADMSG, "name (%llu) was not told before",
@@ -66,49 +75,90 @@ static int parse_name(struct callgrind_reader *r, struct callgrind_names *names,
 	return 0;
 }
 
+/* "0x40" or "64". */
+static bool parse_number(struct text_line *l, uint64_t *ret)
+{
+	if (l->n <= 2 || l->text[0] != '0' || (l->text[1] != 'x' && l->text[1] != 'X'))
+		return text_line_number(l, 10, ret);
+	l->text += 2;
+	l->n -= 2;
+	return text_line_number(l, 16, ret);
+}
+
+static bool at_space(const struct text_line *l)
+{
+	return !l->n || *l->text == ' ' || *l->text == '\t';
+}
+
 /* "0x40", "64", "+3", "-3", "*": the last one and what is added. */
 static bool parse_position(struct text_line *l, uint64_t *last)
 {
-	const char sign = l->n ? *l->text : 0;
 	uint64_t v;
+	char sign;
 
+	skip_space(l);
+	sign = l->n ? *l->text : 0;
 	if (sign == '*' || sign == '+' || sign == '-') {
 		l->text++;
 		l->n--;
 		if (sign == '*')
 			return true;
 	}
-	if (l->n > 2 && l->text[0] == '0' && (l->text[1] == 'x' || l->text[1] == 'X')) {
-		l->text += 2;
-		l->n -= 2;
-		if (!text_line_number(l, 16, &v))
-			return false;
-	} else if (!text_line_number(l, 10, &v)) {
+	if (!parse_number(l, &v))
 		return false;
-	}
 	*last = sign == '+' ? *last + v : sign == '-' ? *last - v : v;
 	return true;
+}
+
+static int no_number(const struct text_line *l, const char *what, struct err *err)
+{
+	return err_set(err, -EBADMSG, "'%.*s' is no %s", (int)(l->n < 40 ? l->n : 40), l->text,
+		       what);
+}
+
+/* A cost is a number; Xdebug writes how much less memory there is as a negative one. */
+static int parse_cost(struct callgrind_reader *r, struct text_line *l, uint64_t *ret,
+		      struct err *err)
+{
+	const bool negative = *l->text == '-';
+	struct text_line number = *l;
+
+	number.text += negative;
+	number.n -= negative;
+	if (*l->text == '+' || *l->text == '*')
+		return err_set(err, -EBADMSG,
+			       "'%.*s' is no cost: positions may be relative, costs may not",
+			       (int)(l->n < 40 ? l->n : 40), l->text);
+	if (!parse_number(&number, ret) || !at_space(&number))
+		return no_number(l, "cost", err);
+	if (negative && *ret) {
+		r->n_negative++;
+		*ret = 0;
+	}
+	*l = number;
+	return 0;
 }
 
 static int parse_costs(struct callgrind_reader *r, struct text_line l, struct callgrind_line *ret,
 		       struct err *err)
 {
 	if (r->has_instr && !parse_position(&l, &r->instr))
-		return err_set(err, -EBADMSG, "'%.*s' is no address", (int)(l.n < 40 ? l.n : 40),
-			       l.text);
-	text_line_skip(&l, ' ');
+		return no_number(&l, "address", err);
+	if (r->has_bb && !parse_position(&l, &r->bb))
+		return no_number(&l, "address of a block", err);
 	if (r->has_line && !parse_position(&l, &r->line))
-		return err_set(err, -EBADMSG, "'%.*s' is no line", (int)(l.n < 40 ? l.n : 40),
-			       l.text);
+		return no_number(&l, "line", err);
+	if (!at_space(&l))
+		return no_number(&l, "position", err);
 	ret->kind = CALLGRIND_COSTS;
 	ret->instr = r->has_instr ? r->instr : 0;
 	ret->line = r->has_line ? r->line : 0;
-	for (text_line_skip(&l, ' '); l.n; text_line_skip(&l, ' ')) {
+	for (skip_space(&l); l.n; skip_space(&l)) {
 		uint64_t v;
+		const int rc = parse_cost(r, &l, &v, err);
 
-		if (!text_line_number(&l, 10, &v) || (l.n && *l.text != ' '))
-			return err_set(err, -EBADMSG, "'%.*s' is no cost",
-				       (int)(l.n < 40 ? l.n : 40), l.text);
+		if (rc < 0)
+			return rc;
 		if (ret->n_costs == CALLGRIND_MOST_EVENTS)
 			return err_set(err, -E2BIG, "more than %d costs on a line",
 				       CALLGRIND_MOST_EVENTS);
@@ -137,13 +187,14 @@ static int parse_header(struct callgrind_reader *r, struct text_line l, struct c
 {
 	if (cut_prefix(&l, "positions:")) {
 		r->has_instr = has_word(&l, "instr");
+		r->has_bb = has_word(&l, "bb");
 		r->has_line = has_word(&l, "line");
 	} else if (cut_prefix(&l, "events:")) {
-		text_line_skip(&l, ' ');
+		skip_space(&l);
 		ret->kind = CALLGRIND_EVENTS;
 		ret->name = arena_strndup(r->arena, l.text, l.n);
 	} else if (cut_prefix(&l, "cmd:")) {
-		text_line_skip(&l, ' ');
+		skip_space(&l);
 		ret->kind = CALLGRIND_COMMAND;
 		ret->name = arena_strndup(r->arena, l.text, l.n);
 	} else if (cut_prefix(&l, "summary:") || cut_prefix(&l, "totals:")) {
@@ -158,13 +209,23 @@ int callgrind_parse(struct callgrind_reader *r, const struct text_line *line,
 	static const struct {
 		const char *prefix;
 		enum callgrind_kind kind;
-	} names[] = {{"ob=", CALLGRIND_OB},   {"fl=", CALLGRIND_FL},   {"fi=", CALLGRIND_FI},
-		     {"fe=", CALLGRIND_FI},   {"fn=", CALLGRIND_FN},   {"cob=", CALLGRIND_COB},
-		     {"cfi=", CALLGRIND_CFI}, {"cfl=", CALLGRIND_CFI}, {"cfn=", CALLGRIND_CFN}};
+	} names[] = {
+		{"ob=", CALLGRIND_OB},
+		{"fl=", CALLGRIND_FL},
+		{"fi=", CALLGRIND_FI},
+		{"fe=", CALLGRIND_FI},
+		{"fn=", CALLGRIND_FN},
+		{"cob=", CALLGRIND_COB},
+		{"cfi=", CALLGRIND_CFI},
+		{"cfl=", CALLGRIND_CFI},
+		{"cfn=", CALLGRIND_CFN},
+		/* not on the page; --collect-jumps=yes writes them, with names told here first */
+		{"jfi=", CALLGRIND_JFI},
+		{"jfn=", CALLGRIND_JFN}};
 	struct text_line l = *line;
 
 	*ret = (struct callgrind_line){0};
-	text_line_skip(&l, ' ');
+	skip_space(&l);
 	if (!l.n || *l.text == '#')
 		return 0;
 	if ((*l.text >= '0' && *l.text <= '9') || *l.text == '+' || *l.text == '-' ||
@@ -179,11 +240,13 @@ int callgrind_parse(struct callgrind_reader *r, const struct text_line *line,
 			const enum callgrind_kind k = names[i].kind;
 
 			ret->kind = k;
-			text_line_skip(&l, ' ');
+			skip_space(&l);
 			return parse_name(r,
-					  k == CALLGRIND_OB || k == CALLGRIND_COB   ? &r->objects
-					  : k == CALLGRIND_FN || k == CALLGRIND_CFN ? &r->functions
-										    : &r->files,
+					  k == CALLGRIND_OB || k == CALLGRIND_COB ? &r->objects
+					  : k == CALLGRIND_FN || k == CALLGRIND_CFN ||
+							  k == CALLGRIND_JFN
+						  ? &r->functions
+						  : &r->files,
 					  l, &ret->name, err);
 		}
 	if (memchr(l.text, ':', l.n))

@@ -21,6 +21,8 @@ enum callgrind_kind {
 	CALLGRIND_COB,
 	CALLGRIND_CFI, /* cfi= and cfl= */
 	CALLGRIND_CFN,
+	CALLGRIND_JFI, /* NAME of a jump's target */
+	CALLGRIND_JFN,
 	CALLGRIND_CALLS, /* the next costs are what the call has below it */
 	CALLGRIND_COSTS,
 	CALLGRIND_TOTAL, /* totals: and summary: */
@@ -48,8 +50,9 @@ struct callgrind_names {
 
 struct callgrind_reader {
 	struct callgrind_names objects, files, functions;
-	uint64_t instr, line; /* the last positions */
-	bool has_instr, has_line;
+	uint64_t instr, bb, line; /* the last positions */
+	bool has_instr, has_bb, has_line;
+	uint64_t n_negative; /* costs below 0, which count 0 */
 	struct arena *arena; /* the caller's: names live in it */
 };
 

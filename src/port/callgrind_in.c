@@ -14,23 +14,51 @@ struct callgrind_in {
 	uint64_t n_calls;
 	uint32_t owner;
 	size_t n_events;
+	uint32_t column[CALLGRIND_MOST_EVENTS]; /* by event of this part */
+	bool has_part;
 };
 
-static void read_events(struct callgrind_in *in, const char *names)
+static bool is_column(const struct stacks *s, size_t c, const char *name)
 {
+	return c < s->columns.n && strcmp(s->columns.v[c].event, name) == 0;
+}
+
+static uint32_t find_column(const struct stacks *s, const char *name)
+{
+	for (uint32_t c = 0; c < s->columns.n; c++)
+		if (is_column(s, c, name))
+			return c;
+	return UINT32_MAX;
+}
+
+/* The parts of a file may have their events in another order, but no others than the first. */
+static int read_events(struct callgrind_in *in, const char *names, struct err *err)
+{
+	in->n_events = 0;
 	while (*names) {
 		const size_t n = strcspn(names, " \t");
 		const char *name = stacks_make_text(in->make, names, n);
+		uint32_t c = (uint32_t)in->n_events;
 
-		if (n && in->n_events < CALLGRIND_MOST_EVENTS) {
-			stacks_make_column(in->make, name, "count", STACK_SAMPLES, 1);
-			in->n_events++;
-		}
 		names += n + (names[n] != 0);
+		if (!n)
+			continue;
+		if (in->n_events == CALLGRIND_MOST_EVENTS)
+			return err_set(err, -E2BIG, "more than %d events", CALLGRIND_MOST_EVENTS);
+		if (!in->has_part)
+			stacks_make_column(in->make, name, "count", STACK_SAMPLES, 1);
+		else if (!is_column(in->make->s, c, name))
+			c = find_column(in->make->s, name);
+		if (c == UINT32_MAX)
+			return err_set(err, -EPROTONOSUPPORT,
+				       "the event '%s' is in none of the parts before", name);
+		in->column[in->n_events++] = c;
 	}
+	in->has_part = true;
+	return 0;
 }
 
-static void read_costs(struct callgrind_in *in, const struct callgrind_line *l)
+static int read_costs(struct callgrind_in *in, const struct callgrind_line *l, struct err *err)
 {
 	const bool has_image = in->ob && *in->ob && strcmp(in->ob, "???") != 0;
 	const uint32_t image =
@@ -48,14 +76,17 @@ static void read_costs(struct callgrind_in *in, const struct callgrind_line *l)
 	if (in->is_call) {
 		in->is_call = false;
 		in->n_calls++;
-		return;
+		return 0;
 	}
+	if (l->n_costs > in->n_events)
+		return err_set(err, -EBADMSG, "%u costs of %zu events", l->n_costs, in->n_events);
 	line.function = stacks_make_function(in->make, &fn);
 	line.line = l->line < UINT32_MAX ? (uint32_t)l->line : 0;
 	node = stacks_make_node(in->make, 0, stacks_make_place(in->make, image, 0, &line, 1));
 	amounts = stacks_make_value(in->make, node, in->owner);
-	for (unsigned c = 0; c < l->n_costs && c < in->n_events; c++)
-		amounts[c] += l->costs[c];
+	for (unsigned c = 0; c < l->n_costs; c++)
+		amounts[in->column[c]] += l->costs[c];
+	return 0;
 }
 
 static int read_callgrind_line(struct callgrind_in *in, const struct callgrind_line *l,
@@ -63,9 +94,7 @@ static int read_callgrind_line(struct callgrind_in *in, const struct callgrind_l
 {
 	switch (l->kind) {
 	case CALLGRIND_EVENTS:
-		if (!in->n_events)
-			read_events(in, l->name);
-		break;
+		return read_events(in, l->name, err);
 	case CALLGRIND_COMMAND:
 		in->make->s->command = l->name;
 		break;
@@ -89,12 +118,13 @@ static int read_callgrind_line(struct callgrind_in *in, const struct callgrind_l
 			return err_set(err, -EBADMSG, "costs stand before \"events:\"");
 		if (!in->fn)
 			return err_set(err, -EBADMSG, "costs stand before \"fn=\"");
-		read_costs(in, l);
-		break;
+		return read_costs(in, l, err);
 	case CALLGRIND_OTHER:
 	case CALLGRIND_COB:
 	case CALLGRIND_CFI:
 	case CALLGRIND_CFN:
+	case CALLGRIND_JFI:
+	case CALLGRIND_JFN:
 	case CALLGRIND_TOTAL:
 		break;
 	}
@@ -121,6 +151,8 @@ int callgrind_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, 
 		if (rc < 0)
 			err_prefix(err, rc, "line %zu", number);
 	}
+	if (reader.n_negative)
+		str_addf(job->notes, "%" PRIu64 " costs below 0 count as 0\n", reader.n_negative);
 	callgrind_end(&reader);
 	if (in.n_calls)
 		str_addf(job->notes,

@@ -254,8 +254,11 @@ int firefox_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, st
 	in.libs = json_in_get(all, "libs");
 	meta = json_in_get(all, "meta");
 	threads = json_in_get(all, "threads");
-	if (!json_in_u32(json_in_get(meta, "preprocessedProfileVersion"), &version) ||
-	    version < OLDEST)
+	if (!json_in_u32(json_in_get(meta, "preprocessedProfileVersion"), &version))
+		rc = err_set(
+			err, -EPROTONOSUPPORT,
+			"is as Firefox writes it; open it in the Firefox Profiler and save it");
+	else if (version < OLDEST)
 		rc = err_set(err, -EPROTONOSUPPORT, "version %u; from %u on they are read", version,
 			     OLDEST);
 	make_columns(&in, threads);

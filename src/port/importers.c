@@ -14,6 +14,7 @@
 #include "formats/gzip.h"
 #include "formats/perf_script.h"
 #include "formats/pprof.h"
+#include "formats/utf16.h"
 
 #define MOST_UNPACKED ((size_t)1 << 30) /* bytes that come out of a packed file */
 #define PROBED_BYTES  ((size_t)1 << 16)
@@ -44,13 +45,23 @@ static bool is_speedscope(const uint8_t *bytes, size_t n)
 
 static bool is_firefox(const uint8_t *bytes, size_t n)
 {
-	return is_json(bytes, n) && has_key(bytes, n, "\"preprocessedProfileVersion\"");
+	if (!is_json(bytes, n))
+		return false;
+	/* What Firefox itself writes has no such version: the reader says what to do with it. */
+	return has_key(bytes, n, "\"preprocessedProfileVersion\"") ||
+	       (has_key(bytes, n, "\"threads\"") && has_key(bytes, n, "\"stackTable\"") &&
+		has_key(bytes, n, "\"frameTable\""));
 }
 
+/* A trace of Chrome's has pieces of such profiles among other things. */
 static bool is_cpuprofile(const uint8_t *bytes, size_t n)
 {
-	return is_json(bytes, n) && has_key(bytes, n, "\"nodes\"") &&
-	       has_key(bytes, n, "\"callFrame\"") && has_key(bytes, n, "\"startTime\"");
+	if (!is_json(bytes, n) || has_key(bytes, n, "\"traceEvents\":") ||
+	    !has_key(bytes, n, "\"startTime\""))
+		return false;
+	return (has_key(bytes, n, "\"nodes\"") && has_key(bytes, n, "\"callFrame\"")) ||
+	       (has_key(bytes, n, "\"head\"") && has_key(bytes, n, "\"functionName\"") &&
+		has_key(bytes, n, "\"hitCount\""));
 }
 
 /* A message of pprof's has no magic: it begins with any of its fields, and parses to its end. */
@@ -108,7 +119,7 @@ static const struct importer *probe_bytes(const uint8_t *bytes, size_t n)
 	return NULL;
 }
 
-/* A file's bytes, unpacked. */
+/* A file's bytes, unpacked, and as UTF-8 without a mark. */
 struct importer_file {
 	struct file_map map;
 	struct wr room;
@@ -124,6 +135,24 @@ static void close_file(struct importer_file *f)
 {
 	file_map_close(&f->map);
 	wr_release(&f->room);
+}
+
+static void drop_mark(struct importer_file *f)
+{
+	struct wr text = {0};
+	size_t n_mark;
+
+	if (utf16_probe(f->bytes, f->n)) {
+		utf16_read(f->bytes, f->n, &text);
+		wr_release(&f->room);
+		f->room = text;
+		f->bytes = text.v;
+		f->n = text.n;
+	} else {
+		n_mark = utf8_mark(f->bytes, f->n);
+		f->bytes += n_mark;
+		f->n -= n_mark;
+	}
 }
 
 static int open_file(struct importer_file *f, const char *path, struct err *err)
@@ -151,6 +180,7 @@ static int open_file(struct importer_file *f, const char *path, struct err *err)
 		f->bytes = f->room.v;
 		f->n = f->room.n;
 	}
+	drop_mark(f);
 	f->importer = f->n ? probe_bytes(f->bytes, f->n) : NULL;
 	return 0;
 }

@@ -126,14 +126,20 @@ static void read_sampled(struct speedscope_in *in, const struct json_in *profile
 	}
 }
 
-/* Times at which frames open and close: what is open between two of them has that time. */
-static void read_evented(struct speedscope_in *in, const struct json_in *profile)
+struct open_frame {
+	uint32_t frame, node;
+};
+
+/* Times at which frames open and close, in order: what is open between two of them has that time.
+ * Each frame is closed, the innermost first. */
+static int read_evented(struct speedscope_in *in, const struct json_in *profile, struct err *err)
 {
 	const struct json_in *events = json_in_get(profile, "events");
-	VEC(uint32_t) open = {0};
+	VEC(struct open_frame) open = {0};
 	double last = 0;
+	int rc = 0;
 
-	for (size_t i = 0; i < json_in_n(events); i++) {
+	for (size_t i = 0; i < json_in_n(events) && rc >= 0; i++) {
 		const struct json_in *e = json_in_at(events, i);
 		const char *type = json_in_text(json_in_get(e, "type"));
 		uint32_t frame;
@@ -145,21 +151,31 @@ static void read_evented(struct speedscope_in *in, const struct json_in *profile
 			in->n_broken++;
 			continue;
 		}
-		if (open.n)
-			add_weight(in, open.v[open.n - 1], at - last);
+		if (i && at < last)
+			rc = err_set(err, -EBADMSG, "event %zu is earlier than the one before it",
+				     i);
+		else if (open.n)
+			add_weight(in, open.v[open.n - 1].node, at - last);
 		last = at;
 		if (*type == 'O') {
-			const uint32_t caller = open.n ? open.v[open.n - 1] : 0;
+			const uint32_t caller = open.n ? open.v[open.n - 1].node : 0;
 
-			vec_push(&open,
-				 stacks_make_node(in->make, caller, place_of_frame(in, frame)));
-		} else if (open.n) {
+			vec_add(&open);
+			open.v[open.n - 1].frame = frame;
+			open.v[open.n - 1].node =
+				stacks_make_node(in->make, caller, place_of_frame(in, frame));
+		} else if (open.n && open.v[open.n - 1].frame == frame) {
 			open.n--;
 		} else {
-			in->n_broken++;
+			rc = err_set(err, -EBADMSG,
+				     "event %zu closes a frame that is not the innermost open one",
+				     i);
 		}
 	}
+	if (rc >= 0 && open.n)
+		rc = err_set(err, -EBADMSG, "%zu frames are not closed", open.n);
 	vec_release(&open);
+	return rc;
 }
 
 int speedscope_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err)
@@ -194,11 +210,13 @@ int speedscope_in_read(const uint8_t *bytes, size_t n, struct importer_job *job,
 		if (type && strcmp(type, "sampled") == 0)
 			read_sampled(&in, p);
 		else if (type && strcmp(type, "evented") == 0)
-			read_evented(&in, p);
+			rc = read_evented(&in, p, err);
 		else
 			rc = err_set(err, -EPROTONOSUPPORT,
 				     "profile %zu is of type '%s'; sampled and evented are read", i,
 				     type ? type : "");
+		if (rc < 0 && rc != -EPROTONOSUPPORT)
+			err_prefix(err, rc, "profile %zu", i);
 	}
 	if (rc >= 0 && in.n_broken)
 		rc = err_set(err, -EBADMSG, "%llu samples have no frames, weights or times",

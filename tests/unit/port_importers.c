@@ -170,3 +170,31 @@ TEST(a_frame_of_brackets_without_a_beginning_has_no_image)
 		EXPECT_EQ(f.image.n, 0);
 	}
 }
+
+/* Lines of files before 2016 begin with 1, but where the one of "(root)" is -1. */
+TEST(lines_of_old_cpuprofiles)
+{
+	static const char format[] =
+		"{\"head\":{\"functionName\":\"(root)\",\"lineNumber\":%d,\"id\":1,\"children\":[{"
+		"\"functionName\":\"f\",\"lineNumber\":7,\"id\":2,\"hitCount\":3,\"children\":[]}]}"
+		","
+		"\"startTime\":1,\"endTime\":2,\"samples\":[2,2],\"timestamps\":[1000,4000]}";
+
+	for (int root = -1; root <= 0; root++) {
+		const struct importer *im = stacks_t_importer("profile of V8");
+		struct str text = {0}, notes = {0};
+		struct stacks s;
+
+		str_addf(&text, format, root);
+		EXPECT(im->probe((const uint8_t *)str_get(&text), text.n));
+		REQUIRE(importer_read(im, (const uint8_t *)str_get(&text), text.n, &s, NULL, &notes,
+				      NULL) == 0);
+		REQUIRE(s.functions.n == 2 && s.columns.n == 2);
+		EXPECT_EQ(s.functions.v[1].line, root == -1 ? 8 : 7);
+		EXPECT_EQ(s.columns.v[0].total, 2);
+		EXPECT_EQ(s.columns.v[1].total, 3000000);
+		stacks_release(&s);
+		str_release(&notes);
+		str_release(&text);
+	}
+}
