@@ -85,7 +85,7 @@ static int read_costs(struct callgrind_in *in, const struct callgrind_line *l, s
 	node = stacks_make_node(in->make, 0, stacks_make_place(in->make, image, 0, &line, 1));
 	amounts = stacks_make_value(in->make, node, in->owner);
 	for (unsigned c = 0; c < l->n_costs; c++)
-		amounts[in->column[c]] += l->costs[c];
+		stacks_make_add(in->make, &amounts[in->column[c]], l->costs[c]);
 	return 0;
 }
 

@@ -158,8 +158,8 @@ static int add_sample(struct cpuprofile_in *in, uint32_t owner, uint32_t i, uint
 	if (rc < 0 || in->node_of[i] <= 1)
 		return rc;
 	amounts = stacks_make_value(in->make, in->node_of[i] - 1, owner);
-	amounts[0] += count;
-	amounts[1] += ns;
+	stacks_make_add(in->make, &amounts[0], count);
+	stacks_make_add(in->make, &amounts[1], ns);
 	return 0;
 }
 

@@ -209,8 +209,10 @@ static int read_samples(struct firefox_in *in, struct err *err)
 		if (!(fabs(w * scale) < 1e18))
 			return err_set(err, -EBADMSG, "sample %zu has a weight of %g", i, w);
 		if (w > 0)
-			stacks_make_value(in->make, in->node_of[at], owner)[column] +=
-				(uint64_t)llround(w * scale);
+			stacks_make_add(
+				in->make,
+				&stacks_make_value(in->make, in->node_of[at], owner)[column],
+				(uint64_t)llround(w * scale));
 	}
 	return 0;
 }

@@ -62,7 +62,8 @@ int folded_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, str
 			node = stacks_make_node(&job->make, node,
 						read_frame(job, frame, node == 0));
 		if (node && count)
-			*stacks_make_value(&job->make, node, owner) += count;
+			stacks_make_add(&job->make, stacks_make_value(&job->make, node, owner),
+					count);
 	}
 	return 0;
 }

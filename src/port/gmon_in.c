@@ -62,9 +62,10 @@ int gmon_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struc
 					&job->make, 0,
 					stacks_make_place(&job->make, fn.image, svma, &line, 1)),
 				owner);
-			amounts[0] += count;
+			stacks_make_add(&job->make, &amounts[0], count);
 			if (job->make.s->columns.n > 1)
-				amounts[1] += count * job->make.s->columns.v[1].period;
+				stacks_make_add_times(&job->make, &amounts[1], count,
+						      job->make.s->columns.v[1].period);
 		}
 	}
 	if (rc >= 0 && g.arcs.n)

@@ -103,9 +103,9 @@ static void gperf_take(struct gperf_in *in, const struct gperf_sample *s, uint32
 		node = stacks_make_node(in->make, node,
 					gperf_place(in, pcs[k] - (k > 0 && pcs[k] > 0)));
 	amounts = stacks_make_value(in->make, node, owner);
-	amounts[0] += s->n;
-	if (s->n <= UINT64_MAX / 1000 / (in->g->period_us + 1))
-		amounts[1] += s->n * in->g->period_us * 1000;
+	stacks_make_add(in->make, &amounts[0], s->n);
+	if (in->g->period_us < UINT64_MAX / 1000)
+		stacks_make_add_times(in->make, &amounts[1], s->n, in->g->period_us * 1000);
 }
 
 int gperf_in_read(const uint8_t *bytes, size_t n, struct importer_job *job, struct err *err)

@@ -198,6 +198,19 @@ const struct importer *importer_find(const char *path)
 	return ret;
 }
 
+/* Whether the amounts of each column add up to 64 bits. */
+static bool totals_fit(const struct stacks *s)
+{
+	for (size_t c = 0; c < s->columns.n; c++) {
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < s->values.n; i++)
+			if (__builtin_add_overflow(sum, s->amounts.v[i * s->columns.n + c], &sum))
+				return false;
+	}
+	return true;
+}
+
 int importer_read(const struct importer *i, const uint8_t *bytes, size_t n, struct stacks *s,
 		  const char *program, struct str *notes, struct err *err)
 {
@@ -207,6 +220,8 @@ int importer_read(const struct importer *i, const uint8_t *bytes, size_t n, stru
 	*s = (struct stacks){0};
 	stacks_make_begin(&job.make, s);
 	rc = i->read(bytes, n, &job, err);
+	if (rc >= 0 && (job.make.overflow || !totals_fit(s)))
+		rc = err_set(err, -E2BIG, "its counts add up to more than 64 bits hold");
 	if (rc < 0)
 		job.make.s = NULL; /* what is there is not whole */
 	stacks_make_end(&job.make);

@@ -201,7 +201,7 @@ static void read_sample(struct pprof_in *in, size_t i)
 		const int64_t v = p->values.v[i * p->types.n + c];
 
 		if (v > 0)
-			amounts[c] += (uint64_t)v;
+			stacks_make_add(in->make, &amounts[c], (uint64_t)v);
 		in->n_negative += v < 0;
 	}
 }

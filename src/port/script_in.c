@@ -141,7 +141,7 @@ static void end_block(struct script_in *in, const struct perf_script_head *h)
 	amounts = stacks_make_value(in->make, node, owner);
 	amounts[in->column_of.v[e]]++;
 	if (in->has_weight.v[e])
-		amounts[in->column_of.v[e] + 1] += h->period;
+		stacks_make_add(in->make, &amounts[in->column_of.v[e] + 1], h->period);
 	in->places.n = in->inlined.n = 0;
 }
 

@@ -101,7 +101,8 @@ static void add_weight(struct speedscope_in *in, uint32_t node, double weight)
 		in->n_broken += node && !(v >= 0 && v <= 1e18);
 		return;
 	}
-	stacks_make_value(in->make, node, in->owner)[in->column] += (uint64_t)llround(v);
+	stacks_make_add(in->make, &stacks_make_value(in->make, node, in->owner)[in->column],
+			(uint64_t)llround(v));
 }
 
 static void read_sampled(struct speedscope_in *in, const struct json_in *profile)

@@ -10,6 +10,7 @@ struct stacks_maker {
 	struct stacks *s;
 	struct index images, functions, places, nodes, owners, values;
 	struct str room; /* for texts that are put together */
+	bool overflow;	 /* an amount does not fit 64 bits: importer_read refuses such files */
 };
 
 /* Begins to fill S, which is zeroed: its node, place and function 0 are there then. */
@@ -37,6 +38,19 @@ uint32_t stacks_make_owner(struct stacks_maker *m, const struct stack_owner *key
 
 /* The amounts of OWNER at NODE, one a column, to be added to; good until the next call. */
 uint64_t *stacks_make_value(struct stacks_maker *m, uint32_t node, uint32_t owner);
+
+/* Adds N, or N times EACH, to *AMOUNT, which is one of stacks_make_value's. */
+static inline void stacks_make_add(struct stacks_maker *m, uint64_t *amount, uint64_t n)
+{
+	m->overflow |= __builtin_add_overflow(*amount, n, amount);
+}
+
+static inline void stacks_make_add_times(struct stacks_maker *m, uint64_t *amount, uint64_t n,
+					 uint64_t each)
+{
+	m->overflow |= __builtin_mul_overflow(n, each, &n);
+	stacks_make_add(m, amount, n);
+}
 
 /* The N bytes at TEXT as a text that lives as long as the stacks. */
 const char *stacks_make_text(struct stacks_maker *m, const char *text, size_t n);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What readers of other tools' profiles refuse because it is too much: counts beyond 64 bits, and
+ * packed files that unpack for ever.  Many names are read. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "formats/gzip.h"
+#include "gperf_t.h"
+#include "stacks_t.h"
+#include "t.h"
+
+#define MOST "18446744073709551615"
+
+static int read_bytes(const char *name, const void *bytes, size_t n, struct stacks *s,
+		      struct err *err)
+{
+	struct str notes = {0};
+	int rc = importer_read(stacks_t_importer(name), bytes, n, s, NULL, &notes, err);
+
+	str_release(&notes);
+	return rc;
+}
+
+static int read_text(const char *name, const char *text)
+{
+	struct stacks s;
+	struct err err = {0};
+	int rc = read_bytes(name, text, strlen(text), &s, &err);
+
+	stacks_release(&s);
+	return rc;
+}
+
+/* One count that fits is taken; two of them at one place, or at two, are refused. */
+TEST(counts_of_texts_overflow)
+{
+	static const char folded[] = "file of folded stacks", callgrind[] = "file of callgrind",
+			  script[] = "text of perf script";
+
+	EXPECT_EQ(read_text(folded, "a;b " MOST "\n"), 0);
+	EXPECT_EQ(read_text(folded, "a;b " MOST "\na;b 1\n"), -E2BIG);
+	EXPECT_EQ(read_text(folded, "a;b " MOST "\na;c 1\n"), -E2BIG);
+	EXPECT_EQ(read_text(folded, "a;b " MOST "0\n"), -EBADMSG);
+	EXPECT_EQ(read_text(callgrind, "events: Ir\nfn=f\n1 " MOST "\n"), 0);
+	EXPECT_EQ(read_text(callgrind, "events: Ir\nfn=f\n1 " MOST "\n1 1\n"), -E2BIG);
+	EXPECT_EQ(read_text(callgrind, "events: Ir\nfn=f\n1 " MOST "\nfn=g\n1 1\n"), -E2BIG);
+	EXPECT_EQ(read_text(callgrind, "events: Ir\nfn=f\n1 0x10000000000000000\n"), -EBADMSG);
+	EXPECT_EQ(read_text(script, "a 1 1.0: " MOST " cycles: \n\t10 f (p)\n\n"), 0);
+	EXPECT_EQ(read_text(script, "a 1 1.0: " MOST " cycles: \n\t10 f (p)\n\n"
+				    "a 1 2.0: 1 cycles: \n\t10 f (p)\n\n"),
+		  -E2BIG);
+}
+
+/* N times TEXT, with commas between. */
+static const char *repeat(struct str *s, const char *text, unsigned n)
+{
+	str_reset(s);
+	for (unsigned i = 0; i < n; i++)
+		str_addf(s, "%s%s", i ? "," : "", text);
+	return str_get(s);
+}
+
+/* JSON's numbers are at most 1e18 each: 21 of them are too many. */
+TEST(counts_of_json_overflow)
+{
+	for (unsigned n = 1; n <= 21; n += 20) {
+		const int expected = n == 1 ? 0 : -E2BIG;
+		struct str a = {0}, b = {0}, text = {0};
+
+		str_addf(&text,
+			 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+			 "\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":"
+			 "\"sampled\",\"unit\":\"none\",\"samples\":[%s],\"weights\":[%s]}]}",
+			 repeat(&a, "[0]", n), repeat(&b, "1e18", n));
+		EXPECT_EQ(read_text("file of speedscope", str_get(&text)), expected);
+		str_reset(&text);
+		str_addf(&text,
+			 "{\"meta\":{\"preprocessedProfileVersion\":24},\"libs\":[],\"threads\":[{"
+			 "\"stringArray\":[\"f\"],\"funcTable\":{\"name\":[0]},\"frameTable\":{"
+			 "\"func\":[0]},\"stackTable\":{\"frame\":[0],\"prefix\":[null]},"
+			 "\"samples\":{\"stack\":[%s],\"weight\":[%s],\"weightType\":\"bytes\"}}]}",
+			 repeat(&a, "0", n), repeat(&b, "9e17", n));
+		EXPECT_EQ(read_text("profile of the Firefox Profiler", str_get(&text)), expected);
+		str_reset(&text);
+		str_addf(&text,
+			 "{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[2]},{\"id\":2,"
+			 "\"callFrame\":{}}],\"startTime\":1,\"samples\":[%s,2],\"timeDeltas\":[0,%"
+			 "s]}",
+			 repeat(&a, "2", n), repeat(&b, "9e14", n));
+		EXPECT_EQ(read_text("profile of V8", str_get(&text)), expected);
+		str_release(&a);
+		str_release(&b);
+		str_release(&text);
+	}
+}
+
+/* A type called "n" in "c", and samples of 2^63 - 1: two are 2^64 - 2. */
+TEST(counts_of_pprof_overflow)
+{
+	static const char head[] = "\x32\x00\x32\x01n\x32\x01"
+				   "c\x0a\x04\x08\x01\x10\x02",
+			  sample[] = "\x12\x0a\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f";
+
+	for (unsigned n = 1; n <= 3; n++) {
+		struct str bytes = {0};
+		struct stacks s;
+
+		str_addn(&bytes, head, sizeof(head) - 1);
+		for (unsigned i = 0; i < n; i++)
+			str_addn(&bytes, sample, sizeof(sample) - 1);
+		EXPECT_EQ(read_bytes("profile of pprof", bytes.v, bytes.n, &s, NULL),
+			  n < 3 ? 0 : -E2BIG);
+		stacks_release(&s);
+		str_release(&bytes);
+	}
+}
+
+/* The first sample's count, behind five words, is all ones: its time is too much. */
+TEST(counts_of_gperftools_overflow)
+{
+	struct wr w = {0};
+	struct stacks s;
+
+	gperf_t_make(&w, 8, false, 0, "/gone/prog");
+	EXPECT_EQ(read_bytes("CPU profile of gperftools", w.v, w.n, &s, NULL), 0);
+	stacks_release(&s);
+	memset(w.v + 40, 0xff, 8);
+	EXPECT_EQ(read_bytes("CPU profile of gperftools", w.v, w.n, &s, NULL), -E2BIG);
+	stacks_release(&s);
+	wr_release(&w);
+}
+
+/* 4 bytes for each name that is used once: the tables grow with the file, and the reading ends. */
+TEST(many_names)
+{
+	enum { N = 200000 };
+	struct str text = {0};
+	struct stacks s;
+
+	for (unsigned i = 0; i < N; i++)
+		str_addf(&text, "r;%x 1\n", i);
+	EXPECT_EQ(read_bytes("file of folded stacks", text.v, text.n, &s, NULL), 0);
+	EXPECT_EQ(s.functions.n, N + 2);
+	EXPECT_EQ(s.columns.v[0].total, N);
+	stacks_release(&s);
+	str_reset(&text);
+	str_add(&text, "events: Ir\n");
+	for (unsigned i = 0; i < N; i++)
+		str_addf(&text, "fn=(%u) %x\n1 1\n", i, i);
+	EXPECT_EQ(read_bytes("file of callgrind", text.v, text.n, &s, NULL), 0);
+	EXPECT_EQ(s.functions.n, N + 1);
+	EXPECT_EQ(s.columns.v[0].total, N);
+	stacks_release(&s);
+	str_release(&text);
+}
+
+/* A string of pprof's that nothing uses costs two bytes of the file. */
+TEST(many_strings_of_pprof)
+{
+	enum { N = 10000000 };
+	uint8_t *bytes = xcalloc(N, 2);
+	struct stacks s;
+
+	for (size_t i = 0; i < N; i++)
+		bytes[2 * i] = 6 << 3 | 2; /* string_table, of no bytes */
+	read_bytes("profile of pprof", bytes, (size_t)N * 2, &s, NULL);
+	EXPECT_EQ(s.values.n, 0);
+	stacks_release(&s);
+	free(bytes);
+}
+
+/* 64 MiB of zeros are 64 KiB when packed: no more comes out than is allowed, and one byte. */
+TEST(packed_bombs)
+{
+	enum { N = 64 << 20, MOST_OUT = 1 << 20 };
+	uint8_t *zeros = xcalloc(N, 1);
+	struct str packed = {0};
+	struct wr out = {0};
+
+	gzip_pack(&packed, zeros, N);
+	free(zeros);
+	EXPECT(packed.n < N / 200);
+	EXPECT_EQ(gzip_unpack((uint8_t *)packed.v, packed.n, MOST_OUT, &out, NULL), -E2BIG);
+	EXPECT_EQ(out.n, 0);
+	str_release(&packed);
+}
