@@ -245,6 +245,58 @@ TEST(branches_of_tangled_walks)
 	REQUIRE(all_sure > 0.99);
 }
 
+/* Jumps that nothing did: to and from anywhere, more out than in, far away.  A count is a number, at
+ * least 0, and never exact. */
+TEST(impossible_branches)
+{
+	enum { N = 6, N_ENDS = 500 };
+	static const struct made m[N] = {{FLOW_BRANCHES, 2, 0}, {FLOW_JUMPS, 5, 0},
+					 {FLOW_FALLS, 0, 0},	{FLOW_BRANCHES, 1, 0},
+					 {FLOW_STOPS, 0, 0},	{FLOW_LEAVES, 0, 0}};
+	struct run_end ends[N_ENDS];
+	struct block_count c[N];
+	struct flow f;
+
+	make_flow(&f, m, N);
+	vec_push(&f.calls, BASE + INSN);
+	random_seed = 7;
+	for (unsigned round = 0; round < 200; round++) {
+		for (unsigned i = 0; i < N_ENDS; i++) {
+			const int64_t n = 1 + random_below(1000000);
+
+			ends[i].svma = i == 0	? 0
+				       : i == 1 ? UINT64_MAX
+						: BASE - 20 + random_below(N * BYTES + 40);
+			ends[i].n = round % 3 == 0 ? n : round % 3 == 1 ? -n : i % 2 ? n : -n;
+		}
+		block_counts_of_branches(&f, ends, round % N_ENDS, c);
+		for (unsigned b = 0; b < N; b++)
+			REQUIRE(isfinite(c[b].n) && c[b].n >= 0 && c[b].confidence >= COUNT_LOW &&
+				c[b].confidence < COUNT_EXACT);
+	}
+	flow_release(&f);
+}
+
+/* 10^5 blocks that run on into each other. */
+TEST(branches_of_a_long_chain)
+{
+	enum { N = 100000 };
+	struct made *m = xcalloc(N, sizeof(*m));
+	struct block_count *c = xcalloc(N, sizeof(*c));
+	struct run_end ends[] = {{BASE, 10000}, {BASE + (uint64_t)N * BYTES - INSN + 1, -10000}};
+	struct flow f;
+
+	for (uint32_t b = 0; b < N; b++)
+		m[b].how = b + 1 < N ? FLOW_FALLS : FLOW_LEAVES;
+	make_flow(&f, m, N);
+	block_counts_of_branches(&f, ends, 2, c);
+	for (uint32_t b = 0; b < N; b++)
+		REQUIRE(fabs(c[b].n - 10000) < 0.001 && c[b].confidence == COUNT_HIGH);
+	flow_release(&f);
+	free(c);
+	free(m);
+}
+
 TEST(filling)
 {
 	/* A diamond in a loop: 0 -> 1 | 2 -> 3 -> 0 | 4. */

@@ -286,6 +286,46 @@ TEST(what_cannot_be_followed_is_refused)
 	EXPECT_EQ(flow_init(&f, &code), -EINVAL);
 }
 
+/* 10^5 blocks, each of which jumps back to the start: one loop; or anywhere: loops that have many
+ * ways in, too tangled to be told. */
+TEST(a_hundred_thousand_blocks)
+{
+	enum { N = 100000, BYTES = 6 };
+	uint8_t *code_bytes = malloc(N * BYTES + 1);
+	struct flow_code code = {.machine = EM_X86_64, .n_parts = 1};
+	uint64_t random = 1;
+
+	REQUIRE(code_bytes);
+	for (unsigned anywhere = 0; anywhere < 2; anywhere++) {
+		struct loops l;
+		struct flow f;
+
+		for (uint32_t i = 0; i < N; i++) {
+			uint32_t to = 0, off;
+
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			if (anywhere)
+				to = (uint32_t)(random >> 33) % N;
+			off = (to - i - 1) * BYTES; /* jne */
+			memcpy(code_bytes + i * BYTES, (uint8_t[]){0x0f, 0x85}, 2);
+			memcpy(code_bytes + i * BYTES + 2, &off, 4);
+		}
+		code_bytes[N * BYTES] = 0xc3;
+		code.parts[0] = (struct flow_part){
+			.start = 0x1000, .end = 0x1000 + N * BYTES + 1, .bytes = code_bytes};
+		REQUIRE(flow_init(&f, &code) == 0);
+		EXPECT_EQ(f.blocks.n, N + 1);
+		EXPECT_EQ(f.n_unknown, 0);
+		EXPECT_EQ(loops_init(&l, &f), anywhere ? -E2BIG : 0);
+		EXPECT_EQ(l.v.n, anywhere ? 0 : 1);
+		if (!anywhere)
+			EXPECT_EQ(loops_find(&l, 0x1000), 0);
+		loops_release(&l);
+		flow_release(&f);
+	}
+	free(code_bytes);
+}
+
 /* Two parts: the second begins where the first's jump leads, and jumps back. */
 TEST(parts_flow_into_each_other)
 {
