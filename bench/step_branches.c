@@ -3,6 +3,11 @@
  * stopped and single-stepped until it has jumped often enough, as a sample with its last branches.
  *
  *     step_branches PERIOD_US DEPTH COMMAND ARG... >FILE
+ *     step_branches path N DEPTH RETIRED COMMAND ARG... >FILE
+ *
+ * `path` steps through the whole program and then takes N samples with branch stacks at random
+ * places of the path that it took, in the file RETIRED N of retired instructions, as
+ * `perf record -e instructions:pp` has them, and in RETIRED.all one of each.  bench/blocks.py judges what is made of them.
  *
  * FILE is what perf would have recorded of it with `perf record -b -e cpu-clock:u`: the mappings of
  * code, and samples with DEPTH branches, newest first.  Jumps are known by their instructions, so
@@ -11,6 +16,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -33,6 +40,7 @@
 #define MAX_DEPTH 64
 #define MAX_STEPS 20000 /* of one sample */
 #define MAX_INSN  15
+#define MAX_PATH  100000000
 
 struct insn {
 	uint64_t ip;
@@ -40,11 +48,17 @@ struct insn {
 	bool jumps;
 };
 
+struct branch {
+	uint64_t from, to;
+};
+
 static struct pd_file out;
 static struct disasm *disasm;
 static VEC(struct insn) insns;
 static struct index by_ip;
 static VEC(uint64_t) mapped; /* where what is written was mapped to */
+static VEC(uint64_t) steps;  /* every instruction executed */
+static VEC(struct branch) taken;
 
 static bool same_ip(const void *owner, uint32_t i, const void *key)
 {
@@ -166,6 +180,74 @@ static bool take_sample(pid_t pid, size_t depth, uint64_t time)
 	return true;
 }
 
+/* Steps the stopped process to its end; notes the path and every branch taken. */
+static void walk_path(pid_t pid)
+{
+	struct user_regs_struct regs;
+	int status;
+
+	while (steps.n < MAX_PATH && ptrace(PTRACE_GETREGS, pid, NULL, &regs) == 0) {
+		const struct insn at = *insn_at(pid, regs.rip);
+
+		if (steps.n % 10000 == 0) /* libraries come as it runs */
+			note_maps(pid);
+		vec_push(&steps, at.ip);
+		do { /* each turn of a string instruction is a step */
+			if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) < 0 ||
+			    waitpid(pid, &status, __WALL) < 0 || !WIFSTOPPED(status) ||
+			    ptrace(PTRACE_GETREGS, pid, NULL, &regs) < 0)
+				return;
+		} while (regs.rip == at.ip && !at.jumps);
+		if (at.jumps && regs.rip != at.ip + at.n_bytes)
+			vec_push(&taken, (struct branch){at.ip, regs.rip});
+	}
+}
+
+/* xorshift64*: the same places in every run. */
+static uint64_t random_below(uint64_t n)
+{
+	static uint64_t x = 88172645463325252u;
+
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	return (uint64_t)((unsigned __int128)(x * 2685821657736338717u) * n >> 64);
+}
+
+static void put_retired(uint64_t ip, uint64_t time)
+{
+	struct wr *w = pd_begin(&out, PERFDATA_SAMPLE, PERFDATA_MODE_USER | PERFDATA_MISC_EXACT_IP);
+
+	pd_64(&out, w, ip);
+	pd_32(&out, w, 10);
+	pd_32(&out, w, 10);
+	pd_64(&out, w, time);
+	pd_64(&out, w, 0);
+	pd_end(&out);
+}
+
+static void sample_branches(size_t n, size_t depth)
+{
+	uint64_t branches[MAX_DEPTH][2];
+
+	for (size_t i = 0; i < n && taken.n >= depth; i++) {
+		const size_t newest = depth - 1 + random_below(taken.n - depth + 1);
+
+		for (size_t k = 0; k < depth; k++) {
+			branches[k][0] = taken.v[newest - k].from;
+			branches[k][1] = taken.v[newest - k].to;
+		}
+		put_sample(branches[0][1], 1000 + i, branches, depth);
+	}
+}
+
+/* N at random; 0: each once. */
+static void sample_retired(size_t n)
+{
+	for (size_t i = 0; i < (n ? n : steps.n) && steps.n; i++)
+		put_retired(steps.v[n ? random_below(steps.n) : i], 1000 + i);
+}
+
 /* Lets it run for US microseconds and stops it; false when it ended. */
 static bool run_on(pid_t pid, unsigned us)
 {
@@ -209,6 +291,72 @@ static pid_t start(char **argv)
 	return -1;
 }
 
+static int save(int fd)
+{
+	pd_finish(&out);
+	return fd < 0 || file_write_all(fd, out.out.v, out.out.n) < 0;
+}
+
+/* Stepping one process on two CPUs waits for the other CPU at each step. */
+static void stay_on_this_cpu(void)
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+}
+
+/* Behind the first N_BYTES of records: N samples of retired instructions, in the file PATH.WHICH. */
+static int save_retired(size_t n_bytes, size_t n, const char *path, const char *which)
+{
+	_mem_ char *name = xasprintf("%s%s", path, which);
+
+	out.data.n = n_bytes;
+	out.out.n = 0;
+	/* perf_event.h: PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS. */
+	out.events[0].attr.type = 0;
+	out.events[0].attr.config = 1;
+	out.events[0].attr.period = 1000;
+	out.events[0].attr.sample_type &= ~(uint64_t)PERFDATA_S_BRANCH_STACK;
+	out.events[0].attr.flags |= 2ull << PERFDATA_A_PRECISE;
+	sample_retired(n);
+	return save(open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+}
+
+/* `path N DEPTH RETIRED COMMAND ARG...` */
+static int run_path(size_t n, size_t depth, const char *retired, char **argv)
+{
+	const struct perfdata_attr a = {.type = 1,
+					.period = 1000000,
+					.sample_type = PERFDATA_S_IP | PERFDATA_S_TID |
+						       PERFDATA_S_TIME | PERFDATA_S_ID |
+						       PERFDATA_S_BRANCH_STACK,
+					.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
+	size_t n_bytes;
+	int rc;
+
+	pd_event(&out, &a, 0);
+	pd_comm(&out, 10, 10, str_basename(argv[0]), true, 1);
+	stay_on_this_cpu();
+	walk_path(start(argv));
+	n_bytes = out.data.n;
+	sample_branches(n, depth);
+	rc = save(STDOUT_FILENO);
+	rc |= save_retired(n_bytes, n, retired, "");
+	rc |= save_retired(n_bytes, 0, retired, ".all");
+	fprintf(stderr, "step_branches: %zu instructions, %zu branches\n", steps.n, taken.n);
+	return rc;
+}
+
+/* 0: it is none. */
+static size_t depth_of(const char *text)
+{
+	const long n = atol(text);
+
+	return n > 0 && n <= MAX_DEPTH ? (size_t)n : 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct disasm_opts o = {.machine = EM_X86_64};
@@ -225,8 +373,11 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	disasm = disasm_new(&o, NULL);
+	if (disasm && argc > 5 && strcmp(argv[1], "path") == 0 && depth_of(argv[3]))
+		return run_path(strtoul(argv[2], NULL, 10), depth_of(argv[3]), argv[4], argv + 5);
 	if (!us || !depth || depth > MAX_DEPTH || !disasm) {
-		fprintf(stderr, "usage: step_branches PERIOD_US DEPTH COMMAND ARG... >FILE\n");
+		fprintf(stderr, "usage: step_branches PERIOD_US DEPTH COMMAND ARG... >FILE\n"
+				"       step_branches path N DEPTH RETIRED COMMAND ARG... >FILE\n");
 		return 2;
 	}
 	pd_event(&out, &a, 0);

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""How right `dwell export --bb` is: counts of blocks by branch stacks and by samples of retired instructions, made of
+the path of a program that was single-stepped, beside what callgrind counted in a run of the same work.
+
+    bench/blocks.py BUILD [SAMPLES [DEPTH [PROGRAM...]]]
+
+Judged are the blocks of the program and its own library, weighed by how often they ran: the share within 5 %, and of
+the others how sure dwell was of them.  Left out are blocks that ran otherwise in callgrind's run than in the stepped
+one (the environment that valgrind adds to, addresses), and the loader and the C library, which choose code by the CPU.
+A program takes some 30 s of CPU time and 600 MB below $TMPDIR; a step is 10 us."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TEXT = "/usr/share/common-licenses/BSD"
+WITHIN = 0.05
+SURE = ["exact", "high", "medium", "low", "unknown"]
+
+
+def programs():
+    """Commands, and the last part of the path of the images that are judged."""
+    return {
+        "mawk": (["/usr/bin/mawk", "BEGIN{for(i=0;i<2000;i++)s+=i*i%7;print s}"], "mawk"),
+        "gzip": (["/bin/gzip", "-c", TEXT], "gzip"),
+        "bzip2": (["/usr/bin/bzip2", "-c", TEXT], "libbz2.so"),
+        "sqlite3": (["/usr/bin/sqlite3", ":memory:", "with recursive c(x) as (select 1 union all select x+1 from c "
+                     "where x<50) select sum(x*x%7) from c"], "libsqlite3.so"),
+    }
+
+
+def run(*command, **options):
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, errors="replace", **options)
+    if done.returncode:
+        sys.exit("%s: exit %d\n%s" % (" ".join(command), done.returncode, done.stderr[-2000:]))
+    return done.stderr
+
+
+def blocks(build, data, image, *options):
+    """{(start, end): (count, confidence)} of the blocks in IMAGE; docs/formats/blocks.md."""
+    found, mine = {}, False
+    run(os.path.join(build, "dwell"), "export", "--bb", data, "-o", data + ".blocks", *options,
+        stdout=subprocess.DEVNULL)
+    with open(data + ".blocks") as f:
+        for line in f:
+            words = line.split()
+            if words[0] == "image":
+                mine = os.path.basename(words[2]).startswith(image)
+            elif mine and words[0] != "procedure":
+                found[words[0], words[1]] = (0 if words[2] == "-" else float(words[2]), words[3])
+    return found
+
+
+def judge(name, basis, truth, guess, scale):
+    """Prints a row: of all executions, those within 5 %, and the wrong ones by how sure dwell was."""
+    total, right, wrong, of = 0, 0, dict.fromkeys(SURE, 0), dict.fromkeys(SURE, 0)
+    for block, (n, _) in truth.items():
+        count, sure = guess.get(block, (0, "unknown"))
+        total += n
+        of[sure] += n
+        if abs(count * scale - n) <= WITHIN * n:
+            right += n
+        else:
+            wrong[sure] += n
+    pct = [100 * n / total for n in (right, *(wrong[s] for s in SURE[1:]))]
+    high = 100 * (1 - wrong["high"] / of["high"]) if of["high"] else float("nan")
+    print("%-7s %-8s %11.0f %6d %7.2f %7.2f %7.2f %7.2f %7.2f %8.2f" % (name, basis, total, len(truth), *pct, high),
+          flush=True)
+
+
+def measure(build, name, n, depth):
+    command, image = programs()[name]
+    run("valgrind", "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file=counts", *command,
+        stdout=subprocess.DEVNULL)
+    with open("branches", "wb") as f:
+        said = run(os.path.join(build, "bench/step_branches"), "path", str(n), str(depth), "retired", *command, stdout=f)
+    steps, taken = map(int, re.search(r"step_branches: (\d+) instructions, (\d+) branches", said).groups())
+    # Procedures that neither sampled are not in the truth either: n executions of them are too few to be seen.
+    truth = blocks(build, "branches", image, "--counts", "counts")
+    truth.update(blocks(build, "retired", image, "--counts", "counts"))
+    path = blocks(build, "retired.all", image)
+    both = {b: t for b, t in truth.items() if abs(path.get(b, (0, ""))[0] - 1000 * t[0]) < 0.5}  # of their period
+    print("%-7s %d instructions, %.2f %% of executions are the same in both runs" %
+          (name, steps, 100 * sum(n for n, _ in both.values()) / sum(n for n, _ in truth.values())))
+    judge(name, "branches", both, blocks(build, "branches", image), taken / (n * depth))
+    judge(name, "retired", both, blocks(build, "retired", image), steps / (n * 1000))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = os.path.abspath(sys.argv[1])
+    n, depth = (int(w) for w in (sys.argv[2:4] + ["1000000", "16"][len(sys.argv[2:4]):]))
+    print("%d samples, stacks of %d; load %.0f" % (n, depth, os.getloadavg()[0]))
+    print("%-7s %-8s %11s %6s %7s %31s %8s" % ("", "", "", "", "within", "wrong, % of executions, called", "of high"))
+    print("%-7s %-8s %11s %6s %7s %7s %7s %7s %7s %8s" % ("", "of", "executions", "blocks", "5 %", "high", "medium",
+                                                       "low", "unknown", "right, %"))
+    for name in sys.argv[4:] or programs():
+        with tempfile.TemporaryDirectory() as scratch:
+            os.chdir(scratch)
+            measure(build, name, n, depth)
+            os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()
