@@ -6,8 +6,9 @@
  *     step_branches path N DEPTH RETIRED COMMAND ARG... >FILE
  *
  * `path` steps through the whole program and then takes N samples with branch stacks at random
- * places of the path that it took, in the file RETIRED N of retired instructions, as
- * `perf record -e instructions:pp` has them, and in RETIRED.all one of each.  bench/blocks.py judges what is made of them.
+ * places of the path that it took, in the file RETIRED N of retired instructions, as `perf record
+ * -e instructions:pp` has them, and in RETIRED.all one of each.  bench/blocks.py judges what is
+ * made of them.
  *
  * FILE is what perf would have recorded of it with `perf record -b -e cpu-clock:u`: the mappings of
  * code, and samples with DEPTH branches, newest first.  Jumps are known by their instructions, so
@@ -307,7 +308,7 @@ static void stay_on_this_cpu(void)
 	sched_setaffinity(0, sizeof(here), &here);
 }
 
-/* Behind the first N_BYTES of records: N samples of retired instructions, in the file PATH.WHICH. */
+/* Saves the first N_BYTES of records and N samples of retired instructions in PATH + WHICH. */
 static int save_retired(size_t n_bytes, size_t n, const char *path, const char *which)
 {
 	_mem_ char *name = xasprintf("%s%s", path, which);

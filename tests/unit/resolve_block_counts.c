@@ -245,8 +245,8 @@ TEST(branches_of_tangled_walks)
 	REQUIRE(all_sure > 0.99);
 }
 
-/* Jumps that nothing did: to and from anywhere, more out than in, far away.  A count is a number, at
- * least 0, and never exact. */
+/* Jumps that nothing did: to and from anywhere, more out than in, far away.  A count is a number, 0
+ * or more, and never exact. */
 TEST(impossible_branches)
 {
 	enum { N = 6, N_ENDS = 500 };
