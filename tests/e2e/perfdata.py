@@ -78,7 +78,7 @@ def perf_samples(path, chains, ids=()):
             samples[(*head, tuple(frames))] += 1
 
     ids = {**build_ids(path), **dict(ids)}
-    frame = re.compile(r"\s*([0-9a-f]+) .*\(((?:/|\[).*)\)$")
+    frame = re.compile(r"\s*([0-9a-f]+) .*\(((?:/|\[|bpf_).*)\)$")
     for line in p.stdout.splitlines():
         m = re.match(r"\s*(.*\S)\s+(-?\d+)/(-?\d+)\s+(\S+):\s*(|[0-9a-f]+ .*)$", line)
         if m and not line.startswith("\t"):
