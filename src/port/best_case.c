@@ -123,16 +123,21 @@ static int disassemble(struct best_maker *m, struct err *err)
 	const char *const argv[] = {"llvm-mc", "--disassemble", "--triple", m->machine->triple,
 				    NULL};
 	_str_ struct str input = {0};
+	struct err why = {0};
 	int rc;
 
 	vec_each (in, &m->code->insns) {
 		add_bytes(&input, in);
 		str_addf(&input, "%s\n", m->machine->stop);
 	}
-	rc = run_llvm(argv, &input, &m->listed, err);
-	if (rc >= 0 && !take_texts(m))
-		rc = err_set(err, -EBADMSG, "llvm-mc answers otherwise than version 14 does");
-	return rc;
+	rc = run_llvm(argv, &input, &m->listed, &why);
+	/* observed: llvm-mc 14 fails for one encoding that it does not know, after it has printed
+	 * all others; test cli/calc/odd_code */
+	if ((rc >= 0 || rc == -EBADMSG) && take_texts(m))
+		return 0;
+	if (rc >= 0)
+		return err_set(err, -EBADMSG, "llvm-mc answers otherwise than version 14 does");
+	return err_set(err, rc, "%s", why.msg);
 }
 
 /* --- models --- */

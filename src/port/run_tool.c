@@ -98,6 +98,8 @@ int run_tool(const char *const *argv, const void *input, size_t n, const struct 
 			return err_set(err, -errno, "%s: %s", argv[0], strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
 		return err_set(err, -ENOENT, "%s: no such program", argv[0]);
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		take_answer(out, limits, ret, NULL);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return say_failed(argv[0], status, messages, err);
 	return take_answer(out, limits, ret, err);

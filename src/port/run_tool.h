@@ -16,9 +16,9 @@ struct tool_limits {
 
 /* Runs ARGV, which is looked for in PATH, with the N bytes INPUT on its standard input, and puts
  * its standard output into RET, which is empty.  Root's runs as nobody.  -ENOENT: there is no
- * such program; -EBADMSG: it failed, with the first line that it wrote to standard error;
- * -ETIMEDOUT: it ran out of its time; -E2BIG: it answers more than LIMITS allow.  For programs of
- * one thread. */
+ * such program; -EBADMSG: it failed, with the first line that it wrote to standard error, and RET
+ * has what it answered until then; -ETIMEDOUT: it ran out of its time; -E2BIG: it answers more than
+ * LIMITS allow.  For programs of one thread. */
 int run_tool(const char *const *argv, const void *input, size_t n, const struct tool_limits *limits,
 	     struct str *ret, struct err *err);
 

@@ -1,0 +1,37 @@
+# Code that nobody knows: a byte that is no instruction, and a jump that leads nobody knows where. All blocks have a best
+# case all the same.
+cat >odd.s <<'END'
+	.text
+	.globl _start
+	.type _start, @function
+_start:	call odd
+	hlt
+	.size _start, .-_start
+	.type odd, @function
+odd:	push %rbx
+	mov %rdi, %rbx
+	test %esi, %esi
+	je 1f
+	imul %rax, %rax
+	xbegin 2f
+	xend
+2:	dec %esi
+	jne 2b
+	jmp *(%rbx)
+1:	.byte 0x06
+	nop
+	.size odd, .-odd
+	.section .note.GNU-stack, "", @progbits
+END
+gcc -c odd.s && ld -Ttext=0x401000 --build-id -o odd odd.o
+addresses() { objdump -d --no-show-raw-insn odd | awk '/<odd>:/ { on = 1; next } on && /^ / { sub(":", "", $1); print $1 }'; }
+{
+	printf '# callgrind format\npositions: instr line\nevents: Ir\nob=%s/odd\nfn=odd\n' "$PWD"
+	addresses | sed 's/.*/0x& 1 10/'
+} >counts
+{
+	printf 'meta vax 880000000 60 odd\nevent cycles 1000\nimage file %s/odd\n' "$PWD"
+	addresses | sed 's/.*/sample & 1/'
+} | make_db
+dwell list --blocks odd --db db --counts counts --no-header
+dwell calc odd --db db --counts counts --mcpu skylake | sed -n '/^time is/,/^samples  *%/p'
