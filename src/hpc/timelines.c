@@ -39,9 +39,12 @@ void timelines_add(struct timelines *t, const struct query *q, const uint32_t *n
 		line = line_of(t, identity[i]);
 		before = line->points.n;
 		vec_each (point, &trace->points)
-			if (q->col_of[point->event] < q->n_cols && nodes[point->ctx] != HPC_NONE)
-				vec_push(&line->points, (struct timeline_point){point->time_ns,
-										nodes[point->ctx]});
+			if (q->col_of[point->event] < q->n_cols &&
+			    (!point->ctx || nodes[point->ctx] != HPC_NONE))
+				vec_push(&line->points,
+					 (struct timeline_point){point->time_ns,
+								 point->ctx ? nodes[point->ctx]
+									    : HPC_NONE});
 		if (line->points.n > before && trace->end_ns)
 			vec_push(&line->points, (struct timeline_point){trace->end_ns, HPC_NONE});
 	}
@@ -70,7 +73,7 @@ void timelines_add_points(struct timelines *t, uint32_t identity,
 	line->points.n += n;
 }
 
-/* By time; the end of a thread behind what it did last. */
+/* By time; that a thread does not run behind what it did last. */
 static int by_time(const void *a, const void *b)
 {
 	const struct timeline_point *x = a, *y = b;

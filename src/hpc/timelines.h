@@ -8,8 +8,8 @@
 #include "hpc/propagate.h"
 #include "query/samples/query.h"
 
-/* A thread at a time in a node of the contexts; HPC_NONE: it had ended.  Once numbered the node is
- * a ctxId, and HPC_ROOT_CTX means that. */
+/* A thread at a time in a node of the contexts; HPC_NONE: it did not run, or had ended.  Once
+ * numbered the node is a ctxId, and HPC_ROOT_CTX means that. */
 struct timeline_point {
 	uint64_t time_ns;
 	uint32_t node;

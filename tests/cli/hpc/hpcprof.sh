@@ -22,3 +22,7 @@ rm -rf db/images
 dwell hpc --db db -R "$PWD=$PWD/elsewhere" -o with >/dev/null 2>&1
 functions with
 find with/src -name prog.c | sed "s,with/src$PWD,SRC,"
+echo "-- a line of hpcrun begins where the thread does not run yet:"
+mkhpc runs measured
+dwell hpc --foreign -o lines runs >/dev/null 2>&1
+dwell trace --json --from 0 --depth 0 --db lines | jq -c '.points[] | [.time_ns, .procedure]'
