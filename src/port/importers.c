@@ -139,8 +139,8 @@ static void close_file(struct importer_file *f)
 
 static void drop_mark(struct importer_file *f)
 {
+	const size_t n_mark = utf8_mark(f->bytes, f->n);
 	struct wr text = {0};
-	size_t n_mark;
 
 	if (utf16_probe(f->bytes, f->n)) {
 		utf16_read(f->bytes, f->n, &text);
@@ -148,8 +148,7 @@ static void drop_mark(struct importer_file *f)
 		f->room = text;
 		f->bytes = text.v;
 		f->n = text.n;
-	} else {
-		n_mark = utf8_mark(f->bytes, f->n);
+	} else if (n_mark) {
 		f->bytes += n_mark;
 		f->n -= n_mark;
 	}
