@@ -36,6 +36,7 @@ enum script_mark {
 	SCRIPT_NO_STATE = 1, /* the loop of an interpreter whose own frames were not found */
 	SCRIPT_UNREADABLE,   /* its frames or their code are not in memory */
 	SCRIPT_UNMATCHED,    /* other frames were there than loops to execute them */
+	SCRIPT_NOT_COPIED,   /* the stack was copied to be walked later, its functions were not */
 	SCRIPT_N_KINDS, /* of marks, Python's; the other languages' are that many further on: */
 	SCRIPT_PHP = SCRIPT_N_KINDS,
 	SCRIPT_PERL = 2 * SCRIPT_N_KINDS,

@@ -94,6 +94,20 @@ static bool walk_is_left(const struct walk_input *in)
 	return in->leaves;
 }
 
+/* What stands for the functions that the loop of image NUMBER executed. */
+static uint64_t loop_mark(const struct walk_input *in, uint32_t number)
+{
+	const uint32_t which = number < in->memory->n_images
+				       ? in->memory->images[number].interpreter
+				       : (uint32_t)INTERPRETER_NONE;
+	const uint32_t language = INTERPRETER_IS_PHP(which)    ? (uint32_t)SCRIPT_PHP
+				  : INTERPRETER_IS_PERL(which) ? (uint32_t)SCRIPT_PERL
+				  : INTERPRETER_IS_RUBY(which) ? (uint32_t)SCRIPT_RUBY
+							       : 0;
+
+	return FRAME_SCRIPT((uint64_t)(language + SCRIPT_NOT_COPIED), SCRIPT_NO_OFF);
+}
+
 enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint32_t max,
 			    uint32_t *ret_n)
 {
@@ -115,10 +129,8 @@ enum chain_cause walk_stack(const struct walk_input *in, uint64_t *frames, uint3
 		__u64 frame;
 
 		cause = walk_step(in, &w, &frame);
-		if (w.loop && in->ends_at_loops) {
-			cause = CHAIN_NO_TABLE;
-			break;
-		}
+		if (w.loop && in->marks_loops && n < max)
+			frames[n++] = loop_mark(in, w.loop);
 		if (frame && n == max) {
 			cause = CHAIN_TOO_DEEP;
 			break;

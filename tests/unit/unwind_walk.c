@@ -262,6 +262,36 @@ TEST(a_walk_that_is_left_for_want_of_a_table_is_taken_up_there)
 	EXPECT_WALK(CHAIN_COMPLETE, FRAME(1), FRAME(0));
 }
 
+/* Of a copied stack nothing tells what an interpreter's loop executed: a mark stands for it, and
+ * the walk goes on. */
+TEST(a_mark_before_a_loop_whose_functions_were_not_copied)
+{
+	static const struct {
+		uint32_t interpreter, mark;
+	} cases[] = {{INTERPRETER_PYTHON_3_11, SCRIPT_NOT_COPIED},
+		     {INTERPRETER_PHP_8_2, SCRIPT_PHP + SCRIPT_NOT_COPIED},
+		     {INTERPRETER_PERL_5_36, SCRIPT_PERL + SCRIPT_NOT_COPIED},
+		     {INTERPRETER_RUBY_3_1, SCRIPT_RUBY + SCRIPT_NOT_COPIED}};
+
+	begin(EM_X86_64);
+	outermost();
+	rule(1, UNWIND_CFA_SP, 8);
+	rule(2, UNWIND_CFA_SP, 32)->why = UNWIND_LOOP;
+	at(FUNCTION(1) + 0x10, 4, 0);
+	t.stack[4] = CALL(2);
+	t.stack[5 + 3] = CALL(0);
+	EXPECT_WALK(CHAIN_COMPLETE, LEAF(1), FRAME(2), FRAME(0));
+	t.in.marks_loops = true;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		t.images[PROGRAM].interpreter = cases[i].interpreter;
+		EXPECT_WALK(CHAIN_COMPLETE, LEAF(1),
+			    FRAME_SCRIPT((uint64_t)cases[i].mark, SCRIPT_NO_OFF), FRAME(2),
+			    FRAME(0));
+	}
+	EXPECT_EQ(walk_stack(&t.in, t.frames, 2, &t.n), CHAIN_TOO_DEEP);
+	EXPECT_EQ(t.n, 2);
+}
+
 TEST(a_frame_pointer_saved_and_restored)
 {
 	begin(EM_X86_64);

@@ -127,7 +127,7 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 				.fp = s->fp,
 				.bx = s->bx,
 				.leaves = !force,
-				.ends_at_loops = true,
+				.marks_loops = true,
 				.stack = (const uint8_t *)s + COPY_CHUNK_BYTES,
 				.n_bytes = (size_t)(s->n_chunks - 1) * COPY_CHUNK_BYTES,
 				.stack_avma = s->stack_at,
@@ -143,6 +143,7 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 				  .n_frames = s->n_frames,
 				  .n_kernel = s->n_kernel,
 				  .frames = c->frames};
+	bool at_leaf = s->at_leaf;
 	uint32_t n = 0;
 
 	memcpy(in.regs, s->regs, sizeof(in.regs));
@@ -166,7 +167,11 @@ static bool copy_walk(struct copies *c, const struct stack_copy *s, bool force)
 	if (chain.cause != CHAIN_COMPLETE && chain.cause != CHAIN_TOO_DEEP)
 		chain.cause = CHAIN_NO_TABLE;
 	memcpy(c->frames, s->frames, s->n_frames * sizeof(*c->frames));
-	for (uint32_t i = s->at_leaf; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		if (at_leaf && !FRAME_IS_SCRIPT(c->walked[i])) {
+			at_leaf = false; /* it is the sample's place */
+			continue;
+		}
 		if (chain.n_frames == CHAIN_MAX_FRAMES) {
 			chain.cause = CHAIN_TOO_DEEP;
 			break;

@@ -53,12 +53,16 @@ static const char *const mark_names[SCRIPT_N_MARKS] = {
 	[SCRIPT_NO_STATE] = "[no Python state]",
 	[SCRIPT_UNREADABLE] = "[Python frame unreadable]",
 	[SCRIPT_UNMATCHED] = "[Python frames unmatched]",
+	[SCRIPT_NOT_COPIED] = "[Python functions not copied]",
 	[SCRIPT_PHP + SCRIPT_NO_STATE] = "[no PHP state]",
 	[SCRIPT_PHP + SCRIPT_UNREADABLE] = "[PHP frame unreadable]",
+	[SCRIPT_PHP + SCRIPT_NOT_COPIED] = "[PHP functions not copied]",
 	[SCRIPT_PERL + SCRIPT_NO_STATE] = "[no Perl state]",
 	[SCRIPT_PERL + SCRIPT_UNREADABLE] = "[Perl frame unreadable]",
+	[SCRIPT_PERL + SCRIPT_NOT_COPIED] = "[Perl functions not copied]",
 	[SCRIPT_RUBY + SCRIPT_NO_STATE] = "[no Ruby state]",
 	[SCRIPT_RUBY + SCRIPT_UNREADABLE] = "[Ruby frame unreadable]",
+	[SCRIPT_RUBY + SCRIPT_NOT_COPIED] = "[Ruby functions not copied]",
 };
 
 static void scripts_forget(struct scripts *s)
