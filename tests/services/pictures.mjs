@@ -31,7 +31,8 @@ async function look(file, how, run) {
 }
 
 const text = (page, id) => page.run(`document.getElementById("${id}").textContent`);
-const ready = (page) => page.until(`document.getElementById("facts").textContent !== ""`);
+// Its picture is whole: an outline, which comes first, takes no keys.
+const ready = (page) => page.until(`document.getElementById("facts").textContent !== "" && !document.querySelector("[inert]")`);
 
 // How many different colours the picture has: 1 is a blank one.
 const colours = (page) => page.run(`(() => {

@@ -18,7 +18,9 @@ export function completing(input, words) {
   input.after(list, error);
   close();
 
+  // Also an answer that is still to come opens nothing then.
   function close() {
+    asked++;
     now = null;
     active = -1;
     list.hidden = true;
@@ -64,6 +66,7 @@ export function completing(input, words) {
 
   input.addEventListener("input", () => {
     error.hidden = true;
+    close(); // what stands there is of the text before
     open();
   });
   input.addEventListener("blur", close);
