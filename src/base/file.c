@@ -306,6 +306,19 @@ bool file_has_room(int dirfd, uint64_t n_bytes)
 	return fstatvfs(dirfd, &fs) >= 0 && (uint64_t)fs.f_bavail * fs.f_frsize >= n_bytes;
 }
 
+bool file_is_own_folder(const char *folder)
+{
+	_mem_ char *path = folder && folder[0] == '/' ? xstrdup(folder) : NULL;
+	struct stat st;
+
+	while (path && stat(path, &st) < 0) {
+		if (errno != ENOENT || !path[1])
+			return false;
+		*(strrchr(path, '/') > path ? strrchr(path, '/') : path + 1) = '\0';
+	}
+	return path && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 int file_mkdirs(const char *path, struct err *err)
 {
 	_mem_ char *p = xstrdup(path);

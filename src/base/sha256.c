@@ -3,6 +3,7 @@
 #include "base/sha256.h"
 
 #include <assert.h>
+#include <string.h>
 
 void sha256_begin(struct sha256 *s)
 {
@@ -23,8 +24,24 @@ void sha256_add_u64(struct sha256 *s, uint64_t x)
 	sha256_add(s, b, sizeof(b));
 }
 
+void sha256_add_text(struct sha256 *s, const char *text)
+{
+	sha256_add(s, text, strlen(text) + 1);
+}
+
 void sha256_end(struct sha256 *s, uint8_t *ret, size_t n)
 {
 	assert(n <= SHA256_BYTES);
 	sha256_digest(&s->state, n, ret);
+}
+
+uint64_t sha256_end_u64(struct sha256 *s)
+{
+	uint8_t bytes[8];
+	uint64_t x = 0;
+
+	sha256_end(s, bytes, sizeof(bytes));
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		x |= (uint64_t)bytes[i] << 8 * i;
+	return x;
 }

@@ -5,21 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "inproc/machine.h"
-
-/* Whether FOLDER is this user's own: root keeps nothing below the home of somebody else, who could
- * lead it elsewhere by links. */
-static bool is_own(const char *folder)
-{
-	struct stat st;
-
-	return folder && folder[0] == '/' && stat(folder, &st) >= 0 && st.st_uid == geteuid() &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
 
 /* Models are a user's own: they are of code that he may read. */
 static char *find_cache_dir(void)
@@ -27,8 +16,8 @@ static char *find_cache_dir(void)
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
 	if (cache && cache[0] == '/')
-		return is_own(cache) ? xasprintf("%s/dwell/models", cache) : NULL;
-	return is_own(home) ? xasprintf("%s/.cache/dwell/models", home) : NULL;
+		return file_is_own_folder(cache) ? xasprintf("%s/dwell/models", cache) : NULL;
+	return file_is_own_folder(home) ? xasprintf("%s/.cache/dwell/models", home) : NULL;
 }
 
 static int settle_confidence(struct cmd *c, struct calc_args *a)

@@ -2,6 +2,7 @@
 /* `dwell ship`: sends what a database has to ClickHouse, to Pyroscope or to a collector. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,13 +218,20 @@ static uint64_t own_number(uint64_t below)
 	return hash_str(u.nodename) % below;
 }
 
-/* Sleeps until a signal or for NS. */
+/* Sleeps until a signal or for NS.  A signal just before is not slept through: it is let in by the
+ * sleep alone. */
 static void wait_ns(uint64_t ns)
 {
 	const struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	sigset_t ends, before;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigprocmask(SIG_BLOCK, &ends, &before);
 	if (!ship_ended)
-		nanosleep(&t, NULL);
+		ppoll(NULL, 0, &t, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 /* Passes without end.  Hosts take turns within the time; after failures passes are twice as far

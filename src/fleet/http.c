@@ -29,10 +29,30 @@ struct http {
 	struct wr answer;
 };
 
-bool http_is_host(const char *text)
+char *http_take_host(const char *url, const char **at, struct err *err)
 {
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789.-_:[]") == strlen(text);
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789.-_:[]";
+	const char *host = *at;
+	const size_t n = strcspn(host, "/");
+
+	if (memchr(host, '@', n)) {
+		err_set(err, -EINVAL,
+			"a user or password stands in a file (--login), not in an address that "
+			"everybody on this machine can read");
+		return NULL;
+	}
+	if (!n || strspn(host, allowed) < n) {
+		err_set(err, -EINVAL, "%s: names no host", url);
+		return NULL;
+	}
+	*at += n;
+	return xstrndup(host, n);
+}
+
+bool http_has_port(const char *host)
+{
+	return strchr(*host == '[' ? strchrnul(host, ']') : host, ':');
 }
 
 /* Two lines: user, password. */

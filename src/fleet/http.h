@@ -53,8 +53,10 @@ struct http_answer {
 int http_post(struct http *h, const char *where, const void *body, size_t n, bool packed,
 	      struct http_answer *ret, struct err *err);
 
-/* Whether TEXT is "host" or "host:port": no user, nothing that has a meaning in an address. */
-bool http_is_host(const char *text);
+/* The "host" or "host:port" at *AT in URL, up to a '/' or the end, where *AT is then; to be freed.
+ * NULL: it is none, or has a user. */
+char *http_take_host(const char *url, const char **at, struct err *err);
+bool http_has_port(const char *host);
 
 /* The first line of A's text, of what can be printed. */
 #define HTTP_LINE 300

@@ -4,19 +4,11 @@
 
 #include "base/sha256.h"
 
-static void hash_text(struct sha256 *s, const char *text)
+/* 0 is no id. */
+static uint64_t end_id(struct sha256 *s)
 {
-	sha256_add(s, text, strlen(text) + 1);
-}
+	const uint64_t id = sha256_end_u64(s);
 
-static uint64_t hash_end(struct sha256 *s)
-{
-	uint8_t bytes[8];
-	uint64_t id = 0;
-
-	sha256_end(s, bytes, sizeof(bytes));
-	for (unsigned i = 0; i < sizeof(bytes); i++)
-		id |= (uint64_t)bytes[i] << 8 * i;
 	return id ? id : 1;
 }
 
@@ -25,11 +17,11 @@ uint64_t fleet_event_id(const struct profile *p, const struct event *e)
 	struct sha256 s;
 
 	sha256_begin(&s);
-	hash_text(&s, profile_str(p, e->name));
-	hash_text(&s, profile_str(p, e->unit));
+	sha256_add_text(&s, profile_str(p, e->name));
+	sha256_add_text(&s, profile_str(p, e->unit));
 	sha256_add_u64(&s, e->freq_hz);
 	sha256_add_u64(&s, e->freq_hz ? 0 : e->period);
-	return hash_end(&s);
+	return end_id(&s);
 }
 
 uint64_t fleet_image_id(const struct image *im)
@@ -42,8 +34,8 @@ uint64_t fleet_image_id(const struct image *im)
 	sha256_add_u64(&s, im->build_id.n_bytes);
 	sha256_add(&s, im->build_id.bytes, im->build_id.n_bytes);
 	sha256_add(&s, im->digest, sizeof(im->digest));
-	hash_text(&s, im->build_id.n_bytes ? "" : im->path);
-	return hash_end(&s);
+	sha256_add_text(&s, im->build_id.n_bytes ? "" : im->path);
+	return end_id(&s);
 }
 
 uint64_t fleet_owner_id(const struct profile *p, const struct owner *o)
@@ -53,11 +45,11 @@ uint64_t fleet_owner_id(const struct profile *p, const struct owner *o)
 
 	sha256_begin(&s);
 	for (size_t i = 0; i < n_elems(texts); i++)
-		hash_text(&s, profile_str(p, texts[i]));
+		sha256_add_text(&s, profile_str(p, texts[i]));
 	sha256_add_u64(&s, o->uid);
 	sha256_add_u64(&s, (uint64_t)o->pid << 32 | o->tid);
 	sha256_add_u64(&s, o->flags);
-	return hash_end(&s);
+	return end_id(&s);
 }
 
 uint64_t fleet_container_id(const struct profile *p, const struct container *c)
@@ -66,8 +58,8 @@ uint64_t fleet_container_id(const struct profile *p, const struct container *c)
 
 	sha256_begin(&s);
 	for (size_t i = 0; i < CONTAINER_N_TEXTS; i++)
-		hash_text(&s, profile_str(p, c->text[i]));
-	return hash_end(&s);
+		sha256_add_text(&s, profile_str(p, c->text[i]));
+	return end_id(&s);
 }
 
 uint64_t fleet_vector_id(const struct vector *v)
@@ -80,7 +72,7 @@ uint64_t fleet_vector_id(const struct vector *v)
 	sha256_add_u64(&s, v->known);
 	sha256_add_u64(&s, v->value);
 	sha256_add_u64(&s, v->counter);
-	return hash_end(&s);
+	return end_id(&s);
 }
 
 uint64_t fleet_context_id(uint64_t parent, uint64_t image, uint64_t svma)
@@ -91,7 +83,7 @@ uint64_t fleet_context_id(uint64_t parent, uint64_t image, uint64_t svma)
 	sha256_add_u64(&s, parent);
 	sha256_add_u64(&s, image);
 	sha256_add_u64(&s, svma);
-	return hash_end(&s);
+	return end_id(&s);
 }
 
 static bool same_id(const void *owner, uint32_t i, const void *key)

@@ -83,7 +83,7 @@ static int parse_push_url(struct pusher *p, const char *url, struct err *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789.-_/";
-	const char *at, *slash;
+	const char *at;
 	_mem_ char *host = NULL;
 	size_t n;
 
@@ -91,20 +91,17 @@ static int parse_push_url(struct pusher *p, const char *url, struct err *err)
 	if (!p->kind)
 		return err_set(err, -EINVAL, "%s: is no address that profiles are pushed to", url);
 	at = url + strlen(p->kind->prefix);
-	slash = at + strcspn(at, "/");
-	host = xstrndup(at, (size_t)(slash - at));
-	if (strchr(host, '@'))
-		return err_set(err, -EINVAL,
-			       "a user or password stands in a file (--login), not in an "
-			       "address that everybody on this machine can read");
-	if (!http_is_host(host) || strspn(slash, allowed) != strlen(slash))
+	host = http_take_host(url, &at, err);
+	if (!host)
+		return -EINVAL;
+	n = strlen(at);
+	if (strspn(at, allowed) < n)
 		return err_set(err, -EINVAL, "%s: names no host", url);
-	p->base = xasprintf(
-		"%s%s%s", p->kind->scheme, host,
-		strchr(*host == '[' ? strchrnul(host, ']') : host, ':') ? "" : p->kind->port);
-	for (n = strlen(slash); n && slash[n - 1] == '/'; n--)
-		;
-	p->where = xasprintf("%.*s%s", (int)n, slash, p->kind->where);
+	p->base = xasprintf("%s%s%s", p->kind->scheme, host,
+			    http_has_port(host) ? "" : p->kind->port);
+	while (n && at[n - 1] == '/')
+		n--;
+	p->where = xasprintf("%.*s%s", (int)n, at, p->kind->where);
 	return 0;
 }
 

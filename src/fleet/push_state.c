@@ -17,22 +17,6 @@
 #define PUSH_HEAD "dwell-push 1\n"
 #define PUSH_MAX  ((size_t)64 << 20)
 
-static uint64_t first_bytes(struct sha256 *s)
-{
-	uint8_t bytes[8];
-	uint64_t x = 0;
-
-	sha256_end(s, bytes, sizeof(bytes));
-	for (unsigned i = 0; i < sizeof(bytes); i++)
-		x |= (uint64_t)bytes[i] << 8 * i;
-	return x;
-}
-
-static void add_text(struct sha256 *s, const char *text)
-{
-	sha256_add(s, text, strlen(text) + 1);
-}
-
 char *fleet_state_path(const char *db, const char *server, struct err *err)
 {
 	const char *base = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -42,20 +26,20 @@ char *fleet_state_path(const char *db, const char *server, struct err *err)
 	struct sha256 s;
 
 	if (base && *base == '/')
-		dir = xasprintf("%s/dwell", base);
-	else if (home && *home == '/')
+		dir = file_is_own_folder(base) ? xasprintf("%s/dwell", base) : NULL;
+	else if (file_is_own_folder(home))
 		dir = xasprintf("%s/.local/state/dwell", home);
 	if (!dir) {
 		err_set(err, -EINVAL,
-			"there is no home directory; --state FILE names the file that "
-			"remembers what was shipped");
+			"there is no home directory of this user's own; --state FILE names the "
+			"file that remembers what was shipped");
 		return NULL;
 	}
 	if (file_mkdirs(dir, err) < 0)
 		return NULL;
 	sha256_begin(&s);
-	add_text(&s, real ? real : db);
-	add_text(&s, server);
+	sha256_add_text(&s, real ? real : db);
+	sha256_add_text(&s, server);
 	sha256_end(&s, bytes, sizeof(bytes));
 	str_hex(bytes, sizeof(bytes), hex);
 	return xasprintf("%s/ship-%s", dir, hex);
@@ -77,10 +61,10 @@ uint64_t push_recording_id(const char *epoch, const struct manifest *m)
 	struct sha256 s;
 
 	sha256_begin(&s);
-	add_text(&s, epoch);
-	add_text(&s, m->host);
+	sha256_add_text(&s, epoch);
+	sha256_add_text(&s, m->host);
 	sha256_add_u64(&s, m->recording);
-	return first_bytes(&s);
+	return sha256_end_u64(&s);
 }
 
 /* Parses "pushed", "doubt" or "refusedN". */

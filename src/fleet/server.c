@@ -25,10 +25,10 @@ struct fleet_server {
 static const struct {
 	const char *prefix, *http, *port;
 } schemes[] = {
-	{"clickhouse://", "http://", DEFAULT_PORT},
-	{"clickhouses://", "https://", TLS_PORT},
-	{"http://", "http://", DEFAULT_PORT},
-	{"https://", "https://", TLS_PORT},
+	{"clickhouse://", "http://", ":" DEFAULT_PORT},
+	{"clickhouses://", "https://", ":" TLS_PORT},
+	{"http://", "http://", ":" DEFAULT_PORT},
+	{"https://", "https://", ":" TLS_PORT},
 };
 
 bool fleet_is_url(const char *path)
@@ -39,29 +39,22 @@ bool fleet_is_url(const char *path)
 static int parse_url(struct fleet_server *s, const char *url, const char *db, struct err *err)
 {
 	for (size_t i = 0; i < n_elems(schemes); i++) {
-		const char *at, *slash;
 		_mem_ char *host = NULL;
-		bool has_port;
+		const char *at;
 
 		if (!str_starts(url, schemes[i].prefix))
 			continue;
 		at = url + strlen(schemes[i].prefix);
-		slash = at + strcspn(at, "/");
-		host = xstrndup(at, (size_t)(slash - at));
-		if (strchr(host, '@'))
-			return err_set(err, -EINVAL,
-				       "a user or password stands in a file (--login), not in an "
-				       "address that everybody on this machine can read");
-		if (!http_is_host(host))
-			return err_set(err, -EINVAL, "%s: names no host", url);
-		slash += *slash == '/';
-		db = db ? db : *slash ? slash : "default";
+		host = http_take_host(url, &at, err);
+		if (!host)
+			return -EINVAL;
+		at += *at == '/';
+		db = db ? db : *at ? at : "default";
 		if (!fleet_schema_is_name(db))
 			return err_set(err, -EINVAL,
 				       "'%s' is no name of a database: letters, digits and _", db);
-		has_port = strchr(*host == '[' ? strchrnul(host, ']') : host, ':');
-		s->base = xasprintf("%s%s%s%s", schemes[i].http, host, has_port ? "" : ":",
-				    has_port ? "" : schemes[i].port);
+		s->base = xasprintf("%s%s%s", schemes[i].http, host,
+				    http_has_port(host) ? "" : schemes[i].port);
 		s->db = xstrdup(db);
 		s->name = xasprintf("%s/%s", s->base, db);
 		return 0;

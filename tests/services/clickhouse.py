@@ -6,14 +6,10 @@ import gzip
 import http.server
 import os
 import socket
-import ssl
-import sys
-import threading
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
-from e2e import *
+from shipped import *
 
 SERVER = "/usr/sbin/clickhouse-server"
 
@@ -115,12 +111,7 @@ class Proxy:
             def log_message(self, *args):
                 pass
 
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain("cert.pem", "key.pem")
-            self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        self.http = serve(Handler, tls)
         self.port = self.http.server_address[1]
         self.url = f"http{'s' * tls}://localhost:{self.port}/fleet"
         self.db = f"clickhouse{'s' * tls}://localhost:{self.port}/fleet"

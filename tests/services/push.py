@@ -8,14 +8,10 @@ import gzip
 import http.server
 import os
 import re
-import ssl
 import sys
-import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
-from e2e import *
+from shipped import *
 
-MKDB = os.environ.get("MKDB", "build/tests/cli/mkdb")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../golden")
 PUBLIC = os.environ.get("DWELL_PROTOS")
 
@@ -81,12 +77,7 @@ class Receiver:
                 pass
 
         self.fault = None
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain("cert.pem", "key.pem")
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = serve(Handler, tls)
         self.port = self.server.server_address[1]
 
     def take(self, path, data):
@@ -110,14 +101,6 @@ class Receiver:
         for profile in re.split(r"^ *profiles \{$", text, flags=re.M)[1:]:
             kind = strings[int(re.search(r"type_strindex: (\d+)", profile)[1])]
             self.samples["otlp", kind] += sum(int(n) for n in re.findall(r"^ *values: (\d+)$", profile.split("dictionary {")[0], re.M))
-
-
-def epoch(n, host="web1", owner="- - comm=server", db="db"):
-    text = f"recording {host} {1609459200 + n * 3600}\nmeta {host} {1609459200 + n * 3600} 3600 server\nevent cycles 1000\n"
-    text += f"image file /usr/bin/server\nowner {owner}\n"
-    text += "".join(f"frame {0x1000 + i * 16:x}\nsample {0x2000 + i * 16:x} {n + i + 1}\n" for i in range(10)) + "loss ring_full 3\n"
-    subprocess.run([MKDB, db], input=text, text=True, check=True)
-    return sum(n + i + 1 for i in range(10))
 
 
 def push(url, *options, fails=False):

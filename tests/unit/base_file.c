@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int countdown;
@@ -56,4 +57,25 @@ TEST(replace_is_all_or_nothing)
 	unlink(path);
 	rmdir(dir);
 	close(fd);
+}
+
+TEST(whose_folder_it_is)
+{
+	char dir[] = "/tmp/dwell-test-XXXXXX", path[80];
+
+	REQUIRE(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/to/be/made/", dir);
+	EXPECT(file_is_own_folder(dir));
+	EXPECT(file_is_own_folder(path));
+	EXPECT(!file_is_own_folder(dir + 1));
+	EXPECT(!file_is_own_folder("/tmp/dwell-test-nowhere")); /* others may write to /tmp */
+	EXPECT(!file_is_own_folder(NULL));
+	chmod(dir, 0777);
+	EXPECT(!file_is_own_folder(path));
+	chmod(dir, 0700);
+	if (geteuid() == 0) {
+		REQUIRE(chown(dir, 1, 1) >= 0);
+		EXPECT(!file_is_own_folder(dir) && !file_is_own_folder(path));
+	}
+	rmdir(dir);
 }

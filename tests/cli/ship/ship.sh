@@ -23,3 +23,9 @@ try dwell prof --db clickhouse://127.0.0.1:1/fleet
 try dwell prof --db clickhouse://u:p@127.0.0.1/fleet
 try dwell epochs --db clickhouse://127.0.0.1:1/fleet
 try dwell gc --db clickhouse://127.0.0.1:1/fleet
+# What is remembered goes below nothing that others may write to.
+echo 'meta here 880000000 60 x' | mkdb db
+mkdir -m 777 shared && chmod 777 shared
+XDG_STATE_HOME=$PWD/shared try dwell ship --to http://127.0.0.1:1/fleet
+XDG_STATE_HOME=$PWD/shared/home try dwell ship --to pyroscope+http://127.0.0.1:1
+find shared
