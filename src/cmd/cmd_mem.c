@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `dwell mem [DB]`: what memory was accessed: where the data came from, how long it took, which
- * objects they were; with --by line which cache lines threads contend for. */
+/* `dwell mem [DB]`: what memory was accessed.  It shows where data came from, how long that took,
+ * and which objects they were; with --by line which cache lines threads contend for. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct mem_cmd {
 	bool all, no_header;
 	uint64_t n, line_bytes;
 	opt_list operands;
-	int key; /* enum memory_by; -1: what tells of all */
+	int key; /* enum memory_by; -1: no --by, several tables */
 };
 
 static const char *const by_names[MEMORY_N_BYS + 1] = {
@@ -42,16 +42,6 @@ static void show_one(struct cmd *c, struct source *s, const struct mem_cmd *a, e
 	memory_release(&m);
 }
 
-static bool has_accesses(const struct source *s)
-{
-	const struct query *q = s->query;
-
-	vec_each (a, &q->profile->accesses)
-		if (q->col_of[a->event] != q->n_cols && (!q->wanted || q->wanted[a->owner]))
-			return true;
-	return false;
-}
-
 static int mem_show(struct cmd *c, struct source *s, void *ctx)
 {
 	const struct mem_cmd *a = ctx;
@@ -59,7 +49,7 @@ static int mem_show(struct cmd *c, struct source *s, void *ctx)
 
 	if (rc < 0)
 		return rc;
-	if (!has_accesses(s))
+	if (!memory_is_told(s->query))
 		return err_set(
 			&c->err, -ENOENT,
 			"no data addresses were recorded; `perf mem record` and `perf record "

@@ -209,18 +209,6 @@ static int query_second(struct live_own *own, const struct select *s, struct err
 	return rc;
 }
 
-static void add_scripts(struct live_own *own)
-{
-	const struct profile *p = &own->profile;
-
-	vec_each (s, &p->scripts) {
-		const struct place *pl = &p->places.v[s->place];
-
-		resolver_add_script(own->names->resolver, &p->images.v[pl->image], pl->svma,
-				    profile_str(p, s->name), s->line);
-	}
-}
-
 static void let_go_of_names(struct live_names *n)
 {
 	if (!n || --n->n_users)
@@ -303,7 +291,7 @@ int live_take(struct live *l, struct live_second **ret, struct err *err)
 	take_names(l, own, now);
 	if (!l->opts.select->runtime_frames)
 		runtime_fold(&own->profile, own->names->resolver);
-	add_scripts(own);
+	runtime_name_scripts(&own->profile, own->names->resolver);
 	own->second.seconds = (double)(now - l->taken_ns) / 1e9;
 	l->taken_ns = now;
 	l->any = true;

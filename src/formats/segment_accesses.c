@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See segment_accesses.h.  Rows are sorted by event, owner, process, place and data.  So the data
- * of one instruction stand together, and an instruction that walks through an array has small
- * steps. */
+ * of one instruction stand together, and the steps of one that walks through an array are small. */
 #include "formats/segment_accesses.h"
 
 #include <errno.h>
 
-/* The numbers of the row before; those of data go on across places, which often share objects. */
+/* The numbers of a row that are stored as the difference from the row before.  Those of data go on
+ * across places, because places often share objects. */
 struct access_row {
 	uint64_t event, owner, pid, place, data;
 };
@@ -64,7 +64,7 @@ int segment_put_accesses(struct block_writer *w, const struct profile *p,
 
 #define BAD(...) block_err(err, -EBADMSG, b, __VA_ARGS__)
 
-/* Reads the numbers of the row behind LAST. */
+/* Reads the numbers of the row that follows LAST. */
 static struct access_row next_row(struct block_column *c, struct access_row last)
 {
 	const uint32_t event = column_next_u32(&c[0]), owner = column_next_u32(&c[1]);

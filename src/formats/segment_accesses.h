@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The blocks of a segment that tell what memory was accessed: docs/formats/segment.md
- * "Accesses". */
+/* Blocks of accesses to memory: docs/formats/segment.md "Accesses". */
 #ifndef FORMATS_SEGMENT_ACCESSES_H
 #define FORMATS_SEGMENT_ACCESSES_H
 

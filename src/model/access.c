@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Accesses to memory: found by all that they are of, added up. */
+/* Accesses to memory.  Those that are equal in all but their sums are one. */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "model/profile.h"
 
-/* Where the part of struct access ends that is its key. */
+/* The first bytes of struct access are its key. */
 #define KEY_BYTES (offsetof(struct access, source) + sizeof(uint32_t))
 
 static uint64_t hash_of(const struct access *a)

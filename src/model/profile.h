@@ -152,9 +152,10 @@ struct branch {
 	uint64_t cycles, n_cycles; /* cycles since the branch before; n_cycles of COUNT know it */
 };
 
-/* Accesses to memory by instructions at one place, out of samples that tell the address of their
- * data.  DATA is where: for memory that a file lies behind a place of its image; else a place in an
- * image of memory, named after its mapping: "[stack]", "[heap]", "[anon]", "[kernel memory]". */
+/* Accesses to memory by instructions at one place, from samples that tell the address of their
+ * data.  DATA is that memory.  For memory of a mapped file it is a place in the file's image; else
+ * a place in an image that is named after the mapping: "[stack]", "[heap]", "[anon]",
+ * "[kernel memory]". */
 struct access {
 	owner_id owner;
 	event_id event;
@@ -170,7 +171,7 @@ struct access {
 	uint64_t latency; /* cycles, added up */
 };
 
-/* Where data came from that no bit of the vector tells. */
+/* Sources of data for which the vector has no bit. */
 enum access_source {
 	ACCESS_AS_TOLD,	 /* by the vector's bits, or not known */
 	ACCESS_BUFFER,	 /* a line buffer: another access had asked for the line already */

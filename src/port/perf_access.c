@@ -11,7 +11,8 @@
  *     //anon 7f00 0000 5000, right behind it               stated 5000: .bss, if the file has it
  *
  * Other memory keeps its run-time address, in an image that is called after the mapping.  Memory
- * of the kernel outside its images must not tell where the kernel lies: its pages are numbered. */
+ * of the kernel outside its images must not tell where the kernel lies, so its pages are
+ * numbered. */
 #include "port/perf_access.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static bool same_page(const void *owner, uint32_t i, const void *key)
 	return ((const struct perf_world *)owner)->kernel_pages.v[i] == *(const uint64_t *)key;
 }
 
-/* Pages of different recordings are different ones: they begin at a number of their own. */
+/* Each recording begins its numbers elsewhere, so that its pages are not those of another. */
 static place_id kernel_memory(struct perf_world *w, uint64_t avma)
 {
 	const uint64_t page = avma >> PAGE_BITS, h = hash_u64(page);
@@ -48,14 +49,19 @@ static place_id kernel_memory(struct perf_world *w, uint64_t avma)
 				    (avma & ((1u << PAGE_BITS) - 1)));
 }
 
-/* Finds how far the file of code CODE was moved where it is mapped by MAPS. */
-static bool find_distance(struct perf_world *w, const struct maps *maps, uint32_t code,
-			  uint64_t *ret)
+/* Finds how far the file of code CODE was moved where MAPS maps it by NEAR.  A process may map a
+ * file twice, so the mapping of its code that is nearest to NEAR tells. */
+static bool find_distance(struct perf_world *w, const struct maps *maps, const struct mapping *near,
+			  uint32_t code, uint64_t *ret)
 {
-	vec_each (m, &maps->v) {
+	const size_t at = (size_t)(near - maps->v.v);
+
+	for (size_t i = 0; i < 2 * maps->v.n; i++) { /* at, at + 1, at - 1, at + 2, ... */
+		const size_t k = i % 2 ? at + (i + 1) / 2 : at - i / 2;
+		const struct mapping *m = k < maps->v.n ? &maps->v.v[k] : NULL;
 		uint64_t svma;
 
-		if (w->files.v[m->code].code != code + 1 ||
+		if (!m || w->files.v[m->code].code != code + 1 ||
 		    !image_layout_svma(&w->images.codes.v[code].layout, m->off, &svma))
 			continue;
 		*ret = m->start - svma;
@@ -64,7 +70,7 @@ static bool find_distance(struct perf_world *w, const struct maps *maps, uint32_
 	return false;
 }
 
-/* The place of AVMA in the file that M maps; false when it lies in none of its segments. */
+/* Finds the place of AVMA in the file that M maps; false when it lies outside of the file. */
 static bool file_place(struct perf_world *w, const struct maps *maps, const struct mapping *m,
 		       uint64_t avma, place_id *ret)
 {
@@ -73,14 +79,15 @@ static bool file_place(struct perf_world *w, const struct maps *maps, const stru
 	uint64_t distance;
 
 	if (c->kind != CODE_FILE || !c->has_layout || !c->layout.memory_end ||
-	    !find_distance(w, maps, code, &distance) || avma - distance >= c->layout.memory_end)
+	    !find_distance(w, maps, m, code, &distance) || avma - distance >= c->layout.memory_end)
 		return false;
 	c->sampled = true;
 	*ret = profile_intern_place(w->profile, c->image, avma - distance, 0);
 	return true;
 }
 
-/* Memory without a file, by the kernel's names (kernel/events/core.c, perf_event_mmap_event). */
+/* The place of memory without a file.  The kernel names the first stack and the heap
+ * (kernel/events/core.c, perf_event_mmap_event). */
 static place_id nameless_place(struct perf_world *w, const struct mapping *m, uint64_t avma)
 {
 	const char *path = w->files.v[m->code].ref.path;
@@ -122,7 +129,8 @@ static place_id data_place(struct perf_world *w, uint32_t proc, uint64_t avma, b
 	return m ? user_place(w, maps, m, avma) : memory_place(w, "[not mapped]", avma);
 }
 
-/* Where perf tells one weight and no more, a load's is its latency. */
+/* The latency in cycles, 0 where none is told.  Where perf tells one weight alone, a load's is its
+ * latency. */
 static uint64_t latency_of(const struct sample_facts *f)
 {
 	if (f->counters_known & 1u << FACT_LATENCY)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Accesses to memory of a perf.data file's samples, in the model. */
+/* Turns samples of perf.data that tell the address of their data into accesses of the model. */
 #ifndef PORT_PERF_ACCESS_H
 #define PORT_PERF_ACCESS_H
 
@@ -13,8 +13,8 @@ struct perf_access {
 	uint32_t cpu_node;   /* + 1; 0: not told */
 };
 
-/* Adds what K tells to A, which has owner, event, place and source, and A to W's profile.  Call it
- * when W is as it was at the time of the sample. */
+/* Fills A from K and adds it to W's profile.  The caller sets A's owner, event, place and source.
+ * Call it when W is as it was at the time of the sample. */
 void perf_access_add(struct perf_world *w, struct access *a, const struct perf_access *k);
 
 #endif

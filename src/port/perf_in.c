@@ -107,7 +107,8 @@ static void note_period(struct perf_in_event *e, uint64_t period)
 	e->squares += (double)period * (double)period;
 }
 
-/* Adds what sample R tells of its data to A.  FACTS NULL: nothing beyond the address. */
+/* Fills A from what sample R tells of its data, and adds it to the profile if R has an address.
+ * FACTS NULL: nothing beyond the address is told. */
 static void add_access(struct perf_in *in, const struct perfdata_record *r, struct access *a,
 		       const struct sample_facts *facts)
 {

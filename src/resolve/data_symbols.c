@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See data_symbols.h.  What is kept has the form of kept symbols of code (symcache.h), under
- * another name: data-DIGEST, or data where an image has no digest. */
+/* See data_symbols.h.  Kept variables have the form of kept procedures (symcache.h).  The file is
+ * called data-DIGEST, or data where the image has no digest. */
 #include "resolve/data_symbols.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ int data_symbols_save(const char *dir, const struct image *im, int fd, struct er
 		return rc;
 	info.source = (enum symtab_source)data_symbols_read(&s, fd);
 	if (s.symtab.n)
-		at = symcache_open_dir(dir, &im->build_id, true, err);
+		rc = at = symcache_open_dir(dir, &im->build_id, true, err);
 	name_of(im->digest, name);
 	if (at >= 0 && faccessat(at, name, F_OK, 0) < 0) {
 		symcache_format(&info, &s.symtab, &w);
@@ -71,7 +71,7 @@ int data_symbols_save(const char *dir, const struct image *im, int fd, struct er
 		wr_release(&w);
 	}
 	data_symbols_release(&s);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 int data_symbols_open(struct data_symbols *s, const char *dir, const struct image *im)

@@ -252,7 +252,7 @@ bool resolver_find(struct resolver *r, const struct image *im, uint64_t svma, st
 	return true;
 }
 
-/* Finds the variables of E, which is IM: in its debug file or file, else those that were kept. */
+/* Reads the variables of E, which is IM: from its debug file or file, else those that were kept. */
 static void load_data(struct resolver *r, struct resolver_entry *e, const struct image *im)
 {
 	const struct symbol_sources *src = &r->sources;
@@ -274,7 +274,7 @@ static void load_data(struct resolver *r, struct resolver_entry *e, const struct
 			return;
 }
 
-bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma,
+bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma, uint64_t n_bytes,
 			struct procedure *ret)
 {
 	struct resolver_entry *e = resolver_entry_find(r, im);
@@ -284,7 +284,7 @@ bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svm
 
 	if (!e->data_tried)
 		load_data(r, e, im);
-	i = st->n ? symtab_find(st, svma) : PROC_NONE;
+	i = symtab_find_first(st, svma, n_bytes);
 	if (i == PROC_NONE)
 		return false;
 	*ret = symtab_get(st, i);

@@ -73,9 +73,9 @@ void resolver_look_again(struct resolver *r);
  * out stay valid. */
 void resolver_rest(struct resolver *r, const struct image *im);
 
-/* Finds the variable of IM that covers SVMA and its readable name; false when none is known.
- * RET->name lives as long as the resolver. */
-bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma,
+/* Finds the first variable of IM in the N_BYTES from SVMA on, and its readable name; false when
+ * none is known.  It may begin before SVMA.  RET->name lives as long as the resolver. */
+bool resolver_find_data(struct resolver *r, const struct image *im, uint64_t svma, uint64_t n_bytes,
 			struct procedure *ret);
 
 /* Copies the bytes at SVMA of IM's code to RET, at most MAX.  Returns how many; 0 where they cannot

@@ -29,7 +29,8 @@ static inline uint32_t le32_at(const uint8_t *p, uint32_t i)
 	return le32toh(v);
 }
 
-uint32_t symtab_find(const struct symtab *st, uint64_t svma)
+/* Returns the last entry that starts at or before SVMA, PROC_NONE where there is none. */
+static uint32_t last_start(const struct symtab *st, uint64_t svma)
 {
 	uint32_t at = 0, n = st->n;
 
@@ -43,7 +44,26 @@ uint32_t symtab_find(const struct symtab *st, uint64_t svma)
 		at = le64_at(st->starts, at + half) <= svma ? at + half : at;
 		n -= half;
 	}
-	return svma - le64_at(st->starts, at) < le32_at(st->sizes, at) ? at : PROC_NONE;
+	return at;
+}
+
+uint32_t symtab_find(const struct symtab *st, uint64_t svma)
+{
+	const uint32_t at = last_start(st, svma);
+
+	return at != PROC_NONE && svma - le64_at(st->starts, at) < le32_at(st->sizes, at)
+		       ? at
+		       : PROC_NONE;
+}
+
+uint32_t symtab_find_first(const struct symtab *st, uint64_t svma, uint64_t n_bytes)
+{
+	const uint32_t at = symtab_find(st, svma);
+	const uint32_t next = last_start(st, svma) + 1; /* PROC_NONE + 1 is the first of all */
+
+	if (at != PROC_NONE || next >= st->n || le64_at(st->starts, next) - svma >= n_bytes)
+		return at;
+	return symtab_find(st, le64_at(st->starts, next));
 }
 
 static const char *name_at(const struct symtab *st, uint32_t off)

@@ -57,6 +57,10 @@ struct symtab {
 /* Returns the entry of the procedure that covers SVMA, or PROC_NONE.  O(log n), no allocation. */
 uint32_t symtab_find(const struct symtab *st, uint64_t svma);
 
+/* Returns the entry of the first procedure with an address in the N_BYTES from SVMA on, or
+ * PROC_NONE. */
+uint32_t symtab_find_first(const struct symtab *st, uint64_t svma, uint64_t n_bytes);
+
 /* Reads entry I (below n).  A name that is damaged in the cache reads as "?". */
 struct procedure symtab_get(const struct symtab *st, uint32_t i);
 

@@ -46,19 +46,19 @@ static struct emit_cell latency_cell(const struct memory_sums *s)
 				  .none = !s->n_latency};
 }
 
-/* Where a column of N is shown: a table leaves out what is told of no access. */
+/* Where a column with the sum N is shown: tables leave out columns of zeros. */
 static unsigned shown(uint64_t n)
 {
 	return n ? 0 : EMIT_IN_JSON | EMIT_IN_CSV;
 }
 
-/* The columns of any sums, of which ALL are those of all rows. */
+/* The columns of sums (put_sums).  ALL: the sums of all rows. */
 #define SUM_COLS(all)                                                                              \
 	{"percent", "%", EMIT_PERCENT, .hot = true}, {"samples", NULL, EMIT_U64},                  \
 		{"loads", NULL, EMIT_U64, .in = shown((all)->loads), .spare = 2},                  \
 		{"stores", NULL, EMIT_U64, .in = shown((all)->stores), .spare = 2},                \
 		{"modified", "hitm", EMIT_U64, .in = shown((all)->modified)},                      \
-		{"remote", NULL, EMIT_U64, .in = shown((all)->remote), .spare = 3},                \
+		{"remote", NULL, EMIT_U64, .in = shown((all)->remote), .spare = 2},                \
 	{                                                                                          \
 		"latency", "cycles", EMIT_FIXED, .in = shown((all)->n_latency), .decimals = 1      \
 	}
@@ -81,7 +81,7 @@ static struct emit_cell text_cell(const char *s)
 	return (struct emit_cell){.s = s, .none = !s};
 }
 
-/* Rows of what has a name alone. */
+/* Emits rows that have a name and no address. */
 static void emit_plain(struct emit *e, const char *key, enum memory_by by, const struct memory *m)
 {
 	const struct emit_col cols[] = {
@@ -103,7 +103,7 @@ static void emit_plain(struct emit *e, const char *key, enum memory_by by, const
 	emit_table_end(e);
 }
 
-/* Rows of what has an address: pages and lines. */
+/* Emits rows that have an address: pages and lines. */
 static void emit_places(struct emit *e, const char *key, enum memory_by by, const struct memory *m)
 {
 	const unsigned lines = by == MEMORY_LINE ? 0 : EMIT_IN_NONE;
@@ -150,7 +150,8 @@ static void emit_uses(struct emit *e, const struct memory *m)
 		{"offset", NULL, EMIT_HEX},
 		SUM_COLS(&m->all),
 		{"procedure", NULL, EMIT_STR, .cut = TEXT_NAME},
-		{"image", NULL, EMIT_STR, .cut = TEXT_PATH, .spare = 1},
+		/* Who writes where says more than the image. */
+		{"image", NULL, EMIT_STR, .cut = TEXT_PATH, .spare = EMIT_SPARE_UNSAID},
 		{"file", NULL, EMIT_STR, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 		{"line", NULL, EMIT_U64, .in = EMIT_IN_JSON | EMIT_IN_CSV},
 		{"source", "file:line", EMIT_STR, .in = EMIT_IN_TABLE, .cut = TEXT_PATH},

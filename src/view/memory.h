@@ -8,11 +8,11 @@
 #include "view/emit.h"
 
 /* Emits what stands above the tables: what OF is, and how many samples tell the address of their
- * data, of which M has the sums. */
+ * data (M's sums). */
 void memory_emit_head(struct emit *e, struct source *of, const struct memory *m, bool no_header);
 
-/* Emits M, of accesses BY what, as the table KEY; of lines also who used them, as the table
- * "uses". */
+/* Emits M, which was gathered by BY, as the table KEY.  For lines a second table, "uses", tells who
+ * used them. */
 void memory_emit(struct emit *e, const char *key, enum memory_by by, const struct memory *m);
 
 #endif

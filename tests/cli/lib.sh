@@ -531,6 +531,10 @@ make_memory_data() {
 			.type table, @object
 		table:	.skip 192
 			.size table, .-table
+			.skip 23
+			.type flag, @object
+		flag:	.skip 1
+			.size flag, .-flag
 			.bss
 			.balign 4096
 			.type big, @object

@@ -20,6 +20,7 @@ uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
 		struct profile p;
 
 		gen_profile(&r, &p, 5 * k);
+		gen_accesses(&r, &p, 2 * k);
 		if (k % 2) /* else its time lines make it a segment */
 			trace_reset(&p);
 		journal_put_record(&jw, &w, i * 1000, w.n, ranges, k, &p, NULL);

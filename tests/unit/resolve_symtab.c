@@ -41,6 +41,34 @@ TEST(gaps_belong_to_nobody)
 	EXPECT_STR(name_of(&st, 0x1000), "-");
 }
 
+static const char *first_of(const struct symtab *st, uint64_t svma, uint64_t n_bytes)
+{
+	uint32_t i = symtab_find_first(st, svma, n_bytes);
+
+	return i == PROC_NONE ? "-" : symtab_get(st, i).name;
+}
+
+TEST(the_first_of_a_range_is_found)
+{
+	struct symtab_builder b = {0};
+	struct symtab st;
+
+	add(&b, 0x1003, 1, "byte", 0);
+	add(&b, 0x1010, 0x20, "second", 0);
+	add(&b, 0x1010, 0x20, "alias_of_it", 0);
+	symtab_builder_finish(&b, &st);
+	EXPECT_STR(first_of(&st, 0x1000, 3), "-");
+	EXPECT_STR(first_of(&st, 0x1000, 4), "byte");
+	EXPECT_STR(first_of(&st, 0x1003, 1), "byte");
+	EXPECT_STR(first_of(&st, 0x1004, 12), "-");
+	EXPECT_STR(first_of(&st, 0x1004, 64), "second");
+	EXPECT_STR(first_of(&st, 0x102f, 64), "second");
+	EXPECT_STR(first_of(&st, 0x1030, UINT64_MAX), "-");
+	EXPECT_STR(first_of(&st, 0, UINT64_MAX), "byte");
+	symtab_release(&st);
+	EXPECT_STR(first_of(&st, 0, UINT64_MAX), "-");
+}
+
 TEST(missing_sizes_are_filled_to_the_next_thing)
 {
 	struct symtab_builder b = {0};

@@ -34,8 +34,8 @@ enum ibs_op_reg {
 	IBS_OP_N_REGS,
 };
 
-/* Of IBS_OP_DATA3: the registers of addresses hold some (PPR 55898, IbsOpData3: IbsDcLinAddrValid,
- * IbsDcPhyAddrValid). */
+/* Bits of IBS_OP_DATA3: IBS_OP_LINADDR and IBS_OP_PHYSADDR hold the address of the data (PPR 55898,
+ * IbsOpData3: IbsDcLinAddrValid, IbsDcPhyAddrValid). */
 #define IBS_LINADDR_VALID  (1u << 17)
 #define IBS_PHYSADDR_VALID (1u << 18)
 

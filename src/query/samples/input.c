@@ -22,6 +22,7 @@
 #include "port/measured_in.h"
 #include "port/importers.h"
 #include "port/perf_in.h"
+#include "query/samples/runtime.h"
 #include "query/samples/wall.h"
 #include "query/source.h"
 #include "store/store.h"
@@ -535,19 +536,6 @@ static int input_is_not_there(const char *path, struct err *err)
 		       path);
 }
 
-/* Tells the resolver what a recording says of interpreted code. */
-static void add_scripts(struct input *in)
-{
-	const struct profile *p = &in->profile;
-
-	vec_each (s, &p->scripts) {
-		const struct place *pl = &p->places.v[s->place];
-
-		resolver_add_script(in->resolver, &p->images.v[pl->image], pl->svma,
-				    profile_str(p, s->name), s->line);
-	}
-}
-
 /* Loads the dwell databases that IN's path means.  DBS: their paths. */
 static int load_stores(struct input *in, const struct select *s, struct value_sink *sink,
 		       store_paths *dbs, struct err *err)
@@ -606,7 +594,7 @@ int input_open_into(struct input *in, const struct select *s, struct value_sink 
 		in->resolver = new_resolver(&dbs, is_tree ? in->path : NULL, s);
 	if (rc >= 0) {
 		take_symbols(in);
-		add_scripts(in);
+		runtime_name_scripts(&in->profile, in->resolver);
 	} else {
 		input_close(in);
 	}

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* See memory.h.  Each access gets the number of its row, found by two words that rows of its kind
- * are told apart by; names are made for the rows that are kept. */
+/* See memory.h.  Two words tell a row from the others of its kind (key_of).  Each access gets the
+ * number of its row; names are made only for the rows that are kept. */
 #include "query/samples/memory.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/str.h"
 #include "query/samples/memory_names.h"
 
 #define PAGE_BITS 12
@@ -30,6 +26,14 @@ static bool is_wanted(const struct query *q, const struct access *a)
 	return q->col_of[a->event] != q->n_cols && (!q->wanted || q->wanted[a->owner]);
 }
 
+bool memory_is_told(const struct query *q)
+{
+	vec_each (a, &q->profile->accesses)
+		if (is_wanted(q, a))
+			return true;
+	return false;
+}
+
 static bool access_has(const struct profile *p, const struct access *a, unsigned bit)
 {
 	const struct vector *v = &p->vectors.v[a->vector];
@@ -48,7 +52,7 @@ static void sums_add(struct memory_sums *s, const struct profile *p, const struc
 	s->n_latency += a->latency_of ? a->count : 0;
 }
 
-/* What tells A's row from others. */
+/* Sets KEY to what tells A's row from others. */
 static void key_of(struct memory_maker *m, const struct access *a, uint64_t key[2])
 {
 	const struct place *data = &m->p->places.v[a->data];
@@ -135,7 +139,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Counts the distinct threads of each row; with WRITERS those that store. */
+/* Counts each row's distinct threads; with WRITERS only those that store. */
 static void count_threads(struct memory_maker *m, bool writers)
 {
 	VEC(uint64_t) pairs = {0};
@@ -169,12 +173,11 @@ struct row_order {
 	uint32_t was;	   /* its number before */
 };
 
+/* The most frequent first. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct row_order *x = a, *y = b;
 
-	if (x->row.sums.modified != y->row.sums.modified && (x->row.n_threads || y->row.n_threads))
-		return x->row.sums.modified < y->row.sums.modified ? 1 : -1;
 	if (x->row.sums.samples != y->row.sums.samples)
 		return x->row.sums.samples < y->row.sums.samples ? 1 : -1;
 	if (strcmp(x->where, y->where) != 0)
@@ -183,6 +186,16 @@ static int by_weight(const void *a, const void *b)
 		if (x->row.key[i] != y->row.key[i])
 			return x->row.key[i] < y->row.key[i] ? -1 : 1;
 	return 0;
+}
+
+/* Lines that other cores had changed come first. */
+static int by_contention(const void *a, const void *b)
+{
+	const struct row_order *x = a, *y = b;
+
+	if (x->row.sums.modified != y->row.sums.modified)
+		return x->row.sums.modified < y->row.sums.modified ? 1 : -1;
+	return by_weight(a, b);
 }
 
 static int by_key(const void *a, const void *b)
@@ -202,7 +215,7 @@ static const char *where_is(const struct memory_maker *m, const struct memory_ro
 	return by == MEMORY_LINE || by == MEMORY_PAGE ? m->p->images.v[r->key[0] >> 32].path : "";
 }
 
-/* Keeps the first N rows in order; accesses of others have none then. */
+/* Sorts the rows and keeps the first N.  Accesses of the others have no row then. */
 static void keep_rows(struct memory_maker *m)
 {
 	const bool lines = m->o->by == MEMORY_LINE;
@@ -215,8 +228,8 @@ static void keep_rows(struct memory_maker *m)
 			vec_push(&order, (struct row_order){m->ret->rows.v[i],
 							    where_is(m, &m->ret->rows.v[i]), i});
 	}
-	vec_sort(&order, m->o->by == MEMORY_LATENCY ? by_key : by_weight);
-	/* Of levels and latencies there are few, and all of them matter. */
+	vec_sort(&order, m->o->by == MEMORY_LATENCY ? by_key : lines ? by_contention : by_weight);
+	/* There are few levels, TLBs and latencies, and all of them matter. */
 	if (m->o->by > MEMORY_LATENCY && order.n > m->o->n)
 		m->ret->n_left_out = order.n - m->o->n;
 	m->ret->rows.n = order.n - m->ret->n_left_out;

@@ -6,7 +6,7 @@
 
 #include "query/samples/query.h"
 
-/* The row of accesses of which nothing is told. */
+/* The name of the row of accesses whose level or latency the hardware did not tell. */
 #define MEMORY_UNTOLD "not told"
 
 enum memory_by {
@@ -36,17 +36,16 @@ struct memory_sums {
 };
 
 struct memory_row {
-	uint64_t key[2]; /* what is equal of its accesses */
+	uint64_t key[2]; /* what its accesses have in common: key_of */
 	const char *name;
 	const char *image; /* of the object or procedure; NULL: none */
 	uint64_t start;	   /* where object, page or line begins, in its image or memory */
 	struct memory_sums sums;
-	/* Of lines: */
-	uint32_t pid; /* whose memory; 0: shared */
-	uint32_t n_threads, n_writers;
+	uint32_t pid; /* whose memory the page or line is; 0: shared, or the kernel's */
+	uint32_t n_threads, n_writers; /* of a line: who accessed it, who wrote to it */
 };
 
-/* Accesses of one instruction to one offset of a line. */
+/* How one instruction accessed one offset of a line. */
 struct memory_use {
 	uint32_t row; /* of the line */
 	uint32_t offset;
@@ -57,17 +56,21 @@ struct memory_use {
 };
 
 struct memory {
-	VEC(struct memory_row) rows; /* the most frequent first; latencies ascend */
-	VEC(struct memory_use) uses; /* of lines, by row, offset, then the most frequent first */
+	/* The most frequent first; lines with HITM come before others, latencies ascend. */
+	VEC(struct memory_row) rows;
+	VEC(struct memory_use) uses; /* of lines, by row, by offset, most frequent first */
 	struct memory_sums all;	     /* of all accesses that Q wants */
 	size_t n_left_out;	     /* rows beyond the most */
 	uint64_t n_samples;	     /* of Q's events, with and without addresses */
 	struct arena arena;
 };
 
+/* Tells whether Q's profile has accesses that Q wants. */
+bool memory_is_told(const struct query *q);
+
 /* Fills RET with the accesses of Q's profile that Q wants; memory_release it.  Q must outlive it.
- * Lines that are contended for: a thread wrote to it, or another core had changed it, and others
- * accessed it. */
+ * A line is contended for when another core had changed it, or when several threads accessed it and
+ * one of them wrote to it. */
 void memory_gather(struct query *q, const struct memory_opts *o, struct memory *ret);
 void memory_release(struct memory *m);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* See memory_names.h.
  *
- * Memory of threads other than the first has no name of the kernel's: their stacks and variables
- * lie in mappings without a file.  The instruction tells: what it addresses from the stack pointer
- * is on the stack, what it addresses from the segment of the thread is thread-local. */
+ * The kernel names the stack of the first thread alone.  The stacks and variables of other threads
+ * lie in mappings without a file.  The instruction tells what they are: memory that it addresses
+ * from the stack pointer is on the stack, memory that it addresses from the segment of the thread
+ * is thread-local. */
 #include "query/samples/memory_names.h"
 
 #include <inttypes.h>
@@ -175,7 +176,8 @@ uint64_t memory_object(struct memory_namer *n, const struct access *a)
 
 	if (im->kind == IMAGE_ANON)
 		return strcmp(im->path, "[anon]") == 0 ? way_of(n, a->place) : WAY_OTHER;
-	return resolver_find_data(n->q->resolver, im, data->svma, &found) ? found.start : NO_OBJECT;
+	return resolver_find_data(n->q->resolver, im, data->svma, 1, &found) ? found.start
+									     : NO_OBJECT;
 }
 
 static const char *image_name(struct memory_namer *n, image_id image)
@@ -198,7 +200,7 @@ void memory_name_object(struct memory_namer *n, image_id image, uint64_t object,
 	ret->image = image_name(n, image);
 	ret->name = "[other data]";
 	ret->start = object == NO_OBJECT ? 0 : object;
-	if (object != NO_OBJECT && resolver_find_data(n->q->resolver, im, object, &found))
+	if (object != NO_OBJECT && resolver_find_data(n->q->resolver, im, object, 1, &found))
 		ret->name = found.name;
 }
 
@@ -208,16 +210,13 @@ void memory_name_data(struct memory_namer *n, image_id image, uint64_t svma, uin
 	const struct image *im = &n->q->profile->images.v[image];
 	_str_ struct str s = {0};
 	struct procedure found;
-	uint64_t at = svma;
 
 	if (im->kind == IMAGE_ANON) {
 		ret->name = im->path;
 		return;
 	}
 	ret->image = image_name(n, image);
-	while (at < svma + n_bytes && !resolver_find_data(n->q->resolver, im, at, &found))
-		at += 4;
-	if (at >= svma + n_bytes) {
+	if (!resolver_find_data(n->q->resolver, im, svma, n_bytes, &found)) {
 		ret->name = "[other data]";
 		return;
 	}

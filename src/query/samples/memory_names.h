@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What accesses to memory are called: where the data came from, what it is, who accessed it. */
+/* Names for accesses to memory: where the data came from, what it is, who accessed it. */
 #ifndef QUERY_SAMPLES_MEMORY_NAMES_H
 #define QUERY_SAMPLES_MEMORY_NAMES_H
 
@@ -8,7 +8,7 @@
 
 struct memory_namer {
 	struct query *q;
-	struct arena *arena; /* of the names */
+	struct arena *arena; /* where names are kept */
 	uint8_t *ways;	     /* by place: enum memory_way, once known */
 };
 
@@ -25,10 +25,11 @@ const char *memory_tlb_name(unsigned tlb);
 /* The name of a class of latencies (latency_class), in cycles: "64-127". */
 const char *memory_latency_name(struct memory_namer *n, uint32_t class);
 
-/* The name of NODE of the memory and CPU_NODE of the CPU, each + 1 or 0. */
+/* Names the memory's node and the CPU's node, each one more than its number; 0: not known. */
 const char *memory_node_name(struct memory_namer *n, uint64_t node, uint64_t cpu_node);
 
-/* Which object of its image the data of A is: a number that memory_name_object understands. */
+/* Returns a number that stands for the object of A's data in its image; memory_name_object names
+ * it. */
 uint64_t memory_object(struct memory_namer *n, const struct access *a);
 void memory_name_object(struct memory_namer *n, image_id image, uint64_t object,
 			struct memory_row *ret);
@@ -38,7 +39,7 @@ uint64_t memory_procedure(struct memory_namer *n, place_id place);
 void memory_name_procedure(struct memory_namer *n, image_id image, uint64_t start,
 			   struct memory_row *ret);
 
-/* Names the N_BYTES from SVMA on in IMAGE: by the first object there, "counters+0x40". */
+/* Names the N_BYTES from SVMA on in IMAGE after the first object there: "counters+0x40". */
 void memory_name_data(struct memory_namer *n, image_id image, uint64_t svma, uint64_t n_bytes,
 		      struct memory_row *ret);
 

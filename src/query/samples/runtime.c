@@ -193,6 +193,16 @@ static void fold_values(struct folder *f)
 				point->ctx = f->to[point->ctx];
 }
 
+void runtime_name_scripts(const struct profile *p, struct resolver *r)
+{
+	vec_each (s, &p->scripts) {
+		const struct place *pl = &p->places.v[s->place];
+
+		resolver_add_script(r, &p->images.v[pl->image], pl->svma, profile_str(p, s->name),
+				    s->line);
+	}
+}
+
 void runtime_fold(struct profile *p, struct resolver *r)
 {
 	const size_t n = p->ctxs.n;

@@ -4,8 +4,8 @@
 #include "query/samples/source.h"
 #include "query/samples/stacks.h"
 
-/* Makes P what readers of a database have (input.c).  What leaves this machine has no addresses of
- * the kernel. */
+/* Makes of P what input_open makes of a database.  Addresses of the kernel are always hidden,
+ * because the stacks leave this machine. */
 static void settle_profile(struct profile *p, struct resolver *r)
 {
 	vec_each (pl, &p->places)
@@ -13,12 +13,7 @@ static void settle_profile(struct profile *p, struct resolver *r)
 			pl->svma = 0;
 	profile_join_images(p);
 	profile_name_parts(p);
-	vec_each (s, &p->scripts) {
-		const struct place *pl = &p->places.v[s->place];
-
-		resolver_add_script(r, &p->images.v[pl->image], pl->svma, profile_str(p, s->name),
-				    s->line);
-	}
+	runtime_name_scripts(p, r);
 	runtime_fold(p, r);
 }
 

@@ -6,3 +6,5 @@ dwell mem perf.data --by line --line-bytes 128 --no-header
 dwell mem perf.data --by line --tid 10 --no-header || echo "exit $?"
 dwell import --db db perf.data >log 2>&1
 dwell mem db --by line --json | tr '{' '\n' | grep '"number"'
+# A narrow screen keeps who writes where.
+COLUMNS=80 dwell mem perf.data --by line --no-header | sed 's,\.\.\..*/a.out,a.out,'
