@@ -46,18 +46,10 @@ static void put(struct tee *t, enum stream_kind kind, uint32_t cpu, const void *
 
 static int open_own_sideband(struct tee *t, struct err *err)
 {
-	struct event_spec dummy = {.name = (char *)"events"};
-	struct perf_event_attr *a = &dummy.attr;
+	struct event_spec dummy = {.name = (char *)"events", .attr = collector_sideband_attr()};
 	struct target all = {.kind = TARGET_ALL};
 	int rc;
 
-	a->size = sizeof(*a);
-	a->type = PERF_TYPE_SOFTWARE;
-	a->config = PERF_COUNT_SW_DUMMY;
-	a->sample_type = RECORD_SAMPLE_TYPE;
-	a->sample_id_all = a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
-	a->use_clockid = 1;
-	a->clockid = CLOCK_MONOTONIC;
 	cpus_online(&t->cpus);
 	rc = target_open(&all, &dummy, 0, SPREAD_CPUS, &t->cpus, &t->sideband, err);
 	for (size_t i = 0; i < t->sideband.n && rc >= 0; i++) {

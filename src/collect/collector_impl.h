@@ -69,6 +69,9 @@ struct collector *collector_new(const struct collector_opts *opts, struct profil
 int collector_open_log(struct collector *c, uint32_t n_cpus, struct err *err);
 void collector_set_cycle(struct collector *c);
 
+/* What every event of the sideband asks for: records of mappings, names, births and deaths. */
+struct perf_event_attr collector_sideband_attr(void);
+
 /* Takes the layouts that have come, and moves what was counted in their stand-ins. */
 void collector_take_layouts(struct collector *c);
 

@@ -85,25 +85,36 @@ int collector_open_log(struct collector *c, uint32_t n_cpus, struct err *err)
 	return rc;
 }
 
+struct perf_event_attr collector_sideband_attr(void)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = RECORD_SAMPLE_TYPE,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.exclude_kernel = 1, /* it samples nothing; this lets any user open it */
+	};
+}
+
 /* Events that tell of mappings, names, births and deaths, into a ring of N_PAGES per CPU. */
 static int open_sideband_of(struct collector *c, enum target_spread spread, size_t n_pages,
 			    struct err *err)
 {
-	struct event_spec dummy = {.name = (char *)"events"};
+	struct event_spec dummy = {.name = (char *)"events", .attr = collector_sideband_attr()};
 	struct perf_event_attr *a = &dummy.attr;
 	struct target all = {.kind = TARGET_ALL},
 		      *t = spread == SPREAD_CPUS ? &all : &c->opts.target;
 	int rc;
 
-	a->size = sizeof(*a);
-	a->type = PERF_TYPE_SOFTWARE;
-	a->config = PERF_COUNT_SW_DUMMY;
-	a->sample_type = RECORD_SAMPLE_TYPE;
-	a->sample_id_all = a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
 	a->ksymbol = spread == SPREAD_CPUS && t->kind == TARGET_ALL;
-	a->use_clockid = 1;
-	a->clockid = CLOCK_MONOTONIC;
-	a->exclude_kernel = 1; /* it samples nothing; this is what lets any user open it */
 	a->watermark = 1;
 	a->wakeup_watermark = (uint32_t)(n_pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
 	if (spread == SPREAD_CPUS && c->opts.target.kind == TARGET_CGROUP)

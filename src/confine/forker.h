@@ -38,8 +38,8 @@ struct confine_files {
  * waits for CPU time. */
 #define CONFINE_BUSY_TIMES 4
 
-/* Lent CPU time comes back at this part of a CPU: files that come again and again in new clothes
- * have 1 % of one with niceness 0, not more. */
+/* Lent CPU time comes back at one part in so many of a CPU: files that come again and again in new
+ * clothes have 1 % of one with niceness 0, not more. */
 #define CONFINE_LENT_BACK 100
 
 struct confine_job {
@@ -57,9 +57,9 @@ struct confine_job {
 	size_t most_answer; /* bytes its answer may have */
 	unsigned cpu_s;	    /* CPU time it may take */
 	unsigned wall_s;    /* after which it is ended if its file system has not answered */
-	/* Its answer is wanted soon: CPU time during which a child has niceness 0, then 19; and
-	 * that all children of such jobs may have so together.  What they had comes back, one part
-	 * in CONFINE_LENT_BACK of each second.  0: niceness 19. */
+	/* CPU time that a child has with niceness 0 before it gets 19, for an answer that is wanted
+	 * soon; and all children of such jobs together, less what came back (CONFINE_LENT_BACK).
+	 * 0: niceness 19. */
 	unsigned lent_ms, lent_in_all_ms;
 	/* Jobs of one lane share its memory: none of another lane waits for them. */
 	enum confine_lane {

@@ -40,8 +40,7 @@ struct process {
 	int sock;
 	struct confine_base base;
 	VEC(struct running) running;
-	uint64_t
-		lent_us; /* CPU time that ended children had with niceness 0, less what came back */
+	uint64_t lent_us; /* CPU time of ended children with niceness 0, less what came back */
 	uint64_t back_ns; /* when some of it came back last, CLOCK_MONOTONIC */
 };
 
@@ -67,7 +66,7 @@ static void tell_end(const struct process *p, uint32_t id, int status)
 	confine_send(p->sock, &r, sizeof(r), NULL, 0, 0);
 }
 
-/* What was lent comes back in time, CONFINE_LENT_BACK of each second. */
+/* Takes what has come back since the last call off what is lent. */
 static void lent_comes_back(struct process *p)
 {
 	const uint64_t now = clock_mono_ns(), us = (now - p->back_ns) / 1000 / CONFINE_LENT_BACK;

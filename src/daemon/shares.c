@@ -93,14 +93,19 @@ static bool is_clock(const char *event)
 	return str_starts(event, "cpu-clock") || str_starts(event, "task-clock");
 }
 
-/* Whether V is among the samples that are counted: of the CPUs' clock where there is one, else of
- * the first event. */
+/* The event of P whose samples are counted: the first of the CPUs' clocks, or the first one. */
+static event_id counted_event(const struct profile *p)
+{
+	for (event_id i = 0; i < p->events.n; i++)
+		if (is_clock(profile_str(p, p->events.v[i].name)))
+			return i;
+	return 0;
+}
+
 static bool counts_here(const struct profile *p, const struct value *v)
 {
-	const char *name = profile_str(p, p->events.v[v->event].name);
-
 	return v->ctx && v->count && value_is_samples(p, v) &&
-	       !(p->owners.v[v->owner].flags & OWNER_IDLE) && (v->event == 0 || is_clock(name));
+	       !(p->owners.v[v->owner].flags & OWNER_IDLE);
 }
 
 static struct share_series *find_series(struct shares *s, enum share_key k, const char *name)
@@ -138,13 +143,14 @@ static void settle_sums(struct shares *s, enum share_key k, const struct share_s
 
 static void add_by(struct shares *s, enum share_key k, const struct profile *p)
 {
+	const event_id event = counted_event(p);
 	struct share_sums sums = {0};
 
 	profile_each_fresh (p, i) {
 		const struct value v = profile_fresh(p, i);
 		_str_ struct str name = {0};
 
-		if (!counts_here(p, &v))
+		if (v.event != event || !counts_here(p, &v))
 			continue;
 		add_name(&name, k, p, &p->owners.v[v.owner],
 			 &p->images.v[profile_leaf(p, v.ctx)->image]);

@@ -321,7 +321,7 @@ const char *resolver_note(struct resolver *r, const struct image *im)
 {
 	struct resolver_entry *e = resolver_entry_find(r, im);
 
-	if (e->note || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN ||
+	if (e->note || e->late_since || im->kind == IMAGE_ANON || im->kind == IMAGE_UNKNOWN ||
 	    im->kind == IMAGE_MARK || im->kind == IMAGE_SCRIPT)
 		return e->note;
 	switch (e->result.status) {

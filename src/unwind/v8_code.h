@@ -2,33 +2,36 @@
 /* Which functions a frame of V8's optimised code executes: its own and those that the compiler
  * inlined into it, each with the character of its script that is being called.  A part of v8.h.
  *
- * A Code object leads to a table of positions, by ascending offset in the code: pairs of numbers
- * in bytes of 7 bits, the lowest first, the sign in the lowest bit.  The first of a pair is how far
- * the offset goes on (-1 - that where no statement begins), the second what is added to the
- * position:
+ * A Code object leads to a table of positions, by ascending offset in the code.  It is pairs of
+ * numbers in bytes of 7 bits, the lowest first, the sign in the lowest bit.  The first of a pair is
+ * added to the offset; N is written as -1 - N where no statement begins.  The second is added to
+ * the position:
  *
  *     bits 1-30   1 + the character in the script
  *     bits 31-46  1 + the number of the inlined function that it is in; 0: the code's own
  *
- * The code's DeoptimizationData has, by that number, which of its literals the function is and the
- * position that it was called from, in another inlined function, say.  For example, where next()
- * was inlined into sum(), which has 100 characters before that call:
+ * The code's DeoptimizationData tells for each such number which of its literals the function is,
+ * and the position that it was called from, which may be in another inlined function.  For example,
+ * next() was inlined into sum(), which has 100 characters before that call:
  *
  *     offset 0x30    character 20, inlined function 0
  *     function 0     literal 3 (next), called from: character 100, no inlined function
  *
- * V8 keeps positions of calls alone, and each holds up to the next one.  So it is asked for return
- * addresses only, and for those where a script goes on: they have an entry in the table of
- * safepoints that says where to go if the code is thrown away meanwhile.  Calls that the compiler
- * added for itself (to allocate, a barrier of the garbage collector) have none, and may have
- * another call's position.  What is interrupted between calls counts for the code's own function.
+ * V8 keeps positions of calls alone, and each holds up to the next one.  So only return addresses
+ * are looked up, and only those where a script goes on: the table of safepoints says of them where
+ * to go if the code is thrown away meanwhile.  It says nothing of calls that the compiler added for
+ * itself (to allocate, a barrier of the garbage collector), which may stand behind another call's
+ * position.  What is interrupted between calls counts for the code's own function.
  *
- * The function has its code, but for code that was entered in the midst of a loop, and since 13 it
- * has a number in its place.  Then the code is looked for before the address: what begins there is
- * believed when its Code object says so.
+ * A function leads to its code.  It does not lead to code that was entered in the midst of a loop,
+ * and since 13 it has a number in place of its code.  Then the code is searched for before the
+ * address.  What begins there is believed when its Code object says so.
  *
- * To read a table takes microseconds, so what it said is remembered by address, for as long as the
- * function's code is the same: its number is never given twice in an isolate.
+ * To read a table takes microseconds, so its answer is remembered by address, for as long as the
+ * function's code is the same: a code's number is never given twice in an isolate.  A process that
+ * makes tables up must not hold the CPU, so one walk takes about V8_MOST_STEPS steps over them.
+ * Frames beyond that count for their own functions; the next walk remembers the nearer ones and
+ * goes further.
  *
  * Sources: V8's src/codegen/source-position-table.cc, source-position.h, safepoint-table.{h,cc};
  * src/objects/deoptimization-data.h, code.h; src/compiler/backend/code-generator.cc. */
@@ -55,18 +58,16 @@ static void v8_each_byte(SCRIPT_ENV *env, __u32 n_bytes);
 static void v8_each_inlined(SCRIPT_ENV *env);
 static void v8_each_begin(SCRIPT_ENV *env); /* v8_begins(), until that returns 1 */
 
-/* Puts the number of the function whose SharedFunctionInfo is v->shared, which was told of, into
- * v->number; 0: it is none. */
+/* Puts the number of the function whose SharedFunctionInfo is v->shared into v->number, and tells
+ * of it once; 0: it is none. */
 V8_PART int v8_function(SCRIPT_ENV *env);
-
-#define V8_SEARCH_STEPS 512 /* places where code may begin that are looked at */
 
 #define V8_DATA_LENGTH	  0 /* words read of DeoptimizationData, from its length on */
 #define V8_DATA_LITERALS  3
 #define V8_DATA_NUMBER	  6
 #define V8_DATA_POSITIONS 8
 
-/* Finds what v->code, at v->pc, leads to; 0: it is no optimised code, or another one runs. */
+/* Finds what v->code, at v->pc, leads to; 0: it is no optimised code, or does not hold v->pc. */
 V8_PART int v8_open_code(SCRIPT_ENV *env)
 {
 	const struct v8_layout *l;
@@ -98,8 +99,8 @@ V8_PART int v8_open_code(SCRIPT_ENV *env)
 	return v->words[V8_DATA_LENGTH] >> 32 >= V8_DATA_POSITIONS;
 }
 
-/* Whether code that v->pc may be in begins at place I before it, which is v->code then; 0: go on,
- * 1: yes, or there is nothing to read. */
+/* Looks whether code begins at place I before v->pc, and puts it into v->code; 0: go on, 1: it
+ * does, or there is nothing to read. */
 SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
 {
 	struct v8_walk *v = v8_of(env);
@@ -108,6 +109,7 @@ SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
 	const __u64 object = start - (l->is_inline ? l->start : l->header);
 	__u64 words[2], begin;
 
+	v->n_steps++;
 	if (!script_read(env, object, words, 16, 16))
 		return 1;
 	if (!v8_is_object(words[0]) || !v8_is_object(words[1]))
@@ -124,8 +126,7 @@ SCRIPT_STEP int v8_begins(SCRIPT_ENV *env, __u32 i)
 	return 1;
 }
 
-/* Finds the code that v->pc is in: the function's; or the one that lies there, where that was
- * entered in the midst of a loop, or the function does not tell; 0: it is not found. */
+/* Finds the code that v->pc is in: the function's, else the one that lies there; 0: neither. */
 V8_PART int v8_find_code(SCRIPT_ENV *env)
 {
 	struct v8_walk *v;
@@ -193,6 +194,7 @@ SCRIPT_STEP int v8_byte(SCRIPT_ENV *env, __u32 i)
 	const __u8 b = v8_python_of(env)->record.lines[i & (SCRIPT_LINE_BYTES - 1)];
 	__s64 n;
 
+	v->n_steps++;
 	v->part |= (__u64)(b & 0x7f) << (v->shift & 63);
 	v->shift += 7;
 	if (b & 0x80)
@@ -230,7 +232,7 @@ V8_PART int v8_find_position(SCRIPT_ENV *env)
 	return v->n_found && !(v->position & 1);
 }
 
-/* What a frame has of POSITION. */
+/* The character of POSITION as a frame has it. */
 SCRIPT_STEP __u32 v8_off(__u64 position)
 {
 	const __u32 at = (__u32)(position >> 1 & 0x3fffffff) - 1;
@@ -238,8 +240,8 @@ SCRIPT_STEP __u32 v8_off(__u64 position)
 	return at < SCRIPT_NO_OFF ? at : SCRIPT_NO_OFF;
 }
 
-/* Puts the function that v->position is in behind those of v->inlined's entry, and makes the
- * position that which it was called from; 0: it is the code's own, or not known. */
+/* Adds the function that v->position is in to the entry of v->inlined, and puts the position that
+ * it was called from into v->position; 0: it is the code's own, or not known. */
 SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 {
 	struct v8_inlined *e;
@@ -249,6 +251,7 @@ SCRIPT_STEP int v8_inlined(SCRIPT_ENV *env)
 
 	v = v8_of(env);
 	e = v8_inlined_of(env, v->inlined);
+	v->n_steps += V8_INLINED_STEPS;
 	id = (__u32)(v->position >> 31) & 0xffff;
 	off = v8_off(v->position);
 	number = v->own;
@@ -282,8 +285,8 @@ SCRIPT_STEP bool v8_recall(SCRIPT_ENV *env, struct v8_walk *v, const struct v8_i
 	return v8_open_code(env) && v->code_number == e->number;
 }
 
-/* Puts what the optimised code at v->pc executes, where its call returns to; the frame's function
- * is v->own; 0: that is not known. */
+/* Puts the functions that optimised code executes at the call that returns to v->pc.  The frame's
+ * own is v->own.  0: they are not known. */
 SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 {
 	struct v8_inlined *e;
@@ -293,11 +296,13 @@ SCRIPT_STEP int v8_put_inlined(SCRIPT_ENV *env)
 	v->inlined = script_mix(script_mix(script_told_key(env, v->key), v->pc), v->own);
 	e = v8_inlined_of(env, v->inlined);
 	if (!v8_recall(env, v, e)) {
+		if (v->n_steps >= V8_MOST_STEPS)
+			return 0;
 		e->key = e->n = 0;
 		v->is_whole = 0;
 		if (v8_find_code(env) && v8_is_call(env) && v8_find_position(env))
 			v8_each_inlined(env);
-		if (!v->is_whole) /* that is remembered, too */
+		if (!v->is_whole) /* remembered as not known */
 			e->n = 0;
 		e->code = v->code;
 		e->number = v->code_number;

@@ -17,18 +17,20 @@
 struct v8_layout {
 	__u16 function_type, shared_type,
 		scope_type;	    /* JSFunction, SharedFunctionInfo, ScopeInfo */
-	__u16 code_type, data_type; /* Code, what DeoptimizationData is */
+	__u16 code_type, data_type; /* Code, the array that DeoptimizationData is */
 	__u8 shared;		    /* of a JSFunction */
 	__u8 name, script, cookie;  /* of a SharedFunctionInfo */
 	__u8 first_local;	    /* of a ScopeInfo, in words behind the map */
 	__u8 positions;		    /* of a ScopeInfo, in words: where; 0: behind its names */
 	__u8 code;		    /* of a JSFunction; 0: it has a number in its place */
-	/* Of a Code: its DeoptimizationData, its positions, where its instructions begin, how many
-	 * bytes they are; they are in the Code itself; its safepoints have numbers of 4 bytes. */
-	__u8 data, table, start, size, is_inline, is_old;
-	__u8 header; /* bytes of an InstructionStream before its instructions */
-	/* DeoptimizationData has a word more before its literals, the table of safepoints a number
-	 * before its length. */
+	/* Where a Code has its DeoptimizationData, its table of positions, the address of its
+	 * instructions and their size in bytes. */
+	__u8 data, table, start, size;
+	__u8 is_inline; /* the instructions lie in the Code, START bytes behind its begin */
+	__u8 is_old;	/* safepoints are three numbers of 4 bytes; code is aligned at 32, not 64 */
+	__u8 header;	/* bytes of an InstructionStream before its instructions */
+	/* DeoptimizationData has one more word before its literals, and a table of safepoints one
+	 * more number before its length. */
 	__u8 is_new;
 };
 
@@ -92,9 +94,9 @@ struct v8_process {
 
 #define V8_PROCESSES 64
 
-/* What the code at a return address executes (v8_code.h). */
 #define V8_MOST_INLINED 32
 
+/* What the code at a return address executes (v8_code.h). */
 struct v8_inlined {
 	__u64 key;		       /* of process, address, function and recording */
 	__u64 code, number;	       /* which code that is, and its own number */
@@ -104,6 +106,12 @@ struct v8_inlined {
 };
 
 #define V8_INLINED 256
+
+/* A walk's work on code that is not remembered, in steps: a byte of a table is one, and so is a
+ * place where code may begin.  The frame that takes the last step is finished. */
+#define V8_MOST_STEPS	 16384
+#define V8_SEARCH_STEPS	 512 /* places before an address */
+#define V8_INLINED_STEPS 32  /* an inlined function is as much work as so many bytes */
 
 /* What a walk knows of V8's heap. */
 struct v8_walk {
@@ -129,6 +137,8 @@ struct v8_walk {
 	__u32 shift, is_second, n_found, off;
 	__u32 is_whole;	  /* the entry was read to its end */
 	__u32 may_search; /* the frame's code lies in no file */
+	__u32 n_steps;	  /* V8_MOST_STEPS: of all frames */
+	__u32 spare;
 };
 
 #endif

@@ -23,8 +23,7 @@ struct walk_input {
 	uint32_t flags, n_falls;
 	uint64_t ip, sp, fp, bx;
 	bool leaves; /* ends with CHAIN_NO_TABLE where a table is missing, not by frame pointer */
-	/* Puts a mark before the frame of an interpreter's loop: what it executed was not
-	 * copied. */
+	/* Puts a mark before the frame of an interpreter's loop: its functions were not copied. */
 	bool marks_loops;
 
 	/* The stack: N_BYTES that were at run-time address STACK_AVMA. */

@@ -45,6 +45,9 @@ test("the newest recordings have names", () => {
   assert.equal(newestOf(rows(["1", "a"], ["2", "b"], ["3", "a"])), "2,3");
   assert.equal(newestOf(rows(["1", "a"], ["2", "a", "j"], ["3", "a"], ["4", "a", "j"])), "2,4");
   assert.equal(newestOf(rows(["1", "a"], ["2", "a", "j"], ["3", "a", "j"], ["4", "a", "j"])), "2..4");
+  const hosts = Array.from({ length: 200 }, (_, i) => [`${i % 2 ? "20261126T" : "20261125T"}${100000 + i}`, `host${i >> 1}`]);
+  assert.equal(newestOf(rows(...hosts)).split(",").length, 100);
+  assert.equal(newestOf(rows(["0", "first"], ["1", "a"], ...hosts, ["2", "a"])), "");
 });
 
 // Trees as [parent, name] of each place.

@@ -116,10 +116,12 @@ TEST(symbols_that_are_late)
 
 		EXPECT_EQ(res->status, RESOLVE_MISSING);
 		EXPECT_EQ(res->symtab->n, 0);
+		EXPECT(!resolver_note(r, &im));
 	}
 	EXPECT_EQ(n_asked, 1); /* once a look */
 	resolver_look_again(r);
 	EXPECT_EQ(resolver_image(r, &im)->status, RESOLVE_OK);
+	EXPECT(!resolver_note(r, &im));
 	symtab_find_name(resolver_image(r, &im)->symtab, "hot", &l);
 	EXPECT_EQ(l.n, 1);
 	resolver_look_again(r);

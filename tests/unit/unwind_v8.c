@@ -247,6 +247,54 @@ TEST(inlined_functions_of_optimised_code)
 	}
 }
 
+#define DEEP	   200
+#define DEEP_STACK 0x1000000ull
+#define DEEP_CODE  0x8000000ull /* 64 KiB a frame */
+
+struct deep {
+	struct heap h;
+	uint32_t n_looked; /* places where code may begin */
+};
+
+/* A stack of DEEP frames of one function; nothing in memory says where their code begins. */
+static bool deep_read(void *ctx, uint64_t avma, void *ret, uint32_t n)
+{
+	struct deep *d = ctx;
+	const uint64_t off = avma - DEEP_STACK, words[8] = {[0] = OBJECT(FUNCTION),
+							    [1] = OBJECT(SCOPE),
+							    [2] = avma + 64,
+							    [3] = DEEP_CODE + (off / 64 << 16)};
+
+	if (avma >> 16 >= DEEP_CODE >> 16 && avma >> 16 <= (DEEP_CODE >> 16) + DEEP) {
+		d->n_looked++;
+		memset(ret, 1, n);
+		return true;
+	}
+	if (off / 64 >= DEEP || n != 8)
+		return heap_read(&d->h, avma, ret, n);
+	memcpy(ret, &words[off % 64 / 8], 8);
+	return true;
+}
+
+TEST(a_deep_stack_takes_bounded_steps)
+{
+	for (uint32_t i = INTERPRETER_V8_FIRST; i < INTERPRETER_HOTSPOT_FIRST; i++) {
+		struct deep d = {0};
+		struct python_input in;
+		uint64_t frames[DEEP];
+		struct python_frames found = {.frames = frames, .max = DEEP};
+
+		heap_fill(&d.h, i);
+		in = input_of(&d.h, i);
+		in.thread = DEEP_STACK + 16;
+		in.read = deep_read;
+		v8_walk_frames(&in, &found);
+		EXPECT_EQ(found.n, DEEP);
+		EXPECT(d.n_looked >= V8_MOST_STEPS && d.n_looked < V8_MOST_STEPS + V8_SEARCH_STEPS);
+		scripts_release(&d.h.scripts);
+	}
+}
+
 TEST(no_function)
 {
 	struct heap h = {0};

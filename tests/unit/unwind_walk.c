@@ -262,8 +262,8 @@ TEST(a_walk_that_is_left_for_want_of_a_table_is_taken_up_there)
 	EXPECT_WALK(CHAIN_COMPLETE, FRAME(1), FRAME(0));
 }
 
-/* Of a copied stack nothing tells what an interpreter's loop executed: a mark stands for it, and
- * the walk goes on. */
+/* A copied stack does not tell what an interpreter's loop executed: a mark stands for it, and the
+ * walk goes on. */
 TEST(a_mark_before_a_loop_whose_functions_were_not_copied)
 {
 	static const struct {

@@ -186,6 +186,7 @@ static __always_inline int user_callers(struct sample_ctx *ctx, struct cpu_walk 
 	w->python.anchor = w->python.frame = 0;
 	w->python.n_steps = 0;
 	w->v8.shared_map = w->v8.script = w->v8.id = 0;
+	w->v8.n_steps = 0;
 	w->hotspot.met = 0;
 	w->python.key = w->v8.key = mix(script_seed, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));
 	hotspot_begin(w, task & ~((__u64)LOG_PID_MASK << LOG_PID_BITS));

@@ -36,13 +36,15 @@ export function wordOf(key, value) {
   return /\s/.test(plain) ? `${key}="${plain}"` : `${key}=${plain}`;
 }
 
+const MOST_NAMES = 100; // of recordings in an address: a question has at most 8 KiB (answers.h)
+
 // The recordings that are read when none is named, of ROWS of `dwell epochs`, as --epoch takes them: the newest and those of
-// its job; where it has none, each host's newest.
+// its job; where it has none, each host's newest.  "": they are too many to be named.
 export function newestOf(rows) {
   const newest = rows[rows.length - 1], latest = new Map(rows.map((r) => [r.host, r.epoch]));
   const chosen = new Set(newest?.job ? rows.filter((r) => r.job === newest.job).map((r) => r.epoch) : latest.values());
   const first = rows.findIndex((r) => chosen.has(r.epoch)), between = rows.slice(first);
   if (chosen.size > 2 && between.every((r) => chosen.has(r.epoch)))
     return `${rows[first].epoch}..${newest.epoch}`;
-  return [...chosen].sort().join(",");
+  return chosen.size > MOST_NAMES ? "" : [...chosen].sort().join(",");
 }
