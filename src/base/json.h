@@ -34,7 +34,7 @@ void json_double(struct json *j,
 /* V / 1000, exact: 1500 is "1.5". */
 void json_thousandths(struct json *j, uint64_t v);
 
-/* N values of one TEXT, which is JSON. */
+/* Adds N values.  Each is TEXT, which is JSON. */
 void json_copies(struct json *j, const char *text, size_t n);
 
 /* The text of json_double for a finite V. */

@@ -46,7 +46,7 @@ void str_addf(struct str *s, const char *fmt, ...)
 	s->n += (size_t)n;
 }
 
-void str_addu(struct str *s, uint64_t v)
+void str_addu_wide(struct str *s, uint64_t v, size_t width, char fill)
 {
 	char digits[20]; /* of 2^64 - 1 */
 	size_t at = sizeof(digits);
@@ -54,7 +54,14 @@ void str_addu(struct str *s, uint64_t v)
 	do
 		digits[--at] = (char)('0' + v % 10);
 	while (v /= 10);
+	while (at && sizeof(digits) - at < width)
+		digits[--at] = fill;
 	str_addn(s, digits + at, sizeof(digits) - at);
+}
+
+void str_addu(struct str *s, uint64_t v)
+{
+	str_addu_wide(s, v, 0, ' ');
 }
 
 void str_addx(struct str *s, uint64_t v)

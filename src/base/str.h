@@ -16,10 +16,14 @@ void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void str_addu(struct str *s, uint64_t v); /* as "%lu", some ten times faster */
-void str_addx(struct str *s, uint64_t v); /* as "%lx" */
-void str_reset(struct str *s);		  /* empty, keeps the memory */
+void str_reset(struct str *s); /* empty, keeps the memory */
 void str_release(struct str *s);
+
+/* Append V as "%lu" and "%lx" do, some ten times faster.  str_addu_wide begins with as many FILL as
+ * make WIDTH characters (20 at most) of it. */
+void str_addu(struct str *s, uint64_t v);
+void str_addu_wide(struct str *s, uint64_t v, size_t width, char fill);
+void str_addx(struct str *s, uint64_t v);
 
 /* A text that is released at the end of its scope: `_str_ struct str line = {0};`. */
 #define _str_ __attribute__((cleanup(str_release)))

@@ -26,10 +26,7 @@ static void add_dso(struct str *to, const struct stacks *s, uint32_t image)
 	const struct stack_image *im = image == STACK_NO_IMAGE ? NULL : &s->images.v[image];
 
 	str_add(to, " (");
-	str_add(to, !im					? "[unknown]"
-		    : im->kind == IMAGE_KERNEL		? "[kernel.kallsyms]"
-		    : im->is_kernel && *im->path != '[' ? im->path
-							: im->path);
+	str_add(to, !im ? "[unknown]" : im->kind == IMAGE_KERNEL ? "[kernel.kallsyms]" : im->path);
 	str_add(to, ")\n");
 }
 
@@ -77,20 +74,6 @@ static void find_path(struct script_out *o, uint32_t node)
 		put_place(o, o->s->nodes.v[n].place);
 }
 
-/* As "%*lu" with WIDTH, which is 20 at the most. */
-static void add_number(struct str *to, size_t width, uint64_t v, char fill)
-{
-	char digits[20]; /* of 2^64 - 1 */
-	size_t at = sizeof(digits);
-
-	do
-		digits[--at] = (char)('0' + v % 10);
-	while (v /= 10);
-	while (sizeof(digits) - at < width)
-		digits[--at] = fill;
-	str_addn(to, digits + at, sizeof(digits) - at);
-}
-
 static void put_sample(struct script_out *o, const struct stack_owner *w, uint32_t pid,
 		       uint32_t tid, uint64_t time_ns, uint64_t weight, const char *event,
 		       uint32_t node)
@@ -100,18 +83,18 @@ static void put_sample(struct script_out *o, const struct stack_owner *w, uint32
 	find_path(o, node);
 	str_add(to, *w->comm ? w->comm : ":-1");
 	str_addc(to, ' ');
-	add_number(to, 5, pid, ' ');
+	str_addu_wide(to, pid, 5, ' ');
 	str_addc(to, '/');
 	str_addu(to, tid);
 	if (time_ns) {
 		str_addc(to, ' ');
-		add_number(to, 5, time_ns / 1000000000, ' ');
+		str_addu_wide(to, time_ns / 1000000000, 5, ' ');
 		str_addc(to, '.');
-		add_number(to, 6, time_ns / 1000 % 1000000, '0');
+		str_addu_wide(to, time_ns / 1000 % 1000000, 6, '0');
 		str_addc(to, ':');
 	}
 	str_addc(to, ' ');
-	add_number(to, 10, weight, ' ');
+	str_addu_wide(to, weight, 10, ' ');
 	str_addc(to, ' ');
 	str_add(to, event);
 	str_add(to, ": \n");

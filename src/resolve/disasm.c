@@ -90,30 +90,19 @@ size_t disasm_targets(struct disasm *d, const void *bytes, size_t n_bytes, uint6
 	return n;
 }
 
-void disasm_add_hex(struct str *s, uint64_t value)
-{
-	char digits[16];
-	size_t n = sizeof(digits);
-
-	do
-		digits[--n] = "0123456789abcdef"[value & 15];
-	while (value >>= 4);
-	str_addn(s, digits + n, sizeof(digits) - n);
-}
-
 void disasm_add_address(struct disasm *d, uint64_t svma)
 {
 	uint64_t offset = 0;
 	const char *name = d->opts.name ? d->opts.name(d->opts.ctx, svma, &offset) : NULL;
 
-	disasm_add_hex(&d->text, svma);
+	str_addx(&d->text, svma);
 	if (!name)
 		return;
 	str_add(&d->text, " <");
 	str_add(&d->text, name);
 	if (offset) {
 		str_add(&d->text, "+0x");
-		disasm_add_hex(&d->text, offset);
+		str_addx(&d->text, offset);
 	}
 	str_addc(&d->text, '>');
 }

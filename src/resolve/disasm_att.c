@@ -396,7 +396,7 @@ static void add_prefixes(struct str *s, const ZydisDecodedInstruction *in)
 static void add_number(struct str *s, const char *prefix, uint64_t value)
 {
 	str_add(s, prefix);
-	disasm_add_hex(s, value);
+	str_addx(s, value);
 }
 
 static void add_register(struct str *s, ZydisRegister r)

@@ -24,9 +24,6 @@ struct disasm {
 int disasm_x86_init(struct disasm *d, struct err *err);
 int disasm_arm64_init(struct disasm *d, struct err *err);
 
-/* Appends VALUE in hex, without a prefix.  printf would take half the time of a listing. */
-void disasm_add_hex(struct str *s, uint64_t value);
-
 /* Appends `HEX <name+0xoff>` as objdump writes it, without the part in <> when
  * nothing covers SVMA. */
 void disasm_add_address(struct disasm *d, uint64_t svma);

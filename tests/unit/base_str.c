@@ -29,6 +29,13 @@ TEST(str_writes_numbers)
 	str_addu(&s, UINT64_MAX);
 	EXPECT_STR(str_get(&s), "0 1234567890 18446744073709551615");
 	str_reset(&s);
+	str_addu_wide(&s, 7, 3, '0');
+	str_addu_wide(&s, 42, 4, ' ');
+	str_addc(&s, ' ');
+	str_addu_wide(&s, 12345, 3, ' ');
+	str_addu_wide(&s, 1, 99, ' '); /* 20 at most */
+	EXPECT_STR(str_get(&s), "007  42 12345                   1");
+	str_reset(&s);
 	str_addx(&s, 0);
 	str_addc(&s, ' ');
 	str_addx(&s, 0xffffffff81000020);
