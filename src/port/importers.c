@@ -16,7 +16,7 @@
 #include "formats/pprof.h"
 #include "formats/utf16.h"
 
-#define MOST_UNPACKED ((size_t)1 << 30) /* bytes that come out of a packed file */
+#define MOST_UNPACKED ((size_t)1 << 30) /* bytes that come out of a packed file; of UTF-16 */
 #define PROBED_BYTES  ((size_t)1 << 16)
 #define PROBED_JSON   ((size_t)4 << 20) /* keys may stand behind long tables */
 
@@ -126,7 +126,7 @@ struct importer_file {
 	const uint8_t *bytes;
 	size_t n;
 	const struct importer *importer;
-	bool packed;
+	bool is_coded; /* packed, or UTF-16 */
 };
 
 static const struct importer damaged = {.name = "packed profile"};
@@ -137,12 +137,31 @@ static void close_file(struct importer_file *f)
 	wr_release(&f->room);
 }
 
-static void drop_mark(struct importer_file *f)
+static int unpack(struct importer_file *f, struct err *err)
+{
+	int rc;
+
+	if (!gzip_probe(f->bytes, f->n))
+		return 0;
+	f->is_coded = true;
+	rc = gzip_unpack(f->bytes, f->n, MOST_UNPACKED, &f->room, err);
+	if (rc < 0)
+		return rc;
+	f->bytes = f->room.v;
+	f->n = f->room.n;
+	return 0;
+}
+
+static int drop_mark(struct importer_file *f, struct err *err)
 {
 	const size_t n_mark = utf8_mark(f->bytes, f->n);
 	struct wr text = {0};
 
 	if (utf16_probe(f->bytes, f->n)) {
+		f->is_coded = true;
+		/* A file with a hole can be larger than all memory. */
+		if (f->n > MOST_UNPACKED)
+			return err_set(err, -E2BIG, "UTF-16: more than %zu bytes", MOST_UNPACKED);
 		utf16_read(f->bytes, f->n, &text);
 		wr_release(&f->room);
 		f->room = text;
@@ -152,6 +171,7 @@ static void drop_mark(struct importer_file *f)
 		f->bytes += n_mark;
 		f->n -= n_mark;
 	}
+	return 0;
 }
 
 static int open_file(struct importer_file *f, const char *path, struct err *err)
@@ -169,17 +189,13 @@ static int open_file(struct importer_file *f, const char *path, struct err *err)
 		return rc;
 	f->bytes = f->map.bytes;
 	f->n = f->map.n_bytes;
-	f->packed = gzip_probe(f->bytes, f->n);
-	if (f->packed) {
-		rc = gzip_unpack(f->bytes, f->n, MOST_UNPACKED, &f->room, err);
-		if (rc < 0) {
-			close_file(f);
-			return err_prefix(err, rc, "%s", path);
-		}
-		f->bytes = f->room.v;
-		f->n = f->room.n;
+	rc = unpack(f, err);
+	if (rc >= 0)
+		rc = drop_mark(f, err);
+	if (rc < 0) {
+		close_file(f);
+		return err_prefix(err, rc, "%s", path);
 	}
-	drop_mark(f);
 	f->importer = f->n ? probe_bytes(f->bytes, f->n) : NULL;
 	return 0;
 }
@@ -189,9 +205,9 @@ const struct importer *importer_find(const char *path)
 	struct importer_file f;
 	const struct importer *ret;
 
-	/* What cannot be unpacked is told by who loads it. */
+	/* What cannot be decoded is told by who loads it. */
 	if (open_file(&f, path, NULL) < 0)
-		return f.packed ? &damaged : NULL;
+		return f.is_coded ? &damaged : NULL;
 	ret = f.importer;
 	close_file(&f);
 	return ret;

@@ -10,6 +10,10 @@ for f in a.folded b.txt c.out; do
 done
 head -c 40 packed/b.txt >cut.gz
 dwell prof --db cut.gz
+# UTF-16 of more bytes than are decoded: nearly all of it is a hole.
+printf '\377\376' >huge.folded
+truncate -s 2G huge.folded
+dwell prof --db huge.folded
 # No profile at all.
 printf 'one\ntwo\n' | gzip -n >d.gz
 dwell prof --db d.gz
