@@ -292,6 +292,20 @@ static pid_t start(char **argv)
 	return -1;
 }
 
+/* The event, cpu-clock with branch stacks, and the process, which runs PROGRAM. */
+static void begin_file(const char *program)
+{
+	const struct perfdata_attr a = {.type = 1,
+					.period = 1000000,
+					.sample_type = PERFDATA_S_IP | PERFDATA_S_TID |
+						       PERFDATA_S_TIME | PERFDATA_S_ID |
+						       PERFDATA_S_BRANCH_STACK,
+					.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
+
+	pd_event(&out, &a, 0);
+	pd_comm(&out, 10, 10, str_basename(program), true, 1);
+}
+
 static int save(int fd)
 {
 	pd_finish(&out);
@@ -328,17 +342,10 @@ static int save_retired(size_t n_bytes, size_t n, const char *path, const char *
 /* `path N DEPTH RETIRED COMMAND ARG...` */
 static int run_path(size_t n, size_t depth, const char *retired, char **argv)
 {
-	const struct perfdata_attr a = {.type = 1,
-					.period = 1000000,
-					.sample_type = PERFDATA_S_IP | PERFDATA_S_TID |
-						       PERFDATA_S_TIME | PERFDATA_S_ID |
-						       PERFDATA_S_BRANCH_STACK,
-					.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
 	size_t n_bytes;
 	int rc;
 
-	pd_event(&out, &a, 0);
-	pd_comm(&out, 10, 10, str_basename(argv[0]), true, 1);
+	begin_file(argv[0]);
 	stay_on_this_cpu();
 	walk_path(start(argv));
 	n_bytes = out.data.n;
@@ -350,7 +357,7 @@ static int run_path(size_t n, size_t depth, const char *retired, char **argv)
 	return rc;
 }
 
-/* 0: it is none. */
+/* How many branches TEXT asks for; 0: it is no such number. */
 static size_t depth_of(const char *text)
 {
 	const long n = atol(text);
@@ -361,14 +368,8 @@ static size_t depth_of(const char *text)
 int main(int argc, char **argv)
 {
 	const struct disasm_opts o = {.machine = EM_X86_64};
-	const struct perfdata_attr a = {.type = 1,
-					.period = 1000000,
-					.sample_type = PERFDATA_S_IP | PERFDATA_S_TID |
-						       PERFDATA_S_TIME | PERFDATA_S_ID |
-						       PERFDATA_S_BRANCH_STACK,
-					.flags = 1ull << PERFDATA_A_SAMPLE_ID_ALL};
 	const unsigned us = argc > 3 ? (unsigned)atoi(argv[1]) : 0;
-	const size_t depth = argc > 3 ? (size_t)atoi(argv[2]) : 0;
+	const size_t depth = argc > 3 ? depth_of(argv[2]) : 0;
 	uint64_t time = 1000;
 	size_t n = 0;
 	pid_t pid;
@@ -376,13 +377,12 @@ int main(int argc, char **argv)
 	disasm = disasm_new(&o, NULL);
 	if (disasm && argc > 5 && strcmp(argv[1], "path") == 0 && depth_of(argv[3]))
 		return run_path(strtoul(argv[2], NULL, 10), depth_of(argv[3]), argv[4], argv + 5);
-	if (!us || !depth || depth > MAX_DEPTH || !disasm) {
+	if (!us || !depth || !disasm) {
 		fprintf(stderr, "usage: step_branches PERIOD_US DEPTH COMMAND ARG... >FILE\n"
 				"       step_branches path N DEPTH RETIRED COMMAND ARG... >FILE\n");
 		return 2;
 	}
-	pd_event(&out, &a, 0);
-	pd_comm(&out, 10, 10, str_basename(argv[3]), true, 1);
+	begin_file(argv[3]);
 	pid = start(argv + 3);
 	while (pid > 0 && run_on(pid, us)) {
 		if (n++ % 100 == 0 || n < 20) /* libraries come at the beginning */

@@ -115,6 +115,7 @@ static const struct alias {
 	{"timechart", NULL, "`dwell record --trace` keeps times; then `dwell trace`"},
 	{"lock", NULL,
 	 "`dwell record --off-cpu -g` records who waits where; then `dwell tree --event blocked`"},
+	{"c2c", NULL, "`dwell mem --by line` shows cache lines that threads contend for"},
 	{"dcpi", NULL, "`dwell help` lists the commands"},
 	{"dcpi2bb", NULL,
 	 "`dwell export --bb` writes counts of basic blocks; `--autofdo` and `--bolt` those for "
@@ -129,7 +130,6 @@ static const struct alias {
 	{"dcpiflow", NULL,
 	 "`dwell list --blocks` and `dwell calc` show the blocks and loops of a procedure"},
 	{"dcpikdiff", NULL, "the running kernel's code is not compared with its file's"},
-	{"c2c", NULL, "`dwell mem --by line` shows cache lines that threads contend for"},
 	{"dcpildlatency", NULL, "`dwell prof --pm any:latency` adds up what loads waited"},
 	{"dcpisource", NULL, "`dwell list --both` shows source with instructions"},
 	{"dcpisumxct", NULL, "`dwell list --blocks --counts FILE` reads callgrind's counts"},

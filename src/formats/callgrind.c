@@ -116,7 +116,7 @@ static int no_number(const struct text_line *l, const char *what, struct err *er
 		       what);
 }
 
-/* A cost is a number; Xdebug writes how much less memory there is as a negative one. */
+/* A cost is a number.  Xdebug writes a negative one where there is less memory: it counts 0. */
 static int parse_cost(struct callgrind_reader *r, struct text_line *l, uint64_t *ret,
 		      struct err *err)
 {

@@ -38,13 +38,14 @@ void timelines_add(struct timelines *t, const struct query *q, const uint32_t *n
 			continue;
 		line = line_of(t, identity[i]);
 		before = line->points.n;
-		vec_each (point, &trace->points)
+		vec_each (point, &trace->points) {
+			const uint32_t node = nodes[point->ctx]; /* HPC_NONE of context 0 */
+
 			if (q->col_of[point->event] < q->n_cols &&
-			    (!point->ctx || nodes[point->ctx] != HPC_NONE))
+			    (!point->ctx || node != HPC_NONE))
 				vec_push(&line->points,
-					 (struct timeline_point){point->time_ns,
-								 point->ctx ? nodes[point->ctx]
-									    : HPC_NONE});
+					 (struct timeline_point){point->time_ns, node});
+		}
 		if (line->points.n > before && trace->end_ns)
 			vec_push(&line->points, (struct timeline_point){trace->end_ns, HPC_NONE});
 	}
@@ -73,12 +74,12 @@ void timelines_add_points(struct timelines *t, uint32_t identity,
 	line->points.n += n;
 }
 
-/* By time; that a thread does not run behind what it did last. */
+/* By time.  At one time, what a thread did comes first, and that it does not run last. */
 static int by_time(const void *a, const void *b)
 {
 	const struct timeline_point *x = a, *y = b;
 
-	/* The root, which is the end, comes last. */
+	/* The root, where it does not run, becomes the largest number. */
 	uint32_t a_node = x->node - 1, b_node = y->node - 1;
 
 	if (x->time_ns != y->time_ns)

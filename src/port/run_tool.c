@@ -83,7 +83,7 @@ int run_tool(const char *const *argv, const void *input, size_t n, const struct 
 	_fd_ int out = memfd_create("output", MFD_CLOEXEC);
 	_fd_ int messages = memfd_create("messages", MFD_CLOEXEC);
 	const int fds[3] = {in, out, messages};
-	int status;
+	int status, rc;
 	pid_t pid;
 
 	if (in < 0 || out < 0 || messages < 0 || file_pwrite_all(in, input, n, 0) < 0)
@@ -98,9 +98,8 @@ int run_tool(const char *const *argv, const void *input, size_t n, const struct 
 			return err_set(err, -errno, "%s: %s", argv[0], strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE)
 		return err_set(err, -ENOENT, "%s: no such program", argv[0]);
-	if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
-		take_answer(out, limits, ret, NULL);
+	rc = take_answer(out, limits, ret, err);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return say_failed(argv[0], status, messages, err);
-	return take_answer(out, limits, ret, err);
+	return rc;
 }

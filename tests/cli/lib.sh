@@ -509,6 +509,23 @@ make_calc_db() {
 	} | make_db
 }
 
+# A program of assembly, NAME.s, as NAME; a database with one sample at each instruction of its procedure PROC, each of which
+# ran 10 times by callgrind's counts.
+make_even_db() {
+	gcc -c "$1.s" && ld -Ttext=0x401000 --build-id -o "$1" "$1.o"
+	objdump -d --no-show-raw-insn "$1" | awk -v proc="<$2>:" '
+		/^[0-9a-f]/ { on = $2 == proc }
+		on && /^ / { sub(":", "", $1); print $1 }' >addresses
+	{
+		printf '# callgrind format\npositions: instr line\nevents: Ir\nob=%s\nfn=%s\n' "$PWD/$1" "$2"
+		sed 's/.*/0x& 1 10/' addresses
+	} >counts
+	{
+		printf 'meta vax 880000000 60 %s\nevent cycles 1000\nimage file %s\n' "$1" "$PWD/$1"
+		sed 's/.*/sample & 1/' addresses
+	} | make_db
+}
+
 # What perf mem recorded of two threads in ./a.out, whose data lie at 0x404000: `counters`, of which each thread has one, in
 # one line; `table`, read by both; the stack; the kernel's memory; memory of two nodes.
 make_memory_data() {

@@ -7,16 +7,4 @@ static const char others[] = "# callgrind format\npositions: instr bb line\neven
 			     "jfi=(2) b.h\njcnd=3/4 +8 * +2\n* * *\nfi=(2)\n+4 +8 -1 7\n"
 			     "cfn=(1)\ncalls=1 0x400\n* * * 7\npart: 2\nevents: Dr Ir\n9 9 9 1\n";
 
-uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
-{
-	if (i == 0)
-		return stacks_t_file("callgrind", ret_n);
-	*ret_n = sizeof(others) - 1;
-	return i == 1 ? xmemdup(others, *ret_n) : NULL;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-	fuzz_importer("file of callgrind", data, n);
-	return 0;
-}
+IMPORTER_TARGET_AND("file of callgrind", stacks_t_file("callgrind", ret_n), others)

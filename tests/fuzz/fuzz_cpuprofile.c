@@ -9,16 +9,4 @@ static const char old[] =
 	"\"children\":[]}]},"
 	"\"startTime\":1,\"endTime\":2,\"samples\":[2,2],\"timestamps\":[1000,4000]}";
 
-uint8_t *fuzz_seed(unsigned i, size_t *ret_n)
-{
-	const char *text = i ? old : stacks_t_cpuprofile;
-
-	*ret_n = strlen(text);
-	return i < 2 ? xmemdup(text, *ret_n) : NULL;
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-	fuzz_importer("profile of V8", data, n);
-	return 0;
-}
+IMPORTER_TARGET_AND("profile of V8", importer_seed(stacks_t_cpuprofile, ret_n), old)

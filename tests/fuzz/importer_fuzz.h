@@ -31,11 +31,23 @@ static inline void fuzz_importer(const char *name, const uint8_t *data, size_t n
 	str_release(&notes);
 }
 
+/* A copy of TEXT as a seed; NULL: none. */
+static inline uint8_t *importer_seed(const char *text, size_t *ret_n)
+{
+	if (!text)
+		return NULL;
+	*ret_n = strlen(text);
+	return xmemdup(text, *ret_n);
+}
+
 /* NAME is the importer's; SEED an expression for a valid file, in terms of RET_N. */
-#define IMPORTER_TARGET(name, seed)                                                                \
+#define IMPORTER_TARGET(name, seed) IMPORTER_TARGET_AND(name, seed, NULL)
+
+/* TEXT is another valid file. */
+#define IMPORTER_TARGET_AND(name, seed, text)                                                      \
 	uint8_t *fuzz_seed(unsigned i, size_t *ret_n)                                              \
 	{                                                                                          \
-		return i ? NULL : (seed);                                                          \
+		return i == 0 ? (seed) : i == 1 ? importer_seed(text, ret_n) : NULL;               \
 	}                                                                                          \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)                                  \
 	{                                                                                          \

@@ -51,47 +51,49 @@ TEST(counts_of_texts_overflow)
 		  -E2BIG);
 }
 
-/* N times TEXT, with commas between. */
-static const char *repeat(struct str *s, const char *text, unsigned n)
+/* Appends N times TEXT, with commas between. */
+static void add_list(struct str *s, const char *text, unsigned n)
 {
-	str_reset(s);
 	for (unsigned i = 0; i < n; i++)
 		str_addf(s, "%s%s", i ? "," : "", text);
-	return str_get(s);
 }
 
 /* JSON's numbers are at most 1e18 each: 21 of them are too many. */
 TEST(counts_of_json_overflow)
 {
-	for (unsigned n = 1; n <= 21; n += 20) {
-		const int expected = n == 1 ? 0 : -E2BIG;
-		struct str a = {0}, b = {0}, text = {0};
+	/* A file with a sample is HEAD SAMPLE BETWEEN WEIGHT TAIL. */
+	static const struct {
+		const char *name, *head, *sample, *between, *weight, *tail;
+	} files[] = {
+		{"file of speedscope",
+		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+		 "\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":\"sampled\","
+		 "\"unit\":\"none\",\"samples\":[",
+		 "[0]", "],\"weights\":[", "1e18", "]}]}"},
+		{"profile of the Firefox Profiler",
+		 "{\"meta\":{\"preprocessedProfileVersion\":24},\"libs\":[],\"threads\":[{"
+		 "\"stringArray\":[\"f\"],\"funcTable\":{\"name\":[0]},\"frameTable\":{"
+		 "\"func\":[0]},\"stackTable\":{\"frame\":[0],\"prefix\":[null]},"
+		 "\"samples\":{\"weightType\":\"bytes\",\"stack\":[",
+		 "0", "],\"weight\":[", "9e17", "]}}]}"},
+		{"profile of V8",
+		 "{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[2]},{\"id\":2,"
+		 "\"callFrame\":{}}],\"startTime\":1,\"samples\":[2,",
+		 "2", "],\"timeDeltas\":[0,", "9e14", "]}"},
+	};
 
-		str_addf(&text,
-			 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-			 "\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":[{\"type\":"
-			 "\"sampled\",\"unit\":\"none\",\"samples\":[%s],\"weights\":[%s]}]}",
-			 repeat(&a, "[0]", n), repeat(&b, "1e18", n));
-		EXPECT_EQ(read_text("file of speedscope", str_get(&text)), expected);
-		str_reset(&text);
-		str_addf(&text,
-			 "{\"meta\":{\"preprocessedProfileVersion\":24},\"libs\":[],\"threads\":[{"
-			 "\"stringArray\":[\"f\"],\"funcTable\":{\"name\":[0]},\"frameTable\":{"
-			 "\"func\":[0]},\"stackTable\":{\"frame\":[0],\"prefix\":[null]},"
-			 "\"samples\":{\"stack\":[%s],\"weight\":[%s],\"weightType\":\"bytes\"}}]}",
-			 repeat(&a, "0", n), repeat(&b, "9e17", n));
-		EXPECT_EQ(read_text("profile of the Firefox Profiler", str_get(&text)), expected);
-		str_reset(&text);
-		str_addf(&text,
-			 "{\"nodes\":[{\"id\":1,\"callFrame\":{},\"children\":[2]},{\"id\":2,"
-			 "\"callFrame\":{}}],\"startTime\":1,\"samples\":[%s,2],\"timeDeltas\":[0,%"
-			 "s]}",
-			 repeat(&a, "2", n), repeat(&b, "9e14", n));
-		EXPECT_EQ(read_text("profile of V8", str_get(&text)), expected);
-		str_release(&a);
-		str_release(&b);
-		str_release(&text);
-	}
+	for (size_t i = 0; i < n_elems(files); i++)
+		for (unsigned n = 1; n <= 21; n += 20) {
+			struct str text = {0};
+
+			str_add(&text, files[i].head);
+			add_list(&text, files[i].sample, n);
+			str_add(&text, files[i].between);
+			add_list(&text, files[i].weight, n);
+			str_add(&text, files[i].tail);
+			EXPECT_EQ(read_text(files[i].name, str_get(&text)), n == 1 ? 0 : -E2BIG);
+			str_release(&text);
+		}
 }
 
 /* A type called "n" in "c", and samples of 2^63 - 1: two are 2^64 - 2. */

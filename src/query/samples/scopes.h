@@ -67,7 +67,7 @@ struct scope_declared {
 
 struct scopes {
 	VEC(struct scope) scopes;	     /* [0] is the root */
-	VEC(struct scope_declared) declared; /* each once */
+	VEC(struct scope_declared) declared; /* some twice */
 	uint32_t *of_place; /* a scope_id, or with the top bit set where in POOL they are */
 	VEC(uint32_t) pool; /* how many, then the scopes, outermost first */
 	uint8_t *flags;	    /* by place: SCOPES_* */

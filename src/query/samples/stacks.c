@@ -174,6 +174,7 @@ static uint32_t fill_image(struct filler *f, image_id id)
 		return f->image_of[id] - 1;
 	build_id_format(&im->build_id, new.build_id);
 	vec_push(&f->to->images, new);
+	vec_push(&f->profile_image, id);
 	f->image_of[id] = (uint32_t)f->to->images.n;
 	return f->image_of[id] - 1;
 }
@@ -276,9 +277,6 @@ static void declare_functions(struct filler *f)
 		if (index_find(&by_start, hash, same_declared, &f->scopes, d) == INDEX_NONE)
 			index_add(&by_start, hash, i);
 	}
-	for (image_id im = 0; im < f->p->images.n; im++)
-		if (f->image_of[im])
-			*vec_at(&f->profile_image, f->image_of[im] - 1) = im;
 	vec_each (fn, &to->functions) {
 		struct scope_declared key = {.svma = fn->svma};
 		uint32_t i;

@@ -11,16 +11,7 @@ echo '2: lea (%rax,%rcx), %rdx; shl %cl, %rdx; popcnt %rdx, %rax; ret' >b4
 	cat b0 b1 b2 b3 b4
 	printf '.size walk, .-walk\n.section .note.GNU-stack, "", @progbits\n'
 } >model.s
-gcc -c model.s && ld -Ttext=0x401000 --build-id -o model model.o
-addresses() { objdump -d --no-show-raw-insn model | awk '/<walk>:/ { on = 1; next } on && /^ / { sub(":", "", $1); print $1 }'; }
-{
-	printf '# callgrind format\npositions: instr line\nevents: Ir\nob=%s/model\nfn=walk\n' "$PWD"
-	addresses | sed 's/.*/0x& 1 10/'
-} >counts
-{
-	printf 'meta vax 880000000 60 model\nevent cycles 1000\nimage file %s/model\n' "$PWD"
-	addresses | sed 's/.*/sample & 1/'
-} | make_db
+make_even_db model walk
 for cpu in skylake znver2; do
 	n=0
 	dwell calc walk --db db --counts counts --mcpu $cpu --json | jq -r '.blocks[] | "\(.instructions) \(.best_cpi)"' |

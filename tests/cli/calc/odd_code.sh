@@ -23,15 +23,6 @@ odd:	push %rbx
 	.size odd, .-odd
 	.section .note.GNU-stack, "", @progbits
 END
-gcc -c odd.s && ld -Ttext=0x401000 --build-id -o odd odd.o
-addresses() { objdump -d --no-show-raw-insn odd | awk '/<odd>:/ { on = 1; next } on && /^ / { sub(":", "", $1); print $1 }'; }
-{
-	printf '# callgrind format\npositions: instr line\nevents: Ir\nob=%s/odd\nfn=odd\n' "$PWD"
-	addresses | sed 's/.*/0x& 1 10/'
-} >counts
-{
-	printf 'meta vax 880000000 60 odd\nevent cycles 1000\nimage file %s/odd\n' "$PWD"
-	addresses | sed 's/.*/sample & 1/'
-} | make_db
+make_even_db odd odd
 dwell list --blocks odd --db db --counts counts --no-header
 dwell calc odd --db db --counts counts --mcpu skylake | sed -n '/^time is/,/^samples  *%/p'

@@ -94,7 +94,7 @@ perf_data <stacks | mkperf >perf.data
 	grep -v ' 0$' retired
 } | make_db
 dwell export --bb --counts exact perf.data | grep -v '^[ip]' >truth
-# Of each block: how often it ran, what is made of it, and whether that is within 5 %.
+# A line for each block of FILE ($2): how often it ran, its count there by SCALE ($1), and whether that is within 5 %.
 beside() {
 	dwell export --bb "$2" | grep -v '^[ip]' | join truth - | awk -v scale="$1" '{
 		made = $6 / scale
