@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/plain_file.h"
 #include "confine/filter.h"
 #include "confine/forker_impl.h"
 #include "confine/rights.h"
@@ -80,15 +81,12 @@ static void open_given(const int *paths, unsigned n, struct confine_files *ret)
 {
 	ret->n = n;
 	for (unsigned i = 0; i < n; i++) {
-		char self[40];
 		struct stat st;
 
 		ret->path[i] = paths[i];
 		ret->fd[i] = -1;
-		if (fstat(paths[i], &st) < 0 || !S_ISREG(st.st_mode))
-			continue;
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", paths[i]);
-		ret->fd[i] = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fstat(paths[i], &st) >= 0 && S_ISREG(st.st_mode))
+			ret->fd[i] = plain_file_reopen(paths[i]);
 	}
 }
 

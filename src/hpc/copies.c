@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/path_rules.h"
+#include "base/plain_file.h"
 #include "base/str.h"
 
 /* PATH without ".", ".." and double slashes, and without the first slash; NULL when it is not
@@ -45,13 +46,12 @@ static char *normal_path(const char *path)
 /* The bytes of PATH in fresh memory, NULL when it is not to be copied. */
 static char *copies_load(const char *path, size_t *ret_n)
 {
-	/* Without O_NONBLOCK opening a FIFO would wait for its writer. */
-	_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_fd_ int fd = plain_file_open(path, 0);
 	_mem_ char *bytes = NULL;
 	size_t n = 0;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > COPIES_MAX_FILE)
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > COPIES_MAX_FILE)
 		return NULL;
 	if (geteuid() == 0 && !(st.st_mode & S_IROTH))
 		return NULL;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/plain_file.h"
 #include "base/root_file.h"
 #include "base/str.h"
 #include "machine/images_impl.h"
@@ -69,7 +70,6 @@ static int open_regular(const struct images *im, const char *root, const char *p
 			struct mapped_code *ret)
 {
 	struct file_facts facts;
-	char self[40];
 	int at, fd;
 
 	if (im->asks && !is_link)
@@ -85,8 +85,7 @@ static int open_regular(const struct images *im, const char *root, const char *p
 	ret->owner = facts.uid;
 	if (im->asks)
 		return at;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	fd = open(self, O_RDONLY | O_CLOEXEC);
+	fd = plain_file_reopen(at);
 	close(at);
 	return fd;
 }

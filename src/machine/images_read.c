@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/plain_file.h"
 #include "machine/images_impl.h"
 
 void images_ask(struct images *im)
@@ -42,7 +43,7 @@ bool images_is_program(const struct mapped_code *c)
 {
 	_fd_ int own = memfd_create("dwell", MFD_CLOEXEC);
 	struct file_stamp stamp;
-	char self[40], magic[4];
+	char magic[4];
 	int fd;
 	bool is;
 
@@ -50,8 +51,7 @@ bool images_is_program(const struct mapped_code *c)
 	if (own < 0 || c->fd < 0 || file_stamp_get(own, &stamp, NULL) < 0 ||
 	    stamp.dev != c->stamp.dev)
 		return false;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", c->fd);
-	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = plain_file_reopen(c->fd);
 	is = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
 	     memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 	if (fd >= 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/plain_file.h"
 #include "formats/gperf.h"
 #include "port/importers.h"
 #include "resolve/elf_probe.h"
@@ -39,7 +40,7 @@ static void name_image(struct gperf_in *in, size_t m)
 	if (from)
 		im.path = stacks_make_text(in->make, from->path, from->n_path);
 	if (*im.path == '/')
-		fd = open(im.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = plain_file_open(im.path, 0);
 	to->laid_out = fd >= 0 && elf_probe(fd, &to->layout, NULL) >= 0;
 	if (to->laid_out)
 		build_id_format(&to->layout.build_id, im.build_id);

@@ -23,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/path_rules.h"
+#include "base/plain_file.h"
 #include "formats/hpc/hpcrun.h"
 #include "model/trace.h"
 #include "resolve/elf_probe.h"
@@ -139,7 +140,7 @@ static void identify_module(const struct measured_loader *l, struct image *im)
 	const size_t n = strlen(l->dir);
 	const bool is_below = strncmp(im->path, l->dir, n) == 0 && im->path[n] == '/';
 	_mem_ char *moved = is_below ? NULL : path_rules_find(l->o->paths, l->o->n_paths, im->path);
-	_fd_ int fd = open(moved ? moved : im->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_fd_ int fd = plain_file_open(moved ? moved : im->path, 0);
 	struct image_layout layout;
 
 	if (fd < 0 || elf_probe(fd, &layout, NULL) < 0)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/plain_file.h"
 #include "formats/facts/precise.h"
 #include "resolve/debug_file.h"
 #include "resolve/elf_probe.h"
@@ -323,7 +324,7 @@ static void count_spe(void *ctx, const struct perf_spe_sample *s)
 static int open_at(const char *root, const char *path, const struct image_ref *ref)
 {
 	_mem_ char *whole = xasprintf("%s%s", root, path);
-	_fd_ int fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_fd_ int fd = plain_file_open(whole, 0);
 	struct image_layout l;
 
 	if (fd < 0 || elf_probe(fd, &l, NULL) < 0)

@@ -26,6 +26,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/plain_file.h"
 #include "base/str.h"
 #include "resolve/jitcode.h"
 
@@ -108,9 +109,9 @@ static bool is_of_the_time(const struct perf_jits *j, const struct perf_jit_quer
 static int open_plain(const char *root, const char *path, struct stat *ret)
 {
 	_mem_ char *whole = xasprintf("%s%s", root, path);
-	_fd_ int fd = open(whole, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	_fd_ int fd = plain_file_open(whole, O_NOFOLLOW);
 
-	return fd >= 0 && fstat(fd, ret) >= 0 && S_ISREG(ret->st_mode) ? take_fd(&fd) : -1;
+	return fd >= 0 && fstat(fd, ret) >= 0 ? take_fd(&fd) : -1;
 }
 
 static int open_told(const struct perf_jits *j, const struct perf_jit_query *q, struct stat *ret)

@@ -18,18 +18,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/path_rules.h"
+#include "base/plain_file.h"
 #include "base/rd.h"
 #include "base/str.h"
 #include "resolve/elf_file.h"
 #include "resolve/elf_probe.h"
-
-/* O_NONBLOCK: a name from a profile may lead to a FIFO; elf_probe then refuses it. */
-static int open_plain(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	return fd < 0 ? -errno : fd;
-}
 
 /* What is looked for: IM's code file or, with IS_DEBUG, its debug file. */
 struct search {
@@ -139,7 +132,7 @@ static int check_fd(const struct search *s, int fd, bool check_id)
 /* Opens PATH when it is what is looked for: a descriptor, -ESTALE, or another error. */
 static int open_same(const struct search *s, const char *path)
 {
-	_fd_ int fd = open_plain(path);
+	_fd_ int fd = plain_file_open(path, 0);
 	int rc = fd < 0 ? fd : check_fd(s, fd, true);
 
 	if (rc < 0)
@@ -274,14 +267,12 @@ static int file_crc32(int fd, uint32_t *ret)
 
 static int open_link(const struct search *s, const char *path, uint32_t crc)
 {
-	_fd_ int fd = open_plain(path);
+	_fd_ int fd = plain_file_open(path, 0);
 	uint32_t have;
-	struct stat st;
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || file_crc32(fd, &have) < 0 ||
-	    have != crc || check_fd(s, fd, false) < 0)
+	if (file_crc32(fd, &have) < 0 || have != crc || check_fd(s, fd, false) < 0)
 		return -ESTALE;
 	if (s->ret_path)
 		*s->ret_path = xstrdup(path);
@@ -408,7 +399,6 @@ int debug_file_open_alt(int fd, const char *path)
 	_fd_ int alt = -1;
 	struct elf_file f;
 	char full[PATH_MAX];
-	struct stat st;
 	int n = 0;
 
 	if (elf_file_open(&f, fd, NULL) < 0)
@@ -426,6 +416,5 @@ int debug_file_open_alt(int fd, const char *path)
 	elf_file_close(&f);
 	if (n <= 0 || n >= (int)sizeof(full))
 		return -1;
-	alt = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return alt < 0 || fstat(alt, &st) < 0 || !S_ISREG(st.st_mode) ? -1 : take_fd(&alt);
+	return plain_file_open(full, 0);
 }

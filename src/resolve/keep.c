@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file_stamp.h"
+#include "base/plain_file.h"
 #include "base/rd.h"
 #include "base/root_file.h"
 #include "resolve/debug_file.h"
@@ -147,8 +148,7 @@ void keep_open_debug(const uint8_t *question, size_t n, struct kept_files *ret)
 	const struct image im = get_image(&r, &lines);
 	_mem_ char *name = lines ? debug_file_name(&im, false, ".debug") : NULL;
 	_mem_ char *path = name ? xasprintf("%s/%s", SYMBOLS_DEBUG_ROOT, name) : NULL;
-	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	_fd_ int fd = path ? open(path, flags) : -1, alt = -1;
+	_fd_ int fd = path ? plain_file_open(path, 0) : -1, alt = -1;
 
 	ret->debug = ret->alt = -1;
 	if (!is_installed(fd))

@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/plain_file.h"
 #include "base/rd.h"
 #include "base/str.h"
 #include "resolve/elf_file.h"
@@ -104,7 +105,6 @@ static int open_alt(struct lines *l, const char *path, struct err *err)
 	const void *id, *alt_id = NULL;
 	ssize_t n_id = dwelf_dwarf_gnu_debugaltlink(l->dwarf, &name, &id);
 	char full[PATH_MAX];
-	struct stat st;
 
 	if (n_id <= 0)
 		return 0;
@@ -113,11 +113,10 @@ static int open_alt(struct lines *l, const char *path, struct err *err)
 		     name) >= (int)sizeof(full))
 		return err_set(err, -EBADMSG, "%s: the path in .gnu_debugaltlink is too long",
 			       path);
-	l->alt_fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (l->alt_fd < 0)
+	l->alt_fd = plain_file_open(full, 0);
+	if (l->alt_fd < 0 && l->alt_fd != -EINVAL)
 		return 0;
-	if (fstat(l->alt_fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    check_file(l->alt_fd, full, NULL) == -E2BIG)
+	if (l->alt_fd < 0 || check_file(l->alt_fd, full, NULL) == -E2BIG)
 		return err_set(err, -EBADMSG, "%s: .gnu_debugaltlink names %s, not a debug file",
 			       path, full);
 	l->alt = dwarf_begin(l->alt_fd, DWARF_C_READ);
