@@ -242,6 +242,7 @@ static void take_names(struct live *l, struct live_own *own, uint64_t now_ns)
 		.paths = s->paths.v,
 		.n_paths = s->paths.n,
 		.no_save = true,
+		.no_rest = true,
 		.is_late = names_are_late,
 		.late_ctx = l,
 	};

@@ -40,6 +40,7 @@ struct resolver *resolver_new(const struct resolver_opts *opts)
 {
 	struct resolver *r = xcalloc(1, sizeof(*r));
 
+	r->no_rest = opts->no_rest;
 	r->is_late = opts->is_late;
 	r->late_ctx = opts->late_ctx;
 	r->n_looks = 1;
@@ -205,7 +206,8 @@ void resolver_rest(struct resolver *r, const struct image *im)
 {
 	struct resolver_entry *e = resolver_entry_find(r, im);
 
-	symcache_rest(&e->symbols.cache);
+	if (!r->no_rest)
+		symcache_rest(&e->symbols.cache);
 	if (!e->n_lines_held)
 		close_lines(e);
 	resolver_entry_close_code(e);

@@ -23,8 +23,9 @@ struct resolver_opts {
 	size_t n_more_caches;
 	const char *const *paths; /* files or directories to look for images in (-p) */
 	size_t n_paths;
-	bool use_debuginfod;	/* only has an effect when $DEBUGINFOD_URLS is set */
-	bool no_save;		/* do not write the cache (a database of somebody else) */
+	bool use_debuginfod; /* only has an effect when $DEBUGINFOD_URLS is set */
+	bool no_save;	     /* do not write the cache (a database of somebody else) */
+	bool no_rest;	     /* resolver_rest keeps cached symbols in memory: they are used often */
 	const char *debug_root; /* NULL: /usr/lib/debug */
 	const char *proc_dir;	/* NULL: /proc */
 	const char *sys_dir;	/* NULL: /sys */

@@ -64,6 +64,7 @@ struct resolver {
 	struct probed_files probed;
 	VEC(struct resolver_entry *) entries;
 	struct index by_identity;
+	bool no_rest; /* resolver_opts */
 	bool (*is_late)(void *ctx, const struct image *im);
 	void *late_ctx;
 	unsigned n_looks;   /* resolver_look_again's */

@@ -68,7 +68,8 @@ static const char *shown_name(const struct tui *t)
 
 /* --- views --- */
 
-static void fill_top(struct tui *t)
+/* Fills the top view, with MOST_ROWS rows when it is a table (0: all). */
+static void fill_rows(struct tui *t, unsigned most_rows)
 {
 	const bool live = shows_live(t);
 	const struct view_input in = {
@@ -76,6 +77,7 @@ static void fill_top(struct tui *t)
 		.other = live ? t->before.source : t->other.source,
 		.names = {live ? "the second before" : t->other_text, live ? "now" : shown_name(t)},
 		.width = term_columns(),
+		.most_rows = most_rows,
 		.colour = term_has_colour(),
 		.live = live,
 	};
@@ -84,6 +86,18 @@ static void fill_top(struct tui *t)
 	t->stale = false;
 	if (in.source && view_fill(top_view(t), &in, &err) < 0)
 		tui_say(t, err.msg);
+}
+
+static void fill_top(struct tui *t)
+{
+	fill_rows(t, 0);
+}
+
+/* Fills the top view for somebody who looks on.  Until a key comes, a table of a second needs the
+ * rows on the screen only. */
+static void fill_screen(struct tui *t)
+{
+	fill_rows(t, shows_live(t) && !top_view(t)->pane.moved ? term_rows() : 0);
 }
 
 /* Puts a view on the stack; the oldest but the first goes when it is full. */
@@ -325,7 +339,7 @@ static void tui_draw(struct tui *t)
 	const unsigned rows = term_rows();
 
 	if (t->stale)
-		fill_top(t);
+		fill_screen(t);
 	draw_status(t);
 	if (rows > 2)
 		pane_draw(&top_view(t)->pane, 1, rows - 2);
@@ -615,7 +629,7 @@ static void take_key(struct tui *t, int key)
 		return;
 	}
 	*t->notice = '\0';
-	if (t->stale) /* keys are for the rows that the keys before made */
+	if (t->stale || top_view(t)->is_short) /* keys are for the rows that the keys before made */
 		fill_top(t);
 	if (t->prompt != PROMPT_NONE)
 		type_key(t, key);

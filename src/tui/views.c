@@ -190,12 +190,13 @@ static int fill_table(struct filling *x, struct err *err)
 {
 	struct source *s = x->in->source;
 	const struct table_by *by = &table_bys[x->v->by];
-	struct flat_opts o = {.by = by->by, .level = by->level, .keep_pct = 100, .most = MOST_ROWS};
+	struct flat_opts o = {.by = by->by, .level = by->level, .keep_pct = 100};
 	struct flat f = {0};
 	bool inclusive;
 	int rc;
 
 	s->columns.sort = sort_column(x->v, s, &inclusive);
+	o.most = x->in->most_rows ? x->in->most_rows : MOST_ROWS;
 	o.inclusive = by->level != SCOPE_ROOT && by->level != SCOPE_ADDRESS;
 	o.by_inclusive = o.inclusive && inclusive;
 	rc = source_flat(s, &o, &f, err);
@@ -357,6 +358,7 @@ int view_fill(struct view *v, const struct view_input *in, struct err *err)
 	x.pane.moved = v->pane.moved;
 	pane_release(&v->pane);
 	v->pane = x.pane;
+	v->is_short = in->most_rows && v->kind == VIEW_TABLE;
 	pane_settle(&v->pane, x.emit.rows_at, x.emit.rows_end);
 	if (is_new && x.open_at > v->pane.head)
 		pane_go(&v->pane, x.open_at - 1 - v->pane.head);

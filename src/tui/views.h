@@ -28,6 +28,7 @@ struct view {
 	char *procedure, *image; /* NEIGHBOURS, CODE; NULL: none */
 	struct folds folds;
 	struct pane pane;
+	bool is_short; /* TABLE: rows below the screen were not asked for */
 };
 
 void view_release(struct view *v);
@@ -38,6 +39,7 @@ struct view_input {
 	struct source *other; /* CHANGES: what it is compared with; NULL: nothing is there yet */
 	const char *names[2]; /* CHANGES: what the two are called, OTHER first */
 	unsigned width;
+	unsigned most_rows; /* TABLE: more are not asked for; 0: as many as somebody may look at */
 	bool colour;
 	bool live; /* what would name images is not looked for */
 };

@@ -77,6 +77,16 @@ def shows_what_burns_first():
         end(p, 0)
 
 
+def has_all_rows_once_a_key_comes():
+    """Rows below the screen are asked for when somebody may go there: the last row's sum is all there is."""
+    p = top(80, 8)
+    p.until(lambda: "%" in first_row(p), "no row")
+    p.send("zG")
+    p.until(lambda: "100.00%" in "".join(p.terminal.lines()[1:-1]), "the last row is not all there is")
+    p.send("q")
+    end(p, 0)
+
+
 def gives_the_terminal_back():
     for name, wanted in ("TERM", 143), ("INT", 130), ("HUP", 129), ("SEGV", -signal.SIGSEGV):
         p = top(80, 24)
@@ -130,4 +140,4 @@ def follows_a_daemon():
     check(p.returncode == 2 and "no daemon" in p.stderr, "without a daemon: %d, %s" % (p.returncode, p.stderr))
 
 
-run(shows_what_burns_first, gives_the_terminal_back, prints_text, follows_a_daemon)
+run(shows_what_burns_first, has_all_rows_once_a_key_comes, gives_the_terminal_back, prints_text, follows_a_daemon)

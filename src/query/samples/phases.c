@@ -4,7 +4,8 @@
  * A phase begins with a procedure whose linked name has a known beginning, in a file whose name
  * tells the runtime; Go's runtime is in the program itself, which is the outermost image of its
  * paths.  For example _ZN10GangWorker3runEv in libjvm.so, of which all of a thread that collects
- * HotSpot's garbage is called. */
+ * HotSpot's garbage is called.  Without call paths there are no phases: the procedure that begins
+ * one has next to none of its samples. */
 #include "query/samples/phases.h"
 
 #include <stdio.h>
@@ -154,11 +155,22 @@ static phase_id phase_at(const struct phase_image *pi, uint64_t svma)
 	return phase;
 }
 
+static bool has_callers(const struct profile *p)
+{
+	for (ctx_id i = 1; i < p->ctxs.n; i++)
+		if (p->ctxs.v[i].parent)
+			return true;
+	return false;
+}
+
 void phases_init(struct phases *ph, const struct profile *p, struct resolver *r)
 {
-	struct phase_image *images = xcalloc(p->images.n + 1, sizeof(*images));
+	struct phase_image *images;
 
 	*ph = (struct phases){.of_place = xcalloc(p->places.n + 1, sizeof(*ph->of_place))};
+	if (!has_callers(p))
+		return;
+	images = xcalloc(p->images.n + 1, sizeof(*images));
 	for (ctx_id i = 1; i < p->ctxs.n; i++) {
 		struct phase_image *pi = &images[p->places.v[p->ctxs.v[i].place].image];
 
