@@ -66,9 +66,9 @@ export function flamePainter(canvas, flame) {
   function matchedAt(depth) {
     if (matched[depth])
       return matched[depth];
-    const l = levels[depth], sums = matched[depth] = new Uint32Array(l.n + 1);
-    for (let k = 0; k < l.n; k++)
-      sums[k + 1] = sums[k] + (l.box[k] && found.frames[boxes.frame[l.box[k]]] ? 1 : 0);
+    const { n, box } = levels[depth], sums = matched[depth] = new Uint32Array(n + 1), { hits } = found;
+    for (let k = 0, sum = 0; k < n; k++)
+      sums[k + 1] = sum += hits[box[k]];
     return sums;
   }
 
@@ -107,7 +107,7 @@ export function flamePainter(canvas, flame) {
       const edge = x1 - x0 > 3 * dense ? Math.round(dense) : 0;
       if (runEnd >= 0)
         endRun();
-      if (states && i && !(found && found.frames[boxes.frame[i]]) && !boxes.small[i])
+      if (states && i && !found?.hits[i] && !boxes.small[i])
         fillStates(line, base, x0, x1 - edge, b0, b1, i);
       else
         line.fill(pixelOfBox(i), base + x0, base + x1 - edge);

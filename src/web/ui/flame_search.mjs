@@ -15,21 +15,24 @@ export function matcher(text) {
   return (name) => name.toLowerCase().includes(lower);
 }
 
-// Which frames match, by number, and the amount of all boxes that do.  A box below another match counts once.
+// Which frames match and which boxes, by number, each 1 or 0, and the amount of all boxes that do.  A box below another
+// match counts once.
 export function search({ head, boxes }, text) {
   const matches = matcher(text);
   if (!matches)
     return null;
   const images = head.images.map(matches);
-  const frames = head.name.map((name, i) => images[head.image[i]] || matches(name));
-  let amount = 0;
-  for (let i = 1; i < boxes.n; ) {
-    if (frames[boxes.frame[i]]) {
-      amount += boxes.total[i];
-      i = boxes.end[i];
-    } else {
-      i++;
+  const frames = Uint8Array.from(head.name, (name, i) => images[head.image[i]] || matches(name) ? 1 : 0);
+  const { n, frame, end, total } = boxes, hits = new Uint8Array(n);
+  let amount = 0, counted = 0; // boxes before COUNTED are below a match
+  for (let i = 1; i < n; i++) {
+    if (!frames[frame[i]])
+      continue;
+    hits[i] = 1;
+    if (i >= counted) {
+      amount += total[i];
+      counted = end[i];
     }
   }
-  return { frames, amount };
+  return { frames, hits, amount };
 }
