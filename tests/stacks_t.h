@@ -12,7 +12,7 @@ static inline void stacks_t_make(struct stacks *s)
 	static const struct stack_owner owners[] = {
 		{.comm = "make", .exe = "/bin/prog", .pid = 10, .tid = 10, .uid = 0},
 		{.comm = "a worker", .pid = 10, .tid = 11, .uid = -1}};
-	struct stack_line hot[2] = {{0, 3, ""}, {0, 12, ""}}, line = {0, 20, ""};
+	struct stack_line hot[2] = {{0, 3, "", 0, true}, {0, 12, ""}}, line = {0, 20, ""};
 	uint32_t prog, kernel, path[3];
 	struct stacks_maker m;
 

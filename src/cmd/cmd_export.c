@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `dwell export --FORMAT -o PATH`: a database's samples in another tool's format.
  *
- * Most formats are rows of port/exporters.c, one file each.  The table below has three more: a tree
- * of files, lines of folded stacks, and counts of basic blocks. */
+ * Most formats are rows of port/exporters.c, one file each.  The table below has two more: a tree
+ * of files, and counts of basic blocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,7 +23,6 @@
 #include "query/samples/input.h"
 #include "query/samples/source.h"
 #include "query/stacks.h"
-#include "view/folded.h"
 
 struct export
 {
@@ -101,56 +100,8 @@ static int export_dcpi(struct cmd *c, struct export *x)
 	return cmd_with_source(c, NULL, show_dcpi, x);
 }
 
-/* A line of folded stacks has one whole number: metrics in seconds are written in microseconds. */
-static double folded_scale(struct cmd *c, const struct source *s)
-{
-	const struct column *col = &s->columns.cols.v[s->columns.hide];
-
-	if (col->kind != COLUMN_REAL)
-		return 1;
-	if (str_ends(col->name, " (sec)")) {
-		cmd_notice(c, "%s is written as whole microseconds", col->name);
-		return 1e6;
-	}
-	return 1;
-}
-
-/* Whether lines add samples up, not their weights. */
-static bool folded_counts(const struct query *q)
-{
-	return q && (q->has_sets ||
-		     !event_has_weights(q->profile, &q->profile->events.v[q->cols[q->sort].event]));
-}
-
-static int write_folded(struct cmd *c, const struct export *x, struct source *s,
-			const image_ids *images)
-{
-	const struct tree_opts o = {
-		.scopes = {.level = SCOPE_PROCEDURE, .no_args = true, .no_inline = x->no_inline},
-		.owners = {OWNER_KEY_COMM},
-		.n_owners = !s->ops->why_not(s, SOURCE_OWNERS),
-		.unknown_owners = true,
-		.images = images,
-	};
-	struct tree_source *t = NULL;
-	_str_ struct str text = {0};
-	uint64_t n = 0;
-	int rc = source_tree(s, &o, TREE_DOWN, &t, &c->err);
-
-	if (rc >= 0 && s->columns.cols.n)
-		rc = folded_write(x->output ? &text : &c->out, t, folded_scale(c, s), &n, &c->err);
-	if (rc >= 0 && n && x->output) {
-		rc = out_file_save(x->output, text.v, text.n, &c->err);
-		if (rc >= 0)
-			str_addf(&c->out, "%s: %" PRIu64 " %s, %zu bytes\n", x->output, n,
-				 folded_counts(s->query) ? "samples" : "in all", text.n);
-	}
-	tree_source_close(t);
-	return rc < 0 || n ? rc : CMD_NOTHING;
-}
-
-/* Whether what is written can be whole numbers. */
-static int check_count(struct cmd *c, const struct query *q)
+/* Whether what FORMAT is given can be a whole number. */
+static int check_count(struct cmd *c, const struct query *q, const char *format)
 {
 	const struct estimate *e = q->has_sets ? &q->shown.v[q->sort_shown] : NULL;
 	uint64_t open;
@@ -158,34 +109,13 @@ static int check_count(struct cmd *c, const struct query *q)
 	if (!e || e->kind == ESTIMATE_EVENT)
 		return 0;
 	if (e->kind == ESTIMATE_RATIO)
-		return err_set(&c->err, -EINVAL,
-			       "--folded needs samples or a counter; %s is a ratio", e->name);
+		return err_set(&c->err, -EINVAL, "--%s needs samples or a counter; %s is a ratio",
+			       format, e->name);
 	open = query_open(q, &e->part);
 	if (open)
 		cmd_notice(c, "of %" PRIu64 " samples it is not known whether they count for %s",
 			   open, e->name);
 	return 0;
-}
-
-static int show_folded(struct cmd *c, struct source *s, void *ctx)
-{
-	const struct export *x = ctx;
-	image_ids images = {0};
-	int rc = s->query ? check_count(c, s->query) : 0;
-
-	if (rc == 0 && !s->query && x->images.n)
-		rc = source_needs(s, SOURCE_SAMPLES, "images of --folded", &c->err);
-	for (size_t i = 0; i < x->images.n && rc == 0; i++)
-		rc = select_find_images(s->query->profile, x->images.v[i], &images, &c->err);
-	if (rc == 0)
-		rc = write_folded(c, x, s, x->images.n ? &images : NULL);
-	vec_release(&images);
-	return rc;
-}
-
-static int export_folded(struct cmd *c, struct export *x)
-{
-	return cmd_with_source(c, NULL, show_folded, x);
 }
 
 static int export_bb(struct cmd *c, struct export *x)
@@ -219,9 +149,11 @@ static int write_file(struct cmd *c, const struct export *x, const struct stacks
 	rc = x->exporter->write(stacks, &out, &r, &c->err);
 	if (rc >= 0)
 		rc = out_stream_finish(&out, &c->err);
-	if (rc >= 0)
+	if (rc >= 0 && x->exporter->needs & EXPORTER_ONE_NUMBER && !r.n)
+		rc = CMD_NOTHING;
+	else if (rc >= 0)
 		rc = out_file_commit(&file, &c->err);
-	if (rc >= 0) {
+	if (rc == 0) {
 		show_notes(c, &r);
 		if (strcmp(x->output, "-") != 0)
 			str_addf(&c->out, "%s: %" PRIu64 " %s, %" PRIu64 " bytes\n", x->output, r.n,
@@ -252,6 +184,8 @@ static int show_exporter(struct cmd *c, struct source *s, void *ctx)
 
 	if (x->exporter->needs & EXPORTER_ADDRESSES)
 		rc = source_needs(s, SOURCE_SAMPLES, what, &c->err);
+	if (rc == 0 && s->query && x->exporter->needs & EXPORTER_ONE_NUMBER)
+		rc = check_count(c, s->query, x->exporter->name);
 	if (rc == 0)
 		rc = source_stacks(s, &o, &stacks, &c->err);
 	if (rc == 0 && !stacks.values.n)
@@ -276,7 +210,6 @@ static const struct format {
 	bool to_stdout; /* without -o */
 } formats[] = {
 	{"dcpi", export_dcpi, "DCPI profile files, as DIR/EPOCH/HOST/FILE", false},
-	{"folded", export_folded, "call paths as lines for flamegraph.pl and speedscope", true},
 	{"bb", export_bb, "how often each basic block ran, and how sure that is", true},
 };
 
@@ -379,6 +312,8 @@ static int export_parse(struct cmd *c, struct export *x, const struct format **r
 		x->exporter = &exporters[which - n_elems(formats)];
 	if (*ret && (*ret)->to_stdout && x->output && strcmp(x->output, "-") == 0)
 		x->output = NULL;
+	if (!x->output && x->exporter && x->exporter->needs & EXPORTER_TEXT)
+		x->output = "-";
 	if (x->output || (*ret && (*ret)->to_stdout))
 		return 0;
 	return err_set(&c->err, -EINVAL, "say where to write: -o %s", *ret ? "DIR" : "FILE");

@@ -3,6 +3,10 @@
 #include "port/exporters.h"
 
 const struct exporter exporters[] = {
+	{"folded", ".folded", "call paths as lines for flamegraph.pl and speedscope",
+	 "All events but one, addresses, source lines, whose samples are but for the command, and "
+	 "times are left out.",
+	 EXPORTER_ONE_NUMBER | EXPORTER_TEXT, folded_out_write},
 	{"pprof", ".pb.gz", "a profile for `go tool pprof`, Pyroscope, Parca and others",
 	 "Times of samples and their bits and counters are left out.", EXPORTER_LINES,
 	 pprof_out_write},

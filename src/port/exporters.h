@@ -18,6 +18,9 @@ enum exporter_needs {
 	EXPORTER_RUNS = 1 << 5,	     /* how often the program's code ran */
 	EXPORTER_LOCALS = 1 << 6,    /* numbers of local symbols of one name */
 	EXPORTER_ADDRESSES = 1 << 3, /* of code: sources without them are refused */
+	EXPORTER_ONE_NUMBER =
+		1 << 7,		/* a sum of samples or of a counter, no ratio; none: no file */
+	EXPORTER_TEXT = 1 << 8, /* goes to standard output without -o */
 };
 
 struct exporter_result {
@@ -44,6 +47,6 @@ extern const size_t n_exporters;
 
 exporter_write pprof_out_write, speedscope_out_write, callgrind_out_write, script_out_write,
 	gmon_out_write, firefox_out_write, autofdo_out_write, bolt_out_write, bolt_pre_out_write,
-	otlp_out_write, perfetto_out_write;
+	otlp_out_write, perfetto_out_write, folded_out_write;
 
 #endif

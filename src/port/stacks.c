@@ -77,6 +77,17 @@ unsigned stacks_main(const struct stacks *s)
 	return s->main_column + !stacks_tells(s, s->main_column);
 }
 
+const char *stacks_bare_name(const char *path, struct arena *arena)
+{
+	const char *base = str_basename(path);
+	_str_ struct str s = {0};
+
+	if (*base == '[')
+		return base;
+	str_addf(&s, "[%s]", base);
+	return arena_strdup(arena, s.v);
+}
+
 void stacks_name_owner(const struct stack_owner *o, struct str *ret)
 {
 	str_add(ret, *o->comm ? o->comm : "[unknown]");

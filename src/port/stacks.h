@@ -36,8 +36,9 @@ struct stack_column {
 	const char *name;  /* unlike those of other columns: "samples", "cpu", "cycles_samples" */
 	const char *unit;  /* "count", "nanoseconds", "bytes" */
 	enum stack_amount amount;
-	uint64_t period; /* of the event, in units of its weight; 0: none */
-	uint64_t total;	 /* of all values */
+	uint64_t period;  /* of the event, in units of its weight; 0: none */
+	uint64_t total;	  /* of all values */
+	bool own_weights; /* samples of the event differ in what they stand for */
 };
 
 struct stack_image {
@@ -70,6 +71,7 @@ struct stack_line {
 	uint32_t line;		/* 0: not known */
 	const char *file;	/* "" when not known */
 	uint32_t discriminator; /* tells apart blocks of a line; 0: none, or not asked for */
+	bool inlined;		/* FUNCTION is inlined where it was called */
 };
 
 struct stack_place {
@@ -190,6 +192,10 @@ unsigned stacks_main(const struct stacks *s);
 /* The image that a file of one program is about: the only one with samples of its own, else the one
  * whose file most samples' processes run, else the file with most samples of its own. */
 size_t stacks_program(const struct stacks *s);
+
+/* What code of the image PATH without a symbol is called: "[libc.so.6]", and "[kernel]" of
+ * "[kernel]".  It lives as long as PATH and ARENA. */
+const char *stacks_bare_name(const char *path, struct arena *arena);
 
 /* Appends "comm pid/tid", as far as it is known, to RET. */
 void stacks_name_owner(const struct stack_owner *o, struct str *ret);

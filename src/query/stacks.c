@@ -60,6 +60,8 @@ static uint32_t tree_image(struct tree_filler *f, image_id id)
 	}
 	if (!f->image_of[id]) {
 		im = f->t->source->ops->image(f->t->source, id);
+		if (im.kind && strcmp(im.kind, "jit") == 0)
+			new.kind = IMAGE_JIT;
 		new.path = arena_strdup(&f->to->arena, im.path ? im.path : "");
 		if (im.id)
 			build_id_format(im.id, new.build_id);
@@ -85,14 +87,18 @@ static uint32_t tree_place(struct tree_filler *f, scope_id id)
 	}
 	if (f->place_of[id])
 		return f->place_of[id] - 1;
-	fn.name = arena_strdup(&to->arena, *sc->name ? sc->name : "[unknown]");
-	fn.linked = fn.name;
 	fn.file = sc->file ? arena_strdup(&to->arena, sc->file) : "";
 	fn.image = tree_image(f, sc->image);
+	if (sc->nameless && *sc->name == '[' && !sc->inlined && fn.image != STACK_NO_IMAGE)
+		fn.name = stacks_bare_name(to->images.v[fn.image].path, &to->arena);
+	else
+		fn.name = arena_strdup(&to->arena, *sc->name ? sc->name : "[unknown]");
+	fn.linked = fn.name;
 	fn.is_mark = sc->kind == SCOPE_MARK || sc->kind == SCOPE_ENTRY;
 	if (fn.image != STACK_NO_IMAGE && f->t->is_kernel && f->t->is_kernel(f->t, sc))
 		to->images.v[fn.image].is_kernel = true;
-	vec_push(&to->lines, (struct stack_line){(uint32_t)to->functions.n, sc->line, fn.file});
+	vec_push(&to->lines,
+		 (struct stack_line){(uint32_t)to->functions.n, sc->line, fn.file, 0, sc->inlined});
 	vec_push(&to->functions, fn);
 	vec_push(&to->places, (struct stack_place){.image = fn.image,
 						   .svma = sc->svma,

@@ -37,6 +37,7 @@ static const struct {
 	{"firefox", "profile of the Firefox Profiler", {6}, 1},
 	{"perf-script", "text of perf script", {6, 6000000, 7}, 3},
 	{"gmon", "gmon.out", {3, 3000000}, 2},
+	{"folded", "file of folded stacks", {6}, 1},
 };
 
 TEST(what_is_written_is_read)

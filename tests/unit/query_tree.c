@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trees against sums made sample by sample: random call paths with recursion, marks and
  * guessed frames, through images without files, so that a scope is a place or an image. */
+#include "port/exporters.h"
+#include "query/samples/source.h"
 #include "query/samples/tree_source.h"
 #include "query/source.h"
+#include "query/stacks.h"
 #include "t.h"
-#include "query/samples/source.h"
-#include "view/folded.h"
 
 #include <stdlib.h>
 
@@ -449,23 +450,22 @@ TEST(tree_patterns)
 	}
 }
 
-TEST(tree_folded_adds_up)
+TEST(folded_adds_up)
 {
-	const struct tree_opts o = {.scopes = {.level = SCOPE_PROCEDURE, .no_args = true},
-				    .owners = {OWNER_KEY_COMM},
-				    .n_owners = 1};
+	const struct stacks_opts o = {.no_inline = false};
+	struct out_stream out = {.fd = -1};
+	struct exporter_result ret = {0};
 	struct world w;
 	struct source *s = NULL;
-	struct tree_source *t = NULL;
-	struct str text = {0};
-	uint64_t sum = 0, said = 0;
+	struct stacks stacks;
+	uint64_t sum = 0;
 
 	world_init(&w, 51);
 	REQUIRE(samples_source_of(&s, &w.q, NULL, NULL) == 0);
-	REQUIRE(source_tree(s, &o, TREE_DOWN, &t, NULL) == 0);
-	EXPECT_EQ(folded_write(&text, t, 1, &said, NULL), 0);
-	EXPECT_EQ(said, w.q.cols[w.q.sort].n_samples);
-	for (char *rest, *line = strtok_r(text.v, "\n", &rest); line;
+	REQUIRE(source_stacks(s, &o, &stacks, NULL) == 0);
+	EXPECT_EQ(folded_out_write(&stacks, &out, &ret, NULL), 0);
+	EXPECT_EQ(ret.n, w.q.cols[w.q.sort].n_samples);
+	for (char *rest, *line = strtok_r(out.text.v, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		const char *n = strrchr(line, ' ');
 
@@ -474,8 +474,9 @@ TEST(tree_folded_adds_up)
 		sum += strtoull(n, NULL, 10);
 	}
 	EXPECT_EQ(sum, w.q.cols[w.q.sort].n_samples);
-	str_release(&text);
-	tree_source_close(t);
+	out_stream_release(&out);
+	str_release(&ret.notes);
+	stacks_release(&stacks);
 	source_close(s);
 	world_release(&w);
 }

@@ -51,18 +51,27 @@ static void add_event_columns(struct filler *f, unsigned c, unsigned n_clocks)
 	const struct event *e = &f->p->events.v[qc->event];
 	const bool is_ns = strcmp(profile_str(f->p, e->unit), "ns") == 0;
 	struct stacks *to = f->to;
-	struct stack_column col = {.event = qc->name, .unit = "count", .period = e->period};
+	struct stack_column col = {.event = qc->name,
+				   .unit = "count",
+				   .period = e->period,
+				   .own_weights = event_has_weights(f->p, e)};
 
 	f->first_col[c] = (unsigned)to->columns.n + 1;
 	col.name = c == f->q->sort ? "samples" : fill_text(to, "_samples", qc->name);
 	col.amount = STACK_SAMPLES;
 	vec_push(&to->columns, col);
-	if (e->period == 1 && !is_ns && !event_has_weights(f->p, e))
+	if (e->period == 1 && !is_ns && !col.own_weights)
 		return;
 	col.name = is_clock(qc->name) && n_clocks == 1 ? "cpu" : qc->name;
 	col.unit = is_ns ? "nanoseconds" : "count";
 	col.amount = STACK_WEIGHT;
 	vec_push(&to->columns, col);
+}
+
+/* Columns that are shown, and the one that rows are sorted by. */
+static bool exports_set(const struct columns *cs, unsigned i)
+{
+	return cs->cols.v[i].adds_up && (!cs->cols.v[i].hidden || i == cs->hide);
 }
 
 /* What sample sets count has no weight. */
@@ -73,7 +82,7 @@ static void add_set_columns(struct filler *f)
 	for (unsigned i = 0; i < cs->cols.n; i++) {
 		const struct column *c = &cs->cols.v[i];
 
-		if (c->hidden || !c->adds_up)
+		if (!exports_set(cs, i))
 			continue;
 		if (i == cs->hide)
 			f->to->main_column = (unsigned)f->to->columns.n;
@@ -186,19 +195,6 @@ static bool same_stack_function(const void *owner, uint32_t i, const void *key)
 	return a->image == b->image && a->svma == b->svma && strcmp(a->name, b->name) == 0;
 }
 
-/* Code without a symbol is called after its image, as in folded stacks. */
-static const char *bare_name(struct filler *f, const char *path)
-{
-	_str_ struct str s = {0};
-	const char *base = str_basename(path), *copy;
-
-	if (*base == '[')
-		return base;
-	str_addf(&s, "[%s]", base);
-	copy = arena_strdup(&f->to->arena, s.v);
-	return copy;
-}
-
 static uint32_t fill_function(struct filler *f, const struct scope *sc)
 {
 	struct stack_function fn = {
@@ -213,7 +209,7 @@ static uint32_t fill_function(struct filler *f, const struct scope *sc)
 	uint32_t i;
 
 	if (sc->nameless && sc->proc == PROC_NONE && !sc->inlined && fn.image != STACK_NO_IMAGE)
-		fn.name = bare_name(f, f->to->images.v[fn.image].path);
+		fn.name = stacks_bare_name(f->to->images.v[fn.image].path, &f->to->arena);
 	hash = hash_pair(hash_pair(fn.image, fn.svma), hash_str(fn.name));
 	i = index_find(&f->functions, hash, same_stack_function, f->to, &fn);
 	if (i != INDEX_NONE)
@@ -246,7 +242,7 @@ static void fill_place(struct filler *f, place_id id)
 
 	while (n--) {
 		const struct scope *sc = &f->scopes.scopes.v[ids[n]];
-		struct stack_line line = {fill_function(f, sc), sc->line, ""};
+		struct stack_line line = {fill_function(f, sc), sc->line, "", 0, sc->inlined};
 
 		if (sc->file)
 			line.file = arena_strdup(&to->arena, sc->file);
@@ -514,7 +510,7 @@ static void fill_sets(struct filler *f)
 
 		cols_evaluate(cs, sums);
 		for (unsigned c = 0; c < cs->cols.n; c++)
-			if (!cs->cols.v[c].hidden && cs->cols.v[c].adds_up)
+			if (exports_set(cs, c))
 				to->amounts.v[at++] = sums[c] > 0 ? (uint64_t)llround(sums[c]) : 0;
 	}
 }
