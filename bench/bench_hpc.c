@@ -68,7 +68,7 @@ static double now(void)
 	return clock_s(CLOCK_MONOTONIC);
 }
 
-/* Of all threads, in kernel and user space. */
+/* CPU time of all threads, in kernel and user space. */
 static double cpu_s(void)
 {
 	return clock_s(CLOCK_PROCESS_CPUTIME_ID);

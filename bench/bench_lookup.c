@@ -5,7 +5,7 @@
  *
  * Distinct addresses are drawn evenly from the executable segment, in random order; each tool is
  * loaded first and asked each address once, libdwfl only the first of them: it takes a millisecond
- * each in a large file.  The answers are compared, too. */
+ * each in a large file.  Both tools' answers are compared. */
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -109,7 +109,7 @@ def one_rate(hz):
 
 
 def with_calls(hz):
-    """The same with call paths, which perf follows by frame pointers only."""
+    """Compares both daemons with call paths, which perf follows by frame pointers only."""
     runs = []
     perf_dir = os.path.join(WORK, "daemon-perf")
     for i in range(ROUNDS):

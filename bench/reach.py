@@ -123,7 +123,7 @@ def add_our_row(paths, r):
         else:
             paths.why_not["kernel only: " + r["name"]] += n
     elif r["image_kind"] == "file" and r["image"].startswith("/"):
-        # Of two images with one path the name says which is meant: "/PATH (BUILD-ID...)".
+        # Where two images have one path, the name says which is meant: "/PATH (BUILD-ID...)".
         path = re.sub(r" \([0-9a-f]{6,}\)$", "", r["image"])
         paths.places["svma", int(r["svma"], 16), path] += n
     else:

@@ -695,9 +695,9 @@ int PAPI_get_overflow_event_index(int set, long long overflow_vector, int *array
  * Nothing has changed then.  No signal is used. */
 int PAPI_profil(void *buf, unsigned bufsiz, vptr_t offset, unsigned scale, int set, int code,
 		int threshold, int flags);
-/* The same with PROFCNT regions, which are copied, and may overlap and be in any order: that with
- * the largest pr_off counts, of equals the first.  A region with pr_off 0 and pr_scale 2 is one
- * bucket that counts what is in no other region. */
+/* Profiles PROFCNT regions as PAPI_profil() does one.  They are copied, may overlap and be in any
+ * order: the one with the largest pr_off counts, and the first of equal ones.  A region with pr_off
+ * 0 and pr_scale 2 is one bucket that counts what is in no other region. */
 int PAPI_sprofil(PAPI_sprofil_t *prof, int profcnt, int set, int code, int threshold, int flags);
 
 /* Options. */

@@ -78,7 +78,7 @@ int file_open_nameless(int dirfd, const char *path, struct err *err);
 
 /* Whether FOLDER, a whole path, or what is there of the folders above it, is this user's own, and
  * nobody else may write to it.  Root keeps nothing below the home of somebody else, who could lead
- * it elsewhere by links.  False for NULL, too. */
+ * it elsewhere by links.  NULL is not one. */
 bool file_is_own_folder(const char *folder);
 
 /* Makes directory PATH and its parents, mode 0755 less umask; fine when it is there. */

@@ -140,7 +140,7 @@ static int check_metrics(struct check_run *r, const char *path, struct err *err)
 	return rc;
 }
 
-/* A database of which files are missing is one, too. */
+/* A database counts as one even when files of it are missing. */
 static bool has_metrics_file(const char *path)
 {
 	bool any = false;

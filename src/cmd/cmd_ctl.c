@@ -247,7 +247,7 @@ static int ctl_ask(struct cmd *c, const char *db, const opt_list *words, struct 
 	}
 	if (n > 1)
 		return err_set(&c->err, -EINVAL, "%s takes no arguments", words->v[0]);
-	/* Who asks for a flush wants to know that all of it is done: the DCPI tree, too. */
+	/* Who asks for a flush waits until all is done, with the DCPI tree. */
 	r.tree = r.verb == CONTROL_FLUSH;
 	rc = ask_daemon(db, &r, PATIENCE_S, answer, &c->err);
 	if (rc != -EREMOTEIO || !r.tree || !strstr(c->err.msg, "does not take that argument"))

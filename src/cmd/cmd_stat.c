@@ -24,7 +24,7 @@
 #include "events/parse.h"
 #include "events/ratio.h"
 
-/* What perf stat counts, too. */
+/* Those of perf stat. */
 #define DEFAULT_EVENTS                                                                             \
 	"task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,"     \
 	"branch-misses"

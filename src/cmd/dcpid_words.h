@@ -19,7 +19,7 @@ struct dcpid_words {
 };
 
 /* Puts ARGV into our words: options of dcpid(1) are replaced, noted or refused, all others stay.
- * -EINVAL: an option that cannot be, with the word to use instead.  Release W then, too. */
+ * -EINVAL: an option that cannot be, with the word to use instead.  Release W even then. */
 int dcpid_words_read(struct dcpid_words *w, int argc, char **argv, struct err *err);
 void dcpid_words_release(struct dcpid_words *w);
 

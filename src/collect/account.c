@@ -146,7 +146,7 @@ void account_settle(struct collector *c, bool final)
 		account_end_idle(c);
 	read_counts(c, now);
 	c->account_ns = clock_mono_ns();
-	if (c->opts.slot) /* an event counts as wanted while it is not its slot's turn, too */
+	if (c->opts.slot) /* an event counts as wanted even while it is not its slot's turn */
 		for (uint32_t i = 0; i < c->opts.n_events; i++)
 			now[i].enabled_ns = (clock_mono_ns() - c->start_ns) * c->cpus.n;
 	for (uint32_t i = 0; i < c->opts.n_events; i++)

@@ -44,7 +44,7 @@ struct collector_opts {
 	bool off_cpu;		 /* how long threads run, wait and are blocked, too: offcpu.h */
 	uint64_t min_block_ns;	 /* 0: as offcpu.h has it */
 	bool wakers;		 /* with off_cpu */
-	enum switch_walk walk;	 /* likewise */
+	enum switch_walk walk;	 /* with off_cpu */
 	image_probe_fn *probe;	 /* reads ELF layouts */
 	/* PROBE may say -EAGAIN: this waits until END_NS (CLOCK_MONOTONIC) for what it lacks, false
 	 * when nothing came.  NULL: it does not. */

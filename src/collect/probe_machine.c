@@ -124,7 +124,7 @@ static char *proc_text(const struct probe *p, const char *name)
 	return text_of(p->env->proc, name);
 }
 
-/* The text of SYSFS/NAME, likewise. */
+/* The text of SYSFS/NAME, at most 64 KiB, on the heap; NULL when it cannot be read. */
 static char *sys_text(const struct probe *p, const char *name)
 {
 	return text_of(p->env->sysfs, name);

@@ -98,7 +98,7 @@ static void child_touch(const struct confine_files *files)
 
 	for (unsigned i = 0; i < files->n; i++)
 		if (files->fd[i] >= 0 && pread(files->fd[i], &byte, 1, 0) < 0)
-			errno = 0; /* whoever reads the file sees it, too */
+			errno = 0; /* whoever reads the file sees it */
 }
 
 /* Tells what the files' file systems say, which may be asked here and nowhere else. */

@@ -52,8 +52,8 @@ struct confine_job {
 	/* In the child, without rights: reads FILES and writes the answer. */
 	int (*run)(const struct confine_files *files, const uint8_t *arg, size_t n_arg,
 		   struct wr *ret, struct err *err);
-	size_t memory;	    /* bytes the child may take */
-	size_t mapped;	    /* bytes of files that it may map besides */
+	size_t memory;	    /* bytes the child may take, without files that it maps */
+	size_t mapped;	    /* bytes of files that it may map */
 	size_t most_answer; /* bytes its answer may have */
 	unsigned cpu_s;	    /* CPU time it may take */
 	unsigned wall_s;    /* after which it is ended if its file system has not answered */

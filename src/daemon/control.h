@@ -20,7 +20,7 @@
 
 enum control_verb {
 	CONTROL_FLUSH,	  /* everything sampled so far is stored; "flush tree":
-			* in the DCPI tree, too */
+			* and written to the DCPI tree */
 	CONTROL_EPOCH,	  /* ... and what comes goes into a new epoch */
 	CONTROL_LABEL_ME, /* "label L": samples of the asking process and its
 			   * children to be have it */

@@ -30,10 +30,9 @@ struct sampling {
 	struct keep_code kept;
 };
 
-/* Opens everything OPTS asks for, which need not know probe, vdso, clock_offset_ns and tables'
- * loader; FACTS are taken besides
- * those that have names (NULL: none), COMMAND is shown with the profile.  S must stay where it is
- * until sampling_release, which is due after a failure too. */
+/* Opens everything OPTS asks for; its probe, vdso, clock_offset_ns and tables' loader are filled
+ * here.  FACTS are added to those that have names (NULL: none), COMMAND is shown with the profile.
+ * S must not move until sampling_release, which is due after a failure as well. */
 int sampling_open(struct sampling *s, const struct collector_opts *opts, struct fact_defs *facts,
 		  const char *command, struct err *err);
 

@@ -85,7 +85,7 @@ void perfdata_add_id(struct perfdata *pd, uint64_t id, uint32_t event)
 {
 	uint32_t i = index_find(&pd->id_ix, hash_u64(id), same_id, pd, &id);
 
-	if (i != INDEX_NONE) { /* perf takes the first, too */
+	if (i != INDEX_NONE) { /* the first counts, as in perf */
 		return;
 	}
 	if (pd->n_ids == pd->ids_cap) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The clock of the machine, for `cpuspeed` of DCPI's files.  It allocates nothing and takes no
- * locks: files are written in signal handlers and in children of fork(2), too. */
+ * locks, because files are also written in signal handlers and in children of fork(2). */
 #ifndef INPROC_MACHINE_H
 #define INPROC_MACHINE_H
 

@@ -11,7 +11,7 @@
 struct mapping {
 	uint64_t start, end, off;
 	uint32_t code; /* in struct images */
-	bool shared;   /* memory that others who map it see, too */
+	bool shared;   /* others who map it see what is written */
 };
 
 struct maps {

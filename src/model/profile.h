@@ -128,7 +128,7 @@ struct value {
 /* Samples of one owner and event that came in one minute. */
 struct moment {
 	uint32_t minute; /* since 1970 */
-	owner_id owner;	 /* 0: of several, too */
+	owner_id owner;	 /* 0: one or more owners */
 	event_id event;
 	uint64_t count; /* not 0 */
 };

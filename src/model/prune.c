@@ -4,7 +4,7 @@
  * A parent is never rarer than its children, so what is kept is a tree with the root, and each
  * context has a lowest one above it that is kept.  A sample whose caller is kept has its path
  * whole, however rare the place itself is: a mark there would save nothing.  Marks at the root
- * say why a path is not complete and are kept, too.
+ * are kept: they say why a path is not complete.
  *
  * Pruning again, of what was added since or with another share, treats marks as any context; but
  * below a mark there is never another one, as each sample's new path is made of what is kept above

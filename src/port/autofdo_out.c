@@ -191,7 +191,8 @@ static void put_offset(struct str *out, unsigned depth, uint32_t offset, uint32_
 	str_add(out, ": ");
 }
 
-/* Copies of a function that the compiler made are the function: LLVM cuts such suffixes, too. */
+/* Copies of a function that the compiler made are the function: their suffixes are cut, as LLVM
+ * does. */
 static void put_fdo_name(struct str *out, const char *linked)
 {
 	static const char *const suffixes[] = {".cold",	      ".part.", ".isra.",

@@ -180,7 +180,7 @@ static void add_meta(struct profile *p, const char *platform, uint64_t epoch_s, 
 		m->n_cpus = (uint32_t)n_cpus;
 }
 
-/* What our own files say of the recording besides. */
+/* Adds what only our own files say of the recording. */
 static int add_recording(struct profile *p, const struct dcpi_file *f, struct err *err)
 {
 	struct profile_meta *m = &p->meta;

@@ -189,7 +189,7 @@ static struct listed add_listed(struct perf_chains *c, const struct perfdata_rec
 		if (ip >= PERFDATA_CONTEXT_MAX) {
 			mode = mode_of(ip);
 			exact = true;
-			l.broken |= !mode; /* perf throws such a chain away, too */
+			l.broken |= !mode; /* perf throws such a chain away */
 			continue;
 		}
 		l.n++;

@@ -16,7 +16,7 @@ struct perf_in_opts {
 	enum owner_split split;
 	const char *label;	  /* of the samples; NULL: none */
 	const char *symfs;	  /* files are looked for below it; NULL: where they were */
-	const char *const *paths; /* files and directories to look in besides */
+	const char *const *paths; /* more files and directories to look in */
 	size_t n_paths;
 	bool no_files;	     /* look for no images: places are file offsets */
 	bool use_debuginfod; /* only has an effect when $DEBUGINFOD_URLS is set */

@@ -27,10 +27,10 @@ struct select {
 	bool one_event; /* unless events or sets are named: that of time alone, wall time if it is there */
 	bool no_debuginfod;
 	bool runtime_frames; /* an interpreter's own frames too, which runtime.h folds */
-	bool branches;	     /* of branch stacks, too */
-	bool accesses;	     /* accesses to memory, too */
-	bool hosts;	     /* owners of a fleet's database by host, too */
-	bool traces;	     /* time lines of threads too, sorted by time */
+	bool branches;	     /* read branch stacks */
+	bool accesses;	     /* read accesses to memory */
+	bool hosts;	     /* tell owners of a fleet's database by host */
+	bool traces;	     /* read time lines of threads, sorted by time */
 	uint64_t stride;     /* of DCPI files: bytes per count, 1 or 4; 0: as each says, else 1 */
 	bool force;	     /* of a damaged file of perf's: what can be read of it */
 	/* Told what should be known of what was read, a line at a time; NULL: nobody. */

@@ -7,7 +7,7 @@
  * chain: code that control enters and leaves by jumps alone.  A chain ends behind a return, a jump
  * that is always taken, and a call, for a call is a jump to elsewhere, and its return one to here.
  *
- * Of each stack the newest jump's target has no end, and the oldest jump's source no beginning.
+ * A stack's newest jump has a target without an end, its oldest a source without a beginning.
  * They are where any other ends are, so forward and backward are right on average, but both err by
  * what they add up.  The one that adds up less errs less: the mean weighs each by the inverse of
  * the jumps it took.

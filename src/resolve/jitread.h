@@ -23,7 +23,7 @@
 
 enum jitread_flags {
 	JITREAD_MAP = 1u << 0,	/* question: a perf map, else a jitdump */
-	JITREAD_LAST = 1u << 1, /* question: the end of a map is a line, too */
+	JITREAD_LAST = 1u << 1, /* question: a map's last line may lack its end */
 	JITREAD_MORE = 1u << 2, /* answer: the file has more */
 };
 

@@ -200,7 +200,7 @@ static bool read_call(const struct lines_go *g, const struct go_func *f, uint32_
 	if (svma > g->n_constants)
 		return false;
 	r = rd_init(g->constants + svma, g->n_constants - (size_t)svma);
-	rd_le32(&r); /* what kind of function; before 1.20 its parent, too */
+	rd_le32(&r); /* what kind of function; before 1.20 with its parent */
 	if (!is_new) {
 		rd_le32(&r); /* file and line of its call, which lines have as well */
 		rd_le32(&r);

@@ -44,8 +44,8 @@ void loops_release(struct loops *l);
 /* The innermost loop that SVMA is in, or LOOP_NONE.  O(log blocks). */
 uint32_t loops_find(const struct loops *l, uint64_t svma);
 
-/* Puts the loops that SVMA is in into RET, outermost first; returns how many there are, of which
- * the MAX outermost are written. */
+/* Writes the loops around SVMA to RET, outermost first, MAX at the most.  Returns how many there
+ * are. */
 size_t loops_find_chain(const struct loops *l, uint64_t svma, uint32_t *ret, size_t max);
 
 #endif

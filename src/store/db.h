@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 
-#define DB_VERSION     2  /* MANIFESTs are of version 2; 1 is read, too */
+#define DB_VERSION     2  /* MANIFESTs are of version 2; 1 can be read */
 #define EPOCH_NAME_LEN 14 /* YYYYMMDDHHMMSS */
 
 typedef VEC(char *) name_list;

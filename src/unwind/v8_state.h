@@ -23,7 +23,7 @@ struct v8_layout {
 	__u8 first_local;	    /* of a ScopeInfo, in words behind the map */
 	__u8 positions;		    /* of a ScopeInfo, in words: where; 0: behind its names */
 	__u8 code;		    /* of a JSFunction; 0: it has a number in its place */
-	/* Where a Code has its DeoptimizationData, its table of positions, the address of its
+	/* Offsets in a Code: its DeoptimizationData, its table of positions, the address of its
 	 * instructions and their size in bytes. */
 	__u8 data, table, start, size;
 	__u8 is_inline; /* the instructions lie in the Code, START bytes behind its begin */
@@ -76,10 +76,11 @@ static const struct v8_layout v8_layouts[V8_N_LAYOUTS] = {
 #define V8_UNCACHED	   16 /* an external string whose characters are not told */
 enum v8_string { V8_SEQUENTIAL, V8_CONS, V8_EXTERNAL, V8_SLICED, V8_THIN = 5 };
 
-/* The longest source that is told of: 256 KiB. */
+/* Longer sources are not told: 256 KiB. */
 #define V8_SOURCE_CHUNKS 64
 
-#define V8_FUNCTION_WORDS 7 /* that are read of each */
+/* How many words of an object are read. */
+#define V8_FUNCTION_WORDS 7
 #define V8_SHARED_WORDS	  8
 #define V8_SCRIPT_WORDS	  9
 #define V8_CODE_WORDS	  8
@@ -118,19 +119,19 @@ struct v8_walk {
 	__u64 key;	   /* of the process and its recording */
 	__u32 interpreter; /* of the process; 0: not known */
 	__u32 spare2;
-	__u64 shared_map; /* of each SharedFunctionInfo; 0: not known */
-	__u64 script, id; /* met last, and its number in its isolate */
+	__u64 shared_map; /* the map of SharedFunctionInfos; 0: not known */
+	__u64 script, id; /* the script met last, its number in its isolate */
 	__u64 words[V8_DATA_WORDS + 1];
 	__u64 text, n_bytes; /* where a string's characters are */
 	__u32 kind, is_cut;
-	__u64 more;	   /* the string that it goes on with; 0: none */
+	__u64 more;	   /* the string that follows; 0: none */
 	__u32 n_told;	   /* pieces of a source */
 	__u32 is_exact;	   /* the frame was interrupted at pc, and is no caller */
 	__u64 pc;	   /* of the frame */
 	__u64 shared;	   /* a SharedFunctionInfo */
-	__u64 number, own; /* of its function; of the frame's */
+	__u64 number, own; /* of SHARED's function, of the frame's */
 	__u64 own_code;	   /* the function's code; 0: not told */
-	__u64 code;	   /* that which runs, and what it leads to: */
+	__u64 code;	   /* what runs, and what it points to: */
 	__u64 data, table, safepoints, literals, positions, code_number;
 	__u64 inlined;		  /* the entry's key */
 	__u64 part, position, at; /* of the table of positions, as far as it is read */

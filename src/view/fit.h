@@ -23,8 +23,9 @@ struct fit_col {
 	uint8_t spare; /* see struct emit_col */
 	const unsigned
 		*wider; /* by width, below NATURAL: how many cells are wider; NULL: a number */
-	size_t width;	/* the answer */
-	bool left_out;	/* the answer, too */
+	/* The answer. */
+	size_t width;
+	bool left_out;
 };
 
 /* Fits the N columns into LIMIT (20 or more). */

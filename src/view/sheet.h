@@ -9,7 +9,7 @@
 
 struct sheet {
 	const struct columns *columns;
-	bool inclusive;	   /* rows have inclusive numbers, too */
+	bool inclusive;	   /* rows have inclusive numbers as well */
 	bool by_inclusive; /* and are sorted by them: no cum% */
 	double *totals;	   /* by column: what 100 % is; those of the columns unless changed */
 	/* The rest is filled by sheet_init. */

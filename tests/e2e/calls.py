@@ -28,7 +28,7 @@ def folded(db, comm):
 
 
 def ours(paths):
-    """The same with our own procedures only, of whole paths; and how many samples were not whole."""
+    """Returns whole paths of our own procedures with their samples, and how many samples had no whole path."""
     tree, cut = {}, 0
     for path, n in paths.items():
         if path and path[0].startswith("[truncated"):

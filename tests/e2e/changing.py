@@ -46,7 +46,7 @@ def programs():
 
 
 def blocks():
-    """The same where threads block, in the programs that watch the scheduler."""
+    """Code changes while threads block: the programs that watch the scheduler see it."""
     same(prog("changing"), "threads", longer(1), event=("--off-cpu", "--min-block", "0.001us", "-c", 1000003), at_least=100, through="")
 
 

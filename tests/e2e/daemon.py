@@ -403,7 +403,7 @@ def dead_for_an_hour():
     want = HOUR * len(os.sched_getaffinity(0))
     d = Daemon("-e", "cpu-clock", "-c", 40000, "--log-slots", 4096, "--flush", "1h", "--epoch", 0)
     d.kill()
-    # Of the one that died: the next one's status knows nothing of them.
+    # What the dead one stored: the next one's status knows nothing of it.
     earlier = stored_unknown()
     with on_each_cpu(prog("places"), "few", 120):
         end = time.monotonic() + 60
@@ -627,7 +627,7 @@ def time_goes_on_without_it():
 
 
 def start_and_length_have_the_dead_time():
-    """Of a daemon that was killed before it stored anything: when it began and how long was sampled, nobody alive for most of it."""
+    """A daemon is killed before it stored anything: its recording still says when it began and how long was sampled, though nobody lived for most of it."""
     d = Daemon(*RATE, "--journal", "1h", "--flush", "1h", "--epoch", 0)
     killed = time.time()
     d.kill()

@@ -89,7 +89,7 @@ def note(text):
 OUR_READERS = ("perfvalues", "stackcmp")  # no workloads, and large
 BUILD_ID = bytes.fromhex("040000001400000003000000474e5500")  # its note's head, elf(5)
 copies = None
-# Of all programs, which have homes of their own (run()).
+# All test programs share the rooms, though each has a home of its own (run()).
 os.environ.setdefault("DWELL_ROOMS", os.path.expanduser("~/.cache/dwell/rooms"))
 
 

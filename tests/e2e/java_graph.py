@@ -44,7 +44,7 @@ def inlined(java):
 
 
 def lines_of_compiled_code(java):
-    """Of w_spin, two lines of a loop; where they are called."""
+    """Samples lie in the two lines of w_spin's loop, and say which line called."""
     work(java, "w_shares", longer(3), options=DETAILED)
     a_third([r for r in Prof().rows if r["kind"] == "script"], "JavaWork.")
     with open(SOURCE) as source:

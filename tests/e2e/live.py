@@ -114,14 +114,14 @@ def prints_text():
 
 
 def follows_a_daemon():
-    """Of a database without a daemon there is nothing live."""
+    """Live rows come from a daemon; a database without one has none."""
     p = dwell("top", "--live", "--db", "db", "--intervals", 1)
     check(p.returncode == 2 and p.stderr, "without a database: %d, %s" % (p.returncode, p.stderr))
     with subprocess.Popen([DWELL, "daemon", "db"], stderr=subprocess.DEVNULL) as daemon:
         try:
             wait_for(lambda: dwell("ctl", "--db", "db", "status").returncode == 0, "the daemon")
             with Burning():
-                p = top(100, 30, "--live", "--db", "db", "--comm", "burn") # other programs run, too
+                p = top(100, 30, "--live", "--db", "db", "--comm", "burn") # other programs run beside it
                 p.until(lambda: "burn_here" in first_row(p), "burn_here is not the first row")
                 check(p.terminal.lines()[0].startswith("db: "), "the first line: " + p.terminal.lines()[0])
                 p.send("d")

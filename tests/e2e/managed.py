@@ -276,7 +276,7 @@ def refuses(port):
 
 
 def figures_by_http():
-    """The same as `ctl metrics`, where the configuration says, for as long as it says so; who connects and says nothing keeps nobody waiting."""
+    """The page has the figures of `ctl metrics`, at the configured port, while it is configured.  Who connects and says nothing keeps nobody waiting."""
     def tell(line):
         with open("conf", "w", encoding="utf-8") as f:
             f.write("event cpu-clock\nno-pin\n" + line)

@@ -33,7 +33,7 @@ def a_stack_of_its_own():
 
 
 def a_stack_of_its_own_untold():
-    """The same without a word of it in the frame information."""
+    """Moved to by hand, and the frame information does not say so: the path is cut there, with its cause."""
     cut("silent", "no frame information", "call_on_silently;moved;work")
 
 
@@ -87,7 +87,7 @@ def tail_calls():
 
 
 def frame_pointers_too():
-    """The same with programs that keep frame pointers."""
+    """Programs that keep frame pointers have the same paths."""
     for name, pattern in ("low", "low;call_on;moved;work"), ("variable", "variable;work"), ("realigned", "realigned;work"):
         case(name, MAIN + pattern, "-fno-omit-frame-pointer")
 

@@ -161,7 +161,7 @@ def pages_from_the_disk_are_blocks():
     faults = [(path, ns) for path, ns in folded("blocked", said["pager"][0]) if "page_fault" in path]
     ours = sum(ns for path, ns in faults if ";run;pager;" in path or "[truncated: " in path)
     likely(any(";run;pager;" in path for path, _ in faults), folded("blocked", said["pager"][0]))
-    # While a thread begins or ends it may wait for a page, too.
+    # A thread may wait for a page while it begins or ends.
     likely(ours >= 0.9 * sum(ns for _, ns in faults), faults)
 
 

@@ -223,7 +223,7 @@ def registers(path):
 
 
 def instruction_sampling():
-    """Of AMD's registers, each bit and counter is what perf prints of the field it comes from."""
+    """Each bit and counter of AMD's registers is what perf prints of the field it comes from."""
     names = {"load": "LdOp", "store": "StOp", "l1tlbmiss": "DcL1TlbMiss", "l2tlbmiss": "DcL2TlbMiss", "misaligned": "DcMisAcc",
              "locked": "DcLockedOp", "swprefetch": "SwPf", "fetchcomplete": "Comp", "icmiss": "IcMiss",
              "l1itlbmiss": "L1TlbMiss", "l2itlbmiss": "L2TlbMiss"}
@@ -324,7 +324,7 @@ def branches():
 
 
 def statistical_profiling():
-    """Of Arm's records, each bit and counter is what perf prints of the packet it comes from."""
+    """Each bit and counter of Arm's records is what perf prints of the packet it comes from."""
     path = FIXTURES / "synthetic" / "arm_spe.perf.data"
     if not path.is_file():
         raise Skipped("DWELL_FIXTURES names no recordings")

@@ -91,7 +91,7 @@ def agrees_with_perf():
     theirs = perf_shares()
     ours = Prof(db="db")
 
-    # Of the program: each procedure.
+    # The program: each procedure is compared.
     total = sum(n for (_, _, dso), n in theirs.items() if dso == prog("shares"))
     mine = ours.procedures("shares")
     for p, share in TRUTH.items():
@@ -99,7 +99,7 @@ def agrees_with_perf():
         near(n, total, share, "perf " + p)
         same_share(mine.get(p, 0), sum(mine.get(q, 0) for q in TRUTH), n, total, p)
 
-    # Of the user code of the work's commands: each image with two percent or more.  What else runs does not
+    # User code of the work's commands: each image with two percent or more is compared.  What else runs does not
     # count: above all perf, which has much to do before its own samples begin.  Samples are not quite
     # independent of each other, where work comes in bursts.  By file name: below a root of its own (chroot) the
     # two do not see every path from the same root.

@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 		read_as(fd, false);
 		read_as(fd, true);
-		jitread(fd, data, n, &answer, NULL); /* a question may be anything, too */
+		jitread(fd, data, n, &answer, NULL); /* any bytes may be a question */
 		wr_release(&answer);
 	}
 	close(fd);

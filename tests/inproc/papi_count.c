@@ -206,7 +206,7 @@ TEST(presets_are_honest)
 	EXPECT(n >= 1);
 }
 
-/* A cycle is one of the clock that the timers count by, too. */
+/* Cycles are counted by the clock of the timers. */
 TEST(cycles_of_the_clock_are_cpu_time)
 {
 	int set = PAPI_NULL, code;

@@ -131,7 +131,7 @@ int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type type,
 	return real(prog_fd, target_fd, type, opts);
 }
 
-static bool thorough; /* fsync is a place, too */
+static bool thorough; /* fsync counts as a place */
 
 static int count_file(enum file_op op, size_t n)
 {

@@ -123,7 +123,7 @@ TEST(at_once_and_then_daily)
 	EXPECT_EQ(r.n_removed, 5);
 	EXPECT_EQ(settle(&r, &t, &(struct gc_opts){.max_bytes = 1, .keep = 4}, now + DAY), 1);
 	EXPECT_EQ(r.n_removed, 7);
-	/* Nor before it, unless something else is to be kept. */
+	/* Before it none goes, unless something else is to be kept. */
 	retention_hurry(&r);
 	EXPECT_EQ(settle(&r, &t, &(struct gc_opts){.max_bytes = 1, .keep = 2}, now + DAY + 1), 1);
 	EXPECT_EQ(r.n_removed, 9);
@@ -208,7 +208,7 @@ TEST(what_cannot_be_removed_is_said)
 	EXPECT(strstr(said, "cannot remove old recordings: epoch 20231115000000/alpha: ") == said);
 	EXPECT_EQ(r.n_removed, 1);
 	retention_release(&r);
-	/* Nor is there anything to be said of a look that fails. */
+	/* A look that fails says nothing. */
 	snprintf(path, sizeof(path), "rm -r %s", t.db);
 	EXPECT_EQ(system(path), 0);
 	EXPECT_EQ(settle(&r, &t, &o, 1), 1);

@@ -183,7 +183,7 @@ TEST(code_made_later_waits)
 	EXPECT_EQ(jitcode_feed(j, w.v + after, w.n - after, 4000, NULL), 0);
 	EXPECT_EQ(jitcode_svma(j, 0x1000), LAYER(2) | 0x1000);
 	jitcode_free(j);
-	/* Nor does one of which the dump says that it is a CPU's. */
+	/* A clock that the dump calls a CPU's says nothing. */
 	w.v[32] = 1;
 	j = jitcode_new();
 	EXPECT_EQ(jitcode_feed(j, w.v, after, 2500, NULL), 0);

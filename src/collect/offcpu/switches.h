@@ -24,7 +24,7 @@ struct switches_opts {
 	uint32_t n_slots;      /* of a CPU's log, a power of two */
 	struct log *log;       /* with call paths: whose tables the walk uses; outlives this */
 	uint64_t min_block_ns; /* shorter blocks are only summed up */
-	bool wakers;	       /* log who ends each block, too */
+	bool wakers;	       /* log who ends each block */
 	enum switch_walk walk;
 	const uint32_t *pids; /* watch these processes and what they start; none: everything */
 	uint32_t n_pids;      /* at most SWITCH_MAX_TARGETS */

@@ -9,7 +9,7 @@
 #include "inproc/own_fd.h"
 #include "inproc/papi/count.h"
 
-/* Tracepoints are of the kernel's software, too. */
+/* Tracepoints count as events of the kernel's software. */
 static bool is_software(const struct papi_counter *c)
 {
 	return c->what.spec.type == PERF_TYPE_SOFTWARE || c->what.spec.type == PERF_TYPE_TRACEPOINT;

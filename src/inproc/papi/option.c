@@ -431,7 +431,7 @@ static int get_option(int option, PAPI_option_t *o)
 	case PAPI_DEBUG:
 		papi_get_debug(&o->debug);
 		return PAPI_OK;
-	case PAPI_DEFDOM: /* PAPI gives these as the result; here they are in the option, too */
+	case PAPI_DEFDOM: /* PAPI gives these as the result only; here the option has them */
 		o->defdomain.domain = papi_default_domain();
 		return papi_default_domain();
 	case PAPI_DEFGRN:

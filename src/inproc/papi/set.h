@@ -57,7 +57,7 @@ struct papi_set {
 	int domain, granularity;
 	pid_t attached;	   /* the thread to count; 0: that which starts it */
 	int cpu;	   /* the CPU to count; -1: none */
-	bool inherit;	   /* threads and processes begun by the counted one count, too */
+	bool inherit;	   /* count threads and processes that the counted one begins */
 	const void *owner; /* papi_thread_mark() of the thread that started it */
 	pid_t tid;	   /* the thread that is counted while it runs; 0: a CPU */
 	PAPI_overflow_handler_t handler;

@@ -30,7 +30,7 @@ struct set_row {
 	uint64_t svma;		/* of an address */
 	uint64_t *n;	/* by set: samples as stored; of events that count time, nanoseconds */
 	double *amount; /* by set; 0 where it is unknown or there is none */
-	uint64_t *open; /* by set: samples that may count besides */
+	uint64_t *open; /* by set: samples that may count */
 	enum knowledge *worth; /* by set: of the amount */
 	double **sums;	       /* of a ratio, by set: one number per column of its query, or NULL */
 };

@@ -23,7 +23,7 @@ enum hpc_stat {
 	HPC_STAT_MIN,
 	HPC_STAT_MAX,
 	N_HPC_STATS,
-	/* What formulas of taxonomies are made of besides: */
+	/* Formulas of taxonomies use two more: */
 	HPC_STAT_COUNT = N_HPC_STATS, /* how many threads */
 	HPC_STAT_SQUARES,	      /* the sum of the squares */
 	N_ALL_HPC_STATS

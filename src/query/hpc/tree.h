@@ -48,8 +48,8 @@ struct hpc_tree {
 };
 
 /* Opens the tree of Q, which must outlive it, that O wants; tree_source_close closes its source.
- * -EINVAL for a pattern that is no regular expression, -EBADMSG for a damaged file, which opening
- * rows can find later, too. */
+ * -EINVAL for a pattern that is no regular expression, -EBADMSG for a damaged file.  Opening rows
+ * may find damage later. */
 int hpc_tree_open(struct hpc_tree **ret, struct hpc_query *q, const struct hpc_tree_opts *o,
 		  struct err *err);
 

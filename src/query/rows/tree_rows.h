@@ -95,8 +95,8 @@ struct tree_rows {
 	struct arena arena;
 };
 
-/* Fills RET with the rows of S.  Marks at the top are never hidden.  Fails as opening does; RET is
- * to be released then, too. */
+/* Fills RET with the rows of S.  Marks at the top are never hidden.  Fails as opening does;
+ * release RET even then. */
 int tree_rows_init(struct tree_rows *ret, struct tree_source *s, const struct tree_rows_opts *o,
 		   struct err *err);
 void tree_rows_release(struct tree_rows *r);

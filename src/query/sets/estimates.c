@@ -20,7 +20,7 @@ struct amount {
 	bool least_variance;
 };
 
-/* Samples that may count besides. */
+/* Samples for which it is unknown whether they count. */
 static double part_open(const struct estimate_part *p, const double *sums)
 {
 	double open = sum_at(sums, p->open);

@@ -50,7 +50,7 @@ typedef VEC(struct pm_column) pm_columns;
 /* Parses TEXT and appends its columns to RET; names are those that P's samples have (NULL: those of
  * the registry).  WHAT is the option's name, which messages begin with.  -EINVAL with the place
  * marked (err_mark): bad grammar, a name that is not there (with the nearest that is).  -E2BIG for
- * brackets nested too deep.  RET is to be released then, too. */
+ * brackets nested too deep.  Release RET even then. */
 int pm_columns_parse(pm_columns *ret, const char *what, const char *text, const struct profile *p,
 		     struct err *err);
 void pm_columns_release(pm_columns *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks a cct.db: FORMATS.md 4.0, "cct.db version 4.0", all that it says of the file by itself.
- * Of each array the first break of its order is reported: what follows could be its consequence. */
+ * Only the first break of an array's order is reported: what follows could be its consequence. */
 #include <inttypes.h>
 
 #include "formats/hpc/cct.h"
