@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -24,31 +23,11 @@
 #include "resolve/image_symbols.h"
 #include "resolve/kallsyms.h"
 
-/* The vdso mapped into this process, which all 64-bit processes share: its size is told by no
- * header, so its mapping is looked for. */
-static size_t vdso_bytes(const uint8_t **ret)
-{
-	unsigned long long start, end;
-	char *text;
-	size_t n = 0;
-
-	*ret = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* vdso(7) */
-	if (!*ret || file_load("/proc/self/maps", 1 << 24, &text, NULL, NULL) < 0)
-		return 0;
-	for (char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == (uintptr_t)*ret)
-			n = (size_t)(end - start);
-	}
-	free(text);
-	return n;
-}
-
 /* A descriptor with the vdso's image, for reading its symbols; -1. */
 static int vdso_fd(void)
 {
-	const uint8_t *bytes;
-	size_t n = vdso_bytes(&bytes);
+	size_t n;
+	const uint8_t *bytes = image_vdso(&n);
 	int fd = n ? memfd_create("vdso", MFD_CLOEXEC) : -1;
 
 	if (fd >= 0 && file_write_all(fd, bytes, n) < 0) {
@@ -123,8 +102,8 @@ int sampling_open(struct sampling *s, const struct collector_opts *opts, struct 
 		  const char *command, struct err *err)
 {
 	struct collector_opts co = *opts;
-	const uint8_t *vdso;
-	size_t n_vdso = vdso_bytes(&vdso);
+	size_t n_vdso;
+	const uint8_t *vdso = image_vdso(&n_vdso);
 	struct unwind_table vdso_table = {0};
 	int rc;
 

@@ -128,7 +128,7 @@ struct value {
 /* Samples of one owner and event that came in one minute. */
 struct moment {
 	uint32_t minute; /* since 1970 */
-	owner_id owner;	 /* 0: one or more owners */
+	owner_id owner;	 /* 0: owner 0, or several */
 	event_id event;
 	uint64_t count; /* not 0 */
 };

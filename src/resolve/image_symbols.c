@@ -7,9 +7,11 @@
 #include "resolve/image_symbols.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -156,6 +158,18 @@ static bool may_be(const struct image *im, const struct build_id *id)
 	return im->build_id.n_bytes == 0 || build_id_same(&im->build_id, id);
 }
 
+/* Whether IM may be the kernel that runs.  It is asked before kallsyms is read, which takes the
+ * kernel 20 ms and more. */
+static bool is_running_kernel(struct symbol_sources *src, const struct image *im)
+{
+	struct build_id running;
+
+	if (src->kallsyms_read)
+		return may_be(im, &src->kallsyms.build_id);
+	return im->build_id.n_bytes == 0 ||
+	       (kallsyms_build_id(src->sys_dir, &running) >= 0 && may_be(im, &running));
+}
+
 /* Kernel images are kept for a layout of one range, beginning at START. */
 static struct image_layout plain_layout(const struct image *im, uint64_t start, uint64_t n_bytes)
 {
@@ -186,12 +200,13 @@ static void load_vmlinux(struct symbol_sources *src, const struct image *im,
 
 static void load_kernel(struct symbol_sources *src, const struct image *im, struct image_symbols *s)
 {
-	const struct kallsyms *k;
+	const struct kallsyms *k = NULL;
 
 	if (open_cache(src, im, s))
 		return;
-	k = running_kernel(src);
-	if (k->symtab.n && may_be(im, &k->build_id)) {
+	if (is_running_kernel(src, im))
+		k = running_kernel(src);
+	if (k && k->symtab.n && may_be(im, &k->build_id)) {
 		s->symtab = &k->symtab;
 		s->status = RESOLVE_OK;
 		s->source = xasprintf("%s/kallsyms", src->proc_dir);
@@ -200,7 +215,7 @@ static void load_kernel(struct symbol_sources *src, const struct image *im, stru
 		return;
 	}
 	load_vmlinux(src, im, s);
-	if (s->status == RESOLVE_MISSING && k->hidden && may_be(im, &k->build_id))
+	if (s->status == RESOLVE_MISSING && k && k->hidden && may_be(im, &k->build_id))
 		s->status = RESOLVE_HIDDEN;
 }
 
@@ -267,18 +282,31 @@ static void load_bpf(const struct image *im, struct image_symbols *s)
 	s->status = RESOLVE_OK;
 }
 
-uint8_t *image_vdso(size_t *ret_n)
+static struct {
+	const uint8_t *at;
+	size_t n;
+} own_vdso;
+
+/* No header tells its size, so its mapping is looked for. */
+static void find_own_vdso(void)
 {
 	_file_ FILE *f = fopen("/proc/self/maps", "re");
 	unsigned long start, end;
 	char line[512];
 
-	while (f && fgets(line, sizeof(line), f))
-		if (strstr(line, "[vdso]") && sscanf(line, "%lx-%lx", &start, &end) == 2) {
-			*ret_n = end - start;
-			return xmemdup((void *)start, end - start);
-		}
-	return NULL;
+	own_vdso.at = (const uint8_t *)getauxval(AT_SYSINFO_EHDR); /* vdso(7) */
+	while (f && own_vdso.at && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx", &start, &end) == 2 && start == (uintptr_t)own_vdso.at)
+			own_vdso.n = end - start;
+}
+
+const uint8_t *image_vdso(size_t *ret_n)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_own_vdso);
+	*ret_n = own_vdso.n;
+	return own_vdso.n ? own_vdso.at : NULL;
 }
 
 /* Reads the vdso of this process when it is the one meant. */
@@ -288,7 +316,7 @@ static enum symtab_source read_vdso(const struct image *im, struct image_layout 
 	enum symtab_source have = SYMTAB_NONE;
 	struct elf_file f;
 	size_t n = 0;
-	_mem_ uint8_t *bytes = image_vdso(&n);
+	const uint8_t *bytes = image_vdso(&n);
 
 	if (!bytes || elf_probe_bytes(bytes, n, ret_layout, NULL) < 0 ||
 	    !may_be(im, &ret_layout->build_id) ||

@@ -74,6 +74,7 @@ void resolver_free(struct resolver *r)
 		image_symbols_release(&(*e)->symbols);
 		data_symbols_release(&(*e)->data);
 		lines_close((*e)->lines);
+		lines_close((*e)->kept_scopes);
 		resolver_entry_close_code(*e);
 		kept_code_release(&(*e)->kept);
 		free((*e)->names[0]);
@@ -200,6 +201,8 @@ static void close_lines(struct resolver_entry *e)
 		e->lines_tried = false;
 	lines_close(e->lines);
 	e->lines = NULL;
+	lines_close(e->kept_scopes);
+	e->kept_scopes = NULL;
 }
 
 void resolver_rest(struct resolver *r, const struct image *im)
@@ -359,7 +362,7 @@ static int open_vdso(const struct image *im, char **ret_path, struct err *err)
 {
 	struct image_layout l;
 	size_t n = 0;
-	_mem_ uint8_t *bytes = image_vdso(&n);
+	const uint8_t *bytes = image_vdso(&n);
 	_fd_ int fd = -1;
 
 	if (!bytes || elf_probe_bytes(bytes, n, &l, NULL) < 0 ||
@@ -555,10 +558,25 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 	return n;
 }
 
+/* What knows the inlined calls at SVMA of E.  Code kept with the recording is asked where it has the
+ * procedure's lines, because it is much smaller than DWARF. */
+static struct lines *lines_for_scopes(struct resolver *r, struct resolver_entry *e,
+				      const struct image *im, uint64_t svma)
+{
+	const struct kept_code *kept = e->lines ? NULL : resolver_entry_kept(r, e, im);
+	const struct kept_proc *p = kept ? kept_code_find(kept, svma) : NULL;
+
+	if (!p || !p->rows.n)
+		return open_lines(r, e, im, true, NULL);
+	if (!e->kept_scopes)
+		e->kept_scopes = kept_lines(kept);
+	return e->kept_scopes;
+}
+
 size_t resolver_inlined(struct resolver *r, const struct image *im, uint64_t svma, bool args,
 			const char **ret, size_t max)
 {
-	struct lines *l = open_lines(r, resolver_entry_find(r, im), im, true, NULL);
+	struct lines *l = lines_for_scopes(r, resolver_entry_find(r, im), im, svma);
 
 	return l ? frames_inlined(&r->frames, svma, l, args, ret, max) : 0;
 }

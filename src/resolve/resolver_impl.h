@@ -47,6 +47,7 @@ struct resolver_entry {
 	bool code_tried;
 	struct kept_code kept; /* of it, no procedures: nothing, or not looked for */
 	bool kept_tried;
+	struct lines *kept_scopes; /* made of KEPT, while open; NULL: not asked for */
 	/* What a script has: */
 	VEC(struct script_line {
 		uint64_t svma;

@@ -155,9 +155,23 @@ static void memory_fill(struct memory *m, uint32_t interpreter)
 	put(m, STACK + 0x308, 0x1234, 8);
 }
 
-static struct python_input input_of(struct memory *m, uint32_t interpreter)
+/* A runtime's memory, and a walk over it. */
+struct walk {
+	struct memory m;
+	uint64_t frames[8];
+	struct python_frames found;
+	struct python_input in;
+};
+
+/* A walk that begins in compiled code.  It is freed by the caller, whose scripts_release comes
+ * first. */
+static struct walk *walk_new(uint32_t interpreter)
 {
-	return (struct python_input){
+	struct walk *w = xcalloc(1, sizeof(*w));
+
+	memory_fill(&w->m, interpreter);
+	w->found = (struct python_frames){.frames = w->frames, .max = n_elems(w->frames)};
+	w->in = (struct python_input){
 		.interpreter = interpreter,
 		.runtime = AT(HEAPS),
 		.ip = code_at(COMPILED),
@@ -165,7 +179,15 @@ static struct python_input input_of(struct memory *m, uint32_t interpreter)
 		.thread = 17, /* the compiler uses the register for something else */
 		.read = memory_read,
 		.tell = memory_tell,
-		.ctx = m};
+		.ctx = &w->m};
+	return w;
+}
+
+/* Returns how many frames are found. */
+static uint32_t walk_frames(struct walk *w)
+{
+	hotspot_walk_frames(&w->in, &w->found);
+	return w->found.n;
 }
 
 static void expect_place(struct memory *m, struct profile *p, uint64_t frame, const char *name,
@@ -184,21 +206,16 @@ static void expect_place(struct memory *m, struct profile *p, uint64_t frame, co
 TEST(frames_of_each_version)
 {
 	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_21; i++) {
-		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-		uint64_t frames[8];
-		struct python_frames found = {.frames = frames, .max = 8};
-		struct python_input in;
+		_mem_ struct walk *w = walk_new(i);
+		struct memory *m = &w->m;
 		struct profile p;
 
 		profile_init(&p);
-		memory_fill(m, i);
-		in = input_of(m, i);
-		hotspot_walk_frames(&in, &found);
-		REQUIRE(found.n == 3);
+		REQUIRE(walk_frames(w) == 3);
 		EXPECT_EQ(m->n_told, 3);
-		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 0);
-		expect_place(m, &p, frames[1], "a.b.C.outer", "a/b/C.java", 9);
-		expect_place(m, &p, frames[2], "[StubRoutines (1)]", "[java]", 0);
+		expect_place(m, &p, w->frames[0], "a.b.C.inner", "a/b/C.java", 0);
+		expect_place(m, &p, w->frames[1], "a.b.C.outer", "a/b/C.java", 9);
+		expect_place(m, &p, w->frames[2], "[StubRoutines (1)]", "[java]", 0);
 		profile_release(&p);
 		scripts_release(&m->scripts);
 	}
@@ -234,30 +251,23 @@ static void put_scopes(struct memory *m)
 TEST(inlined)
 {
 	for (uint32_t i = INTERPRETER_HOTSPOT_FIRST; i <= INTERPRETER_HOTSPOT_21; i++) {
-		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-		uint64_t frames[8];
-		struct python_frames found = {.frames = frames, .max = 8};
-		struct python_input in;
+		_mem_ struct walk *w = walk_new(i);
+		struct memory *m = &w->m;
 		struct profile p;
 
 		profile_init(&p);
-		memory_fill(m, i);
 		put_scopes(m);
-		in = input_of(m, i);
-		hotspot_walk_frames(&in, &found);
-		REQUIRE(found.n == 4);
+		REQUIRE(walk_frames(w) == 4);
 		EXPECT_EQ(m->n_told, 3);
-		expect_place(m, &p, frames[0], "a.b.C.outer", "a/b/C.java", 9);
-		expect_place(m, &p, frames[1], "a.b.C.inner", "a/b/C.java", 7);
-		expect_place(m, &p, frames[2], "a.b.C.outer", "a/b/C.java", 9);
-		in.ip += 4; /* behind it */
-		hotspot_walk_frames(&in, &found);
-		REQUIRE(found.n == 3);
-		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 7);
-		in.ip += 40; /* nothing stops there */
-		hotspot_walk_frames(&in, &found);
-		REQUIRE(found.n == 3);
-		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 0);
+		expect_place(m, &p, w->frames[0], "a.b.C.outer", "a/b/C.java", 9);
+		expect_place(m, &p, w->frames[1], "a.b.C.inner", "a/b/C.java", 7);
+		expect_place(m, &p, w->frames[2], "a.b.C.outer", "a/b/C.java", 9);
+		w->in.ip += 4; /* behind it */
+		REQUIRE(walk_frames(w) == 3);
+		expect_place(m, &p, w->frames[0], "a.b.C.inner", "a/b/C.java", 7);
+		w->in.ip += 40; /* nothing stops there */
+		REQUIRE(walk_frames(w) == 3);
+		expect_place(m, &p, w->frames[0], "a.b.C.inner", "a/b/C.java", 0);
 		profile_release(&p);
 		scripts_release(&m->scripts);
 	}
@@ -273,20 +283,15 @@ TEST(damaged_scopes)
 	} cases[] = {{10, 10}, {10, 12}, {11, 0}, {11, 3}, {3, 2}, {4, 2}, {4, 0}};
 
 	for (size_t i = 0; i < n_elems(cases); i++) {
-		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-		uint64_t frames[8];
-		struct python_frames found = {.frames = frames, .max = 8};
-		struct python_input in;
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
 		struct profile p;
 
 		profile_init(&p);
-		memory_fill(m, INTERPRETER_HOTSPOT_17);
 		put_scopes(m);
 		m->bytes[NAMES + 0x800 + cases[i].at] = cases[i].byte;
-		in = input_of(m, INTERPRETER_HOTSPOT_17);
-		hotspot_walk_frames(&in, &found);
-		REQUIRE(found.n == 3);
-		expect_place(m, &p, frames[0], "a.b.C.inner", "a/b/C.java", 0);
+		REQUIRE(walk_frames(w) == 3);
+		expect_place(m, &p, w->frames[0], "a.b.C.inner", "a/b/C.java", 0);
 		profile_release(&p);
 		scripts_release(&m->scripts);
 	}
@@ -310,20 +315,15 @@ TEST(parts_of_a_frame)
 	};
 
 	for (size_t i = 0; i < n_elems(cases); i++) {
-		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-		uint64_t frames[8];
-		struct python_frames found = {.frames = frames, .max = 8};
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
 		const uint32_t code = CODE + HOTSPOT_HEADER_BYTES + CODE_OFF + cases[i].off;
-		struct python_input in;
 
-		memory_fill(m, INTERPRETER_HOTSPOT_17);
-		in = input_of(m, INTERPRETER_HOTSPOT_17);
 		memcpy(m->bytes + code - 8, cases[i].code, 16);
-		in.ip = AT(code);
-		in.sp = AT(STACK) + 8 * (4 - cases[i].n_words);
-		in.thread = cases[i].n_words == 1 ? FP : 17;
-		hotspot_walk_frames(&in, &found);
-		EXPECT_EQ(found.n, 3);
+		w->in.ip = AT(code);
+		w->in.sp = AT(STACK) + 8 * (4 - cases[i].n_words);
+		w->in.thread = cases[i].n_words == 1 ? FP : 17;
+		EXPECT_EQ(walk_frames(w), 3);
 		scripts_release(&m->scripts);
 	}
 }
@@ -331,22 +331,16 @@ TEST(parts_of_a_frame)
 /* The interpreter enters a method: its frame is not there, the return address is on the stack. */
 TEST(interpreter_enters)
 {
-	_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-	uint64_t frames[8];
-	struct python_frames found = {.frames = frames, .max = 8};
-	struct python_input in;
+	_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+	struct memory *m = &w->m;
 
-	memory_fill(m, INTERPRETER_HOTSPOT_17);
-	in = input_of(m, INTERPRETER_HOTSPOT_17);
-	in.ip = code_at(INTERPRETER) + 8;
-	in.thread = FP;
-	in.r13 = in.sp + 32;
+	w->in.ip = code_at(INTERPRETER) + 8;
+	w->in.thread = FP;
+	w->in.r13 = w->in.sp + 32;
 	put(m, STACK, code_at(INTERPRETER), 8);
-	hotspot_walk_frames(&in, &found);
-	EXPECT_EQ(found.n, 3); /* the interpreter, outer, the stub */
-	in.r13 = AT(METHOD + 0x800 + 0x100 + m->l->const_bytes + 2);
-	hotspot_walk_frames(&in, &found);
-	EXPECT_EQ(found.n, 2); /* it is in outer's bytecode */
+	EXPECT_EQ(walk_frames(w), 3); /* the interpreter, outer, the stub */
+	w->in.r13 = AT(METHOD + 0x800 + 0x100 + m->l->const_bytes + 2);
+	EXPECT_EQ(walk_frames(w), 2); /* it is in outer's bytecode */
 	scripts_release(&m->scripts);
 }
 
@@ -372,23 +366,18 @@ TEST(adapters)
 	};
 
 	for (size_t i = 0; i < n_elems(cases); i++) {
-		_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-		uint64_t frames[8];
-		struct python_frames found = {.frames = frames, .max = 8};
-		struct python_input in;
+		_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+		struct memory *m = &w->m;
 
-		memory_fill(m, INTERPRETER_HOTSPOT_17);
 		put_blob(m, PIECES, "I2C/C2I adapters", 0);
-		in = input_of(m, INTERPRETER_HOTSPOT_17);
-		in.ip = code_at(PIECES);
-		in.thread = FP;
-		in.r13 = in.sp + cases[i].r13;
-		memcpy(m->bytes + (in.ip - BASE), cases[i].code, 8);
+		w->in.ip = code_at(PIECES);
+		w->in.thread = FP;
+		w->in.r13 = w->in.sp + cases[i].r13;
+		memcpy(m->bytes + (w->in.ip - BASE), cases[i].code, 8);
 		put(m, STACK, cases[i].in_rax ? 0x1234 : code_at(INTERPRETER), 8);
 		put(m, STACK + 16, code_at(STUB), 8);
-		in.rax = cases[i].in_rax ? code_at(INTERPRETER) : 5;
-		hotspot_walk_frames(&in, &found);
-		EXPECT_EQ(found.n, cases[i].n);
+		w->in.rax = cases[i].in_rax ? code_at(INTERPRETER) : 5;
+		EXPECT_EQ(walk_frames(w), cases[i].n);
 		scripts_release(&m->scripts);
 	}
 }
@@ -396,42 +385,30 @@ TEST(adapters)
 /* A stub that takes frames off says nothing of where it was interrupted. */
 TEST(exceptions)
 {
-	_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-	uint64_t frames[8];
-	struct python_frames found = {.frames = frames, .max = 8};
-	struct python_input in;
+	_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+	struct memory *m = &w->m;
 
-	memory_fill(m, INTERPRETER_HOTSPOT_17);
 	put_blob(m, PIECES, "unwind_exception Runtime1 stub", 2);
-	in = input_of(m, INTERPRETER_HOTSPOT_17);
-	in.ip = code_at(PIECES);
-	in.thread = FP;
+	w->in.ip = code_at(PIECES);
+	w->in.thread = FP;
 	put(m, STACK, code_at(INTERPRETER), 8);
-	hotspot_walk_frames(&in, &found);
-	EXPECT_EQ(found.n, 0);
+	EXPECT_EQ(walk_frames(w), 0);
 	scripts_release(&m->scripts);
 }
 
 TEST(nothing_known)
 {
-	_mem_ struct memory *m = xcalloc(1, sizeof(*m));
-	uint64_t frames[8];
-	struct python_frames found = {.frames = frames, .max = 8};
-	struct python_input in;
+	_mem_ struct walk *w = walk_new(INTERPRETER_HOTSPOT_17);
+	struct memory *m = &w->m;
 
-	memory_fill(m, INTERPRETER_HOTSPOT_17);
-	in = input_of(m, INTERPRETER_HOTSPOT_17);
-	in.ip = code_at(PIECES);
-	hotspot_walk_frames(&in, &found);
-	EXPECT_EQ(found.n, 0);
-	in.ip = code_at(COMPILED);
-	in.interpreter = N_INTERPRETERS;
-	hotspot_walk_frames(&in, &found);
-	EXPECT_EQ(found.n, 0);
-	in.interpreter = INTERPRETER_HOTSPOT_17;
+	w->in.ip = code_at(PIECES);
+	EXPECT_EQ(walk_frames(w), 0);
+	w->in.ip = code_at(COMPILED);
+	w->in.interpreter = N_INTERPRETERS;
+	EXPECT_EQ(walk_frames(w), 0);
+	w->in.interpreter = INTERPRETER_HOTSPOT_17;
 	put(m, ARRAY, HOTSPOT_HEAPS + 1, 4);
-	hotspot_walk_frames(&in, &found);
-	EXPECT_EQ(found.n, 0);
+	EXPECT_EQ(walk_frames(w), 0);
 	EXPECT_EQ(m->n_told, 0);
 }
 

@@ -10,8 +10,9 @@ record_it() {
 event 1000000 chains
 exec 10 make
 mmap 10 1000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')"
+		work=$(sym work)
 		for i in $(seq 200); do echo "sample 10 10 $i u $at user $at"; done
-		for i in $(seq 20); do echo "sample 10 10 $i u $(sym work) user $(sym work)"; done
+		for i in $(seq 20); do echo "sample 10 10 $i u $work user $work"; done
 		echo round
 	} | mkperf >perf.data
 	dwell import --db $2 perf.data >/dev/null 2>&1

@@ -8,8 +8,9 @@ event 1000000 chains
 exec 10 make
 mmap 10 401000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')"
 		loop=$(objdump -d prog | awk '/<hot>:/ { f = 1 } f && /xor/ { print $1; exit }' | tr -d :)
+		cold=$(sym cold)
 		for i in $(seq $1); do echo "sample 10 10 $i u $loop user $loop"; done
-		for i in $(seq $2); do echo "sample 10 10 1$i u $(sym cold) user $(sym cold)"; done
+		for i in $(seq $2); do echo "sample 10 10 1$i u $cold user $cold"; done
 		echo round
 	} | mkperf >perf.data
 	dwell import --db $3 perf.data >/dev/null 2>&1

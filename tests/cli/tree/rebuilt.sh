@@ -21,7 +21,8 @@ after=$(objdump -d --no-show-raw-insn prog | awk '/call.*<work>/ { getline; sub(
 event 1000000 chains
 exec 10 make
 mmap 10 1000 1000 1000 $PWD/prog $(readelf -n prog | awk '/Build ID/ { print $3 }')"
-	for i in $(seq 20); do echo "sample 10 10 $i u $(sym work) user $(sym work) $after"; done
+	work=$(sym work)
+	for i in $(seq 20); do echo "sample 10 10 $i u $work user $work $after"; done
 	echo round
 } | mkperf >perf.data
 dwell import --db db perf.data >/dev/null 2>&1
