@@ -70,8 +70,8 @@ int image_symbols_read_map(int fd, struct wr *ret, struct err *err);
 int image_symbols_keep_map(struct symbol_sources *src, const struct image *im, const uint8_t *bytes,
 			   size_t n, struct err *err);
 
-/* Where this process has its vdso mapped, which all 64-bit processes share, and its size.  NULL when
- * it has none.  It never moves, and is looked for once. */
+/* Where this process has its vdso mapped, which all 64-bit processes share, and its size.  NULL
+ * when it has none.  It never moves, and is looked for once. */
 const uint8_t *image_vdso(size_t *ret_n);
 
 #endif

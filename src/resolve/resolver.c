@@ -558,15 +558,16 @@ size_t resolver_frames(struct resolver *r, const struct image *im, uint64_t svma
 	return n;
 }
 
-/* What knows the inlined calls at SVMA of E.  Code kept with the recording is asked where it has the
- * procedure's lines, because it is much smaller than DWARF. */
+/* What knows the inlined calls at SVMA of E.  Code kept with the recording is asked where it has
+ * the procedure's lines, because it is much smaller than DWARF.  Where others may have made it up,
+ * it is not asked. */
 static struct lines *lines_for_scopes(struct resolver *r, struct resolver_entry *e,
 				      const struct image *im, uint64_t svma)
 {
 	const struct kept_code *kept = e->lines ? NULL : resolver_entry_kept(r, e, im);
 	const struct kept_proc *p = kept ? kept_code_find(kept, svma) : NULL;
 
-	if (!p || !p->rows.n)
+	if (!p || !p->rows.n || kept->info.is_claimed)
 		return open_lines(r, e, im, true, NULL);
 	if (!e->kept_scopes)
 		e->kept_scopes = kept_lines(kept);

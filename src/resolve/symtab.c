@@ -153,6 +153,14 @@ static bool is_meant(const char *linked, const char *name)
 	return means;
 }
 
+/* Whether HINT may be part of a name.  All names are searched at once, which is quicker than one
+ * after the other.  A damaged pool may have anything. */
+static bool pool_has(const struct symtab *st, const char *hint)
+{
+	return (st->check_pool && !st->check_pool(st, 0, st->n_pool)) ||
+	       memmem(st->pool, st->n_pool, hint, strlen(hint));
+}
+
 /* Which entries are named NAME. */
 static void find_names(const struct symtab *st, const char *name,
 		       bool (*is)(const char *linked, const char *name), proc_list *ret)
@@ -169,6 +177,8 @@ static void find_names(const struct symtab *st, const char *name,
 			vec_push(ret, i);
 	}
 	find_hint(name, hint, sizeof(hint));
+	if (!pool_has(st, hint))
+		return;
 	for (uint32_t i = 0; i < st->n; i++) {
 		const char *linked = name_at(st, le32_at(st->names, i));
 		uint32_t proc;

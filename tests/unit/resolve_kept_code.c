@@ -12,10 +12,12 @@
 #include "base/file.h"
 #include "resolve/code_file.h"
 #include "resolve/debug_file.h"
+#include "resolve/elf_probe.h"
 #include "resolve/file_symbols.h"
 #include "resolve/inlines.h"
 #include "resolve/keep.h"
 #include "resolve/loops.h"
+#include "resolve/resolver_impl.h"
 #include "t.h"
 
 static const uint8_t none[IMAGE_DIGEST_BYTES]; /* wanted */
@@ -325,6 +327,70 @@ TEST(procedures_add_up_in_one_file)
 	kept_code_release(&c);
 	kept_code_release(&k);
 	scratch_remove(&s);
+}
+
+/* Names of inlined functions where code is kept, and elsewhere, are what a resolver without kept
+ * code says.  The first opens no DWARF. */
+static void expect_names(const char *dir, const struct image *im, const kept_ranges *ranges,
+			 bool is_claimed)
+{
+	struct resolver *with = resolver_new(&(struct resolver_opts){.cache_dir = dir});
+	struct resolver *without = resolver_new(&(struct resolver_opts){0});
+	const char *a[RESOLVER_MAX_FRAMES], *b[RESOLVER_MAX_FRAMES];
+	unsigned n_inlined = 0;
+
+	vec_each (r, ranges) {
+		for (uint64_t svma = r->start; svma < r->end; svma++) {
+			size_t n = resolver_inlined(without, im, svma, true, b, n_elems(b));
+
+			EXPECT_EQ(resolver_inlined(with, im, svma, true, a, n_elems(a)), n);
+			for (size_t i = 0; i < n; i++)
+				EXPECT_STR(a[i], b[i]);
+			n_inlined += n > 0;
+		}
+	}
+	EXPECT(n_inlined > 0);
+	EXPECT_EQ(resolver_entry_find(with, im)->lines_tried, is_claimed);
+	resolver_inlined(with, im, ranges->v[0].start - 1, true, a, n_elems(a));
+	EXPECT(resolver_entry_find(with, im)->lines_tried);
+	resolver_free(with);
+	resolver_free(without);
+}
+
+TEST(inlined_names_of_kept_code_need_no_dwarf)
+{
+	_fd_ int fd = open(SELF, O_RDONLY | O_CLOEXEC);
+	struct image im = {.kind = IMAGE_FILE, .path = SELF};
+	struct image_layout layout;
+	kept_ranges ranges = {0};
+	struct kept_code made;
+	struct scratch s;
+
+	REQUIRE(elf_probe(fd, &layout, NULL) >= 0);
+	im.build_id = layout.build_id;
+	memcpy(im.digest, layout.digest, sizeof(im.digest));
+	some_ranges(fd, &ranges);
+	for (unsigned is_claimed = 0; is_claimed < 2; is_claimed++) {
+		size_t n = 0;
+
+		scratch_make(&s);
+		REQUIRE(kept_code_read((struct kept_files){fd, -1, -1}, none, ranges.v, ranges.n,
+				       true, &made, NULL) >= 0);
+		/* Where no lines are kept, DWARF is asked. */
+		vec_each (r, &ranges)
+			if (kept_code_find(&made, r->start)->rows.n)
+				ranges.v[n++] = *r;
+		ranges.n = n;
+		made.info.build_id = im.build_id;
+		memcpy(made.info.digest, im.digest, sizeof(im.digest));
+		made.info.is_claimed = is_claimed;
+		made.info.path = SELF;
+		EXPECT_EQ(kept_save(s.dir, &made, KEPT_MOST_BYTES, NULL), 1);
+		expect_names(s.dir, &im, &ranges, is_claimed);
+		kept_code_release(&made);
+		scratch_remove(&s);
+	}
+	vec_release(&ranges);
 }
 
 TEST(other_contents_and_claims_are_apart)
